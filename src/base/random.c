@@ -1,0 +1,28 @@
+// Hashes and counter-based random numbers.
+#include "base/base.h"
+
+#include <xxhash.h>
+
+uint64_t hash_bytes(const void *bytes, size_t count, uint64_t seed) {
+  return XXH3_64bits_withSeed(bytes, count, seed);
+}
+
+// SplitMix64's finaliser: a bijection of 64 bits that passes BigCrush on counters.
+static uint64_t mix(uint64_t x) {
+  x += UINT64_C(0x9E3779B97F4A7C15);
+  x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+  x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
+  return x ^ (x >> 31);
+}
+
+uint64_t random_draw(uint64_t seed, uint64_t index, uint64_t draw) {
+  return mix(mix(mix(seed) ^ index) ^ draw);
+}
+
+uint64_t random_below(uint64_t bits, uint64_t bound) {
+  return (uint64_t)(((unsigned __int128)bits * bound) >> 64);
+}
+
+float random_unit_f32(uint64_t bits) { return (float)(bits >> 40) * 0x1p-24f; }
+
+double random_unit_f64(uint64_t bits) { return (double)(bits >> 11) * 0x1p-53; }

@@ -1,0 +1,82 @@
+// The device: what a host program sees of the simulated GPU. Allocate, copy, set, load modules,
+// find symbols, bind textures, launch, read back. Workloads, `redoubt run FILE.ptx` and the
+// CUDA runtime library all go through here.
+#ifndef REDOUBT_DEVICE_H
+#define REDOUBT_DEVICE_H
+
+#include "config/config.h"
+#include "machine/machine.h"
+#include "ptx/ptx.h"
+
+typedef struct Device Device;
+typedef struct Module Module;
+typedef uint64_t DeviceAddress;  // 0 = none
+
+typedef struct DeviceOptions {
+  const Spec *spec;            // the machine; NULL = functional with defaults
+  uint32_t address_bits;       // 32 or 64; 0 = 64
+  bool same_address;           // see MemoryOptions
+  void (*print)(void *context, const char *bytes, size_t count);  // printf of kernels; NULL = dropped
+  void *print_context;
+  bool (*progress)(void *context, const Stats *so_far);
+  void *progress_context;
+  double (*clock)(void);       // host seconds, for launch records; NULL = not measured
+} DeviceOptions;
+
+Device *device_new(const DeviceOptions *options, Diags *diags);
+void device_free(Device *device);
+
+// Why the last call failed, one line; "" if it did not. Every bool below is false on failure.
+const char *device_error(const Device *device);
+
+// ---- Memory: pointers are device addresses; sizes in bytes --------------------------------
+DeviceAddress device_alloc(Device *device, uint64_t bytes);                 // 256-byte aligned; 0 = failed
+bool device_release(Device *device, DeviceAddress address);
+bool device_write(Device *device, DeviceAddress to, const void *from, uint64_t bytes);
+bool device_read(Device *device, void *to, DeviceAddress from, uint64_t bytes);
+bool device_copy(Device *device, DeviceAddress to, DeviceAddress from, uint64_t bytes);
+bool device_set(Device *device, DeviceAddress to, uint8_t value, uint64_t bytes);
+Memory *device_memory(Device *device);
+
+// ---- Modules ------------------------------------------------------------------------------
+Module *device_load_ptx(Device *device, const PtxSource *sources, uint32_t count, Diags *diags);
+Module *device_load_program(Device *device, Program *program, Diags *diags);  // takes it over
+const Program *module_program(const Module *module);
+bool module_symbol(const Module *module, const char *name, DeviceAddress *address, uint64_t *bytes);
+bool device_unload(Device *device, Module *module);
+
+// ---- Textures: handles as kernels use them --------------------------------------------------
+uint64_t device_texture_new(Device *device, const Texture *texture);         // 0 = failed
+bool device_texture_release(Device *device, uint64_t handle);
+bool module_bind_texture(Module *module, const char *texref, uint64_t handle);  // .texref variables
+
+// ---- Launches -----------------------------------------------------------------------------
+typedef struct LaunchRequest {
+  Module *module;
+  const char *kernel;
+  uint32_t grid[3], block[3];   // zeros in y and z count as 1
+  uint32_t dynamic_shared_bytes;
+  const void *const *arguments; // one pointer per kernel parameter, as cudaLaunchKernel's
+  uint32_t argument_count;
+  bool cooperative;
+} LaunchRequest;
+
+// What one launch did; kept by the device in order.
+typedef struct LaunchRecord {
+  const char *kernel;
+  uint32_t grid[3], block[3];
+  Stats stats;
+  Trap trap;
+  double host_seconds;
+} LaunchRecord;
+
+bool device_launch(Device *device, const LaunchRequest *request);  // false: refused, or a trap
+uint32_t device_launch_count(const Device *device);
+const LaunchRecord *device_launch_record(const Device *device, uint32_t index);
+const Trap *device_trap(const Device *device);   // of the last launch; kind TRAP_NONE if it went well
+
+// Limits a host may change (cudaDeviceSetLimit).
+void device_set_stack_bytes(Device *device, uint64_t bytes);
+void device_set_heap_bytes(Device *device, uint64_t bytes);
+
+#endif

@@ -1,0 +1,59 @@
+// A workload: a kernel with its inputs, launches, outputs and CPU check, in one small C file
+// (workloads/NAME/workload.c). `redoubt run NAME`, tests, benchmarks and campaigns use them.
+#ifndef REDOUBT_WORKLOAD_H
+#define REDOUBT_WORKLOAD_H
+
+#include "device/device.h"
+
+enum { WORKLOAD_MAX_PARAMS = 8, WORKLOAD_MAX_OUTPUTS = 8 };
+typedef enum WorkloadSize { SIZE_TINY, SIZE_SMALL, SIZE_DEFAULT, SIZE_LARGE, SIZE_COUNT } WorkloadSize;
+
+typedef struct WorkloadParam {
+  const char *name, *help;
+  uint64_t value[SIZE_COUNT];  // at tiny (tests), small, default, large (bench)
+  uint64_t least, most;
+} WorkloadParam;
+
+typedef enum ElementType { ELEMENT_U8, ELEMENT_U32, ELEMENT_S32, ELEMENT_F32, ELEMENT_F64 } ElementType;
+
+// A declared output: what decides whether a fault mattered.
+typedef struct WorkloadOutput {
+  const char *name;
+  DeviceAddress address;
+  ElementType type;
+  uint64_t count;
+} WorkloadOutput;
+
+typedef struct WorkloadRun {
+  Device *device;
+  Module *module;
+  Arena *arena;                          // scratch of this run
+  uint64_t param[WORKLOAD_MAX_PARAMS];   // in the order of Workload.params
+  WorkloadOutput outputs[WORKLOAD_MAX_OUTPUTS];
+  uint32_t output_count;
+  void *data;                            // the workload's own: addresses, host copies
+  char failure[256];                     // what check() found
+} WorkloadRun;
+
+typedef struct Workload {
+  const char *name, *summary;
+  const char *ptx;                       // kernel.ptx, embedded
+  WorkloadParam params[WORKLOAD_MAX_PARAMS];  // ends at the first without a name
+  bool (*prepare)(WorkloadRun *run);     // allocate, fill from the seed, declare outputs
+  bool (*launch)(WorkloadRun *run);      // every launch, and host code between them
+  bool (*check)(WorkloadRun *run);       // outputs against a CPU computation, within the declared tolerance
+} Workload;
+
+extern const Workload *const workloads[];  // by name
+extern const uint32_t workload_count;
+const Workload *workload_find(const char *name);  // NULL: none
+
+// For workload files. All return false / 0 after the device has noted why.
+DeviceAddress workload_buffer(WorkloadRun *run, const void *from, uint64_t bytes);  // allocate and fill; from NULL = zeros
+void workload_output(WorkloadRun *run, const char *name, DeviceAddress address, ElementType type, uint64_t count);
+bool workload_launch(WorkloadRun *run, const char *kernel, const uint32_t grid[3], const uint32_t block[3],
+                     uint32_t dynamic_shared_bytes, const void *const *arguments, uint32_t argument_count);
+float *workload_random_f32(WorkloadRun *run, uint64_t count, uint64_t stream, float least, float most);
+bool workload_near(WorkloadRun *run, const char *name, const float *got, const double *expected, uint64_t count, double tolerance);
+
+#endif

@@ -1,0 +1,135 @@
+// What all machines share: memory as programs see it, launches, traps, statistics.
+#ifndef REDOUBT_MACHINE_H
+#define REDOUBT_MACHINE_H
+
+#include "program/program.h"
+
+// ---- The address space ---------------------------------------------------------------------
+// Generic addresses, the same for 32- and 64-bit programs. Everything below GLOBAL_BASE32 that
+// is not a window is a trap, the null page above all.
+#define SHARED_WINDOW UINT64_C(0x01000000)
+#define LOCAL_WINDOW UINT64_C(0x02000000)
+#define CONST_WINDOW UINT64_C(0x04000000)
+#define PARAM_WINDOW UINT64_C(0x05000000)
+#define WINDOW_BYTES UINT64_C(0x01000000)   // LOCAL_WINDOW: twice that
+#define GLOBAL_BASE32 UINT64_C(0x10000000)  // device memory of 32-bit programs
+#define GLOBAL_BASE64 UINT64_C(0x200000000000)
+
+// Device memory: one stretch of bytes, of which allocations are valid. Reads and writes outside a
+// valid range are traps. `granule` is how coarse validity is: 1 = to the byte of each allocation
+// (default), 2 MiB = as hardware's pages, where a small overrun goes unnoticed.
+typedef struct Memory Memory;
+typedef struct MemoryOptions {
+  uint64_t base;      // GLOBAL_BASE32 or GLOBAL_BASE64
+  uint64_t capacity;  // bytes; address space is reserved, pages are used as touched
+  uint64_t granule;   // power of two
+  bool same_address;  // place the bytes at host address == device address (managed memory)
+} MemoryOptions;
+Memory *memory_new(const MemoryOptions *options, Diags *diags);  // NULL on error
+void memory_free(Memory *memory);
+uint64_t memory_alloc(Memory *memory, uint64_t bytes, uint64_t align);  // 0: none left
+bool memory_release(Memory *memory, uint64_t address);  // false: not the start of an allocation
+// The allocation that holds the address: its start and size. False: none.
+bool memory_find(const Memory *memory, uint64_t address, uint64_t *start, uint64_t *bytes);
+// Host view of [address, address + bytes) if all of it is valid, else NULL.
+uint8_t *memory_at(const Memory *memory, uint64_t address, uint64_t bytes);
+// The valid range around an address, as device addresses [first, last): for checking many
+// accesses at once. False when the address is not valid.
+bool memory_range(const Memory *memory, uint64_t address, uint64_t *first, uint64_t *last);
+uint8_t *memory_bytes(Memory *memory);   // host address of `base`
+uint64_t memory_in_use(const Memory *memory);
+uint64_t memory_capacity(const Memory *memory);
+
+// ---- Textures and surfaces -----------------------------------------------------------------
+typedef enum TexelKind { TEXEL_UNSIGNED, TEXEL_SIGNED, TEXEL_FLOAT } TexelKind;
+typedef enum AddressMode { ADDRESS_WRAP, ADDRESS_CLAMP, ADDRESS_MIRROR, ADDRESS_BORDER } AddressMode;  // CUDA's order
+typedef enum TextureShape { TEXTURE_1D, TEXTURE_2D, TEXTURE_3D, TEXTURE_CUBE } TextureShape;
+
+typedef struct TextureLevel {
+  uint64_t address;             // of the first texel in device memory
+  uint32_t width, height, depth;  // texels; 0 for absent dimensions
+  uint64_t row_pitch, slice_pitch;  // bytes
+} TextureLevel;
+
+typedef struct Texture {        // a texture or surface object; handles are 1 + index into the table
+  bool in_use;
+  TextureShape shape;
+  bool linear_memory;           // tex1Dfetch from plain memory: no filtering, out of range reads 0
+  uint32_t layers;              // 0 = not layered; cube maps: faces are slices 6 * layer + face
+  uint8_t channel_bits[4];      // x, y, z, w; 0 = absent
+  TexelKind kind;
+  AddressMode address_mode[3];
+  bool linear_filter, normalized_coords, read_as_float, srgb;  // read_as_float: integers -> 0..1 or -1..1
+  float border[4];
+  bool mip_linear;
+  float lod_bias, lod_min, lod_max;
+  uint32_t level_count;         // 1 without mipmaps
+  TextureLevel levels[16];
+} Texture;
+
+// ---- Launches ------------------------------------------------------------------------------
+typedef struct Launch {
+  const Program *program;
+  const Function *kernel;
+  uint32_t grid[3], block[3];
+  uint32_t dynamic_shared_bytes;
+  const uint8_t *params;        // kernel->param_bytes of them
+  bool cooperative;
+  uint64_t grid_workspace;      // cooperative: device address for %envreg1/2 (cooperative groups' barrier)
+  uint64_t number;              // %gridid, from 1
+} Launch;
+
+// Why a launch ended early. Simulated events, never failures of the simulator.
+typedef enum TrapKind {
+#define TRAP(id, name, text) TRAP_##id,
+#include "machine/trap.def"
+#undef TRAP
+  TRAP_COUNT
+} TrapKind;
+typedef struct TrapInfo { const char *name, *text; } TrapInfo;
+extern const TrapInfo trap_info[TRAP_COUNT];
+
+typedef struct Trap {
+  TrapKind kind;                // TRAP_NONE: all went well
+  const char *kernel, *function;
+  uint32_t block[3], thread[3];
+  uint32_t pc, line;
+  Space space;
+  uint64_t address;
+  uint32_t bytes;
+  char note[256];               // assertion text, allocation nearby, and so on
+} Trap;
+void trap_format(const Trap *trap, const Program *program, Text *out);  // one line
+
+// Statistics: one row each in stat.def, raw integers; ratios are for reports.
+typedef enum StatId {
+#define STAT(id, name, unit, meaning) STAT_##id,
+#include "machine/stat.def"
+#undef STAT
+  STAT_COUNT
+} StatId;
+typedef struct StatInfo { const char *name, *unit, *meaning; } StatInfo;
+extern const StatInfo stat_info[STAT_COUNT];
+typedef struct Stats { uint64_t value[STAT_COUNT]; } Stats;
+
+// What a machine works on; owned by the device. Pointers here are the outside world, not state.
+typedef struct MachineEnvironment {
+  Memory *memory;
+  const Texture *textures;
+  uint32_t texture_count;
+  const uint8_t *const_bank;    // BANK_CONST of the program
+  const uint8_t *symbol_bank;   // BANK_SYMBOL of the program
+  uint64_t stack_bytes;         // local stack of recursive kernels, per thread
+  uint64_t heap_bytes;          // for malloc() in kernels
+  uint64_t instruction_limit;   // warp instructions per launch before TRAP_LIMIT; 0 = none
+  void (*print)(void *context, const char *bytes, size_t count);  // printf of kernels, in order
+  void *print_context;
+  bool (*progress)(void *context, const Stats *so_far);  // now and then; false = stop (TRAP_STOPPED)
+  void *progress_context;
+} MachineEnvironment;
+
+// The functional machine: right results, no timing. Blocks run in order, one at a time, and
+// together only when one waits for another. `trap` tells how the launch ended.
+void functional_run(const MachineEnvironment *environment, const Launch *launch, Stats *stats, Trap *trap);
+
+#endif
