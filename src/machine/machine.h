@@ -4,17 +4,7 @@
 
 #include "program/program.h"
 
-// ---- The address space ---------------------------------------------------------------------
-// Generic addresses, the same for 32- and 64-bit programs. Everything below GLOBAL_BASE32 that
-// is not a window is a trap, the null page above all.
-#define SHARED_WINDOW UINT64_C(0x01000000)
-#define LOCAL_WINDOW UINT64_C(0x02000000)
-#define CONST_WINDOW UINT64_C(0x04000000)
-#define PARAM_WINDOW UINT64_C(0x05000000)
-#define WINDOW_BYTES UINT64_C(0x01000000)   // LOCAL_WINDOW: twice that
-#define GLOBAL_BASE32 UINT64_C(0x10000000)  // device memory of 32-bit programs
-#define GLOBAL_BASE64 UINT64_C(0x200000000000)
-
+// ---- Device memory -------------------------------------------------------------------------
 // Device memory: one stretch of bytes, of which allocations are valid. Reads and writes outside a
 // valid range are traps. `granule` is how coarse validity is: 1 = to the byte of each allocation
 // (default), 2 MiB = as hardware's pages, where a small overrun goes unnoticed.

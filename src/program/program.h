@@ -81,6 +81,17 @@ typedef struct Program {
   uint64_t hash;             // of code, symbols and functions: journals and snapshots check it
 } Program;
 
+// ---- The address space ---------------------------------------------------------------------
+// Generic addresses, the same for 32- and 64-bit programs. Everything below GLOBAL_BASE32 that
+// is not a window is a trap, the null page above all.
+#define SHARED_WINDOW UINT64_C(0x01000000)
+#define LOCAL_WINDOW UINT64_C(0x02000000)
+#define CONST_WINDOW UINT64_C(0x04000000)
+#define PARAM_WINDOW UINT64_C(0x05000000)
+#define WINDOW_BYTES UINT64_C(0x01000000)   // LOCAL_WINDOW: twice that
+#define GLOBAL_BASE32 UINT64_C(0x10000000)  // device memory of 32-bit programs
+#define GLOBAL_BASE64 UINT64_C(0x200000000000)
+
 // A code address as programs see it (function pointers): never a plausible data address.
 #define CODE_BASE UINT64_C(0x08000000)
 #define FUNCTION_ADDRESS(index) (CODE_BASE + (uint64_t)(index) * INSTR_BYTES)
