@@ -21,39 +21,52 @@ static inline uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static inline uint32_t max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static inline uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static inline uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
-static inline uint64_t align_up(uint64_t value, uint64_t power_of_two) {
-  return (value + power_of_two - 1) & ~(power_of_two - 1);
-}
+static inline uint64_t align_up(uint64_t value, uint64_t power_of_two) { return (value + power_of_two - 1) & ~(power_of_two - 1); }
 
 // ---- Bit casts -------------------------------------------------------------------------------
-static inline float f32_of(uint32_t bits) { float f; memcpy(&f, &bits, 4); return f; }
-static inline uint32_t bits_of_f32(float f) { uint32_t b; memcpy(&b, &f, 4); return b; }
-static inline double f64_of(uint64_t bits) { double f; memcpy(&f, &bits, 8); return f; }
-static inline uint64_t bits_of_f64(double f) { uint64_t b; memcpy(&b, &f, 8); return b; }
+static inline float f32_of(uint32_t bits) {
+  float f;
+  memcpy(&f, &bits, 4);
+  return f;
+}
+static inline uint32_t bits_of_f32(float f) {
+  uint32_t b;
+  memcpy(&b, &f, 4);
+  return b;
+}
+static inline double f64_of(uint64_t bits) {
+  double f;
+  memcpy(&f, &bits, 8);
+  return f;
+}
+static inline uint64_t bits_of_f64(double f) {
+  uint64_t b;
+  memcpy(&b, &f, 8);
+  return b;
+}
 
 // ---- Arena: one per owner; everything in it dies at once ---------------------------------------
 typedef struct Arena Arena;
 Arena *arena_new(void);
-void arena_free(Arena *arena);                          // NULL is fine
-void *arena_alloc(Arena *arena, size_t bytes);          // zeroed, 16-byte aligned
-char *arena_copy_text(Arena *arena, const char *text, size_t length);  // adds the NUL
+void arena_free(Arena *arena);                                        // NULL is fine
+void *arena_alloc(Arena *arena, size_t bytes);                        // zeroed, 16-byte aligned
+char *arena_copy_text(Arena *arena, const char *text, size_t length); // adds the NUL
 char *arena_format(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
-size_t arena_bytes(const Arena *arena);                 // handed out so far
+size_t arena_bytes(const Arena *arena); // handed out so far
 #define ARENA_NEW(arena, Type) ((Type *)arena_alloc((arena), sizeof(Type)))
 #define ARENA_ARRAY(arena, Type, count) ((Type *)arena_alloc((arena), sizeof(Type) * (size_t)(count)))
 
 // A growable array inside an arena: `Vec` of any type through the macros below. Zero-initialise.
 //   typedef VEC(Token) TokenVec;   Token *t = VEC_PUSH(&vec, arena);   vec.items[i], vec.count
-#define VEC(Type)                                                                                  \
-  struct {                                                                                         \
-    Type *items;                                                                                   \
-    uint32_t count, capacity;                                                                      \
+#define VEC(Type)             \
+  struct {                    \
+    Type *items;              \
+    uint32_t count, capacity; \
   }
 void *vec_grow(Arena *arena, void *items, uint32_t *capacity, size_t item_bytes);
-#define VEC_PUSH(vec, arena)                                                                       \
-  ((vec)->count == (vec)->capacity                                                                 \
-       ? (void)((vec)->items = vec_grow((arena), (vec)->items, &(vec)->capacity, sizeof *(vec)->items)) \
-       : (void)0,                                                                                  \
+#define VEC_PUSH(vec, arena)                                                                                                        \
+  ((vec)->count == (vec)->capacity ? (void)((vec)->items = vec_grow((arena), (vec)->items, &(vec)->capacity, sizeof *(vec)->items)) \
+                                   : (void)0,                                                                                       \
    memset(&(vec)->items[(vec)->count], 0, sizeof *(vec)->items), &(vec)->items[(vec)->count++])
 
 // ---- Text ------------------------------------------------------------------------------------
@@ -69,7 +82,7 @@ bool slice_starts(Slice slice, const char *prefix);
 
 // Text under construction; malloc-backed so that it may outgrow any arena. Zero-initialise.
 typedef struct Text {
-  char *at;  // NUL-terminated once anything was added
+  char *at; // NUL-terminated once anything was added
   size_t length, capacity;
 } Text;
 void text_add(Text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -82,9 +95,9 @@ const char *text_nearest(const char *word, const char *const *candidates, size_t
 // ---- Diagnostics -----------------------------------------------------------------------------
 // What is wrong with a user's input, where, and what would mend it. One line each.
 typedef struct Diag {
-  const char *file;  // as the user named it; NULL when not about a file
-  int line, column;  // from 1; 0 when unknown
-  const char *text;  // without final full stop or newline
+  const char *file; // as the user named it; NULL when not about a file
+  int line, column; // from 1; 0 when unknown
+  const char *text; // without final full stop or newline
 } Diag;
 
 // Errors found so far; owns their text. Zero-initialise, diags_free at the end.
@@ -94,23 +107,22 @@ typedef struct Diags {
   Arena *arena;
 } Diags;
 // Always returns false, so that `return diags_add(...)` reads as what it is.
-bool diags_add(Diags *diags, const char *file, int line, int column, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+bool diags_add(Diags *diags, const char *file, int line, int column, const char *format, ...) __attribute__((format(printf, 5, 6)));
 void diags_free(Diags *diags);
-void diag_format(const Diag *diag, Text *out);  // "file:line:column: error: text\n"
+void diag_format(const Diag *diag, Text *out); // "file:line:column: error: text\n"
 
 // ---- Files -----------------------------------------------------------------------------------
 // Reads the whole file into the arena, with a NUL after the last byte.
 bool file_read(Arena *arena, const char *path, char **bytes, size_t *count, Diags *diags);
 
 // ---- Hashes and random numbers -----------------------------------------------------------------
-uint64_t hash_bytes(const void *bytes, size_t count, uint64_t seed);  // XXH3
+uint64_t hash_bytes(const void *bytes, size_t count, uint64_t seed); // XXH3
 
 // A pure function of its arguments, so that fault 17 of seed 3 is the same on any machine,
 // whatever was drawn before (design: Campaigns).
 uint64_t random_draw(uint64_t seed, uint64_t index, uint64_t draw);
-uint64_t random_below(uint64_t bits, uint64_t bound);  // scales 64 random bits to 0..bound-1
-float random_unit_f32(uint64_t bits);                  // 0 <= x < 1, 24 bits
-double random_unit_f64(uint64_t bits);                 // 0 <= x < 1, 53 bits
+uint64_t random_below(uint64_t bits, uint64_t bound); // scales 64 random bits to 0..bound-1
+float random_unit_f32(uint64_t bits);                 // 0 <= x < 1, 24 bits
+double random_unit_f64(uint64_t bits);                // 0 <= x < 1, 53 bits
 
 #endif

@@ -3,9 +3,7 @@
 
 #include <xxhash.h>
 
-uint64_t hash_bytes(const void *bytes, size_t count, uint64_t seed) {
-  return XXH3_64bits_withSeed(bytes, count, seed);
-}
+uint64_t hash_bytes(const void *bytes, size_t count, uint64_t seed) { return XXH3_64bits_withSeed(bytes, count, seed); }
 
 // SplitMix64's finaliser: a bijection of 64 bits that passes BigCrush on counters.
 static uint64_t mix(uint64_t x) {
@@ -15,13 +13,9 @@ static uint64_t mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-uint64_t random_draw(uint64_t seed, uint64_t index, uint64_t draw) {
-  return mix(mix(mix(seed) ^ index) ^ draw);
-}
+uint64_t random_draw(uint64_t seed, uint64_t index, uint64_t draw) { return mix(mix(mix(seed) ^ index) ^ draw); }
 
-uint64_t random_below(uint64_t bits, uint64_t bound) {
-  return (uint64_t)(((unsigned __int128)bits * bound) >> 64);
-}
+uint64_t random_below(uint64_t bits, uint64_t bound) { return (uint64_t)(((unsigned __int128)bits * bound) >> 64); }
 
 float random_unit_f32(uint64_t bits) { return (float)(bits >> 40) * 0x1p-24f; }
 

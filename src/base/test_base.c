@@ -61,8 +61,10 @@ static void draws_depend_on_every_argument(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(arenas_zero_and_align), cmocka_unit_test(vectors_grow),
-      cmocka_unit_test(nearest_names), cmocka_unit_test(diagnostics_read_well),
+      cmocka_unit_test(arenas_zero_and_align),
+      cmocka_unit_test(vectors_grow),
+      cmocka_unit_test(nearest_names),
+      cmocka_unit_test(diagnostics_read_well),
       cmocka_unit_test(draws_depend_on_every_argument),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

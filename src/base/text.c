@@ -6,13 +6,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-bool slice_is(Slice slice, const char *text) {
-  return strlen(text) == slice.length && memcmp(slice.at, text, slice.length) == 0;
-}
+bool slice_is(Slice slice, const char *text) { return strlen(text) == slice.length && memcmp(slice.at, text, slice.length) == 0; }
 
-bool slice_equal(Slice a, Slice b) {
-  return a.length == b.length && (a.length == 0 || memcmp(a.at, b.at, a.length) == 0);
-}
+bool slice_equal(Slice a, Slice b) { return a.length == b.length && (a.length == 0 || memcmp(a.at, b.at, a.length) == 0); }
 
 bool slice_starts(Slice slice, const char *prefix) {
   size_t length = strlen(prefix);
@@ -92,9 +88,7 @@ const char *text_nearest(const char *word, const char *const *candidates, size_t
 
 bool file_read(Arena *arena, const char *path, char **bytes, size_t *count, Diags *diags) {
   struct stat status;
-  if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
-    return diags_add(diags, path, 0, 0, "is a directory, not a file");
-  }
+  if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) { return diags_add(diags, path, 0, 0, "is a directory, not a file"); }
   FILE *file = fopen(path, "rb");
   if (file == NULL) return diags_add(diags, path, 0, 0, "cannot be opened: %s", strerror(errno));
   Text text = {0};

@@ -1,0 +1,24 @@
+#!/bin/sh
+# A folder of src/ includes only what lies below it (docs/architecture.md); folders side by side never meet.
+for file in $(git ls-files 'src/*.[ch]' 'src/*.inc' 'src/*.def' 'workloads/*.[ch]'); do
+  sed -n 's/^ *# *include "\([a-z0-9_]*\)\/.*/\1/p' "$file" | sort -u | sed "s|^|$file |"
+done | awk '
+  BEGIN {
+    below["base"] = "base"
+    below["isa"] = below["base"] " isa"
+    below["program"] = below["isa"] " program"
+    below["ptx"] = below["program"] " ptx"
+    below["config"] = below["program"] " config"
+    below["machine"] = below["program"] " config machine"
+    below["device"] = below["machine"] " ptx device"
+    below["cudart"] = below["device"] " cudart"
+    below["cli"] = below["device"] " cli"
+    below["workloads"] = below["device"]
+  }
+  {
+    split($1, part, "/")
+    folder = part[1] == "src" ? part[2] : part[1]
+    if (!(folder in below)) { print $1 ": folder " folder " has no place in tools/gate/layers.sh"; bad = 1; next }
+    if (index(" " below[folder] " ", " " $2 " ") == 0) { print $1 ": " folder " must not include " $2; bad = 1 }
+  }
+  END { exit bad }'

@@ -1,0 +1,39 @@
+#!/bin/sh
+# Installs the Debian packages that are missing: packages.sh build [test]
+# Says which; asks for nothing. Needs root or sudo only when something is missing.
+set -eu
+
+build="gcc libc6-dev make cmake ninja-build libinih-dev libjansson-dev libxxhash-dev libzstd-dev liblz4-dev"
+test="clang clang-format libclang-rt-14-dev libcmocka-dev libmpfr-dev libgmp-dev git"
+
+wanted=""
+for group in "$@"; do
+  case $group in
+    build) wanted="$wanted $build" ;;
+    test) wanted="$wanted $test" ;;
+    *) echo "packages.sh: unknown group '$group'; known: build, test" >&2; exit 2 ;;
+  esac
+done
+
+missing=""
+for package in $wanted; do
+  state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$state" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+echo "Installing Debian packages:$missing"
+if [ "$(id -u)" = 0 ]; then
+  as_root=""
+elif command -v sudo >/dev/null 2>&1; then
+  as_root="sudo"
+else
+  echo "These packages are missing and this is neither root nor has sudo. Ask an administrator to run:" >&2
+  echo "  apt-get install$missing" >&2
+  exit 1
+fi
+export DEBIAN_FRONTEND=noninteractive
+# An old package list is the usual reason for a failed install: refresh it once and try again.
+# shellcheck disable=SC2086
+$as_root apt-get install -y --no-install-recommends $missing >/dev/null 2>&1 ||
+  { $as_root apt-get update && $as_root apt-get install -y --no-install-recommends $missing; }
