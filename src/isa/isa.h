@@ -83,6 +83,7 @@ enum {
   OP_MEMBER_MASK = 1u << 17, // its last used source (of a, b, c) is a member mask, unless MOD_FULL_MASK
   OP_DATA_IN = 1u << 18,     // the d slots are sources
   OP_TRAP = 1u << 19,        // always traps (trap, brkpt)
+  OP_IMM_FIELD = 1u << 20,   // imm is a field of the row (LUT, packed selectors), any 32 bits: a, b, c are registers
 };
 
 typedef struct OpInfo {
@@ -217,6 +218,7 @@ typedef struct LaneOp {
   uint32_t ps;         // source predicate of every lane, negation applied
   uint32_t pd[2];      // in: old values; out: new values
   uint16_t mods;
+  uint32_t imm;        // OP_IMM_FIELD: LUT or packed selectors of the row
 } LaneOp;
 typedef void (*LaneFunction)(LaneOp *op);
 // For KIND_ALU; NULL otherwise. For KIND_ATOMIC the function computes new values from old (a),

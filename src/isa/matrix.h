@@ -1,0 +1,74 @@
+// Matrix instructions: wmma.load/store/mma, mma.sync, ldmatrix, stmatrix, movmatrix.
+//
+// A fragment is a tuple of consecutive registers in each of the 32 lanes. One layout serves all
+// shapes: the one that the PTX ISA manual gives for mma.sync. With g = lane / 4, t = lane % 4 and
+// w elements per 32-bit register, each register of A covers a tile of 8 rows x 4w columns (row g,
+// columns w*t ...), registers in the order: rows 0..7, rows 8..15, then the next 4w columns, then the
+// next 16 rows. B is the same with n for rows and k for columns. C and D: columns 2t and 2t + 1 of row g,
+// then row g + 8, then the next 8 columns, then the next 16 rows. wmma fragments, which PTX
+// leaves opaque, use it too, so that row- and column-major loads give equal fragments; where PTX
+// lists more registers than the matrix fills (f16 A and B), the tiles repeat.
+// Only mma.m8n8k4 on f16 differs (quad pairs); see matrix.c.
+//
+// Arithmetic: f16, bf16, tf32 products are formed in f32 and added to an f32 accumulator one by one
+// in order of k, from c on, each sum rounded to nearest; f16 results are rounded once at the end.
+// f64: fused multiply-add in order of k. Integers: modulo 2^32, or exact and then clamped (.satfinite).
+#ifndef REDOUBT_ISA_MATRIX_H
+#define REDOUBT_ISA_MATRIX_H
+
+#include "isa/isa.h"
+
+// ---- For the front end -----------------------------------------------------------------------
+typedef enum MatrixUse {
+  MATRIX_MMA,   // d = a * b + c: register row; operands d, a, b, c are fragments
+  MATRIX_LOAD,  // d = fragment; a = address, b = stride in elements (RZ when has_stride is false)
+  MATRIX_STORE, // d = fragment, a source; a and b as above. PTX lists the address first
+  MATRIX_MOVE,  // movmatrix: d and a are one register each
+} MatrixUse;
+
+typedef struct MatrixForm {
+  Op op;
+  uint32_t imm;
+  MatrixUse use;
+  Space space;     // of loads and stores; generic and global take a 64-bit address pair, shared a 32-bit register
+  bool has_stride; // wmma.load/store: a stride may follow; when it is not written, default_stride
+  uint32_t default_stride;
+  // 32-bit registers of each fragment (0 = absent): d, a, b, c. 64-bit elements (f64) count two each.
+  uint8_t d, a, b, c;
+  bool a_is_wide, c_is_wide; // PTX lists 64-bit registers (f64): for a and b, for c and d
+  // Emit `op` so many times: step i takes the i-th a registers of PTX's A list and the i-th b of B's,
+  // and accumulates onto d of the step before. 1 but for mma.m16n8k16 on f64 (2).
+  uint8_t steps;
+} MatrixForm;
+
+// From the opcode's dot parts, parts[0] being "wmma", "mma", "ldmatrix", "stmatrix" or "movmatrix".
+// False: no supported matrix opcode.
+bool matrix_parse(const Slice *parts, unsigned count, MatrixForm *form);
+
+// ---- For the machines ------------------------------------------------------------------------
+// A run of memory bytes that belongs to a part of one register of a lane's fragment.
+typedef struct MatrixPiece {
+  uint8_t source;    // lane whose register a holds the base address (the lane itself but for ldmatrix)
+  uint8_t reg, byte; // place in the fragment: register, byte inside it (a piece of 8 bytes runs on into reg + 1)
+  uint8_t bytes;     // 1, 2, 4 or 8; also the alignment that the access needs
+  int64_t offset;    // bytes from the base
+} MatrixPiece;
+enum { MATRIX_MAX_PIECES = 16 };
+
+// The pieces of `lane` for a KIND_MATRIX row with a memory space. Total: any imm gives pieces inside the
+// row's tuple and sources 0..31.
+unsigned matrix_pieces(Op op, uint32_t imm, unsigned lane, uint32_t stride, MatrixPiece pieces[MATRIX_MAX_PIECES]);
+
+// ---- Bodies: one per combination of tuple widths (d, a, b, c), as matrix.def lists them -----------
+// All 32 lanes' fragments are used, whatever `active` says; active lanes get their part of d.
+#define MATRIX_WIDTHS(X)                                                                                                            \
+  X(8, 8, 8, 8)                                                                                                                     \
+  X(8, 8, 8, 4) X(4, 8, 8, 8) X(4, 8, 8, 4) X(8, 2, 2, 8) X(8, 4, 1, 8) X(8, 1, 4, 8) X(8, 4, 4, 8) X(8, 2, 8, 8) X(8, 8, 2, 8)     \
+      X(4, 2, 2, 4) X(2, 1, 1, 2) X(4, 2, 1, 4) X(2, 2, 1, 2) X(4, 4, 2, 4) X(2, 4, 2, 2) X(8, 4, 2, 8) X(8, 8, 4, 8) X(4, 2, 2, 8) \
+          X(8, 2, 2, 4)
+#define MATRIX_DECLARE(d, a, b, c) void matrix_mma_##d##a##b##c(LaneOp *op);
+MATRIX_WIDTHS(MATRIX_DECLARE)
+#undef MATRIX_DECLARE
+void matrix_transpose(LaneOp *op); // movmatrix
+
+#endif
