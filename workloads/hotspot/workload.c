@@ -1,0 +1,81 @@
+// Heat on a chip: a stencil with halo in shared memory, one launch a step, two grids in turn.
+#include "device/workload.h"
+
+enum { TILE = 16 }; // as in kernel.cu
+
+typedef struct Data {
+  const float *temperature, *power;
+  DeviceAddress grids[2], device_power;
+  int32_t width, height;
+  uint32_t steps;
+  float conductance, leak, ambient;
+} Data;
+
+static bool prepare(WorkloadRun *run) {
+  Data *data = run->data = ARENA_NEW(run->arena, Data);
+  data->width = data->height = (int32_t)run->param[0];
+  data->steps = (uint32_t)run->param[1];
+  data->conductance = 0.1f;
+  data->leak = 0.01f;
+  data->ambient = 80.0f;
+  uint64_t count = (uint64_t)data->width * (uint64_t)data->height;
+  data->temperature = workload_random_f32(run, count, 0, 320.0f, 340.0f);
+  data->power = workload_random_f32(run, count, 1, 0.0f, 0.5f);
+  data->grids[0] = workload_buffer(run, data->temperature, count * 4);
+  data->grids[1] = workload_buffer(run, NULL, count * 4);
+  data->device_power = workload_buffer(run, data->power, count * 4);
+  workload_output(run, "temperature", data->grids[data->steps % 2], ELEMENT_F32, count);
+  return data->grids[0] && data->grids[1] && data->device_power;
+}
+
+static bool launch(WorkloadRun *run) {
+  Data *data = run->data;
+  const uint32_t tiles = ((uint32_t)data->width + TILE - 1) / TILE;
+  const uint32_t block[3] = {TILE, TILE, 1}, grid[3] = {tiles, tiles, 1};
+  for (uint32_t step = 0; step < data->steps; step++) {
+    const void *arguments[] = {&data->grids[step % 2],
+                               &data->device_power,
+                               &data->grids[(step + 1) % 2],
+                               &data->width,
+                               &data->height,
+                               &data->conductance,
+                               &data->leak,
+                               &data->ambient};
+    if (!workload_launch(run, "hotspot_step", grid, block, 0, arguments, COUNT_OF(arguments))) return false;
+  }
+  return true;
+}
+
+static int32_t clamp(int32_t i, int32_t size) { return i < 0 ? 0 : i >= size ? size - 1 : i; }
+
+static void step_on_host(const Data *data, const double *now, double *next) {
+  int32_t w = data->width, h = data->height;
+  for (int32_t y = 0; y < h; y++) {
+    for (int32_t x = 0; x < w; x++) {
+      double here = now[y * w + x];
+      double flow = now[y * w + clamp(x - 1, w)] + now[y * w + clamp(x + 1, w)] + now[clamp(y - 1, h) * w + x] +
+                    now[clamp(y + 1, h) * w + x] - 4.0 * here;
+      next[y * w + x] = here + data->conductance * flow + data->power[y * w + x] + data->leak * (data->ambient - here);
+    }
+  }
+}
+
+static bool check(WorkloadRun *run) {
+  Data *data = run->data;
+  uint64_t count = (uint64_t)data->width * (uint64_t)data->height;
+  float *got = ARENA_ARRAY(run->arena, float, count);
+  double *grids[2] = {ARENA_ARRAY(run->arena, double, count), ARENA_ARRAY(run->arena, double, count)};
+  if (!device_read(run->device, got, data->grids[data->steps % 2], count * 4)) return false;
+  for (uint64_t i = 0; i < count; i++) grids[0][i] = data->temperature[i];
+  for (uint32_t step = 0; step < data->steps; step++) step_on_host(data, grids[step % 2], grids[(step + 1) % 2]);
+  return workload_near(run, "temperature", got, grids[data->steps % 2], count, 1e-5);
+}
+
+const Workload workload_hotspot = {
+    .name = "hotspot",
+    .summary = "heat on a chip; stencil with halo, several launches",
+    .params = {{"side", "cells along each side", {40, 64, 256, 1024}, 2, 1u << 13}, {"steps", "time steps", {2, 4, 8, 8}, 1, 1000}},
+    .prepare = prepare,
+    .launch = launch,
+    .check = check,
+};
