@@ -71,9 +71,9 @@ enum {
   OP_PRED_IN = 1u << 5,      // reads ps as a selector (selp) or a predicate operand (vote, bar.red)
   OP_PRED_OUT = 1u << 6,     // writes pd[0] and, where it is not PRED_TRUE, pd[1]
   OP_BRANCH = 1u << 7,       // target in imm or in register a; reconvergence in `reconverge`
-  OP_CALL = 1u << 8,
+  OP_CALLS = 1u << 8,        // calls a function
   OP_RETURN = 1u << 9,       // leaves the function (ret)
-  OP_EXIT = 1u << 10,        // ends the thread
+  OP_EXITS = 1u << 10,       // ends the thread
   OP_INDIRECT = 1u << 11,    // target in register a, not in imm
   OP_MOVE = 1u << 12,        // copies a to d unchanged: the allocator may coalesce it
   OP_PURE = 1u << 13,        // no effect but its results: may be removed when they are dead
@@ -82,8 +82,9 @@ enum {
   OP_READS_MEMORY = 1u << 16,
   OP_MEMBER_MASK = 1u << 17, // its last used source (of a, b, c) is a member mask, unless MOD_FULL_MASK
   OP_DATA_IN = 1u << 18,     // the d slots are sources
-  OP_TRAP = 1u << 19,        // always traps (trap, brkpt)
-  OP_IMM_FIELD = 1u << 20,   // imm is a field of the row (LUT, packed selectors), any 32 bits: a, b, c are registers
+  OP_TRAPS = 1u << 19,       // always traps (trap, brkpt)
+  OP_KEEPS_NAN = 1u << 20,   // OP_FLOAT row whose NaN results keep their bits (abs, neg, copysign, moves)
+  OP_IMM = 1u << 21,         // ALU, WARP: the body reads `imm` (a table, packed selectors); select is SELECT_REGISTERS
 };
 
 typedef struct OpInfo {
@@ -171,11 +172,16 @@ typedef struct Instr {
 //   low  [11:0] op [15:12] guard [16] negated [19:17] select [31:20] mods
 //        [39:32] d0 [47:40] a [55:48] b [63:56] c, or ps | negated << 4
 //   high [31:0] imm [39:32] d1 [47:40] d2 [55:48] d3 (or reconverge) [59:56] pd0 [63:60] pd1
+//   Rows that read both c and ps (madc) hold ps in d1. A slot whose column is `pred` holds a
+//   predicate's number.
 typedef struct InstrWord {
   uint64_t low, high;
 } InstrWord;
 enum { INSTR_BYTES = 16, NO_RECONVERGE = 0xFFFFFF };
 
+// An instruction of this row with every field at its rest value: registers REG_ZERO, predicates
+// PRED_TRUE, imm, mods and reconverge 0.
+Instr instr_rest(Op op);
 InstrWord instr_encode(const Instr *instr);
 // False for a word that is no legal instruction: unknown row, unused field not in its rest value,
 // a register tuple that runs past R254, a modifier that the row does not take.
@@ -194,6 +200,7 @@ enum { SLOT_D = 0, SLOT_A = 4, SLOT_B = 5, SLOT_C = 6, SLOT_PD = 7, SLOT_PS = 9,
 // constant, and slots that hold REG_ZERO / PRED_TRUE, are still listed: callers skip those.
 unsigned op_operands(Op op, uint16_t mods, OperandSelect select, OperandUse uses[MAX_OPERANDS]);
 unsigned mods_vector_count(uint16_t mods);  // 1, 2 or 4
+uint16_t op_legal_mods(Op op);              // every modifier bit the row may carry
 
 // The value of an immediate for a slot of that type: 64-bit integers sign-extend, f64 takes imm
 // as its upper half, narrower types take the low bits.
@@ -216,9 +223,10 @@ typedef struct LaneOp {
   const uint32_t *a, *b, *c;
   uint32_t active;     // lanes that execute; others keep their d and pd
   uint32_t ps;         // source predicate of every lane, negation applied
+  uint32_t pa;         // slot a of rows whose column a is `pred`: that predicate of every lane
   uint32_t pd[2];      // in: old values; out: new values
+  uint32_t imm;        // OP_IMM rows, KIND_MATRIX: the instruction's imm
   uint16_t mods;
-  uint32_t imm;        // OP_IMM_FIELD: LUT or packed selectors of the row
 } LaneOp;
 typedef void (*LaneFunction)(LaneOp *op);
 // For KIND_ALU; NULL otherwise. For KIND_ATOMIC the function computes new values from old (a),
@@ -227,6 +235,9 @@ typedef void (*LaneFunction)(LaneOp *op);
 // an ordinary operand row (all ones under MOD_FULL_MASK).
 // The table is the fastest build that this processor can run; all give the same bits.
 const LaneFunction *lane_functions(void);
+
+// docs/instructions.md: the bit layout and every row, by chapter.
+void instructions_markdown(Text *out);
 
 // Lane values of one operand, for the few users that go lane by lane.
 static inline uint64_t row_get(const uint32_t *row, unsigned lane, unsigned registers) {
