@@ -41,7 +41,8 @@ typedef struct MirBlock {
   VEC(MirInstr) instrs;
   // Successors follow from the last instruction: a branch's target if it is a branch, and the
   // next block in order unless the last instruction is an unguarded branch, ret, exit or trap.
-  // For an indirect branch (brx): its possible targets.
+  // For an indirect branch (brx): its possible targets. In MIR, register a of brx holds an index
+  // into them; mir_finish makes the jump table and turns the index into a program counter.
   VEC(uint32_t) indirect_targets;
 } MirBlock;
 
@@ -96,6 +97,11 @@ typedef struct MirOptions {
 //   An instruction whose a is the frame pointer and whose imm is MIR_ARGUMENTS or more (a load or
 //   store, or an add that takes the address) gets the frame's final size in place of MIR_ARGUMENTS.
 enum { MIR_ARGUMENTS = 1 << 24 };
+
+// What front ends may rely on: a destination may share registers with a source (of the same
+// width or not), so whoever carries an instruction out reads all its sources first. Virtual
+// registers need not be in SSA form; guarded writes keep the old value where the guard fails.
+// Kernels hold no frame pointer in a register: theirs is always 0.
 
 Program *mir_finish(MirModule *module, const MirOptions *options, Diags *diags);  // NULL on error
 void mir_dump(const MirFunction *function, Text *out);
