@@ -83,8 +83,8 @@ enum {
   OP_MEMBER_MASK = 1u << 17, // its last used source (of a, b, c) is a member mask, unless MOD_FULL_MASK
   OP_DATA_IN = 1u << 18,     // the d slots are sources
   OP_TRAPS = 1u << 19,       // always traps (trap, brkpt)
-  OP_KEEPS_NAN = 1u << 20,   // OP_FLOAT row whose NaN results keep their bits (abs, neg, copysign, moves)
-  OP_IMM = 1u << 21,         // ALU, WARP: the body reads `imm` (a table, packed selectors); select is SELECT_REGISTERS
+  OP_IMM = 1u << 20,         // ALU, WARP: the body reads imm (a table, packed selectors); a, b, c are registers
+  OP_KEEPS_NAN = 1u << 21,   // OP_FLOAT row whose NaN results keep their bits (abs, neg, copysign, moves)
 };
 
 typedef struct OpInfo {
@@ -225,8 +225,8 @@ typedef struct LaneOp {
   uint32_t ps;         // source predicate of every lane, negation applied
   uint32_t pa;         // slot a of rows whose column a is `pred`: that predicate of every lane
   uint32_t pd[2];      // in: old values; out: new values
-  uint32_t imm;        // OP_IMM rows, KIND_MATRIX: the instruction's imm
   uint16_t mods;
+  uint32_t imm;        // OP_IMM and KIND_MATRIX rows: the instruction's imm
 } LaneOp;
 typedef void (*LaneFunction)(LaneOp *op);
 // For KIND_ALU; NULL otherwise. For KIND_ATOMIC the function computes new values from old (a),

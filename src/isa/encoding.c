@@ -1,0 +1,205 @@
+// The binary form of an instruction (layout in isa.h) and which slots a row uses.
+// Invariant: every word that decodes is canonical, so encoding it again gives the same word; a
+// flipped bit in an instruction word is another legal instruction or none at all.
+#include "isa/isa.h"
+
+// ---- What a row uses -----------------------------------------------------------------------------
+static bool is_memory(const OpInfo *row) { return row->space != SPACE_NONE; }
+
+static bool has_address_pair(const OpInfo *row) {
+  if (row->kind == KIND_ATOMIC) return row->space == SPACE_GENERIC || row->space == SPACE_GLOBAL;
+  return is_memory(row) && type_info[row->a].registers == 2;
+}
+
+uint16_t op_legal_mods(Op op) {
+  const OpInfo *row = &op_info[op];
+  unsigned mods = 0;
+  if (row->flags & OP_FLOAT) mods |= MOD_FTZ;
+  if (row->flags & OP_SAT) mods |= MOD_SAT;
+  if (row->flags & OP_MEMBER_MASK) mods |= MOD_FULL_MASK;
+  if (is_memory(row)) mods |= MOD_VOLATILE | MOD_CACHE_GLOBAL | MOD_STREAMING;
+  if (row->kind == KIND_LOAD) mods |= MOD_NON_COHERENT;
+  if (row->kind == KIND_LOAD || row->kind == KIND_STORE) mods |= MOD_VECTOR_MASK;
+  if (has_address_pair(row)) mods |= MOD_ADDRESS32;
+  return (uint16_t)mods;
+}
+
+unsigned mods_vector_count(uint16_t mods) {
+  unsigned count = 1u << ((mods & MOD_VECTOR_MASK) >> MOD_VECTOR_SHIFT);
+  return count > 4 ? 4 : count;
+}
+
+static bool is_vector_kind(Kind kind) { return kind == KIND_LOAD || kind == KIND_STORE; }
+
+static unsigned d_slots(const OpInfo *row, uint16_t mods) {
+  if (type_info[row->d].registers == 0) return 0;
+  if (row->kind == KIND_TEXTURE) return 4;
+  return is_vector_kind(row->kind) ? mods_vector_count(mods) : 1;
+}
+
+static unsigned address_registers(const OpInfo *row, uint16_t mods) { return has_address_pair(row) && !(mods & MOD_ADDRESS32) ? 2 : 1; }
+
+// The slot (SLOT_A..SLOT_C) of the member mask; 0 when the row has none.
+static unsigned mask_slot(const OpInfo *row) {
+  if (!(row->flags & OP_MEMBER_MASK)) return 0;
+  return row->c != TYPE_none ? SLOT_C : row->b != TYPE_none ? SLOT_B : SLOT_A;
+}
+
+static OperandUse source_use(const OpInfo *row, unsigned slot, uint16_t mods) {
+  TypeId type = slot == SLOT_A ? row->a : slot == SLOT_B ? row->b : row->c;
+  unsigned registers = type_info[type].registers;
+  if (slot == SLOT_A && is_memory(row)) registers = address_registers(row, mods);
+  return (OperandUse){(uint8_t)slot, (uint8_t)registers, type == TYPE_pred, false};
+}
+
+static bool source_present(const OpInfo *row, unsigned slot, uint16_t mods) {
+  TypeId type = slot == SLOT_A ? row->a : slot == SLOT_B ? row->b : row->c;
+  return type != TYPE_none && !((mods & MOD_FULL_MASK) && mask_slot(row) == slot);
+}
+
+static bool reads_ps(const OpInfo *row) { return row->flags & (OP_PRED_IN | OP_CARRY_IN); }
+
+unsigned op_operands(Op op, uint16_t mods, OperandSelect select, OperandUse uses[MAX_OPERANDS]) {
+  const OpInfo *row = &op_info[op];
+  unsigned count = 0;
+  (void)select; // a slot taken by imm is listed too; its register field rests at REG_ZERO
+  bool d_written = !(row->flags & OP_DATA_IN);
+  for (unsigned i = 0; i < d_slots(row, mods); i++)
+    uses[count++] = (OperandUse){(uint8_t)(SLOT_D + i), type_info[row->d].registers, false, d_written};
+  for (unsigned slot = SLOT_A; slot <= SLOT_C; slot++)
+    if (source_present(row, slot, mods)) uses[count++] = source_use(row, slot, mods);
+  if (row->flags & (OP_PRED_OUT | OP_CARRY_OUT)) uses[count++] = (OperandUse){SLOT_PD, 0, true, true};
+  if (row->flags & OP_PRED_OUT) uses[count++] = (OperandUse){SLOT_PD + 1, 0, true, true};
+  if (reads_ps(row)) uses[count++] = (OperandUse){SLOT_PS, 0, true, false};
+  uses[count++] = (OperandUse){SLOT_GUARD, 0, true, false};
+  return count;
+}
+
+// ---- Encoding --------------------------------------------------------------------------------------
+Instr instr_rest(Op op) {
+  Instr instr = {.op = (uint16_t)op, .guard = PRED_TRUE, .ps = PRED_TRUE};
+  memset(instr.pd, PRED_TRUE, sizeof instr.pd);
+  memset(instr.d, REG_ZERO, sizeof instr.d);
+  instr.a = op_info[op].a == TYPE_pred ? PRED_TRUE : REG_ZERO;
+  instr.b = instr.c = REG_ZERO;
+  return instr;
+}
+
+InstrWord instr_encode(const Instr *instr) {
+  const OpInfo *row = &op_info[instr->op];
+  uint8_t ps = (uint8_t)((instr->ps & 15) | (instr->ps_negated ? 16 : 0));
+  uint8_t c = instr->c, d[4];
+  memcpy(d, instr->d, sizeof d);
+  if (reads_ps(row) && row->c == TYPE_none) c = ps;
+  if (reads_ps(row) && row->c != TYPE_none) d[1] = ps;
+  if (row->flags & OP_BRANCH)
+    for (unsigned i = 0; i < 3; i++) d[1 + i] = (uint8_t)(instr->reconverge >> 8 * i);
+  InstrWord word = {0, 0};
+  word.low = (instr->op & 0xFFFu) | (uint64_t)(instr->guard & 15) << 12 | (uint64_t)instr->guard_negated << 16 |
+             (uint64_t)(instr->select & 7) << 17 | (uint64_t)(instr->mods & 0xFFFu) << 20 | (uint64_t)d[0] << 32 |
+             (uint64_t)instr->a << 40 | (uint64_t)instr->b << 48 | (uint64_t)c << 56;
+  word.high = instr->imm | (uint64_t)d[1] << 32 | (uint64_t)d[2] << 40 | (uint64_t)d[3] << 48 | (uint64_t)(instr->pd[0] & 15) << 56 |
+              (uint64_t)(instr->pd[1] & 15) << 60;
+  return word;
+}
+
+// ---- Decoding --------------------------------------------------------------------------------------
+static uint8_t *register_slot(Instr *instr, unsigned slot) {
+  if (slot < SLOT_A) return &instr->d[slot];
+  return slot == SLOT_A ? &instr->a : slot == SLOT_B ? &instr->b : &instr->c;
+}
+
+static bool mods_legal(const OpInfo *row, Op op, uint16_t mods) {
+  if (mods & ~op_legal_mods(op)) return false;
+  return !is_vector_kind(row->kind) || (mods & MOD_VECTOR_MASK) >> MOD_VECTOR_SHIFT <= 2;
+}
+
+// imm can stand for an operand where it has no other meaning and the slot holds a value.
+static bool select_legal(const OpInfo *row, const Instr *instr) {
+  if (instr->select == SELECT_REGISTERS) return true;
+  if (instr->select >= SELECT_COUNT || row->flags & OP_IMM) return false;
+  if (row->kind != KIND_ALU && row->kind != KIND_WARP && row->kind != KIND_BARRIER && row->kind != KIND_SYSTEM) return false;
+  bool is_const = instr->select >= SELECT_CONST_A;
+  unsigned slot = SLOT_A + (is_const ? instr->select - SELECT_CONST_A : instr->select - SELECT_IMM_A);
+  if (!source_present(row, slot, instr->mods)) return false;
+  OperandUse use = source_use(row, slot, instr->mods);
+  if (use.predicate || use.registers == 0 || use.registers > 2) return false;
+  return !is_const || instr->imm >> 24 < BANK_COUNT;
+}
+
+static bool imm_legal(const OpInfo *row, const Instr *instr) {
+  if (instr->select != SELECT_REGISTERS) return true;
+  if (row->kind == KIND_SREG) return instr->imm < SREG_COUNT;
+  if (is_memory(row) || row->kind == KIND_MATRIX || row->kind == KIND_TEXTURE || row->flags & OP_IMM) return true;
+  if (row->flags & (OP_BRANCH | OP_CALLS) && !(row->flags & OP_INDIRECT)) return true;
+  return instr->imm == 0;
+}
+
+static bool selected(const Instr *instr, unsigned slot) {
+  unsigned first = instr->select >= SELECT_CONST_A ? SELECT_CONST_A : SELECT_IMM_A;
+  return instr->select != SELECT_REGISTERS && slot == SLOT_A + (instr->select - first);
+}
+
+// Registers in range where the row uses them, at rest everywhere else.
+static bool registers_legal(Instr *instr) {
+  OperandUse uses[MAX_OPERANDS];
+  unsigned count = op_operands((Op)instr->op, instr->mods, (OperandSelect)instr->select, uses);
+  bool used[SLOT_C + 1] = {false};
+  for (unsigned i = 0; i < count; i++) {
+    if (uses[i].slot > SLOT_C) continue;
+    uint8_t number = *register_slot(instr, uses[i].slot);
+    if (selected(instr, uses[i].slot)) continue;
+    used[uses[i].slot] = true;
+    if (uses[i].predicate && number > PRED_TRUE) return false;
+    if (!uses[i].predicate && number != REG_ZERO && number + uses[i].registers > MAX_REGISTERS) return false;
+  }
+  for (unsigned slot = 0; slot <= SLOT_C; slot++)
+    if (!used[slot] && *register_slot(instr, slot) != REG_ZERO) return false;
+  return true;
+}
+
+static bool predicates_legal(const OpInfo *row, const Instr *instr) {
+  if (!(row->flags & (OP_PRED_OUT | OP_CARRY_OUT)) && instr->pd[0] != PRED_TRUE) return false;
+  return row->flags & OP_PRED_OUT || instr->pd[1] == PRED_TRUE;
+}
+
+// Takes ps out of the slot that carries it; the slot then rests.
+static bool take_ps(const OpInfo *row, Instr *instr) {
+  if (!reads_ps(row)) return true;
+  uint8_t *slot = row->c == TYPE_none ? &instr->c : &instr->d[1];
+  if (*slot > 31) return false;
+  instr->ps = *slot & 15;
+  instr->ps_negated = *slot >> 4;
+  *slot = REG_ZERO;
+  return true;
+}
+
+static void take_reconverge(const OpInfo *row, Instr *instr) {
+  if (!(row->flags & OP_BRANCH)) return;
+  instr->reconverge = instr->d[1] | (uint32_t)instr->d[2] << 8 | (uint32_t)instr->d[3] << 16;
+  memset(instr->d + 1, REG_ZERO, 3);
+}
+
+bool instr_decode(InstrWord word, Instr *instr) {
+  unsigned op = word.low & 0xFFF;
+  if (op >= OP_COUNT) return false;
+  const OpInfo *row = &op_info[op];
+  *instr = (Instr){
+      .op = (uint16_t)op,
+      .mods = (uint16_t)(word.low >> 20 & 0xFFF),
+      .select = (uint8_t)(word.low >> 17 & 7),
+      .guard = (uint8_t)(word.low >> 12 & 15),
+      .guard_negated = word.low >> 16 & 1,
+      .pd = {(uint8_t)(word.high >> 56 & 15), (uint8_t)(word.high >> 60)},
+      .ps = PRED_TRUE,
+      .d = {(uint8_t)(word.low >> 32), (uint8_t)(word.high >> 32), (uint8_t)(word.high >> 40), (uint8_t)(word.high >> 48)},
+      .a = (uint8_t)(word.low >> 40),
+      .b = (uint8_t)(word.low >> 48),
+      .c = (uint8_t)(word.low >> 56),
+      .imm = (uint32_t)word.high,
+  };
+  if (!mods_legal(row, (Op)op, instr->mods) || !select_legal(row, instr) || !imm_legal(row, instr)) return false;
+  if (!take_ps(row, instr) || !predicates_legal(row, instr)) return false;
+  take_reconverge(row, instr);
+  return registers_legal(instr);
+}
