@@ -8,7 +8,7 @@
 // PARAM_U64(section, name, default, least, most, unit, help); PARAM_CHOICE takes "a|b|c" and
 // stores the index. Key as users write it: section.name.
 typedef struct Spec {
-  const char *machine;  // its name: the file's stem
+  const char *machine; // its name: the file's stem
 #define PARAM_U64(section, name, initial, least, most, unit, help) uint64_t section##_##name;
 #define PARAM_CHOICE(section, name, initial, choices, help) uint32_t section##_##name;
 #include "config/config.def"
@@ -18,7 +18,7 @@ typedef struct Spec {
 
 typedef struct ParamInfo {
   const char *key, *unit, *help;
-  const char *choices;  // NULL for numbers
+  const char *choices; // NULL for numbers
   uint64_t initial, least, most;
 } ParamInfo;
 extern const ParamInfo param_info[];
@@ -29,10 +29,14 @@ void spec_default(Spec *spec);
 // range are errors with file and line, and the nearest key.
 bool spec_load(Spec *spec, Arena *arena, const char *name_or_path, Diags *diags);
 bool spec_set(Spec *spec, const char *key, const char *value, const char *file, int line, Diags *diags);
+bool spec_check(const Spec *spec, const char *file, Diags *diags); // relations between parameters; after spec_set
 uint64_t spec_get(const Spec *spec, uint32_t param);
+void params_markdown(Text *out); // docs/parameters.md
 
 // Machines that are built in: the files of machines/, embedded.
-typedef struct BuiltinMachine { const char *name, *text; } BuiltinMachine;
+typedef struct BuiltinMachine {
+  const char *name, *text;
+} BuiltinMachine;
 extern const BuiltinMachine builtin_machines[];
 extern const uint32_t builtin_machine_count;
 

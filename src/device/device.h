@@ -10,17 +10,17 @@
 
 typedef struct Device Device;
 typedef struct Module Module;
-typedef uint64_t DeviceAddress;  // 0 = none
+typedef uint64_t DeviceAddress; // 0 = none
 
 typedef struct DeviceOptions {
-  const Spec *spec;            // the machine; NULL = functional with defaults
-  uint32_t address_bits;       // 32 or 64; 0 = 64
-  bool same_address;           // see MemoryOptions
-  void (*print)(void *context, const char *bytes, size_t count);  // printf of kernels; NULL = dropped
+  const Spec *spec;                                              // the machine; NULL = functional with defaults
+  uint32_t address_bits;                                         // 32 or 64; 0 = 64
+  bool same_address;                                             // see MemoryOptions
+  void (*print)(void *context, const char *bytes, size_t count); // printf of kernels; NULL = dropped
   void *print_context;
   bool (*progress)(void *context, const Stats *so_far);
   void *progress_context;
-  double (*clock)(void);       // host seconds, for launch records; NULL = not measured
+  double (*clock)(void); // host seconds, for launch records; NULL = not measured
 } DeviceOptions;
 
 Device *device_new(const DeviceOptions *options, Diags *diags);
@@ -29,8 +29,11 @@ void device_free(Device *device);
 // Why the last call failed, one line; "" if it did not. Every bool below is false on failure.
 const char *device_error(const Device *device);
 
+const Spec *device_spec(const Device *device);
+uint32_t device_address_bits(const Device *device);
+
 // ---- Memory: pointers are device addresses; sizes in bytes --------------------------------
-DeviceAddress device_alloc(Device *device, uint64_t bytes);                 // 256-byte aligned; 0 = failed
+DeviceAddress device_alloc(Device *device, uint64_t bytes); // 256-byte aligned; 0 = failed
 bool device_release(Device *device, DeviceAddress address);
 bool device_write(Device *device, DeviceAddress to, const void *from, uint64_t bytes);
 bool device_read(Device *device, void *to, DeviceAddress from, uint64_t bytes);
@@ -40,21 +43,24 @@ Memory *device_memory(Device *device);
 
 // ---- Modules ------------------------------------------------------------------------------
 Module *device_load_ptx(Device *device, const PtxSource *sources, uint32_t count, Diags *diags);
-Module *device_load_program(Device *device, Program *program, Diags *diags);  // takes it over
+Module *device_load_program(Device *device, Program *program, Diags *diags); // takes it over
 const Program *module_program(const Module *module);
+// Where the host finds a variable, .const ones too (their bank lies in device memory); for a
+// function its code address, with 0 bytes.
 bool module_symbol(const Module *module, const char *name, DeviceAddress *address, uint64_t *bytes);
 bool device_unload(Device *device, Module *module);
 
 // ---- Textures: handles as kernels use them --------------------------------------------------
-uint64_t device_texture_new(Device *device, const Texture *texture);         // 0 = failed
+uint64_t device_texture_new(Device *device, const Texture *texture); // 0 = failed
 bool device_texture_release(Device *device, uint64_t handle);
-bool module_bind_texture(Module *module, const char *texref, uint64_t handle);  // .texref variables
+const Texture *device_texture(const Device *device, uint64_t handle);          // NULL: none
+bool module_bind_texture(Module *module, const char *texref, uint64_t handle); // .texref variables
 
 // ---- Launches -----------------------------------------------------------------------------
 typedef struct LaunchRequest {
   Module *module;
   const char *kernel;
-  uint32_t grid[3], block[3];   // zeros in y and z count as 1
+  uint32_t grid[3], block[3]; // zeros in y and z count as 1
   uint32_t dynamic_shared_bytes;
   const void *const *arguments; // one pointer per kernel parameter, as cudaLaunchKernel's
   uint32_t argument_count;
@@ -70,10 +76,13 @@ typedef struct LaunchRecord {
   double host_seconds;
 } LaunchRecord;
 
-bool device_launch(Device *device, const LaunchRequest *request);  // false: refused, or a trap
+bool device_launch(Device *device, const LaunchRequest *request); // false: refused, or a trap
 uint32_t device_launch_count(const Device *device);
 const LaunchRecord *device_launch_record(const Device *device, uint32_t index);
-const Trap *device_trap(const Device *device);   // of the last launch; kind TRAP_NONE if it went well
+const Trap *device_trap(const Device *device); // of the last launch; kind TRAP_NONE if it went well
+
+// Blocks of the kernel that fit on an SM at once; 0 = such a block cannot run.
+uint32_t device_occupancy(const Device *device, const Function *kernel, uint32_t threads, uint32_t dynamic_shared_bytes);
 
 // Limits a host may change (cudaDeviceSetLimit).
 void device_set_stack_bytes(Device *device, uint64_t bytes);

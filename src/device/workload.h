@@ -1,7 +1,6 @@
 // A workload: a kernel with its inputs, launches, outputs and CPU check, in one small C file
 // (workloads/NAME/workload.c). `redoubt run NAME`, tests, benchmarks and campaigns use them.
-// The file defines `const Workload workload_NAME`; its kernel.ptx is embedded by the build as
-// `extern const char NAME_ptx[]`, which the file declares itself and names in .ptx.
+// The file defines `const Workload workload_NAME`; the build embeds its kernel.ptx (workload_ptx).
 #ifndef REDOUBT_WORKLOAD_H
 #define REDOUBT_WORKLOAD_H
 
@@ -12,7 +11,7 @@ typedef enum WorkloadSize { SIZE_TINY, SIZE_SMALL, SIZE_DEFAULT, SIZE_LARGE, SIZ
 
 typedef struct WorkloadParam {
   const char *name, *help;
-  uint64_t value[SIZE_COUNT];  // at tiny (tests), small, default, large (bench)
+  uint64_t value[SIZE_COUNT]; // at tiny (tests), small, default, large (bench)
   uint64_t least, most;
 } WorkloadParam;
 
@@ -29,27 +28,27 @@ typedef struct WorkloadOutput {
 typedef struct WorkloadRun {
   Device *device;
   Module *module;
-  Arena *arena;                          // scratch of this run
-  uint64_t param[WORKLOAD_MAX_PARAMS];   // in the order of Workload.params
+  Arena *arena;                        // scratch of this run
+  uint64_t param[WORKLOAD_MAX_PARAMS]; // in the order of Workload.params
   uint64_t seed;
   WorkloadOutput outputs[WORKLOAD_MAX_OUTPUTS];
   uint32_t output_count;
-  void *data;                            // the workload's own: addresses, host copies
-  char failure[256];                     // what check() found
+  void *data;        // the workload's own: addresses, host copies
+  char failure[256]; // what check() found
 } WorkloadRun;
 
 typedef struct Workload {
   const char *name, *summary;
-  const char *ptx;                       // kernel.ptx, embedded
-  WorkloadParam params[WORKLOAD_MAX_PARAMS];  // ends at the first without a name
-  bool (*prepare)(WorkloadRun *run);     // allocate, fill from the seed, declare outputs
-  bool (*launch)(WorkloadRun *run);      // every launch, and host code between them
-  bool (*check)(WorkloadRun *run);       // outputs against a CPU computation, within the declared tolerance
+  WorkloadParam params[WORKLOAD_MAX_PARAMS]; // ends at the first without a name
+  bool (*prepare)(WorkloadRun *run);         // allocate, fill from the seed, declare outputs
+  bool (*launch)(WorkloadRun *run);          // every launch, and host code between them
+  bool (*check)(WorkloadRun *run);           // outputs against a CPU computation, within the declared tolerance
 } Workload;
 
-extern const Workload *const workloads[];  // by name
+extern const Workload *const workloads[]; // by name
+extern const char *const workload_ptx[];  // kernel.ptx of each, embedded
 extern const uint32_t workload_count;
-const Workload *workload_find(const char *name);  // NULL: none
+const Workload *workload_find(const char *name); // NULL: none
 
 // Loads the workload's module and takes its parameters at that size; the caller may then change
 // run->param (workload_set checks ranges) before prepare. workload_finish frees what run owns.
@@ -57,17 +56,15 @@ bool workload_start(WorkloadRun *run, const Workload *workload, WorkloadSize siz
 bool workload_set(WorkloadRun *run, const Workload *workload, const char *name, uint64_t value, Diags *diags);
 void workload_finish(WorkloadRun *run);
 uint32_t workload_param_count(const Workload *workload);
-extern const char *const workload_size_text[SIZE_COUNT];  // "tiny" ...
+extern const char *const workload_size_text[SIZE_COUNT]; // "tiny" ...
 uint32_t element_bytes(ElementType type);
 
 // For workload files. All return false / 0 after the device has noted why.
-DeviceAddress workload_buffer(WorkloadRun *run, const void *from, uint64_t bytes);  // allocate and fill; from NULL = zeros
+DeviceAddress workload_buffer(WorkloadRun *run, const void *from, uint64_t bytes); // allocate and fill; from NULL = zeros
 void workload_output(WorkloadRun *run, const char *name, DeviceAddress address, ElementType type, uint64_t count);
-bool workload_launch(WorkloadRun *run, const char *kernel, const uint32_t grid[3], const uint32_t block[3],
-                     uint32_t dynamic_shared_bytes, const void *const *arguments, uint32_t argument_count);
+bool workload_launch(WorkloadRun *run, const char *kernel, const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_shared_bytes,
+                     const void *const *arguments, uint32_t argument_count);
 float *workload_random_f32(WorkloadRun *run, uint64_t count, uint64_t stream, float least, float most);
-// |got - expected| <= tolerance * max(1, |expected|) for every element; the first that is not is
-// named in run->failure.
 // Notes what is wrong and returns false.
 bool workload_fail(WorkloadRun *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // got against expected with |difference| <= tolerance * max(1, |expected|); a NaN is never near.

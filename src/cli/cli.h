@@ -1,0 +1,35 @@
+// The `redoubt` command. One file per command; only this folder prints or exits.
+#ifndef REDOUBT_CLI_H
+#define REDOUBT_CLI_H
+
+#include "device/workload.h"
+
+typedef enum ExitCode {
+  EXIT_OK = 0,
+  EXIT_CHECK_FAILED = 1, // the program ran to its end, its results are wrong
+  EXIT_BAD_INPUT = 2,    // usage, files, values, refused launches
+  EXIT_TRAPPED = 3,      // the simulated program trapped
+  EXIT_INTERNAL = 4,     // a bug or missing resource of Redoubt itself
+} ExitCode;
+
+// The whole program: argv as main's.
+int cli_main(int argc, char **argv);
+
+// Commands: argv[0] is the command's name.
+int command_run(int argc, char **argv);
+int command_check(int argc, char **argv);
+int command_list(int argc, char **argv);
+
+// ---- Help (help.c) -----------------------------------------------------------------------------
+void help_main(void);
+void help_run(void);
+void help_check(void);
+void help_list(void);
+
+// ---- Messages (message.c): all to stderr --------------------------------------------------------
+void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));                     // "redoubt: ..."
+int message_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3))); // + hint; EXIT_BAD_INPUT
+int message_diags(Diags *diags);                                                                       // every one; frees; EXIT_BAD_INPUT
+double host_seconds(void);                                                                             // monotonic clock
+
+#endif

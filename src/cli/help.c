@@ -1,0 +1,97 @@
+// Help texts: what a newcomer reads first.
+#include "cli/cli.h"
+
+#include <stdio.h>
+
+void help_main(void) {
+  fputs("Redoubt runs GPU programs on a simulated GPU; no GPU and no GPU toolkit are needed.\n"
+        "\n"
+        "  redoubt run TARGET      run a built-in workload or a PTX file and show what it did\n"
+        "  redoubt check FILE...   say what in a PTX file cannot be run, line by line\n"
+        "  redoubt list WHAT       machines, workloads, instructions, params, stats, traps\n"
+        "  redoubt help COMMAND    more about a command\n"
+        "  redoubt version\n"
+        "\n"
+        "Try first:\n"
+        "  redoubt run vecadd\n"
+        "  redoubt run matmul --size small --json\n"
+        "  redoubt list workloads\n"
+        "\n"
+        "Exit codes: 0 all went well, 1 results are wrong, 2 bad usage or input,\n"
+        "            3 the simulated program trapped, 4 internal error.\n",
+        stdout);
+}
+
+void help_run(void) {
+  fputs("redoubt run WORKLOAD [options]          a built-in workload, checked against the CPU\n"
+        "redoubt run FILE.ptx [options]          a kernel from a PTX file, without any host code\n"
+        "\n"
+        "Workloads ('redoubt list workloads'):\n"
+        "  --size SIZE            tiny, small, default or large\n"
+        "  --param NAME=NUMBER    change one of its parameters\n"
+        "  --seed NUMBER          random inputs from this seed (default 1)\n"
+        "\n"
+        "PTX files:\n"
+        "  --kernel NAME          which kernel; not needed when the file has one\n"
+        "  --grid X[,Y[,Z]]       blocks (default 1); 4x4 is the same as 4,4\n"
+        "  --block X[,Y[,Z]]      threads per block (default 1, or what .reqntid says)\n"
+        "  --shared BYTES         dynamic shared memory\n"
+        "  --cooperative          a cooperative launch: grid-wide barriers work\n"
+        "  --arg ARGUMENT         one per kernel parameter, in order:\n"
+        "      u32:1024  n:s32=-5  x:f32=0.5       a number, with or without a name\n"
+        "      out:f32[1024]                       an array in device memory, zeros; its address is passed\n"
+        "      in:f32[1024]=GENERATOR              an array with contents\n"
+        "      in:f32[]={1,2,3}  in:u8[]=file:F    its size from the contents\n"
+        "      s:bytes=00ff12ab                    a struct by value, as hexadecimal bytes\n"
+        "      @in                                 the array named in, once more\n"
+        "    types       u8 s8 b8 u16 s16 b16 u32 s32 b32 u64 s64 b64 f16 bf16 f32 f64\n"
+        "    generators  zeros, ones, fill(V), ramp, ramp(START,STEP), random, random(LOW,HIGH),\n"
+        "                {V,V,...} (the rest zeros), file:PATH (raw bytes)\n"
+        "\n"
+        "Both:\n"
+        "  --dump program         print the lowered program: encoding, registers, source lines; do not run it\n"
+        "  --dump NAME[=FILE]     print an array after the run, or write its raw bytes to FILE;\n"
+        "                         NAME is an --arg's name or a workload's output\n"
+        "  --json[=FILE]          results as JSON, to the terminal or FILE\n"
+        "  --machine NAME|FILE    the simulated GPU (default functional; 'redoubt list machines')\n"
+        "  --set KEY=VALUE        change a parameter of the machine ('redoubt list params')\n"
+        "  --max-registers N      registers per thread; more are spilled to local memory\n"
+        "  --max-instructions N   warp instructions per launch before it counts as endless\n"
+        "  --repeat N             run everything N times, each on a fresh device\n"
+        "\n"
+        "Examples:\n"
+        "  redoubt run matmul --param n=128\n"
+        "  redoubt run vecadd.ptx --grid 16 --block 64 --arg a:f32[1024]=ramp --arg b:f32[1024]=ones \\\n"
+        "      --arg c:f32[1024] --arg n:u32=1024 --dump c\n"
+        "  redoubt run vecadd --dump program\n"
+        "\n"
+        "What kernels print with printf goes to the output (to stderr when that is JSON).\n"
+        "Exit codes: 0 all went well, 1 results are wrong, 2 bad usage or input,\n"
+        "            3 the simulated program trapped, 4 internal error.\n",
+        stdout);
+}
+
+void help_check(void) {
+  fputs("redoubt check FILE.ptx...\n"
+        "\n"
+        "Says, for every line that cannot be run, what is wrong with it: file, line, column and text.\n"
+        "Exit codes: 0 every file can be run, 2 some line of some file cannot.\n"
+        "\n"
+        "Example:\n"
+        "  redoubt check kernels/*.ptx\n",
+        stdout);
+}
+
+void help_list(void) {
+  fputs("redoubt list WHAT [--markdown]\n"
+        "\n"
+        "  machines       simulated GPUs that are built in\n"
+        "  workloads      built-in programs with their parameters at each size\n"
+        "  instructions   every instruction and what it does\n"
+        "  params         parameters of machines: default, meaning, range\n"
+        "  stats          what a run counts\n"
+        "  traps          how a launch can end early\n"
+        "\n"
+        "--markdown prints instructions, params or stats as the page that docs/ holds.\n",
+        stdout);
+}

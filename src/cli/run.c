@@ -1,0 +1,120 @@
+// redoubt run TARGET: one run of a workload or of a kernel in a PTX file.
+#include "cli/run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+// ---- The device of a run ---------------------------------------------------------------------------
+
+static void print_bytes(void *context, const char *bytes, size_t count) {
+  Run *run = context;
+  run_clear_progress(run);
+  bool json_on_stdout = run->options->json && run->options->json_file == NULL;
+  fwrite(bytes, 1, count, json_on_stdout ? stderr : stdout);
+}
+
+void run_clear_progress(Run *run) {
+  if (!run->progress.shown) return;
+  fputs("\r\033[K", stderr);
+  fflush(stderr);
+  run->progress.shown = false;
+}
+
+static bool show_progress(void *context, const Stats *so_far) {
+  Run *run = context;
+  if (!run->progress.enabled) return true;
+  double now = host_seconds();
+  if (now - run->progress.start < 1.0 || now - run->progress.last < 0.2) return true;
+  run->progress.last = now;
+  run->progress.shown = true;
+  fprintf(stderr, "\r\033[K%.0f s: %" PRIu64 " blocks, %" PRIu64 " million thread instructions", now - run->progress.start,
+          so_far->value[STAT_BLOCKS], so_far->value[STAT_THREAD_INSTRUCTIONS] / 1000000);
+  fflush(stderr);
+  return true;
+}
+
+Device *run_device(Run *run, uint32_t address_bits) {
+  Diags diags = {0};
+  DeviceOptions options = {.spec = &run->options->spec,
+                           .address_bits = address_bits,
+                           .print = print_bytes,
+                           .print_context = run,
+                           .progress = show_progress,
+                           .progress_context = run,
+                           .clock = host_seconds};
+  Device *device = device_new(&options, &diags);
+  if (device == NULL) message_diags(&diags);
+  return device;
+}
+
+void run_collect(Run *run, const Device *device) {
+  run_clear_progress(run);
+  for (uint32_t i = 0; i < device_launch_count(device); i++) {
+    LaunchRecord *launch = VEC_PUSH(&run->result.launches, run->arena);
+    *launch = *device_launch_record(device, i);
+    launch->kernel = arena_copy_text(run->arena, launch->kernel, strlen(launch->kernel));
+    launch->trap.kernel = launch->trap.function = NULL;
+  }
+}
+
+int run_device_failed(Run *run, const Device *device) {
+  run_clear_progress(run);
+  message_error("%s", device_error(device));
+  return device_trap(device)->kind == TRAP_NONE ? EXIT_BAD_INPUT : EXIT_TRAPPED;
+}
+
+// ---- The target ------------------------------------------------------------------------------------
+
+static bool is_ptx_file(const char *target) {
+  size_t length = strlen(target);
+  return strchr(target, '/') != NULL || (length > 4 && strcmp(target + length - 4, ".ptx") == 0) || access(target, F_OK) == 0;
+}
+
+static int unknown_target(const char *target) {
+  const char *names[64];
+  uint32_t count = min_u32(workload_count, COUNT_OF(names));
+  for (uint32_t i = 0; i < count; i++) names[i] = workloads[i]->name;
+  const char *near = text_nearest(target, names, count);
+  if (near != NULL) return message_usage("run", "no workload '%s'; did you mean '%s'?", target, near);
+  return message_usage("run", "no workload and no file '%s'; 'redoubt list workloads' shows what is built in", target);
+}
+
+static int run_target(Run *run) {
+  const RunOptions *options = run->options;
+  const Workload *workload = workload_find(options->target);
+  if (workload == NULL && !is_ptx_file(options->target)) return unknown_target(options->target);
+  if (workload != NULL && options->ptx_given)
+    return message_usage("run", "--kernel, --grid, --block, --shared, --cooperative and --arg are for PTX files");
+  if (workload == NULL && options->size_given) return message_usage("run", "--size and --param are for workloads");
+  run->progress.start = host_seconds();
+  int code = EXIT_OK;
+  for (uint32_t i = 0; i < options->repeat && code == EXIT_OK; i++) {
+    for (uint32_t k = 0; k < options->dumps.count; k++) options->dumps.items[k].done = false;
+    code = workload != NULL ? run_workload(run, workload) : run_ptx(run);
+  }
+  Diags diags = {0};
+  if (!options->dump_program && (code != EXIT_BAD_INPUT || options->json) && !result_print(run, &diags)) code = message_diags(&diags);
+  return code;
+}
+
+int command_run(int argc, char **argv) {
+  Arena *arena = arena_new();
+  RunOptions options;
+  Run run = {.options = &options, .arena = arena, .progress.enabled = isatty(STDERR_FILENO) != 0};
+  int code = EXIT_BAD_INPUT;
+  if (run_options_parse(&options, arena, argc, argv)) {
+    if (options.help) {
+      help_run();
+      code = EXIT_OK;
+    } else if (options.application != NULL) {
+      message_error("running a CUDA application needs Redoubt's CUDA runtime library, which this build does not have");
+    } else if (options.target == NULL) {
+      message_usage("run", "run what? A workload's name or a PTX file");
+    } else {
+      code = run_target(&run);
+    }
+  }
+  arena_free(arena);
+  return code;
+}

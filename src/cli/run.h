@@ -1,0 +1,107 @@
+// What the files of `redoubt run` share.
+#ifndef REDOUBT_CLI_RUN_H
+#define REDOUBT_CLI_RUN_H
+
+#include "cli/cli.h"
+
+// ---- Options (run_options.c) ---------------------------------------------------------------------
+typedef struct DumpWish {
+  const char *name, *file; // file NULL: print
+  bool done;
+} DumpWish;
+
+typedef struct KeyValue {
+  const char *key, *value;
+} KeyValue;
+
+typedef struct RunOptions {
+  const char *target; // NULL: not given
+  char **application; // after `--`; NULL: none
+  WorkloadSize size;
+  uint64_t seed;
+  VEC(KeyValue) params; // --param
+  const char *kernel;
+  uint32_t grid[3], block[3]; // zeros: not given
+  uint32_t shared_bytes;
+  bool cooperative;
+  VEC(const char *) arguments;
+  bool size_given, ptx_given; // options of only one kind of target were used
+  bool dump_program;
+  VEC(DumpWish) dumps;
+  bool json;
+  const char *json_file; // NULL: stdout
+  uint32_t repeat;
+  Spec spec;
+  bool help;
+} RunOptions;
+// Fills options from argv; text stays in argv or the arena. On failure the message is printed.
+bool run_options_parse(RunOptions *options, Arena *arena, int argc, char **argv);
+
+// ---- A run (run.c) -------------------------------------------------------------------------------
+typedef enum CheckResult { CHECK_NONE, CHECK_PASSED, CHECK_FAILED } CheckResult;
+
+typedef struct Progress {
+  bool enabled; // stderr is a terminal
+  bool shown;
+  double start, last; // host seconds
+} Progress;
+
+typedef struct RunResult {
+  VEC(LaunchRecord) launches; // of all repeats, names in the run's arena
+  CheckResult check;
+} RunResult;
+
+typedef struct Run {
+  RunOptions *options;
+  Arena *arena; // lives as long as the command
+  Progress progress;
+  RunResult result;
+} Run;
+
+// A device for this run, with printing, progress and clock; NULL after a message.
+Device *run_device(Run *run, uint32_t address_bits);
+// Takes over the launches of a device that is about to be freed.
+void run_collect(Run *run, const Device *device);
+// The exit code for a device call that failed: says why.
+int run_device_failed(Run *run, const Device *device);
+void run_clear_progress(Run *run);
+
+int run_workload(Run *run, const Workload *workload); // run_workload.c
+int run_ptx(Run *run);                                // run_ptx.c
+
+// ---- Element types, arguments, dumps (argument.c, element.c, dump.c) ------------------------------
+typedef enum ElementKind { KIND_OF_UNSIGNED, KIND_OF_SIGNED, KIND_OF_BITS, KIND_OF_FLOAT } ElementKind;
+typedef struct Element {
+  const char *name;
+  ElementKind kind;
+  uint8_t bytes;
+  bool brain; // bf16
+} Element;
+extern const Element elements[];
+extern const uint32_t element_count;
+const Element *element_find(Slice name);                                // NULL: none
+bool element_parse(const Element *element, Slice text, uint64_t *bits); // a number as people write it
+uint64_t element_from_double(const Element *element, double value);     // floats only
+void element_format(const Element *element, const void *at, Text *out);
+
+typedef struct Argument {
+  const char *text;       // as the user wrote it
+  const char *name;       // "" when it has none
+  const Element *element; // NULL for bytes: and @name
+  bool is_array;
+  const struct Argument *alias; // @name: the array meant
+  uint64_t count;               // elements, or bytes
+  uint8_t *contents;            // initial bytes
+  DeviceAddress address;        // arrays, once placed
+} Argument;
+// Parses --arg texts[index]; `earlier` are the index arguments before it.
+bool argument_parse(Argument *argument, Arena *arena, const char *text, const Argument *earlier, uint32_t index, uint64_t seed,
+                    Diags *diags);
+
+bool dump_array(const DumpWish *wish, Device *device, DeviceAddress address, const Element *element, uint64_t count, Diags *diags);
+bool dump_program(const Program *program);
+
+// ---- Results (result.c) ---------------------------------------------------------------------------
+bool result_print(const Run *run, Diags *diags); // table or JSON
+
+#endif

@@ -1,0 +1,197 @@
+// redoubt run FILE.ptx: one launch of a kernel, without any host code.
+#include "cli/run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { NAMES_SHOWN = 8 };
+
+// "vecadd" also finds _Z6vecaddPfS_S_i, as nvcc and clang mangle it.
+static bool is_mangled(const char *mangled, const char *name) {
+  char prefix[300];
+  int length = snprintf(prefix, sizeof prefix, "_Z%zu%s", strlen(name), name);
+  return length > 0 && (size_t)length < sizeof prefix && strncmp(mangled, prefix, (size_t)length) == 0;
+}
+
+static const Function *only_kernel(const Program *program, Diags *diags) {
+  const Function *kernel = NULL;
+  uint32_t count = 0;
+  Text names = {0};
+  for (uint32_t i = 0; i < program->function_count; i++) {
+    if (!program->functions[i].is_kernel) continue;
+    kernel = &program->functions[i];
+    if (count < NAMES_SHOWN) text_add(&names, "%s%s", count == 0 ? "" : ", ", kernel->name);
+    count++;
+  }
+  if (count == 0) diags_add(diags, program->file, 0, 0, "holds no kernel");
+  if (count > 1)
+    diags_add(diags, program->file, 0, 0, "holds %u kernels; choose one with --kernel: %s%s", count, names.at,
+              count > NAMES_SHOWN ? ", ..." : "");
+  text_free(&names);
+  return count == 1 ? kernel : NULL;
+}
+
+static const Function *find_kernel(const Program *program, const char *name, Diags *diags) {
+  if (name == NULL) return only_kernel(program, diags);
+  const Function *found = program_function(program, name);
+  if (found != NULL && found->is_kernel) return found;
+  found = NULL;
+  const char *names[256];
+  uint32_t count = 0, matches = 0;
+  for (uint32_t i = 0; i < program->function_count; i++) {
+    const Function *function = &program->functions[i];
+    if (!function->is_kernel) continue;
+    if (count < COUNT_OF(names)) names[count++] = function->name;
+    if (!is_mangled(function->name, name)) continue;
+    found = function;
+    matches++;
+  }
+  if (matches == 1) return found;
+  const char *near = count == 1 ? names[0] : text_nearest(name, names, count);
+  if (matches > 1) {
+    diags_add(diags, program->file, 0, 0, "%u kernels are called '%s'; give the whole name, such as '%s'", matches, name, found->name);
+  } else if (near != NULL) {
+    diags_add(diags, program->file, 0, 0, "no kernel '%s'; did you mean '%s'?", name, near);
+  } else {
+    diags_add(diags, program->file, 0, 0, "no kernel '%s' among its %u", name, count);
+  }
+  return NULL;
+}
+
+// ---- Arguments -------------------------------------------------------------------------------------
+
+// What a kernel takes, for messages: "4 arguments (8, 8, 8 and 4 bytes)".
+static void describe_params(const Function *kernel, Text *out) {
+  text_add(out, "%u argument%s", kernel->param_count, kernel->param_count == 1 ? "" : "s");
+  for (uint32_t i = 0; i < kernel->param_count; i++) text_add(out, "%s%u", i == 0 ? " (of " : ", ", kernel->params[i].bytes);
+  if (kernel->param_count > 0) text_add(out, " bytes)");
+}
+
+static bool check_arguments(const Function *kernel, const Argument *arguments, uint32_t count, uint32_t address_bytes, Diags *diags) {
+  if (count != kernel->param_count) {
+    Text wanted = {0};
+    describe_params(kernel, &wanted);
+    diags_add(diags, NULL, 0, 0, "kernel '%s' takes %s, %u given with --arg", kernel->name, wanted.at, count);
+    text_free(&wanted);
+    return false;
+  }
+  bool ok = true;
+  for (uint32_t i = 0; i < count; i++) {
+    const Argument *argument = &arguments[i];
+    bool is_address = argument->is_array || argument->alias != NULL;
+    uint64_t bytes = is_address ? address_bytes : argument->element == NULL ? argument->count : argument->element->bytes;
+    if (bytes == kernel->params[i].bytes) continue;
+    ok = diags_add(diags, NULL, 0, 0, "--arg %s: %s %" PRIu64 " bytes, but parameter %u of '%s' has %u", argument->text,
+                   is_address ? "an address has" : "has", bytes, i + 1, kernel->name, kernel->params[i].bytes);
+  }
+  return ok;
+}
+
+static bool place_arrays(Device *device, Argument *arguments, uint32_t count, const void **pointers) {
+  for (uint32_t i = 0; i < count; i++) {
+    Argument *argument = &arguments[i];
+    pointers[i] = argument->alias != NULL ? (const void *)&argument->alias->address
+                  : argument->is_array    ? (const void *)&argument->address
+                                          : argument->contents;
+    if (!argument->is_array) continue;
+    uint64_t bytes = argument->count * argument->element->bytes;
+    argument->address = device_alloc(device, bytes);
+    if (argument->address == 0 || !device_write(device, argument->address, argument->contents, bytes)) return false;
+  }
+  return true;
+}
+
+static const Argument *find_array(const Argument *arguments, uint32_t count, const char *name) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (arguments[i].is_array && strcmp(arguments[i].name, name) == 0) return &arguments[i];
+  }
+  return NULL;
+}
+
+static bool check_dump_names(const RunOptions *options, const Argument *arguments, uint32_t count, Diags *diags) {
+  bool ok = true;
+  for (uint32_t k = 0; k < options->dumps.count; k++) {
+    const char *name = options->dumps.items[k].name;
+    if (find_array(arguments, count, name) == NULL) ok = diags_add(diags, NULL, 0, 0, "--dump %s: no --arg is an array of that name", name);
+  }
+  return ok;
+}
+
+// ---- The launch --------------------------------------------------------------------------------------
+
+typedef struct PtxRun {
+  Run *run;
+  const Function *kernel;
+  Argument *arguments;
+  uint32_t argument_count;
+} PtxRun;
+
+static int launch_and_dump(PtxRun *ptx_run, Device *device, Module *module) {
+  const RunOptions *options = ptx_run->run->options;
+  const Function *kernel = ptx_run->kernel;
+  const void **pointers = ARENA_ARRAY(ptx_run->run->arena, const void *, ptx_run->argument_count);
+  LaunchRequest request = {.module = module,
+                           .kernel = kernel->name,
+                           .dynamic_shared_bytes = options->shared_bytes,
+                           .arguments = pointers,
+                           .argument_count = ptx_run->argument_count,
+                           .cooperative = options->cooperative};
+  for (int i = 0; i < 3; i++) {
+    request.grid[i] = max_u32(options->grid[i], 1);
+    request.block[i] = options->block[0] != 0 ? options->block[i] : max_u32(kernel->required_threads[i], 1);
+  }
+  bool ok = place_arrays(device, ptx_run->arguments, ptx_run->argument_count, pointers) && device_launch(device, &request);
+  run_clear_progress(ptx_run->run);
+  int code = ok ? EXIT_OK : run_device_failed(ptx_run->run, device);
+  if (code == EXIT_BAD_INPUT) return code;
+  Diags diags = {0};
+  for (uint32_t k = 0; k < options->dumps.count; k++) {
+    const Argument *array = find_array(ptx_run->arguments, ptx_run->argument_count, options->dumps.items[k].name);
+    dump_array(&options->dumps.items[k], device, array->address, array->element, array->count, &diags);
+  }
+  return diags.count > 0 ? message_diags(&diags) : code;
+}
+
+// Takes the program over.
+static int run_program(Run *run, Program *program) {
+  const RunOptions *options = run->options;
+  Diags diags = {0};
+  PtxRun ptx_run = {.run = run, .kernel = find_kernel(program, options->kernel, &diags), .argument_count = options->arguments.count};
+  ptx_run.arguments = ARENA_ARRAY(run->arena, Argument, ptx_run.argument_count);
+  bool ok = ptx_run.kernel != NULL;
+  for (uint32_t i = 0; i < ptx_run.argument_count; i++) {
+    ok = argument_parse(&ptx_run.arguments[i], run->arena, options->arguments.items[i], ptx_run.arguments, i, options->seed, &diags) && ok;
+  }
+  ok = ok && check_arguments(ptx_run.kernel, ptx_run.arguments, ptx_run.argument_count, program->address_bits / 8, &diags);
+  ok = ok && check_dump_names(options, ptx_run.arguments, ptx_run.argument_count, &diags);
+  if (!ok) {
+    program_free(program);
+    return message_diags(&diags);
+  }
+  Device *device = run_device(run, program->address_bits);
+  if (device == NULL) {
+    program_free(program);
+    return EXIT_BAD_INPUT;
+  }
+  Module *module = device_load_program(device, program, &diags);
+  int code = module == NULL ? message_diags(&diags) : launch_and_dump(&ptx_run, device, module);
+  run_collect(run, device);
+  device_free(device);
+  return code;
+}
+
+int run_ptx(Run *run) {
+  Diags diags = {0};
+  PtxSource source = {.file = run->options->target};
+  char *text;
+  if (!file_read(run->arena, source.file, &text, &source.length, &diags)) return message_diags(&diags);
+  source.text = text;
+  MirOptions options = {(uint32_t)run->options->spec.limit_registers, (uint32_t)run->options->spec.sm_registers};
+  Program *program = ptx_compile(&source, 1, &options, &diags);
+  if (program == NULL) return message_diags(&diags);
+  diags_free(&diags);
+  if (!run->options->dump_program) return run_program(run, program);
+  bool ok = dump_program(program);
+  program_free(program);
+  return ok ? EXIT_OK : EXIT_INTERNAL;
+}

@@ -1,0 +1,99 @@
+// redoubt run WORKLOAD: prepare, launch, check, dump.
+#include "cli/run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static bool apply_params(const RunOptions *options, WorkloadRun *workload_run, const Workload *workload, Diags *diags) {
+  workload_run->seed = options->seed;
+  bool ok = true;
+  for (uint32_t i = 0; i < options->params.count; i++) {
+    const KeyValue *pair = &options->params.items[i];
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(pair->value, &end, 0);
+    bool is_number = pair->value[0] >= '0' && pair->value[0] <= '9' && *end == '\0' && errno == 0;
+    if (!is_number) {
+      ok = diags_add(diags, NULL, 0, 0, "--param %s=%s: not a whole number", pair->key, pair->value);
+    } else {
+      ok = workload_set(workload_run, workload, pair->key, value, diags) && ok;
+    }
+  }
+  return ok;
+}
+
+static const Element *element_of(ElementType type) {
+  static const char *const names[] = {
+      [ELEMENT_U8] = "u8", [ELEMENT_U32] = "u32", [ELEMENT_S32] = "s32", [ELEMENT_F32] = "f32", [ELEMENT_F64] = "f64"};
+  return element_find(slice_of(names[type]));
+}
+
+static bool check_dump_names(const RunOptions *options, const WorkloadRun *workload_run, Diags *diags) {
+  const char *names[WORKLOAD_MAX_OUTPUTS + 1];
+  for (uint32_t i = 0; i < workload_run->output_count; i++) names[i] = workload_run->outputs[i].name;
+  bool ok = true;
+  for (uint32_t k = 0; k < options->dumps.count; k++) {
+    const char *wanted = options->dumps.items[k].name;
+    bool found = false;
+    for (uint32_t i = 0; i < workload_run->output_count; i++) found = found || strcmp(names[i], wanted) == 0;
+    if (found) continue;
+    const char *near = text_nearest(wanted, names, workload_run->output_count);
+    if (near == NULL && workload_run->output_count > 0) near = names[0];
+    ok = diags_add(diags, NULL, 0, 0, "--dump %s: no such output; did you mean '%s'?", wanted, near == NULL ? "program" : near);
+  }
+  return ok;
+}
+
+static bool dump_outputs(const RunOptions *options, WorkloadRun *workload_run, Diags *diags) {
+  bool ok = true;
+  for (uint32_t k = 0; k < options->dumps.count; k++) {
+    for (uint32_t i = 0; i < workload_run->output_count; i++) {
+      const WorkloadOutput *output = &workload_run->outputs[i];
+      if (strcmp(output->name, options->dumps.items[k].name) != 0) continue;
+      ok =
+          dump_array(&options->dumps.items[k], workload_run->device, output->address, element_of(output->type), output->count, diags) && ok;
+    }
+  }
+  return ok;
+}
+
+static int run_prepared(Run *run, WorkloadRun *workload_run, const Workload *workload) {
+  Diags diags = {0};
+  if (!workload->launch(workload_run)) return run_device_failed(run, workload_run->device);
+  run_clear_progress(run);
+  int code = EXIT_OK;
+  if (run->result.check == CHECK_NONE) run->result.check = CHECK_PASSED;
+  if (!workload->check(workload_run)) {
+    run->result.check = CHECK_FAILED;
+    code = EXIT_CHECK_FAILED;
+    const char *why = workload_run->failure[0] != '\0' ? workload_run->failure : device_error(workload_run->device);
+    message_error("%s: wrong result: %s", workload->name, why);
+  }
+  return dump_outputs(run->options, workload_run, &diags) ? code : message_diags(&diags);
+}
+
+static int run_started(Run *run, WorkloadRun *workload_run, const Workload *workload) {
+  Diags diags = {0};
+  if (!apply_params(run->options, workload_run, workload, &diags)) return message_diags(&diags);
+  if (run->options->dump_program) return dump_program(module_program(workload_run->module)) ? EXIT_OK : EXIT_INTERNAL;
+  if (!workload->prepare(workload_run)) return run_device_failed(run, workload_run->device);
+  if (!check_dump_names(run->options, workload_run, &diags)) return message_diags(&diags);
+  return run_prepared(run, workload_run, workload);
+}
+
+int run_workload(Run *run, const Workload *workload) {
+  Device *device = run_device(run, 64);
+  if (device == NULL) return EXIT_BAD_INPUT;
+  Diags diags = {0};
+  WorkloadRun workload_run;
+  int code;
+  if (workload_start(&workload_run, workload, run->options->size, device, &diags)) {
+    code = run_started(run, &workload_run, workload);
+  } else {
+    code = message_diags(&diags);
+  }
+  run_collect(run, device);
+  workload_finish(&workload_run);
+  device_free(device);
+  return code;
+}

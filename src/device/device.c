@@ -1,0 +1,159 @@
+// The device: its memory, textures and limits. Modules are in module.c, launches in launch.c.
+#include "device/device_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+Device *device_new(const DeviceOptions *options, Diags *diags) {
+  Arena *arena = arena_new();
+  Device *device = ARENA_NEW(arena, Device);
+  device->arena = arena;
+  device->options = *options;
+  if (options->spec == NULL) {
+    spec_default(&device->spec);
+  } else {
+    device->spec = *options->spec;
+  }
+  device->options.spec = &device->spec;
+  device->address_bits = options->address_bits == 32 ? 32 : 64;
+  device->stack_bytes = device->spec.limit_stack;
+  device->heap_bytes = device->spec.limit_heap;
+  uint64_t base = device->address_bits == 32 ? GLOBAL_BASE32 : GLOBAL_BASE64;
+  uint64_t room = device->address_bits == 32 ? (UINT64_C(1) << 32) - GLOBAL_BASE32 : UINT64_MAX;
+  MemoryOptions memory = {base, min_u64(device->spec.memory_bytes, room), device->spec.memory_granule, options->same_address};
+  device->memory = memory_new(&memory, diags);
+  if (device->memory == NULL) {
+    arena_free(arena);
+    return NULL;
+  }
+  return device;
+}
+
+void device_free(Device *device) {
+  if (device == NULL) return;
+  while (device->modules != NULL) device_unload(device, device->modules);
+  memory_free(device->memory);
+  arena_free(device->arena);
+}
+
+bool device_fail(Device *device, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(device->error, sizeof device->error, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+const char *device_error(const Device *device) { return device->error; }
+
+const Spec *device_spec(const Device *device) { return &device->spec; }
+
+uint32_t device_address_bits(const Device *device) { return device->address_bits; }
+
+// One copy of each name: launches repeat the same few.
+const char *device_name_copy(Device *device, const char *name) {
+  if (name == NULL) return NULL;
+  for (uint32_t i = 0; i < device->names.count; i++) {
+    if (strcmp(device->names.items[i], name) == 0) return device->names.items[i];
+  }
+  return *VEC_PUSH(&device->names, device->arena) = arena_copy_text(device->arena, name, strlen(name));
+}
+
+// ---- Memory ------------------------------------------------------------------------------------
+
+DeviceAddress device_alloc(Device *device, uint64_t bytes) {
+  device->error[0] = '\0';
+  uint64_t address = memory_alloc(device->memory, max_u64(bytes, 1), 256);
+  if (address == 0) {
+    device_fail(device, "out of device memory: %" PRIu64 " bytes wanted, %" PRIu64 " of %" PRIu64 " in use", bytes,
+                memory_in_use(device->memory), memory_capacity(device->memory));
+  }
+  return address;
+}
+
+bool device_release(Device *device, DeviceAddress address) {
+  device->error[0] = '\0';
+  if (memory_release(device->memory, address)) return true;
+  return device_fail(device, "free of 0x%" PRIx64 ", which is not the start of an allocation", address);
+}
+
+// Host view of a range, or NULL with the reason noted.
+static uint8_t *host_view(Device *device, DeviceAddress address, uint64_t bytes, const char *action) {
+  device->error[0] = '\0';
+  uint8_t *view = memory_at(device->memory, address, bytes);
+  if (view != NULL) return view;
+  uint64_t start, size;
+  if (memory_find(device->memory, address, &start, &size)) {
+    device_fail(device, "%s of %" PRIu64 " bytes at 0x%" PRIx64 ": only %" PRIu64 " bytes are allocated there", action, bytes, address,
+                start + size - address);
+  } else {
+    device_fail(device, "%s of %" PRIu64 " bytes at 0x%" PRIx64 ", where nothing is allocated", action, bytes, address);
+  }
+  return NULL;
+}
+
+bool device_write(Device *device, DeviceAddress to, const void *from, uint64_t bytes) {
+  if (bytes == 0) return true;
+  uint8_t *view = host_view(device, to, bytes, "write");
+  if (view == NULL) return false;
+  memmove(view, from, bytes); // managed memory: the host's pointer may be the same place
+  return true;
+}
+
+bool device_read(Device *device, void *to, DeviceAddress from, uint64_t bytes) {
+  if (bytes == 0) return true;
+  const uint8_t *view = host_view(device, from, bytes, "read");
+  if (view == NULL) return false;
+  memmove(to, view, bytes);
+  return true;
+}
+
+bool device_copy(Device *device, DeviceAddress to, DeviceAddress from, uint64_t bytes) {
+  if (bytes == 0) return true;
+  const uint8_t *source = host_view(device, from, bytes, "read");
+  uint8_t *destination = source == NULL ? NULL : host_view(device, to, bytes, "write");
+  if (destination == NULL) return false;
+  memmove(destination, source, bytes);
+  return true;
+}
+
+bool device_set(Device *device, DeviceAddress to, uint8_t value, uint64_t bytes) {
+  if (bytes == 0) return true;
+  uint8_t *view = host_view(device, to, bytes, "write");
+  if (view == NULL) return false;
+  memset(view, value, bytes);
+  return true;
+}
+
+Memory *device_memory(Device *device) { return device->memory; }
+
+// ---- Textures ----------------------------------------------------------------------------------
+
+uint64_t device_texture_new(Device *device, const Texture *texture) {
+  device->error[0] = '\0';
+  uint32_t index = 0;
+  while (index < device->textures.count && device->textures.items[index].in_use) index++;
+  Texture *entry = index < device->textures.count ? &device->textures.items[index] : VEC_PUSH(&device->textures, device->arena);
+  *entry = *texture;
+  entry->in_use = true;
+  return 1 + (uint64_t)index;
+}
+
+bool device_texture_release(Device *device, uint64_t handle) {
+  device->error[0] = '\0';
+  if (handle == 0 || handle > device->textures.count || !device->textures.items[handle - 1].in_use) {
+    return device_fail(device, "0x%" PRIx64 " is no texture or surface", handle);
+  }
+  device->textures.items[handle - 1] = (Texture){0};
+  return true;
+}
+
+const Texture *device_texture(const Device *device, uint64_t handle) {
+  bool known = handle != 0 && handle <= device->textures.count && device->textures.items[handle - 1].in_use;
+  return known ? &device->textures.items[handle - 1] : NULL;
+}
+
+// ---- Limits ------------------------------------------------------------------------------------
+
+void device_set_stack_bytes(Device *device, uint64_t bytes) { device->stack_bytes = align_up(min_u64(bytes, 1 << 24), 16); }
+void device_set_heap_bytes(Device *device, uint64_t bytes) { device->heap_bytes = bytes; }

@@ -1,0 +1,41 @@
+// What the files of src/device share.
+#ifndef REDOUBT_DEVICE_INTERNAL_H
+#define REDOUBT_DEVICE_INTERNAL_H
+
+#include "device/device.h"
+
+struct Module {
+  Device *device;
+  Module *next;
+  Arena *arena;
+  Program *program;
+  DeviceAddress *addresses;    // one per symbol: where the host finds it; 0 for textures
+  uint8_t *symbol_bank;        // BANK_SYMBOL: 8 bytes per symbol
+  DeviceAddress const_address; // BANK_CONST lies in device memory, so that hosts copy to it as to any variable
+};
+
+typedef VEC(Texture) TextureVec;
+typedef VEC(LaunchRecord) LaunchRecordVec;
+typedef VEC(const char *) NameVec;
+
+struct Device {
+  Arena *arena;
+  Spec spec;
+  DeviceOptions options;
+  uint32_t address_bits;
+  Memory *memory;
+  Module *modules;
+  TextureVec textures; // handle = 1 + index
+  LaunchRecordVec records;
+  NameVec names; // kernels' names, which outlive their modules
+  Trap trap;     // of the last launch
+  uint64_t stack_bytes, heap_bytes;
+  char error[1024];
+};
+
+// Notes why a call failed; always returns false.
+bool device_fail(Device *device, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *device_name_copy(Device *device, const char *name);
+bool launch_check(Device *device, const LaunchRequest *request, const Function **kernel);
+
+#endif

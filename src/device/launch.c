@@ -1,0 +1,193 @@
+// Launches: what is refused before anything runs, the machine's environment, and the record.
+// Limits are those of the machine file; messages name both the number asked for and the limit.
+#include "device/device_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { MOST_BLOCK_Z = 64, MOST_GRID_YZ = 65535, GRID_WORKSPACE_BYTES = 256, NAMES_SHOWN = 64 };
+#define MOST_GRID_X UINT32_C(2147483647)
+
+static uint32_t threads_of(const uint32_t block[3]) {
+  uint64_t threads = (uint64_t)block[0] * block[1];
+  threads = threads > UINT32_MAX ? UINT32_MAX : threads * block[2];
+  return threads > UINT32_MAX ? UINT32_MAX : (uint32_t)threads;
+}
+
+static bool refuse_unknown_kernel(Device *device, const LaunchRequest *request) {
+  const Program *program = request->module->program;
+  const char *names[NAMES_SHOWN];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < program->function_count && count < NAMES_SHOWN; i++) {
+    if (program->functions[i].is_kernel) names[count++] = program->functions[i].name;
+  }
+  if (count == 0) return device_fail(device, "%s holds no kernel", program->file);
+  const char *near = text_nearest(request->kernel, names, count);
+  if (near != NULL) return device_fail(device, "no kernel '%s' in %s; did you mean '%s'?", request->kernel, program->file, near);
+  return device_fail(device, "no kernel '%s' in %s; the first of its %u is '%s'", request->kernel, program->file, count, names[0]);
+}
+
+static bool check_grid(Device *device, const uint32_t grid[3]) {
+  if (grid[0] == 0) return device_fail(device, "the grid is empty: it must have at least 1 block in each dimension");
+  if (grid[0] > MOST_GRID_X) return device_fail(device, "grid of %u blocks in x: the limit is %u", grid[0], MOST_GRID_X);
+  if (grid[1] > MOST_GRID_YZ || grid[2] > MOST_GRID_YZ) {
+    return device_fail(device, "grid of %u x %u x %u blocks: the limit in y and z is %d", grid[0], grid[1], grid[2], MOST_GRID_YZ);
+  }
+  return true;
+}
+
+static bool check_block(Device *device, const Function *kernel, const uint32_t block[3]) {
+  const Spec *spec = &device->spec;
+  if (block[0] == 0) return device_fail(device, "the block is empty: it must have at least 1 thread in each dimension");
+  uint32_t threads = threads_of(block), limit = (uint32_t)min_u64(spec->block_threads, spec->sm_threads);
+  if (threads > limit) {
+    return device_fail(device, "block of %u x %u x %u = %u threads: the limit is %u", block[0], block[1], block[2], threads, limit);
+  }
+  if (block[2] > MOST_BLOCK_Z) return device_fail(device, "block of %u threads in z: the limit is %d", block[2], MOST_BLOCK_Z);
+  const uint32_t *most = kernel->max_threads, *required = kernel->required_threads;
+  if (most[0] != 0 && threads > most[0] * max_u32(most[1], 1) * max_u32(most[2], 1)) {
+    return device_fail(device, "block of %u threads: kernel '%s' was compiled for at most %u (.maxntid)", threads, kernel->name,
+                       most[0] * max_u32(most[1], 1) * max_u32(most[2], 1));
+  }
+  for (int i = 0; i < 3 && required[0] != 0; i++) {
+    if (block[i] == max_u32(required[i], 1)) continue;
+    return device_fail(device, "block of %u x %u x %u threads: kernel '%s' was compiled for exactly %u x %u x %u (.reqntid)", block[0],
+                       block[1], block[2], kernel->name, required[0], max_u32(required[1], 1), max_u32(required[2], 1));
+  }
+  uint64_t registers = (uint64_t)kernel->registers * align_up(threads, WARP_LANES);
+  if (registers > spec->sm_registers) {
+    return device_fail(
+        device, "kernel '%s' needs %u registers x %u threads = %" PRIu64 ": an SM has %" PRIu64 " (smaller block, or --max-registers)",
+        kernel->name, kernel->registers, threads, registers, spec->sm_registers);
+  }
+  return true;
+}
+
+static uint64_t shared_bytes_of(const Function *kernel, uint32_t dynamic_bytes) {
+  return dynamic_bytes == 0 ? kernel->shared_bytes : align_up(kernel->shared_bytes, 16) + dynamic_bytes;
+}
+
+uint32_t device_occupancy(const Device *device, const Function *kernel, uint32_t threads, uint32_t dynamic_shared_bytes) {
+  const Spec *spec = &device->spec;
+  if (threads == 0 || threads > spec->block_threads) return 0;
+  uint64_t rounded = align_up(threads, WARP_LANES);
+  uint64_t blocks = min_u64(spec->sm_blocks, spec->sm_threads / rounded);
+  if (kernel->registers > 0) blocks = min_u64(blocks, spec->sm_registers / (kernel->registers * rounded));
+  uint64_t shared = shared_bytes_of(kernel, dynamic_shared_bytes);
+  if (shared > spec->block_shared) return 0;
+  if (shared > 0) blocks = min_u64(blocks, spec->sm_shared / shared);
+  return (uint32_t)blocks;
+}
+
+static bool check_cooperative(Device *device, const LaunchRequest *request, const Function *kernel) {
+  uint64_t blocks = (uint64_t)request->grid[0] * request->grid[1] * request->grid[2];
+  uint64_t room = device_occupancy(device, kernel, threads_of(request->block), request->dynamic_shared_bytes) * device->spec.sm_count;
+  if (blocks <= room) return true;
+  return device_fail(device, "cooperative launch of %" PRIu64 " blocks: %" PRIu64 " fit on the device at once", blocks, room);
+}
+
+// Fills *kernel. The request's dimensions are already normal (no zeros in y and z).
+bool launch_check(Device *device, const LaunchRequest *request, const Function **kernel) {
+  const Function *function = program_function(request->module->program, request->kernel);
+  if (function == NULL || !function->is_kernel) return refuse_unknown_kernel(device, request);
+  *kernel = function;
+  if (request->argument_count != function->param_count) {
+    return device_fail(device, "kernel '%s' takes %u argument%s, %u given", function->name, function->param_count,
+                       function->param_count == 1 ? "" : "s", request->argument_count);
+  }
+  if (!check_grid(device, request->grid) || !check_block(device, function, request->block)) return false;
+  uint64_t shared = shared_bytes_of(function, request->dynamic_shared_bytes);
+  if (shared > device->spec.block_shared) {
+    return device_fail(device, "kernel '%s' needs %" PRIu64 " bytes of shared memory (%u of them dynamic): the limit is %" PRIu64,
+                       function->name, shared, request->dynamic_shared_bytes, device->spec.block_shared);
+  }
+  return !request->cooperative || check_cooperative(device, request, function);
+}
+
+static void fill_environment(const Device *device, const Module *module, MachineEnvironment *environment) {
+  const Program *program = module->program;
+  *environment = (MachineEnvironment){
+      .memory = device->memory,
+      .textures = device->textures.items,
+      .texture_count = device->textures.count,
+      .const_bank = program->const_bytes == 0 ? NULL : memory_at(device->memory, module->const_address, program->const_bytes),
+      .symbol_bank = module->symbol_bank,
+      .stack_bytes = device->stack_bytes,
+      .heap_bytes = device->heap_bytes,
+      .instruction_limit = device->spec.limit_instructions,
+      .print = device->options.print,
+      .print_context = device->options.print_context,
+      .progress = device->options.progress,
+      .progress_context = device->options.progress_context,
+  };
+}
+
+static const uint8_t *pack_arguments(Arena *arena, const LaunchRequest *request, const Function *kernel) {
+  uint8_t *packed = arena_alloc(arena, kernel->param_bytes);
+  for (uint32_t i = 0; i < kernel->param_count; i++) {
+    const Param *param = &kernel->params[i];
+    if (param->bytes > 0) memcpy(packed + param->offset, request->arguments[i], param->bytes);
+  }
+  return packed;
+}
+
+static void record_launch(Device *device, const Launch *launch, const Stats *stats, double seconds) {
+  LaunchRecord *record = VEC_PUSH(&device->records, device->arena);
+  device->trap.kernel = device_name_copy(device, device->trap.kernel);
+  device->trap.function = device_name_copy(device, device->trap.function);
+  *record = (LaunchRecord){
+      .kernel = device_name_copy(device, launch->kernel->name), .stats = *stats, .trap = device->trap, .host_seconds = seconds};
+  memcpy(record->grid, launch->grid, sizeof record->grid);
+  memcpy(record->block, launch->block, sizeof record->block);
+}
+
+static bool report_trap(Device *device, const Program *program) {
+  if (device->trap.kind == TRAP_NONE) return true;
+  Text text = {0};
+  trap_format(&device->trap, program, &text);
+  size_t length = text.at == NULL ? 0 : strcspn(text.at, "\n");
+  device_fail(device, "%.*s", (int)length, length == 0 ? "" : text.at);
+  text_free(&text);
+  return false;
+}
+
+bool device_launch(Device *device, const LaunchRequest *wanted) {
+  device->error[0] = '\0';
+  device->trap = (Trap){0};
+  LaunchRequest request = *wanted;
+  for (int i = 1; i < 3; i++) {
+    request.grid[i] = max_u32(request.grid[i], 1);
+    request.block[i] = max_u32(request.block[i], 1);
+  }
+  const Function *kernel;
+  if (!launch_check(device, &request, &kernel)) return false;
+  uint64_t workspace = 0;
+  if (request.cooperative) {
+    workspace = device_alloc(device, GRID_WORKSPACE_BYTES);
+    if (workspace == 0 || !device_set(device, workspace, 0, GRID_WORKSPACE_BYTES)) return false;
+  }
+  Arena *scratch = arena_new();
+  Launch launch = {.program = request.module->program,
+                   .kernel = kernel,
+                   .dynamic_shared_bytes = request.dynamic_shared_bytes,
+                   .params = pack_arguments(scratch, &request, kernel),
+                   .cooperative = request.cooperative,
+                   .grid_workspace = workspace,
+                   .number = 1 + (uint64_t)device->records.count};
+  memcpy(launch.grid, request.grid, sizeof launch.grid);
+  memcpy(launch.block, request.block, sizeof launch.block);
+  MachineEnvironment environment;
+  fill_environment(device, request.module, &environment);
+  Stats stats = {0};
+  double start = device->options.clock == NULL ? 0 : device->options.clock();
+  functional_run(&environment, &launch, &stats, &device->trap);
+  double seconds = device->options.clock == NULL ? 0 : device->options.clock() - start;
+  record_launch(device, &launch, &stats, seconds);
+  arena_free(scratch);
+  if (workspace != 0) memory_release(device->memory, workspace);
+  return report_trap(device, request.module->program);
+}
+
+uint32_t device_launch_count(const Device *device) { return device->records.count; }
+const LaunchRecord *device_launch_record(const Device *device, uint32_t index) { return &device->records.items[index]; }
+const Trap *device_trap(const Device *device) { return &device->trap; }

@@ -1,0 +1,131 @@
+// Modules: a program's variables placed in device memory, their addresses in BANK_SYMBOL.
+//
+// Invariants: symbol k's address is at symbol_bank + 8 * k. Constant variables have two addresses:
+// kernels use the generic CONST_WINDOW + offset (or the offset alone, in the code), the host the
+// place in device memory where the bank lies.
+#include "device/device_internal.h"
+
+#include <inttypes.h>
+
+// The address that goes into initial data and BANK_SYMBOL. Non-generic addresses of constants
+// are offsets into their space.
+static uint64_t symbol_value(const Module *module, uint32_t index, bool generic) {
+  const Symbol *symbol = &module->program->symbols[index];
+  switch (symbol->kind) {
+  case SYMBOL_FUNCTION: return FUNCTION_ADDRESS(module->program->functions[symbol->function].entry);
+  case SYMBOL_VARIABLE:
+    if (symbol->space == SPACE_CONST) return symbol->const_offset + (generic ? CONST_WINDOW : 0);
+    return module->addresses[index];
+  default: return 0; // textures are bound later
+  }
+}
+
+static bool place_symbol(Module *module, uint32_t index, Diags *diags) {
+  const Symbol *symbol = &module->program->symbols[index];
+  if (symbol->external) return diags_add(diags, module->program->file, 0, 0, "'%s' is declared .extern but defined nowhere", symbol->name);
+  if (symbol->kind != SYMBOL_VARIABLE) return true;
+  if (symbol->space == SPACE_CONST) {
+    module->addresses[index] = module->const_address + symbol->const_offset;
+  } else {
+    module->addresses[index] = memory_alloc(module->device->memory, max_u64(symbol->bytes, 1), max_u64(symbol->align, 256));
+    if (module->addresses[index] == 0) {
+      return diags_add(diags, module->program->file, 0, 0, "variable '%s' of %" PRIu64 " bytes does not fit into device memory",
+                       symbol->name, symbol->bytes);
+    }
+  }
+  if (symbol->initial == NULL || symbol->bytes == 0) return true;
+  uint8_t *bytes = memory_at(module->device->memory, module->addresses[index], symbol->bytes);
+  ASSERT(bytes != NULL);
+  memcpy(bytes, symbol->initial, symbol->bytes);
+  return true;
+}
+
+static void apply_relocation(Module *module, const Relocation *relocation) {
+  const Program *program = module->program;
+  ASSERT(relocation->owner < program->symbol_count && relocation->target < program->symbol_count);
+  uint64_t value = (symbol_value(module, relocation->target, relocation->generic) + (uint64_t)relocation->addend) >> relocation->shift;
+  uint8_t *place = memory_at(module->device->memory, module->addresses[relocation->owner] + relocation->offset, relocation->bytes);
+  ASSERT(place != NULL && relocation->bytes <= sizeof value);
+  memcpy(place, &value, relocation->bytes);
+}
+
+static bool place_all(Module *module, Diags *diags) {
+  const Program *program = module->program;
+  if (program->const_bytes > 0) {
+    module->const_address = memory_alloc(module->device->memory, program->const_bytes, 256);
+    if (module->const_address == 0) return diags_add(diags, program->file, 0, 0, "constants do not fit into device memory");
+  }
+  bool ok = true;
+  for (uint32_t i = 0; i < program->symbol_count; i++) ok = place_symbol(module, i, diags) && ok;
+  if (!ok) return false;
+  for (uint32_t i = 0; i < program->relocation_count; i++) apply_relocation(module, &program->relocations[i]);
+  for (uint32_t i = 0; i < program->symbol_count; i++) {
+    uint64_t value = symbol_value(module, i, true);
+    memcpy(module->symbol_bank + 8 * (size_t)i, &value, sizeof value);
+  }
+  return true;
+}
+
+Module *device_load_program(Device *device, Program *program, Diags *diags) {
+  Arena *arena = arena_new();
+  Module *module = ARENA_NEW(arena, Module);
+  *module = (Module){.device = device, .arena = arena, .program = program, .next = device->modules};
+  module->addresses = ARENA_ARRAY(arena, DeviceAddress, program->symbol_count);
+  module->symbol_bank = arena_alloc(arena, 8 * (size_t)program->symbol_count);
+  device->modules = module;
+  bool ok =
+      program->address_bits == device->address_bits ||
+      diags_add(diags, program->file, 0, 0, "has %u-bit addresses, the device %u-bit ones", program->address_bits, device->address_bits);
+  if (ok && place_all(module, diags)) return module;
+  device_unload(device, module);
+  return NULL;
+}
+
+Module *device_load_ptx(Device *device, const PtxSource *sources, uint32_t count, Diags *diags) {
+  MirOptions options = {(uint32_t)device->spec.limit_registers, (uint32_t)device->spec.sm_registers};
+  Program *program = ptx_compile(sources, count, &options, diags);
+  return program == NULL ? NULL : device_load_program(device, program, diags);
+}
+
+bool device_unload(Device *device, Module *module) {
+  device->error[0] = '\0';
+  Module **link = &device->modules;
+  while (*link != NULL && *link != module) link = &(*link)->next;
+  if (*link == NULL) return device_fail(device, "the module is not loaded");
+  *link = module->next;
+  for (uint32_t i = 0; i < module->program->symbol_count; i++) {
+    bool own = module->program->symbols[i].space != SPACE_CONST && module->addresses[i] != 0;
+    if (own) memory_release(device->memory, module->addresses[i]);
+  }
+  if (module->const_address != 0) memory_release(device->memory, module->const_address);
+  program_free(module->program);
+  arena_free(module->arena);
+  return true;
+}
+
+const Program *module_program(const Module *module) { return module->program; }
+
+bool module_symbol(const Module *module, const char *name, DeviceAddress *address, uint64_t *bytes) {
+  int index = program_symbol(module->program, name);
+  if (index < 0) return device_fail(module->device, "no variable '%s' in %s", name, module->program->file);
+  const Symbol *symbol = &module->program->symbols[index];
+  if (symbol->kind == SYMBOL_VARIABLE) {
+    *address = module->addresses[index];
+    *bytes = symbol->bytes;
+    return true;
+  }
+  if (symbol->kind != SYMBOL_FUNCTION) return device_fail(module->device, "'%s' is a texture or surface, not a variable", name);
+  *address = symbol_value(module, (uint32_t)index, true);
+  *bytes = 0;
+  return true;
+}
+
+bool module_bind_texture(Module *module, const char *texref, uint64_t handle) {
+  int index = program_symbol(module->program, texref);
+  SymbolKind kind = index < 0 ? SYMBOL_VARIABLE : module->program->symbols[index].kind;
+  if (kind == SYMBOL_VARIABLE || kind == SYMBOL_FUNCTION) {
+    return device_fail(module->device, "no texture or surface reference '%s' in %s", texref, module->program->file);
+  }
+  memcpy(module->symbol_bank + 8 * (size_t)index, &handle, sizeof handle);
+  return true;
+}

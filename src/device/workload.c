@@ -1,0 +1,119 @@
+// What workload files and those who run them share.
+#include "device/workload.h"
+
+#include "device/device_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+const char *const workload_size_text[SIZE_COUNT] = {"tiny", "small", "default", "large"};
+
+uint32_t element_bytes(ElementType type) {
+  static const uint8_t bytes[] = {[ELEMENT_U8] = 1, [ELEMENT_U32] = 4, [ELEMENT_S32] = 4, [ELEMENT_F32] = 4, [ELEMENT_F64] = 8};
+  return bytes[type];
+}
+
+const Workload *workload_find(const char *name) {
+  for (uint32_t i = 0; i < workload_count; i++) {
+    if (strcmp(workloads[i]->name, name) == 0) return workloads[i];
+  }
+  return NULL;
+}
+
+uint32_t workload_param_count(const Workload *workload) {
+  uint32_t count = 0;
+  while (count < WORKLOAD_MAX_PARAMS && workload->params[count].name != NULL) count++;
+  return count;
+}
+
+bool workload_start(WorkloadRun *run, const Workload *workload, WorkloadSize size, Device *device, Diags *diags) {
+  *run = (WorkloadRun){.device = device, .seed = 1};
+  uint32_t index = 0;
+  while (index < workload_count && workloads[index] != workload) index++;
+  if (index == workload_count) return diags_add(diags, NULL, 0, 0, "workload %s is not built in", workload->name);
+  char file[128];
+  snprintf(file, sizeof file, "workloads/%s/kernel.ptx", workload->name);
+  PtxSource source = {device_name_copy(device, file), workload_ptx[index], strlen(workload_ptx[index])};
+  run->module = device_load_ptx(device, &source, 1, diags);
+  if (run->module == NULL) return false;
+  run->arena = arena_new();
+  for (uint32_t i = 0; i < workload_param_count(workload); i++) run->param[i] = workload->params[i].value[size];
+  return true;
+}
+
+bool workload_set(WorkloadRun *run, const Workload *workload, const char *name, uint64_t value, Diags *diags) {
+  uint32_t count = workload_param_count(workload);
+  const char *names[WORKLOAD_MAX_PARAMS] = {0};
+  for (uint32_t i = 0; i < count; i++) {
+    const WorkloadParam *param = &workload->params[i];
+    names[i] = param->name;
+    if (strcmp(param->name, name) != 0) continue;
+    if (value < param->least || value > param->most) {
+      return diags_add(diags, NULL, 0, 0, "%s = %" PRIu64 ": must be %" PRIu64 " to %" PRIu64, name, value, param->least, param->most);
+    }
+    run->param[i] = value;
+    return true;
+  }
+  const char *near = text_nearest(name, names, count);
+  if (near != NULL)
+    return diags_add(diags, NULL, 0, 0, "workload %s has no parameter '%s'; did you mean '%s'?", workload->name, name, near);
+  Text all = {0};
+  for (uint32_t i = 0; i < count; i++) text_add(&all, "%s%s", i == 0 ? "" : ", ", names[i]);
+  diags_add(diags, NULL, 0, 0, "workload %s has no parameter '%s'; it has %s", workload->name, name, count == 0 ? "none" : all.at);
+  text_free(&all);
+  return false;
+}
+
+void workload_finish(WorkloadRun *run) {
+  arena_free(run->arena);
+  run->arena = NULL;
+}
+
+DeviceAddress workload_buffer(WorkloadRun *run, const void *from, uint64_t bytes) {
+  DeviceAddress address = device_alloc(run->device, bytes);
+  if (address == 0) return 0;
+  bool ok = from == NULL ? device_set(run->device, address, 0, bytes) : device_write(run->device, address, from, bytes);
+  return ok ? address : 0;
+}
+
+void workload_output(WorkloadRun *run, const char *name, DeviceAddress address, ElementType type, uint64_t count) {
+  ASSERT(run->output_count < WORKLOAD_MAX_OUTPUTS);
+  run->outputs[run->output_count++] = (WorkloadOutput){name, address, type, count};
+}
+
+bool workload_launch(WorkloadRun *run, const char *kernel, const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_shared_bytes,
+                     const void *const *arguments, uint32_t argument_count) {
+  LaunchRequest request = {.module = run->module,
+                           .kernel = kernel,
+                           .dynamic_shared_bytes = dynamic_shared_bytes,
+                           .arguments = arguments,
+                           .argument_count = argument_count};
+  memcpy(request.grid, grid, sizeof request.grid);
+  memcpy(request.block, block, sizeof request.block);
+  return device_launch(run->device, &request);
+}
+
+float *workload_random_f32(WorkloadRun *run, uint64_t count, uint64_t stream, float least, float most) {
+  float *values = ARENA_ARRAY(run->arena, float, count);
+  for (uint64_t i = 0; i < count; i++) values[i] = least + (most - least) * random_unit_f32(random_draw(run->seed, i, stream));
+  return values;
+}
+
+bool workload_fail(WorkloadRun *run, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(run->failure, sizeof run->failure, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+bool workload_near(WorkloadRun *run, const char *name, const float *got, const double *expected, uint64_t count, double tolerance) {
+  for (uint64_t i = 0; i < count; i++) {
+    double size = expected[i] < 0 ? -expected[i] : expected[i];
+    double difference = (double)got[i] - expected[i];
+    if (difference < 0) difference = -difference;
+    if (difference <= tolerance * (size > 1 ? size : 1)) continue; // false for NaN
+    return workload_fail(run, "%s[%" PRIu64 "] is %.9g, expected %.9g within %g", name, i, (double)got[i], expected[i], tolerance);
+  }
+  return true;
+}
