@@ -1,6 +1,7 @@
 // PTX as written: the parser's output and the lowering's input. Syntax only; which opcodes exist
 // and what their operands must be is decided in lowering, from isa.def.
 // Register and variable names are already resolved to declarations (scopes done by the parser).
+// All slices point into the text that was parsed: it must outlive the module.
 #ifndef REDOUBT_PTX_AST_H
 #define REDOUBT_PTX_AST_H
 
@@ -27,7 +28,8 @@ typedef enum PtxSpace {
 
 typedef enum PtxLinkage { PTX_LOCAL, PTX_EXTERN, PTX_VISIBLE, PTX_WEAK, PTX_COMMON } PtxLinkage;
 
-// A part of an initialiser: bytes of a number, or an address.
+// A part of an initialiser: bytes of a number (little-endian; small neighbours share one part of
+// up to 8 bytes), or an address. What no part covers is zero.
 typedef struct PtxInitial {
   uint64_t offset;           // from the variable's start
   uint32_t bytes;
@@ -36,7 +38,7 @@ typedef struct PtxInitial {
   Slice symbol;              // the address's name
   int64_t addend;
   bool generic;              // generic(name)
-  uint64_t mask;             // mask(...) of PTX 7.1; all ones otherwise
+  uint64_t mask;             // 0xFF00(name) of PTX 7.1: (address & mask) >> trailing zeros of mask; all ones otherwise
 } PtxInitial;
 
 // A variable or parameter.
@@ -53,10 +55,11 @@ typedef struct PtxVariable {
   bool is_pointer;           // .ptr
   bool managed;              // .attribute(.managed)
   uint64_t bytes;            // count * vector * size; 0 for []
+  uint32_t reg;              // .reg parameters of a function with a body: index into its registers
   VEC(PtxInitial) initials;
 } PtxVariable;
 
-// A declared register; %r<10> makes ten of them.
+// A declared register. %r<10> declares ten of them; those that are never named are left out.
 typedef struct PtxRegister {
   Slice name;
   PtxType type;
@@ -76,7 +79,7 @@ typedef enum PtxOperandKind {
   PTX_LABEL,        // label inside the function
   PTX_SINK,         // _
   PTX_PAIR,         // p|q
-  PTX_LIST,         // (a, b): arguments and results of a call
+  PTX_LIST,         // (a, b): arguments and results of a call; call [results,] callee [, arguments] [, prototype]
 } PtxOperandKind;
 
 typedef struct PtxOperand PtxOperand;
@@ -90,6 +93,7 @@ struct PtxOperand {
   bool is_unsigned;
   int64_t addend;
   Slice text;                // name as written
+  Slice selector;            // video selector or mask behind a register: "b0", "h1", "b3210"; empty otherwise
   const PtxVariable *variable;  // PTX_NAME: what it means, NULL for functions and unknown names
   uint32_t label;            // PTX_LABEL: index into the function's labels
   PtxOperand *items;
@@ -120,6 +124,7 @@ typedef struct PtxStatement {
   PtxInstr instr;            // PTX_INSTR
   uint32_t label;            // PTX_LABEL_HERE, and the name of the three directives below
   VEC(uint32_t) targets;     // .branchtargets: labels
+  VEC(Slice) functions;      // .calltargets: names of functions
   PtxSignature *signature;   // .callprototype
 } PtxStatement;
 
@@ -144,13 +149,20 @@ typedef struct PtxFunction {
   uint32_t max_threads[3], required_threads[3], min_blocks;
 } PtxFunction;
 
+// .alias name, target: another name for a function.
+typedef struct PtxAlias {
+  Slice name, target;
+  PtxPlace place;
+} PtxAlias;
+
 typedef struct PtxModule {
   const char *file;
   uint32_t version_major, version_minor;
   uint32_t sm;               // 75 for sm_75
-  uint32_t address_bits;     // 32 when there is no .address_size
+  uint32_t address_bits;     // without .address_size: 64 when a 64-bit register addresses memory, else 32
   VEC(PtxVariable *) variables;   // module scope
   VEC(PtxFunction *) functions;   // definitions and declarations
+  VEC(PtxAlias) aliases;
 } PtxModule;
 
 // Parses a whole file. Errors go to diags and the rest is still parsed; NULL only when nothing
