@@ -112,6 +112,7 @@ static void fill_environment(const Device *device, const Module *module, Machine
       .texture_count = device->textures.count,
       .const_bank = program->const_bytes == 0 ? NULL : memory_at(device->memory, module->const_address, program->const_bytes),
       .symbol_bank = module->symbol_bank,
+      .sm_count = (uint32_t)device->spec.sm_count,
       .stack_bytes = device->stack_bytes,
       .heap_bytes = device->heap_bytes,
       .instruction_limit = device->spec.limit_instructions,
