@@ -31,5 +31,5 @@ const char *const workload_ptx[] = {
 const uint32_t workload_count = @workload_total@;
 ")
 # The table and the helpers (src/device/workload.c) need each other.
-target_link_libraries(workloads PUBLIC device)
+target_link_libraries(workloads PUBLIC device m)
 target_link_libraries(device PUBLIC workloads)

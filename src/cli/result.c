@@ -70,6 +70,11 @@ static json_t *dimensions_json(const uint32_t dimensions[3]) {
   return json_pack("[I, I, I]", (json_int_t)dimensions[0], (json_int_t)dimensions[1], (json_int_t)dimensions[2]);
 }
 
+static json_t *trap_place_json(const Trap *trap) {
+  return json_pack("{s:o, s:o, s:I, s:I, s:s}", "block", dimensions_json(trap->block), "thread", dimensions_json(trap->thread), "line",
+                   (json_int_t)trap->line, "address", (json_int_t)trap->address, "note", trap->note);
+}
+
 static json_t *launch_json(const LaunchRecord *launch, const char *check) {
   json_t *object = json_object();
   json_object_set_new(object, "kernel", json_string(launch->kernel));
@@ -81,6 +86,7 @@ static json_t *launch_json(const LaunchRecord *launch, const char *check) {
   json_object_set_new(object, "host_seconds", json_real(launch->host_seconds));
   json_object_set_new(object, "check", json_string(check));
   json_object_set_new(object, "trap", json_string(trap_info[launch->trap.kind].name));
+  if (launch->trap.kind != TRAP_NONE && launch->grid[0] != 0) json_object_set_new(object, "trap_place", trap_place_json(&launch->trap));
   return object;
 }
 

@@ -94,7 +94,7 @@ static int run_target(Run *run) {
     code = workload != NULL ? run_workload(run, workload) : run_ptx(run);
   }
   Diags diags = {0};
-  if (!options->dump_program && (code != EXIT_BAD_INPUT || options->json) && !result_print(run, &diags)) code = message_diags(&diags);
+  if (!options->dump_program && code != EXIT_BAD_INPUT && !result_print(run, &diags)) code = message_diags(&diags);
   return code;
 }
 

@@ -59,7 +59,10 @@ static bool dump_outputs(const RunOptions *options, WorkloadRun *workload_run, D
 
 static int run_prepared(Run *run, WorkloadRun *workload_run, const Workload *workload) {
   Diags diags = {0};
-  if (!workload->launch(workload_run)) return run_device_failed(run, workload_run->device);
+  if (!workload->launch(workload_run)) {
+    run->result.check = CHECK_FAILED;
+    return run_device_failed(run, workload_run->device);
+  }
   run_clear_progress(run);
   int code = EXIT_OK;
   if (run->result.check == CHECK_NONE) run->result.check = CHECK_PASSED;
