@@ -161,9 +161,9 @@ static inline uint32_t f32_to_tf32_rna(float x) {
   return f32_is_nan(x) ? F32_NAN : rounded;
 }
 static inline uint32_t f32_to_tf32(float x, Rounding mode) { // rn or rz
-  uint32_t bits = bits_of_f32(x), kept = bits >> 13;
-  uint32_t rounded = (kept + rounds_up(kept, bits & 0x1FFFu, 0x1000u, bits >> 31, mode)) << 13;
-  return f32_is_nan(x) ? F32_NAN : rounded;
+  uint32_t bits = bits_of_f32(x);
+  uint32_t rounded = shift_rounded(bits & F32_MAGNITUDE, 13, bits >> 31, mode) << 13;
+  return f32_is_nan(x) ? F32_NAN : rounded | (bits & F32_SIGN);
 }
 static inline uint32_t tf32_finite(uint32_t bits) { return (bits & F32_MAGNITUDE) == F32_INFINITY ? bits - 0x2000u : bits; }
 static inline uint32_t tf32_relu(uint32_t bits) { return bits == F32_NAN || bits >> 31 == 0 ? bits : 0u; }
@@ -175,11 +175,9 @@ static inline uint8_t f32_to_e8(float x, uint32_t bias, uint32_t fraction_bits, 
   uint32_t bits = bits_of_f32(x), magnitude = bits & F32_MAGNITUDE, exponent = magnitude >> 23;
   uint32_t significand = (magnitude & 0x7FFFFFu) | (exponent != 0 ? 0x800000u : 0u);
   uint32_t first = 128u - bias; // exponent field of the smallest normal value
-  uint32_t below = exponent < first ? first - exponent : 0u, shift = 23u - fraction_bits;
-  shift += below < 8u ? below : 8u;
-  uint32_t kept = significand >> shift;
-  uint32_t out = kept + (exponent < first ? 0u : (exponent - first) << fraction_bits);
-  out += rounds_up(kept, significand & ((1u << shift) - 1u), 1u << (shift - 1u), 0, ROUND_RN);
+  uint32_t normal = max_u32(exponent, first), below = first - min_u32(exponent, first);
+  uint32_t shift = 23u - fraction_bits + min_u32(below, 8u);
+  uint32_t out = shift_rounded(significand, shift, 0, ROUND_RN) + ((normal - first) << fraction_bits);
   out = out > largest ? largest : out;
   return (uint8_t)(magnitude > F32_INFINITY ? 0x7Fu : out | bits >> 31 << 7);
 }

@@ -86,14 +86,13 @@ static inline double sum_error(double a, double b, double sum) {
 static inline float f32_round(double x, double e, Rounding mode) {
   float nearest = (float)x;
   if (mode == ROUND_RN) return nearest;
-  double back = (double)nearest;
-  uint32_t bits = bits_of_f32(nearest);
-  uint32_t is_negative = bits >> 31;
-  uint32_t is_below = (uint32_t)(x < back) | ((uint32_t)(x == back) & (uint32_t)(e < 0.0)); // exact < nearest
-  uint32_t is_above = (uint32_t)(x > back) | ((uint32_t)(x == back) & (uint32_t)(e > 0.0));
-  // Steps of one unit in the last place; sign and magnitude make toward zero the common step.
-  uint32_t inward = is_negative ? is_above : is_below;
-  uint32_t outward = is_negative ? is_below : is_above;
+  uint32_t bits = bits_of_f32(nearest), is_negative = bits >> 31;
+  // In magnitudes, so that a step of one unit in the last place is one in the bits.
+  double exact = f64_abs(x), rounded = f64_abs((double)nearest);
+  double rest = f64_of(bits_of_f64(e) ^ (bits_of_f64(x) & F64_SIGN));
+  uint32_t is_same = exact == rounded;
+  uint32_t inward = (uint32_t)(exact < rounded) | (is_same & (uint32_t)(rest < 0.0));
+  uint32_t outward = (uint32_t)(exact > rounded) | (is_same & (uint32_t)(rest > 0.0));
   if (mode == ROUND_RZ) return f32_of(bits - inward);
   uint32_t toward_negative = mode == ROUND_RM ? 1u : 0u;
   return f32_of(is_negative == toward_negative ? bits + outward : bits - inward);

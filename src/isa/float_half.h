@@ -24,33 +24,29 @@ static inline float f16_to_f32(uint16_t h) {
 }
 static inline float bf16_to_f32(uint16_t h) { return f32_of((uint32_t)h << 16); }
 
-// Whether a magnitude cut to `kept`, with `rest` of weight `half` * 2 cut off, goes up.
-static inline uint32_t rounds_up(uint32_t kept, uint32_t rest, uint32_t half, uint32_t is_negative, Rounding mode) {
-  uint32_t is_inexact = rest != 0;
-  if (mode == ROUND_RZ) return 0;
-  if (mode == ROUND_RM) return is_inexact & is_negative;
-  if (mode == ROUND_RP) return is_inexact & (is_negative ^ 1u);
-  return (uint32_t)(rest > half) | ((uint32_t)(rest == half) & kept & 1u);
+// A magnitude cut by `shift` places (1 to 31) and rounded.
+static inline uint32_t shift_rounded(uint32_t magnitude, uint32_t shift, uint32_t is_negative, Rounding mode) {
+  uint32_t rest = (1u << shift) - 1u; // what may be cut off; added to what is there, it carries unless that is zero
+  uint32_t carry = mode == ROUND_RM ? rest & (0u - is_negative) : mode == ROUND_RP ? rest & (is_negative - 1u) : 0u;
+  if (mode == ROUND_RN) carry = (rest >> 1) + ((magnitude >> shift) & 1u);
+  return (magnitude + carry) >> shift;
 }
 
 static inline uint16_t f32_to_f16(float x, Rounding mode) {
   uint32_t bits = bits_of_f32(x), magnitude = bits & F32_MAGNITUDE, is_negative = bits >> 31;
   uint32_t exponent = magnitude >> 23;
   uint32_t significand = (magnitude & 0x7FFFFFu) | (exponent != 0 ? 0x800000u : 0u);
-  uint32_t below = exponent < 113u ? 113u - exponent : 0u; // places by which the value is subnormal
-  uint32_t shift = 13u + (below < 18u ? below : 18u);
-  uint32_t kept = significand >> shift;
-  uint32_t out = kept + (exponent < 113u ? 0u : (exponent - 113u) << 10);
-  out += rounds_up(kept, significand & ((1u << shift) - 1u), 1u << (shift - 1u), is_negative, mode);
-  uint32_t goes_infinite = mode == ROUND_RN || mode == (is_negative != 0 ? ROUND_RM : ROUND_RP) ? 1u : 0u;
+  uint32_t normal = max_u32(exponent, 113u), below = 113u - min_u32(exponent, 113u); // places by which it is subnormal
+  uint32_t shift = 13u + min_u32(below, 17u);
+  uint32_t out = shift_rounded(significand, shift, is_negative, mode) + ((normal - 113u) << 10);
+  uint32_t goes_infinite = mode == ROUND_RM ? is_negative : mode == ROUND_RP ? is_negative ^ 1u : mode == ROUND_RN ? 1u : 0u;
   out = magnitude >= 0x47800000u ? F16_INFINITY - 1u + goes_infinite : out;
   out = magnitude >= F32_INFINITY ? F16_INFINITY : out;
   return (uint16_t)(magnitude > F32_INFINITY ? HALF_NAN : out | is_negative << 15);
 }
 static inline uint16_t f32_to_bf16(float x, Rounding mode) {
   uint32_t bits = bits_of_f32(x), magnitude = bits & F32_MAGNITUDE, is_negative = bits >> 31;
-  uint32_t kept = magnitude >> 16;
-  uint32_t out = kept + rounds_up(kept, magnitude & 0xFFFFu, 0x8000u, is_negative, mode);
+  uint32_t out = shift_rounded(magnitude, 16, is_negative, mode);
   return (uint16_t)(magnitude > F32_INFINITY ? HALF_NAN : out | is_negative << 15);
 }
 static inline uint16_t f64_to_f16(double x, Rounding mode) { return f32_to_f16(f64_to_f32_odd(x), mode); }
