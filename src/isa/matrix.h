@@ -4,7 +4,7 @@
 // shapes: the one that the PTX ISA manual gives for mma.sync. With g = lane / 4, t = lane % 4 and
 // w elements per 32-bit register, each register of A covers a tile of 8 rows x 4w columns (row g,
 // columns w*t ...), registers in the order: rows 0..7, rows 8..15, then the next 4w columns, then the
-// next 16 rows. B is the same with n for rows and k for columns. C and D: columns 2t and 2t + 1 of row g,
+// next 16 rows. B is the same with n for rows and k for columns, the next columns before the next 8 rows. C and D: columns 2t and 2t + 1 of row g,
 // then row g + 8, then the next 8 columns, then the next 16 rows. wmma fragments, which PTX
 // leaves opaque, use it too, so that row- and column-major loads give equal fragments; where PTX
 // lists more registers than the matrix fills (f16 A and B), the tiles repeat.
@@ -55,17 +55,36 @@ typedef struct MatrixPiece {
 } MatrixPiece;
 enum { MATRIX_MAX_PIECES = 16 };
 
-// The pieces of `lane` for a KIND_MATRIX row with a memory space. Total: any imm gives pieces inside the
-// row's tuple and sources 0..31.
+// The pieces of all lanes: those of lane 0, and how source and offset grow with g = lane / 4 and
+// t = lane % 4; reg, byte and bytes are the same in every lane.
+typedef struct MatrixPlan {
+  unsigned count;
+  MatrixPiece pieces[MATRIX_MAX_PIECES];
+  int64_t offset_per_g, offset_per_t;
+  uint8_t source_per_g, source_per_t;
+} MatrixPlan;
+
+// For a KIND_MATRIX row with a memory space. Total: any imm gives pieces inside the row's tuple and
+// sources 0..31. `stride` is the row's operand b, in elements.
+void matrix_plan(Op op, uint32_t imm, uint32_t stride, MatrixPlan *plan);
+static inline int64_t matrix_offset(const MatrixPlan *plan, unsigned piece, unsigned lane) {
+  return plan->pieces[piece].offset + (int64_t)(lane / 4) * plan->offset_per_g + (int64_t)(lane % 4) * plan->offset_per_t;
+}
+static inline unsigned matrix_source(const MatrixPlan *plan, unsigned piece, unsigned lane) {
+  return (plan->pieces[piece].source + lane / 4 * plan->source_per_g + lane % 4 * plan->source_per_t) % WARP_LANES;
+}
+// The same for one lane, for users that go lane by lane.
 unsigned matrix_pieces(Op op, uint32_t imm, unsigned lane, uint32_t stride, MatrixPiece pieces[MATRIX_MAX_PIECES]);
 
 // ---- Bodies: one per combination of tuple widths (d, a, b, c), as matrix.def lists them -----------
-// All 32 lanes' fragments are used, whatever `active` says; active lanes get their part of d.
-#define MATRIX_WIDTHS(X)                                                                                                            \
-  X(8, 8, 8, 8)                                                                                                                     \
-  X(8, 8, 8, 4) X(4, 8, 8, 8) X(4, 8, 8, 4) X(8, 2, 2, 8) X(8, 4, 1, 8) X(8, 1, 4, 8) X(8, 4, 4, 8) X(8, 2, 8, 8) X(8, 8, 2, 8)     \
-      X(4, 2, 2, 4) X(2, 1, 1, 2) X(4, 2, 1, 4) X(2, 2, 1, 2) X(4, 4, 2, 4) X(2, 4, 2, 2) X(8, 4, 2, 8) X(8, 8, 4, 8) X(4, 2, 2, 8) \
-          X(8, 2, 2, 4)
+// All 32 lanes' fragments are used, whatever `active` says; active lanes get their part of d. A source tuple
+// is always as many rows as its column says (for RZ: zeros). An imm that does not belong to the row's widths,
+// which only a damaged instruction word has, gives zeros.
+#define MATRIX_WIDTHS(X)                                                                                                        \
+  X(8, 8, 8, 8)                                                                                                                 \
+  X(8, 8, 8, 4)                                                                                                                 \
+  X(4, 8, 8, 8) X(4, 8, 8, 4) X(8, 2, 2, 8) X(8, 4, 1, 8) X(8, 1, 4, 8) X(8, 4, 4, 8) X(8, 2, 8, 8) X(8, 8, 2, 8) X(4, 2, 2, 4) \
+      X(2, 1, 1, 2) X(4, 2, 1, 4) X(2, 2, 1, 2) X(4, 4, 2, 4) X(2, 4, 2, 2) X(8, 4, 2, 8) X(8, 8, 4, 8) X(4, 2, 2, 8) X(8, 2, 2, 4)
 #define MATRIX_DECLARE(d, a, b, c) void matrix_mma_##d##a##b##c(LaneOp *op);
 MATRIX_WIDTHS(MATRIX_DECLARE)
 #undef MATRIX_DECLARE
