@@ -132,13 +132,37 @@ static PtxType literal_type(const Opcode *opcode, TypeId slot) {
   }
 }
 
-static bool read_source(Fn *fn, const Opcode *opcode, const PtxOperand *operand, unsigned slot, Sources *sources) {
+// A predicate in a slot that has no room for a negation.
+static bool read_slot_predicate(Fn *fn, const PtxOperand *operand, Value *value) {
+  if (!read_predicate(fn, operand, value)) return false;
+  if (!value->negated) return true;
+  Vref inverse = VREF(temp(fn, 0));
+  MirInstr *out = emit(fn, row(fn, "not.pred"));
+  out->pd[0] = inverse;
+  out->ps = value->ref;
+  *value = (Value){.in_register = true, .ref = inverse};
+  return true;
+}
+
+bool read_source(Fn *fn, const Opcode *opcode, const PtxOperand *operand, unsigned slot, Sources *sources) {
   const OpInfo *info = &op_info[opcode->op];
   TypeId type = slot == 0 ? info->a : slot == 1 ? info->b : info->c;
   sources->used[slot] = true;
-  if (type == TYPE_pred) return read_predicate(fn, operand, &sources->slot[slot]);
+  if (type == TYPE_pred) return read_slot_predicate(fn, operand, &sources->slot[slot]);
   if (!read_value(fn, operand, literal_type(opcode, type), &sources->slot[slot])) return false;
   return check_source(fn, opcode, operand, type, &sources->slot[slot]);
+}
+
+// CC.CF: one predicate for the whole function.
+static VregId carry_flag(Fn *fn) {
+  if (fn->carry == VREG_NONE) fn->carry = temp(fn, 0);
+  return fn->carry;
+}
+
+// Targets before sm_20 flush subnormal f32 numbers always.
+static uint16_t legacy_flush(const Fn *fn, const Opcode *opcode) {
+  bool old = fn->lower->modules[fn->module]->sm < 20 && opcode->type == PTX_F32;
+  return old ? MOD_FTZ & op_legal_mods(opcode->op) : 0;
 }
 
 static unsigned source_count(const OpInfo *info) {
@@ -160,14 +184,17 @@ bool lower_row(Fn *fn, const PtxInstr *instr, const Opcode *opcode) {
   if (selector) good = read_predicate(fn, &instr->operands[expected - 1], &predicate) && good;
   if (!good) return false;
   settle_sources(fn, opcode->op, &sources);
+  VregId carry = info->flags & (OP_CARRY_IN | OP_CARRY_OUT) ? carry_flag(fn) : VREG_NONE;
   MirInstr *out = emit_guarded(fn, opcode->op);
-  out->mods = opcode->mods;
+  out->mods = opcode->mods | legacy_flush(fn, opcode);
   out->d[0] = shape.d[0];
   out->pd[0] = shape.pd[0];
   out->pd[1] = shape.pd[1];
   out->ps = predicate.ref;
   out->ps_negated = predicate.negated;
   put_sources(out, &sources);
+  if (info->flags & OP_CARRY_IN) out->ps = VREF(carry);
+  if (info->flags & OP_CARRY_OUT) out->pd[0] = VREF(carry);
   return true;
 }
 

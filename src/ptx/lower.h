@@ -162,8 +162,18 @@ typedef struct FunctionLowering {
 } FunctionLowering;
 typedef FunctionLowering Fn;
 
+// Operands of slots a, b, c of one instruction, at most one of them folded as immediate or constant.
+typedef struct Sources {
+  Value slot[3];
+  bool used[3];
+  Vref refs[3];
+  OperandSelect select;
+  uint32_t imm;
+} Sources;
+
 void lower_function(Lower *lower, uint32_t function);
 bool lower_instr_generic(Fn *fn, const PtxInstr *instr);
+bool read_source(Fn *fn, const Opcode *opcode, const PtxOperand *operand, unsigned slot, Sources *sources);
 bool lower_row(Fn *fn, const PtxInstr *instr, const Opcode *opcode);
 void place_arguments(Fn *fn); // lower_call.c
 void place_in_frame(Fn *fn, const PtxVariable *variable);
@@ -205,14 +215,6 @@ bool write_predicate(Fn *fn, const PtxOperand *operand, Vref *ref);
 Vref register_ref(Fn *fn, uint32_t reg, unsigned element);
 const RegisterState *operand_state(const Fn *fn, const PtxOperand *operand);
 Vref vref_part(Vref ref, unsigned part);
-// Writes the operands into slots a, b, c of an instruction of this row, folding one constant.
-typedef struct Sources {
-  Value slot[3];
-  bool used[3];
-  Vref refs[3];
-  OperandSelect select;
-  uint32_t imm;
-} Sources;
 void settle_sources(Fn *fn, Op op, Sources *sources);
 void put_sources(MirInstr *instr, const Sources *sources);
 MirInstr *emit_alu(Fn *fn, Op op, Vref d, const Value *a, const Value *b, const Value *c);
@@ -258,8 +260,8 @@ bool lower_load(Fn *fn, const PtxInstr *instr);
 bool lower_store(Fn *fn, const PtxInstr *instr);
 bool lower_mov(Fn *fn, const PtxInstr *instr);
 bool lower_cvta(Fn *fn, const PtxInstr *instr);
-bool lower_add(Fn *fn, const PtxInstr *instr);
 bool lower_isspacep(Fn *fn, const PtxInstr *instr);
+bool lower_add(Fn *fn, const PtxInstr *instr);
 bool lower_bra(Fn *fn, const PtxInstr *instr);
 bool lower_brx(Fn *fn, const PtxInstr *instr);
 bool lower_trap(Fn *fn, const PtxInstr *instr);
@@ -267,5 +269,20 @@ bool lower_ret(Fn *fn, const PtxInstr *instr);
 bool lower_exit(Fn *fn, const PtxInstr *instr);
 bool lower_bar(Fn *fn, const PtxInstr *instr);
 bool lower_call(Fn *fn, const PtxInstr *instr);
+bool lower_setp(Fn *fn, const PtxInstr *instr);
+bool lower_set(Fn *fn, const PtxInstr *instr);
+bool lower_atom(Fn *fn, const PtxInstr *instr);
+bool lower_red(Fn *fn, const PtxInstr *instr);
+bool lower_fence(Fn *fn, const PtxInstr *instr);
+bool lower_hint(Fn *fn, const PtxInstr *instr);
+bool lower_createpolicy(Fn *fn, const PtxInstr *instr);
+bool lower_shfl(Fn *fn, const PtxInstr *instr);
+bool lower_vote(Fn *fn, const PtxInstr *instr);
+bool lower_members(Fn *fn, const PtxInstr *instr);
+bool lower_bfi(Fn *fn, const PtxInstr *instr);
+bool lower_lop3(Fn *fn, const PtxInstr *instr);
+bool lower_video(Fn *fn, const PtxInstr *instr);
+bool lower_matrix(Fn *fn, const PtxInstr *instr);
+bool lower_texture(Fn *fn, const PtxInstr *instr);
 
 #endif

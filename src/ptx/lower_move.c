@@ -61,12 +61,12 @@ static bool pack(Fn *fn, const PtxInstr *instr, unsigned whole_bits) {
 static void unpack_word(Fn *fn, Vref d, Vref word, unsigned bit, unsigned bits) {
   Value source = value_of_vref(word, 1), amount = value_of_bits(bit), mask = value_of_bits((1u << bits) - 1);
   if (bit + bits == 32) {
-    emit_alu_guarded(fn, row(fn, "shr.u32"), d, &source, &amount, NULL);
+    emit_alu_guarded(fn, row(fn, "shr.b32"), d, &source, &amount, NULL);
     return;
   }
   if (bit) {
     Vref shifted = VREF(temp(fn, 1));
-    emit_alu(fn, row(fn, "shr.u32"), shifted, &source, &amount, NULL);
+    emit_alu(fn, row(fn, "shr.b32"), shifted, &source, &amount, NULL);
     source = value_of_vref(shifted, 1);
   }
   emit_alu_guarded(fn, row(fn, "and.b32"), d, &source, &mask, NULL);
