@@ -1,8 +1,6 @@
 // Declarations of variables, registers and parameters (PTX ISA, "State spaces, types, and variables").
 #include "ptx/parser_internal.h"
 
-#define MAX_VARIABLE_BYTES (UINT64_C(1) << 40)
-
 static bool space_parse(Slice text, PtxSpace *space) {
   static const struct {
     const char *text;
@@ -103,6 +101,7 @@ bool parse_head(Parser *parser, Head *head) {
 
 // [4][8] or []; the element count of the whole.
 bool parse_dimensions(Parser *parser, PtxVariable *variable, uint64_t dimensions[], uint32_t *count) {
+  uint64_t product = 1; // of all but an open or empty one: nothing computed from dimensions can overflow
   *count = 0;
   variable->count = 1;
   while ((int)parser->token.kind == '[') {
@@ -110,16 +109,15 @@ bool parse_dimensions(Parser *parser, PtxVariable *variable, uint64_t dimensions
     parser_advance(parser);
     if (*count == MAX_DIMENSIONS) return parser_error(parser, place, "more than %d dimensions", MAX_DIMENSIONS);
     uint64_t extent = 0;
-    if ((int)parser->token.kind != ']') {
-      if (!parse_count(parser, MAX_VARIABLE_BYTES, &extent, "the array size")) return false;
-    } else if (*count > 0) {
-      return parser_error(parser, place, "only the first dimension of an array may be empty");
-    }
+    bool open = (int)parser->token.kind == ']';
+    if (open && *count > 0) return parser_error(parser, place, "only the first dimension of an array may be empty");
+    if (!open && !parse_count(parser, MAX_VARIABLE_BYTES >> 8, &extent, "the array size")) return false;
     if (!parser_expect(parser, ']', "after the array size")) return false;
-    dimensions[(*count)++] = extent;
+    dimensions[(*count)++] = open ? OPEN_DIMENSION : extent;
     variable->is_array = true;
-    if (variable->count * extent > MAX_VARIABLE_BYTES) return parser_error(parser, place, "the array is too large");
     variable->count *= extent;
+    product *= max_u64(extent, 1);
+    if (product > MAX_VARIABLE_BYTES >> 8) return parser_error(parser, place, "the array is too large");
   }
   return true;
 }
@@ -127,7 +125,7 @@ bool parse_dimensions(Parser *parser, PtxVariable *variable, uint64_t dimensions
 void size_variable(PtxVariable *variable) {
   uint64_t element = (uint64_t)variable->vector * ((ptx_type_bits(variable->type) + 7) / 8);
   variable->bytes = variable->count * element;
-  if (variable->align == 0) variable->align = (uint32_t)min_u64(element, 16);
+  if (variable->align == 0) variable->align = (uint32_t)element;
 }
 
 // ---- Registers -----------------------------------------------------------------------------------
@@ -165,7 +163,7 @@ static bool parse_registers(Parser *parser, const Head *head) {
     Symbol *symbol = symbol_add(parser, SYMBOL_REGISTER, name, place);
     if (symbol != NULL) symbol->index = register_add(parser, name, head->variable.type, head->variable.vector);
   } while (parser_accept(parser, ','));
-  return parser_expect(parser, ';', "after the registers");
+  return parser_end(parser, "after the registers");
 }
 
 // ---- Variables -----------------------------------------------------------------------------------
@@ -214,16 +212,12 @@ static bool parse_variable(Parser *parser, const Head *head, PtxLinkage linkage)
   uint32_t dimension_count;
   if (!parser_expect_name(parser, &variable.name, &variable.place, "the name of a variable")) return false;
   variable.linkage = linkage;
-  uint64_t repeat = 0;
-  if (parser_accept(parser, '<')) { // x<4> declares x0 to x3: only registers are written so in practice
-    return parse_count(parser, 0, &repeat, "the number of variables");
-  }
+  if ((int)parser->token.kind == '<') return parser_error(parser, parser->token.place, "only registers can be numbered with '<n>'");
   if (!parse_dimensions(parser, &variable, dimensions, &dimension_count)) return false;
   if (variable.type == PTX_PRED) return parser_error(parser, variable.place, "a .pred can be held in registers only");
   size_variable(&variable);
-  if (variable.bytes > MAX_VARIABLE_BYTES) return parser_error(parser, variable.place, "the array is too large");
   if (parser_accept(parser, '=') && !parse_initial(parser, &variable, dimensions, dimension_count)) return false;
-  bool open_array = variable.is_array && variable.count == 0 && dimension_count > 0 && dimensions[0] == 0;
+  bool open_array = dimension_count > 0 && dimensions[0] == OPEN_DIMENSION && variable.count == 0;
   if (open_array && linkage != PTX_EXTERN && variable.space != PTX_SPACE_PARAM) {
     parser_error(parser, variable.place, "array %s needs a size, an initialiser or '.extern'", parser_quote(parser, variable.name));
   }
@@ -238,7 +232,7 @@ bool parse_declaration(Parser *parser, PtxLinkage linkage) {
   do {
     if (!parse_variable(parser, &head, linkage)) return false;
   } while (parser_accept(parser, ','));
-  return parser_expect(parser, ';', "after the variable");
+  return parser_end(parser, "after the variable");
 }
 
 // ---- Parameters ----------------------------------------------------------------------------------
@@ -257,7 +251,6 @@ static bool parse_parameter(Parser *parser, PtxVariable *out, bool prototype) {
   if (!unnamed && !parser_expect_name(parser, &variable.name, &variable.place, "the name of a parameter")) return false;
   if (!parse_dimensions(parser, &variable, dimensions, &dimension_count)) return false;
   size_variable(&variable);
-  if (variable.bytes > MAX_VARIABLE_BYTES) return parser_error(parser, variable.place, "the array is too large");
   *out = variable;
   return true;
 }

@@ -33,7 +33,7 @@ static bool is_char(const Lexer *lexer, const char *at, char c) { return at < le
 
 Lexer lexer_start(const char *text, size_t length) {
   Lexer lexer = {text, text + length, text, 1};
-  if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) lexer.at += 3; // byte order mark of some editors
+  if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) lexer.at = lexer.line_start = text + 3; // byte order mark of some editors
   return lexer;
 }
 

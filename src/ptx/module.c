@@ -82,7 +82,7 @@ static bool parse_alias(Parser *parser) {
   *VEC_PUSH(&parser->module_pending, parser->scratch) = target;
   *VEC_PUSH(&parser->module->aliases, parser->arena) = alias;
   if (symbol_find_here(parser, alias.name) == NULL) symbol_add(parser, SYMBOL_FUNCTION, alias.name, alias.place);
-  return parser_expect(parser, ';', "after '.alias'");
+  return parser_end(parser, "after '.alias'");
 }
 
 // ---- Functions -----------------------------------------------------------------------------------
@@ -309,7 +309,6 @@ static bool parse_directive(Parser *parser) {
 
 // Skips the remains of a broken directive, with the body that may follow it.
 static void recover_module(Parser *parser) {
-  if (parser->token.kind == TOKEN_DOT_NAME && parser->token.first_on_line) parser_advance(parser);
   uint32_t depth = 0;
   parser->open_braces = 0;
   while (parser->token.kind != TOKEN_END) {
@@ -326,7 +325,10 @@ static void recover_module(Parser *parser) {
   }
 }
 
-static bool at_module_item(const Parser *parser) { return parser->token.kind == TOKEN_DOT_NAME; }
+static bool parse_item(Parser *parser) {
+  if (parser->token.kind == TOKEN_DOT_NAME) return parse_directive(parser);
+  return parser_accept(parser, ';') || parser_expected(parser, "a directive such as '.entry'");
+}
 
 void parse_module(Parser *parser) {
   if (parser->token.kind == TOKEN_END) {
@@ -335,9 +337,9 @@ void parse_module(Parser *parser) {
   }
   if (!parser_at_directive(parser, "version")) parser_expected(parser, "'.version' at the beginning of the PTX");
   while (parser->token.kind != TOKEN_END) {
-    bool ok = at_module_item(parser) ? parse_directive(parser) : (int)parser->token.kind == ';' ? parser_accept(parser, ';') : false;
-    if (ok) continue;
-    if (!at_module_item(parser) && parser->error_count == 0) parser_expected(parser, "a directive such as '.entry'");
+    const char *before = parser->lexer.at;
+    if (parse_item(parser)) continue;
+    if (parser->lexer.at == before) parser_advance(parser);
     recover_module(parser);
   }
   if (parser->has_version && !parser->has_target) { parser_error(parser, parser->token.place, "there is no '.target' directive"); }

@@ -77,7 +77,7 @@ static void special_register(Parser *parser, PtxOperand *out) {
     parser_advance(parser);
   }
   out->kind = PTX_SREG_OPERAND;
-  if (!sreg_known(out->text)) report_unknown(parser, out->text, out->place, false);
+  if (!sreg_known(out->text)) report_unknown(parser, out->text, out->place, false, NULL);
 }
 
 // name[3]: the element's place in memory, or in mov and cvta its address.
@@ -154,7 +154,10 @@ static bool parse_vector(Parser *parser, PtxOperand *out) {
 static bool parse_list(Parser *parser, PtxOperand *out) {
   out->kind = PTX_LIST;
   parser_advance(parser);
-  return parse_items(parser, ')', false, parser->operands.count, out);
+  parser->in_call = false; // parentheses inside are constant expressions again
+  bool ok = parse_items(parser, ')', false, parser->operands.count, out);
+  parser->in_call = true;
+  return ok;
 }
 
 static bool parse_address(Parser *parser, PtxOperand *out) {
@@ -169,8 +172,10 @@ static bool parse_address(Parser *parser, PtxOperand *out) {
   }
   if (base.kind == PTX_REG && ptx_type_bits(parser->function->registers.items[base.reg].type) == 64) parser->uses_address64 = true;
   out->kind = (int)parser->token.kind == ',' ? PTX_TEXTURE : PTX_ADDRESS;
-  out->addend = base.addend;
-  if (out->kind == PTX_ADDRESS) base.addend = 0;
+  if (out->kind == PTX_ADDRESS) {
+    out->addend = base.addend;
+    base.addend = 0;
+  }
   push_operand(parser, &base);
   return parse_items(parser, ']', true, first, out);
 }

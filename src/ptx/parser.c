@@ -48,7 +48,6 @@ bool parser_error(Parser *parser, PtxPlace place, const char *format, ...) {
 }
 
 void parser_advance(Parser *parser) {
-  parser->previous_end = lexer_place(&parser->lexer, parser->lexer.at);
   do {
     parser->token = lexer_next(&parser->lexer);
     const Token *token = &parser->token;
@@ -73,13 +72,16 @@ static Slice token_spelling(const Parser *parser) {
 }
 
 bool parser_expected(Parser *parser, const char *what) {
+  PtxPlace place = parser->token.place;
+  if (place.line == parser->last_expected.line && place.column == parser->last_expected.column) return false;
+  parser->last_expected = place;
   if (parser->token.kind != TOKEN_END) {
-    return parser_error(parser, parser->token.place, "expected %s, found %s", what, parser_quote(parser, token_spelling(parser)));
+    return parser_error(parser, place, "expected %s, found %s", what, parser_quote(parser, token_spelling(parser)));
   }
   const Construct *open = parser->open;
-  if (open == NULL) return parser_error(parser, parser->token.place, "expected %s, found the end of the file", what);
+  if (open == NULL) return parser_error(parser, place, "expected %s, found the end of the file", what);
   const char *name = open->name.length > 0 ? parser_quote(parser, open->name) : "";
-  parser_error(parser, parser->token.place, "the file ends inside the %s%s%s that begins at line %u; expected %s", open->what,
+  parser_error(parser, place, "the file ends inside the %s%s%s that begins at line %u; expected %s", open->what,
                open->name.length > 0 ? " " : "", name, open->place.line, what);
   stop(parser);
   return false;
@@ -90,6 +92,11 @@ bool parser_expect(Parser *parser, int kind, const char *where) {
   char what[96];
   snprintf(what, sizeof what, "'%c' %s", kind, where);
   return parser_expected(parser, what);
+}
+
+bool parser_end(Parser *parser, const char *where) {
+  bool new_line = parser->token.first_on_line && parser->token.kind != TOKEN_END;
+  return parser_expect(parser, ';', where) || new_line;
 }
 
 bool parser_expect_name(Parser *parser, Slice *name, PtxPlace *place, const char *what) {

@@ -43,6 +43,7 @@ typedef struct Pending {
   PtxOperand *operand; // to be completed, or
   uint32_t *label;     // a .branchtargets entry; neither: must merely exist
   bool must_be_label;
+  const char *nearest; // best guess among the names of its function
 } Pending;
 
 // Something that was opened and must be closed; for the message about a truncated file.
@@ -61,8 +62,8 @@ typedef struct Parser {
   uint32_t error_count;
   bool stopped; // nothing more to say about this file
   Lexer lexer;
-  Token token;           // the current one
-  PtxPlace previous_end; // just behind the token before it
+  Token token;            // the current one
+  PtxPlace last_expected; // where parser_expected last complained: once for each place is enough
   PtxModule *module;
   PtxFunction *function; // NULL at module level
   bool has_version, has_target, has_address_size, uses_address64;
@@ -72,6 +73,7 @@ typedef struct Parser {
   uint32_t nesting;                 // recursion of the parser itself
   uint32_t open_braces;             // of vectors and initialisers, for recovery
   uint32_t module_registers;
+  uint32_t guesses; // nearest names looked for ahead of need
   Construct *open;
   Symbols symbols;
   VEC(PtxOperand) operands;     // stack of operands under construction
@@ -93,7 +95,8 @@ bool parser_enter(Parser *parser); // one level of recursion deeper
 void parser_leave(Parser *parser);
 void parser_open(Parser *parser, Construct *construct, const char *what, Slice name, PtxPlace place);
 void parser_close(Parser *parser, Construct *construct);
-void parser_recover(Parser *parser); // to behind ';' or before '}'
+bool parser_end(Parser *parser, const char *where); // the ';'; after the complaint a new line will do
+void parser_recover(Parser *parser);                // to behind ';' or before '}'
 
 // ---- symbols.c -----------------------------------------------------------------------------------
 Symbol *symbol_find(Parser *parser, Slice name);                                 // innermost; NULL
@@ -104,7 +107,7 @@ void scope_leave(Parser *parser, uint32_t first_symbol, uint32_t first_pending);
 bool register_find(Parser *parser, Slice name, uint32_t *index); // declared registers, %r<n> too
 uint32_t register_add(Parser *parser, Slice name, PtxType type, uint32_t vector);
 bool sreg_known(Slice name);
-void report_unknown(Parser *parser, Slice name, PtxPlace place, bool label);
+void report_unknown(Parser *parser, Slice name, PtxPlace place, bool label, const char *guess);
 void resolve_module_names(Parser *parser);
 
 // ---- expression.c --------------------------------------------------------------------------------
@@ -138,6 +141,8 @@ bool parse_parameters(Parser *parser, PtxSignature *signature, bool results, boo
 bool parse_initial(Parser *parser, PtxVariable *variable, const uint64_t dimensions[], uint32_t count);
 bool at_space(const Parser *parser);
 enum { MAX_DIMENSIONS = 16 };
+#define OPEN_DIMENSION UINT64_MAX // [] as opposed to [0]
+#define MAX_VARIABLE_BYTES (UINT64_C(1) << 40)
 
 // ---- statement.c ---------------------------------------------------------------------------------
 bool parse_body(Parser *parser, PtxPlace opened); // after '{', with the '}'

@@ -38,7 +38,7 @@ static bool parse_pragma(Parser *parser) {
     if (parser->token.kind != TOKEN_STRING) return parser_expected(parser, "a string after '.pragma'");
     parser_advance(parser);
   } while (parser_accept(parser, ','));
-  return parser_expect(parser, ';', "after '.pragma'");
+  return parser_end(parser, "after '.pragma'");
 }
 
 // .section name { anything }: debug information.
@@ -117,20 +117,11 @@ static bool parse_guard(Parser *parser, PtxInstr *instr) {
   PtxPlace place;
   if (!parser_expect_name(parser, &name, &place, "a predicate register after '@'")) return false;
   if (!register_find(parser, name, &instr->guard)) {
-    report_unknown(parser, name, place, false);
+    report_unknown(parser, name, place, false, NULL);
   } else if (parser->function->registers.items[instr->guard].type != PTX_PRED) {
     parser_error(parser, place, "the guard %s is a .%s register; it must be .pred", parser_quote(parser, name),
                  ptx_type_text(parser->function->registers.items[instr->guard].type));
   }
-  return true;
-}
-
-// The ';' at the end. Where it is missing and a new line begins, nothing needs to be skipped.
-static bool parse_end(Parser *parser, const char *where) {
-  if ((int)parser->token.kind == ';' || !parser->token.first_on_line || parser->token.kind == TOKEN_END) {
-    return parser_expect(parser, ';', where);
-  }
-  parser_expect(parser, ';', where);
   return true;
 }
 
@@ -144,7 +135,7 @@ static bool parse_instruction(Parser *parser) {
   parser->in_move = slice_is(base, "mov") || slice_is(base, "cvta");
   if (!parse_operands(parser, &instr.operands, &instr.operand_count)) return false;
   add_statement(parser, PTX_INSTR)->instr = instr;
-  return parse_end(parser, instr.operand_count > 0 ? "after the operand" : "after the instruction");
+  return parser_end(parser, instr.operand_count > 0 ? "after the operand" : "after the instruction");
 }
 
 // ---- Labels and tables ---------------------------------------------------------------------------
@@ -212,7 +203,7 @@ static bool parse_labelled(Parser *parser, uint32_t label) {
   }
   parser->function->labels.items[label].statement = (int32_t)parser->statements.count;
   *add_statement(parser, table.kind) = table;
-  return ok && parse_end(parser, "after the directive");
+  return ok && parser_end(parser, "after the directive");
 }
 
 static bool parse_label(Parser *parser) {
@@ -269,19 +260,33 @@ static bool parse_statement(Parser *parser) {
 
 // A directive that can only stand outside functions: the closing brace is missing.
 static bool at_next_function(const Parser *parser) {
-  return parser_at_directive(parser, "entry") || parser_at_directive(parser, "func") || parser_at_directive(parser, "visible") ||
-         parser_at_directive(parser, "version");
+  if (parser_at_directive(parser, "entry") || parser_at_directive(parser, "func")) return true;
+  if (parser_at_directive(parser, "visible") || parser_at_directive(parser, "version")) return true;
+  if (!parser_at_directive(parser, "extern") && !parser_at_directive(parser, "weak")) return false;
+  Lexer ahead = parser->lexer;
+  Token next = lexer_next(&ahead);
+  return next.kind == TOKEN_DOT_NAME && (slice_is(next.text, "func") || slice_is(next.text, "entry"));
+}
+
+// Says so once, however many blocks are open.
+static bool missing_brace(Parser *parser) {
+  PtxPlace place = parser->token.place;
+  const Construct *open = parser->open;
+  if (place.line == parser->last_expected.line && place.column == parser->last_expected.column) return false;
+  parser->last_expected = place;
+  const char *name = open->name.length > 0 ? parser_quote(parser, open->name) : "";
+  return parser_error(parser, place, "missing '}' before '.%.*s': the %s%s%s that begins at line %u is still open",
+                      (int)parser->token.text.length, parser->token.text.at, open->what, *name == '\0' ? "" : " ", name, open->place.line);
 }
 
 static bool parse_statements(Parser *parser) {
   while ((int)parser->token.kind != '}') {
     if (parser->token.kind == TOKEN_END) return parser_expected(parser, "'}'");
-    if (at_next_function(parser)) {
-      return parser_error(parser, parser->token.place, "missing '}' before '.%.*s': the %s %s that begins at line %u is still open",
-                          (int)parser->token.text.length, parser->token.text.at, parser->open->what,
-                          parser->open->name.length > 0 ? parser_quote(parser, parser->open->name) : "", parser->open->place.line);
-    }
-    if (!parse_statement(parser)) parser_recover(parser);
+    if (at_next_function(parser)) return missing_brace(parser);
+    const char *before = parser->lexer.at;
+    if (parse_statement(parser)) continue;
+    if (parser->lexer.at == before && !at_next_function(parser)) parser_advance(parser);
+    parser_recover(parser);
   }
   parser_advance(parser);
   return true;

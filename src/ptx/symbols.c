@@ -92,6 +92,8 @@ Symbol *symbol_add(Parser *parser, SymbolKind kind, Slice name, PtxPlace place) 
   return symbol;
 }
 
+static const char *nearest_name(Parser *parser, Slice name, bool label);
+
 // ---- Scopes --------------------------------------------------------------------------------------
 void scope_enter(Parser *parser) { parser->depth++; }
 
@@ -112,8 +114,12 @@ static void resolve_scope(Parser *parser, uint32_t first_pending) {
     } else if (parser->depth > 1) {
       parser->pending.items[kept++] = pending;
     } else if (pending.must_be_label) {
-      report_unknown(parser, pending.name, pending.place, true);
+      report_unknown(parser, pending.name, pending.place, true, NULL);
     } else {
+      if (parser->guesses < MAX_ERRORS && symbol_find(parser, pending.name) == NULL) {
+        parser->guesses++;
+        pending.nearest = nearest_name(parser, pending.name, false);
+      }
       *VEC_PUSH(&parser->module_pending, parser->scratch) = pending;
     }
   }
@@ -254,9 +260,9 @@ static bool report_beyond_range(Parser *parser, Slice name, PtxPlace place) {
   return true;
 }
 
-void report_unknown(Parser *parser, Slice name, PtxPlace place, bool label) {
+void report_unknown(Parser *parser, Slice name, PtxPlace place, bool label, const char *guess) {
   if (parser->stopped || (!label && report_beyond_range(parser, name, place))) return;
-  const char *nearest = nearest_name(parser, name, label);
+  const char *nearest = guess != NULL ? guess : nearest_name(parser, name, label);
   const char *what = label ? "no such label in this function:" : name.at[0] == '%' ? "unknown register" : "unknown name";
   const char *quoted = parser_quote(parser, name);
   if (nearest == NULL) {
@@ -270,7 +276,7 @@ void resolve_module_names(Parser *parser) {
   for (uint32_t i = 0; i < parser->module_pending.count; i++) {
     const Pending *pending = &parser->module_pending.items[i];
     const Symbol *symbol = symbol_find(parser, pending->name);
-    if (symbol == NULL) report_unknown(parser, pending->name, pending->place, false);
+    if (symbol == NULL) report_unknown(parser, pending->name, pending->place, false, pending->nearest);
     if (pending->operand == NULL) continue;
     pending->operand->kind = PTX_NAME;
     pending->operand->label = 0;
