@@ -26,7 +26,13 @@ uint8_t *memory_at(const Memory *memory, uint64_t address, uint64_t bytes);
 // The valid range around an address, as device addresses [first, last): for checking many
 // accesses at once. False when the address is not valid.
 bool memory_range(const Memory *memory, uint64_t address, uint64_t *first, uint64_t *last);
+// The allocation nearest to an address that may be in none: for messages. False: there are none.
+bool memory_near(const Memory *memory, uint64_t address, uint64_t *start, uint64_t *bytes);
+// The heap of kernels' malloc and free: allocations that do not exceed `limit` bytes in all.
+uint64_t memory_heap_alloc(Memory *memory, uint64_t bytes, uint64_t limit);  // 0: none left
+bool memory_heap_release(Memory *memory, uint64_t address);  // false: no block of the heap
 uint8_t *memory_bytes(Memory *memory);   // host address of `base`
+uint64_t memory_base(const Memory *memory);
 uint64_t memory_in_use(const Memory *memory);
 uint64_t memory_capacity(const Memory *memory);
 
@@ -111,6 +117,7 @@ typedef struct MachineEnvironment {
   const uint8_t *symbol_bank;   // BANK_SYMBOL of the program
   uint64_t stack_bytes;         // local stack of recursive kernels, per thread
   uint64_t heap_bytes;          // for malloc() in kernels
+  uint32_t sm_count;            // what %nsmid and %smid go by; 0 counts as 1
   uint64_t instruction_limit;   // warp instructions per launch before TRAP_LIMIT; 0 = none
   void (*print)(void *context, const char *bytes, size_t count);  // printf of kernels, in order
   void *print_context;

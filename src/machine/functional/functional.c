@@ -1,0 +1,300 @@
+// The functional machine: right results, no timing.
+//
+// Blocks run in order. Within a block, warps take turns, each until it ends, waits or has used its quantum. A block
+// that gets nowhere on its own - it waits for what another block will do, or just runs long - is set aside, and the next
+// one starts; set-aside blocks take turns with it. Everything is a function of the launch and of memory: the same
+// inputs give the same order.
+#include "machine/functional/functional.h"
+#include "machine/parts/special.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+  WARP_QUANTUM = 4096,         // warp instructions
+  BLOCK_QUANTUM = 2000000,     // warp instructions before a busy block is set aside
+  COOPERATIVE_QUANTUM = 65536, // the same where all blocks are resident from the start
+  IDLE_ROUNDS = 4,             // rounds over all warps without progress before a block is set aside
+  PROGRESS_INTERVAL = 1 << 22, // warp instructions between two calls of the progress function
+  ROW_ALIGN = 64,
+};
+static const uint64_t most_resident_bytes = UINT64_C(1) << 30; // state of set-aside blocks
+
+typedef enum BlockEnd {
+  BLOCK_ENDED,
+  BLOCK_BUSY, // has used its quantum
+  BLOCK_IDLE, // only looks at memory, again and again: somebody else has to write there
+  BLOCK_TRAPPED,
+} BlockEnd;
+
+// A buffer of zeroed bytes with aligned start.
+typedef struct Chunk {
+  void *bytes; // as allocated
+  void *start;
+} Chunk;
+
+static Chunk chunk_new(size_t bytes) {
+  Chunk chunk = {.bytes = calloc(1, bytes + ROW_ALIGN)};
+  ASSERT(chunk.bytes != NULL);
+  uintptr_t address = (uintptr_t)chunk.bytes;
+  chunk.start = (uint8_t *)chunk.bytes + (align_up(address, ROW_ALIGN) - address);
+  return chunk;
+}
+
+// Blocks that have begun and not ended, in the order of their turns.
+typedef struct Residents {
+  Chunk *items;
+  uint32_t count, room;
+  Chunk spare; // state of a block that has ended, to be used again
+} Residents;
+
+// ---- Traps -----------------------------------------------------------------------------------------
+
+// "12 bytes past the end of a 4096-byte allocation"
+static void describe_nearby(const Memory *memory, uint64_t address, char note[256]) {
+  uint64_t start, bytes;
+  if (address < 4096) {
+    snprintf(note, 256, "null pointer");
+  } else if (!memory_near(memory, address, &start, &bytes)) {
+    snprintf(note, 256, "nothing is allocated");
+  } else if (address >= start && address < start + bytes) {
+    snprintf(note, 256, "runs past the end of a %llu-byte allocation, %llu bytes into it", (unsigned long long)bytes,
+             (unsigned long long)(address - start));
+  } else if (address >= start + bytes) {
+    snprintf(note, 256, "%llu bytes past the end of a %llu-byte allocation", (unsigned long long)(address - start - bytes),
+             (unsigned long long)bytes);
+  } else {
+    snprintf(note, 256, "%llu bytes before the start of a %llu-byte allocation", (unsigned long long)(start - address),
+             (unsigned long long)bytes);
+  }
+}
+
+static void describe_space(const Runner *run, const AccessFault *fault, char note[256]) {
+  uint64_t address = fault->address;
+  Space space = fault->space == SPACE_GENERIC ? generic_resolve(&address) : fault->space;
+  const char *name = space_text[space];
+  switch (space) {
+  case SPACE_GLOBAL: describe_nearby(run->environment->memory, fault->address, note); return;
+  case SPACE_SHARED: snprintf(note, 256, "the block has %u bytes of %s memory", run->layout.shared_bytes, name); return;
+  case SPACE_LOCAL: snprintf(note, 256, "the thread has %u bytes of %s memory", run->layout.local_bytes, name); return;
+  case SPACE_CONST: snprintf(note, 256, "the module has %u bytes of %s memory", run->view.bank_bytes[BANK_CONST], name); return;
+  case SPACE_PARAM: snprintf(note, 256, "the kernel has %u bytes of parameters", run->view.bank_bytes[BANK_PARAM]); return;
+  default: return;
+  }
+}
+
+static void locate_trap(Runner *run, const Block *block, uint32_t warp, unsigned lane, uint32_t pc) {
+  Trap *trap = run->trap;
+  trap->kernel = run->launch->kernel->name;
+  memcpy(trap->block, block->index, sizeof trap->block);
+  special_thread(run->launch, warp, lane, trap->thread);
+  trap->pc = pc;
+  if (pc >= run->program->code_count) return;
+  if (run->program->lines != NULL) trap->line = run->program->lines[pc];
+  for (uint32_t i = 0; i < run->program->function_count; i++) {
+    const Function *function = &run->program->functions[i];
+    if (pc >= function->entry && pc < function->end) trap->function = function->name;
+  }
+}
+
+StepResult step_fault(WarpContext *at, const AccessFault *fault, const char *note) {
+  Trap *trap = at->run->trap;
+  *trap = (Trap){.kind = fault->kind, .space = fault->space, .address = fault->address, .bytes = fault->bytes};
+  if (note != NULL) snprintf(trap->note, sizeof trap->note, "%s", note);
+  if (fault->kind == TRAP_ILLEGAL_ADDRESS && (note == NULL || note[0] == '\0')) describe_space(at->run, fault, trap->note);
+  locate_trap(at->run, at->block, at->index, fault->lane, at->pc);
+  // Frames are reached through r0, or absolutely in the kernel itself: past the end, the stack is what was too small.
+  const Step *step = &at->run->steps[at->pc];
+  bool through_frame = step->a_base == BASE_REGISTERS && step->a == 0;
+  if (fault->kind == TRAP_ILLEGAL_ADDRESS && fault->space == SPACE_LOCAL && through_frame && at->run->launch->kernel->recursive) {
+    trap->kind = TRAP_STACK_OVERFLOW;
+  }
+  return STEP_TRAP;
+}
+
+StepResult step_trap(WarpContext *at, TrapKind kind, uint32_t lanes) {
+  AccessFault fault = {.kind = kind, .lane = lanes == 0 ? 0 : (unsigned)__builtin_ctz(lanes)};
+  return step_fault(at, &fault, NULL);
+}
+
+// A trap that no instruction has raised: the first thread that is alive stands for all.
+static void trap_block(Runner *run, Block *block, TrapKind kind) {
+  *run->trap = (Trap){.kind = kind};
+  for (uint32_t i = 0; i < run->layout.warps; i++) {
+    const Warp *warp = block_warp(&run->layout, block, i);
+    if (warp->stack.depth == 0) continue;
+    const SimtEntry *top = &block_entries(&run->layout, block, i)[warp->stack.depth - 1];
+    if (kind == TRAP_BARRIER_DEADLOCK && top->state == ENTRY_AT_BARRIER) {
+      snprintf(run->trap->note, sizeof run->trap->note, "barrier %u has %u of %u threads", top->barrier, block->barriers[top->barrier].any,
+               block->barriers[top->barrier].expected != 0 ? block->barriers[top->barrier].expected : block->alive);
+    }
+    locate_trap(run, block, i, (unsigned)__builtin_ctz(top->mask), top->pc);
+    return;
+  }
+}
+
+// ---- Blocks ------------------------------------------------------------------------------------------
+
+static bool within_limits(Runner *run, Block *block, uint64_t *next_progress) {
+  const MachineEnvironment *environment = run->environment;
+  if (environment->instruction_limit != 0 && run->executed >= environment->instruction_limit) {
+    trap_block(run, block, TRAP_LIMIT);
+    return false;
+  }
+  if (environment->progress == NULL || run->executed < *next_progress) return true;
+  *next_progress = run->executed + PROGRESS_INTERVAL;
+  run->stats->value[STAT_CYCLES] = run->stats->value[STAT_WARP_INSTRUCTIONS] = run->executed;
+  run->stats->value[STAT_THREAD_INSTRUCTIONS] = run->thread_executed;
+  if (environment->progress(environment->progress_context, run->stats)) return true;
+  trap_block(run, block, TRAP_STOPPED);
+  return false;
+}
+
+// All warps of the block wait: those that only wait for lanes of their own warp are let go.
+static bool force_one(Runner *run, Block *block) {
+  for (uint32_t i = 0; i < run->layout.warps; i++) {
+    Warp *warp = block_warp(&run->layout, block, i);
+    if (!simt_force(&warp->stack, block_entries(&run->layout, block, i))) continue;
+    warp->waits = false;
+    return true;
+  }
+  return false;
+}
+
+// One turn of every warp that can run. *ran: somebody could.
+static bool run_round(Runner *run, Block *block, uint32_t quantum, bool *ran) {
+  for (uint32_t i = 0; i < run->layout.warps; i++) {
+    Warp *warp = block_warp(&run->layout, block, i);
+    if (warp->waits || warp->stack.depth == 0) continue;
+    *ran = true;
+    if (warp_run(run, block, i, quantum) == WARP_TRAPPED) return false;
+  }
+  return true;
+}
+
+static BlockEnd run_block(Runner *run, Block *block, uint64_t quantum, uint64_t *next_progress) {
+  uint64_t last = run->executed + quantum;
+  uint64_t limit = run->environment->instruction_limit;
+  uint32_t idle = 0;
+  while (block->alive > 0) {
+    bool ran = false;
+    run->progress = run->polled = false;
+    uint32_t turn = limit == 0 || limit - run->executed > WARP_QUANTUM ? WARP_QUANTUM : (uint32_t)(limit - run->executed);
+    if (!run_round(run, block, turn, &ran)) return BLOCK_TRAPPED;
+    if (!within_limits(run, block, next_progress)) return BLOCK_TRAPPED;
+    if (!ran && block->alive > 0 && !force_one(run, block)) {
+      trap_block(run, block, TRAP_BARRIER_DEADLOCK);
+      return BLOCK_TRAPPED;
+    }
+    idle = run->progress || !run->polled ? 0 : idle + 1;
+    if (block->alive == 0) break;
+    if (idle >= IDLE_ROUNDS) return BLOCK_IDLE;
+    if (run->executed >= last) return BLOCK_BUSY;
+  }
+  run->stats->value[STAT_BLOCKS]++;
+  return BLOCK_ENDED;
+}
+
+// ---- The grid ----------------------------------------------------------------------------------------
+
+static void resident_add(Runner *run, Residents *residents, uint64_t linear) {
+  if (residents->count == residents->room) {
+    residents->room = residents->room == 0 ? 16 : 2 * residents->room;
+    residents->items = realloc(residents->items, residents->room * sizeof *residents->items);
+    ASSERT(residents->items != NULL);
+  }
+  Chunk chunk = residents->spare.bytes != NULL ? residents->spare : chunk_new(run->layout.bytes);
+  residents->spare = (Chunk){NULL, NULL};
+  residents->items[residents->count++] = chunk;
+  block_start(&run->layout, chunk.start, run->launch, linear);
+  run->stats->value[STAT_WARPS] += run->layout.warps;
+}
+
+static void resident_remove(Residents *residents, uint32_t index) {
+  free(residents->spare.bytes);
+  residents->spare = residents->items[index];
+  memmove(&residents->items[index], &residents->items[index + 1], (residents->count - index - 1) * sizeof *residents->items);
+  residents->count--;
+}
+
+// One turn of a resident block; it is gone afterwards if it has ended.
+static BlockEnd run_resident(Runner *run, Residents *residents, uint32_t index, uint64_t *next_progress) {
+  // Long blocks get longer turns the more of them there are, so that few are under way at once.
+  uint64_t quantum = run->launch->cooperative ? COOPERATIVE_QUANTUM : (uint64_t)BLOCK_QUANTUM * residents->count;
+  BlockEnd end = run_block(run, residents->items[index].start, quantum, next_progress);
+  if (end == BLOCK_ENDED) resident_remove(residents, index);
+  return end;
+}
+
+// A turn of each resident. *moved: at least one of them was not idle. False: a trap.
+static bool run_residents(Runner *run, Residents *residents, uint64_t *next_progress, bool *moved) {
+  for (uint32_t index = 0; index < residents->count;) {
+    BlockEnd end = run_resident(run, residents, index, next_progress);
+    if (end == BLOCK_TRAPPED) return false;
+    *moved |= end != BLOCK_IDLE;
+    index += end != BLOCK_ENDED;
+  }
+  return true;
+}
+
+// New blocks start one by one. When one does not end, the residents get a turn each between new blocks: after 1, and
+// as long as they are idle after 2, 4, 8 ... new ones.
+static void run_grid(Runner *run, Residents *residents) {
+  const uint32_t *grid = run->launch->grid;
+  uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2], next = 0, next_progress = PROGRESS_INTERVAL;
+  uint64_t most = max_u64(most_resident_bytes / run->layout.bytes, 1);
+  uint64_t stride = 1, fresh = run->launch->cooperative ? blocks : 1;
+  while (next < blocks || residents->count > 0) {
+    if (next < blocks && residents->count < most && (fresh > 0 || residents->count == 0)) {
+      resident_add(run, residents, next++);
+      BlockEnd end = run_resident(run, residents, residents->count - 1, &next_progress);
+      if (end == BLOCK_TRAPPED) return;
+      if (end != BLOCK_IDLE && fresh > 0) fresh--;
+      continue;
+    }
+    bool moved = false;
+    if (!run_residents(run, residents, &next_progress, &moved)) return;
+    stride = moved ? 1 : min_u64(2 * stride, blocks);
+    fresh = stride;
+  }
+}
+
+static void set_view(Runner *run) {
+  const MachineEnvironment *environment = run->environment;
+  const Launch *launch = run->launch;
+  run->view = (MemoryView){.memory = environment->memory,
+                           .global = memory_bytes(environment->memory),
+                           .global_base = memory_base(environment->memory),
+                           .shared_bytes = run->layout.shared_bytes,
+                           .local_bytes = run->layout.local_bytes,
+                           .banks = {launch->params, environment->const_bank, environment->symbol_bank},
+                           .bank_bytes = {launch->kernel->param_bytes, launch->program->const_bytes, 8 * launch->program->symbol_count}};
+  for (unsigned i = 0; i < BANK_COUNT; i++) {
+    if (run->view.banks[i] == NULL) run->view.bank_bytes[i] = 0;
+  }
+}
+
+void functional_run(const MachineEnvironment *environment, const Launch *launch, Stats *stats, Trap *trap) {
+  *stats = (Stats){{0}};
+  *trap = (Trap){.kind = TRAP_NONE, .kernel = launch->kernel->name};
+  Runner run = {.environment = environment, .launch = launch, .program = launch->program, .stats = stats, .trap = trap};
+  run.functions = lane_functions();
+  block_layout(&run.layout, launch, environment->stack_bytes);
+  set_view(&run);
+  size_t code = launch->program->code_count;
+  Chunk steps = chunk_new((code + 1) * sizeof(Step));
+  Chunk constants = chunk_new((ZERO_ROWS + ONES_ROWS + 2 * code) * WARP_LANES * sizeof(uint32_t));
+  run.steps = steps.start;
+  run.constants = constants.start;
+  run.constant_rows = ZERO_ROWS + ONES_ROWS;
+  memset(run.constants + ZERO_ROWS * WARP_LANES, 0xFF, WARP_LANES * sizeof(uint32_t));
+  Residents residents = {0};
+  run_grid(&run, &residents);
+  for (uint32_t i = 0; i < residents.count; i++) free(residents.items[i].bytes);
+  free(residents.spare.bytes);
+  free(residents.items);
+  free(constants.bytes);
+  free(steps.bytes);
+  stats->value[STAT_CYCLES] = stats->value[STAT_WARP_INSTRUCTIONS] = run.executed;
+  stats->value[STAT_THREAD_INSTRUCTIONS] = run.thread_executed;
+}

@@ -1,0 +1,113 @@
+// The functional machine's own: prepared instructions and the runner. Semantics are in parts/.
+#ifndef REDOUBT_FUNCTIONAL_H
+#define REDOUBT_FUNCTIONAL_H
+
+#include "machine/machine.h"
+#include "machine/parts/access.h"
+#include "machine/parts/block.h"
+
+// What the loop does with an instruction.
+typedef enum StepKind {
+  STEP_UNPREPARED, // zeroed memory: prepared when first met
+  STEP_ALU,        // registers only
+  STEP_PREDICATED, // ALU that reads or writes predicates
+  STEP_LOAD,
+  STEP_STORE,
+  STEP_BRANCH,
+  STEP_WARP,    // waits for its members, then as ALU with predicates
+  STEP_SPECIAL, // everything rarer, by the row's kind
+  STEP_OUTSIDE, // the place after the last instruction
+} StepKind;
+
+// Where a source row is: offsets count 32-bit words.
+enum { BASE_REGISTERS, BASE_CONSTANTS, BASE_COUNT };
+
+// An instruction made ready: everything that does not change between two executions in one launch.
+typedef struct Step {
+  LaneFunction function;
+  uint32_t d[4], a, b, c;         // word offsets
+  uint8_t a_base, b_base, c_base; // which base a, b, c count from; d: registers
+  uint8_t kind;
+  uint8_t guard, ps, pa, pd[2]; // indices into Warp.predicates
+  uint8_t stat;                 // counts up at each execution
+  uint16_t mods, op;
+  uint32_t guard_flip, ps_flip; // all ones when negated
+  uint32_t imm, target, reconverge;
+  uint8_t space, element_bytes, elements;
+  bool sign_extend, wide;
+  Window window; // where its last access was valid
+} Step;
+
+typedef struct Runner {
+  const MachineEnvironment *environment;
+  const Launch *launch;
+  const Program *program;
+  const LaneFunction *functions;
+  Stats *stats;
+  Trap *trap;
+  BlockLayout layout;
+  Step *steps;         // one per instruction and STEP_OUTSIDE
+  uint32_t *constants; // rows: zeros, ones, then constants and immediates as they are met
+  uint32_t constant_rows;
+  MemoryView view;   // of the current warp
+  uint64_t executed; // warp instructions of the launch
+  uint64_t thread_executed;
+  bool polled;   // since last reset: looked at what others may change: volatile loads, atomics, fences, sleep
+  bool progress; // since last reset: memory changed, a thread ended or a barrier completed
+} Runner;
+
+enum { ZERO_ROWS = 8, ONES_ROWS = 1 };
+
+void step_prepare(Runner *run, uint32_t pc);
+
+typedef enum WarpEnd {
+  WARP_ENDED,   // all its threads have
+  WARP_WAITS,   // for other warps
+  WARP_SPENT,   // its quantum
+  WARP_YIELDED, // said that it has nothing to do for now
+  WARP_TRAPPED, // run->trap says why
+} WarpEnd;
+WarpEnd warp_run(Runner *run, Block *block, uint32_t warp, uint32_t quantum);
+
+// The current instruction of a warp in the loop's hands.
+typedef struct WarpContext {
+  Runner *run;
+  Block *block;
+  Warp *warp;
+  SimtEntry *entries;
+  uint32_t *registers;
+  const uint32_t *bases[BASE_COUNT];
+  uint32_t index; // of the warp in the block
+  // Copy of the top entry of the stack; the stack's own is stale until front_save.
+  uint32_t pc, mask, reconverge;
+  uint32_t threads; // number of lanes in mask
+} WarpContext;
+
+static inline uint32_t count_lanes(uint32_t lanes) {
+  lanes -= lanes >> 1 & 0x55555555;
+  lanes = (lanes & 0x33333333) + (lanes >> 2 & 0x33333333);
+  return ((lanes + (lanes >> 4)) & 0x0F0F0F0F) * 0x01010101 >> 24;
+}
+
+static inline void front_save(WarpContext *at) { at->entries[at->warp->stack.depth - 1].pc = at->pc; }
+
+// What an instruction did to the flow of control.
+typedef enum StepResult {
+  STEP_NEXT,     // go on with the next instruction
+  STEP_BRANCHED, // pc is set
+  STEP_RELOAD,   // the stack has changed: take its top
+  STEP_YIELD,    // as NEXT, and let others run
+  STEP_TRAP,
+} StepResult;
+StepResult step_special(WarpContext *at, Step *step, uint32_t active);
+// Warp-wide instructions: true when the members are there; then *active is who takes part, and *others are those of them that
+// waited in other entries of the stack. False: the top has begun to wait.
+bool step_members(WarpContext *at, const Step *step, uint32_t *active, uint32_t *others);
+// After a warp-wide instruction: the top and the others go on.
+StepResult step_pass(WarpContext *at, uint32_t others);
+
+// Both fill run->trap; always STEP_TRAP.
+StepResult step_fault(WarpContext *at, const AccessFault *fault, const char *note);
+StepResult step_trap(WarpContext *at, TrapKind kind, uint32_t lanes);
+
+#endif

@@ -1,0 +1,191 @@
+// The inner loop of the functional machine: one warp until it ends, waits, or has used its quantum.
+//
+// The loop keeps the top of the SIMT stack in WarpContext. An instruction costs one look at its Step, one
+// guard, and one call that works on all 32 lanes.
+#include "machine/functional/functional.h"
+
+enum {
+  SPIN_ROTATE = 4096,   // backward branches before another leaf of the warp has its turn
+  SPIN_RELEASE = 16384, // before lanes that wait to reconverge go on without the spinning ones
+};
+
+// Takes the top of the stack, or another leaf if that one waits. False: nothing can run.
+static bool front_load(WarpContext *at) {
+  SimtStack *stack = &at->warp->stack;
+  while (stack->depth > 0) {
+    SimtEntry *top = &at->entries[stack->depth - 1];
+    if (entry_is_ready(top)) {
+      if (top->pc == top->reconverge) {
+        stack->depth--;
+        continue;
+      }
+      at->pc = top->pc;
+      at->mask = top->mask;
+      at->reconverge = top->reconverge;
+      at->threads = count_lanes(top->mask);
+      return true;
+    }
+    if (simt_rotate(stack, at->entries, false)) continue;
+    // Who waits for lanes of its own warp goes on without them if nothing else can bring them.
+    bool at_barrier = simt_has_state(stack, at->entries, ENTRY_AT_BARRIER);
+    if (!at_barrier && simt_force(stack, at->entries)) continue;
+    if (at_barrier && simt_release_waiting(stack, at->entries)) continue;
+    at->warp->waits = true;
+    return false;
+  }
+  return false;
+}
+
+static bool branch_spins(WarpContext *at) {
+  Warp *warp = at->warp;
+  if (++warp->spins % SPIN_ROTATE != 0) return false;
+  front_save(at);
+  if (simt_rotate(&warp->stack, at->entries, true)) return true;
+  if (warp->spins >= SPIN_RELEASE) {
+    warp->spins = 0;
+    if (simt_release_waiting(&warp->stack, at->entries)) return true;
+    if (simt_force(&warp->stack, at->entries)) return simt_rotate(&warp->stack, at->entries, true);
+  }
+  return false;
+}
+
+// False: the stack is full.
+static inline bool step_branch(WarpContext *at, const Step *step, uint32_t taken, bool *reload) {
+  uint32_t next = at->pc + 1;
+  if (taken == 0) {
+    at->pc = next;
+  } else if (taken == at->mask) {
+    bool backward = step->target <= at->pc;
+    at->pc = step->target;
+    if (backward) *reload = branch_spins(at);
+  } else {
+    at->run->stats->value[STAT_DIVERGENT_BRANCHES]++;
+    *reload = true;
+    return simt_diverge(&at->warp->stack, at->entries, taken, step->target, next, step->reconverge);
+  }
+  return true;
+}
+
+static inline void fill_lane_op(const WarpContext *at, const Step *step, uint32_t active, LaneOp *op) {
+  op->d = at->registers + step->d[0];
+  op->a = at->bases[step->a_base] + step->a;
+  op->b = at->bases[step->b_base] + step->b;
+  op->c = at->bases[step->c_base] + step->c;
+  op->active = active;
+  op->mods = step->mods;
+  op->imm = step->imm;
+}
+
+static inline void step_alu(const WarpContext *at, const Step *step, uint32_t active) {
+  LaneOp op;
+  fill_lane_op(at, step, active, &op);
+  step->function(&op);
+}
+
+static inline void step_predicated(const WarpContext *at, const Step *step, uint32_t active) {
+  uint32_t *predicates = at->warp->predicates;
+  LaneOp op;
+  fill_lane_op(at, step, active, &op);
+  op.ps = predicates[step->ps] ^ step->ps_flip;
+  op.pa = predicates[step->pa];
+  op.pd[0] = predicates[step->pd[0]];
+  op.pd[1] = predicates[step->pd[1]];
+  step->function(&op);
+  predicates[step->pd[0]] = op.pd[0];
+  predicates[step->pd[1]] = op.pd[1];
+}
+
+static inline StepResult step_memory(WarpContext *at, Step *step, uint32_t active, bool store) {
+  Access access = {
+      .space = (Space)step->space,
+      .element_bytes = step->element_bytes,
+      .elements = step->elements,
+      .sign_extend = step->sign_extend,
+      .wide = step->wide,
+      .offset = step->imm,
+      .active = active,
+      .address = at->bases[step->a_base] + step->a,
+  };
+  for (unsigned k = 0; k < step->elements; k++) access.data[k] = at->registers + step->d[k];
+  AccessFault fault;
+  at->run->stats->value[step->stat]++;
+  if (store) at->run->progress = true;
+  else if ((step->mods & MOD_VOLATILE) != 0) at->run->polled = true;
+  bool done =
+      store ? access_store(&at->run->view, &access, &step->window, &fault) : access_load(&at->run->view, &access, &step->window, &fault);
+  return done ? STEP_NEXT : step_fault(at, &fault, NULL);
+}
+
+static StepResult step_warp(WarpContext *at, const Step *step, uint32_t active) {
+  uint32_t others = 0;
+  if (!step_members(at, step, &active, &others)) return STEP_RELOAD;
+  if (active != 0) step_predicated(at, step, active);
+  return step_pass(at, others);
+}
+
+static void open_warp(WarpContext *at, Runner *run, Block *block, uint32_t index) {
+  *at = (WarpContext){.run = run, .block = block, .index = index};
+  at->warp = block_warp(&run->layout, block, index);
+  at->entries = block_entries(&run->layout, block, index);
+  at->registers = block_registers(&run->layout, block, index);
+  at->bases[BASE_REGISTERS] = at->registers;
+  at->bases[BASE_CONSTANTS] = run->constants;
+  run->view.shared = block_shared(&run->layout, block);
+  run->view.local = block_local(&run->layout, block, index);
+  run->view.local_touched = &block->local_touched;
+}
+
+// A step of the kinds that the loop does not inline.
+static StepResult step_rare(WarpContext *at, Step *step, uint32_t active) {
+  switch (step->kind) {
+  case STEP_WARP: return step_warp(at, step, active);
+  case STEP_SPECIAL: return step_special(at, step, active);
+  default: return step_trap(at, TRAP_INVALID_PC, at->mask);
+  }
+}
+
+// One instruction; the loop below has already looked at its guard.
+static inline StepResult step_execute(WarpContext *at, Step *step, uint32_t active) {
+  bool reload = false;
+  switch (step->kind) {
+  case STEP_ALU:
+    if (active != 0) step_alu(at, step, active);
+    return STEP_NEXT;
+  case STEP_PREDICATED:
+    if (active != 0) step_predicated(at, step, active);
+    return STEP_NEXT;
+  case STEP_LOAD: return active == 0 ? STEP_NEXT : step_memory(at, step, active, false);
+  case STEP_STORE: return active == 0 ? STEP_NEXT : step_memory(at, step, active, true);
+  case STEP_BRANCH:
+    if (!step_branch(at, step, active, &reload)) return step_trap(at, TRAP_STACK_OVERFLOW, active);
+    return reload ? STEP_RELOAD : STEP_BRANCHED;
+  default: return step_rare(at, step, active);
+  }
+}
+
+WarpEnd warp_run(Runner *run, Block *block, uint32_t warp, uint32_t quantum) {
+  WarpContext at;
+  open_warp(&at, run, block, warp);
+  if (!front_load(&at)) return at.warp->stack.depth == 0 ? WARP_ENDED : WARP_WAITS;
+  const uint32_t *predicates = at.warp->predicates;
+  uint64_t last = run->executed + quantum;
+  WarpEnd end = WARP_SPENT;
+  while (run->executed < last && end == WARP_SPENT) {
+    Step *step = &run->steps[at.pc];
+    if (step->kind == STEP_UNPREPARED) step_prepare(run, at.pc);
+    uint32_t active = at.mask & (predicates[step->guard] ^ step->guard_flip);
+    run->executed++;
+    run->thread_executed += active == at.mask || step->kind == STEP_BRANCH ? at.threads : count_lanes(active);
+    StepResult result = step_execute(&at, step, active);
+    if (result == STEP_TRAP) return WARP_TRAPPED;
+    if (result == STEP_YIELD) end = WARP_YIELDED;
+    at.pc += result == STEP_NEXT || result == STEP_YIELD;
+    if (result != STEP_RELOAD) {
+      if (at.pc != at.reconverge) continue;
+      front_save(&at);
+    }
+    if (!front_load(&at)) return at.warp->stack.depth == 0 ? WARP_ENDED : WARP_WAITS;
+  }
+  front_save(&at);
+  return end;
+}

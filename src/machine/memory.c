@@ -1,0 +1,216 @@
+// Device memory: a reserved stretch of host address space, of which allocations are valid.
+//
+// Allocations are kept sorted by address in one array; holes are what lies between them, so that
+// freeing merges by itself. First fit from the lowest hole: addresses depend on nothing but the order
+// of calls. With granule 1 at least GUARD_BYTES lie between two allocations, so that a small overrun is
+// always found. Fresh memory reads zero: pages above `touched` never held anything, those below
+// are cleared when they are handed out again.
+#include "machine/machine.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { LEAST_ALIGN = 256, GUARD_BYTES = 256, LARGE_BYTES = 1 << 20, PAGE_BYTES = 4096 };
+
+typedef struct Allocation {
+  uint64_t start, bytes; // offset from base
+  bool heap;             // made by malloc in a kernel
+} Allocation;
+
+struct Memory {
+  uint64_t base, capacity, granule;
+  uint8_t *bytes;
+  Allocation *items; // by start
+  size_t count, room;
+  size_t packed;    // no hole of any use lies before items[packed]
+  uint64_t touched; // offset; everything from here on still reads zero
+  uint64_t in_use, heap_in_use;
+};
+
+Memory *memory_new(const MemoryOptions *options, Diags *diags) {
+  uint64_t capacity = align_up(options->capacity, PAGE_BYTES);
+  int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void *wanted = NULL;
+  if (options->same_address) {
+    flags |= MAP_FIXED_NOREPLACE;
+    uintptr_t address = (uintptr_t)options->base;
+    memcpy(&wanted, &address, sizeof wanted);
+  }
+  void *bytes = mmap(wanted, capacity, PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (bytes == MAP_FAILED || (wanted != NULL && bytes != wanted)) {
+    if (bytes != MAP_FAILED) munmap(bytes, capacity);
+    diags_add(diags, NULL, 0, 0, "cannot reserve %llu bytes of address space for device memory%s", (unsigned long long)capacity,
+              options->same_address ? " at the address that host and device share" : "");
+    return NULL;
+  }
+  Memory *memory = calloc(1, sizeof *memory);
+  ASSERT(memory != NULL);
+  *memory = (Memory){.base = options->base, .capacity = capacity, .granule = max_u64(options->granule, 1), .bytes = bytes};
+  return memory;
+}
+
+void memory_free(Memory *memory) {
+  if (memory == NULL) return;
+  munmap(memory->bytes, memory->capacity);
+  free(memory->items);
+  free(memory);
+}
+
+// Index of the first allocation that starts after the offset.
+static size_t find_after(const Memory *memory, uint64_t offset) {
+  size_t low = 0, high = memory->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (memory->items[middle].start <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+static void clear_bytes(Memory *memory, uint64_t start, uint64_t end) {
+  end = min_u64(end, memory->touched);
+  if (start >= end) return;
+  uint64_t first_page = align_up(start, PAGE_BYTES), last_page = end & ~(uint64_t)(PAGE_BYTES - 1);
+  if (end - start >= LARGE_BYTES && last_page > first_page &&
+      madvise(memory->bytes + first_page, last_page - first_page, MADV_DONTNEED) == 0) {
+    memset(memory->bytes + start, 0, first_page - start);
+    memset(memory->bytes + last_page, 0, end - last_page);
+  } else {
+    memset(memory->bytes + start, 0, end - start);
+  }
+}
+
+// Where the first free byte after allocation `index - 1` is, for an allocation of that alignment.
+static uint64_t hole_start(const Memory *memory, size_t index, uint64_t align) {
+  if (index == 0) return 0;
+  const Allocation *before = &memory->items[index - 1];
+  return align_up(before->start + before->bytes + (memory->granule == 1 ? GUARD_BYTES : 0), align);
+}
+
+static uint64_t place(Memory *memory, size_t index, uint64_t start, uint64_t bytes, bool heap) {
+  if (memory->count == memory->room) {
+    memory->room = memory->room == 0 ? 64 : 2 * memory->room;
+    memory->items = realloc(memory->items, memory->room * sizeof *memory->items);
+    ASSERT(memory->items != NULL);
+  }
+  memmove(&memory->items[index + 1], &memory->items[index], (memory->count - index) * sizeof *memory->items);
+  memory->items[index] = (Allocation){start, bytes, heap};
+  memory->count++;
+  memory->in_use += bytes;
+  clear_bytes(memory, start, start + bytes);
+  uint64_t end = min_u64(align_up(start + bytes, memory->granule), memory->capacity);
+  memory->touched = max_u64(memory->touched, end);
+  return memory->base + start;
+}
+
+static uint64_t allocate(Memory *memory, uint64_t bytes, uint64_t align, bool heap) {
+  bytes = max_u64(bytes, 1);
+  align = max_u64(align, LEAST_ALIGN);
+  if (bytes > memory->capacity || align > memory->capacity) return 0;
+  bool at_start = true; // still in the part without useful holes
+  for (size_t index = memory->packed; index <= memory->count; index++) {
+    uint64_t start = hole_start(memory, index, align);
+    uint64_t guard = memory->granule == 1 && index < memory->count ? GUARD_BYTES : 0;
+    uint64_t end = index < memory->count ? memory->items[index].start : memory->capacity;
+    if (start <= end && end - start >= bytes + guard) {
+      if (at_start) memory->packed = index;
+      return place(memory, index, start, bytes, heap);
+    }
+    at_start = at_start && (start > end || end - start < LEAST_ALIGN + guard);
+    if (at_start) memory->packed = index;
+  }
+  return 0;
+}
+
+uint64_t memory_alloc(Memory *memory, uint64_t bytes, uint64_t align) { return allocate(memory, bytes, align, false); }
+
+static bool release(Memory *memory, uint64_t address, bool heap) {
+  if (address < memory->base) return false;
+  uint64_t offset = address - memory->base;
+  size_t after = find_after(memory, offset);
+  if (after == 0) return false;
+  Allocation *item = &memory->items[after - 1];
+  if (item->start != offset || item->heap != heap) return false;
+  memory->in_use -= item->bytes;
+  if (heap) memory->heap_in_use -= item->bytes;
+  memmove(item, item + 1, (memory->count - after) * sizeof *item);
+  memory->count--;
+  if (memory->packed > after - 1) memory->packed = after - 1;
+  return true;
+}
+
+bool memory_release(Memory *memory, uint64_t address) { return release(memory, address, false); }
+
+uint64_t memory_heap_alloc(Memory *memory, uint64_t bytes, uint64_t limit) {
+  if (bytes == 0 || bytes > limit || memory->heap_in_use > limit - bytes) return 0;
+  uint64_t address = allocate(memory, bytes, LEAST_ALIGN, true);
+  if (address != 0) memory->heap_in_use += bytes;
+  return address;
+}
+
+bool memory_heap_release(Memory *memory, uint64_t address) { return release(memory, address, true); }
+
+bool memory_find(const Memory *memory, uint64_t address, uint64_t *start, uint64_t *bytes) {
+  if (address < memory->base) return false;
+  uint64_t offset = address - memory->base;
+  size_t after = find_after(memory, offset);
+  if (after == 0) return false;
+  const Allocation *item = &memory->items[after - 1];
+  if (offset - item->start >= item->bytes) return false;
+  *start = memory->base + item->start;
+  *bytes = item->bytes;
+  return true;
+}
+
+bool memory_near(const Memory *memory, uint64_t address, uint64_t *start, uint64_t *bytes) {
+  if (memory->count == 0) return false;
+  uint64_t offset = address < memory->base ? 0 : address - memory->base;
+  size_t after = find_after(memory, offset);
+  const Allocation *below = after > 0 ? &memory->items[after - 1] : NULL;
+  const Allocation *above = after < memory->count ? &memory->items[after] : NULL;
+  const Allocation *item = below;
+  if (below == NULL || (above != NULL && above->start - offset < offset - (below->start + below->bytes))) item = above;
+  if (below != NULL && offset - below->start < below->bytes) item = below;
+  *start = memory->base + item->start;
+  *bytes = item->bytes;
+  return true;
+}
+
+bool memory_range(const Memory *memory, uint64_t address, uint64_t *first, uint64_t *last) {
+  if (memory->granule == 1) {
+    uint64_t bytes;
+    if (!memory_find(memory, address, first, &bytes)) return false;
+    *last = *first + bytes;
+    return true;
+  }
+  if (address < memory->base || address - memory->base >= memory->capacity) return false;
+  // Only allocations that reach into the granule of the address can make it valid.
+  uint64_t mask = ~(memory->granule - 1), granule = (address - memory->base) & mask;
+  size_t index = find_after(memory, granule + memory->granule - 1);
+  if (index == 0) return false;
+  const Allocation *item = &memory->items[index - 1];
+  if (item->start + item->bytes <= granule) return false;
+  uint64_t start = item->start & mask, end = align_up(item->start + item->bytes, memory->granule);
+  for (size_t i = index - 1; i > 0; i--) { // neighbours whose granules touch this one's
+    const Allocation *before = &memory->items[i - 1];
+    if (align_up(before->start + before->bytes, memory->granule) < start) break;
+    start = before->start & mask;
+  }
+  for (size_t i = index; i < memory->count && (memory->items[i].start & mask) <= end; i++) {
+    end = align_up(memory->items[i].start + memory->items[i].bytes, memory->granule);
+  }
+  *first = memory->base + start;
+  *last = memory->base + min_u64(end, memory->capacity);
+  return true;
+}
+
+uint8_t *memory_at(const Memory *memory, uint64_t address, uint64_t bytes) {
+  uint64_t first, last;
+  if (!memory_range(memory, address, &first, &last) || bytes > last - address) return NULL;
+  return memory->bytes + (address - memory->base);
+}
+
+uint8_t *memory_bytes(Memory *memory) { return memory->bytes; }
+uint64_t memory_base(const Memory *memory) { return memory->base; }
+uint64_t memory_in_use(const Memory *memory) { return memory->in_use; }
+uint64_t memory_capacity(const Memory *memory) { return memory->capacity; }

@@ -1,0 +1,71 @@
+// Memory accesses of a warp: addresses of the lanes, spaces and windows, validity, alignment, and the
+// transfer between memory and register rows. Used by loads, stores, atomics, textures, matrix
+// fragments and system calls, on every machine.
+//
+// A transfer first looks at all lanes at once: where every active lane falls into one valid window
+// it is checked once and moved in bulk. Anything else goes lane by lane, and the first
+// lane that may not do what it wants is the fault.
+#ifndef REDOUBT_PARTS_ACCESS_H
+#define REDOUBT_PARTS_ACCESS_H
+
+#include "machine/parts/block.h"
+
+// What a warp can reach. Pointers into the outside world and into the current block.
+typedef struct MemoryView {
+  Memory *memory;
+  uint8_t *global; // host address of device address global_base
+  uint64_t global_base;
+  uint8_t *shared;
+  uint32_t shared_bytes;
+  uint8_t *local; // of the current warp
+  uint32_t local_bytes;
+  uint32_t *local_touched;
+  const uint8_t *banks[BANK_COUNT];
+  uint32_t bank_bytes[BANK_COUNT];
+} MemoryView;
+
+// A valid stretch of device addresses [first, last). Remembered per instruction, since one
+// instruction mostly stays in one buffer; zeros = none.
+typedef struct Window {
+  uint64_t first, last;
+} Window;
+
+typedef struct Access {
+  Space space;
+  uint8_t element_bytes; // 1, 2, 4, 8
+  uint8_t elements;      // 1, 2, 4
+  bool sign_extend;
+  bool wide;               // the address is a pair of registers
+  uint32_t offset;         // added to the address; signed
+  uint32_t active;         // lanes
+  const uint32_t *address; // rows
+  uint32_t *data[4];       // rows of each element; 64-bit elements take two
+} Access;
+
+typedef struct AccessFault {
+  TrapKind kind;
+  Space space;
+  unsigned lane;
+  uint64_t address;
+  uint32_t bytes;
+} AccessFault;
+
+bool access_load(const MemoryView *view, const Access *access, Window *window, AccessFault *fault);
+bool access_store(const MemoryView *view, const Access *access, Window *window, AccessFault *fault);
+
+static inline uint64_t access_address(const Access *access, unsigned lane) {
+  if (!access->wide) return (uint32_t)(access->address[lane] + access->offset);
+  uint64_t base = access->address[lane] | (uint64_t)access->address[WARP_LANES + lane] << 32;
+  return base + (uint64_t)(int64_t)(int32_t)access->offset;
+}
+
+// One lane's bytes, 1..16 of them, aligned to their number rounded up to a power of two at most 8. Fault's lane is filled too.
+bool lane_read(const MemoryView *view, Space space, uint64_t address, uint32_t bytes, unsigned lane, void *to, AccessFault *fault);
+bool lane_write(const MemoryView *view, Space space, uint64_t address, uint32_t bytes, unsigned lane, const void *from, AccessFault *fault);
+
+// Host address of a lane's bytes in any space but local, or NULL. Writable says that constant and parameter memory will not do.
+uint8_t *lane_pointer(const MemoryView *view, Space space, uint64_t address, uint32_t bytes, bool writable, Window *window);
+// Space and address inside it that a generic address means.
+Space generic_resolve(uint64_t *address);
+
+#endif
