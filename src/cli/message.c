@@ -27,19 +27,48 @@ int message_usage(const char *command, const char *format, ...) {
   return EXIT_BAD_INPUT;
 }
 
+// Reading order: files as they were met, then lines, then columns.
+static int compare_diags(const Diag *a, const Diag *b) {
+  if (a->line != b->line) return a->line < b->line ? -1 : 1;
+  if (a->column != b->column) return a->column < b->column ? -1 : 1;
+  return 0;
+}
+
+// Insertion sort: stable, and the lists are short or nearly sorted.
+static void sort_diags(Diag *items, uint32_t count) {
+  for (uint32_t i = 1; i < count; i++) {
+    Diag moved = items[i];
+    uint32_t place = i;
+    for (; place > 0 && compare_diags(&moved, &items[place - 1]) < 0; place--) items[place] = items[place - 1];
+    items[place] = moved;
+  }
+}
+
+static bool same_file(const Diag *a, const Diag *b) { return a->file != NULL && b->file != NULL && strcmp(a->file, b->file) == 0; }
+
+static void print_diag(const Diag *diag) {
+  Text line = {0};
+  if (diag->file == NULL) {
+    text_add(&line, "redoubt: %s\n", diag->text);
+  } else {
+    diag_format(diag, &line);
+  }
+  fputs(line.at, stderr);
+  text_free(&line);
+}
+
+// Passes of the front end report one after the other; people read a file from top to bottom. Of
+// several problems at one place the first is the cause, the others follow from it.
 int message_diags(Diags *diags) {
   fflush(stdout);
-  for (uint32_t i = 0; i < diags->count; i++) {
-    Text line = {0};
-    if (diags->items[i].file == NULL) text_add(&line, "redoubt: ");
-    Text rest = {0};
-    diag_format(&diags->items[i], &rest);
-    const char *text = rest.at;
-    if (diags->items[i].file == NULL && strncmp(text, "error: ", 7) == 0) text += 7;
-    text_add(&line, "%s", text);
-    fputs(line.at, stderr);
-    text_free(&rest);
-    text_free(&line);
+  for (uint32_t first = 0, end; first < diags->count; first = end) {
+    for (end = first + 1; end < diags->count && same_file(&diags->items[first], &diags->items[end]);) end++;
+    sort_diags(diags->items + first, end - first);
+    for (uint32_t i = first; i < end; i++) {
+      const Diag *diag = &diags->items[i];
+      bool repeats = i > first && diag->line > 0 && compare_diags(diag, diag - 1) == 0;
+      if (!repeats) print_diag(diag);
+    }
   }
   diags_free(diags);
   return EXIT_BAD_INPUT;

@@ -39,7 +39,7 @@ while IFS= read -r line; do
   rest=${line#??}
   case $line in
   '$' | '$ '*)
-    command=${line#?}
+    command=${rest#$}
     count=$((count + 1))
     # A table's commands may quote and use $out, as in a shell.
     eval "\"\$redoubt\" $command" >"$out/log" 2>&1 </dev/null
