@@ -17,7 +17,7 @@ static void lower_modules(Lower *lower) {
 }
 
 // The parsed and lowered modules; false when anything was wrong.
-static bool build(const PtxSource *sources, uint32_t count, MirModule *mir, Arena *scratch, Diags *diags) {
+bool ptx_lower(const PtxSource *sources, uint32_t count, MirModule *mir, Arena *scratch, Diags *diags) {
   uint32_t errors = diags->count;
   PtxModule **modules = ARENA_ARRAY(scratch, PtxModule *, count);
   bool parsed = count > 0;
@@ -39,7 +39,7 @@ Program *ptx_compile(const PtxSource *sources, uint32_t count, const MirOptions 
   Arena *scratch = arena_new();
   MirModule mir = {.arena = arena_new()};
   Program *program = NULL;
-  if (build(sources, count, &mir, scratch, diags)) { program = mir_finish(&mir, options, diags); }
+  if (ptx_lower(sources, count, &mir, scratch, diags)) { program = mir_finish(&mir, options, diags); }
   if (!program) arena_free(mir.arena);
   arena_free(scratch);
   return program;
@@ -48,7 +48,7 @@ Program *ptx_compile(const PtxSource *sources, uint32_t count, const MirOptions 
 bool ptx_check(const PtxSource *source, Diags *diags) {
   Arena *scratch = arena_new();
   MirModule mir = {.arena = arena_new()};
-  bool good = build(source, 1, &mir, scratch, diags);
+  bool good = ptx_lower(source, 1, &mir, scratch, diags);
   arena_free(mir.arena);
   arena_free(scratch);
   return good;

@@ -178,6 +178,19 @@ static void scan_body(Lower *lower, LinkedFunction *function) {
   }
 }
 
+static void add_aliases(Lower *lower, uint32_t module) {
+  const PtxModule *ptx = lower->modules[module];
+  for (uint32_t i = 0; i < ptx->aliases.count; i++) {
+    const PtxAlias *alias = &ptx->aliases.items[i];
+    uint32_t index;
+    if (link_function(lower, module, alias->target, &index)) {
+      name_map_set(&lower->function_names, module, alias->name, index);
+    } else {
+      place_error(lower, module, alias->place, "no definition of the alias' target", alias->target);
+    }
+  }
+}
+
 static bool check_address_sizes(Lower *lower) {
   for (uint32_t m = 1; m < lower->module_count; m++) {
     if (lower->modules[m]->address_bits != lower->modules[0]->address_bits) {
@@ -198,6 +211,7 @@ bool link_modules(Lower *lower) {
     }
     for (uint32_t i = 0; i < module->variables.count; i++) add_variable(lower, m, module->variables.items[i]);
   }
+  for (uint32_t m = 0; m < lower->module_count; m++) add_aliases(lower, m);
   for (uint32_t i = 0; i < lower->functions.count; i++) scan_body(lower, &lower->functions.items[i]);
   return lower->diags->count == errors;
 }

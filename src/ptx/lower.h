@@ -16,6 +16,7 @@
 
 #include "program/mir.h"
 #include "ptx/ast.h"
+#include "ptx/ptx.h"
 
 // ---- Names -------------------------------------------------------------------------------------
 // Hash map from (scope, bytes) to a number; lives in an arena.
@@ -102,6 +103,9 @@ typedef struct Lower {
   NameMap opcode_names;
   VEC(Opcode) opcodes;
 } Lower;
+
+// Parses and lowers all of a compilation, up to mir_finish. False when anything was wrong.
+bool ptx_lower(const PtxSource *sources, uint32_t count, MirModule *mir, Arena *scratch, Diags *diags);
 
 bool link_modules(Lower *lower);
 // The variable that a declaration means after linking (an .extern finds its definition).

@@ -42,7 +42,12 @@ static const PtxFunction *declared_function(const Fn *fn, Slice name) {
 static const PtxSignature *prototype_of(const Fn *fn, const PtxOperand *operand) {
   if (operand->kind == PTX_LABEL) {
     int32_t statement = fn->ptx->labels.items[operand->label].statement;
-    return statement < 0 ? NULL : fn->ptx->statements.items[statement].signature;
+    if (statement < 0) return NULL;
+    const PtxStatement *directive = &fn->ptx->statements.items[statement];
+    if (directive->kind != PTX_CALL_TARGETS) return directive->signature;
+    uint32_t function;
+    bool known = directive->functions.count && link_function(fn->lower, fn->module, directive->functions.items[0], &function);
+    return known ? &fn->lower->functions.items[function].ptx->signature : NULL;
   }
   const PtxFunction *declared = operand->kind == PTX_NAME ? declared_function(fn, operand->text) : NULL;
   return declared ? &declared->signature : NULL;
@@ -346,25 +351,14 @@ bool lower_call(Fn *fn, const PtxInstr *instr) {
 }
 
 // ---- Parameters in registers, of old PTX: .func (.reg .u32 r) f (.reg .u32 a) ------------------------
-static bool register_named(const Fn *fn, Slice name, uint32_t *reg) {
-  for (uint32_t i = 0; i < fn->ptx->registers.count; i++) {
-    if (slice_equal(fn->ptx->registers.items[i].name, name)) {
-      *reg = i;
-      return true;
-    }
-  }
-  return false;
-}
-
 static void register_params(Fn *fn, bool is_load) {
   const PtxSignature *signature = &fn->ptx->signature;
   uint32_t count = is_load ? signature->params.count : signature->results.count;
   for (uint32_t i = 0; i < count; i++) {
     const PtxVariable *variable = is_load ? &signature->params.items[i] : &signature->results.items[i];
     Home home;
-    uint32_t reg;
-    if (variable->space != PTX_SPACE_REG || !register_named(fn, variable->name, &reg) || !home_find(&fn->homes, variable, &home)) continue;
-    register_access(fn, is_load, register_ref(fn, reg, 0), variable, home.offset);
+    if (variable->space != PTX_SPACE_REG || !home_find(&fn->homes, variable, &home)) continue;
+    register_access(fn, is_load, register_ref(fn, variable->reg, 0), variable, home.offset);
   }
 }
 

@@ -224,7 +224,8 @@ static void lay_out_shared(Lower *lower) {
     if (dynamic[i]) common = max_u32(common, (uint32_t)align_up(lower->mir->functions.items[i].shared_bytes, 16));
   }
   for (uint32_t i = 0; i < lower->functions.count; i++) {
-    if (dynamic[i] || !lower->functions.items[i].ptx->is_entry) lower->mir->functions.items[i].shared_bytes = common;
+    const LinkedFunction *function = &lower->functions.items[i];
+    if (dynamic[i] || (!function->ptx->is_entry && function->uses_dynamic_shared)) lower->mir->functions.items[i].shared_bytes = common;
   }
 }
 

@@ -1,11 +1,11 @@
 // From an opcode as PTX spells it to its row: .ftz and .sat become modifiers, default roundings are
 // written out, and where a row serves several types (add.b32 for s32 and u32) its spelling is
-// tried. Knows no instruction by name; results are remembered by text.
+// tried. Results are remembered by text.
 #include "ptx/lower.h"
 
 #include <stdio.h>
 
-enum { MAX_PARTS = 16, MAX_TEXT = 160 };
+enum { MAX_PARTS = 16, MAX_TEXT = 160, TYPE_TEXT = 16 };
 
 // How the types of an opcode are respelt for one try.
 typedef enum Respell {
@@ -21,19 +21,23 @@ typedef enum Respell {
 
 bool find_row(Lower *lower, const char *text, Op *op) { return op_find(lower->index, slice_of(text), op); }
 
-static void respell_type(PtxType type, Respell respell, bool first, bool last, char out[8]) {
+static bool is_float(PtxType type) { return (type >= PTX_F16 && type <= PTX_F64) && type != PTX_B128; }
+
+// `floats`: the instruction only chooses among bits, so that floating types may be spelt as bits too.
+static void respell_type(PtxType type, Respell respell, bool floats, bool first, bool last, char out[TYPE_TEXT]) {
   uint32_t bits = ptx_type_bits(type);
-  snprintf(out, 8, "%s", ptx_type_text(type));
-  if (type == PTX_PRED || bits < 8) return;
+  snprintf(out, TYPE_TEXT, "%s", ptx_type_text(type));
+  if (type == PTX_PRED || bits < 8 || (is_float(type) && !floats)) return;
   bool as_bits = (respell == LAST_AS_BITS && last) || respell == ALL_AS_BITS || (respell == FIRST_AS_BITS && first && !last);
-  if (as_bits) snprintf(out, 8, "b%u", bits);
-  if (respell == LAST_AS_UNSIGNED && last) snprintf(out, 8, "u%u", bits);
-  if (respell == LAST_AS_SIGNED && last) snprintf(out, 8, "s%u", bits);
-  if (respell == LAST_AS_B32 && last && bits == 16) snprintf(out, 8, "b32");
+  if (as_bits) snprintf(out, TYPE_TEXT, "b%u", bits);
+  if (respell == LAST_AS_UNSIGNED && last) snprintf(out, TYPE_TEXT, "u%u", bits);
+  if (respell == LAST_AS_SIGNED && last) snprintf(out, TYPE_TEXT, "s%u", bits);
+  if (respell == LAST_AS_B32 && last && bits == 16) snprintf(out, TYPE_TEXT, "b32");
 }
 
 // The text of one try.
-static void spell(const Slice *parts, uint32_t count, Respell respell, bool rounding, char out[MAX_TEXT]) {
+static void spell(const Slice *parts, uint32_t count, Respell respell, const char *rounding, char out[MAX_TEXT]) {
+  bool floats = slice_is(parts[0], "selp") || slice_is(parts[0], "slct");
   PtxType types[MAX_PARTS] = {PTX_NO_TYPE};
   uint32_t first = count, last = count;
   for (uint32_t i = 1; i < count; i++) {
@@ -46,21 +50,22 @@ static void spell(const Slice *parts, uint32_t count, Respell respell, bool roun
   }
   size_t length = 0;
   for (uint32_t i = 0; i < count && length < MAX_TEXT - 20; i++) {
-    char type[8] = "";
-    if (types[i] != PTX_NO_TYPE) respell_type(types[i], respell, i == first, i == last, type);
+    char type[TYPE_TEXT] = "";
+    if (types[i] != PTX_NO_TYPE) respell_type(types[i], respell, floats, i == first, i == last, type);
     const char *dot = i ? "." : "";
     int added = types[i] != PTX_NO_TYPE ? snprintf(out + length, MAX_TEXT - length, "%s%s", dot, type)
                                         : snprintf(out + length, MAX_TEXT - length, "%s%.*s", dot, (int)parts[i].length, parts[i].at);
     length += (size_t)added;
-    if (rounding && i == 0) length += (size_t)snprintf(out + length, MAX_TEXT - length, ".rn");
+    if (i == 0) length += (size_t)snprintf(out + length, MAX_TEXT - length, "%s", rounding);
   }
 }
 
 static bool try_spellings(Lower *lower, const Slice *parts, uint32_t count, Opcode *opcode) {
   char text[MAX_TEXT];
-  for (unsigned rounding = 0; rounding < 2; rounding++) {
+  static const char *const roundings[] = {"", ".rn", ".approx"}; // the last: ex2.f32 and the like of PTX 1
+  for (unsigned i = 0; i < COUNT_OF(roundings); i++) {
     for (unsigned respell = 0; respell < RESPELL_COUNT; respell++) {
-      spell(parts, count, (Respell)respell, rounding, text);
+      spell(parts, count, (Respell)respell, roundings[i], text);
       if (!op_find(lower->index, slice_of(text), &opcode->op)) continue;
       opcode->narrow_bits = respell == LAST_AS_B32 ? 16 : 0;
       return true;
