@@ -309,7 +309,7 @@ static bool parse_directive(Parser *parser) {
 
 // Skips the remains of a broken directive, with the body that may follow it.
 static void recover_module(Parser *parser) {
-  uint32_t depth = 0;
+  uint32_t depth = parser->open_braces;
   parser->open_braces = 0;
   while (parser->token.kind != TOKEN_END) {
     int kind = (int)parser->token.kind;

@@ -27,7 +27,8 @@ static uint8_t vector_part(Slice text) {
   static const char components[] = "xyzwrgba";
   if (text.length != 1) return 0;
   const char *found = strchr(components, text.at[0]);
-  return found == NULL || *found == '\0' ? 0 : (uint8_t)(1 + (found - components) % 4);
+  if (found == NULL || *found == '\0') return 0;
+  return (uint8_t)(1 + (found - components) % 4);
 }
 
 // "b0", "h1", "b3210": what video instructions take of a register.

@@ -48,14 +48,16 @@ bool parser_error(Parser *parser, PtxPlace place, const char *format, ...) {
 }
 
 void parser_advance(Parser *parser) {
+  bool bad = false;
   do {
     parser->token = lexer_next(&parser->lexer);
     const Token *token = &parser->token;
-    if (token->problem != NULL) {
-      parser_error(parser, token->place, "%s %s", token->problem, parser_quote(parser, token->text));
-      if (token->fatal) stop(parser);
-    }
+    bad |= token->kind == TOKEN_BAD;
+    if (token->problem == NULL) continue;
+    parser_error(parser, token->place, "%s %s", token->problem, parser_quote(parser, token->text));
+    if (token->fatal) stop(parser);
   } while (parser->token.kind == TOKEN_BAD);
+  if (bad) parser->last_expected = parser->token.place; // what is missing here was just reported
 }
 
 bool parser_accept(Parser *parser, int kind) {
@@ -165,18 +167,20 @@ static void sort_errors(Diags *diags, uint32_t first) {
   }
 }
 
-// Says what a binary file is, where its first bytes tell.
-static const char *binary_hint(const char *text, size_t length) {
+// What a binary file is, where its first bytes tell; NULL for what may be text.
+static const char *binary_kind(const char *text, size_t length) {
   if (length >= 4 && memcmp(text, "\177ELF", 4) == 0) return "an ELF object or cubin";
   if (length >= 4 && memcmp(text, "\x50\xED\x55\xBA", 4) == 0) return "a CUDA fat binary";
-  return "a binary file";
+  return memchr(text, '\0', length) != NULL ? "a binary file" : NULL;
 }
 
 static bool check_text(const char *file, const char *text, size_t length, Diags *diags) {
   if (length > INT32_MAX) return diags_add(diags, file, 0, 0, "the file is larger than 2 GB");
-  const char *nul = memchr(text, '\0', length);
-  if (nul == NULL) return true;
+  const char *kind = binary_kind(text, length);
+  if (kind == NULL) return true;
   Lexer lexer = lexer_start(text, length);
+  const char *nul = memchr(text, '\0', length);
+  if (nul == NULL) nul = text;
   for (const char *at = text; at < nul; at++) {
     if (*at == '\n') {
       lexer.line++;
@@ -184,8 +188,8 @@ static bool check_text(const char *file, const char *text, size_t length, Diags 
     }
   }
   PtxPlace place = lexer_place(&lexer, nul);
-  return diags_add(diags, file, (int)place.line, (int)place.column, "this is not PTX text but %s: it holds the byte '\\x00'",
-                   binary_hint(text, length));
+  return diags_add(diags, file, (int)place.line, (int)place.column, "this is not PTX text but %s: it holds the byte '\\x%02X'", kind,
+                   (unsigned)(uint8_t)*nul);
 }
 
 PtxModule *ptx_parse(Arena *arena, const char *file, const char *text, size_t length, Diags *diags) {

@@ -237,6 +237,7 @@ static bool parse_body_directive(Parser *parser) {
   PtxLinkage linkage = PTX_LOCAL;
   if (linkage_parse(parser->token.text, &linkage)) parser_advance(parser);
   if (at_space(parser)) return parse_declaration(parser, linkage);
+  if (parser->token.kind != TOKEN_DOT_NAME) return parser_expected(parser, "a state space such as '.shared'");
   Slice text = parser->token.text;
   const char *quoted = parser_quote(parser, (Slice){text.at - 1, text.length + 1});
   if (slice_is(text, "branchtargets") || slice_is(text, "callprototype") || slice_is(text, "calltargets")) {
