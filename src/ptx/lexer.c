@@ -216,7 +216,8 @@ static void lex_punctuation(Lexer *lexer, Token *token) {
       {"==", TOKEN_EQUAL},      {"!=", TOKEN_NOT_EQUAL},   {"&&", TOKEN_AND},        {"||", TOKEN_OR},
   };
   const char *at = lexer->at;
-  for (size_t i = 0; lexer->end - at > 1 && i < COUNT_OF(pairs); i++) {
+  bool doubled = lexer->end - at > 1 && (at[1] == '=' || at[1] == at[0]);
+  for (size_t i = 0; doubled && i < COUNT_OF(pairs); i++) {
     if (memcmp(at, pairs[i].text, 2) != 0) continue;
     token->kind = pairs[i].kind;
     token->text.length = 2;

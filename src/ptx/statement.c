@@ -94,7 +94,8 @@ static bool add_part(Parser *parser, PtxInstr *instr, Slice part) {
 
 // The opcode at the current token; leaves the token behind it.
 static bool parse_opcode(Parser *parser, PtxInstr *instr) {
-  if (parser->token.kind != TOKEN_NAME) return parser_expected(parser, "an instruction");
+  bool word = parser->token.kind == TOKEN_NAME && parser->token.text.at[0] != '%' && parser->token.text.at[0] != '$';
+  if (!word) return parser_expected(parser, "an instruction");
   instr->place = parser->token.place;
   instr->text = parser->token.text;
   if (!add_part(parser, instr, parser->token.text)) return false;
