@@ -250,6 +250,9 @@ static const Case constants[] = {
     {"1e1", "d4024000000000000"},
     {"0.1", "d3fb999999999999a"},
     {"1.0 < 2", "1"},
+    {"1 != 2 && 2 <= 2 && 3 > 2 && 2.0 != 1", "1"},
+    {"1.5 * 2 - 1", "d4000000000000000"},
+    {"3 / 2.0", "d3ff8000000000000"},
     {"0f7FC00000 == 0f7FC00000", "0"},
 };
 
@@ -379,6 +382,9 @@ static const Case errors[] = {
     {HEADER ".entry k() { {{ ret; ", "4:22: the file ends inside the block that begins at line 4; expected '}'\n"},
     {HEADER ".entry", "4:7: expected the name of the function, found the end of the file\n"},
     {HEADER "foo\n.entry k() { ret; }", "4:1: expected a directive such as '.entry', found 'foo'\n"},
+    {HEADER ".entry k() { ret;\n.extern .func f;\n.entry m() { ret; }",
+     "5:1: missing '}' before '.extern': the body of 'k' that begins at line 4 is still open\n"},
+    {HEADER ".entry k() { .reg .f64 d; mov.f64 d, 1.0 / 0; }", "4:42: division by zero in a constant expression\n"},
     {".version 7.8\n.target sm_75\n.address_size 48\n", "3:15: expected 32 or 64, found '48'\n"},
 };
 
@@ -472,6 +478,32 @@ static void test_error_limit(void **state) {
   arena_free(arena);
 }
 
+// Many more names than the first table of them holds, in a scope that ends and in one that does not.
+static void test_many_names(void **state) {
+  (void)state;
+  enum { NAMES = 3000 };
+  Text text = {0};
+  Arena *arena = arena_new();
+  Diags diags = {0};
+  text_add(&text, HEADER ".entry k() {\n.reg .b32 %%keep<9>;\n{\n");
+  for (int i = 0; i < NAMES; i++) text_add(&text, ".reg .b32 n%d_;\nL%d:\n", i, i);
+  for (int i = 0; i < NAMES; i++) text_add(&text, "mov.b32 n%d_, %%keep%d;\nbra L%d;\n", i, i % 9, NAMES - 1 - i);
+  text_add(&text, "}\nmov.b32 %%keep1, n5_;\n}\n");
+  const PtxModule *module = ptx_parse(arena, NULL, text.at, text.length, &diags);
+  assert_int_equal(diags.count, 1);
+  assert_string_equal(diags.items[0].text, "unknown name 'n5_'");
+  const PtxFunction *k = module->functions.items[0];
+  assert_int_equal(k->registers.count, NAMES + 9);
+  for (uint32_t i = 0; i < NAMES; i++) {
+    const PtxStatement *move = &k->statements.items[NAMES + 2 * i], *branch = move + 1;
+    assert_int_equal(move->instr.operands[0].reg, i);
+    assert_int_equal(branch->instr.operands[0].label, NAMES - 1 - i);
+  }
+  text_free(&text);
+  diags_free(&diags);
+  arena_free(arena);
+}
+
 static uint32_t count_errors(const char *text, size_t length) {
   Arena *arena = arena_new();
   Diags diags = {0};
@@ -511,6 +543,7 @@ int main(void) {
       cmocka_unit_test(test_statements), cmocka_unit_test(test_constants),   cmocka_unit_test(test_variables),
       cmocka_unit_test(test_module),     cmocka_unit_test(test_old_ptx),     cmocka_unit_test(test_errors),
       cmocka_unit_test(test_bad_files),  cmocka_unit_test(test_error_limit), cmocka_unit_test(test_corpus),
+      cmocka_unit_test(test_many_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
