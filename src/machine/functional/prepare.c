@@ -61,8 +61,9 @@ static void prepare_sources(Runner *run, Step *step, const Instr *instr, const O
 }
 
 static void prepare_destinations(const Runner *run, Step *step, const Instr *instr, const OpInfo *info) {
-  uint32_t sink = (run->layout.register_rows - SINK_ROWS) * WARP_LANES;
-  for (unsigned k = 0; k < 4; k++) step->d[k] = instr->d[k] == REG_ZERO ? sink : (uint32_t)instr->d[k] * WARP_LANES;
+  bool is_source = (info->flags & OP_DATA_IN) != 0;
+  uint32_t zero = (run->layout.register_rows - (is_source ? RZ_ROWS : 2 * RZ_ROWS)) * WARP_LANES;
+  for (unsigned k = 0; k < 4; k++) step->d[k] = instr->d[k] == REG_ZERO ? zero : (uint32_t)instr->d[k] * WARP_LANES;
   step->guard = instr->guard;
   step->guard_flip = instr->guard_negated ? UINT32_MAX : 0;
   step->ps = instr->ps;

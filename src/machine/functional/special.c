@@ -2,6 +2,8 @@
 // synchronisation, system calls, special registers, textures, matrix fragments.
 #include "machine/functional/functional.h"
 #include "machine/parts/atomic.h"
+#include "machine/parts/fragment.h"
+#include "machine/parts/sample.h"
 #include "machine/parts/special.h"
 #include "machine/parts/system.h"
 
@@ -183,6 +185,27 @@ static StepResult step_atomic(WarpContext *at, Step *step, uint32_t active) {
   return done ? STEP_NEXT : step_fault(at, &fault, NULL);
 }
 
+static StepResult step_fragment(WarpContext *at, Step *step, uint32_t active) {
+  Runner *run = at->run;
+  Access access = {.space = (Space)step->space, .wide = step->wide, .active = active, .address = row_a(at, step)};
+  AccessFault fault;
+  uint32_t *rows = at->registers + step->d[0];
+  bool store = (op_info[step->op].flags & OP_DATA_IN) != 0;
+  run->progress |= store;
+  bool done = store ? fragment_store(&run->view, &access, (Op)step->op, step->imm, row_b(at, step), rows, &fault)
+                    : fragment_load(&run->view, &access, (Op)step->op, step->imm, row_b(at, step), rows, &fault);
+  return done ? STEP_NEXT : step_fault(at, &fault, NULL);
+}
+
+static StepResult step_texture(WarpContext *at, const Step *step, uint32_t active) {
+  SampleRows rows = {.handle = row_a(at, step), .coordinates = row_b(at, step), .gradients = row_c(at, step)};
+  for (unsigned k = 0; k < 4; k++) rows.data[k] = at->registers + step->d[k];
+  at->run->progress |= (op_info[step->op].flags & OP_WRITES_MEMORY) != 0;
+  AccessFault fault;
+  bool done = sample_execute(at->run->environment, (Op)step->op, step->imm, active, &rows, &fault);
+  return done ? STEP_NEXT : step_fault(at, &fault, NULL);
+}
+
 static StepResult step_sreg(WarpContext *at, const Step *step, uint32_t active) {
   const Runner *run = at->run;
   uint32_t sms = max_u32(run->environment->sm_count, 1);
@@ -223,6 +246,8 @@ StepResult step_special(WarpContext *at, Step *step, uint32_t active) {
   at->run->polled |= info->kind == KIND_ATOMIC || info->kind == KIND_FENCE || info->kind == KIND_SYSTEM;
   switch (info->kind) {
   case KIND_ATOMIC: return step_atomic(at, step, active);
+  case KIND_MATRIX: return step_fragment(at, step, active);
+  case KIND_TEXTURE: return step_texture(at, step, active);
   case KIND_SREG: return step_sreg(at, step, active);
   case KIND_SYSTEM: return step_system(at, step, active);
   case KIND_FENCE: return STEP_NEXT;

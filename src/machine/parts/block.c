@@ -10,7 +10,7 @@ void block_layout(BlockLayout *layout, const Launch *launch, uint64_t stack_byte
   uint64_t local = kernel->stack_bytes + (kernel->recursive ? stack_bytes : 0);
   local = min_u64(align_up(local, 16), 2 * WINDOW_BYTES);
   *layout = (BlockLayout){.threads = threads, .warps = warps, .dynamic_bytes = launch->dynamic_shared_bytes};
-  layout->register_rows = min_u32(kernel->registers, MAX_REGISTERS) + SINK_ROWS;
+  layout->register_rows = min_u32(kernel->registers, MAX_REGISTERS) + 2 * RZ_ROWS;
   layout->local_bytes = (uint32_t)local;
   // Each activation takes an entry of its own besides those of divergence.
   layout->stack_capacity = (uint32_t)min_u64(BASE_ENTRIES + local / LEAST_FRAME_BYTES, MOST_ENTRIES);

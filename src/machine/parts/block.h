@@ -12,7 +12,7 @@ enum {
   BLOCK_MAX_WARPS = 64,
   PREDICATE_SINK = MAX_PREDICATES + 1, // where writes to PRED_TRUE go; predicates[PRED_TRUE] is all ones
   PREDICATE_SLOTS = PREDICATE_SINK + 1,
-  SINK_ROWS = 8, // rows after a warp's registers, where writes to RZ go
+  RZ_ROWS = 8, // widest value: so many rows after a warp's registers take writes to RZ, as many more always read zero
 };
 
 typedef struct Warp {
@@ -44,7 +44,7 @@ typedef struct Block {
 
 typedef struct BlockLayout {
   uint32_t threads, warps;
-  uint32_t register_rows;  // per warp, the sink included
+  uint32_t register_rows;  // per warp, with those for RZ
   uint32_t stack_capacity; // SIMT entries per warp
   uint32_t shared_bytes;   // static and dynamic
   uint32_t dynamic_bytes;

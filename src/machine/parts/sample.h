@@ -1,0 +1,17 @@
+// Texture and surface instructions of a warp: each lane's handle, coordinates and results around texture_execute.
+#ifndef REDOUBT_PARTS_SAMPLE_H
+#define REDOUBT_PARTS_SAMPLE_H
+
+#include "machine/parts/access.h"
+
+typedef struct SampleRows {
+  const uint32_t *handle;      // pair
+  const uint32_t *coordinates; // as many rows as the row's b column says
+  const uint32_t *gradients;   // c likewise
+  uint32_t *data[4];           // slots of d
+} SampleRows;
+
+bool sample_execute(const MachineEnvironment *environment, Op op, uint32_t imm, uint32_t active, const SampleRows *rows,
+                    AccessFault *fault);
+
+#endif
