@@ -86,7 +86,7 @@ static void add_operand(const Instr *instr, const OpInfo *row, OperandUse use, T
 static void add_imm(const Instr *instr, const OpInfo *row, const char *separator, Text *out) {
   if (row->kind == KIND_SREG) {
     if (instr->imm < SREG_COUNT) text_add(out, "%s%s", separator, sreg_info[instr->imm].text);
-  } else if (row->flags & (OP_BRANCH | OP_CALL)) {
+  } else if (row->flags & (OP_BRANCH | OP_CALLS)) {
     if (!(row->flags & OP_INDIRECT)) text_add(out, "%s%u", separator, instr->imm);
     if (row->flags & OP_BRANCH && instr->reconverge != NO_RECONVERGE) text_add(out, " (meet at %u)", instr->reconverge);
   } else if (row->kind == KIND_MATRIX || row->kind == KIND_TEXTURE || row->flags & OP_IMM) {
