@@ -35,7 +35,7 @@ static bool step(const Program *program, const Function *function, uint32_t pc, 
   uint32_t flags = op_info[instr->op].flags;
   bool always = instr->guard == PRED_TRUE && !instr->guard_negated;
   RegisterSet after = {{0}, 0}, reads, writes;
-  if (!always || (flags & (OP_BRANCH | OP_RETURN | OP_EXIT | OP_TRAP)) == 0) {
+  if (!always || (flags & (OP_BRANCH | OP_RETURN | OP_EXITS | OP_TRAPS)) == 0) {
     if (pc + 1 < function->end) add_set(&after, &live[pc + 1 - function->entry]);
   }
   if ((flags & (OP_BRANCH | OP_INDIRECT)) == OP_BRANCH) add_set(&after, &live[instr->imm - function->entry]);

@@ -215,7 +215,7 @@ uint32_t *cfg_post_dominators(const Cfg *cfg, Arena *arena, const MirFunction *f
     const MirInstr *last = last_instr(&function->blocks.items[b]);
     if (cfg->order_of[b] == NONE || last == NULL || !mir_ends_path(last) || (mir_flags(last) & OP_BRANCH) != 0) continue;
     ends[end_count++] = b;
-    if ((mir_flags(last) & OP_TRAP) == 0) main_end = b;
+    if ((mir_flags(last) & OP_TRAPS) == 0) main_end = b;
   }
   if (main_end != NONE) post_dominate(cfg, arena, &main_end, 1, reached, result);
   if (end_count > 0) post_dominate(cfg, arena, ends, end_count, reached, result);

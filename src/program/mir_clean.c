@@ -36,7 +36,7 @@ static void cut_blocks(MirFunction *function, Arena *arena, Arena *scratch) {
       if (i + 1 < count && !ends && !branches) continue;
       block->instrs.items = &old[b].instrs.items[first];
       block->instrs.count = block->instrs.capacity = i + 1 - first;
-      if (branches) block->indirect_targets = old[b].indirect_targets;
+      if (branches && (mir_flags(instr) & OP_INDIRECT) != 0) block->indirect_targets = old[b].indirect_targets;
       first = i + 1;
       if (ends || first == count) break;
       block = VEC_PUSH(&function->blocks, arena);
@@ -76,7 +76,7 @@ static void thread_jump(MirFunction *function, MirInstr *jump) {
   const MirBlock *target = &function->blocks.items[jump->target];
   if (target->instrs.count != 1) return;
   const MirInstr *only = &target->instrs.items[0];
-  if (mir_guarded(only) || (mir_flags(only) & (OP_RETURN | OP_EXIT)) == 0) return;
+  if (mir_guarded(only) || (mir_flags(only) & (OP_RETURN | OP_EXITS)) == 0) return;
   jump->op = only->op;
   jump->mods = only->mods;
   jump->target = 0;
@@ -127,8 +127,8 @@ static bool compact(MirFunction *function, Arena *arena, Arena *scratch) {
   cfg_build(&cfg, scratch, function);
   uint32_t *new_index = ARENA_ARRAY(scratch, uint32_t, cfg.count);
   uint32_t kept = 0;
+  for (uint32_t b = 0; b < cfg.count; b++) new_index[b] = NONE;
   for (uint32_t b = 0; b < cfg.count; b++) {
-    new_index[b] = NONE;
     if (cfg.order_of[b] == NONE) continue;
     // The block laid out before it, if b is only ever entered by falling out of that.
     bool one_way = kept > 0 && cfg.pred_start[b + 1] - cfg.pred_start[b] == 1;
