@@ -68,7 +68,7 @@ static uint32_t branch_imm(const Emitter *emitter, uint32_t b, const MirInstr *i
 
 static uint32_t patched_imm(const Emitter *emitter, uint32_t b, const MirInstr *instr) {
   const Work *work = emitter->work;
-  if ((mir_flags(instr) & (OP_CALL | OP_INDIRECT)) == OP_CALL) return instr->target;
+  if ((mir_flags(instr) & (OP_CALLS | OP_INDIRECT)) == OP_CALLS) return instr->target;
   if (instr->target == TABLE_MARK && op_info[instr->op].kind == KIND_ALU) return emitter->base + emitter->table[b];
   if (instr->a.vreg == VREG_NONE || instr->a.vreg != work->function->frame_pointer) return instr->imm;
   if ((int32_t)instr->imm >= MIR_ARGUMENTS) return instr->imm - MIR_ARGUMENTS + work->frame_bytes;
