@@ -266,6 +266,7 @@ bool lower_mov(Fn *fn, const PtxInstr *instr);
 bool lower_cvta(Fn *fn, const PtxInstr *instr);
 bool lower_isspacep(Fn *fn, const PtxInstr *instr);
 bool lower_add(Fn *fn, const PtxInstr *instr);
+const PtxLabel *operand_label(const Fn *fn, const PtxOperand *operand);
 bool lower_bra(Fn *fn, const PtxInstr *instr);
 bool lower_brx(Fn *fn, const PtxInstr *instr);
 bool lower_trap(Fn *fn, const PtxInstr *instr);

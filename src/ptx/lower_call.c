@@ -41,7 +41,8 @@ static const PtxFunction *declared_function(const Fn *fn, Slice name) {
 
 static const PtxSignature *prototype_of(const Fn *fn, const PtxOperand *operand) {
   if (operand->kind == PTX_LABEL) {
-    int32_t statement = fn->ptx->labels.items[operand->label].statement;
+    const PtxLabel *label = operand_label(fn, operand);
+    int32_t statement = label != NULL ? label->statement : -1;
     if (statement < 0) return NULL;
     const PtxStatement *directive = &fn->ptx->statements.items[statement];
     if (directive->kind != PTX_CALL_TARGETS) return directive->signature;

@@ -1,12 +1,17 @@
 // Branches, returns, barriers.
 #include "ptx/lower.h"
 
+// The label an operand names, or NULL where the parser has already said that there is none.
+const PtxLabel *operand_label(const Fn *fn, const PtxOperand *operand) {
+  bool known = operand->kind == PTX_LABEL && operand->label < fn->ptx->labels.count;
+  return known ? &fn->ptx->labels.items[operand->label] : NULL;
+}
+
 bool lower_bra(Fn *fn, const PtxInstr *instr) {
   if (!expect_operands(fn, instr, 1, 1)) return false;
   const PtxOperand *target = &instr->operands[0];
-  if (target->kind != PTX_LABEL || !fn->ptx->labels.items[target->label].defined) {
-    return complain(fn, target->place, "a branch needs a label of this function");
-  }
+  const PtxLabel *label = operand_label(fn, target);
+  if (label == NULL || !label->defined) { return complain(fn, target->place, "a branch needs a label of this function"); }
   MirInstr *out = emit_guarded(fn, OP_BRA);
   out->target = target->label;
   start_block(fn);
@@ -17,7 +22,8 @@ bool lower_bra(Fn *fn, const PtxInstr *instr) {
 bool lower_brx(Fn *fn, const PtxInstr *instr) {
   if (!expect_operands(fn, instr, 2, 2)) return false;
   const PtxOperand *list = &instr->operands[1];
-  int32_t statement = list->kind == PTX_LABEL ? fn->ptx->labels.items[list->label].statement : -1;
+  const PtxLabel *label = operand_label(fn, list);
+  int32_t statement = label != NULL ? label->statement : -1;
   if (statement < 0 || fn->ptx->statements.items[statement].kind != PTX_BRANCH_TARGETS) {
     return complain(fn, list->place, "the name of a .branchtargets list is needed here");
   }
@@ -28,6 +34,7 @@ bool lower_brx(Fn *fn, const PtxInstr *instr) {
   out->a = index;
   MirBlock *block = &fn->mir->blocks.items[fn->block];
   for (uint32_t i = 0; i < targets->targets.count; i++) {
+    if (targets->targets.items[i] >= fn->ptx->labels.count) continue; // the parser has complained
     *(uint32_t *)VEC_PUSH(&block->indirect_targets, fn->lower->arena) = targets->targets.items[i];
   }
   start_block(fn);
