@@ -200,6 +200,12 @@ def single_list(f):
     return [0, f.sign] + [v[n] for n in names] + [v[n] | f.sign for n in ("one", "above", "tiny", "subnormal", "max", "infinity", "nan")]
 
 
+def short_list(f):
+    """For .ftz and .sat."""
+    v = values(f)
+    return [f.sign, v["half"], v["above"], v["half"] | f.sign, 1, f.sign | 1, v["subnormal"], v["infinity"], v["infinity"] | f.sign, v["nan"]]
+
+
 class Chapter:
     def __init__(self, name, title):
         self.name, self.lines = name, [f"# {title}", "# Made by float_vectors.py; text mods | a b c ps -> d pd"]
@@ -209,6 +215,7 @@ class Chapter:
         self.lines.append(f"{text}{' ' + mods if mods else ''} | {inputs} -> {'-' if d is None else f'{d:x}'}{' ' + pd if pd else ''}")
 
     def write(self):
+        self.lines[2:] = sorted(self.lines[2:], key=lambda line: line.split("|")[0])  # vectors of an instruction run as one warp
         (FOLDER / f"{self.name}.txt").write_text("\n".join(self.lines) + "\n")
 
 
@@ -470,10 +477,11 @@ def integer_conversions(chapter):
         edges = sorted({wrap(s, x) for x in (0, 1, -1, low, high, 127, 128, 255, 256, -128, -129, 32768, 65535, -32769, 1 << 31, (1 << 32) - 1,
                                              -(1 << 31) - 1, 1 << 63)})
         for d in INTEGERS:
+            size = (1 << INTEGERS[s][0]) - 1
             for x in edges:
-                bits = x & ((1 << INTEGERS[s][0]) - 1)
-                chapter.add(f"cvt.{d}.{s}", [bits], register(d, wrap(d, x)))
-                chapter.add(f"cvt.{d}.{s}", [bits], register(d, clamp(d, x)), mods="sat")
+                chapter.add(f"cvt.{d}.{s}", [x & size], register(d, wrap(d, x)))
+            for x in edges:
+                chapter.add(f"cvt.{d}.{s}", [x & size], register(d, clamp(d, x)), mods="sat")
             if INTEGERS[s][0] < 32:  # upper bits of the register do not matter
                 chapter.add(f"cvt.{d}.{s}", [0x5A5A0000 | (0x3300 if INTEGERS[s][0] == 8 else 0) | 0x81], register(d, wrap(d, wrap(s, 0x81))))
     for name, bits in (("u16", 16), ("s16", 16), ("u8", 8), ("s8", 8), ("u4", 4), ("s4", 4), ("u2", 2), ("s2", 2)):
@@ -547,16 +555,16 @@ def float_to_float(chapter):
     for d, s in widening:
         mods = [()] + ([("ftz",)] if F32 in (d, s) else []) + [("sat",)]
         for mod in mods:
-            for a in single_list(s):
+            for a in short_list(s) if mod else single_list(s):
                 chapter.add(f"cvt.{d.name}.{s.name}", [a], convert(d, s, a, "rn", mod), mods=" ".join(mod))
     for mode in ROUNDINGS:
         for d, s in ((F16, F32), (BF16, F32), (F16, F64), (BF16, F64), (F32, F64), (BF16, F16), (F16, BF16)):
             points = single_list(s) + (neighbours(s, d) if s.bits > d.bits else [])
             for a in dict.fromkeys(points):
                 chapter.add(f"cvt.{mode}.{d.name}.{s.name}", [a], convert(d, s, a, mode, ()))
-            for a in single_list(s) if F32 in (d, s) else []:
+            for a in short_list(s) if F32 in (d, s) else []:
                 chapter.add(f"cvt.{mode}.{d.name}.{s.name}", [a], convert(d, s, a, mode, ("ftz",)), mods="ftz")
-            for a in single_list(s):
+            for a in short_list(s):
                 chapter.add(f"cvt.{mode}.{d.name}.{s.name}", [a], convert(d, s, a, mode, ("sat",)), mods="sat")
         for f in (F16, BF16, F32, F64):
             extra = [f.encode(number(Fraction(x, 4))) for x in (2, 6, 10, 14, 3, 5, 1, -2, -6, -10, -3, 41)]
@@ -564,7 +572,8 @@ def float_to_float(chapter):
                 kind, sign, magnitude = f.decode(a)
                 d = f.encode((kind, sign, Fraction(rounded(magnitude, mode, sign))))
                 chapter.add(f"cvt.{mode}i.{f.name}.{f.name}", [a], d)
-                chapter.add(f"cvt.{mode}i.{f.name}.{f.name}", [a], f.saturate(d), mods="sat")
+                if a in short_list(f):
+                    chapter.add(f"cvt.{mode}i.{f.name}.{f.name}", [a], f.saturate(d), mods="sat")
             if f is F32:
                 chapter.add(f"cvt.{mode}i.f32.f32", [1], 0, mods="ftz")
                 chapter.add(f"cvt.{mode}i.f32.f32", [0x80000001], 0x80000000, mods="ftz")
@@ -590,7 +599,7 @@ def limited(f, bits, relu, finite):
 
 def packed_conversions(chapter):
     for h in (F16, BF16):
-        points = list(dict.fromkeys(single_list(F32) + neighbours(F32, h)))
+        points = list(dict.fromkeys(single_list(F32) + neighbours(F32, h)[::2]))
         for mode in ("rn", "rz"):
             for text, relu, finite in (("", 0, 0), (".relu", 1, 0), (".satfinite", 0, 1), (".relu.satfinite", 1, 1)):
                 one = lambda a: limited(h, h.encode(F32.decode(a), mode), relu, finite)
@@ -614,7 +623,7 @@ def nearest_away(f, value):
 
 
 def small_formats(chapter):
-    points = list(dict.fromkeys(single_list(F32) + neighbours(F32, TF32)))
+    points = list(dict.fromkeys(single_list(F32) + neighbours(F32, TF32)[::2]))
     for text, mode, relu, finite in (("rna", "", 0, 0), ("rna.satfinite", "", 0, 1), ("rn", "rn", 0, 0), ("rn.relu", "rn", 1, 0), ("rn.satfinite", "rn", 0, 1),
                                      ("rn.satfinite.relu", "rn", 1, 1), ("rz", "rz", 0, 0), ("rz.relu", "rz", 1, 0), ("rz.satfinite", "rz", 0, 1),
                                      ("rz.satfinite.relu", "rz", 1, 1)):
