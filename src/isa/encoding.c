@@ -120,7 +120,8 @@ static bool select_legal(const OpInfo *row, const Instr *instr) {
   if (instr->select >= SELECT_COUNT || row->flags & OP_IMM) return false;
   if (row->kind != KIND_ALU && row->kind != KIND_WARP && row->kind != KIND_BARRIER && row->kind != KIND_SYSTEM) return false;
   bool is_const = instr->select >= SELECT_CONST_A;
-  unsigned slot = SLOT_A + (is_const ? instr->select - SELECT_CONST_A : instr->select - SELECT_IMM_A);
+  unsigned first = is_const ? SELECT_CONST_A : SELECT_IMM_A;
+  unsigned slot = SLOT_A + (instr->select - first);
   if (!source_present(row, slot, instr->mods)) return false;
   OperandUse use = source_use(row, slot, instr->mods);
   if (use.predicate || use.registers == 0 || use.registers > 2) return false;
