@@ -5,23 +5,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static const char *const kind_text[] = {
-    [KIND_ALU] = "alu",         [KIND_SREG] = "special register", [KIND_LOAD] = "load",
-    [KIND_STORE] = "store",     [KIND_ATOMIC] = "atomic",         [KIND_WARP] = "warp",
-    [KIND_MATRIX] = "matrix",   [KIND_TEXTURE] = "texture",       [KIND_CONTROL] = "control",
-    [KIND_BARRIER] = "barrier", [KIND_FENCE] = "fence",           [KIND_SYSTEM] = "system",
-};
 static const char *const unit_text[UNIT_COUNT] = {
     [UNIT_ALU] = "alu",   [UNIT_FP32] = "fp32", [UNIT_FP64] = "fp64", [UNIT_SFU] = "sfu",       [UNIT_IMUL] = "imul",
     [UNIT_IDIV] = "idiv", [UNIT_LDST] = "ldst", [UNIT_TEX] = "tex",   [UNIT_TENSOR] = "tensor", [UNIT_BRANCH] = "branch",
 };
-
-// A cell of a markdown table: '|' would end it.
-static void add_cell(Text *out, const char *text) {
-  text_add(out, " ");
-  for (; *text != '\0'; text++) text_add(out, *text == '|' ? "\\|" : "%c", *text);
-  text_add(out, " |");
-}
 
 // ---- One function per table: as text, and as a page of docs/ -------------------------------------
 
@@ -58,16 +45,7 @@ static void list_instructions(Text *out) {
 }
 
 static void instructions_page(Text *out) {
-  text_add(out, "# Instructions\n\nMade from `src/isa/*.def` by `redoubt list instructions --markdown`: one row per operation and type.\n"
-                "`.ftz` and `.sat` are modifiers and have no rows of their own; d, a, b, c are the types of the operands.\n\n"
-                "| instruction | kind | unit | d | a | b | c | meaning |\n|---|---|---|---|---|---|---|---|\n");
-  for (uint32_t i = 0; i < OP_COUNT; i++) {
-    const OpInfo *op = &op_info[i];
-    text_add(out, "| `%s` | %s | %s | %s | %s | %s | %s |", op->text, kind_text[op->kind], unit_text[op->unit], type_info[op->d].text,
-             type_info[op->a].text, type_info[op->b].text, type_info[op->c].text);
-    add_cell(out, op->meaning);
-    text_add(out, "\n");
-  }
+  instructions_markdown(out);
   text_add(out, "\n## Special registers\n\n| register | meaning |\n|---|---|\n");
   for (uint32_t i = 0; i < SREG_COUNT; i++) text_add(out, "| `%s` | %s |\n", sreg_info[i].text, sreg_info[i].meaning);
 }
