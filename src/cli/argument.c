@@ -118,12 +118,23 @@ static uint64_t split_list(Slice list, Slice *items, uint64_t most) {
   return count;
 }
 
-static bool allocate(Parser *parser, uint64_t count) {
+// Fixes the array's size; its contents take memory only when they are not all zeros.
+static bool set_count(Parser *parser, uint64_t count) {
   Argument *argument = parser->argument;
   argument->count = count;
   if (count == 0) return fail(parser, "an array needs at least one element");
   if (count > (UINT64_C(1) << MOST_ARRAY_BYTES_LOG2) / argument->element->bytes) return fail(parser, "the array is too large");
-  argument->contents = arena_alloc(parser->arena, count * argument->element->bytes);
+  return true;
+}
+
+// The arena takes it as our own bug when there is no memory; here it is the user's wish.
+static bool allocate_contents(Parser *parser) {
+  Argument *argument = parser->argument;
+  uint64_t bytes = argument->count * argument->element->bytes;
+  void *volatile probe = malloc(bytes); // volatile: compilers drop a malloc that is only freed
+  if (probe == NULL) return fail(parser, "the array is too large for this computer's memory");
+  free(probe);
+  argument->contents = arena_alloc(parser->arena, bytes);
   return true;
 }
 
@@ -132,8 +143,9 @@ static bool fill_list(Parser *parser, Slice list, bool sized) {
   uint64_t count = split_list(list, NULL, 0);
   Slice *items = ARENA_ARRAY(parser->arena, Slice, count);
   split_list(list, items, count);
-  if (!sized && !allocate(parser, count)) return false;
+  if (!sized && !set_count(parser, count)) return false;
   if (count > argument->count) return fail(parser, "more values than elements");
+  if (!allocate_contents(parser)) return false;
   for (uint64_t i = 0; i < count; i++) {
     uint64_t bits;
     if (!element_parse(argument->element, items[i], &bits)) {
@@ -152,11 +164,11 @@ static bool fill_file(Parser *parser, const char *path, bool sized) {
   if (!file_read(parser->arena, path, &bytes, &length, parser->diags)) return false;
   uint32_t each = argument->element->bytes;
   if (!sized && length % each != 0) return diags_add(parser->diags, path, 0, 0, "has %zu bytes, no multiple of %u", length, each);
-  if (!sized && !allocate(parser, length / each)) return false;
+  if (!sized && !set_count(parser, length / each)) return false;
   if (length != argument->count * each) {
     return diags_add(parser->diags, path, 0, 0, "has %zu bytes, '%s' needs %" PRIu64, length, argument->text, argument->count * each);
   }
-  memcpy(argument->contents, bytes, length);
+  argument->contents = (uint8_t *)bytes;
   return true;
 }
 
@@ -172,7 +184,6 @@ static bool fill_named(Parser *parser, const char *generator) {
     operands = split_list((Slice){generator + name_length + 1, (uint32_t)(length - name_length - 2)}, operand, 2);
   }
   uint64_t bits;
-  if (slice_is(name, "zeros") && operands == 0) return true;
   if (slice_is(name, "ones") && operands == 0 && element_parse(parser->argument->element, slice_of("1"), &bits))
     return fill_constant(parser, bits);
   if (slice_is(name, "fill") && operands == 1) {
@@ -209,13 +220,14 @@ static bool parse_array(Parser *parser, Slice count_text, const char *generator)
   bool sized = count_text.length > 0;
   uint64_t count = 0;
   if (sized && !parse_count(count_text, &count)) return fail(parser, "the number of elements must be a whole number");
-  if (sized && !allocate(parser, count)) return false;
+  if (sized && !set_count(parser, count)) return false;
   if (generator != NULL && strncmp(generator, "file:", 5) == 0) return fill_file(parser, generator + 5, sized);
   size_t length = generator == NULL ? 0 : strlen(generator);
   if (length >= 2 && generator[0] == '{' && generator[length - 1] == '}')
     return fill_list(parser, (Slice){generator + 1, (uint32_t)length - 2}, sized);
   if (!sized) return fail(parser, "[] needs {V,...} or file:PATH to know its size");
-  return generator == NULL || fill_named(parser, generator);
+  if (generator == NULL || strcmp(generator, "zeros") == 0) return true;
+  return allocate_contents(parser) && fill_named(parser, generator);
 }
 
 static bool parse_scalar(Parser *parser, const char *value) {

@@ -1,4 +1,17 @@
 // The redoubt command.
 #include "cli/cli.h"
 
-int main(int argc, char **argv) { return cli_main(argc, argv); }
+#include <signal.h>
+#include <unistd.h>
+
+// A failed assertion says so and stops; scripts see the exit code that --help names.
+static void on_failed_assertion(int number) {
+  (void)number;
+  _exit(EXIT_INTERNAL);
+}
+
+int main(int argc, char **argv) {
+  signal(SIGABRT, on_failed_assertion);
+  signal(SIGILL, on_failed_assertion);
+  return cli_main(argc, argv);
+}

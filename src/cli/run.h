@@ -91,7 +91,7 @@ typedef struct Argument {
   bool is_array;
   const struct Argument *alias; // @name: the array meant
   uint64_t count;               // elements, or bytes
-  uint8_t *contents;            // initial bytes
+  uint8_t *contents;            // initial bytes; NULL = zeros
   DeviceAddress address;        // arrays, once placed
 } Argument;
 // Parses --arg texts[index]; `earlier` are the index arguments before it.

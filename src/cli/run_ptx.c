@@ -96,7 +96,8 @@ static bool place_arrays(Device *device, Argument *arguments, uint32_t count, co
     if (!argument->is_array) continue;
     uint64_t bytes = argument->count * argument->element->bytes;
     argument->address = device_alloc(device, bytes);
-    if (argument->address == 0 || !device_write(device, argument->address, argument->contents, bytes)) return false;
+    if (argument->address == 0) return false;
+    if (argument->contents != NULL && !device_write(device, argument->address, argument->contents, bytes)) return false;
   }
   return true;
 }

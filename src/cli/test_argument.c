@@ -96,6 +96,7 @@ static const ArgumentCase argument_cases[] = {
     {"out:f32[1024]", "out", "f32", true, 1024, 0, 0},
     {"out:f32[8*4]", "out", "f32", true, 32, 0, 0},
     {"f32[3]", "", "f32", true, 3, 0, 0},
+    {"big:f32[60000000000]=zeros", "big", "f32", true, UINT64_C(60000000000), 0, 0},
     {"in:f32[4]=ramp", "in", "f32", true, 4, 0, 0x40400000},
     {"in:u8[300]=ramp", "in", "u8", true, 300, 0, 299 - 256},
     {"in:s32[3]=ramp(10,-5)", "in", "s32", true, 3, 10, 0},
@@ -140,6 +141,7 @@ static const ArgumentCase argument_cases[] = {
 
 static uint64_t bits_at(const Argument *argument, uint64_t index) {
   uint64_t bits = 0;
+  if (argument->contents == NULL) return 0;
   size_t bytes = argument->element == NULL ? 1 : argument->element->bytes;
   memcpy(&bits, argument->contents + index * bytes, bytes);
   return bits;
