@@ -23,7 +23,9 @@ bool step_members(WarpContext *at, const Step *step, uint32_t *active, uint32_t 
   top->state = ENTRY_READY;
   if ((info->flags & OP_MEMBER_MASK) == 0 || *active == 0) return true;
   const uint32_t *row = info->c != TYPE_none ? row_c(at, step) : info->b != TYPE_none ? row_b(at, step) : row_a(at, step);
-  uint32_t members = row[first_lane(*active)];
+  if ((stack->alive & ~at->mask) == 0) return true;
+  uint32_t members = 0; // lanes that run together may name different groups
+  for (uint32_t left = *active; left != 0; left &= left - 1) members |= row[first_lane(left)];
   uint32_t missing = members & stack->alive & ~at->mask;
   if (missing == 0) return true;
   bool any_pc = info->kind == KIND_BARRIER;

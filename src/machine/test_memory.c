@@ -1,0 +1,156 @@
+// The allocator of device memory: addresses, validity to the byte and by granule, reuse, limits.
+#include "machine/test_assembler.h"
+
+static Memory *open_memory(uint64_t granule, bool same_address) {
+  MemoryOptions options = {.base = GLOBAL_BASE64, .capacity = 16 << 20, .granule = granule, .same_address = same_address};
+  Diags diags = {0};
+  Memory *memory = memory_new(&options, &diags);
+  diags_free(&diags);
+  return memory;
+}
+
+static void test_validity_to_the_byte(void **state) {
+  (void)state;
+  Memory *memory = open_memory(1, false);
+  uint64_t a = memory_alloc(memory, 100, 1), b = memory_alloc(memory, 1000, 4096), start, bytes, first, last;
+  assert_int_equal(a, GLOBAL_BASE64);
+  assert_int_equal(b % 4096, 0);
+  assert_true(b >= a + 100 + 256);
+  assert_non_null(memory_at(memory, a, 100));
+  assert_null(memory_at(memory, a, 101));
+  assert_non_null(memory_at(memory, a + 99, 1));
+  assert_null(memory_at(memory, a + 100, 1));
+  assert_null(memory_at(memory, a - 1, 1));
+  assert_null(memory_at(memory, 0, 1));
+  assert_null(memory_at(memory, UINT64_MAX, 1));
+  assert_null(memory_at(memory, a, UINT64_MAX));
+  assert_true(memory_find(memory, b + 999, &start, &bytes));
+  assert_int_equal(start, b);
+  assert_int_equal(bytes, 1000);
+  assert_false(memory_find(memory, b + 1000, &start, &bytes));
+  assert_true(memory_range(memory, a + 5, &first, &last));
+  assert_int_equal(first, a);
+  assert_int_equal(last, a + 100);
+  assert_true(memory_near(memory, b - 8, &start, &bytes));
+  assert_int_equal(start, b);
+  assert_true(memory_near(memory, a + 104, &start, &bytes));
+  assert_int_equal(start, a);
+  assert_int_equal(memory_in_use(memory), 1100);
+  memory_free(memory);
+}
+
+static void test_reuse_reads_zero(void **state) {
+  (void)state;
+  const uint64_t sizes[] = {1, 4096, 3 << 20};
+  for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+    Memory *memory = open_memory(1, false);
+    uint64_t a = memory_alloc(memory, sizes[i], 1);
+    memset(memory_at(memory, a, sizes[i]), 0xAB, sizes[i]);
+    assert_true(memory_release(memory, a));
+    assert_null(memory_at(memory, a, 1));
+    assert_false(memory_release(memory, a));
+    uint64_t b = memory_alloc(memory, sizes[i], 1);
+    assert_int_equal(a, b);
+    const uint8_t *bytes = memory_at(memory, b, sizes[i]);
+    for (uint64_t k = 0; k < sizes[i]; k++) assert_int_equal(bytes[k], 0);
+    memory_free(memory);
+  }
+}
+
+static void test_holes_are_filled(void **state) {
+  (void)state;
+  Memory *memory = open_memory(1, false);
+  uint64_t at[8];
+  for (int i = 0; i < 8; i++) at[i] = memory_alloc(memory, 4096, 1);
+  assert_true(memory_release(memory, at[2]));
+  assert_true(memory_release(memory, at[3]));
+  assert_true(memory_release(memory, at[5]));
+  assert_int_equal(memory_alloc(memory, 8192, 1), at[2]); // two freed neighbours are one hole
+  assert_int_equal(memory_alloc(memory, 4096, 1), at[5]);
+  assert_true(memory_alloc(memory, 4096, 1) > at[7]);
+  assert_false(memory_release(memory, at[0] + 1));
+  assert_int_equal(memory_alloc(memory, 17 << 20, 1), 0);
+  assert_int_equal(memory_alloc(memory, UINT64_MAX, 1), 0);
+  uint64_t used = memory_in_use(memory), last = 0;
+  for (uint64_t next; (next = memory_alloc(memory, 1 << 20, 1)) != 0; last = next) assert_true(next > last);
+  assert_true(memory_in_use(memory) > used + (14 << 20));
+  memory_free(memory);
+}
+
+static void test_granules(void **state) {
+  (void)state;
+  Memory *memory = open_memory(65536, false);
+  uint64_t a = memory_alloc(memory, 100, 1), first, last;
+  assert_non_null(memory_at(memory, a + 60000, 4));
+  assert_null(memory_at(memory, a + 65536, 1));
+  uint64_t b = memory_alloc(memory, 65536, 65536);
+  assert_int_equal(b, a + 65536);
+  assert_true(memory_range(memory, a, &first, &last));
+  assert_int_equal(first, a);
+  assert_int_equal(last, b + 65536);
+  assert_true(memory_release(memory, a));
+  assert_null(memory_at(memory, a, 1));
+  assert_true(memory_range(memory, b + 5, &first, &last));
+  assert_int_equal(first, b);
+  memory_free(memory);
+}
+
+static void test_same_address(void **state) {
+  (void)state;
+  Memory *memory = open_memory(1, true);
+  assert_non_null(memory);
+  uint64_t a = memory_alloc(memory, 64, 1);
+  assert_int_equal((uintptr_t)memory_at(memory, a, 64), a);
+  assert_null(open_memory(1, true)); // taken
+  memory_free(memory);
+}
+
+static void test_heap_limit(void **state) {
+  (void)state;
+  Memory *memory = open_memory(1, false);
+  uint64_t a = memory_heap_alloc(memory, 600, 1000);
+  assert_int_not_equal(a, 0);
+  assert_int_equal(memory_heap_alloc(memory, 600, 1000), 0);
+  assert_int_equal(memory_heap_alloc(memory, 0, 1000), 0);
+  assert_false(memory_release(memory, a)); // the heap's, not the host's
+  assert_true(memory_heap_release(memory, a));
+  assert_false(memory_heap_release(memory, a));
+  assert_int_equal(memory_heap_alloc(memory, 1000, 1000), a);
+  memory_free(memory);
+}
+
+// Random allocations and releases against a list: no overlap, every byte as promised.
+static void test_random_against_model(void **state) {
+  (void)state;
+  enum { SLOTS = 40 };
+  uint64_t start[SLOTS] = {0}, size[SLOTS] = {0};
+  Memory *memory = open_memory(1, false);
+  for (uint64_t turn = 0; turn < 4000; turn++) {
+    size_t slot = random_draw(1, turn, 0) % SLOTS;
+    if (start[slot] != 0) {
+      assert_true(memory_release(memory, start[slot]));
+      start[slot] = 0;
+      continue;
+    }
+    size[slot] = 1 + random_draw(1, turn, 1) % 20000;
+    start[slot] = memory_alloc(memory, size[slot], UINT64_C(1) << random_draw(1, turn, 2) % 13);
+    assert_int_not_equal(start[slot], 0);
+    for (size_t i = 0; i < SLOTS; i++) {
+      if (i == slot || start[i] == 0) continue;
+      assert_true(start[i] + size[i] + 256 <= start[slot] || start[slot] + size[slot] + 256 <= start[i]);
+    }
+    assert_non_null(memory_at(memory, start[slot], size[slot]));
+    assert_null(memory_at(memory, start[slot] + size[slot], 1));
+  }
+  memory_free(memory);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_validity_to_the_byte), cmocka_unit_test(test_reuse_reads_zero),
+      cmocka_unit_test(test_holes_are_filled),     cmocka_unit_test(test_granules),
+      cmocka_unit_test(test_same_address),         cmocka_unit_test(test_heap_limit),
+      cmocka_unit_test(test_random_against_model),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
