@@ -160,7 +160,7 @@ static VregId carry_flag(Fn *fn) {
 }
 
 // Targets before sm_20 flush subnormal f32 numbers always.
-static uint16_t legacy_flush(const Fn *fn, const Opcode *opcode) {
+uint16_t legacy_flush(const Fn *fn, const Opcode *opcode) {
   bool old = fn->lower->modules[fn->module]->sm < 20 && opcode->type == PTX_F32;
   return old ? MOD_FTZ & op_legal_mods(opcode->op) : 0;
 }

@@ -178,6 +178,7 @@ typedef struct Sources {
 void lower_function(Lower *lower, uint32_t function);
 bool lower_instr_generic(Fn *fn, const PtxInstr *instr);
 bool read_source(Fn *fn, const Opcode *opcode, const PtxOperand *operand, unsigned slot, Sources *sources);
+uint16_t legacy_flush(const Fn *fn, const Opcode *opcode); // what old targets add to mods
 bool lower_row(Fn *fn, const PtxInstr *instr, const Opcode *opcode);
 void place_arguments(Fn *fn); // lower_call.c
 void place_in_frame(Fn *fn, const PtxVariable *variable);
@@ -289,5 +290,8 @@ bool lower_lop3(Fn *fn, const PtxInstr *instr);
 bool lower_video(Fn *fn, const PtxInstr *instr);
 bool lower_matrix(Fn *fn, const PtxInstr *instr);
 bool lower_texture(Fn *fn, const PtxInstr *instr);
+bool lower_cvt(Fn *fn, const PtxInstr *instr);
+bool lower_cp(Fn *fn, const PtxInstr *instr);
+bool lower_mbarrier(Fn *fn, const PtxInstr *instr);
 
 #endif

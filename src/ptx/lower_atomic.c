@@ -25,11 +25,16 @@ static bool parse_atomic(const PtxInstr *instr, MemoryForm *form, Slice *operati
 
 static bool find_atomic(Fn *fn, Space space, Slice operation, PtxType type, Op *op) {
   Opcode opcode;
-  Slice parts[4];
+  Slice parts[5];
   uint32_t count = 0;
+  bool half = type == PTX_F16 || type == PTX_F16X2 || type == PTX_BF16 || type == PTX_BF16X2;
+  bool add = slice_is(operation, "add");
+  if (add && type == PTX_S32) type = PTX_U32;
+  if (add && type == PTX_S64) type = PTX_U64;
   parts[count++] = slice_of("atom");
   if (space != SPACE_GENERIC) parts[count++] = slice_of(space_text[space]);
   parts[count++] = operation;
+  if (half) parts[count++] = slice_of("noftz");
   parts[count++] = slice_of(ptx_type_text(type));
   if (!opcode_resolve(fn->lower, parts, count, &opcode)) return false;
   *op = opcode.op;

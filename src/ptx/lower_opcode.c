@@ -15,7 +15,8 @@ typedef enum Respell {
   FIRST_AS_BITS,    // slct.f32.s32 -> slct.b32.s32
   LAST_AS_UNSIGNED, // shr.b32 -> shr.u32
   LAST_AS_SIGNED,
-  LAST_AS_B32, // and.b16 -> and.b32
+  LAST_AS_B32,  // and.b16 -> and.b32
+  FIRST_AS_B32, // slct.u16.s32 -> slct.b32.s32
   RESPELL_COUNT
 } Respell;
 
@@ -30,9 +31,11 @@ static void respell_type(PtxType type, Respell respell, bool floats, bool first,
   if (type == PTX_PRED || bits < 8 || (is_float(type) && !floats)) return;
   bool as_bits = (respell == LAST_AS_BITS && last) || respell == ALL_AS_BITS || (respell == FIRST_AS_BITS && first && !last);
   if (as_bits) snprintf(out, TYPE_TEXT, "b%u", bits);
-  if (respell == LAST_AS_UNSIGNED && last) snprintf(out, TYPE_TEXT, "u%u", bits);
-  if (respell == LAST_AS_SIGNED && last) snprintf(out, TYPE_TEXT, "s%u", bits);
-  if (respell == LAST_AS_B32 && last && bits == 16) snprintf(out, TYPE_TEXT, "b32");
+  bool untyped = type == PTX_B8 || type == PTX_B16 || type == PTX_B32 || type == PTX_B64;
+  if (respell == LAST_AS_UNSIGNED && last && untyped) snprintf(out, TYPE_TEXT, "u%u", bits);
+  if (respell == LAST_AS_SIGNED && last && untyped) snprintf(out, TYPE_TEXT, "s%u", bits);
+  bool as_word = (respell == LAST_AS_B32 && last) || (respell == FIRST_AS_B32 && first && !last);
+  if (as_word && bits == 16) snprintf(out, TYPE_TEXT, "b32");
 }
 
 // The text of one try.
@@ -67,7 +70,7 @@ static bool try_spellings(Lower *lower, const Slice *parts, uint32_t count, Opco
     for (unsigned respell = 0; respell < RESPELL_COUNT; respell++) {
       spell(parts, count, (Respell)respell, roundings[i], text);
       if (!op_find(lower->index, slice_of(text), &opcode->op)) continue;
-      opcode->narrow_bits = respell == LAST_AS_B32 ? 16 : 0;
+      opcode->narrow_bits = respell == LAST_AS_B32 || respell == FIRST_AS_B32 ? 16 : 0;
       return true;
     }
   }

@@ -57,6 +57,10 @@ bool write_register(Fn *fn, const PtxOperand *operand, unsigned width, Vref *ref
 bool write_predicate(Fn *fn, const PtxOperand *operand, Vref *ref) { return write_register(fn, operand, 0, ref); }
 
 bool read_predicate(Fn *fn, const PtxOperand *operand, Value *value) {
+  if (operand->kind == PTX_SREG_OPERAND && slice_is(operand->text, "%is_explicit_cluster")) {
+    *value = (Value){.in_register = true, .ref = VREF_NONE, .negated = !operand->negated};
+    return true;
+  }
   if (operand->kind == PTX_INT) {
     *value = (Value){.in_register = true, .ref = VREF_NONE, .negated = !operand->bits != operand->negated};
     return true;
@@ -158,13 +162,28 @@ static bool special_register(Slice text, SpecialRegister *number) {
       return true;
     }
   }
-  // Registers of tools that we have not: they read 0.
+  // Clusters are of one block. Registers of tools that we have not read 0.
+  static const struct {
+    const char *text;
+    SpecialRegister number;
+  } others[] = {{"%clusterid.x", SREG_CTAID_X},           {"%clusterid.y", SREG_CTAID_Y},   {"%clusterid.z", SREG_CTAID_Z},
+                {"%nclusterid.x", SREG_NCTAID_X},         {"%nclusterid.y", SREG_NCTAID_Y}, {"%nclusterid.z", SREG_NCTAID_Z},
+                {"%aggr_smem_size", SREG_TOTAL_SMEM_SIZE}};
+  for (size_t i = 0; i < COUNT_OF(others); i++) {
+    *number = others[i].number;
+    if (slice_is(text, others[i].text)) return true;
+  }
   *number = SREG_ZERO;
-  return slice_starts(text, "%envreg") || slice_starts(text, "%pm") || slice_starts(text, "%reserved");
+  return slice_starts(text, "%envreg") || slice_starts(text, "%pm") || slice_starts(text, "%reserved") ||
+         slice_starts(text, "%cluster_ctaid") || slice_is(text, "%cluster_ctarank");
 }
 
 static bool read_special(Fn *fn, const PtxOperand *operand, unsigned width, Value *value) {
   SpecialRegister number;
+  if (slice_starts(operand->text, "%cluster_nctaid") || slice_is(operand->text, "%cluster_nctarank")) {
+    *value = value_of_bits(1);
+    return true;
+  }
   if (!special_register(operand->text, &number)) {
     return complain(fn, operand->place, "unsupported special register '%.*s'", (int)operand->text.length, operand->text.at);
   }
