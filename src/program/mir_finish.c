@@ -130,6 +130,7 @@ static bool finish_function(Finish *finish, uint32_t index) {
   if (fine) {
     if (function->frame_pointer != VREG_NONE || function->local_bytes > 0) work_need_frame(&work);
     mir_fold(&work);
+    mir_schedule(&work);
     lower_indirect_branches(&work);
     mir_lower_calls(&work);
     fine = mir_allocate(&work);

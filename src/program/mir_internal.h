@@ -151,6 +151,7 @@ bool colour_try(const Graph *graph, Arena *arena, const Work *work, bool predica
 
 // ---- Passes --------------------------------------------------------------------------------------
 void mir_fold(Work *work);
+void mir_schedule(Work *work);
 void mir_lower_calls(Work *work);
 void mir_coalesce(Work *work);
 void mir_spill(Work *work, const VregId *vregs, uint32_t count);
