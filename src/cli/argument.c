@@ -9,18 +9,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { MOST_ARRAY_BYTES_LOG2 = 38 };
-
 typedef struct Parser {
   Argument *argument;
-  Arena *arena;
-  Diags *diags;
+  const ArgumentContext *context;
   uint32_t index; // from 0
-  uint64_t seed;
 } Parser;
 
 static bool fail(const Parser *parser, const char *why) {
-  return diags_add(parser->diags, NULL, 0, 0, "--arg %s: %s", parser->argument->text, why);
+  return diags_add(parser->context->diags, NULL, 0, 0, "--arg %s: %s", parser->argument->text, why);
 }
 
 // ---- Contents ----------------------------------------------------------------------------------
@@ -70,7 +66,7 @@ static bool fill_ramp(Parser *parser, const Slice *operand) {
 static bool fill_random_floats(Parser *parser, double low, double high) {
   Argument *argument = parser->argument;
   for (uint64_t i = 0; i < argument->count; i++) {
-    double unit = random_unit_f64(random_draw(parser->seed, i, parser->index));
+    double unit = random_unit_f64(random_draw(parser->context->seed, i, parser->index));
     put(argument, i, element_from_double(argument->element, low + (high - low) * unit));
   }
   return true;
@@ -94,7 +90,7 @@ static bool fill_random(Parser *parser, const Slice *operand, uint32_t operands)
     high = (high - low) & mask; // the span; sums below wrap to the type
   }
   for (uint64_t i = 0; i < argument->count; i++) {
-    uint64_t bits = random_draw(parser->seed, i, parser->index);
+    uint64_t bits = random_draw(parser->context->seed, i, parser->index);
     put(argument, i, high == UINT64_MAX ? bits : low + random_below(bits, high + 1));
   }
   return true;
@@ -123,7 +119,7 @@ static bool set_count(Parser *parser, uint64_t count) {
   Argument *argument = parser->argument;
   argument->count = count;
   if (count == 0) return fail(parser, "an array needs at least one element");
-  if (count > (UINT64_C(1) << MOST_ARRAY_BYTES_LOG2) / argument->element->bytes) return fail(parser, "the array is too large");
+  if (count > parser->context->most_bytes / argument->element->bytes) return fail(parser, "the array is larger than device memory");
   return true;
 }
 
@@ -134,14 +130,14 @@ static bool allocate_contents(Parser *parser) {
   void *volatile probe = malloc(bytes); // volatile: compilers drop a malloc that is only freed
   if (probe == NULL) return fail(parser, "the array is too large for this computer's memory");
   free(probe);
-  argument->contents = arena_alloc(parser->arena, bytes);
+  argument->contents = arena_alloc(parser->context->arena, bytes);
   return true;
 }
 
 static bool fill_list(Parser *parser, Slice list, bool sized) {
   Argument *argument = parser->argument;
   uint64_t count = split_list(list, NULL, 0);
-  Slice *items = ARENA_ARRAY(parser->arena, Slice, count);
+  Slice *items = ARENA_ARRAY(parser->context->arena, Slice, count);
   split_list(list, items, count);
   if (!sized && !set_count(parser, count)) return false;
   if (count > argument->count) return fail(parser, "more values than elements");
@@ -149,7 +145,7 @@ static bool fill_list(Parser *parser, Slice list, bool sized) {
   for (uint64_t i = 0; i < count; i++) {
     uint64_t bits;
     if (!element_parse(argument->element, items[i], &bits)) {
-      return diags_add(parser->diags, NULL, 0, 0, "--arg %s: '%.*s' is no %s", argument->text, (int)items[i].length, items[i].at,
+      return diags_add(parser->context->diags, NULL, 0, 0, "--arg %s: '%.*s' is no %s", argument->text, (int)items[i].length, items[i].at,
                        argument->element->name);
     }
     put(argument, i, bits);
@@ -161,12 +157,13 @@ static bool fill_file(Parser *parser, const char *path, bool sized) {
   Argument *argument = parser->argument;
   char *bytes;
   size_t length;
-  if (!file_read(parser->arena, path, &bytes, &length, parser->diags)) return false;
+  if (!file_read(parser->context->arena, path, &bytes, &length, parser->context->diags)) return false;
   uint32_t each = argument->element->bytes;
-  if (!sized && length % each != 0) return diags_add(parser->diags, path, 0, 0, "has %zu bytes, no multiple of %u", length, each);
+  if (!sized && length % each != 0) return diags_add(parser->context->diags, path, 0, 0, "has %zu bytes, no multiple of %u", length, each);
   if (!sized && !set_count(parser, length / each)) return false;
   if (length != argument->count * each) {
-    return diags_add(parser->diags, path, 0, 0, "has %zu bytes, '%s' needs %" PRIu64, length, argument->text, argument->count * each);
+    return diags_add(parser->context->diags, path, 0, 0, "has %zu bytes, '%s' needs %" PRIu64, length, argument->text,
+                     argument->count * each);
   }
   argument->contents = (uint8_t *)bytes;
   return true;
@@ -234,10 +231,10 @@ static bool parse_scalar(Parser *parser, const char *value) {
   Argument *argument = parser->argument;
   uint64_t bits;
   if (!element_parse(argument->element, slice_of(value), &bits)) {
-    return diags_add(parser->diags, NULL, 0, 0, "--arg %s: '%s' is no %s", argument->text, value, argument->element->name);
+    return diags_add(parser->context->diags, NULL, 0, 0, "--arg %s: '%s' is no %s", argument->text, value, argument->element->name);
   }
   argument->count = 1;
-  argument->contents = arena_alloc(parser->arena, sizeof bits);
+  argument->contents = arena_alloc(parser->context->arena, sizeof bits);
   memcpy(argument->contents, &bits, sizeof bits);
   return true;
 }
@@ -253,7 +250,7 @@ static bool parse_bytes(Parser *parser, const char *value) {
   size_t length = strlen(value);
   if (length == 0 || length % 2 != 0) return fail(parser, "bytes need an even number of hexadecimal digits");
   argument->count = length / 2;
-  argument->contents = arena_alloc(parser->arena, length / 2);
+  argument->contents = arena_alloc(parser->context->arena, length / 2);
   for (size_t i = 0; i < length / 2; i++) {
     int high = hex_digit(value[2 * i]), low = hex_digit(value[2 * i + 1]);
     if (high < 0 || low < 0) return fail(parser, "bytes are hexadecimal digits");
@@ -277,10 +274,11 @@ static bool unknown_type(Parser *parser, Slice type) {
   uint32_t count = 0;
   for (; count < element_count; count++) names[count] = elements[count].name;
   names[count++] = "bytes";
-  const char *word = arena_copy_text(parser->arena, type.at, type.length);
+  const char *word = arena_copy_text(parser->context->arena, type.at, type.length);
   const char *near = text_nearest(word, names, count);
   if (near == NULL) return fail(parser, "write TYPE:VALUE, NAME:TYPE=VALUE or NAME:TYPE[COUNT]=CONTENTS");
-  return diags_add(parser->diags, NULL, 0, 0, "--arg %s: unknown type '%s'; did you mean '%s'?", parser->argument->text, word, near);
+  return diags_add(parser->context->diags, NULL, 0, 0, "--arg %s: unknown type '%s'; did you mean '%s'?", parser->argument->text, word,
+                   near);
 }
 
 // A type with what may follow it: "f32[10]", "u32", "bytes".
@@ -296,10 +294,9 @@ static bool parse_typed(Parser *parser, Slice typed, const char *value) {
   return parse_array(parser, (Slice){bracket + 1, (uint32_t)(end - bracket - 1)}, value);
 }
 
-bool argument_parse(Argument *argument, Arena *arena, const char *text, const Argument *earlier, uint32_t index, uint64_t seed,
-                    Diags *diags) {
+bool argument_parse(Argument *argument, const ArgumentContext *context, const char *text, const Argument *earlier, uint32_t index) {
   *argument = (Argument){.text = text, .name = ""};
-  Parser parser = {argument, arena, diags, index, seed};
+  Parser parser = {argument, context, index};
   if (text[0] == '@') return parse_alias(&parser, earlier);
   size_t head = strcspn(text, "=");
   const char *value = text[head] == '=' ? text + head + 1 : NULL;
@@ -308,6 +305,6 @@ bool argument_parse(Argument *argument, Arena *arena, const char *text, const Ar
   Slice left = {text, (uint32_t)(colon - text)}, right = {colon + 1, (uint32_t)(text + head - colon - 1)};
   bool left_is_type = element_find(left) != NULL || slice_is(left, "bytes");
   if (left_is_type && value == NULL && memchr(right.at, '[', right.length) == NULL) return parse_typed(&parser, left, colon + 1);
-  argument->name = arena_copy_text(arena, left.at, left.length);
+  argument->name = arena_copy_text(context->arena, left.at, left.length);
   return parse_typed(&parser, right, value);
 }

@@ -94,9 +94,14 @@ typedef struct Argument {
   uint8_t *contents;            // initial bytes; NULL = zeros
   DeviceAddress address;        // arrays, once placed
 } Argument;
-// Parses --arg texts[index]; `earlier` are the index arguments before it.
-bool argument_parse(Argument *argument, Arena *arena, const char *text, const Argument *earlier, uint32_t index, uint64_t seed,
-                    Diags *diags);
+typedef struct ArgumentContext {
+  Arena *arena;
+  uint64_t seed;       // of random contents
+  uint64_t most_bytes; // largest array
+  Diags *diags;
+} ArgumentContext;
+// Parses one --arg; `earlier` are the index arguments before it, which @name may mean.
+bool argument_parse(Argument *argument, const ArgumentContext *context, const char *text, const Argument *earlier, uint32_t index);
 
 bool dump_array(const DumpWish *wish, Device *device, DeviceAddress address, const Element *element, uint64_t count, Diags *diags);
 bool dump_program(const Program *program);

@@ -159,9 +159,10 @@ static int run_program(Run *run, Program *program) {
   Diags diags = {0};
   PtxRun ptx_run = {.run = run, .kernel = find_kernel(program, options->kernel, &diags), .argument_count = options->arguments.count};
   ptx_run.arguments = ARENA_ARRAY(run->arena, Argument, ptx_run.argument_count);
+  ArgumentContext context = {run->arena, options->seed, options->spec.memory_bytes, &diags};
   bool ok = ptx_run.kernel != NULL;
   for (uint32_t i = 0; i < ptx_run.argument_count; i++) {
-    ok = argument_parse(&ptx_run.arguments[i], run->arena, options->arguments.items[i], ptx_run.arguments, i, options->seed, &diags) && ok;
+    ok = argument_parse(&ptx_run.arguments[i], &context, options->arguments.items[i], ptx_run.arguments, i) && ok;
   }
   ok = ok && check_arguments(ptx_run.kernel, ptx_run.arguments, ptx_run.argument_count, program->address_bits / 8, &diags);
   ok = ok && check_dump_names(options, ptx_run.arguments, ptx_run.argument_count, &diags);

@@ -4,6 +4,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+static const uint64_t MOST_BYTES = UINT64_C(1) << 38;
+
 typedef struct NumberCase {
   const char *type, *text;
   uint64_t bits;
@@ -154,7 +156,7 @@ static void arguments(void **state) {
     Arena *arena = arena_new();
     Diags diags = {0};
     Argument argument;
-    bool ok = argument_parse(&argument, arena, test->text, NULL, 0, 1, &diags);
+    bool ok = argument_parse(&argument, &(ArgumentContext){arena, 1, MOST_BYTES, &diags}, test->text, NULL, 0);
     if (ok != (test->name != NULL)) fail_msg("%s: %s", test->text, ok ? "accepted" : diags.items[0].text);
     assert_int_equal(diags.count, ok ? 0 : 1);
     if (ok) {
@@ -175,16 +177,16 @@ static void random_contents(void **state) {
   Arena *arena = arena_new();
   Diags diags = {0};
   Argument first, again, other, small;
-  assert_true(argument_parse(&first, arena, "f32[1000]=random(-2,3)", NULL, 0, 1, &diags));
-  assert_true(argument_parse(&again, arena, "f32[1000]=random(-2,3)", NULL, 0, 1, &diags));
-  assert_true(argument_parse(&other, arena, "f32[1000]=random(-2,3)", NULL, 0, 2, &diags));
+  assert_true(argument_parse(&first, &(ArgumentContext){arena, 1, MOST_BYTES, &diags}, "f32[1000]=random(-2,3)", NULL, 0));
+  assert_true(argument_parse(&again, &(ArgumentContext){arena, 1, MOST_BYTES, &diags}, "f32[1000]=random(-2,3)", NULL, 0));
+  assert_true(argument_parse(&other, &(ArgumentContext){arena, 2, MOST_BYTES, &diags}, "f32[1000]=random(-2,3)", NULL, 0));
   assert_memory_equal(first.contents, again.contents, 4000);
   assert_memory_not_equal(first.contents, other.contents, 4000);
   for (uint64_t i = 0; i < 1000; i++) {
     float value = f32_of((uint32_t)bits_at(&first, i));
     assert_true(value >= -2 && value <= 3);
   }
-  assert_true(argument_parse(&small, arena, "s8[1000]=random(-3,4)", NULL, 0, 1, &diags));
+  assert_true(argument_parse(&small, &(ArgumentContext){arena, 1, MOST_BYTES, &diags}, "s8[1000]=random(-3,4)", NULL, 0));
   unsigned seen = 0;
   for (uint64_t i = 0; i < 1000; i++) {
     int value = (int8_t)bits_at(&small, i);
@@ -201,10 +203,10 @@ static void aliases(void **state) {
   Arena *arena = arena_new();
   Diags diags = {0};
   Argument given[3];
-  assert_true(argument_parse(&given[0], arena, "a:f32[4]", given, 0, 1, &diags));
-  assert_true(argument_parse(&given[1], arena, "@a", given, 1, 1, &diags));
+  assert_true(argument_parse(&given[0], &(ArgumentContext){arena, 1, MOST_BYTES, &diags}, "a:f32[4]", given, 0));
+  assert_true(argument_parse(&given[1], &(ArgumentContext){arena, 1, MOST_BYTES, &diags}, "@a", given, 1));
   assert_ptr_equal(given[1].alias, &given[0]);
-  assert_false(argument_parse(&given[2], arena, "@b", given, 2, 1, &diags));
+  assert_false(argument_parse(&given[2], &(ArgumentContext){arena, 1, MOST_BYTES, &diags}, "@b", given, 2));
   diags_free(&diags);
   arena_free(arena);
 }
