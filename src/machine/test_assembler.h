@@ -130,6 +130,7 @@ static inline TrapKind bench_run(Bench *bench) {
     bench->code[i] = decoded;
   }
   bench->kernel.end = bench->count;
+  uint32_t const_bytes = bench->program.const_bytes;
   bench->program = (Program){.file = "test.ptx",
                              .address_bits = 64,
                              .code = bench->words,
@@ -137,7 +138,8 @@ static inline TrapKind bench_run(Bench *bench) {
                              .lines = bench->lines,
                              .code_count = bench->count,
                              .functions = &bench->kernel,
-                             .function_count = 1};
+                             .function_count = 1,
+                             .const_bytes = const_bytes};
   bench->launch.program = &bench->program;
   bench->launch.kernel = &bench->kernel;
   bench->launch.params = bench->params;

@@ -92,14 +92,15 @@ static bool call_malloc(Call *call) {
   return write_result(call, pointer, pointer, address);
 }
 
-static bool call_free(Call *call, bool *heap_changed) {
+static bool call_free(Call *call, bool *heap_changed, char note[256]) {
   uint32_t pointer = pointer_bytes(call);
   uint64_t address;
   if (!read_argument(call, 0, pointer, &address)) return false;
   if (address == 0) return true;
   *heap_changed = true;
   if (memory_heap_release(call->context->environment->memory, address)) return true;
-  *call->fault = (AccessFault){.kind = TRAP_ILLEGAL_ADDRESS, .space = SPACE_GLOBAL, .lane = call->lane, .address = address, .bytes = 1};
+  *call->fault = (AccessFault){.kind = TRAP_ILLEGAL_ADDRESS, .space = SPACE_GLOBAL, .lane = call->lane, .address = address};
+  snprintf(note, 256, "free of 0x%llx, which is no block of the kernel's heap", (unsigned long long)address);
   return false;
 }
 
@@ -113,7 +114,7 @@ bool system_execute(const SystemContext *context, Op op, uint32_t active, const 
     case OP_SYS_VPRINTF: done = call_vprintf(&call); break;
     case OP_SYS_ASSERTFAIL: done = call_assertfail(&call, note); break;
     case OP_SYS_MALLOC: done = call_malloc(&call); break;
-    case OP_SYS_FREE: done = call_free(&call, heap_changed); break;
+    case OP_SYS_FREE: done = call_free(&call, heap_changed, note); break;
     default: break;
     }
     if (!done) return false;
