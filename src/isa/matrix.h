@@ -80,11 +80,12 @@ unsigned matrix_pieces(Op op, uint32_t imm, unsigned lane, uint32_t stride, Matr
 // All 32 lanes' fragments are used, whatever `active` says; active lanes get their part of d. A source tuple
 // is always as many rows as its column says (for RZ: zeros). An imm that does not belong to the row's widths,
 // which only a damaged instruction word has, gives zeros.
-#define MATRIX_WIDTHS(X)                                                                                                        \
-  X(8, 8, 8, 8)                                                                                                                 \
-  X(8, 8, 8, 4)                                                                                                                 \
-  X(4, 8, 8, 8) X(4, 8, 8, 4) X(8, 2, 2, 8) X(8, 4, 1, 8) X(8, 1, 4, 8) X(8, 4, 4, 8) X(8, 2, 8, 8) X(8, 8, 2, 8) X(4, 2, 2, 4) \
-      X(2, 1, 1, 2) X(4, 2, 1, 4) X(2, 2, 1, 2) X(4, 4, 2, 4) X(2, 4, 2, 2) X(8, 4, 2, 8) X(8, 8, 4, 8) X(4, 2, 2, 8) X(8, 2, 2, 4)
+// clang-format off
+#define MATRIX_WIDTHS(X)                                                                                     \
+  X(8, 8, 8, 8) X(8, 8, 8, 4) X(4, 8, 8, 8) X(4, 8, 8, 4) X(8, 2, 2, 8) X(8, 4, 1, 8) X(8, 1, 4, 8)          \
+  X(8, 4, 4, 8) X(8, 2, 8, 8) X(8, 8, 2, 8) X(4, 2, 2, 4) X(2, 1, 1, 2) X(4, 2, 1, 4) X(2, 2, 1, 2)          \
+  X(4, 4, 2, 4) X(2, 4, 2, 2) X(8, 4, 2, 8) X(8, 8, 4, 8) X(4, 2, 2, 8) X(8, 2, 2, 4)
+// clang-format on
 #define MATRIX_DECLARE(d, a, b, c) void matrix_mma_##d##a##b##c(LaneOp *op);
 MATRIX_WIDTHS(MATRIX_DECLARE)
 #undef MATRIX_DECLARE
