@@ -19,65 +19,62 @@ typedef enum TypeId {
 typedef struct TypeInfo {
   const char *text;
   uint16_t bits;
-  uint8_t registers;  // consecutive 32-bit registers a value takes
+  uint8_t registers; // consecutive 32-bit registers a value takes
 } TypeInfo;
 extern const TypeInfo type_info[TYPE_COUNT];
 
 // How an instruction is carried out: who reads its operands and what its body means.
 typedef enum Kind {
-  KIND_ALU,      // body: pure function of each lane's a, b, c -> d
-  KIND_SREG,     // reads the special register numbered by imm
-  KIND_LOAD,     // d[0..n) = memory[a + imm]
-  KIND_STORE,    // memory[a + imm] = d[0..n)  (the d slots are sources)
-  KIND_ATOMIC,   // body: new = f(old as a, b, c); d = old
-  KIND_WARP,     // body: function of all lanes at once (shuffles, votes, matches, reductions)
-  KIND_MATRIX,   // body: function of all lanes at once on register tuples; memory forms as LOAD/STORE
-  KIND_TEXTURE,  // texture fetch, gather, query; surface load and store
-  KIND_CONTROL,  // changes the program counter or the active mask
-  KIND_BARRIER,  // block barriers, warp barriers
-  KIND_FENCE,    // orders memory; no data
-  KIND_SYSTEM,   // calls out of the kernel: printf, malloc, free, assert; sleep
+  KIND_ALU,     // body: pure function of each lane's a, b, c -> d
+  KIND_SREG,    // reads the special register numbered by imm
+  KIND_LOAD,    // d[0..n) = memory[a + imm]
+  KIND_STORE,   // memory[a + imm] = d[0..n)  (the d slots are sources)
+  KIND_ATOMIC,  // body: new = f(old as a, b, c); d = old
+  KIND_WARP,    // body: function of all lanes at once (shuffles, votes, matches, reductions)
+  KIND_MATRIX,  // body: function of all lanes at once on register tuples; memory forms as LOAD/STORE
+  KIND_TEXTURE, // texture fetch, gather, query; surface load and store
+  KIND_CONTROL, // changes the program counter or the active mask
+  KIND_BARRIER, // block barriers, warp barriers
+  KIND_FENCE,   // orders memory; no data
+  KIND_SYSTEM,  // calls out of the kernel: printf, malloc, free, assert; sleep
 } Kind;
 
 // The functional unit that carries an instruction out; how long it takes is the machine's affair.
 typedef enum Unit {
-  UNIT_ALU,     // 32-bit integer, logic, moves, compares
-  UNIT_FP32,    // single and half precision
+  UNIT_ALU,  // 32-bit integer, logic, moves, compares
+  UNIT_FP32, // single and half precision
   UNIT_FP64,
-  UNIT_SFU,     // approximate functions, conversions to and from wide types
-  UNIT_IMUL,    // integer multiply
-  UNIT_IDIV,    // integer division (a long sequence on hardware)
-  UNIT_LDST,    // address generation, all memory spaces, atomics
+  UNIT_SFU,  // approximate functions, conversions to and from wide types
+  UNIT_IMUL, // integer multiply
+  UNIT_IDIV, // integer division (a long sequence on hardware)
+  UNIT_LDST, // address generation, all memory spaces, atomics
   UNIT_TEX,
   UNIT_TENSOR,
-  UNIT_BRANCH,  // control flow, barriers
+  UNIT_BRANCH, // control flow, barriers
   UNIT_COUNT
 } Unit;
 
 // Memory spaces as instructions name them.
-typedef enum Space {
-  SPACE_NONE, SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONST, SPACE_PARAM,
-  SPACE_COUNT
-} Space;
+typedef enum Space { SPACE_NONE, SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONST, SPACE_PARAM, SPACE_COUNT } Space;
 extern const char *const space_text[SPACE_COUNT];
 
 // Properties of a row. Code asks for these, never for a certain instruction.
 enum {
-  OP_COMMUTES = 1u << 0,     // a and b may be exchanged
-  OP_FLOAT = 1u << 1,        // accepts MOD_FTZ (flush subnormal inputs and results)
-  OP_SAT = 1u << 2,          // accepts MOD_SAT (clamp to 0..1, NaN to 0; integers: to the type's range)
-  OP_CARRY_IN = 1u << 3,     // reads ps as a carry
-  OP_CARRY_OUT = 1u << 4,    // writes a carry to pd[0]
-  OP_PRED_IN = 1u << 5,      // reads ps as a selector (selp) or a predicate operand (vote, bar.red)
-  OP_PRED_OUT = 1u << 6,     // writes pd[0] and, where it is not PRED_TRUE, pd[1]
-  OP_BRANCH = 1u << 7,       // target in imm or in register a; reconvergence in `reconverge`
-  OP_CALLS = 1u << 8,        // calls a function
-  OP_RETURN = 1u << 9,       // leaves the function (ret)
-  OP_EXITS = 1u << 10,       // ends the thread
-  OP_INDIRECT = 1u << 11,    // target in register a, not in imm
-  OP_MOVE = 1u << 12,        // copies a to d unchanged: the allocator may coalesce it
-  OP_PURE = 1u << 13,        // no effect but its results: may be removed when they are dead
-  OP_VOLATILE_RESULT = 1u << 14,  // differs each time it is read (clock)
+  OP_COMMUTES = 1u << 0,         // a and b may be exchanged
+  OP_FLOAT = 1u << 1,            // accepts MOD_FTZ (flush subnormal inputs and results)
+  OP_SAT = 1u << 2,              // accepts MOD_SAT (clamp to 0..1, NaN to 0; integers: to the type's range)
+  OP_CARRY_IN = 1u << 3,         // reads ps as a carry
+  OP_CARRY_OUT = 1u << 4,        // writes a carry to pd[0]
+  OP_PRED_IN = 1u << 5,          // reads ps as a selector (selp) or a predicate operand (vote, bar.red)
+  OP_PRED_OUT = 1u << 6,         // writes pd[0] and, where it is not PRED_TRUE, pd[1]
+  OP_BRANCH = 1u << 7,           // target in imm or in register a; reconvergence in `reconverge`
+  OP_CALLS = 1u << 8,            // calls a function
+  OP_RETURN = 1u << 9,           // leaves the function (ret)
+  OP_EXITS = 1u << 10,           // ends the thread
+  OP_INDIRECT = 1u << 11,        // target in register a, not in imm
+  OP_MOVE = 1u << 12,            // copies a to d unchanged: the allocator may coalesce it
+  OP_PURE = 1u << 13,            // no effect but its results: may be removed when they are dead
+  OP_VOLATILE_RESULT = 1u << 14, // differs each time it is read (clock)
   OP_WRITES_MEMORY = 1u << 15,
   OP_READS_MEMORY = 1u << 16,
   OP_MEMBER_MASK = 1u << 17, // its last used source (of a, b, c) is a member mask, unless MOD_FULL_MASK
@@ -88,13 +85,13 @@ enum {
 };
 
 typedef struct OpInfo {
-  const char *id;        // "ADD_F32_RN"
-  const char *text;      // canonical PTX spelling, "add.rn.f32": the front end looks it up by this
-  const char *meaning;   // register-transfer sentence for docs and traces
+  const char *id;      // "ADD_F32_RN"
+  const char *text;    // canonical PTX spelling, "add.rn.f32": the front end looks it up by this
+  const char *meaning; // register-transfer sentence for docs and traces
   Kind kind;
   Unit unit;
-  Space space;           // of memory kinds
-  TypeId d, a, b, c;     // operand types; TYPE_none = slot unused
+  Space space;       // of memory kinds
+  TypeId d, a, b, c; // operand types; TYPE_none = slot unused
   uint32_t flags;
 } OpInfo;
 
@@ -115,23 +112,29 @@ typedef enum SpecialRegister {
 #undef SREG
   SREG_COUNT
 } SpecialRegister;
-typedef struct SregInfo { const char *text, *meaning; } SregInfo;  // text as in PTX: "%tid.x"
+typedef struct SregInfo {
+  const char *text, *meaning;
+} SregInfo; // text as in PTX: "%tid.x"
 extern const SregInfo sreg_info[SREG_COUNT];
 
 // ---- One instruction ---------------------------------------------------------------------------
 // Which operand the imm field stands for.
 typedef enum OperandSelect {
-  SELECT_REGISTERS,                        // a, b, c are registers
-  SELECT_IMM_A, SELECT_IMM_B, SELECT_IMM_C,        // 32-bit immediate; see instr_immediate()
-  SELECT_CONST_A, SELECT_CONST_B, SELECT_CONST_C,  // constant bank: imm = bank << 24 | byte offset
+  SELECT_REGISTERS, // a, b, c are registers
+  SELECT_IMM_A,
+  SELECT_IMM_B,
+  SELECT_IMM_C, // 32-bit immediate; see imm_value()
+  SELECT_CONST_A,
+  SELECT_CONST_B,
+  SELECT_CONST_C, // constant bank: imm = bank << 24 | byte offset
   SELECT_COUNT
 } OperandSelect;
 
 // Constant banks.
 enum {
-  BANK_PARAM = 0,    // kernel parameters of this launch
-  BANK_CONST = 1,    // the module's .const variables
-  BANK_SYMBOL = 2,   // addresses of the module's variables and functions, 8 bytes each, set at load
+  BANK_PARAM = 0,  // kernel parameters of this launch
+  BANK_CONST = 1,  // the module's .const variables
+  BANK_SYMBOL = 2, // addresses of the module's variables and functions, 8 bytes each, set at load
   BANK_COUNT = 3
 };
 
@@ -140,7 +143,8 @@ enum {
   MOD_FTZ = 1u << 0,
   MOD_SAT = 1u << 1,
   // KIND_LOAD, KIND_STORE: number of elements, as log2 in bits 2..3 (1, 2, 4)
-  MOD_VECTOR_SHIFT = 2, MOD_VECTOR_MASK = 3u << 2,
+  MOD_VECTOR_SHIFT = 2,
+  MOD_VECTOR_MASK = 3u << 2,
   // memory kinds: how it is cached and ordered (timing and ordering only)
   MOD_VOLATILE = 1u << 4,     // also relaxed, acquire, release, .cv, .wt: bypasses L1
   MOD_CACHE_GLOBAL = 1u << 5, // .cg: L2 only
@@ -148,7 +152,7 @@ enum {
   MOD_NON_COHERENT = 1u << 7, // .nc: texture path
   MOD_ADDRESS32 = 1u << 8,    // the address register is one 32-bit register, not a pair
   // KIND_WARP, KIND_BARRIER
-  MOD_FULL_MASK = 1u << 4,    // member mask is all 32 lanes; its slot is unused
+  MOD_FULL_MASK = 1u << 4, // member mask is all 32 lanes; its slot is unused
 };
 
 // Decoded form. Register slots hold physical numbers 0..254 or REG_ZERO; wide values name their
@@ -156,16 +160,16 @@ enum {
 typedef struct Instr {
   uint16_t op;
   uint16_t mods;
-  uint8_t select;       // OperandSelect
-  uint8_t guard;        // predicate; PRED_TRUE = always
+  uint8_t select; // OperandSelect
+  uint8_t guard;  // predicate; PRED_TRUE = always
   bool guard_negated;
-  uint8_t pd[2];        // destination predicates
-  uint8_t ps;           // source predicate (OP_PRED_IN, OP_CARRY_IN); encoded in the c slot
+  uint8_t pd[2]; // destination predicates
+  uint8_t ps;    // source predicate (OP_PRED_IN, OP_CARRY_IN); encoded in the c slot
   bool ps_negated;
-  uint8_t d[4];         // destinations; sources for OP_DATA_IN
+  uint8_t d[4]; // destinations; sources for OP_DATA_IN
   uint8_t a, b, c;
-  uint32_t imm;         // immediate, constant reference, address offset, branch target, sreg
-  uint32_t reconverge;  // OP_BRANCH: instruction index where the paths meet, 24 bits (d[1..3])
+  uint32_t imm;        // immediate, constant reference, address offset, branch target, sreg
+  uint32_t reconverge; // OP_BRANCH: instruction index where the paths meet, 24 bits (d[1..3])
 } Instr;
 
 // 128 bits, little-endian words. Layout (docs/encoding.md is made from it):
@@ -190,22 +194,21 @@ bool instr_decode(InstrWord word, Instr *instr);
 
 // Registers an instruction touches, in one place for liveness, scoreboards, printers, checks.
 typedef struct OperandUse {
-  uint8_t slot;       // 0..3 = d[slot], 4 = a, 5 = b, 6 = c, 7..8 = pd, 9 = ps, 10 = guard
-  uint8_t registers;  // consecutive registers; 0 for predicates
+  uint8_t slot;      // 0..3 = d[slot], 4 = a, 5 = b, 6 = c, 7..8 = pd, 9 = ps, 10 = guard
+  uint8_t registers; // consecutive registers; 0 for predicates
   bool predicate, written;
 } OperandUse;
-enum { SLOT_D = 0, SLOT_A = 4, SLOT_B = 5, SLOT_C = 6, SLOT_PD = 7, SLOT_PS = 9, SLOT_GUARD = 10,
-       MAX_OPERANDS = 11 };
+enum { SLOT_D = 0, SLOT_A = 4, SLOT_B = 5, SLOT_C = 6, SLOT_PD = 7, SLOT_PS = 9, SLOT_GUARD = 10, MAX_OPERANDS = 11 };
 // From row, mods, select and which slots are in use by the row. A slot taken by an immediate or
 // constant, and slots that hold REG_ZERO / PRED_TRUE, are still listed: callers skip those.
 unsigned op_operands(Op op, uint16_t mods, OperandSelect select, OperandUse uses[MAX_OPERANDS]);
-unsigned mods_vector_count(uint16_t mods);  // 1, 2 or 4
-uint16_t op_legal_mods(Op op);              // every modifier bit the row may carry
+unsigned mods_vector_count(uint16_t mods); // 1, 2 or 4
+uint16_t op_legal_mods(Op op);             // every modifier bit the row may carry
 
 // The value of an immediate for a slot of that type: 64-bit integers sign-extend, f64 takes imm
 // as its upper half, narrower types take the low bits.
 uint64_t imm_value(TypeId type, uint32_t imm);
-bool imm_fits(TypeId type, uint64_t value, uint32_t *imm);  // inverse, where it exists
+bool imm_fits(TypeId type, uint64_t value, uint32_t *imm); // inverse, where it exists
 
 // "@!p1 add.rn.ftz.f32 r4, r5, c[0][8]": for dumps and traces.
 void instr_format(const Instr *instr, Text *out);
@@ -221,12 +224,12 @@ bool op_find(const OpIndex *index, Slice text, Op *op);
 typedef struct LaneOp {
   uint32_t *d;
   const uint32_t *a, *b, *c;
-  uint32_t active;     // lanes that execute; others keep their d and pd
-  uint32_t ps;         // source predicate of every lane, negation applied
-  uint32_t pa;         // slot a of rows whose column a is `pred`: that predicate of every lane
-  uint32_t pd[2];      // in: old values; out: new values
+  uint32_t active; // lanes that execute; others keep their d and pd
+  uint32_t ps;     // source predicate of every lane, negation applied
+  uint32_t pa;     // slot a of rows whose column a is `pred`: that predicate of every lane
+  uint32_t pd[2];  // in: old values; out: new values
   uint16_t mods;
-  uint32_t imm;        // OP_IMM and KIND_MATRIX rows: the instruction's imm
+  uint32_t imm; // OP_IMM and KIND_MATRIX rows: the instruction's imm
 } LaneOp;
 typedef void (*LaneFunction)(LaneOp *op);
 // For KIND_ALU; NULL otherwise. For KIND_ATOMIC the function computes new values from old (a),

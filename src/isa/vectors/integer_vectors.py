@@ -86,6 +86,22 @@ def arithmetic(chapter):
             chapter.add(f"abs.s{bits}", (a,), mask(abs(signed(a, bits)), bits))
 
 
+def upper_bits_do_not_count(integer, logic):
+    """16-bit rows read the low half of their registers, whatever is above it."""
+    a, b = 0xABCD8001, 0x12340003
+    for text, d in (("add.b16", 0x8004), ("sub.b16", 0x7FFE), ("mul.hi.s16", 0xFFFE), ("mul.wide.u16", 0x18003), ("mul.wide.s16", 0xFFFE8003),
+                    ("div.u16", 0x2AAB), ("div.s16", 0xD556), ("rem.u16", 0), ("rem.s16", 0xFFFF), ("min.s16", 0x8001), ("min.u16", 3)):
+        integer.add(text, (a, b), d)
+    logic.add("shr.s16", (a, 3), 0xF000)
+    logic.add("shr.b16", (a, 3), 0x1000)
+    logic.add("shl.b16", (a, 3), 0x0008)
+    logic.add("not.b16", (a,), 0x7FFE)
+    logic.add("cnot.b16", (0xFFFF0000,), 1)
+    logic.add("setp.eq.b16", (a, 0x8001), None, (1, 0))
+    logic.add("setp.lt.s16", (a, b), None, (1, 0))
+    logic.add("setp.lt.u16", (a, b), None, (0, 1))
+
+
 def products(chapter):
     for bits in (16, 32, 64):
         for a, b, c in triples(bits):
@@ -390,6 +406,7 @@ def main():
     logic = Chapter("logic", "Moves, logic, shifts past the width, byte permutes, comparisons.")
     for make in (selection, bitwise, shifts, permutes, compares):
         make(logic)
+    upper_bits_do_not_count(integer, logic)
     memory = Chapter("memory", "Atomics: a is the old value, d the new one.")
     atomics(memory)
     for chapter in (integer, logic, memory):
