@@ -31,6 +31,7 @@ bool ptx_lower(const PtxSource *sources, uint32_t count, MirModule *mir, Arena *
   Lower lower = {.arena = mir->arena, .scratch = scratch, .diags = diags, .mir = mir, .modules = modules, .module_count = count};
   lower.index = op_index_new(scratch);
   lower.function_names.arena = lower.variable_names.arena = lower.homes.map.arena = lower.opcode_names.arena = scratch;
+  lower.parse_errors = diags->count;
   lower_modules(&lower);
   return diags->count == errors;
 }

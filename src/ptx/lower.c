@@ -11,6 +11,14 @@ bool complain(Fn *fn, PtxPlace place, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
+  // The parser has said already what is wrong here.
+  const Diags *diags = fn->lower->diags;
+  const char *file = fn->lower->modules[fn->module]->file;
+  for (uint32_t i = 0; i < fn->lower->parse_errors; i++) {
+    const Diag *diag = &diags->items[i];
+    if ((uint32_t)diag->line == place.line && (uint32_t)diag->column == place.column && diag->file && !strcmp(diag->file, file))
+      return false;
+  }
   return diags_add(fn->lower->diags, fn->lower->modules[fn->module]->file, (int)place.line, (int)place.column, "%s", text);
 }
 
@@ -95,6 +103,17 @@ void place_label(Fn *fn, uint32_t label) {
 }
 
 // ---- The generic path: operands in the order d, a, b, c ----------------------------------------------
+// Whether a register has the width that the instruction's operand needs.
+static bool check_width(Fn *fn, const Opcode *opcode, const PtxOperand *operand, TypeId type) {
+  if (operand->kind != PTX_REG) return true;
+  unsigned needed = type_info[type].bits, bits = fn->registers[operand->reg].bits;
+  if (opcode->narrow_bits && needed == 32 && bits == opcode->narrow_bits) return true;
+  if (bits == needed || (needed == 8 && bits > 8 && bits <= 32)) return true;
+  const PtxRegister *reg = &fn->ptx->registers.items[operand->reg];
+  return complain(fn, operand->place, "'%.*s' is a .%s register, but '%.*s' needs %u bits here", (int)reg->name.length, reg->name.at,
+                  ptx_type_text(reg->type), (int)fn->instr->text.length, fn->instr->text.at, needed);
+}
+
 static bool write_destination(Fn *fn, const Opcode *opcode, const PtxOperand *operand, MirInstr *out) {
   const OpInfo *info = &op_info[opcode->op];
   const PtxOperand *predicate = NULL;
@@ -108,17 +127,7 @@ static bool write_destination(Fn *fn, const Opcode *opcode, const PtxOperand *op
     return write_predicate(fn, operand, &out->pd[0]);
   }
   if (predicate && !write_predicate(fn, predicate, &out->pd[0])) return false;
-  return write_register(fn, operand, width, &out->d[0]);
-}
-
-static bool check_source(Fn *fn, const Opcode *opcode, const PtxOperand *operand, TypeId type, const Value *value) {
-  if (operand->kind != PTX_REG) return true;
-  unsigned needed = type_info[type].bits;
-  if (opcode->narrow_bits && needed == 32 && value->bits_wide == opcode->narrow_bits) return true;
-  if (value->bits_wide == needed || (needed < 32 && value->bits_wide >= needed && value->width == 1)) return true;
-  const PtxRegister *reg = &fn->ptx->registers.items[operand->reg];
-  return complain(fn, operand->place, "'%.*s' is a .%s register, but '%s' takes %u bits here", (int)reg->name.length, reg->name.at,
-                  ptx_type_text(reg->type), op_info[opcode->op].text, needed);
+  return check_width(fn, opcode, operand, info->d) && write_register(fn, operand, width, &out->d[0]);
 }
 
 // The PTX type by which a slot's literal is read.
@@ -150,7 +159,7 @@ bool read_source(Fn *fn, const Opcode *opcode, const PtxOperand *operand, unsign
   sources->used[slot] = true;
   if (type == TYPE_pred) return read_slot_predicate(fn, operand, &sources->slot[slot]);
   if (!read_value(fn, operand, literal_type(opcode, type), &sources->slot[slot])) return false;
-  return check_source(fn, opcode, operand, type, &sources->slot[slot]);
+  return check_width(fn, opcode, operand, type);
 }
 
 // CC.CF: one predicate for the whole function.
@@ -293,7 +302,7 @@ static void lower_statement(Fn *fn, const PtxStatement *statement) {
   const PtxInstr *instr = &statement->instr;
   fn->instr = instr;
   if (instr->has_guard && fn->registers[instr->guard].width != 0) {
-    complain(fn, instr->place, "the guard must be a predicate");
+    if (!fn->lower->parse_errors) complain(fn, instr->place, "the guard must be a predicate");
     return;
   }
   Handler handler = handler_find(instr->parts[0]);

@@ -91,6 +91,7 @@ typedef struct Lower {
   Arena *arena;   // of the MirModule
   Arena *scratch; // dies with the compilation
   Diags *diags;
+  uint32_t parse_errors; // diags that the parser made: the first ones
   MirModule *mir;
   const OpIndex *index;
   PtxModule *const *modules;

@@ -63,7 +63,8 @@ bool lower_shfl(Fn *fn, const PtxInstr *instr) {
   Value lane, clamp;
   Sources sources = {.used = {true, true, false}};
   uint16_t mods;
-  if (!write_results(fn, &instr->operands[0], &d, &p) || !read_value(fn, &instr->operands[1], PTX_B32, &sources.slot[0]) ||
+  Opcode opcode = {.op = row(fn, text), .type = PTX_B32};
+  if (!write_results(fn, &instr->operands[0], &d, &p) || !read_source(fn, &opcode, &instr->operands[1], 0, &sources) ||
       !read_value(fn, &instr->operands[2], PTX_U32, &lane) || !read_value(fn, &instr->operands[3], PTX_U32, &clamp) ||
       !read_mask(fn, instr, 4, 2, &sources, &mods)) {
     return false;
