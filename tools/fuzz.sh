@@ -12,7 +12,10 @@ for target in build-fuzz/fuzz_*; do
   name=${target##*/fuzz_}
   mkdir -p "build-fuzz/corpus/$name"
   seeds=""
-  case $name in parser | compile) seeds=tests/ptx/fuzz-corpus ;; esac
+  case $name in
+    parser | compile) seeds=tests/ptx/fuzz-corpus ;;
+    decode) seeds=tests/isa/fuzz-corpus ;;
+  esac
   # shellcheck disable=SC2086
   "$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 -verbosity=0 \
     -artifact_prefix="build-fuzz/findings/$name-" "build-fuzz/corpus/$name" $seeds >"build-fuzz/$name.log" 2>&1 &

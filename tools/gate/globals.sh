@@ -1,7 +1,9 @@
 #!/bin/sh
-# No writable data in library objects: nm's D, B and C symbols. globals.sh BUILD_FOLDER
-# src/cudart is the one exception: the CUDA runtime's interface has process-wide state.
+# No writable data in library objects: nothing in .data or .bss (constant tables of pointers lie in .data.rel.ro).
+# globals.sh BUILD_FOLDER. src/cudart is no library of the layers: the CUDA runtime has process-wide state.
 found=$(for library in "$1"/lib*.a; do
-  nm -A "$library" 2>/dev/null | grep -E ' [BbDdC] ' | grep -vE ' [bd] (__compound_literal|\.)'
+  objdump -t "$library" | awk -v library="${library##*/}" '
+    /file format/ { object = $1 }
+    / O / && ($4 ~ /^\.(data|bss|tdata|tbss)(\.|$)/ || $5 ~ /^\.(data|bss)(\.|$)/) && $0 !~ /\.data\.rel\.ro/ { print library ": " object " " $NF }'
 done)
 [ -z "$found" ] || { echo "$found"; exit 1; }
