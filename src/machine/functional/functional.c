@@ -262,7 +262,8 @@ static void run_grid(Runner *run, Residents *residents) {
 static void set_view(Runner *run) {
   const MachineEnvironment *environment = run->environment;
   const Launch *launch = run->launch;
-  run->view = (MemoryView){.memory = environment->memory,
+  run->view = (MemoryView){.bulk = bulk_functions(),
+                           .memory = environment->memory,
                            .global = memory_bytes(environment->memory),
                            .global_base = memory_base(environment->memory),
                            .shared_bytes = run->layout.shared_bytes,

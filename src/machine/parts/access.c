@@ -1,5 +1,5 @@
 // Memory accesses of a warp; see access.h.
-#include "machine/parts/access.h"
+#include "machine/parts/access_element.h"
 
 // ---- One lane ------------------------------------------------------------------------------------
 
@@ -91,33 +91,7 @@ bool lane_write(const MemoryView *view, Space space, uint64_t address, uint32_t 
   return lane_transfer(view, space, address, bytes, natural_align(bytes), lane, copy, true, &window, fault);
 }
 
-// ---- Register rows -----------------------------------------------------------------------------
-
-static inline uint32_t extend(uint32_t value, unsigned bytes, bool sign) {
-  if (!sign || bytes == 4) return value;
-  return bytes == 1 ? (uint32_t)(int32_t)(int8_t)(uint8_t)value : (uint32_t)(int32_t)(int16_t)(uint16_t)value;
-}
-
-// One element of one lane from memory to its register, and back. `bytes` is a constant in every caller's copy.
-static inline __attribute__((always_inline)) void element_in(uint32_t *row, unsigned lane, const uint8_t *from, unsigned bytes, bool sign) {
-  if (bytes == 8) {
-    memcpy(&row[lane], from, 4);
-    memcpy(&row[WARP_LANES + lane], from + 4, 4);
-  } else {
-    uint32_t value = 0;
-    memcpy(&value, from, bytes);
-    row[lane] = extend(value, bytes, sign);
-  }
-}
-
-static inline __attribute__((always_inline)) void element_out(const uint32_t *row, unsigned lane, uint8_t *to, unsigned bytes) {
-  if (bytes == 8) {
-    memcpy(to, &row[lane], 4);
-    memcpy(to + 4, &row[WARP_LANES + lane], 4);
-  } else {
-    memcpy(to, &row[lane], bytes);
-  }
-}
+// ---- Some lanes ------------------------------------------------------------------------------------
 
 static void lane_in(const Access *access, unsigned lane, const uint8_t *from) {
   for (unsigned k = 0; k < access->elements; k++) {
@@ -143,129 +117,6 @@ static void lane_out(const Access *access, unsigned lane, uint8_t *to) {
   }
 }
 
-// ---- All lanes at once ---------------------------------------------------------------------------
-
-// How the addresses of a full warp lie.
-typedef struct Spread {
-  uint64_t least, most; // lowest and highest address
-  uint32_t low_bits;    // OR of all addresses' low halves: alignment
-  bool one_page;        // all in the same 4 GiB: the rest of this struct holds
-  bool uniform, linear; // all equal; each `bytes` after the one before
-} Spread;
-
-static Spread spread_of(const Access *access, uint32_t bytes) {
-  const uint32_t *low = access->address;
-  uint32_t first = low[0], least = UINT32_MAX, most = 0, bits = 0, apart = 0, uneven = 0, upper = 0;
-  for (uint32_t i = 0; i < WARP_LANES; i++) {
-    uint32_t at = low[i], distance = at - first;
-    least = at < least ? at : least;
-    most = at > most ? at : most;
-    bits |= at + access->offset;
-    apart |= distance;
-    uneven |= distance ^ i * bytes;
-  }
-  uint64_t page = 0, offset = access->offset;
-  if (access->wide) {
-    const uint32_t *high = low + WARP_LANES;
-    for (uint32_t i = 0; i < WARP_LANES; i++) upper |= high[i] ^ high[0];
-    page = (uint64_t)high[0] << 32;
-    offset = (uint64_t)(int64_t)(int32_t)access->offset;
-  }
-  Spread spread = {.least = (page | least) + offset, .most = (page | most) + offset, .low_bits = bits};
-  if (!access->wide) { // narrow addresses wrap; a warp that straddles the wrap is rare enough to go lane by lane
-    spread.least = (uint32_t)spread.least;
-    spread.most = (uint32_t)spread.most;
-  }
-  spread.one_page = upper == 0 && spread.least <= spread.most;
-  spread.uniform = apart == 0;
-  spread.linear = uneven == 0;
-  return spread;
-}
-
-// Host address of spread.least if [least, most + bytes) is valid as a whole.
-static uint8_t *spread_pointer(const MemoryView *view, const Access *access, const Spread *spread, uint32_t bytes, bool write,
-                               Window *window) {
-  uint64_t reach = spread->most - spread->least + bytes;
-  if (!spread->one_page || (spread->low_bits & (bytes - 1)) != 0 || reach > UINT32_MAX) return NULL;
-  if (spread->least >= window->first && spread->least < window->last && window->last - spread->least >= reach) {
-    return view->global + (spread->least - view->global_base);
-  }
-  return lane_pointer(view, access->space, spread->least, (uint32_t)reach, write, window);
-}
-
-static inline __attribute__((always_inline)) void rows_in(const Access *access, const uint8_t *host, uint32_t least, unsigned bytes,
-                                                          bool sign) {
-  for (unsigned k = 0; k < access->elements; k++) {
-    uint32_t *row = access->data[k];
-    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-      element_in(row, lane, host + (uint32_t)(access->address[lane] - least) + k * bytes, bytes, sign);
-    }
-  }
-}
-
-static inline __attribute__((always_inline)) void rows_out(const Access *access, uint8_t *host, uint32_t least, unsigned bytes) {
-  for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-    uint8_t *to = host + (uint32_t)(access->address[lane] - least);
-    for (unsigned k = 0; k < access->elements; k++) element_out(access->data[k], lane, to + k * bytes, bytes);
-  }
-}
-
-static void splat(uint32_t *row, uint32_t value) {
-  for (unsigned lane = 0; lane < WARP_LANES; lane++) row[lane] = value;
-}
-
-// Destination rows may be the address rows themselves: those are read before they are overwritten.
-static bool overlaps_address(const Access *access) {
-  const uint32_t *from = access->address, *to = from + (access->wide ? 2 : 1) * WARP_LANES;
-  size_t rows = access->element_bytes == 8 ? 2 : 1;
-  for (unsigned k = 0; k < access->elements; k++) {
-    if (access->data[k] < to && access->data[k] + rows * WARP_LANES > from) return true;
-  }
-  return false;
-}
-
-static void bulk_in(const Access *access, const uint8_t *host, const Spread *spread) {
-  Access copy;
-  uint32_t address[WARP_LANES];
-  uint32_t least = (uint32_t)spread->least - access->offset;
-  if (access->element_bytes == 4 && access->elements == 1) {
-    uint32_t *row = access->data[0], value;
-    if (spread->linear) {
-      memcpy(row, host, 4 * WARP_LANES);
-      return;
-    }
-    if (spread->uniform) {
-      memcpy(&value, host, 4);
-      splat(row, value);
-      return;
-    }
-  } else if (overlaps_address(access)) {
-    memcpy(address, access->address, sizeof address);
-    copy = *access;
-    copy.address = address;
-    access = &copy;
-  }
-  switch (access->element_bytes) {
-  case 1: rows_in(access, host, least, 1, access->sign_extend); break;
-  case 2: rows_in(access, host, least, 2, access->sign_extend); break;
-  case 4: rows_in(access, host, least, 4, false); break;
-  default: rows_in(access, host, least, 8, false); break;
-  }
-}
-
-static void bulk_out(const Access *access, uint8_t *host, const Spread *spread) {
-  uint32_t least = (uint32_t)spread->least - access->offset;
-  switch (access->element_bytes) {
-  case 1: rows_out(access, host, least, 1); break;
-  case 2: rows_out(access, host, least, 2); break;
-  case 4:
-    if (access->elements == 1 && spread->linear) memcpy(host, access->data[0], 4 * WARP_LANES);
-    else rows_out(access, host, least, 4);
-    break;
-  default: rows_out(access, host, least, 8); break;
-  }
-}
-
 // Local memory: lanes that use the same aligned offset, as spills do, move whole rows.
 static bool local_rows(const MemoryView *view, const Access *access, bool write) {
   if (access->space != SPACE_LOCAL || access->element_bytes < 4 || access->active != UINT32_MAX) return false;
@@ -283,23 +134,24 @@ static bool local_rows(const MemoryView *view, const Access *access, bool write)
   return true;
 }
 
+// The common case of few lanes: 32-bit words in the window of last time.
+static inline bool in_window(const Window *window, uint64_t address, uint32_t bytes) {
+  return address >= window->first && address < window->last && window->last - address >= bytes && (address & (bytes - 1)) == 0;
+}
+
 bool access_load(const MemoryView *view, const Access *access, Window *window, AccessFault *fault) {
   uint32_t bytes = (uint32_t)access->element_bytes * access->elements;
-  if (access->active == UINT32_MAX && access->space != SPACE_LOCAL) {
-    Spread spread = spread_of(access, bytes);
-    const uint8_t *host = spread_pointer(view, access, &spread, bytes, false, window);
-    if (host != NULL) {
-      bulk_in(access, host, &spread);
-      return true;
-    }
-  }
+  if (access->active == UINT32_MAX && access->space != SPACE_LOCAL && view->bulk->load(view, access, window)) return true;
   if (local_rows(view, access, false)) return true;
+  bool is_word = bytes == 4 && access->elements == 1;
   for (uint32_t left = access->active; left != 0; left &= left - 1) {
     unsigned lane = (unsigned)__builtin_ctz(left);
     uint64_t address = access_address(access, lane);
     uint8_t data[32];
-    if (address >= window->first && address < window->last && window->last - address >= bytes && (address & (bytes - 1)) == 0) {
-      lane_in(access, lane, view->global + (address - view->global_base));
+    if (in_window(window, address, bytes)) {
+      const uint8_t *host = view->global + (address - view->global_base);
+      if (is_word) memcpy(&access->data[0][lane], host, 4);
+      else lane_in(access, lane, host);
       continue;
     }
     if (!lane_transfer(view, access->space, address, bytes, bytes, lane, data, false, window, fault)) return false;
@@ -310,20 +162,13 @@ bool access_load(const MemoryView *view, const Access *access, Window *window, A
 
 bool access_store(const MemoryView *view, const Access *access, Window *window, AccessFault *fault) {
   uint32_t bytes = (uint32_t)access->element_bytes * access->elements;
-  if (access->active == UINT32_MAX && access->space != SPACE_LOCAL) {
-    Spread spread = spread_of(access, bytes);
-    uint8_t *host = spread_pointer(view, access, &spread, bytes, true, window);
-    if (host != NULL) {
-      bulk_out(access, host, &spread);
-      return true;
-    }
-  }
+  if (access->active == UINT32_MAX && access->space != SPACE_LOCAL && view->bulk->store(view, access, window)) return true;
   if (local_rows(view, access, true)) return true;
   for (uint32_t left = access->active; left != 0; left &= left - 1) {
     unsigned lane = (unsigned)__builtin_ctz(left);
     uint64_t address = access_address(access, lane);
     uint8_t data[32];
-    if (address >= window->first && address < window->last && window->last - address >= bytes && (address & (bytes - 1)) == 0) {
+    if (in_window(window, address, bytes)) {
       lane_out(access, lane, view->global + (address - view->global_base));
       continue;
     }

@@ -10,8 +10,20 @@
 
 #include "machine/parts/block.h"
 
+typedef struct MemoryView MemoryView;
+typedef struct Access Access;
+typedef struct Window Window;
+
+// Transfers of a full warp whose lanes all fall into one valid window of a space but local. False: nothing was done.
+typedef struct BulkFunctions {
+  bool (*load)(const MemoryView *view, const Access *access, Window *window);
+  bool (*store)(const MemoryView *view, const Access *access, Window *window);
+} BulkFunctions;
+const BulkFunctions *bulk_functions(void); // the fastest that this processor can run
+
 // What a warp can reach. Pointers into the outside world and into the current block.
-typedef struct MemoryView {
+struct MemoryView {
+  const BulkFunctions *bulk;
   Memory *memory;
   uint8_t *global; // host address of device address global_base
   uint64_t global_base;
@@ -22,15 +34,15 @@ typedef struct MemoryView {
   uint32_t *local_touched;
   const uint8_t *banks[BANK_COUNT];
   uint32_t bank_bytes[BANK_COUNT];
-} MemoryView;
+};
 
 // A valid stretch of device addresses [first, last). Remembered per instruction, since one
 // instruction mostly stays in one buffer; zeros = none.
-typedef struct Window {
+struct Window {
   uint64_t first, last;
-} Window;
+};
 
-typedef struct Access {
+struct Access {
   Space space;
   uint8_t element_bytes; // 1, 2, 4, 8
   uint8_t elements;      // 1, 2, 4
@@ -40,7 +52,7 @@ typedef struct Access {
   uint32_t active;         // lanes
   const uint32_t *address; // rows
   uint32_t *data[4];       // rows of each element; 64-bit elements take two
-} Access;
+};
 
 typedef struct AccessFault {
   TrapKind kind;

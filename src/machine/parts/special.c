@@ -10,25 +10,40 @@ void special_thread(const Launch *launch, uint32_t warp, unsigned lane, uint32_t
   thread[2] = linear / launch->block[0] / launch->block[1];
 }
 
-// Registers that differ between the lanes of a warp.
-static bool lane_value(const SpecialContext *context, uint32_t number, unsigned lane, uint64_t *value) {
+// One of the three thread indices of all lanes of a warp.
+static void thread_row(const SpecialContext *context, unsigned dimension, uint32_t row[WARP_LANES]) {
+  const uint32_t *block = context->launch->block;
   uint32_t thread[3];
-  uint64_t bit = UINT64_C(1) << lane;
-  switch (number) {
-  case SREG_TID_X:
-  case SREG_TID_Y:
-  case SREG_TID_Z:
-    special_thread(context->launch, context->warp, lane, thread);
-    *value = thread[number - SREG_TID_X];
-    return true;
-  case SREG_LANEID: *value = lane; return true;
-  case SREG_LANEMASK_EQ: *value = bit; return true;
-  case SREG_LANEMASK_LE: *value = (bit << 1) - 1; return true;
-  case SREG_LANEMASK_LT: *value = bit - 1; return true;
-  case SREG_LANEMASK_GE: *value = (uint32_t) ~(bit - 1); return true;
-  case SREG_LANEMASK_GT: *value = (uint32_t) ~((bit << 1) - 1); return true;
-  default: return false;
+  special_thread(context->launch, context->warp, 0, thread);
+  for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+    row[lane] = thread[dimension];
+    if (++thread[0] < block[0]) continue;
+    thread[0] = 0;
+    if (++thread[1] < block[1]) continue;
+    thread[1] = 0;
+    thread[2]++;
   }
+}
+
+// Registers that differ between the lanes of a warp. False: this is not one.
+static bool lane_row(const SpecialContext *context, uint32_t number, uint32_t row[WARP_LANES]) {
+  if (number <= SREG_TID_Z) {
+    thread_row(context, number - SREG_TID_X, row);
+    return true;
+  }
+  if (number != SREG_LANEID && (number < SREG_LANEMASK_EQ || number > SREG_LANEMASK_GT)) return false;
+  for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+    uint64_t bit = UINT64_C(1) << lane;
+    switch (number) {
+    case SREG_LANEID: row[lane] = lane; break;
+    case SREG_LANEMASK_EQ: row[lane] = (uint32_t)bit; break;
+    case SREG_LANEMASK_LE: row[lane] = (uint32_t)((bit << 1) - 1); break;
+    case SREG_LANEMASK_LT: row[lane] = (uint32_t)(bit - 1); break;
+    case SREG_LANEMASK_GE: row[lane] = (uint32_t) ~(bit - 1); break;
+    default: row[lane] = (uint32_t) ~((bit << 1) - 1); break;
+    }
+  }
+  return true;
 }
 
 static uint64_t warp_value(const SpecialContext *context, uint32_t number) {
@@ -63,12 +78,16 @@ static uint64_t warp_value(const SpecialContext *context, uint32_t number) {
 }
 
 void special_read(const SpecialContext *context, uint32_t number, unsigned registers, uint32_t active, uint32_t *rows) {
-  uint64_t value = 0;
-  bool differs = lane_value(context, number, 0, &value);
-  if (!differs) value = warp_value(context, number);
-  for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-    if ((active >> lane & 1) == 0) continue;
-    if (differs) lane_value(context, number, lane, &value);
-    row_set(rows, lane, registers, value);
+  uint32_t row[WARP_LANES];
+  if (active == UINT32_MAX && registers == 1 && lane_row(context, number, rows)) return;
+  bool differs = lane_row(context, number, row);
+  uint64_t value = differs ? 0 : warp_value(context, number);
+  if (active == UINT32_MAX && registers == 1) {
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) rows[lane] = (uint32_t)value;
+    return;
+  }
+  for (; active != 0; active &= active - 1) {
+    unsigned lane = (unsigned)__builtin_ctz(active);
+    row_set(rows, lane, registers, differs ? row[lane] : value);
   }
 }
