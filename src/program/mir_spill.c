@@ -87,32 +87,51 @@ static void spill_reads(SpillPlan *plan, MirInstrVec *out, MirInstr *instr, Oper
   }
 }
 
-static void spill_instr(SpillPlan *plan, MirInstrVec *out, MirInstr instr) {
+// An instruction that writes its own guard: what follows it can no longer run under that guard.
+static bool writes_guard(const MirInstr *instr, const Operand *operands, unsigned count) {
+  for (unsigned i = 0; i < count; i++) {
+    if (operands[i].written && operands[i].registers == 0 && operands[i].ref->vreg == instr->guard.vreg) return true;
+  }
+  return false;
+}
+
+// Keeps what a helper was given; `like` says under which guard.
+static void push_keep(SpillPlan *plan, MirInstrVec *out, const Operand *written, VregId helper, const MirInstr *like) {
   Work *work = plan->work;
+  VregId v = written->ref->vreg;
+  if (plan->kinds[v] == SPILL_FRAME) {
+    push_frame_store(work, out, VREF(helper), written->registers, work_slot(work, v) + 4u * written->ref->part, like);
+    return;
+  }
+  push_predicate_to_register(work, out, VREF(plan->holder[v]), VREF(helper), like->line);
+  MirInstr *select = &out->items[out->count - 1];
+  select->guard = like->guard;
+  select->guard_negated = like->guard_negated;
+}
+
+static void spill_instr(SpillPlan *plan, MirInstrVec *out, MirInstr instr) {
   Operand operands[MAX_OPERANDS];
   unsigned count = mir_operands(&instr, operands);
   for (unsigned i = 0; i < count; i++) {
     if (operands[i].written && plan->kinds[operands[i].ref->vreg] == SPILL_REMAKE) return;
   }
   if (is_own_save(plan, &instr)) return;
-  MirInstr guard_like = instr;
   spill_reads(plan, out, &instr, operands, count);
-  guard_like.guard = instr.guard;
-  uint32_t at = out->count;
-  VEC_PUSH(out, work->arena);
+  MirInstr like = instr;
+  bool preload = writes_guard(&instr, operands, count); // then the helper starts with the old value and is kept always
+  if (preload) mir_rest(&like);
+  like.line = instr.line;
+  VregId helpers[MAX_OPERANDS];
   for (unsigned i = 0; i < count; i++) {
-    VregId v = operands[i].ref->vreg;
-    if (!operands[i].written || plan->kinds[v] == SPILL_NOT) continue;
-    VregId helper = work_temp(work, operands[i].registers);
-    if (plan->kinds[v] == SPILL_PREDICATE) {
-      push_predicate_to_register(work, out, VREF(plan->holder[v]), VREF(helper), instr.line);
-      MirInstr *select = &out->items[out->count - 1];
-      select->guard = guard_like.guard;
-      select->guard_negated = guard_like.guard_negated;
-    } else {
-      push_frame_store(work, out, VREF(helper), operands[i].registers, work_slot(work, v) + 4u * operands[i].ref->part, &guard_like);
-    }
-    *operands[i].ref = VREF(helper);
+    if (!operands[i].written || plan->kinds[operands[i].ref->vreg] == SPILL_NOT) continue;
+    helpers[i] = preload ? make_helper(plan, out, &operands[i], instr.line).vreg : work_temp(plan->work, operands[i].registers);
+  }
+  uint32_t at = out->count;
+  VEC_PUSH(out, plan->work->arena);
+  for (unsigned i = 0; i < count; i++) {
+    if (!operands[i].written || plan->kinds[operands[i].ref->vreg] == SPILL_NOT) continue;
+    push_keep(plan, out, &operands[i], helpers[i], &like);
+    *operands[i].ref = VREF(helpers[i]);
   }
   out->items[at] = instr;
 }

@@ -262,6 +262,13 @@ static void fill_entry(Generator *g, bool kernel, VregId depth) {
   start->d[0] = VREF(g->fuel);
   start->select = SELECT_IMM_A;
   start->imm = kernel ? 30 : 5;
+  // Everything that may be read is written first: the result, the local variables.
+  for (uint32_t offset = kernel ? 16 : 8; offset < 32; offset += offset == 8 ? 8 : 4) {
+    MirInstr *store = emit_op(g, OP_ST_LOCAL_B32);
+    store->a = VREF(g->f->frame_pointer);
+    store->imm = offset;
+    store->d[0] = VREF(g->fuel);
+  }
   MirInstr *load_depth = emit_op(g, kernel ? OP_MOV_B32 : OP_LD_LOCAL_B32);
   load_depth->d[0] = VREF(depth);
   if (kernel) {
@@ -291,12 +298,6 @@ static void fill_entry(Generator *g, bool kernel, VregId depth) {
     set->pd[0] = VREF(g->predicates[i]);
     set->select = SELECT_IMM_A;
     set->imm = below(g, 2);
-  }
-  if (!kernel) {
-    MirInstr *store = emit_op(g, OP_ST_LOCAL_B32);
-    store->a = VREF(g->f->frame_pointer);
-    store->imm = 8;
-    store->d[0] = VREF(g->fuel);
   }
 }
 
