@@ -108,7 +108,7 @@ int command_run(int argc, char **argv) {
       help_run();
       code = EXIT_OK;
     } else if (options.application != NULL) {
-      message_error("running a CUDA application needs Redoubt's CUDA runtime library, which this build does not have");
+      code = run_application(&run);
     } else if (options.target == NULL) {
       message_usage("run", "run what? A workload's name or a PTX file");
     } else {

@@ -26,6 +26,7 @@ typedef struct RunOptions {
   bool cooperative;
   VEC(const char *) arguments;
   bool size_given, ptx_given; // options of only one kind of target were used
+  bool granule_given;         // --set memory.granule
   bool dump_program;
   VEC(DumpWish) dumps;
   bool json;
@@ -68,6 +69,7 @@ void run_clear_progress(Run *run);
 
 int run_workload(Run *run, const Workload *workload); // run_workload.c
 int run_ptx(Run *run);                                // run_ptx.c
+int run_application(Run *run);                        // run_app.c
 
 // ---- Element types, arguments, dumps (argument.c, element.c, dump.c) ------------------------------
 typedef enum ElementKind { KIND_OF_UNSIGNED, KIND_OF_SIGNED, KIND_OF_BITS, KIND_OF_FLOAT } ElementKind;

@@ -183,6 +183,7 @@ static bool load_spec(Parsing *parsing) {
   Spec *spec = &parsing->options->spec;
   bool ok = spec_load(spec, parsing->arena, parsing->machine, &diags);
   for (uint32_t i = 0; ok && i < parsing->settings.count; i++) {
+    if (strcmp(parsing->settings.items[i].key, "memory.granule") == 0) parsing->options->granule_given = true;
     ok = spec_set(spec, parsing->settings.items[i].key, parsing->settings.items[i].value, NULL, 0, &diags);
   }
   if (ok && spec_check(spec, NULL, &diags)) return true;

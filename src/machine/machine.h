@@ -28,6 +28,9 @@ uint8_t *memory_at(const Memory *memory, uint64_t address, uint64_t bytes);
 bool memory_range(const Memory *memory, uint64_t address, uint64_t *first, uint64_t *last);
 // The allocation nearest to an address that may be in none: for messages. False: there are none.
 bool memory_near(const Memory *memory, uint64_t address, uint64_t *start, uint64_t *bytes);
+// Ordinary host memory that kernels may use at its host address; only with same_address. False: not possible.
+bool memory_register_host(Memory *memory, uint64_t address, uint64_t bytes);
+bool memory_unregister_host(Memory *memory, uint64_t address);
 // The heap of kernels' malloc and free: allocations that do not exceed `limit` bytes in all.
 uint64_t memory_heap_alloc(Memory *memory, uint64_t bytes, uint64_t limit);  // 0: none left
 bool memory_heap_release(Memory *memory, uint64_t address);  // false: no block of the heap

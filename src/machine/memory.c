@@ -17,6 +17,10 @@ typedef struct Allocation {
   bool heap;             // made by malloc in a kernel
 } Allocation;
 
+typedef struct HostRange {
+  uint64_t first, last; // host addresses
+} HostRange;
+
 struct Memory {
   uint64_t base, capacity, granule;
   uint8_t *bytes;
@@ -25,6 +29,8 @@ struct Memory {
   size_t packed;    // no hole of any use lies before items[packed]
   uint64_t touched; // offset; everything from here on still reads zero
   uint64_t in_use, heap_in_use;
+  HostRange *hosts; // registered host memory; few
+  size_t host_count;
 };
 
 Memory *memory_new(const MemoryOptions *options, Diags *diags) {
@@ -53,6 +59,7 @@ void memory_free(Memory *memory) {
   if (memory == NULL) return;
   munmap(memory->bytes, memory->capacity);
   free(memory->items);
+  free(memory->hosts);
   free(memory);
 }
 
@@ -176,7 +183,37 @@ bool memory_near(const Memory *memory, uint64_t address, uint64_t *start, uint64
   return true;
 }
 
+static bool host_range(const Memory *memory, uint64_t address, uint64_t *first, uint64_t *last) {
+  for (size_t i = 0; i < memory->host_count; i++) {
+    *first = memory->hosts[i].first;
+    *last = memory->hosts[i].last;
+    if (address >= *first && address < *last) return true;
+  }
+  return false;
+}
+
+bool memory_register_host(Memory *memory, uint64_t address, uint64_t bytes) {
+  bool same_address = (uint64_t)(uintptr_t)memory->bytes == memory->base;
+  bool overlaps = address < memory->base + memory->capacity && address + bytes > memory->base;
+  if (!same_address || bytes == 0 || bytes > UINT64_MAX - address || overlaps || address < GLOBAL_BASE32) return false;
+  HostRange *hosts = realloc(memory->hosts, (memory->host_count + 1) * sizeof *hosts);
+  ASSERT(hosts != NULL);
+  memory->hosts = hosts;
+  hosts[memory->host_count++] = (HostRange){address, address + bytes};
+  return true;
+}
+
+bool memory_unregister_host(Memory *memory, uint64_t address) {
+  for (size_t i = 0; i < memory->host_count; i++) {
+    if (memory->hosts[i].first != address) continue;
+    memory->hosts[i] = memory->hosts[--memory->host_count];
+    return true;
+  }
+  return false;
+}
+
 bool memory_range(const Memory *memory, uint64_t address, uint64_t *first, uint64_t *last) {
+  if (host_range(memory, address, first, last)) return true;
   if (memory->granule == 1) {
     uint64_t bytes;
     if (!memory_find(memory, address, first, &bytes)) return false;

@@ -1,0 +1,24 @@
+# The CUDA runtime library: build/cudart/libcudart.so.{13,12,11.0}, one build linked once per generation of the
+# interface: they differ in soname, symbol versions and the files named generation_*.c.
+# `redoubt run -- APPLICATION` puts them before the program.
+file(GLOB cudart_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cudart/*.c)
+list(FILTER cudart_sources EXCLUDE REGEX "/test_[^/]*\\.c$")
+set(cudart_by_generation ${cudart_sources})
+list(FILTER cudart_by_generation INCLUDE REGEX "/generation_[^/]*\\.c$")
+list(REMOVE_ITEM cudart_sources ${cudart_by_generation})
+add_library(cudart_objects OBJECT ${cudart_sources})
+foreach(generation 13 12 11)
+  set(target cudart${generation})
+  set(version ${generation})
+  if(generation EQUAL 11)
+    set(version 11.0)
+  endif()
+  set(map ${CMAKE_BINARY_DIR}/generated/libcudart.so.${version}.map)
+  file(CONFIGURE OUTPUT ${map} @ONLY CONTENT "libcudart.so.${version} {\n  global: cuda*; __cuda*;\n  local: *;\n};\n")
+  add_library(${target} SHARED ${cudart_by_generation} $<TARGET_OBJECTS:cudart_objects>)
+  target_compile_definitions(${target} PRIVATE CUDART_GENERATION=${generation})
+  target_link_libraries(${target} PRIVATE device zstd lz4)
+  target_link_options(${target} PRIVATE -Wl,--version-script=${map} -Wl,-Bsymbolic -Wl,-soname=libcudart.so.${version})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME cudart.so.${version} SUFFIX "" NO_SONAME ON
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/cudart)
+endforeach()

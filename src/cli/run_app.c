@@ -1,0 +1,132 @@
+// redoubt run -- APPLICATION: a CUDA program as its own process, with Redoubt's CUDA runtime library before it.
+//
+// The child inherits the standard streams. Options go to it in environment variables (src/cudart/environment.c), launch
+// records come back in a file. No greeting in that file means that the program never loaded the library.
+#include "cli/run.h"
+
+#include "device/record.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// The folder of the libraries: beside the redoubt command, or where an installation puts it.
+static const char *library_folder(Arena *arena) {
+  static const char *const places[] = {"cudart", "../lib/redoubt/cudart"};
+  char self[PATH_MAX];
+  ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  if (length <= 0) return NULL;
+  self[length] = '\0';
+  const char *folder = dirname(self);
+  for (size_t i = 0; i < COUNT_OF(places); i++) {
+    const char *path = arena_format(arena, "%s/%s", folder, places[i]);
+    if (access(arena_format(arena, "%s/libcudart.so.13", path), R_OK) == 0) return path;
+  }
+  return NULL;
+}
+
+static void set_environment(Run *run, const char *folder, const char *records) {
+  const Spec *spec = &run->options->spec;
+  Text settings = {0};
+  for (uint32_t i = 0; i < param_count; i++) {
+    uint64_t value = spec_get(spec, i);
+    const char *key = param_info[i].key;
+    bool default_granule = strcmp(key, "memory.granule") == 0 && value == 1 && !run->options->granule_given;
+    if (param_info[i].choices == NULL && !default_granule) text_add(&settings, "%s=%" PRIu64 "\n", key, value);
+  }
+  const char *others = getenv("LD_LIBRARY_PATH");
+  bool alone = others == NULL || others[0] == '\0';
+  setenv("LD_LIBRARY_PATH", alone ? folder : arena_format(run->arena, "%s:%s", folder, others), 1);
+  setenv("REDOUBT_MACHINE", spec->machine, 1);
+  setenv("REDOUBT_SET", settings.at == NULL ? "" : settings.at, 1);
+  setenv("REDOUBT_RECORDS", records, 1);
+  text_free(&settings);
+}
+
+// Runs the program; false when it could not be started. Interrupts go to both processes: the parent waits them out.
+static bool run_child(Run *run, const char *folder, const char *records, int *status) {
+  fflush(NULL);
+  pid_t child = fork();
+  if (child < 0) {
+    message_error("cannot start a process: %s", strerror(errno));
+    return false;
+  }
+  if (child == 0) {
+    set_environment(run, folder, records);
+    execvp(run->options->application[0], run->options->application);
+    message_error("cannot run '%s': %s", run->options->application[0], strerror(errno));
+    _exit(127);
+  }
+  signal(SIGINT, SIG_IGN);
+  signal(SIGQUIT, SIG_IGN);
+  while (waitpid(child, status, 0) < 0) {
+    if (errno != EINTR) return false;
+  }
+  return true;
+}
+
+static bool read_records(Run *run, const char *records, RecordReading *reading) {
+  Diags diags = {0};
+  char *bytes;
+  size_t count;
+  if (!file_read(run->arena, records, &bytes, &count, &diags)) {
+    message_diags(&diags);
+    return false;
+  }
+  if (record_unpack(bytes, count, run->arena, reading)) return true;
+  message_error("the launch records are not of this build of Redoubt, or cut off: some statistics are missing");
+  return true;
+}
+
+static int exit_code_of(const char *name, int status) {
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  message_error("%s was ended by signal %d (%s)", name, WTERMSIG(status), strsignal(WTERMSIG(status)));
+  return 128 + WTERMSIG(status);
+}
+
+static int finish(Run *run, const char *records, int status) {
+  const char *name = run->options->application[0];
+  RecordReading reading = {0};
+  int code = exit_code_of(name, status);
+  if (WIFEXITED(status) && code == 127 && access(records, R_OK) != 0) return EXIT_BAD_INPUT;
+  if (!read_records(run, records, &reading)) return EXIT_INTERNAL;
+  if (reading.greetings == 0) {
+    if (code == 127) return EXIT_BAD_INPUT; // not started: said already
+    message_error("'%s' did not load Redoubt's CUDA runtime, so nothing was simulated: it is no CUDA program, or was linked with the "
+                  "static CUDA runtime (rebuild it with 'nvcc -cudart shared')",
+                  name);
+    return EXIT_BAD_INPUT;
+  }
+  for (uint32_t i = 0; i < reading.launches.count; i++) *VEC_PUSH(&run->result.launches, run->arena) = reading.launches.items[i];
+  Diags diags = {0};
+  fflush(stdout);
+  if (!result_print(run, &diags)) return message_diags(&diags);
+  return code;
+}
+
+int run_application(Run *run) {
+  if (run->options->application[0] == NULL) return message_usage("run", "run which application? redoubt run -- ./app ARGUMENTS");
+  const char *folder = library_folder(run->arena);
+  if (folder == NULL) {
+    message_error("Redoubt's CUDA runtime library (cudart/libcudart.so.13) is not beside the redoubt command: the build is incomplete");
+    return EXIT_INTERNAL;
+  }
+  const char *temporary = getenv("TMPDIR");
+  char *records = arena_format(run->arena, "%s/redoubt-XXXXXX", temporary == NULL || temporary[0] == '\0' ? P_tmpdir : temporary);
+  int file = mkstemp(records);
+  if (file < 0) {
+    message_error("cannot make a temporary file %s: %s", records, strerror(errno));
+    return EXIT_INTERNAL;
+  }
+  close(file);
+  int status = 0;
+  int code = run_child(run, folder, records, &status) ? finish(run, records, status) : EXIT_INTERNAL;
+  unlink(records);
+  return code;
+}

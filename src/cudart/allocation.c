@@ -1,0 +1,192 @@
+// Allocations: device, managed and pinned host memory, all in the device's memory, which host and device
+// see at the same addresses; and host memory that the program registers.
+#include "cudart/runtime.h"
+
+#include <stdlib.h>
+
+uint64_t allocation_new(Runtime *runtime, uint64_t bytes, MemoryType type, uint32_t flags) {
+  Device *device = runtime_device(runtime);
+  if (device == NULL) return 0;
+  bool counted = type != MEMORY_HOST;
+  if (counted &&
+      (bytes > runtime->environment.spec.memory_bytes || runtime->device_in_use > runtime->environment.spec.memory_bytes - bytes))
+    return 0;
+  uint64_t start = device_alloc(device, bytes);
+  if (start == 0) return 0;
+  if (counted) runtime->device_in_use += bytes;
+  Allocation *allocation = calloc(1, sizeof *allocation);
+  ASSERT(allocation != NULL);
+  *allocation = (Allocation){.start = start, .bytes = bytes, .type = type, .flags = flags};
+  pointer_map_put(&runtime->allocations, pointer_of(start), allocation);
+  return start;
+}
+
+CudaError allocation_free(Runtime *runtime, uint64_t start, bool host) {
+  Allocation *allocation = pointer_map_get(&runtime->allocations, pointer_of(start));
+  if (allocation == NULL || (allocation->type == MEMORY_HOST) != host) return cudaErrorInvalidValue;
+  pointer_map_take(&runtime->allocations, pointer_of(start));
+  if (!host) runtime->device_in_use -= allocation->bytes;
+  device_release(runtime->device, start);
+  free(allocation);
+  return cudaSuccess;
+}
+
+const Allocation *allocation_find(Runtime *runtime, uint64_t address) {
+  uint64_t start, bytes;
+  for (uint32_t i = 0; i < runtime->range_count; i++) {
+    if (address - runtime->ranges[i]->start < runtime->ranges[i]->bytes) return runtime->ranges[i];
+  }
+  if (runtime->device == NULL || !memory_find(device_memory(runtime->device), address, &start, &bytes)) return NULL;
+  return pointer_map_get(&runtime->allocations, pointer_of(start));
+}
+
+// ---- The API ------------------------------------------------------------------------------------------
+
+static CudaError allocate(Runtime *runtime, void **pointer, size_t bytes, MemoryType type, uint32_t flags) {
+  if (pointer == NULL) return cudaErrorInvalidValue;
+  *pointer = NULL;
+  if (bytes == 0 && type != MEMORY_MANAGED) return cudaSuccess;
+  if (bytes == 0) return cudaErrorInvalidValue;
+  uint64_t address = allocation_new(runtime, bytes, type, flags);
+  *pointer = pointer_of(address);
+  return address == 0 ? cudaErrorMemoryAllocation : cudaSuccess;
+}
+
+CUDART(cudaMalloc, void **pointer, size_t bytes) {
+  Runtime *runtime = runtime_enter();
+  return runtime_leave(runtime, allocate(runtime, pointer, bytes, MEMORY_DEVICE, 0));
+}
+
+CUDART(cudaMallocManaged, void **pointer, size_t bytes, uint32_t flags) {
+  Runtime *runtime = runtime_enter();
+  bool known = flags == 1 || flags == 2;
+  return runtime_leave(runtime, known ? allocate(runtime, pointer, bytes, MEMORY_MANAGED, flags) : cudaErrorInvalidValue);
+}
+
+CUDART(cudaHostAlloc, void **pointer, size_t bytes, uint32_t flags) {
+  Runtime *runtime = runtime_enter();
+  return runtime_leave(runtime, flags <= 7 ? allocate(runtime, pointer, bytes, MEMORY_HOST, flags) : cudaErrorInvalidValue);
+}
+
+CUDART(cudaMallocHost, void **pointer, size_t bytes) {
+  Runtime *runtime = runtime_enter();
+  return runtime_leave(runtime, allocate(runtime, pointer, bytes, MEMORY_HOST, 0));
+}
+
+CUDART(cudaFree, void *pointer) {
+  Runtime *runtime = runtime_enter();
+  return runtime_leave(runtime, pointer == NULL ? cudaSuccess : allocation_free(runtime, address_of(pointer), false));
+}
+
+CUDART(cudaFreeHost, void *pointer) {
+  Runtime *runtime = runtime_enter();
+  return runtime_leave(runtime, pointer == NULL ? cudaSuccess : allocation_free(runtime, address_of(pointer), true));
+}
+
+CUDART(cudaMallocAsync, void **pointer, size_t bytes, Stream *stream) {
+  Runtime *runtime = runtime_enter();
+  if (stream_of(runtime, stream) == NULL) return runtime_leave(runtime, cudaErrorInvalidResourceHandle);
+  return runtime_leave(runtime, allocate(runtime, pointer, bytes, MEMORY_DEVICE, 0));
+}
+CUDART_ALIAS(cudaMallocAsync_ptsz, cudaMallocAsync)
+
+CUDART(cudaFreeAsync, void *pointer, Stream *stream) {
+  Runtime *runtime = runtime_enter();
+  if (stream_of(runtime, stream) == NULL) return runtime_leave(runtime, cudaErrorInvalidResourceHandle);
+  return runtime_leave(runtime, pointer == NULL ? cudaErrorInvalidValue : allocation_free(runtime, address_of(pointer), false));
+}
+CUDART_ALIAS(cudaFreeAsync_ptsz, cudaFreeAsync)
+
+enum { PITCH_ALIGN = 512 };
+
+CUDART(cudaMallocPitch, void **pointer, size_t *pitch, size_t width, size_t height) {
+  Runtime *runtime = runtime_enter();
+  if (pitch == NULL) return runtime_leave(runtime, cudaErrorInvalidValue);
+  *pitch = align_up(width, PITCH_ALIGN);
+  return runtime_leave(runtime, allocate(runtime, pointer, *pitch * height, MEMORY_DEVICE, 0));
+}
+
+CUDART(cudaMalloc3D, PitchedPointer *pitched, Extent extent) {
+  Runtime *runtime = runtime_enter();
+  if (pitched == NULL) return runtime_leave(runtime, cudaErrorInvalidValue);
+  *pitched = (PitchedPointer){NULL, align_up(extent.width, PITCH_ALIGN), extent.width, extent.height};
+  size_t bytes = pitched->pitch * extent.height * extent.depth;
+  return runtime_leave(runtime, allocate(runtime, &pitched->pointer, bytes, MEMORY_DEVICE, 0));
+}
+
+CUDART(cudaMemGetInfo, size_t *free_bytes, size_t *total_bytes) {
+  Runtime *runtime = runtime_enter();
+  uint64_t total = runtime->environment.spec.memory_bytes;
+  if (total_bytes != NULL) *total_bytes = total;
+  if (free_bytes != NULL) *free_bytes = total - min_u64(total, runtime->device_in_use);
+  return runtime_leave(runtime, cudaSuccess);
+}
+
+// ---- Host memory that the program registers -----------------------------------------------------------
+
+static CudaError register_range(Runtime *runtime, uint64_t start, uint64_t bytes, uint32_t flags) {
+  if (start == 0 || bytes == 0) return cudaErrorInvalidValue;
+  if (runtime_device(runtime) == NULL) return cudaErrorInitializationError;
+  if (allocation_find(runtime, start) != NULL) return cudaErrorHostMemoryAlreadyRegistered;
+  if (!memory_register_host(device_memory(runtime->device), start, bytes)) return cudaErrorNotSupported;
+  Allocation **ranges = realloc(runtime->ranges, (runtime->range_count + 1) * sizeof *ranges);
+  Allocation *range = calloc(1, sizeof *range);
+  ASSERT(ranges != NULL && range != NULL);
+  *range = (Allocation){.start = start, .bytes = bytes, .type = MEMORY_HOST, .flags = flags, .registered = true};
+  ranges[runtime->range_count++] = range;
+  runtime->ranges = ranges;
+  return cudaSuccess;
+}
+
+static CudaError unregister_range(Runtime *runtime, uint64_t start) {
+  for (uint32_t i = 0; i < runtime->range_count; i++) {
+    if (runtime->ranges[i]->start != start) continue;
+    memory_unregister_host(device_memory(runtime->device), start);
+    free(runtime->ranges[i]);
+    runtime->ranges[i] = runtime->ranges[--runtime->range_count];
+    return cudaSuccess;
+  }
+  return cudaErrorHostMemoryNotRegistered;
+}
+
+CUDART(cudaHostRegister, void *pointer, size_t bytes, uint32_t flags) {
+  Runtime *runtime = runtime_enter();
+  return runtime_leave(runtime, register_range(runtime, address_of(pointer), bytes, flags));
+}
+
+CUDART(cudaHostUnregister, void *pointer) {
+  Runtime *runtime = runtime_enter();
+  return runtime_leave(runtime, unregister_range(runtime, address_of(pointer)));
+}
+
+CUDART(cudaHostGetDevicePointer, void **device_pointer, void *pointer, uint32_t flags) {
+  Runtime *runtime = runtime_enter();
+  const Allocation *allocation = allocation_find(runtime, address_of(pointer));
+  bool good = device_pointer != NULL && flags == 0 && allocation != NULL && allocation->type != MEMORY_DEVICE;
+  if (good) *device_pointer = pointer;
+  return runtime_leave(runtime, good ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+CUDART(cudaHostGetFlags, uint32_t *flags, void *pointer) {
+  Runtime *runtime = runtime_enter();
+  const Allocation *allocation = allocation_find(runtime, address_of(pointer));
+  bool good = flags != NULL && allocation != NULL && allocation->type == MEMORY_HOST;
+  if (good) *flags = allocation->flags | 2; // always mapped, as with unified addressing
+  return runtime_leave(runtime, good ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+CUDART(cudaPointerGetAttributes, PointerAttributes *attributes, const void *pointer) {
+  Runtime *runtime = runtime_enter();
+  if (attributes == NULL) return runtime_leave(runtime, cudaErrorInvalidValue);
+  const Allocation *allocation = allocation_find(runtime, address_of(pointer));
+  uint64_t start, bytes;
+  bool is_symbol = allocation == NULL && runtime->device != NULL &&
+                   memory_find(device_memory(runtime->device), address_of(pointer), &start, &bytes); // a module's variable
+  MemoryType type = allocation != NULL ? allocation->type : is_symbol ? MEMORY_DEVICE : MEMORY_UNREGISTERED;
+  void *same = pointer_of(address_of(pointer));
+  *attributes = (PointerAttributes){.type = (int)type,
+                                    .device = type == MEMORY_UNREGISTERED ? -2 : 0,
+                                    .device_pointer = type == MEMORY_UNREGISTERED ? NULL : same,
+                                    .host_pointer = type == MEMORY_DEVICE ? NULL : same};
+  return runtime_leave(runtime, cudaSuccess);
+}

@@ -1,0 +1,126 @@
+// CUDA arrays and mipmaps: made, freed, described.
+#include "cudart/array.h"
+
+static uint32_t channel_bytes(const ChannelDesc *channels) { return (uint32_t)(channels->x + channels->y + channels->z + channels->w) / 8; }
+
+uint32_t array_texel_bytes(const Array *array) { return channel_bytes(&array->channels); }
+
+static Array *new_array(Runtime *runtime, const ChannelDesc *channels, Extent extent, uint32_t flags) {
+  uint32_t texel = channel_bytes(channels);
+  uint64_t row = align_up(extent.width * texel, 64), rows = max_u64(extent.height, 1), slices = max_u64(extent.depth, 1);
+  uint64_t address = allocation_new(runtime, row * rows * slices, MEMORY_DEVICE, 0);
+  if (address == 0) return NULL;
+  Array *array = handle_new(runtime, HANDLE_ARRAY, sizeof *array);
+  *array = (Array){*channels, extent, flags, address, row, row * rows, false};
+  return array;
+}
+
+static void free_array(Runtime *runtime, Array *array) {
+  allocation_free(runtime, array->address, false);
+  handle_free(runtime, array);
+}
+
+static CudaError make_array(Runtime *runtime, Array **array, const ChannelDesc *channels, Extent extent, uint32_t flags) {
+  if (array == NULL || channels == NULL || extent.width == 0) return cudaErrorInvalidValue;
+  uint32_t texel = channel_bytes(channels);
+  if (texel == 0 || texel > 16) return cudaErrorInvalidChannelDescriptor;
+  *array = new_array(runtime, channels, extent, flags);
+  return *array == NULL ? cudaErrorMemoryAllocation : cudaSuccess;
+}
+
+CUDART(cudaMallocArray, Array **array, const ChannelDesc *channels, size_t width, size_t height, uint32_t flags) {
+  Runtime *runtime = runtime_enter();
+  return runtime_leave(runtime, make_array(runtime, array, channels, (Extent){width, height, 0}, flags));
+}
+
+CUDART(cudaMalloc3DArray, Array **array, const ChannelDesc *channels, Extent extent, uint32_t flags) {
+  Runtime *runtime = runtime_enter();
+  return runtime_leave(runtime, make_array(runtime, array, channels, extent, flags));
+}
+
+CUDART(cudaFreeArray, Array *array) {
+  Runtime *runtime = runtime_enter();
+  if (array == NULL) return runtime_leave(runtime, cudaSuccess);
+  if (!handle_is(runtime, array, HANDLE_ARRAY) || array->is_level) return runtime_leave(runtime, cudaErrorInvalidResourceHandle);
+  free_array(runtime, array);
+  return runtime_leave(runtime, cudaSuccess);
+}
+
+// ---- Mipmaps ------------------------------------------------------------------------------------------
+
+static Extent level_extent(Extent extent, uint32_t level, uint32_t flags) {
+  Extent smaller = extent;
+  smaller.width = max_u64(extent.width >> level, 1);
+  if (extent.height != 0) smaller.height = max_u64(extent.height >> level, 1);
+  bool layers = (flags & (ARRAY_LAYERED | ARRAY_CUBEMAP)) != 0;
+  if (extent.depth != 0 && !layers) smaller.depth = max_u64(extent.depth >> level, 1);
+  return smaller;
+}
+
+static void free_mipmap(Runtime *runtime, Mipmap *mipmap) {
+  for (uint32_t i = 0; i < mipmap->level_count; i++) {
+    if (mipmap->levels[i] != NULL) free_array(runtime, mipmap->levels[i]);
+  }
+  handle_free(runtime, mipmap);
+}
+
+static CudaError make_mipmap(Runtime *runtime, Mipmap **result, const ChannelDesc *channels, Extent extent, uint32_t levels,
+                             uint32_t flags) {
+  if (result == NULL || channels == NULL || extent.width == 0 || levels == 0) return cudaErrorInvalidValue;
+  uint32_t texel = channel_bytes(channels);
+  if (texel == 0 || texel > 16) return cudaErrorInvalidChannelDescriptor;
+  Mipmap *mipmap = handle_new(runtime, HANDLE_MIPMAP, sizeof *mipmap);
+  *mipmap = (Mipmap){.channels = *channels, .extent = extent, .flags = flags, .level_count = min_u32(levels, MOST_LEVELS)};
+  for (uint32_t i = 0; i < mipmap->level_count; i++) {
+    mipmap->levels[i] = new_array(runtime, channels, level_extent(extent, i, flags), flags);
+    if (mipmap->levels[i] == NULL) {
+      free_mipmap(runtime, mipmap);
+      return cudaErrorMemoryAllocation;
+    }
+    mipmap->levels[i]->is_level = true;
+  }
+  *result = mipmap;
+  return cudaSuccess;
+}
+
+CUDART(cudaMallocMipmappedArray, Mipmap **mipmap, const ChannelDesc *channels, Extent extent, uint32_t levels, uint32_t flags) {
+  Runtime *runtime = runtime_enter();
+  return runtime_leave(runtime, make_mipmap(runtime, mipmap, channels, extent, levels, flags));
+}
+
+CUDART(cudaFreeMipmappedArray, Mipmap *mipmap) {
+  Runtime *runtime = runtime_enter();
+  if (mipmap == NULL) return runtime_leave(runtime, cudaSuccess);
+  if (!handle_is(runtime, mipmap, HANDLE_MIPMAP)) return runtime_leave(runtime, cudaErrorInvalidResourceHandle);
+  free_mipmap(runtime, mipmap);
+  return runtime_leave(runtime, cudaSuccess);
+}
+
+CUDART(cudaGetMipmappedArrayLevel, Array **array, const Mipmap *mipmap, uint32_t level) {
+  Runtime *runtime = runtime_enter();
+  if (!handle_is(runtime, mipmap, HANDLE_MIPMAP)) return runtime_leave(runtime, cudaErrorInvalidResourceHandle);
+  if (array == NULL || level >= mipmap->level_count) return runtime_leave(runtime, cudaErrorInvalidValue);
+  *array = mipmap->levels[level];
+  return runtime_leave(runtime, cudaSuccess);
+}
+
+// ---- Descriptions ---------------------------------------------------------------------------------------
+
+CUDART(cudaArrayGetInfo, ChannelDesc *channels, Extent *extent, uint32_t *flags, Array *array) {
+  Runtime *runtime = runtime_enter();
+  if (!handle_is(runtime, array, HANDLE_ARRAY)) return runtime_leave(runtime, cudaErrorInvalidResourceHandle);
+  if (channels != NULL) *channels = array->channels;
+  if (extent != NULL) *extent = array->extent;
+  if (flags != NULL) *flags = array->flags;
+  return runtime_leave(runtime, cudaSuccess);
+}
+
+CUDART(cudaGetChannelDesc, ChannelDesc *channels, const Array *array) {
+  Runtime *runtime = runtime_enter();
+  bool good = channels != NULL && handle_is(runtime, array, HANDLE_ARRAY);
+  if (good) *channels = array->channels;
+  return runtime_leave(runtime, good ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+EXPORT ChannelDesc cudaCreateChannelDesc(int x, int y, int z, int w, int kind);
+ChannelDesc cudaCreateChannelDesc(int x, int y, int z, int w, int kind) { return (ChannelDesc){x, y, z, w, kind}; }

@@ -1,0 +1,38 @@
+// What `redoubt run -- APPLICATION` passes on, in environment variables:
+//   REDOUBT_MACHINE  the machine's name    REDOUBT_SET  key=value, one per line: its parameters
+//   REDOUBT_RECORDS  the file that launch records are appended to
+// All may be absent: a program may also be started with the library in LD_LIBRARY_PATH alone.
+#include "cudart/runtime.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+enum { PAGE_GRANULE = 2 << 20 };
+
+static void apply_settings(Spec *spec, const char *settings, Diags *diags) {
+  char key[128], value[256];
+  while (*settings != '\0') {
+    size_t length = strcspn(settings, "\n"), equals = strcspn(settings, "=\n");
+    if (equals < length && equals < sizeof key && length - equals <= sizeof value) {
+      memcpy(key, settings, equals);
+      key[equals] = '\0';
+      memcpy(value, settings + equals + 1, length - equals - 1);
+      value[length - equals - 1] = '\0';
+      spec_set(spec, key, value, NULL, 0, diags);
+    }
+    settings += length + (settings[length] == '\n');
+  }
+}
+
+void environment_read(Environment *environment) {
+  Diags diags = {0};
+  Spec *spec = &environment->spec;
+  spec_default(spec);
+  spec->memory_granule = PAGE_GRANULE; // as hardware's pages: programs that overrun a little run there
+  const char *machine = getenv("REDOUBT_MACHINE"), *settings = getenv("REDOUBT_SET"), *records = getenv("REDOUBT_RECORDS");
+  spec->machine = machine != NULL && machine[0] != '\0' ? strdup(machine) : "functional";
+  if (settings != NULL) apply_settings(spec, settings, &diags);
+  spec_check(spec, NULL, &diags);
+  if (diags.count > 0) runtime_say_diags(&diags);
+  environment->records = records == NULL ? -1 : open(records, O_WRONLY | O_APPEND | O_CLOEXEC);
+}

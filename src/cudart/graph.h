@@ -1,0 +1,38 @@
+// Graphs: nodes with their dependencies, and executable copies of them.
+#ifndef REDOUBT_CUDART_GRAPH_H
+#define REDOUBT_CUDART_GRAPH_H
+
+#include "cudart/runtime.h"
+
+struct GraphNode {
+  Graph *graph;
+  Operation operation; // owns its kernel arguments and its child graph
+  NodeSet dependencies;
+  GraphNode *origin; // in a clone: the node it was copied from
+  bool disabled;
+};
+
+struct Graph {
+  GraphNode **nodes; // in the order of their making; malloc
+  uint32_t count, capacity;
+  uint64_t capture_id; // while a stream captures into it
+};
+
+struct GraphExec {
+  Graph *graph; // a clone of what was instantiated
+  uint64_t flags;
+};
+
+Graph *graph_new(Runtime *runtime);
+Graph *graph_clone(Runtime *runtime, const Graph *graph);
+void graph_free(Runtime *runtime, Graph *graph);
+// Adds a node that keeps its own copy of what the operation points to.
+CudaError graph_add(Runtime *runtime, Graph *graph, const Operation *operation, GraphNode *const *dependencies, size_t count,
+                    GraphNode **node);
+void graph_remove(Runtime *runtime, GraphNode *node);
+// Replaces a node's parameters, which must be of its type.
+CudaError graph_node_set(Runtime *runtime, GraphNode *node, const Operation *operation);
+GraphNode *graph_clone_of(const Graph *clone, const GraphNode *origin); // NULL: none
+bool graph_is_acyclic(const Graph *graph);
+
+#endif

@@ -1,0 +1,165 @@
+// Launches: checks that CUDA makes before a kernel starts, the launch itself, and what a trap becomes.
+#include "cudart/runtime.h"
+
+#include "device/record.h"
+
+#include <stdio.h>
+
+enum { LAUNCH_NS = 2000, DEFAULT_SHARED = 48 << 10, MOST_GRID_YZ = 65535, MOST_BLOCK_Z = 64, CONFIGURATIONS = 16 };
+
+// The error an application would see on hardware. All are sticky.
+static const CudaError error_of_trap[TRAP_COUNT] = {
+    [TRAP_NONE] = cudaSuccess,
+    [TRAP_ILLEGAL_ADDRESS] = cudaErrorIllegalAddress,
+    [TRAP_MISALIGNED] = cudaErrorMisalignedAddress,
+    [TRAP_ILLEGAL_INSTRUCTION] = cudaErrorIllegalInstruction,
+    [TRAP_INVALID_PC] = cudaErrorInvalidPc,
+    [TRAP_STACK_OVERFLOW] = cudaErrorHardwareStackError,
+    [TRAP_ASSERT] = cudaErrorAssert,
+    [TRAP_TRAP] = cudaErrorLaunchFailure,
+    [TRAP_BARRIER_DEADLOCK] = cudaErrorLaunchTimeout,
+    [TRAP_LIMIT] = cudaErrorLaunchTimeout,
+    [TRAP_INVALID_TEXTURE] = cudaErrorIllegalAddress,
+    [TRAP_STOPPED] = cudaErrorLaunchFailure,
+};
+
+static CudaError check_dimensions(const Runtime *runtime, const LaunchWish *wish) {
+  const Spec *spec = &runtime->environment.spec;
+  const Dim3 *grid = &wish->grid, *block = &wish->block;
+  bool empty = grid->x == 0 || grid->y == 0 || grid->z == 0 || block->x == 0 || block->y == 0 || block->z == 0;
+  bool wide = grid->x > INT32_MAX || grid->y > MOST_GRID_YZ || grid->z > MOST_GRID_YZ;
+  bool big = block->x > spec->block_threads || block->y > spec->block_threads || block->z > MOST_BLOCK_Z ||
+             (uint64_t)block->x * block->y * block->z > spec->block_threads;
+  return empty || wide || big ? cudaErrorInvalidConfiguration : cudaSuccess;
+}
+
+static CudaError check_resources(const Runtime *runtime, const LaunchWish *wish, const Kernel *kernel) {
+  const Spec *spec = &runtime->environment.spec;
+  const Function *function = kernel->function;
+  uint64_t threads = (uint64_t)wish->block.x * wish->block.y * wish->block.z;
+  const uint32_t *most = function->max_threads;
+  if (most[0] != 0 && threads > (uint64_t)most[0] * max_u32(most[1], 1) * max_u32(most[2], 1)) return cudaErrorLaunchOutOfResources;
+  uint64_t allowed = kernel->max_dynamic_shared >= 0 ? (uint64_t)kernel->max_dynamic_shared : 0;
+  allowed = max_u64(allowed, DEFAULT_SHARED - min_u64(function->shared_bytes, DEFAULT_SHARED));
+  if (wish->shared_bytes > allowed || wish->shared_bytes + function->shared_bytes > spec->block_shared) return cudaErrorInvalidValue;
+  if (function->registers * align_up(threads, WARP_LANES) > spec->sm_registers) {
+    runtime_say("kernel %s needs %u registers for each of %llu threads, an SM has %llu; --max-registers spills some", kernel->name,
+                function->registers, (unsigned long long)threads, (unsigned long long)spec->sm_registers);
+    return cudaErrorLaunchOutOfResources;
+  }
+  uint64_t blocks = (uint64_t)wish->grid.x * wish->grid.y * wish->grid.z;
+  uint64_t fit = device_occupancy(runtime->device, function, (uint32_t)threads, (uint32_t)wish->shared_bytes) * spec->sm_count;
+  return wish->cooperative && blocks > fit ? cudaErrorCooperativeLaunchTooLarge : cudaSuccess;
+}
+
+static void report_launch(Runtime *runtime) {
+  const LaunchRecord *record = device_launch_record(runtime->device, device_launch_count(runtime->device) - 1);
+  runtime->clock_ns += LAUNCH_NS + record->stats.value[STAT_CYCLES];
+  Text bytes = {0};
+  record_pack_launch(record, &bytes);
+  runtime_record(runtime, &bytes);
+  text_free(&bytes);
+}
+
+CudaError launch_run(Runtime *runtime, const LaunchWish *wish) {
+  if (runtime->sticky != cudaSuccess) return runtime->sticky;
+  Kernel *kernel;
+  CudaError error = check_dimensions(runtime, wish);
+  if (error == cudaSuccess) error = kernel_load(runtime, wish->function, &kernel);
+  if (error == cudaSuccess) error = check_resources(runtime, wish, kernel);
+  if (error != cudaSuccess) return error;
+  LaunchRequest request = {.module = kernel->binary->module,
+                           .kernel = kernel->name,
+                           .grid = {wish->grid.x, wish->grid.y, wish->grid.z},
+                           .block = {wish->block.x, wish->block.y, wish->block.z},
+                           .dynamic_shared_bytes = (uint32_t)wish->shared_bytes,
+                           .arguments = (const void *const *)wish->arguments,
+                           .argument_count = kernel->function->param_count,
+                           .cooperative = wish->cooperative};
+  uint32_t before = device_launch_count(runtime->device);
+  bool went_well = device_launch(runtime->device, &request);
+  if (device_launch_count(runtime->device) > before) report_launch(runtime);
+  if (went_well) return cudaSuccess;
+  const char *why = device_error(runtime->device);
+  runtime_say("%s", why);
+  TrapKind trap = device_trap(runtime->device)->kind;
+  if (trap == TRAP_NONE) return cudaErrorLaunchFailure; // refused
+  // The program learns of it at its next call, as on hardware, where launches do not wait.
+  runtime->sticky = error_of_trap[trap];
+  return cudaSuccess;
+}
+
+// ---- The API ------------------------------------------------------------------------------------------
+
+static CudaError launch(const LaunchWish *wish, Stream *stream) {
+  Runtime *runtime = runtime_enter();
+  CudaError pending = runtime->sticky;
+  Operation operation = {.params = {.type = NODE_KERNEL}, .cooperative = wish->cooperative};
+  operation.params.of.kernel = (KernelNodeParams){pointer_of(address_of(wish->function)),
+                                                  wish->grid,
+                                                  wish->block,
+                                                  (uint32_t)min_u64(wish->shared_bytes, UINT32_MAX),
+                                                  wish->arguments,
+                                                  NULL};
+  CudaError error = operation_queue(runtime, &operation, stream);
+  if (pending != cudaSuccess || error != cudaSuccess) return runtime_leave(runtime, error);
+  runtime_leave_quietly(runtime);
+  return cudaSuccess;
+}
+
+CUDART(cudaLaunchKernel, const void *function, Dim3 grid, Dim3 block, void **arguments, size_t shared_bytes, Stream *stream) {
+  return launch(&(LaunchWish){function, grid, block, shared_bytes, arguments, false}, stream);
+}
+CUDART_ALIAS(cudaLaunchKernel_ptsz, cudaLaunchKernel)
+
+CUDART(__cudaLaunchKernel, const void *kernel, Dim3 grid, Dim3 block, void **arguments, size_t shared_bytes, Stream *stream) {
+  return launch(&(LaunchWish){kernel, grid, block, shared_bytes, arguments, false}, stream);
+}
+CUDART_ALIAS(__cudaLaunchKernel_ptsz, __cudaLaunchKernel)
+
+CUDART(cudaLaunchCooperativeKernel, const void *function, Dim3 grid, Dim3 block, void **arguments, size_t shared_bytes, Stream *stream) {
+  return launch(&(LaunchWish){function, grid, block, shared_bytes, arguments, true}, stream);
+}
+CUDART_ALIAS(cudaLaunchCooperativeKernel_ptsz, cudaLaunchCooperativeKernel)
+
+CUDART(cudaLaunchKernelExC, const LaunchConfig *config, const void *function, void **arguments) {
+  LaunchWish wish = {function, config->grid, config->block, config->dynamic_shared_bytes, arguments, false};
+  for (uint32_t i = 0; i < config->attribute_count; i++) {
+    if (config->attributes[i].id == LAUNCH_ATTRIBUTE_COOPERATIVE) wish.cooperative = config->attributes[i].value.number != 0;
+  }
+  return launch(&wish, config->stream);
+}
+CUDART_ALIAS(cudaLaunchKernelExC_ptsz, cudaLaunchKernelExC)
+
+// k<<<grid, block, shared, stream>>>(...) is a push, then a call of the stub, which pops. Per thread.
+typedef struct Configuration {
+  Dim3 grid, block;
+  size_t shared_bytes;
+  Stream *stream;
+} Configuration;
+static __thread Configuration pushed[CONFIGURATIONS];
+static __thread uint32_t pushed_count;
+
+EXPORT unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, size_t shared_bytes, Stream *stream);
+unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, size_t shared_bytes, Stream *stream) {
+  if (pushed_count == CONFIGURATIONS) return 1;
+  pushed[pushed_count++] = (Configuration){grid, block, shared_bytes, stream};
+  return 0;
+}
+
+CUDART(__cudaPopCallConfiguration, Dim3 *grid, Dim3 *block, size_t *shared_bytes, void *stream) {
+  if (pushed_count == 0) return cudaErrorMissingConfiguration;
+  const Configuration *top = &pushed[--pushed_count];
+  *grid = top->grid;
+  *block = top->block;
+  *shared_bytes = top->shared_bytes;
+  memcpy(stream, &top->stream, sizeof top->stream);
+  return cudaSuccess;
+}
+
+CUDART(__cudaGetKernel, const void **kernel, const void *host) {
+  *kernel = host;
+  return cudaSuccess;
+}
+CUDART_ALIAS(cudaGetKernel, __cudaGetKernel)
+CUDART_ALIAS(cudaGetFuncBySymbol, __cudaGetKernel)

@@ -1,0 +1,149 @@
+// The process's state: lock, device, last errors, handles.
+//
+// The runtime's interface is process-wide, so this file holds the one piece of writable global data in Redoubt.
+// Errors as CUDA defines them: each thread remembers its last error; a device trap is sticky.
+#include "cudart/runtime.h"
+
+#include "device/record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HOST_WINDOW (UINT64_C(32) << 30) // room beside device memory for host-mapped allocations
+
+static Runtime process;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static __thread CudaError last_error;
+
+// ---- Start, fork ------------------------------------------------------------------------------------
+
+static void lock_for_fork(void) { pthread_mutex_lock(&process.lock); }
+static void unlock_after_fork(void) { pthread_mutex_unlock(&process.lock); }
+
+static void initialise_lock(void) {
+  pthread_mutexattr_t recursive; // host callbacks run inside API calls
+  pthread_mutexattr_init(&recursive);
+  pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(&process.lock, &recursive);
+}
+
+// The child's thread does not own the recursive lock that its parent's thread took: a fresh one.
+static void renew_in_child(void) { initialise_lock(); }
+
+static void start(void) {
+  initialise_lock();
+  environment_read(&process.environment);
+  process.arena = arena_new();
+  process.limits[0] = process.environment.spec.limit_stack;
+  process.limits[1] = 1 << 20;
+  process.limits[2] = process.environment.spec.limit_heap;
+  process.limits[3] = 2;
+  process.limits[4] = 2048;
+  process.limits[5] = 64;
+  pthread_atfork(lock_for_fork, unlock_after_fork, renew_in_child);
+  Text greeting = {0};
+  record_pack_greeting(&greeting);
+  runtime_record(&process, &greeting);
+  text_free(&greeting);
+}
+
+// The greeting tells `redoubt run` that the program loaded this library, even if it never calls it.
+__attribute__((constructor)) static void on_load(void) { pthread_once(&once, start); }
+
+Runtime *runtime_enter(void) {
+  pthread_once(&once, start);
+  pthread_mutex_lock(&process.lock);
+  return &process;
+}
+
+CudaError runtime_leave(Runtime *runtime, CudaError error) {
+  if (runtime->sticky != cudaSuccess) error = runtime->sticky;
+  if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
+  pthread_mutex_unlock(&runtime->lock);
+  return error;
+}
+
+void runtime_leave_quietly(Runtime *runtime) { pthread_mutex_unlock(&runtime->lock); }
+
+CudaError runtime_last_error(bool clear) {
+  CudaError error = last_error;
+  if (clear) last_error = cudaSuccess;
+  return error;
+}
+
+// ---- Messages and records ---------------------------------------------------------------------------
+
+void runtime_say(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fflush(stdout);
+  fputs("redoubt: ", stderr);
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+  va_end(arguments);
+}
+
+void runtime_say_diags(Diags *diags) {
+  enum { MOST_SHOWN = 20 };
+  Text text = {0};
+  for (uint32_t i = 0; i < diags->count && i < MOST_SHOWN; i++) diag_format(&diags->items[i], &text);
+  if (diags->count > MOST_SHOWN) text_add(&text, "... and %u more\n", diags->count - MOST_SHOWN);
+  fflush(stdout);
+  if (text.at != NULL) fprintf(stderr, "redoubt: %s", text.at);
+  text_free(&text);
+  diags_free(diags);
+}
+
+void runtime_record(Runtime *runtime, const Text *bytes) {
+  if (runtime->environment.records < 0) return;
+  ssize_t written = write(runtime->environment.records, bytes->at, bytes->length);
+  if (written < 0 || (size_t)written != bytes->length) {
+    runtime->environment.records = -1;
+    runtime_say("launch records cannot be written: statistics will be missing");
+  }
+}
+
+// ---- The device -------------------------------------------------------------------------------------
+
+static void print_bytes(void *context, const char *bytes, size_t count) {
+  (void)context;
+  fwrite(bytes, 1, count, stdout); // the program's own stdout: order with its printf is kept
+}
+
+static double clock_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+Device *runtime_device(Runtime *runtime) {
+  if (runtime->device != NULL || runtime->device_failed) return runtime->device;
+  Diags diags = {0};
+  Spec spec = runtime->environment.spec;
+  spec.memory_bytes += HOST_WINDOW;
+  DeviceOptions options = {.spec = &spec, .same_address = true, .print = print_bytes, .clock = clock_seconds};
+  runtime->device = device_new(&options, &diags);
+  runtime->device_failed = runtime->device == NULL;
+  if (runtime->device_failed) runtime_say_diags(&diags);
+  return runtime->device;
+}
+
+// ---- Handles ----------------------------------------------------------------------------------------
+
+void *handle_new(Runtime *runtime, HandleKind kind, size_t bytes) {
+  void *handle = calloc(1, bytes);
+  ASSERT(handle != NULL);
+  pointer_map_put(&runtime->handles, handle, pointer_of(kind));
+  return handle;
+}
+
+bool handle_is(const Runtime *runtime, const void *handle, HandleKind kind) {
+  return handle != NULL && address_of(pointer_map_get(&runtime->handles, handle)) == kind;
+}
+
+void handle_free(Runtime *runtime, void *handle) {
+  pointer_map_take(&runtime->handles, handle);
+  free(handle);
+}

@@ -1,0 +1,203 @@
+// What the files of the CUDA runtime library share: the state of the process, and how an API call
+// enters and leaves it.
+//
+// One lock around the API: launches serialise, as on one device. Everything runs eagerly: a stream's work is
+// done when the call that queued it returns, unless the stream is being captured into a graph.
+#ifndef REDOUBT_CUDART_RUNTIME_H
+#define REDOUBT_CUDART_RUNTIME_H
+
+#include "cudart/cuda_abi.h"
+#include "cudart/fatbin.h"
+#include "device/device.h"
+
+#include <pthread.h>
+
+// An exported function, with the prototype that no public header of ours has.
+#define EXPORT __attribute__((visibility("default")))
+#define CUDART(name, ...)             \
+  EXPORT CudaError name(__VA_ARGS__); \
+  CudaError name(__VA_ARGS__)
+// Per-thread-default-stream variants: the same function, since work is done eagerly.
+#define CUDART_ALIAS(alias_name, name) EXPORT extern __typeof__(name) alias_name __attribute__((alias(#name)));
+
+typedef struct Runtime Runtime;
+
+// ---- Pointer maps (pointer_map.c) ---------------------------------------------------------------
+typedef struct PointerMap {
+  const void **keys;
+  void **values;
+  uint32_t count, capacity; // capacity: power of two
+} PointerMap;
+void *pointer_map_get(const PointerMap *map, const void *key); // NULL: not there
+void pointer_map_put(PointerMap *map, const void *key, void *value);
+void *pointer_map_take(PointerMap *map, const void *key); // removes; NULL: was not there
+
+// ---- Options from `redoubt run` (environment.c) ---------------------------------------------------
+typedef struct Environment {
+  Spec spec;
+  int records; // file to append launch records to; -1: none
+} Environment;
+void environment_read(Environment *environment);
+
+// ---- Modules, kernels, variables (registration.c) -------------------------------------------------
+typedef struct Variable {
+  const void *host;
+  const char *name;
+  void **managed; // where the host program keeps its pointer to a managed variable; NULL otherwise
+  struct Binary *binary;
+  struct Variable *next; // of the same binary
+} Variable;
+
+typedef struct Kernel {
+  const void *host; // also its cudaKernel_t and cudaFunction_t
+  const char *name;
+  struct Binary *binary;
+  const Function *function; // once loaded
+  int max_dynamic_shared;   // -1: not set by the program
+  int carveout;
+} Kernel;
+
+// One registered fat binary: loaded at first use.
+typedef struct Binary {
+  const FatBinaryWrapper *wrapper;
+  Module *module;
+  uint32_t arch;     // of the PTX taken
+  CudaError failure; // why it cannot be loaded
+  bool loaded;       // or failed
+  Variable *variables;
+} Binary;
+
+// ---- Allocations (allocation.c) ---------------------------------------------------------------------
+typedef struct Allocation {
+  uint64_t start, bytes;
+  MemoryType type;
+  uint32_t flags;  // cudaHostAlloc's or cudaHostRegister's
+  bool registered; // by cudaHostRegister: the program's own memory
+  bool of_graph;   // by a graph's allocation node: stays until the process ends
+} Allocation;
+
+// ---- Streams, events, graphs (stream.c, event.c, graph.c) ------------------------------------------------
+typedef enum HandleKind {
+  HANDLE_STREAM = 1,
+  HANDLE_EVENT,
+  HANDLE_GRAPH,
+  HANDLE_NODE,
+  HANDLE_EXEC,
+  HANDLE_ARRAY,
+  HANDLE_MIPMAP,
+  HANDLE_POOL
+} HandleKind;
+
+// Graph nodes that later work waits for.
+typedef struct NodeSet {
+  GraphNode **items; // malloc
+  uint32_t count;
+} NodeSet;
+void node_set_add(NodeSet *set, GraphNode *node); // once
+void node_set_add_all(NodeSet *set, const NodeSet *more);
+void node_set_clear(NodeSet *set);
+
+struct Stream {
+  uint64_t id;
+  uint32_t flags;
+  int priority;
+  Graph *capture; // being captured into this graph; NULL: not
+  uint64_t capture_id;
+  bool capture_origin; // cudaStreamBeginCapture was called on this stream
+  NodeSet tails;       // what the next captured node depends on
+  Stream *next_capturing;
+  LaunchAttribute attributes[16]; // as set, by id; only handed back
+};
+
+struct Event {
+  uint32_t flags;
+  bool recorded;
+  uint64_t time_ns;
+  Graph *capture; // recorded while this graph was captured
+  uint64_t capture_id;
+  NodeSet tails;
+};
+
+// One piece of work for a stream: done at once, or kept as a node of a graph.
+typedef struct Operation {
+  GraphNodeParams params;
+  bool cooperative;     // kernels
+  void *argument_bytes; // kernels in graphs: owns params.of.kernel.arguments; malloc
+} Operation;
+CudaError operation_run(Runtime *runtime, const Operation *operation);
+CudaError operation_queue(Runtime *runtime, const Operation *operation, Stream *stream); // run or capture
+CudaError graph_capture(Runtime *runtime, Stream *stream, const Operation *operation);
+CudaError graph_run(Runtime *runtime, Graph *graph); // all nodes in order
+
+// ---- The process ------------------------------------------------------------------------------------
+struct Runtime {
+  pthread_mutex_t lock;
+  bool started;
+  Environment environment;
+  Arena *arena; // lives as long as the process
+  Device *device;
+  bool device_failed;
+  CudaError sticky;              // after a device trap, until the process ends
+  uint64_t clock_ns;             // simulated time
+  uint64_t ids;                  // of streams and captures
+  PointerMap kernels, variables; // by host address
+  PointerMap handles;            // every live handle -> its HandleKind
+  PointerMap allocations;        // by start
+  Allocation **ranges;           // registered host memory, few
+  uint32_t range_count;
+  uint64_t device_in_use; // bytes of cudaMalloc and the like
+  uint32_t device_flags;
+  uint64_t limits[8];
+  Stream default_stream;
+  Stream *capturing; // all streams being captured
+  MemPool *pool;
+};
+
+Runtime *runtime_enter(void);                               // locks; starts the library if need be
+CudaError runtime_leave(Runtime *runtime, CudaError error); // notes the error, unlocks
+void runtime_leave_quietly(Runtime *runtime);
+Device *runtime_device(Runtime *runtime);                                        // made at first use; NULL: cannot be made (said on stderr)
+void runtime_say(const char *format, ...) __attribute__((format(printf, 1, 2))); // "redoubt: ..." on stderr
+void runtime_say_diags(Diags *diags);                                            // and frees them
+void runtime_record(Runtime *runtime, const Text *bytes);
+CudaError runtime_last_error(bool clear);
+
+void *handle_new(Runtime *runtime, HandleKind kind, size_t bytes); // zeroed
+bool handle_is(const Runtime *runtime, const void *handle, HandleKind kind);
+void handle_free(Runtime *runtime, void *handle);
+
+// registration.c
+Kernel *kernel_find(Runtime *runtime, const void *host);
+CudaError kernel_load(Runtime *runtime, const void *host, Kernel **kernel);
+CudaError variable_find(Runtime *runtime, const void *host, uint64_t *address, uint64_t *bytes);
+CudaError binary_load(Runtime *runtime, Binary *binary);
+
+// allocation.c
+uint64_t allocation_new(Runtime *runtime, uint64_t bytes, MemoryType type, uint32_t flags); // 0: none left
+CudaError allocation_free(Runtime *runtime, uint64_t start, bool host);
+const Allocation *allocation_find(Runtime *runtime, uint64_t address); // NULL: none of the program's
+static inline uint64_t address_of(const void *pointer) { return (uint64_t)(uintptr_t)pointer; }
+static inline void *pointer_of(uint64_t address) { return (void *)(uintptr_t)address; }
+
+// stream.c
+Stream *stream_of(Runtime *runtime, Stream *handle); // NULL: no such stream
+void stream_join_capture(Runtime *runtime, Stream *stream, Graph *graph, uint64_t id);
+void stream_end_capture(Runtime *runtime, Stream *stream);
+void event_record_now(Runtime *runtime, Event *event);
+
+// launch.c
+typedef struct LaunchWish {
+  const void *function;
+  Dim3 grid, block;
+  size_t shared_bytes;
+  void **arguments;
+  bool cooperative;
+} LaunchWish;
+CudaError launch_run(Runtime *runtime, const LaunchWish *wish);
+
+// copy.c: all checked; times are simulated
+CudaError copy_bytes(Runtime *runtime, void *to, const void *from, size_t bytes, int kind);
+CudaError copy_3d(Runtime *runtime, const Copy3D *copy);
+CudaError set_bytes(Runtime *runtime, const MemsetParams *set);
+
+#endif

@@ -1,0 +1,82 @@
+// Launch records as bytes. Each starts with a RecordHead; a launch is followed by its place and
+// counts (RecordLaunch), its Trap if there is one, and the kernel's name.
+#include "device/record.h"
+
+enum { KIND_GREETING = 0x52444754, KIND_LAUNCH = 0x52444C54 };
+
+typedef struct RecordHead {
+  uint32_t kind, bytes; // of all that follows the head
+} RecordHead;
+
+typedef struct RecordLaunch {
+  uint32_t grid[3], block[3];
+  uint32_t trap, name_bytes;
+  Stats stats;
+  double host_seconds;
+} RecordLaunch;
+
+// Changes when the layout of a record does.
+static uint64_t layout(void) { return sizeof(RecordLaunch) << 32 | sizeof(Trap) << 16 | TRAP_COUNT; }
+
+void record_pack_greeting(Text *out) {
+  uint64_t mark = layout();
+  RecordHead head = {KIND_GREETING, sizeof mark};
+  text_add_bytes(out, &head, sizeof head);
+  text_add_bytes(out, &mark, sizeof mark);
+}
+
+void record_pack_launch(const LaunchRecord *launch, Text *out) {
+  uint32_t name_bytes = (uint32_t)strlen(launch->kernel);
+  bool trapped = launch->trap.kind != TRAP_NONE;
+  RecordLaunch packed = {
+      .trap = (uint32_t)launch->trap.kind, .name_bytes = name_bytes, .stats = launch->stats, .host_seconds = launch->host_seconds};
+  memcpy(packed.grid, launch->grid, sizeof packed.grid);
+  memcpy(packed.block, launch->block, sizeof packed.block);
+  RecordHead head = {KIND_LAUNCH, (uint32_t)(sizeof packed + (trapped ? sizeof(Trap) : 0) + name_bytes)};
+  text_add_bytes(out, &head, sizeof head);
+  text_add_bytes(out, &packed, sizeof packed);
+  if (trapped) text_add_bytes(out, &launch->trap, sizeof(Trap));
+  text_add_bytes(out, launch->kernel, name_bytes);
+}
+
+static bool unpack_launch(const char *bytes, size_t count, Arena *arena, LaunchRecord *launch) {
+  RecordLaunch packed;
+  if (count < sizeof packed) return false;
+  memcpy(&packed, bytes, sizeof packed);
+  size_t trap_bytes = packed.trap == TRAP_NONE ? 0 : sizeof(Trap);
+  if (packed.trap >= TRAP_COUNT || count != sizeof packed + trap_bytes + packed.name_bytes) return false;
+  memcpy(&launch->trap, bytes + sizeof packed, trap_bytes);
+  launch->trap.kernel = launch->trap.function = NULL; // pointers of the other process
+  launch->trap.kind = (TrapKind)packed.trap;
+  memcpy(launch->grid, packed.grid, sizeof launch->grid);
+  memcpy(launch->block, packed.block, sizeof launch->block);
+  launch->stats = packed.stats;
+  launch->host_seconds = packed.host_seconds;
+  launch->kernel = arena_copy_text(arena, bytes + sizeof packed + trap_bytes, packed.name_bytes);
+  return true;
+}
+
+bool record_unpack(const char *bytes, size_t count, Arena *arena, RecordReading *reading) {
+  RecordHead head;
+  while (count >= sizeof head) {
+    memcpy(&head, bytes, sizeof head);
+    bytes += sizeof head;
+    count -= sizeof head;
+    if (head.bytes > count) return false;
+    if (head.kind == KIND_GREETING) {
+      uint64_t mark = 0;
+      memcpy(&mark, bytes, head.bytes == sizeof mark ? sizeof mark : 0);
+      if (mark != layout()) return false;
+      reading->greetings++;
+    } else if (head.kind == KIND_LAUNCH) {
+      LaunchRecord launch = {0};
+      if (!unpack_launch(bytes, head.bytes, arena, &launch)) return false;
+      *VEC_PUSH(&reading->launches, arena) = launch;
+    } else {
+      return false;
+    }
+    bytes += head.bytes;
+    count -= head.bytes;
+  }
+  return count == 0;
+}

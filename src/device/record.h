@@ -1,0 +1,19 @@
+// Launch records on their way from one process to another: the CUDA runtime library appends them to
+// a file that `redoubt run -- APPLICATION` reads. Both sides come from one build; the greeting says so.
+#ifndef REDOUBT_RECORD_H
+#define REDOUBT_RECORD_H
+
+#include "device/device.h"
+
+// Appended once, when the library is loaded: how the parent knows that it was.
+void record_pack_greeting(Text *out);
+void record_pack_launch(const LaunchRecord *launch, Text *out);
+
+typedef struct RecordReading {
+  uint32_t greetings;         // processes that loaded the library
+  VEC(LaunchRecord) launches; // names and text in the arena
+} RecordReading;
+// False: the bytes are not of this build's library, or cut off; what came before is kept.
+bool record_unpack(const char *bytes, size_t count, Arena *arena, RecordReading *reading);
+
+#endif
