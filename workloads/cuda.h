@@ -8,20 +8,22 @@
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
 
-#define BUILTIN_VECTOR(type, name, sreg)                                                                                                             \
-  struct type {                                                                                                                                      \
-    __declspec(property(get = read_x)) unsigned x;                                                                                                   \
-    __declspec(property(get = read_y)) unsigned y;                                                                                                   \
-    static inline __device__ unsigned read_x() { return __nvvm_read_ptx_sreg_##sreg##_x(); }                                                         \
-    static inline __device__ unsigned read_y() { return __nvvm_read_ptx_sreg_##sreg##_y(); }                                                         \
-  };                                                                                                                                                 \
+#define BUILTIN_VECTOR(type, name, sreg)                                                     \
+  struct type {                                                                              \
+    __declspec(property(get = read_x)) unsigned x;                                           \
+    __declspec(property(get = read_y)) unsigned y;                                           \
+    static inline __device__ unsigned read_x() { return __nvvm_read_ptx_sreg_##sreg##_x(); } \
+    static inline __device__ unsigned read_y() { return __nvvm_read_ptx_sreg_##sreg##_y(); } \
+  };                                                                                         \
   extern const __device__ __attribute__((weak)) type name
 BUILTIN_VECTOR(ThreadIndex, threadIdx, tid);
 BUILTIN_VECTOR(BlockIndex, blockIdx, ctaid);
 BUILTIN_VECTOR(BlockSize, blockDim, ntid);
 BUILTIN_VECTOR(GridSize, gridDim, nctaid);
 
-static inline __device__ unsigned atomicAdd(unsigned *where, unsigned value) { return (unsigned)__nvvm_atom_add_gen_i((int *)where, (int)value); }
+static inline __device__ unsigned atomicAdd(unsigned *where, unsigned value) {
+  return (unsigned)__nvvm_atom_add_gen_i((int *)where, (int)value);
+}
 static inline __device__ float sqrtf(float x) { return __nvvm_sqrt_rn_f(x); }
 static inline __device__ float fabsf(float x) { return __builtin_fabsf(x); }
 static inline __device__ float exp2_approximate(float x) { return __nvvm_ex2_approx_f(x); }

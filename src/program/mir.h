@@ -10,7 +10,7 @@
 // A virtual register. Width 0 is a predicate; 1, 2, 4, 8 are consecutive 32-bit registers
 // (aligned: 2 to 2, 4 and 8 to 4).
 typedef uint32_t VregId;
-enum { VREG_NONE = 0xFFFFFFFF };  // RZ as a register, PT as a predicate
+enum { VREG_NONE = 0xFFFFFFFF }; // RZ as a register, PT as a predicate
 typedef struct Vreg {
   uint8_t width;
 } Vreg;
@@ -28,13 +28,15 @@ typedef struct Vref {
 typedef struct MirInstr {
   uint16_t op, mods;
   uint8_t select;
-  Vref guard;  bool guard_negated;
+  Vref guard;
+  bool guard_negated;
   Vref pd[2];
-  Vref ps;     bool ps_negated;
+  Vref ps;
+  bool ps_negated;
   Vref d[4], a, b, c;
   uint32_t imm;
-  uint32_t target;      // direct branch: block index; direct call: function index in the MirModule
-  uint32_t line;        // source line
+  uint32_t target; // direct branch: block index; direct call: function index in the MirModule
+  uint32_t line;   // source line
 } MirInstr;
 
 typedef struct MirBlock {
@@ -48,10 +50,10 @@ typedef struct MirBlock {
 
 typedef struct MirFunction {
   const char *name;
-  bool is_kernel, is_external;       // external: declared, defined in no module
+  bool is_kernel, is_external; // external: declared, defined in no module
   bool address_taken;
   VEC(Vreg) vregs;
-  VEC(MirBlock) blocks;              // layout order; block 0 is the entry
+  VEC(MirBlock) blocks; // layout order; block 0 is the entry
   // Virtual register that holds the frame pointer (32-bit local address) during the function;
   // VREG_NONE when no frame is needed. mir_finish gives it its value at entry, and places
   // spills after local_bytes. Local variables live at frame_pointer + offset, offsets assigned
@@ -63,13 +65,13 @@ typedef struct MirFunction {
   uint32_t shared_bytes, shared_align;
   uint32_t barriers;
   uint32_t max_threads[3], required_threads[3], min_blocks;
-  uint32_t max_registers;            // .maxnreg; 0 = not given
-  VEC(uint32_t) callees;             // direct calls, function indices
+  uint32_t max_registers; // .maxnreg; 0 = not given
+  VEC(uint32_t) callees;  // direct calls, function indices
   bool has_indirect_calls;
 } MirFunction;
 
 typedef struct MirModule {
-  Arena *arena;                      // becomes the Program's arena
+  Arena *arena; // becomes the Program's arena
   const char *file;
   uint32_t address_bits;
   VEC(MirFunction) functions;
@@ -79,8 +81,8 @@ typedef struct MirModule {
 } MirModule;
 
 typedef struct MirOptions {
-  uint32_t max_registers;            // --max-registers; 0 = 255, lowered by .maxnreg and occupancy directives
-  uint32_t registers_per_sm;         // for .minnctapersm; 0 = 65536
+  uint32_t max_registers;    // --max-registers; 0 = 255, lowered by .maxnreg and occupancy directives
+  uint32_t registers_per_sm; // for .minnctapersm; 0 = 65536
 } MirOptions;
 
 // Calling convention (real call stack; recursion works)
@@ -103,10 +105,10 @@ enum { MIR_ARGUMENTS = 1 << 24 };
 // registers need not be in SSA form; guarded writes keep the old value where the guard fails.
 // Kernels hold no frame pointer in a register: theirs is always 0.
 
-Program *mir_finish(MirModule *module, const MirOptions *options, Diags *diags);  // NULL on error
+Program *mir_finish(MirModule *module, const MirOptions *options, Diags *diags); // NULL on error
 void mir_dump(const MirFunction *function, Text *out);
 
-MirInstr *mir_emit(MirFunction *function, Arena *arena, uint32_t block);  // appended, rest values set
+MirInstr *mir_emit(MirFunction *function, Arena *arena, uint32_t block); // appended, rest values set
 VregId mir_vreg(MirFunction *function, Arena *arena, unsigned width);
 
 #endif

@@ -12,27 +12,27 @@
 typedef struct Param {
   const char *name;
   uint32_t offset, bytes, align;
-  bool is_pointer;  // declared .ptr, or 64-bit / address-sized integer
+  bool is_pointer; // declared .ptr, or 64-bit / address-sized integer
 } Param;
 
 typedef struct Function {
   const char *name;
   bool is_kernel;
-  uint32_t entry, end;        // instruction indices [entry, end)
-  uint32_t registers;         // physical registers used by this function and all it may call
-  uint32_t predicates;        // likewise
-  uint32_t frame_bytes;       // local memory of one activation: variables, spills, call arguments
-  uint32_t stack_bytes;       // local memory of a thread: deepest call chain; see `recursive`
-  bool recursive;             // recursion or indirect calls: stack_bytes is one chain, the device adds its stack limit
-  uint32_t shared_bytes;      // static shared memory (kernel: with all it may call)
-  uint32_t shared_align;      // of the whole; dynamic shared memory starts at align_up(shared_bytes, 16)
-  uint32_t barriers;          // highest barrier number used + 1; 16 when not known
+  uint32_t entry, end;   // instruction indices [entry, end)
+  uint32_t registers;    // physical registers used by this function and all it may call
+  uint32_t predicates;   // likewise
+  uint32_t frame_bytes;  // local memory of one activation: variables, spills, call arguments
+  uint32_t stack_bytes;  // local memory of a thread: deepest call chain; see `recursive`
+  bool recursive;        // recursion or indirect calls: stack_bytes is one chain, the device adds its stack limit
+  uint32_t shared_bytes; // static shared memory (kernel: with all it may call)
+  uint32_t shared_align; // of the whole; dynamic shared memory starts at align_up(shared_bytes, 16)
+  uint32_t barriers;     // highest barrier number used + 1; 16 when not known
   const Param *params;
   uint32_t param_count, param_bytes;
-  uint32_t max_threads[3];    // .maxntid; 0 = not given
-  uint32_t required_threads[3];  // .reqntid; 0 = not given
-  uint32_t min_blocks;        // .minnctapersm
-  uint32_t spill_loads, spill_stores;  // static counts
+  uint32_t max_threads[3];            // .maxntid; 0 = not given
+  uint32_t required_threads[3];       // .reqntid; 0 = not given
+  uint32_t min_blocks;                // .minnctapersm
+  uint32_t spill_loads, spill_stores; // static counts
 } Function;
 
 typedef enum SymbolKind { SYMBOL_VARIABLE, SYMBOL_FUNCTION, SYMBOL_TEXTURE, SYMBOL_SURFACE, SYMBOL_SAMPLER } SymbolKind;
@@ -43,14 +43,14 @@ typedef enum SymbolKind { SYMBOL_VARIABLE, SYMBOL_FUNCTION, SYMBOL_TEXTURE, SYMB
 typedef struct Symbol {
   const char *name;
   SymbolKind kind;
-  Space space;               // SPACE_GLOBAL or SPACE_CONST for variables
+  Space space; // SPACE_GLOBAL or SPACE_CONST for variables
   uint64_t bytes;
   uint32_t align;
   bool managed;
-  bool external;             // .extern and found nowhere: the device refuses to load, naming it
-  uint32_t const_offset;     // place in BANK_CONST for SPACE_CONST
-  const uint8_t *initial;    // NULL = zeros
-  uint32_t function;         // SYMBOL_FUNCTION: index into functions
+  bool external;          // .extern and found nowhere: the device refuses to load, naming it
+  uint32_t const_offset;  // place in BANK_CONST for SPACE_CONST
+  const uint8_t *initial; // NULL = zeros
+  uint32_t function;      // SYMBOL_FUNCTION: index into functions
 } Symbol;
 
 // An address inside initial data: symbol[target] + addend goes to symbol[owner].initial + offset.
@@ -58,18 +58,18 @@ typedef struct Relocation {
   uint32_t owner, target;
   uint64_t offset;
   int64_t addend;
-  uint8_t bytes;             // 4 or 8 (or 1: byte `shift / 8` of it, from mask() initialisers)
+  uint8_t bytes; // 4 or 8 (or 1: byte `shift / 8` of it, from mask() initialisers)
   uint8_t shift;
-  bool generic;              // the generic address (same number for global memory)
+  bool generic; // the generic address (same number for global memory)
 } Relocation;
 
 typedef struct Program {
-  Arena *arena;              // owns everything below
-  const char *file;          // for diagnostics: the source's name
-  uint32_t address_bits;     // 32 or 64
+  Arena *arena;          // owns everything below
+  const char *file;      // for diagnostics: the source's name
+  uint32_t address_bits; // 32 or 64
   const InstrWord *code;
-  const Instr *decoded;      // memo of code[]
-  const uint32_t *lines;     // source line of each instruction; 0 = made by the compiler
+  const Instr *decoded;  // memo of code[]
+  const uint32_t *lines; // source line of each instruction; 0 = made by the compiler
   uint32_t code_count;
   const Function *functions;
   uint32_t function_count;
@@ -77,8 +77,8 @@ typedef struct Program {
   uint32_t symbol_count;
   const Relocation *relocations;
   uint32_t relocation_count;
-  uint32_t const_bytes;      // size of BANK_CONST
-  uint64_t hash;             // of code, symbols and functions: journals and snapshots check it
+  uint32_t const_bytes; // size of BANK_CONST
+  uint64_t hash;        // of code, symbols and functions: journals and snapshots check it
 } Program;
 
 // ---- The address space ---------------------------------------------------------------------
@@ -88,19 +88,19 @@ typedef struct Program {
 #define LOCAL_WINDOW UINT64_C(0x02000000)
 #define CONST_WINDOW UINT64_C(0x04000000)
 #define PARAM_WINDOW UINT64_C(0x05000000)
-#define WINDOW_BYTES UINT64_C(0x01000000)   // LOCAL_WINDOW: twice that
-#define GLOBAL_BASE32 UINT64_C(0x10000000)  // device memory of 32-bit programs
+#define WINDOW_BYTES UINT64_C(0x01000000)  // LOCAL_WINDOW: twice that
+#define GLOBAL_BASE32 UINT64_C(0x10000000) // device memory of 32-bit programs
 #define GLOBAL_BASE64 UINT64_C(0x200000000000)
 
 // A code address as programs see it (function pointers): never a plausible data address.
 #define CODE_BASE UINT64_C(0x08000000)
-#define FUNCTION_ADDRESS(index) (CODE_BASE + (uint64_t)(index) * INSTR_BYTES)
+#define FUNCTION_ADDRESS(index) (CODE_BASE + (uint64_t)(index)*INSTR_BYTES)
 
-const Function *program_function(const Program *program, const char *name);  // NULL: not there
-const Function *program_function_at(const Program *program, uint32_t pc);     // NULL: outside
-int program_symbol(const Program *program, const char *name);                 // -1: not there
-bool program_validate(const Program *program, Diags *diags);  // after every pass that makes one
-void program_dump(const Program *program, Text *out);         // `redoubt run --dump program`
+const Function *program_function(const Program *program, const char *name); // NULL: not there
+const Function *program_function_at(const Program *program, uint32_t pc);   // NULL: outside
+int program_symbol(const Program *program, const char *name);               // -1: not there
+bool program_validate(const Program *program, Diags *diags);                // after every pass that makes one
+void program_dump(const Program *program, Text *out);                       // `redoubt run --dump program`
 void program_free(Program *program);
 
 #endif

@@ -5,7 +5,7 @@
 #include "program/mir.h"
 
 typedef struct PtxSource {
-  const char *file;   // for diagnostics
+  const char *file; // for diagnostics
   const char *text;
   size_t length;
 } PtxSource;
