@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 enum {
   WARP_QUANTUM = 4096,         // warp instructions
@@ -17,6 +18,8 @@ enum {
   IDLE_ROUNDS = 4,             // rounds over all warps without progress before a block is set aside
   PROGRESS_INTERVAL = 1 << 22, // warp instructions between two calls of the progress function
   ROW_ALIGN = 64,
+  MAPPED_BYTES = 1 << 26,
+  LOCAL_ESTIMATE = 1 << 20, // bytes of a block's local memory that are probably touched
 };
 static const uint64_t most_resident_bytes = UINT64_C(1) << 30; // state of set-aside blocks
 
@@ -27,18 +30,33 @@ typedef enum BlockEnd {
   BLOCK_TRAPPED,
 } BlockEnd;
 
-// A buffer of zeroed bytes with aligned start.
+// Zeroed bytes with an aligned start.
 typedef struct Chunk {
-  void *bytes; // as allocated
-  void *start;
+  void *start;   // NULL: there was no memory
+  void *bytes;   // as allocated
+  size_t mapped; // bytes of address space; 0 = from malloc
 } Chunk;
 
+// Large ones are mapped, so that only what is touched takes memory: the local memory of a thousand deep stacks is
+// mostly never used.
 static Chunk chunk_new(size_t bytes) {
-  Chunk chunk = {.bytes = calloc(1, bytes + ROW_ALIGN)};
-  ASSERT(chunk.bytes != NULL);
+  Chunk chunk = {.mapped = bytes >= MAPPED_BYTES ? bytes + ROW_ALIGN : 0};
+  if (chunk.mapped != 0) {
+    chunk.bytes = mmap(NULL, chunk.mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (chunk.bytes == MAP_FAILED) return (Chunk){NULL, NULL, 0};
+  } else {
+    chunk.bytes = calloc(1, bytes + ROW_ALIGN);
+    if (chunk.bytes == NULL) return chunk;
+  }
   uintptr_t address = (uintptr_t)chunk.bytes;
   chunk.start = (uint8_t *)chunk.bytes + (align_up(address, ROW_ALIGN) - address);
   return chunk;
+}
+
+static void chunk_free(Chunk *chunk) {
+  if (chunk->mapped != 0) munmap(chunk->bytes, chunk->mapped);
+  else free(chunk->bytes);
+  *chunk = (Chunk){NULL, NULL, 0};
 }
 
 // Blocks that have begun and not ended, in the order of their turns.
@@ -125,8 +143,8 @@ static void trap_block(Runner *run, Block *block, TrapKind kind) {
     if (warp->stack.depth == 0) continue;
     const SimtEntry *top = &block_entries(&run->layout, block, i)[warp->stack.depth - 1];
     if (kind == TRAP_BARRIER_DEADLOCK && top->state == ENTRY_AT_BARRIER) {
-      snprintf(run->trap->note, sizeof run->trap->note, "barrier %u has %u of %u threads", top->barrier, block->barriers[top->barrier].any,
-               block->barriers[top->barrier].expected != 0 ? block->barriers[top->barrier].expected : block->alive);
+      snprintf(run->trap->note, sizeof run->trap->note, "barrier %u has %u of %u threads", top->place, block->barriers[top->place].any,
+               block->barriers[top->place].expected != 0 ? block->barriers[top->place].expected : block->alive);
     }
     locate_trap(run, block, i, (unsigned)__builtin_ctz(top->mask), top->pc);
     return;
@@ -197,24 +215,37 @@ static BlockEnd run_block(Runner *run, Block *block, uint64_t quantum, uint64_t 
 
 // ---- The grid ----------------------------------------------------------------------------------------
 
-static void resident_add(Runner *run, Residents *residents, uint64_t linear) {
+static bool resident_add(Runner *run, Residents *residents, uint64_t linear) {
   if (residents->count == residents->room) {
     residents->room = residents->room == 0 ? 16 : 2 * residents->room;
     residents->items = realloc(residents->items, residents->room * sizeof *residents->items);
     ASSERT(residents->items != NULL);
   }
-  Chunk chunk = residents->spare.bytes != NULL ? residents->spare : chunk_new(run->layout.bytes);
-  residents->spare = (Chunk){NULL, NULL};
+  Chunk chunk = residents->spare.start != NULL ? residents->spare : chunk_new(run->layout.bytes);
+  residents->spare = (Chunk){NULL, NULL, 0};
+  if (chunk.start == NULL) {
+    *run->trap = (Trap){.kind = TRAP_STACK_OVERFLOW, .kernel = run->launch->kernel->name};
+    snprintf(run->trap->note, sizeof run->trap->note, "the host has no %zu bytes for a block with %u bytes of local memory per thread",
+             run->layout.bytes, run->layout.local_bytes);
+    return false;
+  }
   residents->items[residents->count++] = chunk;
   block_start(&run->layout, chunk.start, run->launch, linear);
   run->stats->value[STAT_WARPS] += run->layout.warps;
+  return true;
 }
 
 static void resident_remove(Residents *residents, uint32_t index) {
-  free(residents->spare.bytes);
+  chunk_free(&residents->spare);
   residents->spare = residents->items[index];
   memmove(&residents->items[index], &residents->items[index + 1], (residents->count - index - 1) * sizeof *residents->items);
   residents->count--;
+}
+
+static void residents_free(Residents *residents) {
+  for (uint32_t i = 0; i < residents->count; i++) chunk_free(&residents->items[i]);
+  chunk_free(&residents->spare);
+  free(residents->items);
 }
 
 // One turn of a resident block; it is gone afterwards if it has ended.
@@ -242,11 +273,12 @@ static bool run_residents(Runner *run, Residents *residents, uint64_t *next_prog
 static void run_grid(Runner *run, Residents *residents) {
   const uint32_t *grid = run->launch->grid;
   uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2], next = 0, next_progress = PROGRESS_INTERVAL;
-  uint64_t most = max_u64(most_resident_bytes / run->layout.bytes, 1);
+  uint64_t state_bytes = run->layout.local_at + min_u64(run->layout.bytes - run->layout.local_at, LOCAL_ESTIMATE);
+  uint64_t most = max_u64(most_resident_bytes / state_bytes, 1);
   uint64_t stride = 1, fresh = run->launch->cooperative ? blocks : 1;
   while (next < blocks || residents->count > 0) {
     if (next < blocks && residents->count < most && (fresh > 0 || residents->count == 0)) {
-      resident_add(run, residents, next++);
+      if (!resident_add(run, residents, next++)) return;
       BlockEnd end = run_resident(run, residents, residents->count - 1, &next_progress);
       if (end == BLOCK_TRAPPED) return;
       if (end != BLOCK_IDLE && fresh > 0) fresh--;
@@ -285,17 +317,16 @@ void functional_run(const MachineEnvironment *environment, const Launch *launch,
   size_t code = launch->program->code_count;
   Chunk steps = chunk_new((code + 1) * sizeof(Step));
   Chunk constants = chunk_new((ZERO_ROWS + ONES_ROWS + 2 * code) * WARP_LANES * sizeof(uint32_t));
+  ASSERT(steps.start != NULL && constants.start != NULL);
   run.steps = steps.start;
   run.constants = constants.start;
   run.constant_rows = ZERO_ROWS + ONES_ROWS;
   memset(run.constants + ZERO_ROWS * WARP_LANES, 0xFF, WARP_LANES * sizeof(uint32_t));
   Residents residents = {0};
   run_grid(&run, &residents);
-  for (uint32_t i = 0; i < residents.count; i++) free(residents.items[i].bytes);
-  free(residents.spare.bytes);
-  free(residents.items);
-  free(constants.bytes);
-  free(steps.bytes);
+  residents_free(&residents);
+  chunk_free(&constants);
+  chunk_free(&steps);
   stats->value[STAT_CYCLES] = stats->value[STAT_WARP_INSTRUCTIONS] = run.executed;
   stats->value[STAT_THREAD_INSTRUCTIONS] = run.thread_executed;
 }

@@ -16,6 +16,7 @@ typedef enum StepKind {
   STEP_BRANCH,
   STEP_WARP,    // waits for its members, then as ALU with predicates
   STEP_SPECIAL, // everything rarer, by the row's kind
+  STEP_ILLEGAL, // a word that is no instruction
   STEP_OUTSIDE, // the place after the last instruction
 } StepKind;
 

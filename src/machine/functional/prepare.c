@@ -117,7 +117,12 @@ void step_prepare(Runner *run, uint32_t pc) {
     *step = (Step){.kind = STEP_OUTSIDE, .guard = PRED_TRUE};
     return;
   }
-  const Instr *instr = &run->program->decoded[pc];
+  Instr fetched; // from the word itself: `decoded` is a memo for those who know that it is legal
+  if (!instr_decode(run->program->code[pc], &fetched)) {
+    *step = (Step){.kind = STEP_ILLEGAL, .guard = PRED_TRUE};
+    return;
+  }
+  const Instr *instr = &fetched;
   const OpInfo *info = &op_info[instr->op];
   *step = (Step){.kind = (uint8_t)kind_of(info), .function = run->functions[instr->op], .op = instr->op, .mods = instr->mods};
   step->stat = stat_of(info);

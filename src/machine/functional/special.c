@@ -28,11 +28,12 @@ bool step_members(WarpContext *at, const Step *step, uint32_t *active, uint32_t 
   for (uint32_t left = *active; left != 0; left &= left - 1) members |= row[first_lane(left)];
   uint32_t missing = members & stack->alive & ~at->mask;
   if (missing == 0) return true;
-  bool any_pc = info->kind == KIND_BARRIER;
-  uint32_t waiting = simt_waiting_at(stack, at->entries, at->pc, any_pc) & members;
+  SyncPlace place = info->kind == KIND_BARRIER ? SYNC_BARRIER : SYNC_HERE;
+  uint32_t waiting = simt_waiting_at(stack, at->entries, at->pc, place) & members;
   if ((missing & ~waiting) != 0 && !forced) {
     front_save(at);
     top->state = ENTRY_AT_WARP_SYNC;
+    top->place = (uint8_t)place;
     return false;
   }
   *others = waiting;
@@ -79,7 +80,7 @@ static StepResult step_barrier(WarpContext *at, const Step *step, uint32_t activ
     top->pc++;
   } else {
     top->state = ENTRY_AT_BARRIER;
-    top->barrier = (uint8_t)number;
+    top->place = (uint8_t)number;
   }
   uint32_t holds = at->warp->predicates[step->ps] ^ step->ps_flip;
   barrier_arrive(at->block, number, count, at->index, lanes, lanes & holds);

@@ -140,6 +140,7 @@ static StepResult step_rare(WarpContext *at, Step *step, uint32_t active) {
   switch (step->kind) {
   case STEP_WARP: return step_warp(at, step, active);
   case STEP_SPECIAL: return step_special(at, step, active);
+  case STEP_ILLEGAL: return step_trap(at, TRAP_ILLEGAL_INSTRUCTION, at->mask);
   default: return step_trap(at, TRAP_INVALID_PC, at->mask);
   }
 }

@@ -56,7 +56,7 @@ void barrier_release(const BlockLayout *layout, Block *block, uint32_t barrier, 
     SimtEntry *entries = block_entries(layout, block, w);
     for (uint32_t i = 0; i < warp->stack.depth; i++) {
       SimtEntry *entry = &entries[i];
-      if (entry->state != ENTRY_AT_BARRIER || entry->barrier != barrier) continue;
+      if (entry->state != ENTRY_AT_BARRIER || entry->place != barrier) continue;
       give_result(warp, block_registers(layout, block, w), &decoded[entry->pc], entry->mask, at);
       entry->state = ENTRY_READY;
       entry->pc++;

@@ -9,6 +9,7 @@ void block_layout(BlockLayout *layout, const Launch *launch, uint64_t stack_byte
   uint32_t warps = (threads + WARP_LANES - 1) / WARP_LANES;
   uint64_t local = kernel->stack_bytes + (kernel->recursive ? stack_bytes : 0);
   local = min_u64(align_up(local, 16), 2 * WINDOW_BYTES);
+  ASSERT(warps <= BLOCK_MAX_WARPS); // launches are checked by the device
   *layout = (BlockLayout){.threads = threads, .warps = warps, .dynamic_bytes = launch->dynamic_shared_bytes};
   layout->register_rows = min_u32(kernel->registers, MAX_REGISTERS) + 2 * RZ_ROWS;
   layout->local_bytes = (uint32_t)local;

@@ -120,10 +120,11 @@ bool simt_release_waiting(SimtStack *stack, SimtEntry *entries) {
   return false;
 }
 
-uint32_t simt_waiting_at(const SimtStack *stack, const SimtEntry *entries, uint32_t pc, bool any_pc) {
+uint32_t simt_waiting_at(const SimtStack *stack, const SimtEntry *entries, uint32_t pc, SyncPlace place) {
   uint32_t lanes = 0;
   for (uint32_t i = 0; i < stack->depth; i++) {
-    if (entries[i].state == ENTRY_AT_WARP_SYNC && (any_pc || entries[i].pc == pc)) lanes |= entries[i].mask;
+    if (entries[i].state != ENTRY_AT_WARP_SYNC || entries[i].place != place) continue;
+    if (place == SYNC_BARRIER || entries[i].pc == pc) lanes |= entries[i].mask;
   }
   return lanes;
 }

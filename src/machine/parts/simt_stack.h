@@ -17,14 +17,22 @@ typedef enum EntryKind { ENTRY_NORMAL, ENTRY_CALL } EntryKind;
 typedef enum EntryState {
   ENTRY_READY,
   ENTRY_FORCED,       // ready, and at a warp-wide instruction for whose other members it shall not wait
-  ENTRY_AT_BARRIER,   // waits at block barrier `barrier`
-  ENTRY_AT_WARP_SYNC, // waits for other lanes of the warp to come to a warp-wide instruction
+  ENTRY_AT_BARRIER,   // waits at the block barrier numbered by `place`
+  ENTRY_AT_WARP_SYNC, // waits for other lanes of the warp: at one instruction, or anywhere of the kind `place`
 } EntryState;
+
+// What lanes that wait for others of their warp wait at.
+typedef enum SyncPlace {
+  SYNC_HERE,    // an instruction that exchanges data: only lanes at the same pc can take part
+  SYNC_BARRIER, // a warp barrier: those at any other one can, too
+} SyncPlace;
 
 typedef struct SimtEntry {
   uint32_t pc, reconverge; // NO_RECONVERGE: runs until exit or return
   uint32_t mask;           // lanes; never 0
-  uint8_t kind, state, barrier, spare;
+  uint8_t kind, state;
+  uint8_t place; // where it waits: barrier number or SyncPlace
+  uint8_t spare;
 } SimtEntry;
 
 typedef struct SimtStack {
@@ -55,8 +63,8 @@ bool simt_rotate(SimtStack *stack, SimtEntry *entries, bool but_top);
 // Lanes that only wait for others to reconverge go on without them: they become the new top.
 // For spinning or blocked tops; false: there are no such lanes.
 bool simt_release_waiting(SimtStack *stack, SimtEntry *entries);
-// Lanes of other leaves that wait at a warp-wide instruction at `pc` (any pc for any_pc).
-uint32_t simt_waiting_at(const SimtStack *stack, const SimtEntry *entries, uint32_t pc, bool any_pc);
+// Lanes of other leaves that wait at such a place; SYNC_HERE: at `pc`.
+uint32_t simt_waiting_at(const SimtStack *stack, const SimtEntry *entries, uint32_t pc, SyncPlace place);
 // The leaves that wait at a warp-wide instruction at one of `lanes`' pcs go on after it.
 void simt_pass_sync(SimtStack *stack, SimtEntry *entries, uint32_t lanes);
 // The lowest leaf that waits at a warp-wide instruction shall wait no longer. False: there is none.
