@@ -105,7 +105,8 @@ typedef struct Exposed {
 } Exposed;
 typedef VEC(Exposed) ExposedVec;
 
-static void number_units(Live *live, Arena *arena, const MirFunction *function) {
+void live_number_units(Live *live, Arena *arena, const MirFunction *function) {
+  memset(live, 0, sizeof *live);
   live->vreg_count = function->vregs.count;
   live->unit_base = ARENA_ARRAY(arena, uint32_t, live->vreg_count + 1);
   for (uint32_t v = 0; v < live->vreg_count; v++) live->unit_base[v + 1] = live->unit_base[v] + max_u32(1, function->vregs.items[v].width);
@@ -227,8 +228,7 @@ static void solve(Live *live, const Cfg *cfg, const BlockSets *sets, const uint6
 }
 
 void live_build(Live *live, Arena *arena, MirFunction *function, const Cfg *cfg) {
-  memset(live, 0, sizeof *live);
-  number_units(live, arena, function);
+  live_number_units(live, arena, function);
   ExposedVec exposed = {0};
   find_exposed(live, arena, function, &exposed);
   size_t size = (size_t)cfg->count * live->words;

@@ -7,7 +7,13 @@
 // nothing crosses a guarded exit that might trap.
 #include "program/mir_internal.h"
 
-enum { ROOMY_REGISTERS = 32, LONGEST_BLOCK = 1 << 14, MOST_CANDIDATES = 256 };
+enum {
+  ROOMY_REGISTERS = 32,
+  LONGEST_BLOCK = 1 << 16, // instructions; longer ones keep their order
+  MOST_CANDIDATES = 256,   // looked at for each place, fewer in long blocks
+  MOST_LOOKS = 1 << 20,    // at candidates in one block
+  MOST_ACCESSES = 1 << 10, // compared with each other
+};
 
 typedef struct Link {
   uint32_t to, next; // list in Scheduler.links; NONE ends it
@@ -90,6 +96,7 @@ static void constrain_effects(Scheduler *s) {
     const MirInstr *instr = &s->block->instrs.items[i];
     Role role = role_of(instr);
     if (role == ROLE_FREE) continue;
+    if (since.count == MOST_ACCESSES) role = ROLE_ORDERED;
     if (ordered != NONE) must_follow(s, i, ordered);
     for (uint32_t k = since.count; k-- > 0;) {
       const MirInstr *other = &s->block->instrs.items[since.items[k]];
@@ -191,10 +198,11 @@ static bool is_better(Taste taste, int change, int best_change, uint32_t at, uin
 }
 
 static uint32_t choose(const Scheduler *s, const Pressure *p, const IndexVec *ready, Taste taste) {
-  uint32_t best = ready->count - 1;
+  uint32_t most = min_u32(MOST_CANDIDATES, max_u32(8, MOST_LOOKS / s->count)), looks = min_u32(most, ready->count);
+  uint32_t last = taste == TASTE_OLDEST ? looks - 1 : ready->count - 1;
+  uint32_t best = last;
   int best_change = pressure_change(s, p, &s->block->instrs.items[ready->items[best]]);
-  uint32_t least = ready->count > MOST_CANDIDATES ? ready->count - MOST_CANDIDATES : 0;
-  for (uint32_t k = best; k-- > least;) {
+  for (uint32_t k = last; k-- > last + 1 - looks;) {
     int change = pressure_change(s, p, &s->block->instrs.items[ready->items[k]]);
     if (!is_better(taste, change, best_change, ready->items[k], ready->items[best])) continue;
     best = k;
@@ -203,7 +211,7 @@ static uint32_t choose(const Scheduler *s, const Pressure *p, const IndexVec *re
   return best;
 }
 
-// Fills order (first to last) with a schedule; returns nothing but its pressure.
+// Fills order (first to last) with a schedule and measures its pressure.
 static void schedule(Scheduler *s, Pressure *p, uint32_t b, Taste taste, uint32_t *order) {
   uint32_t *waiting = ARENA_ARRAY(s->arena, uint32_t, s->count);
   IndexVec ready = {0};
