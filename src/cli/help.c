@@ -60,7 +60,7 @@ void help_run(void) {
         "  --repeat N             run everything N times, each on a fresh device\n"
         "\n"
         "Examples:\n"
-        "  redoubt run matmul --param n=128\n"
+        "  redoubt run matmul --param tiles=8\n"
         "  redoubt run vecadd.ptx --grid 16 --block 64 --arg a:f32[1024]=ramp --arg b:f32[1024]=ones \\\n"
         "      --arg c:f32[1024] --arg n:u32=1024 --dump c\n"
         "  redoubt run vecadd --dump program\n"
