@@ -6,9 +6,8 @@ set -eu
 redoubt=$1
 shift
 cd "$(dirname "$0")/../.."
-ptxas=$(command -v ptxas || echo /usr/local/cuda/bin/ptxas)
-[ -x "$ptxas" ] || { echo "no ptxas here"; exit 77; }
-[ $# -gt 0 ] || set -- workloads/*/kernel.ptx tests/registers/*.ptx
+ptxas=$(command -v ptxas || command -v "${CUDA_HOME:-}/bin/ptxas") || { echo "no ptxas here"; exit 77; }
+[ $# -gt 0 ] || set -- workloads/*/kernel.ptx
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
