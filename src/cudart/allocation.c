@@ -24,6 +24,7 @@ uint64_t allocation_new(Runtime *runtime, uint64_t bytes, MemoryType type, uint3
 CudaError allocation_free(Runtime *runtime, uint64_t start, bool host) {
   Allocation *allocation = pointer_map_get(&runtime->allocations, pointer_of(start));
   if (allocation == NULL || (allocation->type == MEMORY_HOST) != host) return cudaErrorInvalidValue;
+  if (allocation->of_graph) return cudaSuccess; // the graph may be launched again and use the address
   pointer_map_take(&runtime->allocations, pointer_of(start));
   if (!host) runtime->device_in_use -= allocation->bytes;
   device_release(runtime->device, start);
@@ -83,17 +84,48 @@ CUDART(cudaFreeHost, void *pointer) {
   return runtime_leave(runtime, pointer == NULL ? cudaSuccess : allocation_free(runtime, address_of(pointer), true));
 }
 
+// In a capture the address is fixed now, and the node only marks the place.
+static CudaError graph_allocate(Runtime *runtime, void **pointer, size_t bytes, Stream *stream) {
+  CudaError error = graph_memory_new(runtime, pointer, bytes);
+  if (error != cudaSuccess) return error;
+  Operation operation = {.params = {.type = NODE_MEM_ALLOC}};
+  operation.params.of.alloc = (MemAllocNodeParams){.bytes = bytes, .pointer = *pointer};
+  return graph_capture(runtime, stream, &operation);
+}
+
+CudaError graph_memory_new(Runtime *runtime, void **pointer, size_t bytes) {
+  CudaError error = allocate(runtime, pointer, bytes, MEMORY_DEVICE, 0);
+  if (error != cudaSuccess || *pointer == NULL) return error == cudaSuccess ? cudaErrorInvalidValue : error;
+  Allocation *allocation = pointer_map_get(&runtime->allocations, *pointer);
+  allocation->of_graph = true;
+  runtime->graph_in_use += bytes;
+  return cudaSuccess;
+}
+
+CudaError stream_allocate(Runtime *runtime, void **pointer, size_t bytes, Stream *handle) {
+  Stream *stream = stream_of(runtime, handle);
+  if (stream == NULL) return cudaErrorInvalidResourceHandle;
+  return stream->capture != NULL ? graph_allocate(runtime, pointer, bytes, stream) : allocate(runtime, pointer, bytes, MEMORY_DEVICE, 0);
+}
+
 CUDART(cudaMallocAsync, void **pointer, size_t bytes, Stream *stream) {
   Runtime *runtime = runtime_enter();
-  if (stream_of(runtime, stream) == NULL) return runtime_leave(runtime, cudaErrorInvalidResourceHandle);
-  return runtime_leave(runtime, allocate(runtime, pointer, bytes, MEMORY_DEVICE, 0));
+  return runtime_leave(runtime, stream_allocate(runtime, pointer, bytes, stream));
 }
 CUDART_ALIAS(cudaMallocAsync_ptsz, cudaMallocAsync)
 
+static CudaError stream_free(Runtime *runtime, void *pointer, Stream *handle) {
+  Stream *stream = stream_of(runtime, handle);
+  if (stream == NULL) return cudaErrorInvalidResourceHandle;
+  if (pointer == NULL) return cudaErrorInvalidValue;
+  if (stream->capture == NULL) return allocation_free(runtime, address_of(pointer), false);
+  Operation operation = {.params = {.type = NODE_MEM_FREE, .of.free = pointer}};
+  return graph_capture(runtime, stream, &operation);
+}
+
 CUDART(cudaFreeAsync, void *pointer, Stream *stream) {
   Runtime *runtime = runtime_enter();
-  if (stream_of(runtime, stream) == NULL) return runtime_leave(runtime, cudaErrorInvalidResourceHandle);
-  return runtime_leave(runtime, pointer == NULL ? cudaErrorInvalidValue : allocation_free(runtime, address_of(pointer), false));
+  return runtime_leave(runtime, stream_free(runtime, pointer, stream));
 }
 CUDART_ALIAS(cudaFreeAsync_ptsz, cudaFreeAsync)
 

@@ -143,14 +143,16 @@ struct Runtime {
   PointerMap kernels, variables; // by host address
   PointerMap handles;            // every live handle -> its HandleKind
   PointerMap allocations;        // by start
+  PointerMap textures;           // by object: what it was made from
   Allocation **ranges;           // registered host memory, few
   uint32_t range_count;
   uint64_t device_in_use; // bytes of cudaMalloc and the like
   uint32_t device_flags;
   uint64_t limits[8];
   Stream default_stream;
-  Stream *capturing; // all streams being captured
-  MemPool *pool;
+  Stream *capturing;            // all streams being captured
+  MemPool *default_pool, *pool; // pool: set by the program
+  uint64_t graph_in_use;        // bytes of graphs' allocation nodes
 };
 
 Runtime *runtime_enter(void);                               // locks; starts the library if need be
@@ -175,7 +177,9 @@ CudaError binary_load(Runtime *runtime, Binary *binary);
 // allocation.c
 uint64_t allocation_new(Runtime *runtime, uint64_t bytes, MemoryType type, uint32_t flags); // 0: none left
 CudaError allocation_free(Runtime *runtime, uint64_t start, bool host);
-const Allocation *allocation_find(Runtime *runtime, uint64_t address); // NULL: none of the program's
+CudaError graph_memory_new(Runtime *runtime, void **pointer, size_t bytes);                // stays until the process ends
+CudaError stream_allocate(Runtime *runtime, void **pointer, size_t bytes, Stream *stream); // or a node, in a capture
+const Allocation *allocation_find(Runtime *runtime, uint64_t address);                     // NULL: none of the program's
 static inline uint64_t address_of(const void *pointer) { return (uint64_t)(uintptr_t)pointer; }
 static inline void *pointer_of(uint64_t address) { return (void *)(uintptr_t)address; }
 

@@ -1,0 +1,124 @@
+// Kernels as the host sees them: attributes and occupancy.
+#include "cudart/runtime.h"
+
+enum { DEFAULT_SHARED = 48 << 10, MOST_CARVEOUT = 100 };
+
+static int most_threads(const Runtime *runtime, const Function *function) {
+  const Spec *spec = &runtime->environment.spec;
+  uint64_t most = spec->block_threads;
+  const uint32_t *bound = function->max_threads;
+  if (bound[0] != 0) most = min_u64(most, (uint64_t)bound[0] * max_u32(bound[1], 1) * max_u32(bound[2], 1));
+  if (function->registers != 0) most = min_u64(most, spec->sm_registers / function->registers / WARP_LANES * WARP_LANES);
+  return (int)most;
+}
+
+static int most_dynamic_shared(const Kernel *kernel) {
+  int fixed = DEFAULT_SHARED - (int)min_u32(kernel->function->shared_bytes, DEFAULT_SHARED);
+  return kernel->max_dynamic_shared > fixed ? kernel->max_dynamic_shared : fixed;
+}
+
+CUDART(cudaFuncGetAttributes, FuncAttributes *attributes, const void *host) {
+  Runtime *runtime = runtime_enter();
+  Kernel *kernel;
+  if (attributes == NULL) return runtime_leave(runtime, cudaErrorInvalidValue);
+  CudaError error = kernel_load(runtime, host, &kernel);
+  if (error != cudaSuccess) return runtime_leave(runtime, error);
+  const Function *function = kernel->function;
+  int version = (int)kernel->binary->arch;
+  *attributes = (FuncAttributes){.shared_bytes = function->shared_bytes,
+                                 .const_bytes = module_program(kernel->binary->module)->const_bytes,
+                                 .local_bytes = function->stack_bytes,
+                                 .max_threads_per_block = most_threads(runtime, function),
+                                 .registers = (int)function->registers,
+                                 .ptx_version = version,
+                                 .binary_version = version,
+                                 .max_dynamic_shared = most_dynamic_shared(kernel),
+                                 .carveout = kernel->carveout};
+  return runtime_leave(runtime, cudaSuccess);
+}
+
+static CudaError set_attribute(Runtime *runtime, const void *host, int attribute, int value) {
+  Kernel *kernel;
+  CudaError error = kernel_load(runtime, host, &kernel);
+  if (error != cudaSuccess) return error;
+  if (attribute == FUNC_ATTRIBUTE_CARVEOUT) {
+    if (value < -1 || value > MOST_CARVEOUT) return cudaErrorInvalidValue;
+    kernel->carveout = value;
+    return cudaSuccess;
+  }
+  if (attribute != FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED)
+    return attribute < FUNC_ATTRIBUTE_COUNT ? cudaErrorNotSupported : cudaErrorInvalidValue;
+  uint64_t most = runtime->environment.spec.block_shared - min_u64(kernel->function->shared_bytes, runtime->environment.spec.block_shared);
+  if (value < 0 || (uint64_t)value > most) return cudaErrorInvalidValue;
+  kernel->max_dynamic_shared = value;
+  return cudaSuccess;
+}
+
+CUDART(cudaFuncSetAttribute, const void *host, int attribute, int value) {
+  Runtime *runtime = runtime_enter();
+  return runtime_leave(runtime, set_attribute(runtime, host, attribute, value));
+}
+
+CUDART(cudaKernelSetAttributeForDevice, const void *host, int attribute, int value, int device) {
+  Runtime *runtime = runtime_enter();
+  return runtime_leave(runtime, device == 0 ? set_attribute(runtime, host, attribute, value) : cudaErrorInvalidDevice);
+}
+
+static CudaError know_kernel(const void *host, bool good) {
+  Runtime *runtime = runtime_enter();
+  if (!good) return runtime_leave(runtime, cudaErrorInvalidValue);
+  return runtime_leave(runtime, kernel_find(runtime, host) == NULL ? cudaErrorInvalidDeviceFunction : cudaSuccess);
+}
+CUDART(cudaFuncSetCacheConfig, const void *host, int config) { return know_kernel(host, config >= 0 && config <= 3); }
+CUDART(cudaFuncSetSharedMemConfig, const void *host, int config) { return know_kernel(host, config >= 0 && config <= 2); }
+
+CUDART(cudaFuncGetName, const char **name, const void *host) {
+  Runtime *runtime = runtime_enter();
+  const Kernel *kernel = kernel_find(runtime, host);
+  if (name == NULL || kernel == NULL) return runtime_leave(runtime, cudaErrorInvalidValue);
+  *name = kernel->name;
+  return runtime_leave(runtime, cudaSuccess);
+}
+
+CUDART(cudaFuncGetParamInfo, const void *host, size_t index, size_t *offset, size_t *bytes) {
+  Runtime *runtime = runtime_enter();
+  Kernel *kernel;
+  CudaError error = kernel_load(runtime, host, &kernel);
+  if (error != cudaSuccess) return runtime_leave(runtime, error);
+  if (index >= kernel->function->param_count) return runtime_leave(runtime, cudaErrorInvalidValue);
+  if (offset != NULL) *offset = kernel->function->params[index].offset;
+  if (bytes != NULL) *bytes = kernel->function->params[index].bytes;
+  return runtime_leave(runtime, cudaSuccess);
+}
+
+// ---- Occupancy ------------------------------------------------------------------------------------------------
+
+CUDART(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, int *blocks, const void *host, int threads, size_t shared_bytes,
+       uint32_t flags) {
+  (void)flags;
+  Runtime *runtime = runtime_enter();
+  Kernel *kernel;
+  if (blocks == NULL || threads <= 0) return runtime_leave(runtime, cudaErrorInvalidValue);
+  CudaError error = kernel_load(runtime, host, &kernel);
+  if (error != cudaSuccess) return runtime_leave(runtime, error);
+  uint32_t shared = (uint32_t)min_u64(shared_bytes, UINT32_MAX);
+  bool bounded = threads > most_threads(runtime, kernel->function);
+  *blocks = bounded ? 0 : (int)device_occupancy(runtime->device, kernel->function, (uint32_t)threads, shared);
+  return runtime_leave(runtime, cudaSuccess);
+}
+
+CUDART(cudaOccupancyMaxActiveBlocksPerMultiprocessor, int *blocks, const void *host, int threads, size_t shared_bytes) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, shared_bytes, 0);
+}
+
+CUDART(cudaOccupancyAvailableDynamicSMemPerBlock, size_t *bytes, const void *host, int blocks, int threads) {
+  Runtime *runtime = runtime_enter();
+  Kernel *kernel;
+  if (bytes == NULL || blocks <= 0 || threads <= 0) return runtime_leave(runtime, cudaErrorInvalidValue);
+  CudaError error = kernel_load(runtime, host, &kernel);
+  if (error != cudaSuccess) return runtime_leave(runtime, error);
+  const Spec *spec = &runtime->environment.spec;
+  uint64_t each = min_u64(spec->sm_shared / (uint64_t)blocks, spec->block_shared), fixed = align_up(kernel->function->shared_bytes, 16);
+  *bytes = each > fixed ? (each - fixed) & ~(size_t)15 : 0;
+  return runtime_leave(runtime, cudaSuccess);
+}
