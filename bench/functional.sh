@@ -9,8 +9,8 @@ measure() {
   goal=$2
   for _ in 1 2 3 4 5; do
     "$redoubt" run "$name" --size large --json |
-      awk '/"total"/ { total = 1 } total && /"thread_instructions"/ { gsub(/[^0-9]/, ""); n = $0 }
-           total && /"host_seconds"/ { gsub(/[^0-9.e+-]/, ""); s = $0 } END { printf "%.0f %.1f\n", n, n / s / 1e6 }'
+      awk -F '[:,]' '/"total"/ { total = 1 } total && /"thread_instructions"/ { n = $2 }
+           total && /"host_seconds"/ { s = $2 } END { printf "%.0f %.1f\n", n, n / s / 1e6 }'
   done | sort -k2 -n | awk -v name="$name" -v goal="$goal" '
     NR == 3 { count = $1; speed = $2 }
     END {
