@@ -1,6 +1,7 @@
 // Graphs: building, cloning, running. A node owns copies of its kernel's arguments and of its child graph.
 #include "cudart/graph.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 // ---- Sets of nodes --------------------------------------------------------------------------------------
@@ -209,4 +210,26 @@ CudaError graph_capture(Runtime *runtime, Stream *stream, const Operation *opera
   node_set_clear(&stream->tails);
   node_set_add(&stream->tails, node);
   return cudaSuccess;
+}
+
+// ---- Drawing ------------------------------------------------------------------------------------------------
+
+bool graph_write_dot(const Graph *graph, const char *path) {
+  static const char *const names[] = {
+      [NODE_KERNEL] = "kernel",   [NODE_MEMCPY] = "memcpy", [NODE_MEMSET] = "memset",         [NODE_HOST] = "host",
+      [NODE_GRAPH] = "graph",     [NODE_EMPTY] = "empty",   [NODE_WAIT_EVENT] = "wait event", [NODE_EVENT_RECORD] = "event record",
+      [NODE_MEM_ALLOC] = "alloc", [NODE_MEM_FREE] = "free"};
+  FILE *file = fopen(path, "w");
+  if (file == NULL) return false;
+  fputs("digraph {\n", file);
+  for (uint32_t i = 0; i < graph->count; i++) {
+    const GraphNode *node = graph->nodes[i];
+    fprintf(file, "  n%llx [label=\"%s\"]\n", (unsigned long long)address_of(node), names[node->operation.params.type]);
+    for (uint32_t k = 0; k < node->dependencies.count; k++) {
+      fprintf(file, "  n%llx -> n%llx\n", (unsigned long long)address_of(node->dependencies.items[k]),
+              (unsigned long long)address_of(node));
+    }
+  }
+  fputs("}\n", file);
+  return fclose(file) == 0;
 }
