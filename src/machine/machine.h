@@ -10,15 +10,15 @@
 // (default), 2 MiB = as hardware's pages, where a small overrun goes unnoticed.
 typedef struct Memory Memory;
 typedef struct MemoryOptions {
-  uint64_t base;      // GLOBAL_BASE32 or GLOBAL_BASE64
-  uint64_t capacity;  // bytes; address space is reserved, pages are used as touched
-  uint64_t granule;   // power of two
-  bool same_address;  // place the bytes at host address == device address (managed memory)
+  uint64_t base;     // GLOBAL_BASE32 or GLOBAL_BASE64
+  uint64_t capacity; // bytes; address space is reserved, pages are used as touched
+  uint64_t granule;  // power of two
+  bool same_address; // place the bytes at host address == device address (managed memory)
 } MemoryOptions;
-Memory *memory_new(const MemoryOptions *options, Diags *diags);  // NULL on error
+Memory *memory_new(const MemoryOptions *options, Diags *diags); // NULL on error
 void memory_free(Memory *memory);
-uint64_t memory_alloc(Memory *memory, uint64_t bytes, uint64_t align);  // 0: none left
-bool memory_release(Memory *memory, uint64_t address);  // false: not the start of an allocation
+uint64_t memory_alloc(Memory *memory, uint64_t bytes, uint64_t align); // 0: none left
+bool memory_release(Memory *memory, uint64_t address);                 // false: not the start of an allocation
 // The allocation that holds the address: its start and size. False: none.
 bool memory_find(const Memory *memory, uint64_t address, uint64_t *start, uint64_t *bytes);
 // Host view of [address, address + bytes) if all of it is valid, else NULL.
@@ -32,37 +32,37 @@ bool memory_near(const Memory *memory, uint64_t address, uint64_t *start, uint64
 bool memory_register_host(Memory *memory, uint64_t address, uint64_t bytes);
 bool memory_unregister_host(Memory *memory, uint64_t address);
 // The heap of kernels' malloc and free: allocations that do not exceed `limit` bytes in all.
-uint64_t memory_heap_alloc(Memory *memory, uint64_t bytes, uint64_t limit);  // 0: none left
-bool memory_heap_release(Memory *memory, uint64_t address);  // false: no block of the heap
-uint8_t *memory_bytes(Memory *memory);   // host address of `base`
+uint64_t memory_heap_alloc(Memory *memory, uint64_t bytes, uint64_t limit); // 0: none left
+bool memory_heap_release(Memory *memory, uint64_t address);                 // false: no block of the heap
+uint8_t *memory_bytes(Memory *memory);                                      // host address of `base`
 uint64_t memory_base(const Memory *memory);
 uint64_t memory_in_use(const Memory *memory);
 uint64_t memory_capacity(const Memory *memory);
 
 // ---- Textures and surfaces -----------------------------------------------------------------
 typedef enum TexelKind { TEXEL_UNSIGNED, TEXEL_SIGNED, TEXEL_FLOAT } TexelKind;
-typedef enum AddressMode { ADDRESS_WRAP, ADDRESS_CLAMP, ADDRESS_MIRROR, ADDRESS_BORDER } AddressMode;  // CUDA's order
+typedef enum AddressMode { ADDRESS_WRAP, ADDRESS_CLAMP, ADDRESS_MIRROR, ADDRESS_BORDER } AddressMode; // CUDA's order
 typedef enum TextureShape { TEXTURE_1D, TEXTURE_2D, TEXTURE_3D, TEXTURE_CUBE } TextureShape;
 
 typedef struct TextureLevel {
-  uint64_t address;             // of the first texel in device memory
-  uint32_t width, height, depth;  // texels; 0 for absent dimensions
-  uint64_t row_pitch, slice_pitch;  // bytes
+  uint64_t address;                // of the first texel in device memory
+  uint32_t width, height, depth;   // texels; 0 for absent dimensions
+  uint64_t row_pitch, slice_pitch; // bytes
 } TextureLevel;
 
-typedef struct Texture {        // a texture or surface object; handles are 1 + index into the table
+typedef struct Texture { // a texture or surface object; handles are 1 + index into the table
   bool in_use;
   TextureShape shape;
-  bool linear_memory;           // tex1Dfetch from plain memory: no filtering, out of range reads 0
-  uint32_t layers;              // 0 = not layered; cube maps: faces are slices 6 * layer + face
-  uint8_t channel_bits[4];      // x, y, z, w; 0 = absent
+  bool linear_memory;      // tex1Dfetch from plain memory: no filtering, out of range reads 0
+  uint32_t layers;         // 0 = not layered; cube maps: faces are slices 6 * layer + face
+  uint8_t channel_bits[4]; // x, y, z, w; 0 = absent
   TexelKind kind;
   AddressMode address_mode[3];
-  bool linear_filter, normalized_coords, read_as_float, srgb;  // read_as_float: integers -> 0..1 or -1..1
+  bool linear_filter, normalized_coords, read_as_float, srgb; // read_as_float: integers -> 0..1 or -1..1
   float border[4];
   bool mip_linear;
   float lod_bias, lod_min, lod_max;
-  uint32_t level_count;         // 1 without mipmaps
+  uint32_t level_count; // 1 without mipmaps
   TextureLevel levels[16];
 } Texture;
 
@@ -72,10 +72,10 @@ typedef struct Launch {
   const Function *kernel;
   uint32_t grid[3], block[3];
   uint32_t dynamic_shared_bytes;
-  const uint8_t *params;        // kernel->param_bytes of them
+  const uint8_t *params; // kernel->param_bytes of them
   bool cooperative;
-  uint64_t grid_workspace;      // cooperative: device address for %envreg1/2 (cooperative groups' barrier)
-  uint64_t number;              // %gridid, from 1
+  uint64_t grid_workspace; // cooperative: device address for %envreg1/2 (cooperative groups' barrier)
+  uint64_t number;         // %gridid, from 1
 } Launch;
 
 // Why a launch ended early. Simulated events, never failures of the simulator.
@@ -85,20 +85,22 @@ typedef enum TrapKind {
 #undef TRAP
   TRAP_COUNT
 } TrapKind;
-typedef struct TrapInfo { const char *name, *text; } TrapInfo;
+typedef struct TrapInfo {
+  const char *name, *text;
+} TrapInfo;
 extern const TrapInfo trap_info[TRAP_COUNT];
 
 typedef struct Trap {
-  TrapKind kind;                // TRAP_NONE: all went well
+  TrapKind kind; // TRAP_NONE: all went well
   const char *kernel, *function;
   uint32_t block[3], thread[3];
   uint32_t pc, line;
   Space space;
   uint64_t address;
   uint32_t bytes;
-  char note[256];               // assertion text, allocation nearby, and so on
+  char note[256]; // assertion text, allocation nearby, and so on
 } Trap;
-void trap_format(const Trap *trap, const Program *program, Text *out);  // one line
+void trap_format(const Trap *trap, const Program *program, Text *out); // one line
 
 // Statistics: one row each in stat.def, raw integers; ratios are for reports.
 typedef enum StatId {
@@ -107,24 +109,28 @@ typedef enum StatId {
 #undef STAT
   STAT_COUNT
 } StatId;
-typedef struct StatInfo { const char *name, *unit, *meaning; } StatInfo;
+typedef struct StatInfo {
+  const char *name, *unit, *meaning;
+} StatInfo;
 extern const StatInfo stat_info[STAT_COUNT];
-typedef struct Stats { uint64_t value[STAT_COUNT]; } Stats;
+typedef struct Stats {
+  uint64_t value[STAT_COUNT];
+} Stats;
 
 // What a machine works on; owned by the device. Pointers here are the outside world, not state.
 typedef struct MachineEnvironment {
   Memory *memory;
   const Texture *textures;
   uint32_t texture_count;
-  const uint8_t *const_bank;    // BANK_CONST of the program
-  const uint8_t *symbol_bank;   // BANK_SYMBOL of the program
-  uint64_t stack_bytes;         // local stack of recursive kernels, per thread
-  uint64_t heap_bytes;          // for malloc() in kernels
-  uint32_t sm_count;            // what %nsmid and %smid go by; 0 counts as 1
-  uint64_t instruction_limit;   // warp instructions per launch before TRAP_LIMIT; 0 = none
-  void (*print)(void *context, const char *bytes, size_t count);  // printf of kernels, in order
+  const uint8_t *const_bank;                                     // BANK_CONST of the program
+  const uint8_t *symbol_bank;                                    // BANK_SYMBOL of the program
+  uint64_t stack_bytes;                                          // local stack of recursive kernels, per thread
+  uint64_t heap_bytes;                                           // for malloc() in kernels
+  uint32_t sm_count;                                             // what %nsmid and %smid go by; 0 counts as 1
+  uint64_t instruction_limit;                                    // warp instructions per launch before TRAP_LIMIT; 0 = none
+  void (*print)(void *context, const char *bytes, size_t count); // printf of kernels, in order
   void *print_context;
-  bool (*progress)(void *context, const Stats *so_far);  // now and then; false = stop (TRAP_STOPPED)
+  bool (*progress)(void *context, const Stats *so_far); // now and then; false = stop (TRAP_STOPPED)
   void *progress_context;
 } MachineEnvironment;
 
