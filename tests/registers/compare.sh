@@ -7,7 +7,7 @@ redoubt=$1
 shift
 cd "$(dirname "$0")/../.."
 ptxas=$(command -v ptxas || command -v "${CUDA_HOME:-}/bin/ptxas") || { echo "no ptxas here"; exit 77; }
-[ $# -gt 0 ] || set -- workloads/*/kernel.ptx
+[ $# -gt 0 ] || set -- workloads/*/kernel.ptx tests/registers/*.ptx
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
