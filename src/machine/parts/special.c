@@ -69,8 +69,8 @@ static uint64_t warp_value(const SpecialContext *context, uint32_t number) {
   case SREG_GLOBALTIMER: return context->nanoseconds;
   case SREG_GLOBALTIMER_LO: return (uint32_t)context->nanoseconds;
   case SREG_GLOBALTIMER_HI: return context->nanoseconds >> 32;
-  case SREG_ENVREG1: return (uint32_t)launch->grid_workspace;
-  case SREG_ENVREG2: return launch->grid_workspace >> 32;
+  case SREG_ENVREG1: return (uint32_t)(launch->grid_workspace >> 32);
+  case SREG_ENVREG2: return (uint32_t)launch->grid_workspace;
   case SREG_DYNAMIC_SMEM_SIZE: return context->layout->dynamic_bytes;
   case SREG_TOTAL_SMEM_SIZE: return context->layout->shared_bytes;
   default: return 0;
