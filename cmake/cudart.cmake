@@ -18,7 +18,8 @@ foreach(generation 13 12 11)
   add_library(${target} SHARED ${cudart_by_generation} $<TARGET_OBJECTS:cudart_objects>)
   target_compile_definitions(${target} PRIVATE CUDART_GENERATION=${generation})
   target_link_libraries(${target} PRIVATE device zstd lz4)
-  target_link_options(${target} PRIVATE -Wl,--version-script=${map} -Wl,-Bsymbolic -Wl,-soname=libcudart.so.${version})
+  target_link_options(${target} PRIVATE -Wl,--version-script=${map} -Wl,-Bsymbolic -Wl,-soname=libcudart.so.${version}
+    $<$<NOT:$<BOOL:${REDOUBT_SANITIZE}>>:-Wl,-z,defs>)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME cudart.so.${version} SUFFIX "" NO_SONAME ON
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/cudart)
 endforeach()
