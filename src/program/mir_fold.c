@@ -151,7 +151,8 @@ static bool remove_dead(Work *work) {
       live_scan_step(&scan, instr, operands, count);
       block->instrs.items[--kept] = *instr;
     }
-    changed |= kept > 0;
+    if (kept == 0) continue;
+    changed = true;
     memmove(block->instrs.items, block->instrs.items + kept, sizeof(MirInstr) * (block->instrs.count - kept));
     block->instrs.count -= kept;
   }
