@@ -32,7 +32,6 @@ static void in_child(const char *name, cudaError_t expected, void (*provoke)(int
     EXPECT_ERROR(expected, cudaMemset(device, 0, 4));
     nothing<<<1, 1>>>();
     EXPECT_ERROR(expected, cudaGetLastError());
-    EXPECT_ERROR(expected, cudaGetLastError());
     _exit(failures != 0);
   }
   int status = -1;

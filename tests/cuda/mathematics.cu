@@ -31,10 +31,8 @@ static const Function rows[] = {
 
 template <typename T> __host__ __device__ T value_of(int function, T x, T y) {
   switch (function) {
-#define CASE1(name, ...)          \
-  case id_##name: return name(x); \
-      #define CASE2(name, ...)    \
-  case id_##name: return name(x, y);
+#define CASE1(name, ...) case id_##name: return name(x);
+#define CASE2(name, ...) case id_##name: return name(x, y);
     UNARY(CASE1) BINARY(CASE2)
   }
   return 0;

@@ -1,5 +1,4 @@
 // Thrust and CUB: sort, scan, reduce, unique, select, histogram, sort by key. The only program that includes them.
-// nvcc: --extended-lambda
 #include "check.h"
 #include <algorithm>
 #include <cub/cub.cuh>
@@ -10,6 +9,13 @@
 #include <thrust/sort.h>
 #include <thrust/transform_reduce.h>
 #include <vector>
+
+struct LowHalf {
+  __host__ __device__ unsigned operator()(unsigned x) const { return x & 0xffff; }
+};
+struct Even {
+  __host__ __device__ bool operator()(unsigned x) const { return x % 2 == 0; }
+};
 
 static std::vector<unsigned> numbers(int n) {
   std::vector<unsigned> values(n);
@@ -27,7 +33,7 @@ static void test_thrust(const std::vector<unsigned> &in) {
   EXPECT(out == expected);
   EXPECT(thrust::reduce(data.begin(), data.end(), 0ull) == std::accumulate(in.begin(), in.end(), 0ull));
   unsigned most = thrust::transform_reduce(
-      data.begin(), data.end(), [] __device__(unsigned x) { return x & 0xffff; }, 0u, thrust::maximum<unsigned>());
+      data.begin(), data.end(), LowHalf(), 0u, thrust::maximum<unsigned>());
   unsigned largest = 0;
   for (unsigned value : in) largest = std::max(largest, value & 0xffff);
   EXPECT(most == largest);
@@ -62,7 +68,7 @@ static void test_cub(const std::vector<unsigned> &in) {
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return in[a] < in[b]; });
   std::sort(expected.begin(), expected.end());
   EXPECT(out == expected && positions == order);
-  auto even = [] __device__(unsigned x) { return x % 2 == 0; };
+  Even even;
   twice([&](void *s, size_t &b) { return cub::DeviceSelect::If(s, b, source, keys, count, n, even); });
   int kept = 0;
   host_copy(&kept, count, 1);

@@ -29,5 +29,5 @@ int main() {
   if (cudaGetLastError() != cudaErrorInvalidConfiguration) return printf("block of 2048 was taken\n"), 1;
   if (cudaFree(da) || cudaFree(db) || cudaFree(dc) || cudaFree(nullptr)) return printf("cudaFree failed\n"), 1;
   if (cudaFree(reinterpret_cast<void *>(0x1234567)) == cudaSuccess) return printf("cudaFree took garbage\n"), 1;
-  printf("passed\n");
+  printf("PASS\n");
 }
