@@ -222,12 +222,45 @@ static void test_illegal_word(void **state) {
   test_free(bench);
 }
 
+// Damaged words: whatever they decode to, the launch ends or traps, and the simulator lives.
+static void test_damaged_words(void **state) {
+  (void)state;
+  uint32_t ended[TRAP_COUNT] = {0};
+  for (uint64_t seed = 1; seed <= 4000; seed++) {
+    Bench *bench = test_malloc(sizeof *bench);
+    bench_open(bench);
+    bench->environment.instruction_limit = 20000;
+    bench->kernel.shared_bytes = 256;
+    bench->kernel.stack_bytes = 64;
+    Generator to = {.bench = bench, .seed = seed};
+    generate(&to);
+    (void)bench_run(bench);
+    for (uint64_t flip = 0; flip < 1 + seed % 3; flip++) {
+      uint64_t bit = random_draw(seed, flip, 9), pc = random_draw(seed, flip, 8) % bench->count;
+      InstrWord *word = &bench->words[pc];
+      if ((bit & 64) != 0) word->low ^= UINT64_C(1) << (bit & 63);
+      else word->high ^= UINT64_C(1) << (bit & 63);
+      Instr decoded;
+      if (seed % 2 == 0) { // half of them: a legal row in its place
+        *word = (InstrWord){.low = random_draw(seed, flip, 7) % OP_COUNT | (word->low & ~UINT64_C(0xFFF)), .high = word->high};
+      }
+      if (instr_decode(*word, &decoded)) bench->code[pc] = decoded;
+    }
+    functional_run(&bench->environment, &bench->launch, &bench->stats, &bench->trap);
+    ended[bench->trap.kind]++;
+    bench_close(bench);
+    test_free(bench);
+  }
+  assert_true(ended[TRAP_NONE] > 0);
+  assert_true(ended[TRAP_ILLEGAL_INSTRUCTION] > 0);
+  assert_true(ended[TRAP_ILLEGAL_ADDRESS] > 0);
+  assert_true(ended[TRAP_LIMIT] > 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_random_programs),
-      cmocka_unit_test(test_grid_barrier),
-      cmocka_unit_test(test_shuffle_is_no_barrier),
-      cmocka_unit_test(test_illegal_word),
+      cmocka_unit_test(test_random_programs), cmocka_unit_test(test_grid_barrier),  cmocka_unit_test(test_shuffle_is_no_barrier),
+      cmocka_unit_test(test_illegal_word),    cmocka_unit_test(test_damaged_words),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
