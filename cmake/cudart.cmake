@@ -23,3 +23,15 @@ foreach(generation 13 12 11)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME cudart.so.${version} SUFFIX "" NO_SONAME ON
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/cudart)
 endforeach()
+
+# Tests beside the code: the library's objects, linked in.
+if(REDOUBT_TESTS)
+  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cudart/test_*.c)
+  foreach(test ${tests})
+    get_filename_component(stem ${test} NAME_WE)
+    add_executable(cudart_${stem} ${test} ${cudart_by_generation} $<TARGET_OBJECTS:cudart_objects>)
+    target_compile_definitions(cudart_${stem} PRIVATE CUDART_GENERATION=13)
+    target_link_libraries(cudart_${stem} PRIVATE device zstd lz4 cmocka)
+    add_test(NAME cudart/${stem} COMMAND cudart_${stem} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  endforeach()
+endif()

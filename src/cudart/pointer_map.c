@@ -12,7 +12,8 @@ static uint32_t slot_of(const PointerMap *map, const void *key) {
 
 void *pointer_map_get(const PointerMap *map, const void *key) {
   if (map->count == 0 || key == NULL) return NULL;
-  return map->values[slot_of(map, key)];
+  uint32_t slot = slot_of(map, key);
+  return map->keys[slot] == NULL ? NULL : map->values[slot];
 }
 
 static void grow(PointerMap *map) {
