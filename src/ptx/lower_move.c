@@ -208,26 +208,33 @@ bool lower_isspacep(Fn *fn, const PtxInstr *instr) {
 }
 
 // ---- Sums that feed addresses ------------------------------------------------------------------------
-// add rd, base, imm: remembered, so that loads and stores of this block take base and offset.
-static void note_base(Fn *fn, const PtxInstr *instr) {
-  const PtxOperand *d = &instr->operands[0], *a = &instr->operands[1], *b = &instr->operands[2];
+// The constant that an operand of a sum is, if it is one.
+static bool sum_constant(const Fn *fn, const PtxOperand *operand, int64_t *offset) {
+  const RegisterState *state = operand_state(fn, operand);
+  bool known = state && state->fact.kind == FACT_IMMEDIATE && !operand->part;
+  if (operand->kind != PTX_INT && !known) return false;
+  uint64_t bits = known ? state->fact.bits : operand->bits;
+  *offset = known && state->width == 1 ? (int32_t)(uint32_t)bits : (int64_t)bits;
+  return *offset == (int32_t)*offset;
+}
+
+// d = base + offset: remembered, so that loads and stores of this block take base and offset.
+static void note_base(Fn *fn, const PtxInstr *instr, const PtxOperand *a, int64_t offset) {
+  const PtxOperand *d = &instr->operands[0];
   if (d->kind != PTX_REG || a->kind != PTX_REG || d->part || a->part || instr->has_guard) return;
   RegisterState *sum = &fn->registers[d->reg];
   const RegisterState *base = &fn->registers[a->reg];
-  int64_t offset = (int64_t)b->bits;
-  bool simple = b->kind == PTX_INT && offset == (int32_t)offset && sum->width == base->width;
   bool once = sum->definitions == 1 && base->definitions == 1 && base->first_definition < fn->statement;
-  if (!simple || !once || base->fact.kind != FACT_NONE) return;
+  if (!once || sum->width != base->width || base->fact.kind != FACT_NONE) return;
   // 32-bit sums wrap where a 64-bit address does not.
   if (sum->width == 1 && fn->lower->mir->address_bits == 64 && offset < 0) return;
   sum->base_register = a->reg;
-  sum->base_offset = (int32_t)offset;
   if (base->base_block == fn->block + 1) {
-    int64_t both = offset + base->base_offset;
-    if (both != (int32_t)both) return;
+    offset += base->base_offset;
     sum->base_register = base->base_register;
-    sum->base_offset = (int32_t)both;
   }
+  if (offset != (int32_t)offset) return;
+  sum->base_offset = (int32_t)offset;
   sum->base_block = fn->block + 1;
 }
 
@@ -235,6 +242,12 @@ bool lower_add(Fn *fn, const PtxInstr *instr) {
   if (!lower_instr_generic(fn, instr)) return false;
   PtxType type = last_type(instr);
   bool integer = type == PTX_S64 || type == PTX_U64 || type == PTX_S32 || type == PTX_U32;
-  if (integer && instr->part_count == 2 && instr->operand_count == 3) note_base(fn, instr);
+  int64_t offset;
+  if (!integer || instr->part_count != 2 || instr->operand_count != 3) return true;
+  if (sum_constant(fn, &instr->operands[2], &offset)) {
+    note_base(fn, instr, &instr->operands[1], offset);
+  } else if (sum_constant(fn, &instr->operands[1], &offset)) {
+    note_base(fn, instr, &instr->operands[2], offset);
+  }
   return true;
 }
