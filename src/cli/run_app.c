@@ -111,7 +111,12 @@ static int finish(Run *run, const char *records, int status) {
 }
 
 int run_application(Run *run) {
-  if (run->options->application[0] == NULL) return message_usage("run", "run which application? redoubt run -- ./app ARGUMENTS");
+  const RunOptions *options = run->options;
+  if (options->target != NULL) return message_usage("run", "one target at a time, not '%s' and an application", options->target);
+  if (options->size_given || options->ptx_given || options->dump_program || options->dumps.count > 0 || options->repeat > 1) {
+    return message_usage("run", "an application takes --json, --machine, --set, --max-registers and --max-instructions only");
+  }
+  if (options->application[0] == NULL) return message_usage("run", "run which application? redoubt run -- ./app ARGUMENTS");
   const char *folder = library_folder(run->arena);
   if (folder == NULL) {
     message_error("Redoubt's CUDA runtime library (cudart/libcudart.so.13) is not beside the redoubt command: the build is incomplete");

@@ -20,6 +20,11 @@ case $options in
 esac
 # shellcheck disable=SC2086  # the options are words
 "$nvcc" -std=c++17 -cudart shared -o "$scratch/app" "$source" $options
+# A library built with the address sanitizer needs its runtime in the program from the start.
+asan=$(ldd "$(dirname "$redoubt")/cudart/libcudart.so.13" | sed -n 's|.*=> \(.*libasan[^ ]*\) .*|\1|p')
+if [ -n "$asan" ]; then
+    export LD_PRELOAD="$asan" ASAN_OPTIONS="detect_leaks=0"
+fi
 cd "$scratch"
 "$redoubt" run -- ./app >app.out || { status=$?; cat app.out; exit $status; }
 cat app.out
