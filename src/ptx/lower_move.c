@@ -226,8 +226,6 @@ static void note_base(Fn *fn, const PtxInstr *instr, const PtxOperand *a, int64_
   const RegisterState *base = &fn->registers[a->reg];
   bool once = sum->definitions == 1 && base->definitions == 1 && base->first_definition < fn->statement;
   if (!once || sum->width != base->width || base->fact.kind != FACT_NONE) return;
-  // 32-bit sums wrap where a 64-bit address does not.
-  if (sum->width == 1 && fn->lower->mir->address_bits == 64 && offset < 0) return;
   sum->base_register = a->reg;
   if (base->base_block == fn->block + 1) {
     offset += base->base_offset;
