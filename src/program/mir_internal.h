@@ -104,7 +104,7 @@ typedef struct Live {
   uint32_t words;           // of a set of globals
   uint64_t *in, *out;       // by block
 } Live;
-void live_number_units(Live *live, Arena *arena, const MirFunction *function);  // the first fields alone
+void live_number_units(Live *live, Arena *arena, const MirFunction *function); // the first fields alone
 void live_build(Live *live, Arena *arena, MirFunction *function, const Cfg *cfg);
 
 // Under which condition a live unit is needed: always, or where a guard holds that has not been
