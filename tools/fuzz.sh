@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:-600}
 cmake --preset fuzz >/dev/null
-cmake --build build-fuzz -j "$(nproc)" -- --quiet
+cmake --build build-fuzz -j "$(nproc)" --target fuzzers -- --quiet
 mkdir -p build-fuzz/findings
 pids=""
 for target in build-fuzz/fuzz_*; do
