@@ -2,13 +2,13 @@
 // works upwards from the block's end, always taking what keeps the fewest registers live.
 //
 // Compilers order code for short waits, so a block keeps its order unless it needs more registers
-// than leave every warp of an SM room (32 on most GPUs), or than the function may use.
+// than leave room for every warp of an SM (20 on Fermi, 32 later), or than the function may use.
 // Accesses to memory that may be the same, and whatever acts beyond its results, stay in order;
 // nothing crosses a guarded exit that might trap.
 #include "program/mir_internal.h"
 
 enum {
-  ROOMY_REGISTERS = 32,
+  ROOMY_REGISTERS = 20,
   LONGEST_BLOCK = 1 << 16, // instructions; longer ones keep their order
   MOST_CANDIDATES = 256,   // looked at for each place, fewer in long blocks
   MOST_LOOKS = 1 << 20,    // at candidates in one block
