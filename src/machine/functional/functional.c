@@ -185,7 +185,9 @@ static bool run_round(Runner *run, Block *block, uint32_t quantum, bool *ran) {
     Warp *warp = block_warp(&run->layout, block, i);
     if (warp->waits || warp->stack.depth == 0) continue;
     *ran = true;
-    if (warp_run(run, block, i, quantum) == WARP_TRAPPED) return false;
+    WarpEnd end = warp_run(run, block, i, quantum);
+    if (end == WARP_TRAPPED) return false;
+    run->progress |= end == WARP_SPENT; // busy with something
   }
   return true;
 }

@@ -82,6 +82,7 @@ typedef struct WarpContext {
   // Copy of the top entry of the stack; the stack's own is stale until front_save.
   uint32_t pc, mask, reconverge;
   uint32_t threads; // number of lanes in mask
+  bool gives_way;   // it waits for what others do: end the turn
 } WarpContext;
 
 static inline uint32_t count_lanes(uint32_t lanes) {

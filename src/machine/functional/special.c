@@ -184,7 +184,10 @@ static StepResult step_atomic(WarpContext *at, Step *step, uint32_t active) {
                      .mods = step->mods,
                      .imm = step->imm};
   AccessFault fault;
-  bool done = atomic_execute(&at->run->view, &access, &rows, &step->window, &at->run->progress, &fault);
+  bool changed = false;
+  bool done = atomic_execute(&at->run->view, &access, &rows, &step->window, &changed, &fault);
+  at->run->progress |= changed;
+  at->warp->polls = changed ? 0 : at->warp->polls + 1;
   return done ? STEP_NEXT : step_fault(at, &fault, NULL);
 }
 

@@ -5,6 +5,7 @@
 #include "machine/functional/functional.h"
 
 enum {
+  POLL_LIMIT = 32,      // looks at memory without a change of one's own before others have a turn
   SPIN_ROTATE = 4096,   // backward branches before another leaf of the warp has its turn
   SPIN_RELEASE = 16384, // before lanes that wait to reconverge go on without the spinning ones
 };
@@ -36,17 +37,22 @@ static bool front_load(WarpContext *at) {
   return false;
 }
 
+// At a backward branch. True: the stack has changed, or others shall have a turn.
 static bool branch_spins(WarpContext *at) {
   Warp *warp = at->warp;
-  if (++warp->spins % SPIN_ROTATE != 0) return false;
+  SimtStack *stack = &warp->stack;
+  bool polls = warp->polls >= POLL_LIMIT;
+  if (++warp->spins % SPIN_ROTATE != 0 && !polls) return false;
   front_save(at);
-  if (simt_rotate(&warp->stack, at->entries, true)) return true;
-  if (warp->spins >= SPIN_RELEASE) {
+  warp->polls = 0;
+  if (simt_rotate(stack, at->entries, true)) return true;
+  if (polls || warp->spins >= SPIN_RELEASE) {
     warp->spins = 0;
-    if (simt_release_waiting(&warp->stack, at->entries)) return true;
-    if (simt_force(&warp->stack, at->entries)) return simt_rotate(&warp->stack, at->entries, true);
+    if (simt_release_waiting(stack, at->entries)) return true;
+    if (simt_force(stack, at->entries)) return simt_rotate(stack, at->entries, true);
   }
-  return false;
+  at->gives_way = polls;
+  return polls;
 }
 
 // False: the stack is full.
@@ -109,8 +115,8 @@ static inline StepResult step_memory(WarpContext *at, Step *step, uint32_t activ
   for (unsigned k = 0; k < step->elements; k++) access.data[k] = at->registers + step->d[k];
   AccessFault fault;
   at->run->stats->value[step->stat]++;
-  if (store) at->run->progress = true;
-  else if ((step->mods & MOD_VOLATILE) != 0) at->run->polled = true;
+  if (store) at->run->progress = true, at->warp->polls = 0;
+  else if ((step->mods & MOD_VOLATILE) != 0) at->run->polled = true, at->warp->polls++;
   bool done =
       store ? access_store(&at->run->view, &access, &step->window, &fault) : access_load(&at->run->view, &access, &step->window, &fault);
   return done ? STEP_NEXT : step_fault(at, &fault, NULL);
@@ -186,6 +192,7 @@ WarpEnd warp_run(Runner *run, Block *block, uint32_t warp, uint32_t quantum) {
       front_save(&at);
     }
     if (!front_load(&at)) return at.warp->stack.depth == 0 ? WARP_ENDED : WARP_WAITS;
+    if (at.gives_way) end = WARP_YIELDED;
   }
   front_save(&at);
   return end;

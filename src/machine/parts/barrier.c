@@ -61,7 +61,7 @@ void barrier_release(const BlockLayout *layout, Block *block, uint32_t barrier, 
       entry->state = ENTRY_READY;
       entry->pc++;
       warp->waits = false;
-      warp->spins = 0;
+      warp->spins = warp->polls = 0;
     }
     at->arrived[w] = 0;
   }

@@ -19,7 +19,8 @@ typedef struct Warp {
   SimtStack stack;
   uint32_t lanes; // that exist: the last warp of a block may be partial
   bool waits;     // no leaf is ready: something outside the warp has to happen
-  uint32_t spins; // backward branches since the warp last did anything else of note
+  uint32_t spins; // backward branches since other lanes last had a turn
+  uint32_t polls; // looks at what others may change, since the warp last changed anything itself
   uint32_t predicates[PREDICATE_SLOTS];
 } Warp;
 
