@@ -14,7 +14,7 @@ foreach(generation 13 12 11)
     set(version 11.0)
   endif()
   set(map ${CMAKE_BINARY_DIR}/generated/libcudart.so.${version}.map)
-  file(CONFIGURE OUTPUT ${map} @ONLY CONTENT "libcudart.so.${version} {\n  global: cuda*; __cuda*;\n  local: *;\n};\n")
+  file(CONFIGURE OUTPUT ${map} @ONLY CONTENT "libcudart.so.${version} {\n  global: cuda*; __cuda*; cu[A-Z]*;\n  local: *;\n};\n")
   add_library(${target} SHARED ${cudart_by_generation} $<TARGET_OBJECTS:cudart_objects>)
   target_compile_definitions(${target} PRIVATE CUDART_GENERATION=${generation})
   target_link_libraries(${target} PRIVATE device zstd lz4)
@@ -23,6 +23,10 @@ foreach(generation 13 12 11)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME cudart.so.${version} SUFFIX "" NO_SONAME ON
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/cudart)
 endforeach()
+
+# Programs that also use the driver's interface load libcuda.so.1: the same library under that name.
+add_custom_command(TARGET cudart13 POST_BUILD VERBATIM
+  COMMAND ${CMAKE_COMMAND} -E create_symlink libcudart.so.13 ${CMAKE_BINARY_DIR}/cudart/libcuda.so.1)
 
 # Tests beside the code: the library's objects, linked in.
 if(REDOUBT_TESTS)

@@ -45,19 +45,19 @@ static CudaError own_arguments(Runtime *runtime, Operation *operation) {
   size_t pointers = align_up(function->param_count * sizeof(void *), 16);
   uint8_t *block = calloc(1, pointers + function->param_bytes + 16);
   ASSERT(block != NULL);
-  void **arguments = (void **)(void *)block;
+  void **arguments = (void **)(void *)block, **given = params->arguments;
+  if (given == NULL && params->extra != NULL) {
+    kernel_extra_arguments(function, params->extra, arguments);
+    given = arguments;
+  }
+  if (given == NULL && function->param_count > 0) {
+    free(block);
+    return cudaErrorInvalidValue;
+  }
   for (uint32_t i = 0; i < function->param_count; i++) {
-    const Param *param = &function->params[i];
-    arguments[i] = block + pointers + param->offset;
-    const void *from = NULL;
-    if (params->arguments != NULL) from = params->arguments[i];
-    // `extra`: {1, buffer, 2, &size, NULL}: all arguments as the kernel lays them out
-    else if (params->extra != NULL && address_of(params->extra[0]) == 1) from = (const uint8_t *)params->extra[1] + param->offset;
-    if (from == NULL) {
-      free(block);
-      return cudaErrorInvalidValue;
-    }
-    memcpy(arguments[i], from, param->bytes);
+    const void *from = given[i];
+    arguments[i] = block + pointers + function->params[i].offset;
+    memcpy(arguments[i], from, function->params[i].bytes);
   }
   params->arguments = arguments;
   params->extra = NULL;

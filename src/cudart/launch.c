@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-enum { LAUNCH_NS = 2000, DEFAULT_SHARED = 48 << 10, MOST_GRID_YZ = 65535, MOST_BLOCK_Z = 64, CONFIGURATIONS = 16 };
+enum { LAUNCH_NS = 2000, DEFAULT_SHARED = 48 << 10, MOST_GRID_YZ = 65535, MOST_BLOCK_Z = 64, CONFIGURATIONS = 16, MOST_ARGUMENTS = 512 };
 
 // The error an application would see on hardware. All are sticky.
 static const CudaError error_of_trap[TRAP_COUNT] = {
@@ -68,12 +68,18 @@ CudaError launch_run(Runtime *runtime, const LaunchWish *wish) {
   if (error == cudaSuccess) error = kernel_load(runtime, wish->function, &kernel);
   if (error == cudaSuccess) error = check_resources(runtime, wish, kernel);
   if (error != cudaSuccess) return error;
+  void *unpacked[MOST_ARGUMENTS], **arguments = wish->arguments;
+  if (arguments == NULL && wish->extra != NULL && kernel->function->param_count <= MOST_ARGUMENTS) {
+    kernel_extra_arguments(kernel->function, wish->extra, unpacked);
+    arguments = unpacked;
+  }
+  if (arguments == NULL && kernel->function->param_count > 0) return cudaErrorInvalidValue;
   LaunchRequest request = {.module = kernel->binary->module,
                            .kernel = kernel->name,
                            .grid = {wish->grid.x, wish->grid.y, wish->grid.z},
                            .block = {wish->block.x, wish->block.y, wish->block.z},
                            .dynamic_shared_bytes = (uint32_t)wish->shared_bytes,
-                           .arguments = (const void *const *)wish->arguments,
+                           .arguments = (const void *const *)arguments,
                            .argument_count = kernel->function->param_count,
                            .cooperative = wish->cooperative};
   uint32_t before = device_launch_count(runtime->device);
@@ -108,22 +114,22 @@ static CudaError launch(const LaunchWish *wish, Stream *stream) {
 }
 
 CUDART(cudaLaunchKernel, const void *function, Dim3 grid, Dim3 block, void **arguments, size_t shared_bytes, Stream *stream) {
-  return launch(&(LaunchWish){function, grid, block, shared_bytes, arguments, false}, stream);
+  return launch(&(LaunchWish){function, grid, block, shared_bytes, arguments, false, NULL}, stream);
 }
 CUDART_ALIAS(cudaLaunchKernel_ptsz, cudaLaunchKernel)
 
 CUDART(__cudaLaunchKernel, const void *kernel, Dim3 grid, Dim3 block, void **arguments, size_t shared_bytes, Stream *stream) {
-  return launch(&(LaunchWish){kernel, grid, block, shared_bytes, arguments, false}, stream);
+  return launch(&(LaunchWish){kernel, grid, block, shared_bytes, arguments, false, NULL}, stream);
 }
 CUDART_ALIAS(__cudaLaunchKernel_ptsz, __cudaLaunchKernel)
 
 CUDART(cudaLaunchCooperativeKernel, const void *function, Dim3 grid, Dim3 block, void **arguments, size_t shared_bytes, Stream *stream) {
-  return launch(&(LaunchWish){function, grid, block, shared_bytes, arguments, true}, stream);
+  return launch(&(LaunchWish){function, grid, block, shared_bytes, arguments, true, NULL}, stream);
 }
 CUDART_ALIAS(cudaLaunchCooperativeKernel_ptsz, cudaLaunchCooperativeKernel)
 
 CUDART(cudaLaunchKernelExC, const LaunchConfig *config, const void *function, void **arguments) {
-  LaunchWish wish = {function, config->grid, config->block, config->dynamic_shared_bytes, arguments, false};
+  LaunchWish wish = {function, config->grid, config->block, config->dynamic_shared_bytes, arguments, false, NULL};
   for (uint32_t i = 0; i < config->attribute_count; i++) {
     if (config->attributes[i].id == LAUNCH_ATTRIBUTE_COOPERATIVE) wish.cooperative = config->attributes[i].value.number != 0;
   }

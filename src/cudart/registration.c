@@ -7,6 +7,7 @@
 #include <errno.h>
 
 enum { DEVICE_ARCH = 75, MOST_FAT_BINARIES = 4096 };
+#define FAT_MAGIC UINT32_C(0xBA55ED50)
 
 typedef struct Collection {
   FatBinary *items;
@@ -199,4 +200,58 @@ CudaError variable_find(Runtime *runtime, const void *host, uint64_t *address, u
   CudaError error = binary_load(runtime, variable->binary);
   if (error != cudaSuccess) return error;
   return module_symbol(variable->binary->module, variable->name, address, bytes) ? cudaSuccess : cudaErrorInvalidSymbol;
+}
+
+// ---- Images that programs bring themselves ------------------------------------------------------------------
+
+void kernel_extra_arguments(const Function *function, void **extra, void **arguments) {
+  enum { END = 0, BUFFER = 1 };
+  uint8_t *buffer = NULL;
+  for (int i = 0; i < 8 && address_of(extra[i]) != END; i += 2) {
+    if (address_of(extra[i]) == BUFFER) buffer = extra[i + 1];
+  }
+  for (uint32_t i = 0; i < function->param_count; i++) arguments[i] = buffer + function->params[i].offset;
+}
+
+CudaError binary_from_image(Runtime *runtime, const void *image, Binary **result) {
+  if (image == NULL) return cudaErrorInvalidValue;
+  if (runtime_device(runtime) == NULL) return cudaErrorInitializationError;
+  uint32_t magic;
+  memcpy(&magic, image, sizeof magic);
+  Binary *binary = ARENA_NEW(runtime->arena, Binary);
+  FatBinaryWrapper *wrapper = ARENA_NEW(runtime->arena, FatBinaryWrapper);
+  *wrapper = (FatBinaryWrapper){WRAPPER_MAGIC, 1, image, NULL};
+  if (magic == (uint32_t)WRAPPER_MAGIC) binary->wrapper = image;
+  else if (magic == FAT_MAGIC) binary->wrapper = wrapper;
+  *result = binary;
+  if (binary->wrapper != NULL) return binary_load(runtime, binary);
+  if (memcmp(image, "\177ELF", 4) == 0) {
+    runtime_say("a module of machine code was loaded; build it as PTX (nvcc -ptx, or -fatbin -arch=compute_75)");
+    return cudaErrorNoKernelImageForDevice;
+  }
+  Diags diags = {0};
+  PtxSource source = {arena_format(runtime->arena, "%s:module.ptx", program_invocation_short_name), image, strlen(image)};
+  binary->loaded = true;
+  binary->arch = DEVICE_ARCH;
+  binary->module = device_load_ptx(runtime->device, &source, 1, &diags);
+  if (binary->module == NULL) runtime_say_diags(&diags);
+  diags_free(&diags);
+  return binary->failure = binary->module == NULL ? cudaErrorInvalidPtx : cudaSuccess;
+}
+
+void binary_unload(Runtime *runtime, Binary *binary) {
+  if (binary->module != NULL) device_unload(runtime->device, binary->module);
+  binary->module = NULL;
+  binary->failure = cudaErrorInvalidResourceHandle;
+  binary->loaded = true;
+}
+
+Kernel *binary_kernel(Runtime *runtime, Binary *binary, const char *name) {
+  if (binary->module == NULL || name == NULL) return NULL;
+  const Function *function = program_function(module_program(binary->module), name);
+  if (function == NULL || !function->is_kernel) return NULL;
+  Kernel *kernel = ARENA_NEW(runtime->arena, Kernel);
+  *kernel = (Kernel){kernel, function->name, binary, function, -1, -1};
+  pointer_map_put(&runtime->kernels, kernel, kernel);
+  return kernel;
 }

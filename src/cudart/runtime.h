@@ -173,6 +173,11 @@ Kernel *kernel_find(Runtime *runtime, const void *host);
 CudaError kernel_load(Runtime *runtime, const void *host, Kernel **kernel);
 CudaError variable_find(Runtime *runtime, const void *host, uint64_t *address, uint64_t *bytes);
 CudaError binary_load(Runtime *runtime, Binary *binary);
+// Loads an image that the program brings itself: a fat binary, or PTX text.
+CudaError binary_from_image(Runtime *runtime, const void *image, Binary **binary);
+void binary_unload(Runtime *runtime, Binary *binary);
+Kernel *binary_kernel(Runtime *runtime, Binary *binary, const char *name);             // NULL: none; its host address is the Kernel itself
+void kernel_extra_arguments(const Function *function, void **extra, void **arguments); // pointers into the buffer
 
 // allocation.c
 uint64_t allocation_new(Runtime *runtime, uint64_t bytes, MemoryType type, uint32_t flags); // 0: none left
@@ -196,6 +201,7 @@ typedef struct LaunchWish {
   size_t shared_bytes;
   void **arguments;
   bool cooperative;
+  void **extra; // arguments in one buffer instead: {1, buffer, 2, &size, NULL}
 } LaunchWish;
 CudaError launch_run(Runtime *runtime, const LaunchWish *wish);
 

@@ -10,7 +10,8 @@ Stream *stream_of(Runtime *runtime, Stream *handle) {
 
 static CudaError run_kernel(Runtime *runtime, const Operation *operation) {
   const KernelNodeParams *kernel = &operation->params.of.kernel;
-  LaunchWish wish = {kernel->function, kernel->grid, kernel->block, kernel->shared_bytes, kernel->arguments, operation->cooperative};
+  LaunchWish wish = {kernel->function,  kernel->grid,           kernel->block, kernel->shared_bytes,
+                     kernel->arguments, operation->cooperative, kernel->extra};
   return launch_run(runtime, &wish);
 }
 

@@ -2,6 +2,7 @@
 #include "cudart/runtime.h"
 
 #include <setjmp.h>
+#include <stdlib.h>
 #include <cmocka.h>
 
 static void map_holds_what_was_put(void **state) {
@@ -29,6 +30,8 @@ static void map_holds_what_was_put(void **state) {
     assert_int_equal(map.count, live);
   }
   for (int k = 0; k < KEYS; k++) assert_ptr_equal(pointer_map_get(&map, &keys[k]), wanted[k]);
+  free(map.keys);
+  free(map.values);
 }
 
 int main(void) {

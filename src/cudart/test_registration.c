@@ -93,9 +93,8 @@ static void run_scale(Host *host, int factor, int calls) {
 }
 
 static void every_compression_runs(void **state) {
-  (void)state;
   static const char *const files[] = {"zstd", "lz4", "plain", "several", "newer"};
-  Arena *arena = arena_new();
+  Arena *arena = *state;
   for (size_t i = 0; i < COUNT_OF(files); i++) {
     Host *host = start(arena, files[i]);
     assert_int_equal(__cudaInitModule(host->handle), 1);
@@ -109,7 +108,6 @@ static void every_compression_runs(void **state) {
     assert_int_equal(cudaGetLastError(), cudaErrorInvalidSymbol);
     __cudaUnregisterFatBinary(host->handle);
   }
-  // arena: the library keeps the names and the binaries, as it does a program's
 }
 
 static int chosen(Arena *arena, const char *file) {
@@ -126,21 +124,19 @@ static int chosen(Arena *arena, const char *file) {
 }
 
 static void the_right_architecture_is_chosen(void **state) {
-  (void)state;
-  Arena *arena = arena_new();
+  Arena *arena = *state;
   assert_int_equal(chosen(arena, "zstd"), 75);
   assert_int_equal(chosen(arena, "several"), 75); // the newest that the device takes
   assert_int_equal(chosen(arena, "newer"), 80);   // else the nearest
 }
 
 static void parameters_lie_where_ptx_says(void **state) {
-  (void)state;
   struct Triple {
     char a;
     double b;
     short c;
   } triple = {11, 12.5, -13};
-  Arena *arena = arena_new();
+  Arena *arena = *state;
   Host *host = start(arena, "plain");
   char a = -1;
   double b = 2.25, got[7], *device;
@@ -154,8 +150,7 @@ static void parameters_lie_where_ptx_says(void **state) {
 }
 
 static void relocatable_units_are_linked(void **state) {
-  (void)state;
-  Arena *arena = arena_new();
+  Arena *arena = *state;
   Host *host = ARENA_NEW(arena, Host);
   host->units[0] = read_file(arena, "unit_a");
   host->units[1] = read_file(arena, "unit_b");
@@ -169,8 +164,7 @@ static void relocatable_units_are_linked(void **state) {
 }
 
 static void what_cannot_run_is_refused(void **state) {
-  (void)state;
-  Arena *arena = arena_new();
+  Arena *arena = *state;
   Host *host = start(arena, "machine-code");
   int *device = NULL, count = 1;
   assert_int_equal(launch(&host->scale, 1, 1, (void *[]){&device, &count}), cudaErrorNoKernelImageForDevice);
@@ -187,8 +181,7 @@ static void what_cannot_run_is_refused(void **state) {
 
 // Last: nothing runs after a trap.
 static void traps_are_sticky(void **state) {
-  (void)state;
-  Arena *arena = arena_new();
+  Arena *arena = *state;
   Host *host = start(arena, "plain");
   int *wild = (int *)(uintptr_t)0x7000000000000000;
   assert_int_equal(launch(&host->store, 1, 1, (void *[]){&wild}), cudaSuccess); // launches do not wait
@@ -200,11 +193,21 @@ static void traps_are_sticky(void **state) {
   assert_int_equal(launch(&host->store, 1, 1, (void *[]){&wild}), cudaErrorIllegalAddress);
 }
 
+// One arena for all: the library keeps what is registered, as it does a program's, until the process ends.
+static int set_up(void **state) {
+  *state = arena_new();
+  return 0;
+}
+static int tear_down(void **state) {
+  arena_free(*state);
+  return 0;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_compression_runs),        cmocka_unit_test(the_right_architecture_is_chosen),
       cmocka_unit_test(parameters_lie_where_ptx_says), cmocka_unit_test(relocatable_units_are_linked),
       cmocka_unit_test(what_cannot_run_is_refused),    cmocka_unit_test(traps_are_sticky),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, set_up, tear_down);
 }
