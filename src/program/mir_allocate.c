@@ -61,7 +61,7 @@ static void count_used(const Round *round, Work *work) {
 
 bool mir_allocate(Work *work) {
   mir_coalesce(work);
-  enum { MOST_ROUNDS = 64 };
+  enum { MOST_ROUNDS = 400 };
   for (unsigned n = 0; n < MOST_ROUNDS; n++) {
     Round round;
     begin_round(&round, work);

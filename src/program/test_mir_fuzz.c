@@ -374,7 +374,7 @@ static void behaviour_is_kept(void **state) {
   static const uint32_t limits[] = {16, 24, 255};
   Arena *arena = arena_new();
   Thread *before = ARENA_NEW(arena, Thread), *after = ARENA_NEW(arena, Thread);
-  for (uint64_t seed = 1; seed <= 400; seed++) {
+  for (uint64_t seed = 1; seed <= 300; seed++) {
     for (unsigned l = 0; l < COUNT_OF(limits); l++) check_seed(seed, limits[l], before, after);
   }
   arena_free(arena);
