@@ -195,6 +195,22 @@ static bool parse_sign(Parser *parser, PtxOperand *out) {
   return true;
 }
 
+// The whole of a vector register stands for the list of its elements.
+static bool spread_vector(Parser *parser, PtxOperand *out) {
+  if (out->kind != PTX_REG || out->part != 0) return true;
+  uint32_t elements = parser->function->registers.items[out->reg].vector;
+  if (elements <= 1) return true;
+  uint32_t first = parser->operands.count;
+  for (uint32_t i = 1; i <= elements; i++) {
+    PtxOperand element = *out;
+    element.part = (uint8_t)i;
+    push_operand(parser, &element);
+  }
+  *out = (PtxOperand){.kind = PTX_VECTOR, .place = out->place, .text = out->text};
+  out->items = take_operands(parser, first, &out->item_count);
+  return true;
+}
+
 static bool parse_simple(Parser *parser, PtxOperand *out) {
   switch ((int)parser->token.kind) {
   case '[': return parse_address(parser, out);
@@ -205,7 +221,10 @@ static bool parse_simple(Parser *parser, PtxOperand *out) {
     if (parser->in_call) return parse_list(parser, out);
     return parse_number(parser, out);
   case TOKEN_NAME:
-    if (!slice_is(parser->token.text, "_")) return starts_constant(parser) ? parse_number(parser, out) : parse_name(parser, out);
+    if (!slice_is(parser->token.text, "_")) {
+      if (starts_constant(parser)) return parse_number(parser, out);
+      return parse_name(parser, out) && spread_vector(parser, out);
+    }
     out->kind = PTX_SINK;
     out->text = parser->token.text;
     parser_advance(parser);
