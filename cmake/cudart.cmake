@@ -22,6 +22,12 @@ foreach(generation 13 12 11)
     $<$<NOT:$<BOOL:${REDOUBT_SANITIZE}>>:-Wl,-z,defs>)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME cudart.so.${version} SUFFIX "" NO_SONAME ON
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/cudart)
+  if(REDOUBT_TESTS)
+    add_executable(generation${generation} tests/cuda/generation.c)
+    target_compile_definitions(generation${generation} PRIVATE GENERATION=${generation})
+    target_link_libraries(generation${generation} PRIVATE ${target})
+    add_test(NAME cudart/generation${generation} COMMAND redoubt run -- $<TARGET_FILE:generation${generation}>)
+  endif()
 endforeach()
 
 # Programs that also use the driver's interface load libcuda.so.1: the same library under that name.

@@ -89,7 +89,7 @@ CUDART(cudaStreamEndCapture, Stream *handle, Graph **graph) {
 }
 CUDART_ALIAS(cudaStreamEndCapture_ptsz, cudaStreamEndCapture)
 
-CUDART(cudaStreamGetCaptureInfo, Stream *handle, int *status, uint64_t *id, Graph **graph, GraphNode *const **dependencies,
+CUDART(cudaStreamGetCaptureInfo_v3, Stream *handle, int *status, uint64_t *id, Graph **graph, GraphNode *const **dependencies,
        const EdgeData **edges, size_t *count) {
   Runtime *runtime = runtime_enter();
   const Stream *stream = stream_of(runtime, handle);
@@ -104,9 +104,10 @@ CUDART(cudaStreamGetCaptureInfo, Stream *handle, int *status, uint64_t *id, Grap
   if (count != NULL) *count = stream->tails.count;
   return runtime_leave(runtime, cudaSuccess);
 }
-CUDART_ALIAS(cudaStreamGetCaptureInfo_ptsz, cudaStreamGetCaptureInfo)
+CUDART_ALIAS(cudaStreamGetCaptureInfo_v3_ptsz, cudaStreamGetCaptureInfo_v3)
 
-CUDART(cudaStreamUpdateCaptureDependencies, Stream *handle, GraphNode **dependencies, const EdgeData *edges, size_t count, uint32_t flags) {
+CUDART(cudaStreamUpdateCaptureDependencies_v2, Stream *handle, GraphNode **dependencies, const EdgeData *edges, size_t count,
+       uint32_t flags) {
   (void)edges;
   enum { ADD = 0, SET = 1 };
   Runtime *runtime = runtime_enter();
@@ -118,7 +119,7 @@ CUDART(cudaStreamUpdateCaptureDependencies, Stream *handle, GraphNode **dependen
   for (size_t i = 0; i < count; i++) node_set_add(&stream->tails, dependencies[i]);
   return runtime_leave(runtime, cudaSuccess);
 }
-CUDART_ALIAS(cudaStreamUpdateCaptureDependencies_ptsz, cudaStreamUpdateCaptureDependencies)
+CUDART_ALIAS(cudaStreamUpdateCaptureDependencies_v2_ptsz, cudaStreamUpdateCaptureDependencies_v2)
 
 CUDART(cudaThreadExchangeStreamCaptureMode, int *mode) {
   static __thread int current;

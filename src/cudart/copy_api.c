@@ -181,6 +181,27 @@ CUDART(cudaMemcpyFromArray, void *to, Array *from, size_t x, size_t y, size_t by
 }
 CUDART_ALIAS(cudaMemcpyFromArray_ptds, cudaMemcpyFromArray)
 
+CUDART(cudaMemcpyArrayToArray, Array *to, size_t to_x, size_t to_y, Array *from, size_t from_x, size_t from_y, size_t bytes, int kind) {
+  Runtime *runtime = runtime_enter();
+  bool good = handle_is(runtime, to, HANDLE_ARRAY) && handle_is(runtime, from, HANDLE_ARRAY);
+  runtime_leave_quietly(runtime);
+  if (!good) return runtime_leave(runtime_enter(), cudaErrorInvalidValue);
+  size_t to_row = to->extent.width * array_texel_bytes(to), from_row = from->extent.width * array_texel_bytes(from);
+  if (to_x >= to_row || from_x >= from_row) return runtime_leave(runtime_enter(), cudaErrorInvalidValue);
+  CudaError error = cudaSuccess;
+  while (bytes > 0 && error == cudaSuccess) {
+    size_t step = min_u64(bytes, min_u64(to_row - to_x, from_row - from_x));
+    error = cudaMemcpy2DArrayToArray(to, to_x, to_y, from, from_x, from_y, step, 1, kind);
+    bytes -= step;
+    to_x += step;
+    from_x += step;
+    if (to_x == to_row) to_x = 0, to_y++;
+    if (from_x == from_row) from_x = 0, from_y++;
+  }
+  return error;
+}
+CUDART_ALIAS(cudaMemcpyArrayToArray_ptds, cudaMemcpyArrayToArray)
+
 // ---- Variables ------------------------------------------------------------------------------------------------
 
 static CudaError symbol_place(Runtime *runtime, const void *symbol, size_t bytes, size_t offset, void **place) {

@@ -85,3 +85,4 @@ CUDART(cudaEventElapsedTime, float *milliseconds, Event *first, Event *last) {
   *milliseconds = (float)(nanoseconds * 1e-6);
   return runtime_leave(runtime, cudaSuccess);
 }
+CUDART_ALIAS(cudaEventElapsedTime_v2, cudaEventElapsedTime)

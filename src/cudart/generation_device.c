@@ -223,6 +223,7 @@ CUDART(cudaDeviceFlushGPUDirectRDMAWrites, int target, int scope) {
 
 // ---- The driver's functions: none to be had --------------------------------------------------------------------
 
+#if CUDART_GENERATION >= 12
 CUDART(cudaGetDriverEntryPoint, const char *symbol, void **function, uint64_t flags, int *status) {
   (void)symbol, (void)flags;
   if (function == NULL) return cudaErrorInvalidValue;
@@ -230,9 +231,50 @@ CUDART(cudaGetDriverEntryPoint, const char *symbol, void **function, uint64_t fl
   if (status != NULL) *status = 1; // symbol not found
   return cudaSuccess;
 }
-CUDART_ALIAS(cudaGetDriverEntryPoint_ptsz, cudaGetDriverEntryPoint)
 CUDART(cudaGetDriverEntryPointByVersion, const char *symbol, void **function, uint32_t version, uint64_t flags, int *status) {
   (void)version;
   return cudaGetDriverEntryPoint(symbol, function, flags, status);
 }
 CUDART_ALIAS(cudaGetDriverEntryPointByVersion_ptsz, cudaGetDriverEntryPointByVersion)
+#else
+CUDART(cudaGetDriverEntryPoint, const char *symbol, void **function, uint64_t flags) {
+  (void)symbol, (void)flags;
+  if (function != NULL) *function = NULL;
+  return cudaErrorSymbolNotFound;
+}
+#endif
+CUDART_ALIAS(cudaGetDriverEntryPoint_ptsz, cudaGetDriverEntryPoint)
+
+// ---- Names that CUDA 13 dropped --------------------------------------------------------------------------------
+
+#if CUDART_GENERATION < 13
+CUDART(cudaThreadSynchronize, void) { return cudaDeviceSynchronize(); }
+CUDART(cudaThreadExit, void) { return cudaDeviceReset(); }
+CUDART(cudaThreadSetLimit, int limit, size_t value) { return cudaDeviceSetLimit(limit, value); }
+CUDART(cudaThreadGetLimit, size_t *value, int limit) { return cudaDeviceGetLimit(value, limit); }
+CUDART(cudaThreadSetCacheConfig, int config) { return cudaDeviceSetCacheConfig(config); }
+CUDART(cudaThreadGetCacheConfig, int *config) { return cudaDeviceGetCacheConfig(config); }
+CUDART(cudaProfilerInitialize, const char *config, const char *output, int mode) {
+  (void)config, (void)output, (void)mode;
+  return cudaSuccess;
+}
+// Texture and surface references of CUDA 11 and before: known, never bound.
+EXPORT void __cudaRegisterTexture(void);
+void __cudaRegisterTexture(void) {}
+EXPORT void __cudaRegisterSurface(void);
+void __cudaRegisterSurface(void) {}
+static CudaError refuse_reference(void) {
+  Runtime *runtime = runtime_enter();
+  runtime_say("texture references are not supported: use texture objects");
+  return runtime_leave(runtime, cudaErrorNotSupported);
+}
+CUDART(cudaBindTexture, void) { return refuse_reference(); }
+CUDART(cudaBindTexture2D, void) { return refuse_reference(); }
+CUDART(cudaBindTextureToArray, void) { return refuse_reference(); }
+CUDART(cudaBindTextureToMipmappedArray, void) { return refuse_reference(); }
+CUDART(cudaUnbindTexture, void) { return refuse_reference(); }
+CUDART(cudaGetTextureReference, void) { return refuse_reference(); }
+CUDART(cudaGetTextureAlignmentOffset, void) { return refuse_reference(); }
+CUDART(cudaBindSurfaceToArray, void) { return refuse_reference(); }
+CUDART(cudaGetSurfaceReference, void) { return refuse_reference(); }
+#endif

@@ -34,6 +34,7 @@ void graph_remove(Runtime *runtime, GraphNode *node);
 CudaError graph_node_set(Runtime *runtime, GraphNode *node, const Operation *operation);
 GraphNode *graph_clone_of(const Graph *clone, const GraphNode *origin); // NULL: none
 bool graph_is_acyclic(const Graph *graph);
+CudaError graph_exec_update(GraphExec *exec, Graph *graph, GraphExecUpdateResult *result); // an API call's body
 bool graph_write_dot(const Graph *graph, const char *path);
 
 #endif

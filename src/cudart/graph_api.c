@@ -154,7 +154,7 @@ CUDART(cudaGraphAddMemFreeNode, GraphNode **node, Graph *graph, GraphNode *const
   return add(node, graph, dependencies, count, pointer == NULL ? NULL : &operation);
 }
 
-CUDART(cudaGraphAddNode, GraphNode **node, Graph *graph, GraphNode *const *dependencies, const EdgeData *edges, size_t count,
+CUDART(cudaGraphAddNode_v2, GraphNode **node, Graph *graph, GraphNode *const *dependencies, const EdgeData *edges, size_t count,
        GraphNodeParams *params) {
   (void)edges;
   if (params == NULL) return runtime_leave(runtime_enter(), cudaErrorInvalidValue);

@@ -1,6 +1,8 @@
 // Graphs as programs ask about and run them: nodes, edges, executable graphs.
 #include "cudart/graph.h"
 
+// Functions named _v2 and _v3 take data of edges; which generation calls them what is in generation_graph.c.
+
 // ---- Nodes and edges --------------------------------------------------------------------------------------------
 
 // The usual way to list: with no room asked for, only the number; else as many as fit, the rest NULL.
@@ -36,7 +38,7 @@ static void clear_edges(EdgeData *edges, size_t count) {
   if (edges != NULL) memset(edges, 0, count * sizeof *edges);
 }
 
-CUDART(cudaGraphGetEdges, Graph *graph, GraphNode **from, GraphNode **to, EdgeData *edges, size_t *count) {
+CUDART(cudaGraphGetEdges_v2, Graph *graph, GraphNode **from, GraphNode **to, EdgeData *edges, size_t *count) {
   Runtime *runtime = runtime_enter();
   if (count == NULL || !handle_is(runtime, graph, HANDLE_GRAPH)) return runtime_leave(runtime, cudaErrorInvalidValue);
   Listing froms = {from, *count, 0}, tos = {to, *count, 0};
@@ -53,7 +55,7 @@ CUDART(cudaGraphGetEdges, Graph *graph, GraphNode **from, GraphNode **to, EdgeDa
   return runtime_leave(runtime, cudaSuccess);
 }
 
-CUDART(cudaGraphNodeGetDependencies, GraphNode *node, GraphNode **nodes, EdgeData *edges, size_t *count) {
+CUDART(cudaGraphNodeGetDependencies_v2, GraphNode *node, GraphNode **nodes, EdgeData *edges, size_t *count) {
   Runtime *runtime = runtime_enter();
   if (count == NULL || !handle_is(runtime, node, HANDLE_NODE)) return runtime_leave(runtime, cudaErrorInvalidValue);
   Listing listing = {nodes, *count, 0};
@@ -63,7 +65,7 @@ CUDART(cudaGraphNodeGetDependencies, GraphNode *node, GraphNode **nodes, EdgeDat
   return runtime_leave(runtime, cudaSuccess);
 }
 
-CUDART(cudaGraphNodeGetDependentNodes, GraphNode *node, GraphNode **nodes, EdgeData *edges, size_t *count) {
+CUDART(cudaGraphNodeGetDependentNodes_v2, GraphNode *node, GraphNode **nodes, EdgeData *edges, size_t *count) {
   Runtime *runtime = runtime_enter();
   if (count == NULL || !handle_is(runtime, node, HANDLE_NODE)) return runtime_leave(runtime, cudaErrorInvalidValue);
   Listing listing = {nodes, *count, 0};
@@ -93,11 +95,11 @@ static CudaError change_edges(Graph *graph, GraphNode *const *from, GraphNode *c
   }
   return runtime_leave(runtime, good ? cudaSuccess : cudaErrorInvalidValue);
 }
-CUDART(cudaGraphAddDependencies, Graph *graph, GraphNode *const *from, GraphNode *const *to, const EdgeData *edges, size_t count) {
+CUDART(cudaGraphAddDependencies_v2, Graph *graph, GraphNode *const *from, GraphNode *const *to, const EdgeData *edges, size_t count) {
   (void)edges;
   return change_edges(graph, from, to, count, true);
 }
-CUDART(cudaGraphRemoveDependencies, Graph *graph, GraphNode *const *from, GraphNode *const *to, const EdgeData *edges, size_t count) {
+CUDART(cudaGraphRemoveDependencies_v2, Graph *graph, GraphNode *const *from, GraphNode *const *to, const EdgeData *edges, size_t count) {
   (void)edges;
   return change_edges(graph, from, to, count, false);
 }
@@ -195,7 +197,7 @@ static int update_result(Runtime *runtime, GraphExec *exec, const Graph *graph, 
   return UPDATED;
 }
 
-CUDART(cudaGraphExecUpdate, GraphExec *exec, Graph *graph, GraphExecUpdateResult *result) {
+CudaError graph_exec_update(GraphExec *exec, Graph *graph, GraphExecUpdateResult *result) {
   Runtime *runtime = runtime_enter();
   if (!handle_is(runtime, exec, HANDLE_EXEC) || !handle_is(runtime, graph, HANDLE_GRAPH))
     return runtime_leave(runtime, cudaErrorInvalidValue);

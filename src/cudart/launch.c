@@ -52,8 +52,8 @@ static CudaError check_resources(const Runtime *runtime, const LaunchWish *wish,
   return wish->cooperative && blocks > fit ? cudaErrorCooperativeLaunchTooLarge : cudaSuccess;
 }
 
-static void report_launch(Runtime *runtime) {
-  const LaunchRecord *record = device_launch_record(runtime->device, device_launch_count(runtime->device) - 1);
+static void report_launch(Runtime *runtime, uint32_t index) {
+  const LaunchRecord *record = device_launch_record(runtime->device, index);
   runtime->clock_ns += LAUNCH_NS + record->stats.value[STAT_CYCLES];
   Text bytes = {0};
   record_pack_launch(record, &bytes);
@@ -84,7 +84,7 @@ CudaError launch_run(Runtime *runtime, const LaunchWish *wish) {
                            .cooperative = wish->cooperative};
   uint32_t before = device_launch_count(runtime->device);
   bool went_well = device_launch(runtime->device, &request);
-  if (device_launch_count(runtime->device) > before) report_launch(runtime);
+  for (uint32_t i = before; i < device_launch_count(runtime->device); i++) report_launch(runtime, i); // more: kernels launch kernels
   if (went_well) return cudaSuccess;
   const char *why = device_error(runtime->device);
   runtime_say("%s", why);
