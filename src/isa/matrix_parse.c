@@ -1,17 +1,7 @@
 // Opcodes of the matrix instructions -> row, imm and the registers of each fragment.
 // Source: PTX ISA manual, "Warp Level Matrix Multiply-Accumulate Instructions", syntax sections.
 #include "isa/matrix_internal.h"
-
-// The parts still to be read.
-typedef struct Parts {
-  const Slice *at;
-  unsigned left;
-} Parts;
-static bool next_is(Parts *parts, const char *text) {
-  if (!parts->left || !slice_is(parts->at[0], text)) return false;
-  parts->at++, parts->left--;
-  return true;
-}
+#include "isa/parts.h"
 
 // ---- Element types -------------------------------------------------------------------------------
 typedef struct Element {

@@ -1,17 +1,8 @@
 // Opcodes of the texture and surface instructions -> row, imm and operand counts.
 // Source: PTX ISA manual, "Texture Instructions" and "Surface Instructions", syntax sections.
 #include "isa/texture.h"
+#include "isa/parts.h"
 
-// The parts still to be read.
-typedef struct Parts {
-  const Slice *at;
-  unsigned left;
-} Parts;
-static bool next_is(Parts *parts, const char *text) {
-  if (!parts->left || !slice_is(parts->at[0], text)) return false;
-  parts->at++, parts->left--;
-  return true;
-}
 // The position of the next part in a list of names; -1: none of them.
 static int next_of(Parts *parts, const char *const *names, unsigned count) {
   for (unsigned i = 0; i < count; i++)

@@ -1,6 +1,7 @@
 // Opcodes and operand selectors of the video instructions -> row, imm and modifiers.
 // Source: PTX ISA manual, "Video Instructions", syntax sections.
 #include "isa/video.h"
+#include "isa/parts.h"
 
 // Default selectors, octal so that each digit is a lane: each lane of a with the same lane of b, all lanes of d.
 enum {
@@ -30,16 +31,6 @@ static const char *const comparisons[] = {"eq", "ne", "lt", "le", "gt", "ge"};
 static const Op set2_rows[] = {OP_VSET2_EQ, OP_VSET2_NE, OP_VSET2_LT, OP_VSET2_LE, OP_VSET2_GT, OP_VSET2_GE};
 static const Op set4_rows[] = {OP_VSET4_EQ, OP_VSET4_NE, OP_VSET4_LT, OP_VSET4_LE, OP_VSET4_GT, OP_VSET4_GE};
 
-// The parts still to be read.
-typedef struct Parts {
-  const Slice *at;
-  unsigned left;
-} Parts;
-static bool next_is(Parts *parts, const char *text) {
-  if (!parts->left || !slice_is(parts->at[0], text)) return false;
-  parts->at++, parts->left--;
-  return true;
-}
 static bool next_type(Parts *parts, uint32_t signed_bit, uint32_t *imm) {
   if (next_is(parts, "u32")) return true;
   if (!next_is(parts, "s32")) return false;
