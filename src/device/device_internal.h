@@ -11,6 +11,7 @@ struct Module {
   Program *program;
   DeviceAddress *addresses;    // one per symbol: where the host finds it; 0 for textures
   uint8_t *symbol_bank;        // BANK_SYMBOL: 8 bytes per symbol
+  DeviceAddress launch_list;   // where kernels leave what they launch; 0: they launch nothing
   DeviceAddress const_address; // BANK_CONST lies in device memory, so that hosts copy to it as to any variable
 };
 
@@ -37,5 +38,7 @@ struct Device {
 bool device_fail(Device *device, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *device_name_copy(Device *device, const char *name);
 bool launch_check(Device *device, const LaunchRequest *request, const Function **kernel);
+bool launch_once(Device *device, const LaunchRequest *wanted); // without what the kernel itself launches
+bool launch_children(Device *device, Module *module);          // that; child.c
 
 #endif

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { MOST_BLOCK_Z = 64, MOST_GRID_YZ = 65535, GRID_WORKSPACE_BYTES = 256, NAMES_SHOWN = 64 };
+enum { MOST_BLOCK_Z = 64, MOST_GRID_YZ = 65535, GRID_WORKSPACE_BYTES = 256, NAMES_SHOWN = 64, LAUNCH_LIST_BYTES = 256 << 20 };
 #define MOST_GRID_X UINT32_C(2147483647)
 
 static uint32_t threads_of(const uint32_t block[3]) {
@@ -114,7 +114,7 @@ static void fill_environment(const Device *device, const Module *module, Machine
       .symbol_bank = module->symbol_bank,
       .sm_count = (uint32_t)device->spec.sm_count,
       .stack_bytes = device->stack_bytes,
-      .heap_bytes = device->heap_bytes,
+      .heap_bytes = device->heap_bytes + (module->launch_list != 0 ? LAUNCH_LIST_BYTES : 0),
       .instruction_limit = device->spec.limit_instructions,
       .print = device->options.print,
       .print_context = device->options.print_context,
@@ -152,7 +152,7 @@ static bool report_trap(Device *device, const Program *program) {
   return false;
 }
 
-bool device_launch(Device *device, const LaunchRequest *wanted) {
+bool launch_once(Device *device, const LaunchRequest *wanted) {
   device->error[0] = '\0';
   device->trap = (Trap){0};
   LaunchRequest request = *wanted;
@@ -187,6 +187,10 @@ bool device_launch(Device *device, const LaunchRequest *wanted) {
   arena_free(scratch);
   if (workspace != 0) memory_release(device->memory, workspace);
   return report_trap(device, request.module->program);
+}
+
+bool device_launch(Device *device, const LaunchRequest *request) {
+  return launch_once(device, request) && (request->module->launch_list == 0 || launch_children(device, request->module));
 }
 
 uint32_t device_launch_count(const Device *device) { return device->records.count; }

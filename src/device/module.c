@@ -63,6 +63,8 @@ static bool place_all(Module *module, Diags *diags) {
     uint64_t value = symbol_value(module, i, true);
     memcpy(module->symbol_bank + 8 * (size_t)i, &value, sizeof value);
   }
+  int list = program_symbol(program, "__redoubt_launches"); // src/ptx/device_runtime.ptx
+  if (list >= 0) module->launch_list = module->addresses[list];
   return true;
 }
 

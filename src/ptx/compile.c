@@ -16,9 +16,24 @@ static void lower_modules(Lower *lower) {
   for (uint32_t i = 0; i < lower->functions.count; i++) lower_function(lower, i);
 }
 
+extern const char device_runtime_ptx[]; // device_runtime.ptx
+
+// The sources, and the device runtime after them when one of them calls it.
+static const PtxSource *with_device_runtime(const PtxSource *sources, uint32_t *count, Arena *scratch) {
+  static const char prefix[] = "__cudaCDP2";
+  bool called = false;
+  for (uint32_t i = 0; i < *count && !called; i++) called = memmem(sources[i].text, sources[i].length, prefix, sizeof prefix - 1) != NULL;
+  if (!called) return sources;
+  PtxSource *all = ARENA_ARRAY(scratch, PtxSource, *count + 1);
+  memcpy(all, sources, *count * sizeof *sources);
+  all[(*count)++] = (PtxSource){"device runtime", device_runtime_ptx, strlen(device_runtime_ptx)};
+  return all;
+}
+
 // The parsed and lowered modules; false when anything was wrong.
 bool ptx_lower(const PtxSource *sources, uint32_t count, MirModule *mir, Arena *scratch, Diags *diags) {
   uint32_t errors = diags->count;
+  if (count > 0) sources = with_device_runtime(sources, &count, scratch);
   PtxModule **modules = ARENA_ARRAY(scratch, PtxModule *, count);
   bool parsed = count > 0;
   for (uint32_t i = 0; i < count; i++) {

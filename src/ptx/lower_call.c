@@ -279,16 +279,15 @@ static bool take_result(Fn *fn, const PtxOperand *operand, const PtxVariable *re
 static bool check_call(Fn *fn, const PtxInstr *instr, const Call *call) {
   if (!call->target) return complain(fn, instr->place, "a call needs a function");
   Slice name = call->target->text;
-  if (slice_starts(name, "__cudaCDP") || slice_is(name, "cudaGraphSetConditional")) {
-    return complain(fn, call->target->place, "unsupported: '%.*s' launches work from the device (dynamic parallelism)", (int)name.length,
-                    name.at);
-  }
   if (!call->signature) {
     if (call->indirect) return complain(fn, instr->place, "an indirect call needs a .callprototype");
     return complain(fn, call->target->place, "undefined function '%.*s'", (int)name.length, name.at);
   }
   uint32_t function;
   if (!call->indirect && !call->system && !link_function(fn->lower, fn->module, name, &function)) {
+    if (slice_starts(name, "__cudaCDP") || slice_is(name, "cudaGraphSetConditional")) {
+      return complain(fn, call->target->place, "unsupported: '%.*s' of the device runtime", (int)name.length, name.at);
+    }
     return complain(fn, call->target->place, "'%.*s' is declared but defined in no module", (int)name.length, name.at);
   }
   uint32_t arguments = call->arguments ? call->arguments->item_count : 0, results = call->results ? call->results->item_count : 0;
