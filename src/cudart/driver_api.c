@@ -113,8 +113,10 @@ CUDART(cuGetErrorString, CudaError error, const char **text) {
 
 // ---- Modules ------------------------------------------------------------------------------------------------------
 
+// A program that finds the driver by dlopen shows here that it is simulated (see loaded.c).
 CUDART(cuModuleLoadData, Binary **module, const void *image) {
   Runtime *runtime = runtime_enter();
+  runtime_greet();
   return runtime_leave(runtime, module == NULL ? cudaErrorInvalidValue : binary_from_image(runtime, image, module));
 }
 CUDART(cuModuleLoadDataEx, Binary **module, const void *image, uint32_t count, int *options, void **values) {

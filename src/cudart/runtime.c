@@ -43,6 +43,9 @@ static void start(void) {
   process.limits[4] = 2048;
   process.limits[5] = 64;
   pthread_atfork(lock_for_fork, unlock_after_fork, renew_in_child);
+}
+
+void runtime_greet(void) {
   Text greeting = {0};
   record_pack_greeting(&greeting);
   runtime_record(&process, &greeting);
@@ -50,7 +53,10 @@ static void start(void) {
 }
 
 // The greeting tells `redoubt run` that the program loaded this library, even if it never calls it.
-__attribute__((constructor)) static void on_load(void) { pthread_once(&once, start); }
+__attribute__((constructor)) static void on_load(void) {
+  pthread_once(&once, start);
+  if (library_is_needed()) runtime_greet();
+}
 
 Runtime *runtime_enter(void) {
   pthread_once(&once, start);

@@ -162,6 +162,8 @@ Device *runtime_device(Runtime *runtime);                                       
 void runtime_say(const char *format, ...) __attribute__((format(printf, 1, 2))); // "redoubt: ..." on stderr
 void runtime_say_diags(Diags *diags);                                            // and frees them
 void runtime_record(Runtime *runtime, const Text *bytes);
+void runtime_greet(void);     // tells `redoubt run` that the program is simulated
+bool library_is_needed(void); // a loaded object names this library among those it needs
 CudaError runtime_last_error(bool clear);
 
 void *handle_new(Runtime *runtime, HandleKind kind, size_t bytes); // zeroed
