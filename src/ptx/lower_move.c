@@ -17,7 +17,9 @@ static bool pack_word(Fn *fn, const PtxOperand *items, uint32_t count, unsigned 
   for (uint32_t i = 0; i < count; i++) {
     Value item;
     if (!read_value(fn, &items[i], type, &item)) return false;
-    if (items[i].kind == PTX_REG && item.width != 1) return complain(fn, items[i].place, "this register is too wide to be packed here");
+    bool is_register = items[i].kind == PTX_REG;
+    bool is_wide = is_register && (item.width != 1 || (bits == 16 && ptx_type_bits(fn->ptx->registers.items[items[i].reg].type) > 16));
+    if (is_wide) return complain(fn, items[i].place, "this register is too wide to be packed here");
     if (i == 0) {
       word = item;
       continue;
