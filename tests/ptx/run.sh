@@ -10,6 +10,7 @@
 #   // error: PATTERN             some line matches this shell pattern
 #   // registers: ALL             only with all registers (matrix tuples need more than 24)
 set -u
+# shellcheck disable=SC2034 # used by eval
 redoubt=$(realpath "$1")
 file=$(realpath "$2")
 out=$(mktemp -d)
