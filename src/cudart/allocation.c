@@ -32,6 +32,16 @@ CudaError allocation_free(Runtime *runtime, uint64_t start, bool host) {
   return cudaSuccess;
 }
 
+void allocation_free_all(Runtime *runtime) {
+  PointerMap *map = &runtime->allocations;
+  for (uint32_t i = 0; i < map->capacity;) {
+    const Allocation *allocation = map->keys[i] == NULL ? NULL : map->values[i];
+    bool freed = allocation != NULL && allocation->type != MEMORY_HOST && !allocation->of_graph && !allocation->of_array;
+    if (freed) allocation_free(runtime, allocation->start, false); // another may have moved into the slot
+    else i++;
+  }
+}
+
 const Allocation *allocation_find(Runtime *runtime, uint64_t address) {
   uint64_t start, bytes;
   for (uint32_t i = 0; i < runtime->range_count; i++) {

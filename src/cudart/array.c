@@ -10,6 +10,8 @@ static Array *new_array(Runtime *runtime, const ChannelDesc *channels, Extent ex
   uint64_t row = align_up(extent.width * texel, 64), rows = max_u64(extent.height, 1), slices = max_u64(extent.depth, 1);
   uint64_t address = allocation_new(runtime, row * rows * slices, MEMORY_DEVICE, 0);
   if (address == 0) return NULL;
+  Allocation *storage = pointer_map_get(&runtime->allocations, pointer_of(address));
+  storage->of_array = true;
   Array *array = handle_new(runtime, HANDLE_ARRAY, sizeof *array);
   *array = (Array){*channels, extent, flags, address, row, row * rows, false};
   return array;

@@ -8,7 +8,6 @@
 typedef struct FatEntry {
   bool is_ptx;          // else machine code
   uint32_t arch;        // 75 for compute_75
-  const char *options;  // NULL or the compiler's options for it
   const uint8_t *bytes; // payload as stored
   uint64_t stored_bytes, compressed_bytes, text_bytes;
   uint64_t flags;

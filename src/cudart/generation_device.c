@@ -62,10 +62,10 @@ CUDART(cudaDeviceSynchronize, void) {
   return runtime_leave(runtime, cudaSuccess);
 }
 
-// Frees what the program allocated; modules stay loaded. A trapped device stays so.
+// Frees what the program allocated on the device; modules stay loaded. A trapped device stays so.
 CUDART(cudaDeviceReset, void) {
   Runtime *runtime = runtime_enter();
-  fflush(stdout);
+  allocation_free_all(runtime);
   return runtime_leave(runtime, cudaSuccess);
 }
 

@@ -73,6 +73,7 @@ typedef struct Allocation {
   MemoryType type;
   uint32_t flags;  // cudaHostAlloc's or cudaHostRegister's
   bool registered; // by cudaHostRegister: the program's own memory
+  bool of_array;   // storage of a CUDA array, whose handle outlives a device reset
   bool of_graph;   // by a graph's allocation node: stays until the process ends
 } Allocation;
 
@@ -184,6 +185,7 @@ void kernel_extra_arguments(const Function *function, void **extra, void **argum
 // allocation.c
 uint64_t allocation_new(Runtime *runtime, uint64_t bytes, MemoryType type, uint32_t flags); // 0: none left
 CudaError allocation_free(Runtime *runtime, uint64_t start, bool host);
+void allocation_free_all(Runtime *runtime);                                                // device and managed memory, but arrays'
 CudaError graph_memory_new(Runtime *runtime, void **pointer, size_t bytes);                // stays until the process ends
 CudaError stream_allocate(Runtime *runtime, void **pointer, size_t bytes, Stream *stream); // or a node, in a capture
 const Allocation *allocation_find(Runtime *runtime, uint64_t address);                     // NULL: none of the program's

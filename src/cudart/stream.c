@@ -22,7 +22,11 @@ CudaError operation_run(Runtime *runtime, const Operation *operation) {
   case NODE_KERNEL: return run_kernel(runtime, operation);
   case NODE_MEMCPY: return copy_3d(runtime, &params->of.copy.copy);
   case NODE_MEMSET: return set_bytes(runtime, &params->of.set);
-  case NODE_HOST: params->of.host.function(params->of.host.data); return cudaSuccess;
+  case NODE_HOST:
+    runtime_leave_quietly(runtime); // it may wait for another thread that calls CUDA
+    params->of.host.function(params->of.host.data);
+    runtime_enter();
+    return cudaSuccess;
   case NODE_GRAPH: return graph_run(runtime, params->of.graph);
   case NODE_EVENT_RECORD:
     if (!handle_is(runtime, params->of.event, HANDLE_EVENT)) return cudaErrorInvalidResourceHandle;
@@ -155,7 +159,10 @@ CUDART(cudaStreamAddCallback, Stream *handle, StreamCallback callback, void *dat
   if (stream == NULL) return runtime_leave(runtime, cudaErrorInvalidResourceHandle);
   if (callback == NULL || flags != 0) return runtime_leave(runtime, cudaErrorInvalidValue);
   if (stream->capture != NULL) return runtime_leave(runtime, cudaErrorStreamCaptureUnsupported);
-  callback(handle, runtime->sticky, data);
+  CudaError status = runtime->sticky;
+  runtime_leave_quietly(runtime);
+  callback(handle, status, data);
+  runtime_enter();
   return runtime_leave(runtime, cudaSuccess);
 }
 CUDART_ALIAS(cudaStreamAddCallback_ptsz, cudaStreamAddCallback)

@@ -30,6 +30,14 @@ CudaError cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
 CudaError cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset, int kind);
 CudaError cudaDeviceSynchronize(void);
 CudaError cudaGetLastError(void);
+CudaError cudaLibraryLoadFromFile(void **library, const char *path, int *options, void **values, uint32_t count, int *library_options,
+                                  void **library_values, uint32_t library_count);
+CudaError cudaLibraryGetKernel(void **kernel, void *library, const char *name);
+CudaError cudaLibraryGetKernelCount(uint32_t *count, void *library);
+CudaError cudaLibraryGetGlobal(void **pointer, size_t *bytes, void *library, const char *name);
+CudaError cudaLibraryUnload(void *library);
+CudaError cudaDeviceReset(void);
+CudaError cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes);
 CudaError cudaFuncGetAttributes(FuncAttributes *attributes, const void *host);
 
 // What stands for the host side of a program: the addresses of its stubs and shadows.
@@ -163,6 +171,45 @@ static void relocatable_units_are_linked(void **state) {
   for (int i = 0; i < 32; i++) assert_int_equal(got[i], 2 * i + 1000 + 100 + 1);
 }
 
+static void libraries_are_loaded_from_files(void **state) {
+  (void)state;
+  void *library, *kernel, *factor, *none;
+  size_t bytes = 0;
+  uint32_t kernels = 0;
+  assert_int_equal(cudaLibraryLoadFromFile(&library, FOLDER "nowhere", NULL, NULL, 0, NULL, NULL, 0), cudaErrorFileNotFound);
+  assert_int_equal(cudaLibraryLoadFromFile(&library, FOLDER "lz4.fatbin", NULL, NULL, 0, NULL, NULL, 0), cudaSuccess);
+  assert_int_equal(cudaLibraryGetKernelCount(&kernels, library), cudaSuccess);
+  assert_int_equal(kernels, 4);
+  assert_int_equal(cudaLibraryGetKernel(&none, library, "nowhere"), cudaErrorSymbolNotFound);
+  assert_int_equal(cudaLibraryGetKernel(&kernel, library, "scale"), cudaSuccess);
+  assert_int_equal(cudaLibraryGetGlobal(&factor, &bytes, library, "factor"), cudaSuccess);
+  assert_int_equal(bytes, 4);
+  int five = 5, count = 4, got[4], *device;
+  assert_int_equal(cudaMemcpy(factor, &five, 4, HOST_TO_DEVICE), cudaSuccess);
+  assert_int_equal(cudaMalloc((void **)&device, sizeof got), cudaSuccess);
+  assert_int_equal(launch(kernel, 1, 32, (void *[]){&device, &count}), cudaSuccess);
+  assert_int_equal(cudaMemcpy(got, device, sizeof got, DEVICE_TO_HOST), cudaSuccess);
+  for (int i = 0; i < 4; i++) assert_int_equal(got[i], 5 * (i + 1));
+  assert_int_equal(cudaLibraryUnload(library), cudaSuccess);
+  assert_int_equal(cudaGetLastError(), cudaErrorSymbolNotFound);
+}
+
+static void a_reset_frees_memory(void **state) {
+  (void)state;
+  size_t before, during, after, total;
+  void *pointers[100];
+  assert_int_equal(cudaDeviceReset(), cudaSuccess);
+  assert_int_equal(cudaMemGetInfo(&before, &total), cudaSuccess);
+  for (size_t i = 0; i < COUNT_OF(pointers); i++) assert_int_equal(cudaMalloc(&pointers[i], 1000 + i), cudaSuccess);
+  assert_int_equal(cudaMemGetInfo(&during, &total), cudaSuccess);
+  assert_true(during + 100000 <= before);
+  assert_int_equal(cudaDeviceReset(), cudaSuccess);
+  assert_int_equal(cudaMemGetInfo(&after, &total), cudaSuccess);
+  assert_int_equal(after, before);
+  assert_int_equal(cudaFree(pointers[0]), cudaErrorInvalidValue);
+  assert_int_equal(cudaGetLastError(), cudaErrorInvalidValue);
+}
+
 static void what_cannot_run_is_refused(void **state) {
   Arena *arena = *state;
   Host *host = start(arena, "machine-code");
@@ -205,9 +252,10 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_compression_runs),        cmocka_unit_test(the_right_architecture_is_chosen),
-      cmocka_unit_test(parameters_lie_where_ptx_says), cmocka_unit_test(relocatable_units_are_linked),
-      cmocka_unit_test(what_cannot_run_is_refused),    cmocka_unit_test(traps_are_sticky),
+      cmocka_unit_test(every_compression_runs),          cmocka_unit_test(the_right_architecture_is_chosen),
+      cmocka_unit_test(parameters_lie_where_ptx_says),   cmocka_unit_test(relocatable_units_are_linked),
+      cmocka_unit_test(libraries_are_loaded_from_files), cmocka_unit_test(a_reset_frees_memory),
+      cmocka_unit_test(what_cannot_run_is_refused),      cmocka_unit_test(traps_are_sticky),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -48,6 +48,7 @@ static bool unpack_launch(const char *bytes, size_t count, Arena *arena, LaunchR
   memcpy(&launch->trap, bytes + sizeof packed, trap_bytes);
   launch->trap.kernel = launch->trap.function = NULL; // pointers of the other process
   launch->trap.kind = (TrapKind)packed.trap;
+  launch->trap.note[sizeof launch->trap.note - 1] = '\0';
   memcpy(launch->grid, packed.grid, sizeof launch->grid);
   memcpy(launch->block, packed.block, sizeof launch->block);
   launch->stats = packed.stats;
