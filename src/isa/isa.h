@@ -172,7 +172,7 @@ typedef struct Instr {
   uint32_t reconverge; // OP_BRANCH: instruction index where the paths meet, 24 bits (d[1..3])
 } Instr;
 
-// 128 bits, little-endian words. Layout (docs/encoding.md is made from it):
+// 128 bits, little-endian words. Layout (docs/instructions.md shows it):
 //   low  [11:0] op [15:12] guard [16] negated [19:17] select [31:20] mods
 //        [39:32] d0 [47:40] a [55:48] b [63:56] c, or ps | negated << 4
 //   high [31:0] imm [39:32] d1 [47:40] d2 [55:48] d3 (or reconverge) [59:56] pd0 [63:60] pd1
