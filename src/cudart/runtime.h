@@ -86,7 +86,8 @@ typedef enum HandleKind {
   HANDLE_EXEC,
   HANDLE_ARRAY,
   HANDLE_MIPMAP,
-  HANDLE_POOL
+  HANDLE_POOL,
+  HANDLE_PIECE
 } HandleKind;
 
 // Graph nodes that later work waits for.

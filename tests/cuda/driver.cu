@@ -40,12 +40,30 @@ static void check(CUresult result, int line) {
 }
 #define CHECK(call) check(call, __LINE__)
 
+// Memory that is reserved, created and mapped in separate steps.
+static CUdeviceptr map_memory(size_t wanted, size_t *bytes, CUmemGenericAllocationHandle *handle) {
+  CUmemAllocationProp properties = {};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  size_t granularity;
+  CHECK(cuMemGetAllocationGranularity(&granularity, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+  *bytes = (wanted + granularity - 1) / granularity * granularity;
+  CUdeviceptr address;
+  CHECK(cuMemAddressReserve(&address, *bytes, 0, 0, 0));
+  CHECK(cuMemCreate(handle, *bytes, &properties, 0));
+  CHECK(cuMemMap(address, *bytes, 0, *handle, 0));
+  CUmemAccessDesc access = {properties.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  CHECK(cuMemSetAccess(address, *bytes, &access, 1));
+  return address;
+}
+
 static void run(CUmodule module, unsigned bias) {
   const unsigned count = 1000;
   CUfunction fill;
   CHECK(cuModuleGetFunction(&fill, module, "fill"));
-  CUdeviceptr out;
-  CHECK(cuMemAlloc(&out, count * 4));
+  size_t mapped;
+  CUmemGenericAllocationHandle handle;
+  CUdeviceptr out = map_memory(count * 4, &mapped, &handle);
   unsigned got[count], n = count;
   void *arguments[] = {&out, &n};
   struct {
@@ -62,7 +80,9 @@ static void run(CUmodule module, unsigned bias) {
     for (unsigned i = 0; i < count; i++)
       if (got[i] != i + bias) std::printf("way %d: got[%u] = %u\n", way, i, got[i]), std::exit(1);
   }
-  CHECK(cuMemFree(out));
+  CHECK(cuMemUnmap(out, mapped));
+  CHECK(cuMemRelease(handle));
+  CHECK(cuMemAddressFree(out, mapped));
 }
 
 int main() {
@@ -74,6 +94,10 @@ int main() {
   CHECK(cuDeviceGet(&device, 0));
   CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
   CHECK(cuCtxCreate(&context, nullptr, 0, device));
+  CUdeviceptr plain;
+  CHECK(cuMemAlloc(&plain, 100));
+  CHECK(cuMemFree(plain));
+  if (cuMemFree(plain) != CUDA_ERROR_INVALID_VALUE) return std::printf("freed twice\n"), 1;
   if (count != 1 || major != 7) return std::printf("%d devices, major %d\n", count, major), 1;
 
   CUmodule module;

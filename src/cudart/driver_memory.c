@@ -1,0 +1,70 @@
+// The driver's virtual memory management: an address range is reserved with its memory at once; mapping then only
+// checks sizes. One mapping of a piece of memory at a time: the same bytes at two addresses are refused.
+#include "cudart/runtime.h"
+
+enum { GRANULARITY = 2 << 20 };
+
+typedef struct Piece { // of physical memory, as a program sees it
+  uint64_t bytes;
+  uint64_t mapped_at; // 0: not mapped
+} Piece;
+
+CUDART(cuMemGetAllocationGranularity, size_t *granularity, const void *properties, int option) {
+  (void)properties, (void)option;
+  if (granularity != NULL) *granularity = GRANULARITY;
+  return granularity == NULL ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+CUDART(cuMemAddressReserve, uint64_t *address, size_t bytes, size_t alignment, uint64_t wanted, uint64_t flags) {
+  (void)alignment, (void)wanted, (void)flags;
+  Runtime *runtime = runtime_enter();
+  if (address == NULL || bytes == 0 || bytes % GRANULARITY != 0) return runtime_leave(runtime, cudaErrorInvalidValue);
+  *address = allocation_new(runtime, bytes, MEMORY_DEVICE, 0);
+  return runtime_leave(runtime, *address == 0 ? cudaErrorMemoryAllocation : cudaSuccess);
+}
+
+CUDART(cuMemAddressFree, uint64_t address, size_t bytes) {
+  (void)bytes;
+  Runtime *runtime = runtime_enter();
+  return runtime_leave(runtime, allocation_free(runtime, address, false));
+}
+
+CUDART(cuMemCreate, Piece **piece, size_t bytes, const void *properties, uint64_t flags) {
+  (void)properties, (void)flags;
+  Runtime *runtime = runtime_enter();
+  if (piece == NULL || bytes == 0 || bytes % GRANULARITY != 0) return runtime_leave(runtime, cudaErrorInvalidValue);
+  *piece = handle_new(runtime, HANDLE_PIECE, sizeof **piece);
+  (*piece)->bytes = bytes;
+  return runtime_leave(runtime, cudaSuccess);
+}
+
+CUDART(cuMemRelease, Piece *piece) {
+  Runtime *runtime = runtime_enter();
+  bool good = handle_is(runtime, piece, HANDLE_PIECE);
+  if (good) handle_free(runtime, piece);
+  return runtime_leave(runtime, good ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+CUDART(cuMemMap, uint64_t address, size_t bytes, size_t offset, Piece *piece, uint64_t flags) {
+  (void)flags;
+  Runtime *runtime = runtime_enter();
+  const Allocation *range = allocation_find(runtime, address);
+  bool good = handle_is(runtime, piece, HANDLE_PIECE) && range != NULL && offset == 0 && bytes <= piece->bytes &&
+              bytes <= range->start + range->bytes - address;
+  if (!good) return runtime_leave(runtime, cudaErrorInvalidValue);
+  if (piece->mapped_at != 0 && piece->mapped_at != address) return runtime_leave(runtime, cudaErrorNotSupported);
+  piece->mapped_at = address;
+  return runtime_leave(runtime, cudaSuccess);
+}
+
+static CudaError know_range(uint64_t address, size_t bytes) {
+  Runtime *runtime = runtime_enter();
+  const Allocation *range = allocation_find(runtime, address);
+  bool good = range != NULL && bytes <= range->start + range->bytes - address;
+  return runtime_leave(runtime, good ? cudaSuccess : cudaErrorInvalidValue);
+}
+CUDART(cuMemUnmap, uint64_t address, size_t bytes) { return know_range(address, bytes); }
+CUDART(cuMemSetAccess, uint64_t address, size_t bytes, const void *access, size_t count) {
+  (void)access, (void)count;
+  return know_range(address, bytes);
+}
