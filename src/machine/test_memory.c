@@ -105,6 +105,31 @@ static void test_same_address(void **state) {
   memory_free(memory);
 }
 
+static void test_registered_host_memory(void **state) {
+  (void)state;
+  static uint8_t host[1000];
+  uint64_t address = (uintptr_t)host, first, last;
+  Memory *apart = open_memory(1, false);
+  assert_false(memory_register_host(apart, address, sizeof host)); // device addresses are not host addresses there
+  memory_free(apart);
+  for (uint64_t granule = 1; granule <= 65536; granule *= 65536) {
+    Memory *memory = open_memory(granule, true);
+    assert_null(memory_at(memory, address, 1));
+    assert_false(memory_register_host(memory, address, 0));
+    assert_false(memory_register_host(memory, memory_base(memory) - 8, 16)); // reaches into device memory
+    assert_true(memory_register_host(memory, address, sizeof host));
+    assert_true(memory_at(memory, address + 999, 1) == host + 999);
+    assert_null(memory_at(memory, address + 999, 2)); // to the byte, whatever the granule
+    assert_true(memory_range(memory, address + 5, &first, &last));
+    assert_int_equal(first, address);
+    assert_int_equal(last, address + sizeof host);
+    assert_true(memory_unregister_host(memory, address));
+    assert_false(memory_unregister_host(memory, address));
+    assert_null(memory_at(memory, address, 1));
+    memory_free(memory);
+  }
+}
+
 static void test_heap_limit(void **state) {
   (void)state;
   Memory *memory = open_memory(1, false);
@@ -150,7 +175,7 @@ int main(void) {
       cmocka_unit_test(test_validity_to_the_byte), cmocka_unit_test(test_reuse_reads_zero),
       cmocka_unit_test(test_holes_are_filled),     cmocka_unit_test(test_granules),
       cmocka_unit_test(test_same_address),         cmocka_unit_test(test_heap_limit),
-      cmocka_unit_test(test_random_against_model),
+      cmocka_unit_test(test_random_against_model), cmocka_unit_test(test_registered_host_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
