@@ -51,6 +51,7 @@ typedef struct Mipmap Mipmap;
 typedef struct Stream Stream;
 typedef struct Event Event;
 typedef struct Graph Graph;
+typedef struct GraphicsResource GraphicsResource;
 typedef struct GraphNode GraphNode;
 typedef struct GraphExec GraphExec;
 typedef struct MemPool MemPool;

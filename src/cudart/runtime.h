@@ -87,7 +87,8 @@ typedef enum HandleKind {
   HANDLE_ARRAY,
   HANDLE_MIPMAP,
   HANDLE_POOL,
-  HANDLE_PIECE
+  HANDLE_PIECE,
+  HANDLE_GRAPHICS
 } HandleKind;
 
 // Graph nodes that later work waits for.
