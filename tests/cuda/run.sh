@@ -3,7 +3,7 @@
 # Further options for nvcc stand in the source's `// nvcc:` line; @ in it is the source's folder.
 # Exit code: the program's; 77 (skipped) where there is no nvcc.
 set -eu
-redoubt=$1
+redoubt=$(realpath "$1")
 source=$2
 folder=$(cd "$(dirname "$source")" && pwd)
 nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
