@@ -28,6 +28,7 @@ static void in_child(const char *name, cudaError_t expected, void (*provoke)(int
     provoke(device);
     EXPECT_ERROR(expected, cudaDeviceSynchronize());
     EXPECT_ERROR(expected, cudaGetLastError());
+    EXPECT_ERROR(expected, cudaGetLastError()); // it stays
     EXPECT_ERROR(expected, cudaMalloc(&device, 64));
     EXPECT_ERROR(expected, cudaMemset(device, 0, 4));
     nothing<<<1, 1>>>();
