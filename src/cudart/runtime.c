@@ -73,11 +73,10 @@ CudaError runtime_leave(Runtime *runtime, CudaError error) {
 
 void runtime_leave_quietly(Runtime *runtime) { pthread_mutex_unlock(&runtime->lock); }
 
-// A sticky error stays, however often it is asked for.
+// An error that is sticky stays once it was reported, however often it is asked for.
 CudaError runtime_last_error(bool clear) {
-  if (process.sticky != cudaSuccess) return process.sticky;
   CudaError error = last_error;
-  if (clear) last_error = cudaSuccess;
+  if (clear && error != process.sticky) last_error = cudaSuccess;
   return error;
 }
 

@@ -235,6 +235,7 @@ static void traps_are_sticky(void **state) {
   assert_int_equal(cudaGetLastError(), cudaSuccess);
   assert_int_equal(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
   assert_int_equal(cudaGetLastError(), cudaErrorIllegalAddress);
+  assert_int_equal(cudaGetLastError(), cudaErrorIllegalAddress);
   void *pointer;
   assert_int_equal(cudaMalloc(&pointer, 4), cudaErrorIllegalAddress);
   assert_int_equal(launch(&host->store, 1, 1, (void *[]){&wild}), cudaErrorIllegalAddress);
