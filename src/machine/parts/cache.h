@@ -1,0 +1,90 @@
+// A set-associative cache that holds its data, and its miss registers. Used as L1 data, constant, texture,
+// instruction and L2 cache, with or without sectors: validity and dirtiness are kept per byte, so partial
+// writes, sectors and write-validate are all the same thing.
+//
+// Lines are allocated when they are filled or written, never reserved. Plain data: part of a machine's block, where any bits
+// of lines and miss registers are legal. Finding changes nothing: whoever touches a line stamps its `used` with the cycle, and
+// the line with the least stamp is the victim (least recently used; of equal stamps the lowest way).
+#ifndef REDOUBT_PARTS_CACHE_H
+#define REDOUBT_PARTS_CACHE_H
+
+#include "base/base.h"
+
+enum { LINE_BYTES = 128, LINE_WORDS = LINE_BYTES / 4, MSHR_MOST_WAITERS = 16 };
+
+// Which bytes of a 128-byte line: bit i of the 128 = byte i.
+typedef struct ByteMask {
+  uint64_t half[2];
+} ByteMask;
+
+static inline bool bytes_any(ByteMask mask) { return (mask.half[0] | mask.half[1]) != 0; }
+static inline ByteMask bytes_and(ByteMask a, ByteMask b) { return (ByteMask){{a.half[0] & b.half[0], a.half[1] & b.half[1]}}; }
+static inline ByteMask bytes_or(ByteMask a, ByteMask b) { return (ByteMask){{a.half[0] | b.half[0], a.half[1] | b.half[1]}}; }
+static inline ByteMask bytes_but(ByteMask a, ByteMask b) { return (ByteMask){{a.half[0] & ~b.half[0], a.half[1] & ~b.half[1]}}; }
+static inline bool bytes_cover(ByteMask all, ByteMask part) { return !bytes_any(bytes_but(part, all)); }
+static inline ByteMask bytes_from(uint32_t first, uint32_t count) {
+  ByteMask mask = {{0, 0}};
+  uint32_t last = min_u32(first + min_u32(count, LINE_BYTES), LINE_BYTES);
+  for (uint32_t h = 0; h < 2; h++) {
+    uint32_t from = max_u32(first, h * 64), to = min_u32(last, h * 64 + 64);
+    if (from >= to) continue;
+    uint64_t ones = to - from == 64 ? UINT64_MAX : (UINT64_C(1) << (to - from)) - 1;
+    mask.half[h] = ones << (from & 63);
+  }
+  return mask;
+}
+uint32_t bytes_count(ByteMask mask);
+// Words (bit i = bytes 4i..4i+3) with any byte in the mask; with all of them.
+uint32_t bytes_words_any(ByteMask mask);
+uint32_t bytes_words_all(ByteMask mask);
+void bytes_copy(void *to, const void *from, ByteMask mask); // both whole lines
+
+typedef struct CacheShape {
+  uint32_t sets, ways; // any positive numbers
+  uint32_t line_bytes; // 32, 64 or 128
+} CacheShape;
+CacheShape cache_shape(uint64_t bytes, uint64_t ways, uint64_t line_bytes);
+// Bits of a tag where addresses have `address_bits`: what hardware would store.
+uint32_t cache_tag_bits(const CacheShape *shape, uint32_t address_bits);
+static inline uint32_t cache_lines(const CacheShape *shape) { return shape->sets * shape->ways; }
+
+typedef struct CacheLine {
+  uint64_t tag;  // line address / line_bytes / sets; meaningless unless `valid` has a bit
+  uint64_t used; // when it was last touched: the least is the victim
+  ByteMask valid, dirty;
+  uint32_t data[LINE_WORDS];
+} CacheLine;
+
+typedef enum CacheFind { CACHE_MISS, CACHE_PARTIAL, CACHE_HIT } CacheFind; // PARTIAL: the line is there, some bytes wanted are not
+
+// `lines` are the cache's sets * ways lines; `address` any byte of the line. *index: the line, where it is there.
+CacheFind cache_find(const CacheShape *shape, const CacheLine *lines, uint64_t address, ByteMask want, uint32_t *index);
+// Where a new line of this address would go: an invalid way, else the least recently used.
+uint32_t cache_victim(const CacheShape *shape, const CacheLine *lines, uint64_t address);
+// The tag that a line of this address has.
+uint64_t cache_tag(const CacheShape *shape, uint64_t address);
+uint64_t cache_line_address(const CacheShape *shape, const CacheLine *lines, uint32_t index);
+static inline bool cache_line_valid(const CacheLine *line) { return bytes_any(line->valid); }
+
+// A miss that is on its way, and who waits for it.
+typedef struct Mshr {
+  uint64_t address; // of the line
+  ByteMask asked;   // bytes requested from below
+  uint8_t valid;
+  uint8_t stale; // the line was written meanwhile: serves who waits, but is neither merged with nor filled
+  uint8_t waiters;
+  uint8_t spare[5];
+  uint32_t waiter[MSHR_MOST_WAITERS]; // meaning is the owner's
+} Mshr;
+
+typedef enum MshrFind { MSHR_JOINED, MSHR_NEW, MSHR_FULL } MshrFind;
+// Notes that `waiter` wants bytes of a line that is not there. JOINED: an outstanding request covers them. NEW: *index is a fresh
+// register; send the request. FULL: no register, or no room to join: try again. A register is given back by zeroing it.
+MshrFind mshr_want(Mshr *mshrs, uint32_t count, uint32_t most_waiters, uint64_t line_address, ByteMask want, uint32_t waiter,
+                   uint32_t *index);
+void mshr_mark_stale(Mshr *mshrs, uint32_t count, uint64_t line_address); // after a write to the line
+uint32_t mshr_waiters(const Mshr *mshr);                                  // how many of its waiters count
+static inline bool mshr_valid(const Mshr *mshr) { return (mshr->valid & 1) != 0; }
+uint32_t mshr_in_use(const Mshr *mshrs, uint32_t count);
+
+#endif

@@ -1,0 +1,63 @@
+// What travels between SMs and memory partitions: requests and replies, with their data.
+#ifndef REDOUBT_PARTS_PACKET_H
+#define REDOUBT_PARTS_PACKET_H
+
+#include "machine/parts/cache.h"
+
+typedef enum PacketKind {
+  PACKET_NONE, // an empty place
+  PACKET_READ,
+  PACKET_WRITE,
+  PACKET_ATOMIC,
+  PACKET_READ_REPLY,
+  PACKET_WRITE_REPLY, // acknowledges: counted for fences
+  PACKET_ATOMIC_REPLY,
+  PACKET_KINDS
+} PacketKind;
+
+// Physical addresses, 50 bits: a window in bits 48..49 and an offset.
+enum { PHYSICAL_SHIFT = 48, PHYSICAL_BITS = 50 };
+typedef enum PhysicalWindow { PHYSICAL_GLOBAL, PHYSICAL_LOCAL, PHYSICAL_CODE, PHYSICAL_BANKS } PhysicalWindow; // BANKS: bank << 32 | offset
+#define PHYSICAL_MASK ((UINT64_C(1) << PHYSICAL_BITS) - 1)
+static inline uint64_t physical_address(PhysicalWindow window, uint64_t offset) {
+  return (uint64_t)window << PHYSICAL_SHIFT | (offset & ((UINT64_C(1) << PHYSICAL_SHIFT) - 1));
+}
+
+// Who in the SM sent a request and gets the reply.
+typedef enum PacketClient { CLIENT_DATA, CLIENT_TEXTURE, CLIENT_CONSTANT, CLIENT_INSTRUCTION } PacketClient;
+
+// A line's worth of a request. Atomics: word positions in `bytes` are operated on, each once; operand b lies in `data` and
+// c (compare-and-swap) in `other`, both at the position of their datum; the reply's data are the old values.
+typedef struct Packet {
+  uint64_t address; // physical, of the 128-byte line
+  uint64_t sent_at; // cycle the request left the SM
+  ByteMask bytes;   // READ: wanted; WRITE and ATOMIC: that data holds
+  uint8_t kind, client;
+  uint16_t sm;        // who asked
+  uint16_t partition; // who serves
+  uint16_t tag;       // the asker's own: comes back untouched
+  uint32_t lanes;     // atomics: which lanes of the instruction it serves
+  uint16_t op, mods;  // atomics: row of isa.def and its modifiers
+  uint16_t warp;      // for observers
+  uint16_t sink;      // the network's: where it is going
+  uint16_t spare[2];
+  uint32_t data[LINE_WORDS];
+  uint32_t other[LINE_WORDS];
+} Packet;
+
+static inline bool packet_is_reply(const Packet *packet) { return packet->kind >= PACKET_READ_REPLY; }
+// Bytes on the wire: a header of 8 and the data that this kind carries. Receivers ignore kinds they do not know.
+uint32_t packet_wire_bytes(const Packet *packet);
+
+// A first-in first-out queue of packets: head and count beside an array of `room` packets somewhere in the block.
+typedef struct PacketQueue {
+  uint32_t head, count; // readers mask: any bits are legal
+} PacketQueue;
+// All take the queue's own array and its room; indices are taken modulo room, counts clipped to it.
+bool packet_queue_full(const PacketQueue *queue, uint32_t room);
+bool packet_queue_empty(const PacketQueue *queue);
+Packet *packet_queue_front(const PacketQueue *queue, Packet *items, uint32_t room); // NULL: empty
+Packet *packet_queue_push(PacketQueue *queue, Packet *items, uint32_t room);        // the place to fill; NULL: full
+void packet_queue_pop(PacketQueue *queue, Packet *items, uint32_t room);            // clears the place: equal states have equal bytes
+
+#endif
