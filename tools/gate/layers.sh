@@ -9,8 +9,11 @@ done | awk '
     below["program"] = below["isa"] " program"
     below["ptx"] = below["program"] " ptx"
     below["config"] = below["program"] " config"
-    below["machine"] = below["program"] " config machine"
-    below["device"] = below["machine"] " ptx device"
+    below["hook"] = below["config"] " hook"
+    below["machine"] = below["hook"] " sass machine"
+    below["protect"] = below["hook"] " protect"
+    below["observe"] = below["hook"] " observe"
+    below["device"] = below["machine"] " ptx protect observe device"
     below["cudart"] = below["device"] " cudart"
     below["cli"] = below["device"] " cli"
     below["workloads"] = below["device"]

@@ -1,0 +1,82 @@
+// Which bits exist. A machine's state.def declares its structures; laid out for one Spec, each row
+// of the table is a Region: cells at fixed places of the machine's block.
+//
+// A region is `rows` rows of `units` units of `bits` bits. A row is what the hardware accesses at once: a register
+// of a warp (32 lanes of 32 bits), a cache line (32 words), a queue entry. Fault sites, ECC words, def-use and AVF
+// denominators are all (region, row, unit, bit).
+#ifndef REDOUBT_REGION_H
+#define REDOUBT_REGION_H
+
+#include "base/base.h"
+
+enum { REGION_MAX_DIMS = 4, REGION_MAX_UNITS = 32, REGION_NONE = 0xFFFF };
+
+enum {
+  REGION_HASHED = 1u << 0,     // part of what machine_hash covers: decides what happens next
+  REGION_INJECTABLE = 1u << 1, // hardware cells: faults may strike, any value of them is legal
+  REGION_STAT = 1u << 2,       // counters: never decide anything
+  REGION_TRACED = 1u << 3,     // every access of it is told to hooks (CellEvent), so it can carry ECC and be pruned
+  REGION_OUTSIDE = 1u << 4,    // cells in device memory, not in the block: `base` counts from the memory's first byte
+};
+
+// One dimension of a region's rows, outermost first: "sm" of 15, "reg" of 1024.
+typedef struct RegionDim {
+  const char *name;
+  uint32_t count;
+} RegionDim;
+
+typedef struct Region {
+  const char *name;    // as users write it: "rf"
+  const char *title;   // "register file"
+  const char *unit;    // what a unit is called: "lane", "word", "entry"
+  const char *meaning; // one sentence
+  RegionDim dims[REGION_MAX_DIMS];
+  uint32_t dim_count;
+  uint32_t flags;
+  uint64_t rows;            // product of the dims
+  uint32_t units, bits;     // per row; per unit, 1..64, little-endian in memory
+  size_t base;              // of row 0, unit 0, bit 0 in the block
+  size_t row_bytes;         // from one row to the next
+  size_t unit_bytes;        // from one unit to the next
+  uint32_t owned_by_scheme; // 1 + index of the hook whose state it is; 0: the machine's
+} Region;
+
+// All regions of one machine; owned by the machine, immutable.
+typedef struct RegionTable {
+  const Region *items;
+  uint32_t count;
+  size_t block_bytes;
+} RegionTable;
+
+typedef struct Site {
+  uint16_t region;
+  uint64_t row;
+  uint32_t unit, bit;
+} Site;
+
+static inline uint64_t region_bits(const Region *region) { return region->rows * region->units * region->bits; }
+// Byte of the block (or of memory, REGION_OUTSIDE) that holds the bit, and its mask there.
+static inline size_t site_byte(const Region *region, const Site *site) {
+  return region->base + site->row * region->row_bytes + site->unit * region->unit_bytes + site->bit / 8;
+}
+static inline uint8_t site_mask(const Site *site) { return (uint8_t)(1u << site->bit % 8); }
+
+// REGION_NONE: there is none of that name.
+uint16_t region_find(const RegionTable *table, const char *name);
+// The n-th bit of the region, counted row by row, unit by unit.
+Site region_site(const RegionTable *table, uint16_t region, uint64_t number);
+// "rf[sm=3,reg=12,lane=7,bit=4]" and back. Keys are the dimensions, the unit's name (left out where a row has one unit)
+// and "bit"; parsing takes them in any order, lets those be left out that can only be 0, and names the
+// nearest structure or key on error.
+void site_format(const RegionTable *table, const Site *site, Text *out);
+bool site_parse(const RegionTable *table, const char *text, Site *site, Diags *diags);
+// A unit's bits as a number; `unit` points to its first byte.
+uint64_t unit_get(const Region *region, const uint8_t *unit);
+void unit_set(const Region *region, uint8_t *unit, uint64_t value); // bits above the width are not touched
+// What is wrong with a table, for the tests of those who make one: names taken twice, rows that are not the product of the
+// dims, cells outside the block or shared by two regions.
+bool region_table_check(const RegionTable *table, Diags *diags);
+void regions_list(const RegionTable *table, Text *out);     // `redoubt list structures`
+void regions_markdown(const RegionTable *table, Text *out); // the same as rows of a table
+
+#endif

@@ -1,0 +1,251 @@
+// The chain: order of faults, protections and observers for bits that leave and bits that enter, the strongest verdict,
+// who is asked what, cycles, and the regions that schemes add.
+#include "hook/hook.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+// A hook that notes that it was called and says what it is told to.
+typedef struct Probe {
+  Text *calls;
+  const char *letter;
+  Verdict says;
+} Probe;
+
+static Verdict note(Hook *hook) {
+  const Probe *probe = hook->own;
+  text_add(probe->calls, "%s", probe->letter);
+  return probe->says;
+}
+static Verdict on_read(Hook *hook, HookMachine *machine, const CellEvent *event) { return (void)machine, (void)event, note(hook); }
+static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) { return (void)machine, (void)event, note(hook); }
+static Verdict on_block(Hook *hook, HookMachine *machine, const BlockEvent *event) { return (void)machine, (void)event, note(hook); }
+static Verdict on_fetch(Hook *hook, HookMachine *machine, FetchEvent *event) { return (void)machine, (void)event, note(hook); }
+static Verdict on_issue(Hook *hook, HookMachine *machine, IssueEvent *event) { return (void)machine, (void)event, note(hook); }
+static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) { return (void)machine, (void)event, note(hook); }
+static Verdict on_branch(Hook *hook, HookMachine *machine, const BranchEvent *event) { return (void)machine, (void)event, note(hook); }
+static Verdict on_memory(Hook *hook, HookMachine *machine, const MemoryEvent *event) { return (void)machine, (void)event, note(hook); }
+static Verdict on_commit(Hook *hook, HookMachine *machine, const CommitEvent *event) { return (void)machine, (void)event, note(hook); }
+static Verdict on_trap(Hook *hook, HookMachine *machine, const TrapEvent *event) { return (void)machine, (void)event, note(hook); }
+static void on_span(Hook *hook, HookMachine *machine, const SpanEvent *event) { (void)machine, (void)event, note(hook); }
+static void on_finish(Hook *hook, HookMachine *machine) { (void)machine, note(hook); }
+static void on_rebuild(Hook *hook, const HookMachine *machine) { (void)machine, note(hook); }
+
+static Hook full_hook(HookClass kind, Probe *probe) {
+  return (Hook){.name = "probe",
+                .kind = kind,
+                .own = probe,
+                .rebuild = on_rebuild,
+                .launch = on_launch,
+                .block = on_block,
+                .fetch = on_fetch,
+                .issue = on_issue,
+                .read = on_read,
+                .write = on_read,
+                .result = on_result,
+                .branch = on_branch,
+                .memory = on_memory,
+                .commit = on_commit,
+                .trap = on_trap,
+                .span = on_span,
+                .finish = on_finish};
+}
+
+// Two of each class, added in a mixed order: chain order is faults a b, protections p q, observers x y.
+typedef struct Six {
+  Text calls;
+  Probe probes[6];
+  Hook hooks[6];
+  HookChain chain;
+} Six;
+enum { A, B, P, Q, X, Y };
+
+static void make_six(Six *six) {
+  static const char *const letters[] = {"a", "b", "p", "q", "x", "y"};
+  static const int order[] = {X, P, A, Q, Y, B};
+  *six = (Six){0};
+  for (int i = 0; i < 6; i++) {
+    six->probes[i] = (Probe){&six->calls, letters[i], VERDICT_PASS};
+    six->hooks[i] = full_hook(i < P ? HOOK_FAULT : i < X ? HOOK_PROTECTION : HOOK_OBSERVER, &six->probes[i]);
+  }
+  for (int i = 0; i < 6; i++) assert_true(hook_chain_add(&six->chain, &six->hooks[order[i]]));
+}
+
+static void assert_calls(Six *six, const char *expected) {
+  assert_string_equal(six->calls.at, expected);
+  text_free(&six->calls);
+}
+
+static void test_order(void **state) {
+  (void)state;
+  Six six;
+  HookMachine machine = {0};
+  make_six(&six);
+  hooks_read(&six.chain, &machine, &(CellEvent){0});
+  assert_calls(&six, "abpqxy");
+  hooks_write(&six.chain, &machine, &(CellEvent){0});
+  assert_calls(&six, "qpbaxy");
+  hooks_launch(&six.chain, &machine, &(LaunchEvent){0});
+  hooks_block(&six.chain, &machine, &(BlockEvent){0});
+  hooks_fetch(&six.chain, &machine, &(FetchEvent){0});
+  assert_calls(&six, "abpqxyabpqxyabpqxy");
+  hooks_issue(&six.chain, &machine, &(IssueEvent){0});
+  hooks_result(&six.chain, &machine, &(ResultEvent){0});
+  hooks_branch(&six.chain, &machine, &(BranchEvent){0});
+  hooks_memory(&six.chain, &machine, &(MemoryEvent){0});
+  assert_calls(&six, "abpqxyabpqxyabpqxyabpqxy");
+  hooks_commit(&six.chain, &machine, &(CommitEvent){0});
+  hooks_trap(&six.chain, &machine, &(TrapEvent){0});
+  hooks_span(&six.chain, &machine, &(SpanEvent){0});
+  hooks_finish(&six.chain, &machine);
+  hooks_rebuild(&six.chain, &machine);
+  assert_calls(&six, "abpqxyabpqxyabpqxyabpqxyabpqxy");
+}
+
+static void test_strongest_verdict(void **state) {
+  (void)state;
+  Six six;
+  HookMachine machine = {0};
+  make_six(&six);
+  for (Verdict first = VERDICT_PASS; first <= VERDICT_HALT; first++) {
+    for (Verdict second = VERDICT_PASS; second <= VERDICT_HALT; second++) {
+      six.probes[A].says = first;
+      six.probes[Q].says = second;
+      six.probes[X].says = VERDICT_HALT; // an observer's word counts for nothing
+      Verdict strongest = first > second ? first : second;
+      assert_int_equal(hooks_read(&six.chain, &machine, &(CellEvent){0}), strongest);
+      assert_int_equal(hooks_write(&six.chain, &machine, &(CellEvent){0}), strongest);
+      assert_int_equal(hooks_issue(&six.chain, &machine, &(IssueEvent){0}), strongest);
+      assert_int_equal(hooks_result(&six.chain, &machine, &(ResultEvent){0}), strongest);
+    }
+  }
+  text_free(&six.calls);
+}
+
+static void test_absent_functions_are_skipped(void **state) {
+  (void)state;
+  HookMachine machine = {0};
+  HookChain chain = {0};
+  Hook empty = {.name = "empty", .kind = HOOK_PROTECTION};
+  assert_true(hook_chain_add(&chain, &empty));
+  assert_int_equal(hook_chain_wants(&chain), 0);
+  assert_int_equal(hooks_read(&chain, &machine, &(CellEvent){0}), VERDICT_PASS);
+  assert_int_equal(hooks_write(&chain, &machine, &(CellEvent){0}), VERDICT_PASS);
+  assert_int_equal(hooks_result(&chain, &machine, &(ResultEvent){0}), VERDICT_PASS);
+  hooks_cycle(&chain, &machine);
+  hooks_span(&chain, &machine, &(SpanEvent){0});
+  hooks_finish(&chain, &machine);
+  hooks_rebuild(&chain, &machine);
+  assert_true(hooks_next_cycle(&chain) == UINT64_MAX);
+  Hook writer = {.kind = HOOK_FAULT, .write = on_read}, issuer = {.kind = HOOK_OBSERVER, .issue = on_issue, .commit = on_commit};
+  assert_true(hook_chain_add(&chain, &writer));
+  assert_int_equal(hook_chain_wants(&chain), WANT_CELLS);
+  assert_true(hook_chain_add(&chain, &issuer));
+  assert_int_equal(hook_chain_wants(&chain), WANT_CELLS | WANT_ISSUE | WANT_COMMIT);
+  while (chain.count < MAX_HOOKS) assert_true(hook_chain_add(&chain, &empty));
+  assert_false(hook_chain_add(&chain, &empty));
+}
+
+static void strike(Hook *hook, HookMachine *machine) {
+  (*(uint32_t *)hook->own)++;
+  if (machine->cycle < 20) hook->next_cycle = machine->cycle + 10;
+}
+
+static void test_cycles(void **state) {
+  (void)state;
+  uint32_t early = 0, late = 0;
+  Hook first = {.kind = HOOK_FAULT, .own = &early, .cycle = strike, .next_cycle = 5};
+  Hook second = {.kind = HOOK_FAULT, .own = &late, .cycle = strike, .next_cycle = 12};
+  HookChain chain = {0};
+  hook_chain_add(&chain, &first);
+  hook_chain_add(&chain, &second);
+  HookMachine machine = {0};
+  uint64_t seen[4];
+  for (int i = 0; i < 4; i++) {
+    machine.cycle = seen[i] = hooks_next_cycle(&chain);
+    hooks_cycle(&chain, &machine);
+  }
+  assert_int_equal(seen[0], 5);
+  assert_int_equal(seen[1], 12);
+  assert_int_equal(seen[2], 15);
+  assert_int_equal(seen[3], 22);
+  assert_int_equal(early, 2);
+  assert_int_equal(late, 2);
+  assert_int_equal(hooks_next_cycle(&chain), 25);
+  machine.cycle = 25;
+  hooks_cycle(&chain, &machine);
+  assert_true(hooks_next_cycle(&chain) == UINT64_MAX); // disarmed unless it arms itself
+}
+
+// ---- Regions of schemes --------------------------------------------------------------------------
+static bool add_one(Hook *hook, HookLayout *layout, Diags *diags) {
+  const char *name = hook->own;
+  char scratch[16];
+  memcpy(scratch, name, strlen(name) + 1); // the layout must keep a copy
+  Region wanted = {.name = scratch,
+                   .title = "check bits",
+                   .unit = "lane",
+                   .meaning = "of a test",
+                   .dims = {{"sm", hook_layout_shape(layout)->sms}, {"reg", 3}},
+                   .dim_count = 2,
+                   .units = 5,
+                   .bits = 7,
+                   .unit_bytes = 1};
+  uint16_t index = hook_add_region(layout, &wanted, diags);
+  memset(scratch, 'z', sizeof scratch);
+  return index != REGION_NONE && index == hook_layout_regions(layout)->count - 1;
+}
+
+static void test_regions_of_schemes(void **state) {
+  (void)state;
+  const Region own_items[] = {{.name = "rf",
+                               .title = "t",
+                               .unit = "",
+                               .meaning = "m",
+                               .rows = 1,
+                               .units = 1,
+                               .bits = 64,
+                               .base = 32,
+                               .row_bytes = 8,
+                               .unit_bytes = 8}};
+  RegionTable own = {own_items, 1, 100};
+  HookShape shape = {.sms = 2, .warps = 4, .block_slots = 1};
+  char first_name[] = "ecc.a", second_name[] = "ecc.b";
+  Hook first = {.kind = HOOK_PROTECTION, .own = first_name, .attach = add_one}, second = first;
+  second.own = second_name;
+  HookChain chain = {0};
+  hook_chain_add(&chain, &first);
+  hook_chain_add(&chain, &second);
+  Arena *arena = arena_new();
+  Diags diags = {0};
+  HookLayout *layout = hook_layout_begin(arena, &own, &shape);
+  assert_true(hook_layout_attach(layout, &chain, &diags));
+  RegionTable table = hook_layout_finish(layout);
+  assert_int_equal(table.count, 3);
+  assert_true(region_table_check(&table, &diags));
+  const Region *a = &table.items[region_find(&table, "ecc.a")], *b = &table.items[region_find(&table, "ecc.b")];
+  assert_int_equal(a->base, 128);
+  assert_int_equal(a->rows, 6);
+  assert_int_equal(a->row_bytes, 5);
+  assert_int_equal(a->flags, REGION_HASHED | REGION_INJECTABLE);
+  assert_int_equal(a->owned_by_scheme, 1);
+  assert_int_equal(b->owned_by_scheme, 2);
+  assert_int_equal(b->base, 192);
+  assert_int_equal(table.block_bytes, 256);
+  assert_int_equal(table.items[0].owned_by_scheme, 0);
+  second.own = first_name; // the same scheme twice
+  assert_false(hook_layout_attach(hook_layout_begin(arena, &own, &shape), &chain, &diags));
+  assert_non_null(strstr(diags.items[0].text, "'ecc.a' is there already"));
+  diags_free(&diags);
+  arena_free(arena);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_order),  cmocka_unit_test(test_strongest_verdict),  cmocka_unit_test(test_absent_functions_are_skipped),
+      cmocka_unit_test(test_cycles), cmocka_unit_test(test_regions_of_schemes),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
