@@ -2,6 +2,7 @@
 #ifndef REDOUBT_MACHINE_H
 #define REDOUBT_MACHINE_H
 
+#include "hook/hook.h"
 #include "program/program.h"
 
 // ---- Device memory -------------------------------------------------------------------------
@@ -137,5 +138,25 @@ typedef struct MachineEnvironment {
 // The functional machine: right results, no timing. Blocks run in order, one at a time, and
 // together only when one waits for another. `trap` tells how the launch ended.
 void functional_run(const MachineEnvironment *environment, const Launch *launch, Stats *stats, Trap *trap);
+
+// ---- Machines with time --------------------------------------------------------------------
+// One machine lives as long as its device and runs one launch after the other; its clock goes on. All that changes while
+// it runs is its block (and device memory): clone, hash, save and fault injection work on that.
+typedef struct Machine Machine;
+// The chain's hooks are attached; they and the spec must outlive the machine. NULL on error.
+Machine *machine_new(const Spec *spec, const HookChain *hooks, Diags *diags);
+void machine_free(Machine *machine);
+// Begins a launch; environment and launch must live until machine_end.
+void machine_begin(Machine *machine, const MachineEnvironment *environment, const Launch *launch);
+bool machine_run(Machine *machine, uint64_t until); // goes on to cycle `until`; true: the launch has ended
+void machine_end(Machine *machine, Stats *stats, Trap *trap);
+uint64_t machine_now(const Machine *machine); // cycle, since the machine was made
+const RegionTable *machine_regions(const Machine *machine);
+uint8_t *machine_block(Machine *machine);
+// Another machine in the same state, in the middle of the same launch, on another memory (a clone of the first's).
+Machine *machine_clone(const Machine *machine, Memory *memory);
+void machine_move(Machine *machine); // the block to another address: a test that nothing points into it
+uint64_t machine_hash(const Machine *machine); // of everything that decides what happens next, device memory included
+bool machine_diff(const Machine *a, const Machine *b, Text *out); // false: no difference; else the first site and how many rows differ
 
 #endif

@@ -1,0 +1,166 @@
+// The SIMT machine: SMs and memory system to the cycle, with the real bits in every latch, line and packet.
+//
+// `Simt` holds the block with all state (state.h), typed pointers into it, and the outside world (spec, program, memory, hooks).
+// Only the block changes from cycle to cycle. A cycle goes through the stages back to front, so that what a stage
+// takes from the one before it has been there since the last cycle: see machine_cycle in simt.c.
+#ifndef REDOUBT_SIMT_H
+#define REDOUBT_SIMT_H
+
+#include "hook/hook.h"
+#include "machine/parts/access.h"
+#include "machine/simt/state.h"
+
+typedef struct Simt Simt;
+
+// Host bytes behind physical addresses (backing.c).
+struct Backing {
+  Memory *memory;
+  uint8_t *local; // of all resident threads: see local_address
+  uint64_t local_bytes;
+  const Program *program;
+  const uint8_t *banks[BANK_COUNT];
+  uint32_t bank_bytes[BANK_COUNT];
+};
+
+struct Simt {
+  const Spec *spec;
+  SimtDims dims;
+  RegionTable regions;
+  uint8_t *block;
+  size_t block_bytes;
+  SimtState at; // typed pointers into the block
+  HookChain hooks;
+  uint32_t wants; // hook_chain_wants
+  HookMachine hook_machine;
+  // Of the current launch
+  const MachineEnvironment *environment;
+  const Launch *launch;
+  const Program *program;
+  const LaneFunction *functions;
+  BlockLayout layout; // threads, warps, registers of a block; the block's own memory layout is not used
+  Backing backing;
+  uint32_t blocks_per_sm;  // of this kernel
+  uint32_t warp_registers; // rows per warp
+  uint32_t unit_latency[UNIT_COUNT], unit_interval[UNIT_COUNT];
+  Trap trap; // details of the first trap
+  Arena *arena;
+};
+
+// ---- Access to state ---------------------------------------------------------------------------
+static inline SimtWarp *simt_warp(const Simt *m, uint32_t sm, uint32_t warp) { return &m->at.warps[sm * m->dims.warps + warp]; }
+static inline SimtEntry *simt_entries(const Simt *m, uint32_t sm, uint32_t warp) {
+  return &m->at.entries[((size_t)sm * m->dims.warps + warp) * m->dims.stack];
+}
+static inline Scoreboard *simt_scoreboard(const Simt *m, uint32_t sm, uint32_t warp) {
+  return &m->at.scoreboards[sm * m->dims.warps + warp];
+}
+static inline BufferEntry *simt_buffer(const Simt *m, uint32_t sm, uint32_t warp) {
+  return &m->at.buffers[(sm * m->dims.warps + warp) * m->dims.buffer];
+}
+static inline uint64_t simt_now(const Simt *m) { return m->at.core->cycle; }
+static inline void simt_count(Simt *m, StatId stat, uint64_t by) { m->at.stats->value[stat] += by; }
+
+// Hardware cells are read and written through these, whoever does it: they tell the hooks. `data` is unit 0 of the row.
+void simt_tell_read(Simt *m, SimtRegion region, uint64_t row, uint32_t units, void *data);
+void simt_tell_write(Simt *m, SimtRegion region, uint64_t row, uint32_t units, void *data);
+static inline void cells_read(Simt *m, SimtRegion region, uint64_t row, uint32_t units, void *data) {
+  if (__builtin_expect((m->wants & WANT_CELLS) != 0, 0)) simt_tell_read(m, region, row, units, data);
+}
+static inline void cells_written(Simt *m, SimtRegion region, uint64_t row, uint32_t units, void *data) {
+  if (__builtin_expect((m->wants & WANT_CELLS) != 0, 0)) simt_tell_write(m, region, row, units, data);
+}
+
+// The launch ends with this trap; the first one counts. `lane` is a thread of the warp.
+void simt_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, uint32_t lanes);
+void simt_fault(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessFault *fault, const char *note);
+static inline bool simt_has_trapped(const Simt *m) { return m->at.core->trapped != TRAP_NONE; }
+// A verdict that ends the launch does so here; returns the verdict.
+Verdict simt_obey(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, Verdict verdict);
+
+// The instruction of a word: the program's own when the bits are those at `pc`, else decoded into *scratch. NULL: no legal
+// instruction, or one that names registers the kernel does not have.
+const Instr *simt_decode(const Simt *m, uint32_t pc, InstrWord word, Instr *scratch);
+
+// ---- Grid and blocks (dispatch.c) ----------------------------------------------------------------
+bool dispatch_cycle(Simt *m); // sends at most one block out; true: it did
+void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t slot);
+uint64_t dispatch_next(const Simt *m); // earliest cycle in which a block may go out; UINT64_MAX: none, or no room
+
+// ---- Front end -----------------------------------------------------------------------------------
+void fetch_cycle(Simt *m, uint32_t sm);                               // fetch.c: one access of the instruction cache
+void fetch_reply(Simt *m, uint32_t sm, const Packet *packet);         // a line has come
+void fetch_restart(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc); // empties the buffer: control flow has changed
+// schedule.c: the next candidate of a scheduler after `tried` ones were refused; SIMT_MOST_WARPS: none left.
+uint32_t schedule_pick(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t ready, uint64_t tried);
+void schedule_issued(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, bool long_latency);
+bool issue_cycle(Simt *m, uint32_t sm); // issue.c: all schedulers; true: something issued
+// Results are in: clears what the instruction had marked. Source registers are never marked.
+void scoreboard_clear(Simt *m, uint32_t sm, uint32_t warp, const Instr *instr);
+bool scoreboard_is_free(const Simt *m, uint32_t sm, uint32_t warp, const Instr *instr);
+void scoreboard_mark(Simt *m, uint32_t sm, uint32_t warp, const Instr *instr);
+
+// control.c: control flow, barriers, warp-wide synchronisation, system calls; carried out at issue.
+typedef enum ControlResult {
+  CONTROL_DONE,  // the stack is as it shall be; the buffer was restarted where the flow changed
+  CONTROL_GO_ON, // warp-wide instruction whose members are there: *mask is who takes part; issue it like arithmetic
+  CONTROL_WAITS, // has to wait: issue nothing
+} ControlResult;
+ControlResult control_issue(Simt *m, uint32_t sm, uint32_t warp, const Instr *instr, uint32_t pc, uint32_t *mask);
+// Brings the top of the stack to a ready entry (reconvergence, rotation). False: the warp waits or has ended.
+bool control_front(Simt *m, uint32_t sm, uint32_t warp);
+
+// ---- Execution -------------------------------------------------------------------------------------
+// collect.c. Room for one more instruction of this unit class?
+bool collect_has_room(const Simt *m, uint32_t sm, const Instr *instr);
+// Takes an instruction with its predicates read; operands follow over the next cycles. Constant operands must be there (constant_ready).
+void collect_take(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr);
+void collect_cycle(Simt *m, uint32_t sm); // reads register banks
+// execute.c: collectors whose operands are complete go to their unit; results enter the latch.
+void execute_cycle(Simt *m, uint32_t sm);
+// writeback.c: results whose time has come go to the register file and predicates.
+void writeback_cycle(Simt *m, uint32_t sm);
+// Writes result rows of any instruction: hooks, register file, scoreboard, commit. False: a hook holds or replays it.
+bool writeback_rows(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint32_t (*rows)[WARP_LANES], uint32_t row_count,
+                    uint32_t *predicates);
+
+// ---- Memory pipeline of an SM -------------------------------------------------------------------------
+bool ldst_has_room(const Simt *m, uint32_t sm, const Instr *instr); // ldst.c
+void ldst_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr);
+void ldst_cycle(Simt *m, uint32_t sm);
+void ldst_reply(Simt *m, uint32_t sm, const Packet *packet);
+// Lanes that one transaction serves: the line and the bytes of it, by architecture (coalesce.c). *lanes: those served.
+typedef struct Transaction {
+  uint64_t line; // physical, 128-byte aligned
+  ByteMask bytes;
+  uint32_t lanes;
+} Transaction;
+Transaction coalesce_next(const Simt *m, const uint64_t address[WARP_LANES], uint32_t left, uint32_t lane_bytes, bool is_write);
+uint32_t shared_conflicts(const Simt *m, const uint64_t address[WARP_LANES], uint32_t lanes, uint32_t lane_bytes); // passes, from 1
+// constant.c. True: the line of a constant operand or parameter load is in the cache; otherwise it has been asked for.
+bool constant_ready(Simt *m, uint32_t sm, uint32_t warp, uint32_t bank, uint32_t offset, uint32_t bytes);
+uint64_t constant_value(Simt *m, uint32_t sm, uint32_t bank, uint32_t offset, uint32_t bytes); // after constant_ready
+void constant_reply(Simt *m, uint32_t sm, const Packet *packet);
+// gather.c: textures, surfaces, matrix fragments.
+bool gather_has_room(const Simt *m, uint32_t sm, const Instr *instr);
+void gather_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr);
+void gather_cycle(Simt *m, uint32_t sm);
+void gather_reply(Simt *m, uint32_t sm, const Packet *packet);
+
+// Physical address of a byte of a thread's local memory: words of the 32 lanes side by side.
+uint64_t local_address(const Simt *m, uint32_t sm, uint32_t warp, uint32_t lane, uint64_t offset);
+// Sends a packet towards memory; false: the queue is full.
+bool sm_send(Simt *m, uint32_t sm, const Packet *packet);
+
+// ---- Memory system (partition.c, interconnect.c) -----------------------------------------------------
+bool interconnect_cycle(Simt *m, uint64_t *next); // both networks; replies reach the SMs' reply queues and wake them
+uint32_t partition_of(const Simt *m, uint64_t address);
+bool partition_cycle(Simt *m, uint32_t partition, uint64_t *next); // an L2 slice
+bool memory_cycle(Simt *m, uint64_t *next);                        // all DRAM controllers
+bool memory_is_idle(const Simt *m);                                // nothing under way in networks, slices and controllers
+// Everything dirty goes to memory and all caches become empty: launch boundaries, system calls. Takes no time.
+void caches_flush(Simt *m);
+
+// ---- The machine ---------------------------------------------------------------------------------------
+void machine_cycle(Simt *m); // simt.c
+
+#endif

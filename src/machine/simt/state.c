@@ -1,0 +1,179 @@
+// Sizes, layout and binding of the SIMT machine's block; see state.h.
+#include "machine/simt/state.h"
+
+enum { ARRAY_ALIGN = 64 };
+
+// Equal states must have equal bytes: no struct of the block may have padding.
+#define SIZE_IS(Type, size) _Static_assert(sizeof(Type) == (size), #Type " has padding or has changed")
+SIZE_IS(CacheLine, 8 + 8 + 16 + 16 + LINE_BYTES);
+SIZE_IS(Packet, 8 + 8 + 16 + 2 + 6 + 4 + 4 + 2 + 6 + 2 * LINE_BYTES);
+SIZE_IS(Slot, 16 + 8 + 8 + 16 + 8 + 2 * WARP_LANES);
+SIZE_IS(Collector, sizeof(Slot) + 8 + 2 * SIMT_SOURCE_ROWS + SIMT_SOURCE_ROWS * 128);
+SIZE_IS(Flight, sizeof(Slot) + 16 + 16 + SIMT_RESULT_ROWS * 128);
+SIZE_IS(MemOp, sizeof(Slot) + 8 + 8 * WARP_LANES + 24 + (SIMT_MEMORY_ROWS + 2) * 128);
+SIZE_IS(BufferEntry, 24);
+SIZE_IS(Mshr, 8 + 16 + 8 + 4 * MSHR_MOST_WAITERS);
+
+static uint32_t narrow(uint64_t value) { return (uint32_t)min_u64(value, UINT32_MAX); }
+
+static void dims_of_sm(const Spec *spec, SimtDims *d) {
+  d->sms = narrow(spec->sm_count);
+  d->tpcs = (d->sms + narrow(spec->sm_per_tpc) - 1) / narrow(spec->sm_per_tpc);
+  d->warps = min_u32(narrow(spec->sm_threads / WARP_LANES), SIMT_MOST_WARPS);
+  d->blocks = narrow(spec->sm_blocks);
+  d->register_rows = narrow(spec->sm_registers / WARP_LANES);
+  d->shared_rows = narrow((spec->sm_shared + LINE_BYTES - 1) / LINE_BYTES);
+  d->stack = narrow(spec->sm_stack);
+  d->schedulers = narrow(spec->sm_schedulers);
+  d->collectors = narrow(spec->collector_units);
+  d->memops = narrow(spec->ldst_pending);
+  d->gathers = narrow(spec->texture_pending);
+  d->out = narrow(spec->ldst_out);
+  d->buffer = narrow(spec->front_buffer);
+  d->l1d = cache_shape(spec->l1d_bytes, spec->l1d_ways, LINE_BYTES);
+  d->constant = cache_shape(spec->constant_bytes, spec->constant_ways, LINE_BYTES);
+  d->texture = cache_shape(spec->texture_bytes, spec->texture_ways, LINE_BYTES);
+  d->icache = cache_shape(spec->icache_bytes, spec->icache_ways, spec->icache_line);
+  d->icache2 = cache_shape(spec->icache2_bytes, spec->icache2_ways, spec->icache_line);
+  d->l1d_lines = cache_lines(&d->l1d);
+  d->constant_lines = cache_lines(&d->constant);
+  d->texture_lines = cache_lines(&d->texture);
+  d->icache_lines = cache_lines(&d->icache);
+  d->icache2_lines = cache_lines(&d->icache2);
+  d->l1d_mshrs = narrow(spec->l1d_mshrs);
+  d->icache_mshrs = narrow(spec->icache_mshrs);
+}
+
+// Memory clocks in scaled core cycles, rounded up.
+static uint32_t scaled(const Spec *spec, uint64_t memory_clocks) {
+  return narrow((memory_clocks * DRAM_TIME_SCALE * spec->clock_core_khz + spec->clock_memory_khz - 1) / spec->clock_memory_khz);
+}
+
+static void dims_of_memory(const Spec *spec, SimtDims *d) {
+  d->controllers = narrow(spec->dram_controllers);
+  d->slices = narrow(spec->l2_slices);
+  d->partitions = d->controllers * d->slices;
+  d->l2 = cache_shape(spec->l2_bytes, spec->l2_ways, LINE_BYTES);
+  d->l2_lines = cache_lines(&d->l2);
+  d->l2_mshrs = narrow(spec->l2_mshrs);
+  d->l2_queue = narrow(spec->l2_queue);
+  NetworkKind kind = (NetworkKind)spec->network_kind;
+  uint32_t flit = narrow(spec->network_flit), latency = narrow(spec->network_latency), buffer = narrow(spec->network_buffer);
+  d->request = network_shape(kind, d->sms, d->partitions, flit, latency, buffer);
+  d->reply = network_shape(kind, d->partitions, d->sms, flit, latency, buffer);
+  d->request_buffers = d->request.buffer_count;
+  d->request_packets = d->request.buffer_count * d->request.buffer;
+  d->reply_buffers = d->reply.buffer_count;
+  d->reply_packets = d->reply.buffer_count * d->reply.buffer;
+  d->banks = narrow(spec->dram_banks);
+  d->dram_queue = narrow(spec->dram_queue);
+  d->dram = (DramShape){.policy = (DramPolicy)spec->dram_policy,
+                        .queue = d->dram_queue,
+                        .banks = d->banks,
+                        .row_bytes = narrow(spec->dram_row),
+                        .controllers = d->controllers,
+                        .interleave_bytes = narrow(spec->dram_interleave) * d->slices,
+                        .burst_bytes = narrow(spec->dram_burst),
+                        .t_rcd = scaled(spec, spec->dram_rcd),
+                        .t_rp = scaled(spec, spec->dram_rp),
+                        .t_cl = scaled(spec, spec->dram_cl),
+                        .t_wl = scaled(spec, spec->dram_wl),
+                        .t_ras = scaled(spec, spec->dram_ras),
+                        .t_rc = scaled(spec, spec->dram_rc),
+                        .t_ccd = scaled(spec, spec->dram_ccd),
+                        .t_wr = scaled(spec, spec->dram_wr),
+                        .t_cdlr = scaled(spec, spec->dram_cdlr),
+                        .t_rrd = scaled(spec, spec->dram_rrd),
+                        .t_burst = scaled(spec, spec->dram_burst_clocks),
+                        .latency = narrow(spec->dram_latency)};
+}
+
+void simt_dims(const Spec *spec, SimtDims *dims) {
+  *dims = (SimtDims){0};
+  dims_of_sm(spec, dims);
+  dims_of_memory(spec, dims);
+}
+
+typedef struct ArrayPlace {
+  size_t at, bytes, element_bytes;
+  uint32_t flags;
+} ArrayPlace;
+
+typedef struct ArrayPlaces {
+#define ARRAY(name, Type, count, flags) ArrayPlace name;
+#define CELLS(...)
+#include "machine/simt/state.def"
+#undef ARRAY
+#undef CELLS
+} ArrayPlaces;
+
+static size_t place_arrays(const SimtDims *d, ArrayPlaces *places) {
+  size_t end = 0;
+#define ARRAY(name, Type, count, flags)                                                    \
+  places->name = (ArrayPlace){end, (size_t)(count) * sizeof(Type), sizeof(Type), (flags)}; \
+  end = (size_t)align_up(end + places->name.bytes, ARRAY_ALIGN);
+#define CELLS(...)
+#include "machine/simt/state.def"
+#undef ARRAY
+#undef CELLS
+  return end;
+}
+
+static Region make_region(Region region, const RegionDim *dims, uint32_t dim_count) {
+  region.rows = 1;
+  region.dim_count = dim_count;
+  for (uint32_t i = 0; i < dim_count; i++) {
+    region.dims[i] = dims[i];
+    region.rows *= dims[i].count;
+  }
+  return region;
+}
+
+size_t simt_layout(const SimtDims *d, Region regions[SIMT_REGIONS]) {
+  ArrayPlaces places;
+  size_t end = place_arrays(d, &places);
+#define ARRAY(name, Type, count, flags)
+#define CELLS(ID, Name, Title, array, member, Unit, Units, Bits, UnitBytes, Flags, Meaning, ...)                \
+  {                                                                                                             \
+    const RegionDim dims[] = {__VA_ARGS__};                                                                     \
+    Region region = {.name = (Name), .title = (Title), .unit = (Unit), .meaning = (Meaning), .flags = (Flags)}; \
+    region.units = (Units);                                                                                     \
+    region.bits = (Bits);                                                                                       \
+    region.base = places.array.at + offsetof(__typeof__(*((SimtState *)0)->array), member);                     \
+    region.row_bytes = places.array.element_bytes;                                                              \
+    region.unit_bytes = (UnitBytes);                                                                            \
+    regions[REGION_##ID] = make_region(region, dims, COUNT_OF(dims));                                           \
+  }
+#include "machine/simt/state.def"
+#undef ARRAY
+#undef CELLS
+  return end;
+}
+
+void simt_bind(const SimtDims *d, uint8_t *block, SimtState *state) {
+  ArrayPlaces places;
+  place_arrays(d, &places);
+#define ARRAY(name, Type, count, flags) state->name = (Type *)(void *)(block + places.name.at);
+#define CELLS(...)
+#include "machine/simt/state.def"
+#undef ARRAY
+#undef CELLS
+}
+
+uint32_t simt_hashed(const SimtDims *d, size_t (*ranges)[2], uint32_t most) {
+  ArrayPlaces places;
+  place_arrays(d, &places);
+  const ArrayPlace *place = (const ArrayPlace *)&places;
+  uint32_t count = 0;
+  for (size_t i = 0; i < sizeof places / sizeof *place; i++) {
+    if ((place[i].flags & REGION_HASHED) == 0 || place[i].bytes == 0) continue;
+    bool joins = count > 0 && ranges[count - 1][0] + ranges[count - 1][1] == place[i].at;
+    if (joins) {
+      ranges[count - 1][1] += place[i].bytes;
+    } else if (count < most) {
+      ranges[count][0] = place[i].at;
+      ranges[count++][1] = place[i].bytes;
+    }
+  }
+  return count;
+}

@@ -1,0 +1,256 @@
+// Every bit of the SIMT machine: plain structs, kept in arrays of one pointer-free block. state.def lists the arrays and
+// names the cells in them that hardware would have.
+//
+// Rules. Structs have no padding (checked in state.c), so equal states have equal bytes. An entry that is not in use is all
+// zeros. Any value of an INJECTABLE field is legal: readers mask indices and check counts. Times are absolute cycles.
+#ifndef REDOUBT_SIMT_STATE_H
+#define REDOUBT_SIMT_STATE_H
+
+#include "config/config.h"
+#include "hook/region.h"
+#include "machine/machine.h"
+#include "machine/parts/block.h"
+#include "machine/parts/cache.h"
+#include "machine/parts/dram.h"
+#include "machine/parts/network.h"
+#include "machine/parts/packet.h"
+
+enum {
+  SIMT_MOST_WARPS = 64, // per SM: warp sets are 64-bit masks
+  SIMT_MOST_SCHEDULERS = 8,
+  SIMT_MOST_SPS = 8,
+  SIMT_SOURCE_ROWS = 24,  // the most source registers of any instruction (wmma)
+  SIMT_RESULT_ROWS = 8,   // the most result registers
+  SIMT_FLIGHTS = 32,      // instructions of an SM between dispatch and write-back
+  SIMT_MEMORY_ROWS = 4,   // registers a load or store moves per lane
+  SIMT_GATHER_LINES = 64, // lines a texture or fragment instruction collects at a time
+  SIMT_REPLIES = 8,       // packets from the interconnect that wait in an SM
+  SIMT_CONSTANT_MSHRS = 4,
+  SIMT_TEXTURE_MSHRS = 16,
+  SOURCE_NONE = 0xFFFF, // a source row that is filled without a register: RZ, immediate, constant
+};
+
+// The machine as a whole; the block scheduler.
+typedef struct SimtCore {
+  uint64_t cycle;      // since the machine was made
+  uint64_t began_at;   // cycle of the launch
+  uint64_t next_block; // linear index of the block that goes out next
+  uint64_t blocks_done;
+  uint64_t block_total;                   // of the launch
+  uint64_t dispatch_at;                   // cycle from which the next block may go out
+  uint64_t ages;                          // blocks dispatched so far: warps' age
+  uint64_t instructions;                  // warp instructions issued in the launch, for its limit
+  uint64_t corrected, detected, replayed; // by hooks, in the launch
+  uint32_t dispatch_sm;                   // round robin
+  uint32_t trapped;                       // TrapKind of the launch
+  uint32_t trap_sm, trap_warp, trap_pc, trap_lane;
+  uint64_t trap_address;
+  uint32_t trap_space, trap_bytes;
+  uint64_t flushing; // 1: the launch has ended, memory drains
+} SimtCore;
+
+typedef struct SchedulerState {
+  uint64_t active;      // two-level: the active set, bit = warp
+  uint64_t ready_order; // frfs: bumps each time a warp becomes ready
+  uint32_t last;        // warp that issued last
+  uint32_t spare;
+} SchedulerState;
+
+// Why no instruction issued: each cycle of each SM goes to one of these.
+typedef enum IdleReason {
+  IDLE_NONE,     // something issued, or SPs were at work
+  IDLE_EMPTY,    // no block: load imbalance
+  IDLE_MEMORY,   // every warp that could go on waits for memory
+  IDLE_BARRIER,  // or for a barrier
+  IDLE_FETCH,    // or for its instructions
+  IDLE_PIPELINE, // or for results of arithmetic, or for a unit
+  IDLE_REASONS
+} IdleReason;
+
+typedef struct SmState {
+  uint64_t wake_at;    // nothing happens in this SM before that cycle, unless a reply comes
+  uint64_t counted_to; // statistics of time are complete up to this cycle
+  uint64_t sp_free_at[SIMT_MOST_SPS];
+  uint64_t sfu_free_at, fp64_free_at, tensor_free_at, ldst_free_at, shared_free_at;
+  SchedulerState schedulers[SIMT_MOST_SCHEDULERS];
+  uint32_t idle_reason;               // IdleReason since counted_to
+  uint32_t resident;                  // blocks
+  uint32_t fetch_next;                // round robin over warps
+  uint32_t collect_next;              // round robin over collectors, for banks
+  uint64_t flight_orders;             // numbers flights: the oldest writes back first
+  uint32_t memory_head, memory_count; // ring of memory instructions in program order that still make requests; see MemOp
+  uint16_t memory_ring[128];
+  uint64_t sp_busy_until; // some SP works until then (idle statistics)
+} SmState;
+
+// An entry of the warp table. `warp` is what all machines know of a warp: stack header, lanes, predicates.
+typedef struct SimtWarp {
+  Warp warp;
+  uint8_t valid; // holds a warp that has not ended
+  uint8_t block_slot;
+  uint8_t index;          // in its block
+  uint8_t buffered;       // instructions in its buffer
+  uint16_t register_base; // first row
+  uint8_t fetch_wait;     // an instruction miss or access is under way
+  uint8_t waits_constant; // for a line of constant memory
+  uint32_t fetch_pc;      // next to fetch
+  uint32_t pending_lanes; // large-warp mode: lanes that still have to issue the current instruction
+  uint64_t issued;        // instructions issued: Fair; numbers copies
+  uint64_t next_issue_at; // control instructions take time
+  uint64_t age;           // dispatch order of its block, then index
+  uint64_t ready_since;   // frfs
+  uint64_t fetched_at;    // cycle the instructions under way arrive (hits)
+  uint32_t loads, stores; // memory instructions and write packets without reply
+  uint8_t replay;         // copies of the last instruction still to issue (hooks)
+  uint8_t copy;           // number of the next copy
+  uint8_t drain;          // waits until its loads and stores are done (fences, system calls)
+  uint8_t spare[5];
+  uint8_t lane_of[WARP_LANES]; // hardware lane of thread i
+} SimtWarp;
+
+typedef struct BufferEntry { // an instruction in a warp's buffer
+  InstrWord word;
+  uint32_t pc;
+  uint32_t valid;
+} BufferEntry;
+
+// Registers with a result under way: bit n of word n / 64. Each instruction clears what it set.
+typedef struct Scoreboard {
+  uint64_t registers[4];
+  uint64_t predicates; // bit n: predicate n
+} Scoreboard;
+
+typedef struct RegisterRow {
+  uint32_t lane[WARP_LANES];
+} RegisterRow;
+
+typedef struct SharedRow { // 128 bytes of shared memory
+  uint32_t word[LINE_WORDS];
+} SharedRow;
+
+// What an instruction takes along from issue to write-back.
+typedef struct Slot {
+  InstrWord word;
+  uint64_t issue;     // number within the warp; copies share it
+  uint64_t issued_at; // cycle
+  uint32_t pc;
+  uint32_t mask;   // threads that execute
+  uint32_t ps, pa; // source predicates of the threads, negation applied
+  uint8_t valid;
+  uint8_t warp;
+  uint8_t copy, copies;
+  uint8_t packed; // large-warp mode: threads are of several warps, see warp_of
+  uint8_t sp;     // which SP, or 0
+  uint8_t spare[2];
+  uint8_t lane_of[WARP_LANES]; // hardware lane of thread position i
+  uint8_t warp_of[WARP_LANES]; // warp whose registers position i uses
+} Slot;
+
+typedef struct Collector {
+  Slot slot;
+  uint32_t pending;                  // bit i: row i is still to be read from the register file
+  uint32_t rows;                     // in use
+  uint16_t source[SIMT_SOURCE_ROWS]; // register row of the SM, or SOURCE_NONE; in the order of op_operands
+  uint32_t row[SIMT_SOURCE_ROWS][WARP_LANES];
+} Collector;
+
+typedef struct Flight { // in a unit's pipeline, its results already in the latch
+  Slot slot;
+  uint64_t done_at;
+  uint64_t order;
+  uint32_t rows;
+  uint32_t has_predicates;
+  uint32_t predicates[2];
+  uint32_t row[SIMT_RESULT_ROWS][WARP_LANES];
+} Flight;
+
+typedef enum MemStage {
+  MEM_FREE,
+  MEM_ADDRESS, // in address generation until ready_at
+  MEM_REQUEST, // makes requests
+  MEM_WAIT,    // all requests made; waits for replies
+  MEM_DONE,    // results complete; writes back from ready_at on
+} MemStage;
+
+// A load, store or atomic between dispatch and its last reply.
+typedef struct MemOp {
+  Slot slot;
+  uint64_t ready_at;
+  uint64_t address[WARP_LANES];                // physical, or offset in shared memory
+  uint32_t stage, space;                       // MemStage, Space it has turned out to be in
+  uint32_t left;                               // lanes without a request yet
+  uint32_t outstanding;                        // replies awaited
+  uint32_t lane_bytes;                         // per lane
+  uint32_t conflict;                           // shared memory: passes left
+  uint32_t data[SIMT_MEMORY_ROWS][WARP_LANES]; // store: what it writes; load: what has come; atomic: operand b, then old values
+  uint32_t other[2][WARP_LANES];               // atomic: operand c
+} MemOp;
+
+// A texture, surface or fragment instruction: collects lines, then works on them.
+typedef struct Gather {
+  Slot slot;
+  uint64_t ready_at;
+  uint32_t stage;                      // MemStage
+  uint32_t lanes;                      // that this round serves
+  uint32_t left;                       // lanes of later rounds
+  uint32_t count;                      // lines wanted
+  uint32_t asked, arrived;             // of them
+  uint64_t address[SIMT_GATHER_LINES]; // physical
+  uint8_t present[SIMT_GATHER_LINES];
+  uint32_t source[SIMT_SOURCE_ROWS][WARP_LANES]; // operands as collected
+  uint32_t result[SIMT_RESULT_ROWS][WARP_LANES];
+  uint32_t line[SIMT_GATHER_LINES][LINE_WORDS];
+} Gather;
+
+// An L2 slice and its way to the DRAM.
+typedef struct PartitionState {
+  PacketQueue input;  // requests that have arrived; partition_inputs holds them
+  PacketQueue output; // replies for the network; partition_outputs holds them
+  PacketQueue below;  // reads and writes for the DRAM controller; partition_belows holds them
+  uint64_t next_at;   // the slice does nothing before that
+} PartitionState;
+
+typedef struct InputTime { // beside a slice's input queue: when the tag access is done
+  uint64_t ready_at;
+} InputTime;
+
+// Sizes that follow from a Spec.
+typedef struct SimtDims {
+  uint32_t sms, tpcs, warps, blocks, register_rows, shared_rows, stack, schedulers;
+  uint32_t collectors, memops, gathers, out, buffer;
+  uint32_t l1d_lines, constant_lines, texture_lines, icache_lines, icache2_lines;
+  uint32_t l1d_mshrs, icache_mshrs;
+  uint32_t partitions, slices, controllers, l2_lines, l2_mshrs, l2_queue;
+  uint32_t request_buffers, request_packets, reply_buffers, reply_packets;
+  uint32_t banks, dram_queue;
+  CacheShape l1d, constant, texture, icache, icache2, l2;
+  NetworkShape request, reply;
+  DramShape dram;
+} SimtDims;
+void simt_dims(const Spec *spec, SimtDims *dims);
+
+// Typed pointers into a block, one per array of state.def.
+typedef struct SimtState {
+#define ARRAY(name, Type, count, flags) Type *name;
+#define CELLS(...)
+#include "machine/simt/state.def"
+#undef ARRAY
+#undef CELLS
+} SimtState;
+
+typedef enum SimtRegion {
+#define ARRAY(name, Type, count, flags)
+#define CELLS(id, ...) REGION_##id,
+#include "machine/simt/state.def"
+#undef ARRAY
+#undef CELLS
+  SIMT_REGIONS
+} SimtRegion;
+
+// Fills regions[SIMT_REGIONS] and returns the bytes of the arrays.
+size_t simt_layout(const SimtDims *dims, Region regions[SIMT_REGIONS]);
+void simt_bind(const SimtDims *dims, uint8_t *block, SimtState *state);
+// Ranges of the block that decide what happens next, as {offset, bytes}; returns their number, at most `most`.
+uint32_t simt_hashed(const SimtDims *dims, size_t (*ranges)[2], uint32_t most);
+
+#endif
