@@ -12,7 +12,7 @@ typedef enum NetworkKind { NETWORK_CROSSBAR, NETWORK_MESH } NetworkKind; // orde
 // Ports of a mesh router. Input `i` of the router at position p is buffer p * 5 + i, output `i` is link p * 5 + i.
 typedef enum MeshPort { MESH_LOCAL, MESH_EAST, MESH_WEST, MESH_SOUTH, MESH_NORTH, MESH_PORTS } MeshPort;
 
-enum { NETWORK_MOST_NODES = 1280, NETWORK_MOST_BUFFERS = 36 * 36 * MESH_PORTS, NETWORK_WORDS = (NETWORK_MOST_BUFFERS + 63) / 64 };
+enum { NETWORK_MOST_NODES = 2048, NETWORK_MOST_BUFFERS = 46 * 46 * MESH_PORTS, NETWORK_WORDS = (NETWORK_MOST_BUFFERS + 63) / 64 };
 
 typedef struct MeshSpot {
   uint8_t column, row;

@@ -1,0 +1,152 @@
+// Set-associative caches and miss registers; see cache.h. A line is found by comparing all ways of its set, as hardware does;
+// the least recently used way gives way. Only the bits that hardware would store decide: a flipped tag makes a line one
+// of another address in the same set.
+#include "machine/parts/cache.h"
+
+// ---- Byte masks --------------------------------------------------------------------------------
+uint32_t bytes_count(ByteMask mask) { return (uint32_t)__builtin_popcountll(mask.half[0]) + (uint32_t)__builtin_popcountll(mask.half[1]); }
+
+// Bits 0, 4, 8 ... of x side by side.
+static uint32_t every_fourth(uint64_t x) {
+  x &= UINT64_C(0x1111111111111111);
+  x = (x | x >> 3) & UINT64_C(0x0303030303030303);
+  x = (x | x >> 6) & UINT64_C(0x000F000F000F000F);
+  x = (x | x >> 12) & UINT64_C(0x000000FF000000FF);
+  return (uint32_t)((x | x >> 24) & 0xFFFF);
+}
+
+uint32_t bytes_words_any(ByteMask mask) {
+  uint32_t words[2];
+  for (uint32_t h = 0; h < 2; h++) {
+    uint64_t pairs = mask.half[h] | mask.half[h] >> 1;
+    words[h] = every_fourth(pairs | pairs >> 2);
+  }
+  return words[0] | words[1] << 16;
+}
+
+uint32_t bytes_words_all(ByteMask mask) {
+  uint32_t words[2];
+  for (uint32_t h = 0; h < 2; h++) {
+    uint64_t pairs = mask.half[h] & mask.half[h] >> 1;
+    words[h] = every_fourth(pairs & pairs >> 2);
+  }
+  return words[0] | words[1] << 16;
+}
+
+void bytes_copy(void *to, const void *from, ByteMask mask) {
+  uint8_t *target = to;
+  const uint8_t *source = from;
+  uint32_t whole = bytes_words_all(mask);
+  if (whole == UINT32_MAX) {
+    memcpy(target, source, LINE_BYTES);
+    return;
+  }
+  for (uint32_t left = whole; left != 0; left &= left - 1) {
+    uint32_t at = 4 * (uint32_t)__builtin_ctz(left);
+    memcpy(target + at, source + at, 4);
+  }
+  for (uint32_t left = bytes_words_any(mask) & ~whole; left != 0; left &= left - 1) {
+    uint32_t at = 4 * (uint32_t)__builtin_ctz(left);
+    for (uint32_t i = at; i < at + 4; i++) {
+      if ((mask.half[i / 64] >> i % 64 & 1) != 0) target[i] = source[i];
+    }
+  }
+}
+
+// ---- Lines ---------------------------------------------------------------------------------------
+CacheShape cache_shape(uint64_t bytes, uint64_t ways, uint64_t line_bytes) {
+  uint64_t line = line_bytes <= 32 ? 32 : line_bytes <= 64 ? 64 : LINE_BYTES;
+  uint64_t lines = bytes / line;
+  if (lines == 0) return (CacheShape){.sets = 0, .ways = 0, .line_bytes = (uint32_t)line}; // no cache
+  uint64_t used_ways = min_u64(max_u64(ways, 1), lines);
+  return (CacheShape){.sets = (uint32_t)(lines / used_ways), .ways = (uint32_t)used_ways, .line_bytes = (uint32_t)line};
+}
+
+uint32_t cache_tag_bits(const CacheShape *shape, uint32_t address_bits) {
+  uint64_t last = ((UINT64_C(1) << min_u32(address_bits, 63)) - 1) / shape->line_bytes / max_u32(shape->sets, 1);
+  return last == 0 ? 1 : 64 - (uint32_t)__builtin_clzll(last);
+}
+
+// Set and tag of an address.
+typedef struct Place {
+  uint32_t set;
+  uint64_t tag;
+} Place;
+
+static Place place_of(const CacheShape *shape, uint64_t address) {
+  uint64_t number = address >> __builtin_ctz(shape->line_bytes);
+  uint32_t sets = shape->sets;
+  if ((sets & (sets - 1)) == 0) return (Place){(uint32_t)number & (sets - 1), number >> __builtin_ctz(sets)};
+  return (Place){(uint32_t)(number % sets), number / sets};
+}
+
+uint64_t cache_tag(const CacheShape *shape, uint64_t address) { return place_of(shape, address).tag; }
+
+CacheFind cache_find(const CacheShape *shape, const CacheLine *lines, uint64_t address, ByteMask want, uint32_t *index) {
+  if (shape->sets == 0) return CACHE_MISS;
+  Place place = place_of(shape, address);
+  uint32_t first = place.set * shape->ways;
+  for (uint32_t i = first; i < first + shape->ways; i++) {
+    if (lines[i].tag != place.tag || !cache_line_valid(&lines[i])) continue;
+    *index = i;
+    return bytes_cover(lines[i].valid, want) ? CACHE_HIT : CACHE_PARTIAL;
+  }
+  return CACHE_MISS;
+}
+
+uint32_t cache_victim(const CacheShape *shape, const CacheLine *lines, uint64_t address) {
+  uint32_t first = place_of(shape, address).set * shape->ways, best = first;
+  for (uint32_t i = first; i < first + shape->ways; i++) {
+    if (!cache_line_valid(&lines[i])) return i;
+    if (lines[i].used < lines[best].used) best = i;
+  }
+  return best;
+}
+
+uint64_t cache_line_address(const CacheShape *shape, const CacheLine *lines, uint32_t index) {
+  return (lines[index].tag * shape->sets + index / shape->ways) * shape->line_bytes;
+}
+
+// ---- Miss registers --------------------------------------------------------------------------------
+uint32_t mshr_waiters(const Mshr *mshr) { return min_u32(mshr->waiters, MSHR_MOST_WAITERS); }
+
+static Mshr *find_covering(Mshr *mshrs, uint32_t count, uint64_t line_address, ByteMask want) {
+  for (uint32_t i = 0; i < count; i++) {
+    Mshr *mshr = &mshrs[i];
+    bool joinable = mshr_valid(mshr) && mshr->stale == 0 && mshr->address == line_address;
+    if (joinable && bytes_cover(mshr->asked, want)) return mshr;
+  }
+  return NULL;
+}
+
+MshrFind mshr_want(Mshr *mshrs, uint32_t count, uint32_t most_waiters, uint64_t line_address, ByteMask want, uint32_t waiter,
+                   uint32_t *index) {
+  Mshr *mshr = find_covering(mshrs, count, line_address, want);
+  if (mshr != NULL) {
+    uint32_t waiters = mshr_waiters(mshr);
+    if (waiters >= min_u32(most_waiters, MSHR_MOST_WAITERS)) return MSHR_FULL;
+    mshr->waiter[waiters] = waiter;
+    mshr->waiters = (uint8_t)(waiters + 1);
+    *index = (uint32_t)(mshr - mshrs);
+    return MSHR_JOINED;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    if (mshr_valid(&mshrs[i])) continue;
+    mshrs[i] = (Mshr){.address = line_address, .asked = want, .valid = 1, .waiters = 1, .waiter = {waiter}};
+    *index = i;
+    return MSHR_NEW;
+  }
+  return MSHR_FULL;
+}
+
+void mshr_mark_stale(Mshr *mshrs, uint32_t count, uint64_t line_address) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (mshr_valid(&mshrs[i]) && mshrs[i].address == line_address) mshrs[i].stale = 1;
+  }
+}
+
+uint32_t mshr_in_use(const Mshr *mshrs, uint32_t count) {
+  uint32_t used = 0;
+  for (uint32_t i = 0; i < count; i++) used += mshr_valid(&mshrs[i]) ? 1 : 0;
+  return used;
+}

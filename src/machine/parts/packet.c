@@ -1,0 +1,44 @@
+// Packets' sizes and queues of packets; see packet.h. Any bits in a queue's head and count, and in a packet, are legal:
+// indices are taken modulo the room, counts clipped, and a place that holds nothing is a packet of kind NONE.
+#include "isa/isa.h"
+#include "machine/parts/packet.h"
+
+enum { HEADER_BYTES = 8 };
+
+// Does the row take a third operand, as compare-and-swap does?
+static bool has_third(uint16_t op) { return op < OP_COUNT && op_info[op].c != TYPE_none; }
+
+uint32_t packet_wire_bytes(const Packet *packet) {
+  switch ((PacketKind)packet->kind) {
+  case PACKET_WRITE:
+  case PACKET_READ_REPLY:
+  case PACKET_ATOMIC_REPLY: return HEADER_BYTES + bytes_count(packet->bytes);
+  case PACKET_ATOMIC: return HEADER_BYTES + bytes_count(packet->bytes) * (has_third(packet->op) ? 2 : 1);
+  default: return HEADER_BYTES;
+  }
+}
+
+static uint32_t place(uint64_t index, uint32_t room) { return (uint32_t)(index < room ? index : index % room); }
+
+bool packet_queue_full(const PacketQueue *queue, uint32_t room) { return queue->count >= room; }
+
+bool packet_queue_empty(const PacketQueue *queue) { return queue->count == 0; }
+
+Packet *packet_queue_front(const PacketQueue *queue, Packet *items, uint32_t room) {
+  return queue->count == 0 ? NULL : &items[place(queue->head, room)];
+}
+
+Packet *packet_queue_push(PacketQueue *queue, Packet *items, uint32_t room) {
+  if (packet_queue_full(queue, room)) return NULL;
+  uint32_t at = place((uint64_t)queue->head + queue->count, room);
+  queue->count++;
+  return &items[at];
+}
+
+void packet_queue_pop(PacketQueue *queue, Packet *items, uint32_t room) {
+  if (queue->count == 0) return;
+  uint32_t at = place(queue->head, room);
+  memset(&items[at], 0, sizeof items[at]);
+  queue->count = min_u32(queue->count, room) - 1;
+  queue->head = queue->count == 0 ? 0 : place((uint64_t)at + 1, room); // empty queues are equal
+}
