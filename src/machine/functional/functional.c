@@ -5,7 +5,7 @@
 // one starts; set-aside blocks take turns with it. Everything is a function of the launch and of memory: the same
 // inputs give the same order.
 #include "machine/functional/functional.h"
-#include "machine/parts/special.h"
+#include "machine/parts/fault.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,59 +68,10 @@ typedef struct Residents {
 
 // ---- Traps -----------------------------------------------------------------------------------------
 
-// "12 bytes past the end of a 4096-byte allocation"
-static void describe_nearby(const Memory *memory, uint64_t address, char note[256]) {
-  uint64_t start, bytes;
-  if (address < 4096) {
-    snprintf(note, 256, "null pointer");
-  } else if (!memory_near(memory, address, &start, &bytes)) {
-    snprintf(note, 256, "nothing is allocated");
-  } else if (address >= start && address < start + bytes) {
-    snprintf(note, 256, "runs past the end of a %llu-byte allocation, %llu bytes into it", (unsigned long long)bytes,
-             (unsigned long long)(address - start));
-  } else if (address >= start + bytes) {
-    snprintf(note, 256, "%llu bytes past the end of a %llu-byte allocation", (unsigned long long)(address - start - bytes),
-             (unsigned long long)bytes);
-  } else {
-    snprintf(note, 256, "%llu bytes before the start of a %llu-byte allocation", (unsigned long long)(start - address),
-             (unsigned long long)bytes);
-  }
-}
-
-static void describe_space(const Runner *run, const AccessFault *fault, char note[256]) {
-  uint64_t address = fault->address;
-  Space space = fault->space == SPACE_GENERIC ? generic_resolve(&address) : fault->space;
-  const char *name = space_text[space];
-  switch (space) {
-  case SPACE_GLOBAL: describe_nearby(run->environment->memory, fault->address, note); return;
-  case SPACE_SHARED: snprintf(note, 256, "the block has %u bytes of %s memory", run->layout.shared_bytes, name); return;
-  case SPACE_LOCAL: snprintf(note, 256, "the thread has %u bytes of %s memory", run->layout.local_bytes, name); return;
-  case SPACE_CONST: snprintf(note, 256, "the module has %u bytes of %s memory", run->view.bank_bytes[BANK_CONST], name); return;
-  case SPACE_PARAM: snprintf(note, 256, "the kernel has %u bytes of parameters", run->view.bank_bytes[BANK_PARAM]); return;
-  default: return;
-  }
-}
-
-static void locate_trap(Runner *run, const Block *block, uint32_t warp, unsigned lane, uint32_t pc) {
-  Trap *trap = run->trap;
-  trap->kernel = run->launch->kernel->name;
-  memcpy(trap->block, block->index, sizeof trap->block);
-  special_thread(run->launch, warp, lane, trap->thread);
-  trap->pc = pc;
-  if (pc >= run->program->code_count) return;
-  if (run->program->lines != NULL) trap->line = run->program->lines[pc];
-  for (uint32_t i = 0; i < run->program->function_count; i++) {
-    const Function *function = &run->program->functions[i];
-    if (pc >= function->entry && pc < function->end) trap->function = function->name;
-  }
-}
-
 StepResult step_fault(WarpContext *at, const AccessFault *fault, const char *note) {
   Trap *trap = at->run->trap;
-  *trap = (Trap){.kind = fault->kind, .space = fault->space, .address = fault->address, .bytes = fault->bytes};
-  if (note != NULL) snprintf(trap->note, sizeof trap->note, "%s", note);
-  if (fault->kind == TRAP_ILLEGAL_ADDRESS && (note == NULL || note[0] == '\0')) describe_space(at->run, fault, trap->note);
-  locate_trap(at->run, at->block, at->index, fault->lane, at->pc);
+  fault_describe(fault, &at->run->view, note, trap);
+  fault_locate(at->run->launch, at->block->index, at->index, fault->lane, at->pc, trap);
   // Frames are reached through r0, or absolutely in the kernel itself: past the end, the stack is what was too small.
   const Step *step = &at->run->steps[at->pc];
   bool through_frame = step->a_base == BASE_REGISTERS && step->a == 0;
@@ -146,7 +97,7 @@ static void trap_block(Runner *run, Block *block, TrapKind kind) {
       snprintf(run->trap->note, sizeof run->trap->note, "barrier %u has %u of %u threads", top->place, block->barriers[top->place].any,
                block->barriers[top->place].expected != 0 ? block->barriers[top->place].expected : block->alive);
     }
-    locate_trap(run, block, i, (unsigned)__builtin_ctz(top->mask), top->pc);
+    fault_locate(run->launch, block->index, i, (unsigned)__builtin_ctz(top->mask), top->pc, run->trap);
     return;
   }
 }

@@ -17,6 +17,8 @@ struct Backing {
   Memory *memory;
   uint8_t *local; // of all resident threads: see local_address
   uint64_t local_bytes;
+  uint64_t local_warp_bytes; // of one warp
+  uint64_t *local_touched;   // bytes of each warp's local memory, from its start, that may not be zero
   const Program *program;
   const uint8_t *banks[BANK_COUNT];
   uint32_t bank_bytes[BANK_COUNT];
@@ -60,6 +62,12 @@ static inline BufferEntry *simt_buffer(const Simt *m, uint32_t sm, uint32_t warp
 static inline uint64_t simt_now(const Simt *m) { return m->at.core->cycle; }
 static inline void simt_count(Simt *m, StatId stat, uint64_t by) { m->at.stats->value[stat] += by; }
 
+// The SM does something again in that cycle, or earlier.
+static inline void sm_wake(Simt *m, uint32_t sm, uint64_t cycle) {
+  SmState *state = &m->at.sms[sm];
+  if (cycle < state->wake_at) state->wake_at = cycle;
+}
+
 // Hardware cells are read and written through these, whoever does it: they tell the hooks. `data` is unit 0 of the row.
 void simt_tell_read(Simt *m, SimtRegion region, uint64_t row, uint32_t units, void *data);
 void simt_tell_write(Simt *m, SimtRegion region, uint64_t row, uint32_t units, void *data);
@@ -87,8 +95,9 @@ void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t slot);
 uint64_t dispatch_next(const Simt *m); // earliest cycle in which a block may go out; UINT64_MAX: none, or no room
 
 // ---- Front end -----------------------------------------------------------------------------------
-void fetch_cycle(Simt *m, uint32_t sm);                               // fetch.c: one access of the instruction cache
-void fetch_reply(Simt *m, uint32_t sm, const Packet *packet);         // a line has come
+void fetch_cycle(Simt *m, uint32_t sm); // fetch.c: one access of the instruction cache
+bool fetch_reply(Simt *m, uint32_t sm,
+                 const Packet *packet); // a line has come; false: not now, it comes again next cycle (so for all replies)
 void fetch_restart(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc); // empties the buffer: control flow has changed
 // schedule.c: the next candidate of a scheduler after `tried` ones were refused; SIMT_MOST_WARPS: none left.
 uint32_t schedule_pick(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t ready, uint64_t tried);
@@ -127,7 +136,7 @@ bool writeback_rows(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint32
 bool ldst_has_room(const Simt *m, uint32_t sm, const Instr *instr); // ldst.c
 void ldst_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr);
 void ldst_cycle(Simt *m, uint32_t sm);
-void ldst_reply(Simt *m, uint32_t sm, const Packet *packet);
+bool ldst_reply(Simt *m, uint32_t sm, const Packet *packet);
 // Lanes that one transaction serves: the line and the bytes of it, by architecture (coalesce.c). *lanes: those served.
 typedef struct Transaction {
   uint64_t line; // physical, 128-byte aligned
@@ -139,19 +148,20 @@ uint32_t shared_conflicts(const Simt *m, const uint64_t address[WARP_LANES], uin
 // constant.c. True: the line of a constant operand or parameter load is in the cache; otherwise it has been asked for.
 bool constant_ready(Simt *m, uint32_t sm, uint32_t warp, uint32_t bank, uint32_t offset, uint32_t bytes);
 uint64_t constant_value(Simt *m, uint32_t sm, uint32_t bank, uint32_t offset, uint32_t bytes); // after constant_ready
-void constant_reply(Simt *m, uint32_t sm, const Packet *packet);
+bool constant_reply(Simt *m, uint32_t sm, const Packet *packet);
 // gather.c: textures, surfaces, matrix fragments.
 bool gather_has_room(const Simt *m, uint32_t sm, const Instr *instr);
 void gather_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr);
 void gather_cycle(Simt *m, uint32_t sm);
-void gather_reply(Simt *m, uint32_t sm, const Packet *packet);
+bool gather_reply(Simt *m, uint32_t sm, const Packet *packet);
 
 // Physical address of a byte of a thread's local memory: words of the 32 lanes side by side.
 uint64_t local_address(const Simt *m, uint32_t sm, uint32_t warp, uint32_t lane, uint64_t offset);
-// Sends a packet towards memory; false: the queue is full.
+// Sends a packet towards memory; false: the queue is full. Every packet gets one reply.
 bool sm_send(Simt *m, uint32_t sm, const Packet *packet);
 
 // ---- Memory system (partition.c, interconnect.c) -----------------------------------------------------
+void sm_take_reply(Simt *m, uint32_t sm);         // gives the oldest reply to whom it is for
 bool interconnect_cycle(Simt *m, uint64_t *next); // both networks; replies reach the SMs' reply queues and wake them
 uint32_t partition_of(const Simt *m, uint64_t address);
 bool partition_cycle(Simt *m, uint32_t partition, uint64_t *next); // an L2 slice

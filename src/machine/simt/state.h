@@ -46,7 +46,8 @@ typedef struct SimtCore {
   uint32_t trap_sm, trap_warp, trap_pc, trap_lane;
   uint64_t trap_address;
   uint32_t trap_space, trap_bytes;
-  uint64_t flushing; // 1: the launch has ended, memory drains
+  uint64_t packets;       // requests without their reply: the interconnect rests when there are none
+  uint64_t local_touched; // bytes of each warp's local memory, from its start, that may not be zero
 } SimtCore;
 
 typedef struct SchedulerState {

@@ -1,0 +1,140 @@
+// The way between SMs and memory partitions: the SMs' output queues, the two networks, the slices' queues, the SMs'
+// reply queues. Back-pressure runs from the last of them to the first.
+#include "machine/simt/simt.h"
+
+enum { MOST_SINKS = 2048 }; // SMs or partitions: config.def's limits
+
+static Network request_network(const Simt *m) {
+  return (Network){&m->dims.request, m->at.request_control, m->at.request_buffers, m->at.request_packets, m->at.request_ready};
+}
+
+static Network reply_network(const Simt *m) {
+  return (Network){&m->dims.reply, m->at.replies_control, m->at.replies_buffers, m->at.replies_packets, m->at.replies_ready};
+}
+
+uint32_t partition_of(const Simt *m, uint64_t address) {
+  return (uint32_t)((address & PHYSICAL_MASK) / m->spec->dram_interleave % m->dims.partitions);
+}
+
+bool sm_send(Simt *m, uint32_t sm, const Packet *packet) {
+  Packet *place = packet_queue_push(&m->at.out_queues[sm], &m->at.out_packets[sm * m->dims.out], m->dims.out);
+  if (place == NULL) return false;
+  *place = *packet;
+  place->sent_at = simt_now(m);
+  place->sm = (uint16_t)sm;
+  place->partition = (uint16_t)partition_of(m, packet->address);
+  m->at.core->packets++;
+  return true;
+}
+
+// ---- Requests --------------------------------------------------------------------------------------
+
+static void deliver_request(void *context, uint32_t sink, const Packet *packet) {
+  Simt *m = context;
+  PartitionState *partition = &m->at.partitions[sink];
+  Packet *items = &m->at.partition_inputs[sink * m->dims.l2_queue];
+  Packet *place = packet_queue_push(&partition->input, items, m->dims.l2_queue);
+  if (place == NULL) return; // only when a flip has filled the queue since it was asked
+  *place = *packet;
+  m->at.partition_times[sink * m->dims.l2_queue + (uint32_t)(place - items)].ready_at = simt_now(m) + m->spec->l2_latency;
+  partition->next_at = 0;
+}
+
+// True: packets were sent, or wait for the network to take them.
+static bool send_requests(Simt *m, Network *network) {
+  uint64_t now = simt_now(m);
+  bool busy = false;
+  for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
+    PacketQueue *queue = &m->at.out_queues[sm];
+    Packet *items = &m->at.out_packets[sm * m->dims.out];
+    const Packet *front = packet_queue_front(queue, items, m->dims.out);
+    busy |= front != NULL;
+    if (front == NULL || !network_can_send(network, sm)) continue;
+    simt_count(m, STAT_NETWORK_REQUESTS, 1);
+    simt_count(m, STAT_NETWORK_WAIT, now - min_u64(front->sent_at, now));
+    network_send(network, sm, front->partition % m->dims.partitions, front, now);
+    packet_queue_pop(queue, items, m->dims.out);
+    sm_wake(m, sm, now + 1);
+  }
+  return busy;
+}
+
+// ---- Replies ---------------------------------------------------------------------------------------
+
+static void deliver_reply(void *context, uint32_t sink, const Packet *packet) {
+  Simt *m = context;
+  Packet *place = packet_queue_push(&m->at.reply_queues[sink], &m->at.reply_waiting[sink * SIMT_REPLIES], SIMT_REPLIES);
+  if (place != NULL) *place = *packet;
+  sm_wake(m, sink, simt_now(m));
+}
+
+static bool send_replies(Simt *m, Network *network) {
+  bool busy = false;
+  uint32_t room = m->dims.l2_queue;
+  for (uint32_t i = 0; i < m->dims.partitions; i++) {
+    PacketQueue *queue = &m->at.partitions[i].output;
+    Packet *items = &m->at.partition_outputs[i * room];
+    const Packet *front = packet_queue_front(queue, items, room);
+    busy |= front != NULL;
+    if (front == NULL || !network_can_send(network, i)) continue;
+    simt_count(m, STAT_NETWORK_REPLIES, 1);
+    network_send(network, i, front->sm % m->dims.sms, front, simt_now(m));
+    packet_queue_pop(queue, items, room);
+    m->at.partitions[i].next_at = 0;
+  }
+  return busy;
+}
+
+static void count_reply(Simt *m, uint32_t sm, const Packet *packet) {
+  uint64_t waited = simt_now(m) - min_u64(packet->sent_at, simt_now(m));
+  if (packet->kind == PACKET_READ_REPLY) {
+    simt_count(m, STAT_MEMORY_LATENCY, waited);
+    simt_count(m, STAT_MEMORY_READS, 1);
+  }
+  if ((m->wants & WANT_MEMORY) == 0) return;
+  MemoryEvent event = {.stage = MEMORY_RESPONSE,
+                       .sm = sm,
+                       .warp = packet->warp,
+                       .partition = packet->partition,
+                       .address = packet->address,
+                       .bytes = bytes_count(packet->bytes),
+                       .write = packet->kind == PACKET_WRITE_REPLY,
+                       .waited = waited};
+  simt_obey(m, sm, packet->warp, 0, hooks_memory(&m->hooks, &m->hook_machine, &event));
+}
+
+void sm_take_reply(Simt *m, uint32_t sm) {
+  PacketQueue *queue = &m->at.reply_queues[sm];
+  Packet *items = &m->at.reply_waiting[sm * SIMT_REPLIES];
+  const Packet *packet = packet_queue_front(queue, items, SIMT_REPLIES);
+  if (packet == NULL) return;
+  bool taken = true;
+  switch ((PacketClient)packet->client) {
+  case CLIENT_TEXTURE: taken = gather_reply(m, sm, packet); break;
+  case CLIENT_CONSTANT: taken = constant_reply(m, sm, packet); break;
+  case CLIENT_INSTRUCTION: taken = fetch_reply(m, sm, packet); break;
+  default: taken = ldst_reply(m, sm, packet); break;
+  }
+  sm_wake(m, sm, simt_now(m) + 1);
+  if (!taken) return;
+  count_reply(m, sm, packet);
+  packet_queue_pop(queue, items, SIMT_REPLIES);
+  m->at.core->packets -= m->at.core->packets > 0;
+}
+
+// ---- Both --------------------------------------------------------------------------------------------
+
+bool interconnect_cycle(Simt *m, uint64_t *next) {
+  if (m->at.core->packets == 0) return false;
+  uint64_t now = simt_now(m), request_next, reply_next;
+  bool has_room[MOST_SINKS];
+  Network replies = reply_network(m), requests = request_network(m);
+  for (uint32_t i = 0; i < m->dims.sms; i++) has_room[i] = !packet_queue_full(&m->at.reply_queues[i], SIMT_REPLIES);
+  bool moved = network_cycle(&replies, now, has_room, deliver_reply, m, &reply_next);
+  bool busy = send_replies(m, &replies);
+  for (uint32_t i = 0; i < m->dims.partitions; i++) has_room[i] = !packet_queue_full(&m->at.partitions[i].input, m->dims.l2_queue);
+  moved |= network_cycle(&requests, now, has_room, deliver_request, m, &request_next);
+  busy |= send_requests(m, &requests);
+  *next = min_u64(*next, busy || moved ? now + 1 : min_u64(request_next, reply_next));
+  return moved;
+}
