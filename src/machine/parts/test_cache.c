@@ -1,0 +1,230 @@
+// Caches at N-1 and N lines of a set, byte masks against a byte-by-byte model, miss registers, and any bits in all of them.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "machine/parts/cache.h"
+#include "machine/parts/packet.h"
+
+static const ByteMask whole = {{UINT64_MAX, UINT64_MAX}};
+
+static ByteMask random_mask(uint64_t seed, uint64_t index) {
+  ByteMask mask = {{random_draw(seed, index, 0), random_draw(seed, index, 1)}};
+  if (index % 3 == 1) mask = bytes_or(mask, (ByteMask){{random_draw(seed, index, 2), random_draw(seed, index, 3)}});
+  if (index % 3 == 2) mask = bytes_from((uint32_t)random_draw(seed, index, 2) % 128, (uint32_t)random_draw(seed, index, 3) % 200);
+  return mask;
+}
+
+static bool has_byte(ByteMask mask, uint32_t i) { return (mask.half[i / 64] >> i % 64 & 1) != 0; }
+
+static void masks_agree_with_bytes(void **state) {
+  (void)state;
+  for (uint64_t n = 0; n < 3000; n++) {
+    ByteMask mask = random_mask(1, n);
+    uint8_t from[LINE_BYTES], to[LINE_BYTES];
+    for (uint32_t i = 0; i < LINE_BYTES; i++) {
+      from[i] = (uint8_t)(i + 1);
+      to[i] = 0;
+    }
+    bytes_copy(to, from, mask);
+    uint32_t count = 0, any = 0, all = UINT32_MAX;
+    for (uint32_t i = 0; i < LINE_BYTES; i++) {
+      bool set = has_byte(mask, i);
+      count += set ? 1 : 0;
+      any |= (set ? 1u : 0u) << i / 4;
+      if (!set) all &= ~(1u << i / 4);
+      assert_int_equal(to[i], set ? i + 1 : 0);
+    }
+    assert_int_equal(bytes_count(mask), count);
+    assert_int_equal(bytes_words_any(mask), any);
+    assert_int_equal(bytes_words_all(mask), all);
+  }
+}
+
+static void ranges_are_clipped(void **state) {
+  (void)state;
+  for (uint32_t first = 0; first < 130; first++) {
+    for (uint32_t count = 0; count < 132; count++) {
+      ByteMask mask = bytes_from(first, count);
+      for (uint32_t i = 0; i < LINE_BYTES; i++) assert_int_equal(has_byte(mask, i), i >= first && i < first + count);
+    }
+  }
+}
+
+enum { MOST_LINES = 64 };
+typedef struct Toy {
+  CacheShape shape;
+  CacheLine lines[MOST_LINES];
+  uint64_t time, misses;
+} Toy;
+
+static void toy_access(Toy *toy, uint64_t address) {
+  uint32_t index;
+  if (cache_find(&toy->shape, toy->lines, address, whole, &index) != CACHE_HIT) {
+    toy->misses++;
+    index = cache_victim(&toy->shape, toy->lines, address);
+    toy->lines[index] = (CacheLine){.tag = cache_tag(&toy->shape, address), .valid = whole};
+  }
+  toy->lines[index].used = ++toy->time;
+  assert_int_equal(cache_line_address(&toy->shape, toy->lines, index), address / toy->shape.line_bytes * toy->shape.line_bytes);
+}
+
+// Cycling through as many lines of one set as it has ways misses once each; one more line and least recently used never hits.
+static void misses_at_n_and_n_plus_1(void **state) {
+  (void)state;
+  const CacheShape shapes[] = {{8, 4, 128}, {6, 4, 128}, {1, 16, 128}, {16, 1, 64}, {3, 7, 32}};
+  for (uint32_t s = 0; s < COUNT_OF(shapes); s++) {
+    for (uint32_t extra = 0; extra < 2; extra++) {
+      Toy toy = {.shape = shapes[s]};
+      uint32_t distinct = shapes[s].ways + extra, rounds = 10;
+      for (uint32_t r = 0; r < rounds; r++) {
+        for (uint32_t i = 0; i < distinct; i++)
+          toy_access(&toy, (uint64_t)(i * shapes[s].sets + 2 % shapes[s].sets) * shapes[s].line_bytes);
+      }
+      assert_int_equal(toy.misses, extra == 0 ? distinct : distinct * rounds);
+    }
+  }
+}
+
+static void whole_cache_holds_its_lines(void **state) {
+  (void)state;
+  Toy toy = {.shape = cache_shape(6 * 4 * 128, 4, 128)};
+  assert_int_equal(cache_lines(&toy.shape), 24);
+  for (uint32_t r = 0; r < 3; r++) {
+    for (uint64_t i = 0; i < 24; i++) toy_access(&toy, 0x10000 + i * 128 + i % 128);
+  }
+  assert_int_equal(toy.misses, 24);
+}
+
+static void shapes_and_tags(void **state) {
+  (void)state;
+  CacheShape none = cache_shape(0, 4, 128);
+  uint32_t index = 7;
+  assert_int_equal(cache_lines(&none), 0);
+  assert_int_equal(cache_find(&none, NULL, 0, whole, &index), CACHE_MISS);
+  CacheShape shape = cache_shape(16384, 4, 128); // 32 sets
+  assert_int_equal(shape.sets, 32);
+  assert_int_equal(cache_tag_bits(&shape, PHYSICAL_BITS), 50 - 7 - 5);
+  CacheShape odd = cache_shape(12288, 24, 128); // 4 sets
+  assert_int_equal(odd.sets, 4);
+  CacheShape small = cache_shape(256, 32, 128); // fewer lines than ways
+  assert_int_equal(small.ways, 2);
+  assert_int_equal(small.sets, 1);
+}
+
+static void partial_lines(void **state) {
+  (void)state;
+  Toy toy = {.shape = {4, 2, 128}};
+  uint32_t index = cache_victim(&toy.shape, toy.lines, 512), found;
+  toy.lines[index] = (CacheLine){.tag = cache_tag(&toy.shape, 512), .valid = bytes_from(32, 32), .used = 1};
+  assert_int_equal(cache_find(&toy.shape, toy.lines, 512 + 40, bytes_from(32, 32), &found), CACHE_HIT);
+  assert_int_equal(found, index);
+  assert_int_equal(cache_find(&toy.shape, toy.lines, 512, bytes_from(32, 33), &found), CACHE_PARTIAL);
+  assert_int_equal(cache_find(&toy.shape, toy.lines, 512, bytes_from(0, 1), &found), CACHE_PARTIAL);
+  assert_int_equal(cache_find(&toy.shape, toy.lines, 1024, bytes_from(32, 32), &found), CACHE_MISS);
+}
+
+static void miss_registers(void **state) {
+  (void)state;
+  Mshr mshrs[2] = {0};
+  uint32_t index;
+  ByteMask low = bytes_from(0, 32), high = bytes_from(64, 32);
+  assert_int_equal(mshr_want(mshrs, 2, 3, 0x1000, low, 10, &index), MSHR_NEW);
+  assert_int_equal(index, 0);
+  assert_int_equal(mshr_want(mshrs, 2, 3, 0x1000, bytes_from(4, 4), 11, &index), MSHR_JOINED);
+  assert_int_equal(mshr_want(mshrs, 2, 3, 0x1000, low, 12, &index), MSHR_JOINED); // N waiters
+  assert_int_equal(mshr_want(mshrs, 2, 3, 0x1000, low, 13, &index), MSHR_FULL);   // N + 1
+  assert_int_equal(mshr_waiters(&mshrs[0]), 3);
+  assert_int_equal(mshrs[0].waiter[0], 10);
+  assert_int_equal(mshrs[0].waiter[2], 12);
+  assert_int_equal(mshr_want(mshrs, 2, 3, 0x1000, high, 14, &index), MSHR_NEW); // bytes that nobody has asked for
+  assert_int_equal(index, 1);
+  assert_int_equal(mshr_in_use(mshrs, 2), 2);
+  assert_int_equal(mshr_want(mshrs, 2, 3, 0x2000, low, 15, &index), MSHR_FULL); // no register left
+  mshr_mark_stale(mshrs, 2, 0x1000);
+  mshrs[1] = (Mshr){0};
+  assert_int_equal(mshr_want(mshrs, 2, 3, 0x1000, low, 16, &index), MSHR_NEW); // stale: not merged with
+  assert_int_equal(index, 1);
+  assert_int_equal(mshrs[0].stale, 1);
+  assert_int_equal(mshrs[1].stale, 0);
+}
+
+// Any bits are legal: indices stay inside, nothing loops.
+static void any_bits_are_legal(void **state) {
+  (void)state;
+  Toy toy = {.shape = {5, 3, 128}};
+  Mshr mshrs[4];
+  for (uint64_t n = 0; n < 2000; n++) {
+    uint64_t *words = (uint64_t *)(void *)toy.lines;
+    for (size_t i = 0; i < 15 * sizeof(CacheLine) / 8; i++) words[i] = random_draw(2, n, i);
+    uint64_t *registers = (uint64_t *)(void *)mshrs;
+    for (size_t i = 0; i < sizeof mshrs / 8; i++) registers[i] = random_draw(3, n, i);
+    uint64_t address = random_draw(4, n, 0);
+    uint32_t index = 0;
+    if (n % 2 == 0) toy.lines[n % 15].tag = cache_tag(&toy.shape, address);
+    (void)cache_find(&toy.shape, toy.lines, address, random_mask(5, n), &index);
+    assert_true(index < 15);
+    assert_true(cache_victim(&toy.shape, toy.lines, address) < 15);
+    (void)cache_line_address(&toy.shape, toy.lines, (uint32_t)(n % 15));
+    if (n % 2 == 0) mshrs[n % 4].address = address;
+    index = 0;
+    (void)mshr_want(mshrs, 4, MSHR_MOST_WAITERS, address, bytes_from(0, 4), 1, &index);
+    assert_true(index < 4);
+    mshr_mark_stale(mshrs, 4, address);
+    assert_true(mshr_in_use(mshrs, 4) <= 4);
+  }
+}
+
+enum { ROOM = 3 };
+static void queues(void **state) {
+  (void)state;
+  Packet items[ROOM] = {0};
+  PacketQueue queue = {0};
+  assert_null(packet_queue_front(&queue, items, ROOM));
+  for (uint16_t i = 0; i < 10; i++) {
+    packet_queue_push(&queue, items, ROOM)->tag = i;
+    packet_queue_push(&queue, items, ROOM)->tag = (uint16_t)(i + 100);
+    assert_false(packet_queue_full(&queue, ROOM));
+    packet_queue_push(&queue, items, ROOM)->tag = (uint16_t)(i + 200);
+    assert_true(packet_queue_full(&queue, ROOM));
+    assert_null(packet_queue_push(&queue, items, ROOM));
+    for (uint16_t k = 0; k < 3; k++) {
+      assert_int_equal(packet_queue_front(&queue, items, ROOM)->tag, i + 100 * k);
+      packet_queue_pop(&queue, items, ROOM);
+      if (k == 1) packet_queue_push(&queue, items, ROOM)->tag = 7;
+    }
+    assert_int_equal(packet_queue_front(&queue, items, ROOM)->tag, 7);
+    packet_queue_pop(&queue, items, ROOM);
+    assert_true(packet_queue_empty(&queue));
+    const Packet zero[ROOM] = {0};
+    assert_memory_equal(items, zero, sizeof items);
+    assert_int_equal(queue.head, 0);
+  }
+  for (uint64_t n = 0; n < 1000; n++) { // any bits
+    queue = (PacketQueue){(uint32_t)random_draw(6, n, 0), (uint32_t)random_draw(6, n, 1)};
+    Packet *front = packet_queue_front(&queue, items, ROOM);
+    assert_true(front >= items && front < items + ROOM);
+    assert_null(packet_queue_push(&queue, items, ROOM));
+    packet_queue_pop(&queue, items, ROOM);
+    assert_true(queue.count < ROOM);
+    Packet *to = packet_queue_push(&queue, items, ROOM);
+    assert_true(to >= items && to < items + ROOM);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(masks_agree_with_bytes),
+      cmocka_unit_test(ranges_are_clipped),
+      cmocka_unit_test(misses_at_n_and_n_plus_1),
+      cmocka_unit_test(whole_cache_holds_its_lines),
+      cmocka_unit_test(shapes_and_tags),
+      cmocka_unit_test(partial_lines),
+      cmocka_unit_test(miss_registers),
+      cmocka_unit_test(any_bits_are_legal),
+      cmocka_unit_test(queues),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
