@@ -1,6 +1,7 @@
 // Makes an instruction ready for the functional loop: offsets of its rows, constants spread over 32 lanes, the
 // function that carries it out. Done once per launch for each instruction that is met.
 #include "machine/functional/functional.h"
+#include "machine/parts/legal.h"
 
 // Every instruction has at most one immediate or constant operand, of at most two registers.
 static uint32_t add_constant(Runner *run, uint64_t value, unsigned registers) {
@@ -111,26 +112,6 @@ static uint8_t stat_of(const OpInfo *info) {
   }
 }
 
-// Registers beyond the kernel's own, operands wider than a constant can be: legal words that no program holds, but
-// that a damaged one may.
-static bool is_possible(const Runner *run, const Instr *instr, const OpInfo *info) {
-  OperandUse uses[MAX_OPERANDS];
-  unsigned count = op_operands((Op)instr->op, instr->mods, (OperandSelect)instr->select, uses);
-  const uint8_t slots[] = {instr->d[0], instr->d[1], instr->d[2], instr->d[3], instr->a, instr->b, instr->c};
-  uint32_t registers = run->layout.register_rows - 2 * RZ_ROWS;
-  for (unsigned i = 0; i < count; i++) {
-    if (uses[i].predicate || uses[i].slot >= COUNT_OF(slots) || slots[uses[i].slot] == REG_ZERO) continue;
-    if ((uint32_t)slots[uses[i].slot] + uses[i].registers > registers) return false;
-  }
-  const TypeId types[] = {info->a, info->b, info->c};
-  for (unsigned slot = 0; slot < COUNT_OF(types); slot++) {
-    bool is_constant = instr->select == SELECT_IMM_A + slot || instr->select == SELECT_CONST_A + slot;
-    if (is_constant && type_info[types[slot]].registers > 2) return false;
-  }
-  bool is_access = info->kind == KIND_LOAD || info->kind == KIND_STORE;
-  return (!is_access || mods_vector_count(instr->mods) <= 4) && (info->kind != KIND_ATOMIC || type_bytes(info->a) <= 8);
-}
-
 void step_prepare(Runner *run, uint32_t pc) {
   Step *step = &run->steps[pc];
   if (pc >= run->program->code_count) {
@@ -138,7 +119,7 @@ void step_prepare(Runner *run, uint32_t pc) {
     return;
   }
   Instr fetched; // from the word itself: `decoded` is a memo for those who know that it is legal
-  if (!instr_decode(run->program->code[pc], &fetched) || !is_possible(run, &fetched, &op_info[fetched.op])) {
+  if (!instr_decode(run->program->code[pc], &fetched) || !legal_for(&fetched, run->layout.register_rows - 2 * RZ_ROWS)) {
     *step = (Step){.kind = STEP_ILLEGAL, .guard = PRED_TRUE};
     return;
   }

@@ -44,7 +44,8 @@ struct Simt {
   uint32_t blocks_per_sm;  // of this kernel
   uint32_t warp_registers; // rows per warp
   uint32_t unit_latency[UNIT_COUNT], unit_interval[UNIT_COUNT];
-  Trap trap; // details of the first trap
+  MachineEnvironment cloned_environment; // of a clone: the original's, with its own memory
+  Trap trap;                             // details of the first trap
   Arena *arena;
 };
 
@@ -171,6 +172,8 @@ bool memory_is_idle(const Simt *m);                                // nothing un
 void caches_flush(Simt *m);
 
 // ---- The machine ---------------------------------------------------------------------------------------
-void machine_cycle(Simt *m); // simt.c
+// One cycle; the next in which something can happen, UINT64_MAX for never (simt.c).
+uint64_t machine_cycle(Simt *m);
+void simt_account_all(Simt *m); // statistics of time up to now
 
 #endif

@@ -82,6 +82,7 @@ typedef struct SmState {
   uint32_t memory_head, memory_count; // ring of memory instructions in program order that still make requests; see MemOp
   uint16_t memory_ring[128];
   uint64_t sp_busy_until; // some SP works until then (idle statistics)
+  uint64_t sp_partial;    // 1: what was sent to the SPs last leaves lanes idle
 } SmState;
 
 // An entry of the warp table. `warp` is what all machines know of a warp: stack header, lanes, predicates.

@@ -1,0 +1,282 @@
+// The SIMT machine as others see it: made for a Spec, given launches, run, cloned, hashed, compared.
+#include "machine/machine.h"
+#include "machine/simt/simt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { BLOCK_ALIGN = 4096, MOST_RANGES = 64, PROGRESS_CYCLES = 1 << 18 };
+
+struct Machine {
+  Simt simt;
+};
+
+// ---- Made and freed ----------------------------------------------------------------------------------
+
+static uint8_t *block_new(size_t bytes) {
+  uint8_t *block = aligned_alloc(BLOCK_ALIGN, (size_t)align_up(bytes, BLOCK_ALIGN));
+  ASSERT(block != NULL);
+  return block;
+}
+
+// Everything that points into the block, or is told where it is.
+static void bind(Simt *m) {
+  simt_bind(&m->dims, m->block, &m->at);
+  m->backing.local_touched = &m->at.core->local_touched;
+  m->hook_machine.block = m->block;
+  m->hook_machine.corrected = &m->at.core->corrected;
+  m->hook_machine.detected = &m->at.core->detected;
+  m->hook_machine.replayed = &m->at.core->replayed;
+  hooks_rebuild(&m->hooks, &m->hook_machine);
+}
+
+static void unit_times(Simt *m) {
+  const Spec *spec = m->spec;
+  uint32_t least = max_u32(WARP_LANES / (uint32_t)min_u64(spec->sm_sp_lanes * spec->sm_sp_clock, WARP_LANES), 1);
+  const uint64_t latency[UNIT_COUNT] = {
+      [UNIT_ALU] = spec->latency_alu,       [UNIT_FP32] = spec->latency_fp32,   [UNIT_FP64] = spec->latency_fp64,
+      [UNIT_SFU] = spec->latency_sfu,       [UNIT_IMUL] = spec->latency_imul,   [UNIT_IDIV] = spec->latency_idiv,
+      [UNIT_LDST] = spec->latency_address,  [UNIT_TEX] = spec->texture_latency, [UNIT_TENSOR] = spec->latency_tensor,
+      [UNIT_BRANCH] = spec->latency_branch,
+  };
+  const uint64_t interval[UNIT_COUNT] = {
+      [UNIT_ALU] = max_u64(spec->interval_alu, least),
+      [UNIT_FP32] = max_u64(spec->interval_fp32, least),
+      [UNIT_FP64] = spec->interval_fp64,
+      [UNIT_SFU] = spec->interval_sfu,
+      [UNIT_IMUL] = max_u64(spec->interval_imul, least),
+      [UNIT_IDIV] = max_u64(spec->interval_idiv, least),
+      [UNIT_LDST] = spec->interval_ldst,
+      [UNIT_TEX] = 1,
+      [UNIT_TENSOR] = spec->interval_tensor,
+      [UNIT_BRANCH] = 1,
+  };
+  for (uint32_t unit = 0; unit < UNIT_COUNT; unit++) {
+    m->unit_latency[unit] = (uint32_t)latency[unit];
+    m->unit_interval[unit] = (uint32_t)interval[unit];
+  }
+}
+
+Machine *machine_new(const Spec *spec, const HookChain *hooks, Diags *diags) {
+  Arena *arena = arena_new();
+  Machine *machine = ARENA_NEW(arena, Machine);
+  Simt *m = &machine->simt;
+  m->arena = arena;
+  m->spec = spec;
+  m->functions = lane_functions();
+  if (hooks != NULL) m->hooks = *hooks;
+  m->wants = hook_chain_wants(&m->hooks);
+  simt_dims(spec, &m->dims);
+  Region *own = ARENA_ARRAY(arena, Region, SIMT_REGIONS);
+  size_t own_bytes = simt_layout(&m->dims, own);
+  RegionTable table = {own, SIMT_REGIONS, own_bytes};
+  HookShape shape = {.sms = m->dims.sms, .warps = m->dims.warps, .block_slots = m->dims.blocks};
+  HookLayout *layout = hook_layout_begin(arena, &table, &shape);
+  if (!hook_layout_attach(layout, &m->hooks, diags)) {
+    arena_free(arena);
+    return NULL;
+  }
+  m->regions = hook_layout_finish(layout);
+  m->block_bytes = m->regions.block_bytes;
+  m->block = block_new(m->block_bytes);
+  memset(m->block, 0, m->block_bytes);
+  m->hook_machine = (HookMachine){.regions = &m->regions, .spec = spec};
+  bind(m);
+  unit_times(m);
+  return machine;
+}
+
+static void local_free(Simt *m) {
+  if (m->backing.local != NULL) munmap(m->backing.local, m->backing.local_bytes);
+  m->backing.local = NULL;
+  m->backing.local_bytes = 0;
+}
+
+void machine_free(Machine *machine) {
+  if (machine == NULL) return;
+  local_free(&machine->simt);
+  free(machine->simt.block);
+  arena_free(machine->simt.arena);
+}
+
+// ---- A launch ------------------------------------------------------------------------------------------
+
+static void local_new(Simt *m) {
+  uint64_t warp_bytes = (uint64_t)m->layout.local_bytes * WARP_LANES;
+  uint64_t bytes = align_up(warp_bytes * m->dims.warps * m->dims.sms, BLOCK_ALIGN);
+  local_free(m);
+  m->backing.local_warp_bytes = warp_bytes;
+  m->at.core->local_touched = 0;
+  if (bytes == 0) return;
+  void *local = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT(local != MAP_FAILED);
+  m->backing.local = local;
+  m->backing.local_bytes = bytes;
+}
+
+static uint32_t blocks_that_fit(const Simt *m) {
+  const BlockLayout *layout = &m->layout;
+  uint32_t rows = (layout->shared_bytes + LINE_BYTES - 1) / LINE_BYTES;
+  uint32_t blocks = min_u32(m->dims.blocks, m->dims.warps / layout->warps);
+  blocks = min_u32(blocks, m->dims.register_rows / (layout->warps * m->warp_registers));
+  return rows == 0 ? blocks : min_u32(blocks, m->dims.shared_rows / rows);
+}
+
+static void core_begin(Simt *m) {
+  SimtCore *core = m->at.core;
+  const uint32_t *grid = m->launch->grid;
+  *core = (SimtCore){.cycle = core->cycle,
+                     .began_at = core->cycle,
+                     .block_total = (uint64_t)grid[0] * grid[1] * grid[2],
+                     .dispatch_at = core->cycle + m->spec->dispatch_latency};
+  memset(m->at.stats, 0, sizeof *m->at.stats);
+  for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
+    m->at.sms[sm] = (SmState){.wake_at = UINT64_MAX, .counted_to = core->cycle, .idle_reason = IDLE_EMPTY};
+  }
+}
+
+void machine_begin(Machine *machine, const MachineEnvironment *environment, const Launch *launch) {
+  Simt *m = &machine->simt;
+  m->environment = environment;
+  m->launch = launch;
+  m->program = launch->program;
+  m->hook_machine.program = launch->program;
+  m->hook_machine.memory = memory_bytes(environment->memory);
+  m->trap = (Trap){0};
+  block_layout(&m->layout, launch, environment->stack_bytes);
+  m->warp_registers = max_u32(launch->kernel->registers, 1);
+  m->blocks_per_sm = blocks_that_fit(m);
+  core_begin(m);
+  m->backing.memory = environment->memory;
+  m->backing.program = launch->program;
+  m->backing.banks[BANK_PARAM] = launch->params;
+  m->backing.bank_bytes[BANK_PARAM] = launch->kernel->param_bytes;
+  m->backing.banks[BANK_CONST] = environment->const_bank;
+  m->backing.bank_bytes[BANK_CONST] = launch->program->const_bytes;
+  m->backing.banks[BANK_SYMBOL] = environment->symbol_bank;
+  m->backing.bank_bytes[BANK_SYMBOL] = launch->program->symbol_count * 8;
+  local_new(m);
+  LaunchEvent event = {.number = launch->number, .kernel = launch->kernel->name};
+  memcpy(event.grid, launch->grid, sizeof event.grid);
+  memcpy(event.block, launch->block, sizeof event.block);
+  if ((m->wants & WANT_LAUNCH) != 0) simt_obey(m, 0, 0, 0, hooks_launch(&m->hooks, &m->hook_machine, &event));
+}
+
+static bool is_over(const Simt *m) {
+  const SimtCore *core = m->at.core;
+  return core->blocks_done >= core->block_total || simt_has_trapped(m);
+}
+
+// Nothing will ever happen again: say what the first warp waits for.
+static void trap_hang(Simt *m) {
+  for (uint32_t i = 0; i < m->dims.sms * m->dims.warps; i++) {
+    const SimtWarp *warp = &m->at.warps[i];
+    uint32_t sm = i / m->dims.warps, depth = min_u32(warp->warp.stack.depth, m->dims.stack);
+    if (warp->valid == 0 || depth == 0) continue;
+    const SimtEntry *top = &simt_entries(m, sm, i % m->dims.warps)[depth - 1];
+    TrapKind kind = top->state == ENTRY_AT_BARRIER ? TRAP_BARRIER_DEADLOCK : TRAP_HANG;
+    simt_trap(m, sm, i % m->dims.warps, top->pc, kind, top->mask);
+    return;
+  }
+  simt_trap(m, 0, 0, m->launch->kernel->entry, TRAP_HANG, 0);
+}
+
+bool machine_run(Machine *machine, uint64_t until) {
+  Simt *m = &machine->simt;
+  SimtCore *core = m->at.core;
+  uint64_t next_progress = (core->cycle | (PROGRESS_CYCLES - 1)) + 1;
+  if (m->blocks_per_sm == 0 && !is_over(m)) trap_hang(m);
+  while (!is_over(m) && core->cycle < until) {
+    uint64_t next = machine_cycle(m);
+    if (next == UINT64_MAX && !is_over(m)) trap_hang(m);
+    if (is_over(m)) core->cycle++;
+    else core->cycle = min_u64(next, until);
+    if (core->cycle < next_progress || m->environment->progress == NULL) continue;
+    next_progress = (core->cycle | (PROGRESS_CYCLES - 1)) + 1;
+    if (!m->environment->progress(m->environment->progress_context, m->at.stats)) simt_trap(m, 0, 0, 0, TRAP_STOPPED, 0);
+  }
+  return is_over(m);
+}
+
+static void dram_stats(Simt *m) {
+  for (uint32_t i = 0; i < m->dims.controllers; i++) {
+    const DramController *at = &m->at.controllers[i];
+    simt_count(m, STAT_DRAM_READS, at->reads);
+    simt_count(m, STAT_DRAM_WRITES, at->writes);
+    simt_count(m, STAT_DRAM_ROW_HITS, at->row_hits);
+    simt_count(m, STAT_DRAM_ROW_MISSES, at->row_misses);
+    simt_count(m, STAT_DRAM_WAIT, at->waited);
+  }
+}
+
+// A launch begins with everything at rest, whatever the one before it left in the pipelines.
+static void rest(Simt *m) {
+  uint64_t cycle = m->at.core->cycle;
+  memset(m->block, 0, m->block_bytes);
+  m->at.core->cycle = cycle;
+}
+
+void machine_end(Machine *machine, Stats *stats, Trap *trap) {
+  Simt *m = &machine->simt;
+  simt_account_all(m);
+  SimtCore *core = m->at.core;
+  m->at.stats->value[STAT_CYCLES] = core->cycle - core->began_at;
+  m->at.stats->value[STAT_CORRECTED] = core->corrected;
+  m->at.stats->value[STAT_DETECTED] = core->detected;
+  m->at.stats->value[STAT_REPLAYED] = core->replayed;
+  dram_stats(m);
+  caches_flush(m);
+  *stats = *m->at.stats;
+  *trap = m->trap;
+  hooks_finish(&m->hooks, &m->hook_machine);
+  rest(m);
+  local_free(m);
+}
+
+// ---- State ---------------------------------------------------------------------------------------------
+
+uint64_t machine_now(const Machine *machine) { return simt_now(&machine->simt); }
+const RegionTable *machine_regions(const Machine *machine) { return &machine->simt.regions; }
+uint8_t *machine_block(Machine *machine) { return machine->simt.block; }
+
+static uint64_t local_used(const Simt *m) { return min_u64(m->at.core->local_touched, m->backing.local_warp_bytes); }
+
+Machine *machine_clone(const Machine *machine, Memory *memory) {
+  const Simt *from = &machine->simt;
+  Arena *arena = arena_new();
+  Machine *clone = ARENA_NEW(arena, Machine);
+  Simt *m = &clone->simt;
+  *m = *from;
+  m->arena = arena;
+  m->block = block_new(m->block_bytes);
+  memcpy(m->block, from->block, m->block_bytes);
+  m->regions.items = memcpy(ARENA_ARRAY(arena, Region, from->regions.count), from->regions.items, from->regions.count * sizeof(Region));
+  m->hook_machine.regions = &m->regions;
+  m->hook_machine.memory = memory_bytes(memory);
+  m->cloned_environment = *from->environment;
+  m->cloned_environment.memory = memory;
+  m->environment = &m->cloned_environment;
+  m->backing.memory = memory;
+  m->backing.local = NULL;
+  bind(m);
+  if (from->backing.local == NULL) return clone;
+  uint64_t used = local_used(from);
+  void *local = mmap(NULL, from->backing.local_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT(local != MAP_FAILED);
+  m->backing.local = local;
+  for (uint64_t at = 0; used > 0 && at + used <= m->backing.local_bytes; at += m->backing.local_warp_bytes) {
+    memcpy(m->backing.local + at, from->backing.local + at, used);
+  }
+  return clone;
+}
+
+void machine_move(Machine *machine) {
+  Simt *m = &machine->simt;
+  uint8_t *block = block_new(m->block_bytes);
+  memcpy(block, m->block, m->block_bytes);
+  memset(m->block, 0xA5, m->block_bytes); // whoever still points there shall notice
+  free(m->block);
+  m->block = block;
+  bind(m);
+}

@@ -1,0 +1,128 @@
+// The cycle of the SIMT machine, and what its stages share: hooks at cells, traps, decoding, accounting of time.
+#include "machine/simt/simt.h"
+#include "machine/parts/fault.h"
+#include "machine/parts/legal.h"
+
+// ---- Hooks -----------------------------------------------------------------------------------------
+
+Verdict simt_obey(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, Verdict verdict) {
+  if (verdict == VERDICT_HALT) simt_trap(m, sm, warp, pc, TRAP_DETECTED, 0);
+  return verdict;
+}
+
+static uint32_t sm_of_row(const Simt *m, SimtRegion region, uint64_t row) {
+  const Region *at = &m->regions.items[region];
+  bool has_sm = at->dim_count > 0 && strcmp(at->dims[0].name, "sm") == 0;
+  return has_sm ? (uint32_t)(row / (at->rows / at->dims[0].count)) : 0;
+}
+
+void simt_tell_read(Simt *m, SimtRegion region, uint64_t row, uint32_t units, void *data) {
+  CellEvent event = {.region = (uint16_t)region, .units = units, .row = row, .data = data};
+  Verdict verdict = hooks_read(&m->hooks, &m->hook_machine, &event);
+  if (verdict == VERDICT_HALT) simt_obey(m, sm_of_row(m, region, row), 0, 0, verdict);
+}
+
+void simt_tell_write(Simt *m, SimtRegion region, uint64_t row, uint32_t units, void *data) {
+  CellEvent event = {.region = (uint16_t)region, .units = units, .row = row, .data = data};
+  Verdict verdict = hooks_write(&m->hooks, &m->hook_machine, &event);
+  if (verdict == VERDICT_HALT) simt_obey(m, sm_of_row(m, region, row), 0, 0, verdict);
+}
+
+// ---- Traps -----------------------------------------------------------------------------------------
+
+static MemoryView limits_of(const Simt *m) {
+  MemoryView view = {.memory = m->backing.memory, .shared_bytes = m->layout.shared_bytes, .local_bytes = m->layout.local_bytes};
+  memcpy(view.bank_bytes, m->backing.bank_bytes, sizeof view.bank_bytes);
+  return view;
+}
+
+void simt_fault(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessFault *fault, const char *note) {
+  if (simt_has_trapped(m)) return;
+  TrapEvent event = {.kind = fault->kind, .sm = sm, .warp = warp, .pc = pc};
+  if ((m->wants & WANT_TRAP) != 0 && hooks_trap(&m->hooks, &m->hook_machine, &event) == VERDICT_FIXED) return;
+  MemoryView limits = limits_of(m);
+  const SimtWarp *at = simt_warp(m, sm % m->dims.sms, warp % m->dims.warps);
+  const Block *block = &m->at.blocks[sm % m->dims.sms * m->dims.blocks + at->block_slot % m->dims.blocks];
+  fault_describe(fault, &limits, note, &m->trap);
+  fault_locate(m->launch, block->index, at->index, fault->lane % WARP_LANES, pc, &m->trap);
+  m->at.core->trapped = fault->kind;
+}
+
+void simt_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, uint32_t lanes) {
+  AccessFault fault = {.kind = kind, .lane = lanes == 0 ? 0 : (unsigned)__builtin_ctz(lanes)};
+  simt_fault(m, sm, warp, pc, &fault, NULL);
+}
+
+// ---- Decoding --------------------------------------------------------------------------------------
+
+const Instr *simt_decode(const Simt *m, uint32_t pc, InstrWord word, Instr *scratch) {
+  const Program *program = m->program;
+  if (pc < program->code_count && word.low == program->code[pc].low && word.high == program->code[pc].high) return &program->decoded[pc];
+  if (!instr_decode(word, scratch) || !legal_for(scratch, m->warp_registers)) return NULL;
+  return scratch;
+}
+
+// ---- Time ------------------------------------------------------------------------------------------
+
+static const StatId idle_stat[IDLE_REASONS] = {
+    [IDLE_NONE] = STAT_IDLE_PIPELINE,   [IDLE_EMPTY] = STAT_IDLE_EMPTY, [IDLE_MEMORY] = STAT_IDLE_MEMORY,
+    [IDLE_BARRIER] = STAT_IDLE_BARRIER, [IDLE_FETCH] = STAT_IDLE_FETCH, [IDLE_PIPELINE] = STAT_IDLE_PIPELINE,
+};
+
+// Time from counted_to on in which nothing issued: SPs may still have been at work for some of it.
+static void account_rest(Simt *m, uint32_t sm, uint64_t to) {
+  SmState *state = &m->at.sms[sm];
+  if (to <= state->counted_to) return;
+  uint64_t cycles = to - state->counted_to;
+  uint64_t busy = state->sp_busy_until > state->counted_to ? min_u64(state->sp_busy_until - state->counted_to, cycles) : 0;
+  simt_count(m, STAT_SM_CYCLES, cycles);
+  simt_count(m, STAT_RESIDENT_WARPS, cycles * state->resident * m->layout.warps);
+  simt_count(m, STAT_IDLE_FULL, cycles - busy);
+  simt_count(m, idle_stat[state->idle_reason % IDLE_REASONS], cycles - busy);
+  if (state->sp_partial != 0) simt_count(m, STAT_IDLE_PARTIAL, busy);
+  state->counted_to = to;
+}
+
+static void account_issued(Simt *m, uint32_t sm) {
+  SmState *state = &m->at.sms[sm];
+  simt_count(m, STAT_SM_CYCLES, 1);
+  simt_count(m, STAT_RESIDENT_WARPS, (uint64_t)state->resident * m->layout.warps);
+  if (state->sp_partial != 0) simt_count(m, STAT_IDLE_PARTIAL, 1);
+  state->counted_to = simt_now(m) + 1;
+}
+
+void simt_account_all(Simt *m) {
+  for (uint32_t sm = 0; sm < m->dims.sms; sm++) account_rest(m, sm, simt_now(m));
+}
+
+// ---- The cycle -------------------------------------------------------------------------------------
+
+static void sm_cycle(Simt *m, uint32_t sm) {
+  account_rest(m, sm, simt_now(m));
+  m->at.sms[sm].wake_at = UINT64_MAX;
+  writeback_cycle(m, sm);
+  sm_take_reply(m, sm);
+  ldst_cycle(m, sm);
+  gather_cycle(m, sm);
+  execute_cycle(m, sm);
+  collect_cycle(m, sm);
+  if (issue_cycle(m, sm)) account_issued(m, sm);
+  fetch_cycle(m, sm);
+}
+
+uint64_t machine_cycle(Simt *m) {
+  uint64_t now = simt_now(m), next = UINT64_MAX;
+  m->hook_machine.cycle = now;
+  if ((m->wants & WANT_CYCLE) != 0) hooks_cycle(&m->hooks, &m->hook_machine);
+  memory_cycle(m, &next);
+  for (uint32_t partition = 0; partition < m->dims.partitions; partition++) partition_cycle(m, partition, &next);
+  interconnect_cycle(m, &next);
+  dispatch_cycle(m);
+  for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
+    if (m->at.sms[sm].wake_at <= now) sm_cycle(m, sm);
+    next = min_u64(next, m->at.sms[sm].wake_at);
+  }
+  next = min_u64(next, dispatch_next(m));
+  if ((m->wants & WANT_CYCLE) != 0) next = min_u64(next, hooks_next_cycle(&m->hooks));
+  return max_u64(next, now + 1);
+}
