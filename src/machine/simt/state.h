@@ -19,6 +19,7 @@ enum {
   SIMT_MOST_WARPS = 64, // per SM: warp sets are 64-bit masks
   SIMT_MOST_SCHEDULERS = 8,
   SIMT_MOST_SPS = 8,
+  SIMT_MOST_COLLECTORS = 64,
   SIMT_SOURCE_ROWS = 24,  // the most source registers of any instruction (wmma)
   SIMT_RESULT_ROWS = 8,   // the most result registers
   SIMT_FLIGHTS = 32,      // instructions of an SM between dispatch and write-back
@@ -78,11 +79,18 @@ typedef struct SmState {
   uint32_t resident;                  // blocks
   uint32_t fetch_next;                // round robin over warps
   uint32_t collect_next;              // round robin over collectors, for banks
-  uint64_t flight_orders;             // numbers flights: the oldest writes back first
   uint32_t memory_head, memory_count; // ring of memory instructions in program order that still make requests; see MemOp
   uint16_t memory_ring[128];
-  uint64_t sp_busy_until; // some SP works until then (idle statistics)
-  uint64_t sp_partial;    // 1: what was sent to the SPs last leaves lanes idle
+  uint64_t sp_busy_until;               // some SP works until then (idle statistics)
+  uint64_t sp_partial;                  // bit s: SP s works for an instruction that leaves lanes idle
+  uint64_t collect_used;                // bit i: collector i holds an instruction
+  uint64_t collect_pending;             // bit i: and lacks operands
+  uint32_t collect_count, flight_count; // entries of the lists below
+  uint32_t flights_used;                // bit i: flight i holds an instruction
+  uint32_t spare;
+  uint8_t collect_order[SIMT_MOST_COLLECTORS]; // collectors in use, oldest first
+  uint8_t collect_port[SIMT_MOST_COLLECTORS];  // of each collector: the unit port it waits for, see execute.h
+  uint8_t flight_queue[SIMT_FLIGHTS];          // flights in use, by done_at
 } SmState;
 
 // An entry of the warp table. `warp` is what all machines know of a warp: stack header, lanes, predicates.
@@ -151,20 +159,27 @@ typedef struct Slot {
 typedef struct Collector {
   Slot slot;
   uint32_t pending;                  // bit i: row i is still to be read from the register file
-  uint32_t rows;                     // in use
-  uint16_t source[SIMT_SOURCE_ROWS]; // register row of the SM, or SOURCE_NONE; in the order of op_operands
+  uint16_t rows;                     // in use
+  uint16_t whole;                    // reads all lanes of a row, not only those of the mask: warp-wide instructions
+  uint16_t source[SIMT_SOURCE_ROWS]; // register row of the SM (packed: register), or SOURCE_NONE; see operand.h
   uint32_t row[SIMT_SOURCE_ROWS][WARP_LANES];
 } Collector;
 
 typedef struct Flight { // in a unit's pipeline, its results already in the latch
   Slot slot;
   uint64_t done_at;
-  uint64_t order;
-  uint32_t rows;
-  uint32_t has_predicates;
+  uint16_t rows;
+  uint8_t has_predicates;
+  uint8_t replay;        // a hook wants it carried out once more: waits for a collector
+  uint32_t operand_rows; // kept in `operands` for that
   uint32_t predicates[2];
   uint32_t row[SIMT_RESULT_ROWS][WARP_LANES];
 } Flight;
+
+// Operands of a flight, kept as long as a hook may ask for its instruction again: registers may have changed by then.
+typedef struct FlightOperands {
+  uint32_t row[SIMT_SOURCE_ROWS][WARP_LANES];
+} FlightOperands;
 
 typedef enum MemStage {
   MEM_FREE,
