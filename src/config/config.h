@@ -16,6 +16,8 @@ typedef struct Spec {
 #undef PARAM_CHOICE
 } Spec;
 
+enum { MODEL_FUNCTIONAL, MODEL_SIMT, MODEL_FLEXGRIP }; // machine.model: the order of its choices
+
 typedef struct ParamInfo {
   const char *key, *unit, *help;
   const char *choices; // NULL for numbers

@@ -50,6 +50,8 @@ const Spec *device_spec(const Device *device) { return &device->spec; }
 
 uint32_t device_address_bits(const Device *device) { return device->address_bits; }
 
+Machine *device_machine(Device *device) { return device->machine; }
+
 // One copy of each name: launches repeat the same few.
 const char *device_name_copy(Device *device, const char *name) {
   if (name == NULL) return NULL;

@@ -14,6 +14,7 @@ typedef uint64_t DeviceAddress; // 0 = none
 
 typedef struct DeviceOptions {
   const Spec *spec;                                              // the machine; NULL = functional with defaults
+  const HookChain *hooks;                                        // attached to a machine with time; NULL = none
   uint32_t address_bits;                                         // 32 or 64; 0 = 64
   bool same_address;                                             // see MemoryOptions
   void (*print)(void *context, const char *bytes, size_t count); // printf of kernels; NULL = dropped
@@ -31,6 +32,7 @@ const char *device_error(const Device *device);
 
 const Spec *device_spec(const Device *device);
 uint32_t device_address_bits(const Device *device);
+Machine *device_machine(Device *device); // NULL: the functional machine, which has no state between launches
 
 // ---- Memory: pointers are device addresses; sizes in bytes --------------------------------
 DeviceAddress device_alloc(Device *device, uint64_t bytes); // 256-byte aligned; 0 = failed

@@ -25,6 +25,7 @@ struct Device {
   DeviceOptions options;
   uint32_t address_bits;
   Memory *memory;
+  Machine *machine; // NULL: functional
   Module *modules;
   TextureVec textures; // handle = 1 + index
   LaunchRecordVec records;
