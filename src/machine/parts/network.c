@@ -53,10 +53,11 @@ static Packet *buffer_packets(const Network *network, uint32_t buffer) {
   return &network->packets[(size_t)buffer * network->shape->buffer];
 }
 
-static void buffer_push(Network *network, uint32_t buffer, const Packet *packet, uint64_t ready_at) {
+static void buffer_push(Network *network, uint32_t buffer, const Packet *packet, uint32_t sink, uint64_t ready_at) {
   Packet *to = packet_queue_push(&network->buffers[buffer].queue, buffer_packets(network, buffer), network->shape->buffer);
   if (to == NULL) return; // only a flipped count gets here: callers have asked for room
-  *to = *packet;
+  packet_copy(to, packet);
+  to->sink = (uint16_t)sink;
   network->ready_at[to - network->packets] = ready_at;
   network->control->active[buffer / 64] |= UINT64_C(1) << buffer % 64;
 }
@@ -79,10 +80,8 @@ bool network_can_send(const Network *network, uint32_t source) {
 }
 
 void network_send(Network *network, uint32_t source, uint32_t sink, const Packet *packet, uint64_t now) {
-  Packet sent = *packet;
-  sent.sink = (uint16_t)sink;
   uint64_t ready_at = now + network->shape->latency + flits_of(network->shape, packet) - 1;
-  buffer_push(network, source_buffer(network->shape, source), &sent, ready_at);
+  buffer_push(network, source_buffer(network->shape, source), packet, sink, ready_at);
   network->control->wake_at = min_u64(network->control->wake_at, ready_at);
 }
 
@@ -157,8 +156,11 @@ static void contend(Network *network, Round *round, uint32_t buffer) {
     return;
   }
   uint64_t earliest = max_u64(network->ready_at[packet - network->packets], from->input_free_at);
-  uint32_t link = link_of(shape, buffer, packet);
-  earliest = max_u64(earliest, network->buffers[link].link_free_at);
+  uint32_t link = 0;
+  if (earliest <= round->now) { // routing takes longer to work out than the rest
+    link = link_of(shape, buffer, packet);
+    earliest = network->buffers[link].link_free_at;
+  }
   if (earliest > round->now) {
     round->next = min_u64(round->next, earliest);
     return;
@@ -196,7 +198,7 @@ static void pass_on(Network *network, const Round *round, uint32_t link, const O
   if (leads_to_sink(shape, link)) {
     outlet->deliver(outlet->context, sink_of(shape, packet), packet);
   } else {
-    buffer_push(network, buffer_behind(shape, link), packet, round->now + shape->latency);
+    buffer_push(network, buffer_behind(shape, link), packet, packet->sink, round->now + shape->latency);
   }
   buffer_pop(network, buffer);
 }

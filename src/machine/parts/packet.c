@@ -18,6 +18,14 @@ uint32_t packet_wire_bytes(const Packet *packet) {
   }
 }
 
+void packet_copy(Packet *to, const Packet *from) {
+  memcpy(to, from, offsetof(Packet, data));
+  bool is_atomic = from->kind == PACKET_ATOMIC;
+  bool has_data = from->kind == PACKET_WRITE || from->kind == PACKET_READ_REPLY || from->kind == PACKET_ATOMIC_REPLY || is_atomic;
+  if (has_data) memcpy(to->data, from->data, sizeof to->data);
+  if (is_atomic && has_third(from->op)) memcpy(to->other, from->other, sizeof to->other);
+}
+
 static uint32_t place(uint64_t index, uint32_t room) { return (uint32_t)(index < room ? index : index % room); }
 
 bool packet_queue_full(const PacketQueue *queue, uint32_t room) { return queue->count >= room; }

@@ -48,6 +48,8 @@ typedef struct Packet {
 static inline bool packet_is_reply(const Packet *packet) { return packet->kind >= PACKET_READ_REPLY; }
 // Bytes on the wire: a header of 8 and the data that this kind carries. Receivers ignore kinds they do not know.
 uint32_t packet_wire_bytes(const Packet *packet);
+// Copies what a packet carries into a cleared place; the data words of kinds without data stay behind.
+void packet_copy(Packet *to, const Packet *from);
 
 // A first-in first-out queue of packets: head and count beside an array of `room` packets somewhere in the block.
 typedef struct PacketQueue {
