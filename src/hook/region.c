@@ -184,6 +184,8 @@ bool site_parse(const RegionTable *table, const char *text, Site *site, Diags *d
     diags_add(diags, NULL, 0, 0, "%s: does not end with ']'; a site reads like rf[sm=3,reg=12,lane=7,bit=4]", text);
   } else if (region == REGION_NONE) {
     unknown_region(table, text, copy.at, diags);
+  } else if (region_bits(&table->items[region]) == 0) {
+    diags_add(diags, NULL, 0, 0, "%s: this machine has no %s", text, table->items[region].title);
   } else {
     const Region *item = &table->items[region];
     SiteParse parse = {.text = text, .region = item, .keys = site_keys(item), .diags = diags};
@@ -200,7 +202,7 @@ bool site_parse(const RegionTable *table, const char *text, Site *site, Diags *d
 static bool check_shape(const Region *region, Diags *diags) {
   uint64_t rows = 1;
   for (uint32_t i = 0; i < region->dim_count; i++) rows *= region->dims[i].count;
-  if (region->dim_count > REGION_MAX_DIMS || rows == 0 || rows != region->rows) {
+  if (region->dim_count > REGION_MAX_DIMS || rows != region->rows) {
     return diags_add(diags, NULL, 0, 0, "region %s: its rows are not the product of its dimensions", region->name);
   }
   if (region->bits < 1 || region->bits > 64 || region->units < 1 || region->units > REGION_MAX_UNITS) {

@@ -43,8 +43,19 @@ static const Region toy_items[] = {
      .base = 243,
      .row_bytes = 1,
      .unit_bytes = 1},
+    {.name = "l1d",
+     .title = "L1 data cache",
+     .unit = "word",
+     .meaning = "absent here",
+     .dims = {{"line", 0}},
+     .dim_count = 1,
+     .units = 32,
+     .bits = 32,
+     .base = 244,
+     .row_bytes = 128,
+     .unit_bytes = 4},
 };
-static const RegionTable toy = {toy_items, 3, 244};
+static const RegionTable toy = {toy_items, COUNT_OF(toy_items), 244};
 
 static void assert_formats(const Site *site, const char *expected) {
   Text text = {0};
@@ -115,6 +126,7 @@ static void test_wrong_sites(void **state) {
   assert_refused("rf[sm=,reg=0,lane=0,bit=0]", "not a whole number");
   assert_refused("rf[sm]", "'sm' is not key=value");
   assert_refused("rf[sm=0", "does not end with ']'");
+  assert_refused("l1d[line=0,word=0,bit=0]", "this machine has no L1 data cache");
   assert_refused("", "no structure ''");
 }
 
@@ -134,10 +146,10 @@ static void test_units(void **state) {
 }
 
 static void assert_table_wrong(Region changed, const char *said) {
-  Region items[3];
+  Region items[COUNT_OF(toy_items)];
   memcpy(items, toy_items, sizeof items);
   items[1] = changed;
-  RegionTable table = {items, 3, 244};
+  RegionTable table = {items, COUNT_OF(items), 244};
   Diags diags = {0};
   assert_false(region_table_check(&table, &diags));
   assert_non_null(strstr(diags.items[0].text, said));

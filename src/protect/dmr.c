@@ -1,0 +1,255 @@
+// Full redundancy: every warp instruction is carried out twice and compared.
+//
+// Paper: J. Tan and X. Fu, "RISE: Improving the Streaming Processors Reliability Against Soft Errors in GPGPUs", PACT 2012: the
+// duplication of section 1 (58% slower on average) with the mechanism of section 3.1.3, without its counters. The warp stays
+// selected and issues the same instruction again in the next slot; at write-back the first copy's results go
+// to a holding buffer, the second copy's are compared with them. A mismatch issues the instruction once more, and the three vote
+// per lane and register. The paper writes the first copy to the registers at once; here it waits one slot for its comparison,
+// so that a wrong value is never seen and the third issue reads the operands that the first two read.
+//
+// Loads, stores, atomics and textures: what their copies compute is the address; it is compared, the access is made once.
+// Not duplicated: control flow, barriers, fences and system calls, which have no result, and reads of clocks, which
+// differ by nature. Not covered: register file, caches and everything else outside the units.
+//
+// State: per SM `slots` entries, taken at issue (none left: STALL) and freed when the last copy has been compared. A free entry
+// is all zeros. Any bits are legal: an entry that a fault made unfindable costs a third issue.
+// Cost: issue slots and unit time of the copies, the buffer's room. Comparators and voters take no time.
+#include "protect/protect_internal.h"
+
+enum { DEFAULT_SLOTS = 32, MOST_SLOTS = 256, HELD_COPIES = 2, HELD_ROWS = 8, WORDS = 3, NO_SLOT = UINT32_MAX };
+
+// An entry's tag: state, warp, number of the instruction.
+typedef enum SlotState { SLOT_FREE, SLOT_RESERVED, SLOT_ONE, SLOT_TWO } SlotState; // so many copies held
+enum { STATE_BITS = 2, WARP_BITS = 16, ISSUE_BITS = 40, TAG_BITS = STATE_BITS + WARP_BITS + ISSUE_BITS };
+#define ISSUE_MASK ((UINT64_C(1) << ISSUE_BITS) - 1)
+
+typedef struct Dmr {
+  uint32_t slots, sms;
+  uint16_t tags, words, rows; // regions
+} Dmr;
+
+// One entry of the buffer, as pointers into the block.
+typedef struct Held {
+  uint64_t *tag;
+  uint32_t (*words)[WORDS];                // per copy: mask of lanes, two predicate results
+  uint32_t (*rows)[HELD_ROWS][WARP_LANES]; // per copy
+} Held;
+
+static uint8_t *region_at(const HookMachine *machine, uint16_t region) { return machine->block + machine->regions->items[region].base; }
+
+static Held held_at(const Dmr *own, const HookMachine *machine, uint32_t sm, uint32_t slot) {
+  size_t entry = (size_t)(sm % own->sms) * own->slots + slot;
+  return (Held){
+      .tag = (uint64_t *)(void *)region_at(machine, own->tags) + entry,
+      .words = (uint32_t(*)[WORDS])(void *)region_at(machine, own->words) + entry * HELD_COPIES,
+      .rows = (uint32_t(*)[HELD_ROWS][WARP_LANES])(void *)region_at(machine, own->rows) + entry * HELD_COPIES,
+  };
+}
+
+static uint64_t make_tag(uint32_t warp, uint64_t issue, SlotState state) {
+  return (uint64_t)state | (uint64_t)(warp & 0xFFFF) << STATE_BITS | (issue & ISSUE_MASK) << (STATE_BITS + WARP_BITS);
+}
+static SlotState tag_state(uint64_t tag) { return (SlotState)(tag & 3); }
+static void set_state(const Held *held, SlotState state) { *held->tag = (*held->tag & ~UINT64_C(3)) | (uint64_t)state; }
+
+// The entry of an instruction, else a free one with its tag put in, else NO_SLOT.
+static uint32_t find_slot(const Dmr *own, const HookMachine *machine, uint32_t sm, uint32_t warp, uint64_t issue) {
+  Held held = held_at(own, machine, sm, 0);
+  uint64_t wanted = make_tag(warp, issue, SLOT_FREE);
+  uint32_t free_slot = NO_SLOT;
+  for (uint32_t i = 0; i < own->slots; i++) {
+    if (tag_state(held.tag[i]) == SLOT_FREE) {
+      if (free_slot == NO_SLOT) free_slot = i;
+    } else if ((held.tag[i] & ~UINT64_C(3)) == wanted) {
+      return i;
+    }
+  }
+  if (free_slot != NO_SLOT) held.tag[free_slot] = make_tag(warp, issue, SLOT_RESERVED);
+  return free_slot;
+}
+
+static void release(const Held *held, uint32_t rows) {
+  *held->tag = 0;
+  memset(held->words, 0, HELD_COPIES * sizeof *held->words);
+  for (uint32_t copy = 0; copy < HELD_COPIES; copy++) memset(held->rows[copy], 0, rows * sizeof held->rows[copy][0]);
+}
+
+// ---- Comparing and voting --------------------------------------------------------------------------
+static uint32_t rows_of(const ResultEvent *event) { return min_u32(event->row_count, HELD_ROWS); }
+static uint32_t predicate_of(const ResultEvent *event, uint32_t i) {
+  return event->predicates == NULL ? 0 : event->predicates[i] & event->mask;
+}
+
+// Keeps a copy's results; lanes that do not execute as zeros, so that the same work leaves the same bytes.
+static void hold(const Held *held, uint32_t copy, const ResultEvent *event) {
+  uint32_t *words = held->words[copy];
+  words[0] = event->mask;
+  words[1] = predicate_of(event, 0);
+  words[2] = predicate_of(event, 1);
+  for (uint32_t r = 0; r < rows_of(event); r++) {
+    const uint32_t *row = event->rows + r * WARP_LANES;
+    for (uint32_t lane = 0; lane < WARP_LANES; lane++) held->rows[copy][r][lane] = (event->mask >> lane & 1) != 0 ? row[lane] : 0;
+  }
+}
+
+static bool same(const Held *held, uint32_t copy, const ResultEvent *event) {
+  const uint32_t *words = held->words[copy];
+  if (words[0] != event->mask || words[1] != predicate_of(event, 0) || words[2] != predicate_of(event, 1)) return false;
+  uint32_t differ = 0;
+  for (uint32_t r = 0; r < rows_of(event); r++) {
+    const uint32_t *row = event->rows + r * WARP_LANES;
+    for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
+      differ |= (event->mask >> lane & 1) != 0 ? row[lane] ^ held->rows[copy][r][lane] : 0;
+    }
+  }
+  return differ == 0;
+}
+
+// The lane's value in two of three copies; a held copy that did not execute the lane has no vote.
+static bool vote_lane(const Held *held, uint32_t r, uint32_t lane, uint32_t *value) {
+  bool votes0 = (held->words[0][0] >> lane & 1) != 0, votes1 = (held->words[1][0] >> lane & 1) != 0;
+  uint32_t value0 = held->rows[0][r][lane], value1 = held->rows[1][r][lane];
+  if ((votes0 && value0 == *value) || (votes1 && value1 == *value)) return true;
+  if (!votes0 || !votes1 || value0 != value1) return false;
+  *value = value0;
+  return true;
+}
+
+// Three copies vote; the event's rows and predicates become the majority's. False: there is none.
+static bool vote(const Held *held, ResultEvent *event) {
+  uint32_t mask0 = held->words[0][0], mask1 = held->words[1][0];
+  if (event->mask != mask0 && event->mask != mask1) return false;
+  for (uint32_t r = 0; r < rows_of(event); r++) {
+    for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
+      if ((event->mask >> lane & 1) != 0 && !vote_lane(held, r, lane, event->rows + r * WARP_LANES + lane)) return false;
+    }
+  }
+  for (uint32_t i = 0; i < 2 && event->predicates != NULL; i++) {
+    uint32_t a = held->words[0][1 + i], b = held->words[1][1 + i], c = event->predicates[i];
+    if (((((b ^ c) & ~mask0) | ((a ^ c) & ~mask1)) & event->mask) != 0) return false; // two voters that do not agree
+    event->predicates[i] = (c & ~event->mask) | (((a & b) | (a & c) | (b & c)) & event->mask);
+  }
+  return true;
+}
+
+// ---- The hook --------------------------------------------------------------------------------------
+static bool is_duplicated(const IssueEvent *event) {
+  const OpInfo *info = &op_info[event->instr->op];
+  if (event->mask == 0 || event->unit == UNIT_BRANCH || (info->flags & OP_VOLATILE_RESULT) != 0) return false;
+  return info->kind != KIND_CONTROL && info->kind != KIND_BARRIER && info->kind != KIND_FENCE && info->kind != KIND_SYSTEM;
+}
+
+static Verdict dmr_issue(Hook *hook, HookMachine *machine, IssueEvent *event) {
+  if (!is_duplicated(event)) return VERDICT_PASS;
+  if (find_slot(hook->own, machine, event->sm, event->warp, event->issue) == NO_SLOT) return VERDICT_STALL;
+  event->copies = 2;
+  return VERDICT_PASS;
+}
+
+// The third copy: a majority, or the end.
+static Verdict last_copy(const Held *held, HookMachine *machine, ResultEvent *event) {
+  SlotState state = tag_state(*held->tag);
+  bool good = (state == SLOT_ONE && same(held, 0, event)) || (state == SLOT_TWO && vote(held, event));
+  release(held, rows_of(event));
+  ++*(good ? machine->corrected : machine->detected);
+  return good ? VERDICT_FIXED : VERDICT_HALT;
+}
+
+static Verdict dmr_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
+  const Dmr *own = hook->own;
+  if (event->copies < 2) return VERDICT_PASS; // not one of ours
+  uint32_t slot = find_slot(own, machine, event->sm, event->warp, event->issue);
+  if (slot == NO_SLOT) { // faults in the buffer alone lead here
+    if (event->copy == 0) return VERDICT_HOLD;
+    ++*(event->copy == 1 ? machine->replayed : machine->detected);
+    return event->copy == 1 ? VERDICT_REPLAY : VERDICT_HALT;
+  }
+  Held held = held_at(own, machine, event->sm, slot);
+  if (event->copy >= 2) return last_copy(&held, machine, event);
+  if (event->copy == 0) {
+    hold(&held, 0, event);
+    set_state(&held, SLOT_ONE);
+    return VERDICT_HOLD;
+  }
+  bool first_is_there = tag_state(*held.tag) >= SLOT_ONE;
+  if (first_is_there && same(&held, 0, event)) {
+    release(&held, rows_of(event));
+    return VERDICT_PASS;
+  }
+  hold(&held, first_is_there ? 1 : 0, event);
+  set_state(&held, first_is_there ? SLOT_TWO : SLOT_ONE);
+  ++*machine->replayed;
+  return VERDICT_REPLAY;
+}
+
+// Nothing is under way when a launch begins: what a trap or a fault left behind goes.
+static Verdict dmr_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
+  const Dmr *own = hook->own;
+  (void)event;
+  for (uint32_t sm = 0; sm < own->sms; sm++) {
+    for (uint32_t slot = 0; slot < own->slots; slot++) {
+      Held held = held_at(own, machine, sm, slot);
+      if (*held.tag != 0) release(&held, HELD_ROWS);
+    }
+  }
+  return VERDICT_PASS;
+}
+
+static bool dmr_attach(Hook *hook, HookLayout *layout, Diags *diags) {
+  Dmr *own = hook->own;
+  own->sms = max_u32(hook_layout_shape(layout)->sms, 1);
+  Region tags = {.name = "dmr.tag",
+                 .title = "redundancy buffer",
+                 .unit = "entry",
+                 .meaning = "which instruction an entry holds",
+                 .dims = {{"sm", own->sms}, {"slot", own->slots}},
+                 .dim_count = 2,
+                 .units = 1,
+                 .bits = TAG_BITS,
+                 .unit_bytes = 8};
+  Region words = {.name = "dmr.mask",
+                  .title = "redundancy buffer",
+                  .unit = "word",
+                  .meaning = "lanes that executed, and predicate results",
+                  .dims = {{"sm", own->sms}, {"slot", own->slots}, {"copy", HELD_COPIES}},
+                  .dim_count = 3,
+                  .units = WORDS,
+                  .bits = 32,
+                  .unit_bytes = 4};
+  Region rows = {.name = "dmr.rows",
+                 .title = "redundancy buffer",
+                 .unit = "lane",
+                 .meaning = "result registers",
+                 .dims = {{"sm", own->sms}, {"slot", own->slots}, {"copy", HELD_COPIES}, {"row", HELD_ROWS}},
+                 .dim_count = 4,
+                 .units = WARP_LANES,
+                 .bits = 32,
+                 .unit_bytes = 4};
+  own->tags = hook_add_region(layout, &tags, diags);
+  if (own->tags == REGION_NONE) return false;
+  own->words = hook_add_region(layout, &words, diags);
+  own->rows = hook_add_region(layout, &rows, diags);
+  return own->words != REGION_NONE && own->rows != REGION_NONE;
+}
+
+Hook *dmr_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
+  static const char *const known[] = {"slots"};
+  uint64_t slots = DEFAULT_SLOTS;
+  for (uint32_t i = 0; i < arguments->count; i++) {
+    bool is_slots = strcmp(arguments->items[i].key, known[0]) == 0;
+    if (!is_slots) protect_unknown(arguments, arguments->items[i].key, known, COUNT_OF(known), diags);
+    if (!is_slots || !protect_number(arguments, &arguments->items[i], 1, MOST_SLOTS, &slots, diags)) return NULL;
+  }
+  Dmr *own = ARENA_NEW(arena, Dmr);
+  own->slots = (uint32_t)slots;
+  Hook *hook = ARENA_NEW(arena, Hook);
+  *hook = (Hook){.name = "dmr",
+                 .kind = HOOK_PROTECTION,
+                 .own = own,
+                 .attach = dmr_attach,
+                 .launch = dmr_launch,
+                 .issue = dmr_issue,
+                 .result = dmr_result,
+                 .next_cycle = UINT64_MAX};
+  return hook;
+}

@@ -1,0 +1,93 @@
+// The table of protections and how their text is read: NAME or NAME:ARGUMENT,ARGUMENT with key=value or a word alone.
+#include "protect/protect_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+typedef struct Scheme {
+  ProtectInfo info;
+  Hook *(*make)(const ProtectArguments *arguments, Arena *arena, Diags *diags);
+} Scheme;
+
+static const Scheme schemes[] = {
+    {{"none", "none", "no protection", "nothing", ""}, none_new},
+    {{"null", "null", "a hook that is told everything and changes nothing: what hooks alone cost", "nothing", ""}, null_new},
+    {{"dmr", "dmr[:slots=N]",
+      "full redundancy: every warp instruction issues twice in consecutive slots, results are compared at write-back, "
+      "a third issue and a vote repair",
+      "issue slots and unit time of the copies; N (32) instructions of an SM at a time in the holding buffer, more stall; comparison takes "
+      "no time",
+      "Tan and Fu, RISE, PACT 2012, sections 1 and 3: its baseline"},
+     dmr_new},
+    {{"secded", "secded:STRUCTURE,... | secded:all", "single errors of a cell's unit corrected, double errors detected, at every read",
+      "7 check bits per 32, 8 per 64, stored and themselves struck by faults; encoding and checking take no time",
+      "Hsiao, A Class of Optimal Minimum Odd-weight-column SEC-DED Codes, IBM J. R&D 14(4), 1970"},
+     secded_new},
+};
+const uint32_t protect_count = COUNT_OF(schemes);
+
+const ProtectInfo *protect_info(uint32_t index) { return &schemes[index].info; }
+
+void protections_list(Text *out) {
+  for (size_t i = 0; i < COUNT_OF(schemes); i++) {
+    const ProtectInfo *info = &schemes[i].info;
+    text_add(out, "%-34s %s\n%-34s cost: %s\n", info->usage, info->summary, "", info->cost);
+    if (info->source[0] != '\0') text_add(out, "%-34s %s\n", "", info->source);
+  }
+}
+
+bool protect_number(const ProtectArguments *arguments, const ProtectArgument *argument, uint64_t least, uint64_t most, uint64_t *value,
+                    Diags *diags) {
+  const char *word = argument->value == NULL ? "" : argument->value;
+  char *end;
+  errno = 0;
+  uint64_t number = strtoull(word, &end, 10);
+  bool whole = word[0] >= '0' && word[0] <= '9' && *end == '\0' && errno == 0;
+  if (!whole || number < least || number > most) {
+    return diags_add(diags, NULL, 0, 0, "%s: %s must be a whole number from %" PRIu64 " to %" PRIu64, arguments->text, argument->key, least,
+                     most);
+  }
+  *value = number;
+  return true;
+}
+
+bool protect_unknown(const ProtectArguments *arguments, const char *key, const char *const *known, uint32_t known_count, Diags *diags) {
+  const char *near = text_nearest(key, known, known_count);
+  if (near != NULL) return diags_add(diags, NULL, 0, 0, "%s: unknown option '%s'; did you mean '%s'?", arguments->text, key, near);
+  return diags_add(diags, NULL, 0, 0, "%s: unknown option '%s'", arguments->text, key);
+}
+
+static const Scheme *find_scheme(const char *text, const char *name, Diags *diags) {
+  const char *names[COUNT_OF(schemes)];
+  for (size_t i = 0; i < COUNT_OF(schemes); i++) {
+    names[i] = schemes[i].info.name;
+    if (strcmp(names[i], name) == 0) return &schemes[i];
+  }
+  const char *near = text_nearest(name, names, COUNT_OF(names));
+  if (near != NULL) {
+    diags_add(diags, NULL, 0, 0, "%s: there is no protection '%s'; did you mean '%s'?", text, name, near);
+  } else {
+    diags_add(diags, NULL, 0, 0, "%s: there is no protection '%s'; 'redoubt list protections' shows all", text, name);
+  }
+  return NULL;
+}
+
+Hook *protect_new(const char *text, Arena *arena, Diags *diags) {
+  size_t name_length = strcspn(text, ":");
+  const Scheme *scheme = find_scheme(text, arena_copy_text(arena, text, name_length), diags);
+  if (scheme == NULL) return NULL;
+  VEC(ProtectArgument) items = {0};
+  const char *rest = text[name_length] == ':' ? text + name_length + 1 : text + name_length;
+  while (*rest != '\0') {
+    size_t length = strcspn(rest, ",");
+    char *word = arena_copy_text(arena, rest, length);
+    char *equals = strchr(word, '=');
+    if (equals != NULL) *equals = '\0';
+    *VEC_PUSH(&items, arena) = (ProtectArgument){word, equals == NULL ? NULL : equals + 1};
+    rest += length;
+    if (*rest == ',') rest++;
+  }
+  ProtectArguments arguments = {arena_copy_text(arena, text, strlen(text)), items.items, items.count};
+  return scheme->make(&arguments, arena, diags);
+}

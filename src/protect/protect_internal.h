@@ -1,0 +1,28 @@
+// What the schemes' files share with protect.c: the arguments of a protection, cut apart.
+#ifndef REDOUBT_PROTECT_INTERNAL_H
+#define REDOUBT_PROTECT_INTERNAL_H
+
+#include "protect/protect.h"
+
+typedef struct ProtectArgument { // "key=value", or "key" alone with value NULL
+  const char *key, *value;
+} ProtectArgument;
+
+typedef struct ProtectArguments {
+  const char *text; // all of it, for messages
+  const ProtectArgument *items;
+  uint32_t count;
+} ProtectArguments;
+
+// A whole number in least..most; false with a diagnostic otherwise.
+bool protect_number(const ProtectArguments *arguments, const ProtectArgument *argument, uint64_t least, uint64_t most, uint64_t *value,
+                    Diags *diags);
+// For an argument that the scheme does not have; `known` are those it has. Always false.
+bool protect_unknown(const ProtectArguments *arguments, const char *key, const char *const *known, uint32_t known_count, Diags *diags);
+
+Hook *none_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
+Hook *null_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
+Hook *dmr_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
+Hook *secded_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
+
+#endif
