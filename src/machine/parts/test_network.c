@@ -270,6 +270,8 @@ typedef struct Traffic {
   uint16_t next_out[64][64], next_in[64][64];
 } Traffic;
 
+static bool carries_data(const Packet *packet) { return packet->kind != PACKET_READ && packet->kind != PACKET_WRITE_REPLY; }
+
 static Packet random_packet(Traffic *traffic, uint32_t source, uint32_t sink) {
   uint64_t bits = random_draw(traffic->seed, traffic->sent, 0);
   Packet packet = {.kind = (uint8_t)(PACKET_READ + bits % 6), .sm = (uint16_t)source, .partition = (uint16_t)sink};
@@ -277,7 +279,9 @@ static Packet random_packet(Traffic *traffic, uint32_t source, uint32_t sink) {
   packet.sent_at = traffic->sent;
   packet.address = bits & PHYSICAL_MASK;
   packet.bytes = bytes_from((uint32_t)(bits >> 8) % 128, (uint32_t)(bits >> 16) % 129);
-  for (uint32_t i = 0; i < LINE_WORDS; i++) packet.data[i] = (uint32_t)random_draw(traffic->seed, traffic->sent, i + 1);
+  for (uint32_t i = 0; i < LINE_WORDS && carries_data(&packet); i++) {
+    packet.data[i] = (uint32_t)random_draw(traffic->seed, traffic->sent, i + 1);
+  }
   traffic->sent++;
   return packet;
 }
@@ -288,7 +292,7 @@ static void check_arrival(Traffic *traffic, const Arrival *arrival) {
   assert_int_equal(packet->tag, traffic->next_in[packet->sm][arrival->sink]++); // in order, none twice, none left out
   assert_int_equal(packet->address, random_draw(traffic->seed, packet->sent_at, 0) & PHYSICAL_MASK);
   for (uint32_t i = 0; i < LINE_WORDS; i++) {
-    assert_int_equal(packet->data[i], (uint32_t)random_draw(traffic->seed, packet->sent_at, i + 1));
+    assert_int_equal(packet->data[i], carries_data(packet) ? (uint32_t)random_draw(traffic->seed, packet->sent_at, i + 1) : 0);
   }
 }
 
