@@ -138,13 +138,15 @@ bool ldst_has_room(const Simt *m, uint32_t sm, const Instr *instr); // ldst.c
 void ldst_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr);
 void ldst_cycle(Simt *m, uint32_t sm);
 bool ldst_reply(Simt *m, uint32_t sm, const Packet *packet);
-// Lanes that one transaction serves: the line and the bytes of it, by architecture (coalesce.c). *lanes: those served.
+// What one request serves, by architecture (coalesce.c).
 typedef struct Transaction {
-  uint64_t line; // physical, 128-byte aligned
-  ByteMask bytes;
+  uint64_t line;  // physical, 128-byte aligned
+  ByteMask bytes; // that the lanes use
+  ByteMask fetch; // that a read without a cache asks for: whole segments or sectors
   uint32_t lanes;
 } Transaction;
-Transaction coalesce_next(const Simt *m, const uint64_t address[WARP_LANES], uint32_t left, uint32_t lane_bytes, bool is_write);
+// The next request of the lanes in `left`, which is not empty; each lane's bytes are aligned to their number, a power of two.
+Transaction coalesce_next(const Simt *m, const uint64_t address[WARP_LANES], uint32_t left, uint32_t lane_bytes);
 uint32_t shared_conflicts(const Simt *m, const uint64_t address[WARP_LANES], uint32_t lanes, uint32_t lane_bytes); // passes, from 1
 // constant.c. True: the line of a constant operand or parameter load is in the cache; otherwise it has been asked for.
 bool constant_ready(Simt *m, uint32_t sm, uint32_t warp, uint32_t bank, uint32_t offset, uint32_t bytes);

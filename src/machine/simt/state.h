@@ -23,7 +23,7 @@ enum {
   SIMT_SOURCE_ROWS = 24,  // the most source registers of any instruction (wmma)
   SIMT_RESULT_ROWS = 8,   // the most result registers
   SIMT_FLIGHTS = 32,      // instructions of an SM between dispatch and write-back
-  SIMT_MEMORY_ROWS = 4,   // registers a load or store moves per lane
+  SIMT_MEMORY_ROWS = 8,   // registers a load or store moves per lane
   SIMT_GATHER_LINES = 64, // lines a texture or fragment instruction collects at a time
   SIMT_REPLIES = 8,       // packets from the interconnect that wait in an SM
   SIMT_CONSTANT_MSHRS = 4,
@@ -81,12 +81,14 @@ typedef struct SmState {
   uint32_t collect_next;              // round robin over collectors, for banks
   uint32_t memory_head, memory_count; // ring of memory instructions in program order that still make requests; see MemOp
   uint16_t memory_ring[128];
-  uint64_t sp_busy_until;               // some SP works until then (idle statistics)
-  uint64_t sp_partial;                  // bit s: SP s works for an instruction that leaves lanes idle
-  uint64_t collect_used;                // bit i: collector i holds an instruction
-  uint64_t collect_pending;             // bit i: and lacks operands
-  uint32_t collect_count, flight_count; // entries of the lists below
-  uint32_t flights_used;                // bit i: flight i holds an instruction
+  uint64_t memory_used[2], memory_done[2]; // bit i: memory instruction i is in use; its results are complete
+  uint64_t memory_stalled_at;              // cycle since which the head of the ring could not go on; 0: it can
+  uint64_t sp_busy_until;                  // some SP works until then (idle statistics)
+  uint64_t sp_partial;                     // bit s: SP s works for an instruction that leaves lanes idle
+  uint64_t collect_used;                   // bit i: collector i holds an instruction
+  uint64_t collect_pending;                // bit i: and lacks operands
+  uint32_t collect_count, flight_count;    // entries of the lists below
+  uint32_t flights_used;                   // bit i: flight i holds an instruction
   uint32_t spare;
   uint8_t collect_order[SIMT_MOST_COLLECTORS]; // collectors in use, oldest first
   uint8_t collect_port[SIMT_MOST_COLLECTORS];  // of each collector: the unit port it waits for, see execute.h
@@ -189,16 +191,25 @@ typedef enum MemStage {
   MEM_DONE,    // results complete; writes back from ready_at on
 } MemStage;
 
+// What a memory instruction does; see memop.h.
+typedef enum MemAction { ACTION_LOAD, ACTION_STORE, ACTION_ATOMIC } MemAction;
+
 // A load, store or atomic between dispatch and its last reply.
 typedef struct MemOp {
   Slot slot;
-  uint64_t ready_at;
-  uint64_t address[WARP_LANES];                // physical, or offset in shared memory
-  uint32_t stage, space;                       // MemStage, Space it has turned out to be in
-  uint32_t left;                               // lanes without a request yet
-  uint32_t outstanding;                        // replies awaited
-  uint32_t lane_bytes;                         // per lane
-  uint32_t conflict;                           // shared memory: passes left
+  uint64_t ready_at;               // address generation, then results
+  uint64_t address[WARP_LANES];    // physical; ADDRESS_SHARED and an offset in the SM's shared memory
+  uint32_t stage;                  // MemStage
+  uint32_t left;                   // lanes without a request yet
+  uint32_t part;                   // local memory: lanes whose current word has a request
+  uint32_t outstanding;            // replies awaited
+  uint16_t op, mods;               // row of isa.def and modifiers
+  uint8_t action;                  // MemAction
+  uint8_t element_bytes, elements; // per lane
+  uint8_t sign_extend;             // of elements smaller than a register
+  uint8_t word;                    // local memory: the current word of each lane's datum
+  uint8_t cached;                  // global loads look in the L1 data cache
+  uint8_t spare[6];
   uint32_t data[SIMT_MEMORY_ROWS][WARP_LANES]; // store: what it writes; load: what has come; atomic: operand b, then old values
   uint32_t other[2][WARP_LANES];               // atomic: operand c
 } MemOp;
