@@ -8,6 +8,7 @@ done | awk '
     below["isa"] = below["base"] " isa"
     below["program"] = below["isa"] " program"
     below["ptx"] = below["program"] " ptx"
+    below["sass"] = below["program"] " sass"
     below["config"] = below["program"] " config"
     below["hook"] = below["config"] " hook"
     below["machine"] = below["hook"] " sass machine"
