@@ -96,6 +96,12 @@ void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t slot);
 uint64_t dispatch_next(const Simt *m); // earliest cycle in which a block may go out; UINT64_MAX: none, or no room
 
 // ---- Front end -----------------------------------------------------------------------------------
+// Warps that wait need not be looked at each cycle: front_sleep notes why, front_awake that something has happened to them.
+static inline void front_sleep(Simt *m, uint32_t sm, uint32_t warp, IdleReason why) { m->at.sms[sm].waits[why] |= UINT64_C(1) << warp; }
+static inline void front_awake(Simt *m, uint32_t sm, uint64_t warps) {
+  for (uint32_t i = 0; i < IDLE_REASONS; i++) m->at.sms[sm].waits[i] &= ~warps;
+}
+void front_disturbed(Simt *m);          // somebody outside has changed the state (a flip): every SM looks at everything again
 void fetch_cycle(Simt *m, uint32_t sm); // fetch.c: one access of the instruction cache
 bool fetch_reply(Simt *m, uint32_t sm,
                  const Packet *packet); // a line has come; false: not now, it comes again next cycle (so for all replies)

@@ -47,6 +47,7 @@ typedef struct SimtCore {
   uint32_t trap_sm, trap_warp, trap_pc, trap_lane;
   uint64_t trap_address;
   uint32_t trap_space, trap_bytes;
+  uint64_t resident;      // blocks in all SMs
   uint64_t packets;       // requests without their reply: the interconnect rests when there are none
   uint64_t local_touched; // bytes of each warp's local memory, from its start, that may not be zero
 } SimtCore;
@@ -55,7 +56,7 @@ typedef struct SchedulerState {
   uint64_t active;      // two-level: the active set, bit = warp
   uint64_t ready_order; // frfs: bumps each time a warp becomes ready
   uint32_t last;        // warp that issued last
-  uint32_t spare;
+  uint32_t entered;     // two-level: warp that entered the active set last
 } SchedulerState;
 
 // Why no instruction issued: each cycle of each SM goes to one of these.
@@ -83,6 +84,12 @@ typedef struct SmState {
   uint16_t memory_ring[128];
   uint64_t memory_used[2], memory_done[2]; // bit i: memory instruction i is in use; its results are complete
   uint64_t memory_stalled_at;              // cycle since which the head of the ring could not go on; 0: it can
+  uint64_t slots;                          // bit s: block slot s is taken
+  uint64_t ending;                         // of them: all threads have ended, some of their accesses have not
+  uint64_t present;                        // bit w: entry w of the warp table holds a warp with living threads
+  uint64_t waits[IDLE_REASONS];            // of them, by reason: need not be looked at until front_awake
+  uint64_t fetch_wants;                    // warps with room in their buffer and no miss under way
+  uint64_t fetch_stalled;                  // of them: found no miss register
   uint64_t sp_busy_until;                  // some SP works until then (idle statistics)
   uint64_t sp_partial;                     // bit s: SP s works for an instruction that leaves lanes idle
   uint64_t collect_used;                   // bit i: collector i holds an instruction
@@ -103,7 +110,7 @@ typedef struct SimtWarp {
   uint8_t index;          // in its block
   uint8_t buffered;       // instructions in its buffer
   uint16_t register_base; // first row
-  uint8_t fetch_wait;     // an instruction miss or access is under way
+  uint8_t fetch_wait;     // an instruction miss is under way
   uint8_t waits_constant; // for a line of constant memory
   uint32_t fetch_pc;      // next to fetch
   uint32_t pending_lanes; // large-warp mode: lanes that still have to issue the current instruction
@@ -111,12 +118,15 @@ typedef struct SimtWarp {
   uint64_t next_issue_at; // control instructions take time
   uint64_t age;           // dispatch order of its block, then index
   uint64_t ready_since;   // frfs
-  uint64_t fetched_at;    // cycle the instructions under way arrive (hits)
+  uint64_t fetched_at;    // cycle the instructions under way arrive
   uint32_t loads, stores; // memory instructions and write packets without reply
   uint8_t replay;         // copies of the last instruction still to issue (hooks)
   uint8_t copy;           // number of the next copy
   uint8_t drain;          // waits until its loads and stores are done (fences, system calls)
-  uint8_t spare[5];
+  uint8_t head;           // ring of the instruction buffer: place of the oldest
+  uint8_t arriving;       // of the buffered: those that are there only from fetched_at on
+  uint8_t parts;          // large-warp mode: parts of its last divided instruction without results
+  uint8_t spare[2];
   uint8_t lane_of[WARP_LANES]; // hardware lane of thread i
 } SimtWarp;
 
