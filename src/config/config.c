@@ -162,16 +162,84 @@ static int on_value(void *context, const char *section, const char *name, const 
   return 1; // go on: every wrong line is reported
 }
 
-// Relations between parameters that no range of one of them can say.
+// ---- Relations between parameters that no range of one of them can say -------------------------
+
+typedef struct Relations {
+  const Spec *spec;
+  const char *file;
+  Diags *diags;
+  bool ok;
+} Relations;
+
+static void require(Relations *relations, bool holds, const char *key, uint64_t value, const char *rule) {
+  if (holds) return;
+  relations->ok = diags_add(relations->diags, relations->file, 0, 0, "%s = %" PRIu64 ": %s", key, value, rule);
+}
+
+static bool is_power_of_two(uint64_t value) { return value != 0 && (value & (value - 1)) == 0; }
+
+static bool is_line(uint64_t bytes) { return bytes == 32 || bytes == 64 || bytes == 128; }
+
+// A cache is sets * ways lines; `bytes` 0 = there is none.
+static void require_cache(Relations *relations, const char *name, uint64_t bytes, uint64_t ways, uint64_t line) {
+  if (bytes % (ways * line) == 0 || !is_line(line)) return; // a wrong line has been told already
+  relations->ok = diags_add(relations->diags, relations->file, 0, 0,
+                            "%s.bytes = %" PRIu64 ": must be a multiple of %" PRIu64 ": %s.ways (%" PRIu64 ") lines of %" PRIu64 " bytes",
+                            name, bytes, ways * line, name, ways, line);
+}
+
+static void require_line(Relations *relations, const char *key, uint64_t bytes) {
+  require(relations, is_line(bytes), key, bytes, "must be 32, 64 or 128");
+}
+
+enum { SIMT_WARP = 32, SIMT_MOST_THREADS = 64 * SIMT_WARP, SIMT_LINE = 128, SIMT_INSTRUCTION = 16 };
+
+static void check_simt_sm(Relations *relations) {
+  const Spec *spec = relations->spec;
+  require(relations, spec->sm_threads % SIMT_WARP == 0, "sm.threads", spec->sm_threads, "must be a multiple of 32, the warp size");
+  require(relations, spec->sm_threads <= SIMT_MOST_THREADS, "sm.threads", spec->sm_threads,
+          "the simt machine takes at most 2048 (64 warps)");
+  require(relations, spec->sm_registers % SIMT_WARP == 0, "sm.registers", spec->sm_registers, "must be a multiple of 32: rows of 32 lanes");
+  require(relations, SIMT_WARP % spec->sm_sp_lanes == 0, "sm.sp_lanes", spec->sm_sp_lanes, "must be 4, 8, 16 or 32");
+  require(relations, spec->sm_schedulers <= spec->sm_threads / SIMT_WARP, "sm.schedulers", spec->sm_schedulers,
+          "more than the SM has warps (sm.threads / 32)");
+  require(relations, spec->shared_banks == 16 || spec->shared_banks == 32, "shared.banks", spec->shared_banks, "must be 16 or 32");
+  require_line(relations, "icache.line", spec->icache_line);
+  require(relations, is_power_of_two(spec->front_fetch_bytes) && spec->front_fetch_bytes <= spec->icache_line, "front.fetch_bytes",
+          spec->front_fetch_bytes, "must be a power of two, at most icache.line");
+  require(relations, spec->front_decode <= spec->front_fetch_bytes / SIMT_INSTRUCTION, "front.decode", spec->front_decode,
+          "more than one fetch brings (front.fetch_bytes / 16)");
+  require(relations, spec->front_decode <= spec->front_buffer, "front.decode", spec->front_decode, "more than front.buffer holds");
+  require_cache(relations, "icache", spec->icache_bytes, spec->icache_ways, spec->icache_line);
+  require_cache(relations, "icache2", spec->icache2_bytes, spec->icache2_ways, spec->icache_line);
+  require_cache(relations, "constant", spec->constant_bytes, spec->constant_ways, SIMT_LINE);
+  require_cache(relations, "texture", spec->texture_bytes, spec->texture_ways, SIMT_LINE);
+  require_cache(relations, "l1d", spec->l1d_bytes, spec->l1d_ways, SIMT_LINE);
+  require_line(relations, "l1d.sector", spec->l1d_sector);
+}
+
+static void check_simt_memory(Relations *relations) {
+  const Spec *spec = relations->spec;
+  require_cache(relations, "l2", spec->l2_bytes, spec->l2_ways, SIMT_LINE);
+  require_line(relations, "l2.sector", spec->l2_sector);
+  require(relations, is_power_of_two(spec->dram_interleave), "dram.interleave", spec->dram_interleave, "must be a power of two");
+  require(relations, is_power_of_two(spec->dram_row), "dram.row", spec->dram_row, "must be a power of two");
+  require(relations, is_power_of_two(spec->dram_burst), "dram.burst", spec->dram_burst, "must be a power of two");
+  require(relations, spec->dram_rc >= spec->dram_ras, "dram.rc", spec->dram_rc, "less than dram.ras, which is part of it");
+}
+
 static bool check_relations(const Spec *spec, const char *file, Diags *diags) {
-  if ((spec->memory_granule & (spec->memory_granule - 1)) != 0) {
-    return diags_add(diags, file, 0, 0, "memory.granule = %" PRIu64 ": must be a power of two", spec->memory_granule);
-  }
+  Relations relations = {spec, file, diags, true};
+  require(&relations, is_power_of_two(spec->memory_granule), "memory.granule", spec->memory_granule, "must be a power of two");
   if (spec->block_shared > spec->sm_shared) {
-    return diags_add(diags, file, 0, 0, "block.shared = %" PRIu64 ": more than sm.shared (%" PRIu64 ")", spec->block_shared,
-                     spec->sm_shared);
+    relations.ok =
+        diags_add(diags, file, 0, 0, "block.shared = %" PRIu64 ": more than sm.shared (%" PRIu64 ")", spec->block_shared, spec->sm_shared);
   }
-  return true;
+  if (spec->machine_model == MODEL_SIMT) {
+    check_simt_sm(&relations);
+    check_simt_memory(&relations);
+  }
+  return relations.ok;
 }
 
 bool spec_check(const Spec *spec, const char *file, Diags *diags) { return check_relations(spec, file, diags); }

@@ -26,7 +26,7 @@ static const SetCase set_cases[] = {
     {"memory.bytes", "99999999999999999999", "memory.bytes = 99999999999999999999: not a whole number"},
     {"limit.instructions", "18446744073709551615", NULL},
     {"machine.model", "functional", NULL},
-    {"machine.model", "func", "machine.model = func: must be one of functional"},
+    {"machine.model", "func", "machine.model = func: must be one of functional|simt|flexgrip"},
     {"memory.byte", "1", "unknown parameter 'memory.byte'; did you mean 'memory.bytes'?"},
     {"zzzzzzzzzzzzzz", "1", "unknown parameter 'zzzzzzzzzzzzzz'; 'redoubt list params' shows all"},
 };
@@ -98,14 +98,71 @@ static void files_report_every_wrong_line(void **state) {
   arena_free(arena);
 }
 
+typedef struct RelationCase {
+  const char *key, *value;
+  const char *error; // of the SIMT machine with its defaults; NULL: accepted
+} RelationCase;
+
+static const RelationCase relation_cases[] = {
+    {"memory.granule", "3", "memory.granule = 3: must be a power of two"},
+    {"block.shared", "65537", "block.shared = 65537: more than sm.shared (65536)"},
+    {"sm.threads", "2048", NULL},
+    {"sm.threads", "2080", "sm.threads = 2080: the simt machine takes at most 2048 (64 warps)"},
+    {"sm.threads", "1000", "sm.threads = 1000: must be a multiple of 32, the warp size"},
+    {"sm.threads", "32", "sm.schedulers = 2: more than the SM has warps (sm.threads / 32)"},
+    {"sm.registers", "1056", NULL},
+    {"sm.registers", "1040", "sm.registers = 1040: must be a multiple of 32: rows of 32 lanes"},
+    {"sm.sp_lanes", "8", NULL},
+    {"sm.sp_lanes", "12", "sm.sp_lanes = 12: must be 4, 8, 16 or 32"},
+    {"shared.banks", "24", "shared.banks = 24: must be 16 or 32"},
+    {"icache.line", "96", "icache.line = 96: must be 32, 64 or 128"},
+    {"front.fetch_bytes", "48", "front.fetch_bytes = 48: must be a power of two, at most icache.line"},
+    {"front.fetch_bytes", "16", "front.decode = 2: more than one fetch brings (front.fetch_bytes / 16)"},
+    {"front.buffer", "1", "front.decode = 2: more than front.buffer holds"},
+    {"l1d.bytes", "0", NULL},
+    {"l1d.bytes", "16000", "l1d.bytes = 16000: must be a multiple of 512: l1d.ways (4) lines of 128 bytes"},
+    {"icache.bytes", "4100", "icache.bytes = 4100: must be a multiple of 512: icache.ways (4) lines of 128 bytes"},
+    {"icache2.bytes", "1", "icache2.bytes = 1: must be a multiple of 1024: icache2.ways (8) lines of 128 bytes"},
+    {"constant.ways", "3", "constant.bytes = 8192: must be a multiple of 384: constant.ways (3) lines of 128 bytes"},
+    {"texture.ways", "5", "texture.bytes = 12288: must be a multiple of 640: texture.ways (5) lines of 128 bytes"},
+    {"l2.bytes", "65537", "l2.bytes = 65537: must be a multiple of 1024: l2.ways (8) lines of 128 bytes"},
+    {"l1d.sector", "48", "l1d.sector = 48: must be 32, 64 or 128"},
+    {"l2.sector", "100", "l2.sector = 100: must be 32, 64 or 128"},
+    {"dram.interleave", "384", "dram.interleave = 384: must be a power of two"},
+    {"dram.row", "3000", "dram.row = 3000: must be a power of two"},
+    {"dram.burst", "24", "dram.burst = 24: must be a power of two"},
+    {"dram.rc", "20", "dram.rc = 20: less than dram.ras, which is part of it"},
+};
+
 static void relations_are_checked(void **state) {
+  (void)state;
+  for (size_t i = 0; i < COUNT_OF(relation_cases); i++) {
+    const RelationCase *test = &relation_cases[i];
+    Spec spec;
+    Diags diags = {0};
+    spec_default(&spec);
+    spec.machine_model = MODEL_SIMT;
+    assert_true(spec_check(&spec, NULL, &diags));
+    assert_true(spec_set(&spec, test->key, test->value, NULL, 0, &diags));
+    assert_int_equal(spec_check(&spec, NULL, &diags), test->error == NULL);
+    assert_int_equal(diags.count, test->error != NULL);
+    if (test->error != NULL) assert_string_equal(diags.items[0].text, test->error);
+    diags_free(&diags);
+  }
+}
+
+// The functional machine has no caches, so their shapes do not matter there.
+static void relations_belong_to_a_model(void **state) {
   (void)state;
   Spec spec;
   Diags diags = {0};
   spec_default(&spec);
+  spec.l1d_bytes = 16000;
   assert_true(spec_check(&spec, NULL, &diags));
-  spec.memory_granule = 3;
+  spec.machine_model = MODEL_SIMT;
+  spec.sm_registers = 1040;
   assert_false(spec_check(&spec, NULL, &diags));
+  assert_int_equal(diags.count, 2); // every one is reported
   diags_free(&diags);
 }
 
@@ -113,7 +170,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_are_checked),    cmocka_unit_test(values_arrive),
       cmocka_unit_test(builtin_machines_load), cmocka_unit_test(files_report_every_wrong_line),
-      cmocka_unit_test(relations_are_checked),
+      cmocka_unit_test(relations_are_checked), cmocka_unit_test(relations_belong_to_a_model),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
