@@ -14,50 +14,36 @@ void barrier_arrive(Block *block, uint32_t barrier, uint32_t expected, uint32_t 
   at->arrived[warp] |= lanes;
 }
 
-bool barrier_is_complete(const BlockLayout *layout, Block *block, uint32_t barrier) {
-  const Barrier *at = &block->barriers[barrier];
+bool barrier_is_complete(const BlockView *view, uint32_t barrier) {
+  const Barrier *at = &view->block->barriers[barrier];
   if (at->expected == 0) {
-    if (at->any < block->alive) return false;
-    for (uint32_t i = 0; i < layout->warps; i++) {
-      if ((block_warp(layout, block, i)->stack.alive & ~at->arrived[i]) != 0) return false;
+    if (at->any < view->block->alive) return false;
+    for (uint32_t i = 0; i < view->warps; i++) {
+      if ((view_warp(view, i)->stack.alive & ~at->arrived[i]) != 0) return false;
     }
     return true;
   }
   if (at->any >= at->expected) return true;
   uint32_t threads = 0;
-  for (uint32_t i = 0; i < layout->warps; i++) {
-    if (at->arrived[i] != 0) threads += count_bits(at->arrived[i] | ~block_warp(layout, block, i)->stack.alive);
+  for (uint32_t i = 0; i < view->warps; i++) {
+    if (at->arrived[i] != 0) threads += count_bits(at->arrived[i] | ~view_warp(view, i)->stack.alive);
   }
   return threads >= at->expected;
 }
 
-// What a reduction gives the lanes that waited: a count, or a predicate.
-static void give_result(Warp *warp, uint32_t *registers, const Instr *instr, uint32_t lanes, const Barrier *at) {
-  const OpInfo *info = &op_info[instr->op];
-  if (info->d == TYPE_u32 && instr->d[0] != REG_ZERO) {
-    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-      if ((lanes >> lane & 1) != 0) registers[instr->d[0] * WARP_LANES + lane] = at->holds;
-    }
-  }
-  if ((info->flags & OP_PRED_OUT) == 0) return;
-  bool result = instr->op == OP_BAR_RED_AND ? at->holds == at->any : at->holds > 0;
-  uint32_t value = result ? UINT32_MAX : 0;
-  for (unsigned k = 0; k < 2; k++) {
-    uint32_t *predicate = &warp->predicates[instr->pd[k] == PRED_TRUE ? PREDICATE_SINK : instr->pd[k]];
-    *predicate = (*predicate & ~lanes) | ((k == 0 ? value : ~value) & lanes);
-  }
-}
+bool barrier_holds(const Barrier *barrier, Op op) { return op == OP_BAR_RED_AND ? barrier->holds == barrier->any : barrier->holds > 0; }
 
-void barrier_release(const BlockLayout *layout, Block *block, uint32_t barrier, const Instr *decoded) {
-  Barrier *at = &block->barriers[barrier];
-  for (uint32_t w = 0; w < layout->warps; w++) {
+void barrier_release(const BlockView *view, uint32_t barrier) {
+  Barrier *at = &view->block->barriers[barrier];
+  for (uint32_t w = 0; w < view->warps; w++) {
     if (at->arrived[w] == 0) continue;
-    Warp *warp = block_warp(layout, block, w);
-    SimtEntry *entries = block_entries(layout, block, w);
-    for (uint32_t i = 0; i < warp->stack.depth; i++) {
+    Warp *warp = view_warp(view, w);
+    SimtEntry *entries = view_entries(view, w);
+    uint32_t depth = min_u32(warp->stack.depth, warp->stack.capacity);
+    for (uint32_t i = 0; i < depth; i++) {
       SimtEntry *entry = &entries[i];
       if (entry->state != ENTRY_AT_BARRIER || entry->place != barrier) continue;
-      give_result(warp, block_registers(layout, block, w), &decoded[entry->pc], entry->mask, at);
+      view->give(view->context, w, entry, at);
       entry->state = ENTRY_READY;
       entry->pc++;
       warp->waits = false;
@@ -66,13 +52,13 @@ void barrier_release(const BlockLayout *layout, Block *block, uint32_t barrier, 
     at->arrived[w] = 0;
   }
   at->expected = at->holds = at->any = 0;
-  block->waiting--;
-  block->barrier_count++;
+  view->block->waiting--;
+  view->block->barrier_count++;
 }
 
-void barrier_recheck(const BlockLayout *layout, Block *block, const Instr *decoded) {
-  for (uint32_t barrier = 0; barrier < BLOCK_BARRIERS && block->waiting > 0; barrier++) {
-    if (block->barriers[barrier].any == 0) continue;
-    if (barrier_is_complete(layout, block, barrier)) barrier_release(layout, block, barrier, decoded);
+void barrier_recheck(const BlockView *view) {
+  for (uint32_t barrier = 0; barrier < BLOCK_BARRIERS && view->block->waiting > 0; barrier++) {
+    if (view->block->barriers[barrier].any == 0) continue;
+    if (barrier_is_complete(view, barrier)) barrier_release(view, barrier);
   }
 }

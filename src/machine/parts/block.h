@@ -1,6 +1,6 @@
 // The state of one resident block: warps, registers, SIMT stacks, barriers, shared and local memory.
 // One pointer-free stretch of bytes, laid out once per launch, so that it can be copied, set aside
-// and hashed as it is; BlockView gives typed pointers into it.
+// and hashed as it is; the block_ functions give typed pointers into it.
 #ifndef REDOUBT_PARTS_BLOCK_H
 #define REDOUBT_PARTS_BLOCK_H
 
@@ -74,12 +74,35 @@ static inline uint8_t *block_local(const BlockLayout *layout, Block *block, uint
 // held another block of the same layout.
 void block_start(const BlockLayout *layout, Block *block, const Launch *launch, uint64_t linear);
 
+// ---- Barriers ------------------------------------------------------------------------------------
+// How barriers reach the warps of a block, wherever a machine keeps them: warp i is `warp` + i strides, and so on.
+typedef struct BlockView {
+  Block *block;
+  uint32_t warps;
+  Warp *warp;
+  size_t warp_bytes; // from one to the next
+  SimtEntry *entries;
+  size_t entries_bytes;
+  // The reduction at `entry` gives its lanes their results; barrier_holds says which. The entry still has the barrier's pc.
+  void (*give)(void *context, uint32_t warp, const SimtEntry *entry, const Barrier *barrier);
+  void *context;
+} BlockView;
+
+static inline Warp *view_warp(const BlockView *view, uint32_t warp) {
+  return (Warp *)(void *)((uint8_t *)view->warp + warp * view->warp_bytes);
+}
+static inline SimtEntry *view_entries(const BlockView *view, uint32_t warp) {
+  return (SimtEntry *)(void *)((uint8_t *)view->entries + warp * view->entries_bytes);
+}
+
 // `lanes` of a warp arrive at a barrier; `holds` are those whose predicate holds.
 void barrier_arrive(Block *block, uint32_t barrier, uint32_t expected, uint32_t warp, uint32_t lanes, uint32_t holds);
-bool barrier_is_complete(const BlockLayout *layout, Block *block, uint32_t barrier);
-// Lets everyone who waits there go on, with the results of reductions. `decoded` are the program's instructions.
-void barrier_release(const BlockLayout *layout, Block *block, uint32_t barrier, const Instr *decoded);
+bool barrier_is_complete(const BlockView *view, uint32_t barrier);
+// Lets everyone who waits there go on, with the results of reductions.
+void barrier_release(const BlockView *view, uint32_t barrier);
 // After threads have ended: releases every barrier that waits for all and now has them.
-void barrier_recheck(const BlockLayout *layout, Block *block, const Instr *decoded);
+void barrier_recheck(const BlockView *view);
+// What a reduction with a predicate as its result gives.
+bool barrier_holds(const Barrier *barrier, Op op);
 
 #endif

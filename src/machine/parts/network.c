@@ -138,12 +138,11 @@ typedef struct Round { // one cycle's arbitration
   uint16_t winner[NETWORK_MOST_BUFFERS]; // of each wanted link: the buffer
 } Round;
 
-// Round robin: how far behind the link's turn an input stands; the least goes first.
+// Round robin: how far behind the link's turn an input stands; the least goes first. A flipped `next` only makes another first once.
 static uint32_t turn(const Network *network, uint32_t link, uint32_t buffer) {
   bool crossbar = network->shape->kind == NETWORK_CROSSBAR;
   uint32_t inputs = crossbar ? network->shape->sources : MESH_PORTS, input = crossbar ? buffer : buffer % MESH_PORTS;
   uint32_t first = network->buffers[link].next;
-  if (first >= inputs) first %= inputs;
   return input >= first ? input - first : input + inputs - first;
 }
 

@@ -129,12 +129,13 @@ static void row_cycle_time(void **state) {
   (void)state;
   for (uint32_t longer = 0; longer < 2; longer++) {
     DramShape shape = plain_shape();
-    if (longer == 1) shape.t_rc += 3 * DRAM_TIME_SCALE; // RAS + RP = 39; now tRC 43 decides
+    uint64_t row_cycle = longer == 1 ? RC : RAS; // RAS + RP = 39: tRC decides, or does not
+    shape.t_rc = (uint32_t)row_cycle * DRAM_TIME_SCALE;
     Rig *rig = rig_new(shape);
     ask(rig, (Ask){.bank = 1, .row = 1, .bytes = 32}, 0);
     ask(rig, (Ask){.bank = 1, .row = 2, .bytes = 32}, 1);
     run_to(rig, 200);
-    uint64_t activate = max_u64(RAS + RP, RC + 3 * longer);
+    uint64_t activate = max_u64(RAS + RP, row_cycle);
     assert_int_equal(rig->at[1], activate + RCD + CL + BURST + LATENCY);
     free(rig);
   }
@@ -219,6 +220,37 @@ static void hits_overtake(void **state) {
     assert_int_equal(rig->controller.row_hits, policy == DRAM_FR_FCFS ? 1 : 0);
     free(rig);
   }
+}
+
+// A row stays open while anybody wants it, though an older request wants another row of the bank and could have it.
+static void open_rows_are_used_up(void **state) {
+  (void)state;
+  Rig *rig = rig_new(plain_shape());
+  ask(rig, (Ask){.bank = 2, .row = 1, .bytes = 32}, 0);
+  run_to(rig, 100);
+  ask(rig, (Ask){.bank = 2, .row = 2, .bytes = 32}, 1);
+  for (uint16_t i = 2; i < 6; i++) ask(rig, (Ask){.bank = 2, .row = 1, .column = 128u * i, .bytes = 32}, i);
+  run_to(rig, 400);
+  const uint16_t expected[] = {0, 2, 3, 4, 5, 1};
+  assert_memory_equal(rig->tag, expected, sizeof expected);
+  assert_int_equal(rig->controller.row_hits, 4);
+  free(rig);
+}
+
+// Commands may fall between core cycles: two halves make a whole.
+static void commands_between_cycles(void **state) {
+  (void)state;
+  DramShape shape = plain_shape();
+  shape.t_rp += DRAM_TIME_SCALE / 2;
+  shape.t_rcd += DRAM_TIME_SCALE / 2;
+  Rig *rig = rig_new(shape);
+  ask(rig, (Ask){.bank = 3, .row = 5, .bytes = 32}, 0);
+  run_to(rig, 100);
+  assert_int_equal(rig->at[0], RCD + 1 + CL + BURST + LATENCY); // half a cycle is rounded up at the end
+  ask(rig, (Ask){.bank = 3, .row = 6, .bytes = 32}, 1);
+  run_to(rig, 200);
+  assert_int_equal(rig->at[1], 100 + RP + RCD + 1 + CL + BURST + LATENCY);
+  free(rig);
 }
 
 // While a read must wait for the bus to turn round, younger writes to open rows go on; not one to the same line.
@@ -424,6 +456,8 @@ int main(void) {
       cmocka_unit_test(writes),
       cmocka_unit_test(clocks_do_not_cost_bandwidth),
       cmocka_unit_test(hits_overtake),
+      cmocka_unit_test(open_rows_are_used_up),
+      cmocka_unit_test(commands_between_cycles),
       cmocka_unit_test(same_line_keeps_order),
       cmocka_unit_test(queue_of_n),
       cmocka_unit_test(refused_requests_stay),
