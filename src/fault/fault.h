@@ -1,0 +1,48 @@
+// Faults: what breaks, where, when, and how. One file per model; each makes a Hook that strikes the machine's
+// cells at its time. Text form, as users write it and journals keep it:
+//
+//   MODEL:SITE@CYCLE            flip:rf[sm=3,warp=5,reg=12,lane=7,bit=4]@12345
+//   MODEL:SITE@FROM-TO          stuck1:rf[sm=0,reg=3,lane=1,bit=0]@0-   (an open end: for ever)
+//   MODEL(ARGUMENTS):SITE@...   adjacent(3):shared[...]@99   random(4):l2[...]@99   duty(100,900):...@0-
+//
+// `rf` takes either reg=row of the SM, or warp= and reg= of that warp in the launch that runs at that cycle.
+#ifndef REDOUBT_FAULT_H
+#define REDOUBT_FAULT_H
+
+#include "hook/hook.h"
+
+typedef enum FaultModel {
+#define MODEL(id, name, arguments, permanent, summary) FAULT_##id,
+#include "fault/fault.def"
+#undef MODEL
+  FAULT_MODELS
+} FaultModel;
+typedef struct FaultModelInfo {
+  const char *name, *arguments, *summary;
+  bool permanent; // lasts until its end, which may be never
+} FaultModelInfo;
+extern const FaultModelInfo fault_models[FAULT_MODELS];
+
+enum { FAULT_MAX_BITS = 64, FAULT_NO_WARP = 0xFFFFFFFF };
+
+// Plain data: a journal row. Sites of one fault lie in one row of cells, but for the warp-wide model.
+typedef struct Fault {
+  FaultModel model;
+  Site site;             // the first bit
+  uint32_t warp;         // rf: site.row counts within this warp's registers; FAULT_NO_WARP: within the SM
+  uint64_t from, to;     // cycles; to = UINT64_MAX: for ever; transients: to = from
+  uint64_t arguments[2]; // by model: number of bits; on and off times
+  uint64_t seed;         // of what the model draws itself (random bits)
+} Fault;
+
+bool fault_parse(const RegionTable *regions, const char *text, Fault *fault, Diags *diags);
+void fault_format(const RegionTable *regions, const Fault *fault, Text *out);
+// Every bit that the fault strikes; at most FAULT_MAX_BITS, all inside the region.
+uint32_t fault_bits(const RegionTable *regions, const HookMachine *machine, const Fault *fault, Site bits[FAULT_MAX_BITS]);
+
+// The hook that makes it happen; lives in the arena.
+Hook *fault_hook(Arena *arena, const Fault *fault);
+// Strikes now, whatever the fault's time: campaigns that have chosen the moment themselves.
+void fault_strike(const HookMachine *machine, const Fault *fault);
+
+#endif
