@@ -1,0 +1,167 @@
+// Operand collectors: an instruction waits here until its source registers have been read.
+//
+// The register file has banks; row r of the file is in bank r % banks, and a bank gives one row of 32 lanes a cycle. Collectors are
+// served round robin, each from as many banks as are free. Immediates, constants, RZ and implied masks need no bank.
+// In large-warp mode the lanes of a row are addressed one by one, so a packed instruction reads rows of several warps in one
+// access (Narasiman et al., MICRO 2011, section 3.2).
+//
+// Invariants: collect_order lists the collectors of collect_used, oldest first; a collector not in it is all zeros, but for what
+// faults have done to its rows; pending is 0 for collectors outside collect_pending.
+#include "machine/simt/execute.h"
+#include "machine/simt/operand.h"
+
+enum { INJECTABLE_ROWS = 3 }; // collector, collector.b, collector.c of state.def
+
+bool collect_has_room(const Simt *m, uint32_t sm, const Instr *instr) {
+  if (m->at.sms[sm].collect_count >= m->dims.collectors) return false;
+  switch (port_of(instr)) {
+  case PORT_LDST: return ldst_has_room(m, sm, instr);
+  case PORT_GATHER: return gather_has_room(m, sm, instr);
+  default: return true;
+  }
+}
+
+// ---- Taking an instruction -------------------------------------------------------------------------
+
+static uint32_t place_new(Simt *m, uint32_t sm, Port port) {
+  SmState *state = &m->at.sms[sm];
+  ASSERT(state->collect_count < m->dims.collectors);
+  uint32_t index = (uint32_t)__builtin_ctzll(~state->collect_used);
+  state->collect_used |= UINT64_C(1) << index;
+  state->collect_order[state->collect_count++] = (uint8_t)index;
+  state->collect_port[index] = (uint8_t)port;
+  return index;
+}
+
+static void fill_row(Collector *collector, unsigned row, uint32_t value) {
+  collector->source[row] = SOURCE_NONE;
+  for (unsigned lane = 0; lane < WARP_LANES; lane++) collector->row[row][lane] = value;
+}
+
+// The value of the slot that an immediate or a constant stands for; it has at most two registers.
+static uint64_t selected_value(Simt *m, uint32_t sm, const Instr *instr, unsigned slot) {
+  TypeId type = operand_type(&op_info[instr->op], slot);
+  if (instr->select < SELECT_CONST_A) return imm_value(type, instr->imm);
+  return constant_value(m, sm, instr->imm >> 24, instr->imm & 0xFFFFFF, (type_info[type].bits + 7u) / 8u);
+}
+
+static void take_register(Simt *m, uint32_t sm, Collector *collector, unsigned row, uint32_t number) {
+  bool packed = collector->slot.packed != 0;
+  collector->source[row] = (uint16_t)(packed ? number : register_row(m, sm, collector->slot.warp, number));
+  collector->pending |= 1u << row;
+}
+
+static void take_sources(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
+  OperandRows at = operand_sources(instr);
+  unsigned selected = operand_selected(instr), ones = operand_full_mask(instr);
+  collector->rows = at.rows;
+  for (unsigned slot = 0; slot < OPERAND_SLOTS; slot++) {
+    if (at.count[slot] == 0) continue;
+    uint8_t number = operand_register(instr, slot);
+    uint64_t value = slot == ones ? UINT32_MAX : slot == selected ? selected_value(m, sm, instr, slot) : 0;
+    bool is_register = slot != ones && slot != selected && number != REG_ZERO;
+    for (unsigned k = 0; k < at.count[slot]; k++) {
+      if (is_register) take_register(m, sm, collector, at.first[slot] + k, number + k);
+      else fill_row(collector, at.first[slot] + k, k < 2 ? (uint32_t)(value >> 32 * k) : 0);
+    }
+  }
+}
+
+void collect_take(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr) {
+  uint32_t index = place_new(m, sm, port_of(instr));
+  Collector *collector = collector_at(m, sm, index);
+  Kind kind = op_info[instr->op].kind;
+  collector->slot = *slot;
+  collector->slot.valid = 1;
+  collector->whole = kind == KIND_WARP || kind == KIND_MATRIX;
+  take_sources(m, sm, collector, instr);
+  if (collector->pending != 0) m->at.sms[sm].collect_pending |= UINT64_C(1) << index;
+  sm_wake(m, sm, simt_now(m) + 1);
+}
+
+bool collect_again(Simt *m, uint32_t sm, const Slot *slot, const FlightOperands *operands, uint32_t rows) {
+  if (m->at.sms[sm].collect_count >= m->dims.collectors) return false;
+  Instr scratch;
+  const Instr *instr = simt_decode(m, slot->pc, slot->word, &scratch);
+  Collector *collector = collector_at(m, sm, place_new(m, sm, instr == NULL ? PORT_NONE : port_of(instr)));
+  collector->slot = *slot;
+  collector->rows = (uint16_t)rows;
+  for (uint32_t row = 0; row < rows; row++) collector->source[row] = SOURCE_NONE;
+  memcpy(collector->row, operands->row, rows * sizeof operands->row[0]);
+  sm_wake(m, sm, simt_now(m) + 1);
+  return true;
+}
+
+void collect_release(Simt *m, uint32_t sm, uint32_t place) {
+  SmState *state = &m->at.sms[sm];
+  uint32_t index = state->collect_order[place];
+  Collector *collector = collector_at(m, sm, index);
+  uint32_t rows = max_u32(collector->rows, INJECTABLE_ROWS);
+  state->collect_used &= ~(UINT64_C(1) << index);
+  state->collect_port[index] = 0;
+  state->collect_count--;
+  memmove(&state->collect_order[place], &state->collect_order[place + 1], state->collect_count - place);
+  state->collect_order[state->collect_count] = 0;
+  memset(collector, 0, offsetof(Collector, row) + rows * sizeof collector->row[0]);
+}
+
+// ---- Reading the register file -----------------------------------------------------------------------
+
+static void read_row(Simt *m, uint32_t sm, Collector *collector, unsigned row) {
+  uint32_t number = collector->source[row];
+  RegisterRow *from = register_at(m, sm, number);
+  uint32_t lanes = collector->whole != 0 ? UINT32_MAX : collector->slot.mask;
+  cells_read(m, REGION_RF, (uint64_t)sm * m->dims.register_rows + number, lanes, from->lane);
+  memcpy(collector->row[row], from->lane, sizeof from->lane);
+  simt_count(m, STAT_REGISTER_READS, 1);
+}
+
+// Large-warp mode: each lane from the row of its own warp.
+static void read_packed(Simt *m, uint32_t sm, Collector *collector, unsigned row) {
+  const Slot *slot = &collector->slot;
+  for (uint32_t left = slot->mask; left != 0;) {
+    uint32_t lanes = lanes_of_same_warp(slot, left);
+    uint32_t number = register_row(m, sm, slot->warp_of[__builtin_ctz(lanes)], collector->source[row]);
+    RegisterRow *from = register_at(m, sm, number);
+    cells_read(m, REGION_RF, (uint64_t)sm * m->dims.register_rows + number, lanes, from->lane);
+    simt_count(m, STAT_REGISTER_READS, 1);
+    left &= ~lanes;
+    for (; lanes != 0; lanes &= lanes - 1) {
+      unsigned lane = (unsigned)__builtin_ctz(lanes);
+      collector->row[row][lane] = from->lane[lane];
+    }
+  }
+}
+
+// Reads what the banks that are still free can give; *taken are those that are not.
+static void serve(Simt *m, uint32_t sm, uint32_t index, uint64_t *taken) {
+  Collector *collector = collector_at(m, sm, index);
+  uint32_t banks = (uint32_t)m->spec->collector_banks;
+  for (uint32_t left = collector->pending; left != 0; left &= left - 1) {
+    unsigned row = (unsigned)__builtin_ctz(left);
+    bool packed = collector->slot.packed != 0;
+    uint32_t number = packed ? register_row(m, sm, collector->slot.warp, collector->source[row]) : collector->source[row];
+    uint64_t bank = UINT64_C(1) << number % banks;
+    if ((*taken & bank) != 0) {
+      simt_count(m, STAT_REGISTER_CONFLICTS, 1);
+      continue;
+    }
+    *taken |= bank;
+    if (packed) read_packed(m, sm, collector, row);
+    else read_row(m, sm, collector, row);
+    collector->pending &= ~(1u << row);
+  }
+  if (collector->pending == 0) m->at.sms[sm].collect_pending &= ~(UINT64_C(1) << index);
+}
+
+void collect_cycle(Simt *m, uint32_t sm) {
+  SmState *state = &m->at.sms[sm];
+  if (state->collect_pending == 0) return;
+  uint64_t from_next = state->collect_pending >> state->collect_next << state->collect_next;
+  uint64_t before_next = state->collect_pending & ~from_next, taken = 0;
+  uint32_t first = (uint32_t)__builtin_ctzll(from_next != 0 ? from_next : before_next);
+  for (; from_next != 0; from_next &= from_next - 1) serve(m, sm, (uint32_t)__builtin_ctzll(from_next), &taken);
+  for (; before_next != 0; before_next &= before_next - 1) serve(m, sm, (uint32_t)__builtin_ctzll(before_next), &taken);
+  state->collect_next = (first + 1) % m->dims.collectors;
+  sm_wake(m, sm, simt_now(m) + 1);
+}

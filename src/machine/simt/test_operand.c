@@ -1,0 +1,75 @@
+// Operand layouts of every row and modifier against op_operands, the one place that knows what a row uses.
+#include "machine/simt/operand.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void check_layout(Op op, uint16_t mods) {
+  Instr instr = instr_rest(op);
+  instr.mods = mods;
+  OperandRows sources = operand_sources(&instr), results = operand_results(&instr);
+  OperandUse uses[MAX_OPERANDS];
+  unsigned count = op_operands(op, mods, SELECT_REGISTERS, uses), read = 0, written = 0, predicates = 0;
+  for (unsigned i = 0; i < count; i++) {
+    if (uses[i].slot >= SLOT_PD && uses[i].slot < SLOT_PS) predicates |= 1u << (uses[i].slot - SLOT_PD);
+    if (uses[i].predicate || uses[i].slot >= OPERAND_SLOTS) continue;
+    const OperandRows *at = uses[i].written ? &results : &sources;
+    unsigned *rows = uses[i].written ? &written : &read;
+    assert_int_equal(at->first[uses[i].slot], *rows);
+    assert_int_equal(at->count[uses[i].slot], uses[i].registers);
+    *rows += uses[i].registers;
+  }
+  if (operand_full_mask(&instr) < OPERAND_SLOTS) {
+    assert_int_equal(sources.first[operand_full_mask(&instr)], read);
+    assert_int_equal(sources.count[operand_full_mask(&instr)], 1);
+    read++;
+  }
+  assert_int_equal(sources.rows, read);
+  assert_int_equal(results.rows, written);
+  assert_int_equal(operand_predicates(&op_info[op]), predicates);
+  assert_true(read <= SIMT_SOURCE_ROWS);
+  assert_true(written <= SIMT_RESULT_ROWS);
+}
+
+static void layouts_agree_with_the_table(void **state) {
+  (void)state;
+  for (unsigned op = 0; op < OP_COUNT; op++) {
+    for (uint32_t mods = 0; mods < 1u << 12; mods++) {
+      if ((mods & ~(uint32_t)op_legal_mods((Op)op)) == 0) check_layout((Op)op, (uint16_t)mods);
+    }
+  }
+}
+
+static void selected_slot_follows_the_select_field(void **state) {
+  (void)state;
+  Instr instr = instr_rest(OP_MAD_LO_B32);
+  assert_int_equal(operand_selected(&instr), OPERAND_SLOTS);
+  const unsigned slots[SELECT_COUNT] = {OPERAND_SLOTS, SLOT_A, SLOT_B, SLOT_C, SLOT_A, SLOT_B, SLOT_C};
+  for (unsigned select = 1; select < SELECT_COUNT; select++) {
+    instr.select = (uint8_t)select;
+    assert_int_equal(operand_selected(&instr), slots[select]);
+  }
+}
+
+static void registers_beyond_the_kernels_are_impossible(void **state) {
+  (void)state;
+  Instr instr = instr_rest(OP_ADD_RN_F64);
+  instr.d[0] = 6, instr.a = 0, instr.b = REG_ZERO;
+  assert_true(operand_is_possible(&instr, 8));
+  assert_false(operand_is_possible(&instr, 7)); // R6 and R7
+  instr.d[0] = 2, instr.b = 8;
+  assert_false(operand_is_possible(&instr, 8));
+  assert_true(operand_is_possible(&instr, 10));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(layouts_agree_with_the_table),
+      cmocka_unit_test(selected_slot_follows_the_select_field),
+      cmocka_unit_test(registers_beyond_the_kernels_are_impossible),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
