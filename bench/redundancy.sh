@@ -17,7 +17,7 @@ figures() { # workload options...: cycles, fully idle, partly idle and all SM cy
     END { printf "%d %.4f %.4f %.4f %.4f\n", cycles, full / all, partial / all, full ? memory / full : 0, full ? empty / full : 0 }'
 }
 
-for workload in $("$redoubt" list workloads | awk 'NR > 1 { print $1 }'); do
+for workload in $("$redoubt" list workloads | awk '/^[a-z]/ { print $1 }'); do
   echo "$workload $(figures "$workload") $(figures "$workload" --protect dmr)"
 done | awk '
   BEGIN { printf "%-14s %10s %10s %9s %10s %12s %10s %10s\n", "workload", "cycles", "with DMR", "slowdown", "fully idle", "partly idle", "of memory", "of balance" }

@@ -184,16 +184,14 @@ static void trap_hang(Simt *m) {
 
 bool machine_run(Machine *machine, uint64_t until) {
   Simt *m = &machine->simt;
-  SimtCore *core = m->at.core;
-  uint64_t next_progress = (core->cycle | (PROGRESS_CYCLES - 1)) + 1;
+  uint64_t next_progress = (simt_now(m) | (PROGRESS_CYCLES - 1)) + 1;
   if (m->blocks_per_sm == 0 && !is_over(m)) trap_hang(m);
-  while (!is_over(m) && core->cycle < until) {
-    uint64_t next = machine_cycle(m);
+  while (!is_over(m) && simt_now(m) < until) {
+    uint64_t next = machine_cycle(m); // hooks may move the block: nothing here points into it across the call
     if (next == UINT64_MAX && !is_over(m)) trap_hang(m);
-    if (is_over(m)) core->cycle++;
-    else core->cycle = min_u64(next, until);
-    if (core->cycle < next_progress || m->environment->progress == NULL) continue;
-    next_progress = (core->cycle | (PROGRESS_CYCLES - 1)) + 1;
+    m->at.core->cycle = is_over(m) ? simt_now(m) + 1 : min_u64(next, until);
+    if (simt_now(m) < next_progress || m->environment->progress == NULL) continue;
+    next_progress = (simt_now(m) | (PROGRESS_CYCLES - 1)) + 1;
     if (!m->environment->progress(m->environment->progress_context, m->at.stats)) simt_trap(m, 0, 0, 0, TRAP_STOPPED, 0);
   }
   return is_over(m);
