@@ -135,9 +135,10 @@ void collect_cycle(Simt *m, uint32_t sm); // reads register banks
 void execute_cycle(Simt *m, uint32_t sm);
 // writeback.c: results whose time has come go to the register file and predicates.
 void writeback_cycle(Simt *m, uint32_t sm);
-// Writes result rows of any instruction: hooks, register file, scoreboard, commit. False: a hook holds or replays it.
-bool writeback_rows(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint32_t (*rows)[WARP_LANES], uint32_t row_count,
-                    uint32_t *predicates);
+// Writes result rows and predicates (NULL: none) of any instruction: register file, scoreboard, commit. `slot` is the pipeline's own,
+// not a copy. Memory instructions have shown hooks their addresses; what other units compute hooks see before this.
+void writeback_rows(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, uint32_t (*rows)[WARP_LANES], uint32_t row_count,
+                    const uint32_t *predicates);
 
 // ---- Memory pipeline of an SM -------------------------------------------------------------------------
 bool ldst_has_room(const Simt *m, uint32_t sm, const Instr *instr); // ldst.c

@@ -1,0 +1,239 @@
+// Units: complete instructions leave their collector, oldest first, for a unit that can begin one; the result enters a latch and
+// waits there until its latency is over (writeback.c).
+//
+// An SP serves integer, logic and single precision; an instruction may take any, and prefers the one of its warp's number. The
+// special function, double-precision and tensor units are one each. Memory instructions leave in the order in which they were
+// issued, so that what one warp stores before a barrier another finds after it.
+//
+// Invariant: flight_queue lists the flights of flights_used by done_at, equal times by dispatch.
+#include "machine/simt/execute.h"
+#include "machine/parts/special.h"
+#include "machine/simt/operand.h"
+
+Port port_of(const Instr *instr) {
+  const OpInfo *info = &op_info[instr->op];
+  switch (info->kind) {
+  case KIND_LOAD:
+  case KIND_STORE:
+  case KIND_ATOMIC: return PORT_LDST;
+  case KIND_TEXTURE: return PORT_GATHER;
+  case KIND_MATRIX:
+    if (info->space != SPACE_NONE) return PORT_GATHER;
+    break;
+  case KIND_ALU:
+  case KIND_WARP:
+  case KIND_SREG: break;
+  default: return PORT_NONE;
+  }
+  switch (info->unit) {
+  case UNIT_SFU: return PORT_SFU;
+  case UNIT_FP64: return PORT_FP64;
+  case UNIT_TENSOR: return PORT_TENSOR;
+  default: return PORT_SP;
+  }
+}
+
+// ---- What units compute ------------------------------------------------------------------------------
+
+static uint64_t nanoseconds(const Simt *m) {
+  uint64_t now = simt_now(m), khz = m->spec->clock_core_khz;
+  return now / khz * 1000000 + now % khz * 1000000 / khz;
+}
+
+static void read_special(const Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, Flight *flight) {
+  for (uint32_t left = slot->mask; left != 0;) {
+    uint32_t lanes = slot->packed != 0 ? lanes_of_same_warp(slot, left) : left;
+    uint32_t number = slot->packed != 0 ? slot->warp_of[__builtin_ctz(lanes)] : slot->warp;
+    const SimtWarp *warp = simt_warp(m, sm, number % m->dims.warps);
+    SpecialContext context = {.launch = m->launch,
+                              .layout = &m->layout,
+                              .block = &m->at.blocks[sm * m->dims.blocks + warp->block_slot % m->dims.blocks],
+                              .warp = warp->index,
+                              .sm = sm,
+                              .sm_count = m->dims.sms,
+                              .clock = simt_now(m),
+                              .nanoseconds = nanoseconds(m)};
+    special_read(&context, instr->imm, type_info[op_info[instr->op].d].registers, lanes, flight->row[0]);
+    left &= ~lanes;
+  }
+}
+
+static void compute(const Simt *m, uint32_t sm, const Collector *collector, const Instr *instr, Flight *flight) {
+  const Slot *slot = &collector->slot;
+  if (slot->mask == 0) return;
+  if (op_info[instr->op].kind == KIND_SREG) {
+    read_special(m, sm, slot, instr, flight);
+    return;
+  }
+  OperandRows at = operand_sources(instr);
+  LaneOp op = {.d = flight->row[0],
+               .a = collector->row[at.first[SLOT_A]],
+               .b = collector->row[at.first[SLOT_B]],
+               .c = collector->row[at.first[SLOT_C]],
+               .active = slot->mask,
+               .ps = slot->ps,
+               .pa = slot->pa,
+               .mods = instr->mods,
+               .imm = instr->imm};
+  LaneFunction function = m->functions[instr->op];
+  ASSERT(function != NULL);
+  function(&op);
+  memcpy(flight->predicates, op.pd, sizeof op.pd);
+}
+
+// ---- Into flight -------------------------------------------------------------------------------------
+
+static void queue_flight(Simt *m, uint32_t sm, uint32_t index, uint64_t done_at) {
+  SmState *state = &m->at.sms[sm];
+  uint32_t place = state->flight_count++;
+  for (; place > 0 && flight_at(m, sm, state->flight_queue[place - 1])->done_at > done_at; place--) {
+    state->flight_queue[place] = state->flight_queue[place - 1];
+  }
+  state->flight_queue[place] = (uint8_t)index;
+  state->flights_used |= 1u << index;
+  sm_wake(m, sm, done_at);
+}
+
+static void launch_flight(Simt *m, uint32_t sm, const Collector *collector, const Instr *instr) {
+  uint32_t index = (uint32_t)__builtin_ctz(~m->at.sms[sm].flights_used);
+  Flight *flight = flight_at(m, sm, index);
+  const OpInfo *info = &op_info[instr->op];
+  flight->slot = collector->slot;
+  flight->done_at = simt_now(m) + m->unit_latency[info->unit];
+  flight->rows = operand_results(instr).rows;
+  flight->has_predicates = (uint8_t)operand_predicates(info);
+  compute(m, sm, collector, instr, flight);
+  if ((m->wants & WANT_RESULT) != 0) {
+    flight->operand_rows = collector->rows;
+    memcpy(flight_operands(m, sm, index)->row, collector->row, collector->rows * sizeof collector->row[0]);
+  }
+  queue_flight(m, sm, index, flight->done_at);
+}
+
+// ---- Units -------------------------------------------------------------------------------------------
+
+static const StatId unit_stat[UNIT_COUNT] = {
+    [UNIT_ALU] = STAT_UNIT_ALU,       [UNIT_FP32] = STAT_UNIT_FP32,  [UNIT_FP64] = STAT_UNIT_FP64, [UNIT_SFU] = STAT_UNIT_SFU,
+    [UNIT_IMUL] = STAT_UNIT_ALU,      [UNIT_IDIV] = STAT_UNIT_ALU,   [UNIT_LDST] = STAT_UNIT_LDST, [UNIT_TEX] = STAT_UNIT_LDST,
+    [UNIT_TENSOR] = STAT_UNIT_TENSOR, [UNIT_BRANCH] = STAT_UNIT_ALU,
+};
+
+static const char *const port_track[PORT_COUNT] = {
+    [PORT_SP] = "sp",     [PORT_SFU] = "sfu",       [PORT_FP64] = "fp64", [PORT_TENSOR] = "tensor",
+    [PORT_LDST] = "ldst", [PORT_GATHER] = "gather", [PORT_NONE] = "none",
+};
+
+// An SP that can begin an instruction of this warp; sm_sps: none.
+static uint32_t free_sp(const Simt *m, const SmState *state, uint32_t warp) {
+  uint64_t now = simt_now(m);
+  uint32_t sps = (uint32_t)m->spec->sm_sps, wanted = warp % sps;
+  if (state->sp_free_at[wanted] <= now) return wanted;
+  for (uint32_t sp = 0; sp < sps; sp++) {
+    if (state->sp_free_at[sp] <= now) return sp;
+  }
+  return sps;
+}
+
+static uint64_t first_sp_free_at(const Simt *m, const SmState *state) {
+  uint64_t first = state->sp_free_at[0];
+  for (uint32_t sp = 1; sp < m->spec->sm_sps; sp++) first = min_u64(first, state->sp_free_at[sp]);
+  return first;
+}
+
+// When the port can begin an instruction; UINT64_MAX: when something that wakes the SM has happened.
+static uint64_t port_free_at(const Simt *m, uint32_t sm, Port port, const Instr *instr) {
+  const SmState *state = &m->at.sms[sm];
+  switch (port) {
+  case PORT_SP: return first_sp_free_at(m, state);
+  case PORT_SFU: return state->sfu_free_at;
+  case PORT_FP64: return state->fp64_free_at;
+  case PORT_TENSOR: return state->tensor_free_at;
+  case PORT_LDST: return ldst_has_room(m, sm, instr) ? state->ldst_free_at : UINT64_MAX;
+  case PORT_GATHER: return gather_has_room(m, sm, instr) ? state->ldst_free_at : UINT64_MAX;
+  default: return 0;
+  }
+}
+
+// Hardware lanes at work, and whether any is idle (statistics of SPs).
+static void count_lanes(Simt *m, SmState *state, const Slot *slot, uint32_t sp) {
+  uint64_t *lanes = &m->at.stats->value[STAT_LANE_0], now = simt_now(m);
+  for (uint32_t other = 0; other < m->spec->sm_sps; other++) {
+    if (state->sp_free_at[other] <= now) state->sp_partial &= ~(UINT64_C(1) << other);
+  }
+  if (slot->mask == UINT32_MAX) {
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) lanes[lane]++;
+    return;
+  }
+  state->sp_partial |= UINT64_C(1) << sp;
+  for (uint32_t left = slot->mask; left != 0; left &= left - 1) lanes[slot->lane_of[__builtin_ctz(left)] % WARP_LANES]++;
+}
+
+// The port is taken for the instruction's interval.
+static void occupy(Simt *m, uint32_t sm, Port port, Slot *slot, const Instr *instr) {
+  SmState *state = &m->at.sms[sm];
+  Unit unit = op_info[instr->op].unit;
+  uint64_t until = simt_now(m) + m->unit_interval[unit];
+  simt_count(m, unit_stat[unit], 1);
+  switch (port) {
+  case PORT_SP:
+    slot->sp = (uint8_t)free_sp(m, state, slot->warp);
+    count_lanes(m, state, slot, slot->sp);
+    state->sp_free_at[slot->sp] = until;
+    state->sp_busy_until = max_u64(state->sp_busy_until, until);
+    break;
+  case PORT_SFU: state->sfu_free_at = until; break;
+  case PORT_FP64: state->fp64_free_at = until; break;
+  case PORT_TENSOR: state->tensor_free_at = until; break;
+  default: state->ldst_free_at = until; break;
+  }
+  if ((m->wants & WANT_SPAN) == 0) return;
+  SpanEvent event = {.track = port_track[port], .instance = sm, .what = op_info[instr->op].text, .start = simt_now(m), .end = until};
+  if (port == PORT_SP) event.instance = sm * (uint32_t)m->spec->sm_sps + slot->sp;
+  hooks_span(&m->hooks, &m->hook_machine, &event);
+}
+
+// ---- The stage ---------------------------------------------------------------------------------------
+
+static bool is_memory(Port port) { return port == PORT_LDST || port == PORT_GATHER; }
+
+// Sends the instruction of a complete collector to its unit. False: not in this cycle.
+static bool dispatch(Simt *m, uint32_t sm, uint32_t index) {
+  SmState *state = &m->at.sms[sm];
+  Collector *collector = collector_at(m, sm, index);
+  Instr scratch;
+  const Instr *instr = simt_decode(m, collector->slot.pc, collector->slot.word, &scratch);
+  if (instr == NULL) {
+    simt_trap(m, sm, collector->slot.warp, collector->slot.pc, TRAP_ILLEGAL_INSTRUCTION, collector->slot.mask);
+    return true;
+  }
+  Port port = port_of(instr); // not what it was when a fault has struck the word
+  state->collect_port[index] = (uint8_t)port;
+  if (port == PORT_NONE) return true; // no unit takes it: it is lost
+  uint64_t free_at = port_free_at(m, sm, port, instr);
+  if (free_at > simt_now(m)) {
+    sm_wake(m, sm, free_at);
+    return false;
+  }
+  if (!is_memory(port) && state->flights_used == UINT32_MAX) return false;
+  occupy(m, sm, port, &collector->slot, instr);
+  if (port == PORT_LDST) ldst_take(m, sm, collector, instr);
+  else if (port == PORT_GATHER) gather_take(m, sm, collector, instr);
+  else launch_flight(m, sm, collector, instr);
+  return true;
+}
+
+void execute_cycle(Simt *m, uint32_t sm) {
+  SmState *state = &m->at.sms[sm];
+  uint32_t blocked = 0; // bit: port
+  for (uint32_t place = 0; place < state->collect_count;) {
+    uint32_t index = state->collect_order[place], port = state->collect_port[index];
+    uint32_t bit = is_memory((Port)port) ? 1u << PORT_LDST | 1u << PORT_GATHER : 1u << port;
+    bool pending = (state->collect_pending >> index & 1) != 0;
+    if (!pending && (blocked & bit) == 0 && dispatch(m, sm, index)) {
+      collect_release(m, sm, place);
+      continue;
+    }
+    if (!pending || is_memory((Port)port)) blocked |= bit;
+    place++;
+  }
+}

@@ -1,0 +1,203 @@
+// Write-back: results whose time has come go from the latch to the register file and the predicates.
+//
+// Hooks see a unit's results here (ResultEvent) and may hold them or ask for the instruction again; then it goes back to a
+// collector with the operands it had, as a further copy. Destinations stay marked in the scoreboard until the last
+// copy is through. Whatever faults have made of mask, word and results is written as it is.
+#include "machine/simt/execute.h"
+#include "machine/simt/operand.h"
+
+// ---- Registers and predicates --------------------------------------------------------------------------
+
+static const uint32_t lane_bit[WARP_LANES] = {
+    1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,  1u << 8,  1u << 9,  1u << 10,
+    1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21,
+    1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31,
+};
+
+static void write_row(Simt *m, uint32_t sm, uint32_t row, uint32_t lanes, const uint32_t from[WARP_LANES]) {
+  RegisterRow *to = register_at(m, sm, row);
+  if (lanes == UINT32_MAX) {
+    memcpy(to->lane, from, sizeof to->lane);
+  } else {
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) to->lane[lane] = (lanes & lane_bit[lane]) != 0 ? from[lane] : to->lane[lane];
+  }
+  cells_written(m, REGION_RF, (uint64_t)sm * m->dims.register_rows + row, lanes, to->lane);
+  simt_count(m, STAT_REGISTER_WRITES, 1);
+}
+
+// A predicate holds a bit of each lane: a write of some is a read and a write of the whole.
+static void write_predicate(Simt *m, uint32_t sm, uint32_t warp, uint32_t number, uint32_t lanes, uint32_t value) {
+  SimtWarp *at = simt_warp(m, sm, warp);
+  uint64_t row = (uint64_t)sm * m->dims.warps + warp;
+  if (lanes != UINT32_MAX) cells_read(m, REGION_PREDICATES, row, 1u << number, at->warp.predicates);
+  at->warp.predicates[number] = (at->warp.predicates[number] & ~lanes) | (value & lanes);
+  cells_written(m, REGION_PREDICATES, row, 1u << number, at->warp.predicates);
+}
+
+typedef struct Results {
+  uint32_t (*rows)[WARP_LANES];
+  uint32_t row_count;
+  const uint32_t *predicates; // NULL: none
+} Results;
+
+static void write_warp(Simt *m, uint32_t sm, uint32_t warp, uint32_t lanes, const Instr *instr, const Results *results) {
+  OperandRows at = operand_results(instr);
+  for (unsigned slot = 0; slot < SLOT_A; slot++) {
+    if (instr->d[slot] == REG_ZERO) continue;
+    for (unsigned k = 0; k < at.count[slot] && at.first[slot] + k < results->row_count; k++) {
+      write_row(m, sm, register_row(m, sm, warp, instr->d[slot] + k), lanes, results->rows[at.first[slot] + k]);
+    }
+  }
+  unsigned written = results->predicates == NULL ? 0 : operand_predicates(&op_info[instr->op]);
+  for (unsigned k = 0; k < 2; k++) {
+    if ((written >> k & 1) == 0 || instr->pd[k] == PRED_TRUE) continue;
+    write_predicate(m, sm, warp, instr->pd[k], lanes, results->predicates[k]);
+  }
+}
+
+// ---- Scoreboard ----------------------------------------------------------------------------------------
+
+static bool is_part(const Slot *other, const Slot *slot, uint8_t warp) {
+  if (other == slot || other->valid == 0 || other->packed == 0 || other->pc != slot->pc) return false;
+  for (uint32_t left = other->mask; left != 0; left &= left - 1) {
+    if (other->warp_of[__builtin_ctz(left)] == warp) return true;
+  }
+  return false;
+}
+
+// Large-warp mode: other parts of this instruction of that warp are still to issue or under way. Two instances of one
+// instruction cannot be under way at once, since both would have to mark the same destinations.
+static bool has_other_parts(const Simt *m, uint32_t sm, const Slot *slot, uint8_t warp) {
+  const SimtWarp *at = simt_warp(m, sm, warp % m->dims.warps);
+  const SimtEntry *entries = simt_entries(m, sm, warp % m->dims.warps);
+  uint32_t depth = min_u32(at->warp.stack.depth, m->dims.stack);
+  if (at->pending_lanes != 0 && depth > 0 && entries[depth - 1].pc == slot->pc) return true;
+  for (uint32_t i = 0; i < m->dims.collectors; i++) {
+    if (is_part(&collector_at(m, sm, i)->slot, slot, warp)) return true;
+  }
+  for (uint32_t i = 0; i < SIMT_FLIGHTS; i++) {
+    if (is_part(&flight_at(m, sm, i)->slot, slot, warp)) return true;
+  }
+  for (uint32_t i = 0; i < m->dims.memops; i++) {
+    if (is_part(&m->at.memops[sm * m->dims.memops + i].slot, slot, warp)) return true;
+  }
+  for (uint32_t i = 0; i < m->dims.gathers; i++) {
+    if (is_part(&m->at.gathers[sm * m->dims.gathers + i].slot, slot, warp)) return true;
+  }
+  return false;
+}
+
+// ---- One instruction -------------------------------------------------------------------------------------
+
+static void write_slot(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, const Results *results) {
+  bool is_last = slot->copy + 1 >= slot->copies;
+  if (slot->packed == 0) {
+    uint32_t warp = slot->warp % m->dims.warps;
+    write_warp(m, sm, warp, slot->mask, instr, results);
+    if (is_last) scoreboard_clear(m, sm, warp, instr);
+    return;
+  }
+  for (uint32_t left = slot->mask; left != 0;) {
+    uint32_t lanes = lanes_of_same_warp(slot, left);
+    uint8_t warp = slot->warp_of[__builtin_ctz(lanes)];
+    write_warp(m, sm, warp % m->dims.warps, lanes, instr, results);
+    if (is_last && !has_other_parts(m, sm, slot, warp)) scoreboard_clear(m, sm, warp % m->dims.warps, instr);
+    left &= ~lanes;
+  }
+}
+
+static void tell_commit(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr) {
+  if ((m->wants & WANT_SPAN) != 0) {
+    SpanEvent span = {.track = "warp", .what = op_info[instr->op].text, .start = slot->issued_at, .end = simt_now(m)};
+    span.instance = sm * m->dims.warps + slot->warp % m->dims.warps;
+    hooks_span(&m->hooks, &m->hook_machine, &span);
+  }
+  if ((m->wants & WANT_COMMIT) == 0) return;
+  CommitEvent event = {.sm = sm, .warp = slot->warp, .pc = slot->pc, .mask = slot->mask, .instr = instr, .issued_at = slot->issued_at};
+  simt_obey(m, sm, slot->warp, slot->pc, hooks_commit(&m->hooks, &m->hook_machine, &event));
+}
+
+void writeback_rows(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, uint32_t (*rows)[WARP_LANES], uint32_t row_count,
+                    const uint32_t *predicates) {
+  Results results = {.rows = rows, .row_count = row_count, .predicates = predicates};
+  write_slot(m, sm, slot, instr, &results);
+  tell_commit(m, sm, slot, instr);
+}
+
+static Verdict ask(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
+  if ((m->wants & WANT_RESULT) == 0) return VERDICT_PASS;
+  const Slot *slot = &flight->slot;
+  ResultEvent event = {.sm = sm,
+                       .warp = slot->warp,
+                       .block_slot = simt_warp(m, sm, slot->warp % m->dims.warps)->block_slot,
+                       .pc = slot->pc,
+                       .instr = instr,
+                       .unit = op_info[instr->op].unit,
+                       .sp = slot->sp,
+                       .mask = slot->mask,
+                       .lane_of = slot->lane_of,
+                       .copy = slot->copy,
+                       .copies = slot->copies,
+                       .issue = slot->issue,
+                       .rows = flight->row[0],
+                       .row_count = flight->rows,
+                       .predicates = flight->has_predicates != 0 ? flight->predicates : NULL};
+  return simt_obey(m, sm, slot->warp, slot->pc, hooks_result(&m->hooks, &m->hook_machine, &event));
+}
+
+// ---- The stage -----------------------------------------------------------------------------------------
+
+static void want_again(Simt *m, Flight *flight) {
+  flight->replay = 1;
+  flight->slot.copy = flight->slot.copies++;
+  simt_count(m, STAT_ISSUED, 1);
+  simt_count(m, STAT_COPIES, 1);
+}
+
+// True: the flight is over. False: it waits for a collector.
+static bool retire(Simt *m, uint32_t sm, uint32_t index) {
+  Flight *flight = flight_at(m, sm, index);
+  Slot *slot = &flight->slot;
+  if (flight->replay == 0) {
+    Instr scratch;
+    const Instr *instr = simt_decode(m, slot->pc, slot->word, &scratch);
+    if (instr == NULL) {
+      simt_trap(m, sm, slot->warp, slot->pc, TRAP_ILLEGAL_INSTRUCTION, slot->mask);
+      return true;
+    }
+    Verdict verdict = ask(m, sm, flight, instr);
+    if (verdict == VERDICT_HOLD || verdict > VERDICT_REPLAY) return true;
+    if (verdict != VERDICT_REPLAY) {
+      writeback_rows(m, sm, slot, instr, flight->row, flight->rows, flight->has_predicates != 0 ? flight->predicates : NULL);
+      return true;
+    }
+    want_again(m, flight);
+  }
+  return collect_again(m, sm, slot, flight_operands(m, sm, index), flight->operand_rows);
+}
+
+static void release(Simt *m, uint32_t sm, uint32_t place) {
+  SmState *state = &m->at.sms[sm];
+  uint32_t index = state->flight_queue[place];
+  Flight *flight = flight_at(m, sm, index);
+  state->flights_used &= ~(1u << index);
+  state->flight_count--;
+  memmove(&state->flight_queue[place], &state->flight_queue[place + 1], state->flight_count - place);
+  state->flight_queue[state->flight_count] = 0;
+  FlightOperands *operands = flight_operands(m, sm, index);
+  if (flight->operand_rows != 0) memset(operands->row, 0, flight->operand_rows * sizeof operands->row[0]);
+  memset(flight, 0, offsetof(Flight, row) + max_u32(flight->rows, 1) * sizeof flight->row[0]); // row 0 is open to faults
+}
+
+void writeback_cycle(Simt *m, uint32_t sm) {
+  SmState *state = &m->at.sms[sm];
+  uint64_t now = simt_now(m);
+  uint32_t place = 0;
+  for (uint64_t ports = m->spec->sm_writeback; ports > 0 && place < state->flight_count; ports--) {
+    uint32_t index = state->flight_queue[place];
+    if (flight_at(m, sm, index)->done_at > now) break;
+    if (retire(m, sm, index)) release(m, sm, place);
+    else place++;
+  }
+  if (state->flight_count > 0) sm_wake(m, sm, max_u64(flight_at(m, sm, state->flight_queue[0])->done_at, now + 1));
+}
