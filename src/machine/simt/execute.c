@@ -112,9 +112,10 @@ static void launch_flight(Simt *m, uint32_t sm, const Collector *collector, cons
 
 // ---- Units -------------------------------------------------------------------------------------------
 
+// STAT_COUNT: not counted here.
 static const StatId unit_stat[UNIT_COUNT] = {
     [UNIT_ALU] = STAT_UNIT_ALU,       [UNIT_FP32] = STAT_UNIT_FP32,  [UNIT_FP64] = STAT_UNIT_FP64, [UNIT_SFU] = STAT_UNIT_SFU,
-    [UNIT_IMUL] = STAT_UNIT_ALU,      [UNIT_IDIV] = STAT_UNIT_ALU,   [UNIT_LDST] = STAT_UNIT_LDST, [UNIT_TEX] = STAT_UNIT_LDST,
+    [UNIT_IMUL] = STAT_UNIT_ALU,      [UNIT_IDIV] = STAT_UNIT_ALU,   [UNIT_LDST] = STAT_UNIT_LDST, [UNIT_TEX] = STAT_COUNT,
     [UNIT_TENSOR] = STAT_UNIT_TENSOR, [UNIT_BRANCH] = STAT_UNIT_ALU,
 };
 
@@ -149,7 +150,7 @@ static uint64_t port_free_at(const Simt *m, uint32_t sm, Port port, const Instr 
   case PORT_FP64: return state->fp64_free_at;
   case PORT_TENSOR: return state->tensor_free_at;
   case PORT_LDST: return ldst_has_room(m, sm, instr) ? state->ldst_free_at : UINT64_MAX;
-  case PORT_GATHER: return gather_has_room(m, sm, instr) ? state->ldst_free_at : UINT64_MAX;
+  case PORT_GATHER: return gather_has_room(m, sm, instr) ? 0 : UINT64_MAX;
   default: return 0;
   }
 }
@@ -173,7 +174,7 @@ static void occupy(Simt *m, uint32_t sm, Port port, Slot *slot, const Instr *ins
   SmState *state = &m->at.sms[sm];
   Unit unit = op_info[instr->op].unit;
   uint64_t until = simt_now(m) + m->unit_interval[unit];
-  simt_count(m, unit_stat[unit], 1);
+  if (unit_stat[unit] != STAT_COUNT) simt_count(m, unit_stat[unit], 1);
   switch (port) {
   case PORT_SP:
     slot->sp = (uint8_t)free_sp(m, state, slot->warp);
@@ -184,7 +185,7 @@ static void occupy(Simt *m, uint32_t sm, Port port, Slot *slot, const Instr *ins
   case PORT_SFU: state->sfu_free_at = until; break;
   case PORT_FP64: state->fp64_free_at = until; break;
   case PORT_TENSOR: state->tensor_free_at = until; break;
-  default: state->ldst_free_at = until; break;
+  default: break; // ldst_take and gather_take see to themselves
   }
   if ((m->wants & WANT_SPAN) == 0) return;
   SpanEvent event = {.track = port_track[port], .instance = sm, .what = op_info[instr->op].text, .start = simt_now(m), .end = until};
@@ -236,4 +237,23 @@ void execute_cycle(Simt *m, uint32_t sm) {
     if (!pending || is_memory((Port)port)) blocked |= bit;
     place++;
   }
+}
+
+static bool is_of_warp(const Slot *slot, uint32_t warp) {
+  if (slot->packed == 0) return slot->warp == warp;
+  for (uint32_t left = slot->mask; left != 0; left &= left - 1) {
+    if (slot->warp_of[__builtin_ctz(left)] == warp) return true;
+  }
+  return false;
+}
+
+bool execute_is_empty(const Simt *m, uint32_t sm, uint32_t warp) {
+  const SmState *state = &m->at.sms[sm];
+  for (uint32_t i = 0; i < state->collect_count; i++) {
+    if (is_of_warp(&collector_at(m, sm, state->collect_order[i])->slot, warp)) return false;
+  }
+  for (uint32_t i = 0; i < state->flight_count; i++) {
+    if (is_of_warp(&flight_at(m, sm, state->flight_queue[i])->slot, warp)) return false;
+  }
+  return true;
 }
