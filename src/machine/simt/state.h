@@ -24,6 +24,7 @@ enum {
   SIMT_RESULT_ROWS = 8,   // the most result registers
   SIMT_FLIGHTS = 32,      // instructions of an SM between dispatch and write-back
   SIMT_MEMORY_ROWS = 8,   // registers a load or store moves per lane
+  SIMT_MEMORY_RING = 144, // the most memory instructions and gathers
   SIMT_GATHER_LINES = 64, // lines a texture or fragment instruction collects at a time
   SIMT_REPLIES = 8,       // packets from the interconnect that wait in an SM
   SIMT_CONSTANT_MSHRS = 4,
@@ -81,7 +82,7 @@ typedef struct SmState {
   uint32_t fetch_next;                // round robin over warps
   uint32_t collect_next;              // round robin over collectors, for banks
   uint32_t memory_head, memory_count; // ring of memory instructions in program order that still make requests; see MemOp
-  uint16_t memory_ring[128];
+  uint16_t memory_ring[SIMT_MEMORY_RING];
   uint64_t memory_used[2], memory_done[2]; // bit i: memory instruction i is in use; its results are complete
   uint64_t memory_stalled_at;              // cycle since which the head of the ring could not go on; 0: it can
   uint64_t slots;                          // bit s: block slot s is taken

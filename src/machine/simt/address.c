@@ -1,0 +1,94 @@
+// Address generation of memory instructions: what each lane's address means, whether it is valid, and where it is physically.
+// The rules are those of parts/access.c. Physical addresses of global memory are device addresses; each block's shared memory starts at
+// a multiple of 128 bytes in its SM's; local memory interleaves the words of a warp's lanes (local_address).
+#include "machine/simt/memop.h"
+
+typedef struct Translation {
+  Simt *m;
+  const Slot *slot;
+  uint32_t sm;
+  Space space;          // as the instruction names it
+  uint32_t bytes;       // per lane
+  bool may_bank;        // constant and parameter memory will do
+  bool may_local;       // local memory will do
+  uint32_t shared;      // where the block's shared memory starts in the SM's
+  uint64_t first, last; // a valid stretch of device addresses
+} Translation;
+
+static uint32_t lane_warp(const Translation *t, unsigned lane) {
+  return (t->slot->packed ? t->slot->warp_of[lane] : t->slot->warp) % t->m->dims.warps;
+}
+
+static bool in_global(Translation *t, uint64_t address) {
+  if (address >= t->first && address < t->last && t->last - address >= t->bytes) return true;
+  if (!memory_range(t->m->backing.memory, address, &t->first, &t->last)) {
+    t->first = t->last = 0;
+    return false;
+  }
+  return t->last - address >= t->bytes;
+}
+
+static bool in_bank(const Translation *t, uint32_t bank, uint64_t address, uint64_t *physical) {
+  uint32_t size = t->m->backing.banks[bank] == NULL ? 0 : t->m->backing.bank_bytes[bank];
+  *physical = physical_address(PHYSICAL_BANKS, (uint64_t)bank << 32 | (uint32_t)address);
+  return t->may_bank && size >= t->bytes && address <= size - t->bytes;
+}
+
+static bool lane_translate(Translation *t, unsigned lane, uint64_t address, uint64_t *physical) {
+  const BlockLayout *layout = &t->m->layout;
+  Space space = t->space == SPACE_GENERIC ? generic_resolve(&address) : t->space;
+  switch (space) {
+  case SPACE_GLOBAL: *physical = physical_address(PHYSICAL_GLOBAL, address); return in_global(t, address);
+  case SPACE_SHARED:
+    *physical = ADDRESS_SHARED | (t->shared + (address & UINT32_MAX));
+    return layout->shared_bytes >= t->bytes && address <= layout->shared_bytes - t->bytes;
+  case SPACE_LOCAL:
+    if (!t->may_local || layout->local_bytes < t->bytes || address > layout->local_bytes - t->bytes) return false;
+    *physical = local_address(t->m, t->sm, lane_warp(t, lane), lane, address);
+    return true;
+  case SPACE_CONST: return in_bank(t, BANK_CONST, address, physical);
+  case SPACE_PARAM: return in_bank(t, BANK_PARAM, address, physical);
+  default: return false;
+  }
+}
+
+// All lanes of a global access in one valid stretch, as nearly always. False: lane by lane.
+static bool translate_all(Translation *t, const uint32_t address[2][WARP_LANES], MemOp *op) {
+  if (t->space != SPACE_GLOBAL && t->space != SPACE_GENERIC) return false;
+  unsigned lane = (unsigned)__builtin_ctz(op->left);
+  uint64_t some = address[0][lane] | (uint64_t)address[1][lane] << 32;
+  if (some < GLOBAL_BASE32 || !in_global(t, some)) return false;
+  uint64_t most = t->last - t->bytes, bad = 0;
+  if (t->first < GLOBAL_BASE32) return false;
+  for (unsigned i = 0; i < WARP_LANES; i++) {
+    uint64_t at = address[0][i] | (uint64_t)address[1][i] << 32;
+    bool is_good = at >= t->first && at <= most && (at & (t->bytes - 1)) == 0;
+    bad |= is_good ? 0 : op->left >> i & 1;
+    op->address[i] = op->left >> i & 1 ? physical_address(PHYSICAL_GLOBAL, at) : 0;
+  }
+  return bad == 0;
+}
+
+bool address_translate(Simt *m, uint32_t sm, const Instr *instr, const uint32_t address[2][WARP_LANES], MemOp *op) {
+  const OpInfo *info = &op_info[instr->op];
+  if (op->left == 0) return true;
+  const SimtWarp *warp = simt_warp(m, sm, op->slot.warp % m->dims.warps);
+  Translation t = {.m = m, .slot = &op->slot, .sm = sm, .space = info->space, .bytes = memop_lane_bytes(op)};
+  t.may_bank = op->action == ACTION_LOAD;
+  t.may_local = op->action != ACTION_ATOMIC;
+  t.shared = warp->block_slot % m->dims.blocks * (uint32_t)align_up(m->layout.shared_bytes, LINE_BYTES);
+  if (translate_all(&t, address, op)) return true;
+  for (uint32_t left = op->left; left != 0; left &= left - 1) {
+    unsigned lane = (unsigned)__builtin_ctz(left);
+    uint64_t at = address[0][lane] | (uint64_t)address[1][lane] << 32;
+    bool is_aligned = (at & (t.bytes - 1)) == 0;
+    op->address[lane] = 0;
+    if (is_aligned && lane_translate(&t, lane, at, &op->address[lane])) continue;
+    AccessFault fault = {
+        .kind = is_aligned ? TRAP_ILLEGAL_ADDRESS : TRAP_MISALIGNED, .space = t.space, .lane = lane, .address = at, .bytes = t.bytes};
+    simt_fault(m, sm, lane_warp(&t, lane), op->slot.pc, &fault, NULL);
+    if (simt_has_trapped(m)) return false;
+    op->left &= ~(1u << lane);
+  }
+  return true;
+}

@@ -1,0 +1,127 @@
+// The constant cache of an SM: kernel parameters, module constants and symbols' addresses, as operands of any instruction and as
+// loads. It is only read, so lines never become stale. A load serves one address a cycle; lanes with different ones follow each other.
+// Operands ask before their instruction issues (constant_ready) and wait for the line in the warp table.
+#include "machine/simt/memop.h"
+
+// Waiters of miss registers: warps whose operand it is, or memory instructions (waiter_make).
+enum { WAITER_WARP = 1u << 31 };
+
+static CacheLine *lines_of(const Simt *m, uint32_t sm) { return &m->at.constant[(size_t)sm * m->dims.constant_lines]; }
+static Mshr *mshrs_of(const Simt *m, uint32_t sm) { return &m->at.constant_mshrs[(size_t)sm * SIMT_CONSTANT_MSHRS]; }
+static uint64_t row_of(const Simt *m, uint32_t sm, uint32_t index) { return (uint64_t)sm * m->dims.constant_lines + index; }
+
+static uint64_t operand_address(uint32_t bank, uint32_t offset) { return physical_address(PHYSICAL_BANKS, (uint64_t)bank << 32 | offset); }
+
+static CacheLine *find(Simt *m, uint32_t sm, uint64_t address, uint32_t *index) {
+  CacheLine *lines = lines_of(m, sm);
+  CacheFind found = cache_find(&m->dims.constant, lines, address, bytes_from(0, LINE_BYTES), index);
+  if (found != CACHE_HIT) return NULL;
+  lines[*index].used = simt_now(m);
+  return &lines[*index];
+}
+
+// Asks for a line. False: not now.
+static bool ask(Simt *m, uint32_t sm, uint64_t line, uint32_t waiter, uint32_t warp) {
+  Mshr *mshrs = mshrs_of(m, sm);
+  uint32_t number;
+  ByteMask whole = bytes_from(0, LINE_BYTES);
+  MshrFind found = mshr_want(mshrs, SIMT_CONSTANT_MSHRS, MSHR_MOST_WAITERS, line, whole, waiter, &number);
+  if (found == MSHR_FULL) return false;
+  if (found == MSHR_NEW) {
+    Packet packet;
+    memset(&packet, 0, offsetof(Packet, data));
+    packet.address = line;
+    packet.bytes = whole;
+    packet.kind = PACKET_READ;
+    packet.client = CLIENT_CONSTANT;
+    packet.warp = (uint16_t)warp;
+    packet.tag = (uint16_t)number;
+    if (!memory_send(m, sm, &packet)) {
+      memset(&mshrs[number], 0, sizeof mshrs[number]);
+      return false;
+    }
+  }
+  simt_count(m, STAT_CONSTANT_MISSES, 1);
+  return true;
+}
+
+// ---- Operands ----------------------------------------------------------------------------------------
+
+bool constant_ready(Simt *m, uint32_t sm, uint32_t warp, uint32_t bank, uint32_t offset, uint32_t bytes) {
+  if (bank >= BANK_COUNT || bytes == 0) return true;
+  uint64_t first = line_of(operand_address(bank, offset)), last = line_of(operand_address(bank, offset + bytes - 1));
+  for (uint64_t line = first; line <= last; line += LINE_BYTES) {
+    uint32_t index;
+    if (find(m, sm, line, &index) != NULL) continue;
+    SimtWarp *at = simt_warp(m, sm, warp % m->dims.warps);
+    if (at->waits_constant != 0) return false;
+    if (ask(m, sm, line, WAITER_WARP | warp, warp)) at->waits_constant = 1;
+    else sm_wake(m, sm, simt_now(m) + 1);
+    return false;
+  }
+  return true;
+}
+
+uint64_t constant_value(Simt *m, uint32_t sm, uint32_t bank, uint32_t offset, uint32_t bytes) {
+  uint8_t value[8] = {0};
+  uint64_t result;
+  bytes = min_u32(bytes, sizeof value);
+  if (bank >= BANK_COUNT || bytes == 0) return 0;
+  simt_count(m, STAT_CONSTANT_ACCESSES, 1);
+  for (uint32_t done = 0; done < bytes;) {
+    uint64_t address = operand_address(bank, offset + done);
+    uint32_t at = (uint32_t)address & (LINE_BYTES - 1), step = min_u32(bytes - done, LINE_BYTES - at), index;
+    CacheLine *line = find(m, sm, address, &index);
+    if (line != NULL) {
+      cells_read(m, REGION_CONSTANT, row_of(m, sm, index), bytes_words_any(bytes_from(at, step)), line->data);
+      memcpy(value + done, (const uint8_t *)line->data + at, step);
+    }
+    done += step;
+  }
+  memcpy(&result, value, sizeof result);
+  return result;
+}
+
+// ---- Loads -------------------------------------------------------------------------------------------
+
+MemStep constant_load(Simt *m, uint32_t sm, uint32_t index) {
+  MemOp *op = &m->at.memops[sm * m->dims.memops + index];
+  unsigned first = (unsigned)__builtin_ctz(op->left);
+  uint64_t address = op->address[first];
+  uint32_t lanes = 0, at = 0, bytes = memop_lane_bytes(op);
+  for (unsigned lane = 0; lane < WARP_LANES; lane++) lanes |= (op->address[lane] == address ? 1u : 0u) << lane;
+  lanes &= op->left;
+  CacheLine *line = find(m, sm, address & PHYSICAL_MASK, &at);
+  if (line != NULL) {
+    ByteMask used = bytes_from(memop_offset(op, first, bytes), bytes);
+    cells_read(m, REGION_CONSTANT, row_of(m, sm, at), bytes_words_any(used), line->data);
+    memop_deliver(op, lanes, 0, line->data, used);
+    memop_result_at(op, simt_now(m) + m->spec->constant_latency);
+  } else {
+    if (!ask(m, sm, line_of(address), waiter_make(index, first, 0), op->slot.warp)) return MEMORY_BLOCKED;
+    op->outstanding++;
+  }
+  simt_count(m, STAT_CONSTANT_ACCESSES, 1);
+  op->left &= ~lanes;
+  return MEMORY_DONE;
+}
+
+bool constant_reply(Simt *m, uint32_t sm, const Packet *packet) {
+  Mshr *mshr = &mshrs_of(m, sm)[packet->tag % SIMT_CONSTANT_MSHRS];
+  if (!mshr_valid(mshr)) return true;
+  CacheLine *lines = lines_of(m, sm);
+  uint64_t address = mshr->address & PHYSICAL_MASK;
+  uint32_t index = cache_victim(&m->dims.constant, lines, address);
+  lines[index] = (CacheLine){.tag = cache_tag(&m->dims.constant, address), .used = simt_now(m), .valid = packet->bytes};
+  memcpy(lines[index].data, packet->data, sizeof lines[index].data);
+  cells_written(m, REGION_CONSTANT, row_of(m, sm, index), UINT32_MAX, lines[index].data);
+  uint32_t waiters = mshr_waiters(mshr);
+  for (uint32_t i = 0; i < waiters; i++) {
+    uint32_t waiter = mshr->waiter[i];
+    if ((waiter & WAITER_WARP) == 0) waiter_serve(m, sm, waiter, packet);
+    else simt_warp(m, sm, (waiter & ~WAITER_WARP) % m->dims.warps)->waits_constant = 0;
+  }
+  memset(mshr, 0, sizeof *mshr);
+  sm_wake(m, sm, simt_now(m) + 1);
+  return true;
+}

@@ -1,0 +1,163 @@
+// The L1 data cache of an SM. Global loads are read into it and global stores and atomics, which go past it, throw the line out (write-
+// evict); local memory is written back: a store makes its bytes valid and dirty without fetching the rest. As on Fermi.
+//
+// What a load returns is what memory held when its turn came. A load that finds some of its bytes missing has the line's dirty bytes
+// written to the L2 first, so that the reply, which follows them on the same way, has everything. A line that is written while a miss
+// is under way makes the miss stale: it serves who waits already, nobody joins it and nothing is filled.
+// Lines are allocated when they come. A line that would push dirty bytes out is not kept when the queue to the interconnect
+// is full: replies never wait for requests, so the two networks cannot block each other.
+#include "machine/simt/memop.h"
+
+static CacheLine *lines_of(const Simt *m, uint32_t sm) { return &m->at.l1d[(size_t)sm * m->dims.l1d_lines]; }
+static Mshr *mshrs_of(const Simt *m, uint32_t sm) { return &m->at.l1d_mshrs[(size_t)sm * m->dims.l1d_mshrs]; }
+static uint64_t row_of(const Simt *m, uint32_t sm, uint32_t index) { return (uint64_t)sm * m->dims.l1d_lines + index; }
+
+// What a miss asks for: the sectors around the bytes.
+static ByteMask sectors_of(const Simt *m, ByteMask bytes) {
+  uint32_t size = (uint32_t)m->spec->l1d_sector;
+  if (size >= LINE_BYTES) return bytes_from(0, LINE_BYTES);
+  ByteMask sectors = {{0, 0}};
+  for (uint32_t at = 0; at < LINE_BYTES; at += size) {
+    ByteMask sector = bytes_from(at, size);
+    if (bytes_any(bytes_and(sector, bytes))) sectors = bytes_or(sectors, sector);
+  }
+  return sectors;
+}
+
+// Sends the line's dirty bytes down. False: not now.
+static bool write_back(Simt *m, uint32_t sm, uint32_t index) {
+  CacheLine *line = &lines_of(m, sm)[index];
+  Packet packet = {.address = cache_line_address(&m->dims.l1d, lines_of(m, sm), index) & PHYSICAL_MASK,
+                   .bytes = line->dirty,
+                   .kind = PACKET_WRITE,
+                   .client = CLIENT_DATA,
+                   .tag = tag_make(TAG_EVICT, 0)};
+  if (packet_queue_full(&m->at.out_queues[sm], m->dims.out)) return false;
+  cells_read(m, REGION_L1D, row_of(m, sm, index), bytes_words_any(line->dirty), line->data);
+  bytes_copy(packet.data, line->data, line->dirty);
+  if (!memory_send(m, sm, &packet)) return false;
+  line->dirty = (ByteMask){{0, 0}};
+  return true;
+}
+
+// ---- Loads -------------------------------------------------------------------------------------------
+
+static MemStep ask(Simt *m, uint32_t sm, uint32_t index, const Transaction *transaction) {
+  MemOp *op = &m->at.memops[sm * m->dims.memops + index];
+  Mshr *mshrs = mshrs_of(m, sm);
+  ByteMask want = sectors_of(m, transaction->bytes);
+  uint32_t waiter = waiter_make(index, (unsigned)__builtin_ctz(transaction->lanes), op->word & 7u), number;
+  MshrFind found = mshr_want(mshrs, m->dims.l1d_mshrs, (uint32_t)m->spec->l1d_merge, transaction->line, want, waiter, &number);
+  if (found == MSHR_FULL) return MEMORY_BLOCKED;
+  if (found == MSHR_NEW) {
+    Packet packet;
+    memset(&packet, 0, offsetof(Packet, data));
+    packet.address = transaction->line;
+    packet.bytes = want;
+    packet.kind = PACKET_READ;
+    packet.client = CLIENT_DATA;
+    packet.warp = op->slot.warp;
+    packet.tag = tag_make(TAG_MISS, number);
+    if (!memory_send(m, sm, &packet)) {
+      memset(&mshrs[number], 0, sizeof mshrs[number]);
+      return MEMORY_BLOCKED;
+    }
+  }
+  simt_count(m, STAT_L1D_ACCESSES, 1);
+  simt_count(m, STAT_L1D_MISSES, 1);
+  simt_count(m, STAT_L1D_MERGED, found == MSHR_JOINED);
+  op->outstanding++;
+  return MEMORY_DONE;
+}
+
+MemStep l1d_load(Simt *m, uint32_t sm, uint32_t index, const Transaction *transaction) {
+  MemOp *op = &m->at.memops[sm * m->dims.memops + index];
+  CacheLine *lines = lines_of(m, sm);
+  uint32_t at = 0;
+  CacheFind found = cache_find(&m->dims.l1d, lines, transaction->line, transaction->bytes, &at);
+  if (found == CACHE_HIT) {
+    cells_read(m, REGION_L1D, row_of(m, sm, at), bytes_words_any(transaction->bytes), lines[at].data);
+    memop_deliver(op, transaction->lanes, op->word, lines[at].data, transaction->bytes);
+    lines[at].used = simt_now(m);
+    memop_result_at(op, simt_now(m) + m->spec->l1d_latency);
+    simt_count(m, STAT_L1D_ACCESSES, 1);
+    return MEMORY_DONE;
+  }
+  if (found == CACHE_PARTIAL && bytes_any(lines[at].dirty)) return write_back(m, sm, at) ? MEMORY_AGAIN : MEMORY_BLOCKED;
+  return ask(m, sm, index, transaction);
+}
+
+// ---- Stores ------------------------------------------------------------------------------------------
+
+void l1d_written(Simt *m, uint32_t sm, uint64_t line) {
+  if (m->dims.l1d_lines == 0) return;
+  uint32_t at = 0;
+  ByteMask none = {{0, 0}};
+  CacheLine *lines = lines_of(m, sm);
+  if (cache_find(&m->dims.l1d, lines, line, none, &at) != CACHE_MISS) memset(&lines[at], 0, sizeof lines[at]);
+  mshr_mark_stale(mshrs_of(m, sm), m->dims.l1d_mshrs, line);
+}
+
+// A line for the address: the one that is there, or a cleared one. False: what is in its place cannot leave now.
+static bool allocate(Simt *m, uint32_t sm, uint64_t address, uint32_t *index) {
+  CacheLine *lines = lines_of(m, sm);
+  ByteMask none = {{0, 0}};
+  if (cache_find(&m->dims.l1d, lines, address, none, index) != CACHE_MISS) return true;
+  *index = cache_victim(&m->dims.l1d, lines, address);
+  if (cache_line_valid(&lines[*index]) && bytes_any(lines[*index].dirty) && !write_back(m, sm, *index)) return false;
+  memset(&lines[*index], 0, sizeof lines[*index]);
+  lines[*index].tag = cache_tag(&m->dims.l1d, address);
+  return true;
+}
+
+MemStep l1d_store_local(Simt *m, uint32_t sm, MemOp *op, const Transaction *transaction) {
+  uint32_t at, run = memop_run_bytes(op, true);
+  if (!allocate(m, sm, transaction->line, &at)) return MEMORY_BLOCKED;
+  CacheLine *line = &lines_of(m, sm)[at];
+  uint32_t words = bytes_words_any(transaction->bytes), parts = words & ~bytes_words_all(transaction->bytes);
+  if (parts != 0) cells_read(m, REGION_L1D, row_of(m, sm, at), parts, line->data);
+  for (uint32_t left = transaction->lanes; left != 0; left &= left - 1) {
+    unsigned lane = (unsigned)__builtin_ctz(left);
+    memop_get(op, lane, op->word, (uint8_t *)line->data + memop_offset(op, lane, run), run);
+  }
+  line->valid = bytes_or(line->valid, transaction->bytes);
+  line->dirty = bytes_or(line->dirty, transaction->bytes);
+  line->used = simt_now(m);
+  cells_written(m, REGION_L1D, row_of(m, sm, at), words, line->data);
+  mshr_mark_stale(mshrs_of(m, sm), m->dims.l1d_mshrs, transaction->line);
+  return MEMORY_DONE;
+}
+
+// ---- Replies and fences --------------------------------------------------------------------------------
+
+static void fill(Simt *m, uint32_t sm, uint64_t address, const Packet *packet) {
+  uint32_t at;
+  if (!allocate(m, sm, address, &at)) return;
+  CacheLine *line = &lines_of(m, sm)[at];
+  ByteMask fresh = bytes_but(packet->bytes, line->dirty);
+  bytes_copy(line->data, packet->data, fresh);
+  line->valid = bytes_or(line->valid, fresh);
+  line->used = simt_now(m);
+  cells_written(m, REGION_L1D, row_of(m, sm, at), bytes_words_any(fresh), line->data);
+}
+
+void l1d_reply(Simt *m, uint32_t sm, const Packet *packet) {
+  Mshr *mshr = &mshrs_of(m, sm)[(packet->tag & ((1u << TAG_SHIFT) - 1)) % m->dims.l1d_mshrs];
+  if (!mshr_valid(mshr)) return;
+  uint32_t waiters = mshr_waiters(mshr);
+  for (uint32_t i = 0; i < waiters; i++) waiter_serve(m, sm, mshr->waiter[i], packet);
+  if (mshr->stale == 0 && m->dims.l1d_lines > 0) fill(m, sm, mshr->address & PHYSICAL_MASK, packet);
+  memset(mshr, 0, sizeof *mshr);
+}
+
+void l1d_invalidate(Simt *m, uint32_t sm) {
+  CacheLine *lines = lines_of(m, sm);
+  for (uint32_t i = 0; i < m->dims.l1d_lines; i++) {
+    bool is_local = address_window(cache_line_address(&m->dims.l1d, lines, i)) == PHYSICAL_LOCAL;
+    if (cache_line_valid(&lines[i]) && !is_local) memset(&lines[i], 0, sizeof lines[i]);
+  }
+  Mshr *mshrs = mshrs_of(m, sm);
+  for (uint32_t i = 0; i < m->dims.l1d_mshrs; i++) {
+    if (mshr_valid(&mshrs[i]) && address_window(mshrs[i].address) != PHYSICAL_LOCAL) mshrs[i].stale = 1;
+  }
+}

@@ -1,0 +1,423 @@
+// The load/store unit of an SM. Instructions enter in program order, spend `latency.address` in address generation, and stay in a
+// ring until all their requests are made. Only the head of the ring makes requests, one a cycle: a store and
+// a later load of the same address reach shared memory, the L1 and the L2 in this order. Loads wait for their replies outside
+// the ring, so that those behind them go on; one a cycle writes back.
+#include "machine/simt/memop.h"
+#include "machine/simt/operand.h"
+
+enum { MOST_REPLAYS = 16 }; // of one address generation: a hook that never agrees shall not stop the machine
+
+static MemOp *memop_at(const Simt *m, uint32_t sm, uint32_t index) { return &m->at.memops[sm * m->dims.memops + index % m->dims.memops]; }
+
+static uint32_t free_memop(const Simt *m, const SmState *state) {
+  for (uint32_t half = 0; half < 2; half++) {
+    uint64_t free = ~state->memory_used[half];
+    if (free != 0) return min_u32(64 * half + (uint32_t)__builtin_ctzll(free), m->dims.memops);
+  }
+  return m->dims.memops;
+}
+
+bool ldst_has_room(const Simt *m, uint32_t sm, const Instr *instr) {
+  (void)instr;
+  return free_memop(m, &m->at.sms[sm]) < m->dims.memops;
+}
+
+void ldst_enqueue(Simt *m, uint32_t sm, uint32_t entry) {
+  SmState *state = &m->at.sms[sm];
+  ASSERT(state->memory_count < SIMT_MEMORY_RING);
+  state->memory_ring[(state->memory_head + state->memory_count) % SIMT_MEMORY_RING] = (uint16_t)entry;
+  state->memory_count++;
+}
+
+static void leave_ring(SmState *state) {
+  state->memory_ring[state->memory_head] = 0;
+  state->memory_count--;
+  state->memory_head = state->memory_count == 0 ? 0 : (state->memory_head + 1) % SIMT_MEMORY_RING;
+}
+
+// ---- Dispatch ----------------------------------------------------------------------------------------
+
+void address_of_lanes(const Collector *collector, const Instr *instr, uint32_t offset, uint32_t address[2][WARP_LANES]) {
+  OperandRows rows = operand_sources(instr);
+  const uint32_t *a = collector->row[rows.first[SLOT_A]];
+  Access access = {.wide = rows.count[SLOT_A] == 2, .offset = offset, .address = a};
+  for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+    uint64_t at = (collector->slot.mask >> lane & 1) != 0 ? access_address(&access, lane) : 0;
+    address[0][lane] = (uint32_t)at;
+    address[1][lane] = (uint32_t)(at >> 32);
+  }
+}
+
+bool address_tell(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint32_t address[2][WARP_LANES]) {
+  if (__builtin_expect((m->wants & WANT_RESULT) == 0, 1)) return true;
+  const SimtWarp *warp = simt_warp(m, sm, slot->warp % m->dims.warps);
+  uint32_t made[2][WARP_LANES];
+  memcpy(made, address, sizeof made);
+  for (uint32_t tries = 0; tries < MOST_REPLAYS; tries++) {
+    memcpy(address, made, sizeof made);
+    ResultEvent event = {.sm = sm,
+                         .warp = slot->warp,
+                         .block_slot = warp->block_slot,
+                         .pc = slot->pc,
+                         .instr = instr,
+                         .unit = op_info[instr->op].unit,
+                         .mask = slot->mask,
+                         .lane_of = slot->lane_of,
+                         .copy = slot->copy,
+                         .copies = slot->copies,
+                         .issue = slot->issue,
+                         .rows = address[0],
+                         .row_count = 2};
+    Verdict verdict = simt_obey(m, sm, slot->warp, slot->pc, hooks_result(&m->hooks, &m->hook_machine, &event));
+    if (verdict == VERDICT_HOLD) return false;
+    if (verdict != VERDICT_REPLAY) break;
+    slot->copy++;
+    slot->copies = (uint8_t)max_u32(slot->copies, slot->copy + 1u);
+  }
+  return true;
+}
+
+static void count_instruction(Simt *m, const OpInfo *info) {
+  bool is_load = info->kind == KIND_LOAD;
+  if (info->kind == KIND_ATOMIC) {
+    simt_count(m, STAT_ATOMICS, 1);
+    return;
+  }
+  switch (info->space) {
+  case SPACE_GENERIC:
+  case SPACE_GLOBAL: simt_count(m, is_load ? STAT_LOADS_GLOBAL : STAT_STORES_GLOBAL, 1); break;
+  case SPACE_SHARED: simt_count(m, is_load ? STAT_LOADS_SHARED : STAT_STORES_SHARED, 1); break;
+  case SPACE_LOCAL: simt_count(m, is_load ? STAT_LOADS_LOCAL : STAT_STORES_LOCAL, 1); break;
+  default: break;
+  }
+}
+
+static void describe(const Simt *m, MemOp *op, const Instr *instr) {
+  const OpInfo *info = &op_info[instr->op];
+  bool is_atomic = info->kind == KIND_ATOMIC;
+  TypeId type = is_atomic ? info->a : info->d;
+  op->op = instr->op;
+  op->mods = instr->mods;
+  op->action = is_atomic ? ACTION_ATOMIC : info->kind == KIND_STORE ? ACTION_STORE : ACTION_LOAD;
+  op->element_bytes = (uint8_t)max_u32(min_u32((type_info[type].bits + 7u) / 8u, 8), 1);
+  op->elements = is_atomic ? 1 : (uint8_t)mods_vector_count(instr->mods);
+  op->sign_extend = info->d == TYPE_s8 || info->d == TYPE_s16;
+  bool bypasses = (instr->mods & (MOD_VOLATILE | MOD_CACHE_GLOBAL)) != 0;
+  op->cached = m->dims.l1d_lines > 0 && m->spec->l1d_globals != 0 && !bypasses;
+}
+
+// What a store or atomic writes.
+static void take_data(MemOp *op, const Collector *collector, const Instr *instr) {
+  OperandRows rows = operand_sources(instr);
+  if (op->action == ACTION_STORE) {
+    uint32_t count = 0;
+    for (unsigned k = 0; k < op->elements; k++) count += rows.count[SLOT_D + k];
+    memcpy(op->data, collector->row[rows.first[SLOT_D]], min_u32(count, SIMT_MEMORY_ROWS) * sizeof op->data[0]);
+  } else if (op->action == ACTION_ATOMIC) {
+    memcpy(op->data, collector->row[rows.first[SLOT_B]], min_u32(rows.count[SLOT_B], 2) * sizeof op->data[0]);
+    memcpy(op->other, collector->row[rows.first[SLOT_C]], min_u32(rows.count[SLOT_C], 2) * sizeof op->other[0]);
+  }
+}
+
+void ldst_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
+  SmState *state = &m->at.sms[sm];
+  uint32_t index = free_memop(m, state);
+  if (index >= m->dims.memops) return;
+  MemOp *op = memop_at(m, sm, index);
+  uint32_t address[2][WARP_LANES];
+  op->slot = collector->slot;
+  op->left = op->slot.mask;
+  describe(m, op, instr);
+  address_of_lanes(collector, instr, instr->imm, address);
+  if (!address_tell(m, sm, &op->slot, instr, address) || !address_translate(m, sm, instr, (const uint32_t(*)[WARP_LANES])address, op)) {
+    memset(op, 0, sizeof *op);
+    return;
+  }
+  take_data(op, collector, instr);
+  if (op->slot.mask != 0) count_instruction(m, &op_info[instr->op]);
+  uint64_t begins = max_u64(simt_now(m), state->ldst_free_at);
+  state->ldst_free_at = begins + m->unit_interval[UNIT_LDST];
+  op->stage = MEM_ADDRESS;
+  op->ready_at = begins + m->unit_latency[UNIT_LDST];
+  state->memory_used[index / 64] |= UINT64_C(1) << index % 64;
+  ldst_enqueue(m, sm, index);
+  warps_begin_memory(m, sm, slot_warps(m, &op->slot, op->slot.mask));
+  sm_wake(m, sm, op->ready_at);
+}
+
+// ---- Requests ----------------------------------------------------------------------------------------
+
+static uint32_t lanes_like(const MemOp *op, unsigned lane) {
+  uint32_t lanes = 0;
+  uint64_t kind = op->address[lane] >> PHYSICAL_SHIFT;
+  for (unsigned i = 0; i < WARP_LANES; i++) lanes |= (op->address[i] >> PHYSICAL_SHIFT == kind ? 1u : 0u) << i;
+  return lanes & op->left;
+}
+
+static MemStep read_past(Simt *m, uint32_t sm, uint32_t index, const Transaction *transaction) {
+  MemOp *op = memop_at(m, sm, index);
+  Packet packet;
+  memset(&packet, 0, offsetof(Packet, data));
+  packet.address = transaction->line;
+  packet.bytes = transaction->fetch;
+  packet.kind = PACKET_READ;
+  packet.client = CLIENT_DATA;
+  packet.lanes = transaction->lanes;
+  packet.warp = op->slot.warp;
+  packet.tag = tag_make(TAG_DIRECT, index | (uint32_t)(op->word & 7) << TAG_WORD_SHIFT);
+  if (!memory_send(m, sm, &packet)) return MEMORY_BLOCKED;
+  op->outstanding++;
+  return MEMORY_DONE;
+}
+
+static MemStep write_past(Simt *m, uint32_t sm, MemOp *op, const Transaction *transaction, bool is_local) {
+  Packet packet = {.address = transaction->line, .bytes = transaction->bytes};
+  uint32_t run = memop_run_bytes(op, is_local);
+  for (uint32_t left = transaction->lanes; left != 0; left &= left - 1) {
+    unsigned lane = (unsigned)__builtin_ctz(left);
+    memop_get(op, lane, op->word, (uint8_t *)packet.data + memop_offset(op, lane, run), run);
+  }
+  if (!memory_send_store(m, sm, &packet, &op->slot, transaction->lanes)) return MEMORY_BLOCKED;
+  l1d_written(m, sm, transaction->line);
+  return MEMORY_DONE;
+}
+
+// Atomics: every word of a line at most once in a packet; of lanes that collide the lowest goes first.
+static Transaction atomic_lanes(const MemOp *op) {
+  uint32_t bytes = op->element_bytes, taken = 0;
+  Transaction made = {.line = line_of(op->address[__builtin_ctz(op->left)])};
+  for (uint32_t left = op->left; left != 0; left &= left - 1) {
+    unsigned lane = (unsigned)__builtin_ctz(left);
+    if (memop_is_shared(op, lane) || line_of(op->address[lane]) != made.line) continue;
+    uint32_t at = memop_offset(op, lane, bytes), words = (bytes == 8 ? 3u : 1u) << at / 4;
+    if ((taken & words) != 0) continue;
+    taken |= words;
+    made.lanes |= 1u << lane;
+    made.bytes = bytes_or(made.bytes, bytes_from(at, bytes));
+  }
+  return made;
+}
+
+static MemStep atomic_past(Simt *m, uint32_t sm, uint32_t index) {
+  MemOp *op = memop_at(m, sm, index);
+  Transaction made = atomic_lanes(op);
+  Packet packet = {.address = made.line,
+                   .bytes = made.bytes,
+                   .kind = PACKET_ATOMIC,
+                   .client = CLIENT_DATA,
+                   .lanes = made.lanes,
+                   .op = op->op,
+                   .mods = op->mods,
+                   .warp = op->slot.warp,
+                   .tag = tag_make(TAG_DIRECT, index)};
+  unsigned registers = op->element_bytes == 8 ? 2 : 1;
+  for (uint32_t left = made.lanes; left != 0; left &= left - 1) {
+    unsigned lane = (unsigned)__builtin_ctz(left);
+    uint32_t at = memop_offset(op, lane, op->element_bytes);
+    uint64_t b = row_get(op->data[0], lane, registers), c = row_get(op->other[0], lane, registers);
+    memcpy((uint8_t *)packet.data + at, &b, op->element_bytes);
+    memcpy((uint8_t *)packet.other + at, &c, op->element_bytes);
+  }
+  if (!memory_send(m, sm, &packet)) return MEMORY_BLOCKED;
+  l1d_written(m, sm, made.line);
+  op->outstanding++;
+  op->left &= ~made.lanes;
+  simt_count(m, STAT_TRANSACTIONS_ATOMIC, 1);
+  return MEMORY_DONE;
+}
+
+static MemStep one_transaction(Simt *m, uint32_t sm, uint32_t index, const Transaction *transaction, bool is_local) {
+  MemOp *op = memop_at(m, sm, index);
+  bool has_l1d = m->dims.l1d_lines > 0;
+  if (op->action == ACTION_LOAD) {
+    bool is_cached = is_local ? has_l1d : op->cached != 0;
+    return is_cached ? l1d_load(m, sm, index, transaction) : read_past(m, sm, index, transaction);
+  }
+  if (is_local && has_l1d) return l1d_store_local(m, sm, op, transaction);
+  return write_past(m, sm, op, transaction, is_local);
+}
+
+static void count_transaction(Simt *m, const MemOp *op) {
+  simt_count(m, op->action == ACTION_LOAD ? STAT_TRANSACTIONS_LOAD : STAT_TRANSACTIONS_STORE, 1);
+}
+
+static MemStep global_request(Simt *m, uint32_t sm, uint32_t index) {
+  MemOp *op = memop_at(m, sm, index);
+  Transaction made = coalesce_next(m, op->address, op->left, memop_lane_bytes(op));
+  MemStep step = one_transaction(m, sm, index, &made, false);
+  if (step != MEMORY_DONE) return step;
+  op->left &= ~made.lanes;
+  count_transaction(m, op);
+  return step;
+}
+
+// Local memory: the lanes' first words, then their second ones, which lie a line further on.
+static MemStep local_request(Simt *m, uint32_t sm, uint32_t index, unsigned lane) {
+  MemOp *op = memop_at(m, sm, index);
+  uint32_t lanes = lanes_like(op, lane), words = (memop_lane_bytes(op) + 3) / 4;
+  MemStep step = MEMORY_DONE;
+  if ((lanes & ~op->part) != 0) {
+    Transaction made = coalesce_next(m, op->address, lanes & ~op->part, memop_run_bytes(op, true));
+    made.line = line_of(made.line + (uint64_t)op->word * LINE_BYTES);
+    step = one_transaction(m, sm, index, &made, true);
+    if (step != MEMORY_DONE) return step;
+    op->part |= made.lanes;
+    count_transaction(m, op);
+  }
+  if ((lanes & ~op->part) != 0) return step;
+  op->part = 0;
+  op->word++;
+  if (op->word < words) return step;
+  op->word = 0;
+  op->left &= ~lanes;
+  return step;
+}
+
+static MemStep shared_request(Simt *m, uint32_t sm, MemOp *op, unsigned lane) {
+  SmState *state = &m->at.sms[sm];
+  uint32_t lanes = lanes_like(op, lane), cycles = shared_access(m, sm, op, lanes);
+  uint64_t now = simt_now(m);
+  uint64_t rest = m->spec->latency_shared - min_u64(m->spec->latency_shared, m->unit_latency[UNIT_LDST]);
+  state->shared_free_at = now + cycles;
+  memop_result_at(op, now + rest + cycles - 1);
+  op->left &= ~lanes;
+  return MEMORY_DONE;
+}
+
+static MemStep make_request(Simt *m, uint32_t sm, uint32_t index) {
+  MemOp *op = memop_at(m, sm, index);
+  if (op->left == 0) return MEMORY_DONE;
+  unsigned lane = (unsigned)__builtin_ctz(op->left);
+  if (memop_is_shared(op, lane)) return shared_request(m, sm, op, lane);
+  PhysicalWindow window = address_window(op->address[lane]);
+  if (op->action == ACTION_ATOMIC) return atomic_past(m, sm, index);
+  if (op->action == ACTION_LOAD && window == PHYSICAL_BANKS) return constant_load(m, sm, index);
+  return window == PHYSICAL_LOCAL ? local_request(m, sm, index, lane) : global_request(m, sm, index);
+}
+
+// ---- The end -----------------------------------------------------------------------------------------
+
+static void retire(Simt *m, uint32_t sm, uint32_t index) {
+  MemOp *op = memop_at(m, sm, index);
+  SmState *state = &m->at.sms[sm];
+  Instr scratch;
+  const Instr *instr = simt_decode(m, op->slot.pc, op->slot.word, &scratch);
+  uint64_t warps = slot_warps(m, &op->slot, op->slot.mask);
+  if (instr != NULL) writeback_rows(m, sm, &op->slot, instr, op->data, operand_results(instr).rows, NULL);
+  else simt_trap(m, sm, op->slot.warp, op->slot.pc, TRAP_ILLEGAL_INSTRUCTION, op->slot.mask);
+  warps_end_memory(m, sm, warps);
+  memset(op, 0, sizeof *op);
+  state->memory_used[index / 64] &= ~(UINT64_C(1) << index % 64);
+  state->memory_done[index / 64] &= ~(UINT64_C(1) << index % 64);
+  sm_wake(m, sm, simt_now(m) + 1);
+}
+
+// The load whose results have been there longest writes back.
+static void write_back(Simt *m, uint32_t sm) {
+  const SmState *state = &m->at.sms[sm];
+  uint64_t earliest = UINT64_MAX, second = UINT64_MAX;
+  uint32_t chosen = 0;
+  for (uint32_t half = 0; half < 2; half++) {
+    for (uint64_t left = state->memory_done[half]; left != 0; left &= left - 1) {
+      uint32_t index = 64 * half + (uint32_t)__builtin_ctzll(left);
+      uint64_t ready_at = memop_at(m, sm, index)->ready_at;
+      second = min_u64(second, max_u64(ready_at, earliest));
+      if (ready_at >= earliest) continue;
+      earliest = ready_at;
+      chosen = index;
+    }
+  }
+  if (earliest <= simt_now(m)) {
+    retire(m, sm, chosen);
+    earliest = second;
+  }
+  if (earliest != UINT64_MAX) sm_wake(m, sm, max_u64(earliest, simt_now(m) + 1));
+}
+
+static void all_requested(Simt *m, uint32_t sm, uint32_t index) {
+  MemOp *op = memop_at(m, sm, index);
+  op->stage = MEM_WAIT;
+  op->outstanding++; // as if the last reply came now
+  if (op->action == ACTION_STORE) retire(m, sm, index);
+  else memop_replied(m, sm, op);
+}
+
+// One request of the head. False: it could not be made.
+static bool head_request(Simt *m, uint32_t sm, uint32_t entry) {
+  if (entry >= RING_GATHERS) {
+    MemStep made = gather_request(m, sm, entry - RING_GATHERS);
+    if (made == MEMORY_DONE) leave_ring(&m->at.sms[sm]);
+    return made != MEMORY_BLOCKED;
+  }
+  MemOp *op = memop_at(m, sm, entry);
+  if (op->stage == MEM_ADDRESS) {
+    op->stage = MEM_REQUEST;
+    op->ready_at = 0;
+  }
+  MemStep step = make_request(m, sm, entry);
+  if (op->left == 0) {
+    leave_ring(&m->at.sms[sm]);
+    all_requested(m, sm, entry);
+  }
+  return step != MEMORY_BLOCKED;
+}
+
+void ldst_cycle(Simt *m, uint32_t sm) {
+  SmState *state = &m->at.sms[sm];
+  uint64_t now = simt_now(m), begins;
+  if ((state->memory_done[0] | state->memory_done[1]) != 0) write_back(m, sm);
+  if (state->memory_count == 0) return;
+  uint32_t entry = state->memory_ring[state->memory_head];
+  begins = state->shared_free_at;
+  if (entry < RING_GATHERS && memop_at(m, sm, entry)->stage == MEM_ADDRESS) begins = max_u64(begins, memop_at(m, sm, entry)->ready_at);
+  if (begins > now) {
+    sm_wake(m, sm, begins);
+    return;
+  }
+  if (head_request(m, sm, entry)) {
+    if (state->memory_stalled_at != 0) simt_count(m, STAT_L1D_STALLS, now - state->memory_stalled_at);
+    state->memory_stalled_at = 0;
+    sm_wake(m, sm, now + 1);
+  } else if (state->memory_stalled_at == 0) {
+    state->memory_stalled_at = now;
+  }
+}
+
+// ---- Replies -----------------------------------------------------------------------------------------
+
+static void store_replied(Simt *m, uint32_t sm, uint32_t value) {
+  uint32_t base = value & (SIMT_MOST_WARPS - 1);
+  for (uint32_t left = value >> TAG_WARPS_SHIFT & 0xFF; left != 0; left &= left - 1) {
+    SimtWarp *warp = simt_warp(m, sm, (base + (uint32_t)__builtin_ctz(left)) % m->dims.warps);
+    warp->stores -= warp->stores > 0;
+  }
+}
+
+// Old values of an atomic, zero-extended as registers hold them.
+static void deliver_old(MemOp *op, const Packet *packet) {
+  for (uint32_t left = packet->lanes & op->slot.mask; left != 0; left &= left - 1) {
+    unsigned lane = (unsigned)__builtin_ctz(left);
+    uint64_t old = 0;
+    memcpy(&old, (const uint8_t *)packet->data + memop_offset(op, lane, op->element_bytes), op->element_bytes);
+    row_set(op->data[0], lane, op->element_bytes == 8 ? 2 : 1, old);
+  }
+}
+
+static void direct_replied(Simt *m, uint32_t sm, const Packet *packet) {
+  uint32_t value = packet->tag & ((1u << TAG_SHIFT) - 1);
+  MemOp *op = memop_at(m, sm, value & ((1u << TAG_WORD_SHIFT) - 1));
+  if (op->stage != MEM_REQUEST && op->stage != MEM_WAIT) return;
+  if (op->action == ACTION_ATOMIC) deliver_old(op, packet);
+  else memop_deliver(op, packet->lanes & op->slot.mask, value >> TAG_WORD_SHIFT & 7, packet->data, packet->bytes);
+  memop_replied(m, sm, op);
+}
+
+bool ldst_reply(Simt *m, uint32_t sm, const Packet *packet) {
+  switch ((DataTag)(packet->tag >> TAG_SHIFT)) {
+  case TAG_MISS: l1d_reply(m, sm, packet); break;
+  case TAG_DIRECT: direct_replied(m, sm, packet); break;
+  case TAG_STORE: store_replied(m, sm, packet->tag & ((1u << TAG_SHIFT) - 1)); break;
+  default: break;
+  }
+  return true;
+}

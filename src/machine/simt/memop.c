@@ -1,0 +1,119 @@
+// Lanes' data between memory's form and register rows, and requests; see memop.h.
+#include "machine/parts/access_element.h"
+#include "machine/simt/memop.h"
+
+// ---- Data --------------------------------------------------------------------------------------------
+
+// Words of a datum and rows of registers are the same, but for elements smaller than a register, which take a row each.
+void memop_put(MemOp *op, unsigned lane, uint32_t word, const uint8_t *from, uint32_t bytes) {
+  uint32_t size = op->element_bytes;
+  if (size >= 4) {
+    for (uint32_t i = 0; 4 * i < bytes; i++) memcpy(&op->data[(word + i) % SIMT_MEMORY_ROWS][lane], from + 4 * i, 4);
+    return;
+  }
+  uint32_t first = word * (4 / size);
+  for (uint32_t i = 0; i * size < bytes; i++) {
+    uint32_t *row = op->data[(first + i) % SIMT_MEMORY_ROWS];
+    if (size == 1) element_in(row, lane, from + i, 1, op->sign_extend != 0);
+    else element_in(row, lane, from + 2 * i, 2, op->sign_extend != 0);
+  }
+}
+
+void memop_get(const MemOp *op, unsigned lane, uint32_t word, uint8_t *to, uint32_t bytes) {
+  uint32_t size = op->element_bytes;
+  if (size >= 4) {
+    for (uint32_t i = 0; 4 * i < bytes; i++) memcpy(to + 4 * i, &op->data[(word + i) % SIMT_MEMORY_ROWS][lane], 4);
+    return;
+  }
+  uint32_t first = word * (4 / size);
+  for (uint32_t i = 0; i * size < bytes; i++) {
+    const uint32_t *row = op->data[(first + i) % SIMT_MEMORY_ROWS];
+    if (size == 1) element_out(row, lane, to + i, 1);
+    else element_out(row, lane, to + 2 * i, 2);
+  }
+}
+
+void memop_deliver(MemOp *op, uint32_t lanes, uint32_t word, const uint32_t *line, ByteMask bytes) {
+  for (; lanes != 0; lanes &= lanes - 1) {
+    unsigned lane = (unsigned)__builtin_ctz(lanes);
+    uint32_t run = memop_run_bytes(op, memop_is_local(op, lane)), at = memop_offset(op, lane, run);
+    if ((bytes.half[at / 64] >> at % 64 & 1) == 0) continue;
+    if (op->element_bytes == 4 && run == 4) op->data[word % SIMT_MEMORY_ROWS][lane] = line[at / 4];
+    else memop_put(op, lane, word, (const uint8_t *)line + at, run);
+  }
+}
+
+// ---- Waiting -----------------------------------------------------------------------------------------
+
+void memop_replied(Simt *m, uint32_t sm, MemOp *op) {
+  if (op->outstanding == 0 || --op->outstanding != 0 || op->stage != MEM_WAIT) return;
+  uint32_t index = (uint32_t)(op - &m->at.memops[sm * m->dims.memops]);
+  op->stage = MEM_DONE;
+  m->at.sms[sm].memory_done[index / 64] |= UINT64_C(1) << index % 64;
+  memop_result_at(op, simt_now(m));
+  sm_wake(m, sm, max_u64(op->ready_at, simt_now(m)));
+}
+
+void waiter_serve(Simt *m, uint32_t sm, uint32_t waiter, const Packet *packet) {
+  MemOp *op = &m->at.memops[sm * m->dims.memops + (waiter & 0xFF) % m->dims.memops];
+  unsigned lane = waiter >> 8 & (WARP_LANES - 1);
+  if (op->stage != MEM_REQUEST && op->stage != MEM_WAIT) return;
+  uint64_t line = line_of(op->address[lane]);
+  uint32_t lanes = 0;
+  for (unsigned i = 0; i < WARP_LANES; i++) lanes |= (line_of(op->address[i]) == line ? 1u : 0u) << i;
+  memop_deliver(op, lanes & op->slot.mask, waiter >> 13 & 7, packet->data, packet->bytes);
+  memop_replied(m, sm, op);
+}
+
+uint64_t slot_warps(const Simt *m, const Slot *slot, uint32_t lanes) {
+  uint64_t warps = 0;
+  if (slot->packed == 0) return UINT64_C(1) << slot->warp % m->dims.warps;
+  for (; lanes != 0; lanes &= lanes - 1) warps |= UINT64_C(1) << slot->warp_of[__builtin_ctz(lanes)] % m->dims.warps;
+  return warps;
+}
+
+void warps_begin_memory(Simt *m, uint32_t sm, uint64_t warps) {
+  for (; warps != 0; warps &= warps - 1) simt_warp(m, sm, (uint32_t)__builtin_ctzll(warps))->loads++;
+}
+
+void warps_end_memory(Simt *m, uint32_t sm, uint64_t warps) {
+  for (; warps != 0; warps &= warps - 1) {
+    SimtWarp *warp = simt_warp(m, sm, (uint32_t)__builtin_ctzll(warps));
+    warp->loads -= warp->loads > 0;
+  }
+}
+
+// ---- Requests ----------------------------------------------------------------------------------------
+
+bool memory_send(Simt *m, uint32_t sm, Packet *packet) {
+  if (packet_queue_full(&m->at.out_queues[sm], m->dims.out)) return false;
+  if (__builtin_expect((m->wants & WANT_MEMORY) != 0, 0)) {
+    MemoryEvent event = {.stage = MEMORY_REQUEST,
+                         .sm = sm,
+                         .warp = packet->warp,
+                         .partition = partition_of(m, packet->address),
+                         .address = packet->address,
+                         .bytes = bytes_count(packet->bytes),
+                         .write = packet->kind != PACKET_READ};
+    Verdict verdict = simt_obey(m, sm, packet->warp, 0, hooks_memory(&m->hooks, &m->hook_machine, &event));
+    if (verdict == VERDICT_STALL) {
+      sm_wake(m, sm, simt_now(m) + 1);
+      return false;
+    }
+  }
+  return sm_send(m, sm, packet);
+}
+
+bool memory_send_store(Simt *m, uint32_t sm, Packet *packet, const Slot *slot, uint32_t lanes) {
+  uint64_t warps = slot_warps(m, slot, lanes);
+  if (warps == 0) warps = 1;
+  uint32_t base = (uint32_t)__builtin_ctzll(warps);
+  warps &= UINT64_C(0xFF) << base; // those packed together are neighbours
+  packet->kind = PACKET_WRITE;
+  packet->client = CLIENT_DATA;
+  packet->warp = slot->warp;
+  packet->tag = tag_make(TAG_STORE, base | (uint32_t)(warps >> base) << TAG_WARPS_SHIFT);
+  if (!memory_send(m, sm, packet)) return false;
+  for (; warps != 0; warps &= warps - 1) simt_warp(m, sm, (uint32_t)__builtin_ctzll(warps))->stores++;
+  return true;
+}

@@ -1,0 +1,170 @@
+// Shared memory of an SM: banks four bytes wide. An access takes as many passes as the busiest bank has different words; lanes that
+// want the same word share it. Lanes are taken in groups that would fill the banks once: a warp for 32-bit accesses over 32 banks, half
+// of it for 64-bit ones or over 16 banks, and so on.
+// Source: CUDA C Programming Guide 4.2, "Shared Memory" of compute capability 1.x and 2.x (F.3.3, F.4.3).
+#include "machine/simt/memop.h"
+
+enum { MOST_BANKS = 32 };
+
+// ---- Conflicts ---------------------------------------------------------------------------------------
+
+// Passes of one group of lanes.
+static uint32_t group_passes(const uint64_t *address, uint32_t lanes, uint32_t words, uint32_t banks) {
+  uint64_t seen[MOST_BANKS][WARP_LANES];
+  uint8_t count[MOST_BANKS] = {0};
+  uint32_t most = 0;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    uint64_t first = address[__builtin_ctz(lanes)] / 4;
+    for (uint64_t word = first; word < first + words; word++) {
+      uint32_t bank = (banks & (banks - 1)) == 0 ? (uint32_t)word & (banks - 1) : (uint32_t)(word % banks), i = 0;
+      while (i < count[bank] && seen[bank][i] != word) i++;
+      if (i < count[bank]) continue;
+      seen[bank][i] = word;
+      count[bank]++;
+      most = max_u32(most, i + 1);
+    }
+  }
+  return most;
+}
+
+static uint32_t words_of(uint32_t lane_bytes) { return max_u32(lane_bytes / 4, 1); }
+static uint32_t banks_of(const Simt *m) { return min_u32((uint32_t)m->spec->shared_banks, MOST_BANKS); }
+static uint32_t group_lanes(const Simt *m, uint32_t lane_bytes) {
+  return min_u32(max_u32(banks_of(m) / words_of(lane_bytes), 1), WARP_LANES);
+}
+
+static uint32_t passes_of(const Simt *m, const uint64_t *address, uint32_t lanes, uint32_t lane_bytes, uint32_t *groups) {
+  uint32_t group = group_lanes(m, lane_bytes), passes = 0;
+  uint32_t mask = group >= WARP_LANES ? UINT32_MAX : (1u << group) - 1;
+  *groups = 0;
+  for (uint32_t first = 0; first < WARP_LANES; first += group) {
+    uint32_t some = lanes & mask << first;
+    if (some == 0) continue;
+    passes += group_passes(address, some, words_of(lane_bytes), banks_of(m));
+    ++*groups;
+  }
+  return passes;
+}
+
+uint32_t shared_conflicts(const Simt *m, const uint64_t address[WARP_LANES], uint32_t lanes, uint32_t lane_bytes) {
+  uint32_t groups;
+  return max_u32(passes_of(m, address, lanes, lane_bytes, &groups), 1);
+}
+
+// ---- The bits ----------------------------------------------------------------------------------------
+
+typedef struct Place {
+  uint32_t row;  // of the SM's
+  uint32_t byte; // in the row
+} Place;
+
+static Place place_of(const Simt *m, const MemOp *op, unsigned lane) {
+  uint64_t offset = op->address[lane] & PHYSICAL_MASK;
+  return (Place){(uint32_t)(offset / LINE_BYTES % m->dims.shared_rows), memop_offset(op, lane, memop_lane_bytes(op))};
+}
+
+static uint8_t *bytes_at(const Simt *m, uint32_t sm, Place place) {
+  SharedRow *row = &m->at.shared[(size_t)sm * m->dims.shared_rows + place.row];
+  return (uint8_t *)row->word + place.byte;
+}
+
+// Tells the hooks which words of which rows the lanes touch.
+static void tell(Simt *m, uint32_t sm, const MemOp *op, uint32_t lanes, bool is_write) {
+  if ((m->wants & WANT_CELLS) == 0) return;
+  while (lanes != 0) {
+    uint32_t row = place_of(m, op, (unsigned)__builtin_ctz(lanes)).row, units = 0;
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+      unsigned lane = (unsigned)__builtin_ctz(left);
+      Place place = place_of(m, op, lane);
+      if (place.row != row) continue;
+      units |= (uint32_t)((UINT64_C(1) << words_of(memop_lane_bytes(op))) - 1) << place.byte / 4;
+      lanes &= ~(1u << lane);
+    }
+    uint64_t global_row = (uint64_t)sm * m->dims.shared_rows + row;
+    uint32_t *data = m->at.shared[global_row].word;
+    if (is_write) cells_written(m, REGION_SHARED, global_row, units, data);
+    else cells_read(m, REGION_SHARED, global_row, units, data);
+  }
+}
+
+static void load(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes) {
+  uint32_t bytes = memop_lane_bytes(op);
+  tell(m, sm, op, lanes, false);
+  for (; lanes != 0; lanes &= lanes - 1) {
+    unsigned lane = (unsigned)__builtin_ctz(lanes);
+    const uint8_t *from = bytes_at(m, sm, place_of(m, op, lane));
+    if (bytes == 4 && op->elements == 1) memcpy(&op->data[0][lane], from, 4);
+    else memop_put(op, lane, 0, from, bytes);
+  }
+}
+
+static void store(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes) {
+  uint32_t bytes = memop_lane_bytes(op);
+  if (bytes < 4) tell(m, sm, op, lanes, false); // parts of words
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    unsigned lane = (unsigned)__builtin_ctz(left);
+    memop_get(op, lane, 0, bytes_at(m, sm, place_of(m, op, lane)), bytes);
+  }
+  tell(m, sm, op, lanes, true);
+}
+
+// ---- Atomics -----------------------------------------------------------------------------------------
+
+// The lanes of `left` that are the lowest with their place.
+static uint32_t first_of_each(const Simt *m, const MemOp *op, uint32_t left) {
+  Place taken[WARP_LANES];
+  uint32_t count = 0, chosen = 0;
+  for (; left != 0; left &= left - 1) {
+    unsigned lane = (unsigned)__builtin_ctz(left);
+    Place place = place_of(m, op, lane);
+    uint32_t i = 0;
+    while (i < count && (taken[i].row != place.row || taken[i].byte != place.byte)) i++;
+    if (i < count) continue;
+    taken[count++] = place;
+    chosen |= 1u << lane;
+  }
+  return chosen;
+}
+
+// Lanes with different places, all at once. Afterwards the data rows hold old values.
+static void atomic_round(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes) {
+  uint32_t old[2][WARP_LANES] = {{0}}, fresh[2][WARP_LANES] = {{0}};
+  unsigned bytes = op->element_bytes, registers = bytes == 8 ? 2 : 1;
+  tell(m, sm, op, lanes, false);
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    unsigned lane = (unsigned)__builtin_ctz(left);
+    uint64_t value = 0;
+    memcpy(&value, bytes_at(m, sm, place_of(m, op, lane)), bytes);
+    row_set(old[0], lane, registers, value);
+  }
+  LaneOp function = {.d = fresh[0], .a = old[0], .b = op->data[0], .c = op->other[0], .active = lanes, .mods = op->mods};
+  if (op->op < OP_COUNT && m->functions[op->op] != NULL) m->functions[op->op](&function);
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    unsigned lane = (unsigned)__builtin_ctz(left);
+    uint64_t value = row_get(fresh[0], lane, registers);
+    memcpy(bytes_at(m, sm, place_of(m, op, lane)), &value, bytes);
+    row_set(op->data[0], lane, registers, row_get(old[0], lane, registers));
+  }
+  tell(m, sm, op, lanes, true);
+}
+
+// Lanes take effect in order of their number where they collide. Returns the passes.
+static uint32_t atomic(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes) {
+  uint32_t passes = 0;
+  while (lanes != 0) {
+    uint32_t some = first_of_each(m, op, lanes);
+    passes += shared_conflicts(m, op->address, some, op->element_bytes);
+    atomic_round(m, sm, op, some);
+    lanes &= ~some;
+  }
+  return passes;
+}
+
+uint32_t shared_access(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes) {
+  uint32_t groups, passes = passes_of(m, op->address, lanes, memop_lane_bytes(op), &groups);
+  if (op->action == ACTION_ATOMIC) passes = max_u32(atomic(m, sm, op, lanes), groups);
+  else if (op->action == ACTION_STORE) store(m, sm, op, lanes);
+  else load(m, sm, op, lanes);
+  simt_count(m, STAT_SHARED_CONFLICTS, passes - min_u32(groups, passes));
+  return max_u32(passes, 1);
+}
