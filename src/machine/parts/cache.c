@@ -97,7 +97,7 @@ CacheFind cache_find(const CacheShape *shape, const CacheLine *lines, uint64_t a
 uint32_t cache_victim(const CacheShape *shape, const CacheLine *lines, uint64_t address) {
   uint32_t first = place_of(shape, address).set * shape->ways, best = first;
   for (uint32_t i = first; i < first + shape->ways; i++) {
-    if (!cache_line_valid(&lines[i])) return i;
+    if (!cache_line_valid(&lines[i]) && lines[i].used != CACHE_PINNED) return i;
     if (lines[i].used < lines[best].used) best = i;
   }
   return best;

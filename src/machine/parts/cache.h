@@ -2,9 +2,10 @@
 // instruction and L2 cache, with or without sectors: validity and dirtiness are kept per byte, so partial
 // writes, sectors and write-validate are all the same thing.
 //
-// Lines are allocated when they are filled or written, never reserved. Plain data: part of a machine's block, where any bits
-// of lines and miss registers are legal. Finding changes nothing: whoever touches a line stamps its `used` with the cycle, and
-// the line with the least stamp is the victim (least recently used; of equal stamps the lowest way).
+// Lines are allocated when they are filled or written. An owner that must reserve one pins it: a pinned line is no victim.
+// Plain data: part of a machine's block, where any bits of lines and miss registers are legal. Finding changes nothing: whoever
+// touches a line stamps its `used` with the cycle, and the line with the least stamp is the victim (least recently used; of
+// equal stamps the lowest way).
 #ifndef REDOUBT_PARTS_CACHE_H
 #define REDOUBT_PARTS_CACHE_H
 
@@ -59,7 +60,8 @@ typedef enum CacheFind { CACHE_MISS, CACHE_PARTIAL, CACHE_HIT } CacheFind; // PA
 
 // `lines` are the cache's sets * ways lines; `address` any byte of the line. *index: the line, where it is there.
 CacheFind cache_find(const CacheShape *shape, const CacheLine *lines, uint64_t address, ByteMask want, uint32_t *index);
-// Where a new line of this address would go: an invalid way, else the least recently used.
+// Where a new line of this address would go: an invalid way, else the least recently used. Pinned only if all ways are.
+#define CACHE_PINNED UINT64_MAX // as `used`
 uint32_t cache_victim(const CacheShape *shape, const CacheLine *lines, uint64_t address);
 // The tag that a line of this address has.
 uint64_t cache_tag(const CacheShape *shape, uint64_t address);
@@ -73,7 +75,8 @@ typedef struct Mshr {
   uint8_t valid;
   uint8_t stale; // the line was written meanwhile: serves who waits, but is neither merged with nor filled
   uint8_t waiters;
-  uint8_t spare[5];
+  uint8_t spare;
+  uint32_t line;                      // the owner's: where the data will go
   uint32_t waiter[MSHR_MOST_WAITERS]; // meaning is the owner's
 } Mshr;
 

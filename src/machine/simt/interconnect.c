@@ -32,11 +32,11 @@ bool sm_send(Simt *m, uint32_t sm, const Packet *packet) {
 static void deliver_request(void *context, uint32_t sink, const Packet *packet) {
   Simt *m = context;
   PartitionState *partition = &m->at.partitions[sink];
-  Packet *items = &m->at.partition_inputs[sink * m->dims.l2_queue];
-  Packet *place = packet_queue_push(&partition->input, items, m->dims.l2_queue);
+  Packet *items = &m->at.partition_inputs[sink * m->dims.l2_inputs];
+  Packet *place = packet_queue_push(&partition->input, items, m->dims.l2_inputs);
   if (place == NULL) return; // only when a flip has filled the queue since it was asked
   *place = *packet;
-  m->at.partition_times[sink * m->dims.l2_queue + (uint32_t)(place - items)].ready_at = simt_now(m) + m->spec->l2_latency;
+  m->at.partition_times[sink * m->dims.l2_inputs + (uint32_t)(place - items)].ready_at = simt_now(m) + m->spec->l2_latency;
   partition->next_at = 0;
 }
 
@@ -132,7 +132,7 @@ bool interconnect_cycle(Simt *m, uint64_t *next) {
   for (uint32_t i = 0; i < m->dims.sms; i++) has_room[i] = !packet_queue_full(&m->at.reply_queues[i], SIMT_REPLIES);
   bool moved = network_cycle(&replies, now, has_room, deliver_reply, m, &reply_next);
   bool busy = send_replies(m, &replies);
-  for (uint32_t i = 0; i < m->dims.partitions; i++) has_room[i] = !packet_queue_full(&m->at.partitions[i].input, m->dims.l2_queue);
+  for (uint32_t i = 0; i < m->dims.partitions; i++) has_room[i] = !packet_queue_full(&m->at.partitions[i].input, m->dims.l2_inputs);
   moved |= network_cycle(&requests, now, has_room, deliver_request, m, &request_next);
   busy |= send_requests(m, &requests);
   *next = min_u64(*next, busy || moved ? now + 1 : min_u64(request_next, reply_next));

@@ -54,9 +54,10 @@ static void dims_of_memory(const Spec *spec, SimtDims *d) {
   d->slices = narrow(spec->l2_slices);
   d->partitions = d->controllers * d->slices;
   d->l2 = cache_shape(spec->l2_bytes, spec->l2_ways, LINE_BYTES);
-  d->l2_lines = cache_lines(&d->l2);
   d->l2_mshrs = narrow(spec->l2_mshrs);
+  d->l2_lines = d->l2.sets == 0 ? d->l2_mshrs : cache_lines(&d->l2); // without L2: a buffer per request to DRAM
   d->l2_queue = narrow(spec->l2_queue);
+  d->l2_inputs = d->l2_queue + min_u32(narrow(spec->l2_latency), SIMT_MOST_L2_PIPE); // one request a cycle
   NetworkKind kind = (NetworkKind)spec->network_kind;
   uint32_t flit = narrow(spec->network_flit), latency = narrow(spec->network_latency), buffer = narrow(spec->network_buffer);
   d->request = network_shape(kind, d->sms, d->partitions, flit, latency, buffer);

@@ -29,7 +29,9 @@ enum {
   SIMT_REPLIES = 8,       // packets from the interconnect that wait in an SM
   SIMT_CONSTANT_MSHRS = 4,
   SIMT_TEXTURE_MSHRS = 16,
-  SOURCE_NONE = 0xFFFF, // a source row that is filled without a register: RZ, immediate, constant
+  SIMT_MOST_L2_MSHRS = 256, // config.def's limit
+  SIMT_MOST_L2_PIPE = 128,  // requests on their way to a slice's tags
+  SOURCE_NONE = 0xFFFF,     // a source row that is filled without a register: RZ, immediate, constant
 };
 
 // The machine as a whole; the block scheduler.
@@ -243,10 +245,14 @@ typedef struct Gather {
 
 // An L2 slice and its way to the DRAM.
 typedef struct PartitionState {
-  PacketQueue input;  // requests that have arrived; partition_inputs holds them
-  PacketQueue output; // replies for the network; partition_outputs holds them
-  PacketQueue below;  // reads and writes for the DRAM controller; partition_belows holds them
-  uint64_t next_at;   // the slice does nothing before that
+  PacketQueue input;                             // requests in the slice's pipeline; partition_inputs holds them
+  PacketQueue output;                            // replies for the network; partition_outputs holds them
+  PacketQueue below;                             // reads and writes for the DRAM controller; partition_belows holds them
+  uint64_t next_at;                              // the slice does nothing before that
+  uint32_t pending;                              // miss registers in use
+  uint32_t serve_next;                           // round robin over miss registers whose data has come
+  uint64_t serving[SIMT_MOST_L2_MSHRS / 64];     // bit i: miss register i has its data, requests wait to be served
+  uint64_t waiting[2 * SIMT_MOST_L2_MSHRS / 64]; // bit i: place i of l2_waiting is taken
 } PartitionState;
 
 typedef struct InputTime { // beside a slice's input queue: when the tag access is done
@@ -259,7 +265,7 @@ typedef struct SimtDims {
   uint32_t collectors, memops, gathers, out, buffer;
   uint32_t l1d_lines, constant_lines, texture_lines, icache_lines, icache2_lines;
   uint32_t l1d_mshrs, icache_mshrs;
-  uint32_t partitions, slices, controllers, l2_lines, l2_mshrs, l2_queue;
+  uint32_t partitions, slices, controllers, l2_lines, l2_mshrs, l2_queue, l2_inputs;
   uint32_t request_buffers, request_packets, reply_buffers, reply_packets;
   uint32_t banks, dram_queue;
   CacheShape l1d, constant, texture, icache, icache2, l2;
