@@ -16,7 +16,7 @@ static unsigned find_row(SassFormat format, uint64_t word) {
   return row;
 }
 
-static bool rule_narrow(const Layout *layout, unsigned rule, uint64_t word) {
+bool layout_narrow(const Layout *layout, unsigned rule, uint64_t word) {
   switch (rule) {
   case WIDTH_16: return true;
   case WIDTH_BIT: return field_get(word, layout->wide) == 0;
@@ -26,7 +26,7 @@ static bool rule_narrow(const Layout *layout, unsigned rule, uint64_t word) {
   }
 }
 
-static SassOperand register_operand(uint32_t field, bool narrow) {
+SassOperand register_operand(uint32_t field, bool narrow) {
   SassOperand operand = {.kind = SASS_GPR, .field = (uint8_t)field, .value = field};
   if (narrow) {
     operand.half = (field & 1) != 0 ? SASS_HIGH : SASS_LOW;
@@ -53,7 +53,7 @@ static void decode_a(const Layout *layout, uint64_t word, SassInstr *instr) {
   } else {
     uint32_t field = field_get(word, layout->a);
     if (layout->six_bits) field &= 63;
-    instr->a = register_operand(field, rule_narrow(layout, layout->a_width, word));
+    instr->a = register_operand(field, layout_narrow(layout, layout->a_width, word));
   }
   instr->a.negate = field_get(word, layout->a_negate) != 0;
 }
@@ -69,7 +69,7 @@ static bool b_is_constant(const Layout *layout, uint64_t word) {
 }
 
 static void decode_b(const Layout *layout, uint64_t word, SassInstr *instr) {
-  bool narrow = rule_narrow(layout, layout->b_width, word);
+  bool narrow = layout_narrow(layout, layout->b_width, word);
   if (layout->b_immediate.width != 0) {
     instr->b = immediate_operand(sass_immediate(word));
   } else if (layout->b.width == 0) {
@@ -97,7 +97,7 @@ static void decode_c(const Layout *layout, uint64_t word, SassInstr *instr) {
     uint32_t field = field_get(word, layout->c);
     uint32_t number = layout->six_bits ? field & 63 : field;
     instr->c = c_is_constant(layout, word) ? constant_operand(number, false)
-                                           : register_operand(number, rule_narrow(layout, layout->c_width, word));
+                                           : register_operand(number, layout_narrow(layout, layout->c_width, word));
     instr->c.field = (uint8_t)(layout->six_bits && instr->b.kind != SASS_IMMEDIATE ? number : field);
   }
   instr->c.negate = field_get(word, layout->c_negate) != 0;
@@ -111,7 +111,7 @@ static void decode_d(const Layout *layout, uint64_t word, SassInstr *instr) {
     instr->d = (SassOperand){.kind = SASS_ADDRESS, .value = (field & 3) == 0 ? 4 : field & 3};
     return;
   }
-  instr->d = register_operand(field, rule_narrow(layout, layout->d_width, word));
+  instr->d = register_operand(field, layout_narrow(layout, layout->d_width, word));
   if (field == SASS_DISCARD_FIELD) {
     instr->write = SASS_WRITE_DISCARD;
   } else if (instr->d.half != SASS_WHOLE) {
@@ -202,7 +202,7 @@ static void decode_arithmetic(const Layout *layout, uint64_t word, SassInstr *in
   instr->is_signed = field_get(word, layout->is_signed) != 0;
   instr->saturate = field_get(word, layout->saturate) != 0;
   instr->select = (uint8_t)field_get(word, layout->select);
-  instr->narrow = layout->wide.width != 0 ? field_get(word, layout->wide) == 0 : rule_narrow(layout, layout->a_width, word);
+  instr->narrow = layout->wide.width != 0 ? field_get(word, layout->wide) == 0 : layout_narrow(layout, layout->a_width, word);
   if (layout->a_width == WIDTH_MAD) {
     unsigned sub = (unsigned)(word >> 61);
     instr->is_signed = sub == 1 || sub == 2 || sub == 4 || sub == 5 || sub == 7;
@@ -223,6 +223,8 @@ static void decode_guard(const Layout *layout, uint64_t word, SassInstr *instr) 
   bool ignored = (layout->guard_ignored && marker != MARKER_JOIN) || instr->read == SASS_READ_NOP || marker == MARKER_IMM;
   if (!ignored) instr->guard_condition = (uint8_t)field_get(word, FIELD_GUARD_CONDITION);
   if (sass_condition_text[instr->guard_condition] == NULL) instr->guard_condition = 0; // as never true as the others
+  bool unlooked = instr->guard_condition == SASS_ALWAYS || (instr->guard_condition == 0 && layout->guard_never);
+  if (unlooked && !layout->carry) instr->guard_register = 0;
   if (instr->format != SASS_LONG || instr->read == SASS_READ_NOP) return;
   instr->sets_predicate = field_get(word, FIELD_SETS) != 0;
   instr->predicate = (uint8_t)field_get(word, FIELD_PREDICATE);

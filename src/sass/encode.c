@@ -13,9 +13,8 @@ static unsigned canonical_row(unsigned row) {
 static uint64_t encode_guard(const SassInstr *instr, const Layout *layout) {
   uint64_t word = 0;
   unsigned condition = layout->guard_silent ? 0 : instr->guard_condition;
-  bool keeps_register = condition != SASS_ALWAYS || layout->carry;
   word = field_put(word, FIELD_GUARD_CONDITION, condition);
-  if (keeps_register && !layout->guard_silent) word = field_put(word, FIELD_GUARD_REGISTER, instr->guard_register);
+  if (!layout->guard_silent) word = field_put(word, FIELD_GUARD_REGISTER, instr->guard_register);
   if (instr->sets_predicate) {
     word = field_put(word, FIELD_SETS, 1);
     word = field_put(word, FIELD_PREDICATE, instr->predicate);

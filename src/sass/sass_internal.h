@@ -198,8 +198,55 @@ static inline bool layout_literal(const Layout *layout, uint64_t word, unsigned 
 }
 uint32_t sass_immediate(uint64_t word); // of IMM words
 uint64_t sass_immediate_put(uint64_t word, uint32_t value);
-// The entry of the style that has the bits of the word, and the canonical entry with the same text.
+bool layout_narrow(const Layout *layout, unsigned rule, uint64_t word); // rule: WidthRule
+SassOperand register_operand(uint32_t field, bool narrow);
+
+// The canonical entry of the style for the bits of the word, and for a text (NULL: no such suffix).
 const StyleEntry *style_of_word(unsigned style, uint64_t word);
-const StyleEntry *style_of_text(unsigned style, Slice text); // NULL: no such suffix
+const StyleEntry *style_of_text(unsigned style, Slice text);
+
+// ---- Assembly --------------------------------------------------------------------------------------------------------
+typedef enum WrittenKind {
+  WRITTEN_REGISTER, // R1, R1L, R1H
+  WRITTEN_OUTPUT,   // o[0x7f]
+  WRITTEN_ADDRESS,  // A1
+  WRITTEN_FLAGS,    // C1
+  WRITTEN_SHARED,   // g [A1+0x2].U16
+  WRITTEN_CONSTANT, // c[0x1][0x2]
+  WRITTEN_NUMBER,   // 0x10, -3, 1.5
+  WRITTEN_GLOBAL,   // global14[A1+R2]
+  WRITTEN_NAME,     // LE, EX2, a label
+  WRITTEN_BARRIER,  // b0
+} WrittenKind;
+
+// An operand as it was written.
+typedef struct Written {
+  uint8_t kind; // WrittenKind
+  uint8_t half; // SassHalf
+  uint8_t type; // SassType of WRITTEN_SHARED
+  uint8_t address;
+  bool negate, absolute, invert;
+  bool is_register; // WRITTEN_GLOBAL: value is a register's number, not an address
+  uint32_t value;   // register, index, number
+  Slice name;
+  int column;
+} Written;
+
+typedef struct Statement {
+  const char *file;
+  int line, column;
+  Slice mnemonic; // with its suffixes
+  bool guarded;
+  uint8_t guard_register, guard_condition;
+  int guard_column;
+  Written operands[MAX_SLOTS];
+  uint32_t count;
+} Statement;
+
+// Reads mnemonic, guard and operands of [at, end), which is one line's part.
+bool statement_parse(const char *at, const char *end, const char *line_start, Statement *statement, Diags *diags);
+// The instruction that a statement means. *label: the name of its target, or empty when it is a number.
+bool statement_bind(const Statement *statement, SassInstr *instr, Slice *label, Diags *diags);
+bool number_parse(Slice text, uint32_t *value, bool *negative); // 12, 0x1f, -3, 1.5 (the bits of a float)
 
 #endif
