@@ -19,12 +19,16 @@ int cli_main(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_list(int argc, char **argv);
+int command_asm(int argc, char **argv);
+int command_disasm(int argc, char **argv);
 
 // ---- Help (help.c) -----------------------------------------------------------------------------
 void help_main(void);
 void help_run(void);
 void help_check(void);
 void help_list(void);
+void help_asm(void);
+void help_disasm(void);
 
 // ---- Messages (message.c): all to stderr --------------------------------------------------------
 void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));                     // "redoubt: ..."

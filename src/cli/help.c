@@ -9,6 +9,7 @@ void help_main(void) {
         "  redoubt run TARGET      run a built-in workload, a PTX file or a CUDA program (-- ./app) and show what it did\n"
         "  redoubt check FILE...   say what in a PTX file cannot be run, line by line\n"
         "  redoubt list WHAT       machines, workloads, instructions, params, stats, traps\n"
+        "  redoubt asm FILE        assemble G80 code; 'redoubt disasm FILE' is the way back\n"
         "  redoubt help COMMAND    more about a command\n"
         "  redoubt version\n"
         "\n"
@@ -99,5 +100,27 @@ void help_list(void) {
         "  traps          how a launch can end early\n"
         "\n"
         "--markdown prints instructions, params or stats as the page that docs/ holds.\n",
+        stdout);
+}
+
+void help_asm(void) {
+  fputs("redoubt asm FILE.sass [-o FILE.hex]\n"
+        "\n"
+        "Assembles G80 (sm_1.0) code, the instructions of the FlexGripPlus machine, to 32-bit words, one a line,\n"
+        "in hexadecimal. docs/sass.md describes the language.\n"
+        "\n"
+        "  -o, --output FILE   where the words go (default: the terminal)\n"
+        "\n"
+        "Exit codes: 0 all went well, 2 the file has errors; each is shown with line and column.\n",
+        stdout);
+}
+
+void help_disasm(void) {
+  fputs("redoubt disasm FILE.hex [-o FILE.sass]\n"
+        "\n"
+        "Shows words of G80 code as assembly that 'redoubt asm' takes. Words that are no instruction are shown\n"
+        "as .word. Bits without any effect are not shown, so they come back at their rest value.\n"
+        "\n"
+        "  -o, --output FILE   where the text goes (default: the terminal)\n",
         stdout);
 }
