@@ -39,6 +39,16 @@ uint8_t *memory_bytes(Memory *memory);                                      // h
 uint64_t memory_base(const Memory *memory);
 uint64_t memory_in_use(const Memory *memory);
 uint64_t memory_capacity(const Memory *memory);
+// A copy with the same allocations and contents at the same device addresses. NULL: host memory is registered, or no room.
+Memory *memory_clone(const Memory *memory, Diags *diags);
+// Gives `memory` the allocations and contents of `from`; pages that are equal already cost little. False: made with other options.
+bool memory_copy(Memory *memory, const Memory *from);
+uint64_t memory_hash(const Memory *memory, uint64_t seed); // of everything programs can see: allocations and contents
+// Allocations and contents as a stream of bytes, and back into a memory made with the same options. False: the stream
+// failed or does not fit; the memory is then empty.
+typedef bool (*MemoryStream)(void *context, void *bytes, size_t count); // takes or gives exactly so many bytes
+bool memory_save(const Memory *memory, MemoryStream put, void *context);
+bool memory_load(Memory *memory, MemoryStream get, void *context);
 
 // ---- Textures and surfaces -----------------------------------------------------------------
 typedef enum TexelKind { TEXEL_UNSIGNED, TEXEL_SIGNED, TEXEL_FLOAT } TexelKind;

@@ -251,3 +251,132 @@ uint8_t *memory_bytes(Memory *memory) { return memory->bytes; }
 uint64_t memory_base(const Memory *memory) { return memory->base; }
 uint64_t memory_in_use(const Memory *memory) { return memory->in_use; }
 uint64_t memory_capacity(const Memory *memory) { return memory->capacity; }
+
+// ---- Copies, hashes, streams -----------------------------------------------------------------------
+// What programs can see: with granule 1 the allocations, else also what lies between them.
+static size_t visible_count(const Memory *memory) { return memory->granule == 1 ? memory->count : memory->touched > 0; }
+
+static Allocation visible_range(const Memory *memory, size_t index) {
+  return memory->granule == 1 ? memory->items[index] : (Allocation){.bytes = memory->touched};
+}
+
+static bool same_options(const Memory *a, const Memory *b) {
+  return a->base == b->base && a->capacity == b->capacity && a->granule == b->granule && a->host_count == 0 && b->host_count == 0;
+}
+
+static void take_allocations(Memory *memory, const Allocation *items, size_t count) {
+  if (count > memory->room) {
+    memory->room = count;
+    memory->items = realloc(memory->items, count * sizeof *items);
+    ASSERT(memory->items != NULL);
+  }
+  if (count > 0) memcpy(memory->items, items, count * sizeof *items);
+  memory->count = count;
+  memory->packed = 0;
+  memory->in_use = memory->heap_in_use = 0;
+  for (size_t i = 0; i < count; i++) {
+    memory->in_use += items[i].bytes;
+    if (items[i].heap) memory->heap_in_use += items[i].bytes;
+  }
+}
+
+// Pages that are equal are only read, so that untouched ones stay untouched.
+static void copy_pages(uint8_t *to, const uint8_t *from, uint64_t bytes) {
+  for (uint64_t at = 0; at < bytes; at += PAGE_BYTES) {
+    size_t part = min_u64(PAGE_BYTES, bytes - at);
+    if (memcmp(to + at, from + at, part) != 0) memcpy(to + at, from + at, part);
+  }
+}
+
+bool memory_copy(Memory *memory, const Memory *from) {
+  if (!same_options(memory, from)) return false;
+  clear_bytes(memory, from->touched, memory->touched);
+  memory->touched = from->touched;
+  take_allocations(memory, from->items, from->count);
+  for (size_t i = 0; i < visible_count(from); i++) {
+    Allocation range = visible_range(from, i);
+    copy_pages(memory->bytes + range.start, from->bytes + range.start, range.bytes);
+  }
+  return true;
+}
+
+Memory *memory_clone(const Memory *memory, Diags *diags) {
+  if (memory->host_count > 0) {
+    diags_add(diags, NULL, 0, 0, "device memory cannot be copied while host memory is registered with it");
+    return NULL;
+  }
+  MemoryOptions options = {.base = memory->base, .capacity = memory->capacity, .granule = memory->granule};
+  Memory *clone = memory_new(&options, diags);
+  if (clone != NULL) ASSERT(memory_copy(clone, memory));
+  return clone;
+}
+
+uint64_t memory_hash(const Memory *memory, uint64_t seed) {
+  uint64_t hash = hash_bytes(&memory->count, sizeof memory->count, seed);
+  for (size_t i = 0; i < memory->count; i++) {
+    const uint64_t item[] = {memory->items[i].start, memory->items[i].bytes, memory->items[i].heap};
+    hash = hash_bytes(item, sizeof item, hash);
+  }
+  for (size_t i = 0; i < visible_count(memory); i++) {
+    Allocation range = visible_range(memory, i);
+    hash = hash_bytes(memory->bytes + range.start, range.bytes, hash);
+  }
+  return hash;
+}
+
+enum { STREAM_WORDS = 5 }; // base, capacity, granule, touched, count
+static void stream_head(const Memory *memory, uint64_t head[STREAM_WORDS]) {
+  const uint64_t words[STREAM_WORDS] = {memory->base, memory->capacity, memory->granule, memory->touched, memory->count};
+  memcpy(head, words, sizeof words);
+}
+
+bool memory_save(const Memory *memory, MemoryStream put, void *context) {
+  uint64_t head[STREAM_WORDS];
+  stream_head(memory, head);
+  if (memory->host_count > 0 || !put(context, head, sizeof head)) return false;
+  for (size_t i = 0; i < memory->count; i++) {
+    uint64_t item[] = {memory->items[i].start, memory->items[i].bytes, memory->items[i].heap};
+    if (!put(context, item, sizeof item)) return false;
+  }
+  for (size_t i = 0; i < visible_count(memory); i++) {
+    Allocation range = visible_range(memory, i);
+    if (!put(context, memory->bytes + range.start, range.bytes)) return false;
+  }
+  return true;
+}
+
+// Reads the list of allocations; each must lie after the one before it and inside the memory.
+static bool load_allocations(Memory *memory, uint64_t count, MemoryStream get, void *context) {
+  uint64_t end = 0;
+  for (uint64_t i = 0; i < count; i++) {
+    uint64_t item[3];
+    if (!get(context, item, sizeof item)) return false;
+    if (item[0] < end || item[1] == 0 || item[0] > memory->touched || item[1] > memory->touched - item[0]) return false;
+    end = item[0] + item[1];
+    place(memory, memory->count, item[0], item[1], item[2] != 0);
+    if (item[2] != 0) memory->heap_in_use += item[1];
+  }
+  return true;
+}
+
+static bool load_contents(Memory *memory, uint64_t count, MemoryStream get, void *context) {
+  if (!load_allocations(memory, count, get, context)) return false;
+  for (size_t i = 0; i < visible_count(memory); i++) {
+    Allocation range = visible_range(memory, i);
+    if (!get(context, memory->bytes + range.start, range.bytes)) return false;
+  }
+  return true;
+}
+
+bool memory_load(Memory *memory, MemoryStream get, void *context) {
+  uint64_t head[STREAM_WORDS], own[STREAM_WORDS];
+  if (memory->host_count > 0 || !get(context, head, sizeof head)) return false;
+  stream_head(memory, own);
+  if (memcmp(head, own, 3 * sizeof head[0]) != 0 || head[3] > memory->capacity) return false;
+  take_allocations(memory, NULL, 0);
+  clear_bytes(memory, 0, memory->touched);
+  memory->touched = head[3];
+  bool good = load_contents(memory, head[4], get, context);
+  if (!good) take_allocations(memory, NULL, 0);
+  return good;
+}

@@ -1,0 +1,44 @@
+// A machine's state as bytes: hash, difference by name, save and load. Works on any machine whose state is one pointer-free block
+// that a RegionTable describes.
+#ifndef REDOUBT_SNAPSHOT_H
+#define REDOUBT_SNAPSHOT_H
+
+#include "hook/hook.h"
+#include "machine/machine.h"
+
+typedef struct ByteRange {
+  size_t offset, bytes;
+} ByteRange;
+
+// How a block is to be read. `hashed` are the stretches that decide what happens next: the machine's own arrays that are not
+// statistics, and the schemes' regions behind them. Ascending, apart.
+typedef struct StateLayout {
+  const RegionTable *regions;
+  const ByteRange *hashed;
+  uint32_t hashed_count;
+} StateLayout;
+
+uint64_t state_hash(const StateLayout *layout, const uint8_t *block); // XXH3 over the hashed stretches
+// What differs between two blocks, one line per structure: its first differing bit, the two values, how many bits differ.
+// Statistics and cells outside the block are not looked at. Returns the number of differing bits; 0 adds no text.
+uint64_t state_diff(const StateLayout *layout, const uint8_t *a, const uint8_t *b, Text *out);
+
+// ---- Snapshots in files --------------------------------------------------------------------------
+// What a state belongs to. A snapshot is loaded only where all of these are the same.
+uint64_t layout_hash(const StateLayout *layout);
+uint64_t spec_hash(const Spec *spec);       // all parameters; not the machine's name
+uint64_t launch_hash(const Launch *launch); // kernel, sizes, parameters, number
+
+typedef struct Snapshot {
+  const StateLayout *layout;
+  uint8_t *block;
+  Memory *memory;                 // NULL: the machine has all its memory in the block
+  uint64_t spec, program, launch; // hashes
+} Snapshot;
+// The file appears whole or not at all.
+bool snapshot_save(const char *path, const Snapshot *snapshot, Diags *diags);
+// Refuses, with one line that says what differs, before anything is changed; a damaged file is found by its checksum, and leaves block and
+// memory to be thrown away.
+bool snapshot_load(const char *path, const Snapshot *snapshot, Diags *diags);
+
+#endif

@@ -1,0 +1,279 @@
+// State as bytes: the hash covers what decides, differences have names, files come back whole or are refused with a reason.
+#include "machine/snapshot.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+// 0..127 registers, 128..143 queue bookkeeping that no structure names, 144..151 statistics, 192..255 a scheme's.
+static const Region items[] = {
+    {.name = "rf",
+     .title = "register file",
+     .unit = "lane",
+     .meaning = "",
+     .dims = {{"reg", 8}},
+     .dim_count = 1,
+     .flags = REGION_HASHED | REGION_INJECTABLE,
+     .rows = 8,
+     .units = 4,
+     .bits = 32,
+     .row_bytes = 16,
+     .unit_bytes = 4},
+    {.name = "count",
+     .title = "",
+     .unit = "",
+     .meaning = "",
+     .flags = REGION_STAT,
+     .rows = 1,
+     .units = 1,
+     .bits = 64,
+     .base = 144,
+     .row_bytes = 8,
+     .unit_bytes = 8},
+    {.name = "ecc.rf",
+     .title = "",
+     .unit = "lane",
+     .meaning = "",
+     .dims = {{"reg", 8}},
+     .dim_count = 1,
+     .flags = REGION_HASHED | REGION_INJECTABLE,
+     .rows = 8,
+     .units = 4,
+     .bits = 7,
+     .base = 192,
+     .row_bytes = 4,
+     .unit_bytes = 1},
+};
+static const RegionTable table = {items, COUNT_OF(items), 256};
+static const ByteRange hashed[] = {{0, 144}, {192, 64}};
+static const StateLayout layout = {&table, hashed, COUNT_OF(hashed)};
+
+static void fill(uint8_t *block, uint64_t seed) {
+  for (uint32_t i = 0; i < 256; i++) block[i] = (uint8_t)random_draw(seed, i, 0);
+}
+
+static void test_hash_covers_what_decides(void **state) {
+  (void)state;
+  uint8_t block[256];
+  fill(block, 1);
+  uint64_t hash = state_hash(&layout, block);
+  for (uint32_t i = 0; i < 256 * 8; i++) {
+    bool decides = i / 8 < 144 || i / 8 >= 192;
+    block[i / 8] ^= (uint8_t)(1u << i % 8);
+    assert_int_equal(state_hash(&layout, block) != hash, decides);
+    block[i / 8] ^= (uint8_t)(1u << i % 8);
+  }
+}
+
+static void assert_differs(const uint8_t *a, const uint8_t *b, uint64_t bits, const char *said) {
+  Text text = {0};
+  assert_int_equal(state_diff(&layout, a, b, &text), bits);
+  assert_string_equal(text.at == NULL ? "" : text.at, said);
+  text_free(&text);
+}
+
+static void test_differences_have_names(void **state) {
+  (void)state;
+  uint8_t a[256], b[256];
+  fill(a, 2);
+  memcpy(b, a, sizeof b);
+  assert_differs(a, b, 0, "");
+  b[144] ^= 0xFF; // statistics decide nothing
+  assert_differs(a, b, 0, "");
+  a[5 * 16 + 2 * 4 + 1] = 0x00;
+  b[5 * 16 + 2 * 4 + 1] = 0x10;
+  assert_differs(a, b, 1, "rf[reg=5,lane=2,bit=12]: 0 and 1; 1 bit of rf differs\n");
+  assert_differs(b, a, 1, "rf[reg=5,lane=2,bit=12]: 1 and 0; 1 bit of rf differs\n");
+  a[7 * 16] = 0xFF, b[7 * 16] = 0x00;
+  a[192] = 0x01, b[192] = 0x00;
+  a[193] = 0x80, b[193] = 0x00; // above the seven bits
+  a[130] = 0x03, b[130] = 0x00;
+  assert_differs(a, b, 13,
+                 "rf[reg=5,lane=2,bit=12]: 0 and 1; 9 bits of rf differ\n"
+                 "ecc.rf[reg=0,lane=0,bit=0]: 1 and 0; 1 bit of ecc.rf differs\n"
+                 "byte 130 of the block: 3 bits that no structure names\n");
+}
+
+// ---- Files -----------------------------------------------------------------------------------------
+typedef struct Folder {
+  char path[64], file[96];
+} Folder;
+
+static int open_folder(void **state) {
+  Folder *folder = calloc(1, sizeof *folder);
+  strcpy(folder->path, "/tmp/redoubt-snapshot-XXXXXX");
+  if (mkdtemp(folder->path) == NULL) return -1;
+  snprintf(folder->file, sizeof folder->file, "%s/state", folder->path);
+  *state = folder;
+  return 0;
+}
+
+static int close_folder(void **state) {
+  Folder *folder = *state;
+  unlink(folder->file);
+  int result = rmdir(folder->path); // fails when anything else was left there
+  free(folder);
+  return result;
+}
+
+static Memory *make_memory(uint64_t capacity, uint64_t seed) {
+  Diags diags = {0};
+  Memory *memory = memory_new(&(MemoryOptions){.base = GLOBAL_BASE64, .capacity = capacity, .granule = 1}, &diags);
+  for (uint64_t i = 0; i < seed; i++) {
+    uint64_t bytes = 1000 * (i + 1), address = memory_alloc(memory, bytes, 256);
+    for (uint64_t k = 0; k < bytes; k++) memory_at(memory, address, bytes)[k] = (uint8_t)random_draw(seed, i, k);
+  }
+  return memory;
+}
+
+static void save(const Folder *folder, const Snapshot *snapshot) {
+  Diags diags = {0};
+  assert_true(snapshot_save(folder->file, snapshot, &diags));
+  assert_int_equal(diags.count, 0);
+}
+
+static void assert_refused(const char *path, const Snapshot *snapshot, const char *said) {
+  Diags diags = {0};
+  assert_false(snapshot_load(path, snapshot, &diags));
+  assert_int_equal(diags.count, 1);
+  if (strstr(diags.items[0].text, said) == NULL) fail_msg("'%s' does not contain '%s'", diags.items[0].text, said);
+  diags_free(&diags);
+}
+
+static void test_save_and_load(void **state) {
+  const Folder *folder = *state;
+  uint8_t block[256], other[256];
+  fill(block, 3);
+  fill(other, 4);
+  Memory *memory = make_memory(1 << 20, 9), *empty = make_memory(1 << 20, 2);
+  Snapshot saved = {&layout, block, memory, 1, 2, 3}, loaded = {&layout, other, empty, 1, 2, 3};
+  Diags diags = {0};
+  save(folder, &saved);
+  assert_true(snapshot_load(folder->file, &loaded, &diags));
+  assert_memory_equal(block, other, sizeof block);
+  assert_true(memory_hash(memory, 0) == memory_hash(empty, 0));
+  fill(block, 5); // over an older one, and without device memory
+  saved.memory = loaded.memory = NULL;
+  save(folder, &saved);
+  assert_true(snapshot_load(folder->file, &loaded, &diags));
+  assert_memory_equal(block, other, sizeof block);
+  assert_false(snapshot_save("/nowhere/at/all", &saved, &diags));
+  assert_non_null(strstr(diags.items[0].text, "cannot be written: No such file"));
+  diags_free(&diags);
+  memory_free(memory);
+  memory_free(empty);
+}
+
+static void test_mismatches_are_named(void **state) {
+  const Folder *folder = *state;
+  uint8_t block[256], before[256];
+  fill(block, 3);
+  memcpy(before, block, sizeof block);
+  Memory *memory = make_memory(1 << 20, 3), *larger = make_memory(2 << 20, 3);
+  uint64_t hash = memory_hash(memory, 0);
+  const Snapshot good = {&layout, block, memory, 1, 2, 3};
+  save(folder, &good);
+  Snapshot wrong = good;
+  wrong.spec = 9;
+  assert_refused(folder->file, &wrong, "another machine: its parameters differ");
+  wrong = good;
+  wrong.program = 9;
+  assert_refused(folder->file, &wrong, "another program");
+  wrong = good;
+  wrong.launch = 9;
+  assert_refused(folder->file, &wrong, "another launch");
+  wrong = good;
+  wrong.memory = NULL;
+  assert_refused(folder->file, &wrong, "another layout");
+  Region changed[COUNT_OF(items)];
+  memcpy(changed, items, sizeof items);
+  changed[2].bits = 6;
+  StateLayout other_layout = {&(RegionTable){changed, COUNT_OF(changed), 256}, hashed, COUNT_OF(hashed)};
+  wrong = good;
+  wrong.layout = &other_layout;
+  assert_refused(folder->file, &wrong, "another layout");
+  assert_refused("README.md", &good, "is not a snapshot");
+  assert_refused("/nowhere/at/all", &good, "cannot be opened");
+  assert_memory_equal(block, before, sizeof block); // nothing was changed
+  assert_true(memory_hash(memory, 0) == hash);
+  wrong = good;
+  wrong.memory = larger;
+  assert_refused(folder->file, &wrong, "device memory has another size");
+  memory_free(memory);
+  memory_free(larger);
+}
+
+static void write_file(const char *path, const void *bytes, size_t count) {
+  FILE *file = fopen(path, "wb");
+  assert_int_equal(fwrite(bytes, 1, count, file), count);
+  fclose(file);
+}
+
+// Cut short anywhere, with a byte too many, or with any bit flipped: refused, and no crash.
+static void test_damage_is_found(void **state) {
+  const Folder *folder = *state;
+  uint8_t block[256];
+  fill(block, 3);
+  Memory *memory = make_memory(1 << 20, 2);
+  const Snapshot snapshot = {&layout, block, memory, 1, 2, 3};
+  save(folder, &snapshot);
+  Arena *arena = arena_new();
+  Diags diags = {0};
+  char *bytes;
+  size_t count;
+  assert_true(file_read(arena, folder->file, &bytes, &count, &diags));
+  for (size_t end = 0; end < count; end += end < 100 ? 1 : 37) {
+    write_file(folder->file, bytes, end);
+    assert_false(snapshot_load(folder->file, &snapshot, &diags));
+  }
+  write_file(folder->file, bytes, count + 1); // file_read puts a NUL there
+  assert_false(snapshot_load(folder->file, &snapshot, &diags));
+  for (size_t i = 0; i < 8 * count; i += 61) {
+    bytes[i / 8] = (char)(bytes[i / 8] ^ 1 << i % 8);
+    write_file(folder->file, bytes, count);
+    if (snapshot_load(folder->file, &snapshot, &diags)) fail_msg("bit %zu flipped and not found", i);
+    bytes[i / 8] = (char)(bytes[i / 8] ^ 1 << i % 8);
+  }
+  write_file(folder->file, bytes, count);
+  assert_true(snapshot_load(folder->file, &snapshot, &diags));
+  diags_free(&diags);
+  arena_free(arena);
+  memory_free(memory);
+}
+
+static void test_identities(void **state) {
+  (void)state;
+  Spec a, b;
+  spec_default(&a);
+  spec_default(&b);
+  b.machine = "another name";
+  assert_true(spec_hash(&a) == spec_hash(&b));
+  b.sm_count++;
+  assert_true(spec_hash(&a) != spec_hash(&b));
+  uint8_t params[8] = {1, 2, 3};
+  Function kernel = {.name = "k", .param_bytes = 8};
+  Launch launch = {.kernel = &kernel, .grid = {1, 1, 1}, .block = {32, 1, 1}, .params = params, .number = 1};
+  uint64_t hash = launch_hash(&launch);
+  assert_true(launch_hash(&launch) == hash);
+  launch.number = 2;
+  assert_true(launch_hash(&launch) != hash);
+  launch.number = 1;
+  params[7] = 1;
+  assert_true(launch_hash(&launch) != hash);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_hash_covers_what_decides),
+      cmocka_unit_test(test_differences_have_names),
+      cmocka_unit_test_setup_teardown(test_save_and_load, open_folder, close_folder),
+      cmocka_unit_test_setup_teardown(test_mismatches_are_named, open_folder, close_folder),
+      cmocka_unit_test_setup_teardown(test_damage_is_found, open_folder, close_folder),
+      cmocka_unit_test(test_identities),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
