@@ -63,6 +63,37 @@ static uint32_t same_barrier(const WarpContext *at, const Step *step, uint32_t a
   return same;
 }
 
+// What a reduction gives the lanes that waited: a count, or a predicate.
+static void give_result(void *context, uint32_t index, const SimtEntry *entry, const Barrier *barrier) {
+  const WarpContext *at = context;
+  const Runner *run = at->run;
+  const Instr *instr = &run->program->decoded[entry->pc];
+  const OpInfo *info = &op_info[instr->op];
+  if (info->d == TYPE_u32 && instr->d[0] != REG_ZERO) {
+    uint32_t *row = block_registers(&run->layout, at->block, index) + instr->d[0] * WARP_LANES;
+    for (uint32_t left = entry->mask; left != 0; left &= left - 1) row[first_lane(left)] = barrier->holds;
+  }
+  if ((info->flags & OP_PRED_OUT) == 0) return;
+  Warp *warp = block_warp(&run->layout, at->block, index);
+  uint32_t value = barrier_holds(barrier, (Op)instr->op) ? UINT32_MAX : 0;
+  for (unsigned k = 0; k < 2; k++) {
+    uint32_t *predicate = &warp->predicates[instr->pd[k] == PRED_TRUE ? PREDICATE_SINK : instr->pd[k]];
+    *predicate = (*predicate & ~entry->mask) | ((k == 0 ? value : ~value) & entry->mask);
+  }
+}
+
+static BlockView view_block(WarpContext *at) {
+  const BlockLayout *layout = &at->run->layout;
+  return (BlockView){.block = at->block,
+                     .warps = layout->warps,
+                     .warp = block_warp(layout, at->block, 0),
+                     .warp_bytes = sizeof(Warp),
+                     .entries = block_entries(layout, at->block, 0),
+                     .entries_bytes = layout->stack_capacity * sizeof(SimtEntry),
+                     .give = give_result,
+                     .context = at};
+}
+
 static StepResult step_barrier(WarpContext *at, const Step *step, uint32_t active) {
   if (active == 0) return STEP_NEXT;
   Runner *run = at->run;
@@ -84,9 +115,10 @@ static StepResult step_barrier(WarpContext *at, const Step *step, uint32_t activ
   }
   uint32_t holds = at->warp->predicates[step->ps] ^ step->ps_flip;
   barrier_arrive(at->block, number, count, at->index, lanes, lanes & holds);
-  if (barrier_is_complete(&run->layout, at->block, number)) {
+  BlockView view = view_block(at);
+  if (barrier_is_complete(&view, number)) {
     run->progress = true;
-    barrier_release(&run->layout, at->block, number, run->program->decoded);
+    barrier_release(&view, number);
   }
   return STEP_RELOAD;
 }
@@ -111,7 +143,8 @@ static StepResult step_exit(WarpContext *at, uint32_t active, bool is_return) {
   if (ended != 0) {
     run->progress = true;
     at->block->alive -= count_lanes(ended);
-    if (at->block->waiting > 0) barrier_recheck(&run->layout, at->block, run->program->decoded);
+    BlockView view = view_block(at);
+    if (at->block->waiting > 0) barrier_recheck(&view);
   }
   return STEP_RELOAD;
 }

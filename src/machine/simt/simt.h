@@ -106,6 +106,7 @@ void fetch_cycle(Simt *m, uint32_t sm); // fetch.c: one access of the instructio
 bool fetch_reply(Simt *m, uint32_t sm,
                  const Packet *packet); // a line has come; false: not now, it comes again next cycle (so for all replies)
 void fetch_restart(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc); // empties the buffer: control flow has changed
+typedef enum SchedulePolicy { SCHEDULE_LRR, SCHEDULE_GTO, SCHEDULE_TWO_LEVEL, SCHEDULE_FAIR, SCHEDULE_FRFS } SchedulePolicy; // config.def
 // schedule.c: the next candidate of a scheduler after `tried` ones were refused; SIMT_MOST_WARPS: none left.
 uint32_t schedule_pick(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t ready, uint64_t tried);
 void schedule_issued(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, bool long_latency);

@@ -1,0 +1,156 @@
+// The block scheduler: which SM gets the next block, and what a block starts and ends with.
+//
+// Blocks go out one per dispatch.interval, in launch order. A block takes the lowest free slot of its SM; slot s owns the warp-table
+// entries, register rows and shared-memory rows that follow from s, so nothing is ever fragmented. Registers and shared
+// memory are zeroed at the start: what a block computes never depends on who was there before it.
+// A block ends when its threads have ended and none of its instructions is under way any more.
+#include "machine/simt/simt.h"
+
+typedef enum DispatchPolicy { DISPATCH_ROUND_ROBIN, DISPATCH_ORDERED, DISPATCH_EVEN_ODD, DISPATCH_RANDOM } DispatchPolicy; // config.def
+
+static bool has_room(const Simt *m, uint32_t sm) { return m->at.sms[sm].resident < m->blocks_per_sm; }
+
+// The SM asked as number `turn`; each is asked once in `sms` turns.
+static uint32_t sm_at_turn(const Simt *m, uint32_t turn) {
+  const SimtCore *core = m->at.core;
+  uint32_t sms = m->dims.sms, even = (sms + 1) / 2;
+  switch ((DispatchPolicy)m->spec->dispatch_policy) {
+  case DISPATCH_ORDERED: return turn;
+  case DISPATCH_EVEN_ODD: return turn < even ? 2 * turn : 2 * (turn - even) + 1;
+  case DISPATCH_RANDOM: {
+    uint64_t draw = random_draw(m->spec->dispatch_seed, core->next_block, m->launch->number);
+    return (uint32_t)((random_below(draw, sms) + turn) % sms);
+  }
+  default: return (uint32_t)(((uint64_t)core->dispatch_sm + turn) % sms);
+  }
+}
+
+static bool hook_allows(Simt *m, uint32_t sm, uint32_t slot) {
+  if ((m->wants & WANT_BLOCK) == 0) return true;
+  BlockEvent event = {.sm = sm, .slot = slot, .block = m->at.core->next_block, .done = false};
+  Verdict verdict = simt_obey(m, sm, slot * m->layout.warps, 0, hooks_block(&m->hooks, &m->hook_machine, &event));
+  return verdict != VERDICT_STALL && !simt_has_trapped(m);
+}
+
+// ---- A block starts --------------------------------------------------------------------------------
+
+static void zero_registers(Simt *m, uint32_t sm, uint32_t base) {
+  for (uint32_t i = 0; i < m->warp_registers; i++) {
+    uint32_t row = sm * m->dims.register_rows + (base + i) % m->dims.register_rows;
+    m->at.registers[row] = (RegisterRow){{0}};
+    cells_written(m, REGION_RF, row, UINT32_MAX, &m->at.registers[row]);
+  }
+}
+
+static void zero_shared(Simt *m, uint32_t sm, uint32_t slot) {
+  uint32_t rows = (m->layout.shared_bytes + LINE_BYTES - 1) / LINE_BYTES;
+  for (uint32_t i = 0; i < rows; i++) {
+    uint32_t row = sm * m->dims.shared_rows + (slot * rows + i) % m->dims.shared_rows;
+    m->at.shared[row] = (SharedRow){{0}};
+    cells_written(m, REGION_SHARED, row, UINT32_MAX, &m->at.shared[row]);
+  }
+}
+
+static void start_warp(Simt *m, uint32_t sm, uint32_t slot, uint32_t index) {
+  uint32_t number = (slot * m->layout.warps + index) % m->dims.warps, entry = m->launch->kernel->entry;
+  SimtWarp *at = simt_warp(m, sm, number);
+  uint32_t threads = min_u32(m->layout.threads - index * WARP_LANES, WARP_LANES);
+  memset(at, 0, sizeof *at);
+  at->warp.lanes = threads == WARP_LANES ? UINT32_MAX : (1u << threads) - 1;
+  at->warp.predicates[PRED_TRUE] = UINT32_MAX;
+  at->warp.stack.capacity = m->dims.stack;
+  at->valid = 1;
+  at->block_slot = (uint8_t)slot;
+  at->index = (uint8_t)index;
+  at->register_base = (uint16_t)(number * m->warp_registers);
+  at->age = m->at.core->ages * SIMT_MOST_WARPS + index;
+  for (uint32_t lane = 0; lane < WARP_LANES; lane++) at->lane_of[lane] = (uint8_t)lane;
+  simt_start(&at->warp.stack, simt_entries(m, sm, number), entry, at->warp.lanes);
+  zero_registers(m, sm, at->register_base);
+  cells_written(m, REGION_PREDICATES, sm * m->dims.warps + number, (1u << MAX_PREDICATES) - 1, at->warp.predicates);
+  m->at.sms[sm].present |= UINT64_C(1) << number;
+  fetch_restart(m, sm, number, entry);
+}
+
+static void start_block(Simt *m, uint32_t sm, uint32_t slot) {
+  SimtCore *core = m->at.core;
+  SmState *state = &m->at.sms[sm];
+  const uint32_t *grid = m->launch->grid;
+  uint64_t linear = core->next_block;
+  Block *block = &m->at.blocks[sm * m->dims.blocks + slot];
+  memset(block, 0, sizeof *block);
+  block->index[0] = (uint32_t)(linear % grid[0]);
+  block->index[1] = (uint32_t)(linear / grid[0] % grid[1]);
+  block->index[2] = (uint32_t)(linear / grid[0] / grid[1]);
+  block->linear = (uint32_t)linear;
+  block->alive = m->layout.threads;
+  zero_shared(m, sm, slot);
+  state->slots |= UINT64_C(1) << slot;
+  state->resident++;
+  core->resident++;
+  for (uint32_t i = 0; i < m->layout.warps; i++) start_warp(m, sm, slot, i);
+  core->ages++;
+  simt_count(m, STAT_WARPS, m->layout.warps);
+  sm_wake(m, sm, simt_now(m));
+}
+
+bool dispatch_cycle(Simt *m) {
+  SimtCore *core = m->at.core;
+  uint64_t now = simt_now(m);
+  if (dispatch_next(m) > now) return false;
+  for (uint32_t turn = 0; turn < m->dims.sms; turn++) {
+    uint32_t sm = sm_at_turn(m, turn);
+    if (!has_room(m, sm)) continue;
+    uint64_t taken = m->at.sms[sm].slots;
+    uint32_t slot = taken == UINT64_MAX ? 0 : (uint32_t)__builtin_ctzll(~taken);
+    if (!hook_allows(m, sm, slot)) continue;
+    start_block(m, sm, slot);
+    core->next_block++;
+    core->dispatch_sm = (sm + 1) % m->dims.sms;
+    core->dispatch_at = now + m->spec->dispatch_interval;
+    return true;
+  }
+  core->dispatch_at = now + 1; // hooks have refused every SM
+  return false;
+}
+
+uint64_t dispatch_next(const Simt *m) {
+  const SimtCore *core = m->at.core;
+  if (core->next_block >= core->block_total) return UINT64_MAX;
+  if (core->resident >= (uint64_t)m->blocks_per_sm * m->dims.sms) return UINT64_MAX;
+  return core->dispatch_at;
+}
+
+// ---- A block ends ----------------------------------------------------------------------------------
+
+void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t slot) {
+  SimtCore *core = m->at.core;
+  SmState *state = &m->at.sms[sm];
+  Block *block = &m->at.blocks[sm * m->dims.blocks + slot];
+  uint64_t linear = block->linear;
+  for (uint32_t i = 0; i < m->layout.warps; i++) {
+    uint32_t warp = (slot * m->layout.warps + i) % m->dims.warps;
+    memset(simt_entries(m, sm, warp), 0, m->dims.stack * sizeof(SimtEntry));
+    memset(simt_buffer(m, sm, warp), 0, m->dims.buffer * sizeof(BufferEntry));
+    memset(simt_scoreboard(m, sm, warp), 0, sizeof(Scoreboard));
+    memset(simt_warp(m, sm, warp), 0, sizeof(SimtWarp));
+    uint64_t bit = UINT64_C(1) << warp;
+    front_awake(m, sm, bit);
+    state->present &= ~bit;
+    state->fetch_wants &= ~bit;
+    state->fetch_stalled &= ~bit;
+    for (uint32_t s = 0; s < m->dims.schedulers; s++) state->schedulers[s].active &= ~bit;
+  }
+  memset(block, 0, sizeof *block);
+  state->slots &= ~(UINT64_C(1) << slot);
+  state->ending &= ~(UINT64_C(1) << slot);
+  state->resident -= state->resident > 0;
+  core->resident -= core->resident > 0;
+  core->blocks_done++;
+  core->dispatch_at = max_u64(core->dispatch_at, simt_now(m) + 1);
+  simt_count(m, STAT_BLOCKS, 1);
+  sm_wake(m, sm, simt_now(m) + 1);
+  if ((m->wants & WANT_BLOCK) == 0) return;
+  BlockEvent event = {.sm = sm, .slot = slot, .block = linear, .done = true};
+  simt_obey(m, sm, slot * m->layout.warps, 0, hooks_block(&m->hooks, &m->hook_machine, &event));
+}

@@ -1,0 +1,248 @@
+// Instruction fetch: from the L1 instruction cache into the buffers of the warps, one access a cycle.
+//
+// Warps take turns. An access gives the instructions from the warp's fetch address to the end of an aligned window of front.fetch_bytes,
+// as many as are decoded at once and fit. A miss takes a miss register; after icache2.latency it has looked into the
+// TPC's second level, and if the line is not there either it goes to memory as a packet. A line that
+// arrives goes into both caches and at once to the warps that wait for it, so that no warp can starve.
+// Buffers, lines and packets hold the encoded bits: what a warp issues is what came along this way.
+#include "machine/simt/simt.h"
+
+enum { PC_BITS = 24 }; // of a program counter in hardware; see state.def
+
+static uint64_t bit_of(uint32_t warp) { return UINT64_C(1) << warp; }
+static uint32_t fetch_place(const SimtWarp *at) { return at->fetch_pc & ((1u << PC_BITS) - 1); }
+static uint32_t line_words(const Simt *m) { return m->dims.icache.line_bytes / 4; }
+static ByteMask whole_line(const Simt *m) { return bytes_from(0, m->dims.icache.line_bytes); }
+static uint32_t words_from(uint32_t first, uint32_t count) { return (uint32_t)(((UINT64_C(1) << count) - 1) << first); }
+static uint64_t line_of(const Simt *m, uint32_t pc) {
+  return physical_address(PHYSICAL_CODE, (uint64_t)pc * INSTR_BYTES) & ~(uint64_t)(m->dims.icache.line_bytes - 1);
+}
+
+void fetch_restart(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc) {
+  SimtWarp *at = simt_warp(m, sm, warp);
+  SmState *state = &m->at.sms[sm];
+  if (at->buffered > 0) memset(simt_buffer(m, sm, warp), 0, m->dims.buffer * sizeof(BufferEntry));
+  at->buffered = at->head = at->arriving = 0;
+  at->fetch_wait = 0;
+  at->fetch_pc = pc;
+  state->fetch_wants |= bit_of(warp);
+  state->fetch_stalled &= ~bit_of(warp);
+  sm_wake(m, sm, simt_now(m) + 1);
+}
+
+// ---- Into the buffer -------------------------------------------------------------------------------
+
+// False: a hook wants it later.
+static bool push(Simt *m, uint32_t sm, uint32_t warp, InstrWord word, uint32_t pc) {
+  SimtWarp *at = simt_warp(m, sm, warp);
+  FetchEvent event = {.sm = sm, .warp = warp, .pc = pc, .word = &word};
+  if ((m->wants & WANT_FETCH) != 0 && simt_obey(m, sm, warp, pc, hooks_fetch(&m->hooks, &m->hook_machine, &event)) == VERDICT_STALL) {
+    return false;
+  }
+  uint32_t place = (at->head + (uint32_t)at->buffered) % m->dims.buffer;
+  BufferEntry *entry = &simt_buffer(m, sm, warp)[place];
+  *entry = (BufferEntry){.word = word, .pc = pc, .valid = 1};
+  cells_written(m, REGION_BUFFER, (uint64_t)(entry - m->at.buffers), 0xF, &entry->word);
+  at->buffered++;
+  at->arriving++;
+  return true;
+}
+
+// From now on the warp has instructions, or will have them at `ready_at`.
+static void arrive(Simt *m, uint32_t sm, uint32_t warp, uint64_t ready_at) {
+  SimtWarp *at = simt_warp(m, sm, warp);
+  SmState *state = &m->at.sms[sm];
+  at->fetched_at = ready_at;
+  if (at->buffered < m->dims.buffer) state->fetch_wants |= bit_of(warp);
+  else state->fetch_wants &= ~bit_of(warp);
+  state->waits[IDLE_FETCH] &= ~bit_of(warp);
+  sm_wake(m, sm, ready_at);
+}
+
+// Instructions of the warp's window that lie in the line; the line is number `index` of the SM's cache.
+static void take_words(Simt *m, uint32_t sm, uint32_t warp, uint32_t index, uint64_t ready_at) {
+  SimtWarp *at = simt_warp(m, sm, warp);
+  CacheLine *line = &m->at.icache[sm * m->dims.icache_lines + index];
+  uint32_t pc = fetch_place(at), bytes = m->dims.icache.line_bytes;
+  uint32_t window = (uint32_t)min_u64(m->spec->front_fetch_bytes, bytes);
+  uint32_t first = pc * INSTR_BYTES % bytes;
+  uint32_t count = (window - first % window) / INSTR_BYTES;
+  count = min_u32(count, (bytes - first) / INSTR_BYTES);
+  count = min_u32(min_u32(count, (uint32_t)m->spec->front_decode), m->dims.buffer - at->buffered);
+  count = min_u32(max_u32(count, 1), m->program->code_count - pc);
+  line->used = simt_now(m);
+  cells_read(m, REGION_ICACHE, sm * m->dims.icache_lines + index, words_from(first / 4, count * 4), line->data);
+  at->arriving = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    InstrWord word;
+    memcpy(&word, (const uint8_t *)line->data + first + i * INSTR_BYTES, sizeof word);
+    if (!push(m, sm, warp, word, pc + i)) break;
+    at->fetch_pc = pc + i + 1;
+  }
+  arrive(m, sm, warp, ready_at);
+}
+
+// ---- Misses ----------------------------------------------------------------------------------------
+
+static uint32_t fill(Simt *m, const CacheShape *shape, CacheLine *lines, uint64_t address, const uint32_t *words) {
+  uint32_t index = cache_victim(shape, lines, address);
+  CacheLine *line = &lines[index];
+  *line = (CacheLine){.tag = cache_tag(shape, address), .used = simt_now(m), .valid = whole_line(m)};
+  memcpy(line->data, words, shape->line_bytes);
+  return index;
+}
+
+static uint32_t fill_first(Simt *m, uint32_t sm, uint64_t address, const uint32_t *words) {
+  uint32_t base = sm * m->dims.icache_lines;
+  uint32_t index = fill(m, &m->dims.icache, &m->at.icache[base], address, words);
+  cells_written(m, REGION_ICACHE, base + index, words_from(0, line_words(m)), m->at.icache[base + index].data);
+  return index;
+}
+
+static void fill_second(Simt *m, uint32_t sm, uint64_t address, const uint32_t *words) {
+  if (m->dims.icache2_lines == 0) return;
+  uint32_t base = sm / (uint32_t)m->spec->sm_per_tpc * m->dims.icache2_lines;
+  uint32_t index = fill(m, &m->dims.icache2, &m->at.icache2[base], address, words);
+  cells_written(m, REGION_ICACHE2, base + index, words_from(0, line_words(m)), m->at.icache2[base + index].data);
+}
+
+// The line of a miss register is there: it goes into the L1 and to who waits for it. The register is free again.
+static void complete(Simt *m, uint32_t sm, uint32_t number, const uint32_t *words) {
+  SmState *state = &m->at.sms[sm];
+  Mshr *slot = &m->at.icache_mshrs[sm * m->dims.icache_mshrs + number];
+  Mshr mshr = *slot;
+  uint32_t index = fill_first(m, sm, mshr.address, words), waiters = mshr_waiters(&mshr);
+  memset(slot, 0, sizeof *slot);
+  m->at.icache_times[sm * m->dims.icache_mshrs + number] = 0;
+  state->fetch_stalled = 0;
+  sm_wake(m, sm, simt_now(m) + 1);
+  for (uint32_t i = 0; i < waiters; i++) {
+    uint32_t warp = mshr.waiter[i] % m->dims.warps;
+    SimtWarp *at = simt_warp(m, sm, warp);
+    if (at->fetch_wait == 0) continue; // its flow has changed meanwhile
+    at->fetch_wait = 0;
+    state->fetch_wants |= bit_of(warp);
+    bool is_it = line_of(m, fetch_place(at)) == mshr.address && fetch_place(at) < m->program->code_count;
+    if (is_it && at->buffered < m->dims.buffer) take_words(m, sm, warp, index, simt_now(m) + 1);
+  }
+}
+
+bool fetch_reply(Simt *m, uint32_t sm, const Packet *packet) {
+  uint32_t number = packet->tag % m->dims.icache_mshrs;
+  const Mshr *mshr = &m->at.icache_mshrs[sm * m->dims.icache_mshrs + number];
+  bool awaited = mshr_valid(mshr) && m->at.icache_times[sm * m->dims.icache_mshrs + number] == UINT64_MAX;
+  if (!awaited) return true; // nobody asked: a damaged packet
+  const uint32_t *words = &packet->data[mshr->address % LINE_BYTES / 4];
+  uint32_t line[LINE_WORDS];
+  memcpy(line, words, m->dims.icache.line_bytes);
+  fill_second(m, sm, mshr->address, line);
+  complete(m, sm, number, line);
+  return true;
+}
+
+static bool ask_memory(Simt *m, uint32_t sm, uint32_t number, uint64_t address) {
+  Packet packet = {.kind = PACKET_READ, .client = CLIENT_INSTRUCTION, .tag = (uint16_t)number};
+  packet.address = address & ~(uint64_t)(LINE_BYTES - 1);
+  packet.bytes = bytes_from((uint32_t)(address % LINE_BYTES), m->dims.icache.line_bytes);
+  return sm_send(m, sm, &packet);
+}
+
+// The second level has looked for the line.
+static void look_second(Simt *m, uint32_t sm, uint32_t number) {
+  uint64_t *time = &m->at.icache_times[sm * m->dims.icache_mshrs + number];
+  uint64_t address = m->at.icache_mshrs[sm * m->dims.icache_mshrs + number].address;
+  uint32_t base = sm / (uint32_t)m->spec->sm_per_tpc * m->dims.icache2_lines, index;
+  if (cache_find(&m->dims.icache2, &m->at.icache2[base], address, whole_line(m), &index) == CACHE_HIT) {
+    CacheLine *line = &m->at.icache2[base + index];
+    simt_count(m, STAT_ICACHE2_ACCESSES, 1);
+    line->used = simt_now(m);
+    cells_read(m, REGION_ICACHE2, base + index, words_from(0, line_words(m)), line->data);
+    uint32_t words[LINE_WORDS];
+    memcpy(words, line->data, sizeof words);
+    complete(m, sm, number, words);
+  } else if (ask_memory(m, sm, number, address)) {
+    simt_count(m, STAT_ICACHE2_ACCESSES, m->dims.icache2_lines > 0);
+    simt_count(m, STAT_ICACHE2_MISSES, m->dims.icache2_lines > 0);
+    *time = UINT64_MAX;
+  } else {
+    *time = simt_now(m) + 1;
+    sm_wake(m, sm, *time);
+  }
+}
+
+static void look_for_misses(Simt *m, uint32_t sm) {
+  const uint64_t *times = &m->at.icache_times[sm * m->dims.icache_mshrs];
+  uint64_t now = simt_now(m);
+  for (uint32_t i = 0; i < m->dims.icache_mshrs; i++) {
+    if (times[i] == 0 || times[i] == UINT64_MAX) continue;
+    if (times[i] <= now) look_second(m, sm, i);
+    else sm_wake(m, sm, times[i]);
+  }
+}
+
+// ---- The access ------------------------------------------------------------------------------------
+
+static void miss(Simt *m, uint32_t sm, uint32_t warp, uint64_t address) {
+  SmState *state = &m->at.sms[sm];
+  uint32_t base = sm * m->dims.icache_mshrs, number = 0;
+  MshrFind found = mshr_want(&m->at.icache_mshrs[base], m->dims.icache_mshrs, MSHR_MOST_WAITERS, address, whole_line(m), warp, &number);
+  if (found == MSHR_FULL) {
+    state->fetch_stalled |= bit_of(warp);
+    return;
+  }
+  simt_count(m, STAT_ICACHE_ACCESSES, 1);
+  simt_count(m, STAT_ICACHE_MISSES, 1);
+  simt_warp(m, sm, warp)->fetch_wait = 1;
+  state->fetch_wants &= ~bit_of(warp);
+  if (found != MSHR_NEW) return;
+  uint64_t at = simt_now(m) + (m->dims.icache2_lines > 0 ? m->spec->icache2_latency : 1);
+  m->at.icache_times[base + number] = at;
+  sm_wake(m, sm, at);
+}
+
+static void access_cache(Simt *m, uint32_t sm, uint32_t warp) {
+  SimtWarp *at = simt_warp(m, sm, warp);
+  uint64_t now = simt_now(m);
+  uint32_t pc = fetch_place(at), index;
+  if (at->buffered >= m->dims.buffer) {
+    m->at.sms[sm].fetch_wants &= ~bit_of(warp);
+    return;
+  }
+  if (pc >= m->program->code_count) { // no code: an entry that traps when it is issued; nothing follows it
+    BufferEntry *entry = &simt_buffer(m, sm, warp)[(at->head + (uint32_t)at->buffered) % m->dims.buffer];
+    *entry = (BufferEntry){.pc = pc, .valid = 1};
+    at->buffered++;
+    at->arriving = 1;
+    arrive(m, sm, warp, now + m->spec->icache_latency);
+    m->at.sms[sm].fetch_wants &= ~bit_of(warp);
+    return;
+  }
+  uint64_t address = line_of(m, pc);
+  CacheFind found = cache_find(&m->dims.icache, &m->at.icache[sm * m->dims.icache_lines], address, whole_line(m), &index);
+  if (found != CACHE_HIT) {
+    miss(m, sm, warp, address);
+    return;
+  }
+  simt_count(m, STAT_ICACHE_ACCESSES, 1);
+  take_words(m, sm, warp, index, now + m->spec->icache_latency);
+}
+
+void fetch_cycle(Simt *m, uint32_t sm) {
+  SmState *state = &m->at.sms[sm];
+  uint64_t now = simt_now(m);
+  look_for_misses(m, sm);
+  uint64_t wants = state->fetch_wants & ~state->fetch_stalled;
+  while (wants != 0) {
+    uint64_t later = wants & (UINT64_MAX << (state->fetch_next % SIMT_MOST_WARPS));
+    uint32_t warp = (uint32_t)__builtin_ctzll(later != 0 ? later : wants);
+    state->fetch_next = (warp + 1) % SIMT_MOST_WARPS;
+    const SimtWarp *at = simt_warp(m, sm, warp);
+    if (at->fetched_at <= now) {
+      access_cache(m, sm, warp);
+      break;
+    }
+    sm_wake(m, sm, at->fetched_at); // an access of its is still under way
+    wants &= ~bit_of(warp);
+  }
+  if ((state->fetch_wants & ~state->fetch_stalled) != 0) sm_wake(m, sm, now + 1);
+}

@@ -1,0 +1,460 @@
+// Issue: each scheduler looks for a warp whose next instruction can go, reads its predicates and sends it on its way.
+//
+// An instruction may issue when it is in the warp's buffer, its registers and predicates have no result under way (scoreboard),
+// its constant operand is in the constant cache and a collector is free. Control flow, barriers and calls out are
+// carried out here (control.c); everything else goes to a collector. Warps that wait for something that will announce itself
+// are not looked at until it does: see front_sleep.
+#include "machine/simt/execute.h"
+
+static uint64_t bit_of(uint32_t warp) { return UINT64_C(1) << warp; }
+static uint32_t count_lanes(uint32_t lanes) { return (uint32_t)__builtin_popcount(lanes); }
+
+// ---- Scoreboard ------------------------------------------------------------------------------------
+
+static void note(uint64_t registers[4], uint32_t first, uint32_t count) {
+  for (uint32_t i = first; i < first + count; i++) registers[i / 64 % 4] |= UINT64_C(1) << (i % 64);
+}
+
+// What an instruction reads or writes, and what it writes.
+static void marks_of(const Instr *instr, bool written_only, Scoreboard *marks) {
+  OperandUse uses[MAX_OPERANDS];
+  const uint8_t names[MAX_OPERANDS] = {instr->d[0], instr->d[1],  instr->d[2],  instr->d[3], instr->a,    instr->b,
+                                       instr->c,    instr->pd[0], instr->pd[1], instr->ps,   instr->guard};
+  unsigned count = op_operands((Op)instr->op, instr->mods, (OperandSelect)instr->select, uses);
+  *marks = (Scoreboard){{0}, 0};
+  for (unsigned i = 0; i < count; i++) {
+    uint8_t name = names[uses[i].slot];
+    if (written_only && !uses[i].written) continue;
+    if (uses[i].predicate && name < MAX_PREDICATES) marks->predicates |= UINT64_C(1) << name;
+    if (!uses[i].predicate && name != REG_ZERO) note(marks->registers, name, uses[i].registers);
+  }
+}
+
+bool scoreboard_is_free(const Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
+  const Scoreboard *board = simt_scoreboard(m, sm, warp);
+  const uint64_t *taken = board->registers;
+  if ((taken[0] | taken[1] | taken[2] | taken[3] | board->predicates) == 0) return true;
+  Scoreboard marks;
+  marks_of(instr, false, &marks);
+  uint64_t both = taken[0] & marks.registers[0];
+  for (uint32_t i = 1; i < 4; i++) both |= taken[i] & marks.registers[i];
+  return (both | (board->predicates & marks.predicates)) == 0;
+}
+
+void scoreboard_mark(Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
+  Scoreboard *board = simt_scoreboard(m, sm, warp), marks;
+  marks_of(instr, true, &marks);
+  for (uint32_t i = 0; i < 4; i++) board->registers[i] |= marks.registers[i];
+  board->predicates |= marks.predicates;
+}
+
+void scoreboard_clear(Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
+  Scoreboard *board = simt_scoreboard(m, sm, warp), marks;
+  SimtWarp *at = simt_warp(m, sm, warp);
+  if (at->parts > 1) { // large-warp mode: other lanes have no result yet
+    at->parts--;
+    return;
+  }
+  at->parts = 0;
+  marks_of(instr, true, &marks);
+  for (uint32_t i = 0; i < 4; i++) board->registers[i] &= ~marks.registers[i];
+  board->predicates &= ~marks.predicates;
+  front_awake(m, sm, bit_of(warp));
+  sm_wake(m, sm, simt_now(m) + 1);
+}
+
+// ---- What is under way -----------------------------------------------------------------------------
+
+static bool slot_has_warp(const Slot *slot, uint32_t warp) {
+  if (slot->warp == warp) return true;
+  for (uint32_t i = 0; i < WARP_LANES && slot->packed != 0; i++) {
+    if ((slot->mask >> i & 1) != 0 && slot->warp_of[i] == warp) return true;
+  }
+  return false;
+}
+
+// Nothing of the warp waits in a collector or for memory.
+static bool has_drained(const Simt *m, uint32_t sm, uint32_t warp) {
+  const SimtWarp *at = simt_warp(m, sm, warp);
+  if (at->loads != 0 || at->stores != 0) return false;
+  for (uint64_t left = m->at.sms[sm].collect_used; left != 0; left &= left - 1) {
+    if (slot_has_warp(&collector_at(m, sm, (uint32_t)__builtin_ctzll(left))->slot, warp)) return false;
+  }
+  return true;
+}
+
+static bool has_ended(const Simt *m, uint32_t sm, uint32_t warp) {
+  if (!has_drained(m, sm, warp)) return false;
+  for (uint32_t left = m->at.sms[sm].flights_used; left != 0; left &= left - 1) {
+    if (slot_has_warp(&flight_at(m, sm, (uint32_t)__builtin_ctz(left))->slot, warp)) return false;
+  }
+  for (uint32_t i = 0; i < m->dims.memops; i++) {
+    const MemOp *op = &m->at.memops[sm * m->dims.memops + i];
+    if (op->stage != MEM_FREE && slot_has_warp(&op->slot, warp)) return false;
+  }
+  for (uint32_t i = 0; i < m->dims.gathers; i++) {
+    const Gather *gather = &m->at.gathers[sm * m->dims.gathers + i];
+    if (gather->stage != MEM_FREE && slot_has_warp(&gather->slot, warp)) return false;
+  }
+  return true;
+}
+
+static void end_blocks(Simt *m, uint32_t sm) {
+  for (uint64_t left = m->at.sms[sm].ending; left != 0; left &= left - 1) {
+    uint32_t slot = (uint32_t)__builtin_ctzll(left), i = 0;
+    while (i < m->layout.warps && has_ended(m, sm, (slot * m->layout.warps + i) % m->dims.warps)) i++;
+    if (i == m->layout.warps) dispatch_block_ended(m, sm, slot);
+  }
+}
+
+// ---- May it go? ------------------------------------------------------------------------------------
+
+// A warp's next instruction.
+typedef struct Next {
+  uint32_t sm, scheduler, warp;
+  SimtWarp *at;
+  BufferEntry *entry;
+  const Instr *instr; // NULL: no legal instruction, or no code
+  const OpInfo *info;
+  uint32_t pc, mask; // of the top of the stack
+  bool is_copy;      // hooks: issues once more, from its Slot
+  Instr scratch;
+} Next;
+
+static bool is_control(const OpInfo *info) {
+  return info->kind == KIND_CONTROL || info->kind == KIND_BARRIER || info->kind == KIND_FENCE || info->kind == KIND_SYSTEM;
+}
+static bool is_warp_wide(const OpInfo *info) { return info->kind == KIND_WARP || (info->kind == KIND_MATRIX && info->space == SPACE_NONE); }
+static bool must_drain(const Instr *instr, const OpInfo *info) {
+  return info->kind == KIND_FENCE || (info->kind == KIND_SYSTEM && instr->op != OP_NANOSLEEP);
+}
+static bool goes_to_memory(const OpInfo *info) { return info->unit == UNIT_LDST || info->unit == UNIT_TEX; }
+
+static uint32_t guard_of(const Next *n) { return n->at->warp.predicates[n->instr->guard] ^ (n->instr->guard_negated ? UINT32_MAX : 0); }
+
+static Slot *copy_of(const Simt *m, uint32_t sm, uint32_t warp) { return &m->at.copies[sm * m->dims.warps + warp]; }
+
+static IdleReason sleep(Simt *m, const Next *n, IdleReason why) {
+  front_sleep(m, n->sm, n->warp, why);
+  return why;
+}
+
+// A collector and what lies behind it; constants are there.
+static IdleReason look_at_units(Simt *m, const Next *n) {
+  const Instr *instr = n->instr;
+  if (instr->select >= SELECT_CONST_A) {
+    const TypeId types[] = {n->info->a, n->info->b, n->info->c};
+    uint32_t bytes = (type_info[types[instr->select - SELECT_CONST_A]].bits + 7u) / 8u;
+    if (!constant_ready(m, n->sm, n->warp, instr->imm >> 24, instr->imm & 0xFFFFFF, bytes)) return IDLE_MEMORY;
+  }
+  if (must_drain(instr, n->info)) return has_drained(m, n->sm, n->warp) ? IDLE_NONE : IDLE_MEMORY;
+  if (is_control(n->info) || collect_has_room(m, n->sm, instr)) return IDLE_NONE;
+  sm_wake(m, n->sm, simt_now(m) + 1);
+  return goes_to_memory(n->info) ? IDLE_MEMORY : IDLE_PIPELINE;
+}
+
+// The instruction at the top's pc, if the buffer has it.
+static IdleReason look_at_buffer(Simt *m, Next *n) {
+  SimtWarp *at = n->at;
+  const SimtEntry *top = &simt_entries(m, n->sm, n->warp)[at->warp.stack.depth - 1];
+  n->entry = &simt_buffer(m, n->sm, n->warp)[at->head % m->dims.buffer];
+  n->pc = top->pc;
+  n->mask = top->mask;
+  if ((at->buffered > 0 ? n->entry->pc : at->fetch_pc) != n->pc) {
+    fetch_restart(m, n->sm, n->warp, n->pc);
+    return sleep(m, n, IDLE_FETCH);
+  }
+  if (at->buffered == 0) return sleep(m, n, IDLE_FETCH);
+  if (at->buffered <= at->arriving && at->fetched_at > simt_now(m)) {
+    sm_wake(m, n->sm, at->fetched_at);
+    return IDLE_FETCH;
+  }
+  n->instr = n->pc < m->program->code_count ? simt_decode(m, n->pc, n->entry->word, &n->scratch) : NULL;
+  n->info = n->instr == NULL ? NULL : &op_info[n->instr->op];
+  return IDLE_NONE;
+}
+
+// IDLE_NONE: it can issue now.
+static IdleReason look(Simt *m, Next *n) {
+  SimtWarp *at = n->at = simt_warp(m, n->sm, n->warp);
+  n->is_copy = at->replay > 0;
+  if (n->is_copy) {
+    const Slot *slot = copy_of(m, n->sm, n->warp);
+    n->instr = simt_decode(m, slot->pc, slot->word, &n->scratch);
+    n->info = n->instr == NULL ? NULL : &op_info[n->instr->op];
+    return n->instr == NULL || slot->mask == 0 ? IDLE_NONE : look_at_units(m, n);
+  }
+  if (at->next_issue_at > simt_now(m)) {
+    sm_wake(m, n->sm, at->next_issue_at);
+    return IDLE_PIPELINE;
+  }
+  if ((at->valid & 1) == 0) return sleep(m, n, IDLE_PIPELINE);
+  if (!control_front(m, n->sm, n->warp)) return sleep(m, n, IDLE_BARRIER);
+  IdleReason reason = look_at_buffer(m, n);
+  if (reason != IDLE_NONE || n->instr == NULL) return reason;
+  if (!scoreboard_is_free(m, n->sm, n->warp, n->instr)) return sleep(m, n, at->loads > 0 ? IDLE_MEMORY : IDLE_PIPELINE);
+  return look_at_units(m, n);
+}
+
+// ---- It goes ---------------------------------------------------------------------------------------
+
+static void count_issue(Simt *m, uint32_t threads) {
+  m->at.core->instructions++;
+  simt_count(m, STAT_WARP_INSTRUCTIONS, 1);
+  simt_count(m, STAT_THREAD_INSTRUCTIONS, threads);
+  simt_count(m, STAT_ISSUED, 1);
+  simt_count(m, (StatId)(STAT_ACTIVE_0 + threads), 1);
+}
+
+// Predicates that the instruction reads, told to the hooks in one piece.
+static void read_predicates(Simt *m, const Next *n) {
+  const Instr *instr = n->instr;
+  uint32_t units = 0;
+  if ((m->wants & WANT_CELLS) == 0) return;
+  if (instr->guard < MAX_PREDICATES) units |= 1u << instr->guard;
+  if (instr->ps < MAX_PREDICATES) units |= 1u << instr->ps;
+  if (n->info->a == TYPE_pred && instr->a < MAX_PREDICATES) units |= 1u << instr->a;
+  if (units != 0) cells_read(m, REGION_PREDICATES, n->sm * m->dims.warps + n->warp, units, n->at->warp.predicates);
+}
+
+static Slot slot_of(const Simt *m, const Next *n, uint32_t mask) {
+  const Instr *instr = n->instr;
+  const uint32_t *predicates = n->at->warp.predicates;
+  uint8_t pa = n->info->a == TYPE_pred && instr->a < PRED_TRUE ? instr->a : PRED_TRUE;
+  Slot slot = {.word = n->entry->word,
+               .issue = n->at->issued,
+               .issued_at = simt_now(m),
+               .pc = n->pc,
+               .mask = mask,
+               .ps = predicates[instr->ps] ^ (instr->ps_negated ? UINT32_MAX : 0),
+               .pa = predicates[pa],
+               .valid = 1,
+               .warp = (uint8_t)n->warp,
+               .copies = 1};
+  memcpy(slot.lane_of, n->at->lane_of, sizeof slot.lane_of);
+  memset(slot.warp_of, (int)n->warp, sizeof slot.warp_of);
+  return slot;
+}
+
+static uint32_t hardware_lanes(const uint8_t lane_of[WARP_LANES], uint32_t mask) {
+  uint32_t lanes = 0;
+  for (uint32_t left = mask; left != 0; left &= left - 1) lanes |= 1u << (lane_of[__builtin_ctz(left)] % WARP_LANES);
+  return lanes;
+}
+
+// False: not now.
+static bool ask_hooks(Simt *m, const Next *n, Slot *slot) {
+  if ((m->wants & WANT_ISSUE) == 0) return true;
+  IssueEvent event = {.sm = n->sm,
+                      .warp = n->warp,
+                      .scheduler = n->scheduler,
+                      .block_slot = n->at->block_slot,
+                      .pc = n->pc,
+                      .issue = slot->issue,
+                      .instr = n->instr,
+                      .unit = n->info->unit,
+                      .mask = slot->mask,
+                      .copies = 1,
+                      .idle_lanes = ~hardware_lanes(slot->lane_of, slot->mask)};
+  memcpy(event.lane_of, slot->lane_of, sizeof event.lane_of);
+  Verdict verdict = simt_obey(m, n->sm, n->warp, n->pc, hooks_issue(&m->hooks, &m->hook_machine, &event));
+  memcpy(slot->lane_of, event.lane_of, sizeof slot->lane_of);
+  slot->copies = event.copies == 0 ? 1 : event.copies;
+  if (verdict == VERDICT_STALL) sm_wake(m, n->sm, simt_now(m) + 1);
+  return verdict != VERDICT_STALL && !simt_has_trapped(m);
+}
+
+static void pop_buffer(Simt *m, const Next *n) {
+  SimtWarp *at = n->at;
+  *n->entry = (BufferEntry){.valid = 0};
+  at->head = (uint8_t)((at->head + 1u) % m->dims.buffer);
+  at->buffered--;
+  at->arriving = (uint8_t)min_u32(at->arriving, at->buffered);
+  if (at->fetch_wait == 0) m->at.sms[n->sm].fetch_wants |= bit_of(n->warp);
+}
+
+// After an instruction: reconvergence, and the buffer follows the flow.
+static void follow(Simt *m, const Next *n) {
+  SimtWarp *at = n->at;
+  if ((at->valid & 1) == 0 || simt_has_trapped(m)) return;
+  if (!control_front(m, n->sm, n->warp)) {
+    sleep(m, n, IDLE_BARRIER);
+    return;
+  }
+  uint32_t pc = simt_entries(m, n->sm, n->warp)[at->warp.stack.depth - 1].pc;
+  uint32_t buffered = at->buffered > 0 ? simt_buffer(m, n->sm, n->warp)[at->head % m->dims.buffer].pc : at->fetch_pc;
+  if (pc != buffered) fetch_restart(m, n->sm, n->warp, pc);
+}
+
+// Looks at memory that others may change; see branch_spins in control.c.
+static void note_polls(Warp *warp, const Instr *instr, const OpInfo *info) {
+  if (info->kind == KIND_STORE) warp->polls = 0;
+  else if (info->kind == KIND_LOAD && (instr->mods & MOD_VOLATILE) != 0) warp->polls++;
+  else if (info->kind == KIND_ATOMIC) warp->polls = instr->d[0] == REG_ZERO ? 0 : warp->polls + 1;
+}
+
+static bool is_long(const OpInfo *info) {
+  bool reads = (info->flags & OP_READS_MEMORY) != 0 && !is_control(info);
+  return reads && info->space != SPACE_SHARED && info->space != SPACE_CONST && info->space != SPACE_PARAM;
+}
+
+static void start(Simt *m, const Next *n, const Slot *slot) {
+  scoreboard_mark(m, n->sm, n->warp, n->instr);
+  note_polls(&n->at->warp, n->instr, n->info);
+  collect_take(m, n->sm, slot, n->instr);
+}
+
+// Copies that a hook has asked for take the warp's next issue slots; those of an instruction without work only take them.
+static void note_copies(Simt *m, const Next *n, const Slot *slot, bool has_work) {
+  if (slot->copies <= 1 || (n->at->valid & 1) == 0) return;
+  Slot *copy = copy_of(m, n->sm, n->warp);
+  *copy = *slot;
+  if (!has_work) copy->mask = 0;
+  n->at->replay = (uint8_t)(slot->copies - 1);
+  n->at->copy = 1;
+}
+
+static bool issue_copy(Simt *m, const Next *n) {
+  Slot *slot = copy_of(m, n->sm, n->warp);
+  slot->copy = n->at->copy++;
+  slot->issued_at = simt_now(m);
+  simt_count(m, STAT_ISSUED, 1);
+  simt_count(m, STAT_COPIES, 1);
+  if (slot->mask != 0 && n->instr != NULL) collect_take(m, n->sm, slot, n->instr);
+  if (--n->at->replay == 0) memset(slot, 0, sizeof *slot);
+  return true;
+}
+
+// The word leaves the buffer: what the hooks say of its bits counts. False: it cannot be carried out, which is a trap.
+static bool read_word(Simt *m, Next *n) {
+  if ((m->wants & WANT_CELLS) != 0 && n->pc < m->program->code_count) {
+    cells_read(m, REGION_BUFFER, (uint64_t)(n->entry - m->at.buffers), 0xF, &n->entry->word);
+    n->instr = simt_decode(m, n->pc, n->entry->word, &n->scratch);
+    n->info = n->instr == NULL ? NULL : &op_info[n->instr->op];
+  }
+  uint64_t limit = m->environment->instruction_limit;
+  TrapKind kind = TRAP_NONE;
+  if (n->pc >= m->program->code_count) kind = TRAP_INVALID_PC;
+  else if (n->instr == NULL) kind = TRAP_ILLEGAL_INSTRUCTION;
+  else if (limit != 0 && m->at.core->instructions >= limit) kind = TRAP_LIMIT;
+  if (kind != TRAP_NONE) simt_trap(m, n->sm, n->warp, n->pc, kind, n->mask);
+  return kind == TRAP_NONE;
+}
+
+// A trap that a hook has undone: the warp goes on after the instruction.
+static bool skip(Simt *m, const Next *n) {
+  if (simt_has_trapped(m)) return false;
+  m->at.core->instructions++;
+  pop_buffer(m, n);
+  simt_entries(m, n->sm, n->warp)[n->at->warp.stack.depth - 1].pc++;
+  follow(m, n);
+  return true;
+}
+
+// False: it did not.
+static bool issue(Simt *m, Next *n) {
+  if (n->is_copy) return issue_copy(m, n);
+  if (!read_word(m, n)) return skip(m, n);
+  if (simt_has_trapped(m)) return false;
+  read_predicates(m, n);
+  uint32_t active = n->mask & guard_of(n);
+  bool is_branch = (n->info->flags & (OP_BRANCH | OP_INDIRECT)) == OP_BRANCH;
+  Slot slot = slot_of(m, n, active);
+  if (!ask_hooks(m, n, &slot)) return false;
+  n->at->issued++;
+  n->at->ready_since = 0;
+  count_issue(m, count_lanes(is_branch ? n->mask : active));
+  pop_buffer(m, n);
+  bool has_work = active != 0 && !is_control(n->info);
+  if (is_control(n->info) || is_warp_wide(n->info)) {
+    ControlResult result = control_issue(m, n->sm, n->warp, n->instr, n->pc, &slot.mask);
+    has_work = result == CONTROL_GO_ON && slot.mask != 0;
+  } else {
+    simt_entries(m, n->sm, n->warp)[n->at->warp.stack.depth - 1].pc++;
+  }
+  if (has_work) start(m, n, &slot);
+  note_copies(m, n, &slot, has_work);
+  follow(m, n);
+  return true;
+}
+
+// ---- The cycle -------------------------------------------------------------------------------------
+
+static uint64_t warps_of_scheduler(uint32_t scheduler, uint32_t schedulers) {
+  if (schedulers == 1) return UINT64_MAX;
+  if (schedulers == 2) return UINT64_C(0x5555555555555555) << scheduler;
+  if (schedulers == 4) return UINT64_C(0x1111111111111111) << scheduler;
+  uint64_t set = 0;
+  for (uint32_t warp = scheduler; warp < SIMT_MOST_WARPS; warp += schedulers) set |= bit_of(warp);
+  return set;
+}
+
+// First ready, first served needs to know of all warps since when they have been ready.
+static void note_ready(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set) {
+  for (uint64_t left = set; left != 0; left &= left - 1) {
+    Next n = {.sm = sm, .scheduler = scheduler, .warp = (uint32_t)__builtin_ctzll(left)};
+    bool ready = look(m, &n) == IDLE_NONE;
+    if (!ready) n.at->ready_since = UINT64_MAX;
+    else if (n.at->ready_since == 0 || n.at->ready_since == UINT64_MAX)
+      n.at->ready_since = ++m->at.sms[sm].schedulers[scheduler].ready_order;
+  }
+}
+
+static bool issue_one(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t refused[IDLE_REASONS]) {
+  SmState *state = &m->at.sms[sm];
+  uint64_t asleep = state->waits[IDLE_MEMORY] | state->waits[IDLE_BARRIER] | state->waits[IDLE_FETCH] | state->waits[IDLE_PIPELINE];
+  uint64_t set = state->present & ~asleep & warps_of_scheduler(scheduler, m->dims.schedulers), tried = 0;
+  if (set == 0) return false;
+  bool by_readiness = m->spec->scheduler_policy == SCHEDULE_FRFS;
+  if (by_readiness) note_ready(m, sm, scheduler, set);
+  for (;;) {
+    uint32_t warp = schedule_pick(m, sm, scheduler, set, tried);
+    if (warp >= SIMT_MOST_WARPS) return false;
+    Next n = {.sm = sm, .scheduler = scheduler, .warp = warp};
+    IdleReason reason = look(m, &n);
+    if (reason == IDLE_NONE && issue(m, &n)) {
+      schedule_issued(m, sm, scheduler, warp, !n.is_copy && n.info != NULL && is_long(n.info));
+      return true;
+    }
+    if (simt_has_trapped(m)) return false;
+    refused[reason == IDLE_NONE ? IDLE_PIPELINE : reason]++;
+    tried |= bit_of(warp);
+  }
+}
+
+// What most warps wait for.
+static IdleReason idle_reason(const Simt *m, uint32_t sm, const uint32_t refused[IDLE_REASONS]) {
+  static const IdleReason order[] = {IDLE_MEMORY, IDLE_BARRIER, IDLE_PIPELINE, IDLE_FETCH};
+  const SmState *state = &m->at.sms[sm];
+  if (state->resident == 0) return IDLE_EMPTY;
+  IdleReason best = IDLE_MEMORY; // also when threads have ended and only their stores are under way
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < COUNT_OF(order); i++) {
+    uint32_t warps = refused[order[i]] + (uint32_t)__builtin_popcountll(state->waits[order[i]] & state->present);
+    if (warps <= most) continue;
+    most = warps;
+    best = order[i];
+  }
+  return best;
+}
+
+bool issue_cycle(Simt *m, uint32_t sm) {
+  SmState *state = &m->at.sms[sm];
+  bool issued = false;
+  if (state->ending != 0) end_blocks(m, sm);
+  uint32_t refused[IDLE_REASONS] = {0};
+  for (uint32_t scheduler = 0; scheduler < m->dims.schedulers && state->present != 0; scheduler++) {
+    issued |= issue_one(m, sm, scheduler, refused);
+    if (simt_has_trapped(m)) return issued;
+  }
+  state->idle_reason = issued ? IDLE_NONE : idle_reason(m, sm, refused);
+  if (issued) sm_wake(m, sm, simt_now(m) + 1);
+  return issued;
+}
+
+void front_disturbed(Simt *m) {
+  for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
+    memset(m->at.sms[sm].waits, 0, sizeof m->at.sms[sm].waits);
+    sm_wake(m, sm, simt_now(m));
+  }
+}

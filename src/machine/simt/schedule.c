@@ -1,0 +1,74 @@
+// Warp schedulers: which of the warps that may go on issues.
+//
+//   lrr        loose round robin: the next one after the warp that issued last
+//   gto        greedy then oldest: the same warp again, else the oldest (Rogers et al., MICRO 2012, section 3)
+//   two-level  round robin over a small active set; a warp leaves it when it begins to wait for memory or at a barrier, and
+//              others that are ready enter in turn (Gebhart et al., ISCA 2011, section 3)
+//   fair       the one that has issued least
+//   frfs       first ready, first served
+// Ties go to the older warp, then to the lower number. Scheduler s of n has the warps w with w mod n = s.
+#include "machine/simt/simt.h"
+
+static uint64_t bit_of(uint32_t warp) { return UINT64_C(1) << warp; }
+
+// The first of a set that is not empty, going round from the one after `last`.
+static uint32_t first_after(uint64_t set, uint32_t last) {
+  uint64_t later = set & (UINT64_MAX << (last % SIMT_MOST_WARPS)) & ~bit_of(last % SIMT_MOST_WARPS);
+  return (uint32_t)__builtin_ctzll(later != 0 ? later : set);
+}
+
+// What a policy wants the least of.
+static uint64_t rank_of(const Simt *m, const SimtWarp *at) {
+  switch ((SchedulePolicy)m->spec->scheduler_policy) {
+  case SCHEDULE_FAIR: return at->issued;
+  case SCHEDULE_FRFS: return at->ready_since;
+  default: return 0;
+  }
+}
+
+static uint32_t least_of(const Simt *m, uint32_t sm, uint64_t set) {
+  uint32_t best = (uint32_t)__builtin_ctzll(set);
+  const SimtWarp *best_at = simt_warp(m, sm, best);
+  for (uint64_t left = set & (set - 1); left != 0; left &= left - 1) {
+    uint32_t warp = (uint32_t)__builtin_ctzll(left);
+    const SimtWarp *at = simt_warp(m, sm, warp);
+    uint64_t rank = rank_of(m, at), best_rank = rank_of(m, best_at);
+    if (rank > best_rank || (rank == best_rank && at->age >= best_at->age)) continue;
+    best = warp;
+    best_at = at;
+  }
+  return best;
+}
+
+// The active set without those that wait, filled up with pending warps that are ready.
+static uint64_t active_set(Simt *m, uint32_t sm, SchedulerState *scheduler, uint64_t ready) {
+  const SmState *state = &m->at.sms[sm];
+  uint64_t active = scheduler->active & state->present & ~(state->waits[IDLE_MEMORY] | state->waits[IDLE_BARRIER]);
+  while ((uint64_t)__builtin_popcountll(active) < m->spec->scheduler_active && (ready & ~active) != 0) {
+    scheduler->entered = first_after(ready & ~active, scheduler->entered);
+    active |= bit_of(scheduler->entered);
+  }
+  scheduler->active = active;
+  return active;
+}
+
+uint32_t schedule_pick(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t ready, uint64_t tried) {
+  SchedulerState *at = &m->at.sms[sm].schedulers[scheduler];
+  uint64_t set = ready & ~tried;
+  if (m->spec->scheduler_policy == SCHEDULE_TWO_LEVEL) set &= active_set(m, sm, at, set);
+  if (set == 0) return SIMT_MOST_WARPS;
+  switch ((SchedulePolicy)m->spec->scheduler_policy) {
+  case SCHEDULE_LRR:
+  case SCHEDULE_TWO_LEVEL: return first_after(set, at->last);
+  case SCHEDULE_GTO:
+    if ((set & bit_of(at->last % SIMT_MOST_WARPS)) != 0) return at->last % SIMT_MOST_WARPS;
+    return least_of(m, sm, set);
+  default: return least_of(m, sm, set);
+  }
+}
+
+void schedule_issued(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, bool long_latency) {
+  SchedulerState *at = &m->at.sms[sm].schedulers[scheduler];
+  at->last = warp;
+  if (long_latency) at->active &= ~bit_of(warp);
+}
