@@ -163,7 +163,7 @@ void machine_end(Machine *machine, Stats *stats, Trap *trap);
 uint64_t machine_now(const Machine *machine); // cycle, since the machine was made
 const RegionTable *machine_regions(const Machine *machine);
 uint8_t *machine_block(Machine *machine);
-// Another machine in the same state, in the middle of the same launch, on another memory (a clone of the first's).
+// Another machine in the same state, in the middle of the same launch, on another memory (a clone of the first's). It runs without hooks.
 Machine *machine_clone(const Machine *machine, Memory *memory);
 void machine_move(Machine *machine); // the block to another address: a test that nothing points into it
 uint64_t machine_hash(const Machine *machine); // of everything that decides what happens next, device memory included

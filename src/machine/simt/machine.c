@@ -6,22 +6,17 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { BLOCK_ALIGN = 4096, MOST_RANGES = 64, PROGRESS_CYCLES = 1 << 18 };
-
-struct Machine {
-  Simt simt;
-};
+enum { BLOCK_ALIGN = 4096, PROGRESS_CYCLES = 1 << 18 };
 
 // ---- Made and freed ----------------------------------------------------------------------------------
 
-static uint8_t *block_new(size_t bytes) {
+uint8_t *machine_block_new(size_t bytes) {
   uint8_t *block = aligned_alloc(BLOCK_ALIGN, (size_t)align_up(bytes, BLOCK_ALIGN));
   ASSERT(block != NULL);
   return block;
 }
 
-// Everything that points into the block, or is told where it is.
-static void bind(Simt *m) {
+void machine_bind(Simt *m) {
   simt_bind(&m->dims, m->block, &m->at);
   m->backing.local_touched = &m->at.core->local_touched;
   m->hook_machine.block = m->block;
@@ -58,6 +53,14 @@ static void unit_times(Simt *m) {
   }
 }
 
+// The machine's own arrays but statistics, and what schemes have added behind them.
+static StateLayout hashed_layout(Simt *m, size_t own_bytes) {
+  ByteRange *ranges = ARENA_ARRAY(m->arena, ByteRange, SIMT_MOST_RANGES);
+  uint32_t count = simt_hashed(&m->dims, ranges, SIMT_MOST_RANGES - 1);
+  if (m->block_bytes > own_bytes) ranges[count++] = (ByteRange){own_bytes, m->block_bytes - own_bytes};
+  return (StateLayout){.regions = &m->regions, .hashed = ranges, .hashed_count = count};
+}
+
 Machine *machine_new(const Spec *spec, const HookChain *hooks, Diags *diags) {
   Arena *arena = arena_new();
   Machine *machine = ARENA_NEW(arena, Machine);
@@ -79,10 +82,11 @@ Machine *machine_new(const Spec *spec, const HookChain *hooks, Diags *diags) {
   }
   m->regions = hook_layout_finish(layout);
   m->block_bytes = m->regions.block_bytes;
-  m->block = block_new(m->block_bytes);
+  m->state_layout = hashed_layout(m, own_bytes);
+  m->block = machine_block_new(m->block_bytes);
   memset(m->block, 0, m->block_bytes);
   m->hook_machine = (HookMachine){.regions = &m->regions, .spec = spec};
-  bind(m);
+  machine_bind(m);
   unit_times(m);
   return machine;
 }
@@ -230,51 +234,4 @@ void machine_end(Machine *machine, Stats *stats, Trap *trap) {
   hooks_finish(&m->hooks, &m->hook_machine);
   rest(m);
   local_free(m);
-}
-
-// ---- State ---------------------------------------------------------------------------------------------
-
-uint64_t machine_now(const Machine *machine) { return simt_now(&machine->simt); }
-const RegionTable *machine_regions(const Machine *machine) { return &machine->simt.regions; }
-uint8_t *machine_block(Machine *machine) { return machine->simt.block; }
-
-static uint64_t local_used(const Simt *m) { return min_u64(m->at.core->local_touched, m->backing.local_warp_bytes); }
-
-Machine *machine_clone(const Machine *machine, Memory *memory) {
-  const Simt *from = &machine->simt;
-  Arena *arena = arena_new();
-  Machine *clone = ARENA_NEW(arena, Machine);
-  Simt *m = &clone->simt;
-  *m = *from;
-  m->arena = arena;
-  m->block = block_new(m->block_bytes);
-  memcpy(m->block, from->block, m->block_bytes);
-  m->regions.items = memcpy(ARENA_ARRAY(arena, Region, from->regions.count), from->regions.items, from->regions.count * sizeof(Region));
-  m->hook_machine.regions = &m->regions;
-  m->hook_machine.memory = memory_bytes(memory);
-  m->cloned_environment = *from->environment;
-  m->cloned_environment.memory = memory;
-  m->environment = &m->cloned_environment;
-  m->backing.memory = memory;
-  m->backing.local = NULL;
-  bind(m);
-  if (from->backing.local == NULL) return clone;
-  uint64_t used = local_used(from);
-  void *local = mmap(NULL, from->backing.local_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  ASSERT(local != MAP_FAILED);
-  m->backing.local = local;
-  for (uint64_t at = 0; used > 0 && at + used <= m->backing.local_bytes; at += m->backing.local_warp_bytes) {
-    memcpy(m->backing.local + at, from->backing.local + at, used);
-  }
-  return clone;
-}
-
-void machine_move(Machine *machine) {
-  Simt *m = &machine->simt;
-  uint8_t *block = block_new(m->block_bytes);
-  memcpy(block, m->block, m->block_bytes);
-  memset(m->block, 0xA5, m->block_bytes); // whoever still points there shall notice
-  free(m->block);
-  m->block = block;
-  bind(m);
 }

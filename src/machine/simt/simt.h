@@ -9,6 +9,7 @@
 #include "hook/hook.h"
 #include "machine/parts/access.h"
 #include "machine/simt/state.h"
+#include "machine/snapshot.h"
 
 typedef struct Simt Simt;
 
@@ -28,6 +29,7 @@ struct Simt {
   const Spec *spec;
   SimtDims dims;
   RegionTable regions;
+  StateLayout state_layout;
   uint8_t *block;
   size_t block_bytes;
   SimtState at; // typed pointers into the block
@@ -183,6 +185,12 @@ bool memory_cycle(Simt *m, uint64_t *next);                        // all DRAM c
 bool memory_is_idle(const Simt *m);                                // nothing under way in networks, slices and controllers
 // Everything dirty goes to memory and all caches become empty: launch boundaries, system calls. Takes no time.
 void caches_flush(Simt *m);
+
+struct Machine {
+  Simt simt;
+};
+uint8_t *machine_block_new(size_t bytes); // not zeroed
+void machine_bind(Simt *m);               // everything that points into the block, or is told where it is
 
 // ---- The machine ---------------------------------------------------------------------------------------
 // One cycle; the next in which something can happen, UINT64_MAX for never (simt.c).

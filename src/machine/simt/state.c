@@ -161,20 +161,16 @@ void simt_bind(const SimtDims *d, uint8_t *block, SimtState *state) {
 #undef CELLS
 }
 
-uint32_t simt_hashed(const SimtDims *d, size_t (*ranges)[2], uint32_t most) {
+uint32_t simt_hashed(const SimtDims *d, ByteRange *ranges, uint32_t most) {
   ArrayPlaces places;
   place_arrays(d, &places);
   const ArrayPlace *place = (const ArrayPlace *)&places;
   uint32_t count = 0;
   for (size_t i = 0; i < sizeof places / sizeof *place; i++) {
     if ((place[i].flags & REGION_HASHED) == 0 || place[i].bytes == 0) continue;
-    bool joins = count > 0 && ranges[count - 1][0] + ranges[count - 1][1] == place[i].at;
-    if (joins) {
-      ranges[count - 1][1] += place[i].bytes;
-    } else if (count < most) {
-      ranges[count][0] = place[i].at;
-      ranges[count++][1] = place[i].bytes;
-    }
+    ByteRange *last = count == 0 ? NULL : &ranges[count - 1];
+    if (last != NULL && last->offset + last->bytes == place[i].at) last->bytes += place[i].bytes;
+    else if (count < most) ranges[count++] = (ByteRange){place[i].at, place[i].bytes};
   }
   return count;
 }

@@ -14,6 +14,7 @@
 #include "machine/parts/dram.h"
 #include "machine/parts/network.h"
 #include "machine/parts/packet.h"
+#include "machine/snapshot.h"
 
 enum {
   SIMT_MOST_WARPS = 64, // per SM: warp sets are 64-bit masks
@@ -31,7 +32,8 @@ enum {
   SIMT_TEXTURE_MSHRS = 16,
   SIMT_MOST_L2_MSHRS = 256, // config.def's limit
   SIMT_MOST_L2_PIPE = 128,  // requests on their way to a slice's tags
-  SOURCE_NONE = 0xFFFF,     // a source row that is filled without a register: RZ, immediate, constant
+  SIMT_MOST_RANGES = 128,
+  SOURCE_NONE = 0xFFFF, // a source row that is filled without a register: RZ, immediate, constant
 };
 
 // The machine as a whole; the block scheduler.
@@ -295,7 +297,7 @@ typedef enum SimtRegion {
 // Fills regions[SIMT_REGIONS] and returns the bytes of the arrays.
 size_t simt_layout(const SimtDims *dims, Region regions[SIMT_REGIONS]);
 void simt_bind(const SimtDims *dims, uint8_t *block, SimtState *state);
-// Ranges of the block that decide what happens next, as {offset, bytes}; returns their number, at most `most`.
-uint32_t simt_hashed(const SimtDims *dims, size_t (*ranges)[2], uint32_t most);
+// Stretches of the block that decide what happens next; returns their number, at most `most`.
+uint32_t simt_hashed(const SimtDims *dims, ByteRange *ranges, uint32_t most);
 
 #endif

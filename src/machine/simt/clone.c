@@ -1,0 +1,81 @@
+// The state of the SIMT machine as others copy and compare it: block, local memory, device memory.
+#include "machine/machine.h"
+#include "machine/simt/simt.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+uint64_t machine_now(const Machine *machine) { return simt_now(&machine->simt); }
+const RegionTable *machine_regions(const Machine *machine) { return &machine->simt.regions; }
+uint8_t *machine_block(Machine *machine) { return machine->simt.block; }
+
+// Bytes of each warp's local memory that may not be zero.
+static uint64_t local_used(const Simt *m) {
+  return m->backing.local == NULL ? 0 : min_u64(m->at.core->local_touched, m->backing.local_warp_bytes);
+}
+
+static void local_copy(Simt *to, const Simt *from) {
+  if (from->backing.local == NULL) return;
+  void *local = mmap(NULL, from->backing.local_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT(local != MAP_FAILED);
+  to->backing.local = local;
+  uint64_t used = local_used(from);
+  for (uint64_t at = 0; used > 0 && at + used <= from->backing.local_bytes; at += from->backing.local_warp_bytes) {
+    memcpy(to->backing.local + at, from->backing.local + at, used);
+  }
+}
+
+Machine *machine_clone(const Machine *machine, Memory *memory) {
+  const Simt *from = &machine->simt;
+  Arena *arena = arena_new();
+  Machine *clone = ARENA_NEW(arena, Machine);
+  Simt *m = &clone->simt;
+  *m = *from;
+  m->arena = arena;
+  m->block = machine_block_new(m->block_bytes);
+  memcpy(m->block, from->block, m->block_bytes);
+  m->regions.items = memcpy(ARENA_ARRAY(arena, Region, from->regions.count), from->regions.items, from->regions.count * sizeof(Region));
+  ByteRange *hashed = ARENA_ARRAY(arena, ByteRange, from->state_layout.hashed_count);
+  memcpy(hashed, from->state_layout.hashed, from->state_layout.hashed_count * sizeof *hashed);
+  m->state_layout.hashed = hashed;
+  m->state_layout.regions = &m->regions;
+  m->hook_machine.regions = &m->regions;
+  m->hook_machine.memory = memory_bytes(memory);
+  m->cloned_environment = *from->environment;
+  m->cloned_environment.memory = memory;
+  m->environment = &m->cloned_environment;
+  m->backing.memory = memory;
+  m->backing.local = NULL;
+  // Hooks keep what they know of one machine: a clone runs without them, its cells bare.
+  m->hooks = (HookChain){0};
+  m->wants = 0;
+  machine_bind(m);
+  local_copy(m, from);
+  return clone;
+}
+
+void machine_move(Machine *machine) {
+  Simt *m = &machine->simt;
+  uint8_t *block = machine_block_new(m->block_bytes);
+  memcpy(block, m->block, m->block_bytes);
+  memset(m->block, 0xA5, m->block_bytes); // whoever still points there shall notice
+  free(m->block);
+  m->block = block;
+  machine_bind(m);
+}
+
+uint64_t machine_hash(const Machine *machine) {
+  const Simt *m = &machine->simt;
+  uint64_t hash = state_hash(&m->state_layout, m->block), used = local_used(m);
+  for (uint64_t at = 0; used > 0 && at + used <= m->backing.local_bytes; at += m->backing.local_warp_bytes) {
+    hash = hash_bytes(m->backing.local + at, used, hash);
+  }
+  return m->backing.memory == NULL ? hash : memory_hash(m->backing.memory, hash);
+}
+
+bool machine_diff(const Machine *a, const Machine *b, Text *out) {
+  uint64_t bits = state_diff(&a->simt.state_layout, a->simt.block, b->simt.block, out);
+  bool same = bits == 0 && machine_hash(a) == machine_hash(b);
+  if (bits == 0 && !same) text_add(out, "state that is no hardware cell, or memory, differs\n");
+  return !same;
+}
