@@ -10,11 +10,8 @@ typedef struct Command {
 } Command;
 
 static const Command commands[] = {
-    {"run", command_run, help_run},
-    {"check", command_check, help_check},
-    {"list", command_list, help_list},
-    {"asm", command_asm, help_asm},
-    {"disasm", command_disasm, help_disasm},
+    {"run", command_run, help_run}, {"check", command_check, help_check},    {"list", command_list, help_list},
+    {"asm", command_asm, help_asm}, {"disasm", command_disasm, help_disasm},
 };
 
 static const Command *find_command(const char *name) {

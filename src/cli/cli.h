@@ -30,6 +30,19 @@ void help_list(void);
 void help_asm(void);
 void help_disasm(void);
 
+// ---- The machine that is meant (spec_wishes.c): --machine and --set ------------------------------
+typedef struct KeyValue {
+  const char *key, *value;
+} KeyValue;
+
+typedef struct SpecWishes {
+  const char *machine;
+  VEC(KeyValue) settings; // --set, in order; applied after the machine
+} SpecWishes;
+bool key_value_split(KeyValue *pair, Arena *arena, const char *text); // "key=value"; false: it is not
+bool spec_wishes_add(SpecWishes *wishes, Arena *arena, const char *text);
+bool spec_wishes_load(Spec *spec, Arena *arena, const SpecWishes *wishes, Diags *diags);
+
 // ---- Messages (message.c): all to stderr --------------------------------------------------------
 void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));                     // "redoubt: ..."
 int message_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3))); // + hint; EXIT_BAD_INPUT

@@ -1,6 +1,10 @@
 // redoubt list WHAT: the tables that the program is made of, for people and as markdown for docs/.
 #include "cli/cli.h"
 
+#include "cli/ratio.h"
+#include "device/attachments.h"
+#include "protect/protect.h"
+
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -69,11 +73,21 @@ static void list_stats(Text *out) {
 static void stats_page(Text *out) {
   text_add(out,
            "# Statistics\n\nMade from `src/machine/stat.def` by `redoubt list stats --markdown`. Raw integers, per launch and in total;\n"
-           "`redoubt run --json` gives all of them.\n\n| statistic | unit | meaning |\n|---|---|---|\n");
+           "`redoubt run --json` and `--csv` give all of them.\n\n| statistic | unit | meaning |\n|---|---|---|\n");
   for (uint32_t i = 0; i < STAT_COUNT; i++)
     text_add(out, "| `%s` | %s | %s |\n", stat_info[i].name, stat_info[i].unit, stat_info[i].meaning);
   text_add(out, "\n## Traps\n\nHow a launch can end early, as `trap` in the JSON output says it.\n\n| trap | meaning |\n|---|---|\n");
   for (uint32_t i = 0; i < TRAP_COUNT; i++) text_add(out, "| `%s` | %s |\n", trap_info[i].name, trap_info[i].text);
+  text_add(
+      out,
+      "\n## Ratios\n\nMachines count; only reports divide. `ratios` in the JSON output of a machine with time holds these, `occupancy`\n"
+      "(`resident_warps_mean` / warps an SM can hold) and `simulated_milliseconds`. A ratio to 0 is left out.\n\n");
+  ratios_markdown(out);
+  text_add(out, "\n## GPGPU-Sim's names\n\n`redoubt run --stats gpgpusim` prints `name = value` lines under the names that GPGPU-Sim uses, "
+                "for scripts made\n"
+                "for its output. What is counted is Redoubt's: instructions are those of lowered code on physical registers, where\n"
+                "GPGPU-Sim counts PTX instructions.\n\n");
+  gpgpusim_markdown(out);
 }
 
 static void list_traps(Text *out) {
@@ -93,11 +107,47 @@ static const ListTable tables[] = {
     {"params", "parameters", list_params, params_markdown},
     {"stats", "statistics", list_stats, stats_page},
     {"traps", NULL, list_traps, NULL},
+    {"protections", NULL, protections_list, NULL},
 };
 
+// ---- Structures: those of one machine, with what protections add ------------------------------------
+
+static int print_regions(const Spec *spec, const HookChain *chain, bool markdown) {
+  Diags diags = {0};
+  Machine *machine = machine_new(spec, chain, &diags);
+  if (machine == NULL) return message_diags(&diags);
+  Text out = {0};
+  (markdown ? regions_markdown : regions_list)(machine_regions(machine), &out);
+  if (out.at != NULL) fputs(out.at, stdout);
+  text_free(&out);
+  machine_free(machine);
+  return EXIT_OK;
+}
+
+static int list_structures(const SpecWishes *wishes, const char *protections, bool markdown) {
+  Arena *arena = arena_new();
+  Diags diags = {0};
+  Spec spec;
+  int code = EXIT_BAD_INPUT;
+  Attachments attachments;
+  AttachmentWishes attached = {.protections = protections};
+  if (!spec_wishes_load(&spec, arena, wishes, &diags)) {
+    message_diags(&diags);
+  } else if (spec.machine_model == MODEL_FUNCTIONAL) {
+    message_usage("list", "the functional machine has no structures; try --machine fermi-gtx480");
+  } else if (!attachments_open(&attachments, &attached, &diags)) {
+    message_diags(&diags);
+  } else {
+    code = print_regions(&spec, &attachments.chain, markdown);
+    attachments_close(&attachments, &diags);
+  }
+  arena_free(arena);
+  return code;
+}
+
 static int unknown_table(const char *word) {
-  const char *names[2 * COUNT_OF(tables)];
-  size_t count = 0;
+  const char *names[2 * COUNT_OF(tables) + 1] = {"structures"};
+  size_t count = 1;
   for (size_t i = 0; i < COUNT_OF(tables); i++) {
     names[count++] = tables[i].name;
     if (tables[i].other_name != NULL) names[count++] = tables[i].other_name;
@@ -116,24 +166,61 @@ static int print_table(const ListTable *table, bool markdown) {
   return EXIT_OK;
 }
 
-int command_list(int argc, char **argv) {
-  static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {"markdown", no_argument, NULL, 'm'}, {0}};
-  bool markdown = false;
+typedef struct ListOptions {
+  bool help, markdown;
+  bool for_structures; // an option that only structures take was given
+  SpecWishes wishes;
+  const char *protections;
+} ListOptions;
+
+static bool take_list_option(ListOptions *options, Arena *arena, int option, const char *text) {
+  options->for_structures = options->for_structures || option == 'M' || option == 's' || option == 'p';
+  switch (option) {
+  case 'h': options->help = true; return true;
+  case 'm': options->markdown = true; return true;
+  case 'M': options->wishes.machine = text; return true;
+  case 's': return spec_wishes_add(&options->wishes, arena, text);
+  case 'p':
+    options->protections = options->protections == NULL ? text : arena_format(arena, "%s %s", options->protections, text);
+    return true;
+  default: return false;
+  }
+}
+
+static int list_named(const char *name, const ListOptions *options) {
+  if (strcmp(name, "structures") == 0) return list_structures(&options->wishes, options->protections, options->markdown);
+  if (options->for_structures) return message_usage("list", "--machine, --set and --protect are for 'list structures'");
+  for (size_t i = 0; i < COUNT_OF(tables); i++) {
+    bool other = tables[i].other_name != NULL && strcmp(tables[i].other_name, name) == 0;
+    if (other || strcmp(tables[i].name, name) == 0) return print_table(&tables[i], options->markdown);
+  }
+  return unknown_table(name);
+}
+
+static int list_parsed(int argc, char **argv, Arena *arena) {
+  static const struct option known[] = {{"help", no_argument, NULL, 'h'},          {"markdown", no_argument, NULL, 'm'},
+                                        {"machine", required_argument, NULL, 'M'}, {"set", required_argument, NULL, 's'},
+                                        {"protect", required_argument, NULL, 'p'}, {0}};
+  ListOptions options = {.wishes.machine = "fermi-gtx480"};
   opterr = 0;
   optind = 0;
   int option;
-  while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-    if (option == 'h') {
-      help_list();
-      return EXIT_OK;
-    }
-    if (option != 'm') return message_usage("list", "unknown option '%s'", argv[optind - 1]);
-    markdown = true;
+  while ((option = getopt_long(argc, argv, ":h", known, NULL)) != -1) {
+    if (option == ':') return message_usage("list", "option '%s' needs a value", argv[optind - 1]);
+    if (option == '?') return message_usage("list", "unknown option '%s'", argv[optind - 1]);
+    if (!take_list_option(&options, arena, option, optarg)) return message_usage("list", "--set %s: write NAME=VALUE", optarg);
+  }
+  if (options.help) {
+    help_list();
+    return EXIT_OK;
   }
   if (optind + 1 != argc) return message_usage("list", "%s", optind == argc ? "list what?" : "one table at a time");
-  for (size_t i = 0; i < COUNT_OF(tables); i++) {
-    bool other = tables[i].other_name != NULL && strcmp(tables[i].other_name, argv[optind]) == 0;
-    if (other || strcmp(tables[i].name, argv[optind]) == 0) return print_table(&tables[i], markdown);
-  }
-  return unknown_table(argv[optind]);
+  return list_named(argv[optind], &options);
+}
+
+int command_list(int argc, char **argv) {
+  Arena *arena = arena_new();
+  int code = list_parsed(argc, argv, arena);
+  arena_free(arena);
+  return code;
 }

@@ -1,5 +1,7 @@
-// What a run did: a table for people, JSON for scripts.
+// What a run did: a table and a summary for people, JSON and CSV for scripts.
 #include "cli/run.h"
+
+#include "cli/ratio.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,11 +13,17 @@ enum { MOST_ROWS = 24, LAST_ROWS = 4, LEAST_NAME_WIDTH = 8, MOST_NAME_WIDTH = 32
 
 static const char *const check_text[] = {[CHECK_NONE] = "none", [CHECK_PASSED] = "passed", [CHECK_FAILED] = "failed"};
 
+static void add_stats(Stats *total, const Stats *stats) {
+  for (int k = 0; k < STAT_COUNT; k++) total->value[k] += stats->value[k];
+}
+
+static bool has_time(const Run *run) { return run->options->spec.machine_model != MODEL_FUNCTIONAL; }
+
 static LaunchRecord total_of(const RunResult *result) {
   LaunchRecord total = {.kernel = "total"};
   for (uint32_t i = 0; i < result->launches.count; i++) {
     const LaunchRecord *launch = &result->launches.items[i];
-    for (int k = 0; k < STAT_COUNT; k++) total.stats.value[k] += launch->stats.value[k];
+    add_stats(&total.stats, &launch->stats);
     total.host_seconds += launch->host_seconds;
     if (launch->trap.kind != TRAP_NONE) total.trap.kind = launch->trap.kind;
   }
@@ -64,6 +72,75 @@ static void print_table(const RunResult *result) {
   print_row(&total, width, true, check);
 }
 
+// ---- Summaries of machines with time -----------------------------------------------------------------
+
+// The launches of one kernel together. Returns their number; 0: an earlier launch was of the same kernel.
+static uint32_t kernel_stats(const RunResult *result, uint32_t first, Stats *stats) {
+  const char *kernel = result->launches.items[first].kernel;
+  for (uint32_t i = 0; i < first; i++) {
+    if (strcmp(result->launches.items[i].kernel, kernel) == 0) return 0;
+  }
+  uint32_t launches = 0;
+  *stats = (Stats){0};
+  for (uint32_t i = first; i < result->launches.count; i++) {
+    if (strcmp(result->launches.items[i].kernel, kernel) != 0) continue;
+    add_stats(stats, &result->launches.items[i].stats);
+    launches++;
+  }
+  return launches;
+}
+
+static void print_text(Text *text) {
+  if (text->at != NULL) fputs(text->at, stdout);
+  text_free(text);
+}
+
+static void print_summaries(const Run *run) {
+  const RunResult *result = &run->result;
+  Text out = {0};
+  uint32_t kernels = 0;
+  for (uint32_t i = 0; i < result->launches.count; i++) {
+    Stats stats;
+    uint32_t launches = kernel_stats(result, i, &stats);
+    if (launches == 0) continue;
+    kernels++;
+    text_add(&out, "\n%s on %s", result->launches.items[i].kernel, run->options->spec.machine);
+    text_add(&out, launches > 1 ? ", %u launches\n" : "\n", launches);
+    summary_format(&stats, &run->options->spec, &out);
+  }
+  if (kernels > 1) {
+    LaunchRecord total = total_of(result);
+    text_add(&out, "\ntotal of %u kernels\n", kernels);
+    summary_format(&total.stats, &run->options->spec, &out);
+  }
+  print_text(&out);
+}
+
+static void print_gpgpusim(const Run *run) {
+  Text out = {0};
+  Stats so_far = {0};
+  for (uint32_t i = 0; i < run->result.launches.count; i++) {
+    const LaunchRecord *launch = &run->result.launches.items[i];
+    add_stats(&so_far, &launch->stats);
+    gpgpusim_launch(launch->kernel, i + 1, &launch->stats, &so_far, &run->options->spec, &out);
+  }
+  print_text(&out);
+}
+
+// ---- Files ---------------------------------------------------------------------------------------------
+
+// `path` NULL: the terminal.
+static FILE *open_output(const char *path, Diags *diags) {
+  FILE *file = path == NULL ? stdout : fopen(path, "w");
+  if (file == NULL) diags_add(diags, path, 0, 0, "cannot be written: %s", strerror(errno));
+  return file;
+}
+
+static bool close_output(const char *path, FILE *file, bool ok, Diags *diags) {
+  if (path != NULL) ok = fclose(file) == 0 && ok;
+  return ok || diags_add(diags, path, 0, 0, "cannot be written to its end");
+}
+
 // ---- JSON ------------------------------------------------------------------------------------------
 
 static json_t *dimensions_json(const uint32_t dimensions[3]) {
@@ -75,7 +152,18 @@ static json_t *trap_place_json(const Trap *trap) {
                    (json_int_t)trap->line, "address", (json_int_t)trap->address, "note", trap->note);
 }
 
-static json_t *launch_json(const LaunchRecord *launch, const char *check) {
+static json_t *ratios_json(const Stats *stats, const Spec *spec) {
+  json_t *object = json_object();
+  double value;
+  for (int i = 0; i < RATIO_COUNT; i++) {
+    if (ratio_value((RatioId)i, stats, &value)) json_object_set_new(object, ratio_info[i].name, json_real(value));
+  }
+  if (ratio_occupancy(stats, spec, &value)) json_object_set_new(object, "occupancy", json_real(value));
+  json_object_set_new(object, "simulated_milliseconds", json_real(simulated_milliseconds(stats, spec)));
+  return object;
+}
+
+static json_t *launch_json(const Run *run, const LaunchRecord *launch) {
   json_t *object = json_object();
   json_object_set_new(object, "kernel", json_string(launch->kernel));
   if (launch->grid[0] != 0) {
@@ -84,7 +172,8 @@ static json_t *launch_json(const LaunchRecord *launch, const char *check) {
   }
   for (int k = 0; k < STAT_COUNT; k++) json_object_set_new(object, stat_info[k].name, json_integer((json_int_t)launch->stats.value[k]));
   json_object_set_new(object, "host_seconds", json_real(launch->host_seconds));
-  json_object_set_new(object, "check", json_string(check));
+  if (has_time(run)) json_object_set_new(object, "ratios", ratios_json(&launch->stats, &run->options->spec));
+  json_object_set_new(object, "check", json_string(check_text[run->result.check]));
   json_object_set_new(object, "trap", json_string(trap_info[launch->trap.kind].name));
   if (launch->trap.kind != TRAP_NONE && launch->grid[0] != 0) json_object_set_new(object, "trap_place", trap_place_json(&launch->trap));
   return object;
@@ -92,28 +181,66 @@ static json_t *launch_json(const LaunchRecord *launch, const char *check) {
 
 static bool print_json(const Run *run, Diags *diags) {
   const RunResult *result = &run->result;
-  const char *check = check_text[result->check];
   json_t *launches = json_array();
-  for (uint32_t i = 0; i < result->launches.count; i++) json_array_append_new(launches, launch_json(&result->launches.items[i], check));
+  for (uint32_t i = 0; i < result->launches.count; i++) json_array_append_new(launches, launch_json(run, &result->launches.items[i]));
   LaunchRecord total = total_of(result);
   json_t *root =
-      json_pack("{s:s, s:o, s:o}", "machine", run->options->spec.machine, "launches", launches, "total", launch_json(&total, check));
+      json_pack("{s:s, s:o, s:o}", "machine", run->options->spec.machine, "launches", launches, "total", launch_json(run, &total));
   const char *path = run->options->json_file;
-  FILE *file = path == NULL ? stdout : fopen(path, "w");
-  if (file == NULL) {
-    json_decref(root);
-    return diags_add(diags, path, 0, 0, "cannot be written: %s", strerror(errno));
-  }
-  bool ok = json_dumpf(root, file, JSON_INDENT(2)) == 0 && fputc('\n', file) != EOF;
-  if (path != NULL) ok = fclose(file) == 0 && ok;
+  FILE *file = open_output(path, diags);
+  bool ok = file != NULL && json_dumpf(root, file, JSON_INDENT(2)) == 0 && fputc('\n', file) != EOF;
   json_decref(root);
-  return ok || diags_add(diags, path, 0, 0, "cannot be written to its end");
+  return file != NULL && close_output(path, file, ok, diags);
+}
+
+// ---- CSV -------------------------------------------------------------------------------------------------
+
+// Kernels' names may hold commas (templates) and quotes: doubled inside quotes, as RFC 4180 says.
+static void add_quoted(Text *out, const char *text) {
+  text_add(out, "\"");
+  for (; *text != '\0'; text++) text_add(out, *text == '"' ? "\"\"" : "%c", *text);
+  text_add(out, "\"");
+}
+
+static void add_csv_row(const Run *run, const LaunchRecord *launch, Text *out) {
+  char grid[40] = "", block[40] = "";
+  if (launch->grid[0] != 0) {
+    dimensions_text(launch->grid, grid, sizeof grid);
+    dimensions_text(launch->block, block, sizeof block);
+  }
+  add_quoted(out, launch->kernel);
+  text_add(out, ",%s,%s,%s,%s,%s,%.9g", run->options->spec.machine, grid, block, check_text[run->result.check],
+           trap_info[launch->trap.kind].name, launch->host_seconds);
+  for (int k = 0; k < STAT_COUNT; k++) text_add(out, ",%" PRIu64, launch->stats.value[k]);
+  text_add(out, "\n");
+}
+
+static bool print_csv(const Run *run, Diags *diags) {
+  Text out = {0};
+  text_add(&out, "kernel,machine,grid,block,check,trap,host_seconds");
+  for (int k = 0; k < STAT_COUNT; k++) text_add(&out, ",%s", stat_info[k].name);
+  text_add(&out, "\n");
+  for (uint32_t i = 0; i < run->result.launches.count; i++) add_csv_row(run, &run->result.launches.items[i], &out);
+  LaunchRecord total = total_of(&run->result);
+  add_csv_row(run, &total, &out);
+  const char *path = run->options->csv_file;
+  FILE *file = open_output(path, diags);
+  bool ok = file != NULL && fputs(out.at, file) != EOF;
+  text_free(&out);
+  return file != NULL && close_output(path, file, ok, diags);
 }
 
 bool result_print(const Run *run, Diags *diags) {
-  if (run->options->json && !print_json(run, diags)) return false;
-  if (!run->options->json || run->options->json_file != NULL) {
-    if (run->result.launches.count > 0) print_table(&run->result);
+  const RunOptions *options = run->options;
+  if (options->json && !print_json(run, diags)) return false;
+  if (options->csv && !print_csv(run, diags)) return false;
+  bool for_scripts = (options->json && options->json_file == NULL) || (options->csv && options->csv_file == NULL);
+  if (for_scripts || run->result.launches.count == 0) return true;
+  if (options->stats == STATS_GPGPUSIM) {
+    print_gpgpusim(run);
+    return true;
   }
+  print_table(&run->result);
+  if (has_time(run) && options->stats == STATS_SUMMARY) print_summaries(run);
   return true;
 }

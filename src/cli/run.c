@@ -10,8 +10,9 @@
 static void print_bytes(void *context, const char *bytes, size_t count) {
   Run *run = context;
   run_clear_progress(run);
-  bool json_on_stdout = run->options->json && run->options->json_file == NULL;
-  fwrite(bytes, 1, count, json_on_stdout ? stderr : stdout);
+  const RunOptions *options = run->options;
+  bool for_scripts = (options->json && options->json_file == NULL) || (options->csv && options->csv_file == NULL);
+  fwrite(bytes, 1, count, for_scripts ? stderr : stdout);
 }
 
 void run_clear_progress(Run *run) {
@@ -30,13 +31,19 @@ static bool show_progress(void *context, const Stats *so_far) {
   run->progress.shown = true;
   fprintf(stderr, "\r\033[K%.0f s: %" PRIu64 " blocks, %" PRIu64 " million thread instructions", now - run->progress.start,
           so_far->value[STAT_BLOCKS], so_far->value[STAT_THREAD_INSTRUCTIONS] / 1000000);
+  if (so_far->value[STAT_CYCLES] > 0) fprintf(stderr, ", %" PRIu64 " thousand cycles", so_far->value[STAT_CYCLES] / 1000);
   fflush(stderr);
   return true;
 }
 
 Device *run_device(Run *run, uint32_t address_bits) {
   Diags diags = {0};
+  if (!attachments_open(&run->attachments, &run->options->wishes, &diags)) {
+    message_diags(&diags);
+    return NULL;
+  }
   DeviceOptions options = {.spec = &run->options->spec,
+                           .hooks = &run->attachments.chain,
                            .address_bits = address_bits,
                            .print = print_bytes,
                            .print_context = run,
@@ -44,11 +51,14 @@ Device *run_device(Run *run, uint32_t address_bits) {
                            .progress_context = run,
                            .clock = host_seconds};
   Device *device = device_new(&options, &diags);
-  if (device == NULL) message_diags(&diags);
+  if (device == NULL) {
+    attachments_close(&run->attachments, &diags);
+    message_diags(&diags);
+  }
   return device;
 }
 
-void run_collect(Run *run, const Device *device) {
+bool run_finish(Run *run, Device *device) {
   run_clear_progress(run);
   for (uint32_t i = 0; i < device_launch_count(device); i++) {
     LaunchRecord *launch = VEC_PUSH(&run->result.launches, run->arena);
@@ -56,6 +66,11 @@ void run_collect(Run *run, const Device *device) {
     launch->kernel = arena_copy_text(run->arena, launch->kernel, strlen(launch->kernel));
     launch->trap.kernel = launch->trap.function = NULL;
   }
+  device_free(device);
+  Diags diags = {0};
+  if (attachments_close(&run->attachments, &diags)) return true;
+  message_diags(&diags);
+  return false;
 }
 
 int run_device_failed(Run *run, const Device *device) {

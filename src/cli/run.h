@@ -3,6 +3,7 @@
 #define REDOUBT_CLI_RUN_H
 
 #include "cli/cli.h"
+#include "device/attachments.h"
 
 // ---- Options (run_options.c) ---------------------------------------------------------------------
 typedef struct DumpWish {
@@ -10,9 +11,7 @@ typedef struct DumpWish {
   bool done;
 } DumpWish;
 
-typedef struct KeyValue {
-  const char *key, *value;
-} KeyValue;
+typedef enum StatsStyle { STATS_SUMMARY, STATS_TABLE, STATS_GPGPUSIM } StatsStyle;
 
 typedef struct RunOptions {
   const char *target; // NULL: not given
@@ -31,6 +30,10 @@ typedef struct RunOptions {
   VEC(DumpWish) dumps;
   bool json;
   const char *json_file; // NULL: stdout
+  bool csv;
+  const char *csv_file; // NULL: stdout
+  StatsStyle stats;
+  AttachmentWishes wishes; // --protect, --trace
   uint32_t repeat;
   Spec spec;
   bool help;
@@ -57,12 +60,13 @@ typedef struct Run {
   Arena *arena; // lives as long as the command
   Progress progress;
   RunResult result;
+  Attachments attachments; // of the device that runs
 } Run;
 
 // A device for this run, with printing, progress and clock; NULL after a message.
 Device *run_device(Run *run, uint32_t address_bits);
-// Takes over the launches of a device that is about to be freed.
-void run_collect(Run *run, const Device *device);
+// Takes over a device's launches and frees it with what was attached; false, after a message: a trace was not written.
+bool run_finish(Run *run, Device *device);
 // The exit code for a device call that failed: says why.
 int run_device_failed(Run *run, const Device *device);
 void run_clear_progress(Run *run);
@@ -109,6 +113,7 @@ bool dump_array(const DumpWish *wish, Device *device, DeviceAddress address, con
 bool dump_program(const Program *program);
 
 // ---- Results (result.c) ---------------------------------------------------------------------------
-bool result_print(const Run *run, Diags *diags); // table or JSON
+bool result_print(const Run *run, Diags *diags);                      // table, JSON or CSV
+void summary_format(const Stats *stats, const Spec *spec, Text *out); // summary.c: for machines with time
 
 #endif

@@ -31,21 +31,47 @@ static const char *library_folder(Arena *arena) {
   return NULL;
 }
 
+// "key=value", a line for each parameter of the machine.
+static void add_settings(const RunOptions *options, Text *settings) {
+  for (uint32_t i = 0; i < param_count; i++) {
+    uint64_t value = spec_get(&options->spec, i);
+    const char *key = param_info[i].key;
+    bool default_granule = strcmp(key, "memory.granule") == 0 && value == 1 && !options->granule_given;
+    if (default_granule) continue;
+    const char *choice = param_info[i].choices;
+    if (choice == NULL) {
+      text_add(settings, "%s=%" PRIu64 "\n", key, value);
+    } else {
+      for (; value > 0; value--) choice += strcspn(choice, "|") + 1;
+      text_add(settings, "%s=%.*s\n", key, (int)strcspn(choice, "|"), choice);
+    }
+  }
+}
+
+static void set_or_unset(const char *name, const char *value) {
+  if (value != NULL) {
+    setenv(name, value, 1);
+  } else {
+    unsetenv(name);
+  }
+}
+
 static void set_environment(Run *run, const char *folder, const char *records) {
   const Spec *spec = &run->options->spec;
+  const AttachmentWishes *wishes = &run->options->wishes;
   Text settings = {0};
-  for (uint32_t i = 0; i < param_count; i++) {
-    uint64_t value = spec_get(spec, i);
-    const char *key = param_info[i].key;
-    bool default_granule = strcmp(key, "memory.granule") == 0 && value == 1 && !run->options->granule_given;
-    if (param_info[i].choices == NULL && !default_granule) text_add(&settings, "%s=%" PRIu64 "\n", key, value);
-  }
+  add_settings(run->options, &settings);
   const char *others = getenv("LD_LIBRARY_PATH");
   bool alone = others == NULL || others[0] == '\0';
   setenv("LD_LIBRARY_PATH", alone ? folder : arena_format(run->arena, "%s:%s", folder, others), 1);
   setenv("REDOUBT_MACHINE", spec->machine, 1);
   setenv("REDOUBT_SET", settings.at == NULL ? "" : settings.at, 1);
   setenv("REDOUBT_RECORDS", records, 1);
+  set_or_unset("REDOUBT_PROTECT", wishes->protections);
+  set_or_unset("REDOUBT_TRACE", wishes->trace);
+  bool cycles = wishes->trace_from != 0 || wishes->trace_to != 0;
+  set_or_unset("REDOUBT_TRACE_CYCLES",
+               cycles ? arena_format(run->arena, "%" PRIu64 ":%" PRIu64, wishes->trace_from, wishes->trace_to) : NULL);
   text_free(&settings);
 }
 
@@ -110,13 +136,25 @@ static int finish(Run *run, const char *records, int status) {
   return code;
 }
 
+// Wrong protections are told here, before the program starts.
+static bool check_protections(const RunOptions *options) {
+  Attachments attachments;
+  AttachmentWishes wishes = {.protections = options->wishes.protections};
+  Diags diags = {0};
+  if (attachments_open(&attachments, &wishes, &diags)) return attachments_close(&attachments, &diags);
+  message_diags(&diags);
+  return false;
+}
+
 int run_application(Run *run) {
   const RunOptions *options = run->options;
   if (options->target != NULL) return message_usage("run", "one target at a time, not '%s' and an application", options->target);
   if (options->size_given || options->ptx_given || options->dump_program || options->dumps.count > 0 || options->repeat > 1) {
-    return message_usage("run", "an application takes --json, --machine, --set, --max-registers and --max-instructions only");
+    return message_usage("run", "an application takes --json, --csv, --stats, --machine, --set, --protect, --trace, --max-registers and "
+                                "--max-instructions only");
   }
   if (options->application[0] == NULL) return message_usage("run", "run which application? redoubt run -- ./app ARGUMENTS");
+  if (!check_protections(options)) return EXIT_BAD_INPUT;
   const char *folder = library_folder(run->arena);
   if (folder == NULL) {
     message_error("Redoubt's CUDA runtime library (cudart/libcudart.so.13) is not beside the redoubt command: the build is incomplete");

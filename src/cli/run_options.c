@@ -18,6 +18,11 @@ enum {
   OPTION_ARG,
   OPTION_DUMP,
   OPTION_JSON,
+  OPTION_CSV,
+  OPTION_STATS,
+  OPTION_PROTECT,
+  OPTION_TRACE,
+  OPTION_TRACE_CYCLES,
   OPTION_MACHINE,
   OPTION_SET,
   OPTION_MAX_REGISTERS,
@@ -38,6 +43,11 @@ static const struct option long_options[] = {
     {"arg", required_argument, NULL, OPTION_ARG},
     {"dump", required_argument, NULL, OPTION_DUMP},
     {"json", optional_argument, NULL, OPTION_JSON},
+    {"csv", optional_argument, NULL, OPTION_CSV},
+    {"stats", required_argument, NULL, OPTION_STATS},
+    {"protect", required_argument, NULL, OPTION_PROTECT},
+    {"trace", required_argument, NULL, OPTION_TRACE},
+    {"trace-cycles", required_argument, NULL, OPTION_TRACE_CYCLES},
     {"machine", required_argument, NULL, OPTION_MACHINE},
     {"set", required_argument, NULL, OPTION_SET},
     {"max-registers", required_argument, NULL, OPTION_MAX_REGISTERS},
@@ -50,8 +60,7 @@ static const struct option long_options[] = {
 typedef struct Parsing {
   RunOptions *options;
   Arena *arena;
-  VEC(KeyValue) settings; // --set and its short forms; applied after --machine
-  const char *machine;
+  SpecWishes machine; // --machine, --set and its short forms
 } Parsing;
 
 static bool usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -94,10 +103,7 @@ static bool parse_dimensions(const char *option, const char *text, uint32_t dime
 }
 
 static bool split_pair(Parsing *parsing, const char *option, const char *text, KeyValue *pair) {
-  const char *equals = strchr(text, '=');
-  if (equals == NULL || equals == text) return usage("%s %s: write NAME=VALUE", option, text);
-  *pair = (KeyValue){arena_copy_text(parsing->arena, text, (size_t)(equals - text)), equals + 1};
-  return true;
+  return key_value_split(pair, parsing->arena, text) || usage("%s %s: write NAME=VALUE", option, text);
 }
 
 static bool parse_size(RunOptions *options, const char *text) {
@@ -116,6 +122,42 @@ static bool parse_dump(Parsing *parsing, const char *text) {
   wish->name = arena_copy_text(parsing->arena, text, length);
   if (text[length] == '=') wish->file = text + length + 1;
   return length > 0 && (wish->file == NULL || wish->file[0] != '\0') ? true : usage("--dump %s: write NAME or NAME=FILE", text);
+}
+
+static bool parse_stats(RunOptions *options, const char *text) {
+  static const char *const styles[] = {[STATS_SUMMARY] = "summary", [STATS_TABLE] = "table", [STATS_GPGPUSIM] = "gpgpusim"};
+  for (uint32_t i = 0; i < COUNT_OF(styles); i++) {
+    if (strcmp(styles[i], text) != 0) continue;
+    options->stats = (StatsStyle)i;
+    return true;
+  }
+  return usage("--stats %s: must be summary, table or gpgpusim", text);
+}
+
+// "1000:2000", "1000:": cycles that a trace shows.
+static bool parse_trace_cycles(AttachmentWishes *wishes, const char *text) {
+  const char *colon = strchr(text, ':');
+  char *end;
+  errno = 0;
+  wishes->trace_from = strtoull(text, &end, 10);
+  bool ok = colon != NULL && end == colon && text[0] >= '0' && text[0] <= '9';
+  bool open_end = ok && colon[1] == '\0';
+  if (ok && !open_end) {
+    wishes->trace_to = strtoull(colon + 1, &end, 10);
+    ok = colon[1] >= '0' && colon[1] <= '9' && *end == '\0' && wishes->trace_to > wishes->trace_from;
+  }
+  return (ok && errno == 0) || usage("--trace-cycles %s: write FROM:TO, such as 1000:2000, or FROM: for all the rest", text);
+}
+
+static bool take_attachment(Parsing *parsing, int option, const char *text) {
+  AttachmentWishes *wishes = &parsing->options->wishes;
+  switch (option) {
+  case OPTION_PROTECT:
+    wishes->protections = wishes->protections == NULL ? text : arena_format(parsing->arena, "%s %s", wishes->protections, text);
+    return true;
+  case OPTION_TRACE: wishes->trace = text; return true;
+  default: return parse_trace_cycles(wishes, text);
+  }
 }
 
 static bool take_target_option(Parsing *parsing, int option, const char *text) {
@@ -154,10 +196,18 @@ static bool take_option(Parsing *parsing, int option, const char *text) {
     options->json = true;
     options->json_file = text;
     return true;
-  case OPTION_MACHINE: parsing->machine = text; return true;
-  case OPTION_SET: return split_pair(parsing, "--set", text, VEC_PUSH(&parsing->settings, parsing->arena));
-  case OPTION_MAX_REGISTERS: *VEC_PUSH(&parsing->settings, parsing->arena) = (KeyValue){"limit.registers", text}; return true;
-  case OPTION_MAX_INSTRUCTIONS: *VEC_PUSH(&parsing->settings, parsing->arena) = (KeyValue){"limit.instructions", text}; return true;
+  case OPTION_CSV:
+    options->csv = true;
+    options->csv_file = text;
+    return true;
+  case OPTION_STATS: return parse_stats(options, text);
+  case OPTION_PROTECT:
+  case OPTION_TRACE:
+  case OPTION_TRACE_CYCLES: return take_attachment(parsing, option, text);
+  case OPTION_MACHINE: parsing->machine.machine = text; return true;
+  case OPTION_SET: return split_pair(parsing, "--set", text, VEC_PUSH(&parsing->machine.settings, parsing->arena));
+  case OPTION_MAX_REGISTERS: *VEC_PUSH(&parsing->machine.settings, parsing->arena) = (KeyValue){"limit.registers", text}; return true;
+  case OPTION_MAX_INSTRUCTIONS: *VEC_PUSH(&parsing->machine.settings, parsing->arena) = (KeyValue){"limit.instructions", text}; return true;
   case OPTION_REPEAT:
     if (!parse_count("--repeat", text, 1, 1000000, &number)) return false;
     options->repeat = (uint32_t)number;
@@ -178,22 +228,35 @@ static bool unknown_option(const char *text) {
   return usage("unknown option '%s'", word);
 }
 
+// Options that need others, or a machine with time.
+static bool check_together(const RunOptions *options) {
+  const AttachmentWishes *wishes = &options->wishes;
+  bool has_time = options->spec.machine_model != MODEL_FUNCTIONAL;
+  if ((wishes->protections != NULL || wishes->trace != NULL) && !has_time)
+    return usage("--protect and --trace need a machine with time, such as --machine fermi-gtx480");
+  if (options->stats == STATS_GPGPUSIM && !has_time)
+    return usage("--stats gpgpusim needs a machine with time, such as --machine fermi-gtx480");
+  if (wishes->trace == NULL && (wishes->trace_from != 0 || wishes->trace_to != 0)) return usage("--trace-cycles needs --trace FILE");
+  if (wishes->trace != NULL && options->repeat > 1) return usage("--trace and --repeat do not go together: there is one file");
+  if (options->json && options->csv && options->json_file == NULL && options->csv_file == NULL)
+    return usage("--json and --csv cannot both go to the terminal: give one a file");
+  return true;
+}
+
 static bool load_spec(Parsing *parsing) {
   Diags diags = {0};
-  Spec *spec = &parsing->options->spec;
-  bool ok = spec_load(spec, parsing->arena, parsing->machine, &diags);
-  for (uint32_t i = 0; ok && i < parsing->settings.count; i++) {
-    if (strcmp(parsing->settings.items[i].key, "memory.granule") == 0) parsing->options->granule_given = true;
-    ok = spec_set(spec, parsing->settings.items[i].key, parsing->settings.items[i].value, NULL, 0, &diags);
+  const SpecWishes *wishes = &parsing->machine;
+  for (uint32_t i = 0; i < wishes->settings.count; i++) {
+    if (strcmp(wishes->settings.items[i].key, "memory.granule") == 0) parsing->options->granule_given = true;
   }
-  if (ok && spec_check(spec, NULL, &diags)) return true;
+  if (spec_wishes_load(&parsing->options->spec, parsing->arena, wishes, &diags)) return true;
   message_diags(&diags);
   return false;
 }
 
 bool run_options_parse(RunOptions *options, Arena *arena, int argc, char **argv) {
   *options = (RunOptions){.size = SIZE_DEFAULT, .seed = 1, .repeat = 1};
-  Parsing parsing = {.options = options, .arena = arena, .machine = "functional"};
+  Parsing parsing = {.options = options, .arena = arena, .machine.machine = "functional"};
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--") != 0) continue;
     options->application = argv + i + 1;
@@ -210,5 +273,5 @@ bool run_options_parse(RunOptions *options, Arena *arena, int argc, char **argv)
   }
   if (optind < argc) options->target = argv[optind];
   if (optind + 1 < argc) return usage("one target at a time, not '%s' and '%s'", argv[optind], argv[optind + 1]);
-  return load_spec(&parsing);
+  return load_spec(&parsing) && check_together(options);
 }

@@ -177,9 +177,7 @@ static int run_program(Run *run, Program *program) {
   }
   Module *module = device_load_program(device, program, &diags);
   int code = module == NULL ? message_diags(&diags) : launch_and_dump(&ptx_run, device, module);
-  run_collect(run, device);
-  device_free(device);
-  return code;
+  return run_finish(run, device) || code != EXIT_OK ? code : EXIT_BAD_INPUT;
 }
 
 int run_ptx(Run *run) {

@@ -95,8 +95,6 @@ int run_workload(Run *run, const Workload *workload) {
   } else {
     code = message_diags(&diags);
   }
-  run_collect(run, device);
   workload_finish(&workload_run);
-  device_free(device);
-  return code;
+  return run_finish(run, device) || code != EXIT_OK ? code : EXIT_BAD_INPUT;
 }

@@ -1,11 +1,14 @@
 // What `redoubt run -- APPLICATION` passes on, in environment variables:
 //   REDOUBT_MACHINE  the machine's name    REDOUBT_SET  key=value, one per line: its parameters
 //   REDOUBT_RECORDS  the file that launch records are appended to
+//   REDOUBT_PROTECT  protections, spaces between them    REDOUBT_TRACE  file of a time line
+//   REDOUBT_TRACE_CYCLES  FROM:TO, the cycles it shows
 // All may be absent: a program may also be started with the library in LD_LIBRARY_PATH alone.
 #include "cudart/runtime.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { PAGE_GRANULE = 2 << 20 };
 
@@ -24,6 +27,34 @@ static void apply_settings(Spec *spec, const char *settings, Diags *diags) {
   }
 }
 
+static const char *given(const char *name) {
+  const char *value = getenv(name);
+  return value == NULL || value[0] == '\0' ? NULL : strdup(value); // the program may change its environment
+}
+
+static void read_wishes(AttachmentWishes *wishes) {
+  *wishes = (AttachmentWishes){.protections = given("REDOUBT_PROTECT"), .trace = given("REDOUBT_TRACE")};
+  const char *cycles = getenv("REDOUBT_TRACE_CYCLES");
+  if (cycles == NULL) return;
+  char *end;
+  wishes->trace_from = strtoull(cycles, &end, 10);
+  if (*end == ':') wishes->trace_to = strtoull(end + 1, NULL, 10);
+}
+
+const HookChain *environment_attach(Environment *environment, Diags *diags) {
+  if (!attachments_open(&environment->attachments, &environment->wishes, diags)) return NULL;
+  environment->attached_by = getpid();
+  return &environment->attachments.chain;
+}
+
+// Only by the process that opened the file: a forked child has a copy of what is not yet written.
+void environment_detach(Environment *environment) {
+  if (environment->attached_by != getpid()) return;
+  environment->attached_by = 0;
+  Diags diags = {0};
+  if (!attachments_close(&environment->attachments, &diags)) runtime_say_diags(&diags);
+}
+
 void environment_read(Environment *environment) {
   Diags diags = {0};
   Spec *spec = &environment->spec;
@@ -34,5 +65,6 @@ void environment_read(Environment *environment) {
   if (settings != NULL) apply_settings(spec, settings, &diags);
   spec_check(spec, NULL, &diags);
   if (diags.count > 0) runtime_say_diags(&diags);
+  read_wishes(&environment->wishes);
   environment->records = records == NULL ? -1 : open(records, O_WRONLY | O_APPEND | O_CLOEXEC);
 }

@@ -58,6 +58,8 @@ __attribute__((constructor)) static void on_load(void) {
   if (library_is_needed()) runtime_greet();
 }
 
+__attribute__((destructor)) static void on_unload(void) { environment_detach(&process.environment); }
+
 Runtime *runtime_enter(void) {
   pthread_once(&once, start);
   pthread_mutex_lock(&process.lock);
@@ -131,7 +133,8 @@ Device *runtime_device(Runtime *runtime) {
   Spec spec = runtime->environment.spec;
   spec.memory_bytes += HOST_WINDOW;
   DeviceOptions options = {.spec = &spec, .same_address = true, .print = print_bytes, .clock = clock_seconds};
-  runtime->device = device_new(&options, &diags);
+  options.hooks = environment_attach(&runtime->environment, &diags);
+  runtime->device = options.hooks == NULL ? NULL : device_new(&options, &diags);
   runtime->device_failed = runtime->device == NULL;
   if (runtime->device_failed) runtime_say_diags(&diags);
   return runtime->device;

@@ -8,6 +8,7 @@
 
 #include "cudart/cuda_abi.h"
 #include "cudart/fatbin.h"
+#include "device/attachments.h"
 #include "device/device.h"
 
 #include <pthread.h>
@@ -35,9 +36,14 @@ void *pointer_map_take(PointerMap *map, const void *key); // removes; NULL: was 
 // ---- Options from `redoubt run` (environment.c) ---------------------------------------------------
 typedef struct Environment {
   Spec spec;
-  int records; // file to append launch records to; -1: none
+  int records;             // file to append launch records to; -1: none
+  AttachmentWishes wishes; // protections and trace
+  Attachments attachments; // of the device, once it is there
+  int attached_by;         // process that made them; 0: nobody
 } Environment;
 void environment_read(Environment *environment);
+const HookChain *environment_attach(Environment *environment, Diags *diags); // for the device; NULL: not understood
+void environment_detach(Environment *environment);                           // the process ends: completes the trace
 
 // ---- Modules, kernels, variables (registration.c) -------------------------------------------------
 typedef struct Variable {

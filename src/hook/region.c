@@ -251,14 +251,23 @@ static void add_shape(const Region *region, Text *out) {
   text_add(out, "%u bit%s", region->bits, region->bits == 1 ? "" : "s");
 }
 
+// Bits of one SM, for what every SM has; 0 otherwise.
+static uint64_t bits_per_sm(const Region *region) {
+  bool per_sm = region->dim_count > 0 && region->dims[0].count > 0 && strcmp(region->dims[0].name, "sm") == 0;
+  return per_sm ? region_bits(region) / region->dims[0].count : 0;
+}
+
 void regions_list(const RegionTable *table, Text *out) {
+  text_add(out, "%-18s %12s %12s %-4s %-46s %s\n", "structure", "bits", "bits per SM", "ecc", "shape", "what");
   for (uint32_t i = 0; i < table->count; i++) {
     const Region *region = &table->items[i];
-    Text shape = {0};
+    Text shape = {0}, per_sm = {0};
     add_shape(region, &shape);
-    text_add(out, "%-18s %12" PRIu64 " bits  %-4s %-46s %s: %s\n", region->name, region_bits(region),
+    if (bits_per_sm(region) > 0) text_add(&per_sm, "%" PRIu64, bits_per_sm(region));
+    text_add(out, "%-18s %12" PRIu64 " %12s %-4s %-46s %s: %s\n", region->name, region_bits(region), per_sm.at == NULL ? "" : per_sm.at,
              (region->flags & REGION_TRACED) != 0 ? "ecc" : "", shape.at, region->title, region->meaning);
     text_free(&shape);
+    text_free(&per_sm);
   }
 }
 

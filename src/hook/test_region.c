@@ -185,6 +185,7 @@ static void test_listings(void **state) {
   Text text = {0};
   regions_list(&toy, &text);
   assert_non_null(strstr(text.at, "3 sm x 5 reg x 4 lane x 32 bits"));
+  assert_non_null(strstr(text.at, "1920          640 ecc")); // bits, and bits of one SM
   regions_markdown(&toy, &text);
   assert_non_null(strstr(text.at, "| `rf` | register file: registers | 3 sm x 5 reg x 4 lane x 32 bits | 1920 | yes | yes |"));
   assert_non_null(strstr(text.at, "| `go` | go: one bit | 1 bit | 1 | no | no |"));

@@ -1,0 +1,24 @@
+// The machine that --machine and --set ask for.
+#include "cli/cli.h"
+
+bool key_value_split(KeyValue *pair, Arena *arena, const char *text) {
+  const char *equals = strchr(text, '=');
+  if (equals == NULL || equals == text) return false;
+  *pair = (KeyValue){arena_copy_text(arena, text, (size_t)(equals - text)), equals + 1};
+  return true;
+}
+
+bool spec_wishes_add(SpecWishes *wishes, Arena *arena, const char *text) {
+  KeyValue pair;
+  if (!key_value_split(&pair, arena, text)) return false;
+  *VEC_PUSH(&wishes->settings, arena) = pair;
+  return true;
+}
+
+bool spec_wishes_load(Spec *spec, Arena *arena, const SpecWishes *wishes, Diags *diags) {
+  bool ok = spec_load(spec, arena, wishes->machine, diags);
+  for (uint32_t i = 0; ok && i < wishes->settings.count; i++) {
+    ok = spec_set(spec, wishes->settings.items[i].key, wishes->settings.items[i].value, NULL, 0, diags);
+  }
+  return ok && spec_check(spec, NULL, diags);
+}

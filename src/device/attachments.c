@@ -1,0 +1,62 @@
+// Hooks from text; see attachments.h.
+#include "device/attachments.h"
+
+#include "observe/observe.h"
+#include "protect/protect.h"
+
+#include <errno.h>
+
+static void write_trace(void *context, const char *bytes, size_t count) {
+  FILE *file = context;
+  fwrite(bytes, 1, count, file); // errors stay with the file: attachments_close asks
+}
+
+static bool add_hook(Attachments *attachments, Hook *hook, Diags *diags) {
+  if (hook_chain_add(&attachments->chain, hook)) return true;
+  return diags_add(diags, NULL, 0, 0, "too many protections: a machine takes %d hooks", MAX_HOOKS);
+}
+
+static bool add_protections(Attachments *attachments, const char *text, Diags *diags) {
+  static const char separators[] = " \t\n";
+  bool ok = true;
+  for (text += strspn(text, separators); *text != '\0' && ok; text += strspn(text, separators)) {
+    size_t length = strcspn(text, separators);
+    Hook *hook = protect_new(arena_copy_text(attachments->arena, text, length), attachments->arena, diags);
+    ok = hook != NULL && add_hook(attachments, hook, diags);
+    text += length;
+  }
+  return ok;
+}
+
+static bool add_trace(Attachments *attachments, const AttachmentWishes *wishes, Diags *diags) {
+  attachments->path = arena_copy_text(attachments->arena, wishes->trace, strlen(wishes->trace));
+  attachments->file = fopen(attachments->path, "w");
+  if (attachments->file == NULL) return diags_add(diags, attachments->path, 0, 0, "cannot be written: %s", strerror(errno));
+  TraceOptions options = {write_trace, attachments->file, wishes->trace_from, wishes->trace_to};
+  attachments->trace = trace_new(&options, attachments->arena);
+  return add_hook(attachments, attachments->trace, diags);
+}
+
+bool attachments_open(Attachments *attachments, const AttachmentWishes *wishes, Diags *diags) {
+  *attachments = (Attachments){.arena = arena_new()};
+  bool ok = wishes->protections == NULL || add_protections(attachments, wishes->protections, diags);
+  ok = ok && (wishes->trace == NULL || add_trace(attachments, wishes, diags));
+  if (ok) return true;
+  if (attachments->file != NULL) fclose(attachments->file);
+  arena_free(attachments->arena);
+  *attachments = (Attachments){0};
+  return false;
+}
+
+bool attachments_close(Attachments *attachments, Diags *diags) {
+  bool ok = true;
+  if (attachments->trace != NULL) {
+    trace_close(attachments->trace);
+    bool written = ferror(attachments->file) == 0;
+    written = fclose(attachments->file) == 0 && written;
+    if (!written) ok = diags_add(diags, attachments->path, 0, 0, "cannot be written to its end");
+  }
+  arena_free(attachments->arena);
+  *attachments = (Attachments){0};
+  return ok;
+}

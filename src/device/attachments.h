@@ -1,0 +1,29 @@
+// What users attach to a machine, as they write it: protections and a trace file. `redoubt run` and the CUDA runtime
+// library make a device's hooks here, one set per device.
+#ifndef REDOUBT_ATTACHMENTS_H
+#define REDOUBT_ATTACHMENTS_H
+
+#include "hook/hook.h"
+
+#include <stdio.h>
+
+typedef struct AttachmentWishes {
+  const char *protections;       // "dmr secded:rf,l2", spaces or new lines between them; NULL: none
+  const char *trace;             // file of the time line; NULL: none
+  uint64_t trace_from, trace_to; // cycles it shows, [from, to); to = 0: to the end
+} AttachmentWishes;
+
+typedef struct Attachments {
+  HookChain chain; // for DeviceOptions.hooks; must outlive the device
+  Arena *arena;
+  Hook *trace;
+  FILE *file; // of the trace
+  const char *path;
+} Attachments;
+
+// False, with diagnostics: not understood, or the file cannot be written; nothing needs to be closed then.
+bool attachments_open(Attachments *attachments, const AttachmentWishes *wishes, Diags *diags);
+// After the device is gone. False: the trace could not be written to its end.
+bool attachments_close(Attachments *attachments, Diags *diags);
+
+#endif
