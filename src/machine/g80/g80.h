@@ -1,0 +1,84 @@
+// The FlexGripPlus machine: the G80 model with N SMs, its block scheduler, and arbiters in front of what SMs share.
+//
+// It runs G80 machine code. State is one pointer-free block whose cells are named by a RegionTable (state.def), so that a
+// fault is a flipped bit of the block between two cycles. Time is counted in clock cycles c; edge c lies at 10c - 5 ns.
+// Sources: the FlexGripPlus micro-architecture notes and instruction reference (one SM, read from its RTL); Faggiano, "An
+// extended RT-level model of an NVIDIA GPU for safety-critical applications", 2022 (block scheduler for N SMs, arbiters).
+// docs/flexgrip.md tells what is modelled, and how exactly.
+#ifndef REDOUBT_G80_H
+#define REDOUBT_G80_H
+
+#include "config/config.h"
+#include "hook/region.h"
+#include "sass/sass.h"
+
+#define G80_NEVER UINT64_MAX
+enum { G80_CLOCK_NS = 10, G80_GLOBAL_BYTES = 1 << 18, G80_CONSTANT_BYTES = 8192, G80_MAX_PARAMS = 15 };
+
+// What the host configures. Pointers are read by g80_new only.
+typedef struct G80Launch {
+  uint32_t grid[2], block[3];
+  uint32_t blocks_per_core; // 1..15 resident blocks per SM
+  uint32_t gprs;            // registers per thread
+  uint32_t shared_bytes;    // per block, without the header and the parameters
+  uint32_t param_count;
+  uint32_t params[G80_MAX_PARAMS];
+  const uint32_t *constants; // words of constant memory, from address 0
+  uint32_t constant_count;
+  uint32_t constant_bytes; // what the host declares; enters the start time only. 0: 4 * constant_count
+  const uint8_t *global;   // first bytes of global memory; the rest is 0
+  uint32_t global_bytes;
+  uint64_t cycle_limit; // the run ends as a timeout at this cycle; 0: none
+} G80Launch;
+// What the program says of its launch, the machine's defaults where it says nothing.
+void g80_launch_default(G80Launch *launch, const Spec *spec, const SassProgram *program);
+
+typedef enum G80Outcome {
+  G80_RUNNING,
+  G80_DONE,    // the block scheduler raised kernel_done
+  G80_HANG,    // nothing can happen any more
+  G80_TIMEOUT, // cycle_limit
+} G80Outcome;
+
+enum { G80_MAX_PASSES = 64 };
+typedef struct G80Pass { // one batch of blocks, cycles
+  uint64_t run;          // smp_run: the SMs start
+  uint64_t generate;     // last SM has its shared memory and registers set up
+  uint64_t issue;        // last SM's first issue
+  uint64_t done;         // smp_done as the block scheduler sees it
+} G80Pass;
+
+typedef struct G80Result {
+  G80Outcome outcome;
+  uint64_t start_ns, kernel_done_ns; // of SMP_Processing; kernel_done_ns = now, when not done
+  uint64_t cycles;                   // from start to end
+  uint32_t pass_count;               // passes beyond G80_MAX_PASSES are counted only
+  G80Pass passes[G80_MAX_PASSES];
+  uint64_t warp_instructions, thread_instructions, jobs;
+  const uint8_t *global; // G80_GLOBAL_BYTES; lives as long as the machine
+} G80Result;
+
+typedef struct G80Machine G80Machine;
+// NULL after errors. The program may go after the call.
+G80Machine *g80_new(const Spec *spec, const SassProgram *program, const G80Launch *launch, Diags *diags);
+void g80_free(G80Machine *machine); // NULL is fine; clones must go before the machine they were made from
+// Simulates every cycle below `until`; true: ended. Cells may be changed by hand between calls.
+bool g80_run(G80Machine *machine, uint64_t until);
+uint64_t g80_cycle(const G80Machine *machine); // the next cycle to be simulated
+void g80_result(const G80Machine *machine, G80Result *result);
+
+// A second machine in the same state. g80_copy overwrites a clone (or its origin) and allocates nothing.
+G80Machine *g80_clone(const G80Machine *machine);
+void g80_copy(G80Machine *to, const G80Machine *from);
+uint64_t g80_hash(const G80Machine *machine); // over everything that decides what happens next
+const RegionTable *g80_regions(const G80Machine *machine);
+uint8_t *g80_block(G80Machine *machine);
+
+// As g80_run, but stops before the next cycle in which anyone reads or writes a register of the block scheduler: from now
+// until then a flip of such a register is the same at every cycle. (Its combinational signals live for one cycle only.)
+bool g80_run_to_scheduler_event(G80Machine *machine, uint64_t until);
+// Tells every access to a block scheduler's or configuration register. NULL: nobody listens. Not copied to clones.
+typedef void (*G80Watch)(void *own, uint64_t cycle, uint16_t region, uint32_t row, bool write);
+void g80_watch(G80Machine *machine, G80Watch watch, void *own);
+
+#endif

@@ -1,0 +1,179 @@
+// Operands from registers and memories into READ's registers, and results out of WRITE's. A job's lanes are 0..SPs-1 of the
+// stage's registers. Every address is reduced to its memory's size, as the hardware's address lines do.
+#include "machine/g80/g80_internal.h"
+
+static uint32_t first_lane(const G80Machine *m, const G80Job *job) { return (job->group & (m->groups - 1)) * m->sps; }
+
+uint32_t guard_mask(const G80Machine *m, uint32_t sm, const SassInstr *instr, const G80Job *job) {
+  if (instr->guard_condition == SASS_ALWAYS) return job->current;
+  const uint8_t *flags = predicate_row(m, sm, job->warp, instr->guard_register);
+  uint32_t mask = 0;
+  for (uint32_t i = 0; i < 32; i++) mask |= (uint32_t)sass_condition(flags[i] & 15u, instr->guard_condition) << i;
+  return job->current & mask;
+}
+
+static uint32_t memory_get(const uint8_t *memory, uint32_t size, uint32_t address, uint32_t bytes) {
+  uint32_t value = 0;
+  for (uint32_t i = 0; i < bytes; i++) value |= (uint32_t)memory[(address + i) & (size - 1)] << 8 * i;
+  return value;
+}
+
+static void memory_put(uint8_t *memory, uint32_t size, uint32_t address, uint32_t value, uint32_t bytes) {
+  for (uint32_t i = 0; i < bytes; i++) memory[(address + i) & (size - 1)] = (uint8_t)(value >> 8 * i);
+}
+
+uint32_t load_global(const G80Machine *m, const SassInstr *instr, uint32_t address) {
+  uint32_t value = memory_get(global_bytes(m), G80_GLOBAL_BYTES, address, instr->access_bytes);
+  if (!instr->access_signed) return value;
+  return instr->access_bytes == 1 ? (uint32_t)(int8_t)value : instr->access_bytes == 2 ? (uint32_t)(int16_t)value : value;
+}
+
+void store_global(const G80Machine *m, const SassInstr *instr, uint32_t address, uint32_t value) {
+  memory_put(global_bytes(m), G80_GLOBAL_BYTES, address, value, instr->access_bytes);
+}
+
+// A thread's Aa; number 1..4, 0 = none.
+static uint32_t offset_of(const G80Machine *m, uint32_t sm, const G80Job *job, uint32_t number, uint32_t lane) {
+  return number == 0 ? 0 : address_row(m, sm, job->warp, number - 1)[lane & 31];
+}
+
+static void read_register(const G80Machine *m, uint32_t sm, const G80Job *job, const SassOperand *operand, uint32_t *out) {
+  uint32_t lane = first_lane(m, job);
+  const uint32_t *row = register_row(m, sm, job->gpr_base + operand->value) + lane;
+  if (operand->zero) {
+    memset(out, 0, m->sps * sizeof *out);
+  } else if (operand->half == SASS_WHOLE) {
+    memcpy(out, row, m->sps * sizeof *out);
+  } else {
+    for (uint32_t i = 0; i < m->sps; i++) out[i] = sass_half_get(row[i], operand->half);
+  }
+}
+
+static void read_shared(const G80Machine *m, uint32_t sm, const SassInstr *instr, const SassOperand *operand, uint32_t *out) {
+  const G80Job *job = &m->sm[sm].stages[STAGE_READ].job;
+  const uint8_t *memory = shared_bytes(m, sm);
+  uint32_t bytes = sass_type_bytes(operand->type), base = job->shared_base + operand->value;
+  uint32_t active = group_mask(m, job, job->active), lane = first_lane(m, job);
+  uint32_t all = instr->address == 0 ? memory_get(memory, G80_SHARED_BYTES, base, bytes) : 0;
+  for (uint32_t i = 0; i < m->sps; i++) {
+    out[i] = all;
+    if (instr->address != 0 && (active >> i & 1) != 0) {
+      out[i] = memory_get(memory, G80_SHARED_BYTES, base + offset_of(m, sm, job, instr->address, lane + i), bytes);
+    }
+  }
+}
+
+static void fill(const G80Machine *m, uint32_t *out, uint32_t value) {
+  for (uint32_t i = 0; i < m->sps; i++) out[i] = value;
+}
+
+static void read_operand(const G80Machine *m, uint32_t sm, const SassInstr *instr, const SassOperand *operand, uint32_t *out) {
+  const G80Job *job = &m->sm[sm].stages[STAGE_READ].job;
+  const uint8_t *constants = m->block + m->table_at[REGION_ID_constant];
+  switch (operand->kind) {
+  case SASS_GPR: read_register(m, sm, job, operand, out); break;
+  case SASS_SHARED: read_shared(m, sm, instr, operand, out); break;
+  case SASS_CONSTANT: fill(m, out, memory_get(constants, G80_CONSTANT_BYTES, operand->value, sass_type_bytes(operand->type))); break;
+  case SASS_IMMEDIATE: fill(m, out, operand->value); break;
+  case SASS_ADDRESS: memcpy(out, address_row(m, sm, job->warp, operand->value - 1) + first_lane(m, job), m->sps * sizeof *out); break;
+  default: break;
+  }
+}
+
+// The sources that no operand names.
+static void read_special(G80Machine *m, uint32_t sm, const SassInstr *instr) {
+  G80Sm *s = &m->sm[sm];
+  const G80Job *job = &s->stages[STAGE_READ].job;
+  uint32_t lane = first_lane(m, job);
+  if (instr->action == SASS_DO_FROM_ADDRESS || instr->action == SASS_DO_ADD_ADDRESS) { // Aa; none means A4
+    uint32_t number = instr->address == 0 ? 4 : instr->address;
+    memcpy(s->read.a, address_row(m, sm, job->warp, number - 1) + lane, m->sps * sizeof(uint32_t));
+  }
+  const uint8_t *flags = predicate_row(m, sm, job->warp, instr->guard_register) + lane;
+  if (instr->action == SASS_DO_FROM_FLAGS) {
+    for (uint32_t i = 0; i < m->sps; i++) s->read.a[i] = flags[i] & 15u;
+  }
+  s->read.carry = 0;
+  for (uint32_t i = 0; instr->reads_carry && i < m->sps; i++) s->read.carry |= (uint32_t)((flags[i] & SASS_FLAG_CARRY) != 0) << i;
+}
+
+static void read_addresses(G80Machine *m, uint32_t sm, const SassInstr *instr) {
+  G80Sm *s = &m->sm[sm];
+  const G80Job *job = &s->stages[STAGE_READ].job;
+  uint32_t lane = first_lane(m, job), active = group_mask(m, job, job->active);
+  bool shared = instr->action == SASS_DO_STORE_SHARED;
+  for (uint32_t i = 0; i < m->sps; i++) {
+    uint32_t base = shared ? job->shared_base + instr->shared_offset : s->read.a[i];
+    s->address[i] = base + offset_of(m, sm, job, instr->address, lane + i);
+  }
+  if (instr->action != SASS_DO_LOAD_GLOBAL || m->outside) return;
+  for (uint32_t i = 0; i < m->sps; i++) s->read.c[i] = (active >> i & 1) != 0 ? load_global(m, instr, s->address[i]) : 0;
+}
+
+void operands_read(G80Machine *m, uint32_t sm, const SassInstr *instr) {
+  G80Sm *s = &m->sm[sm];
+  read_operand(m, sm, instr, &instr->a, s->read.a);
+  read_operand(m, sm, instr, &instr->b, s->read.b);
+  read_operand(m, sm, instr, &instr->c, s->read.c);
+  if (instr->action >= SASS_DO_LOAD_GLOBAL && instr->action <= SASS_DO_STORE_SHARED) {
+    read_addresses(m, sm, instr);
+  } else {
+    read_special(m, sm, instr);
+  }
+}
+
+// ---- WRITE -----------------------------------------------------------------------------------------------------------
+static void write_register(G80Machine *m, uint32_t sm, const SassInstr *instr, uint32_t active) {
+  G80Sm *s = &m->sm[sm];
+  const G80Job *job = &s->stages[STAGE_WRITE].job;
+  uint32_t *row = register_row(m, sm, job->gpr_base + instr->d.value) + first_lane(m, job);
+  for (uint32_t i = 0; i < m->sps; i++) {
+    if ((active >> i & 1) != 0) row[i] = sass_half_put(row[i], s->write.d[i], instr->d.half);
+  }
+}
+
+static void write_address(G80Machine *m, uint32_t sm, const SassInstr *instr, uint32_t active) {
+  G80Sm *s = &m->sm[sm];
+  const G80Job *job = &s->stages[STAGE_WRITE].job;
+  uint32_t *row = address_row(m, sm, job->warp, instr->d.value - 1) + first_lane(m, job);
+  for (uint32_t i = 0; i < m->sps; i++) {
+    if ((active >> i & 1) != 0) row[i] = s->write.d[i];
+  }
+}
+
+static void write_flags(G80Machine *m, uint32_t sm, const SassInstr *instr, uint32_t active) {
+  G80Sm *s = &m->sm[sm];
+  const G80Job *job = &s->stages[STAGE_WRITE].job;
+  uint8_t *row = predicate_row(m, sm, job->warp, instr->predicate) + first_lane(m, job);
+  for (uint32_t i = 0; i < m->sps; i++) {
+    if ((active >> i & 1) != 0) row[i] = s->write.flags[i] & 15;
+  }
+}
+
+// One thread after the other, in ascending order: of equal addresses the last wins.
+static void write_memory(G80Machine *m, uint32_t sm, const SassInstr *instr, uint32_t active) {
+  G80Sm *s = &m->sm[sm];
+  uint8_t *shared = shared_bytes(m, sm);
+  for (uint32_t i = 0; i < m->sps; i++) {
+    if ((active >> i & 1) == 0) continue;
+    if (instr->action == SASS_DO_STORE_SHARED) {
+      memory_put(shared, G80_SHARED_BYTES, s->write_address[i], s->write.c[i], instr->access_bytes);
+    } else {
+      store_global(m, instr, s->write_address[i], s->write.c[i]);
+    }
+  }
+}
+
+void result_write(G80Machine *m, uint32_t sm, const SassInstr *instr) {
+  const G80Job *job = &m->sm[sm].stages[STAGE_WRITE].job;
+  uint32_t active = group_mask(m, job, job->active);
+  bool stores = instr->action == SASS_DO_STORE_SHARED || (instr->action == SASS_DO_STORE_GLOBAL && !m->outside);
+  if (instr->write == SASS_WRITE_GPR32 || instr->write == SASS_WRITE_GPR16) write_register(m, sm, instr, active);
+  if (instr->write == SASS_WRITE_ADDRESS) write_address(m, sm, instr, active);
+  if (instr->sets_predicate) write_flags(m, sm, instr, active);
+  if (stores) write_memory(m, sm, instr, active);
+  if (instr->increment != 0) { // A4, whatever address register the instruction names
+    uint32_t *row = address_row(m, sm, job->warp, 3) + first_lane(m, job);
+    for (uint32_t i = 0; i < m->sps; i++) row[i] += (active >> i & 1) != 0 ? instr->increment : 0;
+  }
+}

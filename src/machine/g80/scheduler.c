@@ -1,0 +1,212 @@
+// The block scheduler: a finite state machine that hands blocks out in batches (reference, "Block scheduler"), for N SMs by
+// the thesis's Algorithm 1, with done counting by Algorithm 2.
+//
+// Clocked: an edge reads registers as they were before it. While nothing changes, edges are not simulated; an SM that
+// is done, or somebody who touches the block, wakes the scheduler up. An illegal state code stays where it is.
+#include "machine/g80/g80_internal.h"
+
+// Whoever listens is told of each register that is looked at or changed.
+static void reads(const G80Machine *m, RegionId id, uint32_t row, uint64_t cycle) { watch_access(m, id, row, false, cycle); }
+static void writes(const G80Machine *m, RegionId id, uint32_t row, uint64_t cycle) { watch_access(m, id, row, true, cycle); }
+
+void scheduler_reset(G80Machine *m) {
+  G80Scheduler *s = &m->shared->scheduler;
+  *s = (G80Scheduler){.state = BS_IDLE, .smp_reset_out = 1};
+}
+
+static G80Wires compute_wires(const G80Machine *m) {
+  const G80Config *config = &m->shared->config;
+  const G80Scheduler *s = &m->shared->scheduler;
+  G80Wires wires = {0};
+  uint64_t threads = (uint64_t)(config->block[0] & 0xFFFF) * (config->block[1] & 0xFFFF) * (config->block[2] & 0xFFFF);
+  wires.threads_per_block_i = threads & 0xFFFFFFFFFFFF;
+  wires.grid_dimension = (config->grid[0] & 0xFFFF) * (config->grid[1] & 0xFFFF);
+  wires.blocks_remaining = wires.grid_dimension - (s->blocks_scheduled_cnt & 0xFFFF);
+  wires.blocks_per_core_all = (config->blocks_per_core & 15) * m->sms & 0xFFF;
+  wires.blocks_per_gpgpu = wires.blocks_per_core_all;
+  wires.blocks_remaining_mod_sm = wires.blocks_remaining % m->sms;
+  return wires;
+}
+
+void scheduler_settle(G80Machine *m, uint64_t cycle) {
+  m->shared->wires = m->shared->settled = compute_wires(m);
+  m->shared->wires_at = cycle;
+}
+
+// The wires of this cycle. What differs from the settled values was flipped in this very cycle: the flip stays until
+// the edge, and passes on through the wires that depend on it.
+static G80Wires wires_of(G80Machine *m, uint64_t cycle) {
+  G80Shared *shared = m->shared;
+  G80Wires wires = compute_wires(m);
+  if (shared->wires_at == cycle && memcmp(&shared->wires, &shared->settled, sizeof(G80Wires)) != 0) {
+    wires.threads_per_block_i ^= shared->wires.threads_per_block_i ^ shared->settled.threads_per_block_i;
+    uint32_t grid_flip = shared->wires.grid_dimension ^ shared->settled.grid_dimension;
+    wires.grid_dimension ^= grid_flip;
+    if (grid_flip != 0) wires.blocks_remaining = wires.grid_dimension - (shared->scheduler.blocks_scheduled_cnt & 0xFFFF);
+    wires.blocks_remaining ^= shared->wires.blocks_remaining ^ shared->settled.blocks_remaining;
+    wires.blocks_remaining_mod_sm = wires.blocks_remaining % m->sms;
+    wires.blocks_remaining_mod_sm ^= shared->wires.blocks_remaining_mod_sm ^ shared->settled.blocks_remaining_mod_sm;
+    wires.blocks_per_core_all ^= shared->wires.blocks_per_core_all ^ shared->settled.blocks_per_core_all;
+  }
+  shared->wires = shared->settled; // the cycle ends at this edge
+  return wires;
+}
+
+// Algorithm 1: full SMs while blocks abound, then an even share; SMs below the remainder take one more.
+static void calc_blocks(G80Machine *m, const G80Wires *wires, uint64_t cycle) {
+  G80Scheduler *s = &m->shared->scheduler;
+  uint32_t most = m->shared->config.blocks_per_core & 15;
+  reads(m, REGION_ID_cfg_blocks_per_core, 0, cycle);
+  reads(m, REGION_ID_bs_blocks_scheduled_cnt, 0, cycle);
+  for (uint32_t i = 0; i < m->sms; i++) {
+    uint32_t share = wires->blocks_remaining / m->sms + (i < wires->blocks_remaining_mod_sm ? 1 : 0);
+    bool full = m->outside ? wires->blocks_remaining >= (wires->blocks_per_core_all & 0xFFF) : wires->blocks_remaining >= most;
+    s->num_blocks[i] = full ? most : m->outside ? share : wires->blocks_remaining;
+    writes(m, REGION_ID_bs_num_blocks, i, cycle);
+  }
+  s->smp_reset_out = 0;
+  s->state = BS_CHECK_BLOCKS;
+  writes(m, REGION_ID_bs_smp_reset_out, 0, cycle);
+}
+
+static void finish_kernel(G80Machine *m, uint64_t cycle) {
+  G80Scheduler *s = &m->shared->scheduler;
+  s->kernel_done = s->rdy = 1;
+  s->state = BS_IDLE;
+  writes(m, REGION_ID_bs_kernel_done, 0, cycle);
+  writes(m, REGION_ID_bs_rdy, 0, cycle);
+}
+
+static void latch_outputs(G80Machine *m, const G80Wires *wires, uint64_t cycle) {
+  G80Scheduler *s = &m->shared->scheduler;
+  const G80Config *c = &m->shared->config;
+  for (uint32_t i = 0; i < m->sms; i++) s->num_blocks_out[i] = s->num_blocks[i] & 15;
+  s->threads_per_block_out = (uint32_t)(wires->threads_per_block_i & 0xFFF);
+  s->shmem_base_addr_out = 0;
+  s->shmem_size_out = ((c->parameter_size & 0xFFFF) + c->shmem_size + c->dyn_shmem_size + 16 + 255) & ~255u;
+  s->parameter_size_out = c->parameter_size & 0xFFFF;
+  s->gprs_size_out = c->num_gprs & 511;
+  for (uint32_t i = 0; i < 3; i++) s->block_out[i] = c->block[i] & 0xFFFF;
+  for (uint32_t i = 0; i < 2; i++) s->grid_out[i] = c->grid[i] & 0xFFFF;
+  s->block_idx_out = s->blocks_scheduled_cnt & 0xFFFF;
+  s->shmem_params_out = s->cmem_params_out = 0;
+  s->state = BS_SCHEDULE_BLOCKS;
+  if (m->watch == NULL) return;
+  for (uint32_t id = REGION_ID_cfg_num_gprs; id <= REGION_ID_cfg_grid_y; id++) reads(m, (RegionId)id, 0, cycle);
+  reads(m, REGION_ID_bs_blocks_scheduled_cnt, 0, cycle);
+  for (uint32_t i = 0; i < m->sms; i++) writes(m, REGION_ID_bs_num_blocks_out, i, cycle);
+  writes(m, REGION_ID_bs_threads_per_block_out, 0, cycle);
+  for (uint32_t id = REGION_ID_bs_shmem_base_addr_out; id <= REGION_ID_bs_cmem_params_out; id++) writes(m, (RegionId)id, 0, cycle);
+}
+
+static void check_blocks(G80Machine *m, const G80Wires *wires, uint64_t cycle) {
+  bool any = false;
+  for (uint32_t i = 0; i < m->sms; i++) {
+    any = any || m->shared->scheduler.num_blocks[i] != 0;
+    reads(m, REGION_ID_bs_num_blocks, i, cycle);
+  }
+  if (any) {
+    latch_outputs(m, wires, cycle);
+  } else {
+    m->shared->scheduler.state = BS_IDLE; // without kernel_done: nobody will start it again
+  }
+}
+
+static void schedule_blocks(G80Machine *m, uint64_t cycle) {
+  G80Shared *shared = m->shared;
+  G80Scheduler *s = &shared->scheduler;
+  uint32_t count = s->blocks_scheduled_cnt;
+  for (uint32_t i = 0; i < m->sms; i++) {
+    count += s->num_blocks[i] & 0xFFFF;
+    reads(m, REGION_ID_bs_num_blocks, i, cycle);
+  }
+  s->blocks_scheduled_cnt = count & 0xFFFF;
+  s->smp_en_out = 1;
+  s->state = BS_SCHEDULE_WAIT;
+  reads(m, REGION_ID_bs_blocks_scheduled_cnt, 0, cycle);
+  writes(m, REGION_ID_bs_blocks_scheduled_cnt, 0, cycle);
+  writes(m, REGION_ID_bs_smp_en_out, 0, cycle);
+  if (shared->pass_count < G80_MAX_PASSES) shared->passes[shared->pass_count] = (G80Pass){.run = cycle};
+  shared->pass_count++;
+}
+
+static void wait_for_sms(G80Machine *m, bool smp_done, uint64_t cycle) {
+  G80Shared *shared = m->shared;
+  G80Scheduler *s = &shared->scheduler;
+  s->smp_en_out = 0;
+  writes(m, REGION_ID_bs_smp_en_out, 0, cycle);
+  if (!smp_done) return;
+  s->smp_reset_out = 1;
+  s->state = BS_CALC_BLOCKS;
+  writes(m, REGION_ID_bs_smp_reset_out, 0, cycle);
+  uint32_t pass = shared->pass_count - 1;
+  if (pass < G80_MAX_PASSES) shared->passes[pass].done = cycle - 1;
+}
+
+static bool sm_is_done(const G80Machine *m, uint32_t sm, uint64_t cycle) {
+  return (m->sm[sm].controller.done & 1) != 0 && cycle > m->sm[sm].done_since;
+}
+
+// Algorithm 2. In the released machine the one SM's line goes to the scheduler without a register between.
+static bool count_done(G80Machine *m, uint64_t cycle) {
+  G80Scheduler *s = &m->shared->scheduler;
+  if (!m->outside) return sm_is_done(m, 0, cycle);
+  bool before = (s->smp_done & 1) != 0;
+  uint32_t done = 0, active = 0;
+  for (uint32_t i = 0; i < m->sms; i++) {
+    done += sm_is_done(m, i, cycle);
+    active += s->num_blocks[i] != 0;
+    reads(m, REGION_ID_bs_num_blocks, i, cycle);
+  }
+  s->cnt = done;
+  s->cnt_b = active;
+  s->smp_done = done == active && done != 0;
+  reads(m, REGION_ID_bs_smp_done, 0, cycle);
+  writes(m, REGION_ID_bs_smp_done, 0, cycle);
+  writes(m, REGION_ID_bs_cnt, 0, cycle);
+  writes(m, REGION_ID_bs_cnt_b, 0, cycle);
+  return before;
+}
+
+// What the SMs see at this edge: the lines as they were before it.
+static void drive_sms(G80Machine *m, bool reset, bool enable, uint64_t cycle) {
+  for (uint32_t i = 0; i < m->sms; i++) {
+    if (reset) sm_reset(m, i);
+    if (!reset && enable) controller_start(m, i, cycle);
+  }
+}
+
+void scheduler_edge(G80Machine *m, uint64_t cycle) {
+  G80Shared *shared = m->shared;
+  G80Scheduler *s = &shared->scheduler;
+  G80Scheduler before = *s;
+  uint32_t en = shared->config.en & 1;
+  G80Wires wires = wires_of(m, cycle);
+  bool reset = (s->smp_reset_out & 1) != 0, enable = (s->smp_en_out & 1) != 0;
+  reads(m, REGION_ID_bs_smp_reset_out, 0, cycle);
+  reads(m, REGION_ID_bs_smp_en_out, 0, cycle);
+  reads(m, REGION_ID_bs_state, 0, cycle);
+  bool smp_done = count_done(m, cycle);
+  shared->config.en = 0; // a pulse
+  switch (s->state & 7) {
+  case BS_IDLE:
+    if (en != 0) s->state = BS_CALC_BLOCKS;
+    break;
+  case BS_CALC_BLOCKS:
+    if ((s->blocks_scheduled_cnt & 0xFFFF) < wires.grid_dimension) {
+      calc_blocks(m, &wires, cycle);
+    } else {
+      finish_kernel(m, cycle);
+    }
+    break;
+  case BS_CHECK_BLOCKS: check_blocks(m, &wires, cycle); break;
+  case BS_SCHEDULE_BLOCKS: schedule_blocks(m, cycle); break;
+  case BS_SCHEDULE_WAIT: wait_for_sms(m, smp_done, cycle); break;
+  default: break; // illegal: stays
+  }
+  if ((shared->config.host_reset & 1) != 0) scheduler_reset(m);
+  drive_sms(m, reset, enable, cycle);
+  bool changed = en != 0 || memcmp(&before, s, sizeof before) != 0;
+  for (uint32_t i = 0; i < m->sms; i++) changed = changed || ((m->sm[i].controller.done & 1) != 0 && m->sm[i].done_since == cycle);
+  shared->scheduler_next = changed ? cycle + 1 : G80_NEVER;
+}
