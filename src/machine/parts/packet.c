@@ -36,6 +36,10 @@ Packet *packet_queue_front(const PacketQueue *queue, Packet *items, uint32_t roo
   return queue->count == 0 ? NULL : &items[place(queue->head, room)];
 }
 
+Packet *packet_queue_at(const PacketQueue *queue, Packet *items, uint32_t room, uint32_t index) {
+  return index >= min_u32(queue->count, room) ? NULL : &items[place((uint64_t)queue->head + index, room)];
+}
+
 Packet *packet_queue_push(PacketQueue *queue, Packet *items, uint32_t room) {
   if (packet_queue_full(queue, room)) return NULL;
   uint32_t at = place((uint64_t)queue->head + queue->count, room);

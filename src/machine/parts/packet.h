@@ -58,8 +58,9 @@ typedef struct PacketQueue {
 // All take the queue's own array and its room; indices are taken modulo room, counts clipped to it.
 bool packet_queue_full(const PacketQueue *queue, uint32_t room);
 bool packet_queue_empty(const PacketQueue *queue);
-Packet *packet_queue_front(const PacketQueue *queue, Packet *items, uint32_t room); // NULL: empty
-Packet *packet_queue_push(PacketQueue *queue, Packet *items, uint32_t room);        // the place to fill; NULL: full
-void packet_queue_pop(PacketQueue *queue, Packet *items, uint32_t room);            // clears the place: equal states have equal bytes
+Packet *packet_queue_front(const PacketQueue *queue, Packet *items, uint32_t room);              // NULL: empty
+Packet *packet_queue_at(const PacketQueue *queue, Packet *items, uint32_t room, uint32_t index); // from the front; NULL: fewer
+Packet *packet_queue_push(PacketQueue *queue, Packet *items, uint32_t room);                     // the place to fill; NULL: full
+void packet_queue_pop(PacketQueue *queue, Packet *items, uint32_t room); // clears the place: equal states have equal bytes
 
 #endif

@@ -1,0 +1,377 @@
+// An L2 slice. Requests come in order out of a pipeline as long as the L2's latency, one a cycle. What the slice has is answered
+// at once; what it has not is fetched from DRAM by sectors. Writes need no fetch: bytes written are valid (write-validate), and
+// dirty lines go to DRAM when they are evicted (write-back). Atomics are performed here, on the line's data.
+//
+// Order. Requests for one line take effect in the order of their arrival. While a line has a miss register, every later
+// request for it, of any kind, waits in the register's list; when data comes the list is served from its front, one request a
+// cycle, and a request that needs further sectors fetches them first. Below, the queue to DRAM is in order and the controller
+// keeps the order of requests for one line, so a fetch sees every write-back before it.
+//
+// No deadlock. A miss reserves its line (pins it), so data from DRAM always has a place; the queue to DRAM then drains without help
+// from above, and replies leave by a network of their own.
+//
+// Without an L2 each register has a line buffer of its own, which goes to DRAM when the list is served; writes pass through.
+#include "machine/simt/partition.h"
+
+enum { NONE = UINT32_MAX };
+
+L2Slice l2_slice(Simt *m, uint32_t index) {
+  return (L2Slice){.m = m,
+                   .index = index,
+                   .state = &m->at.partitions[index],
+                   .lines = &m->at.l2[(size_t)index * m->dims.l2_lines],
+                   .mshrs = &m->at.l2_mshrs[index * m->dims.l2_mshrs],
+                   .waiting = &m->at.l2_waiting[(size_t)index * m->dims.l2_mshrs * 2]};
+}
+
+static bool has_cache(const L2Slice *slice) { return slice->m->dims.l2.sets != 0; }
+
+// ---- Addresses -------------------------------------------------------------------------------------
+// A slice sees every so-manieth stretch of addresses. Its sets and tags go by the address without the slice's number.
+static uint64_t local_of(const L2Slice *slice, uint64_t address) {
+  unsigned shift = (unsigned)__builtin_ctzll(slice->m->spec->dram_interleave);
+  uint64_t line = address & PHYSICAL_MASK & ~(uint64_t)(LINE_BYTES - 1);
+  return (line >> shift) / slice->m->dims.partitions << shift | (line & ((UINT64_C(1) << shift) - 1));
+}
+
+static uint64_t physical_of(const L2Slice *slice, uint64_t local) {
+  unsigned shift = (unsigned)__builtin_ctzll(slice->m->spec->dram_interleave);
+  uint64_t stretch = (local >> shift) * slice->m->dims.partitions + slice->index;
+  return (stretch << shift | (local & ((UINT64_C(1) << shift) - 1))) & PHYSICAL_MASK;
+}
+
+uint64_t l2_line_address(const L2Slice *slice, uint32_t line) {
+  if (!has_cache(slice)) return slice->mshrs[line].address; // the buffer of the register of that number
+  return physical_of(slice, cache_line_address(&slice->m->dims.l2, slice->lines, line));
+}
+
+// ---- Lines -----------------------------------------------------------------------------------------
+static uint64_t row_of(const L2Slice *slice, uint32_t line) { return (uint64_t)slice->index * slice->m->dims.l2_lines + line; }
+
+void l2_line_read(L2Slice *slice, uint32_t line, ByteMask bytes, uint32_t to[LINE_WORDS]) {
+  uint32_t *data = slice->lines[line].data;
+  cells_read(slice->m, REGION_L2, row_of(slice, line), bytes_words_any(bytes), data);
+  bytes_copy(to, data, bytes);
+}
+
+static void line_write(L2Slice *slice, uint32_t line, ByteMask bytes, const uint32_t from[LINE_WORDS]) {
+  uint32_t *data = slice->lines[line].data, words = bytes_words_any(bytes), parts = words & ~bytes_words_all(bytes);
+  if (parts != 0) cells_read(slice->m, REGION_L2, row_of(slice, line), parts, data);
+  bytes_copy(data, from, bytes);
+  cells_written(slice->m, REGION_L2, row_of(slice, line), words, data);
+  slice->lines[line].valid = bytes_or(slice->lines[line].valid, bytes);
+}
+
+static void line_dirty(L2Slice *slice, uint32_t line, ByteMask bytes, const uint32_t from[LINE_WORDS]) {
+  line_write(slice, line, bytes, from);
+  slice->lines[line].dirty = bytes_or(slice->lines[line].dirty, bytes);
+}
+
+static void line_empty(L2Slice *slice, uint32_t line) { slice->lines[line].valid = slice->lines[line].dirty = (ByteMask){{0, 0}}; }
+
+// ---- The queue to DRAM -------------------------------------------------------------------------------
+static bool below_is_full(const L2Slice *slice) { return packet_queue_full(&slice->state->below, slice->m->dims.l2_queue); }
+
+static Packet *below_push(L2Slice *slice, PacketKind kind, uint64_t address, ByteMask bytes) {
+  uint32_t room = slice->m->dims.l2_queue;
+  Packet *place = packet_queue_push(&slice->state->below, &slice->m->at.partition_belows[slice->index * room], room);
+  *place = (Packet){
+      .address = address, .sent_at = simt_now(slice->m), .bytes = bytes, .kind = (uint8_t)kind, .partition = (uint16_t)slice->index};
+  return place;
+}
+
+// Only with room below.
+static void write_back(L2Slice *slice, uint32_t line) {
+  ByteMask dirty = slice->lines[line].dirty;
+  if (!bytes_any(dirty)) return;
+  l2_line_read(slice, line, dirty, below_push(slice, PACKET_WRITE, l2_line_address(slice, line), dirty)->data);
+  slice->lines[line].dirty = (ByteMask){{0, 0}};
+}
+
+// A line for an address that is not there. NONE: its victim cannot go now.
+static uint32_t reserve(L2Slice *slice, uint64_t local) {
+  const CacheShape *shape = &slice->m->dims.l2;
+  uint32_t line = cache_victim(shape, slice->lines, local);
+  if (slice->lines[line].used == CACHE_PINNED) return NONE;
+  if (bytes_any(slice->lines[line].dirty)) {
+    if (below_is_full(slice)) return NONE;
+    write_back(slice, line);
+    simt_count(slice->m, STAT_L2_WRITEBACKS, 1);
+  }
+  line_empty(slice, line);
+  slice->lines[line].tag = cache_tag(shape, local);
+  return line;
+}
+
+// ---- Requests on lines that are there ------------------------------------------------------------------
+static bool output_is_full(const L2Slice *slice) { return packet_queue_full(&slice->state->output, slice->m->dims.l2_queue); }
+
+// The reply's place in the output queue: everything of the request but its data.
+static Packet *reply_to(L2Slice *slice, const Packet *request, PacketKind kind) {
+  uint32_t room = slice->m->dims.l2_queue;
+  Packet *reply = packet_queue_push(&slice->state->output, &slice->m->at.partition_outputs[slice->index * room], room);
+  memcpy(reply, request, offsetof(Packet, data));
+  reply->kind = (uint8_t)kind;
+  return reply;
+}
+
+// 32 data of an atomic at a time, as rows of lanes: `size` bytes each, from byte `first` of the line on.
+typedef struct AtomicRound {
+  _Alignas(64) uint32_t old[2 * WARP_LANES];
+  uint32_t b[2 * WARP_LANES], c[2 * WARP_LANES], fresh[2 * WARP_LANES];
+} AtomicRound;
+
+static void row_load(uint32_t *row, unsigned lane, const uint32_t *line, uint32_t at, uint32_t size) {
+  uint64_t value = 0;
+  memcpy(&value, (const uint8_t *)line + at, size);
+  row_set(row, lane, size == 8 ? 2 : 1, value);
+}
+
+// New values of the data in `bytes` into `line`, which holds the old ones.
+static void atomic_apply(const Simt *m, const Packet *packet, uint32_t line[LINE_WORDS]) {
+  uint32_t size = type_info[op_info[packet->op].d].bits / 8u;
+  for (uint32_t first = 0; first < LINE_BYTES; first += size * WARP_LANES) {
+    AtomicRound round;
+    memset(&round, 0, sizeof round);
+    uint32_t active = 0;
+    for (unsigned lane = 0; lane < WARP_LANES && first + lane * size < LINE_BYTES; lane++) {
+      uint32_t at = first + lane * size;
+      if (!bytes_cover(packet->bytes, bytes_from(at, size))) continue;
+      active |= 1u << lane;
+      row_load(round.old, lane, line, at, size);
+      row_load(round.b, lane, packet->data, at, size);
+      row_load(round.c, lane, packet->other, at, size);
+    }
+    if (active == 0) continue;
+    LaneOp op = {.d = round.fresh, .a = round.old, .b = round.b, .c = round.c, .active = active, .mods = packet->mods};
+    m->functions[packet->op](&op);
+    for (uint32_t left = active; left != 0; left &= left - 1) {
+      unsigned lane = (unsigned)__builtin_ctz(left);
+      uint64_t value = row_get(round.fresh, lane, size == 8 ? 2 : 1);
+      memcpy((uint8_t *)line + first + lane * size, &value, size);
+    }
+  }
+}
+
+static bool is_atomic_row(uint16_t op) { return op < OP_COUNT && op_info[op].kind == KIND_ATOMIC; }
+
+static void perform_atomic(L2Slice *slice, const Packet *packet, uint32_t line) {
+  uint32_t data[LINE_WORDS] = {0};
+  l2_line_read(slice, line, packet->bytes, data);
+  memcpy(reply_to(slice, packet, PACKET_ATOMIC_REPLY)->data, data, sizeof data);
+  if (!is_atomic_row(packet->op)) return; // damaged on its way
+  atomic_apply(slice->m, packet, data);
+  line_dirty(slice, line, packet->bytes, data);
+}
+
+// The line has what the request needs, and there is room for its reply.
+static void perform(L2Slice *slice, const Packet *packet, uint32_t line) {
+  if (packet->kind == PACKET_READ) {
+    l2_line_read(slice, line, packet->bytes, reply_to(slice, packet, PACKET_READ_REPLY)->data);
+  } else if (packet->kind == PACKET_WRITE) {
+    line_dirty(slice, line, packet->bytes, packet->data);
+    reply_to(slice, packet, PACKET_WRITE_REPLY);
+  } else {
+    perform_atomic(slice, packet, line);
+  }
+}
+
+static bool can_perform(const L2Slice *slice, const Packet *packet, uint32_t line) {
+  return packet->kind == PACKET_WRITE || bytes_cover(slice->lines[line].valid, packet->bytes);
+}
+
+// ---- Misses ------------------------------------------------------------------------------------------
+static uint32_t find_pending(const L2Slice *slice, uint64_t address) {
+  uint32_t count = slice->state->pending == 0 ? 0 : slice->m->dims.l2_mshrs;
+  for (uint32_t i = 0; i < count; i++) {
+    if (mshr_valid(&slice->mshrs[i]) && slice->mshrs[i].address == address) return i;
+  }
+  return NONE;
+}
+
+static uint32_t find_free(const L2Slice *slice) {
+  for (uint32_t i = 0; i < slice->m->dims.l2_mshrs; i++) {
+    if (!mshr_valid(&slice->mshrs[i])) return i;
+  }
+  return NONE;
+}
+
+static uint32_t find_place(const L2Slice *slice) {
+  uint32_t count = slice->m->dims.l2_mshrs * 2;
+  for (uint32_t w = 0; w * 64 < count; w++) {
+    uint64_t open = ~slice->state->waiting[w];
+    uint32_t place = open == 0 ? NONE : w * 64 + (uint32_t)__builtin_ctzll(open);
+    if (place < count) return place;
+  }
+  return NONE;
+}
+
+static void keep_waiting(L2Slice *slice, Mshr *mshr, uint32_t place, const Packet *packet) {
+  uint32_t waiters = mshr_waiters(mshr);
+  packet_copy(&slice->waiting[place], packet);
+  slice->state->waiting[place / 64] |= UINT64_C(1) << place % 64;
+  mshr->waiter[waiters] = place;
+  mshr->waiters = (uint8_t)(waiters + 1);
+}
+
+// Asks DRAM for the sectors that the request needs and the line does not have. Only with room below.
+static void fetch(L2Slice *slice, uint32_t register_number, const Packet *packet) {
+  Mshr *mshr = &slice->mshrs[register_number];
+  uint32_t sector = (uint32_t)slice->m->spec->l2_sector;
+  ByteMask wanted = {{0, 0}};
+  for (uint32_t first = 0; first < LINE_BYTES; first += sector) {
+    ByteMask part = bytes_from(first, sector);
+    if (bytes_any(bytes_and(packet->bytes, part))) wanted = bytes_or(wanted, part);
+  }
+  mshr->asked = bytes_but(wanted, slice->lines[mshr->line].valid);
+  Packet *request = below_push(slice, PACKET_READ, mshr->address, mshr->asked);
+  request->tag = (uint16_t)register_number;
+  request->sm = packet->sm;
+  request->warp = packet->warp;
+  simt_count(slice->m, STAT_L2_MISSES, 1);
+}
+
+// The request waits in a new miss register. `line`: where the line is already, or NONE.
+static bool miss(L2Slice *slice, const Packet *packet, uint64_t local, uint32_t line) {
+  uint32_t number = find_free(slice), place = find_place(slice);
+  if (number == NONE || place == NONE || below_is_full(slice)) return false;
+  if (!has_cache(slice)) line = number;
+  else if (line == NONE) line = reserve(slice, local);
+  if (line == NONE || below_is_full(slice)) return false; // the victim may have taken the last place
+  Mshr *mshr = &slice->mshrs[number];
+  *mshr = (Mshr){.address = physical_of(slice, local), .valid = 1, .line = line};
+  slice->lines[line].used = CACHE_PINNED;
+  slice->state->pending++;
+  keep_waiting(slice, mshr, place, packet);
+  fetch(slice, number, packet);
+  return true;
+}
+
+static bool join(L2Slice *slice, Mshr *mshr, const Packet *packet) {
+  uint32_t place = find_place(slice);
+  if (place == NONE || mshr_waiters(mshr) >= MSHR_MOST_WAITERS) return false;
+  keep_waiting(slice, mshr, place, packet);
+  return true;
+}
+
+void l2_fill(Simt *m, const Packet *packet) {
+  L2Slice slice = l2_slice(m, packet->partition % m->dims.partitions);
+  uint32_t number = packet->tag % m->dims.l2_mshrs;
+  Mshr *mshr = &slice.mshrs[number];
+  if (!mshr_valid(mshr)) return;
+  line_write(&slice, mshr->line, packet->bytes, packet->data);
+  mshr->asked = (ByteMask){{0, 0}};
+  slice.state->serving[number / 64] |= UINT64_C(1) << number % 64;
+  slice.state->next_at = 0;
+}
+
+// ---- A cycle -----------------------------------------------------------------------------------------
+// A register's list is served: the line stays, or without L2 goes down. Only with room below when there is no L2.
+static void release(L2Slice *slice, uint32_t number) {
+  Mshr *mshr = &slice->mshrs[number];
+  if (!has_cache(slice)) {
+    write_back(slice, mshr->line);
+    line_empty(slice, mshr->line);
+  }
+  slice->lines[mshr->line].used = has_cache(slice) ? simt_now(slice->m) : 0;
+  *mshr = (Mshr){0};
+  slice->state->serving[number / 64] &= ~(UINT64_C(1) << number % 64);
+  slice->state->pending--;
+}
+
+// The next register in turn whose data has come.
+static uint32_t next_serving(const L2Slice *slice) {
+  uint32_t count = slice->m->dims.l2_mshrs, first = slice->state->serve_next;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t number = first + i < count ? first + i : first + i - count;
+    if ((slice->state->serving[number / 64] >> number % 64 & 1) != 0) return number;
+  }
+  return NONE;
+}
+
+// One request that waited for data.
+static bool serve(L2Slice *slice) {
+  uint64_t any = 0;
+  for (uint32_t w = 0; w < COUNT_OF(slice->state->serving); w++) any |= slice->state->serving[w];
+  if (any == 0 || output_is_full(slice)) return false;
+  uint32_t number = next_serving(slice);
+  Mshr *mshr = &slice->mshrs[number];
+  uint32_t place = mshr->waiter[0];
+  Packet *packet = &slice->waiting[place];
+  bool can = can_perform(slice, packet, mshr->line);
+  if ((!can || !has_cache(slice)) && below_is_full(slice)) return false;
+  slice->state->serve_next = number + 1 == slice->m->dims.l2_mshrs ? 0 : number + 1;
+  if (!can) { // needs sectors that no one before it has fetched
+    slice->state->serving[number / 64] &= ~(UINT64_C(1) << number % 64);
+    fetch(slice, number, packet);
+    return true;
+  }
+  perform(slice, packet, mshr->line);
+  memset(packet, 0, sizeof *packet);
+  slice->state->waiting[place / 64] &= ~(UINT64_C(1) << place % 64);
+  memmove(&mshr->waiter[0], &mshr->waiter[1], sizeof mshr->waiter - sizeof mshr->waiter[0]);
+  mshr->waiter[MSHR_MOST_WAITERS - 1] = 0;
+  mshr->waiters--;
+  if (mshr->waiters == 0) release(slice, number);
+  return true;
+}
+
+// A request for a line that has no miss register. False: it must wait.
+static bool look_up(L2Slice *slice, const Packet *packet, uint64_t local) {
+  uint32_t line = NONE;
+  bool is_write = packet->kind == PACKET_WRITE;
+  if (!has_cache(slice)) {
+    if (!is_write) return miss(slice, packet, local, NONE);
+    if (below_is_full(slice)) return false;
+    memcpy(below_push(slice, PACKET_WRITE, physical_of(slice, local), packet->bytes)->data, packet->data, sizeof packet->data);
+    reply_to(slice, packet, PACKET_WRITE_REPLY);
+    return true;
+  }
+  CacheFind found = cache_find(&slice->m->dims.l2, slice->lines, local, packet->bytes, &line);
+  if (found != CACHE_HIT && !is_write) return miss(slice, packet, local, line);
+  if (found == CACHE_MISS) line = reserve(slice, local);
+  if (line == NONE) return false;
+  perform(slice, packet, line);
+  slice->lines[line].used = simt_now(slice->m);
+  return true;
+}
+
+// The request at the front of the pipeline. *ready_at: when it gets there, UINT64_MAX without one.
+static bool accept(L2Slice *slice, uint64_t *ready_at) {
+  Simt *m = slice->m;
+  PacketQueue *queue = &slice->state->input;
+  Packet *items = &m->at.partition_inputs[slice->index * m->dims.l2_inputs];
+  const Packet *packet = packet_queue_front(queue, items, m->dims.l2_inputs);
+  *ready_at = UINT64_MAX;
+  if (packet == NULL) return false;
+  InputTime *time = &m->at.partition_times[slice->index * m->dims.l2_inputs + (uint32_t)(packet - items)];
+  *ready_at = time->ready_at;
+  if (*ready_at > simt_now(m) || output_is_full(slice)) return false;
+  bool is_request = packet->kind == PACKET_READ || packet->kind == PACKET_WRITE || packet->kind == PACKET_ATOMIC;
+  if (is_request) {
+    uint64_t local = local_of(slice, packet->address);
+    uint32_t pending = find_pending(slice, physical_of(slice, local));
+    bool done = pending != NONE ? join(slice, &slice->mshrs[pending], packet) : look_up(slice, packet, local);
+    if (!done) return false;
+    simt_count(m, STAT_L2_ACCESSES, 1);
+  }
+  time->ready_at = 0;
+  packet_queue_pop(queue, items, m->dims.l2_inputs);
+  return true;
+}
+
+bool partition_cycle(Simt *m, uint32_t partition, uint64_t *next) {
+  PartitionState *state = &m->at.partitions[partition];
+  uint64_t now = simt_now(m), ready_at;
+  if (now < state->next_at) {
+    *next = min_u64(*next, state->next_at);
+    return false;
+  }
+  L2Slice slice = l2_slice(m, partition);
+  bool moved = serve(&slice);
+  moved |= accept(&slice, &ready_at);
+  // What waits for data, for room below or for room in the output is woken by whoever brings it.
+  state->next_at = moved ? now + 1 : ready_at > now ? ready_at : UINT64_MAX;
+  *next = min_u64(*next, state->next_at);
+  return moved;
+}

@@ -1,0 +1,29 @@
+// What the files of a memory partition share.
+//
+//   partition.c    an L2 slice: its pipeline, lines, miss registers, replies
+//   controllers.c  the DRAM controllers below the slices
+//   flush.c        everything dirty to memory at once
+//   backing.c      the bytes behind physical addresses
+#ifndef REDOUBT_SIMT_PARTITION_H
+#define REDOUBT_SIMT_PARTITION_H
+
+#include "machine/simt/simt.h"
+
+// An L2 slice: typed pointers to its state.
+typedef struct L2Slice {
+  Simt *m;
+  uint32_t index;
+  PartitionState *state;
+  CacheLine *lines;
+  Mshr *mshrs;
+  Packet *waiting; // 2 * l2_mshrs places
+} L2Slice;
+L2Slice l2_slice(Simt *m, uint32_t index);
+
+// Bytes of one of the slice's lines, with hooks told.
+void l2_line_read(L2Slice *slice, uint32_t line, ByteMask bytes, uint32_t to[LINE_WORDS]);
+uint64_t l2_line_address(const L2Slice *slice, uint32_t line); // physical
+// Data that a slice has asked for has come from DRAM; the packet is the request with its data.
+void l2_fill(Simt *m, const Packet *packet);
+
+#endif
