@@ -23,8 +23,7 @@ static MatrixPlan plan_of(const Access *access, Op op, uint32_t imm, const uint3
 
 static unsigned registers_of(Op op) { return min_u32(type_info[op_info[op].d].registers, MOST_REGISTERS); }
 
-bool fragment_load(const MemoryView *view, const Access *access, Op op, uint32_t imm, const uint32_t *stride, uint32_t *rows,
-                   AccessFault *fault) {
+static bool load(const Access *access, Op op, uint32_t imm, const uint32_t *stride, uint32_t *rows, FragmentWay way) {
   MatrixPlan plan = plan_of(access, op, imm, stride);
   Fragment fragments[WARP_LANES]; // the rows may hold addresses of lanes that are still to come
   memset(fragments, 0, sizeof fragments);
@@ -33,7 +32,7 @@ bool fragment_load(const MemoryView *view, const Access *access, Op op, uint32_t
     for (unsigned i = 0; i < plan.count; i++) {
       const MatrixPiece *piece = &plan.pieces[i];
       uint8_t *to = &fragments[lane].bytes[4 * piece->reg + piece->byte];
-      if (!lane_read(view, access->space, piece_address(access, &plan, i, lane), piece->bytes, lane, to, fault)) return false;
+      if (!way.move(way.context, lane, piece_address(access, &plan, i, lane), piece->bytes, to)) return false;
     }
   }
   for (uint32_t left = access->active; left != 0; left &= left - 1) {
@@ -43,8 +42,7 @@ bool fragment_load(const MemoryView *view, const Access *access, Op op, uint32_t
   return true;
 }
 
-bool fragment_store(const MemoryView *view, const Access *access, Op op, uint32_t imm, const uint32_t *stride, const uint32_t *rows,
-                    AccessFault *fault) {
+static bool store(const Access *access, Op op, uint32_t imm, const uint32_t *stride, const uint32_t *rows, FragmentWay way) {
   MatrixPlan plan = plan_of(access, op, imm, stride);
   for (uint32_t left = access->active; left != 0; left &= left - 1) {
     unsigned lane = (unsigned)__builtin_ctz(left);
@@ -52,9 +50,46 @@ bool fragment_store(const MemoryView *view, const Access *access, Op op, uint32_
     for (unsigned k = 0; k < registers_of(op); k++) memcpy(&fragment.bytes[4 * k], &rows[k * WARP_LANES + lane], 4);
     for (unsigned i = 0; i < plan.count; i++) {
       const MatrixPiece *piece = &plan.pieces[i];
-      const uint8_t *from = &fragment.bytes[4 * piece->reg + piece->byte];
-      if (!lane_write(view, access->space, piece_address(access, &plan, i, lane), piece->bytes, lane, from, fault)) return false;
+      uint8_t *from = &fragment.bytes[4 * piece->reg + piece->byte];
+      if (!way.move(way.context, lane, piece_address(access, &plan, i, lane), piece->bytes, from)) return false;
     }
   }
   return true;
+}
+
+bool fragment_load_by(const Access *access, const Instr *instr, const uint32_t *stride, uint32_t *rows, FragmentWay way) {
+  return load(access, (Op)instr->op, instr->imm, stride, rows, way);
+}
+
+bool fragment_store_by(const Access *access, const Instr *instr, const uint32_t *stride, const uint32_t *rows, FragmentWay way) {
+  return store(access, (Op)instr->op, instr->imm, stride, rows, way);
+}
+
+// ---- Straight to memory --------------------------------------------------------------------------------
+typedef struct Straight {
+  const MemoryView *view;
+  Space space;
+  AccessFault *fault;
+} Straight;
+
+static bool read_piece(void *context, unsigned lane, uint64_t address, uint32_t bytes, uint8_t *data) {
+  const Straight *at = context;
+  return lane_read(at->view, at->space, address, bytes, lane, data, at->fault);
+}
+
+static bool write_piece(void *context, unsigned lane, uint64_t address, uint32_t bytes, uint8_t *data) {
+  const Straight *at = context;
+  return lane_write(at->view, at->space, address, bytes, lane, data, at->fault);
+}
+
+bool fragment_load(const MemoryView *view, const Access *access, Op op, uint32_t imm, const uint32_t *stride, uint32_t *rows,
+                   AccessFault *fault) {
+  Straight straight = {view, access->space, fault};
+  return load(access, op, imm, stride, rows, (FragmentWay){read_piece, &straight});
+}
+
+bool fragment_store(const MemoryView *view, const Access *access, Op op, uint32_t imm, const uint32_t *stride, const uint32_t *rows,
+                    AccessFault *fault) {
+  Straight straight = {view, access->space, fault};
+  return store(access, op, imm, stride, rows, (FragmentWay){write_piece, &straight});
 }

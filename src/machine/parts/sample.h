@@ -3,6 +3,7 @@
 #define REDOUBT_PARTS_SAMPLE_H
 
 #include "machine/parts/access.h"
+#include "machine/parts/texture.h"
 
 typedef struct SampleRows {
   const uint32_t *handle;      // pair
@@ -13,5 +14,8 @@ typedef struct SampleRows {
 
 bool sample_execute(const MachineEnvironment *environment, Op op, uint32_t imm, uint32_t active, const SampleRows *rows,
                     AccessFault *fault);
+// One lane, with the caller's way to reach texels.
+bool sample_lane(const MachineEnvironment *environment, const TextureReader *reader, const Instr *instr, unsigned lane,
+                 const SampleRows *rows, AccessFault *fault);
 
 #endif

@@ -69,24 +69,42 @@ static bool translate_all(Translation *t, const uint32_t address[2][WARP_LANES],
   return bad == 0;
 }
 
+static Translation translation(Simt *m, uint32_t sm, const AddressQuery *query) {
+  const SimtWarp *warp = simt_warp(m, sm, query->slot->warp % m->dims.warps);
+  return (Translation){.m = m,
+                       .slot = query->slot,
+                       .sm = sm,
+                       .space = query->space,
+                       .bytes = query->bytes,
+                       .may_bank = query->action == ACTION_LOAD,
+                       .may_local = query->action != ACTION_ATOMIC && !query->no_local,
+                       .shared = warp->block_slot % m->dims.blocks * (uint32_t)align_up(m->layout.shared_bytes, LINE_BYTES)};
+}
+
+// False: the lane may not.
+static bool check_lane(Translation *t, unsigned lane, uint64_t address, uint64_t *physical) {
+  bool is_aligned = (address & (t->bytes - 1)) == 0;
+  *physical = 0;
+  if (is_aligned && lane_translate(t, lane, address, physical)) return true;
+  AccessFault fault = {
+      .kind = is_aligned ? TRAP_ILLEGAL_ADDRESS : TRAP_MISALIGNED, .space = t->space, .lane = lane, .address = address, .bytes = t->bytes};
+  simt_fault(t->m, t->sm, lane_warp(t, lane), t->slot->pc, &fault, NULL);
+  return false;
+}
+
+bool address_of_one(Simt *m, uint32_t sm, const AddressQuery *query, unsigned lane, uint64_t address, uint64_t *physical) {
+  Translation t = translation(m, sm, query);
+  return check_lane(&t, lane, address, physical);
+}
+
 bool address_translate(Simt *m, uint32_t sm, const Instr *instr, const uint32_t address[2][WARP_LANES], MemOp *op) {
-  const OpInfo *info = &op_info[instr->op];
+  AddressQuery query = {&op->slot, op_info[instr->op].space, memop_lane_bytes(op), (MemAction)op->action, false};
   if (op->left == 0) return true;
-  const SimtWarp *warp = simt_warp(m, sm, op->slot.warp % m->dims.warps);
-  Translation t = {.m = m, .slot = &op->slot, .sm = sm, .space = info->space, .bytes = memop_lane_bytes(op)};
-  t.may_bank = op->action == ACTION_LOAD;
-  t.may_local = op->action != ACTION_ATOMIC;
-  t.shared = warp->block_slot % m->dims.blocks * (uint32_t)align_up(m->layout.shared_bytes, LINE_BYTES);
+  Translation t = translation(m, sm, &query);
   if (translate_all(&t, address, op)) return true;
   for (uint32_t left = op->left; left != 0; left &= left - 1) {
     unsigned lane = (unsigned)__builtin_ctz(left);
-    uint64_t at = address[0][lane] | (uint64_t)address[1][lane] << 32;
-    bool is_aligned = (at & (t.bytes - 1)) == 0;
-    op->address[lane] = 0;
-    if (is_aligned && lane_translate(&t, lane, at, &op->address[lane])) continue;
-    AccessFault fault = {
-        .kind = is_aligned ? TRAP_ILLEGAL_ADDRESS : TRAP_MISALIGNED, .space = t.space, .lane = lane, .address = at, .bytes = t.bytes};
-    simt_fault(m, sm, lane_warp(&t, lane), op->slot.pc, &fault, NULL);
+    if (check_lane(&t, lane, address[0][lane] | (uint64_t)address[1][lane] << 32, &op->address[lane])) continue;
     if (simt_has_trapped(m)) return false;
     op->left &= ~(1u << lane);
   }

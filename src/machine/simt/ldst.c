@@ -71,8 +71,9 @@ bool address_tell(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint32_t
     Verdict verdict = simt_obey(m, sm, slot->warp, slot->pc, hooks_result(&m->hooks, &m->hook_machine, &event));
     if (verdict == VERDICT_HOLD) return false;
     if (verdict != VERDICT_REPLAY) break;
-    slot->copy++;
-    slot->copies = (uint8_t)max_u32(slot->copies, slot->copy + 1u);
+    slot->copy = slot->copies++;
+    simt_count(m, STAT_ISSUED, 1);
+    simt_count(m, STAT_COPIES, 1);
   }
   return true;
 }
@@ -119,22 +120,19 @@ static void take_data(MemOp *op, const Collector *collector, const Instr *instr)
   }
 }
 
-void ldst_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
-  SmState *state = &m->at.sms[sm];
-  uint32_t index = free_memop(m, state);
-  if (index >= m->dims.memops) return;
+MemOp *ldst_new(Simt *m, uint32_t sm, const Slot *slot) {
+  uint32_t index = free_memop(m, &m->at.sms[sm]);
+  if (index >= m->dims.memops) return NULL;
   MemOp *op = memop_at(m, sm, index);
-  uint32_t address[2][WARP_LANES];
-  op->slot = collector->slot;
-  op->left = op->slot.mask;
-  describe(m, op, instr);
-  address_of_lanes(collector, instr, instr->imm, address);
-  if (!address_tell(m, sm, &op->slot, instr, address) || !address_translate(m, sm, instr, (const uint32_t(*)[WARP_LANES])address, op)) {
-    memset(op, 0, sizeof *op);
-    return;
-  }
-  take_data(op, collector, instr);
-  if (op->slot.mask != 0) count_instruction(m, &op_info[instr->op]);
+  memset(op, 0, sizeof *op); // what faults may have left in it
+  op->slot = *slot;
+  op->left = slot->mask;
+  return op;
+}
+
+void ldst_begin(Simt *m, uint32_t sm, MemOp *op) {
+  SmState *state = &m->at.sms[sm];
+  uint32_t index = (uint32_t)(op - &m->at.memops[sm * m->dims.memops]);
   uint64_t begins = max_u64(simt_now(m), state->ldst_free_at);
   state->ldst_free_at = begins + m->unit_interval[UNIT_LDST];
   op->stage = MEM_ADDRESS;
@@ -143,6 +141,21 @@ void ldst_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
   ldst_enqueue(m, sm, index);
   warps_begin_memory(m, sm, slot_warps(m, &op->slot, op->slot.mask));
   sm_wake(m, sm, op->ready_at);
+}
+
+void ldst_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
+  MemOp *op = ldst_new(m, sm, &collector->slot);
+  if (op == NULL) return;
+  uint32_t address[2][WARP_LANES];
+  describe(m, op, instr);
+  address_of_lanes(collector, instr, instr->imm, address);
+  if (!address_tell(m, sm, &op->slot, instr, address) || !address_translate(m, sm, instr, (const uint32_t(*)[WARP_LANES])address, op)) {
+    memset(op, 0, sizeof *op);
+    return;
+  }
+  take_data(op, collector, instr);
+  if (op->slot.mask != 0) count_instruction(m, &op_info[instr->op]);
+  ldst_begin(m, sm, op);
 }
 
 // ---- Requests ----------------------------------------------------------------------------------------

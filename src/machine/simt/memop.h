@@ -81,6 +81,22 @@ void address_of_lanes(const Collector *collector, const Instr *instr, uint32_t o
 // has ended because of one.
 bool address_translate(Simt *m, uint32_t sm, const Instr *instr, const uint32_t address[2][WARP_LANES], MemOp *op);
 
+// The same for one access of one lane. False: it may not, and the launch has ended unless a hook keeps it going.
+typedef struct AddressQuery {
+  const Slot *slot;
+  Space space;
+  uint32_t bytes;
+  MemAction action;
+  bool no_local;
+} AddressQuery;
+bool address_of_one(Simt *m, uint32_t sm, const AddressQuery *query, unsigned lane, uint64_t address, uint64_t *physical);
+
+// A place for an instruction with this slot, or NULL. Whoever asked fills it and calls ldst_begin, or clears it.
+MemOp *ldst_new(Simt *m, uint32_t sm, const Slot *slot);
+void ldst_begin(Simt *m, uint32_t sm, MemOp *op); // takes its place in program order
+// Surfaces (surface.c): loads, stores and atomics of one address per lane.
+void surface_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr);
+
 MemStep l1d_load(Simt *m, uint32_t sm, uint32_t index, const Transaction *transaction);
 MemStep l1d_store_local(Simt *m, uint32_t sm, MemOp *op, const Transaction *transaction);
 void l1d_written(Simt *m, uint32_t sm, uint64_t line); // a store or atomic goes past the cache

@@ -11,6 +11,7 @@ SIZE_IS(Slot, 16 + 8 + 8 + 16 + 8 + 2 * WARP_LANES);
 SIZE_IS(Collector, sizeof(Slot) + 8 + 2 * SIMT_SOURCE_ROWS + SIMT_SOURCE_ROWS * 128);
 SIZE_IS(Flight, sizeof(Slot) + 16 + 8 + SIMT_RESULT_ROWS * 128);
 SIZE_IS(MemOp, sizeof(Slot) + 8 + 8 * WARP_LANES + 32 + (SIMT_MEMORY_ROWS + 2) * 128);
+SIZE_IS(Gather, sizeof(Slot) + 8 + 24 + SIMT_GATHER_LINES * (8 + 16 + LINE_BYTES) + (SIMT_SOURCE_ROWS + SIMT_RESULT_ROWS) * 128);
 SIZE_IS(BufferEntry, 24);
 SIZE_IS(Mshr, 8 + 16 + 8 + 4 * MSHR_MOST_WAITERS);
 

@@ -87,21 +87,21 @@ typedef struct SmState {
   uint32_t collect_next;              // round robin over collectors, for banks
   uint32_t memory_head, memory_count; // ring of memory instructions in program order that still make requests; see MemOp
   uint16_t memory_ring[SIMT_MEMORY_RING];
-  uint64_t memory_used[2], memory_done[2]; // bit i: memory instruction i is in use; its results are complete
-  uint64_t memory_stalled_at;              // cycle since which the head of the ring could not go on; 0: it can
-  uint64_t slots;                          // bit s: block slot s is taken
-  uint64_t ending;                         // of them: all threads have ended, some of their accesses have not
-  uint64_t present;                        // bit w: entry w of the warp table holds a warp with living threads
-  uint64_t waits[IDLE_REASONS];            // of them, by reason: need not be looked at until front_awake
-  uint64_t fetch_wants;                    // warps with room in their buffer and no miss under way
-  uint64_t fetch_stalled;                  // of them: found no miss register
-  uint64_t sp_busy_until;                  // some SP works until then (idle statistics)
-  uint64_t sp_partial;                     // bit s: SP s works for an instruction that leaves lanes idle
-  uint64_t collect_used;                   // bit i: collector i holds an instruction
-  uint64_t collect_pending;                // bit i: and lacks operands
-  uint32_t collect_count, flight_count;    // entries of the lists below
-  uint32_t flights_used;                   // bit i: flight i holds an instruction
-  uint32_t spare;
+  uint64_t memory_used[2], memory_done[2];     // bit i: memory instruction i is in use; its results are complete
+  uint64_t memory_stalled_at;                  // cycle since which the head of the ring could not go on; 0: it can
+  uint64_t slots;                              // bit s: block slot s is taken
+  uint64_t ending;                             // of them: all threads have ended, some of their accesses have not
+  uint64_t present;                            // bit w: entry w of the warp table holds a warp with living threads
+  uint64_t waits[IDLE_REASONS];                // of them, by reason: need not be looked at until front_awake
+  uint64_t fetch_wants;                        // warps with room in their buffer and no miss under way
+  uint64_t fetch_stalled;                      // of them: found no miss register
+  uint64_t sp_busy_until;                      // some SP works until then (idle statistics)
+  uint64_t sp_partial;                         // bit s: SP s works for an instruction that leaves lanes idle
+  uint64_t collect_used;                       // bit i: collector i holds an instruction
+  uint64_t collect_pending;                    // bit i: and lacks operands
+  uint32_t collect_count, flight_count;        // entries of the lists below
+  uint32_t flights_used;                       // bit i: flight i holds an instruction
+  uint32_t gathers_used;                       // bit i: gather i holds an instruction
   uint8_t collect_order[SIMT_MOST_COLLECTORS]; // collectors in use, oldest first
   uint8_t collect_port[SIMT_MOST_COLLECTORS];  // of each collector: the unit port it waits for, see execute.h
   uint8_t flight_queue[SIMT_FLIGHTS];          // flights in use, by done_at
@@ -130,8 +130,7 @@ typedef struct SimtWarp {
   uint8_t drain;          // waits until its loads and stores are done (fences, system calls)
   uint8_t head;           // ring of the instruction buffer: place of the oldest
   uint8_t arriving;       // of the buffered: those that are there only from fetched_at on
-  uint8_t parts;          // large-warp mode: parts of its last divided instruction without results
-  uint8_t spare[2];
+  uint8_t spare[3];
   uint8_t lane_of[WARP_LANES]; // hardware lane of thread i
 } SimtWarp;
 
@@ -229,20 +228,20 @@ typedef struct MemOp {
   uint32_t other[2][WARP_LANES];               // atomic: operand c
 } MemOp;
 
-// A texture, surface or fragment instruction: collects lines, then works on them.
+// A texture or matrix fragment instruction: collects lines, then works on them; or makes lines, then writes them.
 typedef struct Gather {
   Slot slot;
-  uint64_t ready_at;
+  uint64_t ready_at;                   // results
   uint32_t stage;                      // MemStage
   uint32_t lanes;                      // that this round serves
   uint32_t left;                       // lanes of later rounds
   uint32_t count;                      // lines wanted
   uint32_t asked, arrived;             // of them
-  uint64_t address[SIMT_GATHER_LINES]; // physical
-  uint8_t present[SIMT_GATHER_LINES];
+  uint64_t address[SIMT_GATHER_LINES]; // physical, or ADDRESS_SHARED and an offset
+  ByteMask bytes[SIMT_GATHER_LINES];   // that are used
+  uint32_t line[SIMT_GATHER_LINES][LINE_WORDS];
   uint32_t source[SIMT_SOURCE_ROWS][WARP_LANES]; // operands as collected
   uint32_t result[SIMT_RESULT_ROWS][WARP_LANES];
-  uint32_t line[SIMT_GATHER_LINES][LINE_WORDS];
 } Gather;
 
 // An L2 slice and its way to the DRAM.
