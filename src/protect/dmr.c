@@ -18,10 +18,18 @@
 
 enum { DEFAULT_SLOTS = 32, MOST_SLOTS = 256, HELD_COPIES = 2, HELD_ROWS = 8, WORDS = 3, NO_SLOT = UINT32_MAX };
 
-// An entry's tag: state, warp, number of the instruction.
+// An entry's tag: state, block slot, warp, number of the instruction.
 typedef enum SlotState { SLOT_FREE, SLOT_RESERVED, SLOT_ONE, SLOT_TWO } SlotState; // so many copies held
-enum { STATE_BITS = 2, WARP_BITS = 16, ISSUE_BITS = 40, TAG_BITS = STATE_BITS + WARP_BITS + ISSUE_BITS };
-#define ISSUE_MASK ((UINT64_C(1) << ISSUE_BITS) - 1)
+enum {
+  STATE_BITS = 2,
+  BLOCK_BITS = 8,
+  WARP_BITS = 10,
+  NUMBER_BITS = 40,
+  WARP_AT = STATE_BITS + BLOCK_BITS,
+  NUMBER_AT = WARP_AT + WARP_BITS
+};
+enum { TAG_BITS = NUMBER_AT + NUMBER_BITS };
+#define FIELD(bits) ((UINT64_C(1) << (bits)) - 1)
 
 typedef struct Dmr {
   uint32_t slots, sms;
@@ -46,25 +54,31 @@ static Held held_at(const Dmr *own, const HookMachine *machine, uint32_t sm, uin
   };
 }
 
-static uint64_t make_tag(uint32_t warp, uint64_t issue, SlotState state) {
-  return (uint64_t)state | (uint64_t)(warp & 0xFFFF) << STATE_BITS | (issue & ISSUE_MASK) << (STATE_BITS + WARP_BITS);
+static SlotState tag_state(uint64_t tag) { return (SlotState)(tag & FIELD(STATE_BITS)); }
+static void set_state(const Held *held, SlotState state) { *held->tag = (*held->tag & ~FIELD(STATE_BITS)) | (uint64_t)state; }
+
+// Which instruction, without the state. Warp-wide instructions (shuffles, votes, matrix multiplication) may issue in vain and wait for
+// other lanes of their warp, so their number is their place in the program: the scoreboard lets only one
+// instance of it be under way, and the next one finds the entry that was left behind.
+static uint64_t make_tag(uint32_t warp, uint32_t block_slot, const Instr *instr, uint32_t pc, uint64_t issue) {
+  const OpInfo *info = &op_info[instr->op];
+  bool warp_wide = info->kind == KIND_WARP || (info->kind == KIND_MATRIX && info->space == SPACE_NONE);
+  uint64_t number = warp_wide ? (uint64_t)pc << 1 | 1 : issue << 1;
+  return (block_slot & FIELD(BLOCK_BITS)) << STATE_BITS | (warp & FIELD(WARP_BITS)) << WARP_AT | (number & FIELD(NUMBER_BITS)) << NUMBER_AT;
 }
-static SlotState tag_state(uint64_t tag) { return (SlotState)(tag & 3); }
-static void set_state(const Held *held, SlotState state) { *held->tag = (*held->tag & ~UINT64_C(3)) | (uint64_t)state; }
 
 // The entry of an instruction, else a free one with its tag put in, else NO_SLOT.
-static uint32_t find_slot(const Dmr *own, const HookMachine *machine, uint32_t sm, uint32_t warp, uint64_t issue) {
-  Held held = held_at(own, machine, sm, 0);
-  uint64_t wanted = make_tag(warp, issue, SLOT_FREE);
+static uint32_t find_slot(const Dmr *own, const HookMachine *machine, uint32_t sm, uint64_t tag) {
+  uint64_t *tags = held_at(own, machine, sm, 0).tag;
   uint32_t free_slot = NO_SLOT;
   for (uint32_t i = 0; i < own->slots; i++) {
-    if (tag_state(held.tag[i]) == SLOT_FREE) {
+    if (tag_state(tags[i]) == SLOT_FREE) {
       if (free_slot == NO_SLOT) free_slot = i;
-    } else if ((held.tag[i] & ~UINT64_C(3)) == wanted) {
+    } else if ((tags[i] & ~FIELD(STATE_BITS)) == tag) {
       return i;
     }
   }
-  if (free_slot != NO_SLOT) held.tag[free_slot] = make_tag(warp, issue, SLOT_RESERVED);
+  if (free_slot != NO_SLOT) tags[free_slot] = tag | SLOT_RESERVED;
   return free_slot;
 }
 
@@ -141,7 +155,8 @@ static bool is_duplicated(const IssueEvent *event) {
 
 static Verdict dmr_issue(Hook *hook, HookMachine *machine, IssueEvent *event) {
   if (!is_duplicated(event)) return VERDICT_PASS;
-  if (find_slot(hook->own, machine, event->sm, event->warp, event->issue) == NO_SLOT) return VERDICT_STALL;
+  uint64_t tag = make_tag(event->warp, event->block_slot, event->instr, event->pc, event->issue);
+  if (find_slot(hook->own, machine, event->sm, tag) == NO_SLOT) return VERDICT_STALL;
   event->copies = 2;
   return VERDICT_PASS;
 }
@@ -158,7 +173,7 @@ static Verdict last_copy(const Held *held, HookMachine *machine, ResultEvent *ev
 static Verdict dmr_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
   const Dmr *own = hook->own;
   if (event->copies < 2) return VERDICT_PASS; // not one of ours
-  uint32_t slot = find_slot(own, machine, event->sm, event->warp, event->issue);
+  uint32_t slot = find_slot(own, machine, event->sm, make_tag(event->warp, event->block_slot, event->instr, event->pc, event->issue));
   if (slot == NO_SLOT) { // faults in the buffer alone lead here
     if (event->copy == 0) return VERDICT_HOLD;
     ++*(event->copy == 1 ? machine->replayed : machine->detected);
@@ -182,16 +197,25 @@ static Verdict dmr_result(Hook *hook, HookMachine *machine, ResultEvent *event) 
   return VERDICT_REPLAY;
 }
 
+static void clear_entries(const Dmr *own, const HookMachine *machine, uint32_t sm, uint64_t mask, uint64_t tag) {
+  for (uint32_t slot = 0; slot < own->slots; slot++) {
+    Held held = held_at(own, machine, sm, slot);
+    if (*held.tag != 0 && (*held.tag & mask) == tag) release(&held, HELD_ROWS);
+  }
+}
+
 // Nothing is under way when a launch begins: what a trap or a fault left behind goes.
 static Verdict dmr_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
   const Dmr *own = hook->own;
   (void)event;
-  for (uint32_t sm = 0; sm < own->sms; sm++) {
-    for (uint32_t slot = 0; slot < own->slots; slot++) {
-      Held held = held_at(own, machine, sm, slot);
-      if (*held.tag != 0) release(&held, HELD_ROWS);
-    }
-  }
+  for (uint32_t sm = 0; sm < own->sms; sm++) clear_entries(own, machine, sm, 0, 0);
+  return VERDICT_PASS;
+}
+
+// Nor of a block that has ended.
+static Verdict dmr_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
+  uint64_t field = FIELD(BLOCK_BITS) << STATE_BITS;
+  if (event->done) clear_entries(hook->own, machine, event->sm, field, ((uint64_t)event->slot << STATE_BITS) & field);
   return VERDICT_PASS;
 }
 
@@ -248,6 +272,7 @@ Hook *dmr_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
                  .own = own,
                  .attach = dmr_attach,
                  .launch = dmr_launch,
+                 .block = dmr_block,
                  .issue = dmr_issue,
                  .result = dmr_result,
                  .next_cycle = UINT64_MAX};

@@ -5,6 +5,8 @@
 static const RegionTable no_regions = {NULL, 0, 0};
 static const HookShape shape = {.sms = 2, .warps = 4, .block_slots = 1};
 
+enum { BLOCK = 5, PC = 40 };
+
 static Op find_op(const char *text) {
   for (uint32_t i = 0; i < OP_COUNT; i++) {
     if (strcmp(op_info[i].text, text) == 0) return (Op)i;
@@ -15,8 +17,15 @@ static Op find_op(const char *text) {
 
 static Verdict issue(Toy *toy, const char *op, uint32_t warp, uint64_t number, uint8_t *copies) {
   Instr instr = instr_rest(find_op(op));
-  IssueEvent event = {
-      .sm = 1, .warp = warp, .issue = number, .instr = &instr, .unit = op_info[instr.op].unit, .mask = UINT32_MAX, .copies = 1};
+  IssueEvent event = {.sm = 1,
+                      .warp = warp,
+                      .block_slot = BLOCK,
+                      .pc = PC,
+                      .issue = number,
+                      .instr = &instr,
+                      .unit = op_info[instr.op].unit,
+                      .mask = UINT32_MAX,
+                      .copies = 1};
   Verdict verdict = hooks_issue(&toy->chain, &toy->machine, &event);
   *copies = event.copies;
   return verdict;
@@ -36,9 +45,13 @@ static Result make_result(uint32_t row_count) {
   return result;
 }
 
-static Verdict give(Toy *toy, uint32_t warp, uint64_t number, uint8_t copy, Result *result) {
+static Verdict give_op(Toy *toy, const char *op, uint32_t warp, uint64_t number, uint8_t copy, Result *result) {
+  Instr instr = instr_rest(find_op(op));
   ResultEvent event = {.sm = 1,
                        .warp = warp,
+                       .block_slot = BLOCK,
+                       .pc = PC,
+                       .instr = &instr,
                        .issue = number,
                        .copy = copy,
                        .copies = copy < 2 ? 2 : (uint8_t)(copy + 1),
@@ -47,6 +60,10 @@ static Verdict give(Toy *toy, uint32_t warp, uint64_t number, uint8_t copy, Resu
                        .row_count = result->row_count,
                        .predicates = result->predicates};
   return hooks_result(&toy->chain, &toy->machine, &event);
+}
+
+static Verdict give(Toy *toy, uint32_t warp, uint64_t number, uint8_t copy, Result *result) {
+  return give_op(toy, "add.b32", warp, number, copy, result);
 }
 
 static bool block_is_zero(const Toy *toy) {
@@ -201,6 +218,32 @@ static void test_overlap_and_stall(void **state) {
   toy_close(&toy);
 }
 
+// A shuffle that waits for lanes of its warp issues in vain, and again under another number: no entry is lost.
+static void test_warp_wide_instructions(void **state) {
+  (void)state;
+  static const char shuffle[] = "shfl.sync.bfly.b32";
+  Toy toy;
+  uint8_t copies;
+  Result result = make_result(1), same = result;
+  assert_true(toy_open(&toy, &no_regions, &shape, "dmr:slots=1"));
+  for (uint64_t number = 1; number < 20; number++) {
+    assert_int_equal(issue(&toy, shuffle, 2, number, &copies), VERDICT_PASS);
+    assert_int_equal(copies, 2);
+  }
+  assert_int_equal(give_op(&toy, shuffle, 2, 19, 0, &result), VERDICT_HOLD);
+  assert_int_equal(give_op(&toy, shuffle, 2, 19, 1, &same), VERDICT_PASS);
+  assert_true(block_is_zero(&toy));
+  assert_int_equal(issue(&toy, shuffle, 2, 20, &copies), VERDICT_PASS);
+  assert_int_equal(issue(&toy, "add.b32", 2, 21, &copies), VERDICT_STALL);
+  hooks_block(&toy.chain, &toy.machine, &(BlockEvent){.sm = 1, .slot = BLOCK, .done = false});
+  hooks_block(&toy.chain, &toy.machine, &(BlockEvent){.sm = 1, .slot = BLOCK + 1, .done = true});
+  hooks_block(&toy.chain, &toy.machine, &(BlockEvent){.sm = 0, .slot = BLOCK, .done = true});
+  assert_int_equal(issue(&toy, "add.b32", 2, 21, &copies), VERDICT_STALL);
+  hooks_block(&toy.chain, &toy.machine, &(BlockEvent){.sm = 1, .slot = BLOCK, .done = true});
+  assert_int_equal(issue(&toy, "add.b32", 2, 21, &copies), VERDICT_PASS); // its block has ended: the entry is free
+  toy_close(&toy);
+}
+
 static void test_not_ours_passes(void **state) {
   (void)state;
   Toy toy;
@@ -273,10 +316,9 @@ static void test_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_what_is_duplicated),  cmocka_unit_test(test_equal_copies_pass),
-      cmocka_unit_test(test_one_wrong_copy),      cmocka_unit_test(test_two_wrong_copies),
-      cmocka_unit_test(test_overlap_and_stall),   cmocka_unit_test(test_not_ours_passes),
-      cmocka_unit_test(test_flips_in_the_buffer), cmocka_unit_test(test_names),
+      cmocka_unit_test(test_what_is_duplicated),     cmocka_unit_test(test_equal_copies_pass),   cmocka_unit_test(test_one_wrong_copy),
+      cmocka_unit_test(test_two_wrong_copies),       cmocka_unit_test(test_overlap_and_stall),   cmocka_unit_test(test_not_ours_passes),
+      cmocka_unit_test(test_warp_wide_instructions), cmocka_unit_test(test_flips_in_the_buffer), cmocka_unit_test(test_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
