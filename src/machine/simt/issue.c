@@ -4,10 +4,7 @@
 // its constant operand is in the constant cache and a collector is free. Control flow, barriers and calls out are
 // carried out here (control.c); everything else goes to a collector. Warps that wait for something that will announce itself
 // are not looked at until it does: see front_sleep.
-#include "machine/simt/execute.h"
-
-static uint64_t bit_of(uint32_t warp) { return UINT64_C(1) << warp; }
-static uint32_t count_lanes(uint32_t lanes) { return (uint32_t)__builtin_popcount(lanes); }
+#include "machine/simt/issue.h"
 
 // ---- Scoreboard ------------------------------------------------------------------------------------
 
@@ -50,12 +47,6 @@ void scoreboard_mark(Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
 
 void scoreboard_clear(Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
   Scoreboard *board = simt_scoreboard(m, sm, warp), marks;
-  SimtWarp *at = simt_warp(m, sm, warp);
-  if (at->parts > 1) { // large-warp mode: other lanes have no result yet
-    at->parts--;
-    return;
-  }
-  at->parts = 0;
   marks_of(instr, true, &marks);
   for (uint32_t i = 0; i < 4; i++) board->registers[i] &= ~marks.registers[i];
   board->predicates &= ~marks.predicates;
@@ -109,18 +100,6 @@ static void end_blocks(Simt *m, uint32_t sm) {
 
 // ---- May it go? ------------------------------------------------------------------------------------
 
-// A warp's next instruction.
-typedef struct Next {
-  uint32_t sm, scheduler, warp;
-  SimtWarp *at;
-  BufferEntry *entry;
-  const Instr *instr; // NULL: no legal instruction, or no code
-  const OpInfo *info;
-  uint32_t pc, mask; // of the top of the stack
-  bool is_copy;      // hooks: issues once more, from its Slot
-  Instr scratch;
-} Next;
-
 static bool is_control(const OpInfo *info) {
   return info->kind == KIND_CONTROL || info->kind == KIND_BARRIER || info->kind == KIND_FENCE || info->kind == KIND_SYSTEM;
 }
@@ -129,8 +108,6 @@ static bool must_drain(const Instr *instr, const OpInfo *info) {
   return info->kind == KIND_FENCE || (info->kind == KIND_SYSTEM && instr->op != OP_NANOSLEEP);
 }
 static bool goes_to_memory(const OpInfo *info) { return info->unit == UNIT_LDST || info->unit == UNIT_TEX; }
-
-static uint32_t guard_of(const Next *n) { return n->at->warp.predicates[n->instr->guard] ^ (n->instr->guard_negated ? UINT32_MAX : 0); }
 
 static Slot *copy_of(const Simt *m, uint32_t sm, uint32_t warp) { return &m->at.copies[sm * m->dims.warps + warp]; }
 
@@ -154,7 +131,7 @@ static IdleReason look_at_units(Simt *m, const Next *n) {
 }
 
 // The instruction at the top's pc, if the buffer has it.
-static IdleReason look_at_buffer(Simt *m, Next *n) {
+IdleReason next_find(Simt *m, Next *n) {
   SimtWarp *at = n->at;
   const SimtEntry *top = &simt_entries(m, n->sm, n->warp)[at->warp.stack.depth - 1];
   n->entry = &simt_buffer(m, n->sm, n->warp)[at->head % m->dims.buffer];
@@ -190,24 +167,30 @@ static IdleReason look(Simt *m, Next *n) {
   }
   if ((at->valid & 1) == 0) return sleep(m, n, IDLE_PIPELINE);
   if (!control_front(m, n->sm, n->warp)) return sleep(m, n, IDLE_BARRIER);
-  IdleReason reason = look_at_buffer(m, n);
+  IdleReason reason = next_find(m, n);
   if (reason != IDLE_NONE || n->instr == NULL) return reason;
-  if (!scoreboard_is_free(m, n->sm, n->warp, n->instr)) return sleep(m, n, at->loads > 0 ? IDLE_MEMORY : IDLE_PIPELINE);
+  bool is_begun = at->pending_lanes != 0; // large-warp mode: it has marked its destinations itself
+  if (!is_begun && !scoreboard_is_free(m, n->sm, n->warp, n->instr)) return sleep(m, n, at->loads > 0 ? IDLE_MEMORY : IDLE_PIPELINE);
   return look_at_units(m, n);
 }
 
 // ---- It goes ---------------------------------------------------------------------------------------
 
-static void count_issue(Simt *m, uint32_t threads) {
+void next_begins(Simt *m, const Next *n, uint32_t threads) {
   m->at.core->instructions++;
+  n->at->issued++;
+  n->at->ready_since = 0;
   simt_count(m, STAT_WARP_INSTRUCTIONS, 1);
   simt_count(m, STAT_THREAD_INSTRUCTIONS, threads);
+}
+
+static void count_issue(Simt *m, uint32_t threads) {
   simt_count(m, STAT_ISSUED, 1);
   simt_count(m, (StatId)(STAT_ACTIVE_0 + threads), 1);
 }
 
 // Predicates that the instruction reads, told to the hooks in one piece.
-static void read_predicates(Simt *m, const Next *n) {
+void next_predicates(Simt *m, const Next *n) {
   const Instr *instr = n->instr;
   uint32_t units = 0;
   if ((m->wants & WANT_CELLS) == 0) return;
@@ -217,7 +200,7 @@ static void read_predicates(Simt *m, const Next *n) {
   if (units != 0) cells_read(m, REGION_PREDICATES, n->sm * m->dims.warps + n->warp, units, n->at->warp.predicates);
 }
 
-static Slot slot_of(const Simt *m, const Next *n, uint32_t mask) {
+Slot next_slot(const Simt *m, const Next *n, uint32_t mask) {
   const Instr *instr = n->instr;
   const uint32_t *predicates = n->at->warp.predicates;
   uint8_t pa = n->info->a == TYPE_pred && instr->a < PRED_TRUE ? instr->a : PRED_TRUE;
@@ -274,7 +257,7 @@ static void pop_buffer(Simt *m, const Next *n) {
 }
 
 // After an instruction: reconvergence, and the buffer follows the flow.
-static void follow(Simt *m, const Next *n) {
+static void follow_flow(Simt *m, const Next *n) {
   SimtWarp *at = n->at;
   if ((at->valid & 1) == 0 || simt_has_trapped(m)) return;
   if (!control_front(m, n->sm, n->warp)) {
@@ -284,6 +267,12 @@ static void follow(Simt *m, const Next *n) {
   uint32_t pc = simt_entries(m, n->sm, n->warp)[at->warp.stack.depth - 1].pc;
   uint32_t buffered = at->buffered > 0 ? simt_buffer(m, n->sm, n->warp)[at->head % m->dims.buffer].pc : at->fetch_pc;
   if (pc != buffered) fetch_restart(m, n->sm, n->warp, pc);
+}
+
+void next_passes(Simt *m, const Next *n) {
+  pop_buffer(m, n);
+  simt_entries(m, n->sm, n->warp)[n->at->warp.stack.depth - 1].pc++;
+  follow_flow(m, n);
 }
 
 // Looks at memory that others may change; see branch_spins in control.c.
@@ -345,9 +334,20 @@ static bool read_word(Simt *m, Next *n) {
 static bool skip(Simt *m, const Next *n) {
   if (simt_has_trapped(m)) return false;
   m->at.core->instructions++;
-  pop_buffer(m, n);
-  simt_entries(m, n->sm, n->warp)[n->at->warp.stack.depth - 1].pc++;
-  follow(m, n);
+  next_passes(m, n);
+  return true;
+}
+
+// Large-warp mode: the instruction goes together with the same one of other warps.
+static bool issue_packed(Simt *m, const Next *n) {
+  Pack pack;
+  pack_gather(m, n, &pack);
+  if (!ask_hooks(m, n, &pack.slot)) return false;
+  count_issue(m, count_lanes(pack.slot.mask));
+  note_polls(&n->at->warp, n->instr, n->info);
+  collect_take(m, n->sm, &pack.slot, n->instr);
+  note_copies(m, n, &pack.slot, true);
+  pack_begin(m, &pack);
   return true;
 }
 
@@ -356,36 +356,42 @@ static bool issue(Simt *m, Next *n) {
   if (n->is_copy) return issue_copy(m, n);
   if (!read_word(m, n)) return skip(m, n);
   if (simt_has_trapped(m)) return false;
-  read_predicates(m, n);
-  uint32_t active = n->mask & guard_of(n);
-  bool is_branch = (n->info->flags & (OP_BRANCH | OP_INDIRECT)) == OP_BRANCH;
-  Slot slot = slot_of(m, n, active);
+  next_predicates(m, n);
+  uint32_t active = n->mask & next_guard(n);
+  bool at_issue = is_control(n->info) || is_warp_wide(n->info), has_work = active != 0 && !at_issue;
+  if (has_work && m->spec->scheduler_large_warp > 1) return issue_packed(m, n);
+  Slot slot = next_slot(m, n, active);
   if (!ask_hooks(m, n, &slot)) return false;
-  n->at->issued++;
-  n->at->ready_since = 0;
-  count_issue(m, count_lanes(is_branch ? n->mask : active));
-  pop_buffer(m, n);
-  bool has_work = active != 0 && !is_control(n->info);
-  if (is_control(n->info) || is_warp_wide(n->info)) {
+  bool is_branch = (n->info->flags & (OP_BRANCH | OP_INDIRECT)) == OP_BRANCH;
+  uint32_t threads = count_lanes(is_branch ? n->mask : active);
+  next_begins(m, n, threads);
+  count_issue(m, threads);
+  if (has_work) start(m, n, &slot);
+  if (!at_issue) {
+    next_passes(m, n);
+  } else {
+    pop_buffer(m, n);
     ControlResult result = control_issue(m, n->sm, n->warp, n->instr, n->pc, &slot.mask);
     has_work = result == CONTROL_GO_ON && slot.mask != 0;
-  } else {
-    simt_entries(m, n->sm, n->warp)[n->at->warp.stack.depth - 1].pc++;
+    if (has_work) start(m, n, &slot);
+    follow_flow(m, n);
   }
-  if (has_work) start(m, n, &slot);
   note_copies(m, n, &slot, has_work);
-  follow(m, n);
   return true;
 }
 
 // ---- The cycle -------------------------------------------------------------------------------------
 
-static uint64_t warps_of_scheduler(uint32_t scheduler, uint32_t schedulers) {
+// Large warps are dealt to the schedulers as a whole.
+static uint64_t warps_of_scheduler(const Simt *m, uint32_t scheduler) {
+  uint32_t schedulers = m->dims.schedulers, together = max_u32((uint32_t)m->spec->scheduler_large_warp, 1);
   if (schedulers == 1) return UINT64_MAX;
-  if (schedulers == 2) return UINT64_C(0x5555555555555555) << scheduler;
-  if (schedulers == 4) return UINT64_C(0x1111111111111111) << scheduler;
+  if (together == 1 && schedulers == 2) return UINT64_C(0x5555555555555555) << scheduler;
+  if (together == 1 && schedulers == 4) return UINT64_C(0x1111111111111111) << scheduler;
   uint64_t set = 0;
-  for (uint32_t warp = scheduler; warp < SIMT_MOST_WARPS; warp += schedulers) set |= bit_of(warp);
+  for (uint32_t warp = 0; warp < SIMT_MOST_WARPS; warp++) {
+    if (warp / together % schedulers == scheduler) set |= bit_of(warp);
+  }
   return set;
 }
 
@@ -403,7 +409,7 @@ static void note_ready(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set) {
 static bool issue_one(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t refused[IDLE_REASONS]) {
   SmState *state = &m->at.sms[sm];
   uint64_t asleep = state->waits[IDLE_MEMORY] | state->waits[IDLE_BARRIER] | state->waits[IDLE_FETCH] | state->waits[IDLE_PIPELINE];
-  uint64_t set = state->present & ~asleep & warps_of_scheduler(scheduler, m->dims.schedulers), tried = 0;
+  uint64_t set = state->present & ~asleep & warps_of_scheduler(m, scheduler), tried = 0;
   if (set == 0) return false;
   bool by_readiness = m->spec->scheduler_policy == SCHEDULE_FRFS;
   if (by_readiness) note_ready(m, sm, scheduler, set);

@@ -1,0 +1,63 @@
+// Large-warp mode: threads of several warps that are at the same instruction issue as one.
+//
+// So many consecutive warps of a block form a large warp, one of its rows each. A part of an instruction takes, in every hardware
+// lane, the first row with a thread there that has not executed it yet; threads never change lanes. A warp goes on when all its
+// threads have issued. Only instructions that work lane by lane are packed: no control flow, nothing warp-wide.
+// Narasiman et al., Improving GPU Performance via Large Warps and Two-Level Warp Scheduling, MICRO 2011, section 3.
+#include "machine/simt/issue.h"
+
+// True: the warp is at the same instruction and could issue it.
+static bool joins(Simt *m, const Next *n, Next *row) {
+  SimtWarp *at = row->at = simt_warp(m, row->sm, row->warp);
+  bool may_go = (m->at.sms[n->sm].present >> row->warp & 1) != 0 && (at->valid & 1) != 0 && at->replay == 0;
+  if (!may_go || at->block_slot != n->at->block_slot || at->next_issue_at > simt_now(m)) return false;
+  if (!control_front(m, row->sm, row->warp) || next_find(m, row) != IDLE_NONE || row->pc != n->pc) return false;
+  if (row->warp != n->warp) cells_read(m, REGION_BUFFER, (uint64_t)(row->entry - m->at.buffers), 0xF, &row->entry->word);
+  if (row->entry->word.low != n->entry->word.low || row->entry->word.high != n->entry->word.high) return false;
+  row->instr = n->instr;
+  row->info = n->info;
+  return at->pending_lanes != 0 || scoreboard_is_free(m, row->sm, row->warp, n->instr);
+}
+
+static void add_row(Simt *m, Pack *pack, const Next *row) {
+  uint32_t active = row->mask & next_guard(row), left = row->at->pending_lanes != 0 ? row->at->pending_lanes : active;
+  uint32_t taken = left & ~pack->slot.mask;
+  if (taken == 0) return;
+  Slot own = next_slot(m, row, taken);
+  Slot *slot = &pack->slot;
+  if (pack->count == 0) *slot = own;
+  slot->packed |= pack->count > 0 || taken != active;
+  slot->mask |= taken;
+  slot->ps = (slot->ps & ~taken) | (own.ps & taken);
+  slot->pa = (slot->pa & ~taken) | (own.pa & taken);
+  for (uint32_t lanes = taken; lanes != 0; lanes &= lanes - 1) slot->warp_of[__builtin_ctz(lanes)] = (uint8_t)row->warp;
+  pack->row[pack->count] = *row;
+  pack->active[pack->count] = active;
+  pack->taken[pack->count++] = taken;
+}
+
+void pack_gather(Simt *m, const Next *n, Pack *pack) {
+  uint32_t rows = min_u32((uint32_t)m->spec->scheduler_large_warp, PACK_MOST_WARPS), first = n->warp - n->warp % rows;
+  pack->count = 0;
+  pack->slot = (Slot){.mask = 0};
+  for (uint32_t i = 0; i < rows && first + i < m->dims.warps; i++) {
+    Next row = {.sm = n->sm, .scheduler = n->scheduler, .warp = first + i};
+    if (!joins(m, n, &row)) continue;
+    if (row.warp != n->warp) next_predicates(m, &row);
+    add_row(m, pack, &row);
+  }
+}
+
+void pack_begin(Simt *m, const Pack *pack) {
+  for (uint32_t i = 0; i < pack->count; i++) {
+    const Next *row = &pack->row[i];
+    SimtWarp *at = row->at;
+    if (at->pending_lanes == 0) {
+      next_begins(m, row, count_lanes(pack->active[i]));
+      scoreboard_mark(m, row->sm, row->warp, row->instr);
+      at->pending_lanes = pack->active[i];
+    }
+    at->pending_lanes &= ~pack->taken[i];
+    if (at->pending_lanes == 0) next_passes(m, row);
+  }
+}
