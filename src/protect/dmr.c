@@ -94,27 +94,33 @@ static uint32_t predicate_of(const ResultEvent *event, uint32_t i) {
   return event->predicates == NULL ? 0 : event->predicates[i] & event->mask;
 }
 
+// All ones for lanes that executed, zeros for the others: loops over lanes then have no branches.
+static void lanes_of_mask(uint32_t mask, uint32_t lanes[WARP_LANES]) {
+  for (uint32_t lane = 0; lane < WARP_LANES; lane++) lanes[lane] = 0u - (mask >> lane & 1);
+}
+
 // Keeps a copy's results; lanes that do not execute as zeros, so that the same work leaves the same bytes.
 static void hold(const Held *held, uint32_t copy, const ResultEvent *event) {
-  uint32_t *words = held->words[copy];
+  uint32_t *words = held->words[copy], lanes[WARP_LANES];
   words[0] = event->mask;
   words[1] = predicate_of(event, 0);
   words[2] = predicate_of(event, 1);
+  lanes_of_mask(event->mask, lanes);
   for (uint32_t r = 0; r < rows_of(event); r++) {
     const uint32_t *row = event->rows + r * WARP_LANES;
-    for (uint32_t lane = 0; lane < WARP_LANES; lane++) held->rows[copy][r][lane] = (event->mask >> lane & 1) != 0 ? row[lane] : 0;
+    uint32_t *to = held->rows[copy][r];
+    for (uint32_t lane = 0; lane < WARP_LANES; lane++) to[lane] = row[lane] & lanes[lane];
   }
 }
 
 static bool same(const Held *held, uint32_t copy, const ResultEvent *event) {
   const uint32_t *words = held->words[copy];
   if (words[0] != event->mask || words[1] != predicate_of(event, 0) || words[2] != predicate_of(event, 1)) return false;
-  uint32_t differ = 0;
+  uint32_t differ = 0, lanes[WARP_LANES];
+  lanes_of_mask(event->mask, lanes);
   for (uint32_t r = 0; r < rows_of(event); r++) {
-    const uint32_t *row = event->rows + r * WARP_LANES;
-    for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
-      differ |= (event->mask >> lane & 1) != 0 ? row[lane] ^ held->rows[copy][r][lane] : 0;
-    }
+    const uint32_t *row = event->rows + r * WARP_LANES, *kept = held->rows[copy][r];
+    for (uint32_t lane = 0; lane < WARP_LANES; lane++) differ |= (row[lane] ^ kept[lane]) & lanes[lane];
   }
   return differ == 0;
 }

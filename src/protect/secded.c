@@ -71,8 +71,16 @@ static uint8_t encode(const Code *code, uint64_t data) {
   return check;
 }
 
-static uint8_t encode_word(const Code *code, uint32_t data) {
-  return code->check[0][data & 0xFF] ^ code->check[1][data >> 8 & 0xFF] ^ code->check[2][data >> 16 & 0xFF] ^ code->check[3][data >> 24];
+// Check bits of a whole row: one loop without branches for the usual words of 32 bits.
+static void encode_row(const Code *code, const Region *region, const uint8_t *data, uint8_t check[REGION_MAX_UNITS]) {
+  if (region->bits == 32 && region->unit_bytes == 4) {
+    for (uint32_t i = 0; i < region->units; i++) {
+      const uint8_t *word = data + 4 * i;
+      check[i] = code->check[0][word[0]] ^ code->check[1][word[1]] ^ code->check[2][word[2]] ^ code->check[3][word[3]];
+    }
+  } else {
+    for (uint32_t i = 0; i < region->units; i++) check[i] = encode(code, unit_get(region, data + i * region->unit_bytes));
+  }
 }
 
 // ---- The hook --------------------------------------------------------------------------------------
@@ -87,21 +95,13 @@ static uint8_t *check_row(const HookMachine *machine, const Protected *item, uin
   return machine->block + check->base + row * check->row_bytes;
 }
 
-static uint8_t unit_check(const Region *region, const Code *code, const uint8_t *unit) {
-  uint32_t word;
-  if (region->bits != 32) return encode(code, unit_get(region, unit));
-  memcpy(&word, unit, sizeof word);
-  return encode_word(code, word);
-}
-
 static Verdict secded_write(Hook *hook, HookMachine *machine, const CellEvent *event) {
   const Protected *item = find_protected(hook->own, event);
   if (item == NULL) return VERDICT_PASS;
   const Region *region = &machine->regions->items[item->region];
-  uint8_t *check = check_row(machine, item, event->row);
-  for (uint32_t i = 0; i < region->units; i++) {
-    if ((event->units >> i & 1) != 0) check[i] = unit_check(region, &item->code, event->data + i * region->unit_bytes);
-  }
+  uint8_t *check = check_row(machine, item, event->row), fresh[REGION_MAX_UNITS];
+  encode_row(&item->code, region, event->data, fresh);
+  for (uint32_t i = 0; i < region->units; i++) check[i] = (event->units >> i & 1) != 0 ? fresh[i] : check[i];
   return VERDICT_PASS;
 }
 
@@ -125,15 +125,15 @@ static Verdict secded_read(Hook *hook, HookMachine *machine, const CellEvent *ev
   const Protected *item = find_protected(hook->own, event);
   if (item == NULL) return VERDICT_PASS;
   const Region *region = &machine->regions->items[item->region];
-  uint8_t *check = check_row(machine, item, event->row);
+  uint8_t *check = check_row(machine, item, event->row), fresh[REGION_MAX_UNITS];
   uint8_t width = (uint8_t)((1u << item->code.check_bits) - 1);
+  encode_row(&item->code, region, event->data, fresh);
+  if (memcmp(fresh, check, region->units) == 0) return VERDICT_PASS;
   Verdict verdict = VERDICT_PASS;
   for (uint32_t i = 0; i < region->units; i++) {
-    if ((event->units >> i & 1) == 0) continue;
-    uint8_t *unit = event->data + i * region->unit_bytes;
-    uint8_t syndrome = (unit_check(region, &item->code, unit) ^ check[i]) & width;
-    if (syndrome == 0) continue;
-    Verdict found = repair(item, machine, syndrome, unit, &check[i]);
+    uint8_t syndrome = (fresh[i] ^ check[i]) & width;
+    if ((event->units >> i & 1) == 0 || syndrome == 0) continue;
+    Verdict found = repair(item, machine, syndrome, event->data + i * region->unit_bytes, &check[i]);
     if (found > verdict) verdict = found;
   }
   return verdict;
