@@ -22,7 +22,10 @@ Device *device_new(const DeviceOptions *options, Diags *diags) {
   uint64_t room = device->address_bits == 32 ? (UINT64_C(1) << 32) - GLOBAL_BASE32 : UINT64_MAX;
   MemoryOptions memory = {base, min_u64(device->spec.memory_bytes, room), device->spec.memory_granule, options->same_address};
   device->memory = memory_new(&memory, diags);
-  if (device->memory == NULL) {
+  bool has_time = device->spec.machine_model == MODEL_SIMT;
+  if (device->memory != NULL && has_time) device->machine = machine_new(&device->spec, options->hooks, diags);
+  if (device->memory == NULL || (has_time && device->machine == NULL)) {
+    memory_free(device->memory);
     arena_free(arena);
     return NULL;
   }
@@ -32,6 +35,7 @@ Device *device_new(const DeviceOptions *options, Diags *diags) {
 void device_free(Device *device) {
   if (device == NULL) return;
   while (device->modules != NULL) device_unload(device, device->modules);
+  machine_free(device->machine);
   memory_free(device->memory);
   arena_free(device->arena);
 }

@@ -152,6 +152,16 @@ static bool report_trap(Device *device, const Program *program) {
   return false;
 }
 
+static void run_launch(Device *device, const MachineEnvironment *environment, const Launch *launch, Stats *stats) {
+  if (device->machine == NULL) {
+    functional_run(environment, launch, stats, &device->trap);
+    return;
+  }
+  machine_begin(device->machine, environment, launch);
+  machine_run(device->machine, UINT64_MAX);
+  machine_end(device->machine, stats, &device->trap);
+}
+
 bool launch_once(Device *device, const LaunchRequest *wanted) {
   device->error[0] = '\0';
   device->trap = (Trap){0};
@@ -181,7 +191,7 @@ bool launch_once(Device *device, const LaunchRequest *wanted) {
   fill_environment(device, request.module, &environment);
   Stats stats = {0};
   double start = device->options.clock == NULL ? 0 : device->options.clock();
-  functional_run(&environment, &launch, &stats, &device->trap);
+  run_launch(device, &environment, &launch, &stats);
   double seconds = device->options.clock == NULL ? 0 : device->options.clock() - start;
   record_launch(device, &launch, &stats, seconds);
   arena_free(scratch);

@@ -99,3 +99,8 @@ void backing_write(const Backing *backing, uint64_t address, ByteMask bytes, con
   bytes_copy(host, data, bytes_and(bytes, stretch.there));
   touch_local(backing, line);
 }
+
+uint64_t local_address(const Simt *m, uint32_t sm, uint32_t warp, uint32_t lane, uint64_t offset) {
+  uint64_t start = ((uint64_t)sm * m->dims.warps + warp) * m->backing.local_warp_bytes;
+  return physical_address(PHYSICAL_LOCAL, start + (offset & ~UINT64_C(3)) * WARP_LANES + lane * 4u + (offset & 3));
+}

@@ -1,0 +1,129 @@
+// Every workload gives the same output memory on the functional machine and on every machine with time, and passes its own check.
+#include "device/workload.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+typedef struct Outputs {
+  Arena *arena;
+  uint8_t *bytes[WORKLOAD_MAX_OUTPUTS];
+  uint64_t sizes[WORKLOAD_MAX_OUTPUTS];
+  uint32_t count;
+  uint64_t cycles;
+} Outputs;
+
+static void run_on(const Workload *workload, const Spec *spec, Outputs *outputs) {
+  Diags diags = {0};
+  DeviceOptions options = {.spec = spec};
+  Device *device = device_new(&options, &diags);
+  if (device == NULL) fail_msg("%s: %s", spec->machine, diags.items[0].text);
+  WorkloadRun run = {0};
+  assert_true(workload_start(&run, workload, SIZE_TINY, device, &diags));
+  if (!workload->prepare(&run) || !workload->launch(&run)) fail_msg("%s on %s: %s", workload->name, spec->machine, device_error(device));
+  if (!workload->check(&run)) fail_msg("%s on %s: %s", workload->name, spec->machine, run.failure);
+  outputs->count = run.output_count;
+  for (uint32_t i = 0; i < run.output_count; i++) {
+    const WorkloadOutput *output = &run.outputs[i];
+    outputs->sizes[i] = output->count * element_bytes(output->type);
+    outputs->bytes[i] = arena_alloc(outputs->arena, outputs->sizes[i]);
+    assert_true(device_read(device, outputs->bytes[i], output->address, outputs->sizes[i]));
+  }
+  for (uint32_t i = 0; i < device_launch_count(device); i++) outputs->cycles += device_launch_record(device, i)->stats.value[STAT_CYCLES];
+  workload_finish(&run);
+  device_free(device);
+  diags_free(&diags);
+}
+
+static void compare(const Workload *workload, const char *machine, const Outputs *expected, const Outputs *got) {
+  assert_int_equal(got->count, expected->count);
+  for (uint32_t i = 0; i < expected->count; i++) {
+    assert_int_equal(got->sizes[i], expected->sizes[i]);
+    for (uint64_t at = 0; at < expected->sizes[i]; at++) {
+      if (got->bytes[i][at] == expected->bytes[i][at]) continue;
+      fail_msg("%s on %s: output %u differs at byte %llu", workload->name, machine, i, (unsigned long long)at);
+    }
+  }
+}
+
+static void same_results_everywhere(void **state) {
+  (void)state;
+  for (uint32_t m = 0; m < builtin_machine_count; m++) {
+    Arena *arena = arena_new();
+    Diags diags = {0};
+    Spec functional, spec;
+    spec_default(&functional);
+    if (!spec_load(&spec, arena, builtin_machines[m].name, &diags)) fail_msg("%s: %s", builtin_machines[m].name, diags.items[0].text);
+    for (uint32_t w = 0; w < workload_count && spec.machine_model == MODEL_SIMT; w++) {
+      Outputs expected = {.arena = arena}, got = {.arena = arena};
+      run_on(workloads[w], &functional, &expected);
+      run_on(workloads[w], &spec, &got);
+      compare(workloads[w], spec.machine, &expected, &got);
+      print_message("%-14s %-14s %8llu cycles\n", spec.machine, workloads[w]->name, (unsigned long long)got.cycles);
+    }
+    diags_free(&diags);
+    arena_free(arena);
+  }
+}
+
+// What may be chosen changes time, never results.
+static const char *const variants[][2] = {
+    {"scheduler.policy", "lrr"},
+    {"scheduler.policy", "gto"},
+    {"scheduler.policy", "two-level"},
+    {"scheduler.policy", "fair"},
+    {"scheduler.policy", "frfs"},
+    {"scheduler.large_warp", "4"},
+    {"dispatch.policy", "ordered"},
+    {"dispatch.policy", "even-odd"},
+    {"dispatch.policy", "random"},
+    {"network.kind", "mesh"},
+    {"network.buffer", "1"},
+    {"l1d.bytes", "0"},
+    {"l2.bytes", "0"},
+    {"ldst.coalescer", "gt200"},
+    {"ldst.coalescer", "turing"},
+    {"dram.policy", "fcfs"},
+    {"dram.queue", "1"},
+    {"l1d.mshrs", "1"},
+    {"ldst.pending", "1"},
+    {"ldst.out", "1"},
+    {"collector.units", "1"},
+    {"front.buffer", "1"},
+    {"icache.bytes", "256"},
+    {"l2.queue", "1"},
+    {"l2.mshrs", "1"},
+    {"l1d.merge", "1"},
+    {"constant.bytes", "256"},
+    {"l1d.globals", "local-only"},
+    {"sm.count", "1"},
+    {"sm.writeback", "1"},
+};
+
+static void same_results_whatever_is_chosen(void **state) {
+  (void)state;
+  for (size_t v = 0; v < COUNT_OF(variants); v++) {
+    Arena *arena = arena_new();
+    Diags diags = {0};
+    Spec functional, spec;
+    spec_default(&functional);
+    assert_true(spec_load(&spec, arena, "fermi-gtx480", &diags));
+    if (!spec_set(&spec, variants[v][0], variants[v][1], NULL, 0, &diags)) fail_msg("%s", diags.items[0].text);
+    for (uint32_t w = 0; w < workload_count; w++) {
+      Outputs expected = {.arena = arena}, got = {.arena = arena};
+      run_on(workloads[w], &functional, &expected);
+      run_on(workloads[w], &spec, &got);
+      compare(workloads[w], variants[v][1], &expected, &got);
+    }
+    diags_free(&diags);
+    arena_free(arena);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(same_results_everywhere),
+      cmocka_unit_test(same_results_whatever_is_chosen),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

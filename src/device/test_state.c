@@ -1,0 +1,236 @@
+// The state of a machine with time is one block without pointers: it may be moved, cloned, saved and struck at any cycle.
+#include "device/workload.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+typedef struct Result {
+  uint64_t cycles, instructions, output_hash;
+  TrapKind trap;
+} Result;
+
+// A hook for tests: `act` is called at the start of every `every`-th cycle.
+typedef struct Ticker {
+  Hook hook;
+  Device **device;
+  uint64_t every;
+  void (*act)(struct Ticker *ticker, HookMachine *machine);
+  uint64_t seed, ticks;
+  Machine *clone;
+  Memory *clone_memory;
+  uint64_t clone_until, clone_hash, compared;
+} Ticker;
+
+static void on_cycle(Hook *hook, HookMachine *machine) {
+  Ticker *ticker = hook->own;
+  if (machine->cycle < hook->next_cycle) return;
+  hook->next_cycle = machine->cycle + ticker->every;
+  ticker->ticks++;
+  if (ticker->act != NULL) ticker->act(ticker, machine);
+}
+
+static void small_spec(Spec *spec, Arena *arena) {
+  Diags diags = {0};
+  assert_true(spec_load(spec, arena, "fermi-gtx480", &diags));
+  assert_true(spec_set(spec, "sm.count", "2", NULL, 0, &diags));
+  assert_true(spec_set(spec, "dram.controllers", "2", NULL, 0, &diags));
+  diags_free(&diags);
+}
+
+static Result run_with(const Workload *workload, const Spec *spec, Ticker *ticker) {
+  Diags diags = {0};
+  Device *device = NULL;
+  HookChain chain = {0};
+  if (ticker != NULL) {
+    ticker->hook = (Hook){.name = "ticker", .kind = HOOK_FAULT, .own = ticker, .cycle = on_cycle, .next_cycle = ticker->every};
+    ticker->device = &device;
+    assert_true(hook_chain_add(&chain, &ticker->hook));
+  }
+  DeviceOptions options = {.spec = spec, .hooks = &chain};
+  device = device_new(&options, &diags);
+  assert_non_null(device);
+  WorkloadRun run = {0};
+  assert_true(workload_start(&run, workload, SIZE_TINY, device, &diags));
+  assert_true(workload->prepare(&run));
+  Result result = {0};
+  bool done = workload->launch(&run);
+  for (uint32_t i = 0; i < device_launch_count(device); i++) {
+    const LaunchRecord *record = device_launch_record(device, i);
+    result.cycles += record->stats.value[STAT_CYCLES];
+    result.instructions += record->stats.value[STAT_THREAD_INSTRUCTIONS];
+  }
+  result.trap = device_trap(device)->kind;
+  for (uint32_t i = 0; i < run.output_count && done; i++) {
+    uint64_t bytes = run.outputs[i].count * element_bytes(run.outputs[i].type);
+    uint8_t *copy = arena_alloc(run.arena, bytes + 1);
+    assert_true(device_read(device, copy, run.outputs[i].address, bytes));
+    result.output_hash = hash_bytes(copy, bytes, result.output_hash);
+  }
+  workload_finish(&run);
+  device_free(device);
+  diags_free(&diags);
+  return result;
+}
+
+static void assert_same(const Result *a, const Result *b) {
+  assert_int_equal(a->trap, b->trap);
+  assert_int_equal(a->cycles, b->cycles);
+  assert_int_equal(a->instructions, b->instructions);
+  assert_int_equal(a->output_hash, b->output_hash);
+}
+
+static const char *const subjects[] = {"matmul", "bfs", "histogram64", "reduction"};
+
+// Cycles in which nothing is due change nothing, and the same run twice gives the same.
+static void stopping_changes_nothing(void **state) {
+  Arena *arena = *state;
+  Spec spec;
+  small_spec(&spec, arena);
+  for (size_t i = 0; i < COUNT_OF(subjects); i++) {
+    const Workload *workload = workload_find(subjects[i]);
+    Ticker ticker = {.every = 7};
+    Result plain = run_with(workload, &spec, NULL), again = run_with(workload, &spec, NULL), ticked = run_with(workload, &spec, &ticker);
+    assert_int_equal(plain.trap, TRAP_NONE);
+    assert_same(&plain, &again);
+    assert_same(&plain, &ticked);
+    assert_true(ticker.ticks > plain.cycles / 8);
+  }
+}
+
+static void move(Ticker *ticker, HookMachine *machine) {
+  (void)machine;
+  machine_move(device_machine(*ticker->device));
+}
+
+static void moving_changes_nothing(void **state) {
+  Arena *arena = *state;
+  Spec spec;
+  small_spec(&spec, arena);
+  for (size_t i = 0; i < COUNT_OF(subjects); i++) {
+    const Workload *workload = workload_find(subjects[i]);
+    Ticker ticker = {.every = 53, .act = move};
+    Result plain = run_with(workload, &spec, NULL), moved = run_with(workload, &spec, &ticker);
+    assert_same(&plain, &moved);
+    assert_true(ticker.ticks > 2);
+  }
+}
+
+// Clones the machine, runs the clone ahead, and compares when the original gets there.
+static void clone_ahead(Ticker *ticker, HookMachine *machine) {
+  Machine *original = device_machine(*ticker->device);
+  Text difference = {0};
+  if (ticker->clone != NULL && machine->cycle >= ticker->clone_until) {
+    if (machine->cycle == ticker->clone_until && machine_now(ticker->clone) == machine->cycle) {
+      bool differs = machine_diff(original, ticker->clone, &difference);
+      if (differs) fail_msg("a clone went another way: %s", difference.at);
+      assert_int_equal(machine_hash(original), ticker->clone_hash);
+      ticker->compared++;
+    }
+    machine_free(ticker->clone);
+    memory_free(ticker->clone_memory);
+    ticker->clone = NULL;
+  }
+  if (ticker->clone == NULL) {
+    ticker->clone_memory = memory_clone(device_memory(*ticker->device));
+    ticker->clone = machine_clone(original, ticker->clone_memory);
+    assert_int_equal(machine_hash(ticker->clone), machine_hash(original));
+    ticker->clone_until = machine->cycle + ticker->every;
+    machine_run(ticker->clone, ticker->clone_until);
+    ticker->clone_hash = machine_hash(ticker->clone);
+  }
+  text_free(&difference);
+}
+
+static void clones_go_the_same_way(void **state) {
+  Arena *arena = *state;
+  Spec spec;
+  small_spec(&spec, arena);
+  for (size_t i = 0; i < COUNT_OF(subjects); i++) {
+    const Workload *workload = workload_find(subjects[i]);
+    Ticker ticker = {.every = 211, .act = clone_ahead};
+    Result plain = run_with(workload, &spec, NULL), cloned = run_with(workload, &spec, &ticker);
+    assert_same(&plain, &cloned);
+    assert_true(ticker.compared > 2);
+    machine_free(ticker.clone);
+    memory_free(ticker.clone_memory);
+  }
+}
+
+// One struck bit is a difference that machine_diff names.
+static void strike_and_compare(Ticker *ticker, HookMachine *machine) {
+  Machine *original = device_machine(*ticker->device);
+  Memory *memory = memory_clone(device_memory(*ticker->device));
+  Machine *clone = machine_clone(original, memory);
+  const RegionTable *regions = machine_regions(clone);
+  uint16_t rf = region_find(regions, "rf");
+  Site site = region_site(regions, rf, random_below(random_draw(ticker->seed, ticker->ticks, 0), region_bits(&regions->items[rf])));
+  machine_block(clone)[site_byte(&regions->items[rf], &site)] ^= site_mask(&site);
+  assert_int_not_equal(machine_hash(clone), machine_hash(original));
+  Text name = {0}, difference = {0};
+  site_format(regions, &site, &name);
+  assert_true(machine_diff(original, clone, &difference));
+  if (strstr(difference.at, name.at) == NULL) fail_msg("%s is not in: %s", name.at, difference.at);
+  text_free(&name);
+  text_free(&difference);
+  machine_free(clone);
+  memory_free(memory);
+  ticker->compared++;
+  (void)machine;
+}
+
+static void differences_have_names(void **state) {
+  Arena *arena = *state;
+  Spec spec;
+  small_spec(&spec, arena);
+  Ticker ticker = {.every = 500, .act = strike_and_compare, .seed = 3};
+  run_with(workload_find("matmul"), &spec, &ticker);
+  assert_true(ticker.compared > 0);
+}
+
+// Whatever bit of the hardware flips: the simulated program may go wrong in any way, the simulator in none.
+static void strike(Ticker *ticker, HookMachine *machine) {
+  const RegionTable *regions = machine->regions;
+  uint32_t chosen = (uint32_t)random_below(random_draw(ticker->seed, ticker->ticks, 1), regions->count);
+  const Region *region = &regions->items[chosen];
+  if (region_bits(region) == 0 || (region->flags & REGION_INJECTABLE) == 0 || (region->flags & REGION_OUTSIDE) != 0) return;
+  Site site = region_site(regions, (uint16_t)chosen, random_below(random_draw(ticker->seed, ticker->ticks, 2), region_bits(region)));
+  machine->block[site_byte(region, &site)] ^= site_mask(&site);
+  ticker->compared++;
+}
+
+enum { STRIKES = 10000, MOST_RUNS = 20000 };
+
+static void any_flip_is_survived(void **state) {
+  Arena *arena = *state;
+  Spec spec;
+  Diags diags = {0};
+  small_spec(&spec, arena);
+  assert_true(spec_set(&spec, "limit.instructions", "200000", NULL, 0, &diags));
+  uint64_t strikes = 0, ended[TRAP_COUNT] = {0};
+  for (uint32_t run = 0; run < MOST_RUNS && strikes < STRIKES; run++) {
+    Ticker ticker = {.every = 5 + run % 37, .act = strike, .seed = run};
+    Result result = run_with(workload_find(subjects[run % COUNT_OF(subjects)]), &spec, &ticker);
+    strikes += ticker.compared;
+    ended[result.trap]++;
+  }
+  for (uint32_t i = 0; i < TRAP_COUNT; i++) print_message("%s: %llu\n", trap_info[i].name, (unsigned long long)ended[i]);
+  assert_true(strikes >= STRIKES);
+}
+
+static int make_arena(void **state) {
+  *state = arena_new();
+  return 0;
+}
+static int free_arena(void **state) {
+  arena_free(*state);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(stopping_changes_nothing), cmocka_unit_test(moving_changes_nothing), cmocka_unit_test(clones_go_the_same_way),
+      cmocka_unit_test(differences_have_names),   cmocka_unit_test(any_flip_is_survived),
+  };
+  return cmocka_run_group_tests(tests, make_arena, free_arena);
+}
