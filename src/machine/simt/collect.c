@@ -133,6 +133,11 @@ static void read_packed(Simt *m, uint32_t sm, Collector *collector, unsigned row
   }
 }
 
+// As a mask. Banks are mostly a power of two, and a division for every waiting row and cycle is felt.
+static inline uint64_t bank_of(uint32_t row, uint32_t banks) {
+  return UINT64_C(1) << ((banks & (banks - 1)) == 0 ? row & (banks - 1) : row % banks);
+}
+
 // Reads what the banks that are still free can give; *taken are those that are not.
 static void serve(Simt *m, uint32_t sm, uint32_t index, uint64_t *taken) {
   Collector *collector = collector_at(m, sm, index);
@@ -141,7 +146,7 @@ static void serve(Simt *m, uint32_t sm, uint32_t index, uint64_t *taken) {
     unsigned row = (unsigned)__builtin_ctz(left);
     bool packed = collector->slot.packed != 0;
     uint32_t number = packed ? register_row(m, sm, collector->slot.warp, collector->source[row]) : collector->source[row];
-    uint64_t bank = UINT64_C(1) << number % banks;
+    uint64_t bank = bank_of(number, banks);
     if ((*taken & bank) != 0) {
       simt_count(m, STAT_REGISTER_CONFLICTS, 1);
       continue;

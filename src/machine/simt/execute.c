@@ -157,6 +157,8 @@ static uint64_t port_free_at(const Simt *m, uint32_t sm, Port port, const Instr 
 
 // Hardware lanes at work, and whether any is idle (statistics of SPs).
 static void count_lanes(Simt *m, SmState *state, const Slot *slot, uint32_t sp) {
+  static const uint8_t identity[WARP_LANES] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                               16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
   uint64_t *lanes = &m->at.stats->value[STAT_LANE_0], now = simt_now(m);
   for (uint32_t other = 0; other < m->spec->sm_sps; other++) {
     if (state->sp_free_at[other] <= now) state->sp_partial &= ~(UINT64_C(1) << other);
@@ -166,6 +168,10 @@ static void count_lanes(Simt *m, SmState *state, const Slot *slot, uint32_t sp) 
     return;
   }
   state->sp_partial |= UINT64_C(1) << sp;
+  if (memcmp(slot->lane_of, identity, sizeof identity) == 0) {
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) lanes[lane] += slot->mask >> lane & 1;
+    return;
+  }
   for (uint32_t left = slot->mask; left != 0; left &= left - 1) lanes[slot->lane_of[__builtin_ctz(left)] % WARP_LANES]++;
 }
 

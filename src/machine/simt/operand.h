@@ -9,13 +9,49 @@
 enum { OPERAND_SLOTS = SLOT_C + 1 }; // d[0..3], a, b, c
 
 typedef struct OperandRows {
-  uint8_t first[OPERAND_SLOTS]; // row of the slot's first register; 0 when it has none
+  uint8_t first[OPERAND_SLOTS]; // row of the slot's first register
   uint8_t count[OPERAND_SLOTS]; // rows; 0: the slot takes no part
   uint8_t rows;                 // of all slots; at most SIMT_SOURCE_ROWS, or SIMT_RESULT_ROWS
 } OperandRows;
 
-OperandRows operand_sources(const Instr *instr);
-OperandRows operand_results(const Instr *instr);
+// Registers of a d slot, and how many d slots there are.
+static inline unsigned operand_data_slots(const Instr *instr, const OpInfo *info) {
+  if (info->kind == KIND_ALU) return 1;
+  if (info->kind == KIND_TEXTURE) return 4;
+  return info->kind == KIND_LOAD || info->kind == KIND_STORE ? mods_vector_count(instr->mods) : 1;
+}
+
+// The address of a memory instruction is a pair unless its space is small or a modifier says so.
+static inline unsigned operand_address_rows(const Instr *instr, const OpInfo *info) {
+  bool wide = info->kind == KIND_ATOMIC ? info->space == SPACE_GENERIC || info->space == SPACE_GLOBAL : type_info[info->a].registers == 2;
+  return wide && (instr->mods & MOD_ADDRESS32) == 0 ? 2 : 1;
+}
+
+static inline OperandRows operand_layout(unsigned slots, unsigned d, unsigned a, unsigned b, unsigned c) {
+  unsigned data = slots * d;
+  OperandRows at = {.rows = (uint8_t)(data + a + b + c)};
+  for (unsigned slot = 0; slot < slots; slot++) at.first[slot] = (uint8_t)(slot * d), at.count[slot] = (uint8_t)d;
+  at.first[SLOT_A] = (uint8_t)data, at.count[SLOT_A] = (uint8_t)a;
+  at.first[SLOT_B] = (uint8_t)(data + a), at.count[SLOT_B] = (uint8_t)b;
+  at.first[SLOT_C] = (uint8_t)(data + a + b), at.count[SLOT_C] = (uint8_t)c;
+  return at;
+}
+
+// Every stage asks for these, for every instruction: computed from the row's columns, not through op_operands; test_operand.c
+// holds them against it for all rows and modifiers.
+static inline OperandRows operand_sources(const Instr *instr) {
+  const OpInfo *info = &op_info[instr->op];
+  bool reads_data = (info->flags & OP_DATA_IN) != 0, has_address = info->space != SPACE_NONE && info->a != TYPE_none;
+  unsigned a = has_address ? operand_address_rows(instr, info) : type_info[info->a].registers;
+  return operand_layout(reads_data ? operand_data_slots(instr, info) : 0, type_info[info->d].registers, a, type_info[info->b].registers,
+                        type_info[info->c].registers);
+}
+
+static inline OperandRows operand_results(const Instr *instr) {
+  const OpInfo *info = &op_info[instr->op];
+  bool writes_data = (info->flags & OP_DATA_IN) == 0;
+  return operand_layout(writes_data ? operand_data_slots(instr, info) : 0, type_info[info->d].registers, 0, 0, 0);
+}
 
 // SLOT_A..SLOT_C: the one that an immediate or a constant stands for; OPERAND_SLOTS: none.
 unsigned operand_selected(const Instr *instr);
