@@ -16,13 +16,22 @@ static const char *const unit_text[UNIT_COUNT] = {
 
 // ---- One function per table: as text, and as a page of docs/ -------------------------------------
 
+// Characters of the first sentence on the first line, without its full stop.
+static size_t first_sentence(const char *text) {
+  size_t length = strcspn(text, "\n");
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] == '.' && (i + 1 == length || text[i + 1] == ' ')) return i;
+  }
+  return length;
+}
+
 static void list_machines(Text *out) {
   for (uint32_t i = 0; i < builtin_machine_count; i++) {
     const char *text = builtin_machines[i].text;
     if (strncmp(text, "# ", 2) == 0) text += 2;
     const char *colon = strstr(text, ": ");
     if (colon != NULL) text = colon + 2;
-    text_add(out, "%-16s %.*s\n", builtin_machines[i].name, (int)strcspn(text, ".\n"), text);
+    text_add(out, "%-16s %.*s\n", builtin_machines[i].name, (int)first_sentence(text), text);
   }
 }
 
