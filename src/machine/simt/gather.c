@@ -339,7 +339,7 @@ static bool write_line(Simt *m, uint32_t sm, Gather *gather) {
   } else {
     Packet packet = {.address = gather->address[i], .bytes = bytes};
     memcpy(packet.data, gather->line[i], sizeof packet.data);
-    if (!memory_send_store(m, sm, &packet, &gather->slot, gather->slot.mask)) return false;
+    if (!memory_send_store(m, sm, &packet, slot_warps(m, &gather->slot, gather->slot.mask))) return false;
     l1d_written(m, sm, packet.address);
     simt_count(m, STAT_TRANSACTIONS_STORE, 1);
   }

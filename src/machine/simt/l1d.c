@@ -24,18 +24,20 @@ static ByteMask sectors_of(const Simt *m, ByteMask bytes) {
   return sectors;
 }
 
+// The warp whose local memory the line is of: it must not pass a fence or end while its bytes are on their way.
+static uint64_t owner_of(const Simt *m, uint64_t address) {
+  uint64_t offset = address & ((UINT64_C(1) << PHYSICAL_SHIFT) - 1);
+  return UINT64_C(1) << offset / max_u64(m->backing.local_warp_bytes, 1) % m->dims.warps;
+}
+
 // Sends the line's dirty bytes down. False: not now.
 static bool write_back(Simt *m, uint32_t sm, uint32_t index) {
   CacheLine *line = &lines_of(m, sm)[index];
-  Packet packet = {.address = cache_line_address(&m->dims.l1d, lines_of(m, sm), index) & PHYSICAL_MASK,
-                   .bytes = line->dirty,
-                   .kind = PACKET_WRITE,
-                   .client = CLIENT_DATA,
-                   .tag = tag_make(TAG_EVICT, 0)};
+  Packet packet = {.address = cache_line_address(&m->dims.l1d, lines_of(m, sm), index) & PHYSICAL_MASK, .bytes = line->dirty};
   if (packet_queue_full(&m->at.out_queues[sm], m->dims.out)) return false;
   cells_read(m, REGION_L1D, row_of(m, sm, index), bytes_words_any(line->dirty), line->data);
   bytes_copy(packet.data, line->data, line->dirty);
-  if (!memory_send(m, sm, &packet)) return false;
+  if (!memory_send_store(m, sm, &packet, owner_of(m, packet.address))) return false;
   line->dirty = (ByteMask){{0, 0}};
   return true;
 }

@@ -190,7 +190,7 @@ static MemStep write_past(Simt *m, uint32_t sm, MemOp *op, const Transaction *tr
     unsigned lane = (unsigned)__builtin_ctz(left);
     memop_get(op, lane, op->word, (uint8_t *)packet.data + memop_offset(op, lane, run), run);
   }
-  if (!memory_send_store(m, sm, &packet, &op->slot, transaction->lanes)) return MEMORY_BLOCKED;
+  if (!memory_send_store(m, sm, &packet, slot_warps(m, &op->slot, transaction->lanes))) return MEMORY_BLOCKED;
   l1d_written(m, sm, transaction->line);
   return MEMORY_DONE;
 }

@@ -104,14 +104,13 @@ bool memory_send(Simt *m, uint32_t sm, Packet *packet) {
   return sm_send(m, sm, packet);
 }
 
-bool memory_send_store(Simt *m, uint32_t sm, Packet *packet, const Slot *slot, uint32_t lanes) {
-  uint64_t warps = slot_warps(m, slot, lanes);
+bool memory_send_store(Simt *m, uint32_t sm, Packet *packet, uint64_t warps) {
   if (warps == 0) warps = 1;
   uint32_t base = (uint32_t)__builtin_ctzll(warps);
   warps &= UINT64_C(0xFF) << base; // those packed together are neighbours
   packet->kind = PACKET_WRITE;
   packet->client = CLIENT_DATA;
-  packet->warp = slot->warp;
+  packet->warp = (uint16_t)base;
   packet->tag = tag_make(TAG_STORE, base | (uint32_t)(warps >> base) << TAG_WARPS_SHIFT);
   if (!memory_send(m, sm, packet)) return false;
   for (; warps != 0; warps &= warps - 1) simt_warp(m, sm, (uint32_t)__builtin_ctzll(warps))->stores++;

@@ -57,7 +57,6 @@ typedef enum DataTag {
   TAG_MISS,   // number of a miss register of the L1 data cache
   TAG_DIRECT, // number of the instruction and, from bit 7 on, word of the datum; the packet's lanes are served
   TAG_STORE,  // first of eight warps and, from bit 6 on, which of them wait for it
-  TAG_EVICT,  // nobody waits
 } DataTag;
 enum { TAG_SHIFT = 14, TAG_WORD_SHIFT = 7, TAG_WARPS_SHIFT = 6 };
 static inline uint16_t tag_make(DataTag kind, uint32_t value) { return (uint16_t)(kind << TAG_SHIFT | value); }
@@ -69,8 +68,8 @@ uint64_t slot_warps(const Simt *m, const Slot *slot, uint32_t lanes);
 // Memory instructions that are under way, counted in each of their warps.
 void warps_begin_memory(Simt *m, uint32_t sm, uint64_t warps);
 void warps_end_memory(Simt *m, uint32_t sm, uint64_t warps);
-// Sends a WRITE that the warps of the lanes wait for. False: not now.
-bool memory_send_store(Simt *m, uint32_t sm, Packet *packet, const Slot *slot, uint32_t lanes);
+// Sends a WRITE that these warps wait for before they pass a fence. False: not now.
+bool memory_send_store(Simt *m, uint32_t sm, Packet *packet, uint64_t warps);
 // Tells the hooks the lanes' addresses, which they may change. False: the instruction shall not be carried out.
 bool address_tell(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint32_t address[2][WARP_LANES]);
 // Low and high words of each lane's address: operand and offset.
