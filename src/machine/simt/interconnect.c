@@ -24,6 +24,7 @@ bool sm_send(Simt *m, uint32_t sm, const Packet *packet) {
   place->sm = (uint16_t)sm;
   place->partition = (uint16_t)partition_of(m, packet->address);
   m->at.core->packets++;
+  sm_wake(m, sm, simt_now(m) + 1); // the networks look at the queues again next cycle
   return true;
 }
 
