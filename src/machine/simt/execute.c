@@ -244,22 +244,3 @@ void execute_cycle(Simt *m, uint32_t sm) {
     place++;
   }
 }
-
-static bool is_of_warp(const Slot *slot, uint32_t warp) {
-  if (slot->packed == 0) return slot->warp == warp;
-  for (uint32_t left = slot->mask; left != 0; left &= left - 1) {
-    if (slot->warp_of[__builtin_ctz(left)] == warp) return true;
-  }
-  return false;
-}
-
-bool execute_is_empty(const Simt *m, uint32_t sm, uint32_t warp) {
-  const SmState *state = &m->at.sms[sm];
-  for (uint32_t i = 0; i < state->collect_count; i++) {
-    if (is_of_warp(&collector_at(m, sm, state->collect_order[i])->slot, warp)) return false;
-  }
-  for (uint32_t i = 0; i < state->flight_count; i++) {
-    if (is_of_warp(&flight_at(m, sm, state->flight_queue[i])->slot, warp)) return false;
-  }
-  return true;
-}

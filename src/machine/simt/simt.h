@@ -136,9 +136,6 @@ void collect_take(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr);
 void collect_cycle(Simt *m, uint32_t sm); // reads register banks
 // execute.c: collectors whose operands are complete go to their unit; results enter the latch.
 void execute_cycle(Simt *m, uint32_t sm);
-// Nothing of the warp is in a collector or in flight. Fences and the end of a warp wait for this besides SimtWarp.loads and stores:
-// memory instructions are counted there only from ldst_take on.
-bool execute_is_empty(const Simt *m, uint32_t sm, uint32_t warp);
 // writeback.c: results whose time has come go to the register file and predicates.
 void writeback_cycle(Simt *m, uint32_t sm);
 // Writes result rows and predicates (NULL: none) of any instruction: register file, scoreboard, commit. `slot` is the pipeline's own,

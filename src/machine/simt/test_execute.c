@@ -1,0 +1,496 @@
+// Units and write-back: results of every row, latency and interval of every unit, ports, hooks, lane maps, large warps, faults.
+#include "machine/simt/test_pipe.h"
+
+// ---- Results -----------------------------------------------------------------------------------------
+
+typedef struct Reference {
+  uint32_t registers[PIPE_REGISTERS][WARP_LANES];
+  uint32_t predicates[PREDICATE_SLOTS];
+} Reference;
+
+static uint64_t drawn(uint64_t *draws) { return random_draw(7, 0, (*draws)++); }
+
+// A source row of the reference, as the functional machine would point at it.
+static const uint32_t *reference_row(const Reference *at, const Instr *instr, unsigned slot, uint32_t constant[2][WARP_LANES]) {
+  static const uint32_t zeros[8][WARP_LANES];
+  uint8_t number = operand_register(instr, slot);
+  if (slot == operand_full_mask(instr)) {
+    memset(constant, 0xFF, WARP_LANES * 4);
+    return constant[0];
+  }
+  if (slot == operand_selected(instr)) {
+    uint64_t value = imm_value(operand_type(&op_info[instr->op], slot), instr->imm);
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) row_set(constant[0], lane, 2, value);
+    return constant[0];
+  }
+  return number == REG_ZERO || operand_type(&op_info[instr->op], slot) == TYPE_pred ? zeros[0] : at->registers[number];
+}
+
+static void reference_run(Reference *at, const Instr *instr, const Slot *slot) {
+  uint32_t a[2][WARP_LANES], b[2][WARP_LANES], c[2][WARP_LANES];
+  LaneOp op = {.d = at->registers[instr->d[0] % PIPE_REGISTERS],
+               .a = reference_row(at, instr, SLOT_A, a),
+               .b = reference_row(at, instr, SLOT_B, b),
+               .c = reference_row(at, instr, SLOT_C, c),
+               .active = slot->mask,
+               .ps = slot->ps,
+               .pa = slot->pa,
+               .mods = instr->mods,
+               .imm = instr->imm};
+  uint8_t pd[2];
+  for (unsigned k = 0; k < 2; k++) pd[k] = instr->pd[k] == PRED_TRUE ? PREDICATE_SINK : instr->pd[k], op.pd[k] = at->predicates[pd[k]];
+  lane_functions()[instr->op](&op);
+  for (unsigned k = 0; k < 2; k++) at->predicates[pd[k]] = op.pd[k];
+}
+
+static uint8_t random_register(uint64_t *draws) { return (uint8_t)(2 * random_below(drawn(draws), PIPE_REGISTERS / 2 - 4)); }
+
+// Some legal instruction of the row, with registers, an immediate now and then, and modifiers. False: not found.
+static bool random_instr(Op op, uint64_t *draws, Instr *instr) {
+  const OpInfo *info = &op_info[op];
+  OperandUse uses[MAX_OPERANDS];
+  for (unsigned tries = 0; tries < 50; tries++) {
+    *instr = instr_rest(op);
+    instr->mods = (uint16_t)(drawn(draws) & op_legal_mods(op));
+    unsigned count = op_operands(op, instr->mods, SELECT_REGISTERS, uses);
+    for (unsigned i = 0; i < count; i++) {
+      unsigned slot = uses[i].slot;
+      uint8_t number = random_register(draws), predicate = (uint8_t)random_below(drawn(draws), MAX_PREDICATES + 1);
+      if (slot < SLOT_A) instr->d[slot] = number;
+      if (slot == SLOT_A) instr->a = uses[i].predicate ? predicate : number;
+      if (slot == SLOT_B) instr->b = number;
+      if (slot == SLOT_C) instr->c = number;
+      if (slot == SLOT_PD || slot == SLOT_PD + 1) instr->pd[slot - SLOT_PD] = predicate;
+      if (slot == SLOT_PS) instr->ps = predicate, instr->ps_negated = drawn(draws) % 2 != 0;
+    }
+    if ((info->flags & OP_IMM) != 0 || info->kind == KIND_MATRIX) instr->imm = (uint32_t)drawn(draws);
+    unsigned slot = (unsigned)random_below(drawn(draws), 6);
+    if (slot < 3 && instr->imm == 0) {
+      instr->select = (uint8_t)(SELECT_IMM_A + slot), instr->imm = (uint32_t)drawn(draws);
+      *(slot == 0 ? &instr->a : slot == 1 ? &instr->b : &instr->c) = REG_ZERO;
+    }
+    Instr decoded;
+    if (instr_decode(instr_encode(instr), &decoded) && memcmp(&decoded, instr, sizeof decoded) == 0) return true;
+  }
+  return false;
+}
+
+static void check_row(Pipe *pipe, Op op, uint64_t *draws) {
+  Instr instr;
+  assert_true(random_instr(op, draws, &instr));
+  pipe->program.code_count = 0;
+  uint32_t pc = pipe_put(pipe, &instr), warp = (uint32_t)random_below(drawn(draws), pipe->m.dims.warps);
+  uint32_t mask = drawn(draws) % 2 != 0 ? UINT32_MAX : (uint32_t)drawn(draws) | 1;
+  SimtWarp *at = simt_warp(&pipe->m, 0, warp);
+  Reference reference;
+  for (unsigned i = 0; i < PIPE_REGISTERS * WARP_LANES; i++) pipe_register(pipe, warp, 0)[i] = (uint32_t)drawn(draws);
+  for (unsigned i = 0; i < MAX_PREDICATES; i++) at->warp.predicates[i] = (uint32_t)drawn(draws);
+  memcpy(reference.registers, pipe_register(pipe, warp, 0), sizeof reference.registers);
+  memcpy(reference.predicates, at->warp.predicates, sizeof reference.predicates);
+  Slot slot = pipe_slot(pipe, pc, warp, mask);
+  reference_run(&reference, &instr, &slot);
+  pipe_take(pipe, &slot);
+  pipe_drain(pipe);
+  if (memcmp(reference.registers, pipe_register(pipe, warp, 0), sizeof reference.registers) != 0) fail_msg("%s", op_info[op].id);
+  if (memcmp(reference.predicates, at->warp.predicates, MAX_PREDICATES * 4) != 0) fail_msg("%s: predicates", op_info[op].id);
+  const Scoreboard free = {0};
+  assert_memory_equal(simt_scoreboard(&pipe->m, 0, warp), &free, sizeof free);
+}
+
+static void every_row_gives_what_its_function_does(void **state) {
+  (void)state;
+  Pipe pipe;
+  pipe_open(&pipe);
+  pipe_build(&pipe);
+  uint64_t draws = 0;
+  uint32_t rows = 0;
+  for (unsigned op = 0; op < OP_COUNT; op++) {
+    Instr instr = instr_rest((Op)op);
+    Port port = port_of(&instr);
+    if (port >= PORT_LDST || op_info[op].kind == KIND_SREG) continue;
+    for (unsigned i = 0; i < 6; i++) check_row(&pipe, (Op)op, &draws);
+    rows++;
+  }
+  assert_true(rows > 500);
+  // Nothing is left behind: collectors and latches are as they were at the start.
+  const Simt *m = &pipe.m;
+  for (size_t i = 0; i < m->dims.collectors * sizeof(Collector); i++) assert_int_equal(((uint8_t *)m->at.collectors)[i], 0);
+  for (size_t i = 0; i < SIMT_FLIGHTS * sizeof(Flight); i++) assert_int_equal(((uint8_t *)m->at.flights)[i], 0);
+  pipe_close(&pipe);
+}
+
+static void special_registers_are_those_of_the_warp(void **state) {
+  (void)state;
+  Pipe pipe;
+  pipe_open(&pipe);
+  pipe_build(&pipe);
+  Instr instr = instr_rest(OP_S2R);
+  instr.d[0] = 3, instr.imm = SREG_TID_X;
+  pipe_issue(&pipe, pipe_put(&pipe, &instr), 5, UINT32_MAX);
+  instr.imm = SREG_CLOCK;
+  pipe_issue(&pipe, pipe_put(&pipe, &instr), 6, 2);
+  pipe_drain(&pipe);
+  for (unsigned lane = 0; lane < WARP_LANES; lane++) assert_int_equal(pipe_register(&pipe, 5, 3)[lane], 5 * WARP_LANES + lane);
+  assert_int_equal(pipe_register(&pipe, 6, 3)[0], 0);
+  assert_int_equal(pipe_register(&pipe, 6, 3)[1], 1); // no operands to collect: the unit begins in the next cycle
+  pipe_close(&pipe);
+}
+
+// ---- Time --------------------------------------------------------------------------------------------
+
+typedef struct UnitCase {
+  Op op;
+  Unit unit;
+  StatId stat;
+  bool on_sp;
+} UnitCase;
+static const UnitCase unit_cases[] = {
+    {OP_ADD_B32, UNIT_ALU, STAT_UNIT_ALU, true},          {OP_ADD_RN_F32, UNIT_FP32, STAT_UNIT_FP32, true},
+    {OP_MUL_LO_B32, UNIT_IMUL, STAT_UNIT_ALU, true},      {OP_DIV_U32, UNIT_IDIV, STAT_UNIT_ALU, true},
+    {OP_RCP_APPROX_F32, UNIT_SFU, STAT_UNIT_SFU, false},  {OP_ADD_RN_F64, UNIT_FP64, STAT_UNIT_FP64, false},
+    {OP_MOVMATRIX, UNIT_TENSOR, STAT_UNIT_TENSOR, false},
+};
+
+// Issued in cycle 0, operands read in 1, begun in 2: the result is written in 2 + latency and not in the cycle before.
+static void a_unit_takes_its_latency(void **state) {
+  (void)state;
+  for (uint32_t i = 0; i < COUNT_OF(unit_cases); i++) {
+    for (uint32_t latency = 1; latency <= 40; latency += 13) {
+      Pipe pipe;
+      pipe_open(&pipe);
+      pipe_build(&pipe);
+      pipe.m.unit_latency[unit_cases[i].unit] = latency;
+      uint8_t b = op_info[unit_cases[i].op].b == TYPE_none ? REG_ZERO : 8;
+      uint32_t pc = pipe_put_dabc(&pipe, unit_cases[i].op, (const uint8_t[]){2, 4, b, REG_ZERO});
+      assert_int_equal(op_info[unit_cases[i].op].unit, unit_cases[i].unit);
+      pipe_issue(&pipe, pc, 0, UINT32_MAX);
+      for (uint32_t cycle = 1; cycle < 2 + latency; cycle++) pipe_step(&pipe);
+      assert_int_equal(pipe.m.at.sms[0].flight_count, 1);
+      assert_int_not_equal(simt_scoreboard(&pipe.m, 0, 0)->registers[0], 0);
+      pipe_step(&pipe);
+      assert_int_equal(pipe.m.at.sms[0].flight_count, 0);
+      assert_int_equal(simt_scoreboard(&pipe.m, 0, 0)->registers[0], 0);
+      assert_int_equal(pipe_stat(&pipe, unit_cases[i].stat), 1);
+      pipe_close(&pipe);
+    }
+  }
+}
+
+// Instructions of a unit that is there once begin `interval` cycles apart.
+static void a_unit_begins_one_per_interval(void **state) {
+  (void)state;
+  for (uint32_t i = 0; i < COUNT_OF(unit_cases); i++) {
+    for (uint32_t interval = 1; interval <= 5; interval += 2) {
+      Pipe pipe;
+      pipe_open(&pipe);
+      pipe.spec.sm_sps = 1;
+      pipe.spec.collector_banks = 64;
+      pipe_build(&pipe);
+      pipe.m.unit_latency[unit_cases[i].unit] = 100;
+      pipe.m.unit_interval[unit_cases[i].unit] = interval;
+      for (uint8_t n = 0; n < 3; n++) { // operands in different banks
+        uint8_t b = op_info[unit_cases[i].op].b == TYPE_none ? REG_ZERO : (uint8_t)(20 + 2 * n);
+        uint32_t pc = pipe_put_dabc(&pipe, unit_cases[i].op, (const uint8_t[]){2, (uint8_t)(4 + 2 * n), b, REG_ZERO});
+        pipe_issue(&pipe, pc, 0, UINT32_MAX);
+      }
+      for (uint32_t cycle = 1; cycle < 40; cycle++) pipe_step(&pipe);
+      assert_int_equal(pipe.m.at.sms[0].flight_count, 3);
+      for (uint32_t n = 0; n < 3; n++) {
+        assert_int_equal(flight_at(&pipe.m, 0, pipe.m.at.sms[0].flight_queue[n])->done_at, 100 + 2 + n * interval);
+      }
+      pipe_close(&pipe);
+    }
+  }
+}
+
+// With n SPs, n instructions begin in one cycle.
+static void each_sp_begins_one(void **state) {
+  (void)state;
+  for (uint32_t sps = 1; sps <= 4; sps++) {
+    Pipe pipe;
+    pipe_open(&pipe);
+    pipe.spec.sm_sps = sps;
+    pipe.spec.collector_banks = 64;
+    pipe_build(&pipe);
+    pipe.m.unit_latency[UNIT_ALU] = 50;
+    pipe.m.unit_interval[UNIT_ALU] = 20;
+    for (uint32_t i = 0; i < 6; i++) {
+      uint32_t pc = pipe_put_dabc(&pipe, OP_MOV_B32, (const uint8_t[]){20, (uint8_t)i, REG_ZERO, REG_ZERO});
+      pipe_issue(&pipe, pc, 0, UINT32_MAX);
+    }
+    pipe_step(&pipe);
+    pipe_step(&pipe);
+    assert_int_equal(pipe.m.at.sms[0].flight_count, sps);
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < sps; i++) used |= 1u << flight_at(&pipe.m, 0, i)->slot.sp;
+    assert_int_equal(used, (1u << sps) - 1);
+    assert_int_equal(pipe.m.at.sms[0].wake_at, 22); // nothing to do before an SP is free
+    for (uint32_t cycle = 3; cycle < 22; cycle++) pipe_step(&pipe);
+    assert_int_equal(pipe.m.at.sms[0].flight_count, sps);
+    pipe_step(&pipe);
+    assert_int_equal(pipe.m.at.sms[0].flight_count, min_u32(2 * sps, 6));
+    pipe_close(&pipe);
+  }
+}
+
+static void write_ports_limit_a_cycle(void **state) {
+  (void)state;
+  for (uint32_t ports = 1; ports <= 5; ports++) {
+    Pipe pipe;
+    pipe_open(&pipe);
+    pipe.spec.sm_sps = 8;
+    pipe.spec.collector_banks = 64;
+    pipe.spec.sm_writeback = ports;
+    pipe_build(&pipe);
+    for (uint32_t i = 0; i < 5; i++) {
+      uint32_t pc = pipe_put_dabc(&pipe, OP_MOV_B32, (const uint8_t[]){20, (uint8_t)i, REG_ZERO, REG_ZERO});
+      pipe_issue(&pipe, pc, 0, UINT32_MAX);
+    }
+    assert_int_equal(pipe_drain(&pipe), 2 + (5 + ports - 1) / ports);
+    pipe_close(&pipe);
+  }
+}
+
+// A result that is ready earlier is written earlier, whatever was begun first.
+static void results_are_written_as_they_are_done(void **state) {
+  (void)state;
+  Pipe pipe;
+  pipe_open(&pipe);
+  pipe.spec.sm_writeback = 1;
+  pipe_build(&pipe);
+  pipe.m.unit_latency[UNIT_SFU] = 10;
+  pipe.m.unit_latency[UNIT_ALU] = 3;
+  pipe_issue(&pipe, pipe_put_dabc(&pipe, OP_RCP_APPROX_F32, (const uint8_t[]){1, 2, REG_ZERO, REG_ZERO}), 0, UINT32_MAX);
+  pipe_issue(&pipe, pipe_put_dabc(&pipe, OP_MOV_B32, (const uint8_t[]){3, 4, REG_ZERO, REG_ZERO}), 0, UINT32_MAX);
+  for (uint32_t cycle = 1; cycle <= 5; cycle++) pipe_step(&pipe);
+  assert_int_equal(simt_scoreboard(&pipe.m, 0, 0)->registers[0], 1u << 1);
+  assert_true(pipe.m.at.sms[0].wake_at <= 12);
+  for (uint32_t cycle = 6; cycle <= 12; cycle++) pipe_step(&pipe);
+  assert_int_equal(simt_scoreboard(&pipe.m, 0, 0)->registers[0], 0);
+  pipe_close(&pipe);
+}
+
+// A young load whose address is there waits for an old one that still collects; other units do not.
+static void memory_instructions_leave_in_order(void **state) {
+  (void)state;
+  Pipe pipe;
+  pipe_open(&pipe);
+  pipe.spec.collector_banks = 1;
+  pipe_build(&pipe);
+  uint32_t load = pipe_put_dabc(&pipe, OP_LD_SHARED_B32, (const uint8_t[]){1, 2, REG_ZERO, REG_ZERO});
+  uint32_t zero = pipe_put_dabc(&pipe, OP_LD_SHARED_B32, (const uint8_t[]){3, REG_ZERO, REG_ZERO, REG_ZERO});
+  uint32_t move = pipe_put_dabc(&pipe, OP_MOV_B32, (const uint8_t[]){5, REG_ZERO, REG_ZERO, REG_ZERO});
+  pipe_issue(&pipe, load, 0, 0); // no lanes: only the way through the collectors is of interest
+  pipe_issue(&pipe, zero, 1, 0);
+  pipe_issue(&pipe, move, 2, UINT32_MAX);
+  execute_cycle(&pipe.m, 0);
+  assert_int_equal(pipe.m.at.sms[0].collect_count, 2);
+  assert_int_equal(collector_at(&pipe.m, 0, 0)->slot.pc, load);
+  assert_int_equal(collector_at(&pipe.m, 0, 1)->slot.pc, zero);
+  pipe_close(&pipe);
+}
+
+// ---- Lanes -------------------------------------------------------------------------------------------
+
+static void hardware_lanes_are_counted_through_the_map(void **state) {
+  (void)state;
+  Pipe pipe;
+  pipe_open(&pipe);
+  pipe_build(&pipe);
+  uint32_t pc = pipe_put_dabc(&pipe, OP_MOV_B32, (const uint8_t[]){1, 2, REG_ZERO, REG_ZERO});
+  Slot slot = pipe_slot(&pipe, pc, 0, 0x3);
+  for (unsigned lane = 0; lane < WARP_LANES; lane++) slot.lane_of[lane] = (uint8_t)(lane ^ 31);
+  pipe_take(&pipe, &slot);
+  pipe_drain(&pipe);
+  assert_int_not_equal(pipe.m.at.sms[0].sp_partial, 0);
+  slot.mask = UINT32_MAX;
+  pipe_take(&pipe, &slot);
+  pipe_drain(&pipe);
+  assert_int_equal(pipe.m.at.sms[0].sp_partial, 0);
+  for (unsigned lane = 0; lane < WARP_LANES; lane++) assert_int_equal(pipe_stat(&pipe, STAT_LANE_0 + lane), lane >= 30 ? 2 : 1);
+  pipe_close(&pipe);
+}
+
+// Threads of two warps in one instruction: each reads and writes registers of its own warp, and the scoreboards are
+// cleared when the last part of a warp is through.
+static void packed_threads_use_their_own_warps(void **state) {
+  (void)state;
+  Pipe pipe;
+  pipe_open(&pipe);
+  pipe.spec.sm_sps = 1;
+  pipe_build(&pipe);
+  uint32_t pc = pipe_put_dabc(&pipe, OP_ADD_B32, (const uint8_t[]){1, 2, 3, REG_ZERO});
+  for (uint32_t warp = 0; warp < 2; warp++) {
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+      pipe_register(&pipe, warp, 2)[lane] = 1000 * (warp + 1) + lane;
+      pipe_register(&pipe, warp, 3)[lane] = 7;
+    }
+  }
+  scoreboard_mark(&pipe.m, 0, 1, &pipe.decoded[pc]);
+  Slot first = pipe_slot(&pipe, pc, 0, 0x0000FFFF), second = pipe_slot(&pipe, pc, 0, 0x0000000F);
+  first.packed = second.packed = 1;
+  for (unsigned lane = 8; lane < WARP_LANES; lane++) first.warp_of[lane] = 1;
+  for (unsigned lane = 0; lane < WARP_LANES; lane++) second.warp_of[lane] = 1;
+  pipe_take(&pipe, &first);
+  pipe_take(&pipe, &second);
+  while (simt_scoreboard(&pipe.m, 0, 0)->registers[0] != 0) pipe_step(&pipe);
+  assert_int_equal(simt_scoreboard(&pipe.m, 0, 1)->registers[0], 2); // the second part is under way
+  pipe_drain(&pipe);
+  assert_int_equal(simt_scoreboard(&pipe.m, 0, 1)->registers[0], 0);
+  for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+    assert_int_equal(pipe_register(&pipe, 0, 1)[lane], lane < 8 ? 1007 + lane : 0);
+    assert_int_equal(pipe_register(&pipe, 1, 1)[lane], lane < 4 || (lane >= 8 && lane < 16) ? 2007 + lane : 0);
+  }
+  assert_int_equal(pipe_stat(&pipe, STAT_REGISTER_READS), 6); // two rows of two warps, then of one
+  pipe_close(&pipe);
+}
+
+// ---- Hooks -------------------------------------------------------------------------------------------
+
+typedef struct Judge {
+  Verdict verdicts[8];
+  uint32_t asked;
+  uint32_t damage; // flipped in lane 0 of the first result
+  ResultEvent last;
+} Judge;
+static Verdict judge_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
+  (void)machine;
+  Judge *judge = hook->own;
+  judge->last = *event;
+  if (judge->asked == 0) event->rows[0] ^= judge->damage;
+  return judge->verdicts[judge->asked++ % COUNT_OF(judge->verdicts)];
+}
+
+static void hooks_damage_hold_and_repeat(void **state) {
+  (void)state;
+  Pipe pipe;
+  Judge judge = {.verdicts = {VERDICT_REPLAY, VERDICT_PASS}, .damage = 1};
+  Hook hook = {.name = "judge", .kind = HOOK_PROTECTION, .own = &judge, .result = judge_result};
+  pipe_open(&pipe);
+  pipe_build(&pipe);
+  pipe_hook(&pipe, &hook);
+  uint32_t pc = pipe_put_dabc(&pipe, OP_MOV_B32, (const uint8_t[]){1, 2, REG_ZERO, REG_ZERO});
+  pipe_register(&pipe, 0, 2)[0] = 42;
+  pipe_issue(&pipe, pc, 0, UINT32_MAX);
+  pipe_step(&pipe);
+  pipe_step(&pipe);
+  pipe_register(&pipe, 0, 2)[0] = 99; // a younger instruction has written the source by the time of the second run
+  pipe_step(&pipe);
+  assert_int_equal(judge.asked, 1);
+  assert_int_equal(pipe_register(&pipe, 0, 1)[0], 0);
+  assert_int_equal(simt_scoreboard(&pipe.m, 0, 0)->registers[0], 2);
+  pipe_drain(&pipe);
+  assert_int_equal(judge.asked, 2);
+  assert_int_equal(judge.last.copy, 1);
+  assert_int_equal(judge.last.copies, 2);
+  assert_int_equal(pipe_register(&pipe, 0, 1)[0], 42);
+  assert_int_equal(simt_scoreboard(&pipe.m, 0, 0)->registers[0], 0);
+  assert_int_equal(pipe_stat(&pipe, STAT_COPIES), 1);
+  // Held: nothing is written, the destination stays marked.
+  judge.asked = 0, judge.damage = 0, judge.verdicts[0] = VERDICT_HOLD;
+  pipe_issue(&pipe, pc, 1, UINT32_MAX);
+  pipe_drain(&pipe);
+  assert_int_equal(simt_scoreboard(&pipe.m, 0, 1)->registers[0], 2);
+  // Damage that nobody objects to is written.
+  judge.asked = 0, judge.damage = 0x80, judge.verdicts[0] = VERDICT_PASS;
+  pipe_issue(&pipe, pc, 0, UINT32_MAX);
+  pipe_drain(&pipe);
+  assert_int_equal(pipe_register(&pipe, 0, 1)[0], 99 ^ 0x80);
+  // Detected and not to be repaired.
+  judge.asked = 0, judge.verdicts[0] = VERDICT_HALT;
+  pipe_issue(&pipe, pc, 2, UINT32_MAX);
+  pipe_drain(&pipe);
+  assert_int_equal(pipe.m.at.core->trapped, TRAP_DETECTED);
+  assert_int_equal(pipe_stat(&pipe, STAT_REGISTER_WRITES), 2);
+  pipe_close(&pipe);
+}
+
+// With copies, the destination is free after the last.
+static void copies_share_a_destination(void **state) {
+  (void)state;
+  Pipe pipe;
+  pipe_open(&pipe);
+  pipe.spec.sm_sps = 1;
+  pipe_build(&pipe);
+  uint32_t pc = pipe_put_dabc(&pipe, OP_MOV_B32, (const uint8_t[]){1, 2, REG_ZERO, REG_ZERO});
+  Slot slot = pipe_slot(&pipe, pc, 0, UINT32_MAX);
+  slot.copies = 2;
+  pipe_take(&pipe, &slot);
+  slot.copy = 1;
+  pipe_take(&pipe, &slot);
+  while (pipe_stat(&pipe, STAT_REGISTER_WRITES) == 0) pipe_step(&pipe);
+  assert_int_equal(simt_scoreboard(&pipe.m, 0, 0)->registers[0], 2);
+  pipe_drain(&pipe);
+  assert_int_equal(pipe_stat(&pipe, STAT_REGISTER_WRITES), 2);
+  assert_int_equal(simt_scoreboard(&pipe.m, 0, 0)->registers[0], 0);
+  pipe_close(&pipe);
+}
+
+// ---- Faults ------------------------------------------------------------------------------------------
+
+static void flip(Pipe *pipe, SimtRegion region, uint64_t draw) {
+  const Region *at = &pipe->regions[region];
+  Site site = region_site(&pipe->m.regions, (uint16_t)region, random_below(draw, region_bits(at)));
+  pipe->m.block[site_byte(at, &site)] ^= site_mask(&site);
+}
+
+// Instructions that a flip has made a memory access are done for once they have left.
+static void forget_memory(Pipe *pipe) {
+  Simt *m = &pipe->m;
+  SmState *sm = &m->at.sms[0];
+  memset(m->at.memops, 0, m->dims.memops * sizeof *m->at.memops);
+  memset(m->at.gathers, 0, m->dims.gathers * sizeof *m->at.gathers);
+  memset(sm->memory_used, 0, sizeof sm->memory_used);
+  sm->memory_count = 0;
+  m->at.core->trapped = TRAP_NONE;
+}
+
+// Any flip leaves a state that goes on: whatever happens to the instruction, the collectors and latches become free.
+static void flips_are_survived(void **state) {
+  (void)state;
+  const SimtRegion regions[] = {REGION_COLLECTOR,  REGION_COLLECTOR_WORD, REGION_COLLECTOR_MASK, REGION_LATCH, REGION_LATCH_WORD,
+                                REGION_LATCH_MASK, REGION_LATCH_PRED,     REGION_WARP_BASE,      REGION_RF,    REGION_PREDICATES};
+  uint64_t draws = 0;
+  Pipe pipe;
+  pipe_open(&pipe);
+  pipe_build(&pipe);
+  pipe.m.unit_latency[UNIT_ALU] = 4;
+  uint32_t pcs[4] = {pipe_put_dabc(&pipe, OP_ADD_B32, (const uint8_t[]){1, 2, 3, REG_ZERO}),
+                     pipe_put_dabc(&pipe, OP_FMA_RN_F64, (const uint8_t[]){2, 4, 6, 8}),
+                     pipe_put_dabc(&pipe, OP_MMA_8888, (const uint8_t[]){0, 8, 16, 24}),
+                     pipe_put_dabc(&pipe, OP_SETP_EQ_B32, (const uint8_t[]){REG_ZERO, 1, 2, REG_ZERO})};
+  for (uint32_t run = 0; run < 3000; run++) {
+    pipe_drain(&pipe);
+    for (uint32_t i = 0; i < 4; i++) pipe_issue(&pipe, pcs[drawn(&draws) % 4], (uint32_t)(drawn(&draws) % 8), (uint32_t)drawn(&draws));
+    for (uint32_t i = 0; i < 6; i++) {
+      for (uint32_t k = 0; k < 4; k++) flip(&pipe, regions[random_below(drawn(&draws), COUNT_OF(regions))], drawn(&draws));
+      // Where only instructions in flight are struck, most words become another or none.
+      Collector *collector = collector_at(&pipe.m, 0, 0);
+      if (collector->slot.valid != 0) collector->slot.word.low ^= UINT64_C(1) << drawn(&draws) % 64;
+      Flight *flight = flight_at(&pipe.m, 0, 0);
+      if (flight->slot.valid != 0) flight->slot.word.high ^= UINT64_C(1) << drawn(&draws) % 64;
+      pipe_step(&pipe);
+      forget_memory(&pipe);
+    }
+  }
+  pipe_close(&pipe);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_row_gives_what_its_function_does),
+      cmocka_unit_test(special_registers_are_those_of_the_warp),
+      cmocka_unit_test(a_unit_takes_its_latency),
+      cmocka_unit_test(a_unit_begins_one_per_interval),
+      cmocka_unit_test(each_sp_begins_one),
+      cmocka_unit_test(write_ports_limit_a_cycle),
+      cmocka_unit_test(results_are_written_as_they_are_done),
+      cmocka_unit_test(memory_instructions_leave_in_order),
+      cmocka_unit_test(hardware_lanes_are_counted_through_the_map),
+      cmocka_unit_test(packed_threads_use_their_own_warps),
+      cmocka_unit_test(hooks_damage_hold_and_repeat),
+      cmocka_unit_test(copies_share_a_destination),
+      cmocka_unit_test(flips_are_survived),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
