@@ -2,7 +2,8 @@
 // A in READ and port B in WRITE, constants, the program in FETCH. A request is made per thread, as the byte-wide memories
 // serve one thread at a time; the multiplexer lets the granted SM through.
 //
-// Cycles of an access that has been granted: one per byte and two more; the acknowledge comes one before its end.
+// Cycles of an access that has been granted: one per byte and two more. READ, whose state machines the thesis left as they
+// were, acknowledges a cycle before the end; WRITE, which was given states for it, at the end.
 #include "machine/g80/g80_internal.h"
 
 enum { ADDRESS_CYCLES = 13, LOAD_END = 8, STORE_BEGIN = 5, STORE_END = 8 };
@@ -101,7 +102,7 @@ static uint64_t granted_store(G80Machine *m, uint32_t sm, uint64_t cycle) {
   if (instr->write == SASS_WRITE_GLOBAL) store_global(m, instr, s->write_address[lane], s->write.c[lane]);
   write->lane++;
   s->write_at = cycle + 2 + instr->access_bytes;
-  return cycle + 1 + instr->access_bytes;
+  return s->write_at;
 }
 
 static uint64_t granted(G80Machine *m, PortId port, uint32_t sm, uint64_t cycle) {

@@ -7,23 +7,28 @@
 static uint32_t sm_bit(uint32_t sm) { return 1u << (sm & 31); }
 static uint32_t all_sms(const G80Machine *m) { return m->sms == 32 ? UINT32_MAX : (1u << m->sms) - 1; }
 
+// Requests that come while others are being served wait for the next round.
 void arbiter_request(G80Machine *m, PortId id, uint32_t sm, uint64_t cycle) {
   G80Port *port = &m->shared->ports[id];
   port->request |= sm_bit(sm);
-  if ((port->state & 3) == ARBITER_IDLE) {
-    port->state = ARBITER_REQUESTED;
-    port->next = cycle + m->arbiter.grant;
-  } else {
-    port->stall |= sm_bit(sm);
-  }
+  if ((port->state & 3) == ARBITER_IDLE && port->next == G80_NEVER) port->next = cycle + m->arbiter.grant - 1;
 }
 
-// From the pointer on, the first SM that wants the port; m->sms: none.
+// A round begins: those that want the port now are served before anybody else.
+static void begin_round(G80Machine *m, PortId id, uint64_t cycle) {
+  G80Port *port = &m->shared->ports[id];
+  port->stall = port->request & all_sms(m);
+  if (port->stall == 0) return;
+  port->state = ARBITER_REQUESTED;
+  port->next = cycle + 1;
+}
+
+// From the pointer on, the first SM of the round; m->sms: none is left.
 static uint32_t choose(const G80Machine *m, const G80Port *port, uint32_t *passed) {
   for (uint32_t i = 0; i < m->sms; i++) {
     uint32_t sm = ((port->pointer & 31) + i) % m->sms;
     *passed = i;
-    if ((port->request & sm_bit(sm)) != 0) return sm;
+    if ((port->stall & sm_bit(sm)) != 0) return sm;
   }
   return m->sms;
 }
@@ -34,21 +39,20 @@ static void grant(G80Machine *m, PortId id, uint64_t cycle) {
   uint32_t sm = choose(m, port, &passed);
   if (sm == m->sms) {
     port->state = ARBITER_IDLE;
-    port->next = G80_NEVER;
+    port->next = cycle + 1;
     return;
   }
-  uint64_t at = cycle + (uint64_t)passed * m->arbiter.walk;
-  if (at > cycle) { // the pointer walks first; the SMs passed over may still ask, for the next round
-    port->pointer = sm;
-    port->next = at;
+  port->pointer = sm;
+  if (passed != 0 && m->arbiter.walk != 0) { // the pointer walks over the SMs that are not in the round
+    port->next = cycle + (uint64_t)passed * m->arbiter.walk;
     return;
   }
   port->grant = sm_bit(sm);
-  port->stall = port->request & ~port->grant & all_sms(m);
+  port->ack = 0;
+  port->stall &= ~port->grant;
   port->pointer = (sm + 1) % m->sms;
   port->state = ARBITER_WAITING_ACK;
   port->next = access_granted(m, id, sm, cycle);
-  port->ack = 0;
 }
 
 static void acknowledge(G80Machine *m, PortId id, uint64_t cycle) {
@@ -56,16 +60,16 @@ static void acknowledge(G80Machine *m, PortId id, uint64_t cycle) {
   port->ack = port->grant;
   port->request &= ~port->grant;
   port->grant = 0;
-  bool more = (port->request & all_sms(m)) != 0;
+  bool more = (port->stall & all_sms(m)) != 0;
   port->state = more ? ARBITER_REQUESTED : ARBITER_IDLE;
-  port->next = more ? cycle + m->arbiter.turn : G80_NEVER;
+  port->next = cycle + (more ? m->arbiter.turn : m->arbiter.rest);
 }
 
 void arbiter_step(G80Machine *m, PortId id, uint64_t cycle) {
   G80Port *port = &m->shared->ports[id];
   port->next = G80_NEVER;
   switch (port->state & 3) {
-  case ARBITER_IDLE:
+  case ARBITER_IDLE: begin_round(m, id, cycle); break;
   case ARBITER_REQUESTED: grant(m, id, cycle); break;
   case ARBITER_WAITING_ACK: acknowledge(m, id, cycle); break;
   default: break; // illegal: stays

@@ -57,7 +57,8 @@ static void take_spec(G80Machine *m, const Spec *spec) {
   m->outside = spec->g80_arbiters != 0 || m->sms > 1;
   m->thesis_registers = spec->g80_thesis_register_addressing != 0;
   m->block_cycles = (uint32_t)spec->g80_calibration_block;
-  m->arbiter = (ArbiterTiming){(uint32_t)spec->g80_arbiter_grant, (uint32_t)spec->g80_arbiter_turn, (uint32_t)spec->g80_arbiter_walk};
+  m->arbiter = (ArbiterTiming){(uint32_t)spec->g80_arbiter_grant, (uint32_t)spec->g80_arbiter_turn, (uint32_t)spec->g80_arbiter_rest,
+                               (uint32_t)spec->g80_arbiter_walk};
 }
 
 // Start of SMP_Processing: the test bench has loaded program, parameters and constants by then.

@@ -31,6 +31,7 @@ typedef enum RegionId {
 typedef struct ArbiterTiming {
   uint32_t grant; // from a request to the grant when nobody else wants the port
   uint32_t turn;  // from the acknowledge to the next grant
+  uint32_t rest;  // from the last acknowledge of a round to IDLE
   uint32_t walk;  // for each SM that does not want the port and is passed over
 } ArbiterTiming;
 
