@@ -229,6 +229,17 @@ static bool dispatch(Simt *m, uint32_t sm, uint32_t index) {
   return true;
 }
 
+// Copies of an instruction that hooks have asked for leave in their order, whatever bank conflicts did to the first.
+static bool waits_for_copy(const Simt *m, uint32_t sm, uint32_t place) {
+  const SmState *state = &m->at.sms[sm];
+  const Slot *slot = &collector_at(m, sm, state->collect_order[place])->slot;
+  for (uint32_t i = 0; slot->copy > 0 && i < place; i++) {
+    const Slot *other = &collector_at(m, sm, state->collect_order[i])->slot;
+    if (other->warp == slot->warp && other->issue == slot->issue) return true;
+  }
+  return false;
+}
+
 void execute_cycle(Simt *m, uint32_t sm) {
   SmState *state = &m->at.sms[sm];
   uint32_t blocked = 0; // bit: port
@@ -236,7 +247,7 @@ void execute_cycle(Simt *m, uint32_t sm) {
     uint32_t index = state->collect_order[place], port = state->collect_port[index];
     uint32_t bit = is_memory((Port)port) ? 1u << PORT_LDST | 1u << PORT_GATHER : 1u << port;
     bool pending = (state->collect_pending >> index & 1) != 0;
-    if (!pending && (blocked & bit) == 0 && dispatch(m, sm, index)) {
+    if (!pending && (blocked & bit) == 0 && !waits_for_copy(m, sm, place) && dispatch(m, sm, index)) {
       collect_release(m, sm, place);
       continue;
     }
