@@ -54,8 +54,6 @@ void scoreboard_clear(Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
   sm_wake(m, sm, simt_now(m) + 1);
 }
 
-// ---- What is under way -----------------------------------------------------------------------------
-
 static bool slot_has_warp(const Slot *slot, uint32_t warp) {
   if (slot->warp == warp) return true;
   for (uint32_t i = 0; i < WARP_LANES && slot->packed != 0; i++) {
@@ -63,6 +61,24 @@ static bool slot_has_warp(const Slot *slot, uint32_t warp) {
   }
   return false;
 }
+
+// An older instruction of the warp still has to read, in its collector, a register that this one writes.
+static bool overtakes_reader(const Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
+  for (uint64_t left = m->at.sms[sm].collect_pending; left != 0; left &= left - 1) {
+    const Collector *collector = collector_at(m, sm, (uint32_t)__builtin_ctzll(left));
+    if (!slot_has_warp(&collector->slot, warp)) continue;
+    Scoreboard marks;
+    marks_of(instr, true, &marks);
+    for (uint32_t rows = collector->pending; rows != 0; rows &= rows - 1) {
+      uint32_t source = collector->source[__builtin_ctz(rows) % SIMT_SOURCE_ROWS];
+      uint32_t number = collector->slot.packed != 0 ? source : source - register_row(m, sm, warp, 0);
+      if (number < MAX_REGISTERS && (marks.registers[number / 64] >> number % 64 & 1) != 0) return true;
+    }
+  }
+  return false;
+}
+
+// ---- What is under way -----------------------------------------------------------------------------
 
 // Nothing of the warp waits in a collector or for memory.
 static bool has_drained(const Simt *m, uint32_t sm, uint32_t warp) {
@@ -171,6 +187,7 @@ static IdleReason look(Simt *m, Next *n) {
   if (reason != IDLE_NONE || n->instr == NULL) return reason;
   bool is_begun = at->pending_lanes != 0; // large-warp mode: it has marked its destinations itself
   if (!is_begun && !scoreboard_is_free(m, n->sm, n->warp, n->instr)) return sleep(m, n, at->loads > 0 ? IDLE_MEMORY : IDLE_PIPELINE);
+  if (!is_begun && overtakes_reader(m, n->sm, n->warp, n->instr)) return IDLE_PIPELINE; // collecting wakes the SM
   return look_at_units(m, n);
 }
 
