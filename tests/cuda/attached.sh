@@ -1,0 +1,36 @@
+#!/bin/sh
+# Options for machines with time reach a CUDA program: attached.sh REDOUBT SOURCE.cu
+set -eu
+redoubt=$(realpath "$1")
+command -v nvcc >/dev/null 2>&1 || exit 77
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+nvcc -std=c++17 -arch=sm_75 -cudart shared -o "$folder/app" "$2"
+# A library built with the address sanitizer needs its runtime in the program from the start.
+asan=$(ldd "$(dirname "$redoubt")/cudart/libcudart.so.13" | sed -n 's|.*=> \(.*libasan[^ ]*\) .*|\1|p')
+if [ -n "$asan" ]; then
+  export LD_PRELOAD="$asan" ASAN_OPTIONS="detect_leaks=0"
+fi
+cd "$folder"
+
+expect() { # PATTERN
+  grep -q "$1" out || { echo "no line: $1"; cat out; exit 1; }
+}
+
+"$redoubt" run --machine fermi-gtx480 --set sm.count=2 --set scheduler.policy=gto --protect dmr --trace trace.json -- ./app >out
+expect '^PASS$'
+expect ' on fermi-gtx480$'
+expect '^  protection .* copies issued'
+# The time line is a whole file.
+case $(tail -c 8 trace.json | tr -d ' \n') in *']' | *'}') ;; *) echo "trace.json is cut off"; exit 1 ;; esac
+# A choice among words arrives too: another scheduler, another time.
+cycles() { "$redoubt" run --machine fermi-gtx480 --set sm.count=1 --csv --set scheduler.policy="$1" -- ./app | sed -n 's/^"total",\([^,]*,\)\{6\}\([0-9]*\),.*/\2/p'; }
+[ "$(cycles gto)" != "$(cycles lrr)" ] || { echo "scheduler.policy made no difference: $(cycles gto) cycles"; exit 1; }
+# What cannot be attached is told before the program starts.
+code=0
+"$redoubt" run --machine fermi-gtx480 --protect dmrr -- ./app >out 2>&1 || code=$?
+[ "$code" = 2 ] || { echo "exit code $code, expected 2"; cat out; exit 1; }
+if grep -q PASS out; then
+  echo "the program ran"
+  exit 1
+fi
