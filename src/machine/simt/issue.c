@@ -78,6 +78,10 @@ static bool overtakes_reader(const Simt *m, uint32_t sm, uint32_t warp, const In
   return false;
 }
 
+bool next_is_free(const Simt *m, const Next *n) {
+  return scoreboard_is_free(m, n->sm, n->warp, n->instr) && !overtakes_reader(m, n->sm, n->warp, n->instr);
+}
+
 // ---- What is under way -----------------------------------------------------------------------------
 
 // Nothing of the warp waits in a collector or for memory.
@@ -358,8 +362,7 @@ static bool skip(Simt *m, const Next *n) {
 // Large-warp mode: the instruction goes together with the same one of other warps.
 static bool issue_packed(Simt *m, const Next *n) {
   Pack pack;
-  pack_gather(m, n, &pack);
-  if (!ask_hooks(m, n, &pack.slot)) return false;
+  if (!pack_gather(m, n, &pack) || !ask_hooks(m, n, &pack.slot)) return false;
   count_issue(m, count_lanes(pack.slot.mask));
   note_polls(&n->at->warp, n->instr, n->info);
   collect_take(m, n->sm, &pack.slot, n->instr);

@@ -24,7 +24,8 @@ static inline uint32_t next_guard(const Next *n) {
 
 // The instruction at the top's pc, if the buffer has it (IDLE_NONE); `sm` and `warp` and `at` are given, the top is ready.
 IdleReason next_find(Simt *m, Next *n);
-void next_predicates(Simt *m, const Next *n); // tells the hooks which predicates it reads
+bool next_is_free(const Simt *m, const Next *n); // no hazard with older instructions of the warp
+void next_predicates(Simt *m, const Next *n);    // tells the hooks which predicates it reads
 Slot next_slot(const Simt *m, const Next *n, uint32_t mask);
 void next_begins(Simt *m, const Next *n, uint32_t threads); // counts it
 void next_passes(Simt *m, const Next *n);                   // leaves the buffer; the warp goes on after it
@@ -38,8 +39,9 @@ typedef struct Pack {
   uint32_t active[PACK_MOST_WARPS]; // lanes of each that execute the instruction, in this part or another
   uint32_t taken[PACK_MOST_WARPS];  // those in this part
 } Pack;
-// Puts the same instruction of the warps of one large warp together. Changes nothing but what looking changes.
-void pack_gather(Simt *m, const Next *n, Pack *pack);
+// Puts the same instruction of the warps of one large warp together. False: some of them cannot issue it yet.
+// Changes nothing but what looking changes.
+bool pack_gather(Simt *m, const Next *n, Pack *pack);
 void pack_begin(Simt *m, const Pack *pack); // it has issued: scoreboards, and the warps that are through go on
 
 #endif

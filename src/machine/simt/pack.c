@@ -1,22 +1,31 @@
 // Large-warp mode: threads of several warps that are at the same instruction issue as one.
 //
 // So many consecutive warps of a block form a large warp, one of its rows each. A part of an instruction takes, in every hardware
-// lane, the first row with a thread there that has not executed it yet; threads never change lanes. A warp goes on when all its
-// threads have issued. Only instructions that work lane by lane are packed: no control flow, nothing warp-wide.
+// lane, the first row with a thread there that has not executed it yet; threads never change lanes. Rows that have come to
+// an instruction wait until all that are there can issue it, and a warp goes on when all its threads have. Only instructions
+// that work lane by lane are packed: no control flow, nothing warp-wide.
 // Narasiman et al., Improving GPU Performance via Large Warps and Two-Level Warp Scheduling, MICRO 2011, section 3.
 #include "machine/simt/issue.h"
 
-// True: the warp is at the same instruction and could issue it.
-static bool joins(Simt *m, const Next *n, Next *row) {
+typedef enum Join { JOIN_ELSEWHERE, JOIN_WAITS, JOIN_READY } Join;
+
+// Is the warp at the same instruction, and could it issue it?
+static Join join_of(Simt *m, const Next *n, Next *row) {
   SimtWarp *at = row->at = simt_warp(m, row->sm, row->warp);
-  bool may_go = (m->at.sms[n->sm].present >> row->warp & 1) != 0 && (at->valid & 1) != 0 && at->replay == 0;
-  if (!may_go || at->block_slot != n->at->block_slot || at->next_issue_at > simt_now(m)) return false;
-  if (!control_front(m, row->sm, row->warp) || next_find(m, row) != IDLE_NONE || row->pc != n->pc) return false;
+  bool is_there = (m->at.sms[n->sm].present >> row->warp & 1) != 0 && (at->valid & 1) != 0 && at->replay == 0;
+  if (!is_there || at->block_slot != n->at->block_slot || !control_front(m, row->sm, row->warp)) return JOIN_ELSEWHERE;
+  if (simt_entries(m, row->sm, row->warp)[at->warp.stack.depth - 1].pc != n->pc) return JOIN_ELSEWHERE;
+  if (at->next_issue_at > simt_now(m)) {
+    sm_wake(m, row->sm, at->next_issue_at);
+    return JOIN_WAITS;
+  }
+  if (next_find(m, row) != IDLE_NONE) return JOIN_WAITS;
   if (row->warp != n->warp) cells_read(m, REGION_BUFFER, (uint64_t)(row->entry - m->at.buffers), 0xF, &row->entry->word);
-  if (row->entry->word.low != n->entry->word.low || row->entry->word.high != n->entry->word.high) return false;
+  bool is_same = row->entry->word.low == n->entry->word.low && row->entry->word.high == n->entry->word.high;
+  if (!is_same) return JOIN_ELSEWHERE; // a damaged word
   row->instr = n->instr;
   row->info = n->info;
-  return at->pending_lanes != 0 || scoreboard_is_free(m, row->sm, row->warp, n->instr);
+  return at->pending_lanes != 0 || next_is_free(m, row) ? JOIN_READY : JOIN_WAITS;
 }
 
 static void add_row(Simt *m, Pack *pack, const Next *row) {
@@ -36,16 +45,19 @@ static void add_row(Simt *m, Pack *pack, const Next *row) {
   pack->taken[pack->count++] = taken;
 }
 
-void pack_gather(Simt *m, const Next *n, Pack *pack) {
+bool pack_gather(Simt *m, const Next *n, Pack *pack) {
   uint32_t rows = min_u32((uint32_t)m->spec->scheduler_large_warp, PACK_MOST_WARPS), first = n->warp - n->warp % rows;
   pack->count = 0;
   pack->slot = (Slot){.mask = 0};
   for (uint32_t i = 0; i < rows && first + i < m->dims.warps; i++) {
     Next row = {.sm = n->sm, .scheduler = n->scheduler, .warp = first + i};
-    if (!joins(m, n, &row)) continue;
+    Join join = join_of(m, n, &row);
+    if (join == JOIN_WAITS) return false;
+    if (join == JOIN_ELSEWHERE) continue;
     if (row.warp != n->warp) next_predicates(m, &row);
     add_row(m, pack, &row);
   }
+  return pack->count > 0;
 }
 
 void pack_begin(Simt *m, const Pack *pack) {
