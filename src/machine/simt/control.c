@@ -372,6 +372,13 @@ static ControlResult call_out(const Control *c) {
 
 // ---- For the issue stage ---------------------------------------------------------------------------
 
+// The warp has drained. What other SMs have written before must be seen after it, so global lines of the L1 go; within a block
+// the SM's own cache is coherent.
+static ControlResult fence(Control *c) {
+  if (c->instr->op != OP_MEMBAR_CTA) l1d_invalidate(c->m, c->sm);
+  return go_on(c);
+}
+
 ControlResult control_issue(Simt *m, uint32_t sm, uint32_t warp, const Instr *instr, uint32_t pc, uint32_t *mask) {
   SimtWarp *at = simt_warp(m, sm, warp);
   Control c = {.m = m,
@@ -391,7 +398,7 @@ ControlResult control_issue(Simt *m, uint32_t sm, uint32_t warp, const Instr *in
   case KIND_CONTROL: result = flow(&c); break;
   case KIND_BARRIER: result = (c.info->flags & OP_MEMBER_MASK) != 0 ? warp_wide(&c) : block_barrier(&c); break;
   case KIND_SYSTEM: result = call_out(&c); break;
-  case KIND_FENCE: result = go_on(&c); break;
+  case KIND_FENCE: result = fence(&c); break;
   default: result = warp_wide(&c); break;
   }
   *mask = c.active;

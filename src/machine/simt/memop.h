@@ -100,7 +100,6 @@ MemStep l1d_load(Simt *m, uint32_t sm, uint32_t index, const Transaction *transa
 MemStep l1d_store_local(Simt *m, uint32_t sm, MemOp *op, const Transaction *transaction);
 void l1d_written(Simt *m, uint32_t sm, uint64_t line); // a store or atomic goes past the cache
 void l1d_reply(Simt *m, uint32_t sm, const Packet *packet);
-void l1d_invalidate(Simt *m, uint32_t sm); // nothing global that was read before may be read again: fences
 
 // Carries the lanes in shared memory out. Returns how many cycles that keeps the unit busy.
 uint32_t shared_access(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes);

@@ -148,6 +148,7 @@ bool ldst_has_room(const Simt *m, uint32_t sm, const Instr *instr); // ldst.c
 void ldst_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr);
 void ldst_cycle(Simt *m, uint32_t sm);
 bool ldst_reply(Simt *m, uint32_t sm, const Packet *packet);
+void l1d_invalidate(Simt *m, uint32_t sm); // l1d.c: nothing global that was read before is read from it again (fences)
 // What one request serves, by architecture (coalesce.c).
 typedef struct Transaction {
   uint64_t line;  // physical, 128-byte aligned
