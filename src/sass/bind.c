@@ -95,7 +95,6 @@ static bool bind_modifiers(Binding *binding, const Written *written, Field negat
   const SassInstr *instr = &binding->instr;
   bool is_a = operand == &instr->a;
   bool subtracts = instr->action == SASS_DO_SUBTRACT && is_a;
-  if (subtracts && !written->negate) return fail(binding, written->column, "expected a negated operand");
   operand->negate = written->negate && !subtracts;
   operand->absolute = written->absolute;
   operand->invert = written->invert;
@@ -430,6 +429,13 @@ static bool report_best(const Diags *tries, const Statement *statement, Diags *d
   return diags_add(diags, best->file, best->line, best->column, "%s", best->text);
 }
 
+// Subtraction is spelled as an addition whose first source is negated.
+static bool spelled_so(const Statement *statement, unsigned row) {
+  bool negated = statement->count > 1 && statement->operands[1].negate;
+  if (sass_rows[row].action == SASS_DO_SUBTRACT) return negated;
+  return sass_rows[row].action != SASS_DO_ADD || !negated;
+}
+
 bool statement_bind(const Statement *statement, SassInstr *instr, Slice *label, Diags *diags) {
   const char *dot = memchr(statement->mnemonic.at, '.', statement->mnemonic.length);
   Slice base = statement->mnemonic;
@@ -440,6 +446,7 @@ bool statement_bind(const Statement *statement, SassInstr *instr, Slice *label, 
   for (unsigned row = 0; row < SASS_ROW_COUNT && !done; row++) {
     if (sass_rows[row].mnemonic[0] == '\0' || !slice_is(base, sass_rows[row].mnemonic)) continue;
     known = true;
+    if (!spelled_so(statement, row)) continue;
     Binding binding = {.statement = statement, .diags = &tries};
     start_row(&binding, row);
     done = bind_suffixes(&binding, suffixes) && bind_operands(&binding) && settle(&binding);

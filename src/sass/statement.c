@@ -261,7 +261,10 @@ bool statement_parse(const char *at, const char *end, const char *line_start, St
       return false;
     }
     skip_space(&cursor);
-    if (cursor.at < cursor.end && !expect(&cursor, ',')) return false;
+    if (cursor.at == cursor.end) break;
+    if (!expect(&cursor, ',')) return false;
+    skip_space(&cursor);
+    if (cursor.at == cursor.end) return fail(&cursor, cursor.at, "expected an operand");
   }
   return true;
 }
