@@ -225,6 +225,16 @@ static void look_again(G80Machine *m) {
   }
 }
 
+// An SM that is alone meets nobody but the scheduler.
+static void run_alone(G80Machine *m, uint64_t until) {
+  G80Shared *shared = m->shared;
+  G80Sm *s = &m->sm[0];
+  while (s->next < until && s->next < shared->scheduler_next) {
+    shared->cycle = s->next;
+    sm_step(m, 0, s->next);
+  }
+}
+
 static bool touches_scheduler(const G80Machine *m, uint64_t cycle) {
   bool touches = m->shared->scheduler_next <= cycle || m->shared->host_at <= cycle;
   for (uint32_t i = 0; i < m->sms; i++) touches = touches || m->sm[i].controller_at <= cycle || m->sm[i].done_at <= cycle;
@@ -234,6 +244,7 @@ static bool touches_scheduler(const G80Machine *m, uint64_t cycle) {
 static bool run(G80Machine *m, uint64_t until, bool to_scheduler) {
   G80Shared *shared = m->shared;
   if (shared->outcome != G80_RUNNING) return true;
+  uint64_t limit = m->cycle_limit == 0 ? G80_NEVER : m->cycle_limit;
   if (!to_scheduler) look_again(m);
   for (;;) {
     uint64_t cycle = next_event(m);
@@ -242,8 +253,8 @@ static bool run(G80Machine *m, uint64_t until, bool to_scheduler) {
       finish(m, G80_DONE, shared->cycle);
     } else if (cycle == G80_NEVER) {
       finish(m, G80_HANG, shared->cycle);
-    } else if (m->cycle_limit != 0 && min_u64(cycle, until) >= m->cycle_limit) {
-      finish(m, G80_TIMEOUT, m->cycle_limit);
+    } else if (min_u64(cycle, until) >= limit && limit != G80_NEVER) {
+      finish(m, G80_TIMEOUT, limit);
     }
     if (shared->outcome != G80_RUNNING) return true;
     if (cycle >= until || (to_scheduler && cycle > shared->cycle && touches_scheduler(m, cycle))) {
@@ -252,6 +263,7 @@ static bool run(G80Machine *m, uint64_t until, bool to_scheduler) {
     }
     shared->cycle = cycle;
     cycle_step(m, cycle);
+    if (!m->outside && !to_scheduler) run_alone(m, min_u64(min_u64(until, shared->host_at), limit));
   }
   scheduler_settle(m, shared->cycle);
   return false;

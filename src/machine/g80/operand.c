@@ -43,7 +43,7 @@ static void read_register(const G80Machine *m, uint32_t sm, const G80Job *job, c
   if (operand->zero) {
     memset(out, 0, m->sps * sizeof *out);
   } else if (operand->half == SASS_WHOLE) {
-    memcpy(out, row, m->sps * sizeof *out);
+    for (uint32_t i = 0; i < m->sps; i += 8) memcpy(out + i, row + i, 8 * sizeof *out);
   } else {
     for (uint32_t i = 0; i < m->sps; i++) out[i] = sass_half_get(row[i], operand->half);
   }

@@ -10,6 +10,13 @@ static const uint8_t gap[STAGE_COUNT] = {0, 1, 1, 2, 2}; // from a stage's last 
 
 static uint64_t after(uint64_t cycle, uint32_t cycles) { return cycles == CYCLES_FOR_EVER ? G80_NEVER : cycle + cycles; }
 
+// SPs come in eights.
+static void copy_lanes(const G80Machine *m, uint32_t *to, const uint32_t *from) {
+  for (uint32_t i = 0; i < m->sps; i += 8) memcpy(to + i, from + i, 8 * sizeof *to);
+}
+
+static bool has_addresses(const SassInstr *instr) { return instr->action >= SASS_DO_LOAD_GLOBAL && instr->action <= SASS_DO_STORE_SHARED; }
+
 // The memoised decoding, if the word is still the one that was loaded.
 const SassInstr *job_instr(G80Machine *m, const G80Job *job) {
   uint32_t index = job->pc >> 2;
@@ -108,11 +115,11 @@ static void enter_execute(G80Machine *m, uint32_t sm, const G80Job *arrived, uin
   G80Job before = execute->job;
   execute->job = *arrived;
   const SassInstr *instr = job_instr(m, arrived);
-  memcpy(s->execute.a, s->read.a, sizeof s->read.a);
-  memcpy(s->execute.b, s->read.b, sizeof s->read.b);
-  memcpy(s->execute.c, s->read.c, sizeof s->read.c);
+  copy_lanes(m, s->execute.a, s->read.a);
+  copy_lanes(m, s->execute.b, s->read.b);
+  copy_lanes(m, s->execute.c, s->read.c);
   s->execute.carry = s->read.carry;
-  memcpy(s->execute_address, s->address, sizeof s->address);
+  if (has_addresses(instr)) copy_lanes(m, s->execute_address, s->address);
   uint32_t cycles = execute_cycles(m, instr, s);
   if (instr->action >= SASS_DO_BRANCH && instr->action <= SASS_DO_BREAK) {
     FlowEffect effect = FLOW_NONE;
@@ -137,10 +144,12 @@ static void enter_write(G80Machine *m, uint32_t sm, const G80Job *arrived, uint6
   const SassInstr *instr = job_instr(m, arrived);
   if (instr->action <= SASS_DO_TO_FLAGS) sass_execute(instr, m->functions, &s->execute);
   bool loaded = instr->action == SASS_DO_LOAD_GLOBAL;
-  memcpy(s->write.d, loaded ? s->execute.c : s->execute.d, sizeof s->write.d);
-  memcpy(s->write.flags, s->execute.flags, sizeof s->write.flags);
-  memcpy(s->write.c, s->execute.c, sizeof s->write.c);
-  memcpy(s->write_address, s->execute_address, sizeof s->write_address);
+  copy_lanes(m, s->write.d, loaded ? s->execute.c : s->execute.d);
+  if (instr->sets_predicate) memcpy(s->write.flags, s->execute.flags, sizeof s->write.flags);
+  if (has_addresses(instr)) {
+    copy_lanes(m, s->write.c, s->execute.c);
+    copy_lanes(m, s->write_address, s->execute_address);
+  }
   write->lane = 0;
   write->ready_at = after(cycle, write_cycles(m, instr, arrived));
   if (m->outside) access_begin_write(m, sm, instr, cycle);

@@ -1,0 +1,170 @@
+// Flipped bits: what the block scheduler makes of them, that no flip of any cell harms the simulator, and that flips
+// between two events of the scheduler are the same.
+#include "machine/g80/test_machine.h"
+
+enum { LIMIT_CYCLES = 60000, START = 1535 / 10 + 1 };
+
+static const Vecadd adding = {10, 64, false}; // two passes on one SM
+
+static void spec_of(Spec *spec, uint32_t sms) {
+  spec_default(spec);
+  spec->g80_sms = sms;
+  spec->g80_cycle_limit = LIMIT_CYCLES;
+}
+
+static void flip(G80Machine *machine, const Site *site) {
+  g80_block(machine)[site_byte(&g80_regions(machine)->items[site->region], site)] ^= site_mask(site);
+}
+
+static Site site_of(const G80Machine *machine, const char *text) {
+  Diags diags = {0};
+  Site site;
+  assert_true(site_parse(g80_regions(machine), text, &site, &diags));
+  diags_free(&diags);
+  return site;
+}
+
+// Flips the bit in the cycle and runs on.
+static G80Outcome outcome_of(const G80Machine *origin, const char *text, uint64_t cycle, G80Result *result, bool *right) {
+  G80Machine *machine = g80_clone(origin);
+  Site site = site_of(machine, text);
+  assert_false(g80_run(machine, cycle));
+  flip(machine, &site);
+  assert_true(g80_run(machine, G80_NEVER));
+  g80_result(machine, result);
+  *right = vecadd_right(&adding, machine);
+  g80_free(machine);
+  return result->outcome;
+}
+
+// What each flip must do: the state machine is small enough to say it.
+static void the_scheduler_obeys_its_bits(void **state) {
+  (void)state;
+  Spec spec;
+  G80Result golden, result;
+  bool right;
+  spec_of(&spec, 1);
+  G80Machine *machine = make_vecadd(&spec, &adding);
+  outcome_of(machine, "bs_rdy[bit=0]", 5000, &golden, &right);
+  assert_int_equal(golden.outcome, G80_DONE);
+  assert_true(right);
+  uint64_t calc = golden.start_ns / 10 + 1 + 3, check = calc + 1; // start, en, CALC_BLOCKS
+  uint64_t second = golden.passes[0].done + 2;
+
+  assert_int_equal(outcome_of(machine, "bs_state[bit=0]", 5000, &result, &right), G80_HANG); // 5: illegal, stays
+  assert_int_equal(outcome_of(machine, "bs_state[bit=2]", 5000, &result, &right), G80_HANG); // IDLE: nobody starts it again
+  assert_int_equal(outcome_of(machine, "bs_kernel_done[bit=0]", 5000, &result, &right), G80_DONE);
+  assert_false(right);
+  assert_int_equal(result.kernel_done_ns, 5000 * 10 - 5);
+  assert_int_equal(outcome_of(machine, "bs_smp_reset_out[bit=0]", 5000, &result, &right), G80_HANG); // the SM is held in reset
+  assert_int_equal(outcome_of(machine, "bs_smp_en_out[bit=0]", 5000, &result, &right), G80_DONE);
+  assert_true(right && result.kernel_done_ns == golden.kernel_done_ns);
+  assert_int_equal(outcome_of(machine, "bs_blocks_scheduled_cnt[bit=1]", 5000, &result, &right), G80_DONE); // 8 -> 10: the rest is lost
+  assert_false(right);
+  assert_true(result.kernel_done_ns < golden.kernel_done_ns);
+  assert_int_equal(outcome_of(machine, "bs_shmem_params_out[bit=3]", 5000, &result, &right), G80_DONE);
+  assert_true(right);
+
+  // Wires: a flip lasts for its cycle.
+  assert_int_equal(outcome_of(machine, "bs_grid_dimension[bit=1]", 5000, &result, &right), G80_DONE);
+  assert_true(right && result.kernel_done_ns == golden.kernel_done_ns);
+  assert_int_equal(outcome_of(machine, "bs_grid_dimension[bit=3]", second, &result, &right), G80_DONE); // 10 -> 2: done too early
+  assert_false(right);
+  assert_int_equal(result.kernel_done_ns, second * 10 - 5);
+  assert_int_equal(outcome_of(machine, "bs_blocks_remaining[bit=3]", calc, &result, &right), G80_DONE); // 10 -> 2 blocks in the first pass
+  assert_true(right && result.pass_count == 2 && result.passes[0].done < golden.passes[0].done);
+  assert_int_equal(outcome_of(machine, "bs_threads_per_block_i[bit=6]", check, &result, &right), G80_DONE); // no warps in the first pass
+  assert_false(right);
+  assert_int_equal(outcome_of(machine, "bs_threads_per_block_i[bit=6]", calc, &result, &right), G80_DONE); // nobody looks
+  assert_true(right && result.kernel_done_ns == golden.kernel_done_ns);
+  g80_free(machine);
+}
+
+static void cells_are_named(void **state) {
+  (void)state;
+  static const uint32_t sms[] = {1, 3};
+  for (uint32_t i = 0; i < COUNT_OF(sms); i++) {
+    Spec spec;
+    Diags diags = {0};
+    spec_of(&spec, sms[i]);
+    G80Machine *machine = make_vecadd(&spec, &adding);
+    const RegionTable *table = g80_regions(machine);
+    uint64_t registers = 0, wires = 0;
+    assert_true(region_table_check(table, &diags));
+    for (uint32_t j = 0; j < table->count; j++) {
+      const Region *region = &table->items[j];
+      if (strncmp(region->name, "bs_", 3) != 0) continue;
+      *((region->flags & REGION_HASHED) != 0 ? &registers : &wires) += region_bits(region);
+    }
+    if (sms[i] == 1) { // the reference's sums
+      assert_int_equal(registers, 288);
+      assert_int_equal(wires, 124);
+    }
+    g80_free(machine);
+    diags_free(&diags);
+  }
+}
+
+// Any cell, any time: the run ends in one of its ways.
+static void no_flip_harms(void **state) {
+  (void)state;
+  static const uint32_t sms[] = {1, 2, 5};
+  for (uint32_t i = 0; i < 450; i++) {
+    Spec spec;
+    spec_of(&spec, sms[i % 3]);
+    spec.g80_sps = i / 3 % 3;
+    Vecadd v = {6, 64, true};
+    G80Machine *machine = make_vecadd(&spec, &v);
+    const RegionTable *table = g80_regions(machine);
+    for (uint32_t n = 0; n < 4; n++) {
+      uint16_t region = (uint16_t)random_below(random_draw(7, i, 3 * n), table->count);
+      Site site = region_site(table, region, random_below(random_draw(7, i, 3 * n + 1), region_bits(&table->items[region])));
+      if (g80_run(machine, START + random_below(random_draw(7, i, 3 * n + 2), 12000))) break;
+      flip(machine, &site);
+    }
+    assert_true(g80_run(machine, G80_NEVER));
+    g80_free(machine);
+  }
+}
+
+// From one event of the scheduler to the next a flip of its registers does the same at every cycle.
+static void flips_between_events_agree(void **state) {
+  (void)state;
+  static const char *const sites[] = {"bs_blocks_scheduled_cnt[bit=0]", "bs_num_blocks_out[bit=1]", "bs_block_x_out[bit=5]",
+                                      "bs_smp_reset_out[bit=0]",        "bs_state[bit=1]",          "bs_gprs_size_out[bit=2]"};
+  Spec spec;
+  spec_of(&spec, 1);
+  G80Machine *machine = make_vecadd(&spec, &adding);
+  for (uint32_t i = 0; i < 400; i++) assert_false(g80_run_to_scheduler_event(machine, G80_NEVER));
+  uint64_t from = g80_cycle(machine);
+  for (uint32_t i = 0; i < COUNT_OF(sites); i++) {
+    G80Machine *early = g80_clone(machine), *late = g80_clone(machine);
+    Site site = site_of(machine, sites[i]);
+    assert_false(g80_run(early, from + 1));
+    flip(early, &site);
+    assert_false(g80_run_to_scheduler_event(late, from + 1));
+    assert_false(g80_run_to_scheduler_event(late, G80_NEVER));
+    flip(late, &site);
+    bool ended = g80_run(early, G80_NEVER) && g80_run(late, G80_NEVER);
+    assert_true(ended);
+    G80Result a, b;
+    g80_result(early, &a);
+    g80_result(late, &b);
+    assert_int_equal(a.outcome, b.outcome);
+    if (a.outcome != G80_HANG) assert_int_equal(a.kernel_done_ns, b.kernel_done_ns);
+    assert_memory_equal(a.global, b.global, G80_GLOBAL_BYTES);
+    g80_free(early);
+    g80_free(late);
+  }
+  g80_free(machine);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_scheduler_obeys_its_bits),
+      cmocka_unit_test(cells_are_named),
+      cmocka_unit_test(no_flip_harms),
+      cmocka_unit_test(flips_between_events_agree),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
