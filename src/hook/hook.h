@@ -33,6 +33,7 @@ typedef struct HookMachine {
   const RegionTable *regions;
   const Spec *spec;
   const Program *program; // of the current launch
+  uint32_t warp_rows;     // register rows of each warp in it: those of warp w start at w * warp_rows
   uint64_t cycle;
   uint64_t *corrected, *detected, *replayed; // counters in the block, part of every launch's statistics; hooks count
 } HookMachine;

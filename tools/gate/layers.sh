@@ -14,9 +14,12 @@ done | awk '
     below["machine"] = below["hook"] " sass machine"
     below["protect"] = below["hook"] " protect"
     below["observe"] = below["hook"] " observe"
+    below["fault"] = below["hook"] " fault"
     below["device"] = below["machine"] " ptx protect observe device"
-    below["cudart"] = below["device"] " cudart"
-    below["cli"] = below["device"] " cli"
+    below["campaign"] = below["device"] " fault campaign"
+    below["report"] = below["base"] " campaign report"
+    below["cudart"] = below["campaign"] " cudart"
+    below["cli"] = below["campaign"] " report cli"
     below["workloads"] = below["device"]
   }
   {

@@ -1,0 +1,212 @@
+// The table of fault models, faults as text, and the bits that a fault strikes.
+#include "fault/fault.h"
+#include "fault/fault_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+const FaultModelInfo fault_models[FAULT_MODELS] = {
+#define MODEL(id, name, arguments, permanent, summary) {name, arguments, summary, permanent},
+#include "fault/fault.def"
+#undef MODEL
+};
+
+// ---- Text ------------------------------------------------------------------------------------------
+
+static bool bad(Diags *diags, const char *text, const char *what) {
+  return diags_add(diags, NULL, 0, 0, "fault '%s': %s; a fault reads like flip:rf[sm=3,reg=12,lane=7,bit=4]@12345", text, what);
+}
+
+static bool parse_model(const char *text, const char *name, Fault *fault, Diags *diags) {
+  const char *names[FAULT_MODELS];
+  for (uint32_t i = 0; i < FAULT_MODELS; i++) names[i] = fault_models[i].name;
+  for (uint32_t i = 0; i < FAULT_MODELS; i++) {
+    if (strcmp(names[i], name) != 0) continue;
+    fault->model = (FaultModel)i;
+    return true;
+  }
+  const char *near = text_nearest(name, names, FAULT_MODELS);
+  if (near != NULL) return diags_add(diags, NULL, 0, 0, "fault '%s': no model '%s'; did you mean '%s'?", text, name, near);
+  return diags_add(diags, NULL, 0, 0, "fault '%s': no model '%s'; 'redoubt list faults' shows all", text, name);
+}
+
+static bool parse_number(const char **at, uint64_t *value) {
+  char *end;
+  if (**at < '0' || **at > '9') return false;
+  *value = strtoull(*at, &end, 10);
+  *at = end;
+  return true;
+}
+
+// "(3)" or "(100,900)"
+static bool parse_arguments(const char *at, Fault *fault) {
+  const char *wanted = fault_models[fault->model].arguments;
+  uint32_t count = wanted[0] == '\0' ? 0 : strchr(wanted, ',') != NULL ? 2 : 1;
+  for (uint32_t i = 0; i < count; i++) {
+    if (!parse_number(&at, &fault->arguments[i]) || fault->arguments[i] == 0) return false;
+    if (i + 1 < count && *at++ != ',') return false;
+  }
+  return *at == '\0';
+}
+
+// "12345", "100-", "100-200"
+static bool parse_time(const char *at, Fault *fault) {
+  bool permanent = fault_models[fault->model].permanent;
+  if (!parse_number(&at, &fault->from)) return false;
+  fault->to = permanent ? UINT64_MAX : fault->from;
+  if (*at == '-') {
+    at++;
+    if (*at != '\0' && !parse_number(&at, &fault->to)) return false;
+  }
+  return *at == '\0' && fault->to >= fault->from;
+}
+
+// Takes "warp=W," out of a site of the register file: the row then counts within that warp.
+static bool take_warp(Text *site, Fault *fault) {
+  fault->warp = FAULT_NO_WARP;
+  char *key = strstr(site->at, "warp=");
+  if (strncmp(site->at, "rf[", 3) != 0 || key == NULL) return true;
+  const char *end = key + 5;
+  uint64_t warp;
+  if (!parse_number(&end, &warp) || warp >= FAULT_NO_WARP) return false;
+  fault->warp = (uint32_t)warp;
+  end += *end == ',';
+  memmove(key, end, strlen(end) + 1);
+  return true;
+}
+
+// sp[sm=,sp=,lane=,bit=]: no cells, so not in the table. The row counts SPs, the unit lanes.
+static bool parse_unit_site(const char *text, Site *site) {
+  unsigned sm, sp, lane, bit;
+  int length = 0;
+  if (sscanf(text, "sp[sm=%u,sp=%u,lane=%u,bit=%u]%n", &sm, &sp, &lane, &bit, &length) != 4 || text[length] != '\0') return false;
+  *site = (Site){.region = REGION_NONE, .row = (uint64_t)sm << 8 | sp, .unit = lane, .bit = bit};
+  return sp < 256 && lane < WARP_LANES && bit < 32;
+}
+
+static bool parse_parts(const RegionTable *regions, const char *text, char *copy, Fault *fault, Diags *diags) {
+  char *at = strrchr(copy, '@'), *colon = strchr(copy, ':');
+  if (at == NULL || colon == NULL || colon > at) return bad(diags, text, "is not MODEL:SITE@CYCLE");
+  *at++ = *colon++ = '\0';
+  char *open = strchr(copy, '(');
+  size_t length = strlen(copy);
+  if (open != NULL) {
+    if (copy[length - 1] != ')') return bad(diags, text, "a '(' is not closed");
+    copy[length - 1] = '\0';
+    *open++ = '\0';
+  }
+  if (!parse_model(text, copy, fault, diags)) return false;
+  if (!parse_arguments(open == NULL ? "" : open, fault)) {
+    const char *wanted = fault_models[fault->model].arguments;
+    return diags_add(diags, NULL, 0, 0, "fault '%s': model %s takes (%s), whole numbers from 1", text, copy, wanted);
+  }
+  if (!parse_time(at, fault)) return bad(diags, text, "the time after '@' is not a cycle, FROM- or FROM-TO");
+  if (fault_is_unit(fault)) {
+    if (parse_unit_site(colon, &fault->site)) return true;
+    return diags_add(diags, NULL, 0, 0, "fault '%s': outputs of units are named like sp[sm=0,sp=1,lane=7,bit=4]", text);
+  }
+  Text site = {0};
+  text_add(&site, "%s", colon);
+  bool good = take_warp(&site, fault) && site_parse(regions, site.at, &fault->site, diags);
+  text_free(&site);
+  return good;
+}
+
+bool fault_parse(const RegionTable *regions, const char *text, Fault *fault, Diags *diags) {
+  *fault = (Fault){.warp = FAULT_NO_WARP};
+  Text copy = {0};
+  text_add(&copy, "%s", text);
+  bool good = parse_parts(regions, text, copy.at, fault, diags);
+  text_free(&copy);
+  return good;
+}
+
+static void format_site(const RegionTable *regions, const Fault *fault, Text *out) {
+  if (fault_is_unit(fault)) {
+    text_add(out, "sp[sm=%" PRIu64 ",sp=%" PRIu64 ",lane=%u,bit=%u]", fault->site.row >> 8, fault->site.row & 255, fault->site.unit,
+             fault->site.bit);
+    return;
+  }
+  size_t start = out->length;
+  site_format(regions, &fault->site, out);
+  const char *reg = strstr(out->at + start, "reg=");
+  if (fault->warp == FAULT_NO_WARP || reg == NULL) return;
+  Text tail = {0};
+  text_add(&tail, "%s", reg);
+  out->length = (size_t)(reg - out->at);
+  text_add(out, "warp=%u,%s", fault->warp, tail.at);
+  text_free(&tail);
+}
+
+void fault_format(const RegionTable *regions, const Fault *fault, Text *out) {
+  const FaultModelInfo *model = &fault_models[fault->model];
+  text_add(out, "%s", model->name);
+  if (model->arguments[0] != '\0') text_add(out, "(%" PRIu64, fault->arguments[0]);
+  if (strchr(model->arguments, ',') != NULL) text_add(out, ",%" PRIu64, fault->arguments[1]);
+  text_add(out, "%s", model->arguments[0] != '\0' ? "):" : ":");
+  format_site(regions, fault, out);
+  text_add(out, "@%" PRIu64, fault->from);
+  if (!model->permanent) return;
+  text_add(out, "-");
+  if (fault->to != UINT64_MAX) text_add(out, "%" PRIu64, fault->to);
+}
+
+// ---- Bits ------------------------------------------------------------------------------------------
+
+// Where the fault's first bit is in the launch that runs now.
+static Site first_bit(const HookMachine *machine, const Region *region, const Fault *fault) {
+  Site site = fault->site;
+  if (fault->warp == FAULT_NO_WARP || region->dim_count < 2) return site;
+  uint64_t rows = region->rows / region->dims[0].count, sm = site.row / rows;
+  site.row = sm * rows + ((uint64_t)fault->warp * machine->warp_rows + site.row % rows) % rows;
+  return site;
+}
+
+static uint32_t random_bits(const Region *region, const Fault *fault, Site site, Site bits[FAULT_MAX_BITS]) {
+  uint64_t row_bits = (uint64_t)region->units * region->bits;
+  uint32_t wanted = (uint32_t)min_u64(min_u64(fault->arguments[0], FAULT_MAX_BITS), row_bits), count = 0;
+  bits[count++] = site;
+  for (uint64_t draw = 0; count < wanted; draw++) {
+    uint64_t number = random_below(random_draw(fault->seed, site.row, draw), row_bits);
+    Site next = {
+        .region = site.region, .row = site.row, .unit = (uint32_t)(number / region->bits), .bit = (uint32_t)(number % region->bits)};
+    uint32_t same = 0;
+    while (same < count && (bits[same].unit != next.unit || bits[same].bit != next.bit)) same++;
+    if (same == count) bits[count++] = next;
+  }
+  return count;
+}
+
+uint32_t fault_bits(const RegionTable *regions, const HookMachine *machine, const Fault *fault, Site bits[FAULT_MAX_BITS]) {
+  if (fault_is_unit(fault)) return 0;
+  const Region *region = &regions->items[fault->site.region];
+  Site site = first_bit(machine, region, fault);
+  uint32_t first = site.bit, count = 1;
+  switch (fault->model) {
+  case FAULT_RANDOM: return random_bits(region, fault, site, bits);
+  case FAULT_ADJACENT: count = (uint32_t)min_u64(fault->arguments[0], region->bits); break;
+  case FAULT_BYTE: first = site.bit / 8 * 8, count = min_u32(8, region->bits - first); break;
+  case FAULT_LANES: count = region->units; break;
+  default: break;
+  }
+  if (fault->model == FAULT_ADJACENT) first = min_u32(first, region->bits - count); // at the end of a unit: its last bits
+  for (uint32_t i = 0; i < count; i++) {
+    bits[i] = site;
+    if (fault->model == FAULT_LANES) bits[i].unit = i;
+    else bits[i].bit = first + i;
+  }
+  return count;
+}
+
+// ---- Hooks -----------------------------------------------------------------------------------------
+
+Hook *fault_hook(Arena *arena, const Fault *fault) {
+  FaultHook *at = ARENA_NEW(arena, FaultHook);
+  at->fault = *fault;
+  at->hook = (Hook){.name = fault_models[fault->model].name, .kind = HOOK_FAULT, .own = at, .next_cycle = UINT64_MAX};
+  if (fault_is_unit(fault)) unit_hook(at);
+  else if (fault_models[fault->model].permanent) stuck_hook(at);
+  else flip_hook(at);
+  return &at->hook;
+}

@@ -1,0 +1,25 @@
+// What the files of src/fault share.
+#ifndef REDOUBT_FAULT_INTERNAL_H
+#define REDOUBT_FAULT_INTERNAL_H
+
+#include "fault/fault.h"
+
+// A hook with its fault: hook->own points at one of these.
+typedef struct FaultHook {
+  Hook hook;
+  Fault fault;
+} FaultHook;
+
+// Each fills the functions of the hook.
+void flip_hook(FaultHook *at);  // flip.c: cells that change once
+void stuck_hook(FaultHook *at); // stuck.c: cells that do not change any more
+void unit_hook(FaultHook *at);  // unit.c: outputs of functional units
+
+static inline bool fault_is_unit(const Fault *fault) { return fault->model >= FAULT_UNIT; }
+// The byte of the block or of memory that holds the bit.
+static inline uint8_t *fault_byte(const HookMachine *machine, const Site *site) {
+  const Region *region = &machine->regions->items[site->region];
+  return ((region->flags & REGION_OUTSIDE) != 0 ? machine->memory : machine->block) + site_byte(region, site);
+}
+
+#endif

@@ -1,0 +1,47 @@
+// Permanent and intermittent faults in cells: the bit holds its value from the fault's first cycle to its last, whatever
+// is written. Cells whose accesses the machine tells are forced after every write; others at the start of every cycle.
+#include "fault/fault_internal.h"
+
+static bool is_active(const Fault *fault, uint64_t cycle) {
+  if (cycle < fault->from || cycle > fault->to) return false;
+  if (fault->model != FAULT_DUTY) return true;
+  return (cycle - fault->from) % (fault->arguments[0] + fault->arguments[1]) < fault->arguments[0];
+}
+
+static void force(const HookMachine *machine, const Fault *fault) {
+  Site bits[FAULT_MAX_BITS];
+  uint32_t count = fault_bits(machine->regions, machine, fault, bits);
+  for (uint32_t i = 0; i < count; i++) {
+    uint8_t *byte = fault_byte(machine, &bits[i]), mask = site_mask(&bits[i]);
+    *byte = fault->model == FAULT_STUCK0 ? (uint8_t)(*byte & ~mask) : (uint8_t)(*byte | mask);
+  }
+}
+
+static Verdict after_write(Hook *hook, HookMachine *machine, const CellEvent *event) {
+  const Fault *fault = &((FaultHook *)hook->own)->fault;
+  if (event->region == fault->site.region && is_active(fault, machine->cycle)) force(machine, fault);
+  return VERDICT_PASS;
+}
+
+// When the fault next does something by itself: begins, or is forced anew.
+static uint64_t next_time(const HookMachine *machine, const Fault *fault) {
+  uint64_t next = machine->cycle + 1;
+  bool told = (machine->regions->items[fault->site.region].flags & REGION_TRACED) != 0;
+  if (next > fault->to) return UINT64_MAX;
+  if (!told) return next;
+  if (fault->model != FAULT_DUTY) return UINT64_MAX;
+  uint64_t period = fault->arguments[0] + fault->arguments[1];
+  return fault->from + (machine->cycle - fault->from) / period * period + period;
+}
+
+static void on_cycle(Hook *hook, HookMachine *machine) {
+  const Fault *fault = &((FaultHook *)hook->own)->fault;
+  if (is_active(fault, machine->cycle)) force(machine, fault);
+  hook->next_cycle = next_time(machine, fault);
+}
+
+void stuck_hook(FaultHook *at) {
+  at->hook.cycle = on_cycle;
+  at->hook.write = after_write;
+  at->hook.next_cycle = at->fault.from;
+}
