@@ -20,9 +20,9 @@ void machine_bind(Simt *m) {
   simt_bind(&m->dims, m->block, &m->at);
   m->backing.local_touched = &m->at.core->local_touched;
   m->hook_machine.block = m->block;
-  m->hook_machine.corrected = &m->at.core->corrected;
-  m->hook_machine.detected = &m->at.core->detected;
-  m->hook_machine.replayed = &m->at.core->replayed;
+  m->hook_machine.corrected = &m->at.stats->value[STAT_CORRECTED];
+  m->hook_machine.detected = &m->at.stats->value[STAT_DETECTED];
+  m->hook_machine.replayed = &m->at.stats->value[STAT_REPLAYED];
   hooks_rebuild(&m->hooks, &m->hook_machine);
 }
 
@@ -225,9 +225,6 @@ void machine_end(Machine *machine, Stats *stats, Trap *trap) {
   simt_account_all(m);
   SimtCore *core = m->at.core;
   m->at.stats->value[STAT_CYCLES] = core->cycle - core->began_at;
-  m->at.stats->value[STAT_CORRECTED] = core->corrected;
-  m->at.stats->value[STAT_DETECTED] = core->detected;
-  m->at.stats->value[STAT_REPLAYED] = core->replayed;
   dram_stats(m);
   caches_flush(m);
   *stats = *m->at.stats;

@@ -46,7 +46,6 @@ typedef struct SimtCore {
   uint64_t dispatch_at;                   // cycle from which the next block may go out
   uint64_t ages;                          // blocks dispatched so far: warps' age
   uint64_t instructions;                  // warp instructions issued in the launch, for its limit
-  uint64_t corrected, detected, replayed; // by hooks, in the launch
   uint32_t dispatch_sm;                   // round robin
   uint32_t trapped;                       // TrapKind of the launch
   uint32_t trap_sm, trap_warp, trap_pc, trap_lane;
@@ -88,6 +87,7 @@ typedef struct SmState {
   uint32_t memory_head, memory_count; // ring of memory instructions in program order that still make requests; see MemOp
   uint16_t memory_ring[SIMT_MEMORY_RING];
   uint64_t memory_used[2], memory_done[2];     // bit i: memory instruction i is in use; its results are complete
+  uint64_t stores_out;                         // write packets without reply
   uint64_t memory_stalled_at;                  // cycle since which the head of the ring could not go on; 0: it can
   uint64_t slots;                              // bit s: block slot s is taken
   uint64_t ending;                             // of them: all threads have ended, some of their accesses have not
