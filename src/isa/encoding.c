@@ -17,7 +17,7 @@ uint16_t op_legal_mods(Op op) {
   if (row->flags & OP_FLOAT) mods |= MOD_FTZ;
   if (row->flags & OP_SAT) mods |= MOD_SAT;
   if (row->flags & OP_MEMBER_MASK) mods |= MOD_FULL_MASK;
-  if (is_memory(row)) mods |= MOD_VOLATILE | MOD_CACHE_GLOBAL | MOD_STREAMING;
+  if (is_memory(row)) mods |= MOD_VOLATILE | MOD_CACHE_GLOBAL | MOD_STREAMING | MOD_ORDERED;
   if (row->kind == KIND_LOAD) mods |= MOD_NON_COHERENT;
   if (row->kind == KIND_LOAD || row->kind == KIND_STORE) mods |= MOD_VECTOR_MASK;
   if (has_address_pair(row)) mods |= MOD_ADDRESS32;

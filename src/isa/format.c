@@ -28,7 +28,8 @@ static void add_mods(const Instr *instr, const OpInfo *row, Text *out) {
   static const struct {
     uint16_t mod;
     const char *text;
-  } names[] = {{MOD_VOLATILE, ".volatile"}, {MOD_CACHE_GLOBAL, ".cg"}, {MOD_STREAMING, ".cs"}, {MOD_NON_COHERENT, ".nc"}};
+  } names[] = {
+      {MOD_VOLATILE, ".volatile"}, {MOD_ORDERED, ".ordered"}, {MOD_CACHE_GLOBAL, ".cg"}, {MOD_STREAMING, ".cs"}, {MOD_NON_COHERENT, ".nc"}};
   for (size_t i = 0; i < COUNT_OF(names); i++)
     if (instr->mods & names[i].mod) text_add(out, "%s", names[i].text);
   bool is_vector = row->kind == KIND_LOAD || row->kind == KIND_STORE;

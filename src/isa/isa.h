@@ -146,11 +146,12 @@ enum {
   MOD_VECTOR_SHIFT = 2,
   MOD_VECTOR_MASK = 3u << 2,
   // memory kinds: how it is cached and ordered (timing and ordering only)
-  MOD_VOLATILE = 1u << 4,     // also relaxed, acquire, release, .cv, .wt: bypasses L1
+  MOD_VOLATILE = 1u << 4,     // also relaxed, .cv, .wt: bypasses L1
   MOD_CACHE_GLOBAL = 1u << 5, // .cg: L2 only
   MOD_STREAMING = 1u << 6,    // .cs, .lu
   MOD_NON_COHERENT = 1u << 7, // .nc: texture path
   MOD_ADDRESS32 = 1u << 8,    // the address register is one 32-bit register, not a pair
+  MOD_ORDERED = 1u << 9,      // acquire, release: orders other accesses before or after it
   // KIND_WARP, KIND_BARRIER
   MOD_FULL_MASK = 1u << 4, // member mask is all 32 lanes; its slot is unused
 };

@@ -63,7 +63,7 @@ static const char introduction[] =
     "| high | 63:60 | destination predicate pd1 |\n"
     "\n"
     "Modifier bits: 0 `.ftz`, 1 `.sat`, 3:2 log2 of the vector's length, 4 volatile (warp and barrier instructions: all lanes\n"
-    "are members), 5 `.cg`, 6 `.cs`, 7 `.nc`, 8 32-bit address.\n";
+    "are members), 5 `.cg`, 6 `.cs`, 7 `.nc`, 8 32-bit address, 9 acquire or release.\n";
 
 static void add_type(TypeId type, Text *out) { text_add(out, "%s | ", type == TYPE_none ? " " : type_info[type].text); }
 

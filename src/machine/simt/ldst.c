@@ -301,6 +301,9 @@ static MemStep make_request(Simt *m, uint32_t sm, uint32_t index) {
   MemOp *op = memop_at(m, sm, index);
   if (op->left == 0) return MEMORY_DONE;
   unsigned lane = (unsigned)__builtin_ctz(op->left);
+  // A release: everything that this SM has written before must be there first.
+  bool releases = (op->mods & MOD_ORDERED) != 0 && op->action != ACTION_LOAD && !memop_is_shared(op, lane);
+  if (releases && m->at.sms[sm].stores_out != 0) return MEMORY_BLOCKED;
   if (memop_is_shared(op, lane)) return shared_request(m, sm, op, lane);
   PhysicalWindow window = address_window(op->address[lane]);
   if (op->action == ACTION_ATOMIC) return atomic_past(m, sm, index);
@@ -318,6 +321,7 @@ static void retire(Simt *m, uint32_t sm, uint32_t index) {
   uint64_t warps = slot_warps(m, &op->slot, op->slot.mask);
   if (instr != NULL) writeback_rows(m, sm, &op->slot, instr, op->data, operand_results(instr).rows, NULL);
   else simt_trap(m, sm, op->slot.warp, op->slot.pc, TRAP_ILLEGAL_INSTRUCTION, op->slot.mask);
+  if ((op->mods & MOD_ORDERED) != 0 && op->action != ACTION_STORE) l1d_invalidate(m, sm); // an acquire
   warps_end_memory(m, sm, warps);
   memset(op, 0, sizeof *op);
   state->memory_used[index / 64] &= ~(UINT64_C(1) << index % 64);
@@ -400,6 +404,7 @@ void ldst_cycle(Simt *m, uint32_t sm) {
 
 static void store_replied(Simt *m, uint32_t sm, uint32_t value) {
   uint32_t base = value & (SIMT_MOST_WARPS - 1);
+  m->at.sms[sm].stores_out -= m->at.sms[sm].stores_out > 0;
   for (uint32_t left = value >> TAG_WARPS_SHIFT & 0xFF; left != 0; left &= left - 1) {
     SimtWarp *warp = simt_warp(m, sm, (base + (uint32_t)__builtin_ctz(left)) % m->dims.warps);
     warp->stores -= warp->stores > 0;

@@ -113,6 +113,7 @@ bool memory_send_store(Simt *m, uint32_t sm, Packet *packet, uint64_t warps) {
   packet->warp = (uint16_t)base;
   packet->tag = tag_make(TAG_STORE, base | (uint32_t)(warps >> base) << TAG_WARPS_SHIFT);
   if (!memory_send(m, sm, packet)) return false;
+  m->at.sms[sm].stores_out++;
   for (; warps != 0; warps &= warps - 1) simt_warp(m, sm, (uint32_t)__builtin_ctzll(warps))->stores++;
   return true;
 }
