@@ -121,7 +121,37 @@ static inline void put_prologue(Bench *bench) {
 static inline void put_result(Bench *bench, unsigned reg) { put_memory(bench, OP_ST_GLOBAL_B32, reg, 2, 0); }
 
 // ---- Running ----------------------------------------------------------------------------------------
-static inline TrapKind bench_run(Bench *bench) {
+static inline void bench_launch_functional(Bench *bench) {
+  functional_run(&bench->environment, &bench->launch, &bench->stats, &bench->trap);
+}
+
+// The default machine with time, made small so that tests are quick; `change` may be NULL.
+static inline void bench_launch_simt(Bench *bench, void (*change)(Spec *spec, uint64_t seed), uint64_t seed) {
+  Spec spec;
+  spec_default(&spec);
+  spec.sm_count = bench->environment.sm_count;
+  spec.l2_bytes = 4096;
+  spec.texture_bytes = 1536;
+  if (change != NULL) change(&spec, seed);
+  Diags diags = {0};
+  Machine *machine = machine_new(&spec, NULL, &diags);
+  assert_non_null(machine);
+  machine_begin(machine, &bench->environment, &bench->launch);
+  assert_true(machine_run(machine, UINT64_MAX));
+  machine_end(machine, &bench->stats, &bench->trap);
+  machine_free(machine);
+}
+
+// Where a file's tests run: files in simt/ that take over the functional machine's say TEST_ON_SIMT.
+static inline void bench_launch(Bench *bench) {
+#ifdef TEST_ON_SIMT
+  bench_launch_simt(bench, NULL, 0);
+#else
+  bench_launch_functional(bench);
+#endif
+}
+
+static inline void bench_finish(Bench *bench) { // the program is complete
   for (uint32_t i = 0; i < bench->count; i++) {
     bench->words[i] = instr_encode(&bench->code[i]);
     bench->lines[i] = 100 + i;
@@ -143,7 +173,11 @@ static inline TrapKind bench_run(Bench *bench) {
   bench->launch.program = &bench->program;
   bench->launch.kernel = &bench->kernel;
   bench->launch.params = bench->params;
-  functional_run(&bench->environment, &bench->launch, &bench->stats, &bench->trap);
+}
+
+static inline TrapKind bench_run(Bench *bench) {
+  bench_finish(bench);
+  bench_launch(bench);
   return bench->trap.kind;
 }
 

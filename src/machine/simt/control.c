@@ -7,6 +7,8 @@
 #include "machine/parts/system.h"
 #include "machine/simt/execute.h"
 
+#include <stdio.h>
+
 enum {
   POLL_LIMIT = 64,      // looks at memory without a change of one's own before others have a turn
   SPIN_ROTATE = 4096,   // backward branches before another leaf of the warp has its turn
@@ -405,6 +407,20 @@ ControlResult control_issue(Simt *m, uint32_t sm, uint32_t warp, const Instr *in
   return result;
 }
 
+static void trap_deadlock(Simt *m, uint32_t sm, uint32_t warp) {
+  const SimtWarp *at = simt_warp(m, sm, warp);
+  const SimtEntry *top = &simt_entries(m, sm, warp)[at->warp.stack.depth - 1];
+  const Block *block = &m->at.blocks[sm * m->dims.blocks + at->block_slot % m->dims.blocks];
+  const Barrier *barrier = &block->barriers[top->place % BLOCK_BARRIERS];
+  AccessFault fault = {.kind = TRAP_BARRIER_DEADLOCK, .lane = first_lane(top->mask)};
+  char note[64] = "";
+  if (top->state == ENTRY_AT_BARRIER) {
+    uint32_t expected = barrier->expected != 0 ? barrier->expected : block->alive;
+    snprintf(note, sizeof note, "barrier %u has %u of %u threads", top->place, barrier->any, expected);
+  }
+  simt_fault(m, sm, warp, top->pc, &fault, note);
+}
+
 // All living warps of the block wait. Those that only wait for lanes of their own warp are let go; else nobody can ever go on.
 static void block_waits(Simt *m, uint32_t sm, uint32_t warp) {
   const SimtWarp *at = simt_warp(m, sm, warp);
@@ -422,8 +438,7 @@ static void block_waits(Simt *m, uint32_t sm, uint32_t warp) {
     sm_wake(m, sm, simt_now(m) + 1);
     return;
   }
-  const SimtEntry *top = &simt_entries(m, sm, warp)[at->warp.stack.depth - 1];
-  simt_trap(m, sm, warp, top->pc, TRAP_BARRIER_DEADLOCK, top->mask);
+  trap_deadlock(m, sm, warp);
 }
 
 bool control_front(Simt *m, uint32_t sm, uint32_t warp) {

@@ -85,6 +85,9 @@ static void start_block(Simt *m, uint32_t sm, uint32_t slot) {
   block->linear = (uint32_t)linear;
   block->alive = m->layout.threads;
   zero_shared(m, sm, slot);
+  for (uint32_t i = 0; i < m->dims.schedulers && state->resident == 0; i++) { // an empty SM begins with warp 0
+    state->schedulers[i].last = state->schedulers[i].entered = SIMT_MOST_WARPS - 1;
+  }
   state->slots |= UINT64_C(1) << slot;
   state->resident++;
   core->resident++;

@@ -36,6 +36,13 @@ static MemoryView limits_of(const Simt *m) {
   return view;
 }
 
+// Frames are reached through r0, or absolutely in the kernel itself: past the end, the stack is what was too small.
+static bool outgrows_stack(const Simt *m, uint32_t pc, const AccessFault *fault) {
+  if (fault->kind != TRAP_ILLEGAL_ADDRESS || fault->space != SPACE_LOCAL || !m->launch->kernel->recursive) return false;
+  const Instr *instr = pc < m->program->code_count ? &m->program->decoded[pc] : NULL;
+  return instr != NULL && instr->a == 0 && instr->select != SELECT_IMM_A && instr->select != SELECT_CONST_A;
+}
+
 void simt_fault(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessFault *fault, const char *note) {
   if (simt_has_trapped(m)) return;
   TrapEvent event = {.kind = fault->kind, .sm = sm, .warp = warp, .pc = pc};
@@ -45,7 +52,8 @@ void simt_fault(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessFa
   const Block *block = &m->at.blocks[sm % m->dims.sms * m->dims.blocks + at->block_slot % m->dims.blocks];
   fault_describe(fault, &limits, note, &m->trap);
   fault_locate(m->launch, block->index, at->index, fault->lane % WARP_LANES, pc, &m->trap);
-  m->at.core->trapped = fault->kind;
+  if (outgrows_stack(m, pc, fault)) m->trap.kind = TRAP_STACK_OVERFLOW;
+  m->at.core->trapped = m->trap.kind;
 }
 
 void simt_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, uint32_t lanes) {
