@@ -193,6 +193,18 @@ static void evictions_at_n_and_n_plus_1(void **state) {
   }
 }
 
+// A hit makes a line the last to go.
+static void least_recently_used_goes(void **state) {
+  (void)state;
+  const char *const settings[][2] = {{"l2.bytes", "256"}, {"l2.ways", "2"}}; // one set
+  Rig *rig = rig_new(settings, COUNT_OF(settings));
+  const uint64_t order[] = {0, 1, 0, 8, 0, 1}; // lines of slice 0; the fourth evicts line 1, the last misses
+  assert_int_equal(partition_of(&rig->m, rig->base + 8 * LINE_BYTES), partition_of(&rig->m, rig->base));
+  for (uint32_t i = 0; i < COUNT_OF(order); i++) alone(rig, PACKET_READ, order[i], i);
+  assert_int_equal(rig->m.at.stats->value[STAT_L2_MISSES], 4);
+  rig_free(rig);
+}
+
 // ---- Random requests ---------------------------------------------------------------------------------------
 typedef struct Model {
   uint8_t memory[LINES * LINE_BYTES];
@@ -376,6 +388,24 @@ static void hooks_are_told(void **state) {
   }
 }
 
+// Words written in part are read first, so that check bits over the whole word can be made.
+static void partial_words_are_read_first(void **state) {
+  (void)state;
+  Rig *rig = rig_new(plenty, COUNT_OF(plenty));
+  Shadow shadow = {.m = &rig->m, .row = arena_alloc(rig->arena, (size_t)rig->m.dims.partitions * rig->m.dims.l2_lines * LINE_BYTES)};
+  Hook hook = {.name = "shadow", .kind = HOOK_OBSERVER, .own = &shadow, .read = shadow_read, .write = shadow_write};
+  assert_true(hook_chain_add(&rig->m.hooks, &hook));
+  rig->m.wants = hook_chain_wants(&rig->m.hooks);
+  for (uint32_t bytes = 3; bytes <= 4; bytes++) {
+    Packet packet = request(rig, PACKET_WRITE, 0, bytes_from(4, bytes), bytes);
+    assert_true(put(rig, &packet));
+    run_until_idle(rig);
+    assert_int_equal(shadow.reads, 1); // of the first request
+    assert_int_equal(shadow.writes, bytes - 2);
+  }
+  rig_free(rig);
+}
+
 // ---- Windows and edges ---------------------------------------------------------------------------------------
 static const uint8_t *read_line(Rig *rig, uint64_t address, uint32_t tag) {
   Packet packet = {.kind = PACKET_READ, .address = address, .bytes = bytes_from(0, LINE_BYTES), .tag = (uint16_t)tag};
@@ -464,6 +494,8 @@ int main(void) {
       cmocka_unit_test(random_requests),
       cmocka_unit_test(random_requests_with_flushes),
       cmocka_unit_test(hooks_are_told),
+      cmocka_unit_test(partial_words_are_read_first),
+      cmocka_unit_test(least_recently_used_goes),
       cmocka_unit_test(windows),
       cmocka_unit_test(partial_allocations),
       cmocka_unit_test(flips_are_legal),
