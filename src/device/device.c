@@ -111,8 +111,11 @@ bool device_read(Device *device, void *to, DeviceAddress from, uint64_t bytes) {
   const uint8_t *view = host_view(device, from, bytes, "read");
   if (view == NULL) return false;
   memmove(to, view, bytes);
+  if (device->machine != NULL) device->seen = hash_bytes(to, bytes, device->seen);
   return true;
 }
+
+uint64_t device_seen(const Device *device) { return device->seen; }
 
 bool device_copy(Device *device, DeviceAddress to, DeviceAddress from, uint64_t bytes) {
   if (bytes == 0) return true;

@@ -39,6 +39,7 @@ DeviceAddress device_alloc(Device *device, uint64_t bytes); // 256-byte aligned;
 bool device_release(Device *device, DeviceAddress address);
 bool device_write(Device *device, DeviceAddress to, const void *from, uint64_t bytes);
 bool device_read(Device *device, void *to, DeviceAddress from, uint64_t bytes);
+uint64_t device_seen(const Device *device); // hash of all that the host has read so far; kept on machines with time
 bool device_copy(Device *device, DeviceAddress to, DeviceAddress from, uint64_t bytes);
 bool device_set(Device *device, DeviceAddress to, uint8_t value, uint64_t bytes);
 Memory *device_memory(Device *device);

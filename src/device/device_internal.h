@@ -26,6 +26,7 @@ struct Device {
   uint32_t address_bits;
   Memory *memory;
   Machine *machine; // NULL: functional
+  uint64_t seen;    // hash of all that the host has read
   Module *modules;
   TextureVec textures; // handle = 1 + index
   LaunchRecordVec records;

@@ -34,6 +34,7 @@ typedef struct HookMachine {
   const Spec *spec;
   const Program *program; // of the current launch
   uint32_t warp_rows;     // register rows of each warp in it: those of warp w start at w * warp_rows
+  uint32_t pc;            // instruction on whose behalf cells are accessed, where that is known; else UINT32_MAX
   uint64_t cycle;
   uint64_t *corrected, *detected, *replayed; // counters in the block, part of every launch's statistics; hooks count
 } HookMachine;

@@ -45,26 +45,38 @@ static uint64_t selected_value(Simt *m, uint32_t sm, const Instr *instr, unsigne
   return constant_value(m, sm, instr->imm >> 24, instr->imm & 0xFFFFFF, (type_info[type].bits + 7u) / 8u);
 }
 
+// The row will be read when its bank is free, in a later cycle: by then other SMs have had the processor's caches.
 static void take_register(Simt *m, uint32_t sm, Collector *collector, unsigned row, uint32_t number) {
-  bool packed = collector->slot.packed != 0;
-  collector->source[row] = (uint16_t)(packed ? number : register_row(m, sm, collector->slot.warp, number));
+  uint32_t at = register_row(m, sm, collector->slot.warp, number);
+  const RegisterRow *from = register_at(m, sm, at);
+  __builtin_prefetch(&from->lane[0]);
+  __builtin_prefetch(&from->lane[WARP_LANES / 2]);
+  collector->source[row] = (uint16_t)(collector->slot.packed != 0 ? number : at);
   collector->pending |= 1u << row;
 }
 
-static void take_sources(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
-  OperandRows at = operand_sources(instr);
-  unsigned selected = operand_selected(instr), ones = operand_full_mask(instr);
-  collector->rows = at.rows;
-  for (unsigned slot = 0; slot < OPERAND_SLOTS; slot++) {
-    if (at.count[slot] == 0) continue;
-    uint8_t number = operand_register(instr, slot);
-    uint64_t value = slot == ones ? UINT32_MAX : slot == selected ? selected_value(m, sm, instr, slot) : 0;
-    bool is_register = slot != ones && slot != selected && number != REG_ZERO;
-    for (unsigned k = 0; k < at.count[slot]; k++) {
-      if (is_register) take_register(m, sm, collector, at.first[slot] + k, number + k);
-      else fill_row(collector, at.first[slot] + k, k < 2 ? (uint32_t)(value >> 32 * k) : 0);
-    }
+// Puts the operand of a slot into rows from `first` on; returns the row after them.
+static unsigned take_slot(Simt *m, uint32_t sm, Collector *collector, const Instr *instr, unsigned slot, unsigned first, unsigned count) {
+  uint8_t number = operand_register(instr, slot);
+  bool ones = slot == operand_full_mask(instr), selected = slot == operand_selected(instr);
+  bool is_register = !ones && !selected && number != REG_ZERO;
+  uint64_t value = ones ? UINT32_MAX : selected ? selected_value(m, sm, instr, slot) : 0;
+  for (unsigned k = 0; k < count; k++) {
+    if (is_register) take_register(m, sm, collector, first + k, number + k);
+    else fill_row(collector, first + k, k < 2 ? (uint32_t)(value >> 32 * k) : 0);
   }
+  return first + count;
+}
+
+static void take_sources(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
+  const OpInfo *info = &op_info[instr->op];
+  unsigned row = 0, data = (info->flags & OP_DATA_IN) != 0 ? operand_data_slots(instr, info) : 0;
+  for (unsigned slot = 0; slot < data; slot++) row = take_slot(m, sm, collector, instr, slot, row, type_info[info->d].registers);
+  for (unsigned slot = SLOT_A; slot <= SLOT_C; slot++) {
+    unsigned count = operand_source_rows(instr, info, slot);
+    if (count != 0) row = take_slot(m, sm, collector, instr, slot, row, count);
+  }
+  collector->rows = (uint16_t)row;
 }
 
 void collect_take(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr) {
@@ -111,6 +123,7 @@ static void read_row(Simt *m, uint32_t sm, Collector *collector, unsigned row) {
   uint32_t number = collector->source[row];
   RegisterRow *from = register_at(m, sm, number);
   uint32_t lanes = collector->whole != 0 ? UINT32_MAX : collector->slot.mask;
+  m->hook_machine.pc = collector->slot.pc;
   cells_read(m, REGION_RF, (uint64_t)sm * m->dims.register_rows + number, lanes, from->lane);
   memcpy(collector->row[row], from->lane, sizeof from->lane);
   simt_count(m, STAT_REGISTER_READS, 1);

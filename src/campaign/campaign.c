@@ -1,0 +1,248 @@
+// A campaign from its options to its journal.
+#include "campaign/campaign.h"
+#include "campaign/campaign_internal.h"
+#include "campaign/statistics.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { BATCH = 4096, COMMIT_EVERY = 64 };
+
+typedef struct Campaign {
+  Target *target;
+  const CampaignOptions *options;
+  Arena *arena;
+  Golden golden;
+  Population population;
+  Journal *journal;
+  CampaignProgress progress;
+  Draw *draws; // of the current batch, in order of id
+  uint32_t draw_count;
+  uint64_t first_id;
+  uint32_t uncommitted;
+  bool stopped;
+  Diags *diags;
+} Campaign;
+
+// ---- The journal's rows ----------------------------------------------------------------------------
+
+static const char *settings_text(Arena *arena, const Spec *spec) {
+  Text text = {0};
+  for (uint32_t i = 0; i < param_count; i++) text_add(&text, "%s=%" PRIu64 "\n", param_info[i].key, spec_get(spec, i));
+  const char *copy = arena_copy_text(arena, text.at, text.length);
+  text_free(&text);
+  return copy;
+}
+
+static bool open_journal(Campaign *at) {
+  const CampaignOptions *options = at->options;
+  JournalMeta meta = {.target = at->target->name,
+                      .arguments = at->target->arguments,
+                      .machine = at->target->spec->machine,
+                      .settings = settings_text(at->arena, at->target->spec),
+                      .protection = options->protection,
+                      .model = options->model,
+                      .structures = options->structures,
+                      .window = options->window,
+                      .version = "1",
+                      .program_hash = at->golden.program_hash,
+                      .layout_hash = at->golden.layout_hash,
+                      .seed = options->seed,
+                      .shard = options->shard,
+                      .shards = options->shards};
+  at->journal = journal_open(options->journal, &meta, at->diags);
+  if (at->journal == NULL) return false;
+  StructureRow rows[COUNT_OF(at->population.regions)];
+  for (uint32_t i = 0; i < at->population.count; i++) {
+    const Region *region = &at->golden.table.items[at->population.regions[i]];
+    rows[i] = (StructureRow){.region = at->population.regions[i], .name = region->name, .title = region->title, .rows = region->rows};
+    rows[i].units = region->units;
+    rows[i].bits = region->bits;
+  }
+  return journal_put_golden(at->journal, at->golden.launches.items, at->golden.launches.count, at->diags) &&
+         journal_put_structures(at->journal, rows, at->population.count, at->diags) && journal_commit(at->journal, at->diags);
+}
+
+static uint32_t launch_at(const Golden *golden, uint64_t cycle) {
+  for (uint32_t i = 0; i < golden->launches.count; i++) {
+    const GoldenRow *launch = &golden->launches.items[i];
+    if (cycle >= launch->began_at && cycle < launch->began_at + launch->cycles) return launch->launch;
+  }
+  return 0;
+}
+
+static bool report(Campaign *at) {
+  if (at->options->progress == NULL || at->options->progress(at->options->context, &at->progress)) return true;
+  at->stopped = true;
+  return false;
+}
+
+// Writes a fault's row; what progress counts is committed first.
+static bool put_row(Campaign *at, const Draw *draw, const Record *record) {
+  Text text = {0};
+  fault_format(&at->golden.table, &draw->fault, &text);
+  FaultRow row = {.id = draw->id,
+                  .fault = text.at,
+                  .region = draw->fault.site.region,
+                  .cycle = draw->fault.from,
+                  .launch = launch_at(&at->golden, draw->fault.from),
+                  .line = draw->line,
+                  .outcome = (uint8_t)record->outcome,
+                  .settled = (uint8_t)record->settled,
+                  .class_of = draw->class_of,
+                  .cycles = record->cycles,
+                  .wrong = record->wrong,
+                  .worst = record->worst,
+                  .note = record->note};
+  bool good = journal_put_fault(at->journal, &row, at->diags);
+  text_free(&text);
+  at->progress.done++;
+  at->progress.counts[record->outcome]++;
+  at->progress.settled[record->settled]++;
+  if (good && ++at->uncommitted >= COMMIT_EVERY) {
+    at->uncommitted = 0;
+    good = journal_commit(at->journal, at->diags) && report(at);
+  }
+  return good;
+}
+
+// ---- A batch ---------------------------------------------------------------------------------------
+
+static bool is_ours(const Campaign *at, uint64_t id) { return id % at->options->shards == at->options->shard; }
+
+static bool take_record(void *context, const Record *record) {
+  Campaign *at = context;
+  const Draw *draw = &at->draws[record->id - at->first_id];
+  bool good = true;
+  for (uint32_t i = 0; i < at->draw_count && good; i++) { // and all of its class
+    const Draw *other = &at->draws[i];
+    if (other->class_of != draw->class_of || other->settled < SETTLED_CLASS) continue;
+    if (!is_ours(at, other->id) || journal_has_fault(at->journal, other->id)) continue;
+    Record same = *record;
+    same.id = other->id;
+    if (other->settled == SETTLED_CLASS) same.settled = SETTLED_CLASS;
+    good = put_row(at, other, &same);
+  }
+  return good && !at->stopped;
+}
+
+static bool settle_pruned(Campaign *at) {
+  for (uint32_t i = 0; i < at->draw_count; i++) {
+    const Draw *draw = &at->draws[i];
+    if (draw->settled >= SETTLED_CLASS || !is_ours(at, draw->id) || journal_has_fault(at->journal, draw->id)) continue;
+    Record record = {.id = draw->id, .outcome = OUTCOME_MASKED, .settled = draw->settled, .cycles = at->golden.cycles};
+    if (!put_row(at, draw, &record)) return false;
+  }
+  return true;
+}
+
+static int by_strike(const void *left, const void *right) {
+  const Draw *a = left, *b = right;
+  if (a->strike_at != b->strike_at) return a->strike_at < b->strike_at ? -1 : 1;
+  return a->id < b->id ? -1 : a->id > b->id;
+}
+
+// One simulation for each class that has a fault of ours left to settle.
+static uint32_t choose_live(const Campaign *at, Draw *live) {
+  uint32_t count = 0;
+  uint8_t *wanted = calloc(at->draw_count + 1, 1);
+  ASSERT(wanted != NULL);
+  for (uint32_t i = 0; i < at->draw_count; i++) {
+    const Draw *draw = &at->draws[i];
+    bool left = draw->settled >= SETTLED_CLASS && is_ours(at, draw->id) && !journal_has_fault(at->journal, draw->id);
+    if (left) wanted[draw->class_of - at->first_id] = 1;
+  }
+  for (uint32_t i = 0; i < at->draw_count; i++) {
+    if (wanted[i] != 0) live[count++] = at->draws[i];
+  }
+  free(wanted);
+  qsort(live, count, sizeof *live, by_strike);
+  return count;
+}
+
+// The golden run again, now with the drawn cells watched; it must be the same run.
+static bool watch_draws(Campaign *at, Arena *arena) {
+  Pruner *pruner = pruner_new(arena, &at->golden.table, at->draws, at->draw_count);
+  if (!at->options->prune) {
+    for (uint32_t i = 0; i < at->draw_count; i++) at->draws[i].units = 0;
+    return true;
+  }
+  Golden again = {.arena = arena};
+  if (!golden_run(at->target, at->options->protections, pruner_hook(pruner), &again, at->diags)) return false;
+  bool same = again.cycles == at->golden.cycles && again.checkpoint_count == at->golden.checkpoint_count &&
+              memcmp(again.checkpoints, at->golden.checkpoints, again.checkpoint_count * sizeof *again.checkpoints) == 0;
+  if (!same) return diags_add(at->diags, NULL, 0, 0, "internal error: two runs without faults differ; the campaign cannot be trusted");
+  pruner_finish(pruner);
+  return true;
+}
+
+static bool run_batch(Campaign *at, uint64_t first, uint32_t count) {
+  Arena *arena = arena_new();
+  at->first_id = first;
+  at->draw_count = count;
+  at->draws = ARENA_ARRAY(arena, Draw, count);
+  for (uint32_t i = 0; i < count; i++) {
+    at->draws[i] = (Draw){.id = first + i, .fault = population_draw(&at->population, &at->golden.table, first + i)};
+  }
+  Draw *live = ARENA_ARRAY(arena, Draw, count + 1);
+  bool good = watch_draws(at, arena) && settle_pruned(at);
+  if (good) {
+    uint32_t simulations = choose_live(at, live);
+    good = inject_all(at->target, at->options, &at->golden, live, simulations, take_record, at, at->diags);
+  }
+  good = journal_commit(at->journal, at->diags) && good;
+  arena_free(arena);
+  return good && report(at);
+}
+
+// ---- All -------------------------------------------------------------------------------------------
+
+static uint64_t faults_wanted(const Campaign *at) {
+  const CampaignOptions *options = at->options;
+  if (options->faults > 0) return options->faults;
+  return sample_size(population_size(&at->population), options->margin, options->confidence);
+}
+
+static bool is_tight(const Campaign *at) {
+  const CampaignOptions *options = at->options;
+  if (options->faults > 0 || options->shards > 1) return false;
+  uint64_t bad = at->progress.done - at->progress.counts[OUTCOME_MASKED] - at->progress.counts[OUTCOME_PERFORMANCE] -
+                 at->progress.counts[OUTCOME_CORRECTED];
+  Interval interval = wilson_interval(bad, at->progress.done, options->confidence);
+  return (interval.high - interval.low) / 2 <= options->margin;
+}
+
+static bool count_row(void *context, const FaultRow *row) {
+  CampaignProgress *progress = context;
+  progress->done++;
+  progress->counts[row->outcome % OUTCOME_COUNT]++;
+  progress->settled[row->settled % SETTLED_COUNT]++;
+  return true;
+}
+
+CampaignEnd campaign_run(Target *target, const CampaignOptions *options, Diags *diags) {
+  Campaign *at = calloc(1, sizeof *at);
+  ASSERT(at != NULL);
+  *at = (Campaign){.target = target, .options = options, .arena = arena_new(), .diags = diags};
+  at->golden.arena = at->arena;
+  at->progress.phase = "golden run";
+  bool good = report(at) && golden_run(target, options->protections, NULL, &at->golden, diags) &&
+              population_make(&at->population, &at->golden, options, diags) && open_journal(at);
+  if (good) {
+    at->progress.phase = "faults";
+    uint64_t total = faults_wanted(at);
+    at->progress.total = total / options->shards + (total % options->shards > options->shard);
+    journal_each_fault(at->journal, count_row, &at->progress);
+    for (uint64_t first = 0; first < total && good; first += BATCH) {
+      good = run_batch(at, first, (uint32_t)min_u64(BATCH, total - first));
+      if (is_tight(at)) break;
+    }
+  }
+  CampaignEnd end = good ? CAMPAIGN_COMPLETE : at->stopped ? CAMPAIGN_STOPPED : CAMPAIGN_FAILED;
+  if (good && at->progress.counts[OUTCOME_INTERNAL] > 0) end = CAMPAIGN_INTERNAL;
+  journal_close(at->journal);
+  arena_free(at->arena);
+  free(at);
+  return end;
+}

@@ -1,0 +1,41 @@
+// A fault campaign: a golden run, faults drawn from it, each settled by what is known of its cell or by a simulation from
+// the moment it matters, and a journal of it all. See docs/campaigns.md.
+#ifndef REDOUBT_CAMPAIGN_H
+#define REDOUBT_CAMPAIGN_H
+
+#include "campaign/journal.h"
+#include "campaign/target.h"
+#include "fault/fault.h"
+
+typedef struct CampaignProgress {
+  const char *phase;    // "golden run", "faults"
+  uint64_t done, total; // faults
+  uint64_t counts[OUTCOME_COUNT];
+  uint64_t settled[SETTLED_COUNT];
+} CampaignProgress;
+
+typedef struct CampaignOptions {
+  const char *structures; // "rf,shared"
+  const char *model;      // "flip", "adjacent(2)"
+  const char *window;     // "all", "kernel:NAME", "cycles:A-B"
+  const char *protection; // as given, for the journal
+  const HookChain *protections;
+  uint64_t faults; // how many; 0: from margin and confidence
+  double margin, confidence;
+  uint64_t seed;
+  uint32_t jobs; // simulations at one time
+  uint32_t shard, shards;
+  uint64_t timeout; // multiple of the golden run's cycles
+  bool prune;       // settle by def-use where that is exact
+  bool snapshot;    // start each simulation from the golden run's state, stop when it is in that state again
+  const char *journal;
+  // Told now and then, and at the end; false stops the campaign after what is running.
+  bool (*progress)(void *context, const CampaignProgress *progress);
+  void *context;
+} CampaignOptions;
+
+typedef enum CampaignEnd { CAMPAIGN_COMPLETE, CAMPAIGN_STOPPED, CAMPAIGN_FAILED, CAMPAIGN_INTERNAL } CampaignEnd;
+// FAILED: diagnostics say why. INTERNAL: some simulations failed in Redoubt itself; the journal says which.
+CampaignEnd campaign_run(Target *target, const CampaignOptions *options, Diags *diags);
+
+#endif

@@ -1,0 +1,74 @@
+// What the stages of a campaign share.
+#ifndef REDOUBT_CAMPAIGN_INTERNAL_H
+#define REDOUBT_CAMPAIGN_INTERNAL_H
+
+#include "campaign/campaign.h"
+
+// ---- The golden run (golden.c) -------------------------------------------------------------------
+enum { MOST_CHECKPOINTS = 512, FIRST_SPACING = 64 };
+
+typedef struct Checkpoint {
+  uint64_t cycle, hash;
+} Checkpoint;
+
+typedef VEC(GoldenRow) GoldenVec;
+
+typedef struct Golden {
+  Arena *arena;
+  Checkpoint checkpoints[MOST_CHECKPOINTS]; // ascending
+  uint32_t checkpoint_count;
+  uint64_t spacing;
+  GoldenVec launches;
+  TargetOutputs outputs;
+  uint64_t cycles; // of all launches: when the machine's clock stops
+  uint64_t program_hash, layout_hash;
+  Region *regions; // copies, for after the device is gone
+  RegionTable table;
+} Golden;
+// Runs the target once without faults, with `extra` (NULL: none) as an observer besides.
+bool golden_run(Target *target, const HookChain *protections, Hook *extra, Golden *golden, Diags *diags);
+
+// ---- Faults drawn (sample.c) ---------------------------------------------------------------------
+typedef struct Population {
+  uint16_t regions[64];
+  uint64_t bits[64]; // running sum of their bits
+  uint32_t count;
+  uint64_t first_cycle, last_cycle; // [first, last)
+  Fault pattern;                    // model and its arguments
+  uint64_t seed;
+} Population;
+bool population_make(Population *population, const Golden *golden, const CampaignOptions *options, Diags *diags);
+double population_size(const Population *population); // bits times cycles
+Fault population_draw(const Population *population, const RegionTable *table, uint64_t id);
+
+// ---- What became of each (prune.c) -----------------------------------------------------------------
+typedef struct Draw {
+  Fault fault;
+  uint64_t id;
+  uint32_t units;     // that it strikes and that have not been overwritten since
+  uint8_t settled;    // Settled, or SETTLED_COUNT: has to be simulated
+  uint64_t strike_at; // cycle from which it matters: the fault's own, or that of the first read
+  uint64_t class_of;  // lowest id of its class
+  uint32_t line;      // PTX line of the first reader
+  uint32_t next;      // in its row's list
+} Draw;
+
+typedef struct Pruner Pruner; // watches the rows that the draws strike
+Pruner *pruner_new(Arena *arena, const RegionTable *table, Draw *draws, uint32_t count);
+Hook *pruner_hook(Pruner *pruner);
+void pruner_finish(Pruner *pruner); // what has not been touched is settled; classes are found
+
+// ---- Simulations (inject.c) ------------------------------------------------------------------------
+// What a child process tells: fixed size, written at once.
+typedef struct Record {
+  uint64_t id, cycles, wrong;
+  double worst;
+  uint32_t outcome, settled;
+  char note[160];
+} Record;
+typedef bool (*RecordTaker)(void *context, const Record *record); // false: stop
+// Simulates the draws [0, count), all with settled == SETTLED_COUNT, in order of strike_at.
+bool inject_all(Target *target, const CampaignOptions *options, const Golden *golden, const Draw *draws, uint32_t count, RecordTaker take,
+                void *context, Diags *diags);
+
+#endif

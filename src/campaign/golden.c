@@ -1,0 +1,87 @@
+// The golden run: what happens without faults, with a hash of the state at many cycles.
+#include "campaign/campaign_internal.h"
+#include "machine/snapshot.h"
+
+typedef struct Watcher {
+  Hook hook;
+  Golden *golden;
+  Target *target;
+} Watcher;
+
+// Twice as far apart when there are too many: every second one stays.
+static void thin_out(Golden *golden) {
+  golden->spacing *= 2;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < golden->checkpoint_count; i++) {
+    if (golden->checkpoints[i].cycle % golden->spacing == 0) golden->checkpoints[kept++] = golden->checkpoints[i];
+  }
+  golden->checkpoint_count = kept;
+}
+
+static void on_cycle(Hook *hook, HookMachine *machine) {
+  Watcher *watcher = hook->own;
+  Golden *golden = watcher->golden;
+  if (golden->checkpoint_count == MOST_CHECKPOINTS) thin_out(golden);
+  if (machine->cycle % golden->spacing == 0) {
+    uint64_t hash = target_hash(watcher->target);
+    golden->checkpoints[golden->checkpoint_count++] = (Checkpoint){machine->cycle, hash};
+  }
+  hook->next_cycle = machine->cycle / golden->spacing * golden->spacing + golden->spacing;
+}
+
+static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
+  Golden *golden = ((Watcher *)hook->own)->golden;
+  GoldenRow *row = VEC_PUSH(&golden->launches, golden->arena);
+  *row = (GoldenRow){.launch = golden->launches.count,
+                     .kernel = arena_copy_text(golden->arena, event->kernel, strlen(event->kernel)),
+                     .began_at = machine_now(device_machine(((Watcher *)hook->own)->target->device(((Watcher *)hook->own)->target)))};
+  golden->program_hash = hash_bytes(&machine->program->hash, sizeof machine->program->hash, golden->program_hash);
+  return VERDICT_PASS;
+}
+
+static void keep_regions(Golden *golden, const RegionTable *table) {
+  golden->regions = ARENA_ARRAY(golden->arena, Region, table->count);
+  memcpy(golden->regions, table->items, table->count * sizeof *table->items);
+  golden->table = (RegionTable){golden->regions, table->count, table->block_bytes};
+  StateLayout layout = {.regions = table};
+  golden->layout_hash = layout_hash(&layout);
+}
+
+static bool fill_golden(Target *target, bool done, Golden *golden, Diags *diags) {
+  Device *device = target->device(target);
+  if (!done) return diags_add(diags, NULL, 0, 0, "%s: the run without faults fails: %s", target->name, device_error(device));
+  if (target->has_check && !target->check(target)) {
+    return diags_add(diags, NULL, 0, 0, "%s: the run without faults gives wrong results; no campaign can be judged by it", target->name);
+  }
+  for (uint32_t i = 0; i < golden->launches.count && i < device_launch_count(device); i++) {
+    const Stats *stats = &device_launch_record(device, i)->stats;
+    golden->launches.items[i].cycles = stats->value[STAT_CYCLES];
+    golden->launches.items[i].thread_instructions = stats->value[STAT_THREAD_INSTRUCTIONS];
+    golden->launches.items[i].warp_instructions = stats->value[STAT_WARP_INSTRUCTIONS];
+  }
+  golden->cycles = machine_now(device_machine(device));
+  target->outputs(target, &golden->outputs, golden->arena);
+  return true;
+}
+
+bool golden_run(Target *target, const HookChain *protections, Hook *extra, Golden *golden, Diags *diags) {
+  Arena *arena = golden->arena;
+  *golden = (Golden){.arena = arena, .spacing = FIRST_SPACING};
+  Watcher watcher = {.golden = golden, .target = target};
+  watcher.hook = (Hook){.name = "golden", .kind = HOOK_OBSERVER, .own = &watcher, .cycle = on_cycle, .launch = on_launch};
+  watcher.hook.next_cycle = FIRST_SPACING;
+  HookChain chain = protections == NULL ? (HookChain){0} : *protections;
+  bool room = hook_chain_add(&chain, &watcher.hook) && (extra == NULL || hook_chain_add(&chain, extra));
+  if (!room) return diags_add(diags, NULL, 0, 0, "too many protections for a campaign");
+  bool good = target->start(target, &chain, diags);
+  if (good && device_machine(target->device(target)) == NULL) {
+    good = diags_add(diags, NULL, 0, 0, "machine '%s' has no state to strike; take one with time, e.g. --machine fermi-gtx480",
+                     target->spec->machine);
+  }
+  if (good) {
+    keep_regions(golden, machine_regions(device_machine(target->device(target))));
+    good = fill_golden(target, target->run(target), golden, diags);
+  }
+  target->finish(target);
+  return good;
+}

@@ -1,0 +1,205 @@
+// Simulations of faults. One process runs the target without faults; whenever a fault's moment comes, it forks: the child has the
+// whole state of machine and host for nothing, strikes, and goes on alone. It stops when the state equals the golden
+// run's at a checkpoint, or at the end, tells the outcome through a pipe, and is gone.
+//
+// Without snapshots every fault is a run of its own from the beginning, with the fault's hook attached. Permanent faults are
+// always run so: they never leave the state as it was.
+#include "campaign/campaign_internal.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MOST_JOBS = 256 };
+
+typedef struct Child {
+  pid_t pid;
+  int from; // pipe
+  uint64_t id;
+} Child;
+
+typedef struct Injector {
+  Hook hook;
+  Target *target;
+  const CampaignOptions *options;
+  const Golden *golden;
+  const Draw *draws;
+  uint32_t count, next;
+  Child children[MOST_JOBS];
+  uint32_t running;
+  RecordTaker take;
+  void *context;
+  bool stopped;
+  // In a child
+  const Draw *own; // NULL in the parent
+  int to;
+  uint32_t checkpoint;
+  uint64_t limit; // cycle at which it counts as endless
+} Injector;
+
+// ---- In the child ----------------------------------------------------------------------------------
+
+static _Noreturn void tell(Injector *at, Outcome outcome, Settled settled, const Verdicts *verdicts) {
+  Record record = {.id = at->own->id, .outcome = outcome, .settled = settled};
+  record.cycles = verdicts->cycles;
+  record.wrong = verdicts->wrong;
+  record.worst = verdicts->worst;
+  snprintf(record.note, sizeof record.note, "%s", verdicts->note);
+  bool whole = write(at->to, &record, sizeof record) == (ssize_t)sizeof record;
+  _exit(whole ? 0 : 1);
+}
+
+// A checkpoint, or the limit.
+static void child_cycle(Injector *at, HookMachine *machine) {
+  const Golden *golden = at->golden;
+  if (machine->cycle >= at->limit)
+    tell(at, OUTCOME_TIMEOUT, SETTLED_RUN, &(Verdicts){.cycles = machine->cycle, .note = "still running at the limit"});
+  while (at->checkpoint < golden->checkpoint_count && golden->checkpoints[at->checkpoint].cycle < machine->cycle) at->checkpoint++;
+  const Checkpoint *here = &golden->checkpoints[at->checkpoint];
+  if (at->checkpoint < golden->checkpoint_count && here->cycle == machine->cycle && target_hash(at->target) == here->hash) {
+    bool corrected = *machine->corrected > 0 || target_stat(at->target, STAT_CORRECTED) > 0;
+    tell(at, corrected ? OUTCOME_CORRECTED : OUTCOME_MASKED, SETTLED_HASH, &(Verdicts){.cycles = golden->cycles});
+  }
+  while (at->checkpoint < golden->checkpoint_count && golden->checkpoints[at->checkpoint].cycle <= machine->cycle) at->checkpoint++;
+  at->hook.next_cycle = at->checkpoint < golden->checkpoint_count ? golden->checkpoints[at->checkpoint].cycle : at->limit;
+}
+
+static _Noreturn void child_judge(Injector *at, bool done) {
+  Verdicts verdicts;
+  Arena *arena = arena_new();
+  target_judge(at->target, done, &at->golden->outputs, at->golden->cycles, arena, &verdicts);
+  tell(at, verdicts.outcome, SETTLED_RUN, &verdicts);
+}
+
+// ---- In the parent ---------------------------------------------------------------------------------
+
+// A child that ends without a whole record has failed in Redoubt itself.
+static void take_record(Injector *at, uint32_t index) {
+  Child child = at->children[index];
+  Record record;
+  ssize_t got = read(child.from, &record, sizeof record);
+  int status = 0;
+  close(child.from);
+  while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR) continue;
+  if (got != (ssize_t)sizeof record || record.id != child.id || record.outcome >= OUTCOME_COUNT) {
+    record = (Record){.id = child.id, .outcome = OUTCOME_INTERNAL, .settled = SETTLED_RUN};
+    if (WIFSIGNALED(status)) snprintf(record.note, sizeof record.note, "the simulation was ended by signal %d", WTERMSIG(status));
+    else snprintf(record.note, sizeof record.note, "the simulation ended without a result (exit code %d)", WEXITSTATUS(status));
+  }
+  at->children[index] = at->children[--at->running];
+  if (!at->take(at->context, &record)) at->stopped = true;
+}
+
+// Waits until fewer than `most` are running.
+static void wait_for_room(Injector *at, uint32_t most) {
+  while (at->running >= most && at->running > 0) {
+    struct pollfd waits[MOST_JOBS];
+    for (uint32_t i = 0; i < at->running; i++) waits[i] = (struct pollfd){.fd = at->children[i].from, .events = POLLIN};
+    if (poll(waits, at->running, -1) < 0) continue;
+    for (uint32_t i = at->running; i-- > 0;) {
+      if (waits[i].revents != 0) take_record(at, i);
+    }
+  }
+}
+
+// True in the child.
+static bool start_child(Injector *at, const Draw *draw) {
+  int ends[2];
+  wait_for_room(at, at->options->jobs);
+  if (pipe(ends) != 0) {
+    Record failed = {.id = draw->id, .outcome = OUTCOME_INTERNAL, .note = "no pipe for the simulation"};
+    at->stopped |= !at->take(at->context, &failed);
+    return false;
+  }
+  fflush(NULL);
+  pid_t pid = fork();
+  if (pid == 0) {
+    close(ends[0]);
+    at->to = ends[1];
+    at->own = draw;
+    at->limit = at->golden->cycles * at->options->timeout;
+    return true;
+  }
+  close(ends[1]);
+  if (pid < 0) {
+    close(ends[0]);
+    Record failed = {.id = draw->id, .outcome = OUTCOME_INTERNAL, .note = "no process for the simulation"};
+    at->stopped |= !at->take(at->context, &failed);
+    return false;
+  }
+  at->children[at->running++] = (Child){.pid = pid, .from = ends[0], .id = draw->id};
+  return false;
+}
+
+static void on_cycle(Hook *hook, HookMachine *machine) {
+  Injector *at = hook->own;
+  if (at->own != NULL) {
+    child_cycle(at, machine);
+    return;
+  }
+  while (!at->stopped && at->next < at->count && at->draws[at->next].strike_at <= machine->cycle) {
+    const Draw *draw = &at->draws[at->next++];
+    if (!start_child(at, draw)) continue;
+    fault_strike(machine, &draw->fault);
+    while (at->checkpoint < at->golden->checkpoint_count && at->golden->checkpoints[at->checkpoint].cycle <= machine->cycle)
+      at->checkpoint++;
+    hook->next_cycle = at->checkpoint < at->golden->checkpoint_count ? at->golden->checkpoints[at->checkpoint].cycle : at->limit;
+    return;
+  }
+  hook->next_cycle = at->stopped || at->next == at->count ? UINT64_MAX : at->draws[at->next].strike_at;
+}
+
+// ---- Both ways -------------------------------------------------------------------------------------
+
+static bool chain_with(const CampaignOptions *options, Hook *first, Hook *second, HookChain *chain, Diags *diags) {
+  *chain = options->protections == NULL ? (HookChain){0} : *options->protections;
+  bool room = hook_chain_add(chain, first) && (second == NULL || hook_chain_add(chain, second));
+  return room || diags_add(diags, NULL, 0, 0, "too many protections for a campaign");
+}
+
+// All faults from one run that forks.
+static bool inject_forking(Injector *at, Diags *diags) {
+  HookChain chain;
+  at->hook.next_cycle = at->count == 0 ? UINT64_MAX : at->draws[0].strike_at;
+  if (!chain_with(at->options, &at->hook, NULL, &chain, diags)) return false;
+  bool good = at->target->start(at->target, &chain, diags);
+  bool done = good && at->target->run(at->target);
+  if (at->own != NULL) child_judge(at, done);
+  at->target->finish(at->target);
+  wait_for_room(at, 1);
+  return good;
+}
+
+// Each fault in a run of its own.
+static bool inject_single(Injector *at, const Draw *draw, Diags *diags) {
+  if (!start_child(at, draw)) return true;
+  Arena *arena = arena_new();
+  HookChain chain;
+  at->hook.next_cycle = at->limit;
+  at->checkpoint = at->golden->checkpoint_count;
+  bool good =
+      chain_with(at->options, fault_hook(arena, &draw->fault), &at->hook, &chain, diags) && at->target->start(at->target, &chain, diags);
+  if (!good) _exit(1);
+  child_judge(at, at->target->run(at->target));
+}
+
+bool inject_all(Target *target, const CampaignOptions *options, const Golden *golden, const Draw *draws, uint32_t count, RecordTaker take,
+                void *context, Diags *diags) {
+  Injector *at = calloc(1, sizeof *at);
+  ASSERT(at != NULL);
+  *at =
+      (Injector){.target = target, .options = options, .golden = golden, .draws = draws, .count = count, .take = take, .context = context};
+  at->hook = (Hook){.name = "inject", .kind = HOOK_FAULT, .own = at, .cycle = on_cycle, .next_cycle = UINT64_MAX};
+  bool permanent = count > 0 && fault_models[draws[0].fault.model].permanent, good = true;
+  if (options->snapshot && !permanent) {
+    good = inject_forking(at, diags);
+  } else {
+    for (uint32_t i = 0; i < count && !at->stopped && good; i++) good = inject_single(at, &draws[i], diags);
+    wait_for_room(at, 1);
+  }
+  free(at);
+  return good;
+}

@@ -1,0 +1,244 @@
+// The journal in SQLite; see journal.h. Tables: meta (key, value), launches, structures, faults (by id).
+// Every statement that writes runs inside a transaction that journal_commit ends.
+#include "campaign/journal_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { APPLICATION_ID = 0x52444254 }; // "RDBT"
+
+static const char schema[] = "PRAGMA application_id = 1380205140;"
+                             "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+                             "CREATE TABLE launches (launch INTEGER PRIMARY KEY, kernel TEXT, began_at INTEGER, cycles INTEGER,"
+                             " thread_instructions INTEGER, warp_instructions INTEGER);"
+                             "CREATE TABLE structures (region INTEGER PRIMARY KEY, name TEXT, title TEXT, rows INTEGER, units INTEGER,"
+                             " bits INTEGER, used REAL, raw_fit REAL);"
+                             "CREATE TABLE faults (id INTEGER PRIMARY KEY, fault TEXT, region INTEGER, cycle INTEGER, launch INTEGER,"
+                             " line INTEGER, outcome TEXT, settled TEXT, class_of INTEGER, cycles INTEGER, wrong INTEGER, worst REAL,"
+                             " note TEXT);";
+
+_Static_assert(APPLICATION_ID == 1380205140, "as in the schema");
+
+// ---- Errors ----------------------------------------------------------------------------------------
+
+bool journal_error(const Journal *journal, const char *what, Diags *diags) {
+  int code = journal->database == NULL ? SQLITE_NOMEM : sqlite3_errcode(journal->database);
+  if (code == SQLITE_FULL) {
+    return diags_add(diags, journal->path, 0, 0,
+                     "the disk is full; nothing that was reported done is lost: free some room and run the same command again");
+  }
+  if (code == SQLITE_BUSY) return diags_add(diags, journal->path, 0, 0, "another campaign is writing to this journal");
+  if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN) return diags_add(diags, journal->path, 0, 0, "cannot be written");
+  if (code == SQLITE_NOTADB) return diags_add(diags, journal->path, 0, 0, "is not a journal of Redoubt");
+  if (code == SQLITE_CORRUPT) return diags_add(diags, journal->path, 0, 0, "is damaged; keep a copy and start again under another name");
+  return diags_add(diags, journal->path, 0, 0, "%s: %s", what, sqlite3_errmsg(journal->database));
+}
+
+static bool run_sql(Journal *journal, const char *sql, Diags *diags) {
+  return sqlite3_exec(journal->database, sql, NULL, NULL, NULL) == SQLITE_OK || journal_error(journal, "cannot be written", diags);
+}
+
+static sqlite3_stmt *prepare(const Journal *journal, const char *sql) {
+  sqlite3_stmt *statement = NULL;
+  return sqlite3_prepare_v2(journal->database, sql, -1, &statement, NULL) == SQLITE_OK ? statement : NULL;
+}
+
+static const char *text_at(sqlite3_stmt *statement, int column) {
+  const char *text = (const char *)sqlite3_column_text(statement, column);
+  return text == NULL ? "" : text;
+}
+
+// ---- Meta ------------------------------------------------------------------------------------------
+
+typedef struct MetaRow {
+  const char *key, *value;
+} MetaRow;
+enum { META_ROWS = 15 };
+
+static void meta_rows(const JournalMeta *meta, Arena *arena, MetaRow rows[META_ROWS]) {
+  const MetaRow all[META_ROWS] = {
+      {"journal version", arena_format(arena, "%d", JOURNAL_VERSION)},
+      {"target", meta->target},
+      {"arguments", meta->arguments},
+      {"machine", meta->machine},
+      {"settings", meta->settings},
+      {"protection", meta->protection},
+      {"model", meta->model},
+      {"structures", meta->structures},
+      {"window", meta->window},
+      {"version", meta->version},
+      {"program hash", arena_format(arena, "%016" PRIx64, meta->program_hash)},
+      {"layout hash", arena_format(arena, "%016" PRIx64, meta->layout_hash)},
+      {"seed", arena_format(arena, "%" PRIu64, meta->seed)},
+      {"shard", arena_format(arena, "%" PRIu64, meta->shard)},
+      {"shards", arena_format(arena, "%" PRIu64, meta->shards)},
+  };
+  memcpy(rows, all, sizeof all);
+}
+
+static bool write_meta(Journal *journal, const JournalMeta *meta, Diags *diags) {
+  MetaRow rows[META_ROWS];
+  meta_rows(meta, journal->arena, rows);
+  sqlite3_stmt *put = prepare(journal, "INSERT INTO meta VALUES (?1, ?2)");
+  bool good = put != NULL;
+  for (uint32_t i = 0; i < META_ROWS && good; i++) {
+    sqlite3_bind_text(put, 1, rows[i].key, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(put, 2, rows[i].value, -1, SQLITE_TRANSIENT);
+    good = sqlite3_step(put) == SQLITE_DONE;
+    sqlite3_reset(put);
+  }
+  if (!good) journal_error(journal, "cannot be written", diags);
+  sqlite3_finalize(put);
+  return good;
+}
+
+static const char *meta_value(const Journal *journal, const char *key) {
+  sqlite3_stmt *get = prepare(journal, "SELECT value FROM meta WHERE key = ?1");
+  const char *value = NULL;
+  if (get != NULL) sqlite3_bind_text(get, 1, key, -1, SQLITE_STATIC);
+  if (get != NULL && sqlite3_step(get) == SQLITE_ROW) value = arena_copy_text(journal->arena, text_at(get, 0), strlen(text_at(get, 0)));
+  sqlite3_finalize(get);
+  return value;
+}
+
+static const char *meta_text(const Journal *journal, const char *key) {
+  const char *value = meta_value(journal, key);
+  return value == NULL ? "" : value;
+}
+
+static uint64_t meta_number(const Journal *journal, const char *key, int base) { return strtoull(meta_text(journal, key), NULL, base); }
+
+static void read_meta(Journal *journal) {
+  journal->meta = (JournalMeta){.target = meta_text(journal, "target"),
+                                .arguments = meta_text(journal, "arguments"),
+                                .machine = meta_text(journal, "machine"),
+                                .settings = meta_text(journal, "settings"),
+                                .protection = meta_text(journal, "protection"),
+                                .model = meta_text(journal, "model"),
+                                .structures = meta_text(journal, "structures"),
+                                .window = meta_text(journal, "window"),
+                                .version = meta_text(journal, "version"),
+                                .program_hash = meta_number(journal, "program hash", 16),
+                                .layout_hash = meta_number(journal, "layout hash", 16),
+                                .seed = meta_number(journal, "seed", 10),
+                                .shard = meta_number(journal, "shard", 10),
+                                .shards = meta_number(journal, "shards", 10)};
+}
+
+// A journal is resumed only by the campaign that began it.
+static bool same_meta(const Journal *journal, const JournalMeta *meta, Diags *diags) {
+  MetaRow rows[META_ROWS];
+  meta_rows(meta, journal->arena, rows);
+  for (uint32_t i = 0; i < META_ROWS; i++) {
+    const char *there = meta_text(journal, rows[i].key);
+    if (strcmp(there, rows[i].value) == 0) continue;
+    size_t at = 0;
+    while (there[at] != '\0' && there[at] == rows[i].value[at]) at++;
+    while (at > 0 && there[at - 1] != '\n') at--;
+    return diags_add(diags, journal->path, 0, 0,
+                     "belongs to another campaign: its %s is '%.*s', not '%.*s'; choose another file with -o, or repeat the first command",
+                     rows[i].key, (int)strcspn(there + at, "\n"), there + at, (int)strcspn(rows[i].value + at, "\n"), rows[i].value + at);
+  }
+  return true;
+}
+
+// ---- Opened and closed -----------------------------------------------------------------------------
+
+static Journal *open_database(const char *path, int flags, Diags *diags) {
+  Journal *journal = calloc(1, sizeof *journal);
+  ASSERT(journal != NULL);
+  journal->arena = arena_new();
+  journal->path = arena_copy_text(journal->arena, path, strlen(path));
+  if (sqlite3_open_v2(path, &journal->database, flags, NULL) == SQLITE_OK) {
+    sqlite3_busy_timeout(journal->database, 2000);
+    return journal;
+  }
+  if ((flags & SQLITE_OPEN_READONLY) != 0 && access(path, F_OK) != 0) diags_add(diags, path, 0, 0, "no such file");
+  else journal_error(journal, "cannot be opened", diags);
+  journal_close(journal);
+  return NULL;
+}
+
+static int64_t single_number(const Journal *journal, const char *sql) {
+  sqlite3_stmt *get = prepare(journal, sql);
+  int64_t number = get != NULL && sqlite3_step(get) == SQLITE_ROW ? sqlite3_column_int64(get, 0) : -1;
+  sqlite3_finalize(get);
+  return number;
+}
+
+// Version and kind of an existing file.
+static bool is_journal(const Journal *journal, Diags *diags) {
+  int64_t id = single_number(journal, "PRAGMA application_id");
+  if (id < 0) return journal_error(journal, "cannot be read", diags);
+  if (id != APPLICATION_ID) return diags_add(diags, journal->path, 0, 0, "is not a journal of Redoubt");
+  const char *version = meta_text(journal, "journal version");
+  if (atoi(version) == JOURNAL_VERSION) return true;
+  return diags_add(diags, journal->path, 0, 0, "is a journal of version '%s'; this program writes version %d", version, JOURNAL_VERSION);
+}
+
+static bool prepare_statements(Journal *journal, Diags *diags) {
+  journal->put = prepare(journal, "INSERT OR REPLACE INTO faults VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)");
+  journal->has = prepare(journal, "SELECT 1 FROM faults WHERE id = ?1");
+  return (journal->put != NULL && journal->has != NULL) || journal_error(journal, "cannot be used", diags);
+}
+
+static bool begin_writing(Journal *journal, const JournalMeta *meta, Diags *diags) {
+  if (!run_sql(journal, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;", diags)) return false;
+  bool is_new = single_number(journal, "SELECT count(*) FROM sqlite_master") == 0;
+  if (is_new) {
+    if (!run_sql(journal, "BEGIN IMMEDIATE", diags) || !run_sql(journal, schema, diags) || !write_meta(journal, meta, diags)) return false;
+    if (!run_sql(journal, "COMMIT", diags)) return false;
+  } else if (!is_journal(journal, diags) || !same_meta(journal, meta, diags)) {
+    return false;
+  }
+  read_meta(journal);
+  return prepare_statements(journal, diags) && run_sql(journal, "BEGIN IMMEDIATE", diags);
+}
+
+Journal *journal_open(const char *path, const JournalMeta *meta, Diags *diags) {
+  Journal *journal = open_database(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, diags);
+  if (journal == NULL) return NULL;
+  if (begin_writing(journal, meta, diags)) return journal;
+  journal_close(journal);
+  return NULL;
+}
+
+Journal *journal_read(const char *path, Diags *diags) {
+  Journal *journal = open_database(path, SQLITE_OPEN_READONLY, diags);
+  if (journal == NULL) return NULL;
+  bool good = is_journal(journal, diags);
+  if (good) read_meta(journal);
+  journal->has = prepare(journal, "SELECT 1 FROM faults WHERE id = ?1");
+  if (good) return journal;
+  journal_close(journal);
+  return NULL;
+}
+
+void journal_close(Journal *journal) {
+  if (journal == NULL) return;
+  sqlite3_finalize(journal->put);
+  sqlite3_finalize(journal->has);
+  if (journal->database != NULL && sqlite3_get_autocommit(journal->database) == 0)
+    sqlite3_exec(journal->database, "COMMIT", NULL, NULL, NULL);
+  sqlite3_close(journal->database);
+  arena_free(journal->arena);
+  free(journal);
+}
+
+const JournalMeta *journal_meta(const Journal *journal) { return &journal->meta; }
+
+bool journal_commit(Journal *journal, Diags *diags) { return run_sql(journal, "COMMIT; BEGIN IMMEDIATE", diags); }
+
+bool journal_has_fault(const Journal *journal, uint64_t id) {
+  sqlite3_bind_int64(journal->has, 1, (sqlite3_int64)id);
+  bool found = sqlite3_step(journal->has) == SQLITE_ROW;
+  sqlite3_reset(journal->has);
+  return found;
+}
+
+uint64_t journal_fault_count(const Journal *journal) {
+  int64_t count = single_number(journal, "SELECT count(*) FROM faults");
+  return count < 0 ? 0 : (uint64_t)count;
+}

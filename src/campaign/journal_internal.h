@@ -1,0 +1,20 @@
+// What the files of the journal share.
+#ifndef REDOUBT_JOURNAL_INTERNAL_H
+#define REDOUBT_JOURNAL_INTERNAL_H
+
+#include "campaign/journal.h"
+
+#include <sqlite3.h>
+
+struct Journal {
+  sqlite3 *database;
+  const char *path;
+  Arena *arena;
+  JournalMeta meta;
+  sqlite3_stmt *put, *has;
+};
+
+// What went wrong last, as a diagnostic; always false.
+bool journal_error(const Journal *journal, const char *what, Diags *diags);
+
+#endif

@@ -1,0 +1,10 @@
+// Tables of outcomes and of how faults are settled.
+#include "campaign/journal.h"
+
+const OutcomeInfo outcome_info[OUTCOME_COUNT] = {
+#define OUTCOME(id, name, group, meaning) {name, group, meaning},
+#include "campaign/outcome.def"
+#undef OUTCOME
+};
+
+const char *const settled_text[SETTLED_COUNT] = {"run", "hash", "overwritten", "unread", "class"};

@@ -1,0 +1,159 @@
+// Def-use of the cells that faults strike, watched during the golden run. A fault whose cells are next written, or never
+// accessed again, changes nothing; faults that strike the same bits between the same two accesses do the same. Exact: told
+// accesses are all there are (region.h, TRACED), and a fault that is read first is simulated.
+#include "campaign/campaign_internal.h"
+
+#include <stdlib.h>
+
+enum { NO_DRAW = UINT32_MAX };
+
+struct Pruner {
+  Hook hook;
+  const RegionTable *table;
+  Draw *draws;
+  uint32_t count;
+  uint8_t **watched; // per region: bit per row, NULL where nothing is
+  uint32_t *heads;   // hash table of rows: first draw of a list
+  uint32_t mask;
+};
+
+static uint32_t row_hash(const Pruner *pruner, uint16_t region, uint64_t row) {
+  uint64_t key[2] = {region, row};
+  return (uint32_t)hash_bytes(key, sizeof key, 0) & pruner->mask;
+}
+
+static bool strikes(const Draw *draw, uint16_t region, uint64_t row) {
+  return draw->fault.site.region == region && draw->fault.site.row == row;
+}
+
+// ---- Events ----------------------------------------------------------------------------------------
+
+static bool is_watched(const Pruner *pruner, const CellEvent *event) {
+  const uint8_t *rows = event->region < pruner->table->count ? pruner->watched[event->region] : NULL;
+  return rows != NULL && (rows[event->row / 8] >> event->row % 8 & 1) != 0;
+}
+
+static uint32_t line_now(const HookMachine *machine) {
+  const Program *program = machine->program;
+  bool known = program != NULL && program->lines != NULL && machine->pc < program->code_count;
+  return known ? program->lines[machine->pc] : 0;
+}
+
+static Verdict on_read(Hook *hook, HookMachine *machine, const CellEvent *event) {
+  Pruner *pruner = hook->own;
+  if (!is_watched(pruner, event)) return VERDICT_PASS;
+  for (uint32_t i = pruner->heads[row_hash(pruner, event->region, event->row)]; i != NO_DRAW; i = pruner->draws[i].next) {
+    Draw *draw = &pruner->draws[i];
+    if (!strikes(draw, event->region, event->row) || draw->fault.from > machine->cycle || (draw->units & event->units) == 0) continue;
+    draw->units = 0;
+    draw->strike_at = machine->cycle;
+    draw->line = line_now(machine);
+  }
+  return VERDICT_PASS;
+}
+
+static Verdict on_write(Hook *hook, HookMachine *machine, const CellEvent *event) {
+  Pruner *pruner = hook->own;
+  if (!is_watched(pruner, event)) return VERDICT_PASS;
+  for (uint32_t i = pruner->heads[row_hash(pruner, event->region, event->row)]; i != NO_DRAW; i = pruner->draws[i].next) {
+    Draw *draw = &pruner->draws[i];
+    if (!strikes(draw, event->region, event->row) || draw->fault.from > machine->cycle || draw->units == 0) continue;
+    draw->units &= ~event->units;
+    if (draw->units == 0) draw->settled = SETTLED_OVERWRITTEN;
+  }
+  return VERDICT_PASS;
+}
+
+// The launch is over: everything on the chip is put to rest, and what was struck there is gone.
+static void on_finish(Hook *hook, HookMachine *machine) {
+  Pruner *pruner = hook->own;
+  for (uint32_t i = 0; i < pruner->count; i++) {
+    Draw *draw = &pruner->draws[i];
+    if (draw->units == 0 || draw->fault.from > machine->cycle || pruner->watched[draw->fault.site.region] == NULL) continue;
+    draw->units = 0;
+    draw->settled = SETTLED_UNREAD;
+  }
+}
+
+// ---- Draws -----------------------------------------------------------------------------------------
+
+static uint32_t struck_units(const RegionTable *table, const Fault *fault) {
+  Site bits[FAULT_MAX_BITS];
+  HookMachine nowhere = {.regions = table};
+  uint32_t count = fault_bits(table, &nowhere, fault, bits), units = 0;
+  for (uint32_t i = 0; i < count; i++) units |= 1u << bits[i].unit;
+  return units;
+}
+
+static void watch(Pruner *pruner, Arena *arena, uint32_t index) {
+  Draw *draw = &pruner->draws[index];
+  const Region *region = &pruner->table->items[draw->fault.site.region];
+  draw->settled = SETTLED_COUNT;
+  draw->strike_at = draw->fault.from;
+  draw->class_of = draw->id;
+  draw->next = NO_DRAW;
+  bool traced = (region->flags & REGION_TRACED) != 0 && !fault_models[draw->fault.model].permanent;
+  if (!traced) return;
+  draw->units = struck_units(pruner->table, &draw->fault);
+  uint8_t **rows = &pruner->watched[draw->fault.site.region];
+  if (*rows == NULL) *rows = arena_alloc(arena, region->rows / 8 + 1);
+  (*rows)[draw->fault.site.row / 8] |= (uint8_t)(1u << draw->fault.site.row % 8);
+  uint32_t *head = &pruner->heads[row_hash(pruner, draw->fault.site.region, draw->fault.site.row)];
+  draw->next = *head;
+  *head = index;
+}
+
+Pruner *pruner_new(Arena *arena, const RegionTable *table, Draw *draws, uint32_t count) {
+  Pruner *pruner = ARENA_NEW(arena, Pruner);
+  uint32_t slots = 64;
+  while (slots < 2 * count) slots *= 2;
+  *pruner = (Pruner){.table = table, .draws = draws, .count = count, .mask = slots - 1};
+  pruner->watched = ARENA_ARRAY(arena, uint8_t *, table->count);
+  pruner->heads = ARENA_ARRAY(arena, uint32_t, slots);
+  memset(pruner->heads, 0xFF, slots * sizeof *pruner->heads);
+  for (uint32_t i = 0; i < count; i++) watch(pruner, arena, i);
+  pruner->hook = (Hook){.name = "prune", .kind = HOOK_OBSERVER, .own = pruner, .read = on_read, .write = on_write, .finish = on_finish};
+  pruner->hook.next_cycle = UINT64_MAX;
+  return pruner;
+}
+
+Hook *pruner_hook(Pruner *pruner) { return &pruner->hook; }
+
+// ---- Classes ---------------------------------------------------------------------------------------
+
+static int compare_u64(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
+
+// Draws of one class side by side, the lowest id first.
+static int by_class(const void *left, const void *right) {
+  const Draw *a = *(Draw *const *)left, *b = *(Draw *const *)right;
+  int order = compare_u64(a->fault.site.region, b->fault.site.region);
+  if (order == 0) order = compare_u64(a->fault.site.row, b->fault.site.row);
+  if (order == 0) order = compare_u64(a->fault.site.unit, b->fault.site.unit);
+  if (order == 0) order = compare_u64(a->fault.site.bit, b->fault.site.bit);
+  if (order == 0) order = compare_u64(a->strike_at, b->strike_at);
+  return order != 0 ? order : compare_u64(a->id, b->id);
+}
+
+static bool same_class(const Draw *a, const Draw *b) {
+  return a->fault.site.region == b->fault.site.region && a->fault.site.row == b->fault.site.row &&
+         a->fault.site.unit == b->fault.site.unit && a->fault.site.bit == b->fault.site.bit && a->strike_at == b->strike_at &&
+         a->fault.model != FAULT_RANDOM;
+}
+
+void pruner_finish(Pruner *pruner) {
+  Draw **order = malloc((pruner->count + 1) * sizeof *order);
+  ASSERT(order != NULL);
+  uint32_t live = 0;
+  for (uint32_t i = 0; i < pruner->count; i++) {
+    Draw *draw = &pruner->draws[i];
+    if (draw->units != 0 && draw->settled == SETTLED_COUNT) draw->settled = SETTLED_UNREAD;
+    if (draw->settled == SETTLED_COUNT) order[live++] = draw;
+  }
+  qsort(order, live, sizeof *order, by_class);
+  for (uint32_t i = 1; i < live; i++) {
+    if (!same_class(order[i - 1], order[i])) continue;
+    order[i]->class_of = order[i - 1]->class_of;
+    order[i]->settled = SETTLED_CLASS;
+  }
+  free(order);
+}

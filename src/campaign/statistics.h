@@ -1,0 +1,19 @@
+// Statistics of campaigns: how sure a share is, and how many faults it takes.
+#ifndef REDOUBT_STATISTICS_H
+#define REDOUBT_STATISTICS_H
+
+#include "base/base.h"
+
+typedef struct Interval {
+  double low, high;
+} Interval;
+
+// x with P(|N(0,1)| < x) = confidence: 0.95 -> 1.95996.
+double normal_quantile(double confidence);
+// Wilson's score interval for `hits` of `trials`; 0..1 without trials.
+Interval wilson_interval(uint64_t hits, uint64_t trials, double confidence);
+// Leveugle et al., DATE 2009: faults needed for that margin when each of `population` possible ones is equally likely, p = 0.5.
+uint64_t sample_size(double population, double margin, double confidence);
+double sample_margin(double population, uint64_t sample, double confidence); // its inverse
+
+#endif

@@ -1,0 +1,180 @@
+// Targets and how their runs are judged.
+#include "campaign/target.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// ---- Workloads -------------------------------------------------------------------------------------
+
+typedef struct WorkloadTarget {
+  WorkloadChoice choice;
+  WorkloadRun run;
+  Device *device;
+} WorkloadTarget;
+
+static bool set_params(WorkloadRun *run, const WorkloadChoice *choice, Diags *diags) {
+  for (uint32_t i = 0; i < choice->param_count; i++) {
+    char name[64];
+    const char *equals = strchr(choice->params[i], '=');
+    size_t length = equals == NULL ? sizeof name : (size_t)(equals - choice->params[i]);
+    if (length >= sizeof name) return diags_add(diags, NULL, 0, 0, "parameter '%s': not NAME=NUMBER", choice->params[i]);
+    memcpy(name, choice->params[i], length);
+    name[length] = '\0';
+    char *end;
+    uint64_t value = strtoull(equals + 1, &end, 10);
+    if (end == equals + 1 || *end != '\0') return diags_add(diags, NULL, 0, 0, "parameter '%s': not a whole number", choice->params[i]);
+    if (!workload_set(run, choice->workload, name, value, diags)) return false;
+  }
+  return true;
+}
+
+static bool workload_target_start(Target *target, const HookChain *hooks, Diags *diags) {
+  WorkloadTarget *own = target->own;
+  DeviceOptions options = {.spec = target->spec, .hooks = hooks};
+  own->device = device_new(&options, diags);
+  if (own->device == NULL) return false;
+  own->run = (WorkloadRun){.seed = own->choice.seed};
+  if (!workload_start(&own->run, own->choice.workload, own->choice.size, own->device, diags)) return false;
+  own->run.seed = own->choice.seed;
+  if (!set_params(&own->run, &own->choice, diags)) return false;
+  if (own->choice.workload->prepare(&own->run)) return true;
+  return diags_add(diags, NULL, 0, 0, "%s: %s", target->name, device_error(own->device));
+}
+
+static bool workload_target_run(Target *target) {
+  WorkloadTarget *own = target->own;
+  return own->choice.workload->launch(&own->run);
+}
+
+static bool workload_target_check(Target *target) {
+  WorkloadTarget *own = target->own;
+  return own->choice.workload->check(&own->run);
+}
+
+static void workload_target_outputs(Target *target, TargetOutputs *outputs, Arena *arena) {
+  WorkloadTarget *own = target->own;
+  outputs->count = own->run.output_count;
+  for (uint32_t i = 0; i < outputs->count; i++) {
+    const WorkloadOutput *from = &own->run.outputs[i];
+    TargetOutput *to = &outputs->items[i];
+    uint64_t bytes = from->count * element_bytes(from->type);
+    *to = (TargetOutput){from->name, from->type, from->count, arena_alloc(arena, bytes)};
+    device_read(own->device, to->bytes, from->address, bytes);
+  }
+}
+
+static Device *workload_target_device(Target *target) { return ((WorkloadTarget *)target->own)->device; }
+
+static void workload_target_finish(Target *target) {
+  WorkloadTarget *own = target->own;
+  workload_finish(&own->run);
+  device_free(own->device);
+  own->device = NULL;
+}
+
+Target *target_workload(Arena *arena, const WorkloadChoice *choice, const Spec *spec, Diags *diags) {
+  Target *target = ARENA_NEW(arena, Target);
+  WorkloadTarget *own = ARENA_NEW(arena, WorkloadTarget);
+  own->choice = *choice;
+  Text text = {0};
+  text_add(&text, "size=%s\nseed=%llu\n", workload_size_text[choice->size], (unsigned long long)choice->seed);
+  for (uint32_t i = 0; i < choice->param_count; i++) text_add(&text, "%s\n", choice->params[i]);
+  *target = (Target){.name = choice->workload->name,
+                     .arguments = arena_copy_text(arena, text.at, text.length),
+                     .spec = spec,
+                     .has_check = true,
+                     .own = own,
+                     .start = workload_target_start,
+                     .run = workload_target_run,
+                     .check = workload_target_check,
+                     .outputs = workload_target_outputs,
+                     .device = workload_target_device,
+                     .finish = workload_target_finish};
+  text_free(&text);
+  (void)diags;
+  return target;
+}
+
+// ---- Judging ---------------------------------------------------------------------------------------
+
+uint64_t target_stat(Target *target, StatId stat) {
+  Device *device = target->device(target);
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < device_launch_count(device); i++) sum += device_launch_record(device, i)->stats.value[stat];
+  return sum;
+}
+
+uint64_t target_hash(Target *target) {
+  Device *device = target->device(target);
+  uint64_t parts[2] = {machine_hash(device_machine(device)), device_seen(device)};
+  return hash_bytes(parts, sizeof parts, 0);
+}
+
+uint64_t target_cycles(Target *target) { return target_stat(target, STAT_CYCLES); }
+
+static Outcome outcome_of_trap(TrapKind kind) {
+  switch (kind) {
+  case TRAP_ILLEGAL_ADDRESS: return OUTCOME_DUE_ADDRESS;
+  case TRAP_MISALIGNED: return OUTCOME_DUE_MISALIGNED;
+  case TRAP_ILLEGAL_INSTRUCTION:
+  case TRAP_INVALID_PC: return OUTCOME_DUE_INSTRUCTION;
+  case TRAP_HANG:
+  case TRAP_BARRIER_DEADLOCK: return OUTCOME_DUE_HANG;
+  case TRAP_ASSERT: return OUTCOME_DUE_ASSERT;
+  case TRAP_LIMIT:
+  case TRAP_STOPPED: return OUTCOME_TIMEOUT;
+  case TRAP_DETECTED: return OUTCOME_DETECTED;
+  case TRAP_NONE: return OUTCOME_DUE_HOST; // a launch was refused: the host code saw wrong data
+  default: return OUTCOME_DUE_TRAP;
+  }
+}
+
+static double element_value(const TargetOutput *output, uint64_t index) {
+  const uint8_t *at = output->bytes + index * element_bytes(output->type);
+  uint64_t bits = 0;
+  memcpy(&bits, at, element_bytes(output->type));
+  switch (output->type) {
+  case ELEMENT_F32: return (double)f32_of((uint32_t)bits);
+  case ELEMENT_F64: return f64_of(bits);
+  case ELEMENT_S32: return (double)(int32_t)bits;
+  default: return (double)bits;
+  }
+}
+
+static double relative_error(double golden, double got) {
+  double scale = fabs(golden);
+  if (isnan(got) || isinf(got) || isnan(golden)) return INFINITY;
+  return scale == 0 ? fabs(got) : fabs(got - golden) / scale;
+}
+
+static void compare_output(const TargetOutput *golden, const TargetOutput *got, Verdicts *verdicts) {
+  uint32_t bytes = element_bytes(golden->type);
+  if (memcmp(golden->bytes, got->bytes, golden->count * bytes) == 0) return;
+  for (uint64_t i = 0; i < golden->count; i++) {
+    if (memcmp(golden->bytes + i * bytes, got->bytes + i * bytes, bytes) == 0) continue;
+    double error = relative_error(element_value(golden, i), element_value(got, i));
+    verdicts->wrong++;
+    if (error > verdicts->worst) verdicts->worst = error;
+  }
+}
+
+void target_judge(Target *target, bool done, const TargetOutputs *golden, uint64_t golden_cycles, Arena *arena, Verdicts *verdicts) {
+  *verdicts = (Verdicts){.cycles = target_cycles(target)};
+  Device *device = target->device(target);
+  if (!done) {
+    verdicts->outcome = outcome_of_trap(device_trap(device)->kind);
+    snprintf(verdicts->note, sizeof verdicts->note, "%s", device_error(device));
+    return;
+  }
+  TargetOutputs got = {0};
+  target->outputs(target, &got, arena);
+  for (uint32_t i = 0; i < golden->count && i < got.count; i++) compare_output(&golden->items[i], &got.items[i], verdicts);
+  if (verdicts->wrong > 0) {
+    verdicts->outcome = !target->has_check ? OUTCOME_SDC : target->check(target) ? OUTCOME_SDC_TOLERABLE : OUTCOME_SDC_CRITICAL;
+  } else if (target_stat(target, STAT_CORRECTED) > 0) {
+    verdicts->outcome = OUTCOME_CORRECTED;
+  } else {
+    verdicts->outcome = verdicts->cycles == golden_cycles ? OUTCOME_MASKED : OUTCOME_PERFORMANCE;
+  }
+}

@@ -1,0 +1,59 @@
+// What a campaign runs again and again: a workload, or kernels of a PTX file, on a device of its own. It declares outputs; a run is
+// judged by comparing them with the golden run's.
+#ifndef REDOUBT_TARGET_H
+#define REDOUBT_TARGET_H
+
+#include "campaign/journal.h"
+#include "device/workload.h"
+
+typedef struct TargetOutput {
+  const char *name;
+  ElementType type;
+  uint64_t count;
+  uint8_t *bytes; // a copy
+} TargetOutput;
+
+typedef struct TargetOutputs {
+  TargetOutput items[WORKLOAD_MAX_OUTPUTS];
+  uint32_t count;
+} TargetOutputs;
+
+typedef struct Target Target;
+struct Target {
+  const char *name;      // as users name it
+  const char *arguments; // what decides the run, one per line
+  const Spec *spec;
+  bool has_check;
+  void *own;
+  bool (*start)(Target *target, const HookChain *hooks, Diags *diags); // a fresh device, inputs in place
+  bool (*run)(Target *target);                                         // all launches and the host code between them; false: a trap
+  bool (*check)(Target *target);                                       // the target's own idea of right
+  void (*outputs)(Target *target, TargetOutputs *outputs, Arena *arena);
+  Device *(*device)(Target *target);
+  void (*finish)(Target *target);
+};
+
+typedef struct WorkloadChoice {
+  const Workload *workload;
+  WorkloadSize size;
+  const char *const *params; // "name=value"
+  uint32_t param_count;
+  uint64_t seed;
+} WorkloadChoice;
+// NULL, with diagnostics, when a parameter is wrong. Lives in the arena.
+Target *target_workload(Arena *arena, const WorkloadChoice *choice, const Spec *spec, Diags *diags);
+
+// How a run compares with the golden one.
+typedef struct Verdicts {
+  Outcome outcome;
+  uint64_t cycles, wrong; // wrong: output elements that differ
+  double worst;           // largest relative error among them
+  char note[160];         // trap line
+} Verdicts;
+uint64_t target_hash(Target *target);   // of the machine and of what the host has read from it: equal = the same future
+uint64_t target_cycles(Target *target); // of all launches
+uint64_t target_stat(Target *target, StatId stat);
+// After run; `done` is what it returned.
+void target_judge(Target *target, bool done, const TargetOutputs *golden, uint64_t golden_cycles, Arena *arena, Verdicts *verdicts);
+
+#endif
