@@ -17,7 +17,7 @@ static void add_stats(Stats *total, const Stats *stats) {
   for (int k = 0; k < STAT_COUNT; k++) total->value[k] += stats->value[k];
 }
 
-static bool has_time(const Run *run) { return run->options->spec.machine_model != MODEL_FUNCTIONAL; }
+static bool has_time(const Run *run) { return run->options->spec.machine_model == MODEL_SIMT; }
 
 static LaunchRecord total_of(const RunResult *result) {
   LaunchRecord total = {.kernel = "total"};

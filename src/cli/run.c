@@ -36,7 +36,15 @@ static bool show_progress(void *context, const Stats *so_far) {
   return true;
 }
 
+// Workloads, PTX files and CUDA programs are lowered to instructions that the G80 model does not have.
+bool run_takes_ptx(const Run *run) {
+  if (run->options->spec.machine_model != MODEL_FLEXGRIP) return true;
+  message_error("machine '%s' runs G80 machine code, not PTX", run->options->spec.machine);
+  return false;
+}
+
 Device *run_device(Run *run, uint32_t address_bits) {
+  if (!run_takes_ptx(run)) return NULL;
   Diags diags = {0};
   if (!attachments_open(&run->attachments, &run->options->wishes, &diags)) {
     message_diags(&diags);

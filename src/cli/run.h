@@ -63,6 +63,7 @@ typedef struct Run {
   Attachments attachments; // of the device that runs
 } Run;
 
+bool run_takes_ptx(const Run *run); // false, after a message: the machine runs other code
 // A device for this run, with printing, progress and clock; NULL after a message.
 Device *run_device(Run *run, uint32_t address_bits);
 // Takes over a device's launches and frees it with what was attached; false, after a message: a trace was not written.

@@ -154,7 +154,7 @@ int run_application(Run *run) {
                                 "--max-instructions only");
   }
   if (options->application[0] == NULL) return message_usage("run", "run which application? redoubt run -- ./app ARGUMENTS");
-  if (!check_protections(options)) return EXIT_BAD_INPUT;
+  if (!run_takes_ptx(run) || !check_protections(options)) return EXIT_BAD_INPUT;
   const char *folder = library_folder(run->arena);
   if (folder == NULL) {
     message_error("Redoubt's CUDA runtime library (cudart/libcudart.so.13) is not beside the redoubt command: the build is incomplete");

@@ -231,7 +231,7 @@ static bool unknown_option(const char *text) {
 // Options that need others, or a machine with time.
 static bool check_together(const RunOptions *options) {
   const AttachmentWishes *wishes = &options->wishes;
-  bool has_time = options->spec.machine_model != MODEL_FUNCTIONAL;
+  bool has_time = options->spec.machine_model == MODEL_SIMT;
   if ((wishes->protections != NULL || wishes->trace != NULL) && !has_time)
     return usage("--protect and --trace need a machine with time, such as --machine fermi-gtx480");
   if (options->stats == STATS_GPGPUSIM && !has_time)
