@@ -12,8 +12,19 @@
 
 enum { INJECTABLE_ROWS = 3 }; // collector, collector.b, collector.c of state.def
 
+// Instructions that a hook wants once more wait in their flights for a collector. They go first: new ones would take every
+// collector and then wait for a flight.
+static uint32_t replays_waiting(const Simt *m, uint32_t sm) {
+  uint32_t waiting = 0;
+  if ((m->wants & WANT_RESULT) == 0) return 0;
+  for (uint32_t left = m->at.sms[sm].flights_used; left != 0; left &= left - 1) {
+    waiting += flight_at(m, sm, (uint32_t)__builtin_ctz(left))->replay != 0;
+  }
+  return waiting;
+}
+
 bool collect_has_room(const Simt *m, uint32_t sm, const Instr *instr) {
-  if (m->at.sms[sm].collect_count >= m->dims.collectors) return false;
+  if (m->at.sms[sm].collect_count + replays_waiting(m, sm) >= m->dims.collectors) return false;
   switch (port_of(instr)) {
   case PORT_LDST: return ldst_has_room(m, sm, instr);
   case PORT_GATHER: return gather_has_room(m, sm, instr);
