@@ -9,7 +9,8 @@
 //
 // Loads, stores, atomics and textures: what their copies compute is the address; it is compared, the access is made once.
 // Not duplicated: control flow, barriers, fences and system calls, which have no result, and reads of clocks, which
-// differ by nature. Not covered: register file, caches and everything else outside the units.
+// differ by nature. Copies that do not agree on which lanes execute end the launch: a further issue would take its mask from one
+// of them. Not covered: register file, caches and everything else outside the units.
 //
 // State: per SM `slots` entries, taken at issue (none left: STALL) and freed when the last copy has been compared. A free entry
 // is all zeros. Any bits are legal: an entry that a fault made unfindable costs a third issue.
@@ -125,20 +126,17 @@ static bool same(const Held *held, uint32_t copy, const ResultEvent *event) {
   return differ == 0;
 }
 
-// The lane's value in two of three copies; a held copy that did not execute the lane has no vote.
+// The lane's value in two of three copies. False: all differ.
 static bool vote_lane(const Held *held, uint32_t r, uint32_t lane, uint32_t *value) {
-  bool votes0 = (held->words[0][0] >> lane & 1) != 0, votes1 = (held->words[1][0] >> lane & 1) != 0;
-  uint32_t value0 = held->rows[0][r][lane], value1 = held->rows[1][r][lane];
-  if ((votes0 && value0 == *value) || (votes1 && value1 == *value)) return true;
-  if (!votes0 || !votes1 || value0 != value1) return false;
-  *value = value0;
-  return true;
+  uint32_t first = held->rows[0][r][lane], second = held->rows[1][r][lane];
+  if (first == *value || second == *value) return true;
+  *value = first;
+  return first == second;
 }
 
 // Three copies vote; the event's rows and predicates become the majority's. False: there is none.
 static bool vote(const Held *held, ResultEvent *event) {
-  uint32_t mask0 = held->words[0][0], mask1 = held->words[1][0];
-  if (event->mask != mask0 && event->mask != mask1) return false;
+  if (event->mask != held->words[0][0] || event->mask != held->words[1][0]) return false;
   for (uint32_t r = 0; r < rows_of(event); r++) {
     for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
       if ((event->mask >> lane & 1) != 0 && !vote_lane(held, r, lane, event->rows + r * WARP_LANES + lane)) return false;
@@ -146,7 +144,6 @@ static bool vote(const Held *held, ResultEvent *event) {
   }
   for (uint32_t i = 0; i < 2 && event->predicates != NULL; i++) {
     uint32_t a = held->words[0][1 + i], b = held->words[1][1 + i], c = event->predicates[i];
-    if (((((b ^ c) & ~mask0) | ((a ^ c) & ~mask1)) & event->mask) != 0) return false; // two voters that do not agree
     event->predicates[i] = (c & ~event->mask) | (((a & b) | (a & c) | (b & c)) & event->mask);
   }
   return true;
@@ -167,13 +164,20 @@ static Verdict dmr_issue(Hook *hook, HookMachine *machine, IssueEvent *event) {
   return VERDICT_PASS;
 }
 
+static Verdict give_up(const Held *held, HookMachine *machine, const ResultEvent *event) {
+  release(held, rows_of(event));
+  ++*machine->detected;
+  return VERDICT_HALT;
+}
+
 // The third copy: a majority, or the end.
 static Verdict last_copy(const Held *held, HookMachine *machine, ResultEvent *event) {
   SlotState state = tag_state(*held->tag);
   bool good = (state == SLOT_ONE && same(held, 0, event)) || (state == SLOT_TWO && vote(held, event));
+  if (!good) return give_up(held, machine, event);
   release(held, rows_of(event));
-  ++*(good ? machine->corrected : machine->detected);
-  return good ? VERDICT_FIXED : VERDICT_HALT;
+  ++*machine->corrected;
+  return VERDICT_FIXED;
 }
 
 static Verdict dmr_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
@@ -197,6 +201,7 @@ static Verdict dmr_result(Hook *hook, HookMachine *machine, ResultEvent *event) 
     release(&held, rows_of(event));
     return VERDICT_PASS;
   }
+  if (first_is_there && held.words[0][0] != event->mask) return give_up(&held, machine, event);
   hold(&held, first_is_there ? 1 : 0, event);
   set_state(&held, first_is_there ? SLOT_TWO : SLOT_ONE);
   ++*machine->replayed;
