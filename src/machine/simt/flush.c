@@ -31,6 +31,7 @@ static void flush_slice(Simt *m, uint32_t index) {
     Packet *packet = packet_queue_at(&slice.state->below, &m->at.partition_belows[index * room], room, i);
     if (packet != NULL) write_now(m, packet);
   }
+  for (uint32_t i = 0; i < m->dims.l2_mshrs; i++) slice.mshrs[i].stale = slice.mshrs[i].valid;
   for (uint32_t line = 0; line < m->dims.l2_lines; line++) {
     CacheLine *at = &slice.lines[line];
     uint32_t data[LINE_WORDS];

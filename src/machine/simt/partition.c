@@ -214,7 +214,8 @@ static void keep_waiting(L2Slice *slice, Mshr *mshr, uint32_t place, const Packe
   mshr->waiters = (uint8_t)(waiters + 1);
 }
 
-// Asks DRAM for the sectors that the request needs and the line does not have. Only with room below.
+// Asks DRAM for the sectors that the request needs and the line does not have. A line that was flushed while it waited is asked for
+// whole, but for what has been written since, so that flushes cannot hold a request up for ever. Only with room below.
 static void fetch(L2Slice *slice, uint32_t register_number, const Packet *packet) {
   Mshr *mshr = &slice->mshrs[register_number];
   uint32_t sector = (uint32_t)slice->m->spec->l2_sector;
@@ -223,7 +224,8 @@ static void fetch(L2Slice *slice, uint32_t register_number, const Packet *packet
     ByteMask part = bytes_from(first, sector);
     if (bytes_any(bytes_and(packet->bytes, part))) wanted = bytes_or(wanted, part);
   }
-  mshr->asked = bytes_but(wanted, slice->lines[mshr->line].valid);
+  const CacheLine *line = &slice->lines[mshr->line];
+  mshr->asked = bytes_but(wanted, mshr->stale != 0 ? line->dirty : line->valid);
   Packet *request = below_push(slice, PACKET_READ, mshr->address, mshr->asked);
   request->tag = (uint16_t)register_number;
   request->sm = packet->sm;

@@ -338,6 +338,32 @@ static void random_requests_with_flushes(void **state) {
   RANDOM_TEST(small, 6, 20);
   RANDOM_TEST(plenty, 8, 100);
   RANDOM_TEST(no_cache, 6, 20);
+  RANDOM_TEST(one_way, 6, 7);
+}
+
+// A line on its way to DRAM is in memory after a flush, and does not overwrite what came later.
+static void flush_reaches_what_is_under_way(void **state) {
+  (void)state;
+  for (uint32_t wait = 0; wait < 60; wait++) {
+    Rig *rig = rig_new(one_way, COUNT_OF(one_way));
+    uint8_t *host = memory_at(rig->memory, rig->base, rig->bytes);
+    const uint64_t order[] = {0, 8, 0}; // evicts line 0, then line 8, with line 0 still dirty
+    for (uint32_t i = 0; i < COUNT_OF(order); i++) {
+      Packet packet = request(rig, PACKET_WRITE, order[i], bytes_from(0, 4), i);
+      packet.data[0] = 0x01010101 * (i + 1);
+      assert_true(put(rig, &packet));
+    }
+    while (rig->m.at.stats->value[STAT_L2_ACCESSES] < 3) cycle(rig, 8, false);
+    for (uint32_t i = 0; i < wait; i++) cycle(rig, 8, false);
+    caches_flush(&rig->m);
+    assert_int_equal(host[0], 3);
+    assert_int_equal(host[8 * LINE_BYTES], 2);
+    host[8 * LINE_BYTES] = 7; // as a system call may
+    run_until_idle(rig);
+    assert_int_equal(host[0], 3);
+    assert_int_equal(host[8 * LINE_BYTES], 7);
+    rig_free(rig);
+  }
 }
 
 // ---- What hooks are told -------------------------------------------------------------------------------------
@@ -459,6 +485,26 @@ static void partial_allocations(void **state) {
   rig_free(rig);
 }
 
+// What is not there reads zero, whatever the buffer held; bytes not asked for keep it.
+static void missing_bytes_read_zero(void **state) {
+  (void)state;
+  Rig *rig = rig_new(plenty, COUNT_OF(plenty));
+  uint64_t start = memory_alloc(rig->memory, 41, 256);
+  memset(memory_at(rig->memory, start, 41), 0xAA, 41);
+  const uint64_t addresses[] = {start, physical_address(PHYSICAL_BANKS, (uint64_t)BANK_CONST << 32 | 128)};
+  const uint32_t there[] = {41, 72};
+  for (uint32_t i = 0; i < 2; i++) {
+    uint32_t data[LINE_WORDS];
+    memset(data, 0x55, sizeof data);
+    backing_read(&rig->m.backing, addresses[i], bytes_from(0, 100), data);
+    const uint8_t *byte = (const uint8_t *)data;
+    for (uint32_t k = there[i]; k < 100; k++) assert_int_equal(byte[k], 0);
+    for (uint32_t k = 100; k < LINE_BYTES; k++) assert_int_equal(byte[k], 0x55);
+    assert_int_equal(byte[40], i == 0 ? 0xAA : (uint8_t)(168 * 7));
+  }
+  rig_free(rig);
+}
+
 // ---- Flips -------------------------------------------------------------------------------------------------------
 // Any injectable bit of the memory system flips at any time: requests may be lost or wrong, nothing else.
 static void flips_are_legal(void **state) {
@@ -493,11 +539,13 @@ int main(void) {
       cmocka_unit_test(evictions_at_n_and_n_plus_1),
       cmocka_unit_test(random_requests),
       cmocka_unit_test(random_requests_with_flushes),
+      cmocka_unit_test(flush_reaches_what_is_under_way),
       cmocka_unit_test(hooks_are_told),
       cmocka_unit_test(partial_words_are_read_first),
       cmocka_unit_test(least_recently_used_goes),
       cmocka_unit_test(windows),
       cmocka_unit_test(partial_allocations),
+      cmocka_unit_test(missing_bytes_read_zero),
       cmocka_unit_test(flips_are_legal),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
