@@ -66,8 +66,11 @@ static void take_register(Simt *m, uint32_t sm, Collector *collector, unsigned r
   collector->pending |= 1u << row;
 }
 
-// Puts the operand of a slot into rows from `first` on; returns the row after them.
-static unsigned take_slot(Simt *m, uint32_t sm, Collector *collector, const Instr *instr, unsigned slot, unsigned first, unsigned count) {
+// Adds the rows of a slot.
+static void take_slot(Simt *m, uint32_t sm, Collector *collector, const Instr *instr, unsigned slot) {
+  const OpInfo *info = &op_info[instr->op];
+  unsigned count = slot < SLOT_A ? type_info[info->d].registers : operand_source_rows(instr, info, slot), first = collector->rows;
+  if (count == 0) return;
   uint8_t number = operand_register(instr, slot);
   bool ones = slot == operand_full_mask(instr), selected = slot == operand_selected(instr);
   bool is_register = !ones && !selected && number != REG_ZERO;
@@ -76,18 +79,14 @@ static unsigned take_slot(Simt *m, uint32_t sm, Collector *collector, const Inst
     if (is_register) take_register(m, sm, collector, first + k, number + k);
     else fill_row(collector, first + k, k < 2 ? (uint32_t)(value >> 32 * k) : 0);
   }
-  return first + count;
+  collector->rows = (uint16_t)(first + count);
 }
 
 static void take_sources(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
   const OpInfo *info = &op_info[instr->op];
-  unsigned row = 0, data = (info->flags & OP_DATA_IN) != 0 ? operand_data_slots(instr, info) : 0;
-  for (unsigned slot = 0; slot < data; slot++) row = take_slot(m, sm, collector, instr, slot, row, type_info[info->d].registers);
-  for (unsigned slot = SLOT_A; slot <= SLOT_C; slot++) {
-    unsigned count = operand_source_rows(instr, info, slot);
-    if (count != 0) row = take_slot(m, sm, collector, instr, slot, row, count);
-  }
-  collector->rows = (uint16_t)row;
+  unsigned data = (info->flags & OP_DATA_IN) != 0 ? operand_data_slots(instr, info) : 0;
+  for (unsigned slot = 0; slot < data; slot++) take_slot(m, sm, collector, instr, SLOT_D + slot);
+  for (unsigned slot = SLOT_A; slot <= SLOT_C; slot++) take_slot(m, sm, collector, instr, slot);
 }
 
 void collect_take(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr) {

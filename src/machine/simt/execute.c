@@ -100,7 +100,7 @@ static void launch_flight(Simt *m, uint32_t sm, const Collector *collector, cons
   const OpInfo *info = &op_info[instr->op];
   flight->slot = collector->slot;
   flight->done_at = simt_now(m) + m->unit_latency[info->unit];
-  flight->rows = operand_results(instr).rows;
+  flight->rows = (uint16_t)operand_results(instr).rows;
   flight->has_predicates = (uint8_t)operand_predicates(info);
   compute(m, sm, collector, instr, flight);
   if ((m->wants & WANT_RESULT) != 0) {

@@ -14,7 +14,16 @@ typedef struct OperandRows {
   uint8_t rows;                 // of all slots; at most SIMT_SOURCE_ROWS, or SIMT_RESULT_ROWS
 } OperandRows;
 
-// Registers of a d slot, and how many d slots there are.
+// Result slot s has the rows from s * registers on.
+typedef struct OperandResults {
+  uint32_t slots, registers, rows;
+} OperandResults;
+
+static inline TypeId operand_type(const OpInfo *info, unsigned slot) {
+  return slot < SLOT_A ? info->d : slot == SLOT_A ? info->a : slot == SLOT_B ? info->b : info->c;
+}
+
+// How many d slots an instruction with a d column has.
 static inline unsigned operand_data_slots(const Instr *instr, const OpInfo *info) {
   if (info->kind == KIND_ALU) return 1;
   if (info->kind == KIND_TEXTURE) return 4;
@@ -27,39 +36,37 @@ static inline unsigned operand_address_rows(const Instr *instr, const OpInfo *in
   return wide && (instr->mods & MOD_ADDRESS32) == 0 ? 2 : 1;
 }
 
-static inline OperandRows operand_layout(unsigned slots, unsigned d, unsigned a, unsigned b, unsigned c) {
-  unsigned data = slots * d;
-  OperandRows at = {.rows = (uint8_t)(data + a + b + c)};
-  for (unsigned slot = 0; slot < slots; slot++) at.first[slot] = (uint8_t)(slot * d), at.count[slot] = (uint8_t)d;
-  at.first[SLOT_A] = (uint8_t)data, at.count[SLOT_A] = (uint8_t)a;
-  at.first[SLOT_B] = (uint8_t)(data + a), at.count[SLOT_B] = (uint8_t)b;
-  at.first[SLOT_C] = (uint8_t)(data + a + b), at.count[SLOT_C] = (uint8_t)c;
-  return at;
+// Rows of a source slot a, b or c.
+static inline unsigned operand_source_rows(const Instr *instr, const OpInfo *info, unsigned slot) {
+  if (slot == SLOT_A && info->space != SPACE_NONE && info->a != TYPE_none) return operand_address_rows(instr, info);
+  return type_info[operand_type(info, slot)].registers;
 }
 
 // Every stage asks for these, for every instruction: computed from the row's columns, not through op_operands; test_operand.c
 // holds them against it for all rows and modifiers.
 static inline OperandRows operand_sources(const Instr *instr) {
   const OpInfo *info = &op_info[instr->op];
-  bool reads_data = (info->flags & OP_DATA_IN) != 0, has_address = info->space != SPACE_NONE && info->a != TYPE_none;
-  unsigned a = has_address ? operand_address_rows(instr, info) : type_info[info->a].registers;
-  return operand_layout(reads_data ? operand_data_slots(instr, info) : 0, type_info[info->d].registers, a, type_info[info->b].registers,
-                        type_info[info->c].registers);
+  unsigned d = type_info[info->d].registers, slots = (info->flags & OP_DATA_IN) != 0 ? operand_data_slots(instr, info) : 0;
+  OperandRows at = {.rows = 0};
+  for (unsigned slot = 0; slot < OPERAND_SLOTS; slot++) {
+    unsigned count = slot >= SLOT_A ? operand_source_rows(instr, info, slot) : slot < slots ? d : 0;
+    at.first[slot] = at.rows;
+    at.count[slot] = (uint8_t)count;
+    at.rows = (uint8_t)(at.rows + count);
+  }
+  return at;
 }
 
-static inline OperandRows operand_results(const Instr *instr) {
+static inline OperandResults operand_results(const Instr *instr) {
   const OpInfo *info = &op_info[instr->op];
-  bool writes_data = (info->flags & OP_DATA_IN) == 0;
-  return operand_layout(writes_data ? operand_data_slots(instr, info) : 0, type_info[info->d].registers, 0, 0, 0);
+  unsigned slots = (info->flags & OP_DATA_IN) == 0 ? operand_data_slots(instr, info) : 0, registers = type_info[info->d].registers;
+  return (OperandResults){slots, registers, slots * registers};
 }
 
 // SLOT_A..SLOT_C: the one that an immediate or a constant stands for; OPERAND_SLOTS: none.
 unsigned operand_selected(const Instr *instr);
 // SLOT_A..SLOT_C: the one whose value is all ones without a register (MOD_FULL_MASK); OPERAND_SLOTS: none.
 unsigned operand_full_mask(const Instr *instr);
-static inline TypeId operand_type(const OpInfo *info, unsigned slot) {
-  return slot < SLOT_A ? info->d : slot == SLOT_A ? info->a : slot == SLOT_B ? info->b : info->c;
-}
 static inline uint8_t operand_register(const Instr *instr, unsigned slot) {
   return slot < SLOT_A ? instr->d[slot] : slot == SLOT_A ? instr->a : slot == SLOT_B ? instr->b : instr->c;
 }

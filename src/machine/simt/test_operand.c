@@ -10,17 +10,22 @@
 static void check_layout(Op op, uint16_t mods) {
   Instr instr = instr_rest(op);
   instr.mods = mods;
-  OperandRows sources = operand_sources(&instr), results = operand_results(&instr);
+  OperandRows sources = operand_sources(&instr);
+  OperandResults results = operand_results(&instr);
   OperandUse uses[MAX_OPERANDS];
   unsigned count = op_operands(op, mods, SELECT_REGISTERS, uses), read = 0, written = 0, predicates = 0;
   for (unsigned i = 0; i < count; i++) {
     if (uses[i].slot >= SLOT_PD && uses[i].slot < SLOT_PS) predicates |= 1u << (uses[i].slot - SLOT_PD);
     if (uses[i].predicate || uses[i].slot >= OPERAND_SLOTS) continue;
-    const OperandRows *at = uses[i].written ? &results : &sources;
-    unsigned *rows = uses[i].written ? &written : &read;
-    assert_int_equal(at->first[uses[i].slot], *rows);
-    assert_int_equal(at->count[uses[i].slot], uses[i].registers);
-    *rows += uses[i].registers;
+    if (uses[i].written) {
+      assert_int_equal(uses[i].slot * results.registers, written);
+      assert_int_equal(results.registers, uses[i].registers);
+      written += uses[i].registers;
+    } else {
+      assert_int_equal(sources.first[uses[i].slot], read);
+      assert_int_equal(sources.count[uses[i].slot], uses[i].registers);
+      read += uses[i].registers;
+    }
   }
   if (operand_full_mask(&instr) < OPERAND_SLOTS) {
     assert_int_equal(sources.first[operand_full_mask(&instr)], read);

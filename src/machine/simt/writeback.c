@@ -41,11 +41,12 @@ typedef struct Results {
 } Results;
 
 static void write_warp(Simt *m, uint32_t sm, uint32_t warp, uint32_t lanes, const Instr *instr, const Results *results) {
-  OperandRows at = operand_results(instr);
-  for (unsigned slot = 0; slot < SLOT_A; slot++) {
-    if (instr->d[slot] == REG_ZERO) continue;
-    for (unsigned k = 0; k < at.count[slot] && at.first[slot] + k < results->row_count; k++) {
-      write_row(m, sm, register_row(m, sm, warp, instr->d[slot] + k), lanes, results->rows[at.first[slot] + k]);
+  OperandResults at = operand_results(instr);
+  for (unsigned slot = 0; slot < at.slots; slot++) {
+    uint8_t number = instr->d[slot];
+    if (number == REG_ZERO) continue;
+    for (unsigned k = 0, row = slot * at.registers; k < at.registers && row + k < results->row_count; k++) {
+      write_row(m, sm, register_row(m, sm, warp, number + k), lanes, results->rows[row + k]);
     }
   }
   unsigned written = results->predicates == NULL ? 0 : operand_predicates(&op_info[instr->op]);
