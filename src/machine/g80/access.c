@@ -2,8 +2,9 @@
 // A in READ and port B in WRITE, constants, the program in FETCH. A request is made per thread, as the byte-wide memories
 // serve one thread at a time; the multiplexer lets the granted SM through.
 //
-// Cycles of an access that has been granted: one per byte and two more. READ, whose state machines the thesis left as they
-// were, acknowledges a cycle before the end; WRITE, which was given states for it, at the end.
+// An access that has been granted takes a cycle per byte and two more. READ, whose state machines the thesis left as they
+// were, acknowledges a cycle before the end; WRITE, which was given states for it, with the last byte. An access that
+// nobody disturbs takes as long as in the released RTL.
 #include "machine/g80/g80_internal.h"
 
 enum { ADDRESS_CYCLES = 13, LOAD_END = 8, STORE_BEGIN = 5, STORE_END = 8 };
@@ -83,50 +84,52 @@ static uint64_t granted_load(G80Machine *m, uint32_t sm, uint64_t cycle) {
   G80Sm *s = &m->sm[sm];
   G80Stage *read = &s->stages[STAGE_READ];
   const SassInstr *instr = job_instr(m, &read->job);
+  if (instr->read != SASS_READ_GLOBAL) return cycle + 1; // a flipped bit: no load any more
   uint32_t lane = read->lane & 31;
-  if (instr->read != SASS_READ_GLOBAL) { // a flipped bit: no load any more
-    read->ready_at = cycle + 1;
-    return cycle + 1;
-  }
   s->read.c[lane] = load_global(m, instr, s->address[lane]);
-  read->lane++;
-  s->read_at = cycle + 2 + instr->access_bytes;
   return cycle + 1 + instr->access_bytes;
 }
 
 static uint64_t granted_store(G80Machine *m, uint32_t sm, uint64_t cycle) {
   G80Sm *s = &m->sm[sm];
-  G80Stage *write = &s->stages[STAGE_WRITE];
+  const G80Stage *write = &s->stages[STAGE_WRITE];
   const SassInstr *instr = job_instr(m, &write->job);
   uint32_t lane = write->lane & 31;
-  if (instr->write == SASS_WRITE_GLOBAL) store_global(m, instr, s->write_address[lane], s->write.c[lane]);
-  write->lane++;
-  s->write_at = cycle + 2 + instr->access_bytes;
-  return s->write_at;
-}
-
-static uint64_t granted(G80Machine *m, PortId port, uint32_t sm, uint64_t cycle) {
-  G80Stage *fetch = &m->sm[sm].stages[STAGE_FETCH], *read = &m->sm[sm].stages[STAGE_READ];
-  switch (port) {
-  case PORT_GLOBAL_A: return granted_load(m, sm, cycle);
-  case PORT_GLOBAL_B: return granted_store(m, sm, cycle);
-  case PORT_CONSTANT: {
-    const SassOperand *constant = constant_operand(job_instr(m, &read->job));
-    uint32_t bytes = constant == NULL ? 1 : sass_type_bytes(constant->type);
-    read->ready_at = cycle + 2 + bytes;
-    return cycle + 1 + bytes;
-  }
-  case PORT_SYSTEM: {
-    uint32_t words = sass_word_bytes(fetch->job.low) / 4;
-    fetch->ready_at = cycle + 1 + words;
-    return cycle + words;
-  }
-  default: controller_granted(m, sm, cycle); return cycle + 2;
-  }
+  if (instr->write != SASS_WRITE_GLOBAL) return cycle + 1;
+  store_global(m, instr, s->write_address[lane], s->write.c[lane]);
+  return cycle + instr->access_bytes;
 }
 
 uint64_t access_granted(G80Machine *m, PortId port, uint32_t sm, uint64_t cycle) {
-  uint64_t acknowledge = granted(m, port, sm, cycle);
-  sm_schedule(&m->sm[sm]);
-  return acknowledge;
+  const G80Job *fetched = &m->sm[sm].stages[STAGE_FETCH].job, *reading = &m->sm[sm].stages[STAGE_READ].job;
+  switch (port) {
+  case PORT_GLOBAL_A: return granted_load(m, sm, cycle);
+  case PORT_GLOBAL_B: return granted_store(m, sm, cycle);
+  case PORT_SYSTEM: return cycle + sass_word_bytes(fetched->low) / 4;
+  case PORT_CONSTANT: {
+    const SassOperand *constant = constant_operand(job_instr(m, reading));
+    return cycle + 1 + (constant == NULL ? 1 : sass_type_bytes(constant->type));
+  }
+  default: return cycle + 1;
+  }
+}
+
+// The SM goes on: with the next lane, or with what the stage does after its access.
+void access_released(G80Machine *m, PortId port, uint32_t sm, uint64_t cycle) {
+  G80Sm *s = &m->sm[sm];
+  G80Stage *read = &s->stages[STAGE_READ], *write = &s->stages[STAGE_WRITE];
+  switch (port) {
+  case PORT_GLOBAL_A:
+    read->lane++;
+    s->read_at = cycle;
+    break;
+  case PORT_GLOBAL_B:
+    write->lane++;
+    s->write_at = cycle + 1;
+    break;
+  case PORT_CONSTANT: read->ready_at = cycle; break;
+  case PORT_SYSTEM: s->stages[STAGE_FETCH].ready_at = cycle; break;
+  default: controller_released(m, sm, cycle); break;
+  }
+  sm_schedule(s);
 }

@@ -1,5 +1,6 @@
-// The arbiters around the SMs (thesis 3.3): IDLE, REQUESTED, WAITING_ACK. All SMs that want a port are served, one at a
-// time and in turn; those that wait are stalled. The multiplexers follow the grant.
+// The arbiters around the SMs (thesis 3.3): IDLE, REQUESTED, WAITING_ACK. SMs that ask at the same time form a round: they are
+// served one after the other while the rest is stalled, and "only when all the requests coming simultaneously are
+// considered, the execution can go ahead". Whoever asks later waits for the next round. The multiplexers follow the grant.
 //
 // The thesis gives no cycle counts; those of ArbiterTiming were chosen once for all machines (docs/DEVIATIONS.md).
 #include "machine/g80/g80_internal.h"
@@ -61,8 +62,13 @@ static void acknowledge(G80Machine *m, PortId id, uint64_t cycle) {
   port->request &= ~port->grant;
   port->grant = 0;
   bool more = (port->stall & all_sms(m)) != 0;
+  port->served |= port->ack;
+  for (uint32_t i = 0; !more && i < m->sms; i++) {
+    if ((port->served & sm_bit(i)) != 0) access_released(m, id, i, cycle + 1);
+  }
+  if (!more) port->served = 0;
   port->state = more ? ARBITER_REQUESTED : ARBITER_IDLE;
-  port->next = cycle + (more ? m->arbiter.turn : m->arbiter.rest);
+  port->next = cycle + (more ? m->arbiter.turn : 1);
 }
 
 void arbiter_step(G80Machine *m, PortId id, uint64_t cycle) {
@@ -81,6 +87,7 @@ void arbiter_forget(G80Machine *m, uint32_t sm) {
     G80Port *port = &m->shared->ports[i];
     port->request &= ~sm_bit(sm);
     port->stall &= ~sm_bit(sm);
+    port->served &= ~sm_bit(sm);
     if ((port->grant & sm_bit(sm)) == 0) continue;
     port->grant = 0;
     port->state = ARBITER_REQUESTED;

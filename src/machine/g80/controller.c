@@ -247,9 +247,9 @@ static uint32_t step(G80Machine *m, uint32_t sm, uint64_t cycle) {
   }
 }
 
-// The parameter's 6 cycles count from the request, if nobody else had the port.
-void controller_granted(G80Machine *m, uint32_t sm, uint64_t cycle) {
-  m->sm[sm].controller_at = cycle - min_u64(cycle, m->arbiter.grant) + write_param(m, sm, cycle);
+// The configuration port has answered; a parameter's 6 cycles count from the request, if nobody else wanted the port.
+void controller_released(G80Machine *m, uint32_t sm, uint64_t cycle) {
+  m->sm[sm].controller_at = cycle + write_param(m, sm, cycle) - m->arbiter.grant - 2;
 }
 
 void controller_step(G80Machine *m, uint32_t sm, uint64_t cycle) {

@@ -57,13 +57,12 @@ static void take_spec(G80Machine *m, const Spec *spec) {
   m->outside = spec->g80_arbiters != 0 || m->sms > 1;
   m->thesis_registers = spec->g80_thesis_register_addressing != 0;
   m->block_cycles = (uint32_t)spec->g80_calibration_block;
-  m->arbiter = (ArbiterTiming){(uint32_t)spec->g80_arbiter_grant, (uint32_t)spec->g80_arbiter_turn, (uint32_t)spec->g80_arbiter_rest,
-                               (uint32_t)spec->g80_arbiter_walk};
+  m->arbiter = (ArbiterTiming){(uint32_t)spec->g80_arbiter_grant, (uint32_t)spec->g80_arbiter_turn, (uint32_t)spec->g80_arbiter_walk};
 }
 
 // Start of SMP_Processing: the test bench has loaded program, parameters and constants by then.
 static uint64_t start_ns(const SassProgram *program, const G80Launch *launch) {
-  int64_t constant_bytes = launch->constant_bytes != 0 ? launch->constant_bytes : 4 * (int64_t)launch->constant_count;
+  int64_t constant_bytes = launch->constant_bytes != 0 ? launch->constant_bytes : max_u32(4 * launch->constant_count, START_CONSTANT_BYTES);
   int64_t ns = START_NS + 10 * ((int64_t)program->count - START_WORDS) + 30 * ((int64_t)launch->param_count - START_PARAMS) +
                30 * (constant_bytes - START_CONSTANT_BYTES);
   return ns < 5 ? 5 : (uint64_t)ns;

@@ -25,7 +25,7 @@ typedef struct G80Launch {
   uint32_t params[G80_MAX_PARAMS];
   const uint32_t *constants; // words of constant memory, from address 0
   uint32_t constant_count;
-  uint32_t constant_bytes; // what the host declares; enters the start time only. 0: 4 * constant_count
+  uint32_t constant_bytes; // what the host declares; enters the start time only. 0: those of the words, 32 at least
   const uint8_t *global;   // first bytes of global memory; the rest is 0
   uint32_t global_bytes;
   uint64_t cycle_limit; // the run ends as a timeout at this cycle; 0: none

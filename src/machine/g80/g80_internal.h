@@ -30,9 +30,8 @@ typedef enum RegionId {
 // Cycles that the thesis does not give; chosen once (docs/DEVIATIONS.md).
 typedef struct ArbiterTiming {
   uint32_t grant; // from a request to the grant when nobody else wants the port
-  uint32_t turn;  // from the acknowledge to the next grant
-  uint32_t rest;  // from the last acknowledge of a round to IDLE
-  uint32_t walk;  // for each SM that does not want the port and is passed over
+  uint32_t turn;  // from an acknowledge to the next grant of the same round
+  uint32_t walk;  // for each SM not in the round that is passed over
 } ArbiterTiming;
 
 struct G80Machine {
@@ -93,7 +92,7 @@ void scheduler_settle(G80Machine *m, uint64_t cycle); // the wires, for whoever 
 void sm_reset(G80Machine *m, uint32_t sm);
 void controller_start(G80Machine *m, uint32_t sm, uint64_t cycle);
 void controller_step(G80Machine *m, uint32_t sm, uint64_t cycle);
-void controller_granted(G80Machine *m, uint32_t sm, uint64_t cycle); // configuration port: resumes at the cycle
+void controller_released(G80Machine *m, uint32_t sm, uint64_t cycle); // the configuration port has answered
 void controller_done(G80Machine *m, uint32_t sm, uint64_t cycle);
 
 // ---- warp_unit.c -----------------------------------------------------------------------------------------------------
@@ -115,6 +114,7 @@ void access_begin_write(G80Machine *m, uint32_t sm, const SassInstr *instr, uint
 void access_fetch(G80Machine *m, uint32_t sm, uint64_t cycle);
 void access_read(G80Machine *m, uint32_t sm, uint64_t cycle);
 void access_write(G80Machine *m, uint32_t sm, uint64_t cycle);
+void access_released(G80Machine *m, PortId port, uint32_t sm, uint64_t cycle);
 uint64_t access_granted(G80Machine *m, PortId port, uint32_t sm, uint64_t cycle); // the cycle of its acknowledge
 
 // ---- arbiter.c -------------------------------------------------------------------------------------------------------

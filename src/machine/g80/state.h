@@ -52,7 +52,7 @@ typedef enum PortId { PORT_GLOBAL_A, PORT_GLOBAL_B, PORT_CONSTANT, PORT_SYSTEM, 
 typedef struct G80Port {
   uint64_t next; // cycle of the FSM's next step
   uint32_t state, pointer;
-  uint32_t request, grant, stall, ack; // a bit per SM
+  uint32_t request, grant, stall, ack, served; // a bit per SM
 } G80Port;
 
 typedef struct G80Shared {

@@ -24,6 +24,29 @@ static inline G80Machine *make(const Spec *spec, const SassProgram *program, con
   return machine;
 }
 
+// A kernel of workloads/g80; 0 registers: as its file says.
+static inline G80Machine *make_kernel(const Spec *spec, const char *name, const G80Launch *launch) {
+  Diags diags = {0};
+  Arena *arena = arena_new();
+  SassProgram *program = sass_read(arena_format(arena, "workloads/g80/%s/kernel.sass", name), &diags);
+  assert_non_null(program);
+  G80Launch all;
+  g80_launch_default(&all, spec, program);
+  all.grid[0] = launch->grid[0];
+  all.grid[1] = launch->grid[1];
+  memcpy(all.block, launch->block, sizeof all.block);
+  memcpy(all.params, launch->params, sizeof all.params);
+  all.blocks_per_core = launch->blocks_per_core;
+  if (launch->gprs != 0) all.gprs = launch->gprs;
+  all.global = launch->global;
+  all.global_bytes = launch->global_bytes;
+  G80Machine *machine = make(spec, program, &all);
+  sass_program_free(program);
+  arena_free(arena);
+  diags_free(&diags);
+  return machine;
+}
+
 // c[i] = a[i] + b[i] for i = block * threads + thread: parameters a, b, c and a fourth that it does not use.
 static const uint32_t vecadd[] = {
     0x10004205, 0x0023c780, // MOV.U16 R0H, g [0x1].U16
@@ -40,16 +63,9 @@ static const uint32_t vecadd[] = {
     0x30000003, 0x00000780, // RET
 };
 
-// The thesis's addition is of floats and has 10 parameters (its start at 1,725 ns says so).
-static const uint32_t vecadd_float[] = {
-    0x10004205, 0x0023c780, 0xa0000005, 0x04000780, 0x60014c01, 0x00204780, 0x30020009, 0xc4100780,
-    0x2102e800, 0x2102ea0c, 0xd00e0005, 0x80c00780, 0xd00e0601, 0x80c00780, 0xb0000205, 0x00000780, // FADD R1, R1, R0
-    0x2102ec00, 0xd00e0005, 0xa0c00780, 0x30000003, 0x00000780,
-};
-
 typedef struct Vecadd {
   uint32_t blocks, threads;
-  bool floats; // with 10 parameters
+  bool floats; // by workloads/g80/vecadd, which has 10 parameters
 } Vecadd;
 
 static inline uint32_t vecadd_input(const Vecadd *v, uint32_t i) {
@@ -61,15 +77,15 @@ static inline G80Machine *make_vecadd(const Spec *spec, const Vecadd *v) {
   static uint32_t image[2 * 4096];
   uint32_t count = v->blocks * v->threads;
   for (uint32_t i = 0; i < 2 * count; i++) image[i] = vecadd_input(v, i);
-  SassProgram program = v->floats ? program_of(vecadd_float, COUNT_OF(vecadd_float)) : program_of(vecadd, COUNT_OF(vecadd));
-  G80Launch launch = {.grid = {v->blocks, 1}, .block = {v->threads, 1, 1}, .blocks_per_core = 8, .gprs = 8, .constant_bytes = 32};
+  G80Launch launch = {.grid = {v->blocks, 1}, .block = {v->threads, 1, 1}, .blocks_per_core = 8, .gprs = 8};
   launch.param_count = v->floats ? 10 : 4;
   launch.params[1] = 4 * count;
   launch.params[2] = 8 * count;
   launch.global = (const uint8_t *)image;
   launch.global_bytes = 8 * count;
   launch.cycle_limit = spec->g80_cycle_limit;
-  return make(spec, &program, &launch);
+  SassProgram program = program_of(vecadd, COUNT_OF(vecadd));
+  return v->floats ? make_kernel(spec, "vecadd", &launch) : make(spec, &program, &launch);
 }
 
 static inline bool vecadd_right(const Vecadd *v, const G80Machine *machine) {
