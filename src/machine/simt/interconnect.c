@@ -19,7 +19,7 @@ uint32_t partition_of(const Simt *m, uint64_t address) {
 bool sm_send(Simt *m, uint32_t sm, const Packet *packet) {
   Packet *place = packet_queue_push(&m->at.out_queues[sm], &m->at.out_packets[sm * m->dims.out], m->dims.out);
   if (place == NULL) return false;
-  *place = *packet;
+  packet_copy(place, packet);
   place->sent_at = simt_now(m);
   place->sm = (uint16_t)sm;
   place->partition = (uint16_t)partition_of(m, packet->address);
@@ -36,7 +36,7 @@ static void deliver_request(void *context, uint32_t sink, const Packet *packet) 
   Packet *items = &m->at.partition_inputs[sink * m->dims.l2_inputs];
   Packet *place = packet_queue_push(&partition->input, items, m->dims.l2_inputs);
   if (place == NULL) return; // only when a flip has filled the queue since it was asked
-  *place = *packet;
+  packet_copy(place, packet);
   m->at.partition_times[sink * m->dims.l2_inputs + (uint32_t)(place - items)].ready_at = simt_now(m) + m->spec->l2_latency;
   partition->next_at = 0;
 }
@@ -65,7 +65,7 @@ static bool send_requests(Simt *m, Network *network) {
 static void deliver_reply(void *context, uint32_t sink, const Packet *packet) {
   Simt *m = context;
   Packet *place = packet_queue_push(&m->at.reply_queues[sink], &m->at.reply_waiting[sink * SIMT_REPLIES], SIMT_REPLIES);
-  if (place != NULL) *place = *packet;
+  if (place != NULL) packet_copy(place, packet);
   sm_wake(m, sink, simt_now(m));
 }
 
