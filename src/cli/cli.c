@@ -10,7 +10,7 @@ typedef struct Command {
 } Command;
 
 static const Command commands[] = {
-    {"run", command_run, help_run}, {"check", command_check, help_check},    {"list", command_list, help_list},
+    {"run", command_run, help_run}, {"check", command_check, help_check}, {"campaign", command_campaign, help_campaign},    {"list", command_list, help_list},
     {"asm", command_asm, help_asm}, {"disasm", command_disasm, help_disasm},
 };
 

@@ -18,6 +18,7 @@ int cli_main(int argc, char **argv);
 // Commands: argv[0] is the command's name.
 int command_run(int argc, char **argv);
 int command_check(int argc, char **argv);
+int command_campaign(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_asm(int argc, char **argv);
 int command_disasm(int argc, char **argv);
@@ -26,6 +27,7 @@ int command_disasm(int argc, char **argv);
 void help_main(void);
 void help_run(void);
 void help_check(void);
+void help_campaign(void);
 void help_list(void);
 void help_asm(void);
 void help_disasm(void);
@@ -48,5 +50,6 @@ void message_error(const char *format, ...) __attribute__((format(printf, 1, 2))
 int message_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3))); // + hint; EXIT_BAD_INPUT
 int message_diags(Diags *diags);                                                                       // every one; frees; EXIT_BAD_INPUT
 double host_seconds(void);                                                                             // monotonic clock
+double cpu_seconds(void); // that this thread has worked: what a launch costs, whatever else the host does
 
 #endif

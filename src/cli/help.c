@@ -99,6 +99,26 @@ void help_check(void) {
         stdout);
 }
 
+void help_campaign(void) {
+  fputs("redoubt campaign WORKLOAD [options]     inject faults and say what they do, with confidence\n"
+        "\n"
+        "What describes the workload and the machine is as for 'redoubt run': --size, --param, --seed, --machine, --set, --protect.\n"
+        "\n"
+        "  --structure LIST       what is struck: rf, shared, l2, ... ('redoubt list structures'; default rf)\n"
+        "  --model MODEL          how ('redoubt list faults'; default flip)\n"
+        "  --window WHEN          all (default), kernel:NAME or cycles:FROM-TO\n"
+        "  --faults N             how many faults\n"
+        "  --margin E             or: until the interval is within +-E (default 0.01)\n"
+        "  --confidence C         of the intervals (default 0.99)\n"
+        "  -j N                   simulations at one time (default: all cores)\n"
+        "  -o FILE                the journal (default WORKLOAD-MACHINE.db); an unfinished one is resumed\n"
+        "  --timeout N            a run of N times the fault-free cycles counts as endless (default 10)\n"
+        "  --shard I/N            every N-th fault only; 'redoubt merge' puts the journals together\n"
+        "  --no-prune             simulate also what is known to be masked\n"
+        "  --no-snapshot          simulate every fault from the beginning to the end\n",
+        stdout);
+}
+
 void help_list(void) {
   fputs("redoubt list WHAT [--markdown]\n"
         "redoubt list structures [--machine NAME|FILE] [--set KEY=VALUE] [--protect SCHEME] [--markdown]\n"
