@@ -270,6 +270,39 @@ static void results_are_written_as_they_are_done(void **state) {
   pipe_close(&pipe);
 }
 
+// Whoever reads or writes a register or predicate that is under way waits until it is written, others do not.
+static void hazards_last_until_write_back(void **state) {
+  (void)state;
+  Pipe pipe;
+  pipe_open(&pipe);
+  pipe_build(&pipe);
+  pipe.m.unit_latency[UNIT_FP64] = 7;
+  uint32_t first = pipe_put_dabc(&pipe, OP_ADD_RN_F64, (const uint8_t[]){2, 4, 6, REG_ZERO}); // writes R2 and R3
+  Instr compare = instr_rest(OP_SETP_EQ_B32);
+  compare.a = 24, compare.b = 25, compare.pd[0] = 3;
+  uint32_t second = pipe_put(&pipe, &compare);
+  Instr selects = instr_rest(OP_SELP_B32), guarded = instr_rest(OP_MOV_B32);
+  selects.d[0] = 30, selects.a = selects.b = REG_ZERO, selects.ps = 3;
+  guarded.d[0] = 31, guarded.a = REG_ZERO, guarded.guard = 3;
+  const uint32_t of_first[] = {pipe_put_dabc(&pipe, OP_MOV_B32, (const uint8_t[]){10, 3, REG_ZERO, REG_ZERO}), // reads R3
+                               pipe_put_dabc(&pipe, OP_MOV_B32, (const uint8_t[]){2, 11, REG_ZERO, REG_ZERO}), // writes R2
+                               pipe_put_dabc(&pipe, OP_ADD_RN_F64, (const uint8_t[]){12, 14, 2, REG_ZERO})};   // reads the pair
+  const uint32_t of_second[] = {pipe_put(&pipe, &selects), pipe_put(&pipe, &guarded), pipe_put(&pipe, &compare)};
+  uint32_t other = pipe_put_dabc(&pipe, OP_ADD_RN_F64, (const uint8_t[]){4, 6, 8, REG_ZERO}); // writes what the first reads
+  pipe_issue(&pipe, first, 0, UINT32_MAX);
+  pipe_issue(&pipe, second, 0, UINT32_MAX);
+  for (uint32_t cycle = 0; cycle < 12; cycle++) {
+    for (uint32_t i = 0; i < 3; i++) {
+      assert_int_equal(scoreboard_is_free(&pipe.m, 0, 0, &pipe.decoded[of_first[i]]), cycle >= 2 + 7);
+      assert_int_equal(scoreboard_is_free(&pipe.m, 0, 0, &pipe.decoded[of_second[i]]), cycle >= 2 + 1);
+      assert_true(scoreboard_is_free(&pipe.m, 0, 1, &pipe.decoded[of_first[i]])); // another warp
+    }
+    assert_true(scoreboard_is_free(&pipe.m, 0, 0, &pipe.decoded[other]));
+    pipe_step(&pipe);
+  }
+  pipe_close(&pipe);
+}
+
 // A young load whose address is there waits for an old one that still collects; other units do not.
 static void memory_instructions_leave_in_order(void **state) {
   (void)state;
@@ -301,12 +334,17 @@ static void hardware_lanes_are_counted_through_the_map(void **state) {
   Slot slot = pipe_slot(&pipe, pc, 0, 0x3);
   for (unsigned lane = 0; lane < WARP_LANES; lane++) slot.lane_of[lane] = (uint8_t)(lane ^ 31);
   pipe_take(&pipe, &slot);
-  pipe_drain(&pipe);
-  assert_int_not_equal(pipe.m.at.sms[0].sp_partial, 0);
+  pipe_step(&pipe);
+  pipe_step(&pipe);
+  assert_int_not_equal(pipe.m.at.sms[0].sp_partial, 0); // while it works
+  pipe_step(&pipe);
+  assert_int_equal(pipe.m.at.sms[0].sp_partial, 0);
   slot.mask = UINT32_MAX;
   pipe_take(&pipe, &slot);
-  pipe_drain(&pipe);
+  pipe_step(&pipe);
+  pipe_step(&pipe);
   assert_int_equal(pipe.m.at.sms[0].sp_partial, 0);
+  pipe_drain(&pipe);
   for (unsigned lane = 0; lane < WARP_LANES; lane++) assert_int_equal(pipe_stat(&pipe, STAT_LANE_0 + lane), lane >= 30 ? 2 : 1);
   pipe_close(&pipe);
 }
@@ -485,6 +523,7 @@ int main(void) {
       cmocka_unit_test(each_sp_begins_one),
       cmocka_unit_test(write_ports_limit_a_cycle),
       cmocka_unit_test(results_are_written_as_they_are_done),
+      cmocka_unit_test(hazards_last_until_write_back),
       cmocka_unit_test(memory_instructions_leave_in_order),
       cmocka_unit_test(hardware_lanes_are_counted_through_the_map),
       cmocka_unit_test(packed_threads_use_their_own_warps),
