@@ -74,8 +74,11 @@ int message_diags(Diags *diags) {
   return EXIT_BAD_INPUT;
 }
 
-double host_seconds(void) {
+static double seconds_of(clockid_t clock) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
+
+double host_seconds(void) { return seconds_of(CLOCK_MONOTONIC); }
+double cpu_seconds(void) { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }

@@ -57,7 +57,7 @@ Device *run_device(Run *run, uint32_t address_bits) {
                            .print_context = run,
                            .progress = show_progress,
                            .progress_context = run,
-                           .clock = host_seconds};
+                           .clock = cpu_seconds};
   Device *device = device_new(&options, &diags);
   if (device == NULL) {
     attachments_close(&run->attachments, &diags);
