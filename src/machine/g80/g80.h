@@ -77,7 +77,11 @@ uint8_t *g80_block(G80Machine *machine);
 // As g80_run, but stops before the next cycle in which anyone reads or writes a register of the block scheduler: from now
 // until then a flip of such a register is the same at every cycle. (Its combinational signals live for one cycle only.)
 bool g80_run_to_scheduler_event(G80Machine *machine, uint64_t until);
-// Tells every access to a block scheduler's or configuration register. NULL: nobody listens. Not copied to clones.
+// Registers that hardware looks at in every cycle: the scheduler's state, its lines to SMs and host, and what done counting
+// reads. A flip of those acts at once, so that the cycle of the flip matters.
+bool g80_always_read(const G80Machine *machine, uint16_t region);
+// Tells every access to a block scheduler's or configuration register that is not always read, before it happens and in
+// order. NULL: nobody listens. Not copied to clones.
 typedef void (*G80Watch)(void *own, uint64_t cycle, uint16_t region, uint32_t row, bool write);
 void g80_watch(G80Machine *machine, G80Watch watch, void *own);
 

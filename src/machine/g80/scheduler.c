@@ -28,6 +28,15 @@ static G80Wires compute_wires(const G80Machine *m) {
   return wires;
 }
 
+bool g80_always_read(const G80Machine *m, uint16_t region) {
+  static const RegionId ids[] = {REGION_ID_bs_state,      REGION_ID_bs_smp_reset_out, REGION_ID_bs_smp_en_out,  REGION_ID_bs_kernel_done,
+                                 REGION_ID_bs_num_blocks, REGION_ID_bs_smp_done,      REGION_ID_cfg_host_reset, REGION_ID_cfg_en};
+  for (uint32_t i = 0; i < COUNT_OF(ids); i++) {
+    if (m->region_index[ids[i]] == region && region != REGION_NONE) return true;
+  }
+  return false;
+}
+
 void scheduler_settle(G80Machine *m, uint64_t cycle) {
   m->shared->wires = m->shared->settled = compute_wires(m);
   m->shared->wires_at = cycle;
@@ -57,7 +66,6 @@ static void calc_blocks(G80Machine *m, const G80Wires *wires, uint64_t cycle) {
   G80Scheduler *s = &m->shared->scheduler;
   uint32_t most = m->shared->config.blocks_per_core & 15;
   reads(m, REGION_ID_cfg_blocks_per_core, 0, cycle);
-  reads(m, REGION_ID_bs_blocks_scheduled_cnt, 0, cycle);
   for (uint32_t i = 0; i < m->sms; i++) {
     uint32_t share = wires->blocks_remaining / m->sms + (i < wires->blocks_remaining_mod_sm ? 1 : 0);
     bool full = m->outside ? wires->blocks_remaining >= (wires->blocks_per_core_all & 0xFFF) : wires->blocks_remaining >= most;
@@ -193,6 +201,9 @@ void scheduler_edge(G80Machine *m, uint64_t cycle) {
     if (en != 0) s->state = BS_CALC_BLOCKS;
     break;
   case BS_CALC_BLOCKS:
+    reads(m, REGION_ID_cfg_grid_x, 0, cycle);
+    reads(m, REGION_ID_cfg_grid_y, 0, cycle);
+    reads(m, REGION_ID_bs_blocks_scheduled_cnt, 0, cycle);
     if ((s->blocks_scheduled_cnt & 0xFFFF) < wires.grid_dimension) {
       calc_blocks(m, &wires, cycle);
     } else {

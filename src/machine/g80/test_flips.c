@@ -105,6 +105,18 @@ static void cells_are_named(void **state) {
   }
 }
 
+// Barriers, divergence, calls for constants, special functions: whatever the kernels have.
+static G80Machine *make_any(const Spec *spec, uint32_t kind) {
+  static const char *const kernels[] = {"vecadd", "scalarprod", "gray", "nn"};
+  static const G80Launch launches[] = {
+      {.grid = {6, 1}, .block = {64, 1, 1}, .blocks_per_core = 8, .params = {0, 0x8000, 0x10000}},
+      {.grid = {2, 1}, .block = {128, 1, 1}, .blocks_per_core = 2, .params = {0, 0x1000, 0x11000, 2, 128}},
+      {.grid = {2, 2}, .block = {8, 8, 1}, .blocks_per_core = 3, .params = {0, 0x10000, 13, 16}},
+      {.grid = {4, 1}, .block = {32, 1, 1}, .blocks_per_core = 2, .params = {0, 0x8000, 120, 0x41f00000, 0x42b40000}},
+  };
+  return make_kernel(spec, kernels[kind], &launches[kind]);
+}
+
 // Any cell, any time: the run ends in one of its ways.
 static void no_flip_harms(void **state) {
   (void)state;
@@ -113,8 +125,7 @@ static void no_flip_harms(void **state) {
     Spec spec;
     spec_of(&spec, sms[i % 3]);
     spec.g80_sps = i / 3 % 3;
-    Vecadd v = {6, 64, true};
-    G80Machine *machine = make_vecadd(&spec, &v);
+    G80Machine *machine = make_any(&spec, i / 9 % 4);
     const RegionTable *table = g80_regions(machine);
     for (uint32_t n = 0; n < 4; n++) {
       uint16_t region = (uint16_t)random_below(random_draw(7, i, 3 * n), table->count);
@@ -159,12 +170,94 @@ static void flips_between_events_agree(void **state) {
   g80_free(machine);
 }
 
+// ---- Accesses --------------------------------------------------------------------------------------------------------
+typedef struct Access {
+  uint64_t cycle;
+  uint16_t region;
+  uint32_t row;
+  bool write;
+} Access;
+typedef struct AccessLog {
+  Access items[200000];
+  uint32_t count;
+} AccessLog;
+
+static void note(void *own, uint64_t cycle, uint16_t region, uint32_t row, bool write) {
+  AccessLog *log = own;
+  assert_true(log->count < COUNT_OF(log->items));
+  log->items[log->count++] = (Access){cycle, region, row, write};
+}
+
+// The first access of the cell in the cycle or later; the log's count: none.
+static uint32_t next_access(const AccessLog *log, const Site *site, uint64_t cycle) {
+  uint32_t i = 0;
+  while (i < log->count && (log->items[i].cycle < cycle || log->items[i].region != site->region || log->items[i].row != site->row)) i++;
+  return i;
+}
+
+static void run_flipped(G80Machine *machine, const Site *site, uint64_t cycle, G80Result *result) {
+  assert_false(g80_run(machine, cycle));
+  flip(machine, site);
+  assert_true(g80_run(machine, G80_NEVER));
+  g80_result(machine, result);
+}
+
+// A cell that is written before it is read does not matter; two flips before the same read are one.
+static void check_accesses(uint32_t sms) {
+  static AccessLog log;
+  Spec spec;
+  G80Result golden;
+  spec_of(&spec, sms);
+  G80Machine *origin = make_vecadd(&spec, &adding), *whole = g80_clone(origin), *one = g80_clone(origin), *other = g80_clone(origin);
+  const RegionTable *table = g80_regions(origin);
+  log.count = 0;
+  g80_watch(whole, note, &log);
+  assert_true(g80_run(whole, G80_NEVER));
+  g80_result(whole, &golden);
+  uint32_t dead = 0, live = 0;
+  for (uint32_t i = 0; i < 1500; i++) {
+    uint16_t region = (uint16_t)random_below(random_draw(9, i, 0), table->count);
+    const Region *r = &table->items[region];
+    bool clocked = (strncmp(r->name, "bs_", 3) == 0 || strncmp(r->name, "cfg_", 4) == 0) && (r->flags & REGION_HASHED) != 0;
+    if (!clocked || g80_always_read(origin, region)) continue;
+    Site site = region_site(table, region, random_below(random_draw(9, i, 1), region_bits(r)));
+    uint64_t cycle = START + random_below(random_draw(9, i, 2), golden.cycles - 2);
+    uint32_t next = next_access(&log, &site, cycle);
+    G80Result a, b;
+    g80_copy(one, origin);
+    run_flipped(one, &site, cycle, &a);
+    if (next == log.count || log.items[next].write) {
+      assert_true(a.outcome == golden.outcome && a.kernel_done_ns == golden.kernel_done_ns);
+      assert_memory_equal(a.global, golden.global, G80_GLOBAL_BYTES);
+      dead++;
+    } else {
+      g80_copy(other, origin);
+      run_flipped(other, &site, log.items[next].cycle, &b);
+      assert_true(a.outcome == b.outcome && a.kernel_done_ns == b.kernel_done_ns);
+      assert_memory_equal(a.global, b.global, G80_GLOBAL_BYTES);
+      live++;
+    }
+  }
+  assert_true(dead > 10 && live > 10);
+  g80_free(one);
+  g80_free(other);
+  g80_free(whole);
+  g80_free(origin);
+}
+
+static void accesses_tell_when_flips_matter(void **state) {
+  (void)state;
+  check_accesses(1);
+  check_accesses(2);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_scheduler_obeys_its_bits),
       cmocka_unit_test(cells_are_named),
       cmocka_unit_test(no_flip_harms),
       cmocka_unit_test(flips_between_events_agree),
+      cmocka_unit_test(accesses_tell_when_flips_matter),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
