@@ -121,7 +121,10 @@ static void sm_cycle(Simt *m, uint32_t sm) {
 uint64_t machine_cycle(Simt *m) {
   uint64_t now = simt_now(m), next = UINT64_MAX;
   m->hook_machine.cycle = now;
-  if ((m->wants & WANT_CYCLE) != 0) hooks_cycle(&m->hooks, &m->hook_machine);
+  if ((m->wants & WANT_CYCLE) != 0 && hooks_next_cycle(&m->hooks) <= now) {
+    hooks_cycle(&m->hooks, &m->hook_machine);
+    front_disturbed(m); // they may have changed any cell
+  }
   memory_cycle(m, &next);
   for (uint32_t partition = 0; partition < m->dims.partitions; partition++) partition_cycle(m, partition, &next);
   interconnect_cycle(m, &next);
