@@ -1,5 +1,5 @@
 #!/bin/sh
-# Speed of the SIMT machine on fermi-gtx480: simt.sh REDOUBT. One core, medians of five; goals beside the numbers.
+# Speed of the SIMT machine on fermi-gtx480: simt.sh REDOUBT. One core, CPU time, medians of five; goals beside the numbers.
 set -eu
 redoubt=$1
 machine=fermi-gtx480
