@@ -13,6 +13,35 @@ unsigned operand_full_mask(const Instr *instr) {
   return info->c != TYPE_none ? SLOT_C : info->b != TYPE_none ? SLOT_B : SLOT_A;
 }
 
+static inline void mark_registers(Scoreboard *marks, unsigned first, unsigned count) {
+  if (count == 0 || first == REG_ZERO) return;
+  uint64_t bits = (UINT64_C(1) << count) - 1;
+  marks->registers[first / 64] |= bits << first % 64;
+  if (first % 64 + count > 64 && first / 64 < 3) marks->registers[first / 64 + 1] |= bits >> (64 - first % 64);
+}
+
+static inline void mark_predicate(Scoreboard *marks, unsigned number) {
+  if (number < MAX_PREDICATES) marks->predicates |= UINT64_C(1) << number;
+}
+
+void operand_marks(const Instr *instr, bool with_sources, Scoreboard *marks) {
+  const OpInfo *info = &op_info[instr->op];
+  *marks = (Scoreboard){{0}, 0};
+  unsigned registers = type_info[info->d].registers, predicates = operand_predicates(info);
+  bool is_marked = (info->flags & OP_DATA_IN) == 0 || with_sources;
+  unsigned slots = registers != 0 && is_marked ? operand_data_slots(instr, info) : 0;
+  for (unsigned slot = 0; slot < slots; slot++) mark_registers(marks, instr->d[slot], registers);
+  if ((predicates & 1) != 0) mark_predicate(marks, instr->pd[0]);
+  if ((predicates & 2) != 0) mark_predicate(marks, instr->pd[1]);
+  if (!with_sources) return;
+  for (unsigned slot = SLOT_A; slot <= SLOT_C; slot++) {
+    mark_registers(marks, operand_register(instr, slot), operand_source_rows(instr, info, slot));
+  }
+  if (info->a == TYPE_pred) mark_predicate(marks, instr->a);
+  if ((info->flags & (OP_PRED_IN | OP_CARRY_IN)) != 0) mark_predicate(marks, instr->ps);
+  mark_predicate(marks, instr->guard);
+}
+
 bool operand_is_possible(const Instr *instr, uint32_t registers) {
   OperandUse uses[MAX_OPERANDS];
   unsigned count = op_operands((Op)instr->op, instr->mods, (OperandSelect)instr->select, uses);

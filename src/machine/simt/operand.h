@@ -76,6 +76,9 @@ static inline unsigned operand_predicates(const OpInfo *info) {
   return (info->flags & OP_CARRY_OUT) != 0 ? 1 : 0;
 }
 
+// Registers and predicates that the instruction writes, and (with_sources) those it reads, as the scoreboard has them.
+void operand_marks(const Instr *instr, bool with_sources, Scoreboard *marks);
+
 // False for legal words that no program holds but that a damaged one may: registers that the kernel does not have.
 bool operand_is_possible(const Instr *instr, uint32_t registers);
 
