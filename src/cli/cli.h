@@ -51,6 +51,5 @@ int message_usage(const char *command, const char *format, ...) __attribute__((f
 int message_diags(Diags *diags);                                                                       // every one; frees; EXIT_BAD_INPUT
 double host_seconds(void);                                                                             // monotonic clock
 double cpu_seconds(void); // that this thread has worked: what a launch costs, whatever else the host does
-double cpu_seconds(void); // that this thread has worked: what a launch costs, whatever else the host does
 
 #endif

@@ -85,20 +85,19 @@ static void add_units(const Stats *stats, Text *out) {
   add_line(out, "units", &line);
 }
 
-// Warp instructions by how many threads execute: each count that has at least 1% on its own, the others together.
+// Warp instructions by how many threads execute, in halves of what is left: 32, 16 to 31, 8 to 15, ... 1, 0.
 static void add_divergence(const Stats *stats, Text *out) {
-  uint64_t total = 0, rest = 0;
+  uint64_t total = 0;
   for (int n = 0; n <= WARP_LANES; n++) total += of(stats, STAT_ACTIVE_0 + (StatId)n);
   Text line = {0};
-  for (int n = WARP_LANES; n >= 0 && total > 0; n--) {
-    uint64_t count = of(stats, STAT_ACTIVE_0 + (StatId)n);
-    if (count * 100 < total) {
-      rest += count;
-    } else {
-      text_add(&line, "%s%d: %.1f%%", line.length == 0 ? "active threads " : ", ", n, 100 * (double)count / (double)total);
-    }
+  for (int first = WARP_LANES, last = WARP_LANES; last >= 0; last = first - 1, first /= 2) {
+    uint64_t count = 0;
+    for (int n = first; n <= last; n++) count += of(stats, STAT_ACTIVE_0 + (StatId)n);
+    if (count == 0) continue;
+    text_add(&line, line.length == 0 ? "active threads %d" : ", %d", first);
+    if (last > first) text_add(&line, "-%d", last);
+    text_add(&line, ": %.1f%%", 100 * (double)count / (double)total);
   }
-  if (rest > 0) text_add(&line, ", others: %.1f%%", 100 * (double)rest / (double)total);
   add_line(out, "divergence", &line);
 }
 

@@ -38,7 +38,7 @@ static Stats some_stats(void) {
   for (int n = 0; n < WARP_LANES; n++) stats.value[STAT_LANE_0 + n] = n == 3 ? 25 : n == 7 ? 75 : 50;
   stats.value[STAT_ACTIVE_32] = 940;
   stats.value[STAT_ACTIVE_16] = 50;
-  stats.value[STAT_ACTIVE_2] = 6; // less than 1% each
+  stats.value[STAT_ACTIVE_2] = 6;
   stats.value[STAT_ACTIVE_1] = 4;
   return stats;
 }
@@ -82,7 +82,7 @@ static void summary_says_what_is_there(void **state) {
       "  occupancy      50.0% of 48 warps per SM\n",
       "  fully idle     25.0% of SM cycles: memory 10.0%\n",
       "  units          alu 60.0%, fp32 40.0%\n",
-      "  divergence     active threads 32: 94.0%, 16: 5.0%, others: 1.0%\n",
+      "  divergence     active threads 32: 94.0%, 16-31: 5.0%, 2-3: 0.6%, 1: 0.4%\n",
       "  lanes used     25.0% (lane 3) to 75.0% (lane 7) of the SPs' instructions\n",
       "  coalescing     2.00 requests per load\n",
       "  DRAM           30 reads, 10 writes, 75.0% row hits, 2.5 cycles mean queue wait\n",
