@@ -426,24 +426,33 @@ static void note_ready(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set) {
   }
 }
 
+static bool try_warp(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, uint32_t refused[IDLE_REASONS]) {
+  Next n = {.sm = sm, .scheduler = scheduler, .warp = warp};
+  IdleReason reason = look(m, &n);
+  if (reason == IDLE_NONE && issue(m, &n)) {
+    schedule_issued(m, sm, scheduler, warp, !n.is_copy && n.info != NULL && is_long(n.info));
+    return true;
+  }
+  refused[reason == IDLE_NONE ? IDLE_PIPELINE : reason]++;
+  return false;
+}
+
 static bool issue_one(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t refused[IDLE_REASONS]) {
   SmState *state = &m->at.sms[sm];
+  uint64_t own = warps_of_scheduler(m, scheduler), tried = 0;
+  uint32_t last = state->schedulers[scheduler].last % m->dims.warps;
+  bool has_copies = (own & bit_of(last)) != 0 && simt_warp(m, sm, last)->replay > 0;
+  if (has_copies) return try_warp(m, sm, scheduler, last, refused); // they take the next slots, whatever else could go
   uint64_t asleep = state->waits[IDLE_MEMORY] | state->waits[IDLE_BARRIER] | state->waits[IDLE_FETCH] | state->waits[IDLE_PIPELINE];
-  uint64_t set = state->present & ~asleep & warps_of_scheduler(m, scheduler), tried = 0;
+  uint64_t set = state->present & ~asleep & own;
   if (set == 0) return false;
   bool by_readiness = m->spec->scheduler_policy == SCHEDULE_FRFS;
   if (by_readiness) note_ready(m, sm, scheduler, set);
   for (;;) {
     uint32_t warp = schedule_pick(m, sm, scheduler, set, tried);
     if (warp >= SIMT_MOST_WARPS) return false;
-    Next n = {.sm = sm, .scheduler = scheduler, .warp = warp};
-    IdleReason reason = look(m, &n);
-    if (reason == IDLE_NONE && issue(m, &n)) {
-      schedule_issued(m, sm, scheduler, warp, !n.is_copy && n.info != NULL && is_long(n.info));
-      return true;
-    }
+    if (try_warp(m, sm, scheduler, warp, refused)) return true;
     if (simt_has_trapped(m)) return false;
-    refused[reason == IDLE_NONE ? IDLE_PIPELINE : reason]++;
     tried |= bit_of(warp);
   }
 }
