@@ -1,6 +1,7 @@
 // redoubt campaign TARGET: faults injected until the answer is sure enough. What describes the target is as for `redoubt run`.
 #include "campaign/campaign.h"
 #include "campaign/statistics.h"
+#include "cli/journal.h"
 #include "cli/run.h"
 
 #include <errno.h>
@@ -129,7 +130,7 @@ static Target *make_target(CampaignRun *run, Diags *diags) {
 static int end_code(const CampaignRun *run, CampaignEnd end, Diags *diags) {
   if (run->show) fputc('\n', stderr);
   switch (end) {
-  case CAMPAIGN_COMPLETE: return EXIT_OK;
+  case CAMPAIGN_COMPLETE: return report_print(run->options.journal, run->options.confidence, diags) ? EXIT_OK : message_diags(diags);
   case CAMPAIGN_STOPPED:
     message_error("stopped; everything reported done is in %s: run the same command again to go on", run->options.journal);
     return EXIT_INTERRUPTED;

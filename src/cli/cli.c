@@ -10,8 +10,15 @@ typedef struct Command {
 } Command;
 
 static const Command commands[] = {
-    {"run", command_run, help_run},    {"check", command_check, help_check}, {"campaign", command_campaign, help_campaign},
-    {"list", command_list, help_list}, {"asm", command_asm, help_asm},       {"disasm", command_disasm, help_disasm},
+    {"run", command_run, help_run},
+    {"check", command_check, help_check},
+    {"campaign", command_campaign, help_campaign},
+    {"report", command_report, help_report},
+    {"compare", command_compare, help_compare},
+    {"merge", command_merge, help_merge},
+    {"list", command_list, help_list},
+    {"asm", command_asm, help_asm},
+    {"disasm", command_disasm, help_disasm},
 };
 
 static const Command *find_command(const char *name) {

@@ -119,6 +119,31 @@ void help_campaign(void) {
         stdout);
 }
 
+void help_report(void) {
+  fputs("redoubt report JOURNAL                  tables: outcomes with intervals, AVF, FIT\n"
+        "redoubt report JOURNAL -o PAGE.html     one page with charts, which needs no network\n"
+        "\n"
+        "  --csv FILE             every fault as CSV\n"
+        "  --json FILE            summaries and every fault as JSON\n"
+        "  --confidence C         of the intervals (default 0.99)\n",
+        stdout);
+}
+
+void help_compare(void) {
+  fputs("redoubt compare A.db B.db\n"
+        "\n"
+        "Two campaigns with the same faults, e.g. without and with --protect: what became of each fault, and how\n"
+        "much the AVF falls, with an interval for the paired difference.\n",
+        stdout);
+}
+
+void help_merge(void) {
+  fputs("redoubt merge ALL.db SHARD.db...\n"
+        "\n"
+        "Puts the journals of 'redoubt campaign --shard I/N' together: the same as one campaign would have written.\n",
+        stdout);
+}
+
 void help_list(void) {
   fputs("redoubt list WHAT [--markdown]\n"
         "redoubt list structures [--machine NAME|FILE] [--set KEY=VALUE] [--protect SCHEME] [--markdown]\n"
