@@ -5,34 +5,16 @@
 // carried out here (control.c); everything else goes to a collector. Warps that wait for something that will announce itself
 // are not looked at until it does: see front_sleep.
 #include "machine/simt/issue.h"
+#include "machine/simt/operand.h"
 
 // ---- Scoreboard ------------------------------------------------------------------------------------
-
-static void note(uint64_t registers[4], uint32_t first, uint32_t count) {
-  for (uint32_t i = first; i < first + count; i++) registers[i / 64 % 4] |= UINT64_C(1) << (i % 64);
-}
-
-// What an instruction reads or writes, and what it writes.
-static void marks_of(const Instr *instr, bool written_only, Scoreboard *marks) {
-  OperandUse uses[MAX_OPERANDS];
-  const uint8_t names[MAX_OPERANDS] = {instr->d[0], instr->d[1],  instr->d[2],  instr->d[3], instr->a,    instr->b,
-                                       instr->c,    instr->pd[0], instr->pd[1], instr->ps,   instr->guard};
-  unsigned count = op_operands((Op)instr->op, instr->mods, (OperandSelect)instr->select, uses);
-  *marks = (Scoreboard){{0}, 0};
-  for (unsigned i = 0; i < count; i++) {
-    uint8_t name = names[uses[i].slot];
-    if (written_only && !uses[i].written) continue;
-    if (uses[i].predicate && name < MAX_PREDICATES) marks->predicates |= UINT64_C(1) << name;
-    if (!uses[i].predicate && name != REG_ZERO) note(marks->registers, name, uses[i].registers);
-  }
-}
 
 bool scoreboard_is_free(const Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
   const Scoreboard *board = simt_scoreboard(m, sm, warp);
   const uint64_t *taken = board->registers;
   if ((taken[0] | taken[1] | taken[2] | taken[3] | board->predicates) == 0) return true;
   Scoreboard marks;
-  marks_of(instr, false, &marks);
+  operand_marks(instr, true, &marks);
   uint64_t both = taken[0] & marks.registers[0];
   for (uint32_t i = 1; i < 4; i++) both |= taken[i] & marks.registers[i];
   return (both | (board->predicates & marks.predicates)) == 0;
@@ -40,14 +22,14 @@ bool scoreboard_is_free(const Simt *m, uint32_t sm, uint32_t warp, const Instr *
 
 void scoreboard_mark(Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
   Scoreboard *board = simt_scoreboard(m, sm, warp), marks;
-  marks_of(instr, true, &marks);
+  operand_marks(instr, false, &marks);
   for (uint32_t i = 0; i < 4; i++) board->registers[i] |= marks.registers[i];
   board->predicates |= marks.predicates;
 }
 
 void scoreboard_clear(Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
   Scoreboard *board = simt_scoreboard(m, sm, warp), marks;
-  marks_of(instr, true, &marks);
+  operand_marks(instr, false, &marks);
   for (uint32_t i = 0; i < 4; i++) board->registers[i] &= ~marks.registers[i];
   board->predicates &= ~marks.predicates;
   front_awake(m, sm, bit_of(warp));
@@ -68,7 +50,7 @@ static bool overtakes_reader(const Simt *m, uint32_t sm, uint32_t warp, const In
     const Collector *collector = collector_at(m, sm, (uint32_t)__builtin_ctzll(left));
     if (!slot_has_warp(&collector->slot, warp)) continue;
     Scoreboard marks;
-    marks_of(instr, true, &marks);
+    operand_marks(instr, false, &marks);
     for (uint32_t rows = collector->pending; rows != 0; rows &= rows - 1) {
       uint32_t source = collector->source[__builtin_ctz(rows) % SIMT_SOURCE_ROWS];
       uint32_t number = collector->slot.packed != 0 ? source : source - register_row(m, sm, warp, 0);
@@ -465,7 +447,7 @@ static IdleReason idle_reason(const Simt *m, uint32_t sm, const uint32_t refused
   IdleReason best = IDLE_MEMORY; // also when threads have ended and only their stores are under way
   uint32_t most = 0;
   for (uint32_t i = 0; i < COUNT_OF(order); i++) {
-    uint32_t warps = refused[order[i]] + (uint32_t)__builtin_popcountll(state->waits[order[i]] & state->present);
+    uint32_t warps = refused[order[i]] + count_warps(state->waits[order[i]] & state->present);
     if (warps <= most) continue;
     most = warps;
     best = order[i];

@@ -17,7 +17,12 @@ typedef struct Next {
 } Next;
 
 static inline uint64_t bit_of(uint32_t warp) { return UINT64_C(1) << warp; }
-static inline uint32_t count_lanes(uint32_t lanes) { return (uint32_t)__builtin_popcount(lanes); }
+static inline uint32_t count_lanes(uint32_t lanes) { // faster than a call where the processor's own cannot be used
+  lanes -= lanes >> 1 & 0x55555555;
+  lanes = (lanes & 0x33333333) + (lanes >> 2 & 0x33333333);
+  return ((lanes + (lanes >> 4)) & 0x0F0F0F0F) * 0x01010101 >> 24;
+}
+static inline uint32_t count_warps(uint64_t warps) { return count_lanes((uint32_t)warps) + count_lanes((uint32_t)(warps >> 32)); }
 static inline uint32_t next_guard(const Next *n) {
   return n->at->warp.predicates[n->instr->guard] ^ (n->instr->guard_negated ? UINT32_MAX : 0);
 }

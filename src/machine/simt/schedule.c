@@ -44,7 +44,7 @@ static uint32_t least_of(const Simt *m, uint32_t sm, uint64_t set) {
 static uint64_t active_set(Simt *m, uint32_t sm, SchedulerState *scheduler, uint64_t ready) {
   const SmState *state = &m->at.sms[sm];
   uint64_t active = scheduler->active & state->present & ~(state->waits[IDLE_MEMORY] | state->waits[IDLE_BARRIER]);
-  while ((uint64_t)__builtin_popcountll(active) < m->spec->scheduler_active && (ready & ~active) != 0) {
+  while ((ready & ~active) != 0 && (uint64_t)__builtin_popcountll(active) < m->spec->scheduler_active) {
     scheduler->entered = first_after(ready & ~active, scheduler->entered);
     active |= bit_of(scheduler->entered);
   }

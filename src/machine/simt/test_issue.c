@@ -97,6 +97,22 @@ static void branches_take_their_latency(void **state) {
   }
 }
 
+// After a jump the instruction comes from the cache, `latency` cycles after the access in the branch's own cycle.
+static void instructions_issue_when_they_have_arrived(void **state) {
+  (void)state;
+  for (uint64_t latency = 1; latency <= 6; latency++) {
+    Front front;
+    front_open(&front);
+    front.spec.latency_branch = 1;
+    front.spec.icache_latency = latency;
+    front_put_branch(&front, PRED_TRUE, false, 2, NO_RECONVERGE);
+    front_put(&front, OP_TRAP);
+    front_put_move(&front, 1, 5);
+    assert_int_equal(gap(&front), latency);
+    front_close(&front);
+  }
+}
+
 static void each_scheduler_issues_one_of_its_own(void **state) {
   (void)state;
   Front front;
@@ -342,6 +358,7 @@ int main(void) {
       cmocka_unit_test(guards_wait_for_their_predicate),
       cmocka_unit_test(writers_do_not_overtake_readers),
       cmocka_unit_test(branches_take_their_latency),
+      cmocka_unit_test(instructions_issue_when_they_have_arrived),
       cmocka_unit_test(each_scheduler_issues_one_of_its_own),
       cmocka_unit_test(empty_instructions_only_take_the_slot),
       cmocka_unit_test(hooks_stall_copy_and_move),
