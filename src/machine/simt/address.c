@@ -52,21 +52,30 @@ static bool lane_translate(Translation *t, unsigned lane, uint64_t address, uint
   }
 }
 
-// All lanes of a global access in one valid stretch, as nearly always. False: lane by lane.
-static bool translate_all(Translation *t, const uint32_t address[2][WARP_LANES], MemOp *op) {
-  if (t->space != SPACE_GLOBAL && t->space != SPACE_GENERIC) return false;
-  unsigned lane = (unsigned)__builtin_ctz(op->left);
-  uint64_t some = address[0][lane] | (uint64_t)address[1][lane] << 32;
-  if (some < GLOBAL_BASE32 || !in_global(t, some)) return false;
-  uint64_t most = t->last - t->bytes, bad = 0;
-  if (t->first < GLOBAL_BASE32) return false;
+// All lanes of an access in one valid stretch of addresses, as nearly always: [first, last], to `to`. False: lane by lane.
+static bool translate_stretch(const Translation *t, const uint32_t address[2][WARP_LANES], uint64_t last, uint64_t to, MemOp *op) {
+  uint64_t first = t->first, bad = 0, align = t->bytes - 1;
+  unsigned some = (unsigned)__builtin_ctz(op->left);
+  uint64_t rest = address[0][some] | (uint64_t)address[1][some] << 32; // what lanes that do not take part stand for
   for (unsigned i = 0; i < WARP_LANES; i++) {
     uint64_t at = address[0][i] | (uint64_t)address[1][i] << 32;
-    bool is_good = at >= t->first && at <= most && (at & (t->bytes - 1)) == 0;
-    bad |= is_good ? 0 : op->left >> i & 1;
-    op->address[i] = op->left >> i & 1 ? physical_address(PHYSICAL_GLOBAL, at) : 0;
+    at = (op->left & 1u << i) != 0 ? at : rest;
+    bad |= (at < first) | (at > last) | (at & align);
+    op->address[i] = at - first + to;
   }
   return bad == 0;
+}
+
+static bool translate_all(Translation *t, const uint32_t address[2][WARP_LANES], MemOp *op) {
+  unsigned some = (unsigned)__builtin_ctz(op->left);
+  uint64_t at = address[0][some] | (uint64_t)address[1][some] << 32;
+  if (t->space == SPACE_SHARED) {
+    uint32_t size = t->m->layout.shared_bytes;
+    return size >= t->bytes && translate_stretch(t, address, size - t->bytes, ADDRESS_SHARED | t->shared, op);
+  }
+  bool is_global = t->space == SPACE_GLOBAL || (t->space == SPACE_GENERIC && at >= GLOBAL_BASE32);
+  if (!is_global || !in_global(t, at) || t->first < GLOBAL_BASE32 || t->last >> PHYSICAL_SHIFT != 0) return false;
+  return translate_stretch(t, address, t->last - t->bytes, physical_address(PHYSICAL_GLOBAL, t->first), op);
 }
 
 static Translation translation(Simt *m, uint32_t sm, const AddressQuery *query) {

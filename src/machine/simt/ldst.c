@@ -7,7 +7,7 @@
 
 enum { MOST_REPLAYS = 16 }; // of one address generation: a hook that never agrees shall not stop the machine
 
-static MemOp *memop_at(const Simt *m, uint32_t sm, uint32_t index) { return &m->at.memops[sm * m->dims.memops + index % m->dims.memops]; }
+static MemOp *memop_at(const Simt *m, uint32_t sm, uint32_t index) { return &m->at.memops[sm * m->dims.memops + index]; }
 
 static uint32_t free_memop(const Simt *m, const SmState *state) {
   for (uint32_t half = 0; half < 2; half++) {
@@ -39,10 +39,17 @@ static void leave_ring(SmState *state) {
 
 void address_of_lanes(const Collector *collector, const Instr *instr, uint32_t offset, uint32_t address[2][WARP_LANES]) {
   OperandRows rows = operand_sources(instr);
-  const uint32_t *a = collector->row[rows.first[SLOT_A]];
-  Access access = {.wide = rows.count[SLOT_A] == 2, .offset = offset, .address = a};
+  const uint32_t *low = collector->row[rows.first[SLOT_A]], *high = collector->row[rows.first[SLOT_A] + 1];
+  uint32_t mask = collector->slot.mask;
+  if (rows.count[SLOT_A] != 2) {
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) address[0][lane] = (mask & 1u << lane) != 0 ? low[lane] + offset : 0;
+    memset(address[1], 0, sizeof address[1]);
+    return;
+  }
+  uint64_t signed_offset = (uint64_t)(int64_t)(int32_t)offset;
   for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-    uint64_t at = (collector->slot.mask >> lane & 1) != 0 ? access_address(&access, lane) : 0;
+    uint64_t at = (low[lane] | (uint64_t)high[lane] << 32) + signed_offset;
+    at = (mask & 1u << lane) != 0 ? at : 0;
     address[0][lane] = (uint32_t)at;
     address[1][lane] = (uint32_t)(at >> 32);
   }
@@ -124,7 +131,8 @@ MemOp *ldst_new(Simt *m, uint32_t sm, const Slot *slot) {
   uint32_t index = free_memop(m, &m->at.sms[sm]);
   if (index >= m->dims.memops) return NULL;
   MemOp *op = memop_at(m, sm, index);
-  memset(op, 0, sizeof *op); // what faults may have left in it
+  memset(op->address, 0, sizeof op->address); // what faults may have left in it
+  memset(op->data[0], 0, sizeof op->data[0]);
   op->slot = *slot;
   op->left = slot->mask;
   return op;
@@ -162,7 +170,9 @@ void ldst_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
 
 static uint32_t lanes_like(const MemOp *op, unsigned lane) {
   uint32_t lanes = 0;
-  uint64_t kind = op->address[lane] >> PHYSICAL_SHIFT;
+  uint64_t kind = op->address[lane] >> PHYSICAL_SHIFT, others = 0;
+  for (unsigned i = 0; i < WARP_LANES; i++) others |= op->address[i] >> PHYSICAL_SHIFT ^ kind;
+  if (others == 0) return op->left;
   for (unsigned i = 0; i < WARP_LANES; i++) lanes |= (op->address[i] >> PHYSICAL_SHIFT == kind ? 1u : 0u) << i;
   return lanes & op->left;
 }
@@ -313,6 +323,12 @@ static MemStep make_request(Simt *m, uint32_t sm, uint32_t index) {
 
 // ---- The end -----------------------------------------------------------------------------------------
 
+static void clear(MemOp *op) {
+  if (op->action == ACTION_ATOMIC) memset(op->other, 0, sizeof op->other);
+  uint32_t rows = op->element_bytes < 4 ? op->elements : memop_lane_bytes(op) / 4;
+  memset(op, 0, offsetof(MemOp, data) + max_u32(min_u32(rows, SIMT_MEMORY_ROWS), 2) * sizeof op->data[0]);
+}
+
 static void retire(Simt *m, uint32_t sm, uint32_t index) {
   MemOp *op = memop_at(m, sm, index);
   SmState *state = &m->at.sms[sm];
@@ -323,32 +339,22 @@ static void retire(Simt *m, uint32_t sm, uint32_t index) {
   else simt_trap(m, sm, op->slot.warp, op->slot.pc, TRAP_ILLEGAL_INSTRUCTION, op->slot.mask);
   if ((op->mods & MOD_ORDERED) != 0 && op->action != ACTION_STORE) l1d_invalidate(m, sm); // an acquire
   warps_end_memory(m, sm, warps);
-  memset(op, 0, sizeof *op);
+  clear(op);
   state->memory_used[index / 64] &= ~(UINT64_C(1) << index % 64);
-  state->memory_done[index / 64] &= ~(UINT64_C(1) << index % 64);
   sm_wake(m, sm, simt_now(m) + 1);
 }
 
-// The load whose results have been there longest writes back.
+// The instruction whose results have been there longest writes back.
 static void write_back(Simt *m, uint32_t sm) {
-  const SmState *state = &m->at.sms[sm];
-  uint64_t earliest = UINT64_MAX, second = UINT64_MAX;
-  uint32_t chosen = 0;
-  for (uint32_t half = 0; half < 2; half++) {
-    for (uint64_t left = state->memory_done[half]; left != 0; left &= left - 1) {
-      uint32_t index = 64 * half + (uint32_t)__builtin_ctzll(left);
-      uint64_t ready_at = memop_at(m, sm, index)->ready_at;
-      second = min_u64(second, max_u64(ready_at, earliest));
-      if (ready_at >= earliest) continue;
-      earliest = ready_at;
-      chosen = index;
-    }
+  SmState *state = &m->at.sms[sm];
+  uint32_t index = state->done_queue[0];
+  if (memop_at(m, sm, index)->ready_at <= simt_now(m)) {
+    state->done_count--;
+    memmove(&state->done_queue[0], &state->done_queue[1], state->done_count);
+    state->done_queue[state->done_count] = 0;
+    retire(m, sm, index);
   }
-  if (earliest <= simt_now(m)) {
-    retire(m, sm, chosen);
-    earliest = second;
-  }
-  if (earliest != UINT64_MAX) sm_wake(m, sm, max_u64(earliest, simt_now(m) + 1));
+  if (state->done_count > 0) sm_wake(m, sm, max_u64(memop_at(m, sm, state->done_queue[0])->ready_at, simt_now(m) + 1));
 }
 
 static void all_requested(Simt *m, uint32_t sm, uint32_t index) {
@@ -382,7 +388,7 @@ static bool head_request(Simt *m, uint32_t sm, uint32_t entry) {
 void ldst_cycle(Simt *m, uint32_t sm) {
   SmState *state = &m->at.sms[sm];
   uint64_t now = simt_now(m), begins;
-  if ((state->memory_done[0] | state->memory_done[1]) != 0) write_back(m, sm);
+  if (state->done_count > 0) write_back(m, sm);
   if (state->memory_count == 0) return;
   uint32_t entry = state->memory_ring[state->memory_head];
   begins = state->shared_free_at;
@@ -423,7 +429,7 @@ static void deliver_old(MemOp *op, const Packet *packet) {
 
 static void direct_replied(Simt *m, uint32_t sm, const Packet *packet) {
   uint32_t value = packet->tag & ((1u << TAG_SHIFT) - 1);
-  MemOp *op = memop_at(m, sm, value & ((1u << TAG_WORD_SHIFT) - 1));
+  MemOp *op = memop_at(m, sm, (value & ((1u << TAG_WORD_SHIFT) - 1)) % m->dims.memops);
   if (op->stage != MEM_REQUEST && op->stage != MEM_WAIT) return;
   if (op->action == ACTION_ATOMIC) deliver_old(op, packet);
   else memop_deliver(op, packet->lanes & op->slot.mask, value >> TAG_WORD_SHIFT & 7, packet->data, packet->bytes);

@@ -34,12 +34,19 @@ void memop_get(const MemOp *op, unsigned lane, uint32_t word, uint8_t *to, uint3
 }
 
 void memop_deliver(MemOp *op, uint32_t lanes, uint32_t word, const uint32_t *line, ByteMask bytes) {
+  if (op->element_bytes == 4 && op->elements == 1) {
+    uint32_t words = bytes_words_any(bytes), *row = op->data[word % SIMT_MEMORY_ROWS];
+    for (; lanes != 0; lanes &= lanes - 1) {
+      unsigned lane = (unsigned)__builtin_ctz(lanes), at = (unsigned)op->address[lane] / 4 % LINE_WORDS;
+      if ((words >> at & 1) != 0) row[lane] = line[at];
+    }
+    return;
+  }
   for (; lanes != 0; lanes &= lanes - 1) {
     unsigned lane = (unsigned)__builtin_ctz(lanes);
     uint32_t run = memop_run_bytes(op, memop_is_local(op, lane)), at = memop_offset(op, lane, run);
     if ((bytes.half[at / 64] >> at % 64 & 1) == 0) continue;
-    if (op->element_bytes == 4 && run == 4) op->data[word % SIMT_MEMORY_ROWS][lane] = line[at / 4];
-    else memop_put(op, lane, word, (const uint8_t *)line + at, run);
+    memop_put(op, lane, word, (const uint8_t *)line + at, run);
   }
 }
 
@@ -47,10 +54,15 @@ void memop_deliver(MemOp *op, uint32_t lanes, uint32_t word, const uint32_t *lin
 
 void memop_replied(Simt *m, uint32_t sm, MemOp *op) {
   if (op->outstanding == 0 || --op->outstanding != 0 || op->stage != MEM_WAIT) return;
-  uint32_t index = (uint32_t)(op - &m->at.memops[sm * m->dims.memops]);
+  SmState *state = &m->at.sms[sm];
+  const MemOp *ops = &m->at.memops[sm * m->dims.memops];
   op->stage = MEM_DONE;
-  m->at.sms[sm].memory_done[index / 64] |= UINT64_C(1) << index % 64;
   memop_result_at(op, simt_now(m));
+  uint64_t place = state->done_count++;
+  for (; place > 0 && ops[state->done_queue[place - 1]].ready_at > op->ready_at; place--) {
+    state->done_queue[place] = state->done_queue[place - 1];
+  }
+  state->done_queue[place] = (uint8_t)(op - ops);
   sm_wake(m, sm, max_u64(op->ready_at, simt_now(m)));
 }
 

@@ -8,8 +8,20 @@ enum { MOST_BANKS = 32 };
 
 // ---- Conflicts ---------------------------------------------------------------------------------------
 
+// Words within one stretch as wide as the banks lie in different ones: the common case.
+static bool is_one_stretch(const uint64_t *address, uint32_t lanes, uint32_t words, uint32_t banks) {
+  uint64_t least = UINT64_MAX, most = 0;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    uint64_t word = address[__builtin_ctz(lanes)] / 4;
+    least = min_u64(least, word);
+    most = max_u64(most, word);
+  }
+  return most - least + words <= banks;
+}
+
 // Passes of one group of lanes.
 static uint32_t group_passes(const uint64_t *address, uint32_t lanes, uint32_t words, uint32_t banks) {
+  if (is_one_stretch(address, lanes, words, banks)) return 1;
   uint64_t seen[MOST_BANKS][WARP_LANES];
   uint8_t count[MOST_BANKS] = {0};
   uint32_t most = 0;
@@ -59,8 +71,9 @@ typedef struct Place {
 } Place;
 
 static Place place_of(const Simt *m, const MemOp *op, unsigned lane) {
-  uint64_t offset = op->address[lane] & PHYSICAL_MASK;
-  return (Place){(uint32_t)(offset / LINE_BYTES % m->dims.shared_rows), memop_offset(op, lane, memop_lane_bytes(op))};
+  uint64_t row = (op->address[lane] & PHYSICAL_MASK) / LINE_BYTES;
+  if (row >= m->dims.shared_rows) row %= m->dims.shared_rows; // only after a flip
+  return (Place){(uint32_t)row, memop_offset(op, lane, memop_lane_bytes(op))};
 }
 
 static uint8_t *bytes_at(const Simt *m, uint32_t sm, Place place) {

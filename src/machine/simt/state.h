@@ -21,10 +21,11 @@ enum {
   SIMT_MOST_SCHEDULERS = 8,
   SIMT_MOST_SPS = 8,
   SIMT_MOST_COLLECTORS = 64,
-  SIMT_SOURCE_ROWS = 24,  // the most source registers of any instruction (wmma)
-  SIMT_RESULT_ROWS = 8,   // the most result registers
-  SIMT_FLIGHTS = 32,      // instructions of an SM between dispatch and write-back
-  SIMT_MEMORY_ROWS = 8,   // registers a load or store moves per lane
+  SIMT_SOURCE_ROWS = 24, // the most source registers of any instruction (wmma)
+  SIMT_RESULT_ROWS = 8,  // the most result registers
+  SIMT_FLIGHTS = 32,     // instructions of an SM between dispatch and write-back
+  SIMT_MEMORY_ROWS = 8,  // registers a load or store moves per lane
+  SIMT_MOST_MEMOPS = 128,
   SIMT_MEMORY_RING = 144, // the most memory instructions and gathers
   SIMT_GATHER_LINES = 64, // lines a texture or fragment instruction collects at a time
   SIMT_REPLIES = 8,       // packets from the interconnect that wait in an SM
@@ -42,12 +43,12 @@ typedef struct SimtCore {
   uint64_t began_at;   // cycle of the launch
   uint64_t next_block; // linear index of the block that goes out next
   uint64_t blocks_done;
-  uint64_t block_total;                   // of the launch
-  uint64_t dispatch_at;                   // cycle from which the next block may go out
-  uint64_t ages;                          // blocks dispatched so far: warps' age
-  uint64_t instructions;                  // warp instructions issued in the launch, for its limit
-  uint32_t dispatch_sm;                   // round robin
-  uint32_t trapped;                       // TrapKind of the launch
+  uint64_t block_total;  // of the launch
+  uint64_t dispatch_at;  // cycle from which the next block may go out
+  uint64_t ages;         // blocks dispatched so far: warps' age
+  uint64_t instructions; // warp instructions issued in the launch, for its limit
+  uint32_t dispatch_sm;  // round robin
+  uint32_t trapped;      // TrapKind of the launch
   uint32_t trap_sm, trap_warp, trap_pc, trap_lane;
   uint64_t trap_address;
   uint32_t trap_space, trap_bytes;
@@ -86,7 +87,9 @@ typedef struct SmState {
   uint32_t collect_next;              // round robin over collectors, for banks
   uint32_t memory_head, memory_count; // ring of memory instructions in program order that still make requests; see MemOp
   uint16_t memory_ring[SIMT_MEMORY_RING];
-  uint64_t memory_used[2], memory_done[2];     // bit i: memory instruction i is in use; its results are complete
+  uint64_t memory_used[2];                     // bit i: memory instruction i is in use
+  uint64_t done_count;                         // entries of done_queue
+  uint8_t done_queue[SIMT_MOST_MEMOPS];        // memory instructions whose results are complete, by ready_at
   uint64_t stores_out;                         // write packets without reply
   uint64_t memory_stalled_at;                  // cycle since which the head of the ring could not go on; 0: it can
   uint64_t slots;                              // bit s: block slot s is taken
