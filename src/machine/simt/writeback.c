@@ -108,11 +108,6 @@ static void write_slot(Simt *m, uint32_t sm, const Slot *slot, const Instr *inst
 }
 
 static void tell_commit(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr) {
-  if ((m->wants & WANT_SPAN) != 0) {
-    SpanEvent span = {.track = "warp", .what = op_info[instr->op].text, .start = slot->issued_at, .end = simt_now(m)};
-    span.instance = sm * m->dims.warps + slot->warp % m->dims.warps;
-    hooks_span(&m->hooks, &m->hook_machine, &span);
-  }
   if ((m->wants & WANT_COMMIT) == 0) return;
   CommitEvent event = {.sm = sm, .warp = slot->warp, .pc = slot->pc, .mask = slot->mask, .instr = instr, .issued_at = slot->issued_at};
   simt_obey(m, sm, slot->warp, slot->pc, hooks_commit(&m->hooks, &m->hook_machine, &event));
