@@ -70,10 +70,11 @@ static inline bool cache_line_valid(const CacheLine *line) { return bytes_any(li
 
 // A miss that is on its way, and who waits for it.
 typedef struct Mshr {
-  uint64_t address; // of the line
-  ByteMask asked;   // bytes requested from below
+  uint64_t address;  // of the line
+  uint64_t ready_at; // the owner's: when its data can be used
+  ByteMask asked;    // bytes requested from below
   uint8_t valid;
-  uint8_t stale; // the line was written meanwhile: serves who waits, but is neither merged with nor filled
+  uint8_t stale; // the line was written meanwhile: serves who waits, but is neither merged with nor filled. L2: waiters before a flush
   uint8_t waiters;
   uint8_t spare;
   uint32_t line;                      // the owner's: where the data will go

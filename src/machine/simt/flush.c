@@ -31,7 +31,7 @@ static void flush_slice(Simt *m, uint32_t index) {
     Packet *packet = packet_queue_at(&slice.state->below, &m->at.partition_belows[index * room], room, i);
     if (packet != NULL) write_now(m, packet);
   }
-  for (uint32_t i = 0; i < m->dims.l2_mshrs; i++) slice.mshrs[i].stale = slice.mshrs[i].valid;
+  for (uint32_t i = 0; i < m->dims.l2_mshrs; i++) slice.mshrs[i].stale = slice.mshrs[i].waiters;
   for (uint32_t line = 0; line < m->dims.l2_lines; line++) {
     CacheLine *at = &slice.lines[line];
     uint32_t data[LINE_WORDS];
@@ -39,7 +39,8 @@ static void flush_slice(Simt *m, uint32_t index) {
       l2_line_read(&slice, line, at->dirty, data);
       backing_write(&m->backing, l2_line_address(&slice, line), at->dirty, data);
     }
-    at->valid = at->dirty = (ByteMask){{0, 0}};
+    at->dirty = (ByteMask){{0, 0}};
+    if (at->used != CACHE_PINNED) at->valid = at->dirty; // else data that requests have waited for: they keep it
   }
 }
 

@@ -214,8 +214,7 @@ static void keep_waiting(L2Slice *slice, Mshr *mshr, uint32_t place, const Packe
   mshr->waiters = (uint8_t)(waiters + 1);
 }
 
-// Asks DRAM for the sectors that the request needs and the line does not have. A line that was flushed while it waited is asked for
-// whole, but for what has been written since, so that flushes cannot hold a request up for ever. Only with room below.
+// Asks DRAM for the sectors that the request needs and the line does not have. Only with room below.
 static void fetch(L2Slice *slice, uint32_t register_number, const Packet *packet) {
   Mshr *mshr = &slice->mshrs[register_number];
   uint32_t sector = (uint32_t)slice->m->spec->l2_sector;
@@ -224,8 +223,7 @@ static void fetch(L2Slice *slice, uint32_t register_number, const Packet *packet
     ByteMask part = bytes_from(first, sector);
     if (bytes_any(bytes_and(packet->bytes, part))) wanted = bytes_or(wanted, part);
   }
-  const CacheLine *line = &slice->lines[mshr->line];
-  mshr->asked = bytes_but(wanted, mshr->stale != 0 ? line->dirty : line->valid);
+  mshr->asked = bytes_but(wanted, slice->lines[mshr->line].valid);
   Packet *request = below_push(slice, PACKET_READ, mshr->address, mshr->asked);
   request->tag = (uint16_t)register_number;
   request->sm = packet->sm;
@@ -256,6 +254,8 @@ static bool join(L2Slice *slice, Mshr *mshr, const Packet *packet) {
   return true;
 }
 
+// The constant part of DRAM's latency, controller and pins, is spent here: a request that has had its burst no longer takes a place
+// in the controller's queue.
 void l2_fill(Simt *m, const Packet *packet) {
   L2Slice slice = l2_slice(m, packet->partition % m->dims.partitions);
   uint32_t number = packet->tag % m->dims.l2_mshrs;
@@ -263,6 +263,7 @@ void l2_fill(Simt *m, const Packet *packet) {
   if (!mshr_valid(mshr)) return;
   line_write(&slice, mshr->line, packet->bytes, packet->data);
   mshr->asked = (ByteMask){{0, 0}};
+  mshr->ready_at = simt_now(m) + m->spec->dram_latency;
   slice.state->serving[number / 64] |= UINT64_C(1) << number % 64;
   slice.state->next_at = 0;
 }
@@ -281,25 +282,46 @@ static void release(L2Slice *slice, uint32_t number) {
   slice->state->pending--;
 }
 
-// The next register in turn whose data has come.
-static uint32_t next_serving(const L2Slice *slice) {
-  uint32_t count = slice->m->dims.l2_mshrs, first = slice->state->serve_next;
-  for (uint32_t i = 0; i < count; i++) {
-    uint32_t number = first + i < count ? first + i : first + i - count;
-    if ((slice->state->serving[number / 64] >> number % 64 & 1) != 0) return number;
+// The front of a register's list has been served. The last that came before a flush takes what was flushed along: whoever
+// came after it must see memory as the flush left it.
+static void leave(L2Slice *slice, Mshr *mshr) {
+  uint32_t place = mshr->waiter[0];
+  memset(&slice->waiting[place], 0, sizeof slice->waiting[place]);
+  slice->state->waiting[place / 64] &= ~(UINT64_C(1) << place % 64);
+  memmove(&mshr->waiter[0], &mshr->waiter[1], sizeof mshr->waiter - sizeof mshr->waiter[0]);
+  mshr->waiter[MSHR_MOST_WAITERS - 1] = 0;
+  mshr->waiters--;
+  if (mshr->stale == 0) return;
+  mshr->stale--;
+  if (mshr->stale == 0) slice->lines[mshr->line].valid = slice->lines[mshr->line].dirty;
+}
+
+// The next register in turn whose data can be used. *ready_at: when the next of the others can.
+static uint32_t next_serving(const L2Slice *slice, uint64_t *ready_at) {
+  uint32_t count = slice->m->dims.l2_mshrs, first = slice->state->serve_next, best = NONE, best_turn = NONE;
+  uint64_t now = simt_now(slice->m);
+  for (uint32_t w = 0; w * 64 < count; w++) {
+    for (uint64_t left = slice->state->serving[w]; left != 0; left &= left - 1) {
+      uint32_t number = w * 64 + (uint32_t)__builtin_ctzll(left);
+      uint32_t turn = number >= first ? number - first : number + count - first;
+      if (slice->mshrs[number].ready_at > now) {
+        *ready_at = min_u64(*ready_at, slice->mshrs[number].ready_at);
+      } else if (turn < best_turn) {
+        best = number;
+        best_turn = turn;
+      }
+    }
   }
-  return NONE;
+  return best;
 }
 
 // One request that waited for data.
-static bool serve(L2Slice *slice) {
-  uint64_t any = 0;
-  for (uint32_t w = 0; w < COUNT_OF(slice->state->serving); w++) any |= slice->state->serving[w];
-  if (any == 0 || output_is_full(slice)) return false;
-  uint32_t number = next_serving(slice);
+static bool serve(L2Slice *slice, uint64_t *ready_at) {
+  if (slice->state->pending == 0) return false;
+  uint32_t number = next_serving(slice, ready_at);
+  if (number == NONE || output_is_full(slice)) return false;
   Mshr *mshr = &slice->mshrs[number];
-  uint32_t place = mshr->waiter[0];
-  Packet *packet = &slice->waiting[place];
+  const Packet *packet = &slice->waiting[mshr->waiter[0]];
   bool can = can_perform(slice, packet, mshr->line);
   if ((!can || !has_cache(slice)) && below_is_full(slice)) return false;
   slice->state->serve_next = number + 1 == slice->m->dims.l2_mshrs ? 0 : number + 1;
@@ -309,11 +331,7 @@ static bool serve(L2Slice *slice) {
     return true;
   }
   perform(slice, packet, mshr->line);
-  memset(packet, 0, sizeof *packet);
-  slice->state->waiting[place / 64] &= ~(UINT64_C(1) << place % 64);
-  memmove(&mshr->waiter[0], &mshr->waiter[1], sizeof mshr->waiter - sizeof mshr->waiter[0]);
-  mshr->waiter[MSHR_MOST_WAITERS - 1] = 0;
-  mshr->waiters--;
+  leave(slice, mshr);
   if (mshr->waiters == 0) release(slice, number);
   return true;
 }
@@ -338,17 +356,19 @@ static bool look_up(L2Slice *slice, const Packet *packet, uint64_t local) {
   return true;
 }
 
-// The request at the front of the pipeline. *ready_at: when it gets there, UINT64_MAX without one.
+// The request at the front of the pipeline. *ready_at: when it gets there, if it is not there yet.
 static bool accept(L2Slice *slice, uint64_t *ready_at) {
   Simt *m = slice->m;
   PacketQueue *queue = &slice->state->input;
   Packet *items = &m->at.partition_inputs[slice->index * m->dims.l2_inputs];
   const Packet *packet = packet_queue_front(queue, items, m->dims.l2_inputs);
-  *ready_at = UINT64_MAX;
   if (packet == NULL) return false;
   InputTime *time = &m->at.partition_times[slice->index * m->dims.l2_inputs + (uint32_t)(packet - items)];
-  *ready_at = time->ready_at;
-  if (*ready_at > simt_now(m) || output_is_full(slice)) return false;
+  if (time->ready_at > simt_now(m)) {
+    *ready_at = min_u64(*ready_at, time->ready_at);
+    return false;
+  }
+  if (output_is_full(slice)) return false;
   bool is_request = packet->kind == PACKET_READ || packet->kind == PACKET_WRITE || packet->kind == PACKET_ATOMIC;
   if (is_request) {
     uint64_t local = local_of(slice, packet->address);
@@ -364,16 +384,16 @@ static bool accept(L2Slice *slice, uint64_t *ready_at) {
 
 bool partition_cycle(Simt *m, uint32_t partition, uint64_t *next) {
   PartitionState *state = &m->at.partitions[partition];
-  uint64_t now = simt_now(m), ready_at;
+  uint64_t now = simt_now(m), ready_at = UINT64_MAX;
   if (now < state->next_at) {
     *next = min_u64(*next, state->next_at);
     return false;
   }
   L2Slice slice = l2_slice(m, partition);
-  bool moved = serve(&slice);
+  bool moved = serve(&slice, &ready_at);
   moved |= accept(&slice, &ready_at);
   // What waits for data, for room below or for room in the output is woken by whoever brings it.
-  state->next_at = moved ? now + 1 : ready_at > now ? ready_at : UINT64_MAX;
+  state->next_at = moved ? now + 1 : ready_at;
   *next = min_u64(*next, state->next_at);
   return moved;
 }

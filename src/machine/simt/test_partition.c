@@ -176,6 +176,30 @@ static void pipeline_is_full(void **state) {
   rig_free(rig);
 }
 
+// The constant part of DRAM's latency takes no place in the controller's queue, so it costs no bandwidth.
+static void latency_costs_no_bandwidth(void **state) {
+  (void)state;
+  uint64_t took[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    const char *const settings[][2] = {{"dram.latency", i == 0 ? "0" : "100"}, {"dram.queue", "8"}, {"l2.mshrs", "128"}, {"l2.queue", "8"}};
+    Rig *rig = rig_new(settings, COUNT_OF(settings));
+    uint32_t tag = 0;
+    for (uint64_t line = 0; line < LINES; line++) { // all that controller 0 has, in four parts each
+      for (uint32_t part = 0; part < 4; part++) {
+        Packet packet = request(rig, PACKET_READ, line, bytes_from(part * 32, 32), tag);
+        if (partition_of(&rig->m, packet.address) >= rig->m.dims.slices) break;
+        while (!put(rig, &packet)) cycle(rig, 8, false);
+        tag++;
+      }
+    }
+    run_until_idle(rig);
+    assert_int_equal(rig->replies, LINES / 2 * 4);
+    took[i] = simt_now(&rig->m);
+    rig_free(rig);
+  }
+  assert_true(took[1] >= took[0] + 100 && took[1] < took[0] + 400); // once or a few times, not for each
+}
+
 // ---- Evictions -------------------------------------------------------------------------------------------
 // A set of N ways takes N written lines; one more sends one of them to DRAM. A slice of S sets takes S times as many.
 static void evictions_at_n_and_n_plus_1(void **state) {
@@ -366,6 +390,26 @@ static void flush_reaches_what_is_under_way(void **state) {
     run_until_idle(rig);
     assert_int_equal(host[0], 3);
     assert_int_equal(host[8 * LINE_BYTES], 7);
+    rig_free(rig);
+  }
+}
+
+// After a flush memory may be changed by others. Whoever asks later sees that, at whatever stage an earlier request is.
+static void later_requests_see_what_followed_a_flush(void **state) {
+  (void)state;
+  for (uint32_t wait = 0; wait < 200; wait++) {
+    Rig *rig = rig_new(plenty, COUNT_OF(plenty));
+    uint8_t *host = memory_at(rig->memory, rig->base, rig->bytes);
+    host[0] = 1;
+    Packet first = request(rig, PACKET_READ, 0, bytes_from(0, 4), 0), second = request(rig, PACKET_READ, 0, bytes_from(0, 4), 1);
+    assert_true(put(rig, &first));
+    for (uint32_t i = 0; i < wait; i++) cycle(rig, 8, false);
+    caches_flush(&rig->m);
+    host[0] = 2;
+    assert_true(put(rig, &second));
+    run_until_idle(rig);
+    assert_int_equal(rig->replies, 2);
+    assert_int_equal(rig->reply[1].data[0] & 0xFF, 2);
     rig_free(rig);
   }
 }
@@ -563,6 +607,8 @@ int main(void) {
       cmocka_unit_test(random_requests_with_flushes),
       cmocka_unit_test(flush_reaches_what_is_under_way),
       cmocka_unit_test(flush_keeps_the_order_of_arrival),
+      cmocka_unit_test(later_requests_see_what_followed_a_flush),
+      cmocka_unit_test(latency_costs_no_bandwidth),
       cmocka_unit_test(hooks_are_told),
       cmocka_unit_test(partial_words_are_read_first),
       cmocka_unit_test(least_recently_used_goes),
