@@ -200,6 +200,26 @@ static void latency_costs_no_bandwidth(void **state) {
   assert_true(took[1] >= took[0] + 100 && took[1] < took[0] + 400); // once or a few times, not for each
 }
 
+// Requests for one line that never cease do not keep another miss from being served.
+static void hot_line_starves_no_one(void **state) {
+  (void)state;
+  const char *const settings[][2] = {{"l2.latency", "10"}};
+  Rig *rig = rig_new(settings, COUNT_OF(settings));
+  const uint64_t lines_asked[] = {0, 8}; // of one slice
+  for (uint32_t i = 0; i < 2; i++) {
+    Packet packet = request(rig, PACKET_READ, lines_asked[i], bytes_from(0, 32), i);
+    assert_true(put(rig, &packet));
+    cycle(rig, 8, false);
+  }
+  for (uint32_t tag = 2; tag < 1000; cycle(rig, 8, false)) {
+    Packet packet = request(rig, PACKET_READ, 0, bytes_from(0, 32), tag);
+    if (put(rig, &packet)) tag++;
+  }
+  run_until_idle(rig);
+  assert_true(rig->reply_at[1] > rig->reply_at[0] && rig->reply_at[1] < rig->reply_at[0] + 20);
+  rig_free(rig);
+}
+
 // ---- Evictions -------------------------------------------------------------------------------------------
 // A set of N ways takes N written lines; one more sends one of them to DRAM. A slice of S sets takes S times as many.
 static void evictions_at_n_and_n_plus_1(void **state) {
@@ -609,6 +629,7 @@ int main(void) {
       cmocka_unit_test(flush_keeps_the_order_of_arrival),
       cmocka_unit_test(later_requests_see_what_followed_a_flush),
       cmocka_unit_test(latency_costs_no_bandwidth),
+      cmocka_unit_test(hot_line_starves_no_one),
       cmocka_unit_test(hooks_are_told),
       cmocka_unit_test(partial_words_are_read_first),
       cmocka_unit_test(least_recently_used_goes),
