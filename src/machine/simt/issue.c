@@ -66,6 +66,11 @@ bool next_is_free(const Simt *m, const Next *n) {
 
 // ---- What is under way -----------------------------------------------------------------------------
 
+// A thread of the slot is of the block whose warps begin with `first`; all threads of a slot are of one block.
+static bool slot_is_of(const Simt *m, const Slot *slot, uint32_t first) {
+  return slot->warp >= first && slot->warp < first + m->layout.warps;
+}
+
 // Nothing of the warp waits in a collector or for memory.
 static bool has_drained(const Simt *m, uint32_t sm, uint32_t warp) {
   const SimtWarp *at = simt_warp(m, sm, warp);
@@ -76,27 +81,34 @@ static bool has_drained(const Simt *m, uint32_t sm, uint32_t warp) {
   return true;
 }
 
-static bool has_ended(const Simt *m, uint32_t sm, uint32_t warp) {
-  if (!has_drained(m, sm, warp)) return false;
-  for (uint32_t left = m->at.sms[sm].flights_used; left != 0; left &= left - 1) {
-    if (slot_has_warp(&flight_at(m, sm, (uint32_t)__builtin_ctz(left))->slot, warp)) return false;
+// Nothing of the block's warps [first, first + warps) is under way.
+static bool has_ended(const Simt *m, uint32_t sm, uint32_t first) {
+  const SmState *state = &m->at.sms[sm];
+  for (uint32_t i = 0; i < m->layout.warps; i++) {
+    const SimtWarp *at = simt_warp(m, sm, (first + i) % m->dims.warps);
+    if (at->loads != 0 || at->stores != 0) return false;
+  }
+  for (uint64_t left = state->collect_used; left != 0; left &= left - 1) {
+    if (slot_is_of(m, &collector_at(m, sm, (uint32_t)__builtin_ctzll(left))->slot, first)) return false;
+  }
+  for (uint32_t left = state->flights_used; left != 0; left &= left - 1) {
+    if (slot_is_of(m, &flight_at(m, sm, (uint32_t)__builtin_ctz(left))->slot, first)) return false;
   }
   for (uint32_t i = 0; i < m->dims.memops; i++) {
     const MemOp *op = &m->at.memops[sm * m->dims.memops + i];
-    if (op->stage != MEM_FREE && slot_has_warp(&op->slot, warp)) return false;
+    if (op->stage != MEM_FREE && slot_is_of(m, &op->slot, first)) return false;
   }
   for (uint32_t i = 0; i < m->dims.gathers; i++) {
     const Gather *gather = &m->at.gathers[sm * m->dims.gathers + i];
-    if (gather->stage != MEM_FREE && slot_has_warp(&gather->slot, warp)) return false;
+    if (gather->stage != MEM_FREE && slot_is_of(m, &gather->slot, first)) return false;
   }
   return true;
 }
 
 static void end_blocks(Simt *m, uint32_t sm) {
   for (uint64_t left = m->at.sms[sm].ending; left != 0; left &= left - 1) {
-    uint32_t slot = (uint32_t)__builtin_ctzll(left), i = 0;
-    while (i < m->layout.warps && has_ended(m, sm, (slot * m->layout.warps + i) % m->dims.warps)) i++;
-    if (i == m->layout.warps) dispatch_block_ended(m, sm, slot);
+    uint32_t slot = (uint32_t)__builtin_ctzll(left);
+    if (has_ended(m, sm, slot * m->layout.warps)) dispatch_block_ended(m, sm, slot);
   }
 }
 
@@ -109,7 +121,6 @@ static bool is_warp_wide(const OpInfo *info) { return info->kind == KIND_WARP ||
 static bool must_drain(const Instr *instr, const OpInfo *info) {
   return info->kind == KIND_FENCE || (info->kind == KIND_SYSTEM && instr->op != OP_NANOSLEEP);
 }
-static bool goes_to_memory(const OpInfo *info) { return info->unit == UNIT_LDST || info->unit == UNIT_TEX; }
 
 static Slot *copy_of(const Simt *m, uint32_t sm, uint32_t warp) { return &m->at.copies[sm * m->dims.warps + warp]; }
 
@@ -128,8 +139,11 @@ static IdleReason look_at_units(Simt *m, const Next *n) {
   }
   if (must_drain(instr, n->info)) return has_drained(m, n->sm, n->warp) ? IDLE_NONE : IDLE_MEMORY;
   if (is_control(n->info) || collect_has_room(m, n->sm, instr)) return IDLE_NONE;
-  sm_wake(m, n->sm, simt_now(m) + 1);
-  return goes_to_memory(n->info) ? IDLE_MEMORY : IDLE_PIPELINE;
+  // Room appears in a cycle of this SM, before the issue stage: nobody needs to wake it.
+  SmState *state = &m->at.sms[n->sm];
+  if (state->collect_count >= m->dims.collectors) state->wants_collector |= bit_of(n->warp);
+  else if (n->info->unit == UNIT_LDST) state->wants_ldst |= bit_of(n->warp);
+  return n->info->unit == UNIT_LDST || n->info->unit == UNIT_TEX ? IDLE_MEMORY : IDLE_PIPELINE;
 }
 
 // The instruction at the top's pc, if the buffer has it.
@@ -408,6 +422,11 @@ static void note_ready(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set) {
   }
 }
 
+static uint64_t asleep_warps(const SmState *state) {
+  return state->wants_collector | state->wants_ldst | state->waits[IDLE_MEMORY] | state->waits[IDLE_BARRIER] | state->waits[IDLE_FETCH] |
+         state->waits[IDLE_PIPELINE];
+}
+
 static bool try_warp(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, uint32_t refused[IDLE_REASONS]) {
   Next n = {.sm = sm, .scheduler = scheduler, .warp = warp};
   IdleReason reason = look(m, &n);
@@ -415,7 +434,8 @@ static bool try_warp(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, ui
     schedule_issued(m, sm, scheduler, warp, !n.is_copy && n.info != NULL && is_long(n.info));
     return true;
   }
-  refused[reason == IDLE_NONE ? IDLE_PIPELINE : reason]++;
+  bool is_asleep = (asleep_warps(&m->at.sms[sm]) >> warp & 1) != 0; // then it is counted there
+  refused[reason == IDLE_NONE ? IDLE_PIPELINE : reason] += is_asleep ? 0 : 1;
   return false;
 }
 
@@ -425,8 +445,7 @@ static bool issue_one(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t refused
   uint32_t last = state->schedulers[scheduler].last % m->dims.warps;
   bool has_copies = (own & bit_of(last)) != 0 && simt_warp(m, sm, last)->replay > 0;
   if (has_copies) return try_warp(m, sm, scheduler, last, refused); // they take the next slots, whatever else could go
-  uint64_t asleep = state->waits[IDLE_MEMORY] | state->waits[IDLE_BARRIER] | state->waits[IDLE_FETCH] | state->waits[IDLE_PIPELINE];
-  uint64_t set = state->present & ~asleep & own;
+  uint64_t set = state->present & ~asleep_warps(state) & own;
   if (set == 0) return false;
   bool by_readiness = m->spec->scheduler_policy == SCHEDULE_FRFS;
   if (by_readiness) note_ready(m, sm, scheduler, set);
@@ -447,7 +466,10 @@ static IdleReason idle_reason(const Simt *m, uint32_t sm, const uint32_t refused
   IdleReason best = IDLE_MEMORY; // also when threads have ended and only their stores are under way
   uint32_t most = 0;
   for (uint32_t i = 0; i < COUNT_OF(order); i++) {
-    uint32_t warps = refused[order[i]] + count_warps(state->waits[order[i]] & state->present);
+    uint64_t waits = state->waits[order[i]];
+    if (order[i] == IDLE_MEMORY) waits |= state->wants_ldst;
+    if (order[i] == IDLE_PIPELINE) waits |= state->wants_collector;
+    uint32_t warps = refused[order[i]] + count_warps(waits & state->present);
     if (warps <= most) continue;
     most = warps;
     best = order[i];
@@ -459,6 +481,10 @@ bool issue_cycle(Simt *m, uint32_t sm) {
   SmState *state = &m->at.sms[sm];
   bool issued = false;
   if (state->ending != 0) end_blocks(m, sm);
+  if (state->collect_count < m->dims.collectors) {
+    state->wants_collector = 0;
+    if (state->wants_ldst != 0 && ldst_has_room(m, sm, NULL)) state->wants_ldst = 0;
+  }
   uint32_t refused[IDLE_REASONS] = {0};
   for (uint32_t scheduler = 0; scheduler < m->dims.schedulers && state->present != 0; scheduler++) {
     issued |= issue_one(m, sm, scheduler, refused);
@@ -472,6 +498,7 @@ bool issue_cycle(Simt *m, uint32_t sm) {
 void front_disturbed(Simt *m) {
   for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
     memset(m->at.sms[sm].waits, 0, sizeof m->at.sms[sm].waits);
+    m->at.sms[sm].wants_collector = m->at.sms[sm].wants_ldst = 0;
     sm_wake(m, sm, simt_now(m));
   }
 }

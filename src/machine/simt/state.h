@@ -96,6 +96,8 @@ typedef struct SmState {
   uint64_t ending;                             // of them: all threads have ended, some of their accesses have not
   uint64_t present;                            // bit w: entry w of the warp table holds a warp with living threads
   uint64_t waits[IDLE_REASONS];                // of them, by reason: need not be looked at until front_awake
+  uint64_t wants_collector;                    // of them: wait for a collector
+  uint64_t wants_ldst;                         // of them: wait for a place in the load/store queue
   uint64_t fetch_wants;                        // warps with room in their buffer and no miss under way
   uint64_t fetch_stalled;                      // of them: found no miss register
   uint64_t sp_busy_until;                      // some SP works until then (idle statistics)
