@@ -167,6 +167,14 @@ IdleReason next_find(Simt *m, Next *n) {
   return IDLE_NONE;
 }
 
+// What control_front finds nearly always.
+static bool top_is_ready(const Simt *m, const Next *n) {
+  uint32_t depth = n->at->warp.stack.depth;
+  if (depth == 0 || depth > m->dims.stack) return false;
+  const SimtEntry *top = &simt_entries(m, n->sm, n->warp)[depth - 1];
+  return entry_is_ready(top) && top->pc != top->reconverge && top->mask != 0;
+}
+
 // IDLE_NONE: it can issue now.
 static IdleReason look(Simt *m, Next *n) {
   SimtWarp *at = n->at = simt_warp(m, n->sm, n->warp);
@@ -182,7 +190,7 @@ static IdleReason look(Simt *m, Next *n) {
     return IDLE_PIPELINE;
   }
   if ((at->valid & 1) == 0) return sleep(m, n, IDLE_PIPELINE);
-  if (!control_front(m, n->sm, n->warp)) return sleep(m, n, IDLE_BARRIER);
+  if (!top_is_ready(m, n) && !control_front(m, n->sm, n->warp)) return sleep(m, n, IDLE_BARRIER);
   IdleReason reason = next_find(m, n);
   if (reason != IDLE_NONE || n->instr == NULL) return reason;
   bool is_begun = at->pending_lanes != 0; // large-warp mode: it has marked its destinations itself
@@ -288,8 +296,8 @@ static void follow_flow(Simt *m, const Next *n) {
 
 void next_passes(Simt *m, const Next *n) {
   pop_buffer(m, n);
-  simt_entries(m, n->sm, n->warp)[n->at->warp.stack.depth - 1].pc++;
-  follow_flow(m, n);
+  SimtEntry *top = &simt_entries(m, n->sm, n->warp)[n->at->warp.stack.depth - 1];
+  if (++top->pc == top->reconverge) follow_flow(m, n); // else the buffer has, or will have, what follows
 }
 
 // Looks at memory that others may change; see branch_spins in control.c.
@@ -486,7 +494,9 @@ bool issue_cycle(Simt *m, uint32_t sm) {
     if (state->wants_ldst != 0 && ldst_has_room(m, sm, NULL)) state->wants_ldst = 0;
   }
   uint32_t refused[IDLE_REASONS] = {0};
-  for (uint32_t scheduler = 0; scheduler < m->dims.schedulers && state->present != 0; scheduler++) {
+  uint64_t may_go = state->present & ~asleep_warps(state);
+  bool may_copy = (m->wants & WANT_ISSUE) != 0 && state->present != 0; // copies go whatever their warp waits for
+  for (uint32_t scheduler = 0; scheduler < m->dims.schedulers && (may_go != 0 || may_copy); scheduler++) {
     issued |= issue_one(m, sm, scheduler, refused);
     if (simt_has_trapped(m)) return issued;
   }
