@@ -166,6 +166,12 @@ void g80_watch(G80Machine *m, G80Watch watch, void *own) {
   m->watch_own = own;
 }
 
+void g80_stick(G80Machine *m, const Site *site, bool value) {
+  m->stuck_mask = site == NULL ? 0 : site_mask(site);
+  m->stuck_byte = site == NULL ? 0 : site_byte(&m->regions.items[site->region], site);
+  m->stuck_bits = value ? m->stuck_mask : 0;
+}
+
 // ---- Running ---------------------------------------------------------------------------------------------------------
 static void finish(G80Machine *m, G80Outcome outcome, uint64_t cycle) {
   m->shared->outcome = outcome;
@@ -234,6 +240,13 @@ static void run_alone(G80Machine *m, uint64_t until) {
   }
 }
 
+// A stuck cell was written: whoever reads it sees what it is stuck at from the next cycle on.
+static void force_after(G80Machine *m, uint64_t cycle) {
+  if (m->stuck_mask == 0 || !force_stuck(m)) return;
+  m->shared->cycle = cycle + 1;
+  look_again(m);
+}
+
 static bool touches_scheduler(const G80Machine *m, uint64_t cycle) {
   bool touches = m->shared->scheduler_next <= cycle || m->shared->host_at <= cycle;
   for (uint32_t i = 0; i < m->sms; i++) touches = touches || m->sm[i].controller_at <= cycle || m->sm[i].done_at <= cycle;
@@ -244,6 +257,7 @@ static bool run(G80Machine *m, uint64_t until, bool to_scheduler) {
   G80Shared *shared = m->shared;
   if (shared->outcome != G80_RUNNING) return true;
   uint64_t limit = m->cycle_limit == 0 ? G80_NEVER : m->cycle_limit;
+  force_stuck(m);
   if (!to_scheduler) look_again(m);
   for (;;) {
     uint64_t cycle = next_event(m);
@@ -262,7 +276,8 @@ static bool run(G80Machine *m, uint64_t until, bool to_scheduler) {
     }
     shared->cycle = cycle;
     cycle_step(m, cycle);
-    if (!m->outside && !to_scheduler) run_alone(m, min_u64(min_u64(until, shared->host_at), limit));
+    force_after(m, cycle);
+    if (!m->outside && !to_scheduler && m->stuck_mask == 0) run_alone(m, min_u64(min_u64(until, shared->host_at), limit));
   }
   scheduler_settle(m, shared->cycle);
   return false;

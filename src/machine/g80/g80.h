@@ -74,6 +74,10 @@ uint64_t g80_hash(const G80Machine *machine); // over everything that decides wh
 const RegionTable *g80_regions(const G80Machine *machine);
 uint8_t *g80_block(G80Machine *machine);
 
+// From now on the bit has this value, whatever is written to it: a permanent fault. One per machine; NULL takes it away. Clones
+// have it too; g80_copy leaves it alone.
+void g80_stick(G80Machine *machine, const Site *site, bool value);
+
 // As g80_run, but stops before the next cycle in which anyone reads or writes a register of the block scheduler: from now
 // until then a flip of such a register is the same at every cycle. (Its combinational signals live for one cycle only.)
 bool g80_run_to_scheduler_event(G80Machine *machine, uint64_t until);

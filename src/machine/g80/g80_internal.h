@@ -53,6 +53,9 @@ struct G80Machine {
   uint32_t decoded_count;
   SassInstr scratch; // of a word that is no longer what was loaded
   const LaneFunction *functions;
+  size_t stuck_byte;  // of the block
+  uint8_t stuck_mask; // 0: nothing is stuck
+  uint8_t stuck_bits; // what it is stuck at
   G80Watch watch;
   void *watch_own;
 };
@@ -78,6 +81,14 @@ static inline uint8_t *global_bytes(const G80Machine *m) { return m->block + m->
 
 static inline void watch_access(const G80Machine *m, RegionId id, uint32_t row, bool write, uint64_t cycle) {
   if (m->watch != NULL) m->watch(m->watch_own, cycle, m->region_index[id], row, write);
+}
+
+// True: the stuck cell had to be put back.
+static inline bool force_stuck(G80Machine *m) {
+  uint8_t *byte = m->block + m->stuck_byte;
+  uint8_t before = *byte;
+  *byte = (uint8_t)((before & ~m->stuck_mask) | m->stuck_bits);
+  return *byte != before;
 }
 
 // ---- layout.c --------------------------------------------------------------------------------------------------------

@@ -14,18 +14,22 @@ void scheduler_reset(G80Machine *m) {
   *s = (G80Scheduler){.state = BS_IDLE, .smp_reset_out = 1};
 }
 
-static G80Wires compute_wires(const G80Machine *m) {
+// The wires settle in the order in which they depend on each other; what is flipped or stuck passes on. `flips` are the bits
+// that were struck in this cycle.
+static G80Wires compute_wires(G80Machine *m, const G80Wires *flips) {
   const G80Config *config = &m->shared->config;
-  const G80Scheduler *s = &m->shared->scheduler;
-  G80Wires wires = {0};
+  G80Wires *wires = &m->shared->wires;
   uint64_t threads = (uint64_t)(config->block[0] & 0xFFFF) * (config->block[1] & 0xFFFF) * (config->block[2] & 0xFFFF);
-  wires.threads_per_block_i = threads & 0xFFFFFFFFFFFF;
-  wires.grid_dimension = (config->grid[0] & 0xFFFF) * (config->grid[1] & 0xFFFF);
-  wires.blocks_remaining = wires.grid_dimension - (s->blocks_scheduled_cnt & 0xFFFF);
-  wires.blocks_per_core_all = (config->blocks_per_core & 15) * m->sms & 0xFFF;
-  wires.blocks_per_gpgpu = wires.blocks_per_core_all;
-  wires.blocks_remaining_mod_sm = wires.blocks_remaining % m->sms;
-  return wires;
+  wires->threads_per_block_i = (threads & 0xFFFFFFFFFFFF) ^ flips->threads_per_block_i;
+  wires->grid_dimension = (config->grid[0] & 0xFFFF) * (config->grid[1] & 0xFFFF) ^ flips->grid_dimension;
+  wires->blocks_per_core_all = ((config->blocks_per_core & 15) * m->sms & 0xFFF) ^ flips->blocks_per_core_all;
+  wires->blocks_per_gpgpu = ((config->blocks_per_core & 15) * m->sms & 0xFFF) ^ flips->blocks_per_gpgpu;
+  force_stuck(m);
+  wires->blocks_remaining = (wires->grid_dimension - (m->shared->scheduler.blocks_scheduled_cnt & 0xFFFF)) ^ flips->blocks_remaining;
+  force_stuck(m);
+  wires->blocks_remaining_mod_sm = wires->blocks_remaining % m->sms ^ flips->blocks_remaining_mod_sm;
+  force_stuck(m);
+  return *wires;
 }
 
 bool g80_always_read(const G80Machine *m, uint16_t region) {
@@ -38,26 +42,24 @@ bool g80_always_read(const G80Machine *m, uint16_t region) {
 }
 
 void scheduler_settle(G80Machine *m, uint64_t cycle) {
-  m->shared->wires = m->shared->settled = compute_wires(m);
+  m->shared->settled = compute_wires(m, &(G80Wires){0});
   m->shared->wires_at = cycle;
 }
 
-// The wires of this cycle. What differs from the settled values was flipped in this very cycle: the flip stays until
-// the edge, and passes on through the wires that depend on it.
+// The wires of this cycle. What differs from the settled values was struck in this very cycle and lasts until the edge.
 static G80Wires wires_of(G80Machine *m, uint64_t cycle) {
-  G80Shared *shared = m->shared;
-  G80Wires wires = compute_wires(m);
-  if (shared->wires_at == cycle && memcmp(&shared->wires, &shared->settled, sizeof(G80Wires)) != 0) {
-    wires.threads_per_block_i ^= shared->wires.threads_per_block_i ^ shared->settled.threads_per_block_i;
-    uint32_t grid_flip = shared->wires.grid_dimension ^ shared->settled.grid_dimension;
-    wires.grid_dimension ^= grid_flip;
-    if (grid_flip != 0) wires.blocks_remaining = wires.grid_dimension - (shared->scheduler.blocks_scheduled_cnt & 0xFFFF);
-    wires.blocks_remaining ^= shared->wires.blocks_remaining ^ shared->settled.blocks_remaining;
-    wires.blocks_remaining_mod_sm = wires.blocks_remaining % m->sms;
-    wires.blocks_remaining_mod_sm ^= shared->wires.blocks_remaining_mod_sm ^ shared->settled.blocks_remaining_mod_sm;
-    wires.blocks_per_core_all ^= shared->wires.blocks_per_core_all ^ shared->settled.blocks_per_core_all;
+  const G80Wires *now = &m->shared->wires, *settled = &m->shared->settled;
+  G80Wires flips = {0};
+  if (m->shared->wires_at == cycle) {
+    flips.threads_per_block_i = now->threads_per_block_i ^ settled->threads_per_block_i;
+    flips.grid_dimension = now->grid_dimension ^ settled->grid_dimension;
+    flips.blocks_remaining = now->blocks_remaining ^ settled->blocks_remaining;
+    flips.blocks_per_gpgpu = now->blocks_per_gpgpu ^ settled->blocks_per_gpgpu;
+    flips.blocks_remaining_mod_sm = now->blocks_remaining_mod_sm ^ settled->blocks_remaining_mod_sm;
+    flips.blocks_per_core_all = now->blocks_per_core_all ^ settled->blocks_per_core_all;
   }
-  shared->wires = shared->settled; // the cycle ends at this edge
+  G80Wires wires = compute_wires(m, &flips);
+  m->shared->wires_at = G80_NEVER; // the cycle ends at this edge
   return wires;
 }
 

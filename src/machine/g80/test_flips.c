@@ -80,6 +80,44 @@ static void the_scheduler_obeys_its_bits(void **state) {
   g80_free(machine);
 }
 
+// Permanent faults: the same bits, held.
+static void stuck_bits_stay(void **state) {
+  (void)state;
+  static const struct {
+    const char *site;
+    bool value;
+    G80Outcome outcome;
+    bool right;
+  } cases[] = {
+      {"bs_smp_en_out[bit=0]", false, G80_HANG, false},       // the SM is never started
+      {"bs_state[bit=2]", false, G80_HANG, false},            // SCHEDULE_WAIT is out of reach: back to IDLE
+      {"bs_kernel_done[bit=0]", false, G80_HANG, false},      // nobody learns that it is done
+      {"bs_kernel_done[bit=0]", true, G80_DONE, false},       // at once
+      {"bs_num_blocks_out[bit=3]", false, G80_HANG, false},   // 8 blocks become none
+      {"bs_grid_dimension[bit=3]", false, G80_DONE, false},   // 10 blocks become 2
+      {"bs_blocks_remaining[bit=3]", false, G80_HANG, false}, // 2 blocks, then 0 instead of 8: back to IDLE
+      {"bs_rdy[bit=0]", true, G80_DONE, true},
+      {"ctl_state[bit=4]", true, G80_HANG, false},
+      {"wp_state[warp=3,bit=0]", true, G80_HANG, false}, // never READY
+      {"rf[register=0,lane=1,bit=9]", true, G80_DONE, false},
+  };
+  Spec spec;
+  spec_of(&spec, 1);
+  G80Machine *origin = make_vecadd(&spec, &adding);
+  for (uint32_t i = 0; i < COUNT_OF(cases); i++) {
+    G80Machine *machine = g80_clone(origin);
+    Site site = site_of(machine, cases[i].site);
+    G80Result result;
+    g80_stick(machine, &site, cases[i].value);
+    assert_true(g80_run(machine, G80_NEVER));
+    g80_result(machine, &result);
+    assert_int_equal(result.outcome, cases[i].outcome);
+    assert_int_equal(vecadd_right(&adding, machine), cases[i].right);
+    g80_free(machine);
+  }
+  g80_free(origin);
+}
+
 static void cells_are_named(void **state) {
   (void)state;
   static const uint32_t sms[] = {1, 3};
@@ -254,6 +292,7 @@ static void accesses_tell_when_flips_matter(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_scheduler_obeys_its_bits),
+      cmocka_unit_test(stuck_bits_stay),
       cmocka_unit_test(cells_are_named),
       cmocka_unit_test(no_flip_harms),
       cmocka_unit_test(flips_between_events_agree),
