@@ -58,6 +58,14 @@ typedef struct G80Result {
   const uint8_t *global; // G80_GLOBAL_BYTES; lives as long as the machine
 } G80Result;
 
+// Memory images: a 32-bit word a line in hexadecimal, as the RTL's test benches have them.
+typedef struct G80Words {
+  uint32_t *items; // in the arena
+  uint32_t count;
+} G80Words;
+bool g80_read_words(Arena *arena, const char *path, uint32_t most, G80Words *words, Diags *diags);
+void g80_write_words(const uint8_t *bytes, uint32_t byte_count, Text *out); // zero words at the end are left out
+
 typedef struct G80Machine G80Machine;
 // NULL after errors. The program may go after the call.
 G80Machine *g80_new(const Spec *spec, const SassProgram *program, const G80Launch *launch, Diags *diags);

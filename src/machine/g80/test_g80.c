@@ -2,6 +2,9 @@
 #include "machine/g80/test_machine.h"
 #include "machine/g80/test_vectors.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 enum { RESULTS_AT = 0x1000 };
 
 static G80Machine *make_rtl_run(const RtlRun *run) {
@@ -92,12 +95,40 @@ static void adds_vectors_as_the_rtl(void **state) {
   }
 }
 
+static void images_are_words(void **state) {
+  (void)state;
+  static const uint8_t bytes[16] = {0x78, 0x56, 0x34, 0x12, 0, 0, 0, 0, 0xef};
+  Text text = {0};
+  g80_write_words(bytes, sizeof bytes, &text);
+  assert_string_equal(text.at, "12345678\n00000000\n000000ef\n");
+  text_free(&text);
+  g80_write_words(bytes + 12, 4, &text);
+  assert_int_equal(text.length, 0);
+  text_free(&text);
+
+  Arena *arena = arena_new();
+  Diags diags = {0};
+  G80Words words;
+  char path[] = "/tmp/g80-words-XXXXXX";
+  int file = mkstemp(path);
+  assert_true(file >= 0 && write(file, "12345678\n0xEF 1\n\nxyz\n", 22) == 22);
+  assert_false(g80_read_words(arena, path, 100, &words, &diags));
+  assert_int_equal(diags.items[0].line, 4);
+  assert_true(ftruncate(file, 17) == 0);
+  assert_true(g80_read_words(arena, path, 3, &words, &diags));
+  assert_int_equal(words.count, 3);
+  assert_int_equal(words.items[1], 0xef);
+  assert_false(g80_read_words(arena, path, 2, &words, &diags));
+  close(file);
+  unlink(path);
+  diags_free(&diags);
+  arena_free(arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(runs_as_the_rtl),
-      cmocka_unit_test(stops_anywhere),
-      cmocka_unit_test(stops_at_scheduler_events),
-      cmocka_unit_test(adds_vectors_as_the_rtl),
+      cmocka_unit_test(runs_as_the_rtl),         cmocka_unit_test(stops_anywhere),   cmocka_unit_test(stops_at_scheduler_events),
+      cmocka_unit_test(adds_vectors_as_the_rtl), cmocka_unit_test(images_are_words),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
