@@ -110,33 +110,33 @@ uint64_t cache_line_address(const CacheShape *shape, const CacheLine *lines, uin
 // ---- Miss registers --------------------------------------------------------------------------------
 uint32_t mshr_waiters(const Mshr *mshr) { return min_u32(mshr->waiters, MSHR_MOST_WAITERS); }
 
-static Mshr *find_covering(Mshr *mshrs, uint32_t count, uint64_t line_address, ByteMask want) {
-  for (uint32_t i = 0; i < count; i++) {
-    Mshr *mshr = &mshrs[i];
-    bool joinable = mshr_valid(mshr) && mshr->stale == 0 && mshr->address == line_address;
-    if (joinable && bytes_cover(mshr->asked, want)) return mshr;
-  }
-  return NULL;
+static bool covers(const Mshr *mshr, uint64_t line_address, ByteMask want) {
+  return mshr->address == line_address && mshr->stale == 0 && bytes_cover(mshr->asked, want);
+}
+
+static MshrFind mshr_join(Mshr *mshr, uint32_t most_waiters, uint32_t waiter) {
+  uint32_t waiters = mshr_waiters(mshr);
+  if (waiters >= min_u32(most_waiters, MSHR_MOST_WAITERS)) return MSHR_FULL;
+  mshr->waiter[waiters] = waiter;
+  mshr->waiters = (uint8_t)(waiters + 1);
+  return MSHR_JOINED;
 }
 
 MshrFind mshr_want(Mshr *mshrs, uint32_t count, uint32_t most_waiters, uint64_t line_address, ByteMask want, uint32_t waiter,
                    uint32_t *index) {
-  Mshr *mshr = find_covering(mshrs, count, line_address, want);
-  if (mshr != NULL) {
-    uint32_t waiters = mshr_waiters(mshr);
-    if (waiters >= min_u32(most_waiters, MSHR_MOST_WAITERS)) return MSHR_FULL;
-    mshr->waiter[waiters] = waiter;
-    mshr->waiters = (uint8_t)(waiters + 1);
-    *index = (uint32_t)(mshr - mshrs);
-    return MSHR_JOINED;
-  }
+  uint32_t open = count;
   for (uint32_t i = 0; i < count; i++) {
-    if (mshr_valid(&mshrs[i])) continue;
-    mshrs[i] = (Mshr){.address = line_address, .asked = want, .valid = 1, .waiters = 1, .waiter = {waiter}};
-    *index = i;
-    return MSHR_NEW;
+    if (!mshr_valid(&mshrs[i])) {
+      open = min_u32(open, i);
+    } else if (covers(&mshrs[i], line_address, want)) {
+      *index = i;
+      return mshr_join(&mshrs[i], most_waiters, waiter);
+    }
   }
-  return MSHR_FULL;
+  if (open == count) return MSHR_FULL;
+  mshrs[open] = (Mshr){.address = line_address, .asked = want, .valid = 1, .waiters = 1, .waiter = {waiter}};
+  *index = open;
+  return MSHR_NEW;
 }
 
 void mshr_mark_stale(Mshr *mshrs, uint32_t count, uint64_t line_address) {
