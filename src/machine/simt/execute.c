@@ -243,6 +243,7 @@ static bool waits_for_copy(const Simt *m, uint32_t sm, uint32_t place) {
 void execute_cycle(Simt *m, uint32_t sm) {
   SmState *state = &m->at.sms[sm];
   if (state->sp_busy_until <= simt_now(m)) state->sp_partial = 0;
+  if (state->collect_used == state->collect_pending) return;
   uint32_t blocked = 0; // bit: port
   for (uint32_t place = 0; place < state->collect_count;) {
     uint32_t index = state->collect_order[place], port = state->collect_port[index];
