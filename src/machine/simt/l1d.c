@@ -112,12 +112,18 @@ static bool allocate(Simt *m, uint32_t sm, uint64_t address, uint32_t *index) {
   return true;
 }
 
+// Words of which a write changes some bytes and keeps others that count: they are read first.
+static void tell_kept(Simt *m, uint32_t sm, uint32_t index, ByteMask written) {
+  CacheLine *line = &lines_of(m, sm)[index];
+  uint32_t kept = bytes_words_any(bytes_but(line->valid, written)) & bytes_words_any(written);
+  if (kept != 0) cells_read(m, REGION_L1D, row_of(m, sm, index), kept, line->data);
+}
+
 MemStep l1d_store_local(Simt *m, uint32_t sm, MemOp *op, const Transaction *transaction) {
   uint32_t at, run = memop_run_bytes(op, true);
   if (!allocate(m, sm, transaction->line, &at)) return MEMORY_BLOCKED;
   CacheLine *line = &lines_of(m, sm)[at];
-  uint32_t words = bytes_words_any(transaction->bytes), parts = words & ~bytes_words_all(transaction->bytes);
-  if (parts != 0) cells_read(m, REGION_L1D, row_of(m, sm, at), parts, line->data);
+  tell_kept(m, sm, at, transaction->bytes);
   for (uint32_t left = transaction->lanes; left != 0; left &= left - 1) {
     unsigned lane = (unsigned)__builtin_ctz(left);
     memop_get(op, lane, op->word, (uint8_t *)line->data + memop_offset(op, lane, run), run);
@@ -125,7 +131,7 @@ MemStep l1d_store_local(Simt *m, uint32_t sm, MemOp *op, const Transaction *tran
   line->valid = bytes_or(line->valid, transaction->bytes);
   line->dirty = bytes_or(line->dirty, transaction->bytes);
   line->used = simt_now(m);
-  cells_written(m, REGION_L1D, row_of(m, sm, at), words, line->data);
+  cells_written(m, REGION_L1D, row_of(m, sm, at), bytes_words_any(transaction->bytes), line->data);
   mshr_mark_stale(mshrs_of(m, sm), m->dims.l1d_mshrs, transaction->line);
   return MEMORY_DONE;
 }
@@ -137,6 +143,7 @@ static void fill(Simt *m, uint32_t sm, uint64_t address, const Packet *packet) {
   if (!allocate(m, sm, address, &at)) return;
   CacheLine *line = &lines_of(m, sm)[at];
   ByteMask fresh = bytes_but(packet->bytes, line->dirty);
+  tell_kept(m, sm, at, fresh);
   bytes_copy(line->data, packet->data, fresh);
   line->valid = bytes_or(line->valid, fresh);
   line->used = simt_now(m);
