@@ -125,6 +125,7 @@ void collect_release(Simt *m, uint32_t sm, uint32_t place) {
   memmove(&state->collect_order[place], &state->collect_order[place + 1], state->collect_count - place);
   state->collect_order[state->collect_count] = 0;
   memset(collector, 0, offsetof(Collector, row) + rows * sizeof collector->row[0]);
+  if (replays_waiting(m, sm) > 0) sm_wake(m, sm, simt_now(m) + 1);
 }
 
 // ---- Reading the register file -----------------------------------------------------------------------

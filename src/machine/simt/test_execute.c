@@ -443,6 +443,37 @@ static void hooks_damage_hold_and_repeat(void **state) {
   pipe_close(&pipe);
 }
 
+// A replay that finds no collector does not keep the SM awake; it goes on in the cycle after one has become free.
+static void a_replay_without_collector_sleeps(void **state) {
+  (void)state;
+  Pipe pipe;
+  Judge judge = {.verdicts = {VERDICT_REPLAY}};
+  Hook hook = {.name = "judge", .kind = HOOK_PROTECTION, .own = &judge, .result = judge_result};
+  pipe_open(&pipe);
+  pipe.spec.collector_units = 1;
+  pipe_build(&pipe);
+  pipe_hook(&pipe, &hook);
+  SmState *sm = &pipe.m.at.sms[0];
+  pipe.m.unit_latency[UNIT_ALU] = 3;
+  pipe_issue(&pipe, pipe_put_dabc(&pipe, OP_MOV_B32, (const uint8_t[]){1, 2, REG_ZERO, REG_ZERO}), 0, UINT32_MAX);
+  pipe_step(&pipe);
+  pipe_step(&pipe);
+  pipe_issue(&pipe, pipe_put_dabc(&pipe, OP_LD_SHARED_B32, (const uint8_t[]){3, REG_ZERO, REG_ZERO, REG_ZERO}), 1, 1);
+  memset(sm->memory_used, 0xFF, sizeof sm->memory_used); // the load finds no room
+  for (uint32_t cycle = 3; cycle <= 7; cycle++) pipe_step(&pipe);
+  assert_int_equal(judge.asked, 1);
+  assert_int_equal(sm->flight_count, 1);
+  assert_true(sm->wake_at == UINT64_MAX);
+  collect_release(&pipe.m, 0, 0);
+  assert_int_equal(sm->wake_at, 8);
+  memset(sm->memory_used, 0, sizeof sm->memory_used);
+  pipe_step(&pipe);
+  assert_int_equal(sm->collect_count, 0); // its operands were there: it has begun again
+  assert_int_equal(sm->flight_count, 1);
+  assert_int_equal(flight_at(&pipe.m, 0, sm->flight_queue[0])->slot.copy, 1);
+  pipe_close(&pipe);
+}
+
 // With copies, the destination is free after the last.
 static void copies_share_a_destination(void **state) {
   (void)state;
@@ -528,6 +559,7 @@ int main(void) {
       cmocka_unit_test(hardware_lanes_are_counted_through_the_map),
       cmocka_unit_test(packed_threads_use_their_own_warps),
       cmocka_unit_test(hooks_damage_hold_and_repeat),
+      cmocka_unit_test(a_replay_without_collector_sleeps),
       cmocka_unit_test(copies_share_a_destination),
       cmocka_unit_test(flips_are_survived),
   };

@@ -185,6 +185,17 @@ static void release(Simt *m, uint32_t sm, uint32_t place) {
   memset(flight, 0, offsetof(Flight, row) + max_u32(flight->rows, 1) * sizeof flight->row[0]); // row 0 is open to faults
 }
 
+// Who waits for a collector is woken when one becomes free: if that never happens, the machine shall notice that nothing can.
+static void wake_for_next(Simt *m, uint32_t sm) {
+  const SmState *state = &m->at.sms[sm];
+  for (uint32_t place = 0; place < state->flight_count; place++) {
+    const Flight *flight = flight_at(m, sm, state->flight_queue[place]);
+    if (flight->replay != 0) continue;
+    sm_wake(m, sm, max_u64(flight->done_at, simt_now(m) + 1));
+    return;
+  }
+}
+
 void writeback_cycle(Simt *m, uint32_t sm) {
   SmState *state = &m->at.sms[sm];
   uint64_t now = simt_now(m);
@@ -195,5 +206,5 @@ void writeback_cycle(Simt *m, uint32_t sm) {
     if (retire(m, sm, index)) release(m, sm, place);
     else place++;
   }
-  if (state->flight_count > 0) sm_wake(m, sm, max_u64(flight_at(m, sm, state->flight_queue[0])->done_at, now + 1));
+  wake_for_next(m, sm);
 }
