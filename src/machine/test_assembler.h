@@ -130,8 +130,10 @@ static inline void bench_launch_simt(Bench *bench, void (*change)(Spec *spec, ui
   Spec spec;
   spec_default(&spec);
   spec.sm_count = bench->environment.sm_count;
+  spec.dram_controllers = 2;
   spec.l2_bytes = 4096;
-  spec.texture_bytes = 1536;
+  spec.texture_bytes = 3072;
+  spec.texture_pending = 1;
   if (change != NULL) change(&spec, seed);
   Diags diags = {0};
   Machine *machine = machine_new(&spec, NULL, &diags);

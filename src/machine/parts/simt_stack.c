@@ -13,6 +13,7 @@ static void drop_empty(SimtStack *stack, SimtEntry *entries) {
   for (uint32_t i = 0; i < stack->depth; i++) {
     if (entries[i].mask != 0) entries[kept++] = entries[i];
   }
+  memset(&entries[kept], 0, (stack->depth - kept) * sizeof *entries); // equal stacks have equal bytes
   stack->depth = kept;
 }
 
