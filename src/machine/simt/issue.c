@@ -505,10 +505,30 @@ bool issue_cycle(Simt *m, uint32_t sm) {
   return issued;
 }
 
+// Would a sleeping warp still wait if it were looked at? Without a change from outside it would.
+static bool still_waits(Simt *m, const Next *n) {
+  const SimtWarp *at = n->at;
+  if ((at->valid & 1) == 0) return true;
+  if (!top_is_ready(m, n) && !control_front(m, n->sm, n->warp)) return true;
+  uint32_t pc = simt_entries(m, n->sm, n->warp)[at->warp.stack.depth - 1].pc;
+  const BufferEntry *entry = &simt_buffer(m, n->sm, n->warp)[at->head % m->dims.buffer];
+  if (at->buffered == 0) return at->fetch_pc == pc;
+  if (entry->pc != pc) return false;
+  Instr scratch;
+  const Instr *instr = simt_decode(m, pc, entry->word, &scratch);
+  return instr != NULL && !scoreboard_is_free(m, n->sm, n->warp, instr);
+}
+
 void front_disturbed(Simt *m) {
   for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
-    memset(m->at.sms[sm].waits, 0, sizeof m->at.sms[sm].waits);
-    m->at.sms[sm].wants_collector = m->at.sms[sm].wants_ldst = 0;
-    sm_wake(m, sm, simt_now(m));
+    const SmState *state = &m->at.sms[sm];
+    uint64_t asleep = state->waits[IDLE_MEMORY] | state->waits[IDLE_BARRIER] | state->waits[IDLE_FETCH] | state->waits[IDLE_PIPELINE];
+    for (uint64_t left = asleep & state->present; left != 0; left &= left - 1) {
+      Next n = {.sm = sm, .warp = (uint32_t)__builtin_ctzll(left)};
+      n.at = simt_warp(m, sm, n.warp);
+      if (still_waits(m, &n)) continue;
+      front_awake(m, sm, bit_of(n.warp));
+      sm_wake(m, sm, simt_now(m));
+    }
   }
 }
