@@ -4,6 +4,8 @@
 #include "machine/parts/atomic.h"
 #include "machine/simt/test_bed.h"
 
+#include <stdlib.h>
+
 enum { PER_BATCH = 12 }; // instructions between two looks at everything
 
 static MemoryView reference_view(Bed *bed, uint32_t warp) {
@@ -200,6 +202,73 @@ static void test_random_local_only(void **state) {
   random_programs(1, 384, 128, 0);
 }
 
+// ---- What hooks are told -----------------------------------------------------------------------------------
+
+enum { SHADOW_ROWS = 1024 };
+
+// What every word held when it was last told of.
+typedef struct Shadow {
+  bool is_known[3][SHADOW_ROWS][LINE_WORDS];
+  uint32_t word[3][SHADOW_ROWS][LINE_WORDS];
+  uint64_t reads, writes;
+} Shadow;
+
+static int shadow_of(uint16_t region) {
+  return region == REGION_L1D ? 0 : region == REGION_CONSTANT ? 1 : region == REGION_SHARED ? 2 : -1;
+}
+
+static Verdict shadow_read(Hook *hook, HookMachine *machine, const CellEvent *event) {
+  (void)machine;
+  Shadow *shadow = hook->own;
+  int which = shadow_of(event->region);
+  if (which < 0) return VERDICT_PASS;
+  assert_true(event->row < SHADOW_ROWS);
+  for (uint32_t left = event->units; left != 0; left &= left - 1) {
+    uint32_t unit = (uint32_t)__builtin_ctz(left), word;
+    memcpy(&word, event->data + 4 * unit, 4);
+    shadow->reads++;
+    if (shadow->is_known[which][event->row][unit]) assert_int_equal(word, shadow->word[which][event->row][unit]);
+    else assert_int_equal(which, 2); // shared memory starts as zeros; cache words are written before they are read
+  }
+  return VERDICT_PASS;
+}
+
+static Verdict shadow_write(Hook *hook, HookMachine *machine, const CellEvent *event) {
+  (void)machine;
+  Shadow *shadow = hook->own;
+  int which = shadow_of(event->region);
+  if (which < 0) return VERDICT_PASS;
+  for (uint32_t left = event->units; left != 0; left &= left - 1) {
+    uint32_t unit = (uint32_t)__builtin_ctz(left);
+    memcpy(&shadow->word[which][event->row][unit], event->data + 4 * unit, 4);
+    shadow->is_known[which][event->row][unit] = true;
+    shadow->writes++;
+  }
+  return VERDICT_PASS;
+}
+
+// Every word that is read holds what was told when it was written: nothing is written or read in secret.
+static void test_telling(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 20; seed++) {
+    Bed bed;
+    Shadow *shadow = calloc(1, sizeof *shadow);
+    assert_non_null(shadow);
+    Hook hook = {.name = "shadow", .kind = HOOK_OBSERVER, .own = shadow, .read = shadow_read, .write = shadow_write};
+    bed_open(&bed, seed);
+    bed.pipe.spec.ldst_coalescer = (uint32_t)(seed % 3);
+    bed.pipe.spec.l1d_bytes = 512;
+    bed.pipe.spec.l1d_sector = seed % 2 == 0 ? 32 : 128;
+    bed.pipe.spec.constant_bytes = 256;
+    bed_build(&bed);
+    pipe_hook(&bed.pipe, &hook);
+    for (uint32_t batch = 0; batch < 40; batch++) random_batch(&bed, batch % 8 == 7);
+    assert_true(shadow->reads > 1000 && shadow->writes > 1000);
+    bed_close(&bed);
+    free(shadow);
+  }
+}
+
 // ---- Flips -----------------------------------------------------------------------------------------------
 
 static const SimtRegion flipped[] = {REGION_LDST_ADDRESS, REGION_LDST_DATA, REGION_L1D,          REGION_L1D_TAG,
@@ -235,7 +304,8 @@ static void test_flips(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_random_gt200),  cmocka_unit_test(test_random_gt200_cached), cmocka_unit_test(test_random_fermi),
-      cmocka_unit_test(test_random_turing), cmocka_unit_test(test_random_local_only),   cmocka_unit_test(test_flips),
+      cmocka_unit_test(test_random_turing), cmocka_unit_test(test_random_local_only),   cmocka_unit_test(test_telling),
+      cmocka_unit_test(test_flips),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
