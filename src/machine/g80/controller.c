@@ -23,6 +23,7 @@ void sm_reset(G80Machine *m, uint32_t sm) {
   s->poll_mode = POLL_OFF;
   s->controller_at = s->poll_at = s->read_at = s->write_at = s->done_at = s->next = G80_NEVER;
   for (uint32_t i = 0; i < STAGE_COUNT; i++) {
+    s->leaves_at[i] = G80_NEVER;
     s->stages[i].busy = 0;
     s->stages[i].lane = 0;
   }

@@ -74,17 +74,17 @@ static void fetch_again(G80Machine *m, uint32_t sm, uint64_t cycle) {
 static void enter_read(G80Machine *m, uint32_t sm, const G80Job *arrived, uint64_t cycle) {
   G80Sm *s = &m->sm[sm];
   G80Stage *read = &s->stages[STAGE_READ];
-  G80Job before = read->job;
-  read->job = *arrived;
   G80Job *job = &read->job;
+  uint32_t active = job->active, next_pc = job->next_pc, next_mask = job->next_mask; // of the group before
+  *job = *arrived;
   const SassInstr *instr = job_instr(m, job);
   if ((job->group & (m->groups - 1)) == 0) {
     job->active = guard_mask(m, sm, instr, job);
     if (instr->join) flow_join(m, sm, job);
   } else {
-    job->active = before.active;
-    job->next_pc = before.next_pc;
-    job->next_mask = before.next_mask;
+    job->active = active;
+    job->next_pc = next_pc;
+    job->next_mask = next_mask;
   }
   read->lane = 0;
   read->ready_at = after(cycle, read_cycles(m, instr, job));
@@ -210,16 +210,20 @@ static uint64_t leaves_at(const G80Sm *s, StageId id) {
 void sm_schedule(G80Sm *s) {
   uint64_t next = min_u64(min_u64(s->controller_at, s->done_at), s->poll_at);
   next = min_u64(next, min_u64(s->read_at, s->write_at));
-  for (uint32_t i = 0; i < STAGE_COUNT; i++) next = min_u64(next, leaves_at(s, (StageId)i));
+  for (uint32_t i = 0; i < STAGE_COUNT; i++) {
+    s->leaves_at[i] = leaves_at(s, (StageId)i);
+    next = min_u64(next, s->leaves_at[i]);
+  }
   s->next = next;
 }
 
-// Everything of the SM's pipeline that happens in this cycle, the back of the pipe first.
+// Everything of the SM's pipeline that happens in this cycle, the back of the pipe first. A stage that becomes free now takes
+// its next job in a later cycle, so the times found before are still good.
 void pipeline_step(G80Machine *m, uint32_t sm, uint64_t cycle) {
   const G80Sm *s = &m->sm[sm];
   if (s->write_at <= cycle) access_write(m, sm, cycle);
   if (s->read_at <= cycle) access_read(m, sm, cycle);
   for (uint32_t i = STAGE_COUNT; i > 0; i--) {
-    if (leaves_at(s, (StageId)(i - 1)) <= cycle) leave(m, sm, (StageId)(i - 1), cycle);
+    if (s->leaves_at[i - 1] <= cycle) leave(m, sm, (StageId)(i - 1), cycle);
   }
 }

@@ -141,15 +141,16 @@ typedef enum PollMode {
 } PollMode;
 
 typedef struct G80Sm {
-  uint64_t next;                  // earliest of the times below
-  uint64_t controller_at;         // next step of the controller
-  uint64_t poll_at;               // next poll; G80_NEVER unless POLL_POLLING
-  uint64_t poll_grid;             // polls happen at even distances from here
-  uint64_t read_at, write_at;     // next step of a serial access
-  uint64_t done_at;               // when the controller will see that all warps have finished
-  uint64_t done_since;            // edge that raised done: the scheduler sees it from the next edge on
-  uint64_t changed_at[G80_WARPS]; // last change of each warp's state
-  uint32_t poll_mode;             // PollMode
+  uint64_t next;                   // earliest of the times below
+  uint64_t leaves_at[STAGE_COUNT]; // when each stage's job can leave
+  uint64_t controller_at;          // next step of the controller
+  uint64_t poll_at;                // next poll; G80_NEVER unless POLL_POLLING
+  uint64_t poll_grid;              // polls happen at even distances from here
+  uint64_t read_at, write_at;      // next step of a serial access
+  uint64_t done_at;                // when the controller will see that all warps have finished
+  uint64_t done_since;             // edge that raised done: the scheduler sees it from the next edge on
+  uint64_t changed_at[G80_WARPS];  // last change of each warp's state
+  uint32_t poll_mode;              // PollMode
   G80Controller controller;
   G80WarpUnit unit;
   G80Stage stages[STAGE_COUNT];

@@ -7,9 +7,17 @@
 
 enum { RESULTS_AT = 0x1000 };
 
+static void released_spec(Spec *spec) {
+  Diags diags = {0};
+  Arena *arena = arena_new();
+  assert_true(spec_load(spec, arena, "flexgrip", &diags));
+  diags_free(&diags);
+  arena_free(arena);
+}
+
 static G80Machine *make_rtl_run(const RtlRun *run) {
   Spec spec;
-  spec_default(&spec);
+  released_spec(&spec);
   SassProgram program = program_of(run->words, run->word_count);
   G80Launch launch = {.grid = {1, 1}, .blocks_per_core = 1, .gprs = 32, .shared_bytes = 1024, .param_count = 1, .constant_bytes = 32};
   memcpy(launch.block, run->block, sizeof launch.block);
@@ -82,7 +90,7 @@ static void adds_vectors_as_the_rtl(void **state) {
     const VecaddRow *row = &vecadd_rows[i];
     Spec spec;
     G80Result result;
-    spec_default(&spec);
+    released_spec(&spec);
     spec.g80_sps = row->sps;
     Vecadd v = {row->blocks, row->threads, false};
     G80Machine *machine = make_vecadd(&spec, &v);
