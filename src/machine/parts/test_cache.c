@@ -126,6 +126,19 @@ static void partial_lines(void **state) {
   assert_int_equal(cache_find(&toy.shape, toy.lines, 1024, bytes_from(32, 32), &found), CACHE_MISS);
 }
 
+// A pinned line is no victim, valid or not, until all are pinned.
+static void pinned_lines_stay(void **state) {
+  (void)state;
+  Toy toy = {.shape = {1, 3, 128}};
+  toy.lines[0].used = CACHE_PINNED; // reserved, still without data
+  assert_int_equal(cache_victim(&toy.shape, toy.lines, 0), 1);
+  toy.lines[1] = (CacheLine){.tag = 1, .valid = whole, .used = CACHE_PINNED};
+  toy.lines[2] = (CacheLine){.tag = 2, .valid = whole, .used = 1000};
+  assert_int_equal(cache_victim(&toy.shape, toy.lines, 0), 2);
+  toy.lines[2].used = CACHE_PINNED;
+  assert_int_equal(toy.lines[cache_victim(&toy.shape, toy.lines, 0)].used, CACHE_PINNED);
+}
+
 static void miss_registers(void **state) {
   (void)state;
   Mshr mshrs[2] = {0};
@@ -216,15 +229,11 @@ static void queues(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(masks_agree_with_bytes),
-      cmocka_unit_test(ranges_are_clipped),
-      cmocka_unit_test(misses_at_n_and_n_plus_1),
-      cmocka_unit_test(whole_cache_holds_its_lines),
-      cmocka_unit_test(shapes_and_tags),
-      cmocka_unit_test(partial_lines),
-      cmocka_unit_test(miss_registers),
-      cmocka_unit_test(any_bits_are_legal),
-      cmocka_unit_test(queues),
+      cmocka_unit_test(masks_agree_with_bytes),   cmocka_unit_test(ranges_are_clipped),
+      cmocka_unit_test(misses_at_n_and_n_plus_1), cmocka_unit_test(whole_cache_holds_its_lines),
+      cmocka_unit_test(shapes_and_tags),          cmocka_unit_test(partial_lines),
+      cmocka_unit_test(pinned_lines_stay),        cmocka_unit_test(miss_registers),
+      cmocka_unit_test(any_bits_are_legal),       cmocka_unit_test(queues),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
