@@ -165,6 +165,10 @@ const RegionTable *machine_regions(const Machine *machine);
 uint8_t *machine_block(Machine *machine);
 // Another machine in the same state, in the middle of the same launch, on another memory (a clone of the first's). It runs without hooks.
 Machine *machine_clone(const Machine *machine, Memory *memory);
+// The whole state in the middle of a launch, to a file and back into a machine that has begun the same launch.
+// Another machine, program, launch or set of protections is refused with one line; see snapshot.h.
+bool machine_save(Machine *machine, const char *path, Diags *diags);
+bool machine_load(Machine *machine, const char *path, Diags *diags);
 void machine_move(Machine *machine); // the block to another address: a test that nothing points into it
 uint64_t machine_hash(const Machine *machine); // of everything that decides what happens next, device memory included
 bool machine_diff(const Machine *a, const Machine *b, Text *out); // false: no difference; else the first site and how many rows differ

@@ -140,6 +140,7 @@ static bool write_all(Stream *stream, const Snapshot *snapshot) {
   ZSTD_CCtx_setParameter(stream->compress, ZSTD_c_compressionLevel, LEVEL);
   ZSTD_CCtx_setParameter(stream->compress, ZSTD_c_checksumFlag, 1);
   if (!put(stream, snapshot->block, snapshot->layout->regions->block_bytes)) return false;
+  if (snapshot->rest != NULL && !snapshot->rest(snapshot->context, put, stream)) return false;
   if (snapshot->memory != NULL && !memory_save(snapshot->memory, put, stream)) return false;
   ZSTD_inBuffer nothing = {NULL, 0, 0};
   return drain(stream, &nothing, ZSTD_e_end) && fflush(stream->file) == 0;
@@ -195,6 +196,7 @@ static bool read_all(Stream *stream, const char *path, const Snapshot *snapshot,
   if (fread(&head, sizeof head, 1, stream->file) != 1) return diags_add(diags, path, 0, 0, "is not a snapshot");
   if (!check_head(path, &head, snapshot, diags)) return false;
   bool good = get(stream, snapshot->block, snapshot->layout->regions->block_bytes);
+  good = good && (snapshot->rest == NULL || snapshot->rest(snapshot->context, get, stream));
   good = good && (snapshot->memory == NULL || memory_load(snapshot->memory, get, stream)) && get_end(stream);
   return good ? true : diags_add(diags, path, 0, 0, "the snapshot is damaged, or its device memory has another size");
 }

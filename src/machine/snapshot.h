@@ -34,6 +34,10 @@ typedef struct Snapshot {
   uint8_t *block;
   Memory *memory;                 // NULL: the machine has all its memory in the block
   uint64_t spec, program, launch; // hashes
+  // Further bytes, behind the block: `rest` hands each stretch to the stream, which takes it (save) or fills it (load; the
+  // block is there by then and may say how long they are). NULL: none.
+  bool (*rest)(void *context, MemoryStream stream, void *stream_context);
+  void *context;
 } Snapshot;
 // The file appears whole or not at all.
 bool snapshot_save(const char *path, const Snapshot *snapshot, Diags *diags);

@@ -144,13 +144,39 @@ static void assert_refused(const char *path, const Snapshot *snapshot, const cha
   diags_free(&diags);
 }
 
+// Further bytes of a machine: as many as the block's first byte says.
+static bool stream_rest(void *context, MemoryStream stream, void *stream_context) {
+  uint8_t **parts = context; // block, bytes
+  return stream(stream_context, parts[1], parts[0][0]);
+}
+
+static void test_further_bytes(void **state) {
+  const Folder *folder = *state;
+  uint8_t block[256], other[256] = {0}, bytes[100], loaded_bytes[100] = {0};
+  fill(block, 3);
+  memset(bytes, 0xAB, sizeof bytes);
+  block[0] = 60;
+  uint8_t *saved_parts[] = {block, bytes}, *loaded_parts[] = {other, loaded_bytes};
+  Snapshot saved = {.layout = &layout, .block = block, .rest = stream_rest, .context = saved_parts};
+  Snapshot loaded = {.layout = &layout, .block = other, .rest = stream_rest, .context = loaded_parts};
+  Diags diags = {0};
+  save(folder, &saved);
+  assert_true(snapshot_load(folder->file, &loaded, &diags));
+  assert_memory_equal(block, other, sizeof block);
+  assert_memory_equal(bytes, loaded_bytes, 60);
+  assert_int_equal(loaded_bytes[60], 0);
+  loaded.rest = NULL; // the frame then holds more than is asked for
+  assert_refused(folder->file, &loaded, "damaged");
+}
+
 static void test_save_and_load(void **state) {
   const Folder *folder = *state;
   uint8_t block[256], other[256];
   fill(block, 3);
   fill(other, 4);
   Memory *memory = make_memory(1 << 20, 9), *empty = make_memory(1 << 20, 2);
-  Snapshot saved = {&layout, block, memory, 1, 2, 3}, loaded = {&layout, other, empty, 1, 2, 3};
+  Snapshot saved = {.layout = &layout, .block = block, .memory = memory, .spec = 1, .program = 2, .launch = 3},
+           loaded = {.layout = &layout, .block = other, .memory = empty, .spec = 1, .program = 2, .launch = 3};
   Diags diags = {0};
   save(folder, &saved);
   assert_true(snapshot_load(folder->file, &loaded, &diags));
@@ -175,7 +201,7 @@ static void test_mismatches_are_named(void **state) {
   memcpy(before, block, sizeof block);
   Memory *memory = make_memory(1 << 20, 3), *larger = make_memory(2 << 20, 3);
   uint64_t hash = memory_hash(memory, 0);
-  const Snapshot good = {&layout, block, memory, 1, 2, 3};
+  const Snapshot good = {.layout = &layout, .block = block, .memory = memory, .spec = 1, .program = 2, .launch = 3};
   save(folder, &good);
   Snapshot wrong = good;
   wrong.spec = 9;
@@ -219,7 +245,7 @@ static void test_damage_is_found(void **state) {
   uint8_t block[256];
   fill(block, 3);
   Memory *memory = make_memory(1 << 20, 2);
-  const Snapshot snapshot = {&layout, block, memory, 1, 2, 3};
+  const Snapshot snapshot = {.layout = &layout, .block = block, .memory = memory, .spec = 1, .program = 2, .launch = 3};
   save(folder, &snapshot);
   Arena *arena = arena_new();
   Diags diags = {0};
@@ -271,6 +297,7 @@ int main(void) {
       cmocka_unit_test(test_hash_covers_what_decides),
       cmocka_unit_test(test_differences_have_names),
       cmocka_unit_test_setup_teardown(test_save_and_load, open_folder, close_folder),
+      cmocka_unit_test_setup_teardown(test_further_bytes, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_mismatches_are_named, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_damage_is_found, open_folder, close_folder),
       cmocka_unit_test(test_identities),

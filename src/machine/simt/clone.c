@@ -54,6 +54,51 @@ Machine *machine_clone(const Machine *machine, Memory *memory) {
   return clone;
 }
 
+// ---- Files -----------------------------------------------------------------------------------------
+// Local memory; before it is filled, what the machine itself had there goes.
+typedef struct LocalStream {
+  Simt *m;
+  uint64_t clear; // bytes of each warp's
+} LocalStream;
+
+static bool stream_local(void *context, MemoryStream stream, void *stream_context) {
+  const LocalStream *local = context;
+  const Backing *backing = &local->m->backing;
+  uint64_t used = local_used(local->m), step = backing->local_warp_bytes;
+  bool good = true;
+  for (uint64_t at = 0; backing->local != NULL && step > 0 && at + step <= backing->local_bytes && good; at += step) {
+    memset(backing->local + at, 0, local->clear);
+    good = used == 0 || stream(stream_context, backing->local + at, used);
+  }
+  return good;
+}
+
+static Snapshot snapshot_of(Simt *m, LocalStream *local) {
+  return (Snapshot){.layout = &m->state_layout,
+                    .block = m->block,
+                    .memory = m->backing.memory,
+                    .spec = spec_hash(m->spec),
+                    .program = m->program->hash,
+                    .launch = launch_hash(m->launch),
+                    .rest = stream_local,
+                    .context = local};
+}
+
+bool machine_save(Machine *machine, const char *path, Diags *diags) {
+  LocalStream local = {&machine->simt, 0};
+  Snapshot snapshot = snapshot_of(&machine->simt, &local);
+  return snapshot_save(path, &snapshot, diags);
+}
+
+bool machine_load(Machine *machine, const char *path, Diags *diags) {
+  Simt *m = &machine->simt;
+  LocalStream local = {m, local_used(m)};
+  Snapshot snapshot = snapshot_of(m, &local);
+  if (!snapshot_load(path, &snapshot, diags)) return false;
+  machine_bind(m);
+  return true;
+}
+
 void machine_move(Machine *machine) {
   Simt *m = &machine->simt;
   uint8_t *block = machine_block_new(m->block_bytes);
