@@ -140,6 +140,7 @@ static inline void give_reply(Bed *bed) {
     Reply *reply = &bed->replies[(first + i) % UNDER_WAY];
     if (reply->at == 0 || reply->at > simt_now(m)) continue;
     if (reply->packet.client == CLIENT_CONSTANT) assert_true(constant_reply(m, 0, &reply->packet));
+    else if (reply->packet.client == CLIENT_TEXTURE) assert_true(gather_reply(m, 0, &reply->packet));
     else assert_true(ldst_reply(m, 0, &reply->packet));
     reply->at = 0;
     sm_wake(m, 0, simt_now(m));
@@ -155,6 +156,7 @@ static inline void bed_step(Bed *bed) {
   if (m->at.sms[0].wake_at <= simt_now(m)) {
     m->at.sms[0].wake_at = UINT64_MAX;
     ldst_cycle(m, 0);
+    gather_cycle(m, 0);
   }
   memory_step(bed);
 }
@@ -162,6 +164,7 @@ static inline void bed_step(Bed *bed) {
 static inline bool bed_is_idle(const Bed *bed) {
   const SmState *state = &bed->pipe.m.at.sms[0];
   bool is_idle = (state->memory_used[0] | state->memory_used[1]) == 0 && bed->pipe.m.at.out_queues[0].count == 0;
+  is_idle &= state->gathers_used == 0;
   for (uint32_t i = 0; i < UNDER_WAY; i++) is_idle &= bed->replies[i].at == 0;
   return is_idle;
 }
@@ -188,11 +191,14 @@ static inline void take(Bed *bed, uint32_t warp, uint32_t pc, uint32_t mask) {
       if (number != REG_ZERO) memcpy(collector.row[rows.first[slot] + k], bed->registers[warp][number + k], sizeof collector.row[0]);
     }
   }
-  for (uint32_t steps = 0; !ldst_has_room(m, 0, instr); steps++) {
+  bool gathers = port_of(instr) == PORT_GATHER;
+  collector.rows = rows.rows;
+  for (uint32_t steps = 0; !(gathers ? gather_has_room(m, 0, instr) : ldst_has_room(m, 0, instr)); steps++) {
     assert_true(steps < 20000);
     bed_step(bed);
   }
-  ldst_take(m, 0, &collector, instr);
+  if (gathers) gather_take(m, 0, &collector, instr);
+  else ldst_take(m, 0, &collector, instr);
 }
 
 #endif
