@@ -258,7 +258,7 @@ static bool run(G80Machine *m, uint64_t until, bool to_scheduler) {
   if (shared->outcome != G80_RUNNING) return true;
   uint64_t limit = m->cycle_limit == 0 ? G80_NEVER : m->cycle_limit;
   force_stuck(m);
-  if (!to_scheduler) look_again(m);
+  look_again(m);
   for (;;) {
     uint64_t cycle = next_event(m);
     bool done = (shared->scheduler.kernel_done & 1) != 0;

@@ -208,6 +208,32 @@ static void flips_between_events_agree(void **state) {
   g80_free(machine);
 }
 
+// A register that the next pass writes anew: until then the states differ, afterwards they are the same.
+static void overwritten_flips_heal(void **state) {
+  (void)state;
+  for (uint32_t sms = 1; sms <= 2; sms++) {
+    Spec spec;
+    spec_of(&spec, sms);
+    Vecadd v = {20, 64, false};
+    G80Machine *golden = make_vecadd(&spec, &v), *faulty = g80_clone(golden);
+    Site site = site_of(golden, "bs_block_x_out[bit=3]");
+    G80Result result;
+    assert_false(g80_run(golden, 5000));
+    assert_false(g80_run(faulty, 5000));
+    assert_int_equal(g80_hash(golden), g80_hash(faulty));
+    flip(faulty, &site);
+    assert_false(g80_run(golden, 6000));
+    assert_false(g80_run(faulty, 6000));
+    assert_int_not_equal(g80_hash(golden), g80_hash(faulty));
+    for (g80_result(golden, &result); result.pass_count < 2; g80_result(golden, &result))
+      assert_false(g80_run(golden, g80_cycle(golden) + 50));
+    assert_false(g80_run(faulty, g80_cycle(golden)));
+    assert_int_equal(g80_hash(golden), g80_hash(faulty));
+    g80_free(faulty);
+    g80_free(golden);
+  }
+}
+
 // ---- Accesses --------------------------------------------------------------------------------------------------------
 typedef struct Access {
   uint64_t cycle;
@@ -296,6 +322,7 @@ int main(void) {
       cmocka_unit_test(cells_are_named),
       cmocka_unit_test(no_flip_harms),
       cmocka_unit_test(flips_between_events_agree),
+      cmocka_unit_test(overwritten_flips_heal),
       cmocka_unit_test(accesses_tell_when_flips_matter),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
