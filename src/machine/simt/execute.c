@@ -169,7 +169,7 @@ static void count_lanes(Simt *m, SmState *state, const Slot *slot, uint32_t sp) 
   }
   state->sp_partial |= UINT64_C(1) << sp;
   if (memcmp(slot->lane_of, identity, sizeof identity) == 0) {
-    for (unsigned lane = 0; lane < WARP_LANES; lane++) lanes[lane] += slot->mask >> lane & 1;
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) lanes[lane] += (slot->mask & lane_bit[lane]) != 0 ? 1 : 0;
     return;
   }
   for (uint32_t left = slot->mask; left != 0; left &= left - 1) lanes[slot->lane_of[__builtin_ctz(left)] % WARP_LANES]++;

@@ -17,6 +17,8 @@ typedef enum Port {
 } Port;
 Port port_of(const Instr *instr);
 
+extern const uint32_t lane_bit[WARP_LANES]; // 1 << lane: loops over lanes with a mask become vector code
+
 static inline Collector *collector_at(const Simt *m, uint32_t sm, uint32_t index) {
   return &m->at.collectors[sm * m->dims.collectors + index];
 }

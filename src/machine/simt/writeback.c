@@ -8,19 +8,24 @@
 
 // ---- Registers and predicates --------------------------------------------------------------------------
 
-static const uint32_t lane_bit[WARP_LANES] = {
+const uint32_t lane_bit[WARP_LANES] = {
     1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,  1u << 8,  1u << 9,  1u << 10,
     1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21,
     1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31,
 };
 
+// Without branches, so that it becomes vector code.
+static void blend_row(uint32_t *restrict to, const uint32_t *restrict from, uint32_t lanes) {
+  for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+    uint32_t taken = (lanes & lane_bit[lane]) != 0 ? UINT32_MAX : 0;
+    to[lane] = (from[lane] & taken) | (to[lane] & ~taken);
+  }
+}
+
 static void write_row(Simt *m, uint32_t sm, uint32_t row, uint32_t lanes, const uint32_t from[WARP_LANES]) {
   RegisterRow *to = register_at(m, sm, row);
-  if (lanes == UINT32_MAX) {
-    memcpy(to->lane, from, sizeof to->lane);
-  } else {
-    for (unsigned lane = 0; lane < WARP_LANES; lane++) to->lane[lane] = (lanes & lane_bit[lane]) != 0 ? from[lane] : to->lane[lane];
-  }
+  if (lanes == UINT32_MAX) memcpy(to->lane, from, sizeof to->lane);
+  else blend_row(to->lane, from, lanes);
   cells_written(m, REGION_RF, (uint64_t)sm * m->dims.register_rows + row, lanes, to->lane);
   simt_count(m, STAT_REGISTER_WRITES, 1);
 }
