@@ -60,6 +60,12 @@ static bool fill_golden(Target *target, bool done, Golden *golden, Diags *diags)
     golden->launches.items[i].warp_instructions = stats->value[STAT_WARP_INSTRUCTIONS];
   }
   golden->cycles = machine_now(device_machine(device));
+  for (uint32_t i = 0; i < golden->table.count; i++) { // of device memory only what is allocated can be struck
+    Region *region = &golden->regions[i];
+    if ((region->flags & REGION_OUTSIDE) == 0) continue;
+    region->rows = min_u64(region->rows, (memory_in_use(device_memory(device)) + region->row_bytes - 1) / region->row_bytes);
+    region->dims[0].count = (uint32_t)region->rows;
+  }
   target->outputs(target, &golden->outputs, golden->arena);
   return true;
 }

@@ -21,7 +21,7 @@ static bool add_structure(Population *population, const RegionTable *table, cons
   uint16_t exact = region_find(table, word);
   for (uint32_t i = 0; i < table->count; i++) {
     const Region *region = &table->items[i];
-    bool counts = (region->flags & REGION_INJECTABLE) != 0 && (region->flags & REGION_OUTSIDE) == 0;
+    bool counts = (region->flags & REGION_INJECTABLE) != 0;
     if (names < COUNT_OF(exact_names)) exact_names[names++] = region->name;
     bool meant = exact != REGION_NONE ? i == exact : belongs(region->name, word, length);
     if (!counts || !meant || population->count == COUNT_OF(population->regions)) continue;

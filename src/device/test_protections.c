@@ -145,7 +145,7 @@ static void assert_protected(const char *protection, const char *const *names, u
 
 static void redundancy_repairs_latches(void **state) {
   (void)state;
-  static const char *const latches[] = {"latch", "latch.pred", NULL}, *const masks[] = {"latch.mask", NULL};
+  static const char *const latches[] = {"latch.result", "latch.pred", NULL}, *const masks[] = {"latch.mask", NULL};
   assert_protected("dmr", latches, 3, true);
   assert_protected("dmr", masks, 3, false);
 }

@@ -14,12 +14,12 @@ enum { INJECTABLE_ROWS = 3 }; // collector, collector.b, collector.c of state.de
 
 // Instructions that a hook wants once more wait in their flights for a collector. They go first: new ones would take every
 // collector and then wait for a flight.
+// Their time has come and write-back goes through the queue in order, so they are at its front.
 static uint32_t replays_waiting(const Simt *m, uint32_t sm) {
+  const SmState *state = &m->at.sms[sm];
   uint32_t waiting = 0;
   if ((m->wants & WANT_RESULT) == 0) return 0;
-  for (uint32_t left = m->at.sms[sm].flights_used; left != 0; left &= left - 1) {
-    waiting += flight_at(m, sm, (uint32_t)__builtin_ctz(left))->replay != 0;
-  }
+  while (waiting < state->flight_count && flight_at(m, sm, state->flight_queue[waiting])->replay != 0) waiting++;
   return waiting;
 }
 

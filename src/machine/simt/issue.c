@@ -245,7 +245,10 @@ Slot next_slot(const Simt *m, const Next *n, uint32_t mask) {
 }
 
 static uint32_t hardware_lanes(const uint8_t lane_of[WARP_LANES], uint32_t mask) {
+  static const uint8_t own[WARP_LANES] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                          16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
   uint32_t lanes = 0;
+  if (memcmp(lane_of, own, sizeof own) == 0) return mask; // nearly always
   for (uint32_t left = mask; left != 0; left &= left - 1) lanes |= 1u << (lane_of[__builtin_ctz(left)] % WARP_LANES);
   return lanes;
 }

@@ -51,6 +51,7 @@ static uint32_t scaled(const Spec *spec, uint64_t memory_clocks) {
 }
 
 static void dims_of_memory(const Spec *spec, SimtDims *d) {
+  d->memory_rows = narrow(spec->memory_bytes / LINE_BYTES);
   d->controllers = narrow(spec->dram_controllers);
   d->slices = narrow(spec->l2_slices);
   d->partitions = d->controllers * d->slices;
@@ -104,9 +105,11 @@ typedef struct ArrayPlace {
 typedef struct ArrayPlaces {
 #define ARRAY(name, Type, count, flags) ArrayPlace name;
 #define CELLS(...)
+#define MEMORY_CELLS(...)
 #include "machine/simt/state.def"
 #undef ARRAY
 #undef CELLS
+#undef MEMORY_CELLS
 } ArrayPlaces;
 
 static size_t place_arrays(const SimtDims *d, ArrayPlaces *places) {
@@ -115,9 +118,11 @@ static size_t place_arrays(const SimtDims *d, ArrayPlaces *places) {
   places->name = (ArrayPlace){end, (size_t)(count) * sizeof(Type), sizeof(Type), (flags)}; \
   end = (size_t)align_up(end + places->name.bytes, ARRAY_ALIGN);
 #define CELLS(...)
+#define MEMORY_CELLS(...)
 #include "machine/simt/state.def"
 #undef ARRAY
 #undef CELLS
+#undef MEMORY_CELLS
   return end;
 }
 
@@ -146,9 +151,19 @@ size_t simt_layout(const SimtDims *d, Region regions[SIMT_REGIONS]) {
     region.unit_bytes = (UnitBytes);                                                                            \
     regions[REGION_##ID] = make_region(region, dims, COUNT_OF(dims));                                           \
   }
+#define MEMORY_CELLS(ID, Name, Title, Unit, Units, Bits, UnitBytes, Meaning, ...)                                               \
+  {                                                                                                                             \
+    const RegionDim dims[] = {__VA_ARGS__};                                                                                     \
+    Region region = {.name = (Name), .title = (Title), .unit = (Unit), .meaning = (Meaning), .units = (Units), .bits = (Bits)}; \
+    region.flags = REGION_INJECTABLE | REGION_OUTSIDE;                                                                          \
+    region.unit_bytes = (UnitBytes);                                                                                            \
+    region.row_bytes = region.units * region.unit_bytes;                                                                        \
+    regions[REGION_##ID] = make_region(region, dims, COUNT_OF(dims));                                                           \
+  }
 #include "machine/simt/state.def"
 #undef ARRAY
 #undef CELLS
+#undef MEMORY_CELLS
   return end;
 }
 
@@ -157,9 +172,11 @@ void simt_bind(const SimtDims *d, uint8_t *block, SimtState *state) {
   place_arrays(d, &places);
 #define ARRAY(name, Type, count, flags) state->name = (Type *)(void *)(block + places.name.at);
 #define CELLS(...)
+#define MEMORY_CELLS(...)
 #include "machine/simt/state.def"
 #undef ARRAY
 #undef CELLS
+#undef MEMORY_CELLS
 }
 
 uint32_t simt_hashed(const SimtDims *d, ByteRange *ranges, uint32_t most) {

@@ -273,7 +273,7 @@ typedef struct SimtDims {
   uint32_t l1d_mshrs, icache_mshrs;
   uint32_t partitions, slices, controllers, l2_lines, l2_mshrs, l2_queue, l2_inputs;
   uint32_t request_buffers, request_packets, reply_buffers, reply_packets;
-  uint32_t banks, dram_queue;
+  uint32_t banks, dram_queue, memory_rows;
   CacheShape l1d, constant, texture, icache, icache2, l2;
   NetworkShape request, reply;
   DramShape dram;
@@ -284,17 +284,21 @@ void simt_dims(const Spec *spec, SimtDims *dims);
 typedef struct SimtState {
 #define ARRAY(name, Type, count, flags) Type *name;
 #define CELLS(...)
+#define MEMORY_CELLS(...)
 #include "machine/simt/state.def"
 #undef ARRAY
 #undef CELLS
+#undef MEMORY_CELLS
 } SimtState;
 
 typedef enum SimtRegion {
 #define ARRAY(name, Type, count, flags)
 #define CELLS(id, ...) REGION_##id,
+#define MEMORY_CELLS(id, ...) REGION_##id,
 #include "machine/simt/state.def"
 #undef ARRAY
 #undef CELLS
+#undef MEMORY_CELLS
   SIMT_REGIONS
 } SimtRegion;
 
