@@ -84,10 +84,17 @@ static bool parse(CampaignRun *run, int argc, char **argv) {
 
 // ---- Progress --------------------------------------------------------------------------------------
 
-static volatile sig_atomic_t interrupted;
-static void on_interrupt(int signal_number) {
-  (void)signal_number;
-  interrupted = 1;
+// Ctrl-C stays pending until the campaign asks for it between two faults; simulations that run end by themselves.
+static void hold_interrupts(void) {
+  sigset_t interrupts;
+  sigemptyset(&interrupts);
+  sigaddset(&interrupts, SIGINT);
+  sigprocmask(SIG_BLOCK, &interrupts, NULL);
+}
+
+static bool was_interrupted(void) {
+  sigset_t pending;
+  return sigpending(&pending) == 0 && sigismember(&pending, SIGINT) == 1;
 }
 
 static bool on_progress(void *context, const CampaignProgress *progress) {
@@ -103,7 +110,7 @@ static bool on_progress(void *context, const CampaignProgress *progress) {
     fprintf(stderr, "\r\033[K%llu of %llu faults, %.0f/s, %.0f s left, AVF %.2f%% to %.2f%%", (unsigned long long)progress->done,
             (unsigned long long)progress->total, rate, left, 100 * avf.low, 100 * avf.high);
   }
-  return interrupted == 0;
+  return !was_interrupted();
 }
 
 // ---- The command -----------------------------------------------------------------------------------
@@ -167,7 +174,7 @@ int command_campaign(int argc, char **argv) {
       options->seed = run->target.seed;
       if (options->journal == NULL) options->journal = journal_name(run);
       if (options->faults == 0 && options->margin == 0) options->margin = 0.01;
-      signal(SIGINT, on_interrupt);
+      hold_interrupts();
       Target *target = make_target(run, &diags);
       code = target == NULL ? message_diags(&diags) : end_code(run, campaign_run(target, options, &diags), &diags);
       attachments_close(&attachments, &diags);
