@@ -18,9 +18,7 @@ gate: test-packages all      ## format, layers, sizes, globals, forbidden calls,
 	tools/gate/run.sh build
 
 bench: all                   ## the speeds that the README names
-	bench/functional.sh build/redoubt
-	bench/simt.sh build/redoubt
-	bench/startup.sh build/redoubt
+	bench/run.sh build/redoubt
 
 fuzz: test-packages          ## fuzz the PTX parser and the instruction decoder; SECONDS=600 each by default
 	tools/fuzz.sh $(or $(SECONDS),600)
