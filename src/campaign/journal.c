@@ -36,6 +36,8 @@ bool journal_error(const Journal *journal, const char *what, Diags *diags) {
   return diags_add(diags, journal->path, 0, 0, "%s: %s", what, sqlite3_errmsg(journal->database));
 }
 
+bool journal_damaged(const Journal *journal, Diags *diags) { return journal_error(journal, "cannot be read", diags); }
+
 static bool run_sql(Journal *journal, const char *sql, Diags *diags) {
   return sqlite3_exec(journal->database, sql, NULL, NULL, NULL) == SQLITE_OK || journal_error(journal, "cannot be written", diags);
 }
@@ -174,6 +176,7 @@ static bool is_journal(const Journal *journal, Diags *diags) {
   if (id < 0) return journal_error(journal, "cannot be read", diags);
   if (id != APPLICATION_ID) return diags_add(diags, journal->path, 0, 0, "is not a journal of Redoubt");
   const char *version = meta_text(journal, "journal version");
+  if (sqlite3_errcode(journal->database) == SQLITE_CORRUPT) return journal_error(journal, "cannot be read", diags);
   if (atoi(version) == JOURNAL_VERSION) return true;
   return diags_add(diags, journal->path, 0, 0, "is a journal of version '%s'; this program writes version %d", version, JOURNAL_VERSION);
 }

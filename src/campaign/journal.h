@@ -89,10 +89,17 @@ bool journal_put_fault(Journal *journal, const FaultRow *row, Diags *diags); // 
 bool journal_commit(Journal *journal, Diags *diags);
 bool journal_has_fault(const Journal *journal, uint64_t id);
 uint64_t journal_fault_count(const Journal *journal);
-// In order of id. The callback's false stops.
+// In order of id. The callback's false stops. False: stopped, or the file is damaged.
 bool journal_each_fault(const Journal *journal, bool (*each)(void *context, const FaultRow *row), void *context);
 bool journal_each_golden(const Journal *journal, bool (*each)(void *context, const GoldenRow *row), void *context);
 bool journal_each_structure(const Journal *journal, bool (*each)(void *context, const StructureRow *row), void *context);
+// The same one at a time, to walk two journals side by side. A row's text lasts until the next.
+typedef struct FaultCursor FaultCursor;
+FaultCursor *journal_faults(const Journal *journal);
+bool journal_next_fault(FaultCursor *cursor, FaultRow *row); // false at the end
+bool journal_end_faults(FaultCursor *cursor);                // frees it; false: the file is damaged
+// What went wrong when reading returned false, as a diagnostic; always false.
+bool journal_damaged(const Journal *journal, Diags *diags);
 bool journal_find_fault(const Journal *journal, uint64_t id, FaultRow *row, Arena *arena);
 // Shards of one campaign into one journal: the same content that one machine would have written.
 bool journal_merge(const char *path, const char *const *shards, uint32_t count, Diags *diags);

@@ -111,15 +111,41 @@ static FaultRow fault_at(sqlite3_stmt *at) {
                     .note = text_at(at, 12)};
 }
 
-bool journal_each_fault(const Journal *journal, bool (*each)(void *context, const FaultRow *row), void *context) {
-  sqlite3_stmt *get = NULL;
-  bool good = sqlite3_prepare_v2(journal->database, "SELECT * FROM faults ORDER BY id", -1, &get, NULL) == SQLITE_OK;
-  while (good && sqlite3_step(get) == SQLITE_ROW) {
-    FaultRow row = fault_at(get);
-    good = each(context, &row);
-  }
-  sqlite3_finalize(get);
+// Ends a reading statement. A damaged file must not look like a short one.
+static bool read_out(sqlite3_stmt *statement, bool good) { return sqlite3_finalize(statement) == SQLITE_OK && good; }
+
+struct FaultCursor {
+  sqlite3_stmt *get;
+  bool good;
+};
+
+FaultCursor *journal_faults(const Journal *journal) {
+  FaultCursor *cursor = calloc(1, sizeof *cursor);
+  ASSERT(cursor != NULL);
+  cursor->good = sqlite3_prepare_v2(journal->database, "SELECT * FROM faults ORDER BY id", -1, &cursor->get, NULL) == SQLITE_OK;
+  return cursor;
+}
+
+bool journal_next_fault(FaultCursor *cursor, FaultRow *row) {
+  int code = cursor->good ? sqlite3_step(cursor->get) : SQLITE_ERROR;
+  if (code == SQLITE_ROW) *row = fault_at(cursor->get);
+  else if (code != SQLITE_DONE) cursor->good = false;
+  return code == SQLITE_ROW;
+}
+
+bool journal_end_faults(FaultCursor *cursor) {
+  bool good = cursor->good;
+  sqlite3_finalize(cursor->get);
+  free(cursor);
   return good;
+}
+
+bool journal_each_fault(const Journal *journal, bool (*each)(void *context, const FaultRow *row), void *context) {
+  FaultCursor *cursor = journal_faults(journal);
+  FaultRow row;
+  bool good = true;
+  while (good && journal_next_fault(cursor, &row)) good = each(context, &row);
+  return journal_end_faults(cursor) && good;
 }
 
 bool journal_find_fault(const Journal *journal, uint64_t id, FaultRow *row, Arena *arena) {
@@ -148,8 +174,7 @@ bool journal_each_golden(const Journal *journal, bool (*each)(void *context, con
                      .warp_instructions = number_at(get, 5)};
     good = each(context, &row);
   }
-  sqlite3_finalize(get);
-  return good;
+  return read_out(get, good);
 }
 
 bool journal_each_structure(const Journal *journal, bool (*each)(void *context, const StructureRow *row), void *context) {
@@ -166,8 +191,7 @@ bool journal_each_structure(const Journal *journal, bool (*each)(void *context, 
                         .raw_fit_per_mbit = sqlite3_column_double(get, 7)};
     good = each(context, &row);
   }
-  sqlite3_finalize(get);
-  return good;
+  return read_out(get, good);
 }
 
 // ---- Whole journals --------------------------------------------------------------------------------

@@ -3,29 +3,57 @@
 #include "cli/journal.h"
 #include "report/report.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 enum { MOST_JOURNALS = 1024 };
 
 bool report_print(const char *path, double confidence, Diags *diags) {
   Journal *journal = journal_read(path, diags);
-  if (journal == NULL) return false;
-  Report *report = report_read(journal, confidence);
-  Text text = {0};
-  report_text(report, &text);
-  fputs(text.at, stdout);
-  text_free(&text);
+  Report *report = journal == NULL ? NULL : report_read(journal, confidence, diags);
+  if (report != NULL) {
+    Text text = {0};
+    report_text(report, &text);
+    fputs(text.at, stdout);
+    text_free(&text);
+  }
+  bool good = report != NULL;
   report_free(report);
   journal_close(journal);
-  return true;
+  return good;
 }
 
-static bool write_file(const char *path, const Text *text, Diags *diags) {
-  FILE *file = fopen(path, "wb");
-  bool good = file != NULL && fwrite(text->at, 1, text->length, file) == text->length;
-  good = file != NULL && fclose(file) == 0 && good;
-  return good || diags_add(diags, path, 0, 0, "cannot be written");
+// ---- Exports ---------------------------------------------------------------------------------------
+
+typedef struct OutFile {
+  const char *path;
+  FILE *file;
+  bool good;
+} OutFile;
+
+static OutFile out_open(const char *path) {
+  OutFile out = {.path = path, .file = fopen(path, "wb")};
+  out.good = out.file != NULL;
+  return out;
+}
+
+static bool out_write(void *context, const char *bytes, size_t count) {
+  OutFile *out = context;
+  out->good = out->good && fwrite(bytes, 1, count, out->file) == count;
+  return out->good;
+}
+
+// `complete`: whoever wrote came to the end; if not, and the file is all right, the journal is not.
+static bool out_close(OutFile *out, bool complete, const Journal *journal, Diags *diags) {
+  int error = errno;
+  if (out->file != NULL && fclose(out->file) != 0 && out->good) {
+    out->good = false;
+    error = errno;
+  }
+  if (!out->good) return diags_add(diags, out->path, 0, 0, "cannot be written: %s", strerror(error));
+  return complete || journal_damaged(journal, diags);
 }
 
 typedef struct ReportWishes {
@@ -52,21 +80,39 @@ static bool parse_report(ReportWishes *wishes, int argc, char **argv) {
   return message_usage("report", "--confidence must be between 0.5 and 1") == EXIT_OK;
 }
 
-static bool write_exports(const ReportWishes *wishes, const Journal *journal, const Report *report, Diags *diags) {
-  bool good = true;
+static bool write_page(const ReportWishes *wishes, const Report *report, Diags *diags) {
   Text text = {0};
-  if (wishes->page != NULL) {
-    report_page(report, wishes->journal, &text);
-    good = write_file(wishes->page, &text, diags);
-    text_free(&text);
+  bool complete = report_page(report, wishes->journal, &text);
+  OutFile out = out_open(wishes->page);
+  if (complete) out_write(&out, text.at, text.length);
+  text_free(&text);
+  return out_close(&out, complete, report->journal, diags);
+}
+
+static bool write_csv(const char *path, const Report *report, CsvTable table, Diags *diags) {
+  OutFile out = out_open(path);
+  bool complete = out.good && report_csv(report, table, &(Sink){out_write, &out});
+  return out_close(&out, complete, report->journal, diags);
+}
+
+// Into a file every fault; into a folder all tables.
+static bool write_tables(const char *path, const Report *report, Diags *diags) {
+  struct stat about;
+  bool is_folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+  if (!is_folder) return write_csv(path, report, CSV_FAULTS, diags);
+  Arena *arena = arena_new();
+  bool good = true;
+  for (uint32_t i = 0; i < CSV_COUNT && good; i++) {
+    good = write_csv(arena_format(arena, "%s/%s.csv", path, csv_names[i]), report, (CsvTable)i, diags);
   }
-  text = (Text){0};
-  if (good && wishes->csv != NULL) good = report_csv(journal, &text) && write_file(wishes->csv, &text, diags);
-  text_free(&text);
-  text = (Text){0};
-  if (good && wishes->json != NULL) good = report_json(report, &text) && write_file(wishes->json, &text, diags);
-  text_free(&text);
+  arena_free(arena);
   return good;
+}
+
+static bool write_json(const char *path, const Report *report, Diags *diags) {
+  OutFile out = out_open(path);
+  bool complete = out.good && report_json(report, &(Sink){out_write, &out});
+  return out_close(&out, complete, report->journal, diags);
 }
 
 int command_report(int argc, char **argv) {
@@ -76,9 +122,11 @@ int command_report(int argc, char **argv) {
   bool quiet = wishes.page != NULL || wishes.csv != NULL || wishes.json != NULL;
   if (!quiet) return report_print(wishes.journal, wishes.confidence, &diags) ? EXIT_OK : message_diags(&diags);
   Journal *journal = journal_read(wishes.journal, &diags);
-  if (journal == NULL) return message_diags(&diags);
-  Report *report = report_read(journal, wishes.confidence);
-  bool good = write_exports(&wishes, journal, report, &diags);
+  Report *report = journal == NULL ? NULL : report_read(journal, wishes.confidence, &diags);
+  bool good = report != NULL;
+  if (good && wishes.page != NULL) good = write_page(&wishes, report, &diags);
+  if (good && wishes.csv != NULL) good = write_tables(wishes.csv, report, &diags);
+  if (good && wishes.json != NULL) good = write_json(wishes.json, report, &diags);
   report_free(report);
   journal_close(journal);
   return good ? EXIT_OK : message_diags(&diags);

@@ -2,60 +2,71 @@
 #include "report/report_internal.h"
 
 #include <stdlib.h>
+#include <strings.h>
 
 enum { MOST_FAULTS = 5000 }; // in the table; of larger journals those that mattered come first
 
-typedef struct Chosen {
-  json_t *faults;
-  bool masked; // this round takes the masked ones
-} Chosen;
-
-static bool choose(void *context, const FaultRow *row) {
-  Chosen *chosen = context;
-  bool masked = strcmp(outcome_info[row->outcome].group, "masked") == 0;
-  if (masked == chosen->masked) report_fault_json(chosen->faults, row);
-  return json_array_size(chosen->faults) < MOST_FAULTS;
+static bool choose_faults(const Report *report, bool masked, json_t *faults) {
+  FaultCursor *cursor = journal_faults(report->journal);
+  for (FaultRow row; json_array_size(faults) < MOST_FAULTS && journal_next_fault(cursor, &row);) {
+    if ((strcmp(outcome_info[row.outcome].group, "masked") == 0) == masked) json_array_append_new(faults, report_fault(report, &row));
+  }
+  return journal_end_faults(cursor);
 }
 
 static json_t *page_data(const Report *report, const char *path) {
-  json_t *data = report_summary(report), *outcomes = json_array();
-  Chosen chosen = {.faults = json_array()};
-  journal_each_fault(report->journal, choose, &chosen);
-  chosen.masked = true;
-  if (json_array_size(chosen.faults) < MOST_FAULTS) journal_each_fault(report->journal, choose, &chosen);
+  json_t *faults = json_array();
+  if (!choose_faults(report, false, faults) || !choose_faults(report, true, faults)) {
+    json_decref(faults);
+    return NULL;
+  }
+  json_t *data = report_summary(report), *outcomes = json_array(), *groups = json_array();
   for (uint32_t i = 0; i < OUTCOME_COUNT; i++) {
     json_array_append_new(outcomes, json_pack("{s:s, s:s, s:s}", "name", outcome_info[i].name, "group", outcome_info[i].group, "meaning",
                                               outcome_info[i].meaning));
   }
-  json_object_set_new(data, "faults", chosen.faults);
+  for (uint32_t i = 0; i < REPORT_GROUPS; i++) json_array_append_new(groups, json_string(report_groups[i]));
+  json_object_set_new(data, "faults", faults);
   json_object_set_new(data, "outcomes", outcomes);
-  json_object_set_new(data, "journal", json_string(path));
+  json_object_set_new(data, "groups", groups);
+  json_object_set_new(data, "journal", report_string(path));
   return data;
 }
 
-// "</script>" inside a script would end it.
+// Inside a script element "</script" ends it, and "<!--" changes how its end is found. In Vega both can stand in strings
+// and regular expressions only, where a backslash before '/' or '!' changes nothing.
 static void add_script(Text *out, const char *text) {
-  for (const char *next; (next = strstr(text, "</")) != NULL; text = next + 2) {
-    text_add_bytes(out, text, (size_t)(next - text));
-    text_add_bytes(out, "<\\/", 3);
+  for (const char *next; (next = strchr(text, '<')) != NULL; text = next + 1) {
+    text_add_bytes(out, text, (size_t)(next - text) + 1);
+    if (strncasecmp(next, "</script", 8) == 0 || strncmp(next, "<!--", 4) == 0) text_add_bytes(out, "\\", 1);
   }
   text_add_bytes(out, text, strlen(text));
 }
 
-void report_page(const Report *report, const char *path, Text *out) {
+// In JSON '<' stands inside strings only.
+static void add_data(Text *out, const char *text) {
+  for (const char *next; (next = strchr(text, '<')) != NULL; text = next + 1) {
+    text_add_bytes(out, text, (size_t)(next - text));
+    text_add_bytes(out, "\\u003c", 6);
+  }
+  text_add_bytes(out, text, strlen(text));
+}
+
+bool report_page(const Report *report, const char *path, Text *out) {
   json_t *data = page_data(report, path);
-  char *json = json_dumps(data, JSON_COMPACT | JSON_SORT_KEYS);
+  if (data == NULL) return false;
+  char *json = json_dumps(data, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(9));
   json_decref(data);
   ASSERT(json != NULL);
-  const struct { const char *mark, *text; } parts[] = {{"/*VEGA*/", vega_js}, {"/*DATA*/", json}};
-  const char *rest = report_page_html;
-  for (size_t i = 0; i < COUNT_OF(parts); i++) {
-    const char *at = strstr(rest, parts[i].mark);
-    ASSERT(at != NULL);
-    text_add_bytes(out, rest, (size_t)(at - rest));
-    add_script(out, parts[i].text);
-    rest = at + strlen(parts[i].mark);
-  }
-  text_add_bytes(out, rest, strlen(rest));
+  const char *vega = strstr(report_page_html, "/*VEGA*/"), *numbers = strstr(report_page_html, "/*DATA*/");
+  ASSERT(vega != NULL && numbers != NULL && vega < numbers);
+  text_add_bytes(out, report_page_html, (size_t)(vega - report_page_html));
+  add_script(out, vega_js);
+  vega += strlen("/*VEGA*/");
+  text_add_bytes(out, vega, (size_t)(numbers - vega));
+  add_data(out, json);
+  numbers += strlen("/*DATA*/");
+  text_add_bytes(out, numbers, strlen(numbers));
   free(json);
+  return true;
 }

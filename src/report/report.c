@@ -1,8 +1,9 @@
-// One pass over a journal: tallies by structure, kernel, time and PTX line.
+// One pass over a journal: tallies by structure, kernel, launch, time and PTX line.
 #include "report/report.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+const char *const report_groups[REPORT_GROUPS] = {"masked", "performance", "sdc", "due", "detected", "corrected", "internal"};
+
+// ---- Tallies ---------------------------------------------------------------------------------------
 
 void tally_add(Tally *tally, uint8_t outcome) {
   tally->total++;
@@ -15,20 +16,58 @@ uint64_t tally_group(const Tally *tally, const char *group) {
   return sum;
 }
 
+bool outcome_is_vulnerable(uint8_t outcome) {
+  const char *group = outcome_info[outcome % OUTCOME_COUNT].group;
+  return strcmp(group, "sdc") == 0 || strcmp(group, "due") == 0 || strcmp(group, "detected") == 0;
+}
+
 uint64_t tally_vulnerable(const Tally *tally) {
   return tally_group(tally, "sdc") + tally_group(tally, "due") + tally_group(tally, "detected");
 }
+
+double tally_avf(const Tally *tally) { return tally->total == 0 ? 0 : (double)tally_vulnerable(tally) / (double)tally->total; }
+
+// ---- What is derived -------------------------------------------------------------------------------
 
 double structure_fit(const StructureSummary *structure, double avf) {
   return (double)structure->bits / (1 << 20) * structure->fit_per_mbit * avf;
 }
 
+ChipSummary report_chip(const Report *report) {
+  ChipSummary chip = {0};
+  for (uint32_t i = 0; i < report->structures.count; i++) {
+    const StructureSummary *structure = &report->structures.items[i];
+    if (structure->tally.total == 0) continue;
+    double avf = tally_avf(&structure->tally);
+    chip.avf += avf * (double)structure->bits;
+    chip.bits += (double)structure->bits;
+    chip.fit += structure_fit(structure, avf);
+  }
+  if (chip.bits > 0) chip.avf /= chip.bits;
+  return chip;
+}
+
+double report_cycles_between_sdc(const Report *report) {
+  uint64_t wrong = tally_group(&report->all, "sdc");
+  return wrong == 0 ? 0 : (double)report->cycles * (double)report->all.total / (double)wrong;
+}
+
+const StructureSummary *report_structure(const Report *report, uint16_t region) {
+  for (uint32_t i = 0; i < report->structures.count; i++) {
+    if (report->structures.items[i].region == region) return &report->structures.items[i];
+  }
+  return NULL;
+}
+
+// ---- Reading ---------------------------------------------------------------------------------------
+
+static const char *keep(Report *report, const char *text) { return arena_copy_text(report->arena, text, strlen(text)); }
+
 static bool add_structure(void *context, const StructureRow *row) {
   Report *report = context;
-  if (report->structure_count == REPORT_MOST_STRUCTURES) return true;
-  StructureSummary *to = &report->structures[report->structure_count++];
-  snprintf(to->name, sizeof to->name, "%s", row->name);
-  snprintf(to->title, sizeof to->title, "%s", row->title);
+  StructureSummary *to = VEC_PUSH(&report->structures, report->arena);
+  to->name = keep(report, row->name);
+  to->title = keep(report, row->title);
   to->region = row->region;
   to->bits = row->rows * row->units * row->bits;
   to->used = row->used;
@@ -37,67 +76,92 @@ static bool add_structure(void *context, const StructureRow *row) {
 }
 
 static uint32_t kernel_named(Report *report, const char *name) {
-  for (uint32_t i = 0; i < report->kernel_count; i++) {
-    if (strcmp(report->kernels[i].name, name) == 0) return i;
+  for (uint32_t i = 0; i < report->kernels.count; i++) {
+    if (strcmp(report->kernels.items[i].name, name) == 0) return i;
   }
-  if (report->kernel_count == COUNT_OF(report->kernels)) return report->kernel_count - 1; // the last stands for the rest
-  snprintf(report->kernels[report->kernel_count].name, sizeof report->kernels[0].name, "%s", name);
-  return report->kernel_count++;
+  KernelSummary *kernel = VEC_PUSH(&report->kernels, report->arena);
+  kernel->name = keep(report, name);
+  return report->kernels.count - 1;
 }
 
 static bool add_launch(void *context, const GoldenRow *row) {
   Report *report = context;
   uint32_t kernel = kernel_named(report, row->kernel);
-  report->kernels[kernel].launches++;
-  report->kernels[kernel].cycles += row->cycles;
-  report->cycles = row->began_at + row->cycles > report->cycles ? row->began_at + row->cycles : report->cycles;
-  if (row->launch < REPORT_MOST_LAUNCHES) report->kernel_of_launch[row->launch] = kernel + 1;
+  report->kernels.items[kernel].launches++;
+  report->kernels.items[kernel].cycles += row->cycles;
+  report->cycles = max_u64(report->cycles, row->began_at + row->cycles);
+  LaunchSummary *launch = VEC_PUSH(&report->launches, report->arena);
+  launch->launch = row->launch;
+  launch->kernel = kernel;
+  launch->began_at = row->began_at;
+  launch->cycles = row->cycles;
+  launch->thread_instructions = row->thread_instructions;
+  launch->warp_instructions = row->warp_instructions;
   return true;
 }
 
-static Tally *line_tally(Report *report, uint32_t line) {
-  for (uint32_t i = 0; i < report->line_count; i++) {
-    if (report->lines[i].line == line) return &report->lines[i].tally;
+static LaunchSummary *find_launch(Report *report, uint32_t number) {
+  uint32_t low = 0, high = report->launches.count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (report->launches.items[middle].launch < number) low = middle + 1;
+    else high = middle;
   }
-  if (report->line_count == REPORT_MOST_LINES) return NULL;
-  report->lines[report->line_count] = (LineSummary){.line = line};
-  return &report->lines[report->line_count++].tally;
+  return low < report->launches.count && report->launches.items[low].launch == number ? &report->launches.items[low] : NULL;
 }
 
-static bool add_fault(void *context, const FaultRow *row) {
-  Report *report = context;
+// The line's tally; a line seen for the first time is put where the order wants it.
+static Tally *line_tally(Report *report, uint32_t line) {
+  uint32_t low = 0, high = report->lines.count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (report->lines.items[middle].line < line) low = middle + 1;
+    else high = middle;
+  }
+  if (low == report->lines.count || report->lines.items[low].line != line) {
+    (void)VEC_PUSH(&report->lines, report->arena);
+    LineSummary *at = &report->lines.items[low];
+    memmove(at + 1, at, (report->lines.count - 1 - low) * sizeof *at);
+    *at = (LineSummary){.line = line};
+  }
+  return &report->lines.items[low].tally;
+}
+
+static void add_fault(Report *report, const FaultRow *row) {
   tally_add(&report->all, row->outcome);
   report->settled[row->settled % SETTLED_COUNT]++;
-  for (uint32_t i = 0; i < report->structure_count; i++) {
-    if (report->structures[i].region == row->region) tally_add(&report->structures[i].tally, row->outcome);
+  for (uint32_t i = 0; i < report->structures.count; i++) {
+    if (report->structures.items[i].region == row->region) tally_add(&report->structures.items[i].tally, row->outcome);
   }
-  uint32_t kernel = row->launch < REPORT_MOST_LAUNCHES ? report->kernel_of_launch[row->launch] : 0;
-  if (kernel > 0) tally_add(&report->kernels[kernel - 1].tally, row->outcome);
-  if (report->cycles > 0) tally_add(&report->slices[min_u64(row->cycle * REPORT_SLICES / report->cycles, REPORT_SLICES - 1)], row->outcome);
-  Tally *line = row->line == 0 ? NULL : line_tally(report, row->line);
-  if (line != NULL) tally_add(line, row->outcome);
-  return true;
+  LaunchSummary *launch = find_launch(report, row->launch);
+  if (launch != NULL) {
+    tally_add(&launch->tally, row->outcome);
+    tally_add(&report->kernels.items[launch->kernel].tally, row->outcome);
+  }
+  if (report->cycles > 0) {
+    double part = (double)row->cycle / (double)report->cycles * REPORT_SLICES;
+    tally_add(&report->slices[part < REPORT_SLICES ? (uint32_t)part : REPORT_SLICES - 1], row->outcome);
+  }
+  if (row->line != 0) tally_add(line_tally(report, row->line), row->outcome);
 }
 
-static int by_line(const void *a, const void *b) {
-  uint32_t left = ((const LineSummary *)a)->line, right = ((const LineSummary *)b)->line;
-  return left < right ? -1 : left > right;
-}
-
-Report *report_read(const Journal *journal, double confidence) {
+Report *report_read(const Journal *journal, double confidence, Diags *diags) {
   Arena *arena = arena_new();
   Report *report = ARENA_NEW(arena, Report);
   report->arena = arena;
   report->journal = journal;
   report->meta = journal_meta(journal);
   report->confidence = confidence;
-  report->kernel_of_launch = ARENA_ARRAY(arena, uint32_t, REPORT_MOST_LAUNCHES);
-  report->lines = ARENA_ARRAY(arena, LineSummary, REPORT_MOST_LINES);
-  journal_each_structure(journal, add_structure, report);
-  journal_each_golden(journal, add_launch, report);
-  journal_each_fault(journal, add_fault, report);
-  qsort(report->lines, report->line_count, sizeof *report->lines, by_line);
-  return report;
+  bool good = journal_each_structure(journal, add_structure, report) && journal_each_golden(journal, add_launch, report);
+  if (good) {
+    FaultCursor *cursor = journal_faults(journal);
+    for (FaultRow row; journal_next_fault(cursor, &row);) add_fault(report, &row);
+    good = journal_end_faults(cursor);
+  }
+  if (good) return report;
+  journal_damaged(journal, diags);
+  report_free(report);
+  return NULL;
 }
 
 void report_free(Report *report) {

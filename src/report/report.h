@@ -12,11 +12,16 @@ typedef struct Tally {
 void tally_add(Tally *tally, uint8_t outcome);
 uint64_t tally_group(const Tally *tally, const char *group); // "sdc", "due", ...
 uint64_t tally_vulnerable(const Tally *tally);               // wrong, ended or detected: what AVF counts
+double tally_avf(const Tally *tally);                        // 0 without faults
+bool outcome_is_vulnerable(uint8_t outcome);
 
-enum { REPORT_MOST_STRUCTURES = 64, REPORT_MOST_LAUNCHES = 4096, REPORT_SLICES = 50, REPORT_MOST_LINES = 4096 };
+enum { REPORT_GROUPS = 7 };
+extern const char *const report_groups[REPORT_GROUPS]; // groups of outcomes, in the order of columns
+
+enum { REPORT_SLICES = 50 };
 
 typedef struct StructureSummary {
-  char name[32], title[48];
+  const char *name, *title;
   uint16_t region;
   uint64_t bits; // in the machine
   double used;   // share that belongs to resident work; 0: not known
@@ -25,7 +30,7 @@ typedef struct StructureSummary {
 } StructureSummary;
 
 typedef struct KernelSummary {
-  char name[128];
+  const char *name;
   uint32_t launches;
   uint64_t cycles;
   Tally tally;
@@ -36,6 +41,12 @@ typedef struct LineSummary {
   Tally tally;
 } LineSummary;
 
+typedef struct LaunchSummary {
+  uint32_t launch, kernel; // its place among the kernels
+  uint64_t began_at, cycles, thread_instructions, warp_instructions;
+  Tally tally;
+} LaunchSummary;
+
 // Everything a report shows, from one pass over the journal.
 typedef struct Report {
   Arena *arena;
@@ -44,27 +55,42 @@ typedef struct Report {
   double confidence;
   Tally all;
   uint64_t settled[SETTLED_COUNT];
-  StructureSummary structures[REPORT_MOST_STRUCTURES];
-  uint32_t structure_count;
-  KernelSummary kernels[64];
-  uint32_t kernel_count;
-  uint32_t *kernel_of_launch;  // by launch number; REPORT_MOST_LAUNCHES of them
+  VEC(StructureSummary) structures;
+  VEC(KernelSummary) kernels;
+  VEC(LaunchSummary) launches; // ascending
+  VEC(LineSummary) lines;      // ascending; faults that no instruction with a known line read are in none
   uint64_t cycles;             // of the golden run
   Tally slices[REPORT_SLICES]; // by time
-  LineSummary *lines;          // ascending; REPORT_MOST_LINES at most
-  uint32_t line_count;
 } Report;
-Report *report_read(const Journal *journal, double confidence); // report_free
+Report *report_read(const Journal *journal, double confidence, Diags *diags); // report_free; NULL: the journal is damaged
 void report_free(Report *report);
-
-void report_text(const Report *report, Text *out);                   // tables for a terminal
-bool report_csv(const Journal *journal, Text *out);                  // every fault
-bool report_json(const Report *report, Text *out);                   // summaries and every fault
-void report_page(const Report *report, const char *path, Text *out); // one HTML page; path: the journal's, for replay commands
-// Two journals of one fault list, e.g. with and without a protection.
-bool report_compare(const Journal *a, const Journal *b, double confidence, Text *out, Diags *diags);
+const StructureSummary *report_structure(const Report *report, uint16_t region); // NULL: none
 
 // FIT of a structure: its raw rate times its AVF. Rates in failures per 10^9 hours.
 double structure_fit(const StructureSummary *structure, double avf);
+// Of all structures struck: AVF weighted by bits, their bits, the sum of their FIT; 0 where not known.
+typedef struct ChipSummary {
+  double avf, bits, fit;
+} ChipSummary;
+ChipSummary report_chip(const Report *report);
+// MTBF as in the thesis on FlexGripPlus (section 4.2.3), in cycles: the run's length over the share of SDCs; 0 without any.
+double report_cycles_between_sdc(const Report *report);
+
+// Where long exports go, piece by piece. False: cannot be written, stop.
+typedef struct Sink {
+  bool (*write)(void *context, const char *bytes, size_t count);
+  void *context;
+} Sink;
+
+// Tables as CSV. All but the faults come from the summaries alone.
+typedef enum CsvTable { CSV_FAULTS, CSV_CAMPAIGN, CSV_STRUCTURES, CSV_KERNELS, CSV_LAUNCHES, CSV_LINES, CSV_TIME, CSV_COUNT } CsvTable;
+extern const char *const csv_names[CSV_COUNT]; // "faults", "campaign", ...
+
+void report_text(const Report *report, Text *out);                      // tables for a terminal
+bool report_csv(const Report *report, CsvTable table, const Sink *out); // false: not written, or the journal is damaged
+bool report_json(const Report *report, const Sink *out);                // summaries and every fault; false likewise
+bool report_page(const Report *report, const char *path, Text *out);    // one HTML page; path: the journal's, for replay commands
+// Two journals of one fault list, e.g. with and without a protection.
+bool report_compare(const Journal *a, const Journal *b, double confidence, Text *out, Diags *diags);
 
 #endif

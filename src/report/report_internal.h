@@ -9,7 +9,17 @@
 extern const char vega_js[] __attribute__((visibility("hidden"))); // Vega, as text
 extern const char report_page_html[];                              // page.html, as text
 
-json_t *report_summary(const Report *report);               // all but the single faults
-bool report_fault_json(void *context, const FaultRow *row); // appends one to the array `context`
+json_t *report_summary(const Report *report); // all but the single faults
+json_t *report_fault(const Report *report, const FaultRow *row);
+json_t *report_string(const char *text); // whatever its bytes are: those that are not UTF-8 become '?'
+
+// A sink filled by way of a buffer.
+typedef struct Writer {
+  const Sink *sink;
+  Text text;
+  bool good;
+} Writer;
+void writer_flush(Writer *writer, size_t above); // passes on what is there when it is more than that
+bool writer_end(Writer *writer);                 // passes on the rest
 
 #endif

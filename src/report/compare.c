@@ -1,0 +1,84 @@
+// Two journals of one fault list side by side: what became of each fault, and how much the AVF changed.
+#include "campaign/statistics.h"
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct Pairs {
+  uint64_t moved[OUTCOME_COUNT][OUTCOME_COUNT];
+  uint64_t pairs, differ;    // same number: same bits, other bits
+  uint64_t alone_a, alone_b; // in one journal only
+  uint64_t only_a, only_b;   // vulnerable in one of them only
+} Pairs;
+
+static void add_pair(Pairs *pairs, const FaultRow *a, const FaultRow *b) {
+  if (strcmp(a->fault, b->fault) != 0) {
+    pairs->differ++;
+    return;
+  }
+  pairs->pairs++;
+  pairs->moved[a->outcome][b->outcome]++;
+  pairs->only_a += outcome_is_vulnerable(a->outcome) && !outcome_is_vulnerable(b->outcome);
+  pairs->only_b += !outcome_is_vulnerable(a->outcome) && outcome_is_vulnerable(b->outcome);
+}
+
+// Both in order of number, so one walk finds all pairs.
+static bool pair_up(const Journal *a, const Journal *b, Pairs *pairs, Diags *diags) {
+  FaultCursor *from_a = journal_faults(a), *from_b = journal_faults(b);
+  FaultRow left, right;
+  bool more_a = journal_next_fault(from_a, &left), more_b = journal_next_fault(from_b, &right);
+  while (more_a || more_b) {
+    bool take_a = more_a && (!more_b || left.id <= right.id), take_b = more_b && (!more_a || right.id <= left.id);
+    if (take_a && take_b) add_pair(pairs, &left, &right);
+    pairs->alone_a += take_a && !take_b;
+    pairs->alone_b += take_b && !take_a;
+    if (take_a) more_a = journal_next_fault(from_a, &left);
+    if (take_b) more_b = journal_next_fault(from_b, &right);
+  }
+  bool good_a = journal_end_faults(from_a), good_b = journal_end_faults(from_b);
+  if (!good_a) return journal_damaged(a, diags);
+  if (!good_b) return journal_damaged(b, diags);
+  if (pairs->pairs > 0) return true;
+  return diags_add(diags, NULL, 0, 0,
+                   "the journals have no fault in common: they need the same workload, machine, structures, window and seed");
+}
+
+static void add_journal(Text *out, const char *name, const JournalMeta *meta) {
+  text_add(out, "%s: %s on %s, protection %s\n", name, meta->target, meta->machine, meta->protection);
+}
+
+static void add_moves(const Pairs *pairs, Text *out) {
+  text_add(out, "%-16s -> %-16s %9s\n", "in A", "in B", "faults");
+  for (uint32_t i = 0; i < OUTCOME_COUNT; i++) {
+    for (uint32_t k = 0; k < OUTCOME_COUNT; k++) {
+      if (pairs->moved[i][k] == 0) continue;
+      text_add(out, "%-16s -> %-16s %9" PRIu64 "\n", outcome_info[i].name, outcome_info[k].name, pairs->moved[i][k]);
+    }
+  }
+}
+
+bool report_compare(const Journal *a, const Journal *b, double confidence, Text *out, Diags *diags) {
+  Pairs *pairs = calloc(1, sizeof *pairs);
+  ASSERT(pairs != NULL);
+  bool good = pair_up(a, b, pairs, diags);
+  if (good) {
+    add_journal(out, "A", journal_meta(a));
+    add_journal(out, "B", journal_meta(b));
+    text_add(out, "%" PRIu64 " faults in both\n", pairs->pairs);
+    if (pairs->alone_a + pairs->alone_b > 0) {
+      text_add(out, "%" PRIu64 " in A alone, %" PRIu64 " in B alone: not compared\n", pairs->alone_a, pairs->alone_b);
+    }
+    if (pairs->differ > 0) text_add(out, "%" PRIu64 " have the same number but strike other bits: not compared\n", pairs->differ);
+    text_add(out, "\n");
+    add_moves(pairs, out);
+    // Wald's interval for a paired difference, from the faults that changed sides (McNemar's discordant pairs).
+    double n = (double)pairs->pairs, gain = (double)pairs->only_a - (double)pairs->only_b;
+    double spread = sqrt((double)pairs->only_a + (double)pairs->only_b - gain * gain / n) * normal_quantile(confidence);
+    text_add(out, "\nAVF falls by %.3f%% from A to B (%.3f to %.3f at %.4g%%)\n", 100 * gain / n, 100 * (gain - spread) / n,
+             100 * (gain + spread) / n, 100 * confidence);
+  }
+  free(pairs);
+  return good;
+}

@@ -1,0 +1,152 @@
+// Everything in a journal as CSV (RFC 4180): one table each for faults, structures, kernels, launches, PTX lines and time.
+#include "campaign/statistics.h"
+#include "report/report_internal.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { PIECE = 1 << 16 };
+
+const char *const csv_names[CSV_COUNT] = {"faults", "campaign", "structures", "kernels", "launches", "lines", "time"};
+
+static void add_quoted(Text *out, const char *text) {
+  text_add_bytes(out, "\"", 1);
+  for (size_t part; *text != '\0'; text += part) {
+    part = strcspn(text, "\"");
+    text_add_bytes(out, text, part);
+    if (text[part] != '"') continue;
+    text_add_bytes(out, "\"\"", 2);
+    part++;
+  }
+  text_add_bytes(out, "\"", 1);
+}
+
+// ---- Faults ----------------------------------------------------------------------------------------
+
+static void add_fault(const Report *report, Text *out, const FaultRow *row) {
+  const StructureSummary *structure = report_structure(report, row->region);
+  text_add(out, "%" PRIu64 ",", row->id);
+  add_quoted(out, row->fault);
+  text_add(out, ",%s,%" PRIu64 ",%u,%u,%s,%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.17g,", structure == NULL ? "" : structure->name,
+           row->cycle, row->launch, row->line, outcome_info[row->outcome].name, outcome_info[row->outcome].group,
+           settled_text[row->settled], row->class_of, row->cycles, row->wrong, row->worst);
+  add_quoted(out, row->note);
+  text_add_bytes(out, "\n", 1);
+}
+
+static bool add_faults(const Report *report, Writer *writer) {
+  text_add(&writer->text, "id,fault,structure,cycle,launch,line,outcome,group,settled,class_of,cycles,wrong,worst,note\n");
+  FaultCursor *cursor = journal_faults(report->journal);
+  for (FaultRow row; writer->good && journal_next_fault(cursor, &row);) {
+    add_fault(report, &writer->text, &row);
+    writer_flush(writer, PIECE);
+  }
+  return journal_end_faults(cursor);
+}
+
+// ---- Summaries -------------------------------------------------------------------------------------
+
+static void add_tally_head(Text *out) {
+  text_add(out, "faults");
+  for (uint32_t i = 0; i < OUTCOME_COUNT; i++) text_add(out, ",%s", outcome_info[i].name);
+  text_add(out, ",avf,avf_low,avf_high\n");
+}
+
+static void add_tally(const Report *report, Text *out, const Tally *tally) {
+  Interval avf = wilson_interval(tally_vulnerable(tally), tally->total, report->confidence);
+  text_add(out, "%" PRIu64, tally->total);
+  for (uint32_t i = 0; i < OUTCOME_COUNT; i++) text_add(out, ",%" PRIu64, tally->counts[i]);
+  text_add(out, ",%.9g,%.9g,%.9g\n", tally_avf(tally), avf.low, avf.high);
+}
+
+static void add_campaign(const Report *report, Text *out) {
+  const JournalMeta *meta = report->meta;
+  const struct {
+    const char *key, *value;
+  } rows[] = {
+      {"target", meta->target},     {"arguments", meta->arguments},   {"machine", meta->machine},
+      {"settings", meta->settings}, {"model", meta->model},           {"protection", meta->protection},
+      {"window", meta->window},     {"structures", meta->structures}, {"version", meta->version},
+  };
+  ChipSummary chip = report_chip(report);
+  text_add(out, "key,value\n");
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    text_add(out, "%s,", rows[i].key);
+    add_quoted(out, rows[i].value);
+    text_add_bytes(out, "\n", 1);
+  }
+  text_add(out, "seed,%" PRIu64 "\nprogram_hash,%016" PRIx64 "\nlayout_hash,%016" PRIx64 "\nshard,%" PRIu64 "\nshards,%" PRIu64 "\n",
+           meta->seed, meta->program_hash, meta->layout_hash, meta->shard, meta->shards);
+  text_add(out, "confidence,%.9g\ncycles,%" PRIu64 "\nfaults,%" PRIu64 "\n", report->confidence, report->cycles, report->all.total);
+  for (uint32_t i = 0; i < SETTLED_COUNT; i++) text_add(out, "settled_%s,%" PRIu64 "\n", settled_text[i], report->settled[i]);
+  text_add(out, "weighted_avf,%.9g\nbits,%.0f\nfit,%.9g\ncycles_between_sdc,%.9g\n", chip.avf, chip.bits, chip.fit,
+           report_cycles_between_sdc(report));
+}
+
+static void add_structures(const Report *report, Text *out) {
+  text_add(out, "structure,title,bits,used,used_avf,fit_per_mbit,fit,");
+  add_tally_head(out);
+  for (uint32_t i = 0; i < report->structures.count; i++) {
+    const StructureSummary *at = &report->structures.items[i];
+    double avf = tally_avf(&at->tally);
+    text_add(out, "%s,", at->name);
+    add_quoted(out, at->title);
+    text_add(out, ",%" PRIu64 ",%.9g,%.9g,%.9g,%.9g,", at->bits, at->used, at->used > 0 ? fmin(avf / at->used, 1) : 0, at->fit_per_mbit,
+             structure_fit(at, avf));
+    add_tally(report, out, &at->tally);
+  }
+}
+
+static void add_kernels(const Report *report, Text *out) {
+  text_add(out, "kernel,launches,cycles,");
+  add_tally_head(out);
+  for (uint32_t i = 0; i < report->kernels.count; i++) {
+    const KernelSummary *at = &report->kernels.items[i];
+    add_quoted(out, at->name);
+    text_add(out, ",%u,%" PRIu64 ",", at->launches, at->cycles);
+    add_tally(report, out, &at->tally);
+  }
+}
+
+static void add_launches(const Report *report, Text *out) {
+  text_add(out, "launch,kernel,began_at,cycles,thread_instructions,warp_instructions,");
+  add_tally_head(out);
+  for (uint32_t i = 0; i < report->launches.count; i++) {
+    const LaunchSummary *at = &report->launches.items[i];
+    text_add(out, "%u,", at->launch);
+    add_quoted(out, report->kernels.items[at->kernel].name);
+    text_add(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", at->began_at, at->cycles, at->thread_instructions,
+             at->warp_instructions);
+    add_tally(report, out, &at->tally);
+  }
+}
+
+static void add_lines(const Report *report, Text *out) {
+  text_add(out, "line,");
+  add_tally_head(out);
+  for (uint32_t i = 0; i < report->lines.count; i++) {
+    text_add(out, "%u,", report->lines.items[i].line);
+    add_tally(report, out, &report->lines.items[i].tally);
+  }
+}
+
+static void add_time(const Report *report, Text *out) {
+  text_add(out, "cycle,");
+  add_tally_head(out);
+  for (uint32_t i = 0; i < REPORT_SLICES; i++) {
+    text_add(out, "%" PRIu64 ",", report->cycles * i / REPORT_SLICES);
+    add_tally(report, out, &report->slices[i]);
+  }
+}
+
+bool report_csv(const Report *report, CsvTable table, const Sink *sink) {
+  static void (*const tables[CSV_COUNT])(const Report *, Text *) = {
+      [CSV_CAMPAIGN] = add_campaign, [CSV_STRUCTURES] = add_structures, [CSV_KERNELS] = add_kernels,
+      [CSV_LAUNCHES] = add_launches, [CSV_LINES] = add_lines,           [CSV_TIME] = add_time,
+  };
+  Writer writer = {.sink = sink, .good = true};
+  bool good = true;
+  if (table == CSV_FAULTS) good = add_faults(report, &writer);
+  else tables[table](report, &writer.text);
+  return writer_end(&writer) && good;
+}
