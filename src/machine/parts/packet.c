@@ -26,31 +26,10 @@ void packet_copy(Packet *to, const Packet *from) {
   if (is_atomic && has_third(from->op)) memcpy(to->other, from->other, sizeof to->other);
 }
 
-static uint32_t place(uint64_t index, uint32_t room) { return (uint32_t)(index < room ? index : index % room); }
-
-bool packet_queue_full(const PacketQueue *queue, uint32_t room) { return queue->count >= room; }
-
-bool packet_queue_empty(const PacketQueue *queue) { return queue->count == 0; }
-
-Packet *packet_queue_front(const PacketQueue *queue, Packet *items, uint32_t room) {
-  return queue->count == 0 ? NULL : &items[place(queue->head, room)];
-}
-
-Packet *packet_queue_at(const PacketQueue *queue, Packet *items, uint32_t room, uint32_t index) {
-  return index >= min_u32(queue->count, room) ? NULL : &items[place((uint64_t)queue->head + index, room)];
-}
-
-Packet *packet_queue_push(PacketQueue *queue, Packet *items, uint32_t room) {
-  if (packet_queue_full(queue, room)) return NULL;
-  uint32_t at = place((uint64_t)queue->head + queue->count, room);
-  queue->count++;
-  return &items[at];
-}
-
 void packet_queue_pop(PacketQueue *queue, Packet *items, uint32_t room) {
   if (queue->count == 0) return;
-  uint32_t at = place(queue->head, room);
+  uint32_t at = packet_place(queue->head, room);
   memset(&items[at], 0, sizeof items[at]);
   queue->count = min_u32(queue->count, room) - 1;
-  queue->head = queue->count == 0 ? 0 : place((uint64_t)at + 1, room); // empty queues are equal
+  queue->head = queue->count == 0 ? 0 : packet_place((uint64_t)at + 1, room); // empty queues are equal
 }

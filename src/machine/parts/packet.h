@@ -56,11 +56,23 @@ typedef struct PacketQueue {
   uint32_t head, count; // readers mask: any bits are legal
 } PacketQueue;
 // All take the queue's own array and its room; indices are taken modulo room, counts clipped to it.
-bool packet_queue_full(const PacketQueue *queue, uint32_t room);
-bool packet_queue_empty(const PacketQueue *queue);
-Packet *packet_queue_front(const PacketQueue *queue, Packet *items, uint32_t room);              // NULL: empty
-Packet *packet_queue_at(const PacketQueue *queue, Packet *items, uint32_t room, uint32_t index); // from the front; NULL: fewer
-Packet *packet_queue_push(PacketQueue *queue, Packet *items, uint32_t room);                     // the place to fill; NULL: full
+static inline uint32_t packet_place(uint64_t index, uint32_t room) { return (uint32_t)(index < room ? index : index % room); }
+static inline bool packet_queue_full(const PacketQueue *queue, uint32_t room) { return queue->count >= room; }
+static inline bool packet_queue_empty(const PacketQueue *queue) { return queue->count == 0; }
+static inline Packet *packet_queue_front(const PacketQueue *queue, Packet *items, uint32_t room) { // NULL: empty
+  return queue->count == 0 ? NULL : &items[packet_place(queue->head, room)];
+}
+// From the front; NULL: there are fewer.
+static inline Packet *packet_queue_at(const PacketQueue *queue, Packet *items, uint32_t room, uint32_t index) {
+  return index >= min_u32(queue->count, room) ? NULL : &items[packet_place((uint64_t)queue->head + index, room)];
+}
+// The place to fill; NULL: full.
+static inline Packet *packet_queue_push(PacketQueue *queue, Packet *items, uint32_t room) {
+  if (packet_queue_full(queue, room)) return NULL;
+  uint32_t at = packet_place((uint64_t)queue->head + queue->count, room);
+  queue->count++;
+  return &items[at];
+}
 void packet_queue_pop(PacketQueue *queue, Packet *items, uint32_t room); // clears the place: equal states have equal bytes
 
 #endif
