@@ -161,7 +161,7 @@ static void blocks_wait_for_their_last_result(void **state) {
     while (!front_is_over(&front)) front_step(&front);
     end = simt_now(&front.m) - 1;
     assert_int_equal(end - issued, latency + 1); // collected one cycle after its issue, there `latency` later
-    assert_int_equal(front.m.at.registers[1].lane[7], 5);
+    assert_int_equal(front.kept[1].lane[7], 5);
     front_close(&front);
   }
 }

@@ -235,8 +235,8 @@ static void hooks_see_words_and_may_delay_them(void **state) {
   front_run(&front);
   assert_int_equal(front.m.at.core->trapped, TRAP_NONE);
   assert_int_equal(asked, 4);
-  assert_int_equal(front.m.at.registers[1].lane[0], 4);
-  assert_int_equal(front.m.at.registers[2].lane[0], 9);
+  assert_int_equal(front.kept[1].lane[0], 4);
+  assert_int_equal(front.kept[2].lane[0], 9);
   front_close(&front);
 }
 

@@ -11,7 +11,7 @@
 
 #include "machine/simt/execute.h"
 
-enum { FRONT_CODE = 128, FRONT_REGISTERS = 16 };
+enum { FRONT_CODE = 128, FRONT_REGISTERS = 16, FRONT_KEPT = 64 };
 
 typedef struct Front {
   Arena *arena;
@@ -25,6 +25,7 @@ typedef struct Front {
   MachineEnvironment environment;
   Region regions[SIMT_REGIONS];
   uint64_t memory_latency;
+  RegisterRow kept[FRONT_KEPT]; // first registers of SM 0, as its last block had them before it ended
 } Front;
 
 // One SM, one scheduler; change spec, program, launch and environment between the two.
@@ -139,6 +140,7 @@ static inline bool front_step(Front *front) {
     writeback_cycle(m, sm);
     execute_cycle(m, sm);
     collect_cycle(m, sm);
+    if (sm == 0 && m->at.sms[0].resident > 0) memcpy(front->kept, m->at.registers, sizeof front->kept);
     issued |= issue_cycle(m, sm);
     fetch_cycle(m, sm);
   }

@@ -46,7 +46,7 @@ static void writers_wait_for_the_earlier_writer(void **state) {
   front_put(&front, OP_EXIT);
   assert_int_equal(gap(&front), 9);
   front_run(&front);
-  assert_int_equal(front.m.at.registers[1].lane[3], 6);
+  assert_int_equal(front.kept[1].lane[3], 6);
   front_close(&front);
 }
 
@@ -78,8 +78,8 @@ static void writers_do_not_overtake_readers(void **state) {
   front_encode(&front);
   front_build(&front);
   front_run(&front);
-  assert_int_equal(front.m.at.registers[4].lane[0], 230);
-  assert_int_equal(front.m.at.registers[3].lane[0], 99);
+  assert_int_equal(front.kept[4].lane[0], 230);
+  assert_int_equal(front.kept[3].lane[0], 99);
   front_close(&front);
 }
 
@@ -225,7 +225,7 @@ static void hooks_stall_copy_and_move(void **state) {
       }
       assert_int_equal(front_stat(&front, STAT_ISSUED), 2 + copies);
       assert_int_equal(front_stat(&front, STAT_COPIES), copies - 1);
-      assert_int_equal(front.m.at.registers[1].lane[31], 5);
+      assert_int_equal(front.kept[1].lane[31], 5);
       front_close(&front);
     }
   }
@@ -332,7 +332,7 @@ static void run_divided(Front *front, uint32_t large_warp) {
   assert_int_equal(front->m.at.core->trapped, TRAP_NONE);
   for (uint32_t thread = 0; thread < 64; thread++) {
     uint32_t expected = thread + ((((thread >> 4) + 1) & 2) != 0 ? 200 : 103);
-    assert_int_equal(front->m.at.registers[thread / 32 * FRONT_REGISTERS + 3].lane[thread % 32], expected);
+    assert_int_equal(front->kept[thread / 32 * FRONT_REGISTERS + 3].lane[thread % 32], expected);
   }
 }
 
