@@ -59,7 +59,7 @@ static void workload_target_outputs(Target *target, TargetOutputs *outputs, Aren
     const WorkloadOutput *from = &own->run.outputs[i];
     TargetOutput *to = &outputs->items[i];
     uint64_t bytes = from->count * element_bytes(from->type);
-    *to = (TargetOutput){from->name, from->type, from->count, arena_alloc(arena, bytes)};
+    *to = (TargetOutput){from->name, from->type, from->count, arena_alloc(arena, bytes), from->address};
     device_read(own->device, to->bytes, from->address, bytes);
   }
 }
@@ -73,6 +73,13 @@ static void workload_target_finish(Target *target) {
   own->device = NULL;
 }
 
+static const char *ptx_of(const Workload *workload) {
+  for (uint32_t i = 0; i < workload_count; i++) {
+    if (workloads[i] == workload) return workload_ptx[i];
+  }
+  return NULL;
+}
+
 Target *target_workload(Arena *arena, const WorkloadChoice *choice, const Spec *spec, Diags *diags) {
   Target *target = ARENA_NEW(arena, Target);
   WorkloadTarget *own = ARENA_NEW(arena, WorkloadTarget);
@@ -82,6 +89,7 @@ Target *target_workload(Arena *arena, const WorkloadChoice *choice, const Spec *
   for (uint32_t i = 0; i < choice->param_count; i++) text_add(&text, "%s\n", choice->params[i]);
   *target = (Target){.name = choice->workload->name,
                      .arguments = arena_copy_text(arena, text.at, text.length),
+                     .source = ptx_of(choice->workload),
                      .spec = spec,
                      .has_check = true,
                      .own = own,
@@ -130,7 +138,7 @@ static Outcome outcome_of_trap(TrapKind kind) {
   }
 }
 
-static double element_value(const TargetOutput *output, uint64_t index) {
+double target_element(const TargetOutput *output, uint64_t index) {
   const uint8_t *at = output->bytes + index * element_bytes(output->type);
   uint64_t bits = 0;
   memcpy(&bits, at, element_bytes(output->type));
@@ -153,7 +161,7 @@ static void compare_output(const TargetOutput *golden, const TargetOutput *got, 
   if (memcmp(golden->bytes, got->bytes, golden->count * bytes) == 0) return;
   for (uint64_t i = 0; i < golden->count; i++) {
     if (memcmp(golden->bytes + i * bytes, got->bytes + i * bytes, bytes) == 0) continue;
-    double error = relative_error(element_value(golden, i), element_value(got, i));
+    double error = relative_error(target_element(golden, i), target_element(got, i));
     verdicts->wrong++;
     if (error > verdicts->worst) verdicts->worst = error;
   }

@@ -10,8 +10,10 @@ typedef struct TargetOutput {
   const char *name;
   ElementType type;
   uint64_t count;
-  uint8_t *bytes; // a copy
+  uint8_t *bytes;        // a copy
+  DeviceAddress address; // of the first element
 } TargetOutput;
+double target_element(const TargetOutput *output, uint64_t index); // as a number
 
 typedef struct TargetOutputs {
   TargetOutput items[WORKLOAD_MAX_OUTPUTS];
@@ -22,6 +24,7 @@ typedef struct Target Target;
 struct Target {
   const char *name;      // as users name it
   const char *arguments; // what decides the run, one per line
+  const char *source;    // PTX that the program's lines count in
   const Spec *spec;
   bool has_check;
   void *own;

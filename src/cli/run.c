@@ -1,4 +1,5 @@
 // redoubt run TARGET: one run of a workload or of a kernel in a PTX file.
+#include "cli/fault.h"
 #include "cli/run.h"
 
 #include <inttypes.h>
@@ -89,7 +90,7 @@ int run_device_failed(Run *run, const Device *device) {
 
 // ---- The target ------------------------------------------------------------------------------------
 
-static bool is_ptx_file(const char *target) {
+bool is_ptx_file(const char *target) {
   size_t length = strlen(target);
   return strchr(target, '/') != NULL || (length > 4 && strcmp(target + length - 4, ".ptx") == 0) || access(target, F_OK) == 0;
 }
@@ -110,6 +111,11 @@ static int run_target(Run *run) {
   if (workload != NULL && options->ptx_given)
     return message_usage("run", "--kernel, --grid, --block, --shared, --cooperative and --arg are for PTX files");
   if (workload == NULL && options->size_given) return message_usage("run", "--size and --param are for workloads");
+  if (options->faults.count > 0) {
+    FaultWishes wishes = {options->faults.items, options->faults.count, options->timeout, options->explain, NULL};
+    FaultRun *result = ARENA_NEW(run->arena, FaultRun);
+    return fault_report(options, &wishes, run->arena, result);
+  }
   run->progress.start = host_seconds();
   int code = EXIT_OK;
   for (uint32_t i = 0; i < options->repeat && code == EXIT_OK; i++) {

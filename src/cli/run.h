@@ -35,6 +35,9 @@ typedef struct RunOptions {
   StatsStyle stats;
   AttachmentWishes wishes; // --protect, --trace
   uint32_t repeat;
+  VEC(const char *) faults; // --fault
+  bool explain;
+  uint64_t timeout; // --timeout: multiple of the cycles without faults
   Spec spec;
   bool help;
 } RunOptions;
@@ -63,7 +66,8 @@ typedef struct Run {
   Attachments attachments; // of the device that runs
 } Run;
 
-bool run_takes_ptx(const Run *run); // false, after a message: the machine runs other code
+bool is_ptx_file(const char *target); // no workload, but a file
+bool run_takes_ptx(const Run *run);   // false, after a message: the machine runs other code
 // A device for this run, with printing, progress and clock; NULL after a message.
 Device *run_device(Run *run, uint32_t address_bits);
 // Takes over a device's launches and frees it with what was attached; false, after a message: a trace was not written.
@@ -109,6 +113,18 @@ typedef struct ArgumentContext {
 } ArgumentContext;
 // Parses one --arg; `earlier` are the index arguments before it, which @name may mean.
 bool argument_parse(Argument *argument, const ArgumentContext *context, const char *text, const Argument *earlier, uint32_t index);
+
+// ---- A kernel of a PTX file with its arguments (run_ptx.c) ---------------------------------------
+typedef struct PtxCall {
+  Argument *arguments;
+  uint32_t argument_count;
+  const void **pointers; // at the arguments, once placed
+  LaunchRequest request; // but for the module
+} PtxCall;
+// The file that the options name; its text too where wanted. NULL, with diagnostics: it cannot be run.
+Program *ptx_call_compile(const RunOptions *options, Arena *arena, const char **source_text, Diags *diags);
+bool ptx_call_parse(PtxCall *call, const RunOptions *options, Arena *arena, const Program *program, Diags *diags);
+bool ptx_call_place(PtxCall *call, Device *device); // arrays into device memory; false: the device says why
 
 bool dump_array(const DumpWish *wish, Device *device, DeviceAddress address, const Element *element, uint64_t count, Diags *diags);
 bool dump_program(const Program *program);

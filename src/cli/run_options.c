@@ -28,6 +28,9 @@ enum {
   OPTION_MAX_REGISTERS,
   OPTION_MAX_INSTRUCTIONS,
   OPTION_REPEAT,
+  OPTION_FAULT,
+  OPTION_EXPLAIN,
+  OPTION_TIMEOUT,
   OPTION_HELP,
 };
 
@@ -53,6 +56,9 @@ static const struct option long_options[] = {
     {"max-registers", required_argument, NULL, OPTION_MAX_REGISTERS},
     {"max-instructions", required_argument, NULL, OPTION_MAX_INSTRUCTIONS},
     {"repeat", required_argument, NULL, OPTION_REPEAT},
+    {"fault", required_argument, NULL, OPTION_FAULT},
+    {"explain", no_argument, NULL, OPTION_EXPLAIN},
+    {"timeout", required_argument, NULL, OPTION_TIMEOUT},
     {"help", no_argument, NULL, OPTION_HELP},
     {0},
 };
@@ -186,6 +192,15 @@ static bool take_target_option(Parsing *parsing, int option, const char *text) {
   }
 }
 
+static bool take_fault_option(Parsing *parsing, int option, const char *text) {
+  RunOptions *options = parsing->options;
+  switch (option) {
+  case OPTION_FAULT: *VEC_PUSH(&options->faults, parsing->arena) = text; return true;
+  case OPTION_EXPLAIN: return options->explain = true;
+  default: return parse_count("--timeout", text, 1, 1000000, &options->timeout);
+  }
+}
+
 static bool take_option(Parsing *parsing, int option, const char *text) {
   RunOptions *options = parsing->options;
   uint64_t number;
@@ -212,6 +227,9 @@ static bool take_option(Parsing *parsing, int option, const char *text) {
     if (!parse_count("--repeat", text, 1, 1000000, &number)) return false;
     options->repeat = (uint32_t)number;
     return true;
+  case OPTION_FAULT:
+  case OPTION_EXPLAIN:
+  case OPTION_TIMEOUT: return take_fault_option(parsing, option, text);
   case OPTION_HELP: return options->help = true;
   default: return take_target_option(parsing, option, text);
   }
@@ -228,6 +246,17 @@ static bool unknown_option(const char *text) {
   return usage("unknown option '%s'", word);
 }
 
+static bool check_faults(const RunOptions *options) {
+  if (options->faults.count == 0) return !options->explain || usage("--explain needs --fault: what should be explained?");
+  if (options->spec.machine_model != MODEL_SIMT) return usage("--fault needs a machine with time, such as --machine fermi-gtx480");
+  if (options->application != NULL) return usage("--fault takes workloads and PTX files, not CUDA programs");
+  if (options->repeat > 1) return usage("--fault and --repeat do not go together: every run with a fault is the same");
+  if (options->dumps.count > 0 || options->dump_program || options->csv)
+    return usage("--fault prints an outcome: --dump and --csv do not go with it");
+  if (options->wishes.trace != NULL) return usage("--fault runs the program several times: --trace does not go with it");
+  return true;
+}
+
 // Options that need others, or a machine with time.
 static bool check_together(const RunOptions *options) {
   const AttachmentWishes *wishes = &options->wishes;
@@ -240,7 +269,7 @@ static bool check_together(const RunOptions *options) {
   if (wishes->trace != NULL && options->repeat > 1) return usage("--trace and --repeat do not go together: there is one file");
   if (options->json && options->csv && options->json_file == NULL && options->csv_file == NULL)
     return usage("--json and --csv cannot both go to the terminal: give one a file");
-  return true;
+  return check_faults(options);
 }
 
 static bool load_spec(Parsing *parsing) {
@@ -255,7 +284,7 @@ static bool load_spec(Parsing *parsing) {
 }
 
 bool run_options_parse(RunOptions *options, Arena *arena, int argc, char **argv) {
-  *options = (RunOptions){.size = SIZE_DEFAULT, .seed = 1, .repeat = 1};
+  *options = (RunOptions){.size = SIZE_DEFAULT, .seed = 1, .repeat = 1, .timeout = 10};
   Parsing parsing = {.options = options, .arena = arena, .machine.machine = "functional"};
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--") != 0) continue;

@@ -120,34 +120,50 @@ static bool check_dump_names(const RunOptions *options, const Argument *argument
 
 // ---- The launch --------------------------------------------------------------------------------------
 
-typedef struct PtxRun {
-  Run *run;
-  const Function *kernel;
-  Argument *arguments;
-  uint32_t argument_count;
-} PtxRun;
+Program *ptx_call_compile(const RunOptions *options, Arena *arena, const char **source_text, Diags *diags) {
+  PtxSource source = {.file = options->target};
+  char *text;
+  if (!file_read(arena, source.file, &text, &source.length, diags)) return NULL;
+  source.text = text;
+  if (source_text != NULL) *source_text = text;
+  MirOptions limits = {(uint32_t)options->spec.limit_registers, (uint32_t)options->spec.sm_registers};
+  return ptx_compile(&source, 1, &limits, diags);
+}
 
-static int launch_and_dump(PtxRun *ptx_run, Device *device, Module *module) {
-  const RunOptions *options = ptx_run->run->options;
-  const Function *kernel = ptx_run->kernel;
-  const void **pointers = ARENA_ARRAY(ptx_run->run->arena, const void *, ptx_run->argument_count);
-  LaunchRequest request = {.module = module,
-                           .kernel = kernel->name,
-                           .dynamic_shared_bytes = options->shared_bytes,
-                           .arguments = pointers,
-                           .argument_count = ptx_run->argument_count,
-                           .cooperative = options->cooperative};
-  for (int i = 0; i < 3; i++) {
-    request.grid[i] = max_u32(options->grid[i], 1);
-    request.block[i] = options->block[0] != 0 ? options->block[i] : max_u32(kernel->required_threads[i], 1);
+bool ptx_call_parse(PtxCall *call, const RunOptions *options, Arena *arena, const Program *program, Diags *diags) {
+  const Function *kernel = find_kernel(program, options->kernel, diags);
+  uint32_t count = options->arguments.count;
+  *call = (PtxCall){.arguments = ARENA_ARRAY(arena, Argument, count), .argument_count = count};
+  call->pointers = ARENA_ARRAY(arena, const void *, count);
+  ArgumentContext context = {arena, options->seed, options->spec.memory_bytes, diags};
+  bool ok = kernel != NULL;
+  for (uint32_t i = 0; i < count; i++) {
+    ok = argument_parse(&call->arguments[i], &context, options->arguments.items[i], call->arguments, i) && ok;
   }
-  bool ok = place_arrays(device, ptx_run->arguments, ptx_run->argument_count, pointers) && device_launch(device, &request);
-  run_clear_progress(ptx_run->run);
-  int code = ok ? EXIT_OK : run_device_failed(ptx_run->run, device);
+  if (!ok || !check_arguments(kernel, call->arguments, count, program->address_bits / 8, diags)) return false;
+  call->request = (LaunchRequest){.kernel = arena_copy_text(arena, kernel->name, strlen(kernel->name)),
+                                  .dynamic_shared_bytes = options->shared_bytes,
+                                  .arguments = call->pointers,
+                                  .argument_count = count,
+                                  .cooperative = options->cooperative};
+  for (int i = 0; i < 3; i++) {
+    call->request.grid[i] = max_u32(options->grid[i], 1);
+    call->request.block[i] = options->block[0] != 0 ? options->block[i] : max_u32(kernel->required_threads[i], 1);
+  }
+  return true;
+}
+
+bool ptx_call_place(PtxCall *call, Device *device) { return place_arrays(device, call->arguments, call->argument_count, call->pointers); }
+
+static int launch_and_dump(Run *run, PtxCall *call, Device *device) {
+  const RunOptions *options = run->options;
+  bool ok = ptx_call_place(call, device) && device_launch(device, &call->request);
+  run_clear_progress(run);
+  int code = ok ? EXIT_OK : run_device_failed(run, device);
   if (code == EXIT_BAD_INPUT) return code;
   Diags diags = {0};
   for (uint32_t k = 0; k < options->dumps.count; k++) {
-    const Argument *array = find_array(ptx_run->arguments, ptx_run->argument_count, options->dumps.items[k].name);
+    const Argument *array = find_array(call->arguments, call->argument_count, options->dumps.items[k].name);
     dump_array(&options->dumps.items[k], device, array->address, array->element, array->count, &diags);
   }
   return diags.count > 0 ? message_diags(&diags) : code;
@@ -157,15 +173,9 @@ static int launch_and_dump(PtxRun *ptx_run, Device *device, Module *module) {
 static int run_program(Run *run, Program *program) {
   const RunOptions *options = run->options;
   Diags diags = {0};
-  PtxRun ptx_run = {.run = run, .kernel = find_kernel(program, options->kernel, &diags), .argument_count = options->arguments.count};
-  ptx_run.arguments = ARENA_ARRAY(run->arena, Argument, ptx_run.argument_count);
-  ArgumentContext context = {run->arena, options->seed, options->spec.memory_bytes, &diags};
-  bool ok = ptx_run.kernel != NULL;
-  for (uint32_t i = 0; i < ptx_run.argument_count; i++) {
-    ok = argument_parse(&ptx_run.arguments[i], &context, options->arguments.items[i], ptx_run.arguments, i) && ok;
-  }
-  ok = ok && check_arguments(ptx_run.kernel, ptx_run.arguments, ptx_run.argument_count, program->address_bits / 8, &diags);
-  ok = ok && check_dump_names(options, ptx_run.arguments, ptx_run.argument_count, &diags);
+  PtxCall call;
+  bool ok = ptx_call_parse(&call, options, run->arena, program, &diags);
+  ok = ok && check_dump_names(options, call.arguments, call.argument_count, &diags);
   if (!ok) {
     program_free(program);
     return message_diags(&diags);
@@ -175,19 +185,14 @@ static int run_program(Run *run, Program *program) {
     program_free(program);
     return EXIT_BAD_INPUT;
   }
-  Module *module = device_load_program(device, program, &diags);
-  int code = module == NULL ? message_diags(&diags) : launch_and_dump(&ptx_run, device, module);
+  call.request.module = device_load_program(device, program, &diags);
+  int code = call.request.module == NULL ? message_diags(&diags) : launch_and_dump(run, &call, device);
   return run_finish(run, device) || code != EXIT_OK ? code : EXIT_BAD_INPUT;
 }
 
 int run_ptx(Run *run) {
   Diags diags = {0};
-  PtxSource source = {.file = run->options->target};
-  char *text;
-  if (!file_read(run->arena, source.file, &text, &source.length, &diags)) return message_diags(&diags);
-  source.text = text;
-  MirOptions options = {(uint32_t)run->options->spec.limit_registers, (uint32_t)run->options->spec.sm_registers};
-  Program *program = ptx_compile(&source, 1, &options, &diags);
+  Program *program = ptx_call_compile(run->options, run->arena, NULL, &diags);
   if (program == NULL) return message_diags(&diags);
   diags_free(&diags);
   if (!run->options->dump_program) return run_program(run, program);

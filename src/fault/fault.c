@@ -39,7 +39,7 @@ static bool parse_number(const char **at, uint64_t *value) {
   return true;
 }
 
-// "(3)" or "(100,900)"
+// "(3)" or "(100,900)"; "(4,17)" where the model draws: with the seed of its draws.
 static bool parse_arguments(const char *at, Fault *fault) {
   const char *wanted = fault_models[fault->model].arguments;
   uint32_t count = wanted[0] == '\0' ? 0 : strchr(wanted, ',') != NULL ? 2 : 1;
@@ -47,6 +47,7 @@ static bool parse_arguments(const char *at, Fault *fault) {
     if (!parse_number(&at, &fault->arguments[i]) || fault->arguments[i] == 0) return false;
     if (i + 1 < count && *at++ != ',') return false;
   }
+  if (fault->model == FAULT_RANDOM && *at == ',') return at++, parse_number(&at, &fault->seed) && *at == '\0';
   return *at == '\0';
 }
 
@@ -62,14 +63,27 @@ static bool parse_time(const char *at, Fault *fault) {
   return *at == '\0' && fault->to >= fault->from;
 }
 
+// From a region that has them as a dimension.
+static uint64_t warps_per_sm(const RegionTable *regions) {
+  for (uint32_t i = 0; i < regions->count; i++) {
+    const Region *region = &regions->items[i];
+    if (region->dim_count >= 2 && strcmp(region->dims[1].name, "warp") == 0) return region->dims[1].count;
+  }
+  return FAULT_NO_WARP;
+}
+
 // Takes "warp=W," out of a site of the register file: the row then counts within that warp.
-static bool take_warp(Text *site, Fault *fault) {
+static bool take_warp(const RegionTable *regions, const char *text, Text *site, Fault *fault, Diags *diags) {
   fault->warp = FAULT_NO_WARP;
   char *key = strstr(site->at, "warp=");
   if (strncmp(site->at, "rf[", 3) != 0 || key == NULL) return true;
   const char *end = key + 5;
-  uint64_t warp;
-  if (!parse_number(&end, &warp) || warp >= FAULT_NO_WARP) return false;
+  uint64_t warp = 0, warps = warps_per_sm(regions);
+  if (!parse_number(&end, &warp) || (*end != ',' && *end != ']')) {
+    return diags_add(diags, NULL, 0, 0, "fault '%s': warp= needs a whole number", text);
+  }
+  if (warp >= warps)
+    return diags_add(diags, NULL, 0, 0, "fault '%s': warp=%" PRIu64 " is out of range: 0 to %" PRIu64, text, warp, warps - 1);
   fault->warp = (uint32_t)warp;
   end += *end == ',';
   memmove(key, end, strlen(end) + 1);
@@ -108,7 +122,7 @@ static bool parse_parts(const RegionTable *regions, const char *text, char *copy
   }
   Text site = {0};
   text_add(&site, "%s", colon);
-  bool good = take_warp(&site, fault) && site_parse(regions, site.at, &fault->site, diags);
+  bool good = take_warp(regions, text, &site, fault, diags) && site_parse(regions, site.at, &fault->site, diags);
   text_free(&site);
   return good;
 }
@@ -144,6 +158,7 @@ void fault_format(const RegionTable *regions, const Fault *fault, Text *out) {
   text_add(out, "%s", model->name);
   if (model->arguments[0] != '\0') text_add(out, "(%" PRIu64, fault->arguments[0]);
   if (strchr(model->arguments, ',') != NULL) text_add(out, ",%" PRIu64, fault->arguments[1]);
+  if (fault->model == FAULT_RANDOM && fault->seed != 0) text_add(out, ",%" PRIu64, fault->seed);
   text_add(out, "%s", model->arguments[0] != '\0' ? "):" : ":");
   format_site(regions, fault, out);
   text_add(out, "@%" PRIu64, fault->from);
@@ -154,13 +169,14 @@ void fault_format(const RegionTable *regions, const Fault *fault, Text *out) {
 
 // ---- Bits ------------------------------------------------------------------------------------------
 
-// Where the fault's first bit is in the launch that runs now.
-static Site first_bit(const HookMachine *machine, const Region *region, const Fault *fault) {
-  Site site = fault->site;
-  if (fault->warp == FAULT_NO_WARP || region->dim_count < 2) return site;
-  uint64_t rows = region->rows / region->dims[0].count, sm = site.row / rows;
-  site.row = sm * rows + ((uint64_t)fault->warp * machine->warp_rows + site.row % rows) % rows;
-  return site;
+// Where the fault's first bit is in the launch that runs now. False: its warps have no such register.
+static bool first_bit(const HookMachine *machine, const Region *region, const Fault *fault, Site *site) {
+  *site = fault->site;
+  if (fault->warp == FAULT_NO_WARP || region->dim_count < 2) return true;
+  uint64_t rows = region->rows / region->dims[0].count, sm = site->row / rows, number = site->row % rows;
+  uint64_t row = (uint64_t)fault->warp * machine->warp_rows + number;
+  site->row = sm * rows + row % rows;
+  return number < machine->warp_rows && row < rows;
 }
 
 static uint32_t random_bits(const Region *region, const Fault *fault, Site site, Site bits[FAULT_MAX_BITS]) {
@@ -181,7 +197,8 @@ static uint32_t random_bits(const Region *region, const Fault *fault, Site site,
 uint32_t fault_bits(const RegionTable *regions, const HookMachine *machine, const Fault *fault, Site bits[FAULT_MAX_BITS]) {
   if (fault_is_unit(fault)) return 0;
   const Region *region = &regions->items[fault->site.region];
-  Site site = first_bit(machine, region, fault);
+  Site site;
+  if (!first_bit(machine, region, fault, &site)) return 0;
   uint32_t first = site.bit, count = 1;
   switch (fault->model) {
   case FAULT_RANDOM: return random_bits(region, fault, site, bits);

@@ -3,8 +3,9 @@
 //
 //   MODEL:SITE@CYCLE            flip:rf[sm=3,warp=5,reg=12,lane=7,bit=4]@12345
 //   MODEL:SITE@FROM-TO          stuck1:rf[sm=0,reg=3,lane=1,bit=0]@0-   (an open end: for ever)
-//   MODEL(ARGUMENTS):SITE@...   adjacent(3):shared[...]@99   random(4):l2[...]@99   duty(100,900):...@0-
+//   MODEL(ARGUMENTS):SITE@...   adjacent(3):shared[...]@99   random(4,17):l2[...]@99   duty(100,900):...@0-
 //
+// The second argument of `random` is the seed of what it draws; without one it is 0.
 // `rf` takes either reg=row of the SM, or warp= and reg= of that warp in the launch that runs at that cycle.
 #ifndef REDOUBT_FAULT_H
 #define REDOUBT_FAULT_H

@@ -1,0 +1,163 @@
+// One run with faults. It happens in a process of its own, so that an endless run can be ended at any cycle and a failure of
+// Redoubt itself is told from an outcome; what it finds is left in memory that both share.
+#include "campaign/campaign_internal.h"
+#include "campaign/explain_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+const char *const fate_text[FATE_COUNT] = {
+    [FATE_NOT_STRUCK] = "not-struck",   [FATE_NO_CELL] = "no-cell", [FATE_NOT_TOLD] = "not-told", [FATE_READ] = "read",
+    [FATE_OVERWRITTEN] = "overwritten", [FATE_RESET] = "reset",     [FATE_DEAD] = "dead",
+};
+
+typedef struct Shared { // between the two processes
+  FaultRun run;
+  bool finished;
+} Shared;
+
+typedef struct Single {
+  Target *target;
+  const FaultRunOptions *options;
+  Arena *arena;
+  Golden golden;
+  Fault faults[FAULT_RUN_MOST];
+  ValueLog log;
+  Tracer *tracer;
+  Shared *shared;
+  Diags *diags;
+} Single;
+
+// ---- Runs without faults -------------------------------------------------------------------------------------------
+
+static bool parse_faults(Single *at) {
+  const FaultRunOptions *options = at->options;
+  for (uint32_t i = 0; i < options->fault_count; i++) {
+    if (!fault_parse(&at->golden.table, options->faults[i], &at->faults[i], at->diags)) return false;
+    Text text = {0};
+    fault_format(&at->golden.table, &at->faults[i], &text);
+    at->shared->run.faults[i] = arena_copy_text(at->arena, text.at, text.length);
+    text_free(&text);
+  }
+  at->shared->run.fault_count = options->fault_count;
+  return true;
+}
+
+// The same run once more, seen by the tracer.
+static bool observe(Single *at, TraceMode mode) {
+  HookChain chain = at->options->protections == NULL ? (HookChain){0} : *at->options->protections;
+  if (!hook_chain_add(&chain, tracer_hook(at->tracer, mode))) {
+    return diags_add(at->diags, NULL, 0, 0, "too many protections for an explanation");
+  }
+  bool good = at->target->start(at->target, &chain, at->diags);
+  if (good && !at->target->run(at->target)) good = diags_add(at->diags, NULL, 0, 0, "internal error: two runs without faults differ");
+  at->target->finish(at->target);
+  return good;
+}
+
+static bool fits_journal(const Single *at) {
+  const FaultRunOptions *options = at->options;
+  bool same_program = options->program_hash == 0 || options->program_hash == at->golden.program_hash;
+  if (!same_program) return diags_add(at->diags, NULL, 0, 0, "the program is not the one of the journal: it has changed since");
+  if (options->layout_hash == 0 || options->layout_hash == at->golden.layout_hash) return true;
+  return diags_add(at->diags, NULL, 0, 0, "the machine's state is not laid out as in the journal: another version of Redoubt wrote it");
+}
+
+// ---- The run with faults, in the child -----------------------------------------------------------------------------
+
+typedef struct Limit {
+  Hook hook;
+  Shared *shared;
+} Limit;
+
+static _Noreturn void leave(Shared *shared) {
+  shared->finished = true;
+  _exit(0);
+}
+
+static void on_limit(Hook *hook, HookMachine *machine) {
+  Shared *shared = ((Limit *)hook->own)->shared;
+  shared->run.verdicts = (Verdicts){.outcome = OUTCOME_TIMEOUT, .cycles = machine->cycle, .note = "still running at the limit"};
+  leave(shared);
+}
+
+static void note_first_wrong(Single *at, FaultRun *run) {
+  TargetOutputs got = {0};
+  at->target->outputs(at->target, &got, at->arena);
+  for (uint32_t i = 0; i < got.count && i < at->golden.outputs.count; i++) {
+    const TargetOutput *expected = &at->golden.outputs.items[i];
+    uint32_t bytes = element_bytes(expected->type);
+    for (uint64_t k = 0; k < expected->count; k++) {
+      if (memcmp(expected->bytes + k * bytes, got.items[i].bytes + k * bytes, bytes) == 0) continue;
+      run->output = expected->name;
+      run->output_index = k;
+      run->output_expected = target_element(expected, k);
+      run->output_got = target_element(&got.items[i], k);
+      return;
+    }
+  }
+}
+
+static _Noreturn void run_struck(Single *at) {
+  Limit limit = {.shared = at->shared};
+  limit.hook = (Hook){.name = "limit", .kind = HOOK_OBSERVER, .own = &limit, .cycle = on_limit};
+  limit.hook.next_cycle = at->golden.cycles * at->options->timeout;
+  HookChain chain = at->options->protections == NULL ? (HookChain){0} : *at->options->protections;
+  bool room = hook_chain_add(&chain, &limit.hook);
+  for (uint32_t i = 0; i < at->options->fault_count; i++) room = hook_chain_add(&chain, fault_hook(at->arena, &at->faults[i])) && room;
+  if (at->options->explain) room = hook_chain_add(&chain, tracer_hook(at->tracer, TRACE_COMPARE)) && room;
+  if (!room || !at->target->start(at->target, &chain, at->diags)) _exit(1);
+  bool done = at->target->run(at->target);
+  FaultRun *run = &at->shared->run;
+  target_judge(at->target, done, &at->golden.outputs, at->golden.cycles, at->arena, &run->verdicts);
+  if (run->verdicts.wrong > 0) note_first_wrong(at, run);
+  leave(at->shared);
+}
+
+static bool run_child(Single *at) {
+  fflush(NULL);
+  pid_t child = fork();
+  if (child < 0) return diags_add(at->diags, NULL, 0, 0, "no process for the run: %s", strerror(errno));
+  if (child == 0) run_struck(at);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (at->shared->finished) return true;
+  Verdicts *verdicts = &at->shared->run.verdicts;
+  *verdicts = (Verdicts){.outcome = OUTCOME_INTERNAL};
+  if (WIFSIGNALED(status)) snprintf(verdicts->note, sizeof verdicts->note, "the simulation was ended by signal %d", WTERMSIG(status));
+  else snprintf(verdicts->note, sizeof verdicts->note, "the simulation ended without a result (exit code %d)", WEXITSTATUS(status));
+  return true;
+}
+
+// ---- All -----------------------------------------------------------------------------------------------------------
+
+static bool run_all(Single *at) {
+  FaultRun *run = &at->shared->run;
+  if (!golden_run(at->target, at->options->protections, NULL, &at->golden, at->diags)) return false;
+  if (!fits_journal(at) || !parse_faults(at)) return false;
+  run->golden_cycles = at->golden.cycles;
+  at->tracer = tracer_new(at->arena, &at->log, at->faults, run);
+  if (at->options->explain && !observe(at, TRACE_RECORD)) return false;
+  run->log_full = at->log.full;
+  if (!run_child(at)) return false;
+  return !at->options->explain || run->step_count == 0 || observe(at, TRACE_FETCH);
+}
+
+bool fault_run(Target *target, const FaultRunOptions *options, Arena *arena, FaultRun *run, Diags *diags) {
+  if (options->fault_count > FAULT_RUN_MOST) {
+    return diags_add(diags, NULL, 0, 0, "%u faults in one run: at most %d", options->fault_count, FAULT_RUN_MOST);
+  }
+  Single *at = ARENA_NEW(arena, Single);
+  *at = (Single){.target = target, .options = options, .arena = arena, .golden.arena = arena, .diags = diags};
+  at->shared = mmap(NULL, sizeof *at->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (at->shared == MAP_FAILED) return diags_add(diags, NULL, 0, 0, "no memory for the run: %s", strerror(errno));
+  bool good = run_all(at);
+  *run = at->shared->run;
+  run->outputs = at->golden.outputs;
+  munmap(at->shared, sizeof *at->shared);
+  value_log_free(&at->log);
+  return good;
+}

@@ -1,0 +1,87 @@
+// Single faults: one run with them, judged against the run without, and why it ended as it did. `redoubt run --fault` and
+// `redoubt replay` are made of it. See docs/faults.md.
+#ifndef REDOUBT_EXPLAIN_H
+#define REDOUBT_EXPLAIN_H
+
+#include "campaign/target.h"
+#include "fault/fault.h"
+
+enum { FAULT_RUN_MOST = 4, MOST_STEPS = 20, PLACE_TEXT = 80 };
+
+// An instruction of a run.
+typedef struct Place {
+  uint64_t cycle;
+  uint32_t launch, sm, warp;
+  uint64_t block;
+  uint32_t pc, line;     // pc UINT32_MAX: not known. PTX line; 0: none
+  char text[PLACE_TEXT]; // the instruction
+} Place;
+
+// What next became of the cells that a fault struck, in the run without faults.
+typedef enum Fate {
+  FATE_NOT_STRUCK, // the run was over before
+  FATE_NO_CELL,    // warps of the launch had no such register
+  FATE_NOT_TOLD,   // the structure's accesses are not told to hooks; or the fault is in no cell
+  FATE_READ,
+  FATE_OVERWRITTEN, // by an instruction
+  FATE_RESET,       // as a block came or went
+  FATE_DEAD,        // never accessed again
+  FATE_COUNT
+} Fate;
+extern const char *const fate_text[FATE_COUNT]; // "read"
+
+typedef struct Access {
+  Fate fate;
+  Place at;       // READ, OVERWRITTEN, RESET
+  uint64_t reads; // until it was overwritten
+  bool unused;    // rf: no warp owned the register when it was struck
+} Access;
+
+// A value that differs from the run without faults.
+typedef enum StepKind { STEP_REGISTER, STEP_PREDICATE, STEP_STORE_DATA, STEP_STORE_ADDRESS, STEP_PATH } StepKind;
+typedef struct Step {
+  StepKind kind;
+  Place at;
+  uint32_t number;        // of the register or predicate
+  uint32_t lanes;         // that differ
+  uint32_t lane;          // the first of them, and its values
+  uint32_t expected, got; //
+  bool known;             // expected is known
+  uint64_t address;       // of stores, that lane's; 0: not known
+  uint64_t key;           // of the value in the log
+  uint32_t values[32];    // of all lanes, here
+  uint64_t addresses[32]; // likewise
+} Step;
+
+typedef struct FaultRun {
+  const char *faults[FAULT_RUN_MOST]; // as they were understood
+  uint32_t fault_count;
+  uint64_t golden_cycles;
+  TargetOutputs outputs; // of the run without faults
+  Verdicts verdicts;
+  // With `explain`
+  Access accesses[FAULT_RUN_MOST];
+  uint64_t different, different_stores; // values that differ from the golden run's
+  Step steps[MOST_STEPS + 1];           // the first; the last may be the first store, later than the others
+  uint32_t step_count;
+  bool log_full;      // later values were not compared
+  const char *output; // first wrong element; NULL: none
+  uint64_t output_index;
+  double output_expected, output_got;
+} FaultRun;
+
+typedef struct FaultRunOptions {
+  const HookChain *protections;
+  const char *const *faults; // text
+  uint32_t fault_count;
+  uint64_t timeout; // multiple of the golden run's cycles
+  bool explain;
+  uint64_t program_hash, layout_hash; // of the journal; 0: any
+} FaultRunOptions;
+
+// False, with diagnostics: a fault was not understood, or the run without faults fails. Text lives in the arena.
+bool fault_run(Target *target, const FaultRunOptions *options, Arena *arena, FaultRun *run, Diags *diags);
+// The explanation for people. `source`: the PTX that the target's lines count in; NULL: not known.
+void explanation_format(const FaultRun *run, const char *source, Text *out);
+
+#endif

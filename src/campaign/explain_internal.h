@@ -1,0 +1,32 @@
+// What the files of explanations share.
+#ifndef REDOUBT_EXPLAIN_INTERNAL_H
+#define REDOUBT_EXPLAIN_INTERNAL_H
+
+#include "campaign/explain.h"
+
+// ---- The log of a run (value_log.c): what was written, as a hash each, found again by what it is ------------------
+typedef struct LoggedValue {
+  uint64_t key; // 0: free
+  uint32_t pc, hash;
+} LoggedValue;
+typedef struct ValueLog {
+  LoggedValue *items; // open addressing
+  uint64_t count, mask;
+  bool full; // later values were dropped
+} ValueLog;
+void value_log_put(ValueLog *log, uint64_t key, uint32_t pc, uint32_t hash);
+const LoggedValue *value_log_get(const ValueLog *log, uint64_t key); // NULL: none
+void value_log_free(ValueLog *log);
+
+// ---- The observer (explain_trace.c) ----------------------------------------------------------------------------------
+typedef enum TraceMode {
+  TRACE_RECORD,  // the run without faults: log all values, see what becomes of the struck cells
+  TRACE_COMPARE, // the run with them: note values that differ from the log
+  TRACE_FETCH,   // without faults again: what the noted values should have been
+} TraceMode;
+typedef struct Tracer Tracer;
+// Fills run->accesses (RECORD), run->steps (COMPARE, FETCH). All live as long as the tracer.
+Tracer *tracer_new(Arena *arena, ValueLog *log, const Fault *faults, FaultRun *run);
+Hook *tracer_hook(Tracer *tracer, TraceMode mode); // for one run of the target from its start
+
+#endif

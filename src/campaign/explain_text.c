@@ -1,0 +1,122 @@
+// Explanations as people read them.
+#include "campaign/explain.h"
+
+#include <inttypes.h>
+
+// ---- Places --------------------------------------------------------------------------------------------------------
+
+// The line's text without blanks around it.
+static Slice source_line(const char *source, uint32_t line) {
+  if (source == NULL || line == 0) return (Slice){"", 0};
+  for (uint32_t i = 1; i < line; i++) {
+    source = strchr(source, '\n');
+    if (source == NULL) return (Slice){"", 0};
+    source++;
+  }
+  source += strspn(source, " \t");
+  return (Slice){source, (uint32_t)strcspn(source, ";\n")};
+}
+
+static void add_place(const Place *place, const char *source, Text *out) {
+  text_add(out, "cycle %" PRIu64, place->cycle);
+  if (place->sm != UINT32_MAX) text_add(out, ", SM %u", place->sm);
+  if (place->warp != UINT32_MAX) text_add(out, ", warp %u", place->warp);
+  if (place->pc == UINT32_MAX) return;
+  text_add(out, ", pc %u: %s", place->pc, place->text);
+  Slice line = source_line(source, place->line);
+  if (line.length > 0) text_add(out, "   [line %u: %.*s]", place->line, (int)line.length, line.at);
+  else if (place->line > 0) text_add(out, "   [line %u]", place->line);
+}
+
+// ---- What became of the struck cells -------------------------------------------------------------------------------
+
+static void add_access(const FaultRun *run, uint32_t index, const char *source, Text *out) {
+  const Access *access = &run->accesses[index];
+  text_add(out, "%s\n  ", run->faults[index]);
+  switch (access->fate) {
+  case FATE_NOT_STRUCK: text_add(out, "never struck: the run was over after %" PRIu64 " cycles", run->golden_cycles); break;
+  case FATE_NO_CELL: text_add(out, "nothing struck: the warps of that launch had no such register"); break;
+  case FATE_NOT_TOLD: text_add(out, "accesses of this place are not told one by one; what follows is what it changed"); break;
+  case FATE_READ:
+    text_add(out, "next read at ");
+    add_place(&access->at, source, out);
+    if (access->reads > 1) text_add(out, "\n  read %" PRIu64 " times before it was overwritten or the launch ended", access->reads);
+    break;
+  case FATE_OVERWRITTEN:
+    text_add(out, "masked: next overwritten at ");
+    add_place(&access->at, source, out);
+    break;
+  case FATE_RESET:
+    text_add(out, "masked: next overwritten as a block came or went, at ");
+    add_place(&access->at, source, out);
+    break;
+  default: text_add(out, "masked: never accessed again (dead)");
+  }
+  if (access->unused) text_add(out, "\n  no thread owned it when it was struck");
+  text_add(out, "\n");
+}
+
+// ---- The path ------------------------------------------------------------------------------------------------------
+
+static void add_address(const FaultRun *run, const Step *step, Text *out) {
+  if (step->address == 0) return;
+  text_add(out, " at 0x%" PRIx64, step->address);
+  for (uint32_t i = 0; i < run->outputs.count; i++) {
+    const TargetOutput *output = &run->outputs.items[i];
+    uint64_t bytes = element_bytes(output->type);
+    if (step->address < output->address || step->address >= output->address + output->count * bytes) continue;
+    text_add(out, " = %s[%" PRIu64 "]", output->name, (step->address - output->address) / bytes);
+  }
+}
+
+static void add_step(const FaultRun *run, const Step *step, const char *source, Text *out) {
+  text_add(out, "  ");
+  add_place(&step->at, source, out);
+  text_add(out, "\n    ");
+  switch (step->kind) {
+  case STEP_REGISTER: text_add(out, "writes r%u", step->number); break;
+  case STEP_PREDICATE: text_add(out, "writes p%u", step->number); break;
+  case STEP_STORE_DATA: text_add(out, "stores r%u", step->number); break;
+  case STEP_STORE_ADDRESS: text_add(out, "stores to the address in r%u", step->number); break;
+  case STEP_PATH: text_add(out, "the warp takes another path from before here on; it is not followed further"); break;
+  }
+  if (step->known) {
+    uint32_t lanes = (uint32_t)__builtin_popcount(step->lanes);
+    text_add(out, ": lane %u 0x%08x instead of 0x%08x", step->lane, step->got, step->expected);
+    if (lanes > 1) text_add(out, " and %u more lanes", lanes - 1);
+  }
+  if (step->kind == STEP_STORE_DATA || step->kind == STEP_STORE_ADDRESS) add_address(run, step, out);
+  text_add(out, "\n");
+}
+
+static bool was_read(const FaultRun *run) {
+  for (uint32_t i = 0; i < run->fault_count; i++) {
+    if (run->accesses[i].fate == FATE_READ) return true;
+  }
+  return false;
+}
+
+static void add_path(const FaultRun *run, const char *source, Text *out) {
+  if (run->different == 0) {
+    if (was_read(run)) text_add(out, "logically masked: no value that was written afterwards differs from the run without faults\n");
+    else if (run->verdicts.outcome != OUTCOME_MASKED) text_add(out, "no value written to a register differs\n");
+    return;
+  }
+  text_add(out, "first difference from the run without faults, and what follows:\n");
+  for (uint32_t i = 0; i < run->step_count; i++) {
+    if (i == MOST_STEPS) text_add(out, "  ... the first store that differs:\n");
+    add_step(run, &run->steps[i], source, out);
+  }
+  text_add(out, "%" PRIu64 " values differ in all, %" PRIu64 " of them at stores", run->different, run->different_stores);
+  bool same_output = run->verdicts.wrong == 0 && strcmp(outcome_info[run->verdicts.outcome].group, "due") != 0;
+  text_add(out, same_output ? "; none of it reached the output\n" : "\n");
+  if (run->log_full) text_add(out, "the run is long: later values were not compared\n");
+}
+
+void explanation_format(const FaultRun *run, const char *source, Text *out) {
+  for (uint32_t i = 0; i < run->fault_count; i++) add_access(run, i, source, out);
+  add_path(run, source, out);
+  if (run->output == NULL) return;
+  text_add(out, "first wrong output: %s[%" PRIu64 "] is %.9g instead of %.9g\n", run->output, run->output_index, run->output_got,
+           run->output_expected);
+}

@@ -1,0 +1,127 @@
+// redoubt run --fault: single faults, their outcome and why.
+#include "cli/fault.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+
+Target *run_as_target(const RunOptions *options, Arena *arena, Diags *diags) {
+  const Workload *workload = workload_find(options->target);
+  if (workload == NULL) return ptx_target(options, arena, diags);
+  const char **params = ARENA_ARRAY(arena, const char *, options->params.count + 1);
+  for (uint32_t i = 0; i < options->params.count; i++) {
+    params[i] = arena_format(arena, "%s=%s", options->params.items[i].key, options->params.items[i].value);
+  }
+  WorkloadChoice choice = {workload, options->size, params, options->params.count, options->seed};
+  return target_workload(arena, &choice, &options->spec, diags);
+}
+
+// ---- Text ----------------------------------------------------------------------------------------------------------
+
+static void add_summary(const FaultRun *run, Text *out) {
+  const Verdicts *verdicts = &run->verdicts;
+  for (uint32_t i = 0; i < run->fault_count; i++) text_add(out, "fault           %s\n", run->faults[i]);
+  text_add(out, "outcome         %s: %s\n", outcome_info[verdicts->outcome].name, outcome_info[verdicts->outcome].meaning);
+  if (verdicts->note[0] != '\0') text_add(out, "                %s\n", verdicts->note);
+  text_add(out, "cycles          %" PRIu64 ", without faults %" PRIu64 "\n", verdicts->cycles, run->golden_cycles);
+  if (verdicts->wrong == 0) return;
+  text_add(out, "wrong elements  %" PRIu64 ", largest relative error %.3g\n", verdicts->wrong, verdicts->worst);
+}
+
+// ---- JSON ----------------------------------------------------------------------------------------------------------
+
+static json_t *place_json(const Place *place) {
+  json_t *object = json_pack("{s:I, s:I}", "cycle", (json_int_t)place->cycle, "launch", (json_int_t)place->launch);
+  if (place->sm != UINT32_MAX) json_object_set_new(object, "sm", json_integer(place->sm));
+  if (place->warp != UINT32_MAX) json_object_set_new(object, "warp", json_integer(place->warp));
+  if (place->pc == UINT32_MAX) return object;
+  json_object_set_new(object, "pc", json_integer(place->pc));
+  json_object_set_new(object, "line", json_integer(place->line));
+  json_object_set_new(object, "instruction", json_string(place->text));
+  return object;
+}
+
+static json_t *step_json(const Step *step) {
+  static const char *const kinds[] = {[STEP_REGISTER] = "register",
+                                      [STEP_PREDICATE] = "predicate",
+                                      [STEP_STORE_DATA] = "store-data",
+                                      [STEP_STORE_ADDRESS] = "store-address",
+                                      [STEP_PATH] = "path"};
+  json_t *object = json_pack("{s:s, s:o, s:i}", "kind", kinds[step->kind], "at", place_json(&step->at), "number", (int)step->number);
+  if (!step->known) return object;
+  json_object_set_new(object, "lane", json_integer(step->lane));
+  json_object_set_new(object, "lanes", json_integer(__builtin_popcount(step->lanes)));
+  json_object_set_new(object, "expected", json_integer(step->expected));
+  json_object_set_new(object, "got", json_integer(step->got));
+  if (step->address != 0) json_object_set_new(object, "address", json_integer((json_int_t)step->address));
+  return object;
+}
+
+static json_t *explanation_json(const FaultRun *run) {
+  json_t *accesses = json_array(), *steps = json_array();
+  for (uint32_t i = 0; i < run->fault_count; i++) {
+    const Access *access = &run->accesses[i];
+    bool placed = access->fate == FATE_READ || access->fate == FATE_OVERWRITTEN || access->fate == FATE_RESET;
+    json_t *object =
+        json_pack("{s:s, s:I, s:b}", "fate", fate_text[access->fate], "reads", (json_int_t)access->reads, "unused", (int)access->unused);
+    if (placed) json_object_set_new(object, "at", place_json(&access->at));
+    json_array_append_new(accesses, object);
+  }
+  for (uint32_t i = 0; i < run->step_count; i++) json_array_append_new(steps, step_json(&run->steps[i]));
+  return json_pack("{s:o, s:o, s:I, s:I}", "accesses", accesses, "steps", steps, "different", (json_int_t)run->different,
+                   "different_stores", (json_int_t)run->different_stores);
+}
+
+static bool write_json(const RunOptions *options, const FaultRun *run, bool explain, Diags *diags) {
+  const Verdicts *verdicts = &run->verdicts;
+  json_t *faults = json_array();
+  for (uint32_t i = 0; i < run->fault_count; i++) json_array_append_new(faults, json_string(run->faults[i]));
+  json_t *root =
+      json_pack("{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:s}", "target", options->target, "machine", options->spec.machine, "faults", faults,
+                "outcome", outcome_info[verdicts->outcome].name, "golden_cycles", (json_int_t)run->golden_cycles, "cycles",
+                (json_int_t)verdicts->cycles, "wrong_elements", (json_int_t)verdicts->wrong, "note", verdicts->note);
+  // JSON has no infinity: null stands for a NaN or an infinity in the output.
+  json_object_set_new(root, "largest_relative_error", isinf(verdicts->worst) ? json_null() : json_real(verdicts->worst));
+  if (explain) json_object_set_new(root, "explanation", explanation_json(run));
+  FILE *file = options->json_file == NULL ? stdout : fopen(options->json_file, "w");
+  bool good = file != NULL && json_dumpf(root, file, JSON_INDENT(2)) == 0 && fputc('\n', file) != EOF;
+  if (file != NULL && file != stdout) good = fclose(file) == 0 && good;
+  json_decref(root);
+  return good || diags_add(diags, options->json_file == NULL ? "output" : options->json_file, 0, 0, "cannot be written");
+}
+
+// ---- The run -------------------------------------------------------------------------------------------------------
+
+static bool run_and_print(const RunOptions *options, const FaultWishes *wishes, const HookChain *protections, FaultRun *result,
+                          Diags *diags, Arena *arena) {
+  Target *target = run_as_target(options, arena, diags);
+  FaultRunOptions run = {.protections = protections,
+                         .faults = wishes->faults,
+                         .fault_count = wishes->count,
+                         .timeout = wishes->timeout,
+                         .explain = wishes->explain};
+  if (wishes->meta != NULL) run.program_hash = wishes->meta->program_hash, run.layout_hash = wishes->meta->layout_hash;
+  if (target == NULL || !fault_run(target, &run, arena, result, diags)) return false;
+  if (options->json && !write_json(options, result, wishes->explain, diags)) return false;
+  if (options->json && options->json_file == NULL) return true;
+  Text text = {0};
+  add_summary(result, &text);
+  if (wishes->explain) text_add(&text, "\n");
+  if (wishes->explain) explanation_format(result, target->source, &text);
+  fputs(text.at, stdout);
+  text_free(&text);
+  return true;
+}
+
+int fault_report(const RunOptions *options, const FaultWishes *wishes, Arena *arena, FaultRun *result) {
+  Diags diags = {0};
+  Attachments attachments;
+  if (!attachments_open(&attachments, &options->wishes, &diags)) return message_diags(&diags);
+  bool good = run_and_print(options, wishes, &attachments.chain, result, &diags, arena);
+  good = attachments_close(&attachments, &diags) && good;
+  if (!good) return message_diags(&diags);
+  if (result->verdicts.outcome != OUTCOME_INTERNAL) return EXIT_OK;
+  message_error("INTERNAL ERROR: the simulation failed in Redoubt itself, not by its fault: %s", result->verdicts.note);
+  return EXIT_INTERNAL;
+}
