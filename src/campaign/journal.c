@@ -221,10 +221,13 @@ Journal *journal_read(const char *path, Diags *diags) {
 
 void journal_close(Journal *journal) {
   if (journal == NULL) return;
+  bool is_writer = journal->put != NULL;
   sqlite3_finalize(journal->put);
   sqlite3_finalize(journal->has);
   if (journal->database != NULL && sqlite3_get_autocommit(journal->database) == 0)
     sqlite3_exec(journal->database, "COMMIT", NULL, NULL, NULL);
+  // A journal at rest is one plain file, which can be read where nothing may be written. Where that fails it stays as it is.
+  if (is_writer) sqlite3_exec(journal->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
   sqlite3_close(journal->database);
   arena_free(journal->arena);
   free(journal);
