@@ -16,6 +16,7 @@ static const Command commands[] = {
     {"report", command_report, help_report},
     {"compare", command_compare, help_compare},
     {"merge", command_merge, help_merge},
+    {"reproduce", command_reproduce, help_reproduce},
     {"list", command_list, help_list},
     {"asm", command_asm, help_asm},
     {"disasm", command_disasm, help_disasm},

@@ -22,6 +22,7 @@ int command_merge(int argc, char **argv);
 int command_compare(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_campaign(int argc, char **argv);
+int command_reproduce(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_asm(int argc, char **argv);
 int command_disasm(int argc, char **argv);
@@ -34,6 +35,7 @@ void help_merge(void);
 void help_compare(void);
 void help_report(void);
 void help_campaign(void);
+void help_reproduce(void);
 void help_list(void);
 void help_asm(void);
 void help_disasm(void);
@@ -50,6 +52,9 @@ typedef struct SpecWishes {
 bool key_value_split(KeyValue *pair, Arena *arena, const char *text); // "key=value"; false: it is not
 bool spec_wishes_add(SpecWishes *wishes, Arena *arena, const char *text);
 bool spec_wishes_load(Spec *spec, Arena *arena, const SpecWishes *wishes, Diags *diags);
+
+struct Study;
+void reproduce_page(const struct Study *study, Text *out); // reproduce_page.c
 
 // ---- Messages (message.c): all to stderr --------------------------------------------------------
 void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));                     // "redoubt: ..."

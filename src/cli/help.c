@@ -8,6 +8,7 @@ void help_main(void) {
         "\n"
         "  redoubt run TARGET      run a built-in workload, a PTX file or a CUDA program (-- ./app) and show what it did\n"
         "  redoubt check FILE...   say what in a PTX file cannot be run, line by line\n"
+        "  redoubt reproduce STUDY run a published study again and compare\n"
         "  redoubt list WHAT       machines, workloads, structures, protections, instructions, params, stats, traps\n"
         "  redoubt asm FILE        assemble G80 code; 'redoubt disasm FILE' is the way back\n"
         "  redoubt help COMMAND    more about a command\n"
@@ -141,6 +142,21 @@ void help_merge(void) {
   fputs("redoubt merge ALL.db SHARD.db...\n"
         "\n"
         "Puts the journals of 'redoubt campaign --shard I/N' together: the same as one campaign would have written.\n",
+        stdout);
+}
+
+void help_reproduce(void) {
+  fputs("redoubt reproduce flexgrip              a published study, run again: every number beside the published one\n"
+        "redoubt reproduce flexgrip --beyond     what the study left open: stuck-at faults, other structures, 1 to 16 SMs\n"
+        "\n"
+        "  -o PAGE.html           also a page with the thesis's figures 21 to 24, drawn from what was found\n"
+        "  --csv FOLDER           also tables: campaigns, every fault, phases, signals, claims, times\n"
+        "  -j N                   processes (default: all cores); results do not depend on it\n"
+        "  --seed N               of the faults (default 1)\n"
+        "  --faults N             per campaign (default 6970, as the thesis; 300 with --beyond)\n"
+        "  --confidence C         of the intervals (default 0.95)\n"
+        "\n"
+        "docs/reproduce.md says what is repeated, how outcomes are classified and which agreement was fitted.\n",
         stdout);
 }
 

@@ -17,9 +17,10 @@ done | awk '
     below["fault"] = below["hook"] " fault"
     below["device"] = below["machine"] " ptx protect observe device"
     below["campaign"] = below["device"] " fault campaign"
+    below["study"] = below["campaign"] " study"
     below["report"] = below["base"] " campaign report"
     below["cudart"] = below["campaign"] " cudart"
-    below["cli"] = below["campaign"] " report cli"
+    below["cli"] = below["campaign"] " report study cli"
     below["workloads"] = below["device"]
   }
   {

@@ -1,0 +1,186 @@
+// The fault-free run: its times, snapshots to start faulty runs from, and who reads the scheduler's registers when.
+//
+// Why pruning is exact. (1) A register of the scheduler that is told to g80_watch: a flip stays until the next access. If that
+// writes, the flip is gone; if it reads, flips at all cycles since the last access are one fault. (2) Registers that are
+// read in every cycle (g80_always_read): every cycle is a fault of its own. (3) Combinational signals: a flip lasts for
+// one cycle and only a clock edge in CALC_BLOCKS or CHECK_BLOCKS uses them; those edges always change registers, so that
+// the fault-free run simulated them. Test: test_study.c compares with simulation from beginning to end.
+#include "study/study_internal.h"
+
+#include <stdlib.h>
+
+enum { SNAPSHOTS = 48, SNAPSHOT_CYCLES = 2048 };
+
+const char *const study_structure_name[STRUCTURE_COUNT] = {"block scheduler", "SM controller", "warp unit", "arbiters",
+                                                           "pipeline registers"};
+
+static bool in_structure(StudyStructure structure, const char *name) {
+  static const char *const prefixes[STRUCTURE_COUNT][14] = {
+      {"bs_"}, {"ctl_"}, {"wu_", "wp_"}, {"arb_"}, {"fetch_", "decode_", "read_", "execute_", "write_"},
+  };
+  for (uint32_t i = 0; prefixes[structure][i] != NULL; i++) {
+    if (strncmp(name, prefixes[structure][i], strlen(prefixes[structure][i])) == 0) return true;
+  }
+  return false;
+}
+
+static void choose_regions(Golden *g) {
+  const RegionTable *table = g80_regions(g->machine);
+  g->regions = ARENA_ARRAY(g->arena, uint16_t, table->count);
+  for (uint32_t i = 0; i < table->count; i++) {
+    const Region *region = &table->items[i];
+    if ((region->flags & REGION_INJECTABLE) == 0 || !in_structure(g->structure, region->name)) continue;
+    g->regions[g->region_count++] = (uint16_t)i;
+    g->bits += region_bits(region);
+  }
+}
+
+// ---- Accesses ------------------------------------------------------------------------------------------------------------
+static void note(void *own, uint64_t cycle, uint16_t region, uint32_t row, bool write) {
+  Golden *g = own;
+  if (region == g->state_region && !write && (g->edges.count == 0 || g->edges.items[g->edges.count - 1] != cycle)) {
+    *VEC_PUSH(&g->edges, g->arena) = cycle;
+  }
+  if (g->first_log[region] == UINT32_MAX) return;
+  CellLog *log = &g->logs[g->first_log[region] + row];
+  if (log->count > 0 && log->items[log->count - 1].cycle == cycle) return;
+  *VEC_PUSH(log, g->arena) = (CellAccess){cycle, write};
+}
+
+static void make_logs(Golden *g) {
+  const RegionTable *table = g80_regions(g->machine);
+  uint32_t cells = 0;
+  g->state_region = region_find(table, "bs_state");
+  g->first_log = ARENA_ARRAY(g->arena, uint32_t, table->count);
+  for (uint32_t i = 0; i < table->count; i++) {
+    bool logged = in_structure(STRUCTURE_SCHEDULER, table->items[i].name);
+    g->first_log[i] = logged ? cells : UINT32_MAX;
+    cells += logged ? (uint32_t)table->items[i].rows : 0;
+  }
+  g->logs = ARENA_ARRAY(g->arena, CellLog, cells);
+}
+
+static bool has_edge(const Golden *g, uint64_t cycle) {
+  uint32_t low = 0, high = g->edges.count;
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    if (g->edges.items[middle] < cycle) low = middle + 1;
+    else high = middle;
+  }
+  return low < g->edges.count && g->edges.items[low] == cycle;
+}
+
+Knowledge golden_equal(const Golden *g, const StudyFault *fault, uint64_t *at) {
+  const Region *region = &g80_regions(g->machine)->items[fault->site.region];
+  *at = fault->cycle;
+  if (fault->model != MODEL_UPSET || g->structure != STRUCTURE_SCHEDULER) return KNOWN_EQUAL;
+  if (g80_always_read(g->machine, fault->site.region)) return KNOWN_EQUAL;
+  if ((region->flags & REGION_HASHED) == 0) return has_edge(g, fault->cycle) ? KNOWN_EQUAL : KNOWN_MASKED;
+  const CellLog *log = &g->logs[g->first_log[fault->site.region] + fault->site.row];
+  uint32_t low = 0, high = log->count;
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    if (log->items[middle].cycle < fault->cycle) low = middle + 1;
+    else high = middle;
+  }
+  if (low == log->count || log->items[low].write) return KNOWN_MASKED;
+  *at = log->items[low].cycle;
+  return KNOWN_EQUAL;
+}
+
+// ---- Snapshots -----------------------------------------------------------------------------------------------------------
+static int by_cycle(const void *a, const void *b) {
+  uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+  return left < right ? -1 : left > right;
+}
+
+// Evenly, and where each pass has begun: by then the scheduler has rewritten most of its registers.
+static uint32_t snapshot_cycles(const Golden *g, uint64_t *cycles) {
+  uint32_t count = 0, even = (uint32_t)min_u64(SNAPSHOTS, 1 + (g->end - g->start) / SNAPSHOT_CYCLES);
+  cycles[count++] = 0;
+  for (uint32_t i = 0; i < even; i++) cycles[count++] = g->start + (g->end - g->start) * i / even;
+  for (uint32_t i = 0; i < min_u32(g->result.pass_count, G80_MAX_PASSES); i++) cycles[count++] = g->result.passes[i].run + 1;
+  qsort(cycles, count, sizeof *cycles, by_cycle);
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (cycles[i] < g->end && (kept == 0 || cycles[kept - 1] != cycles[i])) cycles[kept++] = cycles[i];
+  }
+  return kept;
+}
+
+static void take_snapshots(Golden *g) {
+  uint64_t cycles[SNAPSHOTS + G80_MAX_PASSES + 1];
+  g->snapshot_count = snapshot_cycles(g, cycles);
+  g->snapshots = ARENA_ARRAY(g->arena, Snapshot, g->snapshot_count);
+  G80Machine *machine = g->ended;
+  g80_copy(machine, g->machine);
+  g80_watch(machine, note, g);
+  for (uint32_t i = 0; i < g->snapshot_count; i++) {
+    if (cycles[i] > 0) g80_run(machine, cycles[i]);
+    g->snapshots[i] = (Snapshot){cycles[i], g80_clone(machine), g80_hash(machine)};
+  }
+  g80_run(machine, G80_NEVER);
+  g80_watch(machine, NULL, NULL);
+}
+
+// ---- Making one ------------------------------------------------------------------------------------------------------------
+Golden *golden_new(const StudyConfig *config, StudyStructure structure, Diags *diags) {
+  G80Machine *first = study_machine(config, 0, diags);
+  if (first == NULL) return NULL;
+  Arena *arena = arena_new();
+  Golden *g = ARENA_NEW(arena, Golden);
+  *g = (Golden){.arena = arena, .config = *config, .structure = structure};
+  g80_run(first, G80_NEVER);
+  g80_result(first, &g->result);
+  g->end = g80_cycle(first);
+  g->start = g->end - g->result.cycles;
+  g80_free(first);
+  g->machine = study_machine(config, g->start + STUDY_LIMIT * g->result.cycles, diags);
+  ASSERT(g->machine != NULL && g->result.outcome == G80_DONE);
+  g->worker = g80_clone(g->machine);
+  g->ended = g80_clone(g->machine);
+  choose_regions(g);
+  make_logs(g);
+  take_snapshots(g);
+  g80_result(g->ended, &g->result);
+  ASSERT(g80_cycle(g->ended) == g->end);
+  return g;
+}
+
+void golden_free(Golden *g) {
+  if (g == NULL) return;
+  for (uint32_t i = 0; i < g->snapshot_count; i++) g80_free(g->snapshots[i].machine);
+  g80_free(g->worker);
+  g80_free(g->ended);
+  g80_free(g->machine);
+  arena_free(g->arena);
+}
+
+const G80Result *golden_result(const Golden *g) { return &g->result; }
+uint64_t golden_start(const Golden *g) { return g->start; }
+uint64_t golden_end(const Golden *g) { return g->end; }
+const RegionTable *golden_regions(const Golden *g) { return g80_regions(g->machine); }
+uint64_t golden_bits(const Golden *g) { return g->bits; }
+
+// ---- Phases ----------------------------------------------------------------------------------------------------------------
+// Configuration: until the SMs' first instructions. Exchange: from the end of a pass to the first instructions of the next.
+const char *const study_phase_name[PHASE_COUNT] = {"configuration", "processing", "exchange"};
+
+static uint32_t passes_of(const Golden *g) { return min_u32(g->result.pass_count, G80_MAX_PASSES); }
+
+StudyPhase golden_phase(const Golden *g, uint64_t cycle) {
+  for (uint32_t i = 0; i < passes_of(g); i++) {
+    uint64_t from = i == 0 ? 0 : g->result.passes[i - 1].done;
+    if (cycle >= from && cycle <= g->result.passes[i].issue) return i == 0 ? PHASE_CONFIGURATION : PHASE_EXCHANGE;
+  }
+  return PHASE_PROCESSING;
+}
+
+uint64_t golden_phase_cycles(const Golden *g, StudyPhase phase) {
+  uint64_t quiet = 0, configuration = g->result.passes[0].issue + 1 - g->start;
+  for (uint32_t i = 1; i < passes_of(g); i++) quiet += g->result.passes[i].issue + 1 - g->result.passes[i - 1].done;
+  if (phase == PHASE_CONFIGURATION) return configuration;
+  return phase == PHASE_EXCHANGE ? quiet : g->end - g->start - quiet - configuration;
+}
+
+uint64_t golden_last_exchange(const Golden *g) { return passes_of(g) < 2 ? 0 : g->result.passes[passes_of(g) - 1].issue; }
