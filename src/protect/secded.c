@@ -45,7 +45,7 @@ static void make_code(Code *code, uint32_t data_bits) {
   uint32_t r = check_bits_for(data_bits), used = 0;
   uint8_t columns[64];
   ASSERT(r <= MOST_CHECK_BITS);
-  code->check_bits = r;
+  *code = (Code){.check_bits = r}; // attached again, it may hold another's
   memset(code->position, NO_POSITION, sizeof code->position);
   for (uint32_t column = 1; column < COUNT_OF(code->position) && column < 1u << r; column <<= 1) {
     code->position[column] = (uint8_t)(CHECK_POSITION + __builtin_ctz(column));
