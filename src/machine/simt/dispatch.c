@@ -2,7 +2,8 @@
 //
 // Blocks go out one per dispatch.interval, in launch order. A block takes the lowest free slot of its SM; slot s owns the warp-table
 // entries, register rows and shared-memory rows that follow from s, so nothing is ever fragmented. Registers and shared
-// memory are zeroed at the start: what a block computes never depends on who was there before it.
+// memory are zeroed at the start: what a block computes never depends on who was there before it. And at the end: what
+// a block leaves behind decides nothing, so that two runs that differ in it alone are in the same state.
 // A block ends when its threads have ended and none of its instructions is under way any more.
 #include "machine/simt/simt.h"
 
@@ -137,6 +138,7 @@ void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t slot) {
     memset(simt_buffer(m, sm, warp), 0, m->dims.buffer * sizeof(BufferEntry));
     memset(simt_scoreboard(m, sm, warp), 0, sizeof(Scoreboard));
     memset(simt_warp(m, sm, warp), 0, sizeof(SimtWarp));
+    zero_registers(m, sm, warp * m->warp_registers);
     uint64_t bit = UINT64_C(1) << warp;
     front_awake(m, sm, bit);
     state->present &= ~bit;
@@ -144,6 +146,7 @@ void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t slot) {
     state->fetch_stalled &= ~bit;
     for (uint32_t s = 0; s < m->dims.schedulers; s++) state->schedulers[s].active &= ~bit;
   }
+  zero_shared(m, sm, slot);
   memset(block, 0, sizeof *block);
   state->slots &= ~(UINT64_C(1) << slot);
   state->ending &= ~(UINT64_C(1) << slot);
