@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BATCH = 4096, COMMIT_EVERY = 64 };
+enum { BATCH = 4096, COMMIT_EVERY = 64, NOT_KNOWN = 0xFF };
 
 typedef struct Campaign {
   Target *target;
@@ -20,6 +20,9 @@ typedef struct Campaign {
   Draw *draws; // of the current batch, in order of id
   uint32_t draw_count;
   uint64_t first_id;
+  uint8_t *known; // outcomes by id that an earlier run has left in the journal; NOT_KNOWN: none
+  uint64_t known_count;
+  uint64_t settled, bad; // of the batches so far, whoever settled them: what sequential stopping looks at
   uint32_t uncommitted;
   bool stopped;
   Diags *diags;
@@ -59,6 +62,9 @@ static bool open_journal(Campaign *at) {
     rows[i] = (StructureRow){.region = at->population.regions[i], .name = region->name, .title = region->title, .rows = region->rows};
     rows[i].units = region->units;
     rows[i].bits = region->bits;
+    rows[i].used = strcmp(region->name, "rf") == 0 ? at->golden.used_rf : strcmp(region->name, "shared") == 0 ? at->golden.used_shared : 0;
+    uint64_t fit = (region->flags & REGION_OUTSIDE) != 0 ? at->target->spec->fit_dram : at->target->spec->fit_sram;
+    rows[i].raw_fit_per_mbit = (double)fit / 1000;
   }
   return journal_put_golden(at->journal, at->golden.launches.items, at->golden.launches.count, at->diags) &&
          journal_put_structures(at->journal, rows, at->population.count, at->diags) && journal_commit(at->journal, at->diags);
@@ -78,7 +84,21 @@ static bool report(Campaign *at) {
   return false;
 }
 
-// Writes a fault's row; what progress counts is committed first.
+static bool commit(Campaign *at) {
+  at->uncommitted = 0;
+  return journal_commit(at->journal, at->diags);
+}
+
+static bool is_good(uint32_t outcome) {
+  return outcome == OUTCOME_MASKED || outcome == OUTCOME_PERFORMANCE || outcome == OUTCOME_CORRECTED;
+}
+
+static void count_settled(Campaign *at, uint32_t outcome) {
+  at->settled++;
+  at->bad += !is_good(outcome);
+}
+
+// Writes a fault's row; what progress is told is committed first.
 static bool put_row(Campaign *at, const Draw *draw, const Record *record) {
   Text text = {0};
   fault_format(&at->golden.table, &draw->fault, &text);
@@ -100,16 +120,16 @@ static bool put_row(Campaign *at, const Draw *draw, const Record *record) {
   at->progress.done++;
   at->progress.counts[record->outcome]++;
   at->progress.settled[record->settled]++;
-  if (good && ++at->uncommitted >= COMMIT_EVERY) {
-    at->uncommitted = 0;
-    good = journal_commit(at->journal, at->diags) && report(at);
-  }
-  return good;
+  count_settled(at, record->outcome);
+  return good && (++at->uncommitted < COMMIT_EVERY || (commit(at) && report(at)));
 }
 
 // ---- A batch ---------------------------------------------------------------------------------------
 
 static bool is_ours(const Campaign *at, uint64_t id) { return id % at->options->shards == at->options->shard; }
+
+// Ours, and not in the journal since an earlier run.
+static bool is_left(const Campaign *at, uint64_t id) { return is_ours(at, id) && (id >= at->known_count || at->known[id] == NOT_KNOWN); }
 
 static bool take_record(void *context, const Record *record) {
   Campaign *at = context;
@@ -118,19 +138,20 @@ static bool take_record(void *context, const Record *record) {
   for (uint32_t i = 0; i < at->draw_count && good; i++) { // and all of its class
     const Draw *other = &at->draws[i];
     if (other->class_of != draw->class_of || other->settled < SETTLED_CLASS) continue;
-    if (!is_ours(at, other->id) || journal_has_fault(at->journal, other->id)) continue;
+    if (!is_left(at, other->id)) continue;
     Record same = *record;
     same.id = other->id;
     if (other->settled == SETTLED_CLASS) same.settled = SETTLED_CLASS;
     good = put_row(at, other, &same);
   }
-  return good && !at->stopped;
+  if (at->progress.simulations > 0) at->progress.simulations--;
+  return good && commit(at) && report(at) && !at->stopped;
 }
 
 static bool settle_pruned(Campaign *at) {
   for (uint32_t i = 0; i < at->draw_count; i++) {
     const Draw *draw = &at->draws[i];
-    if (draw->settled >= SETTLED_CLASS || !is_ours(at, draw->id) || journal_has_fault(at->journal, draw->id)) continue;
+    if (draw->settled >= SETTLED_CLASS || !is_left(at, draw->id)) continue;
     Record record = {.id = draw->id, .outcome = OUTCOME_MASKED, .settled = draw->settled, .cycles = at->golden.cycles};
     if (!put_row(at, draw, &record)) return false;
   }
@@ -150,8 +171,7 @@ static uint32_t choose_live(const Campaign *at, Draw *live) {
   ASSERT(wanted != NULL);
   for (uint32_t i = 0; i < at->draw_count; i++) {
     const Draw *draw = &at->draws[i];
-    bool left = draw->settled >= SETTLED_CLASS && is_ours(at, draw->id) && !journal_has_fault(at->journal, draw->id);
-    if (left) wanted[draw->class_of - at->first_id] = 1;
+    if (draw->settled >= SETTLED_CLASS && is_left(at, draw->id)) wanted[draw->class_of - at->first_id] = 1;
   }
   for (uint32_t i = 0; i < at->draw_count; i++) {
     if (wanted[i] != 0) live[count++] = at->draws[i];
@@ -177,7 +197,26 @@ static bool watch_draws(Campaign *at, Arena *arena) {
   return true;
 }
 
+// What an earlier run has settled of it is counted; true if that is all.
+static bool is_known(Campaign *at, uint64_t first, uint32_t count) {
+  bool all = true;
+  for (uint64_t id = first; id < first + count; id++) {
+    if (is_left(at, id)) all = false;
+    else if (is_ours(at, id)) count_settled(at, at->known[id]);
+  }
+  return all;
+}
+
+// What the rest will cost, if it is like this batch.
+static void expect(Campaign *at, uint32_t simulations) {
+  uint64_t left = at->progress.total - min_u64(at->progress.done, at->progress.total);
+  uint64_t here = min_u64(left, at->draw_count / at->options->shards);
+  uint64_t later = here == 0 ? 0 : (left - here) * simulations / here;
+  at->progress.simulations = simulations + later;
+}
+
 static bool run_batch(Campaign *at, uint64_t first, uint32_t count) {
+  if (is_known(at, first, count)) return true;
   Arena *arena = arena_new();
   at->first_id = first;
   at->draw_count = count;
@@ -186,14 +225,16 @@ static bool run_batch(Campaign *at, uint64_t first, uint32_t count) {
     at->draws[i] = (Draw){.id = first + i, .fault = population_draw(&at->population, &at->golden.table, first + i)};
   }
   Draw *live = ARENA_ARRAY(arena, Draw, count + 1);
-  bool good = watch_draws(at, arena) && settle_pruned(at);
+  bool good = watch_draws(at, arena);
   if (good) {
     uint32_t simulations = choose_live(at, live);
-    good = inject_all(at->target, at->options, &at->golden, live, simulations, take_record, at, at->diags);
+    expect(at, simulations);
+    good =
+        report(at) && settle_pruned(at) && inject_all(at->target, at->options, &at->golden, live, simulations, take_record, at, at->diags);
   }
-  good = journal_commit(at->journal, at->diags) && good;
+  good = commit(at) && good;
   arena_free(arena);
-  return good && report(at);
+  return good && !at->stopped && report(at);
 }
 
 // ---- All -------------------------------------------------------------------------------------------
@@ -204,21 +245,43 @@ static uint64_t faults_wanted(const Campaign *at) {
   return sample_size(population_size(&at->population), options->margin, options->confidence);
 }
 
+// Looks at whole batches only: the same faults are settled whether a campaign was interrupted or not.
 static bool is_tight(const Campaign *at) {
   const CampaignOptions *options = at->options;
   if (options->faults > 0 || options->shards > 1) return false;
-  uint64_t bad = at->progress.done - at->progress.counts[OUTCOME_MASKED] - at->progress.counts[OUTCOME_PERFORMANCE] -
-                 at->progress.counts[OUTCOME_CORRECTED];
-  Interval interval = wilson_interval(bad, at->progress.done, options->confidence);
+  Interval interval = wilson_interval(at->bad, at->settled, options->confidence);
   return (interval.high - interval.low) / 2 <= options->margin;
 }
 
-static bool count_row(void *context, const FaultRow *row) {
-  CampaignProgress *progress = context;
-  progress->done++;
-  progress->counts[row->outcome % OUTCOME_COUNT]++;
-  progress->settled[row->settled % SETTLED_COUNT]++;
+static bool know_row(void *context, const FaultRow *row) {
+  Campaign *at = context;
+  if (row->outcome == OUTCOME_INTERNAL) return true; // tried again
+  if (row->id >= at->known_count) {
+    uint64_t count = max_u64(BATCH, 2 * (row->id + 1));
+    at->known = realloc(at->known, count);
+    ASSERT(at->known != NULL);
+    memset(at->known + at->known_count, NOT_KNOWN, count - at->known_count);
+    at->known_count = count;
+  }
+  at->known[row->id] = row->outcome;
+  at->progress.done++;
+  at->progress.counts[row->outcome % OUTCOME_COUNT]++;
+  at->progress.settled[row->settled % SETTLED_COUNT]++;
   return true;
+}
+
+static bool run_faults(Campaign *at) {
+  uint64_t total = faults_wanted(at);
+  uint32_t shard = at->options->shard, shards = at->options->shards;
+  at->progress.phase = "faults";
+  at->progress.golden_cycles = at->golden.cycles;
+  at->progress.total = total / shards + (total % shards > shard);
+  bool good = journal_each_fault(at->journal, know_row, at);
+  for (uint64_t first = 0; first < total && good; first += BATCH) {
+    good = run_batch(at, first, (uint32_t)min_u64(BATCH, total - first));
+    if (is_tight(at)) break;
+  }
+  return good;
 }
 
 CampaignEnd campaign_run(Target *target, const CampaignOptions *options, Diags *diags) {
@@ -229,20 +292,12 @@ CampaignEnd campaign_run(Target *target, const CampaignOptions *options, Diags *
   at->progress.phase = "golden run";
   bool good = report(at) && golden_run(target, options->protections, NULL, &at->golden, diags) &&
               population_make(&at->population, &at->golden, options, diags) && open_journal(at);
-  if (good) {
-    at->progress.phase = "faults";
-    uint64_t total = faults_wanted(at);
-    at->progress.total = total / options->shards + (total % options->shards > options->shard);
-    journal_each_fault(at->journal, count_row, &at->progress);
-    for (uint64_t first = 0; first < total && good; first += BATCH) {
-      good = run_batch(at, first, (uint32_t)min_u64(BATCH, total - first));
-      if (is_tight(at)) break;
-    }
-  }
+  good = good && run_faults(at);
   CampaignEnd end = good ? CAMPAIGN_COMPLETE : at->stopped ? CAMPAIGN_STOPPED : CAMPAIGN_FAILED;
   if (good && at->progress.counts[OUTCOME_INTERNAL] > 0) end = CAMPAIGN_INTERNAL;
   journal_close(at->journal);
   arena_free(at->arena);
+  free(at->known);
   free(at);
   return end;
 }

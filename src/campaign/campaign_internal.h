@@ -19,6 +19,7 @@ typedef struct Golden {
   uint32_t checkpoint_count;
   uint64_t spacing;
   GoldenVec launches;
+  double used_rf, used_shared; // mean share that belongs to resident work
   TargetOutputs outputs;
   uint64_t cycles; // of all launches: when the machine's clock stops
   uint64_t program_hash, layout_hash;

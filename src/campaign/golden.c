@@ -2,11 +2,20 @@
 #include "campaign/campaign_internal.h"
 #include "machine/snapshot.h"
 
+// What a launch asks of an SM.
+typedef struct Demand {
+  uint32_t warp_rows, block_warps, block_shared_rows;
+} Demand;
+typedef VEC(Demand) DemandVec;
+
 typedef struct Watcher {
   Hook hook;
   Golden *golden;
   Target *target;
+  DemandVec demands; // per launch
 } Watcher;
+
+enum { SHARED_ROW_BYTES = 128 };
 
 // Twice as far apart when there are too many: every second one stays.
 static void thin_out(Golden *golden) {
@@ -30,11 +39,17 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
 }
 
 static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
-  Golden *golden = ((Watcher *)hook->own)->golden;
+  Watcher *watcher = hook->own;
+  Golden *golden = watcher->golden;
+  uint32_t threads = event->block[0] * event->block[1] * event->block[2];
+  *VEC_PUSH(&watcher->demands, golden->arena) =
+      (Demand){.warp_rows = machine->warp_rows,
+               .block_warps = max_u32((threads + WARP_LANES - 1) / WARP_LANES, 1),
+               .block_shared_rows = (event->shared_bytes + SHARED_ROW_BYTES - 1) / SHARED_ROW_BYTES};
   GoldenRow *row = VEC_PUSH(&golden->launches, golden->arena);
   *row = (GoldenRow){.launch = golden->launches.count,
                      .kernel = arena_copy_text(golden->arena, event->kernel, strlen(event->kernel)),
-                     .began_at = machine_now(device_machine(((Watcher *)hook->own)->target->device(((Watcher *)hook->own)->target)))};
+                     .began_at = machine_now(device_machine(watcher->target->device(watcher->target)))};
   golden->program_hash = hash_bytes(&machine->program->hash, sizeof machine->program->hash, golden->program_hash);
   return VERDICT_PASS;
 }
@@ -47,7 +62,25 @@ static void keep_regions(Golden *golden, const RegionTable *table) {
   golden->layout_hash = layout_hash(&layout);
 }
 
-static bool fill_golden(Target *target, bool done, Golden *golden, Diags *diags) {
+// Cells that belong to resident work, as a share of all, averaged over the run.
+static void measure_use(const Watcher *watcher, Golden *golden) {
+  Device *device = watcher->target->device(watcher->target);
+  double rows = 0, shared_rows = 0, cycles = 0;
+  for (uint32_t i = 0; i < watcher->demands.count && i < device_launch_count(device); i++) {
+    const Demand *demand = &watcher->demands.items[i];
+    const Stats *stats = &device_launch_record(device, i)->stats;
+    double warps = (double)stats->value[STAT_RESIDENT_WARPS];
+    rows += warps * demand->warp_rows;
+    shared_rows += warps / demand->block_warps * demand->block_shared_rows;
+    cycles += (double)stats->value[STAT_CYCLES];
+  }
+  uint16_t rf = region_find(&golden->table, "rf"), shared = region_find(&golden->table, "shared");
+  if (rf != REGION_NONE && cycles > 0) golden->used_rf = rows / cycles / (double)golden->regions[rf].rows;
+  if (shared != REGION_NONE && cycles > 0) golden->used_shared = shared_rows / cycles / (double)golden->regions[shared].rows;
+}
+
+static bool fill_golden(const Watcher *watcher, bool done, Golden *golden, Diags *diags) {
+  Target *target = watcher->target;
   Device *device = target->device(target);
   if (!done) return diags_add(diags, NULL, 0, 0, "%s: the run without faults fails: %s", target->name, device_error(device));
   if (target->has_check && !target->check(target)) {
@@ -60,6 +93,7 @@ static bool fill_golden(Target *target, bool done, Golden *golden, Diags *diags)
     golden->launches.items[i].warp_instructions = stats->value[STAT_WARP_INSTRUCTIONS];
   }
   golden->cycles = machine_now(device_machine(device));
+  measure_use(watcher, golden);
   for (uint32_t i = 0; i < golden->table.count; i++) { // of device memory only what is allocated can be struck
     Region *region = &golden->regions[i];
     if ((region->flags & REGION_OUTSIDE) == 0) continue;
@@ -86,7 +120,7 @@ bool golden_run(Target *target, const HookChain *protections, Hook *extra, Golde
   }
   if (good) {
     keep_regions(golden, machine_regions(device_machine(target->device(target))));
-    good = fill_golden(target, target->run(target), golden, diags);
+    good = fill_golden(&watcher, target->run(target), golden, diags);
   }
   target->finish(target);
   return good;

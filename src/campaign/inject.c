@@ -1,6 +1,7 @@
 // Simulations of faults. One process runs the target without faults; whenever a fault's moment comes, it forks: the child has the
 // whole state of machine and host for nothing, strikes, and goes on alone. It stops when the state equals the golden
-// run's at a checkpoint, or at the end, tells the outcome through a pipe, and is gone.
+// run's at a checkpoint, or at the end, tells the outcome through a pipe, and is gone. A hash costs as much as many simulated
+// cycles, so checkpoints are looked at ever more seldom: most faults that vanish do so soon.
 //
 // Without snapshots every fault is a run of its own from the beginning, with the fault's hook attached. Permanent faults are
 // always run so: they never leave the state as it was.
@@ -36,8 +37,8 @@ typedef struct Injector {
   // In a child
   const Draw *own; // NULL in the parent
   int to;
-  uint32_t checkpoint;
-  uint64_t limit; // cycle at which it counts as endless
+  uint32_t first, checkpoint; // after the strike; to be looked at next
+  uint64_t limit;             // cycle at which it counts as endless
 } Injector;
 
 // ---- In the child ----------------------------------------------------------------------------------
@@ -52,19 +53,29 @@ static _Noreturn void tell(Injector *at, Outcome outcome, Settled settled, const
   _exit(whole ? 0 : 1);
 }
 
+// The first checkpoint after this cycle.
+static uint32_t checkpoint_after(const Golden *golden, uint32_t from, uint64_t cycle) {
+  while (from < golden->checkpoint_count && golden->checkpoints[from].cycle <= cycle) from++;
+  return from;
+}
+
+static void wait_for_checkpoint(Injector *at) {
+  at->hook.next_cycle = at->checkpoint < at->golden->checkpoint_count ? at->golden->checkpoints[at->checkpoint].cycle : at->limit;
+}
+
 // A checkpoint, or the limit.
 static void child_cycle(Injector *at, HookMachine *machine) {
   const Golden *golden = at->golden;
   if (machine->cycle >= at->limit)
     tell(at, OUTCOME_TIMEOUT, SETTLED_RUN, &(Verdicts){.cycles = machine->cycle, .note = "still running at the limit"});
-  while (at->checkpoint < golden->checkpoint_count && golden->checkpoints[at->checkpoint].cycle < machine->cycle) at->checkpoint++;
   const Checkpoint *here = &golden->checkpoints[at->checkpoint];
   if (at->checkpoint < golden->checkpoint_count && here->cycle == machine->cycle && target_hash(at->target) == here->hash) {
     bool corrected = *machine->corrected > 0 || target_stat(at->target, STAT_CORRECTED) > 0;
     tell(at, corrected ? OUTCOME_CORRECTED : OUTCOME_MASKED, SETTLED_HASH, &(Verdicts){.cycles = golden->cycles});
   }
-  while (at->checkpoint < golden->checkpoint_count && golden->checkpoints[at->checkpoint].cycle <= machine->cycle) at->checkpoint++;
-  at->hook.next_cycle = at->checkpoint < golden->checkpoint_count ? golden->checkpoints[at->checkpoint].cycle : at->limit;
+  uint32_t passed = at->checkpoint - at->first;
+  at->checkpoint = checkpoint_after(golden, at->checkpoint + passed / 2, machine->cycle);
+  wait_for_checkpoint(at);
 }
 
 static _Noreturn void child_judge(Injector *at, bool done) {
@@ -144,9 +155,8 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
     const Draw *draw = &at->draws[at->next++];
     if (!start_child(at, draw)) continue;
     fault_strike(machine, &draw->fault);
-    while (at->checkpoint < at->golden->checkpoint_count && at->golden->checkpoints[at->checkpoint].cycle <= machine->cycle)
-      at->checkpoint++;
-    hook->next_cycle = at->checkpoint < at->golden->checkpoint_count ? at->golden->checkpoints[at->checkpoint].cycle : at->limit;
+    at->first = at->checkpoint = checkpoint_after(at->golden, at->checkpoint, machine->cycle);
+    wait_for_checkpoint(at);
     return;
   }
   hook->next_cycle = at->stopped || at->next == at->count ? UINT64_MAX : at->draws[at->next].strike_at;

@@ -1,6 +1,7 @@
 // Def-use of the cells that faults strike, watched during the golden run. A fault whose cells are next written, or never
 // accessed again, changes nothing; faults that strike the same bits between the same two accesses do the same. Exact: told
-// accesses are all there are (region.h, TRACED), and a fault that is read first is simulated.
+// accesses are all there are (region.h, TRACED and not LOOKED_AT), and a fault that is read first is simulated: from that
+// cycle on if it then still is what it was, else from its own.
 #include "campaign/campaign_internal.h"
 
 #include <stdlib.h>
@@ -26,6 +27,14 @@ static bool strikes(const Draw *draw, uint16_t region, uint64_t row) {
   return draw->fault.site.region == region && draw->fault.site.row == row;
 }
 
+static uint32_t struck_units(const RegionTable *table, const Fault *fault) {
+  Site bits[FAULT_MAX_BITS];
+  HookMachine nowhere = {.regions = table};
+  uint32_t count = fault_bits(table, &nowhere, fault, bits), units = 0;
+  for (uint32_t i = 0; i < count; i++) units |= 1u << bits[i].unit;
+  return units;
+}
+
 // ---- Events ----------------------------------------------------------------------------------------
 
 static bool is_watched(const Pruner *pruner, const CellEvent *event) {
@@ -45,8 +54,9 @@ static Verdict on_read(Hook *hook, HookMachine *machine, const CellEvent *event)
   for (uint32_t i = pruner->heads[row_hash(pruner, event->region, event->row)]; i != NO_DRAW; i = pruner->draws[i].next) {
     Draw *draw = &pruner->draws[i];
     if (!strikes(draw, event->region, event->row) || draw->fault.from > machine->cycle || (draw->units & event->units) == 0) continue;
+    bool whole = draw->units == struck_units(pruner->table, &draw->fault);
     draw->units = 0;
-    draw->strike_at = machine->cycle;
+    draw->strike_at = whole ? machine->cycle : draw->fault.from;
     draw->line = line_now(machine);
   }
   return VERDICT_PASS;
@@ -77,14 +87,6 @@ static void on_finish(Hook *hook, HookMachine *machine) {
 
 // ---- Draws -----------------------------------------------------------------------------------------
 
-static uint32_t struck_units(const RegionTable *table, const Fault *fault) {
-  Site bits[FAULT_MAX_BITS];
-  HookMachine nowhere = {.regions = table};
-  uint32_t count = fault_bits(table, &nowhere, fault, bits), units = 0;
-  for (uint32_t i = 0; i < count; i++) units |= 1u << bits[i].unit;
-  return units;
-}
-
 static void watch(Pruner *pruner, Arena *arena, uint32_t index) {
   Draw *draw = &pruner->draws[index];
   const Region *region = &pruner->table->items[draw->fault.site.region];
@@ -92,7 +94,8 @@ static void watch(Pruner *pruner, Arena *arena, uint32_t index) {
   draw->strike_at = draw->fault.from;
   draw->class_of = draw->id;
   draw->next = NO_DRAW;
-  bool traced = (region->flags & REGION_TRACED) != 0 && !fault_models[draw->fault.model].permanent;
+  bool told = (region->flags & (REGION_TRACED | REGION_LOOKED_AT)) == REGION_TRACED;
+  bool traced = told && !fault_models[draw->fault.model].permanent;
   if (!traced) return;
   draw->units = struck_units(pruner->table, &draw->fault);
   uint8_t **rows = &pruner->watched[draw->fault.site.region];

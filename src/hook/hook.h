@@ -54,6 +54,7 @@ typedef struct LaunchEvent {
   uint64_t number; // of the launch, from 1
   const char *kernel;
   uint32_t grid[3], block[3];
+  uint32_t shared_bytes; // of a block
 } LaunchEvent;
 
 typedef struct BlockEvent { // a block goes to an SM, or (done) leaves it
@@ -155,6 +156,7 @@ struct Hook {
   Verdict (*read)(Hook *hook, HookMachine *machine, const CellEvent *event);
   Verdict (*write)(Hook *hook, HookMachine *machine, const CellEvent *event);
   Verdict (*result)(Hook *hook, HookMachine *machine, ResultEvent *event);
+  bool replays; // `result` may say REPLAY: operands are kept for it until then
   Verdict (*branch)(Hook *hook, HookMachine *machine, const BranchEvent *event);
   Verdict (*memory)(Hook *hook, HookMachine *machine, const MemoryEvent *event);
   Verdict (*commit)(Hook *hook, HookMachine *machine, const CommitEvent *event);
@@ -187,6 +189,7 @@ enum {
   WANT_TRAP = 1u << 9,
   WANT_CYCLE = 1u << 10,
   WANT_SPAN = 1u << 11,
+  WANT_REPLAY = 1u << 12,
 };
 uint32_t hook_chain_wants(const HookChain *chain);
 

@@ -162,7 +162,7 @@ void machine_begin(Machine *machine, const MachineEnvironment *environment, cons
   m->backing.banks[BANK_SYMBOL] = environment->symbol_bank;
   m->backing.bank_bytes[BANK_SYMBOL] = launch->program->symbol_count * 8;
   local_new(m);
-  LaunchEvent event = {.number = launch->number, .kernel = launch->kernel->name};
+  LaunchEvent event = {.number = launch->number, .kernel = launch->kernel->name, .shared_bytes = m->layout.shared_bytes};
   memcpy(event.grid, launch->grid, sizeof event.grid);
   memcpy(event.block, launch->block, sizeof event.block);
   if ((m->wants & WANT_LAUNCH) != 0) simt_obey(m, 0, 0, 0, hooks_launch(&m->hooks, &m->hook_machine, &event));

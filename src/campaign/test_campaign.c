@@ -1,0 +1,407 @@
+// Campaigns on a small machine: the fast way finds what the slow way finds, whatever the number of workers, whether it was
+// interrupted, killed, or done in shards.
+#include "campaign/campaign.h"
+#include "protect/protect.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+typedef struct Bed {
+  Arena *arena;
+  Spec spec;
+  Diags diags;
+  char folder[64];
+  uint32_t journals;
+} Bed;
+
+// ---- Set up ----------------------------------------------------------------------------------------
+
+static int bed_new(void **state) {
+  Bed *bed = calloc(1, sizeof *bed);
+  assert_non_null(bed);
+  bed->arena = arena_new();
+  assert_true(spec_load(&bed->spec, bed->arena, "fermi-gtx480", &bed->diags));
+  assert_true(spec_set(&bed->spec, "sm.count", "2", NULL, 0, &bed->diags));
+  assert_true(spec_set(&bed->spec, "dram.controllers", "2", NULL, 0, &bed->diags));
+  snprintf(bed->folder, sizeof bed->folder, "/tmp/redoubt-campaign-XXXXXX");
+  assert_non_null(mkdtemp(bed->folder));
+  *state = bed;
+  return 0;
+}
+
+static int bed_free(void **state) {
+  Bed *bed = *state;
+  for (uint32_t i = 0; i < bed->journals; i++) unlink(arena_format(bed->arena, "%s/%u.db", bed->folder, i));
+  rmdir(bed->folder);
+  diags_free(&bed->diags);
+  arena_free(bed->arena);
+  free(bed);
+  return 0;
+}
+
+static const char *new_journal(Bed *bed) { return arena_format(bed->arena, "%s/%u.db", bed->folder, bed->journals++); }
+
+static CampaignOptions plain(Bed *bed, const char *structures, uint64_t faults) {
+  return (CampaignOptions){.structures = structures,
+                           .model = "flip",
+                           .window = "all",
+                           .protection = "none",
+                           .faults = faults,
+                           .confidence = 0.99,
+                           .seed = 7,
+                           .jobs = 2,
+                           .shards = 1,
+                           .timeout = 4,
+                           .prune = true,
+                           .snapshot = true,
+                           .journal = new_journal(bed)};
+}
+
+static CampaignEnd run(Bed *bed, const char *workload, const CampaignOptions *options) {
+  WorkloadChoice choice = {.workload = workload_find(workload), .size = SIZE_TINY, .seed = 1};
+  Target *target = target_workload(bed->arena, &choice, &bed->spec, &bed->diags);
+  assert_non_null(target);
+  return campaign_run(target, options, &bed->diags);
+}
+
+static void run_whole(Bed *bed, const char *workload, const CampaignOptions *options) {
+  CampaignEnd end = run(bed, workload, options);
+  if (end == CAMPAIGN_COMPLETE) return;
+  Text text = {0};
+  for (uint32_t i = 0; i < bed->diags.count; i++) diag_format(&bed->diags.items[i], &text);
+  fail_msg("campaign on %s, %s: end %d %s", workload, options->structures, (int)end, text.at == NULL ? "" : text.at);
+}
+
+// ---- Journals compared -----------------------------------------------------------------------------
+
+static const char *dump(Bed *bed, const char *path) {
+  Journal *journal = journal_read(path, &bed->diags);
+  assert_non_null(journal);
+  Text text = {0};
+  journal_dump(journal, &text);
+  const char *copy = arena_copy_text(bed->arena, text.at, text.length);
+  text_free(&text);
+  journal_close(journal);
+  return copy;
+}
+
+typedef struct Outcomes {
+  Bed *bed;
+  Text text;
+  uint64_t counts[OUTCOME_COUNT], settled[SETTLED_COUNT], lines;
+} Outcomes;
+
+static bool add_outcome(void *context, const FaultRow *row) {
+  Outcomes *outcomes = context;
+  text_add(&outcomes->text, "%llu %s %s %llu %llu %.17g %s\n", (unsigned long long)row->id, row->fault, outcome_info[row->outcome].name,
+           (unsigned long long)row->cycles, (unsigned long long)row->wrong, row->worst, row->note);
+  outcomes->counts[row->outcome]++;
+  outcomes->settled[row->settled]++;
+  outcomes->lines += row->line != 0;
+  return true;
+}
+
+// What a journal says of its faults, but how they were settled.
+static Outcomes outcomes_of(Bed *bed, const char *path) {
+  Outcomes outcomes = {.bed = bed};
+  Journal *journal = journal_read(path, &bed->diags);
+  assert_non_null(journal);
+  assert_true(journal_each_fault(journal, add_outcome, &outcomes));
+  journal_close(journal);
+  return outcomes;
+}
+
+static void assert_same_outcomes(Bed *bed, const char *fast, const char *slow) {
+  Outcomes a = outcomes_of(bed, fast), b = outcomes_of(bed, slow);
+  assert_string_equal(a.text.at, b.text.at);
+  text_free(&a.text);
+  text_free(&b.text);
+}
+
+// ---- The fast way and the slow way -----------------------------------------------------------------
+
+static void compare_ways(Bed *bed, const char *workload, CampaignOptions options) {
+  run_whole(bed, workload, &options);
+  CampaignOptions slow = options;
+  slow.prune = slow.snapshot = false;
+  slow.journal = new_journal(bed);
+  run_whole(bed, workload, &slow);
+  assert_same_outcomes(bed, options.journal, slow.journal);
+}
+
+static void test_fast_is_slow(void **state) {
+  Bed *bed = *state;
+  compare_ways(bed, "scalarprod", plain(bed, "rf", 60));
+  compare_ways(bed, "matmul", plain(bed, "shared", 40));
+  compare_ways(bed, "reduction", plain(bed, "l2", 40));
+  compare_ways(bed, "scalarprod", plain(bed, "ibuffer", 40)); // looked at before it is read
+}
+
+// Some units of the row may be overwritten before others are read.
+static void test_wide_faults(void **state) {
+  Bed *bed = *state;
+  CampaignOptions options = plain(bed, "rf", 40);
+  options.model = "lanes";
+  options.window = "cycles:200-900";
+  compare_ways(bed, "bfs", options);
+  options.model = "random(5)";
+  options.journal = new_journal(bed);
+  compare_ways(bed, "scalarprod", options);
+}
+
+static void test_each_shortcut_alone(void **state) {
+  Bed *bed = *state;
+  CampaignOptions both = plain(bed, "rf,latch", 80), prune = both, snapshot = both;
+  run_whole(bed, "matmul", &both);
+  prune.snapshot = false;
+  prune.journal = new_journal(bed);
+  run_whole(bed, "matmul", &prune);
+  snapshot.prune = false;
+  snapshot.journal = new_journal(bed);
+  run_whole(bed, "matmul", &snapshot);
+  assert_same_outcomes(bed, both.journal, prune.journal);
+  assert_same_outcomes(bed, both.journal, snapshot.journal);
+  Outcomes pruned = outcomes_of(bed, prune.journal), hashed = outcomes_of(bed, snapshot.journal);
+  assert_true(pruned.settled[SETTLED_UNREAD] > 0 && pruned.settled[SETTLED_OVERWRITTEN] > 0 && pruned.settled[SETTLED_HASH] == 0);
+  assert_true(hashed.settled[SETTLED_HASH] > 0 && hashed.settled[SETTLED_UNREAD] == 0);
+  assert_true(pruned.lines > 0); // whoever read a fault first is known
+  text_free(&pruned.text);
+  text_free(&hashed.text);
+}
+
+// A fault in a permanent cell lasts: never pruned, never stopped by a hash.
+static void test_permanent_faults(void **state) {
+  Bed *bed = *state;
+  CampaignOptions options = plain(bed, "rf", 20);
+  options.model = "stuck1";
+  compare_ways(bed, "vecadd", options);
+  Outcomes outcomes = outcomes_of(bed, options.journal);
+  assert_int_equal(outcomes.settled[SETTLED_RUN], 20);
+  text_free(&outcomes.text);
+}
+
+// The same faults, with cells that correct single bits: all those that are read are repaired.
+static void test_protected(void **state) {
+  Bed *bed = *state;
+  CampaignOptions bare = plain(bed, "rf", 60);
+  run_whole(bed, "scalarprod", &bare);
+  HookChain chain = {0};
+  assert_true(hook_chain_add(&chain, protect_new("secded:rf", bed->arena, &bed->diags)));
+  CampaignOptions guarded = plain(bed, "rf", 60);
+  guarded.protection = "secded:rf";
+  guarded.protections = &chain;
+  compare_ways(bed, "scalarprod", guarded);
+  Outcomes a = outcomes_of(bed, bare.journal), b = outcomes_of(bed, guarded.journal);
+  assert_true(a.counts[OUTCOME_MASKED] < 60);
+  assert_true(b.counts[OUTCOME_CORRECTED] > 0);
+  assert_int_equal(b.counts[OUTCOME_CORRECTED] + b.counts[OUTCOME_MASKED], 60);
+  text_free(&a.text);
+  text_free(&b.text);
+}
+
+// ---- The same journal ------------------------------------------------------------------------------
+
+static void test_workers(void **state) {
+  Bed *bed = *state;
+  CampaignOptions one = plain(bed, "rf,shared", 150), two = one, five = one;
+  one.jobs = 1;
+  two.journal = new_journal(bed);
+  five.jobs = 5;
+  five.journal = new_journal(bed);
+  run_whole(bed, "matmul", &one);
+  run_whole(bed, "matmul", &two);
+  run_whole(bed, "matmul", &five);
+  assert_string_equal(dump(bed, one.journal), dump(bed, two.journal));
+  assert_string_equal(dump(bed, one.journal), dump(bed, five.journal));
+}
+
+typedef struct Stopper {
+  uint64_t at; // faults done
+  bool kill;
+} Stopper;
+
+static bool stop(void *context, const CampaignProgress *progress) {
+  const Stopper *stopper = context;
+  if (progress->done < stopper->at) return true;
+  if (stopper->kill) kill(getpid(), SIGKILL);
+  return false;
+}
+
+static void test_interrupted(void **state) {
+  Bed *bed = *state;
+  CampaignOptions whole = plain(bed, "rf", 150), parts = whole;
+  run_whole(bed, "matmul", &whole);
+  parts.journal = new_journal(bed);
+  parts.progress = stop;
+  static const uint64_t stops[] = {0, 1, 129, 140, 145};
+  for (size_t i = 0; i < COUNT_OF(stops); i++) {
+    Stopper stopper = {.at = stops[i]};
+    parts.context = &stopper;
+    assert_int_equal(run(bed, "matmul", &parts), CAMPAIGN_STOPPED);
+  }
+  parts.progress = NULL;
+  run_whole(bed, "matmul", &parts);
+  assert_string_equal(dump(bed, whole.journal), dump(bed, parts.journal));
+}
+
+static uint64_t faults_in(Bed *bed, const char *path) {
+  Journal *journal = journal_read(path, &bed->diags);
+  assert_non_null(journal);
+  uint64_t count = journal_fault_count(journal);
+  journal_close(journal);
+  return count;
+}
+
+static void test_killed(void **state) {
+  Bed *bed = *state;
+  CampaignOptions whole = plain(bed, "rf", 150), parts = whole;
+  run_whole(bed, "matmul", &whole);
+  parts.journal = new_journal(bed);
+  for (uint64_t at = 130; at <= 140; at += 10) {
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+      Stopper stopper = {.at = at, .kill = true};
+      parts.progress = stop;
+      parts.context = &stopper;
+      run(bed, "matmul", &parts);
+      _exit(0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    assert_in_range(faults_in(bed, parts.journal), at, 149); // what was reported done is there
+  }
+  run_whole(bed, "matmul", &parts);
+  assert_string_equal(dump(bed, whole.journal), dump(bed, parts.journal));
+}
+
+static void test_shards(void **state) {
+  Bed *bed = *state;
+  CampaignOptions whole = plain(bed, "rf,shared", 100);
+  run_whole(bed, "matmul", &whole);
+  const char *shards[3];
+  for (uint32_t i = 0; i < 3; i++) {
+    CampaignOptions shard = plain(bed, "rf,shared", 100);
+    shard.shard = i;
+    shard.shards = 3;
+    run_whole(bed, "matmul", &shard);
+    shards[i] = shard.journal;
+  }
+  const char *merged = new_journal(bed);
+  assert_true(journal_merge(merged, shards, 3, &bed->diags));
+  assert_string_equal(dump(bed, whole.journal), dump(bed, merged));
+}
+
+// Stops when the interval is tight, at the same fault whether it was interrupted or not.
+static void test_sequential(void **state) {
+  Bed *bed = *state;
+  CampaignOptions whole = plain(bed, "rf", 0), parts = whole;
+  whole.margin = parts.margin = 0.012;
+  whole.window = parts.window = "cycles:0-200";
+  run_whole(bed, "vecadd", &whole);
+  uint64_t count = faults_in(bed, whole.journal);
+  assert_int_equal(count, 4096); // a batch is enough, for most are masked; the worst case would need 11,520
+  parts.journal = new_journal(bed);
+  Stopper stopper = {.at = 2000};
+  parts.progress = stop;
+  parts.context = &stopper;
+  assert_int_equal(run(bed, "vecadd", &parts), CAMPAIGN_STOPPED);
+  parts.progress = NULL;
+  run_whole(bed, "vecadd", &parts);
+  assert_string_equal(dump(bed, whole.journal), dump(bed, parts.journal));
+}
+
+// ---- Every structure -------------------------------------------------------------------------------
+
+static bool use_of(void *context, const StructureRow *row) {
+  double *used = context;
+  *used = row->used;
+  assert_true(row->raw_fit_per_mbit > 0);
+  return true;
+}
+
+static void test_used_share(void **state) {
+  Bed *bed = *state;
+  static const char *const names[] = {"rf", "shared", "l2"};
+  double used[3];
+  for (uint32_t i = 0; i < 3; i++) {
+    CampaignOptions options = plain(bed, names[i], 1);
+    run_whole(bed, "matmul", &options);
+    Journal *journal = journal_read(options.journal, &bed->diags);
+    assert_true(journal_each_structure(journal, use_of, &used[i]));
+    journal_close(journal);
+  }
+  assert_true(used[0] > 0.01 && used[0] < 1);
+  assert_true(used[1] > 0.001 && used[1] < 1);
+  assert_true(used[2] == 0); // not known
+}
+
+// No flip anywhere makes Redoubt itself fail: every structure of the machine, twenty faults each.
+static void test_every_structure(void **state) {
+  Bed *bed = *state;
+  DeviceOptions device_options = {.spec = &bed->spec};
+  Device *device = device_new(&device_options, &bed->diags);
+  const RegionTable *regions = machine_regions(device_machine(device));
+  uint32_t tried = 0;
+  for (uint32_t i = 0; i < regions->count; i++) {
+    const Region *region = &regions->items[i];
+    if ((region->flags & REGION_INJECTABLE) == 0 || region->rows == 0) continue;
+    CampaignOptions options = plain(bed, region->name, 20);
+    options.seed = i;
+    run_whole(bed, "scalarprod", &options); // an internal failure is another end
+    tried++;
+  }
+  assert_true(tried > 30);
+  device_free(device);
+}
+
+// ---- What is refused -------------------------------------------------------------------------------
+
+static void assert_refused(Bed *bed, const char *workload, const CampaignOptions *options, const char *why) {
+  assert_int_equal(run(bed, workload, options), CAMPAIGN_FAILED);
+  assert_true(bed->diags.count > 0);
+  Text text = {0};
+  diag_format(&bed->diags.items[bed->diags.count - 1], &text);
+  if (strstr(text.at, why) == NULL) fail_msg("'%s' does not say '%s'", text.at, why);
+  text_free(&text);
+  diags_free(&bed->diags);
+  bed->diags = (Diags){0};
+}
+
+static void test_refused(void **state) {
+  Bed *bed = *state;
+  CampaignOptions options = plain(bed, "shraed", 5);
+  assert_refused(bed, "vecadd", &options, "did you mean 'shared'?");
+  options = plain(bed, "rf", 5);
+  options.model = "flop";
+  assert_refused(bed, "vecadd", &options, "did you mean 'flip'?");
+  options = plain(bed, "rf", 5);
+  options.window = "kernel:nothing";
+  assert_refused(bed, "vecadd", &options, "launches no kernel");
+  options.window = "cycles:5-1000000000";
+  assert_refused(bed, "vecadd", &options, "must be all, kernel:NAME or cycles:FROM-TO");
+  options = plain(bed, "rf", 5);
+  run_whole(bed, "vecadd", &options);
+  options.seed++;
+  assert_refused(bed, "vecadd", &options, "seed");
+  options.seed--;
+  assert_refused(bed, "scalarprod", &options, "target");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_fast_is_slow),     cmocka_unit_test(test_wide_faults), cmocka_unit_test(test_each_shortcut_alone),
+      cmocka_unit_test(test_permanent_faults), cmocka_unit_test(test_protected),   cmocka_unit_test(test_workers),
+      cmocka_unit_test(test_interrupted),      cmocka_unit_test(test_killed),      cmocka_unit_test(test_shards),
+      cmocka_unit_test(test_sequential),       cmocka_unit_test(test_used_share),  cmocka_unit_test(test_every_structure),
+      cmocka_unit_test(test_refused),
+  };
+  return cmocka_run_group_tests(tests, bed_new, bed_free);
+}

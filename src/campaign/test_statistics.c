@@ -1,0 +1,75 @@
+// Statistics against published values and against each other.
+#include "campaign/statistics.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+static void assert_near(double got, double expected, double tolerance) {
+  if (fabs(got - expected) > tolerance) fail_msg("%.9g instead of %.9g", got, expected);
+}
+
+// Two-sided quantiles of the normal distribution, from tables.
+static void test_quantiles(void **state) {
+  (void)state;
+  assert_near(normal_quantile(0.90), 1.644854, 1e-6);
+  assert_near(normal_quantile(0.95), 1.959964, 1e-6);
+  assert_near(normal_quantile(0.99), 2.575829, 1e-6);
+  assert_near(normal_quantile(0.998), 3.090232, 1e-6);
+}
+
+// Newcombe, Statistics in Medicine 17 (1998), table I, method 3: 81 of 263, 15 of 148, 0 of 20, 1 of 29 at 95%.
+static void test_wilson(void **state) {
+  (void)state;
+  static const struct {
+    uint64_t hits, trials;
+    double low, high;
+  } cases[] = {{81, 263, 0.2553, 0.3662}, {15, 148, 0.0624, 0.1605}, {0, 20, 0.0, 0.1611}, {1, 29, 0.0061, 0.1718}};
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    Interval interval = wilson_interval(cases[i].hits, cases[i].trials, 0.95);
+    assert_near(interval.low, cases[i].low, 5e-5);
+    assert_near(interval.high, cases[i].high, 5e-5);
+  }
+}
+
+static void test_wilson_at_its_ends(void **state) {
+  (void)state;
+  Interval none = wilson_interval(0, 0, 0.99), never = wilson_interval(0, 1000, 0.99), always = wilson_interval(1000, 1000, 0.99);
+  assert_true(none.low == 0 && none.high == 1);
+  assert_true(never.low == 0 && never.high > 0 && never.high < 0.01);
+  assert_true(always.high == 1 && always.low < 1 && always.low > 0.99);
+}
+
+// Leveugle et al., DATE 2009: 9,604 faults give 1% at 95%; at 99% it is 0.25 * (2.5758 / 0.01)^2.
+static void test_sample_size(void **state) {
+  (void)state;
+  assert_int_equal(sample_size(1e15, 0.01, 0.95), 9604);
+  assert_int_equal(sample_size(1e15, 0.01, 0.99), 16588);
+  assert_int_equal(sample_size(1e15, 0.05, 0.95), 385);
+  assert_int_equal(sample_size(100, 0.0001, 0.99), 100); // never more than there are
+}
+
+static void test_margin_is_the_inverse(void **state) {
+  (void)state;
+  for (double margin = 0.002; margin < 0.2; margin *= 1.7) {
+    uint64_t size = sample_size(5e7, margin, 0.99);
+    assert_true(sample_margin(5e7, size, 0.99) <= margin);
+    assert_true(sample_margin(5e7, size - 1, 0.99) > margin * 0.999);
+    assert_true(sample_margin(5e7, size - size / 10, 0.99) > margin);
+  }
+  assert_true(sample_margin(1000, 1000, 0.99) == 0);
+  assert_true(sample_margin(1000, 0, 0.99) == 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_quantiles),
+      cmocka_unit_test(test_wilson),
+      cmocka_unit_test(test_wilson_at_its_ends),
+      cmocka_unit_test(test_sample_size),
+      cmocka_unit_test(test_margin_is_the_inverse),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
