@@ -33,6 +33,7 @@ uint32_t hook_chain_wants(const HookChain *chain) {
     if (hook->trap != NULL) wants |= WANT_TRAP;
     if (hook->cycle != NULL) wants |= WANT_CYCLE;
     if (hook->span != NULL) wants |= WANT_SPAN;
+    if (hook->result != NULL && hook->replays) wants |= WANT_REPLAY;
   }
   return wants;
 }

@@ -285,6 +285,7 @@ Hook *dmr_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
                  .launch = dmr_launch,
                  .block = dmr_block,
                  .issue = dmr_issue,
+                 .replays = true,
                  .result = dmr_result,
                  .next_cycle = UINT64_MAX};
   return hook;

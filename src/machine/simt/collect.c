@@ -18,7 +18,7 @@ enum { INJECTABLE_ROWS = 3 }; // collector, collector.b, collector.c of state.de
 static uint32_t replays_waiting(const Simt *m, uint32_t sm) {
   const SmState *state = &m->at.sms[sm];
   uint32_t waiting = 0;
-  if ((m->wants & WANT_RESULT) == 0) return 0;
+  if ((m->wants & WANT_REPLAY) == 0) return 0;
   while (waiting < state->flight_count && flight_at(m, sm, state->flight_queue[waiting])->replay != 0) waiting++;
   return waiting;
 }

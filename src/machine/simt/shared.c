@@ -84,13 +84,18 @@ static uint8_t *bytes_at(const Simt *m, uint32_t sm, Place place) {
 // Tells the hooks which words of which rows the lanes touch.
 static void tell(Simt *m, uint32_t sm, const MemOp *op, uint32_t lanes, bool is_write) {
   if ((m->wants & WANT_CELLS) == 0) return;
+  Place places[WARP_LANES];
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    unsigned lane = (unsigned)__builtin_ctz(left);
+    places[lane] = place_of(m, op, lane);
+  }
+  uint32_t words = (uint32_t)((UINT64_C(1) << words_of(memop_lane_bytes(op))) - 1);
   while (lanes != 0) {
-    uint32_t row = place_of(m, op, (unsigned)__builtin_ctz(lanes)).row, units = 0;
+    uint32_t row = places[__builtin_ctz(lanes)].row, units = 0;
     for (uint32_t left = lanes; left != 0; left &= left - 1) {
       unsigned lane = (unsigned)__builtin_ctz(left);
-      Place place = place_of(m, op, lane);
-      if (place.row != row) continue;
-      units |= (uint32_t)((UINT64_C(1) << words_of(memop_lane_bytes(op))) - 1) << place.byte / 4;
+      if (places[lane].row != row) continue;
+      units |= words << places[lane].byte / 4;
       lanes &= ~(1u << lane);
     }
     uint64_t global_row = (uint64_t)sm * m->dims.shared_rows + row;

@@ -403,7 +403,7 @@ static void hooks_damage_hold_and_repeat(void **state) {
   (void)state;
   Pipe pipe;
   Judge judge = {.verdicts = {VERDICT_REPLAY, VERDICT_PASS}, .damage = 1};
-  Hook hook = {.name = "judge", .kind = HOOK_PROTECTION, .own = &judge, .result = judge_result};
+  Hook hook = {.name = "judge", .kind = HOOK_PROTECTION, .own = &judge, .result = judge_result, .replays = true};
   pipe_open(&pipe);
   pipe_build(&pipe);
   pipe_hook(&pipe, &hook);
@@ -448,7 +448,7 @@ static void a_replay_without_collector_sleeps(void **state) {
   (void)state;
   Pipe pipe;
   Judge judge = {.verdicts = {VERDICT_REPLAY}};
-  Hook hook = {.name = "judge", .kind = HOOK_PROTECTION, .own = &judge, .result = judge_result};
+  Hook hook = {.name = "judge", .kind = HOOK_PROTECTION, .own = &judge, .result = judge_result, .replays = true};
   pipe_open(&pipe);
   pipe.spec.collector_units = 1;
   pipe_build(&pipe);

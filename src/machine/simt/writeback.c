@@ -168,7 +168,7 @@ static bool retire(Simt *m, uint32_t sm, uint32_t index) {
     }
     Verdict verdict = ask(m, sm, flight, instr);
     if (verdict == VERDICT_HOLD || verdict > VERDICT_REPLAY) return true;
-    if (verdict != VERDICT_REPLAY) {
+    if (verdict != VERDICT_REPLAY || (m->wants & WANT_REPLAY) == 0) {
       writeback_rows(m, sm, slot, instr, flight->row, flight->rows, flight->has_predicates != 0 ? flight->predicates : NULL);
       return true;
     }
