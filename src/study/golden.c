@@ -36,8 +36,10 @@ static void choose_regions(Golden *g) {
 }
 
 // ---- Accesses ------------------------------------------------------------------------------------------------------------
-static void note(void *own, uint64_t cycle, uint16_t region, uint32_t row, bool write) {
+// The cycle that counts is the one being simulated: flips come before it or after it.
+static void note(void *own, uint64_t told, uint16_t region, uint32_t row, bool write) {
   Golden *g = own;
+  uint64_t cycle = min_u64(told, g80_cycle(g->ended));
   if (region == g->state_region && !write && (g->edges.count == 0 || g->edges.items[g->edges.count - 1] != cycle)) {
     *VEC_PUSH(&g->edges, g->arena) = cycle;
   }

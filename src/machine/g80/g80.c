@@ -243,6 +243,7 @@ static void run_alone(G80Machine *m, uint64_t until) {
 // A stuck cell was written: whoever reads it sees what it is stuck at from the next cycle on.
 static void force_after(G80Machine *m, uint64_t cycle) {
   if (m->stuck_mask == 0 || !force_stuck(m)) return;
+  if ((m->shared->scheduler.kernel_done & 1) != 0) return; // ended at this edge: nobody looks any more
   m->shared->cycle = cycle + 1;
   look_again(m);
 }
