@@ -43,14 +43,16 @@ typedef struct Step {
   StepKind kind;
   Place at;
   uint32_t number;        // of the register or predicate
+  uint32_t active;        // lanes that executed here
   uint32_t lanes;         // that differ
-  uint32_t lane;          // the first of them, and its values
-  uint32_t expected, got; //
-  bool known;             // expected is known
+  uint32_t lane;          // the first of them
+  uint32_t expected, got; // its values
+  bool idle, should_idle; // it does not execute, here and without faults
+  bool known;             // the last six are
   uint64_t address;       // of stores, that lane's; 0: not known
   uint64_t key;           // of the value in the log
-  uint32_t values[32];    // of all lanes, here
-  uint64_t addresses[32]; // likewise
+  uint32_t values[WARP_LANES];
+  uint64_t addresses[WARP_LANES];
 } Step;
 
 typedef struct FaultRun {
@@ -62,7 +64,8 @@ typedef struct FaultRun {
   // With `explain`
   Access accesses[FAULT_RUN_MOST];
   uint64_t different, different_stores; // values that differ from the golden run's
-  Step steps[MOST_STEPS + 1];           // the first; the last may be the first store, later than the others
+  uint64_t different_global;            // those stores that go to global memory
+  Step steps[MOST_STEPS + 2];           // the first; after them, where they came later, the first store and the first to global memory
   uint32_t step_count;
   bool log_full;      // later values were not compared
   const char *output; // first wrong element; NULL: none

@@ -5,7 +5,14 @@
 
 // ---- Places --------------------------------------------------------------------------------------------------------
 
-// The line's text without blanks around it.
+static void add_line(Slice line, Text *out) {
+  for (uint32_t i = 0; i < line.length; i++) {
+    bool blank = line.at[i] == ' ' || line.at[i] == '\t', before = i > 0 && (line.at[i - 1] == ' ' || line.at[i - 1] == '\t');
+    if (!blank || !before) text_add(out, "%c", blank ? ' ' : line.at[i]);
+  }
+}
+
+// The line's text without blanks before it.
 static Slice source_line(const char *source, uint32_t line) {
   if (source == NULL || line == 0) return (Slice){"", 0};
   for (uint32_t i = 1; i < line; i++) {
@@ -24,8 +31,10 @@ static void add_place(const Place *place, const char *source, Text *out) {
   if (place->pc == UINT32_MAX) return;
   text_add(out, ", pc %u: %s", place->pc, place->text);
   Slice line = source_line(source, place->line);
-  if (line.length > 0) text_add(out, "   [line %u: %.*s]", place->line, (int)line.length, line.at);
-  else if (place->line > 0) text_add(out, "   [line %u]", place->line);
+  if (place->line == 0) return;
+  text_add(out, "   [line %u%s", place->line, line.length > 0 ? ": " : "");
+  add_line(line, out);
+  text_add(out, "]");
 }
 
 // ---- What became of the struck cells -------------------------------------------------------------------------------
@@ -82,7 +91,10 @@ static void add_step(const FaultRun *run, const Step *step, const char *source, 
   }
   if (step->known) {
     uint32_t lanes = (uint32_t)__builtin_popcount(step->lanes);
-    text_add(out, ": lane %u 0x%08x instead of 0x%08x", step->lane, step->got, step->expected);
+    text_add(out, ": lane %u ", step->lane);
+    if (step->idle) text_add(out, "does not execute it, instead of 0x%08x", step->expected);
+    else if (step->should_idle) text_add(out, "0x%08x, although it should not execute it", step->got);
+    else text_add(out, "0x%08x instead of 0x%08x", step->got, step->expected);
     if (lanes > 1) text_add(out, " and %u more lanes", lanes - 1);
   }
   if (step->kind == STEP_STORE_DATA || step->kind == STEP_STORE_ADDRESS) add_address(run, step, out);
@@ -98,13 +110,15 @@ static bool was_read(const FaultRun *run) {
 
 static void add_path(const FaultRun *run, const char *source, Text *out) {
   if (run->different == 0) {
-    if (was_read(run)) text_add(out, "logically masked: no value that was written afterwards differs from the run without faults\n");
+    if (run->verdicts.outcome == OUTCOME_CORRECTED)
+      text_add(out, "a protection put it right: nothing differs from the run without faults\n");
+    else if (was_read(run)) text_add(out, "logically masked: no value that was written afterwards differs from the run without faults\n");
     else if (run->verdicts.outcome != OUTCOME_MASKED) text_add(out, "no value written to a register differs\n");
     return;
   }
   text_add(out, "first difference from the run without faults, and what follows:\n");
   for (uint32_t i = 0; i < run->step_count; i++) {
-    if (i == MOST_STEPS) text_add(out, "  ... the first store that differs:\n");
+    if (i >= MOST_STEPS) text_add(out, "  ...\n");
     add_step(run, &run->steps[i], source, out);
   }
   text_add(out, "%" PRIu64 " values differ in all, %" PRIu64 " of them at stores", run->different, run->different_stores);

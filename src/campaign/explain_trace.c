@@ -183,15 +183,22 @@ static uint32_t number_of(const Write *write) {
                                            : write->stream - (write->stream < STREAM_STORES ? STREAM_PREDICATES : STREAM_STORES);
 }
 
+static bool leaves_chip(const Program *program, uint32_t pc) {
+  Space space = op_info[program->decoded[pc].op].space;
+  return space == SPACE_GLOBAL || space == SPACE_GENERIC;
+}
+
 static void note(Tracer *at, const HookMachine *machine, const Write *write, const Place *place, bool other_path, uint64_t key) {
   FaultRun *run = at->run;
   StepKind kind = other_path ? STEP_PATH : kind_of(write, place, machine);
-  bool first_store = write->stream >= STREAM_STORES && run->different_stores == 0;
+  bool is_store = write->stream >= STREAM_STORES, is_global = is_store && leaves_chip(machine->program, place->pc);
+  bool is_first = (is_store && run->different_stores == 0) || (is_global && run->different_global == 0);
   run->different++;
-  run->different_stores += write->stream >= STREAM_STORES;
-  if (run->step_count >= MOST_STEPS + (first_store ? 1u : 0u)) return;
+  run->different_stores += is_store;
+  run->different_global += is_global;
+  if (run->step_count >= MOST_STEPS && !is_first) return;
   Step *step = &run->steps[run->step_count++];
-  *step = (Step){.kind = kind, .at = *place, .number = number_of(write), .lanes = write->lanes, .key = key};
+  *step = (Step){.kind = kind, .at = *place, .number = number_of(write), .active = write->lanes, .key = key};
   memcpy(step->values, write->values, sizeof step->values);
 }
 
@@ -200,14 +207,16 @@ static void fetch(FaultRun *run, const Write *write, uint64_t key) {
   for (uint32_t i = 0; i < run->step_count; i++) {
     Step *step = &run->steps[i];
     if (step->key != key || step->known || step->kind == STEP_PATH) continue;
-    uint32_t differ = step->lanes ^ write->lanes;
+    uint32_t differ = 0;
     for (uint32_t lane = 0; lane < WARP_LANES; lane++) differ |= (step->values[lane] != write->values[lane] ? 1u : 0u) << lane;
-    step->lanes = differ & (step->lanes | write->lanes);
+    step->lanes = (differ & step->active & write->lanes) | (step->active ^ write->lanes);
     if (step->lanes == 0) continue;
     step->lane = (uint32_t)__builtin_ctz(step->lanes);
     step->expected = write->values[step->lane];
     step->got = step->values[step->lane];
     step->address = step->addresses[step->lane];
+    step->idle = (step->active >> step->lane & 1) == 0;
+    step->should_idle = (write->lanes >> step->lane & 1) == 0;
     step->known = true;
   }
 }

@@ -13,6 +13,7 @@ static const Command commands[] = {
     {"run", command_run, help_run},
     {"check", command_check, help_check},
     {"campaign", command_campaign, help_campaign},
+    {"replay", command_replay, help_replay},
     {"report", command_report, help_report},
     {"compare", command_compare, help_compare},
     {"merge", command_merge, help_merge},

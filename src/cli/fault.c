@@ -52,8 +52,8 @@ static json_t *step_json(const Step *step) {
   if (!step->known) return object;
   json_object_set_new(object, "lane", json_integer(step->lane));
   json_object_set_new(object, "lanes", json_integer(__builtin_popcount(step->lanes)));
-  json_object_set_new(object, "expected", json_integer(step->expected));
-  json_object_set_new(object, "got", json_integer(step->got));
+  json_object_set_new(object, "expected", step->should_idle ? json_null() : json_integer(step->expected));
+  json_object_set_new(object, "got", step->idle ? json_null() : json_integer(step->got));
   if (step->address != 0) json_object_set_new(object, "address", json_integer((json_int_t)step->address));
   return object;
 }

@@ -9,7 +9,8 @@ void help_main(void) {
         "  redoubt run TARGET      run a built-in workload, a PTX file or a CUDA program (-- ./app) and show what it did\n"
         "  redoubt check FILE...   say what in a PTX file cannot be run, line by line\n"
         "  redoubt reproduce STUDY run a published study again and compare\n"
-        "  redoubt list WHAT       machines, workloads, structures, protections, instructions, params, stats, traps\n"
+        "  redoubt replay DB ID    one fault of a campaign again, explained\n"
+        "  redoubt list WHAT       machines, workloads, structures, faults, protections, instructions, params, stats, traps\n"
         "  redoubt asm FILE        assemble G80 code; 'redoubt disasm FILE' is the way back\n"
         "  redoubt help COMMAND    more about a command\n"
         "  redoubt version\n"
@@ -65,6 +66,10 @@ void help_run(void) {
         "  --protect SCHEME       attach a protection ('redoubt list protections'); several: repeat it\n"
         "  --trace FILE           write a time line for Perfetto or Chrome (ui.perfetto.dev)\n"
         "  --trace-cycles FROM:TO only these cycles of it\n"
+        "  --fault FAULT          break it on purpose, e.g. flip:rf[sm=3,warp=5,reg=12,lane=7,bit=4]@12345, and say what\n"
+        "                         that does ('redoubt list faults'); several in one run: repeat it\n"
+        "  --explain              and why: where the bit went, what differed first, how it reached the output\n"
+        "  --timeout N            with --fault: N times the fault-free cycles count as endless (default 10)\n"
         "  --max-registers N      registers per thread; more are spilled to local memory\n"
         "  --max-instructions N   warp instructions per launch before it counts as endless\n"
         "  --repeat N             run everything N times, each on a fresh device\n"
@@ -81,6 +86,7 @@ void help_run(void) {
         "      --arg c:f32[1024] --arg n:u32=1024 --dump c\n"
         "  redoubt run vecadd --dump program\n"
         "  redoubt run bfs --machine gt200-rise --protect dmr\n"
+        "  redoubt run vecadd --size tiny --machine fermi-gtx480 --fault 'flip:rf[sm=0,warp=0,reg=0,lane=7,bit=4]@700' --explain\n"
         "  redoubt run scan --size tiny --machine fermi-gtx480 --trace scan.json\n"
         "\n"
         "What kernels print with printf goes to the output (to stderr when that is JSON).\n"
@@ -117,6 +123,18 @@ void help_campaign(void) {
         "  --shard I/N            every N-th fault only; 'redoubt merge' puts the journals together\n"
         "  --no-prune             simulate also what is known to be masked\n"
         "  --no-snapshot          simulate every fault from the beginning to the end\n",
+        stdout);
+}
+
+void help_replay(void) {
+  fputs("redoubt replay JOURNAL ID\n"
+        "\n"
+        "One fault of a campaign again: its outcome, which must be the journal's, and why. See docs/faults.md.\n"
+        "\n"
+        "  --json[=FILE]          the same as JSON\n"
+        "  --timeout N            as the campaign's (default 10)\n"
+        "\n"
+        "Exit codes: 0 the same outcome, 2 bad input or another program or machine, 4 another outcome, or an internal error.\n",
         stdout);
 }
 
@@ -168,6 +186,7 @@ void help_list(void) {
         "  workloads      built-in programs with their parameters at each size\n"
         "  structures     the hardware cells of a machine (fermi-gtx480 unless --machine says): their shape and bits;\n"
         "                 'ecc': every access is seen, so they can be protected\n"
+        "  faults         fault models, how a fault is written, and outcomes\n"
         "  protections    schemes that can be attached to a machine with time, and what is charged for them\n"
         "  instructions   every instruction and what it does\n"
         "  params         parameters of machines: default, meaning, range\n"

@@ -1,8 +1,10 @@
 // redoubt list WHAT: the tables that the program is made of, for people and as markdown for docs/.
 #include "cli/cli.h"
 
+#include "campaign/journal.h"
 #include "cli/ratio.h"
 #include "device/attachments.h"
+#include "fault/fault.h"
 #include "protect/protect.h"
 
 #include <getopt.h>
@@ -103,6 +105,21 @@ static void list_traps(Text *out) {
   for (uint32_t i = 0; i < TRAP_COUNT; i++) text_add(out, "%-22s %s\n", trap_info[i].name, trap_info[i].text);
 }
 
+static void list_faults(Text *out) {
+  text_add(out, "%-16s %-10s %s\n", "model", "lasts", "what");
+  for (uint32_t i = 0; i < FAULT_MODELS; i++) {
+    const FaultModelInfo *model = &fault_models[i];
+    char name[32];
+    snprintf(name, sizeof name, model->arguments[0] == '\0' ? "%s" : "%s(%s)", model->name, model->arguments);
+    text_add(out, "%-16s %-10s %s\n", name, model->permanent ? "FROM-TO" : "once", model->summary);
+  }
+  text_add(out, "\nMODEL:SITE@CYCLE, e.g. flip:rf[sm=3,warp=5,reg=12,lane=7,bit=4]@12345; those that last: @FROM-TO or @FROM-\n");
+  text_add(out, "\n%-16s %-10s %s\n", "outcome", "group", "meaning");
+  for (uint32_t i = 0; i < OUTCOME_COUNT; i++) {
+    text_add(out, "%-16s %-10s %s\n", outcome_info[i].name, outcome_info[i].group, outcome_info[i].meaning);
+  }
+}
+
 typedef struct ListTable {
   const char *name, *other_name;
   void (*list)(Text *out);
@@ -116,6 +133,7 @@ static const ListTable tables[] = {
     {"params", "parameters", list_params, params_markdown},
     {"stats", "statistics", list_stats, stats_page},
     {"traps", NULL, list_traps, NULL},
+    {"faults", NULL, list_faults, NULL},
     {"protections", NULL, protections_list, NULL},
 };
 
