@@ -4,7 +4,7 @@
 set -eu
 
 build="gcc libc6-dev make cmake ninja-build libinih-dev libjansson-dev libxxhash-dev libzstd-dev liblz4-dev libsqlite3-dev"
-test="clang clang-format libclang-rt-14-dev libcmocka-dev libmpfr-dev libgmp-dev git"
+test="clang clang-format libclang-rt-14-dev libcmocka-dev libmpfr-dev libgmp-dev git chromium"
 
 # npm fetches Vega. A Node.js from elsewhere brings its own, which Debian's package would clash with.
 command -v npm >/dev/null 2>&1 || build="$build npm"

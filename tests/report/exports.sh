@@ -1,0 +1,71 @@
+#!/bin/sh
+# Exports of a journal: exports.sh REDOUBT JOURNAL_MAKER. CSV and JSON hold every fault and agree; damage and full disks are told.
+set -eu
+redoubt=$(realpath "$1")
+maker=$(realpath "$2")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failed=0
+fail() {
+  echo "exports: FAILED: $*"
+  failed=1
+}
+is() { # WHAT EXPECTED FOUND
+  [ "$2" = "$3" ] || fail "$1: expected '$2', found '$3'"
+}
+refuses() { # PATTERN COMMAND...: must end with an error that says it
+  pattern=$1
+  shift
+  if "$@" >"$folder/said" 2>&1; then fail "$* must fail"; fi
+  grep -q "$pattern" "$folder/said" || fail "$*: expected '$pattern', found '$(cat "$folder/said")'"
+}
+
+cd "$folder"
+"$maker" a.db 5000
+"$maker" b.db 4000 secded:rf
+"$maker" odd.db 70 odd
+mkdir tables
+"$redoubt" report a.db --csv tables --json a.json
+"$redoubt" report a.db --csv a.csv
+cmp a.csv tables/faults.csv || fail "--csv FILE is not the table of faults"
+is "rows of faults.csv" 5001 "$(wc -l <a.csv)"
+is "faults in a.json" 5000 "$(grep -c '^  {"class_of":' a.json)"
+is "tables" "campaign.csv faults.csv kernels.csv launches.csv lines.csv structures.csv time.csv" "$(ls tables | tr '\n' ' ' | sed 's/ $//')"
+
+# Summaries are sums of the faults: by structure, kernel and time.
+for table in structures kernels launches time; do
+  is "faults in $table.csv" 5000 "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "faults") at = i } NR > 1 { sum += $at } END { print sum }' tables/$table.csv)"
+done
+for group in sdc due detected; do
+  is "$group in a.json" "$(grep -c ",$group," a.csv)" "$(awk -v name="\"$group\": {" 'index($0, "\"all\": {") { all = 1 } all && index($0, name) { inside = 1 } inside && /"faults"/ { gsub(/[^0-9]/, ""); print; exit }' a.json)"
+done
+is "AVF of rf" "$(awk -F, '/"flip:rf/ { n++ } /"flip:rf/ && /,(sdc|due|detected),run/ { k++ } END { printf "%.6f", k / n }' a.csv)" \
+  "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "avf") at = i } $1 == "rf" { printf "%.6f", $at }' tables/structures.csv)"
+
+# Odd texts: quotes are doubled in CSV; the JSON is UTF-8.
+"$redoubt" report odd.db --csv odd.csv --json odd.json
+grep -q '""quoted"", ' odd.csv || fail "quotes in CSV"
+iconv -f UTF-8 -t UTF-8 odd.json >/dev/null || fail "odd.json is not UTF-8"
+is "faults in odd.json" 70 "$(grep -c '^  {"class_of":' odd.json)"
+
+# Two journals side by side.
+"$redoubt" compare a.db b.db >compared
+grep -q '^4000 faults in both$' compared || fail "compare: $(cat compared)"
+grep -q '^1000 in A alone, 0 in B alone' compared || fail "compare: $(cat compared)"
+grep -q 'AVF falls by 0.000%' compared || fail "compare: $(cat compared)"
+
+# Bad input.
+refuses 'cannot be written: No space left on device' "$redoubt" report a.db --csv /dev/full
+refuses 'cannot be written: No space left on device' "$redoubt" report a.db --json /dev/full
+refuses 'cannot be written: No space left on device' "$redoubt" report a.db -o /dev/full
+refuses 'cannot be written: No such file' "$redoubt" report a.db -o nowhere/page.html
+refuses 'no such file' "$redoubt" report nowhere.db
+echo "no journal at all, just text that is long enough to be looked at as a database" >text.db
+refuses 'not a journal' "$redoubt" report text.db
+dd if=/dev/urandom of=a.db bs=4096 seek=60 count=20 conv=notrunc 2>/dev/null
+for wish in "" "--csv x.csv" "--json x.json" "-o x.html"; do
+  # shellcheck disable=SC2086
+  refuses 'is damaged' "$redoubt" report a.db $wish
+done
+refuses 'is damaged' "$redoubt" compare b.db a.db
+exit $failed

@@ -1,0 +1,102 @@
+// Makes a journal of made-up faults, for tests and measurements of reports: journal_maker FILE FAULTS [odd]
+// Outcomes, places and lines are drawn at random but always the same; nothing is simulated. "odd": texts that a page or a
+// table could stumble over.
+#include "campaign/journal.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { LAUNCHES = 4, LAUNCH_CYCLES = 25000, CYCLES = LAUNCHES * LAUNCH_CYCLES, LINES = 600, COMMIT_EVERY = 65536 };
+
+static const StructureRow structures[] = {
+    {.region = 3,
+     .name = "rf",
+     .title = "register file",
+     .rows = 15 * 1024,
+     .units = 32,
+     .bits = 32,
+     .used = 0.25,
+     .raw_fit_per_mbit = 1200},
+    {.region = 5, .name = "shared", .title = "shared memory", .rows = 15 * 384, .units = 32, .bits = 32, .raw_fit_per_mbit = 1200},
+    {.region = 9, .name = "l2", .title = "L2 cache: lines", .rows = 6144, .units = 32, .bits = 32, .used = 0.6, .raw_fit_per_mbit = 1200},
+    {.region = 11,
+     .name = "stack.pc",
+     .title = "SIMT stack: program counter",
+     .rows = 720,
+     .units = 128,
+     .bits = 24,
+     .raw_fit_per_mbit = 900},
+};
+
+static bool put_frame(Journal *journal, Diags *diags) {
+  GoldenRow launches[LAUNCHES];
+  for (uint32_t i = 0; i < LAUNCHES; i++) {
+    launches[i] =
+        (GoldenRow){.launch = i + 1, .kernel = i % 2 == 0 ? "first_kernel" : "second_kernel", .began_at = i * (uint64_t)LAUNCH_CYCLES};
+    launches[i].cycles = LAUNCH_CYCLES;
+    launches[i].thread_instructions = 3200000;
+    launches[i].warp_instructions = 100000;
+  }
+  return journal_put_golden(journal, launches, LAUNCHES, diags) &&
+         journal_put_structures(journal, structures, COUNT_OF(structures), diags) && journal_commit(journal, diags);
+}
+
+// Of a thousand faults 900 are masked; the others have every outcome but internal errors.
+static uint8_t draw_outcome(uint64_t bits) {
+  uint64_t share = random_below(bits, 1000);
+  return share < 900 ? OUTCOME_MASKED : (uint8_t)(share % OUTCOME_INTERNAL);
+}
+
+static bool put_fault(Journal *journal, uint64_t id, bool odd, Diags *diags) {
+  const StructureRow *structure = &structures[random_below(random_draw(1, id, 0), COUNT_OF(structures))];
+  uint64_t cycle = random_below(random_draw(1, id, 1), CYCLES);
+  uint8_t outcome = draw_outcome(random_draw(1, id, 2));
+  bool wrong = strcmp(outcome_info[outcome].group, "sdc") == 0, masked = outcome == OUTCOME_MASKED;
+  char fault[128];
+  snprintf(fault, sizeof fault, "flip:%s[sm=%u,row=%u,unit=%u,bit=%u]@%" PRIu64, structure->name,
+           (unsigned)random_below(random_draw(1, id, 3), 15), (unsigned)random_below(random_draw(1, id, 4), structure->rows),
+           (unsigned)random_below(random_draw(1, id, 5), structure->units), (unsigned)random_below(random_draw(1, id, 6), structure->bits),
+           cycle);
+  FaultRow row = {.id = id, .fault = fault, .region = structure->region, .cycle = cycle, .outcome = outcome, .class_of = id};
+  row.launch = (uint32_t)(cycle / LAUNCH_CYCLES) + 1;
+  row.settled = masked ? (uint8_t)(SETTLED_HASH + random_below(random_draw(1, id, 7), 3)) : SETTLED_RUN;
+  row.line = masked && row.settled != SETTLED_HASH ? 0 : 20 + (uint32_t)random_below(random_draw(1, id, 8), LINES);
+  row.cycles = outcome == OUTCOME_TIMEOUT ? 10 * (uint64_t)CYCLES : CYCLES;
+  row.wrong = wrong ? 1 + random_below(random_draw(1, id, 9), 4096) : 0;
+  row.worst = wrong ? (id % 5 == 0 ? (double)INFINITY : random_unit_f64(random_draw(1, id, 10))) : 0;
+  row.note = odd && id % 7 == 0 ? "</script><!--<script>alert(1)</script> \"quoted\", \xff \xc3\xa9 'x' & y"
+             : masked           ? ""
+             : wrong            ? "output 'sum'"
+                                : "first_kernel: line 42: trap";
+  return journal_put_fault(journal, &row, diags);
+}
+
+int main(int argc, char **argv) {
+  Diags diags = {0};
+  if (argc < 3) return 2;
+  uint64_t faults = strtoull(argv[2], NULL, 10);
+  bool odd = argc > 3 && strcmp(argv[3], "odd") == 0;
+  JournalMeta meta = {.target = odd ? "</script><b>odd</b>" : "made-up",
+                      .arguments = "size=none\n",
+                      .machine = "fermi-gtx480",
+                      .settings = "sm.count=15\n",
+                      .protection = argc > 3 && !odd ? argv[3] : "none",
+                      .model = "flip",
+                      .structures = "rf,shared,l2,stack.pc",
+                      .window = "all",
+                      .version = "test",
+                      .seed = 1,
+                      .shards = 1};
+  Journal *journal = journal_open(argv[1], &meta, &diags);
+  bool good = journal != NULL && put_frame(journal, &diags);
+  for (uint64_t i = 0; i < faults && good; i++) {
+    good = put_fault(journal, i, odd, &diags) && ((i + 1) % COMMIT_EVERY != 0 || journal_commit(journal, &diags));
+  }
+  good = good && journal_commit(journal, &diags);
+  journal_close(journal);
+  for (uint32_t i = 0; i < diags.count; i++) fprintf(stderr, "%s: %s\n", argv[1], diags.items[i].text);
+  diags_free(&diags);
+  return good ? 0 : 1;
+}

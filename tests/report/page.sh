@@ -1,0 +1,113 @@
+#!/bin/sh
+# The report page in Chromium: page.sh REDOUBT JOURNAL_MAKER. Charts are drawn, search, filters, sorting, paging and copying
+# work by events, it fits a desktop and a phone, prints, and the console stays silent; also for no faults, and for odd texts.
+set -eu
+redoubt=$(realpath "$1")
+maker=$(realpath "$2")
+here=$(cd "$(dirname "$0")" && pwd)
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
+[ -n "$browser" ] || { echo "page: skipped, no Chromium"; exit 77; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failed=0
+
+fail() {
+  echo "page: FAILED: $*"
+  failed=1
+}
+
+browse() { # URL-FILE OPTIONS...: to $folder/out; what the console says is a failure
+  file=$1
+  shift
+  rm -rf "$folder/profile"
+  timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
+    --disable-component-update --disable-sync --disable-dev-shm-usage --user-data-dir="$folder/profile" --enable-logging=stderr \
+    --virtual-time-budget=8000 --window-size=1280,900 "$@" "file://$file" >"$folder/out" 2>"$folder/log" || fail "$file: the browser ended with $?"
+  grep 'CONSOLE' "$folder/log" && fail "$file: the console is not silent"
+  return 0
+}
+
+expect() { # KEY VALUE: the value is a pattern of grep
+  grep -q "^FOUND $1=$2\$" "$folder/out" || fail "$name: expected $1=$2, found '$(grep "^FOUND $1=" "$folder/out" || echo nothing)'"
+}
+
+page() { # NAME FAULTS [odd]: makes journal and page, runs page-test.js in it
+  name=$1
+  shift
+  [ -e "$folder/$name.db" ] || "$maker" "$folder/$name.db" "$@"
+  "$redoubt" report "$folder/$name.db" -o "$folder/$name.html"
+  { sed '/^<\/body>$/,$d' "$folder/$name.html"; echo '<script>'; cat "$here/page-test.js"; echo '</script></body></html>'; } >"$folder/$name-test.html"
+  browse "$folder/$name-test.html" --dump-dom
+  expect ready yes
+  expect page.wide true
+}
+
+# The numbers below follow from journal_maker's draws; csv says the same without the page.
+page many 3000
+sdc=$("$redoubt" report "$folder/many.db" --csv "$folder/many.csv" && grep -c ',sdc,' "$folder/many.csv")
+hits=$(grep -c 'bit=1\].*,[24],[0-9]*,[a-z]' "$folder/many.csv") # launches 2 and 4 are of the second kernel
+for chart in outcomes avf time lines; do
+  expect chart.$chart chart
+  expect marks.$chart '[1-9][0-9]*'
+  expect fits.$chart true
+done
+expect title 'made-up on fermi-gtx480'
+expect cards 9
+expect table.all '3,000 faults fit\.'
+expect table.rows 50
+expect filter.group 'sdc+sdc-critical+sdc-tolerable'
+expect filter.count "$sdc faults fit\\."
+expect filter.structure true
+expect filter.reset '3,000 faults fit\.'
+expect search.hits true
+expect search.count "$hits faults fit\\."
+expect sort.up 0,1,2
+expect sort.down 2999,2998,2997
+expect sort.aria descending
+expect page.second 50,51,52
+expect page.label 'Page 2 of 60'
+expect page.first 0,1,2
+expect replay "redoubt replay $folder/many.db 0"
+expect copied "\\(Copied\\|redoubt replay $folder/many.db 0\\)" # without a hand at the mouse the clipboard may be refused: then it is shown
+
+# The same page as wide as a phone. Headless windows are never that narrow; a frame is.
+name=phone
+cat >"$folder/phone.html" <<END
+<!doctype html><meta charset="utf-8"><script>addEventListener("message", (event) => {
+  const list = document.createElement("pre");
+  list.textContent = event.data;
+  document.body.append(list);
+});</script><body><iframe src="many-test.html" style="width:375px;height:800px;border:0"></iframe></body>
+END
+browse "$folder/phone.html" --dump-dom
+expect page.wide true
+for chart in outcomes avf time lines; do expect fits.$chart true; done
+expect sort.down 2999,2998,2997
+
+page none 0
+for chart in outcomes avf time lines; do expect chart.$chart empty; done
+expect table.all 'No faults yet\.'
+
+page one 1
+expect chart.avf chart
+expect table.all '1 fault fits\.'
+
+page odd 300 odd
+expect title '&lt;/script&gt;&lt;b&gt;odd&lt;/b&gt; on fermi-gtx480'
+expect chart.outcomes chart
+grep -q 'alert(1)&lt;/script&gt; "quoted"' "$folder/out" || fail "odd: the note is not shown as it is"
+
+name=print
+browse "$folder/many.html" --print-to-pdf="$folder/many.pdf"
+[ "$(head -c 5 "$folder/many.pdf")" = '%PDF-' ] || fail "it does not print"
+
+# Nothing is fetched from elsewhere.
+sed '/<script>/,/<\/script>/d' "$folder/many.html" | grep -E '(src|href)="?(https?:)?//' && fail "the page refers to the network"
+
+# A real campaign.
+name=real
+"$redoubt" campaign scalarprod --size tiny --machine fermi-gtx480 --structure rf,shared --faults 300 -o "$folder/real.db" >/dev/null 2>&1
+page real
+expect title 'scalarprod on fermi-gtx480'
+expect table.all '300 faults fit\.'
+exit $failed
