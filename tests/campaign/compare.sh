@@ -1,0 +1,45 @@
+#!/bin/sh
+# Shortcuts change no outcome: compare.sh REDOUBT [FAULTS]
+# FAULTS (default 2004) are dealt over four workloads and three structures; each lot is settled with all shortcuts by two
+# workers, by one, and by a full simulation of every fault. Outcome, cycles, wrong elements, worst error and note must be the same.
+set -eu
+redoubt=$1
+each=$(((${2:-2004} + 11) / 12))
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+settle() { # name workload structure options...
+  name=$1 workload=$2 structure=$3
+  shift 3
+  "$redoubt" campaign "$workload" --size tiny --machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2 \
+    --structure "$structure" --faults "$each" -o "$folder/$name.db" "$@" >"$folder/$name.out" 2>&1 || {
+    cat "$folder/$name.out"
+    exit 1
+  }
+  "$redoubt" report "$folder/$name.db" --csv "$folder/$name.csv" >/dev/null
+}
+
+# Every column but how the fault was settled. Texts stand in quotes and have commas of their own.
+outcomes() {
+  awk -F '"' '{ for (i = 2; i <= NF; i += 2) gsub(",", ";", $i); print }' OFS='"' "$1" | awk -F , '
+    NR == 1 { for (i = 1; i <= NF; i++) skip[i] = $i == "settled" || $i == "class_of" || $i == "line" }
+    { for (i = 1; i <= NF; i++) if (!skip[i]) printf "%s,", $i; print "" }'
+}
+
+for workload in scalarprod matmul reduction bfs; do
+  for structure in rf shared l2; do
+    rm -f "$folder"/*
+    settle fast $workload $structure -j2
+    settle alone $workload $structure -j1
+    settle slow $workload $structure -j2 --no-prune --no-snapshot
+    cmp "$folder/fast.csv" "$folder/alone.csv"
+    outcomes "$folder/fast.csv" >"$folder/fast.txt"
+    outcomes "$folder/slow.csv" >"$folder/slow.txt"
+    if ! cmp -s "$folder/fast.txt" "$folder/slow.txt"; then
+      echo "$workload, $structure: outcomes differ"
+      diff "$folder/fast.txt" "$folder/slow.txt" | head
+      exit 1
+    fi
+    echo "$workload, $structure: $each faults alike"
+  done
+done
