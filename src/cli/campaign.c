@@ -1,6 +1,7 @@
 // redoubt campaign TARGET: faults injected until the answer is sure enough. What describes the target is as for `redoubt run`.
 #include "campaign/campaign.h"
 #include "campaign/statistics.h"
+#include "cli/fault.h"
 #include "cli/journal.h"
 #include "cli/run.h"
 
@@ -179,14 +180,9 @@ static Target *unknown_workload(const char *name, Diags *diags) {
 
 static Target *make_target(CampaignRun *run, Diags *diags) {
   const RunOptions *target = &run->target;
-  const Workload *workload = workload_find(target->target);
-  if (workload == NULL) return unknown_workload(target->target, diags);
-  const char **params = ARENA_ARRAY(run->arena, const char *, target->params.count + 1);
-  for (uint32_t i = 0; i < target->params.count; i++) {
-    params[i] = arena_format(run->arena, "%s=%s", target->params.items[i].key, target->params.items[i].value);
-  }
-  WorkloadChoice choice = {workload, target->size, params, target->params.count, target->seed};
-  return target_workload(run->arena, &choice, &target->spec, diags);
+  bool is_workload = workload_find(target->target) != NULL;
+  if (!is_workload && !is_ptx_file(target->target)) return unknown_workload(target->target, diags);
+  return run_as_target(target, run->arena, diags);
 }
 
 // Failures of Redoubt itself, one by one: the first few.
