@@ -81,27 +81,28 @@ static uint8_t *bytes_at(const Simt *m, uint32_t sm, Place place) {
   return (uint8_t *)row->word + place.byte;
 }
 
-// Tells the hooks which words of which rows the lanes touch.
+// Tells the hooks which words of which rows the lanes touch. Loops over all 32 lanes, so that they vectorise.
 static void tell(Simt *m, uint32_t sm, const MemOp *op, uint32_t lanes, bool is_write) {
   if ((m->wants & WANT_CELLS) == 0) return;
-  Place places[WARP_LANES];
-  for (uint32_t left = lanes; left != 0; left &= left - 1) {
-    unsigned lane = (unsigned)__builtin_ctz(left);
-    places[lane] = place_of(m, op, lane);
+  uint32_t rows[WARP_LANES], units[WARP_LANES], bytes = memop_lane_bytes(op);
+  uint32_t words = (uint32_t)((UINT64_C(1) << words_of(bytes)) - 1);
+  for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+    uint32_t address = (uint32_t)op->address[lane];
+    rows[lane] = address / LINE_BYTES;
+    units[lane] = words << (address & (LINE_BYTES - 1) & ~(bytes - 1)) / 4;
   }
-  uint32_t words = (uint32_t)((UINT64_C(1) << words_of(memop_lane_bytes(op))) - 1);
   while (lanes != 0) {
-    uint32_t row = places[__builtin_ctz(lanes)].row, units = 0;
-    for (uint32_t left = lanes; left != 0; left &= left - 1) {
-      unsigned lane = (unsigned)__builtin_ctz(left);
-      if (places[lane].row != row) continue;
-      units |= words << places[lane].byte / 4;
-      lanes &= ~(1u << lane);
+    uint32_t row = rows[__builtin_ctz(lanes)], touched = 0, same = 0;
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+      uint32_t hit = rows[lane] == row ? lanes >> lane & 1 : 0;
+      touched |= units[lane] & (0u - hit);
+      same |= hit << lane;
     }
-    uint64_t global_row = (uint64_t)sm * m->dims.shared_rows + row;
+    lanes &= ~same;
+    uint64_t global_row = (uint64_t)sm * m->dims.shared_rows + (row < m->dims.shared_rows ? row : row % m->dims.shared_rows);
     uint32_t *data = m->at.shared[global_row].word;
-    if (is_write) cells_written(m, REGION_SHARED, global_row, units, data);
-    else cells_read(m, REGION_SHARED, global_row, units, data);
+    if (is_write) cells_written(m, REGION_SHARED, global_row, touched, data);
+    else cells_read(m, REGION_SHARED, global_row, touched, data);
   }
 }
 
