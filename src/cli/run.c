@@ -107,6 +107,9 @@ static int unknown_target(const char *target) {
 static int run_target(Run *run) {
   const RunOptions *options = run->options;
   const Workload *workload = workload_find(options->target);
+  if (workload == NULL && is_g80_file(options->target)) return run_g80(run);
+  if (options->images.given)
+    return message_usage("run", "--gmem-in, --gmem-out, --cmem-in and --cmem-bytes are for G80 code (.sass, .hex)");
   if (workload == NULL && !is_ptx_file(options->target)) return unknown_target(options->target);
   if (workload != NULL && options->ptx_given)
     return message_usage("run", "--kernel, --grid, --block, --shared, --cooperative and --arg are for PTX files");

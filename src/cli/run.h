@@ -13,6 +13,13 @@ typedef struct DumpWish {
 
 typedef enum StatsStyle { STATS_SUMMARY, STATS_TABLE, STATS_GPGPUSIM } StatsStyle;
 
+// Memory images of the FlexGripPlus machine: --gmem-in, --gmem-out, --cmem-in, --cmem-bytes.
+typedef struct G80Images {
+  const char *gmem_in, *gmem_out, *cmem_in; // NULL: not given
+  uint32_t cmem_bytes;                      // what the host declares; 0: those of the words
+  bool given;
+} G80Images;
+
 typedef struct RunOptions {
   const char *target; // NULL: not given
   char **application; // after `--`; NULL: none
@@ -34,6 +41,7 @@ typedef struct RunOptions {
   const char *csv_file; // NULL: stdout
   StatsStyle stats;
   AttachmentWishes wishes; // --protect, --trace
+  G80Images images;
   uint32_t repeat;
   VEC(const char *) faults; // --fault
   bool explain;
@@ -78,6 +86,8 @@ void run_clear_progress(Run *run);
 
 int run_workload(Run *run, const Workload *workload); // run_workload.c
 int run_ptx(Run *run);                                // run_ptx.c
+int run_g80(Run *run);                                // run_g80.c
+bool is_g80_file(const char *target);                 // .sass, .hex
 int run_application(Run *run);                        // run_app.c
 
 // ---- Element types, arguments, dumps (argument.c, element.c, dump.c) ------------------------------

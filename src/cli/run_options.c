@@ -31,6 +31,10 @@ enum {
   OPTION_FAULT,
   OPTION_EXPLAIN,
   OPTION_TIMEOUT,
+  OPTION_GMEM_IN,
+  OPTION_GMEM_OUT,
+  OPTION_CMEM_IN,
+  OPTION_CMEM_BYTES,
   OPTION_HELP,
 };
 
@@ -59,6 +63,10 @@ static const struct option long_options[] = {
     {"fault", required_argument, NULL, OPTION_FAULT},
     {"explain", no_argument, NULL, OPTION_EXPLAIN},
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+    {"gmem-in", required_argument, NULL, OPTION_GMEM_IN},
+    {"gmem-out", required_argument, NULL, OPTION_GMEM_OUT},
+    {"cmem-in", required_argument, NULL, OPTION_CMEM_IN},
+    {"cmem-bytes", required_argument, NULL, OPTION_CMEM_BYTES},
     {"help", no_argument, NULL, OPTION_HELP},
     {0},
 };
@@ -192,6 +200,20 @@ static bool take_target_option(Parsing *parsing, int option, const char *text) {
   }
 }
 
+static bool take_image_option(G80Images *images, int option, const char *text) {
+  uint64_t number;
+  images->given = true;
+  switch (option) {
+  case OPTION_GMEM_IN: images->gmem_in = text; return true;
+  case OPTION_GMEM_OUT: images->gmem_out = text; return true;
+  case OPTION_CMEM_IN: images->cmem_in = text; return true;
+  default:
+    if (!parse_count("--cmem-bytes", text, 0, UINT32_MAX, &number)) return false;
+    images->cmem_bytes = (uint32_t)number;
+    return true;
+  }
+}
+
 static bool take_fault_option(Parsing *parsing, int option, const char *text) {
   RunOptions *options = parsing->options;
   switch (option) {
@@ -230,6 +252,10 @@ static bool take_option(Parsing *parsing, int option, const char *text) {
   case OPTION_FAULT:
   case OPTION_EXPLAIN:
   case OPTION_TIMEOUT: return take_fault_option(parsing, option, text);
+  case OPTION_GMEM_IN:
+  case OPTION_GMEM_OUT:
+  case OPTION_CMEM_IN:
+  case OPTION_CMEM_BYTES: return take_image_option(&options->images, option, text);
   case OPTION_HELP: return options->help = true;
   default: return take_target_option(parsing, option, text);
   }
