@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+const char *const fault_units[FAULT_UNITS] = {"sp", "sfu", "fp64", "tensor", "ldst"};
+
 const FaultModelInfo fault_models[FAULT_MODELS] = {
 #define MODEL(id, name, arguments, permanent, summary) {name, arguments, summary, permanent},
 #include "fault/fault.def"
@@ -44,7 +46,7 @@ static bool parse_arguments(const char *at, Fault *fault) {
   const char *wanted = fault_models[fault->model].arguments;
   uint32_t count = wanted[0] == '\0' ? 0 : strchr(wanted, ',') != NULL ? 2 : 1;
   for (uint32_t i = 0; i < count; i++) {
-    if (!parse_number(&at, &fault->arguments[i]) || fault->arguments[i] == 0) return false;
+    if (!parse_number(&at, &fault->arguments[i]) || fault->arguments[i] == 0 || fault->arguments[i] > UINT32_MAX) return false;
     if (i + 1 < count && *at++ != ',') return false;
   }
   if (fault->model == FAULT_RANDOM && *at == ',') return at++, parse_number(&at, &fault->seed) && *at == '\0';
@@ -90,13 +92,39 @@ static bool take_warp(const RegionTable *regions, const char *text, Text *site, 
   return true;
 }
 
-// sp[sm=,sp=,lane=,bit=]: no cells, so not in the table. The row counts SPs, the unit lanes.
-static bool parse_unit_site(const char *text, Site *site) {
-  unsigned sm, sp, lane, bit;
+static uint64_t sms_of(const RegionTable *regions) {
+  for (uint32_t i = 0; i < regions->count; i++) {
+    const Region *region = &regions->items[i];
+    if (region->dim_count >= 1 && strcmp(region->dims[0].name, "sm") == 0) return region->dims[0].count;
+  }
+  return FAULT_NO_WARP;
+}
+
+// sp[sm=,sp=,lane=,bit=], sfu[sm=,sfu=,lane=,bit=]: no cells, so not in the table.
+static bool parse_unit_site(const RegionTable *regions, const char *fault_text, const char *text, Site *site, Diags *diags) {
+  unsigned sm, number, lane, bit;
   int length = 0;
-  if (sscanf(text, "sp[sm=%u,sp=%u,lane=%u,bit=%u]%n", &sm, &sp, &lane, &bit, &length) != 4 || text[length] != '\0') return false;
-  *site = (Site){.region = REGION_NONE, .row = (uint64_t)sm << 8 | sp, .unit = lane, .bit = bit};
-  return sp < 256 && lane < WARP_LANES && bit < 32;
+  char name[16], key[16];
+  bool shaped = sscanf(text, "%15[a-z0-9][sm=%u,%15[a-z0-9]=%u,lane=%u,bit=%u]%n", name, &sm, key, &number, &lane, &bit, &length) == 6;
+  if (!shaped || length == 0 || text[length] != '\0' || strcmp(name, key) != 0) {
+    return diags_add(diags, NULL, 0, 0, "fault '%s': outputs of units are named like sp[sm=0,sp=1,lane=7,bit=4]", fault_text);
+  }
+  uint32_t unit = 0;
+  while (unit < FAULT_UNITS && strcmp(fault_units[unit], name) != 0) unit++;
+  if (unit == FAULT_UNITS) {
+    return diags_add(diags, NULL, 0, 0, "fault '%s': no unit '%s'; there are sp, sfu, fp64, tensor and ldst", fault_text, name);
+  }
+  const struct {
+    const char *name;
+    uint64_t value, limit;
+  } checks[] = {{"sm", sm, sms_of(regions)}, {key, number, 256}, {"lane", lane, WARP_LANES}, {"bit", bit, 32}};
+  for (size_t i = 0; i < COUNT_OF(checks); i++) {
+    if (checks[i].value < checks[i].limit) continue;
+    return diags_add(diags, NULL, 0, 0, "fault '%s': %s=%" PRIu64 " is out of range: 0 to %" PRIu64, fault_text, checks[i].name,
+                     checks[i].value, checks[i].limit - 1);
+  }
+  *site = (Site){.region = REGION_NONE, .row = unit_row(sm, unit, number), .unit = lane, .bit = bit};
+  return true;
 }
 
 static bool parse_parts(const RegionTable *regions, const char *text, char *copy, Fault *fault, Diags *diags) {
@@ -116,10 +144,7 @@ static bool parse_parts(const RegionTable *regions, const char *text, char *copy
     return diags_add(diags, NULL, 0, 0, "fault '%s': model %s takes (%s), whole numbers from 1", text, copy, wanted);
   }
   if (!parse_time(at, fault)) return bad(diags, text, "the time after '@' is not a cycle, FROM- or FROM-TO");
-  if (fault_is_unit(fault)) {
-    if (parse_unit_site(colon, &fault->site)) return true;
-    return diags_add(diags, NULL, 0, 0, "fault '%s': outputs of units are named like sp[sm=0,sp=1,lane=7,bit=4]", text);
-  }
+  if (fault_is_unit(fault)) return parse_unit_site(regions, text, colon, &fault->site, diags);
   Text site = {0};
   text_add(&site, "%s", colon);
   bool good = take_warp(regions, text, &site, fault, diags) && site_parse(regions, site.at, &fault->site, diags);
@@ -138,8 +163,9 @@ bool fault_parse(const RegionTable *regions, const char *text, Fault *fault, Dia
 
 static void format_site(const RegionTable *regions, const Fault *fault, Text *out) {
   if (fault_is_unit(fault)) {
-    text_add(out, "sp[sm=%" PRIu64 ",sp=%" PRIu64 ",lane=%u,bit=%u]", fault->site.row >> 8, fault->site.row & 255, fault->site.unit,
-             fault->site.bit);
+    const char *name = fault_units[fault->site.row >> 8 & 255];
+    text_add(out, "%s[sm=%" PRIu64 ",%s=%" PRIu64 ",lane=%u,bit=%u]", name, fault->site.row >> 16, name, fault->site.row & 255,
+             fault->site.unit, fault->site.bit);
     return;
   }
   size_t start = out->length;

@@ -15,6 +15,11 @@ void flip_hook(FaultHook *at);  // flip.c: cells that change once
 void stuck_hook(FaultHook *at); // stuck.c: cells that do not change any more
 void unit_hook(FaultHook *at);  // unit.c: outputs of functional units
 
+// Kinds of functional units whose outputs may be struck. The row of such a site: SM, kind and which of the SM's.
+enum { FAULT_UNITS = 5 };
+extern const char *const fault_units[FAULT_UNITS];
+static inline uint64_t unit_row(uint32_t sm, uint32_t kind, uint32_t number) { return (uint64_t)sm << 16 | kind << 8 | number; }
+
 static inline bool fault_is_unit(const Fault *fault) { return fault->model >= FAULT_UNIT; }
 // The byte of the block or of memory that holds the bit.
 static inline uint8_t *fault_byte(const HookMachine *machine, const Site *site) {

@@ -40,7 +40,16 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
   hook->next_cycle = next_time(machine, fault);
 }
 
+// Cells are put to rest between launches, but for those that cannot be; and warps' registers lie elsewhere.
+static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
+  const Fault *fault = &((FaultHook *)hook->own)->fault;
+  (void)event;
+  if (machine->cycle >= fault->from && machine->cycle <= fault->to) hook->next_cycle = machine->cycle;
+  return VERDICT_PASS;
+}
+
 void stuck_hook(FaultHook *at) {
+  at->hook.launch = on_launch;
   at->hook.cycle = on_cycle;
   at->hook.write = after_write;
   at->hook.next_cycle = at->fault.from;
