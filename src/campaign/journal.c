@@ -187,14 +187,22 @@ static bool prepare_statements(Journal *journal, Diags *diags) {
   return (journal->put != NULL && journal->has != NULL) || journal_error(journal, "cannot be used", diags);
 }
 
+// A resumed journal must be whole: what is missing from a damaged one would be simulated again, and the rest be believed.
+static bool is_sound(const Journal *journal, Diags *diags) {
+  sqlite3_stmt *get = prepare(journal, "PRAGMA quick_check(1)");
+  bool good = get != NULL && sqlite3_step(get) == SQLITE_ROW && strcmp(text_at(get, 0), "ok") == 0;
+  sqlite3_finalize(get);
+  return good || diags_add(diags, journal->path, 0, 0, "is damaged; keep a copy and start again under another name");
+}
+
+// A file that is not ours is not touched. FULL: what was committed outlives a power failure.
 static bool begin_writing(Journal *journal, const JournalMeta *meta, Diags *diags) {
-  if (!run_sql(journal, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;", diags)) return false;
   bool is_new = single_number(journal, "SELECT count(*) FROM sqlite_master") == 0;
+  if (!is_new && !(is_journal(journal, diags) && is_sound(journal, diags) && same_meta(journal, meta, diags))) return false;
+  if (!run_sql(journal, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;", diags)) return false;
   if (is_new) {
     if (!run_sql(journal, "BEGIN IMMEDIATE", diags) || !run_sql(journal, schema, diags) || !write_meta(journal, meta, diags)) return false;
     if (!run_sql(journal, "COMMIT", diags)) return false;
-  } else if (!is_journal(journal, diags) || !same_meta(journal, meta, diags)) {
-    return false;
   }
   read_meta(journal);
   return prepare_statements(journal, diags) && run_sql(journal, "BEGIN IMMEDIATE", diags);

@@ -163,7 +163,7 @@ json_t *report_fault(const Report *report, const FaultRow *row) {
 }
 
 static void add_json(Text *out, const json_t *value, size_t flags) {
-  char *text = json_dumps(value, flags | JSON_SORT_KEYS);
+  char *text = json_dumps(value, flags);
   ASSERT(text != NULL);
   text_add_bytes(out, text, strlen(text));
   free(text);
@@ -173,7 +173,7 @@ static void add_json(Text *out, const json_t *value, size_t flags) {
 bool report_json(const Report *report, const Sink *sink) {
   Writer writer = {.sink = sink, .good = true};
   json_t *summary = report_summary(report);
-  add_json(&writer.text, summary, JSON_INDENT(1));
+  add_json(&writer.text, summary, JSON_INDENT(1) | JSON_SORT_KEYS);
   json_decref(summary);
   writer.text.length -= strlen("\n}");
   text_add(&writer.text, ",\n \"faults\": [");

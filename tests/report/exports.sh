@@ -29,7 +29,7 @@ mkdir tables
 "$redoubt" report a.db --csv a.csv
 cmp a.csv tables/faults.csv || fail "--csv FILE is not the table of faults"
 is "rows of faults.csv" 5001 "$(wc -l <a.csv)"
-is "faults in a.json" 5000 "$(grep -c '^  {"class_of":' a.json)"
+is "faults in a.json" 5000 "$(grep -c '^  {"id":' a.json)"
 is "tables" "campaign.csv faults.csv kernels.csv launches.csv lines.csv structures.csv time.csv" "$(ls tables | tr '\n' ' ' | sed 's/ $//')"
 
 # Summaries are sums of the faults: by structure, kernel and time.
@@ -46,7 +46,7 @@ is "AVF of rf" "$(awk -F, '/"flip:rf/ { n++ } /"flip:rf/ && /,(sdc|due|detected)
 "$redoubt" report odd.db --csv odd.csv --json odd.json
 grep -q '""quoted"", ' odd.csv || fail "quotes in CSV"
 iconv -f UTF-8 -t UTF-8 odd.json >/dev/null || fail "odd.json is not UTF-8"
-is "faults in odd.json" 70 "$(grep -c '^  {"class_of":' odd.json)"
+is "faults in odd.json" 70 "$(grep -c '^  {"id":' odd.json)"
 
 # Two journals side by side.
 "$redoubt" compare a.db b.db >compared

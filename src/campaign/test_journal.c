@@ -1,0 +1,433 @@
+// The journal refuses what is not its own, keeps what it was given, and survives interruption, damage and a full disk.
+#include "campaign/journal_internal.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct Scene {
+  char folder[64];
+  char path[96];
+  Diags diags;
+} Scene;
+
+static int set_up(void **state) {
+  Scene *scene = calloc(1, sizeof *scene);
+  assert_non_null(scene);
+  snprintf(scene->folder, sizeof scene->folder, "/tmp/redoubt-journal-XXXXXX");
+  assert_non_null(mkdtemp(scene->folder));
+  snprintf(scene->path, sizeof scene->path, "%s/a.db", scene->folder);
+  *state = scene;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  Scene *scene = *state;
+  char command[128];
+  snprintf(command, sizeof command, "rm -rf '%s'", scene->folder);
+  assert_int_equal(system(command), 0);
+  diags_free(&scene->diags);
+  free(scene);
+  return 0;
+}
+
+static JournalMeta meta_of(uint64_t shard, uint64_t shards) {
+  return (JournalMeta){.target = "scalarprod",
+                       .arguments = "size=tiny\nseed=1\n",
+                       .machine = "fermi-gtx480",
+                       .settings = "sm.count=15\nsm.warps=48\n",
+                       .protection = "none",
+                       .model = "flip",
+                       .structures = "rf",
+                       .window = "all",
+                       .version = "1",
+                       .program_hash = 0xfedcba9876543210,
+                       .layout_hash = 17,
+                       .seed = 18446744073709551615u,
+                       .shard = shard,
+                       .shards = shards};
+}
+
+static FaultRow fault_of(uint64_t id, char text[64]) {
+  snprintf(text, 64, "flip:rf[reg=%u]@%u", (unsigned)id, (unsigned)id * 7);
+  return (FaultRow){.id = id,
+                    .fault = text,
+                    .region = 3,
+                    .cycle = id * 7,
+                    .launch = 1,
+                    .line = (uint32_t)id % 40,
+                    .outcome = (uint8_t)(id % OUTCOME_COUNT),
+                    .settled = (uint8_t)(id % SETTLED_COUNT),
+                    .class_of = id / 2,
+                    .cycles = 3000 + id,
+                    .wrong = id % 5,
+                    .worst = (double)id / 3,
+                    .note = id % 3 == 0 ? "a note, 'with' \"quotes\"" : ""};
+}
+
+static bool put(Journal *journal, uint64_t id, Diags *diags) {
+  char text[64];
+  FaultRow row = fault_of(id, text);
+  return journal_put_fault(journal, &row, diags);
+}
+
+static void put_frame(Journal *journal, Diags *diags) {
+  GoldenRow launch = {.launch = 1, .kernel = "k", .cycles = 3000, .thread_instructions = 64, .warp_instructions = 2};
+  StructureRow structure = {.region = 3, .name = "rf", .title = "register file", .rows = 15, .units = 32, .bits = 32, .used = 0.5};
+  assert_true(journal_put_golden(journal, &launch, 1, diags));
+  assert_true(journal_put_structures(journal, &structure, 1, diags));
+}
+
+// Writes the faults `first`, first + step, ... below `end` and closes.
+static void write_journal(const char *path, const JournalMeta *meta, uint64_t first, uint64_t step, uint64_t end) {
+  Diags diags = {0};
+  Journal *journal = journal_open(path, meta, &diags);
+  assert_non_null(journal);
+  put_frame(journal, &diags);
+  for (uint64_t id = first; id < end; id += step) assert_true(put(journal, id, &diags));
+  assert_true(journal_commit(journal, &diags));
+  journal_close(journal);
+}
+
+static char *dump_of(const char *path) {
+  Diags diags = {0};
+  Text text = {0};
+  Journal *journal = journal_read(path, &diags);
+  assert_non_null(journal);
+  journal_dump(journal, &text);
+  journal_close(journal);
+  return text.at;
+}
+
+static void assert_same_content(const char *a, const char *b) {
+  char *left = dump_of(a), *right = dump_of(b);
+  assert_string_equal(left, right);
+  free(left);
+  free(right);
+}
+
+static void assert_says(const Scene *scene, const char *what) {
+  assert_int_equal(scene->diags.count, 1);
+  if (strstr(scene->diags.items[0].text, what) == NULL) fail_msg("'%s' does not say '%s'", scene->diags.items[0].text, what);
+}
+
+static void run_sql(const char *path, const char *sql) {
+  sqlite3 *database;
+  assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(database, sql, NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(database);
+}
+
+// ---- Kept ------------------------------------------------------------------------------------------
+
+static void rows_come_back(void **state) {
+  Scene *scene = *state;
+  JournalMeta meta = meta_of(0, 1);
+  write_journal(scene->path, &meta, 0, 1, 100);
+  Journal *journal = journal_read(scene->path, &scene->diags);
+  assert_non_null(journal);
+  assert_int_equal(journal_fault_count(journal), 100);
+  assert_true(journal_meta(journal)->seed == meta.seed && journal_meta(journal)->program_hash == meta.program_hash);
+  assert_string_equal(journal_meta(journal)->settings, meta.settings);
+  FaultCursor *cursor = journal_faults(journal);
+  FaultRow row;
+  for (uint64_t id = 0; id < 100; id++) {
+    char text[64];
+    FaultRow wanted = fault_of(id, text);
+    assert_true(journal_next_fault(cursor, &row));
+    assert_string_equal(row.fault, wanted.fault);
+    assert_string_equal(row.note, wanted.note);
+    row.fault = wanted.fault;
+    row.note = wanted.note;
+    assert_true(row.id == id && row.outcome == wanted.outcome && row.settled == wanted.settled && row.worst == wanted.worst);
+    assert_true(row.cycle == wanted.cycle && row.line == wanted.line && row.class_of == wanted.class_of && row.cycles == wanted.cycles);
+    assert_true(row.region == wanted.region && row.launch == wanted.launch && row.wrong == wanted.wrong);
+  }
+  assert_false(journal_next_fault(cursor, &row));
+  assert_true(journal_end_faults(cursor));
+  Arena *arena = arena_new();
+  assert_true(journal_find_fault(journal, 99, &row, arena) && row.cycles == 3099);
+  assert_false(journal_find_fault(journal, 100, &row, arena));
+  arena_free(arena);
+  journal_close(journal);
+  char side[128]; // at rest it is one file
+  snprintf(side, sizeof side, "%s-wal", scene->path);
+  assert_int_not_equal(access(side, F_OK), 0);
+}
+
+static void resumed_is_as_if_never_stopped(void **state) {
+  Scene *scene = *state;
+  char whole[128];
+  JournalMeta meta = meta_of(0, 1);
+  snprintf(whole, sizeof whole, "%s/whole.db", scene->folder);
+  write_journal(whole, &meta, 0, 1, 200);
+  write_journal(scene->path, &meta, 0, 1, 77);
+  Journal *journal = journal_open(scene->path, &meta, &scene->diags);
+  assert_non_null(journal);
+  assert_true(journal_has_fault(journal, 76));
+  assert_false(journal_has_fault(journal, 77));
+  journal_close(journal);
+  write_journal(scene->path, &meta, 77, 1, 200);
+  assert_same_content(scene->path, whole);
+}
+
+static void shards_merge_to_the_whole(void **state) {
+  Scene *scene = *state;
+  char paths[3][96], whole[128];
+  const char *shards[3] = {paths[2], paths[0], paths[1]};
+  JournalMeta meta = meta_of(0, 1);
+  snprintf(whole, sizeof whole, "%s/whole.db", scene->folder);
+  write_journal(whole, &meta, 0, 1, 100);
+  for (uint32_t i = 0; i < 3; i++) {
+    snprintf(paths[i], sizeof paths[i], "%s/shard%u.db", scene->folder, i);
+    JournalMeta part = meta_of(i, 3);
+    write_journal(paths[i], &part, i, 3, 100);
+  }
+  assert_true(journal_merge(scene->path, shards, 3, &scene->diags));
+  assert_same_content(scene->path, whole);
+}
+
+static void merging_refuses_what_does_not_fit(void **state) {
+  Scene *scene = *state;
+  char a[96], b[96];
+  snprintf(a, sizeof a, "%s/s0.db", scene->folder);
+  snprintf(b, sizeof b, "%s/s1.db", scene->folder);
+  JournalMeta first = meta_of(0, 2), second = meta_of(1, 2);
+  second.seed = 5;
+  write_journal(a, &first, 0, 2, 10);
+  write_journal(b, &second, 1, 2, 10);
+  assert_false(journal_merge(scene->path, (const char *const[]){a, b}, 2, &scene->diags));
+  assert_says(scene, "its seed is");
+  diags_free(&scene->diags);
+  scene->diags = (Diags){0};
+  assert_false(journal_merge(scene->path, (const char *const[]){a, a}, 2, &scene->diags));
+  assert_says(scene, "given twice");
+  diags_free(&scene->diags);
+  scene->diags = (Diags){0};
+  assert_false(journal_merge(scene->path, (const char *const[]){a}, 1, &scene->diags));
+  assert_says(scene, "shard 0 of 2");
+}
+
+// ---- Refused ---------------------------------------------------------------------------------------
+
+static void refused(Scene *scene, const char *reading, const char *writing) {
+  JournalMeta meta = meta_of(0, 1);
+  assert_null(journal_read(scene->path, &scene->diags));
+  assert_says(scene, reading);
+  diags_free(&scene->diags);
+  scene->diags = (Diags){0};
+  assert_null(journal_open(scene->path, &meta, &scene->diags));
+  assert_says(scene, writing);
+}
+
+static void refuses_what_is_no_database(void **state) {
+  Scene *scene = *state;
+  FILE *file = fopen(scene->path, "wb");
+  assert_non_null(file);
+  for (int i = 0; i < 1000; i++) fputs("plain text, line after line\n", file);
+  fclose(file);
+  refused(scene, "is not a journal", "is not a journal");
+  struct stat about;
+  assert_int_equal(stat(scene->path, &about), 0);
+  assert_int_equal(about.st_size, 28000);
+}
+
+static void refuses_a_foreign_database_and_leaves_it_alone(void **state) {
+  Scene *scene = *state;
+  run_sql(scene->path, "CREATE TABLE cats (name TEXT); INSERT INTO cats VALUES ('Tom');");
+  Arena *arena = arena_new();
+  char *before, *after;
+  size_t before_count, after_count;
+  assert_true(file_read(arena, scene->path, &before, &before_count, &scene->diags));
+  refused(scene, "is not a journal", "is not a journal");
+  diags_free(&scene->diags);
+  scene->diags = (Diags){0};
+  assert_true(file_read(arena, scene->path, &after, &after_count, &scene->diags));
+  assert_int_equal(before_count, after_count);
+  assert_memory_equal(before, after, before_count);
+  arena_free(arena);
+}
+
+static void refuses_another_version(void **state) {
+  Scene *scene = *state;
+  JournalMeta meta = meta_of(0, 1);
+  write_journal(scene->path, &meta, 0, 1, 5);
+  run_sql(scene->path, "UPDATE meta SET value = '99' WHERE key = 'journal version'");
+  refused(scene, "version '99'", "version '99'");
+}
+
+static void says_that_there_is_no_file(void **state) {
+  Scene *scene = *state;
+  assert_null(journal_read(scene->path, &scene->diags));
+  assert_says(scene, "no such file");
+}
+
+static void names_what_differs(void **state) {
+  Scene *scene = *state;
+  JournalMeta meta = meta_of(0, 1);
+  write_journal(scene->path, &meta, 0, 1, 5);
+  JournalMeta other[5] = {meta, meta, meta, meta, meta};
+  const char *said[5] = {"its seed is '18446744073709551615', not '2'", "its machine is 'fermi-gtx480', not 'tesla'",
+                         "its settings is 'sm.warps=48', not 'sm.warps=32'", "its program hash is", "its shards is '1', not '4'"};
+  other[0].seed = 2;
+  other[1].machine = "tesla";
+  other[2].settings = "sm.count=15\nsm.warps=32\n";
+  other[3].program_hash = 1;
+  other[4].shards = 4;
+  for (uint32_t i = 0; i < 5; i++) {
+    assert_null(journal_open(scene->path, &other[i], &scene->diags));
+    assert_says(scene, said[i]);
+    diags_free(&scene->diags);
+    scene->diags = (Diags){0};
+  }
+}
+
+static void one_writer_at_a_time(void **state) {
+  Scene *scene = *state;
+  JournalMeta meta = meta_of(0, 1);
+  Journal *journal = journal_open(scene->path, &meta, &scene->diags);
+  assert_non_null(journal);
+  assert_true(put(journal, 0, &scene->diags));
+  assert_null(journal_open(scene->path, &meta, &scene->diags));
+  assert_says(scene, "another campaign is writing");
+  Journal *reader = journal_read(scene->path, &scene->diags); // while readers come at any time
+  assert_non_null(reader);
+  journal_close(reader);
+  journal_close(journal);
+}
+
+// ---- Damaged, full, killed -------------------------------------------------------------------------
+
+// Any page of the file overwritten is noticed by reading everything or by resuming, or it was not in use.
+static void damage_is_noticed(void **state) {
+  Scene *scene = *state;
+  JournalMeta meta = meta_of(0, 1);
+  write_journal(scene->path, &meta, 0, 1, 3000);
+  struct stat about;
+  assert_int_equal(stat(scene->path, &about), 0);
+  int file = open(scene->path, O_RDWR);
+  uint8_t bad[4096];
+  memset(bad, 0xa5, sizeof bad);
+  assert_int_equal(pwrite(file, bad, sizeof bad, about.st_size / 2 / 4096 * 4096), sizeof bad);
+  close(file);
+  Journal *journal = journal_read(scene->path, &scene->diags);
+  assert_non_null(journal); // its head is whole
+  FaultCursor *cursor = journal_faults(journal);
+  FaultRow row;
+  uint64_t rows = 0;
+  while (journal_next_fault(cursor, &row)) rows++;
+  assert_true(rows < 3000);
+  assert_false(journal_end_faults(cursor));
+  assert_false(journal_damaged(journal, &scene->diags));
+  assert_says(scene, "is damaged");
+  journal_close(journal);
+  diags_free(&scene->diags);
+  scene->diags = (Diags){0};
+  assert_null(journal_open(scene->path, &meta, &scene->diags));
+  assert_says(scene, "is damaged");
+}
+
+static void a_cut_file_is_noticed(void **state) {
+  Scene *scene = *state;
+  JournalMeta meta = meta_of(0, 1);
+  write_journal(scene->path, &meta, 0, 1, 3000);
+  struct stat about;
+  assert_int_equal(stat(scene->path, &about), 0);
+  assert_int_equal(truncate(scene->path, about.st_size / 3), 0);
+  assert_null(journal_open(scene->path, &meta, &scene->diags));
+  assert_says(scene, "is damaged");
+}
+
+// SQLite reports a page limit exactly as it reports a device without room.
+static void full_disk_loses_nothing(void **state) {
+  Scene *scene = *state;
+  char whole[128];
+  JournalMeta meta = meta_of(0, 1);
+  write_journal(scene->path, &meta, 0, 1, 500);
+  Journal *journal = journal_open(scene->path, &meta, &scene->diags);
+  assert_non_null(journal);
+  assert_int_equal(sqlite3_exec(journal->database, "PRAGMA max_page_count = 1", NULL, NULL, NULL), SQLITE_OK);
+  uint64_t id = 500;
+  while (id < 5000 && put(journal, id, &scene->diags)) id++;
+  assert_true(id < 5000);
+  assert_says(scene, "the disk is full");
+  journal_close(journal);
+  char *before = dump_of(scene->path);
+  assert_non_null(strstr(before, "\nfault 499 "));
+  free(before);
+  write_journal(scene->path, &meta, 500, 1, 1000); // room again: goes on
+  snprintf(whole, sizeof whole, "%s/whole.db", scene->folder);
+  write_journal(whole, &meta, 0, 1, 1000);
+  assert_same_content(scene->path, whole);
+}
+
+static void write_until_killed(const char *path, int pipe_end) {
+  JournalMeta meta = meta_of(0, 1);
+  Diags diags = {0};
+  Journal *journal = journal_open(path, &meta, &diags);
+  if (journal == NULL) _exit(1);
+  uint64_t id = journal_fault_count(journal);
+  for (;; id++) {
+    if (!put(journal, id, &diags)) _exit(1);
+    if (id % 16 != 15) continue;
+    if (!journal_commit(journal, &diags) || write(pipe_end, &id, sizeof id) != sizeof id) _exit(1);
+  }
+}
+
+// What was reported committed is there after SIGKILL, whenever it comes, and the file is sound.
+static void killed_loses_nothing_committed(void **state) {
+  Scene *scene = *state;
+  JournalMeta meta = meta_of(0, 1);
+  write_journal(scene->path, &meta, 0, 1, 16);
+  for (uint32_t round = 0; round < 12; round++) {
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) write_until_killed(scene->path, ends[1]);
+    close(ends[1]);
+    uint64_t last = 0, got = 0;
+    for (uint32_t i = 0; i < 3 + round; i++) assert_int_equal(read(ends[0], &last, sizeof last), sizeof last);
+    usleep(137 * round);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    while (read(ends[0], &got, sizeof got) == sizeof got) last = got;
+    close(ends[0]);
+    Journal *journal = journal_open(scene->path, &meta, &scene->diags);
+    assert_non_null(journal);
+    for (uint64_t id = 0; id <= last; id++) assert_true(journal_has_fault(journal, id));
+    journal_close(journal);
+  }
+}
+
+int main(void) {
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+  const struct CMUnitTest tests[] = {
+      CASE(rows_come_back),
+      CASE(resumed_is_as_if_never_stopped),
+      CASE(shards_merge_to_the_whole),
+      CASE(merging_refuses_what_does_not_fit),
+      CASE(refuses_what_is_no_database),
+      CASE(refuses_a_foreign_database_and_leaves_it_alone),
+      CASE(refuses_another_version),
+      CASE(says_that_there_is_no_file),
+      CASE(names_what_differs),
+      CASE(one_writer_at_a_time),
+      CASE(damage_is_noticed),
+      CASE(a_cut_file_is_noticed),
+      CASE(full_disk_loses_nothing),
+      CASE(killed_loses_nothing_committed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
