@@ -3,9 +3,9 @@
 #include "report/report_internal.h"
 #include "study/study.h"
 
-// "</script>" inside a script would end it.
+// "</script" inside a script would end it; it can only stand in a string there, where "<\/script" is the same.
 static void add_script(Text *out, const char *text) {
-  for (const char *next; (next = strstr(text, "</")) != NULL; text = next + 2) {
+  for (const char *next; (next = strstr(text, "</script")) != NULL; text = next + 2) {
     text_add_bytes(out, text, (size_t)(next - text));
     text_add_bytes(out, "<\\/", 3);
   }

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { APPS_CELLS = STUDY_CAMPAIGNS * 2, SM_STEPS = 5, MOST_CELLS = APPS_CELLS + SM_STEPS * STRUCTURE_COUNT * STUDY_MODELS };
+enum { APPS_CELLS = STUDY_CAMPAIGNS * 2, SM_STEPS = 5, BATCH = 16, MOST_CELLS = APPS_CELLS + SM_STEPS * STRUCTURE_COUNT * STUDY_MODELS };
 
 static const char *const model_name[STUDY_MODELS] = {"upset", "stuck-at-0", "stuck-at-1"};
 
@@ -47,34 +47,40 @@ static void add_head(Text *out, const char *what) {
   text_add(out, "\n%s\n%-24s  %-18s %-10s  %-21s %-21s %s\n", what, "", "", "", "SDC %", "DUE %", "timeout %");
 }
 
+static void add_cells(Beyond *beyond) {
+  for (uint32_t i = 0; i < STUDY_CAMPAIGNS; i++) {
+    add_cell(beyond, &study_configs[i], STRUCTURE_SCHEDULER, MODEL_STUCK_0);
+    add_cell(beyond, &study_configs[i], STRUCTURE_SCHEDULER, MODEL_STUCK_1);
+  }
+  StudyConfig config = study_configs[1]; // the vector addition with 32 blocks
+  for (config.sms = 1; config.sms <= 16; config.sms *= 2) {
+    for (uint32_t structure = 0; structure < STRUCTURE_COUNT; structure++) {
+      for (uint32_t model = 0; model < STUDY_MODELS; model++) add_cell(beyond, &config, (StudyStructure)structure, (StudyModel)model);
+    }
+  }
+}
+
+// A few at a time, because snapshots of many SMs take much memory.
 bool study_beyond(const StudyOptions *options, Text *out, Text *csv, Diags *diags) {
   Beyond beyond = {.cells = calloc(MOST_CELLS, sizeof(StudyCampaign)), .options = options};
   ASSERT(beyond.cells != NULL);
-  for (uint32_t i = 0; i < STUDY_CAMPAIGNS; i++) {
-    add_cell(&beyond, &study_configs[i], STRUCTURE_SCHEDULER, MODEL_STUCK_0);
-    add_cell(&beyond, &study_configs[i], STRUCTURE_SCHEDULER, MODEL_STUCK_1);
-  }
-  StudyConfig config = study_configs[1]; // the vector addition with 32 blocks
-  for (uint32_t sms = 1; sms <= 16; sms *= 2) {
-    config.sms = sms;
-    for (uint32_t structure = 0; structure < STRUCTURE_COUNT; structure++) {
-      for (uint32_t model = 0; model < STUDY_MODELS; model++) add_cell(&beyond, &config, (StudyStructure)structure, (StudyModel)model);
-    }
-  }
-  bool good = study_run(beyond.cells, beyond.count, options->workers, diags);
-  if (good) {
-    text_add(out, "Beyond the thesis: %u faults in each row, so that it ends in minutes (--faults N for more); intervals at %.4g%%.\n",
-             options->faults, 100 * options->confidence);
-    text_add(csv,
-             "app,sms,blocks,structure,model,bits,faults,sdc,sdc_low,sdc_high,due,due_low,due_high,timeout,timeout_low,timeout_high,masked,"
-             "masked_low,masked_high\n");
-    add_head(out, "Stuck-at faults of the block scheduler, the thesis's 16 configurations");
-    for (uint32_t i = 0; i < beyond.count; i++) {
+  add_cells(&beyond);
+  text_add(out, "Beyond the thesis: %u faults in each row, so that it ends in minutes (--faults N for more); intervals at %.4g%%.\n",
+           options->faults, 100 * options->confidence);
+  text_add(csv,
+           "app,sms,blocks,structure,model,bits,faults,sdc,sdc_low,sdc_high,due,due_low,due_high,timeout,timeout_low,timeout_high,masked,"
+           "masked_low,masked_high\n");
+  add_head(out, "Stuck-at faults of the block scheduler, the thesis's 16 configurations");
+  bool good = true;
+  for (uint32_t first = 0; first < beyond.count && good; first += BATCH) {
+    uint32_t count = min_u32(BATCH, beyond.count - first);
+    good = study_run(&beyond.cells[first], count, options->workers, diags);
+    for (uint32_t i = first; i < first + count && good; i++) {
       if (i == APPS_CELLS) add_head(out, "The vector addition on 1 to 16 SMs: structures and fault models");
       add_row(&beyond.cells[i], options->confidence, out, csv);
     }
+    study_campaigns_free(&beyond.cells[first], count);
   }
-  study_campaigns_free(beyond.cells, beyond.count);
   free(beyond.cells);
   return good;
 }

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-enum { SNAPSHOTS = 48, SNAPSHOT_CYCLES = 2048 };
+enum { SNAPSHOTS = 48, SNAPSHOT_CYCLES = 2048, SNAPSHOT_BYTES = 80 << 20 };
 
 const char *const study_structure_name[STRUCTURE_COUNT] = {"block scheduler", "SM controller", "warp unit", "arbiters",
                                                            "pipeline registers"};
@@ -98,7 +98,8 @@ static int by_cycle(const void *a, const void *b) {
 
 // Evenly, and where each pass has begun: by then the scheduler has rewritten most of its registers.
 static uint32_t snapshot_cycles(const Golden *g, uint64_t *cycles) {
-  uint32_t count = 0, even = (uint32_t)min_u64(SNAPSHOTS, 1 + (g->end - g->start) / SNAPSHOT_CYCLES);
+  uint64_t most = min_u64(SNAPSHOTS, SNAPSHOT_BYTES / g80_regions(g->machine)->block_bytes);
+  uint32_t count = 0, even = (uint32_t)min_u64(most, 1 + (g->end - g->start) / SNAPSHOT_CYCLES);
   cycles[count++] = 0;
   for (uint32_t i = 0; i < even; i++) cycles[count++] = g->start + (g->end - g->start) * i / even;
   for (uint32_t i = 0; i < min_u32(g->result.pass_count, G80_MAX_PASSES); i++) cycles[count++] = g->result.passes[i].run + 1;
@@ -110,9 +111,9 @@ static uint32_t snapshot_cycles(const Golden *g, uint64_t *cycles) {
   return kept;
 }
 
-static void take_snapshots(Golden *g) {
-  uint64_t cycles[SNAPSHOTS + G80_MAX_PASSES + 1];
-  g->snapshot_count = snapshot_cycles(g, cycles);
+static void take_snapshots(Golden *g, bool more) {
+  uint64_t cycles[SNAPSHOTS + G80_MAX_PASSES + 1] = {0};
+  g->snapshot_count = more ? snapshot_cycles(g, cycles) : 1;
   g->snapshots = ARENA_ARRAY(g->arena, Snapshot, g->snapshot_count);
   G80Machine *machine = g->ended;
   g80_copy(machine, g->machine);
@@ -126,7 +127,7 @@ static void take_snapshots(Golden *g) {
 }
 
 // ---- Making one ------------------------------------------------------------------------------------------------------------
-Golden *golden_new(const StudyConfig *config, StudyStructure structure, Diags *diags) {
+Golden *golden_new(const StudyConfig *config, StudyStructure structure, bool snapshots, Diags *diags) {
   G80Machine *first = study_machine(config, 0, diags);
   if (first == NULL) return NULL;
   Arena *arena = arena_new();
@@ -143,7 +144,7 @@ Golden *golden_new(const StudyConfig *config, StudyStructure structure, Diags *d
   g->ended = g80_clone(g->machine);
   choose_regions(g);
   make_logs(g);
-  take_snapshots(g);
+  take_snapshots(g, snapshots);
   g80_result(g->ended, &g->result);
   ASSERT(g80_cycle(g->ended) == g->end);
   return g;

@@ -76,7 +76,8 @@ typedef struct StudyFound { // written by workers
 
 // ---- A fault-free run, and what makes faults cheap (golden.c) --------------------------------------------------------------
 typedef struct Golden Golden;
-Golden *golden_new(const StudyConfig *config, StudyStructure structure, Diags *diags); // NULL after errors
+// NULL after errors. Without snapshots every fault is simulated from the beginning, as stuck-at faults are anyway.
+Golden *golden_new(const StudyConfig *config, StudyStructure structure, bool snapshots, Diags *diags);
 void golden_free(Golden *golden);
 const G80Result *golden_result(const Golden *golden);
 uint64_t golden_start(const Golden *golden); // first cycle of the processing phase

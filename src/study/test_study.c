@@ -9,7 +9,7 @@
 
 static Golden *make_golden(const StudyConfig *config, StudyStructure structure) {
   Diags diags = {0};
-  Golden *golden = golden_new(config, structure, &diags);
+  Golden *golden = golden_new(config, structure, true, &diags);
   assert_non_null(golden);
   assert_int_equal(diags.count, 0);
   diags_free(&diags);

@@ -73,7 +73,7 @@ static void tally(StudyCampaign *campaign) {
 }
 
 static bool prepare(StudyCampaign *campaign, Diags *diags) {
-  campaign->golden = golden_new(&campaign->config, campaign->structure, diags);
+  campaign->golden = golden_new(&campaign->config, campaign->structure, campaign->model == MODEL_UPSET, diags);
   if (campaign->golden == NULL) return false;
   campaign->list = malloc(campaign->faults * sizeof *campaign->list + 1);
   ASSERT(campaign->list != NULL);
