@@ -131,10 +131,10 @@ static void add_lines(const Report *report, Text *out) {
 }
 
 static void add_time(const Report *report, Text *out) {
-  text_add(out, "cycle,");
+  text_add(out, "cycle,end,");
   add_tally_head(out);
   for (uint32_t i = 0; i < REPORT_SLICES; i++) {
-    text_add(out, "%" PRIu64 ",", report->cycles * i / REPORT_SLICES);
+    text_add(out, "%" PRIu64 ",%" PRIu64 ",", report_slice_start(report, i), report_slice_start(report, i + 1));
     add_tally(report, out, &report->slices[i]);
   }
 }

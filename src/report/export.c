@@ -121,8 +121,8 @@ static json_t *json_time(const Report *report) {
   json_t *array = json_array();
   for (uint32_t i = 0; i < REPORT_SLICES; i++) {
     json_t *item = json_tally(&report->slices[i], report->confidence);
-    json_object_set_new(item, "cycle", count_of(report->cycles * i / REPORT_SLICES));
-    json_object_set_new(item, "end", count_of(report->cycles * (i + 1) / REPORT_SLICES));
+    json_object_set_new(item, "cycle", count_of(report_slice_start(report, i)));
+    json_object_set_new(item, "end", count_of(report_slice_start(report, i + 1)));
     json_array_append_new(array, item);
   }
   return array;

@@ -1,6 +1,9 @@
 // One pass over a journal: tallies by structure, kernel, launch, time and PTX line.
 #include "report/report.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 const char *const report_groups[REPORT_GROUPS] = {"masked", "performance", "sdc", "due", "detected", "corrected", "internal"};
 
 // ---- Tallies ---------------------------------------------------------------------------------------
@@ -127,6 +130,35 @@ static Tally *line_tally(Report *report, uint32_t line) {
   return &report->lines.items[low].tally;
 }
 
+// The cycles of the window; of a kernel those from its first launch to the end of its last.
+static void set_window(Report *report) {
+  const char *window = report->meta->window;
+  report->until = report->cycles;
+  if (strncmp(window, "kernel:", 7) == 0) {
+    uint64_t first = report->cycles, last = 0;
+    for (uint32_t i = 0; i < report->launches.count; i++) {
+      const LaunchSummary *launch = &report->launches.items[i];
+      if (strcmp(report->kernels.items[launch->kernel].name, window + 7) != 0) continue;
+      first = min_u64(first, launch->began_at);
+      last = max_u64(last, launch->began_at + launch->cycles);
+    }
+    if (first < last) report->from = first, report->until = last;
+  }
+  uint64_t first, last;
+  if (sscanf(window, "cycles:%" SCNu64 "-%" SCNu64, &first, &last) == 2 && first < last) report->from = first, report->until = last;
+}
+
+uint64_t report_slice_start(const Report *report, uint32_t slice) {
+  return report->from + (report->until - report->from) * slice / REPORT_SLICES;
+}
+
+// The last slice that starts at or before the cycle.
+static uint32_t slice_of_cycle(const Report *report, uint64_t cycle) {
+  uint32_t slice = (uint32_t)min_u64((cycle - report->from) * REPORT_SLICES / (report->until - report->from), REPORT_SLICES - 1);
+  while (slice + 1 < REPORT_SLICES && report_slice_start(report, slice + 1) <= cycle) slice++;
+  return slice;
+}
+
 static void add_fault(Report *report, const FaultRow *row) {
   tally_add(&report->all, row->outcome);
   report->settled[row->settled % SETTLED_COUNT]++;
@@ -138,10 +170,8 @@ static void add_fault(Report *report, const FaultRow *row) {
     tally_add(&launch->tally, row->outcome);
     tally_add(&report->kernels.items[launch->kernel].tally, row->outcome);
   }
-  if (report->cycles > 0) {
-    double part = (double)row->cycle / (double)report->cycles * REPORT_SLICES;
-    tally_add(&report->slices[part < REPORT_SLICES ? (uint32_t)part : REPORT_SLICES - 1], row->outcome);
-  }
+  if (row->cycle >= report->from && row->cycle < report->until)
+    tally_add(&report->slices[slice_of_cycle(report, row->cycle)], row->outcome);
   if (row->line != 0) tally_add(line_tally(report, row->line), row->outcome);
 }
 
@@ -154,6 +184,7 @@ Report *report_read(const Journal *journal, double confidence, Diags *diags) {
   report->confidence = confidence;
   bool good = journal_each_structure(journal, add_structure, report) && journal_each_golden(journal, add_launch, report);
   if (good) {
+    set_window(report);
     FaultCursor *cursor = journal_faults(journal);
     for (FaultRow row; journal_next_fault(cursor, &row);) add_fault(report, &row);
     good = journal_end_faults(cursor);

@@ -60,10 +60,12 @@ typedef struct Report {
   VEC(LaunchSummary) launches; // ascending
   VEC(LineSummary) lines;      // ascending; faults that no instruction with a known line read are in none
   uint64_t cycles;             // of the golden run
-  Tally slices[REPORT_SLICES]; // by time
+  uint64_t from, until;        // the cycles in which faults strike
+  Tally slices[REPORT_SLICES]; // by time, from `from` to `until`
 } Report;
 Report *report_read(const Journal *journal, double confidence, Diags *diags); // report_free; NULL: the journal is damaged
 void report_free(Report *report);
+uint64_t report_slice_start(const Report *report, uint32_t slice);               // its first cycle; of REPORT_SLICES: the end
 const StructureSummary *report_structure(const Report *report, uint16_t region); // NULL: none
 
 // FIT of a structure: its raw rate times its AVF. Rates in failures per 10^9 hours.
