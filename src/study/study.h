@@ -145,7 +145,7 @@ typedef struct StudyClaim {
   bool fitted;
   char found[320]; // what was found here
 } StudyClaim;
-enum { STUDY_CLAIMS = 11 };
+enum { STUDY_CLAIMS = 14 };
 
 typedef struct Study {
   Arena *arena;

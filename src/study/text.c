@@ -90,7 +90,7 @@ static void add_claims(const Study *study, Text *out) {
   text_add(out, "\nWhat the thesis says, and what was found\n");
   for (uint32_t i = 0; i < study->claim_count; i++) {
     const StudyClaim *claim = &study->claims[i];
-    text_add(out, "%-24s %s%s\n    thesis: %s\n    here:   %s\n", claim->key, study_verdict_name[claim->verdict],
+    text_add(out, "%-26s %s%s\n    thesis: %s\n    here:   %s\n", claim->key, study_verdict_name[claim->verdict],
              claim->fitted ? " (fitted)" : "", claim->text, claim->found);
   }
 }

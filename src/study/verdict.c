@@ -48,41 +48,60 @@ static const StudyCampaign *of(const Study *study, uint32_t app, uint32_t two_sm
   return &study->campaigns[4 * app + 2 * two_sms + more_blocks];
 }
 
-static void judge_sms(Study *study) {
-  StudyClaim *claim = add(study, "flexgrip.avf.sms", "AVF falls from 1 SM to 2 SMs (exception: timeouts in the scalar product)");
+// The thesis's text can also be read so that every run with another time is a timeout, whatever its results.
+typedef enum Reading { READING_RESULTS, READING_TIMES } Reading;
+
+static Interval compare(const Study *study, const StudyCampaign *a, const StudyCampaign *b, StudyClass class, Reading reading) {
+  StudyTally left = a->all, right = b->all;
+  StudyTally *tallies[] = {&left, &right};
+  for (uint32_t i = 0; i < 2 && reading == READING_TIMES; i++) {
+    tallies[i]->outcomes[EFFECT_TIME] += tallies[i]->outcomes[EFFECT_SDC_TIME];
+    tallies[i]->outcomes[EFFECT_SDC_TIME] = 0;
+  }
+  return study_difference(&left, &right, class, study->confidence);
+}
+
+static void add_pairs(StudyClaim *claim, const char *heads, const Pairs *classes, bool rising) {
+  Pairs p[3];
+  for (uint32_t i = 0; i < 3; i++) p[i] = rising ? classes[i] : (Pairs){classes[i].down, classes[i].up, classes[i].level};
+  claim->verdict = judge(p[0].up + p[1].up + p[2].up, p[0].down + p[1].down + p[2].down);
+  snprintf(claim->found, sizeof claim->found, "%s: SDC %u/%u/%u, DUE %u/%u/%u, timeout %u/%u/%u", heads, p[0].up, p[0].down, p[0].level,
+           p[1].up, p[1].down, p[1].level, p[2].up, p[2].down, p[2].level);
+}
+
+static void judge_sms(Study *study, Reading reading) {
+  StudyClaim *claim = reading == READING_RESULTS
+                          ? add(study, "flexgrip.avf.sms", "AVF falls from 1 SM to 2 SMs (exception: timeouts in the scalar product)")
+                          : add(study, "flexgrip.avf.sms (2)", "the same, if every run with another time is a timeout");
   Pairs classes[3] = {{0}}, exception = {0};
   for (uint32_t app = 0; app < APP_COUNT; app++) {
     for (uint32_t more = 0; more < 2; more++) {
       for (uint32_t class = 0; class < CLASS_MASKED; class ++) {
         bool except = app == APP_SCALARPROD && class == CLASS_TIMEOUT;
         count_pair(except ? &exception : &classes[class],
-                   study_difference(&of(study, app, 0, more)->all, &of(study, app, 1, more)->all, (StudyClass) class, study->confidence));
+                   compare(study, of(study, app, 0, more), of(study, app, 1, more), (StudyClass) class, reading));
       }
     }
   }
-  uint32_t down = classes[0].down + classes[1].down + classes[2].down, up = classes[0].up + classes[1].up + classes[2].up;
-  claim->verdict = judge(down, up);
-  snprintf(claim->found, sizeof claim->found,
-           "falls / rises / not decided: SDC %u/%u/%u, DUE %u/%u/%u, timeout %u/%u/%u; scalar product's timeouts %u/%u/%u", classes[0].down,
-           classes[0].up, classes[0].level, classes[1].down, classes[1].up, classes[1].level, classes[2].down, classes[2].up,
-           classes[2].level, exception.down, exception.up, exception.level);
+  add_pairs(claim, "pairs that fall / rise / are not decided", classes, false);
+  size_t length = strlen(claim->found);
+  snprintf(claim->found + length, sizeof claim->found - length, "; timeouts of the scalar product %u/%u/%u", exception.down, exception.up,
+           exception.level);
 }
 
-static void judge_blocks(Study *study) {
-  StudyClaim *claim = add(study, "flexgrip.avf.blocks", "more blocks give a higher AVF than fewer");
+static void judge_blocks(Study *study, Reading reading) {
+  StudyClaim *claim = reading == READING_RESULTS
+                          ? add(study, "flexgrip.avf.blocks", "more blocks give a higher AVF than fewer")
+                          : add(study, "flexgrip.avf.blocks (2)", "the same, if every run with another time is a timeout");
   Pairs classes[3] = {{0}};
   for (uint32_t app = 0; app < APP_COUNT; app++) {
     for (uint32_t two = 0; two < 2; two++) {
       for (uint32_t class = 0; class < CLASS_MASKED; class ++) {
-        count_pair(&classes[class],
-                   study_difference(&of(study, app, two, 0)->all, &of(study, app, two, 1)->all, (StudyClass) class, study->confidence));
+        count_pair(&classes[class], compare(study, of(study, app, two, 0), of(study, app, two, 1), (StudyClass) class, reading));
       }
     }
   }
-  claim->verdict = judge(classes[0].up + classes[1].up + classes[2].up, classes[0].down + classes[1].down + classes[2].down);
-  snprintf(claim->found, sizeof claim->found, "rises / falls / not decided: SDC %u/%u/%u, DUE %u/%u/%u, timeout %u/%u/%u", classes[0].up,
-           classes[0].down, classes[0].level, classes[1].up, classes[1].down, classes[1].level, classes[2].up, classes[2].down,
-           classes[2].level);
+  add_pairs(claim, "pairs that rise / fall / are not decided", classes, true);
 }
 
 static void judge_mtbf(Study *study) {
@@ -158,6 +177,28 @@ static void judge_sdc(Study *study) {
            100 * (double)hits_after / (double)(after.total == 0 ? 1 : after.total), 100 * b.low, 100 * b.high);
 }
 
+// Of the campaign of figure 22: signals that show DUEs all the time, until the exchange only, not at all.
+static void judge_due(Study *study) {
+  StudyClaim *claim = add(study, "figure 22, DUEs", "some signals show DUEs all the time, some only until the exchange, some never");
+  const StudyCampaign *c = of(study, APP_NN, 1, 1);
+  uint32_t always = 0, early = 0, late = 0, never = 0;
+  for (uint32_t r = 0; r < c->golden->region_count; r++) {
+    uint32_t before = 0, after = 0;
+    for (uint32_t i = 0; i < c->faults; i++) {
+      if (c->list[i].site.region != c->golden->regions[r] || study_class((StudyOutcome)c->found[i].outcome) != CLASS_DUE) continue;
+      before += c->list[i].cycle <= golden_last_exchange(c->golden);
+      after += c->list[i].cycle > golden_last_exchange(c->golden);
+    }
+    always += before > 0 && after > 0;
+    early += before > 0 && after == 0;
+    late += before == 0 && after > 0;
+    never += before == 0 && after == 0;
+  }
+  claim->verdict = always > 0 && early > 0 && never > 0 ? VERDICT_AGREES : VERDICT_DIFFERS;
+  snprintf(claim->found, sizeof claim->found, "before and after the exchange %u, until its end only %u, after it only %u, never %u", always,
+           early, late, never);
+}
+
 // ---- Figures ---------------------------------------------------------------------------------------------------------------
 static void judge_speedup(Study *study) {
   StudyClaim *claim = add(study, "flexgrip.speedup2", "2 SMs need 26% to 72% less time than 1");
@@ -226,10 +267,13 @@ static void judge_limits(Study *study) {
 }
 
 void study_judge(Study *study) {
-  judge_sms(study);
-  judge_blocks(study);
+  judge_sms(study, READING_RESULTS);
+  judge_sms(study, READING_TIMES);
+  judge_blocks(study, READING_RESULTS);
+  judge_blocks(study, READING_TIMES);
   judge_phases(study);
   judge_sdc(study);
+  judge_due(study);
   judge_mtbf(study);
   judge_speedup(study);
   judge_faults(study);
