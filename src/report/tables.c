@@ -27,7 +27,11 @@ static void add_head(Text *out, const char *what) {
 
 // Raw rate times AVF, where the machine file gives a rate; the interval is the AVF's.
 static void add_fit(const Report *report, double fit, Text *out) {
-  if (fit <= 0) return;
+  bool known = false;
+  for (uint32_t i = 0; i < report->structures.count; i++) {
+    known = known || (report->structures.items[i].fit_per_mbit > 0 && report->structures.items[i].tally.total > 0);
+  }
+  if (!known) return;
   text_add(out, "\n%-18s %12s %12s %12s  %s\n", "structure", "bits", "FIT/Mbit", "FIT", "(interval)");
   for (uint32_t i = 0; i < report->structures.count; i++) {
     const StructureSummary *structure = &report->structures.items[i];
@@ -37,7 +41,9 @@ static void add_fit(const Report *report, double fit, Text *out) {
     text_add(out, "%-18s %12" PRIu64 " %12.4g %12.4g  (%.4g to %.4g)\n", structure->name, structure->bits, structure->fit_per_mbit,
              structure_fit(structure, tally_avf(tally)), structure_fit(structure, avf.low), structure_fit(structure, avf.high));
   }
-  text_add(out, "FIT                 %.4g failures per 10^9 hours; MTBF %.4g hours\n", fit, 1e9 / fit);
+  text_add(out, "FIT                 %.4g failures per 10^9 hours", fit);
+  if (fit > 0) text_add(out, "; MTBF %.4g hours", 1e9 / fit);
+  text_add(out, "\n");
 }
 
 static void add_structures(const Report *report, Text *out) {
