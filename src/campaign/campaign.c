@@ -189,11 +189,14 @@ static bool watch_draws(Campaign *at, Arena *arena) {
     return true;
   }
   Golden again = {.arena = arena};
-  if (!golden_run(at->target, at->options->protections, pruner_hook(pruner), &again, at->diags)) return false;
+  bool elsewhere = at->target->golden != NULL;
+  bool ran = elsewhere ? at->target->golden(at->target, at->draws, at->draw_count, &again, at->diags)
+                       : golden_run(at->target, at->options->protections, pruner_hook(pruner), &again, at->diags);
+  if (!ran) return false;
   bool same = again.cycles == at->golden.cycles && again.checkpoint_count == at->golden.checkpoint_count &&
               memcmp(again.checkpoints, at->golden.checkpoints, again.checkpoint_count * sizeof *again.checkpoints) == 0;
   if (!same) return diags_add(at->diags, NULL, 0, 0, "internal error: two runs without faults differ; the campaign cannot be trusted");
-  pruner_finish(pruner);
+  if (!elsewhere) pruner_finish(pruner);
   return true;
 }
 
@@ -215,6 +218,12 @@ static void expect(Campaign *at, uint32_t simulations) {
   at->progress.simulations = simulations + later;
 }
 
+static bool inject(Campaign *at, const Draw *live, uint32_t count) {
+  Target *target = at->target;
+  if (target->inject != NULL) return target->inject(target, at->options, &at->golden, live, count, take_record, at);
+  return inject_all(target, at->options, &at->golden, live, count, take_record, at, at->diags);
+}
+
 static bool run_batch(Campaign *at, uint64_t first, uint32_t count) {
   if (is_known(at, first, count)) return true;
   Arena *arena = arena_new();
@@ -229,8 +238,7 @@ static bool run_batch(Campaign *at, uint64_t first, uint32_t count) {
   if (good) {
     uint32_t simulations = choose_live(at, live);
     expect(at, simulations);
-    good =
-        report(at) && settle_pruned(at) && inject_all(at->target, at->options, &at->golden, live, simulations, take_record, at, at->diags);
+    good = report(at) && settle_pruned(at) && inject(at, live, simulations);
   }
   good = commit(at) && good;
   arena_free(arena);
@@ -284,14 +292,19 @@ static bool run_faults(Campaign *at) {
   return good;
 }
 
+static bool run_golden(Campaign *at) {
+  Target *target = at->target;
+  if (target->golden != NULL) return target->golden(target, NULL, 0, &at->golden, at->diags);
+  return golden_run(target, at->options->protections, NULL, &at->golden, at->diags);
+}
+
 CampaignEnd campaign_run(Target *target, const CampaignOptions *options, Diags *diags) {
   Campaign *at = calloc(1, sizeof *at);
   ASSERT(at != NULL);
   *at = (Campaign){.target = target, .options = options, .arena = arena_new(), .diags = diags};
   at->golden.arena = at->arena;
   at->progress.phase = "golden run";
-  bool good = report(at) && golden_run(target, options->protections, NULL, &at->golden, diags) &&
-              population_make(&at->population, &at->golden, options, diags) && open_journal(at);
+  bool good = report(at) && run_golden(at) && population_make(&at->population, &at->golden, options, diags) && open_journal(at);
   good = good && run_faults(at);
   CampaignEnd end = good ? CAMPAIGN_COMPLETE : at->stopped ? CAMPAIGN_STOPPED : CAMPAIGN_FAILED;
   if (good && at->progress.counts[OUTCOME_INTERNAL] > 0) end = CAMPAIGN_INTERNAL;

@@ -26,6 +26,11 @@ typedef struct Golden {
   Region *regions; // copies, for after the device is gone
   RegionTable table;
 } Golden;
+// The observer that fills it while a target runs; golden->arena is there. golden_measure takes what the device knows at the end.
+Hook *golden_watch(Golden *golden, Target *target, const RegionTable *table);
+void golden_measure(const Hook *watch, Golden *golden);
+void golden_limit_memory(Golden *golden, uint64_t bytes); // of device memory only what is allocated can be struck
+void golden_keep_regions(Golden *golden, const RegionTable *table);
 // Runs the target once without faults, with `extra` (NULL: none) as an observer besides.
 bool golden_run(Target *target, const HookChain *protections, Hook *extra, Golden *golden, Diags *diags);
 
@@ -67,7 +72,6 @@ typedef struct Record {
   uint32_t outcome, settled;
   char note[160];
 } Record;
-typedef bool (*RecordTaker)(void *context, const Record *record); // false: stop
 // Simulates the draws [0, count), all with settled == SETTLED_COUNT, in order of strike_at.
 bool inject_all(Target *target, const CampaignOptions *options, const Golden *golden, const Draw *draws, uint32_t count, RecordTaker take,
                 void *context, Diags *diags);

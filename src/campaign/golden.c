@@ -54,7 +54,7 @@ static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *ev
   return VERDICT_PASS;
 }
 
-static void keep_regions(Golden *golden, const RegionTable *table) {
+void golden_keep_regions(Golden *golden, const RegionTable *table) {
   golden->regions = ARENA_ARRAY(golden->arena, Region, table->count);
   memcpy(golden->regions, table->items, table->count * sizeof *table->items);
   golden->table = (RegionTable){golden->regions, table->count, table->block_bytes};
@@ -79,13 +79,18 @@ static void measure_use(const Watcher *watcher, Golden *golden) {
   if (shared != REGION_NONE && cycles > 0) golden->used_shared = shared_rows / cycles / (double)golden->regions[shared].rows;
 }
 
-static bool fill_golden(const Watcher *watcher, bool done, Golden *golden, Diags *diags) {
-  Target *target = watcher->target;
-  Device *device = target->device(target);
-  if (!done) return diags_add(diags, NULL, 0, 0, "%s: the run without faults fails: %s", target->name, device_error(device));
-  if (target->has_check && !target->check(target)) {
-    return diags_add(diags, NULL, 0, 0, "%s: the run without faults gives wrong results; no campaign can be judged by it", target->name);
+void golden_limit_memory(Golden *golden, uint64_t bytes) {
+  for (uint32_t i = 0; i < golden->table.count; i++) {
+    Region *region = &golden->regions[i];
+    if ((region->flags & REGION_OUTSIDE) == 0) continue;
+    region->rows = min_u64(region->rows, (bytes + region->row_bytes - 1) / region->row_bytes);
+    region->dims[0].count = (uint32_t)region->rows;
   }
+}
+
+void golden_measure(const Hook *watch, Golden *golden) {
+  const Watcher *watcher = watch->own;
+  Device *device = watcher->target->device(watcher->target);
   for (uint32_t i = 0; i < golden->launches.count && i < device_launch_count(device); i++) {
     const Stats *stats = &device_launch_record(device, i)->stats;
     golden->launches.items[i].cycles = stats->value[STAT_CYCLES];
@@ -94,24 +99,36 @@ static bool fill_golden(const Watcher *watcher, bool done, Golden *golden, Diags
   }
   golden->cycles = machine_now(device_machine(device));
   measure_use(watcher, golden);
-  for (uint32_t i = 0; i < golden->table.count; i++) { // of device memory only what is allocated can be struck
-    Region *region = &golden->regions[i];
-    if ((region->flags & REGION_OUTSIDE) == 0) continue;
-    region->rows = min_u64(region->rows, (memory_in_use(device_memory(device)) + region->row_bytes - 1) / region->row_bytes);
-    region->dims[0].count = (uint32_t)region->rows;
+}
+
+static bool fill_golden(const Hook *watch, bool done, Golden *golden, Diags *diags) {
+  Target *target = ((const Watcher *)watch->own)->target;
+  Device *device = target->device(target);
+  if (!done) return diags_add(diags, NULL, 0, 0, "%s: the run without faults fails: %s", target->name, device_error(device));
+  if (target->has_check && !target->check(target)) {
+    return diags_add(diags, NULL, 0, 0, "%s: the run without faults gives wrong results; no campaign can be judged by it", target->name);
   }
+  golden_measure(watch, golden);
+  golden_limit_memory(golden, memory_in_use(device_memory(device)));
   target->outputs(target, &golden->outputs, golden->arena);
   return true;
 }
 
-bool golden_run(Target *target, const HookChain *protections, Hook *extra, Golden *golden, Diags *diags) {
+Hook *golden_watch(Golden *golden, Target *target, const RegionTable *table) {
   Arena *arena = golden->arena;
   *golden = (Golden){.arena = arena, .spacing = FIRST_SPACING};
-  Watcher watcher = {.golden = golden, .target = target};
-  watcher.hook = (Hook){.name = "golden", .kind = HOOK_OBSERVER, .own = &watcher, .cycle = on_cycle, .launch = on_launch};
-  watcher.hook.next_cycle = FIRST_SPACING;
+  if (table != NULL) golden_keep_regions(golden, table);
+  Watcher *watcher = ARENA_NEW(arena, Watcher);
+  *watcher = (Watcher){.golden = golden, .target = target};
+  watcher->hook = (Hook){.name = "golden", .kind = HOOK_OBSERVER, .own = watcher, .cycle = on_cycle, .launch = on_launch};
+  watcher->hook.next_cycle = FIRST_SPACING;
+  return &watcher->hook;
+}
+
+bool golden_run(Target *target, const HookChain *protections, Hook *extra, Golden *golden, Diags *diags) {
+  Hook *watch = golden_watch(golden, target, NULL);
   HookChain chain = protections == NULL ? (HookChain){0} : *protections;
-  bool room = hook_chain_add(&chain, &watcher.hook) && (extra == NULL || hook_chain_add(&chain, extra));
+  bool room = hook_chain_add(&chain, watch) && (extra == NULL || hook_chain_add(&chain, extra));
   if (!room) return diags_add(diags, NULL, 0, 0, "too many protections for a campaign");
   bool good = target->start(target, &chain, diags);
   if (good && device_machine(target->device(target)) == NULL) {
@@ -119,8 +136,8 @@ bool golden_run(Target *target, const HookChain *protections, Hook *extra, Golde
                      target->spec->machine);
   }
   if (good) {
-    keep_regions(golden, machine_regions(device_machine(target->device(target))));
-    good = fill_golden(&watcher, target->run(target), golden, diags);
+    golden_keep_regions(golden, machine_regions(device_machine(target->device(target))));
+    good = fill_golden(watch, target->run(target), golden, diags);
   }
   target->finish(target);
   return good;

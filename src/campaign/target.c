@@ -121,7 +121,7 @@ uint64_t target_hash(Target *target) {
 
 uint64_t target_cycles(Target *target) { return target_stat(target, STAT_CYCLES); }
 
-static Outcome outcome_of_trap(TrapKind kind) {
+Outcome target_trap_outcome(TrapKind kind) {
   switch (kind) {
   case TRAP_ILLEGAL_ADDRESS: return OUTCOME_DUE_ADDRESS;
   case TRAP_MISALIGNED: return OUTCOME_DUE_MISALIGNED;
@@ -171,7 +171,7 @@ void target_judge(Target *target, bool done, const TargetOutputs *golden, uint64
   *verdicts = (Verdicts){.cycles = target_cycles(target)};
   Device *device = target->device(target);
   if (!done) {
-    verdicts->outcome = outcome_of_trap(device_trap(device)->kind);
+    verdicts->outcome = target_trap_outcome(device_trap(device)->kind);
     snprintf(verdicts->note, sizeof verdicts->note, "%s", device_error(device));
     return;
   }

@@ -21,6 +21,11 @@ typedef struct TargetOutputs {
 } TargetOutputs;
 
 typedef struct Target Target;
+struct Golden;
+struct Draw;
+struct CampaignOptions;
+struct Record;
+typedef bool (*RecordTaker)(void *context, const struct Record *record); // false: stop
 struct Target {
   const char *name;      // as users name it
   const char *arguments; // what decides the run, one per line
@@ -34,6 +39,11 @@ struct Target {
   void (*outputs)(Target *target, TargetOutputs *outputs, Arena *arena);
   Device *(*device)(Target *target);
   void (*finish)(Target *target);
+  // Programs that run in processes of their own do the campaign's stages themselves (app.c); NULL: this process does. As golden_run
+  // with the cells of `draws` watched, and as inject_all.
+  bool (*golden)(Target *target, struct Draw *draws, uint32_t count, struct Golden *golden, Diags *diags);
+  bool (*inject)(Target *target, const struct CampaignOptions *options, const struct Golden *golden, const struct Draw *draws,
+                 uint32_t count, RecordTaker take, void *context);
 };
 
 typedef struct WorkloadChoice {
@@ -56,6 +66,7 @@ typedef struct Verdicts {
 uint64_t target_hash(Target *target);   // of the machine and of what the host has read from it: equal = the same future
 uint64_t target_cycles(Target *target); // of all launches
 uint64_t target_stat(Target *target, StatId stat);
+Outcome target_trap_outcome(TrapKind kind);
 // After run; `done` is what it returned.
 void target_judge(Target *target, bool done, const TargetOutputs *golden, uint64_t golden_cycles, Arena *arena, Verdicts *verdicts);
 

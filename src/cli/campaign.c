@@ -1,7 +1,9 @@
 // redoubt campaign TARGET: faults injected until the answer is sure enough. What describes the target is as for `redoubt run`.
+#include "campaign/app.h"
 #include "campaign/campaign.h"
 #include "campaign/statistics.h"
 #include "cli/fault.h"
+#include "cli/app.h"
 #include "cli/journal.h"
 #include "cli/run.h"
 
@@ -17,6 +19,9 @@ typedef struct CampaignRun {
   CampaignOptions options;
   RunOptions target;
   Arena *arena;
+  const char *outputs[APP_MOST_OUTPUTS]; // files that an application writes
+  uint32_t output_count;
+  const char *library;               // folder of the CUDA runtime
   bool show;                         // progress
   uint32_t lines;                    // of progress on the screen
   double began, faults_began, shown; // host seconds
@@ -55,6 +60,12 @@ static bool take_jobs(CampaignOptions *options, const char *text) {
   return true;
 }
 
+static bool take_output(CampaignRun *run, const char *path) {
+  if (run->output_count < COUNT_OF(run->outputs)) return run->outputs[run->output_count++] = path, true;
+  message_usage("campaign", "--output %s: at most %d files", path, APP_MOST_OUTPUTS);
+  return false;
+}
+
 // 1: taken with its value, 0: taken alone, -1: not a campaign's option, -2: wrong.
 static int take_option(CampaignRun *run, const char *name, const char *value) {
   CampaignOptions *o = &run->options;
@@ -67,6 +78,7 @@ static int take_option(CampaignRun *run, const char *name, const char *value) {
   if (strcmp(name, "--model") == 0) return o->model = value, 1;
   if (strcmp(name, "--window") == 0) return o->window = value, 1;
   if (strcmp(name, "-o") == 0) return o->journal = value, 1;
+  if (strcmp(name, "--output") == 0) return take_output(run, value) ? 1 : -2;
   if (strcmp(name, "--faults") == 0) return count(name, value, 1000000000, &o->faults) ? 1 : -2;
   if (strcmp(name, "--timeout") == 0) return count(name, value, 1000000, &o->timeout) ? 1 : -2;
   if (strcmp(name, "--margin") == 0) return number(name, value, 0.0001, 0.5, &o->margin) ? 1 : -2;
@@ -106,6 +118,10 @@ static bool was_interrupted(void) {
   return sigpending(&pending) == 0 && sigismember(&pending, SIGINT) == 1;
 }
 
+static const char *target_name(const CampaignRun *run) {
+  return run->target.application != NULL ? run->target.application[0] : run->target.target;
+}
+
 // What the campaign will cost: said once, before the first simulation.
 static void say_estimate(CampaignRun *run, const CampaignProgress *progress, double now) {
   const CampaignOptions *o = &run->options;
@@ -114,7 +130,7 @@ static void say_estimate(CampaignRun *run, const CampaignProgress *progress, dou
   double seconds = (double)progress->simulations * golden * share / o->jobs;
   fprintf(stderr,
           "%s: %llu cycles, %.2f s for a run without faults; %llu faults, of which about %llu (%.1f%%) need a simulation: about %.0f s\n",
-          run->target.target, (unsigned long long)progress->golden_cycles, golden, (unsigned long long)left,
+          target_name(run), (unsigned long long)progress->golden_cycles, golden, (unsigned long long)left,
           (unsigned long long)progress->simulations, left == 0 ? 0 : 100 * (double)progress->simulations / (double)left, seconds);
 }
 
@@ -165,7 +181,34 @@ static bool on_progress(void *context, const CampaignProgress *progress) {
 // ---- The command -----------------------------------------------------------------------------------
 
 static const char *journal_name(CampaignRun *run) {
-  return arena_format(run->arena, "%s-%s.db", run->target.target, run->target.spec.machine);
+  const char *name = target_name(run), *slash = strrchr(name, '/');
+  return arena_format(run->arena, "%s-%s.db", slash == NULL ? name : slash + 1, run->target.spec.machine);
+}
+
+// In an application's process.
+static void prepare_application(void *context, const char *exchange) {
+  CampaignRun *run = context;
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  signal(SIGINT, SIG_IGN); // Ctrl-C is for the campaign, which lets it end
+  app_environment(&run->target, run->arena, run->library, NULL);
+  setenv(APP_EXCHANGE, exchange, 1);
+}
+
+static Target *make_application(CampaignRun *run, Diags *diags) {
+  run->library = app_library_folder(run->arena);
+  if (run->library == NULL) {
+    diags_add(diags, NULL, 0, 0, "Redoubt's CUDA runtime library (cudart/libcudart.so.13) is not beside the redoubt command");
+    return NULL;
+  }
+  AppChoice choice = {.arguments = run->target.application,
+                      .outputs = run->outputs,
+                      .output_count = run->output_count,
+                      .protections = run->options.protections,
+                      .prepare = prepare_application,
+                      .context = run};
+  return target_app(run->arena, &choice, &run->target.spec, diags);
 }
 
 static Target *unknown_workload(const char *name, Diags *diags) {
@@ -239,8 +282,11 @@ static int run_campaign(CampaignRun *run) {
   CampaignOptions *options = &run->options;
   Diags diags = {0};
   Attachments attachments = {0};
-  if (run->target.application != NULL) return message_usage("campaign", "campaigns run workloads; CUDA programs are for 'redoubt run --'");
-  if (run->target.target == NULL) return message_usage("campaign", "nothing to run: name a workload");
+  bool is_application = run->target.application != NULL && run->target.application[0] != NULL;
+  if (is_application && run->target.target != NULL)
+    return message_usage("campaign", "one target at a time, not '%s' and an application", run->target.target);
+  if (!is_application && run->target.target == NULL)
+    return message_usage("campaign", "nothing to run: name a workload, or an application after --");
   if (!attachments_open(&attachments, &run->target.wishes, &diags)) return message_diags(&diags);
   if (run->target.wishes.protections != NULL) options->protection = run->target.wishes.protections;
   options->protections = &attachments.chain;
@@ -248,8 +294,9 @@ static int run_campaign(CampaignRun *run) {
   if (options->journal == NULL) options->journal = journal_name(run);
   if (options->faults == 0 && options->margin == 0) options->margin = 0.01;
   hold_interrupts();
-  Target *target = make_target(run, &diags);
+  Target *target = is_application ? make_application(run, &diags) : make_target(run, &diags);
   int code = target == NULL ? message_diags(&diags) : end_code(run, campaign_run(target, options, &diags), &diags);
+  if (is_application) target_app_free(target);
   attachments_close(&attachments, &diags);
   return code;
 }

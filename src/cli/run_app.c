@@ -2,7 +2,7 @@
 //
 // The child inherits the standard streams. Options go to it in environment variables (src/cudart/environment.c), launch
 // records come back in a file. No greeting in that file means that the program never loaded the library.
-#include "cli/run.h"
+#include "cli/app.h"
 
 #include "device/record.h"
 
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 // The folder of the libraries: beside the redoubt command, or where an installation puts it.
-static const char *library_folder(Arena *arena) {
+const char *app_library_folder(Arena *arena) {
   static const char *const places[] = {"cudart", "../lib/redoubt/cudart"};
   char self[PATH_MAX];
   ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -56,22 +56,21 @@ static void set_or_unset(const char *name, const char *value) {
   }
 }
 
-static void set_environment(Run *run, const char *folder, const char *records) {
-  const Spec *spec = &run->options->spec;
-  const AttachmentWishes *wishes = &run->options->wishes;
+void app_environment(const RunOptions *options, Arena *arena, const char *folder, const char *records) {
+  const Spec *spec = &options->spec;
+  const AttachmentWishes *wishes = &options->wishes;
   Text settings = {0};
-  add_settings(run->options, &settings);
+  add_settings(options, &settings);
   const char *others = getenv("LD_LIBRARY_PATH");
   bool alone = others == NULL || others[0] == '\0';
-  setenv("LD_LIBRARY_PATH", alone ? folder : arena_format(run->arena, "%s:%s", folder, others), 1);
+  setenv("LD_LIBRARY_PATH", alone ? folder : arena_format(arena, "%s:%s", folder, others), 1);
   setenv("REDOUBT_MACHINE", spec->machine, 1);
   setenv("REDOUBT_SET", settings.at == NULL ? "" : settings.at, 1);
-  setenv("REDOUBT_RECORDS", records, 1);
+  set_or_unset("REDOUBT_RECORDS", records);
   set_or_unset("REDOUBT_PROTECT", wishes->protections);
   set_or_unset("REDOUBT_TRACE", wishes->trace);
   bool cycles = wishes->trace_from != 0 || wishes->trace_to != 0;
-  set_or_unset("REDOUBT_TRACE_CYCLES",
-               cycles ? arena_format(run->arena, "%" PRIu64 ":%" PRIu64, wishes->trace_from, wishes->trace_to) : NULL);
+  set_or_unset("REDOUBT_TRACE_CYCLES", cycles ? arena_format(arena, "%" PRIu64 ":%" PRIu64, wishes->trace_from, wishes->trace_to) : NULL);
   text_free(&settings);
 }
 
@@ -84,7 +83,7 @@ static bool run_child(Run *run, const char *folder, const char *records, int *st
     return false;
   }
   if (child == 0) {
-    set_environment(run, folder, records);
+    app_environment(run->options, run->arena, folder, records);
     execvp(run->options->application[0], run->options->application);
     message_error("cannot run '%s': %s", run->options->application[0], strerror(errno));
     _exit(127);
@@ -155,7 +154,7 @@ int run_application(Run *run) {
   }
   if (options->application[0] == NULL) return message_usage("run", "run which application? redoubt run -- ./app ARGUMENTS");
   if (!run_takes_ptx(run) || !check_protections(options)) return EXIT_BAD_INPUT;
-  const char *folder = library_folder(run->arena);
+  const char *folder = app_library_folder(run->arena);
   if (folder == NULL) {
     message_error("Redoubt's CUDA runtime library (cudart/libcudart.so.13) is not beside the redoubt command: the build is incomplete");
     return EXIT_INTERNAL;

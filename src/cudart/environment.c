@@ -3,6 +3,7 @@
 //   REDOUBT_RECORDS  the file that launch records are appended to
 //   REDOUBT_PROTECT  protections, spaces between them    REDOUBT_TRACE  file of a time line
 //   REDOUBT_TRACE_CYCLES  FROM:TO, the cycles it shows
+//   REDOUBT_CAMPAIGN  the file that `redoubt campaign -- APPLICATION` shares with this process
 // All may be absent: a program may also be started with the library in LD_LIBRARY_PATH alone.
 #include "cudart/runtime.h"
 
@@ -44,6 +45,8 @@ static void read_wishes(AttachmentWishes *wishes) {
 const HookChain *environment_attach(Environment *environment, Diags *diags) {
   if (!attachments_open(&environment->attachments, &environment->wishes, diags)) return NULL;
   environment->attached_by = getpid();
+  environment->campaign = app_process_new(environment->exchange, &environment->attachments.chain, &environment->spec, diags);
+  if (diags->count > 0) return NULL;
   return &environment->attachments.chain;
 }
 
@@ -51,6 +54,7 @@ const HookChain *environment_attach(Environment *environment, Diags *diags) {
 void environment_detach(Environment *environment) {
   if (environment->attached_by != getpid()) return;
   environment->attached_by = 0;
+  app_process_finish(environment->campaign);
   Diags diags = {0};
   if (!attachments_close(&environment->attachments, &diags)) runtime_say_diags(&diags);
 }
@@ -66,5 +70,6 @@ void environment_read(Environment *environment) {
   spec_check(spec, NULL, &diags);
   if (diags.count > 0) runtime_say_diags(&diags);
   read_wishes(&environment->wishes);
+  environment->exchange = given(APP_EXCHANGE);
   environment->records = records == NULL ? -1 : open(records, O_WRONLY | O_APPEND | O_CLOEXEC);
 }

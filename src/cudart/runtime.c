@@ -63,17 +63,22 @@ __attribute__((destructor)) static void on_unload(void) { environment_detach(&pr
 Runtime *runtime_enter(void) {
   pthread_once(&once, start);
   pthread_mutex_lock(&process.lock);
+  app_process_enter(process.environment.campaign);
   return &process;
 }
 
 CudaError runtime_leave(Runtime *runtime, CudaError error) {
   if (runtime->sticky != cudaSuccess) error = runtime->sticky;
   if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
+  app_process_leave(process.environment.campaign);
   pthread_mutex_unlock(&runtime->lock);
   return error;
 }
 
-void runtime_leave_quietly(Runtime *runtime) { pthread_mutex_unlock(&runtime->lock); }
+void runtime_leave_quietly(Runtime *runtime) {
+  app_process_leave(process.environment.campaign);
+  pthread_mutex_unlock(&runtime->lock);
+}
 
 // An error that is sticky stays once it was reported, however often it is asked for.
 CudaError runtime_last_error(bool clear) {
@@ -138,6 +143,7 @@ Device *runtime_device(Runtime *runtime) {
   runtime->device = options.hooks == NULL ? NULL : device_new(&options, &diags);
   runtime->device_failed = runtime->device == NULL;
   if (runtime->device_failed) runtime_say_diags(&diags);
+  else app_process_device(runtime->environment.campaign, runtime->device);
   return runtime->device;
 }
 

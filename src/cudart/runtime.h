@@ -8,6 +8,7 @@
 
 #include "cudart/cuda_abi.h"
 #include "cudart/fatbin.h"
+#include "campaign/app.h"
 #include "device/attachments.h"
 #include "device/device.h"
 
@@ -40,6 +41,8 @@ typedef struct Environment {
   AttachmentWishes wishes; // protections and trace
   Attachments attachments; // of the device, once it is there
   int attached_by;         // process that made them; 0: nobody
+  const char *exchange;    // file of a campaign that runs the program; NULL: none
+  AppProcess *campaign;    // its hooks, once the device is there
 } Environment;
 void environment_read(Environment *environment);
 const HookChain *environment_attach(Environment *environment, Diags *diags); // for the device; NULL: not understood
