@@ -95,7 +95,7 @@ static void add_step(const FaultRun *run, const Step *step, const char *source, 
     if (step->idle) text_add(out, "does not execute it, instead of 0x%08x", step->expected);
     else if (step->should_idle) text_add(out, "0x%08x, although it should not execute it", step->got);
     else text_add(out, "0x%08x instead of 0x%08x", step->got, step->expected);
-    if (lanes > 1) text_add(out, " and %u more lanes", lanes - 1);
+    if (lanes > 1) text_add(out, " and %u more lane%s", lanes - 1, lanes == 2 ? "" : "s");
   }
   if (step->kind == STEP_STORE_DATA || step->kind == STEP_STORE_ADDRESS) add_address(run, step, out);
   text_add(out, "\n");

@@ -107,7 +107,7 @@ static void arm(Tracer *at, const HookMachine *machine, uint32_t index) {
   access->fate = FATE_DEAD;
   access->unused = is_unused(at, machine, &bits[0]);
   *watch = (Watch){.armed = true, .region = bits[0].region, .row = bits[0].row};
-  for (uint32_t i = 0; i < count; i++) watch->units |= 1u << bits[i].unit;
+  for (uint32_t i = 0; i < count; i++) watch->units |= bits[i].row == watch->row ? 1u << bits[i].unit : 0; // of a pattern, the first row
 }
 
 static void on_cycle(Hook *hook, HookMachine *machine) {

@@ -95,7 +95,8 @@ static void watch(Pruner *pruner, Arena *arena, uint32_t index) {
   draw->class_of = draw->id;
   draw->next = NO_DRAW;
   bool told = (region->flags & (REGION_TRACED | REGION_LOOKED_AT)) == REGION_TRACED;
-  bool traced = told && !fault_models[draw->fault.model].permanent;
+  bool one_row = draw->fault.model != FAULT_PATTERN; // lists are by row
+  bool traced = told && one_row && !fault_models[draw->fault.model].permanent;
   if (!traced) return;
   draw->units = struck_units(pruner->table, &draw->fault);
   uint8_t **rows = &pruner->watched[draw->fault.site.region];

@@ -127,8 +127,23 @@ static bool parse_unit_site(const RegionTable *regions, const char *fault_text, 
   return true;
 }
 
+// The ':' after the model, past its arguments, which may hold one.
+static char *find_colon(char *text) {
+  char *colon = strchr(text, ':'), *open = strchr(text, '(');
+  if (open == NULL || (colon != NULL && colon < open)) return colon;
+  char *close = strstr(open, "):");
+  return close == NULL ? colon : close + 1;
+}
+
+static bool parse_model_arguments(const char *text, const char *name, const char *arguments, Fault *fault, Diags *diags) {
+  if (fault->model == FAULT_PATTERN) return pattern_parse(arguments, fault, diags);
+  if (parse_arguments(arguments, fault)) return true;
+  return diags_add(diags, NULL, 0, 0, "fault '%s': model %s takes (%s), whole numbers from 1", text, name,
+                   fault_models[fault->model].arguments);
+}
+
 static bool parse_parts(const RegionTable *regions, const char *text, char *copy, Fault *fault, Diags *diags) {
-  char *at = strrchr(copy, '@'), *colon = strchr(copy, ':');
+  char *at = strrchr(copy, '@'), *colon = find_colon(copy);
   if (at == NULL || colon == NULL || colon > at) return bad(diags, text, "is not MODEL:SITE@CYCLE");
   *at++ = *colon++ = '\0';
   char *open = strchr(copy, '(');
@@ -139,10 +154,7 @@ static bool parse_parts(const RegionTable *regions, const char *text, char *copy
     *open++ = '\0';
   }
   if (!parse_model(text, copy, fault, diags)) return false;
-  if (!parse_arguments(open == NULL ? "" : open, fault)) {
-    const char *wanted = fault_models[fault->model].arguments;
-    return diags_add(diags, NULL, 0, 0, "fault '%s': model %s takes (%s), whole numbers from 1", text, copy, wanted);
-  }
+  if (!parse_model_arguments(text, copy, open == NULL ? "" : open, fault, diags)) return false;
   if (!parse_time(at, fault)) return bad(diags, text, "the time after '@' is not a cycle, FROM- or FROM-TO");
   if (fault_is_unit(fault)) return parse_unit_site(regions, text, colon, &fault->site, diags);
   Text site = {0};
@@ -182,7 +194,12 @@ static void format_site(const RegionTable *regions, const Fault *fault, Text *ou
 void fault_format(const RegionTable *regions, const Fault *fault, Text *out) {
   const FaultModelInfo *model = &fault_models[fault->model];
   text_add(out, "%s", model->name);
-  if (model->arguments[0] != '\0') text_add(out, "(%" PRIu64, fault->arguments[0]);
+  if (fault->model == FAULT_PATTERN) {
+    text_add(out, "(");
+    pattern_format(fault, out);
+  } else if (model->arguments[0] != '\0') {
+    text_add(out, "(%" PRIu64, fault->arguments[0]);
+  }
   if (strchr(model->arguments, ',') != NULL) text_add(out, ",%" PRIu64, fault->arguments[1]);
   if (fault->model == FAULT_RANDOM && fault->seed != 0) text_add(out, ",%" PRIu64, fault->seed);
   text_add(out, "%s", model->arguments[0] != '\0' ? "):" : ":");
@@ -228,6 +245,7 @@ uint32_t fault_bits(const RegionTable *regions, const HookMachine *machine, cons
   uint32_t first = site.bit, count = 1;
   switch (fault->model) {
   case FAULT_RANDOM: return random_bits(region, fault, site, bits);
+  case FAULT_PATTERN: return pattern_bits(region, fault, site, bits);
   case FAULT_ADJACENT: count = (uint32_t)min_u64(fault->arguments[0], region->bits); break;
   case FAULT_BYTE: first = site.bit / 8 * 8, count = min_u32(8, region->bits - first); break;
   case FAULT_LANES: count = region->units; break;

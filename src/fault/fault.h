@@ -4,6 +4,7 @@
 //   MODEL:SITE@CYCLE            flip:rf[sm=3,warp=5,reg=12,lane=7,bit=4]@12345
 //   MODEL:SITE@FROM-TO          stuck1:rf[sm=0,reg=3,lane=1,bit=0]@0-   (an open end: for ever)
 //   MODEL(ARGUMENTS):SITE@...   adjacent(3):shared[...]@99   random(4,17):l2[...]@99   duty(100,900):...@0-
+//   pattern(FILE):SITE@...      pattern(0.0.0+1.0.-3):rf[...]@99: the bits themselves, as a fault is written
 //
 // The second argument of `random` is the seed of what it draws; without one it is 0.
 // `rf` takes either reg=row of the SM, or warp= and reg= of that warp in the launch that runs at that cycle.
@@ -26,7 +27,12 @@ extern const FaultModelInfo fault_models[FAULT_MODELS];
 
 enum { FAULT_MAX_BITS = 64, FAULT_NO_WARP = 0xFFFFFFFF };
 
-// Plain data: a journal row. Sites of one fault lie in one row of cells, but for the warp-wide model.
+// A bit of a pattern, counted from the site.
+typedef struct FaultOffset {
+  int32_t row, unit, bit;
+} FaultOffset;
+
+// Plain data: a journal row. Sites of one fault lie in one row of cells, but for patterns.
 typedef struct Fault {
   FaultModel model;
   Site site;             // the first bit
@@ -34,6 +40,8 @@ typedef struct Fault {
   uint64_t from, to;     // cycles; to = UINT64_MAX: for ever; transients: to = from
   uint64_t arguments[2]; // by model: number of bits; on and off times
   uint64_t seed;         // of what the model draws itself (random bits)
+  uint32_t pattern_count;
+  FaultOffset pattern[FAULT_MAX_BITS];
 } Fault;
 
 bool fault_parse(const RegionTable *regions, const char *text, Fault *fault, Diags *diags);

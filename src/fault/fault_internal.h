@@ -15,6 +15,10 @@ void flip_hook(FaultHook *at);  // flip.c: cells that change once
 void stuck_hook(FaultHook *at); // stuck.c: cells that do not change any more
 void unit_hook(FaultHook *at);  // unit.c: outputs of functional units
 
+bool pattern_parse(const char *text, Fault *fault, Diags *diags); // pattern.c: a file's name, or bits
+void pattern_format(const Fault *fault, Text *out);
+uint32_t pattern_bits(const Region *region, const Fault *fault, Site site, Site bits[FAULT_MAX_BITS]);
+
 // Kinds of functional units whose outputs may be struck. The row of such a site: SM, kind and which of the SM's.
 enum { FAULT_UNITS = 5 };
 extern const char *const fault_units[FAULT_UNITS];

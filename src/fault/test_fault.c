@@ -4,7 +4,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 // Two SMs with 4 warps: a register file of 8 rows each that tells its accesses, and a queue that does not.
@@ -115,6 +117,7 @@ static void test_round_trip(void **state) {
       "random(4,18446744073709551615):rf[sm=0,reg=0,lane=0,bit=0]@9",
       "byte:queue[slot=3,entry=1,bit=11]@1",
       "lanes:rf[sm=0,reg=1,lane=0,bit=2]@1",
+      "pattern(0.0.0+0.1.0+1.0.-3):rf[sm=0,reg=1,lane=0,bit=9]@4",
       "stuck0:rf[sm=0,reg=1,lane=0,bit=2]@0-",
       "stuck1:queue[slot=0,entry=0,bit=0]@5-10",
       "duty(100,900):rf[sm=0,reg=1,lane=0,bit=2]@7-",
@@ -175,6 +178,11 @@ static void test_refusals(void **state) {
   refused("duty(5):rf[sm=0,reg=0,lane=0,bit=0]@1-", "model duty takes (on,off)");
   refused("duty(18446744073709551615,1):rf[sm=0,reg=0,lane=0,bit=0]@1-", "model duty takes (on,off)");
   refused("flip(2):rf[sm=0,reg=0,lane=0,bit=0]@1", "model flip takes ()");
+  refused("pattern:rf[sm=0,reg=0,lane=0,bit=0]@1", "takes (FILE)");
+  refused("pattern(1.2):rf[sm=0,reg=0,lane=0,bit=0]@1", "not bits like");
+  refused("pattern(0.0.0+):rf[sm=0,reg=0,lane=0,bit=0]@1", "not bits like");
+  refused("pattern(0.0.9999999):rf[sm=0,reg=0,lane=0,bit=0]@1", "not bits like");
+  refused("pattern(no such file):rf[sm=0,reg=0,lane=0,bit=0]@1", "cannot");
   refused("unit:rf[sm=0,reg=0,lane=0,bit=0]@1", "outputs of units are named like");
   refused("unit:sp[sm=0,sp=0,lane=32,bit=0]@1", "lane=32 is out of range: 0 to 31");
   refused("unit:sp[sm=2,sp=0,lane=0,bit=0]@1", "sm=2 is out of range: 0 to 1");
@@ -205,6 +213,47 @@ static void test_bits(void **state) {
   assert_int_equal(bits[0].bit, 8);
   assert_int_equal(bits_of("lanes:rf[sm=0,reg=3,lane=9,bit=2]@0", bits), 32);
   for (uint32_t i = 0; i < 32; i++) assert_true(bits[i].unit == i && bits[i].bit == 2 && bits[i].row == 3);
+}
+
+static void test_pattern_bits(void **state) {
+  (void)state;
+  Site bits[FAULT_MAX_BITS];
+  assert_int_equal(bits_of("pattern(0.0.0+0.1.0+1.0.-3+0.0.0):rf[sm=0,reg=1,lane=0,bit=9]@4", bits), 3);
+  assert_true(bits[0].row == 1 && bits[0].unit == 0 && bits[0].bit == 9);
+  assert_true(bits[1].row == 1 && bits[1].unit == 1 && bits[1].bit == 9);
+  assert_true(bits[2].row == 2 && bits[2].unit == 0 && bits[2].bit == 6);
+  assert_int_equal(bits_of("pattern(0.-1.0+-2.0.0+15.0.0+0.32.0+0.0.-10+0.0.23):rf[sm=0,reg=1,lane=0,bit=9]@4", bits), 0); // all outside
+}
+
+// As users bring it.
+static void test_pattern_file(void **state) {
+  (void)state;
+  static const struct {
+    const char *contents, *said; // NULL: it is good
+  } cases[] = {{"# three cells\n0 0 0\n\n  0\t1 0 # beside\n1 0 -3", NULL},
+               {"0 0 0\n0 0\n", "not three whole numbers"},
+               {"0 0 0 0\n", "more than three numbers"},
+               {"x\n", "not three whole numbers"},
+               {"# nothing\n", "names no bit"},
+               {"", "names no bit"}};
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    char path[] = "/tmp/pattern:XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0 && write(file, cases[i].contents, strlen(cases[i].contents)) >= 0);
+    close(file);
+    char text[128];
+    snprintf(text, sizeof text, "pattern(%s):rf[sm=0,reg=1,lane=0,bit=9]@4", path);
+    if (cases[i].said != NULL) {
+      refused(text, cases[i].said);
+    } else {
+      Fault fault = parsed(text);
+      Text back = {0};
+      fault_format(&toy_table, &fault, &back);
+      assert_string_equal(back.at, "pattern(0.0.0+0.1.0+1.0.-3):rf[sm=0,reg=1,lane=0,bit=9]@4");
+      text_free(&back);
+    }
+    unlink(path);
+  }
 }
 
 static uint32_t same_bits(const Site *a, const Site *b, uint32_t count) {
@@ -399,11 +448,11 @@ static void test_unit_stuck(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_short_forms), cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_bits),         cmocka_unit_test(test_random_bits), cmocka_unit_test(test_flip),
-      cmocka_unit_test(test_strike),       cmocka_unit_test(test_stuck),       cmocka_unit_test(test_stuck_untold),
-      cmocka_unit_test(test_stuck_launch), cmocka_unit_test(test_duty),        cmocka_unit_test(test_unit),
-      cmocka_unit_test(test_unit_stuck),
+      cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_short_forms),  cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_bits),         cmocka_unit_test(test_random_bits),  cmocka_unit_test(test_pattern_bits),
+      cmocka_unit_test(test_pattern_file), cmocka_unit_test(test_flip),         cmocka_unit_test(test_strike),
+      cmocka_unit_test(test_stuck),        cmocka_unit_test(test_stuck_untold), cmocka_unit_test(test_stuck_launch),
+      cmocka_unit_test(test_duty),         cmocka_unit_test(test_unit),         cmocka_unit_test(test_unit_stuck),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
