@@ -8,7 +8,7 @@ all: packages                ## build the release program at build/redoubt
 	cmake --preset release
 	cmake --build build -j $(JOBS)
 
-demo: all                    ## run three workloads on the simulated GPU
+demo: all                    ## break two programs, without and with ECC, compare, write the page
 	tools/demo.sh build/redoubt
 
 test: test-packages          ## gate, every test in release, under ASan and UBSan, built by clang, and a fuzz smoke run

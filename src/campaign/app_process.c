@@ -57,7 +57,7 @@ static void strike_cycle(Hook *hook, HookMachine *machine) {
   if (process->checkpoint < exchange->checkpoint_count && here->cycle == machine->cycle && target_hash(&process->target) == here->hash) {
     stop_here(process, APP_SETTLED, *machine->corrected + target_stat(&process->target, STAT_CORRECTED));
   }
-  process->checkpoint += (process->checkpoint - process->first) / 2; // ever more seldom, as in inject.c
+  process->checkpoint += process->checkpoint - process->first; // ever more seldom, as in inject.c
   wait_for_checkpoint(process, machine->cycle);
 }
 

@@ -5,7 +5,7 @@
 #include "campaign/campaign.h"
 
 // ---- The golden run (golden.c) -------------------------------------------------------------------
-enum { MOST_CHECKPOINTS = 512, FIRST_SPACING = 64 };
+enum { MOST_CHECKPOINTS = 256, FIRST_SPACING = 64 };
 
 typedef struct Checkpoint {
   uint64_t cycle, hash;

@@ -74,7 +74,7 @@ static void child_cycle(Injector *at, HookMachine *machine) {
     tell(at, corrected ? OUTCOME_CORRECTED : OUTCOME_MASKED, SETTLED_HASH, &(Verdicts){.cycles = golden->cycles});
   }
   uint32_t passed = at->checkpoint - at->first;
-  at->checkpoint = checkpoint_after(golden, at->checkpoint + passed / 2, machine->cycle);
+  at->checkpoint = checkpoint_after(golden, at->checkpoint + passed, machine->cycle);
   wait_for_checkpoint(at);
 }
 

@@ -250,6 +250,17 @@ static void test_interrupted(void **state) {
   assert_string_equal(dump(bed, whole.journal), dump(bed, parts.journal));
 }
 
+// More faults than before: the old ones stay as they are.
+static void test_extended(void **state) {
+  Bed *bed = *state;
+  CampaignOptions whole = plain(bed, "rf", 150), parts = plain(bed, "rf", 60);
+  run_whole(bed, "matmul", &whole);
+  run_whole(bed, "matmul", &parts);
+  parts.faults = 150;
+  run_whole(bed, "matmul", &parts);
+  assert_string_equal(dump(bed, whole.journal), dump(bed, parts.journal));
+}
+
 static uint64_t faults_in(Bed *bed, const char *path) {
   Journal *journal = journal_read(path, &bed->diags);
   assert_non_null(journal);
@@ -399,9 +410,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_fast_is_slow),     cmocka_unit_test(test_wide_faults), cmocka_unit_test(test_each_shortcut_alone),
       cmocka_unit_test(test_permanent_faults), cmocka_unit_test(test_protected),   cmocka_unit_test(test_workers),
-      cmocka_unit_test(test_interrupted),      cmocka_unit_test(test_killed),      cmocka_unit_test(test_shards),
-      cmocka_unit_test(test_sequential),       cmocka_unit_test(test_used_share),  cmocka_unit_test(test_every_structure),
-      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_interrupted),      cmocka_unit_test(test_extended),    cmocka_unit_test(test_killed),
+      cmocka_unit_test(test_shards),           cmocka_unit_test(test_sequential),  cmocka_unit_test(test_used_share),
+      cmocka_unit_test(test_every_structure),  cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, bed_new, bed_free);
 }

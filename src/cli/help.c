@@ -117,6 +117,7 @@ void help_check(void) {
 
 void help_campaign(void) {
   fputs("redoubt campaign WORKLOAD [options]     inject faults and say what they do, with confidence\n"
+        "redoubt campaign [options] -- ./app ARGUMENTS      the same for a CUDA program\n"
         "\n"
         "What describes the workload and the machine is as for 'redoubt run': --size, --param, --seed, --machine, --set, --protect.\n"
         "\n"
@@ -130,6 +131,8 @@ void help_campaign(void) {
         "  -o FILE                the journal (default WORKLOAD-MACHINE.db); an unfinished one is resumed\n"
         "  --timeout N            a run of N times the fault-free cycles counts as endless (default 10)\n"
         "  --shard I/N            every N-th fault only; 'redoubt merge' puts the journals together\n"
+        "  --output FILE          a file that the CUDA program writes: judged besides its standard output, exit code and\n"
+        "                         what it copies back; may be repeated\n"
         "  --no-prune             simulate also what is known to be masked\n"
         "  --no-snapshot          simulate every fault from the beginning to the end\n",
         stdout);
@@ -151,7 +154,7 @@ void help_report(void) {
   fputs("redoubt report JOURNAL                  tables: outcomes with intervals, AVF, FIT\n"
         "redoubt report JOURNAL -o PAGE.html     one page with charts, which needs no network\n"
         "\n"
-        "  --csv FILE             every fault as CSV\n"
+        "  --csv FILE             every fault as CSV; into an existing folder: all tables\n"
         "  --json FILE            summaries and every fault as JSON\n"
         "  --confidence C         of the intervals (default 0.99)\n",
         stdout);
