@@ -130,7 +130,7 @@ static void read_meta(Journal *journal) {
 }
 
 // A journal is resumed only by the campaign that began it.
-static bool same_meta(const Journal *journal, const JournalMeta *meta, Diags *diags) {
+bool journal_same_meta(const Journal *journal, const JournalMeta *meta, Diags *diags) {
   MetaRow rows[META_ROWS];
   meta_rows(meta, journal->arena, rows);
   for (uint32_t i = 0; i < META_ROWS; i++) {
@@ -198,7 +198,7 @@ static bool is_sound(const Journal *journal, Diags *diags) {
 // A file that is not ours is not touched. FULL: what was committed outlives a power failure.
 static bool begin_writing(Journal *journal, const JournalMeta *meta, Diags *diags) {
   bool is_new = single_number(journal, "SELECT count(*) FROM sqlite_master") == 0;
-  if (!is_new && !(is_journal(journal, diags) && is_sound(journal, diags) && same_meta(journal, meta, diags))) return false;
+  if (!is_new && !(is_journal(journal, diags) && is_sound(journal, diags) && journal_same_meta(journal, meta, diags))) return false;
   if (!run_sql(journal, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;", diags)) return false;
   if (is_new) {
     if (!run_sql(journal, "BEGIN IMMEDIATE", diags) || !run_sql(journal, schema, diags) || !write_meta(journal, meta, diags)) return false;

@@ -16,5 +16,7 @@ struct Journal {
 
 // What went wrong last, as a diagnostic; always false.
 bool journal_error(const Journal *journal, const char *what, Diags *diags);
+// Whether it is of this campaign; if not, says what differs.
+bool journal_same_meta(const Journal *journal, const JournalMeta *meta, Diags *diags);
 
 #endif

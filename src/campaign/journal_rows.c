@@ -240,40 +240,46 @@ static bool merge_fault(void *context, const FaultRow *row) {
   return journal_put_fault(((Merge *)context)->into, row, ((Merge *)context)->diags);
 }
 
-static bool merge_one(const char *path, const char *from, uint32_t count, bool *seen, Journal **into, Diags *diags) {
-  Journal *shard = journal_read(from, diags);
-  if (shard == NULL) return false;
-  JournalMeta meta = shard->meta;
-  bool good = meta.shards == count && meta.shard < count && !seen[meta.shard];
-  if (!good && meta.shards != count)
-    diags_add(diags, from, 0, 0, "is shard %" PRIu64 " of %" PRIu64 ", but %u journals are given", meta.shard, meta.shards, count);
-  else if (!good) diags_add(diags, from, 0, 0, "shard %" PRIu64 " is given twice", meta.shard);
-  if (good) {
-    seen[meta.shard] = true;
-    meta.shard = 0;
-    meta.shards = 1;
-    if (*into == NULL) *into = journal_open(path, &meta, diags);
-    else { // the same campaign?
-      Journal *again = *into;
-      journal_close(again);
-      *into = journal_open(path, &meta, diags);
-    }
-    good = *into != NULL;
+// Whether these are all shards of one campaign: known before anything is written.
+static bool check_shard(const Journal *shard, const Journal *first, bool *seen, uint32_t count, Diags *diags) {
+  JournalMeta meta = first->meta;
+  uint64_t number = shard->meta.shard, shards = shard->meta.shards;
+  if (shards != count) {
+    return diags_add(diags, shard->path, 0, 0, "is shard %" PRIu64 " of %" PRIu64 ", but %u journals are given", number, shards, count);
   }
-  Merge merge = {*into, diags};
-  good = good && journal_each_golden(shard, merge_launch, &merge) && journal_each_structure(shard, merge_structure, &merge) &&
-         journal_each_fault(shard, merge_fault, &merge) && journal_commit(*into, diags);
-  journal_close(shard);
-  return good;
+  if (number >= count || seen[number]) return diags_add(diags, shard->path, 0, 0, "shard %" PRIu64 " is given twice", number);
+  seen[number] = true;
+  meta.shard = number;
+  return journal_same_meta(shard, &meta, diags);
+}
+
+static bool merge_shard(Journal *into, const Journal *shard, Diags *diags) {
+  Merge merge = {into, diags};
+  bool good = journal_each_golden(shard, merge_launch, &merge) && journal_each_structure(shard, merge_structure, &merge) &&
+              journal_each_fault(shard, merge_fault, &merge);
+  if (!good && diags->count == 0) return journal_damaged(shard, diags);
+  return good && journal_commit(into, diags);
 }
 
 bool journal_merge(const char *path, const char *const *shards, uint32_t count, Diags *diags) {
-  bool *seen = calloc(count + 1, sizeof *seen);
-  ASSERT(seen != NULL);
-  Journal *into = NULL;
-  bool good = count > 0;
-  for (uint32_t i = 0; i < count && good; i++) good = merge_one(path, shards[i], count, seen, &into, diags);
+  Journal **all = calloc(count + 1, sizeof *all), *into = NULL;
+  bool *seen = calloc(count + 1, sizeof *seen), good = count > 0;
+  ASSERT(all != NULL && seen != NULL);
+  for (uint32_t i = 0; i < count && good; i++) {
+    all[i] = journal_read(shards[i], diags);
+    good = all[i] != NULL && check_shard(all[i], all[0], seen, count, diags);
+  }
+  if (good) {
+    JournalMeta meta = all[0]->meta;
+    meta.shard = 0;
+    meta.shards = 1;
+    into = journal_open(path, &meta, diags);
+    good = into != NULL;
+  }
+  for (uint32_t i = 0; i < count && good; i++) good = merge_shard(into, all[i], diags);
   journal_close(into);
+  for (uint32_t i = 0; i < count; i++) journal_close(all[i]);
+  free(all);
   free(seen);
   return good;
 }

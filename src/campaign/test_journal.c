@@ -217,6 +217,7 @@ static void merging_refuses_what_does_not_fit(void **state) {
   scene->diags = (Diags){0};
   assert_false(journal_merge(scene->path, (const char *const[]){a}, 1, &scene->diags));
   assert_says(scene, "shard 0 of 2");
+  assert_int_not_equal(access(scene->path, F_OK), 0); // and nothing was written
 }
 
 // ---- Refused ---------------------------------------------------------------------------------------
