@@ -2,7 +2,7 @@
 //
 // Why pruning is exact. (1) A register of the scheduler that is told to g80_watch: a flip stays until the next access. If that
 // writes, the flip is gone; if it reads, flips at all cycles since the last access are one fault. (2) Registers that are
-// read in every cycle (g80_always_read): every cycle is a fault of its own. (3) Combinational signals: a flip lasts for
+// read in every cycle (g80_always_read): every cycle is a fault of its own, but for num_blocks in the long wait (below). (3) Combinational signals: a flip lasts for
 // one cycle and only a clock edge in CALC_BLOCKS or CHECK_BLOCKS uses them; those edges always change registers, so that
 // the fault-free run simulated them. Test: test_study.c compares with simulation from beginning to end.
 #include "study/study_internal.h"
@@ -53,6 +53,7 @@ static void make_logs(Golden *g) {
   const RegionTable *table = g80_regions(g->machine);
   uint32_t cells = 0;
   g->state_region = region_find(table, "bs_state");
+  g->num_blocks_region = region_find(table, "bs_num_blocks");
   g->first_log = ARENA_ARRAY(g->arena, uint32_t, table->count);
   for (uint32_t i = 0; i < table->count; i++) {
     bool logged = in_structure(STRUCTURE_SCHEDULER, table->items[i].name);
@@ -72,10 +73,26 @@ static bool has_edge(const Golden *g, uint64_t cycle) {
   return low < g->edges.count && g->edges.items[low] == cycle;
 }
 
+// num_blocks while the scheduler waits for the SMs: the next state writes it anew, and until then only done counting looks, whether
+// it is zero.
+static bool hides_in_wait(const Golden *g, const StudyFault *fault) {
+  const Region *region = &g80_regions(g->machine)->items[fault->site.region];
+  if (fault->site.region != g->num_blocks_region) return false;
+  for (uint32_t i = 0; i < g->snapshot_count; i++) {
+    const Snapshot *snapshot = &g->snapshots[i];
+    if (snapshot->wait_until < fault->cycle || snapshot->cycle > fault->cycle) continue;
+    const uint8_t *cell = g80_block(snapshot->machine) + region->base + fault->site.row * region->row_bytes;
+    uint64_t value = unit_get(region, cell), flipped = value ^ UINT64_C(1) << fault->site.bit;
+    return (value == 0) == (flipped == 0);
+  }
+  return false;
+}
+
 Knowledge golden_equal(const Golden *g, const StudyFault *fault, uint64_t *at) {
   const Region *region = &g80_regions(g->machine)->items[fault->site.region];
   *at = fault->cycle;
   if (fault->model != MODEL_UPSET || g->structure != STRUCTURE_SCHEDULER) return KNOWN_EQUAL;
+  if (hides_in_wait(g, fault)) return KNOWN_MASKED;
   if (g80_always_read(g->machine, fault->site.region)) return KNOWN_EQUAL;
   if ((region->flags & REGION_HASHED) == 0) return has_edge(g, fault->cycle) ? KNOWN_EQUAL : KNOWN_MASKED;
   const CellLog *log = &g->logs[g->first_log[fault->site.region] + fault->site.row];
@@ -111,6 +128,14 @@ static uint32_t snapshot_cycles(const Golden *g, uint64_t *cycles) {
   return kept;
 }
 
+// Of the pass that has just begun at this cycle: the last cycle in which the scheduler waits for the SMs; else 0.
+static uint64_t wait_until(const Golden *g, uint64_t cycle) {
+  for (uint32_t i = 0; i < min_u32(g->result.pass_count, G80_MAX_PASSES); i++) {
+    if (g->result.passes[i].run + 1 == cycle) return g->result.passes[i].done;
+  }
+  return 0;
+}
+
 static void take_snapshots(Golden *g, bool more) {
   uint64_t cycles[SNAPSHOTS + G80_MAX_PASSES + 1] = {0};
   g->snapshot_count = more ? snapshot_cycles(g, cycles) : 1;
@@ -120,7 +145,7 @@ static void take_snapshots(Golden *g, bool more) {
   g80_watch(machine, note, g);
   for (uint32_t i = 0; i < g->snapshot_count; i++) {
     if (cycles[i] > 0) g80_run(machine, cycles[i]);
-    g->snapshots[i] = (Snapshot){cycles[i], g80_clone(machine), g80_hash(machine)};
+    g->snapshots[i] = (Snapshot){cycles[i], g80_clone(machine), g80_hash(machine), wait_until(g, cycles[i])};
   }
   g80_run(machine, G80_NEVER);
   g80_watch(machine, NULL, NULL);

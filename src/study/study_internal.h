@@ -19,6 +19,7 @@ typedef struct Snapshot {
   uint64_t cycle;
   G80Machine *machine;
   uint64_t hash;
+  uint64_t wait_until; // taken right after a pass began: the last cycle in which the scheduler waits for it; else 0
 } Snapshot;
 
 struct Golden {
@@ -39,7 +40,7 @@ struct Golden {
   uint32_t *first_log; // by region of the machine; UINT32_MAX: none
   CellLog *logs;
   Cycles edges; // at which the scheduler's clock edge was simulated
-  uint16_t state_region;
+  uint16_t state_region, num_blocks_region;
 };
 
 // What is known of a fault without a simulation. `at` is the cycle of an equal fault.

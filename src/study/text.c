@@ -104,7 +104,8 @@ static void add_work(const Study *study, Text *out) {
   text_add(out,
            "%" PRIu64 " upsets in the block scheduler, seed %" PRIu64 ", 16 campaigns; bits: %" PRIu64 " with 1 SM, %" PRIu64 " with 2\n",
            all, study->seed, golden_bits(study->campaigns[0].golden), golden_bits(study->campaigns[2].golden));
-  text_add(out, "%" PRIu64 " simulated, %" PRIu64 " equal to one of those, %" PRIu64 " never read before the next write\n",
+  text_add(out,
+           "%" PRIu64 " simulated, %" PRIu64 " equal to one of those, %" PRIu64 " known to be masked (written before anyone reads them)\n",
            settled[FOUND_SIMULATED], settled[FOUND_SAME], settled[FOUND_DEAD]);
   text_add(
       out,
