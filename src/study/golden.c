@@ -88,10 +88,19 @@ static bool hides_in_wait(const Golden *g, const StudyFault *fault) {
   return false;
 }
 
+// A cell that is stuck at the only value it ever has changes nothing.
+static bool sticks_to_its_value(const Golden *g, const StudyFault *fault) {
+  if (g->ever_one == NULL) return false;
+  size_t byte = site_byte(&g80_regions(g->machine)->items[fault->site.region], &fault->site);
+  const uint8_t *other = fault->model == MODEL_STUCK_0 ? g->ever_one : g->ever_zero;
+  return (other[byte] & site_mask(&fault->site)) == 0;
+}
+
 Knowledge golden_equal(const Golden *g, const StudyFault *fault, uint64_t *at) {
   const Region *region = &g80_regions(g->machine)->items[fault->site.region];
   *at = fault->cycle;
-  if (fault->model != MODEL_UPSET || g->structure != STRUCTURE_SCHEDULER) return KNOWN_EQUAL;
+  if (fault->model != MODEL_UPSET) return sticks_to_its_value(g, fault) ? KNOWN_MASKED : KNOWN_EQUAL;
+  if (g->structure != STRUCTURE_SCHEDULER) return KNOWN_EQUAL;
   if (hides_in_wait(g, fault)) return KNOWN_MASKED;
   if (g80_always_read(g->machine, fault->site.region)) return KNOWN_EQUAL;
   if ((region->flags & REGION_HASHED) == 0) return has_edge(g, fault->cycle) ? KNOWN_EQUAL : KNOWN_MASKED;
@@ -151,6 +160,36 @@ static void take_snapshots(Golden *g, bool more) {
   g80_watch(machine, NULL, NULL);
 }
 
+// ---- Values ----------------------------------------------------------------------------------------------------------------
+static void note_values(Golden *g, size_t bytes) {
+  const uint8_t *block = g80_block(g->worker);
+  for (size_t i = 0; i < bytes; i++) {
+    g->ever_one[i] |= block[i];
+    g->ever_zero[i] |= (uint8_t)~block[i];
+  }
+}
+
+// Registers and signals of the scheduler change at its clock edges only.
+static void collect_values(Golden *g) {
+  size_t bytes = 0;
+  for (uint32_t i = 0; i < g->region_count; i++) {
+    const Region *region = &g80_regions(g->machine)->items[g->regions[i]];
+    bytes = max_u64(bytes, region->base + region->rows * region->row_bytes + sizeof(uint64_t));
+  }
+  g->ever_zero = ARENA_ARRAY(g->arena, uint8_t, bytes);
+  g->ever_one = ARENA_ARRAY(g->arena, uint8_t, bytes);
+  g80_copy(g->worker, g->machine);
+  note_values(g, bytes);
+  for (uint32_t i = 0; i < g->edges.count; i++) {
+    for (uint32_t k = 0; k < 2; k++) {
+      g80_run(g->worker, g->edges.items[i] + k);
+      note_values(g, bytes);
+    }
+  }
+  g80_run(g->worker, G80_NEVER);
+  note_values(g, bytes);
+}
+
 // ---- Making one ------------------------------------------------------------------------------------------------------------
 Golden *golden_new(const StudyConfig *config, StudyStructure structure, bool snapshots, Diags *diags) {
   G80Machine *first = study_machine(config, 0, diags);
@@ -170,6 +209,7 @@ Golden *golden_new(const StudyConfig *config, StudyStructure structure, bool sna
   choose_regions(g);
   make_logs(g);
   take_snapshots(g, snapshots);
+  if (structure == STRUCTURE_SCHEDULER && !snapshots) collect_values(g);
   g80_result(g->ended, &g->result);
   ASSERT(g80_cycle(g->ended) == g->end);
   return g;

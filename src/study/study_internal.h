@@ -41,6 +41,7 @@ struct Golden {
   CellLog *logs;
   Cycles edges; // at which the scheduler's clock edge was simulated
   uint16_t state_region, num_blocks_region;
+  uint8_t *ever_zero, *ever_one; // bits that have had this value, by byte of the block; NULL: not collected
 };
 
 // What is known of a fault without a simulation. `at` is the cycle of an equal fault.

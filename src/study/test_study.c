@@ -78,6 +78,19 @@ static void other_structures_are_exact(void **state) {
   }
 }
 
+static void stuck_bits_are_exact(void **state) {
+  (void)state;
+  for (uint32_t sms = 1; sms <= 2; sms++) {
+    Diags diags = {0};
+    Golden *golden = golden_new(&study_configs[sms == 1 ? 1 : 3], STRUCTURE_SCHEDULER, false, &diags);
+    assert_non_null(golden);
+    compare(golden, MODEL_STUCK_0, 20 + sms, 150);
+    assert_true(compare(golden, MODEL_STUCK_1, 30 + sms, 150) > 0);
+    golden_free(golden);
+    diags_free(&diags);
+  }
+}
+
 static void stuck_bits_act(void **state) {
   (void)state;
   Golden *golden = make_golden(&study_configs[0], STRUCTURE_SCHEDULER);
@@ -131,9 +144,13 @@ static void differences_have_intervals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shortcuts_are_exact_over_time),      cmocka_unit_test(shortcuts_are_exact_around_events),
-      cmocka_unit_test(other_structures_are_exact),         cmocka_unit_test(stuck_bits_act),
-      cmocka_unit_test(results_do_not_depend_on_processes), cmocka_unit_test(phases_cover_the_run),
+      cmocka_unit_test(shortcuts_are_exact_over_time),
+      cmocka_unit_test(shortcuts_are_exact_around_events),
+      cmocka_unit_test(other_structures_are_exact),
+      cmocka_unit_test(stuck_bits_are_exact),
+      cmocka_unit_test(stuck_bits_act),
+      cmocka_unit_test(results_do_not_depend_on_processes),
+      cmocka_unit_test(phases_cover_the_run),
       cmocka_unit_test(differences_have_intervals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,7 +179,7 @@ static void judge_sdc(Study *study) {
 
 // Of the campaign of figure 22: signals that show DUEs all the time, until the exchange only, not at all.
 static void judge_due(Study *study) {
-  StudyClaim *claim = add(study, "figure 22, DUEs", "some signals show DUEs all the time, some only until the exchange, some never");
+  StudyClaim *claim = add(study, "figure 22 (DUEs)", "some signals show DUEs all the time, some only until the exchange, some never");
   const StudyCampaign *c = of(study, APP_NN, 1, 1);
   uint32_t always = 0, early = 0, late = 0, never = 0;
   for (uint32_t r = 0; r < c->golden->region_count; r++) {
