@@ -3,7 +3,7 @@
 // file that both map (AppExchange); the library's side is in app_process.c, the campaign's in app.c.
 //
 // A run is judged by what the host copies back, by standard output, by the files that the user names and by the exit code.
-// The program must do the same every time it is run, and keep its device: cudaDeviceReset is not followed.
+// The program must do the same every time it is run.
 #ifndef REDOUBT_APP_H
 #define REDOUBT_APP_H
 

@@ -140,18 +140,20 @@ static void test_fast_is_slow(void **state) {
   compare_ways(bed, "scalarprod", plain(bed, "rf", 60));
   compare_ways(bed, "matmul", plain(bed, "shared", 40));
   compare_ways(bed, "reduction", plain(bed, "l2", 40));
-  compare_ways(bed, "scalarprod", plain(bed, "ibuffer", 40)); // looked at before it is read
+  CampaignOptions looked_at = plain(bed, "ibuffer", 40); // before it is read
+  looked_at.seed = 1;
+  compare_ways(bed, "scalarprod", looked_at);
 }
 
 // Some units of the row may be overwritten before others are read.
 static void test_wide_faults(void **state) {
   Bed *bed = *state;
-  CampaignOptions options = plain(bed, "rf", 40);
+  CampaignOptions options = plain(bed, "shared", 60);
   options.model = "lanes";
-  options.window = "cycles:200-900";
-  compare_ways(bed, "bfs", options);
+  options.window = "cycles:2000-2100";
+  compare_ways(bed, "scan", options);
+  options = plain(bed, "rf", 40);
   options.model = "random(5)";
-  options.journal = new_journal(bed);
   compare_ways(bed, "scalarprod", options);
 }
 
