@@ -49,8 +49,21 @@ static bool take_option(ReproduceWishes *wishes, const char *option, const char 
   return good;
 }
 
+// "--csv=FOLDER" and "-j2": option and value in one word. False: the word is not so.
+static bool split_word(const char *word, char option[16], const char **value) {
+  const char *equals = strchr(word, '=');
+  size_t length = strncmp(word, "--", 2) == 0 && equals != NULL ? (size_t)(equals - word) : 2;
+  if (word[length] == '\0' || (length == 2 && strncmp(word, "--", 2) == 0) || length >= 16) return false;
+  memcpy(option, word, length);
+  option[length] = '\0';
+  *value = word + length + (word[length] == '=' ? 1 : 0);
+  return true;
+}
+
 static bool parse(ReproduceWishes *wishes, int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
+    char option[16];
+    const char *value;
     if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
       wishes->help = true;
     } else if (strcmp(argv[i], "--beyond") == 0) {
@@ -58,6 +71,8 @@ static bool parse(ReproduceWishes *wishes, int argc, char **argv) {
     } else if (argv[i][0] != '-') {
       if (wishes->study != NULL) return message_usage("reproduce", "one study at a time: '%s' or '%s'?", wishes->study, argv[i]), false;
       wishes->study = argv[i];
+    } else if (split_word(argv[i], option, &value)) {
+      if (!take_option(wishes, option, value)) return false;
     } else if (i + 1 == argc) {
       return message_usage("reproduce", "%s needs a value", argv[i]), false;
     } else {
