@@ -36,9 +36,9 @@ campaign scalarprod 10000
 cpu
 settled "$folder/scalarprod.csv" | awk -v seconds="$(date +%s.%N)" -v began="$began" -v cpu="$spent" -v before="$before" -v goal=$goal_seconds '{
   wall = seconds - began
-  printf "scalarprod, 10,000 faults in rf, two workers: %.1f s (goal %d s: %s), %.1f CPU seconds\n", wall, goal, wall <= goal ? "met" : "MISSED", cpu - before
+  printf "scalarprod, 10,000 faults in rf, two workers: %.1f s (goal %d s: %s), %.1f CPU seconds\n", wall, goal, (wall <= goal ? "met" : "MISSED"), cpu - before
   printf "settled without a simulation %.2f%%, stopped in the golden state %.2f%%, simulated from the strike to the end or a trap %.2f%%\n", $1, $2, $3
-  exit wall > goal }' || failed=1
+  exit (wall > goal) }' || failed=1
 
 printf '\n%-12s %8s %18s %18s %8s  goal %d\n' workload faults 'per core-hour' 'full simulations' ratio $goal_ratio
 for workload in scalarprod matmul reduction vecadd hotspot transpose; do
@@ -54,8 +54,8 @@ for workload in scalarprod matmul reduction vecadd hotspot transpose; do
   echo "$workload $faults $full $spent $before" | awk -v goal=$goal_ratio '{
     cost = ($4 - $5) / $2
     ratio = $3 / cost
-    printf "%-12s %8d %18.0f %18.0f %8.1f  %s\n", $1, $2, 3600 / cost, 3600 / $3, ratio, ratio >= goal ? "met" : "MISSED"
-    exit ratio < goal }' || failed=1
+    printf "%-12s %8d %18.0f %18.0f %8.1f  %s\n", $1, $2, 3600 / cost, 3600 / $3, ratio, (ratio >= goal ? "met" : "MISSED")
+    exit (ratio < goal) }' || failed=1
 done
 
 echo
