@@ -41,7 +41,7 @@ static const Row rows[] = {
 };
 
 static size_t sms_at(void) { return align_up(sizeof(G80Shared), 64); }
-static size_t sm_bytes(void) { return align_up(sizeof(G80Sm), 64); }
+static size_t sm_bytes(void) { return sizeof(G80Sm); } // G80Machine.sm is an array
 
 // Registers of the lanes are as many as the SM has SPs.
 static uint32_t units_of(const G80Machine *m, const Row *row) {
@@ -78,7 +78,7 @@ static void place(const G80Machine *m, const Row *row, size_t table_at, Region *
 void layout_build(G80Machine *m) {
   Region *items = ARENA_ARRAY(m->arena, Region, COUNT_OF(rows));
   uint32_t count = 0;
-  size_t at = sms_at() + m->sms * sm_bytes();
+  size_t at = align_up(sms_at() + m->sms * sm_bytes(), 64);
   _Static_assert(COUNT_OF(rows) == REGION_ID_COUNT, "one row per region");
   for (uint32_t i = 0; i < COUNT_OF(rows); i++) {
     m->region_index[i] = REGION_NONE;

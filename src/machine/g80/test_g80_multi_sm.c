@@ -1,4 +1,5 @@
-// Several SMs: right results for every split of the grid, and the defect of the thesis's Table 2.
+// Several SMs: right results for every split of the grid, the defect of the thesis's Table 2, and cells of every SM in their place.
+#include "machine/g80/g80_internal.h"
 #include "machine/g80/test_machine.h"
 
 static void thesis_spec(Spec *spec, uint32_t sms) {
@@ -53,10 +54,33 @@ static void shows_the_defect_of_table_2(void **state) {
   }
 }
 
+// A site of an SM is the cell that the SM itself uses.
+static void cells_are_those_of_their_sm(void **state) {
+  (void)state;
+  Spec spec;
+  thesis_spec(&spec, 16);
+  Vecadd v = {16, 32, false};
+  G80Machine *machine = make_vecadd(&spec, &v);
+  for (uint32_t sm = 0; sm < 16; sm++) {
+    const void *cells[] = {&machine->sm[sm].controller.idx, &machine->sm[sm].stages[STAGE_WRITE].job.gpr_base,
+                           &machine->sm[sm].write_address[0], warp_cell(machine, REGION_ID_wp_pc, sm, 0)};
+    const char *const names[] = {"ctl_idx", "write_gpr_base", "write_address", "wp_pc"};
+    for (uint32_t i = 0; i < COUNT_OF(cells); i++) {
+      uint16_t number = region_find(g80_regions(machine), names[i]);
+      assert_int_not_equal(number, REGION_NONE);
+      const Region *region = &g80_regions(machine)->items[number];
+      Site site = {.region = number, .row = sm * (region->rows / 16)};
+      assert_ptr_equal(g80_block(machine) + site_byte(region, &site), cells[i]);
+    }
+  }
+  g80_free(machine);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(splits_any_grid),
       cmocka_unit_test(shows_the_defect_of_table_2),
+      cmocka_unit_test(cells_are_those_of_their_sm),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
