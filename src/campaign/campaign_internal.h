@@ -39,8 +39,10 @@ typedef struct Population {
   uint16_t regions[64];
   uint64_t bits[64]; // running sum of their bits
   uint32_t count;
-  uint64_t first_cycle, last_cycle; // [first, last)
-  Fault pattern;                    // model and its arguments
+  uint64_t first_cycle, cycles; // when faults strike
+  const char *kernel;           // all launches of this kernel, `cycles` in all; NULL: [first_cycle, first_cycle + cycles)
+  const Golden *golden;
+  Fault pattern; // model and its arguments
   uint64_t seed;
 } Population;
 bool population_make(Population *population, const Golden *golden, const CampaignOptions *options, Diags *diags);

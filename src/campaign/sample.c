@@ -48,27 +48,41 @@ static bool add_structures(Population *population, const RegionTable *table, con
   return true;
 }
 
-static bool window_of_kernel(Population *population, const Golden *golden, const char *kernel, Diags *diags) {
-  for (uint32_t i = 0; i < golden->launches.count; i++) {
-    const GoldenRow *launch = &golden->launches.items[i];
-    if (strcmp(launch->kernel, kernel) != 0) continue;
-    population->first_cycle = launch->began_at;
-    population->last_cycle = launch->began_at + launch->cycles;
-    return true;
+static bool window_of_kernel(Population *population, const char *kernel, Diags *diags) {
+  const GoldenVec *launches = &population->golden->launches;
+  population->kernel = kernel;
+  population->cycles = 0;
+  for (uint32_t i = 0; i < launches->count; i++) {
+    if (strcmp(launches->items[i].kernel, kernel) == 0) population->cycles += launches->items[i].cycles;
   }
-  return diags_add(diags, NULL, 0, 0, "the program launches no kernel '%s'", kernel);
+  return population->cycles > 0 || diags_add(diags, NULL, 0, 0, "the program launches no kernel '%s'", kernel);
 }
 
-static bool set_window(Population *population, const Golden *golden, const char *window, Diags *diags) {
-  population->first_cycle = 0;
-  population->last_cycle = golden->cycles;
+static bool set_window(Population *population, const char *window, Diags *diags) {
+  uint64_t all = population->golden->cycles, from, to;
+  population->cycles = all;
   if (strcmp(window, "all") == 0) return true;
-  if (strncmp(window, "kernel:", 7) == 0) return window_of_kernel(population, golden, window + 7, diags);
+  if (strncmp(window, "kernel:", 7) == 0) return window_of_kernel(population, window + 7, diags);
   int length = 0;
-  bool good = sscanf(window, "cycles:%" SCNu64 "-%" SCNu64 "%n", &population->first_cycle, &population->last_cycle, &length) == 2;
-  if (good && window[length] == '\0' && population->first_cycle < population->last_cycle && population->last_cycle <= golden->cycles)
-    return true;
-  return diags_add(diags, NULL, 0, 0, "window '%s': must be all, kernel:NAME or cycles:FROM-TO within 0-%" PRIu64, window, golden->cycles);
+  bool good = sscanf(window, "cycles:%" SCNu64 "-%" SCNu64 "%n", &from, &to, &length) == 2 && window[length] == '\0';
+  if (!good || from >= to || to > all) {
+    return diags_add(diags, NULL, 0, 0, "window '%s': must be all, kernel:NAME or cycles:FROM-TO within 0-%" PRIu64, window, all);
+  }
+  population->first_cycle = from;
+  population->cycles = to - from;
+  return true;
+}
+
+// The n-th cycle of the window.
+static uint64_t window_cycle(const Population *population, uint64_t number) {
+  const GoldenVec *launches = &population->golden->launches;
+  for (uint32_t i = 0; population->kernel != NULL && i < launches->count; i++) {
+    const GoldenRow *launch = &launches->items[i];
+    if (strcmp(launch->kernel, population->kernel) != 0) continue;
+    if (number < launch->cycles) return launch->began_at + number;
+    number -= launch->cycles;
+  }
+  return population->first_cycle + number;
 }
 
 // The model with its arguments, by way of a whole fault's text.
@@ -87,13 +101,13 @@ static bool set_model(Population *population, const RegionTable *table, const ch
 }
 
 bool population_make(Population *population, const Golden *golden, const CampaignOptions *options, Diags *diags) {
-  *population = (Population){.seed = options->seed};
-  return add_structures(population, &golden->table, options->structures, diags) && set_window(population, golden, options->window, diags) &&
+  *population = (Population){.seed = options->seed, .golden = golden};
+  return add_structures(population, &golden->table, options->structures, diags) && set_window(population, options->window, diags) &&
          set_model(population, &golden->table, options->model, diags);
 }
 
 double population_size(const Population *population) {
-  return (double)population->bits[population->count - 1] * (double)(population->last_cycle - population->first_cycle);
+  return (double)population->bits[population->count - 1] * (double)population->cycles;
 }
 
 Fault population_draw(const Population *population, const RegionTable *table, uint64_t id) {
@@ -102,8 +116,7 @@ Fault population_draw(const Population *population, const RegionTable *table, ui
   while (population->bits[i] <= bit) i++;
   Fault fault = population->pattern;
   fault.site = region_site(table, population->regions[i], i == 0 ? bit : bit - population->bits[i - 1]);
-  uint64_t cycles = population->last_cycle - population->first_cycle;
-  fault.from = population->first_cycle + random_below(random_draw(population->seed, id, DRAW_CYCLE), cycles);
+  fault.from = window_cycle(population, random_below(random_draw(population->seed, id, DRAW_CYCLE), population->cycles));
   fault.to = fault_models[fault.model].permanent ? UINT64_MAX : fault.from;
   fault.seed = random_draw(population->seed, id, DRAW_SEED);
   return fault;

@@ -1,0 +1,89 @@
+// Which faults are drawn: inside their window, evenly over cells, the same for the same seed.
+#include "campaign/campaign_internal.h"
+
+#include <setjmp.h>
+#include <cmocka.h>
+
+static const Region cells[] = {
+    {.name = "a", .unit = "unit", .dims = {{"row", 3}}, .dim_count = 1, .flags = REGION_INJECTABLE, .rows = 3, .units = 2, .bits = 8},
+    {.name = "b.x", .unit = "unit", .dims = {{"row", 1}}, .dim_count = 1, .flags = REGION_INJECTABLE, .rows = 1, .units = 1, .bits = 16},
+    {.name = "b.y", .unit = "unit", .dims = {{"row", 1}}, .dim_count = 1, .flags = REGION_INJECTABLE, .rows = 1, .units = 1, .bits = 32},
+    {.name = "counter", .unit = "unit", .dims = {{"row", 1}}, .dim_count = 1, .flags = REGION_STAT, .rows = 1, .units = 1, .bits = 32},
+};
+static GoldenRow launches[] = {
+    {.launch = 1, .kernel = "k", .began_at = 0, .cycles = 100},
+    {.launch = 2, .kernel = "other", .began_at = 100, .cycles = 50},
+    {.launch = 3, .kernel = "k", .began_at = 150, .cycles = 300},
+};
+
+static Golden golden_of(void) {
+  Golden golden = {.cycles = 450, .table = {cells, COUNT_OF(cells), 64}};
+  golden.launches.items = launches;
+  golden.launches.count = COUNT_OF(launches);
+  return golden;
+}
+
+static bool make(Population *population, const Golden *golden, const char *structures, const char *window, const char *says) {
+  Diags diags = {0};
+  CampaignOptions options = {.structures = structures, .window = window, .model = "flip", .seed = 7};
+  bool good = population_make(population, golden, &options, &diags);
+  if (says != NULL) assert_non_null(strstr(diags.items[0].text, says));
+  diags_free(&diags);
+  return good;
+}
+
+enum { DRAWS = 20000 };
+
+static void a_kernel_is_all_its_launches(void **state) {
+  (void)state;
+  Golden golden = golden_of();
+  Population population;
+  assert_true(make(&population, &golden, "a", "kernel:k", NULL));
+  uint32_t first = 0;
+  for (uint64_t i = 0; i < DRAWS; i++) {
+    uint64_t cycle = population_draw(&population, &golden.table, i).from;
+    assert_true(cycle < 100 || (cycle >= 150 && cycle < 450));
+    first += cycle < 100;
+  }
+  assert_in_range(first, DRAWS * 22 / 100, DRAWS * 28 / 100); // a quarter of its cycles
+}
+
+static void windows_bound_the_cycles(void **state) {
+  (void)state;
+  Golden golden = golden_of();
+  Population population;
+  assert_true(make(&population, &golden, "a", "cycles:120-130", NULL));
+  for (uint64_t i = 0; i < DRAWS; i++) assert_in_range(population_draw(&population, &golden.table, i).from, 120, 129);
+  assert_false(make(&population, &golden, "a", "kernel:none", "launches no kernel 'none'"));
+  assert_false(make(&population, &golden, "a", "cycles:120-451", "within 0-450"));
+  assert_false(make(&population, &golden, "a", "cycles:120-120", "cycles:FROM-TO"));
+}
+
+// Cells are struck by their number of bits; names before a dot mean the whole group.
+static void structures_share_by_bits(void **state) {
+  (void)state;
+  Golden golden = golden_of();
+  Population population;
+  assert_true(make(&population, &golden, "b", "all", NULL));
+  uint32_t wide = 0;
+  for (uint64_t i = 0; i < DRAWS; i++) {
+    Fault fault = population_draw(&population, &golden.table, i), again = population_draw(&population, &golden.table, i);
+    assert_memory_equal(&fault, &again, sizeof fault);
+    assert_true(fault.site.region == 1 || fault.site.region == 2);
+    wide += fault.site.region == 2;
+  }
+  assert_in_range(wide, DRAWS * 63 / 100, DRAWS * 70 / 100); // two thirds of the bits
+  assert_true(make(&population, &golden, "b.y", "all", NULL));
+  assert_int_equal(population_draw(&population, &golden.table, 0).site.region, 2);
+  assert_false(make(&population, &golden, "counter", "all", "no structure 'counter'"));
+  assert_false(make(&population, &golden, "c", "all", "no structure 'c'"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_kernel_is_all_its_launches),
+      cmocka_unit_test(windows_bound_the_cycles),
+      cmocka_unit_test(structures_share_by_bits),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
