@@ -102,6 +102,11 @@ static void stuck_bits_act(void **state) {
   fault.site.region = region_find(golden_regions(golden), "bs_rdy");
   assert_int_equal(study_simulate(golden, &fault), EFFECT_MASKED); // nobody reads it
   golden_free(golden);
+  golden = make_golden(&study_configs[2], STRUCTURE_CONTROLLER); // blocks have one layer: what z is does not matter
+  fault = (StudyFault){.site = {.row = 1, .unit = 2, .bit = 10}, .model = MODEL_STUCK_1};
+  fault.site.region = region_find(golden_regions(golden), "ctl_thread");
+  assert_int_equal(study_simulate(golden, &fault), EFFECT_MASKED);
+  golden_free(golden);
 }
 
 static void results_do_not_depend_on_processes(void **state) {

@@ -246,6 +246,10 @@ static void force_after(G80Machine *m, uint64_t cycle) {
   if ((m->shared->scheduler.kernel_done & 1) != 0) return; // ended at this edge: nobody looks any more
   m->shared->cycle = cycle + 1;
   look_again(m);
+  for (uint32_t i = 0; i < m->sms; i++) { // a controller that was started at this edge begins at it
+    if (m->sm[i].controller_at != cycle) continue;
+    m->sm[i].next = m->shared->cycle = cycle;
+  }
 }
 
 static bool touches_scheduler(const G80Machine *m, uint64_t cycle) {
