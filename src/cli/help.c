@@ -183,7 +183,7 @@ void help_reproduce(void) {
         "  --csv FOLDER           also tables: campaigns, every fault, phases, signals, claims, times\n"
         "  -j N                   processes (default: all cores); results do not depend on it\n"
         "  --seed N               of the faults (default 1)\n"
-        "  --faults N             per campaign (default 6970, as the thesis; 1000 with --beyond)\n"
+        "  --faults N             per campaign (default 6970, as the thesis; 300 with --beyond)\n"
         "  --confidence C         of the intervals (default 0.95)\n"
         "\n"
         "docs/reproduce.md says what is repeated, how outcomes are classified and which agreement was fitted.\n",

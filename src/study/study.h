@@ -181,7 +181,7 @@ extern const uint32_t study_table_count;
 extern const char study_page_html[]; // with /*VEGA*/ and /*DATA*/
 
 // ---- Beyond the thesis (beyond.c) ------------------------------------------------------------------------------------------
-enum { STUDY_BEYOND_FAULTS = 1000 }; // in each row, unless said otherwise
+enum { STUDY_BEYOND_FAULTS = 300 }; // in each row, unless said otherwise
 bool study_beyond(const StudyOptions *options, Text *out, Text *csv, Diags *diags);
 
 #endif
