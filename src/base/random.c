@@ -2,6 +2,9 @@
 #include "base/base.h"
 
 #include <xxhash.h>
+#if defined(__x86_64__)
+#include <xxh_x86dispatch.h> // the same hash by the widest vectors that this processor has
+#endif
 
 uint64_t hash_bytes(const void *bytes, size_t count, uint64_t seed) { return XXH3_64bits_withSeed(bytes, count, seed); }
 

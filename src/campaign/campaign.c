@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BATCH = 4096, COMMIT_EVERY = 64, NOT_KNOWN = 0xFF };
+enum { SMALL_BATCH = 4096, LARGE_BATCH = 16384, COMMIT_EVERY = 64, NOT_KNOWN = 0xFF };
 
 typedef struct Campaign {
   Target *target;
@@ -265,7 +265,7 @@ static bool know_row(void *context, const FaultRow *row) {
   Campaign *at = context;
   if (row->outcome == OUTCOME_INTERNAL) return true; // tried again
   if (row->id >= at->known_count) {
-    uint64_t count = max_u64(BATCH, 2 * (row->id + 1));
+    uint64_t count = max_u64(SMALL_BATCH, 2 * (row->id + 1));
     at->known = realloc(at->known, count);
     ASSERT(at->known != NULL);
     memset(at->known + at->known_count, NOT_KNOWN, count - at->known_count);
@@ -285,8 +285,10 @@ static bool run_faults(Campaign *at) {
   at->progress.golden_cycles = at->golden.cycles;
   at->progress.total = total / shards + (total % shards > shard);
   bool good = journal_each_fault(at->journal, know_row, at);
-  for (uint64_t first = 0; first < total && good; first += BATCH) {
-    good = run_batch(at, first, (uint32_t)min_u64(BATCH, total - first));
+  // Each batch costs two fault-free runs; a campaign that stops when it is sure enough looks up after each.
+  uint32_t batch = at->options->faults > 0 ? LARGE_BATCH : SMALL_BATCH;
+  for (uint64_t first = 0; first < total && good; first += batch) {
+    good = run_batch(at, first, (uint32_t)min_u64(batch, total - first));
     if (is_tight(at)) break;
   }
   return good;
