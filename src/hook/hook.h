@@ -20,7 +20,7 @@ typedef enum Verdict {
   VERDICT_STALL,     // not now: ask again next cycle (fetch, issue, dispatch, memory request)
   VERDICT_HOLD,      // result: the hook has taken it, nothing is written back
   VERDICT_REPLAY,    // result: carry the instruction out once more
-  VERDICT_ROLL_BACK, // back to the last checkpoint of the campaign or scheme
+  VERDICT_ROLL_BACK, // back to the last checkpoint; a machine that keeps none ends the launch as for HALT
   VERDICT_HALT,      // detected and not to be repaired: the launch ends with TRAP_DETECTED
 } Verdict;
 

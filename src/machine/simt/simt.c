@@ -6,7 +6,7 @@
 // ---- Hooks -----------------------------------------------------------------------------------------
 
 Verdict simt_obey(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, Verdict verdict) {
-  if (verdict == VERDICT_HALT) simt_trap(m, sm, warp, pc, TRAP_DETECTED, 0);
+  if (verdict >= VERDICT_ROLL_BACK) simt_trap(m, sm, warp, pc, TRAP_DETECTED, 0); // this machine keeps nothing to go back to
   return verdict;
 }
 
@@ -20,14 +20,14 @@ void simt_tell_read(Simt *m, SimtRegion region, uint64_t row, uint32_t units, vo
   CellEvent event = {.region = (uint16_t)region, .units = units, .row = row, .data = data};
   Verdict verdict = hooks_read(&m->hooks, &m->hook_machine, &event);
   m->hook_machine.pc = UINT32_MAX; // who knows the next access's instruction says so before it
-  if (verdict == VERDICT_HALT) simt_obey(m, sm_of_row(m, region, row), 0, 0, verdict);
+  if (verdict >= VERDICT_ROLL_BACK) simt_obey(m, sm_of_row(m, region, row), 0, 0, verdict);
 }
 
 void simt_tell_write(Simt *m, SimtRegion region, uint64_t row, uint32_t units, void *data) {
   CellEvent event = {.region = (uint16_t)region, .units = units, .row = row, .data = data};
   Verdict verdict = hooks_write(&m->hooks, &m->hook_machine, &event);
   m->hook_machine.pc = UINT32_MAX;
-  if (verdict == VERDICT_HALT) simt_obey(m, sm_of_row(m, region, row), 0, 0, verdict);
+  if (verdict >= VERDICT_ROLL_BACK) simt_obey(m, sm_of_row(m, region, row), 0, 0, verdict);
 }
 
 // ---- Traps -----------------------------------------------------------------------------------------
