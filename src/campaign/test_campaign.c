@@ -29,7 +29,7 @@ static int bed_new(void **state) {
   assert_true(spec_load(&bed->spec, bed->arena, "fermi-gtx480", &bed->diags));
   assert_true(spec_set(&bed->spec, "sm.count", "2", NULL, 0, &bed->diags));
   assert_true(spec_set(&bed->spec, "dram.controllers", "2", NULL, 0, &bed->diags));
-  snprintf(bed->folder, sizeof bed->folder, "/tmp/redoubt-campaign-XXXXXX");
+  snprintf(bed->folder, sizeof bed->folder, P_tmpdir "/redoubt-campaign-XXXXXX");
   assert_non_null(mkdtemp(bed->folder));
   *state = bed;
   return 0;

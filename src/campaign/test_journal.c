@@ -25,7 +25,7 @@ typedef struct Scene {
 static int set_up(void **state) {
   Scene *scene = calloc(1, sizeof *scene);
   assert_non_null(scene);
-  snprintf(scene->folder, sizeof scene->folder, "/tmp/redoubt-journal-XXXXXX");
+  snprintf(scene->folder, sizeof scene->folder, P_tmpdir "/redoubt-journal-XXXXXX");
   assert_non_null(mkdtemp(scene->folder));
   snprintf(scene->path, sizeof scene->path, "%s/a.db", scene->folder);
   *state = scene;

@@ -50,7 +50,7 @@ static void save_load_continue(const char *name, const char *machine) {
   assert_true(spec_load(&spec, arena, machine, &diags));
   assert_true(spec_set(&spec, "sm.count", "2", NULL, 0, &diags));
   Device *device = NULL;
-  Keeper keeper = {.device = &device, .path = "/tmp/redoubt-state-XXXXXX"};
+  Keeper keeper = {.device = &device, .path = P_tmpdir "/redoubt-state-XXXXXX"};
   close(mkstemp(keeper.path));
   keeper.hook = (Hook){.name = "keeper", .kind = HOOK_OBSERVER, .own = &keeper, .cycle = on_cycle, .next_cycle = SAVED_AT};
   HookChain chain = {0};

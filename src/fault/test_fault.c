@@ -237,7 +237,7 @@ static void test_pattern_file(void **state) {
                {"# nothing\n", "names no bit"},
                {"", "names no bit"}};
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
-    char path[] = "/tmp/pattern:XXXXXX";
+    char path[] = P_tmpdir "/pattern:XXXXXX";
     int file = mkstemp(path);
     assert_true(file >= 0 && write(file, cases[i].contents, strlen(cases[i].contents)) >= 0);
     close(file);

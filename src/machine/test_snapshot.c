@@ -105,7 +105,7 @@ typedef struct Folder {
 
 static int open_folder(void **state) {
   Folder *folder = calloc(1, sizeof *folder);
-  strcpy(folder->path, "/tmp/redoubt-snapshot-XXXXXX");
+  strcpy(folder->path, P_tmpdir "/redoubt-snapshot-XXXXXX");
   if (mkdtemp(folder->path) == NULL) return -1;
   snprintf(folder->file, sizeof folder->file, "%s/state", folder->path);
   *state = folder;

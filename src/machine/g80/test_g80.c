@@ -2,6 +2,7 @@
 #include "machine/g80/test_machine.h"
 #include "machine/g80/test_vectors.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -117,7 +118,7 @@ static void images_are_words(void **state) {
   Arena *arena = arena_new();
   Diags diags = {0};
   G80Words words;
-  char path[] = "/tmp/g80-words-XXXXXX";
+  char path[] = P_tmpdir "/g80-words-XXXXXX";
   int file = mkstemp(path);
   assert_true(file >= 0 && write(file, "12345678\n0xEF 1\n\nxyz\n", 22) == 22);
   assert_false(g80_read_words(arena, path, 100, &words, &diags));
