@@ -48,10 +48,10 @@ static bool open_journal(Campaign *at) {
                       .model = options->model,
                       .structures = options->structures,
                       .window = options->window,
-                      .version = "1",
                       .program_hash = at->golden.program_hash,
                       .layout_hash = at->golden.layout_hash,
                       .seed = options->seed,
+                      .timeout = options->timeout,
                       .shard = options->shard,
                       .shards = options->shards};
   at->journal = journal_open(options->journal, &meta, at->diags);

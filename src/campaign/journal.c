@@ -70,10 +70,10 @@ static void meta_rows(const JournalMeta *meta, Arena *arena, MetaRow rows[META_R
       {"model", meta->model},
       {"structures", meta->structures},
       {"window", meta->window},
-      {"version", meta->version},
       {"program hash", arena_format(arena, "%016" PRIx64, meta->program_hash)},
       {"layout hash", arena_format(arena, "%016" PRIx64, meta->layout_hash)},
       {"seed", arena_format(arena, "%" PRIu64, meta->seed)},
+      {"timeout", arena_format(arena, "%" PRIu64, meta->timeout)},
       {"shard", arena_format(arena, "%" PRIu64, meta->shard)},
       {"shards", arena_format(arena, "%" PRIu64, meta->shards)},
   };
@@ -121,10 +121,10 @@ static void read_meta(Journal *journal) {
                                 .model = meta_text(journal, "model"),
                                 .structures = meta_text(journal, "structures"),
                                 .window = meta_text(journal, "window"),
-                                .version = meta_text(journal, "version"),
                                 .program_hash = meta_number(journal, "program hash", 16),
                                 .layout_hash = meta_number(journal, "layout hash", 16),
                                 .seed = meta_number(journal, "seed", 10),
+                                .timeout = meta_number(journal, "timeout", 10),
                                 .shard = meta_number(journal, "shard", 10),
                                 .shards = meta_number(journal, "shards", 10)};
 }
@@ -178,7 +178,10 @@ static bool is_journal(const Journal *journal, Diags *diags) {
   const char *version = meta_text(journal, "journal version");
   if (sqlite3_errcode(journal->database) == SQLITE_CORRUPT) return journal_error(journal, "cannot be read", diags);
   if (atoi(version) == JOURNAL_VERSION) return true;
-  return diags_add(diags, journal->path, 0, 0, "is a journal of version '%s'; this program writes version %d", version, JOURNAL_VERSION);
+  return diags_add(diags, journal->path, 0, 0,
+                   "is a journal of version '%s', and this Redoubt reads version %d: use the Redoubt that wrote it, or repeat the campaign "
+                   "under another name",
+                   version, JOURNAL_VERSION);
 }
 
 static bool prepare_statements(Journal *journal, Diags *diags) {

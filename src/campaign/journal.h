@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-enum { JOURNAL_VERSION = 1 };
+enum { JOURNAL_VERSION = 2 }; // of the file's format and of what its rows mean; no other is read
 
 typedef enum Outcome {
 #define OUTCOME(id, name, group, meaning) OUTCOME_##id,
@@ -42,8 +42,8 @@ typedef struct JournalMeta {
   const char *model;      // "flip"
   const char *structures; // "rf,shared"
   const char *window;     // when faults strike: "all", "kernel:NAME", "cycles:A-B"
-  const char *version;    // of redoubt
   uint64_t program_hash, layout_hash, seed;
+  uint64_t timeout;       // multiple of the golden run's cycles at which a run counts as endless
   uint64_t shard, shards; // 0 of 1 for a whole campaign
 } JournalMeta;
 

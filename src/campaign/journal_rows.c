@@ -217,9 +217,9 @@ static bool dump_fault(void *context, const FaultRow *row) {
 
 void journal_dump(const Journal *journal, Text *out) {
   const JournalMeta *meta = &journal->meta;
-  text_add(out, "%s\n%s%s\n%s%s\n%s\n%s\n%s\n%s\n%016" PRIx64 "\n%016" PRIx64 "\n%" PRIu64 "\n%" PRIu64 "/%" PRIu64 "\n", meta->target,
-           meta->arguments, meta->machine, meta->settings, meta->protection, meta->model, meta->structures, meta->window, meta->version,
-           meta->program_hash, meta->layout_hash, meta->seed, meta->shard, meta->shards);
+  text_add(out, "%s\n%s%s\n%s%s\n%s\n%s\n%s\n%016" PRIx64 "\n%016" PRIx64 "\n%" PRIu64 "\n%" PRIu64 "\n%" PRIu64 "/%" PRIu64 "\n",
+           meta->target, meta->arguments, meta->machine, meta->settings, meta->protection, meta->model, meta->structures, meta->window,
+           meta->program_hash, meta->layout_hash, meta->seed, meta->timeout, meta->shard, meta->shards);
   journal_each_golden(journal, dump_launch, out);
   journal_each_structure(journal, dump_structure, out);
   journal_each_fault(journal, dump_fault, out);

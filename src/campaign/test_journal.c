@@ -51,10 +51,10 @@ static JournalMeta meta_of(uint64_t shard, uint64_t shards) {
                        .model = "flip",
                        .structures = "rf",
                        .window = "all",
-                       .version = "1",
                        .program_hash = 0xfedcba9876543210,
                        .layout_hash = 17,
                        .seed = 18446744073709551615u,
+                       .timeout = 10,
                        .shard = shard,
                        .shards = shards};
 }
@@ -211,6 +211,14 @@ static void merging_refuses_what_does_not_fit(void **state) {
   assert_says(scene, "its seed is");
   diags_free(&scene->diags);
   scene->diags = (Diags){0};
+  assert_int_equal(unlink(b), 0);
+  second = meta_of(1, 2);
+  second.timeout = 3;
+  write_journal(b, &second, 1, 2, 10);
+  assert_false(journal_merge(scene->path, (const char *const[]){a, b}, 2, &scene->diags));
+  assert_says(scene, "its timeout is '3', not '10'");
+  diags_free(&scene->diags);
+  scene->diags = (Diags){0};
   assert_false(journal_merge(scene->path, (const char *const[]){a, a}, 2, &scene->diags));
   assert_says(scene, "given twice");
   diags_free(&scene->diags);
@@ -265,7 +273,7 @@ static void refuses_another_version(void **state) {
   JournalMeta meta = meta_of(0, 1);
   write_journal(scene->path, &meta, 0, 1, 5);
   run_sql(scene->path, "UPDATE meta SET value = '99' WHERE key = 'journal version'");
-  refused(scene, "version '99'", "version '99'");
+  refused(scene, "version '99'", "use the Redoubt that wrote it, or repeat the campaign");
 }
 
 static void says_that_there_is_no_file(void **state) {
@@ -278,15 +286,20 @@ static void names_what_differs(void **state) {
   Scene *scene = *state;
   JournalMeta meta = meta_of(0, 1);
   write_journal(scene->path, &meta, 0, 1, 5);
-  JournalMeta other[5] = {meta, meta, meta, meta, meta};
-  const char *said[5] = {"its seed is '18446744073709551615', not '2'", "its machine is 'fermi-gtx480', not 'tesla'",
-                         "its settings is 'sm.warps=48', not 'sm.warps=32'", "its program hash is", "its shards is '1', not '4'"};
+  JournalMeta other[6] = {meta, meta, meta, meta, meta, meta};
+  const char *said[6] = {"its seed is '18446744073709551615', not '2'",
+                         "its machine is 'fermi-gtx480', not 'tesla'",
+                         "its settings is 'sm.warps=48', not 'sm.warps=32'",
+                         "its program hash is",
+                         "its shards is '1', not '4'",
+                         "its timeout is '10', not '20'"};
   other[0].seed = 2;
   other[1].machine = "tesla";
   other[2].settings = "sm.count=15\nsm.warps=32\n";
   other[3].program_hash = 1;
   other[4].shards = 4;
-  for (uint32_t i = 0; i < 5; i++) {
+  other[5].timeout = 20;
+  for (uint32_t i = 0; i < 6; i++) {
     assert_null(journal_open(scene->path, &other[i], &scene->diags));
     assert_says(scene, said[i]);
     diags_free(&scene->diags);

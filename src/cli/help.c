@@ -144,7 +144,7 @@ void help_replay(void) {
         "One fault of a campaign again: its outcome, which must be the journal's, and why. See docs/faults.md.\n"
         "\n"
         "  --json[=FILE]          the same as JSON\n"
-        "  --timeout N            as the campaign's (default 10)\n"
+        "  --timeout N            N times the fault-free cycles count as endless (default: the campaign's)\n"
         "\n"
         "Exit codes: 0 the same outcome, 2 bad input or another program or machine, 4 another outcome, or an internal error.\n",
         stdout);

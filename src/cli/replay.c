@@ -78,6 +78,7 @@ static bool options_of(RunOptions *options, Arena *arena, const JournalMeta *met
   }
   if (wishes->json != NULL) add_word(&words, arena, wishes->json);
   if (wishes->timeout != NULL) add_word(&words, arena, arena_format(arena, "--timeout=%s", wishes->timeout));
+  else add_word(&words, arena, arena_format(arena, "--timeout=%" PRIu64, meta->timeout));
   *VEC_PUSH(&words, arena) = NULL;
   return run_options_parse(options, arena, (int)words.count - 1, words.items);
 }

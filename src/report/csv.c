@@ -64,9 +64,8 @@ static void add_campaign(const Report *report, Text *out) {
   const struct {
     const char *key, *value;
   } rows[] = {
-      {"target", meta->target},     {"arguments", meta->arguments},   {"machine", meta->machine},
-      {"settings", meta->settings}, {"model", meta->model},           {"protection", meta->protection},
-      {"window", meta->window},     {"structures", meta->structures}, {"version", meta->version},
+      {"target", meta->target}, {"arguments", meta->arguments},   {"machine", meta->machine}, {"settings", meta->settings},
+      {"model", meta->model},   {"protection", meta->protection}, {"window", meta->window},   {"structures", meta->structures},
   };
   ChipSummary chip = report_chip(report);
   text_add(out, "key,value\n");
@@ -75,8 +74,10 @@ static void add_campaign(const Report *report, Text *out) {
     add_quoted(out, rows[i].value);
     text_add_bytes(out, "\n", 1);
   }
-  text_add(out, "seed,%" PRIu64 "\nprogram_hash,%016" PRIx64 "\nlayout_hash,%016" PRIx64 "\nshard,%" PRIu64 "\nshards,%" PRIu64 "\n",
-           meta->seed, meta->program_hash, meta->layout_hash, meta->shard, meta->shards);
+  text_add(out,
+           "seed,%" PRIu64 "\ntimeout,%" PRIu64 "\nprogram_hash,%016" PRIx64 "\nlayout_hash,%016" PRIx64 "\nshard,%" PRIu64
+           "\nshards,%" PRIu64 "\n",
+           meta->seed, meta->timeout, meta->program_hash, meta->layout_hash, meta->shard, meta->shards);
   text_add(out, "confidence,%.9g\ncycles,%" PRIu64 "\nfaults,%" PRIu64 "\n", report->confidence, report->cycles, report->all.total);
   for (uint32_t i = 0; i < SETTLED_COUNT; i++) text_add(out, "settled_%s,%" PRIu64 "\n", settled_text[i], report->settled[i]);
   text_add(out, "weighted_avf,%.9g\nbits,%.0f\nfit,%.9g\ncycles_between_sdc,%.9g\n", chip.avf, chip.bits, chip.fit,

@@ -50,14 +50,14 @@ static json_t *json_meta(const JournalMeta *meta) {
   const struct {
     const char *key, *value;
   } texts[] = {
-      {"target", meta->target},     {"arguments", meta->arguments},   {"machine", meta->machine},
-      {"settings", meta->settings}, {"model", meta->model},           {"protection", meta->protection},
-      {"window", meta->window},     {"structures", meta->structures}, {"version", meta->version},
+      {"target", meta->target}, {"arguments", meta->arguments},   {"machine", meta->machine}, {"settings", meta->settings},
+      {"model", meta->model},   {"protection", meta->protection}, {"window", meta->window},   {"structures", meta->structures},
   };
   for (size_t i = 0; i < COUNT_OF(texts); i++) json_object_set_new(object, texts[i].key, report_string(texts[i].value));
   json_object_set_new(object, "program_hash", hash_of(meta->program_hash));
   json_object_set_new(object, "layout_hash", hash_of(meta->layout_hash));
   json_object_set_new(object, "seed", json_sprintf("%" PRIu64, meta->seed)); // text: more than a double holds
+  json_object_set_new(object, "timeout", count_of(meta->timeout));
   json_object_set_new(object, "shard", count_of(meta->shard));
   json_object_set_new(object, "shards", count_of(meta->shards));
   return object;

@@ -86,8 +86,8 @@ int main(int argc, char **argv) {
                       .model = "flip",
                       .structures = "rf,shared,l2,stack.pc",
                       .window = "all",
-                      .version = "test",
                       .seed = 1,
+                      .timeout = 10,
                       .shards = 1};
   Journal *journal = journal_open(argv[1], &meta, &diags);
   bool good = journal != NULL && put_frame(journal, &diags);
