@@ -153,7 +153,8 @@ static Journal *open_database(const char *path, int flags, Diags *diags) {
   ASSERT(journal != NULL);
   journal->arena = arena_new();
   journal->path = arena_copy_text(journal->arena, path, strlen(path));
-  if (sqlite3_open_v2(path, &journal->database, flags, NULL) == SQLITE_OK) {
+  // There are no threads.
+  if (sqlite3_open_v2(path, &journal->database, flags | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK) {
     sqlite3_busy_timeout(journal->database, 2000);
     return journal;
   }

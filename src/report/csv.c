@@ -23,13 +23,33 @@ static void add_quoted(Text *out, const char *text) {
 
 // ---- Faults ----------------------------------------------------------------------------------------
 
+static void add_named(Text *out, const char *text) {
+  text_add_bytes(out, ",", 1);
+  add_text(out, text);
+}
+
+static void add_counted(Text *out, uint64_t count) {
+  text_add_bytes(out, ",", 1);
+  add_count(out, count);
+}
+
 static void add_fault(const Report *report, Text *out, const FaultRow *row) {
   const StructureSummary *structure = report_structure(report, row->region);
-  text_add(out, "%" PRIu64 ",", row->id);
+  add_count(out, row->id);
+  text_add_bytes(out, ",", 1);
   add_quoted(out, row->fault);
-  text_add(out, ",%s,%" PRIu64 ",%u,%u,%s,%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.17g,", structure == NULL ? "" : structure->name,
-           row->cycle, row->launch, row->line, outcome_info[row->outcome].name, outcome_info[row->outcome].group,
-           settled_text[row->settled], row->class_of, row->cycles, row->wrong, row->worst);
+  add_named(out, structure == NULL ? "" : structure->name);
+  add_counted(out, row->cycle);
+  add_counted(out, row->launch);
+  add_counted(out, row->line);
+  add_named(out, outcome_info[row->outcome].name);
+  add_named(out, outcome_info[row->outcome].group);
+  add_named(out, settled_text[row->settled]);
+  add_counted(out, row->class_of);
+  add_counted(out, row->cycles);
+  add_counted(out, row->wrong);
+  if (row->worst == 0) add_text(out, ",0,"); // of nearly all faults
+  else text_add(out, ",%.17g,", row->worst);
   add_quoted(out, row->note);
   text_add_bytes(out, "\n", 1);
 }

@@ -149,41 +149,72 @@ json_t *report_summary(const Report *report) {
 
 // ---- Faults ----------------------------------------------------------------------------------------
 
-json_t *report_fault(const Report *report, const FaultRow *row) {
-  const StructureSummary *structure = report_structure(report, row->region);
-  json_t *object = json_pack("{s:I, s:I, s:I, s:I, s:s, s:s, s:I, s:I, s:I}", "id", (json_int_t)row->id, "cycle", (json_int_t)row->cycle,
-                             "launch", (json_int_t)row->launch, "line", (json_int_t)row->line, "outcome", outcome_info[row->outcome].name,
-                             "settled", settled_text[row->settled], "class_of", (json_int_t)row->class_of, "cycles",
-                             (json_int_t)row->cycles, "wrong", (json_int_t)row->wrong);
-  json_object_set_new(object, "fault", report_string(row->fault));
-  json_object_set_new(object, "structure", report_string(structure == NULL ? "" : structure->name));
-  json_object_set_new(object, "worst", isfinite(row->worst) ? json_real(row->worst) : json_null()); // JSON has no infinity
-  json_object_set_new(object, "note", report_string(row->note));
-  return object;
+static void add_json(Text *out, json_t *value, size_t flags) {
+  char *text = json_dumps(value, flags | JSON_ENCODE_ANY);
+  ASSERT(text != NULL);
+  add_text(out, text);
+  free(text);
+  json_decref(value);
 }
 
-static void add_json(Text *out, const json_t *value, size_t flags) {
-  char *text = json_dumps(value, flags);
-  ASSERT(text != NULL);
-  text_add_bytes(out, text, strlen(text));
-  free(text);
+// Nearly all texts can stand as they are.
+static void add_string(Text *out, const char *text) {
+  size_t length = 0;
+  for (unsigned char c; (c = (unsigned char)text[length]) >= 0x20 && c < 0x7f && c != '"' && c != '\\';) length++;
+  if (text[length] != '\0') {
+    add_json(out, report_string(text), 0);
+    return;
+  }
+  text_add_bytes(out, "\"", 1);
+  text_add_bytes(out, text, length);
+  text_add_bytes(out, "\"", 1);
+}
+
+static void add_real(Text *out, double value, size_t flags) {
+  if (value == 0) add_text(out, "0.0");                                        // of nearly all faults
+  else add_json(out, isfinite(value) ? json_real(value) : json_null(), flags); // JSON has no infinity
+}
+
+static void add_named_count(Text *out, const char *name, uint64_t count) {
+  add_text(out, name);
+  add_count(out, count);
+}
+
+static void add_named_string(Text *out, const char *name, const char *text) {
+  add_text(out, name);
+  add_string(out, text);
+}
+
+void report_fault(const Report *report, const FaultRow *row, size_t reals, Text *out) {
+  const StructureSummary *structure = report_structure(report, row->region);
+  add_named_count(out, "{\"id\":", row->id);
+  add_named_count(out, ",\"cycle\":", row->cycle);
+  add_named_count(out, ",\"launch\":", row->launch);
+  add_named_count(out, ",\"line\":", row->line);
+  add_named_string(out, ",\"outcome\":", outcome_info[row->outcome].name);
+  add_named_string(out, ",\"settled\":", settled_text[row->settled]);
+  add_named_count(out, ",\"class_of\":", row->class_of);
+  add_named_count(out, ",\"cycles\":", row->cycles);
+  add_named_count(out, ",\"wrong\":", row->wrong);
+  add_named_string(out, ",\"fault\":", row->fault);
+  add_named_string(out, ",\"structure\":", structure == NULL ? "" : structure->name);
+  add_text(out, ",\"worst\":");
+  add_real(out, row->worst, reals);
+  add_named_string(out, ",\"note\":", row->note);
+  text_add_bytes(out, "}", 1);
 }
 
 // The faults come last and one by one: put between the summaries and their closing brace.
 bool report_json(const Report *report, const Sink *sink) {
   Writer writer = {.sink = sink, .good = true};
-  json_t *summary = report_summary(report);
-  add_json(&writer.text, summary, JSON_INDENT(1) | JSON_SORT_KEYS);
-  json_decref(summary);
+  add_json(&writer.text, report_summary(report), JSON_INDENT(1) | JSON_SORT_KEYS);
   writer.text.length -= strlen("\n}");
   text_add(&writer.text, ",\n \"faults\": [");
   FaultCursor *cursor = journal_faults(report->journal);
   const char *between = "\n  ";
   for (FaultRow row; writer.good && journal_next_fault(cursor, &row); between = ",\n  ") {
-    json_t *fault = report_fault(report, &row);
-    text_add(&writer.text, "%s", between);
-    add_json(&writer.text, fault, JSON_COMPACT);
-    json_decref(fault);
+    add_text(&writer.text, between);
+    report_fault(report, &row, 0, &writer.text);
     writer_flush(&writer, PIECE);
   }
   bool good = journal_end_faults(cursor);

@@ -10,8 +10,13 @@ extern const char vega_js[] __attribute__((visibility("hidden"))); // Vega, as t
 extern const char report_page_html[];                              // page.html, as text
 
 json_t *report_summary(const Report *report); // all but the single faults
-json_t *report_fault(const Report *report, const FaultRow *row);
+// One fault as JSON, straight into text: a journal has millions of them. `reals`: how many digits, as flags of jansson.
+void report_fault(const Report *report, const FaultRow *row, size_t reals, Text *out);
 json_t *report_string(const char *text); // whatever its bytes are: those that are not UTF-8 become '?'
+
+// Pieces of a row. printf's formats are most of an export's time.
+void add_text(Text *out, const char *text);
+void add_count(Text *out, uint64_t count);
 
 // A sink filled by way of a buffer.
 typedef struct Writer {
