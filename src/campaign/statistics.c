@@ -24,6 +24,27 @@ Interval wilson_interval(uint64_t hits, uint64_t trials, double confidence) {
   return interval;
 }
 
+// How much the two shares go together, from -1 to 1; with the paper's continuity correction for positive ones.
+static double paired_correlation(PairedCounts counts) {
+  double a = (double)counts.both, b = (double)counts.first, c = (double)counts.second, d = (double)counts.neither;
+  double margins = (a + b) * (c + d) * (a + c) * (b + d), cross = a * d - b * c;
+  if (margins == 0) return 0;
+  if (cross > 0) cross = fmax(cross - (a + b + c + d) / 2, 0);
+  return cross / sqrt(margins);
+}
+
+// Distance of a limit from the difference, when one share may be off by x in one direction and the other by y in the other.
+static double paired_distance(double x, double y, double correlation) { return sqrt(fmax(x * x - 2 * correlation * x * y + y * y, 0)); }
+
+Interval paired_interval(PairedCounts counts, double confidence) {
+  uint64_t hits_1 = counts.both + counts.first, hits_2 = counts.both + counts.second, trials = hits_1 + counts.second + counts.neither;
+  if (trials == 0) return (Interval){-1, 1};
+  double p1 = (double)hits_1 / (double)trials, p2 = (double)hits_2 / (double)trials, correlation = paired_correlation(counts);
+  Interval w1 = wilson_interval(hits_1, trials, confidence), w2 = wilson_interval(hits_2, trials, confidence);
+  return (Interval){p1 - p2 - paired_distance(p1 - w1.low, w2.high - p2, correlation),
+                    p1 - p2 + paired_distance(w1.high - p1, p2 - w2.low, correlation)};
+}
+
 uint64_t sample_size(double population, double margin, double confidence) {
   double t = normal_quantile(confidence), n = population / (1 + margin * margin * (population - 1) / (t * t * 0.25));
   return (uint64_t)ceil(n);

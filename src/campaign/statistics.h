@@ -12,6 +12,13 @@ typedef struct Interval {
 double normal_quantile(double confidence);
 // Wilson's score interval for `hits` of `trials`; 0..1 without trials.
 Interval wilson_interval(uint64_t hits, uint64_t trials, double confidence);
+// The same things looked at twice: how many are hits both times, the first time alone, the second time alone, never.
+typedef struct PairedCounts {
+  uint64_t both, first, second, neither;
+} PairedCounts;
+// For the first share less the second, by Newcombe's method 10 (Statistics in Medicine 17, 1998, pages 2635 to 2650), which
+// puts the two shares' Wilson intervals together with the correlation between them. -1..1 without any.
+Interval paired_interval(PairedCounts counts, double confidence);
 // Leveugle et al., DATE 2009: faults needed for that margin when each of `population` possible ones is equally likely, p = 0.5.
 uint64_t sample_size(double population, double margin, double confidence);
 double sample_margin(double population, uint64_t sample, double confidence); // its inverse

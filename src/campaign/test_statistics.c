@@ -42,6 +42,41 @@ static void test_wilson_at_its_ends(void **state) {
   assert_true(always.high == 1 && always.low < 1 && always.low > 0.99);
 }
 
+// Newcombe 1998 (paired data), table II, method 10, at 95%; the last is the example of Fagerland, Lydersen and Laake,
+// Statistics in Medicine 33 (2014), which gives three digits.
+static void test_paired(void **state) {
+  (void)state;
+  static const struct {
+    PairedCounts counts;
+    double low, high, digits;
+  } cases[] = {{{36, 12, 2, 0}, 0.0569, 0.3404, 5e-5},
+               {{18, 12, 2, 18}, 0.0562, 0.3290, 5e-5},
+               {{53, 0, 0, 1}, -0.0729, 0.0729, 5e-5},
+               {{0, 30, 0, 0}, 0.8395, 1.0, 5e-5},
+               {{1, 1, 7, 12}, -0.507, -0.026, 5e-4}};
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    Interval interval = paired_interval(cases[i].counts, 0.95);
+    assert_near(interval.low, cases[i].low, cases[i].digits);
+    assert_near(interval.high, cases[i].high, cases[i].digits);
+  }
+}
+
+// Exchanged it is the same with the other sign; sure of more it is wider; without any pair it says nothing; large counts are fine.
+static void test_paired_at_its_ends(void **state) {
+  (void)state;
+  Interval there = paired_interval((PairedCounts){5, 9, 2, 100}, 0.99), back = paired_interval((PairedCounts){5, 2, 9, 100}, 0.99);
+  assert_near(there.low, -back.high, 1e-12);
+  assert_near(there.high, -back.low, 1e-12);
+  Interval less = paired_interval((PairedCounts){5, 9, 2, 100}, 0.9);
+  assert_true(less.low > there.low && less.high < there.high);
+  Interval none = paired_interval((PairedCounts){0}, 0.99);
+  assert_true(none.low == -1 && none.high == 1);
+  Interval same = paired_interval((PairedCounts){0, 0, 0, 1000}, 0.99); // no fault did harm: still not sure that none ever does
+  assert_true(same.low < 0 && same.low > -0.01 && same.high > 0 && same.high < 0.01);
+  Interval large = paired_interval((PairedCounts){1000000, 900000, 100000, 998000000}, 0.99);
+  assert_true(large.low > 0.00079 && large.low < 0.0008 && large.high > 0.0008 && large.high < 0.00081);
+}
+
 // Leveugle et al., DATE 2009: 9,604 faults give 1% at 95%; at 99% it is 0.25 * (2.5758 / 0.01)^2.
 static void test_sample_size(void **state) {
   (void)state;
@@ -68,6 +103,8 @@ int main(void) {
       cmocka_unit_test(test_quantiles),
       cmocka_unit_test(test_wilson),
       cmocka_unit_test(test_wilson_at_its_ends),
+      cmocka_unit_test(test_paired),
+      cmocka_unit_test(test_paired_at_its_ends),
       cmocka_unit_test(test_sample_size),
       cmocka_unit_test(test_margin_is_the_inverse),
   };

@@ -164,7 +164,9 @@ void help_compare(void) {
   fputs("redoubt compare A.db B.db\n"
         "\n"
         "Two campaigns with the same faults, e.g. without and with --protect: what became of each fault, and how\n"
-        "much the AVF falls, with an interval for the paired difference.\n",
+        "much the AVF falls, with Newcombe's interval for the paired difference.\n"
+        "\n"
+        "  --confidence C         of the interval (default 0.99)\n",
         stdout);
 }
 

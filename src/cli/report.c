@@ -56,13 +56,22 @@ static bool out_close(OutFile *out, bool complete, const Journal *journal, Diags
   return complete || journal_damaged(journal, diags);
 }
 
+// Of the intervals; `text` NULL: the default.
+static bool parse_confidence(const char *command, const char *text, double *confidence) {
+  char *end = NULL;
+  *confidence = text == NULL ? 0.99 : strtod(text, &end);
+  if (text == NULL || (end != text && *end == '\0' && *confidence > 0.5 && *confidence < 1)) return true;
+  return message_usage(command, "--confidence %s: must be a number between 0.5 and 1", text) == EXIT_OK;
+}
+
 typedef struct ReportWishes {
   const char *journal, *page, *csv, *json;
   double confidence;
 } ReportWishes;
 
 static bool parse_report(ReportWishes *wishes, int argc, char **argv) {
-  *wishes = (ReportWishes){.confidence = 0.99};
+  const char *confidence = NULL;
+  *wishes = (ReportWishes){0};
   for (int i = 1; i < argc; i++) {
     const char *value = i + 1 < argc ? argv[i + 1] : NULL;
     bool is_option = argv[i][0] == '-';
@@ -70,14 +79,13 @@ static bool parse_report(ReportWishes *wishes, int argc, char **argv) {
     if (strcmp(argv[i], "-o") == 0) wishes->page = argv[++i];
     else if (strcmp(argv[i], "--csv") == 0) wishes->csv = argv[++i];
     else if (strcmp(argv[i], "--json") == 0) wishes->json = argv[++i];
-    else if (strcmp(argv[i], "--confidence") == 0) wishes->confidence = atof(argv[++i]);
+    else if (strcmp(argv[i], "--confidence") == 0) confidence = argv[++i];
     else if (is_option) return message_usage("report", "unknown option '%s'", argv[i]) == EXIT_OK;
     else if (wishes->journal == NULL) wishes->journal = argv[i];
     else return message_usage("report", "one journal at a time: '%s' is the second", argv[i]) == EXIT_OK;
   }
   if (wishes->journal == NULL) return message_usage("report", "name a journal") == EXIT_OK;
-  if (wishes->confidence > 0.5 && wishes->confidence < 1) return true;
-  return message_usage("report", "--confidence must be between 0.5 and 1") == EXIT_OK;
+  return parse_confidence("report", confidence, &wishes->confidence);
 }
 
 static bool write_page(const ReportWishes *wishes, const Report *report, Diags *diags) {
@@ -132,12 +140,32 @@ int command_report(int argc, char **argv) {
   return good ? EXIT_OK : message_diags(&diags);
 }
 
+typedef struct CompareWishes {
+  const char *journals[2];
+  double confidence;
+} CompareWishes;
+
+static bool parse_compare(CompareWishes *wishes, int argc, char **argv) {
+  const char *confidence = NULL;
+  int count = 0;
+  for (int i = 1; i < argc; i++) {
+    if (strcmp(argv[i], "--confidence") == 0 && i + 1 < argc) confidence = argv[++i];
+    else if (strcmp(argv[i], "--confidence") == 0) return message_usage("compare", "--confidence needs a value") == EXIT_OK;
+    else if (argv[i][0] == '-') return message_usage("compare", "unknown option '%s'", argv[i]) == EXIT_OK;
+    else if (count < 2) wishes->journals[count++] = argv[i];
+    else return message_usage("compare", "two journals at a time: '%s' is the third", argv[i]) == EXIT_OK;
+  }
+  if (count < 2) return message_usage("compare", "name two journals") == EXIT_OK;
+  return parse_confidence("compare", confidence, &wishes->confidence);
+}
+
 int command_compare(int argc, char **argv) {
+  CompareWishes wishes = {0};
   Diags diags = {0};
-  if (argc != 3) return message_usage("compare", "name two journals");
-  Journal *a = journal_read(argv[1], &diags), *b = a == NULL ? NULL : journal_read(argv[2], &diags);
+  if (!parse_compare(&wishes, argc, argv)) return EXIT_BAD_INPUT;
+  Journal *a = journal_read(wishes.journals[0], &diags), *b = a == NULL ? NULL : journal_read(wishes.journals[1], &diags);
   Text text = {0};
-  bool good = b != NULL && report_compare(a, b, 0.99, &text, &diags);
+  bool good = b != NULL && report_compare(a, b, wishes.confidence, &text, &diags);
   if (good) fputs(text.at, stdout);
   text_free(&text);
   journal_close(a);

@@ -1,16 +1,17 @@
-// Two journals of one fault list side by side: what became of each fault, and how much the AVF changed.
+// Two journals of one fault list side by side: what became of each fault, and how much the AVF changed. Its interval is
+// Newcombe's for paired proportions (method 10; statistics.h): unlike Wald's it holds for small shares, and it does not shrink to a
+// point when no fault changed sides.
 #include "campaign/statistics.h"
 #include "report/report.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
 typedef struct Pairs {
   uint64_t moved[OUTCOME_COUNT][OUTCOME_COUNT];
   uint64_t pairs, differ;    // same number: same bits, other bits
   uint64_t alone_a, alone_b; // in one journal only
-  uint64_t only_a, only_b;   // vulnerable in one of them only
+  PairedCounts vulnerable;   // in both, in A alone, in B alone, in none
 } Pairs;
 
 static void add_pair(Pairs *pairs, const FaultRow *a, const FaultRow *b) {
@@ -20,8 +21,11 @@ static void add_pair(Pairs *pairs, const FaultRow *a, const FaultRow *b) {
   }
   pairs->pairs++;
   pairs->moved[a->outcome][b->outcome]++;
-  pairs->only_a += outcome_is_vulnerable(a->outcome) && !outcome_is_vulnerable(b->outcome);
-  pairs->only_b += !outcome_is_vulnerable(a->outcome) && outcome_is_vulnerable(b->outcome);
+  bool in_a = outcome_is_vulnerable(a->outcome), in_b = outcome_is_vulnerable(b->outcome);
+  pairs->vulnerable.both += in_a && in_b;
+  pairs->vulnerable.first += in_a && !in_b;
+  pairs->vulnerable.second += !in_a && in_b;
+  pairs->vulnerable.neither += !in_a && !in_b;
 }
 
 // Both in order of number, so one walk finds all pairs.
@@ -59,6 +63,26 @@ static void add_moves(const Pairs *pairs, Text *out) {
   }
 }
 
+// A timeout of one run may be the end of the other where they are given different times.
+static void add_timeouts(const Pairs *pairs, const JournalMeta *a, const JournalMeta *b, Text *out) {
+  uint64_t timeouts = 0;
+  if (a->timeout == b->timeout) return;
+  for (uint32_t i = 0; i < OUTCOME_COUNT; i++) timeouts += pairs->moved[OUTCOME_TIMEOUT][i] + pairs->moved[i][OUTCOME_TIMEOUT];
+  timeouts -= pairs->moved[OUTCOME_TIMEOUT][OUTCOME_TIMEOUT];
+  if (timeouts == 0) return;
+  text_add(out,
+           "runs count as endless at %" PRIu64 " times the fault-free cycles in A, at %" PRIu64 " times in B: %" PRIu64
+           " of these faults depend on it\n",
+           a->timeout, b->timeout, timeouts);
+}
+
+static void add_change(const Pairs *pairs, double confidence, Text *out) {
+  double n = (double)pairs->pairs, gain = ((double)pairs->vulnerable.first - (double)pairs->vulnerable.second) / n;
+  Interval interval = paired_interval(pairs->vulnerable, confidence);
+  text_add(out, "\nAVF falls by %.3f%% from A to B (%.3f to %.3f at %.4g%%)\n", 100 * gain, 100 * interval.low, 100 * interval.high,
+           100 * confidence);
+}
+
 bool report_compare(const Journal *a, const Journal *b, double confidence, Text *out, Diags *diags) {
   Pairs *pairs = calloc(1, sizeof *pairs);
   ASSERT(pairs != NULL);
@@ -71,13 +95,10 @@ bool report_compare(const Journal *a, const Journal *b, double confidence, Text 
       text_add(out, "%" PRIu64 " in A alone, %" PRIu64 " in B alone: not compared\n", pairs->alone_a, pairs->alone_b);
     }
     if (pairs->differ > 0) text_add(out, "%" PRIu64 " have the same number but strike other bits: not compared\n", pairs->differ);
+    add_timeouts(pairs, journal_meta(a), journal_meta(b), out);
     text_add(out, "\n");
     add_moves(pairs, out);
-    // Wald's interval for a paired difference, from the faults that changed sides (McNemar's discordant pairs).
-    double n = (double)pairs->pairs, gain = (double)pairs->only_a - (double)pairs->only_b;
-    double spread = sqrt((double)pairs->only_a + (double)pairs->only_b - gain * gain / n) * normal_quantile(confidence);
-    text_add(out, "\nAVF falls by %.3f%% from A to B (%.3f to %.3f at %.4g%%)\n", 100 * gain / n, 100 * (gain - spread) / n,
-             100 * (gain + spread) / n, 100 * confidence);
+    add_change(pairs, confidence, out);
   }
   free(pairs);
   return good;

@@ -54,6 +54,16 @@ grep -q '^4000 faults in both$' compared || fail "compare: $(cat compared)"
 grep -q '^1000 in A alone, 0 in B alone' compared || fail "compare: $(cat compared)"
 grep -q 'AVF falls by 0.000%' compared || fail "compare: $(cat compared)"
 
+# The interval of the difference narrows with the confidence, and is said for which.
+"$redoubt" compare a.db b.db --confidence 0.9 >narrow
+grep -q 'at 99%' compared && grep -q 'at 90%' narrow || fail "compare does not say the confidence: $(cat narrow)"
+widths=$(sed -n 's/.*(\(.*\) to \(.*\) at.*/\1 \2/p' narrow compared | awk '{ print $2 - $1 }' | tr '\n' ' ')
+is "a narrower interval at 90%" yes "$(echo "$widths" | awk '{ print $1 > 0 && $1 < $2 ? "yes" : "no: " $0 }')"
+refuses 'confidence 1: must be a number between 0.5 and 1' "$redoubt" compare a.db b.db --confidence 1
+refuses 'confidence 0.9x: must be a number' "$redoubt" report a.db --confidence 0.9x
+refuses 'name two journals' "$redoubt" compare a.db
+refuses "'c.db' is the third" "$redoubt" compare a.db b.db c.db
+
 # Bad input.
 refuses 'cannot be written: No space left on device' "$redoubt" report a.db --csv /dev/full
 refuses 'cannot be written: No space left on device' "$redoubt" report a.db --json /dev/full
