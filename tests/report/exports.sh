@@ -58,7 +58,7 @@ grep -q 'AVF falls by 0.000%' compared || fail "compare: $(cat compared)"
 "$redoubt" compare a.db b.db --confidence 0.9 >narrow
 grep -q 'at 99%' compared && grep -q 'at 90%' narrow || fail "compare does not say the confidence: $(cat narrow)"
 widths=$(sed -n 's/.*(\(.*\) to \(.*\) at.*/\1 \2/p' narrow compared | awk '{ print $2 - $1 }' | tr '\n' ' ')
-is "a narrower interval at 90%" yes "$(echo "$widths" | awk '{ print $1 > 0 && $1 < $2 ? "yes" : "no: " $0 }')"
+is "a narrower interval at 90%" yes "$(echo "$widths" | awk '{ print ($1 > 0 && $1 < $2 ? "yes" : "no: " $0) }')"
 refuses 'confidence 1: must be a number between 0.5 and 1' "$redoubt" compare a.db b.db --confidence 1
 refuses 'confidence 0.9x: must be a number' "$redoubt" report a.db --confidence 0.9x
 refuses 'name two journals' "$redoubt" compare a.db
