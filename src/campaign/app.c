@@ -1,44 +1,20 @@
-// The campaign's side of a campaign on a CUDA program; see app.h.
-#include "campaign/app.h"
+// The campaign's side of a campaign on a CUDA program: how the program is started, and its runs without faults. See app.h.
+#include "campaign/app_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_JOBS = 256, HOST_SECONDS = 60 }; // CPU time beyond which a program counts as endless, besides what its length gives
-
-// What a run leaves behind, besides what the library tells.
-typedef struct AppResult {
-  int status;            // as waitpid gives it
-  uint64_t output;       // hash of standard output
-  uint64_t files;        // of the files
-  uint64_t seen, cycles; // of the exchange
-} AppResult;
-
-typedef struct AppTarget {
-  AppChoice choice;
-  Arena *arena;
-  char folder[64];
-  bool has_golden;
-  AppResult golden;
-  double golden_seconds;
-} AppTarget;
-
-typedef struct AppJob {
-  pid_t pid;
-  AppExchange *exchange;
-  size_t bytes;
-  uint32_t slot;
-  const Draw *draw;
-} AppJob;
+enum { HOST_SECONDS = 60 }; // CPU time beyond which a program counts as endless, besides what its length gives
 
 // ---- One run ---------------------------------------------------------------------------------------
 
@@ -47,44 +23,60 @@ static const char *path_of(const AppTarget *own, const char *what, uint32_t slot
   return path;
 }
 
-static AppExchange *new_exchange(const AppTarget *own, uint32_t slot, uint32_t draws, size_t *bytes) {
+AppExchange *app_exchange_new(const AppTarget *own, AppMode mode, uint32_t slot, uint32_t draws) {
   char path[128];
-  *bytes = sizeof(AppExchange) + draws * sizeof(Draw);
+  size_t bytes = sizeof(AppExchange) + draws * sizeof(Draw);
   int file = open(path_of(own, "exchange", slot, path), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) return NULL;
-  void *mapped = ftruncate(file, (off_t)*bytes) == 0 ? mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
+  void *mapped = ftruncate(file, (off_t)bytes) == 0 ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
   close(file);
   if (mapped == MAP_FAILED) return NULL;
   AppExchange *exchange = mapped;
   exchange->bytes = sizeof *exchange;
+  exchange->mode = mode;
+  snprintf(exchange->folder, sizeof exchange->folder, "%s", own->folder);
   return exchange;
 }
+
+void app_exchange_free(AppExchange *exchange, uint32_t draws) { munmap(exchange, sizeof *exchange + draws * sizeof(Draw)); }
 
 static void redirect(const char *path, int flags, int to) {
   int file = open(path, flags, 0600);
   if (file >= 0) dup2(file, to);
 }
 
-// In the new process. Addresses must be the same in every run, for programs keep them in memory.
-static _Noreturn void become_program(const AppTarget *own, uint32_t slot, bool quiet) {
+// In the new process. Addresses must be the same in every run, for programs keep them in memory. It has no files but its own,
+// and ends if the campaign does.
+static _Noreturn void become_program(const AppTarget *own, uint32_t slot, AppMode mode) {
   char path[128];
-  rlim_t seconds = HOST_SECONDS + (rlim_t)(20 * own->golden_seconds);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   personality(ADDR_NO_RANDOMIZE);
-  if (own->has_golden) setrlimit(RLIMIT_CPU, &(struct rlimit){seconds, seconds + 5});
+  if (own->has_golden && mode != APP_FORK) setrlimit(RLIMIT_CPU, &(struct rlimit){own->cpu_seconds, own->cpu_seconds + 5});
   redirect("/dev/null", O_RDONLY, STDIN_FILENO);
   redirect(path_of(own, "output", slot, path), O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
-  if (quiet) redirect("/dev/null", O_WRONLY, STDERR_FILENO);
+  if (mode != APP_GOLDEN) redirect("/dev/null", O_WRONLY, STDERR_FILENO);
+  close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
   own->choice.prepare(own->choice.context, path_of(own, "exchange", slot, path));
   execvp(own->choice.arguments[0], own->choice.arguments);
   _exit(127);
 }
 
-static pid_t start_program(const AppTarget *own, uint32_t slot, bool quiet) {
-  for (uint32_t i = 0; i < own->choice.output_count; i++) unlink(own->choice.outputs[i]);
+pid_t app_start(const AppTarget *own, uint32_t slot, AppMode mode) {
+  char aside[APP_PATH];
+  for (uint32_t i = 0; i < own->choice.output_count; i++) {
+    unlink(own->outputs[i]);
+    unlink(app_aside(own->outputs[i], aside));
+  }
   fflush(NULL);
   pid_t pid = fork();
-  if (pid == 0) become_program(own, slot, quiet);
+  if (pid == 0) become_program(own, slot, mode);
   return pid;
+}
+
+int app_wait(pid_t pid) {
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  return status;
 }
 
 static uint64_t hash_file(const char *path, uint64_t seed) {
@@ -96,11 +88,11 @@ static uint64_t hash_file(const char *path, uint64_t seed) {
   return seed;
 }
 
-static AppResult take_result(const AppTarget *own, const AppExchange *exchange, uint32_t slot, int status) {
+AppResult app_result(const AppTarget *own, const AppRun *run, uint32_t slot, int status) {
   char path[128];
-  AppResult result = {.status = status, .seen = exchange->seen, .cycles = exchange->run_cycles};
+  AppResult result = {.status = status, .seen = run->seen, .cycles = run->cycles};
   result.output = hash_file(path_of(own, "output", slot, path), 1);
-  for (uint32_t i = 0; i < own->choice.output_count; i++) result.files = hash_file(own->choice.outputs[i], result.files + 1);
+  for (uint32_t i = 0; i < own->choice.output_count; i++) result.files = hash_file(own->outputs[i], result.files + 1);
   return result;
 }
 
@@ -139,6 +131,7 @@ static bool fill_golden(Target *target, const AppExchange *exchange, Golden *gol
 static bool check_golden(const Target *target, const AppExchange *exchange, const AppResult *result, Diags *diags) {
   const AppTarget *own = target->own;
   const char *name = target->name;
+  const AppRun *run = &exchange->runs[0];
   bool exited = WIFEXITED(result->status);
   if (exited && WEXITSTATUS(result->status) == 127) return diags_add(diags, NULL, 0, 0, "cannot run '%s'", name);
   if (!exited) return diags_add(diags, NULL, 0, 0, "%s: without faults it is ended by signal %d", name, WTERMSIG(result->status));
@@ -147,9 +140,9 @@ static bool check_golden(const Target *target, const AppExchange *exchange, cons
                      "%s uses no machine with time: it makes no CUDA calls, is linked with the static CUDA runtime, or "
                      "the machine is functional (take e.g. --machine fermi-gtx480)",
                      name);
-  if (exchange->finished == 0) return diags_add(diags, NULL, 0, 0, "%s does not end by exit(): it cannot be judged", name);
-  if (exchange->trap != TRAP_NONE)
-    return diags_add(diags, NULL, 0, 0, "%s: the run without faults fails: %s", name, trap_info[exchange->trap % TRAP_COUNT].text);
+  if (run->finished == 0) return diags_add(diags, NULL, 0, 0, "%s does not end by exit(): it cannot be judged", name);
+  if (run->trap != TRAP_NONE)
+    return diags_add(diags, NULL, 0, 0, "%s: the run without faults fails: %s", name, trap_info[run->trap % TRAP_COUNT].text);
   if (exchange->launch_count > APP_MOST_LAUNCHES)
     return diags_add(diags, NULL, 0, 0, "%s launches %u kernels; campaigns take %d", name, exchange->launch_count, APP_MOST_LAUNCHES);
   const AppResult *golden = &own->golden;
@@ -168,156 +161,95 @@ static double cpu_seconds_of_children(void) {
 
 static bool app_golden(Target *target, Draw *draws, uint32_t count, Golden *golden, Diags *diags) {
   AppTarget *own = target->own;
-  size_t bytes;
-  AppExchange *exchange = new_exchange(own, 0, count, &bytes);
+  AppExchange *exchange = app_exchange_new(own, APP_GOLDEN, 0, count);
   if (exchange == NULL) return diags_add(diags, own->folder, 0, 0, "cannot be written: %s", strerror(errno));
-  exchange->mode = APP_GOLDEN;
   exchange->draw_count = count;
   if (count > 0) memcpy(exchange->draws, draws, count * sizeof *draws);
   double before = cpu_seconds_of_children();
-  int status = 0;
-  pid_t pid = start_program(own, 0, false);
-  while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-  AppResult result = take_result(own, exchange, 0, status);
+  pid_t pid = app_start(own, 0, APP_GOLDEN);
+  AppResult result = app_result(own, &exchange->runs[0], 0, pid > 0 ? app_wait(pid) : 0);
   bool good = pid > 0 && check_golden(target, exchange, &result, diags) && fill_golden(target, exchange, golden, diags);
   if (pid < 0) diags_add(diags, NULL, 0, 0, "no process for the program: %s", strerror(errno));
   if (good) {
     if (count > 0) memcpy(draws, exchange->draws, count * sizeof *draws);
     own->golden = result;
-    own->golden_seconds = cpu_seconds_of_children() - before;
+    own->cpu_seconds = HOST_SECONDS + (uint64_t)(20 * (cpu_seconds_of_children() - before));
     own->has_golden = true;
   }
-  munmap(exchange, bytes);
+  app_exchange_free(exchange, count);
   return good;
 }
 
-// ---- With a fault ----------------------------------------------------------------------------------
+// ---- Arguments as text -----------------------------------------------------------------------------
 
-// What differs from the run without faults.
-static Outcome compare(const AppTarget *own, const AppExchange *exchange, const AppResult *result, Record *record) {
-  const AppResult *golden = &own->golden;
-  bool output = result->output != golden->output, files = result->files != golden->files, seen = result->seen != golden->seen;
-  record->cycles = result->cycles;
-  record->wrong = (uint64_t)output + files + seen;
-  if (record->wrong > 0) {
-    snprintf(record->note, sizeof record->note, "wrong:%s%s%s", output ? " standard output" : "", files ? " files" : "",
-             seen ? " data copied back" : "");
-    return OUTCOME_SDC;
+static const char *const argument_key = "argument=", *const output_key = "output=";
+
+// One line each; line breaks and backslashes are escaped.
+static void add_argument(Text *text, const char *key, const char *value) {
+  text_add(text, "%s", key);
+  for (; *value != '\0'; value++) {
+    if (*value == '\n') text_add(text, "\\n");
+    else text_add(text, *value == '\\' ? "\\\\" : "%c", *value);
   }
-  if (exchange->corrected > 0) return OUTCOME_CORRECTED;
-  return result->cycles == golden->cycles ? OUTCOME_MASKED : OUTCOME_PERFORMANCE;
+  text_add(text, "\n");
 }
 
-static Outcome judge(const AppTarget *own, const AppExchange *exchange, const AppResult *result, Record *record) {
-  int status = result->status, sign = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  record->settled = SETTLED_RUN;
-  record->cycles = own->golden.cycles;
-  if (exchange->stop == APP_SETTLED) {
-    record->settled = SETTLED_HASH;
-    return exchange->corrected > 0 ? OUTCOME_CORRECTED : OUTCOME_MASKED;
+static char *read_argument(Arena *arena, const char *line, size_t length) {
+  char *value = arena_alloc(arena, length + 1);
+  size_t count = 0;
+  for (size_t i = 0; i < length; i++) {
+    bool escaped = line[i] == '\\' && i + 1 < length;
+    if (escaped) i++;
+    value[count++] = escaped && line[i] == 'n' ? '\n' : line[i];
   }
-  if (exchange->stop == APP_TIMED_OUT || sign == SIGXCPU) {
-    snprintf(record->note, sizeof record->note, "still running at the limit");
-    record->cycles = exchange->limit;
-    return OUTCOME_TIMEOUT;
-  }
-  if (sign != 0 && exchange->inside > 0) {
-    snprintf(record->note, sizeof record->note, "the simulation was ended by signal %d", sign);
-    return OUTCOME_INTERNAL;
-  }
-  if (exchange->finished != 0) record->cycles = result->cycles;
-  if (exchange->trap != TRAP_NONE) {
-    snprintf(record->note, sizeof record->note, "%s", trap_info[exchange->trap % TRAP_COUNT].text);
-    return target_trap_outcome((TrapKind)exchange->trap);
-  }
-  if (status != own->golden.status || exchange->finished == 0) {
-    if (sign != 0) snprintf(record->note, sizeof record->note, "the program was ended by signal %d", sign);
-    else snprintf(record->note, sizeof record->note, "the program ended with code %d", WEXITSTATUS(status));
-    return OUTCOME_DUE_HOST;
-  }
-  return compare(own, exchange, result, record);
+  value[count] = '\0';
+  return value;
 }
 
-static bool start_job(AppTarget *own, const CampaignOptions *options, const Golden *golden, const Draw *draw, AppJob *job) {
-  AppExchange *exchange = new_exchange(own, job->slot, 0, &job->bytes);
-  if (exchange == NULL) return false;
-  exchange->mode = APP_STRIKE;
-  exchange->fault = draw->fault;
-  exchange->strike_at = draw->strike_at;
-  exchange->limit = golden->cycles * options->timeout;
-  exchange->can_settle = !fault_models[draw->fault.model].permanent;
-  exchange->checkpoint_count = options->snapshot ? golden->checkpoint_count : 0;
-  memcpy(exchange->checkpoints, golden->checkpoints, sizeof golden->checkpoints);
-  job->exchange = exchange;
-  job->draw = draw;
-  job->pid = start_program(own, job->slot, true);
-  return job->pid > 0;
-}
-
-static bool end_job(const AppTarget *own, AppJob *job, int status, RecordTaker take, void *context) {
-  Record record = {.id = job->draw->id};
-  AppResult result = take_result(own, job->exchange, job->slot, status);
-  record.outcome = judge(own, job->exchange, &result, &record);
-  munmap(job->exchange, job->bytes);
-  job->pid = 0;
-  return take(context, &record);
-}
-
-// Waits for one of them.
-static bool end_one(const AppTarget *own, AppJob *jobs, uint32_t count, RecordTaker take, void *context) {
-  int status;
-  pid_t pid;
-  while ((pid = waitpid(-1, &status, 0)) < 0 && errno == EINTR) continue;
-  for (uint32_t i = 0; i < count; i++) {
-    if (jobs[i].pid == pid) return end_job(own, &jobs[i], status, take, context);
+bool target_app_read(const char *text, Arena *arena, AppWishes *wishes) {
+  *wishes = (AppWishes){0};
+  for (const char *line = text; *line != '\0';) {
+    size_t length = strcspn(line, "\n");
+    bool is_argument = strncmp(line, argument_key, strlen(argument_key)) == 0;
+    const char *key = is_argument ? argument_key : output_key;
+    if (strncmp(line, key, strlen(key)) != 0) return false;
+    char *value = read_argument(arena, line + strlen(key), length - strlen(key));
+    *VEC_PUSH(is_argument ? &wishes->arguments : &wishes->outputs, arena) = value;
+    line += length + (line[length] == '\n');
   }
-  return true;
-}
-
-static bool app_inject(Target *target, const CampaignOptions *options, const Golden *golden, const Draw *draws, uint32_t count,
-                       RecordTaker take, void *context) {
-  AppTarget *own = target->own;
-  AppJob jobs[MOST_JOBS] = {{0}};
-  // Runs that write the same files follow each other.
-  uint32_t most = own->choice.output_count > 0 ? 1 : min_u32(options->jobs, MOST_JOBS), running = 0;
-  bool going = true;
-  for (uint32_t next = 0; running > 0 || (next < count && going);) {
-    if (running == most || next == count || !going) {
-      going = end_one(own, jobs, most, take, context) && going;
-      running--;
-      continue;
-    }
-    uint32_t slot = 0;
-    while (jobs[slot].pid != 0) slot++;
-    jobs[slot].slot = slot;
-    if (start_job(own, options, golden, &draws[next], &jobs[slot])) {
-      running++;
-    } else {
-      jobs[slot].pid = 0;
-      Record failed = {.id = draws[next].id, .outcome = OUTCOME_INTERNAL, .note = "no process for the simulation"};
-      going = take(context, &failed);
-    }
-    next++;
-  }
-  return true;
+  return wishes->arguments.count > 0;
 }
 
 // ---- The target ------------------------------------------------------------------------------------
+
+// Programs may change their folder.
+static bool find_outputs(AppTarget *own, Diags *diags) {
+  char here[PATH_MAX];
+  if (getcwd(here, sizeof here) == NULL) return diags_add(diags, NULL, 0, 0, "the current folder is not there: %s", strerror(errno));
+  for (uint32_t i = 0; i < own->choice.output_count; i++) {
+    const char *path = own->choice.outputs[i];
+    own->outputs[i] = path[0] == '/' ? path : arena_format(own->arena, "%s/%s", here, path);
+    if (strlen(own->outputs[i]) + sizeof APP_ASIDE > APP_PATH) return diags_add(diags, path, 0, 0, "the path is too long");
+  }
+  return true;
+}
 
 Target *target_app(Arena *arena, const AppChoice *choice, const Spec *spec, Diags *diags) {
   Target *target = ARENA_NEW(arena, Target);
   AppTarget *own = ARENA_NEW(arena, AppTarget);
   own->choice = *choice;
   own->arena = arena;
+  if (!find_outputs(own, diags)) return NULL;
   snprintf(own->folder, sizeof own->folder, "%s/redoubt-XXXXXX", P_tmpdir);
   if (mkdtemp(own->folder) == NULL) {
     diags_add(diags, own->folder, 0, 0, "cannot be made: %s", strerror(errno));
     return NULL;
   }
   Text text = {0};
-  for (uint32_t i = 0; choice->arguments[i] != NULL; i++) text_add(&text, "%s\n", choice->arguments[i]);
-  for (uint32_t i = 0; i < choice->output_count; i++) text_add(&text, "output=%s\n", choice->outputs[i]);
+  for (uint32_t i = 0; choice->arguments[i] != NULL; i++) add_argument(&text, argument_key, choice->arguments[i]);
+  for (uint32_t i = 0; i < choice->output_count; i++) add_argument(&text, output_key, choice->outputs[i]);
   *target = (Target){.name = choice->arguments[0], .spec = spec, .own = own, .golden = app_golden, .inject = app_inject};
+  target->traced = app_traced;
   target->arguments = arena_copy_text(arena, text.at, text.length);
   text_free(&text);
   return target;
@@ -327,9 +259,10 @@ void target_app_free(Target *target) {
   if (target == NULL) return;
   const AppTarget *own = target->own;
   char path[128];
-  for (uint32_t slot = 0; slot < MOST_JOBS; slot++) {
-    if (unlink(path_of(own, "exchange", slot, path)) != 0) break;
+  for (uint32_t slot = 0; slot <= APP_MOST_JOBS; slot++) {
+    unlink(path_of(own, "exchange", slot, path));
     unlink(path_of(own, "output", slot, path));
   }
+  unlink(path_of(own, "values", 0, path));
   rmdir(own->folder);
 }

@@ -1,6 +1,8 @@
 // Campaigns on CUDA programs. The program runs as a process of its own, with Redoubt's CUDA runtime library in it: twice
-// without faults, then once for each fault that def-use leaves. What the campaign and the library tell each other is in a
-// file that both map (AppExchange); the library's side is in app_process.c, the campaign's in app.c.
+// without faults, then once more, and that process forks at the moment of each fault that def-use leaves. What the campaign and
+// the library tell each other is in a file that both map (AppExchange). The library's side is app_process.c (hooks) and
+// app_fork.c (a process for each fault); the campaign's app.c (runs without faults), app_jobs.c (those with) and app_trace.c
+// (explanations).
 //
 // A run is judged by what the host copies back, by standard output, by the files that the user names and by the exit code.
 // The program must do the same every time it is run.
@@ -8,11 +10,26 @@
 #define REDOUBT_APP_H
 
 #include "campaign/campaign_internal.h"
+#include "campaign/explain.h"
 
-enum { APP_MOST_LAUNCHES = 4096, APP_MOST_OUTPUTS = 16 };
+#include <semaphore.h>
+
+enum {
+  APP_MOST_LAUNCHES = 4096,
+  APP_MOST_OUTPUTS = 16,
+  APP_MOST_JOBS = 256,
+  APP_PATH = 4096,
+  APP_GRANULE_BYTES = 2 << 20, // what programs can overrun, as with hardware's pages, unless users say otherwise
+};
 #define APP_EXCHANGE "REDOUBT_CAMPAIGN" // environment variable: the file's path
+#define APP_ASIDE ".redoubt"            // ending of the forking process's output files while one that it forked has its own
 
-typedef enum AppMode { APP_GOLDEN, APP_STRIKE } AppMode;
+typedef enum AppMode {
+  APP_GOLDEN, // no fault; watches the draws
+  APP_TRACE,  // no fault; observed for an explanation
+  APP_STRIKE, // has faults
+  APP_FORK,   // no fault; forks at the moment of each draw
+} AppMode;
 // How the library ended the program before its end.
 typedef enum AppStop { APP_RAN_ON, APP_SETTLED, APP_TIMED_OUT } AppStop;
 
@@ -21,29 +38,47 @@ typedef struct AppLaunch {
   uint64_t began_at, cycles, thread_instructions, warp_instructions;
 } AppLaunch;
 
+// What becomes of one process.
+typedef struct AppRun {
+  int32_t pid;       // of one that was forked, until it is judged; 0: this place is free
+  uint32_t draw;     // that it strikes
+  uint32_t inside;   // calls of the library under way: who dies then has died in Redoubt
+  uint32_t finished; // the program ended by itself, and what follows holds
+  uint32_t stop;     // AppStop
+  uint32_t trap;     // TrapKind of the first launch that had one
+  uint64_t seen, corrected, cycles;
+} AppRun;
+
 typedef struct AppExchange {
-  uint64_t bytes; // of this struct: both sides are built alike
-  uint32_t mode;  // AppMode
+  uint64_t bytes;  // of this struct: both sides are built alike
+  uint32_t mode;   // AppMode
+  char folder[64]; // of the campaign's files
   // Of the run without faults: from it, and to the others
   uint32_t checkpoint_count;
   Checkpoint checkpoints[MOST_CHECKPOINTS];
   uint64_t cycles, program_hash, memory_bytes;
   double used_rf, used_shared;
+  uint32_t has_time; // the device is a machine with time
   uint32_t launch_count;
   AppLaunch launches[APP_MOST_LAUNCHES];
-  // The fault to strike
-  Fault fault;
+  // With faults
+  Fault faults[FAULT_RUN_MOST];
+  uint32_t fault_count;
   uint64_t strike_at, limit;
-  bool can_settle; // stop when the state is the golden run's again
-  // What became of the run
-  uint32_t inside;   // calls of the library under way: who dies then has died in Redoubt
-  uint32_t has_time; // the device is a machine with time
-  uint32_t finished; // the program ended by itself, and what follows holds
-  uint32_t stop;     // AppStop
-  uint32_t trap;     // TrapKind of the first launch that had one
-  uint64_t seen, corrected, run_cycles;
+  bool can_settle; // one fault, struck at strike_at; the run stops when the state is the golden run's again
+  // For an explanation
+  bool explain;
+  uint32_t trace; // TraceMode
+  FaultRun traced;
+  // Forking
+  sem_t room;       // places for processes that are free
+  uint32_t stopped; // no more of them
+  uint64_t cpu_seconds;
+  uint32_t place_count, output_count;
+  char outputs[APP_MOST_OUTPUTS][APP_PATH]; // absolute
+  AppRun runs[APP_MOST_JOBS + 1];           // the process that the campaign starts, then those that it forks
   uint32_t draw_count;
-  Draw draws[]; // to be watched
+  Draw draws[]; // to be watched, or to be struck, those in order of strike_at
 } AppExchange;
 
 // ---- The campaign's side ---------------------------------------------------------------------------
@@ -57,6 +92,12 @@ typedef struct AppChoice {
 } AppChoice;
 Target *target_app(Arena *arena, const AppChoice *choice, const Spec *spec, Diags *diags); // NULL: no room for its files
 void target_app_free(Target *target);                                                      // removes them
+// The target's arguments, in the text that journals keep, and back again.
+typedef VEC(char *) AppWords;
+typedef struct AppWishes {
+  AppWords arguments, outputs; // the program's name first
+} AppWishes;
+bool target_app_read(const char *text, Arena *arena, AppWishes *wishes); // false: the text is not of a CUDA program
 
 // ---- The library's side ----------------------------------------------------------------------------
 typedef struct AppProcess AppProcess;
@@ -66,5 +107,9 @@ void app_process_device(AppProcess *process, Device *device); // the device is t
 void app_process_enter(AppProcess *process);                  // NULL is fine for these
 void app_process_leave(AppProcess *process);
 void app_process_finish(AppProcess *process); // the program ends
+
+// Another process for draws[draw], child of the campaign's: its run there, NULL in this one and where there is none (app_fork.c).
+AppRun *app_fork(AppExchange *exchange, uint32_t draw);
+const char *app_aside(const char *output, char path[APP_PATH]); // where an output file of the forking process is meanwhile
 
 #endif

@@ -1,5 +1,6 @@
 // The library's side of a campaign on a CUDA program; see app.h.
 #include "campaign/app.h"
+#include "campaign/explain_internal.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,6 +11,8 @@
 
 struct AppProcess {
   AppExchange *exchange;
+  AppRun *run; // of this process
+  pid_t pid;   // this process, not one that the program forks
   Arena *arena;
   Target target; // only its device
   Device *device;
@@ -17,19 +20,23 @@ struct AppProcess {
   Golden golden;
   Hook *watch;
   Pruner *pruner;
-  // With one
+  // With faults
   Hook hook;
+  uint32_t next; // draw at which to fork
   bool struck;
   uint32_t first, checkpoint;
+  // For an explanation
+  Tracer *tracer;
+  ValueLog log;
 };
 
 static Device *device_of(Target *target) { return ((AppProcess *)target->own)->device; }
 
-// ---- A fault ---------------------------------------------------------------------------------------
+// ---- Faults ----------------------------------------------------------------------------------------
 
 static _Noreturn void stop_here(AppProcess *process, AppStop stop, uint64_t corrected) {
-  process->exchange->stop = stop;
-  process->exchange->corrected = corrected;
+  process->run->stop = stop;
+  process->run->corrected = corrected;
   _exit(0);
 }
 
@@ -38,19 +45,22 @@ static void wait_for_checkpoint(AppProcess *process, uint64_t cycle) {
   uint32_t at = process->checkpoint;
   while (at < exchange->checkpoint_count && exchange->checkpoints[at].cycle <= cycle) at++;
   process->checkpoint = at;
-  bool more = exchange->can_settle && at < exchange->checkpoint_count;
-  process->hook.next_cycle = more ? exchange->checkpoints[at].cycle : exchange->limit;
+  process->hook.next_cycle = at < exchange->checkpoint_count ? exchange->checkpoints[at].cycle : exchange->limit;
+}
+
+static void strike(AppProcess *process, HookMachine *machine, const Fault *fault) {
+  fault_strike(machine, fault);
+  process->struck = true;
+  wait_for_checkpoint(process, machine->cycle);
+  process->first = process->checkpoint;
 }
 
 static void strike_cycle(Hook *hook, HookMachine *machine) {
   AppProcess *process = hook->own;
   const AppExchange *exchange = process->exchange;
   if (machine->cycle >= exchange->limit) stop_here(process, APP_TIMED_OUT, 0);
-  if (!process->struck && exchange->can_settle) {
-    fault_strike(machine, &exchange->fault);
-    process->struck = true;
-    wait_for_checkpoint(process, machine->cycle);
-    process->first = process->checkpoint;
+  if (!process->struck) {
+    strike(process, machine, &exchange->faults[0]);
     return;
   }
   const Checkpoint *here = &exchange->checkpoints[process->checkpoint];
@@ -61,13 +71,64 @@ static void strike_cycle(Hook *hook, HookMachine *machine) {
   wait_for_checkpoint(process, machine->cycle);
 }
 
+// Without faults until a draw's moment; what is forked then goes on as strike_cycle says. Nothing is left to do after the last.
+static void fork_cycle(Hook *hook, HookMachine *machine) {
+  AppProcess *process = hook->own;
+  AppExchange *exchange = process->exchange;
+  while (process->next < exchange->draw_count && exchange->draws[process->next].strike_at <= machine->cycle) {
+    uint32_t draw = process->next++;
+    AppRun *run = app_fork(exchange, draw);
+    if (run == NULL) continue;
+    process->run = run;
+    process->pid = getpid();
+    hook->cycle = strike_cycle;
+    strike(process, machine, &exchange->draws[draw].fault);
+    return;
+  }
+  if (process->next == exchange->draw_count || exchange->stopped) _exit(0);
+  hook->next_cycle = exchange->draws[process->next].strike_at;
+}
+
+static bool add_fork(AppProcess *process, HookChain *chain) {
+  process->hook = (Hook){.name = "fork", .kind = HOOK_FAULT, .own = process, .cycle = fork_cycle};
+  process->hook.next_cycle = process->exchange->draws[0].strike_at;
+  return hook_chain_add(chain, &process->hook);
+}
+
+// One fault that a campaign strikes when it matters, or any number that strike when they say.
 static bool add_strike(AppProcess *process, HookChain *chain) {
   const AppExchange *exchange = process->exchange;
   process->hook = (Hook){.name = "strike", .kind = HOOK_FAULT, .own = process, .cycle = strike_cycle};
   process->hook.next_cycle = exchange->can_settle ? exchange->strike_at : exchange->limit;
-  process->checkpoint = exchange->can_settle ? 0 : exchange->checkpoint_count;
   bool room = hook_chain_add(chain, &process->hook);
-  return room && (exchange->can_settle || hook_chain_add(chain, fault_hook(process->arena, &exchange->fault)));
+  for (uint32_t i = 0; i < exchange->fault_count && !exchange->can_settle; i++)
+    room = hook_chain_add(chain, fault_hook(process->arena, &exchange->faults[i])) && room;
+  return room;
+}
+
+// ---- Explanations ----------------------------------------------------------------------------------
+
+static const char *log_path(const AppExchange *exchange, char path[128]) {
+  snprintf(path, 128, "%s/values0", exchange->folder);
+  return path;
+}
+
+static bool add_tracer(AppProcess *process, HookChain *chain, Diags *diags) {
+  AppExchange *exchange = process->exchange;
+  char path[128];
+  if (!exchange->explain) return true;
+  if (exchange->trace == TRACE_COMPARE && !value_log_load(&process->log, log_path(exchange, path)))
+    return diags_add(diags, path, 0, 0, "cannot be read");
+  process->tracer = tracer_new(process->arena, &process->log, exchange->faults, &exchange->traced);
+  return hook_chain_add(chain, tracer_hook(process->tracer, (TraceMode)exchange->trace));
+}
+
+static bool tell_traced(AppProcess *process) {
+  AppExchange *exchange = process->exchange;
+  char path[128];
+  if (process->tracer == NULL || exchange->trace != TRACE_RECORD) return true;
+  exchange->traced.log_full = process->log.full;
+  return value_log_save(&process->log, log_path(exchange, path));
 }
 
 // ---- No fault --------------------------------------------------------------------------------------
@@ -124,17 +185,30 @@ static AppExchange *map_exchange(const char *path) {
   return exchange->bytes == sizeof *exchange ? exchange : NULL;
 }
 
+static bool add_hooks(AppProcess *process, HookChain *chain, const Spec *spec, Diags *diags) {
+  bool room = true;
+  switch ((AppMode)process->exchange->mode) {
+  case APP_GOLDEN: return add_watch(process, chain, spec, diags);
+  case APP_TRACE: break;
+  case APP_STRIKE: room = add_strike(process, chain); break;
+  case APP_FORK: room = add_fork(process, chain); break;
+  }
+  room = room && add_tracer(process, chain, diags);
+  return room || diags_add(diags, NULL, 0, 0, "too many protections for a campaign");
+}
+
 AppProcess *app_process_new(const char *path, HookChain *chain, const Spec *spec, Diags *diags) {
   AppExchange *exchange = path == NULL ? NULL : map_exchange(path);
   if (exchange == NULL || spec->machine_model == MODEL_FUNCTIONAL) return NULL;
   AppProcess *process = calloc(1, sizeof *process);
   ASSERT(process != NULL);
   process->exchange = exchange;
+  process->run = &exchange->runs[0];
+  process->pid = getpid();
   process->arena = arena_new();
   process->target = (Target){.own = process, .device = device_of, .spec = spec};
-  bool good = exchange->mode == APP_STRIKE ? add_strike(process, chain) : add_watch(process, chain, spec, diags);
-  exchange->inside = 1; // the call that makes the device
-  if (good) return process;
+  process->run->inside = 1; // the call that makes the device
+  if (add_hooks(process, chain, spec, diags)) return process;
   arena_free(process->arena);
   free(process);
   return NULL;
@@ -147,23 +221,24 @@ void app_process_device(AppProcess *process, Device *device) {
 }
 
 void app_process_enter(AppProcess *process) {
-  if (process != NULL) process->exchange->inside++;
+  if (process != NULL) process->run->inside++;
 }
 
 void app_process_leave(AppProcess *process) {
-  if (process != NULL && process->exchange->inside > 0) process->exchange->inside--;
+  if (process != NULL && process->run->inside > 0) process->run->inside--;
 }
 
 void app_process_finish(AppProcess *process) {
-  if (process == NULL || process->device == NULL || device_machine(process->device) == NULL) return;
-  AppExchange *exchange = process->exchange;
-  if (exchange->mode == APP_GOLDEN) tell_golden(process);
+  if (process == NULL || process->device == NULL || process->pid != getpid() || device_machine(process->device) == NULL) return;
+  AppRun *run = process->run;
+  if (process->exchange->mode == APP_GOLDEN) tell_golden(process);
+  if (!tell_traced(process)) return;
   for (uint32_t i = device_launch_count(process->device); i-- > 0;) {
     TrapKind kind = device_launch_record(process->device, i)->trap.kind;
-    if (kind != TRAP_NONE) exchange->trap = kind;
+    if (kind != TRAP_NONE) run->trap = kind;
   }
-  exchange->seen = device_seen(process->device);
-  exchange->corrected = target_stat(&process->target, STAT_CORRECTED);
-  exchange->run_cycles = target_cycles(&process->target);
-  exchange->finished = 1;
+  run->seen = device_seen(process->device);
+  run->corrected = target_stat(&process->target, STAT_CORRECTED);
+  run->cycles = target_cycles(&process->target);
+  run->finished = 1;
 }

@@ -46,8 +46,19 @@ static bool parse_faults(Single *at) {
   return true;
 }
 
+// A process of the program's own does it.
+static bool run_elsewhere(Single *at, TraceMode mode) {
+  TracedRun wish = {.mode = mode,
+                    .explain = at->options->explain,
+                    .limit = at->golden.cycles * at->options->timeout,
+                    .faults = at->faults,
+                    .run = &at->shared->run};
+  return at->target->traced(at->target, &wish, at->diags);
+}
+
 // The same run once more, seen by the tracer.
 static bool observe(Single *at, TraceMode mode) {
+  if (at->target->traced != NULL) return run_elsewhere(at, mode);
   HookChain chain = at->options->protections == NULL ? (HookChain){0} : *at->options->protections;
   if (!hook_chain_add(&chain, tracer_hook(at->tracer, mode))) {
     return diags_add(at->diags, NULL, 0, 0, "too many protections for an explanation");
@@ -118,6 +129,7 @@ static _Noreturn void run_struck(Single *at) {
 }
 
 static bool run_child(Single *at) {
+  if (at->target->traced != NULL) return run_elsewhere(at, TRACE_COMPARE);
   fflush(NULL);
   pid_t child = fork();
   if (child < 0) return diags_add(at->diags, NULL, 0, 0, "no process for the run: %s", strerror(errno));
@@ -134,14 +146,20 @@ static bool run_child(Single *at) {
 
 // ---- All -----------------------------------------------------------------------------------------------------------
 
+static bool run_golden(Single *at) {
+  Target *target = at->target;
+  if (target->golden != NULL) return target->golden(target, NULL, 0, &at->golden, at->diags);
+  return golden_run(target, at->options->protections, NULL, &at->golden, at->diags);
+}
+
 static bool run_all(Single *at) {
   FaultRun *run = &at->shared->run;
-  if (!golden_run(at->target, at->options->protections, NULL, &at->golden, at->diags)) return false;
+  if (!run_golden(at)) return false;
   if (!fits_journal(at) || !parse_faults(at)) return false;
   run->golden_cycles = at->golden.cycles;
   at->tracer = tracer_new(at->arena, &at->log, at->faults, run);
   if (at->options->explain && !observe(at, TRACE_RECORD)) return false;
-  run->log_full = at->log.full;
+  if (at->log.full) run->log_full = true;
   if (!run_child(at)) return false;
   return !at->options->explain || run->step_count == 0 || observe(at, TRACE_FETCH);
 }

@@ -17,6 +17,8 @@ typedef struct ValueLog {
 void value_log_put(ValueLog *log, uint64_t key, uint32_t pc, uint32_t hash);
 const LoggedValue *value_log_get(const ValueLog *log, uint64_t key); // NULL: none
 void value_log_free(ValueLog *log);
+bool value_log_save(const ValueLog *log, const char *path); // for another process
+bool value_log_load(ValueLog *log, const char *path);       // into an empty one
 
 // ---- The observer (explain_trace.c) ----------------------------------------------------------------------------------
 typedef enum TraceMode {
@@ -28,5 +30,14 @@ typedef struct Tracer Tracer;
 // Fills run->accesses (RECORD), run->steps (COMPARE, FETCH). All live as long as the tracer.
 Tracer *tracer_new(Arena *arena, ValueLog *log, const Fault *faults, FaultRun *run);
 Hook *tracer_hook(Tracer *tracer, TraceMode mode); // for one run of the target from its start
+
+// ---- Runs of programs that are processes of their own (Target.traced) ------------------------------------------------
+typedef struct TracedRun {
+  TraceMode mode; // RECORD and FETCH: without faults. COMPARE: with them; what the tracer saw and the verdicts go into run
+  bool explain;   // with the tracer
+  uint64_t limit; // cycle at which a run counts as endless
+  const Fault *faults;
+  FaultRun *run;
+} TracedRun;
 
 #endif

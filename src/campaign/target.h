@@ -25,6 +25,7 @@ struct Golden;
 struct Draw;
 struct CampaignOptions;
 struct Record;
+struct TracedRun;
 typedef bool (*RecordTaker)(void *context, const struct Record *record); // false: stop
 struct Target {
   const char *name;      // as users name it
@@ -40,10 +41,11 @@ struct Target {
   Device *(*device)(Target *target);
   void (*finish)(Target *target);
   // Programs that run in processes of their own do the campaign's stages themselves (app.c); NULL: this process does. As golden_run
-  // with the cells of `draws` watched, and as inject_all.
+  // with the cells of `draws` watched, as inject_all, and a run for fault_run.
   bool (*golden)(Target *target, struct Draw *draws, uint32_t count, struct Golden *golden, Diags *diags);
   bool (*inject)(Target *target, const struct CampaignOptions *options, const struct Golden *golden, const struct Draw *draws,
                  uint32_t count, RecordTaker take, void *context);
+  bool (*traced)(Target *target, const struct TracedRun *wish, Diags *diags);
 };
 
 typedef struct WorkloadChoice {

@@ -2,6 +2,7 @@
 // 1 in 10^6 among ten million values, and would hide a difference, never invent an outcome.
 #include "campaign/explain_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { FIRST_SLOTS = 1 << 16, MOST_SLOTS = 1 << 25 }; // at most 512 MiB, half of it used
@@ -44,4 +45,26 @@ const LoggedValue *value_log_get(const ValueLog *log, uint64_t key) {
 void value_log_free(ValueLog *log) {
   free(log->items);
   *log = (ValueLog){0};
+}
+
+bool value_log_save(const ValueLog *log, const char *path) {
+  FILE *file = fopen(path, "wb");
+  if (file == NULL) return false;
+  uint64_t slots = log->items == NULL ? 0 : log->mask + 1;
+  ValueLog head = {.count = log->count, .mask = slots, .full = log->full};
+  bool good = fwrite(&head, sizeof head, 1, file) == 1 && (slots == 0 || fwrite(log->items, sizeof *log->items, slots, file) == slots);
+  return fclose(file) == 0 && good;
+}
+
+bool value_log_load(ValueLog *log, const char *path) {
+  FILE *file = fopen(path, "rb");
+  if (file == NULL) return false;
+  bool good = fread(log, sizeof *log, 1, file) == 1 && log->mask <= MOST_SLOTS;
+  uint64_t slots = good ? log->mask : 0;
+  log->items = slots == 0 ? NULL : calloc(slots, sizeof *log->items);
+  ASSERT(slots == 0 || log->items != NULL);
+  log->mask = slots == 0 ? 0 : slots - 1;
+  good = good && (slots == 0 || fread(log->items, sizeof *log->items, slots, file) == slots);
+  fclose(file);
+  return good;
 }

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { PAGE_GRANULE = 2 << 20 };
-
 static void apply_settings(Spec *spec, const char *settings, Diags *diags) {
   char key[128], value[256];
   while (*settings != '\0') {
@@ -52,9 +50,9 @@ const HookChain *environment_attach(Environment *environment, Diags *diags) {
 
 // Only by the process that opened the file: a forked child has a copy of what is not yet written.
 void environment_detach(Environment *environment) {
+  app_process_finish(environment->campaign);
   if (environment->attached_by != getpid()) return;
   environment->attached_by = 0;
-  app_process_finish(environment->campaign);
   Diags diags = {0};
   if (!attachments_close(&environment->attachments, &diags)) runtime_say_diags(&diags);
 }
@@ -63,7 +61,7 @@ void environment_read(Environment *environment) {
   Diags diags = {0};
   Spec *spec = &environment->spec;
   spec_default(spec);
-  spec->memory_granule = PAGE_GRANULE; // as hardware's pages: programs that overrun a little run there
+  spec->memory_granule = APP_GRANULE_BYTES; // as hardware's pages: programs that overrun a little run there
   const char *machine = getenv("REDOUBT_MACHINE"), *settings = getenv("REDOUBT_SET"), *records = getenv("REDOUBT_RECORDS");
   spec->machine = machine != NULL && machine[0] != '\0' ? strdup(machine) : "functional";
   if (settings != NULL) apply_settings(spec, settings, &diags);

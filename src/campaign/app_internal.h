@@ -1,0 +1,43 @@
+// What the files of the campaign's side of CUDA programs share; see app.h.
+#ifndef REDOUBT_APP_INTERNAL_H
+#define REDOUBT_APP_INTERNAL_H
+
+#include "campaign/app.h"
+#include "campaign/explain_internal.h"
+
+#include <sys/types.h>
+
+// What a run leaves behind, besides what the library tells.
+typedef struct AppResult {
+  int status;            // as waitpid gives it
+  uint64_t output;       // hash of standard output
+  uint64_t files;        // of the files
+  uint64_t seen, cycles; // of the exchange
+} AppResult;
+
+typedef struct AppTarget {
+  AppChoice choice;
+  Arena *arena;
+  char folder[64];
+  const char *outputs[APP_MOST_OUTPUTS]; // absolute
+  bool has_golden;
+  AppResult golden;
+  uint64_t cpu_seconds; // beyond which a process counts as endless
+} AppTarget;
+
+// ---- app.c -------------------------------------------------------------------------------------------
+AppExchange *app_exchange_new(const AppTarget *own, AppMode mode, uint32_t slot, uint32_t draws);
+void app_exchange_free(AppExchange *exchange, uint32_t draws);
+pid_t app_start(const AppTarget *own, uint32_t slot, AppMode mode); // of the exchange in that slot; -1: no process
+int app_wait(pid_t pid);                                            // its status
+AppResult app_result(const AppTarget *own, const AppRun *run, uint32_t slot, int status);
+
+// ---- app_jobs.c --------------------------------------------------------------------------------------
+bool app_inject(Target *target, const CampaignOptions *options, const Golden *golden, const Draw *draws, uint32_t count, RecordTaker take,
+                void *context); // Target.inject
+Outcome app_judge(const AppTarget *own, const AppExchange *exchange, const AppRun *run, const AppResult *result, Record *record);
+
+// ---- app_trace.c -------------------------------------------------------------------------------------
+bool app_traced(Target *target, const TracedRun *wish, Diags *diags); // Target.traced
+
+#endif

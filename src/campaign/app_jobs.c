@@ -1,0 +1,235 @@
+// The runs of a CUDA program with faults. One process runs the program without faults and forks whenever a fault's moment comes
+// (app_fork.c). What it forks becomes this process's child as soon as the process between them has ended, so its end is seen
+// here, and judged here. Its result is in a place of the exchange that is then free again.
+//
+// Faults for which there was no such process are struck in a run of the program from its beginning: permanent ones, all of
+// them without snapshots, and those at whose moment the program could not be forked.
+#include "campaign/app_internal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct AppJob { // a run from the beginning
+  pid_t pid;
+  AppExchange *exchange;
+  const Draw *draw;
+} AppJob;
+
+typedef struct Jobs {
+  AppTarget *own;
+  const CampaignOptions *options;
+  const Golden *golden;
+  const Draw *draws;
+  uint32_t count;
+  RecordTaker take;
+  void *context;
+  bool *done;    // by draw
+  bool stopped;  // no more of them
+  uint32_t most; // at one time: runs that write the same files follow each other
+} Jobs;
+
+// ---- Judging ---------------------------------------------------------------------------------------
+
+// What differs from the run without faults.
+static Outcome compare(const AppTarget *own, const AppRun *run, const AppResult *result, Record *record) {
+  const AppResult *golden = &own->golden;
+  bool output = result->output != golden->output, files = result->files != golden->files, seen = result->seen != golden->seen;
+  record->cycles = result->cycles;
+  record->wrong = (uint64_t)output + files + seen;
+  if (record->wrong > 0) {
+    snprintf(record->note, sizeof record->note, "wrong:%s%s%s", output ? " standard output" : "", files ? " files" : "",
+             seen ? " data copied back" : "");
+    return OUTCOME_SDC;
+  }
+  if (run->corrected > 0) return OUTCOME_CORRECTED;
+  return result->cycles == golden->cycles ? OUTCOME_MASKED : OUTCOME_PERFORMANCE;
+}
+
+Outcome app_judge(const AppTarget *own, const AppExchange *exchange, const AppRun *run, const AppResult *result, Record *record) {
+  int status = result->status, sign = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  record->settled = SETTLED_RUN;
+  record->cycles = own->golden.cycles;
+  if (run->stop == APP_SETTLED) {
+    record->settled = SETTLED_HASH;
+    return run->corrected > 0 ? OUTCOME_CORRECTED : OUTCOME_MASKED;
+  }
+  if (run->stop == APP_TIMED_OUT || sign == SIGXCPU) {
+    snprintf(record->note, sizeof record->note, "still running at the limit");
+    record->cycles = exchange->limit;
+    return OUTCOME_TIMEOUT;
+  }
+  if ((sign != 0 && run->inside > 0) || exchange->has_time == 0) {
+    if (sign != 0) snprintf(record->note, sizeof record->note, "the simulation was ended by signal %d", sign);
+    else snprintf(record->note, sizeof record->note, "the program did not come to use its device");
+    return OUTCOME_INTERNAL;
+  }
+  if (run->finished != 0) record->cycles = result->cycles;
+  if (run->trap != TRAP_NONE) {
+    snprintf(record->note, sizeof record->note, "%s", trap_info[run->trap % TRAP_COUNT].text);
+    return target_trap_outcome((TrapKind)run->trap);
+  }
+  if (status != own->golden.status || run->finished == 0) {
+    if (sign != 0) snprintf(record->note, sizeof record->note, "the program was ended by signal %d", sign);
+    else snprintf(record->note, sizeof record->note, "the program ended with code %d", WEXITSTATUS(status));
+    return OUTCOME_DUE_HOST;
+  }
+  return compare(own, run, result, record);
+}
+
+static void give(Jobs *at, const Record *record) {
+  if (!at->take(at->context, record)) at->stopped = true;
+}
+
+static void set_checkpoints(const Jobs *at, AppExchange *exchange) {
+  exchange->limit = at->golden->cycles * at->options->timeout;
+  exchange->checkpoint_count = at->golden->checkpoint_count;
+  memcpy(exchange->checkpoints, at->golden->checkpoints, sizeof exchange->checkpoints);
+}
+
+// ---- Forked from one run ---------------------------------------------------------------------------
+
+static AppRun *find_run(AppExchange *exchange, pid_t pid) {
+  for (uint32_t i = 1; i <= exchange->place_count; i++) {
+    if (exchange->runs[i].pid == pid) return &exchange->runs[i];
+  }
+  return NULL;
+}
+
+static bool any_run(const AppExchange *exchange) {
+  for (uint32_t i = 1; i <= exchange->place_count; i++) {
+    if (exchange->runs[i].pid != 0) return true;
+  }
+  return false;
+}
+
+// The forking process has its output files again.
+static void restore_outputs(const AppTarget *own) {
+  char aside[APP_PATH];
+  for (uint32_t i = 0; i < own->choice.output_count; i++) {
+    if (rename(app_aside(own->outputs[i], aside), own->outputs[i]) != 0) unlink(own->outputs[i]);
+  }
+}
+
+static void end_forked(Jobs *at, AppExchange *exchange, AppRun *run, int status) {
+  Record record = {.id = at->draws[run->draw].id};
+  AppResult result = app_result(at->own, run, (uint32_t)(run - exchange->runs), status);
+  record.outcome = app_judge(at->own, exchange, run, &result, &record);
+  at->done[run->draw] = true;
+  give(at, &record);
+  restore_outputs(at->own);
+  exchange->stopped = at->stopped;
+  run->pid = 0;
+  sem_post(&exchange->room);
+}
+
+static void fill_exchange(const Jobs *at, AppExchange *exchange) {
+  const AppTarget *own = at->own;
+  set_checkpoints(at, exchange);
+  exchange->can_settle = true;
+  exchange->cpu_seconds = own->cpu_seconds;
+  exchange->place_count = at->most;
+  exchange->output_count = own->choice.output_count;
+  for (uint32_t i = 0; i < exchange->output_count; i++) snprintf(exchange->outputs[i], APP_PATH, "%s", own->outputs[i]);
+  exchange->draw_count = at->count;
+  memcpy(exchange->draws, at->draws, at->count * sizeof *at->draws);
+  sem_init(&exchange->room, 1, at->most);
+}
+
+static void inject_forking(Jobs *at) {
+  AppExchange *exchange = app_exchange_new(at->own, APP_FORK, 0, at->count);
+  if (exchange == NULL) return;
+  fill_exchange(at, exchange);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  pid_t forking = app_start(at->own, 0, APP_FORK);
+  while (forking > 0 || any_run(exchange)) {
+    int status;
+    pid_t pid = waitpid(-1, &status, 0);
+    if (pid < 0 && errno == EINTR) continue;
+    if (pid < 0) break;
+    AppRun *run = find_run(exchange, pid);
+    if (pid == forking) forking = 0;
+    else if (run != NULL) end_forked(at, exchange, run, status);
+  }
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
+  sem_destroy(&exchange->room);
+  app_exchange_free(exchange, at->count);
+}
+
+// ---- From the beginning ----------------------------------------------------------------------------
+
+static bool start_job(Jobs *at, const Draw *draw, AppJob *job, uint32_t slot) {
+  AppExchange *exchange = app_exchange_new(at->own, APP_STRIKE, slot, 0);
+  if (exchange == NULL) return false;
+  set_checkpoints(at, exchange);
+  exchange->faults[0] = draw->fault;
+  exchange->fault_count = 1;
+  exchange->strike_at = draw->strike_at;
+  exchange->can_settle = at->options->snapshot && !fault_models[draw->fault.model].permanent;
+  *job = (AppJob){app_start(at->own, slot, APP_STRIKE), exchange, draw};
+  if (job->pid > 0) return true;
+  app_exchange_free(exchange, 0);
+  job->pid = 0;
+  return false;
+}
+
+// Waits for one of them.
+static void end_one(Jobs *at, AppJob *jobs) {
+  int status;
+  pid_t pid;
+  while ((pid = waitpid(-1, &status, 0)) < 0 && errno == EINTR) continue;
+  for (uint32_t slot = 0; slot < at->most; slot++) {
+    AppJob *job = &jobs[slot];
+    if (job->pid != pid || pid <= 0) continue;
+    Record record = {.id = job->draw->id};
+    const AppRun *run = &job->exchange->runs[0];
+    AppResult result = app_result(at->own, run, slot, status);
+    record.outcome = app_judge(at->own, job->exchange, run, &result, &record);
+    app_exchange_free(job->exchange, 0);
+    job->pid = 0;
+    give(at, &record);
+  }
+}
+
+static uint32_t free_slot(const Jobs *at, const AppJob *jobs) {
+  uint32_t slot = 0;
+  while (slot < at->most && jobs[slot].pid != 0) slot++;
+  return slot;
+}
+
+static bool is_idle(const Jobs *at, const AppJob *jobs) {
+  for (uint32_t slot = 0; slot < at->most; slot++) {
+    if (jobs[slot].pid != 0) return false;
+  }
+  return true;
+}
+
+static void inject_from_start(Jobs *at) {
+  AppJob jobs[APP_MOST_JOBS] = {{0}};
+  for (uint32_t i = 0; i < at->count && !at->stopped; i++) {
+    if (at->done[i]) continue;
+    while (free_slot(at, jobs) == at->most) end_one(at, jobs);
+    uint32_t slot = free_slot(at, jobs);
+    if (at->stopped || start_job(at, &at->draws[i], &jobs[slot], slot)) continue;
+    give(at, &(Record){.id = at->draws[i].id, .outcome = OUTCOME_INTERNAL, .note = "no process for the simulation"});
+  }
+  while (!is_idle(at, jobs)) end_one(at, jobs);
+}
+
+bool app_inject(Target *target, const CampaignOptions *options, const Golden *golden, const Draw *draws, uint32_t count, RecordTaker take,
+                void *context) {
+  AppTarget *own = target->own;
+  Jobs at = {.own = own, .options = options, .golden = golden, .draws = draws, .count = count, .take = take, .context = context};
+  at.most = own->choice.output_count > 0 ? 1 : min_u32(options->jobs, APP_MOST_JOBS);
+  at.done = calloc(count + 1, sizeof *at.done);
+  ASSERT(at.done != NULL);
+  bool permanent = count > 0 && fault_models[draws[0].fault.model].permanent;
+  if (options->snapshot && !permanent && count > 0) inject_forking(&at);
+  inject_from_start(&at);
+  free(at.done);
+  return true;
+}
