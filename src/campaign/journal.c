@@ -2,6 +2,7 @@
 // Every statement that writes runs inside a transaction that journal_commit ends.
 #include "campaign/journal_internal.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,9 +24,15 @@ _Static_assert(APPLICATION_ID == 1380205140, "as in the schema");
 
 // ---- Errors ----------------------------------------------------------------------------------------
 
+// No room: on the disk, in the user's share of it, or in what a file may hold. SQLite has a code of its own for the first only, and
+// its sqlite3_system_errno does not know the cause of a failed commit; errno still does.
+static bool is_full(int code, int cause) {
+  return code == SQLITE_FULL || (code == SQLITE_IOERR && (cause == ENOSPC || cause == EDQUOT || cause == EFBIG));
+}
+
 bool journal_error(const Journal *journal, const char *what, Diags *diags) {
-  int code = journal->database == NULL ? SQLITE_NOMEM : sqlite3_errcode(journal->database);
-  if (code == SQLITE_FULL) {
+  int cause = errno, code = journal->database == NULL ? SQLITE_NOMEM : sqlite3_errcode(journal->database);
+  if (is_full(code, cause)) {
     return diags_add(diags, journal->path, 0, 0,
                      "the disk is full; nothing that was reported done is lost: free some room and run the same command again");
   }
@@ -247,7 +254,11 @@ void journal_close(Journal *journal) {
 
 const JournalMeta *journal_meta(const Journal *journal) { return &journal->meta; }
 
-bool journal_commit(Journal *journal, Diags *diags) { return run_sql(journal, "COMMIT; BEGIN IMMEDIATE", diags); }
+// Without a transaction there is nothing to commit: what ended it has been told.
+bool journal_commit(Journal *journal, Diags *diags) {
+  if (sqlite3_get_autocommit(journal->database) != 0) return false;
+  return run_sql(journal, "COMMIT; BEGIN IMMEDIATE", diags);
+}
 
 bool journal_has_fault(const Journal *journal, uint64_t id) {
   sqlite3_bind_int64(journal->has, 1, (sqlite3_int64)id);

@@ -53,6 +53,7 @@ bool journal_put_structures(Journal *journal, const StructureRow *rows, uint32_t
 
 bool journal_put_fault(Journal *journal, const FaultRow *row, Diags *diags) {
   sqlite3_stmt *put = journal->put;
+  if (sqlite3_get_autocommit(journal->database) != 0) return false; // an earlier row or commit failed, and that has been told
   sqlite3_bind_int64(put, 1, (sqlite3_int64)row->id);
   sqlite3_bind_text(put, 2, row->fault, -1, SQLITE_TRANSIENT);
   sqlite3_bind_int64(put, 3, row->region);
