@@ -1,10 +1,10 @@
 // redoubt campaign TARGET: faults injected until the answer is sure enough. What describes the target is as for `redoubt run`.
 #include "campaign/app.h"
 #include "campaign/campaign.h"
-#include "campaign/statistics.h"
 #include "cli/fault.h"
 #include "cli/app.h"
 #include "cli/journal.h"
+#include "cli/progress.h"
 #include "cli/run.h"
 
 #include <errno.h>
@@ -19,13 +19,7 @@ typedef struct CampaignRun {
   CampaignOptions options;
   RunOptions target;
   Arena *arena;
-  const char *outputs[APP_MOST_OUTPUTS]; // files that an application writes
-  uint32_t output_count;
-  const char *library;               // folder of the CUDA runtime
-  bool show;                         // progress
-  uint32_t lines;                    // of progress on the screen
-  double began, faults_began, shown; // host seconds
-  uint64_t began_done;
+  ProgressScreen screen;
 } CampaignRun;
 
 // ---- Options ---------------------------------------------------------------------------------------
@@ -60,25 +54,18 @@ static bool take_jobs(CampaignOptions *options, const char *text) {
   return true;
 }
 
-static bool take_output(CampaignRun *run, const char *path) {
-  if (run->output_count < COUNT_OF(run->outputs)) return run->outputs[run->output_count++] = path, true;
-  message_usage("campaign", "--output %s: at most %d files", path, APP_MOST_OUTPUTS);
-  return false;
-}
-
 // 1: taken with its value, 0: taken alone, -1: not a campaign's option, -2: wrong.
 static int take_option(CampaignRun *run, const char *name, const char *value) {
   CampaignOptions *o = &run->options;
   if (strcmp(name, "--no-prune") == 0) return o->prune = false, 0;
   if (strcmp(name, "--no-snapshot") == 0) return o->snapshot = false, 0;
-  if (strcmp(name, "--progress") == 0) return run->show = true, 0;
+  if (strcmp(name, "--progress") == 0) return run->screen.wanted = true, 0;
   if (strncmp(name, "-j", 2) == 0 && name[2] != '\0') return take_jobs(o, name + 2) ? 0 : -2;
   if (value == NULL) return -1;
   if (strcmp(name, "--structure") == 0) return o->structures = value, 1;
   if (strcmp(name, "--model") == 0) return o->model = value, 1;
   if (strcmp(name, "--window") == 0) return o->window = value, 1;
   if (strcmp(name, "-o") == 0) return o->journal = value, 1;
-  if (strcmp(name, "--output") == 0) return take_output(run, value) ? 1 : -2;
   if (strcmp(name, "--faults") == 0) return count(name, value, 1000000000, &o->faults) ? 1 : -2;
   if (strcmp(name, "--timeout") == 0) return count(name, value, 1000000, &o->timeout) ? 1 : -2;
   if (strcmp(name, "--margin") == 0) return number(name, value, 0.0001, 0.5, &o->margin) ? 1 : -2;
@@ -103,79 +90,8 @@ static bool parse(CampaignRun *run, int argc, char **argv) {
   return run_options_parse(&run->target, run->arena, kept, rest);
 }
 
-// ---- Progress --------------------------------------------------------------------------------------
-
-// Ctrl-C stays pending until the campaign asks for it between two faults; simulations that run end by themselves.
-static void hold_interrupts(void) {
-  sigset_t interrupts;
-  sigemptyset(&interrupts);
-  sigaddset(&interrupts, SIGINT);
-  sigprocmask(SIG_BLOCK, &interrupts, NULL);
-}
-
-static bool was_interrupted(void) {
-  sigset_t pending;
-  return sigpending(&pending) == 0 && sigismember(&pending, SIGINT) == 1;
-}
-
 static const char *target_name(const CampaignRun *run) {
   return run->target.application != NULL ? run->target.application[0] : run->target.target;
-}
-
-// What the campaign will cost: said once, before the first simulation.
-static void say_estimate(CampaignRun *run, const CampaignProgress *progress, double now) {
-  const CampaignOptions *o = &run->options;
-  uint64_t left = progress->total - progress->done;
-  double golden = (now - run->began) / (o->prune ? 2 : 1), share = o->snapshot ? 0.5 : 1;
-  double seconds = (double)progress->simulations * golden * share / o->jobs;
-  fprintf(stderr,
-          "%s: %llu cycles, %.2f s for a run without faults; %llu faults, of which about %llu (%.1f%%) need a simulation: about %.0f s\n",
-          target_name(run), (unsigned long long)progress->golden_cycles, golden, (unsigned long long)left,
-          (unsigned long long)progress->simulations, left == 0 ? 0 : 100 * (double)progress->simulations / (double)left, seconds);
-}
-
-// One line for each group of outcomes that has been seen, with its interval.
-static void show_outcomes(CampaignRun *run, const CampaignProgress *progress) {
-  for (uint32_t i = 0; i < OUTCOME_COUNT; i++) {
-    bool is_first = true;
-    uint64_t hits = 0;
-    for (uint32_t k = 0; k < OUTCOME_COUNT; k++) {
-      if (strcmp(outcome_info[k].group, outcome_info[i].group) != 0) continue;
-      is_first = is_first && k >= i;
-      hits += progress->counts[k];
-    }
-    if (!is_first || hits == 0) continue;
-    Interval interval = wilson_interval(hits, progress->done, run->options.confidence);
-    fprintf(stderr, "\033[K  %-12s %10llu %8.2f%%  (%.2f to %.2f)\n", outcome_info[i].group, (unsigned long long)hits,
-            100 * (double)hits / (double)progress->done, 100 * interval.low, 100 * interval.high);
-    run->lines++;
-  }
-}
-
-static void show_progress(CampaignRun *run, const CampaignProgress *progress, double now) {
-  double rate = now > run->faults_began ? (double)(progress->done - run->began_done) / (now - run->faults_began) : 0;
-  double left = rate > 0 ? (double)(progress->total - progress->done) / rate : 0;
-  if (run->lines > 0) fprintf(stderr, "\033[%uA", run->lines);
-  run->lines = 1;
-  fprintf(stderr, "\r\033[K%llu of %llu faults, %.0f/s, %.0f s left\n", (unsigned long long)progress->done,
-          (unsigned long long)progress->total, rate, left);
-  show_outcomes(run, progress);
-}
-
-static bool on_progress(void *context, const CampaignProgress *progress) {
-  CampaignRun *run = context;
-  double now = host_seconds();
-  if (run->began == 0) run->began = now;
-  if (progress->total > 0 && run->faults_began == 0) {
-    run->faults_began = now;
-    run->began_done = progress->done;
-    say_estimate(run, progress, now);
-  }
-  if (run->show && progress->done > 0 && (now - run->shown > 0.5 || progress->done == progress->total)) {
-    run->shown = now;
-    show_progress(run, progress, now);
-  }
-  return !was_interrupted();
 }
 
 // ---- The command -----------------------------------------------------------------------------------
@@ -183,32 +99,6 @@ static bool on_progress(void *context, const CampaignProgress *progress) {
 static const char *journal_name(CampaignRun *run) {
   const char *name = target_name(run), *slash = strrchr(name, '/');
   return arena_format(run->arena, "%s-%s.db", slash == NULL ? name : slash + 1, run->target.spec.machine);
-}
-
-// In an application's process.
-static void prepare_application(void *context, const char *exchange) {
-  CampaignRun *run = context;
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, NULL);
-  signal(SIGINT, SIG_IGN); // Ctrl-C is for the campaign, which lets it end
-  app_environment(&run->target, run->arena, run->library, NULL);
-  setenv(APP_EXCHANGE, exchange, 1);
-}
-
-static Target *make_application(CampaignRun *run, Diags *diags) {
-  run->library = app_library_folder(run->arena);
-  if (run->library == NULL) {
-    diags_add(diags, NULL, 0, 0, "Redoubt's CUDA runtime library (cudart/libcudart.so.13) is not beside the redoubt command");
-    return NULL;
-  }
-  AppChoice choice = {.arguments = run->target.application,
-                      .outputs = run->outputs,
-                      .output_count = run->output_count,
-                      .protections = run->options.protections,
-                      .prepare = prepare_application,
-                      .context = run};
-  return target_app(run->arena, &choice, &run->target.spec, diags);
 }
 
 static Target *unknown_workload(const char *name, Diags *diags) {
@@ -242,7 +132,7 @@ static bool show_failure(void *context, const FaultRow *row) {
   return true;
 }
 
-static int internal_end(const CampaignRun *run) {
+static void say_internal(const CampaignRun *run) {
   Diags ignored = {0};
   Failures failures = {0};
   Journal *journal = journal_read(run->options.journal, &ignored);
@@ -252,30 +142,29 @@ static int internal_end(const CampaignRun *run) {
   message_error("INTERNAL ERROR: %llu simulations failed in Redoubt itself, not by their fault: no figure of this campaign can be trusted. "
                 "They are in %s and are tried again by the same command; please report them",
                 (unsigned long long)failures.count, run->options.journal);
-  return EXIT_INTERNAL;
 }
 
 static int end_code(const CampaignRun *run, CampaignEnd end, Diags *diags) {
+  if (end == CAMPAIGN_INTERNAL || run->screen.internal > 0) say_internal(run); // however it ended
   switch (end) {
   case CAMPAIGN_COMPLETE: return report_print(run->options.journal, run->options.confidence, diags) ? EXIT_OK : message_diags(diags);
   case CAMPAIGN_STOPPED:
     message_error("stopped; everything reported done is in %s: run the same command again to go on", run->options.journal);
     return EXIT_INTERRUPTED;
-  case CAMPAIGN_INTERNAL: return internal_end(run);
+  case CAMPAIGN_INTERNAL: return EXIT_INTERNAL;
   default: return message_diags(diags);
   }
 }
 
 static void set_defaults(CampaignRun *run) {
   run->arena = arena_new();
-  run->show = isatty(STDERR_FILENO) != 0;
   run->options = (CampaignOptions){.structures = "rf", .model = "flip", .window = "all", .protection = "none", .confidence = 0.99};
   run->options.jobs = (uint32_t)max_u64((uint64_t)sysconf(_SC_NPROCESSORS_ONLN), 1);
   run->options.shards = 1;
   run->options.timeout = 10;
   run->options.prune = run->options.snapshot = true;
-  run->options.progress = on_progress;
-  run->options.context = run;
+  run->options.progress = progress_told;
+  run->options.context = &run->screen;
 }
 
 static int run_campaign(CampaignRun *run) {
@@ -293,8 +182,9 @@ static int run_campaign(CampaignRun *run) {
   options->seed = run->target.seed;
   if (options->journal == NULL) options->journal = journal_name(run);
   if (options->faults == 0 && options->margin == 0) options->margin = 0.01;
-  hold_interrupts();
-  Target *target = is_application ? make_application(run, &diags) : make_target(run, &diags);
+  progress_open(&run->screen, target_name(run), options);
+  progress_hold_interrupts();
+  Target *target = is_application ? app_target(&run->target, options->protections, run->arena, &diags) : make_target(run, &diags);
   int code = target == NULL ? message_diags(&diags) : end_code(run, campaign_run(target, options, &diags), &diags);
   if (is_application) target_app_free(target);
   attachments_close(&attachments, &diags);

@@ -5,23 +5,49 @@
 #include <inttypes.h>
 #include <math.h>
 
-static void add_share(Text *out, uint64_t hits, uint64_t total) {
-  if (total == 0) text_add(out, " %12s", "-");
-  else text_add(out, " %11.2f%%", 100.0 * (double)hits / (double)total);
+// A table of outcomes is as wide as it must be: terminals are often 80 columns. Groups of outcomes that no fault has are left out, but
+// for those that everybody looks for; internal errors have no column: they stand among the outcomes below.
+typedef struct OutcomeTable {
+  const Report *report;
+  int name;                  // width of the first column
+  int groups[REPORT_GROUPS]; // widths; 0: left out
+} OutcomeTable;
+enum { LEAST_NAME = 14, LEAST_GROUP = 8 };
+
+static OutcomeTable outcome_table(const Report *report) {
+  OutcomeTable table = {.report = report, .name = LEAST_NAME};
+  for (uint32_t g = 0; g + 1 < REPORT_GROUPS; g++) {
+    const char *group = report_groups[g];
+    bool always = strcmp(group, "masked") == 0 || strcmp(group, "sdc") == 0 || strcmp(group, "due") == 0;
+    int width = (int)strlen(group) + 1;
+    if (always || tally_group(&report->all, group) > 0) table.groups[g] = width > LEAST_GROUP ? width : LEAST_GROUP;
+  }
+  return table;
 }
 
-// Internal errors have no column: they fail the campaign and stand among the outcomes below.
-static void add_row(Text *out, const char *name, const Tally *tally, double confidence) {
-  text_add(out, "%-18s %9" PRIu64, name, tally->total);
-  for (uint32_t g = 0; g + 1 < REPORT_GROUPS; g++) add_share(out, tally_group(tally, report_groups[g]), tally->total);
-  Interval avf = wilson_interval(tally_vulnerable(tally), tally->total, confidence);
+static void fit_name(OutcomeTable *table, const char *name) {
+  int length = (int)strlen(name);
+  if (length > table->name) table->name = length;
+}
+
+static void add_row(const OutcomeTable *table, const char *name, const Tally *tally, Text *out) {
+  text_add(out, "%-*s %9" PRIu64, table->name, name, tally->total);
+  for (uint32_t g = 0; g + 1 < REPORT_GROUPS; g++) {
+    uint64_t hits = tally_group(tally, report_groups[g]);
+    if (table->groups[g] == 0) continue;
+    if (tally->total == 0) text_add(out, " %*s", table->groups[g], "-");
+    else text_add(out, " %*.2f%%", table->groups[g] - 1, 100.0 * (double)hits / (double)tally->total);
+  }
+  Interval avf = wilson_interval(tally_vulnerable(tally), tally->total, table->report->confidence);
   if (tally->total == 0) text_add(out, "  -\n");
   else text_add(out, "  %6.2f%% (%.2f to %.2f)\n", 100 * tally_avf(tally), 100 * avf.low, 100 * avf.high);
 }
 
-static void add_head(Text *out, const char *what) {
-  text_add(out, "%-18s %9s", what, "faults");
-  for (uint32_t g = 0; g + 1 < REPORT_GROUPS; g++) text_add(out, " %12s", report_groups[g]);
+static void add_head(const OutcomeTable *table, const char *what, Text *out) {
+  text_add(out, "%-*s %9s", table->name, what, "faults");
+  for (uint32_t g = 0; g + 1 < REPORT_GROUPS; g++) {
+    if (table->groups[g] > 0) text_add(out, " %*s", table->groups[g], report_groups[g]);
+  }
   text_add(out, "  AVF (interval)\n");
 }
 
@@ -48,12 +74,14 @@ static void add_fit(const Report *report, double fit, Text *out) {
 
 static void add_structures(const Report *report, Text *out) {
   ChipSummary chip = report_chip(report);
-  add_head(out, "structure");
+  OutcomeTable table = outcome_table(report);
+  for (uint32_t i = 0; i < report->structures.count; i++) fit_name(&table, report->structures.items[i].name);
+  add_head(&table, "structure", out);
   for (uint32_t i = 0; i < report->structures.count; i++) {
     const StructureSummary *structure = &report->structures.items[i];
-    if (structure->tally.total > 0) add_row(out, structure->name, &structure->tally, report->confidence);
+    if (structure->tally.total > 0) add_row(&table, structure->name, &structure->tally, out);
   }
-  if (report->structures.count != 1 || report->all.total == 0) add_row(out, "all", &report->all, report->confidence);
+  if (report->structures.count != 1 || report->all.total == 0) add_row(&table, "all", &report->all, out);
   if (chip.bits > 0) text_add(out, "\nsize-weighted AVF   %.3f%% over %.0f bits\n", 100 * chip.avf, chip.bits);
   for (uint32_t i = 0; i < report->structures.count; i++) {
     const StructureSummary *structure = &report->structures.items[i];
@@ -86,20 +114,33 @@ static void add_settled(const Report *report, Text *out) {
   text_add(out, "; %.2f%% without a simulation to the end\n", 100.0 * (double)(report->all.total - run) / (double)report->all.total);
 }
 
+static void add_kernels(const Report *report, Text *out) {
+  OutcomeTable table = outcome_table(report);
+  for (uint32_t i = 0; i < report->kernels.count; i++) fit_name(&table, report->kernels.items[i].name);
+  text_add(out, "\n");
+  add_head(&table, "kernel", out);
+  for (uint32_t i = 0; i < report->kernels.count; i++) add_row(&table, report->kernels.items[i].name, &report->kernels.items[i].tally, out);
+}
+
+// Before anything else: whoever reads on must know.
+static void add_internal(const Report *report, Text *out) {
+  uint64_t internal = report->all.counts[OUTCOME_INTERNAL];
+  if (internal == 0) return;
+  text_add(out,
+           "INTERNAL ERROR: %" PRIu64 " simulations failed in Redoubt itself, not by their fault: no figure here can be trusted.\n"
+           "The same campaign run again tries them again.\n\n",
+           internal);
+}
+
 void report_text(const Report *report, Text *out) {
   const JournalMeta *meta = report->meta;
+  add_internal(report, out);
   text_add(out, "%s on %s, protection %s, model %s, window %s, seed %" PRIu64 "; intervals at %.4g%%\n", meta->target, meta->machine,
            meta->protection, meta->model, meta->window, meta->seed, 100 * report->confidence);
   if (meta->shards > 1) text_add(out, "shard %" PRIu64 " of %" PRIu64 " alone\n", meta->shard, meta->shards);
   text_add(out, "\n");
   add_structures(report, out);
-  if (report->kernels.count > 1) {
-    text_add(out, "\n");
-    add_head(out, "kernel");
-    for (uint32_t i = 0; i < report->kernels.count; i++) {
-      add_row(out, report->kernels.items[i].name, &report->kernels.items[i].tally, report->confidence);
-    }
-  }
+  if (report->kernels.count > 1) add_kernels(report, out);
   add_causes(report, out);
   add_settled(report, out);
 }
