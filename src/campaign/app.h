@@ -103,10 +103,15 @@ bool target_app_read(const char *text, Arena *arena, AppWishes *wishes); // fals
 typedef struct AppProcess AppProcess;
 // NULL: no campaign, or the file cannot be used. Adds its hooks to the chain, for a device with this spec.
 AppProcess *app_process_new(const char *exchange, HookChain *chain, const Spec *spec, Diags *diags);
-void app_process_device(AppProcess *process, Device *device); // the device is there
-void app_process_enter(AppProcess *process);                  // NULL is fine for these
+// The device is there. host_memory: a hash of all memory that kernels write and the host reads without a copy.
+typedef uint64_t (*AppHostMemory)(const void *context, uint64_t seed);
+void app_process_device(AppProcess *process, Device *device, AppHostMemory host_memory, const void *context);
+void app_process_enter(AppProcess *process); // NULL is fine for these
 void app_process_leave(AppProcess *process);
-void app_process_finish(AppProcess *process); // the program ends
+// The host has these bytes from the device now; copied back: asked for, and judged.
+void app_process_saw(AppProcess *process, const void *bytes, uint64_t count, bool copied_back);
+void app_process_launched(AppProcess *process); // a launch has ended
+void app_process_finish(AppProcess *process);   // the program ends
 
 // Another process for draws[draw], child of the campaign's: its run there, NULL in this one and where there is none (app_fork.c).
 AppRun *app_fork(AppExchange *exchange, uint32_t draw);

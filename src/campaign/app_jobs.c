@@ -42,8 +42,9 @@ static Outcome compare(const AppTarget *own, const AppRun *run, const AppResult 
   record->cycles = result->cycles;
   record->wrong = (uint64_t)output + files + seen;
   if (record->wrong > 0) {
-    snprintf(record->note, sizeof record->note, "wrong:%s%s%s", output ? " standard output" : "", files ? " files" : "",
-             seen ? " data copied back" : "");
+    snprintf(record->note, sizeof record->note, "wrong:%s%s%s", output ? " standard output," : "", files ? " files," : "",
+             seen ? " data copied back," : "");
+    record->note[strlen(record->note) - 1] = '\0';
     return OUTCOME_SDC;
   }
   if (run->corrected > 0) return OUTCOME_CORRECTED;

@@ -16,6 +16,9 @@ struct AppProcess {
   Arena *arena;
   Target target; // only its device
   Device *device;
+  AppHostMemory host_memory;
+  const void *host_context;
+  uint64_t copied, known; // hashes: of what the host has copied back; of all that it may know from the device
   // Without faults
   Golden golden;
   Hook *watch;
@@ -31,6 +34,12 @@ struct AppProcess {
 };
 
 static Device *device_of(Target *target) { return ((AppProcess *)target->own)->device; }
+
+// Memory of the program's own that it has registered is in no hash of the machine.
+static uint64_t seen_of(Target *target) {
+  const AppProcess *process = target->own;
+  return process->host_memory(process->host_context, process->known);
+}
 
 // ---- Faults ----------------------------------------------------------------------------------------
 
@@ -206,7 +215,7 @@ AppProcess *app_process_new(const char *path, HookChain *chain, const Spec *spec
   process->run = &exchange->runs[0];
   process->pid = getpid();
   process->arena = arena_new();
-  process->target = (Target){.own = process, .device = device_of, .spec = spec};
+  process->target = (Target){.own = process, .device = device_of, .seen = seen_of, .spec = spec};
   process->run->inside = 1; // the call that makes the device
   if (add_hooks(process, chain, spec, diags)) return process;
   arena_free(process->arena);
@@ -214,9 +223,11 @@ AppProcess *app_process_new(const char *path, HookChain *chain, const Spec *spec
   return NULL;
 }
 
-void app_process_device(AppProcess *process, Device *device) {
+void app_process_device(AppProcess *process, Device *device, AppHostMemory host_memory, const void *context) {
   if (process == NULL) return;
   process->device = device;
+  process->host_memory = host_memory;
+  process->host_context = context;
   process->exchange->has_time = device_machine(device) != NULL;
 }
 
@@ -228,6 +239,16 @@ void app_process_leave(AppProcess *process) {
   if (process != NULL && process->run->inside > 0) process->run->inside--;
 }
 
+void app_process_saw(AppProcess *process, const void *bytes, uint64_t count, bool copied_back) {
+  if (process == NULL) return;
+  process->known = hash_bytes(bytes, count, process->known);
+  if (copied_back) process->copied = hash_bytes(bytes, count, process->copied);
+}
+
+void app_process_launched(AppProcess *process) {
+  if (process != NULL) process->known = process->host_memory(process->host_context, process->known);
+}
+
 void app_process_finish(AppProcess *process) {
   if (process == NULL || process->device == NULL || process->pid != getpid() || device_machine(process->device) == NULL) return;
   AppRun *run = process->run;
@@ -237,7 +258,7 @@ void app_process_finish(AppProcess *process) {
     TrapKind kind = device_launch_record(process->device, i)->trap.kind;
     if (kind != TRAP_NONE) run->trap = kind;
   }
-  run->seen = device_seen(process->device);
+  run->seen = process->copied;
   run->corrected = target_stat(&process->target, STAT_CORRECTED);
   run->cycles = target_cycles(&process->target);
   run->finished = 1;

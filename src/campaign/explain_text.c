@@ -112,8 +112,8 @@ static void add_path(const FaultRun *run, const char *source, Text *out) {
   if (run->different == 0) {
     if (run->verdicts.outcome == OUTCOME_CORRECTED)
       text_add(out, "a protection put it right: nothing differs from the run without faults\n");
+    else if (strcmp(outcome_info[run->verdicts.outcome].group, "masked") != 0) text_add(out, "no value written to a register differs\n");
     else if (was_read(run)) text_add(out, "logically masked: no value that was written afterwards differs from the run without faults\n");
-    else if (run->verdicts.outcome != OUTCOME_MASKED) text_add(out, "no value written to a register differs\n");
     return;
   }
   text_add(out, "first difference from the run without faults, and what follows:\n");

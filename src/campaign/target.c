@@ -115,7 +115,7 @@ uint64_t target_stat(Target *target, StatId stat) {
 
 uint64_t target_hash(Target *target) {
   Device *device = target->device(target);
-  uint64_t parts[2] = {machine_hash(device_machine(device)), device_seen(device)};
+  uint64_t parts[2] = {machine_hash(device_machine(device)), target->seen != NULL ? target->seen(target) : device_seen(device)};
   return hash_bytes(parts, sizeof parts, 0);
 }
 

@@ -39,6 +39,7 @@ struct Target {
   bool (*check)(Target *target);                                       // the target's own idea of right
   void (*outputs)(Target *target, TargetOutputs *outputs, Arena *arena);
   Device *(*device)(Target *target);
+  uint64_t (*seen)(Target *target); // hash of what the host knows from the device; NULL: of what it has read
   void (*finish)(Target *target);
   // Programs that run in processes of their own do the campaign's stages themselves (app.c); NULL: this process does. As golden_run
   // with the cells of `draws` watched, as inject_all, and a run for fault_run.

@@ -1,6 +1,9 @@
 // redoubt run --fault: single faults, their outcome and why.
 #include "cli/fault.h"
 
+#include "campaign/app.h"
+#include "cli/app.h"
+
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -19,13 +22,13 @@ Target *run_as_target(const RunOptions *options, Arena *arena, Diags *diags) {
 
 // ---- Text ----------------------------------------------------------------------------------------------------------
 
-static void add_summary(const FaultRun *run, Text *out) {
+static void add_summary(const FaultRun *run, bool has_elements, Text *out) {
   const Verdicts *verdicts = &run->verdicts;
   for (uint32_t i = 0; i < run->fault_count; i++) text_add(out, "fault           %s\n", run->faults[i]);
   text_add(out, "outcome         %s: %s\n", outcome_info[verdicts->outcome].name, outcome_info[verdicts->outcome].meaning);
   if (verdicts->note[0] != '\0') text_add(out, "                %s\n", verdicts->note);
   text_add(out, "cycles          %" PRIu64 ", without faults %" PRIu64 "\n", verdicts->cycles, run->golden_cycles);
-  if (verdicts->wrong == 0) return;
+  if (verdicts->wrong == 0 || !has_elements) return;
   text_add(out, "wrong elements  %" PRIu64 ", largest relative error %.3g\n", verdicts->wrong, verdicts->worst);
 }
 
@@ -78,8 +81,9 @@ static bool write_json(const RunOptions *options, const FaultRun *run, bool expl
   json_t *faults = json_array();
   for (uint32_t i = 0; i < run->fault_count; i++) json_array_append_new(faults, json_string(run->faults[i]));
   json_t *root =
-      json_pack("{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:s}", "target", options->target, "machine", options->spec.machine, "faults", faults,
-                "outcome", outcome_info[verdicts->outcome].name, "golden_cycles", (json_int_t)run->golden_cycles, "cycles",
+      json_pack("{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:s}", "target",
+                options->application != NULL ? options->application[0] : options->target, "machine", options->spec.machine, "faults",
+                faults, "outcome", outcome_info[verdicts->outcome].name, "golden_cycles", (json_int_t)run->golden_cycles, "cycles",
                 (json_int_t)verdicts->cycles, "wrong_elements", (json_int_t)verdicts->wrong, "note", verdicts->note);
   // JSON has no infinity: null stands for a NaN or an infinity in the output.
   json_object_set_new(root, "largest_relative_error", isinf(verdicts->worst) ? json_null() : json_real(verdicts->worst));
@@ -93,25 +97,32 @@ static bool write_json(const RunOptions *options, const FaultRun *run, bool expl
 
 // ---- The run -------------------------------------------------------------------------------------------------------
 
+static bool print(const RunOptions *options, const FaultRun *result, bool explain, const char *source, Diags *diags) {
+  if (options->json && !write_json(options, result, explain, diags)) return false;
+  if (options->json && options->json_file == NULL) return true;
+  Text text = {0};
+  add_summary(result, options->application == NULL, &text);
+  if (explain) text_add(&text, "\n");
+  if (explain) explanation_format(result, source, &text);
+  fputs(text.at, stdout);
+  text_free(&text);
+  return true;
+}
+
 static bool run_and_print(const RunOptions *options, const FaultWishes *wishes, const HookChain *protections, FaultRun *result,
                           Diags *diags, Arena *arena) {
-  Target *target = run_as_target(options, arena, diags);
+  bool is_application = options->application != NULL;
+  Target *target = is_application ? app_target(options, protections, arena, diags) : run_as_target(options, arena, diags);
   FaultRunOptions run = {.protections = protections,
                          .faults = wishes->faults,
                          .fault_count = wishes->count,
                          .timeout = wishes->timeout,
                          .explain = wishes->explain};
   if (wishes->meta != NULL) run.program_hash = wishes->meta->program_hash, run.layout_hash = wishes->meta->layout_hash;
-  if (target == NULL || !fault_run(target, &run, arena, result, diags)) return false;
-  if (options->json && !write_json(options, result, wishes->explain, diags)) return false;
-  if (options->json && options->json_file == NULL) return true;
-  Text text = {0};
-  add_summary(result, &text);
-  if (wishes->explain) text_add(&text, "\n");
-  if (wishes->explain) explanation_format(result, target->source, &text);
-  fputs(text.at, stdout);
-  text_free(&text);
-  return true;
+  bool good = target != NULL && fault_run(target, &run, arena, result, diags);
+  good = good && print(options, result, wishes->explain, target->source, diags);
+  if (is_application) target_app_free(target);
+  return good;
 }
 
 int fault_report(const RunOptions *options, const FaultWishes *wishes, Arena *arena, FaultRun *result) {
@@ -124,4 +135,9 @@ int fault_report(const RunOptions *options, const FaultWishes *wishes, Arena *ar
   if (result->verdicts.outcome != OUTCOME_INTERNAL) return EXIT_OK;
   message_error("INTERNAL ERROR: the simulation failed in Redoubt itself, not by its fault: %s", result->verdicts.note);
   return EXIT_INTERNAL;
+}
+
+int run_with_faults(const RunOptions *options, Arena *arena) {
+  FaultWishes wishes = {options->faults.items, options->faults.count, options->timeout, options->explain, NULL};
+  return fault_report(options, &wishes, arena, ARENA_NEW(arena, FaultRun));
 }

@@ -18,5 +18,6 @@ typedef struct FaultWishes {
 } FaultWishes;
 // Runs the target with the faults and prints what they did. The exit code: EXIT_OK unless the input is bad or Redoubt fails.
 int fault_report(const RunOptions *options, const FaultWishes *wishes, Arena *arena, FaultRun *result);
+int run_with_faults(const RunOptions *options, Arena *arena); // those of the options
 
 #endif

@@ -114,11 +114,8 @@ static int run_target(Run *run) {
   if (workload != NULL && options->ptx_given)
     return message_usage("run", "--kernel, --grid, --block, --shared, --cooperative and --arg are for PTX files");
   if (workload == NULL && options->size_given) return message_usage("run", "--size and --param are for workloads");
-  if (options->faults.count > 0) {
-    FaultWishes wishes = {options->faults.items, options->faults.count, options->timeout, options->explain, NULL};
-    FaultRun *result = ARENA_NEW(run->arena, FaultRun);
-    return fault_report(options, &wishes, run->arena, result);
-  }
+  if (options->outputs.count > 0) return message_usage("run", "--output is for CUDA programs");
+  if (options->faults.count > 0) return run_with_faults(options, run->arena);
   run->progress.start = host_seconds();
   int code = EXIT_OK;
   for (uint32_t i = 0; i < options->repeat && code == EXIT_OK; i++) {

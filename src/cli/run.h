@@ -45,7 +45,8 @@ typedef struct RunOptions {
   uint32_t repeat;
   VEC(const char *) faults; // --fault
   bool explain;
-  uint64_t timeout; // --timeout: multiple of the cycles without faults
+  uint64_t timeout;          // --timeout: multiple of the cycles without faults
+  VEC(const char *) outputs; // --output: files by which an application with faults is judged
   Spec spec;
   bool help;
 } RunOptions;

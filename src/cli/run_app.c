@@ -2,8 +2,11 @@
 //
 // The child inherits the standard streams. Options go to it in environment variables (src/cudart/environment.c), launch
 // records come back in a file. No greeting in that file means that the program never loaded the library.
+// With faults (--fault, campaigns) src/campaign starts the program, in an environment that is made here.
 #include "cli/app.h"
 
+#include "campaign/app.h"
+#include "cli/fault.h"
 #include "device/record.h"
 
 #include <errno.h>
@@ -73,6 +76,49 @@ void app_environment(const RunOptions *options, Arena *arena, const char *folder
   set_or_unset("REDOUBT_TRACE_CYCLES", cycles ? arena_format(arena, "%" PRIu64 ":%" PRIu64, wishes->trace_from, wishes->trace_to) : NULL);
   text_free(&settings);
 }
+
+// ---- With faults -----------------------------------------------------------------------------------
+
+typedef struct AppStart {
+  RunOptions options;
+  Arena *arena;
+  const char *library;
+} AppStart;
+
+// In the program's process. Ctrl-C is for the campaign, which lets it end.
+static void prepare(void *context, const char *exchange) {
+  const AppStart *start = context;
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  signal(SIGINT, SIG_IGN);
+  app_environment(&start->options, start->arena, start->library, NULL);
+  setenv(APP_EXCHANGE, exchange, 1);
+}
+
+Target *app_target(const RunOptions *options, const HookChain *protections, Arena *arena, Diags *diags) {
+  AppStart *start = ARENA_NEW(arena, AppStart);
+  *start = (AppStart){*options, arena, app_library_folder(arena)};
+  if (start->library == NULL) {
+    diags_add(diags, NULL, 0, 0, "Redoubt's CUDA runtime library (cudart/libcudart.so.13) is not beside the redoubt command");
+    return NULL;
+  }
+  if (options->outputs.count > APP_MOST_OUTPUTS) {
+    diags_add(diags, NULL, 0, 0, "%u output files: at most %d", options->outputs.count, APP_MOST_OUTPUTS);
+    return NULL;
+  }
+  if (!options->granule_given) start->options.spec.memory_granule = APP_GRANULE_BYTES; // journals say what was so
+  start->options.granule_given = true;
+  AppChoice choice = {.arguments = options->application,
+                      .outputs = options->outputs.items,
+                      .output_count = options->outputs.count,
+                      .protections = protections,
+                      .prepare = prepare,
+                      .context = start};
+  return target_app(arena, &choice, &start->options.spec, diags);
+}
+
+// ---- Without ---------------------------------------------------------------------------------------
 
 // Runs the program; false when it could not be started. Interrupts go to both processes: the parent waits them out.
 static bool run_child(Run *run, const char *folder, const char *records, int *status) {
@@ -149,11 +195,14 @@ int run_application(Run *run) {
   const RunOptions *options = run->options;
   if (options->target != NULL) return message_usage("run", "one target at a time, not '%s' and an application", options->target);
   if (options->size_given || options->ptx_given || options->dump_program || options->dumps.count > 0 || options->repeat > 1) {
-    return message_usage("run", "an application takes --json, --csv, --stats, --machine, --set, --protect, --trace, --max-registers and "
-                                "--max-instructions only");
+    return message_usage("run", "an application takes --json, --csv, --stats, --machine, --set, --protect, --trace, --fault, --explain, "
+                                "--timeout, --output, --max-registers and --max-instructions only");
   }
   if (options->application[0] == NULL) return message_usage("run", "run which application? redoubt run -- ./app ARGUMENTS");
+  if (options->outputs.count > 0 && options->faults.count == 0)
+    return message_usage("run", "--output names what --fault may change: which fault?");
   if (!run_takes_ptx(run) || !check_protections(options)) return EXIT_BAD_INPUT;
+  if (options->faults.count > 0) return run_with_faults(options, run->arena);
   const char *folder = app_library_folder(run->arena);
   if (folder == NULL) {
     message_error("Redoubt's CUDA runtime library (cudart/libcudart.so.13) is not beside the redoubt command: the build is incomplete");

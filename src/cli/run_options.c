@@ -31,6 +31,7 @@ enum {
   OPTION_FAULT,
   OPTION_EXPLAIN,
   OPTION_TIMEOUT,
+  OPTION_OUTPUT,
   OPTION_GMEM_IN,
   OPTION_GMEM_OUT,
   OPTION_CMEM_IN,
@@ -63,6 +64,7 @@ static const struct option long_options[] = {
     {"fault", required_argument, NULL, OPTION_FAULT},
     {"explain", no_argument, NULL, OPTION_EXPLAIN},
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+    {"output", required_argument, NULL, OPTION_OUTPUT},
     {"gmem-in", required_argument, NULL, OPTION_GMEM_IN},
     {"gmem-out", required_argument, NULL, OPTION_GMEM_OUT},
     {"cmem-in", required_argument, NULL, OPTION_CMEM_IN},
@@ -219,6 +221,7 @@ static bool take_fault_option(Parsing *parsing, int option, const char *text) {
   switch (option) {
   case OPTION_FAULT: *VEC_PUSH(&options->faults, parsing->arena) = text; return true;
   case OPTION_EXPLAIN: return options->explain = true;
+  case OPTION_OUTPUT: *VEC_PUSH(&options->outputs, parsing->arena) = text; return true;
   default: return parse_count("--timeout", text, 1, 1000000, &options->timeout);
   }
 }
@@ -251,6 +254,7 @@ static bool take_option(Parsing *parsing, int option, const char *text) {
     return true;
   case OPTION_FAULT:
   case OPTION_EXPLAIN:
+  case OPTION_OUTPUT:
   case OPTION_TIMEOUT: return take_fault_option(parsing, option, text);
   case OPTION_GMEM_IN:
   case OPTION_GMEM_OUT:
@@ -275,7 +279,6 @@ static bool unknown_option(const char *text) {
 static bool check_faults(const RunOptions *options) {
   if (options->faults.count == 0) return !options->explain || usage("--explain needs --fault: what should be explained?");
   if (options->spec.machine_model != MODEL_SIMT) return usage("--fault needs a machine with time, such as --machine fermi-gtx480");
-  if (options->application != NULL) return usage("--fault takes workloads and PTX files, not CUDA programs");
   if (options->repeat > 1) return usage("--fault and --repeat do not go together: every run with a fault is the same");
   if (options->dumps.count > 0 || options->dump_program || options->csv)
     return usage("--fault prints an outcome: --dump and --csv do not go with it");

@@ -232,3 +232,18 @@ CUDART(cudaPointerGetAttributes, PointerAttributes *attributes, const void *poin
                                     .host_pointer = type == MEMORY_DEVICE ? NULL : same};
   return runtime_leave(runtime, cudaSuccess);
 }
+
+// ---- For campaigns --------------------------------------------------------------------------------------
+
+uint64_t allocation_hash_host(const void *context, uint64_t seed) {
+  const Runtime *runtime = context;
+  const PointerMap *map = &runtime->allocations;
+  for (uint32_t i = 0; i < map->capacity; i++) {
+    const Allocation *allocation = map->keys[i] == NULL ? NULL : map->values[i];
+    bool shared = allocation != NULL && allocation->type != MEMORY_DEVICE;
+    if (shared) seed = hash_bytes(pointer_of(allocation->start), allocation->bytes, seed);
+  }
+  for (uint32_t i = 0; i < runtime->range_count; i++)
+    seed = hash_bytes(pointer_of(runtime->ranges[i]->start), runtime->ranges[i]->bytes, seed);
+  return variable_hash_managed(runtime, seed);
+}

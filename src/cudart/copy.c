@@ -29,6 +29,15 @@ static CudaError check_ends(const Runtime *runtime, uint64_t to, uint64_t from, 
   return range_is_good(runtime, to, to_bytes) && range_is_good(runtime, from, from_bytes) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
+// Campaigns are told of what the host has from the device.
+static void move(Runtime *runtime, void *to, const void *from, size_t bytes) {
+  memmove(to, from, bytes);
+  if (runtime->environment.campaign == NULL || !is_device(runtime, address_of(from))) return;
+  const Allocation *allocation = allocation_find(runtime, address_of(to));
+  bool for_host = !is_device(runtime, address_of(to)) || (allocation != NULL && allocation->type != MEMORY_DEVICE);
+  if (for_host) app_process_saw(runtime->environment.campaign, to, bytes, true);
+}
+
 static void advance(Runtime *runtime, uint64_t bytes) { runtime->clock_ns += COPY_NS + bytes / COPY_BYTES_PER_NS; }
 
 CudaError copy_bytes(Runtime *runtime, void *to, const void *from, size_t bytes, int kind) {
@@ -37,7 +46,7 @@ CudaError copy_bytes(Runtime *runtime, void *to, const void *from, size_t bytes,
   if (runtime->sticky != cudaSuccess) return runtime->sticky;
   CudaError error = check_ends(runtime, address_of(to), address_of(from), bytes, bytes, kind);
   if (error != cudaSuccess) return error;
-  memmove(to, from, bytes);
+  move(runtime, to, from, bytes);
   advance(runtime, bytes);
   return cudaSuccess;
 }
@@ -79,7 +88,7 @@ static CudaError copy_box(Runtime *runtime, const Side *to, const Side *from, co
     for (size_t y = 0; y < box->height; y++) {
       uint64_t target = to->start + z * to->slice_pitch + y * to->row_pitch;
       uint64_t source = from->start + z * from->slice_pitch + y * from->row_pitch;
-      memmove(pointer_of(target), pointer_of(source), box->width);
+      move(runtime, pointer_of(target), pointer_of(source), box->width);
     }
   }
   advance(runtime, box->width * box->height * box->depth);

@@ -84,6 +84,7 @@ CudaError launch_run(Runtime *runtime, const LaunchWish *wish) {
                            .cooperative = wish->cooperative};
   uint32_t before = device_launch_count(runtime->device);
   bool went_well = device_launch(runtime->device, &request);
+  app_process_launched(runtime->environment.campaign);
   for (uint32_t i = before; i < device_launch_count(runtime->device); i++) report_launch(runtime, i); // more: kernels launch kernels
   if (went_well) return cudaSuccess;
   const char *why = device_error(runtime->device);

@@ -169,6 +169,18 @@ static void publish_managed(Binary *binary) {
   }
 }
 
+uint64_t variable_hash_managed(const Runtime *runtime, uint64_t seed) {
+  const PointerMap *map = &runtime->variables;
+  for (uint32_t i = 0; i < map->capacity; i++) {
+    const Variable *variable = map->keys[i] == NULL ? NULL : map->values[i];
+    uint64_t address, bytes;
+    bool there = variable != NULL && variable->managed != NULL && variable->binary->module != NULL &&
+                 module_symbol(variable->binary->module, variable->name, &address, &bytes);
+    if (there) seed = hash_bytes(pointer_of(address), bytes, seed);
+  }
+  return seed;
+}
+
 CudaError binary_load(Runtime *runtime, Binary *binary) {
   if (binary->loaded) return binary->failure;
   if (runtime_device(runtime) == NULL) return cudaErrorInitializationError;

@@ -122,7 +122,8 @@ void runtime_record(Runtime *runtime, const Text *bytes) {
 // ---- The device -------------------------------------------------------------------------------------
 
 static void print_bytes(void *context, const char *bytes, size_t count) {
-  (void)context;
+  const Runtime *runtime = context;
+  app_process_saw(runtime->environment.campaign, bytes, count, false);
   fwrite(bytes, 1, count, stdout); // the program's own stdout: order with its printf is kept
 }
 
@@ -138,12 +139,12 @@ Device *runtime_device(Runtime *runtime) {
   Diags diags = {0};
   Spec spec = runtime->environment.spec;
   spec.memory_bytes += HOST_WINDOW;
-  DeviceOptions options = {.spec = &spec, .same_address = true, .print = print_bytes, .clock = clock_seconds};
+  DeviceOptions options = {.spec = &spec, .same_address = true, .print = print_bytes, .print_context = runtime, .clock = clock_seconds};
   options.hooks = environment_attach(&runtime->environment, &diags);
   runtime->device = options.hooks == NULL ? NULL : device_new(&options, &diags);
   runtime->device_failed = runtime->device == NULL;
   if (runtime->device_failed) runtime_say_diags(&diags);
-  else app_process_device(runtime->environment.campaign, runtime->device);
+  else app_process_device(runtime->environment.campaign, runtime->device, allocation_hash_host, runtime);
   return runtime->device;
 }
 

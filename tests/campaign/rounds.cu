@@ -4,6 +4,9 @@
 //   -o FILE  written round by round                     -e       ends with code 3 if the values are not what they should be
 //   -t       a second thread, until the end             -p       a pipe to itself
 //   -m FILE  the rounds in memory that is this file     -r FILE  written at the end, in place of another
+//   -f       every round begins afresh; there are eight: what was wrong in one is gone in the next, but for what the host knows
+//   -a KIND  where results are: d, device memory, copied; u, managed; h, pinned; g, registered; v, a managed variable
+//   -v       the kernel prints
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,13 +19,16 @@
 const int n = 192;
 
 // Every element moves one step towards the largest of its neighbours.
-__global__ void relax(const int *in, int *out, int *moved) {
+__global__ void relax(const int *in, int *out, int *moved, bool prints) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   int left = in[i == 0 ? 0 : i - 1], here = in[i], right = in[i == n - 1 ? i : i + 1];
   int top = max(max(left, right) - 1, here);
   if (top != here) *moved = 1;
   out[i] = top;
+  if (prints && threadIdx.x % 8 == 0) printf("%d: %d\n", i, top);
 }
+
+__managed__ int managed_results[n];
 
 static void *wait_for_ever(void *) {
   for (;;) pause();
@@ -40,11 +46,12 @@ struct Options {
   FILE *input = NULL, *output = NULL;
   const char *replaced = NULL;
   int private_rounds = 0, *rounds = &private_rounds;
-  bool checks = false;
+  bool checks = false, afresh = false, prints = false;
+  char kind = 'd';
 };
 
 static void take_options(Options *options, int argc, char **argv) {
-  for (int option; (option = getopt(argc, argv, "s:i:o:r:m:etp")) != -1;) {
+  for (int option; (option = getopt(argc, argv, "s:i:o:r:m:a:efvtp")) != -1;) {
     int ends[2], starts;
     pthread_t thread;
     switch (option) {
@@ -57,7 +64,10 @@ static void take_options(Options *options, int argc, char **argv) {
     case 'o': options->output = fopen(optarg, "w"); break;
     case 'r': options->replaced = optarg; break;
     case 'm': options->rounds = shared_counter(optarg); break;
+    case 'a': options->kind = *optarg; break;
     case 'e': options->checks = true; break;
+    case 'f': options->afresh = true; break;
+    case 'v': options->prints = true; break;
     case 't': pthread_create(&thread, NULL, wait_for_ever, NULL); break;
     case 'p':
       if (pipe(ends) != 0) exit(2);
@@ -84,24 +94,51 @@ static void write_replaced(const char *path, const int *values) {
   rename(other, path);
 }
 
+static int *new_results(char kind, size_t bytes) {
+  int *results = NULL;
+  switch (kind) {
+  case 'd': cudaMalloc(&results, bytes); break;
+  case 'u': cudaMallocManaged(&results, bytes); break;
+  case 'h': cudaMallocHost(&results, bytes); break;
+  case 'v': return managed_results;
+  default:
+    results = static_cast<int *>(aligned_alloc(4096, 4096));
+    cudaHostRegister(results, 4096, cudaHostRegisterMapped);
+  }
+  return results;
+}
+
+static void begin(int *values) {
+  for (int i = 0; i < n; i++) values[i] = i == 40 ? 8 : i * 7 % 3;
+}
+
+// The results of a round. False: there are none.
+static bool take(const Options *options, int *host, const int *out) {
+  if (options->kind == 'd') return cudaMemcpy(host, out, n * sizeof *host, cudaMemcpyDeviceToHost) == cudaSuccess;
+  if (cudaDeviceSynchronize() != cudaSuccess) return false;
+  memcpy(host, out, n * sizeof *host);
+  return true;
+}
+
 int main(int argc, char **argv) {
   Options options;
   take_options(&options, argc, argv);
   int host[n], moved = 1, *in, *out, *flag;
-  for (int i = 0; i < n; i++) host[i] = i == 40 ? 8 : i * 7 % 3;
+  begin(host);
   cudaMalloc(&in, sizeof host);
-  cudaMalloc(&out, sizeof host);
   cudaMalloc(&flag, sizeof moved);
-  cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
-  while (moved != 0 && *options.rounds < 64) {
+  out = new_results(options.kind, sizeof host);
+  int most = options.afresh ? 8 : 64;
+  while ((moved != 0 || options.afresh) && *options.rounds < most) {
     int add = 0;
-    cudaMemset(flag, 0, sizeof moved);
-    relax<<<n / 64, 64>>>(in, out, flag);
-    if (cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost) != cudaSuccess) return 4;
-    cudaMemcpy(&moved, flag, sizeof moved, cudaMemcpyDeviceToHost);
-    if (options.input != NULL && fscanf(options.input, "%d", &add) == 1) host[0] += add;
     cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
+    cudaMemset(flag, 0, sizeof moved);
+    relax<<<n / 64, 64>>>(in, out, flag, options.prints);
+    if (!take(&options, host, out)) return 4;
+    if (!options.afresh) cudaMemcpy(&moved, flag, sizeof moved, cudaMemcpyDeviceToHost);
+    if (options.input != NULL && fscanf(options.input, "%d", &add) == 1) host[0] += add;
     report(&options, ++*options.rounds, host);
+    if (options.afresh) begin(host);
   }
   if (options.replaced != NULL) write_replaced(options.replaced, host);
   for (int i = 0; i < n && options.checks; i++) {
