@@ -1,5 +1,6 @@
 #!/bin/sh
-# Campaigns on a CUDA program: cuda.sh REDOUBT SOURCE.cu. Shortcuts change no outcome; output, files and exit codes are judged.
+# Campaigns on CUDA programs: cuda.sh REDOUBT app.cu, with rounds.cu beside it. Shortcuts change no outcome; output, files and
+# exit codes are judged; the program is forked where it can be, else started again; single faults are run and replayed.
 # Exit code 77 (skipped) where there is no nvcc.
 set -eu
 redoubt=$(realpath "$1")
@@ -8,6 +9,7 @@ nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$nvcc" -std=c++17 -arch=sm_75 -cudart shared -o "$folder/app" "$2"
+"$nvcc" -std=c++17 -arch=sm_75 -cudart shared -o "$folder/rounds" "$(dirname "$2")/rounds.cu"
 # A library built with the address sanitizer needs its runtime in the program from the start.
 asan=$(ldd "$(dirname "$redoubt")/cudart/libcudart.so.13" | sed -n 's|.*=> \(.*libasan[^ ]*\) .*|\1|p')
 if [ -n "$asan" ]; then
@@ -15,10 +17,13 @@ if [ -n "$asan" ]; then
 fi
 cd "$folder"
 
+machine="--machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2"
 campaign() { # name options...
   name=$1
   shift
-  "$redoubt" campaign --machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2 -o "$name.db" "$@" >"$name.out" 2>&1 || {
+  rm -f "$name.db" starts
+  # shellcheck disable=SC2086
+  "$redoubt" campaign $machine -o "$name.db" "$@" >"$name.out" 2>&1 || {
     cat "$name.out"
     exit 1
   }
@@ -32,12 +37,85 @@ outcomes() {
     { for (i = 1; i <= NF; i++) if (!skip[i]) printf "%s,", $i; print "" }'
 }
 
+same() { # two campaigns
+  outcomes "$1.csv" >one.txt
+  outcomes "$2.csv" >two.txt
+  diff one.txt two.txt || { echo "$1 and $2 differ"; exit 1; }
+}
+
 for structure in rf l2,latch; do
   campaign "fast-$structure" --structure $structure --faults 120 -j2 -- ./app
   campaign "slow-$structure" --structure $structure --faults 120 -j1 --no-prune --no-snapshot -- ./app
-  outcomes "fast-$structure.csv" >fast.txt
-  outcomes "slow-$structure.csv" >slow.txt
-  diff fast.txt slow.txt || exit 1
+  same "fast-$structure" "slow-$structure"
+done
+
+# Host code that goes on until the results say so, with files that are open when the fault strikes and one that is read
+# meanwhile: two runs without faults and one that forks, or as many as there are faults.
+starts() { # least most
+  count=$(wc -c <starts)
+  if [ "$count" -lt "$1" ] || [ "$count" -gt "$2" ]; then echo "$count starts of the program, not $1 to $2"; exit 1; fi
+}
+seq 1 7 >numbers
+set -- --structure dram --window cycles:300-3000 --faults 100
+files="--output log.txt --output table.txt"
+# shellcheck disable=SC2086
+{
+  campaign slow "$@" -j2 --no-prune --no-snapshot $files -- ./rounds -s starts -e -i numbers -o log.txt -r table.txt
+  starts 101 101
+  campaign one "$@" -j1 --no-prune $files -- ./rounds -s starts -e -i numbers -o log.txt -r table.txt
+  starts 2 2
+  campaign two "$@" -j2 $files -- ./rounds -s starts -e -i numbers -o log.txt -r table.txt
+  starts 3 3
+}
+same slow one
+same slow two
+if ls ./*.redoubt 2>/dev/null; then echo "files are left"; exit 1; fi
+for pattern in 'sdc,.*files' due-host; do
+  grep -q "$pattern" slow.csv || { echo "no $pattern"; exit 1; }
+done
+# The same with processes beside each other, none of which may write into another's files.
+campaign slow "$@" -j1 --no-snapshot -- ./rounds -s starts -i numbers -o log.txt
+for jobs in 1 2 5; do
+  campaign fast "$@" -j$jobs --no-prune -- ./rounds -s starts -i numbers -o log.txt
+  starts 2 2
+  same slow fast
+done
+set -- --structure rf --model lanes --window cycles:300-3000 --faults 300
+# What the host knows is not forgotten when the device is as it would be without the fault.
+for how in "-a d" "-a u" "-a h" "-a g" "-a v" -v; do
+  # shellcheck disable=SC2086
+  {
+    campaign fast "$@" -j2 -- ./rounds -s starts -f $how
+    starts 3 3
+    campaign slow "$@" -j2 --no-snapshot -- ./rounds -s starts -f $how
+  }
+  same fast slow
+  grep -q 'sdc,.*standard output' fast.csv || { echo "no wrong output with $how"; exit 1; }
+done
+# A second thread, a pipe, shared memory: cannot be forked.
+for how in -t -p "-m shared.bin"; do
+  # shellcheck disable=SC2086
+  {
+    campaign again "$@" -j1 -- ./rounds -s starts $how
+    starts 4 100
+    campaign slow "$@" -j1 --no-snapshot -- ./rounds -s starts $how
+  }
+  same again slow
+done
+
+# Single faults: the journal's outcome again, and why.
+campaign single --structure rf --window cycles:300-1200 --faults 400 -j2 --output result.txt -- ./app result.txt
+for outcome in masked sdc due-address; do
+  id=$(sed -n "s/^\([0-9]*\),.*,$outcome,.*/\1/p" single.csv | head -1)
+  "$redoubt" replay single.db "$id" >replay.out || { cat replay.out; exit 1; }
+  grep -q "^outcome  *$outcome:" replay.out || { cat replay.out; exit 1; }
+  grep -q 'the journal says the same' replay.out || { cat replay.out; exit 1; }
+done
+fault=$(sed -n 's/^[0-9]*,"\([^"]*\)",.*,sdc,.*wrong: standard output, files.*/\1/p' single.csv | head -1)
+# shellcheck disable=SC2086
+"$redoubt" run $machine --output result.txt --fault "$fault" --explain -- ./app result.txt >explained.out
+for pattern in 'wrong: standard output, files, data copied back' 'next read at' 'stores r'; do
+  grep -q "$pattern" explained.out || { cat explained.out; exit 1; }
 done
 # Files count, and traps of which the host hears.
 campaign files --structure dram --window kernel:_Z6squarePKiPii --faults 60 -j2 --output result.txt -- ./app result.txt
