@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 enum { MOST_FILES = 256, MOST_COPIES = APP_MOST_OUTPUTS + 64 };
-enum { KEPT_FLAGS = O_ACCMODE | O_APPEND | O_NONBLOCK | O_SYNC | O_DIRECT | O_NOATIME | O_DIRECTORY }; // of open files
+enum { KEPT_FLAGS = O_ACCMODE | O_APPEND | O_NONBLOCK | O_SYNC | O_DIRECT | O_NOATIME }; // of open files
 
 typedef struct OpenFile {
   int number, flags, own_flags; // own: of the number, not of the open file
