@@ -39,7 +39,8 @@ bool journal_error(const Journal *journal, const char *what, Diags *diags) {
   if (code == SQLITE_BUSY) return diags_add(diags, journal->path, 0, 0, "another campaign is writing to this journal");
   if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN) return diags_add(diags, journal->path, 0, 0, "cannot be written");
   if (code == SQLITE_NOTADB) return diags_add(diags, journal->path, 0, 0, "is not a journal of Redoubt");
-  if (code == SQLITE_CORRUPT) return diags_add(diags, journal->path, 0, 0, "is damaged; keep a copy and start again under another name");
+  if (code == SQLITE_CORRUPT || code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE)
+    return diags_add(diags, journal->path, 0, 0, "is damaged; keep a copy and start again under another name");
   return diags_add(diags, journal->path, 0, 0, "%s: %s", what, sqlite3_errmsg(journal->database));
 }
 
@@ -136,6 +137,15 @@ static void read_meta(Journal *journal) {
                                 .shards = meta_number(journal, "shards", 10)};
 }
 
+// The line at `at` of a text, for people: of a damaged file it may hold what a terminal would obey.
+static const char *shown_line(Arena *arena, const char *text, size_t at) {
+  char *line = arena_copy_text(arena, text + at, strcspn(text + at, "\n"));
+  for (char *c = line; *c != '\0'; c++) {
+    if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
+  }
+  return line;
+}
+
 // A journal is resumed only by the campaign that began it.
 bool journal_same_meta(const Journal *journal, const JournalMeta *meta, Diags *diags) {
   MetaRow rows[META_ROWS];
@@ -147,8 +157,8 @@ bool journal_same_meta(const Journal *journal, const JournalMeta *meta, Diags *d
     while (there[at] != '\0' && there[at] == rows[i].value[at]) at++;
     while (at > 0 && there[at - 1] != '\n') at--;
     return diags_add(diags, journal->path, 0, 0,
-                     "belongs to another campaign: its %s is '%.*s', not '%.*s'; choose another file with -o, or repeat the first command",
-                     rows[i].key, (int)strcspn(there + at, "\n"), there + at, (int)strcspn(rows[i].value + at, "\n"), rows[i].value + at);
+                     "belongs to another campaign: its %s is '%s', not '%s'; choose another file with -o, or repeat the first command",
+                     rows[i].key, shown_line(journal->arena, there, at), shown_line(journal->arena, rows[i].value, at));
   }
   return true;
 }
@@ -198,11 +208,21 @@ static bool prepare_statements(Journal *journal, Diags *diags) {
   return (journal->put != NULL && journal->has != NULL) || journal_error(journal, "cannot be used", diags);
 }
 
+// Numbers of faults are nearly dense, since campaigns settle them in batches: who resumes makes room for all up to the largest.
+static bool are_numbers_sound(const Journal *journal) {
+  enum { MOST_HOLES = 1 << 16 };
+  uint64_t count = 0, largest = 0;
+  FaultCursor *cursor = journal_faults(journal);
+  for (FaultRow row; journal_next_fault(cursor, &row); count++) largest = max_u64(largest, row.id);
+  return journal_end_faults(cursor) && largest / max_u64(meta_number(journal, "shards", 10), 1) <= 2 * count + MOST_HOLES;
+}
+
 // A resumed journal must be whole: what is missing from a damaged one would be simulated again, and the rest be believed.
 static bool is_sound(const Journal *journal, Diags *diags) {
   sqlite3_stmt *get = prepare(journal, "PRAGMA quick_check(1)");
   bool good = get != NULL && sqlite3_step(get) == SQLITE_ROW && strcmp(text_at(get, 0), "ok") == 0;
   sqlite3_finalize(get);
+  good = good && are_numbers_sound(journal);
   return good || diags_add(diags, journal->path, 0, 0, "is damaged; keep a copy and start again under another name");
 }
 

@@ -82,19 +82,20 @@ static const char *text_at(sqlite3_stmt *statement, int column) {
 
 static uint64_t number_at(sqlite3_stmt *statement, int column) { return (uint64_t)sqlite3_column_int64(statement, column); }
 
-static uint8_t outcome_named(const char *name) {
-  for (uint8_t i = 0; i < OUTCOME_COUNT; i++) {
-    if (strcmp(outcome_info[i].name, name) == 0) return i;
-  }
-  return OUTCOME_INTERNAL;
+static uint8_t outcome_named(const char *name) { // OUTCOME_COUNT: none
+  uint8_t i = 0;
+  while (i < OUTCOME_COUNT && strcmp(outcome_info[i].name, name) != 0) i++;
+  return i;
 }
 
-static uint8_t settled_named(const char *name) {
-  for (uint8_t i = 0; i < SETTLED_COUNT; i++) {
-    if (strcmp(settled_text[i], name) == 0) return i;
-  }
-  return SETTLED_RUN;
+static uint8_t settled_named(const char *name) { // SETTLED_COUNT: none
+  uint8_t i = 0;
+  while (i < SETTLED_COUNT && strcmp(settled_text[i], name) != 0) i++;
+  return i;
 }
+
+// Words that nobody wrote come from a damaged file.
+static bool is_sound(const FaultRow *row) { return row->outcome < OUTCOME_COUNT && row->settled < SETTLED_COUNT; }
 
 static FaultRow fault_at(sqlite3_stmt *at) {
   return (FaultRow){.id = number_at(at, 0),
@@ -130,8 +131,8 @@ FaultCursor *journal_faults(const Journal *journal) {
 bool journal_next_fault(FaultCursor *cursor, FaultRow *row) {
   int code = cursor->good ? sqlite3_step(cursor->get) : SQLITE_ERROR;
   if (code == SQLITE_ROW) *row = fault_at(cursor->get);
-  else if (code != SQLITE_DONE) cursor->good = false;
-  return code == SQLITE_ROW;
+  cursor->good = code == SQLITE_DONE || (code == SQLITE_ROW && is_sound(row));
+  return code == SQLITE_ROW && cursor->good;
 }
 
 bool journal_end_faults(FaultCursor *cursor) {
@@ -154,8 +155,9 @@ bool journal_find_fault(const Journal *journal, uint64_t id, FaultRow *row, Aren
   bool found = sqlite3_prepare_v2(journal->database, "SELECT * FROM faults WHERE id = ?1", -1, &get, NULL) == SQLITE_OK;
   if (found) sqlite3_bind_int64(get, 1, (sqlite3_int64)id);
   found = found && sqlite3_step(get) == SQLITE_ROW;
+  if (found) *row = fault_at(get);
+  found = found && is_sound(row);
   if (found) {
-    *row = fault_at(get);
     row->fault = arena_copy_text(arena, row->fault, strlen(row->fault));
     row->note = arena_copy_text(arena, row->note, strlen(row->note));
   }

@@ -363,6 +363,58 @@ static void a_cut_file_is_noticed(void **state) {
   assert_says(scene, "is damaged");
 }
 
+// What SQLite cannot know: words that are no outcomes, and numbers that no campaign has.
+static void nonsense_is_noticed(void **state) {
+  Scene *scene = *state;
+  static const char *const changes[] = {"UPDATE faults SET outcome = 'mbsked' WHERE id = 50",
+                                        "UPDATE faults SET settled = 'rum' WHERE id = 50",
+                                        "UPDATE faults SET id = 1099511627776 WHERE id = 50", "UPDATE faults SET id = -50 WHERE id = 50"};
+  JournalMeta meta = meta_of(0, 1);
+  for (size_t i = 0; i < COUNT_OF(changes); i++) {
+    unlink(scene->path);
+    write_journal(scene->path, &meta, 0, 1, 100);
+    run_sql(scene->path, changes[i]);
+    assert_null(journal_open(scene->path, &meta, &scene->diags));
+    assert_says(scene, "is damaged");
+    diags_free(&scene->diags);
+    scene->diags = (Diags){0};
+  }
+}
+
+static bool take(void *context, const FaultRow *row) {
+  (void)context;
+  assert_true(row->outcome < OUTCOME_COUNT && row->settled < SETTLED_COUNT);
+  return true;
+}
+
+static void nonsense_ends_a_report(void **state) {
+  Scene *scene = *state;
+  JournalMeta meta = meta_of(0, 1);
+  write_journal(scene->path, &meta, 0, 1, 100);
+  run_sql(scene->path, "UPDATE faults SET outcome = 'mbsked' WHERE id = 50");
+  Journal *journal = journal_read(scene->path, &scene->diags);
+  Arena *arena = arena_new();
+  FaultRow row;
+  assert_non_null(journal);
+  assert_false(journal_each_fault(journal, take, NULL));
+  assert_false(journal_damaged(journal, &scene->diags));
+  assert_says(scene, "is damaged");
+  assert_true(journal_find_fault(journal, 49, &row, arena));
+  assert_false(journal_find_fault(journal, 50, &row, arena));
+  arena_free(arena);
+  journal_close(journal);
+}
+
+// What a damaged journal holds is shown, not obeyed.
+static void control_characters_are_not_repeated(void **state) {
+  Scene *scene = *state;
+  JournalMeta meta = meta_of(0, 1);
+  write_journal(scene->path, &meta, 0, 1, 5);
+  run_sql(scene->path, "UPDATE meta SET value = 'a' || char(27) || '[2Jb' WHERE key = 'target'");
+  assert_null(journal_open(scene->path, &meta, &scene->diags));
+  assert_says(scene, "its target is 'a?[2Jb'");
+}
+
 // SQLite reports a page limit exactly as it reports a device without room.
 static void full_disk_loses_nothing(void **state) {
   Scene *scene = *state;
@@ -440,6 +492,9 @@ int main(void) {
       CASE(one_writer_at_a_time),
       CASE(damage_is_noticed),
       CASE(a_cut_file_is_noticed),
+      CASE(nonsense_is_noticed),
+      CASE(nonsense_ends_a_report),
+      CASE(control_characters_are_not_repeated),
       CASE(full_disk_loses_nothing),
       CASE(killed_loses_nothing_committed),
   };
