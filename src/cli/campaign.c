@@ -144,10 +144,18 @@ static void say_internal(const CampaignRun *run) {
                 (unsigned long long)failures.count, run->options.journal);
 }
 
-static int end_code(const CampaignRun *run, CampaignEnd end, Diags *diags) {
+// The journal of a campaign that has settled all its faults may still hold failures: of an earlier run with more faults.
+static int complete_code(const CampaignRun *run, Diags *diags) {
+  uint64_t internal = 0;
+  if (!report_print(run->options.journal, run->options.confidence, &internal, diags)) return message_diags(diags);
+  return internal > 0 ? EXIT_INTERNAL : EXIT_OK;
+}
+
+static int end_code(CampaignRun *run, CampaignEnd end, Diags *diags) {
+  if (end == CAMPAIGN_COMPLETE || end == CAMPAIGN_INTERNAL) progress_close(&run->screen);
   if (end == CAMPAIGN_INTERNAL || run->screen.internal > 0) say_internal(run); // however it ended
   switch (end) {
-  case CAMPAIGN_COMPLETE: return report_print(run->options.journal, run->options.confidence, diags) ? EXIT_OK : message_diags(diags);
+  case CAMPAIGN_COMPLETE: return complete_code(run, diags);
   case CAMPAIGN_STOPPED:
     message_error("stopped; everything reported done is in %s: run the same command again to go on", run->options.journal);
     return EXIT_INTERRUPTED;

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 
-bool report_print(const char *path, double confidence, Diags *diags); // the tables of a journal, to the terminal
+// The tables of a journal, to the terminal. `*internal`: how many simulations in it have failed in Redoubt itself.
+bool report_print(const char *path, double confidence, uint64_t *internal, Diags *diags);
 
 #endif

@@ -40,7 +40,7 @@ static void add_head(const ProgressView *view, Text *out) {
   double share = progress->total == 0 ? 1 : (double)progress->done / (double)progress->total, left;
   text_add(out, "%" PRIu64 " of %" PRIu64 " faults (%.1f%%)", progress->done, progress->total, 100 * share);
   if (view->seconds > 0) text_add(out, ", %.0f/s", (double)view->settled / view->seconds);
-  if (progress->done >= progress->total) {
+  if (view->ended || progress->done >= progress->total) {
     text_add(out, ", took ");
     duration_format(view->seconds, out);
   } else if (seconds_left(view, &left)) {
@@ -115,8 +115,10 @@ static void draw(ProgressScreen *screen, const Text *text, uint32_t lines) {
   if (screen->terminal) screen->lines = lines;
 }
 
-static void show_frame(ProgressScreen *screen, const CampaignProgress *progress, double now) {
-  ProgressView view = {.progress = progress, .confidence = screen->options->confidence, .seconds = now - screen->faults_began};
+static void show_frame(ProgressScreen *screen, bool ended, double now) {
+  const CampaignProgress *progress = &screen->last;
+  ProgressView view = {.progress = progress, .confidence = screen->options->confidence, .ended = ended};
+  view.seconds = now - screen->faults_began;
   view.settled = progress->done - screen->done_before;
   view.simulated = screen->simulated;
   view.columns = screen->terminal ? terminal_columns() : 0;
@@ -221,9 +223,12 @@ bool progress_told(void *context, const CampaignProgress *progress) {
   count_simulations(screen, progress);
   say_internal(screen, progress);
   bool is_time = now - screen->shown > (screen->terminal ? FRAME_SECONDS : LOG_SECONDS);
-  bool is_end = progress->done == progress->total && progress->total > 0 && screen->done_before < progress->done;
-  if ((screen->terminal || screen->wanted) && !screen->stopping && progress->done > 0 && (is_time || is_end)) {
-    show_frame(screen, progress, now);
-  }
+  screen->last = *progress;
+  if ((screen->terminal || screen->wanted) && !screen->stopping && progress->done > 0 && is_time) show_frame(screen, false, now);
   return !was_interrupted(screen);
+}
+
+void progress_close(ProgressScreen *screen) {
+  if ((screen->terminal || screen->wanted) && screen->last.done > screen->done_before) show_frame(screen, true, host_seconds());
+  screen->lines = 0;
 }

@@ -13,6 +13,7 @@ typedef struct ProgressView {
   uint64_t settled;   // faults since then
   uint64_t simulated; // simulations since then
   uint32_t columns;   // of the terminal; lines are cut there. 0: never
+  bool ended;         // a campaign that is sure enough ends before its last fault
 } ProgressView;
 // The lines, each with its line feed; how many.
 uint32_t progress_format(const ProgressView *view, Text *out);
@@ -28,9 +29,11 @@ typedef struct ProgressScreen {
   uint64_t expected, simulated;      // simulations: left when last told, done since
   uint64_t internal;                 // failures of Redoubt itself so far
   bool stopping;                     // Ctrl-C has come
+  CampaignProgress last;             // that was told
 } ProgressScreen;
 void progress_open(ProgressScreen *screen, const char *target, const CampaignOptions *options);
 bool progress_told(void *screen, const CampaignProgress *progress); // as CampaignOptions.progress
+void progress_close(ProgressScreen *screen);                        // the campaign has come to its end: how it stands
 void progress_hold_interrupts(void);                                // Ctrl-C waits until progress_told asks for it
 
 #endif

@@ -10,7 +10,7 @@
 
 enum { MOST_JOURNALS = 1024 };
 
-bool report_print(const char *path, double confidence, Diags *diags) {
+bool report_print(const char *path, double confidence, uint64_t *internal, Diags *diags) {
   Journal *journal = journal_read(path, diags);
   Report *report = journal == NULL ? NULL : report_read(journal, confidence, diags);
   if (report != NULL) {
@@ -18,6 +18,7 @@ bool report_print(const char *path, double confidence, Diags *diags) {
     report_text(report, &text);
     fputs(text.at, stdout);
     text_free(&text);
+    *internal = report->all.counts[OUTCOME_INTERNAL];
   }
   bool good = report != NULL;
   report_free(report);
@@ -128,7 +129,8 @@ int command_report(int argc, char **argv) {
   Diags diags = {0};
   if (!parse_report(&wishes, argc, argv)) return EXIT_BAD_INPUT;
   bool quiet = wishes.page != NULL || wishes.csv != NULL || wishes.json != NULL;
-  if (!quiet) return report_print(wishes.journal, wishes.confidence, &diags) ? EXIT_OK : message_diags(&diags);
+  uint64_t internal = 0; // the tables say so themselves
+  if (!quiet) return report_print(wishes.journal, wishes.confidence, &internal, &diags) ? EXIT_OK : message_diags(&diags);
   Journal *journal = journal_read(wishes.journal, &diags);
   Report *report = journal == NULL ? NULL : report_read(journal, wishes.confidence, &diags);
   bool good = report != NULL;

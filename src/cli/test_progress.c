@@ -63,6 +63,11 @@ static void test_end(void **state) {
   Text text = format(&progress, 0, 80);
   assert_shows(&text, "1000 of 1000 faults (100.0%), 40/s, took 20 s\n");
   text_free(&text);
+  progress.total = 4000; // sure enough before the last
+  ProgressView view = {.progress = &progress, .confidence = 0.95, .seconds = 20, .settled = 800, .ended = true};
+  progress_format(&view, &text);
+  assert_shows(&text, "1000 of 4000 faults (25.0%), 40/s, took 20 s\n");
+  text_free(&text);
 }
 
 static void test_lines_fit_the_terminal(void **state) {
