@@ -19,6 +19,7 @@ $(campaign whole.db) >whole.out 2>&1 || fail "$(cat whole.out)"
 "$redoubt" report whole.db --csv whole.csv
 
 # Kills whatever simulations there are until the campaign says that one has failed.
+: >broken.err
 $(campaign broken.db) >broken.out 2>broken.err &
 parent=$!
 tries=0

@@ -31,3 +31,22 @@ code=0
 $(campaign part) --seed 2 >"$folder/other.out" 2>&1 || code=$?
 [ $code -eq 2 ] || fail "another campaign's journal: exit code $code"
 grep -q "belongs to another campaign: its .*seed" "$folder/other.out" || fail "$(cat "$folder/other.out")"
+
+# A campaign that is killed takes its simulations with it; these are long ones.
+"$redoubt" campaign scalarprod --machine fermi-gtx480 --faults 8 -j2 --no-prune --no-snapshot -o "$folder/long.db" >/dev/null 2>&1 &
+parent=$!
+tries=0
+until simulations=$(pgrep -P $parent) || [ $tries -ge 600 ]; do
+  tries=$((tries + 1))
+  sleep 0.1
+done
+[ -n "$simulations" ] || fail "no simulations were found"
+kill -KILL $parent
+wait $parent 2>/dev/null || true
+sleep 0.2
+for simulation in $simulations; do
+  case $(ps -o stat= -p "$simulation" || true) in
+  '' | Z*) ;;
+  *) fail "simulation $simulation outlives its campaign" ;;
+  esac
+done
