@@ -90,9 +90,10 @@ static void test_files_are_apart(void **state) {
   Fixture *fixture = *state;
   AppExchange *exchange = fixture->exchange;
   write_file(fixture, "log", "12345678");
-  int output = open(in_folder(fixture, "output0"), O_WRONLY | O_APPEND), twin = dup(output);
+  int output = open(in_folder(fixture, "output0"), O_WRONLY), twin = dup(output);
   int log = open(in_folder(fixture, "log"), O_RDONLY | O_CLOEXEC);
   char bytes[5] = "";
+  assert_int_equal(lseek(output, 0, SEEK_END), 7);
   assert_int_equal(read(log, bytes, 2), 2);
   int other = open(in_folder(fixture, "result"), O_RDWR | O_CREAT, 0640);
   assert_true(put(other, "other "));
