@@ -191,7 +191,7 @@ static int run_campaign(CampaignRun *run) {
   if (options->journal == NULL) options->journal = journal_name(run);
   if (options->faults == 0 && options->margin == 0) options->margin = 0.01;
   progress_open(&run->screen, target_name(run), options);
-  progress_hold_interrupts();
+  if (is_application) progress_hold_interrupts(); // its files have to be removed
   Target *target = is_application ? app_target(&run->target, options->protections, run->arena, &diags) : make_target(run, &diags);
   int code = target == NULL ? message_diags(&diags) : end_code(run, campaign_run(target, options, &diags), &diags);
   if (is_application) target_app_free(target);

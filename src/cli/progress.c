@@ -216,6 +216,7 @@ bool progress_told(void *context, const CampaignProgress *progress) {
     show_golden(screen);
   }
   if (progress->total > 0 && screen->faults_began == 0) {
+    progress_hold_interrupts(); // till now there was nothing to lose, and the runs without faults may be long
     screen->faults_began = now;
     screen->done_before = progress->done;
     say_estimate(screen, progress, now);

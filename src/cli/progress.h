@@ -34,6 +34,6 @@ typedef struct ProgressScreen {
 void progress_open(ProgressScreen *screen, const char *target, const CampaignOptions *options);
 bool progress_told(void *screen, const CampaignProgress *progress); // as CampaignOptions.progress
 void progress_close(ProgressScreen *screen);                        // the campaign has come to its end: how it stands
-void progress_hold_interrupts(void);                                // Ctrl-C waits until progress_told asks for it
+void progress_hold_interrupts(void); // Ctrl-C waits until progress_told asks for it: at the latest from the first fault on
 
 #endif

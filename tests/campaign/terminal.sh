@@ -83,6 +83,16 @@ shown=$(sed -n 's/^\([0-9]*\) of 2000 faults.*/\1/p' screen)
 "$redoubt" report a.db --csv a.csv
 [ "$(($(wc -l <a.csv) - 1))" -ge "$shown" ] || fail "$shown faults were shown, $(wc -l <a.csv) lines are there"
 
+# Before the first fault there is nothing to lose: it ends at once, before it makes a journal.
+(
+  sleep 1
+  printf '\003'
+  sleep 3
+) | on_terminal 80 seen "trap : INT; $redoubt campaign matmul --size large --machine fermi-gtx480 --faults 10 -o long.db; true"
+play 80 seen >screen
+grep -q '^matmul: running without faults' screen || fail "the run without faults is not shown: $(cat screen)"
+[ ! -e long.db ] || fail "Ctrl-C in a run without faults is not heeded: $(cat screen)"
+
 # Without a terminal there are no escape sequences.
 rm -f a.db
 $campaign --faults 50 $slow --progress -o a.db >report 2>log
