@@ -1,6 +1,7 @@
 // A campaign from its options to its journal.
 #include "campaign/campaign.h"
 #include "campaign/campaign_internal.h"
+#include "campaign/follow.h"
 #include "campaign/statistics.h"
 
 #include <inttypes.h>
@@ -111,7 +112,7 @@ static bool put_row(Campaign *at, const Draw *draw, const Record *record) {
                   .outcome = (uint8_t)record->outcome,
                   .settled = (uint8_t)record->settled,
                   .class_of = draw->class_of,
-                  .cycles = record->cycles,
+                  .cycles = is_good(record->outcome) ? record->cycles : 0,
                   .wrong = record->wrong,
                   .worst = record->worst,
                   .note = record->note};
@@ -144,6 +145,7 @@ static bool take_record(void *context, const Record *record) {
     if (other->settled == SETTLED_CLASS) same.settled = SETTLED_CLASS;
     good = put_row(at, other, &same);
   }
+  if (record->settled == SETTLED_FOLLOWED) return good && !at->stopped; // many come at once
   if (at->progress.simulations > 0) at->progress.simulations--;
   return good && commit(at) && report(at) && !at->stopped;
 }
@@ -182,16 +184,18 @@ static uint32_t choose_live(const Campaign *at, Draw *live) {
 }
 
 // The golden run again, now with the drawn cells watched; it must be the same run.
-static bool watch_draws(Campaign *at, Arena *arena) {
+static bool watch_draws(Campaign *at, Arena *arena, Timeline *timeline) {
   Pruner *pruner = pruner_new(arena, &at->golden.table, at->draws, at->draw_count);
   if (!at->options->prune) {
     for (uint32_t i = 0; i < at->draw_count; i++) at->draws[i].units = 0;
     return true;
   }
   Golden again = {.arena = arena};
+  HookChain watchers = {.hooks = {pruner_hook(pruner)}, .count = 1};
+  if (timeline != NULL) watchers.hooks[watchers.count++] = timeline_hook(timeline);
   bool elsewhere = at->target->golden != NULL;
   bool ran = elsewhere ? at->target->golden(at->target, at->draws, at->draw_count, &again, at->diags)
-                       : golden_run(at->target, at->options->protections, pruner_hook(pruner), &again, at->diags);
+                       : golden_run(at->target, at->options->protections, &watchers, &again, at->diags);
   if (!ran) return false;
   bool same = again.cycles == at->golden.cycles && again.checkpoint_count == at->golden.checkpoint_count &&
               memcmp(again.checkpoints, at->golden.checkpoints, again.checkpoint_count * sizeof *again.checkpoints) == 0;
@@ -234,11 +238,15 @@ static bool run_batch(Campaign *at, uint64_t first, uint32_t count) {
     at->draws[i] = (Draw){.id = first + i, .fault = population_draw(&at->population, &at->golden.table, first + i)};
   }
   Draw *live = ARENA_ARRAY(arena, Draw, count + 1);
-  bool good = watch_draws(at, arena);
+  Timeline *timeline = follow_can(at->target, at->options) ? timeline_new(arena) : NULL;
+  bool good = watch_draws(at, arena, timeline);
   if (good) {
     uint32_t simulations = choose_live(at, live);
+    good = settle_pruned(at);
+    FollowOptions follow = {.golden = &at->golden, .timeline = timeline, .timeout = at->options->timeout};
+    if (good && timeline != NULL) simulations = follow_all(at->target, &follow, live, simulations, take_record, at);
     expect(at, simulations);
-    good = report(at) && settle_pruned(at) && inject(at, live, simulations);
+    good = good && commit(at) && report(at) && inject(at, live, simulations);
   }
   good = commit(at) && good;
   arena_free(arena);

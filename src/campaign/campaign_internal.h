@@ -31,8 +31,8 @@ Hook *golden_watch(Golden *golden, Target *target, const RegionTable *table);
 void golden_measure(const Hook *watch, Golden *golden);
 void golden_limit_memory(Golden *golden, uint64_t bytes); // of device memory only what is allocated can be struck
 void golden_keep_regions(Golden *golden, const RegionTable *table);
-// Runs the target once without faults, with `extra` (NULL: none) as an observer besides.
-bool golden_run(Target *target, const HookChain *protections, Hook *extra, Golden *golden, Diags *diags);
+// Runs the target once without faults, with further observers (NULL: none).
+bool golden_run(Target *target, const HookChain *protections, const HookChain *watchers, Golden *golden, Diags *diags);
 
 // ---- Faults drawn (sample.c) ---------------------------------------------------------------------
 typedef struct Population {
@@ -50,14 +50,28 @@ double population_size(const Population *population); // bits times cycles
 Fault population_draw(const Population *population, const RegionTable *table, uint64_t id);
 
 // ---- What became of each (prune.c) -----------------------------------------------------------------
+// The instruction that reads a struck register first: where the fault begins to matter in the order of the program.
+typedef struct Reader {
+  uint32_t launch;      // number, from 1; 0: not known, or struck between two reads that came in another order
+  uint32_t block, warp; // linear index; index in the block
+  uint32_t row;         // register of the warp
+  uint32_t pc;
+  uint64_t issue; // instructions of the warp before it
+  uint32_t units; // struck and not overwritten by then
+} Reader;
+
 typedef struct Draw {
   Fault fault;
   uint64_t id;
-  uint32_t units;     // that it strikes and that have not been overwritten since
+  uint32_t struck;    // units that it strikes
+  uint32_t units;     // of them: not overwritten since, nor read
   uint8_t settled;    // Settled, or SETTLED_COUNT: has to be simulated
   uint64_t strike_at; // cycle from which it matters: the fault's own, or that of the first read
   uint64_t class_of;  // lowest id of its class
   uint32_t line;      // PTX line of the first reader
+  Reader reader;      // of a register
+  uint32_t open;      // units that the reader found struck and that have not been overwritten since
+  uint64_t read_to;   // before the strike: 1 + the latest instruction that has read the struck units since they were written
   uint32_t next;      // in its row's list
 } Draw;
 
@@ -65,6 +79,9 @@ typedef struct Pruner Pruner; // watches the rows that the draws strike
 Pruner *pruner_new(Arena *arena, const RegionTable *table, Draw *draws, uint32_t count);
 Hook *pruner_hook(Pruner *pruner);
 void pruner_finish(Pruner *pruner); // what has not been touched is settled; classes are found
+
+typedef struct Timeline Timeline; // see follow.h
+Timeline *timeline_new(Arena *arena);
 
 // ---- Simulations (inject.c) ------------------------------------------------------------------------
 // What a child process tells: fixed size, written at once.

@@ -125,10 +125,11 @@ Hook *golden_watch(Golden *golden, Target *target, const RegionTable *table) {
   return &watcher->hook;
 }
 
-bool golden_run(Target *target, const HookChain *protections, Hook *extra, Golden *golden, Diags *diags) {
+bool golden_run(Target *target, const HookChain *protections, const HookChain *watchers, Golden *golden, Diags *diags) {
   Hook *watch = golden_watch(golden, target, NULL);
   HookChain chain = protections == NULL ? (HookChain){0} : *protections;
-  bool room = hook_chain_add(&chain, watch) && (extra == NULL || hook_chain_add(&chain, extra));
+  bool room = hook_chain_add(&chain, watch);
+  for (uint32_t i = 0; watchers != NULL && i < watchers->count; i++) room = room && hook_chain_add(&chain, watchers->hooks[i]);
   if (!room) return diags_add(diags, NULL, 0, 0, "too many protections for a campaign");
   bool good = target->start(target, &chain, diags);
   if (good && device_machine(target->device(target)) == NULL) {

@@ -10,12 +10,19 @@ enum { NO_DRAW = UINT32_MAX };
 
 struct Pruner {
   Hook hook;
+  Arena *arena;
   const RegionTable *table;
   Draw *draws;
   uint32_t count;
   uint8_t **watched; // per region: bit per row, NULL where nothing is
   uint32_t *heads;   // hash table of rows: first draw of a list
   uint32_t mask;
+  // Who runs where
+  uint16_t rf;
+  uint32_t slots;       // for blocks, per SM
+  uint32_t launch;      // number of the current one
+  uint32_t block_warps; // of each of its blocks
+  uint32_t *blocks;     // by SM and slot: linear index
 };
 
 static uint32_t row_hash(const Pruner *pruner, uint16_t region, uint64_t row) {
@@ -48,13 +55,67 @@ static uint32_t line_now(const HookMachine *machine) {
   return known ? program->lines[machine->pc] : 0;
 }
 
+static bool attach(Hook *hook, HookLayout *layout, Diags *diags) {
+  Pruner *pruner = hook->own;
+  const HookShape *shape = hook_layout_shape(layout);
+  (void)diags;
+  pruner->slots = max_u32(shape->block_slots, 1);
+  pruner->blocks = ARENA_ARRAY(pruner->arena, uint32_t, shape->sms * pruner->slots);
+  return true;
+}
+
+static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
+  Pruner *pruner = hook->own;
+  uint32_t threads = event->block[0] * event->block[1] * event->block[2];
+  (void)machine;
+  pruner->launch = (uint32_t)event->number;
+  pruner->block_warps = max_u32((threads + WARP_LANES - 1) / WARP_LANES, 1);
+  return VERDICT_PASS;
+}
+
+static Verdict on_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
+  Pruner *pruner = hook->own;
+  (void)machine;
+  if (!event->done) pruner->blocks[event->sm * pruner->slots + event->slot % pruner->slots] = (uint32_t)event->block;
+  return VERDICT_PASS;
+}
+
+static void note_reader(const Pruner *pruner, const HookMachine *machine, const CellEvent *event, Draw *draw) {
+  bool is_known = event->region == pruner->rf && machine->issue != UINT64_MAX && machine->issue >= draw->read_to;
+  if (!is_known) return;
+  uint32_t rows = pruner->table->items[pruner->rf].dims[1].count, own = max_u32(machine->warp_rows, 1);
+  uint32_t sm = (uint32_t)(event->row / rows), row = (uint32_t)(event->row % rows), warp = row / own;
+  uint32_t slot = warp / pruner->block_warps % pruner->slots;
+  draw->reader = (Reader){.launch = pruner->launch,
+                          .block = pruner->blocks[sm * pruner->slots + slot],
+                          .warp = warp % pruner->block_warps,
+                          .row = row % own,
+                          .pc = machine->pc,
+                          .issue = machine->issue,
+                          .units = draw->units};
+  draw->open = draw->units;
+}
+
+// Reads before the strike, and those after the first: is there one point in the warp's program at which the bit turned over?
+static void note_order(const HookMachine *machine, const CellEvent *event, Draw *draw) {
+  if (draw->fault.from > machine->cycle) {
+    if ((draw->struck & event->units) != 0)
+      draw->read_to = machine->issue == UINT64_MAX ? UINT64_MAX : max_u64(draw->read_to, machine->issue + 1);
+  } else if ((draw->open & event->units) != 0 && machine->issue < draw->reader.issue) {
+    draw->reader.launch = 0;
+  }
+}
+
 static Verdict on_read(Hook *hook, HookMachine *machine, const CellEvent *event) {
   Pruner *pruner = hook->own;
   if (!is_watched(pruner, event)) return VERDICT_PASS;
   for (uint32_t i = pruner->heads[row_hash(pruner, event->region, event->row)]; i != NO_DRAW; i = pruner->draws[i].next) {
     Draw *draw = &pruner->draws[i];
-    if (!strikes(draw, event->region, event->row) || draw->fault.from > machine->cycle || (draw->units & event->units) == 0) continue;
-    bool whole = draw->units == struck_units(pruner->table, &draw->fault);
+    if (!strikes(draw, event->region, event->row)) continue;
+    note_order(machine, event, draw);
+    if (draw->fault.from > machine->cycle || (draw->units & event->units) == 0) continue;
+    bool whole = draw->units == draw->struck;
+    note_reader(pruner, machine, event, draw);
     draw->units = 0;
     draw->strike_at = whole ? machine->cycle : draw->fault.from;
     draw->line = line_now(machine);
@@ -67,7 +128,13 @@ static Verdict on_write(Hook *hook, HookMachine *machine, const CellEvent *event
   if (!is_watched(pruner, event)) return VERDICT_PASS;
   for (uint32_t i = pruner->heads[row_hash(pruner, event->region, event->row)]; i != NO_DRAW; i = pruner->draws[i].next) {
     Draw *draw = &pruner->draws[i];
-    if (!strikes(draw, event->region, event->row) || draw->fault.from > machine->cycle || draw->units == 0) continue;
+    if (!strikes(draw, event->region, event->row)) continue;
+    if (draw->fault.from > machine->cycle) {
+      if ((draw->struck & ~event->units) == 0) draw->read_to = 0;
+      continue;
+    }
+    draw->open &= ~event->units;
+    if (draw->units == 0) continue;
     draw->units &= ~event->units;
     if (draw->units == 0) draw->settled = SETTLED_OVERWRITTEN;
   }
@@ -98,7 +165,7 @@ static void watch(Pruner *pruner, Arena *arena, uint32_t index) {
   bool one_row = draw->fault.model != FAULT_PATTERN; // lists are by row
   bool traced = told && one_row && !fault_models[draw->fault.model].permanent;
   if (!traced) return;
-  draw->units = struck_units(pruner->table, &draw->fault);
+  draw->units = draw->struck = struck_units(pruner->table, &draw->fault);
   uint8_t **rows = &pruner->watched[draw->fault.site.region];
   if (*rows == NULL) *rows = arena_alloc(arena, region->rows / 8 + 1);
   (*rows)[draw->fault.site.row / 8] |= (uint8_t)(1u << draw->fault.site.row % 8);
@@ -111,12 +178,16 @@ Pruner *pruner_new(Arena *arena, const RegionTable *table, Draw *draws, uint32_t
   Pruner *pruner = ARENA_NEW(arena, Pruner);
   uint32_t slots = 64;
   while (slots < 2 * count) slots *= 2;
-  *pruner = (Pruner){.table = table, .draws = draws, .count = count, .mask = slots - 1};
+  *pruner = (Pruner){.arena = arena, .table = table, .draws = draws, .count = count, .mask = slots - 1, .rf = region_find(table, "rf")};
   pruner->watched = ARENA_ARRAY(arena, uint8_t *, table->count);
   pruner->heads = ARENA_ARRAY(arena, uint32_t, slots);
   memset(pruner->heads, 0xFF, slots * sizeof *pruner->heads);
   for (uint32_t i = 0; i < count; i++) watch(pruner, arena, i);
-  pruner->hook = (Hook){.name = "prune", .kind = HOOK_OBSERVER, .own = pruner, .read = on_read, .write = on_write, .finish = on_finish};
+  pruner->hook = (Hook){.name = "prune", .kind = HOOK_OBSERVER, .own = pruner, .attach = attach, .finish = on_finish};
+  pruner->hook.launch = on_launch;
+  pruner->hook.block = on_block;
+  pruner->hook.read = on_read;
+  pruner->hook.write = on_write;
   pruner->hook.next_cycle = UINT64_MAX;
   return pruner;
 }

@@ -31,7 +31,7 @@ static bool set_params(WorkloadRun *run, const WorkloadChoice *choice, Diags *di
 
 static bool workload_target_start(Target *target, const HookChain *hooks, Diags *diags) {
   WorkloadTarget *own = target->own;
-  DeviceOptions options = {.spec = target->spec, .hooks = hooks};
+  DeviceOptions options = {.spec = target->spec, .hooks = hooks, .launcher = target->launcher};
   own->device = device_new(&options, diags);
   if (own->device == NULL) return false;
   own->run = (WorkloadRun){.seed = own->choice.seed};
@@ -167,6 +167,10 @@ static void compare_output(const TargetOutput *golden, const TargetOutput *got, 
   }
 }
 
+void target_compare(const TargetOutputs *golden, const TargetOutputs *got, Verdicts *verdicts) {
+  for (uint32_t i = 0; i < golden->count && i < got->count; i++) compare_output(&golden->items[i], &got->items[i], verdicts);
+}
+
 void target_judge(Target *target, bool done, const TargetOutputs *golden, uint64_t golden_cycles, Arena *arena, Verdicts *verdicts) {
   *verdicts = (Verdicts){.cycles = target_cycles(target)};
   Device *device = target->device(target);
@@ -177,7 +181,7 @@ void target_judge(Target *target, bool done, const TargetOutputs *golden, uint64
   }
   TargetOutputs got = {0};
   target->outputs(target, &got, arena);
-  for (uint32_t i = 0; i < golden->count && i < got.count; i++) compare_output(&golden->items[i], &got.items[i], verdicts);
+  target_compare(golden, &got, verdicts);
   if (verdicts->wrong > 0) {
     verdicts->outcome = !target->has_check ? OUTCOME_SDC : target->check(target) ? OUTCOME_SDC_TOLERABLE : OUTCOME_SDC_CRITICAL;
   } else if (target_stat(target, STAT_CORRECTED) > 0) {

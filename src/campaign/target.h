@@ -32,6 +32,7 @@ struct Target {
   const char *arguments; // what decides the run, one per line
   const char *source;    // PTX that the program's lines count in
   const Spec *spec;
+  const Launcher *launcher; // see DeviceOptions; NULL but where campaigns follow faults
   bool has_check;
   void *own;
   bool (*start)(Target *target, const HookChain *hooks, Diags *diags); // a fresh device, inputs in place
@@ -70,6 +71,7 @@ uint64_t target_hash(Target *target);   // of the machine and of what the host h
 uint64_t target_cycles(Target *target); // of all launches
 uint64_t target_stat(Target *target, StatId stat);
 Outcome target_trap_outcome(TrapKind kind);
+void target_compare(const TargetOutputs *golden, const TargetOutputs *got, Verdicts *verdicts); // adds to wrong and worst
 // After run; `done` is what it returned.
 void target_judge(Target *target, bool done, const TargetOutputs *golden, uint64_t golden_cycles, Arena *arena, Verdicts *verdicts);
 

@@ -16,7 +16,7 @@ static bool ptx_target_start(Target *target, const HookChain *hooks, Diags *diag
   Program *program = ptx_call_compile(own->options, scratch, NULL, diags);
   bool good = program != NULL;
   if (good) {
-    DeviceOptions options = {.spec = target->spec, .hooks = hooks, .address_bits = program->address_bits};
+    DeviceOptions options = {.spec = target->spec, .hooks = hooks, .launcher = target->launcher, .address_bits = program->address_bits};
     own->device = device_new(&options, diags);
     if (own->device == NULL) program_free(program);
     else own->call.request.module = device_load_program(own->device, program, diags);

@@ -67,6 +67,16 @@ const char *device_name_copy(Device *device, const char *name) {
 
 // ---- Memory ------------------------------------------------------------------------------------
 
+static void tell_read(const Device *device, DeviceAddress from, uint64_t bytes) {
+  const Launcher *launcher = device->options.launcher;
+  if (launcher != NULL) launcher->host_reads(launcher->context, from, bytes);
+}
+
+static void tell_wrote(const Device *device, DeviceAddress to, uint64_t bytes) {
+  const Launcher *launcher = device->options.launcher;
+  if (launcher != NULL) launcher->host_wrote(launcher->context, to, bytes);
+}
+
 DeviceAddress device_alloc(Device *device, uint64_t bytes) {
   device->error[0] = '\0';
   uint64_t address = memory_alloc(device->memory, max_u64(bytes, 1), 256);
@@ -79,6 +89,8 @@ DeviceAddress device_alloc(Device *device, uint64_t bytes) {
 
 bool device_release(Device *device, DeviceAddress address) {
   device->error[0] = '\0';
+  uint64_t start, bytes;
+  if (memory_find(device->memory, address, &start, &bytes)) tell_read(device, start, bytes);
   if (memory_release(device->memory, address)) return true;
   return device_fail(device, "free of 0x%" PRIx64 ", which is not the start of an allocation", address);
 }
@@ -103,6 +115,7 @@ bool device_write(Device *device, DeviceAddress to, const void *from, uint64_t b
   uint8_t *view = host_view(device, to, bytes, "write");
   if (view == NULL) return false;
   memmove(view, from, bytes); // managed memory: the host's pointer may be the same place
+  tell_wrote(device, to, bytes);
   return true;
 }
 
@@ -111,6 +124,7 @@ bool device_read(Device *device, void *to, DeviceAddress from, uint64_t bytes) {
   const uint8_t *view = host_view(device, from, bytes, "read");
   if (view == NULL) return false;
   memmove(to, view, bytes);
+  tell_read(device, from, bytes);
   if (device->machine != NULL) device->seen = hash_bytes(to, bytes, device->seen);
   return true;
 }
@@ -123,6 +137,8 @@ bool device_copy(Device *device, DeviceAddress to, DeviceAddress from, uint64_t 
   uint8_t *destination = source == NULL ? NULL : host_view(device, to, bytes, "write");
   if (destination == NULL) return false;
   memmove(destination, source, bytes);
+  tell_read(device, from, bytes);
+  tell_wrote(device, to, bytes);
   return true;
 }
 
@@ -131,6 +147,7 @@ bool device_set(Device *device, DeviceAddress to, uint8_t value, uint64_t bytes)
   uint8_t *view = host_view(device, to, bytes, "write");
   if (view == NULL) return false;
   memset(view, value, bytes);
+  tell_wrote(device, to, bytes);
   return true;
 }
 

@@ -12,9 +12,18 @@ typedef struct Device Device;
 typedef struct Module Module;
 typedef uint64_t DeviceAddress; // 0 = none
 
+// Somebody who carries launches out in the device's place and is told of what the host does to memory between them.
+typedef struct Launcher {
+  void *context;
+  void (*launch)(void *context, const MachineEnvironment *environment, const Launch *launch, Stats *stats, Trap *trap);
+  void (*host_reads)(void *context, DeviceAddress from, uint64_t bytes); // or frees, or copies elsewhere
+  void (*host_wrote)(void *context, DeviceAddress to, uint64_t bytes);
+} Launcher;
+
 typedef struct DeviceOptions {
   const Spec *spec;                                              // the machine; NULL = functional with defaults
   const HookChain *hooks;                                        // attached to a machine with time; NULL = none
+  const Launcher *launcher;                                      // of a device without a machine of its own; NULL = functional_run
   uint32_t address_bits;                                         // 32 or 64; 0 = 64
   bool same_address;                                             // see MemoryOptions
   void (*print)(void *context, const char *bytes, size_t count); // printf of kernels; NULL = dropped

@@ -153,6 +153,11 @@ static bool report_trap(Device *device, const Program *program) {
 }
 
 static void run_launch(Device *device, const MachineEnvironment *environment, const Launch *launch, Stats *stats) {
+  const Launcher *launcher = device->options.launcher;
+  if (launcher != NULL) {
+    launcher->launch(launcher->context, environment, launch, stats, &device->trap);
+    return;
+  }
   if (device->machine == NULL) {
     functional_run(environment, launch, stats, &device->trap);
     return;

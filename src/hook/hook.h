@@ -35,6 +35,7 @@ typedef struct HookMachine {
   const Program *program; // of the current launch
   uint32_t warp_rows;     // register rows of each warp in it: those of warp w start at w * warp_rows
   uint32_t pc;            // instruction on whose behalf cells are accessed, where that is known; else UINT32_MAX
+  uint64_t issue;         // beside pc: how many instructions its warp had issued before it; UINT64_MAX: not known
   uint64_t cycle;
   uint64_t *corrected, *detected, *replayed; // counters in the block, part of every launch's statistics; hooks count
 } HookMachine;
@@ -115,6 +116,7 @@ typedef struct CommitEvent { // an instruction has written back
   uint32_t sm, warp, pc, mask;
   const Instr *instr;
   uint64_t issued_at; // cycle
+  uint64_t issue;     // number of the instruction within its warp
 } CommitEvent;
 
 typedef struct TrapEvent {

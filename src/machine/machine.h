@@ -38,6 +38,7 @@ bool memory_heap_release(Memory *memory, uint64_t address);                 // f
 uint8_t *memory_bytes(Memory *memory);                                      // host address of `base`
 uint64_t memory_base(const Memory *memory);
 uint64_t memory_in_use(const Memory *memory);
+uint64_t memory_extent(const Memory *memory); // bytes from `base` to the end of the last valid range
 uint64_t memory_capacity(const Memory *memory);
 // A copy with the same allocations and contents at the same device addresses. NULL: host memory is registered, or no room.
 Memory *memory_clone(const Memory *memory, Diags *diags);
@@ -128,6 +129,22 @@ typedef struct Stats {
   uint64_t value[STAT_COUNT];
 } Stats;
 
+// Somebody who watches the functional machine: each warp instruction before it is carried out, and each lane's access to memory
+// after it. `lost` says that results may depend on what is not told: time, textures, the outside.
+typedef struct WatchedStep {
+  uint32_t block, warp; // linear index; index in the block
+  uint32_t epoch;       // barriers that the block has passed
+  uint32_t pc, mask, active;
+} WatchedStep;
+enum { WATCH_READ = 1, WATCH_WRITE = 2 };
+typedef struct MachineWatch {
+  void *context;
+  bool stop; // set by the watcher: the launch ends with TRAP_STOPPED
+  void (*step)(void *context, const WatchedStep *step);
+  void (*touch)(void *context, Space space, uint64_t address, uint32_t bytes, unsigned how); // of the step told last
+  void (*lost)(void *context);
+} MachineWatch;
+
 // What a machine works on; owned by the device. Pointers here are the outside world, not state.
 typedef struct MachineEnvironment {
   Memory *memory;
@@ -143,11 +160,41 @@ typedef struct MachineEnvironment {
   void *print_context;
   bool (*progress)(void *context, const Stats *so_far); // now and then; false = stop (TRAP_STOPPED)
   void *progress_context;
+  MachineWatch *watch; // of the functional machine; NULL: nobody
 } MachineEnvironment;
 
 // The functional machine: right results, no timing. Blocks run in order, one at a time, and
 // together only when one waits for another. `trap` tells how the launch ended.
 void functional_run(const MachineEnvironment *environment, const Launch *launch, Stats *stats, Trap *trap);
+
+// Single blocks of a launch, carried out again on the memory as it is, with bits of a warp's registers changed on the way. Only
+// for blocks that wait for no other; the environment's watch is told as usual.
+typedef struct RerunFlip {
+  uint32_t warp;               // index in the block
+  uint64_t before;             // instructions that the warp carries out first
+  uint32_t pc;                 // of the one that follows: a check
+  bool predicates;             // change[p] is of predicate p, a bit per lane; else change[l] of lane l of the register
+  uint32_t reg;                // register
+  uint32_t change[WARP_LANES]; // bits that turn over
+} RerunFlip;
+// In which order warps meet in memory: the cycle of the warp's next access at or after its instruction number `count`, and in *left how
+// many instructions there are up to and with it. The warp with the earliest goes first.
+typedef struct RerunOrder {
+  void *context;
+  uint64_t (*next)(void *context, uint32_t warp, uint64_t count, uint32_t *left);
+} RerunOrder;
+typedef enum RerunEnd {
+  RERUN_ENDED,
+  RERUN_TRAPPED, // an address that is not allocated or not aligned, whatever the order of the warps
+  RERUN_ENDLESS, // a warp has carried out as many instructions as were allowed, and none trapped
+  RERUN_UNKNOWN, // depends on the order, another trap, the watcher has stopped it, or the flip did not find its place
+} RerunEnd;
+typedef struct Rerun Rerun;
+// All must outlive it; without an order warps take turns.
+Rerun *rerun_new(const MachineEnvironment *environment, const Launch *launch, const RerunOrder *order);
+void rerun_free(Rerun *rerun);
+RerunEnd rerun_block(Rerun *rerun, uint64_t linear, const RerunFlip *flip, uint64_t most); // flip may be NULL; most: instructions of a warp
+const Trap *rerun_trap(const Rerun *rerun);
 
 // ---- Machines with time --------------------------------------------------------------------
 // One machine lives as long as its device and runs one launch after the other; its clock goes on. All that changes while

@@ -250,6 +250,11 @@ uint8_t *memory_at(const Memory *memory, uint64_t address, uint64_t bytes) {
 uint8_t *memory_bytes(Memory *memory) { return memory->bytes; }
 uint64_t memory_base(const Memory *memory) { return memory->base; }
 uint64_t memory_in_use(const Memory *memory) { return memory->in_use; }
+uint64_t memory_extent(const Memory *memory) {
+  if (memory->count == 0) return 0;
+  const Allocation *last = &memory->items[memory->count - 1];
+  return min_u64(align_up(last->start + last->bytes, memory->granule), memory->capacity);
+}
 uint64_t memory_capacity(const Memory *memory) { return memory->capacity; }
 
 // ---- Copies, hashes, streams -----------------------------------------------------------------------

@@ -30,16 +30,9 @@ typedef enum BlockEnd {
   BLOCK_TRAPPED,
 } BlockEnd;
 
-// Zeroed bytes with an aligned start.
-typedef struct Chunk {
-  void *start;   // NULL: there was no memory
-  void *bytes;   // as allocated
-  size_t mapped; // bytes of address space; 0 = from malloc
-} Chunk;
-
 // Large ones are mapped, so that only what is touched takes memory: the local memory of a thousand deep stacks is
 // mostly never used.
-static Chunk chunk_new(size_t bytes) {
+Chunk chunk_new(size_t bytes) {
   Chunk chunk = {.mapped = bytes >= MAPPED_BYTES ? bytes + ROW_ALIGN : 0};
   if (chunk.mapped != 0) {
     chunk.bytes = mmap(NULL, chunk.mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -53,7 +46,7 @@ static Chunk chunk_new(size_t bytes) {
   return chunk;
 }
 
-static void chunk_free(Chunk *chunk) {
+void chunk_free(Chunk *chunk) {
   if (chunk->mapped != 0) munmap(chunk->bytes, chunk->mapped);
   else free(chunk->bytes);
   *chunk = (Chunk){NULL, NULL, 0};
@@ -260,26 +253,41 @@ static void set_view(Runner *run) {
   }
 }
 
+void runner_open(Runner *run, const MachineEnvironment *environment, const Launch *launch, RunnerChunks *chunks) {
+  *run = (Runner){.environment = environment,
+                  .launch = launch,
+                  .program = launch->program,
+                  .functions = lane_functions(),
+                  .stats = run->stats,
+                  .trap = run->trap,
+                  .watch = environment->watch};
+  block_layout(&run->layout, launch, environment->stack_bytes);
+  set_view(run);
+  size_t code = launch->program->code_count;
+  chunks->steps = chunk_new((code + 1) * sizeof(Step));
+  chunks->constants = chunk_new((ZERO_ROWS + ONES_ROWS + 2 * code) * WARP_LANES * sizeof(uint32_t));
+  ASSERT(chunks->steps.start != NULL && chunks->constants.start != NULL);
+  run->steps = chunks->steps.start;
+  run->constants = chunks->constants.start;
+  run->constant_rows = ZERO_ROWS + ONES_ROWS;
+  memset(run->constants + ZERO_ROWS * WARP_LANES, 0xFF, WARP_LANES * sizeof(uint32_t));
+}
+
+void runner_close(RunnerChunks *chunks) {
+  chunk_free(&chunks->constants);
+  chunk_free(&chunks->steps);
+}
+
 void functional_run(const MachineEnvironment *environment, const Launch *launch, Stats *stats, Trap *trap) {
   *stats = (Stats){{0}};
   *trap = (Trap){.kind = TRAP_NONE, .kernel = launch->kernel->name};
-  Runner run = {.environment = environment, .launch = launch, .program = launch->program, .stats = stats, .trap = trap};
-  run.functions = lane_functions();
-  block_layout(&run.layout, launch, environment->stack_bytes);
-  set_view(&run);
-  size_t code = launch->program->code_count;
-  Chunk steps = chunk_new((code + 1) * sizeof(Step));
-  Chunk constants = chunk_new((ZERO_ROWS + ONES_ROWS + 2 * code) * WARP_LANES * sizeof(uint32_t));
-  ASSERT(steps.start != NULL && constants.start != NULL);
-  run.steps = steps.start;
-  run.constants = constants.start;
-  run.constant_rows = ZERO_ROWS + ONES_ROWS;
-  memset(run.constants + ZERO_ROWS * WARP_LANES, 0xFF, WARP_LANES * sizeof(uint32_t));
+  Runner run = {.stats = stats, .trap = trap};
+  RunnerChunks chunks;
+  runner_open(&run, environment, launch, &chunks);
   Residents residents = {0};
   run_grid(&run, &residents);
   residents_free(&residents);
-  chunk_free(&constants);
-  chunk_free(&steps);
+  runner_close(&chunks);
   stats->value[STAT_CYCLES] = stats->value[STAT_WARP_INSTRUCTIONS] = run.executed;
   stats->value[STAT_THREAD_INSTRUCTIONS] = run.thread_executed;
 }

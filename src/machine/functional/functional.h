@@ -53,11 +53,29 @@ typedef struct Runner {
   MemoryView view;   // of the current warp
   uint64_t executed; // warp instructions of the launch
   uint64_t thread_executed;
-  bool polled;   // since last reset: looked at what others may change: volatile loads, atomics, fences, sleep
-  bool progress; // since last reset: memory changed, a thread ended or a barrier completed
+  MachineWatch *watch; // NULL: nobody watches
+  uint32_t pc;         // of the last instruction; kept while somebody watches
+  bool polled;         // since last reset: looked at what others may change: volatile loads, atomics, fences, sleep
+  bool progress;       // since last reset: memory changed, a thread ended or a barrier completed
 } Runner;
 
 enum { ZERO_ROWS = 8, ONES_ROWS = 1 };
+
+// Zeroed bytes with an aligned start.
+typedef struct Chunk {
+  void *start;   // NULL: there was no memory
+  void *bytes;   // as allocated
+  size_t mapped; // bytes of address space; 0 = from malloc
+} Chunk;
+Chunk chunk_new(size_t bytes);
+void chunk_free(Chunk *chunk);
+
+// The parts of a Runner that a launch decides; `stats` and `trap` are the caller's. The chunks are the runner's, until it is closed.
+typedef struct RunnerChunks {
+  Chunk steps, constants;
+} RunnerChunks;
+void runner_open(Runner *run, const MachineEnvironment *environment, const Launch *launch, RunnerChunks *chunks);
+void runner_close(RunnerChunks *chunks);
 
 void step_prepare(Runner *run, uint32_t pc);
 
@@ -107,6 +125,12 @@ StepResult step_special(WarpContext *at, Step *step, uint32_t active);
 bool step_members(WarpContext *at, const Step *step, uint32_t *active, uint32_t *others);
 // After a warp-wide instruction: the top and the others go on.
 StepResult step_pass(WarpContext *at, uint32_t others);
+
+// While somebody watches (watch.c). A memory access carried out and told; what is not told in accesses.
+StepResult watch_memory(WarpContext *at, Step *step, Access *access, bool store);
+void watch_keep(Access *access, uint32_t kept[2 * WARP_LANES]); // addresses: what is loaded may come to lie where they were
+void watch_tell(const WarpContext *at, const Access *access, unsigned how);
+void watch_rare(const WarpContext *at, const Step *step, uint32_t active);
 
 // Both fill run->trap; always STEP_TRAP.
 StepResult step_fault(WarpContext *at, const AccessFault *fault, const char *note);

@@ -218,9 +218,12 @@ static StepResult step_atomic(WarpContext *at, Step *step, uint32_t active) {
                      .imm = step->imm};
   AccessFault fault;
   bool changed = false;
+  uint32_t kept[2 * WARP_LANES];
+  if (at->run->watch != NULL) watch_keep(&access, kept);
   bool done = atomic_execute(&at->run->view, &access, &rows, &step->window, &changed, &fault);
   at->run->progress |= changed;
   at->warp->polls = changed ? 0 : at->warp->polls + 1;
+  if (done && at->run->watch != NULL) watch_tell(at, &access, WATCH_READ | WATCH_WRITE);
   return done ? STEP_NEXT : step_fault(at, &fault, NULL);
 }
 

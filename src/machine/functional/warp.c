@@ -117,6 +117,7 @@ static inline StepResult step_memory(WarpContext *at, Step *step, uint32_t activ
   at->run->stats->value[step->stat]++;
   if (store) at->run->progress = true, at->warp->polls = 0;
   else if ((step->mods & MOD_VOLATILE) != 0) at->run->polled = true, at->warp->polls++;
+  if (at->run->watch != NULL) return watch_memory(at, step, &access, store);
   bool done =
       store ? access_store(&at->run->view, &access, &step->window, &fault) : access_load(&at->run->view, &access, &step->window, &fault);
   return done ? STEP_NEXT : step_fault(at, &fault, NULL);
@@ -143,6 +144,7 @@ static void open_warp(WarpContext *at, Runner *run, Block *block, uint32_t index
 
 // A step of the kinds that the loop does not inline.
 static StepResult step_rare(WarpContext *at, Step *step, uint32_t active) {
+  if (at->run->watch != NULL && step->kind == STEP_SPECIAL) watch_rare(at, step, active);
   switch (step->kind) {
   case STEP_WARP: return step_warp(at, step, active);
   case STEP_SPECIAL: return step_special(at, step, active);
@@ -170,17 +172,31 @@ static inline StepResult step_execute(WarpContext *at, Step *step, uint32_t acti
   }
 }
 
+// False: the watcher has seen enough.
+static bool tell_step(const WarpContext *at, uint32_t active) {
+  Runner *run = at->run;
+  WatchedStep step = {
+      .block = at->block->linear, .warp = at->index, .epoch = at->block->barrier_count, .pc = at->pc, .mask = at->mask, .active = active};
+  run->pc = at->pc;
+  run->watch->step(run->watch->context, &step);
+  if (!run->watch->stop) return true;
+  *run->trap = (Trap){.kind = TRAP_STOPPED};
+  return false;
+}
+
 WarpEnd warp_run(Runner *run, Block *block, uint32_t warp, uint32_t quantum) {
   WarpContext at;
   open_warp(&at, run, block, warp);
   if (!front_load(&at)) return at.warp->stack.depth == 0 ? WARP_ENDED : WARP_WAITS;
   const uint32_t *predicates = at.warp->predicates;
   uint64_t last = run->executed + quantum;
+  const bool is_watched = run->watch != NULL;
   WarpEnd end = WARP_SPENT;
   while (run->executed < last && end == WARP_SPENT) {
     Step *step = &run->steps[at.pc];
     if (step->kind == STEP_UNPREPARED) step_prepare(run, at.pc);
     uint32_t active = at.mask & (predicates[step->guard] ^ step->guard_flip);
+    if (is_watched && !tell_step(&at, active)) return WARP_TRAPPED;
     run->executed++;
     run->thread_executed += active == at.mask || step->kind == STEP_BRANCH ? at.threads : count_lanes(active);
     StepResult result = step_execute(&at, step, active);

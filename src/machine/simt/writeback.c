@@ -114,7 +114,8 @@ static void write_slot(Simt *m, uint32_t sm, const Slot *slot, const Instr *inst
 
 static void tell_commit(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr) {
   if ((m->wants & WANT_COMMIT) == 0) return;
-  CommitEvent event = {.sm = sm, .warp = slot->warp, .pc = slot->pc, .mask = slot->mask, .instr = instr, .issued_at = slot->issued_at};
+  CommitEvent event = {
+      .sm = sm, .warp = slot->warp, .pc = slot->pc, .mask = slot->mask, .instr = instr, .issued_at = slot->issued_at, .issue = slot->issue};
   simt_obey(m, sm, slot->warp, slot->pc, hooks_commit(&m->hooks, &m->hook_machine, &event));
 }
 

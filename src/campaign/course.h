@@ -1,0 +1,125 @@
+// What course.c and visit.c share: one launch on the functional machine and blocks of it carried out again.
+#ifndef REDOUBT_COURSE_H
+#define REDOUBT_COURSE_H
+
+#include "campaign/follow.h"
+
+enum {
+  WORD = 4,
+  LINE_WORDS_KEPT = 32, // as the caches of all machines have them
+  MOST_SHARED_WORDS = 1 << 16,
+  COURSE_WARPS = 64, // the most of a block
+  MARGIN_LATENCIES = 2,
+  NOBODY = 0
+};
+#define MANY UINT32_MAX
+#define NO_TIME UINT32_MAX
+
+// A word in the fault-free run. Blocks are 1 + their linear index here, NOBODY or MANY; times are issue cycles of the golden run.
+typedef struct Use {
+  uint32_t writer, reader;
+  uint32_t first_write, last_write, first_read, last_read;
+  bool partly; // some write was of a part of the word
+} Use;
+
+// A word when blocks are carried out again; what is of another time (stamp) does not count.
+typedef struct Visit {
+  uint32_t stamp;
+  uint32_t writer, reader; // blocks, as above
+  uint32_t write_epoch, read_epoch;
+  uint32_t write_step, read_step; // their numbers
+  uint32_t write_time, read_time; // read_time: the latest
+  uint64_t read_warps;            // in read_epoch
+  uint8_t write_warp;
+  uint8_t bytes; // written by write_step
+} Visit;
+
+// An access of a warp in the fault-free run, with its course (hashes) before and after.
+typedef struct PastAccess {
+  uint32_t issue, pc, time, before, after;
+} PastAccess;
+typedef VEC(PastAccess) AccessVec;
+
+typedef struct Warpath { // of a warp in the fault-free run
+  uint64_t flow, steps;
+  AccessVec accesses;
+} Warpath;
+
+typedef struct AgainWarp { // of a warp carried out again
+  uint64_t flow, steps;
+  uint32_t number;    // of the next past access
+  uint32_t last_time; // of an access that was where it should be
+} AgainWarp;
+
+typedef struct BlockWord { // a block has written a word
+  uint32_t block;
+  uint64_t word;
+} BlockWord;
+typedef struct LineBlock { // a block has read of a line
+  uint64_t line;
+  uint32_t block;
+} LineBlock;
+typedef VEC(BlockWord) BlockWordVec;
+typedef VEC(LineBlock) LineBlockVec;
+typedef VEC(uint64_t) WordVec;
+
+struct Course {
+  Arena *arena;
+  MachineEnvironment environment;
+  MachineWatch watch;
+  const Launch *launch;
+  uint64_t base;
+  uint8_t *memory;
+  uint64_t words;
+  uint32_t *before, *after; // memory as the launch found and left it
+  uint32_t blocks, block_warps;
+  WatchedStep now;
+  bool is_access; // the current step has touched memory
+  uint32_t time;  // then: its cycle in the golden run, or NO_TIME
+  // The fault-free run
+  const Timeline *timeline;
+  bool has_times;
+  bool keeps_lanes;
+  uint32_t margin; // cycles after which an access is certainly over
+  Use *uses;
+  Warpath *warpaths; // by block and warp
+  bool is_lost;      // somebody did what is not told
+  bool keeps_readers;
+  uint32_t *line_reader; // the last block that read of it
+  BlockWordVec writes;   // by block, after the run
+  uint32_t *first_write; // by block
+  LineBlockVec readers;
+  // Blocks carried out again
+  Rerun *rerun;
+  RerunOrder order;
+  uint32_t *marks, *chosen;    // by block: stamp of the fault that it belongs to; list of these blocks
+  uint32_t stamp, visit_stamp; // the fault; the attempt
+  Visit *visits;
+  WordVec written;
+  WordVec earlier; // words that were read before another block wrote them
+  bool is_early;   // there are new ones: once more
+  Trap trap;
+  // One of them
+  uint32_t block, step;
+  uint32_t shared_stamp;
+  Visit *shared;
+  AgainWarp again[COURSE_WARPS];
+  const PastAccess *open; // the access under way, if it was so in the fault-free run
+  uint32_t open_warp;
+  uint32_t diverged_at; // from when on its times may be others; NO_TIME: never
+  uint32_t needed;      // times up to this one have decided an order by little: they must be right
+};
+
+static inline uint32_t word_get(const Course *at, uint64_t word) {
+  uint32_t value;
+  memcpy(&value, at->memory + word * WORD, sizeof value);
+  return value;
+}
+static inline void word_set(const Course *at, uint64_t word, uint32_t value) { memcpy(at->memory + word * WORD, &value, sizeof value); }
+bool in_constants(const Course *at, uint64_t word); // constants are read without being told
+
+// A word is touched. False: what is read or left there depends on an order that is not known.
+bool visit_shared(Course *at, uint64_t word, unsigned how);
+bool visit_global(Course *at, uint64_t word, uint64_t address, uint32_t bytes, unsigned how);
+
+#endif

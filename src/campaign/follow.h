@@ -1,0 +1,66 @@
+// Faults followed through a program without time: follow.c carries them along a fault-free run of the program on the functional
+// machine; course.c knows what the blocks of one launch read and wrote there, and carries some of them out again.
+#ifndef REDOUBT_FOLLOW_H
+#define REDOUBT_FOLLOW_H
+
+#include "campaign/campaign_internal.h"
+
+// ---- Words of memory that differ (words.c) -----------------------------------------------------------
+typedef struct Word {
+  uint64_t address; // a multiple of four
+  uint32_t value;
+} Word;
+typedef struct WordList {
+  Word *items;
+  uint32_t count, room;
+} WordList;
+void words_add(WordList *words, uint64_t address, uint32_t value);
+void words_free(WordList *words);
+bool words_meet(const WordList *words, uint64_t address, uint64_t bytes);
+void words_remove(WordList *words, uint64_t address, uint64_t bytes); // those that lie in it whole
+void words_swap(WordList *words, Memory *memory);                     // values in the list with those in memory
+
+// ---- When accesses came in the golden run (timeline.c) -----------------------------------------------
+typedef struct Moment {
+  uint32_t issue; // instructions of the warp before it
+  uint32_t cycle; // in which it issued, from the launch's first
+} Moment;
+typedef struct MomentKey {
+  uint32_t launch, block, warp; // number of the launch, from 1; linear index; index in the block
+} MomentKey;
+Hook *timeline_hook(Timeline *timeline);
+uint32_t timeline_longest(const Timeline *timeline); // cycles from issue to write-back
+// The access `number` of a warp, in the order of its program. False: there is none, or there were too many to keep.
+bool timeline_moment(const Timeline *timeline, const MomentKey *key, uint32_t number, Moment *moment);
+
+// ---- One launch (course.c) -----------------------------------------------------------------------------
+typedef struct Course Course;
+typedef struct CourseResult {
+  RerunEnd end;
+  bool same_flow; // every instruction, mask and address was that of the fault-free run
+  uint64_t extra; // warp instructions more than there
+} CourseResult;
+typedef struct CourseOptions {
+  const Timeline *timeline; // NULL: nothing is known of time
+  bool keeps_lanes;         // up to four bytes of each lane of a warp go out in one request per line
+  bool readers;             // there will be course_go_on: which blocks read a line is noted, too
+} CourseOptions;
+// Carries the launch out, as functional_run does, and notes who reads and writes what.
+Course *course_new(const MachineEnvironment *environment, const Launch *launch, const CourseOptions *options, Stats *stats, Trap *trap);
+void course_free(Course *course);
+// The launch again with one block struck; or with other words in memory at its start. `words` are what memory has then that differs
+// from the fault-free run's; memory itself is left as that run left it. `most` instructions of a warp.
+CourseResult course_strike(Course *course, uint32_t block, const RerunFlip *flip, uint64_t most, WordList *words);
+CourseResult course_go_on(Course *course, WordList *words, uint64_t most);
+const Trap *course_trap(const Course *course);
+
+typedef struct FollowOptions {
+  const Golden *golden;
+  const Timeline *timeline;
+  uint64_t timeout; // multiple of the golden run's cycles
+} FollowOptions;
+// Settles what it can of draws[0, count) and keeps the others, in their order; returns their number.
+bool follow_can(const Target *target, const CampaignOptions *options);
+uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, uint32_t count, RecordTaker take, void *context);
+
+#endif

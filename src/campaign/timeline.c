@@ -1,0 +1,91 @@
+// When memory instructions issued in the golden run, by launch, block and warp; see follow.h.
+#include "campaign/follow.h"
+
+enum { MOST_MOMENTS = 1 << 26 };
+
+typedef VEC(Moment) MomentVec;
+
+typedef struct LaunchTimes {
+  uint64_t began_at;
+  uint32_t blocks, block_warps;
+  MomentVec *warps; // by block and warp
+} LaunchTimes;
+typedef VEC(LaunchTimes) LaunchTimesVec;
+
+struct Timeline {
+  Hook hook;
+  Arena *arena;
+  LaunchTimesVec launches; // by number
+  uint32_t slots;          // for blocks, per SM
+  uint32_t *blocks;        // by SM and slot: linear index
+  uint64_t moments;
+  uint64_t longest;
+};
+
+static bool attach(Hook *hook, HookLayout *layout, Diags *diags) {
+  Timeline *at = hook->own;
+  const HookShape *shape = hook_layout_shape(layout);
+  (void)diags;
+  at->slots = max_u32(shape->block_slots, 1);
+  at->blocks = ARENA_ARRAY(at->arena, uint32_t, shape->sms * at->slots);
+  return true;
+}
+
+static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
+  Timeline *at = hook->own;
+  uint32_t threads = event->block[0] * event->block[1] * event->block[2];
+  LaunchTimes *launch = VEC_PUSH(&at->launches, at->arena);
+  *launch = (LaunchTimes){.began_at = machine->cycle, .blocks = event->grid[0] * event->grid[1] * event->grid[2]};
+  launch->block_warps = max_u32((threads + WARP_LANES - 1) / WARP_LANES, 1);
+  launch->warps = ARENA_ARRAY(at->arena, MomentVec, launch->blocks * launch->block_warps);
+  return VERDICT_PASS;
+}
+
+static Verdict on_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
+  Timeline *at = hook->own;
+  (void)machine;
+  if (!event->done) at->blocks[event->sm * at->slots + event->slot % at->slots] = (uint32_t)event->block;
+  return VERDICT_PASS;
+}
+
+static Verdict on_commit(Hook *hook, HookMachine *machine, const CommitEvent *event) {
+  Timeline *at = hook->own;
+  Kind kind = op_info[event->instr->op].kind;
+  bool is_access = kind == KIND_LOAD || kind == KIND_STORE || kind == KIND_ATOMIC;
+  if (!is_access || at->launches.count == 0 || at->moments >= MOST_MOMENTS) return VERDICT_PASS;
+  LaunchTimes *launch = &at->launches.items[at->launches.count - 1];
+  uint32_t slot = event->warp / launch->block_warps % at->slots, block = at->blocks[event->sm * at->slots + slot];
+  if (block >= launch->blocks) return VERDICT_PASS;
+  MomentVec *warp = &launch->warps[block * launch->block_warps + event->warp % launch->block_warps];
+  Moment moment = {.issue = (uint32_t)event->issue, .cycle = (uint32_t)(event->issued_at - launch->began_at)};
+  uint32_t place = warp->count;
+  VEC_PUSH(warp, at->arena);
+  for (; place > 0 && warp->items[place - 1].issue > moment.issue; place--) warp->items[place] = warp->items[place - 1];
+  warp->items[place] = moment;
+  at->moments++;
+  at->longest = max_u64(at->longest, machine->cycle - event->issued_at);
+  return VERDICT_PASS;
+}
+
+Timeline *timeline_new(Arena *arena) {
+  Timeline *at = ARENA_NEW(arena, Timeline);
+  at->arena = arena;
+  at->hook = (Hook){.name = "timeline", .kind = HOOK_OBSERVER, .own = at, .attach = attach, .next_cycle = UINT64_MAX};
+  at->hook.launch = on_launch;
+  at->hook.block = on_block;
+  at->hook.commit = on_commit;
+  return at;
+}
+
+Hook *timeline_hook(Timeline *timeline) { return &timeline->hook; }
+uint32_t timeline_longest(const Timeline *timeline) { return (uint32_t)min_u64(timeline->longest, UINT32_MAX / 8); }
+
+bool timeline_moment(const Timeline *timeline, const MomentKey *key, uint32_t number, Moment *moment) {
+  if (timeline == NULL || timeline->moments >= MOST_MOMENTS || key->launch == 0 || key->launch > timeline->launches.count) return false;
+  const LaunchTimes *launch = &timeline->launches.items[key->launch - 1];
+  if (key->block >= launch->blocks || key->warp >= launch->block_warps) return false;
+  const MomentVec *warp = &launch->warps[key->block * launch->block_warps + key->warp];
+  if (number >= warp->count) return false;
+  *moment = warp->items[number];
+  return true;
+}
