@@ -111,6 +111,7 @@ void app_process_leave(AppProcess *process);
 // The host has these bytes from the device now; copied back: asked for, and judged.
 void app_process_saw(AppProcess *process, const void *bytes, uint64_t count, bool copied_back);
 void app_process_launched(AppProcess *process); // a launch has ended
+void app_process_forked(AppProcess *process);   // in a process that the program has forked: no faults there
 void app_process_finish(AppProcess *process);   // the program ends
 
 // Another process for draws[draw], child of the campaign's: its run there, NULL in this one and where there is none (app_fork.c).

@@ -23,8 +23,11 @@ struct AppProcess {
   Golden golden;
   Hook *watch;
   Pruner *pruner;
+  Draw *draws; // this process's copy
   // With faults
   Hook hook;
+  Hook *others[FAULT_RUN_MOST + 1]; // hooks of faults that strike by themselves, and the tracer's
+  uint32_t other_count;
   uint32_t next; // draw at which to fork
   bool struck;
   uint32_t first, checkpoint;
@@ -32,6 +35,9 @@ struct AppProcess {
   Tracer *tracer;
   ValueLog log;
 };
+
+// NULL: no campaign. Processes that the program forks are not followed.
+static bool is_own(const AppProcess *process) { return process != NULL && process->pid == getpid(); }
 
 static Device *device_of(Target *target) { return ((AppProcess *)target->own)->device; }
 
@@ -67,6 +73,7 @@ static void strike(AppProcess *process, HookMachine *machine, const Fault *fault
 static void strike_cycle(Hook *hook, HookMachine *machine) {
   AppProcess *process = hook->own;
   const AppExchange *exchange = process->exchange;
+  if (!is_own(process)) return;
   if (machine->cycle >= exchange->limit) stop_here(process, APP_TIMED_OUT, 0);
   if (!process->struck) {
     strike(process, machine, &exchange->faults[0]);
@@ -84,6 +91,7 @@ static void strike_cycle(Hook *hook, HookMachine *machine) {
 static void fork_cycle(Hook *hook, HookMachine *machine) {
   AppProcess *process = hook->own;
   AppExchange *exchange = process->exchange;
+  if (!is_own(process)) return;
   while (process->next < exchange->draw_count && exchange->draws[process->next].strike_at <= machine->cycle) {
     uint32_t draw = process->next++;
     AppRun *run = app_fork(exchange, draw);
@@ -104,6 +112,11 @@ static bool add_fork(AppProcess *process, HookChain *chain) {
   return hook_chain_add(chain, &process->hook);
 }
 
+static bool add_other(AppProcess *process, HookChain *chain, Hook *hook) {
+  process->others[process->other_count++] = hook;
+  return hook_chain_add(chain, hook);
+}
+
 // One fault that a campaign strikes when it matters, or any number that strike when they say.
 static bool add_strike(AppProcess *process, HookChain *chain) {
   const AppExchange *exchange = process->exchange;
@@ -111,7 +124,7 @@ static bool add_strike(AppProcess *process, HookChain *chain) {
   process->hook.next_cycle = exchange->can_settle ? exchange->strike_at : exchange->limit;
   bool room = hook_chain_add(chain, &process->hook);
   for (uint32_t i = 0; i < exchange->fault_count && !exchange->can_settle; i++)
-    room = hook_chain_add(chain, fault_hook(process->arena, &exchange->faults[i])) && room;
+    room = add_other(process, chain, fault_hook(process->arena, &exchange->faults[i])) && room;
   return room;
 }
 
@@ -129,7 +142,7 @@ static bool add_tracer(AppProcess *process, HookChain *chain, Diags *diags) {
   if (exchange->trace == TRACE_COMPARE && !value_log_load(&process->log, log_path(exchange, path)))
     return diags_add(diags, path, 0, 0, "cannot be read");
   process->tracer = tracer_new(process->arena, &process->log, exchange->faults, &exchange->traced);
-  return hook_chain_add(chain, tracer_hook(process->tracer, (TraceMode)exchange->trace));
+  return add_other(process, chain, tracer_hook(process->tracer, (TraceMode)exchange->trace));
 }
 
 static bool tell_traced(AppProcess *process) {
@@ -151,7 +164,9 @@ static bool add_watch(AppProcess *process, HookChain *chain, const Spec *spec, D
   process->watch = golden_watch(&process->golden, &process->target, machine_regions(like));
   bool room = hook_chain_add(chain, process->watch);
   if (exchange->draw_count > 0) {
-    process->pruner = pruner_new(process->arena, &process->golden.table, exchange->draws, exchange->draw_count);
+    process->draws = ARENA_ARRAY(process->arena, Draw, exchange->draw_count);
+    memcpy(process->draws, exchange->draws, exchange->draw_count * sizeof *process->draws);
+    process->pruner = pruner_new(process->arena, &process->golden.table, process->draws, exchange->draw_count);
     room = room && hook_chain_add(chain, pruner_hook(process->pruner));
   }
   machine_free(like);
@@ -162,7 +177,10 @@ static void tell_golden(AppProcess *process) {
   AppExchange *exchange = process->exchange;
   Golden *golden = &process->golden;
   golden_measure(process->watch, golden);
-  if (process->pruner != NULL) pruner_finish(process->pruner);
+  if (process->pruner != NULL) {
+    pruner_finish(process->pruner);
+    memcpy(exchange->draws, process->draws, exchange->draw_count * sizeof *process->draws);
+  }
   exchange->checkpoint_count = golden->checkpoint_count;
   memcpy(exchange->checkpoints, golden->checkpoints, sizeof golden->checkpoints);
   exchange->cycles = golden->cycles;
@@ -232,11 +250,11 @@ void app_process_device(AppProcess *process, Device *device, AppHostMemory host_
 }
 
 void app_process_enter(AppProcess *process) {
-  if (process != NULL) process->run->inside++;
+  if (is_own(process)) process->run->inside++;
 }
 
 void app_process_leave(AppProcess *process) {
-  if (process != NULL && process->run->inside > 0) process->run->inside--;
+  if (is_own(process) && process->run->inside > 0) process->run->inside--;
 }
 
 void app_process_saw(AppProcess *process, const void *bytes, uint64_t count, bool copied_back) {
@@ -249,8 +267,15 @@ void app_process_launched(AppProcess *process) {
   if (process != NULL) process->known = process->host_memory(process->host_context, process->known);
 }
 
+void app_process_forked(AppProcess *process) {
+  for (uint32_t i = 0; process != NULL && i < process->other_count; i++) {
+    Hook *hook = process->others[i];
+    *hook = (Hook){.name = hook->name, .kind = hook->kind, .next_cycle = UINT64_MAX};
+  }
+}
+
 void app_process_finish(AppProcess *process) {
-  if (process == NULL || process->device == NULL || process->pid != getpid() || device_machine(process->device) == NULL) return;
+  if (!is_own(process) || process->device == NULL || device_machine(process->device) == NULL) return;
   AppRun *run = process->run;
   if (process->exchange->mode == APP_GOLDEN) tell_golden(process);
   if (!tell_traced(process)) return;

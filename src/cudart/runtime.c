@@ -30,7 +30,10 @@ static void initialise_lock(void) {
 }
 
 // The child's thread does not own the recursive lock that its parent's thread took: a fresh one.
-static void renew_in_child(void) { initialise_lock(); }
+static void renew_in_child(void) {
+  initialise_lock();
+  app_process_forked(process.environment.campaign);
+}
 
 static void start(void) {
   initialise_lock();

@@ -92,6 +92,11 @@ for how in "-a d" "-a u" "-a h" "-a g" "-a v" -v; do
   same fast slow
   grep -q 'sdc,.*standard output' fast.csv || { echo "no wrong output with $how"; exit 1; }
 done
+# A process that the program forks is its own business.
+campaign fast "$@" -j2 -- ./rounds -s starts -c
+starts 3 3
+campaign slow "$@" -j2 --no-snapshot -- ./rounds -s starts -c
+same fast slow
 # A second thread, a pipe, shared memory: cannot be forked.
 for how in -t -p "-m shared.bin"; do
   # shellcheck disable=SC2086
