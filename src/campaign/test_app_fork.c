@@ -66,7 +66,7 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
   Fixture *fixture = *state;
-  static const char *const names[] = {"output0", "output1", "log", "result", "result" APP_ASIDE};
+  static const char *const names[] = {"output0", "output1", "log", "result", ("result" APP_ASIDE)};
   for (size_t i = 0; i < COUNT_OF(names); i++) unlink(in_folder(fixture, names[i]));
   if (rmdir(fixture->exchange->folder) != 0) return -1; // nothing else is left there
   munmap(fixture->exchange, sizeof *fixture->exchange);
