@@ -132,10 +132,13 @@ static bool is_ours(const Campaign *at, uint64_t id) { return id % at->options->
 // Ours, and not in the journal since an earlier run.
 static bool is_left(const Campaign *at, uint64_t id) { return is_ours(at, id) && (id >= at->known_count || at->known[id] == NOT_KNOWN); }
 
+static bool is_told(const Campaign *at, uint64_t id) { return at->draws[id - at->first_id].is_told; }
+
 static bool take_record(void *context, const Record *record) {
   Campaign *at = context;
   const Draw *draw = &at->draws[record->id - at->first_id];
   bool good = true;
+  at->draws[record->id - at->first_id].is_told = true;
   for (uint32_t i = 0; i < at->draw_count && good; i++) { // and all of its class
     const Draw *other = &at->draws[i];
     if (other->class_of != draw->class_of || other->settled < SETTLED_CLASS) continue;
@@ -145,8 +148,9 @@ static bool take_record(void *context, const Record *record) {
     if (other->settled == SETTLED_CLASS) same.settled = SETTLED_CLASS;
     good = put_row(at, other, &same);
   }
-  if (record->settled == SETTLED_FOLLOWED) return good && !at->stopped; // many come at once
-  if (at->progress.simulations > 0) at->progress.simulations--;
+  bool is_followed = record->settled == SETTLED_FOLLOWED || record->settled == SETTLED_BLOCK; // many come at once
+  if (record->settled != SETTLED_FOLLOWED && at->progress.simulations > 0) at->progress.simulations--;
+  if (is_followed) return good && !at->stopped;
   return good && commit(at) && report(at) && !at->stopped;
 }
 
@@ -222,10 +226,43 @@ static void expect(Campaign *at, uint32_t simulations) {
   at->progress.simulations = simulations + later;
 }
 
-static bool inject(Campaign *at, const Draw *live, uint32_t count) {
+static bool inject(Campaign *at, const Draw *live, uint32_t count, EarlyEnd *early) {
   Target *target = at->target;
   if (target->inject != NULL) return target->inject(target, at->options, &at->golden, live, count, take_record, at);
-  return inject_all(target, at->options, &at->golden, live, count, take_record, at, at->diags);
+  InjectOptions options = {.campaign = at->options, .golden = &at->golden, .early = early, .take = take_record, .context = at};
+  return inject_all(target, &options, live, count, at->diags);
+}
+
+// Some faults strike registers, and nothing stands in the way.
+static bool can_follow(const Campaign *at) {
+  bool any = false;
+  for (uint32_t i = 0; i < at->population.count; i++) any |= strcmp(at->golden.table.items[at->population.regions[i]].name, "rf") == 0;
+  return any && follow_can(at->target, at->options);
+}
+
+// Faults in registers: followed as far as that goes, simulated where time matters, followed again from there; what is left then is
+// simulated to the end. Returns how many that are.
+static uint32_t follow_and_return(Campaign *at, Draw *live, uint32_t count, const Timeline *timeline, bool *good) {
+  EarlyEnd early = {.arena = arena_new()};
+  FollowOptions options = {.golden = &at->golden, .timeline = timeline, .timeout = at->options->timeout, .arena = early.arena};
+  options.kept = &early.kept;
+  count = follow_all(at->target, &options, live, count, take_record, at);
+  expect(at, count);
+  *good = commit(at) && report(at) && !at->stopped;
+  if (*good && early.kept.count > 0 && count > 0) {
+    *good = inject(at, live, count, &early) && !at->stopped;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < count; i++) {
+      if (!is_told(at, live[i].id)) live[left++] = live[i];
+    }
+    options.returned = &early.returned;
+    options.kept = NULL;
+    count = *good ? follow_all(at->target, &options, live, left, take_record, at) : left;
+  }
+  for (uint32_t i = 0; i < early.kept.count; i++) launch_memory_free(&early.kept.items[i]);
+  for (uint32_t i = 0; i < early.returned.count; i++) words_free(&early.returned.items[i].words);
+  arena_free(early.arena);
+  return count;
 }
 
 static bool run_batch(Campaign *at, uint64_t first, uint32_t count) {
@@ -238,15 +275,14 @@ static bool run_batch(Campaign *at, uint64_t first, uint32_t count) {
     at->draws[i] = (Draw){.id = first + i, .fault = population_draw(&at->population, &at->golden.table, first + i)};
   }
   Draw *live = ARENA_ARRAY(arena, Draw, count + 1);
-  Timeline *timeline = follow_can(at->target, at->options) ? timeline_new(arena) : NULL;
+  Timeline *timeline = can_follow(at) ? timeline_new(arena) : NULL;
   bool good = watch_draws(at, arena, timeline);
   if (good) {
     uint32_t simulations = choose_live(at, live);
     good = settle_pruned(at);
-    FollowOptions follow = {.golden = &at->golden, .timeline = timeline, .timeout = at->options->timeout};
-    if (good && timeline != NULL) simulations = follow_all(at->target, &follow, live, simulations, take_record, at);
+    if (good && timeline != NULL) simulations = follow_and_return(at, live, simulations, timeline, &good);
     expect(at, simulations);
-    good = good && commit(at) && report(at) && inject(at, live, simulations);
+    good = good && commit(at) && report(at) && inject(at, live, simulations, NULL);
   }
   good = commit(at) && good;
   arena_free(arena);

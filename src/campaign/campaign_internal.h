@@ -49,6 +49,19 @@ bool population_make(Population *population, const Golden *golden, const Campaig
 double population_size(const Population *population); // bits times cycles
 Fault population_draw(const Population *population, const RegionTable *table, uint64_t id);
 
+// ---- Which block is where (residents.c) ------------------------------------------------------------
+typedef struct Residents {
+  uint32_t launch;      // number of the current one
+  uint32_t block_warps; // of each of its blocks
+  uint32_t slots;       // for blocks, per SM
+  uint32_t *blocks;     // by SM and slot: linear index
+} Residents;
+// A hook passes its events on. Warp `warp` of an SM is number warp % block_warps of the block that residents_of gives.
+void residents_attach(Residents *at, Arena *arena, const HookLayout *layout);
+void residents_launch(Residents *at, const LaunchEvent *event);
+void residents_block(Residents *at, const BlockEvent *event);
+uint32_t residents_of(const Residents *at, uint32_t sm, uint32_t warp);
+
 // ---- What became of each (prune.c) -----------------------------------------------------------------
 // The instruction that reads a struck register first: where the fault begins to matter in the order of the program.
 typedef struct Reader {
@@ -73,6 +86,7 @@ typedef struct Draw {
   uint32_t open;      // units that the reader found struck and that have not been overwritten since
   uint64_t read_to;   // before the strike: 1 + the latest instruction that has read the struck units since they were written
   uint32_t next;      // in its row's list
+  bool is_told;       // its record has been taken
 } Draw;
 
 typedef struct Pruner Pruner; // watches the rows that the draws strike
@@ -92,7 +106,14 @@ typedef struct Record {
   char note[160];
 } Record;
 // Simulates the draws [0, count), all with settled == SETTLED_COUNT, in order of strike_at.
-bool inject_all(Target *target, const CampaignOptions *options, const Golden *golden, const Draw *draws, uint32_t count, RecordTaker take,
-                void *context, Diags *diags);
+struct EarlyEnd; // follow.h
+typedef struct InjectOptions {
+  const CampaignOptions *campaign;
+  const Golden *golden;
+  struct EarlyEnd *early; // NULL: every simulation goes on to its end
+  RecordTaker take;
+  void *context;
+} InjectOptions;
+bool inject_all(Target *target, const InjectOptions *options, const Draw *draws, uint32_t count, Diags *diags);
 
 #endif

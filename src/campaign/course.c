@@ -89,9 +89,15 @@ static void note_touch(void *context, Space space, uint64_t address, uint32_t by
   if (!at->is_access) note_access(at, warp);
   warp->flow = mix(warp->flow, address);
   warp->accesses.items[warp->accesses.count - 1].after = (uint32_t)warp->flow;
+  if (space == SPACE_SHARED) {
+    for (uint64_t word = address / WORD; word <= (address + bytes - 1) / WORD; word++) {
+      at->is_racy |= word >= MOST_SHARED_WORDS || visit_past(at, &at->shared[word], how);
+    }
+  }
   if (space != SPACE_GLOBAL) return;
   if (!words_of(at, address, bytes, &first, &last)) at->is_lost = true;
   for (uint64_t word = first; word <= last && !at->is_lost; word++) {
+    at->is_racy |= visit_past(at, &at->visits[word], how);
     if ((how & WATCH_READ) != 0) note_read(at, word);
     if ((how & WATCH_WRITE) != 0) note_write(at, word, (address & (WORD - 1)) == 0 && (bytes & (WORD - 1)) == 0);
   }
@@ -112,6 +118,10 @@ static int by_block(const void *left, const void *right) {
 }
 
 static void sort_notes(Course *at) {
+  for (uint32_t i = 0; i < at->writes.count; i++) {
+    const Use *use = &at->uses[at->writes.items[i].word];
+    at->is_racy |= use->writer == MANY || (use->reader != NOBODY && use->reader != use->writer);
+  }
   if (at->writes.count > 0) qsort(at->writes.items, at->writes.count, sizeof *at->writes.items, by_block);
   if (at->readers.count > 0) qsort(at->readers.items, at->readers.count, sizeof *at->readers.items, by_line);
   for (uint32_t i = 0; i < at->writes.count; i++) at->first_write[at->writes.items[i].block + 1] = i + 1;
@@ -223,6 +233,7 @@ static void run_again(Course *at, uint32_t block, const RerunFlip *flip, uint64_
     at->trap = *rerun_trap(at->rerun);
   }
   result->same_flow &= has_same_flow(at, block);
+  if (!result->same_flow && at->is_racy) result->end = RERUN_UNKNOWN; // other blocks may do otherwise at other times
   result->extra += further_steps(at, block);
 }
 
@@ -336,6 +347,17 @@ CourseResult course_go_on(Course *at, WordList *words, uint64_t most) {
 
 const Trap *course_trap(const Course *course) { return &course->trap; }
 
+bool course_keep(const Course *at, LaunchMemory *kept) {
+  if (at->is_lost || at->is_racy) return false;
+  *kept = (LaunchMemory){.launch = (uint32_t)at->launch->number, .blocks = at->blocks, .base = at->base, .words = at->words};
+  kept->after = malloc(at->words * sizeof *kept->after + 1);
+  kept->uses = malloc(at->words * sizeof *kept->uses + 1);
+  ASSERT(kept->after != NULL && kept->uses != NULL);
+  memcpy(kept->after, at->after, at->words * WORD);
+  for (uint64_t i = 0; i < at->words; i++) kept->uses[i] = (KeptUse){at->uses[i].writer, at->uses[i].reader};
+  return true;
+}
+
 // ---- Made and freed ------------------------------------------------------------------------------------
 
 static uint32_t *copy_memory(const Course *at) {
@@ -351,6 +373,7 @@ static void watch_run(Course *at, Stats *stats, Trap *trap) {
   functional_run(&at->environment, at->launch, stats, trap);
   at->after = copy_memory(at);
   sort_notes(at);
+  at->visit_stamp = at->shared_stamp = at->blocks;
   at->watch = (MachineWatch){.context = at, .step = again_step, .touch = again_touch, .lost = again_lost};
 }
 
@@ -377,6 +400,7 @@ Course *course_new(const MachineEnvironment *environment, const Launch *launch, 
   at->timeline = options->timeline;
   at->has_times = options->timeline != NULL;
   at->margin = options->timeline == NULL ? 0 : MARGIN_LATENCIES * timeline_longest(options->timeline);
+  at->store_latency = options->timeline == NULL ? 0 : timeline_longest_store(options->timeline);
   at->uses = pages_new(at->words * sizeof *at->uses);
   at->visits = pages_new(at->words * sizeof *at->visits);
   at->shared = pages_new(MOST_SHARED_WORDS * sizeof *at->shared);

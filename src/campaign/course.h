@@ -80,10 +80,12 @@ struct Course {
   const Timeline *timeline;
   bool has_times;
   bool keeps_lanes;
-  uint32_t margin; // cycles after which an access is certainly over
+  uint32_t margin;        // cycles by which accesses must lie apart for their order to be certain, whatever has diverged before
+  uint32_t store_latency; // the longest in the golden run
   Use *uses;
   Warpath *warpaths; // by block and warp
   bool is_lost;      // somebody did what is not told
+  bool is_racy;      // results may depend on time: warps or blocks meet in memory
   bool keeps_readers;
   uint32_t *line_reader; // the last block that read of it
   BlockWordVec writes;   // by block, after the run
@@ -120,6 +122,8 @@ bool in_constants(const Course *at, uint64_t word); // constants are read withou
 
 // A word is touched. False: what is read or left there depends on an order that is not known.
 bool visit_shared(Course *at, uint64_t word, unsigned how);
+// In the fault-free run, where nobody's order matters yet: do warps of a block meet?
+bool visit_past(const Course *at, Visit *place, unsigned how);
 bool visit_global(Course *at, uint64_t word, uint64_t address, uint32_t bytes, unsigned how);
 
 #endif

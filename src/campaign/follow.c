@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { EXTRA_CYCLES = 1000, COALESCER_GT200 = 0 }; // config.def: by half-warp
+enum { EXTRA_CYCLES = 1000, MOST_KEPT_WORDS = 1 << 26, COALESCER_GT200 = 0 }; // config.def: by half-warp
 
 typedef enum TrailState { TRAIL_AHEAD, TRAIL_GOING, TRAIL_SETTLED, TRAIL_LOST } TrailState;
 
@@ -25,8 +25,9 @@ typedef enum TrailState { TRAIL_AHEAD, TRAIL_GOING, TRAIL_SETTLED, TRAIL_LOST } 
 typedef struct Trail {
   const Draw *draw;
   TrailState state;
-  bool same_flow; // so far: the same instructions, masks and addresses
-  uint64_t extra; // warp instructions more than without the fault
+  const Returned *returned; // NULL: begins with the draw's reader
+  bool same_flow;           // so far: the same instructions, masks and addresses
+  uint64_t extra;           // warp instructions more than without the fault
   WordList words;
   Record record;
 } Trail;
@@ -35,12 +36,13 @@ typedef struct Follower {
   Target twin; // the target on the functional machine
   Spec spec;
   Launcher launcher;
+  const FollowOptions *options;
   const Golden *golden;
-  const Timeline *timeline;
   uint64_t limit; // cycle at which a run counts as endless
   uint64_t slack; // cycles that a faulty run may take longer
   Trail *trails;
   uint32_t count, going;
+  uint64_t kept_words;
   bool failed, judges;
   Course *course; // of the current launch
   Memory *memory;
@@ -112,7 +114,32 @@ static void advance(Follower *at, Trail *trail, const Launch *launch) {
 }
 
 static bool is_struck_in(const Trail *trail, const Launch *launch) {
-  return trail->state == TRAIL_AHEAD && trail->draw->reader.launch == launch->number;
+  return trail->state == TRAIL_AHEAD && trail->returned == NULL && trail->draw->reader.launch == launch->number;
+}
+
+// Faults whose simulation has ended within this launch go on from here.
+static void take_returned(Follower *at, const Launch *launch) {
+  for (uint32_t i = 0; i < at->count; i++) {
+    Trail *trail = &at->trails[i];
+    if (trail->state != TRAIL_AHEAD || trail->returned == NULL || trail->returned->launch != launch->number) continue;
+    for (uint32_t k = 0; k < trail->returned->words.count; k++) {
+      words_add(&trail->words, trail->returned->words.items[k].address, trail->returned->words.items[k].value);
+    }
+    trail->state = TRAIL_GOING;
+    at->going++;
+  }
+}
+
+// Some of the faults of this launch have to be simulated: what helps to end that early is kept.
+static void keep_memory(Follower *at, const Launch *launch) {
+  bool wanted = false;
+  for (uint32_t i = 0; i < at->count && at->options->kept != NULL; i++) {
+    wanted |= at->trails[i].state == TRAIL_LOST && at->trails[i].draw->reader.launch == launch->number;
+  }
+  LaunchMemory kept;
+  if (!wanted || at->kept_words > MOST_KEPT_WORDS || !course_keep(at->course, &kept)) return;
+  at->kept_words += kept.words;
+  *VEC_PUSH(at->options->kept, at->options->arena) = kept;
 }
 
 static bool is_wanted(const Follower *at, const Launch *launch) {
@@ -125,17 +152,21 @@ static void on_launch(void *context, const MachineEnvironment *environment, cons
   Follower *at = context;
   if (!is_wanted(at, launch)) {
     functional_run(environment, launch, stats, trap);
+    take_returned(at, launch);
     return;
   }
-  CourseOptions options = {.timeline = at->timeline, .keeps_lanes = at->spec.ldst_coalescer != COALESCER_GT200, .readers = at->going > 0};
+  CourseOptions options = {
+      .timeline = at->options->timeline, .keeps_lanes = at->spec.ldst_coalescer != COALESCER_GT200, .readers = at->going > 0};
   at->course = course_new(environment, launch, &options, stats, trap);
   if (trap->kind != TRAP_NONE) at->failed = true;
   for (uint32_t i = 0; i < at->count && !at->failed; i++) {
     Trail *trail = &at->trails[i];
     if (trail->state == TRAIL_GOING || is_struck_in(trail, launch)) advance(at, trail, launch);
   }
+  keep_memory(at, launch);
   course_free(at->course);
   at->course = NULL;
+  take_returned(at, launch);
 }
 
 // ---- The host between launches ---------------------------------------------------------------------
@@ -161,17 +192,31 @@ static void on_host_wrote(void *context, DeviceAddress to, uint64_t bytes) {
 
 // ---- The end ---------------------------------------------------------------------------------------
 
+// The output's elements that a word holds parts of, compared. `last` keeps those that have been.
+static void judge_word(const Follower *at, uint64_t address, uint64_t last[WORKLOAD_MAX_OUTPUTS], Verdicts *verdicts) {
+  for (uint32_t i = 0; i < at->golden->outputs.count; i++) {
+    const TargetOutput *golden = &at->golden->outputs.items[i];
+    TargetOutput got = *golden;
+    uint32_t bytes = element_bytes(golden->type);
+    uint64_t end = golden->address + golden->count * bytes;
+    if (address + sizeof(uint32_t) <= golden->address || address >= end) continue;
+    got.bytes = memory_bytes(at->memory) + (golden->address - memory_base(at->memory));
+    uint64_t first = address <= golden->address ? 0 : (address - golden->address) / bytes;
+    uint64_t stop = min_u64((address + sizeof(uint32_t) - golden->address + bytes - 1) / bytes, golden->count);
+    for (uint64_t index = max_u64(first, last[i]); index < stop; index++) target_compare_element(golden, &got, index, verdicts);
+    last[i] = max_u64(last[i], stop);
+  }
+}
+
 static void judge(Follower *at, Trail *trail) {
   Target *twin = &at->twin;
-  Arena *arena = arena_new();
-  TargetOutputs got = {0};
   Verdicts verdicts = {0};
+  uint64_t last[WORKLOAD_MAX_OUTPUTS] = {0};
+  words_sort(&trail->words);
   words_swap(&trail->words, at->memory);
-  twin->outputs(twin, &got, arena);
-  target_compare(&at->golden->outputs, &got, &verdicts);
+  for (uint32_t i = 0; i < trail->words.count; i++) judge_word(at, trail->words.items[i].address, last, &verdicts);
   bool wrong = verdicts.wrong > 0, tolerable = wrong && twin->has_check && twin->check(twin);
   words_swap(&trail->words, at->memory);
-  arena_free(arena);
   trail->record.wrong = verdicts.wrong;
   trail->record.worst = verdicts.worst;
   if (wrong) settle(at, trail, !twin->has_check ? OUTCOME_SDC : tolerable ? OUTCOME_SDC_TOLERABLE : OUTCOME_SDC_CRITICAL);
@@ -205,6 +250,18 @@ static void run_twin(Follower *at, Diags *diags) {
   twin->finish(twin);
 }
 
+static Trail trail_of(const FollowOptions *options, const Draw *draw) {
+  Trail trail = {.draw = draw, .record = {.id = draw->id, .settled = SETTLED_FOLLOWED}};
+  for (uint32_t i = 0; options->returned != NULL && i < options->returned->count; i++) {
+    if (options->returned->items[i].id == draw->id) trail.returned = &options->returned->items[i];
+  }
+  bool is_known = trail.returned != NULL || (options->returned == NULL && draw->reader.launch != 0);
+  trail.same_flow = trail.returned == NULL;
+  if (trail.returned != NULL) trail.record.settled = SETTLED_BLOCK;
+  if (!is_known || fault_models[draw->fault.model].permanent) trail.state = TRAIL_LOST;
+  return trail;
+}
+
 bool follow_can(const Target *target, const CampaignOptions *options) {
   bool is_bare = options->protections == NULL || options->protections->count == 0;
   return is_bare && options->prune && options->snapshot && target->inject == NULL && target->spec->machine_model == MODEL_SIMT &&
@@ -216,7 +273,7 @@ uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, u
   if (count == 0) return count;
   Follower *at = calloc(1, sizeof *at);
   ASSERT(at != NULL);
-  *at = (Follower){.twin = *target, .spec = *target->spec, .golden = golden, .count = count, .timeline = options->timeline};
+  *at = (Follower){.twin = *target, .spec = *target->spec, .golden = golden, .count = count, .options = options};
   at->limit = golden->cycles * options->timeout;
   at->slack = golden->cycles * (options->timeout - 1);
   at->spec.machine_model = MODEL_FUNCTIONAL;
@@ -225,12 +282,13 @@ uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, u
   at->twin.launcher = &at->launcher;
   at->trails = calloc(count, sizeof *at->trails);
   ASSERT(at->trails != NULL);
+  bool any = false;
   for (uint32_t i = 0; i < count; i++) {
-    at->trails[i] = (Trail){.draw = &draws[i], .same_flow = true, .record = {.id = draws[i].id, .settled = SETTLED_FOLLOWED}};
-    if (draws[i].reader.launch == 0 || fault_models[draws[i].fault.model].permanent) lose(at, &at->trails[i]);
+    at->trails[i] = trail_of(options, &draws[i]);
+    any |= at->trails[i].state != TRAIL_LOST;
   }
   Diags diags = {0};
-  run_twin(at, &diags);
+  if (any) run_twin(at, &diags);
   diags_free(&diags);
   uint32_t left = 0;
   bool going = true;

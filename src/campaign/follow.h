@@ -16,6 +16,7 @@ typedef struct WordList {
 } WordList;
 void words_add(WordList *words, uint64_t address, uint32_t value);
 void words_free(WordList *words);
+void words_sort(WordList *words); // by address
 bool words_meet(const WordList *words, uint64_t address, uint64_t bytes);
 void words_remove(WordList *words, uint64_t address, uint64_t bytes); // those that lie in it whole
 void words_swap(WordList *words, Memory *memory);                     // values in the list with those in memory
@@ -29,7 +30,8 @@ typedef struct MomentKey {
   uint32_t launch, block, warp; // number of the launch, from 1; linear index; index in the block
 } MomentKey;
 Hook *timeline_hook(Timeline *timeline);
-uint32_t timeline_longest(const Timeline *timeline); // cycles from issue to write-back
+uint32_t timeline_longest(const Timeline *timeline);       // cycles from issue to write-back
+uint32_t timeline_longest_store(const Timeline *timeline); // until it has been performed
 // The access `number` of a warp, in the order of its program. False: there is none, or there were too many to keep.
 bool timeline_moment(const Timeline *timeline, const MomentKey *key, uint32_t number, Moment *moment);
 
@@ -54,10 +56,53 @@ CourseResult course_strike(Course *course, uint32_t block, const RerunFlip *flip
 CourseResult course_go_on(Course *course, WordList *words, uint64_t most);
 const Trap *course_trap(const Course *course);
 
+// What a simulation must know of a launch to end before it does: once the struck block has ended, and those that write where it has
+// written, the others do what they do without the fault, if none of them reads there.
+typedef struct KeptUse {
+  uint32_t writer, reader; // 1 + linear index of the block; 0: nobody; UINT32_MAX: several
+} KeptUse;
+typedef struct LaunchMemory {
+  uint32_t launch; // number
+  uint32_t blocks;
+  uint64_t base, words; // of memory
+  uint32_t *after;      // as the launch left them
+  KeptUse *uses;
+} LaunchMemory;
+typedef VEC(LaunchMemory) LaunchMemoryVec;
+bool course_keep(const Course *course, LaunchMemory *kept); // false: its results may depend on time
+void launch_memory_free(LaunchMemory *kept);
+// Who else uses the line at a device address: what launch_memory_line says of it, given which blocks have begun (those below `begun`)
+// and ended.
+typedef enum LineState {
+  LINE_DECIDED, // whoever else writes there has done so, or will after this
+  LINE_WAITS,   // for a block that has not ended
+  LINE_READ,    // somebody else reads there
+} LineState;
+LineState launch_memory_line(const LaunchMemory *kept, uint64_t line, uint32_t block, uint32_t begun, const uint8_t *ended);
+// Words that will differ at the launch's end, when the caches are flushed and the blocks not in `ended` (NULL: none) are still to end.
+void launch_memory_compare(const LaunchMemory *kept, Memory *memory, const uint8_t *ended, WordList *words);
+
+// A fault whose simulation has ended so: `words` differ after the launch.
+typedef struct Returned {
+  uint64_t id;
+  uint32_t launch;
+  WordList words;
+} Returned;
+typedef VEC(Returned) ReturnedVec;
+typedef struct EarlyEnd {
+  LaunchMemoryVec kept;
+  ReturnedVec returned; // by the simulations
+  Arena *arena;
+} EarlyEnd;
+
 typedef struct FollowOptions {
   const Golden *golden;
   const Timeline *timeline;
   uint64_t timeout; // multiple of the golden run's cycles
+  Arena *arena;     // of `kept`
+  // Faults that come back from a simulation go on after their launch; the others begin with their reader.
+  const ReturnedVec *returned;
+  LaunchMemoryVec *kept; // of launches with faults that are left; NULL: not wanted
 } FollowOptions;
 // Settles what it can of draws[0, count) and keeps the others, in their order; returns their number.
 bool follow_can(const Target *target, const CampaignOptions *options);

@@ -25,6 +25,7 @@ extern const OutcomeInfo outcome_info[OUTCOME_COUNT];
 typedef enum Settled {
   SETTLED_RUN,         // simulated to the end
   SETTLED_HASH,        // simulated until the state equalled the golden run's
+  SETTLED_BLOCK,       // simulated until the struck block had ended, then followed
   SETTLED_FOLLOWED,    // its wrong values were followed through the program, whose course does not depend on time
   SETTLED_OVERWRITTEN, // the next access of the cell is a write
   SETTLED_UNREAD,      // the cell is never accessed again

@@ -7,4 +7,4 @@ const OutcomeInfo outcome_info[OUTCOME_COUNT] = {
 #undef OUTCOME
 };
 
-const char *const settled_text[SETTLED_COUNT] = {"run", "hash", "followed", "overwritten", "unread", "class"};
+const char *const settled_text[SETTLED_COUNT] = {"run", "hash", "block", "followed", "overwritten", "unread", "class"};

@@ -17,12 +17,8 @@ struct Pruner {
   uint8_t **watched; // per region: bit per row, NULL where nothing is
   uint32_t *heads;   // hash table of rows: first draw of a list
   uint32_t mask;
-  // Who runs where
   uint16_t rf;
-  uint32_t slots;       // for blocks, per SM
-  uint32_t launch;      // number of the current one
-  uint32_t block_warps; // of each of its blocks
-  uint32_t *blocks;     // by SM and slot: linear index
+  Residents residents;
 };
 
 static uint32_t row_hash(const Pruner *pruner, uint16_t region, uint64_t row) {
@@ -57,26 +53,20 @@ static uint32_t line_now(const HookMachine *machine) {
 
 static bool attach(Hook *hook, HookLayout *layout, Diags *diags) {
   Pruner *pruner = hook->own;
-  const HookShape *shape = hook_layout_shape(layout);
   (void)diags;
-  pruner->slots = max_u32(shape->block_slots, 1);
-  pruner->blocks = ARENA_ARRAY(pruner->arena, uint32_t, shape->sms * pruner->slots);
+  residents_attach(&pruner->residents, pruner->arena, layout);
   return true;
 }
 
 static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
-  Pruner *pruner = hook->own;
-  uint32_t threads = event->block[0] * event->block[1] * event->block[2];
   (void)machine;
-  pruner->launch = (uint32_t)event->number;
-  pruner->block_warps = max_u32((threads + WARP_LANES - 1) / WARP_LANES, 1);
+  residents_launch(&((Pruner *)hook->own)->residents, event);
   return VERDICT_PASS;
 }
 
 static Verdict on_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
-  Pruner *pruner = hook->own;
   (void)machine;
-  if (!event->done) pruner->blocks[event->sm * pruner->slots + event->slot % pruner->slots] = (uint32_t)event->block;
+  residents_block(&((Pruner *)hook->own)->residents, event);
   return VERDICT_PASS;
 }
 
@@ -85,10 +75,9 @@ static void note_reader(const Pruner *pruner, const HookMachine *machine, const 
   if (!is_known) return;
   uint32_t rows = pruner->table->items[pruner->rf].dims[1].count, own = max_u32(machine->warp_rows, 1);
   uint32_t sm = (uint32_t)(event->row / rows), row = (uint32_t)(event->row % rows), warp = row / own;
-  uint32_t slot = warp / pruner->block_warps % pruner->slots;
-  draw->reader = (Reader){.launch = pruner->launch,
-                          .block = pruner->blocks[sm * pruner->slots + slot],
-                          .warp = warp % pruner->block_warps,
+  draw->reader = (Reader){.launch = pruner->residents.launch,
+                          .block = residents_of(&pruner->residents, sm, warp),
+                          .warp = warp % pruner->residents.block_warps,
                           .row = row % own,
                           .pc = machine->pc,
                           .issue = machine->issue,

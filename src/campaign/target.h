@@ -72,6 +72,7 @@ uint64_t target_cycles(Target *target); // of all launches
 uint64_t target_stat(Target *target, StatId stat);
 Outcome target_trap_outcome(TrapKind kind);
 void target_compare(const TargetOutputs *golden, const TargetOutputs *got, Verdicts *verdicts); // adds to wrong and worst
+void target_compare_element(const TargetOutput *golden, const TargetOutput *got, uint64_t index, Verdicts *verdicts);
 // After run; `done` is what it returned.
 void target_judge(Target *target, bool done, const TargetOutputs *golden, uint64_t golden_cycles, Arena *arena, Verdicts *verdicts);
 

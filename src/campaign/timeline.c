@@ -16,35 +16,32 @@ struct Timeline {
   Hook hook;
   Arena *arena;
   LaunchTimesVec launches; // by number
-  uint32_t slots;          // for blocks, per SM
-  uint32_t *blocks;        // by SM and slot: linear index
+  Residents residents;
   uint64_t moments;
-  uint64_t longest;
+  uint64_t longest;                      // of all, from issue to write-back
+  uint64_t longest_store, longest_write; // stores: from issue to the last request; from request to reply
 };
 
 static bool attach(Hook *hook, HookLayout *layout, Diags *diags) {
   Timeline *at = hook->own;
-  const HookShape *shape = hook_layout_shape(layout);
   (void)diags;
-  at->slots = max_u32(shape->block_slots, 1);
-  at->blocks = ARENA_ARRAY(at->arena, uint32_t, shape->sms * at->slots);
+  residents_attach(&at->residents, at->arena, layout);
   return true;
 }
 
 static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
   Timeline *at = hook->own;
-  uint32_t threads = event->block[0] * event->block[1] * event->block[2];
+  residents_launch(&at->residents, event);
   LaunchTimes *launch = VEC_PUSH(&at->launches, at->arena);
   *launch = (LaunchTimes){.began_at = machine->cycle, .blocks = event->grid[0] * event->grid[1] * event->grid[2]};
-  launch->block_warps = max_u32((threads + WARP_LANES - 1) / WARP_LANES, 1);
+  launch->block_warps = at->residents.block_warps;
   launch->warps = ARENA_ARRAY(at->arena, MomentVec, launch->blocks * launch->block_warps);
   return VERDICT_PASS;
 }
 
 static Verdict on_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
-  Timeline *at = hook->own;
   (void)machine;
-  if (!event->done) at->blocks[event->sm * at->slots + event->slot % at->slots] = (uint32_t)event->block;
+  residents_block(&((Timeline *)hook->own)->residents, event);
   return VERDICT_PASS;
 }
 
@@ -54,7 +51,7 @@ static Verdict on_commit(Hook *hook, HookMachine *machine, const CommitEvent *ev
   bool is_access = kind == KIND_LOAD || kind == KIND_STORE || kind == KIND_ATOMIC;
   if (!is_access || at->launches.count == 0 || at->moments >= MOST_MOMENTS) return VERDICT_PASS;
   LaunchTimes *launch = &at->launches.items[at->launches.count - 1];
-  uint32_t slot = event->warp / launch->block_warps % at->slots, block = at->blocks[event->sm * at->slots + slot];
+  uint32_t block = residents_of(&at->residents, event->sm, event->warp);
   if (block >= launch->blocks) return VERDICT_PASS;
   MomentVec *warp = &launch->warps[block * launch->block_warps + event->warp % launch->block_warps];
   Moment moment = {.issue = (uint32_t)event->issue, .cycle = (uint32_t)(event->issued_at - launch->began_at)};
@@ -64,6 +61,14 @@ static Verdict on_commit(Hook *hook, HookMachine *machine, const CommitEvent *ev
   warp->items[place] = moment;
   at->moments++;
   at->longest = max_u64(at->longest, machine->cycle - event->issued_at);
+  if (kind == KIND_STORE) at->longest_store = max_u64(at->longest_store, machine->cycle - event->issued_at);
+  return VERDICT_PASS;
+}
+
+static Verdict on_memory(Hook *hook, HookMachine *machine, const MemoryEvent *event) {
+  Timeline *at = hook->own;
+  (void)machine;
+  if (event->stage == MEMORY_RESPONSE && event->write) at->longest_write = max_u64(at->longest_write, event->waited);
   return VERDICT_PASS;
 }
 
@@ -74,11 +79,15 @@ Timeline *timeline_new(Arena *arena) {
   at->hook.launch = on_launch;
   at->hook.block = on_block;
   at->hook.commit = on_commit;
+  at->hook.memory = on_memory;
   return at;
 }
 
 Hook *timeline_hook(Timeline *timeline) { return &timeline->hook; }
 uint32_t timeline_longest(const Timeline *timeline) { return (uint32_t)min_u64(timeline->longest, UINT32_MAX / 8); }
+uint32_t timeline_longest_store(const Timeline *timeline) {
+  return (uint32_t)min_u64(timeline->longest_store + timeline->longest_write, UINT32_MAX / 8);
+}
 
 bool timeline_moment(const Timeline *timeline, const MomentKey *key, uint32_t number, Moment *moment) {
   if (timeline == NULL || timeline->moments >= MOST_MOMENTS || key->launch == 0 || key->launch > timeline->launches.count) return false;

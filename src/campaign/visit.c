@@ -3,7 +3,7 @@
 // Warps of one block are on one SM, whose memory instructions leave in the order in which they issued, and they are carried out here in the
 // order of the golden run. That order holds as long as nothing has diverged from the golden run before the earlier of the
 // two, or when they lie further apart than anything can shift them (margin: twice the golden run's longest access).
-// Blocks may be on different SMs: there only the margin counts.
+// Blocks may be on different SMs: there only the margin counts; for stores, while nothing has diverged, the longest store.
 // L1 caches do not hear of other SMs' writes: what another block writes is read from the L2 only if nobody has read of its line before.
 #include "campaign/course.h"
 
@@ -53,6 +53,15 @@ static void note_visit(const Course *at, Visit *place, unsigned how, uint8_t byt
   }
 }
 
+bool visit_past(const Course *at, Visit *place, unsigned how) {
+  uint32_t stamp = at->now.block + 1;
+  if (place->stamp != stamp) *place = (Visit){.stamp = stamp};
+  bool after_write = place->writer != NOBODY && place->write_epoch == at->now.epoch && place->write_warp != at->now.warp;
+  bool after_read = place->read_epoch == at->now.epoch && (place->read_warps & ~(UINT64_C(1) << at->now.warp)) != 0;
+  note_visit(at, place, how, 0);
+  return after_write || ((how & WATCH_WRITE) != 0 && after_read);
+}
+
 // In shared memory the last of an instruction's lanes wins, on every machine.
 bool visit_shared(Course *at, uint64_t word, unsigned how) {
   if (word >= MOST_SHARED_WORDS) return false;
@@ -96,11 +105,20 @@ static bool read_foreign(Course *at, uint64_t word, const Use *use, const Visit 
   return false;
 }
 
+// Another block's store at `earlier` is in place before this one, at `later`, issues; or the other way round. While nothing has
+// diverged, times are those of the golden run up to this access; what comes after it may shift a little.
+static bool store_is_before(const Course *at, uint32_t earlier, uint32_t later) {
+  bool is_past = later == at->time;
+  uint32_t exact = is_past ? at->store_latency : MARGIN_LATENCIES * at->store_latency;
+  uint32_t margin = at->diverged_at == NO_TIME ? min_u32(exact, at->margin) : at->margin;
+  return earlier != NO_TIME && later != NO_TIME && (uint64_t)earlier + margin < later;
+}
+
 // A write to what another block of the launch writes; it has happened already.
 static bool write_foreign(const Course *at, uint64_t word, const Use *use) {
   if (word_get(at, word) == at->after[word] && use->reader == NOBODY) return true; // nobody can tell them apart
-  if (is_long_before(at, use->last_write, at->time)) return true;
-  if (use->partly || !is_long_before(at, at->time, use->first_write)) return false;
+  if (store_is_before(at, use->last_write, at->time)) return true;
+  if (use->partly || !store_is_before(at, at->time, use->first_write)) return false;
   word_set(at, word, at->after[word]);
   return true;
 }

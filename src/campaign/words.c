@@ -17,6 +17,15 @@ void words_free(WordList *words) {
   *words = (WordList){0};
 }
 
+static int by_address(const void *left, const void *right) {
+  const Word *a = left, *b = right;
+  return a->address < b->address ? -1 : a->address > b->address;
+}
+
+void words_sort(WordList *words) {
+  if (words->count > 0) qsort(words->items, words->count, sizeof *words->items, by_address);
+}
+
 bool words_meet(const WordList *words, uint64_t address, uint64_t bytes) {
   for (uint32_t i = 0; i < words->count; i++) {
     uint64_t word = words->items[i].address;

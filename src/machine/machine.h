@@ -216,6 +216,7 @@ Machine *machine_clone(const Machine *machine, Memory *memory);
 // Another machine, program, launch or set of protections is refused with one line; see snapshot.h.
 bool machine_save(Machine *machine, const char *path, Diags *diags);
 bool machine_load(Machine *machine, const char *path, Diags *diags);
+void machine_flush(Machine *machine);                             // caches write back: device memory is what programs would see
 void machine_move(Machine *machine);                              // the block to another address: a test that nothing points into it
 uint64_t machine_hash(const Machine *machine);                    // of everything that decides what happens next, device memory included
 bool machine_diff(const Machine *a, const Machine *b, Text *out); // false: no difference; else the first site and how many rows differ

@@ -221,6 +221,8 @@ static void rest(Simt *m) {
   m->at.core->cycle = cycle;
 }
 
+void machine_flush(Machine *machine) { caches_flush(&machine->simt); }
+
 void machine_end(Machine *machine, Stats *stats, Trap *trap) {
   Simt *m = &machine->simt;
   simt_account_all(m);

@@ -1,0 +1,21 @@
+// Which block is where, as the hooks of a golden run learn it; see campaign_internal.h.
+#include "campaign/campaign_internal.h"
+
+void residents_attach(Residents *at, Arena *arena, const HookLayout *layout) {
+  const HookShape *shape = hook_layout_shape(layout);
+  at->slots = max_u32(shape->block_slots, 1);
+  at->blocks = ARENA_ARRAY(arena, uint32_t, shape->sms * at->slots);
+}
+
+void residents_launch(Residents *at, const LaunchEvent *event) {
+  at->launch = (uint32_t)event->number;
+  at->block_warps = max_u32((event->block[0] * event->block[1] * event->block[2] + WARP_LANES - 1) / WARP_LANES, 1);
+}
+
+void residents_block(Residents *at, const BlockEvent *event) {
+  if (!event->done) at->blocks[event->sm * at->slots + event->slot % at->slots] = (uint32_t)event->block;
+}
+
+uint32_t residents_of(const Residents *at, uint32_t sm, uint32_t warp) {
+  return at->blocks[sm * at->slots + warp / at->block_warps % at->slots];
+}
