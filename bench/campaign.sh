@@ -16,11 +16,12 @@ cpu() { # CPU seconds of all that has run so far; not in a subshell, which would
   spent=$(awk 'NR == 2 { split($1, u, /[ms]/); split($2, s, /[ms]/); print 60 * (u[1] + s[1]) + u[2] + s[2] }' "$folder/times")
 }
 
-settled() { # journal: shares of its faults, in per cent: without a simulation, stopped early, to the end
+settled() { # CSV: shares of its faults, in per cent: without a simulation, stopped early, to the end
   awk -F '"' '{ for (i = 2; i <= NF; i += 2) gsub(",", ";", $i); print }' OFS='"' "$1" | awk -F , '
     NR == 1 { for (i = 1; i <= NF; i++) if ($i == "settled") column = i; next }
     { n[$column]++; all++ }
-    END { printf "%.2f %.2f %.2f", 100 * (n["overwritten"] + n["unread"] + n["class"]) / all, 100 * n["hash"] / all, 100 * n["run"] / all }'
+    END { printf "%.2f %.2f %.2f", 100 * (n["overwritten"] + n["unread"] + n["class"] + n["followed"]) / all,
+                 100 * (n["hash"] + n["block"]) / all, 100 * n["run"] / all }'
 }
 
 campaign() { # workload faults
@@ -37,24 +38,24 @@ cpu
 settled "$folder/scalarprod.csv" | awk -v seconds="$(date +%s.%N)" -v began="$began" -v cpu="$spent" -v before="$before" -v goal=$goal_seconds '{
   wall = seconds - began
   printf "scalarprod, 10,000 faults in rf, two workers: %.1f s (goal %d s: %s), %.1f CPU seconds\n", wall, goal, (wall <= goal ? "met" : "MISSED"), cpu - before
-  printf "settled without a simulation %.2f%%, stopped in the golden state %.2f%%, simulated from the strike to the end or a trap %.2f%%\n", $1, $2, $3
-  exit (wall > goal) }' || failed=1
+  printf "settled without a simulation %.2f%%, by one that stopped early %.2f%%, simulated to the end or a trap %.2f%% (goal 5%%: %s)\n", $1, $2, $3, ($3 <= 5 ? "met" : "MISSED")
+  exit (wall > goal || $3 > 5) }' || failed=1
 
-printf '\n%-12s %8s %18s %18s %8s  goal %d\n' workload faults 'per core-hour' 'full simulations' ratio $goal_ratio
+printf '\n%-12s %8s %16s %18s %8s %12s  goal %d\n' workload faults 'per core-hour' 'full simulations' ratio 'to the end' $goal_ratio
 for workload in scalarprod matmul reduction vecadd hotspot transpose; do
-  faults=1000
+  faults=10000
   cpu
   before=$spent
-  "$redoubt" run $workload --machine $machine >/dev/null
+  for i in 1 2 3; do "$redoubt" run $workload --machine $machine >/dev/null; done
   cpu
-  full=$(echo "$spent $before" | awk '{ print $1 - $2 }')
+  full=$(echo "$spent $before" | awk '{ print ($1 - $2) / 3 }')
   before=$spent
   campaign $workload $faults
   cpu
-  echo "$workload $faults $full $spent $before" | awk -v goal=$goal_ratio '{
+  echo "$workload $faults $full $spent $before $(settled "$folder/$workload.csv")" | awk -v goal=$goal_ratio '{
     cost = ($4 - $5) / $2
     ratio = $3 / cost
-    printf "%-12s %8d %18.0f %18.0f %8.1f  %s\n", $1, $2, 3600 / cost, 3600 / $3, ratio, (ratio >= goal ? "met" : "MISSED")
+    printf "%-12s %8d %16.0f %18.0f %8.0f %11.2f%%  %s\n", $1, $2, 3600 / cost, 3600 / $3, ratio, $8, (ratio >= goal ? "met" : "MISSED")
     exit (ratio < goal) }' || failed=1
 done
 

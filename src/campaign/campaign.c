@@ -240,13 +240,21 @@ static bool can_follow(const Campaign *at) {
   return any && follow_can(at->target, at->options);
 }
 
+static bool goes_on(void *context) {
+  Campaign *at = context;
+  return report(at) && !at->stopped;
+}
+
 // Faults in registers: followed as far as that goes, simulated where time matters, followed again from there; what is left then is
 // simulated to the end. Returns how many that are.
 static uint32_t follow_and_return(Campaign *at, Draw *live, uint32_t count, const Timeline *timeline, bool *good) {
   EarlyEnd early = {.arena = arena_new()};
   FollowOptions options = {.golden = &at->golden, .timeline = timeline, .timeout = at->options->timeout, .arena = early.arena};
   options.kept = &early.kept;
-  count = follow_all(at->target, &options, live, count, take_record, at);
+  options.take = take_record;
+  options.goes_on = goes_on;
+  options.context = at;
+  count = follow_all(at->target, &options, live, count);
   expect(at, count);
   *good = commit(at) && report(at) && !at->stopped;
   if (*good && early.kept.count > 0 && count > 0) {
@@ -257,7 +265,7 @@ static uint32_t follow_and_return(Campaign *at, Draw *live, uint32_t count, cons
     }
     options.returned = &early.returned;
     options.kept = NULL;
-    count = *good ? follow_all(at->target, &options, live, left, take_record, at) : left;
+    count = *good ? follow_all(at->target, &options, live, left) : left;
   }
   for (uint32_t i = 0; i < early.kept.count; i++) launch_memory_free(&early.kept.items[i]);
   for (uint32_t i = 0; i < early.returned.count; i++) words_free(&early.returned.items[i].words);

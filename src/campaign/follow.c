@@ -43,7 +43,8 @@ typedef struct Follower {
   Trail *trails;
   uint32_t count, going;
   uint64_t kept_words;
-  bool failed, judges;
+  bool failed; // or stopped: everything that is not settled is left
+  bool judges;
   Course *course; // of the current launch
   Memory *memory;
 } Follower;
@@ -161,7 +162,9 @@ static void on_launch(void *context, const MachineEnvironment *environment, cons
   if (trap->kind != TRAP_NONE) at->failed = true;
   for (uint32_t i = 0; i < at->count && !at->failed; i++) {
     Trail *trail = &at->trails[i];
-    if (trail->state == TRAIL_GOING || is_struck_in(trail, launch)) advance(at, trail, launch);
+    if (trail->state != TRAIL_GOING && !is_struck_in(trail, launch)) continue;
+    advance(at, trail, launch);
+    at->failed = !at->options->goes_on(at->options->context);
   }
   keep_memory(at, launch);
   course_free(at->course);
@@ -246,6 +249,7 @@ static void run_twin(Follower *at, Diags *diags) {
     Trail *trail = &at->trails[i];
     if (!good) lose(at, trail);
     else if (trail->state == TRAIL_GOING) judge(at, trail);
+    good = good && at->options->goes_on(at->options->context);
   }
   twin->finish(twin);
 }
@@ -268,7 +272,7 @@ bool follow_can(const Target *target, const CampaignOptions *options) {
          target->spec->scheduler_large_warp <= 1;
 }
 
-uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, uint32_t count, RecordTaker take, void *context) {
+uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, uint32_t count) {
   const Golden *golden = options->golden;
   if (count == 0) return count;
   Follower *at = calloc(1, sizeof *at);
@@ -296,7 +300,7 @@ uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, u
     Trail *trail = &at->trails[i];
     bool is_settled = trail->state == TRAIL_SETTLED;
     trail->record.cycles = golden->cycles;
-    if (is_settled && going) going = take(context, &trail->record);
+    if (is_settled && going) going = options->take(options->context, &trail->record);
     if (!is_settled) draws[left++] = draws[i];
     words_free(&trail->words);
   }

@@ -103,9 +103,12 @@ typedef struct FollowOptions {
   // Faults that come back from a simulation go on after their launch; the others begin with their reader.
   const ReturnedVec *returned;
   LaunchMemoryVec *kept; // of launches with faults that are left; NULL: not wanted
+  RecordTaker take;
+  bool (*goes_on)(void *context); // asked now and then; false: nothing more is settled
+  void *context;
 } FollowOptions;
 // Settles what it can of draws[0, count) and keeps the others, in their order; returns their number.
 bool follow_can(const Target *target, const CampaignOptions *options);
-uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, uint32_t count, RecordTaker take, void *context);
+uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, uint32_t count);
 
 #endif

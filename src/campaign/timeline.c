@@ -1,7 +1,7 @@
 // When memory instructions issued in the golden run, by launch, block and warp; see follow.h.
 #include "campaign/follow.h"
 
-enum { MOST_MOMENTS = 1 << 26 };
+enum { MOST_MOMENTS = 1 << 24 };
 
 typedef VEC(Moment) MomentVec;
 

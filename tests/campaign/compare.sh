@@ -1,7 +1,7 @@
 #!/bin/sh
 # Shortcuts change no outcome: compare.sh REDOUBT [FAULTS]
-# FAULTS (default 2004) are dealt over four workloads and three structures; each lot is settled with all shortcuts by two
-# workers, by one, and by a full simulation of every fault. Outcome, cycles, wrong elements, worst error and note must be the same.
+# FAULTS (default 2004) are dealt over four workloads and three structures, and as many as each of these lots go to the registers of four
+# more workloads; each lot is settled with all shortcuts by two workers, by one, and by a full simulation of every fault. Outcome, cycles, wrong elements, worst error and note must be the same.
 set -eu
 redoubt=$1
 each=$(((${2:-2004} + 11) / 12))
@@ -26,20 +26,23 @@ outcomes() {
     { for (i = 1; i <= NF; i++) if (!skip[i]) printf "%s,", $i; print "" }'
 }
 
+compare() { # workload structure
+  rm -f "$folder"/*
+  settle fast "$1" "$2" -j2
+  settle alone "$1" "$2" -j1
+  settle slow "$1" "$2" -j2 --no-prune --no-snapshot
+  cmp "$folder/fast.csv" "$folder/alone.csv"
+  outcomes "$folder/fast.csv" >"$folder/fast.txt"
+  outcomes "$folder/slow.csv" >"$folder/slow.txt"
+  if ! cmp -s "$folder/fast.txt" "$folder/slow.txt"; then
+    echo "$1, $2: outcomes differ"
+    diff "$folder/fast.txt" "$folder/slow.txt" | head
+    exit 1
+  fi
+  echo "$1, $2: $each faults alike"
+}
+
 for workload in scalarprod matmul reduction bfs; do
-  for structure in rf shared l2; do
-    rm -f "$folder"/*
-    settle fast $workload $structure -j2
-    settle alone $workload $structure -j1
-    settle slow $workload $structure -j2 --no-prune --no-snapshot
-    cmp "$folder/fast.csv" "$folder/alone.csv"
-    outcomes "$folder/fast.csv" >"$folder/fast.txt"
-    outcomes "$folder/slow.csv" >"$folder/slow.txt"
-    if ! cmp -s "$folder/fast.txt" "$folder/slow.txt"; then
-      echo "$workload, $structure: outcomes differ"
-      diff "$folder/fast.txt" "$folder/slow.txt" | head
-      exit 1
-    fi
-    echo "$workload, $structure: $each faults alike"
-  done
+  for structure in rf shared l2; do compare $workload $structure; done
 done
+for workload in hotspot transpose scan gray; do compare $workload rf; done # several launches, waves of blocks, bytes
