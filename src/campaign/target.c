@@ -47,15 +47,9 @@ static bool workload_target_run(Target *target) {
   return own->choice.workload->launch(&own->run);
 }
 
-// Checks may be many: what one allocates goes with it.
 static bool workload_target_check(Target *target) {
   WorkloadTarget *own = target->own;
-  Arena *arena = own->run.arena;
-  own->run.arena = arena_new();
-  bool right = own->choice.workload->check(&own->run);
-  arena_free(own->run.arena);
-  own->run.arena = arena;
-  return right;
+  return workload_check(&own->run, own->choice.workload);
 }
 
 static void workload_target_outputs(Target *target, TargetOutputs *outputs, Arena *arena) {

@@ -66,7 +66,7 @@ static int run_prepared(Run *run, WorkloadRun *workload_run, const Workload *wor
   run_clear_progress(run);
   int code = EXIT_OK;
   if (run->result.check == CHECK_NONE) run->result.check = CHECK_PASSED;
-  if (!workload->check(workload_run)) {
+  if (!workload_check(workload_run, workload)) {
     run->result.check = CHECK_FAILED;
     code = EXIT_CHECK_FAILED;
     const char *why = workload_run->failure[0] != '\0' ? workload_run->failure : device_error(workload_run->device);

@@ -21,7 +21,7 @@ static void run_on(const Workload *workload, const Spec *spec, Outputs *outputs)
   WorkloadRun run = {0};
   assert_true(workload_start(&run, workload, SIZE_TINY, device, &diags));
   if (!workload->prepare(&run) || !workload->launch(&run)) fail_msg("%s on %s: %s", workload->name, spec->machine, device_error(device));
-  if (!workload->check(&run)) fail_msg("%s on %s: %s", workload->name, spec->machine, run.failure);
+  if (!workload_check(&run, workload)) fail_msg("%s on %s: %s", workload->name, spec->machine, run.failure);
   outputs->count = run.output_count;
   for (uint32_t i = 0; i < run.output_count; i++) {
     const WorkloadOutput *output = &run.outputs[i];

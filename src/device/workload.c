@@ -107,6 +107,21 @@ bool workload_fail(WorkloadRun *run, const char *format, ...) {
   return false;
 }
 
+bool workload_check(WorkloadRun *run, const Workload *workload) {
+  run->lasting = run->arena;
+  run->arena = arena_new();
+  bool right = workload->check(run);
+  arena_free(run->arena);
+  run->arena = run->lasting;
+  return right;
+}
+
+double *workload_expected(WorkloadRun *run, uint64_t count, bool *missing) {
+  *missing = run->expected == NULL;
+  if (*missing) run->expected = ARENA_ARRAY(run->lasting, double, count);
+  return run->expected;
+}
+
 bool workload_near(WorkloadRun *run, const char *name, const float *got, const double *expected, uint64_t count, double tolerance) {
   for (uint64_t i = 0; i < count; i++) {
     double size = expected[i] < 0 ? -expected[i] : expected[i];

@@ -28,7 +28,9 @@ typedef struct WorkloadOutput {
 typedef struct WorkloadRun {
   Device *device;
   Module *module;
-  Arena *arena;                        // scratch of this run
+  Arena *arena;                        // of this run; in check() of that check alone
+  Arena *lasting;                      // in check(): of the run
+  double *expected;                    // see workload_expected
   uint64_t param[WORKLOAD_MAX_PARAMS]; // in the order of Workload.params
   uint64_t seed;
   WorkloadOutput outputs[WORKLOAD_MAX_OUTPUTS];
@@ -48,7 +50,10 @@ typedef struct Workload {
 extern const Workload *const workloads[]; // by name
 extern const char *const workload_ptx[];  // kernel.ptx of each, embedded
 extern const uint32_t workload_count;
-const Workload *workload_find(const char *name); // NULL: none
+const Workload *workload_find(const char *name);                 // NULL: none
+bool workload_check(WorkloadRun *run, const Workload *workload); // its check(), as often as wanted
+// What check() compares with, kept from one check to the next. *missing: it is the first, and they are to be filled in (they are zero).
+double *workload_expected(WorkloadRun *run, uint64_t count, bool *missing);
 
 // Loads the workload's module and takes its parameters at that size; the caller may then change
 // run->param (workload_set checks ranges) before prepare. workload_finish frees what run owns.

@@ -60,15 +60,22 @@ static void step_on_host(const Data *data, const double *now, double *next) {
   }
 }
 
+// The last step's grid goes to `expected`.
+static void steps_on_host(const Data *data, double *expected, double *other, uint64_t count) {
+  double *grids[2] = {data->steps % 2 == 0 ? expected : other, data->steps % 2 == 0 ? other : expected};
+  for (uint64_t i = 0; i < count; i++) grids[0][i] = data->temperature[i];
+  for (uint32_t step = 0; step < data->steps; step++) step_on_host(data, grids[step % 2], grids[(step + 1) % 2]);
+}
+
 static bool check(WorkloadRun *run) {
   Data *data = run->data;
   uint64_t count = (uint64_t)data->width * (uint64_t)data->height;
   float *got = ARENA_ARRAY(run->arena, float, count);
-  double *grids[2] = {ARENA_ARRAY(run->arena, double, count), ARENA_ARRAY(run->arena, double, count)};
+  bool missing;
+  double *expected = workload_expected(run, count, &missing);
   if (!device_read(run->device, got, data->grids[data->steps % 2], count * 4)) return false;
-  for (uint64_t i = 0; i < count; i++) grids[0][i] = data->temperature[i];
-  for (uint32_t step = 0; step < data->steps; step++) step_on_host(data, grids[step % 2], grids[(step + 1) % 2]);
-  return workload_near(run, "temperature", got, grids[data->steps % 2], count, 1e-5);
+  if (missing) steps_on_host(data, expected, ARENA_ARRAY(run->arena, double, count), count);
+  return workload_near(run, "temperature", got, expected, count, 1e-5);
 }
 
 const Workload workload_hotspot = {
