@@ -56,6 +56,7 @@ static void note_access(Course *at, Warpath *warp) {
   uint32_t issue = (uint32_t)(warp->steps - 1);
   at->has_times = at->has_times && timeline_moment(at->timeline, &key, warp->accesses.count, &moment) && moment.issue == issue;
   at->is_access = true;
+  at->places = 0;
   at->time = at->has_times ? moment.cycle : NO_TIME;
   *VEC_PUSH(&warp->accesses, at->arena) = (PastAccess){.issue = issue, .pc = at->now.pc, .time = at->time, .before = (uint32_t)warp->flow};
 }
@@ -87,8 +88,11 @@ static void note_touch(void *context, Space space, uint64_t address, uint32_t by
   Warpath *warp = &at->warpaths[warp_index(at, at->now.block, at->now.warp)];
   uint64_t first, last;
   if (!at->is_access) note_access(at, warp);
+  PastAccess *access = &warp->accesses.items[warp->accesses.count - 1];
   warp->flow = mix(warp->flow, address);
-  warp->accesses.items[warp->accesses.count - 1].after = (uint32_t)warp->flow;
+  at->places = (uint32_t)mix(at->places, address);
+  access->after = (uint32_t)warp->flow;
+  access->places = at->places;
   if (space == SPACE_SHARED) {
     for (uint64_t word = address / WORD; word <= (address + bytes - 1) / WORD; word++) {
       at->is_racy |= word >= MOST_SHARED_WORDS || visit_past(at, &at->shared[word], how);
@@ -137,7 +141,9 @@ static void diverge(Course *at, uint32_t time) { at->diverged_at = min_u32(at->d
 // The last access is over: was it the one of the fault-free run?
 static void end_access(Course *at) {
   if (at->open != NULL && (uint32_t)at->again[at->open_warp].flow != at->open->after) diverge(at, at->open->time);
+  at->elsewhere += at->is_access && (at->past == NULL || at->past->places != at->places);
   at->open = NULL;
+  at->is_access = false;
 }
 
 static void again_step(void *context, const WatchedStep *step) {
@@ -145,7 +151,6 @@ static void again_step(void *context, const WatchedStep *step) {
   AgainWarp *warp = &at->again[step->warp];
   end_access(at);
   at->now = *step;
-  at->is_access = false;
   warp->flow = mix_step(warp->flow, step);
   warp->steps++;
   at->step++;
@@ -166,6 +171,8 @@ static void begin_access(Course *at) {
   bool is_there = past != NULL && past->issue == warp->steps - 1 && past->pc == at->now.pc;
   bool is_same = is_there && past->before == (uint32_t)warp->flow;
   at->is_access = true;
+  at->places = 0;
+  at->past = is_there ? past : NULL;
   at->time = is_there ? past->time : NO_TIME;
   if (!is_same) diverge(at, warp->last_time);
   if (is_there) warp->last_time = past->time;
@@ -179,6 +186,7 @@ static void again_touch(void *context, Space space, uint64_t address, uint32_t b
   bool good = true;
   if (!at->is_access) begin_access(at);
   at->again[at->now.warp].flow = mix(at->again[at->now.warp].flow, address);
+  at->places = (uint32_t)mix(at->places, address);
   if (space == SPACE_SHARED) {
     for (uint64_t word = address / WORD; word <= (address + bytes - 1) / WORD; word++) good &= visit_shared(at, word, how);
   } else if (space == SPACE_GLOBAL) {
@@ -204,13 +212,14 @@ static bool has_same_flow(const Course *at, uint32_t block) {
   return true;
 }
 
+// One warp's further steps take time, whatever the others save.
 static uint64_t further_steps(const Course *at, uint32_t block) {
-  uint64_t now = 0, past = 0;
+  uint64_t further = 0;
   for (uint32_t warp = 0; warp < at->block_warps; warp++) {
-    now += at->again[warp].steps;
-    past += at->warpaths[warp_index(at, block, warp)].steps;
+    uint64_t now = at->again[warp].steps, past = at->warpaths[warp_index(at, block, warp)].steps;
+    further += now > past ? now - past : 0;
   }
-  return now > past ? now - past : 0;
+  return further;
 }
 
 static void run_again(Course *at, uint32_t block, const RerunFlip *flip, uint64_t most, CourseResult *result) {
@@ -218,6 +227,8 @@ static void run_again(Course *at, uint32_t block, const RerunFlip *flip, uint64_
   at->block = block;
   at->watch.stop = false;
   at->open = NULL;
+  at->is_access = false;
+  at->elsewhere = 0;
   at->diverged_at = NO_TIME;
   at->needed = 0;
   memset(at->again, 0, at->block_warps * sizeof *at->again);
@@ -234,7 +245,7 @@ static void run_again(Course *at, uint32_t block, const RerunFlip *flip, uint64_
   }
   result->same_flow &= has_same_flow(at, block);
   if (!result->same_flow && at->is_racy) result->end = RERUN_UNKNOWN; // other blocks may do otherwise at other times
-  result->extra += further_steps(at, block);
+  result->extra += further_steps(at, block) + at->elsewhere;
 }
 
 // ---- Blocks in a memory that differs -------------------------------------------------------------------

@@ -37,6 +37,7 @@ typedef struct Visit {
 // An access of a warp in the fault-free run, with its course (hashes) before and after.
 typedef struct PastAccess {
   uint32_t issue, pc, time, before, after;
+  uint32_t places; // hash of its addresses alone
 } PastAccess;
 typedef VEC(PastAccess) AccessVec;
 
@@ -74,8 +75,9 @@ struct Course {
   uint32_t *before, *after; // memory as the launch found and left it
   uint32_t blocks, block_warps;
   WatchedStep now;
-  bool is_access; // the current step has touched memory
-  uint32_t time;  // then: its cycle in the golden run, or NO_TIME
+  bool is_access;  // the current step has touched memory
+  uint32_t time;   // then: its cycle in the golden run, or NO_TIME
+  uint32_t places; // and the hash of its addresses
   // The fault-free run
   const Timeline *timeline;
   bool has_times;
@@ -106,8 +108,10 @@ struct Course {
   uint32_t shared_stamp;
   Visit *shared;
   AgainWarp again[COURSE_WARPS];
-  const PastAccess *open; // the access under way, if it was so in the fault-free run
+  const PastAccess *past; // the access under way as it was in the fault-free run; NULL: there was none
+  const PastAccess *open; // the same, if the warp's course was the same up to it
   uint32_t open_warp;
+  uint64_t elsewhere;   // accesses that were not there, or to other addresses
   uint32_t diverged_at; // from when on its times may be others; NO_TIME: never
   uint32_t needed;      // times up to this one have decided an order by little: they must be right
 };

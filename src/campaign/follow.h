@@ -40,7 +40,7 @@ typedef struct Course Course;
 typedef struct CourseResult {
   RerunEnd end;
   bool same_flow; // every instruction, mask and address was that of the fault-free run
-  uint64_t extra; // warp instructions more than there
+  uint64_t extra; // warp instructions more than there, and accesses to other addresses
 } CourseResult;
 typedef struct CourseOptions {
   const Timeline *timeline; // NULL: nothing is known of time

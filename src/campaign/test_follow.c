@@ -170,10 +170,126 @@ static int by_hand(uint64_t first, uint64_t count) {
   return 0;
 }
 
+// ---- Time --------------------------------------------------------------------------------------------
+
+static bool launch_once(TestProgram *own) { return test_launch(own, "kernel", 0, 1, 2); }
+
+#define HEAD ".version 6.0\n.target sm_70\n.address_size 64\n"
+#define ENTRY(name) ".visible .entry " name "(.param .u64 p0, .param .u64 p1, .param .u64 p2) {\n"
+
+// Warp 0 says how often each of eight warps turns: 100 times itself, the others 500. A wrong bit may make the first turn much
+// longer and the others less.
+static const char turns_ptx[] = HEAD ENTRY("kernel") "\
+  .reg .u32 %n, %m, %w, %t, %x;\n\
+  .reg .u64 %out;\n\
+  .reg .pred %p, %q;\n\
+  .shared .align 4 .b8 turns[32];\n\
+  mov.u32 %n, %ntid.x;\n\
+  sub.u32 %n, %n, 156;\n\
+  mov.u32 %t, %tid.x;\n\
+  mov.u32 %x, 200;\n\
+wait:\n\
+  sub.u32 %x, %x, 1;\n\
+  setp.ne.u32 %p, %x, 0;\n\
+  @%p bra wait;\n\
+  setp.ge.u32 %q, %t, 8;\n\
+  @%q bra ready;\n\
+  sub.u32 %m, 600, %n;\n\
+  max.s32 %m, %m, 1;\n\
+  setp.eq.u32 %p, %t, 0;\n\
+  selp.b32 %m, %n, %m, %p;\n\
+  mov.u32 %w, turns;\n\
+  shl.b32 %x, %t, 2;\n\
+  add.u32 %w, %w, %x;\n\
+  st.shared.u32 [%w], %m;\n\
+ready:\n\
+  bar.sync 0;\n\
+  shr.u32 %x, %t, 5;\n\
+  shl.b32 %x, %x, 2;\n\
+  mov.u32 %w, turns;\n\
+  add.u32 %w, %w, %x;\n\
+  ld.shared.u32 %m, [%w];\n\
+  mov.u32 %x, %t;\n\
+again:\n\
+  mad.lo.u32 %x, %x, 3, %m;\n\
+  sub.u32 %m, %m, 1;\n\
+  setp.ne.u32 %p, %m, 0;\n\
+  @%p bra again;\n\
+  ld.param.u64 %out, [p2];\n\
+  mad.wide.u32 %out, %t, 4, %out;\n\
+  st.global.u32 [%out], %x;\n\
+  ret;\n}\n";
+
+// Thread 0 says with which stride all of eight warps read. A wrong bit of it makes of one transaction 32.
+static const char stride_ptx[] = HEAD ENTRY("kernel") "\
+  .reg .u32 %s, %i, %t, %x, %y, %n, %w;\n\
+  .reg .u64 %in, %out, %a;\n\
+  .reg .pred %p;\n\
+  .shared .align 4 .b8 stride[4];\n\
+  mov.u32 %t, %tid.x;\n\
+  ld.param.u64 %in, [p0];\n\
+  mov.u32 %s, %ntid.y;\n\
+  mov.u32 %x, 200;\n\
+wait:\n\
+  sub.u32 %x, %x, 1;\n\
+  setp.ne.u32 %p, %x, 0;\n\
+  @%p bra wait;\n\
+  mov.u32 %w, stride;\n\
+  setp.eq.u32 %p, %t, 0;\n\
+  @%p st.shared.u32 [%w], %s;\n\
+  bar.sync 0;\n\
+  ld.shared.u32 %s, [%w];\n\
+  mul.lo.u32 %i, %t, %s;\n\
+  mov.u32 %n, 0;\n\
+  mov.u32 %x, 0;\n\
+again:\n\
+  shl.b32 %y, %n, 8;\n\
+  add.u32 %y, %y, %i;\n\
+  and.b32 %y, %y, 16383;\n\
+  mad.wide.u32 %a, %y, 4, %in;\n\
+  ld.global.u32 %y, [%a];\n\
+  xor.b32 %x, %x, %y;\n\
+  add.u32 %n, %n, 1;\n\
+  setp.ne.u32 %p, %n, 40;\n\
+  @%p bra again;\n\
+  ld.param.u64 %out, [p2];\n\
+  mad.wide.u32 %out, %t, 4, %out;\n\
+  st.global.u32 [%out], %x;\n\
+  ret;\n}\n";
+
+static Tally compare_text(const char *text, uint32_t threads, uint32_t words, uint64_t timeout, uint64_t faults) {
+  Bed bed;
+  bed_open(&bed, "fermi-gtx480");
+  assert_true(spec_set(&bed.spec, "sm.count", "1", NULL, 0, &bed.diags));
+  assert_true(spec_set(&bed.spec, "sm.registers", "3072", NULL, 0, &bed.diags));
+  TestProgram program = {.text = text, .host = launch_once, .grid = 1, .block = threads, .words = words, .seed = 5, .outputs = 4};
+  CampaignOptions options = plain(&bed, faults, 3);
+  options.model = "lanes";
+  options.timeout = timeout;
+  options.window = "cycles:200-1800"; // before the number is used
+  Tally tally = compare(&bed, &program, &options, true);
+  bed_close(&bed);
+  return tally;
+}
+
+static void test_longer_turns(void **state) {
+  (void)state;
+  Tally tally = compare_text(turns_ptx, 256, 256, 2, 6000);
+  assert_true(tally.counts[OUTCOME_TIMEOUT] > 0 && tally.settled[SETTLED_FOLLOWED] > 0);
+}
+
+static void test_scattered_accesses(void **state) {
+  (void)state;
+  Tally tally = compare_text(stride_ptx, 256, 16384, 2, 6000);
+  assert_true(tally.counts[OUTCOME_TIMEOUT] > 0 && tally.settled[SETTLED_FOLLOWED] > 0);
+}
+
 int main(int argc, char **argv) {
   if (argc == 3) return by_hand(strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10));
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_random_programs),
+      cmocka_unit_test(test_longer_turns),
+      cmocka_unit_test(test_scattered_accesses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
