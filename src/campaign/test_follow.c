@@ -274,13 +274,13 @@ static Tally compare_text(const char *text, uint32_t threads, uint32_t words, ui
 
 static void test_longer_turns(void **state) {
   (void)state;
-  Tally tally = compare_text(turns_ptx, 256, 256, 2, 6000);
+  Tally tally = compare_text(turns_ptx, 256, 256, 2, 3000);
   assert_true(tally.counts[OUTCOME_TIMEOUT] > 0 && tally.settled[SETTLED_FOLLOWED] > 0);
 }
 
 static void test_scattered_accesses(void **state) {
   (void)state;
-  Tally tally = compare_text(stride_ptx, 256, 16384, 2, 6000);
+  Tally tally = compare_text(stride_ptx, 256, 16384, 2, 1500);
   assert_true(tally.counts[OUTCOME_TIMEOUT] > 0 && tally.settled[SETTLED_FOLLOWED] > 0);
 }
 

@@ -45,13 +45,13 @@ static inline void write_address(KernelWriter *at, const char *buffer, bool own)
 static inline void write_load(KernelWriter *at) {
   static const char *const types[] = {"u32", "u32", "u32", "u16", "s8"};
   bool from_input = pick(at, 3) != 0;
-  write_address(at, from_input ? "in" : "mid", !from_input && !(at->meets && pick(at, 4) == 0));
+  write_address(at, from_input ? "in" : "mid", !from_input && !(at->meets && pick(at, 8) == 0));
   PTX("  ld.global.%s %%v%u, [%%ra];\n", types[pick(at, COUNT_OF(types))], pick_value(at));
 }
 
 static inline void write_store(KernelWriter *at) {
   static const char *const types[] = {"u32", "u32", "u32", "u16", "u8"};
-  write_address(at, pick(at, 2) == 0 ? "mid" : "out", !(at->meets && pick(at, 4) == 0));
+  write_address(at, pick(at, 2) == 0 ? "mid" : "out", !(at->meets && pick(at, 8) == 0));
   PTX("  st.global.%s [%%ra], %%v%u;\n", types[pick(at, COUNT_OF(types))], pick_value(at));
 }
 
@@ -65,13 +65,13 @@ static inline void write_shared_index(KernelWriter *at) {
 
 // With barriers around it, but for some.
 static inline void write_exchange(KernelWriter *at) {
-  bool is_safe = pick(at, 4) != 0;
+  bool is_safe = pick(at, 10) != 0;
   PTX("  mov.u32 %%s, shared;\n  add.u32 %%a, %%me4, %%s;\n");
   if (!is_safe) write_shared_index(at);
   PTX("  st.shared.u32 [%%a], %%v%u;\n", pick_value(at));
   if (is_safe || pick(at, 2) == 0) PTX("  bar.sync 0;\n");
   write_shared_index(at);
-  if (pick(at, 5) == 0) PTX("  atom.shared.add.u32 %%v%u, [%%a], %%v%u;\n", pick_value(at), pick_value(at));
+  if (pick(at, 20) == 0) PTX("  atom.shared.add.u32 %%v%u, [%%a], %%v%u;\n", pick_value(at), pick_value(at));
   else PTX("  ld.shared.u32 %%v%u, [%%a];\n", pick_value(at));
   if (is_safe || pick(at, 2) == 0) PTX("  bar.sync 0;\n");
 }
