@@ -233,10 +233,13 @@ static bool inject(Campaign *at, const Draw *live, uint32_t count, EarlyEnd *ear
   return inject_all(target, &options, live, count, at->diags);
 }
 
-// Some faults strike registers, and nothing stands in the way.
+// Some faults strike what programs can name, and nothing stands in the way.
 static bool can_follow(const Campaign *at) {
   bool any = false;
-  for (uint32_t i = 0; i < at->population.count; i++) any |= strcmp(at->golden.table.items[at->population.regions[i]].name, "rf") == 0;
+  for (uint32_t i = 0; i < at->population.count; i++) {
+    const char *name = at->golden.table.items[at->population.regions[i]].name;
+    any |= strcmp(name, "rf") == 0 || strcmp(name, "pred") == 0 || strcmp(name, "shared") == 0;
+  }
   return any && follow_can(at->target, at->options);
 }
 
@@ -245,7 +248,7 @@ static bool goes_on(void *context) {
   return report(at) && !at->stopped;
 }
 
-// Faults in registers: followed as far as that goes, simulated where time matters, followed again from there; what is left then is
+// Faults in registers and shared memory: followed as far as that goes, simulated where time matters, followed again from there; what is left then is
 // simulated to the end. Returns how many that are.
 static uint32_t follow_and_return(Campaign *at, Draw *live, uint32_t count, const Timeline *timeline, bool *good) {
   EarlyEnd early = {.arena = arena_new()};
@@ -254,9 +257,10 @@ static uint32_t follow_and_return(Campaign *at, Draw *live, uint32_t count, cons
   options.take = take_record;
   options.goes_on = goes_on;
   options.context = at;
-  count = follow_all(at->target, &options, live, count);
+  *good = commit(at); // progress is told on the way
+  if (*good) count = follow_all(at->target, &options, live, count);
   expect(at, count);
-  *good = commit(at) && report(at) && !at->stopped;
+  *good = *good && commit(at) && report(at) && !at->stopped;
   if (*good && early.kept.count > 0 && count > 0) {
     *good = inject(at, live, count, &early) && !at->stopped;
     uint32_t left = 0;

@@ -53,21 +53,26 @@ Fault population_draw(const Population *population, const RegionTable *table, ui
 typedef struct Residents {
   uint32_t launch;      // number of the current one
   uint32_t block_warps; // of each of its blocks
+  uint32_t shared_rows; // likewise, of 128 bytes
   uint32_t slots;       // for blocks, per SM
   uint32_t *blocks;     // by SM and slot: linear index
 } Residents;
-// A hook passes its events on. Warp `warp` of an SM is number warp % block_warps of the block that residents_of gives.
+// A hook passes its events on. Warp `w` of an SM is number w % block_warps of the block in slot w / block_warps, row `r` of its shared memory
+// number r % shared_rows of the block in slot r / shared_rows.
 void residents_attach(Residents *at, Arena *arena, const HookLayout *layout);
 void residents_launch(Residents *at, const LaunchEvent *event);
 void residents_block(Residents *at, const BlockEvent *event);
-uint32_t residents_of(const Residents *at, uint32_t sm, uint32_t warp);
+uint32_t residents_of(const Residents *at, uint32_t sm, uint32_t slot); // linear index of the block
 
 // ---- What became of each (prune.c) -----------------------------------------------------------------
-// The instruction that reads a struck register first: where the fault begins to matter in the order of the program.
+// The instruction that reads a struck register, predicate or word of shared memory first: where the fault begins to matter in the order
+// of the program.
 typedef struct Reader {
-  uint32_t launch;      // number, from 1; 0: not known, or struck between two reads that came in another order
-  uint32_t block, warp; // linear index; index in the block
-  uint32_t row;         // register of the warp
+  uint32_t launch;         // number, from 1; 0: not known, or struck between two reads that came in another order
+  uint32_t block, warp;    // linear index; index in the block
+  uint32_t sm, first_warp; // where the block is
+  RerunPlace place;
+  uint32_t row; // register of the warp, or row of the block's shared memory
   uint32_t pc;
   uint64_t issue; // instructions of the warp before it
   uint32_t units; // struck and not overwritten by then
@@ -82,11 +87,11 @@ typedef struct Draw {
   uint64_t strike_at; // cycle from which it matters: the fault's own, or that of the first read
   uint64_t class_of;  // lowest id of its class
   uint32_t line;      // PTX line of the first reader
-  Reader reader;      // of a register
-  uint32_t open;      // units that the reader found struck and that have not been overwritten since
-  uint64_t read_to;   // before the strike: 1 + the latest instruction that has read the struck units since they were written
-  uint32_t next;      // in its row's list
-  bool is_told;       // its record has been taken
+  Reader reader;
+  uint32_t open;    // units that the reader found struck and that have not been overwritten since
+  uint64_t read_to; // before the strike: 1 + the latest instruction that has read the struck units since they were written
+  uint32_t next;    // in its row's list
+  bool is_told;     // its record has been taken
 } Draw;
 
 typedef struct Pruner Pruner; // watches the rows that the draws strike

@@ -57,7 +57,7 @@ static void note_access(Course *at, Warpath *warp) {
   at->has_times = at->has_times && timeline_moment(at->timeline, &key, warp->accesses.count, &moment) && moment.issue == issue;
   at->is_access = true;
   at->places = 0;
-  at->time = at->has_times ? moment.cycle : NO_TIME;
+  at->time = at->has_times ? moment.time : NO_TIME;
   *VEC_PUSH(&warp->accesses, at->arena) = (PastAccess){.issue = issue, .pc = at->now.pc, .time = at->time, .before = (uint32_t)warp->flow};
 }
 
@@ -320,8 +320,8 @@ static CourseResult run_chosen(Course *at, uint32_t count, const RerunFlip *flip
 }
 
 CourseResult course_strike(Course *at, uint32_t block, const RerunFlip *flip, uint64_t most, WordList *words) {
-  bool is_there = block < at->blocks && flip->warp < at->block_warps && flip->reg < at->launch->kernel->registers;
-  if (at->is_lost || !is_there) return (CourseResult){.end = RERUN_UNKNOWN};
+  bool is_ordered = flip->place != RERUN_SHARED || at->has_times; // which warps have read it before is a matter of time
+  if (at->is_lost || block >= at->blocks || !is_ordered) return (CourseResult){.end = RERUN_UNKNOWN};
   at->stamp++;
   at->chosen[0] = block;
   at->marks[block] = at->stamp;

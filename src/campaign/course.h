@@ -15,7 +15,7 @@ enum {
 #define MANY UINT32_MAX
 #define NO_TIME UINT32_MAX
 
-// A word in the fault-free run. Blocks are 1 + their linear index here, NOBODY or MANY; times are issue cycles of the golden run.
+// A word in the fault-free run. Blocks are 1 + their linear index here, NOBODY or MANY; times are those of the golden run (follow.h).
 typedef struct Use {
   uint32_t writer, reader;
   uint32_t first_write, last_write, first_read, last_read;
@@ -76,13 +76,13 @@ struct Course {
   uint32_t blocks, block_warps;
   WatchedStep now;
   bool is_access;  // the current step has touched memory
-  uint32_t time;   // then: its cycle in the golden run, or NO_TIME
+  uint32_t time;   // then: when it came in the golden run, or NO_TIME
   uint32_t places; // and the hash of its addresses
   // The fault-free run
   const Timeline *timeline;
   bool has_times;
   bool keeps_lanes;
-  uint32_t margin;        // cycles by which accesses must lie apart for their order to be certain, whatever has diverged before
+  uint32_t margin;        // time by which accesses must lie apart for their order to be certain, whatever has diverged before
   uint32_t store_latency; // the longest in the golden run
   Use *uses;
   Warpath *warpaths; // by block and warp

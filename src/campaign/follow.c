@@ -65,7 +65,8 @@ static void settle(Follower *at, Trail *trail, Outcome outcome) {
 }
 
 static RerunFlip flip_of(const Follower *at, const Draw *draw) {
-  RerunFlip flip = {.warp = draw->reader.warp, .before = draw->reader.issue, .pc = draw->reader.pc, .reg = draw->reader.row};
+  RerunFlip flip = {.warp = draw->reader.warp, .before = draw->reader.issue, .pc = draw->reader.pc, .row = draw->reader.row};
+  flip.place = draw->reader.place;
   Site bits[FAULT_MAX_BITS];
   HookMachine nowhere = {.regions = &at->golden->table};
   uint32_t count = fault_bits(&at->golden->table, &nowhere, &draw->fault, bits);

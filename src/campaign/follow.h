@@ -22,9 +22,10 @@ void words_remove(WordList *words, uint64_t address, uint64_t bytes); // those t
 void words_swap(WordList *words, Memory *memory);                     // values in the list with those in memory
 
 // ---- When accesses came in the golden run (timeline.c) -----------------------------------------------
+// Times are cycles since the launch's first, in eighths: of one cycle, the schedulers of an SM issue one after the other.
 typedef struct Moment {
   uint32_t issue; // instructions of the warp before it
-  uint32_t cycle; // in which it issued, from the launch's first
+  uint32_t time;  // at which it issued
 } Moment;
 typedef struct MomentKey {
   uint32_t launch, block, warp; // number of the launch, from 1; linear index; index in the block

@@ -44,8 +44,7 @@ typedef struct Injector {
   uint32_t first, checkpoint; // after the strike; to be looked at next
   uint64_t limit;             // cycle at which it counts as endless
   const LaunchMemory *kept;   // of the launch in which it struck; NULL: it goes on to the end
-  uint32_t sm, first_warp;    // of the struck block
-  bool is_over;               // it has ended
+  bool is_over;               // the struck block has ended
   bool is_decided;            // nothing that is still to come can change what has become wrong
   bool trapped;
   uint64_t lines[MOST_LINES]; // where the struck block has written since
@@ -148,8 +147,10 @@ static Verdict on_block(Hook *hook, HookMachine *machine, const BlockEvent *even
 static Verdict on_memory(Hook *hook, HookMachine *machine, const MemoryEvent *event) {
   Injector *at = hook->own;
   (void)machine;
-  bool is_ours = event->sm == at->sm && event->warp >= at->first_warp && event->warp < at->first_warp + at->block_warps;
-  if (event->stage != MEMORY_REQUEST || !event->write || !has_kept(at) || !is_ours) return VERDICT_PASS;
+  if (event->stage != MEMORY_REQUEST || !event->write || !has_kept(at)) return VERDICT_PASS;
+  const Reader *struck = &at->own->reader;
+  bool is_ours = event->sm == struck->sm && event->warp >= struck->first_warp && event->warp < struck->first_warp + at->block_warps;
+  if (!is_ours) return VERDICT_PASS;
   for (uint32_t i = 0; i < at->line_count; i++) {
     if (at->lines[i] == event->address) return VERDICT_PASS;
   }
@@ -300,15 +301,6 @@ static bool start_child(Injector *at, const Draw *draw) {
   return false;
 }
 
-// Where the struck block is.
-static void find_block(Injector *at, const HookMachine *machine) {
-  if (at->kept == NULL) return;
-  const Site *site = &at->own->fault.site;
-  uint32_t rows = machine->regions->items[site->region].dims[1].count, warp = (uint32_t)(site->row % rows) / max_u32(machine->warp_rows, 1);
-  at->sm = (uint32_t)(site->row / rows);
-  at->first_warp = warp / at->block_warps * at->block_warps;
-}
-
 static void on_cycle(Hook *hook, HookMachine *machine) {
   Injector *at = hook->own;
   if (at->own != NULL) {
@@ -318,7 +310,6 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
   while (!at->stopped && at->next < at->count && at->draws[at->next].strike_at <= machine->cycle) {
     const Draw *draw = &at->draws[at->next++];
     if (!start_child(at, draw)) continue;
-    find_block(at, machine);
     fault_strike(machine, &draw->fault);
     at->first = at->checkpoint = checkpoint_after(at->options->golden, at->checkpoint, machine->cycle);
     wait_for_checkpoint(at);

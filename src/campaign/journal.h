@@ -73,7 +73,7 @@ typedef struct FaultRow {
   uint32_t line;   // PTX line of the first instruction that read it; 0 = none or not known
   uint8_t outcome, settled;
   uint64_t class_of; // SETTLED_CLASS: the fault that stands for it
-  uint64_t cycles;   // of the faulty run
+  uint64_t cycles;   // of a run with the right output; 0: wrong or none
   uint64_t wrong;    // output elements that differ
   double worst;      // largest relative error among them
   const char *note;  // trap line, detail

@@ -17,7 +17,7 @@ struct Pruner {
   uint8_t **watched; // per region: bit per row, NULL where nothing is
   uint32_t *heads;   // hash table of rows: first draw of a list
   uint32_t mask;
-  uint16_t rf;
+  uint16_t rf, predicates, shared;
   Residents residents;
 };
 
@@ -71,18 +71,28 @@ static Verdict on_block(Hook *hook, HookMachine *machine, const BlockEvent *even
 }
 
 static void note_reader(const Pruner *pruner, const HookMachine *machine, const CellEvent *event, Draw *draw) {
-  bool is_known = event->region == pruner->rf && machine->issue != UINT64_MAX && machine->issue >= draw->read_to;
-  if (!is_known) return;
-  uint32_t rows = pruner->table->items[pruner->rf].dims[1].count, own = max_u32(machine->warp_rows, 1);
-  uint32_t sm = (uint32_t)(event->row / rows), row = (uint32_t)(event->row % rows), warp = row / own;
-  draw->reader = (Reader){.launch = pruner->residents.launch,
-                          .block = residents_of(&pruner->residents, sm, warp),
-                          .warp = warp % pruner->residents.block_warps,
-                          .row = row % own,
+  const Residents *residents = &pruner->residents;
+  bool is_rf = event->region == pruner->rf, is_shared = event->region == pruner->shared;
+  bool is_known = is_rf || is_shared || event->region == pruner->predicates;
+  // Accesses of shared memory come in one order for all warps; those of registers only in that of their own.
+  if (!is_known || machine->issue == UINT64_MAX || (!is_shared && machine->issue < draw->read_to)) return;
+  uint32_t rows = pruner->table->items[event->region].dims[1].count, row = (uint32_t)(event->row % rows);
+  uint32_t sm = (uint32_t)(event->row / rows), slot = machine->warp / residents->block_warps;
+  if (is_rf) row %= max_u32(machine->warp_rows, 1);
+  else if (is_shared) row %= residents->shared_rows;
+  draw->reader = (Reader){.launch = residents->launch,
+                          .block = residents_of(residents, sm, slot),
+                          .warp = machine->warp % residents->block_warps,
+                          .sm = sm,
+                          .first_warp = slot * residents->block_warps,
+                          .place = is_rf       ? RERUN_REGISTER
+                                   : is_shared ? RERUN_SHARED
+                                               : RERUN_PREDICATES,
+                          .row = row,
                           .pc = machine->pc,
                           .issue = machine->issue,
                           .units = draw->units};
-  draw->open = draw->units;
+  draw->open = is_shared ? 0 : draw->units;
 }
 
 // Reads before the strike, and those after the first: is there one point in the warp's program at which the bit turned over?
@@ -168,6 +178,8 @@ Pruner *pruner_new(Arena *arena, const RegionTable *table, Draw *draws, uint32_t
   uint32_t slots = 64;
   while (slots < 2 * count) slots *= 2;
   *pruner = (Pruner){.arena = arena, .table = table, .draws = draws, .count = count, .mask = slots - 1, .rf = region_find(table, "rf")};
+  pruner->predicates = region_find(table, "pred");
+  pruner->shared = region_find(table, "shared");
   pruner->watched = ARENA_ARRAY(arena, uint8_t *, table->count);
   pruner->heads = ARENA_ARRAY(arena, uint32_t, slots);
   memset(pruner->heads, 0xFF, slots * sizeof *pruner->heads);

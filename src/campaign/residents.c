@@ -1,6 +1,8 @@
 // Which block is where, as the hooks of a golden run learn it; see campaign_internal.h.
 #include "campaign/campaign_internal.h"
 
+enum { SHARED_ROW_BYTES = 128 };
+
 void residents_attach(Residents *at, Arena *arena, const HookLayout *layout) {
   const HookShape *shape = hook_layout_shape(layout);
   at->slots = max_u32(shape->block_slots, 1);
@@ -9,6 +11,7 @@ void residents_attach(Residents *at, Arena *arena, const HookLayout *layout) {
 
 void residents_launch(Residents *at, const LaunchEvent *event) {
   at->launch = (uint32_t)event->number;
+  at->shared_rows = max_u32((event->shared_bytes + SHARED_ROW_BYTES - 1) / SHARED_ROW_BYTES, 1);
   at->block_warps = max_u32((event->block[0] * event->block[1] * event->block[2] + WARP_LANES - 1) / WARP_LANES, 1);
 }
 
@@ -16,6 +19,4 @@ void residents_block(Residents *at, const BlockEvent *event) {
   if (!event->done) at->blocks[event->sm * at->slots + event->slot % at->slots] = (uint32_t)event->block;
 }
 
-uint32_t residents_of(const Residents *at, uint32_t sm, uint32_t warp) {
-  return at->blocks[sm * at->slots + warp / at->block_warps % at->slots];
-}
+uint32_t residents_of(const Residents *at, uint32_t sm, uint32_t slot) { return at->blocks[sm * at->slots + slot % at->slots]; }

@@ -42,7 +42,7 @@ static const Target *workload_of(const Target *target) { return ((const Failing 
 static bool start(Target *target, const HookChain *hooks, Diags *diags) {
   return workload_of(target)->start(inner_of(target), hooks, diags);
 }
-static bool check(Target *target) { return workload_check(inner_of(target), workload_of(target)); }
+static bool check(Target *target) { return workload_of(target)->check(inner_of(target)); }
 static Device *device(Target *target) { return workload_of(target)->device(inner_of(target)); }
 static void finish(Target *target) { workload_of(target)->finish(inner_of(target)); }
 static void outputs(Target *target, TargetOutputs *to, Arena *arena) { workload_of(target)->outputs(inner_of(target), to, arena); }

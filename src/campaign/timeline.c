@@ -1,7 +1,7 @@
 // When memory instructions issued in the golden run, by launch, block and warp; see follow.h.
 #include "campaign/follow.h"
 
-enum { MOST_MOMENTS = 1 << 24 };
+enum { MOST_MOMENTS = 1 << 24, CYCLE_PARTS = 8 }; // CYCLE_PARTS: the most schedulers
 
 typedef VEC(Moment) MomentVec;
 
@@ -51,10 +51,12 @@ static Verdict on_commit(Hook *hook, HookMachine *machine, const CommitEvent *ev
   bool is_access = kind == KIND_LOAD || kind == KIND_STORE || kind == KIND_ATOMIC;
   if (!is_access || at->launches.count == 0 || at->moments >= MOST_MOMENTS) return VERDICT_PASS;
   LaunchTimes *launch = &at->launches.items[at->launches.count - 1];
-  uint32_t block = residents_of(&at->residents, event->sm, event->warp);
+  uint32_t block = residents_of(&at->residents, event->sm, event->warp / launch->block_warps);
   if (block >= launch->blocks) return VERDICT_PASS;
   MomentVec *warp = &launch->warps[block * launch->block_warps + event->warp % launch->block_warps];
-  Moment moment = {.issue = (uint32_t)event->issue, .cycle = (uint32_t)(event->issued_at - launch->began_at)};
+  uint64_t time = (event->issued_at - launch->began_at) * CYCLE_PARTS + event->warp % machine->spec->sm_schedulers;
+  if (time >= UINT32_MAX) at->moments = MOST_MOMENTS; // longer than can be told
+  Moment moment = {.issue = (uint32_t)event->issue, .time = (uint32_t)time};
   uint32_t place = warp->count;
   VEC_PUSH(warp, at->arena);
   for (; place > 0 && warp->items[place - 1].issue > moment.issue; place--) warp->items[place] = warp->items[place - 1];
@@ -84,10 +86,9 @@ Timeline *timeline_new(Arena *arena) {
 }
 
 Hook *timeline_hook(Timeline *timeline) { return &timeline->hook; }
-uint32_t timeline_longest(const Timeline *timeline) { return (uint32_t)min_u64(timeline->longest, UINT32_MAX / 8); }
-uint32_t timeline_longest_store(const Timeline *timeline) {
-  return (uint32_t)min_u64(timeline->longest_store + timeline->longest_write, UINT32_MAX / 8);
-}
+static uint32_t span_of(uint64_t cycles) { return (uint32_t)min_u64(cycles * CYCLE_PARTS, UINT32_MAX / 8); }
+uint32_t timeline_longest(const Timeline *timeline) { return span_of(timeline->longest); }
+uint32_t timeline_longest_store(const Timeline *timeline) { return span_of(timeline->longest_store + timeline->longest_write); }
 
 bool timeline_moment(const Timeline *timeline, const MomentKey *key, uint32_t number, Moment *moment) {
   if (timeline == NULL || timeline->moments >= MOST_MOMENTS || key->launch == 0 || key->launch > timeline->launches.count) return false;

@@ -36,6 +36,7 @@ typedef struct HookMachine {
   uint32_t warp_rows;     // register rows of each warp in it: those of warp w start at w * warp_rows
   uint32_t pc;            // instruction on whose behalf cells are accessed, where that is known; else UINT32_MAX
   uint64_t issue;         // beside pc: how many instructions its warp had issued before it; UINT64_MAX: not known
+  uint32_t warp;          // beside issue: that warp of the SM
   uint64_t cycle;
   uint64_t *corrected, *detected, *replayed; // counters in the block, part of every launch's statistics; hooks count
 } HookMachine;

@@ -167,14 +167,19 @@ typedef struct MachineEnvironment {
 // together only when one waits for another. `trap` tells how the launch ended.
 void functional_run(const MachineEnvironment *environment, const Launch *launch, Stats *stats, Trap *trap);
 
-// Single blocks of a launch, carried out again on the memory as it is, with bits of a warp's registers changed on the way. Only
+// Single blocks of a launch, carried out again on the memory as it is, with bits of the block's state changed on the way. Only
 // for blocks that wait for no other; the environment's watch is told as usual.
+typedef enum RerunPlace {
+  RERUN_REGISTER,   // change[l] is of lane l of register `row`
+  RERUN_PREDICATES, // change[p] of predicate p, a bit per lane
+  RERUN_SHARED,     // change[w] of word w of 128-byte row `row` of shared memory
+} RerunPlace;
 typedef struct RerunFlip {
-  uint32_t warp;               // index in the block
-  uint64_t before;             // instructions that the warp carries out first
-  uint32_t pc;                 // of the one that follows: a check
-  bool predicates;             // change[p] is of predicate p, a bit per lane; else change[l] of lane l of the register
-  uint32_t reg;                // register
+  uint32_t warp;   // index in the block
+  uint64_t before; // instructions that the warp carries out first
+  uint32_t pc;     // of the one that follows: a check
+  RerunPlace place;
+  uint32_t row;
   uint32_t change[WARP_LANES]; // bits that turn over
 } RerunFlip;
 // In which order warps meet in memory: the cycle of the warp's next access at or after its instruction number `count`, and in *left how

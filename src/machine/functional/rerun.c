@@ -1,4 +1,4 @@
-// Single blocks of a launch carried out again, with bits of a warp's registers changed on the way; see machine.h.
+// Single blocks of a launch carried out again, with bits of their state changed on the way; see machine.h.
 //
 // Warps take turns as in functional.c, or in the order that the caller knows. A result counts only if it does not depend on an order that
 // nobody knows: the watcher stops the run when warps meet in memory, and a trap counts only if no other warp, left to itself, would
@@ -52,9 +52,29 @@ typedef struct Turns {
 static void turn_over(const Turns *at) {
   const BlockLayout *layout = &at->rerun->run.layout;
   const RerunFlip *flip = at->flip;
-  Warp *warp = block_warp(layout, at->block, flip->warp);
-  uint32_t *row = flip->predicates ? warp->predicates : block_registers(layout, at->block, flip->warp) + (size_t)flip->reg * WARP_LANES;
-  for (unsigned i = 0; i < (flip->predicates ? MAX_PREDICATES : WARP_LANES); i++) row[i] ^= flip->change[i];
+  uint8_t *row = NULL;
+  size_t bytes = sizeof flip->change;
+  switch (flip->place) {
+  case RERUN_REGISTER: row = (uint8_t *)(block_registers(layout, at->block, flip->warp) + (size_t)flip->row * WARP_LANES); break;
+  case RERUN_PREDICATES:
+    row = (uint8_t *)block_warp(layout, at->block, flip->warp)->predicates;
+    bytes = MAX_PREDICATES * sizeof *flip->change;
+    break;
+  case RERUN_SHARED:
+    row = block_shared(layout, at->block) + flip->row * sizeof flip->change;
+    bytes = min_u64(bytes, layout->shared_bytes - flip->row * sizeof flip->change);
+    break;
+  }
+  for (size_t i = 0; i < bytes; i++) row[i] ^= ((const uint8_t *)flip->change)[i];
+}
+
+// Whether what it changes is there.
+static bool has_place(const Rerun *rerun, const RerunFlip *flip) {
+  const BlockLayout *layout = &rerun->run.layout;
+  bool is_there = flip->warp < layout->warps;
+  if (flip->place == RERUN_REGISTER) is_there &= flip->row < rerun->run.launch->kernel->registers;
+  if (flip->place == RERUN_SHARED) is_there &= flip->row * sizeof flip->change < layout->shared_bytes;
+  return is_there;
 }
 
 // A warp is out of the race: the others go on without it.
@@ -119,6 +139,7 @@ static bool round_of_turns(Turns *at, bool *ran) {
 
 RerunEnd rerun_block(Rerun *rerun, uint64_t linear, const RerunFlip *flip, uint64_t most) {
   const BlockLayout *layout = &rerun->run.layout;
+  if (flip != NULL && !has_place(rerun, flip)) return RERUN_UNKNOWN;
   Turns at = {.rerun = rerun, .block = rerun->block.start, .flip = flip, .most = most, .end = RERUN_ENDED};
   block_start(layout, at.block, rerun->run.launch, linear);
   memset(rerun->count, 0, sizeof rerun->count);

@@ -104,7 +104,7 @@ static void test_flip_of_register(void **state) {
   Fixture *fixture = *state;
   put_program(&fixture->bench);
   run_launch(fixture);
-  RerunFlip flip = {.warp = 1, .before = AFTER_PROLOGUE + 1, .pc = AFTER_PROLOGUE + 1, .reg = 8};
+  RerunFlip flip = {.warp = 1, .before = AFTER_PROLOGUE + 1, .pc = AFTER_PROLOGUE + 1, .row = 8};
   flip.change[5] = 1 << 20; // thread 37: the bit is not set
   assert_int_equal(rerun_one(fixture, 1, &flip, ENOUGH, NULL), RERUN_ENDED);
   assert_one_differs(fixture, 96, 96 + 37, 1 << 20);
@@ -117,7 +117,7 @@ static void test_flip_of_predicate(void **state) {
   Fixture *fixture = *state;
   put_program(&fixture->bench);
   run_launch(fixture);
-  RerunFlip flip = {.warp = 0, .before = AFTER_PROLOGUE + 3, .pc = AFTER_PROLOGUE + 3, .predicates = true};
+  RerunFlip flip = {.warp = 0, .before = AFTER_PROLOGUE + 3, .pc = AFTER_PROLOGUE + 3, .place = RERUN_PREDICATES};
   flip.change[0] = 1u << 20;
   assert_int_equal(rerun_one(fixture, 0, &flip, ENOUGH, NULL), RERUN_ENDED);
   assert_one_differs(fixture, 0, 20, 1);
@@ -128,9 +128,9 @@ static void test_flip_elsewhere(void **state) {
   Fixture *fixture = *state;
   put_program(&fixture->bench);
   run_launch(fixture);
-  RerunFlip flip = {.warp = 1, .before = AFTER_PROLOGUE + 1, .pc = AFTER_PROLOGUE + 2, .reg = 8};
+  RerunFlip flip = {.warp = 1, .before = AFTER_PROLOGUE + 1, .pc = AFTER_PROLOGUE + 2, .row = 8};
   assert_int_equal(rerun_one(fixture, 0, &flip, ENOUGH, NULL), RERUN_UNKNOWN);
-  flip = (RerunFlip){.warp = 1, .before = AFTER_PROLOGUE + 6, .pc = AFTER_PROLOGUE + 6, .reg = 8};
+  flip = (RerunFlip){.warp = 1, .before = AFTER_PROLOGUE + 6, .pc = AFTER_PROLOGUE + 6, .row = 8};
   assert_int_equal(rerun_one(fixture, 0, &flip, ENOUGH, NULL), RERUN_UNKNOWN);
   flip.before = --flip.pc; // the exit
   assert_int_equal(rerun_one(fixture, 0, &flip, ENOUGH, NULL), RERUN_ENDED);
@@ -140,14 +140,14 @@ static void test_trapped(void **state) {
   Fixture *fixture = *state;
   put_program(&fixture->bench);
   run_launch(fixture);
-  RerunFlip flip = {.warp = 2, .before = AFTER_PROLOGUE + 4, .pc = AFTER_PROLOGUE + 4, .reg = 3};
+  RerunFlip flip = {.warp = 2, .before = AFTER_PROLOGUE + 4, .pc = AFTER_PROLOGUE + 4, .row = 3};
   flip.change[7] = 1 << 4; // of the address's upper half
   Text text = {0};
   assert_int_equal(rerun_one(fixture, 0, &flip, ENOUGH, &text), RERUN_TRAPPED);
   assert_non_null(strstr(text.at, trap_info[TRAP_ILLEGAL_ADDRESS].text));
   assert_non_null(strstr(text.at, "thread (71,0,0)"));
   text_free(&text);
-  flip.reg = 2;
+  flip.row = 2;
   flip.change[7] = 2;
   assert_int_equal(rerun_one(fixture, 1, &flip, ENOUGH, &text), RERUN_TRAPPED);
   assert_non_null(strstr(text.at, trap_info[TRAP_MISALIGNED].text));

@@ -68,7 +68,7 @@ static void read_operand(const Control *c, unsigned slot, uint32_t rows[ROW_REGI
     for (unsigned k = 0; k < registers; k++) {
       uint32_t row = register_row(m, c->sm, c->number, (uint32_t)names[slot] + k);
       RegisterRow *lanes = register_at(m, c->sm, row);
-      cells_for(m, c->pc, c->at->issued - 1);
+      cells_for(m, c->pc, c->at->issued - 1, c->number);
       cells_read(m, REGION_RF, (uint64_t)c->sm * m->dims.register_rows + row, c->active, lanes);
       memcpy(&rows[k * WARP_LANES], lanes, sizeof *lanes);
     }

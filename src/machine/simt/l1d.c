@@ -78,7 +78,7 @@ MemStep l1d_load(Simt *m, uint32_t sm, uint32_t index, const Transaction *transa
   uint32_t at = 0;
   CacheFind found = cache_find(&m->dims.l1d, lines, transaction->line, transaction->bytes, &at);
   if (found == CACHE_HIT) {
-    cells_for(m, op->slot.pc, op->slot.issue);
+    cells_for(m, op->slot.pc, op->slot.issue, op->slot.warp);
     cells_read(m, REGION_L1D, row_of(m, sm, at), bytes_words_any(transaction->bytes), lines[at].data);
     memop_deliver(op, transaction->lanes, op->word, lines[at].data, transaction->bytes);
     lines[at].used = simt_now(m);

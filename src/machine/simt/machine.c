@@ -151,7 +151,7 @@ void machine_begin(Machine *machine, const MachineEnvironment *environment, cons
   block_layout(&m->layout, launch, environment->stack_bytes);
   m->warp_registers = max_u32(launch->kernel->registers, 1);
   m->hook_machine.warp_rows = m->warp_registers;
-  cells_for(m, UINT32_MAX, UINT64_MAX);
+  cells_for(m, UINT32_MAX, UINT64_MAX, 0);
   m->blocks_per_sm = blocks_that_fit(m);
   core_begin(m);
   m->backing.memory = environment->memory;

@@ -101,7 +101,7 @@ static void tell(Simt *m, uint32_t sm, const MemOp *op, uint32_t lanes, bool is_
     lanes &= ~same;
     uint64_t global_row = (uint64_t)sm * m->dims.shared_rows + (row < m->dims.shared_rows ? row : row % m->dims.shared_rows);
     uint32_t *data = m->at.shared[global_row].word;
-    cells_for(m, op->slot.pc, op->slot.packed != 0 ? UINT64_MAX : op->slot.issue);
+    cells_for(m, op->slot.pc, op->slot.packed != 0 ? UINT64_MAX : op->slot.issue, op->slot.warp);
     if (is_write) cells_written(m, REGION_SHARED, global_row, touched, data);
     else cells_read(m, REGION_SHARED, global_row, touched, data);
   }

@@ -19,14 +19,14 @@ static uint32_t sm_of_row(const Simt *m, SimtRegion region, uint64_t row) {
 void simt_tell_read(Simt *m, SimtRegion region, uint64_t row, uint32_t units, void *data) {
   CellEvent event = {.region = (uint16_t)region, .units = units, .row = row, .data = data};
   Verdict verdict = hooks_read(&m->hooks, &m->hook_machine, &event);
-  cells_for(m, UINT32_MAX, UINT64_MAX); // who knows the next access's instruction says so before it
+  cells_for(m, UINT32_MAX, UINT64_MAX, 0); // who knows the next access's instruction says so before it
   if (verdict >= VERDICT_ROLL_BACK) simt_obey(m, sm_of_row(m, region, row), 0, 0, verdict);
 }
 
 void simt_tell_write(Simt *m, SimtRegion region, uint64_t row, uint32_t units, void *data) {
   CellEvent event = {.region = (uint16_t)region, .units = units, .row = row, .data = data};
   Verdict verdict = hooks_write(&m->hooks, &m->hook_machine, &event);
-  cells_for(m, UINT32_MAX, UINT64_MAX);
+  cells_for(m, UINT32_MAX, UINT64_MAX, 0);
   if (verdict >= VERDICT_ROLL_BACK) simt_obey(m, sm_of_row(m, region, row), 0, 0, verdict);
 }
 

@@ -75,9 +75,10 @@ static inline void sm_wake(Simt *m, uint32_t sm, uint64_t cycle) {
 void simt_tell_read(Simt *m, SimtRegion region, uint64_t row, uint32_t units, void *data);
 void simt_tell_write(Simt *m, SimtRegion region, uint64_t row, uint32_t units, void *data);
 // On whose behalf the next access is.
-static inline void cells_for(Simt *m, uint32_t pc, uint64_t issue) {
+static inline void cells_for(Simt *m, uint32_t pc, uint64_t issue, uint32_t warp) {
   m->hook_machine.pc = pc;
   m->hook_machine.issue = issue;
+  m->hook_machine.warp = warp;
 }
 static inline void cells_read(Simt *m, SimtRegion region, uint64_t row, uint32_t units, void *data) {
   if (__builtin_expect((m->wants & WANT_CELLS) != 0, 0)) simt_tell_read(m, region, row, units, data);
