@@ -28,6 +28,8 @@ static const char ptx[] = HEAD                                             // ac
 static const char late_ptx[] = HEAD ENTRY("triple") LOAD("%t") WAIT("ne") STORE("u32") END;  // all but block 0
 static const char early_ptx[] = HEAD ENTRY("triple") LOAD("%t") WAIT("eq") STORE("u32") END; // block 0
 
+static const char late_load_ptx[] = HEAD ENTRY("triple") WAIT("ne") LOAD("%t") STORE("u32") END;
+
 typedef struct Bench Bench;
 struct Bench {
   Arena *arena;
@@ -116,7 +118,7 @@ static RerunFlip flip_at(const Bench *bench, const Strike *strike) {
   }
   const Instr *instr = &launch->program->decoded[pc];
   RerunFlip flip = {.warp = strike->warp, .before = moment.issue, .pc = pc};
-  flip.reg = strike->part == DATA ? instr->d[0] : strike->part == ADDRESS_LOW ? instr->a : instr->a + 1u;
+  flip.row = strike->part == DATA ? instr->d[0] : strike->part == ADDRESS_LOW ? instr->a : instr->a + 1u;
   flip.change[strike->lane] = 1u << strike->bit;
   return flip;
 }
@@ -275,6 +277,52 @@ static void each_earlier_loses(Bench *bench, Course *course, const Launch *launc
   words_free(&words);
 }
 
+// Thread 64 reads what thread 0 writes: as it was, or as it will be.
+static uint32_t read_of_0(Bench *bench, Course *course) {
+  RerunFlip flip = flip_at(bench, &(Strike){.block = 1, .warp = 0, .access = 0, .lane = 0, .part = ADDRESS_LOW});
+  WordList words = {0};
+  flip.change[0] = (uint32_t)(bench->program.buffers[1] ^ (bench->program.buffers[0] + 64 * sizeof(uint32_t)));
+  CourseResult result = course_strike(course, 1, &flip, ENOUGH, &words);
+  assert_int_equal(result.end, RERUN_ENDED);
+  assert_int_equal(words.count, 1);
+  assert_int_equal(words.items[0].address, bench->program.buffers[1] + 64 * sizeof(uint32_t));
+  uint32_t value = words.items[0].value;
+  words_free(&words);
+  return value;
+}
+
+static void each_reads_old(Bench *bench, Course *course, const Launch *launch) {
+  (void)launch;
+  assert_int_equal(read_of_0(bench, course), 0);
+}
+
+static void each_reads_new(Bench *bench, Course *course, const Launch *launch) {
+  (void)launch;
+  assert_int_not_equal(word_now(bench, 1, 0), 0);
+  assert_int_equal(read_of_0(bench, course), word_now(bench, 1, 0));
+}
+
+static void each_read_unknown(Bench *bench, Course *course, const Launch *launch) {
+  (void)launch;
+  RerunFlip flip = flip_at(bench, &(Strike){.block = 1, .warp = 0, .access = 0, .lane = 0, .part = ADDRESS_LOW});
+  WordList words = {0};
+  flip.change[0] = (uint32_t)(bench->program.buffers[1] ^ (bench->program.buffers[0] + 64 * sizeof(uint32_t)));
+  assert_int_equal(course_strike(course, 1, &flip, ENOUGH, &words).end, RERUN_UNKNOWN);
+  words_free(&words);
+}
+
+static void test_reading(void **state) {
+  (void)state;
+  Bench bench = {.each = each_reads_old, .has_times = true};
+  bench_run(&bench, early_ptx, host_once);
+  bench = (Bench){.each = each_reads_new, .has_times = true};
+  bench_run(&bench, late_load_ptx, host_once);
+  bench = (Bench){.each = each_read_unknown, .has_times = true}; // at about the same time
+  bench_run(&bench, ptx, host_once);
+  bench = (Bench){.each = each_read_unknown};
+  bench_run(&bench, late_load_ptx, host_once);
+}
+
 static void test_meeting(void **state) {
   (void)state;
   Bench bench = {.each = each_unknown}; // nothing is known of time
@@ -328,8 +376,8 @@ static void test_constants(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_data),    cmocka_unit_test(test_address), cmocka_unit_test(test_launches),
-      cmocka_unit_test(test_meeting), cmocka_unit_test(test_lost),    cmocka_unit_test(test_constants),
+      cmocka_unit_test(test_data),    cmocka_unit_test(test_address), cmocka_unit_test(test_launches),  cmocka_unit_test(test_meeting),
+      cmocka_unit_test(test_reading), cmocka_unit_test(test_lost),    cmocka_unit_test(test_constants),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,6 +154,67 @@ static void test_random_programs(void **state) {
   assert_true(followed > 100);
 }
 
+// ---- Hosts -------------------------------------------------------------------------------------------
+
+#define HEAD ".version 6.0\n.target sm_70\n.address_size 64\n"
+#define ENTRY(name) ".visible .entry " name "(.param .u64 p0, .param .u64 p1, .param .u64 p2) {\n"
+
+// first: out[i] = 5 * in[i]; second: the same of its neighbour in the next block.
+#define MULTIPLY(name, distance) \
+  ENTRY(name)                    \
+  "\
+  .reg .u32 %t, %b, %x;\n .reg .u64 %in, %out, %a;\n\
+  mov.u32 %t, %tid.x;\n mov.u32 %b, %ctaid.x;\n mad.lo.u32 %t, %b, 64, %t;\n\
+  ld.param.u64 %in, [p0];\n ld.param.u64 %out, [p1];\n\
+  add.u32 %b, %t, " distance ";\n and.b32 %b, %b, 255;\n mad.wide.u32 %a, %b, 4, %in;\n ld.global.u32 %x, [%a];\n\
+  mul.lo.u32 %x, %x, 5;\n mad.wide.u32 %a, %t, 4, %out;\n st.global.u32 [%a], %x;\n ret;\n}\n"
+static const char multiply_ptx[] = HEAD MULTIPLY("first", "0") MULTIPLY("second", "64");
+
+// The host looks at results and goes on accordingly.
+static bool host_that_reads(TestProgram *own) {
+  uint32_t sum = 0, words[RANDOM_WORDS];
+  if (!test_launch(own, "first", 0, 1, 2) || !device_read(own->device, words, own->buffers[1], sizeof words)) return false;
+  for (uint32_t i = 0; i < RANDOM_WORDS; i++) sum += words[i];
+  return device_write(own->device, own->buffers[3], &sum, sizeof sum) && test_launch(own, "second", 3, 2, 0);
+}
+
+static bool host_that_writes(TestProgram *own) {
+  bool good = test_launch(own, "first", 0, 1, 2) && device_set(own->device, own->buffers[1], 7, RANDOM_WORDS * 4);
+  return good && test_launch(own, "second", 1, 2, 0);
+}
+
+static bool host_that_does_neither(TestProgram *own) { return test_launch(own, "first", 0, 1, 2) && test_launch(own, "second", 1, 2, 0); }
+
+static Tally compare_host(bool (*host)(TestProgram *own), const char *window, uint64_t timeout) {
+  Bed bed;
+  bed_open(&bed, "fermi-gtx480");
+  TestProgram program = {.text = multiply_ptx, .host = host, .grid = 4, .block = 64, .words = RANDOM_WORDS, .seed = 5, .outputs = 4};
+  CampaignOptions options = plain(&bed, 1500, 3);
+  options.window = window;
+  options.timeout = timeout;
+  Tally tally = compare(&bed, &program, &options, true);
+  bed_close(&bed);
+  return tally;
+}
+
+static void test_hosts(void **state) {
+  (void)state;
+  Tally tally = compare_host(host_that_does_neither, "kernel:first", 10);
+  assert_true(tally.followed[OUTCOME_SDC] > 0);
+  tally = compare_host(host_that_reads, "kernel:first", 10);
+  assert_true(tally.counts[OUTCOME_SDC] > 0);
+  assert_int_equal(tally.followed[OUTCOME_SDC], 0); // what the host reads is left to simulation
+  tally = compare_host(host_that_writes, "kernel:first", 10);
+  assert_int_equal(tally.counts[OUTCOME_SDC], 0);
+  assert_true(tally.followed[OUTCOME_MASKED] > 0);
+}
+
+static void test_no_time(void **state) {
+  (void)state;
+  Tally tally = compare_host(host_that_does_neither, "all", 1);
+  assert_true(tally.followed[OUTCOME_SDC] > 0);
+}
+
 static int by_hand(uint64_t first, uint64_t count) {
   uint64_t followed = 0, left = 0, faults = 0;
   for (uint64_t seed = first; seed < first + count; seed++) {
@@ -173,9 +234,6 @@ static int by_hand(uint64_t first, uint64_t count) {
 // ---- Time --------------------------------------------------------------------------------------------
 
 static bool launch_once(TestProgram *own) { return test_launch(own, "kernel", 0, 1, 2); }
-
-#define HEAD ".version 6.0\n.target sm_70\n.address_size 64\n"
-#define ENTRY(name) ".visible .entry " name "(.param .u64 p0, .param .u64 p1, .param .u64 p2) {\n"
 
 // Warp 0 says how often each of eight warps turns: 100 times itself, the others 500. A wrong bit may make the first turn much
 // longer and the others less.
@@ -288,6 +346,8 @@ int main(int argc, char **argv) {
   if (argc == 3) return by_hand(strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10));
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_random_programs),
+      cmocka_unit_test(test_hosts),
+      cmocka_unit_test(test_no_time),
       cmocka_unit_test(test_longer_turns),
       cmocka_unit_test(test_scattered_accesses),
   };
