@@ -222,8 +222,9 @@ void next_predicates(Simt *m, const Next *n) {
   if (instr->guard < MAX_PREDICATES) units |= 1u << instr->guard;
   if (instr->ps < MAX_PREDICATES) units |= 1u << instr->ps;
   if (n->info->a == TYPE_pred && instr->a < MAX_PREDICATES) units |= 1u << instr->a;
+  if (units == 0) return;
   cells_for(m, n->pc, n->at->issued, n->warp);
-  if (units != 0) cells_read(m, REGION_PREDICATES, n->sm * m->dims.warps + n->warp, units, n->at->warp.predicates);
+  cells_read(m, REGION_PREDICATES, n->sm * m->dims.warps + n->warp, units, n->at->warp.predicates);
 }
 
 Slot next_slot(const Simt *m, const Next *n, uint32_t mask) {
