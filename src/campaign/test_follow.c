@@ -16,7 +16,8 @@ typedef struct Bed {
 
 static void bed_open(Bed *bed, const char *machine) {
   *bed = (Bed){.arena = arena_new()};
-  static const char *const small[][2] = {{"sm.count", "2"}, {"sm.registers", "4096"}, {"dram.controllers", "2"}, {"memory.bytes", "4M"}};
+  static const char *const small[][2] = {{"sm.count", "2"},      {"sm.registers", "4096"}, {"dram.controllers", "2"},
+                                         {"memory.bytes", "4M"}, {"sm.shared", "4K"},      {"block.shared", "4K"}};
   assert_true(spec_load(&bed->spec, bed->arena, machine, &bed->diags));
   for (uint32_t i = 0; i < COUNT_OF(small); i++) assert_true(spec_set(&bed->spec, small[i][0], small[i][1], NULL, 0, &bed->diags));
   if (!spec_check(&bed->spec, NULL, &bed->diags)) test_fail(&bed->diags, machine);
@@ -140,6 +141,7 @@ static Tally compare_random(uint64_t seed, uint64_t faults, bool prune) {
   program.grid = RANDOM_WORDS / RANDOM_BLOCK;
   program.outputs = random_draw(seed, 2, 2) % 2 == 0 ? 8 : 14;
   CampaignOptions options = plain(&bed, faults, seed);
+  options.structures = random_draw(seed, 5, 2) % 2 == 0 ? "rf" : "rf,shared,pred";
   options.model = models[random_draw(seed, 3, 2) % COUNT_OF(models)];
   options.timeout = random_draw(seed, 4, 2) % 3 == 0 ? 2 : 10;
   Tally tally = compare(&bed, &program, &options, prune);
@@ -221,9 +223,9 @@ static int by_hand(uint64_t first, uint64_t count) {
     print_message("seed %llu:", (unsigned long long)seed);
     Tally tally = compare_random(seed, 1000, true);
     print_message(" followed %llu simulated %llu\n", (unsigned long long)tally.settled[SETTLED_FOLLOWED],
-                  (unsigned long long)(tally.settled[SETTLED_RUN] + tally.settled[SETTLED_HASH]));
+                  (unsigned long long)(tally.settled[SETTLED_RUN] + tally.settled[SETTLED_HASH] + tally.settled[SETTLED_BLOCK]));
     followed += tally.settled[SETTLED_FOLLOWED];
-    left += tally.settled[SETTLED_RUN] + tally.settled[SETTLED_HASH];
+    left += tally.settled[SETTLED_RUN] + tally.settled[SETTLED_HASH] + tally.settled[SETTLED_BLOCK];
     faults += 1000;
   }
   print_message("%llu faults: %llu followed, %llu simulated\n", (unsigned long long)faults, (unsigned long long)followed,
