@@ -323,6 +323,23 @@ static void test_reading(void **state) {
   bench_run(&bench, late_load_ptx, host_once);
 }
 
+// A store of which one lane traps, after another has written to a word that is not its own: that word is put back, too.
+static void each_trapped_store(Bench *bench, Course *course, const Launch *launch) {
+  RerunFlip flip = flip_at(bench, &(Strike){.block = 1, .warp = 0, .access = 1, .lane = 9, .bit = 0, .part = ADDRESS_LOW});
+  uint64_t out = bench->program.buffers[1], into = bench->program.buffers[3];
+  WordList words = {0};
+  (void)launch;
+  flip.change[0] = (uint32_t)(into ^ (out + 64 * sizeof(uint32_t)));
+  assert_int_equal(course_strike(course, 1, &flip, ENOUGH, &words).end, RERUN_TRAPPED);
+  words_free(&words);
+}
+
+static void test_trapped_store(void **state) {
+  (void)state;
+  Bench bench = {.each = each_trapped_store};
+  bench_run(&bench, ptx, host_once);
+}
+
 static void test_meeting(void **state) {
   (void)state;
   Bench bench = {.each = each_unknown}; // nothing is known of time
@@ -376,8 +393,9 @@ static void test_constants(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_data),    cmocka_unit_test(test_address), cmocka_unit_test(test_launches),  cmocka_unit_test(test_meeting),
-      cmocka_unit_test(test_reading), cmocka_unit_test(test_lost),    cmocka_unit_test(test_constants),
+      cmocka_unit_test(test_data),    cmocka_unit_test(test_address),   cmocka_unit_test(test_launches),
+      cmocka_unit_test(test_meeting), cmocka_unit_test(test_reading),   cmocka_unit_test(test_trapped_store),
+      cmocka_unit_test(test_lost),    cmocka_unit_test(test_constants),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,6 +168,29 @@ static void test_vector(void **state) {
   }
 }
 
+// Lane 5 has no legal address: what the lanes before it have stored is told, and loads, which leave nothing, are not.
+static void check_trap(Op op, uint32_t expected) {
+  Fixture *fixture = NULL;
+  open_fixture((void **)&fixture);
+  Bench *bench = &fixture->bench;
+  put_prologue(bench);
+  put_setp(bench, OP_SETP_EQ_B32, 0, 4, 5);
+  put_move(bench, 3, 1)->guard = 0;
+  put_memory(bench, op, 4, 2, 0);
+  put_exit(bench);
+  assert_int_equal(bench_run(bench), TRAP_ILLEGAL_ADDRESS);
+  assert_int_equal(fixture->touches, expected);
+  for (uint32_t lane = 0; lane < expected; lane++) assert_int_equal(fixture->touch[lane].address, bench->out + 4 * lane);
+  for (uint32_t lane = 0; lane < 32; lane++) assert_int_equal(bench_out(bench, lane), lane < expected ? lane : 0);
+  close_fixture((void **)&fixture);
+}
+
+static void test_traps(void **state) {
+  (void)state;
+  check_trap(OP_ST_GLOBAL_B32, 5);
+  check_trap(OP_LD_GLOBAL_B32, 0);
+}
+
 // ---- Lost ------------------------------------------------------------------------------------------
 
 static void test_sregs(void **state) {
@@ -255,8 +278,8 @@ static void test_stop(void **state) {
 int main(void) {
 #define WATCH_TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
   const struct CMUnitTest tests[] = {
-      WATCH_TEST(test_steps), cmocka_unit_test(test_spaces), WATCH_TEST(test_vector),
-      WATCH_TEST(test_sregs), cmocka_unit_test(test_lost),   WATCH_TEST(test_stop),
+      WATCH_TEST(test_steps),       cmocka_unit_test(test_spaces), WATCH_TEST(test_vector), WATCH_TEST(test_sregs),
+      cmocka_unit_test(test_traps), cmocka_unit_test(test_lost),   WATCH_TEST(test_stop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

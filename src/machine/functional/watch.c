@@ -24,8 +24,9 @@ StepResult watch_memory(WarpContext *at, Step *step, Access *access, bool store)
   watch_keep(access, kept);
   bool done =
       store ? access_store(&at->run->view, access, &step->window, &fault) : access_load(&at->run->view, access, &step->window, &fault);
+  if (!done) access->active &= (1u << fault.lane % WARP_LANES) - 1; // lanes before the one that traps have stored
+  if (done || store) watch_tell(at, access, store ? WATCH_WRITE : WATCH_READ);
   if (!done) return step_fault(at, &fault, NULL);
-  watch_tell(at, access, store ? WATCH_WRITE : WATCH_READ);
   return STEP_NEXT;
 }
 
