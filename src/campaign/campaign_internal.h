@@ -23,6 +23,7 @@ typedef struct Golden {
   TargetOutputs outputs;
   uint64_t cycles; // of all launches: when the machine's clock stops
   uint64_t program_hash, layout_hash;
+  uint64_t memory_hash; // at the end; not of programs in processes of their own
   Region *regions; // copies, for after the device is gone
   RegionTable table;
 } Golden;

@@ -201,7 +201,7 @@ static void again_lost(void *context) { ((Course *)context)->watch.stop = true; 
 static uint64_t next_in_order(void *context, uint32_t warp, uint64_t count, uint32_t *left) {
   Course *at = context;
   const PastAccess *past = at->has_times ? next_access(at, warp, count) : NULL;
-  *left = past == NULL ? FREE_TURN : (uint32_t)(past->issue - count + 1);
+  *left = past == NULL ? FREE_TURN : (uint32_t)(past->issue - count);
   return past == NULL ? UINT64_MAX : past->time;
 }
 

@@ -228,16 +228,8 @@ static void judge(Follower *at, Trail *trail) {
   else lose(at, trail);
 }
 
-// The fault-free run must have ended with the outputs of the machine with time.
-static bool is_same_run(Follower *at) {
-  Arena *arena = arena_new();
-  TargetOutputs got = {0};
-  Verdicts verdicts = {0};
-  at->twin.outputs(&at->twin, &got, arena);
-  target_compare(&at->golden->outputs, &got, &verdicts);
-  arena_free(arena);
-  return verdicts.wrong == 0;
-}
+// The fault-free run must have ended as on the machine with time.
+static bool is_same_run(const Follower *at) { return memory_hash(at->memory, 0) == at->golden->memory_hash; }
 
 static void run_twin(Follower *at, Diags *diags) {
   Target *twin = &at->twin;

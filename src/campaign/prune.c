@@ -76,8 +76,6 @@ static void note_reader(const Pruner *pruner, const HookMachine *machine, const 
   bool is_known = is_rf || is_shared || event->region == pruner->predicates;
   // Accesses of shared memory come in one order for all warps; those of registers only in that of their own.
   if (!is_known || machine->issue == UINT64_MAX || (!is_shared && machine->issue < draw->read_to)) return;
-  // Words of a row of shared memory are read one by one: only of a single one is it known who reads it first.
-  if (is_shared && (draw->struck & (draw->struck - 1)) != 0) return;
   uint32_t rows = pruner->table->items[event->region].dims[1].count, row = (uint32_t)(event->row % rows);
   uint32_t sm = (uint32_t)(event->row / rows), slot = machine->warp / residents->block_warps;
   if (is_rf) row %= max_u32(machine->warp_rows, 1);

@@ -168,7 +168,7 @@ typedef struct MachineEnvironment {
 void functional_run(const MachineEnvironment *environment, const Launch *launch, Stats *stats, Trap *trap);
 
 // Single blocks of a launch, carried out again on the memory as it is, with bits of the block's state changed on the way. Only
-// for blocks that wait for no other; the environment's watch is told as usual.
+// for blocks that wait for no other; the environment's watch is told as usual, and must be there if there is a flip.
 typedef enum RerunPlace {
   RERUN_REGISTER,   // change[l] is of lane l of register `row`
   RERUN_PREDICATES, // change[p] of predicate p, a bit per lane
@@ -182,8 +182,9 @@ typedef struct RerunFlip {
   uint32_t row;
   uint32_t change[WARP_LANES]; // bits that turn over
 } RerunFlip;
-// In which order warps meet in memory: the cycle of the warp's next access at or after its instruction number `count`, and in *left how
-// many instructions there are up to and with it. The warp with the earliest goes first.
+// In which order warps meet in memory: when the warp's next access comes, at or after its instruction number `count`, and in *left how many
+// instructions there are before it. The warp with the earliest goes first; it stops before the access, since on the way to it a barrier
+// may have let earlier ones go.
 typedef struct RerunOrder {
   void *context;
   uint64_t (*next)(void *context, uint32_t warp, uint64_t count, uint32_t *left);

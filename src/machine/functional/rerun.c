@@ -101,11 +101,13 @@ static bool turn(Turns *at, uint32_t warp, uint64_t quantum) {
     if (run->executed == before || run->pc != flip->pc) return false;
     at->flip = NULL;
   }
+  if (end == WARP_TRAPPED && rerun->trap.kind == TRAP_STOPPED) return false;
+  if (rerun->count[warp] >= at->most) return put_out(at, warp, RERUN_ENDLESS);
   if (end == WARP_TRAPPED) {
     bool is_address = rerun->trap.kind == TRAP_ILLEGAL_ADDRESS || rerun->trap.kind == TRAP_MISALIGNED;
     return is_address && put_out(at, warp, RERUN_TRAPPED);
   }
-  return rerun->count[warp] < at->most || put_out(at, warp, RERUN_ENDLESS);
+  return true;
 }
 
 static bool can_run(const Turns *at, uint32_t index) {
@@ -132,7 +134,7 @@ static bool round_of_turns(Turns *at, bool *ran) {
     if (first < warps && time >= earliest) continue;
     first = i;
     earliest = time;
-    quantum = left;
+    quantum = max_u32(left, 1);
   }
   return good && (first == warps || turn(at, first, quantum));
 }

@@ -230,7 +230,7 @@ static void test_stopped(void **state) {
 
 // ---- Order ---------------------------------------------------------------------------------------------
 
-enum { STORE = 2 }; // instructions of a warp before it
+enum { STORE = 3 }; // instructions of a warp before it
 
 typedef struct Order {
   uint64_t time[3]; // of each warp's store
@@ -240,17 +240,18 @@ typedef struct Order {
 static uint64_t next_in_order(void *context, uint32_t warp, uint64_t count, uint32_t *left) {
   Order *order = context;
   order->asked++;
-  *left = count <= STORE ? (uint32_t)(STORE - count + 1) : 100;
+  *left = count <= STORE ? (uint32_t)(STORE - count) : 100;
   return count <= STORE ? order->time[warp] : UINT64_MAX;
 }
 
-// All warps write one word: the last in the order wins.
+// All warps write one word after a barrier: the last in the order wins, whoever comes to the barrier last.
 static void test_order(void **state) {
   Fixture *fixture = *state;
   Bench *bench = &fixture->bench;
   bench->launch.block[0] = 96;
   put_sreg(bench, 4, SREG_TID_X);
   put_param64(bench, 2, 0);
+  put(bench, OP_BAR_SYNC);
   put_memory(bench, OP_ST_GLOBAL_B32, 4, 2, 0);
   put_exit(bench);
   bench_finish(bench);
