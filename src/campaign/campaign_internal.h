@@ -24,7 +24,7 @@ typedef struct Golden {
   uint64_t cycles; // of all launches: when the machine's clock stops
   uint64_t program_hash, layout_hash;
   uint64_t memory_hash; // at the end; not of programs in processes of their own
-  Region *regions; // copies, for after the device is gone
+  Region *regions;      // copies, for after the device is gone
   RegionTable table;
 } Golden;
 // The observer that fills it while a target runs; golden->arena is there. golden_measure takes what the device knows at the end.
