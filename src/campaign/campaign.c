@@ -226,10 +226,10 @@ static void expect(Campaign *at, uint32_t simulations) {
   at->progress.simulations = simulations + later;
 }
 
-static bool inject(Campaign *at, const Draw *live, uint32_t count, EarlyEnd *early) {
+static bool inject(Campaign *at, const Draw *live, uint32_t count) {
   Target *target = at->target;
   if (target->inject != NULL) return target->inject(target, at->options, &at->golden, live, count, take_record, at);
-  InjectOptions options = {.campaign = at->options, .golden = &at->golden, .early = early, .take = take_record, .context = at};
+  InjectOptions options = {.campaign = at->options, .golden = &at->golden, .take = take_record, .context = at};
   return inject_all(target, &options, live, count, at->diags);
 }
 
@@ -248,32 +248,38 @@ static bool goes_on(void *context) {
   return report(at) && !at->stopped;
 }
 
-// Faults in registers and shared memory: followed as far as that goes, simulated where time matters, followed again from there; what is left then is
-// simulated to the end. Returns how many that are.
-static uint32_t follow_and_return(Campaign *at, Draw *live, uint32_t count, const Timeline *timeline, bool *good) {
-  EarlyEnd early = {.arena = arena_new()};
-  FollowOptions options = {.golden = &at->golden, .timeline = timeline, .timeout = at->options->timeout, .arena = early.arena};
-  options.kept = &early.kept;
-  options.take = take_record;
-  options.goes_on = goes_on;
-  options.context = at;
+// Faults in registers and shared memory: followed as far as that goes, tried where time matters, followed again from there. Returns how many are
+// left then.
+static uint32_t follow_and_try(Campaign *at, Draw *live, uint32_t count, const Timeline *timeline, bool *good) {
+  Arena *arena = arena_new();
+  LaunchMemoryVec kept = {0};
+  ReturnedVec returned = {0};
+  FollowOptions follow = {.golden = &at->golden, .timeline = timeline, .timeout = at->options->timeout, .arena = arena};
+  follow.kept = &kept;
+  follow.take = take_record;
+  follow.goes_on = goes_on;
+  follow.context = at;
   *good = commit(at); // progress is told on the way
-  if (*good) count = follow_all(at->target, &options, live, count);
+  if (*good) count = follow_all(at->target, &follow, live, count);
   expect(at, count);
   *good = *good && commit(at) && report(at) && !at->stopped;
-  if (*good && early.kept.count > 0 && count > 0) {
-    *good = inject(at, live, count, &early) && !at->stopped;
+  if (*good && kept.count > 0 && count > 0) {
+    TrialOptions trial = {.campaign = at->options, .golden = &at->golden, .kept = &kept, .returned = &returned, .arena = arena};
+    trial.take = take_record;
+    trial.goes_on = goes_on;
+    trial.context = at;
+    *good = try_all(at->target, &trial, live, count) && !at->stopped;
     uint32_t left = 0;
     for (uint32_t i = 0; i < count; i++) {
       if (!is_told(at, live[i].id)) live[left++] = live[i];
     }
-    options.returned = &early.returned;
-    options.kept = NULL;
-    count = *good ? follow_all(at->target, &options, live, left) : left;
+    follow.returned = &returned;
+    follow.kept = NULL;
+    count = *good ? follow_all(at->target, &follow, live, left) : left;
   }
-  for (uint32_t i = 0; i < early.kept.count; i++) launch_memory_free(&early.kept.items[i]);
-  for (uint32_t i = 0; i < early.returned.count; i++) words_free(&early.returned.items[i].words);
-  arena_free(early.arena);
+  for (uint32_t i = 0; i < kept.count; i++) launch_memory_free(&kept.items[i]);
+  for (uint32_t i = 0; i < returned.count; i++) words_free(&returned.items[i].words);
+  arena_free(arena);
   return count;
 }
 
@@ -292,9 +298,9 @@ static bool run_batch(Campaign *at, uint64_t first, uint32_t count) {
   if (good) {
     uint32_t simulations = choose_live(at, live);
     good = settle_pruned(at);
-    if (good && timeline != NULL) simulations = follow_and_return(at, live, simulations, timeline, &good);
+    if (good && timeline != NULL) simulations = follow_and_try(at, live, simulations, timeline, &good);
     expect(at, simulations);
-    good = good && commit(at) && report(at) && inject(at, live, simulations, NULL);
+    good = good && commit(at) && report(at) && inject(at, live, simulations);
   }
   good = commit(at) && good;
   arena_free(arena);

@@ -103,6 +103,11 @@ void pruner_finish(Pruner *pruner); // what has not been touched is settled; cla
 typedef struct Timeline Timeline; // see follow.h
 Timeline *timeline_new(Arena *arena);
 
+// ---- Pipes (pipes.c) ---------------------------------------------------------------------------------
+enum { MOST_JOBS = 256 };
+bool pipe_write(int to, const void *bytes, size_t count);
+bool pipe_read(int from, void *bytes, size_t count); // exactly so many; false: it has ended before
+
 // ---- Simulations (inject.c) ------------------------------------------------------------------------
 // What a child process tells: fixed size, written at once.
 typedef struct Record {
@@ -112,11 +117,9 @@ typedef struct Record {
   char note[160];
 } Record;
 // Simulates the draws [0, count), all with settled == SETTLED_COUNT, in order of strike_at.
-struct EarlyEnd; // follow.h
 typedef struct InjectOptions {
   const CampaignOptions *campaign;
   const Golden *golden;
-  struct EarlyEnd *early; // NULL: every simulation goes on to its end
   RecordTaker take;
   void *context;
 } InjectOptions;

@@ -269,8 +269,20 @@ static void take_word(const Course *at, uint64_t word, WordList *words) {
   word_set(at, word, at->after[word]);
 }
 
+static bool is_ours(const Course *at, const Use *use) { return use->writer != MANY && at->marks[use->writer - 1] == at->stamp; }
+
+// Words that others write and that are seen as they were before.
+static void set_early_words(const Course *at, const uint32_t *values) {
+  for (uint32_t i = 0; i < at->writes.count && at->back_to != NO_TIME; i++) {
+    uint64_t word = at->writes.items[i].word;
+    const Visit *place = &at->visits[word];
+    bool is_written_again = place->stamp == at->visit_stamp && place->writer != NOBODY;
+    if (is_seen_early(at, &at->uses[word]) && !is_ours(at, &at->uses[word]) && !is_written_again) word_set(at, word, values[word]);
+  }
+}
+
 static void take_words(const Course *at, uint32_t chosen, const WordList *placed, WordList *words) {
-  for (uint32_t i = 0; i < at->earlier.count; i++) word_set(at, at->earlier.items[i], at->after[at->earlier.items[i]]);
+  set_early_words(at, at->after);
   for (uint32_t i = 0; i < placed->count; i++) take_word(at, (placed->items[i].address - at->base) / WORD, words);
   for (uint32_t k = 0; k < chosen; k++) {
     uint32_t block = at->chosen[k];
@@ -279,42 +291,41 @@ static void take_words(const Course *at, uint32_t chosen, const WordList *placed
   for (uint32_t i = 0; i < at->written.count; i++) take_word(at, at->written.items[i], words);
 }
 
-// The words as the chosen blocks find them. What another block overwrites is gone. False: nothing can be said.
+// The words as the chosen blocks find them. What another block overwrites is gone, unless they come before. False: nothing can be said.
 static bool place_words(const Course *at, const WordList *words) {
   bool good = true;
   for (uint32_t i = 0; i < words->count; i++) {
     uint64_t word = (words->items[i].address - at->base) / WORD;
     const Use *use = &at->uses[word];
-    bool is_written = use->writer != NOBODY, is_ours = is_written && use->writer != MANY && at->marks[use->writer - 1] == at->stamp;
-    good &= use->writer != MANY && !in_constants(at, word);
-    if (is_written && !is_ours) good &= !use->partly;
-    else word_set(at, word, words->items[i].value);
+    bool is_overwritten = use->writer != NOBODY && !is_ours(at, use);
+    good &= use->writer != MANY && !in_constants(at, word) && !(is_overwritten && use->partly);
+    if (!is_overwritten || is_seen_early(at, use)) word_set(at, word, words->items[i].value);
   }
   return good;
 }
 
-// The chosen blocks, struck or with other words in memory. When one reads early what another block will write, it is done once more
-// with that word as it was before.
+// The chosen blocks, struck or with other words in memory. When one reads what another block writes later, they are done once more
+// with such words as they were before.
 static CourseResult run_chosen(Course *at, uint32_t count, const RerunFlip *flip, uint64_t most, WordList *words) {
   CourseResult result = {.end = RERUN_UNKNOWN};
   WordList placed = *words;
   *words = (WordList){0};
-  at->earlier.count = 0;
-  at->is_early = true;
-  for (uint32_t retry = 0; at->is_early && retry < MOST_RETRIES; retry++) {
+  at->back_to = NO_TIME;
+  at->goes_back = true;
+  for (uint32_t retry = 0; at->goes_back && retry < MOST_RETRIES; retry++) {
     result = (CourseResult){.end = RERUN_ENDED, .same_flow = true};
     words->count = at->written.count = 0;
-    at->is_early = false;
+    at->goes_back = false;
     at->visit_stamp++;
     bool good = true;
     for (uint32_t i = 0; i < count; i++) good &= undo_block(at, at->chosen[i]);
+    set_early_words(at, at->before);
     good &= place_words(at, &placed);
-    for (uint32_t i = 0; i < at->earlier.count; i++) word_set(at, at->earlier.items[i], at->before[at->earlier.items[i]]);
     if (!good) result.end = RERUN_UNKNOWN;
     for (uint32_t i = 0; i < count && result.end != RERUN_UNKNOWN; i++) run_again(at, at->chosen[i], flip, most, &result);
     take_words(at, count, &placed, words);
   }
-  if (at->is_early) result.end = RERUN_UNKNOWN;
+  if (at->goes_back) result.end = RERUN_UNKNOWN;
   words_free(&placed);
   return result;
 }
@@ -410,7 +421,8 @@ Course *course_new(const MachineEnvironment *environment, const Launch *launch, 
   at->keeps_lanes = options->keeps_lanes;
   at->timeline = options->timeline;
   at->has_times = options->timeline != NULL;
-  at->margin = options->timeline == NULL ? 0 : MARGIN_LATENCIES * timeline_longest(options->timeline);
+  at->latency = options->timeline == NULL ? 0 : timeline_longest(options->timeline);
+  at->margin = MARGIN_LATENCIES * at->latency;
   at->store_latency = options->timeline == NULL ? 0 : timeline_longest_store(options->timeline);
   at->uses = pages_new(at->words * sizeof *at->uses);
   at->visits = pages_new(at->words * sizeof *at->visits);

@@ -82,8 +82,9 @@ struct Course {
   const Timeline *timeline;
   bool has_times;
   bool keeps_lanes;
-  uint32_t margin;        // time by which accesses must lie apart for their order to be certain, whatever has diverged before
-  uint32_t store_latency; // the longest in the golden run
+  uint32_t latency;       // the longest of an access in the golden run
+  uint32_t store_latency; // of a store
+  uint32_t margin;        // time by which accesses must lie apart for their order to be certain, as long as the block has gone nowhere else
   Use *uses;
   Warpath *warpaths; // by block and warp
   bool is_lost;      // somebody did what is not told
@@ -100,8 +101,8 @@ struct Course {
   uint32_t stamp, visit_stamp; // the fault; the attempt
   Visit *visits;
   WordVec written;
-  WordVec earlier; // words that were read before another block wrote them
-  bool is_early;   // there are new ones: once more
+  uint32_t back_to; // what other blocks write long after this time is seen as it was before; NO_TIME: as it was left
+  bool goes_back;   // that has changed: once more
   Trap trap;
   // One of them
   uint32_t block, step;
@@ -123,6 +124,10 @@ static inline uint32_t word_get(const Course *at, uint64_t word) {
 }
 static inline void word_set(const Course *at, uint64_t word, uint32_t value) { memcpy(at->memory + word * WORD, &value, sizeof value); }
 bool in_constants(const Course *at, uint64_t word); // constants are read without being told
+// Of a word that another block writes: whether it is seen as it was before.
+static inline bool is_seen_early(const Course *at, const Use *use) {
+  return at->back_to != NO_TIME && use->first_write != NO_TIME && (uint64_t)at->back_to + at->margin < use->first_write;
+}
 
 // A word is touched. False: what is read or left there depends on an order that is not known.
 bool visit_shared(Course *at, uint64_t word, unsigned how);

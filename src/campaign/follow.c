@@ -76,11 +76,17 @@ static RerunFlip flip_of(const Follower *at, const Draw *draw) {
   return flip;
 }
 
-static void note_trap(const Launch *launch, const Trap *trap, Record *record) {
+void record_trap(Record *record, const Trap *trap, const Program *program) {
   Text text = {0};
-  trap_format(trap, launch->program, &text);
+  trap_format(trap, program, &text);
   snprintf(record->note, sizeof record->note, "%.*s", (int)strcspn(text.at, "\n"), text.at);
   text_free(&text);
+  record->outcome = target_trap_outcome(trap->kind);
+}
+
+void record_timeout(Record *record) {
+  snprintf(record->note, sizeof record->note, "still running at the limit");
+  record->outcome = OUTCOME_TIMEOUT;
 }
 
 // What a launch has made of it.
@@ -89,13 +95,13 @@ static void take_end(Follower *at, Trail *trail, const CourseResult *result, con
   trail->extra += result->extra;
   bool in_time = trail->same_flow || (at->slack > 0 && trail->extra * EXTRA_CYCLES <= at->slack);
   if (result->end == RERUN_ENDLESS) {
-    snprintf(trail->record.note, sizeof trail->record.note, "still running at the limit");
-    settle(at, trail, OUTCOME_TIMEOUT);
+    record_timeout(&trail->record);
+    settle(at, trail, trail->record.outcome);
   } else if (result->end == RERUN_UNKNOWN || !in_time) {
     lose(at, trail);
   } else if (result->end == RERUN_TRAPPED) {
-    note_trap(launch, course_trap(at->course), &trail->record);
-    settle(at, trail, target_trap_outcome(course_trap(at->course)->kind));
+    record_trap(&trail->record, course_trap(at->course), launch->program);
+    settle(at, trail, trail->record.outcome);
   } else if (trail->words.count == 0) { // memory is as it would have been
     if (trail->same_flow) settle(at, trail, OUTCOME_MASKED);
     else lose(at, trail);

@@ -57,7 +57,7 @@ CourseResult course_strike(Course *course, uint32_t block, const RerunFlip *flip
 CourseResult course_go_on(Course *course, WordList *words, uint64_t most);
 const Trap *course_trap(const Course *course);
 
-// What a simulation must know of a launch to end before it does: once the struck block has ended, and those that write where it has
+// What a trial must know of a launch to end before it does: once the struck block has ended, and those that write where it has
 // written, the others do what they do without the fault, if none of them reads there.
 typedef struct KeptUse {
   uint32_t writer, reader; // 1 + linear index of the block; 0: nobody; UINT32_MAX: several
@@ -83,25 +83,19 @@ LineState launch_memory_line(const LaunchMemory *kept, uint64_t line, uint32_t b
 // Words that will differ at the launch's end, when the caches are flushed and the blocks not in `ended` (NULL: none) are still to end.
 void launch_memory_compare(const LaunchMemory *kept, Memory *memory, const uint8_t *ended, WordList *words);
 
-// A fault whose simulation has ended so: `words` differ after the launch.
+// A fault whose trial has ended so: `words` differ after the launch.
 typedef struct Returned {
   uint64_t id;
   uint32_t launch;
   WordList words;
 } Returned;
 typedef VEC(Returned) ReturnedVec;
-typedef struct EarlyEnd {
-  LaunchMemoryVec kept;
-  ReturnedVec returned; // by the simulations
-  Arena *arena;
-} EarlyEnd;
-
 typedef struct FollowOptions {
   const Golden *golden;
   const Timeline *timeline;
   uint64_t timeout; // multiple of the golden run's cycles
   Arena *arena;     // of `kept`
-  // Faults that come back from a simulation go on after their launch; the others begin with their reader.
+  // Faults that come back from a trial go on after their launch; the others begin with their reader.
   const ReturnedVec *returned;
   LaunchMemoryVec *kept; // of launches with faults that are left; NULL: not wanted
   RecordTaker take;
@@ -111,5 +105,21 @@ typedef struct FollowOptions {
 // Settles what it can of draws[0, count) and keeps the others, in their order; returns their number.
 bool follow_can(const Target *target, const CampaignOptions *options);
 uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, uint32_t count);
+void record_trap(Record *record, const Trap *trap, const Program *program);
+void record_timeout(Record *record);
+
+// ---- Simulations that end before their launch does (trial.c) -----------------------------------------
+typedef struct TrialOptions {
+  const CampaignOptions *campaign;
+  const Golden *golden;
+  const LaunchMemoryVec *kept;
+  ReturnedVec *returned; // those of which words are left
+  Arena *arena;          // of `returned`
+  RecordTaker take;      // those that ended otherwise
+  bool (*goes_on)(void *context);
+  void *context;
+} TrialOptions;
+// Tries draws[0, count), in order of strike_at. Some may neither be taken nor returned. False: stopped.
+bool try_all(Target *target, const TrialOptions *options, const Draw *draws, uint32_t count);
 
 #endif

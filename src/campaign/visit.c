@@ -2,7 +2,8 @@
 //
 // Warps of one block are on one SM, whose memory instructions leave in the order in which they issued, and they are carried out here in the
 // order of the golden run. That order holds as long as nothing has diverged from the golden run before the earlier of the
-// two, or when they lie further apart than anything can shift them (margin: twice the golden run's longest access).
+// two, or when they lie further apart than anything can shift them (twice the golden run's longest access, and once
+// more for each access that went elsewhere).
 // Blocks may be on different SMs: there only the margin counts; for stores, while nothing has diverged, the longest store.
 // L1 caches do not hear of other SMs' writes: what another block writes is read from the L2 only if nobody has read of its line before.
 #include "campaign/course.h"
@@ -12,8 +13,19 @@ bool in_constants(const Course *at, uint64_t word) {
   return bank != NULL && place + WORD > bank && place < bank + at->launch->program->const_bytes;
 }
 
+// Further apart than anything can shift them: each access elsewhere may have taken that much longer, or shorter.
 static bool is_long_before(const Course *at, uint32_t earlier, uint32_t later) {
-  return earlier != NO_TIME && later != NO_TIME && (uint64_t)earlier + at->margin < later;
+  return earlier != NO_TIME && later != NO_TIME && (uint64_t)earlier + at->margin + at->elsewhere * at->latency < later;
+}
+
+// Another block's access that issued at `issued` is over before this one. Up to where something diverges, times are those of the
+// golden run; so this access does not come before that.
+static bool is_over(Course *at, uint32_t issued, uint32_t latency) {
+  if (is_long_before(at, issued, at->time)) return true;
+  uint64_t over = (uint64_t)issued + latency;
+  if (!at->has_times || issued == NO_TIME || over >= min_u32(at->time, at->diverged_at)) return false;
+  at->needed = max_u32(at->needed, (uint32_t)over);
+  return true;
 }
 
 // An access at `earlier` by another warp of the block, and now this one.
@@ -94,31 +106,32 @@ static bool line_is_unread(const Course *at, uint64_t word) {
   return true;
 }
 
-// A read of what another block of the launch writes.
+// A read of what another block of the launch writes. Long before it does so, every cache has the word as it was.
 static bool read_foreign(Course *at, uint64_t word, const Use *use, const Visit *place) {
-  if (place->writer != NOBODY || !line_is_unread(at, word)) return false;
-  if (is_long_before(at, use->last_write, at->time)) return true;
-  if (!is_long_before(at, at->time, use->first_write)) return false;
-  if (word_get(at, word) == at->before[word]) return true;
-  *VEC_PUSH(&at->earlier, at->arena) = word;
-  at->is_early = true;
+  bool is_early = is_long_before(at, at->time, use->first_write);
+  if (place->writer != NOBODY) return false;
+  if (is_early == is_seen_early(at, use)) return is_early || (line_is_unread(at, word) && is_over(at, use->last_write, at->store_latency));
+  if (!is_early) return false;
+  at->back_to = min_u32(at->back_to, at->time);
+  at->goes_back = true;
   return false;
 }
 
-// Another block's store at `earlier` is in place before this one, at `later`, issues; or the other way round. While nothing has
-// diverged, times are those of the golden run up to this access; what comes after it may shift a little.
-static bool store_is_before(const Course *at, uint32_t earlier, uint32_t later) {
-  bool is_past = later == at->time;
-  uint32_t exact = is_past ? at->store_latency : MARGIN_LATENCIES * at->store_latency;
-  uint32_t margin = at->diverged_at == NO_TIME ? min_u32(exact, at->margin) : at->margin;
-  return earlier != NO_TIME && later != NO_TIME && (uint64_t)earlier + margin < later;
+// This store is in place before another block's, at `later`. If nothing has diverged before, it comes when its golden run's does; what
+// comes after it may shift a little.
+static bool is_in_place_before(Course *at, uint32_t later) {
+  if (is_long_before(at, at->time, later)) return true;
+  bool is_exact = at->has_times && at->time <= at->diverged_at && at->time != NO_TIME;
+  if (!is_exact || later == NO_TIME || at->time + (uint64_t)MARGIN_LATENCIES * at->store_latency >= later) return false;
+  at->needed = max_u32(at->needed, at->time);
+  return true;
 }
 
 // A write to what another block of the launch writes; it has happened already.
-static bool write_foreign(const Course *at, uint64_t word, const Use *use) {
+static bool write_foreign(Course *at, uint64_t word, const Use *use) {
   if (word_get(at, word) == at->after[word] && use->reader == NOBODY) return true; // nobody can tell them apart
-  if (store_is_before(at, use->last_write, at->time)) return true;
-  if (use->partly || !store_is_before(at, at->time, use->first_write)) return false;
+  if (is_over(at, use->last_write, at->store_latency)) return true;
+  if (use->partly || !is_in_place_before(at, use->first_write)) return false;
   word_set(at, word, at->after[word]);
   return true;
 }
@@ -135,7 +148,7 @@ bool visit_global(Course *at, uint64_t word, uint64_t address, uint32_t bytes, u
   bool is_foreign = use->writer != NOBODY && use->writer != block;
   if (is_foreign && reads) good &= !writes && read_foreign(at, word, use, place);
   else if (is_foreign) good &= write_foreign(at, word, use);
-  if (writes && use->reader != NOBODY && use->reader != block) good &= is_long_before(at, use->last_read, at->time);
+  if (writes && use->reader != NOBODY && use->reader != block) good &= is_over(at, use->last_read, at->latency);
   // Of blocks that are carried out for one fault, none may meet another. Of an instruction's lanes the last wins, if they go together.
   good &= place->writer == NOBODY || place->writer == block;
   good &= !writes || place->reader == NOBODY || place->reader == block;

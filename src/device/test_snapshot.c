@@ -28,7 +28,7 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
     keeper->saved_hash = machine_hash(original);
     assert_true(machine_save(original, keeper->path, &diags));
     keeper->memory = memory_clone(device_memory(*keeper->device), &diags);
-    keeper->copy = machine_clone(original, keeper->memory);
+    keeper->copy = machine_clone(original, keeper->memory, NULL);
     machine_run(keeper->copy, machine->cycle + ASTRAY);
     assert_int_not_equal(machine_hash(keeper->copy), keeper->saved_hash);
     assert_true(machine_load(keeper->copy, keeper->path, &diags));

@@ -216,8 +216,11 @@ void machine_end(Machine *machine, Stats *stats, Trap *trap);
 uint64_t machine_now(const Machine *machine); // cycle, since the machine was made
 const RegionTable *machine_regions(const Machine *machine);
 uint8_t *machine_block(Machine *machine);
-// Another machine in the same state, in the middle of the same launch, on another memory (a clone of the first's). It runs without hooks.
-Machine *machine_clone(const Machine *machine, Memory *memory);
+// Another machine in the same state, in the middle of the same launch, on another memory (a clone of the first's). It runs without the first's
+// hooks, and prints nothing; `observers` (NULL: none) must be such as need no attaching.
+Machine *machine_clone(const Machine *machine, Memory *memory, const HookChain *observers);
+void machine_copy(Machine *clone, const Machine *machine); // the clone, and its memory, as machine and memory are now: in the same launch
+const Trap *machine_trap(const Machine *machine);          // the launch's first so far
 // The whole state in the middle of a launch, to a file and back into a machine that has begun the same launch.
 // Another machine, program, launch or set of protections is refused with one line; see snapshot.h.
 bool machine_save(Machine *machine, const char *path, Diags *diags);

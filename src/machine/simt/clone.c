@@ -14,18 +14,29 @@ static uint64_t local_used(const Simt *m) {
   return m->backing.local == NULL ? 0 : min_u64(m->at.core->local_touched, m->backing.local_warp_bytes);
 }
 
-static void local_copy(Simt *to, const Simt *from) {
-  if (from->backing.local == NULL) return;
-  void *local = mmap(NULL, from->backing.local_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+static void local_new(Simt *m) {
+  m->backing.local = NULL;
+  if (m->backing.local_bytes == 0) return;
+  void *local = mmap(NULL, m->backing.local_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ASSERT(local != MAP_FAILED);
-  to->backing.local = local;
-  uint64_t used = local_used(from);
+  m->backing.local = local;
+}
+
+// `used`: of either.
+static void local_copy(Simt *to, const Simt *from, uint64_t used) {
   for (uint64_t at = 0; used > 0 && at + used <= from->backing.local_bytes; at += from->backing.local_warp_bytes) {
     memcpy(to->backing.local + at, from->backing.local + at, used);
   }
 }
 
-Machine *machine_clone(const Machine *machine, Memory *memory) {
+// Constants lie in device memory: those of the clone in its own.
+static const uint8_t *same_place(const uint8_t *bytes, Memory *from, Memory *to) {
+  const uint8_t *start = memory_bytes(from);
+  bool is_there = bytes != NULL && bytes >= start && (uint64_t)(bytes - start) < memory_extent(from);
+  return is_there ? memory_bytes(to) + (bytes - start) : bytes;
+}
+
+Machine *machine_clone(const Machine *machine, Memory *memory, const HookChain *observers) {
   const Simt *from = &machine->simt;
   Arena *arena = arena_new();
   Machine *clone = ARENA_NEW(arena, Machine);
@@ -33,7 +44,6 @@ Machine *machine_clone(const Machine *machine, Memory *memory) {
   *m = *from;
   m->arena = arena;
   m->block = machine_block_new(m->block_bytes);
-  memcpy(m->block, from->block, m->block_bytes);
   m->regions.items = memcpy(ARENA_ARRAY(arena, Region, from->regions.count), from->regions.items, from->regions.count * sizeof(Region));
   ByteRange *hashed = ARENA_ARRAY(arena, ByteRange, from->state_layout.hashed_count);
   memcpy(hashed, from->state_layout.hashed, from->state_layout.hashed_count * sizeof *hashed);
@@ -43,16 +53,32 @@ Machine *machine_clone(const Machine *machine, Memory *memory) {
   m->hook_machine.memory = memory_bytes(memory);
   m->cloned_environment = *from->environment;
   m->cloned_environment.memory = memory;
+  m->cloned_environment.const_bank = same_place(from->environment->const_bank, from->backing.memory, memory);
+  m->cloned_environment.print = NULL;
   m->environment = &m->cloned_environment;
   m->backing.memory = memory;
-  m->backing.local = NULL;
+  m->backing.banks[BANK_CONST] = m->cloned_environment.const_bank;
+  local_new(m);
   // Hooks keep what they know of one machine: a clone runs without them, its cells bare.
-  m->hooks = (HookChain){0};
-  m->wants = 0;
+  m->hooks = observers == NULL ? (HookChain){0} : *observers;
+  m->wants = hook_chain_wants(&m->hooks);
+  memcpy(m->block, from->block, m->block_bytes);
   machine_bind(m);
-  local_copy(m, from);
+  local_copy(m, from, local_used(from));
   return clone;
 }
+
+void machine_copy(Machine *clone, const Machine *machine) {
+  Simt *to = &clone->simt;
+  const Simt *from = &machine->simt;
+  uint64_t used = max_u64(local_used(to), local_used(from));
+  memcpy(to->block, from->block, from->block_bytes);
+  local_copy(to, from, used);
+  to->trap = from->trap;
+  ASSERT(memory_copy(to->backing.memory, from->backing.memory));
+}
+
+const Trap *machine_trap(const Machine *machine) { return &machine->simt.trap; }
 
 // ---- Files -----------------------------------------------------------------------------------------
 // Local memory; before it is filled, what the machine itself had there goes.
