@@ -254,8 +254,10 @@ static uint32_t follow_and_try(Campaign *at, Draw *live, uint32_t count, const T
   Arena *arena = arena_new();
   LaunchMemoryVec kept = {0};
   ReturnedVec returned = {0};
+  UnfinishedVec unfinished = {0};
   FollowOptions follow = {.golden = &at->golden, .timeline = timeline, .timeout = at->options->timeout, .arena = arena};
   follow.kept = &kept;
+  follow.unfinished = &unfinished;
   follow.take = take_record;
   follow.goes_on = goes_on;
   follow.context = at;
@@ -265,6 +267,7 @@ static uint32_t follow_and_try(Campaign *at, Draw *live, uint32_t count, const T
   *good = *good && commit(at) && report(at) && !at->stopped;
   if (*good && kept.count > 0 && count > 0) {
     TrialOptions trial = {.campaign = at->options, .golden = &at->golden, .kept = &kept, .returned = &returned, .arena = arena};
+    trial.unfinished = &unfinished;
     trial.take = take_record;
     trial.goes_on = goes_on;
     trial.context = at;
@@ -275,10 +278,12 @@ static uint32_t follow_and_try(Campaign *at, Draw *live, uint32_t count, const T
     }
     follow.returned = &returned;
     follow.kept = NULL;
+    follow.unfinished = NULL;
     count = *good ? follow_all(at->target, &follow, live, left) : left;
   }
   for (uint32_t i = 0; i < kept.count; i++) launch_memory_free(&kept.items[i]);
   for (uint32_t i = 0; i < returned.count; i++) words_free(&returned.items[i].words);
+  for (uint32_t i = 0; i < unfinished.count; i++) words_free(&unfinished.items[i].words);
   arena_free(arena);
   return count;
 }

@@ -55,6 +55,7 @@ static void note_access(Course *at, Warpath *warp) {
   Moment moment = {0};
   uint32_t issue = (uint32_t)(warp->steps - 1);
   at->has_times = at->has_times && timeline_moment(at->timeline, &key, warp->accesses.count, &moment) && moment.issue == issue;
+  at->accesses++;
   at->is_access = true;
   at->places = 0;
   at->time = at->has_times ? moment.time : NO_TIME;
@@ -67,10 +68,22 @@ static void note_read(Course *at, uint64_t word) {
   use->first_read = use->reader == NOBODY ? at->time : min_u32(use->first_read, at->time);
   use->last_read = max_u32(use->last_read, at->time);
   use->reader = use->reader == NOBODY || use->reader == block ? block : MANY;
-  uint64_t line = word / LINE_WORDS_KEPT;
+  uint64_t line = word / LINE_WORDS;
   if (!at->keeps_readers || at->line_reader[line] == block) return;
   at->line_reader[line] = block;
   *VEC_PUSH(&at->readers, at->arena) = (LineBlock){line, at->now.block};
+}
+
+static void note_store(Course *at, uint64_t line) {
+  uint32_t last = at->line_stores[line];
+  LineStores *stores = last == 0 ? NULL : &at->stores.items[last - 1];
+  if (stores == NULL || stores->block != at->now.block) {
+    stores = VEC_PUSH(&at->stores, at->arena);
+    *stores = (LineStores){.line = line, .block = at->now.block};
+    at->line_stores[line] = at->stores.count;
+  }
+  stores->count += stores->last != at->accesses;
+  stores->last = at->accesses;
 }
 
 static void note_write(Course *at, uint64_t word, bool is_whole) {
@@ -81,6 +94,7 @@ static void note_write(Course *at, uint64_t word, bool is_whole) {
   use->last_write = max_u32(use->last_write, at->time);
   use->writer = use->writer == NOBODY || use->writer == block ? block : MANY;
   use->partly |= !is_whole;
+  note_store(at, word / LINE_WORDS);
 }
 
 static void note_touch(void *context, Space space, uint64_t address, uint32_t bytes, unsigned how) {
@@ -115,6 +129,12 @@ static int by_line(const void *left, const void *right) {
   return a->block < b->block ? -1 : a->block > b->block;
 }
 
+static int stores_by_line(const void *left, const void *right) {
+  const LineStores *a = left, *b = right;
+  if (a->line != b->line) return a->line < b->line ? -1 : 1;
+  return a->block < b->block ? -1 : a->block > b->block;
+}
+
 static int by_block(const void *left, const void *right) {
   const BlockWord *a = left, *b = right;
   if (a->block != b->block) return a->block < b->block ? -1 : 1;
@@ -127,6 +147,7 @@ static void sort_notes(Course *at) {
     at->is_racy |= use->writer == MANY || (use->reader != NOBODY && use->reader != use->writer);
   }
   if (at->writes.count > 0) qsort(at->writes.items, at->writes.count, sizeof *at->writes.items, by_block);
+  if (at->stores.count > 0) qsort(at->stores.items, at->stores.count, sizeof *at->stores.items, stores_by_line);
   if (at->readers.count > 0) qsort(at->readers.items, at->readers.count, sizeof *at->readers.items, by_line);
   for (uint32_t i = 0; i < at->writes.count; i++) at->first_write[at->writes.items[i].block + 1] = i + 1;
   for (uint32_t block = 1; block <= at->blocks; block++) {
@@ -140,9 +161,9 @@ static void diverge(Course *at, uint32_t time) { at->diverged_at = min_u32(at->d
 
 // The last access is over: was it the one of the fault-free run?
 static void end_access(Course *at) {
-  if (at->open != NULL && (uint32_t)at->again[at->open_warp].flow != at->open->after) diverge(at, at->open->time);
+  if (at->same != NULL && (uint32_t)at->again[at->same_warp].flow != at->same->after) diverge(at, at->same->time);
   at->elsewhere += at->is_access && (at->past == NULL || at->past->places != at->places);
-  at->open = NULL;
+  at->same = NULL;
   at->is_access = false;
 }
 
@@ -176,8 +197,8 @@ static void begin_access(Course *at) {
   at->time = is_there ? past->time : NO_TIME;
   if (!is_same) diverge(at, warp->last_time);
   if (is_there) warp->last_time = past->time;
-  at->open = is_same ? past : NULL;
-  at->open_warp = at->now.warp;
+  at->same = is_same ? past : NULL;
+  at->same_warp = at->now.warp;
 }
 
 static void again_touch(void *context, Space space, uint64_t address, uint32_t bytes, unsigned how) {
@@ -226,7 +247,7 @@ static void run_again(Course *at, uint32_t block, const RerunFlip *flip, uint64_
   at->shared_stamp++;
   at->block = block;
   at->watch.stop = false;
-  at->open = NULL;
+  at->same = NULL;
   at->is_access = false;
   at->elsewhere = 0;
   at->diverged_at = NO_TIME;
@@ -261,12 +282,41 @@ static bool undo_block(const Course *at, uint32_t block) {
   return own;
 }
 
+static bool is_left_open(const Course *at, uint64_t word) {
+  const Visit *place = &at->visits[word];
+  return place->stamp == at->visit_stamp && (place->open == NO_TIME || place->open > at->diverged_at);
+}
+
 // Notes a word that has come to differ, and puts it back.
 static void take_word(const Course *at, uint64_t word, WordList *words) {
   uint32_t value = word_get(at, word);
   if (value == at->after[word]) return;
-  words_add(words, at->base + word * WORD, value);
+  if (!is_left_open(at, word)) words_add(words, at->base + word * WORD, value);
   word_set(at, word, at->after[word]);
+}
+
+// Accesses of the others that write to a word's line.
+static uint32_t stores_of_others(const Course *at, uint64_t word, uint32_t block) {
+  uint64_t line = word / LINE_WORDS;
+  uint32_t low = 0, high = at->stores.count, count = 0;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (at->stores.items[middle].line < line) low = middle + 1;
+    else high = middle;
+  }
+  for (; low < at->stores.count && at->stores.items[low].line == line; low++) {
+    if (at->stores.items[low].block != block) count += at->stores.items[low].count;
+  }
+  return count;
+}
+
+static void take_open_words(Course *at, uint32_t block) {
+  for (uint32_t i = 0; i < at->written.count; i++) {
+    uint64_t word = at->written.items[i];
+    uint32_t own = at->stores_again[word / LINE_WORDS].count;
+    OpenWord open = {at->base + word * WORD, own + stores_of_others(at, word, block), own};
+    if (is_left_open(at, word)) *VEC_PUSH(&at->open_words, at->arena) = open;
+  }
 }
 
 static bool is_ours(const Course *at, const Use *use) { return use->writer != MANY && at->marks[use->writer - 1] == at->stamp; }
@@ -310,6 +360,7 @@ static CourseResult run_chosen(Course *at, uint32_t count, const RerunFlip *flip
   CourseResult result = {.end = RERUN_UNKNOWN};
   WordList placed = *words;
   *words = (WordList){0};
+  at->open_words.count = 0;
   at->back_to = NO_TIME;
   at->goes_back = true;
   for (uint32_t retry = 0; at->goes_back && retry < MOST_RETRIES; retry++) {
@@ -336,14 +387,18 @@ CourseResult course_strike(Course *at, uint32_t block, const RerunFlip *flip, ui
   at->stamp++;
   at->chosen[0] = block;
   at->marks[block] = at->stamp;
-  return run_chosen(at, 1, flip, most, words);
+  at->may_be_open = at->leaves_open;
+  CourseResult result = run_chosen(at, 1, flip, most, words);
+  at->may_be_open = false;
+  take_open_words(at, block);
+  return result;
 }
 
 // The blocks that read of the words' lines.
 static uint32_t choose(Course *at, const WordList *words) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < words->count; i++) {
-    uint64_t line = (words->items[i].address - at->base) / WORD / LINE_WORDS_KEPT;
+    uint64_t line = (words->items[i].address - at->base) / WORD / LINE_WORDS;
     uint32_t low = 0, high = at->readers.count;
     while (low < high) {
       uint32_t middle = low + (high - low) / 2;
@@ -368,6 +423,7 @@ CourseResult course_go_on(Course *at, WordList *words, uint64_t most) {
 }
 
 const Trap *course_trap(const Course *course) { return &course->trap; }
+const OpenWordVec *course_open(const Course *course) { return &course->open_words; }
 
 bool course_keep(const Course *at, LaunchMemory *kept) {
   if (at->is_lost || at->is_racy) return false;
@@ -419,6 +475,7 @@ Course *course_new(const MachineEnvironment *environment, const Launch *launch, 
   at->is_lost = launch->cooperative;
   at->keeps_readers = options->readers;
   at->keeps_lanes = options->keeps_lanes;
+  at->leaves_open = options->may_be_open;
   at->timeline = options->timeline;
   at->has_times = options->timeline != NULL;
   at->latency = options->timeline == NULL ? 0 : timeline_longest(options->timeline);
@@ -427,7 +484,9 @@ Course *course_new(const MachineEnvironment *environment, const Launch *launch, 
   at->uses = pages_new(at->words * sizeof *at->uses);
   at->visits = pages_new(at->words * sizeof *at->visits);
   at->shared = pages_new(MOST_SHARED_WORDS * sizeof *at->shared);
-  at->line_reader = pages_new((at->words / LINE_WORDS_KEPT + 1) * sizeof *at->line_reader);
+  at->line_stores = pages_new((at->words / LINE_WORDS + 1) * sizeof *at->line_stores);
+  at->stores_again = pages_new((at->words / LINE_WORDS + 1) * sizeof *at->stores_again);
+  at->line_reader = pages_new((at->words / LINE_WORDS + 1) * sizeof *at->line_reader);
   at->warpaths = ARENA_ARRAY(arena, Warpath, at->blocks * at->block_warps);
   at->first_write = ARENA_ARRAY(arena, uint32_t, at->blocks + 1);
   at->marks = ARENA_ARRAY(arena, uint32_t, at->blocks);
@@ -445,6 +504,8 @@ void course_free(Course *at) {
   munmap(at->uses, at->words * sizeof *at->uses + 1);
   munmap(at->visits, at->words * sizeof *at->visits + 1);
   munmap(at->shared, MOST_SHARED_WORDS * sizeof *at->shared + 1);
-  munmap(at->line_reader, (at->words / LINE_WORDS_KEPT + 1) * sizeof *at->line_reader + 1);
+  munmap(at->line_stores, (at->words / LINE_WORDS + 1) * sizeof *at->line_stores + 1);
+  munmap(at->stores_again, (at->words / LINE_WORDS + 1) * sizeof *at->stores_again + 1);
+  munmap(at->line_reader, (at->words / LINE_WORDS + 1) * sizeof *at->line_reader + 1);
   arena_free(at->arena);
 }

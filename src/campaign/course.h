@@ -6,9 +6,9 @@
 
 enum {
   WORD = 4,
-  LINE_WORDS_KEPT = 32, // as the caches of all machines have them
   MOST_SHARED_WORDS = 1 << 16,
   COURSE_WARPS = 64, // the most of a block
+  SEVERAL = 255,     // warps that have written the same, in whatever order
   MARGIN_LATENCIES = 2,
   NOBODY = 0
 };
@@ -30,8 +30,10 @@ typedef struct Visit {
   uint32_t write_step, read_step; // their numbers
   uint32_t write_time, read_time; // read_time: the latest
   uint64_t read_warps;            // in read_epoch
-  uint8_t write_warp;
-  uint8_t bytes; // written by write_step
+  uint8_t write_warp;             // or SEVERAL
+  uint8_t bytes;                  // written by write_step
+  uint32_t value;                 // then
+  uint32_t open;                  // times up to this one must be right for its last writer to be known; NO_TIME: it is not; 0: it is
 } Visit;
 
 // An access of a warp in the fault-free run, with its course (hashes) before and after.
@@ -60,7 +62,16 @@ typedef struct LineBlock { // a block has read of a line
   uint64_t line;
   uint32_t block;
 } LineBlock;
+typedef struct LineStores { // a block's accesses that have written to a line
+  uint64_t line;
+  uint32_t block, count;
+  uint64_t last; // its number
+} LineStores;
+typedef struct LineCount { // the same of a block carried out again
+  uint32_t stamp, step, count;
+} LineCount;
 typedef VEC(BlockWord) BlockWordVec;
+typedef VEC(LineStores) LineStoresVec;
 typedef VEC(LineBlock) LineBlockVec;
 typedef VEC(uint64_t) WordVec;
 
@@ -91,6 +102,9 @@ struct Course {
   bool is_racy;      // results may depend on time: warps or blocks meet in memory
   bool keeps_readers;
   uint32_t *line_reader; // the last block that read of it
+  uint64_t accesses;     // so far
+  uint32_t *line_stores; // 1 + the index in `stores` of the last block that wrote to it
+  LineStoresVec stores;  // by line, after the run
   BlockWordVec writes;   // by block, after the run
   uint32_t *first_write; // by block
   LineBlockVec readers;
@@ -101,6 +115,10 @@ struct Course {
   uint32_t stamp, visit_stamp; // the fault; the attempt
   Visit *visits;
   WordVec written;
+  LineCount *stores_again; // by line
+  bool leaves_open;        // when a block is struck, who writes a word last may be left open
+  bool may_be_open;        // it is
+  OpenWordVec open_words;
   uint32_t back_to; // what other blocks write long after this time is seen as it was before; NO_TIME: as it was left
   bool goes_back;   // that has changed: once more
   Trap trap;
@@ -110,8 +128,8 @@ struct Course {
   Visit *shared;
   AgainWarp again[COURSE_WARPS];
   const PastAccess *past; // the access under way as it was in the fault-free run; NULL: there was none
-  const PastAccess *open; // the same, if the warp's course was the same up to it
-  uint32_t open_warp;
+  const PastAccess *same; // if the warp's course was the same up to it
+  uint32_t same_warp;
   uint64_t elsewhere;   // accesses that were not there, or to other addresses
   uint32_t diverged_at; // from when on its times may be others; NO_TIME: never
   uint32_t needed;      // times up to this one have decided an order by little: they must be right

@@ -27,8 +27,9 @@ typedef struct Trail {
   TrailState state;
   const Returned *returned; // NULL: begins with the draw's reader
   bool same_flow;           // so far: the same instructions, masks and addresses
-  uint64_t extra;           // warp instructions more than without the fault
+  uint64_t late;            // cycles that it may take longer than without the fault
   WordList words;
+  OpenWordVec open; // of one that is lost: all that is not known after the launch
   Record record;
 } Trail;
 
@@ -64,6 +65,13 @@ static void settle(Follower *at, Trail *trail, Outcome outcome) {
   trail->record.outcome = outcome;
 }
 
+// What is not known is left to a trial.
+static void leave_open(Follower *at, Trail *trail, const OpenWordVec *open) {
+  at->going -= trail->state == TRAIL_GOING;
+  trail->state = TRAIL_LOST;
+  for (uint32_t i = 0; i < open->count; i++) *VEC_PUSH(&trail->open, at->options->arena) = open->items[i];
+}
+
 static RerunFlip flip_of(const Follower *at, const Draw *draw) {
   RerunFlip flip = {.warp = draw->reader.warp, .before = draw->reader.issue, .pc = draw->reader.pc, .row = draw->reader.row};
   flip.place = draw->reader.place;
@@ -89,19 +97,23 @@ void record_timeout(Record *record) {
   record->outcome = OUTCOME_TIMEOUT;
 }
 
+// It ends before the limit.
+static bool is_in_time(const Follower *at, const Trail *trail) { return trail->same_flow || (at->slack > 0 && trail->late <= at->slack); }
+
 // What a launch has made of it.
 static void take_end(Follower *at, Trail *trail, const CourseResult *result, const Launch *launch) {
   trail->same_flow &= result->same_flow;
-  trail->extra += result->extra;
-  bool in_time = trail->same_flow || (at->slack > 0 && trail->extra * EXTRA_CYCLES <= at->slack);
+  trail->late += result->extra * EXTRA_CYCLES;
   if (result->end == RERUN_ENDLESS) {
     record_timeout(&trail->record);
     settle(at, trail, trail->record.outcome);
-  } else if (result->end == RERUN_UNKNOWN || !in_time) {
+  } else if (result->end == RERUN_UNKNOWN || !is_in_time(at, trail)) {
     lose(at, trail);
   } else if (result->end == RERUN_TRAPPED) {
     record_trap(&trail->record, course_trap(at->course), launch->program);
     settle(at, trail, trail->record.outcome);
+  } else if (course_open(at->course)->count > 0) {
+    leave_open(at, trail, course_open(at->course));
   } else if (trail->words.count == 0) { // memory is as it would have been
     if (trail->same_flow) settle(at, trail, OUTCOME_MASKED);
     else lose(at, trail);
@@ -125,7 +137,7 @@ static bool is_struck_in(const Trail *trail, const Launch *launch) {
   return trail->state == TRAIL_AHEAD && trail->returned == NULL && trail->draw->reader.launch == launch->number;
 }
 
-// Faults whose simulation has ended within this launch go on from here.
+// Faults whose trial has ended within this launch go on from here.
 static void take_returned(Follower *at, const Launch *launch) {
   for (uint32_t i = 0; i < at->count; i++) {
     Trail *trail = &at->trails[i];
@@ -133,8 +145,10 @@ static void take_returned(Follower *at, const Launch *launch) {
     for (uint32_t k = 0; k < trail->returned->words.count; k++) {
       words_add(&trail->words, trail->returned->words.items[k].address, trail->returned->words.items[k].value);
     }
+    trail->late = trail->returned->late;
     trail->state = TRAIL_GOING;
     at->going++;
+    if (!is_in_time(at, trail)) lose(at, trail);
   }
 }
 
@@ -165,6 +179,7 @@ static void on_launch(void *context, const MachineEnvironment *environment, cons
   }
   CourseOptions options = {
       .timeline = at->options->timeline, .keeps_lanes = at->spec.ldst_coalescer != COALESCER_GT200, .readers = at->going > 0};
+  options.may_be_open = at->options->unfinished != NULL;
   at->course = course_new(environment, launch, &options, stats, trap);
   if (trap->kind != TRAP_NONE) at->failed = true;
   for (uint32_t i = 0; i < at->count && !at->failed; i++) {
@@ -301,7 +316,9 @@ uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, u
     trail->record.cycles = golden->cycles;
     if (is_settled && going) going = options->take(options->context, &trail->record);
     if (!is_settled) draws[left++] = draws[i];
-    words_free(&trail->words);
+    Unfinished unfinished = {.id = trail->record.id, .words = trail->words, .open = trail->open, .late = trail->late};
+    if (trail->open.count > 0) *VEC_PUSH(options->unfinished, options->arena) = unfinished;
+    else words_free(&trail->words);
   }
   free(at->trails);
   free(at);

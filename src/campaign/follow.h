@@ -5,6 +5,8 @@
 
 #include "campaign/campaign_internal.h"
 
+enum { LINE_WORDS = 32 }; // as the caches of all machines have them
+
 // ---- Words of memory that differ (words.c) -----------------------------------------------------------
 typedef struct Word {
   uint64_t address; // a multiple of four
@@ -38,6 +40,12 @@ bool timeline_moment(const Timeline *timeline, const MomentKey *key, uint32_t nu
 
 // ---- One launch (course.c) -----------------------------------------------------------------------------
 typedef struct Course Course;
+// A word of which only time tells who writes it last; nobody reads it.
+typedef struct OpenWord {
+  uint64_t address;
+  uint32_t stores, own_stores; // accesses to its line in this launch, of all blocks and of the struck one: after them it is decided
+} OpenWord;
+typedef VEC(OpenWord) OpenWordVec;
 typedef struct CourseResult {
   RerunEnd end;
   bool same_flow; // every instruction, mask and address was that of the fault-free run
@@ -47,6 +55,7 @@ typedef struct CourseOptions {
   const Timeline *timeline; // NULL: nothing is known of time
   bool keeps_lanes;         // up to four bytes of each lane of a warp go out in one request per line
   bool readers;             // there will be course_go_on: which blocks read a line is noted, too
+  bool may_be_open;         // words may be left open
 } CourseOptions;
 // Carries the launch out, as functional_run does, and notes who reads and writes what.
 Course *course_new(const MachineEnvironment *environment, const Launch *launch, const CourseOptions *options, Stats *stats, Trap *trap);
@@ -56,6 +65,7 @@ void course_free(Course *course);
 CourseResult course_strike(Course *course, uint32_t block, const RerunFlip *flip, uint64_t most, WordList *words);
 CourseResult course_go_on(Course *course, WordList *words, uint64_t most);
 const Trap *course_trap(const Course *course);
+const OpenWordVec *course_open(const Course *course); // after course_strike: what is left open; it is not in `words`
 
 // What a trial must know of a launch to end before it does: once the struck block has ended, and those that write where it has
 // written, the others do what they do without the fault, if none of them reads there.
@@ -87,9 +97,18 @@ void launch_memory_compare(const LaunchMemory *kept, Memory *memory, const uint8
 typedef struct Returned {
   uint64_t id;
   uint32_t launch;
+  uint64_t late; // cycles that the program may take longer
   WordList words;
 } Returned;
 typedef VEC(Returned) ReturnedVec;
+// A fault of which all is known but some words of the launch in which it struck.
+typedef struct Unfinished {
+  uint64_t id;
+  WordList words; // that differ after the launch
+  OpenWordVec open;
+  uint64_t late; // as of Returned
+} Unfinished;
+typedef VEC(Unfinished) UnfinishedVec;
 typedef struct FollowOptions {
   const Golden *golden;
   const Timeline *timeline;
@@ -97,7 +116,8 @@ typedef struct FollowOptions {
   Arena *arena;     // of `kept`
   // Faults that come back from a trial go on after their launch; the others begin with their reader.
   const ReturnedVec *returned;
-  LaunchMemoryVec *kept; // of launches with faults that are left; NULL: not wanted
+  LaunchMemoryVec *kept;     // of launches with faults that are left; NULL: not wanted
+  UnfinishedVec *unfinished; // some of those that are left
   RecordTaker take;
   bool (*goes_on)(void *context); // asked now and then; false: nothing more is settled
   void *context;
@@ -113,6 +133,7 @@ typedef struct TrialOptions {
   const CampaignOptions *campaign;
   const Golden *golden;
   const LaunchMemoryVec *kept;
+  const UnfinishedVec *unfinished;
   ReturnedVec *returned; // those of which words are left
   Arena *arena;          // of `returned`
   RecordTaker take;      // those that ended otherwise

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-enum { LINE_WORDS = 32 };
-
 void launch_memory_free(LaunchMemory *kept) {
   free(kept->after);
   free(kept->uses);

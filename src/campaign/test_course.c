@@ -15,9 +15,10 @@ enum { WORDS = 256, BLOCK = 64, ENOUGH = 1000000 };
 #define STORE(type) " mad.wide.u32 %a, %t, 4, %out;\n st.global." type " [%a], %x;\n"
 #define END " ret;\n}\n"
 // Blocks for which the condition holds are late by far more than an access takes.
-#define WAIT(condition) \
-  " mov.u32 %n, 1;\n setp." condition ".u32 %p, %b, 0;\n @%p mov.u32 %n, 5000;\nwait:\n sub.u32 %n, %n, 1;\n\
+#define WAIT_IF(condition, block) \
+  " mov.u32 %n, 1;\n setp." condition ".u32 %p, %b, " block ";\n @%p mov.u32 %n, 5000;\nwait:\n sub.u32 %n, %n, 1;\n\
   setp.ne.u32 %p, %n, 0;\n @%p bra wait;\n"
+#define WAIT(condition) WAIT_IF(condition, "0")
 
 static const char ptx[] = HEAD                                             // accesses of each: 0 is the load, 1 the store
     ENTRY("triple") LOAD("%t") " mul.lo.u32 %x, %x, 3;\n" STORE("u32") END // out[i] = 3 * in[i]
@@ -28,6 +29,11 @@ static const char ptx[] = HEAD                                             // ac
 static const char late_ptx[] = HEAD ENTRY("triple") LOAD("%t") WAIT("ne") STORE("u32") END;  // all but block 0
 static const char early_ptx[] = HEAD ENTRY("triple") LOAD("%t") WAIT("eq") STORE("u32") END; // block 0
 
+// All but block 3 read what it writes later.
+static const char overtaken_ptx[] = HEAD ENTRY("triple") LOAD("%t") " mul.lo.u32 %x, %x, 3;\n" STORE("u32") END ENTRY(
+    "overtaken") " mov.u32 %x, 7;\n and.b32 %n, %t, 63;\n add.u32 %n, %n, 192;\n mad.wide.u32 %a, %n, 4, %in;\n setp.ne.u32 %p, %b, 3;\n\
+  @%p ld.global.u32 %x, [%a];\n" WAIT_IF("eq", "3") STORE("u32") END;
+static const char same_ptx[] = HEAD ENTRY("triple") LOAD("%t") " mov.u32 %x, 7;\n" STORE("u32") END;
 static const char late_load_ptx[] = HEAD ENTRY("triple") WAIT("ne") LOAD("%t") STORE("u32") END;
 
 typedef struct Bench Bench;
@@ -39,7 +45,7 @@ struct Bench {
   Target target;
   Timeline *timeline;
   Launcher launcher;
-  bool has_times;
+  bool has_times, may_be_open;
   WordList words;
   void (*each)(Bench *bench, Course *course, const Launch *launch);
   const Launch *launch;
@@ -52,6 +58,7 @@ static void ignore(void *context, DeviceAddress address, uint64_t bytes) { (void
 static void on_launch(void *context, const MachineEnvironment *environment, const Launch *launch, Stats *stats, Trap *trap) {
   Bench *bench = context;
   CourseOptions options = {.timeline = bench->has_times ? bench->timeline : NULL, .keeps_lanes = true, .readers = true};
+  options.may_be_open = bench->may_be_open;
   Course *course = course_new(environment, launch, &options, stats, trap);
   assert_int_equal(trap->kind, TRAP_NONE);
   uint64_t bytes = memory_extent(environment->memory);
@@ -230,6 +237,22 @@ static void each_partly_cleared(Bench *bench, Course *course, const Launch *laun
   else assert_int_equal(course_go_on(course, &bench->words, ENOUGH).end, RERUN_UNKNOWN);
 }
 
+static bool host_overtaken(TestProgram *program) { return host_once(program) && test_launch(program, "overtaken", 1, 1, 2); }
+
+// A word that is wrong at the beginning and is overwritten at the end has been read by then.
+static void each_overtaken(Bench *bench, Course *course, const Launch *launch) {
+  if (launch->number == 1) {
+    Strike at = {.block = 3, .warp = 0, .access = 1, .lane = 3, .bit = 4, .part = DATA};
+    assert_int_equal(strike(bench, course, &at, &bench->words).end, RERUN_ENDED);
+    assert_int_equal(bench->words.count, 1);
+    return;
+  }
+  uint32_t wrong = 3 * word_now(bench, 0, 3 * BLOCK + 3) ^ 16;
+  assert_int_equal(course_go_on(course, &bench->words, ENOUGH).end, RERUN_ENDED);
+  assert_int_equal(bench->words.count, 3);
+  for (uint32_t block = 0; block < 3; block++) assert_word(bench, &bench->words, 1, block * BLOCK + 3, wrong);
+}
+
 static void test_launches(void **state) {
   (void)state;
   Bench bench = {.each = each_twice};
@@ -239,6 +262,8 @@ static void test_launches(void **state) {
   bench_run(&bench, ptx, host_clears);
   bench = (Bench){.each = each_partly_cleared};
   bench_run(&bench, ptx, host_clears_part);
+  bench = (Bench){.each = each_overtaken, .has_times = true};
+  bench_run(&bench, overtaken_ptx, host_overtaken);
 }
 
 // ---- Blocks that meet ------------------------------------------------------------------------------
@@ -275,6 +300,63 @@ static void each_earlier_loses(Bench *bench, Course *course, const Launch *launc
   assert_int_equal(words.count, 1);
   assert_word(bench, &words, 1, 64, 0);
   words_free(&words);
+}
+
+// Who writes thread 0's word last is left open: each of both blocks stores to its line once.
+static void each_open(Bench *bench, Course *course, const Launch *launch) {
+  WordList words = {0};
+  (void)launch;
+  assert_int_equal(strike_into_0(bench, course, &words).end, RERUN_ENDED);
+  assert_int_equal(words.count, 1);
+  assert_word(bench, &words, 1, 64, 0);
+  assert_int_equal(course_open(course)->count, 1);
+  const OpenWord *open = &course_open(course)->items[0];
+  assert_int_equal(open->address, bench->program.buffers[1]);
+  assert_int_equal(open->stores, 2);
+  assert_int_equal(open->own_stores, 1);
+  assert_int_equal(strike(bench, course, &data_of_35, &words).end, RERUN_ENDED);
+  assert_int_equal(course_open(course)->count, 0);
+  words_free(&words);
+}
+
+// Thread 64, of warp 0, writes to the word of thread 96, of warp 1.
+static CourseResult strike_into_96(Bench *bench, Course *course, WordList *words) {
+  RerunFlip flip = flip_at(bench, &(Strike){.block = 1, .warp = 0, .access = 1, .lane = 0, .part = ADDRESS_LOW});
+  uint64_t out = bench->program.buffers[1];
+  flip.change[0] = (uint32_t)((out + 96 * sizeof(uint32_t)) ^ (out + 64 * sizeof(uint32_t)));
+  return course_strike(course, 1, &flip, ENOUGH, words);
+}
+
+static void each_same(Bench *bench, Course *course, const Launch *launch) {
+  WordList words = {0};
+  (void)launch;
+  assert_int_equal(strike_into_96(bench, course, &words).end, RERUN_ENDED);
+  assert_int_equal(words.count, 1);
+  assert_word(bench, &words, 1, 64, 0);
+  words_free(&words);
+}
+
+static void each_different(Bench *bench, Course *course, const Launch *launch) {
+  WordList words = {0};
+  (void)launch;
+  assert_int_equal(strike_into_96(bench, course, &words).end, RERUN_UNKNOWN);
+  words_free(&words);
+}
+
+static void test_open(void **state) {
+  (void)state;
+  Bench bench = {.each = each_open, .has_times = true, .may_be_open = true};
+  bench_run(&bench, ptx, host_once);
+  bench = (Bench){.each = each_open, .may_be_open = true};
+  bench_run(&bench, late_ptx, host_once);
+}
+
+static void test_same(void **state) {
+  (void)state;
+  Bench bench = {.each = each_same};
+  bench_run(&bench, same_ptx, host_once);
+  bench = (Bench){.each = each_different};
+  bench_run(&bench, ptx, host_once);
 }
 
 // Thread 64 reads what thread 0 writes: as it was, or as it will be.
@@ -395,7 +477,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_data),    cmocka_unit_test(test_address),   cmocka_unit_test(test_launches),
       cmocka_unit_test(test_meeting), cmocka_unit_test(test_reading),   cmocka_unit_test(test_trapped_store),
-      cmocka_unit_test(test_lost),    cmocka_unit_test(test_constants),
+      cmocka_unit_test(test_lost),    cmocka_unit_test(test_constants), cmocka_unit_test(test_open),
+      cmocka_unit_test(test_same),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // Trials: simulations of faults that end before their launch does. Where a launch's blocks do not depend on each other, the struck block's
-// end decides what becomes of a fault, with that of the blocks that write where it has written: what differs in memory by then is
-// followed further without time (follow.h).
+// end decides what becomes of a fault, with that of the blocks that write where it has written; often only who writes some words last is not
+// known, and a trial ends when they have been written. What differs in memory by then is followed further without time (follow.h).
 //
 // A trial runs on a clone of the machine that a golden run is on, put into its state at the cycle in which the fault begins to
 // matter; the golden run waits meanwhile. That costs a fraction of what a process does. Each of the workers, which are processes, goes
@@ -16,13 +16,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_RETURNED_WORDS = 1 << 16, MOST_LINES = 256, SLICE = 32, LOOK_UP_MS = 100 }; // SLICE: cycles
+enum { MOST_RETURNED_WORDS = 1 << 16, MOST_LINES = 256, MOST_OPEN = 256, SLICE = 32, LOOK_UP_MS = 100 }; // SLICE: cycles
 
 // Which blocks of the launch have begun (those below `begun`), and ended.
 typedef struct Blocks {
   uint32_t total, begun;
   uint8_t *ended;
 } Blocks;
+
+// Stores to the line of an open word.
+typedef struct OpenLine {
+  uint64_t line;
+  uint32_t left, own_left; // not answered yet; of the struck block
+  bool is_alone;           // no other block has sent any
+} OpenLine;
 
 typedef struct Trials { // of one worker
   Target *target;
@@ -34,16 +41,21 @@ typedef struct Trials { // of one worker
   const Program *program; // of the current launch
   uint32_t launch, block_warps;
   Blocks blocks;
+  uint64_t base, line_total; // of device memory
+  uint32_t *sent, *answered; // by line: stores so far
   // The clone, made for a launch when it is first needed, and the trial on it
   Machine *clone;
   Memory *memory;
   Hook observer;
   const Draw *own;
-  const LaunchMemory *kept; // NULL: the fault has to be simulated to its end
+  const LaunchMemory *kept;
   Blocks clone_blocks;
-  bool is_over;               // the struck block has ended
-  bool is_decided;            // nothing that is still to come can change what has become wrong
-  uint64_t lines[MOST_LINES]; // where the struck block has written since
+  const Unfinished *unfinished; // NULL: nothing is known
+  OpenLine open[MOST_OPEN];     // by open word
+  bool ends_with_block;         // and those that write where it has written
+  bool is_over;                 // the struck block has ended
+  bool is_decided;              // nothing that is still to come can change what has become wrong
+  uint64_t lines[MOST_LINES];   // where the struck block has written since
   uint32_t line_count;
 } Trials;
 
@@ -51,6 +63,7 @@ typedef struct Trials { // of one worker
 typedef struct TrialHead {
   Record record;
   uint32_t launch, count;
+  bool is_open; // they are those that were left open: the others are known
 } TrialHead;
 
 // ---- On the clone ----------------------------------------------------------------------------------
@@ -63,12 +76,12 @@ static void note_block(Blocks *blocks, const BlockEvent *event) {
 // Whether the others that use the struck block's lines have ended, or are still to begin.
 static bool lines_are_decided(Trials *at) {
   bool decided = true;
-  for (uint32_t i = 0; i < at->line_count && at->kept != NULL; i++) {
+  for (uint32_t i = 0; i < at->line_count; i++) {
     LineState state = launch_memory_line(at->kept, at->lines[i], at->own->reader.block, at->clone_blocks.begun, at->clone_blocks.ended);
     decided &= state == LINE_DECIDED;
-    if (state == LINE_READ) at->kept = NULL; // it may go wrong, too
+    if (state == LINE_READ) at->ends_with_block = false; // another may go wrong, too
   }
-  return decided && at->kept != NULL;
+  return decided && at->ends_with_block;
 }
 
 static Verdict on_clone_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
@@ -80,17 +93,35 @@ static Verdict on_clone_block(Hook *hook, HookMachine *machine, const BlockEvent
   return VERDICT_PASS;
 }
 
+static uint64_t line_at(const Trials *at, uint64_t address) { return (address - at->base) / (LINE_WORDS * sizeof(uint32_t)); }
+
+static void note_store(Trials *at, const MemoryEvent *event, bool is_ours) {
+  uint64_t line = line_at(at, event->address);
+  for (uint32_t i = 0; at->unfinished != NULL && i < at->unfinished->open.count; i++) {
+    OpenLine *open = &at->open[i];
+    if (open->line != line) continue;
+    open->is_alone &= is_ours;
+    open->left -= event->stage == MEMORY_RESPONSE && open->left > 0;
+    open->own_left -= event->stage == MEMORY_RESPONSE && is_ours && open->own_left > 0;
+  }
+}
+
+static void note_line(Trials *at, uint64_t line) {
+  for (uint32_t i = 0; i < at->line_count; i++) {
+    if (at->lines[i] == line) return;
+  }
+  if (at->line_count < MOST_LINES) at->lines[at->line_count++] = line;
+  else at->ends_with_block = false;
+}
+
 static Verdict on_clone_memory(Hook *hook, HookMachine *machine, const MemoryEvent *event) {
   Trials *at = hook->own;
   const Reader *struck = &at->own->reader;
   (void)machine;
   bool is_ours = event->sm == struck->sm && event->warp >= struck->first_warp && event->warp < struck->first_warp + at->block_warps;
-  if (event->stage != MEMORY_REQUEST || !event->write || !is_ours) return VERDICT_PASS;
-  for (uint32_t i = 0; i < at->line_count; i++) {
-    if (at->lines[i] == event->address) return VERDICT_PASS;
-  }
-  if (at->line_count < MOST_LINES) at->lines[at->line_count++] = event->address;
-  else at->kept = NULL;
+  if (!event->write || event->stage == MEMORY_SERVICE) return VERDICT_PASS;
+  note_store(at, event, is_ours && !at->is_over);
+  if (event->stage == MEMORY_REQUEST && is_ours) note_line(at, event->address);
   return VERDICT_PASS;
 }
 
@@ -105,6 +136,23 @@ static void on_clone_cycle(Hook *hook, HookMachine *machine) {
 static void tell(const Trials *at, const TrialHead *head, const WordList *words) {
   bool whole = pipe_write(at->to, head, sizeof *head) && pipe_write(at->to, words->items, head->count * sizeof *words->items);
   if (!whole) _exit(1);
+}
+
+// The words that were left open.
+static void tell_open_words(const Trials *at, const Record *record) {
+  WordList words = {0};
+  const OpenWordVec *open = &at->unfinished->open;
+  machine_flush(at->clone);
+  for (uint32_t i = 0; i < open->count; i++) {
+    uint64_t word = (open->items[i].address - at->base) / sizeof(uint32_t);
+    uint32_t value, writer = at->kept->uses[word].writer;
+    bool is_to_come = at->open[i].left > 0 && writer != 0 && writer != at->own->reader.block + 1;
+    memcpy(&value, memory_bytes(at->memory) + word * sizeof value, sizeof value);
+    if (is_to_come) value = at->kept->after[word];
+    words_add(&words, open->items[i].address, value);
+  }
+  tell(at, &(TrialHead){.record = *record, .launch = at->launch, .count = words.count, .is_open = true}, &words);
+  words_free(&words);
 }
 
 // The rest of the launch is as without the fault.
@@ -139,28 +187,51 @@ static void clone_golden(Trials *at) {
   memcpy(at->clone_blocks.ended, at->blocks.ended, at->blocks.total);
 }
 
-static void try_one(Trials *at, const Draw *draw) {
-  const CampaignOptions *campaign = at->options->campaign;
-  uint64_t limit = at->options->golden->cycles * campaign->timeout; // cycle at which it counts as endless
+static void begin_trial(Trials *at, const Draw *draw) {
+  const UnfinishedVec *unfinished = at->options->unfinished;
   at->own = draw;
-  at->kept = kept_for(at, draw);
   at->is_over = at->is_decided = false;
+  at->ends_with_block = true;
   at->line_count = 0;
+  at->unfinished = NULL;
+  for (uint32_t i = 0; i < unfinished->count; i++) {
+    if (unfinished->items[i].id == draw->id && unfinished->items[i].open.count <= MOST_OPEN) at->unfinished = &unfinished->items[i];
+  }
+  for (uint32_t i = 0; at->unfinished != NULL && i < at->unfinished->open.count; i++) {
+    const OpenWord *open = &at->unfinished->open.items[i];
+    uint64_t line = line_at(at, open->address);
+    at->open[i] = (OpenLine){line, open->stores - min_u32(open->stores, at->answered[line]), open->own_stores, at->sent[line] == 0};
+  }
+}
+
+// All stores to the open words' lines are in place, or the struck block's are before the first of any other.
+static bool is_known(const Trials *at) {
+  bool known = at->unfinished != NULL;
+  for (uint32_t i = 0; known && i < at->unfinished->open.count; i++) {
+    const OpenLine *open = &at->open[i];
+    known = open->left == 0 || (open->is_alone && open->own_left == 0);
+  }
+  return known || at->is_decided;
+}
+
+static void try_one(Trials *at, const Draw *draw) {
+  uint64_t limit = at->options->golden->cycles * at->options->campaign->timeout; // cycle at which it counts as endless
+  at->kept = kept_for(at, draw);
   if (at->kept == NULL) return;
+  begin_trial(at, draw);
   clone_golden(at);
   at->observer.next_cycle = machine_now(at->clone);
   bool ended = false;
-  while (!ended && !at->is_decided && at->kept != NULL && machine_now(at->clone) < limit) {
-    ended = machine_run(at->clone, min_u64(machine_now(at->clone) + SLICE, limit));
-  }
+  do ended = machine_run(at->clone, min_u64(machine_now(at->clone) + SLICE, limit));
+  while (!ended && !is_known(at) && machine_now(at->clone) < limit);
   const Trap *trap = machine_trap(at->clone);
-  if (at->kept == NULL) return;
   Record record = {.id = draw->id, .settled = SETTLED_RUN};
   if (ended && trap->kind != TRAP_NONE) record_trap(&record, trap, at->program);
-  else if (!ended && !at->is_decided) record_timeout(&record);
-  else record.settled = SETTLED_COUNT;
-  if (record.settled == SETTLED_COUNT) tell_words(at, &record);
-  else tell(at, &(TrialHead){.record = record}, &(WordList){0});
+  else if (!ended && !is_known(at)) record_timeout(&record);
+  else record = (Record){.id = draw->id, .settled = SETTLED_COUNT, .cycles = machine_now(at->clone)};
+  if (record.settled != SETTLED_COUNT) tell(at, &(TrialHead){.record = record}, &(WordList){0});
+  else if (ended || at->is_decided) tell_words(at, &record);
+  else tell_open_words(at, &record);
 }
 
 // ---- In the golden run -------------------------------------------------------------------------------
@@ -186,12 +257,29 @@ static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *ev
   at->block_warps = max_u32((event->block[0] * event->block[1] * event->block[2] + WARP_LANES - 1) / WARP_LANES, 1);
   blocks_new(&at->blocks, blocks);
   blocks_new(&at->clone_blocks, blocks);
+  const Memory *memory = device_memory(at->target->device(at->target));
+  at->base = memory_base(memory);
+  at->line_total = memory_extent(memory) / (LINE_WORDS * sizeof(uint32_t)) + 1;
+  free(at->sent);
+  at->sent = calloc(2 * at->line_total, sizeof *at->sent);
+  ASSERT(at->sent != NULL);
+  at->answered = at->sent + at->line_total;
   return VERDICT_PASS;
 }
 
 static Verdict on_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
   (void)machine;
   note_block(&((Trials *)hook->own)->blocks, event);
+  return VERDICT_PASS;
+}
+
+static Verdict on_memory(Hook *hook, HookMachine *machine, const MemoryEvent *event) {
+  Trials *at = hook->own;
+  uint64_t line = line_at(at, event->address);
+  (void)machine;
+  if (!event->write || line >= at->line_total) return VERDICT_PASS;
+  at->sent[line] += event->stage == MEMORY_REQUEST;
+  at->answered[line] += event->stage == MEMORY_RESPONSE;
   return VERDICT_PASS;
 }
 
@@ -211,6 +299,7 @@ static _Noreturn void work(Trials *at) {
   Diags diags = {0};
   HookChain chain = {.hooks = {&at->hook}, .count = 1};
   at->hook = (Hook){.name = "trial", .kind = HOOK_OBSERVER, .own = at, .launch = on_launch, .block = on_block, .cycle = on_cycle};
+  at->hook.memory = on_memory;
   at->hook.finish = on_finish;
   at->hook.next_cycle = at->draws[at->next].strike_at;
   at->observer = (Hook){.name = "trial", .kind = HOOK_FAULT, .own = at, .block = on_clone_block, .memory = on_clone_memory};
@@ -254,23 +343,52 @@ static void end_worker(Worker *worker) {
   while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR) continue;
 }
 
+static uint32_t value_after(const TrialOptions *options, uint32_t launch, uint64_t address) {
+  uint32_t value = 0;
+  for (uint32_t i = 0; i < options->kept->count; i++) {
+    const LaunchMemory *kept = &options->kept->items[i];
+    if (kept->launch == launch) value = kept->after[(address - kept->base) / sizeof value];
+  }
+  return value;
+}
+
+// The words that were known, and those that were open as far as they differ.
+static void finish(const TrialOptions *options, Returned *returned) {
+  WordList open = returned->words;
+  returned->words = (WordList){0};
+  for (uint32_t i = 0; i < options->unfinished->count; i++) {
+    const Unfinished *known = &options->unfinished->items[i];
+    if (known->id == returned->id) returned->late = known->late;
+    for (uint32_t k = 0; known->id == returned->id && k < known->words.count; k++) {
+      words_add(&returned->words, known->words.items[k].address, known->words.items[k].value);
+    }
+  }
+  for (uint32_t i = 0; i < open.count; i++) {
+    const Word *word = &open.items[i];
+    if (word->value != value_after(options, returned->launch, word->address)) words_add(&returned->words, word->address, word->value);
+  }
+  words_free(&open);
+}
+
 // What has come from a worker. False: the campaign shall stop.
 static bool take(const TrialOptions *options, Worker *worker) {
-  TrialHead head;
+  TrialHead head = {0};
   bool whole = pipe_read(worker->from, &head, sizeof head) && head.count <= MOST_RETURNED_WORDS;
-  Returned returned = {.id = head.record.id, .launch = head.launch};
+  Returned returned = {
+      .id = head.record.id, .launch = head.launch, .late = head.record.cycles}; // what is left takes no longer than all without faults
   for (uint32_t i = 0; whole && i < head.count; i++) {
     Word word;
     whole = pipe_read(worker->from, &word, sizeof word);
     if (whole) words_add(&returned.words, word.address, word.value);
   }
-  if (whole && head.record.settled != SETTLED_COUNT) return options->take(options->context, &head.record);
-  if (whole) {
-    *VEC_PUSH(options->returned, options->arena) = returned;
-  } else {
+  if (!whole) {
     words_free(&returned.words);
     end_worker(worker);
+    return true;
   }
+  if (head.record.settled != SETTLED_COUNT) return options->take(options->context, &head.record);
+  if (head.is_open) finish(options, &returned);
+  *VEC_PUSH(options->returned, options->arena) = returned;
   return true;
 }
 

@@ -28,25 +28,37 @@ static bool is_over(Course *at, uint32_t issued, uint32_t latency) {
   return true;
 }
 
-// An access at `earlier` by another warp of the block, and now this one.
+// An access at `earlier` by another warp of the block, and now this one: times up to the result must be right for that to be their order;
+// NO_TIME: it is not known.
+static uint32_t order_needs(const Course *at, uint32_t earlier) {
+  if (!at->has_times || earlier == NO_TIME || at->time == NO_TIME || earlier >= at->time) return NO_TIME;
+  return is_long_before(at, earlier, at->time) ? 0 : earlier;
+}
+
 static bool is_in_order(Course *at, uint32_t earlier) {
-  if (!at->has_times || earlier == NO_TIME || at->time == NO_TIME || earlier >= at->time) return false;
-  if (!is_long_before(at, earlier, at->time)) at->needed = max_u32(at->needed, earlier);
-  return true;
+  uint32_t needed = order_needs(at, earlier);
+  if (needed != NO_TIME) at->needed = max_u32(at->needed, needed);
+  return needed != NO_TIME;
 }
 
-// Warps without a barrier between them.
-static bool warps_are_in_order(Course *at, const Visit *place, unsigned how, bool is_shared) {
-  bool writes = (how & WATCH_WRITE) != 0;
-  bool after_write = place->writer != NOBODY && place->write_epoch == at->now.epoch && place->write_warp != at->now.warp;
-  bool after_read = writes && place->read_epoch == at->now.epoch && (place->read_warps & ~(UINT64_C(1) << at->now.warp)) != 0;
-  if (after_write && (how & WATCH_READ) != 0 && !is_shared) return false; // a request under way may be joined
-  if (after_write && !is_in_order(at, place->write_time)) return false;
-  return !after_read || is_in_order(at, place->read_time);
+// Another warp of the block has written it, without a barrier since.
+static bool is_after_write(const Course *at, const Visit *place) {
+  return place->writer != NOBODY && place->write_epoch == at->now.epoch && place->write_warp != at->now.warp;
 }
 
-static void note_visit(const Course *at, Visit *place, unsigned how, uint8_t bytes) {
+// Another warp has read it.
+static bool is_after_read(const Course *at, const Visit *place) {
+  return place->read_epoch == at->now.epoch && (place->read_warps & ~(UINT64_C(1) << at->now.warp)) != 0;
+}
+
+// Two warps write the same: their order does not matter, but whoever writes something else later comes after both.
+static bool writes_the_same(const Course *at, const Visit *place, unsigned how, uint32_t value) {
+  return how == WATCH_WRITE && is_after_write(at, place) && place->value == value;
+}
+
+static void note_visit(const Course *at, Visit *place, unsigned how, uint8_t bytes, uint32_t value) {
   uint32_t block = at->now.block + 1;
+  bool is_same = writes_the_same(at, place, how, value);
   if ((how & WATCH_READ) != 0) {
     if (place->read_epoch != at->now.epoch) place->read_warps = 0;
     place->read_time = place->read_warps == 0 ? at->time : max_u32(place->read_time, at->time);
@@ -59,28 +71,32 @@ static void note_visit(const Course *at, Visit *place, unsigned how, uint8_t byt
     place->bytes = place->write_step == at->step ? place->bytes | bytes : bytes;
     place->writer = block;
     place->write_epoch = at->now.epoch;
-    place->write_warp = (uint8_t)at->now.warp;
+    place->write_warp = is_same ? SEVERAL : (uint8_t)at->now.warp;
     place->write_step = at->step;
-    place->write_time = at->time;
+    place->write_time = is_same ? max_u32(place->write_time, at->time) : at->time;
+    place->value = value;
   }
 }
 
 bool visit_past(const Course *at, Visit *place, unsigned how) {
   uint32_t stamp = at->now.block + 1;
   if (place->stamp != stamp) *place = (Visit){.stamp = stamp};
-  bool after_write = place->writer != NOBODY && place->write_epoch == at->now.epoch && place->write_warp != at->now.warp;
-  bool after_read = place->read_epoch == at->now.epoch && (place->read_warps & ~(UINT64_C(1) << at->now.warp)) != 0;
-  note_visit(at, place, how, 0);
-  return after_write || ((how & WATCH_WRITE) != 0 && after_read);
+  bool meets = is_after_write(at, place) || ((how & WATCH_WRITE) != 0 && is_after_read(at, place));
+  note_visit(at, place, how, 0, 0);
+  return meets;
 }
 
 // In shared memory the last of an instruction's lanes wins, on every machine.
 bool visit_shared(Course *at, uint64_t word, unsigned how) {
-  if (word >= MOST_SHARED_WORDS) return false;
+  uint32_t bytes, value = 0;
+  const uint8_t *shared = rerun_shared(at->rerun, &bytes);
+  if (word >= MOST_SHARED_WORDS || word * WORD >= bytes) return false;
+  memcpy(&value, shared + word * WORD, min_u64(WORD, bytes - word * WORD));
   Visit *place = &at->shared[word];
   if (place->stamp != at->shared_stamp) *place = (Visit){.stamp = at->shared_stamp};
-  bool good = warps_are_in_order(at, place, how, true);
-  note_visit(at, place, how, 0);
+  bool good = !is_after_write(at, place) || writes_the_same(at, place, how, value) || is_in_order(at, place->write_time);
+  if ((how & WATCH_WRITE) != 0 && is_after_read(at, place)) good &= is_in_order(at, place->read_time);
+  note_visit(at, place, how, 0, value);
   return good;
 }
 
@@ -97,8 +113,8 @@ static uint8_t bytes_in(const Course *at, uint64_t word, uint64_t address, uint3
 }
 
 static bool line_is_unread(const Course *at, uint64_t word) {
-  uint64_t first = word / LINE_WORDS_KEPT * LINE_WORDS_KEPT;
-  for (uint64_t i = first; i < first + LINE_WORDS_KEPT && i < at->words; i++) {
+  uint64_t first = word / LINE_WORDS * LINE_WORDS;
+  for (uint64_t i = first; i < first + LINE_WORDS && i < at->words; i++) {
     const Visit *place = &at->visits[i];
     bool is_read = place->stamp == at->visit_stamp && place->reader != NOBODY && place->read_step != at->step;
     if (is_read || at->uses[i].reader != NOBODY) return false;
@@ -136,25 +152,54 @@ static bool write_foreign(Course *at, uint64_t word, const Use *use) {
   return true;
 }
 
+// Who writes it last need not be known, if nobody reads it.
+static bool leave_open(const Course *at, const Use *use, Visit *place, uint32_t needed) {
+  bool may = at->may_be_open && !at->is_racy && use->reader == NOBODY && place->reader == NOBODY;
+  if (may) place->open = max_u32(place->open, needed);
+  return may;
+}
+
+// The order in which warps of the block come: what one writes is not read by another without a barrier, as a request under way may be joined.
+static bool warps_are_in_order(Course *at, const Use *use, Visit *place, unsigned how, bool together) {
+  bool writes = (how & WATCH_WRITE) != 0, reads = (how & WATCH_READ) != 0;
+  if (is_after_write(at, place)) {
+    if (reads) return false;
+    bool is_left = together && leave_open(at, use, place, order_needs(at, place->write_time));
+    if (!is_left && !is_in_order(at, place->write_time)) return false;
+  }
+  return !writes || !is_after_read(at, place) || is_in_order(at, place->read_time);
+}
+
+static void count_store(Course *at, uint64_t word) {
+  LineCount *line = &at->stores_again[word / LINE_WORDS];
+  if (line->stamp != at->visit_stamp) *line = (LineCount){.stamp = at->visit_stamp};
+  line->count += line->count == 0 || line->step != at->step;
+  line->step = at->step;
+}
+
 bool visit_global(Course *at, uint64_t word, uint64_t address, uint32_t bytes, unsigned how) {
   const Use *use = &at->uses[word];
   Visit *place = &at->visits[word];
   uint32_t block = at->now.block + 1;
   uint8_t covered = bytes_in(at, word, address, bytes);
+  uint32_t value = word_get(at, word);
   bool reads = (how & WATCH_READ) != 0, writes = (how & WATCH_WRITE) != 0, good = true;
+  bool together = at->keeps_lanes && bytes <= WORD && !reads; // lanes of an instruction go to a line in one request
   if (place->stamp != at->visit_stamp) *place = (Visit){.stamp = at->visit_stamp};
   if (writes && place->writer == NOBODY) *VEC_PUSH(&at->written, at->arena) = word;
+  if (writes) count_store(at, word);
   if (writes && in_constants(at, word)) good = false;
   bool is_foreign = use->writer != NOBODY && use->writer != block;
   if (is_foreign && reads) good &= !writes && read_foreign(at, word, use, place);
-  else if (is_foreign) good &= write_foreign(at, word, use);
+  else if (is_foreign) good &= write_foreign(at, word, use) || (together && leave_open(at, use, place, NO_TIME));
+  if (reads && place->open == NO_TIME) good = false;
+  if (reads && place->open != NO_TIME) at->needed = max_u32(at->needed, place->open);
   if (writes && use->reader != NOBODY && use->reader != block) good &= is_over(at, use->last_read, at->latency);
   // Of blocks that are carried out for one fault, none may meet another. Of an instruction's lanes the last wins, if they go together.
   good &= place->writer == NOBODY || place->writer == block;
   good &= !writes || place->reader == NOBODY || place->reader == block;
-  bool together = at->keeps_lanes && bytes <= WORD;
   good &= reads || together || place->writer == NOBODY || place->write_step != at->step || (place->bytes & covered) == 0;
-  good &= warps_are_in_order(at, place, how, false);
-  note_visit(at, place, how, covered);
+  good &= writes_the_same(at, place, how, value) || warps_are_in_order(at, use, place, how, together);
+  note_visit(at, place, how, covered, value);
   return good;
 }

@@ -201,6 +201,7 @@ Rerun *rerun_new(const MachineEnvironment *environment, const Launch *launch, co
 void rerun_free(Rerun *rerun);
 RerunEnd rerun_block(Rerun *rerun, uint64_t linear, const RerunFlip *flip, uint64_t most); // flip may be NULL; most: instructions of a warp
 const Trap *rerun_trap(const Rerun *rerun);
+const uint8_t *rerun_shared(const Rerun *rerun, uint32_t *bytes); // the block's shared memory as it is now
 
 // ---- Machines with time --------------------------------------------------------------------
 // One machine lives as long as its device and runs one launch after the other; its clock goes on. All that changes while

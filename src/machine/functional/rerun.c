@@ -40,6 +40,11 @@ void rerun_free(Rerun *rerun) {
 
 const Trap *rerun_trap(const Rerun *rerun) { return &rerun->first; }
 
+const uint8_t *rerun_shared(const Rerun *rerun, uint32_t *bytes) {
+  *bytes = rerun->run.layout.shared_bytes;
+  return block_shared(&rerun->run.layout, rerun->block.start);
+}
+
 // One block under way.
 typedef struct Turns {
   Rerun *rerun;
