@@ -1,6 +1,6 @@
 #!/bin/sh
 # Speed of fault campaigns: campaign.sh REDOUBT. Times are the host's, so it should have nothing else to do; CPU seconds count all processes.
-# First the campaign that the README names; then, for six workloads, injections per core-hour beside one full simulation per fault;
+# First the campaign that the README names; then, for six workloads, injections per core-hour beside one full simulation per fault, on one core each;
 # then the comparison of 2,004 faults with and without shortcuts.
 set -eu
 redoubt=$1
@@ -24,8 +24,8 @@ settled() { # CSV: shares of its faults, in per cent: without a simulation, stop
                  100 * (n["hash"] + n["block"]) / all, 100 * n["run"] / all }'
 }
 
-campaign() { # workload faults
-  "$redoubt" campaign "$1" --machine $machine --structure rf --faults "$2" -j2 -o "$folder/$1.db" >/dev/null 2>&1
+campaign() { # workload faults workers
+  "$redoubt" campaign "$1" --machine $machine --structure rf --faults "$2" -j"$3" -o "$folder/$1.db" >/dev/null 2>&1
   "$redoubt" report "$folder/$1.db" --csv "$folder/$1.csv" >/dev/null
   rm "$folder/$1.db"
 }
@@ -33,7 +33,7 @@ campaign() { # workload faults
 began=$(date +%s.%N)
 cpu
 before=$spent
-campaign scalarprod 10000
+campaign scalarprod 10000 2
 cpu
 settled "$folder/scalarprod.csv" | awk -v seconds="$(date +%s.%N)" -v began="$began" -v cpu="$spent" -v before="$before" -v goal=$goal_seconds '{
   wall = seconds - began
@@ -50,7 +50,7 @@ for workload in scalarprod matmul reduction vecadd hotspot transpose; do
   cpu
   full=$(echo "$spent $before" | awk '{ print ($1 - $2) / 3 }')
   before=$spent
-  campaign $workload $faults
+  campaign $workload $faults 1
   cpu
   echo "$workload $faults $full $spent $before $(settled "$folder/$workload.csv")" | awk -v goal=$goal_ratio '{
     cost = ($4 - $5) / $2
