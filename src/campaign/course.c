@@ -38,13 +38,47 @@ static bool words_of(const Course *at, uint64_t address, uint32_t bytes, uint64_
 
 static uint64_t warp_index(const Course *at, uint32_t block, uint32_t warp) { return (uint64_t)block * at->block_warps + warp; }
 
+// A lane of an access. In shared memory only the passes that all of them take together count.
+static void note_place(Course *at, Space space, uint64_t address, uint32_t bytes, unsigned how, uint64_t *flow) {
+  uint32_t lane = at->lanes_left == 0 ? WARP_LANES : (uint32_t)__builtin_ctz(at->lanes_left);
+  bool is_atomic = how == (WATCH_READ | WATCH_WRITE);
+  at->lanes_left &= at->lanes_left - 1;
+  if (space == SPACE_SHARED && !is_atomic && lane < WARP_LANES) {
+    at->shared_address[lane] = address;
+    at->shared_lanes |= 1u << lane;
+    at->shared_bytes = bytes;
+  } else {
+    *flow = mix(*flow, address);
+    at->places = (uint32_t)mix(at->places, address);
+  }
+}
+
+static void note_passes(Course *at, uint64_t *flow) {
+  if (at->shared_lanes == 0) return;
+  uint32_t passes = shared_passes(at->spec, at->shared_address, at->shared_lanes, at->shared_bytes);
+  *flow = mix(*flow, passes);
+  at->places = (uint32_t)mix(at->places, passes);
+  at->shared_lanes = 0;
+}
+
 // ---- The fault-free run ------------------------------------------------------------------------------
+
+// The last access is over.
+static void note_end(Course *at) {
+  Warpath *warp = &at->warpaths[warp_index(at, at->now.block, at->now.warp)];
+  if (!at->is_access) return;
+  PastAccess *access = &warp->accesses.items[warp->accesses.count - 1];
+  note_passes(at, &warp->flow);
+  access->after = (uint32_t)warp->flow;
+  access->places = at->places;
+  at->is_access = false;
+}
 
 static void note_step(void *context, const WatchedStep *step) {
   Course *at = context;
+  note_end(at);
   Warpath *warp = &at->warpaths[warp_index(at, step->block, step->warp)];
   at->now = *step;
-  at->is_access = false;
   warp->flow = mix_step(warp->flow, step);
   warp->steps++;
 }
@@ -58,6 +92,7 @@ static void note_access(Course *at, Warpath *warp) {
   at->accesses++;
   at->is_access = true;
   at->places = 0;
+  at->lanes_left = at->now.active;
   at->time = at->has_times ? moment.time : NO_TIME;
   *VEC_PUSH(&warp->accesses, at->arena) = (PastAccess){.issue = issue, .pc = at->now.pc, .time = at->time, .before = (uint32_t)warp->flow};
 }
@@ -102,11 +137,7 @@ static void note_touch(void *context, Space space, uint64_t address, uint32_t by
   Warpath *warp = &at->warpaths[warp_index(at, at->now.block, at->now.warp)];
   uint64_t first, last;
   if (!at->is_access) note_access(at, warp);
-  PastAccess *access = &warp->accesses.items[warp->accesses.count - 1];
-  warp->flow = mix(warp->flow, address);
-  at->places = (uint32_t)mix(at->places, address);
-  access->after = (uint32_t)warp->flow;
-  access->places = at->places;
+  note_place(at, space, address, bytes, how, &warp->flow);
   if (space == SPACE_SHARED) {
     for (uint64_t word = address / WORD; word <= (address + bytes - 1) / WORD; word++) {
       at->is_racy |= word >= MOST_SHARED_WORDS || visit_past(at, &at->shared[word], how);
@@ -161,6 +192,7 @@ static void diverge(Course *at, uint32_t time) { at->diverged_at = min_u32(at->d
 
 // The last access is over: was it the one of the fault-free run?
 static void end_access(Course *at) {
+  if (at->is_access) note_passes(at, &at->again[at->now.warp].flow);
   if (at->same != NULL && (uint32_t)at->again[at->same_warp].flow != at->same->after) diverge(at, at->same->time);
   at->elsewhere += at->is_access && (at->past == NULL || at->past->places != at->places);
   at->same = NULL;
@@ -193,6 +225,7 @@ static void begin_access(Course *at) {
   bool is_same = is_there && past->before == (uint32_t)warp->flow;
   at->is_access = true;
   at->places = 0;
+  at->lanes_left = at->now.active;
   at->past = is_there ? past : NULL;
   at->time = is_there ? past->time : NO_TIME;
   if (!is_same) diverge(at, warp->last_time);
@@ -206,8 +239,7 @@ static void again_touch(void *context, Space space, uint64_t address, uint32_t b
   uint64_t first, last;
   bool good = true;
   if (!at->is_access) begin_access(at);
-  at->again[at->now.warp].flow = mix(at->again[at->now.warp].flow, address);
-  at->places = (uint32_t)mix(at->places, address);
+  note_place(at, space, address, bytes, how, &at->again[at->now.warp].flow);
   if (space == SPACE_SHARED) {
     for (uint64_t word = address / WORD; word <= (address + bytes - 1) / WORD; word++) good &= visit_shared(at, word, how);
   } else if (space == SPACE_GLOBAL) {
@@ -249,6 +281,7 @@ static void run_again(Course *at, uint32_t block, const RerunFlip *flip, uint64_
   at->watch.stop = false;
   at->same = NULL;
   at->is_access = false;
+  at->shared_lanes = 0;
   at->elsewhere = 0;
   at->diverged_at = NO_TIME;
   at->needed = 0;
@@ -449,6 +482,7 @@ static void watch_run(Course *at, Stats *stats, Trap *trap) {
   at->watch = (MachineWatch){.context = at, .step = note_step, .touch = note_touch, .lost = note_lost};
   at->before = copy_memory(at);
   functional_run(&at->environment, at->launch, stats, trap);
+  note_end(at);
   at->after = copy_memory(at);
   sort_notes(at);
   at->visit_stamp = at->shared_stamp = at->blocks;
@@ -477,6 +511,7 @@ Course *course_new(const MachineEnvironment *environment, const Launch *launch, 
   at->keeps_lanes = options->keeps_lanes;
   at->leaves_open = options->may_be_open;
   at->timeline = options->timeline;
+  at->spec = options->spec;
   at->has_times = options->timeline != NULL;
   at->latency = options->timeline == NULL ? 0 : timeline_longest(options->timeline);
   at->margin = MARGIN_LATENCIES * at->latency;

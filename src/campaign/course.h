@@ -88,9 +88,13 @@ struct Course {
   WatchedStep now;
   bool is_access;  // the current step has touched memory
   uint32_t time;   // then: when it came in the golden run, or NO_TIME
-  uint32_t places; // and the hash of its addresses
+  uint32_t places; // and the hash of its addresses; of those in shared memory, only of the passes that they take
+  uint32_t lanes_left;
+  uint64_t shared_address[WARP_LANES];
+  uint32_t shared_lanes, shared_bytes; // of which the passes are not counted yet
   // The fault-free run
   const Timeline *timeline;
+  const Spec *spec;
   bool has_times;
   bool keeps_lanes;
   uint32_t latency;       // the longest of an access in the golden run

@@ -179,6 +179,7 @@ static void on_launch(void *context, const MachineEnvironment *environment, cons
   }
   CourseOptions options = {
       .timeline = at->options->timeline, .keeps_lanes = at->spec.ldst_coalescer != COALESCER_GT200, .readers = at->going > 0};
+  options.spec = &at->spec;
   options.may_be_open = at->options->unfinished != NULL;
   at->course = course_new(environment, launch, &options, stats, trap);
   if (trap->kind != TRAP_NONE) at->failed = true;

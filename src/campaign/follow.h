@@ -48,11 +48,12 @@ typedef struct OpenWord {
 typedef VEC(OpenWord) OpenWordVec;
 typedef struct CourseResult {
   RerunEnd end;
-  bool same_flow; // every instruction, mask and address was that of the fault-free run
+  bool same_flow; // every instruction, mask and address was that of the fault-free run; in shared memory, the same banks are enough
   uint64_t extra; // warp instructions more than there, and accesses to other addresses
 } CourseResult;
 typedef struct CourseOptions {
   const Timeline *timeline; // NULL: nothing is known of time
+  const Spec *spec;         // of the machine with time
   bool keeps_lanes;         // up to four bytes of each lane of a warp go out in one request per line
   bool readers;             // there will be course_go_on: which blocks read a line is noted, too
   bool may_be_open;         // words may be left open

@@ -34,6 +34,10 @@ static const char overtaken_ptx[] = HEAD ENTRY("triple") LOAD("%t") " mul.lo.u32
     "overtaken") " mov.u32 %x, 7;\n and.b32 %n, %t, 63;\n add.u32 %n, %n, 192;\n mad.wide.u32 %a, %n, 4, %in;\n setp.ne.u32 %p, %b, 3;\n\
   @%p ld.global.u32 %x, [%a];\n" WAIT_IF("eq", "3") STORE("u32") END;
 static const char same_ptx[] = HEAD ENTRY("triple") LOAD("%t") " mov.u32 %x, 7;\n" STORE("u32") END;
+// shared[t] = in[t]; after a barrier out[t] = shared[t]. Accesses: load, shared store, shared load, store.
+static const char shared_ptx[] = HEAD ENTRY("triple") " .shared .align 128 .b8 tile[256];\n mov.u32 %n, %tid.x;\n shl.b32 %n, %n, 2;\n\
+  mov.u32 %x, tile;\n add.u32 %n, %n, %x;\n" LOAD("%t") " st.shared.u32 [%n], %x;\n bar.sync 0;\n ld.shared.u32 %x, [%n];\n" STORE("u32")
+    END;
 static const char late_load_ptx[] = HEAD ENTRY("triple") WAIT("ne") LOAD("%t") STORE("u32") END;
 
 typedef struct Bench Bench;
@@ -58,6 +62,7 @@ static void ignore(void *context, DeviceAddress address, uint64_t bytes) { (void
 static void on_launch(void *context, const MachineEnvironment *environment, const Launch *launch, Stats *stats, Trap *trap) {
   Bench *bench = context;
   CourseOptions options = {.timeline = bench->has_times ? bench->timeline : NULL, .keeps_lanes = true, .readers = true};
+  options.spec = &bench->spec;
   options.may_be_open = bench->may_be_open;
   Course *course = course_new(environment, launch, &options, stats, trap);
   assert_int_equal(trap->kind, TRAP_NONE);
@@ -351,6 +356,39 @@ static void test_open(void **state) {
   bench_run(&bench, late_ptx, host_once);
 }
 
+// A lane of warp 0 stores to a word of warp 1 in shared memory. That is in the same bank: the time is as it was, and with it the order.
+static void each_same_bank(Bench *bench, Course *course, const Launch *launch) {
+  WordList words = {0};
+  Strike at = {.block = 1, .warp = 0, .access = 1, .lane = 5, .bit = 7, .part = ADDRESS_LOW};
+  (void)launch;
+  CourseResult result = strike(bench, course, &at, &words);
+  assert_true(result.end == RERUN_ENDED && result.same_flow && result.extra == 0);
+  words_free(&words);
+}
+
+// The lane's own word, and that of a lane whose bank it now needs, too.
+static void each_other_bank(Bench *bench, Course *course, const Launch *launch) {
+  WordList words = {0};
+  Strike at = {.block = 1, .warp = 0, .access = 1, .lane = 5, .bit = 2, .part = ADDRESS_LOW};
+  (void)launch;
+  CourseResult result = strike(bench, course, &at, &words);
+  assert_true(result.end == RERUN_ENDED && result.same_flow); // the same word is no conflict
+  words_free(&words);
+  RerunFlip flip = flip_at(bench, &at);
+  flip.change[5] = 4 | 128; // another word of that bank
+  result = course_strike(course, 1, &flip, ENOUGH, &words);
+  assert_false(result.end == RERUN_ENDED && result.same_flow);
+  words_free(&words);
+}
+
+static void test_banks(void **state) {
+  (void)state;
+  Bench bench = {.each = each_same_bank, .has_times = true};
+  bench_run(&bench, shared_ptx, host_once);
+  bench = (Bench){.each = each_other_bank, .has_times = true};
+  bench_run(&bench, shared_ptx, host_once);
+}
+
 static void test_same(void **state) {
   (void)state;
   Bench bench = {.each = each_same};
@@ -478,7 +516,7 @@ int main(void) {
       cmocka_unit_test(test_data),    cmocka_unit_test(test_address),   cmocka_unit_test(test_launches),
       cmocka_unit_test(test_meeting), cmocka_unit_test(test_reading),   cmocka_unit_test(test_trapped_store),
       cmocka_unit_test(test_lost),    cmocka_unit_test(test_constants), cmocka_unit_test(test_open),
-      cmocka_unit_test(test_same),
+      cmocka_unit_test(test_same),    cmocka_unit_test(test_banks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -203,6 +203,9 @@ RerunEnd rerun_block(Rerun *rerun, uint64_t linear, const RerunFlip *flip, uint6
 const Trap *rerun_trap(const Rerun *rerun);
 const uint8_t *rerun_shared(const Rerun *rerun, uint32_t *bytes); // the block's shared memory as it is now
 
+// Passes that a load or store of these lanes in shared memory takes: all that its time depends on. Addresses are offsets.
+uint32_t shared_passes(const Spec *spec, const uint64_t address[WARP_LANES], uint32_t lanes, uint32_t lane_bytes);
+
 // ---- Machines with time --------------------------------------------------------------------
 // One machine lives as long as its device and runs one launch after the other; its clock goes on. All that changes while
 // it runs is its block (and device memory): clone, hash, save and fault injection work on that.

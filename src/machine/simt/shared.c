@@ -40,27 +40,24 @@ static uint32_t group_passes(const uint64_t *address, uint32_t lanes, uint32_t w
 }
 
 static uint32_t words_of(uint32_t lane_bytes) { return max_u32(lane_bytes / 4, 1); }
-static uint32_t banks_of(const Simt *m) { return min_u32((uint32_t)m->spec->shared_banks, MOST_BANKS); }
-static uint32_t group_lanes(const Simt *m, uint32_t lane_bytes) {
-  return min_u32(max_u32(banks_of(m) / words_of(lane_bytes), 1), WARP_LANES);
-}
 
-static uint32_t passes_of(const Simt *m, const uint64_t *address, uint32_t lanes, uint32_t lane_bytes, uint32_t *groups) {
-  uint32_t group = group_lanes(m, lane_bytes), passes = 0;
+static uint32_t passes_of(const Spec *spec, const uint64_t *address, uint32_t lanes, uint32_t lane_bytes, uint32_t *groups) {
+  uint32_t banks = (uint32_t)min_u64(spec->shared_banks, MOST_BANKS), passes = 0;
+  uint32_t group = min_u32(max_u32(banks / words_of(lane_bytes), 1), WARP_LANES);
   uint32_t mask = group >= WARP_LANES ? UINT32_MAX : (1u << group) - 1;
   *groups = 0;
   for (uint32_t first = 0; first < WARP_LANES; first += group) {
     uint32_t some = lanes & mask << first;
     if (some == 0) continue;
-    passes += group_passes(address, some, words_of(lane_bytes), banks_of(m));
+    passes += group_passes(address, some, words_of(lane_bytes), banks);
     ++*groups;
   }
   return passes;
 }
 
-uint32_t shared_conflicts(const Simt *m, const uint64_t address[WARP_LANES], uint32_t lanes, uint32_t lane_bytes) {
+uint32_t shared_passes(const Spec *spec, const uint64_t address[WARP_LANES], uint32_t lanes, uint32_t lane_bytes) {
   uint32_t groups;
-  return max_u32(passes_of(m, address, lanes, lane_bytes, &groups), 1);
+  return max_u32(passes_of(spec, address, lanes, lane_bytes, &groups), 1);
 }
 
 // ---- The bits ----------------------------------------------------------------------------------------
@@ -173,7 +170,7 @@ static uint32_t atomic(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes) {
   uint32_t passes = 0;
   while (lanes != 0) {
     uint32_t some = first_of_each(m, op, lanes);
-    passes += shared_conflicts(m, op->address, some, op->element_bytes);
+    passes += shared_passes(m->spec, op->address, some, op->element_bytes);
     atomic_round(m, sm, op, some);
     lanes &= ~some;
   }
@@ -181,7 +178,7 @@ static uint32_t atomic(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes) {
 }
 
 uint32_t shared_access(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes) {
-  uint32_t groups, passes = passes_of(m, op->address, lanes, memop_lane_bytes(op), &groups);
+  uint32_t groups, passes = passes_of(m->spec, op->address, lanes, memop_lane_bytes(op), &groups);
   if (op->action == ACTION_ATOMIC) passes = max_u32(atomic(m, sm, op, lanes), groups);
   else if (op->action == ACTION_STORE) store(m, sm, op, lanes);
   else load(m, sm, op, lanes);

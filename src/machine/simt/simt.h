@@ -164,7 +164,6 @@ typedef struct Transaction {
 } Transaction;
 // The next request of the lanes in `left`, which is not empty; each lane's bytes are aligned to their number, a power of two.
 Transaction coalesce_next(const Simt *m, const uint64_t address[WARP_LANES], uint32_t left, uint32_t lane_bytes);
-uint32_t shared_conflicts(const Simt *m, const uint64_t address[WARP_LANES], uint32_t lanes, uint32_t lane_bytes); // passes, from 1
 // constant.c. True: the line of a constant operand or parameter load is in the cache; otherwise it has been asked for.
 bool constant_ready(Simt *m, uint32_t sm, uint32_t warp, uint32_t bank, uint32_t offset, uint32_t bytes);
 uint64_t constant_value(Simt *m, uint32_t sm, uint32_t bank, uint32_t offset, uint32_t bytes); // after constant_ready

@@ -135,7 +135,7 @@ static void test_conflicts(void **state) {
     uint64_t address[WARP_LANES];
     spec.shared_banks = conflict->banks;
     for (unsigned lane = 0; lane < WARP_LANES; lane++) address[lane] = conflict->stride * lane;
-    uint32_t passes = shared_conflicts(&m, address, conflict->mask, conflict->bytes);
+    uint32_t passes = shared_passes(m.spec, address, conflict->mask, conflict->bytes);
     if (passes != conflict->passes) fail_msg("%s: %u passes, expected %u", conflict->name, passes, conflict->passes);
   }
 }
@@ -149,7 +149,7 @@ static void test_conflict_degrees(void **state) {
   for (uint32_t n = 1; n <= WARP_LANES; n++) {
     uint64_t address[WARP_LANES];
     for (unsigned lane = 0; lane < WARP_LANES; lane++) address[lane] = lane < n ? 128 * lane : 4;
-    assert_int_equal(shared_conflicts(&m, address, UINT32_MAX, 4), n);
+    assert_int_equal(shared_passes(m.spec, address, UINT32_MAX, 4), n);
   }
 }
 
