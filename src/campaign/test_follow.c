@@ -390,7 +390,7 @@ static void test_races(void **state) {
     assert_true(spec_set(&bed.spec, "sm.registers", "1024", NULL, 0, &bed.diags));
     TestProgram program = {.text = races[i].text, .host = launch_once, .block = 64, .words = 1024, .seed = 5, .outputs = 4};
     program.grid = races[i].grid;
-    CampaignOptions options = plain(&bed, 1500, 3);
+    CampaignOptions options = plain(&bed, 800, 3);
     Tally tally = compare(&bed, &program, &options, true);
     assert_true(tally.settled[SETTLED_BLOCK] > 0 && tally.settled[SETTLED_FOLLOWED] > 0);
     bed_close(&bed);
