@@ -9,7 +9,7 @@
 // Sanitizers make processes slow: there a part of the faults is enough, whose outcomes are compared all the same. How many come to
 // something is counted without.
 #ifdef __SANITIZE_ADDRESS__
-enum { LESS = 5 };
+enum { LESS = 8 };
 #else
 enum { LESS = 1 };
 #endif

@@ -117,7 +117,7 @@ static CampaignEnd campaign(Bed *bed, Failure failure, bool snapshot, const char
                              .model = "flip",
                              .window = "all",
                              .protection = "none",
-                             .faults = snapshot ? 120 : 12,
+                             .faults = snapshot ? 48 : 12,
                              .confidence = 0.99,
                              .seed = 7,
                              .jobs = 2,
@@ -163,7 +163,7 @@ static void fails_and_is_mended(Bed *bed, Failure failure, bool snapshot) {
   assert_true(journal_each_fault(journal, look, &seen));
   journal_close(journal);
   assert_true(seen.internal > 0);
-  assert_int_equal(seen.internal + seen.others, snapshot ? 120 : 12);
+  assert_int_equal(seen.internal + seen.others, snapshot ? 48 : 12);
   assert_int_equal(campaign(bed, failure, snapshot, broken), CAMPAIGN_INTERNAL); // still
   assert_int_equal(campaign(bed, FAIL_NOT, snapshot, broken), CAMPAIGN_COMPLETE);
   assert_int_equal(campaign(bed, FAIL_NOT, snapshot, whole), CAMPAIGN_COMPLETE);
