@@ -224,6 +224,7 @@ static void expect(Campaign *at, uint32_t simulations) {
   uint64_t here = min_u64(left, at->draw_count / at->options->shards);
   uint64_t later = here == 0 ? 0 : (left - here) * simulations / here;
   at->progress.simulations = simulations + later;
+  at->progress.is_expected = true;
 }
 
 static bool inject(Campaign *at, const Draw *live, uint32_t count) {

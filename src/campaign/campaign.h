@@ -10,7 +10,8 @@
 typedef struct CampaignProgress {
   const char *phase;    // "golden run", "faults"
   uint64_t done, total; // faults; done: in the journal, on disk
-  uint64_t simulations; // that the faults left are expected to need; 0: not known yet
+  uint64_t simulations; // that the faults left are expected to need
+  bool is_expected;     // that is known
   uint64_t golden_cycles;
   uint64_t counts[OUTCOME_COUNT];
   uint64_t settled[SETTLED_COUNT];

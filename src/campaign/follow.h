@@ -91,7 +91,7 @@ typedef enum LineState {
   LINE_READ,    // somebody else reads there
 } LineState;
 LineState launch_memory_line(const LaunchMemory *kept, uint64_t line, uint32_t block, uint32_t begun, const uint8_t *ended);
-// Words that will differ at the launch's end, when the caches are flushed and the blocks not in `ended` (NULL: none) are still to end.
+// Words that will differ at the launch's end, when the caches are flushed and the blocks not in `ended` are still to end.
 void launch_memory_compare(const LaunchMemory *kept, Memory *memory, const uint8_t *ended, WordList *words);
 
 // A fault whose trial has ended so: `words` differ after the launch.

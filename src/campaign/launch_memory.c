@@ -25,7 +25,7 @@ void launch_memory_compare(const LaunchMemory *kept, Memory *memory, const uint8
   for (uint64_t i = 0; i < kept->words; i++) {
     uint32_t value, writer = kept->uses[i].writer;
     memcpy(&value, bytes + i * sizeof value, sizeof value);
-    bool is_to_come = ended != NULL && writer != 0 && ended[writer - 1] == 0;
+    bool is_to_come = writer != 0 && ended[writer - 1] == 0;
     if (value != kept->after[i] && !is_to_come) words_add(words, kept->base + i * sizeof value, value);
   }
 }

@@ -4,7 +4,8 @@
 // order of the golden run. That order holds as long as nothing has diverged from the golden run before the earlier of the
 // two, or when they lie further apart than anything can shift them (twice the golden run's longest access, and once
 // more for each access that went elsewhere).
-// Blocks may be on different SMs: there only the margin counts; for stores, while nothing has diverged, the longest store.
+// Blocks may be on different SMs: there what was over in the golden run before anything diverged has come first; else only the margin counts, and
+// for a store before which nothing has diverged, twice the longest store. Who writes a word last may be left open, if nobody reads it.
 // L1 caches do not hear of other SMs' writes: what another block writes is read from the L2 only if nobody has read of its line before.
 #include "campaign/course.h"
 

@@ -141,14 +141,14 @@ static void show_golden(ProgressScreen *screen) {
 }
 
 // What the campaign will cost: said once, before the first simulation.
-static void say_estimate(ProgressScreen *screen, const CampaignProgress *progress, double now) {
+static void say_estimate(ProgressScreen *screen, const CampaignProgress *progress) {
   const CampaignOptions *options = screen->options;
-  uint64_t left = progress->total - min_u64(progress->done, progress->total);
-  double golden = (now - screen->began) / (options->prune ? 2 : 1), share = options->snapshot ? 0.5 : 1;
+  uint64_t total = progress->total;
+  double golden = (screen->faults_began - screen->began) / (options->prune ? 2 : 1), share = options->snapshot ? 0.5 : 1;
   Text text = {0};
   text_add(&text, "%s: %" PRIu64 " cycles, %.2f s for a run without faults\n", screen->target, progress->golden_cycles, golden);
-  text_add(&text, "%" PRIu64 " faults, of which about %" PRIu64 " (%.1f%%) need a simulation: about ", left, progress->simulations,
-           left == 0 ? 0 : 100 * (double)progress->simulations / (double)left);
+  text_add(&text, "%" PRIu64 " faults, of which about %" PRIu64 " (%.1f%%) still need a simulation: about ", total, progress->simulations,
+           total == 0 ? 0 : 100 * (double)progress->simulations / (double)total);
   duration_format((double)progress->simulations * golden * share / options->jobs, &text);
   text_add(&text, "\n");
   clear_frame(screen);
@@ -219,8 +219,9 @@ bool progress_told(void *context, const CampaignProgress *progress) {
     progress_hold_interrupts(); // till now there was nothing to lose, and the runs without faults may be long
     screen->faults_began = now;
     screen->done_before = progress->done;
-    say_estimate(screen, progress, now);
   }
+  if (progress->is_expected && !screen->estimated) say_estimate(screen, progress);
+  screen->estimated |= progress->is_expected;
   count_simulations(screen, progress);
   say_internal(screen, progress);
   bool is_time = now - screen->shown > (screen->terminal ? FRAME_SECONDS : LOG_SECONDS);

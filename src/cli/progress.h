@@ -25,6 +25,7 @@ typedef struct ProgressScreen {
   bool wanted, terminal;
   uint32_t lines;                    // that stand on the terminal and will be drawn over
   double began, faults_began, shown; // host seconds
+  bool estimated;                    // the cost has been said
   uint64_t done_before;              // faults that an earlier run had settled
   uint64_t expected, simulated;      // simulations: left when last told, done since
   uint64_t internal;                 // failures of Redoubt itself so far

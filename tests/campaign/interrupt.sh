@@ -15,6 +15,7 @@ campaign() { # journal
 }
 
 $(campaign whole) >"$folder/whole.out" 2>&1 || fail "$(cat "$folder/whole.out")"
+grep -q 'of which about 600 (100.0%) still need a simulation' "$folder/whole.out" || fail "no estimate: $(cat "$folder/whole.out")"
 "$redoubt" report "$folder/whole.db" --csv "$folder/whole.csv" >/dev/null
 
 code=0

@@ -30,7 +30,7 @@ ends_well() { # WHAT COMMAND...
   2 | 4) ;;
   *) fail "$what: exit code $code: $* $(head -5 err)" ;;
   esac
-  grep -av 'cycles, .* for a run without faults\|need a simulation\|^Try ' err >said || true
+  grep -av 'cycles, .* for a run without faults\|still need a simulation\|^Try ' err >said || true
   [ "$(wc -l <said)" -eq 1 ] || fail "$what: not one line: $* $(head -5 said)"
   grep -aq 'error: \|^redoubt: ' said || fail "$what: $(cat said)"
 }
@@ -50,7 +50,7 @@ refused_by_all() { # WHAT SAID: nobody takes it, and everybody says why
   for command in "report bad.db" "compare bad.db whole.db" "compare whole.db bad.db" "merge m.db bad.db s1.db" "replay bad.db 3" "${campaign#"$redoubt"} -o bad.db"; do
     # shellcheck disable=SC2086
     "$redoubt" $command >out 2>err && fail "$1: '$command' takes it"
-    grep -v 'cycles, .* for a run without faults\|need a simulation' err >said || true
+    grep -v 'cycles, .* for a run without faults\|still need a simulation' err >said || true
     [ "$(wc -l <said)" -eq 1 ] && grep -q "bad.db: error: $2" said || fail "$1: $command: $(cat said)"
   done
   cmp -s bad.db kept.db || fail "$1: the file was changed"
