@@ -8,6 +8,14 @@ fail() {
   echo "$@"
   exit 1
 }
+within_a_minute() { # COMMAND...: until it succeeds
+  tries=0
+  until "$@"; do
+    tries=$((tries + 1))
+    [ $tries -lt 600 ] || return 1
+    sleep 0.1
+  done
+}
 
 campaign() { # journal
   echo "$redoubt campaign scalarprod --size tiny --machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2" \
@@ -18,11 +26,19 @@ $(campaign whole) >"$folder/whole.out" 2>&1 || fail "$(cat "$folder/whole.out")"
 grep -q 'of which about 600 (100.0%) still need a simulation' "$folder/whole.out" || fail "no estimate: $(cat "$folder/whole.out")"
 "$redoubt" report "$folder/whole.db" --csv "$folder/whole.csv" >/dev/null
 
-code=0
-timeout --preserve-status -s INT 0.6 $(campaign part) >"$folder/part.out" 2>&1 || code=$?
+# Sends the signal as soon as a fault has been settled; a shell's background job would not hear INT without env.
+stop() { # SIGNAL: sets code, the exit code
+  env --default-signal=INT $(campaign part) --progress >"$folder/part.out" 2>&1 &
+  within_a_minute grep -q '^[0-9]* of 600 faults' "$folder/part.out" || fail "no progress: $(cat "$folder/part.out")"
+  kill "-$1" $!
+  code=0
+  wait $! 2>/dev/null || code=$?
+}
+stop INT
 [ $code -eq 130 ] || fail "interrupted: exit code $code: $(cat "$folder/part.out")"
 grep -q 'run the same command again' "$folder/part.out" || fail "does not say how to go on"
-timeout -s KILL 0.6 $(campaign part) >/dev/null 2>&1 || true
+stop KILL
+[ $code -eq 137 ] || fail "killed: exit code $code: $(cat "$folder/part.out")"
 
 $(campaign part) >"$folder/part.out" 2>&1 || fail "$(cat "$folder/part.out")"
 "$redoubt" report "$folder/part.db" --csv "$folder/part.csv" >/dev/null
@@ -36,18 +52,15 @@ grep -q "belongs to another campaign: its .*seed" "$folder/other.out" || fail "$
 # A campaign that is killed takes its simulations with it; these are long ones.
 "$redoubt" campaign scalarprod --machine fermi-gtx480 --faults 8 -j2 --no-prune --no-snapshot -o "$folder/long.db" >/dev/null 2>&1 &
 parent=$!
-tries=0
-until simulations=$(pgrep -P $parent) || [ $tries -ge 600 ]; do
-  tries=$((tries + 1))
-  sleep 0.1
-done
-[ -n "$simulations" ] || fail "no simulations were found"
+within_a_minute pgrep -P $parent >"$folder/simulations" || fail "no simulations were found"
 kill -KILL $parent
 wait $parent 2>/dev/null || true
-sleep 0.2
-for simulation in $simulations; do
-  case $(ps -o stat= -p "$simulation" || true) in
-  '' | Z*) ;;
-  *) fail "simulation $simulation outlives its campaign" ;;
-  esac
-done
+have_ended() {
+  for simulation in $(cat "$folder/simulations"); do
+    case $(ps -o stat= -p "$simulation" || true) in
+    '' | Z*) ;;
+    *) return 1 ;;
+    esac
+  done
+}
+within_a_minute have_ended || fail "simulations outlive their campaign: $(cat "$folder/simulations")"

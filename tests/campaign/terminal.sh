@@ -46,8 +46,26 @@ play() { # COLUMNS FILE
 on_terminal() { # COLUMNS FILE COMMAND...: what it writes there; standard input is the keyboard
   columns=$1 file=$2
   shift 2
-  script -qefc "stty cols $columns rows 24 -echo; $*; echo \"code \$?\"" bytes >/dev/null
+  SHELL=/bin/sh script -qefc "trap : INT; stty cols $columns rows 24 -echo; $*; echo \"code \$?\"" bytes >/dev/null ||
+    fail "script: $*: $(cat bytes)"
   sed '1d' bytes | sed '/^Script done/d' >"$file"
+}
+seen_within_a_minute() { # TEXT: on the terminal that is being written
+  tries=0
+  until grep -q "$1" bytes 2>/dev/null; do
+    tries=$((tries + 1))
+    [ $tries -lt 600 ] || return 1
+    sleep 0.1
+  done
+}
+on_terminal_interrupted() { # TEXT FILE COMMAND...: by Ctrl-C when the text is seen; the keyboard stays till the command has ended
+  text=$1
+  shift
+  rm -f bytes
+  {
+    seen_within_a_minute "$text" && printf '\003'
+    seen_within_a_minute '^code '
+  } | on_terminal 80 "$@"
 }
 
 # A whole campaign: progress on the standard error alone, so that nothing but progress is looked at.
@@ -70,11 +88,7 @@ done
 
 # Ctrl-C, as the keyboard sends it: says that it stops, what to do, and what is there.
 rm -f a.db
-(
-  sleep 1
-  printf '\003'
-  sleep 4
-) | on_terminal 80 seen "$campaign --faults 2000 $slow -o a.db"
+on_terminal_interrupted 'of 2000 faults' seen "$campaign --faults 2000 $slow -o a.db"
 play 80 seen >screen
 grep -q '^stopping when what is running has ended' screen || fail "Ctrl-C: $(cat screen)"
 tr -d '\r\n' <seen | grep -q 'run the same command again to go on' || fail "Ctrl-C: $(cat screen)"
@@ -84,14 +98,12 @@ shown=$(sed -n 's/^\([0-9]*\) of 2000 faults.*/\1/p' screen)
 [ "$(($(wc -l <a.csv) - 1))" -ge "$shown" ] || fail "$shown faults were shown, $(wc -l <a.csv) lines are there"
 
 # Before the first fault there is nothing to lose: it ends at once, before it makes a journal.
-(
-  sleep 1
-  printf '\003'
-  sleep 3
-) | on_terminal 80 seen "trap : INT; $redoubt campaign matmul --size large --machine fermi-gtx480 --faults 10 -o long.db; true"
+on_terminal_interrupted 'running without faults' seen \
+  "$redoubt campaign matmul --size large --machine fermi-gtx480 --faults 10 -o long.db"
 play 80 seen >screen
 grep -q '^matmul: running without faults' screen || fail "the run without faults is not shown: $(cat screen)"
-[ ! -e long.db ] || fail "Ctrl-C in a run without faults is not heeded: $(cat screen)"
+grep -q '^code 130' screen || fail "Ctrl-C in a run without faults is not heeded: $(cat screen)"
+[ ! -e long.db ] || fail "Ctrl-C in a run without faults leaves a journal: $(cat screen)"
 
 # Without a terminal there are no escape sequences.
 rm -f a.db
