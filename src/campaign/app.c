@@ -73,9 +73,11 @@ pid_t app_start(const AppTarget *own, uint32_t slot, AppMode mode) {
   return pid;
 }
 
-int app_wait(pid_t pid) {
+int app_wait(pid_t pid, const Listener *listener) {
   int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  while (process_wait(pid, &status) == 0) {
+    if (listener != NULL && !listener->goes_on(listener->context)) kill(pid, SIGKILL);
+  }
   return status;
 }
 
@@ -153,27 +155,22 @@ static bool check_golden(const Target *target, const AppExchange *exchange, cons
   return true;
 }
 
-static double cpu_seconds_of_children(void) {
-  struct rusage usage;
-  getrusage(RUSAGE_CHILDREN, &usage);
-  return (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec * 1e-6;
-}
-
-static bool app_golden(Target *target, Draw *draws, uint32_t count, Golden *golden, Diags *diags) {
+static bool app_golden(Target *target, Draw *draws, uint32_t count, Golden *golden, const Listener *listener, Diags *diags) {
   AppTarget *own = target->own;
   AppExchange *exchange = app_exchange_new(own, APP_GOLDEN, 0, count);
   if (exchange == NULL) return diags_add(diags, own->folder, 0, 0, "cannot be written: %s", strerror(errno));
   exchange->draw_count = count;
   if (count > 0) memcpy(exchange->draws, draws, count * sizeof *draws);
-  double before = cpu_seconds_of_children();
+  double before = process_seconds(RUSAGE_CHILDREN);
   pid_t pid = app_start(own, 0, APP_GOLDEN);
-  AppResult result = app_result(own, &exchange->runs[0], 0, pid > 0 ? app_wait(pid) : 0);
-  bool good = pid > 0 && check_golden(target, exchange, &result, diags) && fill_golden(target, exchange, golden, diags);
+  AppResult result = app_result(own, &exchange->runs[0], 0, pid > 0 ? app_wait(pid, listener) : 0);
+  bool stopped = listener != NULL && !listener->goes_on(listener->context);
+  bool good = pid > 0 && !stopped && check_golden(target, exchange, &result, diags) && fill_golden(target, exchange, golden, diags);
   if (pid < 0) diags_add(diags, NULL, 0, 0, "no process for the program: %s", strerror(errno));
   if (good) {
     if (count > 0) memcpy(draws, exchange->draws, count * sizeof *draws);
     own->golden = result;
-    own->cpu_seconds = HOST_SECONDS + (uint64_t)(20 * (cpu_seconds_of_children() - before));
+    own->cpu_seconds = HOST_SECONDS + (uint64_t)(20 * (process_seconds(RUSAGE_CHILDREN) - before));
     own->has_golden = true;
   }
   app_exchange_free(exchange, count);

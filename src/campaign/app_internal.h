@@ -29,12 +29,12 @@ typedef struct AppTarget {
 AppExchange *app_exchange_new(const AppTarget *own, AppMode mode, uint32_t slot, uint32_t draws);
 void app_exchange_free(AppExchange *exchange, uint32_t draws);
 pid_t app_start(const AppTarget *own, uint32_t slot, AppMode mode); // of the exchange in that slot; -1: no process
-int app_wait(pid_t pid);                                            // its status
+int app_wait(pid_t pid, const Listener *listener);                  // its status; it is killed if the listener (NULL: none) wants no more
 AppResult app_result(const AppTarget *own, const AppRun *run, uint32_t slot, int status);
 
 // ---- app_jobs.c --------------------------------------------------------------------------------------
-bool app_inject(Target *target, const CampaignOptions *options, const Golden *golden, const Draw *draws, uint32_t count, RecordTaker take,
-                void *context); // Target.inject
+bool app_inject(Target *target, const CampaignOptions *options, const Golden *golden, const Draw *draws, uint32_t count,
+                const Listener *listener); // Target.inject
 Outcome app_judge(const AppTarget *own, const AppExchange *exchange, const AppRun *run, const AppResult *result, Record *record);
 
 // ---- app_trace.c -------------------------------------------------------------------------------------

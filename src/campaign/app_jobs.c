@@ -26,8 +26,7 @@ typedef struct Jobs {
   const Golden *golden;
   const Draw *draws;
   uint32_t count;
-  RecordTaker take;
-  void *context;
+  const Listener *listener;
   bool *done;    // by draw
   bool stopped;  // no more of them
   uint32_t most; // at one time: runs that write the same files follow each other
@@ -65,7 +64,7 @@ Outcome app_judge(const AppTarget *own, const AppExchange *exchange, const AppRu
     return OUTCOME_TIMEOUT;
   }
   if ((sign != 0 && run->inside > 0) || exchange->has_time == 0) {
-    if (sign != 0) snprintf(record->note, sizeof record->note, "the simulation was ended by signal %d", sign);
+    if (sign != 0) process_end_note(status, record->note, sizeof record->note);
     else snprintf(record->note, sizeof record->note, "the program did not come to use its device");
     return OUTCOME_INTERNAL;
   }
@@ -83,7 +82,16 @@ Outcome app_judge(const AppTarget *own, const AppExchange *exchange, const AppRu
 }
 
 static void give(Jobs *at, const Record *record) {
-  if (!at->take(at->context, record)) at->stopped = true;
+  if (!at->listener->take(at->listener->context, record)) at->stopped = true;
+}
+
+// For one of the processes; -1: there are none.
+static pid_t wait_for_any(Jobs *at, int *status) {
+  pid_t pid;
+  while ((pid = process_wait(-1, status)) == 0) {
+    if (!at->listener->goes_on(at->listener->context)) at->stopped = true;
+  }
+  return pid;
 }
 
 static void set_checkpoints(const Jobs *at, AppExchange *exchange) {
@@ -149,8 +157,8 @@ static void inject_forking(Jobs *at) {
   pid_t forking = app_start(at->own, 0, APP_FORK);
   while (forking > 0 || any_run(exchange)) {
     int status;
-    pid_t pid = waitpid(-1, &status, 0);
-    if (pid < 0 && errno == EINTR) continue;
+    pid_t pid = wait_for_any(at, &status);
+    exchange->stopped = at->stopped;
     if (pid < 0) break;
     AppRun *run = find_run(exchange, pid);
     if (pid == forking) forking = 0;
@@ -181,8 +189,7 @@ static bool start_job(Jobs *at, const Draw *draw, AppJob *job, uint32_t slot) {
 // Waits for one of them.
 static void end_one(Jobs *at, AppJob *jobs) {
   int status;
-  pid_t pid;
-  while ((pid = waitpid(-1, &status, 0)) < 0 && errno == EINTR) continue;
+  pid_t pid = wait_for_any(at, &status);
   for (uint32_t slot = 0; slot < at->most; slot++) {
     AppJob *job = &jobs[slot];
     if (job->pid != pid || pid <= 0) continue;
@@ -221,10 +228,10 @@ static void inject_from_start(Jobs *at) {
   while (!is_idle(at, jobs)) end_one(at, jobs);
 }
 
-bool app_inject(Target *target, const CampaignOptions *options, const Golden *golden, const Draw *draws, uint32_t count, RecordTaker take,
-                void *context) {
+bool app_inject(Target *target, const CampaignOptions *options, const Golden *golden, const Draw *draws, uint32_t count,
+                const Listener *listener) {
   AppTarget *own = target->own;
-  Jobs at = {.own = own, .options = options, .golden = golden, .draws = draws, .count = count, .take = take, .context = context};
+  Jobs at = {.own = own, .options = options, .golden = golden, .draws = draws, .count = count, .listener = listener};
   at.most = own->choice.output_count > 0 ? 1 : min_u32(options->jobs, APP_MOST_JOBS);
   at.done = calloc(count + 1, sizeof *at.done);
   ASSERT(at.done != NULL);

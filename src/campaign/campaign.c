@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SMALL_BATCH = 4096, LARGE_BATCH = 16384, COMMIT_EVERY = 64, NOT_KNOWN = 0xFF };
+enum { SMALL_BATCH = 4096, LARGE_BATCH = 16384, COMMIT_EVERY = 64, LOOK_UP_CYCLES = 4096, NOT_KNOWN = 0xFF };
 
 typedef struct Campaign {
   Target *target;
@@ -17,14 +17,15 @@ typedef struct Campaign {
   Golden golden;
   Population population;
   Journal *journal;
-  CampaignProgress progress;
-  Draw *draws; // of the current batch, in order of id
+  CampaignProgress progress, told; // so far; when all of it was last on disk
+  Draw *draws;                     // of the current batch, in order of id
   uint32_t draw_count;
   uint64_t first_id;
   uint8_t *known; // outcomes by id that an earlier run has left in the journal; NOT_KNOWN: none
   uint64_t known_count;
   uint64_t settled, bad; // of the batches so far, whoever settled them: what sequential stopping looks at
   uint32_t uncommitted;
+  Listener listener;
   bool stopped;
   Diags *diags;
 } Campaign;
@@ -79,15 +80,19 @@ static uint32_t launch_at(const Golden *golden, uint64_t cycle) {
   return 0;
 }
 
+// Tells what is on disk.
 static bool report(Campaign *at) {
-  if (at->options->progress == NULL || at->options->progress(at->options->context, &at->progress)) return true;
-  at->stopped = true;
-  return false;
+  if (at->options->progress != NULL && !at->options->progress(at->options->context, &at->told)) at->stopped = true;
+  return !at->stopped;
 }
+
+static bool goes_on(void *context) { return report(context); }
 
 static bool commit(Campaign *at) {
   at->uncommitted = 0;
-  return journal_commit(at->journal, at->diags);
+  if (!journal_commit(at->journal, at->diags)) return false;
+  at->told = at->progress;
+  return true;
 }
 
 static bool is_good(uint32_t outcome) {
@@ -151,7 +156,7 @@ static bool take_record(void *context, const Record *record) {
   bool is_followed = record->settled == SETTLED_FOLLOWED || record->settled == SETTLED_BLOCK; // many come at once
   if (record->settled != SETTLED_FOLLOWED && at->progress.simulations > 0) at->progress.simulations--;
   if (is_followed) return good && !at->stopped;
-  return good && commit(at) && report(at) && !at->stopped;
+  return good && commit(at) && report(at);
 }
 
 static bool settle_pruned(Campaign *at) {
@@ -187,6 +192,12 @@ static uint32_t choose_live(const Campaign *at, Draw *live) {
   return count;
 }
 
+// In a golden run that may be long: whoever wants to stop hears that he is heard.
+static void on_look_up(Hook *hook, HookMachine *machine) {
+  report(hook->own);
+  hook->next_cycle = machine->cycle + LOOK_UP_CYCLES;
+}
+
 // The golden run again, now with the drawn cells watched; it must be the same run.
 static bool watch_draws(Campaign *at, Arena *arena, Timeline *timeline) {
   Pruner *pruner = pruner_new(arena, &at->golden.table, at->draws, at->draw_count);
@@ -195,12 +206,13 @@ static bool watch_draws(Campaign *at, Arena *arena, Timeline *timeline) {
     return true;
   }
   Golden again = {.arena = arena};
-  HookChain watchers = {.hooks = {pruner_hook(pruner)}, .count = 1};
+  Hook look_up = {.name = "look-up", .kind = HOOK_OBSERVER, .own = at, .cycle = on_look_up, .next_cycle = LOOK_UP_CYCLES};
+  HookChain watchers = {.hooks = {pruner_hook(pruner), &look_up}, .count = 2};
   if (timeline != NULL) watchers.hooks[watchers.count++] = timeline_hook(timeline);
   bool elsewhere = at->target->golden != NULL;
-  bool ran = elsewhere ? at->target->golden(at->target, at->draws, at->draw_count, &again, at->diags)
+  bool ran = elsewhere ? at->target->golden(at->target, at->draws, at->draw_count, &again, &at->listener, at->diags)
                        : golden_run(at->target, at->options->protections, &watchers, &again, at->diags);
-  if (!ran) return false;
+  if (!ran || at->stopped) return false;
   bool same = again.cycles == at->golden.cycles && again.checkpoint_count == at->golden.checkpoint_count &&
               memcmp(again.checkpoints, at->golden.checkpoints, again.checkpoint_count * sizeof *again.checkpoints) == 0;
   if (!same) return diags_add(at->diags, NULL, 0, 0, "internal error: two runs without faults differ; the campaign cannot be trusted");
@@ -229,8 +241,8 @@ static void expect(Campaign *at, uint32_t simulations) {
 
 static bool inject(Campaign *at, const Draw *live, uint32_t count) {
   Target *target = at->target;
-  if (target->inject != NULL) return target->inject(target, at->options, &at->golden, live, count, take_record, at);
-  InjectOptions options = {.campaign = at->options, .golden = &at->golden, .take = take_record, .context = at};
+  if (target->inject != NULL) return target->inject(target, at->options, &at->golden, live, count, &at->listener);
+  InjectOptions options = {.campaign = at->options, .golden = &at->golden, .listener = &at->listener};
   return inject_all(target, &options, live, count, at->diags);
 }
 
@@ -244,11 +256,6 @@ static bool can_follow(const Campaign *at) {
   return any && follow_can(at->target, at->options);
 }
 
-static bool goes_on(void *context) {
-  Campaign *at = context;
-  return report(at) && !at->stopped;
-}
-
 // Faults in registers and shared memory: followed as far as that goes, tried where time matters, followed again from there. Returns how many are
 // left then.
 static uint32_t follow_and_try(Campaign *at, Draw *live, uint32_t count, const Timeline *timeline, bool *good) {
@@ -259,19 +266,15 @@ static uint32_t follow_and_try(Campaign *at, Draw *live, uint32_t count, const T
   FollowOptions follow = {.golden = &at->golden, .timeline = timeline, .timeout = at->options->timeout, .arena = arena};
   follow.kept = &kept;
   follow.unfinished = &unfinished;
-  follow.take = take_record;
-  follow.goes_on = goes_on;
-  follow.context = at;
-  *good = commit(at); // progress is told on the way
+  follow.listener = &at->listener;
+  *good = commit(at);
   if (*good) count = follow_all(at->target, &follow, live, count);
   expect(at, count);
-  *good = *good && commit(at) && report(at) && !at->stopped;
+  *good = *good && commit(at) && report(at);
   if (*good && kept.count > 0 && count > 0) {
     TrialOptions trial = {.campaign = at->options, .golden = &at->golden, .kept = &kept, .returned = &returned, .arena = arena};
     trial.unfinished = &unfinished;
-    trial.take = take_record;
-    trial.goes_on = goes_on;
-    trial.context = at;
+    trial.listener = &at->listener;
     *good = try_all(at->target, &trial, live, count) && !at->stopped;
     uint32_t left = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -349,10 +352,10 @@ static bool know_row(void *context, const FaultRow *row) {
 static bool run_faults(Campaign *at) {
   uint64_t total = faults_wanted(at);
   uint32_t shard = at->options->shard, shards = at->options->shards;
-  at->progress.phase = "faults";
   at->progress.golden_cycles = at->golden.cycles;
   at->progress.total = total / shards + (total % shards > shard);
   bool good = journal_each_fault(at->journal, know_row, at);
+  at->told = at->progress;
   // Each batch costs two fault-free runs; a campaign that stops when it is sure enough looks up after each.
   uint32_t batch = at->options->faults > 0 ? LARGE_BATCH : SMALL_BATCH;
   for (uint64_t first = 0; first < total && good; first += batch) {
@@ -364,7 +367,7 @@ static bool run_faults(Campaign *at) {
 
 static bool run_golden(Campaign *at) {
   Target *target = at->target;
-  if (target->golden != NULL) return target->golden(target, NULL, 0, &at->golden, at->diags);
+  if (target->golden != NULL) return target->golden(target, NULL, 0, &at->golden, &at->listener, at->diags);
   return golden_run(target, at->options->protections, NULL, &at->golden, at->diags);
 }
 
@@ -372,8 +375,8 @@ CampaignEnd campaign_run(Target *target, const CampaignOptions *options, Diags *
   Campaign *at = calloc(1, sizeof *at);
   ASSERT(at != NULL);
   *at = (Campaign){.target = target, .options = options, .arena = arena_new(), .diags = diags};
+  at->listener = (Listener){take_record, goes_on, at};
   at->golden.arena = at->arena;
-  at->progress.phase = "golden run";
   bool good = report(at) && run_golden(at) && population_make(&at->population, &at->golden, options, diags) && open_journal(at);
   good = good && run_faults(at);
   CampaignEnd end = good ? CAMPAIGN_COMPLETE : at->stopped ? CAMPAIGN_STOPPED : CAMPAIGN_FAILED;

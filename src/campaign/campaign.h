@@ -8,7 +8,6 @@
 #include "fault/fault.h"
 
 typedef struct CampaignProgress {
-  const char *phase;    // "golden run", "faults"
   uint64_t done, total; // faults; done: in the journal, on disk
   uint64_t simulations; // that the faults left are expected to need
   bool is_expected;     // that is known

@@ -4,6 +4,8 @@
 
 #include "campaign/campaign.h"
 
+#include <sys/types.h>
+
 // ---- The golden run (golden.c) -------------------------------------------------------------------
 enum { MOST_CHECKPOINTS = 256, FIRST_SPACING = 64 };
 
@@ -22,6 +24,7 @@ typedef struct Golden {
   double used_rf, used_shared; // mean share that belongs to resident work
   TargetOutputs outputs;
   uint64_t cycles; // of all launches: when the machine's clock stops
+  double seconds;  // of processor time
   uint64_t program_hash, layout_hash;
   uint64_t memory_hash; // at the end; not of programs in processes of their own
   Region *regions;      // copies, for after the device is gone
@@ -34,6 +37,8 @@ void golden_limit_memory(Golden *golden, uint64_t bytes); // of device memory on
 void golden_keep_regions(Golden *golden, const RegionTable *table);
 // Runs the target once without faults, with further observers (NULL: none).
 bool golden_run(Target *target, const HookChain *protections, const HookChain *watchers, Golden *golden, Diags *diags);
+// Of processor time: no simulation of a fault takes so long, unless it hangs without the machine's clock going on.
+uint64_t golden_allowance(const Golden *golden, uint64_t timeout);
 
 // ---- Faults drawn (sample.c) ---------------------------------------------------------------------
 typedef struct Population {
@@ -103,8 +108,12 @@ void pruner_finish(Pruner *pruner); // what has not been touched is settled; cla
 typedef struct Timeline Timeline; // see follow.h
 Timeline *timeline_new(Arena *arena);
 
-// ---- Pipes (pipes.c) ---------------------------------------------------------------------------------
-enum { MOST_JOBS = 256 };
+// ---- Processes (processes.c) -------------------------------------------------------------------------
+enum { MOST_JOBS = 256, LOOK_UP_MS = 100 };                  // how often those who wait ask whether to go on
+pid_t process_wait(pid_t pid, int *status);                  // as waitpid, but 0 when it is time to look up
+void process_allow(uint64_t seconds);                        // of processor time from now on; then this process is ended by SIGXCPU
+double process_seconds(int who);                             // RUSAGE_SELF, RUSAGE_CHILDREN
+void process_end_note(int status, char *note, size_t bytes); // of a simulation that has failed in Redoubt itself
 bool pipe_write(int to, const void *bytes, size_t count);
 bool pipe_read(int from, void *bytes, size_t count); // exactly so many; false: it has ended before
 
@@ -120,8 +129,7 @@ typedef struct Record {
 typedef struct InjectOptions {
   const CampaignOptions *campaign;
   const Golden *golden;
-  RecordTaker take;
-  void *context;
+  const Listener *listener;
 } InjectOptions;
 bool inject_all(Target *target, const InjectOptions *options, const Draw *draws, uint32_t count, Diags *diags);
 

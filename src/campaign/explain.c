@@ -113,6 +113,7 @@ static void note_first_wrong(Single *at, FaultRun *run) {
 }
 
 static _Noreturn void run_struck(Single *at) {
+  process_allow(golden_allowance(&at->golden, at->options->timeout));
   Limit limit = {.shared = at->shared};
   limit.hook = (Hook){.name = "limit", .kind = HOOK_OBSERVER, .own = &limit, .cycle = on_limit};
   limit.hook.next_cycle = at->golden.cycles * at->options->timeout;
@@ -139,8 +140,7 @@ static bool run_child(Single *at) {
   if (at->shared->finished) return true;
   Verdicts *verdicts = &at->shared->run.verdicts;
   *verdicts = (Verdicts){.outcome = OUTCOME_INTERNAL};
-  if (WIFSIGNALED(status)) snprintf(verdicts->note, sizeof verdicts->note, "the simulation was ended by signal %d", WTERMSIG(status));
-  else snprintf(verdicts->note, sizeof verdicts->note, "the simulation ended without a result (exit code %d)", WEXITSTATUS(status));
+  process_end_note(status, verdicts->note, sizeof verdicts->note);
   return true;
 }
 
@@ -148,7 +148,7 @@ static bool run_child(Single *at) {
 
 static bool run_golden(Single *at) {
   Target *target = at->target;
-  if (target->golden != NULL) return target->golden(target, NULL, 0, &at->golden, at->diags);
+  if (target->golden != NULL) return target->golden(target, NULL, 0, &at->golden, NULL, at->diags);
   return golden_run(target, at->options->protections, NULL, &at->golden, at->diags);
 }
 

@@ -187,7 +187,7 @@ static void on_launch(void *context, const MachineEnvironment *environment, cons
     Trail *trail = &at->trails[i];
     if (trail->state != TRAIL_GOING && !is_struck_in(trail, launch)) continue;
     advance(at, trail, launch);
-    at->failed = !at->options->goes_on(at->options->context);
+    at->failed = !at->options->listener->goes_on(at->options->listener->context);
   }
   keep_memory(at, launch);
   course_free(at->course);
@@ -264,7 +264,7 @@ static void run_twin(Follower *at, Diags *diags) {
     Trail *trail = &at->trails[i];
     if (!good) lose(at, trail);
     else if (trail->state == TRAIL_GOING) judge(at, trail);
-    good = good && at->options->goes_on(at->options->context);
+    good = good && at->options->listener->goes_on(at->options->listener->context);
   }
   twin->finish(twin);
 }
@@ -315,7 +315,7 @@ uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, u
     Trail *trail = &at->trails[i];
     bool is_settled = trail->state == TRAIL_SETTLED;
     trail->record.cycles = golden->cycles;
-    if (is_settled && going) going = options->take(options->context, &trail->record);
+    if (is_settled && going) going = options->listener->take(options->listener->context, &trail->record);
     if (!is_settled) draws[left++] = draws[i];
     Unfinished unfinished = {.id = trail->record.id, .words = trail->words, .open = trail->open, .late = trail->late};
     if (trail->open.count > 0) *VEC_PUSH(options->unfinished, options->arena) = unfinished;

@@ -119,9 +119,7 @@ typedef struct FollowOptions {
   const ReturnedVec *returned;
   LaunchMemoryVec *kept;     // of launches with faults that are left; NULL: not wanted
   UnfinishedVec *unfinished; // some of those that are left
-  RecordTaker take;
-  bool (*goes_on)(void *context); // asked now and then; false: nothing more is settled
-  void *context;
+  const Listener *listener;
 } FollowOptions;
 // Settles what it can of draws[0, count) and keeps the others, in their order; returns their number.
 bool follow_can(const Target *target, const CampaignOptions *options);
@@ -135,11 +133,9 @@ typedef struct TrialOptions {
   const Golden *golden;
   const LaunchMemoryVec *kept;
   const UnfinishedVec *unfinished;
-  ReturnedVec *returned; // those of which words are left
-  Arena *arena;          // of `returned`
-  RecordTaker take;      // those that ended otherwise
-  bool (*goes_on)(void *context);
-  void *context;
+  ReturnedVec *returned;    // those of which words are left
+  Arena *arena;             // of `returned`
+  const Listener *listener; // is told those that ended otherwise
 } TrialOptions;
 // Tries draws[0, count), in order of strike_at. Some may neither be taken nor returned. False: stopped.
 bool try_all(Target *target, const TrialOptions *options, const Draw *draws, uint32_t count);

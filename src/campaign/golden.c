@@ -2,6 +2,8 @@
 #include "campaign/campaign_internal.h"
 #include "machine/snapshot.h"
 
+#include <sys/resource.h>
+
 // What a launch asks of an SM.
 typedef struct Demand {
   uint32_t warp_rows, block_warps, block_shared_rows;
@@ -15,7 +17,7 @@ typedef struct Watcher {
   DemandVec demands; // per launch
 } Watcher;
 
-enum { SHARED_ROW_BYTES = 128 };
+enum { SHARED_ROW_BYTES = 128, LEAST_ALLOWANCE = 60, ALLOWANCE_FACTOR = 100 };
 
 // Twice as far apart when there are too many: every second one stays.
 static void thin_out(Golden *golden) {
@@ -127,6 +129,7 @@ Hook *golden_watch(Golden *golden, Target *target, const RegionTable *table) {
 }
 
 bool golden_run(Target *target, const HookChain *protections, const HookChain *watchers, Golden *golden, Diags *diags) {
+  double began = process_seconds(RUSAGE_SELF);
   Hook *watch = golden_watch(golden, target, NULL);
   HookChain chain = protections == NULL ? (HookChain){0} : *protections;
   bool room = hook_chain_add(&chain, watch);
@@ -142,5 +145,10 @@ bool golden_run(Target *target, const HookChain *protections, const HookChain *w
     good = fill_golden(watch, target->run(target), golden, diags);
   }
   target->finish(target);
+  golden->seconds = process_seconds(RUSAGE_SELF) - began;
   return good;
+}
+
+uint64_t golden_allowance(const Golden *golden, uint64_t timeout) {
+  return LEAST_ALLOWANCE + (uint64_t)(ALLOWANCE_FACTOR * golden->seconds * (double)timeout);
 }

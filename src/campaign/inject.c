@@ -84,6 +84,11 @@ static _Noreturn void child_judge(Injector *at, bool done) {
 
 // ---- In the parent ---------------------------------------------------------------------------------
 
+static void give(Injector *at, const Record *record) {
+  const Listener *listener = at->options->listener;
+  if (!listener->take(listener->context, record)) at->stopped = true;
+}
+
 // A child that ends without a whole record has failed in Redoubt itself.
 static void take_record(Injector *at, uint32_t index) {
   Child child = at->children[index];
@@ -94,11 +99,10 @@ static void take_record(Injector *at, uint32_t index) {
   while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR) continue;
   if (!whole) {
     record = (Record){.id = child.id, .outcome = OUTCOME_INTERNAL, .settled = SETTLED_RUN};
-    if (WIFSIGNALED(status)) snprintf(record.note, sizeof record.note, "the simulation was ended by signal %d", WTERMSIG(status));
-    else snprintf(record.note, sizeof record.note, "the simulation ended without a result (exit code %d)", WEXITSTATUS(status));
+    process_end_note(status, record.note, sizeof record.note);
   }
   at->children[index] = at->children[--at->running];
-  if (!at->options->take(at->options->context, &record)) at->stopped = true;
+  give(at, &record);
 }
 
 // Waits until fewer than `most` are running.
@@ -106,10 +110,12 @@ static void wait_for_room(Injector *at, uint32_t most) {
   while (at->running >= most && at->running > 0) {
     struct pollfd waits[MOST_JOBS];
     for (uint32_t i = 0; i < at->running; i++) waits[i] = (struct pollfd){.fd = at->children[i].from, .events = POLLIN};
-    if (poll(waits, at->running, -1) < 0) continue;
-    for (uint32_t i = at->running; i-- > 0;) {
+    int ready = poll(waits, at->running, LOOK_UP_MS);
+    for (uint32_t i = at->running; ready > 0 && i-- > 0;) {
       if (waits[i].revents != 0) take_record(at, i);
     }
+    const Listener *listener = at->options->listener;
+    if (ready == 0 && !listener->goes_on(listener->context)) at->stopped = true;
   }
 }
 
@@ -118,14 +124,14 @@ static bool start_child(Injector *at, const Draw *draw) {
   int ends[2];
   wait_for_room(at, at->options->campaign->jobs);
   if (pipe(ends) != 0) {
-    Record failed = {.id = draw->id, .outcome = OUTCOME_INTERNAL, .note = "no pipe for the simulation"};
-    at->stopped |= !at->options->take(at->options->context, &failed);
+    give(at, &(Record){.id = draw->id, .outcome = OUTCOME_INTERNAL, .note = "no pipe for the simulation"});
     return false;
   }
   fflush(NULL);
   pid_t pid = fork();
   if (pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL); // a campaign that is killed takes its simulations with it
+    process_allow(golden_allowance(at->options->golden, at->options->campaign->timeout));
     close(ends[0]);
     at->to = ends[1];
     at->own = draw;
@@ -135,8 +141,7 @@ static bool start_child(Injector *at, const Draw *draw) {
   close(ends[1]);
   if (pid < 0) {
     close(ends[0]);
-    Record failed = {.id = draw->id, .outcome = OUTCOME_INTERNAL, .note = "no process for the simulation"};
-    at->stopped |= !at->options->take(at->options->context, &failed);
+    give(at, &(Record){.id = draw->id, .outcome = OUTCOME_INTERNAL, .note = "no process for the simulation"});
     return false;
   }
   at->children[at->running++] = (Child){.pid = pid, .from = ends[0], .id = draw->id};

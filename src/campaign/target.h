@@ -26,7 +26,12 @@ struct Draw;
 struct CampaignOptions;
 struct Record;
 struct TracedRun;
-typedef bool (*RecordTaker)(void *context, const struct Record *record); // false: stop
+// Whom the stages of a campaign tell what they find, and ask now and then whether to go on; false: stop.
+typedef struct Listener {
+  bool (*take)(void *context, const struct Record *record);
+  bool (*goes_on)(void *context);
+  void *context;
+} Listener;
 struct Target {
   const char *name;      // as users name it
   const char *arguments; // what decides the run, one per line
@@ -43,10 +48,10 @@ struct Target {
   uint64_t (*seen)(Target *target); // hash of what the host knows from the device; NULL: of what it has read
   void (*finish)(Target *target);
   // Programs that run in processes of their own do the campaign's stages themselves (app.c); NULL: this process does. As golden_run
-  // with the cells of `draws` watched, as inject_all, and a run for fault_run.
-  bool (*golden)(Target *target, struct Draw *draws, uint32_t count, struct Golden *golden, Diags *diags);
+  // with the cells of `draws` watched, as inject_all, and a run for fault_run. A golden run that is stopped has no diagnostics.
+  bool (*golden)(Target *target, struct Draw *draws, uint32_t count, struct Golden *golden, const Listener *listener, Diags *diags);
   bool (*inject)(Target *target, const struct CampaignOptions *options, const struct Golden *golden, const struct Draw *draws,
-                 uint32_t count, RecordTaker take, void *context);
+                 uint32_t count, const Listener *listener);
   bool (*traced)(Target *target, const struct TracedRun *wish, Diags *diags);
 };
 

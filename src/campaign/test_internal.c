@@ -8,12 +8,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
-typedef enum Failure { FAIL_NOT, FAIL_KILLED, FAIL_SEGFAULT, FAIL_SILENT, FAIL_SHORT, FAIL_COUNT } Failure;
-static const char *const said[FAIL_COUNT] = {"", "ended by signal 9", "ended by signal 11", "exit code 7", "exit code 7"};
+typedef enum Failure { FAIL_NOT, FAIL_KILLED, FAIL_SEGFAULT, FAIL_HANGS, FAIL_SILENT, FAIL_SHORT, FAIL_COUNT } Failure;
+static const char *const said[FAIL_COUNT] = {"", "ended by signal 9", "ended by signal 11", "hung", "exit code 7", "exit code 7"};
 
 typedef struct Failing {
   Target target;       // what the campaign sees; its `own` is this struct
@@ -55,6 +56,12 @@ static void write_too_little(void) {
   }
 }
 
+// With a limit to processor time this comes by itself, after a minute at least.
+static void hang(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_CPU, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= 3600) raise(SIGXCPU);
+}
+
 static bool run(Target *target) {
   const Failing *failing = target->own;
   bool done = failing->inner->run(inner_of(target));
@@ -64,6 +71,7 @@ static bool run(Target *target) {
     signal(SIGSEGV, SIG_DFL); // a sanitizer may have taken it
     raise(SIGSEGV);
   }
+  if (failing->failure == FAIL_HANGS) hang();
   if (failing->failure == FAIL_SHORT) write_too_little();
   _exit(7);
 }

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_RETURNED_WORDS = 1 << 16, MOST_LINES = 256, MOST_OPEN = 256, SLICE = 32, LOOK_UP_MS = 100 }; // SLICE: cycles
+enum { MOST_RETURNED_WORDS = 1 << 16, MOST_LINES = 256, MOST_OPEN = 256, SLICE = 32 }; // SLICE: cycles
 
 // Which blocks of the launch have begun (those below `begun`), and ended.
 typedef struct Blocks {
@@ -285,7 +285,10 @@ static Verdict on_memory(Hook *hook, HookMachine *machine, const MemoryEvent *ev
 
 static void on_cycle(Hook *hook, HookMachine *machine) {
   Trials *at = hook->own;
-  for (; at->next < at->count && at->draws[at->next].strike_at <= machine->cycle; at->next += at->step) try_one(at, &at->draws[at->next]);
+  for (; at->next < at->count && at->draws[at->next].strike_at <= machine->cycle; at->next += at->step) {
+    try_one(at, &at->draws[at->next]);
+    process_allow(golden_allowance(at->options->golden, at->options->campaign->timeout));
+  }
   if (at->next >= at->count) _exit(0); // the rest of the golden run is of no interest
   hook->next_cycle = at->draws[at->next].strike_at;
 }
@@ -323,6 +326,7 @@ static bool start_worker(Target *target, const TrialOptions *options, const Draw
   worker->pid = fork();
   if (worker->pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL); // a campaign that is killed takes its simulations with it
+    process_allow(golden_allowance(options->golden, options->campaign->timeout));
     close(ends[0]);
     shape->target = target;
     shape->options = options;
@@ -386,7 +390,7 @@ static bool take(const TrialOptions *options, Worker *worker) {
     end_worker(worker);
     return true;
   }
-  if (head.record.settled != SETTLED_COUNT) return options->take(options->context, &head.record);
+  if (head.record.settled != SETTLED_COUNT) return options->listener->take(options->listener->context, &head.record);
   if (head.is_open) finish(options, &returned);
   *VEC_PUSH(options->returned, options->arena) = returned;
   return true;
@@ -409,7 +413,7 @@ bool try_all(Target *target, const TrialOptions *options, const Draw *draws, uin
       goes_on = take(options, &workers[i]);
       running -= workers[i].from < 0;
     }
-    goes_on = goes_on && options->goes_on(options->context);
+    goes_on = goes_on && options->listener->goes_on(options->listener->context);
   }
   for (uint32_t i = 0; i < jobs; i++) {
     if (workers[i].from >= 0) kill(workers[i].pid, SIGKILL);

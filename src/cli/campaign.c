@@ -157,7 +157,8 @@ static int end_code(CampaignRun *run, CampaignEnd end, Diags *diags) {
   switch (end) {
   case CAMPAIGN_COMPLETE: return complete_code(run, diags);
   case CAMPAIGN_STOPPED:
-    message_error("stopped; everything reported done is in %s: run the same command again to go on", run->options.journal);
+    if (run->screen.last.total == 0) message_error("stopped before the first fault: nothing is lost");
+    else message_error("stopped; everything reported done is in %s: run the same command again to go on", run->options.journal);
     return EXIT_INTERRUPTED;
   case CAMPAIGN_INTERNAL: return EXIT_INTERNAL;
   default: return message_diags(diags);

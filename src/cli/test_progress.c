@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static CampaignProgress sample(void) {
-  CampaignProgress progress = {.phase = "faults", .done = 1000, .total = 4000};
+  CampaignProgress progress = {.done = 1000, .total = 4000};
   progress.counts[OUTCOME_MASKED] = 900;
   progress.counts[OUTCOME_SDC_CRITICAL] = 40;
   progress.counts[OUTCOME_SDC_TOLERABLE] = 20;

@@ -170,7 +170,7 @@ struct Hook {
   void (*finish)(Hook *hook, HookMachine *machine);
 };
 
-enum { MAX_HOOKS = 8 };
+enum { MAX_HOOKS = 12 }; // protections, and up to four of a campaign
 // The hooks of one machine in their order: faults, protections, observers.
 typedef struct HookChain {
   Hook *hooks[MAX_HOOKS];

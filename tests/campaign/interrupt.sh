@@ -16,6 +16,14 @@ within_a_minute() { # COMMAND...: until it succeeds
     sleep 0.1
   done
 }
+have_ended() { # those in the file simulations
+  for simulation in $(cat "$folder/simulations"); do
+    case $(ps -o stat= -p "$simulation" || true) in
+    '' | Z*) ;;
+    *) return 1 ;;
+    esac
+  done
+}
 
 campaign() { # journal
   echo "$redoubt campaign scalarprod --size tiny --machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2" \
@@ -28,6 +36,7 @@ grep -q 'of which about 600 (100.0%) still need a simulation' "$folder/whole.out
 
 # Sends the signal as soon as a fault has been settled; a shell's background job would not hear INT without env.
 stop() { # SIGNAL: sets code, the exit code
+  : >"$folder/part.out"
   env --default-signal=INT $(campaign part) --progress >"$folder/part.out" 2>&1 &
   within_a_minute grep -q '^[0-9]* of 600 faults' "$folder/part.out" || fail "no progress: $(cat "$folder/part.out")"
   kill "-$1" $!
@@ -49,18 +58,36 @@ $(campaign part) --seed 2 >"$folder/other.out" 2>&1 || code=$?
 [ $code -eq 2 ] || fail "another campaign's journal: exit code $code"
 grep -q "belongs to another campaign: its .*seed" "$folder/other.out" || fail "$(cat "$folder/other.out")"
 
-# A campaign that is killed takes its simulations with it; these are long ones.
-"$redoubt" campaign scalarprod --machine fermi-gtx480 --faults 8 -j2 --no-prune --no-snapshot -o "$folder/long.db" >/dev/null 2>&1 &
-parent=$!
-within_a_minute pgrep -P $parent >"$folder/simulations" || fail "no simulations were found"
+# A program of its own process, in its run without faults, ends at once: nothing was there to lose.
+env --default-signal=INT "$redoubt" campaign --machine fermi-gtx480 --faults 8 -o "$folder/sleep.db" -- sleep 300 >"$folder/sleep.out" 2>&1 &
+within_a_minute pgrep -P $! >"$folder/simulations" || fail "the program was not started: $(cat "$folder/sleep.out")"
+kill -INT $!
+code=0
+wait $! || code=$?
+[ $code -eq 130 ] || fail "interrupted without faults: exit code $code: $(cat "$folder/sleep.out")"
+grep -q 'stopped before the first fault: nothing is lost' "$folder/sleep.out" || fail "$(cat "$folder/sleep.out")"
+[ ! -e "$folder/sleep.db" ] || fail "a journal was made before the first fault"
+have_ended || fail "the program outlives its campaign"
+
+# A campaign that is killed takes its simulations with it, and Ctrl-C is heard while they run, be they ever so long: stopped ones stand for those.
+start_long() {
+  env --default-signal=INT "$redoubt" campaign scalarprod --machine fermi-gtx480 --faults 8 -j2 --no-prune --no-snapshot \
+    -o "$folder/long.db" >/dev/null 2>&1 &
+  parent=$!
+  within_a_minute pgrep -P $parent >"$folder/simulations" || fail "no simulations were found"
+}
+start_long
 kill -KILL $parent
 wait $parent 2>/dev/null || true
-have_ended() {
-  for simulation in $(cat "$folder/simulations"); do
-    case $(ps -o stat= -p "$simulation" || true) in
-    '' | Z*) ;;
-    *) return 1 ;;
-    esac
-  done
-}
 within_a_minute have_ended || fail "simulations outlive their campaign: $(cat "$folder/simulations")"
+
+start_long
+# shellcheck disable=SC2046
+kill -STOP $(cat "$folder/simulations")
+interrupt_again() {
+  kill -INT $parent 2>/dev/null
+  have_ended
+}
+echo $parent >>"$folder/simulations"
+# shellcheck disable=SC2046
+within_a_minute interrupt_again || { kill -KILL $(cat "$folder/simulations"); fail "a second Ctrl-C is not heard"; }
