@@ -10,10 +10,11 @@ build() { # preset folder target
   cmake --build "$2" -j "$jobs" --target "$3" -- --quiet
 }
 
-say "Build: gcc release, gcc without optimisation under ASan and UBSan, clang"
+say "Build: gcc release, gcc under ASan and UBSan, gcc without optimisation, clang"
 cmake --preset release -DREDOUBT_TESTS=ON >/dev/null
 cmake --build build -j "$jobs" -- --quiet
 build asan build-asan all
+build plain build-plain redoubt
 build clang build-clang redoubt
 
 say "Gate"
@@ -23,7 +24,7 @@ say "Fuzz, 60 seconds"
 tools/fuzz.sh 60
 
 say "Same bytes from every compiler"
-tests/determinism.sh build/redoubt build-clang/redoubt build-asan/redoubt
+tests/determinism.sh build/redoubt build-plain/redoubt build-clang/redoubt
 
 say "Tests under ASan and UBSan"
 ctest --test-dir build-asan -j "$jobs" --output-on-failure --progress
