@@ -115,8 +115,7 @@ static bool fill_golden(Target *target, const AppExchange *exchange, Golden *gol
   *golden = (Golden){.arena = arena, .checkpoint_count = exchange->checkpoint_count, .cycles = exchange->cycles};
   memcpy(golden->checkpoints, exchange->checkpoints, sizeof golden->checkpoints);
   golden->program_hash = exchange->program_hash;
-  golden->used_rf = exchange->used_rf;
-  golden->used_shared = exchange->used_shared;
+  golden->resident = exchange->resident;
   for (uint32_t i = 0; i < exchange->launch_count; i++) {
     const AppLaunch *launch = &exchange->launches[i];
     *VEC_PUSH(&golden->launches, arena) = (GoldenRow){.launch = i + 1,

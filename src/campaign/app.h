@@ -57,7 +57,7 @@ typedef struct AppExchange {
   uint32_t checkpoint_count;
   Checkpoint checkpoints[MOST_CHECKPOINTS];
   uint64_t cycles, program_hash, memory_bytes;
-  double used_rf, used_shared;
+  Resident resident;
   uint32_t has_time; // the device is a machine with time
   uint32_t launch_count;
   AppLaunch launches[APP_MOST_LAUNCHES];

@@ -186,8 +186,7 @@ static void tell_golden(AppProcess *process) {
   exchange->cycles = golden->cycles;
   exchange->program_hash = golden->program_hash;
   exchange->memory_bytes = memory_in_use(device_memory(process->device));
-  exchange->used_rf = golden->used_rf;
-  exchange->used_shared = golden->used_shared;
+  exchange->resident = golden->resident;
   exchange->launch_count = golden->launches.count;
   for (uint32_t i = 0; i < golden->launches.count && i < APP_MOST_LAUNCHES; i++) {
     const GoldenRow *row = &golden->launches.items[i];

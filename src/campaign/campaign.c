@@ -64,7 +64,7 @@ static bool open_journal(Campaign *at) {
     rows[i] = (StructureRow){.region = at->population.regions[i], .name = region->name, .title = region->title, .rows = region->rows};
     rows[i].units = region->units;
     rows[i].bits = region->bits;
-    rows[i].used = strcmp(region->name, "rf") == 0 ? at->golden.used_rf : strcmp(region->name, "shared") == 0 ? at->golden.used_shared : 0;
+    rows[i].used = golden_used(&at->golden, region);
     uint64_t fit = (region->flags & REGION_OUTSIDE) != 0 ? at->target->spec->fit_dram : at->target->spec->fit_sram;
     rows[i].raw_fit_per_mbit = (double)fit / 1000;
   }

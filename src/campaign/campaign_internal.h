@@ -15,13 +15,17 @@ typedef struct Checkpoint {
 
 typedef VEC(GoldenRow) GoldenVec;
 
+typedef struct Resident { // on average over the cycles, on all SMs
+  double warps, register_rows, shared_rows;
+} Resident;
+
 typedef struct Golden {
   Arena *arena;
   Checkpoint checkpoints[MOST_CHECKPOINTS]; // ascending
   uint32_t checkpoint_count;
   uint64_t spacing;
   GoldenVec launches;
-  double used_rf, used_shared; // mean share that belongs to resident work
+  Resident resident;
   TargetOutputs outputs;
   uint64_t cycles; // of all launches: when the machine's clock stops
   double seconds;  // of processor time
@@ -33,7 +37,8 @@ typedef struct Golden {
 // The observer that fills it while a target runs; golden->arena is there. golden_measure takes what the device knows at the end.
 Hook *golden_watch(Golden *golden, Target *target, const RegionTable *table);
 void golden_measure(const Hook *watch, Golden *golden);
-void golden_limit_memory(Golden *golden, uint64_t bytes); // of device memory only what is allocated can be struck
+void golden_limit_memory(Golden *golden, uint64_t bytes);       // of device memory only what is allocated can be struck
+double golden_used(const Golden *golden, const Region *region); // mean share that belongs to resident work; 0: not known
 void golden_keep_regions(Golden *golden, const RegionTable *table);
 // Runs the target once without faults, with further observers (NULL: none).
 bool golden_run(Target *target, const HookChain *protections, const HookChain *watchers, Golden *golden, Diags *diags);

@@ -64,21 +64,32 @@ void golden_keep_regions(Golden *golden, const RegionTable *table) {
   golden->layout_hash = layout_hash(&layout);
 }
 
-// Cells that belong to resident work, as a share of all, averaged over the run.
-static void measure_use(const Watcher *watcher, Golden *golden) {
+static void measure_residents(const Watcher *watcher, Golden *golden) {
   Device *device = watcher->target->device(watcher->target);
-  double rows = 0, shared_rows = 0, cycles = 0;
+  Resident sum = {0};
+  double cycles = 0;
   for (uint32_t i = 0; i < watcher->demands.count && i < device_launch_count(device); i++) {
     const Demand *demand = &watcher->demands.items[i];
     const Stats *stats = &device_launch_record(device, i)->stats;
     double warps = (double)stats->value[STAT_RESIDENT_WARPS];
-    rows += warps * demand->warp_rows;
-    shared_rows += warps / demand->block_warps * demand->block_shared_rows;
+    sum.warps += warps;
+    sum.register_rows += warps * demand->warp_rows;
+    sum.shared_rows += warps / demand->block_warps * demand->block_shared_rows;
     cycles += (double)stats->value[STAT_CYCLES];
   }
-  uint16_t rf = region_find(&golden->table, "rf"), shared = region_find(&golden->table, "shared");
-  if (rf != REGION_NONE && cycles > 0) golden->used_rf = rows / cycles / (double)golden->regions[rf].rows;
-  if (shared != REGION_NONE && cycles > 0) golden->used_shared = shared_rows / cycles / (double)golden->regions[shared].rows;
+  if (cycles > 0) golden->resident = (Resident){sum.warps / cycles, sum.register_rows / cycles, sum.shared_rows / cycles};
+}
+
+double golden_used(const Golden *golden, const Region *region) {
+  if (strcmp(region->name, "rf") == 0) return golden->resident.register_rows / (double)region->rows;
+  if (strcmp(region->name, "shared") == 0) return golden->resident.shared_rows / (double)region->rows;
+  uint64_t places = 1;
+  bool is_by_warp = false;
+  for (uint32_t i = 0; i < region->dim_count && !is_by_warp; i++) { // 15 sm x 48 warp x ...
+    places *= region->dims[i].count;
+    is_by_warp = strcmp(region->dims[i].name, "warp") == 0;
+  }
+  return is_by_warp ? golden->resident.warps / (double)places : 0;
 }
 
 void golden_limit_memory(Golden *golden, uint64_t bytes) {
@@ -100,7 +111,7 @@ void golden_measure(const Hook *watch, Golden *golden) {
     golden->launches.items[i].warp_instructions = stats->value[STAT_WARP_INSTRUCTIONS];
   }
   golden->cycles = machine_now(device_machine(device));
-  measure_use(watcher, golden);
+  measure_residents(watcher, golden);
 }
 
 static bool fill_golden(const Hook *watch, bool done, Golden *golden, Diags *diags) {

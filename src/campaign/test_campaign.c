@@ -342,9 +342,9 @@ static bool use_of(void *context, const StructureRow *row) {
 
 static void test_used_share(void **state) {
   Bed *bed = *state;
-  static const char *const names[] = {"rf", "shared", "l2"};
-  double used[3];
-  for (uint32_t i = 0; i < 3; i++) {
+  static const char *const names[] = {"rf", "shared", "l2", "pred", "stack.mask"};
+  double used[COUNT_OF(names)];
+  for (uint32_t i = 0; i < COUNT_OF(names); i++) {
     CampaignOptions options = plain(bed, names[i], 1);
     run_whole(bed, "matmul", &options);
     Journal *journal = journal_read(options.journal, &bed->diags);
@@ -354,6 +354,8 @@ static void test_used_share(void **state) {
   assert_true(used[0] > 0.01 && used[0] < 1);
   assert_true(used[1] > 0.001 && used[1] < 1);
   assert_true(used[2] == 0); // not known
+  assert_true(used[3] > 0.01 && used[3] < 1);
+  assert_true(used[4] == used[3]); // as many warps
 }
 
 // No flip anywhere makes Redoubt itself fail: every structure of the machine, twenty faults each.

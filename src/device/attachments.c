@@ -11,18 +11,16 @@ static void write_trace(void *context, const char *bytes, size_t count) {
   fwrite(bytes, 1, count, file); // errors stay with the file: attachments_close asks
 }
 
-static bool add_hook(Attachments *attachments, Hook *hook, Diags *diags) {
-  if (hook_chain_add(&attachments->chain, hook)) return true;
-  return diags_add(diags, NULL, 0, 0, "too many protections: a machine takes %d hooks", MAX_HOOKS);
-}
-
 static bool add_protections(Attachments *attachments, const char *text, Diags *diags) {
   static const char separators[] = " \t\n";
   bool ok = true;
   for (text += strspn(text, separators); *text != '\0' && ok; text += strspn(text, separators)) {
     size_t length = strcspn(text, separators);
     Hook *hook = protect_new(arena_copy_text(attachments->arena, text, length), attachments->arena, diags);
-    ok = hook != NULL && add_hook(attachments, hook, diags);
+    ok = hook != NULL;
+    if (ok && attachments->chain.count == MAX_PROTECTIONS)
+      ok = diags_add(diags, NULL, 0, 0, "too many protections: a machine takes %d", MAX_PROTECTIONS);
+    if (ok) hook_chain_add(&attachments->chain, hook);
     text += length;
   }
   return ok;
@@ -34,7 +32,7 @@ static bool add_trace(Attachments *attachments, const AttachmentWishes *wishes, 
   if (attachments->file == NULL) return diags_add(diags, attachments->path, 0, 0, "cannot be written: %s", strerror(errno));
   TraceOptions options = {write_trace, attachments->file, wishes->trace_from, wishes->trace_to};
   attachments->trace = trace_new(&options, attachments->arena);
-  return add_hook(attachments, attachments->trace, diags);
+  return hook_chain_add(&attachments->chain, attachments->trace);
 }
 
 bool attachments_open(Attachments *attachments, const AttachmentWishes *wishes, Diags *diags) {

@@ -170,7 +170,7 @@ struct Hook {
   void (*finish)(Hook *hook, HookMachine *machine);
 };
 
-enum { MAX_HOOKS = 12 }; // protections, and up to four of a campaign
+enum { MAX_PROTECTIONS = 8, MAX_HOOKS = MAX_PROTECTIONS + 4 }; // and those of a campaign or a trace
 // The hooks of one machine in their order: faults, protections, observers.
 typedef struct HookChain {
   Hook *hooks[MAX_HOOKS];
