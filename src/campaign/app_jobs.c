@@ -85,12 +85,10 @@ static void give(Jobs *at, const Record *record) {
   if (!at->listener->take(at->listener->context, record)) at->stopped = true;
 }
 
-// For one of the processes; -1: there are none.
+// For one of the processes; 0: it is time to look up; -1: there are none.
 static pid_t wait_for_any(Jobs *at, int *status) {
-  pid_t pid;
-  while ((pid = process_wait(-1, status)) == 0) {
-    if (!at->listener->goes_on(at->listener->context)) at->stopped = true;
-  }
+  pid_t pid = process_wait(-1, status);
+  if (pid == 0 && !at->listener->goes_on(at->listener->context)) at->stopped = true;
   return pid;
 }
 
@@ -158,11 +156,11 @@ static void inject_forking(Jobs *at) {
   while (forking > 0 || any_run(exchange)) {
     int status;
     pid_t pid = wait_for_any(at, &status);
-    exchange->stopped = at->stopped;
     if (pid < 0) break;
-    AppRun *run = find_run(exchange, pid);
+    AppRun *run = pid > 0 ? find_run(exchange, pid) : NULL;
     if (pid == forking) forking = 0;
     else if (run != NULL) end_forked(at, exchange, run, status);
+    else exchange->stopped = at->stopped;
   }
   prctl(PR_SET_CHILD_SUBREAPER, 0);
   sem_destroy(&exchange->room);
@@ -186,7 +184,7 @@ static bool start_job(Jobs *at, const Draw *draw, AppJob *job, uint32_t slot) {
   return false;
 }
 
-// Waits for one of them.
+// Waits for one of them, or till it is time to look up.
 static void end_one(Jobs *at, AppJob *jobs) {
   int status;
   pid_t pid = wait_for_any(at, &status);
