@@ -456,7 +456,7 @@ static bool issue_one(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t refused
   SmState *state = &m->at.sms[sm];
   uint64_t own = warps_of_scheduler(m, scheduler), tried = 0;
   uint32_t last = state->schedulers[scheduler].last % m->dims.warps;
-  bool has_copies = (own & bit_of(last)) != 0 && simt_warp(m, sm, last)->replay > 0;
+  bool has_copies = (m->wants & WANT_ISSUE) != 0 && (own & bit_of(last)) != 0 && simt_warp(m, sm, last)->replay > 0;
   if (has_copies) return try_warp(m, sm, scheduler, last, refused); // they take the next slots, whatever else could go
   uint64_t set = state->present & ~asleep_warps(state) & own;
   if (set == 0) return false;
@@ -526,6 +526,7 @@ static bool still_waits(Simt *m, const Next *n) {
 
 void front_disturbed(Simt *m) {
   for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
+    m->at.l1d_full[sm] = 0;
     const SmState *state = &m->at.sms[sm];
     uint64_t asleep = state->waits[IDLE_MEMORY] | state->waits[IDLE_BARRIER] | state->waits[IDLE_FETCH] | state->waits[IDLE_PIPELINE];
     for (uint64_t left = asleep & state->present; left != 0; left &= left - 1) {

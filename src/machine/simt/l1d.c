@@ -50,7 +50,10 @@ static MemStep ask(Simt *m, uint32_t sm, uint32_t index, const Transaction *tran
   ByteMask want = sectors_of(m, transaction->bytes);
   uint32_t waiter = waiter_make(index, (unsigned)__builtin_ctz(transaction->lanes), op->word & 7u), number;
   MshrFind found = mshr_want(mshrs, m->dims.l1d_mshrs, (uint32_t)m->spec->l1d_merge, transaction->line, want, waiter, &number);
-  if (found == MSHR_FULL) return MEMORY_BLOCKED;
+  if (found == MSHR_FULL) {
+    m->at.l1d_full[sm] = 1;
+    return MEMORY_BLOCKED;
+  }
   if (found == MSHR_NEW) {
     Packet packet;
     memset(&packet, 0, offsetof(Packet, data));
@@ -92,13 +95,18 @@ MemStep l1d_load(Simt *m, uint32_t sm, uint32_t index, const Transaction *transa
 
 // ---- Stores ------------------------------------------------------------------------------------------
 
+static void mark_stale(Simt *m, uint32_t sm, uint64_t line) {
+  mshr_mark_stale(mshrs_of(m, sm), m->dims.l1d_mshrs, line);
+  m->at.l1d_full[sm] = 0;
+}
+
 void l1d_written(Simt *m, uint32_t sm, uint64_t line) {
   if (m->dims.l1d_lines == 0) return;
   uint32_t at = 0;
   ByteMask none = {{0, 0}};
   CacheLine *lines = lines_of(m, sm);
   if (cache_find(&m->dims.l1d, lines, line, none, &at) != CACHE_MISS) memset(&lines[at], 0, sizeof lines[at]);
-  mshr_mark_stale(mshrs_of(m, sm), m->dims.l1d_mshrs, line);
+  mark_stale(m, sm, line);
 }
 
 // A line for the address: the one that is there, or a cleared one. False: what is in its place cannot leave now.
@@ -133,7 +141,7 @@ MemStep l1d_store_local(Simt *m, uint32_t sm, MemOp *op, const Transaction *tran
   line->dirty = bytes_or(line->dirty, transaction->bytes);
   line->used = simt_now(m);
   cells_written(m, REGION_L1D, row_of(m, sm, at), bytes_words_any(transaction->bytes), line->data);
-  mshr_mark_stale(mshrs_of(m, sm), m->dims.l1d_mshrs, transaction->line);
+  mark_stale(m, sm, transaction->line);
   return MEMORY_DONE;
 }
 
@@ -158,6 +166,7 @@ void l1d_reply(Simt *m, uint32_t sm, const Packet *packet) {
   for (uint32_t i = 0; i < waiters; i++) waiter_serve(m, sm, mshr->waiter[i], packet);
   if (mshr->stale == 0 && m->dims.l1d_lines > 0) fill(m, sm, mshr->address & PHYSICAL_MASK, packet);
   memset(mshr, 0, sizeof *mshr);
+  m->at.l1d_full[sm] = 0;
 }
 
 void l1d_invalidate(Simt *m, uint32_t sm) {
@@ -170,4 +179,5 @@ void l1d_invalidate(Simt *m, uint32_t sm) {
   for (uint32_t i = 0; i < m->dims.l1d_mshrs; i++) {
     if (mshr_valid(&mshrs[i]) && address_window(mshrs[i].address) != PHYSICAL_LOCAL) mshrs[i].stale = 1;
   }
+  m->at.l1d_full[sm] = 0;
 }

@@ -388,15 +388,18 @@ static bool head_request(Simt *m, uint32_t sm, uint32_t entry) {
 void ldst_cycle(Simt *m, uint32_t sm) {
   SmState *state = &m->at.sms[sm];
   uint64_t now = simt_now(m), begins;
+  bool is_full = m->at.l1d_full[sm] != 0; // the head has made some requests: it has its addresses
   if (state->done_count > 0) write_back(m, sm);
   if (state->memory_count == 0) return;
   uint32_t entry = state->memory_ring[state->memory_head];
   begins = state->shared_free_at;
-  if (entry < RING_GATHERS && memop_at(m, sm, entry)->stage == MEM_ADDRESS) begins = max_u64(begins, memop_at(m, sm, entry)->ready_at);
+  if (!is_full && entry < RING_GATHERS && memop_at(m, sm, entry)->stage == MEM_ADDRESS)
+    begins = max_u64(begins, memop_at(m, sm, entry)->ready_at);
   if (begins > now) {
     sm_wake(m, sm, begins);
     return;
   }
+  if (is_full) return;
   if (head_request(m, sm, entry)) {
     if (state->memory_stalled_at != 0) simt_count(m, STAT_L1D_STALLS, now - state->memory_stalled_at);
     state->memory_stalled_at = 0;

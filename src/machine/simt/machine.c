@@ -135,6 +135,7 @@ static void core_begin(Simt *m) {
                      .block_total = (uint64_t)grid[0] * grid[1] * grid[2],
                      .dispatch_at = core->cycle + m->spec->dispatch_latency};
   memset(m->at.stats, 0, sizeof *m->at.stats);
+  memset(m->at.l1d_full, 0, m->dims.sms);
   for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
     m->at.sms[sm] = (SmState){.wake_at = UINT64_MAX, .counted_to = core->cycle, .idle_reason = IDLE_EMPTY};
   }
