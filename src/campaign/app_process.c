@@ -30,6 +30,7 @@ struct AppProcess {
   uint32_t other_count;
   uint32_t next; // draw at which to fork
   bool struck;
+  Strike strike;
   uint32_t first, checkpoint;
   // For an explanation
   Tracer *tracer;
@@ -64,7 +65,7 @@ static void wait_for_checkpoint(AppProcess *process, uint64_t cycle) {
 }
 
 static void strike(AppProcess *process, HookMachine *machine, const Fault *fault) {
-  fault_strike(machine, fault);
+  process->strike = fault_strike(machine, fault);
   process->struck = true;
   wait_for_checkpoint(process, machine->cycle);
   process->first = process->checkpoint;
@@ -80,7 +81,8 @@ static void strike_cycle(Hook *hook, HookMachine *machine) {
     return;
   }
   const Checkpoint *here = &exchange->checkpoints[process->checkpoint];
-  if (process->checkpoint < exchange->checkpoint_count && here->cycle == machine->cycle && target_hash(&process->target) == here->hash) {
+  bool can_be_same = process->checkpoint < exchange->checkpoint_count && here->cycle == machine->cycle;
+  if (can_be_same && strike_is_over(&process->strike, here->cycle) && target_hash(&process->target) == here->hash) {
     stop_here(process, APP_SETTLED, *machine->corrected + target_stat(&process->target, STAT_CORRECTED));
   }
   process->checkpoint += process->checkpoint - process->first; // ever more seldom, as in inject.c
@@ -106,9 +108,16 @@ static void fork_cycle(Hook *hook, HookMachine *machine) {
   hook->next_cycle = exchange->draws[process->next].strike_at;
 }
 
+static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
+  AppProcess *process = hook->own;
+  if (is_own(process)) strike_result(&process->strike, machine, event);
+  return VERDICT_PASS;
+}
+
 static bool add_fork(AppProcess *process, HookChain *chain) {
   process->hook = (Hook){.name = "fork", .kind = HOOK_FAULT, .own = process, .cycle = fork_cycle};
   process->hook.next_cycle = process->exchange->draws[0].strike_at;
+  if (any_output(process->exchange->draws, process->exchange->draw_count)) process->hook.result = on_result;
   return hook_chain_add(chain, &process->hook);
 }
 
@@ -122,6 +131,7 @@ static bool add_strike(AppProcess *process, HookChain *chain) {
   const AppExchange *exchange = process->exchange;
   process->hook = (Hook){.name = "strike", .kind = HOOK_FAULT, .own = process, .cycle = strike_cycle};
   process->hook.next_cycle = exchange->can_settle ? exchange->strike_at : exchange->limit;
+  if (exchange->can_settle && exchange->faults[0].is_output) process->hook.result = on_result;
   bool room = hook_chain_add(chain, &process->hook);
   for (uint32_t i = 0; i < exchange->fault_count && !exchange->can_settle; i++)
     room = add_other(process, chain, fault_hook(process->arena, &exchange->faults[i])) && room;

@@ -66,7 +66,7 @@ static bool open_journal(Campaign *at) {
     rows[i].bits = region->bits;
     rows[i].used = golden_used(&at->golden, region);
     uint64_t fit = (region->flags & REGION_OUTSIDE) != 0 ? at->target->spec->fit_dram : at->target->spec->fit_sram;
-    rows[i].raw_fit_per_mbit = (double)fit / 1000;
+    if ((region->flags & REGION_OUTPUT) == 0) rows[i].raw_fit_per_mbit = (double)fit / 1000; // logic: no rate is known
   }
   return journal_put_golden(at->journal, at->golden.launches.items, at->golden.launches.count, at->diags) &&
          journal_put_structures(at->journal, rows, at->population.count, at->diags) && journal_commit(at->journal, at->diags);
@@ -250,8 +250,9 @@ static bool inject(Campaign *at, const Draw *live, uint32_t count) {
 static bool can_follow(const Campaign *at) {
   bool any = false;
   for (uint32_t i = 0; i < at->population.count; i++) {
-    const char *name = at->golden.table.items[at->population.regions[i]].name;
-    any |= strcmp(name, "rf") == 0 || strcmp(name, "pred") == 0 || strcmp(name, "shared") == 0;
+    const Region *region = &at->golden.table.items[at->population.regions[i]];
+    any |= strcmp(region->name, "rf") == 0 || strcmp(region->name, "pred") == 0 || strcmp(region->name, "shared") == 0 ||
+           (region->flags & REGION_OUTPUT) != 0;
   }
   return any && follow_can(at->target, at->options);
 }

@@ -76,8 +76,8 @@ void residents_block(Residents *at, const BlockEvent *event);
 uint32_t residents_of(const Residents *at, uint32_t sm, uint32_t slot); // linear index of the block
 
 // ---- What became of each (prune.c) -----------------------------------------------------------------
-// The instruction that reads a struck register, predicate or word of shared memory first: where the fault begins to matter in the order
-// of the program.
+// The instruction that reads a struck register, predicate or word of shared memory first, or the one after that whose result was
+// struck: where the fault begins to matter in the order of the program.
 typedef struct Reader {
   uint32_t launch;         // number, from 1; 0: not known, or struck between two reads that came in another order
   uint32_t block, warp;    // linear index; index in the block
@@ -87,6 +87,9 @@ typedef struct Reader {
   uint32_t pc;
   uint64_t issue; // instructions of the warp before it
   uint32_t units; // struck and not overwritten by then
+  // Of a struck result
+  bool is_past;                // `pc` is that of the instruction before, which made it
+  uint32_t change[WARP_LANES]; // as of RerunFlip
 } Reader;
 
 typedef struct Draw {
@@ -105,10 +108,15 @@ typedef struct Draw {
   bool is_told;     // its record has been taken
 } Draw;
 
+bool any_output(const Draw *draws, uint32_t count); // strikes outputs of functional units: results must be told
+
 typedef struct Pruner Pruner; // watches the rows that the draws strike
 Pruner *pruner_new(Arena *arena, const RegionTable *table, Draw *draws, uint32_t count);
 Hook *pruner_hook(Pruner *pruner);
-void pruner_finish(Pruner *pruner); // what has not been touched is settled; classes are found
+void pruner_finish(Pruner *pruner);     // what has not been touched is settled; classes are found
+typedef struct OutputWatch OutputWatch; // of the pruner, for outputs of functional units (prune_output.c)
+OutputWatch *output_watch_new(Arena *arena, const RegionTable *table, Draw *draws, uint32_t count); // NULL: none of them is struck
+void output_watch_result(OutputWatch *watch, const Residents *residents, const HookMachine *machine, const ResultEvent *event);
 
 typedef struct Timeline Timeline; // see follow.h
 Timeline *timeline_new(Arena *arena);

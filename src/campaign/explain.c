@@ -10,8 +10,15 @@
 #include <unistd.h>
 
 const char *const fate_text[FATE_COUNT] = {
-    [FATE_NOT_STRUCK] = "not-struck",   [FATE_NO_CELL] = "no-cell", [FATE_NOT_TOLD] = "not-told", [FATE_READ] = "read",
-    [FATE_OVERWRITTEN] = "overwritten", [FATE_RESET] = "reset",     [FATE_DEAD] = "dead",
+    [FATE_NOT_STRUCK] = "not-struck",
+    [FATE_NO_CELL] = "no-cell",
+    [FATE_NOT_TOLD] = "not-told",
+    [FATE_READ] = "read",
+    [FATE_OVERWRITTEN] = "overwritten",
+    [FATE_RESET] = "reset",
+    [FATE_DEAD] = "dead",
+    [FATE_RESULT] = "result",
+    [FATE_IDLE] = "idle",
 };
 
 typedef struct Shared { // between the two processes

@@ -21,19 +21,21 @@ typedef struct Place {
 typedef enum Fate {
   FATE_NOT_STRUCK, // the run was over before
   FATE_NO_CELL,    // warps of the launch had no such register
-  FATE_NOT_TOLD,   // the structure's accesses are not told to hooks; or the fault is in no cell
+  FATE_NOT_TOLD,   // the structure's accesses are not told to hooks
   FATE_READ,
   FATE_OVERWRITTEN, // by an instruction
   FATE_RESET,       // as a block came or went
   FATE_DEAD,        // never accessed again
+  FATE_RESULT,      // of outputs: a result passed
+  FATE_IDLE,        // none did; `at` is the next one, if there is one (reads = 1)
   FATE_COUNT
 } Fate;
 extern const char *const fate_text[FATE_COUNT]; // "read"
 
 typedef struct Access {
   Fate fate;
-  Place at;       // READ, OVERWRITTEN, RESET
-  uint64_t reads; // until it was overwritten
+  Place at;       // READ, OVERWRITTEN, RESET, RESULT
+  uint64_t reads; // until it was overwritten; results that passed
   bool unused;    // rf: no warp owned the register when it was struck
 } Access;
 

@@ -59,6 +59,16 @@ static void add_access(const FaultRun *run, uint32_t index, const char *source, 
     text_add(out, "masked: next overwritten as a block came or went, at ");
     add_place(&access->at, source, out);
     break;
+  case FATE_RESULT:
+    text_add(out, "strikes a result at ");
+    add_place(&access->at, source, out);
+    if (access->reads > 1) text_add(out, "\n  the first of %" PRIu64 " that pass while the fault lasts", access->reads);
+    break;
+  case FATE_IDLE:
+    text_add(out, "masked: no result passed then");
+    if (access->reads > 0) text_add(out, "; the next one does at ");
+    if (access->reads > 0) add_place(&access->at, source, out);
+    break;
   default: text_add(out, "masked: never accessed again (dead)");
   }
   if (access->unused) text_add(out, "\n  no thread owned it when it was struck");

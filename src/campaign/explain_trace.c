@@ -102,6 +102,11 @@ static void arm(Tracer *at, const HookMachine *machine, uint32_t index) {
   Site bits[FAULT_MAX_BITS];
   uint32_t count = fault_bits(machine->regions, machine, fault, bits);
   watch->waiting = false;
+  if (fault->is_output) {
+    access->fate = FATE_IDLE;
+    watch->armed = true;
+    return;
+  }
   access->fate = count == 0 && fault->warp != FAULT_NO_WARP ? FATE_NO_CELL : FATE_NOT_TOLD;
   if (count == 0 || (machine->regions->items[bits[0].region].flags & REGION_TRACED) == 0) return;
   access->fate = FATE_DEAD;
@@ -136,7 +141,7 @@ static void watch_write(Tracer *at, const HookMachine *machine, const CellEvent 
   for (uint32_t i = 0; i < at->run->fault_count; i++) {
     Watch *watch = &at->watches[i];
     Access *access = &at->run->accesses[i];
-    bool same = watch->armed && watch->region == event->region && watch->row == event->row;
+    bool same = watch->armed && watch->region == event->region && watch->row == event->row && !at->faults[i].is_output;
     if (!same || fault_models[at->faults[i].model].permanent) continue;
     watch->units &= ~event->units;
     if (watch->units != 0) continue;
@@ -148,6 +153,23 @@ static void watch_write(Tracer *at, const HookMachine *machine, const CellEvent 
     access->at.pc = UINT32_MAX;
     access->at.line = 0;
     watch->unnamed = true;
+  }
+}
+
+// A result leaves a functional unit.
+static void watch_result(Tracer *at, const HookMachine *machine, const ResultEvent *event) {
+  for (uint32_t i = 0; i < at->run->fault_count; i++) {
+    const Fault *fault = &at->faults[i];
+    Access *access = &at->run->accesses[i];
+    bool lasts = fault_models[fault->model].permanent;
+    if (!at->watches[i].armed || !fault->is_output || !fault_meets(machine->regions, fault, event)) continue;
+    if (lasts ? machine->cycle > fault->to : access->fate == FATE_RESULT) continue;
+    ResultBit bits[FAULT_MAX_BITS];
+    bool is_struck = lasts || fault_result_bits(machine->regions, fault, machine->cycle, event, bits) > 0;
+    bool is_first = is_struck ? access->fate != FATE_RESULT : access->reads == 0;
+    if (is_first) access->at = place_of(at, machine, event->sm, event->warp, event->pc);
+    if (is_struck) access->fate = FATE_RESULT;
+    access->reads = lasts ? access->reads + 1 : 1;
   }
 }
 
@@ -300,10 +322,10 @@ static Verdict on_read(Hook *hook, HookMachine *machine, const CellEvent *event)
   return VERDICT_PASS;
 }
 
-// Addresses of a store that was noted because of what it read.
+// Of a store that was noted because of what it read: its addresses.
 static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
   Tracer *at = hook->own;
-  (void)machine;
+  if (at->mode == TRACE_RECORD) watch_result(at, machine, event);
   if (at->mode != TRACE_COMPARE || event->row_count != 2 || (op_info[event->instr->op].flags & OP_WRITES_MEMORY) == 0) return VERDICT_PASS;
   for (uint32_t i = at->run->step_count; i-- > 0;) {
     Step *step = &at->run->steps[i];
@@ -345,7 +367,9 @@ static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *ev
 static void on_finish(Hook *hook, HookMachine *machine) {
   Tracer *at = hook->own;
   (void)machine;
-  for (uint32_t i = 0; i < at->run->fault_count; i++) at->watches[i].armed = at->watches[i].unnamed = false;
+  for (uint32_t i = 0; i < at->run->fault_count; i++) {
+    if (!at->faults[i].is_output) at->watches[i].armed = at->watches[i].unnamed = false;
+  }
 }
 
 static bool on_attach(Hook *hook, HookLayout *layout, Diags *diags) {

@@ -75,6 +75,9 @@ static void leave_open(Follower *at, Trail *trail, const OpenWordVec *open) {
 static RerunFlip flip_of(const Follower *at, const Draw *draw) {
   RerunFlip flip = {.warp = draw->reader.warp, .before = draw->reader.issue, .pc = draw->reader.pc, .row = draw->reader.row};
   flip.place = draw->reader.place;
+  flip.is_past = draw->reader.is_past;
+  memcpy(flip.change, draw->reader.change, sizeof flip.change);
+  if (draw->fault.is_output) return flip;
   Site bits[FAULT_MAX_BITS];
   HookMachine nowhere = {.regions = &at->golden->table};
   uint32_t count = fault_bits(&at->golden->table, &nowhere, &draw->fault, bits);

@@ -34,6 +34,7 @@ typedef struct Injector {
   // In a child
   const Draw *own; // NULL in the parent
   int to;
+  Strike strike;
   uint32_t first, checkpoint; // after the strike; to be looked at next
   uint64_t limit;             // cycle at which it counts as endless
 } Injector;
@@ -66,7 +67,8 @@ static void child_cycle(Injector *at, HookMachine *machine) {
   if (machine->cycle >= at->limit)
     tell(at, OUTCOME_TIMEOUT, SETTLED_RUN, &(Verdicts){.cycles = machine->cycle, .note = "still running at the limit"});
   const Checkpoint *here = &golden->checkpoints[at->checkpoint];
-  if (at->checkpoint < golden->checkpoint_count && here->cycle == machine->cycle && target_hash(at->target) == here->hash) {
+  bool can_be_same = at->checkpoint < golden->checkpoint_count && here->cycle == machine->cycle && strike_is_over(&at->strike, here->cycle);
+  if (can_be_same && target_hash(at->target) == here->hash) {
     bool corrected = *machine->corrected > 0 || target_stat(at->target, STAT_CORRECTED) > 0;
     tell(at, corrected ? OUTCOME_CORRECTED : OUTCOME_MASKED, SETTLED_HASH, &(Verdicts){.cycles = golden->cycles});
   }
@@ -157,12 +159,17 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
   while (!at->stopped && at->next < at->count && at->draws[at->next].strike_at <= machine->cycle) {
     const Draw *draw = &at->draws[at->next++];
     if (!start_child(at, draw)) continue;
-    fault_strike(machine, &draw->fault);
+    at->strike = fault_strike(machine, &draw->fault);
     at->first = at->checkpoint = checkpoint_after(at->options->golden, at->checkpoint, machine->cycle);
     wait_for_checkpoint(at);
     return;
   }
   hook->next_cycle = at->stopped || at->next == at->count ? UINT64_MAX : at->draws[at->next].strike_at;
+}
+
+static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
+  strike_result(&((Injector *)hook->own)->strike, machine, event);
+  return VERDICT_PASS;
 }
 
 // ---- Both ways -------------------------------------------------------------------------------------
@@ -177,6 +184,7 @@ static bool chain_with(const CampaignOptions *options, Hook *first, Hook *second
 static bool inject_forking(Injector *at, Diags *diags) {
   HookChain chain;
   at->hook.next_cycle = at->count == 0 ? UINT64_MAX : at->draws[0].strike_at;
+  if (any_output(at->draws, at->count)) at->hook.result = on_result;
   if (!chain_with(at->options->campaign, &at->hook, NULL, &chain, diags)) return false;
   bool good = at->target->start(at->target, &chain, diags);
   bool done = good && at->target->run(at->target);

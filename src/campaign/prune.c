@@ -1,7 +1,7 @@
 // Def-use of the cells that faults strike, watched during the golden run. A fault whose cells are next written, or never
 // accessed again, changes nothing; faults that strike the same bits between the same two accesses do the same. Exact: told
 // accesses are all there are (region.h, TRACED and not LOOKED_AT), and a fault that is read first is simulated: from that
-// cycle on if it then still is what it was, else from its own.
+// cycle on if it then still is what it was, else from its own. Outputs of functional units: prune_output.c.
 #include "campaign/campaign_internal.h"
 
 #include <stdlib.h>
@@ -19,6 +19,7 @@ struct Pruner {
   uint32_t mask;
   uint16_t rf, predicates, shared;
   Residents residents;
+  OutputWatch *outputs; // NULL: none is struck
 };
 
 static uint32_t row_hash(const Pruner *pruner, uint16_t region, uint64_t row) {
@@ -140,6 +141,12 @@ static Verdict on_write(Hook *hook, HookMachine *machine, const CellEvent *event
   return VERDICT_PASS;
 }
 
+static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
+  const Pruner *pruner = hook->own;
+  output_watch_result(pruner->outputs, &pruner->residents, machine, event);
+  return VERDICT_PASS;
+}
+
 // The launch is over: everything on the chip is put to rest, and what was struck there is gone.
 static void on_finish(Hook *hook, HookMachine *machine) {
   Pruner *pruner = hook->own;
@@ -189,6 +196,8 @@ Pruner *pruner_new(Arena *arena, const RegionTable *table, Draw *draws, uint32_t
   pruner->hook.block = on_block;
   pruner->hook.read = on_read;
   pruner->hook.write = on_write;
+  pruner->outputs = output_watch_new(arena, table, draws, count);
+  if (pruner->outputs != NULL) pruner->hook.result = on_result;
   pruner->hook.next_cycle = UINT64_MAX;
   return pruner;
 }
@@ -199,6 +208,9 @@ Hook *pruner_hook(Pruner *pruner) { return &pruner->hook; }
 
 static int compare_u64(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
 
+// Outputs hold another thread's result in another cycle.
+static uint64_t turn_of(const Draw *draw) { return draw->fault.is_output ? draw->fault.from : 0; }
+
 // Draws of one class side by side, the lowest id first.
 static int by_class(const void *left, const void *right) {
   const Draw *a = *(Draw *const *)left, *b = *(Draw *const *)right;
@@ -207,13 +219,14 @@ static int by_class(const void *left, const void *right) {
   if (order == 0) order = compare_u64(a->fault.site.unit, b->fault.site.unit);
   if (order == 0) order = compare_u64(a->fault.site.bit, b->fault.site.bit);
   if (order == 0) order = compare_u64(a->strike_at, b->strike_at);
+  if (order == 0) order = compare_u64(turn_of(a), turn_of(b));
   return order != 0 ? order : compare_u64(a->id, b->id);
 }
 
 static bool same_class(const Draw *a, const Draw *b) {
   return a->fault.site.region == b->fault.site.region && a->fault.site.row == b->fault.site.row &&
          a->fault.site.unit == b->fault.site.unit && a->fault.site.bit == b->fault.site.bit && a->strike_at == b->strike_at &&
-         a->fault.model != FAULT_RANDOM;
+         turn_of(a) == turn_of(b) && a->fault.model != FAULT_RANDOM;
 }
 
 void pruner_finish(Pruner *pruner) {

@@ -7,45 +7,59 @@
 
 enum { DRAW_BIT, DRAW_CYCLE, DRAW_SEED };
 
-// "stack" means every region "stack.*"; "stack.pc" that one; "rf" the one of that name and those behind its dot.
-static bool belongs(const char *region, const char *name, size_t length) {
-  return strncmp(region, name, length) == 0 && (region[length] == '\0' || region[length] == '.');
+// "rf" and "stack.pc" mean the region of that name; "stack", where there is none, every region "stack.*"; "all" every cell on the chip.
+static bool is_meant(const RegionTable *table, const Region *region, const char *name) {
+  size_t length = strlen(name);
+  if (strcmp(name, "all") == 0) return region_is_on_chip(region);
+  if (region_find(table, name) != REGION_NONE) return strcmp(region->name, name) == 0;
+  return strncmp(region->name, name, length) == 0 && region->name[length] == '.';
 }
 
-static bool add_structure(Population *population, const RegionTable *table, const char *name, size_t length, Diags *diags) {
+static bool no_structure(const RegionTable *table, const char *name, Diags *diags) {
+  const char *names[256];
+  uint32_t count = min_u32(table->count, COUNT_OF(names));
+  for (uint32_t i = 0; i < count; i++) names[i] = table->items[i].name;
+  const char *near = text_nearest(name, names, count);
+  if (near != NULL) return diags_add(diags, NULL, 0, 0, "this machine has no structure '%s'; did you mean '%s'?", name, near);
+  return diags_add(diags, NULL, 0, 0, "this machine has no structure '%s'; 'redoubt list structures' shows all", name);
+}
+
+// Structures that are named twice count once.
+static bool add_structure(Population *population, const RegionTable *table, const char *name, Diags *diags) {
   bool found = false;
-  const char *exact_names[256];
-  uint32_t names = 0;
-  char word[64];
-  snprintf(word, sizeof word, "%.*s", (int)length, name);
-  uint16_t exact = region_find(table, word);
   for (uint32_t i = 0; i < table->count; i++) {
     const Region *region = &table->items[i];
-    bool counts = (region->flags & REGION_INJECTABLE) != 0;
-    if (names < COUNT_OF(exact_names)) exact_names[names++] = region->name;
-    bool meant = exact != REGION_NONE ? i == exact : belongs(region->name, word, length);
-    if (!counts || !meant || population->count == COUNT_OF(population->regions)) continue;
+    if ((region->flags & REGION_INJECTABLE) == 0 || !is_meant(table, region, name)) continue;
     found = true;
+    uint32_t known = 0;
+    while (known < population->count && population->regions[known] != i) known++;
+    if (known < population->count || region_bits(region) == 0) continue;
+    if (population->count == COUNT_OF(population->regions)) return diags_add(diags, NULL, 0, 0, "too many structures at once");
     uint64_t before = population->count == 0 ? 0 : population->bits[population->count - 1];
     population->regions[population->count] = (uint16_t)i;
     population->bits[population->count++] = before + region_bits(region);
   }
-  if (found) return true;
-  const char *near = text_nearest(word, exact_names, names);
-  if (near != NULL) return diags_add(diags, NULL, 0, 0, "this machine has no structure '%s'; did you mean '%s'?", word, near);
-  return diags_add(diags, NULL, 0, 0, "this machine has no structure '%s'; 'redoubt list structures' shows all", word);
+  return found || no_structure(table, name, diags);
 }
 
 static bool add_structures(Population *population, const RegionTable *table, const char *names, Diags *diags) {
   while (*names != '\0') {
     size_t length = strcspn(names, ",");
-    if (length > 0 && !add_structure(population, table, names, length, diags)) return false;
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)length, names);
+    if (length > 0 && !add_structure(population, table, name, diags)) return false;
     names += length + (names[length] == ',');
   }
-  if (population->count == 0 || population->bits[population->count - 1] == 0) {
-    return diags_add(diags, NULL, 0, 0, "no structure to strike: these are empty on this machine");
-  }
+  if (population->count == 0) { return diags_add(diags, NULL, 0, 0, "no structure to strike: these are empty on this machine"); }
   return true;
+}
+
+static bool no_kernel(const GoldenVec *launches, const char *kernel, Diags *diags) {
+  const char *names[256] = {"none at all"};
+  uint32_t count = min_u32(launches->count, COUNT_OF(names));
+  for (uint32_t i = 0; i < count; i++) names[i] = launches->items[i].kernel;
+  const char *near = text_nearest(kernel, names, count);
+  return diags_add(diags, NULL, 0, 0, "the program launches no kernel '%s', but %s", kernel, near == NULL ? names[0] : near);
 }
 
 static bool window_of_kernel(Population *population, const char *kernel, Diags *diags) {
@@ -55,7 +69,7 @@ static bool window_of_kernel(Population *population, const char *kernel, Diags *
   for (uint32_t i = 0; i < launches->count; i++) {
     if (strcmp(launches->items[i].kernel, kernel) == 0) population->cycles += launches->items[i].cycles;
   }
-  return population->cycles > 0 || diags_add(diags, NULL, 0, 0, "the program launches no kernel '%s'", kernel);
+  return population->cycles > 0 || no_kernel(launches, kernel, diags);
 }
 
 static bool set_window(Population *population, const char *window, Diags *diags) {
@@ -85,25 +99,10 @@ static uint64_t window_cycle(const Population *population, uint64_t number) {
   return population->first_cycle + number;
 }
 
-// The model with its arguments, by way of a whole fault's text.
-static bool set_model(Population *population, const RegionTable *table, const char *model, Diags *diags) {
-  Text text = {0}, site = {0};
-  Site first = region_site(table, population->regions[0], 0);
-  site_format(table, &first, &site);
-  text_add(&text, "%s:%s@0", model, site.at);
-  bool good = fault_parse(table, text.at, &population->pattern, diags);
-  if (good && population->pattern.model >= FAULT_UNIT) {
-    good = diags_add(diags, NULL, 0, 0, "model '%s' strikes no cells; run it with 'redoubt run --fault'", model);
-  }
-  text_free(&text);
-  text_free(&site);
-  return good;
-}
-
 bool population_make(Population *population, const Golden *golden, const CampaignOptions *options, Diags *diags) {
   *population = (Population){.seed = options->seed, .golden = golden};
   return add_structures(population, &golden->table, options->structures, diags) && set_window(population, options->window, diags) &&
-         set_model(population, &golden->table, options->model, diags);
+         fault_parse_model(options->model, &population->pattern, diags);
 }
 
 double population_size(const Population *population) {
@@ -116,6 +115,7 @@ Fault population_draw(const Population *population, const RegionTable *table, ui
   while (population->bits[i] <= bit) i++;
   Fault fault = population->pattern;
   fault.site = region_site(table, population->regions[i], i == 0 ? bit : bit - population->bits[i - 1]);
+  fault.is_output = (table->items[fault.site.region].flags & REGION_OUTPUT) != 0;
   fault.from = window_cycle(population, random_below(random_draw(population->seed, id, DRAW_CYCLE), population->cycles));
   fault.to = fault_models[fault.model].permanent ? UINT64_MAX : fault.from;
   fault.seed = random_draw(population->seed, id, DRAW_SEED);

@@ -111,13 +111,13 @@ static void bench_run(Bench *bench, const char *text, bool (*host)(TestProgram *
 
 typedef enum Part { DATA, ADDRESS_LOW, ADDRESS_HIGH } Part;
 
-typedef struct Strike {
+typedef struct Blow {
   uint32_t block, warp, access, lane, bit;
   Part part;
-} Strike;
+} Blow;
 
 // A bit of a register that an access reads.
-static RerunFlip flip_at(const Bench *bench, const Strike *strike) {
+static RerunFlip flip_at(const Bench *bench, const Blow *strike) {
   const Launch *launch = bench->launch;
   MomentKey key = {(uint32_t)launch->number, strike->block, strike->warp};
   Moment moment;
@@ -135,7 +135,7 @@ static RerunFlip flip_at(const Bench *bench, const Strike *strike) {
   return flip;
 }
 
-static CourseResult strike(Bench *bench, Course *course, const Strike *at, WordList *words) {
+static CourseResult strike(Bench *bench, Course *course, const Blow *at, WordList *words) {
   RerunFlip flip = flip_at(bench, at);
   return course_strike(course, at->block, &flip, ENOUGH, words);
 }
@@ -155,7 +155,7 @@ static void assert_word(const Bench *bench, const WordList *words, uint32_t buff
   fail_msg("word %u of buffer %u is not among the %u that differ", index, buffer, words->count);
 }
 
-static const Strike data_of_35 = {.block = 2, .warp = 1, .access = 1, .lane = 3, .bit = 4, .part = DATA};
+static const Blow data_of_35 = {.block = 2, .warp = 1, .access = 1, .lane = 3, .bit = 4, .part = DATA};
 enum { STRUCK = 2 * BLOCK + 32 + 3 }; // its word
 
 static bool host_once(TestProgram *program) { return test_launch(program, "triple", 0, 1, 2); }
@@ -168,7 +168,7 @@ static void each_data(Bench *bench, Course *course, const Launch *launch) {
   assert_int_equal(words.count, 1);
   assert_word(bench, &words, 1, STRUCK, word_now(bench, 1, STRUCK) ^ 16);
   words_free(&words);
-  Strike loaded = data_of_35; // the address of the load: another lane's number
+  Blow loaded = data_of_35; // the address of the load: another lane's number
   loaded.access = 0, loaded.part = ADDRESS_LOW, loaded.bit = 2;
   result = strike(bench, course, &loaded, &words);
   assert_true(result.end == RERUN_ENDED && !result.same_flow);
@@ -180,7 +180,7 @@ static void each_data(Bench *bench, Course *course, const Launch *launch) {
 
 static void each_address(Bench *bench, Course *course, const Launch *launch) {
   WordList words = {0};
-  Strike high = data_of_35, odd = data_of_35;
+  Blow high = data_of_35, odd = data_of_35;
   (void)launch;
   high.part = ADDRESS_HIGH, high.bit = 3;
   assert_int_equal(strike(bench, course, &high, &words).end, RERUN_TRAPPED);
@@ -247,7 +247,7 @@ static bool host_overtaken(TestProgram *program) { return host_once(program) && 
 // A word that is wrong at the beginning and is overwritten at the end has been read by then.
 static void each_overtaken(Bench *bench, Course *course, const Launch *launch) {
   if (launch->number == 1) {
-    Strike at = {.block = 3, .warp = 0, .access = 1, .lane = 3, .bit = 4, .part = DATA};
+    Blow at = {.block = 3, .warp = 0, .access = 1, .lane = 3, .bit = 4, .part = DATA};
     assert_int_equal(strike(bench, course, &at, &bench->words).end, RERUN_ENDED);
     assert_int_equal(bench->words.count, 1);
     return;
@@ -275,7 +275,7 @@ static void test_launches(void **state) {
 
 // Thread 64, the first of block 1, writes to thread 0's word instead of its own.
 static CourseResult strike_into_0(Bench *bench, Course *course, WordList *words) {
-  RerunFlip flip = flip_at(bench, &(Strike){.block = 1, .warp = 0, .access = 1, .lane = 0, .part = ADDRESS_LOW});
+  RerunFlip flip = flip_at(bench, &(Blow){.block = 1, .warp = 0, .access = 1, .lane = 0, .part = ADDRESS_LOW});
   uint64_t out = bench->program.buffers[1];
   flip.change[0] = (uint32_t)(out ^ (out + 64 * sizeof(uint32_t)));
   return course_strike(course, 1, &flip, ENOUGH, words);
@@ -326,7 +326,7 @@ static void each_open(Bench *bench, Course *course, const Launch *launch) {
 
 // Thread 64, of warp 0, writes to the word of thread 96, of warp 1.
 static CourseResult strike_into_96(Bench *bench, Course *course, WordList *words) {
-  RerunFlip flip = flip_at(bench, &(Strike){.block = 1, .warp = 0, .access = 1, .lane = 0, .part = ADDRESS_LOW});
+  RerunFlip flip = flip_at(bench, &(Blow){.block = 1, .warp = 0, .access = 1, .lane = 0, .part = ADDRESS_LOW});
   uint64_t out = bench->program.buffers[1];
   flip.change[0] = (uint32_t)((out + 96 * sizeof(uint32_t)) ^ (out + 64 * sizeof(uint32_t)));
   return course_strike(course, 1, &flip, ENOUGH, words);
@@ -359,7 +359,7 @@ static void test_open(void **state) {
 // A lane of warp 0 stores to a word of warp 1 in shared memory. That is in the same bank: the time is as it was, and with it the order.
 static void each_same_bank(Bench *bench, Course *course, const Launch *launch) {
   WordList words = {0};
-  Strike at = {.block = 1, .warp = 0, .access = 1, .lane = 5, .bit = 7, .part = ADDRESS_LOW};
+  Blow at = {.block = 1, .warp = 0, .access = 1, .lane = 5, .bit = 7, .part = ADDRESS_LOW};
   (void)launch;
   CourseResult result = strike(bench, course, &at, &words);
   assert_true(result.end == RERUN_ENDED && result.same_flow && result.extra == 0);
@@ -369,7 +369,7 @@ static void each_same_bank(Bench *bench, Course *course, const Launch *launch) {
 // The lane's own word, and that of a lane whose bank it now needs, too.
 static void each_other_bank(Bench *bench, Course *course, const Launch *launch) {
   WordList words = {0};
-  Strike at = {.block = 1, .warp = 0, .access = 1, .lane = 5, .bit = 2, .part = ADDRESS_LOW};
+  Blow at = {.block = 1, .warp = 0, .access = 1, .lane = 5, .bit = 2, .part = ADDRESS_LOW};
   (void)launch;
   CourseResult result = strike(bench, course, &at, &words);
   assert_true(result.end == RERUN_ENDED && result.same_flow); // the same word is no conflict
@@ -399,7 +399,7 @@ static void test_same(void **state) {
 
 // Thread 64 reads what thread 0 writes: as it was, or as it will be.
 static uint32_t read_of_0(Bench *bench, Course *course) {
-  RerunFlip flip = flip_at(bench, &(Strike){.block = 1, .warp = 0, .access = 0, .lane = 0, .part = ADDRESS_LOW});
+  RerunFlip flip = flip_at(bench, &(Blow){.block = 1, .warp = 0, .access = 0, .lane = 0, .part = ADDRESS_LOW});
   WordList words = {0};
   flip.change[0] = (uint32_t)(bench->program.buffers[1] ^ (bench->program.buffers[0] + 64 * sizeof(uint32_t)));
   CourseResult result = course_strike(course, 1, &flip, ENOUGH, &words);
@@ -424,7 +424,7 @@ static void each_reads_new(Bench *bench, Course *course, const Launch *launch) {
 
 static void each_read_unknown(Bench *bench, Course *course, const Launch *launch) {
   (void)launch;
-  RerunFlip flip = flip_at(bench, &(Strike){.block = 1, .warp = 0, .access = 0, .lane = 0, .part = ADDRESS_LOW});
+  RerunFlip flip = flip_at(bench, &(Blow){.block = 1, .warp = 0, .access = 0, .lane = 0, .part = ADDRESS_LOW});
   WordList words = {0};
   flip.change[0] = (uint32_t)(bench->program.buffers[1] ^ (bench->program.buffers[0] + 64 * sizeof(uint32_t)));
   assert_int_equal(course_strike(course, 1, &flip, ENOUGH, &words).end, RERUN_UNKNOWN);
@@ -445,7 +445,7 @@ static void test_reading(void **state) {
 
 // A store of which one lane traps, after another has written to a word that is not its own: that word is put back, too.
 static void each_trapped_store(Bench *bench, Course *course, const Launch *launch) {
-  RerunFlip flip = flip_at(bench, &(Strike){.block = 1, .warp = 0, .access = 1, .lane = 9, .bit = 0, .part = ADDRESS_LOW});
+  RerunFlip flip = flip_at(bench, &(Blow){.block = 1, .warp = 0, .access = 1, .lane = 9, .bit = 0, .part = ADDRESS_LOW});
   uint64_t out = bench->program.buffers[1], into = bench->program.buffers[3];
   WordList words = {0};
   (void)launch;

@@ -1,9 +1,11 @@
 // Single faults: outcomes and explanations that must agree with one another, whatever the machine's timing is.
 #include "campaign/explain_internal.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <cmocka.h>
 
@@ -114,16 +116,28 @@ static void test_fates(void **state) {
   bed_close(&bed);
 }
 
-// A lane whose adder is stuck spoils that lane and no other.
-static void test_unit(void **state) {
+// A lane whose output is stuck spoils the threads that pass it and no others; a transient strikes one result, or says when there is one.
+static void test_output(void **state) {
   (void)state;
   Bed bed;
   bed_open(&bed, "vecadd");
-  const FaultRun *run = bed_run(&bed, "unit:sp[sm=0,sp=0,lane=9,bit=22]@0", true);
-  assert_int_equal(run->accesses[0].fate, FATE_NOT_TOLD);
+  const FaultRun *run = bed_run(&bed, "stuck1:unit.sp[sm=0,sp=0,lane=9,bit=22]@0-", true);
+  assert_true(run->accesses[0].fate == FATE_RESULT && run->accesses[0].reads > 1);
   assert_true(run->different > 0 && run->step_count > 0);
-  assert_int_equal(run->steps[0].lanes, 1u << 9);
+  assert_int_equal(run->steps[0].lanes & ~(1u << 9 | 1u << 25), 0);
   assert_int_equal(run->steps[0].got ^ run->steps[0].expected, 1u << 22);
+  uint64_t cycle = run->accesses[0].at.cycle;
+  char text[80];
+  snprintf(text, sizeof text, "flip:unit.sp[sm=0,sp=0,lane=9,bit=22]@%" PRIu64, cycle);
+  run = bed_run(&bed, text, true);
+  assert_true(run->accesses[0].fate == FATE_RESULT && run->accesses[0].at.cycle == cycle);
+  assert_true(run->different > 0 && (run->steps[0].lanes == 1u << 9 || run->steps[0].lanes == 1u << 25));
+  assert_int_equal(run->steps[0].got ^ run->steps[0].expected, 1u << 22);
+  run = bed_run(&bed, "flip:unit.sp[sm=0,sp=0,lane=9,bit=22]@0", true);
+  assert_true(run->accesses[0].fate == FATE_IDLE && run->accesses[0].reads == 1 && run->accesses[0].at.cycle == cycle);
+  assert_true(run->different == 0 && run->verdicts.outcome == OUTCOME_MASKED);
+  run = bed_run(&bed, "flip:unit.fp64[sm=0,lane=0,bit=22]@0", true);
+  assert_true(run->accesses[0].fate == FATE_IDLE && run->accesses[0].reads == 0);
   bed_close(&bed);
 }
 
@@ -131,7 +145,7 @@ static void test_text(void **state) {
   (void)state;
   Bed bed;
   bed_open(&bed, "vecadd");
-  const FaultRun *run = bed_run(&bed, "unit1:sp[sm=0,sp=0,lane=9,bit=22]@0-", true);
+  const FaultRun *run = bed_run(&bed, "stuck1:unit.sp[sm=0,sp=0,lane=9,bit=22]@0-", true);
   Text text = {0};
   explanation_format(run, bed.target->source, &text);
   assert_non_null(strstr(text.at, "first difference from the run without faults"));
@@ -167,8 +181,8 @@ static void test_refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_log),  cmocka_unit_test(test_consistent), cmocka_unit_test(test_fates),
-      cmocka_unit_test(test_unit), cmocka_unit_test(test_text),       cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_log),    cmocka_unit_test(test_consistent), cmocka_unit_test(test_fates),
+      cmocka_unit_test(test_output), cmocka_unit_test(test_text),       cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,7 +140,8 @@ static const char *random_text(uint64_t seed, Arena *arena) {
   return copy;
 }
 
-static Tally compare_random(uint64_t seed, uint64_t faults, bool prune) {
+// Structures: NULL, as the seed says.
+static Tally compare_random(uint64_t seed, uint64_t faults, bool prune, const char *structures) {
   static const char *const machines[] = {"fermi-gtx480", "gt200-rise", "turing-rtx2060", "tesla-hints"};
   static const char *const models[] = {"flip", "flip", "adjacent(2)", "random(3)", "lanes"};
   Bed bed;
@@ -150,7 +151,7 @@ static Tally compare_random(uint64_t seed, uint64_t faults, bool prune) {
   program.grid = RANDOM_WORDS / RANDOM_BLOCK;
   program.outputs = random_draw(seed, 2, 2) % 2 == 0 ? 8 : 14;
   CampaignOptions options = plain(&bed, faults, seed);
-  options.structures = random_draw(seed, 5, 2) % 2 == 0 ? "rf" : "rf,shared,pred";
+  options.structures = structures != NULL ? structures : random_draw(seed, 5, 2) % 2 == 0 ? "rf" : "rf,shared,pred";
   options.model = models[random_draw(seed, 3, 2) % COUNT_OF(models)];
   options.timeout = random_draw(seed, 4, 2) % 3 == 0 ? 2 : 10;
   Tally tally = compare(&bed, &program, &options, prune);
@@ -161,7 +162,18 @@ static Tally compare_random(uint64_t seed, uint64_t faults, bool prune) {
 static void test_random_programs(void **state) {
   (void)state;
   uint64_t followed = 0;
-  for (uint64_t seed = 1; seed <= 5; seed++) followed += compare_random(seed, 200, false).settled[SETTLED_FOLLOWED];
+  for (uint64_t seed = 1; seed <= 5; seed++) followed += compare_random(seed, 200, false, NULL).settled[SETTLED_FOLLOWED];
+  ASSERT_SOME(followed > 50);
+}
+
+// Wrong results and addresses of units, on each of the machines.
+static void test_unit_outputs(void **state) {
+  (void)state;
+  uint64_t followed = 0;
+  for (uint64_t seed = 4; seed <= 7; seed++) {
+    followed += compare_random(seed, 300, false, "unit.sp").settled[SETTLED_FOLLOWED];
+    compare_random(seed, 100, false, "unit.agu,unit.sfu");
+  }
   ASSERT_SOME(followed > 50);
 }
 
@@ -171,7 +183,7 @@ static void test_seeds(void **state) {
   static const struct { uint64_t seed, faults; } found[] = {{1178, 600}, {3036, 600}, {3047, 600}, {3048, 600}, {3070, 600}, {9049, 780}};
   (void)state;
   for (size_t i = 0; i < COUNT_OF(found); i++) {
-    Tally tally = compare_random(found[i].seed, found[i].faults, true);
+    Tally tally = compare_random(found[i].seed, found[i].faults, true, NULL);
     ASSERT_SOME(tally.settled[SETTLED_FOLLOWED] > 0);
   }
 }
@@ -237,11 +249,11 @@ static void test_no_time(void **state) {
   ASSERT_SOME(tally.followed[OUTCOME_SDC] > 0);
 }
 
-static int by_hand(uint64_t first, uint64_t count) {
+static int by_hand(uint64_t first, uint64_t count, const char *structures) {
   uint64_t followed = 0, left = 0, faults = 0;
   for (uint64_t seed = first; seed < first + count; seed++) {
     print_message("seed %llu:", (unsigned long long)seed);
-    Tally tally = compare_random(seed, 1000, true);
+    Tally tally = compare_random(seed, 1000, true, structures);
     print_message(" followed %llu simulated %llu\n", (unsigned long long)tally.settled[SETTLED_FOLLOWED],
                   (unsigned long long)(tally.settled[SETTLED_RUN] + tally.settled[SETTLED_HASH] + tally.settled[SETTLED_BLOCK]));
     followed += tally.settled[SETTLED_FOLLOWED];
@@ -408,10 +420,15 @@ static void test_races(void **state) {
 }
 
 int main(int argc, char **argv) {
-  if (argc == 3) return by_hand(strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10));
+  if (argc >= 3) return by_hand(strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10), argv[3]);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_random_programs), cmocka_unit_test(test_seeds),        cmocka_unit_test(test_hosts),
-      cmocka_unit_test(test_no_time),         cmocka_unit_test(test_longer_turns), cmocka_unit_test(test_scattered_accesses),
+      cmocka_unit_test(test_random_programs),
+      cmocka_unit_test(test_unit_outputs),
+      cmocka_unit_test(test_seeds),
+      cmocka_unit_test(test_hosts),
+      cmocka_unit_test(test_no_time),
+      cmocka_unit_test(test_longer_turns),
+      cmocka_unit_test(test_scattered_accesses),
       cmocka_unit_test(test_races),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,22 @@ static const Region cells[] = {
     {.name = "a", .unit = "unit", .dims = {{"row", 3}}, .dim_count = 1, .flags = REGION_INJECTABLE, .rows = 3, .units = 2, .bits = 8},
     {.name = "b.x", .unit = "unit", .dims = {{"row", 1}}, .dim_count = 1, .flags = REGION_INJECTABLE, .rows = 1, .units = 1, .bits = 16},
     {.name = "b.y", .unit = "unit", .dims = {{"row", 1}}, .dim_count = 1, .flags = REGION_INJECTABLE, .rows = 1, .units = 1, .bits = 32},
+    {.name = "o",
+     .unit = "lane",
+     .dims = {{"row", 1}},
+     .dim_count = 1,
+     .flags = REGION_INJECTABLE | REGION_OUTPUT,
+     .rows = 1,
+     .units = 4,
+     .bits = 32},
+    {.name = "dram",
+     .unit = "word",
+     .dims = {{"row", 9}},
+     .dim_count = 1,
+     .flags = REGION_INJECTABLE | REGION_OUTSIDE,
+     .rows = 9,
+     .units = 4,
+     .bits = 32},
     {.name = "counter", .unit = "unit", .dims = {{"row", 1}}, .dim_count = 1, .flags = REGION_STAT, .rows = 1, .units = 1, .bits = 32},
 };
 static GoldenRow launches[] = {
@@ -79,11 +95,35 @@ static void structures_share_by_bits(void **state) {
   assert_false(make(&population, &golden, "c", "all", "no structure 'c'"));
 }
 
+// What is named twice counts once; "all" is every cell on the chip.
+static void structures_count_once(void **state) {
+  (void)state;
+  static const struct {
+    const char *structures;
+    uint32_t count;
+    double bits;
+  } cases[] = {{"a,a", 1, 48}, {"b,b.x", 2, 48}, {"b.x,b", 2, 48}, {"all", 3, 96}, {"a,all,b.y", 3, 96}, {"all,dram", 4, 96 + 9 * 128},
+               {"o", 1, 128}};
+  Golden golden = golden_of();
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    Population population;
+    assert_true(make(&population, &golden, cases[i].structures, "all", NULL));
+    assert_int_equal(population.count, cases[i].count);
+    assert_true(population_size(&population) == cases[i].bits * 450);
+  }
+  Population population;
+  assert_true(make(&population, &golden, "o", "all", NULL));
+  assert_true(population_draw(&population, &golden.table, 0).is_output);
+  assert_true(make(&population, &golden, "a", "all", NULL));
+  assert_false(population_draw(&population, &golden.table, 0).is_output);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_kernel_is_all_its_launches),
       cmocka_unit_test(windows_bound_the_cycles),
       cmocka_unit_test(structures_share_by_bits),
+      cmocka_unit_test(structures_count_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,6 +48,7 @@ typedef struct Trials { // of one worker
   Memory *memory;
   Hook observer;
   const Draw *own;
+  Strike strike;
   const LaunchMemory *kept;
   Blocks clone_blocks;
   const Unfinished *unfinished; // NULL: nothing is known
@@ -126,9 +127,14 @@ static Verdict on_clone_memory(Hook *hook, HookMachine *machine, const MemoryEve
 }
 
 static void on_clone_cycle(Hook *hook, HookMachine *machine) {
-  const Trials *at = hook->own;
-  fault_strike(machine, &at->own->fault);
+  Trials *at = hook->own;
+  at->strike = fault_strike(machine, &at->own->fault);
   hook->next_cycle = UINT64_MAX;
+}
+
+static Verdict on_clone_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
+  strike_result(&((Trials *)hook->own)->strike, machine, event);
+  return VERDICT_PASS;
 }
 
 // ---- A trial ---------------------------------------------------------------------------------------
@@ -307,6 +313,7 @@ static _Noreturn void work(Trials *at) {
   at->hook.next_cycle = at->draws[at->next].strike_at;
   at->observer = (Hook){.name = "trial", .kind = HOOK_FAULT, .own = at, .block = on_clone_block, .memory = on_clone_memory};
   at->observer.cycle = on_clone_cycle;
+  if (any_output(at->draws, at->count)) at->observer.result = on_clone_result;
   bool good = at->target->start(at->target, &chain, &diags) && at->target->run(at->target);
   _exit(good ? 0 : 1);
 }

@@ -65,7 +65,8 @@ static json_t *explanation_json(const FaultRun *run) {
   json_t *accesses = json_array(), *steps = json_array();
   for (uint32_t i = 0; i < run->fault_count; i++) {
     const Access *access = &run->accesses[i];
-    bool placed = access->fate == FATE_READ || access->fate == FATE_OVERWRITTEN || access->fate == FATE_RESET;
+    bool placed = access->fate == FATE_READ || access->fate == FATE_OVERWRITTEN || access->fate == FATE_RESET ||
+                  access->fate == FATE_RESULT || (access->fate == FATE_IDLE && access->reads > 0);
     json_t *object =
         json_pack("{s:s, s:I, s:b}", "fate", fate_text[access->fate], "reads", (json_int_t)access->reads, "unused", (int)access->unused);
     if (placed) json_object_set_new(object, "at", place_json(&access->at));

@@ -200,7 +200,8 @@ static void strike(Ticker *ticker, HookMachine *machine) {
   const RegionTable *regions = machine->regions;
   uint32_t chosen = (uint32_t)random_below(random_draw(ticker->seed, ticker->ticks, 1), regions->count);
   const Region *region = &regions->items[chosen];
-  if (region_bits(region) == 0 || (region->flags & REGION_INJECTABLE) == 0 || (region->flags & REGION_OUTSIDE) != 0) return;
+  if (region_bits(region) == 0 || (region->flags & REGION_INJECTABLE) == 0 || (region->flags & (REGION_OUTSIDE | REGION_OUTPUT)) != 0)
+    return;
   Site site = region_site(regions, (uint16_t)chosen, random_below(random_draw(ticker->seed, ticker->ticks, 2), region_bits(region)));
   machine->block[site_byte(region, &site)] ^= site_mask(&site);
   ticker->compared++;

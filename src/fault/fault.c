@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *const fault_units[FAULT_UNITS] = {"sp", "sfu", "fp64", "tensor", "ldst"};
-
 const FaultModelInfo fault_models[FAULT_MODELS] = {
 #define MODEL(id, name, arguments, permanent, summary) {name, arguments, summary, permanent},
 #include "fault/fault.def"
@@ -20,7 +18,7 @@ static bool bad(Diags *diags, const char *text, const char *what) {
   return diags_add(diags, NULL, 0, 0, "fault '%s': %s; a fault reads like flip:rf[sm=3,reg=12,lane=7,bit=4]@12345", text, what);
 }
 
-static bool parse_model(const char *text, const char *name, Fault *fault, Diags *diags) {
+static bool find_model(const char *name, Fault *fault, Diags *diags) {
   const char *names[FAULT_MODELS];
   for (uint32_t i = 0; i < FAULT_MODELS; i++) names[i] = fault_models[i].name;
   for (uint32_t i = 0; i < FAULT_MODELS; i++) {
@@ -29,8 +27,8 @@ static bool parse_model(const char *text, const char *name, Fault *fault, Diags 
     return true;
   }
   const char *near = text_nearest(name, names, FAULT_MODELS);
-  if (near != NULL) return diags_add(diags, NULL, 0, 0, "fault '%s': no model '%s'; did you mean '%s'?", text, name, near);
-  return diags_add(diags, NULL, 0, 0, "fault '%s': no model '%s'; 'redoubt list faults' shows all", text, name);
+  if (near != NULL) return diags_add(diags, NULL, 0, 0, "no fault model '%s'; did you mean '%s'?", name, near);
+  return diags_add(diags, NULL, 0, 0, "no fault model '%s'; 'redoubt list faults' shows all", name);
 }
 
 static bool parse_number(const char **at, uint64_t *value) {
@@ -92,41 +90,6 @@ static bool take_warp(const RegionTable *regions, const char *text, Text *site, 
   return true;
 }
 
-static uint64_t sms_of(const RegionTable *regions) {
-  for (uint32_t i = 0; i < regions->count; i++) {
-    const Region *region = &regions->items[i];
-    if (region->dim_count >= 1 && strcmp(region->dims[0].name, "sm") == 0) return region->dims[0].count;
-  }
-  return FAULT_NO_WARP;
-}
-
-// sp[sm=,sp=,lane=,bit=], sfu[sm=,sfu=,lane=,bit=]: no cells, so not in the table.
-static bool parse_unit_site(const RegionTable *regions, const char *fault_text, const char *text, Site *site, Diags *diags) {
-  unsigned sm, number, lane, bit;
-  int length = 0;
-  char name[16], key[16];
-  bool shaped = sscanf(text, "%15[a-z0-9][sm=%u,%15[a-z0-9]=%u,lane=%u,bit=%u]%n", name, &sm, key, &number, &lane, &bit, &length) == 6;
-  if (!shaped || length == 0 || text[length] != '\0' || strcmp(name, key) != 0) {
-    return diags_add(diags, NULL, 0, 0, "fault '%s': outputs of units are named like sp[sm=0,sp=1,lane=7,bit=4]", fault_text);
-  }
-  uint32_t unit = 0;
-  while (unit < FAULT_UNITS && strcmp(fault_units[unit], name) != 0) unit++;
-  if (unit == FAULT_UNITS) {
-    return diags_add(diags, NULL, 0, 0, "fault '%s': no unit '%s'; there are sp, sfu, fp64, tensor and ldst", fault_text, name);
-  }
-  const struct {
-    const char *name;
-    uint64_t value, limit;
-  } checks[] = {{"sm", sm, sms_of(regions)}, {key, number, 256}, {"lane", lane, WARP_LANES}, {"bit", bit, 32}};
-  for (size_t i = 0; i < COUNT_OF(checks); i++) {
-    if (checks[i].value < checks[i].limit) continue;
-    return diags_add(diags, NULL, 0, 0, "fault '%s': %s=%" PRIu64 " is out of range: 0 to %" PRIu64, fault_text, checks[i].name,
-                     checks[i].value, checks[i].limit - 1);
-  }
-  *site = (Site){.region = REGION_NONE, .row = unit_row(sm, unit, number), .unit = lane, .bit = bit};
-  return true;
-}
-
 // The ':' after the model, past its arguments, which may hold one.
 static char *find_colon(char *text) {
   char *colon = strchr(text, ':'), *open = strchr(text, '(');
@@ -135,31 +98,43 @@ static char *find_colon(char *text) {
   return close == NULL ? colon : close + 1;
 }
 
-static bool parse_model_arguments(const char *text, const char *name, const char *arguments, Fault *fault, Diags *diags) {
+// "adjacent(2)", cut into words in place.
+static bool parse_model(char *text, Fault *fault, Diags *diags) {
+  char *open = strchr(text, '(');
+  size_t length = strlen(text);
+  if (open != NULL) {
+    if (text[length - 1] != ')') return diags_add(diags, NULL, 0, 0, "fault model '%s': a '(' is not closed", text);
+    text[length - 1] = '\0';
+    *open++ = '\0';
+  }
+  const char *arguments = open == NULL ? "" : open;
+  if (!find_model(text, fault, diags)) return false;
   if (fault->model == FAULT_PATTERN) return pattern_parse(arguments, fault, diags);
   if (parse_arguments(arguments, fault)) return true;
-  return diags_add(diags, NULL, 0, 0, "fault '%s': model %s takes (%s), whole numbers from 1", text, name,
-                   fault_models[fault->model].arguments);
+  const char *wanted = fault_models[fault->model].arguments;
+  if (wanted[0] == '\0') return diags_add(diags, NULL, 0, 0, "fault model %s takes no numbers", text);
+  return diags_add(diags, NULL, 0, 0, "fault model %s takes (%s), whole numbers from 1", text, wanted);
+}
+
+bool fault_parse_model(const char *text, Fault *fault, Diags *diags) {
+  *fault = (Fault){.warp = FAULT_NO_WARP};
+  Text copy = {0};
+  text_add(&copy, "%s", text);
+  bool good = parse_model(copy.at, fault, diags);
+  text_free(&copy);
+  return good;
 }
 
 static bool parse_parts(const RegionTable *regions, const char *text, char *copy, Fault *fault, Diags *diags) {
   char *at = strrchr(copy, '@'), *colon = find_colon(copy);
   if (at == NULL || colon == NULL || colon > at) return bad(diags, text, "is not MODEL:SITE@CYCLE");
   *at++ = *colon++ = '\0';
-  char *open = strchr(copy, '(');
-  size_t length = strlen(copy);
-  if (open != NULL) {
-    if (copy[length - 1] != ')') return bad(diags, text, "a '(' is not closed");
-    copy[length - 1] = '\0';
-    *open++ = '\0';
-  }
-  if (!parse_model(text, copy, fault, diags)) return false;
-  if (!parse_model_arguments(text, copy, open == NULL ? "" : open, fault, diags)) return false;
+  if (!parse_model(copy, fault, diags)) return false;
   if (!parse_time(at, fault)) return bad(diags, text, "the time after '@' is not a cycle, FROM- or FROM-TO");
-  if (fault_is_unit(fault)) return parse_unit_site(regions, text, colon, &fault->site, diags);
   Text site = {0};
   text_add(&site, "%s", colon);
   bool good = take_warp(regions, text, &site, fault, diags) && site_parse(regions, site.at, &fault->site, diags);
+  if (good) fault->is_output = (regions->items[fault->site.region].flags & REGION_OUTPUT) != 0;
   text_free(&site);
   return good;
 }
@@ -174,12 +149,6 @@ bool fault_parse(const RegionTable *regions, const char *text, Fault *fault, Dia
 }
 
 static void format_site(const RegionTable *regions, const Fault *fault, Text *out) {
-  if (fault_is_unit(fault)) {
-    const char *name = fault_units[fault->site.row >> 8 & 255];
-    text_add(out, "%s[sm=%" PRIu64 ",%s=%" PRIu64 ",lane=%u,bit=%u]", name, fault->site.row >> 16, name, fault->site.row & 255,
-             fault->site.unit, fault->site.bit);
-    return;
-  }
   size_t start = out->length;
   site_format(regions, &fault->site, out);
   const char *reg = strstr(out->at + start, "reg=");
@@ -238,7 +207,6 @@ static uint32_t random_bits(const Region *region, const Fault *fault, Site site,
 }
 
 uint32_t fault_bits(const RegionTable *regions, const HookMachine *machine, const Fault *fault, Site bits[FAULT_MAX_BITS]) {
-  if (fault_is_unit(fault)) return 0;
   const Region *region = &regions->items[fault->site.region];
   Site site;
   if (!first_bit(machine, region, fault, &site)) return 0;
@@ -266,7 +234,7 @@ Hook *fault_hook(Arena *arena, const Fault *fault) {
   FaultHook *at = ARENA_NEW(arena, FaultHook);
   at->fault = *fault;
   at->hook = (Hook){.name = fault_models[fault->model].name, .kind = HOOK_FAULT, .own = at, .next_cycle = UINT64_MAX};
-  if (fault_is_unit(fault)) unit_hook(at);
+  if (fault->is_output) output_hook(at);
   else if (fault_models[fault->model].permanent) stuck_hook(at);
   else flip_hook(at);
   return &at->hook;

@@ -7,6 +7,7 @@
 //   pattern(FILE):SITE@...      pattern(0.0.0+1.0.-3):rf[...]@99: the bits themselves, as a fault is written
 //
 // The second argument of `random` is the seed of what it draws; without one it is 0.
+// Sites are cells, or outputs of functional units (unit.sp[sm=,sp=,lane=,bit=]); every model strikes both.
 // `rf` takes either reg=row of the SM, or warp= and reg= of that warp in the launch that runs at that cycle.
 #ifndef REDOUBT_FAULT_H
 #define REDOUBT_FAULT_H
@@ -36,6 +37,7 @@ typedef struct FaultOffset {
 typedef struct Fault {
   FaultModel model;
   Site site;             // the first bit
+  bool is_output;        // of a functional unit: its region is REGION_OUTPUT
   uint32_t warp;         // rf: site.row counts within this warp's registers; FAULT_NO_WARP: within the SM
   uint64_t from, to;     // cycles; to = UINT64_MAX: for ever; transients: to = from
   uint64_t arguments[2]; // by model: number of bits; on and off times
@@ -45,13 +47,31 @@ typedef struct Fault {
 } Fault;
 
 bool fault_parse(const RegionTable *regions, const char *text, Fault *fault, Diags *diags);
+bool fault_parse_model(const char *text, Fault *fault, Diags *diags); // "adjacent(2)": a fault without site and time
 void fault_format(const RegionTable *regions, const Fault *fault, Text *out);
 // Every bit that the fault strikes; at most FAULT_MAX_BITS, all inside the region.
 uint32_t fault_bits(const RegionTable *regions, const HookMachine *machine, const Fault *fault, Site bits[FAULT_MAX_BITS]);
 
 // The hook that makes it happen; lives in the arena.
 Hook *fault_hook(Arena *arena, const Fault *fault);
-// Strikes now, whatever the fault's time: campaigns that have chosen the moment themselves.
-void fault_strike(const HookMachine *machine, const Fault *fault);
+
+// A transient struck by those who have chosen the moment themselves: cells change now, whatever the fault's time; outputs when a result
+// passes them in the fault's cycle, so results must be told until that is over.
+typedef struct Strike {
+  const Fault *fault;
+  bool waits; // for a result
+} Strike;
+enum { FAULT_OUTPUT_CYCLES = 1024 }; // more than any unit's outputs are busy with one result
+Strike fault_strike(const HookMachine *machine, const Fault *fault);
+void strike_result(Strike *strike, const HookMachine *machine, ResultEvent *event);
+bool strike_is_over(const Strike *strike, uint64_t cycle);
+// What a transient in outputs changes of a result that is told in this cycle; 0: nothing.
+typedef struct ResultBit {
+  uint32_t thread, word, bit; // word: result register
+  bool is_predicate;          // or, of a comparison: bit 0 or 1 says which
+} ResultBit;
+bool fault_meets(const RegionTable *regions, const Fault *fault, const ResultEvent *event); // a thread of it is on a lane that is struck
+uint32_t fault_result_bits(const RegionTable *regions, const Fault *fault, uint64_t cycle, const ResultEvent *event,
+                           ResultBit bits[FAULT_MAX_BITS]);
 
 #endif

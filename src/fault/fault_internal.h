@@ -8,23 +8,19 @@
 typedef struct FaultHook {
   Hook hook;
   Fault fault;
+  Strike strike; // of transients in outputs
 } FaultHook;
 
 // Each fills the functions of the hook.
-void flip_hook(FaultHook *at);  // flip.c: cells that change once
-void stuck_hook(FaultHook *at); // stuck.c: cells that do not change any more
-void unit_hook(FaultHook *at);  // unit.c: outputs of functional units
+void flip_hook(FaultHook *at);                            // flip.c: cells that change once
+void stuck_hook(FaultHook *at);                           // stuck.c: cells that do not change any more
+void output_hook(FaultHook *at);                          // output.c: outputs of functional units
+bool stuck_is_active(const Fault *fault, uint64_t cycle); // of models that last
 
 bool pattern_parse(const char *text, Fault *fault, Diags *diags); // pattern.c: a file's name, or bits
 void pattern_format(const Fault *fault, Text *out);
 uint32_t pattern_bits(const Region *region, const Fault *fault, Site site, Site bits[FAULT_MAX_BITS]);
 
-// Kinds of functional units whose outputs may be struck. The row of such a site: SM, kind and which of the SM's.
-enum { FAULT_UNITS = 5 };
-extern const char *const fault_units[FAULT_UNITS];
-static inline uint64_t unit_row(uint32_t sm, uint32_t kind, uint32_t number) { return (uint64_t)sm << 16 | kind << 8 | number; }
-
-static inline bool fault_is_unit(const Fault *fault) { return fault->model >= FAULT_UNIT; }
 // The byte of the block or of memory that holds the bit.
 static inline uint8_t *fault_byte(const HookMachine *machine, const Site *site) {
   const Region *region = &machine->regions->items[site->region];

@@ -2,7 +2,7 @@
 // is written. Cells whose accesses the machine tells are forced after every write; others at the start of every cycle.
 #include "fault/fault_internal.h"
 
-static bool is_active(const Fault *fault, uint64_t cycle) {
+bool stuck_is_active(const Fault *fault, uint64_t cycle) {
   if (cycle < fault->from || cycle > fault->to) return false;
   if (fault->model != FAULT_DUTY) return true;
   return (cycle - fault->from) % (fault->arguments[0] + fault->arguments[1]) < fault->arguments[0];
@@ -19,7 +19,7 @@ static void force(const HookMachine *machine, const Fault *fault) {
 
 static Verdict after_write(Hook *hook, HookMachine *machine, const CellEvent *event) {
   const Fault *fault = &((FaultHook *)hook->own)->fault;
-  if (event->region == fault->site.region && is_active(fault, machine->cycle)) force(machine, fault);
+  if (event->region == fault->site.region && stuck_is_active(fault, machine->cycle)) force(machine, fault);
   return VERDICT_PASS;
 }
 
@@ -36,7 +36,7 @@ static uint64_t next_time(const HookMachine *machine, const Fault *fault) {
 
 static void on_cycle(Hook *hook, HookMachine *machine) {
   const Fault *fault = &((FaultHook *)hook->own)->fault;
-  if (is_active(fault, machine->cycle)) force(machine, fault);
+  if (stuck_is_active(fault, machine->cycle)) force(machine, fault);
   hook->next_cycle = next_time(machine, fault);
 }
 

@@ -10,7 +10,8 @@
 #include <cmocka.h>
 
 // Two SMs with 4 warps: a register file of 8 rows each that tells its accesses, and a queue that does not.
-enum { RF, WARPS, QUEUE, REGIONS, QUEUE_BASE = 2 * 8 * 128 + 64, BLOCK = QUEUE_BASE + 64 };
+// Functional units: SPs of 16 lanes, and a wide unit of 8.
+enum { RF, WARPS, QUEUE, SP, WIDE, REGIONS, QUEUE_BASE = 2 * 8 * 128 + 64, BLOCK = QUEUE_BASE + 64 };
 
 static const Region toy_regions[REGIONS] = {
     [RF] = {.name = "rf",
@@ -51,6 +52,26 @@ static const Region toy_regions[REGIONS] = {
                .base = QUEUE_BASE,
                .row_bytes = 4,
                .unit_bytes = 2},
+    [SP] = {.name = "unit.sp",
+            .title = "outputs",
+            .unit = "lane",
+            .meaning = "",
+            .dims = {{"sm", 2}, {"sp", 2}},
+            .dim_count = 2,
+            .flags = REGION_INJECTABLE | REGION_OUTPUT,
+            .rows = 4,
+            .units = 16,
+            .bits = 32},
+    [WIDE] = {.name = "unit.wide",
+              .title = "outputs",
+              .unit = "lane",
+              .meaning = "",
+              .dims = {{"sm", 2}},
+              .dim_count = 1,
+              .flags = REGION_INJECTABLE | REGION_OUTPUT,
+              .rows = 2,
+              .units = 8,
+              .bits = 64},
 };
 static const RegionTable toy_table = {toy_regions, REGIONS, BLOCK};
 
@@ -59,7 +80,8 @@ typedef struct Toy {
   HookChain chain;
   HookMachine machine;
   uint8_t block[BLOCK];
-  uint32_t rows[2][WARP_LANES]; // what a unit makes
+  uint32_t rows[4][WARP_LANES]; // what a unit makes
+  uint32_t predicates[2];
   uint8_t lane_of[WARP_LANES];
 } Toy;
 
@@ -121,9 +143,9 @@ static void test_round_trip(void **state) {
       "stuck0:rf[sm=0,reg=1,lane=0,bit=2]@0-",
       "stuck1:queue[slot=0,entry=0,bit=0]@5-10",
       "duty(100,900):rf[sm=0,reg=1,lane=0,bit=2]@7-",
-      "unit:sp[sm=1,sp=1,lane=7,bit=31]@99",
-      "unit0:sfu[sm=0,sfu=0,lane=0,bit=0]@0-",
-      "unit1:ldst[sm=0,ldst=0,lane=31,bit=5]@3-4",
+      "flip:unit.sp[sm=1,sp=1,lane=7,bit=31]@99",
+      "stuck0:unit.wide[sm=0,lane=0,bit=63]@0-",
+      "lanes:unit.sp[sm=0,sp=0,lane=0,bit=5]@3",
   };
   for (size_t i = 0; i < COUNT_OF(texts); i++) {
     Fault fault = parsed(texts[i]);
@@ -177,16 +199,14 @@ static void test_refusals(void **state) {
   refused("adjacent(3:rf[sm=0,reg=0,lane=0,bit=0]@1", "a '(' is not closed");
   refused("duty(5):rf[sm=0,reg=0,lane=0,bit=0]@1-", "model duty takes (on,off)");
   refused("duty(18446744073709551615,1):rf[sm=0,reg=0,lane=0,bit=0]@1-", "model duty takes (on,off)");
-  refused("flip(2):rf[sm=0,reg=0,lane=0,bit=0]@1", "model flip takes ()");
+  refused("flip(2):rf[sm=0,reg=0,lane=0,bit=0]@1", "fault model flip takes no numbers");
   refused("pattern:rf[sm=0,reg=0,lane=0,bit=0]@1", "takes (FILE)");
   refused("pattern(1.2):rf[sm=0,reg=0,lane=0,bit=0]@1", "not bits like");
   refused("pattern(0.0.0+):rf[sm=0,reg=0,lane=0,bit=0]@1", "not bits like");
   refused("pattern(0.0.9999999):rf[sm=0,reg=0,lane=0,bit=0]@1", "not bits like");
   refused("pattern(no such file):rf[sm=0,reg=0,lane=0,bit=0]@1", "cannot");
-  refused("unit:rf[sm=0,reg=0,lane=0,bit=0]@1", "outputs of units are named like");
-  refused("unit:sp[sm=0,sp=0,lane=32,bit=0]@1", "lane=32 is out of range: 0 to 31");
-  refused("unit:sp[sm=2,sp=0,lane=0,bit=0]@1", "sm=2 is out of range: 0 to 1");
-  refused("unit:dsp[sm=0,dsp=0,lane=0,bit=0]@1", "no unit 'dsp'");
+  refused("flip:unit.sp[sm=0,sp=0,lane=16,bit=0]@1", "lane=16 is out of range: 0 to 15");
+  refused("flip:unit.sq[sm=0,sp=0,lane=0,bit=0]@1", "no structure 'unit.sq'; did you mean 'unit.sp'?");
 }
 
 // ---- Bits ------------------------------------------------------------------------------------------
@@ -387,72 +407,156 @@ static void test_duty(void **state) {
   toy_close(&toy);
 }
 
-// ---- Units -----------------------------------------------------------------------------------------
+// ---- Outputs of units ------------------------------------------------------------------------------
 
-static ResultEvent result_of(Toy *toy, Unit unit, uint32_t sm, uint32_t sp, uint32_t mask) {
+static ResultEvent result_of(Toy *toy, uint16_t region, uint64_t row, uint32_t cycles, uint32_t row_count) {
   memset(toy->rows, 0, sizeof toy->rows);
-  for (uint32_t i = 0; i < WARP_LANES; i++) toy->lane_of[i] = (uint8_t)(i ^ 1); // thread 6 runs on lane 7
-  return (ResultEvent){.sm = sm, .sp = sp, .unit = unit, .mask = mask, .lane_of = toy->lane_of, .rows = toy->rows[0], .row_count = 2};
+  memset(toy->predicates, 0, sizeof toy->predicates);
+  for (uint32_t i = 0; i < WARP_LANES; i++) toy->lane_of[i] = (uint8_t)(i ^ 1); // thread 6 is on position 7
+  return (ResultEvent){.region = region,
+                       .row = row,
+                       .cycles = cycles,
+                       .mask = UINT32_MAX,
+                       .lane_of = toy->lane_of,
+                       .rows = toy->rows[0],
+                       .row_count = row_count,
+                       .predicates = row_count == 0 ? toy->predicates : NULL};
 }
 
 static uint32_t rows_set(const Toy *toy) {
   uint32_t count = 0;
-  for (uint32_t i = 0; i < 2 * WARP_LANES; i++) count += toy->rows[i / WARP_LANES][i % WARP_LANES] != 0;
-  return count;
+  for (uint32_t i = 0; i < 4 * WARP_LANES; i++) count += (uint32_t)__builtin_popcount(toy->rows[i / WARP_LANES][i % WARP_LANES]);
+  return count + (uint32_t)__builtin_popcount(toy->predicates[0]) + (uint32_t)__builtin_popcount(toy->predicates[1]);
 }
 
-static void test_unit(void **state) {
+// Which bit of a result a transient turns over, told in a given cycle; word 4 and 5: the predicates, a bit per thread.
+static void test_output(void **state) {
+  (void)state;
+  enum { NONE = 9 };
+  static const struct {
+    const char *fault;
+    uint16_t region;
+    uint64_t row, cycle;
+    uint32_t cycles, row_count, mask;
+    uint32_t word, thread, bits;
+  } cases[] = {
+      // Two turns in one cycle take turns.
+      {"flip:unit.sp[sm=1,sp=1,lane=7,bit=4]@10", SP, 3, 10, 1, 1, UINT32_MAX, 0, 6, 16},
+      {"flip:unit.sp[sm=1,sp=1,lane=7,bit=4]@11", SP, 3, 11, 1, 1, UINT32_MAX, 0, 22, 16},
+      {"flip:unit.sp[sm=1,sp=1,lane=7,bit=4]@10", SP, 2, 10, 1, 1, UINT32_MAX, NONE, 0, 0},   // another SP
+      {"flip:unit.sp[sm=1,sp=1,lane=7,bit=4]@10", SP, 1, 10, 1, 1, UINT32_MAX, NONE, 0, 0},   // another SM
+      {"flip:unit.sp[sm=0,sp=1,lane=7,bit=4]@10", WIDE, 1, 10, 1, 1, UINT32_MAX, NONE, 0, 0}, // another unit
+      {"flip:unit.sp[sm=1,sp=1,lane=7,bit=4]@10", SP, 3, 10, 1, 1, ~(1u << 6), NONE, 0, 0},   // the thread is not active
+      {"flip:unit.sp[sm=1,sp=1,lane=7,bit=4]@10", SP, 3, 9, 1, 1, UINT32_MAX, NONE, 0, 0},    // before its time
+      {"flip:unit.sp[sm=1,sp=1,lane=7,bit=4]@10", SP, 3, 11, 1, 1, UINT32_MAX, NONE, 0, 0},   // after it
+      // The outputs are busy with a result for some cycles, which its turns share; the last is the one in which it is told.
+      {"flip:unit.wide[sm=0,lane=7,bit=0]@10", WIDE, 0, 13, 4, 2, UINT32_MAX, 0, 6, 1},
+      {"flip:unit.wide[sm=0,lane=7,bit=0]@10", WIDE, 0, 12, 4, 2, UINT32_MAX, 0, 14, 1},
+      {"flip:unit.wide[sm=0,lane=7,bit=0]@10", WIDE, 0, 10, 4, 2, UINT32_MAX, 0, 30, 1},
+      {"flip:unit.wide[sm=0,lane=7,bit=0]@10", WIDE, 0, 14, 4, 2, UINT32_MAX, NONE, 0, 0},
+      {"flip:unit.wide[sm=0,lane=7,bit=0]@10", WIDE, 0, 17, 8, 2, UINT32_MAX, 0, 6, 1}, // two cycles each
+      {"flip:unit.wide[sm=0,lane=7,bit=0]@10", WIDE, 0, 16, 8, 2, UINT32_MAX, 0, 6, 1},
+      {"flip:unit.wide[sm=0,lane=7,bit=0]@10", WIDE, 0, 15, 8, 2, UINT32_MAX, 0, 14, 1},
+      // Wide outputs hold two words; results that are wider yet pass group by group.
+      {"flip:unit.wide[sm=0,lane=7,bit=40]@10", WIDE, 0, 13, 4, 2, UINT32_MAX, 1, 6, 256},
+      {"flip:unit.wide[sm=0,lane=7,bit=40]@10", WIDE, 0, 13, 4, 1, UINT32_MAX, NONE, 0, 0},
+      {"flip:unit.wide[sm=0,lane=7,bit=40]@11", WIDE, 0, 14, 4, 4, UINT32_MAX, 3, 6, 256},
+      {"flip:unit.sp[sm=0,sp=0,lane=7,bit=4]@10", SP, 0, 10, 1, 4, UINT32_MAX, 2, 6, 16},
+      // Comparisons put out a bit or two.
+      {"flip:unit.sp[sm=0,sp=0,lane=7,bit=0]@10", SP, 0, 10, 1, 0, UINT32_MAX, 4, 0, 1 << 6},
+      {"flip:unit.sp[sm=0,sp=0,lane=7,bit=1]@10", SP, 0, 10, 1, 0, UINT32_MAX, 5, 0, 1 << 6},
+      {"flip:unit.sp[sm=0,sp=0,lane=7,bit=2]@10", SP, 0, 10, 1, 0, UINT32_MAX, NONE, 0, 0},
+      {"adjacent(3):unit.sp[sm=0,sp=0,lane=7,bit=4]@10", SP, 0, 10, 1, 1, UINT32_MAX, 0, 6, 7 << 4},
+      {"byte:unit.sp[sm=0,sp=0,lane=7,bit=9]@10", SP, 0, 10, 1, 1, UINT32_MAX, 0, 6, 255 << 8},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    Toy toy;
+    toy_open(&toy, cases[i].fault);
+    ResultEvent event = result_of(&toy, cases[i].region, cases[i].row, cases[i].cycles, cases[i].row_count);
+    event.mask = cases[i].mask;
+    toy.machine.cycle = cases[i].cycle;
+    hooks_result(&toy.chain, &toy.machine, &event);
+    uint32_t got = 0;
+    if (cases[i].word < 4) got = toy.rows[cases[i].word][cases[i].thread];
+    else if (cases[i].word < 6) got = toy.predicates[cases[i].word - 4];
+    bool good = got == cases[i].bits && rows_set(&toy) == (uint32_t)__builtin_popcount(got);
+    if (!good) fail_msg("case %zu: %s: %u bits are set", i, cases[i].fault, rows_set(&toy));
+    memset(toy.rows, 0, sizeof toy.rows);
+    memset(toy.predicates, 0, sizeof toy.predicates);
+    hooks_result(&toy.chain, &toy.machine, &event);
+    if (cases[i].word != NONE) assert_int_equal(rows_set(&toy), 0); // once
+    toy_close(&toy);
+  }
+}
+
+static void test_output_lanes(void **state) {
   (void)state;
   Toy toy;
-  toy_open(&toy, "unit:sp[sm=1,sp=1,lane=7,bit=4]@10");
-  const ResultEvent others[] = {result_of(&toy, UNIT_ALU, 0, 1, UINT32_MAX), result_of(&toy, UNIT_ALU, 1, 0, UINT32_MAX),
-                                result_of(&toy, UNIT_SFU, 1, 1, UINT32_MAX), result_of(&toy, UNIT_ALU, 1, 1, ~(1u << 6))};
-  toy.machine.cycle = 9;
-  ResultEvent event = result_of(&toy, UNIT_ALU, 1, 1, UINT32_MAX);
+  toy_open(&toy, "lanes:unit.sp[sm=0,sp=0,lane=3,bit=2]@11");
+  ResultEvent event = result_of(&toy, SP, 0, 1, 1);
+  toy.machine.cycle = 11;
   hooks_result(&toy.chain, &toy.machine, &event);
-  assert_int_equal(rows_set(&toy), 0); // too early
-  toy.machine.cycle = 12;
-  for (size_t i = 0; i < COUNT_OF(others); i++) {
-    event = others[i];
-    hooks_result(&toy.chain, &toy.machine, &event);
-    assert_int_equal(rows_set(&toy), 0); // another SM, SP, kind of unit; an idle lane
-  }
-  event = result_of(&toy, UNIT_ALU, 1, 1, UINT32_MAX);
-  hooks_result(&toy.chain, &toy.machine, &event);
-  assert_true(toy.rows[0][6] == 16 && toy.rows[1][6] == 16 && rows_set(&toy) == 2); // the thread on that lane
-  event = result_of(&toy, UNIT_ALU, 1, 1, UINT32_MAX);
-  hooks_result(&toy.chain, &toy.machine, &event);
-  assert_int_equal(rows_set(&toy), 0); // once
+  for (uint32_t i = 0; i < WARP_LANES; i++) assert_int_equal(toy.rows[0][i], i < 16 ? 0 : 4); // the second turn
   toy_close(&toy);
 }
 
-static void test_unit_stuck(void **state) {
+// A lane that is stuck spoils every thread that passes it.
+static void test_output_stuck(void **state) {
   (void)state;
   Toy toy;
-  toy_open(&toy, "unit1:sfu[sm=0,sfu=0,lane=7,bit=0]@10-20");
+  toy_open(&toy, "stuck1:unit.sp[sm=0,sp=0,lane=7,bit=0]@10-20");
   for (uint64_t cycle = 8; cycle < 24; cycle++) {
+    ResultEvent event = result_of(&toy, SP, 0, 1, 2);
     toy.machine.cycle = cycle;
-    ResultEvent event = result_of(&toy, UNIT_SFU, 0, 0, UINT32_MAX);
     hooks_result(&toy.chain, &toy.machine, &event);
-    assert_int_equal(toy.rows[0][6], cycle >= 10 && cycle <= 20);
+    bool on = cycle >= 10 && cycle <= 20;
+    assert_true(toy.rows[0][6] == on && toy.rows[1][6] == on && toy.rows[0][22] == on && rows_set(&toy) == (on ? 4 : 0));
   }
   toy_close(&toy);
-  toy_open(&toy, "unit0:sp[sm=0,sp=0,lane=7,bit=0]@0-");
-  ResultEvent event = result_of(&toy, UNIT_ALU, 0, 0, UINT32_MAX);
+  toy_open(&toy, "stuck0:unit.sp[sm=0,sp=0,lane=7,bit=0]@0-");
+  ResultEvent event = result_of(&toy, SP, 0, 1, 1);
   toy.rows[0][6] = toy.rows[0][5] = 3;
   hooks_result(&toy.chain, &toy.machine, &event);
   assert_int_equal(toy.rows[0][6], 2);
   assert_int_equal(toy.rows[0][5], 3);
   toy_close(&toy);
+  toy_open(&toy, "duty(2,3):unit.sp[sm=0,sp=0,lane=7,bit=0]@10-");
+  for (uint64_t cycle = 10; cycle < 30; cycle++) {
+    event = result_of(&toy, SP, 0, 1, 1);
+    toy.machine.cycle = cycle;
+    hooks_result(&toy.chain, &toy.machine, &event);
+    assert_int_equal(toy.rows[0][6], (cycle - 10) % 5 < 2);
+  }
+  toy_close(&toy);
+}
+
+// Those who choose the moment themselves: the state may be looked at again when the strike is over.
+static void test_output_strike(void **state) {
+  (void)state;
+  Toy toy;
+  toy_open(&toy, NULL);
+  Fault fault = parsed("flip:unit.wide[sm=0,lane=7,bit=0]@10");
+  toy.machine.cycle = 10;
+  Strike strike = fault_strike(&toy.machine, &fault);
+  assert_false(strike_is_over(&strike, 11));
+  assert_true(strike_is_over(&strike, 10 + FAULT_OUTPUT_CYCLES));
+  ResultEvent event = result_of(&toy, WIDE, 0, 4, 1);
+  assert_true(fault_meets(&toy_table, &fault, &event));
+  toy.machine.cycle = 13;
+  strike_result(&strike, &toy.machine, &event);
+  assert_int_equal(toy.rows[0][6], 1);
+  assert_true(strike_is_over(&strike, 14));
+  toy_close(&toy);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_short_forms),  cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_bits),         cmocka_unit_test(test_random_bits),  cmocka_unit_test(test_pattern_bits),
-      cmocka_unit_test(test_pattern_file), cmocka_unit_test(test_flip),         cmocka_unit_test(test_strike),
-      cmocka_unit_test(test_stuck),        cmocka_unit_test(test_stuck_untold), cmocka_unit_test(test_stuck_launch),
-      cmocka_unit_test(test_duty),         cmocka_unit_test(test_unit),         cmocka_unit_test(test_unit_stuck),
+      cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_short_forms),   cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_bits),         cmocka_unit_test(test_random_bits),   cmocka_unit_test(test_pattern_bits),
+      cmocka_unit_test(test_pattern_file), cmocka_unit_test(test_flip),          cmocka_unit_test(test_strike),
+      cmocka_unit_test(test_stuck),        cmocka_unit_test(test_stuck_untold),  cmocka_unit_test(test_stuck_launch),
+      cmocka_unit_test(test_duty),         cmocka_unit_test(test_output),        cmocka_unit_test(test_output_lanes),
+      cmocka_unit_test(test_output_stuck), cmocka_unit_test(test_output_strike),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,12 +84,15 @@ typedef struct IssueEvent {
   uint32_t idle_lanes;         // hardware lanes this issue leaves unused
 } IssueEvent;
 
-// A unit has its results. `rows` are 32 lanes each, in thread order; lane_of says which hardware lane made each.
+// A unit has its results. `rows` are 32 lanes each, in thread order. The unit's outputs are row `row` of the REGION_OUTPUT region `region`,
+// which has as many units as the hardware has lanes: a warp passes them in turns, lane_of[i] / lanes is the turn of thread i and
+// lane_of[i] % lanes its hardware lane.
 typedef struct ResultEvent {
   uint32_t sm, warp, block_slot, pc;
   const Instr *instr;
-  Unit unit;
-  uint32_t sp; // which of the SM's SPs, or unit of its class
+  uint16_t region;
+  uint64_t row;
+  uint32_t cycles; // that the outputs are busy with it, this one the last
   uint32_t mask;
   const uint8_t *lane_of;
   uint8_t copy, copies; // this is issue `copy` (from 0) of `copies` so far

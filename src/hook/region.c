@@ -208,6 +208,7 @@ static bool check_shape(const Region *region, Diags *diags) {
   if (region->bits < 1 || region->bits > 64 || region->units < 1 || region->units > REGION_MAX_UNITS) {
     return diags_add(diags, NULL, 0, 0, "region %s: %u units of %u bits", region->name, region->units, region->bits);
   }
+  if ((region->flags & REGION_OUTPUT) != 0) return true; // in no memory
   bool units_overlap = region->units > 1 && region->unit_bytes * 8 < region->bits;
   if (units_overlap || (region->rows > 1 && region->row_bytes == 0)) {
     return diags_add(diags, NULL, 0, 0, "region %s: its units or rows lie over each other", region->name);
@@ -239,7 +240,7 @@ bool region_table_check(const RegionTable *table, Diags *diags) {
     const Region *region = &table->items[i];
     if (region_find(table, region->name) != i) diags_add(diags, NULL, 0, 0, "region %s: the name is taken twice", region->name);
     if (!check_shape(region, diags)) continue;
-    if ((region->flags & REGION_OUTSIDE) == 0) take_bits(table, (uint16_t)i, taken, diags);
+    if ((region->flags & (REGION_OUTSIDE | REGION_OUTPUT)) == 0) take_bits(table, (uint16_t)i, taken, diags);
   }
   free(taken);
   return diags->count == before;
@@ -257,18 +258,28 @@ static uint64_t bits_per_sm(const Region *region) {
   return per_sm ? region_bits(region) / region->dims[0].count : 0;
 }
 
+static void add_listed(const char *name, uint64_t bits, uint64_t per_sm, const char *ecc, const char *shape, Text *out) {
+  text_add(out, "%-18s %12" PRIu64, name, bits);
+  if (per_sm > 0) text_add(out, " %12" PRIu64, per_sm);
+  else text_add(out, " %12s", "");
+  text_add(out, " %-4s %-46s ", ecc, shape);
+}
+
 void regions_list(const RegionTable *table, Text *out) {
+  uint64_t all = 0, all_per_sm = 0;
   text_add(out, "%-18s %12s %12s %-4s %-46s %s\n", "structure", "bits", "bits per SM", "ecc", "shape", "what");
   for (uint32_t i = 0; i < table->count; i++) {
     const Region *region = &table->items[i];
-    Text shape = {0}, per_sm = {0};
+    Text shape = {0};
     add_shape(region, &shape);
-    if (bits_per_sm(region) > 0) text_add(&per_sm, "%" PRIu64, bits_per_sm(region));
-    text_add(out, "%-18s %12" PRIu64 " %12s %-4s %-46s %s: %s\n", region->name, region_bits(region), per_sm.at == NULL ? "" : per_sm.at,
-             (region->flags & REGION_TRACED) != 0 ? "ecc" : "", shape.at, region->title, region->meaning);
+    add_listed(region->name, region_bits(region), bits_per_sm(region), (region->flags & REGION_TRACED) != 0 ? "ecc" : "", shape.at, out);
+    text_add(out, "%s: %s\n", region->title, region->meaning);
     text_free(&shape);
-    text_free(&per_sm);
+    all += region_is_on_chip(region) ? region_bits(region) : 0;
+    all_per_sm += region_is_on_chip(region) ? bits_per_sm(region) : 0;
   }
+  add_listed("all", all, all_per_sm, "", "", out);
+  text_add(out, "every cell on the chip\n");
 }
 
 void regions_markdown(const RegionTable *table, Text *out) {

@@ -18,6 +18,7 @@ enum {
   REGION_TRACED = 1u << 3,     // every access of it is told to hooks (CellEvent), so it can carry ECC and be pruned
   REGION_OUTSIDE = 1u << 4,    // cells in device memory, not in the block: `base` counts from the memory's first byte
   REGION_LOOKED_AT = 1u << 5,  // TRACED, but logic also looks at the bits between the accesses that are told: not to be pruned
+  REGION_OUTPUT = 1u << 6,     // no cells: the outputs of a functional unit, which hold a result while it is told (ResultEvent)
 };
 
 // One dimension of a region's rows, outermost first: "sm" of 15, "reg" of 1024.
@@ -56,6 +57,10 @@ typedef struct Site {
 } Site;
 
 static inline uint64_t region_bits(const Region *region) { return region->rows * region->units * region->bits; }
+// Faults may strike it, and it is neither device memory nor without cells: "all".
+static inline bool region_is_on_chip(const Region *region) {
+  return (region->flags & (REGION_INJECTABLE | REGION_OUTSIDE | REGION_OUTPUT)) == REGION_INJECTABLE;
+}
 // Byte of the block (or of memory, REGION_OUTSIDE) that holds the bit, and its mask there.
 static inline size_t site_byte(const Region *region, const Site *site) {
   return region->base + site->row * region->row_bytes + site->unit * region->unit_bytes + site->bit / 8;

@@ -186,6 +186,7 @@ static void test_listings(void **state) {
   regions_list(&toy, &text);
   assert_non_null(strstr(text.at, "3 sm x 5 reg x 4 lane x 32 bits"));
   assert_non_null(strstr(text.at, "1920          640 ecc")); // bits, and bits of one SM
+  assert_non_null(strstr(text.at, "every cell on the chip"));
   regions_markdown(&toy, &text);
   assert_non_null(strstr(text.at, "| `rf` | register file: registers | 3 sm x 5 reg x 4 lane x 32 bits | 1920 | yes | yes |"));
   assert_non_null(strstr(text.at, "| `go` | go: one bit | 1 bit | 1 | no | no |"));

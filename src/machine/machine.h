@@ -173,11 +173,13 @@ typedef enum RerunPlace {
   RERUN_REGISTER,   // change[l] is of lane l of register `row`
   RERUN_PREDICATES, // change[p] of predicate p, a bit per lane
   RERUN_SHARED,     // change[w] of word w of 128-byte row `row` of shared memory
+  RERUN_NOWHERE,    // in what no instruction finds as it is: the end is RERUN_UNKNOWN
 } RerunPlace;
 typedef struct RerunFlip {
   uint32_t warp;   // index in the block
   uint64_t before; // instructions that the warp carries out first
-  uint32_t pc;     // of the one that follows: a check
+  uint32_t pc;     // of the one that follows, or (is_past) of the one before: a check
+  bool is_past;
   RerunPlace place;
   uint32_t row;
   uint32_t change[WARP_LANES]; // bits that turn over

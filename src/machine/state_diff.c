@@ -59,7 +59,7 @@ uint64_t state_diff(const StateLayout *layout, const uint8_t *a, const uint8_t *
   for (uint32_t i = 0; i < table->count; i++) {
     const Region *region = &table->items[i];
     Site first;
-    if ((region->flags & (REGION_OUTSIDE | REGION_STAT)) != 0) continue;
+    if ((region->flags & (REGION_OUTSIDE | REGION_OUTPUT | REGION_STAT)) != 0) continue;
     uint64_t count = take_region(table, (uint16_t)i, bits, &first);
     if (count > 0) add_difference(table, &first, (a[site_byte(region, &first)] & site_mask(&first)) != 0, count, out);
     total += count;

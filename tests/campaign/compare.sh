@@ -1,7 +1,7 @@
 #!/bin/sh
 # Shortcuts change no outcome: compare.sh REDOUBT [FAULTS]
-# FAULTS (default 2004) are dealt over four workloads and three structures, and as many as each of these lots go to registers and
-# predicates of more workloads, half as many as all to a race of blocks; each lot is settled with all shortcuts by two workers, by one, and by a full simulation of every fault. Outcome, cycles, wrong elements, worst error and note must be the same.
+# FAULTS (default 2004) are dealt over four workloads and three structures, and as many as each of these lots go to registers,
+# predicates and units of more workloads, half as many as all to a race of blocks; each lot is settled with all shortcuts by two workers, by one, and by a full simulation of every fault. Outcome, cycles, wrong elements, worst error and note must be the same.
 set -eu
 redoubt=$1
 each=$(((${2:-2004} + 11) / 12))
@@ -48,5 +48,6 @@ for workload in scalarprod matmul reduction bfs; do
 done
 for workload in hotspot transpose scan gray; do compare $workload rf; done # several launches, waves of blocks, bytes
 for workload in transpose scan; do compare $workload pred; done
+for workload in hotspot gray; do compare $workload unit; done # outputs of functional units
 size=small each=$((each * 6)) # one block after the other: a wrong store comes before or after the right one
 compare transpose rf

@@ -69,6 +69,7 @@ static void turn_over(const Turns *at) {
     row = block_shared(layout, at->block) + flip->row * sizeof flip->change;
     bytes = min_u64(bytes, layout->shared_bytes - flip->row * sizeof flip->change);
     break;
+  case RERUN_NOWHERE: return;
   }
   for (size_t i = 0; i < bytes; i++) row[i] ^= ((const uint8_t *)flip->change)[i];
 }
@@ -76,7 +77,7 @@ static void turn_over(const Turns *at) {
 // Whether what it changes is there.
 static bool has_place(const Rerun *rerun, const RerunFlip *flip) {
   const BlockLayout *layout = &rerun->run.layout;
-  bool is_there = flip->warp < layout->warps;
+  bool is_there = flip->warp < layout->warps && flip->place != RERUN_NOWHERE;
   if (flip->place == RERUN_REGISTER) is_there &= flip->row < rerun->run.launch->kernel->registers;
   if (flip->place == RERUN_SHARED) is_there &= flip->row * sizeof flip->change < layout->shared_bytes;
   return is_there;
@@ -102,8 +103,10 @@ static bool turn(Turns *at, uint32_t warp, uint64_t quantum) {
   if (flip != NULL) quantum = is_now ? 1 : min_u64(quantum, flip->before - rerun->count[warp]);
   WarpEnd end = warp_run(run, at->block, warp, (uint32_t)quantum);
   rerun->count[warp] += run->executed - before;
+  bool is_next = flip != NULL && !is_now && rerun->count[warp] == flip->before;
+  if ((is_now || is_next) && is_now != flip->is_past && run->pc != flip->pc) return false; // not where it should be
   if (is_now) {
-    if (run->executed == before || run->pc != flip->pc) return false;
+    if (run->executed == before) return false;
     at->flip = NULL;
   }
   if (end == WARP_TRAPPED && rerun->trap.kind == TRAP_STOPPED) return false;

@@ -17,6 +17,9 @@ SIZE_IS(Mshr, 8 + 8 + 16 + 8 + 4 * MSHR_MOST_WAITERS);
 
 static uint32_t narrow(uint64_t value) { return (uint32_t)min_u64(value, UINT32_MAX); }
 
+// Of a unit that can begin a warp every `interval` cycles.
+static uint32_t unit_lanes(uint64_t interval) { return max_u32(WARP_LANES / narrow(interval), 1); }
+
 static void dims_of_sm(const Spec *spec, SimtDims *d) {
   d->sms = narrow(spec->sm_count);
   d->tpcs = (d->sms + narrow(spec->sm_per_tpc) - 1) / narrow(spec->sm_per_tpc);
@@ -27,6 +30,12 @@ static void dims_of_sm(const Spec *spec, SimtDims *d) {
   d->stack = narrow(spec->sm_stack);
   d->schedulers = narrow(spec->sm_schedulers);
   d->collectors = narrow(spec->collector_units);
+  d->sps = narrow(spec->sm_sps);
+  d->sp_lanes = narrow(spec->sm_sp_lanes);
+  d->sfu_lanes = unit_lanes(spec->interval_sfu);
+  d->fp64_lanes = unit_lanes(spec->interval_fp64);
+  d->tensor_lanes = unit_lanes(spec->interval_tensor);
+  d->ldst_lanes = unit_lanes(spec->interval_ldst);
   d->memops = narrow(spec->ldst_pending);
   d->gathers = narrow(spec->texture_pending);
   d->out = narrow(spec->ldst_out);
@@ -106,10 +115,12 @@ typedef struct ArrayPlaces {
 #define ARRAY(name, Type, count, flags) ArrayPlace name;
 #define CELLS(...)
 #define MEMORY_CELLS(...)
+#define OUTPUTS(...)
 #include "machine/simt/state.def"
 #undef ARRAY
 #undef CELLS
 #undef MEMORY_CELLS
+#undef OUTPUTS
 } ArrayPlaces;
 
 static size_t place_arrays(const SimtDims *d, ArrayPlaces *places) {
@@ -119,10 +130,12 @@ static size_t place_arrays(const SimtDims *d, ArrayPlaces *places) {
   end = (size_t)align_up(end + places->name.bytes, ARRAY_ALIGN);
 #define CELLS(...)
 #define MEMORY_CELLS(...)
+#define OUTPUTS(...)
 #include "machine/simt/state.def"
 #undef ARRAY
 #undef CELLS
 #undef MEMORY_CELLS
+#undef OUTPUTS
   return end;
 }
 
@@ -160,10 +173,19 @@ size_t simt_layout(const SimtDims *d, Region regions[SIMT_REGIONS]) {
     region.row_bytes = region.units * region.unit_bytes;                                                                        \
     regions[REGION_##ID] = make_region(region, dims, COUNT_OF(dims));                                                           \
   }
+#define OUTPUTS(ID, Name, Title, Lanes, Bits, Meaning, ...)                                                     \
+  {                                                                                                             \
+    const RegionDim dims[] = {__VA_ARGS__};                                                                     \
+    Region region = {.name = (Name), .title = (Title), .unit = "lane", .meaning = (Meaning), .units = (Lanes)}; \
+    region.flags = REGION_INJECTABLE | REGION_OUTPUT;                                                           \
+    region.bits = (Bits);                                                                                       \
+    regions[REGION_##ID] = make_region(region, dims, COUNT_OF(dims));                                           \
+  }
 #include "machine/simt/state.def"
 #undef ARRAY
 #undef CELLS
 #undef MEMORY_CELLS
+#undef OUTPUTS
   return end;
 }
 
@@ -173,10 +195,12 @@ void simt_bind(const SimtDims *d, uint8_t *block, SimtState *state) {
 #define ARRAY(name, Type, count, flags) state->name = (Type *)(void *)(block + places.name.at);
 #define CELLS(...)
 #define MEMORY_CELLS(...)
+#define OUTPUTS(...)
 #include "machine/simt/state.def"
 #undef ARRAY
 #undef CELLS
 #undef MEMORY_CELLS
+#undef OUTPUTS
 }
 
 uint32_t simt_hashed(const SimtDims *d, ByteRange *ranges, uint32_t most) {

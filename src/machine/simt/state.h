@@ -269,6 +269,7 @@ typedef struct InputTime { // beside a slice's input queue: when the tag access 
 typedef struct SimtDims {
   uint32_t sms, tpcs, warps, blocks, register_rows, shared_rows, stack, schedulers;
   uint32_t collectors, memops, gathers, out, buffer;
+  uint32_t sps, sp_lanes, sfu_lanes, fp64_lanes, tensor_lanes, ldst_lanes;
   uint32_t l1d_lines, constant_lines, texture_lines, icache_lines, icache2_lines;
   uint32_t l1d_mshrs, icache_mshrs;
   uint32_t partitions, slices, controllers, l2_lines, l2_mshrs, l2_queue, l2_inputs;
@@ -285,20 +286,24 @@ typedef struct SimtState {
 #define ARRAY(name, Type, count, flags) Type *name;
 #define CELLS(...)
 #define MEMORY_CELLS(...)
+#define OUTPUTS(...)
 #include "machine/simt/state.def"
 #undef ARRAY
 #undef CELLS
 #undef MEMORY_CELLS
+#undef OUTPUTS
 } SimtState;
 
 typedef enum SimtRegion {
 #define ARRAY(name, Type, count, flags)
 #define CELLS(id, ...) REGION_##id,
 #define MEMORY_CELLS(id, ...) REGION_##id,
+#define OUTPUTS(id, ...) REGION_##id,
 #include "machine/simt/state.def"
 #undef ARRAY
 #undef CELLS
 #undef MEMORY_CELLS
+#undef OUTPUTS
   SIMT_REGIONS
 } SimtRegion;
 

@@ -399,6 +399,37 @@ static Verdict judge_result(Hook *hook, HookMachine *machine, ResultEvent *event
   return judge->verdicts[judge->asked++ % COUNT_OF(judge->verdicts)];
 }
 
+// Results are told as passing the outputs of the unit that made them, for as long as it takes a warp.
+static void results_pass_the_outputs_of_their_unit(void **state) {
+  (void)state;
+  static const struct {
+    Op op;
+    Unit unit;
+    SimtRegion region;
+    uint32_t lanes;
+  } cases[] = {{OP_ADD_B32, UNIT_ALU, REGION_UNIT_SP, 16},         {OP_DIV_U32, UNIT_IDIV, REGION_UNIT_SP, 16},
+               {OP_RCP_APPROX_F32, UNIT_SFU, REGION_UNIT_SFU, 4},  {OP_ADD_RN_F64, UNIT_FP64, REGION_UNIT_FP64, 16},
+               {OP_MOVMATRIX, UNIT_TENSOR, REGION_UNIT_TENSOR, 8}, {OP_LD_SHARED_B32, UNIT_LDST, REGION_UNIT_AGU, 16}};
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    Pipe pipe;
+    Judge judge = {0};
+    Hook hook = {.name = "judge", .kind = HOOK_OBSERVER, .own = &judge, .result = judge_result};
+    pipe_open(&pipe);
+    pipe_build(&pipe);
+    pipe_hook(&pipe, &hook);
+    uint8_t b = op_info[cases[i].op].b == TYPE_none ? REG_ZERO : 8;
+    uint32_t warp = 3, pc = pipe_put_dabc(&pipe, cases[i].op, (const uint8_t[]){2, 4, b, REG_ZERO});
+    pipe_issue(&pipe, pc, warp, UINT32_MAX);
+    for (uint32_t cycle = 0; cycle < 400 && judge.asked == 0; cycle++) pipe_step(&pipe);
+    assert_int_equal(judge.asked, 1);
+    assert_int_equal(judge.last.region, cases[i].region);
+    assert_int_equal(judge.last.row, cases[i].region == REGION_UNIT_SP ? warp % pipe.spec.sm_sps : 0);
+    assert_int_equal(judge.last.cycles, pipe.m.unit_interval[cases[i].unit]);
+    assert_int_equal(pipe.m.regions.items[judge.last.region].units, cases[i].lanes);
+    pipe_close(&pipe);
+  }
+}
+
 static void hooks_damage_hold_and_repeat(void **state) {
   (void)state;
   Pipe pipe;
@@ -562,6 +593,7 @@ int main(void) {
       cmocka_unit_test(memory_instructions_leave_in_order),
       cmocka_unit_test(hardware_lanes_are_counted_through_the_map),
       cmocka_unit_test(packed_threads_use_their_own_warps),
+      cmocka_unit_test(results_pass_the_outputs_of_their_unit),
       cmocka_unit_test(hooks_damage_hold_and_repeat),
       cmocka_unit_test(a_replay_without_collector_sleeps),
       cmocka_unit_test(copies_share_a_destination),

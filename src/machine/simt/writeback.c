@@ -126,16 +126,28 @@ void writeback_rows(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, 
   tell_commit(m, sm, slot, instr);
 }
 
+// Whose outputs the result leaves. What a fault has made of the instruction may have no unit: it was in an SP, then.
+static SimtRegion output_region(const Instr *instr) {
+  switch (port_of(instr)) {
+  case PORT_SFU: return REGION_UNIT_SFU;
+  case PORT_FP64: return REGION_UNIT_FP64;
+  case PORT_TENSOR: return REGION_UNIT_TENSOR;
+  default: return REGION_UNIT_SP;
+  }
+}
+
 static Verdict ask(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
   if ((m->wants & WANT_RESULT) == 0) return VERDICT_PASS;
   const Slot *slot = &flight->slot;
+  SimtRegion region = output_region(instr);
   ResultEvent event = {.sm = sm,
                        .warp = slot->warp,
                        .block_slot = simt_warp(m, sm, slot->warp % m->dims.warps)->block_slot,
                        .pc = slot->pc,
                        .instr = instr,
-                       .unit = op_info[instr->op].unit,
-                       .sp = slot->sp,
+                       .region = (uint16_t)region,
+                       .row = region == REGION_UNIT_SP ? sm * m->dims.sps + slot->sp % m->dims.sps : sm,
+                       .cycles = m->unit_interval[op_info[instr->op].unit],
                        .mask = slot->mask,
                        .lane_of = slot->lane_of,
                        .copy = slot->copy,

@@ -1,0 +1,102 @@
+// Faults in outputs of functional units, watched during the golden run: one in whose cycle no result passes its lane changes nothing. For
+// the others it is known which instruction's result goes wrong, and in which register: there they are followed from.
+#include "campaign/campaign_internal.h"
+
+#include <stdlib.h>
+
+typedef struct OutputRow { // its draws in `draws`, by cycle: those that a result may still meet
+  uint32_t next, end;
+} OutputRow;
+
+struct OutputWatch {
+  Draw **draws;     // by row and cycle
+  OutputRow **rows; // by region; NULL: none of its outputs is struck
+};
+
+bool any_output(const Draw *draws, uint32_t count) {
+  bool any = false;
+  for (uint32_t i = 0; i < count && !any; i++) any = draws[i].fault.is_output;
+  return any;
+}
+
+static bool is_watched(const Draw *draw) {
+  const Fault *fault = &draw->fault;
+  return fault->is_output && !fault_models[fault->model].permanent && fault->model != FAULT_PATTERN;
+}
+
+static int by_place(const void *left, const void *right) {
+  const Fault *a = &(*(Draw *const *)left)->fault, *b = &(*(Draw *const *)right)->fault;
+  if (a->site.region != b->site.region) return a->site.region < b->site.region ? -1 : 1;
+  if (a->site.row != b->site.row) return a->site.row < b->site.row ? -1 : 1;
+  return a->from < b->from ? -1 : a->from > b->from;
+}
+
+OutputWatch *output_watch_new(Arena *arena, const RegionTable *table, Draw *draws, uint32_t count) {
+  OutputWatch *watch = ARENA_NEW(arena, OutputWatch);
+  watch->draws = ARENA_ARRAY(arena, Draw *, count + 1);
+  watch->rows = ARENA_ARRAY(arena, OutputRow *, table->count);
+  uint32_t watched = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (!is_watched(&draws[i])) continue;
+    draws[i].units = 1; // waits for a result
+    watch->draws[watched++] = &draws[i];
+  }
+  qsort(watch->draws, watched, sizeof *watch->draws, by_place);
+  for (uint32_t i = 0; i < watched; i++) {
+    const Site *site = &watch->draws[i]->fault.site;
+    OutputRow **rows = &watch->rows[site->region];
+    if (*rows == NULL) *rows = ARENA_ARRAY(arena, OutputRow, table->items[site->region].rows);
+    OutputRow *row = &(*rows)[site->row];
+    if (row->end == 0) row->next = i;
+    row->end = i + 1;
+  }
+  return watched == 0 ? NULL : watch;
+}
+
+// Results of others are addresses.
+static bool computes(const OpInfo *info) { return info->kind == KIND_ALU || info->kind == KIND_WARP || info->kind == KIND_SREG; }
+
+// The register or predicate that goes wrong, and how; RERUN_NOWHERE: none, or more than one.
+static RerunPlace wrong_place(const ResultEvent *event, const ResultBit *bits, uint32_t count, Reader *reader) {
+  const Instr *instr = event->instr;
+  const OpInfo *info = &op_info[instr->op];
+  bool is_register = !bits[0].is_predicate;
+  if (!computes(info) || (is_register && type_info[info->d].registers != event->row_count)) return RERUN_NOWHERE;
+  for (uint32_t i = 0; i < count; i++) {
+    if (is_register && bits[i].word != bits[0].word) return RERUN_NOWHERE;
+    if (is_register) reader->change[bits[i].thread] ^= 1u << bits[i].bit;
+    else if (instr->pd[bits[i].bit] < MAX_PREDICATES) reader->change[instr->pd[bits[i].bit]] ^= 1u << bits[i].thread;
+  }
+  reader->row = is_register ? instr->d[0] + bits[0].word : 0;
+  return is_register ? RERUN_REGISTER : RERUN_PREDICATES;
+}
+
+static void note_result(const Residents *residents, const HookMachine *machine, const ResultEvent *event, Draw *draw) {
+  ResultBit bits[FAULT_MAX_BITS];
+  const RegionTable *table = machine->regions;
+  uint32_t count = draw->units == 0 ? 0 : fault_result_bits(table, &draw->fault, machine->cycle, event, bits);
+  if (count == 0) return;
+  draw->units = 0;
+  draw->strike_at = machine->cycle;
+  const Program *program = machine->program;
+  if (program->lines != NULL && event->pc < program->code_count) draw->line = program->lines[event->pc];
+  uint32_t slot = event->warp / residents->block_warps;
+  draw->reader = (Reader){.launch = residents->launch,
+                          .block = residents_of(residents, event->sm, slot),
+                          .warp = event->warp % residents->block_warps,
+                          .sm = event->sm,
+                          .first_warp = slot * residents->block_warps,
+                          .pc = event->pc,
+                          .issue = event->issue + 1,
+                          .is_past = true};
+  draw->reader.place = wrong_place(event, bits, count, &draw->reader);
+}
+
+void output_watch_result(OutputWatch *watch, const Residents *residents, const HookMachine *machine, const ResultEvent *event) {
+  if (watch->rows[event->region] == NULL) return;
+  OutputRow *row = &watch->rows[event->region][event->row];
+  while (row->next < row->end && watch->draws[row->next]->fault.from + FAULT_OUTPUT_CYCLES <= machine->cycle) row->next++;
+  for (uint32_t i = row->next; i < row->end && watch->draws[i]->fault.from <= machine->cycle; i++) {
+    note_result(residents, machine, event, watch->draws[i]);
+  }
+}

@@ -1,0 +1,94 @@
+// Faults in the outputs of functional units. A warp leaves a unit in turns of as many threads as the unit has lanes, and a result wider
+// than the outputs word by word. A transient strikes what is on its lane's output in its cycle: of all that the unit then puts out,
+// one thread's word, or nothing. One that lasts strikes every result of its lane meanwhile. Which thread is on a lane is decided by the
+// thread-to-lane map of the instruction. Comparisons put out one bit, or two: bits 0 and 1.
+#include "fault/fault_internal.h"
+
+static uint32_t turns_of(const Region *region) { return (WARP_LANES + region->units - 1) / region->units; }
+static uint32_t width_of(const Region *region) { return (region->bits + 31) / 32; } // in words
+static uint32_t groups_of(const Region *region, const ResultEvent *event) {
+  return max_u32((event->row_count + width_of(region) - 1) / width_of(region), 1);
+}
+
+// WARP_LANES: nobody.
+static uint32_t thread_on(const ResultEvent *event, uint32_t position) {
+  uint32_t thread = 0;
+  while (thread < WARP_LANES && (event->lane_of[thread] != position || (event->mask >> thread & 1) == 0)) thread++;
+  return thread;
+}
+
+// Where the fault's bits are in a result, in this turn of the threads and this group of its words.
+static uint32_t result_bits(const RegionTable *regions, const Fault *fault, const ResultEvent *event, uint32_t turn, uint32_t group,
+                            ResultBit bits[FAULT_MAX_BITS]) {
+  const Region *region = &regions->items[event->region];
+  HookMachine nowhere = {.regions = regions};
+  Site sites[FAULT_MAX_BITS];
+  uint32_t count = fault_bits(regions, &nowhere, fault, sites), found = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t thread = sites[i].row == event->row ? thread_on(event, turn * region->units + sites[i].unit) : WARP_LANES;
+    if (thread == WARP_LANES) continue;
+    ResultBit bit = {.thread = thread, .word = group * width_of(region) + sites[i].bit / 32, .bit = sites[i].bit % 32};
+    bit.is_predicate = event->row_count == 0;
+    bool is_there = bit.is_predicate ? event->predicates != NULL && sites[i].bit < 2 : bit.word < event->row_count;
+    if (is_there) bits[found++] = bit;
+  }
+  return found;
+}
+
+uint32_t fault_result_bits(const RegionTable *regions, const Fault *fault, uint64_t cycle, const ResultEvent *event,
+                           ResultBit bits[FAULT_MAX_BITS]) {
+  bool is_out = event->region == fault->site.region && cycle >= fault->from && cycle - fault->from < event->cycles;
+  if (!is_out) return 0;
+  // Turns are spread over the cycles; several in one cycle take turns from cycle to cycle.
+  const Region *region = &regions->items[event->region];
+  uint64_t passed = event->cycles - 1 - (cycle - fault->from), turns = turns_of(region);
+  uint64_t turn = (passed * turns + fault->from % max_u64(turns / event->cycles, 1)) / event->cycles;
+  return result_bits(regions, fault, event, (uint32_t)turn, (uint32_t)(fault->from % groups_of(region, event)), bits);
+}
+
+bool fault_meets(const RegionTable *regions, const Fault *fault, const ResultEvent *event) {
+  if (event->region != fault->site.region || event->row != fault->site.row) return false;
+  ResultBit bits[FAULT_MAX_BITS];
+  uint32_t found = 0, turns = turns_of(&regions->items[event->region]);
+  for (uint32_t turn = 0; turn < turns && found == 0; turn++) found = result_bits(regions, fault, event, turn, 0, bits);
+  return found > 0;
+}
+
+static void damage(FaultModel model, ResultEvent *event, const ResultBit *bit) {
+  uint32_t *word = bit->is_predicate ? &event->predicates[bit->bit] : &event->rows[bit->word * WARP_LANES + bit->thread];
+  uint32_t mask = 1u << (bit->is_predicate ? bit->thread : bit->bit);
+  if (!fault_models[model].permanent) *word ^= mask;
+  else if (model == FAULT_STUCK0) *word &= ~mask;
+  else *word |= mask;
+}
+
+void strike_result(Strike *strike, const HookMachine *machine, ResultEvent *event) {
+  ResultBit bits[FAULT_MAX_BITS];
+  if (!strike->waits) return;
+  uint32_t count = fault_result_bits(machine->regions, strike->fault, machine->cycle, event, bits);
+  for (uint32_t i = 0; i < count; i++) damage(strike->fault->model, event, &bits[i]);
+  if (count > 0) strike->waits = false;
+}
+
+bool strike_is_over(const Strike *strike, uint64_t cycle) { return !strike->waits || cycle >= strike->fault->from + FAULT_OUTPUT_CYCLES; }
+
+static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
+  FaultHook *at = hook->own;
+  const Fault *fault = &at->fault;
+  if (event->region != fault->site.region) return VERDICT_PASS;
+  if (!fault_models[fault->model].permanent) return strike_result(&at->strike, machine, event), VERDICT_PASS;
+  if (!stuck_is_active(fault, machine->cycle)) return VERDICT_PASS;
+  const Region *region = &machine->regions->items[event->region];
+  uint32_t turns = turns_of(region), all = turns * groups_of(region, event);
+  for (uint32_t i = 0; i < all; i++) {
+    ResultBit bits[FAULT_MAX_BITS];
+    uint32_t count = result_bits(machine->regions, fault, event, i % turns, i / turns, bits);
+    for (uint32_t k = 0; k < count; k++) damage(fault->model, event, &bits[k]);
+  }
+  return VERDICT_PASS;
+}
+
+void output_hook(FaultHook *at) {
+  at->strike = (Strike){.fault = &at->fault, .waits = true};
+  at->hook.result = on_result;
+}
