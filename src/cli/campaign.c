@@ -18,6 +18,7 @@ enum { EXIT_INTERRUPTED = 130 };
 typedef struct CampaignRun {
   CampaignOptions options;
   RunOptions target;
+  bool has_seed; // of the faults; else it is that of the inputs
   Arena *arena;
   ProgressScreen screen;
 } CampaignRun;
@@ -54,6 +55,15 @@ static bool take_jobs(CampaignOptions *options, const char *text) {
   return true;
 }
 
+static bool take_seed(CampaignRun *run, const char *text) {
+  char *end;
+  errno = 0;
+  run->options.seed = strtoull(text, &end, 10);
+  run->has_seed = text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
+  if (!run->has_seed) message_usage("campaign", "--fault-seed %s: must be a whole number", text);
+  return run->has_seed;
+}
+
 // 1: taken with its value, 0: taken alone, -1: not a campaign's option, -2: wrong.
 static int take_option(CampaignRun *run, const char *name, const char *value) {
   CampaignOptions *o = &run->options;
@@ -70,9 +80,45 @@ static int take_option(CampaignRun *run, const char *name, const char *value) {
   if (strcmp(name, "--timeout") == 0) return count(name, value, 1000000, &o->timeout) ? 1 : -2;
   if (strcmp(name, "--margin") == 0) return number(name, value, 0.0001, 0.5, &o->margin) ? 1 : -2;
   if (strcmp(name, "--confidence") == 0) return number(name, value, 0.5, 0.99999, &o->confidence) ? 1 : -2;
+  if (strcmp(name, "--fault-seed") == 0) return take_seed(run, value) ? 1 : -2;
   if (strcmp(name, "--shard") == 0) return parse_shard(o, value) ? 1 : -2;
   if (strcmp(name, "-j") == 0) return take_jobs(o, value) ? 1 : -2;
   return -1;
+}
+
+// What of 'redoubt run' describes a target, and what does not go with a campaign.
+static const char *const target_options[] = {"--size",   "--param",       "--seed",          "--kernel",          "--grid", "--block",
+                                             "--shared", "--cooperative", "--arg",           "--machine",         "--set",  "--protect",
+                                             "--output", "--help",        "--max-registers", "--max-instructions"};
+static const char *const other_options[] = {"--dump",  "--json",    "--csv",     "--stats",    "--trace",   "--trace-cycles", "--repeat",
+                                            "--fault", "--explain", "--gmem-in", "--gmem-out", "--cmem-in", "--cmem-bytes"};
+static const char *const own_options[] = {"--structure",  "--model", "--window",     "--faults",   "--timeout",     "--margin",
+                                          "--confidence", "--shard", "--fault-seed", "--no-prune", "--no-snapshot", "--progress"};
+
+static bool is_one_of(const char *name, const char *const *names, size_t count) {
+  size_t i = 0;
+  while (i < count && strcmp(names[i], name) != 0) i++;
+  return i < count;
+}
+
+// Something that 'redoubt run' will take, as far as the name goes.
+static bool check_name(const char *name) {
+  if (strncmp(name, "--", 2) != 0 || name[2] == '\0' || is_one_of(name, target_options, COUNT_OF(target_options))) return true;
+  if (is_one_of(name, other_options, COUNT_OF(other_options))) {
+    message_usage("campaign", "%s is for 'redoubt run'; 'redoubt report' shows what a campaign has found", name);
+    return false;
+  }
+  if (is_one_of(name, own_options, COUNT_OF(own_options))) {
+    message_usage("campaign", "option '%s' needs a value", name);
+    return false;
+  }
+  const char *names[COUNT_OF(target_options) + COUNT_OF(own_options)];
+  memcpy(names, target_options, sizeof target_options);
+  memcpy(names + COUNT_OF(target_options), own_options, sizeof own_options);
+  const char *near = text_nearest(name, names, COUNT_OF(names));
+  if (near != NULL) message_usage("campaign", "unknown option '%s'; did you mean '%s'?", name, near);
+  else message_usage("campaign", "unknown option '%s'", name);
+  return false;
 }
 
 // Takes the campaign's own options out of argv; the rest describes the target.
@@ -82,10 +128,13 @@ static bool parse(CampaignRun *run, int argc, char **argv) {
   bool own = true; // what follows "--" is an application's
   for (int i = 0; i < argc; i++) {
     if (strcmp(argv[i], "--") == 0) own = false;
-    int taken = i == 0 || !own ? -1 : take_option(run, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
-    if (taken == -2) return false;
+    const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL, *equals = strchr(name, '=');
+    bool is_joined = own && strncmp(name, "--", 2) == 0 && equals != NULL; // --faults=100
+    if (is_joined) name = arena_copy_text(run->arena, name, (size_t)(equals - name)), value = equals + 1;
+    int taken = i == 0 || !own ? -1 : take_option(run, name, value);
+    if (taken == -2 || (taken == -1 && i > 0 && own && !check_name(name))) return false;
     if (taken == -1) rest[kept++] = argv[i];
-    else i += taken;
+    else if (!is_joined) i += taken;
   }
   return run_options_parse(&run->target, run->arena, kept, rest);
 }
@@ -99,23 +148,6 @@ static const char *target_name(const CampaignRun *run) {
 static const char *journal_name(CampaignRun *run) {
   const char *name = target_name(run), *slash = strrchr(name, '/');
   return arena_format(run->arena, "%s-%s.db", slash == NULL ? name : slash + 1, run->target.spec.machine);
-}
-
-static Target *unknown_workload(const char *name, Diags *diags) {
-  const char *names[64];
-  uint32_t known = min_u32(workload_count, COUNT_OF(names));
-  for (uint32_t i = 0; i < known; i++) names[i] = workloads[i]->name;
-  const char *near = text_nearest(name, names, known);
-  if (near != NULL) diags_add(diags, NULL, 0, 0, "no workload '%s'; did you mean '%s'?", name, near);
-  else diags_add(diags, NULL, 0, 0, "no workload '%s'; 'redoubt list workloads' shows all", name);
-  return NULL;
-}
-
-static Target *make_target(CampaignRun *run, Diags *diags) {
-  const RunOptions *target = &run->target;
-  bool is_workload = workload_find(target->target) != NULL;
-  if (!is_workload && !is_ptx_file(target->target)) return unknown_workload(target->target, diags);
-  return run_as_target(target, run->arena, diags);
 }
 
 // Failures of Redoubt itself, one by one: the first few.
@@ -176,24 +208,33 @@ static void set_defaults(CampaignRun *run) {
   run->options.context = &run->screen;
 }
 
+static int check_application(const CampaignRun *run) {
+  const RunOptions *target = &run->target;
+  if (target->target != NULL) return message_usage("campaign", "one target at a time, not '%s' and an application", target->target);
+  if (!target->size_given && !target->ptx_given) return EXIT_OK;
+  return message_usage("campaign",
+                       "--size, --param, --kernel, --grid, --block, --shared, --cooperative and --arg are not for CUDA programs");
+}
+
 static int run_campaign(CampaignRun *run) {
   CampaignOptions *options = &run->options;
   Diags diags = {0};
   Attachments attachments = {0};
   bool is_application = run->target.application != NULL && run->target.application[0] != NULL;
-  if (is_application && run->target.target != NULL)
-    return message_usage("campaign", "one target at a time, not '%s' and an application", run->target.target);
   if (!is_application && run->target.target == NULL)
-    return message_usage("campaign", "nothing to run: name a workload, or an application after --");
+    return message_usage("campaign", "nothing to run: name a workload, a PTX file, or an application after --");
+  int bad = is_application ? check_application(run) : run_check_target(&run->target, "campaign");
+  if (bad != EXIT_OK) return bad;
   if (!attachments_open(&attachments, &run->target.wishes, &diags)) return message_diags(&diags);
   if (run->target.wishes.protections != NULL) options->protection = run->target.wishes.protections;
   options->protections = &attachments.chain;
-  options->seed = run->target.seed;
+  if (!run->has_seed) options->seed = run->target.seed;
   if (options->journal == NULL) options->journal = journal_name(run);
   if (options->faults == 0 && options->margin == 0) options->margin = 0.01;
   progress_open(&run->screen, target_name(run), options);
   if (is_application) progress_hold_interrupts(); // its files have to be removed
-  Target *target = is_application ? app_target(&run->target, options->protections, run->arena, &diags) : make_target(run, &diags);
+  Target *target =
+      is_application ? app_target(&run->target, options->protections, run->arena, &diags) : run_as_target(&run->target, run->arena, &diags);
   int code = target == NULL ? message_diags(&diags) : end_code(run, campaign_run(target, options, &diags), &diags);
   if (is_application) target_app_free(target);
   attachments_close(&attachments, &diags);

@@ -118,25 +118,38 @@ void help_check(void) {
 }
 
 void help_campaign(void) {
-  fputs("redoubt campaign WORKLOAD [options]     inject faults and say what they do, with confidence\n"
-        "redoubt campaign [options] -- ./app ARGUMENTS      the same for a CUDA program\n"
+  fputs("redoubt campaign WORKLOAD [options]                inject faults and say what they do, with confidence\n"
+        "redoubt campaign FILE.ptx [options]                the same for a kernel of a PTX file\n"
+        "redoubt campaign [options] -- ./app ARGUMENTS      and for a CUDA program\n"
         "\n"
-        "What describes the workload and the machine is as for 'redoubt run': --size, --param, --seed, --machine, --set, --protect.\n"
+        "What describes the target and the machine is as for 'redoubt run': --size, --param, --seed; --kernel, --grid,\n"
+        "--block, --shared, --cooperative, --arg; --machine, --set, --protect.\n"
         "\n"
-        "  --structure LIST       what is struck: rf, shared, l2, ... ('redoubt list structures'; default rf)\n"
+        "  --structure LIST       what is struck: rf, shared, unit.sp, ... ('redoubt list structures'; default rf); stack is every\n"
+        "                         stack.*, all is every cell on the chip\n"
         "  --model MODEL          how ('redoubt list faults'; default flip)\n"
-        "  --window WHEN          all (default), kernel:NAME or cycles:FROM-TO\n"
+        "  --window WHEN          all (default), kernel:NAME or cycles:FROM-TO; faults that last begin then\n"
         "  --faults N             how many faults\n"
         "  --margin E             or: until the interval is within +-E (default 0.01)\n"
         "  --confidence C         of the intervals (default 0.99)\n"
+        "  --fault-seed N         other faults, but the same inputs (default: --seed, which changes both)\n"
         "  -j N                   simulations at one time (default: all cores)\n"
-        "  -o FILE                the journal (default WORKLOAD-MACHINE.db); an unfinished one is resumed\n"
+        "  -o FILE                the journal (default TARGET-MACHINE.db); an unfinished one is resumed\n"
         "  --timeout N            a run of N times the fault-free cycles counts as endless (default 10)\n"
-        "  --shard I/N            every N-th fault only; 'redoubt merge' puts the journals together\n"
+        "  --shard I/N            every N-th fault only, I from 0; 'redoubt merge' puts the journals together\n"
         "  --output FILE          a file that the CUDA program writes: judged besides its standard output, exit code and\n"
         "                         what it copies back; one run follows the other then; may be repeated\n"
+        "  --progress             say how far it is every ten seconds, if there is no terminal\n"
         "  --no-prune             simulate also what is known to be masked\n"
-        "  --no-snapshot          simulate every fault from the beginning to the end\n",
+        "  --no-snapshot          simulate every fault from the beginning to the end\n"
+        "\n"
+        "Examples:\n"
+        "  redoubt campaign scalarprod --machine fermi-gtx480 --structure rf,shared --faults 5000\n"
+        "  redoubt campaign matmul --size small --machine turing-rtx2060 --structure all --margin 0.005 --confidence 0.95\n"
+        "  redoubt campaign matmul --size tiny --machine fermi-gtx480 --structure unit.sp --model stuck1 --window cycles:0-1\n"
+        "  redoubt campaign --machine fermi-gtx480 --faults 1000 --output result.txt -- ./app input.txt result.txt\n"
+        "\n"
+        "Exit codes: 0 all faults are settled, 2 bad usage or input, 4 internal error, 130 stopped by Ctrl-C.\n",
         stdout);
 }
 

@@ -95,26 +95,33 @@ bool is_ptx_file(const char *target) {
   return strchr(target, '/') != NULL || (length > 4 && strcmp(target + length - 4, ".ptx") == 0) || access(target, F_OK) == 0;
 }
 
-static int unknown_target(const char *target) {
+static int unknown_target(const char *target, const char *command) {
   const char *names[64];
   uint32_t count = min_u32(workload_count, COUNT_OF(names));
   for (uint32_t i = 0; i < count; i++) names[i] = workloads[i]->name;
   const char *near = text_nearest(target, names, count);
-  if (near != NULL) return message_usage("run", "no workload '%s'; did you mean '%s'?", target, near);
-  return message_usage("run", "no workload and no file '%s'; 'redoubt list workloads' shows what is built in", target);
+  if (near != NULL) return message_usage(command, "no workload '%s'; did you mean '%s'?", target, near);
+  return message_usage(command, "no workload and no file '%s'; 'redoubt list workloads' shows what is built in", target);
+}
+
+int run_check_target(const RunOptions *options, const char *command) {
+  const Workload *workload = workload_find(options->target);
+  if (options->images.given)
+    return message_usage(command, "--gmem-in, --gmem-out, --cmem-in and --cmem-bytes are for G80 code (.sass, .hex)");
+  if (workload == NULL && !is_ptx_file(options->target)) return unknown_target(options->target, command);
+  if (workload != NULL && options->ptx_given)
+    return message_usage(command, "--kernel, --grid, --block, --shared, --cooperative and --arg are for PTX files");
+  if (workload == NULL && options->size_given) return message_usage(command, "--size and --param are for workloads");
+  if (options->outputs.count > 0) return message_usage(command, "--output is for CUDA programs");
+  return EXIT_OK;
 }
 
 static int run_target(Run *run) {
   const RunOptions *options = run->options;
   const Workload *workload = workload_find(options->target);
   if (workload == NULL && is_g80_file(options->target)) return run_g80(run);
-  if (options->images.given)
-    return message_usage("run", "--gmem-in, --gmem-out, --cmem-in and --cmem-bytes are for G80 code (.sass, .hex)");
-  if (workload == NULL && !is_ptx_file(options->target)) return unknown_target(options->target);
-  if (workload != NULL && options->ptx_given)
-    return message_usage("run", "--kernel, --grid, --block, --shared, --cooperative and --arg are for PTX files");
-  if (workload == NULL && options->size_given) return message_usage("run", "--size and --param are for workloads");
-  if (options->outputs.count > 0) return message_usage("run", "--output is for CUDA programs");
+  int bad = run_check_target(options, "run");
+  if (bad != EXIT_OK) return bad;
   if (options->faults.count > 0) return run_with_faults(options, run->arena);
   run->progress.start = host_seconds();
   int code = EXIT_OK;

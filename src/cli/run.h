@@ -75,8 +75,9 @@ typedef struct Run {
   Attachments attachments; // of the device that runs
 } Run;
 
-bool is_ptx_file(const char *target); // no workload, but a file
-bool run_takes_ptx(const Run *run);   // false, after a message: the machine runs other code
+bool is_ptx_file(const char *target);                                 // no workload, but a file
+int run_check_target(const RunOptions *options, const char *command); // EXIT_OK: a workload or a PTX file, with options for it
+bool run_takes_ptx(const Run *run);                                   // false, after a message: the machine runs other code
 // A device for this run, with printing, progress and clock; NULL after a message.
 Device *run_device(Run *run, uint32_t address_bits);
 // Takes over a device's launches and frees it with what was attached; false, after a message: a trace was not written.
