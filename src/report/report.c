@@ -36,12 +36,12 @@ double structure_fit(const StructureSummary *structure, double avf) {
   return (double)structure->bits / (1 << 20) * structure->fit_per_mbit * avf;
 }
 
+// Faults are drawn evenly over bits: of a structure that none has struck, all of them tell as much as is known.
 ChipSummary report_chip(const Report *report) {
   ChipSummary chip = {0};
-  for (uint32_t i = 0; i < report->structures.count; i++) {
+  for (uint32_t i = 0; i < report->structures.count && report->all.total > 0; i++) {
     const StructureSummary *structure = &report->structures.items[i];
-    if (structure->tally.total == 0) continue;
-    double avf = tally_avf(&structure->tally);
+    double avf = tally_avf(structure->tally.total > 0 ? &structure->tally : &report->all);
     chip.avf += avf * (double)structure->bits;
     chip.bits += (double)structure->bits;
     chip.fit += structure_fit(structure, avf);

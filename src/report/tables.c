@@ -62,7 +62,7 @@ static void add_fit(const Report *report, double fit, Text *out) {
   for (uint32_t i = 0; i < report->structures.count; i++) {
     const StructureSummary *structure = &report->structures.items[i];
     const Tally *tally = &structure->tally;
-    if (tally->total == 0) continue;
+    if (tally->total == 0 || structure->fit_per_mbit <= 0) continue;
     Interval avf = wilson_interval(tally_vulnerable(tally), tally->total, report->confidence);
     text_add(out, "%-18s %12" PRIu64 " %12.4g %12.4g  (%.4g to %.4g)\n", structure->name, structure->bits, structure->fit_per_mbit,
              structure_fit(structure, tally_avf(tally)), structure_fit(structure, avf.low), structure_fit(structure, avf.high));
