@@ -2,8 +2,8 @@
 // (app_fork.c). What it forks becomes this process's child as soon as the process between them has ended, so its end is seen
 // here, and judged here. Its result is in a place of the exchange that is then free again.
 //
-// Faults for which there was no such process are struck in a run of the program from its beginning: permanent ones, all of
-// them without snapshots, and those at whose moment the program could not be forked.
+// Faults for which there was no such process are struck in a run of the program from its beginning: all of them without snapshots, and
+// those at whose moment the program could not be forked.
 #include "campaign/app_internal.h"
 
 #include <errno.h>
@@ -176,7 +176,7 @@ static bool start_job(Jobs *at, const Draw *draw, AppJob *job, uint32_t slot) {
   exchange->faults[0] = draw->fault;
   exchange->fault_count = 1;
   exchange->strike_at = draw->strike_at;
-  exchange->can_settle = at->options->snapshot && !fault_models[draw->fault.model].permanent;
+  exchange->can_settle = at->options->snapshot && !fault_lasts(&draw->fault);
   *job = (AppJob){app_start(at->own, slot, APP_STRIKE), exchange, draw};
   if (job->pid > 0) return true;
   app_exchange_free(exchange, 0);
@@ -233,8 +233,7 @@ bool app_inject(Target *target, const CampaignOptions *options, const Golden *go
   at.most = own->choice.output_count > 0 ? 1 : min_u32(options->jobs, APP_MOST_JOBS);
   at.done = calloc(count + 1, sizeof *at.done);
   ASSERT(at.done != NULL);
-  bool permanent = count > 0 && fault_models[draws[0].fault.model].permanent;
-  if (options->snapshot && !permanent && count > 0) inject_forking(&at);
+  if (options->snapshot && count > 0) inject_forking(&at);
   inject_from_start(&at);
   free(at.done);
   return true;

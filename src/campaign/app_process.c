@@ -31,6 +31,7 @@ struct AppProcess {
   uint32_t next; // draw at which to fork
   bool struck;
   Strike strike;
+  Hook *asleep; // of faults that last; NULL: they do not
   uint32_t first, checkpoint;
   // For an explanation
   Tracer *tracer;
@@ -65,7 +66,12 @@ static void wait_for_checkpoint(AppProcess *process, uint64_t cycle) {
 }
 
 static void strike(AppProcess *process, HookMachine *machine, const Fault *fault) {
-  process->strike = fault_strike(machine, fault);
+  if (process->asleep == NULL) {
+    process->strike = fault_strike(machine, fault);
+  } else {
+    fault_hook_wake(process->asleep, machine, fault);
+    process->checkpoint = process->exchange->checkpoint_count; // they never leave the state as it was
+  }
   process->struck = true;
   wait_for_checkpoint(process, machine->cycle);
   process->first = process->checkpoint;
@@ -114,16 +120,20 @@ static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
   return VERDICT_PASS;
 }
 
-static bool add_fork(AppProcess *process, HookChain *chain) {
-  process->hook = (Hook){.name = "fork", .kind = HOOK_FAULT, .own = process, .cycle = fork_cycle};
-  process->hook.next_cycle = process->exchange->draws[0].strike_at;
-  if (any_output(process->exchange->draws, process->exchange->draw_count)) process->hook.result = on_result;
-  return hook_chain_add(chain, &process->hook);
-}
-
 static bool add_other(AppProcess *process, HookChain *chain, Hook *hook) {
   process->others[process->other_count++] = hook;
   return hook_chain_add(chain, hook);
+}
+
+static bool add_fork(AppProcess *process, HookChain *chain) {
+  const Draw *draws = process->exchange->draws;
+  uint32_t count = process->exchange->draw_count;
+  process->hook = (Hook){.name = "fork", .kind = HOOK_FAULT, .own = process, .cycle = fork_cycle};
+  process->hook.next_cycle = draws[0].strike_at;
+  bool lasts = fault_lasts(&draws[0].fault);
+  if (lasts) process->asleep = asleep_for(process->arena, draws, count);
+  else if (any_output(draws, count)) process->hook.result = on_result;
+  return hook_chain_add(chain, &process->hook) && (!lasts || hook_chain_add(chain, process->asleep));
 }
 
 // One fault that a campaign strikes when it matters, or any number that strike when they say.
@@ -276,11 +286,11 @@ void app_process_launched(AppProcess *process) {
   if (process != NULL) process->known = process->host_memory(process->host_context, process->known);
 }
 
+static void silence(Hook *hook) { *hook = (Hook){.name = hook->name, .kind = hook->kind, .next_cycle = UINT64_MAX}; }
+
 void app_process_forked(AppProcess *process) {
-  for (uint32_t i = 0; process != NULL && i < process->other_count; i++) {
-    Hook *hook = process->others[i];
-    *hook = (Hook){.name = hook->name, .kind = hook->kind, .next_cycle = UINT64_MAX};
-  }
+  for (uint32_t i = 0; process != NULL && i < process->other_count; i++) silence(process->others[i]);
+  if (process != NULL && process->asleep != NULL && process->struck) silence(process->asleep); // before, app_fork may have forked
 }
 
 void app_process_finish(AppProcess *process) {

@@ -108,7 +108,8 @@ typedef struct Draw {
   bool is_told;     // its record has been taken
 } Draw;
 
-bool any_output(const Draw *draws, uint32_t count); // strikes outputs of functional units: results must be told
+bool any_output(const Draw *draws, uint32_t count);                // strikes outputs of functional units: results must be told
+Hook *asleep_for(Arena *arena, const Draw *draws, uint32_t count); // of faults that last, for any of these
 
 typedef struct Pruner Pruner; // watches the rows that the draws strike
 Pruner *pruner_new(Arena *arena, const RegionTable *table, Draw *draws, uint32_t count);

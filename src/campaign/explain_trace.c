@@ -142,7 +142,7 @@ static void watch_write(Tracer *at, const HookMachine *machine, const CellEvent 
     Watch *watch = &at->watches[i];
     Access *access = &at->run->accesses[i];
     bool same = watch->armed && watch->region == event->region && watch->row == event->row && !at->faults[i].is_output;
-    if (!same || fault_models[at->faults[i].model].permanent) continue;
+    if (!same || fault_lasts(&at->faults[i])) continue;
     watch->units &= ~event->units;
     if (watch->units != 0) continue;
     watch->armed = false;
@@ -161,7 +161,7 @@ static void watch_result(Tracer *at, const HookMachine *machine, const ResultEve
   for (uint32_t i = 0; i < at->run->fault_count; i++) {
     const Fault *fault = &at->faults[i];
     Access *access = &at->run->accesses[i];
-    bool lasts = fault_models[fault->model].permanent;
+    bool lasts = fault_lasts(fault);
     if (!at->watches[i].armed || !fault->is_output || !fault_meets(machine->regions, fault, event)) continue;
     if (lasts ? machine->cycle > fault->to : access->fate == FATE_RESULT) continue;
     ResultBit bits[FAULT_MAX_BITS];

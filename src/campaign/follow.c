@@ -280,7 +280,7 @@ static Trail trail_of(const FollowOptions *options, const Draw *draw) {
   bool is_known = trail.returned != NULL || (options->returned == NULL && draw->reader.launch != 0);
   trail.same_flow = trail.returned == NULL;
   if (trail.returned != NULL) trail.record.settled = SETTLED_BLOCK;
-  if (!is_known || fault_models[draw->fault.model].permanent) trail.state = TRAIL_LOST;
+  if (!is_known || fault_lasts(&draw->fault)) trail.state = TRAIL_LOST;
   return trail;
 }
 

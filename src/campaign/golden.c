@@ -19,6 +19,8 @@ typedef struct Watcher {
 
 enum { SHARED_ROW_BYTES = 128, LEAST_ALLOWANCE = 60, ALLOWANCE_FACTOR = 100 };
 
+static const char *keep(Arena *arena, const char *text) { return arena_copy_text(arena, text, strlen(text)); }
+
 // Twice as far apart when there are too many: every second one stays.
 static void thin_out(Golden *golden) {
   golden->spacing *= 2;
@@ -50,15 +52,24 @@ static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *ev
                .block_shared_rows = (event->shared_bytes + SHARED_ROW_BYTES - 1) / SHARED_ROW_BYTES};
   GoldenRow *row = VEC_PUSH(&golden->launches, golden->arena);
   *row = (GoldenRow){.launch = golden->launches.count,
-                     .kernel = arena_copy_text(golden->arena, event->kernel, strlen(event->kernel)),
+                     .kernel = keep(golden->arena, event->kernel),
                      .began_at = machine_now(device_machine(watcher->target->device(watcher->target)))};
   golden->program_hash = hash_bytes(&machine->program->hash, sizeof machine->program->hash, golden->program_hash);
   return VERDICT_PASS;
 }
 
+// Names of schemes' regions live only as long as the machine.
 void golden_keep_regions(Golden *golden, const RegionTable *table) {
   golden->regions = ARENA_ARRAY(golden->arena, Region, table->count);
   memcpy(golden->regions, table->items, table->count * sizeof *table->items);
+  for (uint32_t i = 0; i < table->count; i++) {
+    Region *region = &golden->regions[i];
+    region->name = keep(golden->arena, region->name);
+    region->title = keep(golden->arena, region->title);
+    region->unit = keep(golden->arena, region->unit);
+    region->meaning = keep(golden->arena, region->meaning);
+    for (uint32_t k = 0; k < region->dim_count; k++) region->dims[k].name = keep(golden->arena, region->dims[k].name);
+  }
   golden->table = (RegionTable){golden->regions, table->count, table->block_bytes};
   StateLayout layout = {.regions = table};
   golden->layout_hash = layout_hash(&layout);

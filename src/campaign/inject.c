@@ -3,8 +3,8 @@
 // run's at a checkpoint, or at the end, tells the outcome through a pipe, and is gone. A hash costs as much as many simulated
 // cycles, so checkpoints are looked at ever more seldom: most faults that vanish do so soon.
 //
-// Without snapshots every fault is a run of its own from the beginning, with the fault's hook attached. Permanent faults are
-// always run so: they never leave the state as it was.
+// Faults that last never leave the state as it was: they go on to the end. Without snapshots every fault is a run of its own from the
+// beginning, with the fault's hook attached.
 #include "campaign/campaign_internal.h"
 
 #include <errno.h>
@@ -31,6 +31,7 @@ typedef struct Injector {
   Child children[MOST_JOBS];
   uint32_t running;
   bool stopped;
+  Hook *asleep; // of faults that last; NULL: they do not
   // In a child
   const Draw *own; // NULL in the parent
   int to;
@@ -159,8 +160,13 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
   while (!at->stopped && at->next < at->count && at->draws[at->next].strike_at <= machine->cycle) {
     const Draw *draw = &at->draws[at->next++];
     if (!start_child(at, draw)) continue;
-    at->strike = fault_strike(machine, &draw->fault);
     at->first = at->checkpoint = checkpoint_after(at->options->golden, at->checkpoint, machine->cycle);
+    if (at->asleep == NULL) {
+      at->strike = fault_strike(machine, &draw->fault);
+    } else {
+      fault_hook_wake(at->asleep, machine, &draw->fault);
+      at->checkpoint = at->options->golden->checkpoint_count;
+    }
     wait_for_checkpoint(at);
     return;
   }
@@ -183,13 +189,15 @@ static bool chain_with(const CampaignOptions *options, Hook *first, Hook *second
 // All faults from one run that forks.
 static bool inject_forking(Injector *at, Diags *diags) {
   HookChain chain;
+  Arena *arena = arena_new();
   at->hook.next_cycle = at->count == 0 ? UINT64_MAX : at->draws[0].strike_at;
-  if (any_output(at->draws, at->count)) at->hook.result = on_result;
-  if (!chain_with(at->options->campaign, &at->hook, NULL, &chain, diags)) return false;
-  bool good = at->target->start(at->target, &chain, diags);
+  if (at->count > 0 && fault_lasts(&at->draws[0].fault)) at->asleep = asleep_for(arena, at->draws, at->count);
+  else if (any_output(at->draws, at->count)) at->hook.result = on_result;
+  bool good = chain_with(at->options->campaign, &at->hook, at->asleep, &chain, diags) && at->target->start(at->target, &chain, diags);
   bool done = good && at->target->run(at->target);
   if (at->own != NULL) child_judge(at, done);
   at->target->finish(at->target);
+  arena_free(arena);
   wait_for_room(at, 1);
   return good;
 }
@@ -212,8 +220,8 @@ bool inject_all(Target *target, const InjectOptions *options, const Draw *draws,
   ASSERT(at != NULL);
   *at = (Injector){.target = target, .options = options, .draws = draws, .count = count};
   at->hook = (Hook){.name = "inject", .kind = HOOK_FAULT, .own = at, .cycle = on_cycle, .next_cycle = UINT64_MAX};
-  bool permanent = count > 0 && fault_models[draws[0].fault.model].permanent, good = true;
-  if (options->campaign->snapshot && !permanent) {
+  bool good = true;
+  if (options->campaign->snapshot) {
     good = inject_forking(at, diags);
   } else {
     for (uint32_t i = 0; i < count && !at->stopped && good; i++) good = inject_single(at, &draws[i], diags);

@@ -1,7 +1,8 @@
 // Def-use of the cells that faults strike, watched during the golden run. A fault whose cells are next written, or never
 // accessed again, changes nothing; faults that strike the same bits between the same two accesses do the same. Exact: told
 // accesses are all there are (region.h, TRACED and not LOOKED_AT), and a fault that is read first is simulated: from that
-// cycle on if it then still is what it was, else from its own. Outputs of functional units: prune_output.c.
+// cycle on if it then still is what it was, else from its own. A fault that lasts changes nothing until bits are read that are not as it
+// holds them. Outputs of functional units: prune_output.c.
 #include "campaign/campaign_internal.h"
 
 #include <stdlib.h>
@@ -106,12 +107,24 @@ static void note_order(const HookMachine *machine, const CellEvent *event, Draw 
   }
 }
 
+// A cell that is stuck matters from here on. What an intermittent one has left there depends on when it was written: from its own time on.
+static void note_altered(const HookMachine *machine, Draw *draw) {
+  draw->units = 0;
+  draw->strike_at = draw->fault.model == FAULT_DUTY ? draw->fault.from : machine->cycle;
+  draw->line = line_now(machine);
+}
+
 static Verdict on_read(Hook *hook, HookMachine *machine, const CellEvent *event) {
   Pruner *pruner = hook->own;
   if (!is_watched(pruner, event)) return VERDICT_PASS;
   for (uint32_t i = pruner->heads[row_hash(pruner, event->region, event->row)]; i != NO_DRAW; i = pruner->draws[i].next) {
     Draw *draw = &pruner->draws[i];
     if (!strikes(draw, event->region, event->row)) continue;
+    if (fault_lasts(&draw->fault)) {
+      bool is_met = draw->fault.from <= machine->cycle && (draw->units & event->units) != 0;
+      if (is_met && fault_alters_cells(pruner->table, &draw->fault, event)) note_altered(machine, draw);
+      continue;
+    }
     note_order(machine, event, draw);
     if (draw->fault.from > machine->cycle || (draw->units & event->units) == 0) continue;
     bool whole = draw->units == draw->struck;
@@ -128,7 +141,7 @@ static Verdict on_write(Hook *hook, HookMachine *machine, const CellEvent *event
   if (!is_watched(pruner, event)) return VERDICT_PASS;
   for (uint32_t i = pruner->heads[row_hash(pruner, event->region, event->row)]; i != NO_DRAW; i = pruner->draws[i].next) {
     Draw *draw = &pruner->draws[i];
-    if (!strikes(draw, event->region, event->row)) continue;
+    if (!strikes(draw, event->region, event->row) || fault_lasts(&draw->fault)) continue;
     if (draw->fault.from > machine->cycle) {
       if ((draw->struck & ~event->units) == 0) draw->read_to = 0;
       continue;
@@ -152,7 +165,8 @@ static void on_finish(Hook *hook, HookMachine *machine) {
   Pruner *pruner = hook->own;
   for (uint32_t i = 0; i < pruner->count; i++) {
     Draw *draw = &pruner->draws[i];
-    if (draw->units == 0 || draw->fault.from > machine->cycle || pruner->watched[draw->fault.site.region] == NULL) continue;
+    bool is_over = draw->fault.from <= machine->cycle && pruner->watched[draw->fault.site.region] != NULL && !fault_lasts(&draw->fault);
+    if (draw->units == 0 || !is_over) continue;
     draw->units = 0;
     draw->settled = SETTLED_UNREAD;
   }
@@ -169,8 +183,7 @@ static void watch(Pruner *pruner, Arena *arena, uint32_t index) {
   draw->next = NO_DRAW;
   bool told = (region->flags & (REGION_TRACED | REGION_LOOKED_AT)) == REGION_TRACED;
   bool one_row = draw->fault.model != FAULT_PATTERN; // lists are by row
-  bool traced = told && one_row && !fault_models[draw->fault.model].permanent;
-  if (!traced) return;
+  if (!told || !one_row) return;
   draw->units = draw->struck = struck_units(pruner->table, &draw->fault);
   uint8_t **rows = &pruner->watched[draw->fault.site.region];
   if (*rows == NULL) *rows = arena_alloc(arena, region->rows / 8 + 1);

@@ -1,5 +1,6 @@
-// Faults in outputs of functional units, watched during the golden run: one in whose cycle no result passes its lane changes nothing. For
-// the others it is known which instruction's result goes wrong, and in which register: there they are followed from.
+// Faults in outputs of functional units, watched during the golden run: one in whose cycle no result passes its lane changes nothing, one
+// that lasts nothing until a result passes that is not as it holds it. Of transients it is known which instruction's result goes wrong,
+// and in which register: there they are followed from.
 #include "campaign/campaign_internal.h"
 
 #include <stdlib.h>
@@ -19,9 +20,15 @@ bool any_output(const Draw *draws, uint32_t count) {
   return any;
 }
 
-static bool is_watched(const Draw *draw) {
-  const Fault *fault = &draw->fault;
-  return fault->is_output && !fault_models[fault->model].permanent && fault->model != FAULT_PATTERN;
+Hook *asleep_for(Arena *arena, const Draw *draws, uint32_t count) {
+  bool cells = false;
+  for (uint32_t i = 0; i < count && !cells; i++) cells = !draws[i].fault.is_output;
+  return fault_hook_asleep(arena, cells, any_output(draws, count));
+}
+
+static bool is_watched(const Draw *draw) { return draw->fault.is_output && draw->fault.model != FAULT_PATTERN; }
+static bool is_over(const Draw *draw, uint64_t cycle) {
+  return draw->units == 0 || (!fault_lasts(&draw->fault) && draw->fault.from + FAULT_OUTPUT_CYCLES <= cycle);
 }
 
 static int by_place(const void *left, const void *right) {
@@ -71,15 +78,18 @@ static RerunPlace wrong_place(const ResultEvent *event, const ResultBit *bits, u
   return is_register ? RERUN_REGISTER : RERUN_PREDICATES;
 }
 
-static void note_result(const Residents *residents, const HookMachine *machine, const ResultEvent *event, Draw *draw) {
-  ResultBit bits[FAULT_MAX_BITS];
-  const RegionTable *table = machine->regions;
-  uint32_t count = draw->units == 0 ? 0 : fault_result_bits(table, &draw->fault, machine->cycle, event, bits);
-  if (count == 0) return;
+static void note_strike(const HookMachine *machine, const ResultEvent *event, Draw *draw) {
+  const Program *program = machine->program;
   draw->units = 0;
   draw->strike_at = machine->cycle;
-  const Program *program = machine->program;
   if (program->lines != NULL && event->pc < program->code_count) draw->line = program->lines[event->pc];
+}
+
+static void note_result(const Residents *residents, const HookMachine *machine, const ResultEvent *event, Draw *draw) {
+  ResultBit bits[FAULT_MAX_BITS];
+  uint32_t count = fault_result_bits(machine->regions, &draw->fault, machine->cycle, event, bits);
+  if (count == 0) return;
+  note_strike(machine, event, draw);
   uint32_t slot = event->warp / residents->block_warps;
   draw->reader = (Reader){.launch = residents->launch,
                           .block = residents_of(residents, event->sm, slot),
@@ -95,8 +105,11 @@ static void note_result(const Residents *residents, const HookMachine *machine, 
 void output_watch_result(OutputWatch *watch, const Residents *residents, const HookMachine *machine, const ResultEvent *event) {
   if (watch->rows[event->region] == NULL) return;
   OutputRow *row = &watch->rows[event->region][event->row];
-  while (row->next < row->end && watch->draws[row->next]->fault.from + FAULT_OUTPUT_CYCLES <= machine->cycle) row->next++;
+  while (row->next < row->end && is_over(watch->draws[row->next], machine->cycle)) row->next++;
   for (uint32_t i = row->next; i < row->end && watch->draws[i]->fault.from <= machine->cycle; i++) {
-    note_result(residents, machine, event, watch->draws[i]);
+    Draw *draw = watch->draws[i];
+    if (draw->units == 0) continue;
+    if (!fault_lasts(&draw->fault)) note_result(residents, machine, event, draw);
+    else if (fault_alters_result(machine->regions, &draw->fault, machine->cycle, event)) note_strike(machine, event, draw);
   }
 }

@@ -117,7 +117,7 @@ Fault population_draw(const Population *population, const RegionTable *table, ui
   fault.site = region_site(table, population->regions[i], i == 0 ? bit : bit - population->bits[i - 1]);
   fault.is_output = (table->items[fault.site.region].flags & REGION_OUTPUT) != 0;
   fault.from = window_cycle(population, random_below(random_draw(population->seed, id, DRAW_CYCLE), population->cycles));
-  fault.to = fault_models[fault.model].permanent ? UINT64_MAX : fault.from;
+  fault.to = fault_lasts(&fault) ? UINT64_MAX : fault.from;
   fault.seed = random_draw(population->seed, id, DRAW_SEED);
   return fault;
 }

@@ -177,15 +177,20 @@ static void test_each_shortcut_alone(void **state) {
   text_free(&hashed.text);
 }
 
-// A fault in a permanent cell lasts: never pruned, never stopped by a hash.
+// A fault that lasts is never overwritten and never stopped by a hash; it matters once something is read that is not as it holds it.
 static void test_permanent_faults(void **state) {
   Bed *bed = *state;
-  CampaignOptions options = plain(bed, "rf", 20);
-  options.model = "stuck1";
-  compare_ways(bed, "vecadd", options);
-  Outcomes outcomes = outcomes_of(bed, options.journal);
-  assert_int_equal(outcomes.settled[SETTLED_RUN], 20);
-  text_free(&outcomes.text);
+  static const char *const models[] = {"stuck0", "stuck1", "duty(20,30)"};
+  for (size_t i = 0; i < COUNT_OF(models); i++) {
+    CampaignOptions options = plain(bed, "rf,latch.result,unit.sp", 60);
+    options.model = models[i];
+    options.window = "cycles:0-900";
+    compare_ways(bed, "vecadd", options);
+    Outcomes outcomes = outcomes_of(bed, options.journal);
+    uint64_t unread = outcomes.settled[SETTLED_UNREAD], run = outcomes.settled[SETTLED_RUN];
+    assert_true(unread > 0 && run > 0 && unread + run + outcomes.settled[SETTLED_CLASS] == 60);
+    text_free(&outcomes.text);
+  }
 }
 
 // The same faults, with cells that correct single bits: all those that are read are repaired.

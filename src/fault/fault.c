@@ -53,7 +53,7 @@ static bool parse_arguments(const char *at, Fault *fault) {
 
 // "12345", "100-", "100-200"
 static bool parse_time(const char *at, Fault *fault) {
-  bool permanent = fault_models[fault->model].permanent;
+  bool permanent = fault_lasts(fault);
   if (!parse_number(&at, &fault->from)) return false;
   fault->to = permanent ? UINT64_MAX : fault->from;
   if (*at == '-') {
@@ -235,7 +235,23 @@ Hook *fault_hook(Arena *arena, const Fault *fault) {
   at->fault = *fault;
   at->hook = (Hook){.name = fault_models[fault->model].name, .kind = HOOK_FAULT, .own = at, .next_cycle = UINT64_MAX};
   if (fault->is_output) output_hook(at);
-  else if (fault_models[fault->model].permanent) stuck_hook(at);
+  else if (fault_lasts(fault)) stuck_hook(at);
   else flip_hook(at);
   return &at->hook;
+}
+
+Hook *fault_hook_asleep(Arena *arena, bool cells, bool outputs) {
+  FaultHook *at = ARENA_NEW(arena, FaultHook);
+  at->fault = (Fault){.model = FAULT_STUCK0, .site.region = REGION_NONE, .from = UINT64_MAX};
+  at->hook = (Hook){.name = "asleep", .kind = HOOK_FAULT, .own = at};
+  if (cells) stuck_hook(at);
+  if (outputs) output_hook(at);
+  at->hook.next_cycle = UINT64_MAX;
+  return &at->hook;
+}
+
+void fault_hook_wake(Hook *hook, const HookMachine *machine, const Fault *fault) {
+  FaultHook *at = hook->own;
+  at->fault = *fault;
+  if (!fault->is_output) hook->next_cycle = machine->cycle;
 }

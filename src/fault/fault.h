@@ -46,6 +46,8 @@ typedef struct Fault {
   FaultOffset pattern[FAULT_MAX_BITS];
 } Fault;
 
+static inline bool fault_lasts(const Fault *fault) { return fault_models[fault->model].permanent; }
+
 bool fault_parse(const RegionTable *regions, const char *text, Fault *fault, Diags *diags);
 bool fault_parse_model(const char *text, Fault *fault, Diags *diags); // "adjacent(2)": a fault without site and time
 void fault_format(const RegionTable *regions, const Fault *fault, Text *out);
@@ -54,6 +56,9 @@ uint32_t fault_bits(const RegionTable *regions, const HookMachine *machine, cons
 
 // The hook that makes it happen; lives in the arena.
 Hook *fault_hook(Arena *arena, const Fault *fault);
+// One that does nothing until it is given a fault that lasts, which begins now: by a hook before it in the chain, at the start of a cycle.
+Hook *fault_hook_asleep(Arena *arena, bool cells, bool outputs); // which of them it may strike
+void fault_hook_wake(Hook *hook, const HookMachine *machine, const Fault *fault);
 
 // A transient struck by those who have chosen the moment themselves: cells change now, whatever the fault's time; outputs when a result
 // passes them in the fault's cycle, so results must be told until that is over.
@@ -65,6 +70,9 @@ enum { FAULT_OUTPUT_CYCLES = 1024 }; // more than any unit's outputs are busy wi
 Strike fault_strike(const HookMachine *machine, const Fault *fault);
 void strike_result(Strike *strike, const HookMachine *machine, ResultEvent *event);
 bool strike_is_over(const Strike *strike, uint64_t cycle);
+// Of faults that last: whether bits that leave cells, or a result that passes outputs in this cycle, are not as the fault holds them.
+bool fault_alters_cells(const RegionTable *regions, const Fault *fault, const CellEvent *event);
+bool fault_alters_result(const RegionTable *regions, const Fault *fault, uint64_t cycle, const ResultEvent *event);
 // What a transient in outputs changes of a result that is told in this cycle; 0: nothing.
 typedef struct ResultBit {
   uint32_t thread, word, bit; // word: result register

@@ -54,6 +54,11 @@ bool fault_meets(const RegionTable *regions, const Fault *fault, const ResultEve
   return found > 0;
 }
 
+static bool is_set(const ResultEvent *event, const ResultBit *bit) {
+  if (bit->is_predicate) return (event->predicates[bit->bit] >> bit->thread & 1) != 0;
+  return (event->rows[bit->word * WARP_LANES + bit->thread] >> bit->bit & 1) != 0;
+}
+
 static void damage(FaultModel model, ResultEvent *event, const ResultBit *bit) {
   uint32_t *word = bit->is_predicate ? &event->predicates[bit->bit] : &event->rows[bit->word * WARP_LANES + bit->thread];
   uint32_t mask = 1u << (bit->is_predicate ? bit->thread : bit->bit);
@@ -72,19 +77,32 @@ void strike_result(Strike *strike, const HookMachine *machine, ResultEvent *even
 
 bool strike_is_over(const Strike *strike, uint64_t cycle) { return !strike->waits || cycle >= strike->fault->from + FAULT_OUTPUT_CYCLES; }
 
+// Every result that passes while a fault lasts.
+static bool hold(const RegionTable *regions, const Fault *fault, const ResultEvent *event, ResultEvent *damaged) {
+  const Region *region = &regions->items[event->region];
+  uint32_t turns = turns_of(region), all = turns * groups_of(region, event);
+  bool alters = false;
+  for (uint32_t i = 0; i < all; i++) {
+    ResultBit bits[FAULT_MAX_BITS];
+    uint32_t count = result_bits(regions, fault, event, i % turns, i / turns, bits);
+    for (uint32_t k = 0; k < count; k++) {
+      alters |= is_set(event, &bits[k]) == (fault->model == FAULT_STUCK0);
+      if (damaged != NULL) damage(fault->model, damaged, &bits[k]);
+    }
+  }
+  return alters;
+}
+
+bool fault_alters_result(const RegionTable *regions, const Fault *fault, uint64_t cycle, const ResultEvent *event) {
+  return event->region == fault->site.region && stuck_is_active(fault, cycle) && hold(regions, fault, event, NULL);
+}
+
 static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
   FaultHook *at = hook->own;
   const Fault *fault = &at->fault;
   if (event->region != fault->site.region) return VERDICT_PASS;
-  if (!fault_models[fault->model].permanent) return strike_result(&at->strike, machine, event), VERDICT_PASS;
-  if (!stuck_is_active(fault, machine->cycle)) return VERDICT_PASS;
-  const Region *region = &machine->regions->items[event->region];
-  uint32_t turns = turns_of(region), all = turns * groups_of(region, event);
-  for (uint32_t i = 0; i < all; i++) {
-    ResultBit bits[FAULT_MAX_BITS];
-    uint32_t count = result_bits(machine->regions, fault, event, i % turns, i / turns, bits);
-    for (uint32_t k = 0; k < count; k++) damage(fault->model, event, &bits[k]);
-  }
+  if (!fault_lasts(fault)) strike_result(&at->strike, machine, event);
+  else if (stuck_is_active(fault, machine->cycle)) hold(machine->regions, fault, event, event);
   return VERDICT_PASS;
 }
 

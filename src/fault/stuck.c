@@ -8,6 +8,20 @@ bool stuck_is_active(const Fault *fault, uint64_t cycle) {
   return (cycle - fault->from) % (fault->arguments[0] + fault->arguments[1]) < fault->arguments[0];
 }
 
+bool fault_alters_cells(const RegionTable *regions, const Fault *fault, const CellEvent *event) {
+  const Region *region = &regions->items[fault->site.region];
+  HookMachine nowhere = {.regions = regions};
+  Site bits[FAULT_MAX_BITS];
+  uint32_t count = fault_bits(regions, &nowhere, fault, bits);
+  for (uint32_t i = 0; i < count; i++) {
+    if (bits[i].row != event->row || (event->units >> bits[i].unit & 1) == 0) continue;
+    const uint8_t *unit = event->data + bits[i].unit * region->unit_bytes;
+    bool is_set = (unit[bits[i].bit / 8] & site_mask(&bits[i])) != 0;
+    if (is_set == (fault->model == FAULT_STUCK0)) return true;
+  }
+  return false;
+}
+
 static void force(const HookMachine *machine, const Fault *fault) {
   Site bits[FAULT_MAX_BITS];
   uint32_t count = fault_bits(machine->regions, machine, fault, bits);
@@ -44,6 +58,7 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
 static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
   const Fault *fault = &((FaultHook *)hook->own)->fault;
   (void)event;
+  if (fault->is_output) return VERDICT_PASS;
   if (machine->cycle >= fault->from && machine->cycle <= fault->to) hook->next_cycle = machine->cycle;
   return VERDICT_PASS;
 }

@@ -549,6 +549,77 @@ static void test_output_strike(void **state) {
   toy_close(&toy);
 }
 
+// ---- Those that last, begun by others --------------------------------------------------------------
+
+static void test_asleep(void **state) {
+  (void)state;
+  Toy toy;
+  toy_open(&toy, NULL);
+  Hook *hook = fault_hook_asleep(toy.arena, true, true);
+  assert_true(hook_chain_add(&toy.chain, hook));
+  toy_write(&toy, 3, 0);
+  ResultEvent event = result_of(&toy, SP, 0, 1, 1);
+  hooks_launch(&toy.chain, &toy.machine, &(LaunchEvent){0});
+  hooks_result(&toy.chain, &toy.machine, &event);
+  toy_cycle(&toy, 5);
+  assert_true(bits_set(&toy) == 0 && rows_set(&toy) == 0);
+  Fault cell = parsed("stuck1:rf[sm=0,reg=3,lane=7,bit=4]@2-"), output = parsed("stuck1:unit.sp[sm=0,sp=0,lane=7,bit=0]@2-");
+  fault_hook_wake(hook, &toy.machine, &cell);
+  toy_cycle(&toy, 5);
+  assert_int_equal(word(&toy, 3, 7), 16);
+  toy_write(&toy, 3, 0);
+  assert_true(word(&toy, 3, 7) == 16 && bits_set(&toy) == 1);
+  hooks_result(&toy.chain, &toy.machine, &event);
+  assert_int_equal(rows_set(&toy), 0);
+  toy_close(&toy);
+  toy_open(&toy, NULL);
+  hook = fault_hook_asleep(toy.arena, true, true);
+  assert_true(hook_chain_add(&toy.chain, hook));
+  fault_hook_wake(hook, &toy.machine, &output);
+  event = result_of(&toy, SP, 0, 1, 1);
+  toy.machine.cycle = 2;
+  hooks_launch(&toy.chain, &toy.machine, &(LaunchEvent){0});
+  toy_cycle(&toy, 2);
+  hooks_result(&toy.chain, &toy.machine, &event);
+  assert_true(bits_set(&toy) == 0 && toy.rows[0][6] == 1 && toy.rows[0][22] == 1 && rows_set(&toy) == 2);
+  toy_close(&toy);
+}
+
+// Whether what is read or passes would be another with the fault.
+static void test_alters(void **state) {
+  (void)state;
+  Toy toy;
+  toy_open(&toy, NULL);
+  static const struct {
+    const char *fault;
+    uint32_t value;
+    bool alters;
+  } cases[] = {{"stuck1:X[lane=7,bit=4]@0-", 0, true},    {"stuck1:X[lane=7,bit=4]@0-", 16, false},
+               {"stuck0:X[lane=7,bit=4]@0-", 16, true},   {"stuck0:X[lane=7,bit=4]@0-", ~16u, false},
+               {"duty(2,3):X[lane=7,bit=4]@0-", 0, true}, {"duty(2,3):X[lane=7,bit=4]@0-", 16, false}};
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    char text[80];
+    const char *model_end = strchr(cases[i].fault, 'X'), *keys = model_end + 2;
+    snprintf(text, sizeof text, "%.*srf[sm=0,reg=3,%s", (int)(model_end - cases[i].fault), cases[i].fault, keys);
+    Fault cell = parsed(text);
+    toy_write(&toy, 3, cases[i].value);
+    CellEvent read = {.region = RF, .units = 1u << 7, .row = 3, .data = toy.block + 3 * 128};
+    assert_int_equal(fault_alters_cells(&toy_table, &cell, &read), cases[i].alters);
+    read.units = ~(1u << 7);
+    assert_false(fault_alters_cells(&toy_table, &cell, &read)); // another lane is read
+    snprintf(text, sizeof text, "%.*sunit.sp[sm=0,sp=0,%s", (int)(model_end - cases[i].fault), cases[i].fault, keys);
+    Fault output = parsed(text);
+    ResultEvent event = result_of(&toy, SP, 0, 1, 1);
+    for (uint32_t lane = 0; lane < WARP_LANES; lane++) toy.rows[0][lane] = cases[i].value;
+    assert_int_equal(fault_alters_result(&toy_table, &output, 5, &event), cases[i].alters);
+    event.mask = ~(1u << 6 | 1u << 22);
+    assert_false(fault_alters_result(&toy_table, &output, 5, &event)); // nobody is on that lane
+    event.mask = UINT32_MAX, event.row = 1;
+    assert_false(fault_alters_result(&toy_table, &output, 5, &event));
+  }
+  toy_close(&toy);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_short_forms),   cmocka_unit_test(test_refusals),
@@ -556,7 +627,8 @@ int main(void) {
       cmocka_unit_test(test_pattern_file), cmocka_unit_test(test_flip),          cmocka_unit_test(test_strike),
       cmocka_unit_test(test_stuck),        cmocka_unit_test(test_stuck_untold),  cmocka_unit_test(test_stuck_launch),
       cmocka_unit_test(test_duty),         cmocka_unit_test(test_output),        cmocka_unit_test(test_output_lanes),
-      cmocka_unit_test(test_output_stuck), cmocka_unit_test(test_output_strike),
+      cmocka_unit_test(test_output_stuck), cmocka_unit_test(test_output_strike), cmocka_unit_test(test_asleep),
+      cmocka_unit_test(test_alters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Shortcuts change no outcome: compare.sh REDOUBT [FAULTS]
 # FAULTS (default 2004) are dealt over four workloads and three structures, and as many as each of these lots go to registers,
-# predicates and units of more workloads, half as many as all to a race of blocks; each lot is settled with all shortcuts by two workers, by one, and by a full simulation of every fault. Outcome, cycles, wrong elements, worst error and note must be the same.
+# predicates and units of more workloads, and to faults that last, half as many as all to a race of blocks; each lot is settled with all shortcuts by two workers, by one, and by a full simulation of every fault. Outcome, cycles, wrong elements, worst error and note must be the same.
 set -eu
 redoubt=$1
 each=$(((${2:-2004} + 11) / 12))
@@ -9,10 +9,11 @@ size=tiny
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
+model=flip
 settle() { # name workload structure options...
   name=$1 workload=$2 structure=$3
   shift 3
-  "$redoubt" campaign "$workload" --size $size --machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2 \
+  "$redoubt" campaign "$workload" --size $size --machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2 --model "$model" \
     --structure "$structure" --faults "$each" -o "$folder/$name.db" "$@" >"$folder/$name.out" 2>&1 || {
     cat "$folder/$name.out"
     exit 1
@@ -40,7 +41,7 @@ compare() { # workload structure
     diff "$folder/fast.txt" "$folder/slow.txt" | head
     exit 1
   fi
-  echo "$1, $2: $each faults alike"
+  echo "$1, $2, $model: $each faults alike"
 }
 
 for workload in scalarprod matmul reduction bfs; do
@@ -49,5 +50,6 @@ done
 for workload in hotspot transpose scan gray; do compare $workload rf; done # several launches, waves of blocks, bytes
 for workload in transpose scan; do compare $workload pred; done
 for workload in hotspot gray; do compare $workload unit; done # outputs of functional units
-size=small each=$((each * 6)) # one block after the other: a wrong store comes before or after the right one
+for model in stuck0 stuck1 'duty(50,50)'; do compare transpose rf,pred,unit.sp; done
+model=flip size=small each=$((each * 6)) # one block after the other: a wrong store comes before or after the right one
 compare transpose rf

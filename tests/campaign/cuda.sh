@@ -49,6 +49,13 @@ for structure in rf l2,latch; do
   same "fast-$structure" "slow-$structure"
 done
 
+# Faults that last begin where they are first met; outputs of units.
+for model in stuck1 flip; do
+  campaign fast --structure rf,unit.sp --model $model --faults 60 -j2 -- ./app
+  campaign slow --structure rf,unit.sp --model $model --faults 60 -j2 --no-prune --no-snapshot -- ./app
+  same fast slow
+done
+
 # Host code that goes on until the results say so, with files that are open when the fault strikes and one that is read
 # meanwhile: two runs without faults and one that forks, or as many as there are faults.
 starts() { # least most
@@ -93,10 +100,12 @@ for how in "-a d" "-a u" "-a h" "-a g" "-a v" -v; do
   grep -q 'sdc,.*standard output' fast.csv || { echo "no wrong output with $how"; exit 1; }
 done
 # A process that the program forks is its own business.
-campaign fast "$@" -j2 -- ./rounds -s starts -c
-starts 3 3
-campaign slow "$@" -j2 --no-snapshot -- ./rounds -s starts -c
-same fast slow
+for model in lanes stuck1; do
+  campaign fast "$@" --model $model -j2 -- ./rounds -s starts -c
+  starts 3 3
+  campaign slow "$@" --model $model -j2 --no-snapshot -- ./rounds -s starts -c
+  same fast slow
+done
 # A second thread, a pipe, shared memory: cannot be forked.
 for how in -t -p "-m shared.bin"; do
   # shellcheck disable=SC2086
