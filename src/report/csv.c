@@ -119,13 +119,16 @@ static void add_structures(const Report *report, Text *out) {
 }
 
 static void add_kernels(const Report *report, Text *out) {
-  text_add(out, "kernel,launches,cycles,");
+  text_add(out, "kernel,structure,launches,cycles,");
   add_tally_head(out);
   for (uint32_t i = 0; i < report->kernels.count; i++) {
     const KernelSummary *at = &report->kernels.items[i];
-    add_quoted(out, at->name);
-    text_add(out, ",%u,%" PRIu64 ",", at->launches, at->cycles);
-    add_tally(report, out, &at->tally);
+    for (uint32_t k = 0; k <= report->structures.count; k++) {
+      bool is_all = k == report->structures.count;
+      add_quoted(out, at->name);
+      text_add(out, ",%s,%u,%" PRIu64 ",", is_all ? "all" : report->structures.items[k].name, at->launches, at->cycles);
+      add_tally(report, out, is_all ? &at->tally : &at->by_structure[k]);
+    }
   }
 }
 

@@ -84,10 +84,17 @@ static json_t *json_structures(const Report *report) {
 static json_t *json_kernels(const Report *report) {
   json_t *array = json_array();
   for (uint32_t i = 0; i < report->kernels.count; i++) {
-    json_t *item = json_tally(&report->kernels.items[i].tally, report->confidence);
-    json_object_set_new(item, "name", report_string(report->kernels.items[i].name));
-    json_object_set_new(item, "launches", count_of(report->kernels.items[i].launches));
-    json_object_set_new(item, "cycles", count_of(report->kernels.items[i].cycles));
+    const KernelSummary *kernel = &report->kernels.items[i];
+    json_t *item = json_tally(&kernel->tally, report->confidence), *structures = json_array();
+    json_object_set_new(item, "name", report_string(kernel->name));
+    json_object_set_new(item, "launches", count_of(kernel->launches));
+    json_object_set_new(item, "cycles", count_of(kernel->cycles));
+    for (uint32_t k = 0; k < report->structures.count; k++) {
+      json_t *part = json_tally(&kernel->by_structure[k], report->confidence);
+      json_object_set_new(part, "name", report_string(report->structures.items[k].name));
+      json_array_append_new(structures, part);
+    }
+    json_object_set_new(item, "structures", structures);
     json_array_append_new(array, item);
   }
   return array;

@@ -162,14 +162,15 @@ static uint32_t slice_of_cycle(const Report *report, uint64_t cycle) {
 static void add_fault(Report *report, const FaultRow *row) {
   tally_add(&report->all, row->outcome);
   report->settled[row->settled % SETTLED_COUNT]++;
-  for (uint32_t i = 0; i < report->structures.count; i++) {
-    if (report->structures.items[i].region == row->region) tally_add(&report->structures.items[i].tally, row->outcome);
-  }
   LaunchSummary *launch = find_launch(report, row->launch);
-  if (launch != NULL) {
-    tally_add(&launch->tally, row->outcome);
-    tally_add(&report->kernels.items[launch->kernel].tally, row->outcome);
+  KernelSummary *kernel = launch == NULL ? NULL : &report->kernels.items[launch->kernel];
+  for (uint32_t i = 0; i < report->structures.count; i++) {
+    if (report->structures.items[i].region != row->region) continue;
+    tally_add(&report->structures.items[i].tally, row->outcome);
+    if (kernel != NULL) tally_add(&kernel->by_structure[i], row->outcome);
   }
+  if (launch != NULL) tally_add(&launch->tally, row->outcome);
+  if (kernel != NULL) tally_add(&kernel->tally, row->outcome);
   if (row->cycle >= report->from && row->cycle < report->until)
     tally_add(&report->slices[slice_of_cycle(report, row->cycle)], row->outcome);
   if (row->line != 0) tally_add(line_tally(report, row->line), row->outcome);
@@ -183,6 +184,8 @@ Report *report_read(const Journal *journal, double confidence, Diags *diags) {
   report->meta = journal_meta(journal);
   report->confidence = confidence;
   bool good = journal_each_structure(journal, add_structure, report) && journal_each_golden(journal, add_launch, report);
+  for (uint32_t i = 0; i < report->kernels.count; i++)
+    report->kernels.items[i].by_structure = ARENA_ARRAY(arena, Tally, report->structures.count + 1);
   if (good) {
     set_window(report);
     FaultCursor *cursor = journal_faults(journal);

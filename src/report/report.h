@@ -34,6 +34,7 @@ typedef struct KernelSummary {
   uint32_t launches;
   uint64_t cycles;
   Tally tally;
+  Tally *by_structure; // in the order of the structures
 } KernelSummary;
 
 typedef struct LineSummary {

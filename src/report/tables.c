@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 // A table of outcomes is as wide as it must be: terminals are often 80 columns. Groups of outcomes that no fault has are left out, but
 // for those that everybody looks for; internal errors have no column: they stand among the outcomes below.
@@ -119,7 +120,15 @@ static void add_kernels(const Report *report, Text *out) {
   for (uint32_t i = 0; i < report->kernels.count; i++) fit_name(&table, report->kernels.items[i].name);
   text_add(out, "\n");
   add_head(&table, "kernel", out);
-  for (uint32_t i = 0; i < report->kernels.count; i++) add_row(&table, report->kernels.items[i].name, &report->kernels.items[i].tally, out);
+  for (uint32_t i = 0; i < report->kernels.count; i++) {
+    const KernelSummary *kernel = &report->kernels.items[i];
+    add_row(&table, kernel->name, &kernel->tally, out);
+    for (uint32_t k = 0; k < report->structures.count && report->structures.count > 1; k++) {
+      char name[64];
+      snprintf(name, sizeof name, "  %s", report->structures.items[k].name);
+      if (kernel->by_structure[k].total > 0) add_row(&table, name, &kernel->by_structure[k], out);
+    }
+  }
 }
 
 // Before anything else: whoever reads on must know.

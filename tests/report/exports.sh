@@ -32,10 +32,15 @@ is "rows of faults.csv" 5001 "$(wc -l <a.csv)"
 is "faults in a.json" 5000 "$(grep -c '^  {"id":' a.json)"
 is "tables" "campaign.csv faults.csv kernels.csv launches.csv lines.csv structures.csv time.csv" "$(ls tables | tr '\n' ' ' | sed 's/ $//')"
 
-# Summaries are sums of the faults: by structure, kernel and time.
-for table in structures kernels launches time; do
-  is "faults in $table.csv" 5000 "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "faults") at = i } NR > 1 { sum += $at } END { print sum }' tables/$table.csv)"
-done
+# Summaries are sums of the faults: by structure, kernel, both, and time.
+faults_in() { # TABLE: in the rows of standard input
+  is "faults in $1" 5000 "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "faults") at = i } NR > 1 { sum += $at } END { print sum }')"
+}
+for table in structures launches time; do faults_in $table.csv <tables/$table.csv; done
+{ head -1 tables/kernels.csv; grep ',all,' tables/kernels.csv; } | faults_in "kernels.csv, all"
+grep -v ',all,' tables/kernels.csv | faults_in "kernels.csv, by structure"
+is "faults in rf of the second kernel" "$(grep -c '"flip:rf.*,rf,[0-9]*,[24],' a.csv)" \
+  "$(awk -F, '/^"second_kernel",rf,/ { print $5 }' tables/kernels.csv)"
 for group in sdc due detected; do
   is "$group in a.json" "$(grep -c ",$group," a.csv)" "$(awk -v name="\"$group\": {" 'index($0, "\"all\": {") { all = 1 } all && index($0, name) { inside = 1 } inside && /"faults"/ { gsub(/[^0-9]/, ""); print; exit }' a.json)"
 done
