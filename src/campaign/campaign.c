@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SMALL_BATCH = 4096, LARGE_BATCH = 16384, COMMIT_EVERY = 64, LOOK_UP_CYCLES = 4096, NOT_KNOWN = 0xFF };
+enum { SMALL_BATCH = 4096, LEAST_EACH = 512, LARGE_BATCH = 16384, COMMIT_EVERY = 64, LOOK_UP_CYCLES = 4096, NOT_KNOWN = 0xFF };
 
 typedef struct Campaign {
   Target *target;
@@ -23,7 +23,9 @@ typedef struct Campaign {
   uint64_t first_id;
   uint8_t *known; // outcomes by id that an earlier run has left in the journal; NOT_KNOWN: none
   uint64_t known_count;
-  uint64_t settled, bad; // of the batches so far, whoever settled them: what sequential stopping looks at
+  // By structure, what sequential stopping looks at: of the batches so far, whoever settled them; sure enough when this one began.
+  uint64_t settled[MOST_STRUCTURES], bad[MOST_STRUCTURES];
+  bool tight[MOST_STRUCTURES];
   uint32_t uncommitted;
   Listener listener;
   bool stopped;
@@ -58,7 +60,7 @@ static bool open_journal(Campaign *at) {
                       .shards = options->shards};
   at->journal = journal_open(options->journal, &meta, at->diags);
   if (at->journal == NULL) return false;
-  StructureRow rows[COUNT_OF(at->population.regions)];
+  StructureRow rows[MOST_STRUCTURES];
   for (uint32_t i = 0; i < at->population.count; i++) {
     const Region *region = &at->golden.table.items[at->population.regions[i]];
     rows[i] = (StructureRow){.region = at->population.regions[i], .name = region->name, .title = region->title, .rows = region->rows};
@@ -99,9 +101,10 @@ static bool is_good(uint32_t outcome) {
   return outcome == OUTCOME_MASKED || outcome == OUTCOME_PERFORMANCE || outcome == OUTCOME_CORRECTED;
 }
 
-static void count_settled(Campaign *at, uint32_t outcome) {
-  at->settled++;
-  at->bad += !is_good(outcome);
+static void count_settled(Campaign *at, uint64_t id, uint32_t outcome) {
+  uint32_t structure = population_structure(&at->population, id);
+  at->settled[structure]++;
+  at->bad[structure] += !is_good(outcome);
 }
 
 // Writes a fault's row; what progress is told is committed first.
@@ -126,13 +129,16 @@ static bool put_row(Campaign *at, const Draw *draw, const Record *record) {
   at->progress.done++;
   at->progress.counts[record->outcome]++;
   at->progress.settled[record->settled]++;
-  count_settled(at, record->outcome);
+  count_settled(at, draw->id, record->outcome);
   return good && (++at->uncommitted < COMMIT_EVERY || (commit(at) && report(at)));
 }
 
 // ---- A batch ---------------------------------------------------------------------------------------
 
-static bool is_ours(const Campaign *at, uint64_t id) { return id % at->options->shards == at->options->shard; }
+// This shard's, and of a structure of which not enough is known.
+static bool is_ours(const Campaign *at, uint64_t id) {
+  return id % at->options->shards == at->options->shard && !at->tight[population_structure(&at->population, id)];
+}
 
 // Ours, and not in the journal since an earlier run.
 static bool is_left(const Campaign *at, uint64_t id) { return is_ours(at, id) && (id >= at->known_count || at->known[id] == NOT_KNOWN); }
@@ -225,7 +231,7 @@ static bool is_known(Campaign *at, uint64_t first, uint32_t count) {
   bool all = true;
   for (uint64_t id = first; id < first + count; id++) {
     if (is_left(at, id)) all = false;
-    else if (is_ours(at, id)) count_settled(at, at->known[id]);
+    else if (is_ours(at, id)) count_settled(at, id, at->known[id]);
   }
   return all;
 }
@@ -322,15 +328,33 @@ static bool run_batch(Campaign *at, uint64_t first, uint32_t count) {
 static uint64_t faults_wanted(const Campaign *at) {
   const CampaignOptions *options = at->options;
   if (options->faults > 0) return options->faults;
-  return sample_size(population_size(&at->population), options->margin, options->confidence);
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < at->population.count; i++)
+    most = max_u64(most, sample_size(population_size(&at->population, i), options->margin, options->confidence));
+  return most * at->population.count;
 }
 
-// Looks at whole batches only: the same faults are settled whether a campaign was interrupted or not.
-static bool is_tight(const Campaign *at) {
+// True: every structure's interval is narrow enough. Looks at whole batches only: the same faults are settled whether a campaign was
+// interrupted or not.
+static bool find_tight(Campaign *at) {
   const CampaignOptions *options = at->options;
   if (options->faults > 0 || options->shards > 1) return false;
-  Interval interval = wilson_interval(at->bad, at->settled, options->confidence);
-  return (interval.high - interval.low) / 2 <= options->margin;
+  bool all = true;
+  for (uint32_t i = 0; i < at->population.count; i++) {
+    Interval interval = wilson_interval(at->bad[i], at->settled[i], options->confidence);
+    at->tight[i] = (interval.high - interval.low) / 2 <= options->margin;
+    all &= at->tight[i];
+  }
+  return all;
+}
+
+// Of structures of which enough is known no more faults are needed.
+static void leave_out_tight(Campaign *at, uint64_t first, uint32_t count) {
+  for (uint64_t id = first; id < first + count; id++) {
+    bool is_needed = !at->tight[population_structure(&at->population, id)] || at->progress.total <= at->progress.done;
+    if (!is_needed) at->progress.total--;
+  }
+  at->told.total = at->progress.total;
 }
 
 static bool know_row(void *context, const FaultRow *row) {
@@ -358,12 +382,16 @@ static bool run_faults(Campaign *at) {
   bool good = journal_each_fault(at->journal, know_row, at);
   at->told = at->progress;
   // Each batch costs two fault-free runs; a campaign that stops when it is sure enough looks up after each.
-  uint32_t batch = at->options->faults > 0 ? LARGE_BATCH : SMALL_BATCH;
-  for (uint64_t first = 0; first < total && good; first += batch) {
-    good = run_batch(at, first, (uint32_t)min_u64(batch, total - first));
-    if (is_tight(at)) break;
+  uint32_t batch = at->options->faults > 0 ? LARGE_BATCH : max_u32(SMALL_BATCH, LEAST_EACH * at->population.count);
+  bool is_sure = false;
+  for (uint64_t first = 0; first < total && good && !is_sure; first += batch) {
+    uint32_t count = (uint32_t)min_u64(batch, total - first);
+    leave_out_tight(at, first, count);
+    good = run_batch(at, first, count);
+    is_sure = find_tight(at);
   }
-  return good;
+  if (good && is_sure) at->progress.total = at->told.total = at->progress.done;
+  return good && report(at);
 }
 
 static bool run_golden(Campaign *at) {

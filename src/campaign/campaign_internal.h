@@ -45,10 +45,11 @@ bool golden_run(Target *target, const HookChain *protections, const HookChain *w
 // Of processor time: no simulation of a fault takes so long, unless it hangs without the machine's clock going on.
 uint64_t golden_allowance(const Golden *golden, uint64_t timeout);
 
+enum { MOST_STRUCTURES = 64 };
 // ---- Faults drawn (sample.c) ---------------------------------------------------------------------
 typedef struct Population {
-  uint16_t regions[64];
-  uint64_t bits[64]; // running sum of their bits
+  uint16_t regions[MOST_STRUCTURES];
+  uint64_t bits[MOST_STRUCTURES];
   uint32_t count;
   uint64_t first_cycle, cycles; // when faults strike
   const char *kernel;           // all launches of this kernel, `cycles` in all; NULL: [first_cycle, first_cycle + cycles)
@@ -57,7 +58,9 @@ typedef struct Population {
   uint64_t seed;
 } Population;
 bool population_make(Population *population, const Golden *golden, const CampaignOptions *options, Diags *diags);
-double population_size(const Population *population); // bits times cycles
+double population_size(const Population *population, uint32_t structure); // bits times cycles
+// Which structure a fault strikes: they are dealt evenly, to every shard too. What is said of all weighs them by their bits.
+uint32_t population_structure(const Population *population, uint64_t id);
 Fault population_draw(const Population *population, const RegionTable *table, uint64_t id);
 
 // ---- Which block is where (residents.c) ------------------------------------------------------------

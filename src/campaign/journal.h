@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-enum { JOURNAL_VERSION = 2 }; // of the file's format and of what its rows mean; no other is read
+enum { JOURNAL_VERSION = 3 }; // of the file's format and of what its rows mean; no other is read
 
 typedef enum Outcome {
 #define OUTCOME(id, name, group, meaning) OUTCOME_##id,
@@ -94,6 +94,8 @@ uint64_t journal_fault_count(const Journal *journal);
 // In order of id. The callback's false stops. False: stopped, or the file is damaged.
 bool journal_each_fault(const Journal *journal, bool (*each)(void *context, const FaultRow *row), void *context);
 bool journal_each_golden(const Journal *journal, bool (*each)(void *context, const GoldenRow *row), void *context);
+bool journal_each_count(const Journal *journal, bool (*each)(void *context, uint16_t region, uint64_t faults),
+                        void *context); // by structure
 bool journal_each_structure(const Journal *journal, bool (*each)(void *context, const StructureRow *row), void *context);
 // The same one at a time, to walk two journals side by side. A row's text lasts until the next.
 typedef struct FaultCursor FaultCursor;

@@ -197,6 +197,14 @@ bool journal_each_structure(const Journal *journal, bool (*each)(void *context, 
   return read_out(get, good);
 }
 
+bool journal_each_count(const Journal *journal, bool (*each)(void *context, uint16_t region, uint64_t faults), void *context) {
+  sqlite3_stmt *get = NULL;
+  const char *sql = "SELECT region, COUNT(*) FROM faults GROUP BY region ORDER BY region";
+  bool good = sqlite3_prepare_v2(journal->database, sql, -1, &get, NULL) == SQLITE_OK;
+  while (good && sqlite3_step(get) == SQLITE_ROW) good = each(context, (uint16_t)number_at(get, 0), number_at(get, 1));
+  return read_out(get, good);
+}
+
 // ---- Whole journals --------------------------------------------------------------------------------
 
 static bool dump_launch(void *context, const GoldenRow *row) {

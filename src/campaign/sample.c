@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { DRAW_BIT, DRAW_CYCLE, DRAW_SEED };
+enum { DRAW_BIT, DRAW_CYCLE, DRAW_SEED, DRAW_FIRST };
 
 // "rf" and "stack.pc" mean the region of that name; "stack", where there is none, every region "stack.*"; "all" every cell on the chip.
 static bool is_meant(const RegionTable *table, const Region *region, const char *name) {
@@ -35,9 +35,8 @@ static bool add_structure(Population *population, const RegionTable *table, cons
     while (known < population->count && population->regions[known] != i) known++;
     if (known < population->count || region_bits(region) == 0) continue;
     if (population->count == COUNT_OF(population->regions)) return diags_add(diags, NULL, 0, 0, "too many structures at once");
-    uint64_t before = population->count == 0 ? 0 : population->bits[population->count - 1];
     population->regions[population->count] = (uint16_t)i;
-    population->bits[population->count++] = before + region_bits(region);
+    population->bits[population->count++] = region_bits(region);
   }
   return found || no_structure(table, name, diags);
 }
@@ -105,16 +104,21 @@ bool population_make(Population *population, const Golden *golden, const Campaig
          fault_parse_model(options->model, &population->pattern, diags);
 }
 
-double population_size(const Population *population) {
-  return (double)population->bits[population->count - 1] * (double)population->cycles;
+double population_size(const Population *population, uint32_t structure) {
+  return (double)population->bits[structure] * (double)population->cycles;
+}
+
+// Round by round, each begun somewhere else: whoever takes every n-th gets all of them.
+uint32_t population_structure(const Population *population, uint64_t id) {
+  uint64_t count = population->count, round = id / count;
+  return (uint32_t)((id + random_below(random_draw(population->seed, round, DRAW_FIRST), count)) % count);
 }
 
 Fault population_draw(const Population *population, const RegionTable *table, uint64_t id) {
-  uint64_t bit = random_below(random_draw(population->seed, id, DRAW_BIT), population->bits[population->count - 1]);
-  uint32_t i = 0;
-  while (population->bits[i] <= bit) i++;
+  uint32_t structure = population_structure(population, id);
+  uint64_t bit = random_below(random_draw(population->seed, id, DRAW_BIT), population->bits[structure]);
   Fault fault = population->pattern;
-  fault.site = region_site(table, population->regions[i], i == 0 ? bit : bit - population->bits[i - 1]);
+  fault.site = region_site(table, population->regions[structure], bit);
   fault.is_output = (table->items[fault.site.region].flags & REGION_OUTPUT) != 0;
   fault.from = window_cycle(population, random_below(random_draw(population->seed, id, DRAW_CYCLE), population->cycles));
   fault.to = fault_lasts(&fault) ? UINT64_MAX : fault.from;

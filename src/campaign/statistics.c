@@ -13,20 +13,24 @@ double normal_quantile(double confidence) {
   return (low + high) / 2;
 }
 
-Interval wilson_interval(uint64_t hits, uint64_t trials, double confidence) {
-  if (trials == 0) return (Interval){0, 1};
-  double n = (double)trials, p = (double)hits / n, z = normal_quantile(confidence), zz = z * z;
+Interval wilson_share(double p, double n, double confidence) {
+  if (n <= 0) return (Interval){0, 1};
+  double z = normal_quantile(confidence), zz = z * z;
   double centre = (p + zz / (2 * n)) / (1 + zz / n);
-  double half = z / (1 + zz / n) * sqrt(p * (1 - p) / n + zz / (4 * n * n));
+  double half = z / (1 + zz / n) * sqrt(fmax(p * (1 - p), 0) / n + zz / (4 * n * n));
   Interval interval = {centre - half, centre + half};
-  if (hits == 0 || interval.low < 0) interval.low = 0;
-  if (hits == trials || interval.high > 1) interval.high = 1;
+  if (p <= 0 || interval.low < 0) interval.low = 0;
+  if (p >= 1 || interval.high > 1) interval.high = 1;
   return interval;
+}
+
+Interval wilson_interval(uint64_t hits, uint64_t trials, double confidence) {
+  return wilson_share(trials == 0 ? 0 : (double)hits / (double)trials, (double)trials, confidence);
 }
 
 // How much the two shares go together, from -1 to 1; with the paper's continuity correction for positive ones.
 static double paired_correlation(PairedCounts counts) {
-  double a = (double)counts.both, b = (double)counts.first, c = (double)counts.second, d = (double)counts.neither;
+  double a = counts.both, b = counts.first, c = counts.second, d = counts.neither;
   double margins = (a + b) * (c + d) * (a + c) * (b + d), cross = a * d - b * c;
   if (margins == 0) return 0;
   if (cross > 0) cross = fmax(cross - (a + b + c + d) / 2, 0);
@@ -37,10 +41,10 @@ static double paired_correlation(PairedCounts counts) {
 static double paired_distance(double x, double y, double correlation) { return sqrt(fmax(x * x - 2 * correlation * x * y + y * y, 0)); }
 
 Interval paired_interval(PairedCounts counts, double confidence) {
-  uint64_t hits_1 = counts.both + counts.first, hits_2 = counts.both + counts.second, trials = hits_1 + counts.second + counts.neither;
-  if (trials == 0) return (Interval){-1, 1};
-  double p1 = (double)hits_1 / (double)trials, p2 = (double)hits_2 / (double)trials, correlation = paired_correlation(counts);
-  Interval w1 = wilson_interval(hits_1, trials, confidence), w2 = wilson_interval(hits_2, trials, confidence);
+  double hits_1 = counts.both + counts.first, hits_2 = counts.both + counts.second, trials = hits_1 + counts.second + counts.neither;
+  if (trials <= 0) return (Interval){-1, 1};
+  double p1 = hits_1 / trials, p2 = hits_2 / trials, correlation = paired_correlation(counts);
+  Interval w1 = wilson_share(p1, trials, confidence), w2 = wilson_share(p2, trials, confidence);
   return (Interval){p1 - p2 - paired_distance(p1 - w1.low, w2.high - p2, correlation),
                     p1 - p2 + paired_distance(w1.high - p1, p2 - w2.low, correlation)};
 }

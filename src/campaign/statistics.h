@@ -12,9 +12,13 @@ typedef struct Interval {
 double normal_quantile(double confidence);
 // Wilson's score interval for `hits` of `trials`; 0..1 without trials.
 Interval wilson_interval(uint64_t hits, uint64_t trials, double confidence);
-// The same things looked at twice: how many are hits both times, the first time alone, the second time alone, never.
+// The same for a share that comes from as much as `trials` of equal weight. Of trials with weights that is the square of the weights' sum
+// over the sum of their squares (Kish, Survey Sampling, 1965).
+Interval wilson_share(double share, double trials, double confidence);
+// The same things looked at twice: how many are hits both times, the first time alone, the second time alone, never. With weights: as
+// many as weigh the same.
 typedef struct PairedCounts {
-  uint64_t both, first, second, neither;
+  double both, first, second, neither;
 } PairedCounts;
 // For the first share less the second, by Newcombe's method 10 (Statistics in Medicine 17, 1998, pages 2635 to 2650), which
 // puts the two shares' Wilson intervals together with the correlation between them. -1..1 without any.

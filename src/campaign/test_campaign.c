@@ -1,6 +1,7 @@
 // Campaigns on a small machine: the fast way finds what the slow way finds, whatever the number of workers, whether it was
 // interrupted, killed, or done in shards.
 #include "campaign/campaign.h"
+#include "campaign/statistics.h"
 #include "protect/protect.h"
 
 #include <setjmp.h>
@@ -159,7 +160,7 @@ static void test_wide_faults(void **state) {
 
 static void test_each_shortcut_alone(void **state) {
   Bed *bed = *state;
-  CampaignOptions both = plain(bed, "rf,latch", 80), prune = both, snapshot = both;
+  CampaignOptions both = plain(bed, "rf,latch.result", 120), prune = both, snapshot = both;
   run_whole(bed, "matmul", &both);
   prune.snapshot = false;
   prune.journal = new_journal(bed);
@@ -336,6 +337,50 @@ static void test_sequential(void **state) {
   assert_string_equal(dump(bed, whole.journal), dump(bed, parts.journal));
 }
 
+typedef struct StructureCounts {
+  uint64_t settled[8], bad[8]; // by region's place among those seen
+  uint16_t regions[8];
+  uint32_t count;
+} StructureCounts;
+
+static bool count_structure(void *context, const FaultRow *row) {
+  StructureCounts *counts = context;
+  uint32_t i = 0;
+  while (i < counts->count && counts->regions[i] != row->region) i++;
+  if (i == counts->count) counts->regions[counts->count++] = row->region;
+  const char *group = outcome_info[row->outcome].group;
+  counts->settled[i]++;
+  counts->bad[i] += strcmp(group, "sdc") == 0 || strcmp(group, "due") == 0;
+  return true;
+}
+
+// Each structure is drawn until its own interval is narrow enough, and no longer.
+static void test_sequential_structures(void **state) {
+  Bed *bed = *state;
+  CampaignOptions whole = plain(bed, "rf,unit.sp", 0), parts = whole;
+  whole.margin = parts.margin = 0.008;
+  whole.window = parts.window = "cycles:700-900";
+  run_whole(bed, "vecadd", &whole);
+  Journal *journal = journal_read(whole.journal, &bed->diags);
+  StructureCounts counts = {0};
+  assert_true(journal_each_fault(journal, count_structure, &counts));
+  journal_close(journal);
+  assert_int_equal(counts.count, 2);
+  for (uint32_t i = 0; i < 2; i++) {
+    Interval interval = wilson_interval(counts.bad[i], counts.settled[i], whole.confidence);
+    assert_true((interval.high - interval.low) / 2 <= 0.008);
+  }
+  assert_true(counts.settled[0] != counts.settled[1]); // one of them was sure before the other
+  parts.journal = new_journal(bed);
+  Stopper stopper = {.at = 1500};
+  parts.progress = stop;
+  parts.context = &stopper;
+  assert_int_equal(run(bed, "vecadd", &parts), CAMPAIGN_STOPPED);
+  parts.progress = NULL;
+  run_whole(bed, "vecadd", &parts);
+  assert_string_equal(dump(bed, whole.journal), dump(bed, parts.journal));
+}
+
 // ---- Every structure -------------------------------------------------------------------------------
 
 static bool use_of(void *context, const StructureRow *row) {
@@ -417,11 +462,11 @@ static void test_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_fast_is_slow),     cmocka_unit_test(test_wide_faults), cmocka_unit_test(test_each_shortcut_alone),
-      cmocka_unit_test(test_permanent_faults), cmocka_unit_test(test_protected),   cmocka_unit_test(test_workers),
-      cmocka_unit_test(test_interrupted),      cmocka_unit_test(test_extended),    cmocka_unit_test(test_killed),
-      cmocka_unit_test(test_shards),           cmocka_unit_test(test_sequential),  cmocka_unit_test(test_used_share),
-      cmocka_unit_test(test_every_structure),  cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_fast_is_slow),     cmocka_unit_test(test_wide_faults),     cmocka_unit_test(test_each_shortcut_alone),
+      cmocka_unit_test(test_permanent_faults), cmocka_unit_test(test_protected),       cmocka_unit_test(test_workers),
+      cmocka_unit_test(test_interrupted),      cmocka_unit_test(test_extended),        cmocka_unit_test(test_killed),
+      cmocka_unit_test(test_shards),           cmocka_unit_test(test_sequential),      cmocka_unit_test(test_sequential_structures),
+      cmocka_unit_test(test_used_share),       cmocka_unit_test(test_every_structure), cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, bed_new, bed_free);
 }

@@ -75,24 +75,48 @@ static void windows_bound_the_cycles(void **state) {
   assert_false(make(&population, &golden, "a", "cycles:120-120", "cycles:FROM-TO"));
 }
 
-// Cells are struck by their number of bits; names before a dot mean the whole group.
-static void structures_share_by_bits(void **state) {
+// Structures are struck in turns, their bits evenly; names before a dot mean the whole group.
+static void structures_take_turns(void **state) {
   (void)state;
   Golden golden = golden_of();
   Population population;
   assert_true(make(&population, &golden, "b", "all", NULL));
-  uint32_t wide = 0;
+  uint32_t wide = 0, high = 0;
   for (uint64_t i = 0; i < DRAWS; i++) {
     Fault fault = population_draw(&population, &golden.table, i), again = population_draw(&population, &golden.table, i);
     assert_memory_equal(&fault, &again, sizeof fault);
     assert_true(fault.site.region == 1 || fault.site.region == 2);
+    assert_int_equal(fault.site.region, 1 + population_structure(&population, i));
     wide += fault.site.region == 2;
+    high += fault.site.region == 2 && fault.site.bit >= 24;
   }
-  assert_in_range(wide, DRAWS * 63 / 100, DRAWS * 70 / 100); // two thirds of the bits
+  assert_int_equal(wide, DRAWS / 2);
+  assert_in_range(high, DRAWS / 2 * 23 / 100, DRAWS / 2 * 27 / 100); // a quarter of its bits
   assert_true(make(&population, &golden, "b.y", "all", NULL));
   assert_int_equal(population_draw(&population, &golden.table, 0).site.region, 2);
   assert_false(make(&population, &golden, "counter", "all", "no structure 'counter'"));
   assert_false(make(&population, &golden, "c", "all", "no structure 'c'"));
+}
+
+// Every round has each structure once, and every shard gets about as many of each, whatever their numbers.
+static void shards_get_all_structures(void **state) {
+  (void)state;
+  for (uint32_t count = 1; count <= 12; count++) {
+    Population population = {.count = count, .seed = 3};
+    for (uint64_t round = 0; round < 100; round++) {
+      uint32_t seen = 0;
+      for (uint32_t i = 0; i < count; i++) seen |= 1u << population_structure(&population, round * count + i);
+      assert_int_equal(seen, (1u << count) - 1);
+    }
+    for (uint32_t shards = 1; shards <= 16; shards++) {
+      uint32_t hits[16][12] = {{0}};
+      for (uint64_t id = 0; id < DRAWS * 2; id++) hits[id % shards][population_structure(&population, id)]++;
+      uint32_t even = DRAWS * 2 / shards / count;
+      for (uint32_t s = 0; s < shards; s++) {
+        for (uint32_t i = 0; i < count; i++) assert_in_range(hits[s][i], even * 6 / 10, even * 14 / 10);
+      }
+    }
+  }
 }
 
 // What is named twice counts once; "all" is every cell on the chip.
@@ -109,7 +133,9 @@ static void structures_count_once(void **state) {
     Population population;
     assert_true(make(&population, &golden, cases[i].structures, "all", NULL));
     assert_int_equal(population.count, cases[i].count);
-    assert_true(population_size(&population) == cases[i].bits * 450);
+    double size = 0;
+    for (uint32_t k = 0; k < population.count; k++) size += population_size(&population, k);
+    assert_true(size == cases[i].bits * 450);
   }
   Population population;
   assert_true(make(&population, &golden, "o", "all", NULL));
@@ -120,10 +146,8 @@ static void structures_count_once(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_kernel_is_all_its_launches),
-      cmocka_unit_test(windows_bound_the_cycles),
-      cmocka_unit_test(structures_share_by_bits),
-      cmocka_unit_test(structures_count_once),
+      cmocka_unit_test(a_kernel_is_all_its_launches), cmocka_unit_test(windows_bound_the_cycles), cmocka_unit_test(structures_take_turns),
+      cmocka_unit_test(shards_get_all_structures),    cmocka_unit_test(structures_count_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,6 +42,16 @@ static void test_wilson_at_its_ends(void **state) {
   assert_true(always.high == 1 && always.low < 1 && always.low > 0.99);
 }
 
+// Weights: as wide as for as many trials as weigh the same.
+static void test_weighted(void **state) {
+  (void)state;
+  Interval whole = wilson_interval(30, 120, 0.95), same = wilson_share(0.25, 120, 0.95), fewer = wilson_share(0.25, 60, 0.95);
+  assert_true(whole.low == same.low && whole.high == same.high);
+  assert_true(fewer.low < same.low && fewer.high > same.high);
+  Interval none = wilson_share(0, 0, 0.95), never = wilson_share(0, 33.5, 0.95), always = wilson_share(1, 33.5, 0.95);
+  assert_true(none.low == 0 && none.high == 1 && never.low == 0 && never.high < 0.2 && always.high == 1 && always.low > 0.8);
+}
+
 // Newcombe 1998 (paired data), table II, method 10, at 95%; the last is the example of Fagerland, Lydersen and Laake,
 // Statistics in Medicine 33 (2014), which gives three digits.
 static void test_paired(void **state) {
@@ -103,6 +113,7 @@ int main(void) {
       cmocka_unit_test(test_quantiles),
       cmocka_unit_test(test_wilson),
       cmocka_unit_test(test_wilson_at_its_ends),
+      cmocka_unit_test(test_weighted),
       cmocka_unit_test(test_paired),
       cmocka_unit_test(test_paired_at_its_ends),
       cmocka_unit_test(test_sample_size),

@@ -144,11 +144,12 @@ static void show_golden(ProgressScreen *screen) {
 static void say_estimate(ProgressScreen *screen, const CampaignProgress *progress) {
   const CampaignOptions *options = screen->options;
   uint64_t total = progress->total;
+  const char *most = options->faults == 0 ? "at most " : ""; // it ends when every interval is narrow enough
   double golden = (screen->faults_began - screen->began) / (options->prune ? 2 : 1), share = options->snapshot ? 0.5 : 1;
   Text text = {0};
   text_add(&text, "%s: %" PRIu64 " cycles, %.2f s for a run without faults\n", screen->target, progress->golden_cycles, golden);
-  text_add(&text, "%" PRIu64 " faults, of which about %" PRIu64 " (%.1f%%) still need a simulation: about ", total, progress->simulations,
-           total == 0 ? 0 : 100 * (double)progress->simulations / (double)total);
+  text_add(&text, "%s%" PRIu64 " faults, of which about %" PRIu64 " (%.1f%%) still need a simulation: %s", most, total,
+           progress->simulations, total == 0 ? 0 : 100 * (double)progress->simulations / (double)total, most[0] == '\0' ? "about " : most);
   duration_format((double)progress->simulations * golden * share / options->jobs, &text);
   text_add(&text, "\n");
   clear_frame(screen);

@@ -1,18 +1,39 @@
 // Two journals of one fault list side by side: what became of each fault, and how much the AVF changed. Its interval is
 // Newcombe's for paired proportions (method 10; statistics.h): unlike Wald's it holds for small shares, and it does not shrink to a
 // point when no fault changed sides.
-#include "campaign/statistics.h"
 #include "report/report.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+enum { MOST_STRUCTURES = 256 };
+
+typedef struct StructurePairs {
+  char name[64];
+  uint16_t region;
+  double bits;
+  double pairs;
+  PairedCounts vulnerable; // in both, in A alone, in B alone, in none
+} StructurePairs;
 
 typedef struct Pairs {
   uint64_t moved[OUTCOME_COUNT][OUTCOME_COUNT];
   uint64_t pairs, differ;    // same number: same bits, other bits
   uint64_t alone_a, alone_b; // in one journal only
-  PairedCounts vulnerable;   // in both, in A alone, in B alone, in none
+  StructurePairs structures[MOST_STRUCTURES];
+  uint32_t structure_count;
 } Pairs;
+
+static bool add_structure(void *context, const StructureRow *row) {
+  Pairs *pairs = context;
+  if (pairs->structure_count == MOST_STRUCTURES) return false;
+  StructurePairs *structure = &pairs->structures[pairs->structure_count++];
+  snprintf(structure->name, sizeof structure->name, "%s", row->name);
+  structure->region = row->region;
+  structure->bits = (double)row->rows * row->units * row->bits;
+  return true;
+}
 
 static void add_pair(Pairs *pairs, const FaultRow *a, const FaultRow *b) {
   if (strcmp(a->fault, b->fault) != 0) {
@@ -22,14 +43,20 @@ static void add_pair(Pairs *pairs, const FaultRow *a, const FaultRow *b) {
   pairs->pairs++;
   pairs->moved[a->outcome][b->outcome]++;
   bool in_a = outcome_is_vulnerable(a->outcome), in_b = outcome_is_vulnerable(b->outcome);
-  pairs->vulnerable.both += in_a && in_b;
-  pairs->vulnerable.first += in_a && !in_b;
-  pairs->vulnerable.second += !in_a && in_b;
-  pairs->vulnerable.neither += !in_a && !in_b;
+  for (uint32_t i = 0; i < pairs->structure_count; i++) {
+    StructurePairs *structure = &pairs->structures[i];
+    if (structure->region != a->region) continue;
+    structure->pairs++;
+    structure->vulnerable.both += in_a && in_b;
+    structure->vulnerable.first += in_a && !in_b;
+    structure->vulnerable.second += !in_a && in_b;
+    structure->vulnerable.neither += !in_a && !in_b;
+  }
 }
 
 // Both in order of number, so one walk finds all pairs.
 static bool pair_up(const Journal *a, const Journal *b, Pairs *pairs, Diags *diags) {
+  if (!journal_each_structure(a, add_structure, pairs)) return journal_damaged(a, diags);
   FaultCursor *from_a = journal_faults(a), *from_b = journal_faults(b);
   FaultRow left, right;
   bool more_a = journal_next_fault(from_a, &left), more_b = journal_next_fault(from_b, &right);
@@ -76,11 +103,56 @@ static void add_timeouts(const Pairs *pairs, const JournalMeta *a, const Journal
            a->timeout, b->timeout, timeouts);
 }
 
-static void add_change(const Pairs *pairs, double confidence, Text *out) {
-  double n = (double)pairs->pairs, gain = ((double)pairs->vulnerable.first - (double)pairs->vulnerable.second) / n;
-  Interval interval = paired_interval(pairs->vulnerable, confidence);
-  text_add(out, "\nAVF falls by %.3f%% from A to B (%.3f to %.3f at %.4g%%)\n", 100 * gain, 100 * interval.low, 100 * interval.high,
-           100 * confidence);
+static void add_change(const char *name, const PairedCounts *counts, double confidence, Text *out) {
+  double n = counts->both + counts->first + counts->second + counts->neither;
+  Interval interval = paired_interval(*counts, confidence);
+  text_add(out, "%s falls by %.3f%% from A to B (%.3f to %.3f at %.4g%%)\n", name, 100 * (counts->first - counts->second) / n,
+           100 * interval.low, 100 * interval.high, 100 * confidence);
+}
+
+// Each structure counts by its bits; all together for as many pairs as weigh the same.
+static PairedCounts weigh(const Pairs *pairs) {
+  PairedCounts sum = {0};
+  double bits = 0, squares = 0;
+  for (uint32_t i = 0; i < pairs->structure_count; i++) bits += pairs->structures[i].pairs > 0 ? pairs->structures[i].bits : 0;
+  for (uint32_t i = 0; i < pairs->structure_count; i++) {
+    const StructurePairs *structure = &pairs->structures[i];
+    if (structure->pairs <= 0) continue;
+    squares += structure->bits / bits * (structure->bits / bits) / structure->pairs;
+  }
+  for (uint32_t i = 0; i < pairs->structure_count; i++) {
+    const StructurePairs *structure = &pairs->structures[i];
+    if (structure->pairs <= 0) continue;
+    double weight = structure->bits / bits / structure->pairs / squares;
+    sum.both += weight * structure->vulnerable.both;
+    sum.first += weight * structure->vulnerable.first;
+    sum.second += weight * structure->vulnerable.second;
+    sum.neither += weight * structure->vulnerable.neither;
+  }
+  return sum;
+}
+
+static void add_changes(const Pairs *pairs, double confidence, Text *out) {
+  uint32_t struck = 0;
+  const StructurePairs *only = NULL;
+  for (uint32_t i = 0; i < pairs->structure_count; i++) {
+    if (pairs->structures[i].pairs <= 0) continue;
+    struck++;
+    only = &pairs->structures[i];
+  }
+  text_add(out, "\n");
+  if (struck == 1) {
+    add_change("AVF", &only->vulnerable, confidence, out);
+    return;
+  }
+  for (uint32_t i = 0; i < pairs->structure_count; i++) {
+    const StructurePairs *structure = &pairs->structures[i];
+    char name[80];
+    snprintf(name, sizeof name, "AVF of %s", structure->name);
+    if (structure->pairs > 0) add_change(name, &structure->vulnerable, confidence, out);
+  }
+  PairedCounts all = weigh(pairs);
+  if (struck > 0) add_change("size-weighted AVF", &all, confidence, out);
 }
 
 bool report_compare(const Journal *a, const Journal *b, double confidence, Text *out, Diags *diags) {
@@ -98,7 +170,7 @@ bool report_compare(const Journal *a, const Journal *b, double confidence, Text 
     add_timeouts(pairs, journal_meta(a), journal_meta(b), out);
     text_add(out, "\n");
     add_moves(pairs, out);
-    add_change(pairs, confidence, out);
+    add_changes(pairs, confidence, out);
   }
   free(pairs);
   return good;

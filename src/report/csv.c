@@ -1,5 +1,4 @@
 // Everything in a journal as CSV (RFC 4180): one table each for faults, structures, kernels, launches, PTX lines and time.
-#include "campaign/statistics.h"
 #include "report/report_internal.h"
 
 #include <inttypes.h>
@@ -73,7 +72,7 @@ static void add_tally_head(Text *out) {
 }
 
 static void add_tally(const Report *report, Text *out, const Tally *tally) {
-  Interval avf = wilson_interval(tally_vulnerable(tally), tally->total, report->confidence);
+  Interval avf = tally_interval(tally, tally_avf(tally), report->confidence);
   text_add(out, "%" PRIu64, tally->total);
   for (uint32_t i = 0; i < OUTCOME_COUNT; i++) text_add(out, ",%" PRIu64, tally->counts[i]);
   text_add(out, ",%.9g,%.9g,%.9g\n", tally_avf(tally), avf.low, avf.high);

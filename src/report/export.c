@@ -1,5 +1,4 @@
 // Everything in a journal as JSON: the summaries, which the page shows too, and every fault.
-#include "campaign/statistics.h"
 #include "report/report_internal.h"
 
 #include <inttypes.h>
@@ -26,22 +25,22 @@ static json_t *hash_of(uint64_t hash) { return json_sprintf("%016" PRIx64, hash)
 
 // ---- Summaries -------------------------------------------------------------------------------------
 
-static json_t *json_share(uint64_t hits, uint64_t total, double confidence) {
-  Interval interval = wilson_interval(hits, total, confidence);
-  return json_pack("{s:I, s:f, s:f, s:f}", "faults", (json_int_t)hits, "share", total == 0 ? 0.0 : (double)hits / (double)total, "low",
-                   interval.low, "high", interval.high);
+static json_t *json_share(const Tally *tally, uint64_t faults, double share, double confidence) {
+  Interval interval = tally_interval(tally, share, confidence);
+  return json_pack("{s:I, s:f, s:f, s:f}", "faults", (json_int_t)faults, "share", share, "low", interval.low, "high", interval.high);
 }
 
 static json_t *json_tally(const Tally *tally, double confidence) {
   json_t *object = json_object(), *counts = json_object(), *groups = json_object();
   for (uint32_t i = 0; i < OUTCOME_COUNT; i++) json_object_set_new(counts, outcome_info[i].name, count_of(tally->counts[i]));
   for (uint32_t g = 0; g < REPORT_GROUPS; g++) {
-    json_object_set_new(groups, report_groups[g], json_share(tally_group(tally, report_groups[g]), tally->total, confidence));
+    const char *group = report_groups[g];
+    json_object_set_new(groups, group, json_share(tally, tally_group(tally, group), tally_share(tally, group), confidence));
   }
   json_object_set_new(object, "faults", count_of(tally->total));
   json_object_set_new(object, "outcomes", counts);
   json_object_set_new(object, "groups", groups);
-  json_object_set_new(object, "avf", json_share(tally_vulnerable(tally), tally->total, confidence));
+  json_object_set_new(object, "avf", json_share(tally, tally_vulnerable(tally), tally_avf(tally), confidence));
   return object;
 }
 

@@ -8,9 +8,12 @@ const char *const report_groups[REPORT_GROUPS] = {"masked", "performance", "sdc"
 
 // ---- Tallies ---------------------------------------------------------------------------------------
 
-void tally_add(Tally *tally, uint8_t outcome) {
+void tally_add(Tally *tally, uint8_t outcome, double weight) {
   tally->total++;
   tally->counts[outcome % OUTCOME_COUNT]++;
+  tally->weight += weight;
+  tally->squares += weight * weight;
+  tally->weights[outcome % OUTCOME_COUNT] += weight;
 }
 
 uint64_t tally_group(const Tally *tally, const char *group) {
@@ -28,7 +31,17 @@ uint64_t tally_vulnerable(const Tally *tally) {
   return tally_group(tally, "sdc") + tally_group(tally, "due") + tally_group(tally, "detected");
 }
 
-double tally_avf(const Tally *tally) { return tally->total == 0 ? 0 : (double)tally_vulnerable(tally) / (double)tally->total; }
+double tally_share(const Tally *tally, const char *group) {
+  double sum = 0;
+  for (uint32_t i = 0; i < OUTCOME_COUNT; i++) sum += strcmp(outcome_info[i].group, group) == 0 ? tally->weights[i] : 0;
+  return tally->weight <= 0 ? 0 : sum / tally->weight;
+}
+
+double tally_avf(const Tally *tally) { return tally_share(tally, "sdc") + tally_share(tally, "due") + tally_share(tally, "detected"); }
+
+Interval tally_interval(const Tally *tally, double share, double confidence) {
+  return wilson_share(share, tally->squares <= 0 ? 0 : tally->weight * tally->weight / tally->squares, confidence);
+}
 
 // ---- What is derived -------------------------------------------------------------------------------
 
@@ -36,7 +49,7 @@ double structure_fit(const StructureSummary *structure, double avf) {
   return (double)structure->bits / (1 << 20) * structure->fit_per_mbit * avf;
 }
 
-// Faults are drawn evenly over bits: of a structure that none has struck, all of them tell as much as is known.
+// Of a structure that no fault has struck, those of the others tell as much as is known.
 ChipSummary report_chip(const Report *report) {
   ChipSummary chip = {0};
   for (uint32_t i = 0; i < report->structures.count && report->all.total > 0; i++) {
@@ -51,8 +64,8 @@ ChipSummary report_chip(const Report *report) {
 }
 
 double report_cycles_between_sdc(const Report *report) {
-  uint64_t wrong = tally_group(&report->all, "sdc");
-  return wrong == 0 ? 0 : (double)report->cycles * (double)report->all.total / (double)wrong;
+  double wrong = tally_share(&report->all, "sdc");
+  return wrong <= 0 ? 0 : (double)report->cycles / wrong;
 }
 
 const StructureSummary *report_structure(const Report *report, uint16_t region) {
@@ -159,21 +172,50 @@ static uint32_t slice_of_cycle(const Report *report, uint64_t cycle) {
   return slice;
 }
 
+static bool count_faults(void *context, uint16_t region, uint64_t faults) {
+  Report *report = context;
+  for (uint32_t i = 0; i < report->structures.count; i++) {
+    StructureSummary *structure = &report->structures.items[i];
+    if (structure->region == region && faults > 0) structure->weight = (double)structure->bits / (double)faults;
+  }
+  report->counted += faults;
+  return true;
+}
+
+// A structure's faults together weigh what its share of the bits is.
+static void set_weights(Report *report) {
+  double bits = 0;
+  uint32_t struck = 0;
+  for (uint32_t i = 0; i < report->structures.count; i++) {
+    const StructureSummary *structure = &report->structures.items[i];
+    bits += structure->weight > 0 ? (double)structure->bits : 0;
+    struck += structure->weight > 0;
+  }
+  for (uint32_t i = 0; i < report->structures.count && bits > 0; i++) {
+    StructureSummary *structure = &report->structures.items[i];
+    structure->weight = struck == 1 ? 1 : structure->weight * (double)report->counted / bits;
+  }
+}
+
 static void add_fault(Report *report, const FaultRow *row) {
-  tally_add(&report->all, row->outcome);
+  StructureSummary *structure = NULL;
+  uint32_t number = 0;
+  while (number < report->structures.count && report->structures.items[number].region != row->region) number++;
+  if (number < report->structures.count) structure = &report->structures.items[number];
+  double weight = structure == NULL ? 1 : structure->weight;
+  tally_add(&report->all, row->outcome, weight);
   report->settled[row->settled % SETTLED_COUNT]++;
   LaunchSummary *launch = find_launch(report, row->launch);
-  KernelSummary *kernel = launch == NULL ? NULL : &report->kernels.items[launch->kernel];
-  for (uint32_t i = 0; i < report->structures.count; i++) {
-    if (report->structures.items[i].region != row->region) continue;
-    tally_add(&report->structures.items[i].tally, row->outcome);
-    if (kernel != NULL) tally_add(&kernel->by_structure[i], row->outcome);
+  if (structure != NULL) tally_add(&structure->tally, row->outcome, 1);
+  if (launch != NULL) {
+    KernelSummary *kernel = &report->kernels.items[launch->kernel];
+    tally_add(&launch->tally, row->outcome, weight);
+    tally_add(&kernel->tally, row->outcome, weight);
+    if (structure != NULL) tally_add(&kernel->by_structure[number], row->outcome, 1);
   }
-  if (launch != NULL) tally_add(&launch->tally, row->outcome);
-  if (kernel != NULL) tally_add(&kernel->tally, row->outcome);
   if (row->cycle >= report->from && row->cycle < report->until)
-    tally_add(&report->slices[slice_of_cycle(report, row->cycle)], row->outcome);
-  if (row->line != 0) tally_add(line_tally(report, row->line), row->outcome);
+    tally_add(&report->slices[slice_of_cycle(report, row->cycle)], row->outcome, weight);
+  if (row->line != 0) tally_add(line_tally(report, row->line), row->outcome, weight);
 }
 
 Report *report_read(const Journal *journal, double confidence, Diags *diags) {
@@ -183,7 +225,9 @@ Report *report_read(const Journal *journal, double confidence, Diags *diags) {
   report->journal = journal;
   report->meta = journal_meta(journal);
   report->confidence = confidence;
-  bool good = journal_each_structure(journal, add_structure, report) && journal_each_golden(journal, add_launch, report);
+  bool good = journal_each_structure(journal, add_structure, report) && journal_each_golden(journal, add_launch, report) &&
+              journal_each_count(journal, count_faults, report);
+  set_weights(report);
   for (uint32_t i = 0; i < report->kernels.count; i++)
     report->kernels.items[i].by_structure = ARENA_ARRAY(arena, Tally, report->structures.count + 1);
   if (good) {

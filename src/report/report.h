@@ -3,16 +3,22 @@
 #define REDOUBT_REPORT_H
 
 #include "campaign/journal.h"
+#include "campaign/statistics.h"
 
-// Outcomes of one group of faults: a structure, a kernel, a line, a stretch of time.
+// Outcomes of one group of faults: a structure, a kernel, a line, a stretch of time. Where faults of several structures come together
+// they have weights: each structure counts by its bits, however many of its faults were drawn.
 typedef struct Tally {
   uint64_t total;
   uint64_t counts[OUTCOME_COUNT];
+  double weight, squares; // sums of the weights, and of their squares
+  double weights[OUTCOME_COUNT];
 } Tally;
-void tally_add(Tally *tally, uint8_t outcome);
-uint64_t tally_group(const Tally *tally, const char *group); // "sdc", "due", ...
+void tally_add(Tally *tally, uint8_t outcome, double weight);
+uint64_t tally_group(const Tally *tally, const char *group); // faults: "sdc", "due", ...
 uint64_t tally_vulnerable(const Tally *tally);               // wrong, ended or detected: what AVF counts
-double tally_avf(const Tally *tally);                        // 0 without faults
+double tally_share(const Tally *tally, const char *group);   // by weight; 0 without faults
+double tally_avf(const Tally *tally);
+Interval tally_interval(const Tally *tally, double share, double confidence);
 bool outcome_is_vulnerable(uint8_t outcome);
 
 enum { REPORT_GROUPS = 7 };
@@ -26,6 +32,7 @@ typedef struct StructureSummary {
   uint64_t bits; // in the machine
   double used;   // share that belongs to resident work; 0: not known
   double fit_per_mbit;
+  double weight; // of each of its faults among those of all; 1 on average
   Tally tally;
 } StructureSummary;
 
@@ -54,6 +61,7 @@ typedef struct Report {
   const Journal *journal;
   const JournalMeta *meta;
   double confidence;
+  uint64_t counted; // faults
   Tally all;
   uint64_t settled[SETTLED_COUNT];
   VEC(StructureSummary) structures;

@@ -1,5 +1,4 @@
 // A journal's answer as tables for a terminal.
-#include "campaign/statistics.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -34,12 +33,11 @@ static void fit_name(OutcomeTable *table, const char *name) {
 static void add_row(const OutcomeTable *table, const char *name, const Tally *tally, Text *out) {
   text_add(out, "%-*s %9" PRIu64, table->name, name, tally->total);
   for (uint32_t g = 0; g + 1 < REPORT_GROUPS; g++) {
-    uint64_t hits = tally_group(tally, report_groups[g]);
     if (table->groups[g] == 0) continue;
     if (tally->total == 0) text_add(out, " %*s", table->groups[g], "-");
-    else text_add(out, " %*.2f%%", table->groups[g] - 1, 100.0 * (double)hits / (double)tally->total);
+    else text_add(out, " %*.2f%%", table->groups[g] - 1, 100 * tally_share(tally, report_groups[g]));
   }
-  Interval avf = wilson_interval(tally_vulnerable(tally), tally->total, table->report->confidence);
+  Interval avf = tally_interval(tally, tally_avf(tally), table->report->confidence);
   if (tally->total == 0) text_add(out, "  -\n");
   else text_add(out, "  %6.2f%% (%.2f to %.2f)\n", 100 * tally_avf(tally), 100 * avf.low, 100 * avf.high);
 }
@@ -64,7 +62,7 @@ static void add_fit(const Report *report, double fit, Text *out) {
     const StructureSummary *structure = &report->structures.items[i];
     const Tally *tally = &structure->tally;
     if (tally->total == 0 || structure->fit_per_mbit <= 0) continue;
-    Interval avf = wilson_interval(tally_vulnerable(tally), tally->total, report->confidence);
+    Interval avf = tally_interval(tally, tally_avf(tally), report->confidence);
     text_add(out, "%-18s %12" PRIu64 " %12.4g %12.4g  (%.4g to %.4g)\n", structure->name, structure->bits, structure->fit_per_mbit,
              structure_fit(structure, tally_avf(tally)), structure_fit(structure, avf.low), structure_fit(structure, avf.high));
   }

@@ -47,6 +47,13 @@ done
 is "AVF of rf" "$(awk -F, '/"flip:rf/ { n++ } /"flip:rf/ && /,(sdc|due|detected),run/ { k++ } END { printf "%.6f", k / n }' a.csv)" \
   "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "avf") at = i } $1 == "rf" { printf "%.6f", $at }' tables/structures.csv)"
 
+# Faults of several structures count by the bits of these, however many were drawn of each.
+is "AVF of all" "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) { if ($i == "avf") at = i; if ($i == "bits") size = i } }
+  NR > 1 { bits += $size; sum += $size * $at } END { printf "%.6f", sum / bits }' tables/structures.csv)" \
+  "$(sed -n 's/^weighted_avf,//p' tables/campaign.csv | awk '{ printf "%.6f", $1 }')"
+is "AVF in the row of all" "$(sed -n 's/^weighted_avf,//p' tables/campaign.csv | awk '{ printf "%.2f%%", 100 * $1 }')" \
+  "$("$redoubt" report a.db | awk '$1 == "all" { print $(NF - 3); exit }')"
+
 # Odd texts: quotes are doubled in CSV; the JSON is UTF-8.
 "$redoubt" report odd.db --csv odd.csv --json odd.json
 grep -q '""quoted"", ' odd.csv || fail "quotes in CSV"
