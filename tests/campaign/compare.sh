@@ -1,7 +1,9 @@
 #!/bin/sh
 # Shortcuts change no outcome: compare.sh REDOUBT [FAULTS]
 # FAULTS (default 2004) are dealt over four workloads and three structures, and as many as each of these lots go to registers,
-# predicates and units of more workloads, and to faults that last, half as many as all to a race of blocks; each lot is settled with all shortcuts by two workers, by one, and by a full simulation of every fault. Outcome, cycles, wrong elements, worst error and note must be the same.
+# predicates and units of more workloads, and to faults that last, half as many as all to a race of blocks. Each lot is settled with all
+# shortcuts by two workers, by one, by a campaign that is resumed, and by a full simulation of every fault. Outcome, cycles, wrong
+# elements, worst error and note must be the same. (interrupt.sh: campaigns stopped at any moment.)
 set -eu
 redoubt=$1
 each=$(((${2:-2004} + 11) / 12))
@@ -32,8 +34,11 @@ compare() { # workload structure
   rm -f "$folder"/*
   settle fast "$1" "$2" -j2
   settle alone "$1" "$2" -j1
+  settle part "$1" "$2" -j2 --faults $((each / 3))
+  settle part "$1" "$2" -j2
   settle slow "$1" "$2" -j2 --no-prune --no-snapshot
   cmp "$folder/fast.csv" "$folder/alone.csv"
+  cmp "$folder/fast.csv" "$folder/part.csv"
   outcomes "$folder/fast.csv" >"$folder/fast.txt"
   outcomes "$folder/slow.csv" >"$folder/slow.txt"
   if ! cmp -s "$folder/fast.txt" "$folder/slow.txt"; then
