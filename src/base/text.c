@@ -86,6 +86,8 @@ const char *text_nearest(const char *word, const char *const *candidates, size_t
   return nearest;
 }
 
+enum { MOST_FILE_BYTES = 1 << 30 };
+
 bool file_read(Arena *arena, const char *path, char **bytes, size_t *count, Diags *diags) {
   struct stat status;
   if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) { return diags_add(diags, path, 0, 0, "is a directory, not a file"); }
@@ -94,13 +96,14 @@ bool file_read(Arena *arena, const char *path, char **bytes, size_t *count, Diag
   Text text = {0};
   char buffer[1 << 16];
   size_t got;
-  while ((got = fread(buffer, 1, sizeof buffer, file)) > 0) text_add_bytes(&text, buffer, got);
-  bool failed = ferror(file) != 0;
+  while (text.length <= MOST_FILE_BYTES && (got = fread(buffer, 1, sizeof buffer, file)) > 0) text_add_bytes(&text, buffer, got);
+  bool failed = ferror(file) != 0, is_too_large = text.length > MOST_FILE_BYTES; // a device may have no end
   fclose(file);
-  if (!failed) {
+  if (!failed && !is_too_large) {
     *bytes = arena_copy_text(arena, text.at, text.length);
     *count = text.length;
   }
   text_free(&text);
+  if (is_too_large) return diags_add(diags, path, 0, 0, "has more than %d MiB: is that the file that is meant?", MOST_FILE_BYTES >> 20);
   return failed ? diags_add(diags, path, 0, 0, "cannot be read to its end") : true;
 }

@@ -222,7 +222,7 @@ static void on_host_wrote(void *context, DeviceAddress to, uint64_t bytes) {
 // ---- The end ---------------------------------------------------------------------------------------
 
 // The output's elements that a word holds parts of, compared. `last` keeps those that have been.
-static void judge_word(const Follower *at, uint64_t address, uint64_t last[WORKLOAD_MAX_OUTPUTS], Verdicts *verdicts) {
+static void judge_word(const Follower *at, uint64_t address, uint64_t last[TARGET_MAX_OUTPUTS], Verdicts *verdicts) {
   for (uint32_t i = 0; i < at->golden->outputs.count; i++) {
     const TargetOutput *golden = &at->golden->outputs.items[i];
     TargetOutput got = *golden;
@@ -240,7 +240,7 @@ static void judge_word(const Follower *at, uint64_t address, uint64_t last[WORKL
 static void judge(Follower *at, Trail *trail) {
   Target *twin = &at->twin;
   Verdicts verdicts = {0};
-  uint64_t last[WORKLOAD_MAX_OUTPUTS] = {0};
+  uint64_t last[TARGET_MAX_OUTPUTS] = {0};
   words_sort(&trail->words);
   words_swap(&trail->words, at->memory);
   for (uint32_t i = 0; i < trail->words.count; i++) judge_word(at, trail->words.items[i].address, last, &verdicts);

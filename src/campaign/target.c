@@ -1,5 +1,6 @@
 // Targets and how their runs are judged.
 #include "campaign/target.h"
+#include "isa/float_half.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -143,9 +144,14 @@ double target_element(const TargetOutput *output, uint64_t index) {
   uint64_t bits = 0;
   memcpy(&bits, at, element_bytes(output->type));
   switch (output->type) {
+  case ELEMENT_F16: return (double)f16_to_f32((uint16_t)bits);
+  case ELEMENT_BF16: return (double)bf16_to_f32((uint16_t)bits);
   case ELEMENT_F32: return (double)f32_of((uint32_t)bits);
   case ELEMENT_F64: return f64_of(bits);
+  case ELEMENT_S8: return (double)(int8_t)bits;
+  case ELEMENT_S16: return (double)(int16_t)bits;
   case ELEMENT_S32: return (double)(int32_t)bits;
+  case ELEMENT_S64: return (double)(int64_t)bits;
   default: return (double)bits;
   }
 }

@@ -15,8 +15,9 @@ typedef struct TargetOutput {
 } TargetOutput;
 double target_element(const TargetOutput *output, uint64_t index); // as a number
 
+enum { TARGET_MAX_OUTPUTS = 64 };
 typedef struct TargetOutputs {
-  TargetOutput items[WORKLOAD_MAX_OUTPUTS];
+  TargetOutput items[TARGET_MAX_OUTPUTS];
   uint32_t count;
 } TargetOutputs;
 

@@ -38,18 +38,14 @@ static bool ptx_target_check(Target *target) {
   return true;
 }
 
-// Elements that outputs do not know are taken as bytes or words, which compare alike.
+// Untyped bits are compared as unsigned numbers.
 static TargetOutput output_of(const Argument *array) {
   const Element *element = array->element;
   TargetOutput output = {.name = array->name[0] == '\0' ? array->text : array->name, .address = array->address, .count = array->count};
-  bool is_float = element->kind == KIND_OF_FLOAT;
-  if (element->bytes == 8 && is_float) return output.type = ELEMENT_F64, output;
-  if (element->bytes == 4) {
-    output.type = is_float ? ELEMENT_F32 : element->kind == KIND_OF_SIGNED ? ELEMENT_S32 : ELEMENT_U32;
-    return output;
+  for (uint32_t i = 0; i < ELEMENT_COUNT; i++) {
+    bool is_bits = element->kind == KIND_OF_BITS && element_names[i][0] == 'u' && element_bytes((ElementType)i) == element->bytes;
+    if (is_bits || strcmp(element_names[i], element->name) == 0) output.type = (ElementType)i;
   }
-  output.type = element->bytes == 8 ? ELEMENT_U32 : ELEMENT_U8;
-  output.count *= element->bytes / element_bytes(output.type);
   return output;
 }
 
@@ -101,8 +97,8 @@ Target *ptx_target(const RunOptions *options, Arena *arena, Diags *diags) {
   Program *program = ptx_call_compile(options, arena, &source, diags);
   bool good = program != NULL && ptx_call_parse(&own->call, options, arena, program, diags);
   if (program != NULL) program_free(program);
-  if (good && count_arrays(&own->call) > WORKLOAD_MAX_OUTPUTS) {
-    good = diags_add(diags, NULL, 0, 0, "at most %d arrays can be compared as outputs", WORKLOAD_MAX_OUTPUTS);
+  if (good && count_arrays(&own->call) > TARGET_MAX_OUTPUTS) {
+    good = diags_add(diags, NULL, 0, 0, "at most %d arrays can be compared as outputs", TARGET_MAX_OUTPUTS);
   }
   if (!good) return NULL;
   diags_free(diags);

@@ -22,11 +22,7 @@ static bool apply_params(const RunOptions *options, WorkloadRun *workload_run, c
   return ok;
 }
 
-static const Element *element_of(ElementType type) {
-  static const char *const names[] = {
-      [ELEMENT_U8] = "u8", [ELEMENT_U32] = "u32", [ELEMENT_S32] = "s32", [ELEMENT_F32] = "f32", [ELEMENT_F64] = "f64"};
-  return element_find(slice_of(names[type]));
-}
+static const Element *element_of(ElementType type) { return element_find(slice_of(element_names[type])); }
 
 static bool check_dump_names(const RunOptions *options, const WorkloadRun *workload_run, Diags *diags) {
   const char *names[WORKLOAD_MAX_OUTPUTS + 1];

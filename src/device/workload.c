@@ -9,9 +9,19 @@
 
 const char *const workload_size_text[SIZE_COUNT] = {"tiny", "small", "default", "large"};
 
+const char *const element_names[ELEMENT_COUNT] = {
+#define ELEMENT(id, name, bytes) name,
+#include "device/element.def"
+#undef ELEMENT
+};
+
 uint32_t element_bytes(ElementType type) {
-  static const uint8_t bytes[] = {[ELEMENT_U8] = 1, [ELEMENT_U32] = 4, [ELEMENT_S32] = 4, [ELEMENT_F32] = 4, [ELEMENT_F64] = 8};
-  return bytes[type];
+  static const uint8_t bytes_of[ELEMENT_COUNT] = {
+#define ELEMENT(id, name, bytes) bytes,
+#include "device/element.def"
+#undef ELEMENT
+  };
+  return bytes_of[type];
 }
 
 const Workload *workload_find(const char *name) {

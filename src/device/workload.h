@@ -15,7 +15,13 @@ typedef struct WorkloadParam {
   uint64_t least, most;
 } WorkloadParam;
 
-typedef enum ElementType { ELEMENT_U8, ELEMENT_U32, ELEMENT_S32, ELEMENT_F32, ELEMENT_F64 } ElementType;
+typedef enum ElementType {
+#define ELEMENT(id, name, bytes) ELEMENT_##id,
+#include "device/element.def"
+#undef ELEMENT
+  ELEMENT_COUNT
+} ElementType;
+extern const char *const element_names[ELEMENT_COUNT];
 
 // A declared output: what decides whether a fault mattered.
 typedef struct WorkloadOutput {
