@@ -20,7 +20,7 @@ gate: test-packages all      ## format, layers, sizes, globals, forbidden calls,
 bench: all                   ## the speeds that the README names
 	bench/run.sh build/redoubt
 
-fuzz: test-packages          ## fuzz the PTX parser and the instruction decoder; SECONDS=600 each by default
+fuzz: test-packages          ## fuzz parsers and decoders; SECONDS=600 each by default
 	tools/fuzz.sh $(or $(SECONDS),600)
 
 ptx: test-packages           ## compile the workloads' CUDA kernels to PTX with clang

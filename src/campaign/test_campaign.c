@@ -318,23 +318,29 @@ static void test_shards(void **state) {
   assert_string_equal(dump(bed, whole.journal), dump(bed, merged));
 }
 
-// Stops when the interval is tight, at the same fault whether it was interrupted or not.
-static void test_sequential(void **state) {
-  Bed *bed = *state;
-  CampaignOptions whole = plain(bed, "rf", 0), parts = whole;
-  whole.margin = parts.margin = 0.012;
-  whole.window = parts.window = "cycles:0-200";
-  run_whole(bed, "vecadd", &whole);
-  uint64_t count = faults_in(bed, whole.journal);
-  assert_int_equal(count, 4096); // a batch is enough, for most are masked; the worst case would need 11,520
+// Stopped after some faults and gone on with, a campaign ends as if it had not been stopped.
+static void assert_same_in_parts(Bed *bed, const CampaignOptions *whole, uint64_t first) {
+  CampaignOptions parts = *whole;
   parts.journal = new_journal(bed);
-  Stopper stopper = {.at = 2000};
+  Stopper stopper = {.at = first};
   parts.progress = stop;
   parts.context = &stopper;
   assert_int_equal(run(bed, "vecadd", &parts), CAMPAIGN_STOPPED);
   parts.progress = NULL;
   run_whole(bed, "vecadd", &parts);
-  assert_string_equal(dump(bed, whole.journal), dump(bed, parts.journal));
+  assert_string_equal(dump(bed, whole->journal), dump(bed, parts.journal));
+}
+
+// Stops when the interval is tight, at the same fault whether it was interrupted or not.
+static void test_sequential(void **state) {
+  Bed *bed = *state;
+  CampaignOptions whole = plain(bed, "rf", 0);
+  whole.margin = 0.012;
+  whole.window = "cycles:0-200";
+  run_whole(bed, "vecadd", &whole);
+  uint64_t count = faults_in(bed, whole.journal);
+  assert_int_equal(count, 4096); // a batch is enough, for most are masked; the worst case would need 11,520
+  assert_same_in_parts(bed, &whole, 2000);
 }
 
 typedef struct StructureCounts {
@@ -357,9 +363,9 @@ static bool count_structure(void *context, const FaultRow *row) {
 // Each structure is drawn until its own interval is narrow enough, and no longer.
 static void test_sequential_structures(void **state) {
   Bed *bed = *state;
-  CampaignOptions whole = plain(bed, "rf,unit.sp", 0), parts = whole;
-  whole.margin = parts.margin = 0.008;
-  whole.window = parts.window = "cycles:700-900";
+  CampaignOptions whole = plain(bed, "rf,unit.sp", 0);
+  whole.margin = 0.008;
+  whole.window = "cycles:700-900";
   run_whole(bed, "vecadd", &whole);
   Journal *journal = journal_read(whole.journal, &bed->diags);
   StructureCounts counts = {0};
@@ -371,14 +377,7 @@ static void test_sequential_structures(void **state) {
     assert_true((interval.high - interval.low) / 2 <= 0.008);
   }
   assert_true(counts.settled[0] != counts.settled[1]); // one of them was sure before the other
-  parts.journal = new_journal(bed);
-  Stopper stopper = {.at = 1500};
-  parts.progress = stop;
-  parts.context = &stopper;
-  assert_int_equal(run(bed, "vecadd", &parts), CAMPAIGN_STOPPED);
-  parts.progress = NULL;
-  run_whole(bed, "vecadd", &parts);
-  assert_string_equal(dump(bed, whole.journal), dump(bed, parts.journal));
+  assert_same_in_parts(bed, &whole, 1500);
 }
 
 // ---- Every structure -------------------------------------------------------------------------------
