@@ -17,8 +17,8 @@ SIZE_IS(Mshr, 8 + 8 + 16 + 8 + 4 * MSHR_MOST_WAITERS);
 
 static uint32_t narrow(uint64_t value) { return (uint32_t)min_u64(value, UINT32_MAX); }
 
-// Of a unit that can begin a warp every `interval` cycles.
-static uint32_t unit_lanes(uint64_t interval) { return max_u32(WARP_LANES / narrow(interval), 1); }
+// Of a unit that can begin a warp every `interval` cycles, clocked like the SPs.
+static uint32_t unit_lanes(const Spec *spec, uint64_t interval) { return max_u32(WARP_LANES / narrow(interval * spec->sm_sp_clock), 1); }
 
 static void dims_of_sm(const Spec *spec, SimtDims *d) {
   d->sms = narrow(spec->sm_count);
@@ -32,10 +32,10 @@ static void dims_of_sm(const Spec *spec, SimtDims *d) {
   d->collectors = narrow(spec->collector_units);
   d->sps = narrow(spec->sm_sps);
   d->sp_lanes = narrow(spec->sm_sp_lanes);
-  d->sfu_lanes = unit_lanes(spec->interval_sfu);
-  d->fp64_lanes = unit_lanes(spec->interval_fp64);
-  d->tensor_lanes = unit_lanes(spec->interval_tensor);
-  d->ldst_lanes = unit_lanes(spec->interval_ldst);
+  d->sfu_lanes = unit_lanes(spec, spec->interval_sfu);
+  d->fp64_lanes = unit_lanes(spec, spec->interval_fp64);
+  d->tensor_lanes = unit_lanes(spec, spec->interval_tensor);
+  d->ldst_lanes = unit_lanes(spec, spec->interval_ldst);
   d->memops = narrow(spec->ldst_pending);
   d->gathers = narrow(spec->texture_pending);
   d->out = narrow(spec->ldst_out);

@@ -408,8 +408,8 @@ static void results_pass_the_outputs_of_their_unit(void **state) {
     SimtRegion region;
     uint32_t lanes;
   } cases[] = {{OP_ADD_B32, UNIT_ALU, REGION_UNIT_SP, 16},         {OP_DIV_U32, UNIT_IDIV, REGION_UNIT_SP, 16},
-               {OP_RCP_APPROX_F32, UNIT_SFU, REGION_UNIT_SFU, 4},  {OP_ADD_RN_F64, UNIT_FP64, REGION_UNIT_FP64, 16},
-               {OP_MOVMATRIX, UNIT_TENSOR, REGION_UNIT_TENSOR, 8}, {OP_LD_SHARED_B32, UNIT_LDST, REGION_UNIT_AGU, 16}};
+               {OP_RCP_APPROX_F32, UNIT_SFU, REGION_UNIT_SFU, 2},  {OP_ADD_RN_F64, UNIT_FP64, REGION_UNIT_FP64, 8},
+               {OP_MOVMATRIX, UNIT_TENSOR, REGION_UNIT_TENSOR, 4}, {OP_LD_SHARED_B32, UNIT_LDST, REGION_UNIT_AGU, 8}};
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     Pipe pipe;
     Judge judge = {0};
