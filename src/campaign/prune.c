@@ -1,7 +1,7 @@
 // Def-use of the cells that faults strike, watched during the golden run. A fault whose cells are next written, or never
 // accessed again, changes nothing; faults that strike the same bits between the same two accesses do the same. Exact: told
 // accesses are all there are (region.h, TRACED and not LOOKED_AT), and a fault that is read first is simulated: from that
-// cycle on if it then still is what it was, else from its own. A fault that lasts changes nothing until bits are read that are not as it
+// cycle on if it then still is what it was, else from its own. What strikes a place that holds nothing is gone, too. A fault that lasts changes nothing until bits are read that are not as it
 // holds them. Outputs of functional units: prune_output.c.
 #include "campaign/campaign_internal.h"
 
@@ -21,6 +21,8 @@ struct Pruner {
   uint16_t rf, predicates, shared;
   Residents residents;
   OutputWatch *outputs; // NULL: none is struck
+  Draw **by_cycle;      // of structures whose accesses are not told: to be looked at when they are struck
+  uint32_t struck_next, struck_count;
 };
 
 static uint32_t row_hash(const Pruner *pruner, uint16_t region, uint64_t row) {
@@ -154,6 +156,25 @@ static Verdict on_write(Hook *hook, HookMachine *machine, const CellEvent *event
   return VERDICT_PASS;
 }
 
+static bool strikes_nothing(const HookMachine *machine, const Fault *fault) {
+  Site bits[FAULT_MAX_BITS];
+  uint32_t count = fault_bits(machine->regions, machine, fault, bits);
+  bool all = machine->is_free != NULL;
+  for (uint32_t i = 0; i < count && all; i++) all = machine->is_free(machine, &bits[i]);
+  return all;
+}
+
+// The strikes of this cycle.
+static void on_cycle(Hook *hook, HookMachine *machine) {
+  Pruner *pruner = hook->own;
+  for (; pruner->struck_next < pruner->struck_count; pruner->struck_next++) {
+    Draw *draw = pruner->by_cycle[pruner->struck_next];
+    if (draw->fault.from > machine->cycle) break;
+    if (draw->fault.from == machine->cycle && strikes_nothing(machine, &draw->fault)) draw->settled = SETTLED_UNREAD;
+  }
+  if (pruner->struck_next < pruner->struck_count) hook->next_cycle = pruner->by_cycle[pruner->struck_next]->fault.from;
+}
+
 static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
   const Pruner *pruner = hook->own;
   output_watch_result(pruner->outputs, &pruner->residents, machine, event);
@@ -183,6 +204,7 @@ static void watch(Pruner *pruner, Arena *arena, uint32_t index) {
   draw->next = NO_DRAW;
   bool told = (region->flags & (REGION_TRACED | REGION_LOOKED_AT)) == REGION_TRACED;
   bool one_row = draw->fault.model != FAULT_PATTERN; // lists are by row
+  if (!told && one_row && !draw->fault.is_output && !fault_lasts(&draw->fault)) pruner->by_cycle[pruner->struck_count++] = draw;
   if (!told || !one_row) return;
   draw->units = draw->struck = struck_units(pruner->table, &draw->fault);
   uint8_t **rows = &pruner->watched[draw->fault.site.region];
@@ -191,6 +213,11 @@ static void watch(Pruner *pruner, Arena *arena, uint32_t index) {
   uint32_t *head = &pruner->heads[row_hash(pruner, draw->fault.site.region, draw->fault.site.row)];
   draw->next = *head;
   *head = index;
+}
+
+static int by_cycle(const void *left, const void *right) {
+  const Draw *a = *(Draw *const *)left, *b = *(Draw *const *)right;
+  return a->fault.from < b->fault.from ? -1 : a->fault.from > b->fault.from;
 }
 
 Pruner *pruner_new(Arena *arena, const RegionTable *table, Draw *draws, uint32_t count) {
@@ -203,7 +230,9 @@ Pruner *pruner_new(Arena *arena, const RegionTable *table, Draw *draws, uint32_t
   pruner->watched = ARENA_ARRAY(arena, uint8_t *, table->count);
   pruner->heads = ARENA_ARRAY(arena, uint32_t, slots);
   memset(pruner->heads, 0xFF, slots * sizeof *pruner->heads);
+  pruner->by_cycle = ARENA_ARRAY(arena, Draw *, count + 1);
   for (uint32_t i = 0; i < count; i++) watch(pruner, arena, i);
+  qsort(pruner->by_cycle, pruner->struck_count, sizeof *pruner->by_cycle, by_cycle);
   pruner->hook = (Hook){.name = "prune", .kind = HOOK_OBSERVER, .own = pruner, .attach = attach, .finish = on_finish};
   pruner->hook.launch = on_launch;
   pruner->hook.block = on_block;
@@ -211,7 +240,8 @@ Pruner *pruner_new(Arena *arena, const RegionTable *table, Draw *draws, uint32_t
   pruner->hook.write = on_write;
   pruner->outputs = output_watch_new(arena, table, draws, count);
   if (pruner->outputs != NULL) pruner->hook.result = on_result;
-  pruner->hook.next_cycle = UINT64_MAX;
+  pruner->hook.cycle = on_cycle;
+  pruner->hook.next_cycle = pruner->struck_count > 0 ? pruner->by_cycle[0]->fault.from : UINT64_MAX;
   return pruner;
 }
 

@@ -27,7 +27,8 @@ typedef enum Verdict {
 typedef enum HookClass { HOOK_FAULT, HOOK_PROTECTION, HOOK_OBSERVER } HookClass;
 
 // What hooks may know of the machine they are attached to. Pointers are re-made when the block moves.
-typedef struct HookMachine {
+typedef struct HookMachine HookMachine;
+struct HookMachine {
   uint8_t *block;
   uint8_t *memory; // host address of device memory's first byte; for REGION_OUTSIDE
   const RegionTable *regions;
@@ -39,7 +40,9 @@ typedef struct HookMachine {
   uint32_t warp;          // beside issue: that warp of the SM
   uint64_t cycle;
   uint64_t *corrected, *detected, *replayed; // counters in the block, part of every launch's statistics; hooks count
-} HookMachine;
+  // The place holds nothing now: nobody reads this bit before somebody takes the place, and who does writes it. NULL: not known.
+  bool (*is_free)(const HookMachine *machine, const Site *site);
+};
 
 // ---- Events ------------------------------------------------------------------------------------
 // Bits leave cells (read) or have entered them (write). `data` is unit 0 of the row; the machine has the row's

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Shortcuts change no outcome: compare.sh REDOUBT [FAULTS]
 # FAULTS (default 2004) are dealt over four workloads and three structures, and as many as each of these lots go to registers,
-# predicates and units of more workloads, and to faults that last, half as many as all to a race of blocks. Each lot is settled with all
+# predicates, units and queues of more workloads, and to faults that last, half as many as all to a race of blocks. Each lot is settled with all
 # shortcuts by two workers, by one, by a campaign that is resumed, and by a full simulation of every fault. Outcome, cycles, wrong
 # elements, worst error and note must be the same. (interrupt.sh: campaigns stopped at any moment.)
 set -eu
@@ -55,6 +55,9 @@ done
 for workload in hotspot transpose scan gray; do compare $workload rf; done # several launches, waves of blocks, bytes
 for workload in transpose scan; do compare $workload pred; done
 for workload in hotspot gray; do compare $workload unit; done # outputs of functional units
+for workload in hotspot scan; do # structures whose accesses are not told: what strikes a free place is gone
+  compare $workload warp,stack,ibuffer,scoreboard,collector,latch,ldst,mshr,network,dramq,l1d.tag,icache.tag,l2.tag
+done
 for model in stuck0 stuck1 'duty(50,50)'; do compare transpose rf,pred,unit.sp; done
 model=flip size=small each=$((each * 6)) # one block after the other: a wrong store comes before or after the right one
 compare transpose rf

@@ -57,6 +57,7 @@ static void start_warp(Simt *m, uint32_t sm, uint32_t slot, uint32_t index) {
   SimtWarp *at = simt_warp(m, sm, number);
   uint32_t threads = min_u32(m->layout.threads - index * WARP_LANES, WARP_LANES);
   memset(at, 0, sizeof *at);
+  memset(simt_scoreboard(m, sm, number), 0, sizeof(Scoreboard)); // what faults may have left in it
   at->warp.lanes = threads == WARP_LANES ? UINT32_MAX : (1u << threads) - 1;
   at->warp.predicates[PRED_TRUE] = UINT32_MAX;
   at->warp.stack.capacity = m->dims.stack;

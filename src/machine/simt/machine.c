@@ -85,7 +85,7 @@ Machine *machine_new(const Spec *spec, const HookChain *hooks, Diags *diags) {
   m->state_layout = hashed_layout(m, own_bytes);
   m->block = machine_block_new(m->block_bytes);
   memset(m->block, 0, m->block_bytes);
-  m->hook_machine = (HookMachine){.regions = &m->regions, .spec = spec};
+  m->hook_machine = (HookMachine){.regions = &m->regions, .spec = spec, .is_free = simt_is_free};
   machine_bind(m);
   unit_times(m);
   return machine;

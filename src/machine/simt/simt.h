@@ -109,8 +109,9 @@ static inline void front_sleep(Simt *m, uint32_t sm, uint32_t warp, IdleReason w
 static inline void front_awake(Simt *m, uint32_t sm, uint64_t warps) {
   for (uint32_t i = 0; i < IDLE_REASONS; i++) m->at.sms[sm].waits[i] &= ~warps;
 }
-void front_disturbed(Simt *m);          // somebody outside may have changed the state (a flip): sleeping warps are looked at
-void fetch_cycle(Simt *m, uint32_t sm); // fetch.c: one access of the instruction cache
+void front_disturbed(Simt *m); // somebody outside may have changed the state (a flip): sleeping warps are looked at
+bool simt_is_free(const HookMachine *machine, const Site *site); // HookMachine.is_free (free.c)
+void fetch_cycle(Simt *m, uint32_t sm);                          // fetch.c: one access of the instruction cache
 bool fetch_reply(Simt *m, uint32_t sm,
                  const Packet *packet); // a line has come; false: not now, it comes again next cycle (so for all replies)
 void fetch_restart(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc); // empties the buffer: control flow has changed

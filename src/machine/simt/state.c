@@ -116,11 +116,13 @@ typedef struct ArrayPlaces {
 #define CELLS(...)
 #define MEMORY_CELLS(...)
 #define OUTPUTS(...)
+#define FREE(...)
 #include "machine/simt/state.def"
 #undef ARRAY
 #undef CELLS
 #undef MEMORY_CELLS
 #undef OUTPUTS
+#undef FREE
 } ArrayPlaces;
 
 static size_t place_arrays(const SimtDims *d, ArrayPlaces *places) {
@@ -131,11 +133,13 @@ static size_t place_arrays(const SimtDims *d, ArrayPlaces *places) {
 #define CELLS(...)
 #define MEMORY_CELLS(...)
 #define OUTPUTS(...)
+#define FREE(...)
 #include "machine/simt/state.def"
 #undef ARRAY
 #undef CELLS
 #undef MEMORY_CELLS
 #undef OUTPUTS
+#undef FREE
   return end;
 }
 
@@ -181,11 +185,13 @@ size_t simt_layout(const SimtDims *d, Region regions[SIMT_REGIONS]) {
     region.bits = (Bits);                                                                                       \
     regions[REGION_##ID] = make_region(region, dims, COUNT_OF(dims));                                           \
   }
+#define FREE(...)
 #include "machine/simt/state.def"
 #undef ARRAY
 #undef CELLS
 #undef MEMORY_CELLS
 #undef OUTPUTS
+#undef FREE
   return end;
 }
 
@@ -196,11 +202,13 @@ void simt_bind(const SimtDims *d, uint8_t *block, SimtState *state) {
 #define CELLS(...)
 #define MEMORY_CELLS(...)
 #define OUTPUTS(...)
+#define FREE(...)
 #include "machine/simt/state.def"
 #undef ARRAY
 #undef CELLS
 #undef MEMORY_CELLS
 #undef OUTPUTS
+#undef FREE
 }
 
 uint32_t simt_hashed(const SimtDims *d, ByteRange *ranges, uint32_t most) {

@@ -287,11 +287,13 @@ typedef struct SimtState {
 #define CELLS(...)
 #define MEMORY_CELLS(...)
 #define OUTPUTS(...)
+#define FREE(...)
 #include "machine/simt/state.def"
 #undef ARRAY
 #undef CELLS
 #undef MEMORY_CELLS
 #undef OUTPUTS
+#undef FREE
 } SimtState;
 
 typedef enum SimtRegion {
@@ -299,11 +301,13 @@ typedef enum SimtRegion {
 #define CELLS(id, ...) REGION_##id,
 #define MEMORY_CELLS(id, ...) REGION_##id,
 #define OUTPUTS(id, ...) REGION_##id,
+#define FREE(...)
 #include "machine/simt/state.def"
 #undef ARRAY
 #undef CELLS
 #undef MEMORY_CELLS
 #undef OUTPUTS
+#undef FREE
   SIMT_REGIONS
 } SimtRegion;
 
