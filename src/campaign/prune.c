@@ -1,8 +1,10 @@
 // Def-use of the cells that faults strike, watched during the golden run. A fault whose cells are next written, or never
 // accessed again, changes nothing; faults that strike the same bits between the same two accesses do the same. Exact: told
 // accesses are all there are (region.h, TRACED and not LOOKED_AT), and a fault that is read first is simulated: from that
-// cycle on if it then still is what it was, else from its own. What strikes a place that holds nothing is gone, too. A fault that lasts changes nothing until bits are read that are not as it
-// holds them. Outputs of functional units: prune_output.c.
+// cycle on if it then still is what it was, else from its own.
+//
+// Of structures whose accesses are not told, places that hold nothing are known: what strikes there is gone. A fault that lasts changes
+// nothing until bits are read that are not as it holds them. Outputs of functional units: prune_output.c.
 #include "campaign/campaign_internal.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Shortcuts change no outcome: compare.sh REDOUBT [FAULTS]
 # FAULTS (default 2004) are dealt over four workloads and three structures, and as many as each of these lots go to registers,
-# predicates, units and queues of more workloads, and to faults that last, half as many as all to a race of blocks. Each lot is settled with all
+# predicates, units and queues of more workloads, to faults that last, and to a protection, half as many as all to a race of blocks. Each lot is settled with all
 # shortcuts by two workers, by one, by a campaign that is resumed, and by a full simulation of every fault. Outcome, cycles, wrong
 # elements, worst error and note must be the same. (interrupt.sh: campaigns stopped at any moment.)
 set -eu
@@ -11,11 +11,11 @@ size=tiny
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-model=flip
+model=flip protect=none
 settle() { # name workload structure options...
   name=$1 workload=$2 structure=$3
   shift 3
-  "$redoubt" campaign "$workload" --size $size --machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2 --model "$model" \
+  "$redoubt" campaign "$workload" --size $size --machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2 --model "$model" --protect "$protect" \
     --structure "$structure" --faults "$each" -o "$folder/$name.db" "$@" >"$folder/$name.out" 2>&1 || {
     cat "$folder/$name.out"
     exit 1
@@ -59,5 +59,7 @@ for workload in hotspot scan; do # structures whose accesses are not told: what 
   compare $workload warp,stack,ibuffer,scoreboard,collector,latch,ldst,mshr,network,dramq,l1d.tag,icache.tag,l2.tag
 done
 for model in stuck0 stuck1 'duty(50,50)'; do compare transpose rf,pred,unit.sp; done
-model=flip size=small each=$((each * 6)) # one block after the other: a wrong store comes before or after the right one
+model=flip protect=dmr
+compare hotspot rf,unit,latch,collector,stack
+protect=none size=small each=$((each * 6)) # one block after the other: a wrong store comes before or after the right one
 compare transpose rf
