@@ -285,7 +285,7 @@ static Trail trail_of(const FollowOptions *options, const Draw *draw) {
 }
 
 bool follow_can(const Target *target, const CampaignOptions *options) {
-  bool is_bare = options->protections == NULL || options->protections->count == 0;
+  bool is_bare = options->protections == NULL || hook_chain_wants(options->protections) == 0; // --protect none wants nothing
   return is_bare && options->prune && options->snapshot && target->inject == NULL && target->spec->machine_model == MODEL_SIMT &&
          target->spec->scheduler_large_warp <= 1;
 }
