@@ -72,7 +72,7 @@ static void strike(AppProcess *process, HookMachine *machine, const Fault *fault
     fault_hook_wake(process->asleep, machine, fault);
     process->checkpoint = process->exchange->checkpoint_count; // they never leave the state as it was
   }
-  process->struck = true;
+  process->struck = process->hook.only_looks = true;
   wait_for_checkpoint(process, machine->cycle);
   process->first = process->checkpoint;
 }
@@ -141,6 +141,7 @@ static bool add_strike(AppProcess *process, HookChain *chain) {
   const AppExchange *exchange = process->exchange;
   process->hook = (Hook){.name = "strike", .kind = HOOK_FAULT, .own = process, .cycle = strike_cycle};
   process->hook.next_cycle = exchange->can_settle ? exchange->strike_at : exchange->limit;
+  process->hook.only_looks = !exchange->can_settle;
   if (exchange->can_settle && exchange->faults[0].is_output) process->hook.result = on_result;
   bool room = hook_chain_add(chain, &process->hook);
   for (uint32_t i = 0; i < exchange->fault_count && !exchange->can_settle; i++)

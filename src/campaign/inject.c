@@ -160,6 +160,7 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
   while (!at->stopped && at->next < at->count && at->draws[at->next].strike_at <= machine->cycle) {
     const Draw *draw = &at->draws[at->next++];
     if (!start_child(at, draw)) continue;
+    hook->only_looks = true; // from here on: for the golden run's state, and for the limit
     at->first = at->checkpoint = checkpoint_after(at->options->golden, at->checkpoint, machine->cycle);
     if (at->asleep == NULL) {
       at->strike = fault_strike(machine, &draw->fault);
@@ -208,6 +209,7 @@ static bool inject_single(Injector *at, const Draw *draw, Diags *diags) {
   Arena *arena = arena_new();
   HookChain chain;
   at->hook.next_cycle = at->limit;
+  at->hook.only_looks = true;
   at->checkpoint = at->options->golden->checkpoint_count;
   bool good = chain_with(at->options->campaign, fault_hook(arena, &draw->fault), &at->hook, &chain, diags) &&
               at->target->start(at->target, &chain, diags);

@@ -88,6 +88,15 @@ uint64_t hooks_next_cycle(const HookChain *chain) {
   return next;
 }
 
+uint64_t hooks_next_change(const HookChain *chain) {
+  uint64_t next = UINT64_MAX;
+  for (uint32_t i = 0; i < chain->count; i++) {
+    const Hook *hook = chain->hooks[i];
+    if (hook->cycle != NULL && hook->kind != HOOK_OBSERVER && !hook->only_looks) next = min_u64(next, hook->next_cycle);
+  }
+  return next;
+}
+
 void hooks_cycle(const HookChain *chain, HookMachine *machine) {
   for (uint32_t i = 0; i < chain->count; i++) {
     Hook *hook = chain->hooks[i];

@@ -172,6 +172,7 @@ struct Hook {
   Verdict (*trap)(Hook *hook, HookMachine *machine, const TrapEvent *event); // FIXED: the trap does not happen
   void (*cycle)(Hook *hook, HookMachine *machine);                           // start of the cycle named in next_cycle
   uint64_t next_cycle;                                                       // UINT64_MAX: never
+  bool only_looks; // in `cycle`, as observers do: a machine in which nothing else is to come hangs, and need not wait for it
   void (*span)(Hook *hook, HookMachine *machine, const SpanEvent *event);
   void (*finish)(Hook *hook, HookMachine *machine);
 };
@@ -225,7 +226,8 @@ Verdict hooks_commit(const HookChain *chain, HookMachine *machine, const CommitE
 Verdict hooks_trap(const HookChain *chain, HookMachine *machine, const TrapEvent *event);
 // Calls those whose next_cycle has come; each is disarmed first (next_cycle = UINT64_MAX) and arms itself again if it wants more.
 void hooks_cycle(const HookChain *chain, HookMachine *machine);
-uint64_t hooks_next_cycle(const HookChain *chain); // the earliest that any wants
+uint64_t hooks_next_cycle(const HookChain *chain);  // the earliest that any wants
+uint64_t hooks_next_change(const HookChain *chain); // of those that may change something then
 void hooks_span(const HookChain *chain, HookMachine *machine, const SpanEvent *event);
 void hooks_finish(const HookChain *chain, HookMachine *machine);
 void hooks_rebuild(const HookChain *chain, const HookMachine *machine);

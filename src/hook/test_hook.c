@@ -242,10 +242,30 @@ static void test_regions_of_schemes(void **state) {
   arena_free(arena);
 }
 
+static void wait_for(Hook *hook, HookMachine *machine) { (void)hook, (void)machine; }
+
+// Those who only look do not keep a machine alive.
+static void test_next_change(void **state) {
+  (void)state;
+  Hook fault = {.kind = HOOK_FAULT, .cycle = wait_for, .next_cycle = 70}, limit = fault;
+  Hook observer = {.kind = HOOK_OBSERVER, .cycle = wait_for, .next_cycle = 30}, idle = {.kind = HOOK_FAULT, .next_cycle = 10};
+  limit.next_cycle = 50;
+  limit.only_looks = true;
+  HookChain chain = {0};
+  assert_true(hook_chain_add(&chain, &observer) && hook_chain_add(&chain, &limit) && hook_chain_add(&chain, &idle));
+  assert_true(hooks_next_cycle(&chain) == 30 && hooks_next_change(&chain) == UINT64_MAX);
+  assert_true(hook_chain_add(&chain, &fault));
+  assert_int_equal(hooks_next_change(&chain), 70);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_order),  cmocka_unit_test(test_strongest_verdict),  cmocka_unit_test(test_absent_functions_are_skipped),
-      cmocka_unit_test(test_cycles), cmocka_unit_test(test_regions_of_schemes),
+      cmocka_unit_test(test_next_change),
+      cmocka_unit_test(test_order),
+      cmocka_unit_test(test_strongest_verdict),
+      cmocka_unit_test(test_absent_functions_are_skipped),
+      cmocka_unit_test(test_cycles),
+      cmocka_unit_test(test_regions_of_schemes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,6 +136,7 @@ uint64_t machine_cycle(Simt *m) {
     next = min_u64(next, m->at.sms[sm].wake_at);
   }
   next = min_u64(next, dispatch_next(m));
-  if ((m->wants & WANT_CYCLE) != 0) next = min_u64(next, hooks_next_cycle(&m->hooks));
-  return max_u64(next, now + 1);
+  if ((m->wants & WANT_CYCLE) == 0) return max_u64(next, now + 1);
+  if (next == UINT64_MAX && hooks_next_change(&m->hooks) == UINT64_MAX) return next; // those who only look would wait for ever
+  return max_u64(min_u64(next, hooks_next_cycle(&m->hooks)), now + 1);
 }
