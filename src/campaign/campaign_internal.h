@@ -111,9 +111,6 @@ typedef struct Draw {
   bool is_told;     // its record has been taken
 } Draw;
 
-bool any_output(const Draw *draws, uint32_t count);                // strikes outputs of functional units: results must be told
-Hook *asleep_for(Arena *arena, const Draw *draws, uint32_t count); // of faults that last, for any of these
-
 typedef struct Pruner Pruner; // watches the rows that the draws strike
 Pruner *pruner_new(Arena *arena, const RegionTable *table, Draw *draws, uint32_t count);
 Hook *pruner_hook(Pruner *pruner);
@@ -135,6 +132,8 @@ bool pipe_write(int to, const void *bytes, size_t count);
 bool pipe_read(int from, void *bytes, size_t count); // exactly so many; false: it has ended before
 
 // ---- Simulations (inject.c) ------------------------------------------------------------------------
+bool any_output(const Draw *draws, uint32_t count);                // strikes outputs of functional units: results must be told
+Hook *asleep_for(Arena *arena, const Draw *draws, uint32_t count); // of faults that last, for any of these
 // What a child process tells: fixed size, written at once.
 typedef struct Record {
   uint64_t id, cycles, wrong;

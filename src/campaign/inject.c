@@ -40,6 +40,20 @@ typedef struct Injector {
   uint64_t limit;             // cycle at which it counts as endless
 } Injector;
 
+// ---- What strikes ----------------------------------------------------------------------------------
+
+bool any_output(const Draw *draws, uint32_t count) {
+  bool any = false;
+  for (uint32_t i = 0; i < count && !any; i++) any = draws[i].fault.is_output;
+  return any;
+}
+
+Hook *asleep_for(Arena *arena, const Draw *draws, uint32_t count) {
+  bool cells = false;
+  for (uint32_t i = 0; i < count && !cells; i++) cells = !draws[i].fault.is_output;
+  return fault_hook_asleep(arena, cells, any_output(draws, count));
+}
+
 // ---- In the child ----------------------------------------------------------------------------------
 
 static _Noreturn void tell(Injector *at, Outcome outcome, Settled settled, const Verdicts *verdicts) {

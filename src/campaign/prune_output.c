@@ -14,18 +14,6 @@ struct OutputWatch {
   OutputRow **rows; // by region; NULL: none of its outputs is struck
 };
 
-bool any_output(const Draw *draws, uint32_t count) {
-  bool any = false;
-  for (uint32_t i = 0; i < count && !any; i++) any = draws[i].fault.is_output;
-  return any;
-}
-
-Hook *asleep_for(Arena *arena, const Draw *draws, uint32_t count) {
-  bool cells = false;
-  for (uint32_t i = 0; i < count && !cells; i++) cells = !draws[i].fault.is_output;
-  return fault_hook_asleep(arena, cells, any_output(draws, count));
-}
-
 static bool is_watched(const Draw *draw) { return draw->fault.is_output && draw->fault.model != FAULT_PATTERN; }
 static bool is_over(const Draw *draw, uint64_t cycle) {
   return draw->units == 0 || (!fault_lasts(&draw->fault) && draw->fault.from + FAULT_OUTPUT_CYCLES <= cycle);

@@ -17,7 +17,7 @@ enum {
   REGION_STAT = 1u << 2,       // counters: never decide anything
   REGION_TRACED = 1u << 3,     // every access of it is told to hooks (CellEvent), so it can carry ECC and be pruned
   REGION_OUTSIDE = 1u << 4,    // cells in device memory, not in the block: `base` counts from the memory's first byte
-  REGION_LOOKED_AT = 1u << 5,  // TRACED, but logic also looks at the bits between the accesses that are told: not to be pruned
+  REGION_LOOKED_AT = 1u << 5,  // TRACED, but logic also looks at the bits between the accesses that are told: no def-use
   REGION_OUTPUT = 1u << 6,     // no cells: the outputs of a functional unit, which hold a result while it is told (ResultEvent)
 };
 
