@@ -2,7 +2,7 @@
 #include "campaign/campaign.h"
 #include "campaign/campaign_internal.h"
 #include "campaign/follow.h"
-#include "campaign/statistics.h"
+#include "journal/statistics.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef REDOUBT_CAMPAIGN_H
 #define REDOUBT_CAMPAIGN_H
 
-#include "campaign/journal.h"
+#include "journal/journal.h"
 #include "campaign/target.h"
 #include "fault/fault.h"
 

@@ -3,7 +3,7 @@
 #ifndef REDOUBT_TARGET_H
 #define REDOUBT_TARGET_H
 
-#include "campaign/journal.h"
+#include "journal/journal.h"
 #include "device/workload.h"
 
 typedef struct TargetOutput {

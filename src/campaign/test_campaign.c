@@ -1,7 +1,7 @@
 // Campaigns on a small machine: the fast way finds what the slow way finds, whatever the number of workers, whether it was
 // interrupted, killed, or done in shards.
 #include "campaign/campaign.h"
-#include "campaign/statistics.h"
+#include "journal/statistics.h"
 #include "protect/protect.h"
 
 #include <setjmp.h>

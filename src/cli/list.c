@@ -1,7 +1,7 @@
 // redoubt list WHAT: the tables that the program is made of, for people and as markdown for docs/.
 #include "cli/cli.h"
 
-#include "campaign/journal.h"
+#include "journal/journal.h"
 #include "cli/ratio.h"
 #include "device/attachments.h"
 #include "fault/fault.h"

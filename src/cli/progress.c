@@ -2,7 +2,7 @@
 // one had, so no line may be longer than the terminal is wide.
 #include "cli/progress.h"
 
-#include "campaign/statistics.h"
+#include "journal/statistics.h"
 #include "cli/cli.h"
 
 #include <inttypes.h>

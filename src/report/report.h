@@ -2,8 +2,8 @@
 #ifndef REDOUBT_REPORT_H
 #define REDOUBT_REPORT_H
 
-#include "campaign/journal.h"
-#include "campaign/statistics.h"
+#include "journal/journal.h"
+#include "journal/statistics.h"
 
 // Outcomes of one group of faults: a structure, a kernel, a line, a stretch of time. Where faults of several structures come together
 // they have weights: each structure counts by its bits, however many of its faults were drawn.

@@ -7,7 +7,7 @@
 #ifndef REDOUBT_STUDY_H
 #define REDOUBT_STUDY_H
 
-#include "campaign/statistics.h"
+#include "journal/statistics.h"
 #include "machine/g80/g80.h"
 
 typedef enum StudyApp { APP_VECADD, APP_SCALARPROD, APP_GRAY, APP_NN, APP_COUNT } StudyApp;

@@ -1,7 +1,7 @@
 // Makes a journal of made-up faults, for tests and measurements of reports: journal_maker FILE FAULTS [odd]
 // Outcomes, places and lines are drawn at random but always the same; nothing is simulated. "odd": texts that a page or a
 // table could stumble over.
-#include "campaign/journal.h"
+#include "journal/journal.h"
 
 #include <inttypes.h>
 #include <math.h>

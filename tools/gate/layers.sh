@@ -16,9 +16,10 @@ done | awk '
     below["observe"] = below["hook"] " observe"
     below["fault"] = below["hook"] " fault"
     below["device"] = below["machine"] " ptx protect observe device"
-    below["campaign"] = below["device"] " fault campaign"
+    below["journal"] = below["base"] " journal"
+    below["campaign"] = below["device"] " fault journal campaign"
     below["study"] = below["campaign"] " study"
-    below["report"] = below["base"] " campaign report"
+    below["report"] = below["journal"] " report"
     below["cudart"] = below["campaign"] " cudart"
     below["cli"] = below["campaign"] " report study cli"
     below["workloads"] = below["device"]

@@ -1,5 +1,5 @@
 // See statistics.h.
-#include "campaign/statistics.h"
+#include "journal/statistics.h"
 
 #include <math.h>
 

@@ -10,7 +10,7 @@ enum { JOURNAL_VERSION = 3 }; // of the file's format and of what its rows mean;
 
 typedef enum Outcome {
 #define OUTCOME(id, name, group, meaning) OUTCOME_##id,
-#include "campaign/outcome.def"
+#include "journal/outcome.def"
 #undef OUTCOME
   OUTCOME_COUNT
 } Outcome;

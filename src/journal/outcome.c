@@ -1,9 +1,9 @@
 // Tables of outcomes and of how faults are settled.
-#include "campaign/journal.h"
+#include "journal/journal.h"
 
 const OutcomeInfo outcome_info[OUTCOME_COUNT] = {
 #define OUTCOME(id, name, group, meaning) {name, group, meaning},
-#include "campaign/outcome.def"
+#include "journal/outcome.def"
 #undef OUTCOME
 };
 

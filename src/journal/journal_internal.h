@@ -2,7 +2,7 @@
 #ifndef REDOUBT_JOURNAL_INTERNAL_H
 #define REDOUBT_JOURNAL_INTERNAL_H
 
-#include "campaign/journal.h"
+#include "journal/journal.h"
 
 #include <sqlite3.h>
 

@@ -1,6 +1,6 @@
 // The journal in SQLite; see journal.h. Tables: meta (key, value), launches, structures, faults (by id).
 // Every statement that writes runs inside a transaction that journal_commit ends.
-#include "campaign/journal_internal.h"
+#include "journal/journal_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>

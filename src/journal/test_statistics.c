@@ -1,5 +1,5 @@
 // Statistics against published values and against each other.
-#include "campaign/statistics.h"
+#include "journal/statistics.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 // Rows of the journal: launches, structures, faults; merging; content as text.
-#include "campaign/journal_internal.h"
+#include "journal/journal_internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // The journal refuses what is not its own, keeps what it was given, and survives interruption, damage and a full disk.
-#include "campaign/journal_internal.h"
+#include "journal/journal_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
