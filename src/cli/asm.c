@@ -2,7 +2,6 @@
 #include "cli/cli.h"
 #include "sass/sass.h"
 
-#include <getopt.h>
 #include <stdio.h>
 
 static int write_text(const Text *text, const char *path) {
@@ -34,25 +33,55 @@ static int convert(const char *path, const char *output, Writer writer) {
   return code;
 }
 
-static int command(int argc, char **argv, void (*help)(void), Writer writer) {
-  static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {"output", required_argument, NULL, 'o'}, {0}};
-  const char *output = NULL;
-  opterr = 0;
-  optind = 0;
-  int option;
-  while ((option = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
-    switch (option) {
-    case 'h': help(); return EXIT_OK;
-    case 'o': output = optarg; break;
-    case ':': return message_usage(argv[0], "option '%s' needs a value", argv[optind - 1]);
-    default: return message_usage(argv[0], "unknown option '%s'", argv[optind - 1]);
-    }
-  }
-  if (optind == argc) return message_usage(argv[0], "no file given");
-  if (optind + 1 < argc) return message_usage(argv[0], "one file at a time, '%s' is one too many", argv[optind + 1]);
-  return convert(argv[optind], output, writer);
+typedef struct AsmWishes {
+  const char *output;
+} AsmWishes;
+
+static int convert_named(const Command *command, Writer writer, int argc, char **argv) {
+  AsmWishes wishes = {0};
+  Operands operands;
+  Arena *arena = arena_new();
+  bool good = options_parse(command, &wishes, arena, argc, argv, &operands);
+  int code = good ? convert(operands.items[0], wishes.output, writer) : operands.exit_code;
+  arena_free(arena);
+  return code;
 }
 
-int command_asm(int argc, char **argv) { return command(argc, argv, help_asm, sass_write_hex); }
+static int run_asm(int argc, char **argv) { return convert_named(&command_asm, sass_write_hex, argc, argv); }
+static int run_disasm(int argc, char **argv) { return convert_named(&command_disasm, sass_disassemble, argc, argv); }
 
-int command_disasm(int argc, char **argv) { return command(argc, argv, help_disasm, sass_disassemble); }
+static const Option options[] = {
+    {"output", 'o', "FILE", "where the result goes (default: the terminal)", .take = option_text, .offset = offsetof(AsmWishes, output)},
+};
+static const OptionGroup group = OPTION_GROUP(NULL, options);
+
+const Command command_asm = {
+    .name = "asm",
+    .usage = "FILE",
+    .summary = "assemble G80 code",
+    .synopsis = "redoubt asm FILE.sass [-o FILE.hex]\n",
+    .about = "Assembles G80 (sm_1.0) code, the instructions of the FlexGripPlus machine, to 32-bit words, one a line,\n"
+             "in hexadecimal. docs/sass.md describes the language.\n",
+    .groups = {&group},
+    .ending = "Exit codes: 0 all went well, 2 the file has errors; each is shown with line and column.\n",
+    .operand = "file",
+    .wanted = "no file given",
+    .least_operands = 1,
+    .most_operands = 1,
+    .run = run_asm,
+};
+
+const Command command_disasm = {
+    .name = "disasm",
+    .usage = "FILE",
+    .summary = "the way back: words of G80 code as assembly",
+    .synopsis = "redoubt disasm FILE.hex [-o FILE.sass]\n",
+    .about = "Shows words of G80 code as assembly that 'redoubt asm' takes. Words that are no instruction are shown\n"
+             "as .word. Bits without any effect are not shown, so they come back at their rest value.\n",
+    .groups = {&group},
+    .operand = "file",
+    .wanted = "no file given",
+    .least_operands = 1,
+    .most_operands = 1,
+    .run = run_disasm,
+};

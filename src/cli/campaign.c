@@ -16,8 +16,8 @@
 enum { EXIT_INTERRUPTED = 130 };
 
 typedef struct CampaignRun {
+  RunOptions target; // first: it shares options with 'redoubt run'
   CampaignOptions options;
-  RunOptions target;
   bool has_seed; // of the faults; else it is that of the inputs
   Arena *arena;
   ProgressScreen screen;
@@ -25,119 +25,55 @@ typedef struct CampaignRun {
 
 // ---- Options ---------------------------------------------------------------------------------------
 
-static bool number(const char *option, const char *text, double least, double most, double *value) {
-  char *end;
-  *value = strtod(text, &end);
-  if (end != text && *end == '\0' && *value >= least && *value <= most) return true;
-  message_usage("campaign", "%s %s: must be a number from %g to %g", option, text, least, most);
-  return false;
-}
-
-static bool count(const char *option, const char *text, uint64_t most, uint64_t *value) {
-  double wanted;
-  if (!number(option, text, 1, (double)most, &wanted)) return false;
-  *value = (uint64_t)wanted;
-  return true;
-}
-
-static bool parse_shard(CampaignOptions *options, const char *text) {
+static bool take_shard(const OptionUse *use) {
+  CampaignOptions *options = option_field(use);
   int length = 0;
-  bool good = sscanf(text, "%u/%u%n", &options->shard, &options->shards, &length) == 2 && text[length] == '\0';
+  bool good = sscanf(use->text, "%u/%u%n", &options->shard, &options->shards, &length) == 2 && use->text[length] == '\0';
   if (good && options->shards > 0 && options->shard < options->shards) return true;
-  message_usage("campaign", "--shard %s: write I/N, with I from 0 to N-1", text);
-  return false;
+  return option_wrong(use, "write I/N, with I from 0 to N-1");
 }
 
-static bool take_jobs(CampaignOptions *options, const char *text) {
-  uint64_t jobs = 0;
-  if (!count("-j", text, 256, &jobs)) return false;
-  options->jobs = (uint32_t)jobs;
-  return true;
+static bool take_seed(const OptionUse *use) {
+  CampaignRun *run = use->wishes;
+  return run->has_seed = option_u64(use);
 }
 
-static bool take_seed(CampaignRun *run, const char *text) {
-  char *end;
-  errno = 0;
-  run->options.seed = strtoull(text, &end, 10);
-  run->has_seed = text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
-  if (!run->has_seed) message_usage("campaign", "--fault-seed %s: must be a whole number", text);
-  return run->has_seed;
-}
+static bool take_margin(const OptionUse *use) { return option_real(use, 0.0001, 0.5, option_field(use)); }
 
-// 1: taken with its value, 0: taken alone, -1: not a campaign's option, -2: wrong.
-static int take_option(CampaignRun *run, const char *name, const char *value) {
-  CampaignOptions *o = &run->options;
-  if (strcmp(name, "--no-prune") == 0) return o->prune = false, 0;
-  if (strcmp(name, "--no-snapshot") == 0) return o->snapshot = false, 0;
-  if (strcmp(name, "--progress") == 0) return run->screen.wanted = true, 0;
-  if (strncmp(name, "-j", 2) == 0 && name[2] != '\0') return take_jobs(o, name + 2) ? 0 : -2;
-  if (value == NULL) return -1;
-  if (strcmp(name, "--structure") == 0) return o->structures = value, 1;
-  if (strcmp(name, "--model") == 0) return o->model = value, 1;
-  if (strcmp(name, "--window") == 0) return o->window = value, 1;
-  if (strcmp(name, "-o") == 0) return o->journal = value, 1;
-  if (strcmp(name, "--faults") == 0) return count(name, value, 1000000000, &o->faults) ? 1 : -2;
-  if (strcmp(name, "--timeout") == 0) return count(name, value, 1000000, &o->timeout) ? 1 : -2;
-  if (strcmp(name, "--margin") == 0) return number(name, value, 0.0001, 0.5, &o->margin) ? 1 : -2;
-  if (strcmp(name, "--confidence") == 0) return number(name, value, 0.5, 0.99999, &o->confidence) ? 1 : -2;
-  if (strcmp(name, "--fault-seed") == 0) return take_seed(run, value) ? 1 : -2;
-  if (strcmp(name, "--shard") == 0) return parse_shard(o, value) ? 1 : -2;
-  if (strcmp(name, "-j") == 0) return take_jobs(o, value) ? 1 : -2;
-  return -1;
-}
+#define FIELD(name) offsetof(CampaignRun, options.name)
+static const Option fault_options[] = {
+    {"structure", 0, "LIST",
+     "what is struck: rf, shared, unit.sp, ... ('redoubt list structures'; default rf); stack is every stack.*, all is every cell on the "
+     "chip",
+     .take = option_text, .offset = FIELD(structures)},
+    {"model", 0, "MODEL", "how ('redoubt list faults'; default flip)", .take = option_text, .offset = FIELD(model)},
+    {"window", 0, "WHEN", "all (default), kernel:NAME or cycles:FROM-TO; faults that last begin then", .take = option_text,
+     .offset = FIELD(window)},
+    {"faults", 0, "N", "how many faults, dealt evenly over the structures", .take = option_u64, .offset = FIELD(faults), .least = 1,
+     .most = 1000000000},
+    {"margin", 0, "E", "or: until the interval of each structure is within +-E (default 0.01)", .take = take_margin,
+     .offset = FIELD(margin)},
+    {"confidence", 0, "C", "of the intervals (default 0.99)", .take = option_confidence, .offset = FIELD(confidence)},
+    {"fault-seed", 0, "N", "other faults, but the same inputs (default: --seed, which changes both)", .take = take_seed,
+     .offset = FIELD(seed), .most = UINT64_MAX},
+    {"timeout", 0, "N", "a run of N times the fault-free cycles counts as endless (default 10)", .take = option_u64,
+     .offset = FIELD(timeout), .least = 1, .most = 1000000},
+};
+static const OptionGroup fault_group = OPTION_GROUP("Faults", fault_options);
 
-// What of 'redoubt run' describes a target, and what does not go with a campaign.
-static const char *const target_options[] = {"--size",   "--param",       "--seed",          "--kernel",          "--grid", "--block",
-                                             "--shared", "--cooperative", "--arg",           "--machine",         "--set",  "--protect",
-                                             "--output", "--help",        "--max-registers", "--max-instructions"};
-static const char *const other_options[] = {"--dump",  "--json",    "--csv",     "--stats",    "--trace",   "--trace-cycles", "--repeat",
-                                            "--fault", "--explain", "--gmem-in", "--gmem-out", "--cmem-in", "--cmem-bytes"};
-static const char *const own_options[] = {"--structure",  "--model", "--window",     "--faults",   "--timeout",     "--margin",
-                                          "--confidence", "--shard", "--fault-seed", "--no-prune", "--no-snapshot", "--progress"};
-
-static bool is_one_of(const char *name, const char *const *names, size_t count) {
-  size_t i = 0;
-  while (i < count && strcmp(names[i], name) != 0) i++;
-  return i < count;
-}
-
-// Something that 'redoubt run' will take, as far as the name goes.
-static bool check_name(const char *name) {
-  if (strncmp(name, "--", 2) != 0 || name[2] == '\0' || is_one_of(name, target_options, COUNT_OF(target_options))) return true;
-  if (is_one_of(name, other_options, COUNT_OF(other_options))) {
-    message_usage("campaign", "%s is for 'redoubt run'; 'redoubt report' shows what a campaign has found", name);
-    return false;
-  }
-  if (is_one_of(name, own_options, COUNT_OF(own_options))) {
-    message_usage("campaign", "option '%s' needs a value", name);
-    return false;
-  }
-  const char *names[COUNT_OF(target_options) + COUNT_OF(own_options)];
-  memcpy(names, target_options, sizeof target_options);
-  memcpy(names + COUNT_OF(target_options), own_options, sizeof own_options);
-  const char *near = text_nearest(name, names, COUNT_OF(names));
-  if (near != NULL) message_usage("campaign", "unknown option '%s'; did you mean '%s'?", name, near);
-  else message_usage("campaign", "unknown option '%s'", name);
-  return false;
-}
-
-// Takes the campaign's own options out of argv; the rest describes the target.
-static bool parse(CampaignRun *run, int argc, char **argv) {
-  char **rest = ARENA_ARRAY(run->arena, char *, argc + 1);
-  int kept = 0;
-  bool own = true; // what follows "--" is an application's
-  for (int i = 0; i < argc; i++) {
-    if (strcmp(argv[i], "--") == 0) own = false;
-    const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL, *equals = strchr(name, '=');
-    bool is_joined = own && strncmp(name, "--", 2) == 0 && equals != NULL; // --faults=100
-    if (is_joined) name = arena_copy_text(run->arena, name, (size_t)(equals - name)), value = equals + 1;
-    int taken = i == 0 || !own ? -1 : take_option(run, name, value);
-    if (taken == -2 || (taken == -1 && i > 0 && own && !check_name(name))) return false;
-    if (taken == -1) rest[kept++] = argv[i];
-    else if (!is_joined) i += taken;
-  }
-  return run_options_parse(&run->target, run->arena, kept, rest);
-}
+static const Option work_options[] = {
+    {"jobs", 'j', "N", "simulations at one time (default: all cores)", .take = option_u32, .offset = FIELD(jobs), .least = 1, .most = 256},
+    {"journal", 'o', "FILE", "the journal (default TARGET-MACHINE.db); an unfinished one is resumed", .take = option_text,
+     .offset = FIELD(journal)},
+    {"shard", 0, "I/N", "every N-th fault only, I from 0; 'redoubt merge' puts the journals together", .take = take_shard,
+     .offset = offsetof(CampaignRun, options)},
+    {"progress", 0, NULL, "say how far it is every ten seconds, if there is no terminal", .take = option_flag,
+     .offset = offsetof(CampaignRun, screen.wanted)},
+    {"no-prune", 0, NULL, "simulate also what is known to be masked", .take = option_off, .offset = FIELD(prune)},
+    {"no-snapshot", 0, NULL, "simulate every fault from the beginning to the end", .take = option_off, .offset = FIELD(snapshot)},
+};
+#undef FIELD
+static const OptionGroup work_group = OPTION_GROUP("The work", work_options);
 
 static const char *target_name(const CampaignRun *run) {
   return run->target.application != NULL ? run->target.application[0] : run->target.target;
@@ -199,6 +135,7 @@ static int end_code(CampaignRun *run, CampaignEnd end, Diags *diags) {
 
 static void set_defaults(CampaignRun *run) {
   run->arena = arena_new();
+  run_options_default(&run->target);
   run->options = (CampaignOptions){.structures = "rf", .model = "flip", .window = "all", .protection = "none", .confidence = 0.99};
   run->options.jobs = (uint32_t)max_u64((uint64_t)sysconf(_SC_NPROCESSORS_ONLN), 1);
   run->options.shards = 1;
@@ -241,16 +178,36 @@ static int run_campaign(CampaignRun *run) {
   return code;
 }
 
-int command_campaign(int argc, char **argv) {
+static int run_command(int argc, char **argv) {
   CampaignRun *run = calloc(1, sizeof *run);
   ASSERT(run != NULL);
   set_defaults(run);
+  Operands operands;
   int code = EXIT_BAD_INPUT;
-  if (parse(run, argc, argv)) {
-    if (run->target.help) help_campaign();
-    code = run->target.help ? EXIT_OK : run_campaign(run);
-  }
+  if (!options_parse(&command_campaign, run, run->arena, argc, argv, &operands)) code = operands.exit_code;
+  else if (run_options_complete(&run->target, &operands, run->arena)) code = run_campaign(run);
   arena_free(run->arena);
   free(run);
   return code;
 }
+
+const Command command_campaign = {
+    .name = "campaign",
+    .usage = "TARGET",
+    .summary = "inject faults until the answer is sure enough; resumes by default",
+    .synopsis = "redoubt campaign WORKLOAD [options]                inject faults and say what they do, with confidence\n"
+                "redoubt campaign FILE.ptx [options]                the same for a kernel of a PTX file\n"
+                "redoubt campaign [options] -- ./app ARGUMENTS      and for a CUDA program\n",
+    .groups = {&fault_group, &work_group, &run_machine_group, &run_workload_group, &run_ptx_group},
+    .ending = "Examples:\n"
+              "  redoubt campaign scalarprod --machine fermi-gtx480 --structure rf,shared --faults 5000\n"
+              "  redoubt campaign matmul --size tiny --machine turing-rtx2060 --structure rf,unit --margin 0.005 --confidence 0.95\n"
+              "  redoubt campaign matmul --size tiny --machine fermi-gtx480 --structure unit.sp --model stuck1 --window cycles:0-1\n"
+              "  redoubt campaign --machine fermi-gtx480 --faults 1000 --output result.txt -- ./app input.txt result.txt\n"
+              "\n"
+              "Exit codes: 0 all faults are settled, 2 bad usage or input, 4 internal error, 130 stopped by Ctrl-C.\n",
+    .operand = "target",
+    .most_operands = 1,
+    .takes_application = true,
+    .run = run_command,
+};

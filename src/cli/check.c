@@ -1,7 +1,6 @@
 // redoubt check FILE.ptx...: every line that cannot be run, before running.
 #include "cli/cli.h"
 
-#include <getopt.h>
 #include <stdio.h>
 
 // Kernels of a file that has no problem.
@@ -36,21 +35,32 @@ static int check_file(const char *path) {
   return code;
 }
 
-int command_check(int argc, char **argv) {
-  static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {0}};
-  opterr = 0;
-  optind = 0;
-  int option;
-  while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-    if (option != 'h') return message_usage("check", "unknown option '%s'", argv[optind - 1]);
-    help_check();
-    return EXIT_OK;
-  }
-  if (optind == argc) return message_usage("check", "no file given");
-  int code = EXIT_OK;
-  for (int i = optind; i < argc; i++) {
-    int result = check_file(argv[i]);
+static int check_files(int argc, char **argv) {
+  Operands operands;
+  Arena *arena = arena_new();
+  bool good = options_parse(&command_check, NULL, arena, argc, argv, &operands);
+  int code = good ? EXIT_OK : operands.exit_code;
+  for (uint32_t i = 0; good && i < operands.count; i++) {
+    int result = check_file(operands.items[i]);
     if (result != EXIT_OK) code = result;
   }
+  arena_free(arena);
   return code;
 }
+
+const Command command_check = {
+    .name = "check",
+    .usage = "FILE...",
+    .summary = "say what in a PTX file cannot be run, line by line",
+    .synopsis = "redoubt check FILE.ptx...\n",
+    .about = "Says, for every line that cannot be run, what is wrong with it: file, line, column and text.\n",
+    .ending = "Exit codes: 0 every file can be run, 2 some line of some file cannot.\n"
+              "\n"
+              "Example:\n"
+              "  redoubt check kernels/*.ptx\n",
+    .operand = "file",
+    .wanted = "no file given",
+    .least_operands = 1,
+    .most_operands = UINT32_MAX,
+    .run = check_files,
+};

@@ -3,49 +3,60 @@
 
 #include <stdio.h>
 
-typedef struct Command {
-  const char *name;
-  int (*run)(int argc, char **argv);
-  void (*help)(void);
-} Command;
-
-static const Command commands[] = {
-    {"run", command_run, help_run},
-    {"check", command_check, help_check},
-    {"campaign", command_campaign, help_campaign},
-    {"replay", command_replay, help_replay},
-    {"report", command_report, help_report},
-    {"compare", command_compare, help_compare},
-    {"merge", command_merge, help_merge},
-    {"reproduce", command_reproduce, help_reproduce},
-    {"list", command_list, help_list},
-    {"asm", command_asm, help_asm},
-    {"disasm", command_disasm, help_disasm},
-};
+const Command *const commands[] = {&command_run,     &command_check, &command_campaign,  &command_report,
+                                   &command_compare, &command_merge, &command_reproduce, &command_replay,
+                                   &command_list,    &command_asm,   &command_disasm};
+const uint32_t command_count = COUNT_OF(commands);
 
 static const Command *find_command(const char *name) {
   for (size_t i = 0; i < COUNT_OF(commands); i++) {
-    if (strcmp(commands[i].name, name) == 0) return &commands[i];
+    if (strcmp(commands[i]->name, name) == 0) return commands[i];
   }
   return NULL;
 }
 
 static int unknown_command(const char *name) {
   const char *names[COUNT_OF(commands) + 2] = {"help", "version"};
-  for (size_t i = 0; i < COUNT_OF(commands); i++) names[i + 2] = commands[i].name;
+  for (size_t i = 0; i < COUNT_OF(commands); i++) names[i + 2] = commands[i]->name;
   const char *near = text_nearest(name, names, COUNT_OF(names));
   if (near != NULL) return message_usage("", "unknown command '%s'; did you mean '%s'?", name, near);
   return message_usage("", "unknown command '%s'", name);
 }
 
-static int command_help(int argc, char **argv) {
+// ---- Help ------------------------------------------------------------------------------------------
+
+static void print_main_help(void) {
+  fputs("Redoubt runs GPU programs on a simulated GPU; no GPU and no GPU toolkit are needed.\n\n", stdout);
+  for (size_t i = 0; i < COUNT_OF(commands); i++) {
+    const Command *command = commands[i];
+    int used = printf("  redoubt %s %s", command->name, command->usage);
+    printf("%*s%s\n", used < 26 ? 26 - used : 1, "", command->summary);
+  }
+  fputs("  redoubt help COMMAND    more about a command\n"
+        "  redoubt version\n"
+        "\n"
+        "Try first:\n"
+        "  redoubt run vecadd\n"
+        "  redoubt run matmul --size small --machine fermi-gtx480\n"
+        "  redoubt campaign scalarprod --size tiny --machine fermi-gtx480 --structure rf --faults 500\n"
+        "  redoubt list workloads\n"
+        "\n"
+        "Exit codes: 0 all went well, 1 results are wrong, 2 bad usage or input,\n"
+        "            3 the simulated program trapped, 4 internal error.\n",
+        stdout);
+}
+
+static int print_help(int argc, char **argv) {
   if (argc < 2) {
-    help_main();
+    print_main_help();
     return EXIT_OK;
   }
   const Command *command = find_command(argv[1]);
   if (command == NULL) return unknown_command(argv[1]);
-  command->help();
+  Text text = {0};
+  command_help(command, &text);
+  fputs(text.at, stdout);
+  text_free(&text);
   return EXIT_OK;
 }
 
@@ -57,12 +68,12 @@ static int flush_output(int code) {
 
 int cli_main(int argc, char **argv) {
   if (argc < 2) {
-    help_main();
+    print_main_help();
     return flush_output(EXIT_BAD_INPUT);
   }
   const char *name = argv[1];
   if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
-    return flush_output(command_help(argc - 1, argv + 1));
+    return flush_output(print_help(argc - 1, argv + 1));
   if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0) {
     puts("redoubt " REDOUBT_VERSION);
     return flush_output(EXIT_OK);

@@ -2,6 +2,7 @@
 #ifndef REDOUBT_CLI_H
 #define REDOUBT_CLI_H
 
+#include "cli/options.h"
 #include "device/workload.h"
 
 typedef enum ExitCode {
@@ -15,32 +16,8 @@ typedef enum ExitCode {
 // The whole program: argv as main's.
 int cli_main(int argc, char **argv);
 
-// Commands: argv[0] is the command's name.
-int command_run(int argc, char **argv);
-int command_check(int argc, char **argv);
-int command_merge(int argc, char **argv);
-int command_compare(int argc, char **argv);
-int command_report(int argc, char **argv);
-int command_campaign(int argc, char **argv);
-int command_replay(int argc, char **argv);
-int command_reproduce(int argc, char **argv);
-int command_list(int argc, char **argv);
-int command_asm(int argc, char **argv);
-int command_disasm(int argc, char **argv);
-
-// ---- Help (help.c) -----------------------------------------------------------------------------
-void help_main(void);
-void help_run(void);
-void help_check(void);
-void help_merge(void);
-void help_compare(void);
-void help_report(void);
-void help_campaign(void);
-void help_replay(void);
-void help_reproduce(void);
-void help_list(void);
-void help_asm(void);
-void help_disasm(void);
+extern const Command command_run, command_check, command_campaign, command_replay, command_report, command_compare, command_merge,
+    command_reproduce, command_list, command_asm, command_disasm;
 
 // ---- The machine that is meant (spec_wishes.c): --machine and --set ------------------------------
 typedef struct KeyValue {
@@ -52,7 +29,7 @@ typedef struct SpecWishes {
   VEC(KeyValue) settings; // --set, in order; applied after the machine
 } SpecWishes;
 bool key_value_split(KeyValue *pair, Arena *arena, const char *text); // "key=value"; false: it is not
-bool spec_wishes_add(SpecWishes *wishes, Arena *arena, const char *text);
+OptionTake option_setting;                                            // --set, into a SpecWishes
 bool spec_wishes_load(Spec *spec, Arena *arena, const SpecWishes *wishes, Diags *diags);
 
 struct Study;

@@ -7,7 +7,6 @@
 #include "fault/fault.h"
 #include "protect/protect.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -194,29 +193,16 @@ static int print_table(const ListTable *table, bool markdown) {
 }
 
 typedef struct ListOptions {
-  bool help, markdown;
-  bool for_structures; // an option that only structures take was given
-  SpecWishes wishes;
+  bool markdown;
+  SpecWishes machine;
   const char *protections;
 } ListOptions;
 
-static bool take_list_option(ListOptions *options, Arena *arena, int option, const char *text) {
-  options->for_structures = options->for_structures || option == 'M' || option == 's' || option == 'p';
-  switch (option) {
-  case 'h': options->help = true; return true;
-  case 'm': options->markdown = true; return true;
-  case 'M': options->wishes.machine = text; return true;
-  case 's': return spec_wishes_add(&options->wishes, arena, text);
-  case 'p':
-    options->protections = options->protections == NULL ? text : arena_format(arena, "%s %s", options->protections, text);
-    return true;
-  default: return false;
-  }
-}
-
-static int list_named(const char *name, const ListOptions *options) {
-  if (strcmp(name, "structures") == 0) return list_structures(&options->wishes, options->protections, options->markdown);
-  if (options->for_structures) return message_usage("list", "--machine, --set and --protect are for 'list structures'");
+static int list_named(const char *name, ListOptions *options) {
+  bool for_structures = options->machine.machine != NULL || options->machine.settings.count > 0 || options->protections != NULL;
+  if (options->machine.machine == NULL) options->machine.machine = "fermi-gtx480";
+  if (strcmp(name, "structures") == 0) return list_structures(&options->machine, options->protections, options->markdown);
+  if (for_structures) return message_usage("list", "--machine, --set and --protect are for 'list structures'");
   for (size_t i = 0; i < COUNT_OF(tables); i++) {
     bool other = tables[i].other_name != NULL && strcmp(tables[i].other_name, name) == 0;
     if (other || strcmp(tables[i].name, name) == 0) return print_table(&tables[i], options->markdown);
@@ -224,30 +210,47 @@ static int list_named(const char *name, const ListOptions *options) {
   return unknown_table(name);
 }
 
-static int list_parsed(int argc, char **argv, Arena *arena) {
-  static const struct option known[] = {{"help", no_argument, NULL, 'h'},          {"markdown", no_argument, NULL, 'm'},
-                                        {"machine", required_argument, NULL, 'M'}, {"set", required_argument, NULL, 's'},
-                                        {"protect", required_argument, NULL, 'p'}, {0}};
-  ListOptions options = {.wishes.machine = "fermi-gtx480"};
-  opterr = 0;
-  optind = 0;
-  int option;
-  while ((option = getopt_long(argc, argv, ":h", known, NULL)) != -1) {
-    if (option == ':') return message_usage("list", "option '%s' needs a value", argv[optind - 1]);
-    if (option == '?') return message_usage("list", "unknown option '%s'", argv[optind - 1]);
-    if (!take_list_option(&options, arena, option, optarg)) return message_usage("list", "--set %s: write NAME=VALUE", optarg);
-  }
-  if (options.help) {
-    help_list();
-    return EXIT_OK;
-  }
-  if (optind + 1 != argc) return message_usage("list", "%s", optind == argc ? "list what?" : "one table at a time");
-  return list_named(argv[optind], &options);
-}
-
-int command_list(int argc, char **argv) {
+static int run_list(int argc, char **argv) {
+  ListOptions options = {0};
+  Operands operands;
   Arena *arena = arena_new();
-  int code = list_parsed(argc, argv, arena);
+  bool good = options_parse(&command_list, &options, arena, argc, argv, &operands);
+  int code = good ? list_named(operands.items[0], &options) : operands.exit_code;
   arena_free(arena);
   return code;
 }
+
+static const Option options[] = {
+    {"machine", 0, "NAME|FILE", "structures of this machine (default fermi-gtx480)", .take = option_text,
+     .offset = offsetof(ListOptions, machine.machine)},
+    {"set", 0, "KEY=VALUE", "structures with a parameter of the machine changed", .take = option_setting,
+     .offset = offsetof(ListOptions, machine)},
+    {"protect", 0, "SCHEME", "structures with those that a protection adds; several: repeat it", .take = option_words,
+     .offset = offsetof(ListOptions, protections)},
+    {"markdown", 0, NULL, "structures, instructions, params or stats as the page that docs/ holds", .take = option_flag,
+     .offset = offsetof(ListOptions, markdown)},
+};
+static const OptionGroup group = OPTION_GROUP(NULL, options);
+
+const Command command_list = {
+    .name = "list",
+    .usage = "WHAT",
+    .summary = "machines, workloads, structures, faults, protections, instructions, params, stats, traps",
+    .synopsis = "redoubt list WHAT [options]\n",
+    .about = "  machines       simulated GPUs that are built in\n"
+             "  workloads      built-in programs with their parameters at each size\n"
+             "  structures     the hardware cells of a machine: their shape and bits; 'ecc': every access is seen, so they\n"
+             "                 can be protected\n"
+             "  faults         fault models, how a fault is written, and outcomes\n"
+             "  protections    schemes that can be attached to a machine with time, and what is charged for them\n"
+             "  instructions   every instruction and what it does\n"
+             "  params         parameters of machines: default, meaning, range\n"
+             "  stats          what a run counts\n"
+             "  traps          how a launch can end early\n",
+    .groups = {&group},
+    .operand = "table",
+    .wanted = "list what?",
+    .least_operands = 1,
+    .most_operands = 1,
+    .run = run_list,
+};

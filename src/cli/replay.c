@@ -12,8 +12,9 @@
 typedef struct ReplayWishes {
   const char *journal;
   uint64_t id;
-  const char *json, *timeout; // options as given; NULL: not
-  bool help;
+  bool json;
+  const char *json_file; // NULL: stdout
+  uint64_t timeout;      // 0: the campaign's
 } ReplayWishes;
 
 typedef VEC(char *) Words;
@@ -92,12 +93,14 @@ static bool options_of(RunOptions *options, Arena *arena, const JournalMeta *met
   add_word(&words, arena, "run");
   if (!is_application) add_target(&words, arena, meta);
   add_machine(&words, arena, meta);
-  if (wishes->json != NULL) add_word(&words, arena, wishes->json);
-  if (wishes->timeout != NULL) add_word(&words, arena, arena_format(arena, "--timeout=%s", wishes->timeout));
-  else add_word(&words, arena, arena_format(arena, "--timeout=%" PRIu64, meta->timeout));
+  add_word(&words, arena, arena_format(arena, "--timeout=%" PRIu64, wishes->timeout != 0 ? wishes->timeout : meta->timeout));
   if (is_application) add_application(&words, arena, &application);
   *VEC_PUSH(&words, arena) = NULL;
-  return run_options_parse(options, arena, (int)words.count - 1, words.items);
+  int code;
+  bool good = run_options_parse(options, arena, (int)words.count - 1, words.items, &code);
+  options->json = wishes->json;
+  options->json_file = wishes->json_file;
+  return good;
 }
 
 // ---- The command ---------------------------------------------------------------------------------------------------
@@ -109,23 +112,6 @@ static bool parse_id(const char *text, uint64_t *id) {
   if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0) return true;
   message_usage("replay", "'%s' is no number of a fault", text);
   return false;
-}
-
-static bool parse(ReplayWishes *wishes, int argc, char **argv) {
-  const char *id = NULL;
-  *wishes = (ReplayWishes){0};
-  for (int i = 1; i < argc; i++) {
-    bool is_json = strcmp(argv[i], "--json") == 0 || strncmp(argv[i], "--json=", 7) == 0;
-    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return wishes->help = true;
-    if (is_json) wishes->json = argv[i];
-    else if (strcmp(argv[i], "--timeout") == 0 && i + 1 < argc) wishes->timeout = argv[++i];
-    else if (argv[i][0] == '-') return message_usage("replay", "unknown option '%s'", argv[i]), false;
-    else if (wishes->journal == NULL) wishes->journal = argv[i];
-    else if (id == NULL) id = argv[i];
-    else return message_usage("replay", "one fault at a time, not '%s' and '%s'", id, argv[i]), false;
-  }
-  if (id == NULL) return message_usage("replay", "name a journal and the number of a fault"), false;
-  return parse_id(id, &wishes->id);
 }
 
 // Is it what the campaign found?
@@ -150,22 +136,58 @@ static int replay_row(const Journal *journal, const FaultRow *row, const ReplayW
   return code == EXIT_OK ? compare(row, run, options->json && options->json_file == NULL) : code;
 }
 
-int command_replay(int argc, char **argv) {
-  ReplayWishes wishes;
+static int replay(const ReplayWishes *wishes, Arena *arena) {
   Diags diags = {0};
-  if (!parse(&wishes, argc, argv)) return EXIT_BAD_INPUT;
-  if (wishes.help) {
-    help_replay();
-    return EXIT_OK;
-  }
-  Journal *journal = journal_read(wishes.journal, &diags);
+  Journal *journal = journal_read(wishes->journal, &diags);
   if (journal == NULL) return message_diags(&diags);
-  Arena *arena = arena_new();
   FaultRow row;
   int code = EXIT_BAD_INPUT;
-  if (journal_find_fault(journal, wishes.id, &row, arena)) code = replay_row(journal, &row, &wishes, arena);
-  else message_error("%s: holds no fault %" PRIu64 "; it has %" PRIu64, wishes.journal, wishes.id, journal_fault_count(journal));
-  arena_free(arena);
+  if (journal_find_fault(journal, wishes->id, &row, arena)) code = replay_row(journal, &row, wishes, arena);
+  else message_error("%s: holds no fault %" PRIu64 "; it has %" PRIu64, wishes->journal, wishes->id, journal_fault_count(journal));
   journal_close(journal);
   return code;
 }
+
+static int run_replay(int argc, char **argv) {
+  ReplayWishes wishes = {0};
+  Operands operands;
+  Arena *arena = arena_new();
+  int code = EXIT_BAD_INPUT;
+  if (!options_parse(&command_replay, &wishes, arena, argc, argv, &operands)) {
+    code = operands.exit_code;
+  } else if (parse_id(operands.items[1], &wishes.id)) {
+    wishes.journal = operands.items[0];
+    code = replay(&wishes, arena);
+  }
+  arena_free(arena);
+  return code;
+}
+
+static bool take_json(const OptionUse *use) {
+  ReplayWishes *wishes = use->wishes;
+  wishes->json = true;
+  return option_text(use);
+}
+
+static const Option options[] = {
+    {"json", 0, "FILE", "the same as JSON, to the terminal or FILE", .take = take_json, .offset = offsetof(ReplayWishes, json_file),
+     .may_lack = true},
+    {"timeout", 0, "N", "N times the fault-free cycles count as endless (default: the campaign's)", .take = option_u64,
+     .offset = offsetof(ReplayWishes, timeout), .least = 1, .most = 1000000},
+};
+static const OptionGroup group = OPTION_GROUP(NULL, options);
+
+const Command command_replay = {
+    .name = "replay",
+    .usage = "DB ID",
+    .summary = "one fault of a campaign again, explained",
+    .synopsis = "redoubt replay JOURNAL ID [options]\n",
+    .about = "One fault of a campaign again: its outcome, which must be the journal's, and why. See docs/faults.md.\n"
+             "Of a CUDA program: in the folder where the campaign was started.\n",
+    .groups = {&group},
+    .ending = "Exit codes: 0 the same outcome, 2 bad input or another program or machine, 4 another outcome, or an internal error.\n",
+    .wanted = "name a journal and the number of a fault",
+    .least_operands = 2,
+    .most_operands = 2,
+    .run = run_replay,
+};

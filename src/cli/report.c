@@ -57,37 +57,10 @@ static bool out_close(OutFile *out, bool complete, const Journal *journal, Diags
   return complete || journal_damaged(journal, diags);
 }
 
-// Of the intervals; `text` NULL: the default.
-static bool parse_confidence(const char *command, const char *text, double *confidence) {
-  char *end = NULL;
-  *confidence = text == NULL ? 0.99 : strtod(text, &end);
-  if (text == NULL || (end != text && *end == '\0' && *confidence > 0.5 && *confidence < 1)) return true;
-  return message_usage(command, "--confidence %s: must be a number between 0.5 and 1", text) == EXIT_OK;
-}
-
 typedef struct ReportWishes {
   const char *journal, *page, *csv, *json;
   double confidence;
 } ReportWishes;
-
-static bool parse_report(ReportWishes *wishes, int argc, char **argv) {
-  const char *confidence = NULL;
-  *wishes = (ReportWishes){0};
-  for (int i = 1; i < argc; i++) {
-    const char *value = i + 1 < argc ? argv[i + 1] : NULL;
-    bool is_option = argv[i][0] == '-';
-    if (is_option && value == NULL) return message_usage("report", "%s needs a value", argv[i]) == EXIT_OK;
-    if (strcmp(argv[i], "-o") == 0) wishes->page = argv[++i];
-    else if (strcmp(argv[i], "--csv") == 0) wishes->csv = argv[++i];
-    else if (strcmp(argv[i], "--json") == 0) wishes->json = argv[++i];
-    else if (strcmp(argv[i], "--confidence") == 0) confidence = argv[++i];
-    else if (is_option) return message_usage("report", "unknown option '%s'", argv[i]) == EXIT_OK;
-    else if (wishes->journal == NULL) wishes->journal = argv[i];
-    else return message_usage("report", "one journal at a time: '%s' is the second", argv[i]) == EXIT_OK;
-  }
-  if (wishes->journal == NULL) return message_usage("report", "name a journal") == EXIT_OK;
-  return parse_confidence("report", confidence, &wishes->confidence);
-}
 
 static bool write_page(const ReportWishes *wishes, const Report *report, Diags *diags) {
   Text text = {0};
@@ -124,50 +97,71 @@ static bool write_json(const char *path, const Report *report, Diags *diags) {
   return out_close(&out, complete, report->journal, diags);
 }
 
-int command_report(int argc, char **argv) {
-  ReportWishes wishes;
+static int report(const ReportWishes *wishes) {
   Diags diags = {0};
-  if (!parse_report(&wishes, argc, argv)) return EXIT_BAD_INPUT;
-  bool quiet = wishes.page != NULL || wishes.csv != NULL || wishes.json != NULL;
+  bool quiet = wishes->page != NULL || wishes->csv != NULL || wishes->json != NULL;
   uint64_t internal = 0; // the tables say so themselves
-  if (!quiet) return report_print(wishes.journal, wishes.confidence, &internal, &diags) ? EXIT_OK : message_diags(&diags);
-  Journal *journal = journal_read(wishes.journal, &diags);
-  Report *report = journal == NULL ? NULL : report_read(journal, wishes.confidence, &diags);
+  if (!quiet) return report_print(wishes->journal, wishes->confidence, &internal, &diags) ? EXIT_OK : message_diags(&diags);
+  Journal *journal = journal_read(wishes->journal, &diags);
+  Report *report = journal == NULL ? NULL : report_read(journal, wishes->confidence, &diags);
   bool good = report != NULL;
-  if (good && wishes.page != NULL) good = write_page(&wishes, report, &diags);
-  if (good && wishes.csv != NULL) good = write_tables(wishes.csv, report, &diags);
-  if (good && wishes.json != NULL) good = write_json(wishes.json, report, &diags);
+  if (good && wishes->page != NULL) good = write_page(wishes, report, &diags);
+  if (good && wishes->csv != NULL) good = write_tables(wishes->csv, report, &diags);
+  if (good && wishes->json != NULL) good = write_json(wishes->json, report, &diags);
   report_free(report);
   journal_close(journal);
   return good ? EXIT_OK : message_diags(&diags);
 }
 
+static int run_report(int argc, char **argv) {
+  ReportWishes wishes = {.confidence = 0.99};
+  Operands operands;
+  Arena *arena = arena_new();
+  int code = EXIT_OK;
+  if (options_parse(&command_report, &wishes, arena, argc, argv, &operands)) {
+    wishes.journal = operands.items[0];
+    code = report(&wishes);
+  } else {
+    code = operands.exit_code;
+  }
+  arena_free(arena);
+  return code;
+}
+
+static const Option report_options[] = {
+    {"output", 'o', "FILE", "one page with charts, which needs no network", .take = option_text, .offset = offsetof(ReportWishes, page)},
+    {"csv", 0, "FILE", "every fault as CSV; into an existing folder: all tables", .take = option_text,
+     .offset = offsetof(ReportWishes, csv)},
+    {"json", 0, "FILE", "summaries and every fault as JSON", .take = option_text, .offset = offsetof(ReportWishes, json)},
+    {"confidence", 0, "C", "of the intervals (default 0.99)", .take = option_confidence, .offset = offsetof(ReportWishes, confidence)},
+};
+static const OptionGroup report_group = OPTION_GROUP(NULL, report_options);
+
+const Command command_report = {
+    .name = "report",
+    .usage = "DB",
+    .summary = "what a campaign found: tables, or one page with charts (-o page.html)",
+    .synopsis = "redoubt report JOURNAL                  tables: outcomes with intervals, AVF, FIT\n"
+                "redoubt report JOURNAL -o PAGE.html     one page with charts, which needs no network\n",
+    .groups = {&report_group},
+    .operand = "journal",
+    .wanted = "name a journal",
+    .least_operands = 1,
+    .most_operands = 1,
+    .run = run_report,
+};
+
+// ---- Two journals ----------------------------------------------------------------------------------
+
 typedef struct CompareWishes {
-  const char *journals[2];
   double confidence;
 } CompareWishes;
 
-static bool parse_compare(CompareWishes *wishes, int argc, char **argv) {
-  const char *confidence = NULL;
-  int count = 0;
-  for (int i = 1; i < argc; i++) {
-    if (strcmp(argv[i], "--confidence") == 0 && i + 1 < argc) confidence = argv[++i];
-    else if (strcmp(argv[i], "--confidence") == 0) return message_usage("compare", "--confidence needs a value") == EXIT_OK;
-    else if (argv[i][0] == '-') return message_usage("compare", "unknown option '%s'", argv[i]) == EXIT_OK;
-    else if (count < 2) wishes->journals[count++] = argv[i];
-    else return message_usage("compare", "two journals at a time: '%s' is the third", argv[i]) == EXIT_OK;
-  }
-  if (count < 2) return message_usage("compare", "name two journals") == EXIT_OK;
-  return parse_confidence("compare", confidence, &wishes->confidence);
-}
-
-int command_compare(int argc, char **argv) {
-  CompareWishes wishes = {0};
+static int compare(char **journals, const CompareWishes *wishes) {
   Diags diags = {0};
-  if (!parse_compare(&wishes, argc, argv)) return EXIT_BAD_INPUT;
-  Journal *a = journal_read(wishes.journals[0], &diags), *b = a == NULL ? NULL : journal_read(wishes.journals[1], &diags);
+  Journal *a = journal_read(journals[0], &diags), *b = a == NULL ? NULL : journal_read(journals[1], &diags);
   Text text = {0};
-  bool good = b != NULL && report_compare(a, b, wishes.confidence, &text, &diags);
+  bool good = b != NULL && report_compare(a, b, wishes->confidence, &text, &diags);
   if (good) fputs(text.at, stdout);
   text_free(&text);
   journal_close(a);
@@ -175,9 +169,59 @@ int command_compare(int argc, char **argv) {
   return good ? EXIT_OK : message_diags(&diags);
 }
 
-int command_merge(int argc, char **argv) {
+static int run_compare(int argc, char **argv) {
+  CompareWishes wishes = {.confidence = 0.99};
+  Operands operands;
+  Arena *arena = arena_new();
+  bool good = options_parse(&command_compare, &wishes, arena, argc, argv, &operands);
+  int code = good ? compare(operands.items, &wishes) : operands.exit_code;
+  arena_free(arena);
+  return code;
+}
+
+static const Option compare_options[] = {
+    {"confidence", 0, "C", "of the interval (default 0.99)", .take = option_confidence, .offset = offsetof(CompareWishes, confidence)},
+};
+static const OptionGroup compare_group = OPTION_GROUP(NULL, compare_options);
+
+const Command command_compare = {
+    .name = "compare",
+    .usage = "A B",
+    .summary = "two campaigns with the same faults",
+    .synopsis = "redoubt compare A.db B.db\n",
+    .about = "Two campaigns with the same faults, e.g. without and with --protect: what became of each fault, and how\n"
+             "much the AVF falls, with Newcombe's interval for the paired difference.\n",
+    .groups = {&compare_group},
+    .wanted = "name two journals",
+    .least_operands = 2,
+    .most_operands = 2,
+    .run = run_compare,
+};
+
+// ---- Shards ----------------------------------------------------------------------------------------
+
+static int merge(const Operands *operands) {
   Diags diags = {0};
-  if (argc < 3 || argc - 2 > MOST_JOURNALS) return message_usage("merge", "name the journal to make, then its shards");
-  bool good = journal_merge(argv[1], (const char *const *)argv + 2, (uint32_t)argc - 2, &diags);
+  bool good = journal_merge(operands->items[0], (const char *const *)operands->items + 1, operands->count - 1, &diags);
   return good ? EXIT_OK : message_diags(&diags);
 }
+
+static int run_merge(int argc, char **argv) {
+  Operands operands;
+  Arena *arena = arena_new();
+  int code = options_parse(&command_merge, NULL, arena, argc, argv, &operands) ? merge(&operands) : operands.exit_code;
+  arena_free(arena);
+  return code;
+}
+
+const Command command_merge = {
+    .name = "merge",
+    .usage = "ALL DB...",
+    .summary = "put the shards of a campaign together",
+    .synopsis = "redoubt merge ALL.db SHARD.db...\n",
+    .about = "Puts the journals of 'redoubt campaign --shard I/N' together: the same as one campaign would have written.\n",
+    .wanted = "name the journal to make, then its shards",
+    .least_operands = 2,
+    .most_operands = 1 + MOST_JOURNALS,
+    .run = run_merge,
+};

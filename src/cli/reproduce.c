@@ -9,79 +9,10 @@
 #include <unistd.h>
 
 typedef struct ReproduceWishes {
-  const char *study, *csv, *page;
-  bool beyond, help, faults_given;
-  StudyOptions options;
+  const char *csv, *page;
+  bool beyond;
+  StudyOptions options; // faults 0: not given
 } ReproduceWishes;
-
-static bool take_number(const char *text, uint64_t least, uint64_t most, uint64_t *value) {
-  char *end = NULL;
-  errno = 0;
-  *value = strtoull(text, &end, 10);
-  return errno == 0 && end != text && *end == '\0' && text[0] != '-' && *value >= least && *value <= most;
-}
-
-static bool take_option(ReproduceWishes *wishes, const char *option, const char *value) {
-  uint64_t number = 0;
-  bool good = true;
-  if (strcmp(option, "--csv") == 0) {
-    wishes->csv = value;
-  } else if (strcmp(option, "-o") == 0) {
-    wishes->page = value;
-  } else if (strcmp(option, "-j") == 0) {
-    good = take_number(value, 1, 256, &number);
-    wishes->options.workers = (uint32_t)number;
-  } else if (strcmp(option, "--seed") == 0) {
-    good = take_number(value, 0, UINT64_MAX, &wishes->options.seed);
-  } else if (strcmp(option, "--faults") == 0) {
-    good = take_number(value, 1, 1000000, &number);
-    wishes->options.faults = (uint32_t)number;
-    wishes->faults_given = true;
-  } else if (strcmp(option, "--confidence") == 0) {
-    char *end = NULL;
-    wishes->options.confidence = strtod(value, &end);
-    good = *end == '\0' && wishes->options.confidence > 0 && wishes->options.confidence < 1;
-  } else {
-    message_usage("reproduce", "unknown option '%s'", option);
-    return false;
-  }
-  if (!good) message_usage("reproduce", "%s does not take '%s'", option, value);
-  return good;
-}
-
-// "--csv=FOLDER" and "-j2": option and value in one word. False: the word is not so.
-static bool split_word(const char *word, char option[16], const char **value) {
-  const char *equals = strchr(word, '=');
-  size_t length = strncmp(word, "--", 2) == 0 && equals != NULL ? (size_t)(equals - word) : 2;
-  if (word[length] == '\0' || (length == 2 && strncmp(word, "--", 2) == 0) || length >= 16) return false;
-  memcpy(option, word, length);
-  option[length] = '\0';
-  *value = word + length + (word[length] == '=' ? 1 : 0);
-  return true;
-}
-
-static bool parse(ReproduceWishes *wishes, int argc, char **argv) {
-  for (int i = 1; i < argc; i++) {
-    char option[16];
-    const char *value;
-    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-      wishes->help = true;
-    } else if (strcmp(argv[i], "--beyond") == 0) {
-      wishes->beyond = true;
-    } else if (argv[i][0] != '-') {
-      if (wishes->study != NULL) return message_usage("reproduce", "one study at a time: '%s' or '%s'?", wishes->study, argv[i]), false;
-      wishes->study = argv[i];
-    } else if (split_word(argv[i], option, &value)) {
-      if (!take_option(wishes, option, value)) return false;
-    } else if (i + 1 == argc) {
-      return message_usage("reproduce", "%s needs a value", argv[i]), false;
-    } else {
-      if (!take_option(wishes, argv[i], argv[i + 1])) return false;
-      i++;
-    }
-  }
-  return true;
-}
 
 // ---- Files -----------------------------------------------------------------------------------------
 
@@ -151,19 +82,54 @@ static bool reproduce_beyond(const ReproduceWishes *wishes, Diags *diags) {
   return good;
 }
 
-int command_reproduce(int argc, char **argv) {
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  ReproduceWishes wishes = {.options = {.seed = 1, .faults = STUDY_FAULTS, .confidence = 0.95, .workers = cores < 1 ? 1 : (uint32_t)cores}};
-  if (!parse(&wishes, argc, argv)) return EXIT_BAD_INPUT;
-  if (wishes.help) {
-    help_reproduce();
-    return EXIT_OK;
-  }
-  if (wishes.study == NULL || strcmp(wishes.study, "flexgrip") != 0)
-    return message_usage("reproduce", "which study? There is one: flexgrip");
-  if (wishes.beyond && wishes.page != NULL) return message_usage("reproduce", "--beyond makes no page; it takes --csv");
-  if (wishes.beyond && !wishes.faults_given) wishes.options.faults = STUDY_BEYOND_FAULTS;
+static int reproduce_named(const char *study, ReproduceWishes *wishes) {
+  if (strcmp(study, "flexgrip") != 0) return message_usage("reproduce", "no study '%s'. There is one: flexgrip", study);
+  if (wishes->beyond && wishes->page != NULL) return message_usage("reproduce", "--beyond makes no page; it takes --csv");
+  if (wishes->options.faults == 0) wishes->options.faults = wishes->beyond ? STUDY_BEYOND_FAULTS : STUDY_FAULTS;
   Diags diags = {0};
-  bool good = wishes.beyond ? reproduce_beyond(&wishes, &diags) : reproduce(&wishes, &diags);
+  bool good = wishes->beyond ? reproduce_beyond(wishes, &diags) : reproduce(wishes, &diags);
   return good ? EXIT_OK : message_diags(&diags);
 }
+
+static int run_reproduce(int argc, char **argv) {
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  ReproduceWishes wishes = {.options = {.seed = 1, .confidence = 0.95, .workers = cores < 1 ? 1 : (uint32_t)cores}};
+  Operands operands;
+  Arena *arena = arena_new();
+  bool good = options_parse(&command_reproduce, &wishes, arena, argc, argv, &operands);
+  int code = good ? reproduce_named(operands.items[0], &wishes) : operands.exit_code;
+  arena_free(arena);
+  return code;
+}
+
+static const Option options[] = {
+    {"beyond", 0, NULL, "instead, what the study left open: stuck-at faults, other structures, 1 to 16 SMs", .take = option_flag,
+     .offset = offsetof(ReproduceWishes, beyond)},
+    {"output", 'o', "FILE", "also a page with the thesis's figures 21 to 24, drawn from what was found", .take = option_text,
+     .offset = offsetof(ReproduceWishes, page)},
+    {"csv", 0, "FOLDER", "also tables: campaigns, every fault, phases, signals, claims, times", .take = option_text,
+     .offset = offsetof(ReproduceWishes, csv)},
+    {"jobs", 'j', "N", "processes (default: all cores); results do not depend on it", .take = option_u32,
+     .offset = offsetof(ReproduceWishes, options.workers), .least = 1, .most = 256},
+    {"seed", 0, "N", "of the faults (default 1)", .take = option_u64, .offset = offsetof(ReproduceWishes, options.seed),
+     .most = UINT64_MAX},
+    {"faults", 0, "N", "per campaign (default 6970, as the thesis; 300 with --beyond)", .take = option_u32,
+     .offset = offsetof(ReproduceWishes, options.faults), .least = 1, .most = 1000000},
+    {"confidence", 0, "C", "of the intervals (default 0.95)", .take = option_confidence,
+     .offset = offsetof(ReproduceWishes, options.confidence)},
+};
+static const OptionGroup group = OPTION_GROUP(NULL, options);
+
+const Command command_reproduce = {
+    .name = "reproduce",
+    .usage = "STUDY",
+    .summary = "run a published study again and compare",
+    .synopsis = "redoubt reproduce flexgrip [options]    a published study, run again: every number beside the published one\n",
+    .groups = {&group},
+    .ending = "docs/reproduce.md says what is repeated, how outcomes are classified and which agreement was fitted.\n",
+    .operand = "study",
+    .wanted = "which study? There is one: flexgrip",
+    .least_operands = 1,
+    .most_operands = 1,
+    .run = run_reproduce,
+};

@@ -134,22 +134,15 @@ static int run_target(Run *run) {
   return code;
 }
 
-int command_run(int argc, char **argv) {
+int run_main(int argc, char **argv) {
   Arena *arena = arena_new();
   RunOptions options;
   Run run = {.options = &options, .arena = arena, .progress.enabled = isatty(STDERR_FILENO) != 0};
-  int code = EXIT_BAD_INPUT;
-  if (run_options_parse(&options, arena, argc, argv)) {
-    if (options.help) {
-      help_run();
-      code = EXIT_OK;
-    } else if (options.application != NULL) {
-      code = run_application(&run);
-    } else if (options.target == NULL) {
-      message_usage("run", "run what? A workload's name or a PTX file");
-    } else {
-      code = run_target(&run);
-    }
+  int code;
+  if (run_options_parse(&options, arena, argc, argv, &code)) {
+    if (options.application != NULL) code = run_application(&run);
+    else if (options.target == NULL) code = message_usage("run", "run what? A workload's name or a PTX file");
+    else code = run_target(&run);
   }
   arena_free(arena);
   return code;

@@ -21,6 +21,7 @@ typedef struct G80Images {
 } G80Images;
 
 typedef struct RunOptions {
+  SpecWishes machine; // --machine, --set and its short forms
   const char *target; // NULL: not given
   char **application; // after `--`; NULL: none
   WorkloadSize size;
@@ -48,10 +49,14 @@ typedef struct RunOptions {
   uint64_t timeout;          // --timeout: multiple of the cycles without faults
   VEC(const char *) outputs; // --output: files by which an application with faults is judged
   Spec spec;
-  bool help;
 } RunOptions;
-// Fills options from argv; text stays in argv or the arena. On failure the message is printed.
-bool run_options_parse(RunOptions *options, Arena *arena, int argc, char **argv);
+extern const OptionGroup run_workload_group, run_ptx_group, run_machine_group; // for structs that begin with RunOptions
+void run_options_default(RunOptions *options);
+// Once options are taken: the target, the machine, and whether it all goes together. False, after a message: it does not.
+bool run_options_complete(RunOptions *options, const Operands *operands, Arena *arena);
+// All of that for `redoubt run`; text stays in argv or the arena. False: the command ends with this exit code.
+bool run_options_parse(RunOptions *options, Arena *arena, int argc, char **argv, int *exit_code);
+int run_main(int argc, char **argv); // run.c
 
 // ---- A run (run.c) -------------------------------------------------------------------------------
 typedef enum CheckResult { CHECK_NONE, CHECK_PASSED, CHECK_FAILED } CheckResult;

@@ -1,107 +1,20 @@
-// Options of `redoubt run`.
+// Options of `redoubt run`. What describes a target, its machine and its files serves campaigns too: their structs begin with
+// RunOptions.
 #include "cli/run.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-  OPTION_SIZE = 256,
-  OPTION_PARAM,
-  OPTION_SEED,
-  OPTION_KERNEL,
-  OPTION_GRID,
-  OPTION_BLOCK,
-  OPTION_SHARED,
-  OPTION_COOPERATIVE,
-  OPTION_ARG,
-  OPTION_DUMP,
-  OPTION_JSON,
-  OPTION_CSV,
-  OPTION_STATS,
-  OPTION_PROTECT,
-  OPTION_TRACE,
-  OPTION_TRACE_CYCLES,
-  OPTION_MACHINE,
-  OPTION_SET,
-  OPTION_MAX_REGISTERS,
-  OPTION_MAX_INSTRUCTIONS,
-  OPTION_REPEAT,
-  OPTION_FAULT,
-  OPTION_EXPLAIN,
-  OPTION_TIMEOUT,
-  OPTION_OUTPUT,
-  OPTION_GMEM_IN,
-  OPTION_GMEM_OUT,
-  OPTION_CMEM_IN,
-  OPTION_CMEM_BYTES,
-  OPTION_HELP,
-};
+// ---- Values ------------------------------------------------------------------------------------------
 
-static const struct option long_options[] = {
-    {"size", required_argument, NULL, OPTION_SIZE},
-    {"param", required_argument, NULL, OPTION_PARAM},
-    {"seed", required_argument, NULL, OPTION_SEED},
-    {"kernel", required_argument, NULL, OPTION_KERNEL},
-    {"grid", required_argument, NULL, OPTION_GRID},
-    {"block", required_argument, NULL, OPTION_BLOCK},
-    {"shared", required_argument, NULL, OPTION_SHARED},
-    {"cooperative", no_argument, NULL, OPTION_COOPERATIVE},
-    {"arg", required_argument, NULL, OPTION_ARG},
-    {"dump", required_argument, NULL, OPTION_DUMP},
-    {"json", optional_argument, NULL, OPTION_JSON},
-    {"csv", optional_argument, NULL, OPTION_CSV},
-    {"stats", required_argument, NULL, OPTION_STATS},
-    {"protect", required_argument, NULL, OPTION_PROTECT},
-    {"trace", required_argument, NULL, OPTION_TRACE},
-    {"trace-cycles", required_argument, NULL, OPTION_TRACE_CYCLES},
-    {"machine", required_argument, NULL, OPTION_MACHINE},
-    {"set", required_argument, NULL, OPTION_SET},
-    {"max-registers", required_argument, NULL, OPTION_MAX_REGISTERS},
-    {"max-instructions", required_argument, NULL, OPTION_MAX_INSTRUCTIONS},
-    {"repeat", required_argument, NULL, OPTION_REPEAT},
-    {"fault", required_argument, NULL, OPTION_FAULT},
-    {"explain", no_argument, NULL, OPTION_EXPLAIN},
-    {"timeout", required_argument, NULL, OPTION_TIMEOUT},
-    {"output", required_argument, NULL, OPTION_OUTPUT},
-    {"gmem-in", required_argument, NULL, OPTION_GMEM_IN},
-    {"gmem-out", required_argument, NULL, OPTION_GMEM_OUT},
-    {"cmem-in", required_argument, NULL, OPTION_CMEM_IN},
-    {"cmem-bytes", required_argument, NULL, OPTION_CMEM_BYTES},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {0},
-};
-
-typedef struct Parsing {
-  RunOptions *options;
-  Arena *arena;
-  SpecWishes machine; // --machine, --set and its short forms
-} Parsing;
-
-static bool usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static bool usage(const char *format, ...) {
-  char text[512];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  message_usage("run", "%s", text);
-  return false;
-}
-
-static bool parse_count(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *value) {
-  char *end;
-  errno = 0;
-  *value = strtoull(text, &end, 0);
-  if (text[0] < '0' || text[0] > '9' || *end != '\0') return usage("%s %s: not a whole number", option, text);
-  if (errno == 0 && *value >= least && *value <= most) return true;
-  return usage("%s %s: must be %llu to %llu", option, text, (unsigned long long)least, (unsigned long long)most);
-}
+static bool of_ptx(const OptionUse *use) { return ((RunOptions *)use->wishes)->ptx_given = true; }
 
 // "16", "4,4,1", "4x4": up to three numbers from 1.
-static bool parse_dimensions(const char *option, const char *text, uint32_t dimensions[3]) {
-  const char *at = text;
+static bool take_dimensions(const OptionUse *use) {
+  uint32_t *dimensions = option_field(use);
+  const char *at = use->text;
+  of_ptx(use);
   for (int i = 0; i < 3; i++) dimensions[i] = 1;
   for (int i = 0; i < 3; i++) {
     char *end;
@@ -109,50 +22,113 @@ static bool parse_dimensions(const char *option, const char *text, uint32_t dime
     unsigned long long value = strtoull(at, &end, 10);
     bool is_number = at[0] >= '0' && at[0] <= '9';
     if (!is_number || (*end != '\0' && *end != ',' && *end != 'x')) break;
-    if (value == 0) return usage("%s %s: every dimension must be at least 1", option, text);
-    if (errno != 0 || value > UINT32_MAX) return usage("%s %s: too large", option, text);
+    if (value == 0) return option_wrong(use, "every dimension must be at least 1");
+    if (errno != 0 || value > UINT32_MAX) return option_wrong(use, "too large");
     dimensions[i] = (uint32_t)value;
     if (*end == '\0') return true;
     at = end + 1;
   }
-  return usage("%s %s: not a size; write 16, 4,4 or 4x4x2", option, text);
+  return option_wrong(use, "not a size; write 16, 4,4 or 4x4x2");
 }
 
-static bool split_pair(Parsing *parsing, const char *option, const char *text, KeyValue *pair) {
-  return key_value_split(pair, parsing->arena, text) || usage("%s %s: write NAME=VALUE", option, text);
-}
-
-static bool parse_size(RunOptions *options, const char *text) {
+static bool take_size(const OptionUse *use) {
+  RunOptions *options = use->wishes;
+  options->size_given = true;
   for (uint32_t i = 0; i < SIZE_COUNT; i++) {
-    if (strcmp(workload_size_text[i], text) != 0) continue;
+    if (strcmp(workload_size_text[i], use->text) != 0) continue;
     options->size = (WorkloadSize)i;
     return true;
   }
-  return usage("--size %s: must be tiny, small, default or large", text);
+  return option_wrong(use, "must be tiny, small, default or large");
 }
 
-static bool parse_dump(Parsing *parsing, const char *text) {
-  if (strcmp(text, "program") == 0) return parsing->options->dump_program = true;
-  DumpWish *wish = VEC_PUSH(&parsing->options->dumps, parsing->arena);
+static bool take_param(const OptionUse *use) {
+  RunOptions *options = use->wishes;
+  options->size_given = true;
+  return key_value_split(VEC_PUSH(&options->params, use->arena), use->arena, use->text) || option_wrong(use, "write NAME=VALUE");
+}
+
+static bool take_kernel(const OptionUse *use) { return of_ptx(use) && option_text(use); }
+static bool take_shared(const OptionUse *use) { return of_ptx(use) && option_u32(use); }
+static bool take_cooperative(const OptionUse *use) { return of_ptx(use) && option_flag(use); }
+
+static bool take_argument(const OptionUse *use) {
+  RunOptions *options = use->wishes;
+  *VEC_PUSH(&options->arguments, use->arena) = use->text;
+  return of_ptx(use);
+}
+
+static bool set_limit(const OptionUse *use, const char *key) {
+  RunOptions *options = use->wishes;
+  *VEC_PUSH(&options->machine.settings, use->arena) = (KeyValue){key, use->text};
+  return true;
+}
+
+static bool take_max_registers(const OptionUse *use) { return set_limit(use, "limit.registers"); }
+static bool take_max_instructions(const OptionUse *use) { return set_limit(use, "limit.instructions"); }
+
+static bool take_output(const OptionUse *use) {
+  RunOptions *options = use->wishes;
+  *VEC_PUSH(&options->outputs, use->arena) = use->text;
+  return true;
+}
+
+static bool take_fault(const OptionUse *use) {
+  RunOptions *options = use->wishes;
+  *VEC_PUSH(&options->faults, use->arena) = use->text;
+  return true;
+}
+
+static bool take_json(const OptionUse *use) {
+  RunOptions *options = use->wishes;
+  options->json = true;
+  return option_text(use);
+}
+
+static bool take_csv(const OptionUse *use) {
+  RunOptions *options = use->wishes;
+  options->csv = true;
+  return option_text(use);
+}
+
+static bool take_image(const OptionUse *use) {
+  RunOptions *options = use->wishes;
+  options->images.given = true;
+  return option_text(use);
+}
+
+static bool take_cmem_bytes(const OptionUse *use) {
+  RunOptions *options = use->wishes;
+  options->images.given = true;
+  return option_u32(use);
+}
+
+static bool take_dump(const OptionUse *use) {
+  RunOptions *options = use->wishes;
+  const char *text = use->text;
+  if (strcmp(text, "program") == 0) return options->dump_program = true;
+  DumpWish *wish = VEC_PUSH(&options->dumps, use->arena);
   size_t length = strcspn(text, "=");
-  wish->name = arena_copy_text(parsing->arena, text, length);
+  wish->name = arena_copy_text(use->arena, text, length);
   if (text[length] == '=') wish->file = text + length + 1;
-  return length > 0 && (wish->file == NULL || wish->file[0] != '\0') ? true : usage("--dump %s: write NAME or NAME=FILE", text);
+  return length > 0 && (wish->file == NULL || wish->file[0] != '\0') ? true : option_wrong(use, "write NAME or NAME=FILE");
 }
 
-static bool parse_stats(RunOptions *options, const char *text) {
+static bool take_stats(const OptionUse *use) {
   static const char *const styles[] = {[STATS_SUMMARY] = "summary", [STATS_TABLE] = "table", [STATS_GPGPUSIM] = "gpgpusim"};
+  RunOptions *options = use->wishes;
   for (uint32_t i = 0; i < COUNT_OF(styles); i++) {
-    if (strcmp(styles[i], text) != 0) continue;
+    if (strcmp(styles[i], use->text) != 0) continue;
     options->stats = (StatsStyle)i;
     return true;
   }
-  return usage("--stats %s: must be summary, table or gpgpusim", text);
+  return option_wrong(use, "must be summary, table or gpgpusim");
 }
 
 // "1000:2000", "1000:": cycles that a trace shows.
-static bool parse_trace_cycles(AttachmentWishes *wishes, const char *text) {
-  const char *colon = strchr(text, ':');
+static bool take_trace_cycles(const OptionUse *use) {
+  AttachmentWishes *wishes = option_field(use);
+  const char *text = use->text, *colon = strchr(text, ':');
   char *end;
   errno = 0;
   wishes->trace_from = strtoull(text, &end, 10);
@@ -162,118 +138,143 @@ static bool parse_trace_cycles(AttachmentWishes *wishes, const char *text) {
     wishes->trace_to = strtoull(colon + 1, &end, 10);
     ok = colon[1] >= '0' && colon[1] <= '9' && *end == '\0' && wishes->trace_to > wishes->trace_from;
   }
-  return (ok && errno == 0) || usage("--trace-cycles %s: write FROM:TO, such as 1000:2000, or FROM: for all the rest", text);
+  return (ok && errno == 0) || option_wrong(use, "write FROM:TO, such as 1000:2000, or FROM: for all the rest");
 }
 
-static bool take_attachment(Parsing *parsing, int option, const char *text) {
-  AttachmentWishes *wishes = &parsing->options->wishes;
-  switch (option) {
-  case OPTION_PROTECT:
-    wishes->protections = wishes->protections == NULL ? text : arena_format(parsing->arena, "%s %s", wishes->protections, text);
-    return true;
-  case OPTION_TRACE: wishes->trace = text; return true;
-  default: return parse_trace_cycles(wishes, text);
-  }
-}
+// ---- Tables ------------------------------------------------------------------------------------------
 
-static bool take_target_option(Parsing *parsing, int option, const char *text) {
-  RunOptions *options = parsing->options;
-  uint64_t number;
-  switch (option) {
-  case OPTION_SIZE: options->size_given = true; return parse_size(options, text);
-  case OPTION_PARAM: options->size_given = true; return split_pair(parsing, "--param", text, VEC_PUSH(&options->params, parsing->arena));
-  case OPTION_KERNEL:
-    options->ptx_given = true;
-    options->kernel = text;
-    return true;
-  case OPTION_GRID: options->ptx_given = true; return parse_dimensions("--grid", text, options->grid);
-  case OPTION_BLOCK: options->ptx_given = true; return parse_dimensions("--block", text, options->block);
-  case OPTION_COOPERATIVE: options->ptx_given = true; return options->cooperative = true;
-  case OPTION_ARG:
-    options->ptx_given = true;
-    *VEC_PUSH(&options->arguments, parsing->arena) = text;
-    return true;
-  case OPTION_SHARED:
-    options->ptx_given = true;
-    if (!parse_count("--shared", text, 0, UINT32_MAX, &number)) return false;
-    options->shared_bytes = (uint32_t)number;
-    return true;
-  default: return false;
-  }
-}
+static const Option workload_options[] = {
+    {"size", 0, "SIZE", "tiny, small, default or large", .take = take_size},
+    {"param", 0, "NAME=NUMBER", "change one of its parameters", .take = take_param},
+    {"seed", 0, "NUMBER", "random inputs from this seed (default 1)", .take = option_u64, .offset = offsetof(RunOptions, seed),
+     .most = UINT64_MAX},
+};
+const OptionGroup run_workload_group = OPTION_GROUP("Workloads ('redoubt list workloads')", workload_options);
 
-static bool take_image_option(G80Images *images, int option, const char *text) {
-  uint64_t number;
-  images->given = true;
-  switch (option) {
-  case OPTION_GMEM_IN: images->gmem_in = text; return true;
-  case OPTION_GMEM_OUT: images->gmem_out = text; return true;
-  case OPTION_CMEM_IN: images->cmem_in = text; return true;
-  default:
-    if (!parse_count("--cmem-bytes", text, 0, UINT32_MAX, &number)) return false;
-    images->cmem_bytes = (uint32_t)number;
-    return true;
-  }
-}
+static const Option ptx_options[] = {
+    {"kernel", 0, "NAME", "which kernel; not needed when the file has one", .take = take_kernel, .offset = offsetof(RunOptions, kernel)},
+    {"grid", 0, "X[,Y[,Z]]", "blocks (default 1); 4x4 is the same as 4,4", .take = take_dimensions, .offset = offsetof(RunOptions, grid)},
+    {"block", 0, "X[,Y[,Z]]", "threads per block (default 1, or what .reqntid says)", .take = take_dimensions,
+     .offset = offsetof(RunOptions, block)},
+    {"shared", 0, "BYTES", "dynamic shared memory", .take = take_shared, .offset = offsetof(RunOptions, shared_bytes), .most = UINT32_MAX},
+    {"cooperative", 0, NULL, "a cooperative launch: grid-wide barriers work", .take = take_cooperative,
+     .offset = offsetof(RunOptions, cooperative)},
+    {"arg", 0, "ARGUMENT", "one per kernel parameter, in order; 'redoubt run --help' ends with how they are written",
+     .take = take_argument},
+};
+const OptionGroup run_ptx_group = OPTION_GROUP("PTX files", ptx_options);
 
-static bool take_fault_option(Parsing *parsing, int option, const char *text) {
-  RunOptions *options = parsing->options;
-  switch (option) {
-  case OPTION_FAULT: *VEC_PUSH(&options->faults, parsing->arena) = text; return true;
-  case OPTION_EXPLAIN: return options->explain = true;
-  case OPTION_OUTPUT: *VEC_PUSH(&options->outputs, parsing->arena) = text; return true;
-  default: return parse_count("--timeout", text, 1, 1000000, &options->timeout);
-  }
-}
+static const Option machine_options[] = {
+    {"machine", 0, "NAME|FILE", "the simulated GPU ('redoubt list machines'; default for run: functional)", .take = option_text,
+     .offset = offsetof(RunOptions, machine.machine)},
+    {"set", 0, "KEY=VALUE", "change a parameter of the machine ('redoubt list params')", .take = option_setting,
+     .offset = offsetof(RunOptions, machine)},
+    {"max-registers", 0, "N", "registers per thread; more are spilled to local memory", .take = take_max_registers},
+    {"max-instructions", 0, "N", "warp instructions per launch before it counts as endless", .take = take_max_instructions},
+    {"protect", 0, "SCHEME", "attach a protection ('redoubt list protections'); several: repeat it", .take = option_words,
+     .offset = offsetof(RunOptions, wishes.protections)},
+    {"output", 0, "FILE",
+     "with faults and a CUDA program: a file that it writes, judged besides its standard output, exit code and what it copies back; "
+     "one run follows the other then; may be repeated",
+     .take = take_output},
+};
+const OptionGroup run_machine_group = OPTION_GROUP("The machine and the program", machine_options);
 
-static bool take_option(Parsing *parsing, int option, const char *text) {
-  RunOptions *options = parsing->options;
-  uint64_t number;
-  switch (option) {
-  case OPTION_SEED: return parse_count("--seed", text, 0, UINT64_MAX, &options->seed);
-  case OPTION_DUMP: return parse_dump(parsing, text);
-  case OPTION_JSON:
-    options->json = true;
-    options->json_file = text;
-    return true;
-  case OPTION_CSV:
-    options->csv = true;
-    options->csv_file = text;
-    return true;
-  case OPTION_STATS: return parse_stats(options, text);
-  case OPTION_PROTECT:
-  case OPTION_TRACE:
-  case OPTION_TRACE_CYCLES: return take_attachment(parsing, option, text);
-  case OPTION_MACHINE: parsing->machine.machine = text; return true;
-  case OPTION_SET: return split_pair(parsing, "--set", text, VEC_PUSH(&parsing->machine.settings, parsing->arena));
-  case OPTION_MAX_REGISTERS: *VEC_PUSH(&parsing->machine.settings, parsing->arena) = (KeyValue){"limit.registers", text}; return true;
-  case OPTION_MAX_INSTRUCTIONS: *VEC_PUSH(&parsing->machine.settings, parsing->arena) = (KeyValue){"limit.instructions", text}; return true;
-  case OPTION_REPEAT:
-    if (!parse_count("--repeat", text, 1, 1000000, &number)) return false;
-    options->repeat = (uint32_t)number;
-    return true;
-  case OPTION_FAULT:
-  case OPTION_EXPLAIN:
-  case OPTION_OUTPUT:
-  case OPTION_TIMEOUT: return take_fault_option(parsing, option, text);
-  case OPTION_GMEM_IN:
-  case OPTION_GMEM_OUT:
-  case OPTION_CMEM_IN:
-  case OPTION_CMEM_BYTES: return take_image_option(&options->images, option, text);
-  case OPTION_HELP: return options->help = true;
-  default: return take_target_option(parsing, option, text);
-  }
-}
+static const Option g80_options[] = {
+    {"gmem-in", 0, "FILE", "global memory before the run, a 32-bit word a line in hexadecimal", .take = take_image,
+     .offset = offsetof(RunOptions, images.gmem_in)},
+    {"gmem-out", 0, "FILE", "the same after the run", .take = take_image, .offset = offsetof(RunOptions, images.gmem_out)},
+    {"cmem-in", 0, "FILE", "constant memory", .take = take_image, .offset = offsetof(RunOptions, images.cmem_in)},
+    {"cmem-bytes", 0, "N", "its size as the host declares it, which delays the start", .take = take_cmem_bytes,
+     .offset = offsetof(RunOptions, images.cmem_bytes), .most = UINT32_MAX},
+};
+static const OptionGroup g80_group =
+    OPTION_GROUP("G80 code (.sass, .hex; --grid, --block, --shared and --arg go with it too)", g80_options);
 
-static bool unknown_option(const char *text) {
-  const char *names[COUNT_OF(long_options)];
-  size_t count = 0;
-  for (size_t i = 0; long_options[i].name != NULL; i++) names[count++] = long_options[i].name;
-  char word[64];
-  snprintf(word, sizeof word, "%.*s", (int)strcspn(text, "="), text);
-  const char *near = strncmp(word, "--", 2) == 0 ? text_nearest(word + 2, names, count) : NULL;
-  if (near != NULL) return usage("unknown option '%s'; did you mean '--%s'?", word, near);
-  return usage("unknown option '%s'", word);
+static const Option result_options[] = {
+    {"dump", 0, "NAME[=FILE]",
+     "print an array after the run, or write its raw bytes to FILE; NAME is an --arg's name or a workload's output. 'program': print the "
+     "lowered program (encoding, registers, source lines), do not run it",
+     .take = take_dump},
+    {"json", 0, "FILE", "results as JSON, to the terminal or FILE: every statistic, and ratios", .take = take_json,
+     .offset = offsetof(RunOptions, json_file), .may_lack = true},
+    {"csv", 0, "FILE", "results as CSV: every statistic, a row per launch and a total", .take = take_csv,
+     .offset = offsetof(RunOptions, csv_file), .may_lack = true},
+    {"stats", 0, "STYLE",
+     "what is said of machines with time: summary (default), table, gpgpusim (name = value lines under GPGPU-Sim's names)",
+     .take = take_stats},
+    {"trace", 0, "FILE", "write a time line for Perfetto or Chrome (ui.perfetto.dev)", .take = option_text,
+     .offset = offsetof(RunOptions, wishes.trace)},
+    {"trace-cycles", 0, "FROM:TO", "only these cycles of it", .take = take_trace_cycles, .offset = offsetof(RunOptions, wishes)},
+    {"repeat", 0, "N", "run everything N times, each on a fresh device", .take = option_u32, .offset = offsetof(RunOptions, repeat),
+     .least = 1, .most = 1000000},
+};
+static const OptionGroup result_group = OPTION_GROUP("Results", result_options);
+
+static const Option fault_options[] = {
+    {"fault", 0, "FAULT",
+     "break it on purpose, e.g. flip:rf[sm=3,warp=5,reg=12,lane=7,bit=4]@12345, and say what that does ('redoubt list faults'); several "
+     "in one run: repeat it",
+     .take = take_fault},
+    {"explain", 0, NULL, "and why: where the bit went, what differed first, how it reached the output", .take = option_flag,
+     .offset = offsetof(RunOptions, explain)},
+    {"timeout", 0, "N", "N times the fault-free cycles count as endless (default 10)", .take = option_u64,
+     .offset = offsetof(RunOptions, timeout), .least = 1, .most = 1000000},
+};
+static const OptionGroup fault_group = OPTION_GROUP("Faults", fault_options);
+
+const Command command_run = {
+    .name = "run",
+    .usage = "TARGET",
+    .summary = "run a built-in workload, a PTX file or a CUDA program (-- ./app) and show what it did",
+    .synopsis = "redoubt run WORKLOAD [options]          a built-in workload, checked against the CPU\n"
+                "redoubt run FILE.ptx [options]          a kernel from a PTX file, without any host code\n"
+                "redoubt run FILE.sass|FILE.hex [options]  G80 machine code, with --machine flexgrip or flexgrip-thesis\n"
+                "redoubt run [options] -- ./app ARGS     a CUDA program built with 'nvcc -cudart shared'\n",
+    .groups = {&run_workload_group, &run_ptx_group, &g80_group, &run_machine_group, &result_group, &fault_group},
+    .ending = "Arguments of PTX kernels:\n"
+              "  u32:1024  n:s32=-5  x:f32=0.5       a number, with or without a name\n"
+              "  out:f32[1024]                       an array in device memory, zeros; its address is passed\n"
+              "  in:f32[1024]=GENERATOR              an array with contents\n"
+              "  in:f32[]={1,2,3}  in:u8[]=file:F    its size from the contents\n"
+              "  s:bytes=00ff12ab                    a struct by value, as hexadecimal bytes\n"
+              "  @in                                 the array named in, once more\n"
+              "  types       u8 s8 b8 u16 s16 b16 u32 s32 b32 u64 s64 b64 f16 bf16 f32 f64\n"
+              "  generators  zeros, ones, fill(V), ramp, ramp(START,STEP), random, random(LOW,HIGH),\n"
+              "              {V,V,...} (the rest zeros), file:PATH (raw bytes)\n"
+              "Those of G80 code are numbers: 12, 0x1000, f32:1.5. Registers and blocks per SM that a .sass file does not say:\n"
+              "--set g80.gprs=N --set g80.blocks_per_core=N.\n"
+              "\n"
+              "CUDA programs run as they are, on the simulated GPU, with their own input and output; --json, --csv, --stats,\n"
+              "--machine, --set, --protect, --trace, --max-registers and --max-instructions work for them. Accesses are checked\n"
+              "as coarsely as hardware does, by 2 MiB pages; --set memory.granule=1 checks them to the byte. The exit code is\n"
+              "the program's. With --fault they run several times, without input, and what they print is compared, not shown.\n"
+              "\n"
+              "Examples:\n"
+              "  redoubt run -- ./app input.txt\n"
+              "  redoubt run matmul --param tiles=8\n"
+              "  redoubt run vecadd.ptx --grid 16 --block 64 --arg a:f32[1024]=ramp --arg b:f32[1024]=ones \\\n"
+              "      --arg c:f32[1024] --arg n:u32=1024 --dump c\n"
+              "  redoubt run vecadd --dump program\n"
+              "  redoubt run bfs --machine gt200-rise --protect dmr\n"
+              "  redoubt run vecadd --size tiny --machine fermi-gtx480 --fault 'flip:rf[sm=0,warp=0,reg=0,lane=7,bit=4]@700' --explain\n"
+              "  redoubt run --machine fermi-gtx480 --fault 'flip:rf[sm=0,warp=0,reg=0,lane=7,bit=4]@700' --explain -- ./app input.txt\n"
+              "  redoubt run scan --size tiny --machine fermi-gtx480 --trace scan.json\n"
+              "\n"
+              "What kernels print with printf goes to the output (to stderr when that is JSON).\n"
+              "Exit codes: 0 all went well, 1 results are wrong, 2 bad usage or input,\n"
+              "            3 the simulated program trapped, 4 internal error.\n",
+    .operand = "target",
+    .most_operands = 1,
+    .takes_application = true,
+    .run = run_main,
+};
+
+// ---- What goes together ------------------------------------------------------------------------------
+
+static bool usage(const char *text) {
+  message_usage("run", "%s", text);
+  return false;
 }
 
 static bool check_faults(const RunOptions *options) {
@@ -301,35 +302,32 @@ static bool check_together(const RunOptions *options) {
   return check_faults(options);
 }
 
-static bool load_spec(Parsing *parsing) {
+static bool load_spec(RunOptions *options, Arena *arena) {
   Diags diags = {0};
-  const SpecWishes *wishes = &parsing->machine;
+  const SpecWishes *wishes = &options->machine;
   for (uint32_t i = 0; i < wishes->settings.count; i++) {
-    if (strcmp(wishes->settings.items[i].key, "memory.granule") == 0) parsing->options->granule_given = true;
+    if (strcmp(wishes->settings.items[i].key, "memory.granule") == 0) options->granule_given = true;
   }
-  if (spec_wishes_load(&parsing->options->spec, parsing->arena, wishes, &diags)) return true;
+  if (spec_wishes_load(&options->spec, arena, wishes, &diags)) return true;
   message_diags(&diags);
   return false;
 }
 
-bool run_options_parse(RunOptions *options, Arena *arena, int argc, char **argv) {
-  *options = (RunOptions){.size = SIZE_DEFAULT, .seed = 1, .repeat = 1, .timeout = 10};
-  Parsing parsing = {.options = options, .arena = arena, .machine.machine = "functional"};
-  for (int i = 1; i < argc; i++) {
-    if (strcmp(argv[i], "--") != 0) continue;
-    options->application = argv + i + 1;
-    argc = i;
-  }
-  opterr = 0;
-  optind = 0;
-  int option;
-  while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-    if (option == ':') return usage("option '%s' needs a value", argv[optind - 1]);
-    if (option == '?') return unknown_option(argv[optind - 1]);
-    if (!take_option(&parsing, option == 'h' ? OPTION_HELP : option, optarg)) return false;
-    if (options->help) return true;
-  }
-  if (optind < argc) options->target = argv[optind];
-  if (optind + 1 < argc) return usage("one target at a time, not '%s' and '%s'", argv[optind], argv[optind + 1]);
-  return load_spec(&parsing) && check_together(options);
+void run_options_default(RunOptions *options) {
+  *options = (RunOptions){.size = SIZE_DEFAULT, .seed = 1, .repeat = 1, .timeout = 10, .machine.machine = "functional"};
+}
+
+bool run_options_complete(RunOptions *options, const Operands *operands, Arena *arena) {
+  options->target = operands->count > 0 ? operands->items[0] : NULL;
+  options->application = operands->application;
+  return load_spec(options, arena) && check_together(options);
+}
+
+bool run_options_parse(RunOptions *options, Arena *arena, int argc, char **argv, int *exit_code) {
+  Operands operands;
+  run_options_default(options);
+  *exit_code = EXIT_BAD_INPUT;
+  if (options_parse(&command_run, options, arena, argc, argv, &operands)) return run_options_complete(options, &operands, arena);
+  *exit_code = operands.exit_code;
+  return false;
 }

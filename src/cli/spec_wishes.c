@@ -8,11 +8,9 @@ bool key_value_split(KeyValue *pair, Arena *arena, const char *text) {
   return true;
 }
 
-bool spec_wishes_add(SpecWishes *wishes, Arena *arena, const char *text) {
-  KeyValue pair;
-  if (!key_value_split(&pair, arena, text)) return false;
-  *VEC_PUSH(&wishes->settings, arena) = pair;
-  return true;
+bool option_setting(const OptionUse *use) {
+  SpecWishes *wishes = option_field(use);
+  return key_value_split(VEC_PUSH(&wishes->settings, use->arena), use->arena, use->text) || option_wrong(use, "write NAME=VALUE");
 }
 
 bool spec_wishes_load(Spec *spec, Arena *arena, const SpecWishes *wishes, Diags *diags) {

@@ -74,7 +74,7 @@ is "a narrower interval at 90%" yes "$(echo "$widths" | awk '{ print ($1 > 0 && 
 refuses 'confidence 1: must be a number between 0.5 and 1' "$redoubt" compare a.db b.db --confidence 1
 refuses 'confidence 0.9x: must be a number' "$redoubt" report a.db --confidence 0.9x
 refuses 'name two journals' "$redoubt" compare a.db
-refuses "'c.db' is the third" "$redoubt" compare a.db b.db c.db
+refuses "'c.db' is one too many" "$redoubt" compare a.db b.db c.db
 
 # Bad input.
 refuses 'cannot be written: No space left on device' "$redoubt" report a.db --csv /dev/full
