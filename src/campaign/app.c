@@ -115,7 +115,7 @@ static bool fill_golden(Target *target, const AppExchange *exchange, Golden *gol
   *golden = (Golden){.arena = arena, .checkpoint_count = exchange->checkpoint_count, .cycles = exchange->cycles};
   memcpy(golden->checkpoints, exchange->checkpoints, sizeof golden->checkpoints);
   golden->program_hash = exchange->program_hash;
-  golden->resident = exchange->resident;
+  golden->residents = ARENA_ARRAY(arena, Resident, exchange->launch_count + 1);
   for (uint32_t i = 0; i < exchange->launch_count; i++) {
     const AppLaunch *launch = &exchange->launches[i];
     *VEC_PUSH(&golden->launches, arena) = (GoldenRow){.launch = i + 1,
@@ -123,7 +123,9 @@ static bool fill_golden(Target *target, const AppExchange *exchange, Golden *gol
                                                       .began_at = launch->began_at,
                                                       .cycles = launch->cycles,
                                                       .thread_instructions = launch->thread_instructions,
-                                                      .warp_instructions = launch->warp_instructions};
+                                                      .warp_instructions = launch->warp_instructions,
+                                                      .registers = launch->registers};
+    golden->residents[i] = launch->resident;
   }
   return fill_regions(target, exchange, golden, diags);
 }

@@ -36,6 +36,8 @@ typedef enum AppStop { APP_RAN_ON, APP_SETTLED, APP_TIMED_OUT } AppStop;
 typedef struct AppLaunch {
   char kernel[128];
   uint64_t began_at, cycles, thread_instructions, warp_instructions;
+  uint32_t registers;
+  Resident resident;
 } AppLaunch;
 
 // What becomes of one process.
@@ -57,7 +59,6 @@ typedef struct AppExchange {
   uint32_t checkpoint_count;
   Checkpoint checkpoints[MOST_CHECKPOINTS];
   uint64_t cycles, program_hash, memory_bytes;
-  Resident resident;
   uint32_t has_time; // the device is a machine with time
   uint32_t launch_count;
   AppLaunch launches[APP_MOST_LAUNCHES];

@@ -207,12 +207,12 @@ static void tell_golden(AppProcess *process) {
   exchange->cycles = golden->cycles;
   exchange->program_hash = golden->program_hash;
   exchange->memory_bytes = memory_in_use(device_memory(process->device));
-  exchange->resident = golden->resident;
   exchange->launch_count = golden->launches.count;
   for (uint32_t i = 0; i < golden->launches.count && i < APP_MOST_LAUNCHES; i++) {
     const GoldenRow *row = &golden->launches.items[i];
     AppLaunch *launch = &exchange->launches[i];
-    *launch = (AppLaunch){"", row->began_at, row->cycles, row->thread_instructions, row->warp_instructions};
+    *launch =
+        (AppLaunch){"", row->began_at, row->cycles, row->thread_instructions, row->warp_instructions, row->registers, golden->residents[i]};
     snprintf(launch->kernel, sizeof launch->kernel, "%s", row->kernel);
   }
 }

@@ -21,8 +21,9 @@ typedef struct Campaign {
   Draw *draws;                     // of the current batch, in order of id
   uint32_t draw_count;
   uint64_t first_id;
-  uint8_t *known; // outcomes by id that an earlier run has left in the journal; NOT_KNOWN: none
+  uint8_t *known; // outcomes by id that are in the journal; NOT_KNOWN: none
   uint64_t known_count;
+  uint64_t sample_end; // faults of ours with smaller numbers are all known
   // By structure, what sequential stopping looks at: of the batches so far, whoever settled them; sure enough when this one began.
   uint64_t settled[MOST_STRUCTURES], bad[MOST_STRUCTURES];
   bool tight[MOST_STRUCTURES];
@@ -40,6 +41,78 @@ static const char *settings_text(Arena *arena, const Spec *spec) {
   const char *copy = arena_copy_text(arena, text.at, text.length);
   text_free(&text);
   return copy;
+}
+
+// How often the campaign's model happens by itself, in FIT per Mbit; 0: no rate is known.
+static double raw_rate(const Spec *spec, const Region *region, const Fault *pattern) {
+  double single = (double)((region->flags & REGION_OUTSIDE) != 0 ? spec->fit_dram : spec->fit_sram) / 1000;
+  if ((region->flags & REGION_OUTPUT) != 0) return 0; // logic
+  switch (pattern->model) {
+  case FAULT_FLIP: return single;
+  case FAULT_ADJACENT:
+    if (pattern->arguments[0] == 1) return single;
+    if (pattern->arguments[0] == 2) return single * (double)spec->fit_adjacent2 / 1e6;
+    return pattern->arguments[0] == 3 ? single * (double)spec->fit_adjacent3 / 1e6 : 0;
+  case FAULT_STUCK0:
+  case FAULT_STUCK1: return (double)spec->fit_permanent / 1000;
+  default: return 0;
+  }
+}
+
+// Of a window in cycles it is not known what is used there.
+static double used_share(const Campaign *at, const Region *region) {
+  bool is_known = at->population.kernel != NULL || at->population.cycles == at->golden.cycles;
+  return is_known ? golden_used(&at->golden, region, at->population.kernel) : 0;
+}
+
+static bool put_structures(Campaign *at) {
+  StructureRow rows[MOST_STRUCTURES];
+  for (uint32_t i = 0; i < at->population.count; i++) {
+    const Region *region = &at->golden.table.items[at->population.regions[i]];
+    rows[i] = (StructureRow){.region = at->population.regions[i], .name = region->name, .title = region->title, .rows = region->rows};
+    rows[i].units = region->units;
+    rows[i].bits = region->bits;
+    rows[i].used = used_share(at, region);
+    rows[i].raw_fit_per_mbit = raw_rate(at->target->spec, region, &at->population.pattern);
+  }
+  return journal_put_structures(at->journal, rows, at->population.count, at->diags);
+}
+
+static bool put_source(Campaign *at) {
+  if (at->target->source == NULL) return true;
+  for (uint32_t i = 0; i < at->golden.launches.count; i++) at->golden.launches.items[i].source = 1;
+  return journal_put_source(at->journal, 1, at->target->name, at->target->source, at->diags);
+}
+
+static bool put_count(Campaign *at, JournalNote note, uint64_t value) {
+  return journal_put_note(at->journal, note, arena_format(at->arena, "%" PRIu64, value), at->diags);
+}
+
+// The first run says where the journal comes from; what the machine is made of is always the same.
+static bool put_notes(Campaign *at) {
+  const CampaignOrigin *origin = &at->options->origin;
+  const struct {
+    JournalNote note;
+    const char *value;
+  } notes[] = {{NOTE_VERSION, origin->version},
+               {NOTE_COMMIT, origin->commit},
+               {NOTE_DATE, origin->date},
+               {NOTE_COMMAND, origin->command},
+               {NOTE_HOST, origin->host}};
+  bool good = true;
+  for (size_t i = 0; i < COUNT_OF(notes) && good; i++) {
+    bool is_there = journal_note(at->journal, notes[i].note)[0] != '\0';
+    if (notes[i].value != NULL && !is_there) good = journal_put_note(at->journal, notes[i].note, notes[i].value, at->diags);
+  }
+  uint64_t scheme = 0, chip = 0, elements = 0;
+  for (uint32_t i = 0; i < at->golden.table.count; i++) {
+    const Region *region = &at->golden.table.items[i];
+    if (!region_is_on_chip(region)) continue;
+    *(region->owned_by_scheme != 0 ? &scheme : &chip) += region_bits(region);
+  }
+  for (uint32_t i = 0; i < at->golden.outputs.count; i++) elements += at->golden.outputs.items[i].count;
+  return good && put_count(at, NOTE_SCHEME_BITS, scheme) && put_count(at, NOTE_CHIP_BITS, chip) &&
+         put_count(at, NOTE_OUTPUT_ELEMENTS, elements);
 }
 
 static bool open_journal(Campaign *at) {
@@ -60,18 +133,9 @@ static bool open_journal(Campaign *at) {
                       .shards = options->shards};
   at->journal = journal_open(options->journal, &meta, at->diags);
   if (at->journal == NULL) return false;
-  StructureRow rows[MOST_STRUCTURES];
-  for (uint32_t i = 0; i < at->population.count; i++) {
-    const Region *region = &at->golden.table.items[at->population.regions[i]];
-    rows[i] = (StructureRow){.region = at->population.regions[i], .name = region->name, .title = region->title, .rows = region->rows};
-    rows[i].units = region->units;
-    rows[i].bits = region->bits;
-    rows[i].used = golden_used(&at->golden, region);
-    uint64_t fit = (region->flags & REGION_OUTSIDE) != 0 ? at->target->spec->fit_dram : at->target->spec->fit_sram;
-    if ((region->flags & REGION_OUTPUT) == 0) rows[i].raw_fit_per_mbit = (double)fit / 1000; // logic: no rate is known
-  }
-  return journal_put_golden(at->journal, at->golden.launches.items, at->golden.launches.count, at->diags) &&
-         journal_put_structures(at->journal, rows, at->population.count, at->diags) && journal_commit(at->journal, at->diags);
+  return put_notes(at) && put_structures(at) && put_source(at) &&
+         journal_put_golden(at->journal, at->golden.launches.items, at->golden.launches.count, at->diags) &&
+         journal_commit(at->journal, at->diags);
 }
 
 static uint32_t launch_at(const Golden *golden, uint64_t cycle) {
@@ -80,6 +144,35 @@ static uint32_t launch_at(const Golden *golden, uint64_t cycle) {
     if (cycle >= launch->began_at && cycle < launch->began_at + launch->cycles) return launch->launch;
   }
   return 0;
+}
+
+// This shard's, and of a structure of which not enough is known.
+static bool is_ours(const Campaign *at, uint64_t id) {
+  return id % at->options->shards == at->options->shard && !at->tight[population_structure(&at->population, id)];
+}
+
+// A fault is in the journal now.
+static void know(Campaign *at, uint64_t id, uint8_t outcome) {
+  if (id >= at->known_count) {
+    uint64_t count = max_u64(SMALL_BATCH, 2 * (id + 1));
+    at->known = realloc(at->known, count);
+    ASSERT(at->known != NULL);
+    memset(at->known + at->known_count, NOT_KNOWN, count - at->known_count);
+    at->known_count = count;
+  }
+  at->known[id] = outcome;
+}
+
+// The fair sample grows up to the next fault that is missing. Those that are left out because enough is known of their structure are not.
+static void extend_sample(Campaign *at, uint64_t end) {
+  for (; at->sample_end < end; at->sample_end++) {
+    uint64_t id = at->sample_end;
+    bool is_there = id < at->known_count && at->known[id] != NOT_KNOWN;
+    if (!is_there && is_ours(at, id)) return;
+    if (!is_there) continue;
+    at->progress.sample++;
+    at->progress.sample_counts[at->known[id] % OUTCOME_COUNT]++;
+  }
 }
 
 // Tells what is on disk.
@@ -93,6 +186,7 @@ static bool goes_on(void *context) { return report(context); }
 static bool commit(Campaign *at) {
   at->uncommitted = 0;
   if (!journal_commit(at->journal, at->diags)) return false;
+  extend_sample(at, at->first_id + at->draw_count);
   at->told = at->progress;
   return true;
 }
@@ -107,38 +201,66 @@ static void count_settled(Campaign *at, uint64_t id, uint32_t outcome) {
   at->bad[structure] += !is_good(outcome);
 }
 
+// Where a fault strikes and who reads it, as columns.
+static void fill_place(const Campaign *at, const Draw *draw, FaultRow *row) {
+  const Site *site = &draw->fault.site;
+  const Region *region = &at->golden.table.items[site->region];
+  uint64_t left = site->row;
+  row->row = (int64_t)site->row;
+  row->unit = site->unit;
+  row->bit = site->bit;
+  if (strcmp(region->unit, "lane") == 0) row->lane = site->unit;
+  for (uint32_t i = region->dim_count; i-- > 0; left /= max_u32(region->dims[i].count, 1)) {
+    int64_t number = (int64_t)(left % max_u32(region->dims[i].count, 1));
+    if (strcmp(region->dims[i].name, "sm") == 0) row->sm = number;
+    if (strcmp(region->dims[i].name, "warp") == 0) row->warp = number;
+    if (strcmp(region->dims[i].name, "lane") == 0) row->lane = number;
+    if (strcmp(region->dims[i].name, "reg") == 0) row->reg = number;
+  }
+  // The register file's rows are dealt to warps as the launch's kernel needs them.
+  uint32_t registers = row->launch == 0 ? 0 : at->golden.launches.items[row->launch - 1].registers;
+  if (strcmp(region->name, "rf") == 0 && row->reg >= 0) {
+    row->warp = registers == 0 ? NOTHING : row->reg / registers;
+    row->reg = registers == 0 ? NOTHING : row->reg % registers;
+  }
+  if (draw->reader.launch != 0) row->block = draw->reader.block;
+  if (draw->op >= OP_COUNT) return;
+  row->pc = draw->pc;
+  row->opcode = op_info[draw->op].text;
+  row->line = draw->line;
+}
+
 // Writes a fault's row; what progress is told is committed first.
 static bool put_row(Campaign *at, const Draw *draw, const Record *record) {
   Text text = {0};
   fault_format(&at->golden.table, &draw->fault, &text);
-  FaultRow row = {.id = draw->id,
-                  .fault = text.at,
-                  .region = draw->fault.site.region,
-                  .cycle = draw->fault.from,
-                  .launch = launch_at(&at->golden, draw->fault.from),
-                  .line = draw->line,
-                  .outcome = (uint8_t)record->outcome,
-                  .settled = (uint8_t)record->settled,
-                  .class_of = draw->class_of,
-                  .cycles = is_good(record->outcome) ? record->cycles : 0,
-                  .wrong = record->wrong,
-                  .worst = record->worst,
-                  .note = record->note};
+  FaultRow row = fault_row();
+  row.id = draw->id;
+  row.fault = text.at;
+  row.model = at->options->model;
+  row.region = draw->fault.site.region;
+  row.cycle = draw->fault.from;
+  row.launch = launch_at(&at->golden, draw->fault.from);
+  fill_place(at, draw, &row);
+  row.outcome = (uint8_t)record->outcome;
+  row.settled = (uint8_t)record->settled;
+  row.class_of = draw->class_of;
+  row.cycles = is_good(record->outcome) ? record->cycles : 0;
+  row.wrong = record->wrong;
+  row.worst = record->worst;
+  row.pattern = (uint8_t)record->pattern;
+  row.note = record->note;
   bool good = journal_put_fault(at->journal, &row, at->diags);
   text_free(&text);
   at->progress.done++;
   at->progress.counts[record->outcome]++;
   at->progress.settled[record->settled]++;
+  know(at, draw->id, (uint8_t)record->outcome);
   count_settled(at, draw->id, record->outcome);
   return good && (++at->uncommitted < COMMIT_EVERY || (commit(at) && report(at)));
 }
 
 // ---- A batch ---------------------------------------------------------------------------------------
-
-// This shard's, and of a structure of which not enough is known.
-static bool is_ours(const Campaign *at, uint64_t id) {
-  return id % at->options->shards == at->options->shard && !at->tight[population_structure(&at->population, id)];
-}
 
 // Ours, and not in the journal since an earlier run.
 static bool is_left(const Campaign *at, uint64_t id) { return is_ours(at, id) && (id >= at->known_count || at->known[id] == NOT_KNOWN); }
@@ -300,10 +422,10 @@ static uint32_t follow_and_try(Campaign *at, Draw *live, uint32_t count, const T
 }
 
 static bool run_batch(Campaign *at, uint64_t first, uint32_t count) {
-  if (is_known(at, first, count)) return true;
-  Arena *arena = arena_new();
   at->first_id = first;
   at->draw_count = count;
+  if (is_known(at, first, count)) return true;
+  Arena *arena = arena_new();
   at->draws = ARENA_ARRAY(arena, Draw, count);
   for (uint32_t i = 0; i < count; i++) {
     at->draws[i] = (Draw){.id = first + i, .fault = population_draw(&at->population, &at->golden.table, first + i)};
@@ -360,14 +482,7 @@ static void leave_out_tight(Campaign *at, uint64_t first, uint32_t count) {
 static bool know_row(void *context, const FaultRow *row) {
   Campaign *at = context;
   if (row->outcome == OUTCOME_INTERNAL) return true; // tried again
-  if (row->id >= at->known_count) {
-    uint64_t count = max_u64(SMALL_BATCH, 2 * (row->id + 1));
-    at->known = realloc(at->known, count);
-    ASSERT(at->known != NULL);
-    memset(at->known + at->known_count, NOT_KNOWN, count - at->known_count);
-    at->known_count = count;
-  }
-  at->known[row->id] = row->outcome;
+  know(at, row->id, row->outcome);
   at->progress.done++;
   at->progress.counts[row->outcome % OUTCOME_COUNT]++;
   at->progress.settled[row->settled % SETTLED_COUNT]++;
@@ -379,7 +494,9 @@ static bool run_faults(Campaign *at) {
   uint32_t shard = at->options->shard, shards = at->options->shards;
   at->progress.golden_cycles = at->golden.cycles;
   at->progress.total = total / shards + (total % shards > shard);
-  bool good = journal_each_fault(at->journal, know_row, at);
+  const CampaignOptions *options = at->options;
+  JournalPlan plan = {total, options->faults > 0 ? 0 : options->margin, options->confidence};
+  bool good = journal_each_fault(at->journal, know_row, at) && journal_begin(at->journal, &plan, at->diags);
   at->told = at->progress;
   // Each batch costs two fault-free runs; a campaign that stops when it is sure enough looks up after each.
   uint32_t batch = at->options->faults > 0 ? LARGE_BATCH : max_u32(SMALL_BATCH, LEAST_EACH * at->population.count);
@@ -389,6 +506,7 @@ static bool run_faults(Campaign *at) {
     leave_out_tight(at, first, count);
     good = run_batch(at, first, count);
     is_sure = find_tight(at);
+    if (good) good = journal_reached(at->journal, first + count, is_sure || first + count >= total, at->diags) && commit(at);
   }
   if (good && is_sure) at->progress.total = at->told.total = at->progress.done;
   return good && report(at);

@@ -12,9 +12,16 @@ typedef struct CampaignProgress {
   uint64_t simulations; // that the faults left are expected to need
   bool is_expected;     // that is known
   uint64_t golden_cycles;
-  uint64_t counts[OUTCOME_COUNT];
+  uint64_t counts[OUTCOME_COUNT]; // of those done: biased, since what is quickly settled comes first
   uint64_t settled[SETTLED_COUNT];
+  uint64_t sample;                       // faults before the first that is not done: a fair sample
+  uint64_t sample_counts[OUTCOME_COUNT]; // of these
 } CampaignProgress;
+
+// Where a journal comes from, for its readers; NULL: not told.
+typedef struct CampaignOrigin {
+  const char *version, *commit, *date, *command, *host;
+} CampaignOrigin;
 
 typedef struct CampaignOptions {
   const char *structures; // "rf,shared"
@@ -31,6 +38,7 @@ typedef struct CampaignOptions {
   bool prune;       // settle by def-use where that is exact
   bool snapshot;    // start each simulation from the golden run's state, stop when it is in that state again
   const char *journal;
+  CampaignOrigin origin;
   // Told now and then, and at the end; false stops the campaign after what is running.
   bool (*progress)(void *context, const CampaignProgress *progress);
   void *context;

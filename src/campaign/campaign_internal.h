@@ -15,7 +15,7 @@ typedef struct Checkpoint {
 
 typedef VEC(GoldenRow) GoldenVec;
 
-typedef struct Resident { // on average over the cycles, on all SMs
+typedef struct Resident { // of a launch, summed over its cycles, on all SMs
   double warps, register_rows, shared_rows;
 } Resident;
 
@@ -25,7 +25,7 @@ typedef struct Golden {
   uint32_t checkpoint_count;
   uint64_t spacing;
   GoldenVec launches;
-  Resident resident;
+  Resident *residents; // by launch, from 0
   TargetOutputs outputs;
   uint64_t cycles; // of all launches: when the machine's clock stops
   double seconds;  // of processor time
@@ -37,8 +37,9 @@ typedef struct Golden {
 // The observer that fills it while a target runs; golden->arena is there. golden_measure takes what the device knows at the end.
 Hook *golden_watch(Golden *golden, Target *target, const RegionTable *table);
 void golden_measure(const Hook *watch, Golden *golden);
-void golden_limit_memory(Golden *golden, uint64_t bytes);       // of device memory only what is allocated can be struck
-double golden_used(const Golden *golden, const Region *region); // mean share that belongs to resident work; 0: not known
+void golden_limit_memory(Golden *golden, uint64_t bytes); // of device memory only what is allocated can be struck
+// Mean share that belongs to resident work, in the launches of a kernel (NULL: all); 0: not known.
+double golden_used(const Golden *golden, const Region *region, const char *kernel);
 void golden_keep_regions(Golden *golden, const RegionTable *table);
 // Runs the target once without faults, with further observers (NULL: none).
 bool golden_run(Target *target, const HookChain *protections, const HookChain *watchers, Golden *golden, Diags *diags);
@@ -104,6 +105,8 @@ typedef struct Draw {
   uint64_t strike_at; // cycle from which it matters: the fault's own, or that of the first read
   uint64_t class_of;  // lowest id of its class
   uint32_t line;      // PTX line of the first reader
+  uint32_t pc;        // of that instruction
+  uint16_t op;        // what it does; OP_COUNT: not known
   Reader reader;
   uint32_t open;    // units that the reader found struck and that have not been overwritten since
   uint64_t read_to; // before the strike: 1 + the latest instruction that has read the struck units since they were written
@@ -114,8 +117,9 @@ typedef struct Draw {
 typedef struct Pruner Pruner; // watches the rows that the draws strike
 Pruner *pruner_new(Arena *arena, const RegionTable *table, Draw *draws, uint32_t count);
 Hook *pruner_hook(Pruner *pruner);
-void pruner_finish(Pruner *pruner);     // what has not been touched is settled; classes are found
-typedef struct OutputWatch OutputWatch; // of the pruner, for outputs of functional units (prune_output.c)
+void pruner_finish(Pruner *pruner);                                 // what has not been touched is settled; classes are found
+void draw_read_by(Draw *draw, const Program *program, uint32_t pc); // the instruction that first reads it, or whose result it strikes
+typedef struct OutputWatch OutputWatch;                             // of the pruner, for outputs of functional units (prune_output.c)
 OutputWatch *output_watch_new(Arena *arena, const RegionTable *table, Draw *draws, uint32_t count); // NULL: none of them is struck
 void output_watch_result(OutputWatch *watch, const Residents *residents, const HookMachine *machine, const ResultEvent *event);
 
@@ -138,8 +142,8 @@ Hook *asleep_for(Arena *arena, const Draw *draws, uint32_t count); // of faults 
 typedef struct Record {
   uint64_t id, cycles, wrong;
   double worst;
-  uint32_t outcome, settled;
-  char note[160];
+  uint32_t outcome, settled, pattern; // pattern: WrongPattern
+  char note[VERDICT_NOTE];
 } Record;
 // Simulates the draws [0, count), all with settled == SETTLED_COUNT, in order of strike_at.
 typedef struct InjectOptions {

@@ -248,6 +248,7 @@ static void judge(Follower *at, Trail *trail) {
   words_swap(&trail->words, at->memory);
   trail->record.wrong = verdicts.wrong;
   trail->record.worst = verdicts.worst;
+  trail->record.pattern = target_pattern(&verdicts);
   if (wrong) settle(at, trail, !twin->has_check ? OUTCOME_SDC : tolerable ? OUTCOME_SDC_TOLERABLE : OUTCOME_SDC_CRITICAL);
   else if (trail->same_flow) settle(at, trail, OUTCOME_MASKED);
   else lose(at, trail);

@@ -77,30 +77,43 @@ void golden_keep_regions(Golden *golden, const RegionTable *table) {
 
 static void measure_residents(const Watcher *watcher, Golden *golden) {
   Device *device = watcher->target->device(watcher->target);
-  Resident sum = {0};
-  double cycles = 0;
-  for (uint32_t i = 0; i < watcher->demands.count && i < device_launch_count(device); i++) {
+  golden->residents = ARENA_ARRAY(golden->arena, Resident, golden->launches.count + 1);
+  for (uint32_t i = 0; i < golden->launches.count && i < watcher->demands.count && i < device_launch_count(device); i++) {
     const Demand *demand = &watcher->demands.items[i];
-    const Stats *stats = &device_launch_record(device, i)->stats;
-    double warps = (double)stats->value[STAT_RESIDENT_WARPS];
-    sum.warps += warps;
-    sum.register_rows += warps * demand->warp_rows;
-    sum.shared_rows += warps / demand->block_warps * demand->block_shared_rows;
-    cycles += (double)stats->value[STAT_CYCLES];
+    double warps = (double)device_launch_record(device, i)->stats.value[STAT_RESIDENT_WARPS];
+    golden->residents[i] = (Resident){warps, warps * demand->warp_rows, warps / demand->block_warps * demand->block_shared_rows};
+    golden->launches.items[i].registers = demand->warp_rows;
   }
-  if (cycles > 0) golden->resident = (Resident){sum.warps / cycles, sum.register_rows / cycles, sum.shared_rows / cycles};
 }
 
-double golden_used(const Golden *golden, const Region *region) {
-  if (strcmp(region->name, "rf") == 0) return golden->resident.register_rows / (double)region->rows;
-  if (strcmp(region->name, "shared") == 0) return golden->resident.shared_rows / (double)region->rows;
+// Summed over the launches of a kernel, and their cycles.
+static Resident resident_in(const Golden *golden, const char *kernel, double *cycles) {
+  Resident sum = {0};
+  *cycles = 0;
+  for (uint32_t i = 0; i < golden->launches.count; i++) {
+    const GoldenRow *launch = &golden->launches.items[i];
+    if (kernel != NULL && strcmp(launch->kernel, kernel) != 0) continue;
+    sum.warps += golden->residents[i].warps;
+    sum.register_rows += golden->residents[i].register_rows;
+    sum.shared_rows += golden->residents[i].shared_rows;
+    *cycles += (double)launch->cycles;
+  }
+  return sum;
+}
+
+double golden_used(const Golden *golden, const Region *region, const char *kernel) {
+  double cycles;
+  Resident resident = resident_in(golden, kernel, &cycles);
+  if (cycles <= 0) return 0;
+  if (strcmp(region->name, "rf") == 0) return resident.register_rows / cycles / (double)region->rows;
+  if (strcmp(region->name, "shared") == 0) return resident.shared_rows / cycles / (double)region->rows;
   uint64_t places = 1;
   bool is_by_warp = false;
   for (uint32_t i = 0; i < region->dim_count && !is_by_warp; i++) { // 15 sm x 48 warp x ...
     places *= region->dims[i].count;
     is_by_warp = strcmp(region->dims[i].name, "warp") == 0;
   }
-  return is_by_warp ? golden->resident.warps / (double)places : 0;
+  return is_by_warp ? resident.warps / cycles / (double)places : 0;
 }
 
 void golden_limit_memory(Golden *golden, uint64_t bytes) {

@@ -61,6 +61,7 @@ static _Noreturn void tell(Injector *at, Outcome outcome, Settled settled, const
   record.cycles = verdicts->cycles;
   record.wrong = verdicts->wrong;
   record.worst = verdicts->worst;
+  record.pattern = target_pattern(verdicts);
   snprintf(record.note, sizeof record.note, "%s", verdicts->note);
   _exit(pipe_write(at->to, &record, sizeof record) ? 0 : 1);
 }

@@ -51,10 +51,11 @@ static bool is_watched(const Pruner *pruner, const CellEvent *event) {
   return rows != NULL && (rows[event->row / 8] >> event->row % 8 & 1) != 0;
 }
 
-static uint32_t line_now(const HookMachine *machine) {
-  const Program *program = machine->program;
-  bool known = program != NULL && program->lines != NULL && machine->pc < program->code_count;
-  return known ? program->lines[machine->pc] : 0;
+void draw_read_by(Draw *draw, const Program *program, uint32_t pc) {
+  if (program == NULL || pc >= program->code_count) return;
+  draw->line = program->lines == NULL ? 0 : program->lines[pc];
+  draw->pc = pc;
+  draw->op = program->decoded[pc].op;
 }
 
 static bool attach(Hook *hook, HookLayout *layout, Diags *diags) {
@@ -115,7 +116,7 @@ static void note_order(const HookMachine *machine, const CellEvent *event, Draw 
 static void note_altered(const HookMachine *machine, Draw *draw) {
   draw->units = 0;
   draw->strike_at = draw->fault.model == FAULT_DUTY ? draw->fault.from : machine->cycle;
-  draw->line = line_now(machine);
+  draw_read_by(draw, machine->program, machine->pc);
 }
 
 static Verdict on_read(Hook *hook, HookMachine *machine, const CellEvent *event) {
@@ -135,7 +136,7 @@ static Verdict on_read(Hook *hook, HookMachine *machine, const CellEvent *event)
     note_reader(pruner, machine, event, draw);
     draw->units = 0;
     draw->strike_at = whole ? machine->cycle : draw->fault.from;
-    draw->line = line_now(machine);
+    draw_read_by(draw, machine->program, machine->pc);
   }
   return VERDICT_PASS;
 }
@@ -203,6 +204,7 @@ static void watch(Pruner *pruner, Arena *arena, uint32_t index) {
   draw->settled = SETTLED_COUNT;
   draw->strike_at = draw->fault.from;
   draw->class_of = draw->id;
+  draw->op = OP_COUNT;
   draw->next = NO_DRAW;
   bool told = (region->flags & (REGION_TRACED | REGION_LOOKED_AT)) == REGION_TRACED;
   bool one_row = draw->fault.model != FAULT_PATTERN; // lists are by row

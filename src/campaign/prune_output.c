@@ -67,10 +67,9 @@ static RerunPlace wrong_place(const ResultEvent *event, const ResultBit *bits, u
 }
 
 static void note_strike(const HookMachine *machine, const ResultEvent *event, Draw *draw) {
-  const Program *program = machine->program;
   draw->units = 0;
   draw->strike_at = machine->cycle;
-  if (program->lines != NULL && event->pc < program->code_count) draw->line = program->lines[event->pc];
+  draw_read_by(draw, machine->program, event->pc);
 }
 
 static void note_result(const Residents *residents, const HookMachine *machine, const ResultEvent *event, Draw *draw) {

@@ -60,7 +60,7 @@ static void workload_target_outputs(Target *target, TargetOutputs *outputs, Aren
     const WorkloadOutput *from = &own->run.outputs[i];
     TargetOutput *to = &outputs->items[i];
     uint64_t bytes = from->count * element_bytes(from->type);
-    *to = (TargetOutput){from->name, from->type, from->count, arena_alloc(arena, bytes), from->address};
+    *to = (TargetOutput){from->name, from->type, from->count, from->width, arena_alloc(arena, bytes), from->address};
     device_read(own->device, to->bytes, from->address, bytes);
   }
 }
@@ -162,12 +162,34 @@ static double relative_error(double golden, double got) {
   return scale == 0 ? fabs(got) : fabs(got - golden) / scale;
 }
 
+static void widen_area(WrongArea *area, const TargetOutput *output, uint64_t index, bool is_first) {
+  uint64_t row = output->width == 0 ? 0 : index / output->width, column = output->width == 0 ? index : index % output->width;
+  if (is_first) *area = (WrongArea){output, false, row, row, column, column};
+  area->in_several |= area->output != output;
+  area->least_row = min_u64(area->least_row, row);
+  area->most_row = max_u64(area->most_row, row);
+  area->least_column = min_u64(area->least_column, column);
+  area->most_column = max_u64(area->most_column, column);
+}
+
 void target_compare_element(const TargetOutput *golden, const TargetOutput *got, uint64_t index, Verdicts *verdicts) {
   uint32_t bytes = element_bytes(golden->type);
   if (memcmp(golden->bytes + index * bytes, got->bytes + index * bytes, bytes) == 0) return;
   double error = relative_error(target_element(golden, index), target_element(got, index));
   verdicts->wrong++;
   if (error > verdicts->worst) verdicts->worst = error;
+  widen_area(&verdicts->area, golden, index, verdicts->wrong == 1);
+}
+
+WrongPattern target_pattern(const Verdicts *verdicts) {
+  const WrongArea *area = &verdicts->area;
+  if (verdicts->wrong <= 1) return verdicts->wrong == 0 ? PATTERN_NONE : PATTERN_SINGLE;
+  uint64_t rows = area->most_row - area->least_row + 1, columns = area->most_column - area->least_column + 1;
+  if (area->in_several) return PATTERN_SCATTERED;
+  if (area->output->width == 0) return columns == verdicts->wrong ? PATTERN_ROW : PATTERN_SCATTERED;
+  if (rows == 1) return PATTERN_ROW;
+  if (columns == 1) return PATTERN_COLUMN;
+  return 2 * verdicts->wrong >= rows * columns ? PATTERN_BLOCK : PATTERN_SCATTERED;
 }
 
 void target_compare(const TargetOutputs *golden, const TargetOutputs *got, Verdicts *verdicts) {

@@ -10,6 +10,7 @@ typedef struct TargetOutput {
   const char *name;
   ElementType type;
   uint64_t count;
+  uint64_t width;        // elements in a row of a matrix; 0: an array
   uint8_t *bytes;        // a copy
   DeviceAddress address; // of the first element
 } TargetOutput;
@@ -66,18 +67,28 @@ typedef struct WorkloadChoice {
 // NULL, with diagnostics, when a parameter is wrong. Lives in the arena.
 Target *target_workload(Arena *arena, const WorkloadChoice *choice, const Spec *spec, Diags *diags);
 
+// Where elements are wrong: the smallest rectangle that holds them.
+typedef struct WrongArea {
+  const TargetOutput *output;                              // that the first of them is in
+  bool in_several;                                         // outputs
+  uint64_t least_row, most_row, least_column, most_column; // of an array: one row
+} WrongArea;
+
 // How a run compares with the golden one.
+enum { VERDICT_NOTE = 1024 };
 typedef struct Verdicts {
   Outcome outcome;
   uint64_t cycles, wrong; // wrong: output elements that differ
   double worst;           // largest relative error among them
-  char note[160];         // trap line
+  WrongArea area;
+  char note[VERDICT_NOTE]; // trap line
 } Verdicts;
 uint64_t target_hash(Target *target);   // of the machine and of what the host has read from it: equal = the same future
 uint64_t target_cycles(Target *target); // of all launches
 uint64_t target_stat(Target *target, StatId stat);
 Outcome target_trap_outcome(TrapKind kind);
 void target_compare(const TargetOutputs *golden, const TargetOutputs *got, Verdicts *verdicts); // adds to wrong and worst
+WrongPattern target_pattern(const Verdicts *verdicts);
 void target_compare_element(const TargetOutput *golden, const TargetOutput *got, uint64_t index, Verdicts *verdicts);
 // After run; `done` is what it returned.
 void target_judge(Target *target, bool done, const TargetOutputs *golden, uint64_t golden_cycles, Arena *arena, Verdicts *verdicts);

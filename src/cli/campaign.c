@@ -11,6 +11,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { EXIT_INTERRUPTED = 130 };
@@ -153,6 +155,34 @@ static int check_application(const CampaignRun *run) {
                        "--size, --param, --kernel, --grid, --block, --shared, --cooperative and --arg are not for CUDA programs");
 }
 
+// The words of a command line as a shell would take them.
+static const char *command_text(Arena *arena, int argc, char **argv) {
+  Text text = {0};
+  text_add(&text, "redoubt");
+  for (int i = 0; i < argc; i++) {
+    bool is_plain = argv[i][0] != '\0' && argv[i][strcspn(argv[i], " \t\n\"'\\$`*?[](){}<>|&;#~!")] == '\0';
+    text_add(&text, is_plain ? " %s" : " '", argv[i]);
+    for (const char *c = argv[i]; !is_plain && *c != '\0'; c++) text_add(&text, *c == '\'' ? "'\\''" : "%c", *c);
+    if (!is_plain) text_add(&text, "'");
+  }
+  const char *copy = arena_copy_text(arena, text.at, text.length);
+  text_free(&text);
+  return copy;
+}
+
+static CampaignOrigin origin_of(Arena *arena, int argc, char **argv) {
+  struct utsname host = {0};
+  char date[32] = "";
+  time_t now = time(NULL);
+  struct tm utc;
+  if (gmtime_r(&now, &utc) != NULL) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  uname(&host);
+  return (CampaignOrigin){.version = REDOUBT_VERSION,
+                          .date = arena_copy_text(arena, date, strlen(date)),
+                          .command = command_text(arena, argc, argv),
+                          .host = arena_format(arena, "%s (%s %s, %s)", host.nodename, host.sysname, host.release, host.machine)};
+}
+
 static int run_campaign(CampaignRun *run) {
   CampaignOptions *options = &run->options;
   Diags diags = {0};
@@ -182,6 +212,7 @@ static int run_command(int argc, char **argv) {
   CampaignRun *run = calloc(1, sizeof *run);
   ASSERT(run != NULL);
   set_defaults(run);
+  run->options.origin = origin_of(run->arena, argc, argv);
   Operands operands;
   int code = EXIT_BAD_INPUT;
   if (!options_parse(&command_campaign, run, run->arena, argc, argv, &operands)) code = operands.exit_code;

@@ -11,13 +11,14 @@ typedef enum ExitCode {
   EXIT_BAD_INPUT = 2,    // usage, files, values, refused launches
   EXIT_TRAPPED = 3,      // the simulated program trapped
   EXIT_INTERNAL = 4,     // a bug or missing resource of Redoubt itself
+  EXIT_UNFINISHED = 5,   // a journal that is not complete: no shares are shown
 } ExitCode;
 
 // The whole program: argv as main's.
 int cli_main(int argc, char **argv);
 
-extern const Command command_run, command_check, command_campaign, command_replay, command_report, command_compare, command_merge,
-    command_reproduce, command_list, command_asm, command_disasm;
+extern const Command command_run, command_check, command_campaign, command_replay, command_report, command_export, command_compare,
+    command_merge, command_reproduce, command_list, command_asm, command_disasm;
 
 // ---- The machine that is meant (spec_wishes.c): --machine and --set ------------------------------
 typedef struct KeyValue {

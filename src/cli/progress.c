@@ -51,22 +51,26 @@ static void add_head(const ProgressView *view, Text *out) {
   text_add(out, "\n");
 }
 
-// One line for each group of outcomes that has been seen, with its interval.
+// One line for each group of outcomes that has been seen. Counts are of all that is done, which is biased: what is quickly settled comes
+// first. Shares are over the faults before the first that is not done.
 static uint32_t add_outcomes(const ProgressView *view, Text *out) {
   const CampaignProgress *progress = view->progress;
   uint32_t lines = 0;
   for (uint32_t i = 0; i < OUTCOME_COUNT; i++) {
     bool is_first = true;
-    uint64_t hits = 0;
+    uint64_t hits = 0, sampled = 0;
     for (uint32_t k = 0; k < OUTCOME_COUNT; k++) {
       if (strcmp(outcome_info[k].group, outcome_info[i].group) != 0) continue;
       is_first = is_first && k >= i;
       hits += progress->counts[k];
+      sampled += progress->sample_counts[k];
     }
     if (!is_first || hits == 0) continue;
-    Interval interval = wilson_interval(hits, progress->done, view->confidence);
-    text_add(out, "  %-12s %10" PRIu64 " %8.2f%%  (%.2f to %.2f)\n", outcome_info[i].group, hits,
-             100 * (double)hits / (double)progress->done, 100 * interval.low, 100 * interval.high);
+    text_add(out, "  %-12s %10" PRIu64, outcome_info[i].group, hits);
+    Interval interval = wilson_interval(sampled, progress->sample, view->confidence);
+    if (progress->sample > 0)
+      text_add(out, " %8.2f%%  (%.2f to %.2f)", 100 * (double)sampled / (double)progress->sample, 100 * interval.low, 100 * interval.high);
+    text_add(out, "\n");
     lines++;
   }
   return lines;
@@ -87,7 +91,8 @@ uint32_t progress_format(const ProgressView *view, Text *out) {
   add_head(view, &lines);
   uint32_t count = 1;
   if (view->progress->done > 0) {
-    text_add(&lines, "  %-12s %10s %9s  (at %.4g%%)\n", "outcome", "faults", "share", 100 * view->confidence);
+    text_add(&lines, "  %-12s %10s %9s  (at %.4g%%, first %" PRIu64 " faults)\n", "outcome", "done", "share", 100 * view->confidence,
+             view->progress->sample);
     count += 1 + add_outcomes(view, &lines);
   }
   cut_lines(&lines, view->columns, out);

@@ -89,7 +89,12 @@ DeviceAddress workload_buffer(WorkloadRun *run, const void *from, uint64_t bytes
 
 void workload_output(WorkloadRun *run, const char *name, DeviceAddress address, ElementType type, uint64_t count) {
   ASSERT(run->output_count < WORKLOAD_MAX_OUTPUTS);
-  run->outputs[run->output_count++] = (WorkloadOutput){name, address, type, count};
+  run->outputs[run->output_count++] = (WorkloadOutput){name, address, type, count, 0};
+}
+
+void workload_output_matrix(WorkloadRun *run, const char *name, DeviceAddress address, ElementType type, uint64_t rows, uint64_t columns) {
+  workload_output(run, name, address, type, rows * columns);
+  run->outputs[run->output_count - 1].width = columns;
 }
 
 bool workload_launch(WorkloadRun *run, const char *kernel, const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_shared_bytes,

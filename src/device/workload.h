@@ -29,6 +29,7 @@ typedef struct WorkloadOutput {
   DeviceAddress address;
   ElementType type;
   uint64_t count;
+  uint64_t width; // elements in a row of a matrix; 0: an array
 } WorkloadOutput;
 
 typedef struct WorkloadRun {
@@ -73,6 +74,7 @@ uint32_t element_bytes(ElementType type);
 // For workload files. All return false / 0 after the device has noted why.
 DeviceAddress workload_buffer(WorkloadRun *run, const void *from, uint64_t bytes); // allocate and fill; from NULL = zeros
 void workload_output(WorkloadRun *run, const char *name, DeviceAddress address, ElementType type, uint64_t count);
+void workload_output_matrix(WorkloadRun *run, const char *name, DeviceAddress address, ElementType type, uint64_t rows, uint64_t columns);
 bool workload_launch(WorkloadRun *run, const char *kernel, const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_shared_bytes,
                      const void *const *arguments, uint32_t argument_count);
 float *workload_random_f32(WorkloadRun *run, uint64_t count, uint64_t stream, float least, float most);

@@ -1,5 +1,5 @@
-// The journal in SQLite; see journal.h. Tables: meta (key, value), launches, structures, faults (by id).
-// Every statement that writes runs inside a transaction that journal_commit ends.
+// The journal in SQLite: opened, created, resumed, closed; see journal.h. Every statement that writes runs inside a transaction that
+// journal_commit ends.
 #include "journal/journal_internal.h"
 
 #include <errno.h>
@@ -7,20 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-enum { APPLICATION_ID = 0x52444254 }; // "RDBT"
-
-static const char schema[] = "PRAGMA application_id = 1380205140;"
-                             "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
-                             "CREATE TABLE launches (launch INTEGER PRIMARY KEY, kernel TEXT, began_at INTEGER, cycles INTEGER,"
-                             " thread_instructions INTEGER, warp_instructions INTEGER);"
-                             "CREATE TABLE structures (region INTEGER PRIMARY KEY, name TEXT, title TEXT, rows INTEGER, units INTEGER,"
-                             " bits INTEGER, used REAL, raw_fit REAL);"
-                             "CREATE TABLE faults (id INTEGER PRIMARY KEY, fault TEXT, region INTEGER, cycle INTEGER, launch INTEGER,"
-                             " line INTEGER, outcome TEXT, settled TEXT, class_of INTEGER, cycles INTEGER, wrong INTEGER, worst REAL,"
-                             " note TEXT);";
-
-_Static_assert(APPLICATION_ID == 1380205140, "as in the schema");
 
 // ---- Errors ----------------------------------------------------------------------------------------
 
@@ -50,12 +36,19 @@ static bool run_sql(Journal *journal, const char *sql, Diags *diags) {
   return sqlite3_exec(journal->database, sql, NULL, NULL, NULL) == SQLITE_OK || journal_error(journal, "cannot be written", diags);
 }
 
-static sqlite3_stmt *prepare(const Journal *journal, const char *sql) {
+sqlite3_stmt *journal_prepare(const Journal *journal, const char *sql) {
   sqlite3_stmt *statement = NULL;
   return sqlite3_prepare_v2(journal->database, sql, -1, &statement, NULL) == SQLITE_OK ? statement : NULL;
 }
 
-static const char *text_at(sqlite3_stmt *statement, int column) {
+int64_t journal_number(const Journal *journal, const char *sql) {
+  sqlite3_stmt *get = journal_prepare(journal, sql);
+  int64_t number = get != NULL && sqlite3_step(get) == SQLITE_ROW ? sqlite3_column_int64(get, 0) : -1;
+  sqlite3_finalize(get);
+  return number;
+}
+
+const char *text_at(sqlite3_stmt *statement, int column) {
   const char *text = (const char *)sqlite3_column_text(statement, column);
   return text == NULL ? "" : text;
 }
@@ -65,11 +58,10 @@ static const char *text_at(sqlite3_stmt *statement, int column) {
 typedef struct MetaRow {
   const char *key, *value;
 } MetaRow;
-enum { META_ROWS = 15 };
+enum { META_ROWS = 14 };
 
 static void meta_rows(const JournalMeta *meta, Arena *arena, MetaRow rows[META_ROWS]) {
   const MetaRow all[META_ROWS] = {
-      {"journal version", arena_format(arena, "%d", JOURNAL_VERSION)},
       {"target", meta->target},
       {"arguments", meta->arguments},
       {"machine", meta->machine},
@@ -91,7 +83,7 @@ static void meta_rows(const JournalMeta *meta, Arena *arena, MetaRow rows[META_R
 static bool write_meta(Journal *journal, const JournalMeta *meta, Diags *diags) {
   MetaRow rows[META_ROWS];
   meta_rows(meta, journal->arena, rows);
-  sqlite3_stmt *put = prepare(journal, "INSERT INTO meta VALUES (?1, ?2)");
+  sqlite3_stmt *put = journal_prepare(journal, "INSERT INTO meta VALUES (?1, ?2)");
   bool good = put != NULL;
   for (uint32_t i = 0; i < META_ROWS && good; i++) {
     sqlite3_bind_text(put, 1, rows[i].key, -1, SQLITE_TRANSIENT);
@@ -105,7 +97,7 @@ static bool write_meta(Journal *journal, const JournalMeta *meta, Diags *diags) 
 }
 
 static const char *meta_value(const Journal *journal, const char *key) {
-  sqlite3_stmt *get = prepare(journal, "SELECT value FROM meta WHERE key = ?1");
+  sqlite3_stmt *get = journal_prepare(journal, "SELECT value FROM meta WHERE key = ?1");
   const char *value = NULL;
   if (get != NULL) sqlite3_bind_text(get, 1, key, -1, SQLITE_STATIC);
   if (get != NULL && sqlite3_step(get) == SQLITE_ROW) value = arena_copy_text(journal->arena, text_at(get, 0), strlen(text_at(get, 0)));
@@ -136,6 +128,83 @@ static void read_meta(Journal *journal) {
                                 .shard = meta_number(journal, "shard", 10),
                                 .shards = meta_number(journal, "shards", 10)};
 }
+
+// ---- Notes -----------------------------------------------------------------------------------------
+
+const char *const note_keys[NOTE_COUNT] = {
+#define NOTE(id, key, meaning) key,
+#include "journal/note.def"
+#undef NOTE
+};
+
+bool journal_put_note(Journal *journal, JournalNote note, const char *value, Diags *diags) {
+  sqlite3_stmt *put = journal_prepare(journal, "INSERT OR REPLACE INTO meta VALUES (?1, ?2)");
+  bool good = put != NULL;
+  if (good) {
+    sqlite3_bind_text(put, 1, note_keys[note], -1, SQLITE_STATIC);
+    sqlite3_bind_text(put, 2, value, -1, SQLITE_TRANSIENT);
+    good = sqlite3_step(put) == SQLITE_DONE;
+  }
+  if (!good) journal_error(journal, "cannot be written", diags);
+  sqlite3_finalize(put);
+  return good;
+}
+
+const char *journal_note(const Journal *journal, JournalNote note) { return meta_text(journal, note_keys[note]); }
+
+static bool put_number(Journal *journal, JournalNote note, uint64_t value, Diags *diags) {
+  return journal_put_note(journal, note, arena_format(journal->arena, "%" PRIu64, value), diags);
+}
+
+bool journal_begin(Journal *journal, const JournalPlan *plan, Diags *diags) {
+  return put_number(journal, NOTE_ASKED_FAULTS, plan->faults, diags) &&
+         journal_put_note(journal, NOTE_ASKED_MARGIN, arena_format(journal->arena, "%.9g", plan->margin), diags) &&
+         journal_put_note(journal, NOTE_ASKED_CONFIDENCE, arena_format(journal->arena, "%.9g", plan->confidence), diags) &&
+         journal_reached(journal, 0, false, diags);
+}
+
+bool journal_reached(Journal *journal, uint64_t below, bool complete, Diags *diags) {
+  return put_number(journal, NOTE_SETTLED_BELOW, below, diags) && put_number(journal, NOTE_COMPLETE, complete, diags);
+}
+
+// Faults that a shard has below a number.
+static uint64_t part_below(const JournalMeta *meta, uint64_t below) {
+  uint64_t shards = max_u64(meta->shards, 1);
+  return below / shards + (below % shards > meta->shard);
+}
+
+// Beyond what is known to be settled: as far as no number is missing.
+static uint64_t extend_below(const Journal *journal, uint64_t below) {
+  uint64_t shards = max_u64(journal->meta.shards, 1), next = below + (journal->meta.shard + shards - below % shards) % shards;
+  sqlite3_stmt *get = journal_prepare(journal, "SELECT id FROM faults WHERE id >= ?1 ORDER BY id");
+  if (get != NULL) sqlite3_bind_int64(get, 1, (sqlite3_int64)below);
+  bool any = false;
+  while (get != NULL && sqlite3_step(get) == SQLITE_ROW && (uint64_t)sqlite3_column_int64(get, 0) == next) {
+    next += shards;
+    any = true;
+  }
+  sqlite3_finalize(get);
+  return any ? next : below;
+}
+
+JournalState journal_state(const Journal *journal) {
+  const JournalMeta *meta = &journal->meta;
+  JournalState state = {.complete = meta_number(journal, note_keys[NOTE_COMPLETE], 10) == 1};
+  state.asked = part_below(meta, meta_number(journal, note_keys[NOTE_ASKED_FAULTS], 10));
+  state.done = journal_fault_count(journal);
+  state.below = extend_below(journal, meta_number(journal, note_keys[NOTE_SETTLED_BELOW], 10));
+  sqlite3_stmt *get = journal_prepare(journal, "SELECT count(*) FROM faults WHERE id < ?1");
+  if (get != NULL) sqlite3_bind_int64(get, 1, (sqlite3_int64)min_u64(state.below, INT64_MAX));
+  if (get != NULL && sqlite3_step(get) == SQLITE_ROW) state.sample = (uint64_t)sqlite3_column_int64(get, 0);
+  sqlite3_finalize(get);
+  bool has_margin = strtod(meta_text(journal, note_keys[NOTE_ASKED_MARGIN]), NULL) > 0;
+  if (!has_margin && state.asked > 0 && state.sample >= state.asked) state.complete = true; // ended before it could say so
+  // Journals of version 3 do not know; without a gap they are taken for whole.
+  if (state.asked == 0) state.complete = state.sample == state.done;
+  return state;
+}
+
+// ---- Identity --------------------------------------------------------------------------------------
 
 // The line at `at` of a text, for people: of a damaged file it may hold what a terminal would obey.
 static const char *shown_line(Arena *arena, const char *text, size_t at) {
@@ -169,10 +238,13 @@ static Journal *open_database(const char *path, int flags, Diags *diags) {
   Journal *journal = calloc(1, sizeof *journal);
   ASSERT(journal != NULL);
   journal->arena = arena_new();
+  journal->below = INT64_MAX;
   journal->path = arena_copy_text(journal->arena, path, strlen(path));
   // There are no threads.
   if (sqlite3_open_v2(path, &journal->database, flags | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK) {
     sqlite3_busy_timeout(journal->database, 2000);
+    sqlite3_db_config(journal->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL); // a file from somebody else runs nothing of its own
+    sqlite3_db_config(journal->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     return journal;
   }
   if ((flags & SQLITE_OPEN_READONLY) != 0 && access(path, F_OK) != 0) diags_add(diags, path, 0, 0, "no such file");
@@ -181,45 +253,31 @@ static Journal *open_database(const char *path, int flags, Diags *diags) {
   return NULL;
 }
 
-static int64_t single_number(const Journal *journal, const char *sql) {
-  sqlite3_stmt *get = prepare(journal, sql);
-  int64_t number = get != NULL && sqlite3_step(get) == SQLITE_ROW ? sqlite3_column_int64(get, 0) : -1;
-  sqlite3_finalize(get);
-  return number;
-}
-
-// Version and kind of an existing file.
-static bool is_journal(const Journal *journal, Diags *diags) {
-  int64_t id = single_number(journal, "PRAGMA application_id");
-  if (id < 0) return journal_error(journal, "cannot be read", diags);
-  if (id != APPLICATION_ID) return diags_add(diags, journal->path, 0, 0, "is not a journal of Redoubt");
-  const char *version = meta_text(journal, "journal version");
-  if (sqlite3_errcode(journal->database) == SQLITE_CORRUPT) return journal_error(journal, "cannot be read", diags);
-  if (atoi(version) == JOURNAL_VERSION) return true;
-  return diags_add(diags, journal->path, 0, 0,
-                   "is a journal of version '%s', and this Redoubt reads version %d: use the Redoubt that wrote it, or repeat the campaign "
-                   "under another name",
-                   version, JOURNAL_VERSION);
-}
-
 static bool prepare_statements(Journal *journal, Diags *diags) {
-  journal->put = prepare(journal, "INSERT OR REPLACE INTO faults VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)");
-  journal->has = prepare(journal, "SELECT 1 FROM faults WHERE id = ?1");
-  return (journal->put != NULL && journal->has != NULL) || journal_error(journal, "cannot be used", diags);
+  int length = (int)strlen(fault_insert) - 1;
+  sqlite3_prepare_v2(journal->database, fault_insert, length, &journal->put, NULL);
+  return journal->put != NULL || journal_error(journal, "cannot be used", diags);
 }
 
 // Numbers of faults are nearly dense, since campaigns settle them in batches: who resumes makes room for all up to the largest.
 static bool are_numbers_sound(const Journal *journal) {
   enum { MOST_HOLES = 1 << 16 };
-  uint64_t count = 0, largest = 0;
+  int64_t count = journal_number(journal, "SELECT count(*) FROM faults"), largest = journal_number(journal, "SELECT max(id) FROM faults");
+  int64_t least = journal_number(journal, "SELECT min(id) FROM faults");
+  if (count < 0 || least < 0 || largest < 0) return count == 0;
+  return (uint64_t)largest / max_u64(meta_number(journal, "shards", 10), 1) <= 2 * (uint64_t)count + MOST_HOLES;
+}
+
+// Words in the rows that nobody wrote.
+static bool are_words_sound(const Journal *journal) {
   FaultCursor *cursor = journal_faults(journal);
-  for (FaultRow row; journal_next_fault(cursor, &row); count++) largest = max_u64(largest, row.id);
-  return journal_end_faults(cursor) && largest / max_u64(meta_number(journal, "shards", 10), 1) <= 2 * count + MOST_HOLES;
+  for (FaultRow row; journal_next_fault(cursor, &row);) continue;
+  return journal_end_faults(cursor);
 }
 
 // A resumed journal must be whole: what is missing from a damaged one would be simulated again, and the rest be believed.
 static bool is_sound(const Journal *journal, Diags *diags) {
-  sqlite3_stmt *get = prepare(journal, "PRAGMA quick_check(1)");
+  sqlite3_stmt *get = journal_prepare(journal, "PRAGMA quick_check(1)");
   bool good = get != NULL && sqlite3_step(get) == SQLITE_ROW && strcmp(text_at(get, 0), "ok") == 0;
   sqlite3_finalize(get);
   good = good && are_numbers_sound(journal);
@@ -228,14 +286,15 @@ static bool is_sound(const Journal *journal, Diags *diags) {
 
 // A file that is not ours is not touched. FULL: what was committed outlives a power failure.
 static bool begin_writing(Journal *journal, const JournalMeta *meta, Diags *diags) {
-  bool is_new = single_number(journal, "SELECT count(*) FROM sqlite_master") == 0;
-  if (!is_new && !(is_journal(journal, diags) && is_sound(journal, diags) && journal_same_meta(journal, meta, diags))) return false;
+  bool is_new = journal_number(journal, "SELECT count(*) FROM sqlite_master") == 0;
+  if (!is_new && !(schema_check(journal, diags) && is_sound(journal, diags) && journal_same_meta(journal, meta, diags))) return false;
   if (!run_sql(journal, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;", diags)) return false;
-  if (is_new) {
-    if (!run_sql(journal, "BEGIN IMMEDIATE", diags) || !run_sql(journal, schema, diags) || !write_meta(journal, meta, diags)) return false;
-    if (!run_sql(journal, "COMMIT", diags)) return false;
-  }
+  if (!run_sql(journal, "BEGIN IMMEDIATE", diags)) return false;
+  if (is_new && !(schema_create(journal, diags) && write_meta(journal, meta, diags))) return false;
+  if (!is_new && !schema_migrate(journal, diags)) return false;
+  if (!run_sql(journal, "COMMIT", diags)) return false;
   read_meta(journal);
+  if (!are_words_sound(journal)) return journal_error(journal, "cannot be read", diags);
   return prepare_statements(journal, diags) && run_sql(journal, "BEGIN IMMEDIATE", diags);
 }
 
@@ -243,16 +302,31 @@ Journal *journal_open(const char *path, const JournalMeta *meta, Diags *diags) {
   Journal *journal = open_database(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, diags);
   if (journal == NULL) return NULL;
   if (begin_writing(journal, meta, diags)) return journal;
+  if (journal->put == NULL && sqlite3_get_autocommit(journal->database) == 0)
+    sqlite3_exec(journal->database, "ROLLBACK", NULL, NULL, NULL); // half a migration is none
   journal_close(journal);
   return NULL;
+}
+
+// What is read only is not changed: an older journal is brought up to date in memory.
+static bool copy_to_memory(Journal *journal, Diags *diags) {
+  sqlite3 *memory = NULL;
+  bool good = sqlite3_open(":memory:", &memory) == SQLITE_OK;
+  sqlite3_backup *backup = good ? sqlite3_backup_init(memory, "main", journal->database, "main") : NULL;
+  good = backup != NULL && sqlite3_backup_step(backup, -1) == SQLITE_DONE;
+  good = sqlite3_backup_finish(backup) == SQLITE_OK && good;
+  sqlite3_close(journal->database);
+  journal->database = memory;
+  return good || journal_error(journal, "cannot be read", diags);
 }
 
 Journal *journal_read(const char *path, Diags *diags) {
   Journal *journal = open_database(path, SQLITE_OPEN_READONLY, diags);
   if (journal == NULL) return NULL;
-  bool good = is_journal(journal, diags);
+  bool good = schema_check(journal, diags);
+  if (good && schema_version(journal) < JOURNAL_VERSION) good = copy_to_memory(journal, diags) && schema_migrate(journal, diags);
   if (good) read_meta(journal);
-  journal->has = prepare(journal, "SELECT 1 FROM faults WHERE id = ?1");
+  good = good && journal_limit(journal, INT64_MAX, diags);
   if (good) return journal;
   journal_close(journal);
   return NULL;
@@ -262,7 +336,6 @@ void journal_close(Journal *journal) {
   if (journal == NULL) return;
   bool is_writer = journal->put != NULL;
   sqlite3_finalize(journal->put);
-  sqlite3_finalize(journal->has);
   if (journal->database != NULL && sqlite3_get_autocommit(journal->database) == 0)
     sqlite3_exec(journal->database, "COMMIT", NULL, NULL, NULL);
   // A journal at rest is one plain file, which can be read where nothing may be written. Where that fails it stays as it is.
@@ -280,14 +353,9 @@ bool journal_commit(Journal *journal, Diags *diags) {
   return run_sql(journal, "COMMIT; BEGIN IMMEDIATE", diags);
 }
 
-bool journal_has_fault(const Journal *journal, uint64_t id) {
-  sqlite3_bind_int64(journal->has, 1, (sqlite3_int64)id);
-  bool found = sqlite3_step(journal->has) == SQLITE_ROW;
-  sqlite3_reset(journal->has);
-  return found;
-}
-
 uint64_t journal_fault_count(const Journal *journal) {
-  int64_t count = single_number(journal, "SELECT count(*) FROM faults");
+  int64_t count = journal_number(journal, "SELECT count(*) FROM faults");
   return count < 0 ? 0 : (uint64_t)count;
 }
+
+const char *journal_path(const Journal *journal) { return journal->path; }

@@ -1,12 +1,13 @@
 // The journal of a campaign: one SQLite file (WAL) with the spec, the golden run, every fault and its outcome, and enough
 // to replay any fault exactly. Whatever a report shows comes from here. Opened by one writer at a time; readers at any time.
-// Rows are committed in batches; what progress has reported done is on disk.
+// Rows are committed in batches; what progress has reported done is on disk. docs/journal.md is the schema for its readers.
 #ifndef REDOUBT_JOURNAL_H
 #define REDOUBT_JOURNAL_H
 
 #include "base/base.h"
 
-enum { JOURNAL_VERSION = 3 }; // of the file's format and of what its rows mean; no other is read
+// Of the file's format and of what its rows mean (PRAGMA user_version). Journals of the oldest version and later are read.
+enum { JOURNAL_VERSION = 4, JOURNAL_OLDEST = 3 };
 
 typedef enum Outcome {
 #define OUTCOME(id, name, group, meaning) OUTCOME_##id,
@@ -34,6 +35,18 @@ typedef enum Settled {
 } Settled;
 extern const char *const settled_text[SETTLED_COUNT];
 
+// How the wrong elements of an output lie.
+typedef enum WrongPattern {
+  PATTERN_NONE, // no element is wrong, or it is not known which
+  PATTERN_SINGLE,
+  PATTERN_ROW,       // next to each other, or in one row of a matrix
+  PATTERN_COLUMN,    // in one column of a matrix
+  PATTERN_BLOCK,     // they fill at least half of a rectangle of a matrix
+  PATTERN_SCATTERED, // none of these, or in several outputs
+  PATTERN_COUNT
+} WrongPattern;
+extern const char *const pattern_text[PATTERN_COUNT];
+
 // What identifies a campaign: a journal is resumed only where all of it is equal. All text, in the order of the table `meta`.
 typedef struct JournalMeta {
   const char *target;     // "scalarprod", "kernel.ptx", "./app"
@@ -51,8 +64,10 @@ typedef struct JournalMeta {
 
 typedef struct GoldenRow { // the golden run, one row per launch; totals are sums
   uint32_t launch;
-  const char *kernel;
+  const char *kernel; // as the program names it; the file also has its C++ name
   uint64_t began_at, cycles, thread_instructions, warp_instructions;
+  uint32_t registers; // per thread; 0: not known
+  uint32_t source;    // that its lines count in; 0: not known
 } GoldenRow;
 
 typedef struct StructureRow { // a region that faults may strike
@@ -60,42 +75,85 @@ typedef struct StructureRow { // a region that faults may strike
   const char *name, *title;
   uint64_t rows;
   uint32_t units, bits;
-  double used; // mean share of the cells that belong to resident work: AVF-util's denominator; 0 = not known
-  double raw_fit_per_mbit;
+  double used;             // mean share of the cells that belong to resident work: AVF-util's denominator; 0 = not known
+  double raw_fit_per_mbit; // how often the campaign's fault model happens by itself; 0: not known
 } StructureRow;
 
-typedef struct FaultRow {
-  uint64_t id;       // its number in the campaign: what its random draws are made from
-  const char *fault; // text form (fault.h)
-  uint16_t region;
-  uint64_t cycle;
-  uint32_t launch; // during which it struck
-  uint32_t line;   // PTX line of the first instruction that read it; 0 = none or not known
-  uint8_t outcome, settled;
-  uint64_t class_of; // SETTLED_CLASS: the fault that stands for it
-  uint64_t cycles;   // of a run with the right output; 0: wrong or none
-  uint64_t wrong;    // output elements that differ
-  double worst;      // largest relative error among them
-  const char *note;  // trap line, detail
-} FaultRow;
+enum { NOTHING = -1 }; // in a column: NULL
 
+typedef struct FaultRow { // docs of the fields: fault.def
+  uint64_t id;
+  const char *fault, *model;
+  uint16_t region;
+  int64_t sm, warp, reg, row, lane, unit, bit;
+  uint64_t cycle;
+  uint32_t launch; // 0: none
+  int64_t block, pc;
+  const char *opcode; // "": not known
+  uint32_t line;      // 0: none or not known
+  uint8_t outcome, settled;
+  uint64_t class_of;
+  uint64_t cycles; // 0: wrong or none
+  uint64_t wrong;
+  double worst;
+  uint8_t pattern;
+  const char *note;
+} FaultRow;
+FaultRow fault_row(void); // with nothing in any column
+
+// ---- Files -------------------------------------------------------------------------------------------
 typedef struct Journal Journal;
 // Creates, or opens to resume. A file that is no journal, of another version, or of another campaign is refused with what differs.
 Journal *journal_open(const char *path, const JournalMeta *meta, Diags *diags);
-Journal *journal_read(const char *path, Diags *diags); // read only
+Journal *journal_read(const char *path, Diags *diags); // read only; one of an older version is read as if it were of this
 void journal_close(Journal *journal);
 const JournalMeta *journal_meta(const Journal *journal);
+const char *journal_path(const Journal *journal);
+
+// ---- Notes -------------------------------------------------------------------------------------------
+typedef enum JournalNote {
+#define NOTE(id, key, meaning) NOTE_##id,
+#include "journal/note.def"
+#undef NOTE
+  NOTE_COUNT
+} JournalNote;
+extern const char *const note_keys[NOTE_COUNT];
+bool journal_put_note(Journal *journal, JournalNote note, const char *value, Diags *diags);
+const char *journal_note(const Journal *journal, JournalNote note); // "": there is none
+
+// What was asked for. A new plan leaves what is there, but knows nothing of it yet.
+typedef struct JournalPlan {
+  uint64_t faults;           // numbered from 0; a shard has every `shards`-th of them. With a margin: at most
+  double margin, confidence; // margin 0: a number of faults was asked for
+} JournalPlan;
+bool journal_begin(Journal *journal, const JournalPlan *plan, Diags *diags);
+// Every fault with a smaller number that the plan wants is there; `complete`: and more are not wanted.
+bool journal_reached(Journal *journal, uint64_t below, bool complete, Diags *diags);
+
+// How far a journal has come. Faults that are settled quickly are written first and most of them are masked: shares over a part of the
+// faults are biased, unless that part is all faults below a number.
+typedef struct JournalState {
+  bool complete;
+  uint64_t asked;  // of this journal: of a shard its part; 0: not known (journals of version 3)
+  uint64_t done;   // rows
+  uint64_t below;  // faults with a smaller number are all there: a fair sample
+  uint64_t sample; // how many these are
+} JournalState;
+JournalState journal_state(const Journal *journal);
+// From now on only faults with smaller numbers are read, by cursors, counts and the view `results`.
+bool journal_limit(Journal *journal, uint64_t below, Diags *diags);
+
+// ---- Rows --------------------------------------------------------------------------------------------
 bool journal_put_golden(Journal *journal, const GoldenRow *rows, uint32_t count, Diags *diags);
 bool journal_put_structures(Journal *journal, const StructureRow *rows, uint32_t count, Diags *diags);
+// PTX that lines count in, numbered from 1.
+bool journal_put_source(Journal *journal, uint32_t number, const char *name, const char *text, Diags *diags);
 bool journal_put_fault(Journal *journal, const FaultRow *row, Diags *diags); // a full disk is a diagnostic, nothing is lost
 bool journal_commit(Journal *journal, Diags *diags);
-bool journal_has_fault(const Journal *journal, uint64_t id);
 uint64_t journal_fault_count(const Journal *journal);
 // In order of id. The callback's false stops. False: stopped, or the file is damaged.
 bool journal_each_fault(const Journal *journal, bool (*each)(void *context, const FaultRow *row), void *context);
 bool journal_each_golden(const Journal *journal, bool (*each)(void *context, const GoldenRow *row), void *context);
-bool journal_each_count(const Journal *journal, bool (*each)(void *context, uint16_t region, uint64_t faults),
-                        void *context); // by structure
 bool journal_each_structure(const Journal *journal, bool (*each)(void *context, const StructureRow *row), void *context);
 // The same one at a time, to walk two journals side by side. A row's text lasts until the next.
 typedef struct FaultCursor FaultCursor;
@@ -105,9 +163,27 @@ bool journal_end_faults(FaultCursor *cursor);                // frees it; false:
 // What went wrong when reading returned false, as a diagnostic; always false.
 bool journal_damaged(const Journal *journal, Diags *diags);
 bool journal_find_fault(const Journal *journal, uint64_t id, FaultRow *row, Arena *arena);
-// Shards of one campaign into one journal: the same content that one machine would have written.
+
+// ---- Queries: any SELECT over the tables and views (docs/journal.md) ------------------------------------
+typedef enum CellKind { CELL_NULL, CELL_INTEGER, CELL_REAL, CELL_TEXT } CellKind;
+typedef struct Cell {
+  CellKind kind;
+  int64_t integer;  // of every kind as SQLite converts it
+  double real;      // likewise
+  const char *text; // of CELL_TEXT; "" otherwise; until the next row
+} Cell;
+typedef struct Query Query;
+Query *journal_query(const Journal *journal, const char *sql); // never NULL; query_end tells whether it was good
+uint32_t query_columns(const Query *query);
+const char *query_name(const Query *query, uint32_t column);
+bool query_next(Query *query);
+Cell query_cell(const Query *query, uint32_t column);
+bool query_end(Query *query); // frees it; false: the file is damaged, or the text is no SELECT
+
+// ---- Whole journals ------------------------------------------------------------------------------------
+// Shards of one campaign, each complete, into one journal: the same content that one machine would have written.
 bool journal_merge(const char *path, const char *const *shards, uint32_t count, Diags *diags);
-// Content as text, in a fixed order: equal journals give equal text, whatever the file's bytes.
+// Content as text, in a fixed order: equal journals give equal text, whatever the file's bytes. Without where it comes from.
 void journal_dump(const Journal *journal, Text *out);
 
 #endif

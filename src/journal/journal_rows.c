@@ -1,9 +1,8 @@
-// Rows of the journal: launches, structures, faults; merging; content as text.
+// Rows of the journal: launches, structures, sources, faults; queries.
 #include "journal/journal_internal.h"
 
-#include <inttypes.h>
+#include <libiberty/demangle.h>
 #include <stdlib.h>
-#include <string.h>
 
 // ---- Writing ---------------------------------------------------------------------------------------
 
@@ -13,10 +12,31 @@ static bool finish(Journal *journal, sqlite3_stmt *statement, bool good, Diags *
   return good;
 }
 
+static void bind_count(sqlite3_stmt *put, int at, uint64_t value) { // 0: nothing
+  if (value == 0) sqlite3_bind_null(put, at);
+  else sqlite3_bind_int64(put, at, (sqlite3_int64)value);
+}
+
+static void bind_place(sqlite3_stmt *put, int at, int64_t value) {
+  if (value < 0) sqlite3_bind_null(put, at);
+  else sqlite3_bind_int64(put, at, value);
+}
+
+static void bind_text(sqlite3_stmt *put, int at, const char *text) { // "": nothing
+  if (text == NULL || text[0] == '\0') sqlite3_bind_null(put, at);
+  else sqlite3_bind_text(put, at, text, -1, SQLITE_TRANSIENT);
+}
+
+// C++ names as people write them; others as they are.
+static void bind_name(sqlite3_stmt *put, int at, const char *symbol) {
+  char *name = cplus_demangle(symbol, DMGL_PARAMS | DMGL_ANSI);
+  sqlite3_bind_text(put, at, name == NULL ? symbol : name, -1, SQLITE_TRANSIENT);
+  free(name);
+}
+
 bool journal_put_golden(Journal *journal, const GoldenRow *rows, uint32_t count, Diags *diags) {
-  sqlite3_stmt *put = NULL;
-  bool good =
-      sqlite3_prepare_v2(journal->database, "INSERT OR REPLACE INTO launches VALUES (?1,?2,?3,?4,?5,?6)", -1, &put, NULL) == SQLITE_OK;
+  sqlite3_stmt *put = journal_prepare(journal, "INSERT OR REPLACE INTO launches VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)");
+  bool good = put != NULL;
   for (uint32_t i = 0; i < count && good; i++) {
     const GoldenRow *row = &rows[i];
     sqlite3_bind_int64(put, 1, row->launch);
@@ -25,6 +45,9 @@ bool journal_put_golden(Journal *journal, const GoldenRow *rows, uint32_t count,
     sqlite3_bind_int64(put, 4, (sqlite3_int64)row->cycles);
     sqlite3_bind_int64(put, 5, (sqlite3_int64)row->thread_instructions);
     sqlite3_bind_int64(put, 6, (sqlite3_int64)row->warp_instructions);
+    bind_name(put, 7, row->kernel);
+    bind_count(put, 8, row->registers);
+    bind_count(put, 9, row->source);
     good = sqlite3_step(put) == SQLITE_DONE;
     sqlite3_reset(put);
   }
@@ -32,9 +55,8 @@ bool journal_put_golden(Journal *journal, const GoldenRow *rows, uint32_t count,
 }
 
 bool journal_put_structures(Journal *journal, const StructureRow *rows, uint32_t count, Diags *diags) {
-  sqlite3_stmt *put = NULL;
-  const char *sql = "INSERT OR REPLACE INTO structures VALUES (?1,?2,?3,?4,?5,?6,?7,?8)";
-  bool good = sqlite3_prepare_v2(journal->database, sql, -1, &put, NULL) == SQLITE_OK;
+  sqlite3_stmt *put = journal_prepare(journal, "INSERT OR REPLACE INTO structures VALUES (?1,?2,?3,?4,?5,?6,?7,?8)");
+  bool good = put != NULL;
   for (uint32_t i = 0; i < count && good; i++) {
     const StructureRow *row = &rows[i];
     sqlite3_bind_int64(put, 1, row->region);
@@ -51,22 +73,62 @@ bool journal_put_structures(Journal *journal, const StructureRow *rows, uint32_t
   return finish(journal, put, good, diags);
 }
 
+bool journal_put_source(Journal *journal, uint32_t number, const char *name, const char *text, Diags *diags) {
+  sqlite3_stmt *put = journal_prepare(journal, "INSERT OR REPLACE INTO sources VALUES (?1,?2,?3)");
+  bool good = put != NULL;
+  if (good) {
+    sqlite3_bind_int64(put, 1, number);
+    sqlite3_bind_text(put, 2, name, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(put, 3, text, -1, SQLITE_TRANSIENT);
+    good = sqlite3_step(put) == SQLITE_DONE;
+  }
+  return finish(journal, put, good, diags);
+}
+
+FaultRow fault_row(void) {
+  return (FaultRow){.sm = NOTHING,
+                    .warp = NOTHING,
+                    .reg = NOTHING,
+                    .row = NOTHING,
+                    .lane = NOTHING,
+                    .unit = NOTHING,
+                    .bit = NOTHING,
+                    .block = NOTHING,
+                    .pc = NOTHING,
+                    .model = "",
+                    .opcode = "",
+                    .note = ""};
+}
+
 bool journal_put_fault(Journal *journal, const FaultRow *row, Diags *diags) {
   sqlite3_stmt *put = journal->put;
   if (sqlite3_get_autocommit(journal->database) != 0) return false; // an earlier row or commit failed, and that has been told
-  sqlite3_bind_int64(put, 1, (sqlite3_int64)row->id);
-  sqlite3_bind_text(put, 2, row->fault, -1, SQLITE_TRANSIENT);
-  sqlite3_bind_int64(put, 3, row->region);
-  sqlite3_bind_int64(put, 4, (sqlite3_int64)row->cycle);
-  sqlite3_bind_int64(put, 5, row->launch);
-  sqlite3_bind_int64(put, 6, row->line);
-  sqlite3_bind_text(put, 7, outcome_info[row->outcome].name, -1, SQLITE_STATIC);
-  sqlite3_bind_text(put, 8, settled_text[row->settled], -1, SQLITE_STATIC);
-  sqlite3_bind_int64(put, 9, (sqlite3_int64)row->class_of);
-  sqlite3_bind_int64(put, 10, (sqlite3_int64)row->cycles);
-  sqlite3_bind_int64(put, 11, (sqlite3_int64)row->wrong);
-  sqlite3_bind_double(put, 12, row->worst);
-  sqlite3_bind_text(put, 13, row->note, -1, SQLITE_TRANSIENT);
+  sqlite3_bind_int64(put, 1 + COLUMN_id, (sqlite3_int64)row->id);
+  sqlite3_bind_text(put, 1 + COLUMN_fault, row->fault, -1, SQLITE_TRANSIENT);
+  sqlite3_bind_int64(put, 1 + COLUMN_region, row->region);
+  sqlite3_bind_text(put, 1 + COLUMN_model, row->model, -1, SQLITE_TRANSIENT);
+  bind_place(put, 1 + COLUMN_sm, row->sm);
+  bind_place(put, 1 + COLUMN_warp, row->warp);
+  bind_place(put, 1 + COLUMN_reg, row->reg);
+  bind_place(put, 1 + COLUMN_row, row->row);
+  bind_place(put, 1 + COLUMN_lane, row->lane);
+  bind_place(put, 1 + COLUMN_unit, row->unit);
+  bind_place(put, 1 + COLUMN_bit, row->bit);
+  sqlite3_bind_int64(put, 1 + COLUMN_cycle, (sqlite3_int64)row->cycle);
+  bind_count(put, 1 + COLUMN_launch, row->launch);
+  bind_place(put, 1 + COLUMN_block, row->block);
+  bind_place(put, 1 + COLUMN_pc, row->pc);
+  bind_text(put, 1 + COLUMN_opcode, row->opcode);
+  bind_count(put, 1 + COLUMN_line, row->line);
+  sqlite3_bind_text(put, 1 + COLUMN_outcome, outcome_info[row->outcome].name, -1, SQLITE_STATIC);
+  sqlite3_bind_text(put, 1 + COLUMN_settled, settled_text[row->settled], -1, SQLITE_STATIC);
+  bind_place(put, 1 + COLUMN_class_of, row->settled == SETTLED_CLASS ? (int64_t)row->class_of : NOTHING);
+  bind_count(put, 1 + COLUMN_cycles, row->cycles);
+  sqlite3_bind_int64(put, 1 + COLUMN_wrong, (sqlite3_int64)row->wrong);
+  if (row->wrong > 0) sqlite3_bind_double(put, 1 + COLUMN_worst, row->worst);
+  else sqlite3_bind_null(put, 1 + COLUMN_worst);
+  bind_text(put, 1 + COLUMN_pattern, pattern_text[row->pattern]);
+  bind_text(put, 1 + COLUMN_note, row->note);
   bool good = sqlite3_step(put) == SQLITE_DONE;
   if (!good) journal_error(journal, "cannot be written", diags);
   sqlite3_reset(put);
@@ -75,12 +137,18 @@ bool journal_put_fault(Journal *journal, const FaultRow *row, Diags *diags) {
 
 // ---- Reading ---------------------------------------------------------------------------------------
 
-static const char *text_at(sqlite3_stmt *statement, int column) {
-  const char *text = (const char *)sqlite3_column_text(statement, column);
-  return text == NULL ? "" : text;
+static uint64_t number_at(sqlite3_stmt *statement, int column) { return (uint64_t)sqlite3_column_int64(statement, column); }
+
+static int64_t place_at(sqlite3_stmt *statement, int column) {
+  return sqlite3_column_type(statement, column) == SQLITE_NULL ? NOTHING : sqlite3_column_int64(statement, column);
 }
 
-static uint64_t number_at(sqlite3_stmt *statement, int column) { return (uint64_t)sqlite3_column_int64(statement, column); }
+// Which of the words it is; `count`: none.
+static uint8_t word_number(const char *word, const char *const *words, uint8_t count) {
+  uint8_t i = 0;
+  while (i < count && strcmp(words[i], word) != 0) i++;
+  return i;
+}
 
 static uint8_t outcome_named(const char *name) { // OUTCOME_COUNT: none
   uint8_t i = 0;
@@ -88,29 +156,38 @@ static uint8_t outcome_named(const char *name) { // OUTCOME_COUNT: none
   return i;
 }
 
-static uint8_t settled_named(const char *name) { // SETTLED_COUNT: none
-  uint8_t i = 0;
-  while (i < SETTLED_COUNT && strcmp(settled_text[i], name) != 0) i++;
-  return i;
+// Words that nobody wrote come from a damaged file.
+static bool is_sound(const FaultRow *row) {
+  return row->outcome < OUTCOME_COUNT && row->settled < SETTLED_COUNT && row->pattern < PATTERN_COUNT;
 }
 
-// Words that nobody wrote come from a damaged file.
-static bool is_sound(const FaultRow *row) { return row->outcome < OUTCOME_COUNT && row->settled < SETTLED_COUNT; }
-
 static FaultRow fault_at(sqlite3_stmt *at) {
-  return (FaultRow){.id = number_at(at, 0),
-                    .fault = text_at(at, 1),
-                    .region = (uint16_t)number_at(at, 2),
-                    .cycle = number_at(at, 3),
-                    .launch = (uint32_t)number_at(at, 4),
-                    .line = (uint32_t)number_at(at, 5),
-                    .outcome = outcome_named(text_at(at, 6)),
-                    .settled = settled_named(text_at(at, 7)),
-                    .class_of = number_at(at, 8),
-                    .cycles = number_at(at, 9),
-                    .wrong = number_at(at, 10),
-                    .worst = sqlite3_column_double(at, 11),
-                    .note = text_at(at, 12)};
+  FaultRow row = {.id = number_at(at, COLUMN_id),
+                  .fault = text_at(at, COLUMN_fault),
+                  .region = (uint16_t)number_at(at, COLUMN_region),
+                  .model = text_at(at, COLUMN_model),
+                  .sm = place_at(at, COLUMN_sm),
+                  .warp = place_at(at, COLUMN_warp),
+                  .reg = place_at(at, COLUMN_reg),
+                  .row = place_at(at, COLUMN_row),
+                  .lane = place_at(at, COLUMN_lane),
+                  .unit = place_at(at, COLUMN_unit),
+                  .bit = place_at(at, COLUMN_bit),
+                  .cycle = number_at(at, COLUMN_cycle),
+                  .launch = (uint32_t)number_at(at, COLUMN_launch),
+                  .block = place_at(at, COLUMN_block),
+                  .pc = place_at(at, COLUMN_pc),
+                  .opcode = text_at(at, COLUMN_opcode),
+                  .line = (uint32_t)number_at(at, COLUMN_line)};
+  row.outcome = outcome_named(text_at(at, COLUMN_outcome));
+  row.settled = word_number(text_at(at, COLUMN_settled), settled_text, SETTLED_COUNT);
+  row.class_of = sqlite3_column_type(at, COLUMN_class_of) == SQLITE_NULL ? row.id : number_at(at, COLUMN_class_of);
+  row.cycles = number_at(at, COLUMN_cycles);
+  row.wrong = number_at(at, COLUMN_wrong);
+  row.worst = sqlite3_column_double(at, COLUMN_worst);
+  row.pattern = word_number(text_at(at, COLUMN_pattern), pattern_text, PATTERN_COUNT);
+  row.note = text_at(at, COLUMN_note);
+  return row;
 }
 
 // Ends a reading statement. A damaged file must not look like a short one.
@@ -121,10 +198,21 @@ struct FaultCursor {
   bool good;
 };
 
+// Faults of which the end of the SELECT is true, with a number for ?1.
+static sqlite3_stmt *prepare_faults(const Journal *journal, const char *end, uint64_t number) {
+  Text sql = {0};
+  text_add(&sql, "%s%s", fault_select, end);
+  sqlite3_stmt *get = journal_prepare(journal, sql.at);
+  text_free(&sql);
+  if (get != NULL) sqlite3_bind_int64(get, 1, (sqlite3_int64)number);
+  return get;
+}
+
 FaultCursor *journal_faults(const Journal *journal) {
   FaultCursor *cursor = calloc(1, sizeof *cursor);
   ASSERT(cursor != NULL);
-  cursor->good = sqlite3_prepare_v2(journal->database, "SELECT * FROM faults ORDER BY id", -1, &cursor->get, NULL) == SQLITE_OK;
+  cursor->get = prepare_faults(journal, "WHERE id < ?1 ORDER BY id", journal->below);
+  cursor->good = cursor->get != NULL;
   return cursor;
 }
 
@@ -151,15 +239,13 @@ bool journal_each_fault(const Journal *journal, bool (*each)(void *context, cons
 }
 
 bool journal_find_fault(const Journal *journal, uint64_t id, FaultRow *row, Arena *arena) {
-  sqlite3_stmt *get = NULL;
-  bool found = sqlite3_prepare_v2(journal->database, "SELECT * FROM faults WHERE id = ?1", -1, &get, NULL) == SQLITE_OK;
-  if (found) sqlite3_bind_int64(get, 1, (sqlite3_int64)id);
-  found = found && sqlite3_step(get) == SQLITE_ROW;
+  sqlite3_stmt *get = prepare_faults(journal, "WHERE id = ?1", id);
+  bool found = get != NULL && sqlite3_step(get) == SQLITE_ROW;
   if (found) *row = fault_at(get);
   found = found && is_sound(row);
   if (found) {
-    row->fault = arena_copy_text(arena, row->fault, strlen(row->fault));
-    row->note = arena_copy_text(arena, row->note, strlen(row->note));
+    const char **texts[] = {&row->fault, &row->model, &row->opcode, &row->note};
+    for (size_t i = 0; i < COUNT_OF(texts); i++) *texts[i] = arena_copy_text(arena, *texts[i], strlen(*texts[i]));
   }
   sqlite3_finalize(get);
   return found;
@@ -174,7 +260,9 @@ bool journal_each_golden(const Journal *journal, bool (*each)(void *context, con
                      .began_at = number_at(get, 2),
                      .cycles = number_at(get, 3),
                      .thread_instructions = number_at(get, 4),
-                     .warp_instructions = number_at(get, 5)};
+                     .warp_instructions = number_at(get, 5),
+                     .registers = (uint32_t)number_at(get, 7),
+                     .source = (uint32_t)number_at(get, 8)};
     good = each(context, &row);
   }
   return read_out(get, good);
@@ -197,100 +285,46 @@ bool journal_each_structure(const Journal *journal, bool (*each)(void *context, 
   return read_out(get, good);
 }
 
-bool journal_each_count(const Journal *journal, bool (*each)(void *context, uint16_t region, uint64_t faults), void *context) {
-  sqlite3_stmt *get = NULL;
-  const char *sql = "SELECT region, COUNT(*) FROM faults GROUP BY region ORDER BY region";
-  bool good = sqlite3_prepare_v2(journal->database, sql, -1, &get, NULL) == SQLITE_OK;
-  while (good && sqlite3_step(get) == SQLITE_ROW) good = each(context, (uint16_t)number_at(get, 0), number_at(get, 1));
-  return read_out(get, good);
+// ---- Queries ---------------------------------------------------------------------------------------
+
+struct Query {
+  sqlite3_stmt *get;
+  bool good;
+};
+
+Query *journal_query(const Journal *journal, const char *sql) {
+  Query *query = calloc(1, sizeof *query);
+  ASSERT(query != NULL);
+  query->get = journal_prepare(journal, sql);
+  query->good = query->get != NULL && sqlite3_stmt_readonly(query->get) != 0;
+  return query;
 }
 
-// ---- Whole journals --------------------------------------------------------------------------------
+uint32_t query_columns(const Query *query) { return query->get == NULL ? 0 : (uint32_t)sqlite3_column_count(query->get); }
 
-static bool dump_launch(void *context, const GoldenRow *row) {
-  text_add(context, "launch %u %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", row->launch, row->kernel, row->began_at, row->cycles,
-           row->thread_instructions, row->warp_instructions);
-  return true;
+const char *query_name(const Query *query, uint32_t column) { return sqlite3_column_name(query->get, (int)column); }
+
+bool query_next(Query *query) {
+  int code = query->good ? sqlite3_step(query->get) : SQLITE_ERROR;
+  query->good = code == SQLITE_ROW || code == SQLITE_DONE;
+  return code == SQLITE_ROW;
 }
 
-static bool dump_structure(void *context, const StructureRow *row) {
-  text_add(context, "structure %u %s %" PRIu64 " %u %u %.9g %.9g\n", row->region, row->name, row->rows, row->units, row->bits, row->used,
-           row->raw_fit_per_mbit);
-  return true;
+Cell query_cell(const Query *query, uint32_t column) {
+  int at = (int)column, type = sqlite3_column_type(query->get, at);
+  Cell cell = {.kind = type == SQLITE_NULL      ? CELL_NULL
+                       : type == SQLITE_INTEGER ? CELL_INTEGER
+                       : type == SQLITE_FLOAT   ? CELL_REAL
+                                                : CELL_TEXT};
+  cell.text = cell.kind == CELL_TEXT ? text_at(query->get, at) : "";
+  cell.integer = sqlite3_column_int64(query->get, at);
+  cell.real = sqlite3_column_double(query->get, at);
+  return cell;
 }
 
-static bool dump_fault(void *context, const FaultRow *row) {
-  text_add(context, "fault %" PRIu64 " %s %u %" PRIu64 " %u %u %s %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %.17g %s\n", row->id, row->fault,
-           row->region, row->cycle, row->launch, row->line, outcome_info[row->outcome].name, settled_text[row->settled], row->class_of,
-           row->cycles, row->wrong, row->worst, row->note);
-  return true;
-}
-
-void journal_dump(const Journal *journal, Text *out) {
-  const JournalMeta *meta = &journal->meta;
-  text_add(out, "%s\n%s%s\n%s%s\n%s\n%s\n%s\n%016" PRIx64 "\n%016" PRIx64 "\n%" PRIu64 "\n%" PRIu64 "\n%" PRIu64 "/%" PRIu64 "\n",
-           meta->target, meta->arguments, meta->machine, meta->settings, meta->protection, meta->model, meta->structures, meta->window,
-           meta->program_hash, meta->layout_hash, meta->seed, meta->timeout, meta->shard, meta->shards);
-  journal_each_golden(journal, dump_launch, out);
-  journal_each_structure(journal, dump_structure, out);
-  journal_each_fault(journal, dump_fault, out);
-}
-
-typedef struct Merge {
-  Journal *into;
-  Diags *diags;
-} Merge;
-
-static bool merge_launch(void *context, const GoldenRow *row) {
-  return journal_put_golden(((Merge *)context)->into, row, 1, ((Merge *)context)->diags);
-}
-static bool merge_structure(void *context, const StructureRow *row) {
-  return journal_put_structures(((Merge *)context)->into, row, 1, ((Merge *)context)->diags);
-}
-static bool merge_fault(void *context, const FaultRow *row) {
-  return journal_put_fault(((Merge *)context)->into, row, ((Merge *)context)->diags);
-}
-
-// Whether these are all shards of one campaign: known before anything is written.
-static bool check_shard(const Journal *shard, const Journal *first, bool *seen, uint32_t count, Diags *diags) {
-  JournalMeta meta = first->meta;
-  uint64_t number = shard->meta.shard, shards = shard->meta.shards;
-  if (shards != count) {
-    return diags_add(diags, shard->path, 0, 0, "is shard %" PRIu64 " of %" PRIu64 ", but %u journals are given", number, shards, count);
-  }
-  if (number >= count || seen[number]) return diags_add(diags, shard->path, 0, 0, "shard %" PRIu64 " is given twice", number);
-  seen[number] = true;
-  meta.shard = number;
-  return journal_same_meta(shard, &meta, diags);
-}
-
-static bool merge_shard(Journal *into, const Journal *shard, Diags *diags) {
-  Merge merge = {into, diags};
-  bool good = journal_each_golden(shard, merge_launch, &merge) && journal_each_structure(shard, merge_structure, &merge) &&
-              journal_each_fault(shard, merge_fault, &merge);
-  if (!good && diags->count == 0) return journal_damaged(shard, diags);
-  return good && journal_commit(into, diags);
-}
-
-bool journal_merge(const char *path, const char *const *shards, uint32_t count, Diags *diags) {
-  Journal **all = calloc(count + 1, sizeof *all), *into = NULL;
-  bool *seen = calloc(count + 1, sizeof *seen), good = count > 0;
-  ASSERT(all != NULL && seen != NULL);
-  for (uint32_t i = 0; i < count && good; i++) {
-    all[i] = journal_read(shards[i], diags);
-    good = all[i] != NULL && check_shard(all[i], all[0], seen, count, diags);
-  }
-  if (good) {
-    JournalMeta meta = all[0]->meta;
-    meta.shard = 0;
-    meta.shards = 1;
-    into = journal_open(path, &meta, diags);
-    good = into != NULL;
-  }
-  for (uint32_t i = 0; i < count && good; i++) good = merge_shard(into, all[i], diags);
-  journal_close(into);
-  for (uint32_t i = 0; i < count; i++) journal_close(all[i]);
-  free(all);
-  free(seen);
+bool query_end(Query *query) {
+  bool good = query->good;
+  sqlite3_finalize(query->get);
+  free(query);
   return good;
 }

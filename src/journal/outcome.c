@@ -8,3 +8,4 @@ const OutcomeInfo outcome_info[OUTCOME_COUNT] = {
 };
 
 const char *const settled_text[SETTLED_COUNT] = {"run", "hash", "block", "followed", "overwritten", "unread", "class"};
+const char *const pattern_text[PATTERN_COUNT] = {"", "single", "row", "column", "block", "scattered"};

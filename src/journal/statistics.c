@@ -49,6 +49,20 @@ Interval paired_interval(PairedCounts counts, double confidence) {
                     p1 - p2 + paired_distance(w1.high - p1, p2 - w2.low, correlation)};
 }
 
+Interval difference_interval(double share_1, Interval interval_1, double share_2, Interval interval_2) {
+  return (Interval){share_1 - share_2 - paired_distance(share_1 - interval_1.low, interval_2.high - share_2, 0),
+                    share_1 - share_2 + paired_distance(interval_1.high - share_1, share_2 - interval_2.low, 0)};
+}
+
+void estimate_sum_add(EstimateSum *sum, double weight, double value, Interval interval) {
+  double below = weight * (value - interval.low), above = weight * (interval.high - value);
+  sum->value += weight * value;
+  sum->below += weight > 0 ? below * below : above * above;
+  sum->above += weight > 0 ? above * above : below * below;
+}
+
+Interval estimate_sum_interval(const EstimateSum *sum) { return (Interval){sum->value - sqrt(sum->below), sum->value + sqrt(sum->above)}; }
+
 uint64_t sample_size(double population, double margin, double confidence) {
   double t = normal_quantile(confidence), n = population / (1 + margin * margin * (population - 1) / (t * t * 0.25));
   return (uint64_t)ceil(n);

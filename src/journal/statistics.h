@@ -23,6 +23,16 @@ typedef struct PairedCounts {
 // For the first share less the second, by Newcombe's method 10 (Statistics in Medicine 17, 1998, pages 2635 to 2650), which
 // puts the two shares' Wilson intervals together with the correlation between them. -1..1 without any.
 Interval paired_interval(PairedCounts counts, double confidence);
+// For the first share less the second, of two samples that have nothing to do with each other: Newcombe's method 10 for independent
+// proportions (Statistics in Medicine 17, 1998, pages 873 to 890).
+Interval difference_interval(double share_1, Interval interval_1, double share_2, Interval interval_2);
+// A sum of independent estimates, each times its weight, when the interval of each is known (Zou and Donner, Statistics in Medicine 27, 2008, pages
+// 1693 to 1702: the method of variance estimates recovery). Zero-initialise.
+typedef struct EstimateSum {
+  double value, below, above; // the sum; squares of how far the limits lie from it
+} EstimateSum;
+void estimate_sum_add(EstimateSum *sum, double weight, double value, Interval interval);
+Interval estimate_sum_interval(const EstimateSum *sum); // may reach below 0
 // Leveugle et al., DATE 2009: faults needed for that margin when each of `population` possible ones is equally likely, p = 0.5.
 uint64_t sample_size(double population, double margin, double confidence);
 double sample_margin(double population, uint64_t sample, double confidence); // its inverse

@@ -61,19 +61,27 @@ static JournalMeta meta_of(uint64_t shard, uint64_t shards) {
 
 static FaultRow fault_of(uint64_t id, char text[64]) {
   snprintf(text, 64, "flip:rf[reg=%u]@%u", (unsigned)id, (unsigned)id * 7);
-  return (FaultRow){.id = id,
-                    .fault = text,
-                    .region = 3,
-                    .cycle = id * 7,
-                    .launch = 1,
-                    .line = (uint32_t)id % 40,
-                    .outcome = (uint8_t)(id % OUTCOME_COUNT),
-                    .settled = (uint8_t)(id % SETTLED_COUNT),
-                    .class_of = id / 2,
-                    .cycles = 3000 + id,
-                    .wrong = id % 5,
-                    .worst = (double)id / 3,
-                    .note = id % 3 == 0 ? "a note, 'with' \"quotes\"" : ""};
+  FaultRow row = fault_row();
+  row.id = id;
+  row.fault = text;
+  row.model = "flip";
+  row.region = 3;
+  row.sm = (int64_t)id % 15;
+  row.reg = id % 2 == 0 ? NOTHING : (int64_t)id;
+  row.cycle = id * 7;
+  row.launch = 1;
+  row.pc = id % 4 == 0 ? NOTHING : (int64_t)id;
+  row.opcode = id % 4 == 0 ? "" : "add.f32";
+  row.line = (uint32_t)id % 40;
+  row.outcome = (uint8_t)(id % OUTCOME_COUNT);
+  row.settled = (uint8_t)(id % SETTLED_COUNT);
+  row.class_of = row.settled == SETTLED_CLASS ? id / 2 : id;
+  row.cycles = 3000 + id;
+  row.wrong = id % 5;
+  row.worst = row.wrong == 0 ? 0 : (double)id / 3;
+  row.pattern = (uint8_t)(id % PATTERN_COUNT);
+  row.note = id % 3 == 0 ? "a note, 'with' \"quotes\"" : "";
+  return row;
 }
 
 static bool put(Journal *journal, uint64_t id, Diags *diags) {
@@ -89,13 +97,15 @@ static void put_frame(Journal *journal, Diags *diags) {
   assert_true(journal_put_structures(journal, &structure, 1, diags));
 }
 
-// Writes the faults `first`, first + step, ... below `end` and closes.
+// Writes the faults `first`, first + step, ... below `end`, which are all that were asked for, and closes.
 static void write_journal(const char *path, const JournalMeta *meta, uint64_t first, uint64_t step, uint64_t end) {
   Diags diags = {0};
   Journal *journal = journal_open(path, meta, &diags);
   assert_non_null(journal);
   put_frame(journal, &diags);
+  assert_true(journal_begin(journal, &(JournalPlan){end, 0, 0.99}, &diags));
   for (uint64_t id = first; id < end; id += step) assert_true(put(journal, id, &diags));
+  assert_true(journal_reached(journal, end, true, &diags));
   assert_true(journal_commit(journal, &diags));
   journal_close(journal);
 }
@@ -148,8 +158,8 @@ static void rows_come_back(void **state) {
     assert_true(journal_next_fault(cursor, &row));
     assert_string_equal(row.fault, wanted.fault);
     assert_string_equal(row.note, wanted.note);
-    row.fault = wanted.fault;
-    row.note = wanted.note;
+    assert_string_equal(row.opcode, wanted.opcode);
+    assert_true(row.sm == wanted.sm && row.reg == wanted.reg && row.pc == wanted.pc && row.bit == NOTHING && row.pattern == wanted.pattern);
     assert_true(row.id == id && row.outcome == wanted.outcome && row.settled == wanted.settled && row.worst == wanted.worst);
     assert_true(row.cycle == wanted.cycle && row.line == wanted.line && row.class_of == wanted.class_of && row.cycles == wanted.cycles);
     assert_true(row.region == wanted.region && row.launch == wanted.launch && row.wrong == wanted.wrong);
@@ -166,6 +176,12 @@ static void rows_come_back(void **state) {
   assert_int_not_equal(access(side, F_OK), 0);
 }
 
+static bool has_fault(const Journal *journal, uint64_t id) {
+  char sql[64];
+  snprintf(sql, sizeof sql, "SELECT count(*) FROM faults WHERE id = %u", (unsigned)id);
+  return journal_number(journal, sql) == 1;
+}
+
 static void resumed_is_as_if_never_stopped(void **state) {
   Scene *scene = *state;
   char whole[128];
@@ -175,8 +191,8 @@ static void resumed_is_as_if_never_stopped(void **state) {
   write_journal(scene->path, &meta, 0, 1, 77);
   Journal *journal = journal_open(scene->path, &meta, &scene->diags);
   assert_non_null(journal);
-  assert_true(journal_has_fault(journal, 76));
-  assert_false(journal_has_fault(journal, 77));
+  assert_true(has_fault(journal, 76));
+  assert_false(has_fault(journal, 77));
   journal_close(journal);
   write_journal(scene->path, &meta, 77, 1, 200);
   assert_same_content(scene->path, whole);
@@ -228,6 +244,199 @@ static void merging_refuses_what_does_not_fit(void **state) {
   assert_int_not_equal(access(scene->path, F_OK), 0); // and nothing was written
 }
 
+static void merging_refuses_an_unfinished_shard(void **state) {
+  Scene *scene = *state;
+  char a[96], b[96];
+  snprintf(a, sizeof a, "%s/s0.db", scene->folder);
+  snprintf(b, sizeof b, "%s/s1.db", scene->folder);
+  JournalMeta first = meta_of(0, 2), second = meta_of(1, 2);
+  write_journal(a, &first, 0, 2, 10);
+  write_journal(b, &second, 1, 2, 10);
+  run_sql(b, "UPDATE meta SET value = '0' WHERE key IN ('complete', 'settled below'); DELETE FROM faults WHERE id = 5");
+  assert_false(journal_merge(scene->path, (const char *const[]){a, b}, 2, &scene->diags));
+  assert_says(scene, "is unfinished: 4 of 5 faults");
+  assert_int_not_equal(access(scene->path, F_OK), 0);
+}
+
+// ---- How far it is -----------------------------------------------------------------------------------
+
+// A plan of 100 faults of which these are there.
+static JournalState state_with(const Scene *scene, const JournalMeta *meta, const uint64_t *ids, uint32_t count, uint64_t reached) {
+  Diags diags = {0};
+  Journal *journal = journal_open(scene->path, meta, &diags);
+  assert_non_null(journal);
+  assert_true(journal_begin(journal, &(JournalPlan){100, 0, 0.99}, &diags));
+  for (uint32_t i = 0; i < count; i++) assert_true(put(journal, ids[i], &diags));
+  assert_true(journal_reached(journal, reached, false, &diags));
+  JournalState known = journal_state(journal);
+  journal_close(journal);
+  return known;
+}
+
+static void a_part_is_known_as_such(void **state) {
+  Scene *scene = *state;
+  JournalMeta meta = meta_of(0, 1);
+  JournalState known = state_with(scene, &meta, (const uint64_t[]){0, 1, 2, 5, 9}, 5, 0);
+  assert_false(known.complete);
+  assert_true(known.asked == 100 && known.done == 5 && known.below == 3 && known.sample == 3);
+  Journal *journal = journal_read(scene->path, &scene->diags);
+  assert_true(journal_limit(journal, known.below, &scene->diags));
+  FaultCursor *cursor = journal_faults(journal);
+  FaultRow row;
+  for (uint64_t id = 0; id < 3; id++) assert_true(journal_next_fault(cursor, &row) && row.id == id);
+  assert_false(journal_next_fault(cursor, &row));
+  assert_true(journal_end_faults(cursor));
+  Query *query = journal_query(journal, "SELECT count(*) FROM results");
+  assert_true(query_next(query) && query_cell(query, 0).integer == 3);
+  assert_true(query_end(query));
+  journal_close(journal);
+}
+
+static void faults_left_out_on_purpose_are_not_missing(void **state) {
+  Scene *scene = *state;
+  JournalMeta meta = meta_of(0, 1);
+  JournalState known = state_with(scene, &meta, (const uint64_t[]){0, 3, 6, 8, 9, 11}, 6, 8); // enough was known of others' structures
+  assert_true(known.below == 10 && known.sample == 5);
+}
+
+static void a_shard_counts_its_own(void **state) {
+  Scene *scene = *state;
+  JournalMeta meta = meta_of(2, 7);
+  JournalState known = state_with(scene, &meta, (const uint64_t[]){2, 9, 16, 30}, 4, 0);
+  assert_true(known.asked == 14 && known.sample == 3 && known.below == 23);
+}
+
+static void all_that_was_asked_for_is_complete(void **state) {
+  Scene *scene = *state;
+  JournalMeta meta = meta_of(0, 1);
+  uint64_t ids[100];
+  for (uint64_t i = 0; i < 100; i++) ids[i] = i;
+  assert_true(state_with(scene, &meta, ids, 100, 0).complete); // killed before it could say so
+}
+
+// ---- Older versions ----------------------------------------------------------------------------------
+
+static const char version_3[] =
+    "PRAGMA application_id = 1380205140;"
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE launches (launch INTEGER PRIMARY KEY, kernel TEXT, began_at INTEGER, cycles INTEGER,"
+    " thread_instructions INTEGER, warp_instructions INTEGER);"
+    "CREATE TABLE structures (region INTEGER PRIMARY KEY, name TEXT, title TEXT, rows INTEGER, units INTEGER,"
+    " bits INTEGER, used REAL, raw_fit REAL);"
+    "CREATE TABLE faults (id INTEGER PRIMARY KEY, fault TEXT, region INTEGER, cycle INTEGER, launch INTEGER,"
+    " line INTEGER, outcome TEXT, settled TEXT, class_of INTEGER, cycles INTEGER, wrong INTEGER, worst REAL, note TEXT);"
+    "INSERT INTO launches VALUES (1, '_Z3addPf', 0, 3000, 64, 2);"
+    "INSERT INTO structures VALUES (3, 'rf', 'register file', 15, 32, 32, 0.5, 333);"
+    "INSERT INTO faults VALUES (0, 'flip:rf[sm=3,reg=12,lane=7,bit=4]@99', 3, 99, 1, 17, 'sdc', 'run', 0, 0, 2, 0.5, ''),"
+    " (1, 'flip:rf[sm=3,reg=2,lane=17,bit=31]@100', 3, 100, 1, 0, 'masked', 'unread', 1, 3000, 0, 0, '');"
+    "INSERT INTO meta VALUES ('journal version', '3'), ('target', 'scalarprod'), ('arguments', 'size=tiny' || char(10) || 'seed=1' || "
+    "char(10)),"
+    " ('machine', 'fermi-gtx480'), ('settings', 'sm.count=15' || char(10) || 'sm.warps=48' || char(10)), ('protection', 'none'),"
+    " ('model', 'flip'), ('structures', 'rf'), ('window', 'all'), ('program hash', 'fedcba9876543210'),"
+    " ('layout hash', '0000000000000011'), ('seed', '18446744073709551615'), ('timeout', '10'), ('shard', '0'), ('shards', '1');";
+
+static void check_migrated(const Journal *journal) {
+  FaultCursor *cursor = journal_faults(journal);
+  FaultRow row;
+  assert_true(journal_next_fault(cursor, &row));
+  assert_true(row.sm == 3 && row.lane == 7 && row.bit == 4 && row.line == 17 && row.outcome == OUTCOME_SDC && row.wrong == 2);
+  assert_true(row.pc == NOTHING && row.row == NOTHING);
+  assert_string_equal(row.model, "flip");
+  assert_true(journal_next_fault(cursor, &row) && row.bit == 31 && row.line == 0);
+  assert_true(journal_end_faults(cursor));
+  JournalState known = journal_state(journal);
+  assert_true(known.complete && known.asked == 0 && known.sample == 2);
+}
+
+static void version_3_is_read_and_left_alone(void **state) {
+  Scene *scene = *state;
+  run_sql(scene->path, version_3);
+  for (uint32_t i = 0; i < 2; i++) { // the second time as the first
+    Journal *journal = journal_read(scene->path, &scene->diags);
+    assert_non_null(journal);
+    assert_string_equal(journal_meta(journal)->target, "scalarprod");
+    check_migrated(journal);
+    journal_close(journal);
+  }
+}
+
+static void version_3_is_resumed_as_this_version(void **state) {
+  Scene *scene = *state;
+  JournalMeta meta = meta_of(0, 1);
+  run_sql(scene->path, version_3);
+  Journal *journal = journal_open(scene->path, &meta, &scene->diags);
+  assert_non_null(journal);
+  check_migrated(journal);
+  assert_true(put(journal, 2, &scene->diags));
+  journal_close(journal);
+  journal = journal_read(scene->path, &scene->diags);
+  assert_non_null(journal);
+  assert_int_equal(journal_number(journal, "PRAGMA user_version"), JOURNAL_VERSION);
+  assert_int_equal(journal_fault_count(journal), 3);
+  journal_close(journal);
+}
+
+// ---- From elsewhere ----------------------------------------------------------------------------------
+
+static void hostile_files_are_refused_at_once(void **state) {
+  Scene *scene = *state;
+  static const char *const changes[] = {
+      "ALTER TABLE faults RENAME TO x; CREATE VIEW faults AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT * "
+      "FROM n",
+      "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO structures SELECT i, 'x', '', 1, 1, "
+      "1, 0, 0 "
+      "FROM n",
+      "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) INSERT INTO launches (launch, kernel) SELECT i, "
+      "i FROM n",
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO meta SELECT i, i FROM n",
+  };
+  JournalMeta meta = meta_of(0, 1);
+  for (size_t i = 0; i < COUNT_OF(changes); i++) {
+    unlink(scene->path);
+    write_journal(scene->path, &meta, 0, 1, 5);
+    run_sql(scene->path, changes[i]);
+    assert_null(journal_read(scene->path, &scene->diags));
+    assert_says(scene, "is damaged");
+    diags_free(&scene->diags);
+    scene->diags = (Diags){0};
+  }
+}
+
+// A view of the file's own is not what reports read.
+static void views_of_the_file_are_not_used(void **state) {
+  Scene *scene = *state;
+  JournalMeta meta = meta_of(0, 1);
+  write_journal(scene->path, &meta, 0, 1, 5);
+  run_sql(scene->path,
+          "DROP VIEW results; CREATE VIEW results AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT * FROM n");
+  Journal *journal = journal_read(scene->path, &scene->diags);
+  assert_non_null(journal);
+  Query *query = journal_query(journal, "SELECT count(*) FROM results");
+  assert_true(query_next(query) && query_cell(query, 0).integer == 5);
+  assert_true(query_end(query));
+  journal_close(journal);
+}
+
+static void notes_are_kept(void **state) {
+  Scene *scene = *state;
+  JournalMeta meta = meta_of(0, 1);
+  Journal *journal = journal_open(scene->path, &meta, &scene->diags);
+  assert_true(journal_put_note(journal, NOTE_COMMAND, "redoubt campaign 'a b'", &scene->diags));
+  assert_true(journal_put_source(journal, 1, "k.ptx", "line one\nline two\n", &scene->diags));
+  GoldenRow launch = {.launch = 1, .kernel = "_Z6kernelPKfS0_Pfi", .cycles = 3000, .source = 1};
+  assert_true(journal_put_golden(journal, &launch, 1, &scene->diags));
+  journal_close(journal);
+  journal = journal_read(scene->path, &scene->diags);
+  assert_string_equal(journal_note(journal, NOTE_COMMAND), "redoubt campaign 'a b'");
+  assert_string_equal(journal_note(journal, NOTE_HOST), "");
+  Query *query = journal_query(journal, "SELECT l.name, s.text FROM launches l JOIN sources s USING (source)");
+  assert_true(query_next(query));
+  assert_string_equal(query_cell(query, 0).text, "kernel(float const*, float const*, float*, int)");
+  assert_string_equal(query_cell(query, 1).text, "line one\nline two\n");
+  assert_true(query_end(query));
+  journal_close(journal);
+}
+
 // ---- Refused ---------------------------------------------------------------------------------------
 
 static void refused(Scene *scene, const char *reading, const char *writing) {
@@ -272,8 +481,8 @@ static void refuses_another_version(void **state) {
   Scene *scene = *state;
   JournalMeta meta = meta_of(0, 1);
   write_journal(scene->path, &meta, 0, 1, 5);
-  run_sql(scene->path, "UPDATE meta SET value = '99' WHERE key = 'journal version'");
-  refused(scene, "version '99'", "use the Redoubt that wrote it, or repeat the campaign");
+  run_sql(scene->path, "PRAGMA user_version = 99");
+  refused(scene, "version 99", "use the Redoubt that wrote it, or repeat the campaign");
 }
 
 static void says_that_there_is_no_file(void **state) {
@@ -430,7 +639,7 @@ static void full_disk_loses_nothing(void **state) {
   assert_says(scene, "the disk is full");
   journal_close(journal);
   char *before = dump_of(scene->path);
-  assert_non_null(strstr(before, "\nfault 499 "));
+  assert_non_null(strstr(before, "\n499|flip:rf[reg=499]"));
   free(before);
   write_journal(scene->path, &meta, 500, 1, 1000); // room again: goes on
   snprintf(whole, sizeof whole, "%s/whole.db", scene->folder);
@@ -472,7 +681,7 @@ static void killed_loses_nothing_committed(void **state) {
     close(ends[0]);
     Journal *journal = journal_open(scene->path, &meta, &scene->diags);
     assert_non_null(journal);
-    for (uint64_t id = 0; id <= last; id++) assert_true(journal_has_fault(journal, id));
+    for (uint64_t id = 0; id <= last; id++) assert_true(has_fault(journal, id));
     journal_close(journal);
   }
 }
@@ -484,6 +693,16 @@ int main(void) {
       CASE(resumed_is_as_if_never_stopped),
       CASE(shards_merge_to_the_whole),
       CASE(merging_refuses_what_does_not_fit),
+      CASE(merging_refuses_an_unfinished_shard),
+      CASE(a_part_is_known_as_such),
+      CASE(faults_left_out_on_purpose_are_not_missing),
+      CASE(a_shard_counts_its_own),
+      CASE(all_that_was_asked_for_is_complete),
+      CASE(version_3_is_read_and_left_alone),
+      CASE(version_3_is_resumed_as_this_version),
+      CASE(hostile_files_are_refused_at_once),
+      CASE(views_of_the_file_are_not_used),
+      CASE(notes_are_kept),
       CASE(refuses_what_is_no_database),
       CASE(refuses_a_foreign_database_and_leaves_it_alone),
       CASE(refuses_another_version),

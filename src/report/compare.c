@@ -1,87 +1,187 @@
-// Two journals of one fault list side by side: what became of each fault, and how much the AVF changed. Its interval is
-// Newcombe's for paired proportions (method 10; statistics.h): unlike Wald's it holds for small shares, and it does not shrink to a
-// point when no fault changed sides.
-#include "report/report.h"
+// Two journals side by side, e.g. without and with a protection: what became of each fault, what the protection removes of SDCs and
+// DUEs, and what it costs. Faults are paired where that is possible, since pairs tell more:
+// - the same fault in both: same bits, same cycle;
+// - the same bits at the same fraction of the run, where a protection changes the time. A draw is a fraction of the run's cycles, so
+//   equal numbers mean that.
+// Differences of pairs have Newcombe's interval for paired proportions, others that for independent ones (statistics.h): unlike Wald's
+// both hold for small shares.
+#include "report/report_internal.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_STRUCTURES = 256 };
+typedef enum Pairing { PAIRED_FAULTS, PAIRED_PLACES, UNPAIRED } Pairing;
 
 typedef struct StructurePairs {
-  char name[64];
-  uint16_t region;
-  double bits;
+  const StructureSummary *a, *b; // b: NULL where the other journal has none of that name
   double pairs;
-  PairedCounts vulnerable; // in both, in A alone, in B alone, in none
+  PairedCounts counts[MEASURES]; // in both, in A alone, in B alone, in none
 } StructurePairs;
 
 typedef struct Pairs {
+  const Report *a, *b;
+  Pairing pairing;
   uint64_t moved[OUTCOME_COUNT][OUTCOME_COUNT];
-  uint64_t pairs, differ;    // same number: same bits, other bits
-  uint64_t alone_a, alone_b; // in one journal only
-  StructurePairs structures[MOST_STRUCTURES];
+  uint64_t same, places, differ; // same number: same bits and cycle; same bits at the same fraction; others
+  uint64_t alone_a, alone_b;     // in one journal only
+  StructurePairs *structures;
   uint32_t structure_count;
 } Pairs;
 
-static bool add_structure(void *context, const StructureRow *row) {
-  Pairs *pairs = context;
-  if (pairs->structure_count == MOST_STRUCTURES) return false;
-  StructurePairs *structure = &pairs->structures[pairs->structure_count++];
-  snprintf(structure->name, sizeof structure->name, "%s", row->name);
-  structure->region = row->region;
-  structure->bits = (double)row->rows * row->units * row->bits;
-  return true;
+// ---- Paired ----------------------------------------------------------------------------------------
+
+// Draws are made in the same way from the same numbers.
+static bool are_drawn_alike(const JournalMeta *a, const JournalMeta *b) {
+  return a->seed == b->seed && strcmp(a->target, b->target) == 0 && strcmp(a->arguments, b->arguments) == 0 &&
+         strcmp(a->model, b->model) == 0 && strcmp(a->window, b->window) == 0;
 }
 
-static void add_pair(Pairs *pairs, const FaultRow *a, const FaultRow *b) {
-  if (strcmp(a->fault, b->fault) != 0) {
+static bool is_same_place(const FaultRow *a, const FaultRow *b) {
+  size_t length = strcspn(a->fault, "@");
+  return strcspn(b->fault, "@") == length && strncmp(a->fault, b->fault, length) == 0;
+}
+
+// Of a window that is all of the run this can be checked; within a cycle of either.
+static bool is_same_fraction(const Pairs *pairs, const FaultRow *a, const FaultRow *b) {
+  double cycles_a = (double)pairs->a->cycles, cycles_b = (double)pairs->b->cycles;
+  if (strcmp(pairs->a->meta->window, "all") != 0) return true;
+  return fabs((double)a->cycle * cycles_b - (double)b->cycle * cycles_a) <= cycles_a + cycles_b;
+}
+
+static void add_pair(Pairs *pairs, const FaultRow *a, const FaultRow *b, bool alike) {
+  bool same = strcmp(a->fault, b->fault) == 0;
+  if (!same && !(alike && is_same_place(a, b) && is_same_fraction(pairs, a, b))) {
     pairs->differ++;
     return;
   }
-  pairs->pairs++;
+  *(same ? &pairs->same : &pairs->places) += 1;
   pairs->moved[a->outcome][b->outcome]++;
-  bool in_a = outcome_is_vulnerable(a->outcome), in_b = outcome_is_vulnerable(b->outcome);
   for (uint32_t i = 0; i < pairs->structure_count; i++) {
     StructurePairs *structure = &pairs->structures[i];
-    if (structure->region != a->region) continue;
+    if (structure->a->region != a->region) continue;
     structure->pairs++;
-    structure->vulnerable.both += in_a && in_b;
-    structure->vulnerable.first += in_a && !in_b;
-    structure->vulnerable.second += !in_a && in_b;
-    structure->vulnerable.neither += !in_a && !in_b;
+    for (uint32_t m = 0; m < MEASURES; m++) {
+      bool in_a = measure_counts((Measure)m, a->outcome), in_b = measure_counts((Measure)m, b->outcome);
+      PairedCounts *counts = &structure->counts[m];
+      *(in_a ? in_b ? &counts->both : &counts->first : in_b ? &counts->second : &counts->neither) += 1;
+    }
   }
 }
 
 // Both in order of number, so one walk finds all pairs.
-static bool pair_up(const Journal *a, const Journal *b, Pairs *pairs, Diags *diags) {
-  if (!journal_each_structure(a, add_structure, pairs)) return journal_damaged(a, diags);
-  FaultCursor *from_a = journal_faults(a), *from_b = journal_faults(b);
+static bool pair_up(Pairs *pairs, Diags *diags) {
+  bool alike = are_drawn_alike(pairs->a->meta, pairs->b->meta);
+  FaultCursor *from_a = journal_faults(pairs->a->journal), *from_b = journal_faults(pairs->b->journal);
   FaultRow left, right;
   bool more_a = journal_next_fault(from_a, &left), more_b = journal_next_fault(from_b, &right);
   while (more_a || more_b) {
     bool take_a = more_a && (!more_b || left.id <= right.id), take_b = more_b && (!more_a || right.id <= left.id);
-    if (take_a && take_b) add_pair(pairs, &left, &right);
+    if (take_a && take_b) add_pair(pairs, &left, &right, alike);
     pairs->alone_a += take_a && !take_b;
     pairs->alone_b += take_b && !take_a;
     if (take_a) more_a = journal_next_fault(from_a, &left);
     if (take_b) more_b = journal_next_fault(from_b, &right);
   }
   bool good_a = journal_end_faults(from_a), good_b = journal_end_faults(from_b);
-  if (!good_a) return journal_damaged(a, diags);
-  if (!good_b) return journal_damaged(b, diags);
-  if (pairs->pairs > 0) return true;
-  return diags_add(diags, NULL, 0, 0,
-                   "the journals have no fault in common: they need the same workload, machine, structures, window and seed");
+  if (!good_a) return journal_damaged(pairs->a->journal, diags);
+  if (!good_b) return journal_damaged(pairs->b->journal, diags);
+  // Some pairs among faults that are others would be chance.
+  if (pairs->same + pairs->places <= pairs->differ) pairs->pairing = UNPAIRED;
+  else pairs->pairing = pairs->places > 0 ? PAIRED_PLACES : PAIRED_FAULTS;
+  return true;
 }
 
-static void add_journal(Text *out, const char *name, const JournalMeta *meta) {
-  text_add(out, "%s: %s on %s, protection %s\n", name, meta->target, meta->machine, meta->protection);
+static const StructureSummary *structure_named(const Report *report, const char *name) {
+  for (uint32_t i = 0; i < report->structures.count; i++) {
+    if (strcmp(report->structures.items[i].name, name) == 0) return &report->structures.items[i];
+  }
+  return NULL;
+}
+
+static void list_structures(Pairs *pairs) {
+  pairs->structures = ARENA_ARRAY(pairs->a->arena, StructurePairs, pairs->a->structures.count + 1);
+  for (uint32_t i = 0; i < pairs->a->structures.count; i++) {
+    const StructureSummary *structure = &pairs->a->structures.items[i];
+    pairs->structures[pairs->structure_count++] = (StructurePairs){.a = structure, .b = structure_named(pairs->b, structure->name)};
+  }
+}
+
+// ---- What is removed ---------------------------------------------------------------------------------
+
+typedef struct Change {
+  Estimate a, b, removed; // removed: A less B
+} Change;
+
+static Change change_of(const Pairs *pairs, const StructurePairs *structure, Measure measure) {
+  double confidence = pairs->a->confidence;
+  Change change = {.a = tally_estimate(&structure->a->tally, measure, confidence)};
+  if (structure->b != NULL) change.b = tally_estimate(&structure->b->tally, measure, confidence);
+  if (pairs->pairing != UNPAIRED && structure->pairs > 0) {
+    const PairedCounts *counts = &structure->counts[measure];
+    Interval interval = paired_interval(*counts, confidence);
+    change.removed = (Estimate){true, (counts->first - counts->second) / structure->pairs, interval.low, interval.high};
+  } else if (pairs->pairing == UNPAIRED && change.a.is_known && change.b.is_known) {
+    Interval interval = difference_interval(change.a.value, (Interval){change.a.low, change.a.high}, change.b.value,
+                                            (Interval){change.b.low, change.b.high});
+    change.removed = (Estimate){true, change.a.value - change.b.value, interval.low, interval.high};
+  }
+  return change;
+}
+
+// Each structure by a weight: its share of the bits, or its rate.
+static Estimate sum_removed(const Pairs *pairs, Measure measure, double (*weight)(const StructureSummary *)) {
+  EstimateSum sum = {0};
+  bool any = false;
+  for (uint32_t i = 0; i < pairs->structure_count; i++) {
+    Estimate removed = change_of(pairs, &pairs->structures[i], measure).removed;
+    double factor = weight(pairs->structures[i].a);
+    if (!removed.is_known || factor <= 0) continue;
+    any = true;
+    estimate_sum_add(&sum, factor, removed.value, (Interval){removed.low, removed.high});
+  }
+  Interval interval = estimate_sum_interval(&sum);
+  return any ? (Estimate){true, sum.value, interval.low, interval.high} : (Estimate){0};
+}
+
+static double bits_weight(const StructureSummary *structure) { return (double)structure->bits; }
+static double rate_weight(const StructureSummary *structure) { return (double)structure->bits / (1 << 20) * structure->fit_per_mbit; }
+
+static Estimate chip_removed(const Pairs *pairs, Measure measure) {
+  double bits = 0;
+  for (uint32_t i = 0; i < pairs->structure_count; i++) {
+    bool is_known = change_of(pairs, &pairs->structures[i], measure).removed.is_known;
+    bits += is_known ? (double)pairs->structures[i].a->bits : 0;
+  }
+  return estimate_times(sum_removed(pairs, measure, bits_weight), bits > 0 ? 1 / bits : 0);
+}
+
+// ---- Text --------------------------------------------------------------------------------------------
+
+static void add_journal(Text *out, const char *name, const Report *report) {
+  const JournalMeta *meta = report->meta;
+  text_add(out, "%s: %s on %s, protection %s, model %s: %" PRIu64 " faults, %" PRIu64 " cycles\n", name, meta->target, meta->machine,
+           meta->protection, meta->model, report->all.total, report->cycles);
+  report_state_text(report, out);
+}
+
+static void add_pairing(const Pairs *pairs, Text *out) {
+  const char *const texts[] = {
+      [PAIRED_FAULTS] = "paired: the same faults in both",
+      [PAIRED_PLACES] = "paired: the same bits at the same fraction of the run, since the runs take different times",
+      [UNPAIRED] = "not paired: the faults of the two differ; the intervals are those of independent samples",
+  };
+  text_add(out, "%s\n", texts[pairs->pairing]);
+  if (pairs->pairing == UNPAIRED) return;
+  text_add(out, "%" PRIu64 " pairs\n", pairs->same + pairs->places);
+  if (pairs->alone_a + pairs->alone_b > 0)
+    text_add(out, "%" PRIu64 " faults in A alone, %" PRIu64 " in B alone: not compared\n", pairs->alone_a, pairs->alone_b);
+  if (pairs->differ > 0) text_add(out, "%" PRIu64 " have the same number but strike other bits: not compared\n", pairs->differ);
 }
 
 static void add_moves(const Pairs *pairs, Text *out) {
-  text_add(out, "%-16s -> %-16s %9s\n", "in A", "in B", "faults");
+  text_add(out, "\n%-16s -> %-16s %9s\n", "in A", "in B", "faults");
   for (uint32_t i = 0; i < OUTCOME_COUNT; i++) {
     for (uint32_t k = 0; k < OUTCOME_COUNT; k++) {
       if (pairs->moved[i][k] == 0) continue;
@@ -91,7 +191,8 @@ static void add_moves(const Pairs *pairs, Text *out) {
 }
 
 // A timeout of one run may be the end of the other where they are given different times.
-static void add_timeouts(const Pairs *pairs, const JournalMeta *a, const JournalMeta *b, Text *out) {
+static void add_timeouts(const Pairs *pairs, Text *out) {
+  const JournalMeta *a = pairs->a->meta, *b = pairs->b->meta;
   uint64_t timeouts = 0;
   if (a->timeout == b->timeout) return;
   for (uint32_t i = 0; i < OUTCOME_COUNT; i++) timeouts += pairs->moved[OUTCOME_TIMEOUT][i] + pairs->moved[i][OUTCOME_TIMEOUT];
@@ -103,75 +204,97 @@ static void add_timeouts(const Pairs *pairs, const JournalMeta *a, const Journal
            a->timeout, b->timeout, timeouts);
 }
 
-static void add_change(const char *name, const PairedCounts *counts, double confidence, Text *out) {
-  double n = counts->both + counts->first + counts->second + counts->neither;
-  Interval interval = paired_interval(*counts, confidence);
-  text_add(out, "%s falls by %.3f%% from A to B (%.3f to %.3f at %.4g%%)\n", name, 100 * (counts->first - counts->second) / n,
-           100 * interval.low, 100 * interval.high, 100 * confidence);
+static void add_share(Estimate estimate, Text *out) {
+  if (estimate.is_known) text_add(out, " %8.3f%%", 100 * estimate.value);
+  else text_add(out, " %9s", "-");
 }
 
-// Each structure counts by its bits; all together for as many pairs as weigh the same.
-static PairedCounts weigh(const Pairs *pairs) {
-  PairedCounts sum = {0};
-  double bits = 0, squares = 0;
-  for (uint32_t i = 0; i < pairs->structure_count; i++) bits += pairs->structures[i].pairs > 0 ? pairs->structures[i].bits : 0;
-  for (uint32_t i = 0; i < pairs->structure_count; i++) {
-    const StructurePairs *structure = &pairs->structures[i];
-    if (structure->pairs <= 0) continue;
-    squares += structure->bits / bits * (structure->bits / bits) / structure->pairs;
-  }
-  for (uint32_t i = 0; i < pairs->structure_count; i++) {
-    const StructurePairs *structure = &pairs->structures[i];
-    if (structure->pairs <= 0) continue;
-    double weight = structure->bits / bits / structure->pairs / squares;
-    sum.both += weight * structure->vulnerable.both;
-    sum.first += weight * structure->vulnerable.first;
-    sum.second += weight * structure->vulnerable.second;
-    sum.neither += weight * structure->vulnerable.neither;
-  }
-  return sum;
+static void add_removed(Estimate removed, double factor, Text *out) {
+  char text[64] = "-";
+  if (removed.is_known)
+    snprintf(text, sizeof text, "%.4g (%.4g to %.4g)", factor * removed.value, factor * removed.low, factor * removed.high);
+  text_add(out, "  %-28s", text);
 }
 
-static void add_changes(const Pairs *pairs, double confidence, Text *out) {
-  uint32_t struck = 0;
-  const StructurePairs *only = NULL;
-  for (uint32_t i = 0; i < pairs->structure_count; i++) {
-    if (pairs->structures[i].pairs <= 0) continue;
-    struck++;
-    only = &pairs->structures[i];
-  }
+static void add_change_row(const char *name, const Change *change, Estimate fit, Text *out) {
+  text_add(out, "  %-18s", name);
+  add_share(change->a, out);
+  add_share(change->b, out);
+  add_removed(change->removed, 100, out);
+  if (fit.is_known) add_removed(fit, 1, out);
+  while (out->at[out->length - 1] == ' ') out->length--;
   text_add(out, "\n");
-  if (struck == 1) {
-    add_change("AVF", &only->vulnerable, confidence, out);
-    return;
-  }
-  for (uint32_t i = 0; i < pairs->structure_count; i++) {
-    const StructurePairs *structure = &pairs->structures[i];
-    char name[80];
-    snprintf(name, sizeof name, "AVF of %s", structure->name);
-    if (structure->pairs > 0) add_change(name, &structure->vulnerable, confidence, out);
-  }
-  PairedCounts all = weigh(pairs);
-  if (struck > 0) add_change("size-weighted AVF", &all, confidence, out);
 }
 
-bool report_compare(const Journal *a, const Journal *b, double confidence, Text *out, Diags *diags) {
-  Pairs *pairs = calloc(1, sizeof *pairs);
-  ASSERT(pairs != NULL);
-  bool good = pair_up(a, b, pairs, diags);
-  if (good) {
-    add_journal(out, "A", journal_meta(a));
-    add_journal(out, "B", journal_meta(b));
-    text_add(out, "%" PRIu64 " faults in both\n", pairs->pairs);
-    if (pairs->alone_a + pairs->alone_b > 0) {
-      text_add(out, "%" PRIu64 " in A alone, %" PRIu64 " in B alone: not compared\n", pairs->alone_a, pairs->alone_b);
+static void add_changes(const Pairs *pairs, Text *out) {
+  for (uint32_t m = 0; m < MEASURES; m++) {
+    uint32_t shown = 0;
+    bool has_fit = sum_removed(pairs, (Measure)m, rate_weight).is_known;
+    if (m == MEASURE_DETECTED && tally_hits(&pairs->a->all, MEASURE_DETECTED) + tally_hits(&pairs->b->all, MEASURE_DETECTED) == 0) continue;
+    text_add(out, "\n%-20s %9s %9s  %-28s%s\n", measures[m].title, "A", "B", "removed, in points", has_fit ? "  FIT removed" : "");
+    for (uint32_t i = 0; i < pairs->structure_count; i++) {
+      const StructurePairs *structure = &pairs->structures[i];
+      Change change = change_of(pairs, structure, (Measure)m);
+      double rate = rate_weight(structure->a);
+      if (!change.removed.is_known) continue;
+      add_change_row(structure->a->name, &change, estimate_times(change.removed, rate), out);
+      shown++;
     }
-    if (pairs->differ > 0) text_add(out, "%" PRIu64 " have the same number but strike other bits: not compared\n", pairs->differ);
-    add_timeouts(pairs, journal_meta(a), journal_meta(b), out);
-    text_add(out, "\n");
-    add_moves(pairs, out);
-    add_changes(pairs, confidence, out);
+    if (shown < 2) continue;
+    Change all = {report_chip(pairs->a, (Measure)m), report_chip(pairs->b, (Measure)m), chip_removed(pairs, (Measure)m)};
+    add_change_row("all, by bits", &all, sum_removed(pairs, (Measure)m, rate_weight), out);
   }
-  free(pairs);
+  text_add(out, "Intervals at %.4g%%. Removed is A less B: a negative number is added by B.\n", 100 * pairs->a->confidence);
+}
+
+static double note_number(const Report *report, JournalNote note) { return strtod(journal_note(report->journal, note), NULL); }
+
+static void add_per_cost(const Pairs *pairs, const char *cost, double percent, Text *out) {
+  if (percent <= 0) return;
+  for (uint32_t m = MEASURE_SDC; m <= MEASURE_DUE; m++) {
+    Estimate removed = estimate_times(chip_removed(pairs, (Measure)m), 100 / percent);
+    if (!removed.is_known) continue;
+    text_add(out, "  %s removed per 1%% of %s: %.4g points (%.4g to %.4g)\n", measures[m].title, cost, removed.value, removed.low,
+             removed.high);
+  }
+}
+
+// Energy will stand here when machines know it.
+static void add_cost(const Pairs *pairs, Text *out) {
+  double time = 100 * ((double)pairs->b->cycles / (double)max_u64(pairs->a->cycles, 1) - 1);
+  double bits_a = note_number(pairs->a, NOTE_SCHEME_BITS), bits_b = note_number(pairs->b, NOTE_SCHEME_BITS);
+  double chip = note_number(pairs->a, NOTE_CHIP_BITS), share = chip > 0 ? 100 * (bits_b - bits_a) / chip : 0;
+  text_add(out, "\ncost of B against A\n");
+  text_add(out, "  time: %" PRIu64 " instead of %" PRIu64 " cycles (%+.2f%%)\n", pairs->b->cycles, pairs->a->cycles, time);
+  if (chip > 0) text_add(out, "  bits: %+.0f (%+.3f%% of the chip's)\n", bits_b - bits_a, share);
+  add_per_cost(pairs, "time", time, out);
+  add_per_cost(pairs, "bits", share, out);
+}
+
+// Both must strike something that the other has, too.
+static bool has_common(const Pairs *pairs, Diags *diags) {
+  for (uint32_t i = 0; i < pairs->structure_count; i++) {
+    if (pairs->structures[i].b != NULL) return true;
+  }
+  return diags_add(diags, NULL, 0, 0, "the journals have no structure in common: there is nothing to compare");
+}
+
+bool report_compare(Journal *a, Journal *b, const ReportOptions *options, Text *out, Diags *diags) {
+  Report *left = report_read(a, options, diags), *right = left == NULL ? NULL : report_read(b, options, diags);
+  Pairs pairs = {.a = left, .b = right};
+  bool good = right != NULL && report_is_whole(left, diags) && report_is_whole(right, diags);
+  if (good) list_structures(&pairs);
+  good = good && has_common(&pairs, diags) && pair_up(&pairs, diags);
+  if (good) {
+    add_journal(out, "A", left);
+    add_journal(out, "B", right);
+    add_pairing(&pairs, out);
+    if (pairs.pairing != UNPAIRED) add_timeouts(&pairs, out);
+    if (pairs.pairing != UNPAIRED) add_moves(&pairs, out);
+    add_changes(&pairs, out);
+    add_cost(&pairs, out);
+  }
+  report_free(left);
+  report_free(right);
   return good;
 }

@@ -2,80 +2,76 @@
 #include "report/report_internal.h"
 
 #include <inttypes.h>
-#include <math.h>
+#include <stdio.h>
 
 enum { PIECE = 1 << 16 };
 
-const char *const csv_names[CSV_COUNT] = {"faults", "campaign", "structures", "kernels", "launches", "lines", "time"};
-
-static void add_quoted(Text *out, const char *text) {
-  text_add_bytes(out, "\"", 1);
-  for (size_t part; *text != '\0'; text += part) {
-    part = strcspn(text, "\"");
-    text_add_bytes(out, text, part);
-    if (text[part] != '"') continue;
-    text_add_bytes(out, "\"\"", 2);
-    part++;
-  }
-  text_add_bytes(out, "\"", 1);
-}
+const char *const csv_names[CSV_COUNT] = {"faults", "campaign", "structures", "kernels", "launches",
+                                          "lines",  "time",     "breakdown",  "severity"};
 
 // ---- Faults ----------------------------------------------------------------------------------------
 
-static void add_named(Text *out, const char *text) {
-  text_add_bytes(out, ",", 1);
-  add_text(out, text);
+static void add_cell(Text *out, const Cell *cell) {
+  switch (cell->kind) {
+  case CELL_NULL: break;
+  case CELL_INTEGER:
+    if (cell->integer >= 0) add_count(out, (uint64_t)cell->integer);
+    else text_add(out, "%" PRId64, cell->integer);
+    break;
+  case CELL_REAL: text_add(out, "%.17g", cell->real); break;
+  case CELL_TEXT: text_add_csv_name(out, cell->text); break;
+  }
 }
 
-static void add_counted(Text *out, uint64_t count) {
-  text_add_bytes(out, ",", 1);
-  add_count(out, count);
-}
-
-static void add_fault(const Report *report, Text *out, const FaultRow *row) {
-  const StructureSummary *structure = report_structure(report, row->region);
-  add_count(out, row->id);
-  text_add_bytes(out, ",", 1);
-  add_quoted(out, row->fault);
-  add_named(out, structure == NULL ? "" : structure->name);
-  add_counted(out, row->cycle);
-  add_counted(out, row->launch);
-  add_counted(out, row->line);
-  add_named(out, outcome_info[row->outcome].name);
-  add_named(out, outcome_info[row->outcome].group);
-  add_named(out, settled_text[row->settled]);
-  add_counted(out, row->class_of);
-  add_counted(out, row->cycles);
-  add_counted(out, row->wrong);
-  if (row->worst == 0) add_text(out, ",0,"); // of nearly all faults
-  else text_add(out, ",%.17g,", row->worst);
-  add_quoted(out, row->note);
-  text_add_bytes(out, "\n", 1);
-}
-
+// The view `results`, column by column.
 static bool add_faults(const Report *report, Writer *writer) {
-  text_add(&writer->text, "id,fault,structure,cycle,launch,line,outcome,group,settled,class_of,cycles,wrong,worst,note\n");
-  FaultCursor *cursor = journal_faults(report->journal);
-  for (FaultRow row; writer->good && journal_next_fault(cursor, &row);) {
-    add_fault(report, &writer->text, &row);
+  Query *query = journal_query(report->journal, "SELECT * FROM results ORDER BY id");
+  uint32_t columns = query_columns(query);
+  for (uint32_t i = 0; i < columns; i++) text_add(&writer->text, "%s%s", i == 0 ? "" : ",", query_name(query, i));
+  add_text(&writer->text, "\n");
+  while (writer->good && query_next(query)) {
+    for (uint32_t i = 0; i < columns; i++) {
+      Cell cell = query_cell(query, i);
+      if (i > 0) text_add_bytes(&writer->text, ",", 1);
+      add_cell(&writer->text, &cell);
+    }
+    text_add_bytes(&writer->text, "\n", 1);
     writer_flush(writer, PIECE);
   }
-  return journal_end_faults(cursor);
+  return query_end(query);
 }
 
 // ---- Summaries -------------------------------------------------------------------------------------
 
+static void add_estimate_head(Text *out, const char *key) { text_add(out, ",%s,%s_low,%s_high", key, key, key); }
+
+// Not known: three empty cells.
+void csv_estimate(Text *out, Estimate estimate) {
+  if (estimate.is_known) text_add(out, ",%.9g,%.9g,%.9g", estimate.value, estimate.low, estimate.high);
+  else add_text(out, ",,,");
+}
+
 static void add_tally_head(Text *out) {
   text_add(out, "faults");
   for (uint32_t i = 0; i < OUTCOME_COUNT; i++) text_add(out, ",%s", outcome_info[i].name);
-  text_add(out, ",avf,avf_low,avf_high\n");
+  for (uint32_t m = 0; m < MEASURES; m++) add_estimate_head(out, measures[m].key);
+  add_text(out, "\n");
 }
 
 static void add_tally(const Report *report, Text *out, const Tally *tally) {
-  Interval avf = tally_interval(tally, tally_avf(tally), report->confidence);
   text_add(out, "%" PRIu64, tally->total);
   for (uint32_t i = 0; i < OUTCOME_COUNT; i++) text_add(out, ",%" PRIu64, tally->counts[i]);
-  text_add(out, ",%.9g,%.9g,%.9g\n", tally_avf(tally), avf.low, avf.high);
+  for (uint32_t m = 0; m < MEASURES; m++) csv_estimate(out, report_estimate(report, tally, (Measure)m));
+  add_text(out, "\n");
+}
+
+static void add_key_estimate(Text *out, const char *prefix, const char *key, Estimate estimate) {
+  const char *parts[] = {"", "_low", "_high"};
+  double values[] = {estimate.value, estimate.low, estimate.high};
+  for (size_t i = 0; i < COUNT_OF(parts); i++) {
+    if (estimate.is_known) text_add(out, "%s%s%s,%.9g\n", prefix, key, parts[i], values[i]);
+    else text_add(out, "%s%s%s,\n", prefix, key, parts[i]);
+  }
 }
 
 static void add_campaign(const Report *report, Text *out) {
@@ -86,11 +82,10 @@ static void add_campaign(const Report *report, Text *out) {
       {"target", meta->target}, {"arguments", meta->arguments},   {"machine", meta->machine}, {"settings", meta->settings},
       {"model", meta->model},   {"protection", meta->protection}, {"window", meta->window},   {"structures", meta->structures},
   };
-  ChipSummary chip = report_chip(report);
   text_add(out, "key,value\n");
   for (size_t i = 0; i < COUNT_OF(rows); i++) {
     text_add(out, "%s,", rows[i].key);
-    add_quoted(out, rows[i].value);
+    text_add_csv(out, rows[i].value);
     text_add_bytes(out, "\n", 1);
   }
   text_add(out,
@@ -99,20 +94,44 @@ static void add_campaign(const Report *report, Text *out) {
            meta->seed, meta->timeout, meta->program_hash, meta->layout_hash, meta->shard, meta->shards);
   text_add(out, "confidence,%.9g\ncycles,%" PRIu64 "\nfaults,%" PRIu64 "\n", report->confidence, report->cycles, report->all.total);
   for (uint32_t i = 0; i < SETTLED_COUNT; i++) text_add(out, "settled_%s,%" PRIu64 "\n", settled_text[i], report->settled[i]);
-  text_add(out, "weighted_avf,%.9g\nbits,%.0f\nfit,%.9g\ncycles_between_sdc,%.9g\n", chip.avf, chip.bits, chip.fit,
-           report_cycles_between_sdc(report));
+  text_add(out, "bits,%.0f\ncomplete,%d\nasked,%" PRIu64 "\ndone,%" PRIu64 "\nshares_withheld,%d\n", report_bits(report),
+           report->state.complete, report->state.asked, report->state.done, report->withheld);
+  for (uint32_t i = 0; i < NOTE_COUNT; i++) {
+    const char *value = journal_note(report->journal, (JournalNote)i);
+    text_add(out, "%s,", note_keys[i]);
+    text_add_csv(out, value);
+    add_text(out, "\n");
+  }
+  for (uint32_t m = 0; m < MEASURES; m++) {
+    add_key_estimate(out, "weighted_", measures[m].key, report_chip(report, (Measure)m));
+    add_key_estimate(out, "fit_", measures[m].key, report_fit(report, (Measure)m));
+  }
+  add_key_estimate(out, "", "cycles_between_sdc", report_cycles_between_sdc(report));
 }
 
 static void add_structures(const Report *report, Text *out) {
-  text_add(out, "structure,title,bits,used,used_avf,fit_per_mbit,fit,");
+  add_text(out, "structure,title,bits,used,fit_per_mbit");
+  add_estimate_head(out, "used_avf");
+  for (uint32_t m = 0; m < MEASURES; m++) {
+    char key[32];
+    snprintf(key, sizeof key, "fit_%s", measures[m].key);
+    add_estimate_head(out, key);
+  }
+  add_text(out, ",");
   add_tally_head(out);
   for (uint32_t i = 0; i < report->structures.count; i++) {
     const StructureSummary *at = &report->structures.items[i];
-    double avf = tally_avf(&at->tally);
-    text_add(out, "%s,", at->name);
-    add_quoted(out, at->title);
-    text_add(out, ",%" PRIu64 ",%.9g,%.9g,%.9g,%.9g,", at->bits, at->used, at->used > 0 ? fmin(avf / at->used, 1) : 0, at->fit_per_mbit,
-             structure_fit(at, avf));
+    text_add_csv_name(out, at->name);
+    add_text(out, ",");
+    text_add_csv(out, at->title);
+    text_add(out, ",%" PRIu64, at->bits);
+    if (at->used > 0) text_add(out, ",%.9g", at->used);
+    else add_text(out, ",");
+    if (at->fit_per_mbit > 0) text_add(out, ",%.9g", at->fit_per_mbit);
+    else add_text(out, ",");
+    csv_estimate(out, structure_used(report, at, MEASURE_AVF));
+    for (uint32_t m = 0; m < MEASURES; m++) csv_estimate(out, structure_fit(report, at, (Measure)m));
+    add_text(out, ",");
     add_tally(report, out, &at->tally);
   }
 }
@@ -124,7 +143,7 @@ static void add_kernels(const Report *report, Text *out) {
     const KernelSummary *at = &report->kernels.items[i];
     for (uint32_t k = 0; k <= report->structures.count; k++) {
       bool is_all = k == report->structures.count;
-      add_quoted(out, at->name);
+      text_add_csv(out, at->name);
       text_add(out, ",%s,%u,%" PRIu64 ",", is_all ? "all" : report->structures.items[k].name, at->launches, at->cycles);
       add_tally(report, out, is_all ? &at->tally : &at->by_structure[k]);
     }
@@ -137,7 +156,7 @@ static void add_launches(const Report *report, Text *out) {
   for (uint32_t i = 0; i < report->launches.count; i++) {
     const LaunchSummary *at = &report->launches.items[i];
     text_add(out, "%u,", at->launch);
-    add_quoted(out, report->kernels.items[at->kernel].name);
+    text_add_csv(out, report->kernels.items[at->kernel].name);
     text_add(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", at->began_at, at->cycles, at->thread_instructions,
              at->warp_instructions);
     add_tally(report, out, &at->tally);
@@ -145,10 +164,10 @@ static void add_launches(const Report *report, Text *out) {
 }
 
 static void add_lines(const Report *report, Text *out) {
-  text_add(out, "line,");
+  text_add(out, "source,line,");
   add_tally_head(out);
   for (uint32_t i = 0; i < report->lines.count; i++) {
-    text_add(out, "%u,", report->lines.items[i].line);
+    text_add(out, "%u,%u,", report->lines.items[i].source, report->lines.items[i].line);
     add_tally(report, out, &report->lines.items[i].tally);
   }
 }
@@ -162,6 +181,33 @@ static void add_time(const Report *report, Text *out) {
   }
 }
 
+// Outcomes by places and readers, or the SDCs by how wrong they are.
+static bool add_breakdowns(const Report *report, bool errors, Text *out) {
+  Diags ignored = {0}; // who asked is told that the journal is damaged
+  bool good = true;
+  text_add(out, errors ? "by,structure,key,sdcs,share,share_low,share_high\n" : "by,structure,key,");
+  if (!errors) add_tally_head(out);
+  for (uint32_t i = 0; i < breakdown_count && good; i++) {
+    Breakdown breakdown;
+    if ((breakdowns[i].kind == BY_ERROR) != errors) continue;
+    good = report_breakdown(report, i, &breakdown, &ignored);
+    for (uint32_t k = 0; k < breakdown.rows.count && good; k++) {
+      const BreakdownRow *row = &breakdown.rows.items[k];
+      text_add(out, "%s,", breakdowns[i].name);
+      text_add_csv_name(out, row->structure);
+      add_text(out, ",");
+      text_add_csv_name(out, row->key);
+      add_text(out, ",");
+      if (!errors) add_tally(report, out, &row->tally);
+      if (errors) add_count(out, row->tally.total);
+      if (errors) csv_estimate(out, breakdown_share(report, row));
+      if (errors) add_text(out, "\n");
+    }
+  }
+  diags_free(&ignored);
+  return good;
+}
+
 bool report_csv(const Report *report, CsvTable table, const Sink *sink) {
   static void (*const tables[CSV_COUNT])(const Report *, Text *) = {
       [CSV_CAMPAIGN] = add_campaign, [CSV_STRUCTURES] = add_structures, [CSV_KERNELS] = add_kernels,
@@ -170,6 +216,7 @@ bool report_csv(const Report *report, CsvTable table, const Sink *sink) {
   Writer writer = {.sink = sink, .good = true};
   bool good = true;
   if (table == CSV_FAULTS) good = add_faults(report, &writer);
+  else if (table >= CSV_BREAKDOWN) good = add_breakdowns(report, table == CSV_SEVERITY, &writer.text);
   else tables[table](report, &writer.text);
   return writer_end(&writer) && good;
 }

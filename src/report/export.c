@@ -25,22 +25,31 @@ static json_t *hash_of(uint64_t hash) { return json_sprintf("%016" PRIx64, hash)
 
 // ---- Summaries -------------------------------------------------------------------------------------
 
-static json_t *json_share(const Tally *tally, uint64_t faults, double share, double confidence) {
-  Interval interval = tally_interval(tally, share, confidence);
-  return json_pack("{s:I, s:f, s:f, s:f}", "faults", (json_int_t)faults, "share", share, "low", interval.low, "high", interval.high);
+json_t *json_estimate(Estimate estimate) { // null: not known; JSON has no infinity
+  if (!estimate.is_known) return json_null();
+  json_t *object = json_object();
+  const char *const keys[] = {"value", "low", "high"};
+  const double values[] = {estimate.value, estimate.low, estimate.high};
+  for (size_t i = 0; i < COUNT_OF(keys); i++)
+    json_object_set_new(object, keys[i], isfinite(values[i]) ? json_real(values[i]) : json_null());
+  return object;
 }
 
-static json_t *json_tally(const Tally *tally, double confidence) {
+// Counts, and shares with intervals of what matters.
+static json_t *json_tally(const Report *report, const Tally *tally) {
   json_t *object = json_object(), *counts = json_object(), *groups = json_object();
   for (uint32_t i = 0; i < OUTCOME_COUNT; i++) json_object_set_new(counts, outcome_info[i].name, count_of(tally->counts[i]));
   for (uint32_t g = 0; g < REPORT_GROUPS; g++) {
-    const char *group = report_groups[g];
-    json_object_set_new(groups, group, json_share(tally, tally_group(tally, group), tally_share(tally, group), confidence));
+    json_t *group = json_pack("{s:I}", "faults", (json_int_t)tally_group(tally, report_groups[g]));
+    bool known = !report->withheld && tally->total > 0;
+    json_object_set_new(group, "share", known ? json_real(tally_share(tally, report_groups[g])) : json_null());
+    json_object_set_new(groups, report_groups[g], group);
   }
   json_object_set_new(object, "faults", count_of(tally->total));
   json_object_set_new(object, "outcomes", counts);
   json_object_set_new(object, "groups", groups);
-  json_object_set_new(object, "avf", json_share(tally, tally_vulnerable(tally), tally_avf(tally), confidence));
+  for (uint32_t m = 0; m < MEASURES; m++)
+    json_object_set_new(object, measures[m].key, json_estimate(report_estimate(report, tally, (Measure)m)));
   return object;
 }
 
@@ -66,15 +75,17 @@ static json_t *json_structures(const Report *report) {
   json_t *array = json_array();
   for (uint32_t i = 0; i < report->structures.count; i++) {
     const StructureSummary *structure = &report->structures.items[i];
-    double avf = tally_avf(&structure->tally);
-    json_t *item = json_tally(&structure->tally, report->confidence);
+    json_t *item = json_tally(report, &structure->tally);
     json_object_set_new(item, "name", report_string(structure->name));
     json_object_set_new(item, "title", report_string(structure->title));
     json_object_set_new(item, "bits", count_of(structure->bits));
-    json_object_set_new(item, "used", json_real(structure->used));
-    json_object_set_new(item, "used_avf", json_real(structure->used > 0 ? fmin(avf / structure->used, 1) : 0));
-    json_object_set_new(item, "fit_per_mbit", json_real(structure->fit_per_mbit));
-    json_object_set_new(item, "fit", json_real(structure_fit(structure, avf)));
+    json_object_set_new(item, "used", structure->used > 0 ? json_real(structure->used) : json_null());
+    json_object_set_new(item, "used_avf", json_estimate(structure_used(report, structure, MEASURE_AVF)));
+    json_object_set_new(item, "fit_per_mbit", structure->fit_per_mbit > 0 ? json_real(structure->fit_per_mbit) : json_null());
+    json_t *fit = json_object();
+    for (uint32_t m = 0; m < MEASURES; m++)
+      json_object_set_new(fit, measures[m].key, json_estimate(structure_fit(report, structure, (Measure)m)));
+    json_object_set_new(item, "fit", fit);
     json_array_append_new(array, item);
   }
   return array;
@@ -84,12 +95,13 @@ static json_t *json_kernels(const Report *report) {
   json_t *array = json_array();
   for (uint32_t i = 0; i < report->kernels.count; i++) {
     const KernelSummary *kernel = &report->kernels.items[i];
-    json_t *item = json_tally(&kernel->tally, report->confidence), *structures = json_array();
+    json_t *item = json_tally(report, &kernel->tally), *structures = json_array();
     json_object_set_new(item, "name", report_string(kernel->name));
+    json_object_set_new(item, "symbol", report_string(kernel->symbol));
     json_object_set_new(item, "launches", count_of(kernel->launches));
     json_object_set_new(item, "cycles", count_of(kernel->cycles));
     for (uint32_t k = 0; k < report->structures.count; k++) {
-      json_t *part = json_tally(&kernel->by_structure[k], report->confidence);
+      json_t *part = json_tally(report, &kernel->by_structure[k]);
       json_object_set_new(part, "name", report_string(report->structures.items[k].name));
       json_array_append_new(structures, part);
     }
@@ -106,7 +118,7 @@ static json_t *json_launches(const Report *report) {
     json_t *item = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "launch", (json_int_t)at->launch, "began_at", (json_int_t)at->began_at,
                              "cycles", (json_int_t)at->cycles, "thread_instructions", (json_int_t)at->thread_instructions,
                              "warp_instructions", (json_int_t)at->warp_instructions, "faults", (json_int_t)at->tally.total, "vulnerable",
-                             (json_int_t)tally_vulnerable(&at->tally));
+                             (json_int_t)tally_hits(&at->tally, MEASURE_AVF));
     json_object_set_new(item, "kernel", report_string(report->kernels.items[at->kernel].name));
     json_array_append_new(array, item);
   }
@@ -116,8 +128,9 @@ static json_t *json_launches(const Report *report) {
 static json_t *json_lines(const Report *report) {
   json_t *array = json_array();
   for (uint32_t i = 0; i < report->lines.count; i++) {
-    json_t *item = json_tally(&report->lines.items[i].tally, report->confidence);
+    json_t *item = json_tally(report, &report->lines.items[i].tally);
     json_object_set_new(item, "line", count_of(report->lines.items[i].line));
+    json_object_set_new(item, "source", count_of(report->lines.items[i].source));
     json_array_append_new(array, item);
   }
   return array;
@@ -126,7 +139,7 @@ static json_t *json_lines(const Report *report) {
 static json_t *json_time(const Report *report) {
   json_t *array = json_array();
   for (uint32_t i = 0; i < REPORT_SLICES; i++) {
-    json_t *item = json_tally(&report->slices[i], report->confidence);
+    json_t *item = json_tally(report, &report->slices[i]);
     json_object_set_new(item, "cycle", count_of(report_slice_start(report, i)));
     json_object_set_new(item, "end", count_of(report_slice_start(report, i + 1)));
     json_array_append_new(array, item);
@@ -134,21 +147,87 @@ static json_t *json_time(const Report *report) {
   return array;
 }
 
+// PTX that lines count in.
+static json_t *json_sources(const Report *report) {
+  json_t *array = json_array();
+  Query *query = journal_query(report->journal, "SELECT source, name, text FROM sources ORDER BY source");
+  while (query_next(query)) {
+    json_t *item = json_pack("{s:I}", "source", (json_int_t)query_cell(query, 0).integer);
+    json_object_set_new(item, "name", report_string(query_cell(query, 1).text));
+    json_object_set_new(item, "text", report_string(query_cell(query, 2).text));
+    json_array_append_new(array, item);
+  }
+  query_end(query);
+  return array;
+}
+
+static json_t *json_breakdowns(const Report *report) {
+  static const char *const kinds[] = {[BY_PLACE] = "place", [BY_READER] = "reader", [BY_ERROR] = "error"};
+  json_t *object = json_object();
+  Diags ignored = {0};
+  for (uint32_t i = 0; i < breakdown_count; i++) {
+    Breakdown breakdown;
+    json_t *rows = json_array();
+    bool good = report_breakdown(report, i, &breakdown, &ignored);
+    for (uint32_t k = 0; good && k < breakdown.rows.count; k++) {
+      const BreakdownRow *row = &breakdown.rows.items[k];
+      bool is_error = breakdowns[i].kind == BY_ERROR;
+      json_t *item = is_error ? json_pack("{s:I}", "sdcs", (json_int_t)row->tally.total) : json_tally(report, &row->tally);
+      if (is_error) json_object_set_new(item, "share", json_estimate(breakdown_share(report, row)));
+      json_object_set_new(item, "structure", report_string(row->structure));
+      json_object_set_new(item, "key", report_string(row->key));
+      json_array_append_new(rows, item);
+    }
+    json_t *item = json_pack("{s:s, s:s, s:I, s:o}", "title", breakdowns[i].title, "kind", kinds[breakdowns[i].kind], "without",
+                             (json_int_t)breakdown.without, "rows", rows);
+    json_object_set_new(object, breakdowns[i].name, item);
+  }
+  diags_free(&ignored);
+  return object;
+}
+
+// Where the journal comes from and how far it is.
+static json_t *json_state(const Report *report) {
+  Text text = {0};
+  report_state_text(report, &text);
+  json_t *object =
+      json_pack("{s:b, s:I, s:I, s:I, s:b}", "complete", report->state.complete, "asked", (json_int_t)report->state.asked, "done",
+                (json_int_t)report->state.done, "sample", (json_int_t)report->state.sample, "shares_withheld", report->withheld);
+  json_object_set_new(object, "says", report_string(text.at == NULL ? "" : text.at));
+  text_free(&text);
+  return object;
+}
+
+json_t *json_notes(const Journal *journal) {
+  json_t *object = json_object();
+  for (uint32_t i = 0; i < NOTE_COUNT; i++) json_object_set_new(object, note_keys[i], report_string(journal_note(journal, (JournalNote)i)));
+  return object;
+}
+
 json_t *report_summary(const Report *report) {
-  json_t *object = json_object(), *settled = json_object();
-  ChipSummary chip = report_chip(report);
+  json_t *object = json_object(), *settled = json_object(), *chip = json_object(), *fit = json_object();
   for (uint32_t i = 0; i < SETTLED_COUNT; i++) json_object_set_new(settled, settled_text[i], count_of(report->settled[i]));
+  for (uint32_t m = 0; m < MEASURES; m++) {
+    json_object_set_new(chip, measures[m].key, json_estimate(report_chip(report, (Measure)m)));
+    json_object_set_new(fit, measures[m].key, json_estimate(report_fit(report, (Measure)m)));
+  }
+  json_object_set_new(chip, "fit", fit);
+  json_object_set_new(chip, "bits", json_real(report_bits(report)));
   json_object_set_new(object, "campaign", json_meta(report->meta));
+  json_object_set_new(object, "state", json_state(report));
+  json_object_set_new(object, "notes", json_notes(report->journal));
   json_object_set_new(object, "confidence", json_real(report->confidence));
   json_object_set_new(object, "cycles", count_of(report->cycles));
-  json_object_set_new(object, "all", json_tally(&report->all, report->confidence));
+  json_object_set_new(object, "all", json_tally(report, &report->all));
   json_object_set_new(object, "settled", settled);
-  json_object_set_new(object, "chip", json_pack("{s:f, s:f, s:f}", "avf", chip.avf, "bits", chip.bits, "fit", chip.fit));
-  json_object_set_new(object, "cycles_between_sdc", json_real(report_cycles_between_sdc(report)));
+  json_object_set_new(object, "chip", chip);
+  json_object_set_new(object, "cycles_between_sdc", json_estimate(report_cycles_between_sdc(report)));
   json_object_set_new(object, "structures", json_structures(report));
   json_object_set_new(object, "kernels", json_kernels(report));
   json_object_set_new(object, "launches", json_launches(report));
   json_object_set_new(object, "lines", json_lines(report));
+  json_object_set_new(object, "sources", json_sources(report));
+  json_object_set_new(object, "breakdowns", json_breakdowns(report));
   json_object_set_new(object, "time", json_time(report));
   return object;
 }
@@ -181,32 +260,20 @@ static void add_real(Text *out, double value, size_t flags) {
   else add_json(out, isfinite(value) ? json_real(value) : json_null(), flags); // JSON has no infinity
 }
 
-static void add_named_count(Text *out, const char *name, uint64_t count) {
-  add_text(out, name);
-  add_count(out, count);
-}
-
-static void add_named_string(Text *out, const char *name, const char *text) {
-  add_text(out, name);
-  add_string(out, text);
-}
-
-void report_fault(const Report *report, const FaultRow *row, size_t reals, Text *out) {
-  const StructureSummary *structure = report_structure(report, row->region);
-  add_named_count(out, "{\"id\":", row->id);
-  add_named_count(out, ",\"cycle\":", row->cycle);
-  add_named_count(out, ",\"launch\":", row->launch);
-  add_named_count(out, ",\"line\":", row->line);
-  add_named_string(out, ",\"outcome\":", outcome_info[row->outcome].name);
-  add_named_string(out, ",\"settled\":", settled_text[row->settled]);
-  add_named_count(out, ",\"class_of\":", row->class_of);
-  add_named_count(out, ",\"cycles\":", row->cycles);
-  add_named_count(out, ",\"wrong\":", row->wrong);
-  add_named_string(out, ",\"fault\":", row->fault);
-  add_named_string(out, ",\"structure\":", structure == NULL ? "" : structure->name);
-  add_text(out, ",\"worst\":");
-  add_real(out, row->worst, reals);
-  add_named_string(out, ",\"note\":", row->note);
+// A row of the view `results`. NULL is null.
+void report_result(const Query *query, size_t reals, Text *out) {
+  uint32_t columns = query_columns(query);
+  for (uint32_t i = 0; i < columns; i++) {
+    Cell cell = query_cell(query, i);
+    add_text(out, i == 0 ? "{\"" : ",\"");
+    add_text(out, query_name(query, i));
+    add_text(out, "\":");
+    if (cell.kind == CELL_TEXT) add_string(out, cell.text);
+    else if (cell.kind == CELL_REAL) add_real(out, cell.real, reals);
+    else if (cell.kind == CELL_INTEGER && cell.integer >= 0) add_count(out, (uint64_t)cell.integer);
+    else if (cell.kind == CELL_INTEGER) text_add(out, "%" PRId64, cell.integer);
+    else add_text(out, "null");
+  }
   text_add_bytes(out, "}", 1);
 }
 
@@ -216,14 +283,14 @@ bool report_json(const Report *report, const Sink *sink) {
   add_json(&writer.text, report_summary(report), JSON_INDENT(1) | JSON_SORT_KEYS);
   writer.text.length -= strlen("\n}");
   text_add(&writer.text, ",\n \"faults\": [");
-  FaultCursor *cursor = journal_faults(report->journal);
+  Query *query = journal_query(report->journal, "SELECT * FROM results ORDER BY id");
   const char *between = "\n  ";
-  for (FaultRow row; writer.good && journal_next_fault(cursor, &row); between = ",\n  ") {
+  for (; writer.good && query_next(query); between = ",\n  ") {
     add_text(&writer.text, between);
-    report_fault(report, &row, 0, &writer.text);
+    report_result(query, 0, &writer.text);
     writer_flush(&writer, PIECE);
   }
-  bool good = journal_end_faults(cursor);
+  bool good = query_end(query);
   text_add(&writer.text, "\n ]\n}\n");
   return writer_end(&writer) && good;
 }

@@ -1,21 +1,23 @@
 // The page: page.html with the journal's numbers and Vega put in. It needs nothing from elsewhere.
 #include "report/report_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
 enum { MOST_FAULTS = 5000 }; // in the table; of larger journals those that mattered come first
 enum { REALS = JSON_REAL_PRECISION(9) };
 
-// Adds to the list, of which `*count` are there, those that are masked or those that are not.
-static bool choose_faults(const Report *report, bool masked, uint32_t *count, Text *list) {
-  FaultCursor *cursor = journal_faults(report->journal);
-  for (FaultRow row; *count < MOST_FAULTS && journal_next_fault(cursor, &row);) {
-    if ((strcmp(outcome_info[row.outcome].group, "masked") == 0) != masked) continue;
-    if ((*count)++ > 0) add_text(list, ",");
-    report_fault(report, &row, REALS, list);
+// Those that mattered come first.
+static bool choose_faults(const Report *report, Text *list) {
+  char sql[160];
+  snprintf(sql, sizeof sql, "SELECT * FROM results ORDER BY outcome_group = 'masked', id LIMIT %d", MOST_FAULTS);
+  Query *query = journal_query(report->journal, sql);
+  for (const char *between = ""; query_next(query); between = ",") {
+    add_text(list, between);
+    report_result(query, REALS, list);
   }
-  return journal_end_faults(cursor);
+  return query_end(query);
 }
 
 static char *page_summary(const Report *report, const char *path) {
@@ -36,12 +38,11 @@ static char *page_summary(const Report *report, const char *path) {
 
 // The faults come last: put between the summaries and their closing brace.
 static bool page_data(const Report *report, const char *path, Text *data) {
-  uint32_t count = 0;
   char *summary = page_summary(report, path);
   text_add_bytes(data, summary, strlen(summary) - 1);
   free(summary);
   add_text(data, ",\"faults\":[");
-  bool good = choose_faults(report, false, &count, data) && choose_faults(report, true, &count, data);
+  bool good = choose_faults(report, data);
   add_text(data, "]}");
   return good;
 }
@@ -65,21 +66,22 @@ static void add_data(Text *out, const char *text) {
   text_add_bytes(out, text, strlen(text));
 }
 
-bool report_page(const Report *report, const char *path, Text *out) {
-  Text data = {0};
-  if (!page_data(report, path, &data)) {
-    text_free(&data);
-    return false;
-  }
-  const char *vega = strstr(report_page_html, "/*VEGA*/"), *numbers = strstr(report_page_html, "/*DATA*/");
+void page_fill(const char *page, const char *json, Text *out) {
+  const char *vega = strstr(page, "/*VEGA*/"), *numbers = strstr(page, "/*DATA*/");
   ASSERT(vega != NULL && numbers != NULL && vega < numbers);
-  text_add_bytes(out, report_page_html, (size_t)(vega - report_page_html));
+  text_add_bytes(out, page, (size_t)(vega - page));
   add_script(out, vega_js);
   vega += strlen("/*VEGA*/");
   text_add_bytes(out, vega, (size_t)(numbers - vega));
-  add_data(out, data.at);
+  add_data(out, json);
   numbers += strlen("/*DATA*/");
   text_add_bytes(out, numbers, strlen(numbers));
+}
+
+bool report_page(const Report *report, const char *path, Text *out) {
+  Text data = {0};
+  bool good = page_data(report, path, &data);
+  if (good) page_fill(report_page_html, data.at, out);
   text_free(&data);
-  return true;
+  return good;
 }

@@ -1,71 +1,88 @@
-// One pass over a journal: tallies by structure, kernel, launch, time and PTX line.
+// One pass over a journal: tallies by structure, kernel, launch, time and PTX line; what is estimated from them.
 #include "report/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-const char *const report_groups[REPORT_GROUPS] = {"masked", "performance", "sdc", "due", "detected", "corrected", "internal"};
-
-// ---- Tallies ---------------------------------------------------------------------------------------
-
-void tally_add(Tally *tally, uint8_t outcome, double weight) {
-  tally->total++;
-  tally->counts[outcome % OUTCOME_COUNT]++;
-  tally->weight += weight;
-  tally->squares += weight * weight;
-  tally->weights[outcome % OUTCOME_COUNT] += weight;
-}
-
-uint64_t tally_group(const Tally *tally, const char *group) {
-  uint64_t sum = 0;
-  for (uint32_t i = 0; i < OUTCOME_COUNT; i++) sum += strcmp(outcome_info[i].group, group) == 0 ? tally->counts[i] : 0;
-  return sum;
-}
-
-bool outcome_is_vulnerable(uint8_t outcome) {
-  const char *group = outcome_info[outcome % OUTCOME_COUNT].group;
-  return strcmp(group, "sdc") == 0 || strcmp(group, "due") == 0 || strcmp(group, "detected") == 0;
-}
-
-uint64_t tally_vulnerable(const Tally *tally) {
-  return tally_group(tally, "sdc") + tally_group(tally, "due") + tally_group(tally, "detected");
-}
-
-double tally_share(const Tally *tally, const char *group) {
-  double sum = 0;
-  for (uint32_t i = 0; i < OUTCOME_COUNT; i++) sum += strcmp(outcome_info[i].group, group) == 0 ? tally->weights[i] : 0;
-  return tally->weight <= 0 ? 0 : sum / tally->weight;
-}
-
-double tally_avf(const Tally *tally) { return tally_share(tally, "sdc") + tally_share(tally, "due") + tally_share(tally, "detected"); }
-
-Interval tally_interval(const Tally *tally, double share, double confidence) {
-  return wilson_share(share, tally->squares <= 0 ? 0 : tally->weight * tally->weight / tally->squares, confidence);
-}
+enum { MOST_PARTS = 1 << 20 }; // kernels times structures
 
 // ---- What is derived -------------------------------------------------------------------------------
 
-double structure_fit(const StructureSummary *structure, double avf) {
-  return (double)structure->bits / (1 << 20) * structure->fit_per_mbit * avf;
+Estimate report_estimate(const Report *report, const Tally *tally, Measure measure) {
+  return report->withheld ? (Estimate){0} : tally_estimate(tally, measure, report->confidence);
 }
 
-// Of a structure that no fault has struck, those of the others tell as much as is known.
-ChipSummary report_chip(const Report *report) {
-  ChipSummary chip = {0};
-  for (uint32_t i = 0; i < report->structures.count && report->all.total > 0; i++) {
+Estimate structure_used(const Report *report, const StructureSummary *structure, Measure measure) {
+  return estimate_times(report_estimate(report, &structure->tally, measure), structure->used > 0 ? 1 / structure->used : 0);
+}
+
+static double structure_rate(const StructureSummary *structure) { return (double)structure->bits / (1 << 20) * structure->fit_per_mbit; }
+
+Estimate structure_fit(const Report *report, const StructureSummary *structure, Measure measure) {
+  return estimate_times(report_estimate(report, &structure->tally, measure), structure_rate(structure));
+}
+
+double report_bits(const Report *report) {
+  double bits = 0;
+  for (uint32_t i = 0; i < report->structures.count; i++) bits += (double)report->structures.items[i].bits;
+  return bits;
+}
+
+// Structures are sampled apart, so their errors are independent. Of one that no fault has struck nothing is known: its share is
+// anything, and those of the others are the best guess.
+static Estimate sum_structures(const Report *report, Measure measure, double (*weight)(const StructureSummary *), double scale) {
+  Estimate all = report_estimate(report, &report->all, measure);
+  EstimateSum sum = {0};
+  double weights = 0;
+  for (uint32_t i = 0; i < report->structures.count && all.is_known; i++) {
     const StructureSummary *structure = &report->structures.items[i];
-    double avf = tally_avf(structure->tally.total > 0 ? &structure->tally : &report->all);
-    chip.avf += avf * (double)structure->bits;
-    chip.bits += (double)structure->bits;
-    chip.fit += structure_fit(structure, avf);
+    Estimate own = report_estimate(report, &structure->tally, measure);
+    Interval interval = own.is_known ? (Interval){own.low, own.high} : (Interval){0, 1};
+    estimate_sum_add(&sum, weight(structure) / scale, own.is_known ? own.value : all.value, interval);
+    weights += weight(structure);
   }
-  if (chip.bits > 0) chip.avf /= chip.bits;
-  return chip;
+  if (!all.is_known || weights <= 0) return (Estimate){0};
+  Interval interval = estimate_sum_interval(&sum);
+  return (Estimate){true, sum.value, interval.low < 0 ? 0 : interval.low, interval.high};
 }
 
-double report_cycles_between_sdc(const Report *report) {
-  double wrong = tally_share(&report->all, "sdc");
-  return wrong <= 0 ? 0 : (double)report->cycles / wrong;
+static double bits_of(const StructureSummary *structure) { return (double)structure->bits; }
+
+Estimate report_chip(const Report *report, Measure measure) { return sum_structures(report, measure, bits_of, report_bits(report)); }
+
+Estimate report_fit(const Report *report, Measure measure) { return sum_structures(report, measure, structure_rate, 1); }
+
+Estimate report_cycles_between_sdc(const Report *report) {
+  return estimate_inverse(report_chip(report, MEASURE_SDC), (double)report->cycles);
+}
+
+bool report_is_whole(const Report *report, Diags *diags) {
+  if (!report->withheld) return true;
+  return diags_add(diags, journal_path(report->journal), 0, 0,
+                   "is unfinished: %" PRIu64 " of %" PRIu64 " faults, and a part is biased; finish the campaign, or take the first %" PRIu64
+                   " faults, which are complete, with --partial",
+                   report->state.done, report->state.asked, report->state.sample);
+}
+
+void report_state_text(const Report *report, Text *out) {
+  const JournalState *state = &report->state;
+  unsigned long long done = (unsigned long long)state->done, sample = (unsigned long long)state->sample;
+  if (state->complete && state->done > state->sample) {
+    text_add(out, "%llu further faults are left out: an earlier, larger campaign was not finished\n", done - sample);
+  }
+  if (state->complete) return;
+  text_add(out, "unfinished: %llu of ", done);
+  if (state->asked > 0) text_add(out, "%s%llu faults", report->is_at_most ? "at most " : "", (unsigned long long)state->asked);
+  else text_add(out, "an unknown number of faults");
+  if (!report->withheld) {
+    text_add(out, "; what follows is over the first %llu, which are complete\n", sample);
+    return;
+  }
+  text_add(out,
+           ", biased: what is quickly settled comes first.\nSo no shares are shown. The same campaign run again goes on;\n"
+           "--partial shows shares over the first %llu faults, which are complete\n",
+           sample);
 }
 
 const StructureSummary *report_structure(const Report *report, uint16_t region) {
@@ -91,12 +108,12 @@ static bool add_structure(void *context, const StructureRow *row) {
   return true;
 }
 
-static uint32_t kernel_named(Report *report, const char *name) {
+static uint32_t kernel_named(Report *report, const char *symbol) {
   for (uint32_t i = 0; i < report->kernels.count; i++) {
-    if (strcmp(report->kernels.items[i].name, name) == 0) return i;
+    if (strcmp(report->kernels.items[i].symbol, symbol) == 0) return i;
   }
   KernelSummary *kernel = VEC_PUSH(&report->kernels, report->arena);
-  kernel->name = keep(report, name);
+  kernel->name = kernel->symbol = keep(report, symbol);
   return report->kernels.count - 1;
 }
 
@@ -109,6 +126,7 @@ static bool add_launch(void *context, const GoldenRow *row) {
   LaunchSummary *launch = VEC_PUSH(&report->launches, report->arena);
   launch->launch = row->launch;
   launch->kernel = kernel;
+  launch->source = row->source;
   launch->began_at = row->began_at;
   launch->cycles = row->cycles;
   launch->thread_instructions = row->thread_instructions;
@@ -127,18 +145,20 @@ static LaunchSummary *find_launch(Report *report, uint32_t number) {
 }
 
 // The line's tally; a line seen for the first time is put where the order wants it.
-static Tally *line_tally(Report *report, uint32_t line) {
+static Tally *line_tally(Report *report, uint32_t source, uint32_t line) {
   uint32_t low = 0, high = report->lines.count;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    if (report->lines.items[middle].line < line) low = middle + 1;
+    const LineSummary *at = &report->lines.items[middle];
+    if (at->source < source || (at->source == source && at->line < line)) low = middle + 1;
     else high = middle;
   }
-  if (low == report->lines.count || report->lines.items[low].line != line) {
+  bool is_there = low < report->lines.count && report->lines.items[low].line == line && report->lines.items[low].source == source;
+  if (!is_there) {
     (void)VEC_PUSH(&report->lines, report->arena);
     LineSummary *at = &report->lines.items[low];
     memmove(at + 1, at, (report->lines.count - 1 - low) * sizeof *at);
-    *at = (LineSummary){.line = line};
+    *at = (LineSummary){.source = source, .line = line};
   }
   return &report->lines.items[low].tally;
 }
@@ -151,7 +171,7 @@ static void set_window(Report *report) {
     uint64_t first = report->cycles, last = 0;
     for (uint32_t i = 0; i < report->launches.count; i++) {
       const LaunchSummary *launch = &report->launches.items[i];
-      if (strcmp(report->kernels.items[launch->kernel].name, window + 7) != 0) continue;
+      if (strcmp(report->kernels.items[launch->kernel].symbol, window + 7) != 0) continue;
       first = min_u64(first, launch->began_at);
       last = max_u64(last, launch->began_at + launch->cycles);
     }
@@ -172,18 +192,31 @@ static uint32_t slice_of_cycle(const Report *report, uint64_t cycle) {
   return slice;
 }
 
-static bool count_faults(void *context, uint16_t region, uint64_t faults) {
-  Report *report = context;
-  for (uint32_t i = 0; i < report->structures.count; i++) {
-    StructureSummary *structure = &report->structures.items[i];
-    if (structure->region == region && faults > 0) structure->weight = (double)structure->bits / (double)faults;
+// How many faults each structure has, and so what each of them weighs; how many in all.
+static bool count_faults(Report *report, uint64_t *counted) {
+  Query *query = journal_query(report->journal, "SELECT structure, count(*) FROM results GROUP BY structure");
+  *counted = 0;
+  while (query_next(query)) {
+    uint64_t faults = (uint64_t)query_cell(query, 1).integer;
+    for (uint32_t i = 0; i < report->structures.count; i++) {
+      StructureSummary *structure = &report->structures.items[i];
+      if (strcmp(structure->name, query_cell(query, 0).text) == 0) structure->weight = (double)structure->bits / (double)faults;
+    }
+    *counted += faults;
   }
-  report->counted += faults;
-  return true;
+  return query_end(query);
+}
+
+// Their C++ names.
+static bool name_kernels(Report *report) {
+  Query *query = journal_query(report->journal, "SELECT DISTINCT kernel, name FROM launches WHERE name IS NOT NULL");
+  while (query_next(query))
+    report->kernels.items[kernel_named(report, query_cell(query, 0).text)].name = keep(report, query_cell(query, 1).text);
+  return query_end(query);
 }
 
 // A structure's faults together weigh what its share of the bits is.
-static void set_weights(Report *report) {
+static void set_weights(Report *report, uint64_t counted) {
   double bits = 0;
   uint32_t struck = 0;
   for (uint32_t i = 0; i < report->structures.count; i++) {
@@ -193,7 +226,7 @@ static void set_weights(Report *report) {
   }
   for (uint32_t i = 0; i < report->structures.count && bits > 0; i++) {
     StructureSummary *structure = &report->structures.items[i];
-    structure->weight = struck == 1 ? 1 : structure->weight * (double)report->counted / bits;
+    structure->weight = struck == 1 ? 1 : structure->weight * (double)counted / bits;
   }
 }
 
@@ -203,32 +236,43 @@ static void add_fault(Report *report, const FaultRow *row) {
   while (number < report->structures.count && report->structures.items[number].region != row->region) number++;
   if (number < report->structures.count) structure = &report->structures.items[number];
   double weight = structure == NULL ? 1 : structure->weight;
-  tally_add(&report->all, row->outcome, weight);
+  tally_add(&report->all, row->outcome, 1, weight);
   report->settled[row->settled % SETTLED_COUNT]++;
   LaunchSummary *launch = find_launch(report, row->launch);
-  if (structure != NULL) tally_add(&structure->tally, row->outcome, 1);
+  if (structure != NULL) tally_add(&structure->tally, row->outcome, 1, 1);
   if (launch != NULL) {
     KernelSummary *kernel = &report->kernels.items[launch->kernel];
-    tally_add(&launch->tally, row->outcome, weight);
-    tally_add(&kernel->tally, row->outcome, weight);
-    if (structure != NULL) tally_add(&kernel->by_structure[number], row->outcome, 1);
+    tally_add(&launch->tally, row->outcome, 1, weight);
+    tally_add(&kernel->tally, row->outcome, 1, weight);
+    if (structure != NULL) tally_add(&kernel->by_structure[number], row->outcome, 1, 1);
   }
   if (row->cycle >= report->from && row->cycle < report->until)
-    tally_add(&report->slices[slice_of_cycle(report, row->cycle)], row->outcome, weight);
-  if (row->line != 0) tally_add(line_tally(report, row->line), row->outcome, weight);
+    tally_add(&report->slices[slice_of_cycle(report, row->cycle)], row->outcome, 1, weight);
+  if (row->line != 0) tally_add(line_tally(report, launch == NULL ? 0 : launch->source, row->line), row->outcome, 1, weight);
 }
 
-Report *report_read(const Journal *journal, double confidence, Diags *diags) {
+// Shares of an unfinished journal are biased, but those of the faults before the first that is missing are not.
+static bool choose_faults(Report *report, Journal *journal, const ReportOptions *options, Diags *diags) {
+  report->state = journal_state(journal);
+  report->is_at_most = strtod(journal_note(journal, NOTE_ASKED_MARGIN), NULL) > 0;
+  report->withheld = !report->state.complete && !options->partial;
+  return report->withheld || journal_limit(journal, report->state.below, diags);
+}
+
+Report *report_read(Journal *journal, const ReportOptions *options, Diags *diags) {
   Arena *arena = arena_new();
   Report *report = ARENA_NEW(arena, Report);
   report->arena = arena;
   report->journal = journal;
   report->meta = journal_meta(journal);
-  report->confidence = confidence;
-  bool good = journal_each_structure(journal, add_structure, report) && journal_each_golden(journal, add_launch, report) &&
-              journal_each_count(journal, count_faults, report);
-  set_weights(report);
-  for (uint32_t i = 0; i < report->kernels.count; i++)
+  report->confidence = options->confidence;
+  uint64_t counted = 0;
+  bool good = choose_faults(report, journal, options, diags) && journal_each_structure(journal, add_structure, report) &&
+              journal_each_golden(journal, add_launch, report) && name_kernels(report) && count_faults(report, &counted);
+  set_weights(report, counted);
+  if (good && (uint64_t)report->kernels.count * report->structures.count > MOST_PARTS)
+    good = diags_add(diags, journal_path(journal), 0, 0, "has too many kernels and structures for a report");
+  for (uint32_t i = 0; good && i < report->kernels.count; i++)
     report->kernels.items[i].by_structure = ARENA_ARRAY(arena, Tally, report->structures.count + 1);
   if (good) {
     set_window(report);
@@ -237,7 +281,7 @@ Report *report_read(const Journal *journal, double confidence, Diags *diags) {
     good = journal_end_faults(cursor);
   }
   if (good) return report;
-  journal_damaged(journal, diags);
+  if (diags->count == 0) journal_damaged(journal, diags);
   report_free(report);
   return NULL;
 }

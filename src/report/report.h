@@ -1,10 +1,11 @@
-// What a journal says: tables, intervals, exports, the page. Sees nothing but the journal.
+// What journals say: tables, intervals, exports, the page. Sees nothing but journals.
 #ifndef REDOUBT_REPORT_H
 #define REDOUBT_REPORT_H
 
 #include "journal/journal.h"
 #include "journal/statistics.h"
 
+// ---- Tallies -----------------------------------------------------------------------------------------
 // Outcomes of one group of faults: a structure, a kernel, a line, a stretch of time. Where faults of several structures come together
 // they have weights: each structure counts by its bits, however many of its faults were drawn.
 typedef struct Tally {
@@ -13,31 +14,53 @@ typedef struct Tally {
   double weight, squares; // sums of the weights, and of their squares
   double weights[OUTCOME_COUNT];
 } Tally;
-void tally_add(Tally *tally, uint8_t outcome, double weight);
-uint64_t tally_group(const Tally *tally, const char *group); // faults: "sdc", "due", ...
-uint64_t tally_vulnerable(const Tally *tally);               // wrong, ended or detected: what AVF counts
-double tally_share(const Tally *tally, const char *group);   // by weight; 0 without faults
-double tally_avf(const Tally *tally);
-Interval tally_interval(const Tally *tally, double share, double confidence);
-bool outcome_is_vulnerable(uint8_t outcome);
+void tally_add(Tally *tally, uint8_t outcome, uint64_t faults, double weight); // weight: of each
 
 enum { REPORT_GROUPS = 7 };
-extern const char *const report_groups[REPORT_GROUPS]; // groups of outcomes, in the order of columns
+extern const char *const report_groups[REPORT_GROUPS];       // groups of outcomes, in the order of columns
+uint64_t tally_group(const Tally *tally, const char *group); // faults: "sdc", "due", ...
+double tally_share(const Tally *tally, const char *group);   // by weight; 0 without faults
+
+// What faults can do that somebody must pay for. Their sum is the AVF.
+typedef enum Measure { MEASURE_SDC, MEASURE_DUE, MEASURE_DETECTED, MEASURE_AVF, MEASURES } Measure;
+typedef struct MeasureInfo {
+  const char *key;   // "sdc_avf": in CSV and JSON
+  const char *title; // "SDC-AVF"
+} MeasureInfo;
+extern const MeasureInfo measures[MEASURES];
+bool measure_counts(Measure measure, uint8_t outcome);
+uint64_t tally_hits(const Tally *tally, Measure measure);
+
+// A number with its interval. Not known: no faults, no rate, or withheld because the journal is unfinished.
+typedef struct Estimate {
+  bool is_known;
+  double value, low, high;
+} Estimate;
+Estimate tally_estimate(const Tally *tally, Measure measure, double confidence);
+Estimate estimate_times(Estimate estimate, double factor);      // factor <= 0: not known
+Estimate estimate_inverse(Estimate estimate, double numerator); // numerator / estimate; of 0: infinite
+
+// ---- One journal -------------------------------------------------------------------------------------
+typedef struct ReportOptions {
+  double confidence;
+  bool partial; // of an unfinished journal: shares over the faults that are complete
+} ReportOptions;
 
 enum { REPORT_SLICES = 50 };
 
 typedef struct StructureSummary {
   const char *name, *title;
   uint16_t region;
-  uint64_t bits; // in the machine
-  double used;   // share that belongs to resident work; 0: not known
-  double fit_per_mbit;
-  double weight; // of each of its faults among those of all; 1 on average
+  uint64_t bits;       // in the machine
+  double used;         // share that belongs to resident work; 0: not known
+  double fit_per_mbit; // of the campaign's fault model; 0: not known
+  double weight;       // of each of its faults among those of all; 1 on average
   Tally tally;
 } StructureSummary;
 
 typedef struct KernelSummary {
-  const char *name;
+  const char *name;   // as people write it
+  const char *symbol; // as the program names it
   uint32_t launches;
   uint64_t cycles;
   Tally tally;
@@ -45,12 +68,13 @@ typedef struct KernelSummary {
 } KernelSummary;
 
 typedef struct LineSummary {
-  uint32_t line;
+  uint32_t source, line;
   Tally tally;
 } LineSummary;
 
 typedef struct LaunchSummary {
   uint32_t launch, kernel; // its place among the kernels
+  uint32_t source;
   uint64_t began_at, cycles, thread_instructions, warp_instructions;
   Tally tally;
 } LaunchSummary;
@@ -60,8 +84,10 @@ typedef struct Report {
   Arena *arena;
   const Journal *journal;
   const JournalMeta *meta;
+  JournalState state;
+  bool is_at_most; // fewer faults than asked for will do: the campaign ends when it is sure enough
+  bool withheld;   // unfinished, and nobody asked for a part: counts are shown, shares are not
   double confidence;
-  uint64_t counted; // faults
   Tally all;
   uint64_t settled[SETTLED_COUNT];
   VEC(StructureSummary) structures;
@@ -72,36 +98,88 @@ typedef struct Report {
   uint64_t from, until;        // the cycles in which faults strike
   Tally slices[REPORT_SLICES]; // by time, from `from` to `until`
 } Report;
-Report *report_read(const Journal *journal, double confidence, Diags *diags); // report_free; NULL: the journal is damaged
+// NULL: the journal is damaged. report_free. Limits what is read of the journal to the faults that are complete, unless shares are withheld.
+Report *report_read(Journal *journal, const ReportOptions *options, Diags *diags);
 void report_free(Report *report);
 uint64_t report_slice_start(const Report *report, uint32_t slice);               // its first cycle; of REPORT_SLICES: the end
 const StructureSummary *report_structure(const Report *report, uint16_t region); // NULL: none
+// False, with a diagnostic: it is unfinished and its shares are withheld, so it cannot stand beside others.
+bool report_is_whole(const Report *report, Diags *diags);
+// "unfinished: 312 of 8000 faults, biased; ..." Nothing where the journal is complete.
+void report_state_text(const Report *report, Text *out);
 
-// FIT of a structure: its raw rate times its AVF. Rates in failures per 10^9 hours.
-double structure_fit(const StructureSummary *structure, double avf);
-// Of all structures struck: AVF weighted by bits, their bits, the sum of their FIT; 0 where not known.
-typedef struct ChipSummary {
-  double avf, bits, fit;
-} ChipSummary;
-ChipSummary report_chip(const Report *report);
-// MTBF as in the thesis on FlexGripPlus (section 4.2.3), in cycles: the run's length over the share of SDCs; 0 without any.
-double report_cycles_between_sdc(const Report *report);
+// Of a group of faults; not known where shares are withheld.
+Estimate report_estimate(const Report *report, const Tally *tally, Measure measure);
+// AVF where only the cells that belong to resident work count. More than 1 is possible: by chance, or because others matter too.
+Estimate structure_used(const Report *report, const StructureSummary *structure, Measure measure);
+// Raw rate times AVF, in failures per 10^9 hours.
+Estimate structure_fit(const Report *report, const StructureSummary *structure, Measure measure);
+// All structures struck: AVF weighted by bits; the sum of FIT over those with a rate.
+Estimate report_chip(const Report *report, Measure measure);
+Estimate report_fit(const Report *report, Measure measure);
+double report_bits(const Report *report);
+// MTBF as in the thesis on FlexGripPlus (section 4.2.3), in cycles: the run's length over the share of SDCs.
+Estimate report_cycles_between_sdc(const Report *report);
 
+// ---- Breakdowns: outcomes by one column, for each structure ----------------------------------------------
+typedef enum BreakdownKind {
+  BY_PLACE,  // of cells: the shares are their AVFs
+  BY_READER, // of faults that were read: shares of these
+  BY_ERROR,  // of SDCs alone: how many of them
+} BreakdownKind;
+typedef struct BreakdownInfo {
+  const char *name, *title; // "bit", "bit of the unit"
+  BreakdownKind kind;
+} BreakdownInfo;
+extern const BreakdownInfo breakdowns[];
+extern const uint32_t breakdown_count;
+typedef struct BreakdownRow {
+  const char *structure;
+  const char *key; // "31", "add.f32", "single"
+  Tally tally;
+  uint64_t errors; // BY_ERROR: SDCs of the structure in all
+} BreakdownRow;
+typedef struct Breakdown {
+  VEC(BreakdownRow) rows; // by structure, then by key
+  uint64_t without;       // faults that have nothing in that column
+} Breakdown;
+bool report_breakdown(const Report *report, uint32_t which, Breakdown *breakdown, Diags *diags); // in the report's arena
+// BY_ERROR: the row's share of its structure's SDCs.
+Estimate breakdown_share(const Report *report, const BreakdownRow *row);
+
+// ---- Outputs -----------------------------------------------------------------------------------------
 // Where long exports go, piece by piece. False: cannot be written, stop.
 typedef struct Sink {
   bool (*write)(void *context, const char *bytes, size_t count);
   void *context;
 } Sink;
 
-// Tables as CSV. All but the faults come from the summaries alone.
-typedef enum CsvTable { CSV_FAULTS, CSV_CAMPAIGN, CSV_STRUCTURES, CSV_KERNELS, CSV_LAUNCHES, CSV_LINES, CSV_TIME, CSV_COUNT } CsvTable;
+// Tables as CSV.
+typedef enum CsvTable {
+  CSV_FAULTS,
+  CSV_CAMPAIGN,
+  CSV_STRUCTURES,
+  CSV_KERNELS,
+  CSV_LAUNCHES,
+  CSV_LINES,
+  CSV_TIME,
+  CSV_BREAKDOWN,
+  CSV_SEVERITY,
+  CSV_COUNT
+} CsvTable;
 extern const char *const csv_names[CSV_COUNT]; // "faults", "campaign", ...
 
-void report_text(const Report *report, Text *out);                      // tables for a terminal
+void report_text(const Report *report, Text *out); // tables for a terminal
+bool report_breakdown_text(const Report *report, uint32_t which, Text *out, Diags *diags);
 bool report_csv(const Report *report, CsvTable table, const Sink *out); // false: not written, or the journal is damaged
 bool report_json(const Report *report, const Sink *out);                // summaries and every fault; false likewise
 bool report_page(const Report *report, const char *path, Text *out);    // one HTML page; path: the journal's, for replay commands
-// Two journals of one fault list, e.g. with and without a protection.
-bool report_compare(const Journal *a, const Journal *b, double confidence, Text *out, Diags *diags);
+
+// ---- Several journals --------------------------------------------------------------------------------
+// Two of them, e.g. with and without a protection: what it removes, with intervals, and what it costs.
+bool report_compare(Journal *a, Journal *b, const ReportOptions *options, Text *out, Diags *diags);
+// Any number: programs by protections. Text, CSV or JSON.
+typedef enum MatrixForm { MATRIX_TEXT, MATRIX_CSV, MATRIX_JSON, MATRIX_PAGE } MatrixForm;
+bool report_matrix(Report *const *reports, uint32_t count, MatrixForm form, Text *out, Diags *diags);
 
 #endif

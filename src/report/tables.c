@@ -1,102 +1,163 @@
-// A journal's answer as tables for a terminal.
-#include "report/report.h"
+// A journal's answer as tables for a terminal. Shares are in percent, each with its interval.
+#include "report/report_internal.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
-// A table of outcomes is as wide as it must be: terminals are often 80 columns. Groups of outcomes that no fault has are left out, but
-// for those that everybody looks for; internal errors have no column: they stand among the outcomes below.
-typedef struct OutcomeTable {
-  const Report *report;
-  int name;                  // width of the first column
-  int groups[REPORT_GROUPS]; // widths; 0: left out
-} OutcomeTable;
-enum { LEAST_NAME = 14, LEAST_GROUP = 8 };
+enum { LEAST_NAME = 12, ESTIMATE_WIDTH = 18 };
 
-static OutcomeTable outcome_table(const Report *report) {
-  OutcomeTable table = {.report = report, .name = LEAST_NAME};
-  for (uint32_t g = 0; g + 1 < REPORT_GROUPS; g++) {
-    const char *group = report_groups[g];
-    bool always = strcmp(group, "masked") == 0 || strcmp(group, "sdc") == 0 || strcmp(group, "due") == 0;
-    int width = (int)strlen(group) + 1;
-    if (always || tally_group(&report->all, group) > 0) table.groups[g] = width > LEAST_GROUP ? width : LEAST_GROUP;
-  }
-  return table;
+// "12.34 (11.02-13.80)", or "-" where it is not known. Terminals are often 80 columns wide.
+static void format_estimate(Estimate estimate, double factor, char text[64]) {
+  if (!estimate.is_known) snprintf(text, 64, "-");
+  else snprintf(text, 64, "%.2f (%.2f-%.2f)", factor * estimate.value, factor * estimate.low, factor * estimate.high);
 }
 
-static void fit_name(OutcomeTable *table, const char *name) {
-  int length = (int)strlen(name);
-  if (length > table->name) table->name = length;
+static void add_estimate(const Report *report, const Tally *tally, Measure measure, Text *out) {
+  char text[64];
+  format_estimate(report_estimate(report, tally, measure), 100, text);
+  text_add(out, "  %-*s", ESTIMATE_WIDTH, text);
 }
 
-static void add_row(const OutcomeTable *table, const char *name, const Tally *tally, Text *out) {
-  text_add(out, "%-*s %9" PRIu64, table->name, name, tally->total);
-  for (uint32_t g = 0; g + 1 < REPORT_GROUPS; g++) {
-    if (table->groups[g] == 0) continue;
-    if (tally->total == 0) text_add(out, " %*s", table->groups[g], "-");
-    else text_add(out, " %*.2f%%", table->groups[g] - 1, 100 * tally_share(tally, report_groups[g]));
-  }
-  Interval avf = tally_interval(tally, tally_avf(tally), table->report->confidence);
-  if (tally->total == 0) text_add(out, "  -\n");
-  else text_add(out, "  %6.2f%% (%.2f to %.2f)\n", 100 * tally_avf(tally), 100 * avf.low, 100 * avf.high);
-}
+// Detected errors have a column only where a protection can detect.
+static bool has_detected(const Report *report) { return tally_group(&report->all, "detected") > 0; }
 
-static void add_head(const OutcomeTable *table, const char *what, Text *out) {
-  text_add(out, "%-*s %9s", table->name, what, "faults");
-  for (uint32_t g = 0; g + 1 < REPORT_GROUPS; g++) {
-    if (table->groups[g] > 0) text_add(out, " %*s", table->groups[g], report_groups[g]);
+// `plain`: the faults of a row are no sample of cells, so that a share of them is no AVF.
+static void add_head(const Report *report, int name, const char *what, bool plain, Text *out) {
+  static const char *const shares[MEASURES] = {"SDC", "DUE", "detected", "any of these"};
+  text_add(out, "%-*s %8s", name, what, "faults");
+  for (uint32_t m = 0; m < MEASURES; m++) {
+    if (m == MEASURE_DETECTED && !has_detected(report)) continue;
+    char title[32];
+    snprintf(title, sizeof title, "%s %%", plain ? shares[m] : measures[m].title);
+    text_add(out, "  %-*s", m == MEASURE_AVF ? 0 : ESTIMATE_WIDTH, title);
   }
-  text_add(out, "  AVF (interval)\n");
-}
-
-// Raw rate times AVF, where the machine file gives a rate; the interval is the AVF's.
-static void add_fit(const Report *report, double fit, Text *out) {
-  bool known = false;
-  for (uint32_t i = 0; i < report->structures.count; i++) {
-    known = known || (report->structures.items[i].fit_per_mbit > 0 && report->structures.items[i].tally.total > 0);
-  }
-  if (!known) return;
-  text_add(out, "\n%-18s %12s %12s %12s  %s\n", "structure", "bits", "FIT/Mbit", "FIT", "(interval)");
-  for (uint32_t i = 0; i < report->structures.count; i++) {
-    const StructureSummary *structure = &report->structures.items[i];
-    const Tally *tally = &structure->tally;
-    if (tally->total == 0 || structure->fit_per_mbit <= 0) continue;
-    Interval avf = tally_interval(tally, tally_avf(tally), report->confidence);
-    text_add(out, "%-18s %12" PRIu64 " %12.4g %12.4g  (%.4g to %.4g)\n", structure->name, structure->bits, structure->fit_per_mbit,
-             structure_fit(structure, tally_avf(tally)), structure_fit(structure, avf.low), structure_fit(structure, avf.high));
-  }
-  text_add(out, "FIT                 %.4g failures per 10^9 hours", fit);
-  if (fit > 0) text_add(out, "; MTBF %.4g hours", 1e9 / fit);
   text_add(out, "\n");
 }
 
+static void add_row(const Report *report, int name, const char *what, const Tally *tally, Text *out) {
+  text_add(out, "%-*s %8" PRIu64, name, what, tally->total);
+  for (uint32_t m = 0; m < MEASURES; m++) {
+    if (m != MEASURE_DETECTED || has_detected(report)) add_estimate(report, tally, (Measure)m, out);
+  }
+  while (out->length > 0 && out->at[out->length - 1] == ' ') out->length--;
+  text_add(out, "\n");
+}
+
+// All structures, each by its bits. The intervals are those of the sum, not of a single sample.
+static void add_chip_row(const Report *report, int name, Text *out) {
+  text_add(out, "%-*s %8" PRIu64, name, "all, by bits", report->all.total);
+  for (uint32_t m = 0; m < MEASURES; m++) {
+    char text[64];
+    if (m == MEASURE_DETECTED && !has_detected(report)) continue;
+    format_estimate(report_chip(report, (Measure)m), 100, text);
+    text_add(out, "  %-*s", m == MEASURE_AVF ? 0 : ESTIMATE_WIDTH, text);
+  }
+  text_add(out, "\n");
+}
+
+static int widest(int width, const char *name) {
+  int length = (int)strlen(name);
+  return length > width ? length : width;
+}
+
 static void add_structures(const Report *report, Text *out) {
-  ChipSummary chip = report_chip(report);
-  OutcomeTable table = outcome_table(report);
-  for (uint32_t i = 0; i < report->structures.count; i++) fit_name(&table, report->structures.items[i].name);
-  add_head(&table, "structure", out);
+  int name = LEAST_NAME;
+  for (uint32_t i = 0; i < report->structures.count; i++) name = widest(name, report->structures.items[i].name);
+  add_head(report, name, "structure", false, out);
   for (uint32_t i = 0; i < report->structures.count; i++) {
     const StructureSummary *structure = &report->structures.items[i];
-    if (structure->tally.total > 0) add_row(&table, structure->name, &structure->tally, out);
+    if (structure->tally.total > 0) add_row(report, name, structure->name, &structure->tally, out);
   }
-  if (report->structures.count != 1 || report->all.total == 0) add_row(&table, "all", &report->all, out);
-  if (chip.bits > 0) text_add(out, "\nsize-weighted AVF   %.3f%% over %.0f bits\n", 100 * chip.avf, chip.bits);
+  if (report->structures.count != 1 || report->all.total == 0) add_chip_row(report, name, out);
+}
+
+// Only for structures of which it is known how much is used.
+static void add_used(const Report *report, Text *out) {
+  const char *before = "\n";
   for (uint32_t i = 0; i < report->structures.count; i++) {
     const StructureSummary *structure = &report->structures.items[i];
-    if (structure->tally.total == 0 || structure->used <= 0) continue;
-    text_add(out, "AVF of the used part of %s  %.3f%% (%.1f%% of it is used)\n", structure->name,
-             100 * fmin(tally_avf(&structure->tally) / structure->used, 1), 100 * structure->used);
+    Estimate used = structure_used(report, structure, MEASURE_AVF);
+    char text[64];
+    if (!used.is_known) continue;
+    format_estimate(used, 100, text);
+    text_add(out, "%sAVF of the used part of %s  %s %% (%.1f%% of it is used)\n", before, structure->name, text, 100 * structure->used);
+    if (used.value > 1) text_add(out, "  More than 100%%: by chance, or because cells matter that no resident block owns\n");
+    before = "";
   }
-  add_fit(report, chip.fit, out);
-  double between = report_cycles_between_sdc(report);
-  if (between > 0) text_add(out, "cycles per SDC      %.4g (cycles of the run / share of SDCs)\n", between);
+}
+
+// A rate with four digits; a zero shows how large it may be.
+static void add_fit_cell(Estimate fit, Text *out) {
+  char text[64];
+  if (!fit.is_known) snprintf(text, sizeof text, "-");
+  else snprintf(text, sizeof text, "%.4g (%.3g-%.3g)", fit.value, fit.low, fit.high);
+  text_add(out, "  %-20s", text);
+}
+
+static void add_hours(const char *what, Estimate fit, Text *out) {
+  Estimate hours = estimate_inverse(fit, 1e9);
+  if (!hours.is_known) return;
+  text_add(out, "%-16s", what);
+  if (isinf(hours.value)) text_add(out, "more than %.4g hours\n", hours.low);
+  else if (isinf(hours.high)) text_add(out, "%.4g hours (more than %.4g)\n", hours.value, hours.low);
+  else text_add(out, "%.4g hours (%.4g to %.4g)\n", hours.value, hours.low, hours.high);
+}
+
+static void add_fit_cells(const Report *report, Estimate sdc, Estimate due, Estimate detected, Text *out) {
+  add_fit_cell(sdc, out);
+  add_fit_cell(due, out);
+  if (has_detected(report)) add_fit_cell(detected, out);
+  while (out->length > 0 && out->at[out->length - 1] == ' ') out->length--;
+  text_add(out, "\n");
+}
+
+// Raw rate times AVF, where the machine file gives a rate for this fault model.
+static void add_fit(const Report *report, Text *out) {
+  if (!report_fit(report, MEASURE_AVF).is_known) return;
+  text_add(out, "\n%-14s %11s %8s  %-20s  %s%s\n", "structure", "bits", "FIT/Mbit", "SDC FIT (interval)", "DUE FIT (interval)",
+           has_detected(report) ? "    detected FIT (interval)" : "");
+  for (uint32_t i = 0; i < report->structures.count; i++) {
+    const StructureSummary *structure = &report->structures.items[i];
+    if (structure->tally.total == 0 || structure->fit_per_mbit <= 0) continue;
+    text_add(out, "%-14s %11" PRIu64 " %8.4g", structure->name, structure->bits, structure->fit_per_mbit);
+    add_fit_cells(report, structure_fit(report, structure, MEASURE_SDC), structure_fit(report, structure, MEASURE_DUE),
+                  structure_fit(report, structure, MEASURE_DETECTED), out);
+  }
+  if (report->structures.count > 1) {
+    double bits = 0; // of those that have a rate
+    for (uint32_t i = 0; i < report->structures.count; i++)
+      bits += report->structures.items[i].fit_per_mbit > 0 ? (double)report->structures.items[i].bits : 0;
+    text_add(out, "%-14s %11.0f %8s", "sum", bits, "");
+    add_fit_cells(report, report_fit(report, MEASURE_SDC), report_fit(report, MEASURE_DUE), report_fit(report, MEASURE_DETECTED), out);
+  }
+  text_add(out, "Failures per 10^9 hours. Intervals: those of the AVFs; raw rates count as exact.\n");
+  add_hours("MTBF by SDC", report_fit(report, MEASURE_SDC), out);
+  add_hours("MTBF by any", report_fit(report, MEASURE_AVF), out);
+}
+
+// Why there is no FIT, where somebody might look for it.
+static void add_no_fit(const Report *report, Text *out) {
+  if (report->withheld || report->all.total == 0) return;
+  for (uint32_t i = 0; i < report->structures.count; i++) {
+    if (report->structures.items[i].fit_per_mbit > 0) return;
+  }
+  text_add(out, "\nno FIT: the machine file (fit.*) has no rate for model %s here\n", report->meta->model);
+}
+
+static void add_between(const Report *report, Text *out) {
+  Estimate between = report_cycles_between_sdc(report);
+  if (!between.is_known) return;
+  text_add(out, "cycles per SDC  ");
+  if (isinf(between.value)) text_add(out, "more than %.4g", between.low);
+  else text_add(out, "%.4g (%.4g to %.4g)", between.value, between.low, between.high);
+  text_add(out, ": cycles of the run / SDC-AVF\n");
 }
 
 static void add_causes(const Report *report, Text *out) {
   bool any = false;
   for (uint32_t i = 0; i < OUTCOME_COUNT; i++) {
-    if (report->all.counts[i] == 0 || i == OUTCOME_MASKED) continue;
+    if (report->all.counts[i] == 0) continue;
     if (!any) text_add(out, "\n%-18s %9s\n", "outcome", "faults");
     any = true;
     text_add(out, "%-18s %9" PRIu64 "  %s\n", outcome_info[i].name, report->all.counts[i], outcome_info[i].meaning);
@@ -110,21 +171,22 @@ static void add_settled(const Report *report, Text *out) {
     if (report->settled[i] > 0) text_add(out, " %s %" PRIu64, settled_text[i], report->settled[i]);
   }
   uint64_t run = report->settled[SETTLED_RUN];
-  text_add(out, "; %.2f%% without a simulation to the end\n", 100.0 * (double)(report->all.total - run) / (double)report->all.total);
+  if (report->withheld) text_add(out, "\n");
+  else text_add(out, "; %.2f%% without a simulation to the end\n", 100.0 * (double)(report->all.total - run) / (double)report->all.total);
 }
 
 static void add_kernels(const Report *report, Text *out) {
-  OutcomeTable table = outcome_table(report);
-  for (uint32_t i = 0; i < report->kernels.count; i++) fit_name(&table, report->kernels.items[i].name);
+  int name = LEAST_NAME;
+  for (uint32_t i = 0; i < report->kernels.count; i++) name = widest(name, report->kernels.items[i].name);
   text_add(out, "\n");
-  add_head(&table, "kernel", out);
+  add_head(report, name, "kernel", false, out);
   for (uint32_t i = 0; i < report->kernels.count; i++) {
     const KernelSummary *kernel = &report->kernels.items[i];
-    add_row(&table, kernel->name, &kernel->tally, out);
+    add_row(report, name, kernel->name, &kernel->tally, out);
     for (uint32_t k = 0; k < report->structures.count && report->structures.count > 1; k++) {
-      char name[64];
-      snprintf(name, sizeof name, "  %s", report->structures.items[k].name);
-      if (kernel->by_structure[k].total > 0) add_row(&table, name, &kernel->by_structure[k], out);
+      char part[64];
+      snprintf(part, sizeof part, "  %s", report->structures.items[k].name);
+      if (kernel->by_structure[k].total > 0) add_row(report, name, part, &kernel->by_structure[k], out);
     }
   }
 }
@@ -145,9 +207,49 @@ void report_text(const Report *report, Text *out) {
   text_add(out, "%s on %s, protection %s, model %s, window %s, seed %" PRIu64 "; intervals at %.4g%%\n", meta->target, meta->machine,
            meta->protection, meta->model, meta->window, meta->seed, 100 * report->confidence);
   if (meta->shards > 1) text_add(out, "shard %" PRIu64 " of %" PRIu64 " alone\n", meta->shard, meta->shards);
+  report_state_text(report, out);
   text_add(out, "\n");
   add_structures(report, out);
+  add_used(report, out);
+  add_fit(report, out);
+  add_no_fit(report, out);
+  add_between(report, out);
   if (report->kernels.count > 1) add_kernels(report, out);
   add_causes(report, out);
   add_settled(report, out);
+}
+
+static void add_breakdown_head(const Report *report, const BreakdownInfo *info, const char *structure, int name, Text *out) {
+  text_add(out, "\n%s, by %s\n", structure, info->title);
+  if (info->kind == BY_ERROR) text_add(out, "%-*s %9s  %s\n", name, info->name, "SDCs", "share of the structure's SDCs %");
+  else add_head(report, name, info->name, info->kind == BY_READER, out);
+}
+
+static void add_breakdown_row(const Report *report, const BreakdownInfo *info, const BreakdownRow *row, int name, Text *out) {
+  char text[64];
+  if (info->kind != BY_ERROR) {
+    add_row(report, name, row->key, &row->tally, out);
+    return;
+  }
+  format_estimate(breakdown_share(report, row), 100, text);
+  text_add(out, "%-*s %9" PRIu64 "  %s\n", name, row->key, row->tally.total, text);
+}
+
+bool report_breakdown_text(const Report *report, uint32_t which, Text *out, Diags *diags) {
+  const BreakdownInfo *info = &breakdowns[which];
+  Breakdown breakdown;
+  if (!report_breakdown(report, which, &breakdown, diags)) return false;
+  int name = LEAST_NAME;
+  const char *structure = NULL;
+  for (uint32_t i = 0; i < breakdown.rows.count; i++) name = widest(name, breakdown.rows.items[i].key);
+  for (uint32_t i = 0; i < breakdown.rows.count; i++) {
+    const BreakdownRow *row = &breakdown.rows.items[i];
+    if (structure == NULL || strcmp(structure, row->structure) != 0) add_breakdown_head(report, info, row->structure, name, out);
+    structure = row->structure;
+    add_breakdown_row(report, info, row, name, out);
+  }
+  if (breakdown.rows.count == 0) text_add(out, "\nno fault has a known %s\n", info->name);
+  else if (breakdown.without > 0 && info->kind != BY_ERROR)
+    text_add(out, "\n%" PRIu64 " faults have no %s: no instruction read them, or it does not apply\n", breakdown.without, info->name);
+  return true;
 }

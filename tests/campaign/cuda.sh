@@ -30,10 +30,10 @@ campaign() { # name options...
   "$redoubt" report "$name.db" --csv "$name.csv" >/dev/null
 }
 
-# Every column but how the fault was settled.
+# Every column but how the fault was settled, and who read it first, which is not known without that.
 outcomes() {
   awk -F '"' '{ for (i = 2; i <= NF; i += 2) gsub(",", ";", $i); print }' OFS='"' "$1" | awk -F , '
-    NR == 1 { for (i = 1; i <= NF; i++) skip[i] = $i == "settled" || $i == "class_of" || $i == "line" }
+    NR == 1 { for (i = 1; i <= NF; i++) skip[i] = $i ~ /^(settled|class_of|block|pc|opcode|line)$/ }
     { for (i = 1; i <= NF; i++) if (!skip[i]) printf "%s,", $i; print "" }'
 }
 

@@ -14,7 +14,10 @@ campaign() { # JOURNAL
   echo "$redoubt campaign vecadd --size tiny --machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2 --structure rf --faults 6000 --progress -o $1"
 }
 faults() { # JOURNAL
-  "$redoubt" report "$1" --csv rows.csv && echo $(($(wc -l <rows.csv) - 1))
+  code=0
+  "$redoubt" report "$1" --csv rows.csv || code=$?
+  [ $code -eq 0 ] || [ $code -eq 5 ] || return 1 # 5: unfinished
+  echo $(($(wc -l <rows.csv) - 1))
 }
 $(campaign whole.db) >whole.out 2>&1 || fail "$(cat whole.out)"
 "$redoubt" report whole.db --csv whole.csv
@@ -36,7 +39,7 @@ for blocks in 0 8 64 160 320 500 700; do
   [ "$(grep -c 'error: ' part.err)" -eq 1 ] || fail "$blocks blocks: not one line: $(cat part.err)"
   grep -q 'part.db: error: .*the disk is full' part.err || fail "$blocks blocks: $(cat part.err)"
   if ! now=$(faults part.db 2>unread.err); then # not even its tables had room: then nothing was there to lose
-    [ "$before" -eq 0 ] && [ $blocks -lt 64 ] || fail "$blocks blocks: the journal cannot be read: $(cat unread.err)"
+    [ "$before" -eq 0 ] && [ $blocks -lt 160 ] || fail "$blocks blocks: the journal cannot be read: $(cat unread.err)"
     now=0
   fi
   [ "$now" -ge "$before" ] || fail "$blocks blocks: $now faults after $before"

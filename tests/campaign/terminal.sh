@@ -94,7 +94,7 @@ grep -q '^stopping when what is running has ended' screen || fail "Ctrl-C: $(cat
 tr -d '\r\n' <seen | grep -q 'run the same command again to go on' || fail "Ctrl-C: $(cat screen)"
 grep -q '^code 130' screen || fail "Ctrl-C: $(cat screen)"
 shown=$(sed -n 's/^\([0-9]*\) of 2000 faults.*/\1/p' screen)
-"$redoubt" report a.db --csv a.csv
+"$redoubt" report a.db --csv a.csv || [ $? -eq 5 ] # unfinished
 [ "$(($(wc -l <a.csv) - 1))" -ge "$shown" ] || fail "$shown faults were shown, $(wc -l <a.csv) lines are there"
 
 # Before the first fault there is nothing to lose: it ends at once, before it makes a journal.

@@ -1,6 +1,6 @@
-// Makes a journal of made-up faults, for tests and measurements of reports: journal_maker FILE FAULTS [odd]
+// Makes a journal of made-up faults, for tests and measurements of reports: journal_maker FILE FAULTS [odd|PROTECTION] [DONE]
 // Outcomes, places and lines are drawn at random but always the same; nothing is simulated. "odd": texts that a page or a
-// table could stumble over.
+// table could stumble over. DONE: how many of the faults are there; the campaign was stopped then.
 #include "journal/journal.h"
 
 #include <inttypes.h>
@@ -59,7 +59,17 @@ static bool put_fault(Journal *journal, uint64_t id, bool odd, Diags *diags) {
            (unsigned)random_below(random_draw(1, id, 3), 15), (unsigned)random_below(random_draw(1, id, 4), structure->rows),
            (unsigned)random_below(random_draw(1, id, 5), structure->units), (unsigned)random_below(random_draw(1, id, 6), structure->bits),
            cycle);
-  FaultRow row = {.id = id, .fault = fault, .region = structure->region, .cycle = cycle, .outcome = outcome, .class_of = id};
+  FaultRow row = fault_row();
+  row.id = row.class_of = id;
+  row.fault = fault;
+  row.model = "flip";
+  row.region = structure->region;
+  row.sm = (int64_t)random_below(random_draw(1, id, 3), 15);
+  row.bit = (int64_t)random_below(random_draw(1, id, 6), structure->bits);
+  row.cycle = cycle;
+  row.outcome = outcome;
+  row.opcode = id % 3 == 0 ? "add.f32" : id % 3 == 1 ? "ld.global.b32" : "";
+  row.pattern = wrong ? (uint8_t)(PATTERN_SINGLE + id % 5) : PATTERN_NONE;
   row.launch = (uint32_t)(cycle / LAUNCH_CYCLES) + 1;
   row.settled = masked ? (uint8_t)(SETTLED_HASH + random_below(random_draw(1, id, 7), 3)) : SETTLED_RUN;
   row.line = masked && row.settled != SETTLED_HASH ? 0 : 20 + (uint32_t)random_below(random_draw(1, id, 8), LINES);
@@ -90,10 +100,12 @@ int main(int argc, char **argv) {
                       .timeout = 10,
                       .shards = 1};
   Journal *journal = journal_open(argv[1], &meta, &diags);
-  bool good = journal != NULL && put_frame(journal, &diags);
-  for (uint64_t i = 0; i < faults && good; i++) {
+  uint64_t done = argc > 4 ? strtoull(argv[4], NULL, 10) : faults;
+  bool good = journal != NULL && put_frame(journal, &diags) && journal_begin(journal, &(JournalPlan){faults, 0, 0.99}, &diags);
+  for (uint64_t i = 0; i < done && good; i++) {
     good = put_fault(journal, i, odd, &diags) && ((i + 1) % COMMIT_EVERY != 0 || journal_commit(journal, &diags));
   }
+  if (done == faults) good = good && journal_reached(journal, faults, true, &diags);
   good = good && journal_commit(journal, &diags);
   journal_close(journal);
   for (uint32_t i = 0; i < diags.count; i++) fprintf(stderr, "%s: %s\n", argv[1], diags.items[i].text);
