@@ -88,8 +88,13 @@ typedef struct Text {
 void text_add(Text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_add_bytes(Text *text, const void *bytes, size_t count);
 void text_free(Text *text);
+// A text cell of CSV, quoted as RFC 4180 says. One that a spreadsheet would take for a formula gets an apostrophe in front of it.
+void text_add_csv(Text *text, const char *cell);
+void text_add_csv_name(Text *text, const char *cell); // without quotes where it is a plain name
+// Text from outside, for a terminal: control characters but those in `kept`, and bytes that are no UTF-8, become \xNN.
+void text_add_visible(Text *text, const char *bytes, size_t count, const char *kept);
 
-// The candidate nearest to `word` by edit distance, or NULL when none is close: for "did you mean".
+// The candidate nearest to `word` by edit distance, else the first that contains it; NULL: none is close. For "did you mean".
 const char *text_nearest(const char *word, const char *const *candidates, size_t count);
 
 // ---- Diagnostics -----------------------------------------------------------------------------

@@ -31,6 +31,67 @@ static void nearest_names(void **state) {
   assert_string_equal(text_nearest("matmull", names, 3), "matmul");
   assert_string_equal(text_nearest("vecad", names, 3), "vecadd");
   assert_null(text_nearest("transpose", names, 3));
+  const char *const machines[] = {"functional", "fermi-gtx480", "turing-rtx2060"};
+  assert_string_equal(text_nearest("gtx480", machines, 3), "fermi-gtx480");
+  assert_string_equal(text_nearest("turing", machines, 3), "turing-rtx2060");
+  assert_null(text_nearest("tx", machines, 3));
+  assert_null(text_nearest("", machines, 3));
+}
+
+static void check_csv(const char *cell, const char *expected) {
+  Text text = {0};
+  text_add_csv(&text, cell);
+  assert_string_equal(text.at, expected);
+  text_free(&text);
+}
+
+static void csv_cells_are_text(void **state) {
+  (void)state;
+  check_csv("", "\"\"");
+  check_csv("vecadd", "\"vecadd\"");
+  check_csv("a,\"b\"", "\"a,\"\"b\"\"\"");
+  check_csv("\"", "\"\"\"\"");
+  check_csv("=1+1", "\"'=1+1\"");
+  check_csv("+1", "\"'+1\"");
+  check_csv("-1", "\"'-1\"");
+  check_csv("@SUM(A1)", "\"'@SUM(A1)\"");
+  check_csv("\t=1", "\"'\t=1\"");
+  check_csv("a=1", "\"a=1\"");
+  Text names = {0};
+  const char *const cells[] = {"l1d.data", "fermi-gtx480", "", "a b", "-1", "=x"};
+  for (size_t i = 0; i < COUNT_OF(cells); i++) {
+    text_add_csv_name(&names, cells[i]);
+    text_add(&names, ";");
+  }
+  assert_string_equal(names.at, "l1d.data;fermi-gtx480;;\"a b\";\"'-1\";\"'=x\";");
+  text_free(&names);
+}
+
+static void check_visible(const char *text, size_t count, const char *kept, const char *expected) {
+  Text visible = {0};
+  text_add_visible(&visible, text, count, kept);
+  assert_string_equal(visible.at, expected);
+  text_free(&visible);
+}
+
+static void control_characters_are_shown(void **state) {
+  (void)state;
+  check_visible("plain", 5, "", "plain");
+  check_visible("\x1b[31m", 5, "", "\\x1b[31m");
+  check_visible("a\nb\tc\rd", 7, "\n\t", "a\nb\tc\\x0dd");
+  check_visible("a\nb", 3, "", "a\\x0ab");
+  check_visible("a\0b\x7f", 4, "\n", "a\\x00b\\x7f");
+  check_visible("Gr\xc3\xb6\xc3\x9f"
+                "e \xe2\x82\xac \xf0\x9f\x98\x80",
+                16, "",
+                "Gr\xc3\xb6\xc3\x9f"
+                "e \xe2\x82\xac \xf0\x9f\x98\x80");
+  check_visible("\xc2\x9b"
+                "31m",
+                5, "", "\\xc2\\x9b31m");                                                       // C1 as UTF-8
+  check_visible("\x9b\xff\xc3", 3, "", "\\x9b\\xff\\xc3");                                     // no UTF-8, and one cut off
+  check_visible("\xc0\x9b\xe0\x82\x9b", 5, "", "\\xc0\\x9b\\xe0\\x82\\x9b");                   // overlong
+  check_visible("\xed\xa0\x80\xf4\x90\x80\x80", 7, "", "\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80"); // surrogate, past the end
 }
 
 static void diagnostics_read_well(void **state) {
@@ -64,6 +125,8 @@ int main(void) {
       cmocka_unit_test(arenas_zero_and_align),
       cmocka_unit_test(vectors_grow),
       cmocka_unit_test(nearest_names),
+      cmocka_unit_test(csv_cells_are_text),
+      cmocka_unit_test(control_characters_are_shown),
       cmocka_unit_test(diagnostics_read_well),
       cmocka_unit_test(draws_depend_on_every_argument),
   };

@@ -1,4 +1,4 @@
-// Slices, growing text, nearest names, whole files.
+// Slices, growing text, text for spreadsheets and terminals, nearest names, whole files.
 #include "base/base.h"
 
 #include <errno.h>
@@ -50,7 +50,67 @@ void text_free(Text *text) {
   *text = (Text){0};
 }
 
-enum { LONGEST_WORD = 64 };
+// ---- Text for others to read ---------------------------------------------------------------------
+
+// OWASP, "CSV injection": what a cell may not begin with.
+static bool is_formula(const char *cell) { return cell[0] != '\0' && strchr("=+-@\t\r\n", cell[0]) != NULL; }
+
+void text_add_csv(Text *text, const char *cell) {
+  text_add_bytes(text, is_formula(cell) ? "\"'" : "\"", is_formula(cell) ? 2 : 1);
+  for (size_t part; *cell != '\0'; cell += part) {
+    part = strcspn(cell, "\"");
+    text_add_bytes(text, cell, part);
+    if (cell[part] != '"') continue;
+    text_add_bytes(text, "\"\"", 2);
+    part++;
+  }
+  text_add_bytes(text, "\"", 1);
+}
+
+void text_add_csv_name(Text *text, const char *cell) {
+  static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
+  size_t length = strlen(cell);
+  if (is_formula(cell) || strspn(cell, plain) != length) text_add_csv(text, cell);
+  else text_add_bytes(text, cell, length);
+}
+
+// Bytes of the UTF-8 character that begins here; 0: none does.
+static size_t utf8_length(const unsigned char *at, size_t left) {
+  size_t length = at[0] < 0x80                    ? 1
+                  : at[0] >= 0xC2 && at[0] < 0xE0 ? 2
+                  : at[0] >= 0xE0 && at[0] < 0xF0 ? 3
+                  : at[0] >= 0xF0 && at[0] < 0xF5 ? 4
+                                                  : 0;
+  if (length > left) return 0;
+  for (size_t i = 1; i < length; i++) {
+    if ((at[i] & 0xC0) != 0x80) return 0;
+  }
+  if (length < 3) return length;
+  uint32_t code = (at[0] & (0x7Fu >> length)) << 12 | (at[1] & 0x3Fu) << 6 | (at[2] & 0x3Fu);
+  if (length == 4) code = code << 6 | (at[3] & 0x3Fu);
+  bool good = length == 3 ? code >= 0x800 && (code < 0xD800 || code > 0xDFFF) : code >= 0x10000 && code <= 0x10FFFF;
+  return good ? length : 0;
+}
+
+// C0, DEL and C1.
+static bool is_control(const unsigned char *at, size_t length) {
+  return length == 1 ? at[0] < 0x20 || at[0] == 0x7F : length == 2 && at[0] == 0xC2 && at[1] < 0xA0;
+}
+
+void text_add_visible(Text *text, const char *bytes, size_t count, const char *kept) {
+  const unsigned char *at = (const unsigned char *)bytes, *end = at + count;
+  while (at < end) {
+    size_t length = utf8_length(at, (size_t)(end - at));
+    bool shown = length > 0 && (!is_control(at, length) || (at[0] != '\0' && strchr(kept, at[0]) != NULL));
+    if (shown) text_add_bytes(text, at, length);
+    for (size_t i = 0; i < (length == 0 ? 1 : length) && !shown; i++) text_add(text, "\\x%02x", at[i]);
+    at += length == 0 ? 1 : length;
+  }
+}
+
+// ---- Near names ----------------------------------------------------------------------------------
+
+enum { LONGEST_WORD = 64, SHORTEST_PART = 3 };
 
 // Levenshtein distance; words longer than LONGEST_WORD are never near.
 static size_t edit_distance(const char *a, const char *b) {
@@ -83,8 +143,13 @@ const char *text_nearest(const char *word, const char *const *candidates, size_t
       nearest = candidates[i];
     }
   }
+  for (size_t i = 0; i < count && nearest == NULL && strlen(word) >= SHORTEST_PART; i++) {
+    if (strstr(candidates[i], word) != NULL) nearest = candidates[i];
+  }
   return nearest;
 }
+
+// ---- Files -----------------------------------------------------------------------------------------
 
 enum { MOST_FILE_BYTES = 1 << 30 };
 

@@ -195,22 +195,16 @@ static bool print_json(const Run *run, Diags *diags) {
 
 // ---- CSV -------------------------------------------------------------------------------------------------
 
-// Kernels' names may hold commas (templates) and quotes: doubled inside quotes, as RFC 4180 says.
-static void add_quoted(Text *out, const char *text) {
-  text_add(out, "\"");
-  for (; *text != '\0'; text++) text_add(out, *text == '"' ? "\"\"" : "%c", *text);
-  text_add(out, "\"");
-}
-
 static void add_csv_row(const Run *run, const LaunchRecord *launch, Text *out) {
   char grid[40] = "", block[40] = "";
   if (launch->grid[0] != 0) {
     dimensions_text(launch->grid, grid, sizeof grid);
     dimensions_text(launch->block, block, sizeof block);
   }
-  add_quoted(out, launch->kernel);
-  text_add(out, ",%s,%s,%s,%s,%s,%.9g", run->options->spec.machine, grid, block, check_text[run->result.check],
-           trap_info[launch->trap.kind].name, launch->host_seconds);
+  text_add_csv(out, launch->kernel); // may hold commas (templates) and quotes
+  text_add(out, ",");
+  text_add_csv_name(out, run->options->spec.machine);
+  text_add(out, ",%s,%s,%s,%s,%.9g", grid, block, check_text[run->result.check], trap_info[launch->trap.kind].name, launch->host_seconds);
   for (int k = 0; k < STAT_COUNT; k++) text_add(out, ",%" PRIu64, launch->stats.value[k]);
   text_add(out, "\n");
 }

@@ -8,18 +8,6 @@ enum { PIECE = 1 << 16 };
 
 const char *const csv_names[CSV_COUNT] = {"faults", "campaign", "structures", "kernels", "launches", "lines", "time"};
 
-static void add_quoted(Text *out, const char *text) {
-  text_add_bytes(out, "\"", 1);
-  for (size_t part; *text != '\0'; text += part) {
-    part = strcspn(text, "\"");
-    text_add_bytes(out, text, part);
-    if (text[part] != '"') continue;
-    text_add_bytes(out, "\"\"", 2);
-    part++;
-  }
-  text_add_bytes(out, "\"", 1);
-}
-
 // ---- Faults ----------------------------------------------------------------------------------------
 
 static void add_named(Text *out, const char *text) {
@@ -36,8 +24,9 @@ static void add_fault(const Report *report, Text *out, const FaultRow *row) {
   const StructureSummary *structure = report_structure(report, row->region);
   add_count(out, row->id);
   text_add_bytes(out, ",", 1);
-  add_quoted(out, row->fault);
-  add_named(out, structure == NULL ? "" : structure->name);
+  text_add_csv(out, row->fault);
+  text_add_bytes(out, ",", 1);
+  text_add_csv_name(out, structure == NULL ? "" : structure->name);
   add_counted(out, row->cycle);
   add_counted(out, row->launch);
   add_counted(out, row->line);
@@ -49,7 +38,7 @@ static void add_fault(const Report *report, Text *out, const FaultRow *row) {
   add_counted(out, row->wrong);
   if (row->worst == 0) add_text(out, ",0,"); // of nearly all faults
   else text_add(out, ",%.17g,", row->worst);
-  add_quoted(out, row->note);
+  text_add_csv(out, row->note);
   text_add_bytes(out, "\n", 1);
 }
 
@@ -90,7 +79,7 @@ static void add_campaign(const Report *report, Text *out) {
   text_add(out, "key,value\n");
   for (size_t i = 0; i < COUNT_OF(rows); i++) {
     text_add(out, "%s,", rows[i].key);
-    add_quoted(out, rows[i].value);
+    text_add_csv(out, rows[i].value);
     text_add_bytes(out, "\n", 1);
   }
   text_add(out,
@@ -109,8 +98,9 @@ static void add_structures(const Report *report, Text *out) {
   for (uint32_t i = 0; i < report->structures.count; i++) {
     const StructureSummary *at = &report->structures.items[i];
     double avf = tally_avf(&at->tally);
-    text_add(out, "%s,", at->name);
-    add_quoted(out, at->title);
+    text_add_csv_name(out, at->name);
+    text_add_bytes(out, ",", 1);
+    text_add_csv(out, at->title);
     text_add(out, ",%" PRIu64 ",%.9g,%.9g,%.9g,%.9g,", at->bits, at->used, at->used > 0 ? fmin(avf / at->used, 1) : 0, at->fit_per_mbit,
              structure_fit(at, avf));
     add_tally(report, out, &at->tally);
@@ -124,8 +114,10 @@ static void add_kernels(const Report *report, Text *out) {
     const KernelSummary *at = &report->kernels.items[i];
     for (uint32_t k = 0; k <= report->structures.count; k++) {
       bool is_all = k == report->structures.count;
-      add_quoted(out, at->name);
-      text_add(out, ",%s,%u,%" PRIu64 ",", is_all ? "all" : report->structures.items[k].name, at->launches, at->cycles);
+      text_add_csv(out, at->name);
+      text_add_bytes(out, ",", 1);
+      text_add_csv_name(out, is_all ? "all" : report->structures.items[k].name);
+      text_add(out, ",%u,%" PRIu64 ",", at->launches, at->cycles);
       add_tally(report, out, is_all ? &at->tally : &at->by_structure[k]);
     }
   }
@@ -137,7 +129,7 @@ static void add_launches(const Report *report, Text *out) {
   for (uint32_t i = 0; i < report->launches.count; i++) {
     const LaunchSummary *at = &report->launches.items[i];
     text_add(out, "%u,", at->launch);
-    add_quoted(out, report->kernels.items[at->kernel].name);
+    text_add_csv(out, report->kernels.items[at->kernel].name);
     text_add(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", at->began_at, at->cycles, at->thread_instructions,
              at->warp_instructions);
     add_tally(report, out, &at->tally);
