@@ -13,6 +13,10 @@ typedef enum ExitCode {
   EXIT_INTERNAL = 4,     // a bug or missing resource of Redoubt itself
 } ExitCode;
 
+// Which Redoubt this is (version.c).
+const char *version_number(void); // "0.1.0"
+const char *version_commit(void); // "b04363f9c1d2", with "-dirty" when files were changed; "unknown" outside a checkout
+
 // The whole program: argv as main's.
 int cli_main(int argc, char **argv);
 
