@@ -79,6 +79,15 @@ static const char *target_name(const CampaignRun *run) {
   return run->target.application != NULL ? run->target.application[0] : run->target.target;
 }
 
+// For the terminal.
+static const char *shown_name(const CampaignRun *run) {
+  Text text = {0};
+  text_add_visible(&text, target_name(run), strlen(target_name(run)), "");
+  const char *shown = arena_copy_text(run->arena, text.length == 0 ? "" : text.at, text.length);
+  text_free(&text);
+  return shown;
+}
+
 // ---- The command -----------------------------------------------------------------------------------
 
 static const char *journal_name(CampaignRun *run) {
@@ -153,6 +162,17 @@ static int check_application(const CampaignRun *run) {
                        "--size, --param, --kernel, --grid, --block, --shared, --cooperative and --arg are not for CUDA programs");
 }
 
+// What was not said follows from what was.
+static bool complete_options(CampaignRun *run, Diags *diags) {
+  CampaignOptions *options = &run->options;
+  if (run->target.wishes.protections != NULL) options->protection = run->target.wishes.protections;
+  if (!run->has_seed) options->seed = run->target.seed;
+  if (options->journal == NULL) options->journal = journal_name(run);
+  if (options->faults == 0 && options->margin == 0) options->margin = 0.01;
+  if (!files_write(&run->target.files, options->journal, diags)) return false;
+  return true;
+}
+
 static int run_campaign(CampaignRun *run) {
   CampaignOptions *options = &run->options;
   Diags diags = {0};
@@ -162,13 +182,9 @@ static int run_campaign(CampaignRun *run) {
     return message_usage("campaign", "nothing to run: name a workload, a PTX file, or an application after --");
   int bad = is_application ? check_application(run) : run_check_target(&run->target, "campaign");
   if (bad != EXIT_OK) return bad;
-  if (!attachments_open(&attachments, &run->target.wishes, &diags)) return message_diags(&diags);
-  if (run->target.wishes.protections != NULL) options->protection = run->target.wishes.protections;
+  if (!complete_options(run, &diags) || !attachments_open(&attachments, &run->target.wishes, &diags)) return message_diags(&diags);
   options->protections = &attachments.chain;
-  if (!run->has_seed) options->seed = run->target.seed;
-  if (options->journal == NULL) options->journal = journal_name(run);
-  if (options->faults == 0 && options->margin == 0) options->margin = 0.01;
-  progress_open(&run->screen, target_name(run), options);
+  progress_open(&run->screen, shown_name(run), options);
   if (is_application) progress_hold_interrupts(); // its files have to be removed
   Target *target =
       is_application ? app_target(&run->target, options->protections, run->arena, &diags) : run_as_target(&run->target, run->arena, &diags);
@@ -184,7 +200,8 @@ static int run_command(int argc, char **argv) {
   set_defaults(run);
   Operands operands;
   int code = EXIT_BAD_INPUT;
-  if (!options_parse(&command_campaign, run, run->arena, argc, argv, &operands)) code = operands.exit_code;
+  bool good = options_parse(&command_campaign, run, run->arena, argc, argv, &operands);
+  if (!good) code = operands.exit_code;
   else if (run_options_complete(&run->target, &operands, run->arena)) code = run_campaign(run);
   arena_free(run->arena);
   free(run);

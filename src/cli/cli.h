@@ -39,7 +39,8 @@ bool spec_wishes_load(Spec *spec, Arena *arena, const SpecWishes *wishes, Diags 
 struct Study;
 void reproduce_page(const struct Study *study, Text *out); // reproduce_page.c
 
-// ---- Messages (message.c): all to stderr --------------------------------------------------------
+// ---- Messages (message.c): all to stderr, one line each ------------------------------------------
+void message_note(bool quiet, const char *format, ...) __attribute__((format(printf, 2, 3)));          // what went well; --quiet: nothing
 void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));                     // "redoubt: ..."
 int message_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3))); // + hint; EXIT_BAD_INPUT
 int message_diags(Diags *diags);                                                                       // every one; frees; EXIT_BAD_INPUT

@@ -1,12 +1,13 @@
 // redoubt report, compare, merge: what journals say.
 #include "cli/cli.h"
 #include "cli/journal.h"
+#include "cli/out_file.h"
+#include "cli/screen.h"
 #include "report/report.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { MOST_JOURNALS = 1024 };
 
@@ -16,7 +17,7 @@ bool report_print(const char *path, double confidence, uint64_t *internal, Diags
   if (report != NULL) {
     Text text = {0};
     report_text(report, &text);
-    fputs(text.at, stdout);
+    screen_print_outcomes(text.at);
     text_free(&text);
     *internal = report->all.counts[OUTCOME_INTERNAL];
   }
@@ -28,97 +29,106 @@ bool report_print(const char *path, double confidence, uint64_t *internal, Diags
 
 // ---- Exports ---------------------------------------------------------------------------------------
 
-typedef struct OutFile {
-  const char *path;
-  FILE *file;
-  bool good;
-} OutFile;
-
-static OutFile out_open(const char *path) {
-  OutFile out = {.path = path, .file = fopen(path, "wb")};
-  out.good = out.file != NULL;
-  return out;
-}
-
-static bool out_write(void *context, const char *bytes, size_t count) {
-  OutFile *out = context;
-  out->good = out->good && fwrite(bytes, 1, count, out->file) == count;
-  return out->good;
-}
-
-// `complete`: whoever wrote came to the end; if not, and the file is all right, the journal is not.
-static bool out_close(OutFile *out, bool complete, const Journal *journal, Diags *diags) {
-  int error = errno;
-  if (out->file != NULL && fclose(out->file) != 0 && out->good) {
-    out->good = false;
-    error = errno;
-  }
-  if (!out->good) return diags_add(diags, out->path, 0, 0, "cannot be written: %s", strerror(error));
-  return complete || journal_damaged(journal, diags);
-}
-
 typedef struct ReportWishes {
   const char *journal, *page, *csv, *json;
   double confidence;
+  Files files;
 } ReportWishes;
 
-static bool write_page(const ReportWishes *wishes, const Report *report, Diags *diags) {
-  Text text = {0};
-  bool complete = report_page(report, wishes->journal, &text);
-  OutFile out = out_open(wishes->page);
-  if (complete) out_write(&out, text.at, text.length);
-  text_free(&text);
-  return out_close(&out, complete, report->journal, diags);
+// `complete`: whoever wrote came to the end; if not, and the file is all right, the journal is not.
+static bool close_file(OutFile *out, bool complete, const Report *report, Diags *diags) {
+  return out_close(out, complete, diags) && (complete || journal_damaged(report->journal, diags));
 }
 
-static bool write_csv(const char *path, const Report *report, CsvTable table, Diags *diags) {
-  OutFile out = out_open(path);
-  bool complete = out.good && report_csv(report, table, &(Sink){out_write, &out});
-  return out_close(&out, complete, report->journal, diags);
+static bool write_page(const ReportWishes *wishes, const Report *report, Diags *diags) {
+  OutFile out;
+  if (!out_open(&out, &wishes->files, wishes->page, diags)) return false;
+  Text text = {0};
+  bool complete = report_page(report, wishes->journal, &text);
+  if (complete) out_write(&out, text.at, text.length);
+  text_free(&text);
+  return close_file(&out, complete, report, diags);
+}
+
+static bool write_csv(const Files *files, const char *path, const Report *report, CsvTable table, Diags *diags) {
+  OutFile out;
+  if (!out_open(&out, files, path, diags)) return false;
+  bool complete = report_csv(report, table, &(Sink){out_write, &out});
+  return close_file(&out, complete, report, diags);
+}
+
+static bool is_folder(const char *path) {
+  struct stat about;
+  return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+static const char *table_path(const ReportWishes *wishes, uint32_t table) {
+  return arena_format(wishes->files.arena, "%s/%s.csv", wishes->csv, csv_names[table]);
 }
 
 // Into a file every fault; into a folder all tables.
-static bool write_tables(const char *path, const Report *report, Diags *diags) {
-  struct stat about;
-  bool is_folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
-  if (!is_folder) return write_csv(path, report, CSV_FAULTS, diags);
-  Arena *arena = arena_new();
-  bool good = true;
-  for (uint32_t i = 0; i < CSV_COUNT && good; i++) {
-    good = write_csv(arena_format(arena, "%s/%s.csv", path, csv_names[i]), report, (CsvTable)i, diags);
+static bool write_tables(const ReportWishes *wishes, const Report *report, Diags *diags) {
+  if (!is_folder(wishes->csv)) return write_csv(&wishes->files, wishes->csv, report, CSV_FAULTS, diags);
+  Files silent = {.arena = wishes->files.arena, .quiet = true};
+  for (uint32_t i = 0; i < CSV_COUNT; i++) {
+    if (!write_csv(&silent, table_path(wishes, i), report, (CsvTable)i, diags)) return false;
   }
-  arena_free(arena);
+  message_note(wishes->files.quiet, "wrote %d tables into %s", CSV_COUNT, wishes->csv);
+  return true;
+}
+
+static bool write_json(const ReportWishes *wishes, const Report *report, Diags *diags) {
+  OutFile out;
+  if (!out_open(&out, &wishes->files, wishes->json, diags)) return false;
+  bool complete = report_json(report, &(Sink){out_write, &out});
+  return close_file(&out, complete, report, diags);
+}
+
+// No file that is written may be the journal, or another one of them.
+static bool check_files(ReportWishes *wishes, Diags *diags) {
+  Files *files = &wishes->files;
+  files_journal(files, wishes->journal);
+  bool good = files_write(files, wishes->page, diags) && files_write(files, wishes->json, diags);
+  if (!good || wishes->csv == NULL || !is_folder(wishes->csv)) return good && files_write(files, wishes->csv, diags);
+  for (uint32_t i = 0; i < CSV_COUNT && good; i++) good = files_write(files, table_path(wishes, i), diags);
   return good;
 }
 
-static bool write_json(const char *path, const Report *report, Diags *diags) {
-  OutFile out = out_open(path);
-  bool complete = out.good && report_json(report, &(Sink){out_write, &out});
-  return out_close(&out, complete, report->journal, diags);
-}
-
-static int report(const ReportWishes *wishes) {
-  Diags diags = {0};
-  bool quiet = wishes->page != NULL || wishes->csv != NULL || wishes->json != NULL;
-  uint64_t internal = 0; // the tables say so themselves
-  if (!quiet) return report_print(wishes->journal, wishes->confidence, &internal, &diags) ? EXIT_OK : message_diags(&diags);
-  Journal *journal = journal_read(wishes->journal, &diags);
-  Report *report = journal == NULL ? NULL : report_read(journal, wishes->confidence, &diags);
+static bool write_files(const ReportWishes *wishes, uint64_t *internal, Diags *diags) {
+  Journal *journal = journal_read(wishes->journal, diags);
+  Report *report = journal == NULL ? NULL : report_read(journal, wishes->confidence, diags);
   bool good = report != NULL;
-  if (good && wishes->page != NULL) good = write_page(wishes, report, &diags);
-  if (good && wishes->csv != NULL) good = write_tables(wishes->csv, report, &diags);
-  if (good && wishes->json != NULL) good = write_json(wishes->json, report, &diags);
+  if (good) *internal = report->all.counts[OUTCOME_INTERNAL];
+  if (good && wishes->page != NULL) good = write_page(wishes, report, diags);
+  if (good && wishes->csv != NULL) good = write_tables(wishes, report, diags);
+  if (good && wishes->json != NULL) good = write_json(wishes, report, diags);
   report_free(report);
   journal_close(journal);
-  return good ? EXIT_OK : message_diags(&diags);
+  return good;
+}
+
+static int report(ReportWishes *wishes) {
+  Diags diags = {0};
+  uint64_t internal = 0;
+  bool has_files = wishes->page != NULL || wishes->csv != NULL || wishes->json != NULL;
+  bool good = check_files(wishes, &diags);
+  if (good && has_files) good = write_files(wishes, &internal, &diags);
+  else if (good) good = report_print(wishes->journal, wishes->confidence, &internal, &diags);
+  if (!good) return message_diags(&diags);
+  if (internal == 0) return EXIT_OK;
+  if (has_files) // tables say so themselves
+    message_error("INTERNAL ERROR: %llu simulations of %s failed in Redoubt itself: no figure of this campaign can be trusted",
+                  (unsigned long long)internal, wishes->journal);
+  return EXIT_INTERNAL;
 }
 
 static int run_report(int argc, char **argv) {
   ReportWishes wishes = {.confidence = 0.99};
   Operands operands;
   Arena *arena = arena_new();
-  int code = EXIT_OK;
+  int code;
   if (options_parse(&command_report, &wishes, arena, argc, argv, &operands)) {
+    wishes.files = (Files){.arena = arena, .quiet = operands.quiet};
     wishes.journal = operands.items[0];
     code = report(&wishes);
   } else {
@@ -144,6 +154,7 @@ const Command command_report = {
     .synopsis = "redoubt report JOURNAL                  tables: outcomes with intervals, AVF, FIT\n"
                 "redoubt report JOURNAL -o PAGE.html     one page with charts, which needs no network\n",
     .groups = {&report_group},
+    .ending = "Exit codes: 0 all went well, 2 bad usage or input, 4 simulations of the campaign failed in Redoubt itself.\n",
     .operand = "journal",
     .wanted = "name a journal",
     .least_operands = 1,
@@ -162,7 +173,7 @@ static int compare(char **journals, const CompareWishes *wishes) {
   Journal *a = journal_read(journals[0], &diags), *b = a == NULL ? NULL : journal_read(journals[1], &diags);
   Text text = {0};
   bool good = b != NULL && report_compare(a, b, wishes->confidence, &text, &diags);
-  if (good) fputs(text.at, stdout);
+  if (good) screen_print_outcomes(text.at);
   text_free(&text);
   journal_close(a);
   journal_close(b);
@@ -200,16 +211,36 @@ const Command command_compare = {
 
 // ---- Shards ----------------------------------------------------------------------------------------
 
-static int merge(const Operands *operands) {
-  Diags diags = {0};
-  bool good = journal_merge(operands->items[0], (const char *const *)operands->items + 1, operands->count - 1, &diags);
-  return good ? EXIT_OK : message_diags(&diags);
+// A new journal is written aside. One that is there may hold some of the shards: the others are added to it.
+static bool merge_into(const Files *files, const char *path, const char *const *shards, uint32_t count, Diags *diags) {
+  if (access(path, F_OK) == 0) return journal_merge(path, shards, count, diags);
+  Files silent = {.arena = files->arena, .quiet = true};
+  OutFile out;
+  if (!out_open(&out, &silent, path, diags)) return false;
+  bool good = journal_merge(out_name(&out), shards, count, diags);
+  return out_close(&out, good, diags) && good;
+}
+
+static bool merge(Files *files, const Operands *operands, Diags *diags) {
+  const char *path = operands->items[0], *const *shards = (const char *const *)operands->items + 1;
+  uint32_t count = operands->count - 1;
+  for (uint32_t i = 0; i < count; i++) files_journal(files, shards[i]);
+  if (!files_write(files, path, diags) || !merge_into(files, path, shards, count, diags)) return false;
+  message_note(files->quiet, "merged %u shard%s into %s", count, count == 1 ? "" : "s", path);
+  return true;
 }
 
 static int run_merge(int argc, char **argv) {
   Operands operands;
+  Diags diags = {0};
   Arena *arena = arena_new();
-  int code = options_parse(&command_merge, NULL, arena, argc, argv, &operands) ? merge(&operands) : operands.exit_code;
+  int code = EXIT_OK;
+  if (options_parse(&command_merge, NULL, arena, argc, argv, &operands)) {
+    Files files = {.arena = arena, .quiet = operands.quiet};
+    if (!merge(&files, &operands, &diags)) code = message_diags(&diags);
+  } else {
+    code = operands.exit_code;
+  }
   arena_free(arena);
   return code;
 }

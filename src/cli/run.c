@@ -44,10 +44,31 @@ bool run_takes_ptx(const Run *run) {
   return false;
 }
 
+bool run_open_trace(Run *run, AttachmentWishes *wishes, Diags *diags) {
+  *wishes = run->options->wishes;
+  if (wishes->trace == NULL) return true;
+  if (!out_open(&run->trace, &run->options->files, wishes->trace, diags)) return false;
+  wishes->trace = out_name(&run->trace);
+  wishes->trace_as = run->trace.path;
+  return true;
+}
+
+bool run_close_trace(Run *run, bool whole, Diags *diags) {
+  return run->options->wishes.trace == NULL || run->trace.file == NULL || out_close(&run->trace, whole, diags);
+}
+
+static bool attach(Run *run, Diags *diags) {
+  AttachmentWishes wishes;
+  if (!run_open_trace(run, &wishes, diags)) return false;
+  bool good = attachments_open(&run->attachments, &wishes, diags);
+  if (!good) run_close_trace(run, false, diags);
+  return good;
+}
+
 Device *run_device(Run *run, uint32_t address_bits) {
   if (!run_takes_ptx(run)) return NULL;
   Diags diags = {0};
-  if (!attachments_open(&run->attachments, &run->options->wishes, &diags)) {
+  if (!attach(run, &diags)) {
     message_diags(&diags);
     return NULL;
   }
@@ -62,6 +83,7 @@ Device *run_device(Run *run, uint32_t address_bits) {
   Device *device = device_new(&options, &diags);
   if (device == NULL) {
     attachments_close(&run->attachments, &diags);
+    run_close_trace(run, false, &diags);
     message_diags(&diags);
   }
   return device;
@@ -77,9 +99,10 @@ bool run_finish(Run *run, Device *device) {
   }
   device_free(device);
   Diags diags = {0};
-  if (attachments_close(&run->attachments, &diags)) return true;
-  message_diags(&diags);
-  return false;
+  bool good = attachments_close(&run->attachments, &diags);
+  good = run_close_trace(run, good && run->result.launches.count > 0, &diags) && good;
+  if (!good) message_diags(&diags);
+  return good;
 }
 
 int run_device_failed(Run *run, const Device *device) {
