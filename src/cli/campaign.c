@@ -3,6 +3,7 @@
 #include "campaign/campaign.h"
 #include "cli/fault.h"
 #include "cli/app.h"
+#include "cli/cores.h"
 #include "cli/journal.h"
 #include "cli/progress.h"
 #include "cli/run.h"
@@ -14,11 +15,13 @@
 #include <unistd.h>
 
 enum { EXIT_INTERRUPTED = 130 };
+static const char DEFAULT_MACHINE[] = "fermi-gtx480"; // faults need a machine with time
 
 typedef struct CampaignRun {
   RunOptions target; // first: it shares options with 'redoubt run'
   CampaignOptions options;
-  bool has_seed; // of the faults; else it is that of the inputs
+  bool has_seed;       // of the faults; else it is that of the inputs
+  bool machine_chosen; // by us: there was no --machine
   Arena *arena;
   ProgressScreen screen;
 } CampaignRun;
@@ -62,7 +65,8 @@ static const Option fault_options[] = {
 static const OptionGroup fault_group = OPTION_GROUP("Faults", fault_options);
 
 static const Option work_options[] = {
-    {"jobs", 'j', "N", "simulations at one time (default: all cores)", .take = option_u32, .offset = FIELD(jobs), .least = 1, .most = 256},
+    {"jobs", 'j', "N", "simulations at one time (default and most: the processors that this process may use)", .take = option_jobs,
+     .offset = FIELD(jobs), .least = 1, .most = 256},
     {"journal", 'o', "FILE", "the journal (default TARGET-MACHINE.db); an unfinished one is resumed", .take = option_text,
      .offset = FIELD(journal)},
     {"shard", 0, "I/N", "every N-th fault only, I from 0; 'redoubt merge' puts the journals together", .take = take_shard,
@@ -145,8 +149,9 @@ static int end_code(CampaignRun *run, CampaignEnd end, Diags *diags) {
 static void set_defaults(CampaignRun *run) {
   run->arena = arena_new();
   run_options_default(&run->target);
+  run->target.machine.machine = NULL;
   run->options = (CampaignOptions){.structures = "rf", .model = "flip", .window = "all", .protection = "none", .confidence = 0.99};
-  run->options.jobs = (uint32_t)max_u64((uint64_t)sysconf(_SC_NPROCESSORS_ONLN), 1);
+  run->options.jobs = host_cores();
   run->options.shards = 1;
   run->options.timeout = 10;
   run->options.prune = run->options.snapshot = true;
@@ -170,6 +175,7 @@ static bool complete_options(CampaignRun *run, Diags *diags) {
   if (options->journal == NULL) options->journal = journal_name(run);
   if (options->faults == 0 && options->margin == 0) options->margin = 0.01;
   if (!files_write(&run->target.files, options->journal, diags)) return false;
+  if (run->machine_chosen) message_note(run->target.files.quiet, "machine %s, as no --machine was given", run->target.spec.machine);
   return true;
 }
 
@@ -201,6 +207,8 @@ static int run_command(int argc, char **argv) {
   Operands operands;
   int code = EXIT_BAD_INPUT;
   bool good = options_parse(&command_campaign, run, run->arena, argc, argv, &operands);
+  run->machine_chosen = run->target.machine.machine == NULL;
+  if (run->machine_chosen) run->target.machine.machine = DEFAULT_MACHINE;
   if (!good) code = operands.exit_code;
   else if (run_options_complete(&run->target, &operands, run->arena)) code = run_campaign(run);
   arena_free(run->arena);

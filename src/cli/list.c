@@ -181,7 +181,7 @@ static int unknown_table(const char *word) {
   }
   const char *near = text_nearest(word, names, count);
   if (near != NULL) return message_usage("list", "cannot list '%s'; did you mean '%s'?", word, near);
-  return message_usage("list", "cannot list '%s'", word);
+  return message_usage("list", "cannot list '%s', but %s", word, command_list.summary);
 }
 
 static int print_table(const ListTable *table, bool markdown) {

@@ -1,5 +1,6 @@
 // redoubt reproduce STUDY: a published study, run again, with every number beside the published one.
 #include "cli/cli.h"
+#include "cli/cores.h"
 #include "cli/out_file.h"
 #include "cli/screen.h"
 #include "study/study.h"
@@ -8,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 typedef struct ReproduceWishes {
   const char *csv, *page;
@@ -85,8 +85,7 @@ static int reproduce_named(const char *study, ReproduceWishes *wishes) {
 }
 
 static int run_reproduce(int argc, char **argv) {
-  ReproduceWishes wishes = {
-      .options = {.seed = 1, .confidence = 0.95, .workers = (uint32_t)max_u64((uint64_t)sysconf(_SC_NPROCESSORS_ONLN), 1)}};
+  ReproduceWishes wishes = {.options = {.seed = 1, .confidence = 0.95, .workers = host_cores()}};
   Operands operands;
   Arena *arena = arena_new();
   bool good = options_parse(&command_reproduce, &wishes, arena, argc, argv, &operands);
@@ -103,8 +102,8 @@ static const Option options[] = {
      .offset = offsetof(ReproduceWishes, page)},
     {"csv", 0, "FOLDER", "also tables: campaigns, every fault, phases, signals, claims, times", .take = option_text,
      .offset = offsetof(ReproduceWishes, csv)},
-    {"jobs", 'j', "N", "processes (default: all cores); results do not depend on it", .take = option_u32,
-     .offset = offsetof(ReproduceWishes, options.workers), .least = 1, .most = 256},
+    {"jobs", 'j', "N", "processes (default and most: the processors that this process may use); results do not depend on it",
+     .take = option_jobs, .offset = offsetof(ReproduceWishes, options.workers), .least = 1, .most = 256},
     {"seed", 0, "N", "of the faults (default 1)", .take = option_u64, .offset = offsetof(ReproduceWishes, options.seed),
      .most = UINT64_MAX},
     {"faults", 0, "N", "per campaign (default 6970, as the thesis; 300 with --beyond)", .take = option_u32,
