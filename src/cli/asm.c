@@ -1,36 +1,21 @@
 // redoubt asm, redoubt disasm: G80 assembly to machine words and back.
 #include "cli/cli.h"
+#include "cli/out_file.h"
 #include "sass/sass.h"
-
-#include <stdio.h>
-
-static int write_text(const Text *text, const char *path) {
-  FILE *file = path == NULL ? stdout : fopen(path, "w");
-  if (file == NULL) {
-    message_error("cannot write '%s'", path);
-    return EXIT_BAD_INPUT;
-  }
-  size_t written = text->length == 0 ? 0 : fwrite(text->at, 1, text->length, file);
-  bool ok = written == text->length;
-  if (path != NULL) ok = fclose(file) == 0 && ok;
-  if (ok) return EXIT_OK;
-  message_error("cannot write '%s'", path == NULL ? "the output" : path);
-  return EXIT_INTERNAL;
-}
 
 typedef void (*Writer)(const SassProgram *program, Text *out);
 
-static int convert(const char *path, const char *output, Writer writer) {
-  Diags diags = {0};
-  SassProgram *program = sass_read(path, &diags);
-  if (program == NULL) return message_diags(&diags);
+static bool convert(Files *files, const char *path, const char *output, Writer writer, Diags *diags) {
+  files_read(files, path);
+  if (!files_write(files, output, diags)) return false;
+  SassProgram *program = sass_read(path, diags);
+  if (program == NULL) return false;
   Text text = {0};
   writer(program, &text);
-  int code = write_text(&text, output);
+  bool good = out_text(files, output, &text, diags);
   text_free(&text);
   sass_program_free(program);
-  diags_free(&diags);
-  return code;
+  return good;
 }
 
 typedef struct AsmWishes {
@@ -40,10 +25,17 @@ typedef struct AsmWishes {
 static int convert_named(const Command *command, Writer writer, int argc, char **argv) {
   AsmWishes wishes = {0};
   Operands operands;
+  Diags diags = {0};
   Arena *arena = arena_new();
-  bool good = options_parse(command, &wishes, arena, argc, argv, &operands);
-  int code = good ? convert(operands.items[0], wishes.output, writer) : operands.exit_code;
+  int code = EXIT_OK;
+  if (options_parse(command, &wishes, arena, argc, argv, &operands)) {
+    Files files = {.arena = arena, .quiet = operands.quiet};
+    if (!convert(&files, operands.items[0], wishes.output, writer, &diags)) code = message_diags(&diags);
+  } else {
+    code = operands.exit_code;
+  }
   arena_free(arena);
+  diags_free(&diags);
   return code;
 }
 

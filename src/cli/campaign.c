@@ -3,6 +3,7 @@
 #include "campaign/campaign.h"
 #include "cli/fault.h"
 #include "cli/app.h"
+#include "cli/cores.h"
 #include "cli/journal.h"
 #include "cli/progress.h"
 #include "cli/run.h"
@@ -16,11 +17,13 @@
 #include <unistd.h>
 
 enum { EXIT_INTERRUPTED = 130 };
+static const char DEFAULT_MACHINE[] = "fermi-gtx480"; // faults need a machine with time
 
 typedef struct CampaignRun {
   RunOptions target; // first: it shares options with 'redoubt run'
   CampaignOptions options;
-  bool has_seed; // of the faults; else it is that of the inputs
+  bool has_seed;       // of the faults; else it is that of the inputs
+  bool machine_chosen; // by us: there was no --machine
   Arena *arena;
   ProgressScreen screen;
 } CampaignRun;
@@ -64,7 +67,8 @@ static const Option fault_options[] = {
 static const OptionGroup fault_group = OPTION_GROUP("Faults", fault_options);
 
 static const Option work_options[] = {
-    {"jobs", 'j', "N", "simulations at one time (default: all cores)", .take = option_u32, .offset = FIELD(jobs), .least = 1, .most = 256},
+    {"jobs", 'j', "N", "simulations at one time (default and most: the processors that this process may use)", .take = option_jobs,
+     .offset = FIELD(jobs), .least = 1, .most = 256},
     {"journal", 'o', "FILE", "the journal (default TARGET-MACHINE.db); an unfinished one is resumed", .take = option_text,
      .offset = FIELD(journal)},
     {"shard", 0, "I/N", "every N-th fault only, I from 0; 'redoubt merge' puts the journals together", .take = take_shard,
@@ -79,6 +83,15 @@ static const OptionGroup work_group = OPTION_GROUP("The work", work_options);
 
 static const char *target_name(const CampaignRun *run) {
   return run->target.application != NULL ? run->target.application[0] : run->target.target;
+}
+
+// For the terminal.
+static const char *shown_name(const CampaignRun *run) {
+  Text text = {0};
+  text_add_visible(&text, target_name(run), strlen(target_name(run)), "");
+  const char *shown = arena_copy_text(run->arena, text.length == 0 ? "" : text.at, text.length);
+  text_free(&text);
+  return shown;
 }
 
 // ---- The command -----------------------------------------------------------------------------------
@@ -138,8 +151,9 @@ static int end_code(CampaignRun *run, CampaignEnd end, Diags *diags) {
 static void set_defaults(CampaignRun *run) {
   run->arena = arena_new();
   run_options_default(&run->target);
+  run->target.machine.machine = NULL;
   run->options = (CampaignOptions){.structures = "rf", .model = "flip", .window = "all", .protection = "none", .confidence = 0.99};
-  run->options.jobs = (uint32_t)max_u64((uint64_t)sysconf(_SC_NPROCESSORS_ONLN), 1);
+  run->options.jobs = host_cores();
   run->options.shards = 1;
   run->options.timeout = 10;
   run->options.prune = run->options.snapshot = true;
@@ -177,10 +191,23 @@ static CampaignOrigin origin_of(Arena *arena, int argc, char **argv) {
   struct tm utc;
   if (gmtime_r(&now, &utc) != NULL) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
   uname(&host);
-  return (CampaignOrigin){.version = REDOUBT_VERSION,
+  return (CampaignOrigin){.version = version_number(),
+                          .commit = version_commit(),
                           .date = arena_copy_text(arena, date, strlen(date)),
                           .command = command_text(arena, argc, argv),
                           .host = arena_format(arena, "%s (%s %s, %s)", host.nodename, host.sysname, host.release, host.machine)};
+}
+
+// What was not said follows from what was.
+static bool complete_options(CampaignRun *run, Diags *diags) {
+  CampaignOptions *options = &run->options;
+  if (run->target.wishes.protections != NULL) options->protection = run->target.wishes.protections;
+  if (!run->has_seed) options->seed = run->target.seed;
+  if (options->journal == NULL) options->journal = journal_name(run);
+  if (options->faults == 0 && options->margin == 0) options->margin = 0.01;
+  if (!files_write(&run->target.files, options->journal, diags)) return false;
+  if (run->machine_chosen) message_note(run->target.files.quiet, "machine %s, as no --machine was given", run->target.spec.machine);
+  return true;
 }
 
 static int run_campaign(CampaignRun *run) {
@@ -192,13 +219,9 @@ static int run_campaign(CampaignRun *run) {
     return message_usage("campaign", "nothing to run: name a workload, a PTX file, or an application after --");
   int bad = is_application ? check_application(run) : run_check_target(&run->target, "campaign");
   if (bad != EXIT_OK) return bad;
-  if (!attachments_open(&attachments, &run->target.wishes, &diags)) return message_diags(&diags);
-  if (run->target.wishes.protections != NULL) options->protection = run->target.wishes.protections;
+  if (!complete_options(run, &diags) || !attachments_open(&attachments, &run->target.wishes, &diags)) return message_diags(&diags);
   options->protections = &attachments.chain;
-  if (!run->has_seed) options->seed = run->target.seed;
-  if (options->journal == NULL) options->journal = journal_name(run);
-  if (options->faults == 0 && options->margin == 0) options->margin = 0.01;
-  progress_open(&run->screen, target_name(run), options);
+  progress_open(&run->screen, shown_name(run), options);
   if (is_application) progress_hold_interrupts(); // its files have to be removed
   Target *target =
       is_application ? app_target(&run->target, options->protections, run->arena, &diags) : run_as_target(&run->target, run->arena, &diags);
@@ -215,7 +238,10 @@ static int run_command(int argc, char **argv) {
   run->options.origin = origin_of(run->arena, argc, argv);
   Operands operands;
   int code = EXIT_BAD_INPUT;
-  if (!options_parse(&command_campaign, run, run->arena, argc, argv, &operands)) code = operands.exit_code;
+  bool good = options_parse(&command_campaign, run, run->arena, argc, argv, &operands);
+  run->machine_chosen = run->target.machine.machine == NULL;
+  if (run->machine_chosen) run->target.machine.machine = DEFAULT_MACHINE;
+  if (!good) code = operands.exit_code;
   else if (run_options_complete(&run->target, &operands, run->arena)) code = run_campaign(run);
   arena_free(run->arena);
   free(run);

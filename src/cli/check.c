@@ -1,7 +1,6 @@
 // redoubt check FILE.ptx...: every line that cannot be run, before running.
 #include "cli/cli.h"
-
-#include <stdio.h>
+#include "cli/screen.h"
 
 // Kernels of a file that has no problem.
 static uint32_t count_kernels(const PtxSource *source) {
@@ -26,7 +25,7 @@ static int check_file(const char *path) {
   int code = EXIT_OK;
   if (ok) {
     uint32_t kernels = count_kernels(&source);
-    printf("%s: ok (%u kernel%s)\n", path, kernels, kernels == 1 ? "" : "s");
+    screen_print(arena_format(arena, "%s: ok (%u kernel%s)\n", path, kernels, kernels == 1 ? "" : "s"));
   } else {
     code = message_diags(&diags);
   }

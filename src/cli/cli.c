@@ -74,8 +74,8 @@ int cli_main(int argc, char **argv) {
   const char *name = argv[1];
   if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
     return flush_output(print_help(argc - 1, argv + 1));
-  if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0) {
-    puts("redoubt " REDOUBT_VERSION);
+  if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0 || strcmp(name, "version") == 0) {
+    printf("redoubt %s (commit %s)\n", version_number(), version_commit());
     return flush_output(EXIT_OK);
   }
   const Command *command = find_command(name);

@@ -14,6 +14,10 @@ typedef enum ExitCode {
   EXIT_UNFINISHED = 5,   // a journal that is not complete: no shares are shown
 } ExitCode;
 
+// Which Redoubt this is (version.c).
+const char *version_number(void); // "0.1.0"
+const char *version_commit(void); // "b04363f9c1d2", with "-dirty" when files were changed; "unknown" outside a checkout
+
 // The whole program: argv as main's.
 int cli_main(int argc, char **argv);
 
@@ -36,7 +40,8 @@ bool spec_wishes_load(Spec *spec, Arena *arena, const SpecWishes *wishes, Diags 
 struct Study;
 void reproduce_page(const struct Study *study, Text *out); // reproduce_page.c
 
-// ---- Messages (message.c): all to stderr --------------------------------------------------------
+// ---- Messages (message.c): all to stderr, one line each ------------------------------------------
+void message_note(bool quiet, const char *format, ...) __attribute__((format(printf, 2, 3)));          // what went well; --quiet: nothing
 void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));                     // "redoubt: ..."
 int message_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3))); // + hint; EXIT_BAD_INPUT
 int message_diags(Diags *diags);                                                                       // every one; frees; EXIT_BAD_INPUT

@@ -3,11 +3,12 @@
 
 #include "campaign/app.h"
 #include "cli/app.h"
+#include "cli/json_file.h"
+#include "cli/screen.h"
 
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdio.h>
 
 Target *run_as_target(const RunOptions *options, Arena *arena, Diags *diags) {
   const Workload *workload = workload_find(options->target);
@@ -89,25 +90,20 @@ static bool write_json(const RunOptions *options, const FaultRun *run, bool expl
   // JSON has no infinity: null stands for a NaN or an infinity in the output.
   json_object_set_new(root, "largest_relative_error", isinf(verdicts->worst) ? json_null() : json_real(verdicts->worst));
   if (explain) json_object_set_new(root, "explanation", explanation_json(run));
-  FILE *file = options->json_file == NULL ? stdout : fopen(options->json_file, "w");
-  bool good = file != NULL && json_dumpf(root, file, JSON_INDENT(2)) == 0 && fputc('\n', file) != EOF;
-  if (file != NULL && file != stdout) good = fclose(file) == 0 && good;
+  bool good = write_json_file(&options->files, options->json_file, root, diags);
   json_decref(root);
-  return good || diags_add(diags, options->json_file == NULL ? "output" : options->json_file, 0, 0, "cannot be written");
+  return good;
 }
 
 // ---- The run -------------------------------------------------------------------------------------------------------
 
-static bool print(const RunOptions *options, const FaultRun *result, bool explain, const char *source, Diags *diags) {
-  if (options->json && !write_json(options, result, explain, diags)) return false;
-  if (options->json && options->json_file == NULL) return true;
+static void print(const RunOptions *options, const FaultRun *result, bool explain, const char *source) {
   Text text = {0};
   add_summary(result, options->application == NULL, &text);
   if (explain) text_add(&text, "\n");
   if (explain) explanation_format(result, source, &text);
-  fputs(text.at, stdout);
+  screen_print_outcomes(text.at);
   text_free(&text);
-  return true;
 }
 
 static bool run_and_print(const RunOptions *options, const FaultWishes *wishes, const HookChain *protections, FaultRun *result,
@@ -121,7 +117,9 @@ static bool run_and_print(const RunOptions *options, const FaultWishes *wishes, 
                          .explain = wishes->explain};
   if (wishes->meta != NULL) run.program_hash = wishes->meta->program_hash, run.layout_hash = wishes->meta->layout_hash;
   bool good = target != NULL && fault_run(target, &run, arena, result, diags);
-  good = good && print(options, result, wishes->explain, target->source, diags);
+  bool for_scripts = options->json && options->json_file == NULL;
+  if (good && !for_scripts) print(options, result, wishes->explain, target->source);
+  if (good && options->json) good = write_json(options, result, wishes->explain, diags);
   if (is_application) target_app_free(target);
   return good;
 }

@@ -3,6 +3,7 @@
 
 #include "journal/journal.h"
 #include "cli/ratio.h"
+#include "cli/screen.h"
 #include "device/attachments.h"
 #include "fault/fault.h"
 #include "protect/protect.h"
@@ -144,7 +145,7 @@ static int print_regions(const Spec *spec, const HookChain *chain, bool markdown
   if (machine == NULL) return message_diags(&diags);
   Text out = {0};
   (markdown ? regions_markdown : regions_list)(machine_regions(machine), &out);
-  if (out.at != NULL) fputs(out.at, stdout);
+  if (out.at != NULL) screen_print(out.at);
   text_free(&out);
   machine_free(machine);
   return EXIT_OK;
@@ -180,14 +181,14 @@ static int unknown_table(const char *word) {
   }
   const char *near = text_nearest(word, names, count);
   if (near != NULL) return message_usage("list", "cannot list '%s'; did you mean '%s'?", word, near);
-  return message_usage("list", "cannot list '%s'", word);
+  return message_usage("list", "cannot list '%s', but %s", word, command_list.summary);
 }
 
 static int print_table(const ListTable *table, bool markdown) {
   if (markdown && table->page == NULL) return message_usage("list", "'%s' has no --markdown form", table->name);
   Text out = {0};
   (markdown ? table->page : table->list)(&out);
-  if (out.at != NULL) fputs(out.at, stdout);
+  if (out.at != NULL) screen_print(out.at);
   text_free(&out);
   return EXIT_OK;
 }

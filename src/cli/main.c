@@ -1,5 +1,6 @@
 // The redoubt command.
 #include "cli/cli.h"
+#include "cli/out_file.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 // A failed assertion says so and stops; scripts see the exit code that --help names.
 static void on_failed_assertion(int number) {
   (void)number;
+  out_abandon();
   _exit(EXIT_INTERNAL);
 }
 

@@ -10,7 +10,10 @@
 
 enum { MOST_OPTIONS = 128, FIRST_LONG = 256 };
 
-static const Option common_options[] = {{"help", 'h', NULL, "this text", .take = NULL}};
+static const Option common_options[] = {
+    {"quiet", 'q', NULL, "do not say what went well", .take = NULL},
+    {"help", 'h', NULL, "this text", .take = NULL},
+};
 static const OptionGroup common_group = OPTION_GROUP(NULL, common_options);
 
 // The rows of a command, those of every command last.
@@ -237,6 +240,10 @@ bool options_parse(const Command *command, void *wishes, Arena *arena, int argc,
     if (row->letter == 'h') {
       operands->exit_code = print_help(command);
       return false;
+    }
+    if (row->letter == 'q') {
+      operands->quiet = true;
+      continue;
     }
     OptionUse use = {.option = row, .text = optarg, .wishes = wishes, .arena = arena, .command = command->name};
     use.name = place < 0 ? arena_format(arena, "-%c", row->letter) : arena_format(arena, "--%s", row->name);

@@ -70,6 +70,7 @@ typedef struct Operands {
   char **items;
   uint32_t count;
   char **application; // after "--", NULL-ended; NULL: there is no "--"
+  bool quiet;         // --quiet: do not say what went well
   int exit_code;      // when there is nothing to do
 } Operands;
 // Fills the wishes. False: the help was wanted and printed, or a message was; operands->exit_code says how to end.

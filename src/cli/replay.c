@@ -15,6 +15,7 @@ typedef struct ReplayWishes {
   bool json;
   const char *json_file; // NULL: stdout
   uint64_t timeout;      // 0: the campaign's
+  Files files;
 } ReplayWishes;
 
 typedef VEC(char *) Words;
@@ -100,6 +101,7 @@ static bool options_of(RunOptions *options, Arena *arena, const JournalMeta *met
   bool good = run_options_parse(options, arena, (int)words.count - 1, words.items, &code);
   options->json = wishes->json;
   options->json_file = wishes->json_file;
+  options->files = wishes->files;
   return good;
 }
 
@@ -136,8 +138,10 @@ static int replay_row(const Journal *journal, const FaultRow *row, const ReplayW
   return code == EXIT_OK ? compare(row, run, options->json && options->json_file == NULL) : code;
 }
 
-static int replay(const ReplayWishes *wishes, Arena *arena) {
+static int replay(ReplayWishes *wishes, Arena *arena) {
   Diags diags = {0};
+  files_journal(&wishes->files, wishes->journal);
+  if (!files_write(&wishes->files, wishes->json_file, &diags)) return message_diags(&diags);
   Journal *journal = journal_read(wishes->journal, &diags);
   if (journal == NULL) return message_diags(&diags);
   FaultRow row;
@@ -157,6 +161,7 @@ static int run_replay(int argc, char **argv) {
     code = operands.exit_code;
   } else if (parse_id(operands.items[1], &wishes.id)) {
     wishes.journal = operands.items[0];
+    wishes.files = (Files){.arena = arena, .quiet = operands.quiet};
     code = replay(&wishes, arena);
   }
   arena_free(arena);

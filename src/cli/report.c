@@ -1,12 +1,13 @@
 // redoubt report, export, compare, merge: what journals say.
 #include "cli/cli.h"
 #include "cli/journal.h"
+#include "cli/out_file.h"
+#include "cli/screen.h"
 #include "report/report.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { MOST_JOURNALS = 1024 };
 
@@ -16,7 +17,7 @@ bool report_print(const char *path, double confidence, uint64_t *internal, Diags
   if (report != NULL) {
     Text text = {0};
     report_text(report, &text);
-    fputs(text.at, stdout);
+    screen_print_outcomes(text.at);
     text_free(&text);
     *internal = report->all.counts[OUTCOME_INTERNAL];
   }
@@ -26,42 +27,12 @@ bool report_print(const char *path, double confidence, uint64_t *internal, Diags
   return good;
 }
 
-// ---- Exports ---------------------------------------------------------------------------------------
-
-typedef struct OutFile {
-  const char *path;
-  FILE *file;
-  bool good;
-} OutFile;
-
-static OutFile out_open(const char *path) {
-  OutFile out = {.path = path, .file = fopen(path, "wb")};
-  out.good = out.file != NULL;
-  return out;
-}
-
-static bool out_write(void *context, const char *bytes, size_t count) {
-  OutFile *out = context;
-  out->good = out->good && fwrite(bytes, 1, count, out->file) == count;
-  return out->good;
-}
-
-// `complete`: whoever wrote came to the end; if not, and the file is all right, the journal is not.
-static bool out_close(OutFile *out, bool complete, const Journal *journal, Diags *diags) {
-  int error = errno;
-  if (out->file != NULL && fclose(out->file) != 0 && out->good) {
-    out->good = false;
-    error = errno;
-  }
-  if (!out->good) return diags_add(diags, out->path, 0, 0, "cannot be written: %s", strerror(error));
-  return complete || journal_damaged(journal, diags);
-}
-
 // ---- One journal, or many --------------------------------------------------------------------------
 
 typedef struct ReportWishes {
   const char *page, *csv, *json, *by;
   ReportOptions options;
+  Files files;
 } ReportWishes;
 
 // Journals and what they say; all of them or none.
@@ -87,6 +58,7 @@ static bool reading_open(Reading *reading, char **paths, uint32_t count, const R
 }
 
 static void reading_close(Reading *reading) {
+  if (reading->arena == NULL) return;
   for (uint32_t i = 0; i < reading->count; i++) {
     report_free(reading->reports[i]);
     journal_close(reading->journals[i]);
@@ -104,52 +76,71 @@ static int reading_code(const Reading *reading) {
   return code;
 }
 
-static bool write_text(const char *path, const Text *text, bool complete, const Journal *journal, Diags *diags) {
-  OutFile out = out_open(path);
-  if (complete && out.good) out_write(&out, text->at, text->length);
-  return out_close(&out, complete, journal, diags);
+// `complete`: whoever wrote came to the end; if not, and the file is all right, the journal is not.
+static bool close_file(OutFile *out, bool complete, const Report *report, Diags *diags) {
+  return out_close(out, complete, diags) && (complete || journal_damaged(report->journal, diags));
 }
 
-static bool write_page(const char *path, const Report *report, Diags *diags) {
+static bool write_page(const ReportWishes *wishes, const Report *report, Diags *diags) {
+  OutFile out;
+  if (!out_open(&out, &wishes->files, wishes->page, diags)) return false;
   Text text = {0};
   bool complete = report_page(report, journal_path(report->journal), &text);
-  bool good = write_text(path, &text, complete, report->journal, diags);
+  if (complete) out_write(&out, text.at, text.length);
   text_free(&text);
-  return good;
+  return close_file(&out, complete, report, diags);
 }
 
-static bool write_csv(const char *path, const Report *report, CsvTable table, Diags *diags) {
-  OutFile out = out_open(path);
-  bool complete = out.good && report_csv(report, table, &(Sink){out_write, &out});
-  return out_close(&out, complete, report->journal, diags);
+static bool write_csv(const Files *files, const char *path, const Report *report, CsvTable table, Diags *diags) {
+  OutFile out;
+  if (!out_open(&out, files, path, diags)) return false;
+  bool complete = report_csv(report, table, &(Sink){out_write, &out});
+  return close_file(&out, complete, report, diags);
+}
+
+static bool is_folder(const char *path) {
+  struct stat about;
+  return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+static const char *table_path(const ReportWishes *wishes, uint32_t table) {
+  return arena_format(wishes->files.arena, "%s/%s.csv", wishes->csv, csv_names[table]);
 }
 
 // Into a file every fault; into a folder all tables.
-static bool write_tables(const char *path, const Report *report, Diags *diags) {
-  struct stat about;
-  bool is_folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
-  if (!is_folder) return write_csv(path, report, CSV_FAULTS, diags);
-  Arena *arena = arena_new();
-  bool good = true;
-  for (uint32_t i = 0; i < CSV_COUNT && good; i++) {
-    good = write_csv(arena_format(arena, "%s/%s.csv", path, csv_names[i]), report, (CsvTable)i, diags);
+static bool write_tables(const ReportWishes *wishes, const Report *report, Diags *diags) {
+  if (!is_folder(wishes->csv)) return write_csv(&wishes->files, wishes->csv, report, CSV_FAULTS, diags);
+  Files silent = {.arena = wishes->files.arena, .quiet = true};
+  for (uint32_t i = 0; i < CSV_COUNT; i++) {
+    if (!write_csv(&silent, table_path(wishes, i), report, (CsvTable)i, diags)) return false;
   }
-  arena_free(arena);
+  message_note(wishes->files.quiet, "wrote %d tables into %s", CSV_COUNT, wishes->csv);
+  return true;
+}
+
+static bool write_json(const Files *files, const char *path, const Report *report, Diags *diags) {
+  OutFile out;
+  if (!out_open(&out, files, path, diags)) return false;
+  bool complete = report_json(report, &(Sink){out_write, &out});
+  return close_file(&out, complete, report, diags);
+}
+
+static bool write_matrix(const Files *files, const char *path, const Reading *reading, MatrixForm form, Diags *diags) {
+  Text text = {0};
+  bool good = report_matrix(reading->reports, reading->count, form, &text, diags);
+  if (good && path == NULL) screen_print(text.at);
+  if (good && path != NULL) good = out_text(files, path, &text, diags);
+  text_free(&text);
   return good;
 }
 
-static bool write_json(const char *path, const Report *report, Diags *diags) {
-  OutFile out = out_open(path);
-  bool complete = out.good && report_json(report, &(Sink){out_write, &out});
-  return out_close(&out, complete, report->journal, diags);
-}
-
-static bool write_matrix(const char *path, const Reading *reading, MatrixForm form, Diags *diags) {
-  Text text = {0};
-  bool good = report_matrix(reading->reports, reading->count, form, &text, diags);
-  if (good && path == NULL) fputs(text.at, stdout);
-  if (good && path != NULL) good = write_text(path, &text, true, reading->journals[0], diags);
-  text_free(&text);
+// No file that is written may be a journal, or another one of them.
+static bool check_files(ReportWishes *wishes, char **paths, uint32_t count, Diags *diags) {
+  Files *files = &wishes->files;
+  for (uint32_t i = 0; i < count; i++) files_journal(files, paths[i]);
+  bool good = files_write(files, wishes->page, diags) && files_write(files, wishes->json, diags);
+  if (!good || wishes->csv == NULL || !is_folder(wishes->csv)) return good && files_write(files, wishes->csv, diags);
+  for (uint32_t i = 0; i < CSV_COUNT && good; i++) good = files_write(files, table_path(wishes, i), diags);
   return good;
 }
 
@@ -169,7 +160,7 @@ static bool print_breakdowns(const Report *report, const char *names, Diags *dia
       text_free(&known);
     } else {
       good = report_breakdown_text(report, which, &text, diags);
-      if (good && text.length > 0) fputs(text.at, stdout);
+      if (good && text.length > 0) screen_print_outcomes(text.at);
     }
     text_free(&text);
   }
@@ -180,31 +171,45 @@ static bool show_one(const ReportWishes *wishes, const Report *report, Diags *di
   bool is_quiet = wishes->page != NULL || wishes->csv != NULL || wishes->json != NULL, good = true;
   Text text = {0};
   if (!is_quiet && wishes->by == NULL) report_text(report, &text);
-  if (text.length > 0) fputs(text.at, stdout);
+  if (text.length > 0) screen_print_outcomes(text.at);
   text_free(&text);
   if (wishes->by != NULL) good = print_breakdowns(report, wishes->by, diags);
-  if (good && wishes->page != NULL) good = write_page(wishes->page, report, diags);
-  if (good && wishes->csv != NULL) good = write_tables(wishes->csv, report, diags);
-  if (good && wishes->json != NULL) good = write_json(wishes->json, report, diags);
+  if (good && wishes->page != NULL) good = write_page(wishes, report, diags);
+  if (good && wishes->csv != NULL) good = write_tables(wishes, report, diags);
+  if (good && wishes->json != NULL) good = write_json(&wishes->files, wishes->json, report, diags);
   return good;
 }
 
 static bool show_many(const ReportWishes *wishes, const Reading *reading, Diags *diags) {
   bool is_quiet = wishes->page != NULL || wishes->csv != NULL || wishes->json != NULL, good = true;
   if (wishes->by != NULL) return diags_add(diags, NULL, 0, 0, "--by is for one journal at a time");
-  if (!is_quiet) good = write_matrix(NULL, reading, MATRIX_TEXT, diags);
-  if (good && wishes->page != NULL) good = write_matrix(wishes->page, reading, MATRIX_PAGE, diags);
-  if (good && wishes->csv != NULL) good = write_matrix(wishes->csv, reading, MATRIX_CSV, diags);
-  if (good && wishes->json != NULL) good = write_matrix(wishes->json, reading, MATRIX_JSON, diags);
+  if (!is_quiet) good = write_matrix(&wishes->files, NULL, reading, MATRIX_TEXT, diags);
+  if (good && wishes->page != NULL) good = write_matrix(&wishes->files, wishes->page, reading, MATRIX_PAGE, diags);
+  if (good && wishes->csv != NULL) good = write_matrix(&wishes->files, wishes->csv, reading, MATRIX_CSV, diags);
+  if (good && wishes->json != NULL) good = write_matrix(&wishes->files, wishes->json, reading, MATRIX_JSON, diags);
   return good;
 }
 
-static int report(const ReportWishes *wishes, char **paths, uint32_t count) {
+// Tables say so themselves.
+static void say_internal(const Reading *reading) {
+  for (uint32_t i = 0; i < reading->count; i++) {
+    uint64_t internal = reading->reports[i]->all.counts[OUTCOME_INTERNAL];
+    if (internal == 0) continue;
+    message_error("INTERNAL ERROR: %llu simulations of %s failed in Redoubt itself: no figure of this campaign can be trusted",
+                  (unsigned long long)internal, journal_path(reading->journals[i]));
+  }
+}
+
+static int report(ReportWishes *wishes, char **paths, uint32_t count) {
   Diags diags = {0};
-  Reading reading;
-  bool good = reading_open(&reading, paths, count, &wishes->options, &diags);
+  Reading reading = {0};
+  bool has_files = wishes->page != NULL || wishes->csv != NULL || wishes->json != NULL;
+  bool good = check_files(wishes, paths, count, &diags) && reading_open(&reading, paths, count, &wishes->options, &diags);
   good = good && (count == 1 ? show_one(wishes, reading.reports[0], &diags) : show_many(wishes, &reading, &diags));
   int code = good ? reading_code(&reading) : EXIT_BAD_INPUT;
+  if (good && (has_files || count > 1)) say_internal(&reading);
+  if (code == EXIT_UNFINISHED && has_files)
+    message_error("%s is unfinished: no shares are given; --partial gives those of the first faults", paths[0]);
   reading_close(&reading);
   if (!good) message_diags(&diags);
   return code;
@@ -214,8 +219,13 @@ static int run_report(int argc, char **argv) {
   ReportWishes wishes = {.options.confidence = 0.99};
   Operands operands;
   Arena *arena = arena_new();
-  bool good = options_parse(&command_report, &wishes, arena, argc, argv, &operands);
-  int code = good ? report(&wishes, operands.items, operands.count) : operands.exit_code;
+  int code;
+  if (options_parse(&command_report, &wishes, arena, argc, argv, &operands)) {
+    wishes.files = (Files){.arena = arena, .quiet = operands.quiet};
+    code = report(&wishes, operands.items, operands.count);
+  } else {
+    code = operands.exit_code;
+  }
   arena_free(arena);
   return code;
 }
@@ -256,6 +266,7 @@ typedef struct ExportWishes {
   const char *table, *file;
   bool json;
   ReportOptions options;
+  Files files;
 } ExportWishes;
 
 // The table's place; CSV_COUNT: none of that name.
@@ -266,20 +277,22 @@ static uint32_t table_named(const char *name) {
 }
 
 static bool export_one(const ExportWishes *wishes, const Report *report, Diags *diags) {
-  const char *path = wishes->file == NULL ? "/dev/stdout" : wishes->file;
   uint32_t table = table_named(wishes->table);
-  if (wishes->json) return write_json(path, report, diags);
-  if (table < CSV_COUNT) return write_csv(path, report, (CsvTable)table, diags);
+  if (wishes->json) return write_json(&wishes->files, wishes->file, report, diags);
+  if (table < CSV_COUNT) return write_csv(&wishes->files, wishes->file, report, (CsvTable)table, diags);
   const char *near = text_nearest(wishes->table, csv_names, CSV_COUNT);
   return diags_add(diags, NULL, 0, 0, "there is no table '%s'%s%s", wishes->table, near == NULL ? "" : "; did you mean ",
                    near == NULL ? "" : near);
 }
 
-static int export(const ExportWishes *wishes, char **paths) {
+static int export(ExportWishes *wishes, char **paths) {
   Diags diags = {0};
-  Reading reading;
-  bool good = reading_open(&reading, paths, 1, &wishes->options, &diags) && export_one(wishes, reading.reports[0], &diags);
+  Reading reading = {0};
+  files_journal(&wishes->files, paths[0]);
+  bool good = files_write(&wishes->files, wishes->file, &diags) && reading_open(&reading, paths, 1, &wishes->options, &diags);
+  good = good && export_one(wishes, reading.reports[0], &diags);
   int code = good ? reading_code(&reading) : EXIT_BAD_INPUT;
+  if (good) say_internal(&reading);
   if (code == EXIT_UNFINISHED) message_error("%s is unfinished: its rows are no fair sample, and summaries hold no shares", paths[0]);
   reading_close(&reading);
   if (!good) message_diags(&diags);
@@ -290,8 +303,13 @@ static int run_export(int argc, char **argv) {
   ExportWishes wishes = {.table = "faults", .options.confidence = 0.99};
   Operands operands;
   Arena *arena = arena_new();
-  bool good = options_parse(&command_export, &wishes, arena, argc, argv, &operands);
-  int code = good ? export(&wishes, operands.items) : operands.exit_code;
+  int code;
+  if (options_parse(&command_export, &wishes, arena, argc, argv, &operands)) {
+    wishes.files = (Files){.arena = arena, .quiet = operands.quiet};
+    code = export(&wishes, operands.items);
+  } else {
+    code = operands.exit_code;
+  }
   arena_free(arena);
   return code;
 }
@@ -332,7 +350,8 @@ static int compare(char **paths, uint32_t count, const ReportOptions *options) {
     Journal *a = journal_read(paths[0], &diags), *b = a == NULL ? NULL : journal_read(paths[i], &diags);
     Text text = {0};
     good = b != NULL && report_compare(a, b, options, &text, &diags);
-    if (good) printf("%s%s", i == 1 ? "" : "\n", text.at);
+    if (good && i > 1) screen_print("\n");
+    if (good) screen_print_outcomes(text.at);
     text_free(&text);
     journal_close(a);
     journal_close(b);
@@ -374,16 +393,36 @@ const Command command_compare = {
 
 // ---- Shards ----------------------------------------------------------------------------------------
 
-static int merge(const Operands *operands) {
-  Diags diags = {0};
-  bool good = journal_merge(operands->items[0], (const char *const *)operands->items + 1, operands->count - 1, &diags);
-  return good ? EXIT_OK : message_diags(&diags);
+// A new journal is written aside. One that is there may hold some of the shards: the others are added to it.
+static bool merge_into(const Files *files, const char *path, const char *const *shards, uint32_t count, Diags *diags) {
+  if (access(path, F_OK) == 0) return journal_merge(path, shards, count, diags);
+  Files silent = {.arena = files->arena, .quiet = true};
+  OutFile out;
+  if (!out_open(&out, &silent, path, diags)) return false;
+  bool good = journal_merge(out_name(&out), shards, count, diags);
+  return out_close(&out, good, diags) && good;
+}
+
+static bool merge(Files *files, const Operands *operands, Diags *diags) {
+  const char *path = operands->items[0], *const *shards = (const char *const *)operands->items + 1;
+  uint32_t count = operands->count - 1;
+  for (uint32_t i = 0; i < count; i++) files_journal(files, shards[i]);
+  if (!files_write(files, path, diags) || !merge_into(files, path, shards, count, diags)) return false;
+  message_note(files->quiet, "merged %u shard%s into %s", count, count == 1 ? "" : "s", path);
+  return true;
 }
 
 static int run_merge(int argc, char **argv) {
   Operands operands;
+  Diags diags = {0};
   Arena *arena = arena_new();
-  int code = options_parse(&command_merge, NULL, arena, argc, argv, &operands) ? merge(&operands) : operands.exit_code;
+  int code = EXIT_OK;
+  if (options_parse(&command_merge, NULL, arena, argc, argv, &operands)) {
+    Files files = {.arena = arena, .quiet = operands.quiet};
+    if (!merge(&files, &operands, &diags)) code = message_diags(&diags);
+  } else {
+    code = operands.exit_code;
+  }
   arena_free(arena);
   return code;
 }

@@ -1,47 +1,40 @@
 // redoubt reproduce STUDY: a published study, run again, with every number beside the published one.
 #include "cli/cli.h"
+#include "cli/cores.h"
+#include "cli/out_file.h"
+#include "cli/screen.h"
 #include "study/study.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 typedef struct ReproduceWishes {
   const char *csv, *page;
   bool beyond;
   StudyOptions options; // faults 0: not given
+  Files files;
 } ReproduceWishes;
 
 // ---- Files -----------------------------------------------------------------------------------------
-
-static bool write_file(const char *path, const Text *text, Diags *diags) {
-  FILE *file = fopen(path, "wb");
-  bool good = file != NULL && fwrite(text->at, 1, text->length, file) == text->length;
-  if (file != NULL && fclose(file) != 0) good = false;
-  return good || diags_add(diags, path, 0, 0, "cannot be written: %s", strerror(errno));
-}
 
 static bool make_folder(const char *folder, Diags *diags) {
   if (mkdir(folder, 0777) == 0 || errno == EEXIST) return true;
   return diags_add(diags, folder, 0, 0, "cannot be made: %s", strerror(errno));
 }
 
-static bool write_in(const char *folder, const char *name, const Text *text, Diags *diags) {
-  Arena *arena = arena_new();
-  bool good = write_file(arena_format(arena, "%s/%s", folder, name), text, diags);
-  arena_free(arena);
-  return good;
+static bool write_in(const ReproduceWishes *wishes, const char *name, const Text *text, Diags *diags) {
+  return out_text(&wishes->files, arena_format(wishes->files.arena, "%s/%s", wishes->csv, name), text, diags);
 }
 
-static bool write_tables(const Study *study, const char *folder, Diags *diags) {
-  if (!make_folder(folder, diags)) return false;
+static bool write_tables(const Study *study, const ReproduceWishes *wishes, Diags *diags) {
+  if (!make_folder(wishes->csv, diags)) return false;
   bool good = true;
   for (uint32_t i = 0; i < study_table_count && good; i++) {
     Text text = {0};
     study_tables[i].write(study, &text);
-    good = write_in(folder, study_tables[i].file, &text, diags);
+    good = write_in(wishes, study_tables[i].file, &text, diags);
     text_free(&text);
   }
   return good;
@@ -55,13 +48,13 @@ static bool reproduce(const ReproduceWishes *wishes, Diags *diags) {
   if (study == NULL) return false;
   Text text = {0};
   study_text(study, &text);
-  fputs(text.at, stdout);
+  screen_print(text.at);
   printf("\n%.1f s with %u processes\n", host_seconds() - began, wishes->options.workers);
   text_free(&text);
-  bool good = wishes->csv == NULL || write_tables(study, wishes->csv, diags);
+  bool good = wishes->csv == NULL || write_tables(study, wishes, diags);
   if (good && wishes->page != NULL) {
     reproduce_page(study, &text);
-    good = write_file(wishes->page, &text, diags);
+    good = out_text(&wishes->files, wishes->page, &text, diags);
     text_free(&text);
   }
   study_free(study);
@@ -73,10 +66,10 @@ static bool reproduce_beyond(const ReproduceWishes *wishes, Diags *diags) {
   Text text = {0}, csv = {0};
   bool good = study_beyond(&wishes->options, &text, &csv, diags);
   if (good) {
-    fputs(text.at, stdout);
+    screen_print(text.at);
     printf("\n%.1f s with %u processes\n", host_seconds() - began, wishes->options.workers);
   }
-  if (good && wishes->csv != NULL) good = make_folder(wishes->csv, diags) && write_in(wishes->csv, "beyond.csv", &csv, diags);
+  if (good && wishes->csv != NULL) good = make_folder(wishes->csv, diags) && write_in(wishes, "beyond.csv", &csv, diags);
   text_free(&text);
   text_free(&csv);
   return good;
@@ -92,11 +85,11 @@ static int reproduce_named(const char *study, ReproduceWishes *wishes) {
 }
 
 static int run_reproduce(int argc, char **argv) {
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  ReproduceWishes wishes = {.options = {.seed = 1, .confidence = 0.95, .workers = cores < 1 ? 1 : (uint32_t)cores}};
+  ReproduceWishes wishes = {.options = {.seed = 1, .confidence = 0.95, .workers = host_cores()}};
   Operands operands;
   Arena *arena = arena_new();
   bool good = options_parse(&command_reproduce, &wishes, arena, argc, argv, &operands);
+  wishes.files = (Files){.arena = arena, .quiet = operands.quiet};
   int code = good ? reproduce_named(operands.items[0], &wishes) : operands.exit_code;
   arena_free(arena);
   return code;
@@ -109,8 +102,8 @@ static const Option options[] = {
      .offset = offsetof(ReproduceWishes, page)},
     {"csv", 0, "FOLDER", "also tables: campaigns, every fault, phases, signals, claims, times", .take = option_text,
      .offset = offsetof(ReproduceWishes, csv)},
-    {"jobs", 'j', "N", "processes (default: all cores); results do not depend on it", .take = option_u32,
-     .offset = offsetof(ReproduceWishes, options.workers), .least = 1, .most = 256},
+    {"jobs", 'j', "N", "processes (default and most: the processors that this process may use); results do not depend on it",
+     .take = option_jobs, .offset = offsetof(ReproduceWishes, options.workers), .least = 1, .most = 256},
     {"seed", 0, "N", "of the faults (default 1)", .take = option_u64, .offset = offsetof(ReproduceWishes, options.seed),
      .most = UINT64_MAX},
     {"faults", 0, "N", "per campaign (default 6970, as the thesis; 300 with --beyond)", .take = option_u32,

@@ -1,9 +1,10 @@
 // What a run did: a table and a summary for people, JSON and CSV for scripts.
 #include "cli/run.h"
 
+#include "cli/json_file.h"
 #include "cli/ratio.h"
+#include "cli/screen.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -40,16 +41,16 @@ static void dimensions_text(const uint32_t dimensions[3], char *out, size_t size
   if (used == 3) snprintf(out, size, "%ux%ux%u", dimensions[0], dimensions[1], dimensions[2]);
 }
 
-static void print_row(const LaunchRecord *launch, int name_width, bool is_total, const char *check) {
+static void add_row(Text *out, const LaunchRecord *launch, int name_width, bool is_total, const char *check) {
   char grid[40] = "", block[40] = "";
   if (!is_total) {
     dimensions_text(launch->grid, grid, sizeof grid);
     dimensions_text(launch->block, block, sizeof block);
   }
   if (launch->trap.kind != TRAP_NONE) check = trap_info[launch->trap.kind].name;
-  printf("%-*.*s %12s %10s %18" PRIu64 " %16" PRIu64 " %14" PRIu64 " %9.3f  %s\n", name_width, name_width, launch->kernel, grid, block,
-         launch->stats.value[STAT_THREAD_INSTRUCTIONS], launch->stats.value[STAT_WARP_INSTRUCTIONS], launch->stats.value[STAT_CYCLES],
-         launch->host_seconds, check);
+  text_add(out, "%-*.*s %12s %10s %18" PRIu64 " %16" PRIu64 " %14" PRIu64 " %9.3f  %s\n", name_width, name_width, launch->kernel, grid,
+           block, launch->stats.value[STAT_THREAD_INSTRUCTIONS], launch->stats.value[STAT_WARP_INSTRUCTIONS],
+           launch->stats.value[STAT_CYCLES], launch->host_seconds, check);
 }
 
 static void print_table(const RunResult *result) {
@@ -60,16 +61,18 @@ static void print_table(const RunResult *result) {
     if (length > width) width = length < MOST_NAME_WIDTH ? length : MOST_NAME_WIDTH;
   }
   const char *check = check_text[result->check];
-  printf("%-*s %12s %10s %18s %16s %14s %9s  %s\n", width, "kernel", "grid", "block", "thread instr.", "warp instr.", "cycles", "seconds",
-         "check");
+  Text out = {0};
+  text_add(&out, "%-*s %12s %10s %18s %16s %14s %9s  %s\n", width, "kernel", "grid", "block", "thread instr.", "warp instr.", "cycles",
+           "seconds", "check");
   for (uint32_t i = 0; i < count; i++) {
     bool skipped = count > MOST_ROWS && i >= MOST_ROWS - LAST_ROWS && i < count - LAST_ROWS;
-    if (skipped && i == MOST_ROWS - LAST_ROWS) printf("... %u more launches ...\n", count - MOST_ROWS);
-    if (!skipped) print_row(&result->launches.items[i], width, false, check);
+    if (skipped && i == MOST_ROWS - LAST_ROWS) text_add(&out, "... %u more launches ...\n", count - MOST_ROWS);
+    if (!skipped) add_row(&out, &result->launches.items[i], width, false, check);
   }
-  if (count == 1) return;
   LaunchRecord total = total_of(result);
-  print_row(&total, width, true, check);
+  if (count > 1) add_row(&out, &total, width, true, check);
+  screen_print_outcomes(out.at);
+  text_free(&out);
 }
 
 // ---- Summaries of machines with time -----------------------------------------------------------------
@@ -91,7 +94,7 @@ static uint32_t kernel_stats(const RunResult *result, uint32_t first, Stats *sta
 }
 
 static void print_text(Text *text) {
-  if (text->at != NULL) fputs(text->at, stdout);
+  if (text->at != NULL) screen_print(text->at);
   text_free(text);
 }
 
@@ -125,20 +128,6 @@ static void print_gpgpusim(const Run *run) {
     gpgpusim_launch(launch->kernel, i + 1, &launch->stats, &so_far, &run->options->spec, &out);
   }
   print_text(&out);
-}
-
-// ---- Files ---------------------------------------------------------------------------------------------
-
-// `path` NULL: the terminal.
-static FILE *open_output(const char *path, Diags *diags) {
-  FILE *file = path == NULL ? stdout : fopen(path, "w");
-  if (file == NULL) diags_add(diags, path, 0, 0, "cannot be written: %s", strerror(errno));
-  return file;
-}
-
-static bool close_output(const char *path, FILE *file, bool ok, Diags *diags) {
-  if (path != NULL) ok = fclose(file) == 0 && ok;
-  return ok || diags_add(diags, path, 0, 0, "cannot be written to its end");
 }
 
 // ---- JSON ------------------------------------------------------------------------------------------
@@ -186,11 +175,9 @@ static bool print_json(const Run *run, Diags *diags) {
   LaunchRecord total = total_of(result);
   json_t *root =
       json_pack("{s:s, s:o, s:o}", "machine", run->options->spec.machine, "launches", launches, "total", launch_json(run, &total));
-  const char *path = run->options->json_file;
-  FILE *file = open_output(path, diags);
-  bool ok = file != NULL && json_dumpf(root, file, JSON_INDENT(2)) == 0 && fputc('\n', file) != EOF;
+  bool good = write_json_file(&run->options->files, run->options->json_file, root, diags);
   json_decref(root);
-  return file != NULL && close_output(path, file, ok, diags);
+  return good;
 }
 
 // ---- CSV -------------------------------------------------------------------------------------------------
@@ -217,24 +204,24 @@ static bool print_csv(const Run *run, Diags *diags) {
   for (uint32_t i = 0; i < run->result.launches.count; i++) add_csv_row(run, &run->result.launches.items[i], &out);
   LaunchRecord total = total_of(&run->result);
   add_csv_row(run, &total, &out);
-  const char *path = run->options->csv_file;
-  FILE *file = open_output(path, diags);
-  bool ok = file != NULL && fputs(out.at, file) != EOF;
+  bool good = out_text(&run->options->files, run->options->csv_file, &out, diags);
   text_free(&out);
-  return file != NULL && close_output(path, file, ok, diags);
+  return good;
 }
 
-bool result_print(const Run *run, Diags *diags) {
+static void print_for_people(const Run *run) {
   const RunOptions *options = run->options;
-  if (options->json && !print_json(run, diags)) return false;
-  if (options->csv && !print_csv(run, diags)) return false;
   bool for_scripts = (options->json && options->json_file == NULL) || (options->csv && options->csv_file == NULL);
-  if (for_scripts || run->result.launches.count == 0) return true;
+  if (for_scripts || run->result.launches.count == 0) return;
   if (options->stats == STATS_GPGPUSIM) {
     print_gpgpusim(run);
-    return true;
+    return;
   }
   print_table(&run->result);
   if (has_time(run) && options->stats == STATS_SUMMARY) print_summaries(run);
-  return true;
+}
+
+bool result_print(const Run *run, Diags *diags) {
+  print_for_people(run);
+  return (!run->options->json || print_json(run, diags)) && (!run->options->csv || print_csv(run, diags));
 }

@@ -44,10 +44,31 @@ bool run_takes_ptx(const Run *run) {
   return false;
 }
 
+bool run_open_trace(Run *run, AttachmentWishes *wishes, Diags *diags) {
+  *wishes = run->options->wishes;
+  if (wishes->trace == NULL) return true;
+  if (!out_open(&run->trace, &run->options->files, wishes->trace, diags)) return false;
+  wishes->trace = out_name(&run->trace);
+  wishes->trace_as = run->trace.path;
+  return true;
+}
+
+bool run_close_trace(Run *run, bool whole, Diags *diags) {
+  return run->options->wishes.trace == NULL || run->trace.file == NULL || out_close(&run->trace, whole, diags);
+}
+
+static bool attach(Run *run, Diags *diags) {
+  AttachmentWishes wishes;
+  if (!run_open_trace(run, &wishes, diags)) return false;
+  bool good = attachments_open(&run->attachments, &wishes, diags);
+  if (!good) run_close_trace(run, false, diags);
+  return good;
+}
+
 Device *run_device(Run *run, uint32_t address_bits) {
   if (!run_takes_ptx(run)) return NULL;
   Diags diags = {0};
-  if (!attachments_open(&run->attachments, &run->options->wishes, &diags)) {
+  if (!attach(run, &diags)) {
     message_diags(&diags);
     return NULL;
   }
@@ -62,6 +83,7 @@ Device *run_device(Run *run, uint32_t address_bits) {
   Device *device = device_new(&options, &diags);
   if (device == NULL) {
     attachments_close(&run->attachments, &diags);
+    run_close_trace(run, false, &diags);
     message_diags(&diags);
   }
   return device;
@@ -77,9 +99,10 @@ bool run_finish(Run *run, Device *device) {
   }
   device_free(device);
   Diags diags = {0};
-  if (attachments_close(&run->attachments, &diags)) return true;
-  message_diags(&diags);
-  return false;
+  bool good = attachments_close(&run->attachments, &diags);
+  good = run_close_trace(run, good && run->result.launches.count > 0, &diags) && good;
+  if (!good) message_diags(&diags);
+  return good;
 }
 
 int run_device_failed(Run *run, const Device *device) {
@@ -104,8 +127,36 @@ static int unknown_target(const char *target, const char *command) {
   return message_usage(command, "no workload and no file '%s'; 'redoubt list workloads' shows what is built in", target);
 }
 
+static bool is_program(const char *path) {
+  char magic[4] = "";
+  FILE *file = fopen(path, "rbe");
+  bool is_elf = file != NULL && fread(magic, 1, sizeof magic, file) == sizeof magic && memcmp(magic, "\177ELF", sizeof magic) == 0;
+  if (file != NULL) fclose(file);
+  return is_elf;
+}
+
+static bool is_cuda_source(const char *path) {
+  const char *dot = strrchr(path, '.');
+  return dot != NULL && strcmp(dot, ".cu") == 0 && access(path, F_OK) == 0;
+}
+
+// What people have at hand and is no PTX yet: says what to do with it.
+static int other_file(const char *path, const char *command) {
+  const char *here = strchr(path, '/') == NULL ? "./" : "", *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
+  if (is_program(path))
+    return message_usage(command, "'%s' is a program: put it after --, as in 'redoubt %s -- %s%s'", path, command, here, path);
+  if (!is_cuda_source(path)) return EXIT_OK;
+  int length = (int)(strrchr(name, '.') - name);
+  return message_usage(command,
+                       "'%s' is CUDA source: compile it with 'nvcc -cudart shared -o %.*s %s', then 'redoubt %s -- ./%.*s'; "
+                       "or a kernel alone with 'nvcc -ptx %s', then 'redoubt %s %.*s.ptx'",
+                       path, length, name, path, command, length, name, path, command, length, name);
+}
+
 int run_check_target(const RunOptions *options, const char *command) {
   const Workload *workload = workload_find(options->target);
+  int other = workload == NULL ? other_file(options->target, command) : EXIT_OK;
+  if (other != EXIT_OK) return other;
   if (options->images.given)
     return message_usage(command, "--gmem-in, --gmem-out, --cmem-in and --cmem-bytes are for G80 code (.sass, .hex)");
   if (workload == NULL && !is_ptx_file(options->target)) return unknown_target(options->target, command);

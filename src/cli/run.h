@@ -3,6 +3,7 @@
 #define REDOUBT_CLI_RUN_H
 
 #include "cli/cli.h"
+#include "cli/out_file.h"
 #include "device/attachments.h"
 
 // ---- Options (run_options.c) ---------------------------------------------------------------------
@@ -49,6 +50,7 @@ typedef struct RunOptions {
   uint64_t timeout;          // --timeout: multiple of the cycles without faults
   VEC(const char *) outputs; // --output: files by which an application with faults is judged
   Spec spec;
+  Files files; // that the run reads and writes
 } RunOptions;
 extern const OptionGroup run_workload_group, run_ptx_group, run_machine_group; // for structs that begin with RunOptions
 void run_options_default(RunOptions *options);
@@ -78,6 +80,7 @@ typedef struct Run {
   Progress progress;
   RunResult result;
   Attachments attachments; // of the device that runs
+  OutFile trace;           // where --trace goes
 } Run;
 
 bool is_ptx_file(const char *target);                                 // no workload, but a file
@@ -85,6 +88,9 @@ int run_check_target(const RunOptions *options, const char *command); // EXIT_OK
 bool run_takes_ptx(const Run *run);                                   // false, after a message: the machine runs other code
 // A device for this run, with printing, progress and clock; NULL after a message.
 Device *run_device(Run *run, uint32_t address_bits);
+// The file of --trace, if it is wanted, and where it is to be written. `whole`: there is something in it.
+bool run_open_trace(Run *run, AttachmentWishes *wishes, Diags *diags);
+bool run_close_trace(Run *run, bool whole, Diags *diags);
 // Takes over a device's launches and frees it with what was attached; false, after a message: a trace was not written.
 bool run_finish(Run *run, Device *device);
 // The exit code for a device call that failed: says why.
@@ -143,7 +149,8 @@ Program *ptx_call_compile(const RunOptions *options, Arena *arena, const char **
 bool ptx_call_parse(PtxCall *call, const RunOptions *options, Arena *arena, const Program *program, Diags *diags);
 bool ptx_call_place(PtxCall *call, Device *device); // arrays into device memory; false: the device says why
 
-bool dump_array(const DumpWish *wish, Device *device, DeviceAddress address, const Element *element, uint64_t count, Diags *diags);
+bool dump_array(const DumpWish *wish, const Files *files, Device *device, DeviceAddress address, const Element *element, uint64_t count,
+                Diags *diags);
 bool dump_program(const Program *program);
 
 // ---- Results (result.c) ---------------------------------------------------------------------------

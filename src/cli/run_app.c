@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -191,6 +192,20 @@ static bool check_protections(const RunOptions *options) {
   return false;
 }
 
+// The program writes its trace aside, where its environment says; none is kept if it wrote nothing.
+static int run_traced(Run *run, const char *folder, const char *records) {
+  AttachmentWishes named = run->options->wishes;
+  Diags diags = {0};
+  if (!run_open_trace(run, &run->options->wishes, &diags)) return message_diags(&diags);
+  int status = 0;
+  int code = run_child(run, folder, records, &status) ? finish(run, records, status) : EXIT_INTERNAL;
+  struct stat about;
+  bool whole = run->options->wishes.trace != NULL && stat(run->options->wishes.trace, &about) == 0 && about.st_size > 0;
+  if (!run_close_trace(run, whole, &diags)) code = message_diags(&diags);
+  run->options->wishes = named;
+  return code;
+}
+
 int run_application(Run *run) {
   const RunOptions *options = run->options;
   if (options->target != NULL) return message_usage("run", "one target at a time, not '%s' and an application", options->target);
@@ -216,8 +231,7 @@ int run_application(Run *run) {
     return EXIT_INTERNAL;
   }
   close(file);
-  int status = 0;
-  int code = run_child(run, folder, records, &status) ? finish(run, records, status) : EXIT_INTERNAL;
+  int code = run_traced(run, folder, records);
   unlink(records);
   return code;
 }

@@ -1,10 +1,9 @@
 // redoubt run FILE.sass|FILE.hex: G80 machine code on the FlexGripPlus machine, without any host code.
 #include "cli/run.h"
+#include "cli/screen.h"
 #include "machine/g80/g80.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 
 bool is_g80_file(const char *target) {
   const char *dot = strrchr(target, '.');
@@ -60,36 +59,47 @@ static bool set_memory(Run *run, G80Launch *launch, Diags *diags) {
   return true;
 }
 
-static bool write_memory(const char *path, const uint8_t *global, Diags *diags) {
+static bool write_memory(const RunOptions *options, const uint8_t *global, Diags *diags) {
   Text text = {0};
   g80_write_words(global, G80_GLOBAL_BYTES, &text);
-  FILE *file = fopen(path, "wb");
-  bool good = file != NULL && fwrite(text.at, 1, text.length, file) == text.length;
-  if (file != NULL && fclose(file) != 0) good = false;
+  bool good = out_text(&options->files, options->images.gmem_out, &text, diags);
   text_free(&text);
-  return good || diags_add(diags, path, 0, 0, "cannot be written: %s", strerror(errno));
+  return good;
 }
 
 static const char *const outcome_text[] = {"running", "done", "hangs: nothing can happen any more", "timeout: g80.cycle_limit"};
 
-static void print_result(const Run *run, const G80Result *result) {
-  if (run->options->json) {
-    printf("{\n  \"outcome\": \"%s\",\n  \"start_ns\": %" PRIu64 ",\n  \"kernel_done_ns\": %" PRIu64 ",\n  \"cycles\": %" PRIu64
+static void add_json(const G80Result *result, Text *out) {
+  text_add(out,
+           "{\n  \"outcome\": \"%s\",\n  \"start_ns\": %" PRIu64 ",\n  \"kernel_done_ns\": %" PRIu64 ",\n  \"cycles\": %" PRIu64
            ",\n  \"passes\": %" PRIu32 ",\n  \"warp_instructions\": %" PRIu64 ",\n  \"thread_instructions\": %" PRIu64 "\n}\n",
            result->outcome == G80_DONE   ? "done"
            : result->outcome == G80_HANG ? "hang"
                                          : "timeout",
            result->start_ns, result->kernel_done_ns, result->cycles, result->pass_count, result->warp_instructions,
            result->thread_instructions);
-    return;
-  }
-  printf("%s\n", outcome_text[result->outcome]);
-  printf("  start                %12" PRIu64 " ns\n", result->start_ns);
-  printf("  kernel done          %12" PRIu64 " ns\n", result->kernel_done_ns);
-  printf("  cycles               %12" PRIu64 "\n", result->cycles);
-  printf("  passes               %12" PRIu32 "\n", result->pass_count);
-  printf("  warp instructions    %12" PRIu64 "\n", result->warp_instructions);
-  printf("  thread instructions  %12" PRIu64 "\n", result->thread_instructions);
+}
+
+static void add_table(const G80Result *result, Text *out) {
+  text_add(out, "%s\n", outcome_text[result->outcome]);
+  text_add(out, "  start                %12" PRIu64 " ns\n", result->start_ns);
+  text_add(out, "  kernel done          %12" PRIu64 " ns\n", result->kernel_done_ns);
+  text_add(out, "  cycles               %12" PRIu64 "\n", result->cycles);
+  text_add(out, "  passes               %12" PRIu32 "\n", result->pass_count);
+  text_add(out, "  warp instructions    %12" PRIu64 "\n", result->warp_instructions);
+  text_add(out, "  thread instructions  %12" PRIu64 "\n", result->thread_instructions);
+}
+
+static bool print_result(const RunOptions *options, const G80Result *result, Diags *diags) {
+  Text table = {0}, json = {0};
+  add_table(result, &table);
+  add_json(result, &json);
+  bool good = true;
+  if (!options->json || options->json_file != NULL) screen_print(table.at);
+  if (options->json) good = out_text(&options->files, options->json_file, &json, diags);
+  text_free(&table);
+  text_free(&json);
+  return good;
 }
 
 static int run_machine(Run *run, const SassProgram *program, Diags *diags) {
@@ -103,8 +113,8 @@ static int run_machine(Run *run, const SassProgram *program, Diags *diags) {
   g80_run(machine, G80_NEVER);
   G80Result result;
   g80_result(machine, &result);
-  print_result(run, &result);
-  bool good = options->images.gmem_out == NULL || write_memory(options->images.gmem_out, result.global, diags);
+  bool good = print_result(options, &result, diags);
+  good = good && (options->images.gmem_out == NULL || write_memory(options, result.global, diags));
   g80_free(machine);
   if (!good) return EXIT_BAD_INPUT;
   return result.outcome == G80_DONE ? EXIT_OK : EXIT_TRAPPED;

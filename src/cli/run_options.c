@@ -165,8 +165,8 @@ static const Option ptx_options[] = {
 const OptionGroup run_ptx_group = OPTION_GROUP("PTX files", ptx_options);
 
 static const Option machine_options[] = {
-    {"machine", 0, "NAME|FILE", "the simulated GPU ('redoubt list machines'; default for run: functional)", .take = option_text,
-     .offset = offsetof(RunOptions, machine.machine)},
+    {"machine", 0, "NAME|FILE", "the simulated GPU ('redoubt list machines'; default: functional to run, fermi-gtx480 for campaigns)",
+     .take = option_text, .offset = offsetof(RunOptions, machine.machine)},
     {"set", 0, "KEY=VALUE", "change a parameter of the machine ('redoubt list params')", .take = option_setting,
      .offset = offsetof(RunOptions, machine)},
     {"max-registers", 0, "N", "registers per thread; more are spilled to local memory", .take = take_max_registers},
@@ -313,6 +313,32 @@ static bool load_spec(RunOptions *options, Arena *arena) {
   return false;
 }
 
+// ---- Files -------------------------------------------------------------------------------------------
+
+// "in:f32[]=file:PATH", "pattern(PATH):rf[...]": the file that is named after `mark`, up to one of `ends`.
+static void read_named(Files *files, const char *text, const char *mark, const char *ends) {
+  const char *at = strstr(text, mark);
+  if (at == NULL) return;
+  at += strlen(mark);
+  files_read(files, arena_copy_text(files->arena, at, strcspn(at, ends)));
+}
+
+// Everything on the command line that is read, then everything that is written.
+static bool check_files(RunOptions *options, Diags *diags) {
+  Files *files = &options->files;
+  files_read(files, options->target);
+  files_read(files, options->machine.machine);
+  files_read(files, options->images.gmem_in);
+  files_read(files, options->images.cmem_in);
+  for (uint32_t i = 0; i < options->arguments.count; i++) read_named(files, options->arguments.items[i], "=file:", "");
+  for (uint32_t i = 0; i < options->faults.count; i++) read_named(files, options->faults.items[i], "pattern(", ")");
+  for (char **word = options->application; word != NULL && *word != NULL; word++) files_read(files, *word);
+  bool good = files_write(files, options->json_file, diags) && files_write(files, options->csv_file, diags);
+  good = good && files_write(files, options->wishes.trace, diags) && files_write(files, options->images.gmem_out, diags);
+  for (uint32_t i = 0; i < options->dumps.count && good; i++) good = files_write(files, options->dumps.items[i].file, diags);
+  return good;
+}
+
 void run_options_default(RunOptions *options) {
   *options = (RunOptions){.size = SIZE_DEFAULT, .seed = 1, .repeat = 1, .timeout = 10, .machine.machine = "functional"};
 }
@@ -320,7 +346,12 @@ void run_options_default(RunOptions *options) {
 bool run_options_complete(RunOptions *options, const Operands *operands, Arena *arena) {
   options->target = operands->count > 0 ? operands->items[0] : NULL;
   options->application = operands->application;
-  return load_spec(options, arena) && check_together(options);
+  options->files = (Files){.arena = arena, .quiet = operands->quiet};
+  if (!load_spec(options, arena) || !check_together(options)) return false;
+  Diags diags = {0};
+  if (check_files(options, &diags)) return true;
+  message_diags(&diags);
+  return false;
 }
 
 bool run_options_parse(RunOptions *options, Arena *arena, int argc, char **argv, int *exit_code) {

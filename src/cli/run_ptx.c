@@ -164,7 +164,7 @@ static int launch_and_dump(Run *run, PtxCall *call, Device *device) {
   Diags diags = {0};
   for (uint32_t k = 0; k < options->dumps.count; k++) {
     const Argument *array = find_array(call->arguments, call->argument_count, options->dumps.items[k].name);
-    dump_array(&options->dumps.items[k], device, array->address, array->element, array->count, &diags);
+    dump_array(&options->dumps.items[k], &options->files, device, array->address, array->element, array->count, &diags);
   }
   return diags.count > 0 ? message_diags(&diags) : code;
 }

@@ -46,8 +46,9 @@ static bool dump_outputs(const RunOptions *options, WorkloadRun *workload_run, D
     for (uint32_t i = 0; i < workload_run->output_count; i++) {
       const WorkloadOutput *output = &workload_run->outputs[i];
       if (strcmp(output->name, options->dumps.items[k].name) != 0) continue;
-      ok =
-          dump_array(&options->dumps.items[k], workload_run->device, output->address, element_of(output->type), output->count, diags) && ok;
+      ok = dump_array(&options->dumps.items[k], &options->files, workload_run->device, output->address, element_of(output->type),
+                      output->count, diags) &&
+           ok;
     }
   }
   return ok;

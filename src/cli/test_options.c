@@ -23,7 +23,7 @@ static void check_row(const Command *command, const Option *row) {
 }
 
 static uint32_t count_named(const Command *command, const char *name, char letter) {
-  uint32_t count = strcmp(name, "help") == 0 || letter == 'h';
+  uint32_t count = strcmp(name, "help") == 0 || letter == 'h' || strcmp(name, "quiet") == 0 || letter == 'q';
   for (uint32_t g = 0; g < MOST_GROUPS && command->groups[g] != NULL; g++) {
     for (uint32_t i = 0; i < command->groups[g]->count; i++) {
       const Option *row = &command->groups[g]->options[i];

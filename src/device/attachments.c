@@ -27,8 +27,9 @@ static bool add_protections(Attachments *attachments, const char *text, Diags *d
 }
 
 static bool add_trace(Attachments *attachments, const AttachmentWishes *wishes, Diags *diags) {
-  attachments->path = arena_copy_text(attachments->arena, wishes->trace, strlen(wishes->trace));
-  attachments->file = fopen(attachments->path, "w");
+  const char *name = wishes->trace_as == NULL ? wishes->trace : wishes->trace_as;
+  attachments->path = arena_copy_text(attachments->arena, name, strlen(name));
+  attachments->file = fopen(wishes->trace, "w");
   if (attachments->file == NULL) return diags_add(diags, attachments->path, 0, 0, "cannot be written: %s", strerror(errno));
   TraceOptions options = {write_trace, attachments->file, wishes->trace_from, wishes->trace_to};
   attachments->trace = trace_new(&options, attachments->arena);

@@ -10,6 +10,7 @@
 typedef struct AttachmentWishes {
   const char *protections;       // "dmr secded:rf,l2", spaces or new lines between them; NULL: none
   const char *trace;             // file of the time line; NULL: none
+  const char *trace_as;          // its name in messages; NULL: the same
   uint64_t trace_from, trace_to; // cycles it shows, [from, to); to = 0: to the end
 } AttachmentWishes;
 
@@ -17,8 +18,8 @@ typedef struct Attachments {
   HookChain chain; // for DeviceOptions.hooks; must outlive the device
   Arena *arena;
   Hook *trace;
-  FILE *file; // of the trace
-  const char *path;
+  FILE *file;       // of the trace
+  const char *path; // its name in messages
 } Attachments;
 
 // False, with diagnostics: not understood, or the file cannot be written; nothing needs to be closed then.

@@ -37,12 +37,16 @@ grep -q '^redoubt: INTERNAL ERROR: .*no figure of this campaign can be trusted' 
 [ ! -s broken.out ] || fail "prints figures that cannot be trusted: $(cat broken.out)"
 
 code=0
-"$redoubt" report broken.db --csv broken.csv || code=$?
-[ $code -eq 4 ] || fail "report on a journal with failures ends with $code"
+"$redoubt" report broken.db --csv broken.csv 2>report.err || code=$?
+[ $code -eq 4 ] || fail "the report of failures: exit code $code"
+grep -q '^redoubt: INTERNAL ERROR: .*no figure of this campaign can be trusted' report.err || fail "report: $(cat report.err)"
+code=0
+"$redoubt" report broken.db >report.out || code=$?
+[ $code -eq 4 ] || fail "the report of failures on the terminal: exit code $code"
 rows=$(grep -c ',internal,internal,run,.*"the simulation was ended by signal 9",' broken.csv)
 [ "$rows" -ge 1 ] || fail "$rows rows of failures in the journal"
 [ "$(wc -l <broken.csv)" -eq 301 ] || fail "$(wc -l <broken.csv) lines in the journal"
-"$redoubt" report broken.db | head -1 | grep -q '^INTERNAL ERROR: ' || fail "the report does not say so"
+head -1 report.out | grep -q '^INTERNAL ERROR: ' || fail "the report does not say so"
 
 # Fewer faults than there are failures of: the journal is not to be trusted all the same.
 first=$(sed -n 's/^\([0-9]*\),.*,internal,internal,.*/\1/p' broken.csv | head -1)
