@@ -18,24 +18,38 @@ enum { HOST_SECONDS = 60 }; // CPU time beyond which a program counts as endless
 
 // ---- One run ---------------------------------------------------------------------------------------
 
-static const char *path_of(const AppTarget *own, const char *what, uint32_t slot, char path[128]) {
-  snprintf(path, 128, "%s/%s%u", own->folder, what, slot);
-  return path;
+// The files of runs in this slot, one after the other.
+static bool open_slot(AppTarget *own, uint32_t slot) {
+  AppSlot *files = &own->slots[slot];
+  if (files->exchange < 0) files->exchange = memfd_create("redoubt-exchange", MFD_CLOEXEC);
+  if (files->output < 0) files->output = app_temporary(own->choice.temporary);
+  return files->exchange >= 0 && files->output >= 0;
 }
 
-AppExchange *app_exchange_new(const AppTarget *own, AppMode mode, uint32_t slot, uint32_t draws) {
-  char path[128];
+AppExchange *app_exchange_new(AppTarget *own, AppMode mode, uint32_t slot, uint32_t draws) {
   size_t bytes = sizeof(AppExchange) + draws * sizeof(Draw);
-  int file = open(path_of(own, "exchange", slot, path), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) return NULL;
-  void *mapped = ftruncate(file, (off_t)bytes) == 0 ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
-  close(file);
+  if (!open_slot(own, slot)) return NULL;
+  int file = own->slots[slot].exchange;
+  bool fits = ftruncate(file, 0) == 0 && ftruncate(file, (off_t)bytes) == 0;
+  void *mapped = fits ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
   if (mapped == MAP_FAILED) return NULL;
   AppExchange *exchange = mapped;
   exchange->bytes = sizeof *exchange;
   exchange->mode = mode;
-  snprintf(exchange->folder, sizeof exchange->folder, "%s", own->folder);
+  exchange->campaign = getpid();
+  exchange->values = own->values;
+  exchange->runs[0].output = own->slots[slot].output;
+  snprintf(exchange->temporary, sizeof exchange->temporary, "%s", own->choice.temporary);
   return exchange;
+}
+
+bool app_exchange_places(AppTarget *own, AppExchange *exchange, uint32_t count) {
+  exchange->place_count = count;
+  for (uint32_t i = 1; i <= count; i++) {
+    if (!open_slot(own, i)) return false;
+    exchange->runs[i].output = own->slots[i].output;
+  }
+  return true;
 }
 
 void app_exchange_free(AppExchange *exchange, uint32_t draws) { munmap(exchange, sizeof *exchange + draws * sizeof(Draw)); }
@@ -48,15 +62,16 @@ static void redirect(const char *path, int flags, int to) {
 // In the new process. Addresses must be the same in every run, for programs keep them in memory. It has no files but its own,
 // and ends if the campaign does.
 static _Noreturn void become_program(const AppTarget *own, uint32_t slot, AppMode mode) {
-  char path[128];
+  char path[APP_FILE_PATH];
+  pid_t campaign = getppid();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   personality(ADDR_NO_RANDOMIZE);
   if (own->has_golden && mode != APP_FORK) setrlimit(RLIMIT_CPU, &(struct rlimit){own->cpu_seconds, own->cpu_seconds + 5});
   redirect("/dev/null", O_RDONLY, STDIN_FILENO);
-  redirect(path_of(own, "output", slot, path), O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
+  redirect(app_file_path(campaign, own->slots[slot].output, path), O_WRONLY | O_TRUNC, STDOUT_FILENO);
   if (mode != APP_GOLDEN) redirect("/dev/null", O_WRONLY, STDERR_FILENO);
   close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
-  own->choice.prepare(own->choice.context, path_of(own, "exchange", slot, path));
+  own->choice.prepare(own->choice.context, app_file_path(campaign, own->slots[slot].exchange, path));
   execvp(own->choice.arguments[0], own->choice.arguments);
   _exit(127);
 }
@@ -90,10 +105,10 @@ static uint64_t hash_file(const char *path, uint64_t seed) {
   return seed;
 }
 
-AppResult app_result(const AppTarget *own, const AppRun *run, uint32_t slot, int status) {
-  char path[128];
+AppResult app_result(const AppTarget *own, const AppRun *run, int status) {
+  char path[APP_FILE_PATH];
   AppResult result = {.status = status, .seen = run->seen, .cycles = run->cycles};
-  result.output = hash_file(path_of(own, "output", slot, path), 1);
+  result.output = hash_file(app_file_path(getpid(), run->output, path), 1);
   for (uint32_t i = 0; i < own->choice.output_count; i++) result.files = hash_file(own->outputs[i], result.files + 1);
   return result;
 }
@@ -159,12 +174,12 @@ static bool check_golden(const Target *target, const AppExchange *exchange, cons
 static bool app_golden(Target *target, Draw *draws, uint32_t count, Golden *golden, const Listener *listener, Diags *diags) {
   AppTarget *own = target->own;
   AppExchange *exchange = app_exchange_new(own, APP_GOLDEN, 0, count);
-  if (exchange == NULL) return diags_add(diags, own->folder, 0, 0, "cannot be written: %s", strerror(errno));
+  if (exchange == NULL) return diags_add(diags, own->choice.temporary, 0, 0, "no room for the campaign's files: %s", strerror(errno));
   exchange->draw_count = count;
   if (count > 0) memcpy(exchange->draws, draws, count * sizeof *draws);
   double before = process_seconds(RUSAGE_CHILDREN);
   pid_t pid = app_start(own, 0, APP_GOLDEN);
-  AppResult result = app_result(own, &exchange->runs[0], 0, pid > 0 ? app_wait(pid, listener) : 0);
+  AppResult result = app_result(own, &exchange->runs[0], pid > 0 ? app_wait(pid, listener) : 0);
   bool stopped = listener != NULL && !listener->goes_on(listener->context);
   bool good = pid > 0 && !stopped && check_golden(target, exchange, &result, diags) && fill_golden(target, exchange, golden, diags);
   if (pid < 0) diags_add(diags, NULL, 0, 0, "no process for the program: %s", strerror(errno));
@@ -238,11 +253,8 @@ Target *target_app(Arena *arena, const AppChoice *choice, const Spec *spec, Diag
   own->choice = *choice;
   own->arena = arena;
   if (!find_outputs(own, diags)) return NULL;
-  snprintf(own->folder, sizeof own->folder, "%s/redoubt-XXXXXX", P_tmpdir);
-  if (mkdtemp(own->folder) == NULL) {
-    diags_add(diags, own->folder, 0, 0, "cannot be made: %s", strerror(errno));
-    return NULL;
-  }
+  for (uint32_t i = 0; i < COUNT_OF(own->slots); i++) own->slots[i] = (AppSlot){-1, -1};
+  own->values = -1;
   Text text = {0};
   for (uint32_t i = 0; choice->arguments[i] != NULL; i++) add_argument(&text, argument_key, choice->arguments[i]);
   for (uint32_t i = 0; i < choice->output_count; i++) add_argument(&text, output_key, choice->outputs[i]);
@@ -256,11 +268,9 @@ Target *target_app(Arena *arena, const AppChoice *choice, const Spec *spec, Diag
 void target_app_free(Target *target) {
   if (target == NULL) return;
   const AppTarget *own = target->own;
-  char path[128];
-  for (uint32_t slot = 0; slot <= APP_MOST_JOBS; slot++) {
-    unlink(path_of(own, "exchange", slot, path));
-    unlink(path_of(own, "output", slot, path));
+  for (uint32_t i = 0; i < COUNT_OF(own->slots); i++) {
+    if (own->slots[i].exchange >= 0) close(own->slots[i].exchange);
+    if (own->slots[i].output >= 0) close(own->slots[i].output);
   }
-  unlink(path_of(own, "values", 0, path));
-  rmdir(own->folder);
+  if (own->values >= 0) close(own->values);
 }

@@ -19,6 +19,7 @@ enum {
   APP_MOST_OUTPUTS = 16,
   APP_MOST_JOBS = 256,
   APP_PATH = 4096,
+  APP_FILE_PATH = 32,
   APP_GRANULE_BYTES = 2 << 20, // what programs can overrun, as with hardware's pages, unless users say otherwise
 };
 #define APP_EXCHANGE "REDOUBT_CAMPAIGN" // environment variable: the file's path
@@ -49,12 +50,15 @@ typedef struct AppRun {
   uint32_t stop;     // AppStop
   uint32_t trap;     // TrapKind of the first launch that had one
   uint64_t seen, corrected, cycles;
+  int32_t output; // number of the campaign's file that has its standard output
 } AppRun;
 
 typedef struct AppExchange {
-  uint64_t bytes;  // of this struct: both sides are built alike
-  uint32_t mode;   // AppMode
-  char folder[64]; // of the campaign's files
+  uint64_t bytes;           // of this struct: both sides are built alike
+  uint32_t mode;            // AppMode
+  int32_t campaign;         // process number; files of the campaign are named by their numbers there
+  int32_t values;           // file of the tracer's log
+  char temporary[APP_PATH]; // folder of further files, which have no name
   // Of the run without faults: from it, and to the others
   uint32_t checkpoint_count;
   Checkpoint checkpoints[MOST_CHECKPOINTS];
@@ -87,12 +91,13 @@ typedef struct AppChoice {
   char *const *arguments;     // of the program, its name first, NULL last
   const char *const *outputs; // files that it writes
   uint32_t output_count;
+  const char *temporary;                                // folder of files that are there only while the campaign is
   const HookChain *protections;                         // as the program's machine will have them: for the list of structures
   void (*prepare)(void *context, const char *exchange); // in the new process: sets the environment
   void *context;
 } AppChoice;
-Target *target_app(Arena *arena, const AppChoice *choice, const Spec *spec, Diags *diags); // NULL: no room for its files
-void target_app_free(Target *target);                                                      // removes them
+Target *target_app(Arena *arena, const AppChoice *choice, const Spec *spec, Diags *diags);
+void target_app_free(Target *target);
 // The target's arguments, in the text that journals keep, and back again.
 typedef VEC(char *) AppWords;
 typedef struct AppWishes {
@@ -115,7 +120,13 @@ void app_process_launched(AppProcess *process); // a launch has ended
 void app_process_forked(AppProcess *process);   // in a process that the program has forked: no faults there
 void app_process_finish(AppProcess *process);   // the program ends
 
-// Another process for draws[draw], child of the campaign's: its run there, NULL in this one and where there is none (app_fork.c).
+// ---- Files of both sides (app_files.c) ---------------------------------------------------------------
+int app_temporary(const char *folder);                                        // a new file without a name; -1: none
+const char *app_file_path(pid_t owner, int number, char path[APP_FILE_PATH]); // how any process opens a file of that one
+bool app_copy_bytes(int from, int to, off_t bytes);                           // from its beginning
+
+// ---- Forking (app_fork.c) ----------------------------------------------------------------------------
+// Another process for draws[draw], child of the campaign's: its run there, NULL in this one and where there is none.
 AppRun *app_fork(AppExchange *exchange, uint32_t draw);
 const char *app_aside(const char *output, char path[APP_PATH]); // where an output file of the forking process is meanwhile
 

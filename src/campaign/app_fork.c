@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -119,22 +118,11 @@ static bool list_files(Parting *at) {
 
 // ---- Copies ----------------------------------------------------------------------------------------
 
-static bool copy_bytes(int from, int to, off_t bytes) {
-  off_t at = 0;
-  while (at < bytes) {
-    ssize_t sent = sendfile(to, from, &at, (size_t)(bytes - at));
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-  }
-  return true;
-}
-
-// Keeps a copy of the file open under this path. False: it cannot be made.
-static bool add_copy(Parting *at, const char *from, const char *to) {
+// Keeps a copy of the file open; takes `new`, the file that becomes it. False: it cannot be made.
+static bool add_copy(Parting *at, const char *from, int new) {
   int old = open(from, O_RDONLY | O_CLOEXEC);
-  int new = open(to, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   struct stat info;
-  bool good = old >= 0 && new >= 0 && at->copy_count < MOST_COPIES &&fstat(old, &info) == 0 && copy_bytes(old, new, info.st_size) &&
+  bool good = old >= 0 && new >= 0 && at->copy_count < MOST_COPIES &&fstat(old, &info) == 0 && app_copy_bytes(old, new, info.st_size) &&
               fchmod(new, info.st_mode & 07777) == 0;
   if (old >= 0) close(old);
   if (good) at->copies[at->copy_count++] = (Copy){info.st_dev, info.st_ino, new};
@@ -151,31 +139,27 @@ static const Copy *find_copy(const Parting *at, const struct stat *info) {
 
 // The files that are judged, whether the program has them open now or not. The forking process's output files move aside.
 static bool copy_judged(Parting *at, const AppExchange *exchange, uint32_t place) {
-  char from[APP_PATH], to[APP_PATH];
-  snprintf(from, sizeof from, "%s/output0", exchange->folder);
-  snprintf(to, sizeof to, "%s/output%u", exchange->folder, place);
-  if (!add_copy(at, from, to)) return false;
+  char from[APP_PATH], path[APP_FILE_PATH];
+  int output = open(app_file_path(exchange->campaign, exchange->runs[place].output, path), O_RDWR | O_TRUNC | O_CLOEXEC);
+  if (!add_copy(at, app_file_path(exchange->campaign, exchange->runs[0].output, path), output)) return false;
   for (uint32_t i = 0; i < exchange->output_count; i++) {
-    const char *output = exchange->outputs[i];
-    if (rename(output, app_aside(output, from)) != 0) {
+    const char *named = exchange->outputs[i];
+    if (rename(named, app_aside(named, from)) != 0) {
       if (errno == ENOENT || errno == ENOTDIR) continue;
       return false;
     }
-    if (!add_copy(at, from, output)) return false;
+    if (!add_copy(at, from, open(named, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600))) return false;
   }
   return true;
 }
 
-static bool copy_written(Parting *at, const AppExchange *exchange, uint32_t place) {
-  char from[64], to[APP_PATH];
-  snprintf(to, sizeof to, "%s/file%u", exchange->folder, place);
+static bool copy_written(Parting *at, const AppExchange *exchange) {
+  char from[APP_FILE_PATH];
   for (uint32_t i = 0; i < at->file_count; i++) {
     const OpenFile *file = &at->files[i];
     if ((file->flags & O_ACCMODE) == O_RDONLY || find_copy(at, &file->info) != NULL) continue;
     snprintf(from, sizeof from, "/proc/self/fd/%d", file->number);
-    bool good = add_copy(at, from, to);
-    unlink(to);
-    if (!good) return false;
+    if (!add_copy(at, from, app_temporary(exchange->temporary))) return false;
   }
   return true;
 }
@@ -206,7 +190,7 @@ static bool replace_file(const Parting *at, uint32_t index) {
 
 static bool part_files(const AppExchange *exchange, uint32_t place) {
   Parting at = {0};
-  bool good = list_files(&at) && copy_judged(&at, exchange, place) && copy_written(&at, exchange, place);
+  bool good = list_files(&at) && copy_judged(&at, exchange, place) && copy_written(&at, exchange);
   for (uint32_t i = 0; i < at.file_count && good; i++) good = replace_file(&at, i);
   for (uint32_t i = 0; i < at.copy_count; i++) close(at.copies[i].number);
   return good;
@@ -262,7 +246,7 @@ AppRun *app_fork(AppExchange *exchange, uint32_t draw) {
   uint32_t place = 1;
   while (place < exchange->place_count && exchange->runs[place].pid != 0) place++;
   AppRun *run = &exchange->runs[place];
-  *run = (AppRun){.draw = draw, .inside = exchange->runs[0].inside};
+  *run = (AppRun){.draw = draw, .inside = exchange->runs[0].inside, .output = run->output};
   AppRun *own = fork_unheard(exchange, run, place);
   if (own != NULL || exchange->output_count == 0) return own;
   wait_for_room(exchange); // who writes the files that are judged writes alone

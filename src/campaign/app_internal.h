@@ -15,10 +15,15 @@ typedef struct AppResult {
   uint64_t seen, cycles; // of the exchange
 } AppResult;
 
+typedef struct AppSlot { // files of one run at a time, by number; -1: not there yet
+  int exchange, output;
+} AppSlot;
+
 typedef struct AppTarget {
   AppChoice choice;
   Arena *arena;
-  char folder[64];
+  AppSlot slots[APP_MOST_JOBS + 1];
+  int values;                            // file of the tracer's log
   const char *outputs[APP_MOST_OUTPUTS]; // absolute
   bool has_golden;
   AppResult golden;
@@ -26,11 +31,12 @@ typedef struct AppTarget {
 } AppTarget;
 
 // ---- app.c -------------------------------------------------------------------------------------------
-AppExchange *app_exchange_new(const AppTarget *own, AppMode mode, uint32_t slot, uint32_t draws);
+AppExchange *app_exchange_new(AppTarget *own, AppMode mode, uint32_t slot, uint32_t draws); // NULL: see errno
+bool app_exchange_places(AppTarget *own, AppExchange *exchange, uint32_t count);            // for processes that are forked
 void app_exchange_free(AppExchange *exchange, uint32_t draws);
 pid_t app_start(const AppTarget *own, uint32_t slot, AppMode mode); // of the exchange in that slot; -1: no process
 int app_wait(pid_t pid, const Listener *listener);                  // its status; it is killed if the listener (NULL: none) wants no more
-AppResult app_result(const AppTarget *own, const AppRun *run, uint32_t slot, int status);
+AppResult app_result(const AppTarget *own, const AppRun *run, int status);
 
 // ---- app_jobs.c --------------------------------------------------------------------------------------
 bool app_inject(Target *target, const CampaignOptions *options, const Golden *golden, const Draw *draws, uint32_t count,

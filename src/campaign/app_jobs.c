@@ -124,7 +124,7 @@ static void restore_outputs(const AppTarget *own) {
 
 static void end_forked(Jobs *at, AppExchange *exchange, AppRun *run, int status) {
   Record record = {.id = at->draws[run->draw].id};
-  AppResult result = app_result(at->own, run, (uint32_t)(run - exchange->runs), status);
+  AppResult result = app_result(at->own, run, status);
   record.outcome = app_judge(at->own, exchange, run, &result, &record);
   at->done[run->draw] = true;
   give(at, &record);
@@ -139,7 +139,6 @@ static void fill_exchange(const Jobs *at, AppExchange *exchange) {
   set_checkpoints(at, exchange);
   exchange->can_settle = true;
   exchange->cpu_seconds = own->cpu_seconds;
-  exchange->place_count = at->most;
   exchange->output_count = own->choice.output_count;
   for (uint32_t i = 0; i < exchange->output_count; i++) snprintf(exchange->outputs[i], APP_PATH, "%s", own->outputs[i]);
   exchange->draw_count = at->count;
@@ -149,7 +148,10 @@ static void fill_exchange(const Jobs *at, AppExchange *exchange) {
 
 static void inject_forking(Jobs *at) {
   AppExchange *exchange = app_exchange_new(at->own, APP_FORK, 0, at->count);
-  if (exchange == NULL) return;
+  if (exchange == NULL || !app_exchange_places(at->own, exchange, at->most)) {
+    if (exchange != NULL) app_exchange_free(exchange, at->count);
+    return; // all of them from the beginning
+  }
   fill_exchange(at, exchange);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   pid_t forking = app_start(at->own, 0, APP_FORK);
@@ -193,7 +195,7 @@ static void end_one(Jobs *at, AppJob *jobs) {
     if (job->pid != pid || pid <= 0) continue;
     Record record = {.id = job->draw->id};
     const AppRun *run = &job->exchange->runs[0];
-    AppResult result = app_result(at->own, run, slot, status);
+    AppResult result = app_result(at->own, run, status);
     record.outcome = app_judge(at->own, job->exchange, run, &result, &record);
     app_exchange_free(job->exchange, 0);
     job->pid = 0;

@@ -151,14 +151,13 @@ static bool add_strike(AppProcess *process, HookChain *chain) {
 
 // ---- Explanations ----------------------------------------------------------------------------------
 
-static const char *log_path(const AppExchange *exchange, char path[128]) {
-  snprintf(path, 128, "%s/values0", exchange->folder);
-  return path;
+static const char *log_path(const AppExchange *exchange, char path[APP_FILE_PATH]) {
+  return app_file_path(exchange->campaign, exchange->values, path);
 }
 
 static bool add_tracer(AppProcess *process, HookChain *chain, Diags *diags) {
   AppExchange *exchange = process->exchange;
-  char path[128];
+  char path[APP_FILE_PATH];
   if (!exchange->explain) return true;
   if (exchange->trace == TRACE_COMPARE && !value_log_load(&process->log, log_path(exchange, path)))
     return diags_add(diags, path, 0, 0, "cannot be read");
@@ -168,7 +167,7 @@ static bool add_tracer(AppProcess *process, HookChain *chain, Diags *diags) {
 
 static bool tell_traced(AppProcess *process) {
   AppExchange *exchange = process->exchange;
-  char path[128];
+  char path[APP_FILE_PATH];
   if (process->tracer == NULL || exchange->trace != TRACE_RECORD) return true;
   exchange->traced.log_full = process->log.full;
   return value_log_save(&process->log, log_path(exchange, path));

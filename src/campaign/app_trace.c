@@ -27,7 +27,7 @@ static bool run_program(AppTarget *own, AppExchange *exchange, const TracedRun *
   AppMode mode = (AppMode)exchange->mode;
   pid_t pid = app_start(own, 0, mode);
   if (pid < 0) return diags_add(diags, NULL, 0, 0, "no process for the program: %s", strerror(errno));
-  AppResult result = app_result(own, &exchange->runs[0], 0, app_wait(pid, NULL));
+  AppResult result = app_result(own, &exchange->runs[0], app_wait(pid, NULL));
   if (mode == APP_TRACE && (exchange->runs[0].finished == 0 || result.seen != own->golden.seen || result.cycles != own->golden.cycles))
     return diags_add(diags, NULL, 0, 0, "another run without faults differs or could not be kept: the fault cannot be explained");
   if (mode == APP_STRIKE) take_verdicts(own, exchange, &result, &wish->run->verdicts);
@@ -37,8 +37,9 @@ static bool run_program(AppTarget *own, AppExchange *exchange, const TracedRun *
 
 bool app_traced(Target *target, const TracedRun *wish, Diags *diags) {
   AppTarget *own = target->own;
+  if (wish->explain && own->values < 0) own->values = app_temporary(own->choice.temporary);
   AppExchange *exchange = app_exchange_new(own, wish->mode == TRACE_COMPARE ? APP_STRIKE : APP_TRACE, 0, 0);
-  if (exchange == NULL) return diags_add(diags, own->folder, 0, 0, "cannot be written: %s", strerror(errno));
+  if (exchange == NULL) return diags_add(diags, own->choice.temporary, 0, 0, "no room for the run's files: %s", strerror(errno));
   exchange->explain = wish->explain;
   exchange->trace = wish->mode;
   exchange->limit = wish->limit;

@@ -20,11 +20,11 @@
 
 typedef struct Fixture {
   AppExchange *exchange;
-  char path[128];
+  char folder[64], path[128];
 } Fixture;
 
 static const char *in_folder(Fixture *fixture, const char *name) {
-  snprintf(fixture->path, sizeof fixture->path, "%s/%s", fixture->exchange->folder, name);
+  snprintf(fixture->path, sizeof fixture->path, "%s/%s", fixture->folder, name);
   return fixture->path;
 }
 
@@ -56,9 +56,13 @@ static int set_up(void **state) {
   fixture->exchange->place_count = 1;
   fixture->exchange->cpu_seconds = 60;
   sem_init(&fixture->exchange->room, 1, 1);
-  snprintf(fixture->exchange->folder, sizeof fixture->exchange->folder, "%s/redoubt-XXXXXX", P_tmpdir);
-  if (mkdtemp(fixture->exchange->folder) == NULL) return -1;
+  snprintf(fixture->folder, sizeof fixture->folder, "%s/redoubt-XXXXXX", P_tmpdir);
+  if (mkdtemp(fixture->folder) == NULL) return -1;
+  snprintf(fixture->exchange->temporary, sizeof fixture->exchange->temporary, "%s", fixture->folder);
+  fixture->exchange->campaign = getpid();
   write_file(fixture, "output0", "before ");
+  fixture->exchange->runs[0].output = open(in_folder(fixture, "output0"), O_RDWR);
+  fixture->exchange->runs[1].output = open(in_folder(fixture, "output1"), O_RDWR | O_CREAT, 0600);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   *state = fixture;
   return 0;
@@ -68,7 +72,9 @@ static int tear_down(void **state) {
   Fixture *fixture = *state;
   static const char *const names[] = {"output0", "output1", "log", "result", ("result" APP_ASIDE)};
   for (size_t i = 0; i < COUNT_OF(names); i++) unlink(in_folder(fixture, names[i]));
-  if (rmdir(fixture->exchange->folder) != 0) return -1; // nothing else is left there
+  close(fixture->exchange->runs[0].output);
+  close(fixture->exchange->runs[1].output);
+  if (rmdir(fixture->folder) != 0) return -1; // nothing else is left there
   munmap(fixture->exchange, sizeof *fixture->exchange);
   free(fixture);
   return 0;
@@ -211,7 +217,7 @@ static void test_arguments(void **state) {
   (void)state;
   char *const arguments[] = {"./a b", "output=x", "two\nlines \\n", "", NULL};
   const char *const outputs[] = {"argument=y"};
-  AppChoice choice = {.arguments = arguments, .outputs = outputs, .output_count = 1};
+  AppChoice choice = {.arguments = arguments, .outputs = outputs, .output_count = 1, .temporary = P_tmpdir};
   Arena *arena = arena_new();
   Diags diags = {0};
   Target *target = target_app(arena, &choice, NULL, &diags);

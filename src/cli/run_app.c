@@ -78,6 +78,12 @@ void app_environment(const RunOptions *options, Arena *arena, const char *folder
   text_free(&settings);
 }
 
+// Of files that are there only while the program runs.
+static const char *temporary_folder(void) {
+  const char *folder = getenv("TMPDIR");
+  return folder == NULL || folder[0] == '\0' ? P_tmpdir : folder;
+}
+
 // ---- With faults -----------------------------------------------------------------------------------
 
 typedef struct AppStart {
@@ -113,6 +119,7 @@ Target *app_target(const RunOptions *options, const HookChain *protections, Aren
   AppChoice choice = {.arguments = options->application,
                       .outputs = options->outputs.items,
                       .output_count = options->outputs.count,
+                      .temporary = temporary_folder(),
                       .protections = protections,
                       .prepare = prepare,
                       .context = start};
@@ -223,15 +230,14 @@ int run_application(Run *run) {
     message_error("Redoubt's CUDA runtime library (cudart/libcudart.so.13) is not beside the redoubt command: the build is incomplete");
     return EXIT_INTERNAL;
   }
-  const char *temporary = getenv("TMPDIR");
-  char *records = arena_format(run->arena, "%s/redoubt-XXXXXX", temporary == NULL || temporary[0] == '\0' ? P_tmpdir : temporary);
-  int file = mkstemp(records);
+  int file = app_temporary(temporary_folder());
   if (file < 0) {
-    message_error("cannot make a temporary file %s: %s", records, strerror(errno));
+    message_error("cannot make a temporary file in %s: %s", temporary_folder(), strerror(errno));
     return EXIT_INTERNAL;
   }
-  close(file);
+  char records[APP_FILE_PATH];
+  app_file_path(getpid(), file, records);
   int code = run_traced(run, folder, records);
-  unlink(records);
+  close(file);
   return code;
 }
