@@ -76,12 +76,8 @@ static _Noreturn void become_program(const AppTarget *own, uint32_t slot, AppMod
   _exit(127);
 }
 
-pid_t app_start(const AppTarget *own, uint32_t slot, AppMode mode) {
-  char aside[APP_PATH];
-  for (uint32_t i = 0; i < own->choice.output_count; i++) {
-    unlink(own->outputs[i]);
-    unlink(app_aside(own->outputs[i], aside));
-  }
+pid_t app_start(AppTarget *own, uint32_t slot, AppMode mode) {
+  if (!originals_place(&own->originals)) return -1;
   fflush(NULL);
   pid_t pid = fork();
   if (pid == 0) become_program(own, slot, mode);
@@ -96,7 +92,7 @@ int app_wait(pid_t pid, const Listener *listener) {
   return status;
 }
 
-static uint64_t hash_file(const char *path, uint64_t seed) {
+uint64_t app_hash_file(const char *path, uint64_t seed) {
   uint8_t bytes[4096];
   FILE *file = fopen(path, "rb");
   if (file == NULL) return hash_bytes("absent", 6, seed);
@@ -108,8 +104,8 @@ static uint64_t hash_file(const char *path, uint64_t seed) {
 AppResult app_result(const AppTarget *own, const AppRun *run, int status) {
   char path[APP_FILE_PATH];
   AppResult result = {.status = status, .seen = run->seen, .cycles = run->cycles};
-  result.output = hash_file(app_file_path(getpid(), run->output, path), 1);
-  for (uint32_t i = 0; i < own->choice.output_count; i++) result.files = hash_file(own->outputs[i], result.files + 1);
+  result.output = app_hash_file(app_file_path(getpid(), run->output, path), 1);
+  for (uint32_t i = 0; i < own->choice.output_count; i++) result.files = app_hash_file(own->outputs[i], result.files + 1);
   return result;
 }
 
@@ -182,7 +178,7 @@ static bool app_golden(Target *target, Draw *draws, uint32_t count, Golden *gold
   AppResult result = app_result(own, &exchange->runs[0], pid > 0 ? app_wait(pid, listener) : 0);
   bool stopped = listener != NULL && !listener->goes_on(listener->context);
   bool good = pid > 0 && !stopped && check_golden(target, exchange, &result, diags) && fill_golden(target, exchange, golden, diags);
-  if (pid < 0) diags_add(diags, NULL, 0, 0, "no process for the program: %s", strerror(errno));
+  if (pid < 0) diags_add(diags, NULL, 0, 0, "the program cannot be started: %s", strerror(errno));
   if (good) {
     if (count > 0) memcpy(draws, exchange->draws, count * sizeof *draws);
     own->golden = result;
@@ -236,13 +232,14 @@ bool target_app_read(const char *text, Arena *arena, AppWishes *wishes) {
 // ---- The target ------------------------------------------------------------------------------------
 
 // Programs may change their folder.
-static bool find_outputs(AppTarget *own, Diags *diags) {
+static bool take_outputs(AppTarget *own, Diags *diags) {
   char here[PATH_MAX];
   if (getcwd(here, sizeof here) == NULL) return diags_add(diags, NULL, 0, 0, "the current folder is not there: %s", strerror(errno));
   for (uint32_t i = 0; i < own->choice.output_count; i++) {
     const char *path = own->choice.outputs[i];
     own->outputs[i] = path[0] == '/' ? path : arena_format(own->arena, "%s/%s", here, path);
-    if (strlen(own->outputs[i]) + sizeof APP_ASIDE > APP_PATH) return diags_add(diags, path, 0, 0, "the path is too long");
+    if (strlen(own->outputs[i]) + ORIGINAL_ENDING > APP_PATH) return diags_add(diags, path, 0, 0, "the path is too long");
+    if (!originals_take(&own->originals, own->outputs[i], diags)) return false;
   }
   return true;
 }
@@ -252,9 +249,13 @@ Target *target_app(Arena *arena, const AppChoice *choice, const Spec *spec, Diag
   AppTarget *own = ARENA_NEW(arena, AppTarget);
   own->choice = *choice;
   own->arena = arena;
-  if (!find_outputs(own, diags)) return NULL;
+  own->originals = (Originals){.arena = arena, .say = choice->say, .context = choice->context};
   for (uint32_t i = 0; i < COUNT_OF(own->slots); i++) own->slots[i] = (AppSlot){-1, -1};
   own->values = -1;
+  if (!take_outputs(own, diags)) {
+    originals_give_back(&own->originals);
+    return NULL;
+  }
   Text text = {0};
   for (uint32_t i = 0; choice->arguments[i] != NULL; i++) add_argument(&text, argument_key, choice->arguments[i]);
   for (uint32_t i = 0; i < choice->output_count; i++) add_argument(&text, output_key, choice->outputs[i]);
@@ -267,7 +268,8 @@ Target *target_app(Arena *arena, const AppChoice *choice, const Spec *spec, Diag
 
 void target_app_free(Target *target) {
   if (target == NULL) return;
-  const AppTarget *own = target->own;
+  AppTarget *own = target->own;
+  originals_give_back(&own->originals);
   for (uint32_t i = 0; i < COUNT_OF(own->slots); i++) {
     if (own->slots[i].exchange >= 0) close(own->slots[i].exchange);
     if (own->slots[i].output >= 0) close(own->slots[i].output);

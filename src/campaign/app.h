@@ -9,6 +9,7 @@
 #ifndef REDOUBT_APP_H
 #define REDOUBT_APP_H
 
+#include "campaign/app_originals.h"
 #include "campaign/campaign_internal.h"
 #include "campaign/explain.h"
 
@@ -23,7 +24,7 @@ enum {
   APP_GRANULE_BYTES = 2 << 20, // what programs can overrun, as with hardware's pages, unless users say otherwise
 };
 #define APP_EXCHANGE "REDOUBT_CAMPAIGN" // environment variable: the file's path
-#define APP_ASIDE ".redoubt"            // ending of the forking process's output files while one that it forked has its own
+#define APP_FOLDER ".redoubt"           // ending of the folder beside an output file; see app_originals.h
 
 typedef enum AppMode {
   APP_GOLDEN, // no fault; watches the draws
@@ -79,9 +80,9 @@ typedef struct AppExchange {
   sem_t room;       // places for processes that are free
   uint32_t stopped; // no more of them
   uint64_t cpu_seconds;
-  uint32_t place_count, output_count;
-  char outputs[APP_MOST_OUTPUTS][APP_PATH]; // absolute
-  AppRun runs[APP_MOST_JOBS + 1];           // the process that the campaign starts, then those that it forks
+  uint32_t place_count, kept_count;
+  char kept[ORIGINALS_MOST][APP_PATH]; // output files, and links to them: as in Originals
+  AppRun runs[APP_MOST_JOBS + 1];      // the process that the campaign starts, then those that it forks
   uint32_t draw_count;
   Draw draws[]; // to be watched, or to be struck, those in order of strike_at
 } AppExchange;
@@ -92,6 +93,7 @@ typedef struct AppChoice {
   const char *const *outputs; // files that it writes
   uint32_t output_count;
   const char *temporary;                                // folder of files that are there only while the campaign is
+  void (*say)(void *context, const char *text);         // to the user; NULL: nobody listens
   const HookChain *protections;                         // as the program's machine will have them: for the list of structures
   void (*prepare)(void *context, const char *exchange); // in the new process: sets the environment
   void *context;

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_FILES = 256, MOST_COPIES = APP_MOST_OUTPUTS + 64 };
+enum { MOST_FILES = 256, MOST_COPIES = ORIGINALS_MOST + 64 };
 enum { KEPT_FLAGS = O_ACCMODE | O_APPEND | O_NONBLOCK | O_SYNC | O_DIRECT | O_NOATIME }; // of open files
 
 typedef struct OpenFile {
@@ -137,20 +137,25 @@ static const Copy *find_copy(const Parting *at, const struct stat *info) {
   return NULL;
 }
 
-// The files that are judged, whether the program has them open now or not. The forking process's output files move aside.
+// An output file, or a link to one: the forking process's moves aside.
+static bool part_kept(Parting *at, const char *path) {
+  char aside[APP_PATH], link[APP_PATH];
+  struct stat info;
+  if (lstat(path, &info) != 0) return errno == ENOENT || errno == ENOTDIR;
+  ssize_t length = readlink(path, link, sizeof link - 1);
+  if (rename(path, app_aside(path, aside)) != 0) return false;
+  if (length < 0) return add_copy(at, aside, open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  link[length] = '\0';
+  return symlink(link, path) == 0;
+}
+
+// The files that are judged, whether the program has them open now or not.
 static bool copy_judged(Parting *at, const AppExchange *exchange, uint32_t place) {
-  char from[APP_PATH], path[APP_FILE_PATH];
+  char path[APP_FILE_PATH];
   int output = open(app_file_path(exchange->campaign, exchange->runs[place].output, path), O_RDWR | O_TRUNC | O_CLOEXEC);
-  if (!add_copy(at, app_file_path(exchange->campaign, exchange->runs[0].output, path), output)) return false;
-  for (uint32_t i = 0; i < exchange->output_count; i++) {
-    const char *named = exchange->outputs[i];
-    if (rename(named, app_aside(named, from)) != 0) {
-      if (errno == ENOENT || errno == ENOTDIR) continue;
-      return false;
-    }
-    if (!add_copy(at, from, open(named, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600))) return false;
-  }
-  return true;
+  bool good = add_copy(at, app_file_path(exchange->campaign, exchange->runs[0].output, path), output);
+  for (uint32_t i = 0; i < exchange->kept_count && good; i++) good = part_kept(at, exchange->kept[i]);
+  return good;
 }
 
 static bool copy_written(Parting *at, const AppExchange *exchange) {
@@ -201,7 +206,7 @@ static bool part_files(const AppExchange *exchange, uint32_t place) {
 // As if nothing had happened: the forking process has its output files, and the place is free.
 static void give_up(AppExchange *exchange) {
   char aside[APP_PATH];
-  for (uint32_t i = 0; i < exchange->output_count; i++) rename(app_aside(exchange->outputs[i], aside), exchange->outputs[i]);
+  for (uint32_t i = 0; i < exchange->kept_count; i++) rename(app_aside(exchange->kept[i], aside), exchange->kept[i]);
   sem_post(&exchange->room);
 }
 
@@ -248,13 +253,13 @@ AppRun *app_fork(AppExchange *exchange, uint32_t draw) {
   AppRun *run = &exchange->runs[place];
   *run = (AppRun){.draw = draw, .inside = exchange->runs[0].inside, .output = run->output};
   AppRun *own = fork_unheard(exchange, run, place);
-  if (own != NULL || exchange->output_count == 0) return own;
+  if (own != NULL || exchange->kept_count == 0) return own;
   wait_for_room(exchange); // who writes the files that are judged writes alone
   sem_post(&exchange->room);
   return NULL;
 }
 
 const char *app_aside(const char *output, char path[APP_PATH]) {
-  snprintf(path, APP_PATH, "%s%s", output, APP_ASIDE);
+  snprintf(path, APP_PATH, "%s" APP_FOLDER "/aside", output);
   return path;
 }

@@ -25,6 +25,7 @@ typedef struct AppTarget {
   AppSlot slots[APP_MOST_JOBS + 1];
   int values;                            // file of the tracer's log
   const char *outputs[APP_MOST_OUTPUTS]; // absolute
+  Originals originals;                   // of the outputs
   bool has_golden;
   AppResult golden;
   uint64_t cpu_seconds; // beyond which a process counts as endless
@@ -34,8 +35,9 @@ typedef struct AppTarget {
 AppExchange *app_exchange_new(AppTarget *own, AppMode mode, uint32_t slot, uint32_t draws); // NULL: see errno
 bool app_exchange_places(AppTarget *own, AppExchange *exchange, uint32_t count);            // for processes that are forked
 void app_exchange_free(AppExchange *exchange, uint32_t draws);
-pid_t app_start(const AppTarget *own, uint32_t slot, AppMode mode); // of the exchange in that slot; -1: no process
-int app_wait(pid_t pid, const Listener *listener);                  // its status; it is killed if the listener (NULL: none) wants no more
+pid_t app_start(AppTarget *own, uint32_t slot, AppMode mode); // of the exchange in that slot; -1: no process
+int app_wait(pid_t pid, const Listener *listener);            // its status; it is killed if the listener (NULL: none) wants no more
+uint64_t app_hash_file(const char *path, uint64_t seed);
 AppResult app_result(const AppTarget *own, const AppRun *run, int status);
 
 // ---- app_jobs.c --------------------------------------------------------------------------------------

@@ -115,10 +115,10 @@ static bool any_run(const AppExchange *exchange) {
 }
 
 // The forking process has its output files again.
-static void restore_outputs(const AppTarget *own) {
+static void restore_outputs(const AppExchange *exchange) {
   char aside[APP_PATH];
-  for (uint32_t i = 0; i < own->choice.output_count; i++) {
-    if (rename(app_aside(own->outputs[i], aside), own->outputs[i]) != 0) unlink(own->outputs[i]);
+  for (uint32_t i = 0; i < exchange->kept_count; i++) {
+    if (rename(app_aside(exchange->kept[i], aside), exchange->kept[i]) != 0) unlink(exchange->kept[i]);
   }
 }
 
@@ -128,7 +128,7 @@ static void end_forked(Jobs *at, AppExchange *exchange, AppRun *run, int status)
   record.outcome = app_judge(at->own, exchange, run, &result, &record);
   at->done[run->draw] = true;
   give(at, &record);
-  restore_outputs(at->own);
+  restore_outputs(exchange);
   exchange->stopped = at->stopped;
   run->pid = 0;
   sem_post(&exchange->room);
@@ -139,8 +139,8 @@ static void fill_exchange(const Jobs *at, AppExchange *exchange) {
   set_checkpoints(at, exchange);
   exchange->can_settle = true;
   exchange->cpu_seconds = own->cpu_seconds;
-  exchange->output_count = own->choice.output_count;
-  for (uint32_t i = 0; i < exchange->output_count; i++) snprintf(exchange->outputs[i], APP_PATH, "%s", own->outputs[i]);
+  exchange->kept_count = own->originals.count;
+  for (uint32_t i = 0; i < exchange->kept_count; i++) snprintf(exchange->kept[i], APP_PATH, "%s", own->originals.items[i].path);
   exchange->draw_count = at->count;
   memcpy(exchange->draws, at->draws, at->count * sizeof *at->draws);
   sem_init(&exchange->room, 1, at->most);

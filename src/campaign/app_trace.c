@@ -26,7 +26,7 @@ static void take_traced(const FaultRun *traced, FaultRun *run) {
 static bool run_program(AppTarget *own, AppExchange *exchange, const TracedRun *wish, Diags *diags) {
   AppMode mode = (AppMode)exchange->mode;
   pid_t pid = app_start(own, 0, mode);
-  if (pid < 0) return diags_add(diags, NULL, 0, 0, "no process for the program: %s", strerror(errno));
+  if (pid < 0) return diags_add(diags, NULL, 0, 0, "the program cannot be started: %s", strerror(errno));
   AppResult result = app_result(own, &exchange->runs[0], app_wait(pid, NULL));
   if (mode == APP_TRACE && (exchange->runs[0].finished == 0 || result.seen != own->golden.seen || result.cycles != own->golden.cycles))
     return diags_add(diags, NULL, 0, 0, "another run without faults differs or could not be kept: the fault cannot be explained");

@@ -70,8 +70,9 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
   Fixture *fixture = *state;
-  static const char *const names[] = {"output0", "output1", "log", "result", ("result" APP_ASIDE)};
+  static const char *const names[] = {"output0", "output1", "log", "result", ("result" APP_FOLDER "/aside")};
   for (size_t i = 0; i < COUNT_OF(names); i++) unlink(in_folder(fixture, names[i]));
+  rmdir(in_folder(fixture, "result" APP_FOLDER));
   close(fixture->exchange->runs[0].output);
   close(fixture->exchange->runs[1].output);
   if (rmdir(fixture->folder) != 0) return -1; // nothing else is left there
@@ -131,9 +132,10 @@ static void test_files_are_apart(void **state) {
 static void test_outputs(void **state) {
   Fixture *fixture = *state;
   AppExchange *exchange = fixture->exchange;
-  exchange->output_count = 2;
-  snprintf(exchange->outputs[0], APP_PATH, "%s", in_folder(fixture, "result"));
-  snprintf(exchange->outputs[1], APP_PATH, "%s", in_folder(fixture, "absent"));
+  exchange->kept_count = 2;
+  snprintf(exchange->kept[0], APP_PATH, "%s", in_folder(fixture, "result"));
+  snprintf(exchange->kept[1], APP_PATH, "%s", in_folder(fixture, "absent"));
+  assert_int_equal(mkdir(in_folder(fixture, "result" APP_FOLDER), 0700), 0);
   int result = open(in_folder(fixture, "result"), O_WRONLY | O_CREAT, 0600);
   assert_true(put(result, "begun "));
   sem_post(&exchange->room); // the test cannot adopt while it waits for that
@@ -142,7 +144,7 @@ static void test_outputs(void **state) {
   assert_file(fixture, "result", "begun child");
   assert_file(fixture, "absent", NULL);
   assert_true(put(result, "ended"));
-  assert_file(fixture, "result" APP_ASIDE, "begun ended");
+  assert_file(fixture, "result" APP_FOLDER "/aside", "begun ended");
   close(result);
 }
 
@@ -178,8 +180,9 @@ static void test_pipes(void **state) {
   int ends[2];
   assert_int_equal(pipe(ends), 0);
   write_file(fixture, "result", "mine");
-  exchange->output_count = 1;
-  snprintf(exchange->outputs[0], APP_PATH, "%s", in_folder(fixture, "result"));
+  exchange->kept_count = 1;
+  snprintf(exchange->kept[0], APP_PATH, "%s", in_folder(fixture, "result"));
+  assert_int_equal(mkdir(in_folder(fixture, "result" APP_FOLDER), 0700), 0);
   assert_not_forked(exchange);
   assert_file(fixture, "result", "mine");
   close(ends[0]);

@@ -225,8 +225,9 @@ static int run_campaign(CampaignRun *run) {
   if (is_application) progress_hold_interrupts(); // its files have to be removed
   Target *target =
       is_application ? app_target(&run->target, options->protections, run->arena, &diags) : run_as_target(&run->target, run->arena, &diags);
-  int code = target == NULL ? message_diags(&diags) : end_code(run, campaign_run(target, options, &diags), &diags);
-  if (is_application) target_app_free(target);
+  CampaignEnd end = target == NULL ? CAMPAIGN_FAILED : campaign_run(target, options, &diags);
+  if (is_application) target_app_free(target); // before anything is printed: nobody may listen any more
+  int code = end_code(run, end, &diags);
   attachments_close(&attachments, &diags);
   return code;
 }

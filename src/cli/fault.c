@@ -117,10 +117,10 @@ static bool run_and_print(const RunOptions *options, const FaultWishes *wishes, 
                          .explain = wishes->explain};
   if (wishes->meta != NULL) run.program_hash = wishes->meta->program_hash, run.layout_hash = wishes->meta->layout_hash;
   bool good = target != NULL && fault_run(target, &run, arena, result, diags);
+  if (is_application) target_app_free(target); // before anything is printed: nobody may listen any more
   bool for_scripts = options->json && options->json_file == NULL;
   if (good && !for_scripts) print(options, result, wishes->explain, target->source);
   if (good && options->json) good = write_json(options, result, wishes->explain, diags);
-  if (is_application) target_app_free(target);
   return good;
 }
 

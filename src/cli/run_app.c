@@ -103,6 +103,11 @@ static void prepare(void *context, const char *exchange) {
   setenv(APP_EXCHANGE, exchange, 1);
 }
 
+static void say(void *context, const char *text) {
+  (void)context;
+  message_error("%s", text);
+}
+
 Target *app_target(const RunOptions *options, const HookChain *protections, Arena *arena, Diags *diags) {
   AppStart *start = ARENA_NEW(arena, AppStart);
   *start = (AppStart){*options, arena, app_library_folder(arena)};
@@ -120,6 +125,7 @@ Target *app_target(const RunOptions *options, const HookChain *protections, Aren
                       .outputs = options->outputs.items,
                       .output_count = options->outputs.count,
                       .temporary = temporary_folder(),
+                      .say = say,
                       .protections = protections,
                       .prepare = prepare,
                       .context = start};
