@@ -21,6 +21,8 @@ enum {
   APP_MOST_JOBS = 256,
   APP_PATH = 4096,
   APP_FILE_PATH = 32,
+  APP_MOST_KINDS = 2048,
+  APP_MOST_COPIES = 4096,
   APP_GRANULE_BYTES = 2 << 20, // what programs can overrun, as with hardware's pages, unless users say otherwise
 };
 #define APP_EXCHANGE "REDOUBT_CAMPAIGN" // environment variable: the file's path
@@ -42,14 +44,27 @@ typedef struct AppLaunch {
   Resident resident;
 } AppLaunch;
 
+// What the host copies back from the device, copy by copy. A kind of copy is where it comes from and how much it is.
+typedef struct AppCopies {
+  uint64_t count;
+  uint64_t last;                    // kind of the last one
+  uint64_t kinds[APP_MOST_KINDS];   // open addressing; 0: free
+  uint32_t kind_count;              // half of them at most
+  uint64_t hashes[APP_MOST_COPIES]; // of all bytes so far, after each copy
+} AppCopies;
+void app_copies_add(AppCopies *copies, uint64_t from, uint64_t bytes, uint64_t hash);
+// Has this run copied back whatever the run without faults has, be it more or less often, and what came last as the last?
+bool app_copies_reach(const AppCopies *copies, const AppCopies *golden);
+
 // What becomes of one process.
 typedef struct AppRun {
-  int32_t pid;       // of one that was forked, until it is judged; 0: this place is free
-  uint32_t draw;     // that it strikes
-  uint32_t inside;   // calls of the library under way: who dies then has died in Redoubt
-  uint32_t finished; // the program ended by itself, and what follows holds
-  uint32_t stop;     // AppStop
-  uint32_t trap;     // TrapKind of the first launch that had one
+  int32_t pid;        // of one that was forked, until it is judged; 0: this place is free
+  uint32_t draw;      // that it strikes
+  uint32_t inside;    // calls of the library under way: who dies then has died in Redoubt
+  uint32_t finished;  // the program ended by itself, and what follows holds
+  uint32_t stop;      // AppStop
+  uint32_t delivered; // what the run without faults copies back was copied back
+  uint32_t trap;      // TrapKind of the first launch that had one
   uint64_t seen, corrected, cycles;
   int32_t output; // number of the campaign's file that has its standard output
 } AppRun;
@@ -67,6 +82,8 @@ typedef struct AppExchange {
   uint32_t has_time; // the device is a machine with time
   uint32_t launch_count;
   AppLaunch launches[APP_MOST_LAUNCHES];
+  AppCopies copies;   // of the first process, without faults
+  AppCopies expected; // of an earlier one
   // With faults
   Fault faults[FAULT_RUN_MOST];
   uint32_t fault_count;
@@ -118,9 +135,10 @@ void app_process_enter(AppProcess *process); // NULL is fine for these
 void app_process_leave(AppProcess *process);
 // The host has these bytes from the device now; copied back: asked for, and judged.
 void app_process_saw(AppProcess *process, const void *bytes, uint64_t count, bool copied_back);
-void app_process_launched(AppProcess *process); // a launch has ended
-void app_process_forked(AppProcess *process);   // in a process that the program has forked: no faults there
-void app_process_finish(AppProcess *process);   // the program ends
+void app_process_copied(AppProcess *process, uint64_t from, uint64_t bytes); // all of these bytes, by one call
+void app_process_launched(AppProcess *process);                              // a launch has ended
+void app_process_forked(AppProcess *process);                                // in a process that the program has forked: no faults there
+void app_process_finish(AppProcess *process);                                // the program ends
 
 // ---- Files of both sides (app_files.c) ---------------------------------------------------------------
 int app_temporary(const char *folder);                                        // a new file without a name; -1: none

@@ -9,10 +9,11 @@
 
 // What a run leaves behind, besides what the library tells.
 typedef struct AppResult {
-  int status;            // as waitpid gives it
-  uint64_t output;       // hash of standard output
-  uint64_t files;        // of the files
-  uint64_t seen, cycles; // of the exchange
+  int status;                      // as waitpid gives it
+  uint64_t output;                 // hash of standard output
+  uint64_t files;                  // of the files
+  uint64_t file[APP_MOST_OUTPUTS]; // of each of them
+  uint64_t seen, cycles;           // of the exchange
 } AppResult;
 
 typedef struct AppSlot { // files of one run at a time, by number; -1: not there yet
@@ -26,9 +27,14 @@ typedef struct AppTarget {
   int values;                            // file of the tracer's log
   const char *outputs[APP_MOST_OUTPUTS]; // absolute
   Originals originals;                   // of the outputs
+  // Of the run without faults
   bool has_golden;
   AppResult golden;
-  uint64_t cpu_seconds; // beyond which a process counts as endless
+  AppCopies copies;
+  Text good_lines; // in which its standard output says that all is well
+  uint32_t good_line_count;
+  int golden_output, golden_files[APP_MOST_OUTPUTS]; // copies; -1: not written
+  uint64_t cpu_seconds;                              // beyond which a process counts as endless
 } AppTarget;
 
 // ---- app.c -------------------------------------------------------------------------------------------
@@ -43,7 +49,16 @@ AppResult app_result(const AppTarget *own, const AppRun *run, int status);
 // ---- app_jobs.c --------------------------------------------------------------------------------------
 bool app_inject(Target *target, const CampaignOptions *options, const Golden *golden, const Draw *draws, uint32_t count,
                 const Listener *listener); // Target.inject
+
+// ---- app_judge.c -------------------------------------------------------------------------------------
 Outcome app_judge(const AppTarget *own, const AppExchange *exchange, const AppRun *run, const AppResult *result, Record *record);
+uint32_t app_good_lines(const char *path, Text *lines); // those of the file that say that all is well; how many
+
+// ---- app_same.c --------------------------------------------------------------------------------------
+bool app_check_same(const AppTarget *own, const AppExchange *exchange, const AppResult *now, Diags *diags); // as the first run
+void app_keep_golden(AppTarget *own, const AppExchange *exchange, const AppResult *result);                 // for the next ones
+void app_forget_golden(AppTarget *own);
+bool app_first_difference(const char *one, const char *other, const char *name, Text *out); // of two files; false: none
 
 // ---- app_trace.c -------------------------------------------------------------------------------------
 bool app_traced(Target *target, const TracedRun *wish, Diags *diags); // Target.traced

@@ -32,54 +32,7 @@ typedef struct Jobs {
   uint32_t most; // at one time: runs that write the same files follow each other
 } Jobs;
 
-// ---- Judging ---------------------------------------------------------------------------------------
-
-// What differs from the run without faults.
-static Outcome compare(const AppTarget *own, const AppRun *run, const AppResult *result, Record *record) {
-  const AppResult *golden = &own->golden;
-  bool output = result->output != golden->output, files = result->files != golden->files, seen = result->seen != golden->seen;
-  record->cycles = result->cycles;
-  record->wrong = (uint64_t)output + files + seen;
-  if (record->wrong > 0) {
-    snprintf(record->note, sizeof record->note, "wrong:%s%s%s", output ? " standard output," : "", files ? " files," : "",
-             seen ? " data copied back," : "");
-    record->note[strlen(record->note) - 1] = '\0';
-    return OUTCOME_SDC;
-  }
-  if (run->corrected > 0) return OUTCOME_CORRECTED;
-  return result->cycles == golden->cycles ? OUTCOME_MASKED : OUTCOME_PERFORMANCE;
-}
-
-Outcome app_judge(const AppTarget *own, const AppExchange *exchange, const AppRun *run, const AppResult *result, Record *record) {
-  int status = result->status, sign = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  record->settled = SETTLED_RUN;
-  record->cycles = own->golden.cycles;
-  if (run->stop == APP_SETTLED) {
-    record->settled = SETTLED_HASH;
-    return run->corrected > 0 ? OUTCOME_CORRECTED : OUTCOME_MASKED;
-  }
-  if (run->stop == APP_TIMED_OUT || sign == SIGXCPU) {
-    snprintf(record->note, sizeof record->note, "still running at the limit");
-    record->cycles = exchange->limit;
-    return OUTCOME_TIMEOUT;
-  }
-  if ((sign != 0 && run->inside > 0) || exchange->has_time == 0) {
-    if (sign != 0) process_end_note(status, record->note, sizeof record->note);
-    else snprintf(record->note, sizeof record->note, "the program did not come to use its device");
-    return OUTCOME_INTERNAL;
-  }
-  if (run->finished != 0) record->cycles = result->cycles;
-  if (run->trap != TRAP_NONE) {
-    snprintf(record->note, sizeof record->note, "%s", trap_info[run->trap % TRAP_COUNT].text);
-    return target_trap_outcome((TrapKind)run->trap);
-  }
-  if (status != own->golden.status || run->finished == 0) {
-    if (sign != 0) snprintf(record->note, sizeof record->note, "the program was ended by signal %d", sign);
-    else snprintf(record->note, sizeof record->note, "the program ended with code %d", WEXITSTATUS(status));
-    return OUTCOME_DUE_HOST;
-  }
-  return compare(own, run, result, record);
-}
+// ---- Records ---------------------------------------------------------------------------------------
 
 static void give(Jobs *at, const Record *record) {
   if (!at->listener->take(at->listener->context, record)) at->stopped = true;

@@ -19,6 +19,7 @@ struct AppProcess {
   AppHostMemory host_memory;
   const void *host_context;
   uint64_t copied, known; // hashes: of what the host has copied back; of all that it may know from the device
+  AppCopies copies;
   // Without faults
   Golden golden;
   Hook *watch;
@@ -282,6 +283,10 @@ void app_process_saw(AppProcess *process, const void *bytes, uint64_t count, boo
   if (copied_back) process->copied = hash_bytes(bytes, count, process->copied);
 }
 
+void app_process_copied(AppProcess *process, uint64_t from, uint64_t bytes) {
+  if (process != NULL) app_copies_add(&process->copies, from, bytes, process->copied);
+}
+
 void app_process_launched(AppProcess *process) {
   if (process != NULL) process->known = process->host_memory(process->host_context, process->known);
 }
@@ -296,13 +301,16 @@ void app_process_forked(AppProcess *process) {
 void app_process_finish(AppProcess *process) {
   if (!is_own(process) || process->device == NULL || device_machine(process->device) == NULL) return;
   AppRun *run = process->run;
-  if (process->exchange->mode == APP_GOLDEN) tell_golden(process);
+  AppMode mode = (AppMode)process->exchange->mode;
+  if (mode == APP_GOLDEN) tell_golden(process);
+  if (mode == APP_GOLDEN || mode == APP_TRACE) process->exchange->copies = process->copies;
   if (!tell_traced(process)) return;
   for (uint32_t i = device_launch_count(process->device); i-- > 0;) {
     TrapKind kind = device_launch_record(process->device, i)->trap.kind;
     if (kind != TRAP_NONE) run->trap = kind;
   }
   run->seen = process->copied;
+  run->delivered = app_copies_reach(&process->copies, &process->exchange->expected);
   run->corrected = target_stat(&process->target, STAT_CORRECTED);
   run->cycles = target_cycles(&process->target);
   run->finished = 1;

@@ -29,6 +29,7 @@ typedef struct Campaign {
   bool tight[MOST_STRUCTURES];
   uint32_t uncommitted;
   Listener listener;
+  bool is_checked; // a second run without faults was the same
   bool stopped;
   Diags *diags;
 } Campaign;
@@ -326,25 +327,36 @@ static void on_look_up(Hook *hook, HookMachine *machine) {
   hook->next_cycle = machine->cycle + LOOK_UP_CYCLES;
 }
 
-// The golden run again, now with the drawn cells watched; it must be the same run.
+static bool check_same(const Campaign *at, const Golden *again) {
+  const Golden *golden = &at->golden;
+  uint32_t count = min_u32(golden->checkpoint_count, again->checkpoint_count), i = 0;
+  while (i < count && golden->checkpoints[i].hash == again->checkpoints[i].hash) i++;
+  if (i == count && golden->checkpoint_count == again->checkpoint_count && golden->cycles == again->cycles) return true;
+  if (at->target->golden == NULL)
+    return diags_add(at->diags, NULL, 0, 0, "internal error: two runs without faults differ; the campaign cannot be trusted");
+  uint64_t cycle = i < count ? golden->checkpoints[i].cycle : golden->cycles;
+  return diags_add(at->diags, NULL, 0, 0,
+                   "%s: two runs without faults differ: the device's state is not the same in cycle %" PRIu64
+                   ", so the program gives it something that changes from run to run. What faults do could not be told from that",
+                   at->target->name, cycle);
+}
+
+// The golden run again, with the drawn cells watched if they are to be; it must be the same run.
 static bool watch_draws(Campaign *at, Arena *arena, Timeline *timeline) {
   Pruner *pruner = pruner_new(arena, &at->golden.table, at->draws, at->draw_count);
-  if (!at->options->prune) {
-    for (uint32_t i = 0; i < at->draw_count; i++) at->draws[i].units = 0;
-    return true;
-  }
+  bool prunes = at->options->prune, elsewhere = at->target->golden != NULL;
+  for (uint32_t i = 0; i < at->draw_count && !prunes; i++) at->draws[i].units = 0;
+  if (!prunes && at->is_checked) return true;
   Golden again = {.arena = arena};
   Hook look_up = {.name = "look-up", .kind = HOOK_OBSERVER, .own = at, .cycle = on_look_up, .next_cycle = LOOK_UP_CYCLES};
-  HookChain watchers = {.hooks = {pruner_hook(pruner), &look_up}, .count = 2};
+  HookChain watchers = {.hooks = {&look_up}, .count = 1};
+  if (prunes) watchers.hooks[watchers.count++] = pruner_hook(pruner);
   if (timeline != NULL) watchers.hooks[watchers.count++] = timeline_hook(timeline);
-  bool elsewhere = at->target->golden != NULL;
-  bool ran = elsewhere ? at->target->golden(at->target, at->draws, at->draw_count, &again, &at->listener, at->diags)
+  bool ran = elsewhere ? at->target->golden(at->target, at->draws, prunes ? at->draw_count : 0, &again, &at->listener, at->diags)
                        : golden_run(at->target, at->options->protections, &watchers, &again, at->diags);
-  if (!ran || at->stopped) return false;
-  bool same = again.cycles == at->golden.cycles && again.checkpoint_count == at->golden.checkpoint_count &&
-              memcmp(again.checkpoints, at->golden.checkpoints, again.checkpoint_count * sizeof *again.checkpoints) == 0;
-  if (!same) return diags_add(at->diags, NULL, 0, 0, "internal error: two runs without faults differ; the campaign cannot be trusted");
-  if (!elsewhere) pruner_finish(pruner);
+  if (!ran || at->stopped || !check_same(at, &again)) return false;
+  at->is_checked = true;
+  if (!elsewhere && prunes) pruner_finish(pruner);
   return true;
 }
 

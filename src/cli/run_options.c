@@ -174,7 +174,8 @@ static const Option machine_options[] = {
     {"protect", 0, "SCHEME", "attach a protection ('redoubt list protections'); several: repeat it", .take = option_words,
      .offset = offsetof(RunOptions, wishes.protections)},
     {"output", 0, "FILE",
-     "with faults and a CUDA program: a file that it writes, judged besides its standard output, exit code and what it copies back; "
+     "with faults and a CUDA program: a file that it writes, judged besides its standard output and what it copies back, and yours again "
+     "afterwards; "
      "one run follows the other then; may be repeated",
      .take = take_output},
 };

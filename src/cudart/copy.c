@@ -30,12 +30,20 @@ static CudaError check_ends(const Runtime *runtime, uint64_t to, uint64_t from, 
 }
 
 // Campaigns are told of what the host has from the device.
+static bool is_told(Runtime *runtime, uint64_t to, uint64_t from) {
+  if (runtime->environment.campaign == NULL || !is_device(runtime, from)) return false;
+  const Allocation *allocation = allocation_find(runtime, to);
+  return !is_device(runtime, to) || (allocation != NULL && allocation->type != MEMORY_DEVICE);
+}
+
 static void move(Runtime *runtime, void *to, const void *from, size_t bytes) {
   memmove(to, from, bytes);
-  if (runtime->environment.campaign == NULL || !is_device(runtime, address_of(from))) return;
-  const Allocation *allocation = allocation_find(runtime, address_of(to));
-  bool for_host = !is_device(runtime, address_of(to)) || (allocation != NULL && allocation->type != MEMORY_DEVICE);
-  if (for_host) app_process_saw(runtime->environment.campaign, to, bytes, true);
+  if (is_told(runtime, address_of(to), address_of(from))) app_process_saw(runtime->environment.campaign, to, bytes, true);
+}
+
+// After the last of its moves.
+static void end_copy(Runtime *runtime, uint64_t to, uint64_t from, uint64_t bytes) {
+  if (is_told(runtime, to, from)) app_process_copied(runtime->environment.campaign, from, bytes);
 }
 
 static void advance(Runtime *runtime, uint64_t bytes) { runtime->clock_ns += COPY_NS + bytes / COPY_BYTES_PER_NS; }
@@ -47,6 +55,7 @@ CudaError copy_bytes(Runtime *runtime, void *to, const void *from, size_t bytes,
   CudaError error = check_ends(runtime, address_of(to), address_of(from), bytes, bytes, kind);
   if (error != cudaSuccess) return error;
   move(runtime, to, from, bytes);
+  end_copy(runtime, address_of(to), address_of(from), bytes);
   advance(runtime, bytes);
   return cudaSuccess;
 }
@@ -91,6 +100,7 @@ static CudaError copy_box(Runtime *runtime, const Side *to, const Side *from, co
       move(runtime, pointer_of(target), pointer_of(source), box->width);
     }
   }
+  end_copy(runtime, to->start, from->start, box->width * box->height * box->depth);
   advance(runtime, box->width * box->height * box->depth);
   return cudaSuccess;
 }

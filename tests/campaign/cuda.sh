@@ -1,6 +1,6 @@
 #!/bin/sh
-# Campaigns on CUDA programs: cuda.sh REDOUBT app.cu, with rounds.cu beside it. Shortcuts change no outcome; output, files and
-# exit codes are judged; the program is forked where it can be, else started again; single faults are run and replayed.
+# Campaigns on CUDA programs: cuda.sh REDOUBT app.cu, with rounds.cu and stencil.cu beside it. Shortcuts change no outcome; output, files
+# and what is copied back are judged, the program's own verdict says how bad; the program is forked where it can be, else started again; single faults are run and replayed.
 # Exit code 77 (skipped) where there is no nvcc.
 set -eu
 redoubt=$(realpath "$1")
@@ -8,8 +8,9 @@ nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 [ -x "$nvcc" ] || exit 77
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-"$nvcc" -std=c++17 -arch=sm_75 -cudart shared -o "$folder/app" "$2"
-"$nvcc" -std=c++17 -arch=sm_75 -cudart shared -o "$folder/rounds" "$(dirname "$2")/rounds.cu"
+for program in app rounds stencil; do
+  "$nvcc" -std=c++17 -arch=sm_75 -cudart shared -o "$folder/$program" "$(dirname "$2")/$program.cu"
+done
 # A library built with the address sanitizer needs its runtime in the program from the start.
 asan=$(ldd "$(dirname "$redoubt")/cudart/libcudart.so.13" | sed -n 's|.*=> \(.*libasan[^ ]*\) .*|\1|p')
 if [ -n "$asan" ]; then
@@ -57,7 +58,7 @@ for model in stuck1 flip; do
 done
 
 # Host code that goes on until the results say so, with files that are open when the fault strikes and one that is read
-# meanwhile: two runs without faults and one that forks, or as many as there are faults.
+# meanwhile: two runs without faults and one that forks, or as many more as there are faults.
 starts() { # least most
   count=$(wc -c <starts)
   if [ "$count" -lt "$1" ] || [ "$count" -gt "$2" ]; then echo "$count starts of the program, not $1 to $2"; exit 1; fi
@@ -68,23 +69,23 @@ files="--output log.txt --output table.txt"
 # shellcheck disable=SC2086
 {
   campaign slow "$@" -j2 --no-prune --no-snapshot $files -- ./rounds -s starts -e -i numbers -o log.txt -r table.txt
-  starts 101 101
+  starts 102 102
   campaign one "$@" -j1 --no-prune $files -- ./rounds -s starts -e -i numbers -o log.txt -r table.txt
-  starts 2 2
+  starts 3 3
   campaign two "$@" -j2 $files -- ./rounds -s starts -e -i numbers -o log.txt -r table.txt
   starts 3 3
 }
 same slow one
 same slow two
 if ls ./*.redoubt 2>/dev/null; then echo "files are left"; exit 1; fi
-for pattern in 'sdc,.*files' due-host; do
+for pattern in 'sdc,.*files' 'sdc-critical,.*exit code 3'; do
   grep -q "$pattern" slow.csv || { echo "no $pattern"; exit 1; }
 done
 # The same with processes beside each other, none of which may write into another's files.
 campaign slow "$@" -j1 --no-snapshot -- ./rounds -s starts -i numbers -o log.txt
 for jobs in 1 2 5; do
   campaign fast "$@" -j$jobs --no-prune -- ./rounds -s starts -i numbers -o log.txt
-  starts 2 2
+  starts 3 3
   same slow fast
 done
 set -- --structure rf --model lanes --window cycles:300-3000 --faults 300
@@ -140,6 +141,32 @@ if grep -q internal ./*.csv; then
   echo "internal errors"
   exit 1
 fi
+# A program that checks its results has the outcomes of one that does not, but for how bad they are.
+column() { # file name: of each fault
+  awk -F '"' '{ for (i = 2; i <= NF; i += 2) gsub(",", ";", $i); print }' OFS='"' "$1" | awk -F , -v name="$2" '
+    NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) wanted = i }
+    NR > 1 { print NR - 2, $wanted }'
+}
+set -- --structure rf,unit.sp,dram --window cycles:100-3000 --faults 600 -j2
+campaign silent "$@" -- ./stencil silent
+column silent.csv group >silent.txt
+grep -q ' sdc' silent.txt || { echo "no wrong result"; exit 1; }
+for how in code word exact; do
+  campaign $how "$@" -- ./stencil $how
+  column $how.csv group | diff silent.txt - || { echo "checked with $how: other outcomes"; exit 1; }
+done
+expect() { # journal outcomes: the SDCs that it has
+  found=$(column "$1.csv" outcome | sed -n 's/.* \(sdc.*\)/\1/p' | sort -u | tr '\n' ' ')
+  [ "$found" = "$2 " ] || { echo "$1: $found, not $2"; exit 1; }
+}
+expect silent sdc
+expect code "sdc sdc-critical"
+expect word "sdc-critical sdc-tolerable"
+expect exact sdc-critical
+campaign early "$@" -- ./stencil early
+grep -q 'due-host,.*ended before its results were copied back, with code 1' early.csv || { echo "no early end"; exit 1; }
+campaign managed "$@" -- ./stencil managed
+grep -q 'sdc-critical,.*wrong: exit code 1' managed.csv || { echo "no exit code alone"; exit 1; }
 # What cannot be judged is refused.
 refused() { # pattern command...
   pattern=$1
@@ -151,3 +178,10 @@ refused() { # pattern command...
 }
 refused "cannot run" "$redoubt" campaign --machine fermi-gtx480 -o none.db -- ./nothing
 refused "makes no CUDA calls" "$redoubt" campaign --machine fermi-gtx480 -o none.db -- true
+# Whatever way is taken, and with what differs.
+differs="line 2 of standard output is 'took until [0-9.]*', then 'took until [0-9.]*'"
+for how in "campaign -o none.db" "campaign --no-prune -o none.db" "campaign --no-prune --no-snapshot -o none.db" \
+  "run --fault flip:rf[sm=0,warp=0,reg=2,lane=7,bit=4]@100" "run --explain --fault flip:rf[sm=0,warp=0,reg=2,lane=7,bit=4]@100"; do
+  # shellcheck disable=SC2086
+  refused "$differs" "$redoubt" $how $machine -- ./stencil clock
+done
