@@ -18,6 +18,11 @@ static bool is_full(int code, int cause) {
 
 bool journal_error(const Journal *journal, const char *what, Diags *diags) {
   int cause = errno, code = journal->database == NULL ? SQLITE_NOMEM : sqlite3_errcode(journal->database);
+  if (is_full(code, cause) && cause == EFBIG) {
+    return diags_add(
+        diags, journal->path, 0, 0,
+        "may not become larger (ulimit -f); nothing that was reported done is lost: allow more and run the same command again");
+  }
   if (is_full(code, cause)) {
     return diags_add(diags, journal->path, 0, 0,
                      "the disk is full; nothing that was reported done is lost: free some room and run the same command again");
