@@ -66,6 +66,7 @@ static _Noreturn void become_program(const AppTarget *own, uint32_t slot, AppMod
   char path[APP_FILE_PATH];
   pid_t campaign = getppid();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  app_mark(campaign, slot);
   personality(ADDR_NO_RANDOMIZE);
   if (own->has_golden && mode != APP_FORK) setrlimit(RLIMIT_CPU, &(struct rlimit){own->cpu_seconds, own->cpu_seconds + 5});
   redirect("/dev/null", O_RDONLY, STDIN_FILENO);
@@ -85,12 +86,15 @@ pid_t app_start(AppTarget *own, uint32_t slot, AppMode mode) {
   return pid;
 }
 
-int app_wait(pid_t pid, const Listener *listener) {
-  int status = 0;
-  while (process_wait(pid, &status) == 0) {
-    if (listener != NULL && !listener->goes_on(listener->context)) kill(pid, SIGKILL);
+bool app_goes_on(const AppTarget *own) { return own->choice.goes_on == NULL || own->choice.goes_on(own->choice.context); }
+
+bool app_wait(const AppTarget *own, pid_t pid, const Listener *listener, int *status) {
+  bool stopped = false;
+  while (process_wait(pid, status) == 0) {
+    stopped = stopped || (listener != NULL && !listener->goes_on(listener->context)) || !app_goes_on(own);
+    if (stopped) kill(pid, SIGKILL);
   }
-  return status;
+  return !stopped;
 }
 
 uint64_t app_hash_file(const char *path, uint64_t seed) {
@@ -102,8 +106,9 @@ uint64_t app_hash_file(const char *path, uint64_t seed) {
   return seed;
 }
 
-AppResult app_result(const AppTarget *own, const AppRun *run, int status) {
+AppResult app_result(const AppTarget *own, const AppRun *run, uint32_t slot, int status) {
   char path[APP_FILE_PATH];
+  app_end_left(getpid(), slot);
   AppResult result = {.status = status, .seen = run->seen, .cycles = run->cycles};
   result.output = app_hash_file(app_file_path(getpid(), run->output, path), 1);
   for (uint32_t i = 0; i < own->choice.output_count; i++) {
@@ -174,9 +179,10 @@ static bool app_golden(Target *target, Draw *draws, uint32_t count, Golden *gold
   if (count > 0) memcpy(exchange->draws, draws, count * sizeof *draws);
   double before = process_seconds(RUSAGE_CHILDREN);
   pid_t pid = app_start(own, 0, APP_GOLDEN);
-  AppResult result = app_result(own, &exchange->runs[0], pid > 0 ? app_wait(pid, listener) : 0);
-  bool stopped = listener != NULL && !listener->goes_on(listener->context);
-  bool good = pid > 0 && !stopped && check_golden(target, exchange, &result, diags) && fill_golden(target, exchange, golden, diags);
+  int status = 0;
+  bool ended = pid > 0 && app_wait(own, pid, listener, &status);
+  AppResult result = app_result(own, &exchange->runs[0], 0, status);
+  bool good = ended && check_golden(target, exchange, &result, diags) && fill_golden(target, exchange, golden, diags);
   if (pid < 0) diags_add(diags, NULL, 0, 0, "the program cannot be started: %s", strerror(errno));
   if (good) {
     if (count > 0) memcpy(draws, exchange->draws, count * sizeof *draws);
@@ -259,6 +265,10 @@ Target *target_app(Arena *arena, const AppChoice *choice, const Spec *spec, Diag
   for (uint32_t i = 0; i < choice->output_count; i++) add_argument(&text, output_key, choice->outputs[i]);
   *target = (Target){.name = choice->arguments[0], .spec = spec, .own = own, .golden = app_golden, .inject = app_inject};
   target->traced = app_traced;
+  prctl(PR_SET_CHILD_SUBREAPER, 1); // what its processes leave behind comes to this one
+  uint32_t orphans = app_end_orphans();
+  if (orphans > 0 && choice->say != NULL)
+    choice->say(choice->context, arena_format(arena, "ended %u processes that runs which were killed had left behind", orphans));
   target->arguments = arena_copy_text(arena, text.at, text.length);
   text_free(&text);
   return target;
@@ -267,6 +277,7 @@ Target *target_app(Arena *arena, const AppChoice *choice, const Spec *spec, Diag
 void target_app_free(Target *target) {
   if (target == NULL) return;
   AppTarget *own = target->own;
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
   originals_give_back(&own->originals);
   app_forget_golden(own);
   for (uint32_t i = 0; i < COUNT_OF(own->slots); i++) {

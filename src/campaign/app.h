@@ -19,6 +19,7 @@ enum {
   APP_MOST_LAUNCHES = 4096,
   APP_MOST_OUTPUTS = 16,
   APP_MOST_JOBS = 256,
+  APP_SLOT_RUN = UINT16_MAX, // mark of a program that is only run
   APP_PATH = 4096,
   APP_FILE_PATH = 32,
   APP_MOST_KINDS = 2048,
@@ -112,6 +113,7 @@ typedef struct AppChoice {
   const char *temporary;                                // folder of files that are there only while the campaign is
   void (*say)(void *context, const char *text);         // to the user; NULL: nobody listens
   const HookChain *protections;                         // as the program's machine will have them: for the list of structures
+  bool (*goes_on)(void *context);                       // asked now and then while the program runs; false: it is ended at once
   void (*prepare)(void *context, const char *exchange); // in the new process: sets the environment
   void *context;
 } AppChoice;
@@ -144,6 +146,11 @@ void app_process_finish(AppProcess *process);                                // 
 int app_temporary(const char *folder);                                        // a new file without a name; -1: none
 const char *app_file_path(pid_t owner, int number, char path[APP_FILE_PATH]); // how any process opens a file of that one
 bool app_copy_bytes(int from, int to, off_t bytes);                           // from its beginning
+
+// ---- Processes that a run leaves behind (app_left.c) -------------------------------------------------
+void app_mark(pid_t campaign, uint32_t slot);         // this process and all that it will start
+uint32_t app_end_left(pid_t campaign, uint32_t slot); // those of that run; how many
+uint32_t app_end_orphans(void);                       // those of campaigns that were killed
 
 // ---- Forking (app_fork.c) ----------------------------------------------------------------------------
 // Another process for draws[draw], child of the campaign's: its run there, NULL in this one and where there is none.

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -210,13 +211,22 @@ static void give_up(AppExchange *exchange) {
   sem_post(&exchange->room);
 }
 
+// In the new process. The campaign adopts it as soon as the process in between has ended, and takes it along if it is killed.
+static void join_campaign(const AppExchange *exchange, uint32_t place, pid_t between) {
+  setrlimit(RLIMIT_CPU, &(struct rlimit){exchange->cpu_seconds, exchange->cpu_seconds + 5});
+  app_mark(exchange->campaign, place);
+  while (getppid() == between) nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != exchange->campaign) _exit(1); // it was killed in the meantime
+}
+
 // In the process in between, for which the forking one waits: files are what they are at this moment, and the other process's
 // number is there before anybody can see it end.
 static AppRun *fork_again(AppExchange *exchange, AppRun *run, uint32_t place) {
   bool parted = has_private_memory(exchange) && part_files(exchange, place);
-  pid_t pid = parted ? fork() : -1;
+  pid_t between = getpid(), pid = parted ? fork() : -1;
   if (pid == 0) {
-    setrlimit(RLIMIT_CPU, &(struct rlimit){exchange->cpu_seconds, exchange->cpu_seconds + 5});
+    join_campaign(exchange, place, between);
     return run;
   }
   if (pid > 0) run->pid = pid;

@@ -42,9 +42,11 @@ AppExchange *app_exchange_new(AppTarget *own, AppMode mode, uint32_t slot, uint3
 bool app_exchange_places(AppTarget *own, AppExchange *exchange, uint32_t count);            // for processes that are forked
 void app_exchange_free(AppExchange *exchange, uint32_t draws);
 pid_t app_start(AppTarget *own, uint32_t slot, AppMode mode); // of the exchange in that slot; -1: no process
-int app_wait(pid_t pid, const Listener *listener);            // its status; it is killed if the listener (NULL: none) wants no more
+bool app_goes_on(const AppTarget *own);                       // false: whatever runs is ended at once
+// For its end. False: it was killed, because the listener (NULL: none) wants no more, or the user.
+bool app_wait(const AppTarget *own, pid_t pid, const Listener *listener, int *status);
 uint64_t app_hash_file(const char *path, uint64_t seed);
-AppResult app_result(const AppTarget *own, const AppRun *run, int status);
+AppResult app_result(const AppTarget *own, const AppRun *run, uint32_t slot, int status); // ends what it has left behind
 
 // ---- app_jobs.c --------------------------------------------------------------------------------------
 bool app_inject(Target *target, const CampaignOptions *options, const Golden *golden, const Draw *draws, uint32_t count,

@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +28,7 @@ typedef struct Jobs {
   const Listener *listener;
   bool *done;    // by draw
   bool stopped;  // no more of them
+  bool given_up; // nor those that are running: they were killed
   uint32_t most; // at one time: runs that write the same files follow each other
 } Jobs;
 
@@ -41,8 +41,14 @@ static void give(Jobs *at, const Record *record) {
 // For one of the processes; 0: it is time to look up; -1: there are none.
 static pid_t wait_for_any(Jobs *at, int *status) {
   pid_t pid = process_wait(-1, status);
-  if (pid == 0 && !at->listener->goes_on(at->listener->context)) at->stopped = true;
+  if (pid != 0) return pid;
+  if (!at->listener->goes_on(at->listener->context)) at->stopped = true;
+  if (!app_goes_on(at->own)) at->given_up = at->stopped = true;
   return pid;
+}
+
+static void end_at_once(pid_t pid) {
+  if (pid > 0) kill(pid, SIGKILL);
 }
 
 static void set_checkpoints(const Jobs *at, AppExchange *exchange) {
@@ -77,10 +83,10 @@ static void restore_outputs(const AppExchange *exchange) {
 
 static void end_forked(Jobs *at, AppExchange *exchange, AppRun *run, int status) {
   Record record = {.id = at->draws[run->draw].id};
-  AppResult result = app_result(at->own, run, status);
+  AppResult result = app_result(at->own, run, (uint32_t)(run - exchange->runs), status);
   record.outcome = app_judge(at->own, exchange, run, &result, &record);
   at->done[run->draw] = true;
-  give(at, &record);
+  if (!at->given_up) give(at, &record);
   restore_outputs(exchange);
   exchange->stopped = at->stopped;
   run->pid = 0;
@@ -106,7 +112,6 @@ static void inject_forking(Jobs *at) {
     return; // all of them from the beginning
   }
   fill_exchange(at, exchange);
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
   pid_t forking = app_start(at->own, 0, APP_FORK);
   while (forking > 0 || any_run(exchange)) {
     int status;
@@ -116,8 +121,10 @@ static void inject_forking(Jobs *at) {
     if (pid == forking) forking = 0;
     else if (run != NULL) end_forked(at, exchange, run, status);
     else exchange->stopped = at->stopped;
+    for (uint32_t i = 1; i <= exchange->place_count && at->given_up; i++) end_at_once(exchange->runs[i].pid);
+    if (at->given_up) end_at_once(forking);
   }
-  prctl(PR_SET_CHILD_SUBREAPER, 0);
+  for (uint32_t i = 0; i <= (at->given_up ? at->most : 0); i++) app_end_left(getpid(), i); // of the forking process, and half-made ones
   sem_destroy(&exchange->room);
   app_exchange_free(exchange, at->count);
 }
@@ -145,14 +152,15 @@ static void end_one(Jobs *at, AppJob *jobs) {
   pid_t pid = wait_for_any(at, &status);
   for (uint32_t slot = 0; slot < at->most; slot++) {
     AppJob *job = &jobs[slot];
+    if (at->given_up) end_at_once(job->pid);
     if (job->pid != pid || pid <= 0) continue;
     Record record = {.id = job->draw->id};
     const AppRun *run = &job->exchange->runs[0];
-    AppResult result = app_result(at->own, run, status);
+    AppResult result = app_result(at->own, run, slot, status);
     record.outcome = app_judge(at->own, job->exchange, run, &result, &record);
     app_exchange_free(job->exchange, 0);
     job->pid = 0;
-    give(at, &record);
+    if (!at->given_up) give(at, &record);
   }
 }
 

@@ -27,7 +27,10 @@ static bool run_program(AppTarget *own, AppExchange *exchange, const TracedRun *
   AppMode mode = (AppMode)exchange->mode;
   pid_t pid = app_start(own, 0, mode);
   if (pid < 0) return diags_add(diags, NULL, 0, 0, "the program cannot be started: %s", strerror(errno));
-  AppResult result = app_result(own, &exchange->runs[0], app_wait(pid, NULL));
+  int status = 0;
+  bool ended = app_wait(own, pid, NULL, &status);
+  AppResult result = app_result(own, &exchange->runs[0], 0, status);
+  if (!ended) return false;
   if (mode == APP_TRACE && exchange->runs[0].finished == 0)
     return diags_add(diags, NULL, 0, 0, "another run without faults could not be kept: the fault cannot be explained");
   if (mode == APP_TRACE && !app_check_same(own, exchange, &result, diags)) return false;

@@ -4,6 +4,7 @@
 #include "cli/fault.h"
 #include "cli/app.h"
 #include "cli/cores.h"
+#include "cli/interrupt.h"
 #include "cli/journal.h"
 #include "cli/progress.h"
 #include "cli/run.h"
@@ -16,7 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_INTERRUPTED = 130 };
 static const char DEFAULT_MACHINE[] = "fermi-gtx480"; // faults need a machine with time
 
 typedef struct CampaignRun {
@@ -142,7 +142,7 @@ static int end_code(CampaignRun *run, CampaignEnd end, Diags *diags) {
   case CAMPAIGN_STOPPED:
     if (run->screen.last.total == 0) message_error("stopped before the first fault: nothing is lost");
     else message_error("stopped; everything reported done is in %s: run the same command again to go on", run->options.journal);
-    return EXIT_INTERRUPTED;
+    return EXIT_SIGNAL + run->screen.stopped_by;
   case CAMPAIGN_INTERNAL: return EXIT_INTERNAL;
   default: return message_diags(diags);
   }
@@ -222,9 +222,11 @@ static int run_campaign(CampaignRun *run) {
   if (!complete_options(run, &diags) || !attachments_open(&attachments, &run->target.wishes, &diags)) return message_diags(&diags);
   options->protections = &attachments.chain;
   progress_open(&run->screen, shown_name(run), options);
-  if (is_application) progress_hold_interrupts(); // its files have to be removed
-  Target *target =
-      is_application ? app_target(&run->target, options->protections, run->arena, &diags) : run_as_target(&run->target, run->arena, &diags);
+  AppInterrupts interrupts = {.first = &run->screen.stopped_by};
+  run->screen.keeps_holding = is_application; // its files have to be put back
+  if (is_application) interrupt_hold();
+  Target *target = is_application ? app_target(&run->target, options->protections, &interrupts, run->arena, &diags)
+                                  : run_as_target(&run->target, run->arena, &diags);
   CampaignEnd end = target == NULL ? CAMPAIGN_FAILED : campaign_run(target, options, &diags);
   if (is_application) target_app_free(target); // before anything is printed: nobody may listen any more
   int code = end_code(run, end, &diags);
@@ -263,7 +265,8 @@ const Command command_campaign = {
               "  redoubt campaign matmul --size tiny --machine fermi-gtx480 --structure unit.sp --model stuck1 --window cycles:0-1\n"
               "  redoubt campaign --machine fermi-gtx480 --faults 1000 --output result.txt -- ./app input.txt result.txt\n"
               "\n"
-              "Exit codes: 0 all faults are settled, 2 bad usage or input, 4 internal error, 130 stopped by Ctrl-C.\n",
+              "Exit codes: 0 all faults are settled, 2 bad usage or input, 4 internal error, 130 stopped by Ctrl-C,\n"
+              "143 by SIGTERM, 129 by SIGHUP.\n",
     .operand = "target",
     .most_operands = 1,
     .takes_application = true,

@@ -5,6 +5,7 @@
 #include "cli/app.h"
 #include "cli/json_file.h"
 #include "cli/screen.h"
+#include "cli/interrupt.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -106,10 +107,11 @@ static void print(const RunOptions *options, const FaultRun *result, bool explai
   text_free(&text);
 }
 
-static bool run_and_print(const RunOptions *options, const FaultWishes *wishes, const HookChain *protections, FaultRun *result,
-                          Diags *diags, Arena *arena) {
+static bool run_and_print(const RunOptions *options, const FaultWishes *wishes, const HookChain *protections, AppInterrupts *interrupts,
+                          FaultRun *result, Diags *diags, Arena *arena) {
   bool is_application = options->application != NULL;
-  Target *target = is_application ? app_target(options, protections, arena, diags) : run_as_target(options, arena, diags);
+  if (is_application) interrupt_hold(); // its files have to be put back
+  Target *target = is_application ? app_target(options, protections, interrupts, arena, diags) : run_as_target(options, arena, diags);
   FaultRunOptions run = {.protections = protections,
                          .faults = wishes->faults,
                          .fault_count = wishes->count,
@@ -118,6 +120,7 @@ static bool run_and_print(const RunOptions *options, const FaultWishes *wishes, 
   if (wishes->meta != NULL) run.program_hash = wishes->meta->program_hash, run.layout_hash = wishes->meta->layout_hash;
   bool good = target != NULL && fault_run(target, &run, arena, result, diags);
   if (is_application) target_app_free(target); // before anything is printed: nobody may listen any more
+  if (is_application) interrupt_release();
   bool for_scripts = options->json && options->json_file == NULL;
   if (good && !for_scripts) print(options, result, wishes->explain, target->source);
   if (good && options->json) good = write_json(options, result, wishes->explain, diags);
@@ -128,9 +131,11 @@ int fault_report(const RunOptions *options, const FaultWishes *wishes, Arena *ar
   Diags diags = {0};
   Attachments attachments;
   if (!attachments_open(&attachments, &options->wishes, &diags)) return message_diags(&diags);
-  bool good = run_and_print(options, wishes, &attachments.chain, result, &diags, arena);
+  AppInterrupts interrupts = {0};
+  bool good = run_and_print(options, wishes, &attachments.chain, &interrupts, result, &diags, arena);
   good = attachments_close(&attachments, &diags) && good;
-  if (!good) return message_diags(&diags);
+  if (interrupts.taken != 0) message_error("stopped");
+  if (!good) return message_diags(&diags), interrupts.taken != 0 ? EXIT_SIGNAL + interrupts.taken : EXIT_BAD_INPUT;
   if (result->verdicts.outcome != OUTCOME_INTERNAL) return EXIT_OK;
   message_error("INTERNAL ERROR: the simulation failed in Redoubt itself, not by its fault: %s", result->verdicts.note);
   return EXIT_INTERNAL;

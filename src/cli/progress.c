@@ -4,9 +4,9 @@
 
 #include "journal/statistics.h"
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -172,29 +172,16 @@ static void say_internal(ProgressScreen *screen, const CampaignProgress *progres
   screen->internal = internal;
 }
 
-// ---- Ctrl-C ------------------------------------------------------------------------------------------
+// ---- Ctrl-C, SIGTERM, SIGHUP -------------------------------------------------------------------------
 
-static sigset_t interrupts(void) {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  return set;
-}
-
-// It stays pending until the campaign asks for it between two faults; simulations that run end by themselves.
-void progress_hold_interrupts(void) {
-  sigset_t set = interrupts();
-  sigprocmask(SIG_BLOCK, &set, NULL);
-}
-
-// The first ends the campaign in order. A second one, while the last simulations end, is no longer held: it ends the process, which
-// loses nothing that was reported done either.
+// The first ends the campaign in order: it waits until the campaign asks for it between two faults, and simulations that run end by
+// themselves. A second one is no longer held: it ends the process, which loses nothing that was reported done either. Where there is
+// something to put in order first, whoever does that takes the second one.
 static bool was_interrupted(ProgressScreen *screen) {
-  sigset_t set = interrupts();
-  if (screen->stopping) return true;
-  if (sigtimedwait(&set, NULL, &(struct timespec){0}) != SIGINT) return false;
-  sigprocmask(SIG_UNBLOCK, &set, NULL);
-  screen->stopping = true;
+  if (screen->stopped_by != 0) return true;
+  screen->stopped_by = interrupt_take();
+  if (screen->stopped_by == 0) return false;
+  if (!screen->keeps_holding) interrupt_release();
   if (screen->terminal) fprintf(stderr, "\r\033[Kstopping when what is running has ended; Ctrl-C again: at once\n");
   screen->lines = 0; // the last frame stays
   return true;
@@ -222,7 +209,7 @@ bool progress_told(void *context, const CampaignProgress *progress) {
     show_golden(screen);
   }
   if (progress->total > 0 && screen->faults_began == 0) {
-    progress_hold_interrupts(); // till now there was nothing to lose, and the runs without faults may be long
+    interrupt_hold(); // till now there was nothing to lose, and the runs without faults may be long
     screen->faults_began = now;
     screen->done_before = progress->done;
   }
@@ -232,7 +219,7 @@ bool progress_told(void *context, const CampaignProgress *progress) {
   say_internal(screen, progress);
   bool is_time = now - screen->shown > (screen->terminal ? FRAME_SECONDS : LOG_SECONDS);
   screen->last = *progress;
-  if ((screen->terminal || screen->wanted) && !screen->stopping && progress->done > 0 && is_time) show_frame(screen, false, now);
+  if ((screen->terminal || screen->wanted) && screen->stopped_by == 0 && progress->done > 0 && is_time) show_frame(screen, false, now);
   return !was_interrupted(screen);
 }
 

@@ -1,4 +1,4 @@
-// What a campaign says while it runs, and how it takes Ctrl-C. On a terminal: a few lines that are drawn again and again in one
+// What a campaign says while it runs, and how it takes Ctrl-C and its like. On a terminal: a few lines that are drawn again and again in one
 // place; elsewhere, if asked for, the same lines now and then.
 #ifndef REDOUBT_CLI_PROGRESS_H
 #define REDOUBT_CLI_PROGRESS_H
@@ -29,12 +29,12 @@ typedef struct ProgressScreen {
   uint64_t done_before;              // faults that an earlier run had settled
   uint64_t expected, simulated;      // simulations: left when last told, done since
   uint64_t internal;                 // failures of Redoubt itself so far
-  bool stopping;                     // Ctrl-C has come
+  int stopped_by;                    // the signal that has come; 0: none
+  bool keeps_holding;                // signals, after the first one too
   CampaignProgress last;             // that was told
 } ProgressScreen;
 void progress_open(ProgressScreen *screen, const char *target, const CampaignOptions *options);
 bool progress_told(void *screen, const CampaignProgress *progress); // as CampaignOptions.progress
 void progress_close(ProgressScreen *screen);                        // the campaign has come to its end: how it stands
-void progress_hold_interrupts(void); // Ctrl-C waits until progress_told asks for it: at the latest from the first fault on
 
 #endif

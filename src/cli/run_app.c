@@ -7,6 +7,7 @@
 
 #include "campaign/app.h"
 #include "cli/fault.h"
+#include "cli/interrupt.h"
 #include "device/record.h"
 
 #include <errno.h>
@@ -16,8 +17,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 // The folder of the libraries: beside the redoubt command, or where an installation puts it.
@@ -90,6 +93,7 @@ typedef struct AppStart {
   RunOptions options;
   Arena *arena;
   const char *library;
+  AppInterrupts *interrupts;
 } AppStart;
 
 // In the program's process. Ctrl-C is for the campaign, which lets it end.
@@ -99,6 +103,7 @@ static void prepare(void *context, const char *exchange) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
   signal(SIGINT, SIG_IGN);
+  signal(SIGXFSZ, SIG_DFL);
   app_environment(&start->options, start->arena, start->library, NULL);
   setenv(APP_EXCHANGE, exchange, 1);
 }
@@ -108,9 +113,16 @@ static void say(void *context, const char *text) {
   message_error("%s", text);
 }
 
-Target *app_target(const RunOptions *options, const HookChain *protections, Arena *arena, Diags *diags) {
+static bool goes_on(void *context) {
+  AppInterrupts *interrupts = ((const AppStart *)context)->interrupts;
+  bool is_first = interrupts->first != NULL && *interrupts->first == 0;
+  if (!is_first && interrupts->taken == 0) interrupts->taken = interrupt_take();
+  return interrupts->taken == 0;
+}
+
+Target *app_target(const RunOptions *options, const HookChain *protections, AppInterrupts *interrupts, Arena *arena, Diags *diags) {
   AppStart *start = ARENA_NEW(arena, AppStart);
-  *start = (AppStart){*options, arena, app_library_folder(arena)};
+  *start = (AppStart){*options, arena, app_library_folder(arena), interrupts};
   if (start->library == NULL) {
     diags_add(diags, NULL, 0, 0, "Redoubt's CUDA runtime library (cudart/libcudart.so.13) is not beside the redoubt command");
     return NULL;
@@ -126,6 +138,7 @@ Target *app_target(const RunOptions *options, const HookChain *protections, Aren
                       .output_count = options->outputs.count,
                       .temporary = temporary_folder(),
                       .say = say,
+                      .goes_on = goes_on,
                       .protections = protections,
                       .prepare = prepare,
                       .context = start};
@@ -134,26 +147,63 @@ Target *app_target(const RunOptions *options, const HookChain *protections, Aren
 
 // ---- Without ---------------------------------------------------------------------------------------
 
-// Runs the program; false when it could not be started. Interrupts go to both processes: the parent waits them out.
-static bool run_child(Run *run, const char *folder, const char *records, int *status) {
-  fflush(NULL);
-  pid_t child = fork();
-  if (child < 0) {
-    message_error("cannot start a process: %s", strerror(errno));
-    return false;
+enum { GRACE_SECONDS = 5 }; // from the signal that asks a program to end to the one that ends it
+
+static const int passed_on[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+
+static sigset_t held_signals(void) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  for (size_t i = 0; i < COUNT_OF(passed_on); i++) {
+    if (interrupt_is_heard(passed_on[i])) sigaddset(&set, passed_on[i]);
   }
-  if (child == 0) {
-    app_environment(run->options, run->arena, folder, records);
-    execvp(run->options->application[0], run->options->application);
-    message_error("cannot run '%s': %s", run->options->application[0], strerror(errno));
-    _exit(127);
+  return set;
+}
+
+// In the new process; `mask` is the one that redoubt was started with.
+static _Noreturn void become_program(const Run *run, const char *folder, const char *records, const sigset_t *mask) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  app_mark(getppid(), APP_SLOT_RUN);
+  app_environment(run->options, run->arena, folder, records);
+  signal(SIGXFSZ, SIG_DFL);
+  sigprocmask(SIG_SETMASK, mask, NULL);
+  execvp(run->options->application[0], run->options->application);
+  message_error("cannot run '%s': %s", run->options->application[0], strerror(errno));
+  _exit(127);
+}
+
+// Waits for the program and passes signals on to it. It hears those of the terminal itself. A program that is told to end, by SIGTERM or
+// SIGHUP, ends: what is left of it after a while, or when it is told again, is killed.
+static bool wait_for_program(pid_t child, int *status) {
+  sigset_t set = held_signals();
+  double kill_at = 0;
+  for (;;) {
+    siginfo_t info;
+    int number = sigtimedwait(&set, &info, &(struct timespec){.tv_nsec = 100000000});
+    pid_t ended = waitpid(child, status, WNOHANG);
+    if (ended < 0 && errno != EINTR) return false;
+    if (ended == child) break;
+    bool ends = number == SIGTERM || number == SIGHUP, is_told = number > 0 && number != SIGCHLD && info.si_code != SI_KERNEL;
+    if (kill_at > 0 && (ends || host_seconds() > kill_at)) app_end_left(getpid(), APP_SLOT_RUN);
+    else if (is_told || ends) kill(child, number);
+    if (ends && kill_at == 0) kill_at = host_seconds() + GRACE_SECONDS;
   }
-  signal(SIGINT, SIG_IGN);
-  signal(SIGQUIT, SIG_IGN);
-  while (waitpid(child, status, 0) < 0) {
-    if (errno != EINTR) return false;
-  }
+  if (kill_at > 0) app_end_left(getpid(), APP_SLOT_RUN); // and what it has in the background
   return true;
+}
+
+// Runs the program; false when it could not be started.
+static bool run_child(Run *run, const char *folder, const char *records, int *status) {
+  sigset_t set = held_signals(), mask;
+  fflush(NULL);
+  sigprocmask(SIG_BLOCK, &set, &mask);
+  pid_t child = fork();
+  if (child == 0) become_program(run, folder, records, &mask);
+  bool good = child > 0 && wait_for_program(child, status);
+  if (child < 0) message_error("cannot start a process: %s", strerror(errno));
+  sigprocmask(SIG_SETMASK, &mask, NULL);
+  return good;
 }
 
 static bool read_records(Run *run, const char *records, RecordReading *reading) {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A campaign ends cleanly on Ctrl-C, loses nothing when killed, and goes on where it was: interrupt.sh REDOUBT
+# A campaign ends cleanly on Ctrl-C, SIGTERM and SIGHUP, loses nothing when killed, and goes on where it was: interrupt.sh REDOUBT
 set -eu
 redoubt=$1
 folder=$(mktemp -d)
@@ -37,15 +37,17 @@ grep -q 'of which about 600 (100.0%) still need a simulation' "$folder/whole.out
 # Sends the signal as soon as a fault has been settled; a shell's background job would not hear INT without env.
 stop() { # SIGNAL: sets code, the exit code
   : >"$folder/part.out"
-  env --default-signal=INT $(campaign part) --progress >"$folder/part.out" 2>&1 &
+  env --default-signal=INT,HUP $(campaign part) --progress >"$folder/part.out" 2>&1 &
   within_a_minute grep -q '^[0-9]* of 600 faults' "$folder/part.out" || fail "no progress: $(cat "$folder/part.out")"
   kill "-$1" $!
   code=0
   wait $! 2>/dev/null || code=$?
 }
-stop INT
-[ $code -eq 130 ] || fail "interrupted: exit code $code: $(cat "$folder/part.out")"
-grep -q 'run the same command again' "$folder/part.out" || fail "does not say how to go on"
+for signal in INT.130 TERM.143 HUP.129; do
+  stop "${signal%.*}"
+  [ $code -eq "${signal#*.}" ] || fail "$signal: exit code $code: $(cat "$folder/part.out")"
+  grep -q 'run the same command again' "$folder/part.out" || fail "$signal: does not say how to go on"
+done
 stop KILL
 [ $code -eq 137 ] || fail "killed: exit code $code: $(cat "$folder/part.out")"
 
