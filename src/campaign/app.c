@@ -38,6 +38,7 @@ AppExchange *app_exchange_new(AppTarget *own, AppMode mode, uint32_t slot, uint3
   exchange->mode = mode;
   exchange->campaign = getpid();
   exchange->values = own->values;
+  exchange->sources = mode == APP_GOLDEN && !own->has_golden ? own->sources : -1;
   exchange->expected = own->copies;
   exchange->runs[0].output = own->slots[slot].output;
   snprintf(exchange->temporary, sizeof exchange->temporary, "%s", own->choice.temporary);
@@ -173,6 +174,7 @@ static bool check_golden(const Target *target, const AppExchange *exchange, cons
 
 static bool app_golden(Target *target, Draw *draws, uint32_t count, Golden *golden, const Listener *listener, Diags *diags) {
   AppTarget *own = target->own;
+  if (own->sources < 0) own->sources = app_temporary(own->choice.temporary);
   AppExchange *exchange = app_exchange_new(own, APP_GOLDEN, 0, count);
   if (exchange == NULL) return diags_add(diags, own->choice.temporary, 0, 0, "no room for the campaign's files: %s", strerror(errno));
   exchange->draw_count = count;
@@ -187,6 +189,7 @@ static bool app_golden(Target *target, Draw *draws, uint32_t count, Golden *gold
   if (good) {
     if (count > 0) memcpy(draws, exchange->draws, count * sizeof *draws);
     own->cpu_seconds = HOST_SECONDS + (uint64_t)(20 * (process_seconds(RUSAGE_CHILDREN) - before));
+    if (!own->has_golden && own->sources >= 0) app_sources_read(target, own->arena, own->sources);
     app_keep_golden(own, exchange, &result);
   }
   app_exchange_free(exchange, count);
@@ -255,7 +258,7 @@ Target *target_app(Arena *arena, const AppChoice *choice, const Spec *spec, Diag
   own->arena = arena;
   own->originals = (Originals){.arena = arena, .say = choice->say, .context = choice->context};
   for (uint32_t i = 0; i < COUNT_OF(own->slots); i++) own->slots[i] = (AppSlot){-1, -1};
-  own->values = -1;
+  own->values = own->sources = -1;
   if (!take_outputs(own, diags)) {
     originals_give_back(&own->originals);
     return NULL;
@@ -285,4 +288,5 @@ void target_app_free(Target *target) {
     if (own->slots[i].output >= 0) close(own->slots[i].output);
   }
   if (own->values >= 0) close(own->values);
+  if (own->sources >= 0) close(own->sources);
 }

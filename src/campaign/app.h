@@ -75,6 +75,7 @@ typedef struct AppExchange {
   uint32_t mode;            // AppMode
   int32_t campaign;         // process number; files of the campaign are named by their numbers there
   int32_t values;           // file of the tracer's log
+  int32_t sources;          // file of the PTX that is loaded; -1: it is known
   char temporary[APP_PATH]; // folder of further files, which have no name
   // Of the run without faults: from it, and to the others
   uint32_t checkpoint_count;
@@ -139,8 +140,9 @@ void app_process_leave(AppProcess *process);
 void app_process_saw(AppProcess *process, const void *bytes, uint64_t count, bool copied_back);
 void app_process_copied(AppProcess *process, uint64_t from, uint64_t bytes); // all of these bytes, by one call
 void app_process_launched(AppProcess *process);                              // a launch has ended
-void app_process_forked(AppProcess *process);                                // in a process that the program has forked: no faults there
-void app_process_finish(AppProcess *process);                                // the program ends
+void app_process_loaded(AppProcess *process, const Program *program, const PtxSource *sources, uint32_t count); // made of these
+void app_process_forked(AppProcess *process); // in a process that the program has forked: no faults there
+void app_process_finish(AppProcess *process); // the program ends
 
 // ---- Files of both sides (app_files.c) ---------------------------------------------------------------
 int app_temporary(const char *folder);                                        // a new file without a name; -1: none

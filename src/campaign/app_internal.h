@@ -25,6 +25,7 @@ typedef struct AppTarget {
   Arena *arena;
   AppSlot slots[APP_MOST_JOBS + 1];
   int values;                            // file of the tracer's log
+  int sources;                           // of the PTX that is loaded
   const char *outputs[APP_MOST_OUTPUTS]; // absolute
   Originals originals;                   // of the outputs
   // Of the run without faults
@@ -64,5 +65,9 @@ bool app_first_difference(const char *one, const char *other, const char *name, 
 
 // ---- app_trace.c -------------------------------------------------------------------------------------
 bool app_traced(Target *target, const TracedRun *wish, Diags *diags); // Target.traced
+
+// ---- app_sources.c -----------------------------------------------------------------------------------
+void app_sources_write(const AppExchange *exchange, const Program *program, const PtxSource *sources, uint32_t count);
+void app_sources_read(Target *target, Arena *arena, int number);
 
 #endif

@@ -1,6 +1,5 @@
 // The library's side of a campaign on a CUDA program; see app.h.
-#include "campaign/app.h"
-#include "campaign/explain_internal.h"
+#include "campaign/app_internal.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -285,6 +284,11 @@ void app_process_saw(AppProcess *process, const void *bytes, uint64_t count, boo
 
 void app_process_copied(AppProcess *process, uint64_t from, uint64_t bytes) {
   if (process != NULL) app_copies_add(&process->copies, from, bytes, process->copied);
+}
+
+void app_process_loaded(AppProcess *process, const Program *program, const PtxSource *sources, uint32_t count) {
+  bool is_wanted = is_own(process) && process->exchange->mode == APP_GOLDEN && process->exchange->sources >= 0;
+  if (is_wanted) app_sources_write(process->exchange, program, sources, count);
 }
 
 void app_process_launched(AppProcess *process) {

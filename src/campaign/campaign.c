@@ -80,9 +80,16 @@ static bool put_structures(Campaign *at) {
 }
 
 static bool put_source(Campaign *at) {
-  if (at->target->source == NULL) return true;
-  for (uint32_t i = 0; i < at->golden.launches.count; i++) at->golden.launches.items[i].source = 1;
-  return journal_put_source(at->journal, 1, at->target->name, at->target->source, at->diags);
+  const TargetSources *sources = &at->target->sources;
+  bool good = true;
+  for (uint32_t i = 0; i < at->golden.launches.count; i++) {
+    GoldenRow *launch = &at->golden.launches.items[i];
+    const TargetSource *source = target_source_of(sources, launch->kernel);
+    if (source != NULL) launch->source = (uint32_t)(source - sources->items) + 1;
+  }
+  for (uint32_t i = 0; i < sources->count && good; i++)
+    good = journal_put_source(at->journal, i + 1, sources->items[i].file, sources->items[i].text, at->diags);
+  return good;
 }
 
 static bool put_count(Campaign *at, JournalNote note, uint64_t value) {

@@ -179,6 +179,19 @@ static bool run_all(Single *at) {
   return !at->options->explain || run->step_count == 0 || observe(at, TRACE_FETCH);
 }
 
+// The text of the lines that are named.
+static void find_text(const TargetSources *sources, Place *place) {
+  const TargetSource *source = place->pc == UINT32_MAX ? NULL : target_source_at(sources, place->program, place->source);
+  if (source == NULL) return;
+  place->ptx = target_source_line(source, place->line);
+  place->origin = ptx_origin(&source->origins, place->line);
+}
+
+static void find_texts(const TargetSources *sources, FaultRun *run) {
+  for (uint32_t i = 0; i < run->fault_count; i++) find_text(sources, &run->accesses[i].at);
+  for (uint32_t i = 0; i < run->step_count; i++) find_text(sources, &run->steps[i].at);
+}
+
 bool fault_run(Target *target, const FaultRunOptions *options, Arena *arena, FaultRun *run, Diags *diags) {
   if (options->fault_count > FAULT_RUN_MOST) {
     return diags_add(diags, NULL, 0, 0, "%u faults in one run: at most %d", options->fault_count, FAULT_RUN_MOST);
@@ -190,6 +203,7 @@ bool fault_run(Target *target, const FaultRunOptions *options, Arena *arena, Fau
   bool good = run_all(at);
   *run = at->shared->run;
   run->outputs = at->golden.outputs;
+  find_texts(&target->sources, run);
   munmap(at->shared, sizeof *at->shared);
   value_log_free(&at->log);
   return good;

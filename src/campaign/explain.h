@@ -15,6 +15,11 @@ typedef struct Place {
   uint64_t block;
   uint32_t pc, line;     // pc UINT32_MAX: not known. PTX line; 0: none
   char text[PLACE_TEXT]; // the instruction
+  uint64_t program;      // hash of the one that it is in
+  uint32_t source;       // of its function
+  // From the target's sources; empty: not known
+  Slice ptx;        // what is on the line
+  PtxOrigin origin; // where it comes from
 } Place;
 
 // What next became of the cells that a fault struck, in the run without faults.
@@ -86,7 +91,6 @@ typedef struct FaultRunOptions {
 
 // False, with diagnostics: a fault was not understood, or the run without faults fails. Text lives in the arena.
 bool fault_run(Target *target, const FaultRunOptions *options, Arena *arena, FaultRun *run, Diags *diags);
-// The explanation for people. `source`: the PTX that the target's lines count in; NULL: not known.
-void explanation_format(const FaultRun *run, const char *source, Text *out);
+void explanation_format(const FaultRun *run, Text *out); // the explanation for people
 
 #endif

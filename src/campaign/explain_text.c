@@ -12,34 +12,25 @@ static void add_line(Slice line, Text *out) {
   }
 }
 
-// The line's text without blanks before it.
-static Slice source_line(const char *source, uint32_t line) {
-  if (source == NULL || line == 0) return (Slice){"", 0};
-  for (uint32_t i = 1; i < line; i++) {
-    source = strchr(source, '\n');
-    if (source == NULL) return (Slice){"", 0};
-    source++;
-  }
-  source += strspn(source, " \t");
-  return (Slice){source, (uint32_t)strcspn(source, ";\n")};
-}
-
-static void add_place(const Place *place, const char *source, Text *out) {
+static void add_place(const Place *place, Text *out) {
   text_add(out, "cycle %" PRIu64, place->cycle);
   if (place->sm != UINT32_MAX) text_add(out, ", SM %u", place->sm);
   if (place->warp != UINT32_MAX) text_add(out, ", warp %u", place->warp);
   if (place->pc == UINT32_MAX) return;
   text_add(out, ", pc %u: %s", place->pc, place->text);
-  Slice line = source_line(source, place->line);
   if (place->line == 0) return;
-  text_add(out, "   [line %u%s", place->line, line.length > 0 ? ": " : "");
-  add_line(line, out);
+  text_add(out, "   [line %u%s", place->line, place->ptx.length > 0 ? ": " : "");
+  add_line(place->ptx, out);
+  if (place->origin.file != NULL) {
+    const char *slash = strrchr(place->origin.file, '/');
+    text_add(out, "; %s:%u", slash == NULL ? place->origin.file : slash + 1, place->origin.line);
+  }
   text_add(out, "]");
 }
 
 // ---- What became of the struck cells -------------------------------------------------------------------------------
 
-static void add_access(const FaultRun *run, uint32_t index, const char *source, Text *out) {
+static void add_access(const FaultRun *run, uint32_t index, Text *out) {
   const Access *access = &run->accesses[index];
   text_add(out, "%s\n  ", run->faults[index]);
   switch (access->fate) {
@@ -48,26 +39,26 @@ static void add_access(const FaultRun *run, uint32_t index, const char *source, 
   case FATE_NOT_TOLD: text_add(out, "accesses of this place are not told one by one; what follows is what it changed"); break;
   case FATE_READ:
     text_add(out, "next read at ");
-    add_place(&access->at, source, out);
+    add_place(&access->at, out);
     if (access->reads > 1) text_add(out, "\n  read %" PRIu64 " times before it was overwritten or the launch ended", access->reads);
     break;
   case FATE_OVERWRITTEN:
     text_add(out, "masked: next overwritten at ");
-    add_place(&access->at, source, out);
+    add_place(&access->at, out);
     break;
   case FATE_RESET:
     text_add(out, "masked: next overwritten as a block came or went, at ");
-    add_place(&access->at, source, out);
+    add_place(&access->at, out);
     break;
   case FATE_RESULT:
     text_add(out, "strikes a result at ");
-    add_place(&access->at, source, out);
+    add_place(&access->at, out);
     if (access->reads > 1) text_add(out, "\n  the first of %" PRIu64 " that pass while the fault lasts", access->reads);
     break;
   case FATE_IDLE:
     text_add(out, "masked: no result passed then");
     if (access->reads > 0) text_add(out, "; the next one does at ");
-    if (access->reads > 0) add_place(&access->at, source, out);
+    if (access->reads > 0) add_place(&access->at, out);
     break;
   default: text_add(out, "masked: never accessed again (dead)");
   }
@@ -88,9 +79,9 @@ static void add_address(const FaultRun *run, const Step *step, Text *out) {
   }
 }
 
-static void add_step(const FaultRun *run, const Step *step, const char *source, Text *out) {
+static void add_step(const FaultRun *run, const Step *step, Text *out) {
   text_add(out, "  ");
-  add_place(&step->at, source, out);
+  add_place(&step->at, out);
   text_add(out, "\n    ");
   switch (step->kind) {
   case STEP_REGISTER: text_add(out, "writes r%u", step->number); break;
@@ -118,7 +109,7 @@ static bool was_read(const FaultRun *run) {
   return false;
 }
 
-static void add_path(const FaultRun *run, const char *source, Text *out) {
+static void add_path(const FaultRun *run, Text *out) {
   if (run->different == 0) {
     if (run->verdicts.outcome == OUTCOME_CORRECTED)
       text_add(out, "a protection put it right: nothing differs from the run without faults\n");
@@ -129,7 +120,7 @@ static void add_path(const FaultRun *run, const char *source, Text *out) {
   text_add(out, "first difference from the run without faults, and what follows:\n");
   for (uint32_t i = 0; i < run->step_count; i++) {
     if (i >= MOST_STEPS) text_add(out, "  ...\n");
-    add_step(run, &run->steps[i], source, out);
+    add_step(run, &run->steps[i], out);
   }
   text_add(out, "%" PRIu64 " values differ in all, %" PRIu64 " of them at stores", run->different, run->different_stores);
   bool same_output = run->verdicts.wrong == 0 && strcmp(outcome_info[run->verdicts.outcome].group, "due") != 0;
@@ -137,9 +128,9 @@ static void add_path(const FaultRun *run, const char *source, Text *out) {
   if (run->log_full) text_add(out, "the run is long: later values were not compared\n");
 }
 
-void explanation_format(const FaultRun *run, const char *source, Text *out) {
-  for (uint32_t i = 0; i < run->fault_count; i++) add_access(run, i, source, out);
-  add_path(run, source, out);
+void explanation_format(const FaultRun *run, Text *out) {
+  for (uint32_t i = 0; i < run->fault_count; i++) add_access(run, i, out);
+  add_path(run, out);
   if (run->output == NULL) return;
   text_add(out, "first wrong output: %s[%" PRIu64 "] is %.9g instead of %.9g\n", run->output, run->output_index, run->output_got,
            run->output_expected);

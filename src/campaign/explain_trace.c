@@ -70,6 +70,9 @@ static Place place_of(const Tracer *at, const HookMachine *machine, uint32_t sm,
   if (program == NULL || pc >= program->code_count) return place;
   place.pc = pc;
   place.line = program->lines == NULL ? 0 : program->lines[pc];
+  place.program = program->hash;
+  const Function *function = program_function_at(program, pc);
+  if (function != NULL) place.source = function->source;
   Text text = {0};
   instr_format(&program->decoded[pc], &text);
   snprintf(place.text, sizeof place.text, "%s", text.at);

@@ -74,11 +74,12 @@ static void workload_target_finish(Target *target) {
   own->device = NULL;
 }
 
-static const char *ptx_of(const Workload *workload) {
+static void add_workload_source(Target *target, Arena *arena, const Workload *workload) {
   for (uint32_t i = 0; i < workload_count; i++) {
-    if (workloads[i] == workload) return workload_ptx[i];
+    if (workloads[i] != workload) continue;
+    TargetSource source = {.file = workload->name, .text = workload_ptx[i], .length = strlen(workload_ptx[i]), .kernels = ""};
+    target_add_source(target, arena, &source);
   }
-  return NULL;
 }
 
 Target *target_workload(Arena *arena, const WorkloadChoice *choice, const Spec *spec, Diags *diags) {
@@ -90,7 +91,6 @@ Target *target_workload(Arena *arena, const WorkloadChoice *choice, const Spec *
   for (uint32_t i = 0; i < choice->param_count; i++) text_add(&text, "%s\n", choice->params[i]);
   *target = (Target){.name = choice->workload->name,
                      .arguments = arena_copy_text(arena, text.at, text.length),
-                     .source = ptx_of(choice->workload),
                      .spec = spec,
                      .has_check = true,
                      .own = own,
@@ -101,8 +101,51 @@ Target *target_workload(Arena *arena, const WorkloadChoice *choice, const Spec *
                      .device = workload_target_device,
                      .finish = workload_target_finish};
   text_free(&text);
+  add_workload_source(target, arena, choice->workload);
   (void)diags;
   return target;
+}
+
+// ---- Sources ---------------------------------------------------------------------------------------
+
+void target_add_source(Target *target, Arena *arena, const TargetSource *source) {
+  TargetSource *item = VEC_PUSH(&target->sources, arena);
+  *item = *source;
+  item->origins = ptx_origins(arena, item->text, item->length);
+}
+
+static bool defines(const TargetSource *source, const char *kernel) {
+  size_t length = strlen(kernel);
+  for (const char *name = source->kernels; *name != '\0'; name += strcspn(name, "\n") + 1) {
+    if (strcspn(name, "\n") == length && strncmp(name, kernel, length) == 0) return true;
+  }
+  return source->kernels[0] == '\0' && source->program == 0;
+}
+
+const TargetSource *target_source_of(const TargetSources *sources, const char *kernel) {
+  for (uint32_t i = 0; i < sources->count; i++) {
+    if (defines(&sources->items[i], kernel)) return &sources->items[i];
+  }
+  return NULL;
+}
+
+const TargetSource *target_source_at(const TargetSources *sources, uint64_t program, uint32_t index) {
+  for (uint32_t i = 0; i < sources->count; i++) {
+    const TargetSource *source = &sources->items[i];
+    if (source->program == 0 || (source->program == program && source->index == index)) return source;
+  }
+  return NULL;
+}
+
+Slice target_source_line(const TargetSource *source, uint32_t line) {
+  const char *text = source->text;
+  for (uint32_t i = 1; i < line && text != NULL; i++) {
+    text = strchr(text, '\n');
+    if (text != NULL) text++;
+  }
+  if (text == NULL || line == 0) return (Slice){"", 0};
+  text += strspn(text, " \t");
+  return (Slice){text, (uint32_t)strcspn(text, ";\n")};
 }
 
 // ---- Judging ---------------------------------------------------------------------------------------

@@ -22,6 +22,21 @@ typedef struct TargetOutputs {
   uint32_t count;
 } TargetOutputs;
 
+// PTX text that kernels of a target are made of. A line of a program is a line of the text that its function is from.
+typedef struct TargetSource {
+  const char *file; // as messages name it
+  const char *text;
+  size_t length;
+  uint64_t program;    // hash of the program that was made of it, alone or linked with others; 0: there is no other source
+  uint32_t index;      // among those: Function.source
+  const char *kernels; // that it defines, a line feed after each; "": all
+  PtxOrigins origins;  // .cu file and line of its lines, where the compiler was told to say so
+} TargetSource;
+typedef VEC(TargetSource) TargetSources;
+const TargetSource *target_source_of(const TargetSources *sources, const char *kernel);               // that defines it; NULL: none
+const TargetSource *target_source_at(const TargetSources *sources, uint64_t program, uint32_t index); // NULL: none
+Slice target_source_line(const TargetSource *source, uint32_t line); // up to its semicolon, no blanks before it; empty: there is none
+
 typedef struct Target Target;
 struct Golden;
 struct Draw;
@@ -37,7 +52,7 @@ typedef struct Listener {
 struct Target {
   const char *name;      // as users name it
   const char *arguments; // what decides the run, one per line
-  const char *source;    // PTX that the program's lines count in
+  TargetSources sources; // PTX of its kernels; of a CUDA program, as far as it was loaded by the first run
   const Spec *spec;
   const Launcher *launcher; // see DeviceOptions; NULL but where campaigns follow faults
   bool has_check;
@@ -56,6 +71,8 @@ struct Target {
                  uint32_t count, const Listener *listener);
   bool (*traced)(Target *target, const struct TracedRun *wish, Diags *diags);
 };
+
+void target_add_source(Target *target, Arena *arena, const TargetSource *source); // finds the origins, too
 
 typedef struct WorkloadChoice {
   const Workload *workload;

@@ -141,13 +141,36 @@ static void test_output(void **state) {
   bed_close(&bed);
 }
 
+// Which text a line is in, by kernel and by program.
+static void test_sources(void **state) {
+  (void)state;
+  Arena *arena = arena_new();
+  Target target = {0};
+  const char *first = "one\n  two ; rest\n", *second = ".file 1 \"b.cu\"\n.loc 1 7 0\nthree";
+  target_add_source(&target, arena, &(TargetSource){"a.ptx", first, strlen(first), 11, 0, "sum\nsummit\n", {0}});
+  target_add_source(&target, arena, &(TargetSource){"b.ptx", second, strlen(second), 11, 1, "um\n", {0}});
+  assert_string_equal(target_source_of(&target.sources, "summit")->file, "a.ptx");
+  assert_string_equal(target_source_of(&target.sources, "um")->file, "b.ptx");
+  assert_null(target_source_of(&target.sources, "su"));
+  const TargetSource *source = target_source_at(&target.sources, 11, 1);
+  assert_string_equal(source->file, "b.ptx");
+  assert_null(target_source_at(&target.sources, 12, 1));
+  assert_string_equal(ptx_origin(&source->origins, 3).file, "b.cu");
+  assert_int_equal(ptx_origin(&source->origins, 3).line, 7);
+  assert_true(slice_is(target_source_line(source, 3), "three"));
+  assert_true(slice_is(target_source_line(&target.sources.items[0], 2), "two "));
+  assert_int_equal(target_source_line(source, 4).length, 0);
+  arena_free(arena);
+}
+
 static void test_text(void **state) {
   (void)state;
   Bed bed;
   bed_open(&bed, "vecadd");
   const FaultRun *run = bed_run(&bed, "stuck1:unit.sp[sm=0,sp=0,lane=9,bit=22]@0-", true);
   Text text = {0};
-  explanation_format(run, bed.target->source, &text);
+  explanation_format(run, &text);
+  assert_non_null(strstr(text.at, ": add.rn.f32 %f"));
   assert_non_null(strstr(text.at, "first difference from the run without faults"));
   assert_non_null(strstr(text.at, ": lane 9 0x"));
   assert_non_null(strstr(text.at, "[line "));
@@ -181,8 +204,8 @@ static void test_refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_log),    cmocka_unit_test(test_consistent), cmocka_unit_test(test_fates),
-      cmocka_unit_test(test_output), cmocka_unit_test(test_text),       cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_log),     cmocka_unit_test(test_consistent), cmocka_unit_test(test_fates),    cmocka_unit_test(test_output),
+      cmocka_unit_test(test_sources), cmocka_unit_test(test_text),       cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

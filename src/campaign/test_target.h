@@ -88,7 +88,6 @@ static inline void test_finish(Target *target) {
 static inline Target test_target(TestProgram *program, const Spec *spec) {
   return (Target){.name = "test",
                   .arguments = "",
-                  .source = program->text,
                   .spec = spec,
                   .own = program,
                   .start = test_start,

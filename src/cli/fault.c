@@ -44,6 +44,10 @@ static json_t *place_json(const Place *place) {
   json_object_set_new(object, "pc", json_integer(place->pc));
   json_object_set_new(object, "line", json_integer(place->line));
   json_object_set_new(object, "instruction", json_string(place->text));
+  if (place->ptx.length > 0) json_object_set_new(object, "ptx", json_stringn(place->ptx.at, place->ptx.length));
+  if (place->origin.file == NULL) return object;
+  json_object_set_new(object, "file", json_string(place->origin.file));
+  json_object_set_new(object, "file_line", json_integer(place->origin.line));
   return object;
 }
 
@@ -98,11 +102,11 @@ static bool write_json(const RunOptions *options, const FaultRun *run, bool expl
 
 // ---- The run -------------------------------------------------------------------------------------------------------
 
-static void print(const RunOptions *options, const FaultRun *result, bool explain, const char *source) {
+static void print(const RunOptions *options, const FaultRun *result, bool explain) {
   Text text = {0};
   add_summary(result, options->application == NULL, &text);
   if (explain) text_add(&text, "\n");
-  if (explain) explanation_format(result, source, &text);
+  if (explain) explanation_format(result, &text);
   screen_print_outcomes(text.at);
   text_free(&text);
 }
@@ -122,7 +126,7 @@ static bool run_and_print(const RunOptions *options, const FaultWishes *wishes, 
   if (is_application) target_app_free(target); // before anything is printed: nobody may listen any more
   if (is_application) interrupt_release();
   bool for_scripts = options->json && options->json_file == NULL;
-  if (good && !for_scripts) print(options, result, wishes->explain, target->source);
+  if (good && !for_scripts) print(options, result, wishes->explain);
   if (good && options->json) good = write_json(options, result, wishes->explain, diags);
   return good;
 }

@@ -8,8 +8,8 @@
 enum { EXIT_SIGNAL = 128 }; // the exit code is so much more than the signal
 
 void interrupt_hold(void);
-void interrupt_release(void); // they end the process again
-int interrupt_take(void);     // one that has come; 0: none
+void interrupt_release(void);        // they end the process again
+int interrupt_take(void);            // one that has come; 0: none
 bool interrupt_is_heard(int number); // not ignored
 
 #endif

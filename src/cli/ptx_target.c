@@ -105,7 +105,6 @@ Target *ptx_target(const RunOptions *options, Arena *arena, Diags *diags) {
   Target *target = ARENA_NEW(arena, Target);
   *target = (Target){.name = options->target,
                      .arguments = arguments_text(options, &own->call, arena),
-                     .source = source,
                      .spec = &options->spec,
                      .own = own,
                      .start = ptx_target_start,
@@ -114,5 +113,7 @@ Target *ptx_target(const RunOptions *options, Arena *arena, Diags *diags) {
                      .outputs = ptx_target_outputs,
                      .device = ptx_target_device,
                      .finish = ptx_target_finish};
+  TargetSource text = {.file = options->target, .text = source, .length = strlen(source), .kernels = ""};
+  target_add_source(target, arena, &text);
   return target;
 }

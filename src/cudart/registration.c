@@ -114,6 +114,13 @@ static uint32_t next_arch(const Collection *all, uint32_t last) {
   return below != 0 ? below : above;
 }
 
+// Campaigns are told of what is loaded.
+static Module *load_sources(Runtime *runtime, const PtxSource *sources, uint32_t count, Diags *diags) {
+  Module *module = device_load_ptx(runtime->device, sources, count, diags);
+  if (module != NULL) app_process_loaded(runtime->environment.campaign, module_program(module), sources, count);
+  return module;
+}
+
 static Module *load_arch(Runtime *runtime, const Collection *all, uint32_t arch, Arena *arena, Diags *diags) {
   PtxSource *sources = ARENA_ARRAY(arena, PtxSource, all->count);
   uint32_t count = 0;
@@ -130,7 +137,7 @@ static Module *load_arch(Runtime *runtime, const Collection *all, uint32_t arch,
     source->file = arena_format(arena, all->count == 1 ? "%s:compute_%u.ptx" : "%s:compute_%u.%u.ptx", program_invocation_short_name,
                                 best->arch, count);
   }
-  return device_load_ptx(runtime->device, sources, count, diags);
+  return load_sources(runtime, sources, count, diags);
 }
 
 static CudaError load_any(Runtime *runtime, Binary *binary, Arena *scratch) {
@@ -245,7 +252,7 @@ CudaError binary_from_image(Runtime *runtime, const void *image, Binary **result
   PtxSource source = {arena_format(runtime->arena, "%s:module.ptx", program_invocation_short_name), image, strlen(image)};
   binary->loaded = true;
   binary->arch = DEVICE_ARCH;
-  binary->module = device_load_ptx(runtime->device, &source, 1, &diags);
+  binary->module = load_sources(runtime, &source, 1, &diags);
   if (binary->module == NULL) runtime_say_diags(&diags);
   diags_free(&diags);
   return binary->failure = binary->module == NULL ? cudaErrorInvalidPtx : cudaSuccess;

@@ -23,6 +23,7 @@ void trap_format(const Trap *trap, const Program *program, Text *out) {
   if (trap->function != NULL && (trap->kernel == NULL || strcmp(trap->function, trap->kernel) != 0)) {
     text_add(out, ", function %s", trap->function);
   }
-  if (trap->line != 0) text_add(out, ", line %u of %s", trap->line, program != NULL && program->file != NULL ? program->file : "the PTX");
+  const char *file = program == NULL ? NULL : program_file_at(program, trap->pc);
+  if (trap->line != 0) text_add(out, ", line %u of %s", trap->line, file != NULL ? file : "the PTX");
   text_add(out, ", pc %u", trap->pc);
 }

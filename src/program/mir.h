@@ -50,6 +50,7 @@ typedef struct MirBlock {
 
 typedef struct MirFunction {
   const char *name;
+  uint32_t source;             // number of the file it is from
   bool is_kernel, is_external; // external: declared, defined in no module
   bool address_taken;
   VEC(Vreg) vregs;
@@ -73,6 +74,7 @@ typedef struct MirFunction {
 typedef struct MirModule {
   Arena *arena; // becomes the Program's arena
   const char *file;
+  VEC(const char *) files; // that are linked
   uint32_t address_bits;
   VEC(MirFunction) functions;
   VEC(Symbol) symbols;

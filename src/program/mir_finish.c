@@ -151,6 +151,7 @@ static bool finish_function(Finish *finish, uint32_t index) {
 
 static void describe_function(Function *result, const MirFunction *mir) {
   result->name = mir->name;
+  result->source = mir->source;
   result->is_kernel = mir->is_kernel;
   result->shared_bytes = mir->shared_bytes;
   result->shared_align = mir->shared_align;
@@ -247,6 +248,8 @@ static Program *make_program(Finish *finish) {
   Program *program = ARENA_NEW(module->arena, Program);
   program->arena = module->arena;
   program->file = module->file;
+  program->files = module->files.items;
+  program->file_count = module->files.count;
   program->address_bits = module->address_bits;
   program->symbols = module->symbols.items;
   program->symbol_count = module->symbols.count;

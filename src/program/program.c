@@ -20,6 +20,11 @@ const Function *program_function_at(const Program *program, uint32_t pc) {
   return &program->functions[low];
 }
 
+const char *program_file_at(const Program *program, uint32_t pc) {
+  const Function *function = program_function_at(program, pc);
+  return function != NULL && function->source < program->file_count ? program->files[function->source] : program->file;
+}
+
 int program_symbol(const Program *program, const char *name) {
   for (uint32_t s = 0; s < program->symbol_count; s++) {
     if (strcmp(program->symbols[s].name, name) == 0) return (int)s;

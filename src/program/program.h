@@ -18,6 +18,7 @@ typedef struct Param {
 typedef struct Function {
   const char *name;
   bool is_kernel;
+  uint32_t source;       // number of the file in which its lines are counted
   uint32_t entry, end;   // instruction indices [entry, end)
   uint32_t registers;    // physical registers used by this function and all it may call
   uint32_t predicates;   // likewise
@@ -64,8 +65,10 @@ typedef struct Relocation {
 } Relocation;
 
 typedef struct Program {
-  Arena *arena;          // owns everything below
-  const char *file;      // for diagnostics: the source's name
+  Arena *arena;             // owns everything below
+  const char *file;         // for diagnostics: the first source's name
+  const char *const *files; // of all that were linked
+  uint32_t file_count;
   uint32_t address_bits; // 32 or 64
   const InstrWord *code;
   const Instr *decoded;  // memo of code[]
@@ -98,6 +101,7 @@ typedef struct Program {
 
 const Function *program_function(const Program *program, const char *name); // NULL: not there
 const Function *program_function_at(const Program *program, uint32_t pc);   // NULL: outside
+const char *program_file_at(const Program *program, uint32_t pc);           // in which its line is counted
 int program_symbol(const Program *program, const char *name);               // -1: not there
 bool program_validate(const Program *program, Diags *diags);                // after every pass that makes one
 void program_dump(const Program *program, Text *out);                       // `redoubt run --dump program`

@@ -9,6 +9,7 @@ static void lower_modules(Lower *lower) {
     MirFunction *mir = VEC_PUSH(&lower->mir->functions, lower->arena);
     const PtxFunction *ptx = lower->functions.items[i].ptx;
     mir->name = arena_copy_text(lower->arena, ptx->name.at, ptx->name.length);
+    mir->source = lower->functions.items[i].module;
     mir->is_kernel = ptx->is_entry;
     mir->frame_pointer = VREG_NONE;
   }
@@ -41,7 +42,9 @@ bool ptx_lower(const PtxSource *sources, uint32_t count, MirModule *mir, Arena *
     parsed = parsed && modules[i];
   }
   if (!parsed) return false;
-  mir->file = arena_copy_text(mir->arena, sources[0].file, strlen(sources[0].file));
+  for (uint32_t i = 0; i < count; i++)
+    *VEC_PUSH(&mir->files, mir->arena) = arena_copy_text(mir->arena, sources[i].file, strlen(sources[i].file));
+  mir->file = mir->files.items[0];
   mir->address_bits = modules[0]->address_bits;
   Lower lower = {.arena = mir->arena, .scratch = scratch, .diags = diags, .mir = mir, .modules = modules, .module_count = count};
   lower.index = op_index_new(scratch);

@@ -19,4 +19,16 @@ Program *ptx_compile(const PtxSource *sources, uint32_t count, const MirOptions 
 // instructions, operands that do not fit, undefined names. True when there is none.
 bool ptx_check(const PtxSource *source, Diags *diags);
 
+// Where the lines of a module's text come from, by its .file and .loc (origin.c).
+typedef struct PtxOrigin {
+  const char *file; // as the compiler was given it; NULL: not said
+  uint32_t line;
+} PtxOrigin;
+typedef struct PtxOrigins {
+  const PtxOrigin *items; // of line 1, 2, ...
+  uint32_t count;
+} PtxOrigins;
+PtxOrigins ptx_origins(Arena *arena, const char *text, size_t length);
+PtxOrigin ptx_origin(const PtxOrigins *origins, uint32_t line); // any number will do
+
 #endif

@@ -3,13 +3,13 @@
 # and what is copied back are judged, the program's own verdict says how bad; the program is forked where it can be, else started again; single faults are run and replayed.
 # Exit code 77 (skipped) where there is no nvcc.
 set -eu
-redoubt=$(realpath "$1")
+redoubt=$(realpath "$1") source=$(realpath "$2")
 nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 [ -x "$nvcc" ] || exit 77
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 for program in app rounds stencil; do
-  "$nvcc" -std=c++17 -arch=sm_75 -cudart shared -o "$folder/$program" "$(dirname "$2")/$program.cu"
+  "$nvcc" -std=c++17 -arch=sm_75 -lineinfo -cudart shared -o "$folder/$program" "$(dirname "$2")/$program.cu"
 done
 # A library built with the address sanitizer needs its runtime in the program from the start.
 asan=$(ldd "$(dirname "$redoubt")/cudart/libcudart.so.13" | sed -n 's|.*=> \(.*libasan[^ ]*\) .*|\1|p')
@@ -129,7 +129,8 @@ done
 fault=$(sed -n 's/^[0-9]*,"\([^"]*\)",.*,sdc,.*wrong: standard output, files.*/\1/p' single.csv | head -1)
 # shellcheck disable=SC2086
 "$redoubt" run $machine --output result.txt --fault "$fault" --explain -- ./app result.txt >explained.out
-for pattern in 'wrong: standard output, files, data copied back' 'next read at' 'stores r'; do
+stored=$(grep -n 'out\[i\] = in\[i\] \* in\[i\]' "$source" | cut -d : -f 1)
+for pattern in 'wrong: standard output, files, data copied back' 'next read at' 'stores r' "\[line [0-9]*: st.global.u32 .*; app.cu:$stored\]"; do
   grep -q "$pattern" explained.out || { cat explained.out; exit 1; }
 done
 # Files count, and traps of which the host hears.
