@@ -210,14 +210,14 @@ CUDART(cuLinkDestroy, DriverLink *link) {
 
 CUDART(cuMemAlloc_v2, uint64_t *address, size_t bytes) {
   void *pointer = NULL;
-  CudaError error = bytes == 0 ? cudaErrorInvalidValue : cudaMalloc(&pointer, bytes);
-  *address = address_of(pointer);
+  CudaError error = address == NULL || bytes == 0 ? cudaErrorInvalidValue : cudaMalloc(&pointer, bytes);
+  if (error == cudaSuccess) *address = address_of(pointer);
   return error;
 }
 CUDART(cuMemAllocManaged, uint64_t *address, size_t bytes, uint32_t flags) {
   void *pointer = NULL;
-  CudaError error = cudaMallocManaged(&pointer, bytes, flags);
-  *address = address_of(pointer);
+  CudaError error = address == NULL ? cudaErrorInvalidValue : cudaMallocManaged(&pointer, bytes, flags);
+  if (error == cudaSuccess) *address = address_of(pointer);
   return error;
 }
 CUDART(cuMemFree_v2, uint64_t address) { return cudaFree(pointer_of(address)); }

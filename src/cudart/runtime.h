@@ -226,5 +226,10 @@ CudaError launch_run(Runtime *runtime, const LaunchWish *wish);
 CudaError copy_bytes(Runtime *runtime, void *to, const void *from, size_t bytes, int kind);
 CudaError copy_3d(Runtime *runtime, const Copy3D *copy);
 CudaError set_bytes(Runtime *runtime, const MemsetParams *set);
+bool set_is_known(const MemsetParams *set);                                          // elements of 1, 2 or 4 bytes
+bool device_range_is_good(const Runtime *runtime, uint64_t address, uint64_t bytes); // needs the device; one allocation holds it all
+
+// mapping.c
+size_t mapped_bytes(const void *pointer); // that can be read from there on; 0: none
 
 #endif
