@@ -153,10 +153,15 @@ Device *runtime_device(Runtime *runtime) {
 
 // ---- Handles ----------------------------------------------------------------------------------------
 
+// A program's handle is looked up here before anything behind it is read: it may be any number.
+
+void handle_add(Runtime *runtime, HandleKind kind, void *handle) { pointer_map_put(&runtime->handles, handle, pointer_of(kind)); }
+void handle_drop(Runtime *runtime, const void *handle) { pointer_map_take(&runtime->handles, handle); }
+
 void *handle_new(Runtime *runtime, HandleKind kind, size_t bytes) {
   void *handle = calloc(1, bytes);
   ASSERT(handle != NULL);
-  pointer_map_put(&runtime->handles, handle, pointer_of(kind));
+  handle_add(runtime, kind, handle);
   return handle;
 }
 
@@ -165,6 +170,6 @@ bool handle_is(const Runtime *runtime, const void *handle, HandleKind kind) {
 }
 
 void handle_free(Runtime *runtime, void *handle) {
-  pointer_map_take(&runtime->handles, handle);
+  handle_drop(runtime, handle);
   free(handle);
 }

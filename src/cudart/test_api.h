@@ -9,6 +9,9 @@ CudaError cuMemAlloc_v2(uint64_t *address, size_t bytes);
 CudaError cuMemCreate(void **piece, size_t bytes, const void *properties, uint64_t flags);
 CudaError cuMemsetD16_v2(uint64_t to, uint16_t value, size_t count);
 CudaError cuMemsetD32_v2(uint64_t to, uint32_t value, size_t count);
+CudaError cuModuleLoad(Binary **module, const char *path);
+CudaError cuModuleLoadData(Binary **module, const void *image);
+CudaError cuModuleUnload(Binary *module);
 CudaError cudaCreateTextureObject(uint64_t *object, const ResourceDesc *resource, const TextureDesc *texture, const ResourceViewDesc *view);
 CudaError cudaDestroyTextureObject(uint64_t object);
 CudaError cudaDeviceSetLimit(int limit, size_t value);
@@ -19,6 +22,7 @@ CudaError cudaGetMipmappedArrayLevel(Array **array, const Mipmap *mipmap, uint32
 CudaError cudaHostAlloc(void **pointer, size_t bytes, uint32_t flags);
 CudaError cudaHostRegister(void *pointer, size_t bytes, uint32_t flags);
 CudaError cudaHostUnregister(void *pointer);
+CudaError cudaLaunchKernel(const void *function, Dim3 grid, Dim3 block, void **arguments, size_t shared_bytes, Stream *stream);
 CudaError cudaMalloc(void **pointer, size_t bytes);
 CudaError cudaMalloc3D(PitchedPointer *pitched, Extent extent);
 CudaError cudaMalloc3DArray(Array **array, const ChannelDesc *channels, Extent extent, uint32_t flags);
