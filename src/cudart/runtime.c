@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { MOST_GRAPH_NODES = 1 << 22 };     // a graph that holds itself twice doubles with each call: an end before the host's memory ends
 #define HOST_WINDOW (UINT64_C(32) << 30) // room beside device memory for host-mapped allocations
 
 static Runtime process;
@@ -45,6 +46,7 @@ static void start(void) {
   process.limits[3] = 2;
   process.limits[4] = 2048;
   process.limits[5] = 64;
+  process.most_graph_nodes = MOST_GRAPH_NODES;
   pthread_atfork(lock_for_fork, unlock_after_fork, renew_in_child);
 }
 

@@ -176,6 +176,7 @@ struct Runtime {
   Context *primary_context;     // of the driver's interface; NULL: nobody asked
   uint64_t primary_retained;
   uint64_t graph_in_use; // bytes of graphs' allocation nodes
+  uint64_t graph_nodes, most_graph_nodes;
 };
 
 Runtime *runtime_enter(void);                               // locks; starts the library if need be
@@ -227,6 +228,7 @@ static inline void *pointer_of(uint64_t address) { return (void *)(uintptr_t)add
 // stream.c
 Stream *stream_of(Runtime *runtime, Stream *handle); // NULL: no such stream
 void stream_join_capture(Runtime *runtime, Stream *stream, Graph *graph, uint64_t id);
+bool capture_is_active(const Runtime *runtime, uint64_t id); // some stream is still in it
 void stream_end_capture(Runtime *runtime, Stream *stream);
 void event_record_now(Runtime *runtime, Event *event);
 
