@@ -18,7 +18,7 @@ foreach(generation 13 12 11)
   add_library(${target} SHARED ${cudart_by_generation} $<TARGET_OBJECTS:cudart_objects>)
   target_compile_definitions(${target} PRIVATE CUDART_GENERATION=${generation})
   target_link_libraries(${target} PRIVATE campaign device zstd lz4)
-  target_link_options(${target} PRIVATE -Wl,--as-needed -Wl,--version-script=${map} -Wl,-Bsymbolic -Wl,-soname=libcudart.so.${version}
+  target_link_options(${target} PRIVATE -Wl,--as-needed -Wl,--version-script=${map} -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,-soname=libcudart.so.${version}
     $<$<NOT:$<BOOL:${REDOUBT_SANITIZE}>>:-Wl,-z,defs>)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME cudart.so.${version} SUFFIX "" NO_SONAME ON
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/cudart)
@@ -33,6 +33,14 @@ endforeach()
 # Programs that also use the driver's interface load libcuda.so.1: the same library under that name.
 add_custom_command(TARGET cudart13 POST_BUILD VERBATIM
   COMMAND ${CMAKE_COMMAND} -E create_symlink libcudart.so.13 ${CMAKE_BINARY_DIR}/cudart/libcuda.so.1)
+
+# A program that looks at no error, where nothing can run.
+if(REDOUBT_TESTS)
+  add_executable(unchecked tests/cuda/unchecked.c)
+  target_link_libraries(unchecked PRIVATE cudart13)
+  add_test(NAME cudart/unchecked
+    COMMAND ${CMAKE_SOURCE_DIR}/tests/cuda/unchecked.sh $<TARGET_FILE:redoubt> $<TARGET_FILE:unchecked> ${CMAKE_SOURCE_DIR}/tests/cuda/fatbin)
+endif()
 
 # Tests beside the code: the library's objects, linked in.
 if(REDOUBT_TESTS)

@@ -143,6 +143,10 @@ CudaError binary_load(Runtime *runtime, Binary *binary) {
   binary->failure = load_any(runtime, binary, scratch);
   arena_free(scratch);
   if (binary->failure == cudaSuccess) publish_managed(binary);
+  if (binary->failure != cudaSuccess && binary->registered) {
+    runtime->kernels_missing = true;
+    runtime_failed(runtime);
+  }
   return binary->failure;
 }
 

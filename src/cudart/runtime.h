@@ -37,6 +37,7 @@ void *pointer_map_take(PointerMap *map, const void *key); // removes; NULL: was 
 // ---- Options from `redoubt run` (environment.c) ---------------------------------------------------
 typedef struct Environment {
   Spec spec;
+  bool failed;             // it was not understood: there will be no device
   int records;             // file to append launch records to; -1: none
   AttachmentWishes wishes; // protections and trace
   Attachments attachments; // of the device, once it is there
@@ -158,6 +159,8 @@ struct Runtime {
   Arena *arena; // lives as long as the process
   Device *device;
   bool device_failed;
+  bool kernels_missing;          // a registered fat binary could not be loaded
+  int failed_in;                 // the process in which either happened; 0: none
   CudaError sticky;              // after a device trap, until the process ends
   uint64_t clock_ns;             // simulated time
   uint64_t ids;                  // of streams and captures
@@ -186,8 +189,9 @@ Device *runtime_device(Runtime *runtime);                                       
 void runtime_say(const char *format, ...) __attribute__((format(printf, 1, 2))); // "redoubt: ..." on stderr
 void runtime_say_diags(Diags *diags);                                            // and frees them
 void runtime_record(Runtime *runtime, const Text *bytes);
-void runtime_greet(void);     // tells `redoubt run` that the program is simulated
-bool library_is_needed(void); // a loaded object names this library among those it needs
+void runtime_failed(Runtime *runtime); // nothing can run: the process will not end with exit code 0, if nothing did before
+void runtime_greet(void);              // tells `redoubt run` that the program is simulated
+bool library_is_needed(void);          // a loaded object names this library among those it needs
 CudaError runtime_last_error(bool clear);
 
 void *handle_new(Runtime *runtime, HandleKind kind, size_t bytes); // zeroed
