@@ -2,7 +2,7 @@
 # interface: they differ in soname, symbol versions and the files named generation_*.c.
 # `redoubt run -- APPLICATION` puts them before the program.
 file(GLOB cudart_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cudart/*.c)
-list(FILTER cudart_sources EXCLUDE REGEX "/test_[^/]*\\.c$")
+list(FILTER cudart_sources EXCLUDE REGEX "/test_[^/]*\\.c$|/fuzz_[^/]*\\.c$")
 set(cudart_by_generation ${cudart_sources})
 list(FILTER cudart_by_generation INCLUDE REGEX "/generation_[^/]*\\.c$")
 list(REMOVE_ITEM cudart_sources ${cudart_by_generation})
@@ -42,7 +42,17 @@ if(REDOUBT_TESTS)
     COMMAND ${CMAKE_SOURCE_DIR}/tests/cuda/unchecked.sh $<TARGET_FILE:redoubt> $<TARGET_FILE:unchecked> ${CMAKE_SOURCE_DIR}/tests/cuda/fatbin)
 endif()
 
-# Tests beside the code: the library's objects, linked in.
+# Tests and fuzz targets beside the code: the library's objects, linked in.
+if(REDOUBT_FUZZ)
+  file(GLOB targets CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cudart/fuzz_*.c)
+  foreach(target ${targets})
+    get_filename_component(stem ${target} NAME_WE)
+    add_executable(${stem} ${target} ${cudart_by_generation} $<TARGET_OBJECTS:cudart_objects>)
+    target_compile_definitions(${stem} PRIVATE CUDART_GENERATION=13)
+    target_link_libraries(${stem} PRIVATE campaign device zstd lz4 -fsanitize=fuzzer)
+    add_dependencies(fuzzers ${stem})
+  endforeach()
+endif()
 if(REDOUBT_TESTS)
   file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cudart/test_*.c)
   foreach(test ${tests})

@@ -157,7 +157,7 @@ static bool run_fits(const Array *array, size_t x, size_t y, size_t bytes) {
 // A run of bytes that fills an array's rows one after the other, from (x, y).
 static CudaError copy_run(Array *array, size_t x, size_t y, uint8_t *memory, size_t bytes, int kind, Stream *stream, bool to_array) {
   Runtime *runtime = runtime_enter(); // locked throughout: the array stays
-  bool good = handle_is(runtime, array, HANDLE_ARRAY) && run_fits(array, x, y, bytes);
+  bool good = memory != NULL && handle_is(runtime, array, HANDLE_ARRAY) && run_fits(array, x, y, bytes);
   CudaError error = good ? cudaSuccess : cudaErrorInvalidValue;
   size_t row = good ? array->extent.width * array_texel_bytes(array) : 0;
   while (bytes > 0 && error == cudaSuccess) {
