@@ -2,7 +2,7 @@
 # interface: they differ in soname, symbol versions and the files named generation_*.c.
 # `redoubt run -- APPLICATION` puts them before the program.
 file(GLOB cudart_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cudart/*.c)
-list(FILTER cudart_sources EXCLUDE REGEX "/test_[^/]*\\.c$")
+list(FILTER cudart_sources EXCLUDE REGEX "/test_[^/]*\\.c$|/fuzz_[^/]*\\.c$")
 set(cudart_by_generation ${cudart_sources})
 list(FILTER cudart_by_generation INCLUDE REGEX "/generation_[^/]*\\.c$")
 list(REMOVE_ITEM cudart_sources ${cudart_by_generation})
@@ -18,7 +18,7 @@ foreach(generation 13 12 11)
   add_library(${target} SHARED ${cudart_by_generation} $<TARGET_OBJECTS:cudart_objects>)
   target_compile_definitions(${target} PRIVATE CUDART_GENERATION=${generation})
   target_link_libraries(${target} PRIVATE campaign device zstd lz4)
-  target_link_options(${target} PRIVATE -Wl,--as-needed -Wl,--version-script=${map} -Wl,-Bsymbolic -Wl,-soname=libcudart.so.${version}
+  target_link_options(${target} PRIVATE -Wl,--as-needed -Wl,--version-script=${map} -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,-soname=libcudart.so.${version}
     $<$<NOT:$<BOOL:${REDOUBT_SANITIZE}>>:-Wl,-z,defs>)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME cudart.so.${version} SUFFIX "" NO_SONAME ON
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/cudart)
@@ -34,7 +34,25 @@ endforeach()
 add_custom_command(TARGET cudart13 POST_BUILD VERBATIM
   COMMAND ${CMAKE_COMMAND} -E create_symlink libcudart.so.13 ${CMAKE_BINARY_DIR}/cudart/libcuda.so.1)
 
-# Tests beside the code: the library's objects, linked in.
+# A program that looks at no error, where nothing can run.
+if(REDOUBT_TESTS)
+  add_executable(unchecked tests/cuda/unchecked.c)
+  target_link_libraries(unchecked PRIVATE cudart13)
+  add_test(NAME cudart/unchecked
+    COMMAND ${CMAKE_SOURCE_DIR}/tests/cuda/unchecked.sh $<TARGET_FILE:redoubt> $<TARGET_FILE:unchecked> ${CMAKE_SOURCE_DIR}/tests/cuda/fatbin)
+endif()
+
+# Tests and fuzz targets beside the code: the library's objects, linked in.
+if(REDOUBT_FUZZ)
+  file(GLOB targets CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cudart/fuzz_*.c)
+  foreach(target ${targets})
+    get_filename_component(stem ${target} NAME_WE)
+    add_executable(${stem} ${target} ${cudart_by_generation} $<TARGET_OBJECTS:cudart_objects>)
+    target_compile_definitions(${stem} PRIVATE CUDART_GENERATION=13)
+    target_link_libraries(${stem} PRIVATE campaign device zstd lz4 -fsanitize=fuzzer)
+    add_dependencies(fuzzers ${stem})
+  endforeach()
+endif()
 if(REDOUBT_TESTS)
   file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cudart/test_*.c)
   foreach(test ${tests})

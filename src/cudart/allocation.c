@@ -2,6 +2,8 @@
 // see at the same addresses; and host memory that the program registers.
 #include "cudart/runtime.h"
 
+#include "cudart/size.h"
+
 #include <stdlib.h>
 
 uint64_t allocation_new(Runtime *runtime, uint64_t bytes, MemoryType type, uint32_t flags) {
@@ -84,9 +86,16 @@ CUDART(cudaMallocHost, void **pointer, size_t bytes) {
   return runtime_leave(runtime, allocate(runtime, pointer, bytes, MEMORY_HOST, 0));
 }
 
+// What a program frees by its address: arrays have their own call.
+static CudaError free_pointer(Runtime *runtime, void *pointer) {
+  const Allocation *allocation = pointer_map_get(&runtime->allocations, pointer);
+  bool good = allocation != NULL && !allocation->of_array;
+  return good ? allocation_free(runtime, address_of(pointer), false) : cudaErrorInvalidValue;
+}
+
 CUDART(cudaFree, void *pointer) {
   Runtime *runtime = runtime_enter();
-  return runtime_leave(runtime, pointer == NULL ? cudaSuccess : allocation_free(runtime, address_of(pointer), false));
+  return runtime_leave(runtime, pointer == NULL ? cudaSuccess : free_pointer(runtime, pointer));
 }
 
 CUDART(cudaFreeHost, void *pointer) {
@@ -128,7 +137,7 @@ static CudaError stream_free(Runtime *runtime, void *pointer, Stream *handle) {
   Stream *stream = stream_of(runtime, handle);
   if (stream == NULL) return cudaErrorInvalidResourceHandle;
   if (pointer == NULL) return cudaErrorInvalidValue;
-  if (stream->capture == NULL) return allocation_free(runtime, address_of(pointer), false);
+  if (stream->capture == NULL) return free_pointer(runtime, pointer);
   Operation operation = {.params = {.type = NODE_MEM_FREE, .of.free = pointer}};
   return graph_capture(runtime, stream, &operation);
 }
@@ -139,21 +148,29 @@ CUDART(cudaFreeAsync, void *pointer, Stream *stream) {
 }
 CUDART_ALIAS(cudaFreeAsync_ptsz, cudaFreeAsync)
 
+// Pitched memory: rows begin at multiples of PITCH_ALIGN.
 enum { PITCH_ALIGN = 512 };
+
+static CudaError allocate_rows(Runtime *runtime, void **pointer, const Extent *extent, size_t *pitch) {
+  uint64_t row = size_align_up(extent->width, PITCH_ALIGN);
+  uint64_t bytes = row == SIZE_TOO_BIG ? SIZE_TOO_BIG : size_multiply(size_multiply(row, extent->height), extent->depth);
+  CudaError error = allocate(runtime, pointer, bytes, MEMORY_DEVICE, 0);
+  if (error == cudaSuccess) *pitch = row;
+  return error;
+}
 
 CUDART(cudaMallocPitch, void **pointer, size_t *pitch, size_t width, size_t height) {
   Runtime *runtime = runtime_enter();
-  if (pitch == NULL) return runtime_leave(runtime, cudaErrorInvalidValue);
-  *pitch = align_up(width, PITCH_ALIGN);
-  return runtime_leave(runtime, allocate(runtime, pointer, *pitch * height, MEMORY_DEVICE, 0));
+  Extent extent = {width, height, 1};
+  return runtime_leave(runtime, pitch == NULL ? cudaErrorInvalidValue : allocate_rows(runtime, pointer, &extent, pitch));
 }
 
 CUDART(cudaMalloc3D, PitchedPointer *pitched, Extent extent) {
   Runtime *runtime = runtime_enter();
-  if (pitched == NULL) return runtime_leave(runtime, cudaErrorInvalidValue);
-  *pitched = (PitchedPointer){NULL, align_up(extent.width, PITCH_ALIGN), extent.width, extent.height};
-  size_t bytes = pitched->pitch * extent.height * extent.depth;
-  return runtime_leave(runtime, allocate(runtime, &pitched->pointer, bytes, MEMORY_DEVICE, 0));
+  PitchedPointer made = {.width = extent.width, .height = extent.height};
+  CudaError error = pitched == NULL ? cudaErrorInvalidValue : allocate_rows(runtime, &made.pointer, &extent, &made.pitch);
+  if (error == cudaSuccess) *pitched = made;
+  return runtime_leave(runtime, error);
 }
 
 CUDART(cudaMemGetInfo, size_t *free_bytes, size_t *total_bytes) {
@@ -166,10 +183,20 @@ CUDART(cudaMemGetInfo, size_t *free_bytes, size_t *total_bytes) {
 
 // ---- Host memory that the program registers -----------------------------------------------------------
 
-static CudaError register_range(Runtime *runtime, uint64_t start, uint64_t bytes, uint32_t flags) {
-  if (start == 0 || bytes == 0) return cudaErrorInvalidValue;
+static bool is_registered(const Runtime *runtime, uint64_t start, uint64_t bytes) {
+  for (uint32_t i = 0; i < runtime->range_count; i++) {
+    const Allocation *range = runtime->ranges[i];
+    if (start < range->start + range->bytes && range->start < start + bytes) return true;
+  }
+  return false;
+}
+
+// Kernels and campaigns read registered memory, so all of it must be there.
+static CudaError register_range(Runtime *runtime, void *pointer, uint64_t bytes, uint32_t flags) {
+  uint64_t start = address_of(pointer);
+  if (bytes == 0 || bytes > mapped_bytes(pointer)) return cudaErrorInvalidValue;
   if (runtime_device(runtime) == NULL) return cudaErrorInitializationError;
-  if (allocation_find(runtime, start) != NULL) return cudaErrorHostMemoryAlreadyRegistered;
+  if (is_registered(runtime, start, bytes) || allocation_find(runtime, start) != NULL) return cudaErrorHostMemoryAlreadyRegistered;
   if (!memory_register_host(device_memory(runtime->device), start, bytes)) return cudaErrorNotSupported;
   Allocation **ranges = realloc(runtime->ranges, (runtime->range_count + 1) * sizeof *ranges);
   Allocation *range = calloc(1, sizeof *range);
@@ -193,7 +220,7 @@ static CudaError unregister_range(Runtime *runtime, uint64_t start) {
 
 CUDART(cudaHostRegister, void *pointer, size_t bytes, uint32_t flags) {
   Runtime *runtime = runtime_enter();
-  return runtime_leave(runtime, register_range(runtime, address_of(pointer), bytes, flags));
+  return runtime_leave(runtime, register_range(runtime, pointer, bytes, flags));
 }
 
 CUDART(cudaHostUnregister, void *pointer) {

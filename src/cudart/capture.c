@@ -1,5 +1,8 @@
 // Stream capture: between begin and end, work becomes nodes of a graph. Other streams join by waiting for an
 // event recorded in the capture.
+//
+// While a graph is captured neither it nor its nodes can be destroyed, so that the tails of streams, and of events of a capture
+// that is still active, are nodes.
 #include "cudart/graph.h"
 
 static void start_capture(Runtime *runtime, Stream *stream, Graph *graph, uint64_t id) {
@@ -7,6 +10,12 @@ static void start_capture(Runtime *runtime, Stream *stream, Graph *graph, uint64
   stream->capture_id = id;
   stream->next_capturing = runtime->capturing;
   runtime->capturing = stream;
+}
+
+bool capture_is_active(const Runtime *runtime, uint64_t id) {
+  const Stream *stream = runtime->capturing;
+  while (stream != NULL && stream->capture_id != id) stream = stream->next_capturing;
+  return stream != NULL;
 }
 
 void stream_join_capture(Runtime *runtime, Stream *stream, Graph *graph, uint64_t id) { start_capture(runtime, stream, graph, id); }
@@ -28,6 +37,7 @@ static CudaError begin(Runtime *runtime, Stream *handle, Graph *graph, GraphNode
   if (stream == NULL) return cudaErrorInvalidResourceHandle;
   if (stream->capture != NULL) return cudaErrorIllegalState;
   if (address_of(handle) <= 1) return cudaErrorStreamCaptureUnsupported; // the legacy stream
+  if (graph != NULL && !graph_has_nodes(runtime, graph, dependencies, count)) return cudaErrorInvalidValue;
   if (graph == NULL) graph = graph_new(runtime);
   start_capture(runtime, stream, graph, ++runtime->ids);
   stream->capture_origin = true;
@@ -114,7 +124,8 @@ CUDART(cudaStreamUpdateCaptureDependencies_v2, Stream *handle, GraphNode **depen
   Stream *stream = stream_of(runtime, handle);
   if (stream == NULL) return runtime_leave(runtime, cudaErrorInvalidResourceHandle);
   if (stream->capture == NULL) return runtime_leave(runtime, cudaErrorIllegalState);
-  if (flags > SET) return runtime_leave(runtime, cudaErrorInvalidValue);
+  bool good = flags <= SET && graph_has_nodes(runtime, stream->capture, dependencies, count);
+  if (!good) return runtime_leave(runtime, cudaErrorInvalidValue);
   if (flags == SET) node_set_clear(&stream->tails);
   for (size_t i = 0; i < count; i++) node_set_add(&stream->tails, dependencies[i]);
   return runtime_leave(runtime, cudaSuccess);

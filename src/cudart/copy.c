@@ -3,8 +3,14 @@
 #include "cudart/runtime.h"
 
 #include "cudart/array.h"
+#include "cudart/size.h"
 
-enum { COPY_NS = 1000, COPY_BYTES_PER_NS = 12 };
+enum {
+  COPY_NS = 1000,
+  COPY_BYTES_PER_NS = 12,
+  MOST_PITCH = 2147483647, // memPitch of cudaDeviceProp
+  LEAST_ADDRESS = 1 << 16  // below it nothing is mapped: a null pointer and an offset
+};
 
 // Is the address in device memory at all? Then it must be inside one allocation.
 static bool is_device(const Runtime *runtime, uint64_t address) {
@@ -15,17 +21,22 @@ static bool is_device(const Runtime *runtime, uint64_t address) {
 
 static bool range_is_good(const Runtime *runtime, uint64_t address, uint64_t bytes) {
   uint64_t start, size;
-  if (!is_device(runtime, address)) return address != 0;
+  if (!is_device(runtime, address)) return address >= LEAST_ADDRESS && size_is_within(address, bytes, UINT64_MAX);
   if (!memory_find(device_memory(runtime->device), address, &start, &size)) return false;
   return bytes <= start + size - address;
+}
+
+// What fills may write: one device allocation, or host memory that kernels may use too.
+bool device_range_is_good(const Runtime *runtime, uint64_t address, uint64_t bytes) {
+  return memory_at(device_memory(runtime->device), address, bytes) != NULL && range_is_good(runtime, address, bytes);
 }
 
 static CudaError check_ends(const Runtime *runtime, uint64_t to, uint64_t from, uint64_t to_bytes, uint64_t from_bytes, int kind) {
   if (kind < HOST_TO_HOST || kind > COPY_DEFAULT) return cudaErrorInvalidMemcpyDirection;
   bool to_device = kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE;
   bool from_device = kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE;
-  if (to_device && memory_at(device_memory(runtime->device), to, 1) == NULL) return cudaErrorInvalidValue;
-  if (from_device && memory_at(device_memory(runtime->device), from, 1) == NULL) return cudaErrorInvalidValue;
+  if (to_device && memory_at(device_memory(runtime->device), to, to_bytes) == NULL) return cudaErrorInvalidValue;
+  if (from_device && memory_at(device_memory(runtime->device), from, from_bytes) == NULL) return cudaErrorInvalidValue;
   return range_is_good(runtime, to, to_bytes) && range_is_good(runtime, from, from_bytes) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
@@ -68,27 +79,36 @@ typedef struct Side {
   uint64_t row_pitch, slice_pitch;
 } Side;
 
-static bool side_of(const Runtime *runtime, const Array *array, const Position *position, const PitchedPointer *pointer, Side *side,
-                    uint32_t *texel) {
-  if (array == NULL) {
-    *side = (Side){address_of(pointer->pointer), pointer->pitch, pointer->pitch * pointer->height};
-    side->start += position->x + position->y * side->row_pitch + position->z * side->slice_pitch;
-    return pointer->pointer != NULL;
-  }
-  if (!handle_is(runtime, array, HANDLE_ARRAY)) return false;
-  *texel = array_texel_bytes(array);
-  *side = (Side){array->address, array->row_pitch, array->slice_pitch};
-  side->start += position->x * *texel + position->y * side->row_pitch + position->z * side->slice_pitch;
-  return true;
+// Pitched memory: rows may not overlap, and slices hold the rows that are copied.
+static CudaError side_of_memory(const PitchedPointer *pointer, const Position *position, const Extent *box, Side *side) {
+  if (pointer->pointer == NULL) return cudaErrorInvalidValue;
+  bool one_row = box->height == 1 && box->depth == 1; // then the pitch is not used
+  if (!one_row && (pointer->pitch > MOST_PITCH || !size_is_within(position->x, box->width, pointer->pitch)))
+    return cudaErrorInvalidPitchValue;
+  if (box->depth > 1 && !size_is_within(position->y, box->height, pointer->height)) return cudaErrorInvalidValue;
+  uint64_t slice_pitch = size_multiply(pointer->pitch, pointer->height);
+  uint64_t offset = size_add(size_multiply(position->y, pointer->pitch), size_multiply(position->z, slice_pitch));
+  *side = (Side){size_add(address_of(pointer->pointer), size_add(position->x, offset)), pointer->pitch, slice_pitch};
+  return cudaSuccess;
+}
+
+static CudaError side_of_array(const Array *array, const Position *position, const Extent *box, Side *side) {
+  uint32_t texel = array_texel_bytes(array);
+  const Extent *room = &array->extent;
+  bool fits = size_is_within(size_multiply(position->x, texel), box->width, room->width * texel) &&
+              size_is_within(position->y, box->height, max_u64(room->height, 1)) &&
+              size_is_within(position->z, box->depth, max_u64(room->depth, 1));
+  if (!fits) return cudaErrorInvalidValue;
+  uint64_t offset = position->x * texel + position->y * array->row_pitch + position->z * array->slice_pitch;
+  *side = (Side){array->address + offset, array->row_pitch, array->slice_pitch};
+  return cudaSuccess;
 }
 
 static uint64_t span_of(const Side *side, const Extent *box) {
-  return (box->depth - 1) * side->slice_pitch + (box->height - 1) * side->row_pitch + box->width;
+  return size_of_box(box->width, box->height, box->depth, side->row_pitch, side->slice_pitch);
 }
 
 static CudaError copy_box(Runtime *runtime, const Side *to, const Side *from, const Extent *box, int kind) {
-  if (box->width == 0 || box->height == 0 || box->depth == 0) return cudaSuccess;
-  if (box->height > 1 && (to->row_pitch < box->width || from->row_pitch < box->width)) return cudaErrorInvalidPitchValue;
   if (runtime_device(runtime) == NULL) return cudaErrorInitializationError;
   if (runtime->sticky != cudaSuccess) return runtime->sticky;
   CudaError error = check_ends(runtime, to->start, from->start, span_of(to, box), span_of(from, box), kind);
@@ -100,30 +120,51 @@ static CudaError copy_box(Runtime *runtime, const Side *to, const Side *from, co
       move(runtime, pointer_of(target), pointer_of(source), box->width);
     }
   }
-  end_copy(runtime, to->start, from->start, box->width * box->height * box->depth);
-  advance(runtime, box->width * box->height * box->depth);
+  uint64_t bytes = size_multiply(size_multiply(box->width, box->height), box->depth);
+  end_copy(runtime, to->start, from->start, bytes);
+  advance(runtime, bytes);
   return cudaSuccess;
 }
 
-CudaError copy_3d(Runtime *runtime, const Copy3D *copy) {
-  Side to, from;
-  uint32_t texel = 0; // of the array, whose extents count texels; bytes when there is none
-  bool good = side_of(runtime, copy->source_array, &copy->source_position, &copy->source, &from, &texel) &&
-              side_of(runtime, copy->destination_array, &copy->destination_position, &copy->destination, &to, &texel);
-  if (!good) return cudaErrorInvalidValue;
-  Extent box = copy->extent;
-  if (texel != 0) box.width *= texel;
-  return copy_box(runtime, &to, &from, &box, copy->kind);
+// Extents count texels where an array takes part, else bytes. 0: two arrays that do not match, or a handle that is none.
+static uint32_t unit_of(const Runtime *runtime, const Copy3D *copy) {
+  const Array *arrays[] = {copy->source_array, copy->destination_array};
+  uint32_t unit = 0;
+  for (size_t i = 0; i < COUNT_OF(arrays); i++) {
+    if (arrays[i] == NULL) continue;
+    if (!handle_is(runtime, arrays[i], HANDLE_ARRAY)) return 0;
+    uint32_t texel = array_texel_bytes(arrays[i]);
+    if (unit != 0 && unit != texel) return 0;
+    unit = texel;
+  }
+  return unit == 0 ? 1 : unit;
 }
+
+CudaError copy_3d(Runtime *runtime, const Copy3D *copy) {
+  uint32_t unit = unit_of(runtime, copy);
+  if (unit == 0) return cudaErrorInvalidValue;
+  Extent box = {size_multiply(copy->extent.width, unit), copy->extent.height, copy->extent.depth};
+  if (box.width == 0 || box.height == 0 || box.depth == 0) return cudaSuccess;
+  Side to, from;
+  CudaError error = copy->source_array == NULL ? side_of_memory(&copy->source, &copy->source_position, &box, &from)
+                                               : side_of_array(copy->source_array, &copy->source_position, &box, &from);
+  if (error != cudaSuccess) return error;
+  error = copy->destination_array == NULL ? side_of_memory(&copy->destination, &copy->destination_position, &box, &to)
+                                          : side_of_array(copy->destination_array, &copy->destination_position, &box, &to);
+  return error != cudaSuccess ? error : copy_box(runtime, &to, &from, &box, copy->kind);
+}
+
+bool set_is_known(const MemsetParams *set) { return set->element_bytes == 1 || set->element_bytes == 2 || set->element_bytes == 4; }
 
 CudaError set_bytes(Runtime *runtime, const MemsetParams *set) {
   if (set->width == 0 || set->height == 0) return cudaSuccess;
+  if (!set_is_known(set)) return cudaErrorInvalidValue;
   if (runtime_device(runtime) == NULL) return cudaErrorInitializationError;
   if (runtime->sticky != cudaSuccess) return runtime->sticky;
-  uint64_t element = max_u32(set->element_bytes, 1), row = set->width * element, start = address_of(set->destination);
-  if (set->height > 1 && set->pitch < row) return cudaErrorInvalidPitchValue;
-  uint64_t bytes = (set->height - 1) * set->pitch + row;
-  if (memory_at(device_memory(runtime->device), start, 1) == NULL || !range_is_good(runtime, start, bytes)) return cudaErrorInvalidValue;
+  uint64_t element = set->element_bytes, row = size_multiply(set->width, element);
+  if (set->height > 1 && (set->pitch < row || set->pitch > MOST_PITCH)) return cudaErrorInvalidValue;
+  uint64_t bytes = size_of_box(row, set->height, 1, set->pitch, 0);
+  if (!device_range_is_good(runtime, address_of(set->destination), bytes)) return cudaErrorInvalidValue;
   for (size_t y = 0; y < set->height; y++) {
     uint8_t *at = (uint8_t *)set->destination + y * set->pitch;
     if (element == 1) {

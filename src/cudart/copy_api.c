@@ -1,5 +1,6 @@
 // cudaMemcpy and cudaMemset in all their shapes: each becomes one operation (a 3D copy or a fill).
 #include "cudart/array.h"
+#include "cudart/size.h"
 
 static CudaError queue(Runtime *runtime, const Copy3D *copy, Stream *stream) {
   Operation operation = {.params = {.type = NODE_MEMCPY, .of.copy.copy = *copy}};
@@ -37,6 +38,8 @@ CUDART(cudaMemcpyPeer, void *to, int to_device, const void *from, int from_devic
 CUDART(cudaMemcpyBatchAsync, void *const *to, const void *const *from, const size_t *bytes, size_t count, void *attributes,
        size_t *attribute_indices, size_t attribute_count, Stream *stream) {
   (void)attributes, (void)attribute_indices, (void)attribute_count;
+  bool good = count == 0 || (to != NULL && from != NULL && bytes != NULL);
+  if (!good) return runtime_leave(runtime_enter(), cudaErrorInvalidValue);
   CudaError error = cudaSuccess;
   for (size_t i = 0; i < count && error == cudaSuccess; i++) error = copy_plain(to[i], from[i], bytes[i], COPY_DEFAULT, stream);
   return error;
@@ -97,7 +100,8 @@ static PitchedPointer memory_of(const ArrayPlace *place, size_t width, size_t he
 
 static bool fits(const ArrayPlace *place, size_t width, size_t height) {
   const Extent *extent = &place->array->extent;
-  return place->x_bytes + width <= extent->width * array_texel_bytes(place->array) && place->y + height <= max_u64(extent->height, 1);
+  return size_is_within(place->x_bytes, width, extent->width * array_texel_bytes(place->array)) &&
+         size_is_within(place->y, height, max_u64(extent->height, 1));
 }
 
 static CudaError copy_array_2d(const ArrayPlace *to, PitchedPointer to_memory, const ArrayPlace *from, PitchedPointer from_memory,
@@ -144,14 +148,18 @@ CUDART(cudaMemcpy2DArrayToArray, Array *to, size_t to_x, size_t to_y, const Arra
 }
 CUDART_ALIAS(cudaMemcpy2DArrayToArray_ptds, cudaMemcpy2DArrayToArray)
 
+// A run of bytes from (x, y) on, row after row, ends before the array does.
+static bool run_fits(const Array *array, size_t x, size_t y, size_t bytes) {
+  uint64_t row = array->extent.width * array_texel_bytes(array), rows = max_u64(array->extent.height, 1);
+  return x <= row && y < rows && size_is_within(y * row + x, bytes, row * rows);
+}
+
 // A run of bytes that fills an array's rows one after the other, from (x, y).
 static CudaError copy_run(Array *array, size_t x, size_t y, uint8_t *memory, size_t bytes, int kind, Stream *stream, bool to_array) {
-  Runtime *runtime = runtime_enter();
-  bool good = handle_is(runtime, array, HANDLE_ARRAY) && x <= array->extent.width * array_texel_bytes(array);
-  runtime_leave_quietly(runtime);
-  if (!good) return runtime_leave(runtime_enter(), cudaErrorInvalidValue);
-  size_t row = array->extent.width * array_texel_bytes(array);
-  CudaError error = cudaSuccess;
+  Runtime *runtime = runtime_enter(); // locked throughout: the array stays
+  bool good = memory != NULL && handle_is(runtime, array, HANDLE_ARRAY) && run_fits(array, x, y, bytes);
+  CudaError error = good ? cudaSuccess : cudaErrorInvalidValue;
+  size_t row = good ? array->extent.width * array_texel_bytes(array) : 0;
   while (bytes > 0 && error == cudaSuccess) {
     size_t step = min_u64(bytes, row - x);
     error = to_array ? cudaMemcpy2DToArrayAsync(array, x, y, memory, step, step, 1, kind, stream)
@@ -161,7 +169,7 @@ static CudaError copy_run(Array *array, size_t x, size_t y, uint8_t *memory, siz
     x = 0;
     y++;
   }
-  return error;
+  return runtime_leave(runtime, error);
 }
 
 CUDART(cudaMemcpyToArrayAsync, Array *to, size_t x, size_t y, const void *from, size_t bytes, int kind, Stream *stream) {
@@ -183,22 +191,21 @@ CUDART_ALIAS(cudaMemcpyFromArray_ptds, cudaMemcpyFromArray)
 
 CUDART(cudaMemcpyArrayToArray, Array *to, size_t to_x, size_t to_y, Array *from, size_t from_x, size_t from_y, size_t bytes, int kind) {
   Runtime *runtime = runtime_enter();
-  bool good = handle_is(runtime, to, HANDLE_ARRAY) && handle_is(runtime, from, HANDLE_ARRAY);
-  runtime_leave_quietly(runtime);
-  if (!good) return runtime_leave(runtime_enter(), cudaErrorInvalidValue);
+  bool good = handle_is(runtime, to, HANDLE_ARRAY) && handle_is(runtime, from, HANDLE_ARRAY) && run_fits(to, to_x, to_y, bytes) &&
+              run_fits(from, from_x, from_y, bytes);
+  if (!good) return runtime_leave(runtime, cudaErrorInvalidValue);
   size_t to_row = to->extent.width * array_texel_bytes(to), from_row = from->extent.width * array_texel_bytes(from);
-  if (to_x >= to_row || from_x >= from_row) return runtime_leave(runtime_enter(), cudaErrorInvalidValue);
   CudaError error = cudaSuccess;
   while (bytes > 0 && error == cudaSuccess) {
+    if (to_x == to_row) to_x = 0, to_y++;
+    if (from_x == from_row) from_x = 0, from_y++;
     size_t step = min_u64(bytes, min_u64(to_row - to_x, from_row - from_x));
     error = cudaMemcpy2DArrayToArray(to, to_x, to_y, from, from_x, from_y, step, 1, kind);
     bytes -= step;
     to_x += step;
     from_x += step;
-    if (to_x == to_row) to_x = 0, to_y++;
-    if (from_x == from_row) from_x = 0, from_y++;
   }
-  return error;
+  return runtime_leave(runtime, error);
 }
 CUDART_ALIAS(cudaMemcpyArrayToArray_ptds, cudaMemcpyArrayToArray)
 
@@ -276,13 +283,24 @@ CUDART_ALIAS(cudaMemsetAsync_ptsz, cudaMemsetAsync)
 CUDART(cudaMemset, void *pointer, int value, size_t bytes) { return cudaMemset2DAsync(pointer, bytes, value, bytes, 1, NULL); }
 CUDART_ALIAS(cudaMemset_ptds, cudaMemset)
 
+// All slices are checked before the first is filled: what fits is no larger than the memory.
+static CudaError check_volume(Runtime *runtime, const PitchedPointer *pitched, const Extent *extent) {
+  bool slices = extent->depth == 1 || (extent->width <= pitched->pitch && extent->height <= pitched->height);
+  uint64_t slice_pitch = size_multiply(pitched->pitch, pitched->height);
+  uint64_t bytes = size_of_box(extent->width, extent->height, extent->depth, pitched->pitch, slice_pitch);
+  if (runtime_device(runtime) == NULL) return cudaErrorInitializationError;
+  return slices && device_range_is_good(runtime, address_of(pitched->pointer), bytes) ? cudaSuccess : cudaErrorInvalidValue;
+}
+
 CUDART(cudaMemset3DAsync, PitchedPointer pitched, int value, Extent extent, Stream *stream) {
-  CudaError error = cudaSuccess;
-  for (size_t z = 0; z < extent.depth && error == cudaSuccess; z++) {
+  Runtime *runtime = runtime_enter();
+  bool empty = extent.width == 0 || extent.height == 0 || extent.depth == 0;
+  CudaError error = empty ? cudaSuccess : check_volume(runtime, &pitched, &extent);
+  for (size_t z = 0; !empty && z < extent.depth && error == cudaSuccess; z++) {
     uint8_t *slice = (uint8_t *)pitched.pointer + z * pitched.pitch * pitched.height;
     error = cudaMemset2DAsync(slice, pitched.pitch, value, extent.width, extent.height, stream);
   }
-  return error;
+  return runtime_leave(runtime, error);
 }
 CUDART_ALIAS(cudaMemset3DAsync_ptsz, cudaMemset3DAsync)
 CUDART(cudaMemset3D, PitchedPointer pitched, int value, Extent extent) { return cudaMemset3DAsync(pitched, value, extent, NULL); }

@@ -55,6 +55,7 @@ typedef struct GraphicsResource GraphicsResource;
 typedef struct GraphNode GraphNode;
 typedef struct GraphExec GraphExec;
 typedef struct MemPool MemPool;
+typedef struct Context Context;
 
 typedef struct Copy3D {
   Array *source_array;

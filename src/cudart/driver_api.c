@@ -1,15 +1,12 @@
 // The part of the driver's interface (libcuda.so.1) that programs use beside or instead of the runtime's: devices,
-// one context, modules, memory, launches. Result codes are those of the runtime wherever both exist.
-#include "cudart/runtime.h"
+// modules, memory, launches. Contexts are in driver_context.c. Result codes are those of the runtime wherever both exist.
+#include "cudart/driver.h"
 
 #include <stdio.h>
 
-typedef int DriverDevice;
-typedef struct DriverLink DriverLink; // PTX on its way to a module (cuLink*)
-struct DriverLink {
+typedef struct DriverLink { // PTX on its way to a module (cuLink*)
   Text ptx;
-};
-enum { DRIVER_NOT_FOUND = 500 };
+} DriverLink;
 
 EXPORT CudaError cudaDeviceGetAttribute(int *value, int attribute, int device);
 EXPORT CudaError cudaMalloc(void **pointer, size_t bytes);
@@ -20,7 +17,6 @@ EXPORT CudaError cudaMallocManaged(void **pointer, size_t bytes, uint32_t flags)
 EXPORT CudaError cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
 EXPORT CudaError cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, Stream *stream);
 EXPORT CudaError cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes);
-EXPORT CudaError cudaDeviceSynchronize(void);
 EXPORT CudaError cudaDriverGetVersion(int *version);
 EXPORT CudaError cudaStreamCreateWithFlags(Stream **stream, uint32_t flags);
 EXPORT CudaError cudaStreamDestroy(Stream *stream);
@@ -31,11 +27,23 @@ EXPORT CudaError cudaEventRecord(Event *event, Stream *stream);
 EXPORT CudaError cudaEventSynchronize(Event *event);
 EXPORT CudaError cudaEventElapsedTime(float *milliseconds, Event *first, Event *last);
 EXPORT CudaError cudaFuncSetAttribute(const void *host, int attribute, int value);
+EXPORT CudaError cudaFuncSetCacheConfig(const void *host, int config);
 EXPORT CudaError cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads, size_t shared_bytes);
 EXPORT const char *cudaGetErrorName(CudaError error);
 EXPORT const char *cudaGetErrorString(CudaError error);
 
-// ---- Device and context -----------------------------------------------------------------------------------------
+// The driver has no codes for some of the runtime's errors.
+static CudaError driver_code(CudaError error) {
+  switch (error) {
+  case cudaErrorInvalidDeviceFunction: return cudaErrorInvalidResourceHandle; // CUDA_ERROR_INVALID_HANDLE
+  case cudaErrorInvalidConfiguration:
+  case cudaErrorInvalidPitchValue:
+  case cudaErrorInvalidMemcpyDirection: return cudaErrorInvalidValue;
+  default: return error;
+  }
+}
+
+// ---- Device -----------------------------------------------------------------------------------------
 
 CUDART(cuInit, uint32_t flags) { return flags == 0 ? cudaSuccess : cudaErrorInvalidValue; }
 CUDART(cuDriverGetVersion, int *version) { return cudaDriverGetVersion(version); }
@@ -45,7 +53,8 @@ CUDART(cuDeviceGetCount, int *count) {
   return count == NULL ? cudaErrorInvalidValue : cudaSuccess;
 }
 CUDART(cuDeviceGet, DriverDevice *device, int ordinal) {
-  if (device != NULL) *device = 0;
+  if (device == NULL) return cudaErrorInvalidValue;
+  *device = 0;
   return ordinal == 0 ? cudaSuccess : cudaErrorInvalidDevice;
 }
 CUDART(cuDeviceGetName, char *name, int bytes, DriverDevice device) {
@@ -60,56 +69,25 @@ CUDART(cuDeviceTotalMem_v2, size_t *bytes, DriverDevice device) {
   return device == 0 ? cudaMemGetInfo(NULL, bytes) : cudaErrorInvalidDevice;
 }
 CUDART(cuDeviceComputeCapability, int *major, int *minor, DriverDevice device) {
+  if (major == NULL || minor == NULL) return cudaErrorInvalidValue;
   *major = 7;
   *minor = 5;
   return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
 }
 CUDART(cuDeviceCanAccessPeer, int *can, DriverDevice device, DriverDevice peer) {
   (void)device, (void)peer;
+  if (can == NULL) return cudaErrorInvalidValue;
   *can = 0;
   return cudaSuccess;
 }
 
-// There is one context; its handle only has to differ from NULL.
-static CudaError give_context(void **context) {
-  if (context == NULL) return cudaErrorInvalidValue;
-  Runtime *runtime = runtime_enter();
-  *context = runtime;
-  runtime_leave_quietly(runtime);
+static CudaError give_text(const char **place, const char *text) {
+  if (place == NULL) return cudaErrorInvalidValue;
+  *place = text;
   return cudaSuccess;
 }
-CUDART(cuCtxCreate_v2, void **context, uint32_t flags, DriverDevice device) {
-  (void)flags, (void)device;
-  return give_context(context);
-}
-CUDART(cuCtxCreate_v4, void **context, void *parameters, uint32_t flags, DriverDevice device) {
-  (void)parameters, (void)flags, (void)device;
-  return give_context(context);
-}
-CUDART(cuDevicePrimaryCtxRetain, void **context, DriverDevice device) {
-  (void)device;
-  return give_context(context);
-}
-CUDART(cuDevicePrimaryCtxRelease_v2, DriverDevice device) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
-CUDART(cuCtxGetCurrent, void **context) { return give_context(context); }
-CUDART(cuCtxPopCurrent_v2, void **context) { return context == NULL ? cudaSuccess : give_context(context); }
-CUDART(cuCtxDestroy_v2, void *context) { return context == NULL ? cudaErrorInvalidValue : cudaSuccess; }
-CUDART_ALIAS(cuCtxPushCurrent_v2, cuCtxDestroy_v2)
-CUDART(cuCtxSetCurrent, void *context) {
-  (void)context;
-  return cudaSuccess;
-}
-CUDART(cuCtxGetDevice, DriverDevice *device) { return cuDeviceGet(device, 0); }
-CUDART(cuCtxSynchronize, void) { return cudaDeviceSynchronize(); }
-
-CUDART(cuGetErrorName, CudaError error, const char **name) {
-  *name = cudaGetErrorName(error);
-  return cudaSuccess;
-}
-CUDART(cuGetErrorString, CudaError error, const char **text) {
-  *text = cudaGetErrorString(error);
-  return cudaSuccess;
-}
+CUDART(cuGetErrorName, CudaError error, const char **name) { return give_text(name, cudaGetErrorName(error)); }
+CUDART(cuGetErrorString, CudaError error, const char **text) { return give_text(text, cudaGetErrorString(error)); }
 
 // ---- Modules ------------------------------------------------------------------------------------------------------
 
@@ -117,7 +95,7 @@ CUDART(cuGetErrorString, CudaError error, const char **text) {
 CUDART(cuModuleLoadData, Binary **module, const void *image) {
   Runtime *runtime = runtime_enter();
   runtime_greet();
-  return runtime_leave(runtime, module == NULL ? cudaErrorInvalidValue : binary_from_image(runtime, image, module));
+  return runtime_leave(runtime, binary_from_image(runtime, image, 0, module));
 }
 CUDART(cuModuleLoadDataEx, Binary **module, const void *image, uint32_t count, int *options, void **values) {
   (void)count, (void)options, (void)values;
@@ -127,45 +105,40 @@ CUDART_ALIAS(cuModuleLoadFatBinary, cuModuleLoadData)
 
 CUDART(cuModuleLoad, Binary **module, const char *path) {
   Runtime *runtime = runtime_enter();
-  Diags diags = {0};
-  char *bytes;
-  size_t count;
-  if (path == NULL || !file_read(runtime->arena, path, &bytes, &count, &diags)) {
-    diags_free(&diags);
-    return runtime_leave(runtime, cudaErrorFileNotFound);
-  }
-  return runtime_leave(runtime, binary_from_image(runtime, bytes, module));
+  runtime_greet();
+  return runtime_leave(runtime, binary_from_file(runtime, path, module));
 }
 
 CUDART(cuModuleUnload, Binary *module) {
   Runtime *runtime = runtime_enter();
-  if (module != NULL) binary_unload(runtime, module);
-  return runtime_leave(runtime, module == NULL ? cudaErrorInvalidResourceHandle : cudaSuccess);
+  return runtime_leave(runtime, binary_unload(runtime, module));
 }
 
 CUDART(cuModuleGetFunction, Kernel **function, Binary *module, const char *name) {
   Runtime *runtime = runtime_enter();
-  if (function == NULL || module == NULL) return runtime_leave(runtime, cudaErrorInvalidValue);
-  *function = binary_kernel(runtime, module, name);
-  return runtime_leave(runtime, *function == NULL ? (CudaError)DRIVER_NOT_FOUND : cudaSuccess);
+  if (function == NULL) return runtime_leave(runtime, cudaErrorInvalidValue);
+  if (!handle_is(runtime, module, HANDLE_BINARY)) return runtime_leave(runtime, cudaErrorInvalidResourceHandle);
+  Kernel *found = binary_kernel(runtime, module, name);
+  if (found != NULL) *function = found;
+  return runtime_leave(runtime, found == NULL ? DRIVER_NOT_FOUND : cudaSuccess);
 }
 
 CUDART(cuModuleGetGlobal_v2, uint64_t *address, size_t *bytes, Binary *module, const char *name) {
   Runtime *runtime = runtime_enter();
   uint64_t at, size;
-  bool found = module != NULL && module->module != NULL && name != NULL && module_symbol(module->module, name, &at, &size);
+  if (!handle_is(runtime, module, HANDLE_BINARY)) return runtime_leave(runtime, cudaErrorInvalidResourceHandle);
+  bool found = binary_symbol(runtime, module, name, &at, &size);
   if (found && address != NULL) *address = at;
   if (found && bytes != NULL) *bytes = size;
-  return runtime_leave(runtime, found ? cudaSuccess : (CudaError)DRIVER_NOT_FOUND);
+  return runtime_leave(runtime, found ? cudaSuccess : DRIVER_NOT_FOUND);
 }
 
-CUDART(cuFuncSetAttribute, const void *function, int attribute, int value) { return cudaFuncSetAttribute(function, attribute, value); }
-CUDART(cuFuncSetCacheConfig, const void *function, int config) {
-  (void)function, (void)config;
-  return cudaSuccess;
+CUDART(cuFuncSetAttribute, const void *function, int attribute, int value) {
+  return driver_code(cudaFuncSetAttribute(function, attribute, value));
 }
+CUDART(cuFuncSetCacheConfig, const void *function, int config) { return driver_code(cudaFuncSetCacheConfig(function, config)); }
 CUDART(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *blocks, const void *function, int threads, size_t shared_bytes) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared_bytes);
+  return driver_code(cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared_bytes));
 }
 
 CUDART(cuLaunchKernel, const void *function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x, uint32_t block_y,
@@ -174,7 +147,7 @@ CUDART(cuLaunchKernel, const void *function, uint32_t grid_x, uint32_t grid_y, u
   Operation operation = {.params = {.type = NODE_KERNEL}};
   operation.params.of.kernel = (KernelNodeParams){
       pointer_of(address_of(function)), {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, arguments, extra};
-  CudaError pending = runtime->sticky, error = operation_queue(runtime, &operation, stream);
+  CudaError pending = runtime->sticky, error = driver_code(operation_queue(runtime, &operation, stream));
   if (pending != cudaSuccess || error != cudaSuccess) return runtime_leave(runtime, error);
   runtime_leave_quietly(runtime); // a trap shows at the next call
   return cudaSuccess;
@@ -185,39 +158,49 @@ CUDART(cuLaunchKernel, const void *function, uint32_t grid_x, uint32_t grid_y, u
 CUDART(cuLinkCreate_v2, uint32_t count, int *options, void **values, DriverLink **link) {
   (void)count, (void)options, (void)values;
   Runtime *runtime = runtime_enter();
-  *link = ARENA_NEW(runtime->arena, DriverLink);
+  if (link == NULL) return runtime_leave(runtime, cudaErrorInvalidValue);
+  *link = handle_new(runtime, HANDLE_LINK, sizeof **link);
   return runtime_leave(runtime, cudaSuccess);
 }
 CUDART(cuLinkAddData_v2, DriverLink *link, int type, const char *data, size_t bytes, const char *name, uint32_t count, int *options,
        void **values) {
   enum { INPUT_PTX = 1 };
   (void)name, (void)count, (void)options, (void)values;
-  if (type != INPUT_PTX || link->ptx.length != 0) return runtime_leave(runtime_enter(), cudaErrorNotSupported);
-  text_add_bytes(&link->ptx, data, strnlen(data, bytes));
-  return cudaSuccess;
+  Runtime *runtime = runtime_enter();
+  if (!handle_is(runtime, link, HANDLE_LINK)) return runtime_leave(runtime, cudaErrorInvalidResourceHandle);
+  if (data == NULL || bytes == 0) return runtime_leave(runtime, cudaErrorInvalidValue);
+  if (type != INPUT_PTX || link->ptx.length != 0) return runtime_leave(runtime, cudaErrorNotSupported);
+  text_add_bytes(&link->ptx, data, strnlen(data, min_u64(bytes, mapped_bytes(data))));
+  return runtime_leave(runtime, cudaSuccess);
 }
 CUDART(cuLinkComplete, DriverLink *link, void **image, size_t *bytes) {
+  Runtime *runtime = runtime_enter();
+  if (!handle_is(runtime, link, HANDLE_LINK)) return runtime_leave(runtime, cudaErrorInvalidResourceHandle);
+  if (image == NULL || link->ptx.length == 0) return runtime_leave(runtime, cudaErrorInvalidValue);
   *image = link->ptx.at;
   if (bytes != NULL) *bytes = link->ptx.length + 1;
-  return link->ptx.length == 0 ? cudaErrorInvalidValue : cudaSuccess;
+  return runtime_leave(runtime, cudaSuccess);
 }
 CUDART(cuLinkDestroy, DriverLink *link) {
+  Runtime *runtime = runtime_enter();
+  if (!handle_is(runtime, link, HANDLE_LINK)) return runtime_leave(runtime, cudaErrorInvalidResourceHandle);
   text_free(&link->ptx);
-  return cudaSuccess;
+  handle_free(runtime, link);
+  return runtime_leave(runtime, cudaSuccess);
 }
 
 // ---- Memory, streams, events ------------------------------------------------------------------------------------------
 
 CUDART(cuMemAlloc_v2, uint64_t *address, size_t bytes) {
   void *pointer = NULL;
-  CudaError error = bytes == 0 ? cudaErrorInvalidValue : cudaMalloc(&pointer, bytes);
-  *address = address_of(pointer);
+  CudaError error = address == NULL || bytes == 0 ? cudaErrorInvalidValue : cudaMalloc(&pointer, bytes);
+  if (error == cudaSuccess) *address = address_of(pointer);
   return error;
 }
 CUDART(cuMemAllocManaged, uint64_t *address, size_t bytes, uint32_t flags) {
   void *pointer = NULL;
-  CudaError error = cudaMallocManaged(&pointer, bytes, flags);
-  *address = address_of(pointer);
+  CudaError error = address == NULL ? cudaErrorInvalidValue : cudaMallocManaged(&pointer, bytes, flags);
+  if (error == cudaSuccess) *address = address_of(pointer);
   return error;
 }
 CUDART(cuMemFree_v2, uint64_t address) { return cudaFree(pointer_of(address)); }

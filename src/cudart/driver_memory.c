@@ -19,20 +19,23 @@ CUDART(cuMemAddressReserve, uint64_t *address, size_t bytes, size_t alignment, u
   (void)alignment, (void)wanted, (void)flags;
   Runtime *runtime = runtime_enter();
   if (address == NULL || bytes == 0 || bytes % GRANULARITY != 0) return runtime_leave(runtime, cudaErrorInvalidValue);
-  *address = allocation_new(runtime, bytes, MEMORY_DEVICE, 0);
-  return runtime_leave(runtime, *address == 0 ? cudaErrorMemoryAllocation : cudaSuccess);
+  uint64_t start = allocation_new(runtime, bytes, MEMORY_DEVICE, 0);
+  if (start != 0) *address = start;
+  return runtime_leave(runtime, start == 0 ? cudaErrorMemoryAllocation : cudaSuccess);
 }
 
 CUDART(cuMemAddressFree, uint64_t address, size_t bytes) {
-  (void)bytes;
   Runtime *runtime = runtime_enter();
-  return runtime_leave(runtime, allocation_free(runtime, address, false));
+  const Allocation *range = allocation_find(runtime, address);
+  bool good = range != NULL && range->start == address && range->bytes == bytes;
+  return runtime_leave(runtime, good ? allocation_free(runtime, address, false) : cudaErrorInvalidValue);
 }
 
 CUDART(cuMemCreate, Piece **piece, size_t bytes, const void *properties, uint64_t flags) {
   (void)properties, (void)flags;
   Runtime *runtime = runtime_enter();
   if (piece == NULL || bytes == 0 || bytes % GRANULARITY != 0) return runtime_leave(runtime, cudaErrorInvalidValue);
+  if (bytes > runtime->environment.spec.memory_bytes) return runtime_leave(runtime, cudaErrorMemoryAllocation);
   *piece = handle_new(runtime, HANDLE_PIECE, sizeof **piece);
   (*piece)->bytes = bytes;
   return runtime_leave(runtime, cudaSuccess);
@@ -49,7 +52,7 @@ CUDART(cuMemMap, uint64_t address, size_t bytes, size_t offset, Piece *piece, ui
   (void)flags;
   Runtime *runtime = runtime_enter();
   const Allocation *range = allocation_find(runtime, address);
-  bool good = handle_is(runtime, piece, HANDLE_PIECE) && range != NULL && offset == 0 && bytes <= piece->bytes &&
+  bool good = handle_is(runtime, piece, HANDLE_PIECE) && range != NULL && offset == 0 && bytes != 0 && bytes <= piece->bytes &&
               bytes <= range->start + range->bytes - address;
   if (!good) return runtime_leave(runtime, cudaErrorInvalidValue);
   if (piece->mapped_at != 0 && piece->mapped_at != address) return runtime_leave(runtime, cudaErrorNotSupported);

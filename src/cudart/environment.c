@@ -44,8 +44,9 @@ const HookChain *environment_attach(Environment *environment, Diags *diags) {
   if (!attachments_open(&environment->attachments, &environment->wishes, diags)) return NULL;
   environment->attached_by = getpid();
   environment->campaign = app_process_new(environment->exchange, &environment->attachments.chain, &environment->spec, diags);
-  if (diags->count > 0) return NULL;
-  return &environment->attachments.chain;
+  bool lost = environment->exchange != NULL && environment->campaign == NULL && environment->spec.machine_model != MODEL_FUNCTIONAL;
+  if (lost && diags->count == 0) diags_add(diags, environment->exchange, 0, 0, "the campaign's file cannot be used");
+  return diags->count > 0 ? NULL : &environment->attachments.chain;
 }
 
 // Only by the process that opened the file: a forked child has a copy of what is not yet written.
@@ -66,7 +67,8 @@ void environment_read(Environment *environment) {
   spec->machine = machine != NULL && machine[0] != '\0' ? strdup(machine) : "functional";
   if (settings != NULL) apply_settings(spec, settings, &diags);
   spec_check(spec, NULL, &diags);
-  if (diags.count > 0) runtime_say_diags(&diags);
+  environment->failed = diags.count > 0;
+  if (environment->failed) runtime_say_diags(&diags);
   read_wishes(&environment->wishes);
   environment->exchange = given(APP_EXCHANGE);
   environment->records = records == NULL ? -1 : open(records, O_WRONLY | O_APPEND | O_CLOEXEC);

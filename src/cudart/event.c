@@ -52,7 +52,7 @@ static CudaError wait_for(Runtime *runtime, Stream *stream, Event *event, uint32
     Operation operation = {.params = {.type = NODE_WAIT_EVENT, .of.event = event}};
     return graph_capture(runtime, stream, &operation);
   }
-  bool captured = event->capture != NULL && handle_is(runtime, event->capture, HANDLE_GRAPH);
+  bool captured = event->capture != NULL && capture_is_active(runtime, event->capture_id);
   if (!captured) return stream->capture != NULL && event->recorded ? cudaErrorStreamCaptureIsolation : cudaSuccess;
   if (stream->capture == NULL) stream_join_capture(runtime, stream, event->capture, event->capture_id);
   if (stream->capture != event->capture) return cudaErrorStreamCaptureMerge;

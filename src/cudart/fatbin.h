@@ -18,7 +18,7 @@ typedef struct FatBinary {
   uint32_t count, capacity;
 } FatBinary;
 
-// Reads the entry headers. `limit` is the most bytes that may be read, SIZE_MAX when not known.
+// Reads the entry headers. `limit` is the most bytes that may be read, here and for the texts of the entries.
 bool fatbin_parse(const void *data, size_t limit, Arena *arena, FatBinary *fat, Diags *diags);
 // The PTX text of an entry, decompressed into the arena and NUL-terminated; NULL after a diagnosis.
 char *fatbin_text(const FatEntry *entry, Arena *arena, size_t *length, Diags *diags);

@@ -186,6 +186,7 @@ CUDART(cudaDeviceSetLimit, int limit, size_t value) {
   if (limit < 0 || limit >= LIMIT_COUNT) return runtime_leave(runtime, cudaErrorUnsupportedLimit);
   Device *device = runtime_device(runtime);
   if (device == NULL) return runtime_leave(runtime, cudaErrorInitializationError);
+  if (limit == LIMIT_HEAP && value > runtime->environment.spec.memory_bytes) return runtime_leave(runtime, cudaErrorMemoryAllocation);
   runtime->limits[limit] = value;
   // Our frames are larger than hardware's (arguments lie in memory): never below the machine's own limit.
   if (limit == LIMIT_STACK) device_set_stack_bytes(device, max_u64(value, runtime->environment.spec.limit_stack));

@@ -46,11 +46,12 @@ static CudaError own_arguments(Runtime *runtime, Operation *operation) {
   uint8_t *block = calloc(1, pointers + function->param_bytes + 16);
   ASSERT(block != NULL);
   void **arguments = (void **)(void *)block, **given = params->arguments;
+  bool good = true;
   if (given == NULL && params->extra != NULL) {
-    kernel_extra_arguments(function, params->extra, arguments);
+    good = kernel_extra_arguments(function, params->extra, arguments);
     given = arguments;
   }
-  if (given == NULL && function->param_count > 0) {
+  if (!good || !kernel_arguments_are_there(function, given)) {
     free(block);
     return cudaErrorInvalidValue;
   }
@@ -65,12 +66,15 @@ static CudaError own_arguments(Runtime *runtime, Operation *operation) {
   return cudaSuccess;
 }
 
-static CudaError own_operation(Runtime *runtime, const Operation *from, Operation *to) {
+// `level`: of the graph that a child graph would get.
+static CudaError own_operation(Runtime *runtime, const Operation *from, uint32_t level, Operation *to) {
   *to = *from;
   to->argument_bytes = NULL;
   if (from->params.type == NODE_KERNEL) return own_arguments(runtime, to);
-  if (from->params.type == NODE_GRAPH) to->params.of.graph = graph_clone(runtime, from->params.of.graph);
-  return cudaSuccess;
+  if (from->params.type != NODE_GRAPH) return cudaSuccess;
+  CudaError error = graph_clone(runtime, from->params.of.graph, level, &to->params.of.graph);
+  if (error == cudaSuccess) to->params.of.graph->owned = true;
+  return error;
 }
 
 static void disown_operation(Runtime *runtime, Operation *operation) {
@@ -78,36 +82,69 @@ static void disown_operation(Runtime *runtime, Operation *operation) {
   if (operation->params.type == NODE_GRAPH) graph_free(runtime, operation->params.of.graph);
 }
 
+// What a program asks a node to do, before it is kept. Addresses are checked when it runs.
+static bool operation_is_good(const Runtime *runtime, const Operation *operation) {
+  const GraphNodeParams *params = &operation->params;
+  switch (params->type) {
+  case NODE_MEMSET: return set_is_known(&params->of.set);
+  case NODE_HOST: return params->of.host.function != NULL;
+  case NODE_GRAPH: return handle_is(runtime, params->of.graph, HANDLE_GRAPH);
+  case NODE_WAIT_EVENT:
+  case NODE_EVENT_RECORD: return handle_is(runtime, params->of.event, HANDLE_EVENT);
+  default: return true;
+  }
+}
+
 // ---- Building -----------------------------------------------------------------------------------------------
 
 Graph *graph_new(Runtime *runtime) { return handle_new(runtime, HANDLE_GRAPH, sizeof(Graph)); }
 
-CudaError graph_add(Runtime *runtime, Graph *graph, const Operation *operation, GraphNode *const *dependencies, size_t count,
-                    GraphNode **result) {
+bool graph_has_nodes(const Runtime *runtime, const Graph *graph, GraphNode *const *nodes, size_t count) {
+  if (count > 0 && nodes == NULL) return false;
   for (size_t i = 0; i < count; i++) {
-    if (!handle_is(runtime, dependencies[i], HANDLE_NODE) || dependencies[i]->graph != graph) return cudaErrorInvalidValue;
+    if (!handle_is(runtime, nodes[i], HANDLE_NODE) || nodes[i]->graph != graph) return false;
   }
+  return true;
+}
+
+// A node without dependencies.
+static CudaError add_node(Runtime *runtime, Graph *graph, const Operation *operation, GraphNode **result) {
+  if (runtime->graph_nodes >= runtime->most_graph_nodes) return cudaErrorMemoryAllocation;
   Operation owned;
-  CudaError error = own_operation(runtime, operation, &owned);
+  CudaError error = own_operation(runtime, operation, graph->level + 1, &owned);
   if (error != cudaSuccess) return error;
   GraphNode *node = handle_new(runtime, HANDLE_NODE, sizeof *node);
+  runtime->graph_nodes++;
   node->graph = graph;
+  node->index = graph->count;
   node->operation = owned;
-  for (size_t i = 0; i < count; i++) node_set_add(&node->dependencies, dependencies[i]);
   if (graph->count == graph->capacity) {
     graph->capacity = graph->capacity == 0 ? 16 : 2 * graph->capacity;
     graph->nodes = realloc(graph->nodes, graph->capacity * sizeof(GraphNode *));
     ASSERT(graph->nodes != NULL);
   }
   graph->nodes[graph->count++] = node;
+  *result = node;
+  return cudaSuccess;
+}
+
+CudaError graph_add(Runtime *runtime, Graph *graph, const Operation *operation, GraphNode *const *dependencies, size_t count,
+                    GraphNode **result) {
+  bool good = graph_has_nodes(runtime, graph, dependencies, count) && operation_is_good(runtime, operation);
+  if (!good) return cudaErrorInvalidValue;
+  GraphNode *node;
+  CudaError error = add_node(runtime, graph, operation, &node);
+  if (error != cudaSuccess) return error;
+  for (size_t i = 0; i < count; i++) node_set_add(&node->dependencies, dependencies[i]);
   if (result != NULL) *result = node;
   return cudaSuccess;
 }
 
 CudaError graph_node_set(Runtime *runtime, GraphNode *node, const Operation *operation) {
-  if (node->operation.params.type != operation->params.type) return cudaErrorInvalidValue;
+  bool good = node->operation.params.type == operation->params.type && operation_is_good(runtime, operation);
+  if (!good) return cudaErrorInvalidValue;
   Operation owned;
-  CudaError error = own_operation(runtime, operation, &owned);
+  CudaError error = own_operation(runtime, operation, node->graph->level + 1, &owned);
   if (error != cudaSuccess) return error;
   disown_operation(runtime, &node->operation);
   node->operation = owned;
@@ -118,6 +155,7 @@ static void free_node(Runtime *runtime, GraphNode *node) {
   disown_operation(runtime, &node->operation);
   node_set_clear(&node->dependencies);
   handle_free(runtime, node);
+  runtime->graph_nodes--;
 }
 
 void graph_remove(Runtime *runtime, GraphNode *node) {
@@ -125,13 +163,27 @@ void graph_remove(Runtime *runtime, GraphNode *node) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < graph->count; i++) {
     node_set_drop(&graph->nodes[i]->dependencies, node);
-    if (graph->nodes[i] != node) graph->nodes[kept++] = graph->nodes[i];
+    if (graph->nodes[i] == node) continue;
+    graph->nodes[i]->index = kept;
+    graph->nodes[kept++] = graph->nodes[i];
   }
   graph->count = kept;
   free_node(runtime, node);
 }
 
+bool graph_is_captured(const Runtime *runtime, const Graph *graph) {
+  const Stream *stream = runtime->capturing;
+  while (stream != NULL && stream->capture != graph) stream = stream->next_capturing;
+  return stream != NULL;
+}
+
 void graph_free(Runtime *runtime, Graph *graph) {
+  graph->doomed = graph->running > 0; // a host function of its own, or another thread while that runs
+  if (graph->doomed) return;
+  for (Stream *stream = runtime->capturing, *next; stream != NULL; stream = next) {
+    next = stream->next_capturing;
+    if (stream->capture == graph) stream_end_capture(runtime, stream);
+  }
   for (uint32_t i = 0; i < graph->count; i++) free_node(runtime, graph->nodes[i]);
   free(graph->nodes);
   handle_free(runtime, graph);
@@ -144,20 +196,30 @@ GraphNode *graph_clone_of(const Graph *clone, const GraphNode *origin) {
   return NULL;
 }
 
-Graph *graph_clone(Runtime *runtime, const Graph *graph) {
-  Graph *clone = graph_new(runtime);
+static CudaError copy_nodes(Runtime *runtime, const Graph *graph, Graph *clone) {
   for (uint32_t i = 0; i < graph->count; i++) {
     GraphNode *node = NULL;
-    CudaError error = graph_add(runtime, clone, &graph->nodes[i]->operation, NULL, 0, &node);
-    ASSERT(error == cudaSuccess && node != NULL); // its kernel is loaded already
+    CudaError error = add_node(runtime, clone, &graph->nodes[i]->operation, &node);
+    if (error != cudaSuccess) return error; // too many, or its kernel's module was unloaded
     node->origin = graph->nodes[i];
     node->disabled = graph->nodes[i]->disabled;
   }
   for (uint32_t i = 0; i < graph->count; i++) {
     const NodeSet *wanted = &graph->nodes[i]->dependencies;
-    for (uint32_t k = 0; k < wanted->count; k++) node_set_add(&clone->nodes[i]->dependencies, graph_clone_of(clone, wanted->items[k]));
+    for (uint32_t k = 0; k < wanted->count; k++) node_set_add(&clone->nodes[i]->dependencies, clone->nodes[wanted->items[k]->index]);
   }
-  return clone;
+  return cudaSuccess;
+}
+
+CudaError graph_clone(Runtime *runtime, const Graph *graph, uint32_t level, Graph **clone) {
+  if (level > MOST_GRAPH_LEVELS) return cudaErrorInvalidValue;
+  *clone = graph_new(runtime);
+  (*clone)->level = level;
+  CudaError error = copy_nodes(runtime, graph, *clone);
+  if (error == cudaSuccess) return cudaSuccess;
+  graph_free(runtime, *clone);
+  *clone = NULL;
+  return error;
 }
 
 // ---- Running ------------------------------------------------------------------------------------------------
@@ -173,11 +235,7 @@ static bool in_order(const Graph *graph, CudaError (*visit)(Runtime *runtime, Gr
     for (uint32_t i = 0; i < graph->count && *error == cudaSuccess; i++) {
       bool ready = !done[i];
       const NodeSet *wanted = &graph->nodes[i]->dependencies;
-      for (uint32_t k = 0; ready && k < wanted->count; k++) {
-        uint32_t at = 0;
-        while (at < graph->count && graph->nodes[at] != wanted->items[k]) at++;
-        ready = at < graph->count && done[at];
-      }
+      for (uint32_t k = 0; ready && k < wanted->count; k++) ready = done[wanted->items[k]->index];
       if (!ready) continue;
       done[i] = moved = true;
       left--;
@@ -190,6 +248,10 @@ static bool in_order(const Graph *graph, CudaError (*visit)(Runtime *runtime, Gr
 
 bool graph_is_acyclic(const Graph *graph) {
   CudaError error = cudaSuccess;
+  for (uint32_t i = 0; i < graph->count; i++) {
+    const GraphNodeParams *params = &graph->nodes[i]->operation.params;
+    if (params->type == NODE_GRAPH && !graph_is_acyclic(params->of.graph)) return false;
+  }
   return in_order(graph, NULL, NULL, &error);
 }
 
@@ -199,7 +261,10 @@ static CudaError run_node(Runtime *runtime, GraphNode *node) {
 
 CudaError graph_run(Runtime *runtime, Graph *graph) {
   CudaError error = cudaSuccess;
+  graph->running++;
   in_order(graph, run_node, runtime, &error);
+  graph->running--;
+  if (graph->doomed) graph_free(runtime, graph);
   return error;
 }
 

@@ -12,7 +12,8 @@ CUDART(cudaGraphCreate, Graph **graph, uint32_t flags) {
 
 CUDART(cudaGraphDestroy, Graph *graph) {
   Runtime *runtime = runtime_enter();
-  if (!handle_is(runtime, graph, HANDLE_GRAPH)) return runtime_leave(runtime, cudaErrorInvalidValue);
+  if (!handle_is(runtime, graph, HANDLE_GRAPH) || graph->owned) return runtime_leave(runtime, cudaErrorInvalidValue);
+  if (graph_is_captured(runtime, graph)) return runtime_leave(runtime, cudaErrorStreamCaptureUnsupported);
   graph_free(runtime, graph);
   return runtime_leave(runtime, cudaSuccess);
 }
@@ -20,22 +21,25 @@ CUDART(cudaGraphDestroy, Graph *graph) {
 CUDART(cudaGraphClone, Graph **clone, Graph *graph) {
   Runtime *runtime = runtime_enter();
   if (clone == NULL || !handle_is(runtime, graph, HANDLE_GRAPH)) return runtime_leave(runtime, cudaErrorInvalidValue);
-  *clone = graph_clone(runtime, graph);
-  return runtime_leave(runtime, cudaSuccess);
+  Graph *made;
+  CudaError error = graph_clone(runtime, graph, 0, &made);
+  if (error == cudaSuccess) *clone = made;
+  return runtime_leave(runtime, error);
 }
 
 CUDART(cudaGraphNodeFindInClone, GraphNode **node, GraphNode *origin, Graph *clone) {
   Runtime *runtime = runtime_enter();
-  if (node == NULL || !handle_is(runtime, clone, HANDLE_GRAPH)) return runtime_leave(runtime, cudaErrorInvalidValue);
-  *node = graph_clone_of(clone, origin);
-  return runtime_leave(runtime, *node == NULL ? cudaErrorInvalidValue : cudaSuccess);
+  bool good = node != NULL && handle_is(runtime, clone, HANDLE_GRAPH) && handle_is(runtime, origin, HANDLE_NODE);
+  GraphNode *found = good ? graph_clone_of(clone, origin) : NULL;
+  if (found != NULL) *node = found;
+  return runtime_leave(runtime, found == NULL ? cudaErrorInvalidValue : cudaSuccess);
 }
 
 // ---- Adding nodes -----------------------------------------------------------------------------------------------
 
 static CudaError add(GraphNode **node, Graph *graph, GraphNode *const *dependencies, size_t count, const Operation *operation) {
   Runtime *runtime = runtime_enter();
-  bool good = node != NULL && handle_is(runtime, graph, HANDLE_GRAPH) && operation != NULL && (count == 0 || dependencies != NULL);
+  bool good = node != NULL && handle_is(runtime, graph, HANDLE_GRAPH) && operation != NULL;
   if (!good) return runtime_leave(runtime, cudaErrorInvalidValue);
   return runtime_leave(runtime, graph_add(runtime, graph, operation, dependencies, count, node));
 }
@@ -56,7 +60,7 @@ static bool pack_set(Operation *operation, const MemsetParams *params) {
   return true;
 }
 static bool pack_host(Operation *operation, const HostNodeParams *params) {
-  if (params == NULL || params->function == NULL) return false;
+  if (params == NULL) return false;
   *operation = (Operation){.params = {.type = NODE_HOST, .of.host = *params}};
   return true;
 }
@@ -117,11 +121,8 @@ CUDART(cudaGraphAddHostNode, GraphNode **node, Graph *graph, GraphNode *const *d
 }
 
 CUDART(cudaGraphAddChildGraphNode, GraphNode **node, Graph *graph, GraphNode *const *dependencies, size_t count, Graph *child) {
-  Runtime *runtime = runtime_enter();
-  bool good = handle_is(runtime, child, HANDLE_GRAPH) && child != graph;
-  runtime_leave_quietly(runtime);
   Operation operation = {.params = {.type = NODE_GRAPH, .of.graph = child}};
-  return add(node, graph, dependencies, count, good ? &operation : NULL);
+  return add(node, graph, dependencies, count, child != graph ? &operation : NULL);
 }
 
 CUDART(cudaGraphAddEmptyNode, GraphNode **node, Graph *graph, GraphNode *const *dependencies, size_t count) {
@@ -131,22 +132,23 @@ CUDART(cudaGraphAddEmptyNode, GraphNode **node, Graph *graph, GraphNode *const *
 
 CUDART(cudaGraphAddEventRecordNode, GraphNode **node, Graph *graph, GraphNode *const *dependencies, size_t count, Event *event) {
   Operation operation = {.params = {.type = NODE_EVENT_RECORD, .of.event = event}};
-  return add(node, graph, dependencies, count, event == NULL ? NULL : &operation);
+  return add(node, graph, dependencies, count, &operation);
 }
 
 CUDART(cudaGraphAddEventWaitNode, GraphNode **node, Graph *graph, GraphNode *const *dependencies, size_t count, Event *event) {
   Operation operation = {.params = {.type = NODE_WAIT_EVENT, .of.event = event}};
-  return add(node, graph, dependencies, count, event == NULL ? NULL : &operation);
+  return add(node, graph, dependencies, count, &operation);
 }
 
 CUDART(cudaGraphAddMemAllocNode, GraphNode **node, Graph *graph, GraphNode *const *dependencies, size_t count, MemAllocNodeParams *params) {
   Runtime *runtime = runtime_enter();
-  CudaError error = params == NULL ? cudaErrorInvalidValue : graph_memory_new(runtime, &params->pointer, params->bytes);
+  bool good =
+      node != NULL && params != NULL && handle_is(runtime, graph, HANDLE_GRAPH) && graph_has_nodes(runtime, graph, dependencies, count);
+  CudaError error = good ? graph_memory_new(runtime, &params->pointer, params->bytes) : cudaErrorInvalidValue;
   if (error != cudaSuccess) return runtime_leave(runtime, error);
-  runtime_leave_quietly(runtime);
   Operation operation = {.params = {.type = NODE_MEM_ALLOC}};
   operation.params.of.alloc = *params;
-  return add(node, graph, dependencies, count, &operation);
+  return runtime_leave(runtime, graph_add(runtime, graph, &operation, dependencies, count, node));
 }
 
 CUDART(cudaGraphAddMemFreeNode, GraphNode **node, Graph *graph, GraphNode *const *dependencies, size_t count, void *pointer) {
@@ -228,11 +230,8 @@ CUDART(cudaGraphExecHostNodeSetParams, GraphExec *exec, GraphNode *node, const H
   return set_exec(exec, node, pack_host(&operation, params) ? &operation : NULL);
 }
 CUDART(cudaGraphExecChildGraphNodeSetParams, GraphExec *exec, GraphNode *node, Graph *child) {
-  Runtime *runtime = runtime_enter();
-  bool good = handle_is(runtime, child, HANDLE_GRAPH);
-  runtime_leave_quietly(runtime);
   Operation operation = {.params = {.type = NODE_GRAPH, .of.graph = child}};
-  return set_exec(exec, node, good ? &operation : NULL);
+  return set_exec(exec, node, &operation);
 }
 CUDART(cudaGraphExecEventRecordNodeSetEvent, GraphExec *exec, GraphNode *node, Event *event) {
   Operation operation = {.params = {.type = NODE_EVENT_RECORD, .of.event = event}};

@@ -82,11 +82,9 @@ CUDART(cudaGraphNodeGetDependentNodes_v2, GraphNode *node, GraphNode **nodes, Ed
 
 static CudaError change_edges(Graph *graph, GraphNode *const *from, GraphNode *const *to, size_t count, bool add) {
   Runtime *runtime = runtime_enter();
-  bool good = handle_is(runtime, graph, HANDLE_GRAPH);
+  bool good =
+      handle_is(runtime, graph, HANDLE_GRAPH) && graph_has_nodes(runtime, graph, from, count) && graph_has_nodes(runtime, graph, to, count);
   for (size_t i = 0; good && i < count; i++) {
-    good = handle_is(runtime, from[i], HANDLE_NODE) && handle_is(runtime, to[i], HANDLE_NODE) && from[i]->graph == graph &&
-           to[i]->graph == graph;
-    if (!good) break;
     NodeSet *set = &to[i]->dependencies;
     if (add) node_set_add(set, from[i]);
     for (uint32_t k = 0; !add && k < set->count; k++) {
@@ -107,6 +105,7 @@ CUDART(cudaGraphRemoveDependencies_v2, Graph *graph, GraphNode *const *from, Gra
 CUDART(cudaGraphDestroyNode, GraphNode *node) {
   Runtime *runtime = runtime_enter();
   if (!handle_is(runtime, node, HANDLE_NODE)) return runtime_leave(runtime, cudaErrorInvalidValue);
+  if (graph_is_captured(runtime, node->graph)) return runtime_leave(runtime, cudaErrorStreamCaptureUnsupported);
   graph_remove(runtime, node);
   return runtime_leave(runtime, cudaSuccess);
 }
@@ -117,8 +116,12 @@ CUDART(cudaGraphInstantiateWithFlags, GraphExec **exec, Graph *graph, uint64_t f
   Runtime *runtime = runtime_enter();
   if (exec == NULL || !handle_is(runtime, graph, HANDLE_GRAPH)) return runtime_leave(runtime, cudaErrorInvalidValue);
   if (!graph_is_acyclic(graph)) return runtime_leave(runtime, cudaErrorInvalidValue);
+  Graph *own;
+  CudaError error = graph_clone(runtime, graph, 0, &own);
+  if (error != cudaSuccess) return runtime_leave(runtime, error);
+  own->owned = true;
   *exec = handle_new(runtime, HANDLE_EXEC, sizeof **exec);
-  (*exec)->graph = graph_clone(runtime, graph);
+  (*exec)->graph = own;
   (*exec)->flags = flags;
   return runtime_leave(runtime, cudaSuccess);
 }

@@ -1,6 +1,7 @@
 // Launches: checks that CUDA makes before a kernel starts, the launch itself, and what a trap becomes.
 #include "cudart/runtime.h"
 
+#include "cudart/size.h"
 #include "device/record.h"
 
 #include <stdio.h>
@@ -61,6 +62,30 @@ static void report_launch(Runtime *runtime, uint32_t index) {
   text_free(&bytes);
 }
 
+// Pointers into the buffer that holds all arguments: extra = {1, buffer, 2, &size, 0}.
+bool kernel_extra_arguments(const Function *function, void **extra, void **arguments) {
+  enum { END = 0, BUFFER = 1, SIZE = 2, MOST_ITEMS = 8 };
+  uint8_t *buffer = NULL;
+  size_t bytes = SIZE_MAX; // not said
+  for (int i = 0; i < MOST_ITEMS && address_of(extra[i]) != END; i += 2) {
+    if (address_of(extra[i]) == BUFFER) buffer = extra[i + 1];
+    if (address_of(extra[i]) == SIZE && extra[i + 1] != NULL) memcpy(&bytes, extra[i + 1], sizeof bytes);
+  }
+  for (uint32_t i = 0; i < function->param_count; i++) {
+    if (buffer == NULL || !size_is_within(function->params[i].offset, function->params[i].bytes, bytes)) return false;
+    arguments[i] = buffer + function->params[i].offset;
+  }
+  return true;
+}
+
+bool kernel_arguments_are_there(const Function *function, void *const *arguments) {
+  if (arguments == NULL) return function->param_count == 0;
+  for (uint32_t i = 0; i < function->param_count; i++) {
+    if (arguments[i] == NULL && function->params[i].bytes > 0) return false;
+  }
+  return true;
+}
+
 CudaError launch_run(Runtime *runtime, const LaunchWish *wish) {
   if (runtime->sticky != cudaSuccess) return runtime->sticky;
   Kernel *kernel;
@@ -70,10 +95,10 @@ CudaError launch_run(Runtime *runtime, const LaunchWish *wish) {
   if (error != cudaSuccess) return error;
   void *unpacked[MOST_ARGUMENTS], **arguments = wish->arguments;
   if (arguments == NULL && wish->extra != NULL && kernel->function->param_count <= MOST_ARGUMENTS) {
-    kernel_extra_arguments(kernel->function, wish->extra, unpacked);
+    if (!kernel_extra_arguments(kernel->function, wish->extra, unpacked)) return cudaErrorInvalidValue;
     arguments = unpacked;
   }
-  if (arguments == NULL && kernel->function->param_count > 0) return cudaErrorInvalidValue;
+  if (!kernel_arguments_are_there(kernel->function, arguments)) return cudaErrorInvalidValue;
   LaunchRequest request = {.module = kernel->binary->module,
                            .kernel = kernel->name,
                            .grid = {wish->grid.x, wish->grid.y, wish->grid.z},
@@ -130,6 +155,8 @@ CUDART(cudaLaunchCooperativeKernel, const void *function, Dim3 grid, Dim3 block,
 CUDART_ALIAS(cudaLaunchCooperativeKernel_ptsz, cudaLaunchCooperativeKernel)
 
 CUDART(cudaLaunchKernelExC, const LaunchConfig *config, const void *function, void **arguments) {
+  bool good = config != NULL && (config->attribute_count == 0 || config->attributes != NULL);
+  if (!good) return runtime_leave(runtime_enter(), cudaErrorInvalidValue);
   LaunchWish wish = {function, config->grid, config->block, config->dynamic_shared_bytes, arguments, false, NULL};
   for (uint32_t i = 0; i < config->attribute_count; i++) {
     if (config->attributes[i].id == LAUNCH_ATTRIBUTE_COOPERATIVE) wish.cooperative = config->attributes[i].value.number != 0;
@@ -156,6 +183,7 @@ unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, size_t shared_bytes,
 
 CUDART(__cudaPopCallConfiguration, Dim3 *grid, Dim3 *block, size_t *shared_bytes, void *stream) {
   if (pushed_count == 0) return cudaErrorMissingConfiguration;
+  if (grid == NULL || block == NULL || shared_bytes == NULL || stream == NULL) return cudaErrorInvalidValue;
   const Configuration *top = &pushed[--pushed_count];
   *grid = top->grid;
   *block = top->block;
@@ -165,6 +193,7 @@ CUDART(__cudaPopCallConfiguration, Dim3 *grid, Dim3 *block, size_t *shared_bytes
 }
 
 CUDART(__cudaGetKernel, const void **kernel, const void *host) {
+  if (kernel == NULL) return runtime_leave(runtime_enter(), cudaErrorInvalidValue);
   *kernel = host;
   return cudaSuccess;
 }

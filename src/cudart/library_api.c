@@ -5,39 +5,41 @@ CUDART(cudaLibraryLoadData, Binary **library, const void *code, int *options, vo
        void **library_values, uint32_t library_count) {
   (void)options, (void)values, (void)count, (void)library_options, (void)library_values, (void)library_count;
   Runtime *runtime = runtime_enter();
-  return runtime_leave(runtime, library == NULL ? cudaErrorInvalidValue : binary_from_image(runtime, code, library));
+  return runtime_leave(runtime, binary_from_image(runtime, code, 0, library));
 }
 
 CUDART(cudaLibraryLoadFromFile, Binary **library, const char *path, int *options, void **values, uint32_t count, int *library_options,
        void **library_values, uint32_t library_count) {
   (void)options, (void)values, (void)count, (void)library_options, (void)library_values, (void)library_count;
   Runtime *runtime = runtime_enter();
-  Diags diags = {0};
-  char *bytes;
-  size_t size;
-  if (library == NULL || path == NULL) return runtime_leave(runtime, cudaErrorInvalidValue);
-  bool found = file_read(runtime->arena, path, &bytes, &size, &diags);
-  diags_free(&diags);
-  return runtime_leave(runtime, found ? binary_from_image(runtime, bytes, library) : cudaErrorFileNotFound);
+  return runtime_leave(runtime, binary_from_file(runtime, path, library));
 }
 
 CUDART(cudaLibraryUnload, Binary *library) {
   Runtime *runtime = runtime_enter();
-  if (library != NULL) binary_unload(runtime, library);
-  return runtime_leave(runtime, library == NULL ? cudaErrorInvalidResourceHandle : cudaSuccess);
+  return runtime_leave(runtime, binary_unload(runtime, library));
+}
+
+// A library's handle, and a place for the answer.
+static CudaError check_question(const Runtime *runtime, const Binary *library, const void *answer) {
+  if (!handle_is(runtime, library, HANDLE_BINARY)) return cudaErrorInvalidResourceHandle;
+  return answer == NULL ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 CUDART(cudaLibraryGetKernel, Kernel **kernel, Binary *library, const char *name) {
   Runtime *runtime = runtime_enter();
-  if (kernel == NULL || library == NULL) return runtime_leave(runtime, cudaErrorInvalidValue);
-  *kernel = binary_kernel(runtime, library, name);
-  return runtime_leave(runtime, *kernel == NULL ? cudaErrorSymbolNotFound : cudaSuccess);
+  CudaError error = check_question(runtime, library, kernel);
+  if (error != cudaSuccess) return runtime_leave(runtime, error);
+  Kernel *found = binary_kernel(runtime, library, name);
+  if (found != NULL) *kernel = found;
+  return runtime_leave(runtime, found == NULL ? cudaErrorSymbolNotFound : cudaSuccess);
 }
 
 CUDART(cudaLibraryGetGlobal, void **pointer, size_t *bytes, Binary *library, const char *name) {
   Runtime *runtime = runtime_enter();
   uint64_t address, size;
-  bool found = library != NULL && library->module != NULL && name != NULL && module_symbol(library->module, name, &address, &size);
+  if (!handle_is(runtime, library, HANDLE_BINARY)) return runtime_leave(runtime, cudaErrorInvalidResourceHandle);
+  bool found = binary_symbol(runtime, library, name, &address, &size);
   if (found && pointer != NULL) *pointer = pointer_of(address);
   if (found && bytes != NULL) *bytes = size;
   return runtime_leave(runtime, found ? cudaSuccess : cudaErrorSymbolNotFound);
@@ -46,8 +48,8 @@ CUDART_ALIAS(cudaLibraryGetManaged, cudaLibraryGetGlobal)
 
 CUDART(cudaLibraryEnumerateKernels, Kernel **kernels, uint32_t room, Binary *library) {
   Runtime *runtime = runtime_enter();
-  bool good = kernels != NULL && library != NULL && library->module != NULL;
-  if (!good) return runtime_leave(runtime, cudaErrorInvalidValue);
+  CudaError error = check_question(runtime, library, kernels);
+  if (error != cudaSuccess) return runtime_leave(runtime, error);
   const Program *program = module_program(library->module);
   uint32_t count = 0;
   for (uint32_t i = 0; i < program->function_count && count < room; i++) {
@@ -58,8 +60,8 @@ CUDART(cudaLibraryEnumerateKernels, Kernel **kernels, uint32_t room, Binary *lib
 
 CUDART(cudaLibraryGetKernelCount, uint32_t *count, Binary *library) {
   Runtime *runtime = runtime_enter();
-  bool good = count != NULL && library != NULL && library->module != NULL;
-  if (!good) return runtime_leave(runtime, cudaErrorInvalidValue);
+  CudaError error = check_question(runtime, library, count);
+  if (error != cudaSuccess) return runtime_leave(runtime, error);
   const Program *program = module_program(library->module);
   *count = 0;
   for (uint32_t i = 0; i < program->function_count; i++) *count += program->functions[i].is_kernel;

@@ -6,18 +6,20 @@
 
 #include "device/record.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
+enum { MOST_GRAPH_NODES = 1 << 22 };     // a graph that holds itself twice doubles with each call: an end before the host's memory ends
 #define HOST_WINDOW (UINT64_C(32) << 30) // room beside device memory for host-mapped allocations
 
 static Runtime process;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static __thread CudaError last_error;
 
-// ---- Start, fork ------------------------------------------------------------------------------------
+// ---- Start, fork, end ------------------------------------------------------------------------------------
 
 static void lock_for_fork(void) { pthread_mutex_lock(&process.lock); }
 static void unlock_after_fork(void) { pthread_mutex_unlock(&process.lock); }
@@ -35,6 +37,21 @@ static void renew_in_child(void) {
   app_process_forked(process.environment.campaign);
 }
 
+// A program that does not look at its errors ends well although nothing of it ran. That must not pass for a result: the library
+// ends the process with the codes that `redoubt` itself has for such things.
+static void refuse_success(int status, void *context) {
+  enum { BAD_INPUT = 2, INTERNAL = 4 };
+  const Runtime *runtime = context;
+  bool failed = (runtime->device_failed || runtime->kernels_missing) && runtime->failed_in == getpid();
+  bool ran = runtime->device != NULL && device_launch_count(runtime->device) > 0;
+  if (status != 0 || !failed || ran) return;
+  runtime_say("nothing of %s ran on the simulated GPU, so that it does not end with exit code 0", program_invocation_short_name);
+  fflush(NULL);
+  _exit(runtime->device_failed ? INTERNAL : BAD_INPUT);
+}
+
+void runtime_failed(Runtime *runtime) { runtime->failed_in = getpid(); }
+
 static void start(void) {
   initialise_lock();
   environment_read(&process.environment);
@@ -45,7 +62,9 @@ static void start(void) {
   process.limits[3] = 2;
   process.limits[4] = 2048;
   process.limits[5] = 64;
+  process.most_graph_nodes = MOST_GRAPH_NODES;
   pthread_atfork(lock_for_fork, unlock_after_fork, renew_in_child);
+  on_exit(refuse_success, &process); // first noted, so that it comes last
 }
 
 void runtime_greet(void) {
@@ -143,9 +162,10 @@ Device *runtime_device(Runtime *runtime) {
   Spec spec = runtime->environment.spec;
   spec.memory_bytes += HOST_WINDOW;
   DeviceOptions options = {.spec = &spec, .same_address = true, .print = print_bytes, .print_context = runtime, .clock = clock_seconds};
-  options.hooks = environment_attach(&runtime->environment, &diags);
+  options.hooks = runtime->environment.failed ? NULL : environment_attach(&runtime->environment, &diags);
   runtime->device = options.hooks == NULL ? NULL : device_new(&options, &diags);
   runtime->device_failed = runtime->device == NULL;
+  if (runtime->device_failed) runtime_failed(runtime);
   if (runtime->device_failed) runtime_say_diags(&diags);
   else app_process_device(runtime->environment.campaign, runtime->device, allocation_hash_host, runtime);
   return runtime->device;
@@ -153,10 +173,15 @@ Device *runtime_device(Runtime *runtime) {
 
 // ---- Handles ----------------------------------------------------------------------------------------
 
+// A program's handle is looked up here before anything behind it is read: it may be any number.
+
+void handle_add(Runtime *runtime, HandleKind kind, void *handle) { pointer_map_put(&runtime->handles, handle, pointer_of(kind)); }
+void handle_drop(Runtime *runtime, const void *handle) { pointer_map_take(&runtime->handles, handle); }
+
 void *handle_new(Runtime *runtime, HandleKind kind, size_t bytes) {
   void *handle = calloc(1, bytes);
   ASSERT(handle != NULL);
-  pointer_map_put(&runtime->handles, handle, pointer_of(kind));
+  handle_add(runtime, kind, handle);
   return handle;
 }
 
@@ -165,6 +190,6 @@ bool handle_is(const Runtime *runtime, const void *handle, HandleKind kind) {
 }
 
 void handle_free(Runtime *runtime, void *handle) {
-  pointer_map_take(&runtime->handles, handle);
+  handle_drop(runtime, handle);
   free(handle);
 }

@@ -37,6 +37,7 @@ void *pointer_map_take(PointerMap *map, const void *key); // removes; NULL: was 
 // ---- Options from `redoubt run` (environment.c) ---------------------------------------------------
 typedef struct Environment {
   Spec spec;
+  bool failed;             // it was not understood: there will be no device
   int records;             // file to append launch records to; -1: none
   AttachmentWishes wishes; // protections and trace
   Attachments attachments; // of the device, once it is there
@@ -64,16 +65,21 @@ typedef struct Kernel {
   const Function *function; // once loaded
   int max_dynamic_shared;   // -1: not set by the program
   int carveout;
+  struct Kernel *next; // of the same binary, if the program loaded that itself
 } Kernel;
 
-// One registered fat binary: loaded at first use.
+// One fat binary or PTX text. A registered one is loaded at first use. Lives as long as the process.
 typedef struct Binary {
-  const FatBinaryWrapper *wrapper;
+  const void *wrapper;          // in the program's memory; NULL: own_wrapper
+  FatBinaryWrapper own_wrapper; // of an image without one
+  size_t limit;                 // bytes of the image, if it was a file; 0: as far as memory is mapped
   Module *module;
   uint32_t arch;     // of the PTX taken
   CudaError failure; // why it cannot be loaded
   bool loaded;       // or failed
+  bool registered;   // by nvcc's start-up code
   Variable *variables;
+  Kernel *kernels; // that the program asked for by name
 } Binary;
 
 // ---- Allocations (allocation.c) ---------------------------------------------------------------------
@@ -97,7 +103,11 @@ typedef enum HandleKind {
   HANDLE_MIPMAP,
   HANDLE_POOL,
   HANDLE_PIECE,
-  HANDLE_GRAPHICS
+  HANDLE_GRAPHICS,
+  HANDLE_REGISTERED, // a Binary of nvcc's start-up code
+  HANDLE_BINARY,     // one that the program loaded: cudaLibrary_t, CUmodule
+  HANDLE_LINK,
+  HANDLE_CONTEXT
 } HandleKind;
 
 // Graph nodes that later work waits for.
@@ -149,6 +159,8 @@ struct Runtime {
   Arena *arena; // lives as long as the process
   Device *device;
   bool device_failed;
+  bool kernels_missing;          // a registered fat binary could not be loaded
+  int failed_in;                 // the process in which either happened; 0: none
   CudaError sticky;              // after a device trap, until the process ends
   uint64_t clock_ns;             // simulated time
   uint64_t ids;                  // of streams and captures
@@ -164,7 +176,10 @@ struct Runtime {
   Stream default_stream;
   Stream *capturing;            // all streams being captured
   MemPool *default_pool, *pool; // pool: set by the program
-  uint64_t graph_in_use;        // bytes of graphs' allocation nodes
+  Context *primary_context;     // of the driver's interface; NULL: nobody asked
+  uint64_t primary_retained;
+  uint64_t graph_in_use; // bytes of graphs' allocation nodes
+  uint64_t graph_nodes, most_graph_nodes;
 };
 
 Runtime *runtime_enter(void);                               // locks; starts the library if need be
@@ -174,25 +189,34 @@ Device *runtime_device(Runtime *runtime);                                       
 void runtime_say(const char *format, ...) __attribute__((format(printf, 1, 2))); // "redoubt: ..." on stderr
 void runtime_say_diags(Diags *diags);                                            // and frees them
 void runtime_record(Runtime *runtime, const Text *bytes);
-void runtime_greet(void);     // tells `redoubt run` that the program is simulated
-bool library_is_needed(void); // a loaded object names this library among those it needs
+void runtime_failed(Runtime *runtime); // nothing can run: the process will not end with exit code 0, if nothing did before
+void runtime_greet(void);              // tells `redoubt run` that the program is simulated
+bool library_is_needed(void);          // a loaded object names this library among those it needs
 CudaError runtime_last_error(bool clear);
 
 void *handle_new(Runtime *runtime, HandleKind kind, size_t bytes); // zeroed
 bool handle_is(const Runtime *runtime, const void *handle, HandleKind kind);
 void handle_free(Runtime *runtime, void *handle);
+void handle_add(Runtime *runtime, HandleKind kind, void *handle); // of something that handle_new did not make
+void handle_drop(Runtime *runtime, const void *handle);           // no handle any more
 
 // registration.c
 Kernel *kernel_find(Runtime *runtime, const void *host);
 CudaError kernel_load(Runtime *runtime, const void *host, Kernel **kernel);
 CudaError variable_find(Runtime *runtime, const void *host, uint64_t *address, uint64_t *bytes);
 uint64_t variable_hash_managed(const Runtime *runtime, uint64_t seed); // contents of those that the host reads too
+
+// binary.c
 CudaError binary_load(Runtime *runtime, Binary *binary);
-// Loads an image that the program brings itself: a fat binary, or PTX text.
-CudaError binary_from_image(Runtime *runtime, const void *image, Binary **binary);
-void binary_unload(Runtime *runtime, Binary *binary);
-Kernel *binary_kernel(Runtime *runtime, Binary *binary, const char *name);             // NULL: none; its host address is the Kernel itself
-void kernel_extra_arguments(const Function *function, void **extra, void **arguments); // pointers into the buffer
+// Loads what the program brings itself: a fat binary, or PTX text. `limit`: bytes of a file that was read; 0: memory of the program.
+CudaError binary_from_image(Runtime *runtime, const void *image, size_t limit, Binary **binary);
+CudaError binary_from_file(Runtime *runtime, const char *path, Binary **binary);
+CudaError binary_unload(Runtime *runtime, Binary *binary);                 // any handle
+Kernel *binary_kernel(Runtime *runtime, Binary *binary, const char *name); // NULL: none; its host address is the Kernel itself
+bool binary_symbol(Runtime *runtime, const Binary *binary, const char *name, uint64_t *address, uint64_t *bytes); // any handle
+
+// mapping.c
+size_t mapped_bytes(const void *pointer); // that can be read from there on; 0: none
 
 // allocation.c
 uint64_t allocation_new(Runtime *runtime, uint64_t bytes, MemoryType type, uint32_t flags); // 0: none left
@@ -208,6 +232,7 @@ static inline void *pointer_of(uint64_t address) { return (void *)(uintptr_t)add
 // stream.c
 Stream *stream_of(Runtime *runtime, Stream *handle); // NULL: no such stream
 void stream_join_capture(Runtime *runtime, Stream *stream, Graph *graph, uint64_t id);
+bool capture_is_active(const Runtime *runtime, uint64_t id); // some stream is still in it
 void stream_end_capture(Runtime *runtime, Stream *stream);
 void event_record_now(Runtime *runtime, Event *event);
 
@@ -221,10 +246,14 @@ typedef struct LaunchWish {
   void **extra; // arguments in one buffer instead: {1, buffer, 2, &size, NULL}
 } LaunchWish;
 CudaError launch_run(Runtime *runtime, const LaunchWish *wish);
+bool kernel_extra_arguments(const Function *function, void **extra, void **arguments); // pointers into the buffer; false: too small
+bool kernel_arguments_are_there(const Function *function, void *const *arguments);
 
 // copy.c: all checked; times are simulated
 CudaError copy_bytes(Runtime *runtime, void *to, const void *from, size_t bytes, int kind);
 CudaError copy_3d(Runtime *runtime, const Copy3D *copy);
 CudaError set_bytes(Runtime *runtime, const MemsetParams *set);
+bool set_is_known(const MemsetParams *set);                                          // elements of 1, 2 or 4 bytes
+bool device_range_is_good(const Runtime *runtime, uint64_t address, uint64_t bytes); // needs the device; one allocation holds it all
 
 #endif

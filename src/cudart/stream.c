@@ -1,7 +1,7 @@
 // Streams: work is done at once, in the order of the calls, or captured into a graph.
 #include "cudart/graph.h"
 
-enum { STREAM_LEGACY = 1, STREAM_PER_THREAD = 2, LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 };
+enum { STREAM_LEGACY = 1, STREAM_PER_THREAD = 2, LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5, MOST_HOST_DEPTH = 64 };
 
 Stream *stream_of(Runtime *runtime, Stream *handle) {
   if (address_of(handle) <= STREAM_PER_THREAD) return &runtime->default_stream;
@@ -15,6 +15,19 @@ static CudaError run_kernel(Runtime *runtime, const Operation *operation) {
   return launch_run(runtime, &wish);
 }
 
+// It may wait for another thread that calls CUDA, so the lock is given up. It may call CUDA itself, even launch what it is part of:
+// not for ever.
+static CudaError run_host_function(Runtime *runtime, const HostNodeParams *host) {
+  static __thread int depth;
+  if (depth == MOST_HOST_DEPTH) return cudaErrorNotPermitted;
+  depth++;
+  runtime_leave_quietly(runtime);
+  host->function(host->data);
+  runtime_enter();
+  depth--;
+  return cudaSuccess;
+}
+
 CudaError operation_run(Runtime *runtime, const Operation *operation) {
   if (runtime->sticky != cudaSuccess) return runtime->sticky;
   const GraphNodeParams *params = &operation->params;
@@ -22,11 +35,7 @@ CudaError operation_run(Runtime *runtime, const Operation *operation) {
   case NODE_KERNEL: return run_kernel(runtime, operation);
   case NODE_MEMCPY: return copy_3d(runtime, &params->of.copy.copy);
   case NODE_MEMSET: return set_bytes(runtime, &params->of.set);
-  case NODE_HOST:
-    runtime_leave_quietly(runtime); // it may wait for another thread that calls CUDA
-    params->of.host.function(params->of.host.data);
-    runtime_enter();
-    return cudaSuccess;
+  case NODE_HOST: return run_host_function(runtime, &params->of.host);
   case NODE_GRAPH: return graph_run(runtime, params->of.graph);
   case NODE_EVENT_RECORD:
     if (!handle_is(runtime, params->of.event, HANDLE_EVENT)) return cudaErrorInvalidResourceHandle;

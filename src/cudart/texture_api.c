@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+// Of textures in linear memory: what property.def tells programs.
+enum { MOST_LINEAR = 1 << 28, MOST_WIDTH = 131072, MOST_HEIGHT = 65000, MOST_PITCH = 2097120 };
+
 // What a program may ask back about an object.
 typedef struct ObjectDesc {
   ResourceDesc resource;
@@ -56,11 +59,13 @@ static uint32_t texel_bytes(const Texture *texture) {
 
 static CudaError set_linear(Texture *texture, const ResourceDesc *resource) {
   if (!set_channels(texture, &resource->of.linear.channels)) return cudaErrorInvalidChannelDescriptor;
+  uint64_t texels = resource->of.linear.bytes / texel_bytes(texture);
+  if (resource->of.linear.pointer == NULL || texels == 0 || texels > MOST_LINEAR) return cudaErrorInvalidValue;
   texture->shape = TEXTURE_1D;
   texture->linear_memory = true;
   texture->level_count = 1;
   texture->levels[0] = (TextureLevel){.address = address_of(resource->of.linear.pointer),
-                                      .width = (uint32_t)(resource->of.linear.bytes / texel_bytes(texture)),
+                                      .width = (uint32_t)texels,
                                       .row_pitch = resource->of.linear.bytes,
                                       .slice_pitch = resource->of.linear.bytes};
   return cudaSuccess;
@@ -68,13 +73,17 @@ static CudaError set_linear(Texture *texture, const ResourceDesc *resource) {
 
 static CudaError set_pitch2d(Texture *texture, const ResourceDesc *resource) {
   if (!set_channels(texture, &resource->of.pitch2d.channels)) return cudaErrorInvalidChannelDescriptor;
+  uint64_t width = resource->of.pitch2d.width, height = resource->of.pitch2d.height, pitch = resource->of.pitch2d.pitch;
+  bool good = resource->of.pitch2d.pointer != NULL && width >= 1 && width <= MOST_WIDTH && height >= 1 && height <= MOST_HEIGHT &&
+              pitch <= MOST_PITCH && pitch >= width * texel_bytes(texture);
+  if (!good) return cudaErrorInvalidValue;
   texture->shape = TEXTURE_2D;
   texture->level_count = 1;
   texture->levels[0] = (TextureLevel){.address = address_of(resource->of.pitch2d.pointer),
-                                      .width = (uint32_t)resource->of.pitch2d.width,
-                                      .height = (uint32_t)resource->of.pitch2d.height,
-                                      .row_pitch = resource->of.pitch2d.pitch,
-                                      .slice_pitch = resource->of.pitch2d.pitch * resource->of.pitch2d.height};
+                                      .width = (uint32_t)width,
+                                      .height = (uint32_t)height,
+                                      .row_pitch = pitch,
+                                      .slice_pitch = pitch * height};
   return cudaSuccess;
 }
 
@@ -200,6 +209,6 @@ OBJECT_QUESTION(cudaGetTextureObjectResourceViewDesc, ResourceViewDesc, view)
 CUDART(cudaDeviceGetTexture1DLinearMaxWidth, size_t *width, const ChannelDesc *channels, int device) {
   (void)channels, (void)device;
   if (width == NULL) return cudaErrorInvalidValue;
-  *width = (size_t)1 << 28;
+  *width = MOST_LINEAR;
   return cudaSuccess;
 }
