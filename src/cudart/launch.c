@@ -21,6 +21,11 @@ static const CudaError error_of_trap[TRAP_COUNT] = {
     [TRAP_LIMIT] = cudaErrorLaunchTimeout,
     [TRAP_INVALID_TEXTURE] = cudaErrorIllegalAddress,
     [TRAP_STOPPED] = cudaErrorLaunchFailure,
+    [TRAP_DETECTED] = cudaErrorECCUncorrectable,
+    [TRAP_HANG] = cudaErrorLaunchTimeout,
+    [TRAP_LAUNCH_DEPTH] = cudaErrorLaunchMaxDepthExceeded,
+    [TRAP_PENDING_LAUNCHES] = cudaErrorLaunchPendingCountExceeded,
+    [TRAP_LAUNCHES] = cudaErrorLaunchTimeout,
 };
 
 static CudaError check_dimensions(const Runtime *runtime, const LaunchWish *wish) {

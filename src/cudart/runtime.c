@@ -43,7 +43,7 @@ static void start(void) {
   process.limits[1] = 1 << 20;
   process.limits[2] = process.environment.spec.limit_heap;
   process.limits[3] = 2;
-  process.limits[4] = 2048;
+  process.limits[4] = process.environment.spec.limit_pending_launches;
   process.limits[5] = 64;
   pthread_atfork(lock_for_fork, unlock_after_fork, renew_in_child);
 }

@@ -18,6 +18,7 @@ Device *device_new(const DeviceOptions *options, Diags *diags) {
   device->address_bits = options->address_bits == 32 ? 32 : 64;
   device->stack_bytes = device->spec.limit_stack;
   device->heap_bytes = device->spec.limit_heap;
+  device->pending_launches = device->spec.limit_pending_launches;
   uint64_t base = device->address_bits == 32 ? GLOBAL_BASE32 : GLOBAL_BASE64;
   uint64_t room = device->address_bits == 32 ? (UINT64_C(1) << 32) - GLOBAL_BASE32 : UINT64_MAX;
   MemoryOptions memory = {base, min_u64(device->spec.memory_bytes, room), device->spec.memory_granule, options->same_address};
@@ -183,3 +184,4 @@ const Texture *device_texture(const Device *device, uint64_t handle) {
 
 void device_set_stack_bytes(Device *device, uint64_t bytes) { device->stack_bytes = align_up(min_u64(bytes, 1 << 24), 16); }
 void device_set_heap_bytes(Device *device, uint64_t bytes) { device->heap_bytes = bytes; }
+void device_set_pending_launches(Device *device, uint64_t count) { device->pending_launches = min_u64(max_u64(count, 1), 1 << 20); }

@@ -99,5 +99,6 @@ uint32_t device_occupancy(const Device *device, const Function *kernel, uint32_t
 // Limits a host may change (cudaDeviceSetLimit).
 void device_set_stack_bytes(Device *device, uint64_t bytes);
 void device_set_heap_bytes(Device *device, uint64_t bytes);
+void device_set_pending_launches(Device *device, uint64_t count); // by kernels
 
 #endif
