@@ -3,6 +3,7 @@
 //   REDOUBT_RECORDS  the file that launch records are appended to
 //   REDOUBT_PROTECT  protections, spaces between them    REDOUBT_TRACE  file of a time line
 //   REDOUBT_TRACE_CYCLES  FROM:TO, the cycles it shows
+//   REDOUBT_CHECK  memory: watch what kernels do to memory; findings are appended to the records
 //   REDOUBT_CAMPAIGN  the file that `redoubt campaign -- APPLICATION` shares with this process
 // All may be absent: a program may also be started with the library in LD_LIBRARY_PATH alone.
 #include "cudart/runtime.h"
@@ -68,6 +69,8 @@ void environment_read(Environment *environment) {
   spec_check(spec, NULL, &diags);
   if (diags.count > 0) runtime_say_diags(&diags);
   read_wishes(&environment->wishes);
+  const char *check = getenv("REDOUBT_CHECK");
+  environment->check_memory = check != NULL && strcmp(check, "memory") == 0;
   environment->exchange = given(APP_EXCHANGE);
   environment->records = records == NULL ? -1 : open(records, O_WRONLY | O_APPEND | O_CLOEXEC);
 }

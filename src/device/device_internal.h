@@ -25,8 +25,9 @@ struct Device {
   DeviceOptions options;
   uint32_t address_bits;
   Memory *memory;
-  Machine *machine; // NULL: functional
-  uint64_t seen;    // hash of all that the host has read
+  Machine *machine;   // NULL: functional
+  MemoryCheck *check; // NULL: not asked for
+  uint64_t seen;      // hash of all that the host has read
   Module *modules;
   TextureVec textures; // handle = 1 + index
   LaunchRecordVec records;

@@ -161,7 +161,10 @@ static void run_launch(Device *device, const MachineEnvironment *environment, co
     return;
   }
   if (device->machine == NULL) {
-    functional_run(environment, launch, stats, &device->trap);
+    MachineEnvironment own = *environment;
+    if (device->check != NULL) own.watch = memory_check_begin(device->check, launch);
+    functional_run(&own, launch, stats, &device->trap);
+    if (device->check != NULL) memory_check_end(device->check);
     return;
   }
   machine_begin(device->machine, environment, launch);

@@ -163,6 +163,7 @@ bool mir_allocate(Work *work); // coalescing, colouring, spilling; fills colour,
 typedef struct CodeVec {
   VEC(Instr) instrs;
   VEC(uint32_t) lines;
+  VEC(bool) hidden;
 } CodeVec;
 // Appends the function's code. Calls still hold function indices in imm.
 bool mir_emit_code(Work *work, Arena *scratch, Arena *code_arena, CodeVec *code);
