@@ -11,7 +11,9 @@ static bool is_same(const MemoryFinding *a, const MemoryFinding *b) {
   return a->kind == b->kind && a->space == b->space && a->line == b->line && a->pc == b->pc && strcmp(a->kernel, b->kernel) == 0;
 }
 
-static const char *copy_text(Run *run, const char *text) { return arena_copy_text(run->arena, text == NULL ? "" : text, text == NULL ? 0 : strlen(text)); }
+static const char *copy_text(Run *run, const char *text) {
+  return arena_copy_text(run->arena, text == NULL ? "" : text, text == NULL ? 0 : strlen(text));
+}
 
 // With --repeat every run finds the same.
 void memory_report_take(Run *run, const MemoryFinding *finding) {
@@ -62,17 +64,17 @@ void memory_report_print(const Run *run) {
 static json_t *triple(const uint32_t v[3]) { return json_pack("[I, I, I]", (json_int_t)v[0], (json_int_t)v[1], (json_int_t)v[2]); }
 
 static json_t *finding_json(const MemoryFinding *finding) {
-  json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I}", "what", finding_name[finding->kind], "space",
-                             space_text[finding->space], "kernel", finding->kernel, "file", finding->file, "line",
-                             (json_int_t)finding->line, "pc", (json_int_t)finding->pc, "launch", (json_int_t)finding->launch, "accesses",
-                             (json_int_t)finding->accesses, "bytes", (json_int_t)finding->bytes);
+  json_t *object =
+      json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I}", "what", finding_name[finding->kind], "space", space_text[finding->space],
+                "kernel", finding->kernel, "file", finding->file, "line", (json_int_t)finding->line, "pc", (json_int_t)finding->pc,
+                "launch", (json_int_t)finding->launch, "accesses", (json_int_t)finding->accesses, "bytes", (json_int_t)finding->bytes);
   json_object_set_new(object, "threads", finding->threads == 0 ? json_null() : json_integer((json_int_t)finding->threads));
   json_object_set_new(object, "address", json_integer((json_int_t)finding->address));
   json_object_set_new(object, "block", triple(finding->block));
   json_object_set_new(object, "thread", triple(finding->thread));
   if (finding->near_bytes == 0) return object;
-  json_object_set_new(object, "allocation", json_pack("{s:I, s:I}", "address", (json_int_t)finding->near_start, "bytes",
-                                                      (json_int_t)finding->near_bytes));
+  json_object_set_new(object, "allocation",
+                      json_pack("{s:I, s:I}", "address", (json_int_t)finding->near_start, "bytes", (json_int_t)finding->near_bytes));
   return object;
 }
 

@@ -79,6 +79,7 @@ void app_environment(const RunOptions *options, Arena *arena, const char *folder
   set_or_unset("REDOUBT_CHECK", options->check_memory == MEMORY_NOT_CHECKED ? NULL : "memory");
   bool cycles = wishes->trace_from != 0 || wishes->trace_to != 0;
   set_or_unset("REDOUBT_TRACE_CYCLES", cycles ? arena_format(arena, "%" PRIu64 ":%" PRIu64, wishes->trace_from, wishes->trace_to) : NULL);
+  set_or_unset("REDOUBT_TRACE_EVERY", wishes->trace_every == 0 ? NULL : arena_format(arena, "%" PRIu64, wishes->trace_every));
   text_free(&settings);
 }
 

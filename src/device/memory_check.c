@@ -212,8 +212,8 @@ MemoryCheck *memory_check_new(Memory *memory) {
   MemoryCheck *check = ARENA_NEW(arena, MemoryCheck);
   check->arena = arena;
   check->memory = memory;
-  check->watch = (MachineWatch){
-      .context = check, .touches_rare = true, .step = on_step, .touch = on_touch, .lost = on_lost, .ended = on_ended};
+  check->watch =
+      (MachineWatch){.context = check, .touches_rare = true, .step = on_step, .touch = on_touch, .lost = on_lost, .ended = on_ended};
   return check;
 }
 

@@ -13,7 +13,7 @@ static const char kernels[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
                               "mov.u32 %r1, %tid.x; mul.wide.u32 %rd1, %r1, 4;\n"
                               "ld.param.u64 %rd2, [from]; ld.param.u64 %rd3, [to];\n"
                               "add.u64 %rd4, %rd2, %rd1; add.u64 %rd5, %rd3, %rd1;\n"
-                              "ld.global.u32 %r2, [%rd4];\n"  // line 10
+                              "ld.global.u32 %r2, [%rd4];\n" // line 10
                               "st.global.u32 [%rd5], %r2;\n" // line 11
                               "ret;\n}\n"
                               // Half of the threads write shared memory, all read it; then a heap block.
@@ -89,9 +89,7 @@ static void launch(const Bed *bed, const char *kernel, uint32_t blocks, const vo
   if (!device_launch(bed->device, &request)) fail_msg("%s", device_error(bed->device));
 }
 
-static void load_from(const Bed *bed, DeviceAddress from, DeviceAddress to) {
-  launch(bed, "load", 1, (const void *[]){&from, &to}, 2);
-}
+static void load_from(const Bed *bed, DeviceAddress from, DeviceAddress to) { launch(bed, "load", 1, (const void *[]){&from, &to}, 2); }
 
 static uint32_t count_of(const Bed *bed) { return memory_check_count(device_check(bed->device)); }
 static const MemoryFinding *finding_of(const Bed *bed, uint32_t index) { return memory_check_finding(device_check(bed->device), index); }
@@ -243,8 +241,8 @@ static void workloads_are_clean(void **state) {
     const MemoryCheck *check = device_check(device);
     if (memory_check_count(check) > 0) {
       const MemoryFinding *finding = memory_check_finding(check, 0);
-      fail_msg("%s: %s of %s in %s, line %u", workloads[w]->name, finding_name[finding->kind], space_text[finding->space],
-               finding->kernel, finding->line);
+      fail_msg("%s: %s of %s in %s, line %u", workloads[w]->name, finding_name[finding->kind], space_text[finding->space], finding->kernel,
+               finding->line);
     }
     workload_finish(&run);
     device_free(device);
@@ -265,14 +263,10 @@ static void nothing_is_kept_unless_asked(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(global_reads_need_writes),
-      cmocka_unit_test(copies_move_marks),
-      cmocka_unit_test(overruns_are_found),
-      cmocka_unit_test(every_block_has_its_own_shared_memory),
-      cmocka_unit_test(local_memory_is_the_programs),
-      cmocka_unit_test(textures_and_matrices_count),
-      cmocka_unit_test(workloads_are_clean),
-      cmocka_unit_test(nothing_is_kept_unless_asked),
+      cmocka_unit_test(global_reads_need_writes),     cmocka_unit_test(copies_move_marks),
+      cmocka_unit_test(overruns_are_found),           cmocka_unit_test(every_block_has_its_own_shared_memory),
+      cmocka_unit_test(local_memory_is_the_programs), cmocka_unit_test(textures_and_matrices_count),
+      cmocka_unit_test(workloads_are_clean),          cmocka_unit_test(nothing_is_kept_unless_asked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
