@@ -93,7 +93,8 @@ typedef struct AppExchange {
   bool can_settle; // one fault, struck at strike_at; the run stops when the state is the golden run's again
   // For an explanation
   bool explain;
-  uint32_t trace; // TraceMode
+  uint32_t trace;   // TraceMode
+  char marks[2048]; // for a trace of the run with faults
   FaultRun traced;
   // Forking
   sem_t room;       // places for processes that are free
@@ -131,6 +132,11 @@ bool target_app_read(const char *text, Arena *arena, AppWishes *wishes); // fals
 typedef struct AppProcess AppProcess;
 // NULL: no campaign, or the file cannot be used. Adds its hooks to the chain, for a device with this spec.
 AppProcess *app_process_new(const char *exchange, HookChain *chain, const Spec *spec, Diags *diags);
+// A trace is of the run with faults, if there are such: leaves it out of the wishes for any other. `marks` is kept by the caller.
+enum { APP_MARKS = sizeof((AppExchange){0}.marks) };
+void app_process_trace(const char *exchange, AttachmentWishes *wishes, char marks[APP_MARKS]);
+// What to do before the process ends without returning, as at the limit.
+void app_process_before_stop(AppProcess *process, void (*stopping)(void *context), void *context);
 // The device is there. host_memory: a hash of all memory that kernels write and the host reads without a copy.
 typedef uint64_t (*AppHostMemory)(const void *context, uint64_t seed);
 void app_process_device(AppProcess *process, Device *device, AppHostMemory host_memory, const void *context);

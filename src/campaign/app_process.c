@@ -36,6 +36,8 @@ struct AppProcess {
   // For an explanation
   Tracer *tracer;
   ValueLog log;
+  void (*stopping)(void *context);
+  void *stopping_context;
 };
 
 // NULL: no campaign. Processes that the program forks are not followed.
@@ -54,6 +56,7 @@ static uint64_t seen_of(Target *target) {
 static _Noreturn void stop_here(AppProcess *process, AppStop stop, uint64_t corrected) {
   process->run->stop = stop;
   process->run->corrected = corrected;
+  if (process->stopping != NULL) process->stopping(process->stopping_context);
   _exit(0);
 }
 
@@ -241,6 +244,21 @@ static bool add_hooks(AppProcess *process, HookChain *chain, const Spec *spec, D
   }
   room = room && add_tracer(process, chain, diags);
   return room || diags_add(diags, NULL, 0, 0, "too many protections for a campaign");
+}
+
+void app_process_trace(const char *path, AttachmentWishes *wishes, char marks[APP_MARKS]) {
+  AppExchange *exchange = path == NULL || wishes->trace == NULL ? NULL : map_exchange(path);
+  if (exchange == NULL) return;
+  if (exchange->mode != APP_STRIKE || exchange->can_settle) wishes->trace = NULL;
+  memcpy(marks, exchange->marks, APP_MARKS);
+  wishes->trace_marks = marks;
+  munmap(exchange, (size_t)exchange->bytes);
+}
+
+void app_process_before_stop(AppProcess *process, void (*stopping)(void *context), void *context) {
+  if (process == NULL) return;
+  process->stopping = stopping;
+  process->stopping_context = context;
 }
 
 AppProcess *app_process_new(const char *path, HookChain *chain, const Spec *spec, Diags *diags) {

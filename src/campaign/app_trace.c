@@ -47,6 +47,7 @@ bool app_traced(Target *target, const TracedRun *wish, Diags *diags) {
   exchange->explain = wish->explain;
   exchange->trace = wish->mode;
   exchange->limit = wish->limit;
+  snprintf(exchange->marks, sizeof exchange->marks, "%s", wish->marks == NULL ? "" : wish->marks);
   exchange->fault_count = wish->run->fault_count;
   memcpy(exchange->faults, wish->faults, exchange->fault_count * sizeof *wish->faults);
   exchange->traced = *wish->run;

@@ -4,6 +4,7 @@
 #include "campaign/explain_internal.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -23,7 +24,7 @@ const char *const fate_text[FATE_COUNT] = {
 
 typedef struct Shared { // between the two processes
   FaultRun run;
-  bool finished;
+  bool finished, trace_failed;
 } Shared;
 
 typedef struct Single {
@@ -53,14 +54,25 @@ static bool parse_faults(Single *at) {
   return true;
 }
 
+// "CYCLE fault", a line each: what a trace points at.
+static void list_marks(const Single *at, Text *out) {
+  for (uint32_t i = 0; i < at->options->fault_count; i++)
+    text_add(out, "%" PRIu64 " fault: %s\n", at->faults[i].from, at->shared->run.faults[i]);
+}
+
 // A process of the program's own does it.
 static bool run_elsewhere(Single *at, TraceMode mode) {
+  Text marks = {0};
+  list_marks(at, &marks);
   TracedRun wish = {.mode = mode,
                     .explain = at->options->explain,
                     .limit = at->golden.cycles * at->options->timeout,
                     .faults = at->faults,
+                    .marks = mode == TRACE_COMPARE ? marks.at : NULL,
                     .run = &at->shared->run};
-  return at->target->traced(at->target, &wish, at->diags);
+  bool good = at->target->traced(at->target, &wish, at->diags);
+  text_free(&marks);
+  return good;
 }
 
 // The same run once more, seen by the tracer.
@@ -89,17 +101,20 @@ static bool fits_journal(const Single *at) {
 typedef struct Limit {
   Hook hook;
   Shared *shared;
+  Attachments *trace; // NULL: none
 } Limit;
 
-static _Noreturn void leave(Shared *shared) {
-  shared->finished = true;
+static _Noreturn void leave(Limit *limit) {
+  Diags diags = {0};
+  limit->shared->trace_failed = limit->trace != NULL && !attachments_close(limit->trace, &diags);
+  limit->shared->finished = true;
   _exit(0);
 }
 
 static void on_limit(Hook *hook, HookMachine *machine) {
-  Shared *shared = ((Limit *)hook->own)->shared;
-  shared->run.verdicts = (Verdicts){.outcome = OUTCOME_TIMEOUT, .cycles = machine->cycle, .note = "still running at the limit"};
-  leave(shared);
+  Limit *limit = hook->own;
+  limit->shared->run.verdicts = (Verdicts){.outcome = OUTCOME_TIMEOUT, .cycles = machine->cycle, .note = "still running at the limit"};
+  leave(limit);
 }
 
 static void note_first_wrong(Single *at, FaultRun *run) {
@@ -119,6 +134,19 @@ static void note_first_wrong(Single *at, FaultRun *run) {
   }
 }
 
+static bool open_trace(const Single *at, Limit *limit, Attachments *trace, HookChain *chain) {
+  if (at->options->trace == NULL) return true;
+  Text marks = {0};
+  list_marks(at, &marks);
+  AttachmentWishes wishes = *at->options->trace;
+  wishes.protections = NULL; // they are in the chain
+  wishes.trace_marks = marks.at;
+  bool good = attachments_open(trace, &wishes, at->diags) && hook_chain_add(chain, trace->trace);
+  text_free(&marks);
+  limit->trace = good ? trace : NULL;
+  return good;
+}
+
 static _Noreturn void run_struck(Single *at) {
   process_allow(golden_allowance(&at->golden, at->options->timeout));
   Limit limit = {.shared = at->shared};
@@ -128,12 +156,14 @@ static _Noreturn void run_struck(Single *at) {
   bool room = hook_chain_add(&chain, &limit.hook);
   for (uint32_t i = 0; i < at->options->fault_count; i++) room = hook_chain_add(&chain, fault_hook(at->arena, &at->faults[i])) && room;
   if (at->options->explain) room = hook_chain_add(&chain, tracer_hook(at->tracer, TRACE_COMPARE)) && room;
+  Attachments trace;
+  room = room && open_trace(at, &limit, &trace, &chain);
   if (!room || !at->target->start(at->target, &chain, at->diags)) _exit(1);
   bool done = at->target->run(at->target);
   FaultRun *run = &at->shared->run;
   target_judge(at->target, done, &at->golden.outputs, at->golden.cycles, at->arena, &run->verdicts);
   if (run->verdicts.wrong > 0) note_first_wrong(at, run);
-  leave(at->shared);
+  leave(&limit);
 }
 
 static bool run_child(Single *at) {
@@ -144,6 +174,7 @@ static bool run_child(Single *at) {
   if (child == 0) run_struck(at);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (at->shared->trace_failed) return diags_add(at->diags, at->options->trace->trace, 0, 0, "cannot be written to its end");
   if (at->shared->finished) return true;
   Verdicts *verdicts = &at->shared->run.verdicts;
   *verdicts = (Verdicts){.outcome = OUTCOME_INTERNAL};

@@ -4,6 +4,7 @@
 #define REDOUBT_EXPLAIN_H
 
 #include "campaign/target.h"
+#include "device/attachments.h"
 #include "fault/fault.h"
 
 enum { FAULT_RUN_MOST = 4, MOST_STEPS = 20, PLACE_TEXT = 80 };
@@ -86,6 +87,7 @@ typedef struct FaultRunOptions {
   uint32_t fault_count;
   uint64_t timeout; // multiple of the golden run's cycles
   bool explain;
+  const AttachmentWishes *trace;      // of the run with the faults, which are marked in it; NULL: none
   uint64_t program_hash, layout_hash; // of the journal; 0: any
 } FaultRunOptions;
 

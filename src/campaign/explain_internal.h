@@ -37,6 +37,7 @@ typedef struct TracedRun {
   bool explain;   // with the tracer
   uint64_t limit; // cycle at which a run counts as endless
   const Fault *faults;
+  const char *marks; // COMPARE: what a trace of the run points at (AttachmentWishes); NULL: nothing
   FaultRun *run;
 } TracedRun;
 

@@ -223,7 +223,8 @@ static bool parse_array(Parser *parser, Slice count_text, const char *generator)
   if (length >= 2 && generator[0] == '{' && generator[length - 1] == '}')
     return fill_list(parser, (Slice){generator + 1, (uint32_t)length - 2}, sized);
   if (!sized) return fail(parser, "[] needs {V,...} or file:PATH to know its size");
-  if (generator == NULL || strcmp(generator, "zeros") == 0) return true;
+  parser->argument->zeros = generator != NULL && strcmp(generator, "zeros") == 0;
+  if (generator == NULL || parser->argument->zeros) return true;
   return allocate_contents(parser) && fill_named(parser, generator);
 }
 

@@ -120,7 +120,8 @@ static bool run_and_print(const RunOptions *options, const FaultWishes *wishes, 
                          .faults = wishes->faults,
                          .fault_count = wishes->count,
                          .timeout = wishes->timeout,
-                         .explain = wishes->explain};
+                         .explain = wishes->explain,
+                         .trace = options->wishes.trace == NULL ? NULL : &options->wishes};
   if (wishes->meta != NULL) run.program_hash = wishes->meta->program_hash, run.layout_hash = wishes->meta->layout_hash;
   bool good = target != NULL && fault_run(target, &run, arena, result, diags);
   if (is_application) target_app_free(target); // before anything is printed: nobody may listen any more
@@ -131,10 +132,19 @@ static bool run_and_print(const RunOptions *options, const FaultWishes *wishes, 
   return good;
 }
 
+// Told before the first run, not after the last.
+static bool can_trace(const RunOptions *options, Diags *diags) {
+  Attachments trace;
+  AttachmentWishes empty = {.trace = options->wishes.trace};
+  return empty.trace == NULL || (attachments_open(&trace, &empty, diags) && attachments_close(&trace, diags));
+}
+
 int fault_report(const RunOptions *options, const FaultWishes *wishes, Arena *arena, FaultRun *result) {
   Diags diags = {0};
   Attachments attachments;
-  if (!attachments_open(&attachments, &options->wishes, &diags)) return message_diags(&diags);
+  AttachmentWishes protections = options->wishes;
+  protections.trace = NULL; // that is of one run only: its process writes the file
+  if (!can_trace(options, &diags) || !attachments_open(&attachments, &protections, &diags)) return message_diags(&diags);
   AppInterrupts interrupts = {0};
   bool good = run_and_print(options, wishes, &attachments.chain, &interrupts, result, &diags, arena);
   good = attachments_close(&attachments, &diags) && good;

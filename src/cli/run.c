@@ -75,6 +75,7 @@ Device *run_device(Run *run, uint32_t address_bits) {
   DeviceOptions options = {.spec = &run->options->spec,
                            .hooks = &run->attachments.chain,
                            .address_bits = address_bits,
+                           .check_memory = run->options->check_memory != MEMORY_NOT_CHECKED,
                            .print = print_bytes,
                            .print_context = run,
                            .progress = show_progress,
@@ -97,6 +98,8 @@ bool run_finish(Run *run, Device *device) {
     launch->kernel = arena_copy_text(run->arena, launch->kernel, strlen(launch->kernel));
     launch->trap.kernel = launch->trap.function = NULL;
   }
+  const MemoryCheck *check = device_check(device);
+  for (uint32_t i = 0; i < memory_check_count(check); i++) memory_report_take(run, memory_check_finding(check, i));
   device_free(device);
   Diags diags = {0};
   bool good = attachments_close(&run->attachments, &diags);
@@ -182,7 +185,7 @@ static int run_target(Run *run) {
   }
   Diags diags = {0};
   if (!options->dump_program && code != EXIT_BAD_INPUT && !result_print(run, &diags)) code = message_diags(&diags);
-  return code;
+  return memory_report_exit(run, code);
 }
 
 int run_main(int argc, char **argv) {

@@ -12,6 +12,8 @@ typedef struct DumpWish {
   bool done;
 } DumpWish;
 
+typedef enum MemoryWish { MEMORY_NOT_CHECKED, MEMORY_CHECKED, MEMORY_STRICT } MemoryWish;
+
 typedef enum StatsStyle { STATS_SUMMARY, STATS_TABLE, STATS_GPGPUSIM } StatsStyle;
 
 // Memory images of the FlexGripPlus machine: --gmem-in, --gmem-out, --cmem-in, --cmem-bytes.
@@ -43,6 +45,7 @@ typedef struct RunOptions {
   const char *csv_file; // NULL: stdout
   StatsStyle stats;
   AttachmentWishes wishes; // --protect, --trace
+  MemoryWish check_memory; // --check
   G80Images images;
   uint32_t repeat;
   VEC(const char *) faults; // --fault
@@ -72,6 +75,7 @@ typedef struct Progress {
 typedef struct RunResult {
   VEC(LaunchRecord) launches; // of all repeats, names in the run's arena
   CheckResult check;
+  VEC(MemoryFinding) findings; // of --check memory; names in the run's arena
 } RunResult;
 
 typedef struct Run {
@@ -126,6 +130,7 @@ typedef struct Argument {
   const struct Argument *alias; // @name: the array meant
   uint64_t count;               // elements, or bytes
   uint8_t *contents;            // initial bytes; NULL = zeros
+  bool zeros;                   // asked for: to --check memory they are written, those of an array without contents are not
   DeviceAddress address;        // arrays, once placed
 } Argument;
 typedef struct ArgumentContext {
@@ -154,7 +159,12 @@ bool dump_array(const DumpWish *wish, const Files *files, Device *device, Device
 bool dump_program(const Program *program);
 
 // ---- Results (result.c) ---------------------------------------------------------------------------
-bool result_print(const Run *run, Diags *diags);                      // table, JSON or CSV
+bool result_print(const Run *run, Diags *diags); // table, JSON or CSV
+// ---- What --check memory found (memory_report.c) ---------------------------------------------------
+void memory_report_take(Run *run, const MemoryFinding *finding); // a copy
+int memory_report_exit(const Run *run, int code);                // strict: findings are wrong results
+void memory_report_print(const Run *run);                        // table
+struct json_t *memory_report_json(const Run *run);
 void summary_format(const Stats *stats, const Spec *spec, Text *out); // summary.c: for machines with time
 
 #endif

@@ -76,8 +76,10 @@ void app_environment(const RunOptions *options, Arena *arena, const char *folder
   set_or_unset("REDOUBT_RECORDS", records);
   set_or_unset("REDOUBT_PROTECT", wishes->protections);
   set_or_unset("REDOUBT_TRACE", wishes->trace);
+  set_or_unset("REDOUBT_CHECK", options->check_memory == MEMORY_NOT_CHECKED ? NULL : "memory");
   bool cycles = wishes->trace_from != 0 || wishes->trace_to != 0;
   set_or_unset("REDOUBT_TRACE_CYCLES", cycles ? arena_format(arena, "%" PRIu64 ":%" PRIu64, wishes->trace_from, wishes->trace_to) : NULL);
+  set_or_unset("REDOUBT_TRACE_EVERY", wishes->trace_every == 0 ? NULL : arena_format(arena, "%" PRIu64, wishes->trace_every));
   text_free(&settings);
 }
 
@@ -239,10 +241,11 @@ static int finish(Run *run, const char *records, int status) {
     return EXIT_BAD_INPUT;
   }
   for (uint32_t i = 0; i < reading.launches.count; i++) *VEC_PUSH(&run->result.launches, run->arena) = reading.launches.items[i];
+  for (uint32_t i = 0; i < reading.findings.count; i++) memory_report_take(run, &reading.findings.items[i]);
   Diags diags = {0};
   fflush(stdout);
   if (!result_print(run, &diags)) return message_diags(&diags);
-  return code;
+  return memory_report_exit(run, code);
 }
 
 // Wrong protections are told here, before the program starts.
@@ -273,8 +276,9 @@ int run_application(Run *run) {
   const RunOptions *options = run->options;
   if (options->target != NULL) return message_usage("run", "one target at a time, not '%s' and an application", options->target);
   if (options->size_given || options->ptx_given || options->dump_program || options->dumps.count > 0 || options->repeat > 1) {
-    return message_usage("run", "an application takes --json, --csv, --stats, --machine, --set, --protect, --trace, --fault, --explain, "
-                                "--timeout, --output, --max-registers and --max-instructions only");
+    return message_usage("run",
+                         "an application takes --json, --csv, --stats, --machine, --set, --protect, --trace, --check, --fault, --explain, "
+                         "--timeout, --output, --max-registers and --max-instructions only");
   }
   if (options->application[0] == NULL) return message_usage("run", "run which application? redoubt run -- ./app ARGUMENTS");
   if (options->outputs.count > 0 && options->faults.count == 0)

@@ -125,6 +125,14 @@ static bool take_stats(const OptionUse *use) {
   return option_wrong(use, "must be summary, table or gpgpusim");
 }
 
+static bool take_check(const OptionUse *use) {
+  RunOptions *options = use->wishes;
+  bool strict = strcmp(use->text, "memory=strict") == 0;
+  if (!strict && strcmp(use->text, "memory") != 0) return option_wrong(use, "must be memory or memory=strict");
+  options->check_memory = strict ? MEMORY_STRICT : MEMORY_CHECKED;
+  return true;
+}
+
 // "1000:2000", "1000:": cycles that a trace shows.
 static bool take_trace_cycles(const OptionUse *use) {
   AttachmentWishes *wishes = option_field(use);
@@ -139,6 +147,16 @@ static bool take_trace_cycles(const OptionUse *use) {
     ok = colon[1] >= '0' && colon[1] <= '9' && *end == '\0' && wishes->trace_to > wishes->trace_from;
   }
   return (ok && errno == 0) || option_wrong(use, "write FROM:TO, such as 1000:2000, or FROM: for all the rest");
+}
+
+static bool take_trace_every(const OptionUse *use) {
+  uint64_t *every = option_field(use);
+  char *end;
+  errno = 0;
+  *every = strtoull(use->text, &end, 10);
+  if (strcmp(use->text, "never") == 0) *every = UINT64_MAX;
+  else if (use->text[0] < '1' || use->text[0] > '9' || *end != '\0' || errno != 0) return option_wrong(use, "a number of cycles, or never");
+  return true;
 }
 
 // ---- Tables ------------------------------------------------------------------------------------------
@@ -204,9 +222,15 @@ static const Option result_options[] = {
     {"stats", 0, "STYLE",
      "what is said of machines with time: summary (default), table, gpgpusim (name = value lines under GPGPU-Sim's names)",
      .take = take_stats},
-    {"trace", 0, "FILE", "write a time line for Perfetto or Chrome (ui.perfetto.dev)", .take = option_text,
-     .offset = offsetof(RunOptions, wishes.trace)},
+    {"trace", 0, "FILE", "write a time line for Perfetto or Chrome (ui.perfetto.dev); with --fault, of the run with the faults",
+     .take = option_text, .offset = offsetof(RunOptions, wishes.trace)},
+    {"trace-every", 0, "N|never", "sample its curves (IPC, warps, queues, hit rates) every N cycles (default 200)",
+     .take = take_trace_every, .offset = offsetof(RunOptions, wishes.trace_every)},
     {"trace-cycles", 0, "FROM:TO", "only these cycles of it", .take = take_trace_cycles, .offset = offsetof(RunOptions, wishes)},
+    {"check", 0, "memory[=strict]",
+     "report reads of memory that nobody wrote and accesses outside of allocations that the machine lets pass; functional machine. "
+     "strict: the exit code is 1 if there are any",
+     .take = take_check},
     {"repeat", 0, "N", "run everything N times, each on a fresh device", .take = option_u32, .offset = offsetof(RunOptions, repeat),
      .least = 1, .most = 1000000},
 };
@@ -247,7 +271,7 @@ const Command command_run = {
               "--set g80.gprs=N --set g80.blocks_per_core=N.\n"
               "\n"
               "CUDA programs run as they are, on the simulated GPU, with their own input and output; --json, --csv, --stats,\n"
-              "--machine, --set, --protect, --trace, --max-registers and --max-instructions work for them. Accesses are checked\n"
+              "--machine, --set, --protect, --trace, --check, --max-registers and --max-instructions work for them. Accesses are checked\n"
               "as coarsely as hardware does, by 2 MiB pages; --set memory.granule=1 checks them to the byte. The exit code is\n"
               "the program's. With --fault they run several times, without input, and what they print is compared, not shown.\n"
               "\n"
@@ -284,7 +308,6 @@ static bool check_faults(const RunOptions *options) {
   if (options->repeat > 1) return usage("--fault and --repeat do not go together: every run with a fault is the same");
   if (options->dumps.count > 0 || options->dump_program || options->csv)
     return usage("--fault prints an outcome: --dump and --csv do not go with it");
-  if (options->wishes.trace != NULL) return usage("--fault runs the program several times: --trace does not go with it");
   return true;
 }
 
@@ -296,7 +319,10 @@ static bool check_together(const RunOptions *options) {
     return usage("--protect and --trace need a machine with time, such as --machine fermi-gtx480");
   if (options->stats == STATS_GPGPUSIM && !has_time)
     return usage("--stats gpgpusim needs a machine with time, such as --machine fermi-gtx480");
+  if (options->check_memory != MEMORY_NOT_CHECKED && options->spec.machine_model != MODEL_FUNCTIONAL)
+    return usage("--check memory is of the functional machine: leave out --machine, and --fault");
   if (wishes->trace == NULL && (wishes->trace_from != 0 || wishes->trace_to != 0)) return usage("--trace-cycles needs --trace FILE");
+  if (wishes->trace == NULL && wishes->trace_every != 0) return usage("--trace-every needs --trace FILE");
   if (wishes->trace != NULL && options->repeat > 1) return usage("--trace and --repeat do not go together: there is one file");
   if (options->json && options->csv && options->json_file == NULL && options->csv_file == NULL)
     return usage("--json and --csv cannot both go to the terminal: give one a file");

@@ -97,6 +97,7 @@ static bool place_arrays(Device *device, Argument *arguments, uint32_t count, co
     uint64_t bytes = argument->count * argument->element->bytes;
     argument->address = device_alloc(device, bytes);
     if (argument->address == 0) return false;
+    if (argument->zeros) memory_note_write(device_memory(device), argument->address, bytes);
     if (argument->contents != NULL && !device_write(device, argument->address, argument->contents, bytes)) return false;
   }
   return true;

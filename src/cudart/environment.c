@@ -2,7 +2,8 @@
 //   REDOUBT_MACHINE  the machine's name    REDOUBT_SET  key=value, one per line: its parameters
 //   REDOUBT_RECORDS  the file that launch records are appended to
 //   REDOUBT_PROTECT  protections, spaces between them    REDOUBT_TRACE  file of a time line
-//   REDOUBT_TRACE_CYCLES  FROM:TO, the cycles it shows
+//   REDOUBT_TRACE_CYCLES  FROM:TO, the cycles it shows    REDOUBT_TRACE_EVERY  cycles between samples of its curves
+//   REDOUBT_CHECK  memory: watch what kernels do to memory; findings are appended to the records
 //   REDOUBT_CAMPAIGN  the file that `redoubt campaign -- APPLICATION` shares with this process
 // All may be absent: a program may also be started with the library in LD_LIBRARY_PATH alone.
 #include "cudart/runtime.h"
@@ -33,6 +34,8 @@ static const char *given(const char *name) {
 
 static void read_wishes(AttachmentWishes *wishes) {
   *wishes = (AttachmentWishes){.protections = given("REDOUBT_PROTECT"), .trace = given("REDOUBT_TRACE")};
+  const char *every = getenv("REDOUBT_TRACE_EVERY");
+  if (every != NULL) wishes->trace_every = strtoull(every, NULL, 10);
   const char *cycles = getenv("REDOUBT_TRACE_CYCLES");
   if (cycles == NULL) return;
   char *end;
@@ -40,22 +43,31 @@ static void read_wishes(AttachmentWishes *wishes) {
   if (*end == ':') wishes->trace_to = strtoull(end + 1, NULL, 10);
 }
 
+// Only by the process that opened the file: a forked child has a copy of what is not yet written.
+static void close_attachments(void *context) {
+  Environment *environment = context;
+  if (environment->attached_by != getpid()) return;
+  environment->attached_by = 0;
+  Diags diags = {0};
+  if (!attachments_close(&environment->attachments, &diags)) runtime_say_diags(&diags);
+}
+
 const HookChain *environment_attach(Environment *environment, Diags *diags) {
-  if (!attachments_open(&environment->attachments, &environment->wishes, diags)) return NULL;
+  char marks[APP_MARKS];
+  AttachmentWishes wishes = environment->wishes;
+  app_process_trace(environment->exchange, &wishes, marks);
+  if (!attachments_open(&environment->attachments, &wishes, diags)) return NULL;
   environment->attached_by = getpid();
   environment->campaign = app_process_new(environment->exchange, &environment->attachments.chain, &environment->spec, diags);
+  app_process_before_stop(environment->campaign, close_attachments, environment);
   bool lost = environment->exchange != NULL && environment->campaign == NULL && environment->spec.machine_model != MODEL_FUNCTIONAL;
   if (lost && diags->count == 0) diags_add(diags, environment->exchange, 0, 0, "the campaign's file cannot be used");
   return diags->count > 0 ? NULL : &environment->attachments.chain;
 }
 
-// Only by the process that opened the file: a forked child has a copy of what is not yet written.
 void environment_detach(Environment *environment) {
   app_process_finish(environment->campaign);
-  if (environment->attached_by != getpid()) return;
-  environment->attached_by = 0;
-  Diags diags = {0};
-  if (!attachments_close(&environment->attachments, &diags)) runtime_say_diags(&diags);
+  close_attachments(environment);
 }
 
 void environment_read(Environment *environment) {
@@ -70,6 +82,8 @@ void environment_read(Environment *environment) {
   environment->failed = diags.count > 0;
   if (environment->failed) runtime_say_diags(&diags);
   read_wishes(&environment->wishes);
+  const char *check = getenv("REDOUBT_CHECK");
+  environment->check_memory = check != NULL && strcmp(check, "memory") == 0;
   environment->exchange = given(APP_EXCHANGE);
   environment->records = records == NULL ? -1 : open(records, O_WRONLY | O_APPEND | O_CLOEXEC);
 }

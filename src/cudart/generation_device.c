@@ -179,7 +179,7 @@ CUDART(cudaDeviceGetP2PAttribute, int *value, int attribute, int from, int to) {
 
 // ---- Limits and preferences -----------------------------------------------------------------------------------
 
-enum { LIMIT_STACK = 0, LIMIT_HEAP = 2, LIMIT_COUNT = 7 };
+enum { LIMIT_STACK = 0, LIMIT_HEAP = 2, LIMIT_PENDING_LAUNCHES = 4, LIMIT_COUNT = 7 };
 
 CUDART(cudaDeviceSetLimit, int limit, size_t value) {
   Runtime *runtime = runtime_enter();
@@ -191,6 +191,7 @@ CUDART(cudaDeviceSetLimit, int limit, size_t value) {
   // Our frames are larger than hardware's (arguments lie in memory): never below the machine's own limit.
   if (limit == LIMIT_STACK) device_set_stack_bytes(device, max_u64(value, runtime->environment.spec.limit_stack));
   if (limit == LIMIT_HEAP) device_set_heap_bytes(device, value);
+  if (limit == LIMIT_PENDING_LAUNCHES) device_set_pending_launches(device, value);
   return runtime_leave(runtime, cudaSuccess);
 }
 

@@ -5,6 +5,7 @@
 #include "device/record.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 enum { LAUNCH_NS = 2000, DEFAULT_SHARED = 48 << 10, MOST_GRID_YZ = 65535, MOST_BLOCK_Z = 64, CONFIGURATIONS = 16, MOST_ARGUMENTS = 512 };
 
@@ -22,6 +23,11 @@ static const CudaError error_of_trap[TRAP_COUNT] = {
     [TRAP_LIMIT] = cudaErrorLaunchTimeout,
     [TRAP_INVALID_TEXTURE] = cudaErrorIllegalAddress,
     [TRAP_STOPPED] = cudaErrorLaunchFailure,
+    [TRAP_DETECTED] = cudaErrorECCUncorrectable,
+    [TRAP_HANG] = cudaErrorLaunchTimeout,
+    [TRAP_LAUNCH_DEPTH] = cudaErrorLaunchMaxDepthExceeded,
+    [TRAP_PENDING_LAUNCHES] = cudaErrorLaunchPendingCountExceeded,
+    [TRAP_LAUNCHES] = cudaErrorLaunchTimeout,
 };
 
 static CudaError check_dimensions(const Runtime *runtime, const LaunchWish *wish) {
@@ -86,6 +92,18 @@ bool kernel_arguments_are_there(const Function *function, void *const *arguments
   return true;
 }
 
+// Those that the launches since number `before` have changed: a program may end in any way.
+static void report_findings(Runtime *runtime, uint32_t before) {
+  const MemoryCheck *check = device_check(runtime->device);
+  Text bytes = {0};
+  for (uint32_t i = 0; i < memory_check_count(check); i++) {
+    const MemoryFinding *finding = memory_check_finding(check, i);
+    if (finding->last_launch > before) record_pack_finding((uint32_t)getpid(), i, finding, &bytes);
+  }
+  if (bytes.length > 0) runtime_record(runtime, &bytes);
+  text_free(&bytes);
+}
+
 CudaError launch_run(Runtime *runtime, const LaunchWish *wish) {
   if (runtime->sticky != cudaSuccess) return runtime->sticky;
   Kernel *kernel;
@@ -111,6 +129,7 @@ CudaError launch_run(Runtime *runtime, const LaunchWish *wish) {
   bool went_well = device_launch(runtime->device, &request);
   app_process_launched(runtime->environment.campaign);
   for (uint32_t i = before; i < device_launch_count(runtime->device); i++) report_launch(runtime, i); // more: kernels launch kernels
+  report_findings(runtime, before);
   if (went_well) return cudaSuccess;
   const char *why = device_error(runtime->device);
   runtime_say("%s", why);

@@ -60,7 +60,7 @@ static void start(void) {
   process.limits[1] = 1 << 20;
   process.limits[2] = process.environment.spec.limit_heap;
   process.limits[3] = 2;
-  process.limits[4] = 2048;
+  process.limits[4] = process.environment.spec.limit_pending_launches;
   process.limits[5] = 64;
   process.most_graph_nodes = MOST_GRAPH_NODES;
   pthread_atfork(lock_for_fork, unlock_after_fork, renew_in_child);
@@ -162,6 +162,7 @@ Device *runtime_device(Runtime *runtime) {
   Spec spec = runtime->environment.spec;
   spec.memory_bytes += HOST_WINDOW;
   DeviceOptions options = {.spec = &spec, .same_address = true, .print = print_bytes, .print_context = runtime, .clock = clock_seconds};
+  options.check_memory = runtime->environment.check_memory;
   options.hooks = runtime->environment.failed ? NULL : environment_attach(&runtime->environment, &diags);
   runtime->device = options.hooks == NULL ? NULL : device_new(&options, &diags);
   runtime->device_failed = runtime->device == NULL;

@@ -5,6 +5,7 @@
 #include "protect/protect.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 static void write_trace(void *context, const char *bytes, size_t count) {
   FILE *file = context;
@@ -31,8 +32,16 @@ static bool add_trace(Attachments *attachments, const AttachmentWishes *wishes, 
   attachments->path = arena_copy_text(attachments->arena, name, strlen(name));
   attachments->file = fopen(wishes->trace, "w");
   if (attachments->file == NULL) return diags_add(diags, attachments->path, 0, 0, "cannot be written: %s", strerror(errno));
-  TraceOptions options = {write_trace, attachments->file, wishes->trace_from, wishes->trace_to};
+  TraceOptions options = {write_trace, attachments->file, wishes->trace_from, wishes->trace_to, wishes->trace_every};
+  if (options.every == 0) options.every = TRACE_EVERY;
+  else if (options.every == UINT64_MAX) options.every = 0;
   attachments->trace = trace_new(&options, attachments->arena);
+  for (const char *at = wishes->trace_marks; at != NULL && *at != '\0'; at += strcspn(at, "\n"), at += *at == '\n') {
+    char *text;
+    uint64_t cycle = strtoull(at, &text, 10);
+    text += *text == ' ';
+    trace_mark(attachments->trace, cycle, arena_copy_text(attachments->arena, text, strcspn(text, "\n")));
+  }
   return hook_chain_add(&attachments->chain, attachments->trace);
 }
 

@@ -18,24 +18,30 @@ Device *device_new(const DeviceOptions *options, Diags *diags) {
   device->address_bits = options->address_bits == 32 ? 32 : 64;
   device->stack_bytes = device->spec.limit_stack;
   device->heap_bytes = device->spec.limit_heap;
+  device->pending_launches = device->spec.limit_pending_launches;
   uint64_t base = device->address_bits == 32 ? GLOBAL_BASE32 : GLOBAL_BASE64;
   uint64_t room = device->address_bits == 32 ? (UINT64_C(1) << 32) - GLOBAL_BASE32 : UINT64_MAX;
   MemoryOptions memory = {base, min_u64(device->spec.memory_bytes, room), device->spec.memory_granule, options->same_address};
   device->memory = memory_new(&memory, diags);
-  bool has_time = device->spec.machine_model == MODEL_SIMT;
-  if (device->memory != NULL && has_time) device->machine = machine_new(&device->spec, options->hooks, diags);
-  if (device->memory == NULL || (has_time && device->machine == NULL)) {
-    memory_free(device->memory);
-    arena_free(arena);
-    return NULL;
+  bool has_time = device->spec.machine_model == MODEL_SIMT, good = device->memory != NULL;
+  if (good && has_time) device->machine = machine_new(&device->spec, options->hooks, diags);
+  good = good && (!has_time || device->machine != NULL);
+  if (good && options->check_memory && !has_time) {
+    device->check = memory_check_new(device->memory);
+    good = device->check != NULL || diags_add(diags, NULL, 0, 0, "no address space for the marks of the memory check");
   }
-  return device;
+  if (good) return device;
+  machine_free(device->machine);
+  memory_free(device->memory);
+  arena_free(arena);
+  return NULL;
 }
 
 void device_free(Device *device) {
   if (device == NULL) return;
   while (device->modules != NULL) device_unload(device, device->modules);
   machine_free(device->machine);
+  memory_check_free(device->check);
   memory_free(device->memory);
   arena_free(device->arena);
 }
@@ -115,6 +121,7 @@ bool device_write(Device *device, DeviceAddress to, const void *from, uint64_t b
   uint8_t *view = host_view(device, to, bytes, "write");
   if (view == NULL) return false;
   memmove(view, from, bytes); // managed memory: the host's pointer may be the same place
+  memory_note_write(device->memory, to, bytes);
   tell_wrote(device, to, bytes);
   return true;
 }
@@ -137,6 +144,7 @@ bool device_copy(Device *device, DeviceAddress to, DeviceAddress from, uint64_t 
   uint8_t *destination = source == NULL ? NULL : host_view(device, to, bytes, "write");
   if (destination == NULL) return false;
   memmove(destination, source, bytes);
+  memory_note_copy(device->memory, to, from, bytes);
   tell_read(device, from, bytes);
   tell_wrote(device, to, bytes);
   return true;
@@ -147,11 +155,13 @@ bool device_set(Device *device, DeviceAddress to, uint8_t value, uint64_t bytes)
   uint8_t *view = host_view(device, to, bytes, "write");
   if (view == NULL) return false;
   memset(view, value, bytes);
+  memory_note_write(device->memory, to, bytes);
   tell_wrote(device, to, bytes);
   return true;
 }
 
 Memory *device_memory(Device *device) { return device->memory; }
+const MemoryCheck *device_check(const Device *device) { return device->check; }
 
 // ---- Textures ----------------------------------------------------------------------------------
 
@@ -183,3 +193,4 @@ const Texture *device_texture(const Device *device, uint64_t handle) {
 
 void device_set_stack_bytes(Device *device, uint64_t bytes) { device->stack_bytes = align_up(min_u64(bytes, 1 << 24), 16); }
 void device_set_heap_bytes(Device *device, uint64_t bytes) { device->heap_bytes = bytes; }
+void device_set_pending_launches(Device *device, uint64_t count) { device->pending_launches = min_u64(max_u64(count, 1), 1 << 20); }

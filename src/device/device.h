@@ -5,6 +5,7 @@
 #define REDOUBT_DEVICE_H
 
 #include "config/config.h"
+#include "device/memory_check.h"
 #include "machine/machine.h"
 #include "ptx/ptx.h"
 
@@ -26,6 +27,7 @@ typedef struct DeviceOptions {
   const Launcher *launcher;                                      // of a device without a machine of its own; NULL = functional_run
   uint32_t address_bits;                                         // 32 or 64; 0 = 64
   bool same_address;                                             // see MemoryOptions
+  bool check_memory;                                             // watch what kernels do to memory; of the functional machine
   void (*print)(void *context, const char *bytes, size_t count); // printf of kernels; NULL = dropped
   void *print_context;
   bool (*progress)(void *context, const Stats *so_far);
@@ -52,6 +54,7 @@ uint64_t device_seen(const Device *device); // hash of all that the host has rea
 bool device_copy(Device *device, DeviceAddress to, DeviceAddress from, uint64_t bytes);
 bool device_set(Device *device, DeviceAddress to, uint8_t value, uint64_t bytes);
 Memory *device_memory(Device *device);
+const MemoryCheck *device_check(const Device *device); // what check_memory found; NULL: not asked for
 
 // ---- Modules ------------------------------------------------------------------------------
 Module *device_load_ptx(Device *device, const PtxSource *sources, uint32_t count, Diags *diags);
@@ -99,5 +102,6 @@ uint32_t device_occupancy(const Device *device, const Function *kernel, uint32_t
 // Limits a host may change (cudaDeviceSetLimit).
 void device_set_stack_bytes(Device *device, uint64_t bytes);
 void device_set_heap_bytes(Device *device, uint64_t bytes);
+void device_set_pending_launches(Device *device, uint64_t count); // by kernels
 
 #endif

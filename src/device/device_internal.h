@@ -25,14 +25,16 @@ struct Device {
   DeviceOptions options;
   uint32_t address_bits;
   Memory *memory;
-  Machine *machine; // NULL: functional
-  uint64_t seen;    // hash of all that the host has read
+  Machine *machine;   // NULL: functional
+  MemoryCheck *check; // NULL: not asked for
+  uint64_t seen;      // hash of all that the host has read
   Module *modules;
   TextureVec textures; // handle = 1 + index
   LaunchRecordVec records;
   NameVec names; // kernels' names, which outlive their modules
   Trap trap;     // of the last launch
-  uint64_t stack_bytes, heap_bytes;
+  uint64_t stack_bytes, heap_bytes, pending_launches;
+  uint64_t executed; // warp instructions of the host's last launch, with all that its kernels launched
   char error[1024];
 };
 
@@ -42,5 +44,7 @@ const char *device_name_copy(Device *device, const char *name);
 bool launch_check(Device *device, const LaunchRequest *request, const Function **kernel);
 bool launch_once(Device *device, const LaunchRequest *wanted); // without what the kernel itself launches
 bool launch_children(Device *device, Module *module);          // that; child.c
+uint64_t launch_list_bytes(const Device *device);              // of the heap, for what kernels launch
+bool launch_report_trap(Device *device, const Program *program);
 
 #endif

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { MOST_BLOCK_Z = 64, MOST_GRID_YZ = 65535, GRID_WORKSPACE_BYTES = 256, NAMES_SHOWN = 64, LAUNCH_LIST_BYTES = 256 << 20 };
+enum { MOST_BLOCK_Z = 64, MOST_GRID_YZ = 65535, GRID_WORKSPACE_BYTES = 256, NAMES_SHOWN = 64 };
 #define MOST_GRID_X UINT32_C(2147483647)
 
 static uint32_t threads_of(const uint32_t block[3]) {
@@ -106,6 +106,7 @@ bool launch_check(Device *device, const LaunchRequest *request, const Function *
 
 static void fill_environment(const Device *device, const Module *module, MachineEnvironment *environment) {
   const Program *program = module->program;
+  uint64_t limit = device->spec.limit_instructions; // children start only below it
   *environment = (MachineEnvironment){
       .memory = device->memory,
       .textures = device->textures.items,
@@ -114,8 +115,8 @@ static void fill_environment(const Device *device, const Module *module, Machine
       .symbol_bank = module->symbol_bank,
       .sm_count = (uint32_t)device->spec.sm_count,
       .stack_bytes = device->stack_bytes,
-      .heap_bytes = device->heap_bytes + (module->launch_list != 0 ? LAUNCH_LIST_BYTES : 0),
-      .instruction_limit = device->spec.limit_instructions,
+      .heap_bytes = device->heap_bytes + (module->launch_list != 0 ? launch_list_bytes(device) : 0),
+      .instruction_limit = limit == 0 ? 0 : limit - device->executed,
       .print = device->options.print,
       .print_context = device->options.print_context,
       .progress = device->options.progress,
@@ -134,6 +135,7 @@ static const uint8_t *pack_arguments(Arena *arena, const LaunchRequest *request,
 
 static void record_launch(Device *device, const Launch *launch, const Stats *stats, double seconds) {
   LaunchRecord *record = VEC_PUSH(&device->records, device->arena);
+  device->executed += stats->value[STAT_WARP_INSTRUCTIONS];
   device->trap.kernel = device_name_copy(device, device->trap.kernel);
   device->trap.function = device_name_copy(device, device->trap.function);
   *record = (LaunchRecord){
@@ -142,7 +144,7 @@ static void record_launch(Device *device, const Launch *launch, const Stats *sta
   memcpy(record->block, launch->block, sizeof record->block);
 }
 
-static bool report_trap(Device *device, const Program *program) {
+bool launch_report_trap(Device *device, const Program *program) {
   if (device->trap.kind == TRAP_NONE) return true;
   Text text = {0};
   trap_format(&device->trap, program, &text);
@@ -159,7 +161,10 @@ static void run_launch(Device *device, const MachineEnvironment *environment, co
     return;
   }
   if (device->machine == NULL) {
-    functional_run(environment, launch, stats, &device->trap);
+    MachineEnvironment own = *environment;
+    if (device->check != NULL) own.watch = memory_check_begin(device->check, launch);
+    functional_run(&own, launch, stats, &device->trap);
+    if (device->check != NULL) memory_check_end(device->check);
     return;
   }
   machine_begin(device->machine, environment, launch);
@@ -201,10 +206,11 @@ bool launch_once(Device *device, const LaunchRequest *wanted) {
   record_launch(device, &launch, &stats, seconds);
   arena_free(scratch);
   if (workspace != 0) memory_release(device->memory, workspace);
-  return report_trap(device, request.module->program);
+  return launch_report_trap(device, request.module->program);
 }
 
 bool device_launch(Device *device, const LaunchRequest *request) {
+  device->executed = 0;
   return launch_once(device, request) && (request->module->launch_list == 0 || launch_children(device, request->module));
 }
 

@@ -32,6 +32,7 @@ static bool place_symbol(Module *module, uint32_t index, Diags *diags) {
       return diags_add(diags, module->program->file, 0, 0, "variable '%s' of %" PRIu64 " bytes does not fit into device memory",
                        symbol->name, symbol->bytes);
     }
+    memory_note_write(module->device->memory, module->addresses[index], symbol->bytes); // zeros, if nothing else is said
   }
   if (symbol->initial == NULL || symbol->bytes == 0) return true;
   uint8_t *bytes = memory_at(module->device->memory, module->addresses[index], symbol->bytes);

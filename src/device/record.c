@@ -1,8 +1,9 @@
 // Launch records as bytes. Each starts with a RecordHead; a launch is followed by its place and
-// counts (RecordLaunch), its Trap if there is one, and the kernel's name.
+// counts (RecordLaunch), its Trap if there is one, and the kernel's name; a finding (RecordFinding) by the
+// names of kernel and file.
 #include "device/record.h"
 
-enum { KIND_GREETING = 0x52444754, KIND_LAUNCH = 0x52444C54 };
+enum { KIND_GREETING = 0x52444754, KIND_LAUNCH = 0x52444C54, KIND_FINDING = 0x52444654 };
 
 typedef struct RecordHead {
   uint32_t kind, bytes; // of all that follows the head
@@ -15,8 +16,14 @@ typedef struct RecordLaunch {
   double host_seconds;
 } RecordLaunch;
 
+typedef struct RecordFinding {
+  uint64_t key; // process and number
+  uint32_t kernel_bytes, file_bytes;
+  MemoryFinding finding;
+} RecordFinding;
+
 // Changes when the layout of a record does.
-static uint64_t layout(void) { return sizeof(RecordLaunch) << 32 | sizeof(Trap) << 16 | TRAP_COUNT; }
+static uint64_t layout(void) { return sizeof(RecordLaunch) << 32 | sizeof(Trap) << 16 | sizeof(RecordFinding) << 6 | TRAP_COUNT; }
 
 void record_pack_greeting(Text *out) {
   uint64_t mark = layout();
@@ -37,6 +44,38 @@ void record_pack_launch(const LaunchRecord *launch, Text *out) {
   text_add_bytes(out, &packed, sizeof packed);
   if (trapped) text_add_bytes(out, &launch->trap, sizeof(Trap));
   text_add_bytes(out, launch->kernel, name_bytes);
+}
+
+void record_pack_finding(uint32_t process, uint32_t index, const MemoryFinding *finding, Text *out) {
+  const char *file = finding->file == NULL ? "" : finding->file;
+  RecordFinding packed = {.key = (uint64_t)process << 32 | index,
+                          .kernel_bytes = (uint32_t)strlen(finding->kernel),
+                          .file_bytes = (uint32_t)strlen(file),
+                          .finding = *finding};
+  packed.finding.kernel = packed.finding.file = NULL; // pointers of this process
+  RecordHead head = {KIND_FINDING, (uint32_t)sizeof packed + packed.kernel_bytes + packed.file_bytes};
+  text_add_bytes(out, &head, sizeof head);
+  text_add_bytes(out, &packed, sizeof packed);
+  text_add_bytes(out, finding->kernel, packed.kernel_bytes);
+  text_add_bytes(out, file, packed.file_bytes);
+}
+
+static bool unpack_finding(const char *bytes, size_t count, Arena *arena, RecordReading *reading) {
+  RecordFinding packed;
+  if (count < sizeof packed) return false;
+  memcpy(&packed, bytes, sizeof packed);
+  if (count != sizeof packed + packed.kernel_bytes + packed.file_bytes || packed.finding.kind >= FINDING_KINDS) return false;
+  if (packed.finding.space >= SPACE_COUNT) return false;
+  packed.finding.kernel = arena_copy_text(arena, bytes + sizeof packed, packed.kernel_bytes);
+  packed.finding.file = arena_copy_text(arena, bytes + sizeof packed + packed.kernel_bytes, packed.file_bytes);
+  for (uint32_t i = 0; i < reading->findings.count; i++) {
+    if (reading->finding_keys.items[i] != packed.key) continue;
+    reading->findings.items[i] = packed.finding;
+    return true;
+  }
+  *VEC_PUSH(&reading->findings, arena) = packed.finding;
+  *VEC_PUSH(&reading->finding_keys, arena) = packed.key;
+  return true;
 }
 
 static bool unpack_launch(const char *bytes, size_t count, Arena *arena, LaunchRecord *launch) {
@@ -73,6 +112,8 @@ bool record_unpack(const char *bytes, size_t count, Arena *arena, RecordReading 
       LaunchRecord launch = {0};
       if (!unpack_launch(bytes, head.bytes, arena, &launch)) return false;
       *VEC_PUSH(&reading->launches, arena) = launch;
+    } else if (head.kind == KIND_FINDING) {
+      if (!unpack_finding(bytes, head.bytes, arena, reading)) return false;
     } else {
       return false;
     }

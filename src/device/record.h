@@ -8,10 +8,14 @@
 // Appended once, when the library is loaded: how the parent knows that it was.
 void record_pack_greeting(Text *out);
 void record_pack_launch(const LaunchRecord *launch, Text *out);
+// Finding number `index` of a process, as it is now: a later record of the same one takes its place.
+void record_pack_finding(uint32_t process, uint32_t index, const MemoryFinding *finding, Text *out);
 
 typedef struct RecordReading {
   uint32_t greetings;         // processes that loaded the library
   VEC(LaunchRecord) launches; // names and text in the arena
+  VEC(MemoryFinding) findings;
+  VEC(uint64_t) finding_keys; // which process and number each is
 } RecordReading;
 // False: the bytes are not of this build's library, or cut off; what came before is kept.
 bool record_unpack(const char *bytes, size_t count, Arena *arena, RecordReading *reading);

@@ -51,9 +51,48 @@ static void records_come_back(void **state) {
   text_free(&bytes);
 }
 
+static MemoryFinding sample_finding(uint32_t index, uint64_t accesses) {
+  return (MemoryFinding){.kind = FINDING_WRITE_OUTSIDE,
+                         .space = SPACE_GLOBAL,
+                         .kernel = index == 0 ? "first" : "another",
+                         .file = index == 0 ? NULL : "file.ptx",
+                         .line = 10 + index,
+                         .accesses = accesses,
+                         .address = 0x1234};
+}
+
+// A finding is sent after every launch that adds to it: the last word counts. Processes number their own.
+static void findings_come_back(void **state) {
+  (void)state;
+  Text bytes = {0};
+  record_pack_greeting(&bytes);
+  const uint32_t sent[][3] = {{7, 0, 5}, {7, 1, 6}, {8, 0, 1}, {7, 0, 50}}; // process, number, accesses
+  for (uint32_t i = 0; i < COUNT_OF(sent); i++) {
+    MemoryFinding finding = sample_finding(sent[i][1], sent[i][2]);
+    record_pack_finding(sent[i][0], sent[i][1], &finding, &bytes);
+  }
+  Arena *arena = arena_new();
+  RecordReading reading = {0};
+  assert_true(record_unpack(bytes.at, bytes.length, arena, &reading));
+  assert_int_equal(reading.findings.count, 3);
+  const MemoryFinding *found = reading.findings.items;
+  assert_int_equal(found[0].accesses, 50);
+  assert_int_equal(found[1].accesses, 6);
+  assert_int_equal(found[2].accesses, 1);
+  assert_string_equal(found[0].kernel, "first");
+  assert_string_equal(found[0].file, "");
+  assert_string_equal(found[1].kernel, "another");
+  assert_string_equal(found[1].file, "file.ptx");
+  assert_int_equal(found[1].line, 11);
+  arena_free(arena);
+  text_free(&bytes);
+}
+
 static void damage_is_refused(void **state) {
   (void)state;
   Text bytes = {0};
+  MemoryFinding finding = sample_finding(1, 1);
+  record_pack_finding(1, 1, &finding, &bytes);
   pack_all(&bytes, 3);
   for (size_t cut = 0; cut <= bytes.length; cut++) {
     char *copy = malloc(cut == 0 ? 1 : cut);
@@ -80,6 +119,7 @@ static void damage_is_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(records_come_back), cmocka_unit_test(damage_is_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(records_come_back), cmocka_unit_test(findings_come_back),
+                                     cmocka_unit_test(damage_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

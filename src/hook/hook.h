@@ -42,6 +42,8 @@ struct HookMachine {
   uint64_t *corrected, *detected, *replayed; // counters in the block, part of every launch's statistics; hooks count
   // The place holds nothing now: nobody reads this bit before somebody takes the place, and who does writes it. NULL: not known.
   bool (*is_free)(const HookMachine *machine, const Site *site);
+  // A statistic of the launch so far, by its name (docs/statistics.md): NULL: there is none. NULL as a whole: not known.
+  const uint64_t *(*stat)(const HookMachine *machine, const char *name);
 };
 
 // ---- Events ------------------------------------------------------------------------------------
@@ -177,7 +179,7 @@ struct Hook {
   void (*finish)(Hook *hook, HookMachine *machine);
 };
 
-enum { MAX_PROTECTIONS = 8, MAX_HOOKS = MAX_PROTECTIONS + 4 }; // and those of a campaign or a trace
+enum { MAX_PROTECTIONS = 8, MAX_HOOKS = MAX_PROTECTIONS + 8 }; // and those of a campaign, of faults and a trace
 // The hooks of one machine in their order: faults, protections, observers.
 typedef struct HookChain {
   Hook *hooks[MAX_HOOKS];

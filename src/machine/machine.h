@@ -35,7 +35,13 @@ bool memory_unregister_host(Memory *memory, uint64_t address);
 // The heap of kernels' malloc and free: allocations that do not exceed `limit` bytes in all.
 uint64_t memory_heap_alloc(Memory *memory, uint64_t bytes, uint64_t limit); // 0: none left
 bool memory_heap_release(Memory *memory, uint64_t address);                 // false: no block of the heap
-uint8_t *memory_bytes(Memory *memory);                                      // host address of `base`
+// Which bytes of allocations were written, for whoever asks before the first allocation: memory keeps a mark per byte, cleared
+// when it is handed out; everyone who writes must say so. Without memory_track all of it counts as written, and marking does nothing.
+bool memory_track(Memory *memory); // false: no room
+void memory_note_write(Memory *memory, uint64_t address, uint64_t bytes);
+void memory_note_copy(Memory *memory, uint64_t to, uint64_t from, uint64_t bytes); // marks move with what is copied
+bool memory_was_written(const Memory *memory, uint64_t address, uint64_t bytes);   // all of it
+uint8_t *memory_bytes(Memory *memory);                                             // host address of `base`
 uint64_t memory_base(const Memory *memory);
 uint64_t memory_in_use(const Memory *memory);
 uint64_t memory_extent(const Memory *memory); // bytes from `base` to the end of the last valid range
@@ -139,10 +145,13 @@ typedef struct WatchedStep {
 enum { WATCH_READ = 1, WATCH_WRITE = 2 };
 typedef struct MachineWatch {
   void *context;
-  bool stop; // set by the watcher: the launch ends with TRAP_STOPPED
+  bool stop;         // set by the watcher: the launch ends with TRAP_STOPPED
+  bool touches_rare; // set by the watcher: textures and matrix fragments are told in touches too
+  uint32_t lane;     // of the touch that is told
   void (*step)(void *context, const WatchedStep *step);
   void (*touch)(void *context, Space space, uint64_t address, uint32_t bytes, unsigned how); // of the step told last
   void (*lost)(void *context);
+  void (*ended)(void *context, uint32_t block); // the block has no instruction left; may be NULL
 } MachineWatch;
 
 // What a machine works on; owned by the device. Pointers here are the outside world, not state.

@@ -2,7 +2,7 @@
 //
 // Allocations are kept sorted by address in one array; holes are what lies between them, so that
 // freeing merges by itself. First fit from the lowest hole: addresses depend on nothing but the order
-// of calls. With granule 1 at least GUARD_BYTES lie between two allocations, so that a small overrun is
+// of calls. With granule 1, or while writes are tracked, at least GUARD_BYTES lie between two allocations, so that a small overrun is
 // always found. Fresh memory reads zero: pages above `touched` never held anything, those below
 // are cleared when they are handed out again.
 #include "machine/machine.h"
@@ -24,6 +24,7 @@ typedef struct HostRange {
 struct Memory {
   uint64_t base, capacity, granule;
   uint8_t *bytes;
+  uint8_t *written;  // by byte: not 0 if somebody wrote it since it was handed out; NULL: not tracked
   Allocation *items; // by start
   size_t count, room;
   size_t packed;    // no hole of any use lies before items[packed]
@@ -58,6 +59,7 @@ Memory *memory_new(const MemoryOptions *options, Diags *diags) {
 void memory_free(Memory *memory) {
   if (memory == NULL) return;
   munmap(memory->bytes, memory->capacity);
+  if (memory->written != NULL) munmap(memory->written, memory->capacity);
   free(memory->items);
   free(memory->hosts);
   free(memory);
@@ -74,24 +76,31 @@ static size_t find_after(const Memory *memory, uint64_t offset) {
   return low;
 }
 
+static void clear_pages(uint8_t *bytes, uint64_t start, uint64_t end) {
+  uint64_t first_page = align_up(start, PAGE_BYTES), last_page = end & ~(uint64_t)(PAGE_BYTES - 1);
+  if (end - start >= LARGE_BYTES && last_page > first_page && madvise(bytes + first_page, last_page - first_page, MADV_DONTNEED) == 0) {
+    memset(bytes + start, 0, first_page - start);
+    memset(bytes + last_page, 0, end - last_page);
+  } else {
+    memset(bytes + start, 0, end - start);
+  }
+}
+
 static void clear_bytes(Memory *memory, uint64_t start, uint64_t end) {
   end = min_u64(end, memory->touched);
   if (start >= end) return;
-  uint64_t first_page = align_up(start, PAGE_BYTES), last_page = end & ~(uint64_t)(PAGE_BYTES - 1);
-  if (end - start >= LARGE_BYTES && last_page > first_page &&
-      madvise(memory->bytes + first_page, last_page - first_page, MADV_DONTNEED) == 0) {
-    memset(memory->bytes + start, 0, first_page - start);
-    memset(memory->bytes + last_page, 0, end - last_page);
-  } else {
-    memset(memory->bytes + start, 0, end - start);
-  }
+  clear_pages(memory->bytes, start, end);
+  if (memory->written != NULL) clear_pages(memory->written, start, end);
 }
+
+// What must lie between two allocations: also where an overrun would pass but somebody watches for it.
+static uint64_t guard_of(const Memory *memory) { return memory->granule == 1 || memory->written != NULL ? GUARD_BYTES : 0; }
 
 // Where the first free byte after allocation `index - 1` is, for an allocation of that alignment.
 static uint64_t hole_start(const Memory *memory, size_t index, uint64_t align) {
   if (index == 0) return 0;
   const Allocation *before = &memory->items[index - 1];
-  return align_up(before->start + before->bytes + (memory->granule == 1 ? GUARD_BYTES : 0), align);
+  return align_up(before->start + before->bytes + guard_of(memory), align);
 }
 
 static uint64_t place(Memory *memory, size_t index, uint64_t start, uint64_t bytes, bool heap) {
@@ -117,7 +126,7 @@ static uint64_t allocate(Memory *memory, uint64_t bytes, uint64_t align, bool he
   bool at_start = true; // still in the part without useful holes
   for (size_t index = memory->packed; index <= memory->count; index++) {
     uint64_t start = hole_start(memory, index, align);
-    uint64_t guard = memory->granule == 1 && index < memory->count ? GUARD_BYTES : 0;
+    uint64_t guard = index < memory->count ? guard_of(memory) : 0;
     uint64_t end = index < memory->count ? memory->items[index].start : memory->capacity;
     if (start <= end && end - start >= bytes + guard) {
       if (at_start) memory->packed = index;
@@ -245,6 +254,39 @@ uint8_t *memory_at(const Memory *memory, uint64_t address, uint64_t bytes) {
   uint64_t first, last;
   if (!memory_range(memory, address, &first, &last) || bytes > last - address) return NULL;
   return memory->bytes + (address - memory->base);
+}
+
+// ---- What was written ------------------------------------------------------------------------------
+bool memory_track(Memory *memory) {
+  ASSERT(memory->count == 0 && memory->written == NULL);
+  void *marks = mmap(NULL, memory->capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (marks == MAP_FAILED) return false;
+  memory->written = marks;
+  return true;
+}
+
+// The part of a range that lies in device memory at all: registered host memory does not. NULL: none, or nobody tracks.
+static uint8_t *marks_at(const Memory *memory, uint64_t address, uint64_t *bytes) {
+  if (memory->written == NULL || address < memory->base || address - memory->base >= memory->touched) return NULL;
+  *bytes = min_u64(*bytes, memory->touched - (address - memory->base));
+  return memory->written + (address - memory->base);
+}
+
+void memory_note_write(Memory *memory, uint64_t address, uint64_t bytes) {
+  uint8_t *marks = marks_at(memory, address, &bytes);
+  if (marks != NULL) memset(marks, 1, bytes);
+}
+
+void memory_note_copy(Memory *memory, uint64_t to, uint64_t from, uint64_t bytes) {
+  uint8_t *marks = marks_at(memory, to, &bytes);
+  const uint8_t *source = marks_at(memory, from, &bytes);
+  if (marks != NULL && source != NULL) memmove(marks, source, bytes);
+  else if (marks != NULL) memset(marks, 1, bytes);
+}
+
+bool memory_was_written(const Memory *memory, uint64_t address, uint64_t bytes) {
+  const uint8_t *marks = marks_at(memory, address, &bytes);
+  return marks == NULL || memchr(marks, 0, bytes) == NULL;
 }
 
 uint8_t *memory_bytes(Memory *memory) { return memory->bytes; }

@@ -170,12 +170,44 @@ static void test_random_against_model(void **state) {
   memory_free(memory);
 }
 
+static void test_marks_of_writes(void **state) {
+  (void)state;
+  Memory *memory = open_memory(65536, false);
+  assert_true(memory_track(memory));
+  uint64_t a = memory_alloc(memory, 3 << 20, 1), b = memory_alloc(memory, 100, 1);
+  assert_false(memory_was_written(memory, a, 1));
+  memory_note_write(memory, a + 10, 100);
+  assert_true(memory_was_written(memory, a + 10, 100));
+  assert_false(memory_was_written(memory, a + 9, 2));
+  assert_false(memory_was_written(memory, a + 109, 2));
+  memory_note_copy(memory, b, a + 60, 100); // half of it was written
+  assert_true(memory_was_written(memory, b, 50));
+  assert_false(memory_was_written(memory, b + 50, 1));
+  memory_note_copy(memory, b, 0x1234, 100); // from the host
+  assert_true(memory_was_written(memory, b, 100));
+  memory_note_write(memory, UINT64_MAX - 5, 10); // outside: nothing happens
+  memory_note_write(memory, a, 3 << 20);
+  assert_true(memory_release(memory, a));
+  assert_int_equal(memory_alloc(memory, 3 << 20, 1), a);
+  assert_false(memory_was_written(memory, a, 1));
+  assert_false(memory_was_written(memory, a + (3 << 20) - 1, 1));
+  uint64_t heap = memory_heap_alloc(memory, 64, 1000);
+  assert_false(memory_was_written(memory, heap, 64));
+  memory_free(memory);
+  memory = open_memory(1, false); // nobody asked
+  a = memory_alloc(memory, 64, 1);
+  memory_note_write(memory, a, 8);
+  assert_true(memory_was_written(memory, a, 64));
+  memory_free(memory);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_validity_to_the_byte), cmocka_unit_test(test_reuse_reads_zero),
       cmocka_unit_test(test_holes_are_filled),     cmocka_unit_test(test_granules),
       cmocka_unit_test(test_same_address),         cmocka_unit_test(test_heap_limit),
       cmocka_unit_test(test_random_against_model), cmocka_unit_test(test_registered_host_memory),
+      cmocka_unit_test(test_marks_of_writes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

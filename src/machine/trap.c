@@ -7,6 +7,9 @@ const TrapInfo trap_info[TRAP_COUNT] = {
 #undef TRAP
 };
 
+// Limits of launches are no thread's.
+static bool has_place(const Trap *trap) { return trap->function != NULL || trap->pc != 0 || trap->kind == TRAP_INVALID_PC; }
+
 void trap_format(const Trap *trap, const Program *program, Text *out) {
   if (trap->kernel != NULL) text_add(out, "kernel %s: ", trap->kernel);
   text_add(out, "%s", trap_info[trap->kind].text);
@@ -18,6 +21,7 @@ void trap_format(const Trap *trap, const Program *program, Text *out) {
     }
   }
   if (trap->note[0] != '\0') text_add(out, ": %s", trap->note);
+  if (!has_place(trap)) return;
   text_add(out, "; block (%u,%u,%u), thread (%u,%u,%u)", trap->block[0], trap->block[1], trap->block[2], trap->thread[0], trap->thread[1],
            trap->thread[2]);
   if (trap->function != NULL && (trap->kernel == NULL || strcmp(trap->function, trap->kernel) != 0)) {

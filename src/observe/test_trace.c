@@ -30,7 +30,7 @@ static void open_bench(Bench *bench, uint64_t from, uint64_t to) {
   for (uint32_t i = 0; i < COUNT_OF(bench->lines); i++) bench->lines[i] = i == 0 ? 0 : 100 + i;
   bench->program = (Program){.lines = bench->lines, .code_count = COUNT_OF(bench->lines)};
   bench->machine.program = &bench->program;
-  bench->hook = trace_new(&(TraceOptions){collect, bench, from, to}, bench->arena);
+  bench->hook = trace_new(&(TraceOptions){collect, bench, from, to, 100}, bench->arena);
   hook_chain_add(&bench->chain, bench->hook);
   HookShape shape = {.sms = 2, .warps = 4, .block_slots = 3};
   Diags diags = {0};
@@ -221,6 +221,114 @@ static void test_window(void **state) {
   json_decref(root);
 }
 
+// ---- Curves and marks --------------------------------------------------------------------------------
+// A machine with eight places of a queue and two statistics.
+typedef struct Fake {
+  uint64_t instructions, accesses, misses;
+  uint32_t used;
+} Fake;
+static Fake fake;
+
+static bool fake_is_free(const HookMachine *machine, const Site *site) {
+  (void)machine;
+  return site->row >= fake.used;
+}
+
+static const uint64_t *fake_stat(const HookMachine *machine, const char *name) {
+  (void)machine;
+  if (strcmp(name, "warp_instructions") == 0) return &fake.instructions;
+  if (strcmp(name, "l1d_accesses") == 0) return &fake.accesses;
+  return strcmp(name, "l1d_misses") == 0 ? &fake.misses : NULL;
+}
+
+static void at_cycle(Bench *bench, uint64_t cycle) {
+  bench->machine.cycle = cycle;
+  if (hooks_next_cycle(&bench->chain) <= cycle) hooks_cycle(&bench->chain, &bench->machine);
+}
+
+typedef struct CurvePoint {
+  const char *name;
+  int64_t at;
+  double value;
+} CurvePoint;
+
+static void assert_points(const json_t *root, const CurvePoint *points, size_t count) {
+  size_t index, seen = 0;
+  json_t *event;
+  json_array_foreach(json_object_get(root, "traceEvents"), index, event) {
+    if (strcmp(text_of(event, "ph"), "C") != 0) continue;
+    assert_true(seen < count);
+    assert_string_equal(text_of(event, "name"), points[seen].name);
+    assert_int_equal(number_of(event, "ts"), points[seen].at);
+    double value = json_number_value(json_object_get(json_object_get(event, "args"), "value"));
+    if (value != points[seen].value) fail_msg("%s at %ld: %g", points[seen].name, (long)points[seen].at, value);
+    seen++;
+  }
+  assert_int_equal(seen, count);
+}
+
+static void test_curves(void **state) {
+  (void)state;
+  Bench bench;
+  open_bench(&bench, 0, 0);
+  Region regions[] = {{.name = "dramq.address", .rows = 8, .units = 1, .bits = 50, .unit_bytes = 8, .row_bytes = 8},
+                      {.name = "warp.valid", .rows = 4, .units = 1, .bits = 1, .unit_bytes = 1, .row_bytes = 1, .base = 4}};
+  RegionTable table = {regions, 2, 8};
+  uint8_t block[8] = {1, 1, 1, 1, 1, 0, 1, 0}; // two warps
+  bench.machine.regions = &table;
+  bench.machine.block = block;
+  bench.machine.is_free = fake_is_free;
+  bench.machine.stat = fake_stat;
+  fake = (Fake){.instructions = 1000, .used = 3};
+  launch(&bench, 50, 1, "k"); // what was counted before does not matter
+  for (uint64_t cycle = 50; cycle < 150; cycle++) at_cycle(&bench, cycle);
+  fake = (Fake){.instructions = 1150, .used = 3, .accesses = 40, .misses = 10};
+  at_cycle(&bench, 150);
+  fake = (Fake){.instructions = 1300, .used = 5, .accesses = 40, .misses = 10}; // no access since: no hit rate
+  at_cycle(&bench, 253);                                                        // the machine slept over 250
+  fake.instructions = 1310;
+  bench.machine.cycle = 263;
+  hooks_finish(&bench.chain, &bench.machine);
+  assert_int_equal(hooks_next_cycle(&bench.chain), UINT64_MAX);
+  json_t *root = close_bench(&bench);
+  static const CurvePoint points[] = {
+      {"IPC", 50, 1.5},
+      {"active warps", 150, 2},
+      {"DRAM queue", 150, 3},
+      {"L1 hit rate in %", 50, 75},
+      {"IPC", 150, 1.456},
+      {"DRAM queue", 253, 5},
+      {"IPC", 253, 1},
+      // over
+      {"IPC", 263, 0},
+      {"active warps", 263, 0},
+      {"DRAM queue", 263, 0},
+      {"L1 hit rate in %", 263, 0},
+  };
+  assert_points(root, points, COUNT_OF(points));
+  json_decref(root);
+}
+
+static void test_marks(void **state) {
+  (void)state;
+  Bench bench;
+  open_bench(&bench, 0, 0);
+  assert_true(trace_mark(bench.hook, 70, "fault: \"one\""));
+  assert_true(trace_mark(bench.hook, 30, "fault: two"));
+  assert_true(trace_mark(bench.hook, 5000, "fault: never"));
+  for (uint32_t i = 3; i < TRACE_MARKS; i++) assert_true(trace_mark(bench.hook, UINT64_MAX, "more"));
+  assert_false(trace_mark(bench.hook, 1, "too many"));
+  launch(&bench, 0, 1, "k");
+  assert_int_equal(hooks_next_cycle(&bench.chain), 30);
+  for (uint64_t cycle = 0; cycle < 100; cycle++) at_cycle(&bench, cycle);
+  json_t *root = close_bench(&bench);
+  assert_int_equal(number_of(find_event(root, "i", "fault: two"), "ts"), 30);
+  assert_int_equal(number_of(find_event(root, "i", "fault: \"one\""), "ts"), 70);
+  assert_string_equal(text_of(find_event(root, "i", "fault: two"), "s"), "g");
+  assert_null(find_event(root, "i", "fault: never"));
+  json_decref(root);
+}
+
 // However long the run, text leaves in pieces and tracks without a place are counted, not kept.
 static void test_bounded(void **state) {
   (void)state;
@@ -242,9 +350,15 @@ static void test_bounded(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_nothing_happened), cmocka_unit_test(test_overlapping_instructions), cmocka_unit_test(test_what_a_slice_says),
-      cmocka_unit_test(test_memory_and_spans), cmocka_unit_test(test_trap_and_next_launch),     cmocka_unit_test(test_window),
+      cmocka_unit_test(test_nothing_happened),
+      cmocka_unit_test(test_overlapping_instructions),
+      cmocka_unit_test(test_what_a_slice_says),
+      cmocka_unit_test(test_memory_and_spans),
+      cmocka_unit_test(test_trap_and_next_launch),
+      cmocka_unit_test(test_window),
       cmocka_unit_test(test_bounded),
+      cmocka_unit_test(test_curves),
+      cmocka_unit_test(test_marks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,10 +4,13 @@
 // requests and for each track that machines name in SpanEvents (units, caches, DRAM). Slices of one thread must
 // not overlap, but a warp has several instructions under way: each track has LANES rows, and a slice goes to the first that is
 // free. With all rows taken, its drawn start moves to where one ends; "issued" in its arguments stays true.
+// Curves (counters.h) are sampled every few cycles; a value is written when it changes. Marks are instants that all tracks show.
 // Memory: the table of tracks and one buffer, both of fixed size; what finds no place is counted and told at the end.
 //
-// Format: "Trace Event Format", Google, 2016: X (slice), i (instant), b and e (may overlap), M (names).
+// Format: "Trace Event Format", Google, 2016: X (slice), i (instant), b and e (may overlap), C (counter), M (names).
 #include "observe/observe.h"
+
+#include "observe/counters.h"
 
 #include <inttypes.h>
 
@@ -19,6 +22,8 @@ enum {
   PROCESS_KERNELS = 1,
   PROCESS_MEMORY = 2,
   PROCESS_DRAM = 3,
+  PROCESS_COUNTERS = 4,
+  PROCESS_MARKS = 5,
   PROCESS_SPANS = 10,
   PROCESS_SMS = 1000,
   SM_BLOCKS = 0, // threads of an SM's process: block slots, requests, warps
@@ -39,6 +44,11 @@ typedef struct Open { // a slice whose end is still to come
   bool open;
 } Open;
 
+typedef struct Mark {
+  uint64_t cycle;
+  const char *text; // NULL: written
+} Mark;
+
 typedef struct Trace {
   TraceOptions options;
   Arena *arena;
@@ -55,6 +65,12 @@ typedef struct Trace {
   Open *blocks; // per SM and slot
   Open kernel;
   char kernel_name[256];
+  Counters counters;
+  uint64_t sample_at;
+  double drawn[COUNTERS]; // last values
+  bool is_drawn[COUNTERS];
+  Mark marks[TRACE_MARKS];
+  uint32_t mark_count;
 } Trace;
 
 // ---- Text ------------------------------------------------------------------------------------------
@@ -197,6 +213,60 @@ static void add_async(Trace *trace, const Place *place, uint64_t start, uint64_t
   }
 }
 
+// ---- Curves and marks --------------------------------------------------------------------------------
+static void add_counter(Trace *trace, uint64_t at, uint32_t counter, double value) {
+  static const Place place = {PROCESS_COUNTERS, 0, "counters", NO_NUMBER, NULL, 0};
+  bool same = trace->is_drawn[counter] && trace->drawn[counter] == value;
+  if (same || !is_shown(trace, at, at) || !name_process(trace, &place)) return;
+  trace->is_drawn[counter] = true;
+  trace->drawn[counter] = value;
+  trace->latest = max_u64(trace->latest, at + trace->base);
+  text_add(begin_event(trace), "{\"ph\":\"C\",\"pid\":%d,\"ts\":%" PRIu64 ",\"name\":\"%s\",\"args\":{\"value\":%.4g}}", PROCESS_COUNTERS,
+           at + trace->base, counter_name(counter), value);
+}
+
+static void sample_counters(Trace *trace, const HookMachine *machine) {
+  CounterSample samples[COUNTERS];
+  counters_sample(&trace->counters, machine, samples);
+  for (uint32_t i = 0; i < COUNTERS; i++) {
+    if (samples[i].known) add_counter(trace, samples[i].at, i, samples[i].value);
+  }
+}
+
+static void write_mark(Trace *trace, Mark *mark, uint64_t at) {
+  static const Place place = {PROCESS_MARKS, 0, "faults", NO_NUMBER, "fault", NO_NUMBER};
+  if (is_shown(trace, at, at) && name_process(trace, &place)) {
+    trace->latest = max_u64(trace->latest, at + trace->base);
+    Text *out = begin_event(trace);
+    text_add(out, "{\"ph\":\"i\",\"s\":\"g\",\"pid\":%d,\"tid\":0,\"ts\":%" PRIu64 ",\"name\":", PROCESS_MARKS, at + trace->base);
+    add_escaped(out, mark->text);
+    text_add(out, "}");
+  }
+  mark->text = NULL;
+}
+
+// When the trace wants to be asked next.
+static void arm(Hook *hook) {
+  const Trace *trace = hook->own;
+  hook->next_cycle = trace->sample_at;
+  for (uint32_t i = 0; i < trace->mark_count; i++) {
+    if (trace->marks[i].text != NULL) hook->next_cycle = min_u64(hook->next_cycle, trace->marks[i].cycle);
+  }
+}
+
+static void trace_cycle(Hook *hook, HookMachine *machine) {
+  Trace *trace = hook->own;
+  for (uint32_t i = 0; i < trace->mark_count; i++) {
+    Mark *mark = &trace->marks[i];
+    if (mark->text != NULL && mark->cycle <= machine->cycle) write_mark(trace, mark, machine->cycle);
+  }
+  if (machine->cycle >= trace->sample_at) {
+    sample_counters(trace, machine);
+    trace->sample_at = machine->cycle + trace->options.every;
+  }
+  arm(hook);
+}
+
 static Place sm_place(uint32_t sm, uint32_t index, const char *text, uint32_t number) {
   return (Place){PROCESS_SMS + sm, index, "SM", sm, text, number};
 }
@@ -233,6 +303,9 @@ static Verdict trace_launch(Hook *hook, HookMachine *machine, const LaunchEvent 
   size_t length = min_u64(strlen(event->kernel), sizeof trace->kernel_name - 1);
   memcpy(trace->kernel_name, event->kernel, length);
   trace->kernel_name[length] = '\0';
+  counters_begin(&trace->counters, machine);
+  trace->sample_at = trace->options.every == 0 ? UINT64_MAX : machine->cycle + trace->options.every;
+  arm(hook);
   return VERDICT_PASS;
 }
 
@@ -251,7 +324,16 @@ static Verdict trace_trap(Hook *hook, HookMachine *machine, const TrapEvent *eve
   return VERDICT_PASS;
 }
 
-static void trace_finish(Hook *hook, HookMachine *machine) { end_launch(hook->own, machine->cycle); }
+static void trace_finish(Hook *hook, HookMachine *machine) {
+  Trace *trace = hook->own;
+  if (trace->options.every != 0) sample_counters(trace, machine);
+  for (uint32_t i = 0; i < COUNTERS; i++) { // nothing runs until the next launch
+    if (trace->is_drawn[i]) add_counter(trace, machine->cycle, i, 0);
+  }
+  trace->sample_at = UINT64_MAX;
+  arm(hook);
+  end_launch(trace, machine->cycle);
+}
 
 // ---- Instructions, memory, spans -------------------------------------------------------------------
 static Verdict trace_commit(Hook *hook, HookMachine *machine, const CommitEvent *event) {
@@ -319,6 +401,7 @@ Hook *trace_new(const TraceOptions *options, Arena *arena) {
   trace->options = *options;
   trace->arena = arena;
   trace->tracks = ARENA_ARRAY(arena, Track, MOST_TRACKS);
+  trace->sample_at = UINT64_MAX;
   Hook *hook = ARENA_NEW(arena, Hook);
   *hook = (Hook){.name = "trace",
                  .kind = HOOK_OBSERVER,
@@ -329,10 +412,19 @@ Hook *trace_new(const TraceOptions *options, Arena *arena) {
                  .memory = trace_memory,
                  .commit = trace_commit,
                  .trap = trace_trap,
+                 .cycle = trace_cycle,
                  .next_cycle = UINT64_MAX,
                  .span = trace_span,
                  .finish = trace_finish};
   return hook;
+}
+
+bool trace_mark(Hook *hook, uint64_t cycle, const char *text) {
+  Trace *trace = hook->own;
+  if (trace->mark_count == TRACE_MARKS) return false;
+  trace->marks[trace->mark_count++] = (Mark){cycle, arena_copy_text(trace->arena, text, strlen(text))};
+  arm(hook);
+  return true;
 }
 
 void trace_close(Hook *hook) {

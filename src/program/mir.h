@@ -37,6 +37,7 @@ typedef struct MirInstr {
   uint32_t imm;
   uint32_t target; // direct branch: block index; direct call: function index in the MirModule
   uint32_t line;   // source line
+  bool hidden;     // an access of memory that the source does not show: saves, spills, arguments of calls
 } MirInstr;
 
 typedef struct MirBlock {

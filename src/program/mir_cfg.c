@@ -48,35 +48,51 @@ static void build_edges(Cfg *cfg, Arena *arena, const MirFunction *function) {
   }
 }
 
-// Depth-first walk from `roots` along edges (start, to); fills order with reverse postorder.
-static uint32_t reverse_postorder(Arena *arena, uint32_t count, const uint32_t *start, const uint32_t *to, const uint32_t *roots,
-                                  uint32_t root_count, uint32_t *order) {
-  bool *seen = ARENA_ARRAY(arena, bool, count);
-  uint32_t *stack = ARENA_ARRAY(arena, uint32_t, count);
-  uint32_t *next = ARENA_ARRAY(arena, uint32_t, count);
-  uint32_t *post = ARENA_ARRAY(arena, uint32_t, count);
+// Depth-first walks along edges (start, to). What one walk has seen, later ones leave out.
+typedef struct Walk {
+  const uint32_t *start, *to;
+  bool *seen;
+  uint32_t *stack, *next; // by depth: block, edge to take next
+  uint32_t *order;        // of the last walk: reverse postorder
+} Walk;
+
+static Walk new_walk(Arena *arena, uint32_t count, const uint32_t *start, const uint32_t *to) {
+  return (Walk){.start = start,
+                .to = to,
+                .seen = ARENA_ARRAY(arena, bool, count),
+                .stack = ARENA_ARRAY(arena, uint32_t, count),
+                .next = ARENA_ARRAY(arena, uint32_t, count),
+                .order = ARENA_ARRAY(arena, uint32_t, count)};
+}
+
+// Walks from `roots`. Gives how many blocks were found; walk->order lists them.
+static uint32_t reverse_postorder(Walk *walk, const uint32_t *roots, uint32_t root_count) {
   uint32_t finished = 0;
   for (uint32_t r = 0; r < root_count; r++) {
-    if (seen[roots[r]]) continue;
+    if (walk->seen[roots[r]]) continue;
     uint32_t depth = 0;
-    seen[roots[r]] = true;
-    stack[depth] = roots[r];
-    next[depth++] = start[roots[r]];
+    walk->seen[roots[r]] = true;
+    walk->stack[depth] = roots[r];
+    walk->next[depth++] = walk->start[roots[r]];
     while (depth > 0) {
-      uint32_t b = stack[depth - 1];
-      if (next[depth - 1] == start[b + 1]) {
-        post[finished++] = b;
+      uint32_t b = walk->stack[depth - 1];
+      if (walk->next[depth - 1] == walk->start[b + 1]) {
+        walk->order[finished++] = b;
         depth--;
         continue;
       }
-      uint32_t s = to[next[depth - 1]++];
-      if (seen[s]) continue;
-      seen[s] = true;
-      stack[depth] = s;
-      next[depth++] = start[s];
+      uint32_t s = walk->to[walk->next[depth - 1]++];
+      if (walk->seen[s]) continue;
+      walk->seen[s] = true;
+      walk->stack[depth] = s;
+      walk->next[depth++] = walk->start[s];
     }
   }
-  for (uint32_t i = 0; i < finished; i++) order[i] = post[finished - 1 - i];
+  for (uint32_t i = 0; i < finished / 2; i++) {
+    uint32_t other = walk->order[finished - 1 - i];
+    walk->order[finished - 1 - i] = walk->order[i];
+    walk->order[i] = other;
+  }
   return finished;
 }
 
@@ -108,46 +124,87 @@ static void build_dominators(Cfg *cfg) {
   }
 }
 
-bool cfg_dominates(const Cfg *cfg, uint32_t above, uint32_t below) {
-  while (cfg->order_of[below] > cfg->order_of[above]) below = cfg->idom[below];
-  return above == below;
+// Numbers the dominator tree so that the blocks below one are a range: a block comes after its
+// immediate dominator in the order, so sizes add up backwards and ranges are dealt forwards.
+static void number_dominators(Cfg *cfg, Arena *arena) {
+  cfg->dom_first = ARENA_ARRAY(arena, uint32_t, cfg->count);
+  cfg->dom_size = ARENA_ARRAY(arena, uint32_t, cfg->count);
+  uint32_t *next = ARENA_ARRAY(arena, uint32_t, cfg->count);
+  for (uint32_t i = cfg->order_count; i-- > 0;) {
+    uint32_t b = cfg->order[i];
+    cfg->dom_size[b]++;
+    if (i > 0) cfg->dom_size[cfg->idom[b]] += cfg->dom_size[b];
+  }
+  for (uint32_t i = 0; i < cfg->order_count; i++) {
+    uint32_t b = cfg->order[i];
+    if (i > 0) {
+      cfg->dom_first[b] = next[cfg->idom[b]];
+      next[cfg->idom[b]] += cfg->dom_size[b];
+    }
+    next[b] = cfg->dom_first[b] + 1;
+  }
 }
 
-// Adds one to the depth of every block of the natural loop with this header.
-static void mark_loop(Cfg *cfg, uint32_t header, uint32_t *mark, uint32_t *stack) {
+bool cfg_dominates(const Cfg *cfg, uint32_t above, uint32_t below) {
+  return cfg->dom_first[below] - cfg->dom_first[above] < cfg->dom_size[above];
+}
+
+// ---- Loops ---------------------------------------------------------------------------------------
+// Natural loops with different headers are apart or one inside the other. So they are found from
+// the inside out, and a loop that is found counts as one block, its header, for those around it
+// (Tarjan 1974). Every edge is looked at once.
+typedef struct LoopSearch {
+  const Cfg *cfg;
+  uint32_t *around; // by block: header of the innermost loop that holds it, other than its own; NONE
+  uint32_t *group;  // by block: towards the header of the outermost loop found so far that holds it
+  uint32_t *stack;
+  bool *is_header;
+} LoopSearch;
+
+static uint32_t find_group(uint32_t *group, uint32_t b) {
+  while (group[b] != b) b = group[b] = group[group[b]];
+  return b;
+}
+
+// Follows an edge backwards, from whatever `header`'s loop holds.
+static uint32_t reach_back(LoopSearch *search, uint32_t header, uint32_t from, uint32_t top) {
+  if (search->cfg->order_of[from] == NONE) return top;
+  uint32_t b = find_group(search->group, from);
+  if (b == header) return top;
+  search->around[b] = search->group[b] = header;
+  search->stack[top] = b;
+  return top + 1;
+}
+
+static void find_loop(LoopSearch *search, uint32_t header) {
+  const Cfg *cfg = search->cfg;
   uint32_t top = 0;
-  mark[header] = header + 1;
-  cfg->depth[header]++;
   for (uint32_t e = cfg->pred_start[header]; e < cfg->pred_start[header + 1]; e++) {
     uint32_t p = cfg->pred[e];
-    if (cfg->order_of[p] == NONE || !cfg_dominates(cfg, header, p) || mark[p] == header + 1) continue;
-    mark[p] = header + 1;
-    cfg->depth[p]++;
-    stack[top++] = p;
+    if (cfg->order_of[p] == NONE || !cfg_dominates(cfg, header, p)) continue;
+    search->is_header[header] = true;
+    top = reach_back(search, header, p, top);
   }
   while (top > 0) {
-    uint32_t b = stack[--top];
-    for (uint32_t e = cfg->pred_start[b]; e < cfg->pred_start[b + 1]; e++) {
-      uint32_t p = cfg->pred[e];
-      if (cfg->order_of[p] == NONE || mark[p] == header + 1) continue;
-      mark[p] = header + 1;
-      cfg->depth[p]++;
-      stack[top++] = p;
-    }
+    uint32_t b = search->stack[--top];
+    for (uint32_t e = cfg->pred_start[b]; e < cfg->pred_start[b + 1]; e++) top = reach_back(search, header, cfg->pred[e], top);
   }
 }
 
 static void build_loops(Cfg *cfg, Arena *arena) {
-  uint32_t *mark = ARENA_ARRAY(arena, uint32_t, cfg->count);
-  uint32_t *stack = ARENA_ARRAY(arena, uint32_t, cfg->count);
+  LoopSearch search = {.cfg = cfg};
+  search.around = ARENA_ARRAY(arena, uint32_t, cfg->count);
+  search.group = ARENA_ARRAY(arena, uint32_t, cfg->count);
+  search.stack = ARENA_ARRAY(arena, uint32_t, cfg->count);
+  search.is_header = ARENA_ARRAY(arena, bool, cfg->count);
+  for (uint32_t b = 0; b < cfg->count; b++) {
+    search.around[b] = NONE;
+    search.group[b] = b;
+  }
+  for (uint32_t i = cfg->order_count; i-- > 0;) find_loop(&search, cfg->order[i]);
   for (uint32_t i = 0; i < cfg->order_count; i++) {
-    uint32_t header = cfg->order[i];
-    bool is_header = false;
-    for (uint32_t e = cfg->pred_start[header]; e < cfg->pred_start[header + 1]; e++) {
-      uint32_t p = cfg->pred[e];
-      if (cfg->order_of[p] != NONE && cfg_dominates(cfg, header, p)) is_header = true;
-    }
-    if (is_header) mark_loop(cfg, header, mark, stack);
+    uint32_t b = cfg->order[i], around = search.around[b];
+    cfg->depth[b] = (around == NONE ? 0 : cfg->depth[around]) + (search.is_header[b] ? 1 : 0);
   }
 }
 
@@ -155,73 +212,81 @@ void cfg_build(Cfg *cfg, Arena *arena, const MirFunction *function) {
   memset(cfg, 0, sizeof *cfg);
   cfg->count = function->blocks.count;
   build_edges(cfg, arena, function);
-  cfg->order = ARENA_ARRAY(arena, uint32_t, cfg->count);
   cfg->order_of = ARENA_ARRAY(arena, uint32_t, cfg->count);
   cfg->idom = ARENA_ARRAY(arena, uint32_t, cfg->count);
   cfg->depth = ARENA_ARRAY(arena, uint32_t, cfg->count);
   const uint32_t entry = 0;
-  cfg->order_count = reverse_postorder(arena, cfg->count, cfg->succ_start, cfg->succ, &entry, 1, cfg->order);
+  Walk walk = new_walk(arena, cfg->count, cfg->succ_start, cfg->succ);
+  cfg->order_count = reverse_postorder(&walk, &entry, 1);
+  cfg->order = walk.order;
   for (uint32_t b = 0; b < cfg->count; b++) cfg->order_of[b] = NONE;
   for (uint32_t i = 0; i < cfg->order_count; i++) cfg->order_of[cfg->order[i]] = i;
   build_dominators(cfg);
+  number_dominators(cfg, arena);
   build_loops(cfg, arena);
 }
 
 // ---- Post-dominators -----------------------------------------------------------------------------
-// Post-dominators towards `roots`, for blocks without a result so far. Marks what reaches a root.
-static void post_dominate(const Cfg *cfg, Arena *arena, const uint32_t *roots, uint32_t root_count, bool *reached, uint32_t *result) {
-  uint32_t count = cfg->count, exit = count;
-  uint32_t *order = ARENA_ARRAY(arena, uint32_t, count);
-  uint32_t *order_of = ARENA_ARRAY(arena, uint32_t, count + 1);
-  uint32_t *ipdom = ARENA_ARRAY(arena, uint32_t, count + 1);
-  uint32_t reachable = reverse_postorder(arena, count, cfg->pred_start, cfg->pred, roots, root_count, order);
-  for (uint32_t b = 0; b <= count; b++) ipdom[b] = NONE;
-  for (uint32_t i = 0; i < reachable; i++) order_of[order[i]] = i + 1;
-  order_of[exit] = 0;
-  ipdom[exit] = exit;
-  for (uint32_t r = 0; r < root_count; r++) ipdom[roots[r]] = exit;
+typedef struct PostDominators {
+  const Cfg *cfg;
+  Walk walk;          // against the edges
+  uint32_t *order_of; // by block; the common exit has the index after the last block
+  uint32_t *ipdom;    // the same; NONE so far
+  bool *is_root;
+} PostDominators;
+
+// Post-dominators towards `roots`, for the blocks that reach one and reached no earlier one. All
+// successors of such a block are such blocks, so that nothing else need be looked at.
+static void post_dominate(PostDominators *post, const uint32_t *roots, uint32_t root_count) {
+  const Cfg *cfg = post->cfg;
+  uint32_t *ipdom = post->ipdom, exit = cfg->count;
+  const uint32_t *order = post->walk.order;
+  uint32_t reachable = reverse_postorder(&post->walk, roots, root_count);
+  for (uint32_t i = 0; i < reachable; i++) post->order_of[order[i]] = i + 1;
+  for (uint32_t r = 0; r < root_count; r++) {
+    ipdom[roots[r]] = exit;
+    post->is_root[roots[r]] = true;
+  }
   for (bool changed = true; changed;) {
     changed = false;
     for (uint32_t i = 0; i < reachable; i++) {
       uint32_t b = order[i], found = NONE;
-      bool is_root = false;
-      for (uint32_t r = 0; r < root_count; r++) is_root |= roots[r] == b;
-      if (is_root) continue;
+      if (post->is_root[b]) continue;
       for (uint32_t e = cfg->succ_start[b]; e < cfg->succ_start[b + 1]; e++) {
         uint32_t s = cfg->succ[e];
         if (ipdom[s] == NONE) continue;
-        found = found == NONE ? s : intersect(ipdom, order_of, s, found);
+        found = found == NONE ? s : intersect(ipdom, post->order_of, s, found);
       }
       if (found == ipdom[b]) continue;
       ipdom[b] = found;
       changed = true;
     }
   }
-  for (uint32_t i = 0; i < reachable; i++) {
-    uint32_t b = order[i];
-    if (reached[b]) continue;
-    reached[b] = true;
-    result[b] = ipdom[b] == exit ? NONE : ipdom[b];
-  }
 }
 
 uint32_t *cfg_post_dominators(const Cfg *cfg, Arena *arena, const MirFunction *function) {
-  uint32_t *result = ARENA_ARRAY(arena, uint32_t, cfg->count);
-  bool *reached = ARENA_ARRAY(arena, bool, cfg->count);
+  PostDominators post = {.cfg = cfg, .walk = new_walk(arena, cfg->count, cfg->pred_start, cfg->pred)};
+  post.order_of = ARENA_ARRAY(arena, uint32_t, cfg->count + 1);
+  post.ipdom = ARENA_ARRAY(arena, uint32_t, cfg->count + 1);
+  post.is_root = ARENA_ARRAY(arena, bool, cfg->count);
   uint32_t *ends = ARENA_ARRAY(arena, uint32_t, cfg->count);
   uint32_t end_count = 0, main_end = NONE;
   for (uint32_t b = 0; b < cfg->count; b++) {
-    result[b] = NONE;
+    post.ipdom[b] = NONE;
     const MirInstr *last = last_instr(&function->blocks.items[b]);
     if (cfg->order_of[b] == NONE || last == NULL || !mir_ends_path(last) || (mir_flags(last) & OP_BRANCH) != 0) continue;
     ends[end_count++] = b;
     if ((mir_flags(last) & OP_TRAPS) == 0) main_end = b;
   }
-  if (main_end != NONE) post_dominate(cfg, arena, &main_end, 1, reached, result);
-  if (end_count > 0) post_dominate(cfg, arena, ends, end_count, reached, result);
+  post.ipdom[cfg->count] = cfg->count;
+  if (main_end != NONE) post_dominate(&post, &main_end, 1);
+  if (end_count > 0) post_dominate(&post, ends, end_count);
   // Endless loops: towards their last block.
   for (uint32_t b = cfg->count; b-- > 0;) {
-    if (cfg->order_of[b] != NONE && !reached[b]) post_dominate(cfg, arena, &b, 1, reached, result);
+    if (cfg->order_of[b] != NONE && !post.walk.seen[b]) post_dominate(&post, &b, 1);
   }
-  return result;
+  for (uint32_t b = 0; b < cfg->count; b++) {
+    if (post.ipdom[b] == cfg->count) post.ipdom[b] = NONE;
+  }
+  return post.ipdom;
 }

@@ -56,23 +56,35 @@ static bool is_lone_jump(const MirBlock *block) {
   return block->instrs.count == 1 && is_jump(&block->instrs.items[0]) && !mir_guarded(&block->instrs.items[0]);
 }
 
-// Where a jump to block t ends up; stops in rings of jumps.
-static uint32_t final_target(const MirFunction *function, uint32_t t) {
-  for (uint32_t steps = 0; steps < function->blocks.count; steps++) {
-    const MirBlock *block = &function->blocks.items[t];
-    if (block->instrs.count == 0 && t + 1 < function->blocks.count) {
-      t++;
-    } else if (is_lone_jump(block)) {
-      t = block->instrs.items[0].target;
-    } else {
-      break;
-    }
-  }
-  return t;
+// Where one step of a jump to block t leads: past an empty block or along a lone jump; t itself if
+// the block does something.
+static uint32_t next_target(const MirFunction *function, uint32_t t) {
+  const MirBlock *block = &function->blocks.items[t];
+  if (block->instrs.count == 0 && t + 1 < function->blocks.count) return t + 1;
+  return is_lone_jump(block) ? block->instrs.items[0].target : t;
 }
 
-static void thread_jump(MirFunction *function, MirInstr *jump) {
-  jump->target = final_target(function, jump->target);
+// By block: where a jump to it ends up. A ring of jumps ends at the block where a walk closed it.
+// Every block is walked over once: `path` lists the blocks of a walk, which share its end.
+static uint32_t *final_targets(const MirFunction *function, Arena *scratch) {
+  uint32_t count = function->blocks.count;
+  uint32_t *final = ARENA_ARRAY(scratch, uint32_t, count);
+  uint32_t *path = ARENA_ARRAY(scratch, uint32_t, count);
+  bool *walked = ARENA_ARRAY(scratch, bool, count);
+  for (uint32_t b = 0; b < count; b++) {
+    uint32_t length = 0, t = b;
+    for (; !walked[t]; t = next_target(function, t)) {
+      walked[t] = true;
+      final[t] = t;
+      path[length++] = t;
+    }
+    for (uint32_t i = 0; i < length; i++) final[path[i]] = final[t];
+  }
+  return final;
+}
+
+static void thread_jump(MirFunction *function, MirInstr *jump, const uint32_t *final) {
+  jump->target = final[jump->target];
   const MirBlock *target = &function->blocks.items[jump->target];
   if (target->instrs.count != 1) return;
   const MirInstr *only = &target->instrs.items[0];
@@ -96,13 +108,13 @@ static void invert_jump(MirFunction *function, uint32_t b) {
   middle->instrs.count = 0; // nobody else comes here: jumps to it were threaded
 }
 
-static void thread_jumps(MirFunction *function) {
+static void thread_jumps(MirFunction *function, Arena *scratch) {
+  const uint32_t *final = final_targets(function, scratch);
   for (uint32_t b = 0; b < function->blocks.count; b++) {
     MirBlock *block = &function->blocks.items[b];
     MirInstr *last = block_last(block);
-    if (last != NULL && is_jump(last)) thread_jump(function, last);
-    for (uint32_t t = 0; t < block->indirect_targets.count; t++)
-      block->indirect_targets.items[t] = final_target(function, block->indirect_targets.items[t]);
+    if (last != NULL && is_jump(last)) thread_jump(function, last, final);
+    for (uint32_t t = 0; t < block->indirect_targets.count; t++) block->indirect_targets.items[t] = final[block->indirect_targets.items[t]];
   }
   for (uint32_t b = 0; b < function->blocks.count; b++) {
     MirBlock *block = &function->blocks.items[b];
@@ -163,7 +175,7 @@ void cfg_clean(MirFunction *function, Arena *arena, Arena *scratch) {
   close_end(function, arena);
   cut_blocks(function, arena, scratch);
   for (unsigned round = 0; round < 8; round++) {
-    thread_jumps(function);
+    thread_jumps(function, scratch);
     if (!compact(function, arena, scratch)) break;
   }
 }

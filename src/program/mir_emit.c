@@ -79,6 +79,7 @@ static uint32_t patched_imm(const Emitter *emitter, uint32_t b, const MirInstr *
 static Instr *append(CodeVec *code, Arena *arena, Op op, uint32_t line) {
   Instr *instr = VEC_PUSH(&code->instrs, arena);
   *VEC_PUSH(&code->lines, arena) = line;
+  *VEC_PUSH(&code->hidden, arena) = false;
   *instr = instr_rest(op);
   if ((op_info[op].flags & OP_BRANCH) != 0) instr->reconverge = NO_RECONVERGE;
   return instr;
@@ -92,6 +93,7 @@ static void emit_instr(const Emitter *emitter, Arena *arena, uint32_t b, const M
   const Work *work = emitter->work;
   const OpInfo *info = &op_info[mir->op];
   Instr *instr = append(emitter->code, arena, (Op)mir->op, mir->line);
+  emitter->code->hidden.items[emitter->code->hidden.count - 1] = mir->hidden;
   instr->mods = mir->mods;
   instr->select = mir->select;
   instr->guard = physical_predicate(work, mir->guard);

@@ -228,17 +228,20 @@ static bool encode_all(Finish *finish, Program *program) {
   InstrWord *words = ARENA_ARRAY(program->arena, InstrWord, count);
   Instr *decoded = ARENA_ARRAY(program->arena, Instr, count);
   uint32_t *lines = ARENA_ARRAY(program->arena, uint32_t, count);
+  bool *hidden = ARENA_ARRAY(program->arena, bool, count);
   for (uint32_t i = 0; i < count; i++) {
     Instr *instr = &finish->code.instrs.items[i];
     if ((op_info[instr->op].flags & (OP_CALLS | OP_INDIRECT)) == OP_CALLS) instr->imm = finish->functions[instr->imm].entry;
     words[i] = instr_encode(instr);
     lines[i] = finish->code.lines.items[i];
+    hidden[i] = finish->code.hidden.items[i];
     if (instr_decode(words[i], &decoded[i])) continue;
     return diags_add(finish->diags, program->file, (int)lines[i], 0, "%s has no encoding with these operands", op_info[instr->op].text);
   }
   program->code = words;
   program->decoded = decoded;
   program->lines = lines;
+  program->hidden = hidden;
   program->code_count = count;
   return true;
 }

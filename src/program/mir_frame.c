@@ -44,6 +44,7 @@ static MirInstr *push_access(Work *work, MirInstrVec *out, bool load, Vref d, un
   instr->a = VREF(work->function->frame_pointer);
   instr->imm = offset;
   instr->d[0] = d;
+  instr->hidden = true;
   if (registers == 4) {
     instr->mods = 1u << MOD_VECTOR_SHIFT;
     instr->d[1] = (Vref){d.vreg, (uint8_t)(d.part + 2)};

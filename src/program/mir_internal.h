@@ -48,9 +48,10 @@ typedef struct Cfg {
   uint32_t *pred_start, *pred;
   uint32_t *order; // reachable blocks in reverse postorder
   uint32_t order_count;
-  uint32_t *order_of; // inverse; NONE when unreachable
-  uint32_t *idom;     // immediate dominator; entry: itself; NONE when unreachable
-  uint32_t *depth;    // loops around a block
+  uint32_t *order_of;             // inverse; NONE when unreachable
+  uint32_t *idom;                 // immediate dominator; entry: itself; NONE when unreachable
+  uint32_t *dom_first, *dom_size; // place in the dominator tree; what it dominates: dom_size places from there
+  uint32_t *depth;                // loops around a block
 } Cfg;
 void cfg_build(Cfg *cfg, Arena *arena, const MirFunction *function);
 bool cfg_dominates(const Cfg *cfg, uint32_t above, uint32_t below);
@@ -162,6 +163,7 @@ bool mir_allocate(Work *work); // coalescing, colouring, spilling; fills colour,
 typedef struct CodeVec {
   VEC(Instr) instrs;
   VEC(uint32_t) lines;
+  VEC(bool) hidden;
 } CodeVec;
 // Appends the function's code. Calls still hold function indices in imm.
 bool mir_emit_code(Work *work, Arena *scratch, Arena *code_arena, CodeVec *code);

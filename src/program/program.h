@@ -73,6 +73,7 @@ typedef struct Program {
   const InstrWord *code;
   const Instr *decoded;  // memo of code[]
   const uint32_t *lines; // source line of each instruction; 0 = made by the compiler
+  const bool *hidden;    // of each instruction: see MirInstr; NULL: none is
   uint32_t code_count;
   const Function *functions;
   uint32_t function_count;

@@ -566,6 +566,47 @@ static void random_graphs_meet(void **state) {
   }
 }
 
+// A loop's header dominates the block that jumps back to it; its blocks get there without the header.
+static uint32_t brute_force_depth(const int graph[][2], int count, int block) {
+  uint32_t depth = 0;
+  for (int header = 0; header < count; header++) {
+    bool inside = false;
+    for (int latch = 0; latch < count; latch++) {
+      bool jumps_back = (graph[latch][0] == header || graph[latch][1] == header) && can_reach(graph, 0, latch, -1) &&
+                        (latch == header || header == 0 || !can_reach(graph, 0, latch, header));
+      inside |= jumps_back && (block == header || (latch != header && can_reach(graph, block, latch, header)));
+    }
+    depth += inside && can_reach(graph, 0, header, -1);
+  }
+  return depth;
+}
+
+static void random_graphs_have_dominators_and_loops(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 2000; seed++) {
+    int graph[10][2], count = 3 + (int)random_below(random_draw(4, seed, 0), 8);
+    for (int k = 0; k < count * 2; k++) {
+      uint64_t where = random_below(random_draw(5, seed, (uint64_t)k), (uint64_t)count);
+      graph[k / 2][k % 2] = k % 2 == 1 && random_below(random_draw(6, seed, (uint64_t)k), 3) == 0 ? -1 : (int)where;
+    }
+    Builder b = begin_module();
+    make_graph(&b, (const int(*)[2])graph, (uint32_t)count);
+    Cfg cfg;
+    cfg_build(&cfg, b.module->arena, b.f);
+    for (int k = 0; k < count; k++) {
+      if (!can_reach((const int(*)[2])graph, 0, k, -1)) continue;
+      uint32_t depth = brute_force_depth((const int(*)[2])graph, count, k);
+      if (cfg.depth[k] != depth) fail_msg("seed %d: block %d in %u loops, not %u", (int)seed, k, cfg.depth[k], depth);
+      for (int above = 0; above < count; above++) {
+        bool expected = above == k || above == 0 || !can_reach((const int(*)[2])graph, 0, k, above);
+        if (!can_reach((const int(*)[2])graph, 0, above, -1)) continue;
+        if (cfg_dominates(&cfg, (uint32_t)above, (uint32_t)k) != expected) fail_msg("seed %d: %d over %d", (int)seed, above, k);
+      }
+    }
+    arena_free(b.module->arena);
+  }
+}
+
 // In finished code: guarded branches name the meeting point, guarded exits end no block.
 static void branches_name_their_meeting_point(void **state) {
   (void)state;
@@ -666,6 +707,7 @@ int main(void) {
       cmocka_unit_test(missing_functions_are_named),
       cmocka_unit_test(known_graphs_meet),
       cmocka_unit_test(random_graphs_meet),
+      cmocka_unit_test(random_graphs_have_dominators_and_loops),
       cmocka_unit_test(branches_name_their_meeting_point),
       cmocka_unit_test(damage_is_found),
   };

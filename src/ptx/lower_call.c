@@ -208,6 +208,7 @@ static void local_access(Fn *fn, bool is_load, Vref data, uint32_t bytes, uint32
   out->d[0] = data;
   out->a = VREF(frame);
   out->imm = offset;
+  out->hidden = true;
 }
 
 static void copy_local(Fn *fn, uint32_t from, uint32_t to, uint32_t bytes, uint32_t align) {

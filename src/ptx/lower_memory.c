@@ -287,6 +287,7 @@ static void emit_load(Fn *fn, const MemoryForm *form, const PtxOperand *items, u
   settle_address(fn, address);
   MirInstr *out = emit_guarded(fn, memory_row(fn, "ld", address->space, load_suffix(form->type, register_bits)));
   out->mods = (uint16_t)((form->mods & op_legal_mods((Op)out->op)) | vector_mods(count));
+  out->hidden = form->space == PTX_SPACE_PARAM;
   memcpy(out->d, refs, sizeof refs);
   put_address(out, address);
   for (uint32_t i = 0; i < count; i++) {

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <cmocka.h>
 
 #define HEADER                                                                                                    \
@@ -511,11 +512,32 @@ static void test_isa_file(void **state) {
   compile_file("tests/ptx/isa.ptx");
 }
 
+// A file of jumps to the next label, as made by a generator: seconds of processor time, not minutes.
+static void test_many_jumps(void **state) {
+  (void)state;
+  enum { JUMPS = 100000, SECONDS_MOST = 15 };
+  Text text = {0};
+  text_add(&text, ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n");
+  for (int i = 0; i < JUMPS; i++) text_add(&text, "bra L%d;\nL%d:\n", i, i);
+  text_add(&text, "ret;\n}\n");
+  PtxSource source = {"jumps.ptx", text.at, text.length};
+  Diags diags = {0};
+  clock_t start = clock();
+  Program *program = ptx_compile(&source, 1, &(MirOptions){0}, &diags);
+  assert_true((double)(clock() - start) / CLOCKS_PER_SEC < SECONDS_MOST);
+  assert_non_null(program);
+  assert_int_equal(program->code_count, 1);
+  program_free(program);
+  diags_free(&diags);
+  text_free(&text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_snippets),      cmocka_unit_test(test_bad_snippets), cmocka_unit_test(test_modifiers),
       cmocka_unit_test(test_calls),         cmocka_unit_test(test_linking),      cmocka_unit_test(test_variables),
       cmocka_unit_test(test_shared_layout), cmocka_unit_test(test_usage_file),   cmocka_unit_test(test_isa_file),
+      cmocka_unit_test(test_many_jumps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

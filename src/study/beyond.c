@@ -44,7 +44,7 @@ static void add_row(const StudyCampaign *cell, double confidence, Text *out, Tex
 }
 
 static void add_head(Text *out, const char *what) {
-  text_add(out, "\n%s\n%-24s  %-18s %-10s  %-21s %-21s %s\n", what, "", "", "", "SDC %", "DUE %", "timeout %");
+  text_add(out, "\n%s\n%-24s  %-18s %-10s  %-21s %-21s %s\n", what, "", "", "", "SDC %", "DUE %", "performance %");
 }
 
 static void add_cells(Beyond *beyond) {
@@ -67,9 +67,9 @@ bool study_beyond(const StudyOptions *options, Text *out, Text *csv, Diags *diag
   add_cells(&beyond);
   text_add(out, "Beyond the thesis: %u faults in each row, so that it ends in minutes (--faults N for more); intervals at %.4g%%.\n",
            options->faults, 100 * options->confidence);
-  text_add(csv,
-           "app,sms,blocks,structure,model,bits,faults,sdc,sdc_low,sdc_high,due,due_low,due_high,timeout,timeout_low,timeout_high,masked,"
-           "masked_low,masked_high\n");
+  text_add(csv, "app,sms,blocks,structure,model,bits,faults,sdc,sdc_low,sdc_high,due,due_low,due_high,performance,performance_low,"
+                "performance_high,masked,"
+                "masked_low,masked_high\n");
   add_head(out, "Stuck-at faults of the block scheduler, the thesis's 16 configurations");
   bool good = true;
   for (uint32_t first = 0; first < beyond.count && good; first += BATCH) {

@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
-const char *const study_outcome_name[STUDY_OUTCOMES] = {"masked", "time", "sdc", "sdc_time", "hang", "endless"};
-const char *const study_class_name[CLASS_COUNT] = {"SDC", "DUE", "timeout", "masked"};
+const char *const study_outcome_name[STUDY_OUTCOMES] = {"masked", "performance", "sdc", "sdc_time", "hang", "timeout"};
+const char *const study_class_name[CLASS_COUNT] = {"SDC", "DUE", "performance", "masked"};
 
 StudyClass study_class(StudyOutcome outcome) {
-  static const StudyClass classes[STUDY_OUTCOMES] = {CLASS_MASKED, CLASS_TIMEOUT, CLASS_SDC, CLASS_SDC, CLASS_DUE, CLASS_DUE};
+  static const StudyClass classes[STUDY_OUTCOMES] = {CLASS_MASKED, CLASS_PERFORMANCE, CLASS_SDC, CLASS_SDC, CLASS_DUE, CLASS_DUE};
   return classes[outcome];
 }
 
@@ -25,7 +25,7 @@ StudyOutcome outcome_of(const Golden *g, const G80Machine *machine) {
   G80Result result;
   g80_result(machine, &result);
   if (result.outcome == G80_HANG) return EFFECT_HANG;
-  if (result.outcome != G80_DONE) return EFFECT_ENDLESS;
+  if (result.outcome != G80_DONE) return EFFECT_TIMEOUT;
   bool late = result.kernel_done_ns != g->result.kernel_done_ns;
   if (memcmp(result.global, g->result.global, G80_GLOBAL_BYTES) != 0) return late ? EFFECT_SDC_TIME : EFFECT_SDC;
   return late ? EFFECT_TIME : EFFECT_MASKED;

@@ -36,14 +36,15 @@ typedef enum StudyOutcome {
   EFFECT_SDC,      // other results, same time
   EFFECT_SDC_TIME, // other results, another time
   EFFECT_HANG,     // nothing can happen any more and the kernel is not done
-  EFFECT_ENDLESS,  // still running at STUDY_LIMIT times the fault-free time
+  EFFECT_TIMEOUT,  // still running at STUDY_LIMIT times the fault-free time
   STUDY_OUTCOMES
 } StudyOutcome;
 extern const char *const study_outcome_name[STUDY_OUTCOMES];
 enum { STUDY_LIMIT = 3 };
-typedef enum StudyClass { CLASS_SDC, CLASS_DUE, CLASS_TIMEOUT, CLASS_MASKED, CLASS_COUNT } StudyClass;
+typedef enum StudyClass { CLASS_SDC, CLASS_DUE, CLASS_PERFORMANCE, CLASS_MASKED, CLASS_COUNT } StudyClass;
 extern const char *const study_class_name[CLASS_COUNT];
-// Which class of the thesis. Its SDC is a mismatch, whatever the time; its timeout another time with the right results.
+// Which class of the thesis. Its SDC is a mismatch, whatever the time. Another time with the right results is "performance", as in
+// campaigns; the thesis says timeout, which in campaigns is a run that does not end by the limit, here a DUE.
 StudyClass study_class(StudyOutcome outcome);
 
 typedef enum StudyPhase { PHASE_CONFIGURATION, PHASE_PROCESSING, PHASE_EXCHANGE, PHASE_COUNT } StudyPhase;
@@ -169,6 +170,15 @@ double study_mtbf(const StudyCampaign *campaign, double share); // cycles, by th
 // An interval for the difference of two shares, b - a (Newcombe 1998, method 10).
 Interval study_difference(const StudyTally *a, const StudyTally *b, StudyClass class, double confidence);
 void study_judge(Study *study); // fills claims
+// Pairs of campaigns, or signals, against a claim: how verdicts are made (verdict.c).
+typedef struct StudyPairs {
+  uint32_t follow, oppose, level; // clearly as claimed, clearly not, not decided
+} StudyPairs;
+StudyVerdict study_judge_pairs(const StudyPairs *groups, uint32_t count);
+typedef struct StudySignal {
+  uint64_t faults[2], dues[2]; // until the end of the last exchange; after it
+} StudySignal;
+StudyVerdict study_judge_signals(const StudySignal *signals, uint32_t count, double confidence);
 
 void study_text(const Study *study, Text *out);
 void study_json(const Study *study, Text *out); // what the page draws

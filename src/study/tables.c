@@ -51,7 +51,7 @@ static void write_faults(const Study *study, Text *out) {
 }
 
 static void write_phases(const Study *study, Text *out) {
-  text_add(out, "app,sms,blocks,threads,phase,cycles,faults,sdc,due,timeout,masked\n");
+  text_add(out, "app,sms,blocks,threads,phase,cycles,faults,sdc,due,performance,masked\n");
   for (uint32_t i = 0; i < STUDY_CAMPAIGNS; i++) {
     const StudyCampaign *c = &study->campaigns[i];
     for (uint32_t phase = 0; phase < PHASE_COUNT; phase++) {
@@ -66,7 +66,7 @@ static void write_phases(const Study *study, Text *out) {
 
 // Signal by signal: how many faults of each class.
 static void write_signals(const Study *study, Text *out) {
-  text_add(out, "app,sms,blocks,threads,signal,faults,sdc,due,timeout,masked\n");
+  text_add(out, "app,sms,blocks,threads,signal,faults,sdc,due,performance,masked\n");
   for (uint32_t i = 0; i < STUDY_CAMPAIGNS; i++) {
     const StudyCampaign *c = &study->campaigns[i];
     for (uint32_t r = 0; r < c->golden->region_count; r++) {

@@ -18,7 +18,7 @@ static double log_mtbf(const StudyCampaign *campaign, double share) { return sha
 static void add_avf(const Study *study, Text *out) {
   text_add(out, "\nAVF of the block scheduler in %% (figure 23; the thesis prints no numbers), intervals at %.4g%%\n",
            100 * study->confidence);
-  text_add(out, "%-24s  %-23s  %-23s  %-23s  %s\n", "", "SDC", "DUE", "timeout", "SDCs with another time");
+  text_add(out, "%-24s  %-23s  %-23s  %-23s  %s\n", "", "SDC", "DUE", "performance", "SDCs with another time");
   for (uint32_t i = 0; i < STUDY_CAMPAIGNS; i++) {
     const StudyCampaign *c = &study->campaigns[i];
     add_campaign_name(out, &c->config);
@@ -109,7 +109,8 @@ static void add_work(const Study *study, Text *out) {
            settled[FOUND_SIMULATED], settled[FOUND_SAME], settled[FOUND_DEAD]);
   text_add(
       out,
-      "SDC: memory differs at the end. Timeout: right results at another time. DUE: no end (nothing can happen, or %u times the time).\n",
+      "SDC: memory differs at the end. Performance: right results at another time (the thesis: timeout). DUE: no end: a hang (nothing can "
+      "happen any more) or a timeout (still running at %u times the time).\n",
       STUDY_LIMIT);
 }
 

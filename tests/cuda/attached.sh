@@ -23,6 +23,12 @@ expect ' on fermi-gtx480$'
 expect '^  protection .* copies issued'
 # The time line is a whole file.
 case $(tail -c 8 trace.json | tr -d ' \n') in *']' | *'}') ;; *) echo "trace.json is cut off"; exit 1 ;; esac
+# With faults it is the time line of the run that has them.
+"$redoubt" run --machine fermi-gtx480 --trace trace.json --explain --fault 'flip:rf[sm=0,warp=0,reg=0,lane=7,bit=4]@1500' -- ./app >out
+expect '^outcome'
+case $(tail -c 8 trace.json | tr -d ' \n') in *'}') ;; *) echo "trace.json is cut off"; exit 1 ;; esac
+[ "$(grep -c '"s":"g".*"fault: flip:rf' trace.json)" = 1 ] || { echo "the fault is not marked"; exit 1; }
+grep -q '"ph":"C".*IPC' trace.json || { echo "no curves"; exit 1; }
 # A choice among words arrives too: another scheduler, another time.
 cycles() { "$redoubt" run --machine fermi-gtx480 --set sm.count=1 --csv --set scheduler.policy="$1" -- ./app | sed -n 's/^"total",\([^,]*,\)\{6\}\([0-9]*\),.*/\2/p'; }
 [ "$(cycles gto)" != "$(cycles lrr)" ] || { echo "scheduler.policy made no difference: $(cycles gto) cycles"; exit 1; }

@@ -72,6 +72,11 @@ __global__ void various(int *copy, const int *source, double *out, int *status) 
   status[3] = cudaGetLastError();
 }
 
+// One thread that leaves many launches waiting.
+__global__ void many(int *log, int count) {
+  for (int i = 0; i < count; i++) note<<<1, 1>>>(log, i);
+}
+
 int main() {
   const int n = 2000;
   std::vector<int> host(n), sorted;
@@ -102,5 +107,19 @@ int main() {
   EXPECT(total == 2 * 190 + 32);
   for (int i = 0; i < 10; i++) EXPECT(seen[i] == sorted[i]);
   EXPECT(states[0] == 0 && states[1] == 5 && states[2] == 0 && states[3] == 0);
+
+  // More than wait by default.
+  const int waiting = 3000;
+  int *notes = device_array<int>(waiting + 1), count = 0;
+  size_t limit = 0;
+  EXPECT(cudaDeviceGetLimit(&limit, cudaLimitDevRuntimePendingLaunchCount) == cudaSuccess && limit == 2048);
+  EXPECT(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, waiting) == cudaSuccess);
+  many<<<1, 1>>>(notes, waiting);
+  LAUNCHED();
+  host_copy(&count, notes, 1);
+  EXPECT(count == waiting);
+  EXPECT(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, waiting - 1) == cudaSuccess);
+  many<<<1, 1>>>(notes, waiting);
+  EXPECT(cudaDeviceSynchronize() == cudaErrorLaunchPendingCountExceeded);
   return verdict();
 }

@@ -198,8 +198,11 @@ static void residents_free(Residents *residents) {
 static BlockEnd run_resident(Runner *run, Residents *residents, uint32_t index, uint64_t *next_progress) {
   // Long blocks get longer turns the more of them there are, so that few are under way at once.
   uint64_t quantum = run->launch->cooperative ? COOPERATIVE_QUANTUM : (uint64_t)BLOCK_QUANTUM * residents->count;
+  const Block *block = residents->items[index].start;
   BlockEnd end = run_block(run, residents->items[index].start, quantum, next_progress);
-  if (end == BLOCK_ENDED) resident_remove(residents, index);
+  if (end != BLOCK_ENDED) return end;
+  if (run->watch != NULL && run->watch->ended != NULL) run->watch->ended(run->watch->context, block->linear);
+  resident_remove(residents, index);
   return end;
 }
 

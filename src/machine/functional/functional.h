@@ -5,6 +5,7 @@
 #include "machine/machine.h"
 #include "machine/parts/access.h"
 #include "machine/parts/block.h"
+#include "machine/parts/sample.h"
 
 // What the loop does with an instruction.
 typedef enum StepKind {
@@ -131,6 +132,9 @@ StepResult watch_memory(WarpContext *at, Step *step, Access *access, bool store)
 void watch_keep(Access *access, uint32_t kept[2 * WARP_LANES]); // addresses: what is loaded may come to lie where they were
 void watch_tell(const WarpContext *at, const Access *access, unsigned how);
 void watch_rare(const WarpContext *at, const Step *step, uint32_t active);
+// As fragment_load or fragment_store, and sample_execute; for a watch that wants rare touches.
+bool watch_fragment(const WarpContext *at, const Access *access, const uint32_t *stride, uint32_t *rows, bool store, AccessFault *fault);
+bool watch_texture(const WarpContext *at, uint32_t active, const SampleRows *rows, AccessFault *fault);
 
 // Both fill run->trap; always STEP_TRAP.
 StepResult step_fault(WarpContext *at, const AccessFault *fault, const char *note);

@@ -234,8 +234,11 @@ static StepResult step_fragment(WarpContext *at, Step *step, uint32_t active) {
   uint32_t *rows = at->registers + step->d[0];
   bool store = (op_info[step->op].flags & OP_DATA_IN) != 0;
   run->progress |= store;
-  bool done = store ? fragment_store(&run->view, &access, (Op)step->op, step->imm, row_b(at, step), rows, &fault)
-                    : fragment_load(&run->view, &access, (Op)step->op, step->imm, row_b(at, step), rows, &fault);
+  bool is_told = run->watch != NULL && run->watch->touches_rare, done;
+  if (is_told) done = watch_fragment(at, &access, row_b(at, step), rows, store, &fault);
+  else
+    done = store ? fragment_store(&run->view, &access, (Op)step->op, step->imm, row_b(at, step), rows, &fault)
+                 : fragment_load(&run->view, &access, (Op)step->op, step->imm, row_b(at, step), rows, &fault);
   return done ? STEP_NEXT : step_fault(at, &fault, NULL);
 }
 
@@ -244,7 +247,9 @@ static StepResult step_texture(WarpContext *at, const Step *step, uint32_t activ
   for (unsigned k = 0; k < 4; k++) rows.data[k] = at->registers + step->d[k];
   at->run->progress |= (op_info[step->op].flags & OP_WRITES_MEMORY) != 0;
   AccessFault fault;
-  bool done = sample_execute(at->run->environment, (Op)step->op, step->imm, active, &rows, &fault);
+  const MachineWatch *watch = at->run->watch;
+  bool done = watch != NULL && watch->touches_rare ? watch_texture(at, active, &rows, &fault)
+                                                   : sample_execute(at->run->environment, (Op)step->op, step->imm, active, &rows, &fault);
   return done ? STEP_NEXT : step_fault(at, &fault, NULL);
 }
 

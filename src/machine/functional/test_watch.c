@@ -10,13 +10,14 @@ typedef struct Touch {
   uint32_t bytes;
   unsigned how;
   WatchedStep step;
+  uint32_t lane;
 } Touch;
 
 typedef struct Fixture {
   Bench bench;
   MachineWatch watch;
   WatchedStep now;
-  uint32_t steps, touches, lost;
+  uint32_t steps, touches, lost, ended;
   uint32_t stop_at; // number of the step; 0: never
   Touch touch[MOST_TOUCHES];
 } Fixture;
@@ -31,17 +32,21 @@ static void on_step(void *context, const WatchedStep *step) {
 static void on_touch(void *context, Space space, uint64_t address, uint32_t bytes, unsigned how) {
   Fixture *fixture = context;
   assert_true(fixture->touches < MOST_TOUCHES);
-  fixture->touch[fixture->touches++] = (Touch){space, address, bytes, how, fixture->now};
+  fixture->touch[fixture->touches++] = (Touch){space, address, bytes, how, fixture->now, fixture->watch.lane};
 }
 
 static void on_lost(void *context) { ((Fixture *)context)->lost++; }
+static void on_ended(void *context, uint32_t block) {
+  Fixture *fixture = context;
+  assert_int_equal(block, fixture->ended++); // in their order
+}
 
 static int open_fixture(void **state) {
   Fixture *fixture = test_calloc(1, sizeof *fixture);
   bench_open(&fixture->bench);
   fixture->bench.kernel.shared_bytes = 512;
   fixture->bench.kernel.stack_bytes = 256;
-  fixture->watch = (MachineWatch){.context = fixture, .step = on_step, .touch = on_touch, .lost = on_lost};
+  fixture->watch = (MachineWatch){.context = fixture, .step = on_step, .touch = on_touch, .lost = on_lost, .ended = on_ended};
   fixture->bench.environment.watch = &fixture->watch;
   *state = fixture;
   return 0;
@@ -69,6 +74,7 @@ static void test_steps(void **state) {
   assert_int_equal(fixture->steps, 2 * 2 * 12);
   assert_int_equal(fixture->steps, bench->stats.value[STAT_WARP_INSTRUCTIONS]);
   assert_int_equal(fixture->touches, 2 * 4);
+  assert_int_equal(fixture->ended, 2);
   assert_int_equal(fixture->lost, 0);
   for (uint32_t i = 0; i < fixture->touches; i++) {
     const Touch *touch = &fixture->touch[i];
@@ -79,6 +85,7 @@ static void test_steps(void **state) {
     assert_int_equal(touch->step.pc, 10);
     assert_int_equal(touch->step.mask, 0xFF);
     assert_int_equal(touch->step.active, 0xF0);
+    assert_int_equal(touch->lane, thread - 32);
     assert_int_equal(touch->address, bench->out + 4 * (40 * (i / 4) + thread));
     assert_true(touch->space == SPACE_GLOBAL && touch->bytes == 4 && touch->how == WATCH_WRITE);
   }

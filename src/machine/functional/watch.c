@@ -1,6 +1,8 @@
 // What somebody who watches the functional machine is told; see MachineWatch in machine.h. Memory is told lane by lane, with generic
 // addresses resolved; everything whose result could be another on a machine with time is told as lost.
 #include "machine/functional/functional.h"
+#include "machine/parts/fragment.h"
+#include "machine/parts/texture.h"
 
 void watch_keep(Access *access, uint32_t kept[2 * WARP_LANES]) {
   memcpy(kept, access->address, WARP_LANES * sizeof *kept);
@@ -8,13 +10,17 @@ void watch_keep(Access *access, uint32_t kept[2 * WARP_LANES]) {
   access->address = kept;
 }
 
+static void tell_touch(MachineWatch *watch, unsigned lane, Space space, uint64_t address, uint32_t bytes, unsigned how) {
+  if (space == SPACE_GENERIC) space = generic_resolve(&address);
+  watch->lane = lane;
+  watch->touch(watch->context, space, address, bytes, how);
+}
+
 void watch_tell(const WarpContext *at, const Access *access, unsigned how) {
-  const MachineWatch *watch = at->run->watch;
   uint32_t bytes = (uint32_t)access->element_bytes * access->elements;
   for (uint32_t left = access->active; left != 0; left &= left - 1) {
-    uint64_t address = access_address(access, (unsigned)__builtin_ctz(left));
-    Space space = access->space == SPACE_GENERIC ? generic_resolve(&address) : access->space;
-    watch->touch(watch->context, space, address, bytes, how);
+    unsigned lane = (unsigned)__builtin_ctz(left);
+    tell_touch(at->run->watch, lane, access->space, access_address(access, lane), bytes, how);
   }
 }
 
@@ -30,6 +36,66 @@ StepResult watch_memory(WarpContext *at, Step *step, Access *access, bool store)
   return STEP_NEXT;
 }
 
+// ---- Rare accesses -----------------------------------------------------------------------------------
+// One lane's way to memory that tells what it does.
+typedef struct ToldWay {
+  const WarpContext *at;
+  Space space;
+  unsigned lane;
+  AccessFault *fault;
+} ToldWay;
+
+static bool read_told(void *context, unsigned lane, uint64_t address, uint32_t bytes, uint8_t *data) {
+  const ToldWay *way = context;
+  if (!lane_read(&way->at->run->view, way->space, address, bytes, lane, data, way->fault)) return false;
+  tell_touch(way->at->run->watch, lane, way->space, address, bytes, WATCH_READ);
+  return true;
+}
+
+static bool write_told(void *context, unsigned lane, uint64_t address, uint32_t bytes, uint8_t *data) {
+  const ToldWay *way = context;
+  if (!lane_write(&way->at->run->view, way->space, address, bytes, lane, data, way->fault)) return false;
+  tell_touch(way->at->run->watch, lane, way->space, address, bytes, WATCH_WRITE);
+  return true;
+}
+
+bool watch_fragment(const WarpContext *at, const Access *access, const uint32_t *stride, uint32_t *rows, bool store, AccessFault *fault) {
+  const Instr *instr = &at->run->program->decoded[at->pc];
+  ToldWay way = {.at = at, .space = access->space, .fault = fault};
+  return store ? fragment_store_by(access, instr, stride, rows, (FragmentWay){write_told, &way})
+               : fragment_load_by(access, instr, stride, rows, (FragmentWay){read_told, &way});
+}
+
+static bool read_texel_told(void *context, uint64_t address, void *to, uint32_t bytes) {
+  const ToldWay *way = context;
+  const uint8_t *host = memory_at(way->at->run->environment->memory, address, bytes);
+  if (host == NULL) return false;
+  memcpy(to, host, bytes);
+  tell_touch(way->at->run->watch, way->lane, SPACE_GLOBAL, address, bytes, WATCH_READ);
+  return true;
+}
+
+static bool write_texel_told(void *context, uint64_t address, const void *from, uint32_t bytes) {
+  const ToldWay *way = context;
+  uint8_t *host = memory_at(way->at->run->environment->memory, address, bytes);
+  if (host == NULL) return false;
+  memcpy(host, from, bytes);
+  tell_touch(way->at->run->watch, way->lane, SPACE_GLOBAL, address, bytes, WATCH_WRITE);
+  return true;
+}
+
+bool watch_texture(const WarpContext *at, uint32_t active, const SampleRows *rows, AccessFault *fault) {
+  const Instr *instr = &at->run->program->decoded[at->pc];
+  ToldWay way = {.at = at};
+  TextureReader reader = {.read = read_texel_told, .write = write_texel_told, .context = &way};
+  for (; active != 0; active &= active - 1) {
+    way.lane = (unsigned)__builtin_ctz(active);
+    if (!sample_lane(at->run->environment, &reader, instr, way.lane, rows, fault)) return false;
+  }
+  return true;
+}
+
+// ---- What is not told --------------------------------------------------------------------------------
 static bool tells_time_or_place(uint32_t number) { return number == SREG_SMID || (number >= SREG_CLOCK && number <= SREG_GLOBALTIMER_HI); }
 
 // A barrier orders all warps of the block only if it waits for all of them.

@@ -53,6 +53,14 @@ static void unit_times(Simt *m) {
   }
 }
 
+static const uint64_t *statistic(const HookMachine *machine, const char *name) {
+  const Simt *m = (const Simt *)(const void *)((const uint8_t *)machine - offsetof(Simt, hook_machine));
+  for (uint32_t i = 0; i < STAT_COUNT; i++) {
+    if (strcmp(stat_info[i].name, name) == 0) return &m->at.stats->value[i];
+  }
+  return NULL;
+}
+
 // The machine's own arrays but statistics, and what schemes have added behind them.
 static StateLayout hashed_layout(Simt *m, size_t own_bytes) {
   ByteRange *ranges = ARENA_ARRAY(m->arena, ByteRange, SIMT_MOST_RANGES);
@@ -85,7 +93,7 @@ Machine *machine_new(const Spec *spec, const HookChain *hooks, Diags *diags) {
   m->state_layout = hashed_layout(m, own_bytes);
   m->block = machine_block_new(m->block_bytes);
   memset(m->block, 0, m->block_bytes);
-  m->hook_machine = (HookMachine){.regions = &m->regions, .spec = spec, .is_free = simt_is_free};
+  m->hook_machine = (HookMachine){.regions = &m->regions, .spec = spec, .is_free = simt_is_free, .stat = statistic};
   machine_bind(m);
   unit_times(m);
   return machine;
