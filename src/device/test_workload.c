@@ -114,6 +114,8 @@ static void constants_and_textures_reach_kernels(void **state) {
   assert_true(device_read(device, got, out, sizeof got));
   const int32_t expected[4] = {998, 1996, 2994, 4000}; // the last texel does not exist
   assert_memory_equal(got, expected, sizeof got);
+  assert_false(workload_refuse(&run, "%d texels", 3));
+  assert_string_equal(device_error(device), "3 texels");
   device_free(device);
   diags_free(&diags);
 }

@@ -138,6 +138,14 @@ float *workload_random_f32(WorkloadRun *run, uint64_t count, uint64_t stream, fl
   return values;
 }
 
+bool workload_refuse(WorkloadRun *run, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(run->device->error, sizeof run->device->error, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
 bool workload_fail(WorkloadRun *run, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);

@@ -79,6 +79,8 @@ void workload_output(WorkloadRun *run, const char *name, DeviceAddress address, 
 bool workload_launch(WorkloadRun *run, const char *kernel, const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_shared_bytes,
                      const void *const *arguments, uint32_t argument_count);
 float *workload_random_f32(WorkloadRun *run, uint64_t count, uint64_t stream, float least, float most);
+// In prepare(): says why parameters do not go together, as the device's error, and returns false.
+bool workload_refuse(WorkloadRun *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // Notes what is wrong and returns false.
 bool workload_fail(WorkloadRun *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // got against expected with |difference| <= tolerance * max(1, |expected|); a NaN is never near.
