@@ -10,7 +10,8 @@ outputs() {
   case $1 in
     vecadd | matmul) echo c ;; scalarprod) echo partial ;; gray | bfs) echo level ;; transpose | scan) echo out ;;
     nn) echo distance least where ;; reduction) echo integer_sum float_sum ;; histogram64) echo bins ;;
-    blackscholes) echo call put ;; hotspot) echo temperature ;;
+    blackscholes) echo call put ;; hotspot) echo temperature ;; aes) echo cipher ;; coulomb) echo potential ;;
+    libor) echo price greek exercised ;; mrifhd) echo real imaginary ;; convolution) echo out ;; kmeans) echo members centres ;; mummer) echo length where ;;
     *) echo "determinism.sh: name the outputs of workload $1 here" >&2; exit 1 ;;
   esac
 }
