@@ -9,6 +9,8 @@ trap 'rm -rf "$folder"' EXIT
 outputs() {
   case $1 in
     vecadd | matmul) echo c ;; scalarprod) echo partial ;; gray | bfs) echo level ;; transpose | scan) echo out ;;
+    backprop) echo partial weights changes ;; binomial) echo value ;; fwt) echo transform ;; hybridsort) echo sorted ;;
+    levenshtein) echo distance ;; needleman) echo score ;; nqueens) echo solutions ;; srad) echo image coefficient ;;
     nn) echo distance least where ;; reduction) echo integer_sum float_sum ;; histogram64) echo bins ;;
     blackscholes) echo call put ;; hotspot) echo temperature ;; aes) echo cipher ;; coulomb) echo potential ;;
     libor) echo price greek exercised ;; mrifhd) echo real imaginary ;; convolution) echo out ;; kmeans) echo members centres ;; mummer) echo length where ;;

@@ -26,6 +26,8 @@ static inline __device__ unsigned atomicAdd(unsigned *where, unsigned value) {
 }
 static inline __device__ float sqrtf(float x) { return __nvvm_sqrt_rn_f(x); }
 static inline __device__ float fabsf(float x) { return __builtin_fabsf(x); }
+static inline __device__ float fminf(float a, float b) { return __nvvm_fmin_f(a, b); }
+static inline __device__ float fmaxf(float a, float b) { return __nvvm_fmax_f(a, b); }
 static inline __device__ float fmaf(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
 static inline __device__ float floorf(float x) { return __nvvm_floor_f(x); }
 static inline __device__ float exp2_approximate(float x) { return __nvvm_ex2_approx_f(x); }
