@@ -11,7 +11,7 @@ outputs() {
     vecadd | matmul) echo c ;; scalarprod) echo partial ;; gray | bfs) echo level ;; transpose | scan) echo out ;;
     nn) echo distance least where ;; reduction) echo integer_sum float_sum ;; histogram64) echo bins ;;
     blackscholes) echo call put ;; hotspot) echo temperature ;;
-    laplace3d) echo u ;;
+    laplace3d | stencil3d) echo u ;;
     *) echo "determinism.sh: name the outputs of workload $1 here" >&2; exit 1 ;;
   esac
 }
