@@ -26,12 +26,48 @@ static inline __device__ unsigned atomicAdd(unsigned *where, unsigned value) {
 }
 static inline __device__ float sqrtf(float x) { return __nvvm_sqrt_rn_f(x); }
 static inline __device__ float fabsf(float x) { return __builtin_fabsf(x); }
+static inline __device__ float fmaf(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
+static inline __device__ float floorf(float x) { return __nvvm_floor_f(x); }
 static inline __device__ float exp2_approximate(float x) { return __nvvm_ex2_approx_f(x); }
 static inline __device__ float log2_approximate(float x) { return __nvvm_lg2_approx_f(x); }
+static inline __device__ float sine_approximate(float x) { return __nvvm_sin_approx_f(x); }
+static inline __device__ float cosine_approximate(float x) { return __nvvm_cos_approx_f(x); }
+static inline __device__ float reciprocal_root_approximate(float x) { return __nvvm_rsqrt_approx_f(x); }
+
+struct __attribute__((aligned(16))) float4 {
+  float x, y, z, w;
+};
+struct __attribute__((aligned(16))) uint4 {
+  unsigned x, y, z, w;
+};
 
 #else
 
 static inline __device__ float exp2_approximate(float x) { return exp2f(x); }
 static inline __device__ float log2_approximate(float x) { return log2f(x); }
+static inline __device__ float sine_approximate(float x) { return __sinf(x); }
+static inline __device__ float cosine_approximate(float x) { return __cosf(x); }
+static inline __device__ float reciprocal_root_approximate(float x) { return rsqrtf(x); }
 
 #endif
+
+// A texture as workload_texture makes it, fetched by a texel's index. Use only the elements that its texels have.
+typedef unsigned long long Texture;
+
+static inline __device__ float4 fetch_float4(Texture texture, int texel) {
+  float4 value;
+  asm("tex.1d.v4.f32.s32 {%0, %1, %2, %3}, [%4, {%5}];"
+      : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+      : "l"(texture), "r"(texel));
+  return value;
+}
+static inline __device__ float fetch_float(Texture texture, int texel) { return fetch_float4(texture, texel).x; }
+
+static inline __device__ uint4 fetch_uint4(Texture texture, int texel) {
+  uint4 value;
+  asm("tex.1d.v4.u32.s32 {%0, %1, %2, %3}, [%4, {%5}];"
+      : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+      : "l"(texture), "r"(texel));
+  return value;
+}
+static inline __device__ unsigned fetch_uint(Texture texture, int texel) { return fetch_uint4(texture, texel).x; }

@@ -1,4 +1,4 @@
-// Unit tests of what workload files share: parameters, random inputs, comparison of floats.
+// Unit tests of what workload files share: parameters, random inputs, constants and textures, comparison of floats.
 #include "device/workload.h"
 
 #include <setjmp.h>
@@ -78,6 +78,46 @@ static void floats_are_compared(void **state) {
   }
 }
 
+// out[i] = texel i's second element + weight[i]
+static const char kernel_ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n"
+                                 ".const .align 4 .b32 weight[4];\n"
+                                 ".entry add(.param .u64 image, .param .u64 out) {\n"
+                                 "  .reg .b32 %r<9>;\n  .reg .b64 %a<6>;\n"
+                                 "  ld.param.u64 %a1, [image];\n  ld.param.u64 %a2, [out];\n  mov.u32 %r1, %tid.x;\n"
+                                 "  tex.1d.v4.s32.s32 {%r2, %r3, %r4, %r5}, [%a1, {%r1}];\n"
+                                 "  mul.wide.u32 %a3, %r1, 4;\n  mov.u64 %a4, weight;\n  add.s64 %a4, %a4, %a3;\n"
+                                 "  ld.const.u32 %r6, [%a4];\n  add.s32 %r7, %r3, %r6;\n"
+                                 "  add.s64 %a5, %a2, %a3;\n  st.global.u32 [%a5], %r7;\n  ret;\n}\n";
+
+static void constants_and_textures_reach_kernels(void **state) {
+  (void)state;
+  Diags diags = {0};
+  DeviceOptions options = {0};
+  Device *device = device_new(&options, &diags);
+  assert_non_null(device);
+  PtxSource source = {"kernel.ptx", kernel_ptx, sizeof kernel_ptx - 1};
+  WorkloadRun run = {.device = device, .module = device_load_ptx(device, &source, 1, &diags)};
+  if (run.module == NULL) fail_msg("%s", diags.items[0].text);
+  const int32_t weight[5] = {1000, 2000, 3000, 4000, 0};
+  assert_false(workload_constant(&run, "height", weight, 4));
+  assert_false(workload_constant(&run, "weight", weight, 20));
+  assert_string_equal(device_error(device), "'weight' has 16 bytes, not 20");
+  assert_true(workload_constant(&run, "weight", weight, 16));
+  const int16_t texels[6] = {1, -2, 3, -4, 5, -6};
+  DeviceAddress buffer = workload_buffer(&run, texels, sizeof texels), out = workload_buffer(&run, NULL, 16);
+  uint64_t image = workload_texture(&run, buffer, ELEMENT_S16, 2, 3);
+  assert_int_equal(workload_texture(&run, 0, ELEMENT_S16, 2, 3), 0);
+  const uint32_t grid[3] = {1, 1, 1}, block[3] = {4, 1, 1};
+  const void *arguments[] = {&image, &out};
+  if (!workload_launch(&run, "add", grid, block, 0, arguments, 2)) fail_msg("%s", device_error(device));
+  int32_t got[4];
+  assert_true(device_read(device, got, out, sizeof got));
+  const int32_t expected[4] = {998, 1996, 2994, 4000}; // the last texel does not exist
+  assert_memory_equal(got, expected, sizeof got);
+  device_free(device);
+  diags_free(&diags);
+}
+
 static void workloads_are_complete(void **state) {
   (void)state;
   for (uint32_t i = 0; i < workload_count; i++) {
@@ -96,9 +136,8 @@ static void workloads_are_complete(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(parameters_are_checked),
-      cmocka_unit_test(inputs_depend_on_seed_and_stream),
-      cmocka_unit_test(floats_are_compared),
+      cmocka_unit_test(parameters_are_checked), cmocka_unit_test(inputs_depend_on_seed_and_stream),
+      cmocka_unit_test(floats_are_compared),    cmocka_unit_test(constants_and_textures_reach_kernels),
       cmocka_unit_test(workloads_are_complete),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

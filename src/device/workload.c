@@ -87,6 +87,34 @@ DeviceAddress workload_buffer(WorkloadRun *run, const void *from, uint64_t bytes
   return ok ? address : 0;
 }
 
+bool workload_constant(WorkloadRun *run, const char *name, const void *from, uint64_t bytes) {
+  DeviceAddress address;
+  uint64_t room;
+  if (!module_symbol(run->module, name, &address, &room)) return false;
+  if (bytes > room) return device_fail(run->device, "'%s' has %" PRIu64 " bytes, not %" PRIu64, name, room, bytes);
+  return device_write(run->device, address, from, bytes);
+}
+
+static TexelKind texel_kind(ElementType type) {
+  switch (type) {
+  case ELEMENT_F16:
+  case ELEMENT_F32: return TEXEL_FLOAT;
+  case ELEMENT_S8:
+  case ELEMENT_S16:
+  case ELEMENT_S32: return TEXEL_SIGNED;
+  default: return TEXEL_UNSIGNED;
+  }
+}
+
+uint64_t workload_texture(WorkloadRun *run, DeviceAddress from, ElementType type, uint8_t elements, uint32_t texels) {
+  ASSERT(element_bytes(type) <= 4 && type != ELEMENT_BF16 && (elements == 1 || elements == 2 || elements == 4));
+  if (from == 0) return 0;
+  Texture texture = {.shape = TEXTURE_1D, .linear_memory = true, .kind = texel_kind(type), .level_count = 1};
+  for (uint8_t i = 0; i < elements; i++) texture.channel_bits[i] = (uint8_t)(8 * element_bytes(type));
+  texture.levels[0] = (TextureLevel){.address = from, .width = texels};
+  return device_texture_new(run->device, &texture);
+}
+
 void workload_output(WorkloadRun *run, const char *name, DeviceAddress address, ElementType type, uint64_t count) {
   ASSERT(run->output_count < WORKLOAD_MAX_OUTPUTS);
   run->outputs[run->output_count++] = (WorkloadOutput){name, address, type, count};

@@ -71,7 +71,10 @@ extern const char *const workload_size_text[SIZE_COUNT]; // "tiny" ...
 uint32_t element_bytes(ElementType type);
 
 // For workload files. All return false / 0 after the device has noted why.
-DeviceAddress workload_buffer(WorkloadRun *run, const void *from, uint64_t bytes); // allocate and fill; from NULL = zeros
+DeviceAddress workload_buffer(WorkloadRun *run, const void *from, uint64_t bytes);            // allocate and fill; from NULL = zeros
+bool workload_constant(WorkloadRun *run, const char *name, const void *from, uint64_t bytes); // fill a __constant__ variable, or its start
+// A texture that kernels fetch by a texel's index (cuda.h): `texels` of 1, 2 or 4 elements each, which lie in a buffer. Its handle; 0 = failed.
+uint64_t workload_texture(WorkloadRun *run, DeviceAddress from, ElementType type, uint8_t elements, uint32_t texels);
 void workload_output(WorkloadRun *run, const char *name, DeviceAddress address, ElementType type, uint64_t count);
 bool workload_launch(WorkloadRun *run, const char *kernel, const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_shared_bytes,
                      const void *const *arguments, uint32_t argument_count);
