@@ -14,6 +14,8 @@ outputs() {
     nn) echo distance least where ;; reduction) echo integer_sum float_sum ;; histogram64) echo bins ;;
     blackscholes) echo call put ;; hotspot) echo temperature ;; aes) echo cipher ;; coulomb) echo potential ;;
     libor) echo price greek exercised ;; mrifhd) echo real imaginary ;; convolution) echo out ;; kmeans) echo members centres ;; mummer) echo length where ;;
+    laplace3d | stencil3d) echo u ;;
+    sad) echo sad_4x4 sad_8x4 sad_4x8 sad_8x8 sad_16x8 sad_8x16 sad_16x16 ;;
     *) echo "determinism.sh: name the outputs of workload $1 here" >&2; exit 1 ;;
   esac
 }

@@ -3,7 +3,8 @@
 //
 // Reconvergence wants the nearest block that every path reaches *or ends before*: threads that
 // have left never come back to wait. So post-dominators are taken towards the function's last
-// return; other ends do not count, unless a block can reach only those.
+// return; other ends do not count, unless a block can reach only those. Guarded returns end no block.
+// They count only where there are no others: a kernel that ends with a loop has just the loop's guarded exit.
 #include "program/mir_internal.h"
 
 static const MirInstr *last_instr(const MirBlock *block) {
@@ -264,6 +265,17 @@ static void post_dominate(PostDominators *post, const uint32_t *roots, uint32_t 
   }
 }
 
+// The last block that some threads leave the function in, by a guarded return or exit. NONE: none.
+static uint32_t last_leaving(const Cfg *cfg, const MirFunction *function) {
+  for (uint32_t b = cfg->count; b-- > 0;) {
+    const MirBlock *block = &function->blocks.items[b];
+    for (uint32_t i = 0; cfg->order_of[b] != NONE && i < block->instrs.count; i++) {
+      if ((mir_flags(&block->instrs.items[i]) & (OP_RETURN | OP_EXITS)) != 0) return b;
+    }
+  }
+  return NONE;
+}
+
 uint32_t *cfg_post_dominators(const Cfg *cfg, Arena *arena, const MirFunction *function) {
   PostDominators post = {.cfg = cfg, .walk = new_walk(arena, cfg->count, cfg->pred_start, cfg->pred)};
   post.order_of = ARENA_ARRAY(arena, uint32_t, cfg->count + 1);
@@ -278,6 +290,7 @@ uint32_t *cfg_post_dominators(const Cfg *cfg, Arena *arena, const MirFunction *f
     ends[end_count++] = b;
     if ((mir_flags(last) & OP_TRAPS) == 0) main_end = b;
   }
+  if (main_end == NONE) main_end = last_leaving(cfg, function); // a loop from which every thread leaves by a guarded exit
   post.ipdom[cfg->count] = cfg->count;
   if (main_end != NONE) post_dominate(&post, &main_end, 1);
   if (end_count > 0) post_dominate(&post, ends, end_count);

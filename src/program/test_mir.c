@@ -607,6 +607,34 @@ static void random_graphs_have_dominators_and_loops(void **state) {
   }
 }
 
+// A loop that is left by a guarded exit only: branches inside it meet inside it.
+static void branches_meet_in_a_loop_that_exits(void **state) {
+  (void)state;
+  Builder b = begin_module();
+  begin_function(&b, "loop", true, 5);
+  VregId r = reg(&b, 1), p = reg(&b, 0), q = reg(&b, 0);
+  put_load(&b, VREF(r), 0);
+  put_test(&b, p, VREF(r));
+  put_test(&b, q, VREF(r));
+  put_branch(&b, 3, VREG_NONE, false);
+  b.block = 1; // the loop's end, laid out before its start
+  put_store(&b, VREF(r), 4);
+  b.block = 2;
+  put_store(&b, VREF(r), 8);
+  put(&b, OP_EXIT)->guard = VREF(q);
+  b.block = 3;
+  put_branch(&b, 2, p, false);
+  b.block = 4;
+  put_store(&b, VREF(r), 12);
+  put_branch(&b, 1, VREG_NONE, false);
+  Cfg cfg;
+  cfg_build(&cfg, b.module->arena, b.f);
+  const uint32_t *meets = cfg_post_dominators(&cfg, b.module->arena, b.f);
+  assert_int_equal(meets[3], 2);
+  assert_int_equal(meets[4], 1);
+  arena_free(b.module->arena);
+}
+
 // In finished code: guarded branches name the meeting point, guarded exits end no block.
 static void branches_name_their_meeting_point(void **state) {
   (void)state;
@@ -708,6 +736,7 @@ int main(void) {
       cmocka_unit_test(known_graphs_meet),
       cmocka_unit_test(random_graphs_meet),
       cmocka_unit_test(random_graphs_have_dominators_and_loops),
+      cmocka_unit_test(branches_meet_in_a_loop_that_exits),
       cmocka_unit_test(branches_name_their_meeting_point),
       cmocka_unit_test(damage_is_found),
   };

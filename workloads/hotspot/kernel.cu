@@ -1,22 +1,43 @@
-// Heat on a chip: one explicit step of the heat equation with a power source, tile and halo in shared memory.
+// Heat on a chip: explicit steps of the heat equation with a power source. A launch takes several steps (a pyramid): a block
+// reads its tile once, and each step is right for one ring of cells less. Blocks overlap, so that what remains of them covers
+// the chip. Lanes at the rim of a block idle in every step.
 #include "../cuda.h"
 
-enum { TILE = 16, HALO = TILE + 2 };
+enum { TILE = 16 };
 
-extern "C" __global__ void hotspot_step(const float *temperature, const float *power, float *next, int width, int height, float conductance, float leak, float ambient) {
-  __shared__ float tile[HALO][HALO];
-  int x0 = (int)(blockIdx.x * TILE) - 1, y0 = (int)(blockIdx.y * TILE) - 1;
-  for (int i = (int)(threadIdx.y * TILE + threadIdx.x); i < HALO * HALO; i += TILE * TILE) {
-    int x = x0 + i % HALO, y = y0 + i / HALO;
-    x = x < 0 ? 0 : x >= width ? width - 1 : x;
-    y = y < 0 ? 0 : y >= height ? height - 1 : y;
-    tile[i / HALO][i % HALO] = temperature[y * width + x];
+static __device__ int min(int a, int b) { return a < b ? a : b; }
+
+// At most (TILE - 1) / 2 steps.
+extern "C" __global__ void hotspot_steps(const float *temperature, const float *power, float *next, int width, int height, int steps, float conductance, float leak, float ambient) {
+  __shared__ float now[TILE][TILE];
+  __shared__ float source[TILE][TILE];
+  __shared__ float after[TILE][TILE];
+  int tx = (int)threadIdx.x, ty = (int)threadIdx.y;
+  int inner = TILE - 2 * steps; // cells of a side that are right after the last step
+  int x0 = (int)blockIdx.x * inner - steps, y0 = (int)blockIdx.y * inner - steps;
+  int x = x0 + tx, y = y0 + ty, cell = y * width + x;
+  bool on_chip = x >= 0 && x < width && y >= 0 && y < height;
+  if (on_chip) {
+    now[ty][tx] = temperature[cell];
+    source[ty][tx] = power[cell];
   }
   __syncthreads();
-  int tx = (int)threadIdx.x + 1, ty = (int)threadIdx.y + 1;
-  int x = x0 + tx, y = y0 + ty;
-  if (x >= width || y >= height) return;
-  float here = tile[ty][tx];
-  float flow = tile[ty][tx - 1] + tile[ty][tx + 1] + tile[ty - 1][tx] + tile[ty + 1][tx] - 4.0f * here;
-  next[y * width + x] = here + conductance * flow + power[y * width + x] + leak * (ambient - here);
+
+  // Neighbours; no heat flows over the edges of the chip.
+  int west = x > 0 ? tx - 1 : tx, east = x < width - 1 ? tx + 1 : tx;
+  int north = y > 0 ? ty - 1 : ty, south = y < height - 1 ? ty + 1 : ty;
+  // How many steps this cell goes along: as many as there are rings of cells around it.
+  int life = on_chip ? min(min(tx, TILE - 1 - tx), min(ty, TILE - 1 - ty)) : 0;
+  for (int step = 0;; step++) {
+    if (step < life) {
+      float here = now[ty][tx];
+      float flow = now[ty][west] + now[ty][east] + now[north][tx] + now[south][tx] - 4.0f * here;
+      after[ty][tx] = here + conductance * flow + source[ty][tx] + leak * (ambient - here);
+    }
+    __syncthreads();
+    if (step == steps - 1) break;
+    if (step < life) now[ty][tx] = after[ty][tx];
+    __syncthreads();
+  }
+  if (steps <= life) next[cell] = after[ty][tx];
 }

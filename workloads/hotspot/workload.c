@@ -1,13 +1,13 @@
-// Heat on a chip: a stencil with halo in shared memory, one launch a step, two grids in turn.
+// Heat on a chip: a stencil with pyramids. Each launch takes several steps in shared memory, two grids in turn.
 #include "device/workload.h"
 
-enum { TILE = 16 }; // as in kernel.cu
+enum { TILE = 16, MOST_PYRAMID = (TILE - 1) / 2 }; // TILE as in kernel.cu; a block must keep a cell
 
 typedef struct Data {
   const float *temperature, *power;
-  DeviceAddress grids[2], device_power;
+  DeviceAddress grids[2], last, device_power; // last: the grid that the last launch writes
   int32_t width, height;
-  uint32_t steps;
+  uint32_t steps, pyramid; // pyramid: steps per launch
   float conductance, leak, ambient;
 } Data;
 
@@ -15,6 +15,7 @@ static bool prepare(WorkloadRun *run) {
   Data *data = run->data = ARENA_NEW(run->arena, Data);
   data->width = data->height = (int32_t)run->param[0];
   data->steps = (uint32_t)run->param[1];
+  data->pyramid = (uint32_t)run->param[2];
   data->conductance = 0.1f;
   data->leak = 0.01f;
   data->ambient = 80.0f;
@@ -24,24 +25,29 @@ static bool prepare(WorkloadRun *run) {
   data->grids[0] = workload_buffer(run, data->temperature, count * 4);
   data->grids[1] = workload_buffer(run, NULL, count * 4);
   data->device_power = workload_buffer(run, data->power, count * 4);
-  workload_output(run, "temperature", data->grids[data->steps % 2], ELEMENT_F32, count);
+  data->last = data->grids[(data->steps + data->pyramid - 1) / data->pyramid % 2];
+  workload_output(run, "temperature", data->last, ELEMENT_F32, count);
   return data->grids[0] && data->grids[1] && data->device_power;
 }
 
 static bool launch(WorkloadRun *run) {
   Data *data = run->data;
-  const uint32_t tiles = ((uint32_t)data->width + TILE - 1) / TILE;
-  const uint32_t block[3] = {TILE, TILE, 1}, grid[3] = {tiles, tiles, 1};
-  for (uint32_t step = 0; step < data->steps; step++) {
-    const void *arguments[] = {&data->grids[step % 2],
+  const uint32_t block[3] = {TILE, TILE, 1};
+  for (uint32_t launch = 0, step = 0; step < data->steps; launch++) {
+    int32_t steps = (int32_t)min_u64(data->pyramid, data->steps - step);
+    const uint32_t inner = TILE - 2 * (uint32_t)steps, tiles = ((uint32_t)data->width + inner - 1) / inner;
+    const uint32_t grid[3] = {tiles, tiles, 1};
+    const void *arguments[] = {&data->grids[launch % 2],
                                &data->device_power,
-                               &data->grids[(step + 1) % 2],
+                               &data->grids[(launch + 1) % 2],
                                &data->width,
                                &data->height,
+                               &steps,
                                &data->conductance,
                                &data->leak,
                                &data->ambient};
-    if (!workload_launch(run, "hotspot_step", grid, block, 0, arguments, COUNT_OF(arguments))) return false;
+    if (!workload_launch(run, "hotspot_steps", grid, block, 0, arguments, COUNT_OF(arguments))) return false;
+    step += (uint32_t)steps;
   }
   return true;
 }
@@ -73,15 +79,17 @@ static bool check(WorkloadRun *run) {
   float *got = ARENA_ARRAY(run->arena, float, count);
   bool missing;
   double *expected = workload_expected(run, count, &missing);
-  if (!device_read(run->device, got, data->grids[data->steps % 2], count * 4)) return false;
+  if (!device_read(run->device, got, data->last, count * 4)) return false;
   if (missing) steps_on_host(data, expected, ARENA_ARRAY(run->arena, double, count), count);
   return workload_near(run, "temperature", got, expected, count, 1e-5);
 }
 
 const Workload workload_hotspot = {
     .name = "hotspot",
-    .summary = "heat on a chip; stencil with halo, several launches",
-    .params = {{"side", "cells along each side", {40, 64, 256, 1024}, 2, 1u << 13}, {"steps", "time steps", {2, 4, 8, 8}, 1, 1000}},
+    .summary = "heat on a chip; stencil in pyramids of several steps, lanes at the rims of blocks idle",
+    .params = {{"side", "cells along each side", {40, 64, 256, 1024}, 2, 1u << 13},
+               {"steps", "time steps", {3, 8, 8, 8}, 1, 1000},
+               {"pyramid", "time steps per launch", {2, 4, 4, 4}, 1, MOST_PYRAMID}},
     .prepare = prepare,
     .launch = launch,
     .check = check,
