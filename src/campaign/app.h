@@ -39,7 +39,7 @@ typedef enum AppMode {
 typedef enum AppStop { APP_RAN_ON, APP_SETTLED, APP_TIMED_OUT } AppStop;
 
 typedef struct AppLaunch {
-  char kernel[128];
+  char kernel[512];
   uint64_t began_at, cycles, thread_instructions, warp_instructions;
   uint32_t registers;
   Resident resident;
