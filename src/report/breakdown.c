@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-// The column is an SQL expression over the view `results`.
+// The column is an SQL expression over the view `results`. A digit and a colon put names in order and are not shown.
 static const char *const expressions[] = {
     "bit",
     "opcode",
@@ -14,11 +14,10 @@ static const char *const expressions[] = {
     "warp",
     "kernel",
     "CASE outcome_group WHEN 'sdc' THEN pattern END",
-    "CASE WHEN outcome_group <> 'sdc' THEN NULL WHEN wrong = 1 THEN '1' WHEN wrong < 10 THEN '2+' WHEN wrong < 100 THEN '10+'"
-    " WHEN wrong < 1000 THEN '100+' ELSE '1000+' END",
-    "CASE WHEN outcome_group <> 'sdc' OR worst IS NULL THEN NULL WHEN worst > 1e308 THEN 'NaN or infinite' WHEN worst < 1e-6 THEN 'below "
-    "1e-6'"
-    " WHEN worst < 1e-3 THEN '1e-6 to 1e-3' WHEN worst < 1 THEN '1e-3 to 1' ELSE '1 or more' END",
+    "CASE WHEN outcome_group <> 'sdc' THEN NULL WHEN wrong = 1 THEN '1:1' WHEN wrong < 10 THEN '2:2 to 9' WHEN wrong < 100"
+    " THEN '3:10 to 99' WHEN wrong < 1000 THEN '4:100 to 999' ELSE '5:1000 or more' END",
+    "CASE WHEN outcome_group <> 'sdc' OR worst IS NULL THEN NULL WHEN worst > 1e308 THEN '5:NaN or infinite' WHEN worst < 1e-6"
+    " THEN '1:below 1e-6' WHEN worst < 1e-3 THEN '2:1e-6 to 1e-3' WHEN worst < 1 THEN '3:1e-3 to 1' ELSE '4:1 or more' END",
 };
 const BreakdownInfo breakdowns[] = {
     {"bit", "bit of the unit", BY_PLACE},
@@ -45,7 +44,8 @@ static uint8_t outcome_named(const char *name) {
 
 static const char *cell_text(Arena *arena, Cell cell) {
   if (cell.kind == CELL_INTEGER) return arena_format(arena, "%" PRId64, cell.integer);
-  return arena_copy_text(arena, cell.text, strlen(cell.text));
+  const char *text = cell.text[0] >= '0' && cell.text[0] <= '9' && cell.text[1] == ':' ? cell.text + 2 : cell.text;
+  return arena_copy_text(arena, text, strlen(text));
 }
 
 bool report_breakdown(const Report *report, uint32_t which, Breakdown *breakdown, Diags *diags) {

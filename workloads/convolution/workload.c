@@ -23,7 +23,7 @@ static bool prepare(WorkloadRun *run) {
   data->in = workload_buffer(run, data->image, data->pixels * 4);
   data->between = workload_buffer(run, NULL, data->pixels * 4);
   data->out = workload_buffer(run, NULL, data->pixels * 4);
-  workload_output(run, "out", data->out, ELEMENT_F32, data->pixels);
+  workload_output_matrix(run, "out", data->out, ELEMENT_F32, (uint64_t)data->height, (uint64_t)data->width);
   return data->in && data->between && data->out && workload_constant(run, "convolution_weights", data->weights, WEIGHTS * 4);
 }
 

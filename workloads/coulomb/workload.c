@@ -39,7 +39,7 @@ static bool prepare(WorkloadRun *run) {
   data->points = (uint64_t)data->width * data->height;
   place_atoms(run, data);
   data->potential = workload_buffer(run, NULL, data->points * 4);
-  workload_output(run, "potential", data->potential, ELEMENT_F32, data->points);
+  workload_output_matrix(run, "potential", data->potential, ELEMENT_F32, data->height, data->width);
   return data->potential != 0;
 }
 

@@ -16,7 +16,7 @@ static bool prepare(WorkloadRun *run) {
   for (uint64_t i = 0; i < 3 * pixels; i++) data->rgb[i] = (uint8_t)random_draw(run->seed, i, 0);
   data->device_rgb = workload_buffer(run, data->rgb, 3 * pixels);
   data->device_level = workload_buffer(run, NULL, pixels);
-  workload_output(run, "level", data->device_level, ELEMENT_U8, pixels);
+  workload_output_matrix(run, "level", data->device_level, ELEMENT_U8, data->height, data->width);
   return data->device_rgb && data->device_level;
 }
 

@@ -26,7 +26,7 @@ static bool prepare(WorkloadRun *run) {
   data->grids[1] = workload_buffer(run, NULL, count * 4);
   data->device_power = workload_buffer(run, data->power, count * 4);
   data->last = data->grids[(data->steps + data->pyramid - 1) / data->pyramid % 2];
-  workload_output(run, "temperature", data->last, ELEMENT_F32, count);
+  workload_output_matrix(run, "temperature", data->last, ELEMENT_F32, (uint64_t)data->height, (uint64_t)data->width);
   return data->grids[0] && data->grids[1] && data->device_power;
 }
 

@@ -18,7 +18,7 @@ static bool prepare(WorkloadRun *run) {
   data->device_a = workload_buffer(run, data->a, count * 4);
   data->device_b = workload_buffer(run, data->b, count * 4);
   data->device_c = workload_buffer(run, NULL, count * 4);
-  workload_output(run, "c", data->device_c, ELEMENT_F32, count);
+  workload_output_matrix(run, "c", data->device_c, ELEMENT_F32, data->n, data->n);
   return data->device_a && data->device_b && data->device_c;
 }
 

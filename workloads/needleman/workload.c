@@ -46,7 +46,7 @@ static bool prepare(WorkloadRun *run) {
   fill_edges(data, score);
   data->device_score = workload_buffer(run, score, cell_count(data) * 4);
   data->device_similarity = workload_buffer(run, data->similarity, (uint64_t)data->side * data->side * 4);
-  workload_output(run, "score", data->device_score, ELEMENT_S32, cell_count(data));
+  workload_output_matrix(run, "score", data->device_score, ELEMENT_S32, data->side + 1, data->side + 1);
   return data->device_score && data->device_similarity;
 }
 

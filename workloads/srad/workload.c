@@ -35,8 +35,8 @@ static bool prepare(WorkloadRun *run) {
     data->device_difference[i] = workload_buffer(run, NULL, pixel_count(data) * 4);
     if (!data->device_difference[i]) return false;
   }
-  workload_output(run, "image", data->device_image, ELEMENT_F32, pixel_count(data));
-  workload_output(run, "coefficient", data->device_coefficient, ELEMENT_F32, pixel_count(data));
+  workload_output_matrix(run, "image", data->device_image, ELEMENT_F32, (uint64_t)data->side, (uint64_t)data->side);
+  workload_output_matrix(run, "coefficient", data->device_coefficient, ELEMENT_F32, (uint64_t)data->side, (uint64_t)data->side);
   return data->device_image && data->device_coefficient;
 }
 

@@ -17,7 +17,7 @@ static bool prepare(WorkloadRun *run) {
   data->in = workload_random_f32(run, count, 0, -1.0f, 1.0f);
   data->device_in = workload_buffer(run, data->in, count * 4);
   data->device_out = workload_buffer(run, NULL, count * 4);
-  workload_output(run, "out", data->device_out, ELEMENT_F32, count);
+  workload_output_matrix(run, "out", data->device_out, ELEMENT_F32, data->width, data->height);
   return data->device_in && data->device_out;
 }
 
