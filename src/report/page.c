@@ -66,16 +66,28 @@ static void add_data(Text *out, const char *text) {
   text_add_bytes(out, text, strlen(text));
 }
 
+// Markers in a page, in any order, and what takes their place.
 void page_fill(const char *page, const char *json, Text *out) {
-  const char *vega = strstr(page, "/*VEGA*/"), *numbers = strstr(page, "/*DATA*/");
-  ASSERT(vega != NULL && numbers != NULL && vega < numbers);
-  text_add_bytes(out, page, (size_t)(vega - page));
-  add_script(out, vega_js);
-  vega += strlen("/*VEGA*/");
-  text_add_bytes(out, vega, (size_t)(numbers - vega));
-  add_data(out, json);
-  numbers += strlen("/*DATA*/");
-  text_add_bytes(out, numbers, strlen(numbers));
+  const struct {
+    const char *marker, *text;
+    void (*add)(Text *out, const char *text);
+  } parts[] = {{"/*STYLE*/", common_css, add_text},
+               {"/*VEGA*/", vega_js, add_script},
+               {"/*DATA*/", json, add_data},
+               {"/*COMMON*/", common_js, add_script}};
+  for (;;) {
+    const char *next = NULL;
+    size_t which = 0;
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
+      const char *at = strstr(page, parts[i].marker);
+      if (at != NULL && (next == NULL || at < next)) next = at, which = i;
+    }
+    if (next == NULL) break;
+    text_add_bytes(out, page, (size_t)(next - page));
+    parts[which].add(out, parts[which].text);
+    page = next + strlen(parts[which].marker);
+  }
+  add_text(out, page);
 }
 
 bool report_page(const Report *report, const char *path, Text *out) {

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 extern const char vega_js[] __attribute__((visibility("hidden"))); // Vega, as text
+extern const char common_css[], common_js[];                       // what pages share, as text
 extern const char report_page_html[], matrix_page_html[];          // page.html, matrix.html, as text
 void page_fill(const char *page, const char *json, Text *out);     // the page with Vega and these numbers in it
 

@@ -8,13 +8,27 @@
   const choose = (id, value, event) => { const at = document.getElementById(id); at.value = value; at.dispatchEvent(new Event(event, {bubbles: true})); };
   const count = () => document.getElementById("found").textContent;
   const ids = () => rows().slice(0, 3).map((r) => r.dataset.id).join(",");
-  for (const id of ["outcomes", "avf", "time", "lines"]) {
+  for (const id of ["fit", "avf", "outcomes", "time", "breakdown"]) {
     const box = document.getElementById(id);
     found["chart." + id] = box.dataset.drawn;
     found["marks." + id] = box.querySelectorAll("svg .mark-rect path").length;
     const svg = box.querySelector("svg");
     found["fits." + id] = svg === null || svg.getBoundingClientRect().width <= document.documentElement.clientWidth;
   }
+  found["source"] = document.getElementById("lines").dataset.drawn;
+  found["source.rows"] = document.querySelectorAll("#lines tr[data-line]").length;
+  choose("source-part", "all", "change");
+  found["source.all"] = document.querySelectorAll("#lines tr[data-line]").length;
+  found["source.hot"] = document.querySelectorAll("#lines tr.hot").length > 0;
+  choose("by", "pattern", "change");
+  found["by.pattern"] = [...document.querySelectorAll("#breakdown-table tbody tr td:first-child")].map((c) => c.textContent).sort().join("+");
+  choose("by", "bit", "change");
+  found["by.bit"] = document.querySelectorAll("#breakdown-table tbody tr").length;
+  const saves = [...document.querySelectorAll('[data-save="avf.svg"], [data-save="avf.png"]')];
+  saves.forEach((b) => b.click());
+  for (let i = 0; i < 50 && saves.some((b) => b.dataset.saved !== "yes"); i++) await tick();
+  found["saved"] = saves.filter((b) => b.dataset.saved === "yes").length;
+  found["unfinished"] = document.getElementById("unfinished").textContent.split("\n")[0];
   found["page.wide"] = document.documentElement.scrollWidth <= document.documentElement.clientWidth;
   found["table.all"] = count();
   found["table.rows"] = rows().length;
