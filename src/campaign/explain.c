@@ -174,7 +174,10 @@ static bool run_child(Single *at) {
   if (child == 0) run_struck(at);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  if (at->shared->trace_failed) return diags_add(at->diags, at->options->trace->trace, 0, 0, "cannot be written to its end");
+  if (at->shared->trace_failed) {
+    const AttachmentWishes *trace = at->options->trace;
+    return diags_add(at->diags, trace->trace_as != NULL ? trace->trace_as : trace->trace, 0, 0, "cannot be written to its end");
+  }
   if (at->shared->finished) return true;
   Verdicts *verdicts = &at->shared->run.verdicts;
   *verdicts = (Verdicts){.outcome = OUTCOME_INTERNAL};

@@ -132,22 +132,33 @@ static bool run_and_print(const RunOptions *options, const FaultWishes *wishes, 
   return good;
 }
 
-// Told before the first run, not after the last.
-static bool can_trace(const RunOptions *options, Diags *diags) {
-  Attachments trace;
-  AttachmentWishes empty = {.trace = options->wishes.trace};
-  return empty.trace == NULL || (attachments_open(&trace, &empty, diags) && attachments_close(&trace, diags));
+// The time line is of the run with the faults: its process writes the file, by name.
+static bool open_trace(RunOptions *options, OutFile *trace, Diags *diags) {
+  if (options->wishes.trace == NULL) return true;
+  if (!out_open(trace, &options->files, options->wishes.trace, diags)) return false;
+  options->wishes.trace = out_name(trace);
+  options->wishes.trace_as = trace->path;
+  return true;
+}
+
+static bool run_attached(const RunOptions *options, const FaultWishes *wishes, AppInterrupts *interrupts, FaultRun *result, Diags *diags,
+                         Arena *arena) {
+  Attachments attachments;
+  AttachmentWishes protections = options->wishes;
+  protections.trace = NULL;
+  if (!attachments_open(&attachments, &protections, diags)) return false;
+  bool good = run_and_print(options, wishes, &attachments.chain, interrupts, result, diags, arena);
+  return attachments_close(&attachments, diags) && good;
 }
 
 int fault_report(const RunOptions *options, const FaultWishes *wishes, Arena *arena, FaultRun *result) {
   Diags diags = {0};
-  Attachments attachments;
-  AttachmentWishes protections = options->wishes;
-  protections.trace = NULL; // that is of one run only: its process writes the file
-  if (!can_trace(options, &diags) || !attachments_open(&attachments, &protections, &diags)) return message_diags(&diags);
+  OutFile trace = {0};
+  RunOptions own = *options;
+  if (!open_trace(&own, &trace, &diags)) return message_diags(&diags);
   AppInterrupts interrupts = {0};
-  bool good = run_and_print(options, wishes, &attachments.chain, &interrupts, result, &diags, arena);
-  good = attachments_close(&attachments, &diags) && good;
+  bool good = run_attached(&own, wishes, &interrupts, result, &diags, arena);
+  if (options->wishes.trace != NULL) good = out_close(&trace, good, &diags) && good;
   if (interrupts.taken != 0) message_error("stopped");
   if (!good) return message_diags(&diags), interrupts.taken != 0 ? EXIT_SIGNAL + interrupts.taken : EXIT_BAD_INPUT;
   if (result->verdicts.outcome != OUTCOME_INTERNAL) return EXIT_OK;
