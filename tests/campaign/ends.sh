@@ -10,10 +10,12 @@ mark=31$$ # in the arguments of every process that programs leave in the backgro
 trap 'pkill -KILL -f "^sleep $mark" || true; rm -rf "$folder"' EXIT
 "$nvcc" -std=c++17 -arch=sm_75 -cudart shared -o "$folder/app" "$2"
 asan=$(ldd "$(dirname "$redoubt")/cudart/libcudart.so.13" | sed -n 's|.*=> \(.*libasan[^ ]*\) .*|\1|p')
-if [ -n "$asan" ]; then
-  export LD_PRELOAD="$asan" ASAN_OPTIONS="detect_leaks=0"
-fi
 cd "$folder"
+if [ -n "$asan" ]; then # for redoubt and its programs alone: pgrep hangs with it
+  printf '#!/bin/sh\nexec env LD_PRELOAD=%s ASAN_OPTIONS=detect_leaks=0 %s "$@"\n' "$asan" "$redoubt" >redoubt
+  chmod +x redoubt
+  redoubt=$folder/redoubt
+fi
 mkdir temporary
 export TMPDIR="$folder/temporary"
 machine="--machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2"
