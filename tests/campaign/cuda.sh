@@ -178,6 +178,7 @@ refused() { # pattern command...
   grep -q "$pattern" refused.out || { cat refused.out; exit 1; }
 }
 refused "cannot run" "$redoubt" campaign --machine fermi-gtx480 -o none.db -- ./nothing
+refused "is written twice" "$redoubt" campaign --machine fermi-gtx480 -o none.db --output ./none.db -- ./app
 refused "makes no CUDA calls" "$redoubt" campaign --machine fermi-gtx480 -o none.db -- true
 # Whatever way is taken, and with what differs.
 differs="line 2 of standard output is 'took until [0-9.]*', then 'took until [0-9.]*'"

@@ -2,6 +2,7 @@
 # However a run of a CUDA program with faults ends, users have their files again, and no process and no temporary file is left:
 # ends.sh REDOUBT app.cu. Exit code 77 (skipped) where there is no nvcc.
 set -eu
+. "$(dirname "$0")/wait.sh"
 redoubt=$(realpath "$1")
 nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 [ -x "$nvcc" ] || exit 77
@@ -25,14 +26,6 @@ fail() {
   echo "ends: FAILED: $*"
   [ ! -e out ] || cat out
   exit 1
-}
-within_a_minute() { # COMMAND...: until it succeeds
-  tries=0
-  until "$@"; do
-    tries=$((tries + 1))
-    [ $tries -lt 600 ] || return 1
-    sleep 0.1
-  done
 }
 none_left() { ! pgrep -f "^sleep $mark" >/dev/null; }
 
