@@ -1,11 +1,13 @@
 // Campaigns on CUDA programs. The program runs as a process of its own, with Redoubt's CUDA runtime library in it: twice
 // without faults, then once more, and that process forks at the moment of each fault that def-use leaves. What the campaign and
-// the library tell each other is in a file that both map (AppExchange). The library's side is app_process.c (hooks) and
-// app_fork.c (a process for each fault); the campaign's app.c (runs without faults), app_jobs.c (those with) and app_trace.c
-// (explanations).
+// the library tell each other is in a file that both map (AppExchange).
+//   the library's side   app_process.c (hooks), app_fork.c (a process for each fault)
+//   the campaign's       app.c (runs without faults), app_jobs.c (those with), app_trace.c (explanations), app_judge.c (outcomes),
+//                        app_same.c (two runs without faults), app_originals.c (the user's files)
+//   both                 app_files.c (files without a name), app_left.c (processes left behind), app_sources.c (the program's PTX)
 //
-// A run is judged by what the host copies back, by standard output, by the files that the user names and by the exit code.
-// The program must do the same every time it is run.
+// A run is judged by what the host copies back, by standard output and by the files that the user names; how bad it is if they are
+// wrong, by the program's own verdict. The program must do the same every time it is run.
 #ifndef REDOUBT_APP_H
 #define REDOUBT_APP_H
 

@@ -170,7 +170,7 @@ static void test_text(void **state) {
   const FaultRun *run = bed_run(&bed, "stuck1:unit.sp[sm=0,sp=0,lane=9,bit=22]@0-", true);
   Text text = {0};
   explanation_format(run, &text);
-  assert_non_null(strstr(text.at, ": add.rn.f32 %f"));
+  assert_non_null(strstr(text.at, ": mov.u32 %r"));
   assert_non_null(strstr(text.at, "first difference from the run without faults"));
   assert_non_null(strstr(text.at, ": lane 9 0x"));
   assert_non_null(strstr(text.at, "[line "));

@@ -6,6 +6,7 @@
 #include "cli/cores.h"
 #include "cli/interrupt.h"
 #include "cli/journal.h"
+#include "cli/out_file.h"
 #include "cli/progress.h"
 #include "cli/run.h"
 
@@ -161,6 +162,14 @@ static void set_defaults(CampaignRun *run) {
   run->options.context = &run->screen;
 }
 
+// What the program writes is not what the campaign writes.
+static bool check_outputs(const CampaignRun *run, Diags *diags) {
+  Files files = {.arena = run->arena};
+  bool good = files_write(&files, run->options.journal, diags);
+  for (uint32_t i = 0; i < run->target.outputs.count && good; i++) good = files_write(&files, run->target.outputs.items[i], diags);
+  return good;
+}
+
 static int check_application(const CampaignRun *run) {
   const RunOptions *target = &run->target;
   if (target->target != NULL) return message_usage("campaign", "one target at a time, not '%s' and an application", target->target);
@@ -221,6 +230,7 @@ static int run_campaign(CampaignRun *run) {
   if (bad != EXIT_OK) return bad;
   if (!complete_options(run, &diags) || !attachments_open(&attachments, &run->target.wishes, &diags)) return message_diags(&diags);
   options->protections = &attachments.chain;
+  if (is_application && !check_outputs(run, &diags)) return message_diags(&diags);
   progress_open(&run->screen, shown_name(run), options);
   AppInterrupts interrupts = {.first = &run->screen.stopped_by};
   run->screen.keeps_holding = is_application; // its files have to be put back

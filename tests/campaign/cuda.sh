@@ -28,7 +28,7 @@ campaign() { # name options...
     cat "$name.out"
     exit 1
   }
-  "$redoubt" report "$name.db" --csv "$name.csv" >/dev/null
+  "$redoubt" report -q "$name.db" --csv "$name.csv"
 }
 
 # Every column but how the fault was settled, and who read it first, which is not known without that.
@@ -126,7 +126,7 @@ for outcome in masked sdc due-address; do
   grep -q "^outcome  *$outcome:" replay.out || { cat replay.out; exit 1; }
   grep -q 'the journal says the same' replay.out || { cat replay.out; exit 1; }
 done
-fault=$(sed -n 's/^[0-9]*,"\([^"]*\)",.*,sdc,.*wrong: standard output, files.*/\1/p' single.csv | head -1)
+fault=$(sed -n 's/.*,sdc,.*"wrong: standard output, files.*","\([^"]*\)"$/\1/p' single.csv | head -1)
 # shellcheck disable=SC2086
 "$redoubt" run $machine --output result.txt --fault "$fault" --explain -- ./app result.txt >explained.out
 stored=$(grep -n 'out\[i\] = in\[i\] \* in\[i\]' "$source" | cut -d : -f 1)
@@ -150,11 +150,11 @@ column() { # file name: of each fault
 }
 set -- --structure rf,unit.sp,dram --window cycles:100-3000 --faults 600 -j2
 campaign silent "$@" -- ./stencil silent
-column silent.csv group >silent.txt
+column silent.csv outcome_group >silent.txt
 grep -q ' sdc' silent.txt || { echo "no wrong result"; exit 1; }
 for how in code word exact; do
   campaign $how "$@" -- ./stencil $how
-  column $how.csv group | diff silent.txt - || { echo "checked with $how: other outcomes"; exit 1; }
+  column $how.csv outcome_group | diff silent.txt - || { echo "checked with $how: other outcomes"; exit 1; }
 done
 expect() { # journal outcomes: the SDCs that it has
   found=$(column "$1.csv" outcome | sed -n 's/.* \(sdc.*\)/\1/p' | sort -u | tr '\n' ' ')
@@ -178,6 +178,7 @@ refused() { # pattern command...
   grep -q "$pattern" refused.out || { cat refused.out; exit 1; }
 }
 refused "cannot run" "$redoubt" campaign --machine fermi-gtx480 -o none.db -- ./nothing
+refused "is written twice" "$redoubt" campaign --machine fermi-gtx480 -o none.db --output ./none.db -- ./app
 refused "makes no CUDA calls" "$redoubt" campaign --machine fermi-gtx480 -o none.db -- true
 # Whatever way is taken, and with what differs.
 differs="line 2 of standard output is 'took until [0-9.]*', then 'took until [0-9.]*'"

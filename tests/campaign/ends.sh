@@ -2,6 +2,7 @@
 # However a run of a CUDA program with faults ends, users have their files again, and no process and no temporary file is left:
 # ends.sh REDOUBT app.cu. Exit code 77 (skipped) where there is no nvcc.
 set -eu
+. "$(dirname "$0")/wait.sh"
 redoubt=$(realpath "$1")
 nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 [ -x "$nvcc" ] || exit 77
@@ -10,10 +11,12 @@ mark=31$$ # in the arguments of every process that programs leave in the backgro
 trap 'pkill -KILL -f "^sleep $mark" || true; rm -rf "$folder"' EXIT
 "$nvcc" -std=c++17 -arch=sm_75 -cudart shared -o "$folder/app" "$2"
 asan=$(ldd "$(dirname "$redoubt")/cudart/libcudart.so.13" | sed -n 's|.*=> \(.*libasan[^ ]*\) .*|\1|p')
-if [ -n "$asan" ]; then
-  export LD_PRELOAD="$asan" ASAN_OPTIONS="detect_leaks=0"
-fi
 cd "$folder"
+if [ -n "$asan" ]; then # for redoubt and its programs alone: pgrep hangs with it
+  printf '#!/bin/sh\nexec env LD_PRELOAD=%s ASAN_OPTIONS=detect_leaks=0 %s "$@"\n' "$asan" "$redoubt" >redoubt
+  chmod +x redoubt
+  redoubt=$folder/redoubt
+fi
 mkdir temporary
 export TMPDIR="$folder/temporary"
 machine="--machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2"
@@ -23,14 +26,6 @@ fail() {
   echo "ends: FAILED: $*"
   [ ! -e out ] || cat out
   exit 1
-}
-within_a_minute() { # COMMAND...: until it succeeds
-  tries=0
-  until "$@"; do
-    tries=$((tries + 1))
-    [ $tries -lt 600 ] || return 1
-    sleep 0.1
-  done
 }
 none_left() { ! pgrep -f "^sleep $mark" >/dev/null; }
 

@@ -1,20 +1,13 @@
 #!/bin/sh
 # A campaign ends cleanly on Ctrl-C, SIGTERM and SIGHUP, loses nothing when killed, and goes on where it was: interrupt.sh REDOUBT
 set -eu
+. "$(dirname "$0")/wait.sh"
 redoubt=$1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 fail() {
   echo "$@"
   exit 1
-}
-within_a_minute() { # COMMAND...: until it succeeds
-  tries=0
-  until "$@"; do
-    tries=$((tries + 1))
-    [ $tries -lt 600 ] || return 1
-    sleep 0.1
-  done
 }
 have_ended() { # those in the file simulations
   for simulation in $(cat "$folder/simulations"); do
