@@ -51,17 +51,6 @@ static void move(Runtime *runtime, void *to, const void *from, size_t bytes) {
 
 static void advance(Runtime *runtime, uint64_t bytes) { runtime->clock_ns += COPY_NS + bytes / COPY_BYTES_PER_NS; }
 
-CudaError copy_bytes(Runtime *runtime, void *to, const void *from, size_t bytes, int kind) {
-  if (bytes == 0) return cudaSuccess;
-  if (runtime_device(runtime) == NULL) return cudaErrorInitializationError;
-  if (runtime->sticky != cudaSuccess) return runtime->sticky;
-  CudaError error = check_ends(runtime, address_of(to), address_of(from), bytes, bytes, kind);
-  if (error != cudaSuccess) return error;
-  move(runtime, to, from, bytes);
-  advance(runtime, bytes);
-  return cudaSuccess;
-}
-
 // ---- Boxes: rows of rows --------------------------------------------------------------------------------
 
 // One side of a copy: where row (y, z) starts.
