@@ -140,7 +140,7 @@ CudaError set_bytes(Runtime *runtime, const MemsetParams *set) {
   if (runtime_device(runtime) == NULL) return cudaErrorInitializationError;
   if (runtime->sticky != cudaSuccess) return runtime->sticky;
   uint64_t element = set->element_bytes, row = size_multiply(set->width, element);
-  if (set->height > 1 && (set->pitch < row || set->pitch > MOST_PITCH)) return cudaErrorInvalidValue;
+  if (set->height > 1 && set->pitch < row) return cudaErrorInvalidValue;
   uint64_t bytes = size_of_box(row, set->height, 1, set->pitch, 0);
   if (!device_range_is_good(runtime, address_of(set->destination), bytes)) return cudaErrorInvalidValue;
   for (size_t y = 0; y < set->height; y++) {
