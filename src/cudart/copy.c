@@ -60,18 +60,6 @@ static void end_copy(Runtime *runtime, uint64_t to, uint64_t from, uint64_t byte
 
 static void advance(Runtime *runtime, uint64_t bytes) { runtime->clock_ns += COPY_NS + bytes / COPY_BYTES_PER_NS; }
 
-CudaError copy_bytes(Runtime *runtime, void *to, const void *from, size_t bytes, int kind) {
-  if (bytes == 0) return cudaSuccess;
-  if (runtime_device(runtime) == NULL) return cudaErrorInitializationError;
-  if (runtime->sticky != cudaSuccess) return runtime->sticky;
-  CudaError error = check_ends(runtime, address_of(to), address_of(from), bytes, bytes, kind);
-  if (error != cudaSuccess) return error;
-  move(runtime, to, from, bytes);
-  end_copy(runtime, address_of(to), address_of(from), bytes);
-  advance(runtime, bytes);
-  return cudaSuccess;
-}
-
 // ---- Boxes: rows of rows --------------------------------------------------------------------------------
 
 // One side of a copy: where row (y, z) starts.
@@ -163,7 +151,7 @@ CudaError set_bytes(Runtime *runtime, const MemsetParams *set) {
   if (runtime_device(runtime) == NULL) return cudaErrorInitializationError;
   if (runtime->sticky != cudaSuccess) return runtime->sticky;
   uint64_t element = set->element_bytes, row = size_multiply(set->width, element);
-  if (set->height > 1 && (set->pitch < row || set->pitch > MOST_PITCH)) return cudaErrorInvalidValue;
+  if (set->height > 1 && set->pitch < row) return cudaErrorInvalidValue;
   uint64_t bytes = size_of_box(row, set->height, 1, set->pitch, 0);
   if (!device_range_is_good(runtime, address_of(set->destination), bytes)) return cudaErrorInvalidValue;
   for (size_t y = 0; y < set->height; y++) {

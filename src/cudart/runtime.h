@@ -251,7 +251,6 @@ bool kernel_extra_arguments(const Function *function, void **extra, void **argum
 bool kernel_arguments_are_there(const Function *function, void *const *arguments);
 
 // copy.c: all checked; times are simulated
-CudaError copy_bytes(Runtime *runtime, void *to, const void *from, size_t bytes, int kind);
 CudaError copy_3d(Runtime *runtime, const Copy3D *copy);
 CudaError set_bytes(Runtime *runtime, const MemsetParams *set);
 bool set_is_known(const MemsetParams *set);                                          // elements of 1, 2 or 4 bytes
