@@ -7,6 +7,7 @@
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
+#define __forceinline__ __inline__ __attribute__((always_inline))
 
 #define BUILTIN_VECTOR(type, name, sreg)                                                     \
   struct type {                                                                              \

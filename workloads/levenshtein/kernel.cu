@@ -1,5 +1,5 @@
-// Edit distances of pairs of words (Levenshtein), one pair a block. The table is filled along anti-diagonals, whose last three lie in
-// global memory; the cells of one are independent and are dealt to the threads.
+// Edit distances of pairs of words (Levenshtein), one pair a block. The table of a pair lies in global memory and is filled along
+// anti-diagonals: the cells of one are independent and are dealt to the threads, each of which is in another row.
 #include "../cuda.h"
 
 struct Pair {
@@ -7,29 +7,23 @@ struct Pair {
   unsigned a_length, b_length; // at least 1
 };
 
-extern "C" __global__ void levenshtein(const unsigned char *text, const Pair *pairs, unsigned *rows, unsigned *distance, unsigned row_length) {
+static __device__ unsigned smaller(unsigned a, unsigned b) { return a < b ? a : b; }
+
+extern "C" __global__ void levenshtein(const unsigned char *text, const Pair *pairs, unsigned *tables, unsigned *distance, unsigned row) {
   const Pair pair = pairs[blockIdx.x];
   const unsigned char *a = text + pair.a, *b = text + pair.b;
-  unsigned *older = rows + blockIdx.x * 3 * row_length, *old = older + row_length, *now = old + row_length;
-  // Cell i of diagonal d is the distance of the first i letters of a and the first d - i of b.
+  unsigned *table = tables + blockIdx.x * row * row;
+  // Cell (i, j) is the distance of the first i letters of a and the first j of b; diagonal d has those with i + j = d.
   for (unsigned d = 0; d <= pair.a_length + pair.b_length; d++) {
-    unsigned first = d > pair.b_length ? d - pair.b_length : 0, last = d < pair.a_length ? d : pair.a_length;
+    unsigned first = d > pair.b_length ? d - pair.b_length : 0, last = smaller(d, pair.a_length);
     for (unsigned i = first + threadIdx.x; i <= last; i += blockDim.x) {
-      unsigned j = d - i, best;
-      if (i == 0 || j == 0) {
-        best = d;
-      } else {
-        best = older[i - 1] + (a[i - 1] != b[j - 1]);
-        unsigned shorter = (old[i - 1] < old[i] ? old[i - 1] : old[i]) + 1;
-        if (shorter < best) best = shorter;
-      }
-      now[i] = best;
+      unsigned j = d - i, *cell = table + i * row + j, *above = cell - row;
+      if (i == 0 || j == 0)
+        *cell = d;
+      else
+        *cell = smaller(above[-1] + (a[i - 1] != b[j - 1]), smaller(above[0], cell[-1]) + 1);
     }
-    unsigned *next = older;
-    older = old;
-    old = now;
-    now = next;
     __syncthreads();
   }
-  if (threadIdx.x == 0) distance[blockIdx.x] = old[pair.a_length];
+  if (threadIdx.x == 0) distance[blockIdx.x] = table[pair.a_length * row + pair.b_length];
 }

@@ -1,5 +1,5 @@
-// Edit distances of pairs of words: one pair a block, a barrier per anti-diagonal. Few threads work at the ends of the wavefront, and
-// words of different lengths keep blocks busy for different times.
+// Edit distances of pairs of words: one pair a block, a barrier per anti-diagonal, and accesses a row apart. Few threads work at the
+// ends of the wavefront, and words of different lengths keep blocks busy for different times.
 #include "device/workload.h"
 
 enum { THREADS = 64, LETTERS = 26 };
@@ -11,8 +11,8 @@ typedef struct Pair { // as in kernel.cu
 typedef struct Data {
   uint8_t *text; // two words of `longest` letters per pair, one after the other
   Pair *pairs;
-  DeviceAddress device_text, device_pairs, device_rows, device_distance;
-  uint32_t count, longest, row_length;
+  DeviceAddress device_text, device_pairs, device_tables, device_distance;
+  uint32_t count, longest, row; // row: cells in a row of a table
 } Data;
 
 static uint8_t letter(WorkloadRun *run, uint32_t at, uint64_t draw) {
@@ -41,23 +41,23 @@ static bool prepare(WorkloadRun *run) {
   Data *data = run->data = ARENA_NEW(run->arena, Data);
   data->count = (uint32_t)run->param[0];
   data->longest = (uint32_t)run->param[1];
-  data->row_length = data->longest + 1;
+  data->row = data->longest + 1;
   uint64_t text_bytes = 2ull * data->count * data->longest;
   data->text = ARENA_ARRAY(run->arena, uint8_t, text_bytes);
   data->pairs = ARENA_ARRAY(run->arena, Pair, data->count);
   for (uint32_t i = 0; i < data->count; i++) make_pair(run, data, i);
   data->device_text = workload_buffer(run, data->text, text_bytes);
   data->device_pairs = workload_buffer(run, data->pairs, data->count * sizeof(Pair));
-  data->device_rows = workload_buffer(run, NULL, 3ull * data->count * data->row_length * 4);
+  data->device_tables = workload_buffer(run, NULL, (uint64_t)data->count * data->row * data->row * 4);
   data->device_distance = workload_buffer(run, NULL, data->count * 4ull);
   workload_output(run, "distance", data->device_distance, ELEMENT_U32, data->count);
-  return data->device_text && data->device_pairs && data->device_rows && data->device_distance;
+  return data->device_text && data->device_pairs && data->device_tables && data->device_distance;
 }
 
 static bool launch(WorkloadRun *run) {
   Data *data = run->data;
   const uint32_t block[3] = {THREADS, 1, 1}, grid[3] = {data->count, 1, 1};
-  const void *arguments[] = {&data->device_text, &data->device_pairs, &data->device_rows, &data->device_distance, &data->row_length};
+  const void *arguments[] = {&data->device_text, &data->device_pairs, &data->device_tables, &data->device_distance, &data->row};
   return workload_launch(run, "levenshtein", grid, block, 0, arguments, COUNT_OF(arguments));
 }
 
@@ -78,10 +78,10 @@ static uint32_t distance_on_host(const Data *data, const Pair *pair, uint32_t *r
 
 static bool check(WorkloadRun *run) {
   Data *data = run->data;
-  uint32_t *got = ARENA_ARRAY(run->arena, uint32_t, data->count), *row = ARENA_ARRAY(run->arena, uint32_t, data->row_length);
+  uint32_t *got = ARENA_ARRAY(run->arena, uint32_t, data->count), *cells = ARENA_ARRAY(run->arena, uint32_t, data->row);
   if (!device_read(run->device, got, data->device_distance, data->count * 4ull)) return false;
   for (uint32_t i = 0; i < data->count; i++) {
-    uint32_t expected = distance_on_host(data, &data->pairs[i], row);
+    uint32_t expected = distance_on_host(data, &data->pairs[i], cells);
     if (got[i] != expected) return workload_fail(run, "distance[%u] = %u, expected %u", i, got[i], expected);
   }
   return true;
@@ -89,9 +89,9 @@ static bool check(WorkloadRun *run) {
 
 const Workload workload_levenshtein = {
     .name = "levenshtein",
-    .summary = "edit distances of words; wavefronts in global memory, few active threads at their ends",
-    .params = {{"pairs", "pairs of words, one per block", {5, 24, 512, 2048}, 1, 65535},
-               {"longest", "letters of the longest words", {16, 40, 64, 128}, 4, 4096}},
+    .summary = "edit distances of words; wavefronts through tables in global memory, few active threads at their ends",
+    .params = {{"pairs", "pairs of words, one per block", {5, 24, 256, 1024}, 1, 32768},
+               {"longest", "letters of the longest words", {16, 32, 40, 64}, 4, 256}},
     .prepare = prepare,
     .launch = launch,
     .check = check,

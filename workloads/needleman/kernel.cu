@@ -6,31 +6,35 @@ enum { TILE = 16 };
 
 static __device__ int larger(int a, int b) { return a > b ? a : b; }
 
-static __device__ void fill(int (*cell)[TILE + 1], int (*match)[TILE], unsigned x, unsigned y, int penalty) {
+static __device__ void fill(int (*cell)[TILE + 1], int (*match)[TILE], int x, int y, int penalty) {
   int both = cell[y][x] + match[y][x], gap = larger(cell[y + 1][x], cell[y][x + 1]) - penalty;
   cell[y + 1][x + 1] = larger(both, gap);
 }
 
 // Row 0 and column 0 of the table are its edges, so it has side + 1 of each; `similarity` has side.
-static __device__ void tile(int *score, const int *similarity, unsigned side, int penalty, unsigned tile_x, unsigned tile_y) {
+static __device__ __forceinline__ void tile(int *score, const int *similarity, unsigned side, int penalty, unsigned tile_x, unsigned tile_y) {
   __shared__ int cell[TILE + 1][TILE + 1], match[TILE][TILE];
-  unsigned t = threadIdx.x, row = side + 1;
+  int t = (int)threadIdx.x, row = (int)side + 1, column[TILE];
   int *corner = score + tile_y * TILE * row + tile_x * TILE;
   similarity += tile_y * TILE * side + tile_x * TILE;
+#pragma unroll
+  for (int y = 0; y < TILE; y++) column[y] = similarity[y * (int)side + t];
   if (t == 0) cell[0][0] = corner[0];
-  for (unsigned y = 0; y < TILE; y++) match[y][t] = similarity[y * side + t];
   cell[t + 1][0] = corner[(t + 1) * row];
   cell[0][t + 1] = corner[t + 1];
+#pragma unroll
+  for (int y = 0; y < TILE; y++) match[y][t] = column[y];
   __syncthreads();
-  for (unsigned d = 0; d < TILE; d++) {
+  for (int d = 0; d < TILE; d++) {
     if (t <= d) fill(cell, match, t, d - t, penalty);
     __syncthreads();
   }
-  for (unsigned d = TILE - 1; d > 0; d--) {
+  for (int d = TILE - 1; d > 0; d--) {
     if (t < d) fill(cell, match, TILE - d + t, TILE - 1 - t, penalty);
     __syncthreads();
   }
-  for (unsigned y = 1; y <= TILE; y++) corner[y * row + t + 1] = cell[y][t + 1];
+#pragma unroll
+  for (int y = 1; y <= TILE; y++) corner[y * row + t + 1] = cell[y][t + 1];
 }
 
 // The anti-diagonals up to the longest: as many blocks as the diagonal has tiles.

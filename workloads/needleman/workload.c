@@ -85,7 +85,7 @@ static bool check(WorkloadRun *run) {
 const Workload workload_needleman = {
     .name = "needleman",
     .summary = "alignment of sequences; wavefronts of tiles in shared memory, half-filled warps, a launch per diagonal",
-    .params = {{"tiles", "tiles of 16 x 16 along each side", {3, 8, 56, 128}, 1, 2048}},
+    .params = {{"tiles", "tiles of 16 x 16 along each side", {3, 8, 64, 128}, 1, 512}},
     .prepare = prepare,
     .launch = launch,
     .check = check,

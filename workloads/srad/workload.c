@@ -131,7 +131,7 @@ static bool check(WorkloadRun *run) {
 const Workload workload_srad = {
     .name = "srad",
     .summary = "diffusion that reduces speckle; stencil with halo, two launches a step, measured by the host between",
-    .params = {{"tiles", "tiles of 16 x 16 pixels along each side", {2, 6, 28, 64}, 2, 512},
+    .params = {{"tiles", "tiles of 16 x 16 pixels along each side", {2, 6, 24, 64}, 2, 512},
                {"steps", "time steps", {2, 2, 2, 4}, 1, 1000}},
     .prepare = prepare,
     .launch = launch,
