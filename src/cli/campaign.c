@@ -221,6 +221,7 @@ static int run_campaign(CampaignRun *run) {
   if (bad != EXIT_OK) return bad;
   if (!complete_options(run, &diags) || !attachments_open(&attachments, &run->target.wishes, &diags)) return message_diags(&diags);
   options->protections = &attachments.chain;
+  run->screen.quiet = run->target.files.quiet;
   progress_open(&run->screen, shown_name(run), options);
   AppInterrupts interrupts = {.first = &run->screen.stopped_by};
   run->screen.keeps_holding = is_application; // its files have to be put back
