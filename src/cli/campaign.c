@@ -231,6 +231,7 @@ static int run_campaign(CampaignRun *run) {
   if (!complete_options(run, &diags) || !attachments_open(&attachments, &run->target.wishes, &diags)) return message_diags(&diags);
   options->protections = &attachments.chain;
   if (is_application && !check_outputs(run, &diags)) return message_diags(&diags);
+  run->screen.quiet = run->target.files.quiet;
   progress_open(&run->screen, shown_name(run), options);
   AppInterrupts interrupts = {.first = &run->screen.stopped_by};
   run->screen.keeps_holding = is_application; // its files have to be put back

@@ -14,7 +14,7 @@ static uint32_t count_kernels(const PtxSource *source) {
   return kernels;
 }
 
-static int check_file(const char *path) {
+static int check_file(const char *path, bool quiet) {
   Arena *arena = arena_new();
   Diags diags = {0};
   PtxSource source = {.file = path};
@@ -23,12 +23,11 @@ static int check_file(const char *path) {
   source.text = ok ? text : "";
   ok = ok && ptx_check(&source, &diags);
   int code = EXIT_OK;
-  if (ok) {
+  if (ok && !quiet) {
     uint32_t kernels = count_kernels(&source);
     screen_print(arena_format(arena, "%s: ok (%u kernel%s)\n", path, kernels, kernels == 1 ? "" : "s"));
-  } else {
-    code = message_diags(&diags);
   }
+  if (!ok) code = message_diags(&diags);
   diags_free(&diags);
   arena_free(arena);
   return code;
@@ -40,7 +39,7 @@ static int check_files(int argc, char **argv) {
   bool good = options_parse(&command_check, NULL, arena, argc, argv, &operands);
   int code = good ? EXIT_OK : operands.exit_code;
   for (uint32_t i = 0; good && i < operands.count; i++) {
-    int result = check_file(operands.items[i]);
+    int result = check_file(operands.items[i], operands.quiet);
     if (result != EXIT_OK) code = result;
   }
   arena_free(arena);

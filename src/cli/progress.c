@@ -191,7 +191,7 @@ static bool was_interrupted(ProgressScreen *screen) {
 
 void progress_open(ProgressScreen *screen, const char *target, const CampaignOptions *options) {
   const char *kind = getenv("TERM");
-  screen->terminal = isatty(STDERR_FILENO) != 0 && (kind == NULL || strcmp(kind, "dumb") != 0);
+  screen->terminal = !screen->quiet && isatty(STDERR_FILENO) != 0 && (kind == NULL || strcmp(kind, "dumb") != 0);
   screen->target = target;
   screen->options = options;
 }
@@ -213,7 +213,7 @@ bool progress_told(void *context, const CampaignProgress *progress) {
     screen->faults_began = now;
     screen->done_before = progress->done;
   }
-  if (progress->is_expected && !screen->estimated) say_estimate(screen, progress);
+  if (progress->is_expected && !screen->estimated && !screen->quiet) say_estimate(screen, progress);
   screen->estimated |= progress->is_expected;
   count_simulations(screen, progress);
   say_internal(screen, progress);

@@ -22,7 +22,7 @@ void duration_format(double seconds, Text *out); // "8 s", "3 min 20 s", "2 h 10
 typedef struct ProgressScreen {
   const char *target;
   const CampaignOptions *options;
-  bool wanted, terminal;
+  bool wanted, terminal, quiet;
   uint32_t lines;                    // that stand on the terminal and will be drawn over
   double began, faults_began, shown; // host seconds
   bool estimated;                    // the cost has been said

@@ -1,6 +1,7 @@
 // Quotas of control groups, from made-up files of both versions.
 #include "cli/cores.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,9 +89,22 @@ static void test_first(void **state) {
   assert_int_equal(cores(scene), 3);
 }
 
+// Bound to one processor, -j takes one, however many are wished for.
 static void test_host(void **state) {
   (void)state;
   assert_in_range(host_cores(), 1, 1 << 16);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET((size_t)sched_getcpu(), &one);
+  assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+  assert_int_equal(host_cores(), 1);
+  uint32_t jobs = 0;
+  static const Option row = {"jobs", 'j', "N", "processes", .take = option_jobs, .least = 1, .most = 256};
+  OptionUse use = {.option = &row, .name = "-j", .text = "7", .wishes = &jobs, .command = "campaign"};
+  assert_true(option_jobs(&use));
+  assert_int_equal(jobs, 1);
+  use.text = "0";
+  assert_false(option_jobs(&use));
 }
 
 int main(void) {
