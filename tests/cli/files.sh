@@ -103,7 +103,7 @@ no_parts merge
 [ "$(tr '\n' ' ' <said)" = "wrote a.csv wrote a.json " ] || fail "report --csv --json: $(cat said)"
 rm tables/lines.csv
 "$redoubt" report a.db --csv tables 2>said
-[ "$(cat said)" = "wrote 7 tables into tables" ] || fail "report --csv FOLDER: $(cat said)"
+[ "$(cat said)" = "wrote 9 tables into tables" ] || fail "report --csv FOLDER: $(cat said)"
 "$redoubt" report a.db --quiet -o page.html --csv a.csv --json a.json >said 2>&1
 [ ! -s said ] || fail "report --quiet: $(cat said)"
 "$redoubt" asm k.sass -o k.hex 2>said
