@@ -192,17 +192,29 @@ static uint64_t extend_below(const Journal *journal, uint64_t below) {
   return any ? next : below;
 }
 
+static uint64_t rows_below(const Journal *journal, uint64_t below) {
+  uint64_t rows = 0;
+  sqlite3_stmt *get = journal_prepare(journal, "SELECT count(*) FROM faults WHERE id < ?1");
+  if (get != NULL) sqlite3_bind_int64(get, 1, (sqlite3_int64)min_u64(below, INT64_MAX));
+  if (get != NULL && sqlite3_step(get) == SQLITE_ROW) rows = (uint64_t)sqlite3_column_int64(get, 0);
+  sqlite3_finalize(get);
+  return rows;
+}
+
 JournalState journal_state(const Journal *journal) {
   const JournalMeta *meta = &journal->meta;
   JournalState state = {.complete = meta_number(journal, note_keys[NOTE_COMPLETE], 10) == 1};
+  uint64_t settled = meta_number(journal, note_keys[NOTE_SETTLED_BELOW], 10);
+  bool has_margin = strtod(meta_text(journal, note_keys[NOTE_ASKED_MARGIN]), NULL) > 0;
   state.asked = part_below(meta, meta_number(journal, note_keys[NOTE_ASKED_FAULTS], 10));
   state.done = journal_fault_count(journal);
-  state.below = extend_below(journal, meta_number(journal, note_keys[NOTE_SETTLED_BELOW], 10));
-  sqlite3_stmt *get = journal_prepare(journal, "SELECT count(*) FROM faults WHERE id < ?1");
-  if (get != NULL) sqlite3_bind_int64(get, 1, (sqlite3_int64)min_u64(state.below, INT64_MAX));
-  if (get != NULL && sqlite3_step(get) == SQLITE_ROW) state.sample = (uint64_t)sqlite3_column_int64(get, 0);
-  sqlite3_finalize(get);
-  bool has_margin = strtod(meta_text(journal, note_keys[NOTE_ASKED_MARGIN]), NULL) > 0;
+  // Rows that somebody has removed are wanted again. With a margin it is not known which numbers were wanted.
+  if (!has_margin && rows_below(journal, settled) < part_below(meta, settled)) {
+    settled = 0;
+    state.complete = false;
+  }
+  state.below = extend_below(journal, settled);
+  state.sample = rows_below(journal, state.below);
   if (!has_margin && state.asked > 0 && state.sample >= state.asked) state.complete = true; // ended before it could say so
   // Journals of version 3 do not know; without a gap they are taken for whole.
   if (state.asked == 0) state.complete = state.sample == state.done;

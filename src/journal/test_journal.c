@@ -260,17 +260,22 @@ static void merging_refuses_an_unfinished_shard(void **state) {
 
 // ---- How far it is -----------------------------------------------------------------------------------
 
-// A plan of 100 faults of which these are there.
-static JournalState state_with(const Scene *scene, const JournalMeta *meta, const uint64_t *ids, uint32_t count, uint64_t reached) {
+// A plan of which these faults are there.
+static JournalState state_of_plan(const Scene *scene, const JournalMeta *meta, JournalPlan plan, const uint64_t *ids, uint32_t count,
+                                  uint64_t reached) {
   Diags diags = {0};
   Journal *journal = journal_open(scene->path, meta, &diags);
   assert_non_null(journal);
-  assert_true(journal_begin(journal, &(JournalPlan){100, 0, 0.99}, &diags));
+  assert_true(journal_begin(journal, &plan, &diags));
   for (uint32_t i = 0; i < count; i++) assert_true(put(journal, ids[i], &diags));
   assert_true(journal_reached(journal, reached, false, &diags));
   JournalState known = journal_state(journal);
   journal_close(journal);
   return known;
+}
+
+static JournalState state_with(const Scene *scene, const JournalMeta *meta, const uint64_t *ids, uint32_t count, uint64_t reached) {
+  return state_of_plan(scene, meta, (JournalPlan){100, 0, 0.99}, ids, count, reached);
 }
 
 static void a_part_is_known_as_such(void **state) {
@@ -295,8 +300,21 @@ static void a_part_is_known_as_such(void **state) {
 static void faults_left_out_on_purpose_are_not_missing(void **state) {
   Scene *scene = *state;
   JournalMeta meta = meta_of(0, 1);
-  JournalState known = state_with(scene, &meta, (const uint64_t[]){0, 3, 6, 8, 9, 11}, 6, 8); // enough was known of others' structures
+  const uint64_t ids[] = {0, 3, 6, 8, 9, 11}; // enough was known of others' structures
+  JournalState known = state_of_plan(scene, &meta, (JournalPlan){100, 0.01, 0.99}, ids, 6, 8);
   assert_true(known.below == 10 && known.sample == 5);
+}
+
+static void removed_rows_are_missed(void **state) {
+  Scene *scene = *state;
+  JournalMeta meta = meta_of(0, 1);
+  write_journal(scene->path, &meta, 0, 1, 10);
+  run_sql(scene->path, "DELETE FROM faults WHERE id = 4");
+  Journal *journal = journal_read(scene->path, &scene->diags);
+  JournalState known = journal_state(journal);
+  journal_close(journal);
+  assert_false(known.complete);
+  assert_true(known.asked == 10 && known.done == 9 && known.below == 4 && known.sample == 4);
 }
 
 static void a_shard_counts_its_own(void **state) {
@@ -697,6 +715,7 @@ int main(void) {
       CASE(a_part_is_known_as_such),
       CASE(faults_left_out_on_purpose_are_not_missing),
       CASE(a_shard_counts_its_own),
+      CASE(removed_rows_are_missed),
       CASE(all_that_was_asked_for_is_complete),
       CASE(version_3_is_read_and_left_alone),
       CASE(version_3_is_resumed_as_this_version),

@@ -114,15 +114,27 @@ typedef struct Change {
   Estimate a, b, removed; // removed: A less B
 } Change;
 
+static Estimate share_of_pairs(double hits, double pairs, double confidence) {
+  Interval interval = wilson_share(hits / pairs, pairs, confidence);
+  return (Estimate){true, hits / pairs, interval.low, interval.high};
+}
+
+// Where faults are paired, A and B are shares of the pairs: one journal may hold more faults, and removed is A less B.
 static Change change_of(const Pairs *pairs, const StructurePairs *structure, Measure measure) {
   double confidence = pairs->a->confidence;
-  Change change = {.a = tally_estimate(&structure->a->tally, measure, confidence)};
-  if (structure->b != NULL) change.b = tally_estimate(&structure->b->tally, measure, confidence);
-  if (pairs->pairing != UNPAIRED && structure->pairs > 0) {
+  Change change = {0};
+  if (pairs->pairing != UNPAIRED) {
     const PairedCounts *counts = &structure->counts[measure];
+    if (structure->pairs <= 0) return change;
     Interval interval = paired_interval(*counts, confidence);
+    change.a = share_of_pairs(counts->both + counts->first, structure->pairs, confidence);
+    change.b = share_of_pairs(counts->both + counts->second, structure->pairs, confidence);
     change.removed = (Estimate){true, (counts->first - counts->second) / structure->pairs, interval.low, interval.high};
-  } else if (pairs->pairing == UNPAIRED && change.a.is_known && change.b.is_known) {
+    return change;
+  }
+  change.a = tally_estimate(&structure->a->tally, measure, confidence);
+  if (structure->b != NULL) change.b = tally_estimate(&structure->b->tally, measure, confidence);
+  if (change.a.is_known && change.b.is_known) {
     Interval interval = difference_interval(change.a.value, (Interval){change.a.low, change.a.high}, change.b.value,
                                             (Interval){change.b.low, change.b.high});
     change.removed = (Estimate){true, change.a.value - change.b.value, interval.low, interval.high};
@@ -130,31 +142,50 @@ static Change change_of(const Pairs *pairs, const StructurePairs *structure, Mea
   return change;
 }
 
-// Each structure by a weight: its share of the bits, or its rate.
-static Estimate sum_removed(const Pairs *pairs, Measure measure, double (*weight)(const StructureSummary *)) {
-  EstimateSum sum = {0};
-  bool any = false;
-  for (uint32_t i = 0; i < pairs->structure_count; i++) {
-    Estimate removed = change_of(pairs, &pairs->structures[i], measure).removed;
-    double factor = weight(pairs->structures[i].a);
-    if (!removed.is_known || factor <= 0) continue;
-    any = true;
-    estimate_sum_add(&sum, factor, removed.value, (Interval){removed.low, removed.high});
-  }
-  Interval interval = estimate_sum_interval(&sum);
-  return any ? (Estimate){true, sum.value, interval.low, interval.high} : (Estimate){0};
+typedef double (*WeightOf)(const StructurePairs *);
+static double bits_weight(const StructurePairs *structure) { return (double)structure->a->bits; }
+
+// Other sizes or other models have other rates: the FIT of a difference of AVFs is then not known.
+static double rate_weight(const StructurePairs *structure) {
+  const StructureSummary *a = structure->a, *b = structure->b;
+  if (b == NULL || a->bits != b->bits || a->fit_per_mbit != b->fit_per_mbit) return 0;
+  return (double)a->bits / (1 << 20) * a->fit_per_mbit;
 }
 
-static double bits_weight(const StructureSummary *structure) { return (double)structure->bits; }
-static double rate_weight(const StructureSummary *structure) { return (double)structure->bits / (1 << 20) * structure->fit_per_mbit; }
+static void sum_add(EstimateSum *sum, double factor, Estimate part) {
+  estimate_sum_add(sum, factor, part.value, (Interval){part.low, part.high});
+}
 
-static Estimate chip_removed(const Pairs *pairs, Measure measure) {
+static Estimate sum_end(const EstimateSum *sum) {
+  Interval interval = estimate_sum_interval(sum);
+  return (Estimate){true, sum->value, interval.low, interval.high};
+}
+
+// Each structure that both have, by a weight: its bits, or its rate.
+static Change sum_changes(const Pairs *pairs, Measure measure, WeightOf weight, double scale) {
+  EstimateSum a = {0}, b = {0}, removed = {0};
+  bool any = false;
+  for (uint32_t i = 0; i < pairs->structure_count; i++) {
+    Change change = change_of(pairs, &pairs->structures[i], measure);
+    double factor = weight(&pairs->structures[i]) * scale;
+    if (!change.removed.is_known || factor <= 0) continue;
+    any = true;
+    sum_add(&a, factor, change.a);
+    sum_add(&b, factor, change.b);
+    sum_add(&removed, factor, change.removed);
+  }
+  return any ? (Change){sum_end(&a), sum_end(&b), sum_end(&removed)} : (Change){0};
+}
+
+static Estimate fit_removed(const Pairs *pairs, Measure measure) { return sum_changes(pairs, measure, rate_weight, 1).removed; }
+
+static Change chip_change(const Pairs *pairs, Measure measure) {
   double bits = 0;
   for (uint32_t i = 0; i < pairs->structure_count; i++) {
     bool is_known = change_of(pairs, &pairs->structures[i], measure).removed.is_known;
     bits += is_known ? (double)pairs->structures[i].a->bits : 0;
   }
-  return estimate_times(sum_removed(pairs, measure, bits_weight), bits > 0 ? 1 / bits : 0);
+  return bits > 0 ? sum_changes(pairs, measure, bits_weight, 1 / bits) : (Change){0};
 }
 
 // ---- Text --------------------------------------------------------------------------------------------
@@ -164,6 +195,22 @@ static void add_journal(Text *out, const char *name, const Report *report) {
   text_add(out, "%s: %s on %s, protection %s, model %s: %" PRIu64 " faults, %" PRIu64 " cycles\n", name, meta->target, meta->machine,
            meta->protection, meta->model, report->all.total, report->cycles);
   report_state_text(report, out);
+}
+
+// What the lines of the journals do not show. Settings belong to the machine, and so does the program to its arguments.
+static void add_differences(const Pairs *pairs, Text *out) {
+  const JournalMeta *a = pairs->a->meta, *b = pairs->b->meta;
+  const char *const names[] = {"arguments", "window", "seed", "settings of the machine"};
+  bool is_program = strcmp(a->target, b->target) == 0, is_machine = strcmp(a->machine, b->machine) == 0;
+  const bool differ[] = {is_program && strcmp(a->arguments, b->arguments) != 0, strcmp(a->window, b->window) != 0, a->seed != b->seed,
+                         is_machine && strcmp(a->settings, b->settings) != 0};
+  const char *before = "they differ in: ";
+  for (size_t i = 0; i < COUNT_OF(differ); i++) {
+    if (!differ[i]) continue;
+    text_add(out, "%s%s", before, names[i]);
+    before = ", ";
+  }
+  if (before[0] == ',') text_add(out, "\n");
 }
 
 static void add_pairing(const Pairs *pairs, Text *out) {
@@ -229,20 +276,21 @@ static void add_change_row(const char *name, const Change *change, Estimate fit,
 static void add_changes(const Pairs *pairs, Text *out) {
   for (uint32_t m = 0; m < MEASURES; m++) {
     uint32_t shown = 0;
-    bool has_fit = sum_removed(pairs, (Measure)m, rate_weight).is_known;
+    bool has_fit = fit_removed(pairs, (Measure)m).is_known;
     if (m == MEASURE_DETECTED && tally_hits(&pairs->a->all, MEASURE_DETECTED) + tally_hits(&pairs->b->all, MEASURE_DETECTED) == 0) continue;
-    text_add(out, "\n%-20s %9s %9s  %-28s%s\n", measures[m].title, "A", "B", "removed, in points", has_fit ? "  FIT removed" : "");
+    text_add(out, "\n%-20s %9s %9s  %s\n", measures[m].title, "A", "B",
+             has_fit ? "removed, in points            FIT removed" : "removed, in points");
     for (uint32_t i = 0; i < pairs->structure_count; i++) {
       const StructurePairs *structure = &pairs->structures[i];
       Change change = change_of(pairs, structure, (Measure)m);
-      double rate = rate_weight(structure->a);
+      double rate = rate_weight(structure);
       if (!change.removed.is_known) continue;
       add_change_row(structure->a->name, &change, estimate_times(change.removed, rate), out);
       shown++;
     }
     if (shown < 2) continue;
-    Change all = {report_chip(pairs->a, (Measure)m), report_chip(pairs->b, (Measure)m), chip_removed(pairs, (Measure)m)};
-    add_change_row("all, by bits", &all, sum_removed(pairs, (Measure)m, rate_weight), out);
+    Change all = chip_change(pairs, (Measure)m);
+    add_change_row("all, by bits", &all, fit_removed(pairs, (Measure)m), out);
   }
   text_add(out, "Intervals at %.4g%%. Removed is A less B: a negative number is added by B.\n", 100 * pairs->a->confidence);
 }
@@ -252,7 +300,7 @@ static double note_number(const Report *report, JournalNote note) { return strto
 static void add_per_cost(const Pairs *pairs, const char *cost, double percent, Text *out) {
   if (percent <= 0) return;
   for (uint32_t m = MEASURE_SDC; m <= MEASURE_DUE; m++) {
-    Estimate removed = estimate_times(chip_removed(pairs, (Measure)m), 100 / percent);
+    Estimate removed = estimate_times(chip_change(pairs, (Measure)m).removed, 100 / percent);
     if (!removed.is_known) continue;
     text_add(out, "  %s removed per 1%% of %s: %.4g points (%.4g to %.4g)\n", measures[m].title, cost, removed.value, removed.low,
              removed.high);
@@ -288,6 +336,7 @@ bool report_compare(Journal *a, Journal *b, const ReportOptions *options, Text *
   if (good) {
     add_journal(out, "A", left);
     add_journal(out, "B", right);
+    add_differences(&pairs, out);
     add_pairing(&pairs, out);
     if (pairs.pairing != UNPAIRED) add_timeouts(&pairs, out);
     if (pairs.pairing != UNPAIRED) add_moves(&pairs, out);

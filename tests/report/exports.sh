@@ -113,8 +113,20 @@ is "faults in odd.json" 70 "$(grep -c '^  {"id":' odd.json)"
 grep -q '^paired: the same faults in both' compared || fail "compare: $(cat compared)"
 grep -q '^4000 pairs$' compared || fail "compare: $(cat compared)"
 grep -q '^1000 faults in A alone, 0 in B alone' compared || fail "compare: $(cat compared)"
+awk '/^  / && $2 ~ /%/ && ($2 - $3 - $4 > 0.0011 || $4 - $2 + $3 > 0.0011) { print; bad = 1 } END { exit bad }' compared ||
+  fail "removed is not A less B"
 grep -q '^  rf .* 0 (-' compared || fail "compare: $(cat compared)"
 grep -q 'time: 100000 instead of 100000 cycles (+0.00%)' compared || fail "compare: $(cat compared)"
+
+# What else the two differ in is said, and other models have no FIT in common.
+for model in flip stuck1; do
+  "$redoubt" campaign vecadd --size tiny --structure rf --faults 60 --model $model --window cycles:0-500 -o $model.db >/dev/null 2>&1
+done
+"$redoubt" campaign vecadd --size tiny --structure rf --faults 60 -o all.db >/dev/null 2>&1
+"$redoubt" compare all.db flip.db >differ
+grep -q '^they differ in: window$' differ && grep -q 'FIT removed' differ || fail "compare with another window: $(cat differ)"
+"$redoubt" compare flip.db stuck1.db >differ
+grep -q 'they differ in\|FIT' differ && fail "compare of two models: $(cat differ)"
 
 # The interval of the difference narrows with the confidence, and is said for which.
 "$redoubt" compare a.db b.db --confidence 0.9 >narrow
