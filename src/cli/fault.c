@@ -132,20 +132,11 @@ static bool run_and_print(const RunOptions *options, const FaultWishes *wishes, 
   return good;
 }
 
-// The time line is of the run with the faults: its process writes the file, by name.
-static bool open_trace(RunOptions *options, OutFile *trace, Diags *diags) {
-  if (options->wishes.trace == NULL) return true;
-  if (!out_open(trace, &options->files, options->wishes.trace, diags)) return false;
-  options->wishes.trace = out_name(trace);
-  options->wishes.trace_as = trace->path;
-  return true;
-}
-
-static bool run_attached(const RunOptions *options, const FaultWishes *wishes, AppInterrupts *interrupts, FaultRun *result, Diags *diags,
-                         Arena *arena) {
+static bool run_protected(const RunOptions *options, const FaultWishes *wishes, AppInterrupts *interrupts, FaultRun *result, Diags *diags,
+                          Arena *arena) {
   Attachments attachments;
   AttachmentWishes protections = options->wishes;
-  protections.trace = NULL;
+  protections.trace = NULL; // that is of one run only: its process writes the file
   if (!attachments_open(&attachments, &protections, diags)) return false;
   bool good = run_and_print(options, wishes, &attachments.chain, interrupts, result, diags, arena);
   return attachments_close(&attachments, diags) && good;
@@ -153,12 +144,12 @@ static bool run_attached(const RunOptions *options, const FaultWishes *wishes, A
 
 int fault_report(const RunOptions *options, const FaultWishes *wishes, Arena *arena, FaultRun *result) {
   Diags diags = {0};
-  OutFile trace = {0};
-  RunOptions own = *options;
-  if (!open_trace(&own, &trace, &diags)) return message_diags(&diags);
   AppInterrupts interrupts = {0};
-  bool good = run_attached(&own, wishes, &interrupts, result, &diags, arena);
-  if (options->wishes.trace != NULL) good = out_close(&trace, good, &diags) && good;
+  OutFile trace;
+  RunOptions aside = *options; // its trace is written there
+  if (!trace_file_open(&trace, options, &aside.wishes, &diags)) return message_diags(&diags);
+  bool good = run_protected(&aside, wishes, &interrupts, result, &diags, arena);
+  good = trace_file_close(&trace, good, &diags) && good;
   if (interrupts.taken != 0) message_error("stopped");
   if (!good) return message_diags(&diags), interrupts.taken != 0 ? EXIT_SIGNAL + interrupts.taken : EXIT_BAD_INPUT;
   if (result->verdicts.outcome != OUTCOME_INTERNAL) return EXIT_OK;

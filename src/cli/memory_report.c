@@ -1,5 +1,6 @@
 // What --check memory found: a table for people, JSON for scripts, and what it means for the exit code.
 #include "cli/run.h"
+#include "cli/screen.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -31,15 +32,15 @@ int memory_report_exit(const Run *run, int code) {
   return code == EXIT_OK && is_wrong ? EXIT_CHECK_FAILED : code;
 }
 
-static void print_finding(const MemoryFinding *finding, int width) {
+static void add_finding(Text *out, const MemoryFinding *finding, int width) {
   Text place = {0};
   char line[16] = "-", threads[24] = "-";
   finding_place(finding, &place);
   if (finding->line != 0) snprintf(line, sizeof line, "%u", finding->line);
   if (finding->threads != 0) snprintf(threads, sizeof threads, "%" PRIu64, finding->threads);
-  printf("%-18s  %-6s  %-*.*s %6s %12" PRIu64 " %10s  %s; block (%u,%u,%u), thread (%u,%u,%u)\n", finding_name[finding->kind],
-         space_text[finding->space], width, width, finding->kernel, line, finding->accesses, threads, place.at, finding->block[0],
-         finding->block[1], finding->block[2], finding->thread[0], finding->thread[1], finding->thread[2]);
+  text_add(out, "%-18s  %-6s  %-*.*s %6s %12" PRIu64 " %10s  %s; block (%u,%u,%u), thread (%u,%u,%u)\n", finding_name[finding->kind],
+           space_text[finding->space], width, width, finding->kernel, line, finding->accesses, threads, place.at, finding->block[0],
+           finding->block[1], finding->block[2], finding->thread[0], finding->thread[1], finding->thread[2]);
   text_free(&place);
 }
 
@@ -47,7 +48,7 @@ void memory_report_print(const Run *run) {
   uint32_t count = run->result.findings.count;
   const MemoryFinding *findings = run->result.findings.items;
   if (count == 0) {
-    printf("\nmemory check: nothing found\n");
+    screen_print("\nmemory check: nothing found\n");
     return;
   }
   int width = LEAST_KERNEL_WIDTH;
@@ -55,10 +56,13 @@ void memory_report_print(const Run *run) {
     int length = (int)strlen(findings[i].kernel);
     if (length > width) width = length < MOST_KERNEL_WIDTH ? length : MOST_KERNEL_WIDTH;
   }
-  printf("\nmemory check: %u place%s\n", count, count == 1 ? "" : "s");
-  printf("%-18s  %-6s  %-*s %6s %12s %10s  %s\n", "what", "space", width, "kernel", "line", "accesses", "threads", "the first");
-  for (uint32_t i = 0; i < count && i < MOST_SHOWN; i++) print_finding(&findings[i], width);
-  if (count > MOST_SHOWN) printf("... %u more places: --json=FILE has them ...\n", count - MOST_SHOWN);
+  Text out = {0};
+  text_add(&out, "\nmemory check: %u place%s\n", count, count == 1 ? "" : "s");
+  text_add(&out, "%-18s  %-6s  %-*s %6s %12s %10s  %s\n", "what", "space", width, "kernel", "line", "accesses", "threads", "the first");
+  for (uint32_t i = 0; i < count && i < MOST_SHOWN; i++) add_finding(&out, &findings[i], width);
+  if (count > MOST_SHOWN) text_add(&out, "... %u more places: --json=FILE has them ...\n", count - MOST_SHOWN);
+  screen_print(out.at);
+  text_free(&out);
 }
 
 static json_t *triple(const uint32_t v[3]) { return json_pack("[I, I, I]", (json_int_t)v[0], (json_int_t)v[1], (json_int_t)v[2]); }

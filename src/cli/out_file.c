@@ -2,7 +2,6 @@
 #include "cli/out_file.h"
 
 #include "cli/cli.h"
-#include "cli/screen.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -140,7 +139,7 @@ static void on_end(int number) {
 
 // Signals that would end the process remove the parts first; those that are ignored or taken by others stay so.
 static void catch_signals(void) {
-  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXCPU, SIGXFSZ};
+  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXCPU};
   for (size_t i = 0; i < COUNT_OF(numbers); i++) {
     struct sigaction now;
     if (sigaction(numbers[i], NULL, &now) != 0 || now.sa_handler != SIG_DFL) continue;
@@ -194,6 +193,7 @@ static bool open_in_place(OutFile *out, Diags *diags, int descriptor) {
 
 bool out_open(OutFile *out, const Files *files, const char *path, Diags *diags) {
   *out = (OutFile){.path = path, .kept = -1, .files = files, .file = path == NULL ? stdout : NULL};
+  out->is_screen = path == NULL && isatty(STDOUT_FILENO) != 0;
   if (path == NULL) return true;
   int descriptor;
   out->goal = follow(files->arena, path, &descriptor);
@@ -209,7 +209,11 @@ const char *out_name(const OutFile *out) { return out->part != NULL ? out->part 
 
 bool out_write(void *context, const char *bytes, size_t count) {
   OutFile *out = context;
-  if (out->error == 0 && fwrite(bytes, 1, count, out->file) != count) out->error = errno == 0 ? EIO : errno;
+  Text visible = {0};
+  if (out->is_screen) text_add_visible(&visible, bytes, count, "\n\t");
+  if (out->is_screen) bytes = visible.at, count = visible.length;
+  if (out->error == 0 && count > 0 && fwrite(bytes, 1, count, out->file) != count) out->error = errno == 0 ? EIO : errno;
+  text_free(&visible);
   return out->error == 0;
 }
 
@@ -230,7 +234,6 @@ bool out_close(OutFile *out, bool whole, Diags *diags) {
 
 bool out_text(const Files *files, const char *path, const Text *text, Diags *diags) {
   OutFile out;
-  if (path == NULL && text->length > 0 && isatty(STDOUT_FILENO) != 0) return screen_print(text->at); // cli.c asks for errors
   if (!out_open(&out, files, path, diags)) return false;
   if (text->length > 0) out_write(&out, text->at, text->length);
   return out_close(&out, true, diags);

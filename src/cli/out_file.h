@@ -33,8 +33,9 @@ typedef struct OutFile {
   const char *goal; // where links lead
   char *part;       // where it is written till it is whole; NULL: in place
   FILE *file;
-  int kept;  // the part once more, open till it is renamed: see out_abandon
-  int error; // the first errno
+  int kept;       // the part once more, open till it is renamed: see out_abandon
+  int error;      // the first errno
+  bool is_screen; // control characters are shown
   const Files *files;
 } OutFile;
 bool out_open(OutFile *out, const Files *files, const char *path, Diags *diags);

@@ -44,24 +44,23 @@ bool run_takes_ptx(const Run *run) {
   return false;
 }
 
-bool run_open_trace(Run *run, AttachmentWishes *wishes, Diags *diags) {
-  *wishes = run->options->wishes;
+bool trace_file_open(OutFile *trace, const RunOptions *options, AttachmentWishes *wishes, Diags *diags) {
+  *wishes = options->wishes;
+  *trace = (OutFile){0};
   if (wishes->trace == NULL) return true;
-  if (!out_open(&run->trace, &run->options->files, wishes->trace, diags)) return false;
-  wishes->trace = out_name(&run->trace);
-  wishes->trace_as = run->trace.path;
+  if (!out_open(trace, &options->files, wishes->trace, diags)) return false;
+  wishes->trace = out_name(trace);
+  wishes->trace_as = trace->path;
   return true;
 }
 
-bool run_close_trace(Run *run, bool whole, Diags *diags) {
-  return run->options->wishes.trace == NULL || run->trace.file == NULL || out_close(&run->trace, whole, diags);
-}
+bool trace_file_close(OutFile *trace, bool whole, Diags *diags) { return trace->file == NULL || out_close(trace, whole, diags); }
 
 static bool attach(Run *run, Diags *diags) {
   AttachmentWishes wishes;
-  if (!run_open_trace(run, &wishes, diags)) return false;
+  if (!trace_file_open(&run->trace, run->options, &wishes, diags)) return false;
   bool good = attachments_open(&run->attachments, &wishes, diags);
-  if (!good) run_close_trace(run, false, diags);
+  if (!good) trace_file_close(&run->trace, false, diags);
   return good;
 }
 
@@ -84,7 +83,7 @@ Device *run_device(Run *run, uint32_t address_bits) {
   Device *device = device_new(&options, &diags);
   if (device == NULL) {
     attachments_close(&run->attachments, &diags);
-    run_close_trace(run, false, &diags);
+    trace_file_close(&run->trace, false, &diags);
     message_diags(&diags);
   }
   return device;
@@ -103,7 +102,7 @@ bool run_finish(Run *run, Device *device) {
   device_free(device);
   Diags diags = {0};
   bool good = attachments_close(&run->attachments, &diags);
-  good = run_close_trace(run, good && run->result.launches.count > 0, &diags) && good;
+  good = trace_file_close(&run->trace, good && run->result.launches.count > 0, &diags) && good;
   if (!good) message_diags(&diags);
   return good;
 }

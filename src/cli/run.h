@@ -92,9 +92,9 @@ int run_check_target(const RunOptions *options, const char *command); // EXIT_OK
 bool run_takes_ptx(const Run *run);                                   // false, after a message: the machine runs other code
 // A device for this run, with printing, progress and clock; NULL after a message.
 Device *run_device(Run *run, uint32_t address_bits);
-// The file of --trace, if it is wanted, and where it is to be written. `whole`: there is something in it.
-bool run_open_trace(Run *run, AttachmentWishes *wishes, Diags *diags);
-bool run_close_trace(Run *run, bool whole, Diags *diags);
+// The file of --trace, if it is wanted: the wishes of the options with where it is to be written. `whole`: there is something in it.
+bool trace_file_open(OutFile *trace, const RunOptions *options, AttachmentWishes *wishes, Diags *diags);
+bool trace_file_close(OutFile *trace, bool whole, Diags *diags);
 // Takes over a device's launches and frees it with what was attached; false, after a message: a trace was not written.
 bool run_finish(Run *run, Device *device);
 // The exit code for a device call that failed: says why.

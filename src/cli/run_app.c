@@ -260,14 +260,15 @@ static bool check_protections(const RunOptions *options) {
 
 // The program writes its trace aside, where its environment says; none is kept if it wrote nothing.
 static int run_traced(Run *run, const char *folder, const char *records) {
-  AttachmentWishes named = run->options->wishes;
+  AttachmentWishes named = run->options->wishes, aside;
   Diags diags = {0};
-  if (!run_open_trace(run, &run->options->wishes, &diags)) return message_diags(&diags);
+  if (!trace_file_open(&run->trace, run->options, &aside, &diags)) return message_diags(&diags);
+  run->options->wishes = aside;
   int status = 0;
   int code = run_child(run, folder, records, &status) ? finish(run, records, status) : EXIT_INTERNAL;
   struct stat about;
-  bool whole = run->options->wishes.trace != NULL && stat(run->options->wishes.trace, &about) == 0 && about.st_size > 0;
-  if (!run_close_trace(run, whole, &diags)) code = message_diags(&diags);
+  bool whole = aside.trace != NULL && stat(aside.trace, &about) == 0 && about.st_size > 0;
+  if (!trace_file_close(&run->trace, whole, &diags)) code = message_diags(&diags);
   run->options->wishes = named;
   return code;
 }

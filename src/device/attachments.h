@@ -10,7 +10,7 @@
 typedef struct AttachmentWishes {
   const char *protections;       // "dmr secded:rf,l2", spaces or new lines between them; NULL: none
   const char *trace;             // file of the time line; NULL: none
-  const char *trace_as;          // its name in messages; NULL: the same
+  const char *trace_as;          // its name in messages; NULL: that of the file
   uint64_t trace_from, trace_to; // cycles it shows, [from, to); to = 0: to the end
   uint64_t trace_every;          // cycles between samples of its curves; 0: the usual distance, UINT64_MAX: no curves
   const char *trace_marks;       // "CYCLE text", a line each: what it points at; NULL: nothing

@@ -2,9 +2,11 @@
 // that all share; which process did what leaves no trace in the results.
 #include "study/study_internal.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,9 +46,12 @@ static bool work_in_processes(const Work *work, uint32_t workers) {
   pid_t pids[MOST_WORKERS];
   uint32_t started = 0;
   bool good = true;
+  pid_t parent = getpid();
   for (; started < workers; started++) {
     pids[started] = fork();
     if (pids[started] == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL); // a study that is ended takes its processes with it
+      if (getppid() != parent) _exit(1);
       work_until_done(work);
       _exit(0);
     }

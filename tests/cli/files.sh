@@ -44,6 +44,9 @@ for name in a.db ./a.db "$folder/a.db" link.db hard.db; do
 done
 refuses a.db "$read_by" report link.db -o hard.db
 refuses a.db "$read_by" report a.db --csv tables
+"$maker" b.db 50 dmr
+refuses b.db "$read_by" report a.db b.db -o b.db
+refuses a.db "$read_by" export a.db -o a.db
 touch a.db-wal
 refuses a.db-wal "$read_by" report a.db --json a.db-wal
 rm a.db-wal
@@ -103,13 +106,20 @@ no_parts merge
 [ "$(tr '\n' ' ' <said)" = "wrote a.csv wrote a.json " ] || fail "report --csv --json: $(cat said)"
 rm tables/lines.csv
 "$redoubt" report a.db --csv tables 2>said
-[ "$(cat said)" = "wrote 9 tables into tables" ] || fail "report --csv FOLDER: $(cat said)"
+grep -qx 'wrote [0-9]* tables into tables' said || fail "report --csv FOLDER: $(cat said)"
 "$redoubt" report a.db --quiet -o page.html --csv a.csv --json a.json >said 2>&1
 [ ! -s said ] || fail "report --quiet: $(cat said)"
+"$redoubt" export a.db -o exported.csv 2>said
+[ "$(cat said)" = "wrote exported.csv" ] && cmp exported.csv a.csv || fail "export: $(cat said)"
+"$redoubt" export a.db 2>said | cmp - a.csv || fail "export to a pipe: $(cat said)"
 "$redoubt" asm k.sass -o k.hex 2>said
 [ "$(cat said)" = "wrote k.hex" ] || fail "asm: $(cat said)"
 "$redoubt" run vecadd --size tiny --machine fermi-gtx480 --trace t.json --json=r.json 2>said >table
 [ "$(sort said | tr '\n' ' ')" = "wrote r.json wrote t.json " ] || fail "run: $(cat said)"
+"$redoubt" run vecadd --size tiny --machine fermi-gtx480 --trace f.json --fault 'flip:rf[sm=0,reg=1,lane=1,bit=1]@700' 2>said >table
+[ "$(cat said)" = "wrote f.json" ] && grep -q 'flip:rf' f.json || fail "run --fault --trace: $(cat said)"
+refuses f.json 'no fault model' run vecadd --size tiny --machine fermi-gtx480 --trace f.json --fault 'flop:rf[sm=0]@7'
+refuses f.json 'cannot be written' run vecadd --size tiny --machine fermi-gtx480 --trace /dev/full --fault 'flip:rf[sm=0,reg=1,lane=1,bit=1]@700'
 tail -c 3 t.json | grep -q '[]}]' || fail "the trace has no end"
 
 # Links stay links, permissions stay.
@@ -149,8 +159,9 @@ refuses a.csv 'damaged\|not a journal' report bad.db --csv a.csv
 "$maker" many.db 20000
 cp a.csv before
 code=0
-(ulimit -f 100 && "$redoubt" report many.db --csv a.csv) >/dev/null 2>&1 || code=$?
-[ $code -ne 0 ] || fail "a file that is too large: exit code 0"
+(ulimit -f 100 && "$redoubt" report many.db --csv a.csv) >/dev/null 2>said || code=$?
+[ $code -eq 2 ] || fail "a file that is too large: exit code $code"
+[ "$(cat said)" = "a.csv: error: cannot be written: File too large" ] || fail "a file that is too large: $(cat said)"
 cmp a.csv before || fail "a file that is too large"
 no_parts "a file that is too large"
 

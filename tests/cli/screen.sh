@@ -81,6 +81,9 @@ for style in --json --csv; do # data are data elsewhere
   grep -qi 'x[^]]*1b]0;title[^y]*07[^y]*9by' bytes || fail "run $style: $(cat -v bytes)"
   if grep -q "title$(printf '\007')\|$(printf '\302\233')" bytes; then fail "run $style: control characters on a terminal"; fi
 done
+seen "NO_COLOR=1 TERM=xterm" "export hostile.db --table campaign"
+grep -q "$shown" bytes || fail "export: $(cat -v bytes)"
+if grep -q "$escape" bytes; then fail "export: control characters on a terminal"; fi
 seen "-u NO_COLOR TERM=xterm" "run vecadd --size tiny --machine fermi-gtx480"
 sed "s/$escape\[[0-9;]*m//g" bytes >plain
 seen "NO_COLOR=1 TERM=xterm" "run vecadd --size tiny --machine fermi-gtx480"
