@@ -1,11 +1,12 @@
 // redoubt list WHAT: the tables that the program is made of, for people and as markdown for docs/.
 #include "cli/cli.h"
 
-#include "journal/journal.h"
-#include "cli/ratio.h"
+#include "cli/gpgpusim.h"
 #include "cli/screen.h"
 #include "device/attachments.h"
 #include "fault/fault.h"
+#include "journal/journal.h"
+#include "machine/ratio.h"
 #include "protect/protect.h"
 
 #include <inttypes.h>
@@ -89,10 +90,8 @@ static void stats_page(Text *out) {
     text_add(out, "| `%s` | %s | %s |\n", stat_info[i].name, stat_info[i].unit, stat_info[i].meaning);
   text_add(out, "\n## Traps\n\nHow a launch can end early, as `trap` in the JSON output says it.\n\n| trap | meaning |\n|---|---|\n");
   for (uint32_t i = 0; i < TRAP_COUNT; i++) text_add(out, "| `%s` | %s |\n", trap_info[i].name, trap_info[i].text);
-  text_add(
-      out,
-      "\n## Ratios\n\nMachines count; only reports divide. `ratios` in the JSON output of a machine with time holds these, `occupancy`\n"
-      "(`resident_warps_mean` / warps an SM can hold) and `simulated_milliseconds`. A ratio to 0 is left out.\n\n");
+  text_add(out, "\n## Ratios\n\nMachines count; only reports divide. `ratios` in the JSON output of a machine with time holds these\n"
+                "and `simulated_milliseconds`. A ratio to 0 is left out.\n\n");
   ratios_markdown(out);
   text_add(out, "\n## GPGPU-Sim's names\n\n`redoubt run --stats gpgpusim` prints `name = value` lines under the names that GPGPU-Sim uses, "
                 "for scripts made\n"

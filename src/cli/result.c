@@ -1,9 +1,10 @@
 // What a run did: a table and a summary for people, JSON and CSV for scripts.
 #include "cli/run.h"
 
+#include "cli/gpgpusim.h"
 #include "cli/json_file.h"
-#include "cli/ratio.h"
 #include "cli/screen.h"
+#include "machine/ratio.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -125,7 +126,7 @@ static void print_gpgpusim(const Run *run) {
   for (uint32_t i = 0; i < run->result.launches.count; i++) {
     const LaunchRecord *launch = &run->result.launches.items[i];
     add_stats(&so_far, &launch->stats);
-    gpgpusim_launch(launch->kernel, i + 1, &launch->stats, &so_far, &run->options->spec, &out);
+    gpgpusim_launch(launch->kernel, i + 1, &launch->stats, &so_far, &out);
   }
   print_text(&out);
 }
@@ -147,7 +148,6 @@ static json_t *ratios_json(const Stats *stats, const Spec *spec) {
   for (int i = 0; i < RATIO_COUNT; i++) {
     if (ratio_value((RatioId)i, stats, &value)) json_object_set_new(object, ratio_info[i].name, json_real(value));
   }
-  if (ratio_occupancy(stats, spec, &value)) json_object_set_new(object, "occupancy", json_real(value));
   json_object_set_new(object, "simulated_milliseconds", json_real(simulated_milliseconds(stats, spec)));
   return object;
 }

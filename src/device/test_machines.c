@@ -13,6 +13,17 @@ typedef struct Outputs {
   uint64_t cycles;
 } Outputs;
 
+// Counts that are parts of others.
+static void check_counts(const Stats *stats, const Spec *spec) {
+  const uint64_t *of = stats->value;
+  uint64_t mix = of[STAT_INSTRUCTIONS_ALU] + of[STAT_INSTRUCTIONS_SFU] + of[STAT_INSTRUCTIONS_MEMORY] + of[STAT_INSTRUCTIONS_CONTROL];
+  assert_int_equal(mix, of[STAT_WARP_INSTRUCTIONS]);
+  assert_int_equal(of[STAT_SM_SHARES], spec->sm_count);
+  assert_int_equal(of[STAT_SM_CYCLES], of[STAT_CYCLES] * spec->sm_count);
+  assert_int_equal(of[STAT_WARP_SLOTS], of[STAT_SM_CYCLES] * (spec->sm_threads / WARP_LANES));
+  assert_int_equal(of[STAT_ISSUE_SLOTS], of[STAT_SM_CYCLES] * spec->sm_schedulers);
+}
+
 static void run_on(const Workload *workload, const Spec *spec, Outputs *outputs) {
   Diags diags = {0};
   DeviceOptions options = {.spec = spec};
@@ -29,7 +40,11 @@ static void run_on(const Workload *workload, const Spec *spec, Outputs *outputs)
     outputs->bytes[i] = arena_alloc(outputs->arena, outputs->sizes[i]);
     assert_true(device_read(device, outputs->bytes[i], output->address, outputs->sizes[i]));
   }
-  for (uint32_t i = 0; i < device_launch_count(device); i++) outputs->cycles += device_launch_record(device, i)->stats.value[STAT_CYCLES];
+  for (uint32_t i = 0; i < device_launch_count(device); i++) {
+    const Stats *stats = &device_launch_record(device, i)->stats;
+    outputs->cycles += stats->value[STAT_CYCLES];
+    if (spec->machine_model == MODEL_SIMT) check_counts(stats, spec);
+  }
   workload_finish(&run);
   device_free(device);
   diags_free(&diags);

@@ -201,12 +201,21 @@ static IdleReason look(Simt *m, Next *n) {
 
 // ---- It goes ---------------------------------------------------------------------------------------
 
+// What kind of work an instruction is, by its unit.
+static const StatId mix_stat[UNIT_COUNT] = {
+    [UNIT_ALU] = STAT_INSTRUCTIONS_ALU,        [UNIT_FP32] = STAT_INSTRUCTIONS_ALU,   [UNIT_FP64] = STAT_INSTRUCTIONS_ALU,
+    [UNIT_SFU] = STAT_INSTRUCTIONS_SFU,        [UNIT_IMUL] = STAT_INSTRUCTIONS_ALU,   [UNIT_IDIV] = STAT_INSTRUCTIONS_ALU,
+    [UNIT_LDST] = STAT_INSTRUCTIONS_MEMORY,    [UNIT_TEX] = STAT_INSTRUCTIONS_MEMORY, [UNIT_TENSOR] = STAT_INSTRUCTIONS_ALU,
+    [UNIT_BRANCH] = STAT_INSTRUCTIONS_CONTROL,
+};
+
 void next_begins(Simt *m, const Next *n, uint32_t threads) {
   m->at.core->instructions++;
   n->at->issued++;
   n->at->ready_since = 0;
   simt_count(m, STAT_WARP_INSTRUCTIONS, 1);
   simt_count(m, STAT_THREAD_INSTRUCTIONS, threads);
+  simt_count(m, mix_stat[n->info->unit], 1);
 }
 
 static void count_issue(Simt *m, uint32_t threads) {
