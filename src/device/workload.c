@@ -37,6 +37,18 @@ uint32_t workload_param_count(const Workload *workload) {
   return count;
 }
 
+uint32_t workload_trait_count(const Workload *workload) {
+  uint32_t count = 0;
+  while (count < WORKLOAD_MAX_TRAITS && workload->traits[count].why != NULL) count++;
+  return count;
+}
+
+bool workload_trait_holds(const WorkloadTrait *trait, const Stats *stats, double *value) {
+  *value = 0;
+  if (!ratio_value(trait->ratio, stats, value)) return false;
+  return trait->bound == TRAIT_AT_LEAST ? *value >= trait->value : *value <= trait->value;
+}
+
 bool workload_start(WorkloadRun *run, const Workload *workload, WorkloadSize size, Device *device, Diags *diags) {
   *run = (WorkloadRun){.device = device, .seed = 1};
   uint32_t index = 0;
