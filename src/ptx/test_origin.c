@@ -7,25 +7,25 @@
 
 #include <cmocka.h>
 
-static const char two_kernels[] = ".version 7.8\n"              // 1
-                                  ".visible .entry one()\n"     // 2
-                                  "{\n"                         // 3
-                                  "\t.loc\t1 10 0\n"            // 4
-                                  "\tmov.u32 %r1, 1;\n"         // 5
-                                  "\tld.v2.u32 {%r2, %r3}, [%rd1];\n" // 6
+static const char two_kernels[] = ".version 7.8\n"                                                     // 1
+                                  ".visible .entry one()\n"                                            // 2
+                                  "{\n"                                                                // 3
+                                  "\t.loc\t1 10 0\n"                                                   // 4
+                                  "\tmov.u32 %r1, 1;\n"                                                // 5
+                                  "\tld.v2.u32 {%r2, %r3}, [%rd1];\n"                                  // 6
                                   "\t.loc 2 33 7, function_name $L__info_string0, inlined_at 1 11 3\n" // 7
-                                  "\t{ // callseq 0, 0 }\n"     // 8
-                                  "\tcall f;\n"                 // 9
-                                  "\t} /* not }\n"              // 10
-                                  "\t.loc 1 99 0 } */\n"        // 11
-                                  "\tret;\n"                    // 12
-                                  "}\n"                         // 13
-                                  ".visible .entry two()\n"     // 14
-                                  "{\n"                         // 15
-                                  "\tmov.u32 %r1, 2;\n"         // 16
-                                  "\t.loc 7 5 1\n"              // 17
-                                  "\tret;\n"                    // 18
-                                  "}\n"                         // 19
+                                  "\t{ // callseq 0, 0 }\n"                                            // 8
+                                  "\tcall f;\n"                                                        // 9
+                                  "\t} /* not }\n"                                                     // 10
+                                  "\t.loc 1 99 0 } */\n"                                               // 11
+                                  "\tret;\n"                                                           // 12
+                                  "}\n"                                                                // 13
+                                  ".visible .entry two()\n"                                            // 14
+                                  "{\n"                                                                // 15
+                                  "\tmov.u32 %r1, 2;\n"                                                // 16
+                                  "\t.loc 7 5 1\n"                                                     // 17
+                                  "\tret;\n"                                                           // 18
+                                  "}\n"                                                                // 19
                                   "\t.file\t1 \"/home/a b/{kernel.cu\"\n"
                                   "\t.file\t2 \"vector.h\", 1700000000, 4711\n";
 
@@ -61,7 +61,8 @@ static void test_lines(void **state) {
 
 static void test_damaged(void **state) {
   (void)state;
-  static const char *const texts[] = {"", ".loc", ".loc ", ".loc 1", ".loc x y", ".file", ".file 1", ".file 1 \"", "}}}\n/*", ".loc 99999999999 1 1"};
+  static const char *const texts[] = {"",      ".loc",    ".loc ",      ".loc 1",  ".loc x y",
+                                      ".file", ".file 1", ".file 1 \"", "}}}\n/*", ".loc 99999999999 1 1"};
   Arena *arena = arena_new();
   for (size_t i = 0; i < COUNT_OF(texts); i++) {
     PtxOrigins origins = ptx_origins(arena, texts[i], strlen(texts[i]));
