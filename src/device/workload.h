@@ -114,6 +114,9 @@ bool workload_trait_holds(const WorkloadTrait *trait, const Stats *stats, double
 // Loads the workload's module and takes its parameters at that size; the caller may then change
 // run->param (workload_set checks ranges) before prepare. workload_finish frees what run owns.
 bool workload_start(WorkloadRun *run, const Workload *workload, WorkloadSize size, Device *device, Diags *diags);
+// The same with other PTX of its kernels, such as another compiler's.
+bool workload_start_from(WorkloadRun *run, const Workload *workload, WorkloadSize size, Device *device, const PtxSource *source,
+                         Diags *diags);
 bool workload_set(WorkloadRun *run, const Workload *workload, const char *name, uint64_t value, Diags *diags);
 void workload_finish(WorkloadRun *run);
 uint32_t workload_param_count(const Workload *workload);
