@@ -212,7 +212,8 @@ static const OptionGroup g80_group =
 
 static const Option result_options[] = {
     {"dump", 0, "NAME[=FILE]",
-     "print an array after the run, or write its raw bytes to FILE; NAME is an --arg's name or a workload's output. 'program': print the "
+     "print an array after the run, or write its raw bytes to FILE; NAME is an --arg's name or a workload's output; 'outputs' prints all "
+     "outputs of a workload. 'program': print the "
      "lowered program (encoding, registers, source lines), do not run it",
      .take = take_dump},
     {"json", 0, "FILE", "results as JSON, to the terminal or FILE: every statistic, and ratios", .take = option_json,
