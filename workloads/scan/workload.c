@@ -63,7 +63,7 @@ static bool check(WorkloadRun *run) {
 const Workload workload_scan = {
     .name = "scan",
     .summary = "exclusive prefix sum; up-sweep and down-sweep, barriers, few active threads",
-    .params = {{"n", "elements", {1000, 16384, 262144, 4 << 20}, 1, 1u << 28}},
+    .params = {{"n", "elements", {1000, 16384, 1 << 20, 4 << 20}, 1, 1u << 28}},
     .prepare = prepare,
     .launch = launch,
     .check = check,
