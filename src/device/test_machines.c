@@ -11,6 +11,7 @@ typedef struct Outputs {
   uint64_t sizes[WORKLOAD_MAX_OUTPUTS];
   uint32_t count;
   uint64_t cycles;
+  Stats stats; // of all launches
 } Outputs;
 
 // Counts that are parts of others.
@@ -43,6 +44,7 @@ static void run_on(const Workload *workload, const Spec *spec, Outputs *outputs)
   for (uint32_t i = 0; i < device_launch_count(device); i++) {
     const Stats *stats = &device_launch_record(device, i)->stats;
     outputs->cycles += stats->value[STAT_CYCLES];
+    for (int k = 0; k < STAT_COUNT; k++) outputs->stats.value[k] += stats->value[k];
     if (spec->machine_model == MODEL_SIMT) check_counts(stats, spec);
   }
   workload_finish(&run);
@@ -135,10 +137,26 @@ static void same_results_whatever_is_chosen(void **state) {
   }
 }
 
+// Who waits for a scattered load waits for memory, also while the load is still on its way to the load/store unit.
+static void waits_for_scattered_loads_are_memory(void **state) {
+  (void)state;
+  Arena *arena = arena_new();
+  Diags diags = {0};
+  Spec spec;
+  assert_true(spec_load(&spec, arena, "gt200-rise", &diags));
+  assert_true(spec_set(&spec, "sm.count", "1", NULL, 0, &diags));
+  Outputs outputs = {.arena = arena};
+  run_on(workload_find("bfs"), &spec, &outputs);
+  assert_true(outputs.stats.value[STAT_IDLE_MEMORY] > outputs.stats.value[STAT_IDLE_FULL] / 2);
+  assert_true(outputs.stats.value[STAT_IDLE_MEMORY] > 5 * outputs.stats.value[STAT_IDLE_PIPELINE]);
+  arena_free(arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(same_results_everywhere),
       cmocka_unit_test(same_results_whatever_is_chosen),
+      cmocka_unit_test(waits_for_scattered_loads_are_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
