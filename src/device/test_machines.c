@@ -63,24 +63,40 @@ static void compare(const Workload *workload, const char *machine, const Outputs
   }
 }
 
+// What the functional machine gives, once for each workload.
+static Outputs *expected_outputs(Arena *arena) {
+  Spec functional;
+  spec_default(&functional);
+  Outputs *expected = ARENA_ARRAY(arena, Outputs, workload_count);
+  for (uint32_t w = 0; w < workload_count; w++) {
+    expected[w].arena = arena;
+    run_on(workloads[w], &functional, &expected[w]);
+  }
+  return expected;
+}
+
+static void same_results_on(const Spec *spec, const char *what, const Outputs *expected) {
+  for (uint32_t w = 0; w < workload_count; w++) {
+    Outputs got = {.arena = arena_new()};
+    run_on(workloads[w], spec, &got);
+    compare(workloads[w], what, &expected[w], &got);
+    print_message("%-14s %-14s %8llu cycles\n", what, workloads[w]->name, (unsigned long long)got.cycles);
+    arena_free(got.arena);
+  }
+}
+
 static void same_results_everywhere(void **state) {
   (void)state;
+  Arena *arena = arena_new();
+  const Outputs *expected = expected_outputs(arena);
   for (uint32_t m = 0; m < builtin_machine_count; m++) {
-    Arena *arena = arena_new();
     Diags diags = {0};
-    Spec functional, spec;
-    spec_default(&functional);
+    Spec spec;
     if (!spec_load(&spec, arena, builtin_machines[m].name, &diags)) fail_msg("%s: %s", builtin_machines[m].name, diags.items[0].text);
-    for (uint32_t w = 0; w < workload_count && spec.machine_model == MODEL_SIMT; w++) {
-      Outputs expected = {.arena = arena}, got = {.arena = arena};
-      run_on(workloads[w], &functional, &expected);
-      run_on(workloads[w], &spec, &got);
-      compare(workloads[w], spec.machine, &expected, &got);
-      print_message("%-14s %-14s %8llu cycles\n", spec.machine, workloads[w]->name, (unsigned long long)got.cycles);
-    }
+    if (spec.machine_model == MODEL_SIMT) same_results_on(&spec, spec.machine, expected);
     diags_free(&diags);
-    arena_free(arena);
   }
+  arena_free(arena);
 }
 
 // What may be chosen changes time, never results.
@@ -119,22 +135,17 @@ static const char *const variants[][2] = {
 
 static void same_results_whatever_is_chosen(void **state) {
   (void)state;
+  Arena *arena = arena_new();
+  const Outputs *expected = expected_outputs(arena);
   for (size_t v = 0; v < COUNT_OF(variants); v++) {
-    Arena *arena = arena_new();
     Diags diags = {0};
-    Spec functional, spec;
-    spec_default(&functional);
+    Spec spec;
     assert_true(spec_load(&spec, arena, "fermi-gtx480", &diags));
     if (!spec_set(&spec, variants[v][0], variants[v][1], NULL, 0, &diags)) fail_msg("%s", diags.items[0].text);
-    for (uint32_t w = 0; w < workload_count; w++) {
-      Outputs expected = {.arena = arena}, got = {.arena = arena};
-      run_on(workloads[w], &functional, &expected);
-      run_on(workloads[w], &spec, &got);
-      compare(workloads[w], variants[v][1], &expected, &got);
-    }
+    same_results_on(&spec, arena_format(arena, "%s=%s", variants[v][0], variants[v][1]), expected);
     diags_free(&diags);
-    arena_free(arena);
   }
+  arena_free(arena);
 }
 
 // Who waits for a scattered load waits for memory, also while the load is still on its way to the load/store unit.
