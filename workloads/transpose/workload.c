@@ -42,7 +42,7 @@ static bool check(WorkloadRun *run) {
 const Workload workload_transpose = {
     .name = "transpose",
     .summary = "matrix transpose through padded tiles; memory bound",
-    .params = {{"width", "columns", {50, 128, 512, 2048}, 1, 1u << 14}, {"height", "rows", {40, 128, 512, 2048}, 1, 1u << 14}},
+    .params = {{"width", "columns", {50, 128, 1024, 2048}, 1, 1u << 14}, {"height", "rows", {40, 128, 1024, 2048}, 1, 1u << 14}},
     .prepare = prepare,
     .launch = launch,
     .check = check,
