@@ -135,6 +135,25 @@ void figures_csv(const FigureTable *table, const char *machine, const char *size
   }
 }
 
+// ---- Traits ------------------------------------------------------------------------------------------------
+
+uint32_t traits_judge(const Measured *results, uint32_t count, WorkloadSize size, Text *out) {
+  uint32_t broken = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const Workload *workload = results[i].workload;
+    for (uint32_t t = 0; t < workload_trait_count(workload) && results[i].code == EXIT_OK; t++) {
+      const WorkloadTrait *trait = &workload->traits[t];
+      double value;
+      if (size < trait->from) continue;
+      bool holds = workload_trait_holds(trait, &results[i].total.stats, &value);
+      text_add(out, "%-14s %s %.4g, %s %g: %s (%s)\n", workload->name, ratio_info[trait->ratio].name, value,
+               trait->bound == TRAIT_AT_LEAST ? "at least" : "at most", trait->value, holds ? "holds" : "DOES NOT HOLD", trait->why);
+      broken += holds ? 0 : 1;
+    }
+  }
+  return broken;
+}
+
 // ---- Everything, for scripts -------------------------------------------------------------------------------
 
 uint32_t figures_all(Figure figures[FIGURES_MOST]) {

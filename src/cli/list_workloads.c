@@ -92,23 +92,9 @@ static const Figure figures[] = {
     {.title = "control", .kind = FIGURE_SHARE, .ratio = RATIO_CONTROL_SHARE, .digits = 1},
 };
 
-// Those that a size of this machine promises: a line each. The number that do not hold.
-static uint32_t judge(const RunOptions *options, const Measured *results, uint32_t count, Text *out) {
-  uint32_t broken = 0;
-  if (strcmp(options->spec.machine, TRAIT_MACHINE) != 0) return 0;
-  for (uint32_t i = 0; i < count; i++) {
-    const Workload *workload = results[i].workload;
-    for (uint32_t t = 0; t < workload_trait_count(workload) && results[i].code == EXIT_OK; t++) {
-      const WorkloadTrait *trait = &workload->traits[t];
-      double value;
-      if (options->size < trait->from) continue;
-      bool holds = workload_trait_holds(trait, &results[i].total.stats, &value);
-      text_add(out, "%-14s %s %.4g, %s %g: %s (%s)\n", workload->name, ratio_info[trait->ratio].name, value,
-               trait->bound == TRAIT_AT_LEAST ? "at least" : "at most", trait->value, holds ? "holds" : "DOES NOT HOLD", trait->why);
-      broken += holds ? 0 : 1;
-    }
-  }
-  return broken;
+// Traits are promised of the machine as its file has it.
+static bool are_promised(const RunOptions *options) {
+  return strcmp(options->spec.machine, TRAIT_MACHINE) == 0 && options->machine.settings.count == 0;
 }
 
 static int print_traits(const RunOptions *options, const Measured *results, uint32_t count) {
@@ -116,7 +102,7 @@ static int print_traits(const RunOptions *options, const Measured *results, uint
   const FigureTable table = {.results = results, .count = count, .figures = figures, .figure_count = COUNT_OF(figures)};
   if (!measured_print(options, &table, &table, &diags)) return message_diags(&diags);
   Text lines = {0};
-  uint32_t broken = judge(options, results, count, &lines);
+  uint32_t broken = are_promised(options) ? traits_judge(results, count, options->size, &lines) : 0;
   bool for_scripts = (options->json && options->json_file == NULL) || (options->csv && options->csv_file == NULL);
   if (lines.length > 0) fprintf(for_scripts ? stderr : stdout, "\n%s", lines.at);
   text_free(&lines);

@@ -60,6 +60,9 @@ enum { FIGURES_MOST = (int)STAT_COUNT + (int)RATIO_COUNT };
 uint32_t figures_all(Figure figures[FIGURES_MOST]);
 struct json_t *figures_json(const Measured *results, uint32_t count, const Spec *spec, const char *size);
 
+// A line for each trait that workloads promise at this size. The number that do not hold.
+uint32_t traits_judge(const Measured *results, uint32_t count, WorkloadSize size, Text *out);
+
 // "RISE BFS, hints BFS": what papers call it; "" where none does.
 void papers_names(const char *workload, Text *out);
 

@@ -131,6 +131,25 @@ static void tables_have_a_row_each(void **state) {
   text_free(&text);
 }
 
+static void traits_are_judged_from_their_size_on(void **state) {
+  (void)state;
+  const Workload workload = {
+      .name = "idler",
+      .traits = {{RATIO_IDLE_FULL, TRAIT_AT_LEAST, 0.4, "idle"}, {RATIO_IDLE_FULL, TRAIT_AT_MOST, 0.3, "busy", SIZE_DEFAULT}}};
+  Measured results[2];
+  Measured four[4];
+  made_up(four);
+  results[0] = four[0]; // half idle
+  results[1] = four[3]; // failed: says nothing
+  results[0].workload = results[1].workload = &workload;
+  Text text = {0};
+  assert_int_equal(traits_judge(results, 2, SIZE_SMALL, &text), 0);
+  assert_string_equal(text.at, "idler          idle_full_share 0.5, at least 0.4: holds (idle)\n");
+  assert_int_equal(traits_judge(results, 2, SIZE_DEFAULT, &text), 1);
+  assert_has(&text, "idler          idle_full_share 0.5, at most 0.3: DOES NOT HOLD (busy)\n");
+  text_free(&text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(number_of_processes_changes_nothing),
@@ -138,6 +157,7 @@ int main(void) {
       cmocka_unit_test(the_worst_exit_code_counts),
       cmocka_unit_test(means_are_of_those_that_passed),
       cmocka_unit_test(tables_have_a_row_each),
+      cmocka_unit_test(traits_are_judged_from_their_size_on),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

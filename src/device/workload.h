@@ -47,7 +47,7 @@ typedef struct WorkloadRun {
   char failure[256]; // what check() found
 } WorkloadRun;
 
-// What papers lean on in this program, as a bound of a ratio on the machine TRAIT_MACHINE. A test holds it (tests/traits.sh).
+// What papers lean on in this program, as a bound of a ratio on the machine TRAIT_MACHINE. Tests hold it (tests/CMakeLists.txt, `make traits`).
 #define TRAIT_MACHINE "gt200-rise"
 typedef enum TraitBound { TRAIT_AT_LEAST, TRAIT_AT_MOST } TraitBound;
 typedef struct WorkloadTrait {

@@ -63,7 +63,10 @@ static bool check(WorkloadRun *run) {
 const Workload workload_scan = {
     .name = "scan",
     .summary = "exclusive prefix sum; up-sweep and down-sweep, barriers, few active threads",
-    .params = {{"n", "elements", {1000, 16384, 1 << 20, 4 << 20}, 1, 1u << 28}},
+    .params = {{"n", "elements", {1000, 16384, 262144, 4 << 20}, 1, 1u << 28}},
+    .traits = {{RATIO_IDLE_EMPTY, TRAIT_AT_LEAST, 0.1, "load imbalance"},
+               {RATIO_PARTIAL_ISSUES, TRAIT_AT_LEAST, 0.12, "few active threads near the root of the tree"},
+               {RATIO_DRAM_WAIT, TRAIT_AT_LEAST, 6, "memory-intensive", SIZE_SMALL}},
     .prepare = prepare,
     .launch = launch,
     .check = check,
