@@ -1,6 +1,7 @@
 // redoubt list WHAT: the tables that the program is made of, for people and as markdown for docs/.
 #include "cli/list.h"
 
+#include "cli/cores.h"
 #include "cli/gpgpusim.h"
 #include "cli/screen.h"
 #include "device/attachments.h"
@@ -228,8 +229,8 @@ static const Option trait_options[] = {
      "hold",
      .take = option_flag, .offset = offsetof(ListOptions, traits)},
     {"size", 0, "SIZE", "tiny, small, default or large", .take = option_size},
-    {"jobs", 'j', "N", "workloads at one time (default: all cores)", .take = option_u32, .offset = offsetof(ListOptions, run.processes),
-     .least = 1, .most = 256},
+    {"jobs", 'j', "N", "workloads at one time (default and most: the processors that this process may use)", .take = option_jobs,
+     .offset = offsetof(ListOptions, run.processes), .least = 1, .most = 256},
     {"json", 0, "FILE", "as JSON, to the terminal or FILE: every statistic, ratio and trait", .take = option_json,
      .offset = offsetof(ListOptions, run.json_file), .may_lack = true},
     {"csv", 0, "FILE", "as CSV", .take = option_csv, .offset = offsetof(ListOptions, run.csv_file), .may_lack = true},

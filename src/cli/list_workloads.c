@@ -1,4 +1,5 @@
 // redoubt list workloads: what is built in, sets, and with --traits what each is like on a machine.
+#include "cli/cores.h"
 #include "cli/list.h"
 #include "cli/measure.h"
 #include "cli/screen.h"
@@ -115,7 +116,7 @@ static int print_traits(const RunOptions *options, const Measured *results, uint
 static int measure_traits(RunOptions *options, const WorkloadList *list) {
   if (options->spec.machine_model != MODEL_SIMT)
     return message_usage("list", "--traits needs a machine with time, such as --machine " TRAIT_MACHINE);
-  Measured *results = measure(options, list, options->processes > 0 ? options->processes : default_processes());
+  Measured *results = measure(options, list, options->processes > 0 ? options->processes : host_cores());
   if (results == NULL) return EXIT_INTERNAL;
   int code = print_traits(options, results, list->count);
   measured_free(results, list->count);

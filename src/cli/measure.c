@@ -8,8 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-uint32_t default_processes(void) { return (uint32_t)max_u64((uint64_t)sysconf(_SC_NPROCESSORS_ONLN), 1); }
-
 // ---- One workload, in its own process ------------------------------------------------------------------
 
 static void measure_here(RunOptions *options, Measured *result) {

@@ -21,7 +21,6 @@ Measured *measure(RunOptions *options, const WorkloadList *list, uint32_t proces
 void measured_free(Measured *results, uint32_t count);
 // Says on stderr which have failed and why. The exit code of all: that of the worst.
 int measured_failures(const Measured *results, uint32_t count);
-uint32_t default_processes(void); // as many as there are cores
 
 // ---- Tables (figures.c) ------------------------------------------------------------------------------
 // What a column shows: a statistic, or a ratio. Shares are told as percentages. Geometric means are made of counts and of rates, which

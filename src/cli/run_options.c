@@ -1,5 +1,6 @@
 // Options of `redoubt run`. What describes a target, its machine and its files serves campaigns too: their structs begin with
 // RunOptions.
+#include "cli/cores.h"
 #include "cli/run.h"
 
 #include <errno.h>
@@ -232,7 +233,7 @@ static const Option result_options[] = {
      "report reads of memory that nobody wrote and accesses outside of allocations that the machine lets pass; functional machine. "
      "strict: the exit code is 1 if there are any",
      .take = take_check},
-    {"jobs", 'j', "N", "of a set: workloads at one time (default: all cores)", .take = option_u32,
+    {"jobs", 'j', "N", "of a set: workloads at one time (default and most: the processors that this process may use)", .take = option_jobs,
      .offset = offsetof(RunOptions, processes), .least = 1, .most = 256},
     {"repeat", 0, "N", "run everything N times, each on a fresh device", .take = option_u32, .offset = offsetof(RunOptions, repeat),
      .least = 1, .most = 1000000},

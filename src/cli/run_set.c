@@ -1,4 +1,5 @@
 // redoubt run @SET: several workloads, a row each, and means.
+#include "cli/cores.h"
 #include "cli/json_file.h"
 #include "cli/measure.h"
 #include "cli/screen.h"
@@ -71,7 +72,7 @@ int run_set(Run *run) {
   WorkloadList list = {0};
   if (!workload_list_add(&list, run->arena, options->target, &diags)) return message_diags(&diags);
   if (!run_takes_ptx(run)) return EXIT_BAD_INPUT;
-  Measured *results = measure(options, &list, options->processes > 0 ? options->processes : default_processes());
+  Measured *results = measure(options, &list, options->processes > 0 ? options->processes : host_cores());
   if (results == NULL) return EXIT_INTERNAL;
   int code = print(options, results, list.count, &diags) ? measured_failures(results, list.count) : message_diags(&diags);
   measured_free(results, list.count);

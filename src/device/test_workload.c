@@ -236,14 +236,10 @@ static void traits_are_bounds_of_ratios(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(parameters_are_checked),
-      cmocka_unit_test(inputs_depend_on_seed_and_stream),
-      cmocka_unit_test(floats_are_compared),
-      cmocka_unit_test(constants_and_textures_reach_kernels),
-      cmocka_unit_test(workloads_are_complete),
-      cmocka_unit_test(lists_name_workloads_and_sets),
-      cmocka_unit_test(members_are_unambiguous),
-      cmocka_unit_test(sets_have_the_papers_sizes),
+      cmocka_unit_test(parameters_are_checked),      cmocka_unit_test(inputs_depend_on_seed_and_stream),
+      cmocka_unit_test(floats_are_compared),         cmocka_unit_test(constants_and_textures_reach_kernels),
+      cmocka_unit_test(workloads_are_complete),      cmocka_unit_test(lists_name_workloads_and_sets),
+      cmocka_unit_test(members_are_unambiguous),     cmocka_unit_test(sets_have_the_papers_sizes),
       cmocka_unit_test(traits_are_bounds_of_ratios),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
