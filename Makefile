@@ -1,6 +1,6 @@
 # The front door. Everything here works on a fresh Debian 12 machine; CMake, Ninja and CTest do the work.
 .DEFAULT_GOAL := all
-.PHONY: all demo test gate bench fuzz ptx docs format packages test-packages clean
+.PHONY: all demo test gate traits bench fuzz ptx docs format packages test-packages clean
 
 JOBS ?= $(shell nproc)
 
@@ -16,6 +16,9 @@ test: test-packages          ## gate, every test in release, under ASan and UBSa
 
 gate: test-packages all      ## format, layers, sizes, globals, forbidden calls, headers, generated docs
 	tools/gate/run.sh build
+
+traits: all                  ## the workloads' traits at their default sizes: some minutes
+	build/redoubt list workloads --traits
 
 bench: all                   ## the speeds that the README names
 	bench/run.sh build/redoubt

@@ -6,24 +6,6 @@ cd "$(dirname "$0")/.."
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-outputs() {
-  case $1 in
-    vecadd | matmul) echo c ;; scalarprod) echo partial ;; gray | bfs) echo level ;; transpose | scan) echo out ;;
-    backprop) echo partial weights changes ;; binomial) echo value ;; fwt) echo transform ;; hybridsort) echo sorted ;;
-    levenshtein) echo distance ;; needleman) echo score ;; nqueens) echo solutions ;; srad) echo image coefficient ;;
-    nn) echo distance least where ;; reduction) echo integer_sum float_sum ;; histogram64) echo bins ;;
-    blackscholes) echo call put ;; hotspot) echo temperature ;; aes) echo cipher ;; coulomb) echo potential ;;
-    libor) echo price greek exercised ;; mrifhd) echo real imaginary ;; convolution) echo out ;; kmeans) echo members centres ;; mummer) echo length where ;;
-    laplace3d | stencil3d) echo u ;;
-    sad) echo sad_4x4 sad_8x4 sad_4x8 sad_8x8 sad_16x8 sad_8x16 sad_16x16 ;;
-    neuralnet) echo maps1 maps2 hidden digits ;;
-    raytrace) echo picture ;;
-    storegpu) echo sliding direct ;;
-    weather) echo temperature vapour cloud ice rain snow ground ;;
-    *) echo "determinism.sh: name the outputs of workload $1 here" >&2; exit 1 ;;
-  esac
-}
-
 timed() { # workload machine: every statistic of the run
   "$redoubt" run "$1" --size tiny --machine "$2" --json | grep -v '"host_seconds"'
 }
@@ -38,9 +20,7 @@ faults() { # workload structures: every fault's outcome
 for redoubt in "$@"; do
   for path in workloads/*/workload.c; do
     name=$(basename "${path%/workload.c}")
-    dumps=$(for output in $(outputs "$name"); do printf ' --dump %s' "$output"; done)
-    # shellcheck disable=SC2086
-    "$redoubt" run "$name" --size small --json $dumps | grep -v '"host_seconds"'
+    "$redoubt" run "$name" --size small --json --dump outputs | grep -v '"host_seconds"'
     "$redoubt" run "$name" --dump program
     timed "$name" fermi-gtx480
   done >"$folder/now"

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -245,6 +246,34 @@ static int run_campaign(CampaignRun *run) {
   return code;
 }
 
+// One campaign after the other, with a journal each, in the folder that -o names. Goes on when one fails; Ctrl-C ends all.
+static int run_campaigns(CampaignRun *run) {
+  Diags diags = {0};
+  WorkloadList list = {0};
+  if (!workload_list_add(&list, run->arena, run->target.target, &diags)) return message_diags(&diags);
+  const char *folder = run->options.journal == NULL ? "." : run->options.journal;
+  if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+    message_error("%s: cannot be made: %s", folder, strerror(errno));
+    return EXIT_BAD_INPUT;
+  }
+  int worst = EXIT_OK;
+  for (uint32_t i = 0; i < list.count && worst < EXIT_SIGNAL; i++) {
+    CampaignRun one = *run; // campaigns note in it what they chose
+    one.target.target = list.items[i]->name;
+    one.options.journal = arena_format(run->arena, "%s/%s", folder, journal_name(&one));
+    one.options.context = &one.screen;
+    printf("%s%s: %s\n", i == 0 ? "" : "\n", one.target.target, one.options.journal);
+    fflush(stdout);
+    int code = run_campaign(&one);
+    if (code > worst) worst = code;
+  }
+  return worst;
+}
+
+static bool is_of_several(const RunOptions *target) {
+  return target->target != NULL && is_workload_list(target->target) && !is_ptx_file(target->target);
+}
+
 static int run_command(int argc, char **argv) {
   CampaignRun *run = calloc(1, sizeof *run);
   ASSERT(run != NULL);
@@ -256,7 +285,8 @@ static int run_command(int argc, char **argv) {
   run->machine_chosen = run->target.machine.machine == NULL;
   if (run->machine_chosen) run->target.machine.machine = DEFAULT_MACHINE;
   if (!good) code = operands.exit_code;
-  else if (run_options_complete(&run->target, &operands, run->arena)) code = run_campaign(run);
+  else if (run_options_complete(&run->target, &operands, run->arena))
+    code = is_of_several(&run->target) ? run_campaigns(run) : run_campaign(run);
   arena_free(run->arena);
   free(run);
   return code;
@@ -267,6 +297,7 @@ const Command command_campaign = {
     .usage = "TARGET",
     .summary = "inject faults until the answer is sure enough; resumes by default",
     .synopsis = "redoubt campaign WORKLOAD [options]                inject faults and say what they do, with confidence\n"
+                "redoubt campaign @SET|NAME,NAME... [options]       several, one after the other, a journal each in the folder of -o\n"
                 "redoubt campaign FILE.ptx [options]                the same for a kernel of a PTX file\n"
                 "redoubt campaign [options] -- ./app ARGUMENTS      and for a CUDA program\n",
     .groups = {&fault_group, &work_group, &run_machine_group, &run_workload_group, &run_ptx_group},

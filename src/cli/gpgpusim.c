@@ -1,6 +1,8 @@
 // Statistics under the names that GPGPU-Sim prints, for scripts that read its output. Which numbers count from the start of
 // the launch and which from the start of the program is as there; what they count is Redoubt's (docs/statistics.md).
-#include "cli/ratio.h"
+#include "cli/gpgpusim.h"
+
+#include "machine/ratio.h"
 
 #include <inttypes.h>
 
@@ -58,9 +60,9 @@ static const AliasRatio alias_ratios[] = {
     {"averagemflatency", RATIO_MEMORY_LATENCY, false},
 };
 
-static void add_occupancy(const char *name, const Stats *stats, const Spec *spec, Text *out) {
+static void add_occupancy(const char *name, const Stats *stats, Text *out) {
   double value;
-  if (ratio_occupancy(stats, spec, &value)) text_add(out, "%s = %.4f%%\n", name, 100 * value);
+  if (ratio_value(RATIO_OCCUPANCY, stats, &value)) text_add(out, "%s = %.4f%%\n", name, 100 * value);
 }
 
 // "W1:5 W32:100": warp instructions issued with so many threads.
@@ -70,7 +72,7 @@ static void add_distribution(const Stats *stats, Text *out) {
   text_add(out, "\n");
 }
 
-void gpgpusim_launch(const char *kernel, uint32_t number, const Stats *launch, const Stats *so_far, const Spec *spec, Text *out) {
+void gpgpusim_launch(const char *kernel, uint32_t number, const Stats *launch, const Stats *so_far, Text *out) {
   text_add(out, "kernel_name = %s\nkernel_launch_uid = %u\n", kernel, number);
   for (size_t i = 0; i < COUNT_OF(aliases); i++) {
     uint64_t value = 0;
@@ -83,8 +85,8 @@ void gpgpusim_launch(const char *kernel, uint32_t number, const Stats *launch, c
     if (!ratio_value(alias_ratios[i].ratio, alias_ratios[i].of_launch ? launch : so_far, &value)) continue;
     text_add(out, "%s = %.4f\n", alias_ratios[i].name, value);
   }
-  add_occupancy("gpu_occupancy", launch, spec, out);
-  add_occupancy("gpu_tot_occupancy", so_far, spec, out);
+  add_occupancy("gpu_occupancy", launch, out);
+  add_occupancy("gpu_tot_occupancy", so_far, out);
   add_distribution(so_far, out);
 }
 
@@ -101,6 +103,6 @@ void gpgpusim_markdown(Text *out) {
     text_add(out, "| `%s` | `%s` | the %s |\n", alias_ratios[i].name, ratio_info[alias_ratios[i].ratio].name,
              alias_ratios[i].of_launch ? "launch" : "program");
   }
-  text_add(out, "| `gpu_occupancy`, `gpu_tot_occupancy` | `resident_warps_mean` / warps an SM can hold | the launch, the program |\n"
+  text_add(out, "| `gpu_occupancy`, `gpu_tot_occupancy` | `occupancy` | the launch, the program |\n"
                 "| `W0_Idle`, `W1` ... `W32` | `idle_full`, `active_1` ... `active_32` | the program |\n");
 }

@@ -1,11 +1,13 @@
 // redoubt list WHAT: the tables that the program is made of, for people and as markdown for docs/.
-#include "cli/cli.h"
+#include "cli/list.h"
 
-#include "journal/journal.h"
-#include "cli/ratio.h"
+#include "cli/cores.h"
+#include "cli/gpgpusim.h"
 #include "cli/screen.h"
 #include "device/attachments.h"
 #include "fault/fault.h"
+#include "journal/journal.h"
+#include "machine/ratio.h"
 #include "protect/protect.h"
 
 #include <inttypes.h>
@@ -34,21 +36,6 @@ static void list_machines(Text *out) {
     const char *colon = strstr(text, ": ");
     if (colon != NULL) text = colon + 2;
     text_add(out, "%-16s %.*s\n", builtin_machines[i].name, (int)first_sentence(text), text);
-  }
-}
-
-static void list_workloads(Text *out) {
-  for (uint32_t i = 0; i < workload_count; i++) {
-    const Workload *workload = workloads[i];
-    text_add(out, "%-14s %s\n", workload->name, workload->summary);
-    for (uint32_t p = 0; p < workload_param_count(workload); p++) {
-      const WorkloadParam *param = &workload->params[p];
-      text_add(out, "    %-10s %s:", param->name, param->help);
-      for (int size = 0; size < SIZE_COUNT; size++) {
-        text_add(out, "%s %" PRIu64 " %s", size == 0 ? "" : ",", param->value[size], workload_size_text[size]);
-      }
-      text_add(out, "\n");
-    }
   }
 }
 
@@ -89,10 +76,8 @@ static void stats_page(Text *out) {
     text_add(out, "| `%s` | %s | %s |\n", stat_info[i].name, stat_info[i].unit, stat_info[i].meaning);
   text_add(out, "\n## Traps\n\nHow a launch can end early, as `trap` in the JSON output says it.\n\n| trap | meaning |\n|---|---|\n");
   for (uint32_t i = 0; i < TRAP_COUNT; i++) text_add(out, "| `%s` | %s |\n", trap_info[i].name, trap_info[i].text);
-  text_add(
-      out,
-      "\n## Ratios\n\nMachines count; only reports divide. `ratios` in the JSON output of a machine with time holds these, `occupancy`\n"
-      "(`resident_warps_mean` / warps an SM can hold) and `simulated_milliseconds`. A ratio to 0 is left out.\n\n");
+  text_add(out, "\n## Ratios\n\nMachines count; only reports divide. `ratios` in the JSON output of a machine with time holds these\n"
+                "and `simulated_milliseconds`. A ratio to 0 is left out.\n\n");
   ratios_markdown(out);
   text_add(out, "\n## GPGPU-Sim's names\n\n`redoubt run --stats gpgpusim` prints `name = value` lines under the names that GPGPU-Sim uses, "
                 "for scripts made\n"
@@ -128,7 +113,6 @@ typedef struct ListTable {
 
 static const ListTable tables[] = {
     {"machines", NULL, list_machines, NULL},
-    {"workloads", NULL, list_workloads, NULL},
     {"instructions", NULL, list_instructions, instructions_page},
     {"params", "parameters", list_params, params_markdown},
     {"stats", "statistics", list_stats, stats_page},
@@ -173,8 +157,8 @@ static int list_structures(const SpecWishes *wishes, const char *protections, bo
 }
 
 static int unknown_table(const char *word) {
-  const char *names[2 * COUNT_OF(tables) + 1] = {"structures"};
-  size_t count = 1;
+  const char *names[2 * COUNT_OF(tables) + 2] = {"structures", "workloads"};
+  size_t count = 2;
   for (size_t i = 0; i < COUNT_OF(tables); i++) {
     names[count++] = tables[i].name;
     if (tables[i].other_name != NULL) names[count++] = tables[i].other_name;
@@ -193,16 +177,16 @@ static int print_table(const ListTable *table, bool markdown) {
   return EXIT_OK;
 }
 
-typedef struct ListOptions {
-  bool markdown;
-  SpecWishes machine;
-  const char *protections;
-} ListOptions;
-
-static int list_named(const char *name, ListOptions *options) {
-  bool for_structures = options->machine.machine != NULL || options->machine.settings.count > 0 || options->protections != NULL;
-  if (options->machine.machine == NULL) options->machine.machine = "fermi-gtx480";
-  if (strcmp(name, "structures") == 0) return list_structures(&options->machine, options->protections, options->markdown);
+static int list_named(const Operands *operands, ListOptions *options) {
+  const char *name = operands->items[0];
+  RunOptions *run = &options->run;
+  if (strcmp(name, "workloads") == 0) return list_workloads(options, operands);
+  if (operands->count > 1) return message_usage("list", "one table at a time, not '%s' and '%s'", name, operands->items[1]);
+  if (options->traits || run->size_given || run->json || run->csv || run->processes > 0)
+    return message_usage("list", "--traits, --size, --json, --csv and --jobs are for 'list workloads'");
+  bool for_structures = run->machine.machine != NULL || run->machine.settings.count > 0 || run->wishes.protections != NULL;
+  if (run->machine.machine == NULL) run->machine.machine = "fermi-gtx480";
+  if (strcmp(name, "structures") == 0) return list_structures(&run->machine, run->wishes.protections, options->markdown);
   if (for_structures) return message_usage("list", "--machine, --set and --protect are for 'list structures'");
   for (size_t i = 0; i < COUNT_OF(tables); i++) {
     bool other = tables[i].other_name != NULL && strcmp(tables[i].other_name, name) == 0;
@@ -214,32 +198,54 @@ static int list_named(const char *name, ListOptions *options) {
 static int run_list(int argc, char **argv) {
   ListOptions options = {0};
   Operands operands;
-  Arena *arena = arena_new();
+  Arena *arena = options.arena = arena_new();
+  run_options_default(&options.run);
+  options.run.machine.machine = NULL;
   bool good = options_parse(&command_list, &options, arena, argc, argv, &operands);
-  int code = good ? list_named(operands.items[0], &options) : operands.exit_code;
+  int code = good ? list_named(&operands, &options) : operands.exit_code;
   arena_free(arena);
   return code;
 }
 
 static const Option options[] = {
-    {"machine", 0, "NAME|FILE", "structures of this machine (default fermi-gtx480)", .take = option_text,
-     .offset = offsetof(ListOptions, machine.machine)},
-    {"set", 0, "KEY=VALUE", "structures with a parameter of the machine changed", .take = option_setting,
-     .offset = offsetof(ListOptions, machine)},
-    {"protect", 0, "SCHEME", "structures with those that a protection adds; several: repeat it", .take = option_words,
-     .offset = offsetof(ListOptions, protections)},
     {"markdown", 0, NULL, "structures, instructions, params or stats as the page that docs/ holds", .take = option_flag,
      .offset = offsetof(ListOptions, markdown)},
 };
 static const OptionGroup group = OPTION_GROUP(NULL, options);
 
+static const Option machine_options[] = {
+    {"machine", 0, "NAME|FILE", "of this machine (default: fermi-gtx480 for structures, " TRAIT_MACHINE " for traits)", .take = option_text,
+     .offset = offsetof(ListOptions, run.machine.machine)},
+    {"set", 0, "KEY=VALUE", "with a parameter of the machine changed", .take = option_setting,
+     .offset = offsetof(ListOptions, run.machine)},
+    {"protect", 0, "SCHEME", "structures with those that a protection adds; several: repeat it", .take = option_words,
+     .offset = offsetof(ListOptions, run.wishes.protections)},
+};
+static const OptionGroup machine_group = OPTION_GROUP("Structures, and traits of workloads", machine_options);
+
+static const Option trait_options[] = {
+    {"traits", 0, NULL,
+     "run the workloads and show what each is like; docs/workloads.md says what the columns mean. Exit code 1: a promised trait does not "
+     "hold",
+     .take = option_flag, .offset = offsetof(ListOptions, traits)},
+    {"size", 0, "SIZE", "tiny, small, default or large", .take = option_size},
+    {"jobs", 'j', "N", "workloads at one time (default and most: the processors that this process may use)", .take = option_jobs,
+     .offset = offsetof(ListOptions, run.processes), .least = 1, .most = 256},
+    {"json", 0, "FILE", "as JSON, to the terminal or FILE: every statistic, ratio and trait", .take = option_json,
+     .offset = offsetof(ListOptions, run.json_file), .may_lack = true},
+    {"csv", 0, "FILE", "as CSV", .take = option_csv, .offset = offsetof(ListOptions, run.csv_file), .may_lack = true},
+};
+static const OptionGroup trait_group = OPTION_GROUP("Workloads", trait_options);
+
 const Command command_list = {
     .name = "list",
     .usage = "WHAT",
     .summary = "machines, workloads, structures, faults, protections, instructions, params, stats, traps",
-    .synopsis = "redoubt list WHAT [options]\n",
+    .synopsis = "redoubt list WHAT [options]\n"
+                "redoubt list workloads [--traits] [options] [NAME|@SET...]\n",
     .about = "  machines       simulated GPUs that are built in\n"
-             "  workloads      built-in programs with their parameters at each size\n"
+             "  workloads      built-in programs with their parameters at each size, the sets that they are in and what papers\n"
+             "                 call them\n"
              "  structures     the hardware cells of a machine: their shape and bits; 'ecc': every access is seen, so they\n"
              "                 can be protected\n"
              "  faults         fault models, how a fault is written, and outcomes\n"
@@ -248,10 +254,10 @@ const Command command_list = {
              "  params         parameters of machines: default, meaning, range\n"
              "  stats          what a run counts\n"
              "  traps          how a launch can end early\n",
-    .groups = {&group},
+    .groups = {&group, &machine_group, &trait_group},
     .operand = "table",
     .wanted = "list what?",
     .least_operands = 1,
-    .most_operands = 1,
+    .most_operands = UINT32_MAX,
     .run = run_list,
 };

@@ -1,9 +1,10 @@
 // What a run did: a table and a summary for people, JSON and CSV for scripts.
 #include "cli/run.h"
 
+#include "cli/gpgpusim.h"
 #include "cli/json_file.h"
-#include "cli/ratio.h"
 #include "cli/screen.h"
+#include "machine/ratio.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -20,7 +21,7 @@ static void add_stats(Stats *total, const Stats *stats) {
 
 static bool has_time(const Run *run) { return run->options->spec.machine_model == MODEL_SIMT; }
 
-static LaunchRecord total_of(const RunResult *result) {
+LaunchRecord result_total(const RunResult *result) {
   LaunchRecord total = {.kernel = "total"};
   for (uint32_t i = 0; i < result->launches.count; i++) {
     const LaunchRecord *launch = &result->launches.items[i];
@@ -69,7 +70,7 @@ static void print_table(const RunResult *result) {
     if (skipped && i == MOST_ROWS - LAST_ROWS) text_add(&out, "... %u more launches ...\n", count - MOST_ROWS);
     if (!skipped) add_row(&out, &result->launches.items[i], width, false, check);
   }
-  LaunchRecord total = total_of(result);
+  LaunchRecord total = result_total(result);
   if (count > 1) add_row(&out, &total, width, true, check);
   screen_print_outcomes(out.at);
   text_free(&out);
@@ -112,7 +113,7 @@ static void print_summaries(const Run *run) {
     summary_format(&stats, &run->options->spec, &out);
   }
   if (kernels > 1) {
-    LaunchRecord total = total_of(result);
+    LaunchRecord total = result_total(result);
     text_add(&out, "\ntotal of %u kernels\n", kernels);
     summary_format(&total.stats, &run->options->spec, &out);
   }
@@ -125,7 +126,7 @@ static void print_gpgpusim(const Run *run) {
   for (uint32_t i = 0; i < run->result.launches.count; i++) {
     const LaunchRecord *launch = &run->result.launches.items[i];
     add_stats(&so_far, &launch->stats);
-    gpgpusim_launch(launch->kernel, i + 1, &launch->stats, &so_far, &run->options->spec, &out);
+    gpgpusim_launch(launch->kernel, i + 1, &launch->stats, &so_far, &out);
   }
   print_text(&out);
 }
@@ -141,13 +142,12 @@ static json_t *trap_place_json(const Trap *trap) {
                    (json_int_t)trap->line, "address", (json_int_t)trap->address, "note", trap->note);
 }
 
-static json_t *ratios_json(const Stats *stats, const Spec *spec) {
+json_t *ratios_json(const Stats *stats, const Spec *spec) {
   json_t *object = json_object();
   double value;
   for (int i = 0; i < RATIO_COUNT; i++) {
     if (ratio_value((RatioId)i, stats, &value)) json_object_set_new(object, ratio_info[i].name, json_real(value));
   }
-  if (ratio_occupancy(stats, spec, &value)) json_object_set_new(object, "occupancy", json_real(value));
   json_object_set_new(object, "simulated_milliseconds", json_real(simulated_milliseconds(stats, spec)));
   return object;
 }
@@ -172,7 +172,7 @@ static bool print_json(const Run *run, Diags *diags) {
   const RunResult *result = &run->result;
   json_t *launches = json_array();
   for (uint32_t i = 0; i < result->launches.count; i++) json_array_append_new(launches, launch_json(run, &result->launches.items[i]));
-  LaunchRecord total = total_of(result);
+  LaunchRecord total = result_total(result);
   json_t *root =
       json_pack("{s:s, s:o, s:o}", "machine", run->options->spec.machine, "launches", launches, "total", launch_json(run, &total));
   if (run->options->check_memory != MEMORY_NOT_CHECKED) json_object_set_new(root, "memory_check", memory_report_json(run));
@@ -203,7 +203,7 @@ static bool print_csv(const Run *run, Diags *diags) {
   for (int k = 0; k < STAT_COUNT; k++) text_add(&out, ",%s", stat_info[k].name);
   text_add(&out, "\n");
   for (uint32_t i = 0; i < run->result.launches.count; i++) add_csv_row(run, &run->result.launches.items[i], &out);
-  LaunchRecord total = total_of(&run->result);
+  LaunchRecord total = result_total(&run->result);
   add_csv_row(run, &total, &out);
   bool good = out_text(&run->options->files, run->options->csv_file, &out, diags);
   text_free(&out);

@@ -171,6 +171,8 @@ int run_check_target(const RunOptions *options, const char *command) {
 
 static int run_target(Run *run) {
   const RunOptions *options = run->options;
+  if (options->target[0] == '@' || (is_workload_list(options->target) && !is_ptx_file(options->target))) return run_set(run);
+  if (options->processes > 0) return message_usage("run", "--jobs is for sets of workloads, such as @rise");
   const Workload *workload = workload_find(options->target);
   if (workload == NULL && is_g80_file(options->target)) return run_g80(run);
   int bad = run_check_target(options, "run");

@@ -52,10 +52,12 @@ typedef struct RunOptions {
   bool explain;
   uint64_t timeout;          // --timeout: multiple of the cycles without faults
   VEC(const char *) outputs; // --output: files by which an application with faults is judged
+  uint32_t processes;        // --jobs: of a set; 0: not given
   Spec spec;
   Files files; // that the run reads and writes
 } RunOptions;
 extern const OptionGroup run_workload_group, run_ptx_group, run_machine_group; // for structs that begin with RunOptions
+OptionTake option_size, option_json, option_csv;                               // for such structs too
 void run_options_default(RunOptions *options);
 // Once options are taken: the target, the machine, and whether it all goes together. False, after a message: it does not.
 bool run_options_complete(RunOptions *options, const Operands *operands, Arena *arena);
@@ -103,6 +105,7 @@ void run_clear_progress(Run *run);
 
 int run_workload(Run *run, const Workload *workload); // run_workload.c
 int run_ptx(Run *run);                                // run_ptx.c
+int run_set(Run *run);                                // run_set.c: several workloads
 int run_g80(Run *run);                                // run_g80.c
 bool is_g80_file(const char *target);                 // .sass, .hex
 int run_application(Run *run);                        // run_app.c
@@ -159,7 +162,9 @@ bool dump_array(const DumpWish *wish, const Files *files, Device *device, Device
 bool dump_program(const Program *program);
 
 // ---- Results (result.c) ---------------------------------------------------------------------------
-bool result_print(const Run *run, Diags *diags); // table, JSON or CSV
+bool result_print(const Run *run, Diags *diags);    // table, JSON or CSV
+LaunchRecord result_total(const RunResult *result); // all launches together
+struct json_t *ratios_json(const Stats *stats, const Spec *spec);
 // ---- What --check memory found (memory_report.c) ---------------------------------------------------
 void memory_report_take(Run *run, const MemoryFinding *finding); // a copy
 int memory_report_exit(const Run *run, int code);                // strict: findings are wrong results

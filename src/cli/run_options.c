@@ -1,5 +1,6 @@
 // Options of `redoubt run`. What describes a target, its machine and its files serves campaigns too: their structs begin with
 // RunOptions.
+#include "cli/cores.h"
 #include "cli/run.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@ static bool take_dimensions(const OptionUse *use) {
   return option_wrong(use, "not a size; write 16, 4,4 or 4x4x2");
 }
 
-static bool take_size(const OptionUse *use) {
+bool option_size(const OptionUse *use) {
   RunOptions *options = use->wishes;
   options->size_given = true;
   for (uint32_t i = 0; i < SIZE_COUNT; i++) {
@@ -79,13 +80,13 @@ static bool take_fault(const OptionUse *use) {
   return true;
 }
 
-static bool take_json(const OptionUse *use) {
+bool option_json(const OptionUse *use) {
   RunOptions *options = use->wishes;
   options->json = true;
   return option_text(use);
 }
 
-static bool take_csv(const OptionUse *use) {
+bool option_csv(const OptionUse *use) {
   RunOptions *options = use->wishes;
   options->csv = true;
   return option_text(use);
@@ -162,7 +163,7 @@ static bool take_trace_every(const OptionUse *use) {
 // ---- Tables ------------------------------------------------------------------------------------------
 
 static const Option workload_options[] = {
-    {"size", 0, "SIZE", "tiny, small, default or large", .take = take_size},
+    {"size", 0, "SIZE", "tiny, small, default or large", .take = option_size},
     {"param", 0, "NAME=NUMBER", "change one of its parameters", .take = take_param},
     {"seed", 0, "NUMBER", "random inputs from this seed (default 1)", .take = option_u64, .offset = offsetof(RunOptions, seed),
      .most = UINT64_MAX},
@@ -212,12 +213,13 @@ static const OptionGroup g80_group =
 
 static const Option result_options[] = {
     {"dump", 0, "NAME[=FILE]",
-     "print an array after the run, or write its raw bytes to FILE; NAME is an --arg's name or a workload's output. 'program': print the "
+     "print an array after the run, or write its raw bytes to FILE; NAME is an --arg's name or a workload's output; 'outputs' prints all "
+     "outputs of a workload. 'program': print the "
      "lowered program (encoding, registers, source lines), do not run it",
      .take = take_dump},
-    {"json", 0, "FILE", "results as JSON, to the terminal or FILE: every statistic, and ratios", .take = take_json,
+    {"json", 0, "FILE", "results as JSON, to the terminal or FILE: every statistic, and ratios", .take = option_json,
      .offset = offsetof(RunOptions, json_file), .may_lack = true},
-    {"csv", 0, "FILE", "results as CSV: every statistic, a row per launch and a total", .take = take_csv,
+    {"csv", 0, "FILE", "results as CSV: every statistic, a row per launch and a total", .take = option_csv,
      .offset = offsetof(RunOptions, csv_file), .may_lack = true},
     {"stats", 0, "STYLE",
      "what is said of machines with time: summary (default), table, gpgpusim (name = value lines under GPGPU-Sim's names)",
@@ -231,6 +233,8 @@ static const Option result_options[] = {
      "report reads of memory that nobody wrote and accesses outside of allocations that the machine lets pass; functional machine. "
      "strict: the exit code is 1 if there are any",
      .take = take_check},
+    {"jobs", 'j', "N", "of a set: workloads at one time (default and most: the processors that this process may use)", .take = option_jobs,
+     .offset = offsetof(RunOptions, processes), .least = 1, .most = 256},
     {"repeat", 0, "N", "run everything N times, each on a fresh device", .take = option_u32, .offset = offsetof(RunOptions, repeat),
      .least = 1, .most = 1000000},
 };
@@ -253,6 +257,7 @@ const Command command_run = {
     .usage = "TARGET",
     .summary = "run a built-in workload, a PTX file or a CUDA program (-- ./app) and show what it did",
     .synopsis = "redoubt run WORKLOAD [options]          a built-in workload, checked against the CPU\n"
+                "redoubt run @SET|NAME,NAME... [options]  several workloads: a row each, and means\n"
                 "redoubt run FILE.ptx [options]          a kernel from a PTX file, without any host code\n"
                 "redoubt run FILE.sass|FILE.hex [options]  G80 machine code, with --machine flexgrip or flexgrip-thesis\n"
                 "redoubt run [options] -- ./app ARGS     a CUDA program built with 'nvcc -cudart shared'\n",
@@ -278,6 +283,7 @@ const Command command_run = {
               "Examples:\n"
               "  redoubt run -- ./app input.txt\n"
               "  redoubt run matmul --param tiles=8\n"
+              "  redoubt run @rise --machine gt200-rise --csv=rise.csv\n"
               "  redoubt run vecadd.ptx --grid 16 --block 64 --arg a:f32[1024]=ramp --arg b:f32[1024]=ones \\\n"
               "      --arg c:f32[1024] --arg n:u32=1024 --dump c\n"
               "  redoubt run vecadd --dump program\n"

@@ -24,6 +24,10 @@ static bool apply_params(const RunOptions *options, WorkloadRun *workload_run, c
 
 static const Element *element_of(ElementType type) { return element_find(slice_of(element_names[type])); }
 
+static bool means(const DumpWish *wish, const WorkloadOutput *output) {
+  return strcmp(wish->name, "outputs") == 0 || strcmp(wish->name, output->name) == 0;
+}
+
 static bool check_dump_names(const RunOptions *options, const WorkloadRun *workload_run, Diags *diags) {
   const char *names[WORKLOAD_MAX_OUTPUTS + 1];
   for (uint32_t i = 0; i < workload_run->output_count; i++) names[i] = workload_run->outputs[i].name;
@@ -31,7 +35,9 @@ static bool check_dump_names(const RunOptions *options, const WorkloadRun *workl
   for (uint32_t k = 0; k < options->dumps.count; k++) {
     const char *wanted = options->dumps.items[k].name;
     bool found = false;
-    for (uint32_t i = 0; i < workload_run->output_count; i++) found = found || strcmp(names[i], wanted) == 0;
+    for (uint32_t i = 0; i < workload_run->output_count; i++) found = found || means(&options->dumps.items[k], &workload_run->outputs[i]);
+    if (found && strcmp(wanted, "outputs") == 0 && options->dumps.items[k].file != NULL)
+      ok = diags_add(diags, NULL, 0, 0, "--dump outputs prints all of them; for a file name one, such as --dump %s=FILE", names[0]);
     if (found) continue;
     const char *near = text_nearest(wanted, names, workload_run->output_count);
     if (near == NULL && workload_run->output_count > 0) near = names[0];
@@ -45,10 +51,11 @@ static bool dump_outputs(const RunOptions *options, WorkloadRun *workload_run, D
   for (uint32_t k = 0; k < options->dumps.count; k++) {
     for (uint32_t i = 0; i < workload_run->output_count; i++) {
       const WorkloadOutput *output = &workload_run->outputs[i];
-      if (strcmp(output->name, options->dumps.items[k].name) != 0) continue;
-      ok = dump_array(&options->dumps.items[k], &options->files, workload_run->device, output->address, element_of(output->type),
-                      output->count, diags) &&
-           ok;
+      if (!means(&options->dumps.items[k], output)) continue;
+      DumpWish wish = options->dumps.items[k];
+      wish.name = output->name;
+      const Element *element = element_of(output->type);
+      ok = dump_array(&wish, &options->files, workload_run->device, output->address, element, output->count, diags) && ok;
     }
   }
   return ok;

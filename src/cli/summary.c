@@ -1,7 +1,7 @@
 // What a machine with time has to say of a kernel, for people: a line per subject, lines without anything to say left out.
 #include "cli/run.h"
 
-#include "cli/ratio.h"
+#include "machine/ratio.h"
 
 #include <inttypes.h>
 
@@ -44,7 +44,7 @@ static void add_time(const Stats *stats, const Spec *spec, Text *out) {
   add_parts(&line, stats, ipc, COUNT_OF(ipc));
   add_line(out, "IPC", &line);
   double occupancy;
-  if (ratio_occupancy(stats, spec, &occupancy))
+  if (ratio_value(RATIO_OCCUPANCY, stats, &occupancy))
     text_add(&line, "%.1f%% of %" PRIu64 " warps per SM", 100 * occupancy, spec->sm_threads / WARP_LANES);
   add_line(out, "occupancy", &line);
 }

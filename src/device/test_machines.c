@@ -11,7 +11,19 @@ typedef struct Outputs {
   uint64_t sizes[WORKLOAD_MAX_OUTPUTS];
   uint32_t count;
   uint64_t cycles;
+  Stats stats; // of all launches
 } Outputs;
+
+// Counts that are parts of others.
+static void check_counts(const Stats *stats, const Spec *spec) {
+  const uint64_t *of = stats->value;
+  uint64_t mix = of[STAT_INSTRUCTIONS_ALU] + of[STAT_INSTRUCTIONS_SFU] + of[STAT_INSTRUCTIONS_MEMORY] + of[STAT_INSTRUCTIONS_CONTROL];
+  assert_int_equal(mix, of[STAT_WARP_INSTRUCTIONS]);
+  assert_int_equal(of[STAT_SM_SHARES], spec->sm_count);
+  assert_int_equal(of[STAT_SM_CYCLES], of[STAT_CYCLES] * spec->sm_count);
+  assert_int_equal(of[STAT_WARP_SLOTS], of[STAT_SM_CYCLES] * (spec->sm_threads / WARP_LANES));
+  assert_int_equal(of[STAT_ISSUE_SLOTS], of[STAT_SM_CYCLES] * spec->sm_schedulers);
+}
 
 static void run_on(const Workload *workload, const Spec *spec, Outputs *outputs) {
   Diags diags = {0};
@@ -29,7 +41,12 @@ static void run_on(const Workload *workload, const Spec *spec, Outputs *outputs)
     outputs->bytes[i] = arena_alloc(outputs->arena, outputs->sizes[i]);
     assert_true(device_read(device, outputs->bytes[i], output->address, outputs->sizes[i]));
   }
-  for (uint32_t i = 0; i < device_launch_count(device); i++) outputs->cycles += device_launch_record(device, i)->stats.value[STAT_CYCLES];
+  for (uint32_t i = 0; i < device_launch_count(device); i++) {
+    const Stats *stats = &device_launch_record(device, i)->stats;
+    outputs->cycles += stats->value[STAT_CYCLES];
+    for (int k = 0; k < STAT_COUNT; k++) outputs->stats.value[k] += stats->value[k];
+    if (spec->machine_model == MODEL_SIMT) check_counts(stats, spec);
+  }
   workload_finish(&run);
   device_free(device);
   diags_free(&diags);
@@ -46,24 +63,40 @@ static void compare(const Workload *workload, const char *machine, const Outputs
   }
 }
 
+// What the functional machine gives, once for each workload.
+static Outputs *expected_outputs(Arena *arena) {
+  Spec functional;
+  spec_default(&functional);
+  Outputs *expected = ARENA_ARRAY(arena, Outputs, workload_count);
+  for (uint32_t w = 0; w < workload_count; w++) {
+    expected[w].arena = arena;
+    run_on(workloads[w], &functional, &expected[w]);
+  }
+  return expected;
+}
+
+static void same_results_on(const Spec *spec, const char *what, const Outputs *expected) {
+  for (uint32_t w = 0; w < workload_count; w++) {
+    Outputs got = {.arena = arena_new()};
+    run_on(workloads[w], spec, &got);
+    compare(workloads[w], what, &expected[w], &got);
+    print_message("%-14s %-14s %8llu cycles\n", what, workloads[w]->name, (unsigned long long)got.cycles);
+    arena_free(got.arena);
+  }
+}
+
 static void same_results_everywhere(void **state) {
   (void)state;
+  Arena *arena = arena_new();
+  const Outputs *expected = expected_outputs(arena);
   for (uint32_t m = 0; m < builtin_machine_count; m++) {
-    Arena *arena = arena_new();
     Diags diags = {0};
-    Spec functional, spec;
-    spec_default(&functional);
+    Spec spec;
     if (!spec_load(&spec, arena, builtin_machines[m].name, &diags)) fail_msg("%s: %s", builtin_machines[m].name, diags.items[0].text);
-    for (uint32_t w = 0; w < workload_count && spec.machine_model == MODEL_SIMT; w++) {
-      Outputs expected = {.arena = arena}, got = {.arena = arena};
-      run_on(workloads[w], &functional, &expected);
-      run_on(workloads[w], &spec, &got);
-      compare(workloads[w], spec.machine, &expected, &got);
-      print_message("%-14s %-14s %8llu cycles\n", spec.machine, workloads[w]->name, (unsigned long long)got.cycles);
-    }
+    if (spec.machine_model == MODEL_SIMT) same_results_on(&spec, spec.machine, expected);
     diags_free(&diags);
-    arena_free(arena);
   }
+  arena_free(arena);
 }
 
 // What may be chosen changes time, never results.
@@ -102,28 +135,39 @@ static const char *const variants[][2] = {
 
 static void same_results_whatever_is_chosen(void **state) {
   (void)state;
+  Arena *arena = arena_new();
+  const Outputs *expected = expected_outputs(arena);
   for (size_t v = 0; v < COUNT_OF(variants); v++) {
-    Arena *arena = arena_new();
     Diags diags = {0};
-    Spec functional, spec;
-    spec_default(&functional);
+    Spec spec;
     assert_true(spec_load(&spec, arena, "fermi-gtx480", &diags));
     if (!spec_set(&spec, variants[v][0], variants[v][1], NULL, 0, &diags)) fail_msg("%s", diags.items[0].text);
-    for (uint32_t w = 0; w < workload_count; w++) {
-      Outputs expected = {.arena = arena}, got = {.arena = arena};
-      run_on(workloads[w], &functional, &expected);
-      run_on(workloads[w], &spec, &got);
-      compare(workloads[w], variants[v][1], &expected, &got);
-    }
+    same_results_on(&spec, arena_format(arena, "%s=%s", variants[v][0], variants[v][1]), expected);
     diags_free(&diags);
-    arena_free(arena);
   }
+  arena_free(arena);
+}
+
+// Who waits for a scattered load waits for memory, also while the load is still on its way to the load/store unit.
+static void waits_for_scattered_loads_are_memory(void **state) {
+  (void)state;
+  Arena *arena = arena_new();
+  Diags diags = {0};
+  Spec spec;
+  assert_true(spec_load(&spec, arena, "gt200-rise", &diags));
+  assert_true(spec_set(&spec, "sm.count", "1", NULL, 0, &diags));
+  Outputs outputs = {.arena = arena};
+  run_on(workload_find("bfs"), &spec, &outputs);
+  assert_true(outputs.stats.value[STAT_IDLE_MEMORY] > outputs.stats.value[STAT_IDLE_FULL] / 2);
+  assert_true(outputs.stats.value[STAT_IDLE_MEMORY] > 5 * outputs.stats.value[STAT_IDLE_PIPELINE]);
+  arena_free(arena);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(same_results_everywhere),
       cmocka_unit_test(same_results_whatever_is_chosen),
+      cmocka_unit_test(waits_for_scattered_loads_are_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

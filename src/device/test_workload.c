@@ -136,11 +136,111 @@ static void workloads_are_complete(void **state) {
   assert_null(workload_find("no such workload"));
 }
 
+static const char *names_of(Arena *arena, const char *text) {
+  WorkloadList list = {0};
+  Diags diags = {0};
+  if (!workload_list_add(&list, arena, text, &diags)) fail_msg("%s: %s", text, diags.items[0].text);
+  const char *names = "";
+  for (uint32_t i = 0; i < list.count; i++) names = arena_format(arena, "%s%s%s", names, i == 0 ? "" : " ", list.items[i]->name);
+  diags_free(&diags);
+  return names;
+}
+
+static void lists_name_workloads_and_sets(void **state) {
+  (void)state;
+  Arena *arena = arena_new();
+  assert_string_equal(names_of(arena, "scan"), "scan");
+  assert_string_equal(names_of(arena, "scan,bfs,scan"), "scan bfs"); // in the order given, each once
+  const char *mixed = names_of(arena, "matmul,@rise.compute,vecadd");
+  assert_memory_equal(mixed, "matmul blackscholes ", 20);
+  assert_string_equal(mixed + strlen(mixed) - 7, " vecadd");
+  WorkloadList all = {0};
+  Diags diags = {0};
+  assert_true(workload_list_add(&all, arena, "@all", &diags));
+  assert_int_equal(all.count, workload_count);
+  assert_false(workload_list_add(&all, arena, "@rise.memroy,scna,,x", &diags));
+  assert_int_equal(diags.count, 4);
+  assert_string_equal(diags.items[0].text, "no set '@rise.memroy'; did you mean '@rise.memory'?");
+  assert_string_equal(diags.items[1].text, "no workload 'scna'; did you mean 'scan'?");
+  assert_string_equal(diags.items[3].text, "no workload 'x'; 'redoubt list workloads' shows what is built in");
+  assert_true(is_workload_list("@x") && is_workload_list("a,b") && !is_workload_list("a"));
+  diags_free(&diags);
+  arena_free(arena);
+}
+
+static const uint32_t rise_categories =
+    1u << SET_RISE_MEMORY | 1u << SET_RISE_IMBALANCE | 1u << SET_RISE_DIVERGENT | 1u << SET_RISE_COMPUTE;
+static const uint32_t papers[] = {1u << SET_RISE, 1u << SET_HINTS, 1u << SET_SHIELD};
+
+// In a paper one abbreviation is one workload and one workload is one member.
+static void members_are_unambiguous(void **state) {
+  (void)state;
+  for (uint32_t i = 0; i < workload_member_count; i++) {
+    const WorkloadMember *a = &workload_members[i];
+    uint32_t of_papers = 0;
+    for (size_t p = 0; p < COUNT_OF(papers); p++) of_papers += (a->sets & papers[p]) != 0 ? 1 : 0;
+    assert_int_equal(of_papers, 1);
+    assert_int_equal((a->sets & papers[0]) != 0, (a->sets & rise_categories) != 0); // every program of RISE has a category
+    for (uint32_t k = 0; k < i; k++) {
+      const WorkloadMember *b = &workload_members[k];
+      bool same_paper = false;
+      for (size_t p = 0; p < COUNT_OF(papers); p++) same_paper = same_paper || (a->sets & b->sets & papers[p]) != 0;
+      if (!same_paper) continue;
+      assert_string_not_equal(a->workload, b->workload);
+      if (a->abbreviation != NULL) assert_string_not_equal(a->abbreviation, b->abbreviation);
+    }
+  }
+}
+
+static uint32_t members_of(WorkloadSetId set) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < workload_member_count; i++) count += workload_members[i].sets >> set & 1;
+  return count;
+}
+
+// As many as the papers print.
+static void sets_have_the_papers_sizes(void **state) {
+  (void)state;
+  assert_int_equal(members_of(SET_RISE), 27);
+  assert_int_equal(members_of(SET_RISE_MEMORY), 12);
+  assert_int_equal(members_of(SET_RISE_IMBALANCE), 13);
+  assert_int_equal(members_of(SET_RISE_DIVERGENT), 11);
+  assert_int_equal(members_of(SET_RISE_COMPUTE), 4);
+  assert_int_equal(members_of(SET_HINTS), 10);
+  assert_string_equal(workload_member("bfs", SET_HINTS)->abbreviation, "BFS");
+  assert_non_null(workload_member("nn", SET_RISE)->doubt);
+  assert_null(workload_member("vecadd", SET_RISE));
+  assert_true(workload_in_set("vecadd", SET_ALL));
+}
+
+static void traits_are_bounds_of_ratios(void **state) {
+  (void)state;
+  const WorkloadTrait least = {RATIO_CONTROL_SHARE, TRAIT_AT_LEAST, 0.25, "control", SIZE_TINY};
+  const WorkloadTrait most = {RATIO_CONTROL_SHARE, TRAIT_AT_MOST, 0.25, "little control", SIZE_TINY};
+  static const struct {
+    uint64_t control;
+    bool at_least, at_most;
+  } cases[] = {{24, false, true}, {25, true, true}, {26, true, false}};
+  double value;
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    Stats stats = {0};
+    stats.value[STAT_WARP_INSTRUCTIONS] = 100;
+    stats.value[STAT_INSTRUCTIONS_CONTROL] = cases[i].control;
+    assert_int_equal(workload_trait_holds(&least, &stats, &value), cases[i].at_least);
+    assert_int_equal(workload_trait_holds(&most, &stats, &value), cases[i].at_most);
+    assert_true(value == (double)cases[i].control / 100);
+  }
+  const Stats nothing_ran = {0};
+  assert_false(workload_trait_holds(&most, &nothing_ran, &value));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(parameters_are_checked), cmocka_unit_test(inputs_depend_on_seed_and_stream),
-      cmocka_unit_test(floats_are_compared),    cmocka_unit_test(constants_and_textures_reach_kernels),
-      cmocka_unit_test(workloads_are_complete),
+      cmocka_unit_test(parameters_are_checked),      cmocka_unit_test(inputs_depend_on_seed_and_stream),
+      cmocka_unit_test(floats_are_compared),         cmocka_unit_test(constants_and_textures_reach_kernels),
+      cmocka_unit_test(workloads_are_complete),      cmocka_unit_test(lists_name_workloads_and_sets),
+      cmocka_unit_test(members_are_unambiguous),     cmocka_unit_test(sets_have_the_papers_sizes),
+      cmocka_unit_test(traits_are_bounds_of_ratios),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

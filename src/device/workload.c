@@ -37,15 +37,33 @@ uint32_t workload_param_count(const Workload *workload) {
   return count;
 }
 
+uint32_t workload_trait_count(const Workload *workload) {
+  uint32_t count = 0;
+  while (count < WORKLOAD_MAX_TRAITS && workload->traits[count].why != NULL) count++;
+  return count;
+}
+
+bool workload_trait_holds(const WorkloadTrait *trait, const Stats *stats, double *value) {
+  *value = 0;
+  if (!ratio_value(trait->ratio, stats, value)) return false;
+  return trait->bound == TRAIT_AT_LEAST ? *value >= trait->value : *value <= trait->value;
+}
+
 bool workload_start(WorkloadRun *run, const Workload *workload, WorkloadSize size, Device *device, Diags *diags) {
-  *run = (WorkloadRun){.device = device, .seed = 1};
+  *run = (WorkloadRun){.device = device};
   uint32_t index = 0;
   while (index < workload_count && workloads[index] != workload) index++;
   if (index == workload_count) return diags_add(diags, NULL, 0, 0, "workload %s is not built in", workload->name);
   char file[128];
   snprintf(file, sizeof file, "workloads/%s/kernel.ptx", workload->name);
   PtxSource source = {device_name_copy(device, file), workload_ptx[index], strlen(workload_ptx[index])};
-  run->module = device_load_ptx(device, &source, 1, diags);
+  return workload_start_from(run, workload, size, device, &source, diags);
+}
+
+bool workload_start_from(WorkloadRun *run, const Workload *workload, WorkloadSize size, Device *device, const PtxSource *source,
+                         Diags *diags) {
+  *run = (WorkloadRun){.device = device, .seed = 1};
+  run->module = device_load_ptx(device, source, 1, diags);
   if (run->module == NULL) return false;
   run->arena = arena_new();
   for (uint32_t i = 0; i < workload_param_count(workload); i++) run->param[i] = workload->params[i].value[size];

@@ -5,8 +5,9 @@
 #define REDOUBT_WORKLOAD_H
 
 #include "device/device.h"
+#include "machine/ratio.h"
 
-enum { WORKLOAD_MAX_PARAMS = 8, WORKLOAD_MAX_OUTPUTS = 8 };
+enum { WORKLOAD_MAX_PARAMS = 8, WORKLOAD_MAX_OUTPUTS = 8, WORKLOAD_MAX_TRAITS = 4 };
 typedef enum WorkloadSize { SIZE_TINY, SIZE_SMALL, SIZE_DEFAULT, SIZE_LARGE, SIZE_COUNT } WorkloadSize;
 
 typedef struct WorkloadParam {
@@ -46,9 +47,21 @@ typedef struct WorkloadRun {
   char failure[256]; // what check() found
 } WorkloadRun;
 
+// What papers lean on in this program, as a bound of a ratio on the machine TRAIT_MACHINE. Tests hold it (tests/CMakeLists.txt, `make traits`).
+#define TRAIT_MACHINE "gt200-rise"
+typedef enum TraitBound { TRAIT_AT_LEAST, TRAIT_AT_MOST } TraitBound;
+typedef struct WorkloadTrait {
+  RatioId ratio;
+  TraitBound bound;
+  double value;
+  const char *why;   // in a few words
+  WorkloadSize from; // smallest size at which it holds; left out: all
+} WorkloadTrait;
+
 typedef struct Workload {
   const char *name, *summary;
   WorkloadParam params[WORKLOAD_MAX_PARAMS]; // ends at the first without a name
+  WorkloadTrait traits[WORKLOAD_MAX_TRAITS]; // ends at the first without a reason
   bool (*prepare)(WorkloadRun *run);         // allocate, fill from the seed, declare outputs
   bool (*launch)(WorkloadRun *run);          // every launch, and host code between them
   bool (*check)(WorkloadRun *run);           // outputs against a CPU computation, within the declared tolerance
@@ -62,9 +75,48 @@ bool workload_check(WorkloadRun *run, const Workload *workload); // its check(),
 // What check() compares with, kept from one check to the next. *missing: it is the first, and they are to be filled in (they are zero).
 double *workload_expected(WorkloadRun *run, uint64_t count, bool *missing);
 
+// ---- Sets (workloads/sets.c) ----------------------------------------------------------------------
+typedef enum WorkloadSetId {
+  SET_RISE,
+  SET_RISE_MEMORY,
+  SET_RISE_IMBALANCE,
+  SET_RISE_DIVERGENT,
+  SET_RISE_COMPUTE,
+  SET_HINTS,
+  SET_SHIELD,
+  SET_ALL, // has no members in the table: it is every workload
+  SET_COUNT
+} WorkloadSetId;
+typedef struct WorkloadSet {
+  const char *name, *summary; // name: without the @
+} WorkloadSet;
+extern const WorkloadSet workload_sets[SET_COUNT];
+typedef struct WorkloadMember {
+  const char *workload;
+  const char *abbreviation; // the paper's; NULL: it has none
+  uint32_t sets;            // a bit for each set that it is in, all of one paper
+  const char *doubt;        // NULL: it is this program; else why that is not certain
+} WorkloadMember;
+extern const WorkloadMember workload_members[];
+extern const uint32_t workload_member_count;
+typedef VEC(const Workload *) WorkloadList;
+bool is_workload_list(const char *text); // "@rise", "bfs,scan"
+// Adds what "bfs,@hints" names to the list, each workload once. False: a name is not known.
+bool workload_list_add(WorkloadList *list, Arena *arena, const char *text, Diags *diags);
+bool workload_in_set(const char *workload, WorkloadSetId set);
+const WorkloadMember *workload_member(const char *workload, WorkloadSetId set); // NULL: it is not in the set
+
+// ---- Traits -------------------------------------------------------------------------------------
+uint32_t workload_trait_count(const Workload *workload);
+// *value: the ratio, 0 where it does not exist, which is never what was meant: false then.
+bool workload_trait_holds(const WorkloadTrait *trait, const Stats *stats, double *value);
+
 // Loads the workload's module and takes its parameters at that size; the caller may then change
 // run->param (workload_set checks ranges) before prepare. workload_finish frees what run owns.
 bool workload_start(WorkloadRun *run, const Workload *workload, WorkloadSize size, Device *device, Diags *diags);
+// The same with other PTX of its kernels, such as another compiler's.
+bool workload_start_from(WorkloadRun *run, const Workload *workload, WorkloadSize size, Device *device, const PtxSource *source,
+                         Diags *diags);
 bool workload_set(WorkloadRun *run, const Workload *workload, const char *name, uint64_t value, Diags *diags);
 void workload_finish(WorkloadRun *run);
 uint32_t workload_param_count(const Workload *workload);

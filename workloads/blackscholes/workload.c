@@ -61,8 +61,9 @@ static bool check(WorkloadRun *run) {
 const Workload workload_blackscholes = {
     .name = "blackscholes",
     .summary = "option prices; special functions and divisions",
-    .params = {{"n", "options", {700, 8192, 65536, 1 << 20}, 1, 1u << 28},
-               {"blocks", "blocks of 128 threads", {4, 32, 128, 480}, 1, 65535}},
+    .params = {{"n", "options", {700, 8192, 491520, 1 << 20}, 1, 1u << 28},
+               {"blocks", "blocks of 128 threads", {4, 32, 480, 480}, 1, 65535}},
+    .traits = {{RATIO_ALU_SHARE, TRAIT_AT_LEAST, 0.7, "arithmetic"}, {RATIO_SFU_SHARE, TRAIT_AT_LEAST, 0.08, "special functions"}},
     .prepare = prepare,
     .launch = launch,
     .check = check,

@@ -1,13 +1,43 @@
-// Histogram of bytes in 64 bins: atomics on a block's own bins in shared memory, then one atomic a bin.
+// Histogram of bytes in 64 bins without atomics: every thread counts in bytes of its own in shared memory, a block adds them up, and
+// a second kernel merges the blocks.
 #include "../cuda.h"
 
-enum { BINS = 64 };
+enum { BINS = 64, THREADS = 64, WORDS = 63, MERGERS = 256 };
 
-extern "C" __global__ void histogram64(const unsigned char *data, unsigned *bins, unsigned n) {
-  __shared__ unsigned own[BINS];
-  if (threadIdx.x < BINS) own[threadIdx.x] = 0;
+static __device__ void count(unsigned char *own, unsigned value) { own[(value >> 2) * THREADS]++; }
+
+// A thread takes at most WORDS words of four bytes: its counters cannot overflow.
+extern "C" __global__ void histogram64_blocks(const unsigned *data, unsigned *partial, unsigned words) {
+  __shared__ unsigned char counters[BINS * THREADS]; // [bin][thread]
+  for (unsigned i = threadIdx.x; i < BINS * THREADS / 4; i += THREADS) ((unsigned *)counters)[i] = 0;
   __syncthreads();
-  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicAdd(&own[data[i] >> 2], 1);
+  // Threads of a half-warp count in bytes that lie in different banks.
+  unsigned char *own = counters + ((threadIdx.x & 15) * 4 + threadIdx.x / 16);
+  for (unsigned k = 0; k < WORDS; k++) {
+    unsigned i = (blockIdx.x * WORDS + k) * THREADS + threadIdx.x;
+    if (i >= words) break;
+    unsigned four = data[i];
+    count(own, four & 255);
+    count(own, four >> 8 & 255);
+    count(own, four >> 16 & 255);
+    count(own, four >> 24);
+  }
   __syncthreads();
-  if (threadIdx.x < BINS) atomicAdd(&bins[threadIdx.x], own[threadIdx.x]);
+  // A thread a bin; each begins at another place of its row.
+  unsigned sum = 0;
+  for (unsigned k = 0; k < THREADS; k++) sum += counters[threadIdx.x * THREADS + (k + threadIdx.x * 4) % THREADS];
+  partial[blockIdx.x * BINS + threadIdx.x] = sum;
+}
+
+// A block a bin.
+extern "C" __global__ void histogram64_merge(const unsigned *partial, unsigned *bins, unsigned blocks) {
+  __shared__ unsigned sums[MERGERS];
+  unsigned sum = 0;
+  for (unsigned i = threadIdx.x; i < blocks; i += MERGERS) sum += partial[i * BINS + blockIdx.x];
+  sums[threadIdx.x] = sum;
+  for (unsigned width = MERGERS / 2; width > 0; width /= 2) {
+    __syncthreads();
+    if (threadIdx.x < width) sums[threadIdx.x] += sums[threadIdx.x + width];
+  }
+  if (threadIdx.x == 0) bins[blockIdx.x] = sums[0];
 }

@@ -51,6 +51,8 @@ const Workload workload_matmul = {
     .name = "matmul",
     .summary = "c = a * b in 16 x 16 shared-memory tiles; compute bound",
     .params = {{"tiles", "tiles of 16 along each side", {2, 4, 16, 32}, 1, 256}},
+    .traits = {{RATIO_SHARED_SHARE, TRAIT_AT_LEAST, 0.4, "works in shared memory"},
+               {RATIO_MEMORY_INTENSITY, TRAIT_AT_MOST, 80, "few requests an instruction"}},
     .prepare = prepare,
     .launch = launch,
     .check = check,

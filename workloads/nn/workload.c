@@ -2,6 +2,7 @@
 #include "device/workload.h"
 
 enum { THREADS = 128 }; // as in kernel.cu
+enum { RECORDS = 16 };  // threads of a block that computes distances: half a warp
 
 typedef struct Data {
   const float *x, *y;
@@ -32,9 +33,10 @@ static bool prepare(WorkloadRun *run) {
 static bool launch(WorkloadRun *run) {
   Data *data = run->data;
   const uint32_t block[3] = {THREADS, 1, 1}, grid[3] = {data->blocks, 1, 1};
+  const uint32_t records[3] = {RECORDS, 1, 1}, windows[3] = {(data->n + RECORDS - 1) / RECORDS, 1, 1};
   const void *distances[] = {&data->device_x, &data->device_y, &data->device_distance, &data->n, &data->query_x, &data->query_y};
   const void *nearest[] = {&data->device_distance, &data->device_least, &data->device_where, &data->n};
-  return workload_launch(run, "nn_distances", grid, block, 0, distances, COUNT_OF(distances)) &&
+  return workload_launch(run, "nn_distances", windows, records, 0, distances, COUNT_OF(distances)) &&
          workload_launch(run, "nn_nearest", grid, block, 0, nearest, COUNT_OF(nearest));
 }
 
@@ -64,8 +66,10 @@ static bool check(WorkloadRun *run) {
 
 const Workload workload_nn = {
     .name = "nn",
-    .summary = "nearest neighbour; square roots, then a minimum per block",
-    .params = {{"n", "points", {700, 8192, 65536, 2 << 20}, 1, 1u << 28}},
+    .summary = "nearest neighbour; half-filled warps and square roots, then a minimum per block",
+    .params = {{"n", "points", {700, 8192, 262144, 2 << 20}, 1, 1u << 28}},
+    .traits = {{RATIO_PARTIAL_ISSUES, TRAIT_AT_LEAST, 0.45, "half-filled warps"},
+               {RATIO_DRAM_WAIT, TRAIT_AT_LEAST, 6, "memory-intensive", SIZE_DEFAULT}},
     .prepare = prepare,
     .launch = launch,
     .check = check,

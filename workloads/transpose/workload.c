@@ -42,7 +42,8 @@ static bool check(WorkloadRun *run) {
 const Workload workload_transpose = {
     .name = "transpose",
     .summary = "matrix transpose through padded tiles; memory bound",
-    .params = {{"width", "columns", {50, 128, 512, 2048}, 1, 1u << 14}, {"height", "rows", {40, 128, 512, 2048}, 1, 1u << 14}},
+    .params = {{"width", "columns", {50, 128, 1024, 2048}, 1, 1u << 14}, {"height", "rows", {40, 128, 1024, 2048}, 1, 1u << 14}},
+    .traits = {{RATIO_DRAM_WAIT, TRAIT_AT_LEAST, 30, "memory-intensive", SIZE_DEFAULT}},
     .prepare = prepare,
     .launch = launch,
     .check = check,

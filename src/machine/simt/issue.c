@@ -124,6 +124,20 @@ static bool must_drain(const Instr *instr, const OpInfo *info) {
 
 static Slot *copy_of(const Simt *m, uint32_t sm, uint32_t warp) { return &m->at.copies[sm * m->dims.warps + warp]; }
 
+static bool is_memory_port(uint8_t port) { return port == PORT_LDST || port == PORT_GATHER; }
+
+// A result is missing: is it memory's? An access counts from its issue on, also while it waits in a collector for the unit.
+static IdleReason missing_result(const Simt *m, const Next *n) {
+  if (n->at->loads > 0) return IDLE_MEMORY;
+  const SmState *state = &m->at.sms[n->sm];
+  for (uint64_t left = state->collect_used; left != 0; left &= left - 1) {
+    uint32_t index = (uint32_t)__builtin_ctzll(left);
+    bool is_own = is_memory_port(state->collect_port[index]) && slot_has_warp(&collector_at(m, n->sm, index)->slot, n->warp);
+    if (is_own) return IDLE_MEMORY;
+  }
+  return IDLE_PIPELINE;
+}
+
 static IdleReason sleep(Simt *m, const Next *n, IdleReason why) {
   front_sleep(m, n->sm, n->warp, why);
   return why;
@@ -194,12 +208,20 @@ static IdleReason look(Simt *m, Next *n) {
   IdleReason reason = next_find(m, n);
   if (reason != IDLE_NONE || n->instr == NULL) return reason;
   bool is_begun = at->pending_lanes != 0; // large-warp mode: it has marked its destinations itself
-  if (!is_begun && !scoreboard_is_free(m, n->sm, n->warp, n->instr)) return sleep(m, n, at->loads > 0 ? IDLE_MEMORY : IDLE_PIPELINE);
+  if (!is_begun && !scoreboard_is_free(m, n->sm, n->warp, n->instr)) return sleep(m, n, missing_result(m, n));
   if (!is_begun && overtakes_reader(m, n->sm, n->warp, n->instr)) return IDLE_PIPELINE; // collecting wakes the SM
   return look_at_units(m, n);
 }
 
 // ---- It goes ---------------------------------------------------------------------------------------
+
+// What kind of work an instruction is, by its unit.
+static const StatId mix_stat[UNIT_COUNT] = {
+    [UNIT_ALU] = STAT_INSTRUCTIONS_ALU,        [UNIT_FP32] = STAT_INSTRUCTIONS_ALU,   [UNIT_FP64] = STAT_INSTRUCTIONS_ALU,
+    [UNIT_SFU] = STAT_INSTRUCTIONS_SFU,        [UNIT_IMUL] = STAT_INSTRUCTIONS_ALU,   [UNIT_IDIV] = STAT_INSTRUCTIONS_ALU,
+    [UNIT_LDST] = STAT_INSTRUCTIONS_MEMORY,    [UNIT_TEX] = STAT_INSTRUCTIONS_MEMORY, [UNIT_TENSOR] = STAT_INSTRUCTIONS_ALU,
+    [UNIT_BRANCH] = STAT_INSTRUCTIONS_CONTROL,
+};
 
 void next_begins(Simt *m, const Next *n, uint32_t threads) {
   m->at.core->instructions++;
@@ -207,6 +229,7 @@ void next_begins(Simt *m, const Next *n, uint32_t threads) {
   n->at->ready_since = 0;
   simt_count(m, STAT_WARP_INSTRUCTIONS, 1);
   simt_count(m, STAT_THREAD_INSTRUCTIONS, threads);
+  simt_count(m, mix_stat[n->info->unit], 1);
 }
 
 static void count_issue(Simt *m, uint32_t threads) {
@@ -471,17 +494,25 @@ static bool issue_one(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t refused
   }
 }
 
+// Collectors are full: mostly of accesses that the load/store unit does not take yet?
+static bool memory_holds_collectors(const SmState *state) {
+  uint32_t accesses = 0;
+  for (uint32_t i = 0; i < state->collect_count; i++) accesses += is_memory_port(state->collect_port[state->collect_order[i]]) ? 1 : 0;
+  return 2 * accesses >= state->collect_count;
+}
+
 // What most warps wait for.
 static IdleReason idle_reason(const Simt *m, uint32_t sm, const uint32_t refused[IDLE_REASONS]) {
   static const IdleReason order[] = {IDLE_MEMORY, IDLE_BARRIER, IDLE_PIPELINE, IDLE_FETCH};
   const SmState *state = &m->at.sms[sm];
   if (state->resident == 0) return IDLE_EMPTY;
   IdleReason best = IDLE_MEMORY; // also when threads have ended and only their stores are under way
+  IdleReason collectors = memory_holds_collectors(state) ? IDLE_MEMORY : IDLE_PIPELINE;
   uint32_t most = 0;
   for (uint32_t i = 0; i < COUNT_OF(order); i++) {
     uint64_t waits = state->waits[order[i]];
     if (order[i] == IDLE_MEMORY) waits |= state->wants_ldst;
-    if (order[i] == IDLE_PIPELINE) waits |= state->wants_collector;
+    if (order[i] == collectors) waits |= state->wants_collector;
     uint32_t warps = refused[order[i]] + count_warps(waits & state->present);
     if (warps <= most) continue;
     most = warps;

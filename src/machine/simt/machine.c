@@ -212,6 +212,14 @@ bool machine_run(Machine *machine, uint64_t until) {
   return is_over(m);
 }
 
+// What the launch could have used: the denominators of shares.
+static void capacity_stats(Simt *m) {
+  uint64_t cycles = m->at.stats->value[STAT_SM_CYCLES];
+  simt_count(m, STAT_SM_SHARES, m->dims.sms);
+  simt_count(m, STAT_WARP_SLOTS, cycles * m->dims.warps);
+  simt_count(m, STAT_ISSUE_SLOTS, cycles * m->dims.schedulers);
+}
+
 static void dram_stats(Simt *m) {
   for (uint32_t i = 0; i < m->dims.controllers; i++) {
     const DramController *at = &m->at.controllers[i];
@@ -237,6 +245,7 @@ void machine_end(Machine *machine, Stats *stats, Trap *trap) {
   simt_account_all(m);
   SimtCore *core = m->at.core;
   m->at.stats->value[STAT_CYCLES] = core->cycle - core->began_at;
+  capacity_stats(m);
   dram_stats(m);
   caches_flush(m);
   *stats = *m->at.stats;

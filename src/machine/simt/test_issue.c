@@ -346,6 +346,9 @@ static void large_warps_pack_complementary_lanes(void **state) {
   assert_int_equal(front_stat(&apart, STAT_ACTIVE_16), 12);   // four adds and a branch, and one add, by two warps
   assert_int_equal(front_stat(&together, STAT_ACTIVE_16), 2); // only the branches, which are not packed
   assert_int_equal(front_stat(&together, STAT_ISSUED), front_stat(&apart, STAT_ISSUED) - 5);
+  assert_int_equal(front_stat(&apart, STAT_INSTRUCTIONS_CONTROL), 6); // two branches and the exit, by two warps
+  assert_int_equal(front_stat(&together, STAT_INSTRUCTIONS_CONTROL), 6);
+  assert_int_equal(front_stat(&together, STAT_INSTRUCTIONS_ALU), front_stat(&together, STAT_WARP_INSTRUCTIONS) - 6);
   front_close(&apart);
   front_close(&together);
 }

@@ -1,6 +1,7 @@
-// Unit tests of ratios, of the summary of a machine with time, and of GPGPU-Sim's names.
-#include "cli/ratio.h"
+// Unit tests of the summary of a machine with time, and of GPGPU-Sim's names.
+#include "cli/gpgpusim.h"
 #include "cli/run.h"
+#include "machine/ratio.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,8 +24,9 @@ static Stats some_stats(void) {
   stats.value[STAT_WARP_INSTRUCTIONS] = 175000;
   stats.value[STAT_SM_CYCLES] = 10500000;
   stats.value[STAT_RESIDENT_WARPS] = 252000000; // 24 of 48 warps
-  stats.value[STAT_IDLE_FULL] = 2625000;        // a quarter
-  stats.value[STAT_IDLE_MEMORY] = 1050000;      // a tenth
+  stats.value[STAT_WARP_SLOTS] = 504000000;
+  stats.value[STAT_IDLE_FULL] = 2625000;   // a quarter
+  stats.value[STAT_IDLE_MEMORY] = 1050000; // a tenth
   stats.value[STAT_LOADS_GLOBAL] = 100;
   stats.value[STAT_LOADS_LOCAL] = 50;
   stats.value[STAT_TRANSACTIONS_LOAD] = 300;
@@ -41,37 +43,6 @@ static Stats some_stats(void) {
   stats.value[STAT_ACTIVE_2] = 6;
   stats.value[STAT_ACTIVE_1] = 4;
   return stats;
-}
-
-static void assert_ratio(RatioId ratio, const Stats *stats, double expected) {
-  double value = -1;
-  assert_true(ratio_value(ratio, stats, &value));
-  assert_true(value == expected);
-}
-
-static void ratios_are_sums_divided(void **state) {
-  (void)state;
-  Stats stats = some_stats();
-  assert_ratio(RATIO_THREAD_IPC, &stats, 4.0);
-  assert_ratio(RATIO_WARP_IPC, &stats, 0.25);
-  assert_ratio(RATIO_ACTIVE_THREADS, &stats, 16.0);
-  assert_ratio(RATIO_LOAD_TRANSACTIONS, &stats, 2.0); // 300 of 100 + 50
-  assert_ratio(RATIO_DRAM_ROWS, &stats, 0.75);
-  assert_ratio(RATIO_DRAM_WAIT, &stats, 2.5);
-  double value;
-  assert_false(ratio_value(RATIO_L1D, &stats, &value)); // nothing to divide by
-  Spec spec = a_spec();
-  assert_true(ratio_occupancy(&stats, &spec, &value));
-  assert_true(value == 0.5);
-  assert_true(simulated_milliseconds(&stats, &spec) == 1.0);
-}
-
-static void names_are_unique(void **state) {
-  (void)state;
-  for (int i = 0; i < RATIO_COUNT; i++) {
-    for (int k = 0; k < i; k++) assert_string_not_equal(ratio_info[i].name, ratio_info[k].name);
-    for (int k = 0; k < STAT_COUNT; k++) assert_string_not_equal(ratio_info[i].name, stat_info[k].name);
-  }
 }
 
 static void summary_says_what_is_there(void **state) {
@@ -106,9 +77,8 @@ static void gpgpusim_names_carry_the_right_numbers(void **state) {
   so_far.value[STAT_CYCLES] *= 2;
   so_far.value[STAT_L1D_ACCESSES] = 10;
   so_far.value[STAT_L1D_MISSES] = 4;
-  Spec spec = a_spec();
   Text text = {0};
-  gpgpusim_launch("k", 2, &launch, &so_far, &spec, &text);
+  gpgpusim_launch("k", 2, &launch, &so_far, &text);
   static const char *const lines[] = {
       "kernel_name = k\nkernel_launch_uid = 2\n",
       "\ngpu_sim_cycle = 700000\n",
@@ -131,8 +101,6 @@ static void gpgpusim_names_carry_the_right_numbers(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(ratios_are_sums_divided),
-      cmocka_unit_test(names_are_unique),
       cmocka_unit_test(summary_says_what_is_there),
       cmocka_unit_test(gpgpusim_names_carry_the_right_numbers),
   };
