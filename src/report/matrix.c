@@ -147,6 +147,30 @@ static double mean_ratio(const Matrix *matrix, uint32_t column) { // geometric
   return count == 0 ? 0 : exp(sum / count);
 }
 
+// What a column costs and removes against the one without protection. The samples count as independent, so the intervals are wide;
+// 'redoubt compare' pairs faults where it can.
+typedef struct Gain {
+  bool is_known;
+  double time, bits; // added, as shares of the run's cycles and of the chip's bits
+  Estimate removed[MEASURES];
+} Gain;
+
+static double note_number(const Report *report, JournalNote note) { return strtod(journal_note(report->journal, note), NULL); }
+
+static Gain gain_of(const Matrix *matrix, uint32_t row, uint32_t column) {
+  double ratio = time_ratio(matrix, row, column);
+  if (column == matrix->baseline || ratio <= 0) return (Gain){0};
+  const Report *own = cell_at(matrix, row, column), *base = cell_at(matrix, row, matrix->baseline);
+  double chip = note_number(base, NOTE_CHIP_BITS), added = note_number(own, NOTE_SCHEME_BITS) - note_number(base, NOTE_SCHEME_BITS);
+  Gain gain = {.is_known = true, .time = ratio - 1, .bits = chip > 0 ? added / chip : 0};
+  for (uint32_t m = 0; m < MEASURES; m++) {
+    Estimate a = report_chip(base, (Measure)m), b = report_chip(own, (Measure)m);
+    Interval interval = difference_interval(a.value, (Interval){a.low, a.high}, b.value, (Interval){b.low, b.high});
+    if (a.is_known && b.is_known) gain.removed[m] = (Estimate){true, a.value - b.value, interval.low, interval.high};
+  }
+  return gain;
+}
+
 // ---- Text --------------------------------------------------------------------------------------------
 
 enum { CELL_WIDTH = 24, LEAST_ROW = 14 };
@@ -194,6 +218,36 @@ static void add_times(const Matrix *matrix, Text *out) {
   text_add(out, "Cycles relative to the column '%s'.\n", matrix->columns[matrix->baseline]);
 }
 
+static void add_removed(Estimate removed, Text *out) {
+  char text[64] = "-";
+  if (removed.is_known) snprintf(text, sizeof text, "%.2f (%.2f to %.2f)", 100 * removed.value, 100 * removed.low, 100 * removed.high);
+  text_add(out, "  %-24s", text);
+}
+
+// One line for each program and protection: what it costs, what it removes, and how much of that for each percent of time.
+static void add_gains(const Matrix *matrix, Text *out) {
+  bool any = false;
+  for (uint32_t row = 0; row < matrix->row_count; row++) {
+    for (uint32_t i = 0; i < matrix->column_count; i++) {
+      Gain gain = gain_of(matrix, row, i);
+      if (!gain.is_known) continue;
+      if (!any)
+        text_add(out, "\n%-*s  %-16s %8s %8s  %-24s  %s\n", row_width(matrix), "cost and gain", "", "time", "bits",
+                 "SDC-AVF removed, points", "DUE-AVF removed, points");
+      any = true;
+      text_add(out, "%-*s  %-16s %+7.2f%% %+7.2f%%", row_width(matrix), matrix->rows[row], matrix->columns[i], 100 * gain.time,
+               100 * gain.bits);
+      add_removed(gain.removed[MEASURE_SDC], out);
+      add_removed(gain.removed[MEASURE_DUE], out);
+      while (out->at[out->length - 1] == ' ') out->length--;
+      text_add(out, "\n");
+    }
+  }
+  if (any)
+    text_add(out,
+             "The samples count as independent here; 'redoubt compare' pairs faults, with narrower intervals, and gives gains per cost.\n");
+}
+
 static void add_matrix_text(const Matrix *matrix, Text *out) {
   uint64_t detected = 0;
   for (uint32_t i = 0; i < matrix->count; i++) detected += tally_hits(&matrix->reports[i]->all, MEASURE_DETECTED);
@@ -206,6 +260,7 @@ static void add_matrix_text(const Matrix *matrix, Text *out) {
     if (matrix->row_count > 1) add_line(matrix, "mean", (Measure)m, matrix->row_count, out);
   }
   add_times(matrix, out);
+  add_gains(matrix, out);
   if (matrix->row_count < 2) return;
   text_add(
       out,
@@ -231,7 +286,7 @@ static void add_csv_row(const Matrix *matrix, const char *program, uint32_t colu
 static void add_matrix_csv(const Matrix *matrix, Text *out) {
   add_text(out, "program,column,journal,faults,cycles");
   for (uint32_t m = 0; m < MEASURES; m++) text_add(out, ",%s,%s_low,%s_high", measures[m].key, measures[m].key, measures[m].key);
-  add_text(out, ",time_ratio\n");
+  add_text(out, ",time_ratio,bits_added,sdc_removed,sdc_removed_low,sdc_removed_high,due_removed,due_removed_low,due_removed_high\n");
   for (uint32_t row = 0; row <= matrix->row_count; row++) {
     for (uint32_t i = 0; i < matrix->column_count; i++) {
       bool is_mean = row == matrix->row_count;
@@ -239,8 +294,14 @@ static void add_matrix_csv(const Matrix *matrix, Text *out) {
       if (report == NULL && !is_mean) continue;
       double ratio = is_mean ? mean_ratio(matrix, i) : time_ratio(matrix, row, i);
       add_csv_row(matrix, is_mean ? "mean" : matrix->rows[row], i, report, out);
-      if (ratio > 0) text_add(out, ",%.9g\n", ratio);
-      else add_text(out, ",\n");
+      Gain gain = is_mean ? (Gain){0} : gain_of(matrix, row, i);
+      if (ratio > 0) text_add(out, ",%.9g", ratio);
+      else add_text(out, ",");
+      if (gain.is_known) text_add(out, ",%.9g", gain.bits);
+      else add_text(out, ",");
+      csv_estimate(out, gain.removed[MEASURE_SDC]);
+      csv_estimate(out, gain.removed[MEASURE_DUE]);
+      add_text(out, "\n");
     }
   }
 }
@@ -262,6 +323,12 @@ static json_t *matrix_json(const Matrix *matrix) {
         json_object_set_new(cell, measures[m].key,
                             json_estimate(is_mean ? mean_of(matrix, i, (Measure)m) : report_chip(report, (Measure)m)));
       json_object_set_new(cell, "time_ratio", ratio > 0 ? json_real(ratio) : json_null());
+      Gain gain = is_mean ? (Gain){0} : gain_of(matrix, row, i);
+      if (gain.is_known) {
+        json_object_set_new(cell, "bits_added", json_real(gain.bits));
+        json_object_set_new(cell, "sdc_removed", json_estimate(gain.removed[MEASURE_SDC]));
+        json_object_set_new(cell, "due_removed", json_estimate(gain.removed[MEASURE_DUE]));
+      }
       if (report != NULL) {
         json_object_set_new(cell, "journal", report_string(journal_path(report->journal)));
         json_object_set_new(cell, "faults", json_integer((json_int_t)report->all.total));
