@@ -27,14 +27,14 @@ fail() {
   [ ! -e out ] || cat out
   exit 1
 }
-none_left() { ! pgrep -f "^sleep $mark" >/dev/null; }
+none_left() { ! pgrep -f "^sleep $mark|^$folder/app" >/dev/null; }
 
 # Programs. Each says what it finds in its file, so that two runs differ unless they find the same, and changes it in place.
-cat >updates <<'END'
+cat >updates <<END
 #!/bin/sh
 cat result.txt
 echo changed >>result.txt
-exec ./app table.txt
+exec $folder/app table.txt
 END
 # The same with a process in the background, in a session of its own.
 cat >server <<END
@@ -47,7 +47,7 @@ cat >stays <<END
 #!/bin/sh
 echo changed >>result.txt
 echo x >>starts
-[ "\$(wc -l <starts)" -ge \$1 ] || exec ./app table.txt
+[ "\$(wc -l <starts)" -ge \$1 ] || exec $folder/app table.txt
 (sleep $mark.2 >/dev/null) &
 echo here >here
 sleep $mark.3
@@ -69,7 +69,7 @@ check_files() { # after what
   [ "$(cat target.txt)" = target ] || fail "$1: what the link leads to is not what it was"
   [ ! -e result.txt.redoubt ] && [ ! -e table.txt.redoubt ] && [ ! -e target.txt.redoubt ] || fail "$1: folders are left"
   [ -z "$(ls temporary)" ] || fail "$1: temporary files are left"
-  within_a_minute none_left || fail "$1: processes are left: $(pgrep -af "^sleep $mark")"
+  within_a_minute none_left || fail "$1: processes are left: $(pgrep -af "^sleep $mark|^$folder/app")"
 }
 outputs="--output result.txt --output table.txt"
 
