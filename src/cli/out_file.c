@@ -68,7 +68,8 @@ static bool holds(const FileId *items, uint32_t count, const FileId *id) {
 void files_read(Files *files, const char *path) {
   FileId id;
   bool regular;
-  if (path != NULL && identify(files, path, &id, &regular) && regular) *VEC_PUSH(&files->inputs, files->arena) = id;
+  bool is_file = path != NULL && identify(files, path, &id, &regular) && regular && id.name == NULL;
+  if (is_file) *VEC_PUSH(&files->inputs, files->arena) = id;
 }
 
 void files_journal(Files *files, const char *path) {

@@ -356,11 +356,17 @@ static void read_named(Files *files, const char *text, const char *mark, const c
   files_read(files, arena_copy_text(files->arena, at, strcspn(at, ends)));
 }
 
+static bool is_builtin(const char *machine) {
+  uint32_t i = 0;
+  while (i < builtin_machine_count && strcmp(builtin_machines[i].name, machine) != 0) i++;
+  return i < builtin_machine_count;
+}
+
 // Everything on the command line that is read, then everything that is written.
 static bool check_files(RunOptions *options, Diags *diags) {
   Files *files = &options->files;
-  files_read(files, options->target);
-  files_read(files, options->machine.machine);
+  if (options->target != NULL && workload_find(options->target) == NULL) files_read(files, options->target);
+  if (!is_builtin(options->machine.machine)) files_read(files, options->machine.machine);
   files_read(files, options->images.gmem_in);
   files_read(files, options->images.cmem_in);
   for (uint32_t i = 0; i < options->arguments.count; i++) read_named(files, options->arguments.items[i], "=file:", "");
@@ -369,6 +375,9 @@ static bool check_files(RunOptions *options, Diags *diags) {
   bool good = files_write(files, options->json_file, diags) && files_write(files, options->csv_file, diags);
   good = good && files_write(files, options->wishes.trace, diags) && files_write(files, options->images.gmem_out, diags);
   for (uint32_t i = 0; i < options->dumps.count && good; i++) good = files_write(files, options->dumps.items[i].file, diags);
+  Files others = *files;
+  others.inputs.count = 0; // a program may read what it writes
+  for (uint32_t i = 0; i < options->outputs.count && good; i++) good = files_write(&others, options->outputs.items[i], diags);
   return good;
 }
 

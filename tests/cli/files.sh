@@ -76,7 +76,12 @@ echo 0 >words
 refuses words "$read_by" run k.sass --machine flexgrip --gmem-in words --gmem-out ./words
 refuses in.bin "$read_by" run --json=in.bin -- ./app in.bin
 
+# The name of a workload or of a machine is no file.
+"$redoubt" run -q vecadd --size tiny --json=vecadd --csv=functional >/dev/null || fail "a workload is no file"
+"$redoubt" run -q vecadd --size tiny --json=vecadd --csv=functional >/dev/null || fail "a workload is no file that is there"
+
 # The same file twice, there or not yet.
+refuses a.db 'is written twice by this command' run --machine fermi-gtx480 --fault 'flip:rf[sm=0]@7' --output x --json=x -- ./app x
 refuses a.db 'is written twice by this command' report a.db --csv x --json ./x
 refuses a.db 'is written twice by this command' report a.db -o new --json "$folder/new"
 [ ! -e x ] && [ ! -e new ] || fail "something was written"
