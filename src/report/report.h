@@ -177,7 +177,7 @@ bool report_page(const Report *report, const char *path, Text *out);    // one H
 
 // ---- Several journals --------------------------------------------------------------------------------
 // Two of them, e.g. with and without a protection: what it removes, with intervals, and what it costs.
-bool report_compare(Journal *a, Journal *b, const ReportOptions *options, Text *out, Diags *diags);
+bool report_compare(const Report *a, const Report *b, Text *out, Diags *diags);
 // Any number: programs by protections. Text, CSV or JSON.
 typedef enum MatrixForm { MATRIX_TEXT, MATRIX_CSV, MATRIX_JSON, MATRIX_PAGE } MatrixForm;
 bool report_matrix(Report *const *reports, uint32_t count, MatrixForm form, Text *out, Diags *diags);
