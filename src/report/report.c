@@ -51,6 +51,22 @@ static double bits_of(const StructureSummary *structure) { return (double)struct
 
 Estimate report_chip(const Report *report, Measure measure) { return sum_structures(report, measure, bits_of, report_bits(report)); }
 
+// As report_chip, of one outcome. Structures that no fault has struck are left out.
+Estimate report_outcome(const Report *report, uint8_t outcome) {
+  EstimateSum sum = {0};
+  double bits = 0;
+  for (uint32_t i = 0; i < report->structures.count; i++) {
+    const StructureSummary *structure = &report->structures.items[i];
+    uint64_t hits = structure->tally.counts[outcome % OUTCOME_COUNT], total = structure->tally.total;
+    if (total == 0) continue;
+    estimate_sum_add(&sum, (double)structure->bits, (double)hits / (double)total, wilson_interval(hits, total, report->confidence));
+    bits += (double)structure->bits;
+  }
+  if (report->withheld || bits <= 0) return (Estimate){0};
+  Interval interval = estimate_sum_interval(&sum);
+  return (Estimate){true, sum.value / bits, interval.low < 0 ? 0 : interval.low / bits, interval.high / bits};
+}
+
 Estimate report_fit(const Report *report, Measure measure) { return sum_structures(report, measure, structure_rate, 1); }
 
 Estimate report_cycles_between_sdc(const Report *report) {

@@ -116,6 +116,7 @@ Estimate structure_used(const Report *report, const StructureSummary *structure,
 Estimate structure_fit(const Report *report, const StructureSummary *structure, Measure measure);
 // All structures struck: AVF weighted by bits; the sum of FIT over those with a rate.
 Estimate report_chip(const Report *report, Measure measure);
+Estimate report_outcome(const Report *report, uint8_t outcome); // the same for one outcome: DUEs by cause
 Estimate report_fit(const Report *report, Measure measure);
 double report_bits(const Report *report);
 // MTBF as in the thesis on FlexGripPlus (section 4.2.3), in cycles: the run's length over the share of SDCs.

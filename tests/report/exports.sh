@@ -60,6 +60,13 @@ is "measures add up" yes "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] 
   END { print bad ? "no" : "yes"; printf "%.6g\n", fit >"fit" }' tables/structures.csv)"
 is "FIT by SDCs" "$(cat fit)" "$(sed -n 's/^fit_sdc_avf,//p' tables/campaign.csv | awk '{ printf "%.6g", $1 }')"
 
+is "keys that come twice" "" "$(cut -d, -f1 tables/campaign.csv | grep '^[a-z_ ]*$' | sort | uniq -d)"
+
+# The outcomes of a group add up to its share of all structures.
+"$redoubt" report a.db >a.txt
+is "DUEs by cause" yes "$(awk '$1 == "all," && all == "" { all = $7 } /^(due-|timeout)/ { sum += $3 }
+  END { print (sum > 1 && sum - all < 0.05 && all - sum < 0.05 ? "yes" : sum " for " all) }' a.txt)"
+
 # Breakdowns are sums of the faults, too.
 is "faults by bit" 5000 "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "faults") at = i } $1 == "bit" { sum += $at } END { print sum }' tables/breakdown.csv)"
 is "SDCs by pattern" "$(grep -c ',sdc,run,' a.csv)" "$(awk -F, '$1 == "pattern" { sum += $4 } END { print sum }' tables/severity.csv)"
