@@ -42,7 +42,7 @@ static void print_main_help(void) {
         "  redoubt list workloads\n"
         "\n"
         "Exit codes: 0 all went well, 1 results are wrong, 2 bad usage or input,\n"
-        "            3 the simulated program trapped, 4 internal error.\n",
+        "            3 the simulated program trapped, 4 internal error, 5 a journal is unfinished.\n",
         stdout);
 }
 

@@ -76,6 +76,13 @@ static int reading_code(const Reading *reading) {
   return code;
 }
 
+// What takes several journals needs the shares of all.
+static bool reading_whole(const Reading *reading, Diags *diags) {
+  bool whole = true;
+  for (uint32_t i = 0; i < reading->count; i++) whole = report_is_whole(reading->reports[i], diags) && whole;
+  return whole;
+}
+
 // `complete`: whoever wrote came to the end; if not, and the file is all right, the journal is not.
 static bool close_file(OutFile *out, bool complete, const Report *report, Diags *diags) {
   return out_close(out, complete, diags) && (complete || journal_damaged(report->journal, diags));
@@ -144,26 +151,37 @@ static bool check_files(ReportWishes *wishes, char **paths, uint32_t count, Diag
   return good;
 }
 
-// "bit,opcode": tables by these.
-static bool print_breakdowns(const Report *report, const char *names, Diags *diags) {
-  bool good = true;
-  for (size_t length; *names != '\0' && good; names += length + (names[length] == ',')) {
-    uint32_t which = 0;
-    Text text = {0};
-    length = strcspn(names, ",");
-    while (which < breakdown_count && (strlen(breakdowns[which].name) != length || strncmp(breakdowns[which].name, names, length) != 0))
-      which++;
-    if (which == breakdown_count) {
-      Text known = {0};
-      for (uint32_t i = 0; i < breakdown_count; i++) text_add(&known, "%s%s", i == 0 ? "" : ", ", breakdowns[i].name);
-      good = diags_add(diags, NULL, 0, 0, "--by %.*s: must be one of %s", (int)length, names, known.at);
-      text_free(&known);
-    } else {
-      good = report_breakdown_text(report, which, &text, diags);
-      if (good && text.length > 0) screen_print_outcomes(text.at);
-    }
-    text_free(&text);
+// The place in `breakdowns` of the first name of a list.
+static bool breakdown_named(const char *names, size_t length, uint32_t *which, Diags *diags) {
+  for (*which = 0; *which < breakdown_count; ++*which) {
+    const char *name = breakdowns[*which].name;
+    if (strlen(name) == length && strncmp(name, names, length) == 0) return true;
   }
+  Text known = {0};
+  for (uint32_t i = 0; i < breakdown_count; i++) text_add(&known, "%s%s", i == 0 ? "" : ", ", breakdowns[i].name);
+  diags_add(diags, NULL, 0, 0, "--by '%.*s': must be one of %s", (int)length, names, known.at);
+  text_free(&known);
+  return false;
+}
+
+// "bit,opcode": tables by these. Nothing is printed if one of them is not known.
+static bool add_breakdowns(const Report *report, const char *names, Text *out, Diags *diags) {
+  bool good = true, more = true;
+  while (good && more) {
+    size_t length = strcspn(names, ",");
+    uint32_t which;
+    good = breakdown_named(names, length, &which, diags) && report_breakdown_text(report, which, out, diags);
+    more = names[length] == ',';
+    names += length + more;
+  }
+  return good;
+}
+
+static bool print_breakdowns(const Report *report, const char *names, Diags *diags) {
+  Text text = {0};
+  bool good = add_breakdowns(report, names, &text, diags);
+  if (good) screen_print_outcomes(text.at);
+  text_free(&text);
   return good;
 }
 
@@ -205,10 +223,11 @@ static int report(ReportWishes *wishes, char **paths, uint32_t count) {
   Reading reading = {0};
   bool has_files = wishes->page != NULL || wishes->csv != NULL || wishes->json != NULL;
   bool good = check_files(wishes, paths, count, &diags) && reading_open(&reading, paths, count, &wishes->options, &diags);
-  good = good && (count == 1 ? show_one(wishes, reading.reports[0], &diags) : show_many(wishes, &reading, &diags));
-  int code = good ? reading_code(&reading) : EXIT_BAD_INPUT;
+  bool is_refused = good && count > 1 && !reading_whole(&reading, &diags);
+  good = good && !is_refused && (count == 1 ? show_one(wishes, reading.reports[0], &diags) : show_many(wishes, &reading, &diags));
+  int code = good ? reading_code(&reading) : is_refused ? EXIT_UNFINISHED : EXIT_BAD_INPUT;
   if (good && (has_files || count > 1)) say_internal(&reading);
-  if (code == EXIT_UNFINISHED && has_files)
+  if (good && code == EXIT_UNFINISHED && has_files)
     message_error("%s is unfinished: no shares are given; --partial gives those of the first faults", paths[0]);
   reading_close(&reading);
   if (!good) message_diags(&diags);
@@ -281,8 +300,8 @@ static bool export_one(const ExportWishes *wishes, const Report *report, Diags *
   if (wishes->json) return write_json(&wishes->files, wishes->file, report, diags);
   if (table < CSV_COUNT) return write_csv(&wishes->files, wishes->file, report, (CsvTable)table, diags);
   const char *near = text_nearest(wishes->table, csv_names, CSV_COUNT);
-  return diags_add(diags, NULL, 0, 0, "there is no table '%s'%s%s", wishes->table, near == NULL ? "" : "; did you mean ",
-                   near == NULL ? "" : near);
+  return diags_add(diags, NULL, 0, 0, "there is no table '%s'%s%s%s", wishes->table, near == NULL ? "" : "; did you mean '",
+                   near == NULL ? "" : near, near == NULL ? "" : "'?");
 }
 
 static int export(ExportWishes *wishes, char **paths) {
@@ -334,6 +353,7 @@ const Command command_export = {
                 "redoubt export JOURNAL --json [-o FILE]             JSON\n",
     .about = "A journal is an SQLite file, too: docs/journal.md has its tables and views, with examples in Python and R.\n",
     .groups = {&export_group},
+    .ending = "Exit codes: 0 written, 2 bad usage or input, 4 a simulation failed in Redoubt itself, 5 unfinished: written, but biased.\n",
     .operand = "journal",
     .wanted = "name a journal",
     .least_operands = 1,
@@ -343,20 +363,30 @@ const Command command_export = {
 
 // ---- Two journals, or one and several others ---------------------------------------------------------
 
-static int compare(char **paths, uint32_t count, const ReportOptions *options) {
-  Diags diags = {0};
+static bool compare_all(const Reading *reading, Diags *diags) {
   bool good = true;
-  for (uint32_t i = 1; i < count && good; i++) {
-    Journal *a = journal_read(paths[0], &diags), *b = a == NULL ? NULL : journal_read(paths[i], &diags);
+  for (uint32_t i = 1; i < reading->count && good; i++) {
     Text text = {0};
-    good = b != NULL && report_compare(a, b, options, &text, &diags);
+    good = report_compare(reading->reports[0], reading->reports[i], &text, diags);
     if (good && i > 1) screen_print("\n");
     if (good) screen_print_outcomes(text.at);
     text_free(&text);
-    journal_close(a);
-    journal_close(b);
   }
-  return good ? EXIT_OK : message_diags(&diags);
+  return good;
+}
+
+static int compare(char **paths, uint32_t count, const ReportOptions *options) {
+  Diags diags = {0};
+  Reading reading = {0};
+  int code = EXIT_BAD_INPUT;
+  if (reading_open(&reading, paths, count, options, &diags)) {
+    code = reading_whole(&reading, &diags) ? EXIT_OK : EXIT_UNFINISHED;
+    if (code == EXIT_OK) code = compare_all(&reading, &diags) ? reading_code(&reading) : EXIT_BAD_INPUT;
+    if (code == EXIT_INTERNAL) say_internal(&reading);
+  }
+  reading_close(&reading);
+  if (diags.count > 0) message_diags(&diags);
+  return code;
 }
 
 static int run_compare(int argc, char **argv) {
@@ -385,6 +415,7 @@ const Command command_compare = {
              "SDC-AVF and the DUE-AVF is removed, with intervals, and what that costs. Faults are paired where they can be:\n"
              "the same faults, or the same bits at the same fraction of the run.\n",
     .groups = {&compare_group},
+    .ending = "Exit codes: 0 compared, 2 bad usage or input, 4 a simulation failed in Redoubt itself, 5 a journal is unfinished.\n",
     .wanted = "name two journals",
     .least_operands = 2,
     .most_operands = MOST_JOURNALS,

@@ -327,23 +327,17 @@ static bool has_common(const Pairs *pairs, Diags *diags) {
   return diags_add(diags, NULL, 0, 0, "the journals have no structure in common: there is nothing to compare");
 }
 
-bool report_compare(Journal *a, Journal *b, const ReportOptions *options, Text *out, Diags *diags) {
-  Report *left = report_read(a, options, diags), *right = left == NULL ? NULL : report_read(b, options, diags);
-  Pairs pairs = {.a = left, .b = right};
-  bool good = right != NULL && report_is_whole(left, diags) && report_is_whole(right, diags);
-  if (good) list_structures(&pairs);
-  good = good && has_common(&pairs, diags) && pair_up(&pairs, diags);
-  if (good) {
-    add_journal(out, "A", left);
-    add_journal(out, "B", right);
-    add_differences(&pairs, out);
-    add_pairing(&pairs, out);
-    if (pairs.pairing != UNPAIRED) add_timeouts(&pairs, out);
-    if (pairs.pairing != UNPAIRED) add_moves(&pairs, out);
-    add_changes(&pairs, out);
-    add_cost(&pairs, out);
-  }
-  report_free(left);
-  report_free(right);
-  return good;
+bool report_compare(const Report *a, const Report *b, Text *out, Diags *diags) {
+  Pairs pairs = {.a = a, .b = b};
+  list_structures(&pairs);
+  if (!report_is_whole(a, diags) || !report_is_whole(b, diags) || !has_common(&pairs, diags) || !pair_up(&pairs, diags)) return false;
+  add_journal(out, "A", a);
+  add_journal(out, "B", b);
+  add_differences(&pairs, out);
+  add_pairing(&pairs, out);
+  if (pairs.pairing != UNPAIRED) add_timeouts(&pairs, out);
+  if (pairs.pairing != UNPAIRED) add_moves(&pairs, out);
+  add_changes(&pairs, out);
+  add_cost(&pairs, out);
+  return true;
 }

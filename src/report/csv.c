@@ -98,6 +98,7 @@ static void add_campaign(const Report *report, Text *out) {
            report->state.complete, report->state.asked, report->state.done, report->withheld);
   for (uint32_t i = 0; i < NOTE_COUNT; i++) {
     const char *value = journal_note(report->journal, (JournalNote)i);
+    if (i == NOTE_COMPLETE) continue; // it stands above, checked
     text_add(out, "%s,", note_keys[i]);
     text_add_csv(out, value);
     add_text(out, "\n");

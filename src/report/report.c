@@ -51,6 +51,22 @@ static double bits_of(const StructureSummary *structure) { return (double)struct
 
 Estimate report_chip(const Report *report, Measure measure) { return sum_structures(report, measure, bits_of, report_bits(report)); }
 
+// As report_chip, of one outcome. Structures that no fault has struck are left out.
+Estimate report_outcome(const Report *report, uint8_t outcome) {
+  EstimateSum sum = {0};
+  double bits = 0;
+  for (uint32_t i = 0; i < report->structures.count; i++) {
+    const StructureSummary *structure = &report->structures.items[i];
+    uint64_t hits = structure->tally.counts[outcome % OUTCOME_COUNT], total = structure->tally.total;
+    if (total == 0) continue;
+    estimate_sum_add(&sum, (double)structure->bits, (double)hits / (double)total, wilson_interval(hits, total, report->confidence));
+    bits += (double)structure->bits;
+  }
+  if (report->withheld || bits <= 0) return (Estimate){0};
+  Interval interval = estimate_sum_interval(&sum);
+  return (Estimate){true, sum.value / bits, interval.low < 0 ? 0 : interval.low / bits, interval.high / bits};
+}
+
 Estimate report_fit(const Report *report, Measure measure) { return sum_structures(report, measure, structure_rate, 1); }
 
 Estimate report_cycles_between_sdc(const Report *report) {
@@ -59,6 +75,11 @@ Estimate report_cycles_between_sdc(const Report *report) {
 
 bool report_is_whole(const Report *report, Diags *diags) {
   if (!report->withheld) return true;
+  if (report->state.sample == 0) {
+    return diags_add(diags, journal_path(report->journal), 0, 0,
+                     "is unfinished: %" PRIu64 " of %" PRIu64 " faults, and a part is biased; finish the campaign", report->state.done,
+                     report->state.asked);
+  }
   return diags_add(diags, journal_path(report->journal), 0, 0,
                    "is unfinished: %" PRIu64 " of %" PRIu64 " faults, and a part is biased; finish the campaign, or take the first %" PRIu64
                    " faults, which are complete, with --partial",
@@ -79,10 +100,9 @@ void report_state_text(const Report *report, Text *out) {
     text_add(out, "; what follows is over the first %llu, which are complete\n", sample);
     return;
   }
-  text_add(out,
-           ", biased: what is quickly settled comes first.\nSo no shares are shown. The same campaign run again goes on;\n"
-           "--partial shows shares over the first %llu faults, which are complete\n",
-           sample);
+  text_add(out, ", biased: what is quickly settled comes first.\nSo no shares are shown. The same campaign run again goes on");
+  if (sample == 0) text_add(out, ".\n--partial cannot help yet: the first fault is not settled\n");
+  else text_add(out, ";\n--partial shows shares over the first %llu faults, which are complete\n", sample);
 }
 
 const StructureSummary *report_structure(const Report *report, uint16_t region) {
@@ -255,7 +275,7 @@ static void add_fault(Report *report, const FaultRow *row) {
 static bool choose_faults(Report *report, Journal *journal, const ReportOptions *options, Diags *diags) {
   report->state = journal_state(journal);
   report->is_at_most = strtod(journal_note(journal, NOTE_ASKED_MARGIN), NULL) > 0;
-  report->withheld = !report->state.complete && !options->partial;
+  report->withheld = !report->state.complete && (!options->partial || report->state.sample == 0);
   return report->withheld || journal_limit(journal, report->state.below, diags);
 }
 

@@ -116,6 +116,7 @@ Estimate structure_used(const Report *report, const StructureSummary *structure,
 Estimate structure_fit(const Report *report, const StructureSummary *structure, Measure measure);
 // All structures struck: AVF weighted by bits; the sum of FIT over those with a rate.
 Estimate report_chip(const Report *report, Measure measure);
+Estimate report_outcome(const Report *report, uint8_t outcome); // the same for one outcome: DUEs by cause
 Estimate report_fit(const Report *report, Measure measure);
 double report_bits(const Report *report);
 // MTBF as in the thesis on FlexGripPlus (section 4.2.3), in cycles: the run's length over the share of SDCs.
@@ -177,7 +178,7 @@ bool report_page(const Report *report, const char *path, Text *out);    // one H
 
 // ---- Several journals --------------------------------------------------------------------------------
 // Two of them, e.g. with and without a protection: what it removes, with intervals, and what it costs.
-bool report_compare(Journal *a, Journal *b, const ReportOptions *options, Text *out, Diags *diags);
+bool report_compare(const Report *a, const Report *b, Text *out, Diags *diags);
 // Any number: programs by protections. Text, CSV or JSON.
 typedef enum MatrixForm { MATRIX_TEXT, MATRIX_CSV, MATRIX_JSON, MATRIX_PAGE } MatrixForm;
 bool report_matrix(Report *const *reports, uint32_t count, MatrixForm form, Text *out, Diags *diags);

@@ -115,12 +115,14 @@ static void add_fit_cells(const Report *report, Estimate sdc, Estimate due, Esti
 // Raw rate times AVF, where the machine file gives a rate for this fault model.
 static void add_fit(const Report *report, Text *out) {
   if (!report_fit(report, MEASURE_AVF).is_known) return;
-  text_add(out, "\n%-14s %11s %8s  %-20s  %s%s\n", "structure", "bits", "FIT/Mbit", "SDC FIT (interval)", "DUE FIT (interval)",
+  int name = LEAST_NAME;
+  for (uint32_t i = 0; i < report->structures.count; i++) name = widest(name, report->structures.items[i].name);
+  text_add(out, "\n%-*s %11s %8s  %-20s  %s%s\n", name, "structure", "bits", "FIT/Mbit", "SDC FIT (interval)", "DUE FIT (interval)",
            has_detected(report) ? "    detected FIT (interval)" : "");
   for (uint32_t i = 0; i < report->structures.count; i++) {
     const StructureSummary *structure = &report->structures.items[i];
     if (structure->tally.total == 0 || structure->fit_per_mbit <= 0) continue;
-    text_add(out, "%-14s %11" PRIu64 " %8.4g", structure->name, structure->bits, structure->fit_per_mbit);
+    text_add(out, "%-*s %11" PRIu64 " %8.4g", name, structure->name, structure->bits, structure->fit_per_mbit);
     add_fit_cells(report, structure_fit(report, structure, MEASURE_SDC), structure_fit(report, structure, MEASURE_DUE),
                   structure_fit(report, structure, MEASURE_DETECTED), out);
   }
@@ -128,7 +130,7 @@ static void add_fit(const Report *report, Text *out) {
     double bits = 0; // of those that have a rate
     for (uint32_t i = 0; i < report->structures.count; i++)
       bits += report->structures.items[i].fit_per_mbit > 0 ? (double)report->structures.items[i].bits : 0;
-    text_add(out, "%-14s %11.0f %8s", "sum", bits, "");
+    text_add(out, "%-*s %11.0f %8s", name, "sum", bits, "");
     add_fit_cells(report, report_fit(report, MEASURE_SDC), report_fit(report, MEASURE_DUE), report_fit(report, MEASURE_DETECTED), out);
   }
   text_add(out, "Failures per 10^9 hours. Intervals: those of the AVFs; raw rates count as exact.\n");
@@ -154,13 +156,20 @@ static void add_between(const Report *report, Text *out) {
   text_add(out, ": cycles of the run / SDC-AVF\n");
 }
 
+// Outcomes by cause. Several structures count by their bits, as in the line of all.
 static void add_causes(const Report *report, Text *out) {
   bool any = false;
   for (uint32_t i = 0; i < OUTCOME_COUNT; i++) {
+    char text[64];
     if (report->all.counts[i] == 0) continue;
-    if (!any) text_add(out, "\n%-18s %9s\n", "outcome", "faults");
+    if (!any && report->withheld) text_add(out, "\n%-15s %8s\n", "outcome", "faults");
+    if (!any && !report->withheld)
+      text_add(out, "\n%-15s %8s  %s\n", "outcome", "faults", report->structures.count > 1 ? "share, by bits %" : "share %");
     any = true;
-    text_add(out, "%-18s %9" PRIu64 "  %s\n", outcome_info[i].name, report->all.counts[i], outcome_info[i].meaning);
+    text_add(out, "%-15s %8" PRIu64, outcome_info[i].name, report->all.counts[i]);
+    format_estimate(report_outcome(report, (uint8_t)i), 100, text);
+    if (!report->withheld) text_add(out, "  %-*s", ESTIMATE_WIDTH + 1, text);
+    text_add(out, "  %s\n", outcome_info[i].meaning);
   }
 }
 

@@ -43,6 +43,10 @@ grep -q '^redoubt: INTERNAL ERROR: .*no figure of this campaign can be trusted' 
 code=0
 "$redoubt" report broken.db >report.out || code=$?
 [ $code -eq 4 ] || fail "the report of failures on the terminal: exit code $code"
+code=0
+"$redoubt" compare broken.db broken.db >/dev/null 2>compare.err || code=$?
+[ $code -eq 4 ] || fail "a comparison of failures: exit code $code"
+grep -q '^redoubt: INTERNAL ERROR: .*no figure of this campaign can be trusted' compare.err || fail "compare: $(cat compare.err)"
 rows=$(grep -c ',internal,internal,run,.*"the simulation was ended by signal 9",' broken.csv)
 [ "$rows" -ge 1 ] || fail "$rows rows of failures in the journal"
 [ "$(wc -l <broken.csv)" -eq 301 ] || fail "$(wc -l <broken.csv) lines in the journal"

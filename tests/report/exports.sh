@@ -60,12 +60,22 @@ is "measures add up" yes "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] 
   END { print bad ? "no" : "yes"; printf "%.6g\n", fit >"fit" }' tables/structures.csv)"
 is "FIT by SDCs" "$(cat fit)" "$(sed -n 's/^fit_sdc_avf,//p' tables/campaign.csv | awk '{ printf "%.6g", $1 }')"
 
+is "keys that come twice" "" "$(cut -d, -f1 tables/campaign.csv | grep '^[a-z_ ]*$' | sort | uniq -d)"
+
+# The outcomes of a group add up to its share of all structures.
+"$redoubt" report a.db >a.txt
+is "DUEs by cause" yes "$(awk '$1 == "all," && all == "" { all = $7 } /^(due-|timeout)/ { sum += $3 }
+  END { print (sum > 1 && sum - all < 0.05 && all - sum < 0.05 ? "yes" : sum " for " all) }' a.txt)"
+
 # Breakdowns are sums of the faults, too.
 is "faults by bit" 5000 "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "faults") at = i } $1 == "bit" { sum += $at } END { print sum }' tables/breakdown.csv)"
 is "SDCs by pattern" "$(grep -c ',sdc,run,' a.csv)" "$(awk -F, '$1 == "pattern" { sum += $4 } END { print sum }' tables/severity.csv)"
 "$redoubt" report a.db --by bit,pattern >by.txt
 is "rows by bit" 32 "$(awk '/^l2, by bit/ { on = 1; next } /^$/ { on = 0 } on && /^[0-9]/ { n++ } END { print n }' by.txt)"
-refuses 'must be one of bit, opcode' "$redoubt" report a.db --by colour
+for list in colour bit,colour '' bit,; do
+  refuses 'must be one of bit, opcode' "$redoubt" report a.db --by "$list"
+  is "lines beside the error for --by '$list'" 1 "$(wc -l <said)"
+done
 
 # An export is the same table; a query of SQLite's own sees the same rows.
 "$redoubt" export a.db >exported.csv
@@ -73,7 +83,7 @@ cmp exported.csv a.csv || fail "export differs from report --csv"
 "$redoubt" export a.db --table structures -o structures.csv
 cmp structures.csv tables/structures.csv || fail "export of structures differs"
 "$redoubt" export a.db --json | cmp - a.json || fail "export --json differs from report --json"
-refuses "did you mean structures" "$redoubt" export a.db --table structure
+refuses "did you mean 'structures'?" "$redoubt" export a.db --table structure
 
 # An unfinished journal: counts, no shares, a code of its own; a part on request, which is that of a campaign of as many faults.
 "$maker" part.db 5000 none 1200
@@ -92,6 +102,19 @@ grep -q 'over the first 1200, which are complete' part.txt || fail "--partial: $
 is "a part and a small campaign" "$(grep '^rf ' small.txt)" "$(grep '^rf ' part.txt)"
 refuses 'part.db: error: is unfinished: 1200 of 5000' "$redoubt" compare a.db part.db
 refuses 'part.db: error: is unfinished: 1200 of 5000' "$redoubt" report a.db part.db
+for command in compare report; do
+  code=0
+  "$redoubt" $command a.db part.db >/dev/null 2>&1 || code=$?
+  is "code of $command with an unfinished journal" 5 $code
+done
+
+# Of a part without its first fault nothing can be said.
+"$maker" none.db 5000 none 0
+code=0
+"$redoubt" report none.db --partial >none.txt || code=$?
+is "code of a part that is empty" 5 $code
+grep -q 'partial cannot help yet' none.txt || fail "a part that is empty: $(cat none.txt)"
+refuses 'none.db: error: is unfinished: 0 of 5000 faults, and a part is biased; finish the campaign$' "$redoubt" compare a.db none.db --partial
 
 # Many journals: programs by protections.
 "$redoubt" report a.db b.db >matrix.txt
