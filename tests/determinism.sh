@@ -16,6 +16,7 @@ outputs() {
     libor) echo price greek exercised ;; mrifhd) echo real imaginary ;; convolution) echo out ;; kmeans) echo members centres ;; mummer) echo length where ;;
     laplace3d | stencil3d) echo u ;;
     sad) echo sad_4x4 sad_8x4 sad_4x8 sad_8x8 sad_16x8 sad_8x16 sad_16x16 ;;
+    neuralnet) echo maps1 maps2 hidden digits ;;
     *) echo "determinism.sh: name the outputs of workload $1 here" >&2; exit 1 ;;
   esac
 }
