@@ -18,6 +18,7 @@ outputs() {
     sad) echo sad_4x4 sad_8x4 sad_4x8 sad_8x8 sad_16x8 sad_8x16 sad_16x16 ;;
     neuralnet) echo maps1 maps2 hidden digits ;;
     raytrace) echo picture ;;
+    storegpu) echo sliding direct ;;
     *) echo "determinism.sh: name the outputs of workload $1 here" >&2; exit 1 ;;
   esac
 }

@@ -1,0 +1,144 @@
+// Hashes of a file for a storage system: MD5 of a sliding window, then of chunks. Integer arithmetic, shared memory staging.
+#include "device/workload.h"
+
+#include <stdio.h>
+
+enum { THREADS = 128, WINDOW_WORDS = 12, PIECE_WORDS = 16, DIGEST_WORDS = 4 }; // as in kernel.cu
+
+typedef struct Data {
+  uint32_t *file;
+  uint32_t *expected[2]; // digests of windows and of chunks, made by the first check
+  DeviceAddress device_file, digests[2];
+  uint32_t counts[2]; // windows, chunks
+  uint32_t pieces;    // of 64 bytes, in a chunk
+} Data;
+static const char *const output_names[2] = {"sliding", "direct"};
+
+// The file is as long as the windows need, and then to a whole number of chunks. Every byte is random.
+static bool prepare(WorkloadRun *run) {
+  Data *data = run->data = ARENA_NEW(run->arena, Data);
+  data->pieces = (uint32_t)run->param[1];
+  uint32_t chunk_words = data->pieces * PIECE_WORDS;
+  data->counts[0] = (uint32_t)run->param[0];
+  data->counts[1] = (data->counts[0] + WINDOW_WORDS - 1 + chunk_words - 1) / chunk_words;
+  uint64_t words = (uint64_t)data->counts[1] * chunk_words;
+  data->file = ARENA_ARRAY(run->arena, uint32_t, words);
+  for (uint64_t i = 0; i < words; i++) data->file[i] = (uint32_t)random_draw(run->seed, i, 0);
+  data->device_file = workload_buffer(run, data->file, words * 4);
+  if (!data->device_file) return false;
+  for (uint32_t i = 0; i < 2; i++) {
+    uint64_t count = (uint64_t)data->counts[i] * DIGEST_WORDS;
+    data->digests[i] = workload_buffer(run, NULL, count * 4);
+    if (!data->digests[i]) return false;
+    workload_output(run, output_names[i], data->digests[i], ELEMENT_U32, count);
+  }
+  return true;
+}
+
+static bool launch(WorkloadRun *run) {
+  Data *data = run->data;
+  const uint32_t block[3] = {THREADS, 1, 1};
+  const uint32_t sliding_grid[3] = {(data->counts[0] + THREADS - 1) / THREADS, 1, 1};
+  const uint32_t direct_grid[3] = {(data->counts[1] + THREADS - 1) / THREADS, 1, 1};
+  const void *sliding[] = {&data->device_file, &data->digests[0], &data->counts[0]};
+  const void *direct[] = {&data->device_file, &data->digests[1], &data->counts[1], &data->pieces};
+  return workload_launch(run, "storegpu_sliding", sliding_grid, block, 0, sliding, COUNT_OF(sliding)) &&
+         workload_launch(run, "storegpu_direct", direct_grid, block, 0, direct, COUNT_OF(direct));
+}
+
+// ---- MD5 on the host, after RFC 1321, section 3 --------------------------------------------------
+static void md5_add(uint32_t state[4], const uint8_t piece[64]) {
+  static const uint32_t sines[64] = {
+      0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501, 0x698098d8, 0x8b44f7af, 0xffff5bb1,
+      0x895cd7be, 0x6b901122, 0xfd987193, 0xa679438e, 0x49b40821, 0xf61e2562, 0xc040b340, 0x265e5a51, 0xe9b6c7aa, 0xd62f105d, 0x02441453,
+      0xd8a1e681, 0xe7d3fbc8, 0x21e1cde6, 0xc33707d6, 0xf4d50d87, 0x455a14ed, 0xa9e3e905, 0xfcefa3f8, 0x676f02d9, 0x8d2a4c8a, 0xfffa3942,
+      0x8771f681, 0x6d9d6122, 0xfde5380c, 0xa4beea44, 0x4bdecfa9, 0xf6bb4b60, 0xbebfbc70, 0x289b7ec6, 0xeaa127fa, 0xd4ef3085, 0x04881d05,
+      0xd9d4d039, 0xe6db99e5, 0x1fa27cf8, 0xc4ac5665, 0xf4292244, 0x432aff97, 0xab9423a7, 0xfc93a039, 0x655b59c3, 0x8f0ccc92, 0xffeff47d,
+      0x85845dd1, 0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391};
+  static const uint8_t turns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
+  static const uint8_t starts[4] = {0, 1, 5, 0}, strides[4] = {1, 5, 3, 7}; // which word a round's steps take
+  uint32_t message[16], a = state[0], b = state[1], c = state[2], d = state[3];
+  memcpy(message, piece, sizeof message);
+  for (uint32_t i = 0; i < 64; i++) {
+    uint32_t round = i / 16, step = i % 16;
+    const uint32_t mixed[4] = {(b & c) | (~b & d), (b & d) | (c & ~d), b ^ c ^ d, c ^ (b | ~d)};
+    uint32_t sum = a + mixed[round] + message[(starts[round] + strides[round] * step) % 16] + sines[i], turn = turns[round][i % 4];
+    a = d;
+    d = c;
+    c = b;
+    b += sum << turn | sum >> (32 - turn);
+  }
+  state[0] += a;
+  state[1] += b;
+  state[2] += c;
+  state[3] += d;
+}
+
+static void md5(const void *message, uint64_t bytes, uint32_t digest[4]) {
+  static const uint32_t first[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
+  const uint8_t *at = message;
+  uint8_t tail[128] = {0};
+  uint64_t rest = bytes % 64, tail_bytes = rest < 56 ? 64 : 128, bits = 8 * bytes;
+  memcpy(digest, first, sizeof first);
+  for (uint64_t i = 0; i + 64 <= bytes; i += 64) md5_add(digest, at + i);
+  memcpy(tail, at + bytes - rest, rest);
+  tail[rest] = 0x80;
+  memcpy(tail + tail_bytes - 8, &bits, 8);
+  for (uint64_t i = 0; i < tail_bytes; i += 64) md5_add(digest, tail + i);
+}
+
+// The test suite of RFC 1321, appendix A.5.
+static bool md5_is_right(WorkloadRun *run) {
+  static const struct {
+    const char *message, *digest;
+  } answers[] = {
+      {"", "d41d8cd98f00b204e9800998ecf8427e"},
+      {"a", "0cc175b9c0f1b6a831c399e269772661"},
+      {"abc", "900150983cd24fb0d6963f7d28e17f72"},
+      {"message digest", "f96b697d7cb7938d525a2f31aaf161d0"},
+      {"abcdefghijklmnopqrstuvwxyz", "c3fcd3d76192e4007dfb496cca67e13b"},
+      {"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", "d174ab98d277d9f5a5611c2c9f419d9f"},
+      {"12345678901234567890123456789012345678901234567890123456789012345678901234567890", "57edf4a22be3c955ac49da2e2107b67a"},
+  };
+  for (uint32_t i = 0; i < COUNT_OF(answers); i++) {
+    uint32_t digest[4];
+    uint8_t bytes[16];
+    char text[33];
+    md5(answers[i].message, strlen(answers[i].message), digest);
+    memcpy(bytes, digest, sizeof bytes);
+    for (uint32_t b = 0; b < 16; b++) snprintf(text + 2 * b, 3, "%02x", bytes[b]);
+    if (strcmp(text, answers[i].digest) != 0) return workload_fail(run, "MD5 of '%s' on the host is %s", answers[i].message, text);
+  }
+  return true;
+}
+
+static bool check(WorkloadRun *run) {
+  Data *data = run->data;
+  const uint32_t steps[2] = {1, data->pieces * PIECE_WORDS}, lengths[2] = {WINDOW_WORDS, steps[1]}; // in words
+  if (!md5_is_right(run)) return false;
+  for (uint32_t k = 0; k < 2; k++) {
+    uint64_t count = (uint64_t)data->counts[k] * DIGEST_WORDS;
+    uint32_t *got = ARENA_ARRAY(run->arena, uint32_t, count), *expected = data->expected[k];
+    if (!device_read(run->device, got, data->digests[k], count * 4)) return false;
+    if (expected == NULL) {
+      expected = data->expected[k] = ARENA_ARRAY(run->lasting, uint32_t, count);
+      for (uint32_t i = 0; i < data->counts[k]; i++)
+        md5(data->file + (uint64_t)i * steps[k], lengths[k] * 4ull, expected + (uint64_t)i * DIGEST_WORDS);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+      if (got[i] == expected[i]) continue;
+      return workload_fail(run, "%s[%llu] = %08x, expected %08x", output_names[k], (unsigned long long)i, got[i], expected[i]);
+    }
+  }
+  return true;
+}
+
+const Workload workload_storegpu = {
+    .name = "storegpu",
+    .summary = "MD5 of a sliding window over a file and of its chunks; integer arithmetic, staging in shared memory",
+    .params = {{"windows", "windows of 48 bytes", {500, 4096, 49152, 1 << 20}, 1, 1u << 26},
+               {"pieces", "64 bytes in a chunk", {1, 2, 1, 16}, 1, 1u << 16}},
+    .prepare = prepare,
+    .launch = launch,
+    .check = check,
+};
