@@ -19,6 +19,7 @@ outputs() {
     neuralnet) echo maps1 maps2 hidden digits ;;
     raytrace) echo picture ;;
     storegpu) echo sliding direct ;;
+    weather) echo temperature vapour cloud ice rain snow ground ;;
     *) echo "determinism.sh: name the outputs of workload $1 here" >&2; exit 1 ;;
   esac
 }
