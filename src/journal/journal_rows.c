@@ -125,7 +125,9 @@ bool journal_put_fault(Journal *journal, const FaultRow *row, Diags *diags) {
   bind_place(put, 1 + COLUMN_class_of, row->settled == SETTLED_CLASS ? (int64_t)row->class_of : NOTHING);
   bind_count(put, 1 + COLUMN_cycles, row->cycles);
   sqlite3_bind_int64(put, 1 + COLUMN_wrong, (sqlite3_int64)row->wrong);
-  if (row->wrong > 0) sqlite3_bind_double(put, 1 + COLUMN_worst, row->worst);
+  // Of CUDA programs it is known that results are wrong, but not which elements, nor how much.
+  bool is_known = row->wrong > 0 && (row->pattern != PATTERN_NONE || row->worst > 0);
+  if (is_known) sqlite3_bind_double(put, 1 + COLUMN_worst, row->worst);
   else sqlite3_bind_null(put, 1 + COLUMN_worst);
   bind_text(put, 1 + COLUMN_pattern, pattern_text[row->pattern]);
   bind_text(put, 1 + COLUMN_note, row->note);

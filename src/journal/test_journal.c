@@ -258,6 +258,27 @@ static void merging_refuses_an_unfinished_shard(void **state) {
   assert_int_not_equal(access(scene->path, F_OK), 0);
 }
 
+static void errors_that_are_not_known_are_null(void **state) {
+  Scene *scene = *state;
+  JournalMeta meta = meta_of(0, 1);
+  write_journal(scene->path, &meta, 0, 1, 3);
+  Journal *journal = journal_open(scene->path, &meta, &scene->diags);
+  for (uint64_t id = 0; id < 3; id++) { // a CUDA program's, a workload's, and one of version 3
+    char text[64];
+    FaultRow row = fault_of(id, text);
+    row.wrong = 2;
+    row.worst = id == 2 ? 0.5 : 0;
+    row.pattern = id == 1 ? PATTERN_ROW : PATTERN_NONE;
+    assert_true(journal_put_fault(journal, &row, &scene->diags));
+  }
+  Query *query = journal_query(journal, "SELECT worst FROM results ORDER BY id");
+  assert_true(query_next(query) && query_cell(query, 0).kind == CELL_NULL);
+  assert_true(query_next(query) && query_cell(query, 0).kind == CELL_REAL);
+  assert_true(query_next(query) && query_cell(query, 0).kind == CELL_REAL);
+  assert_true(query_end(query));
+  journal_close(journal);
+}
+
 // ---- How far it is -----------------------------------------------------------------------------------
 
 // A plan of which these faults are there.
@@ -712,6 +733,7 @@ int main(void) {
       CASE(shards_merge_to_the_whole),
       CASE(merging_refuses_what_does_not_fit),
       CASE(merging_refuses_an_unfinished_shard),
+      CASE(errors_that_are_not_known_are_null),
       CASE(a_part_is_known_as_such),
       CASE(faults_left_out_on_purpose_are_not_missing),
       CASE(a_shard_counts_its_own),

@@ -14,7 +14,7 @@ static const char *const expressions[] = {
     "warp",
     "kernel",
     "CASE outcome_group WHEN 'sdc' THEN pattern END",
-    "CASE WHEN outcome_group <> 'sdc' THEN NULL WHEN wrong = 1 THEN '1:1' WHEN wrong < 10 THEN '2:2 to 9' WHEN wrong < 100"
+    "CASE WHEN outcome_group <> 'sdc' OR worst IS NULL THEN NULL WHEN wrong = 1 THEN '1:1' WHEN wrong < 10 THEN '2:2 to 9' WHEN wrong < 100"
     " THEN '3:10 to 99' WHEN wrong < 1000 THEN '4:100 to 999' ELSE '5:1000 or more' END",
     "CASE WHEN outcome_group <> 'sdc' OR worst IS NULL THEN NULL WHEN worst > 1e308 THEN '5:NaN or infinite' WHEN worst < 1e-6"
     " THEN '1:below 1e-6' WHEN worst < 1e-3 THEN '2:1e-6 to 1e-3' WHEN worst < 1 THEN '3:1e-3 to 1' ELSE '4:1 or more' END",
