@@ -69,7 +69,9 @@ Estimate report_outcome(const Report *report, uint8_t outcome) {
 
 Estimate report_fit(const Report *report, Measure measure) { return sum_structures(report, measure, structure_rate, 1); }
 
+// Of a part of the run the AVF is not that of all its cycles.
 Estimate report_cycles_between_sdc(const Report *report) {
+  if (strcmp(report->meta->window, "all") != 0) return (Estimate){0};
   return estimate_inverse(report_chip(report, MEASURE_SDC), (double)report->cycles);
 }
 

@@ -148,6 +148,8 @@ for model in flip stuck1; do
   "$redoubt" campaign vecadd --size tiny --structure rf --faults 60 --model $model --window cycles:0-500 -o $model.db >/dev/null 2>&1
 done
 "$redoubt" campaign vecadd --size tiny --structure rf --faults 60 -o all.db >/dev/null 2>&1
+"$redoubt" report all.db | grep -q '^cycles per SDC' || fail "no cycles per SDC"
+"$redoubt" report flip.db | grep -q '^cycles per SDC' && fail "cycles per SDC of a part of the run"
 "$redoubt" compare all.db flip.db >differ
 grep -q '^they differ in: window$' differ && grep -q 'FIT removed' differ || fail "compare with another window: $(cat differ)"
 "$redoubt" compare flip.db stuck1.db >differ
