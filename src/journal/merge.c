@@ -79,9 +79,12 @@ static bool check_shard(const Journal *shard, const Journal *first, bool *seen, 
                      "is unfinished: %" PRIu64 " of %" PRIu64 " faults; run its campaign again to the end, then merge", state.done,
                      state.asked);
   }
-  if (strcmp(journal_note(shard, NOTE_ASKED_FAULTS), journal_note(first, NOTE_ASKED_FAULTS)) != 0) {
-    return diags_add(diags, shard->path, 0, 0, "was asked for %s faults, the first shard for %s", journal_note(shard, NOTE_ASKED_FAULTS),
-                     journal_note(first, NOTE_ASKED_FAULTS));
+  const JournalNote asked[] = {NOTE_ASKED_FAULTS, NOTE_ASKED_MARGIN, NOTE_ASKED_CONFIDENCE};
+  for (size_t i = 0; i < COUNT_OF(asked); i++) {
+    const char *here = journal_note(shard, asked[i]), *there = journal_note(first, asked[i]);
+    if (strcmp(here, there) != 0)
+      return diags_add(diags, shard->path, 0, 0, "was made with another wish: its %s is %s, of the first shard %s", note_keys[asked[i]],
+                       here, there);
   }
   meta.shard = number;
   return journal_same_meta(shard, &meta, diags);

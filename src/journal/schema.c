@@ -121,6 +121,8 @@ static bool is_bearable(const Journal *journal, Diags *diags) {
     if (journal_number(journal, sql) > parts[i].most)
       return diags_add(diags, journal->path, 0, 0, "is damaged: more than %" PRId64 " rows in table '%s'", parts[i].most, parts[i].table);
   }
+  if (journal_number(journal, "SELECT count(*) FROM sqlite_master WHERE type = 'trigger'") != 0)
+    return diags_add(diags, journal->path, 0, 0, "is damaged: it has triggers, which no campaign makes");
   return true;
 }
 

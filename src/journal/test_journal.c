@@ -428,6 +428,7 @@ static void hostile_files_are_refused_at_once(void **state) {
       "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) INSERT INTO launches (launch, kernel) SELECT i, "
       "i FROM n",
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO meta SELECT i, i FROM n",
+      "CREATE TRIGGER t AFTER INSERT ON faults BEGIN DELETE FROM faults; END",
   };
   JournalMeta meta = meta_of(0, 1);
   for (size_t i = 0; i < COUNT_OF(changes); i++) {

@@ -4,7 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-// The column is an SQL expression over the view `results`. A digit and a colon put names in order and are not shown.
+// The column as an SQL expression over faults and launches. A digit and a colon put names in order and are not shown. BY_ERROR: only SDCs are
+// asked for.
 static const char *const expressions[] = {
     "bit",
     "opcode",
@@ -12,11 +13,11 @@ static const char *const expressions[] = {
     "lane",
     "sm",
     "warp",
-    "kernel",
-    "CASE outcome_group WHEN 'sdc' THEN pattern END",
-    "CASE WHEN outcome_group <> 'sdc' OR worst IS NULL THEN NULL WHEN wrong = 1 THEN '1:1' WHEN wrong < 10 THEN '2:2 to 9' WHEN wrong < 100"
+    "name",
+    "pattern",
+    "CASE WHEN worst IS NULL THEN NULL WHEN wrong = 1 THEN '1:1' WHEN wrong < 10 THEN '2:2 to 9' WHEN wrong < 100"
     " THEN '3:10 to 99' WHEN wrong < 1000 THEN '4:100 to 999' ELSE '5:1000 or more' END",
-    "CASE WHEN outcome_group <> 'sdc' OR worst IS NULL THEN NULL WHEN worst > 1e308 THEN '5:NaN or infinite' WHEN worst < 1e-6"
+    "CASE WHEN worst IS NULL THEN NULL WHEN worst > 1e308 THEN '5:NaN or infinite' WHEN worst < 1e-6"
     " THEN '1:below 1e-6' WHEN worst < 1e-3 THEN '2:1e-6 to 1e-3' WHEN worst < 1 THEN '3:1e-3 to 1' ELSE '4:1 or more' END",
 };
 const BreakdownInfo breakdowns[] = {
@@ -48,39 +49,43 @@ static const char *cell_text(Arena *arena, Cell cell) {
   return arena_copy_text(arena, text, strlen(text));
 }
 
+// A journal may have millions of faults and there are ten breakdowns: no more is asked for than needed.
+static Query *ask(const Report *report, uint32_t which) {
+  uint64_t below = report->withheld ? INT64_MAX : min_u64(report->state.below, INT64_MAX);
+  const char *launches = strcmp(expressions[which], "name") == 0 ? " LEFT JOIN launches USING (launch)" : "";
+  const char *errors =
+      breakdowns[which].kind == BY_ERROR ? " AND outcome IN (SELECT outcome FROM outcomes WHERE outcome_group = 'sdc')" : "";
+  return journal_query(report->journal, arena_format(report->arena,
+                                                     "SELECT region, %s AS key, outcome, count(*) FROM faults%s WHERE id < %" PRIu64
+                                                     "%s GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+                                                     expressions[which], launches, below, errors));
+}
+
 bool report_breakdown(const Report *report, uint32_t which, Breakdown *breakdown, Diags *diags) {
   *breakdown = (Breakdown){0};
-  const char *sql = arena_format(
-      report->arena, "SELECT ifnull(structure, ''), %s AS key, outcome, count(*) FROM results GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
-      expressions[which]);
-  Query *query = journal_query(report->journal, sql);
+  Query *query = ask(report, which);
   BreakdownRow *row = NULL;
   bool good = true;
   while (good && query_next(query)) {
     Cell key = query_cell(query, 1);
     uint64_t faults = (uint64_t)query_cell(query, 3).integer;
     uint8_t outcome = outcome_named(query_cell(query, 2).text);
+    const StructureSummary *structure = report_structure(report, (uint16_t)query_cell(query, 0).integer);
     good = outcome < OUTCOME_COUNT && breakdown->rows.count < MOST_ROWS;
-    if (key.kind == CELL_NULL) {
+    if (key.kind == CELL_NULL || structure == NULL) {
       breakdown->without += faults;
       continue;
     }
-    const char *structure = query_cell(query, 0).text, *text = cell_text(report->arena, key);
-    if (row == NULL || strcmp(row->structure, structure) != 0 || strcmp(row->key, text) != 0) {
+    const char *text = cell_text(report->arena, key);
+    if (row == NULL || row->structure != structure->name || strcmp(row->key, text) != 0) {
       row = VEC_PUSH(&breakdown->rows, report->arena);
-      row->structure = arena_copy_text(report->arena, structure, strlen(structure));
+      row->structure = structure->name;
       row->key = text;
+      row->errors = tally_hits(&structure->tally, MEASURE_SDC);
     }
     if (good) tally_add(&row->tally, outcome, faults, 1);
   }
   good = query_end(query) && good;
-  for (uint32_t i = 0; i < breakdown->rows.count && breakdowns[which].kind == BY_ERROR; i++) {
-    BreakdownRow *at = &breakdown->rows.items[i];
-    for (uint32_t k = 0; k < report->structures.count; k++) {
-      const StructureSummary *structure = &report->structures.items[k];
-      if (strcmp(structure->name, at->structure) == 0) at->errors = tally_hits(&structure->tally, MEASURE_SDC);
-    }
-  }
   return good || journal_damaged(report->journal, diags);
 }
 

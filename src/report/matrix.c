@@ -87,7 +87,8 @@ static bool fill(Matrix *matrix, Diags *diags) {
     const Report **cell = &matrix->cells[places[2 * i] * matrix->column_count + places[2 * i + 1]];
     if (*cell != NULL) {
       return diags_add(diags, journal_path(matrix->reports[i]->journal), 0, 0,
-                       "is of the same program and protection as %s: they differ in the seed, the settings or a shard; take one of them",
+                       "is of the same program and protection as %s: they are the same, or differ in the seed, the settings or a shard; "
+                       "take one of them",
                        journal_path((*cell)->journal));
     }
     *cell = matrix->reports[i];

@@ -8,13 +8,13 @@
 enum { MOST_FAULTS = 5000 }; // in the table; of larger journals those that mattered come first
 enum { REALS = JSON_REAL_PRECISION(9) };
 
-// Those that mattered come first.
-static bool choose_faults(const Report *report, Text *list) {
+// Adds to the list, of which `*count` are there, those that are masked or those that are not.
+static bool choose_faults(const Report *report, const char *which, uint32_t *count, Text *list) {
   char sql[160];
-  snprintf(sql, sizeof sql, "SELECT * FROM results ORDER BY outcome_group = 'masked', id LIMIT %d", MOST_FAULTS);
+  snprintf(sql, sizeof sql, "SELECT * FROM results WHERE outcome %s 'masked' ORDER BY id LIMIT %u", which, MOST_FAULTS - *count);
   Query *query = journal_query(report->journal, sql);
-  for (const char *between = ""; query_next(query); between = ",") {
-    add_text(list, between);
+  while (query_next(query)) {
+    if ((*count)++ > 0) add_text(list, ",");
     report_result(query, REALS, list);
   }
   return query_end(query);
@@ -42,7 +42,8 @@ static bool page_data(const Report *report, const char *path, Text *data) {
   text_add_bytes(data, summary, strlen(summary) - 1);
   free(summary);
   add_text(data, ",\"faults\":[");
-  bool good = choose_faults(report, data);
+  uint32_t count = 0; // those that mattered come first
+  bool good = choose_faults(report, "<>", &count, data) && choose_faults(report, "=", &count, data);
   add_text(data, "]}");
   return good;
 }

@@ -68,7 +68,7 @@ const Workload workload_nn = {
     .name = "nn",
     .summary = "nearest neighbour; half-filled warps and square roots, then a minimum per block",
     .params = {{"n", "points", {700, 8192, 262144, 2 << 20}, 1, 1u << 28}},
-    .traits = {{RATIO_PARTIAL_ISSUES, TRAIT_AT_LEAST, 0.45, "half-filled warps"},
+    .traits = {{RATIO_PARTIAL_ISSUES, TRAIT_AT_LEAST, 0.45, "half-filled warps", SIZE_TINY},
                {RATIO_DRAM_WAIT, TRAIT_AT_LEAST, 6, "memory-intensive", SIZE_DEFAULT}},
     .prepare = prepare,
     .launch = launch,

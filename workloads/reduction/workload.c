@@ -66,7 +66,7 @@ const Workload workload_reduction = {
     .name = "reduction",
     .summary = "sums of integers and floats; trees in shared memory, several launches",
     .params = {{"n", "elements", {3000, 16384, 262144, 4 << 20}, 1, 1u << 28}},
-    .traits = {{RATIO_IDLE_EMPTY, TRAIT_AT_LEAST, 0.1, "load imbalance"},
+    .traits = {{RATIO_IDLE_EMPTY, TRAIT_AT_LEAST, 0.1, "load imbalance", SIZE_TINY},
                {RATIO_DRAM_WAIT, TRAIT_AT_LEAST, 10, "memory-intensive", SIZE_SMALL}},
     .prepare = prepare,
     .launch = launch,

@@ -44,7 +44,7 @@ const Workload workload_scalarprod = {
     .summary = "dot product; streaming loads and a shared-memory tree",
     .params = {{"n", "elements", {3000, 16384, 262144, 4 << 20}, 1, 1u << 28},
                {"blocks", "blocks of 256 threads", {4, 16, 128, 256}, 1, 65535}},
-    .traits = {{RATIO_IDLE_EMPTY, TRAIT_AT_LEAST, 0.1, "load imbalance"}},
+    .traits = {{RATIO_IDLE_EMPTY, TRAIT_AT_LEAST, 0.1, "load imbalance", SIZE_TINY}},
     .prepare = prepare,
     .launch = launch,
     .check = check,
