@@ -1,4 +1,5 @@
 // Heat on a chip: a stencil with pyramids. Each launch takes several steps in shared memory, two grids in turn.
+// Blocks of 16 x 16 as in the papers' program; at 4 steps a launch, 8 x 8 of their cells are right at the end.
 #include "device/workload.h"
 
 enum { TILE = 16, MOST_PYRAMID = (TILE - 1) / 2 }; // TILE as in kernel.cu; a block must keep a cell
@@ -90,6 +91,8 @@ const Workload workload_hotspot = {
     .params = {{"side", "cells along each side", {40, 64, 256, 1024}, 2, 1u << 13},
                {"steps", "time steps", {3, 8, 8, 8}, 1, 1000},
                {"pyramid", "time steps per launch", {2, 4, 4, 4}, 1, MOST_PYRAMID}},
+    .traits = {{RATIO_PARTIAL_ISSUES, TRAIT_AT_LEAST, 0.3, "lanes at the rims of blocks idle"},
+               {RATIO_DIVERGENT_BRANCH_SHARE, TRAIT_AT_LEAST, 0.02, "divergent"}},
     .prepare = prepare,
     .launch = launch,
     .check = check,

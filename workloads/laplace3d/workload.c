@@ -1,4 +1,5 @@
 // Laplace's equation in a box: Jacobi steps, planes with halo in shared memory, two grids in turn.
+// Tiles of 32 x 4, 100 points a side and 4 x 25 blocks as in the papers' program.
 #include "device/workload.h"
 
 enum { TILE_X = 32, TILE_Y = 4 }; // as in kernel.cu
@@ -74,6 +75,8 @@ const Workload workload_laplace3d = {
                {"height", "points along y", {9, 30, 100, 200}, 1, 1u << 10},
                {"depth", "points along z", {5, 20, 100, 200}, 1, 1u << 10},
                {"steps", "Jacobi steps", {2, 2, 1, 2}, 1, 1000}},
+    .traits = {{RATIO_DIVERGENT_BRANCH_SHARE, TRAIT_AT_LEAST, 0.015, "halo branches"},
+               {RATIO_PARTIAL_ISSUES, TRAIT_AT_LEAST, 0.2, "the last tiles are partly filled"}},
     .prepare = prepare,
     .launch = launch,
     .check = check,

@@ -1,5 +1,6 @@
 // Digit recognition by a network of four layers; a launch each, of blocks of 13 x 13, 5 x 5 and 1 threads.
-// The weights are random: what the network says means nothing, what it computes is the same work.
+// 28 images and these blocks are the papers'. The weights are random: what the network says means nothing, what it computes is the
+// same work.
 #include "device/workload.h"
 
 enum { IMAGE = 29, MAP1 = 13, MAPS1 = 6, MAP2 = 5, KERNEL = 25, DIGITS = 10, LAYERS = 4 }; // as in kernel.cu
@@ -135,8 +136,12 @@ const Workload workload_neuralnet = {
     .summary = "digit recognition by four layers; blocks of 13 x 13, 5 x 5 and one thread, partly filled warps",
     // The published network has 50 maps and 100 hidden neurons, which takes half a minute to simulate.
     .params = {{"images", "images of 29 x 29 pixels", {2, 4, 28, 28}, 1, 1000},
-               {"maps", "maps of the second layer", {3, 10, 16, 50}, 1, 1000},
-               {"hidden", "neurons of the third layer", {7, 20, 20, 100}, 1, 1000}},
+               {"maps", "maps of the second layer", {2, 10, 16, 50}, 1, 1000},
+               {"hidden", "neurons of the third layer", {6, 20, 20, 100}, 1, 1000}},
+    .traits = {{RATIO_PARTIAL_ISSUES, TRAIT_AT_LEAST, 0.75, "partly filled warps"},
+               {RATIO_ACTIVE_THREADS, TRAIT_AT_MOST, 16, "blocks of one thread", SIZE_DEFAULT},
+               {RATIO_IDLE_MEMORY, TRAIT_AT_LEAST, 0.6, "memory-intensive"},
+               {RATIO_DRAM_WAIT, TRAIT_AT_LEAST, 6, "memory-intensive", SIZE_DEFAULT}},
     .prepare = prepare,
     .launch = launch,
     .check = check,

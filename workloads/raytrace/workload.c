@@ -1,4 +1,5 @@
 // A picture of spheres and planes: divergent, arithmetic, the scene in constant memory.
+// 256 x 256 pixels and blocks of 16 x 8 as in the papers' program; the scene is ours.
 #include "device/workload.h"
 
 #include "trace.h"
@@ -67,9 +68,12 @@ static bool check(WorkloadRun *run) {
 const Workload workload_raytrace = {
     .name = "raytrace",
     .summary = "spheres and planes by ray tracing; shadows and bounded reflection, divergent arithmetic",
-    .params = {{"side", "pixels along each side", {36, 96, 256, 512}, 1, 4096},
-               {"spheres", "spheres", {4, 8, 8, 16}, 0, MOST_SPHERES},
+    .params = {{"side", "pixels along each side", {34, 96, 256, 512}, 1, 4096},
+               {"spheres", "spheres", {3, 8, 8, 16}, 0, MOST_SPHERES},
                {"bounces", "reflections that are followed", {2, 4, 4, 4}, 0, 16}},
+    .traits = {{RATIO_ALU_SHARE, TRAIT_AT_LEAST, 0.7, "arithmetic"},
+               {RATIO_PARTIAL_ISSUES, TRAIT_AT_LEAST, 0.12, "divergent rays"},
+               {RATIO_IDLE_FULL, TRAIT_AT_MOST, 0.25, "computation", SIZE_DEFAULT}},
     .prepare = prepare,
     .launch = launch,
     .check = check,

@@ -1,20 +1,17 @@
 // Motion search of H.264: the sum of absolute differences (SAD) of every 4 x 4 block of the current frame with the reference frame
-// at all 33 x 33 displacements, then the sums of larger blocks by adding those of their parts. The SADs of a block lie together,
-// two to a word: a SAD of 256 pixels of 8 bits still fits 16 bits, so that words add without a carry.
+// at displacements of up to 16 pixels (33 x 33), then the sums of larger blocks by adding those of their parts. The SADs of a block
+// lie together, two to a word: a SAD of 256 pixels of 8 bits still fits 16 bits, so that words add without a carry.
 #include "../cuda.h"
 
 enum {
-  RANGE = 16, // displacements of -16 to 16 in each direction
-  SIDE = 2 * RANGE + 1,
-  POSITIONS = SIDE * SIDE,
-  POSITIONS_PER_THREAD = 18,
-  THREADS = (POSITIONS + POSITIONS_PER_THREAD - 1) / POSITIONS_PER_THREAD, // 61
-  WORDS = (POSITIONS + 1) / 2,                                             // of a block's SADs; the last half is not used
+  SIDE = 33,   // displacements of -16 to 16 along x
+  THREADS = 61 // 18 displacements a thread when there are 33 along y too
 };
 
-// A block of threads per 4 x 4 block. The reference frame is larger by RANGE on each side and comes as a texture of `pitch` a row.
-// The SADs lie by macroblock of 16 x 16, in it by quarters of 8 x 8, in them by their four blocks.
-extern "C" __global__ void sad_4x4(const unsigned char *current, Texture reference, unsigned short *sads, unsigned width, unsigned pitch) {
+// A block of threads per 4 x 4 block. The reference frame is larger by the reach of the displacements on each side and comes as a
+// texture of `pitch` a row. The SADs lie by macroblock of 16 x 16, in it by quarters of 8 x 8, in them by their four blocks. The
+// number of positions is odd, and each block has room for one more.
+extern "C" __global__ void sad_4x4(const unsigned char *current, Texture reference, unsigned short *sads, unsigned width, unsigned pitch, unsigned positions) {
   __shared__ int block[16];
   unsigned t = threadIdx.x, bx = blockIdx.x, by = blockIdx.y;
   if (t < 16) block[t] = current[(4 * by + t / 4) * width + 4 * bx + t % 4];
@@ -23,8 +20,8 @@ extern "C" __global__ void sad_4x4(const unsigned char *current, Texture referen
   for (int i = 0; i < 16; i++) pixels[i] = block[i];
   unsigned macroblock = by / 4 * (width / 16) + bx / 4;
   unsigned quarter = by / 2 % 2 * 2 + bx / 2 % 2, part = by % 2 * 2 + bx % 2;
-  unsigned short *out = sads + ((macroblock * 4 + quarter) * 4 + part) * 2 * WORDS;
-  for (unsigned position = t; position < POSITIONS; position += THREADS) {
+  unsigned short *out = sads + ((macroblock * 4 + quarter) * 4 + part) * (positions + 1);
+  for (unsigned position = t; position < positions; position += THREADS) {
     unsigned texel = (4 * by + position / SIDE) * pitch + 4 * bx + position % SIDE;
     int sum = 0;
 #pragma unroll
@@ -37,31 +34,31 @@ extern "C" __global__ void sad_4x4(const unsigned char *current, Texture referen
 }
 
 // A block of threads per macroblock, a row of threads per quarter: blocks of 8 x 4, 4 x 8 and 8 x 8.
-extern "C" __global__ void sad_merge_8(const unsigned *sads_4x4, unsigned *sads_8x4, unsigned *sads_4x8, unsigned *sads_8x8) {
+extern "C" __global__ void sad_merge_8(const unsigned *sads_4x4, unsigned *sads_8x4, unsigned *sads_4x8, unsigned *sads_8x8, int words) {
   int quarter = (int)((blockIdx.y * gridDim.x + blockIdx.x) * 4 + threadIdx.y);
-  const unsigned *parts = sads_4x4 + quarter * 4 * WORDS;
-  unsigned *wide = sads_8x4 + quarter * 2 * WORDS, *high = sads_4x8 + quarter * 2 * WORDS;
-  for (int i = (int)threadIdx.x; i < WORDS; i += 32) {
-    unsigned a = parts[i], b = parts[i + WORDS], c = parts[i + 2 * WORDS], d = parts[i + 3 * WORDS];
+  const unsigned *parts = sads_4x4 + quarter * 4 * words;
+  unsigned *wide = sads_8x4 + quarter * 2 * words, *high = sads_4x8 + quarter * 2 * words;
+  for (int i = (int)threadIdx.x; i < words; i += 32) {
+    unsigned a = parts[i], b = parts[i + words], c = parts[i + 2 * words], d = parts[i + 3 * words];
     wide[i] = a + b;
-    wide[i + WORDS] = c + d;
+    wide[i + words] = c + d;
     high[i] = a + c;
-    high[i + WORDS] = b + d;
-    sads_8x8[quarter * WORDS + i] = a + b + c + d;
+    high[i + words] = b + d;
+    sads_8x8[quarter * words + i] = a + b + c + d;
   }
 }
 
 // A warp per macroblock: blocks of 16 x 8, 8 x 16 and 16 x 16.
-extern "C" __global__ void sad_merge_16(const unsigned *sads_8x8, unsigned *sads_16x8, unsigned *sads_8x16, unsigned *sads_16x16) {
+extern "C" __global__ void sad_merge_16(const unsigned *sads_8x8, unsigned *sads_16x8, unsigned *sads_8x16, unsigned *sads_16x16, int words) {
   int macroblock = (int)(blockIdx.y * gridDim.x + blockIdx.x);
-  const unsigned *quarters = sads_8x8 + macroblock * 4 * WORDS;
-  unsigned *wide = sads_16x8 + macroblock * 2 * WORDS, *high = sads_8x16 + macroblock * 2 * WORDS;
-  for (int i = (int)threadIdx.x; i < WORDS; i += 32) {
-    unsigned a = quarters[i], b = quarters[i + WORDS], c = quarters[i + 2 * WORDS], d = quarters[i + 3 * WORDS];
+  const unsigned *quarters = sads_8x8 + macroblock * 4 * words;
+  unsigned *wide = sads_16x8 + macroblock * 2 * words, *high = sads_8x16 + macroblock * 2 * words;
+  for (int i = (int)threadIdx.x; i < words; i += 32) {
+    unsigned a = quarters[i], b = quarters[i + words], c = quarters[i + 2 * words], d = quarters[i + 3 * words];
     wide[i] = a + b;
-    wide[i + WORDS] = c + d;
+    wide[i + words] = c + d;
     high[i] = a + c;
-    high[i + WORDS] = b + d;
-    sads_16x16[macroblock * WORDS + i] = a + b + c + d;
+    high[i + words] = b + d;
+    sads_16x16[macroblock * words + i] = a + b + c + d;
   }
 }

@@ -1,4 +1,5 @@
 // Diffusion in a box: a 7-point stencil swept through planes, two grids in turn.
+// Tiles of 16 x 16; 128 x 128 x 32 points are the smaller size of the usual program, which takes a hundred steps.
 #include "device/workload.h"
 
 enum { TILE = 16 }; // as in kernel.cu
@@ -79,6 +80,9 @@ const Workload workload_stencil3d = {
                {"height", "points along y", {20, 50, 128, 512}, 3, 1u << 10},
                {"depth", "points along z", {5, 12, 32, 64}, 3, 1u << 10},
                {"steps", "time steps", {2, 2, 3, 2}, 1, 1000}},
+    .traits = {{RATIO_DIVERGENT_BRANCH_SHARE, TRAIT_AT_LEAST, 0.04, "lanes at the rims of tiles bring the halo"},
+               {RATIO_PARTIAL_ISSUES, TRAIT_AT_LEAST, 0.12, "divergent", SIZE_DEFAULT},
+               {RATIO_IDLE_EMPTY, TRAIT_AT_LEAST, 0.1, "imbalance: some SMs have a block more", SIZE_DEFAULT}},
     .prepare = prepare,
     .launch = launch,
     .check = check,

@@ -1,4 +1,5 @@
 // Clouds and rain in columns of air: a long kernel with many registers, a thread per column. column.h is the physics.
+// 72 blocks of 8 x 8 columns and neither shared nor constant memory as in the papers' program; the physics is simpler and ours.
 #include "device/workload.h"
 
 #include "column.h"
@@ -159,6 +160,9 @@ const Workload workload_weather = {
                {"height", "columns along y", {12, 16, 64, 128}, 1, 4096},
                {"levels", "levels of 500 m", {4, 8, 27, 27}, 1, 40},
                {"steps", "time steps of a minute", {1, 2, 1, 2}, 1, 6}},
+    .traits = {{RATIO_ALU_SHARE, TRAIT_AT_LEAST, 0.6, "arithmetic"},
+               {RATIO_SFU_SHARE, TRAIT_AT_LEAST, 0.1, "powers, roots and divisions"},
+               {RATIO_OCCUPANCY, TRAIT_AT_MOST, 0.25, "few threads"}},
     .prepare = prepare,
     .launch = launch,
     .check = check,
