@@ -73,6 +73,8 @@ const Workload workload_binomial = {
     .summary = "option prices by binomial trees; a block per option, constant memory, many barriers",
     .params = {{"options", "options, one per block", {3, 16, 256, MOST_OPTIONS}, 1, MOST_OPTIONS},
                {"rounds", "each of 32 time steps", {2, 4, 8, 16}, 1, 256}},
+    .traits = {{RATIO_IDLE_EMPTY, TRAIT_AT_LEAST, 0.1, "blocks do not fill the SMs evenly", SIZE_SMALL},
+               {RATIO_BARRIER_SHARE, TRAIT_AT_LEAST, 0.08, "a barrier each step", SIZE_SMALL}},
     .prepare = prepare,
     .launch = launch,
     .check = check,

@@ -73,6 +73,8 @@ const Workload workload_convolution = {
     .summary = "separable convolution of radius 8; halos in shared memory, multiply-adds",
     .params = {{"width", "strips of 128 pixels along x", {1, 2, 8, 24}, 1, 128},
                {"height", "strips of 64 pixels along y", {1, 2, 16, 48}, 1, 256}},
+    .traits = {{RATIO_SHARED_SHARE, TRAIT_AT_LEAST, 0.25, "tiles in shared memory", SIZE_TINY},
+               {RATIO_IDLE_FULL, TRAIT_AT_MOST, 0.35, "arithmetic keeps the SPs busy", SIZE_DEFAULT}},
     .prepare = prepare,
     .launch = launch,
     .check = check,

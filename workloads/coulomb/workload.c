@@ -84,6 +84,8 @@ const Workload workload_coulomb = {
                {"rows", "blocks along y, 8 points each", {3, 8, 64, 64}, 1, 4096},
                {"atoms", "point charges", {12, 32, 96, 1000}, 1, 1u << 20},
                {"chunk", "most atoms of a launch", {8, 4000, 4000, 4000}, 1, MOST_ATOMS}},
+    .traits = {{RATIO_SFU_SHARE, TRAIT_AT_LEAST, 0.15, "reciprocal roots", SIZE_TINY},
+               {RATIO_IDLE_EMPTY, TRAIT_AT_LEAST, 0.1, "blocks do not fill the SMs evenly", SIZE_DEFAULT}},
     .prepare = prepare,
     .launch = launch,
     .check = check,

@@ -61,6 +61,8 @@ const Workload workload_fwt = {
     .name = "fwt",
     .summary = "fast Walsh transform; radix 4 in shared memory, then passes with large strides",
     .params = {{"passes", "passes in global memory, of 1,024 x 4^passes elements", {1, 2, 4, 6}, 0, MOST_PASSES}},
+    .traits = {{RATIO_IDLE_EMPTY, TRAIT_AT_LEAST, 0.08, "blocks do not fill the SMs evenly", SIZE_SMALL},
+               {RATIO_DRAM_WAIT, TRAIT_AT_LEAST, 40, "global passes", SIZE_DEFAULT}},
     .prepare = prepare,
     .launch = launch,
     .check = check,

@@ -161,6 +161,8 @@ const Workload workload_kmeans = {
                {"features", "features of a point", {5, 8, 34, 34}, 1, 64},
                {"clusters", "clusters", {3, 5, 5, 5}, 1, 64},
                {"rounds", "rounds", {2, 2, 1, 2}, 1, 1000}},
+    .traits = {{RATIO_TEXTURE_SHARE, TRAIT_AT_LEAST, 0.04, "features in a texture", SIZE_TINY},
+               {RATIO_IDLE_EMPTY, TRAIT_AT_LEAST, 0.1, "blocks do not fill the SMs evenly", SIZE_DEFAULT}},
     .prepare = prepare,
     .launch = launch,
     .check = check,

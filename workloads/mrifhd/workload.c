@@ -120,6 +120,8 @@ const Workload workload_mrifhd = {
     .params = {{"voxels", "voxels, 256 a block", {700, 4096, 12288, 32768}, 1, 1u << 24},
                {"samples", "samples in k-space, 512 a block", {14, 64, 512, 3072}, 1, 1u << 20},
                {"chunk", "most samples of a launch", {8, 512, 512, 512}, 1, MOST_SAMPLES}},
+    .traits = {{RATIO_SFU_SHARE, TRAIT_AT_LEAST, 0.1, "sines and cosines", SIZE_TINY},
+               {RATIO_IDLE_EMPTY, TRAIT_AT_LEAST, 0.1, "blocks do not fill the SMs evenly", SIZE_DEFAULT}},
     .prepare = prepare,
     .launch = launch,
     .check = check,

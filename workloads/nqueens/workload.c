@@ -89,6 +89,8 @@ const Workload workload_nqueens = {
     .summary = "counting placements of queens; backtracking in shared memory, control and imbalance",
     .params = {{"placed", "rows that the host fills", {4, 4, 6, 6}, 1, MOST_PLACED},
                {"rows", "rows that the device fills; as many queens as rows in all", {3, 5, 5, 6}, 1, MOST_ROWS}},
+    .traits = {{RATIO_CONTROL_SHARE, TRAIT_AT_LEAST, 0.25, "backtracking", SIZE_DEFAULT},
+               {RATIO_ACTIVE_THREADS, TRAIT_AT_MOST, 8, "searches of unequal length", SIZE_SMALL}},
     .prepare = prepare,
     .launch = launch,
     .check = check,

@@ -133,6 +133,8 @@ const Workload workload_srad = {
     .summary = "diffusion that reduces speckle; stencil with halo, two launches a step, measured by the host between",
     .params = {{"tiles", "tiles of 16 x 16 pixels along each side", {2, 6, 24, 64}, 2, 512},
                {"steps", "time steps", {2, 2, 2, 4}, 1, 1000}},
+    .traits = {{RATIO_DRAM_WAIT, TRAIT_AT_LEAST, 10, "stencils over the whole image", SIZE_SMALL},
+               {RATIO_MEMORY_INTENSITY, TRAIT_AT_LEAST, 150, "stencils over the whole image", SIZE_SMALL}},
     .prepare = prepare,
     .launch = launch,
     .check = check,
