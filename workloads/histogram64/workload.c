@@ -47,7 +47,7 @@ static bool check(WorkloadRun *run) {
 const Workload workload_histogram64 = {
     .name = "histogram64",
     .summary = "histogram of bytes; byte counters per thread in shared memory, then a merge",
-    .params = {{"words", "words of four bytes", {6000, 32768, 1 << 20, 4 << 20}, 1, 1u << 28}},
+    .params = {{"words", "words of four bytes", {6000, 32768, 2 << 20, 4 << 20}, 1, 1u << 28}},
     .traits = {{RATIO_SHARED_SHARE, TRAIT_AT_LEAST, 0.14, "counters in shared memory", SIZE_TINY},
                {RATIO_DRAM_WAIT, TRAIT_AT_LEAST, 5, "memory-intensive", SIZE_DEFAULT}},
     .prepare = prepare,
