@@ -157,20 +157,22 @@ static void add_between(const Report *report, Text *out) {
 }
 
 // Outcomes by cause. Several structures count by their bits, as in the line of all.
+// What the words mean would not fit beside the shares: terminals are often 80 columns wide.
 static void add_causes(const Report *report, Text *out) {
   bool any = false;
   for (uint32_t i = 0; i < OUTCOME_COUNT; i++) {
     char text[64];
     if (report->all.counts[i] == 0) continue;
-    if (!any && report->withheld) text_add(out, "\n%-15s %8s\n", "outcome", "faults");
-    if (!any && !report->withheld)
-      text_add(out, "\n%-15s %8s  %s\n", "outcome", "faults", report->structures.count > 1 ? "share, by bits %" : "share %");
+    if (!any) text_add(out, "\n%-15s %8s", "outcome", "faults");
+    if (!any && !report->withheld) text_add(out, "  %s", report->structures.count > 1 ? "share, by bits %" : "share %");
+    if (!any) text_add(out, "\n");
     any = true;
     text_add(out, "%-15s %8" PRIu64, outcome_info[i].name, report->all.counts[i]);
     format_estimate(report_outcome(report, (uint8_t)i), 100, text);
-    if (!report->withheld) text_add(out, "  %-*s", ESTIMATE_WIDTH + 1, text);
-    text_add(out, "  %s\n", outcome_info[i].meaning);
+    if (!report->withheld) text_add(out, "  %s", text);
+    text_add(out, "\n");
   }
+  if (any) text_add(out, "'redoubt list faults' says what each of them means\n");
 }
 
 static void add_settled(const Report *report, Text *out) {
