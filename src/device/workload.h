@@ -55,7 +55,7 @@ typedef struct WorkloadTrait {
   TraitBound bound;
   double value;
   const char *why;   // in a few words
-  WorkloadSize from; // smallest size at which it holds; left out: all
+  WorkloadSize from; // smallest size at which it holds
 } WorkloadTrait;
 
 typedef struct Workload {

@@ -80,7 +80,7 @@ const Workload workload_stencil3d = {
                {"height", "points along y", {20, 50, 128, 512}, 3, 1u << 10},
                {"depth", "points along z", {5, 12, 32, 64}, 3, 1u << 10},
                {"steps", "time steps", {2, 2, 3, 2}, 1, 1000}},
-    .traits = {{RATIO_DIVERGENT_BRANCH_SHARE, TRAIT_AT_LEAST, 0.04, "lanes at the rims of tiles bring the halo"},
+    .traits = {{RATIO_DIVERGENT_BRANCH_SHARE, TRAIT_AT_LEAST, 0.04, "lanes at the rims of tiles bring the halo", SIZE_SMALL},
                {RATIO_PARTIAL_ISSUES, TRAIT_AT_LEAST, 0.12, "divergent", SIZE_DEFAULT},
                {RATIO_IDLE_EMPTY, TRAIT_AT_LEAST, 0.1, "imbalance: some SMs have a block more", SIZE_DEFAULT}},
     .prepare = prepare,
