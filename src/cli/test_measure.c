@@ -135,7 +135,7 @@ static void traits_are_judged_from_their_size_on(void **state) {
   (void)state;
   const Workload workload = {
       .name = "idler",
-      .traits = {{RATIO_IDLE_FULL, TRAIT_AT_LEAST, 0.4, "idle"}, {RATIO_IDLE_FULL, TRAIT_AT_MOST, 0.3, "busy", SIZE_DEFAULT}}};
+      .traits = {{RATIO_IDLE_FULL, TRAIT_AT_LEAST, 0.4, "idle", SIZE_TINY}, {RATIO_IDLE_FULL, TRAIT_AT_MOST, 0.3, "busy", SIZE_DEFAULT}}};
   Measured results[2];
   Measured four[4];
   made_up(four);

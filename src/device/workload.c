@@ -214,3 +214,24 @@ bool workload_near(WorkloadRun *run, const char *name, const float *got, const d
   }
   return true;
 }
+
+// The last step's array goes to `expected`.
+static void take_steps(const WorkloadRun *run, const WorkloadSteps *steps, double *expected, double *other) {
+  double *now = steps->steps % 2 == 0 ? expected : other, *next = now == expected ? other : expected;
+  for (uint64_t i = 0; i < steps->count; i++) expected[i] = other[i] = (double)steps->first[i];
+  for (uint32_t step = 0; step < steps->steps; step++) {
+    steps->step(run->data, now, next);
+    double *before = now;
+    now = next;
+    next = before;
+  }
+}
+
+bool workload_steps_near(WorkloadRun *run, const WorkloadSteps *steps, double tolerance) {
+  float *got = ARENA_ARRAY(run->arena, float, steps->count);
+  bool missing;
+  double *expected = workload_expected(run, steps->count, &missing);
+  if (!device_read(run->device, got, steps->address, steps->count * 4)) return false;
+  if (missing) take_steps(run, steps, expected, ARENA_ARRAY(run->arena, double, steps->count));
+  return workload_near(run, steps->name, got, expected, steps->count, tolerance);
+}

@@ -55,7 +55,7 @@ typedef struct WorkloadTrait {
   TraitBound bound;
   double value;
   const char *why;   // in a few words
-  WorkloadSize from; // smallest size at which it holds; left out: all
+  WorkloadSize from; // smallest size at which it holds
 } WorkloadTrait;
 
 typedef struct Workload {
@@ -139,5 +139,16 @@ bool workload_refuse(WorkloadRun *run, const char *format, ...) __attribute__((f
 bool workload_fail(WorkloadRun *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // got against expected with |difference| <= tolerance * max(1, |expected|); a NaN is never near.
 bool workload_near(WorkloadRun *run, const char *name, const float *got, const double *expected, uint64_t count, double tolerance);
+// Checks a float array that took `steps` steps from `first`: step() takes one on the host, in double, from one array to the other.
+// What it does not write stays as it was at first.
+typedef struct WorkloadSteps {
+  const char *name;
+  DeviceAddress address;
+  const float *first;
+  uint64_t count;
+  uint32_t steps;
+  void (*step)(const void *data, const double *now, double *next);
+} WorkloadSteps;
+bool workload_steps_near(WorkloadRun *run, const WorkloadSteps *steps, double tolerance);
 
 #endif

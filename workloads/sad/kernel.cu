@@ -33,32 +33,26 @@ extern "C" __global__ void sad_4x4(const unsigned char *current, Texture referen
   }
 }
 
-// A block of threads per macroblock, a row of threads per quarter: blocks of 8 x 4, 4 x 8 and 8 x 8.
-extern "C" __global__ void sad_merge_8(const unsigned *sads_4x4, unsigned *sads_8x4, unsigned *sads_4x8, unsigned *sads_8x8, int words) {
-  int quarter = (int)((blockIdx.y * gridDim.x + blockIdx.x) * 4 + threadIdx.y);
-  const unsigned *parts = sads_4x4 + quarter * 4 * words;
-  unsigned *wide = sads_8x4 + quarter * 2 * words, *high = sads_4x8 + quarter * 2 * words;
+// A warp adds four blocks, which lie together, to two that are twice as wide, two that are twice as high, and one that is both.
+static __device__ void merge(const unsigned *parts, unsigned *wide, unsigned *high, unsigned *whole, int words) {
   for (int i = (int)threadIdx.x; i < words; i += 32) {
     unsigned a = parts[i], b = parts[i + words], c = parts[i + 2 * words], d = parts[i + 3 * words];
     wide[i] = a + b;
     wide[i + words] = c + d;
     high[i] = a + c;
     high[i + words] = b + d;
-    sads_8x8[quarter * words + i] = a + b + c + d;
+    whole[i] = a + b + c + d;
   }
+}
+
+// A block of threads per macroblock, a warp per quarter: blocks of 8 x 4, 4 x 8 and 8 x 8.
+extern "C" __global__ void sad_merge_8(const unsigned *sads_4x4, unsigned *sads_8x4, unsigned *sads_4x8, unsigned *sads_8x8, int words) {
+  int at = (int)((blockIdx.y * gridDim.x + blockIdx.x) * 4 + threadIdx.y) * words;
+  merge(sads_4x4 + 4 * at, sads_8x4 + 2 * at, sads_4x8 + 2 * at, sads_8x8 + at, words);
 }
 
 // A warp per macroblock: blocks of 16 x 8, 8 x 16 and 16 x 16.
 extern "C" __global__ void sad_merge_16(const unsigned *sads_8x8, unsigned *sads_16x8, unsigned *sads_8x16, unsigned *sads_16x16, int words) {
-  int macroblock = (int)(blockIdx.y * gridDim.x + blockIdx.x);
-  const unsigned *quarters = sads_8x8 + macroblock * 4 * words;
-  unsigned *wide = sads_16x8 + macroblock * 2 * words, *high = sads_8x16 + macroblock * 2 * words;
-  for (int i = (int)threadIdx.x; i < words; i += 32) {
-    unsigned a = quarters[i], b = quarters[i + words], c = quarters[i + 2 * words], d = quarters[i + 3 * words];
-    wide[i] = a + b;
-    wide[i + words] = c + d;
-    high[i] = a + c;
-    high[i + words] = b + d;
-    sads_16x16[macroblock * words + i] = a + b + c + d;
-  }
+  int at = (int)(blockIdx.y * gridDim.x + blockIdx.x) * words;
+  merge(sads_8x8 + 4 * at, sads_16x8 + 2 * at, sads_8x16 + 2 * at, sads_16x16 + at, words);
 }

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "md5.h"
+
 enum { THREADS = 128, WINDOW_WORDS = 12, PIECE_WORDS = 16, DIGEST_WORDS = 4 }; // as in kernel.cu
 
 typedef struct Data {
@@ -50,14 +52,8 @@ static bool launch(WorkloadRun *run) {
 
 // ---- MD5 on the host, after RFC 1321, section 3 --------------------------------------------------
 static void md5_add(uint32_t state[4], const uint8_t piece[64]) {
-  static const uint32_t sines[64] = {
-      0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501, 0x698098d8, 0x8b44f7af, 0xffff5bb1,
-      0x895cd7be, 0x6b901122, 0xfd987193, 0xa679438e, 0x49b40821, 0xf61e2562, 0xc040b340, 0x265e5a51, 0xe9b6c7aa, 0xd62f105d, 0x02441453,
-      0xd8a1e681, 0xe7d3fbc8, 0x21e1cde6, 0xc33707d6, 0xf4d50d87, 0x455a14ed, 0xa9e3e905, 0xfcefa3f8, 0x676f02d9, 0x8d2a4c8a, 0xfffa3942,
-      0x8771f681, 0x6d9d6122, 0xfde5380c, 0xa4beea44, 0x4bdecfa9, 0xf6bb4b60, 0xbebfbc70, 0x289b7ec6, 0xeaa127fa, 0xd4ef3085, 0x04881d05,
-      0xd9d4d039, 0xe6db99e5, 0x1fa27cf8, 0xc4ac5665, 0xf4292244, 0x432aff97, 0xab9423a7, 0xfc93a039, 0x655b59c3, 0x8f0ccc92, 0xffeff47d,
-      0x85845dd1, 0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391};
-  static const uint8_t turns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
+  static const uint32_t sines[64] = MD5_SINES;
+  static const uint8_t turns[4][4] = MD5_TURNS;
   static const uint8_t starts[4] = {0, 1, 5, 0}, strides[4] = {1, 5, 3, 7}; // which word a round's steps take
   uint32_t message[16], a = state[0], b = state[1], c = state[2], d = state[3];
   memcpy(message, piece, sizeof message);
@@ -77,7 +73,7 @@ static void md5_add(uint32_t state[4], const uint8_t piece[64]) {
 }
 
 static void md5(const void *message, uint64_t bytes, uint32_t digest[4]) {
-  static const uint32_t first[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
+  static const uint32_t first[4] = MD5_FIRST;
   const uint8_t *at = message;
   uint8_t tail[128] = {0};
   uint64_t rest = bytes % 64, tail_bytes = rest < 56 ? 64 : 128, bits = 8 * bytes;
@@ -140,8 +136,8 @@ const Workload workload_storegpu = {
     .summary = "MD5 of a sliding window over a file and of its chunks; integer arithmetic, staging in shared memory",
     .params = {{"windows", "windows of 48 bytes", {500, 4096, 49152, 1 << 20}, 1, 1u << 26},
                {"pieces", "64 bytes in a chunk", {1, 2, 1, 16}, 1, 1u << 16}},
-    .traits = {{RATIO_ALU_SHARE, TRAIT_AT_LEAST, 0.85, "integer arithmetic"},
-               {RATIO_PARTIAL_ISSUES, TRAIT_AT_MOST, 0.05, "does not diverge"}},
+    .traits = {{RATIO_ALU_SHARE, TRAIT_AT_LEAST, 0.85, "integer arithmetic", SIZE_TINY},
+               {RATIO_PARTIAL_ISSUES, TRAIT_AT_MOST, 0.05, "does not diverge", SIZE_TINY}},
     .prepare = prepare,
     .launch = launch,
     .check = check,
