@@ -73,7 +73,7 @@ static void save_load_continue(const char *name, const char *machine) {
 
 static void saved_machines_go_on(void **state) {
   (void)state;
-  static const char *const machines[] = {"fermi-gtx480", "gt200-rise"}, *const subjects[] = {"matmul", "histogram64"};
+  static const char *const machines[] = {"fermi-gtx480", "gt200-rise"}, *const subjects[] = {"matmul", "hybridsort"};
   for (size_t k = 0; k < COUNT_OF(machines); k++) {
     for (size_t i = 0; i < COUNT_OF(subjects); i++) save_load_continue(subjects[i], machines[k]);
   }

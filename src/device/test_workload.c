@@ -180,6 +180,7 @@ static void members_are_unambiguous(void **state) {
     uint32_t of_papers = 0;
     for (size_t p = 0; p < COUNT_OF(papers); p++) of_papers += (a->sets & papers[p]) != 0 ? 1 : 0;
     assert_int_equal(of_papers, 1);
+    if (workload_find(a->workload) == NULL) fail_msg("sets.c: no workload %s", a->workload);
     assert_int_equal((a->sets & papers[0]) != 0, (a->sets & rise_categories) != 0); // every program of RISE has a category
     for (uint32_t k = 0; k < i; k++) {
       const WorkloadMember *b = &workload_members[k];

@@ -42,8 +42,10 @@ static bool take_set(WorkloadList *list, Arena *arena, const char *name, Diags *
   while (set < SET_COUNT && strcmp(workload_sets[set].name, name) != 0) set++;
   if (set == SET_COUNT) return unknown_set(name, diags);
   for (uint32_t i = 0; i < workload_member_count; i++) {
+    if ((workload_members[i].sets >> set & 1) == 0) continue;
     const Workload *workload = workload_find(workload_members[i].workload);
-    if ((workload_members[i].sets >> set & 1) != 0 && workload != NULL) take(list, arena, workload);
+    ASSERT(workload != NULL); // a test holds it
+    take(list, arena, workload);
   }
   for (uint32_t i = 0; i < workload_count && set == SET_ALL; i++) take(list, arena, workloads[i]);
   return true;
