@@ -8,7 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SMALL_BATCH = 4096, LEAST_EACH = 512, LARGE_BATCH = 16384, LOT = 512, COMMIT_EVERY = 64, LOOK_UP_CYCLES = 4096, NOT_KNOWN = 0xFF };
+enum {
+  SMALL_BATCH = 4096,
+  LEAST_EACH = 512,
+  LARGE_BATCH = 16384,
+  LEAST_LOT = 64,
+  MOST_LOT = 512,
+  COMMIT_EVERY = 64,
+  LOOK_UP_CYCLES = 4096,
+  NOT_KNOWN = 0xFF
+};
 
 typedef struct Campaign {
   Target *target;
@@ -398,13 +407,13 @@ static bool inject_some(Campaign *at, const Draw *live, uint32_t count) {
   return inject_all(target, &options, live, count, at->diags);
 }
 
-// Simulations go along one run without faults, in order of time. Some hundred at a time, lowest numbers first: so a campaign that is stopped
-// has a first part that is complete, for the price of a run without faults for each of these lots.
+// Simulations go along one run without faults, in order of time. They go in lots, lowest numbers first and small lots before large ones: so a
+// campaign that is stopped has a first part that is complete, for the price of a run without faults for each lot.
 static bool inject(Campaign *at, Draw *live, uint32_t count) {
   qsort(live, count, sizeof *live, by_id);
   bool good = true;
-  for (uint32_t first = 0; first < count && good; first += LOT) {
-    uint32_t lot = min_u32(LOT, count - first);
+  for (uint32_t first = 0, lot; first < count && good; first += lot) {
+    lot = min_u32(min_u32(max_u32(first, LEAST_LOT), MOST_LOT), count - first);
     qsort(live + first, lot, sizeof *live, by_strike);
     good = inject_some(at, live + first, lot) && !at->stopped;
   }
