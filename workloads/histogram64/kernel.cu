@@ -2,19 +2,19 @@
 // a second kernel merges the blocks.
 #include "../cuda.h"
 
-enum { BINS = 64, THREADS = 64, WORDS = 63, MERGERS = 256 };
+enum { BINS = 64, THREADS = 64, MERGERS = 256 };
 
 static __device__ void count(unsigned char *own, unsigned value) { own[(value >> 2) * THREADS]++; }
 
-// A thread takes at most WORDS words of four bytes: its counters cannot overflow.
-extern "C" __global__ void histogram64_blocks(const unsigned *data, unsigned *partial, unsigned words) {
+// A thread takes `each` words of four bytes, at most 63: its counters cannot overflow.
+extern "C" __global__ void histogram64_blocks(const unsigned *data, unsigned *partial, unsigned words, unsigned each) {
   __shared__ unsigned char counters[BINS * THREADS]; // [bin][thread]
   for (unsigned i = threadIdx.x; i < BINS * THREADS / 4; i += THREADS) ((unsigned *)counters)[i] = 0;
   __syncthreads();
   // Threads of a half-warp count in bytes that lie in different banks.
   unsigned char *own = counters + ((threadIdx.x & 15) * 4 + threadIdx.x / 16);
-  for (unsigned k = 0; k < WORDS; k++) {
-    unsigned i = (blockIdx.x * WORDS + k) * THREADS + threadIdx.x;
+  for (unsigned k = 0; k < each; k++) {
+    unsigned i = (blockIdx.x * each + k) * THREADS + threadIdx.x;
     if (i >= words) break;
     unsigned four = data[i];
     count(own, four & 255);
