@@ -2,9 +2,11 @@
 #include "cli/measure.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +27,7 @@ static pid_t start(RunOptions *options, Measured *result, int messages) {
   fflush(stdout);
   pid_t pid = fork();
   if (pid != 0) return pid;
+  prctl(PR_SET_PDEATHSIG, SIGKILL); // whoever ends the command ends its workloads
   dup2(messages, STDERR_FILENO);
   measure_here(options, result);
   _exit(EXIT_OK);
