@@ -58,7 +58,7 @@ for model in stuck1 flip; do
 done
 
 # Host code that goes on until the results say so, with files that are open when the fault strikes and one that is read
-# meanwhile: two runs without faults and one that forks, or as many more as there are faults.
+# meanwhile: two runs without faults and one that forks for each lot of faults (lots of 64, 64, 128, 256), or as many more as there are faults.
 starts() { # least most
   count=$(wc -c <starts)
   if [ "$count" -lt "$1" ] || [ "$count" -gt "$2" ]; then echo "$count starts of the program, not $1 to $2"; exit 1; fi
@@ -71,9 +71,9 @@ files="--output log.txt --output table.txt"
   campaign slow "$@" -j2 --no-prune --no-snapshot $files -- ./rounds -s starts -e -i numbers -o log.txt -r table.txt
   starts 102 102
   campaign one "$@" -j1 --no-prune $files -- ./rounds -s starts -e -i numbers -o log.txt -r table.txt
-  starts 3 3
+  starts 4 4
   campaign two "$@" -j2 $files -- ./rounds -s starts -e -i numbers -o log.txt -r table.txt
-  starts 3 3
+  starts 3 4
 }
 same slow one
 same slow two
@@ -85,7 +85,7 @@ done
 campaign slow "$@" -j1 --no-snapshot -- ./rounds -s starts -i numbers -o log.txt
 for jobs in 1 2 5; do
   campaign fast "$@" -j$jobs --no-prune -- ./rounds -s starts -i numbers -o log.txt
-  starts 3 3
+  starts 4 4
   same slow fast
 done
 set -- --structure rf --model lanes --window cycles:300-3000 --faults 300
@@ -94,7 +94,7 @@ for how in "-a d" "-a u" "-a h" "-a g" "-a v" -v; do
   # shellcheck disable=SC2086
   {
     campaign fast "$@" -j2 -- ./rounds -s starts -f $how
-    starts 3 3
+    starts 3 6
     campaign slow "$@" -j2 --no-snapshot -- ./rounds -s starts -f $how
   }
   same fast slow
@@ -103,7 +103,7 @@ done
 # A process that the program forks is its own business.
 for model in lanes stuck1; do
   campaign fast "$@" --model $model -j2 -- ./rounds -s starts -c
-  starts 3 3
+  starts 3 6
   campaign slow "$@" --model $model -j2 --no-snapshot -- ./rounds -s starts -c
   same fast slow
 done
@@ -112,7 +112,7 @@ for how in -t -p "-m shared.bin"; do
   # shellcheck disable=SC2086
   {
     campaign again "$@" -j1 -- ./rounds -s starts $how
-    starts 4 100
+    starts 7 302
     campaign slow "$@" -j1 --no-snapshot -- ./rounds -s starts $how
   }
   same again slow
