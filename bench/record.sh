@@ -23,12 +23,12 @@ campaign() { # name workload machine options...
 }
 
 for workload in vecadd matmul bfs scalarprod; do
-  campaign "$workload-fermi-flip" $workload fermi-gtx480 --structure rf,stack,latch,l2,unit.sp --faults 2000
-  campaign "$workload-turing-adjacent" $workload turing-rtx2060 --structure rf,shared,l1d,collector --model 'adjacent(2)' --faults 1500
-  campaign "$workload-tesla-stuck" $workload tesla-hints --structure rf,unit.sp,scheduler --model stuck1 --faults 300
-  campaign "$workload-rise-dmr" $workload gt200-rise --structure unit.sp,rf --protect dmr --faults 1000
-  campaign "$workload-rise-secded" $workload gt200-rise --structure rf,l2 --protect secded:rf,l2 --model 'adjacent(2)' --faults 1000
-  campaign "$workload-fermi-both" $workload fermi-gtx480 --structure rf,unit.sp --protect secded:rf --protect dmr --faults 600
+  campaign "$workload-fermi-flip" "$workload" fermi-gtx480 --structure rf,stack,latch,l2,unit.sp --faults 2000
+  campaign "$workload-turing-adjacent" "$workload" turing-rtx2060 --structure rf,shared,l1d,collector --model 'adjacent(2)' --faults 1500
+  campaign "$workload-tesla-stuck" "$workload" tesla-hints --structure rf,unit.sp,scheduler --model stuck1 --faults 300
+  campaign "$workload-rise-dmr" "$workload" gt200-rise --structure unit.sp,rf --protect dmr --faults 1000
+  campaign "$workload-rise-secded" "$workload" gt200-rise --structure rf,l2 --protect secded:rf,l2 --model 'adjacent(2)' --faults 1000
+  campaign "$workload-fermi-both" "$workload" fermi-gtx480 --structure rf,unit.sp --protect secded:rf --protect dmr --faults 600
 done
 
 # A line for each run: workload, machine, protection, cycles.
