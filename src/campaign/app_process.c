@@ -263,7 +263,7 @@ void app_process_before_stop(AppProcess *process, void (*stopping)(void *context
 
 AppProcess *app_process_new(const char *path, HookChain *chain, const Spec *spec, Diags *diags) {
   AppExchange *exchange = path == NULL ? NULL : map_exchange(path);
-  if (exchange == NULL || spec->machine_model == MODEL_FUNCTIONAL) return NULL;
+  if (exchange == NULL || !machine_can(spec, MACHINE_HAS_TIME)) return NULL;
   AppProcess *process = calloc(1, sizeof *process);
   ASSERT(process != NULL);
   process->exchange = exchange;
@@ -283,7 +283,7 @@ void app_process_device(AppProcess *process, Device *device, AppHostMemory host_
   process->device = device;
   process->host_memory = host_memory;
   process->host_context = context;
-  process->exchange->has_time = device_machine(device) != NULL;
+  process->exchange->has_time = machine_can(device_spec(device), MACHINE_HAS_TIME);
 }
 
 void app_process_enter(AppProcess *process) {
@@ -321,7 +321,7 @@ void app_process_forked(AppProcess *process) {
 }
 
 void app_process_finish(AppProcess *process) {
-  if (!is_own(process) || process->device == NULL || device_machine(process->device) == NULL) return;
+  if (!is_own(process) || process->device == NULL || !machine_can(device_spec(process->device), MACHINE_HAS_TIME)) return;
   AppRun *run = process->run;
   AppMode mode = (AppMode)process->exchange->mode;
   if (mode == APP_GOLDEN) tell_golden(process);

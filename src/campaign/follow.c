@@ -34,8 +34,7 @@ typedef struct Trail {
 } Trail;
 
 typedef struct Follower {
-  Target twin; // the target on the functional machine
-  Spec spec;
+  Target twin; // the target, its launches carried out here
   Launcher launcher;
   const FollowOptions *options;
   const Golden *golden;
@@ -181,8 +180,8 @@ static void on_launch(void *context, const MachineEnvironment *environment, cons
     return;
   }
   CourseOptions options = {
-      .timeline = at->options->timeline, .keeps_lanes = at->spec.ldst_coalescer != COALESCER_GT200, .readers = at->going > 0};
-  options.spec = &at->spec;
+      .timeline = at->options->timeline, .keeps_lanes = at->twin.spec->ldst_coalescer != COALESCER_GT200, .readers = at->going > 0};
+  options.spec = at->twin.spec;
   options.may_be_open = at->options->unfinished != NULL;
   at->course = course_new(environment, launch, &options, stats, trap);
   if (trap->kind != TRAP_NONE) at->failed = true;
@@ -287,8 +286,7 @@ static Trail trail_of(const FollowOptions *options, const Draw *draw) {
 
 bool follow_can(const Target *target, const CampaignOptions *options) {
   bool is_bare = options->protections == NULL || hook_chain_wants(options->protections) == 0; // --protect none wants nothing
-  return is_bare && options->prune && options->snapshot && target->inject == NULL && target->spec->machine_model == MODEL_SIMT &&
-         target->spec->scheduler_large_warp <= 1;
+  return is_bare && options->prune && options->snapshot && target->inject == NULL && machine_can(target->spec, MACHINE_IS_FOLLOWED);
 }
 
 uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, uint32_t count) {
@@ -296,12 +294,10 @@ uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, u
   if (count == 0) return count;
   Follower *at = calloc(1, sizeof *at);
   ASSERT(at != NULL);
-  *at = (Follower){.twin = *target, .spec = *target->spec, .golden = golden, .count = count, .options = options};
+  *at = (Follower){.twin = *target, .golden = golden, .count = count, .options = options};
   at->limit = golden->cycles * options->timeout;
   at->slack = golden->cycles * (options->timeout - 1);
-  at->spec.machine_model = MODEL_FUNCTIONAL;
   at->launcher = (Launcher){.context = at, .launch = on_launch, .host_reads = on_host_reads, .host_wrote = on_host_wrote};
-  at->twin.spec = &at->spec;
   at->twin.launcher = &at->launcher;
   at->trails = calloc(count, sizeof *at->trails);
   ASSERT(at->trails != NULL);

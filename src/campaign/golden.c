@@ -170,11 +170,11 @@ bool golden_run(Target *target, const HookChain *protections, const HookChain *w
   bool room = hook_chain_add(&chain, watch);
   for (uint32_t i = 0; watchers != NULL && i < watchers->count; i++) room = room && hook_chain_add(&chain, watchers->hooks[i]);
   if (!room) return diags_add(diags, NULL, 0, 0, "too many protections for a campaign");
-  bool good = target->start(target, &chain, diags);
-  if (good && device_machine(target->device(target)) == NULL) {
-    good = diags_add(diags, NULL, 0, 0, "machine '%s' has no state to strike; take one with time, e.g. --machine fermi-gtx480",
+  if (!machine_can(target->spec, MACHINE_HAS_TIME)) {
+    return diags_add(diags, NULL, 0, 0, "machine '%s' has no state to strike; take one with time, e.g. --machine fermi-gtx480",
                      target->spec->machine);
   }
+  bool good = target->start(target, &chain, diags);
   if (good) {
     golden_keep_regions(golden, machine_regions(device_machine(target->device(target))));
     good = fill_golden(watch, target->run(target), golden, diags);

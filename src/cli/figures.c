@@ -212,7 +212,7 @@ static json_t *measured_json(const Measured *result, const Spec *spec) {
   const Stats *stats = &result->total.stats;
   for (StatId stat = 0; stat < STAT_COUNT; stat++)
     json_object_set_new(object, stat_info[stat].name, json_integer((json_int_t)stats->value[stat]));
-  if (spec->machine_model != MODEL_SIMT) return object;
+  if (!machine_can(spec, MACHINE_HAS_TIME)) return object;
   json_object_set_new(object, "ratios", ratios_json(stats, spec));
   if (strcmp(spec->machine, TRAIT_MACHINE) == 0) json_object_set_new(object, "traits", traits_json(result->workload, stats));
   return object;

@@ -144,8 +144,8 @@ static int list_structures(const SpecWishes *wishes, const char *protections, bo
   AttachmentWishes attached = {.protections = protections};
   if (!spec_wishes_load(&spec, arena, wishes, &diags)) {
     message_diags(&diags);
-  } else if (spec.machine_model != MODEL_SIMT) {
-    message_usage("list", "'%s' is no machine of model simt, whose structures are listed; try --machine fermi-gtx480", spec.machine);
+  } else if (!machine_can(&spec, MACHINE_HAS_TIME)) {
+    message_usage("list", "machine '%s' has no time, and so no structures; try --machine fermi-gtx480", spec.machine);
   } else if (!attachments_open(&attachments, &attached, &diags)) {
     message_diags(&diags);
   } else {

@@ -114,7 +114,7 @@ static int print_traits(const RunOptions *options, const Measured *results, uint
 }
 
 static int measure_traits(RunOptions *options, const WorkloadList *list) {
-  if (options->spec.machine_model != MODEL_SIMT)
+  if (!machine_can(&options->spec, MACHINE_HAS_TIME))
     return message_usage("list", "--traits needs a machine with time, such as --machine " TRAIT_MACHINE);
   Measured *results = measure(options, list, options->processes > 0 ? options->processes : host_cores());
   if (results == NULL) return EXIT_INTERNAL;

@@ -19,7 +19,7 @@ static void add_stats(Stats *total, const Stats *stats) {
   for (int k = 0; k < STAT_COUNT; k++) total->value[k] += stats->value[k];
 }
 
-static bool has_time(const Run *run) { return run->options->spec.machine_model == MODEL_SIMT; }
+static bool has_time(const Run *run) { return machine_can(&run->options->spec, MACHINE_HAS_TIME); }
 
 LaunchRecord result_total(const RunResult *result) {
   LaunchRecord total = {.kernel = "total"};

@@ -39,8 +39,9 @@ static bool show_progress(void *context, const Stats *so_far) {
 
 // Workloads, PTX files and CUDA programs are lowered to instructions that the G80 model does not have.
 bool run_takes_ptx(const Run *run) {
-  if (run->options->spec.machine_model != MODEL_FLEXGRIP) return true;
-  message_error("machine '%s' runs G80 machine code, not PTX", run->options->spec.machine);
+  ProgramForm form = machine_form(&run->options->spec);
+  if (form == FORM_REDOUBT) return true;
+  message_error("machine '%s' runs %s, not PTX", run->options->spec.machine, program_form_text[form]);
   return false;
 }
 

@@ -122,7 +122,7 @@ static int run_machine(Run *run, const SassProgram *program, Diags *diags) {
 
 int run_g80(Run *run) {
   const RunOptions *options = run->options;
-  if (options->spec.machine_model != MODEL_FLEXGRIP)
+  if (machine_form(&options->spec) != FORM_G80)
     return message_usage("run", "G80 code needs --machine flexgrip or --machine flexgrip-thesis");
   if (options->dump_program || options->dumps.count > 0)
     return message_usage("run", "--dump is for PTX files; use --gmem-out FILE or 'redoubt disasm'");

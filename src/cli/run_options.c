@@ -310,7 +310,7 @@ static bool usage(const char *text) {
 
 static bool check_faults(const RunOptions *options) {
   if (options->faults.count == 0) return !options->explain || usage("--explain needs --fault: what should be explained?");
-  if (options->spec.machine_model != MODEL_SIMT) return usage("--fault needs a machine with time, such as --machine fermi-gtx480");
+  if (!machine_can(&options->spec, MACHINE_HAS_TIME)) return usage("--fault needs a machine with time, such as --machine fermi-gtx480");
   if (options->repeat > 1) return usage("--fault and --repeat do not go together: every run with a fault is the same");
   if (options->dumps.count > 0 || options->dump_program || options->csv)
     return usage("--fault prints an outcome: --dump and --csv do not go with it");
@@ -320,12 +320,12 @@ static bool check_faults(const RunOptions *options) {
 // Options that need others, or a machine with time.
 static bool check_together(const RunOptions *options) {
   const AttachmentWishes *wishes = &options->wishes;
-  bool has_time = options->spec.machine_model == MODEL_SIMT;
+  bool has_time = machine_can(&options->spec, MACHINE_HAS_TIME);
   if ((wishes->protections != NULL || wishes->trace != NULL) && !has_time)
     return usage("--protect and --trace need a machine with time, such as --machine fermi-gtx480");
   if (options->stats == STATS_GPGPUSIM && !has_time)
     return usage("--stats gpgpusim needs a machine with time, such as --machine fermi-gtx480");
-  if (options->check_memory != MEMORY_NOT_CHECKED && options->spec.machine_model != MODEL_FUNCTIONAL)
+  if (options->check_memory != MEMORY_NOT_CHECKED && !machine_can(&options->spec, MACHINE_IS_WATCHED))
     return usage("--check memory is of the functional machine: leave out --machine, and --fault");
   if (wishes->trace == NULL && (wishes->trace_from != 0 || wishes->trace_to != 0)) return usage("--trace-cycles needs --trace FILE");
   if (wishes->trace == NULL && wishes->trace_every != 0) return usage("--trace-every needs --trace FILE");

@@ -57,7 +57,7 @@ bool measured_print(const RunOptions *options, const FigureTable *table, const F
 }
 
 static bool print(const RunOptions *options, const Measured *results, uint32_t count, Diags *diags) {
-  bool has_time = options->spec.machine_model == MODEL_SIMT;
+  bool has_time = machine_can(&options->spec, MACHINE_HAS_TIME);
   Figure all[FIGURES_MOST];
   FigureTable csv = {results, count, all, figures_all(all), true}, table = csv;
   table.figures = has_time ? timed : untimed;

@@ -60,7 +60,7 @@ const HookChain *environment_attach(Environment *environment, Diags *diags) {
   environment->attached_by = getpid();
   environment->campaign = app_process_new(environment->exchange, &environment->attachments.chain, &environment->spec, diags);
   app_process_before_stop(environment->campaign, close_attachments, environment);
-  bool lost = environment->exchange != NULL && environment->campaign == NULL && environment->spec.machine_model != MODEL_FUNCTIONAL;
+  bool lost = environment->exchange != NULL && environment->campaign == NULL && machine_can(&environment->spec, MACHINE_HAS_TIME);
   if (lost && diags->count == 0) diags_add(diags, environment->exchange, 0, 0, "the campaign's file cannot be used");
   return diags->count > 0 ? NULL : &environment->attachments.chain;
 }

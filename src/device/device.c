@@ -23,10 +23,10 @@ Device *device_new(const DeviceOptions *options, Diags *diags) {
   uint64_t room = device->address_bits == 32 ? (UINT64_C(1) << 32) - GLOBAL_BASE32 : UINT64_MAX;
   MemoryOptions memory = {base, min_u64(device->spec.memory_bytes, room), device->spec.memory_granule, options->same_address};
   device->memory = memory_new(&memory, diags);
-  bool has_time = device->spec.machine_model == MODEL_SIMT, good = device->memory != NULL;
-  if (good && has_time) device->machine = machine_new(&device->spec, options->hooks, diags);
-  good = good && (!has_time || device->machine != NULL);
-  if (good && options->check_memory && !has_time) {
+  bool good = device->memory != NULL, is_served = options->launcher != NULL;
+  if (good && !is_served) device->machine = machine_new(&device->spec, options->hooks, diags);
+  good = good && (is_served || device->machine != NULL);
+  if (good && options->check_memory && machine_can(&device->spec, MACHINE_IS_WATCHED)) {
     device->check = memory_check_new(device->memory);
     good = device->check != NULL || diags_add(diags, NULL, 0, 0, "no address space for the marks of the memory check");
   }
@@ -61,6 +61,8 @@ const Spec *device_spec(const Device *device) { return &device->spec; }
 uint32_t device_address_bits(const Device *device) { return device->address_bits; }
 
 Machine *device_machine(Device *device) { return device->machine; }
+
+static bool has_time(const Device *device) { return device->machine != NULL && machine_can(&device->spec, MACHINE_HAS_TIME); }
 
 // One copy of each name: launches repeat the same few.
 const char *device_name_copy(Device *device, const char *name) {
@@ -132,7 +134,7 @@ bool device_read(Device *device, void *to, DeviceAddress from, uint64_t bytes) {
   if (view == NULL) return false;
   memmove(to, view, bytes);
   tell_read(device, from, bytes);
-  if (device->machine != NULL) device->seen = hash_bytes(to, bytes, device->seen);
+  if (has_time(device)) device->seen = hash_bytes(to, bytes, device->seen);
   return true;
 }
 

@@ -24,7 +24,7 @@ typedef struct Launcher {
 typedef struct DeviceOptions {
   const Spec *spec;                                              // the machine; NULL = functional with defaults
   const HookChain *hooks;                                        // attached to a machine with time; NULL = none
-  const Launcher *launcher;                                      // of a device without a machine of its own; NULL = functional_run
+  const Launcher *launcher;                                      // of a device that then has no machine; NULL = none
   uint32_t address_bits;                                         // 32 or 64; 0 = 64
   bool same_address;                                             // see MemoryOptions
   bool check_memory;                                             // watch what kernels do to memory; of the functional machine
@@ -43,7 +43,7 @@ const char *device_error(const Device *device);
 
 const Spec *device_spec(const Device *device);
 uint32_t device_address_bits(const Device *device);
-Machine *device_machine(Device *device); // NULL: the functional machine, which has no state between launches
+Machine *device_machine(Device *device); // NULL: a launcher does its work
 
 // ---- Memory: pointers are device addresses; sizes in bytes --------------------------------
 DeviceAddress device_alloc(Device *device, uint64_t bytes); // 256-byte aligned; 0 = failed

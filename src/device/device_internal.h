@@ -25,7 +25,7 @@ struct Device {
   DeviceOptions options;
   uint32_t address_bits;
   Memory *memory;
-  Machine *machine;   // NULL: functional
+  Machine *machine;   // NULL: a launcher does its work
   MemoryCheck *check; // NULL: not asked for
   uint64_t seen;      // hash of all that the host has read
   Module *modules;

@@ -160,16 +160,12 @@ static void run_launch(Device *device, const MachineEnvironment *environment, co
     launcher->launch(launcher->context, environment, launch, stats, &device->trap);
     return;
   }
-  if (device->machine == NULL) {
-    MachineEnvironment own = *environment;
-    if (device->check != NULL) own.watch = memory_check_begin(device->check, launch);
-    functional_run(&own, launch, stats, &device->trap);
-    if (device->check != NULL) memory_check_end(device->check);
-    return;
-  }
-  machine_begin(device->machine, environment, launch);
+  MachineEnvironment own = *environment;
+  if (device->check != NULL) own.watch = memory_check_begin(device->check, launch);
+  machine_begin(device->machine, &own, launch);
   machine_run(device->machine, UINT64_MAX);
   machine_end(device->machine, stats, &device->trap);
+  if (device->check != NULL) memory_check_end(device->check);
 }
 
 bool launch_once(Device *device, const LaunchRequest *wanted) {

@@ -172,7 +172,7 @@ typedef struct MachineEnvironment {
   MachineWatch *watch; // of the functional machine; NULL: nobody
 } MachineEnvironment;
 
-// The functional machine: right results, no timing. Blocks run in order, one at a time, and
+// What the functional machine does: right results, no timing. Blocks run in order, one at a time, and
 // together only when one waits for another. `trap` tells how the launch ended.
 void functional_run(const MachineEnvironment *environment, const Launch *launch, Stats *stats, Trap *trap);
 
@@ -217,17 +217,36 @@ const uint8_t *rerun_shared(const Rerun *rerun, uint32_t *bytes); // the block's
 // Passes that a load or store of these lanes in shared memory takes: all that its time depends on. Addresses are offsets.
 uint32_t shared_passes(const Spec *spec, const uint64_t address[WARP_LANES], uint32_t lanes, uint32_t lane_bytes);
 
-// ---- Machines with time --------------------------------------------------------------------
-// One machine lives as long as its device and runs one launch after the other; its clock goes on. All that changes while
-// it runs is its block (and device memory): clone, hash, save and fault injection work on that.
+// ---- Machines ------------------------------------------------------------------------------
+// A machine lives as long as its device and runs one launch after the other. Which one it is follows from the Spec; others ask what it
+// can do (machine_can, machine_form), never which it is. A new machine is a folder that hands out a MachineKind, and a line in machines.c.
+//
+// On machines with time the clock goes on from launch to launch. All that changes while one runs is its block (and device memory): clone,
+// hash, save and fault injection work on that.
 typedef struct Machine Machine;
-// The chain's hooks are attached; they and the spec must outlive the machine. NULL on error.
+
+enum {                              // what a machine can do
+  MACHINE_HAS_TIME = 1u << 0,       // counts cycles, calls hooks, has cells that faults strike; all from machine_now down is there
+  MACHINE_TELLS_ACCESSES = 1u << 1, // some structures are TRACED: they can carry check bits, and faults in them be pruned
+  MACHINE_TELLS_FREE = 1u << 2,     // HookMachine.is_free knows places that hold nothing
+  MACHINE_IS_FOLLOWED = 1u << 3,    // registers, predicates and shared memory are as programs name them: faults in them can be followed
+                                    // through the program alone, without time
+  MACHINE_IS_WATCHED = 1u << 4,     // tells each lane's accesses to MachineEnvironment.watch
+};
+bool machine_can(const Spec *spec, uint32_t abilities); // all of them
+ProgramForm machine_form(const Spec *spec);             // of the programs that it runs
+
+// The chain's hooks are attached, if the machine has time; they and the spec must outlive the machine. NULL on error.
 Machine *machine_new(const Spec *spec, const HookChain *hooks, Diags *diags);
 void machine_free(Machine *machine);
+// False, with diagnostics: a launch that this machine cannot take, beyond what parameters of the spec say.
+bool machine_admits(const Machine *machine, const Launch *launch, Diags *diags);
 // Begins a launch; environment and launch must live until machine_end.
 void machine_begin(Machine *machine, const MachineEnvironment *environment, const Launch *launch);
 bool machine_run(Machine *machine, uint64_t until); // goes on to cycle `until`; true: the launch has ended
 void machine_end(Machine *machine, Stats *stats, Trap *trap);
+
+// Of machines with time:
 uint64_t machine_now(const Machine *machine); // cycle, since the machine was made
 const RegionTable *machine_regions(const Machine *machine);
 uint8_t *machine_block(Machine *machine);
@@ -244,5 +263,35 @@ void machine_flush(Machine *machine);                             // caches writ
 void machine_move(Machine *machine);                              // the block to another address: a test that nothing points into it
 uint64_t machine_hash(const Machine *machine);                    // of everything that decides what happens next, device memory included
 bool machine_diff(const Machine *a, const Machine *b, Text *out); // false: no difference; else the first site and how many rows differ
+
+// ---- For those who make machines --------------------------------------------------------------
+// One for each kind: the functions above, by their names there. A machine without time leaves NULL what stands below `end`.
+typedef struct MachineKind {
+  const char *name;                        // as machine.model has it
+  ProgramForm form;                        // what it runs
+  uint32_t (*abilities)(const Spec *spec); // MACHINE_*
+  Machine *(*make)(const Spec *spec, const HookChain *hooks, Diags *diags);
+  void (*free)(Machine *machine);
+  bool (*admits)(const Machine *machine, const Launch *launch, Diags *diags); // NULL: all
+  void (*begin)(Machine *machine, const MachineEnvironment *environment, const Launch *launch);
+  bool (*run)(Machine *machine, uint64_t until);
+  void (*end)(Machine *machine, Stats *stats, Trap *trap);
+  uint64_t (*now)(const Machine *machine);
+  const RegionTable *(*regions)(const Machine *machine);
+  uint8_t *(*block)(Machine *machine);
+  Machine *(*clone)(const Machine *machine, Memory *memory, const HookChain *observers);
+  void (*copy)(Machine *clone, const Machine *machine);
+  const Trap *(*trap)(const Machine *machine);
+  bool (*save)(Machine *machine, const char *path, Diags *diags);
+  bool (*load)(Machine *machine, const char *path, Diags *diags);
+  void (*flush)(Machine *machine);
+  void (*move)(Machine *machine);
+  uint64_t (*hash)(const Machine *machine);
+  bool (*diff)(const Machine *a, const Machine *b, Text *out);
+} MachineKind;
+
+struct Machine { // the first member of every machine
+  const MachineKind *kind;
+};
 
 #endif

@@ -129,6 +129,7 @@ static inline void bench_launch_functional(Bench *bench) {
 static inline void bench_launch_simt(Bench *bench, void (*change)(Spec *spec, uint64_t seed), uint64_t seed) {
   Spec spec;
   spec_default(&spec);
+  spec.machine_model = MODEL_SIMT;
   spec.sm_count = bench->environment.sm_count;
   spec.dram_controllers = 2;
   spec.l2_bytes = 4096;

@@ -1,6 +1,8 @@
 // The program: look-ups and identity.
 #include "program/program_internal.h"
 
+const char *const program_form_text[FORM_COUNT] = {[FORM_REDOUBT] = "PTX", [FORM_G80] = "G80 machine code"};
+
 const Function *program_function(const Program *program, const char *name) {
   for (uint32_t f = 0; f < program->function_count; f++) {
     if (strcmp(program->functions[f].name, name) == 0) return &program->functions[f];

@@ -64,8 +64,17 @@ typedef struct Relocation {
   bool generic; // the generic address (same number for global memory)
 } Relocation;
 
+// What the words of a program are. A machine runs programs of one form.
+typedef enum ProgramForm {
+  FORM_REDOUBT, // instructions of isa.def, lowered from PTX
+  FORM_G80,     // G80 machine code (src/sass)
+  FORM_COUNT
+} ProgramForm;
+extern const char *const program_form_text[FORM_COUNT]; // what users call them
+
 typedef struct Program {
-  Arena *arena;             // owns everything below
+  Arena *arena; // owns everything below
+  ProgramForm form;
   const char *file;         // for diagnostics: the first source's name
   const char *const *files; // of all that were linked
   uint32_t file_count;

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-uint64_t machine_now(const Machine *machine) { return simt_now(&machine->simt); }
-const RegionTable *machine_regions(const Machine *machine) { return &machine->simt.regions; }
-uint8_t *machine_block(Machine *machine) { return machine->simt.block; }
+uint64_t simt_machine_now(const Machine *machine) { return simt_now(simt_in(machine)); }
+const RegionTable *simt_machine_regions(const Machine *machine) { return &simt_in(machine)->regions; }
+uint8_t *simt_machine_block(Machine *machine) { return simt_of(machine)->block; }
 
 // Bytes of each warp's local memory that may not be zero.
 static uint64_t local_used(const Simt *m) {
@@ -36,10 +36,11 @@ static const uint8_t *same_place(const uint8_t *bytes, Memory *from, Memory *to)
   return is_there ? memory_bytes(to) + (bytes - start) : bytes;
 }
 
-Machine *machine_clone(const Machine *machine, Memory *memory, const HookChain *observers) {
-  const Simt *from = &machine->simt;
+Machine *simt_machine_clone(const Machine *machine, Memory *memory, const HookChain *observers) {
+  const Simt *from = simt_in(machine);
   Arena *arena = arena_new();
-  Machine *clone = ARENA_NEW(arena, Machine);
+  SimtMachine *clone = ARENA_NEW(arena, SimtMachine);
+  clone->base = *machine;
   Simt *m = &clone->simt;
   *m = *from;
   m->arena = arena;
@@ -65,12 +66,12 @@ Machine *machine_clone(const Machine *machine, Memory *memory, const HookChain *
   memcpy(m->block, from->block, m->block_bytes);
   machine_bind(m);
   local_copy(m, from, local_used(from));
-  return clone;
+  return &clone->base;
 }
 
-void machine_copy(Machine *clone, const Machine *machine) {
-  Simt *to = &clone->simt;
-  const Simt *from = &machine->simt;
+void simt_machine_copy(Machine *clone, const Machine *machine) {
+  Simt *to = simt_of(clone);
+  const Simt *from = simt_in(machine);
   uint64_t used = max_u64(local_used(to), local_used(from));
   memcpy(to->block, from->block, from->block_bytes);
   local_copy(to, from, used);
@@ -78,7 +79,7 @@ void machine_copy(Machine *clone, const Machine *machine) {
   ASSERT(memory_copy(to->backing.memory, from->backing.memory));
 }
 
-const Trap *machine_trap(const Machine *machine) { return &machine->simt.trap; }
+const Trap *simt_machine_trap(const Machine *machine) { return &simt_in(machine)->trap; }
 
 // ---- Files -----------------------------------------------------------------------------------------
 // Local memory; before it is filled, what the machine itself had there goes.
@@ -110,14 +111,14 @@ static Snapshot snapshot_of(Simt *m, LocalStream *local) {
                     .context = local};
 }
 
-bool machine_save(Machine *machine, const char *path, Diags *diags) {
-  LocalStream local = {&machine->simt, 0};
-  Snapshot snapshot = snapshot_of(&machine->simt, &local);
+bool simt_machine_save(Machine *machine, const char *path, Diags *diags) {
+  LocalStream local = {simt_of(machine), 0};
+  Snapshot snapshot = snapshot_of(simt_of(machine), &local);
   return snapshot_save(path, &snapshot, diags);
 }
 
-bool machine_load(Machine *machine, const char *path, Diags *diags) {
-  Simt *m = &machine->simt;
+bool simt_machine_load(Machine *machine, const char *path, Diags *diags) {
+  Simt *m = simt_of(machine);
   LocalStream local = {m, local_used(m)};
   Snapshot snapshot = snapshot_of(m, &local);
   if (!snapshot_load(path, &snapshot, diags)) return false;
@@ -125,8 +126,8 @@ bool machine_load(Machine *machine, const char *path, Diags *diags) {
   return true;
 }
 
-void machine_move(Machine *machine) {
-  Simt *m = &machine->simt;
+void simt_machine_move(Machine *machine) {
+  Simt *m = simt_of(machine);
   uint8_t *block = machine_block_new(m->block_bytes);
   memcpy(block, m->block, m->block_bytes);
   memset(m->block, 0xA5, m->block_bytes); // whoever still points there shall notice
@@ -135,8 +136,8 @@ void machine_move(Machine *machine) {
   machine_bind(m);
 }
 
-uint64_t machine_hash(const Machine *machine) {
-  const Simt *m = &machine->simt;
+uint64_t simt_machine_hash(const Machine *machine) {
+  const Simt *m = simt_in(machine);
   uint64_t hash = state_hash(&m->state_layout, m->block), used = local_used(m);
   for (uint64_t at = 0; used > 0 && at + used <= m->backing.local_bytes; at += m->backing.local_warp_bytes) {
     hash = hash_bytes(m->backing.local + at, used, hash);
@@ -144,9 +145,9 @@ uint64_t machine_hash(const Machine *machine) {
   return m->backing.memory == NULL ? hash : memory_hash(m->backing.memory, hash);
 }
 
-bool machine_diff(const Machine *a, const Machine *b, Text *out) {
-  uint64_t bits = state_diff(&a->simt.state_layout, a->simt.block, b->simt.block, out);
-  bool same = bits == 0 && machine_hash(a) == machine_hash(b);
+bool simt_machine_diff(const Machine *a, const Machine *b, Text *out) {
+  uint64_t bits = state_diff(&simt_in(a)->state_layout, simt_in(a)->block, simt_in(b)->block, out);
+  bool same = bits == 0 && simt_machine_hash(a) == simt_machine_hash(b);
   if (bits == 0 && !same) text_add(out, "state that is no hardware cell, or memory, differs\n");
   return !same;
 }

@@ -1,5 +1,5 @@
 // The SIMT machine as others see it: made for a Spec, given launches, run, cloned, hashed, compared.
-#include "machine/machine.h"
+#include "machine/machines.h"
 #include "machine/simt/simt.h"
 
 #include <stdio.h>
@@ -69,9 +69,10 @@ static StateLayout hashed_layout(Simt *m, size_t own_bytes) {
   return (StateLayout){.regions = &m->regions, .hashed = ranges, .hashed_count = count};
 }
 
-Machine *machine_new(const Spec *spec, const HookChain *hooks, Diags *diags) {
+static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   Arena *arena = arena_new();
-  Machine *machine = ARENA_NEW(arena, Machine);
+  SimtMachine *machine = ARENA_NEW(arena, SimtMachine);
+  machine->base.kind = &simt_machine;
   Simt *m = &machine->simt;
   m->arena = arena;
   m->spec = spec;
@@ -96,7 +97,7 @@ Machine *machine_new(const Spec *spec, const HookChain *hooks, Diags *diags) {
   m->hook_machine = (HookMachine){.regions = &m->regions, .spec = spec, .is_free = simt_is_free, .stat = statistic};
   machine_bind(m);
   unit_times(m);
-  return machine;
+  return &machine->base;
 }
 
 static void local_free(Simt *m) {
@@ -105,11 +106,11 @@ static void local_free(Simt *m) {
   m->backing.local_bytes = 0;
 }
 
-void machine_free(Machine *machine) {
-  if (machine == NULL) return;
-  local_free(&machine->simt);
-  free(machine->simt.block);
-  arena_free(machine->simt.arena);
+static void free_machine(Machine *machine) {
+  Simt *m = simt_of(machine);
+  local_free(m);
+  free(m->block);
+  arena_free(m->arena);
 }
 
 // ---- A launch ------------------------------------------------------------------------------------------
@@ -149,8 +150,8 @@ static void core_begin(Simt *m) {
   }
 }
 
-void machine_begin(Machine *machine, const MachineEnvironment *environment, const Launch *launch) {
-  Simt *m = &machine->simt;
+static void begin(Machine *machine, const MachineEnvironment *environment, const Launch *launch) {
+  Simt *m = simt_of(machine);
   m->environment = environment;
   m->launch = launch;
   m->program = launch->program;
@@ -197,8 +198,8 @@ static void trap_hang(Simt *m) {
   simt_trap(m, 0, 0, m->launch->kernel->entry, TRAP_HANG, 0);
 }
 
-bool machine_run(Machine *machine, uint64_t until) {
-  Simt *m = &machine->simt;
+static bool run(Machine *machine, uint64_t until) {
+  Simt *m = simt_of(machine);
   uint64_t next_progress = (simt_now(m) | (PROGRESS_CYCLES - 1)) + 1;
   if (m->blocks_per_sm == 0 && !is_over(m)) trap_hang(m);
   while (!is_over(m) && simt_now(m) < until) {
@@ -238,10 +239,10 @@ static void rest(Simt *m) {
   m->at.core->cycle = cycle;
 }
 
-void machine_flush(Machine *machine) { caches_flush(&machine->simt); }
+static void flush(Machine *machine) { caches_flush(simt_of(machine)); }
 
-void machine_end(Machine *machine, Stats *stats, Trap *trap) {
-  Simt *m = &machine->simt;
+static void end(Machine *machine, Stats *stats, Trap *trap) {
+  Simt *m = simt_of(machine);
   simt_account_all(m);
   SimtCore *core = m->at.core;
   m->at.stats->value[STAT_CYCLES] = core->cycle - core->began_at;
@@ -254,3 +255,34 @@ void machine_end(Machine *machine, Stats *stats, Trap *trap) {
   rest(m);
   local_free(m);
 }
+
+// ---- What it can do ------------------------------------------------------------------------------------
+
+// With large warps threads of several warps issue together: no warp has an order of its own.
+static uint32_t abilities(const Spec *spec) {
+  uint32_t all = MACHINE_HAS_TIME | MACHINE_TELLS_ACCESSES | MACHINE_TELLS_FREE;
+  return spec->scheduler_large_warp <= 1 ? all | MACHINE_IS_FOLLOWED : all;
+}
+
+const MachineKind simt_machine = {
+    .name = "simt",
+    .form = FORM_REDOUBT,
+    .abilities = abilities,
+    .make = make,
+    .free = free_machine,
+    .begin = begin,
+    .run = run,
+    .end = end,
+    .now = simt_machine_now,
+    .regions = simt_machine_regions,
+    .block = simt_machine_block,
+    .clone = simt_machine_clone,
+    .copy = simt_machine_copy,
+    .trap = simt_machine_trap,
+    .save = simt_machine_save,
+    .load = simt_machine_load,
+    .flush = flush,
+    .move = simt_machine_move,
+    .hash = simt_machine_hash,
+    .diff = simt_machine_diff,
+};

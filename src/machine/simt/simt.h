@@ -190,9 +190,24 @@ bool memory_is_idle(const Simt *m);                                // nothing un
 // Everything dirty goes to memory and all caches become empty: launch boundaries, system calls. Takes no time.
 void caches_flush(Simt *m);
 
-struct Machine {
+typedef struct SimtMachine {
+  Machine base;
   Simt simt;
-};
+} SimtMachine;
+static inline Simt *simt_of(Machine *machine) { return &((SimtMachine *)machine)->simt; }
+static inline const Simt *simt_in(const Machine *machine) { return &((const SimtMachine *)machine)->simt; }
+// Of its MachineKind; clone.c.
+uint64_t simt_machine_now(const Machine *machine);
+const RegionTable *simt_machine_regions(const Machine *machine);
+uint8_t *simt_machine_block(Machine *machine);
+Machine *simt_machine_clone(const Machine *machine, Memory *memory, const HookChain *observers);
+void simt_machine_copy(Machine *clone, const Machine *machine);
+const Trap *simt_machine_trap(const Machine *machine);
+bool simt_machine_save(Machine *machine, const char *path, Diags *diags);
+bool simt_machine_load(Machine *machine, const char *path, Diags *diags);
+void simt_machine_move(Machine *machine);
+uint64_t simt_machine_hash(const Machine *machine);
+bool simt_machine_diff(const Machine *a, const Machine *b, Text *out);
 uint8_t *machine_block_new(size_t bytes); // not zeroed
 void machine_bind(Simt *m);               // everything that points into the block, or is told where it is
 
