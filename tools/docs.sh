@@ -6,3 +6,12 @@ folder=$2
 for page in instructions parameters statistics; do
   "$redoubt" list "$page" --markdown >"$folder/$page.md"
 done
+# docs/hooks.md is written by hand, but for its table of events.
+table=$(mktemp)
+trap 'rm -f "$table"' EXIT
+"$redoubt" list events --markdown >"$table"
+awk -v table="$table" '
+  /^\| event \|/ { while ((getline line < table) > 0) print line; skip = 1 }
+  !/^\|/ { skip = 0 }
+  !skip' docs/hooks.md >"$table.page"
+mv "$table.page" "$folder/hooks.md"

@@ -85,7 +85,7 @@ static Place place_of_cell(const Tracer *at, const HookMachine *machine, const C
   bool is_rf = event->region == at->rf;
   if (is_rf) warp = (uint32_t)(event->row % rows) / max_u32(machine->warp_rows, 1);
   if (event->region == at->predicates) warp = (uint32_t)(event->row % rows);
-  return place_of(at, machine, sm, warp, is_rf ? machine->pc : UINT32_MAX); // collectors alone say for whom they read
+  return place_of(at, machine, sm, warp, is_rf ? event->who->pc : UINT32_MAX); // collectors alone say for whom they read
 }
 
 // ---- What becomes of struck cells ----------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ static void watch_result(Tracer *at, const HookMachine *machine, const ResultEve
     ResultBit bits[FAULT_MAX_BITS];
     bool is_struck = lasts || fault_result_bits(machine->regions, fault, machine->cycle, event, bits) > 0;
     bool is_first = is_struck ? access->fate != FATE_RESULT : access->reads == 0;
-    if (is_first) access->at = place_of(at, machine, event->sm, event->warp, event->pc);
+    if (is_first) access->at = place_of(at, machine, event->who->sm, event->who->warp, event->who->pc);
     if (is_struck) access->fate = FATE_RESULT;
     access->reads = lasts ? access->reads + 1 : 1;
   }
@@ -181,8 +181,8 @@ static void name_writer(Tracer *at, const HookMachine *machine, const CommitEven
   for (uint32_t i = 0; i < at->run->fault_count; i++) {
     Access *access = &at->run->accesses[i];
     if (!at->watches[i].unnamed) continue;
-    bool same = access->at.cycle == machine->cycle && access->at.sm == event->sm && access->at.warp == event->warp;
-    if (same) access->fate = FATE_OVERWRITTEN, access->at = place_of(at, machine, event->sm, event->warp, event->pc);
+    bool same = access->at.cycle == machine->cycle && access->at.sm == event->who->sm && access->at.warp == event->who->warp;
+    if (same) access->fate = FATE_OVERWRITTEN, access->at = place_of(at, machine, event->who->sm, event->who->warp, event->who->pc);
     if (same || access->at.cycle != machine->cycle) at->watches[i].unnamed = false;
   }
 }
@@ -303,8 +303,8 @@ static Verdict on_write(Hook *hook, HookMachine *machine, const CellEvent *event
 static Verdict on_commit(Hook *hook, HookMachine *machine, const CommitEvent *event) {
   Tracer *at = hook->own;
   name_writer(at, machine, event);
-  if (at->write_cycle != machine->cycle || at->write_sm != event->sm) at->write_count = 0;
-  Place place = {.cycle = machine->cycle, .sm = event->sm, .warp = at->write_warp, .pc = event->pc};
+  if (at->write_cycle != machine->cycle || at->write_sm != event->who->sm) at->write_count = 0;
+  Place place = {.cycle = machine->cycle, .sm = event->who->sm, .warp = at->write_warp, .pc = event->who->pc};
   for (uint32_t i = 0; i < at->write_count; i++) take_value(at, machine, &at->writes[i], &place);
   at->write_count = 0;
   return VERDICT_PASS;
@@ -314,13 +314,13 @@ static Verdict on_read(Hook *hook, HookMachine *machine, const CellEvent *event)
   Tracer *at = hook->own;
   watch_read(at, machine, event);
   const Program *program = machine->program;
-  if (event->region != at->rf || program == NULL || machine->pc >= program->code_count) return VERDICT_PASS;
-  if ((op_info[program->decoded[machine->pc].op].flags & OP_WRITES_MEMORY) == 0) return VERDICT_PASS;
+  if (event->region != at->rf || program == NULL || event->who->pc >= program->code_count) return VERDICT_PASS;
+  if ((op_info[program->decoded[event->who->pc].op].flags & OP_WRITES_MEMORY) == 0) return VERDICT_PASS;
   uint32_t rows = rows_per_sm(at, at->rf), row = (uint32_t)(event->row % rows), own = max_u32(machine->warp_rows, 1);
   if (row % own >= STREAM_PREDICATES) return VERDICT_PASS;
   Write write = {.stream = STREAM_STORES + row % own, .lanes = event->units};
   memcpy(write.values, event->data, sizeof write.values);
-  Place place = {.cycle = machine->cycle, .sm = (uint32_t)(event->row / rows), .warp = row / own, .pc = machine->pc};
+  Place place = {.cycle = machine->cycle, .sm = (uint32_t)(event->row / rows), .warp = row / own, .pc = event->who->pc};
   take_value(at, machine, &write, &place);
   return VERDICT_PASS;
 }
@@ -333,7 +333,7 @@ static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
   for (uint32_t i = at->run->step_count; i-- > 0;) {
     Step *step = &at->run->steps[i];
     bool is_store = step->kind == STEP_STORE_DATA || step->kind == STEP_STORE_ADDRESS;
-    if (!is_store || step->at.sm != event->sm || step->at.warp != event->warp || step->at.pc != event->pc) continue;
+    if (!is_store || step->at.sm != event->who->sm || step->at.warp != event->who->warp || step->at.pc != event->who->pc) continue;
     for (uint32_t lane = 0; lane < WARP_LANES && step->addresses[lane] == 0; lane++) {
       if ((event->mask >> lane & 1) != 0) step->addresses[lane] = row_get(event->rows, lane, 2);
     }
@@ -344,12 +344,12 @@ static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
 static Verdict on_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
   Tracer *at = hook->own;
   (void)machine;
-  uint32_t first = event->slot * at->block_warps;
-  uint64_t *block = block_at(at, event->sm, first);
+  uint32_t first = event->who->block_slot * at->block_warps;
+  uint64_t *block = block_at(at, event->who->sm, first);
   if (block == NULL) return VERDICT_PASS;
-  *block = event->done ? 0 : event->block + 1;
+  *block = event->done ? 0 : event->who->block + 1;
   for (uint32_t warp = first; warp < first + at->block_warps && warp < at->shape.warps; warp++) {
-    uint64_t index = (uint64_t)event->sm * at->shape.warps + warp;
+    uint64_t index = (uint64_t)event->who->sm * at->shape.warps + warp;
     memset(&at->counts[index * STREAMS], 0, STREAMS * sizeof *at->counts);
     at->lost[index] = false;
   }

@@ -82,22 +82,22 @@ static void note_reader(const Pruner *pruner, const HookMachine *machine, const 
   bool is_rf = event->region == pruner->rf, is_shared = event->region == pruner->shared;
   bool is_known = is_rf || is_shared || event->region == pruner->predicates;
   // Accesses of shared memory come in one order for all warps; those of registers only in that of their own.
-  if (!is_known || machine->issue == UINT64_MAX || (!is_shared && machine->issue < draw->read_to)) return;
+  if (!is_known || event->who->issue == UINT64_MAX || (!is_shared && event->who->issue < draw->read_to)) return;
   uint32_t rows = pruner->table->items[event->region].dims[1].count, row = (uint32_t)(event->row % rows);
-  uint32_t sm = (uint32_t)(event->row / rows), slot = machine->warp / residents->block_warps;
+  uint32_t sm = (uint32_t)(event->row / rows), slot = event->who->warp / residents->block_warps;
   if (is_rf) row %= max_u32(machine->warp_rows, 1);
   else if (is_shared) row %= residents->shared_rows;
   draw->reader = (Reader){.launch = residents->launch,
                           .block = residents_of(residents, sm, slot),
-                          .warp = machine->warp % residents->block_warps,
+                          .warp = event->who->warp % residents->block_warps,
                           .sm = sm,
                           .first_warp = slot * residents->block_warps,
                           .place = is_rf       ? RERUN_REGISTER
                                    : is_shared ? RERUN_SHARED
                                                : RERUN_PREDICATES,
                           .row = row,
-                          .pc = machine->pc,
-                          .issue = machine->issue,
+                          .pc = event->who->pc,
+                          .issue = event->who->issue,
                           .units = draw->units};
   draw->open = is_shared ? 0 : draw->units;
 }
@@ -106,17 +106,17 @@ static void note_reader(const Pruner *pruner, const HookMachine *machine, const 
 static void note_order(const HookMachine *machine, const CellEvent *event, Draw *draw) {
   if (draw->fault.from > machine->cycle) {
     if ((draw->struck & event->units) != 0)
-      draw->read_to = machine->issue == UINT64_MAX ? UINT64_MAX : max_u64(draw->read_to, machine->issue + 1);
-  } else if ((draw->open & event->units) != 0 && machine->issue < draw->reader.issue) {
+      draw->read_to = event->who->issue == UINT64_MAX ? UINT64_MAX : max_u64(draw->read_to, event->who->issue + 1);
+  } else if ((draw->open & event->units) != 0 && event->who->issue < draw->reader.issue) {
     draw->reader.launch = 0;
   }
 }
 
 // A cell that is stuck matters from here on. What an intermittent one has left there depends on when it was written: from its own time on.
-static void note_altered(const HookMachine *machine, Draw *draw) {
+static void note_altered(const HookMachine *machine, const CellEvent *event, Draw *draw) {
   draw->units = 0;
   draw->strike_at = draw->fault.model == FAULT_DUTY ? draw->fault.from : machine->cycle;
-  draw_read_by(draw, machine->program, machine->pc);
+  draw_read_by(draw, machine->program, event->who->pc);
 }
 
 static Verdict on_read(Hook *hook, HookMachine *machine, const CellEvent *event) {
@@ -127,7 +127,7 @@ static Verdict on_read(Hook *hook, HookMachine *machine, const CellEvent *event)
     if (!strikes(draw, event->region, event->row)) continue;
     if (fault_lasts(&draw->fault)) {
       bool is_met = draw->fault.from <= machine->cycle && (draw->units & event->units) != 0;
-      if (is_met && fault_alters_cells(pruner->table, &draw->fault, event)) note_altered(machine, draw);
+      if (is_met && fault_alters_cells(pruner->table, &draw->fault, event)) note_altered(machine, event, draw);
       continue;
     }
     note_order(machine, event, draw);
@@ -136,7 +136,7 @@ static Verdict on_read(Hook *hook, HookMachine *machine, const CellEvent *event)
     note_reader(pruner, machine, event, draw);
     draw->units = 0;
     draw->strike_at = whole ? machine->cycle : draw->fault.from;
-    draw_read_by(draw, machine->program, machine->pc);
+    draw_read_by(draw, machine->program, event->who->pc);
   }
   return VERDICT_PASS;
 }

@@ -69,7 +69,7 @@ static RerunPlace wrong_place(const ResultEvent *event, const ResultBit *bits, u
 static void note_strike(const HookMachine *machine, const ResultEvent *event, Draw *draw) {
   draw->units = 0;
   draw->strike_at = machine->cycle;
-  draw_read_by(draw, machine->program, event->pc);
+  draw_read_by(draw, machine->program, event->who->pc);
 }
 
 static void note_result(const Residents *residents, const HookMachine *machine, const ResultEvent *event, Draw *draw) {
@@ -77,14 +77,14 @@ static void note_result(const Residents *residents, const HookMachine *machine, 
   uint32_t count = fault_result_bits(machine->regions, &draw->fault, machine->cycle, event, bits);
   if (count == 0) return;
   note_strike(machine, event, draw);
-  uint32_t slot = event->warp / residents->block_warps;
+  uint32_t slot = event->who->warp / residents->block_warps;
   draw->reader = (Reader){.launch = residents->launch,
-                          .block = residents_of(residents, event->sm, slot),
-                          .warp = event->warp % residents->block_warps,
-                          .sm = event->sm,
+                          .block = residents_of(residents, event->who->sm, slot),
+                          .warp = event->who->warp % residents->block_warps,
+                          .sm = event->who->sm,
                           .first_warp = slot * residents->block_warps,
-                          .pc = event->pc,
-                          .issue = event->issue + 1,
+                          .pc = event->who->pc,
+                          .issue = event->who->issue + 1,
                           .is_past = true};
   draw->reader.place = wrong_place(event, bits, count, &draw->reader);
 }

@@ -10,13 +10,13 @@ void residents_attach(Residents *at, Arena *arena, const HookLayout *layout) {
 }
 
 void residents_launch(Residents *at, const LaunchEvent *event) {
-  at->launch = (uint32_t)event->number;
+  at->launch = (uint32_t)event->who->launch;
   at->shared_rows = max_u32((event->shared_bytes + SHARED_ROW_BYTES - 1) / SHARED_ROW_BYTES, 1);
   at->block_warps = max_u32((event->block[0] * event->block[1] * event->block[2] + WARP_LANES - 1) / WARP_LANES, 1);
 }
 
 void residents_block(Residents *at, const BlockEvent *event) {
-  if (!event->done) at->blocks[event->sm * at->slots + event->slot % at->slots] = (uint32_t)event->block;
+  if (!event->done) at->blocks[event->who->sm * at->slots + event->who->block_slot % at->slots] = (uint32_t)event->who->block;
 }
 
 uint32_t residents_of(const Residents *at, uint32_t sm, uint32_t slot) { return at->blocks[sm * at->slots + slot % at->slots]; }

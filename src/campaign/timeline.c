@@ -51,12 +51,12 @@ static Verdict on_commit(Hook *hook, HookMachine *machine, const CommitEvent *ev
   bool is_access = kind == KIND_LOAD || kind == KIND_STORE || kind == KIND_ATOMIC;
   if (!is_access || at->launches.count == 0 || at->moments >= MOST_MOMENTS) return VERDICT_PASS;
   LaunchTimes *launch = &at->launches.items[at->launches.count - 1];
-  uint32_t block = residents_of(&at->residents, event->sm, event->warp / launch->block_warps);
+  uint32_t block = residents_of(&at->residents, event->who->sm, event->who->warp / launch->block_warps);
   if (block >= launch->blocks) return VERDICT_PASS;
-  MomentVec *warp = &launch->warps[block * launch->block_warps + event->warp % launch->block_warps];
-  uint64_t time = (event->issued_at - launch->began_at) * CYCLE_PARTS + event->warp % machine->spec->sm_schedulers;
+  MomentVec *warp = &launch->warps[block * launch->block_warps + event->who->warp % launch->block_warps];
+  uint64_t time = (event->issued_at - launch->began_at) * CYCLE_PARTS + event->who->warp % machine->spec->sm_schedulers;
   if (time >= UINT32_MAX) at->moments = MOST_MOMENTS; // longer than can be told
-  Moment moment = {.issue = (uint32_t)event->issue, .time = (uint32_t)time};
+  Moment moment = {.issue = (uint32_t)event->who->issue, .time = (uint32_t)time};
   uint32_t place = warp->count;
   VEC_PUSH(warp, at->arena);
   for (; place > 0 && warp->items[place - 1].issue > moment.issue; place--) warp->items[place] = warp->items[place - 1];
@@ -67,10 +67,10 @@ static Verdict on_commit(Hook *hook, HookMachine *machine, const CommitEvent *ev
   return VERDICT_PASS;
 }
 
-static Verdict on_memory(Hook *hook, HookMachine *machine, const MemoryEvent *event) {
+static Verdict on_response(Hook *hook, HookMachine *machine, const MemoryEvent *event) {
   Timeline *at = hook->own;
   (void)machine;
-  if (event->stage == MEMORY_RESPONSE && event->write) at->longest_write = max_u64(at->longest_write, event->waited);
+  if (event->write) at->longest_write = max_u64(at->longest_write, event->waited);
   return VERDICT_PASS;
 }
 
@@ -81,7 +81,7 @@ Timeline *timeline_new(Arena *arena) {
   at->hook.launch = on_launch;
   at->hook.block = on_block;
   at->hook.commit = on_commit;
-  at->hook.memory = on_memory;
+  at->hook.response = on_response;
   return at;
 }
 

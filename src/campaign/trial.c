@@ -70,8 +70,8 @@ typedef struct TrialHead {
 // ---- On the clone ----------------------------------------------------------------------------------
 
 static void note_block(Blocks *blocks, const BlockEvent *event) {
-  if (!event->done) blocks->begun = (uint32_t)event->block + 1;
-  else if (event->block < blocks->total) blocks->ended[event->block] = 1;
+  if (!event->done) blocks->begun = (uint32_t)event->who->block + 1;
+  else if (event->who->block < blocks->total) blocks->ended[event->who->block] = 1;
 }
 
 // Whether the others that use the struck block's lines have ended, or are still to begin.
@@ -89,7 +89,7 @@ static Verdict on_clone_block(Hook *hook, HookMachine *machine, const BlockEvent
   Trials *at = hook->own;
   (void)machine;
   note_block(&at->clone_blocks, event);
-  at->is_over |= event->done && event->block == at->own->reader.block;
+  at->is_over |= event->done && event->who->block == at->own->reader.block;
   at->is_decided = at->is_over && lines_are_decided(at);
   return VERDICT_PASS;
 }
@@ -119,8 +119,9 @@ static Verdict on_clone_memory(Hook *hook, HookMachine *machine, const MemoryEve
   Trials *at = hook->own;
   const Reader *struck = &at->own->reader;
   (void)machine;
-  bool is_ours = event->sm == struck->sm && event->warp >= struck->first_warp && event->warp < struck->first_warp + at->block_warps;
-  if (!event->write || event->stage == MEMORY_SERVICE) return VERDICT_PASS;
+  bool is_ours =
+      event->who->sm == struck->sm && event->who->warp >= struck->first_warp && event->who->warp < struck->first_warp + at->block_warps;
+  if (!event->write) return VERDICT_PASS;
   note_store(at, event, is_ours && !at->is_over);
   if (event->stage == MEMORY_REQUEST && is_ours) note_line(at, event->address);
   return VERDICT_PASS;
@@ -259,7 +260,7 @@ static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *ev
   Trials *at = hook->own;
   uint32_t blocks = event->grid[0] * event->grid[1] * event->grid[2];
   at->program = machine->program;
-  at->launch = (uint32_t)event->number;
+  at->launch = (uint32_t)event->who->launch;
   at->block_warps = max_u32((event->block[0] * event->block[1] * event->block[2] + WARP_LANES - 1) / WARP_LANES, 1);
   blocks_new(&at->blocks, blocks);
   blocks_new(&at->clone_blocks, blocks);
@@ -308,10 +309,11 @@ static _Noreturn void work(Trials *at) {
   Diags diags = {0};
   HookChain chain = {.hooks = {&at->hook}, .count = 1};
   at->hook = (Hook){.name = "trial", .kind = HOOK_OBSERVER, .own = at, .launch = on_launch, .block = on_block, .cycle = on_cycle};
-  at->hook.memory = on_memory;
+  at->hook.request = at->hook.response = on_memory;
   at->hook.finish = on_finish;
   at->hook.next_cycle = at->draws[at->next].strike_at;
-  at->observer = (Hook){.name = "trial", .kind = HOOK_FAULT, .own = at, .block = on_clone_block, .memory = on_clone_memory};
+  at->observer = (Hook){.name = "trial", .kind = HOOK_FAULT, .own = at, .block = on_clone_block};
+  at->observer.request = at->observer.response = on_clone_memory;
   at->observer.cycle = on_clone_cycle;
   if (any_output(at->draws, at->count)) at->observer.result = on_clone_result;
   bool good = at->target->start(at->target, &chain, &diags) && at->target->run(at->target);

@@ -6,6 +6,7 @@
 #include "cli/screen.h"
 #include "device/attachments.h"
 #include "fault/fault.h"
+#include "hook/hook.h"
 #include "journal/journal.h"
 #include "machine/ratio.h"
 #include "protect/protect.h"
@@ -119,6 +120,7 @@ static const ListTable tables[] = {
     {"traps", NULL, list_traps, NULL},
     {"faults", NULL, list_faults, NULL},
     {"protections", NULL, protections_list, NULL},
+    {"events", NULL, hook_events_list, hook_events_markdown},
 };
 
 // ---- Structures: those of one machine, with what protections add ------------------------------------
@@ -208,7 +210,7 @@ static int run_list(int argc, char **argv) {
 }
 
 static const Option options[] = {
-    {"markdown", 0, NULL, "structures, instructions, params or stats as the page that docs/ holds", .take = option_flag,
+    {"markdown", 0, NULL, "structures, events, instructions, params or stats as docs/ holds them", .take = option_flag,
      .offset = offsetof(ListOptions, markdown)},
 };
 static const OptionGroup group = OPTION_GROUP(NULL, options);
@@ -240,7 +242,7 @@ static const OptionGroup trait_group = OPTION_GROUP("Workloads", trait_options);
 const Command command_list = {
     .name = "list",
     .usage = "WHAT",
-    .summary = "machines, workloads, structures, faults, protections, instructions, params, stats, traps",
+    .summary = "machines, workloads, structures, faults, protections, events, instructions, params, stats, traps",
     .synopsis = "redoubt list WHAT [options]\n"
                 "redoubt list workloads [--traits] [options] [NAME|@SET...]\n",
     .about = "  machines       simulated GPUs that are built in\n"
@@ -250,6 +252,7 @@ const Command command_list = {
              "                 can be protected\n"
              "  faults         fault models, how a fault is written, and outcomes\n"
              "  protections    schemes that can be attached to a machine with time, and what is charged for them\n"
+             "  events         where faults, protections and observers meet a machine, and what they may answer\n"
              "  instructions   every instruction and what it does\n"
              "  params         parameters of machines: default, meaning, range\n"
              "  stats          what a run counts\n"

@@ -321,7 +321,7 @@ static void test_stuck_launch(void **state) {
   toy_open(&toy, "stuck1:rf[sm=0,reg=3,lane=7,bit=4]@5-");
   toy_cycle(&toy, 5);
   memset(toy.block, 0, sizeof toy.block);
-  LaunchEvent launch = {.number = 2, .kernel = "k"};
+  LaunchEvent launch = {.who = &(Who){.launch = 2}, .kernel = "k"};
   hooks_launch(&toy.chain, &toy.machine, &launch);
   toy_cycle(&toy, 6);
   assert_int_equal(word(&toy, 3, 7), 16);

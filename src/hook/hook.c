@@ -21,64 +21,103 @@ uint32_t hook_chain_wants(const HookChain *chain) {
   uint32_t wants = 0;
   for (uint32_t i = 0; i < chain->count; i++) {
     const Hook *hook = chain->hooks[i];
-    if (hook->launch != NULL) wants |= WANT_LAUNCH;
-    if (hook->block != NULL) wants |= WANT_BLOCK;
-    if (hook->fetch != NULL) wants |= WANT_FETCH;
-    if (hook->issue != NULL) wants |= WANT_ISSUE;
-    if (hook->read != NULL || hook->write != NULL) wants |= WANT_CELLS;
-    if (hook->result != NULL) wants |= WANT_RESULT;
-    if (hook->branch != NULL) wants |= WANT_BRANCH;
-    if (hook->memory != NULL) wants |= WANT_MEMORY;
-    if (hook->commit != NULL) wants |= WANT_COMMIT;
-    if (hook->trap != NULL) wants |= WANT_TRAP;
-    if (hook->cycle != NULL) wants |= WANT_CYCLE;
-    if (hook->span != NULL) wants |= WANT_SPAN;
+#define EVENT(name, ID, Event, direction, verdicts, moment) wants |= hook->name != NULL ? (uint32_t)WANT_##ID : 0;
+#define MOMENT(name, ID, moment) wants |= hook->name != NULL ? (uint32_t)WANT_##ID : 0;
+#include "hook/hook.def"
+#undef EVENT
+#undef MOMENT
     if (hook->result != NULL && hook->replays) wants |= WANT_REPLAY;
   }
   return wants;
 }
 
-static Verdict combine(Verdict so_far, const Hook *hook, Verdict verdict) {
-  return hook->kind == HOOK_OBSERVER || verdict < so_far ? so_far : verdict;
+// ---- Verdicts ------------------------------------------------------------------------------------
+#define MAY(verdict) (1u << VERDICT_##verdict)
+typedef enum Direction { NEITHER, LEAVES, ENTERS } Direction;
+
+typedef struct EventInfo {
+  const char *name;
+  Direction direction;
+  uint32_t verdicts; // bit v: verdict v is legal beside PASS
+  bool is_moment;    // no event, no verdict
+  const char *moment;
+} EventInfo;
+
+static const EventInfo event_info[HOOK_EVENTS] = {
+#define EVENT(name, ID, Event, direction, verdicts, moment) [HOOK_EVENT_##ID] = {#name, direction, verdicts, false, moment},
+#define MOMENT(name, ID, moment) [HOOK_EVENT_##ID] = {#name, NEITHER, 0, true, moment},
+#include "hook/hook.def"
+#undef EVENT
+#undef MOMENT
+};
+
+static const char *const verdict_name[VERDICT_COUNT] = {"PASS", "FIXED", "STALL", "HOLD", "REPLAY", "HALT"};
+
+static void add_verdicts(uint32_t verdicts, Text *out) {
+  text_add(out, "PASS");
+  for (Verdict verdict = VERDICT_FIXED; verdict < VERDICT_COUNT; verdict++) {
+    if ((verdicts >> verdict & 1) != 0) text_add(out, ", %s", verdict_name[verdict]);
+  }
 }
 
-// One function per event: [faults, protections, observers].
-#define FORWARDS(name, Event)                                                                     \
-  Verdict hooks_##name(const HookChain *chain, HookMachine *machine, Event *event) {              \
-    Verdict verdict = VERDICT_PASS;                                                               \
-    for (uint32_t i = 0; i < chain->count; i++) {                                                 \
-      Hook *hook = chain->hooks[i];                                                               \
-      if (hook->name != NULL) verdict = combine(verdict, hook, hook->name(hook, machine, event)); \
-    }                                                                                             \
-    return verdict;                                                                               \
+// The first that says something illegal is named.
+static __attribute__((noinline, cold)) void refuse(HookMachine *machine, const Hook *hook, const EventInfo *info, Verdict verdict) {
+#ifdef REDOUBT_STRICT
+  ASSERT(!"a verdict that is not legal for its event: see hook.def");
+#endif
+  if (machine->refused.hook == NULL) machine->refused = (Refusal){hook, info->name, verdict};
+}
+
+void hook_refusal_format(const Refusal *refused, Text *out) {
+  uint32_t verdicts = 0;
+  for (uint32_t i = 0; i < HOOK_EVENTS; i++) verdicts |= strcmp(event_info[i].name, refused->event) == 0 ? event_info[i].verdicts : 0;
+  const char *said = (uint32_t)refused->verdict < VERDICT_COUNT ? verdict_name[refused->verdict] : "something unknown";
+  text_add(out, "'%s' answered %s to the event '%s', which allows ", refused->hook->name, said, refused->event);
+  add_verdicts(verdicts, out);
+}
+
+// What one hook has said, beside what others said before it.
+static inline Verdict combine(Verdict so_far, HookMachine *machine, const Hook *hook, HookEventId event, Verdict verdict) {
+  if (verdict == VERDICT_PASS || hook->kind == HOOK_OBSERVER) return so_far;
+  const EventInfo *info = &event_info[event];
+  if ((uint32_t)verdict >= VERDICT_COUNT || (info->verdicts >> verdict & 1) == 0) {
+    refuse(machine, hook, info, verdict);
+    return so_far;
   }
-FORWARDS(launch, const LaunchEvent)
-FORWARDS(block, const BlockEvent)
-FORWARDS(fetch, FetchEvent)
-FORWARDS(issue, IssueEvent)
-FORWARDS(read, const CellEvent)
-FORWARDS(result, ResultEvent)
-FORWARDS(branch, const BranchEvent)
-FORWARDS(memory, const MemoryEvent)
-FORWARDS(commit, const CommitEvent)
-FORWARDS(trap, const TrapEvent)
+  return verdict < so_far ? so_far : verdict;
+}
+
+// ---- Walking the chain -----------------------------------------------------------------------------
+// LEAVES and NEITHER: [faults, protections, observers].
+#define FORWARDS(name, ID, first)                                                                                         \
+  for (uint32_t i = (first); i < chain->count; i++) {                                                                     \
+    Hook *hook = chain->hooks[i];                                                                                         \
+    if (hook->name != NULL) verdict = combine(verdict, machine, hook, HOOK_EVENT_##ID, hook->name(hook, machine, event)); \
+  }
+// ENTERS: [protections, faults] last added first, then observers in their order.
+#define BACKWARDS(name, ID)                                                                                               \
+  uint32_t observers = chain->count;                                                                                      \
+  while (observers > 0 && chain->hooks[observers - 1]->kind == HOOK_OBSERVER) observers--;                                \
+  for (uint32_t i = observers; i-- > 0;) {                                                                                \
+    Hook *hook = chain->hooks[i];                                                                                         \
+    if (hook->name != NULL) verdict = combine(verdict, machine, hook, HOOK_EVENT_##ID, hook->name(hook, machine, event)); \
+  }                                                                                                                       \
+  FORWARDS(name, ID, observers)
+#define WALK_NEITHER(name, ID) FORWARDS(name, ID, 0)
+#define WALK_LEAVES(name, ID) FORWARDS(name, ID, 0)
+#define WALK_ENTERS(name, ID) BACKWARDS(name, ID)
+
+#define EVENT(name, ID, Event, direction, verdicts, moment)                          \
+  Verdict hooks_##name(const HookChain *chain, HookMachine *machine, Event *event) { \
+    Verdict verdict = VERDICT_PASS;                                                  \
+    WALK_##direction(name, ID) return verdict;                                       \
+  }
+#define MOMENT(name, ID, moment)
+#include "hook/hook.def"
+#undef EVENT
+#undef MOMENT
 #undef FORWARDS
-
-// Bits enter cells: [protections, faults] last added first, then observers in their order.
-Verdict hooks_write(const HookChain *chain, HookMachine *machine, const CellEvent *event) {
-  Verdict verdict = VERDICT_PASS;
-  uint32_t observers = chain->count;
-  while (observers > 0 && chain->hooks[observers - 1]->kind == HOOK_OBSERVER) observers--;
-  for (uint32_t i = observers; i-- > 0;) {
-    Hook *hook = chain->hooks[i];
-    if (hook->write != NULL) verdict = combine(verdict, hook, hook->write(hook, machine, event));
-  }
-  for (uint32_t i = observers; i < chain->count; i++) {
-    Hook *hook = chain->hooks[i];
-    if (hook->write != NULL) hook->write(hook, machine, event);
-  }
-  return verdict;
-}
+#undef BACKWARDS
 
 uint64_t hooks_next_cycle(const HookChain *chain) {
   uint64_t next = UINT64_MAX;
@@ -106,13 +145,6 @@ void hooks_cycle(const HookChain *chain, HookMachine *machine) {
   }
 }
 
-void hooks_span(const HookChain *chain, HookMachine *machine, const SpanEvent *event) {
-  for (uint32_t i = 0; i < chain->count; i++) {
-    Hook *hook = chain->hooks[i];
-    if (hook->span != NULL) hook->span(hook, machine, event);
-  }
-}
-
 void hooks_finish(const HookChain *chain, HookMachine *machine) {
   for (uint32_t i = 0; i < chain->count; i++) {
     Hook *hook = chain->hooks[i];
@@ -124,6 +156,30 @@ void hooks_rebuild(const HookChain *chain, const HookMachine *machine) {
   for (uint32_t i = 0; i < chain->count; i++) {
     Hook *hook = chain->hooks[i];
     if (hook->rebuild != NULL) hook->rebuild(hook, machine);
+  }
+}
+
+// ---- The table of docs/hooks.md --------------------------------------------------------------------
+void hook_events_list(Text *out) {
+  for (uint32_t i = 0; i < HOOK_EVENTS; i++) {
+    const EventInfo *info = &event_info[i];
+    text_add(out, "%-10s %s", info->name, info->moment);
+    if (!info->is_moment) {
+      text_add(out, ": ");
+      add_verdicts(info->verdicts, out);
+    }
+    text_add(out, "\n");
+  }
+}
+
+void hook_events_markdown(Text *out) {
+  static const char *const direction_name[] = {"", "leave", "enter"};
+  text_add(out, "| event | when | bits | verdicts |\n|---|---|---|---|\n");
+  for (uint32_t i = 0; i < HOOK_EVENTS; i++) {
+    const EventInfo *info = &event_info[i];
+    text_add(out, "| `%s` | %s | %s | ", info->name, info->moment, direction_name[info->direction]);
+    if (!info->is_moment) add_verdicts(info->verdicts, out);
+    text_add(out, " |\n");
   }
 }
 

@@ -1,7 +1,7 @@
 // The one table through which anything sees or touches a machine: faults, protections, observers.
 //
 // A hook is a struct of nullable functions. The machine calls the chain at each place and obeys the strongest
-// verdict; it never learns who is there. Order is physics: bits that leave a cell or unit walk the chain forwards
+// verdict; it never learns who is there. hook.def has one row per event. Order is physics: bits that leave a cell or unit walk the chain forwards
 // [faults, protections, observers]: damage, then check; bits that enter a cell walk it backwards over faults
 // and protections: encode, then damage. Observers come last and change nothing.
 //
@@ -16,15 +16,25 @@
 
 typedef enum Verdict {
   VERDICT_PASS,
-  VERDICT_FIXED,     // something was wrong and has been put right
-  VERDICT_STALL,     // not now: ask again next cycle (fetch, issue, dispatch, memory request)
-  VERDICT_HOLD,      // result: the hook has taken it, nothing is written back
-  VERDICT_REPLAY,    // result: carry the instruction out once more
-  VERDICT_ROLL_BACK, // back to the last checkpoint; a machine that keeps none ends the launch as for HALT
-  VERDICT_HALT,      // detected and not to be repaired: the launch ends with TRAP_DETECTED
+  VERDICT_FIXED,  // something was wrong and has been put right
+  VERDICT_STALL,  // not now: ask again next cycle
+  VERDICT_HOLD,   // result: the hook has taken it, nothing is written back
+  VERDICT_REPLAY, // result: carry the instruction out once more
+  VERDICT_HALT,   // detected and not to be repaired: the launch ends with TRAP_DETECTED
+  VERDICT_COUNT
 } Verdict;
+// Which are legal for which event is a column of hook.def. One that is not is an ASSERT in debug builds (REDOUBT_STRICT). In others the hook is refused:
+// its verdict counts as PASS, HookMachine.refused names it, and the machine ends the launch with one line that says so.
 
 typedef enum HookClass { HOOK_FAULT, HOOK_PROTECTION, HOOK_OBSERVER } HookClass;
+
+typedef struct Hook Hook;
+// A verdict that was not legal: whose, for which event.
+typedef struct Refusal {
+  const Hook *hook;
+  const char *event;
+  Verdict verdict;
+} Refusal;
 
 // What hooks may know of the machine they are attached to. Pointers are re-made when the block moves.
 typedef struct HookMachine HookMachine;
@@ -35,22 +45,51 @@ struct HookMachine {
   const Spec *spec;
   const Program *program; // of the current launch
   uint32_t warp_rows;     // register rows of each warp in it: those of warp w start at w * warp_rows
-  uint32_t pc;            // instruction on whose behalf cells are accessed, where that is known; else UINT32_MAX
-  uint64_t issue;         // beside pc: how many instructions its warp had issued before it; UINT64_MAX: not known
-  uint32_t warp;          // beside issue: that warp of the SM
   uint64_t cycle;
   uint64_t *corrected, *detected, *replayed; // counters in the block, part of every launch's statistics; hooks count
+  Refusal refused;                           // .hook is NULL: nobody
   // The place holds nothing now: nobody reads this bit before somebody takes the place, and who does writes it. NULL: not known.
   bool (*is_free)(const HookMachine *machine, const Site *site);
   // A statistic of the launch so far, by its name (docs/statistics.md): NULL: there is none. NULL as a whole: not known.
   const uint64_t *(*stat)(const HookMachine *machine, const char *name);
 };
 
+// ---- Who -----------------------------------------------------------------------------------------
+// Who in an SM, or below it, an access of memory is for.
+typedef enum Client {
+  CLIENT_NONE, // no access, or not known
+  CLIENT_INSTRUCTION,
+  CLIENT_CONSTANT,
+  CLIENT_TEXTURE, // textures, surfaces and matrix fragments
+  CLIENT_LOAD,
+  CLIENT_STORE,
+  CLIENT_ATOMIC,
+  CLIENT_WRITE_BACK, // a cache gives dirty bytes back
+  CLIENT_PREFETCH,   // an action of a hook
+  CLIENT_COUNT
+} Client;
+
+// On whose behalf something happens. Every event begins with a pointer to one, filled once per instruction or packet. What is not known says so.
+#define WHO_NO_INDEX UINT32_MAX  // sm, block_slot, warp, pc
+#define WHO_NO_NUMBER UINT64_MAX // launch, block, issue, request
+typedef struct Who {
+  uint64_t launch;  // number, from 1
+  uint64_t block;   // linear index in the grid
+  uint64_t issue;   // number of the instruction within its warp; copies of an instruction share it
+  uint64_t request; // number of the memory request within the launch
+  uint32_t sm, block_slot, warp, pc;
+  Client client;
+} Who;
+// clang-format off
+#define WHO_NOBODY (Who){WHO_NO_NUMBER, WHO_NO_NUMBER, WHO_NO_NUMBER, WHO_NO_NUMBER, WHO_NO_INDEX, WHO_NO_INDEX, WHO_NO_INDEX, WHO_NO_INDEX, CLIENT_NONE}
+// clang-format on
+
 // ---- Events ------------------------------------------------------------------------------------
 // Bits leave cells (read) or have entered them (write). `data` is unit 0 of the row; the machine has the row's
 // units in `units` in its hands, so a hook that repairs changes them in place. A write of part of a unit is told
 // as a read and then a write.
 typedef struct CellEvent {
+  const Who *who;
   uint16_t region;
   uint32_t units; // bit i: unit i
   uint64_t row;
@@ -58,29 +97,27 @@ typedef struct CellEvent {
 } CellEvent;
 
 typedef struct LaunchEvent {
-  uint64_t number; // of the launch, from 1
+  const Who *who;
   const char *kernel;
   uint32_t grid[3], block[3];
   uint32_t shared_bytes; // of a block
 } LaunchEvent;
 
-typedef struct BlockEvent { // a block goes to an SM, or (done) leaves it
-  uint32_t sm, slot;
-  uint64_t block; // linear index
+typedef struct BlockEvent { // a block goes to an SM, or (done) has left it
+  const Who *who;
   bool done;
 } BlockEvent;
 
 typedef struct FetchEvent { // instruction words enter a warp's buffer
-  uint32_t sm, warp, pc;
+  const Who *who;
   InstrWord *word;
 } FetchEvent;
 
 // A warp instruction is about to issue. What hooks may change is marked (in/out). A hook may be asked again for the
-// same instruction when another said STALL: `issue` tells.
+// same instruction when another said STALL: who->issue tells, and the ResultEvents of its copies will have it.
 typedef struct IssueEvent {
-  uint32_t sm, warp, scheduler, block_slot;
-  uint32_t pc;
-  uint64_t issue; // number of the instruction within its warp, as the ResultEvents of its copies will have it
+  const Who *who;
+  uint32_t scheduler;
   const Instr *instr;
   Unit unit;
   uint32_t mask;               // lanes that will execute: active and guard
@@ -93,7 +130,7 @@ typedef struct IssueEvent {
 // which has as many units as the hardware has lanes: a warp passes them in turns, lane_of[i] / lanes is the turn of thread i and
 // lane_of[i] % lanes its hardware lane.
 typedef struct ResultEvent {
-  uint32_t sm, warp, block_slot, pc;
+  const Who *who;
   const Instr *instr;
   uint16_t region;
   uint64_t row;
@@ -101,20 +138,21 @@ typedef struct ResultEvent {
   uint32_t mask;
   const uint8_t *lane_of;
   uint8_t copy, copies; // this is issue `copy` (from 0) of `copies` so far
-  uint64_t issue;       // number of the instruction within its warp: copies share it
   uint32_t *rows;       // row_count * 32 words (in/out)
   uint32_t row_count;   // result registers; addresses (2 rows) for memory instructions
   uint32_t *predicates; // two masks (in/out); NULL when it makes none
 } ResultEvent;
 
 typedef struct BranchEvent {
-  uint32_t sm, warp, pc, target, mask, taken;
+  const Who *who;
+  uint32_t target, mask, taken;
 } BranchEvent;
 
-typedef enum MemoryStage { MEMORY_REQUEST, MEMORY_SERVICE, MEMORY_RESPONSE } MemoryStage;
-typedef struct MemoryEvent { // a packet leaves the SM, is served by DRAM, arrives back
+typedef enum MemoryStage { MEMORY_REQUEST, MEMORY_SERVICE, MEMORY_RESPONSE } MemoryStage; // the event that it is told in
+typedef struct MemoryEvent {
+  const Who *who;
   MemoryStage stage;
-  uint32_t sm, warp, partition;
+  uint32_t partition;
   uint64_t address;
   uint32_t bytes;
   bool write;
@@ -122,19 +160,20 @@ typedef struct MemoryEvent { // a packet leaves the SM, is served by DRAM, arriv
 } MemoryEvent;
 
 typedef struct CommitEvent { // an instruction has written back
-  uint32_t sm, warp, pc, mask;
+  const Who *who;
+  uint32_t mask;
   const Instr *instr;
   uint64_t issued_at; // cycle
-  uint64_t issue;     // number of the instruction within its warp
 } CommitEvent;
 
 typedef struct TrapEvent {
+  const Who *who;
   uint32_t kind; // TrapKind
-  uint32_t sm, warp, pc;
 } TrapEvent;
 
 // One entry of a time line, for observers: unit busy, line filled, row opened.
 typedef struct SpanEvent {
+  const Who *who;
   const char *track; // "l2", "dram"
   uint32_t instance;
   const char *what;
@@ -153,30 +192,20 @@ uint16_t hook_add_region(HookLayout *layout, const Region *wanted, Diags *diags)
 const RegionTable *hook_layout_regions(const HookLayout *layout); // what is there already: the machine's own, and earlier hooks'
 const HookShape *hook_layout_shape(const HookLayout *layout);
 
-typedef struct Hook Hook;
 struct Hook {
   const char *name;
   HookClass kind;
   void *own; // configuration; the owner of the hook frees it
   bool (*attach)(Hook *hook, HookLayout *layout, Diags *diags);
   void (*rebuild)(Hook *hook, const HookMachine *machine); // after the block has moved, been cloned or loaded
-  Verdict (*launch)(Hook *hook, HookMachine *machine, const LaunchEvent *event);
-  Verdict (*block)(Hook *hook, HookMachine *machine, const BlockEvent *event);
-  Verdict (*fetch)(Hook *hook, HookMachine *machine, FetchEvent *event);
-  Verdict (*issue)(Hook *hook, HookMachine *machine, IssueEvent *event);
-  Verdict (*read)(Hook *hook, HookMachine *machine, const CellEvent *event);
-  Verdict (*write)(Hook *hook, HookMachine *machine, const CellEvent *event);
-  Verdict (*result)(Hook *hook, HookMachine *machine, ResultEvent *event);
-  bool replays; // `result` may say REPLAY: operands are kept for it until then
-  Verdict (*branch)(Hook *hook, HookMachine *machine, const BranchEvent *event);
-  Verdict (*memory)(Hook *hook, HookMachine *machine, const MemoryEvent *event);
-  Verdict (*commit)(Hook *hook, HookMachine *machine, const CommitEvent *event);
-  Verdict (*trap)(Hook *hook, HookMachine *machine, const TrapEvent *event); // FIXED: the trap does not happen
-  void (*cycle)(Hook *hook, HookMachine *machine);                           // start of the cycle named in next_cycle
-  uint64_t next_cycle;                                                       // UINT64_MAX: never
-  bool only_looks; // in `cycle`, as observers do: a machine in which nothing else is to come hangs, and need not wait for it
-  void (*span)(Hook *hook, HookMachine *machine, const SpanEvent *event);
-  void (*finish)(Hook *hook, HookMachine *machine);
+#define EVENT(name, ID, Event, direction, verdicts, moment) Verdict (*name)(Hook * hook, HookMachine * machine, Event * event);
+#define MOMENT(name, ID, moment) void (*name)(Hook * hook, HookMachine * machine);
+#include "hook/hook.def"
+#undef EVENT
+#undef MOMENT
+  bool replays;        // `result` may say REPLAY: operands are kept for it until then
+  uint64_t next_cycle; // of `cycle`; UINT64_MAX: never
+  bool only_looks;     // in `cycle`, as observers do: a machine in which nothing else is to come hangs, and need not wait for it
 };
 
 enum { MAX_PROTECTIONS = 8, MAX_HOOKS = MAX_PROTECTIONS + 8 }; // and those of a campaign, of faults and a trace
@@ -188,20 +217,22 @@ typedef struct HookChain {
 bool hook_chain_add(HookChain *chain, Hook *hook); // keeps the order; false: the chain is full
 
 // Which events anybody wants: machines test a bit before they build an event.
+typedef enum HookEventId {
+#define EVENT(name, ID, Event, direction, verdicts, moment) HOOK_EVENT_##ID,
+#define MOMENT(name, ID, moment) HOOK_EVENT_##ID,
+#include "hook/hook.def"
+#undef EVENT
+#undef MOMENT
+  HOOK_EVENTS
+} HookEventId;
 enum {
-  WANT_LAUNCH = 1u << 0,
-  WANT_BLOCK = 1u << 1,
-  WANT_FETCH = 1u << 2,
-  WANT_ISSUE = 1u << 3,
-  WANT_CELLS = 1u << 4, // read or write
-  WANT_RESULT = 1u << 5,
-  WANT_BRANCH = 1u << 6,
-  WANT_MEMORY = 1u << 7,
-  WANT_COMMIT = 1u << 8,
-  WANT_TRAP = 1u << 9,
-  WANT_CYCLE = 1u << 10,
-  WANT_SPAN = 1u << 11,
-  WANT_REPLAY = 1u << 12,
+#define EVENT(name, ID, Event, direction, verdicts, moment) WANT_##ID = 1u << HOOK_EVENT_##ID,
+#define MOMENT(name, ID, moment) WANT_##ID = 1u << HOOK_EVENT_##ID,
+#include "hook/hook.def"
+#undef EVENT
+#undef MOMENT
+  WANT_CELLS = WANT_READ | WANT_WRITE,
+  WANT_REPLAY = 1u << HOOK_EVENTS, // `result` may say REPLAY
 };
 uint32_t hook_chain_wants(const HookChain *chain);
 
@@ -213,25 +244,21 @@ HookLayout *hook_layout_begin(Arena *arena, const RegionTable *own, const HookSh
 bool hook_layout_attach(HookLayout *layout, const HookChain *chain, Diags *diags);
 RegionTable hook_layout_finish(const HookLayout *layout);
 
-// Call every hook that has the function; the strongest verdict. Reads, results and the rest walk forwards, writes backwards.
-// What observers return is not looked at.
-Verdict hooks_launch(const HookChain *chain, HookMachine *machine, const LaunchEvent *event);
-Verdict hooks_block(const HookChain *chain, HookMachine *machine, const BlockEvent *event);
-Verdict hooks_fetch(const HookChain *chain, HookMachine *machine, FetchEvent *event);
-Verdict hooks_issue(const HookChain *chain, HookMachine *machine, IssueEvent *event);
-Verdict hooks_read(const HookChain *chain, HookMachine *machine, const CellEvent *event);
-Verdict hooks_write(const HookChain *chain, HookMachine *machine, const CellEvent *event);
-Verdict hooks_result(const HookChain *chain, HookMachine *machine, ResultEvent *event);
-Verdict hooks_branch(const HookChain *chain, HookMachine *machine, const BranchEvent *event);
-Verdict hooks_memory(const HookChain *chain, HookMachine *machine, const MemoryEvent *event);
-Verdict hooks_commit(const HookChain *chain, HookMachine *machine, const CommitEvent *event);
-Verdict hooks_trap(const HookChain *chain, HookMachine *machine, const TrapEvent *event);
-// Calls those whose next_cycle has come; each is disarmed first (next_cycle = UINT64_MAX) and arms itself again if it wants more.
-void hooks_cycle(const HookChain *chain, HookMachine *machine);
+// hooks_NAME(): call every hook that has the function, in the order of the event's direction; the strongest verdict. What observers
+// return is not looked at.
+#define EVENT(name, ID, Event, direction, verdicts, moment) \
+  Verdict hooks_##name(const HookChain *chain, HookMachine *machine, Event *event);
+#define MOMENT(name, ID, moment) void hooks_##name(const HookChain *chain, HookMachine *machine);
+#include "hook/hook.def"
+#undef EVENT
+#undef MOMENT
+// hooks_cycle calls those whose next_cycle has come; each is disarmed first (next_cycle = UINT64_MAX) and arms itself again if it wants more.
 uint64_t hooks_next_cycle(const HookChain *chain);  // the earliest that any wants
 uint64_t hooks_next_change(const HookChain *chain); // of those that may change something then
-void hooks_span(const HookChain *chain, HookMachine *machine, const SpanEvent *event);
-void hooks_finish(const HookChain *chain, HookMachine *machine);
 void hooks_rebuild(const HookChain *chain, const HookMachine *machine);
+
+void hook_refusal_format(const Refusal *refused, Text *out); // the line that names the scheme
+void hook_events_list(Text *out);                            // hook.def: `redoubt list events`
+void hook_events_markdown(Text *out);                        // hook.def as the table of docs/hooks.md
 
 #endif

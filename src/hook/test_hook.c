@@ -19,38 +19,24 @@ static Verdict note(Hook *hook) {
   text_add(probe->calls, "%s", probe->letter);
   return probe->says;
 }
-static Verdict on_read(Hook *hook, HookMachine *machine, const CellEvent *event) { return (void)machine, (void)event, note(hook); }
-static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) { return (void)machine, (void)event, note(hook); }
-static Verdict on_block(Hook *hook, HookMachine *machine, const BlockEvent *event) { return (void)machine, (void)event, note(hook); }
-static Verdict on_fetch(Hook *hook, HookMachine *machine, FetchEvent *event) { return (void)machine, (void)event, note(hook); }
-static Verdict on_issue(Hook *hook, HookMachine *machine, IssueEvent *event) { return (void)machine, (void)event, note(hook); }
-static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) { return (void)machine, (void)event, note(hook); }
-static Verdict on_branch(Hook *hook, HookMachine *machine, const BranchEvent *event) { return (void)machine, (void)event, note(hook); }
-static Verdict on_memory(Hook *hook, HookMachine *machine, const MemoryEvent *event) { return (void)machine, (void)event, note(hook); }
-static Verdict on_commit(Hook *hook, HookMachine *machine, const CommitEvent *event) { return (void)machine, (void)event, note(hook); }
-static Verdict on_trap(Hook *hook, HookMachine *machine, const TrapEvent *event) { return (void)machine, (void)event, note(hook); }
-static void on_span(Hook *hook, HookMachine *machine, const SpanEvent *event) { (void)machine, (void)event, note(hook); }
-static void on_finish(Hook *hook, HookMachine *machine) { (void)machine, note(hook); }
+// Of every event of hook.def.
+#define EVENT(name, ID, Event, direction, verdicts, moment) \
+  static Verdict on_##name(Hook *hook, HookMachine *machine, Event *event) { return (void)machine, (void)event, note(hook); }
+#define MOMENT(name, ID, moment) \
+  static void on_##name(Hook *hook, HookMachine *machine) { (void)machine, note(hook); }
+#include "hook/hook.def"
+#undef EVENT
+#undef MOMENT
 static void on_rebuild(Hook *hook, const HookMachine *machine) { (void)machine, note(hook); }
 
 static Hook full_hook(HookClass kind, Probe *probe) {
-  return (Hook){.name = "probe",
-                .kind = kind,
-                .own = probe,
-                .rebuild = on_rebuild,
-                .launch = on_launch,
-                .block = on_block,
-                .fetch = on_fetch,
-                .issue = on_issue,
-                .read = on_read,
-                .write = on_read,
-                .result = on_result,
-                .branch = on_branch,
-                .memory = on_memory,
-                .commit = on_commit,
-                .trap = on_trap,
-                .span = on_span,
-                .finish = on_finish};
+  return (Hook){
+#define EVENT(name, ID, Event, direction, verdicts, moment) .name = on_##name,
+#define MOMENT(name, ID, moment) .name = on_##name,
+#include "hook/hook.def"
+#undef EVENT
+#undef MOMENT
+      .name = "probe", .kind = kind, .own = probe, .rebuild = on_rebuild};
 }
 
 // Two of each class, added in a mixed order: chain order is faults a b, protections p q, observers x y.
@@ -78,51 +64,85 @@ static void assert_calls(Six *six, const char *expected) {
   text_free(&six->calls);
 }
 
+// Bits that enter a cell are encoded, then damaged; everything else is damaged, then checked. Observers come last.
 static void test_order(void **state) {
   (void)state;
+  static const char *const order[] = {"abpqxy", "abpqxy", "qpbaxy"};
+  enum { NEITHER, LEAVES, ENTERS };
   Six six;
   HookMachine machine = {0};
   make_six(&six);
-  hooks_read(&six.chain, &machine, &(CellEvent){0});
-  assert_calls(&six, "abpqxy");
-  hooks_write(&six.chain, &machine, &(CellEvent){0});
-  assert_calls(&six, "qpbaxy");
-  hooks_launch(&six.chain, &machine, &(LaunchEvent){0});
-  hooks_block(&six.chain, &machine, &(BlockEvent){0});
-  hooks_fetch(&six.chain, &machine, &(FetchEvent){0});
-  assert_calls(&six, "abpqxyabpqxyabpqxy");
-  hooks_issue(&six.chain, &machine, &(IssueEvent){0});
-  hooks_result(&six.chain, &machine, &(ResultEvent){0});
-  hooks_branch(&six.chain, &machine, &(BranchEvent){0});
-  hooks_memory(&six.chain, &machine, &(MemoryEvent){0});
-  assert_calls(&six, "abpqxyabpqxyabpqxyabpqxy");
-  hooks_commit(&six.chain, &machine, &(CommitEvent){0});
-  hooks_trap(&six.chain, &machine, &(TrapEvent){0});
-  hooks_span(&six.chain, &machine, &(SpanEvent){0});
-  hooks_finish(&six.chain, &machine);
+#define EVENT(name, ID, Event, direction, verdicts, moment) \
+  hooks_##name(&six.chain, &machine, &(Event){0});          \
+  assert_calls(&six, order[direction]);
+#define MOMENT(name, ID, moment)      \
+  hooks_##name(&six.chain, &machine); \
+  assert_calls(&six, order[NEITHER]);
+#include "hook/hook.def"
+#undef EVENT
+#undef MOMENT
   hooks_rebuild(&six.chain, &machine);
-  assert_calls(&six, "abpqxyabpqxyabpqxyabpqxyabpqxy");
+  assert_calls(&six, order[NEITHER]);
 }
 
+// The strongest of those that are legal for the event.
+#define MAY(verdict) (1u << VERDICT_##verdict)
 static void test_strongest_verdict(void **state) {
   (void)state;
   Six six;
   HookMachine machine = {0};
   make_six(&six);
-  for (Verdict first = VERDICT_PASS; first <= VERDICT_HALT; first++) {
-    for (Verdict second = VERDICT_PASS; second <= VERDICT_HALT; second++) {
+  for (Verdict first = VERDICT_PASS; first < VERDICT_COUNT; first++) {
+    for (Verdict second = VERDICT_PASS; second < VERDICT_COUNT; second++) {
       six.probes[A].says = first;
       six.probes[Q].says = second;
       six.probes[X].says = VERDICT_HALT; // an observer's word counts for nothing
       Verdict strongest = first > second ? first : second;
-      assert_int_equal(hooks_read(&six.chain, &machine, &(CellEvent){0}), strongest);
-      assert_int_equal(hooks_write(&six.chain, &machine, &(CellEvent){0}), strongest);
-      assert_int_equal(hooks_issue(&six.chain, &machine, &(IssueEvent){0}), strongest);
-      assert_int_equal(hooks_result(&six.chain, &machine, &(ResultEvent){0}), strongest);
+#define EVENT(name, ID, Event, direction, verdicts, moment)                              \
+  if ((((verdicts) | 1u) >> first & 1) != 0 && (((verdicts) | 1u) >> second & 1) != 0) { \
+    assert_int_equal(hooks_##name(&six.chain, &machine, &(Event){0}), strongest);        \
+    assert_null(machine.refused.hook);                                                   \
+  }
+#define MOMENT(name, ID, moment)
+#include "hook/hook.def"
+#undef EVENT
+#undef MOMENT
     }
   }
   text_free(&six.calls);
 }
+
+#ifndef REDOUBT_STRICT
+// A verdict that is not legal for its event counts as PASS and is noted, with the name of who said it.
+static void test_illegal_verdicts(void **state) {
+  (void)state;
+  Six six;
+  make_six(&six);
+  six.hooks[Q].name = "crooked";
+  for (Verdict said = VERDICT_PASS; said <= VERDICT_COUNT; said++) {
+    six.probes[Q].says = said;
+#define EVENT(name, ID, Event, direction, verdicts, moment)                          \
+  if ((((verdicts) | 1u) >> said & 1) == 0) {                                        \
+    HookMachine machine = {0};                                                       \
+    assert_int_equal(hooks_##name(&six.chain, &machine, &(Event){0}), VERDICT_PASS); \
+    assert_ptr_equal(machine.refused.hook, &six.hooks[Q]);                           \
+    assert_string_equal(machine.refused.event, #name);                               \
+    assert_int_equal(machine.refused.verdict, said);                                 \
+  }
+#define MOMENT(name, ID, moment)
+#include "hook/hook.def"
+#undef EVENT
+#undef MOMENT
+  }
+  text_free(&six.calls);
+  Text line = {0};
+  hook_refusal_format(&(Refusal){&six.hooks[Q], "issue", VERDICT_HOLD}, &line);
+  assert_string_equal(line.at, "'crooked' answered HOLD to the event 'issue', which allows PASS, STALL, HALT");
+  text_free(&line);
+}
+#else
+static void test_illegal_verdicts(void **state) { (void)state; } // an ASSERT, which ends the program
+#endif
 
 static void test_absent_functions_are_skipped(void **state) {
   (void)state;
@@ -139,11 +159,11 @@ static void test_absent_functions_are_skipped(void **state) {
   hooks_finish(&chain, &machine);
   hooks_rebuild(&chain, &machine);
   assert_true(hooks_next_cycle(&chain) == UINT64_MAX);
-  Hook writer = {.kind = HOOK_FAULT, .write = on_read}, issuer = {.kind = HOOK_OBSERVER, .issue = on_issue, .commit = on_commit};
+  Hook writer = {.kind = HOOK_FAULT, .write = on_write}, issuer = {.kind = HOOK_OBSERVER, .issue = on_issue, .commit = on_commit};
   assert_true(hook_chain_add(&chain, &writer));
-  assert_int_equal(hook_chain_wants(&chain), WANT_CELLS);
+  assert_int_equal(hook_chain_wants(&chain), WANT_WRITE);
   assert_true(hook_chain_add(&chain, &issuer));
-  assert_int_equal(hook_chain_wants(&chain), WANT_CELLS | WANT_ISSUE | WANT_COMMIT);
+  assert_int_equal(hook_chain_wants(&chain), WANT_WRITE | WANT_ISSUE | WANT_COMMIT);
   while (chain.count < MAX_HOOKS) assert_true(hook_chain_add(&chain, &empty));
   assert_false(hook_chain_add(&chain, &empty));
 }
@@ -263,6 +283,7 @@ int main(void) {
       cmocka_unit_test(test_next_change),
       cmocka_unit_test(test_order),
       cmocka_unit_test(test_strongest_verdict),
+      cmocka_unit_test(test_illegal_verdicts),
       cmocka_unit_test(test_absent_functions_are_skipped),
       cmocka_unit_test(test_cycles),
       cmocka_unit_test(test_regions_of_schemes),

@@ -53,7 +53,7 @@ static json_t *close_bench(Bench *bench) {
 
 static void launch(Bench *bench, uint64_t cycle, uint64_t number, const char *kernel) {
   bench->machine.cycle = cycle;
-  hooks_launch(&bench->chain, &bench->machine, &(LaunchEvent){.number = number, .kernel = kernel});
+  hooks_launch(&bench->chain, &bench->machine, &(LaunchEvent){.who = &(Who){.launch = number}, .kernel = kernel});
 }
 
 static void commit(Bench *bench, uint32_t sm, uint32_t warp, uint64_t issued_at, uint64_t cycle) {
@@ -61,7 +61,8 @@ static void commit(Bench *bench, uint32_t sm, uint32_t warp, uint64_t issued_at,
   bench->machine.cycle = cycle;
   hooks_commit(
       &bench->chain, &bench->machine,
-      &(CommitEvent){.sm = sm, .warp = warp, .pc = (uint32_t)(issued_at % 20), .mask = 0xFF, .instr = &instr, .issued_at = issued_at});
+      &(CommitEvent){
+          .who = &(Who){.sm = sm, .warp = warp, .pc = (uint32_t)(issued_at % 20)}, .mask = 0xFF, .instr = &instr, .issued_at = issued_at});
 }
 
 static int64_t number_of(const json_t *event, const char *key) { return json_integer_value(json_object_get(event, key)); }
@@ -166,12 +167,13 @@ static void test_memory_and_spans(void **state) {
   launch(&bench, 0, 1, "k");
   for (uint32_t i = 0; i < 20; i++) {
     bench.machine.cycle = 100 + i;
-    hooks_memory(&bench.chain, &bench.machine, &(MemoryEvent){.stage = MEMORY_REQUEST, .sm = 1, .address = 128 * i, .bytes = 128});
-    hooks_memory(&bench.chain, &bench.machine,
-                 &(MemoryEvent){.stage = MEMORY_SERVICE, .sm = 1, .partition = 2, .waited = 50, .write = true});
-    hooks_memory(&bench.chain, &bench.machine, &(MemoryEvent){.stage = MEMORY_RESPONSE, .sm = 1, .waited = 500});
-    hooks_span(&bench.chain, &bench.machine, &(SpanEvent){"dram", 2, "activate", 100 + i, 120 + i});
-    hooks_span(&bench.chain, &bench.machine, &(SpanEvent){"l2", i % 4, "miss", 90 + i, 95 + i});
+    hooks_request(&bench.chain, &bench.machine,
+                  &(MemoryEvent){.who = &(Who){.sm = 1}, .stage = MEMORY_REQUEST, .address = 128 * i, .bytes = 128});
+    hooks_service(&bench.chain, &bench.machine,
+                  &(MemoryEvent){.who = &(Who){.sm = 1}, .stage = MEMORY_SERVICE, .partition = 2, .waited = 50, .write = true});
+    hooks_response(&bench.chain, &bench.machine, &(MemoryEvent){.who = &(Who){.sm = 1}, .stage = MEMORY_RESPONSE, .waited = 500});
+    hooks_span(&bench.chain, &bench.machine, &(SpanEvent){&(Who){0}, "dram", 2, "activate", 100 + i, 120 + i});
+    hooks_span(&bench.chain, &bench.machine, &(SpanEvent){&(Who){0}, "l2", i % 4, "miss", 90 + i, 95 + i});
   }
   json_t *root = close_bench(&bench);
   assert_int_equal(count_phase(root, "i"), 20);
@@ -191,12 +193,12 @@ static void test_trap_and_next_launch(void **state) {
   open_bench(&bench, 0, 0);
   launch(&bench, 0, 1, "first");
   bench.machine.cycle = 10;
-  hooks_block(&bench.chain, &bench.machine, &(BlockEvent){.sm = 0, .slot = 1, .block = 5});
-  hooks_block(&bench.chain, &bench.machine, &(BlockEvent){.sm = 1, .slot = 2, .block = 6});
+  hooks_block(&bench.chain, &bench.machine, &(BlockEvent){.who = &(Who){.sm = 0, .block_slot = 1, .block = 5}});
+  hooks_block(&bench.chain, &bench.machine, &(BlockEvent){.who = &(Who){.sm = 1, .block_slot = 2, .block = 6}});
   bench.machine.cycle = 40;
-  hooks_block(&bench.chain, &bench.machine, &(BlockEvent){.sm = 0, .slot = 1, .block = 5, .done = true});
+  hooks_block(&bench.chain, &bench.machine, &(BlockEvent){.who = &(Who){.sm = 0, .block_slot = 1, .block = 5}, .done = true});
   commit(&bench, 0, 0, 20, 60);
-  hooks_trap(&bench.chain, &bench.machine, &(TrapEvent){.sm = 0, .warp = 0});
+  hooks_trap(&bench.chain, &bench.machine, &(TrapEvent){.who = &(Who){0}});
   launch(&bench, 0, 2, "second");
   commit(&bench, 0, 0, 1, 5);
   json_t *root = close_bench(&bench);
@@ -335,11 +337,12 @@ static void test_bounded(void **state) {
   Bench bench;
   open_bench(&bench, 0, 0);
   size_t held = arena_bytes(bench.arena);
-  for (uint32_t i = 0; i < 40000; i++) hooks_span(&bench.chain, &bench.machine, &(SpanEvent){"unit", i % 20000, "busy", i, i + 1});
+  for (uint32_t i = 0; i < 40000; i++)
+    hooks_span(&bench.chain, &bench.machine, &(SpanEvent){&(Who){0}, "unit", i % 20000, "busy", i, i + 1});
   static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
   for (uint32_t i = 0; i < 100; i++) {
     char name[3] = {letters[i / 26], letters[i % 26], '\0'};
-    hooks_span(&bench.chain, &bench.machine, &(SpanEvent){name, 0, "busy", i, i + 1});
+    hooks_span(&bench.chain, &bench.machine, &(SpanEvent){&(Who){0}, name, 0, "busy", i, i + 1});
   }
   assert_true(arena_bytes(bench.arena) < held + 64 * 64);
   assert_true(bench.largest < (1 << 17));

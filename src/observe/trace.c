@@ -209,7 +209,7 @@ static void add_async(Trace *trace, const Place *place, uint64_t start, uint64_t
              last ? "e" : "b", place->process_text, id, place->process, (last ? end : start) + trace->base, place->track_text,
              place->track_number);
     text_add(out, ",\"args\":{\"what\":\"%s\",\"address\":\"0x%" PRIx64 "\",\"bytes\":%u,\"sm\":%u,\"warp\":%u}}",
-             event->write ? "write" : "read", event->address, event->bytes, event->sm, event->warp);
+             event->write ? "write" : "read", event->address, event->bytes, event->who->sm, event->who->warp);
   }
 }
 
@@ -299,7 +299,7 @@ static Verdict trace_launch(Hook *hook, HookMachine *machine, const LaunchEvent 
   Trace *trace = hook->own;
   end_launch(trace, max_u64(machine->cycle, trace->latest - trace->base));
   if (machine->cycle + trace->base < trace->latest) trace->base = trace->latest - machine->cycle; // a clock that starts anew
-  trace->kernel = (Open){machine->cycle, event->number, true};
+  trace->kernel = (Open){machine->cycle, event->who->launch, true};
   size_t length = min_u64(strlen(event->kernel), sizeof trace->kernel_name - 1);
   memcpy(trace->kernel_name, event->kernel, length);
   trace->kernel_name[length] = '\0';
@@ -311,15 +311,15 @@ static Verdict trace_launch(Hook *hook, HookMachine *machine, const LaunchEvent 
 
 static Verdict trace_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
   Trace *trace = hook->own;
-  if (event->sm >= trace->shape.sms || event->slot >= trace->shape.block_slots) return VERDICT_PASS;
-  end_block(trace, event->sm, event->slot, machine->cycle);
-  Open begun = {machine->cycle, event->block, true};
-  if (!event->done) trace->blocks[event->sm * trace->shape.block_slots + event->slot] = begun;
+  if (event->who->sm >= trace->shape.sms || event->who->block_slot >= trace->shape.block_slots) return VERDICT_PASS;
+  end_block(trace, event->who->sm, event->who->block_slot, machine->cycle);
+  Open begun = {machine->cycle, event->who->block, true};
+  if (!event->done) trace->blocks[event->who->sm * trace->shape.block_slots + event->who->block_slot] = begun;
   return VERDICT_PASS;
 }
 
 static Verdict trace_trap(Hook *hook, HookMachine *machine, const TrapEvent *event) {
-  Place place = sm_place(event->sm, SM_WARPS + event->warp, "warp", event->warp);
+  Place place = sm_place(event->who->sm, SM_WARPS + event->who->warp, "warp", event->who->warp);
   add_instant(hook->own, &place, machine->cycle, "trap");
   return VERDICT_PASS;
 }
@@ -340,13 +340,13 @@ static Verdict trace_commit(Hook *hook, HookMachine *machine, const CommitEvent 
   Trace *trace = hook->own;
   trace->name.length = 0;
   instr_format(event->instr, &trace->name);
-  Place place = sm_place(event->sm, SM_WARPS + event->warp, "warp", event->warp);
+  Place place = sm_place(event->who->sm, SM_WARPS + event->who->warp, "warp", event->who->warp);
   Text *out = begin_slice(trace, &place, event->issued_at, machine->cycle, trace->name.at);
   if (out == NULL) return VERDICT_PASS;
   const Program *program = machine->program;
-  text_add(out, "\"pc\":%u,\"mask\":\"%08x\",\"issued\":%" PRIu64, event->pc, event->mask, event->issued_at);
-  if (program != NULL && event->pc < program->code_count && program->lines != NULL && program->lines[event->pc] != 0) {
-    text_add(out, ",\"line\":%u", program->lines[event->pc]);
+  text_add(out, "\"pc\":%u,\"mask\":\"%08x\",\"issued\":%" PRIu64, event->who->pc, event->mask, event->issued_at);
+  if (program != NULL && event->who->pc < program->code_count && program->lines != NULL && program->lines[event->who->pc] != 0) {
+    text_add(out, ",\"line\":%u", program->lines[event->who->pc]);
   }
   text_add(out, "}}");
   return VERDICT_PASS;
@@ -358,26 +358,26 @@ static Verdict trace_memory(Hook *hook, HookMachine *machine, const MemoryEvent 
   Trace *trace = hook->own;
   uint64_t start = machine->cycle - min_u64(event->waited, machine->cycle);
   if (event->stage == MEMORY_REQUEST) {
-    Place place = sm_place(event->sm, SM_REQUESTS, "requests", NO_NUMBER);
+    Place place = sm_place(event->who->sm, SM_REQUESTS, "requests", NO_NUMBER);
     add_instant(trace, &place, machine->cycle, event->write ? "write" : "read");
     return VERDICT_PASS;
   }
   bool served = event->stage == MEMORY_SERVICE;
   Place place = served ? dram : requests;
   place.track_text = served ? "partition" : "SM";
-  place.track_number = served ? event->partition : event->sm;
+  place.track_number = served ? event->partition : event->who->sm;
   add_async(trace, &place, start, machine->cycle, event);
   return VERDICT_PASS;
 }
 
-static void trace_span(Hook *hook, HookMachine *machine, const SpanEvent *event) {
+static Verdict trace_span(Hook *hook, HookMachine *machine, const SpanEvent *event) {
   Trace *trace = hook->own;
   (void)machine;
   uint32_t track = 0;
   while (track < trace->span_track_count && strcmp(trace->span_tracks[track], event->track) != 0) track++;
   if (track == MOST_SPAN_TRACKS) {
     trace->dropped++;
-    return;
+    return VERDICT_PASS;
   }
   if (track == trace->span_track_count) {
     trace->span_tracks[trace->span_track_count++] = arena_copy_text(trace->arena, event->track, strlen(event->track));
@@ -385,6 +385,7 @@ static void trace_span(Hook *hook, HookMachine *machine, const SpanEvent *event)
   Place place = {PROCESS_SPANS + track, event->instance, trace->span_tracks[track], NO_NUMBER, trace->span_tracks[track], event->instance};
   Text *out = begin_slice(trace, &place, event->start, event->end, event->what);
   if (out != NULL) text_add(out, "}}");
+  return VERDICT_PASS;
 }
 
 // ---- The hook --------------------------------------------------------------------------------------
@@ -409,7 +410,9 @@ Hook *trace_new(const TraceOptions *options, Arena *arena) {
                  .attach = trace_attach,
                  .launch = trace_launch,
                  .block = trace_block,
-                 .memory = trace_memory,
+                 .request = trace_memory,
+                 .service = trace_memory,
+                 .response = trace_memory,
                  .commit = trace_commit,
                  .trap = trace_trap,
                  .cycle = trace_cycle,

@@ -158,8 +158,8 @@ static bool is_duplicated(const IssueEvent *event) {
 
 static Verdict dmr_issue(Hook *hook, HookMachine *machine, IssueEvent *event) {
   if (!is_duplicated(event)) return VERDICT_PASS;
-  uint64_t tag = make_tag(event->warp, event->block_slot, event->instr, event->pc, event->issue);
-  if (find_slot(hook->own, machine, event->sm, tag) == NO_SLOT) return VERDICT_STALL;
+  uint64_t tag = make_tag(event->who->warp, event->who->block_slot, event->instr, event->who->pc, event->who->issue);
+  if (find_slot(hook->own, machine, event->who->sm, tag) == NO_SLOT) return VERDICT_STALL;
   event->copies = 2;
   return VERDICT_PASS;
 }
@@ -183,13 +183,14 @@ static Verdict last_copy(const Held *held, HookMachine *machine, ResultEvent *ev
 static Verdict dmr_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
   const Dmr *own = hook->own;
   if (event->copies < 2) return VERDICT_PASS; // not one of ours
-  uint32_t slot = find_slot(own, machine, event->sm, make_tag(event->warp, event->block_slot, event->instr, event->pc, event->issue));
+  uint32_t slot = find_slot(own, machine, event->who->sm,
+                            make_tag(event->who->warp, event->who->block_slot, event->instr, event->who->pc, event->who->issue));
   if (slot == NO_SLOT) { // faults in the buffer alone lead here
     if (event->copy == 0) return VERDICT_HOLD;
     ++*(event->copy == 1 ? machine->replayed : machine->detected);
     return event->copy == 1 ? VERDICT_REPLAY : VERDICT_HALT;
   }
-  Held held = held_at(own, machine, event->sm, slot);
+  Held held = held_at(own, machine, event->who->sm, slot);
   if (event->copy >= 2) return last_copy(&held, machine, event);
   if (event->copy == 0) {
     hold(&held, 0, event);
@@ -226,7 +227,7 @@ static Verdict dmr_launch(Hook *hook, HookMachine *machine, const LaunchEvent *e
 // Nor of a block that has ended.
 static Verdict dmr_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
   uint64_t field = FIELD(BLOCK_BITS) << STATE_BITS;
-  if (event->done) clear_entries(hook->own, machine, event->sm, field, ((uint64_t)event->slot << STATE_BITS) & field);
+  if (event->done) clear_entries(hook->own, machine, event->who->sm, field, ((uint64_t)event->who->block_slot << STATE_BITS) & field);
   return VERDICT_PASS;
 }
 

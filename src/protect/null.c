@@ -2,27 +2,16 @@
 // measures what being asked costs. Also "none", which wants nothing and so costs nothing.
 #include "protect/protect_internal.h"
 
-static bool null_attach(Hook *hook, HookLayout *layout, Diags *diags) { return (void)hook, (void)layout, (void)diags, true; }
-static void null_rebuild(Hook *hook, const HookMachine *machine) { (void)hook, (void)machine; }
-static void null_cycle(Hook *hook, HookMachine *machine) { (void)hook, (void)machine; }
-static void null_span(Hook *hook, HookMachine *machine, const SpanEvent *event) { (void)hook, (void)machine, (void)event; }
-
-#define PASSES(name, Event)                                                    \
+#define EVENT(name, ID, Event, direction, verdicts, moment)                    \
   static Verdict null_##name(Hook *hook, HookMachine *machine, Event *event) { \
     (void)hook, (void)machine, (void)event;                                    \
     return VERDICT_PASS;                                                       \
   }
-PASSES(launch, const LaunchEvent)
-PASSES(block, const BlockEvent)
-PASSES(fetch, FetchEvent)
-PASSES(issue, IssueEvent)
-PASSES(cell, const CellEvent)
-PASSES(result, ResultEvent)
-PASSES(branch, const BranchEvent)
-PASSES(memory, const MemoryEvent)
-PASSES(commit, const CommitEvent)
-PASSES(trap, const TrapEvent)
-#undef PASSES
+#define MOMENT(name, ID, moment) \
+  static void null_##name(Hook *hook, HookMachine *machine) { (void)hook, (void)machine; }
+#include "hook/hook.def"
+#undef EVENT
+#undef MOMENT
 
 static Hook *new_hook(const ProtectArguments *arguments, const char *name, Arena *arena, Diags *diags) {
   if (arguments->count > 0) {
@@ -39,21 +28,10 @@ Hook *none_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) { 
 Hook *null_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
   Hook *hook = new_hook(arguments, "null", arena, diags);
   if (hook == NULL) return NULL;
-  hook->attach = null_attach;
-  hook->rebuild = null_rebuild;
-  hook->launch = null_launch;
-  hook->block = null_block;
-  hook->fetch = null_fetch;
-  hook->issue = null_issue;
-  hook->read = null_cell;
-  hook->write = null_cell;
-  hook->result = null_result;
-  hook->branch = null_branch;
-  hook->memory = null_memory;
-  hook->commit = null_commit;
-  hook->trap = null_trap;
-  hook->cycle = null_cycle;
-  hook->span = null_span;
-  hook->finish = null_cycle;
+#define EVENT(name, ID, Event, direction, verdicts, moment) hook->name = null_##name;
+#define MOMENT(name, ID, moment) hook->name = null_##name;
+#include "hook/hook.def"
+#undef EVENT
+#undef MOMENT
   return hook;
 }

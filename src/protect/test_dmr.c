@@ -15,17 +15,12 @@ static Op find_op(const char *text) {
   return (Op)0;
 }
 
+static Who who_of(uint32_t warp, uint64_t number) { return (Who){.sm = 1, .warp = warp, .block_slot = BLOCK, .pc = PC, .issue = number}; }
+
 static Verdict issue(Toy *toy, const char *op, uint32_t warp, uint64_t number, uint8_t *copies) {
   Instr instr = instr_rest(find_op(op));
-  IssueEvent event = {.sm = 1,
-                      .warp = warp,
-                      .block_slot = BLOCK,
-                      .pc = PC,
-                      .issue = number,
-                      .instr = &instr,
-                      .unit = op_info[instr.op].unit,
-                      .mask = UINT32_MAX,
-                      .copies = 1};
+  Who who = who_of(warp, number);
+  IssueEvent event = {.who = &who, .instr = &instr, .unit = op_info[instr.op].unit, .mask = UINT32_MAX, .copies = 1};
   Verdict verdict = hooks_issue(&toy->chain, &toy->machine, &event);
   *copies = event.copies;
   return verdict;
@@ -47,12 +42,9 @@ static Result make_result(uint32_t row_count) {
 
 static Verdict give_op(Toy *toy, const char *op, uint32_t warp, uint64_t number, uint8_t copy, Result *result) {
   Instr instr = instr_rest(find_op(op));
-  ResultEvent event = {.sm = 1,
-                       .warp = warp,
-                       .block_slot = BLOCK,
-                       .pc = PC,
+  Who who = who_of(warp, number);
+  ResultEvent event = {.who = &who,
                        .instr = &instr,
-                       .issue = number,
                        .copy = copy,
                        .copies = copy < 2 ? 2 : (uint8_t)(copy + 1),
                        .mask = result->mask,
@@ -236,11 +228,11 @@ static void test_warp_wide_instructions(void **state) {
   assert_true(block_is_zero(&toy));
   assert_int_equal(issue(&toy, shuffle, 2, 20, &copies), VERDICT_PASS);
   assert_int_equal(issue(&toy, "add.b32", 2, 21, &copies), VERDICT_STALL);
-  hooks_block(&toy.chain, &toy.machine, &(BlockEvent){.sm = 1, .slot = BLOCK, .done = false});
-  hooks_block(&toy.chain, &toy.machine, &(BlockEvent){.sm = 1, .slot = BLOCK + 1, .done = true});
-  hooks_block(&toy.chain, &toy.machine, &(BlockEvent){.sm = 0, .slot = BLOCK, .done = true});
+  hooks_block(&toy.chain, &toy.machine, &(BlockEvent){.who = &(Who){.sm = 1, .block_slot = BLOCK}, .done = false});
+  hooks_block(&toy.chain, &toy.machine, &(BlockEvent){.who = &(Who){.sm = 1, .block_slot = BLOCK + 1}, .done = true});
+  hooks_block(&toy.chain, &toy.machine, &(BlockEvent){.who = &(Who){.sm = 0, .block_slot = BLOCK}, .done = true});
   assert_int_equal(issue(&toy, "add.b32", 2, 21, &copies), VERDICT_STALL);
-  hooks_block(&toy.chain, &toy.machine, &(BlockEvent){.sm = 1, .slot = BLOCK, .done = true});
+  hooks_block(&toy.chain, &toy.machine, &(BlockEvent){.who = &(Who){.sm = 1, .block_slot = BLOCK}, .done = true});
   assert_int_equal(issue(&toy, "add.b32", 2, 21, &copies), VERDICT_PASS); // its block has ended: the entry is free
   toy_close(&toy);
 }
@@ -250,7 +242,7 @@ static void test_not_ours_passes(void **state) {
   Toy toy;
   Result result = make_result(1);
   assert_true(toy_open(&toy, &no_regions, &shape, "dmr"));
-  ResultEvent event = {.sm = 1, .copies = 1, .mask = result.mask, .rows = &result.rows[0][0], .row_count = 1};
+  ResultEvent event = {.who = &(Who){.sm = 1}, .copies = 1, .mask = result.mask, .rows = &result.rows[0][0], .row_count = 1};
   assert_int_equal(hooks_result(&toy.chain, &toy.machine, &event), VERDICT_PASS);
   assert_true(block_is_zero(&toy));
   toy_close(&toy);
@@ -307,7 +299,7 @@ static void test_names(void **state) {
   assert_int_equal(hook_chain_wants(&toy.chain), 0);
   toy_close(&toy);
   assert_true(toy_open(&toy, &no_regions, &shape, "null"));
-  assert_int_equal(hook_chain_wants(&toy.chain), (WANT_SPAN << 1) - 1);
+  assert_int_equal(hook_chain_wants(&toy.chain), (1u << HOOK_EVENTS) - 1);
   assert_int_equal(toy.table.count, 0);
   assert_true(hooks_next_cycle(&toy.chain) == UINT64_MAX);
   toy_close(&toy);

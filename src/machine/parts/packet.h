@@ -2,6 +2,7 @@
 #ifndef REDOUBT_PARTS_PACKET_H
 #define REDOUBT_PARTS_PACKET_H
 
+#include "hook/hook.h"
 #include "machine/parts/cache.h"
 
 typedef enum PacketKind {
@@ -23,17 +24,15 @@ static inline uint64_t physical_address(PhysicalWindow window, uint64_t offset) 
   return (uint64_t)window << PHYSICAL_SHIFT | (offset & ((UINT64_C(1) << PHYSICAL_SHIFT) - 1));
 }
 
-// Who in the SM sent a request and gets the reply.
-typedef enum PacketClient { CLIENT_DATA, CLIENT_TEXTURE, CLIENT_CONSTANT, CLIENT_INSTRUCTION } PacketClient;
-
 // A line's worth of a request. Atomics: word positions in `bytes` are operated on, each once; operand b lies in `data` and
 // c (compare-and-swap) in `other`, both at the position of their datum; the reply's data are the old values.
 typedef struct Packet {
   uint64_t address; // physical, of the 128-byte line
   uint64_t sent_at; // cycle the request left the SM
   ByteMask bytes;   // READ: wanted; WRITE and ATOMIC: that data holds
-  uint8_t kind, client;
-  uint16_t sm;        // who asked
+  uint8_t kind;
+  uint8_t client;     // Client: who sent the request and gets the reply
+  uint16_t sm;        // that asked
   uint16_t partition; // who serves
   uint16_t tag;       // the asker's own: comes back untouched
   uint32_t lanes;     // atomics: which lanes of the instruction it serves

@@ -134,8 +134,7 @@ static void read_row(Simt *m, uint32_t sm, Collector *collector, unsigned row) {
   uint32_t number = collector->source[row];
   RegisterRow *from = register_at(m, sm, number);
   uint32_t lanes = collector->whole != 0 ? UINT32_MAX : collector->slot.mask;
-  cells_for(m, collector->slot.pc, collector->slot.issue, collector->slot.warp);
-  cells_read(m, REGION_RF, (uint64_t)sm * m->dims.register_rows + number, lanes, from->lane);
+  cells_read(m, cells_slot(m, sm, &collector->slot), REGION_RF, (uint64_t)sm * m->dims.register_rows + number, lanes, from->lane);
   memcpy(collector->row[row], from->lane, sizeof from->lane);
   simt_count(m, STAT_REGISTER_READS, 1);
 }
@@ -147,8 +146,7 @@ static void read_packed(Simt *m, uint32_t sm, Collector *collector, unsigned row
     uint32_t lanes = lanes_of_same_warp(slot, left);
     uint32_t number = register_row(m, sm, slot->warp_of[__builtin_ctz(lanes)], collector->source[row]);
     RegisterRow *from = register_at(m, sm, number);
-    cells_for(m, slot->pc, UINT64_MAX, slot->warp);
-    cells_read(m, REGION_RF, (uint64_t)sm * m->dims.register_rows + number, lanes, from->lane);
+    cells_read(m, cells_slot(m, sm, slot), REGION_RF, (uint64_t)sm * m->dims.register_rows + number, lanes, from->lane);
     simt_count(m, STAT_REGISTER_READS, 1);
     left &= ~lanes;
     for (; lanes != 0; lanes &= lanes - 1) {

@@ -73,7 +73,7 @@ uint64_t constant_value(Simt *m, uint32_t sm, uint32_t bank, uint32_t offset, ui
     uint32_t at = (uint32_t)address & (LINE_BYTES - 1), step = min_u32(bytes - done, LINE_BYTES - at), index;
     CacheLine *line = find(m, sm, address, &index);
     if (line != NULL) {
-      cells_read(m, REGION_CONSTANT, row_of(m, sm, index), bytes_words_any(bytes_from(at, step)), line->data);
+      cells_read(m, cells_sm(m, sm), REGION_CONSTANT, row_of(m, sm, index), bytes_words_any(bytes_from(at, step)), line->data);
       memcpy(value + done, (const uint8_t *)line->data + at, step);
     }
     done += step;
@@ -94,7 +94,7 @@ MemStep constant_load(Simt *m, uint32_t sm, uint32_t index) {
   CacheLine *line = find(m, sm, address & PHYSICAL_MASK, &at);
   if (line != NULL) {
     ByteMask used = bytes_from(memop_offset(op, first, bytes), bytes);
-    cells_read(m, REGION_CONSTANT, row_of(m, sm, at), bytes_words_any(used), line->data);
+    cells_read(m, cells_sm(m, sm), REGION_CONSTANT, row_of(m, sm, at), bytes_words_any(used), line->data);
     memop_deliver(op, lanes, 0, line->data, used);
     memop_result_at(op, simt_now(m) + m->spec->constant_latency);
   } else {
@@ -114,7 +114,7 @@ bool constant_reply(Simt *m, uint32_t sm, const Packet *packet) {
   uint32_t index = cache_victim(&m->dims.constant, lines, address);
   lines[index] = (CacheLine){.tag = cache_tag(&m->dims.constant, address), .used = simt_now(m), .valid = packet->bytes};
   memcpy(lines[index].data, packet->data, sizeof lines[index].data);
-  cells_written(m, REGION_CONSTANT, row_of(m, sm, index), UINT32_MAX, lines[index].data);
+  cells_written(m, cells_sm(m, sm), REGION_CONSTANT, row_of(m, sm, index), UINT32_MAX, lines[index].data);
   uint32_t waiters = mshr_waiters(mshr);
   for (uint32_t i = 0; i < waiters; i++) {
     uint32_t waiter = mshr->waiter[i];

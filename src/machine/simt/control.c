@@ -68,8 +68,8 @@ static void read_operand(const Control *c, unsigned slot, uint32_t rows[ROW_REGI
     for (unsigned k = 0; k < registers; k++) {
       uint32_t row = register_row(m, c->sm, c->number, (uint32_t)names[slot] + k);
       RegisterRow *lanes = register_at(m, c->sm, row);
-      cells_for(m, c->pc, c->at->issued - 1, c->number);
-      cells_read(m, REGION_RF, (uint64_t)c->sm * m->dims.register_rows + row, c->active, lanes);
+      const Who *who = cells_warp(m, c->sm, c->number, c->pc, c->at->issued - 1);
+      cells_read(m, who, REGION_RF, (uint64_t)c->sm * m->dims.register_rows + row, c->active, lanes);
       memcpy(&rows[k * WARP_LANES], lanes, sizeof *lanes);
     }
   }
@@ -87,23 +87,24 @@ static void give_result(void *context, uint32_t index, const SimtEntry *entry, c
   if (info->kind != KIND_BARRIER) return; // a damaged pc
   uint32_t number = (c->number - c->at->index + index) % m->dims.warps;
   SimtWarp *warp = simt_warp(m, c->sm, number);
+  const Who *who = cells_warp(m, c->sm, number, WHO_NO_INDEX, WHO_NO_NUMBER);
   if (info->d == TYPE_u32 && instr->d[0] != REG_ZERO) {
     uint32_t row = register_row(m, c->sm, number, instr->d[0]);
     RegisterRow *lanes = register_at(m, c->sm, row);
     for (uint32_t left = entry->mask; left != 0; left &= left - 1) lanes->lane[first_lane(left)] = barrier->holds;
-    cells_written(m, REGION_RF, (uint64_t)c->sm * m->dims.register_rows + row, entry->mask, lanes);
+    cells_written(m, who, REGION_RF, (uint64_t)c->sm * m->dims.register_rows + row, entry->mask, lanes);
   }
   if ((info->flags & OP_PRED_OUT) == 0) return;
   uint32_t value = barrier_holds(barrier, (Op)instr->op) ? UINT32_MAX : 0, units = 0;
   for (unsigned k = 0; k < 2; k++) {
     if (instr->pd[k] < MAX_PREDICATES) units |= 1u << instr->pd[k];
   }
-  cells_read(m, REGION_PREDICATES, c->sm * m->dims.warps + number, units, warp->warp.predicates);
+  cells_read(m, who, REGION_PREDICATES, c->sm * m->dims.warps + number, units, warp->warp.predicates);
   for (unsigned k = 0; k < 2; k++) {
     uint32_t *predicate = &warp->warp.predicates[instr->pd[k] < MAX_PREDICATES ? instr->pd[k] : PREDICATE_SINK];
     *predicate = (*predicate & ~entry->mask) | ((k == 0 ? value : ~value) & entry->mask);
   }
-  cells_written(m, REGION_PREDICATES, c->sm * m->dims.warps + number, units, warp->warp.predicates);
+  cells_written(m, who, REGION_PREDICATES, c->sm * m->dims.warps + number, units, warp->warp.predicates);
 }
 
 static uint32_t first_warp(const Simt *m, const SimtWarp *at) { return (uint32_t)at->block_slot * m->layout.warps % m->dims.warps; }
@@ -230,8 +231,9 @@ static void branch_spins(const Control *c) {
 static bool tell_branch(const Control *c, uint32_t target, uint32_t taken) {
   Simt *m = c->m;
   if ((m->wants & WANT_BRANCH) == 0) return true;
-  BranchEvent event = {.sm = c->sm, .warp = c->number, .pc = c->pc, .target = target, .mask = top_of(c)->mask, .taken = taken};
-  simt_obey(m, c->sm, c->number, c->pc, hooks_branch(&m->hooks, &m->hook_machine, &event));
+  const Who *who = who_warp(m, c->sm, c->number, c->pc, c->at->issued - 1);
+  BranchEvent event = {.who = who, .target = target, .mask = top_of(c)->mask, .taken = taken};
+  simt_obey(m, who, hooks_branch(&m->hooks, &m->hook_machine, &event));
   return !simt_has_trapped(m);
 }
 

@@ -11,22 +11,22 @@ static Dram dram_of(const Simt *m, uint32_t controller) {
 
 static void tell_served(Simt *m, const DramRequest *request) {
   const Packet *packet = &request->packet;
-  uint32_t partition = packet->partition % m->dims.partitions, sm = packet->sm % m->dims.sms;
+  uint32_t partition = packet->partition % m->dims.partitions;
   bool is_write = packet->kind == PACKET_WRITE;
   uint64_t now = simt_now(m);
-  if ((m->wants & WANT_MEMORY) != 0) {
-    MemoryEvent event = {.stage = MEMORY_SERVICE,
-                         .sm = sm,
-                         .warp = packet->warp,
+  if ((m->wants & WANT_SERVICE) != 0) {
+    MemoryEvent event = {.who = who_packet(m, packet),
+                         .stage = MEMORY_SERVICE,
                          .partition = partition,
                          .address = packet->address,
                          .bytes = bytes_count(packet->bytes),
                          .write = is_write,
                          .waited = now - min_u64(request->arrived_at, now)};
-    simt_obey(m, sm, packet->warp, 0, hooks_memory(&m->hooks, &m->hook_machine, &event));
+    simt_obey(m, event.who, hooks_service(&m->hooks, &m->hook_machine, &event));
   }
   if ((m->wants & WANT_SPAN) == 0) return;
-  SpanEvent span = {.track = "dram",
+  SpanEvent span = {.who = &m->nobody,
+                    .track = "dram",
                     .instance = partition / m->dims.slices,
                     .what = is_write ? "write" : "read",
                     .start = min_u64(request->arrived_at, now),
@@ -43,7 +43,7 @@ static bool finished(void *context, const DramRequest *request) {
     backing_read(&m->backing, filled.address, filled.bytes, filled.data);
     l2_fill(m, &filled);
   }
-  if ((m->wants & (WANT_MEMORY | WANT_SPAN)) != 0) tell_served(m, request);
+  if ((m->wants & (WANT_SERVICE | WANT_SPAN)) != 0) tell_served(m, request);
   return true;
 }
 

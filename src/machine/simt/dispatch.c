@@ -28,8 +28,8 @@ static uint32_t sm_at_turn(const Simt *m, uint32_t turn) {
 
 static bool hook_allows(Simt *m, uint32_t sm, uint32_t slot) {
   if ((m->wants & WANT_BLOCK) == 0) return true;
-  BlockEvent event = {.sm = sm, .slot = slot, .block = m->at.core->next_block, .done = false};
-  Verdict verdict = simt_obey(m, sm, slot * m->layout.warps, 0, hooks_block(&m->hooks, &m->hook_machine, &event));
+  BlockEvent event = {.who = who_block(m, sm, slot, m->at.core->next_block), .done = false};
+  Verdict verdict = simt_obey(m, event.who, hooks_block(&m->hooks, &m->hook_machine, &event));
   return verdict != VERDICT_STALL && !simt_has_trapped(m);
 }
 
@@ -39,7 +39,7 @@ static void zero_registers(Simt *m, uint32_t sm, uint32_t base) {
   for (uint32_t i = 0; i < m->warp_registers; i++) {
     uint32_t row = sm * m->dims.register_rows + (base + i) % m->dims.register_rows;
     m->at.registers[row] = (RegisterRow){{0}};
-    cells_written(m, REGION_RF, row, UINT32_MAX, &m->at.registers[row]);
+    cells_written(m, cells_sm(m, sm), REGION_RF, row, UINT32_MAX, &m->at.registers[row]);
   }
 }
 
@@ -48,7 +48,7 @@ static void zero_shared(Simt *m, uint32_t sm, uint32_t slot) {
   for (uint32_t i = 0; i < rows; i++) {
     uint32_t row = sm * m->dims.shared_rows + (slot * rows + i) % m->dims.shared_rows;
     m->at.shared[row] = (SharedRow){{0}};
-    cells_written(m, REGION_SHARED, row, UINT32_MAX, &m->at.shared[row]);
+    cells_written(m, cells_sm(m, sm), REGION_SHARED, row, UINT32_MAX, &m->at.shared[row]);
   }
 }
 
@@ -69,7 +69,7 @@ static void start_warp(Simt *m, uint32_t sm, uint32_t slot, uint32_t index) {
   for (uint32_t lane = 0; lane < WARP_LANES; lane++) at->lane_of[lane] = (uint8_t)lane;
   simt_start(&at->warp.stack, simt_entries(m, sm, number), entry, at->warp.lanes);
   zero_registers(m, sm, at->register_base);
-  cells_written(m, REGION_PREDICATES, sm * m->dims.warps + number, (1u << MAX_PREDICATES) - 1, at->warp.predicates);
+  cells_written(m, cells_sm(m, sm), REGION_PREDICATES, sm * m->dims.warps + number, (1u << MAX_PREDICATES) - 1, at->warp.predicates);
   m->at.sms[sm].present |= UINT64_C(1) << number;
   fetch_restart(m, sm, number, entry);
 }
@@ -158,6 +158,6 @@ void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t slot) {
   simt_count(m, STAT_BLOCKS, 1);
   sm_wake(m, sm, simt_now(m) + 1);
   if ((m->wants & WANT_BLOCK) == 0) return;
-  BlockEvent event = {.sm = sm, .slot = slot, .block = linear, .done = true};
-  simt_obey(m, sm, slot * m->layout.warps, 0, hooks_block(&m->hooks, &m->hook_machine, &event));
+  BlockEvent event = {.who = who_block(m, sm, slot, linear), .done = true};
+  simt_obey(m, event.who, hooks_block(&m->hooks, &m->hook_machine, &event));
 }

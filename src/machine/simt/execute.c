@@ -194,7 +194,12 @@ static void occupy(Simt *m, uint32_t sm, Port port, Slot *slot, const Instr *ins
   default: break; // ldst_take and gather_take see to themselves
   }
   if ((m->wants & WANT_SPAN) == 0) return;
-  SpanEvent event = {.track = port_track[port], .instance = sm, .what = op_info[instr->op].text, .start = simt_now(m), .end = until};
+  SpanEvent event = {.who = who_slot(m, sm, slot),
+                     .track = port_track[port],
+                     .instance = sm,
+                     .what = op_info[instr->op].text,
+                     .start = simt_now(m),
+                     .end = until};
   if (port == PORT_SP) event.instance = sm * (uint32_t)m->spec->sm_sps + slot->sp;
   hooks_span(&m->hooks, &m->hook_machine, &event);
 }

@@ -35,14 +35,14 @@ void fetch_restart(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc) {
 // False: a hook wants it later.
 static bool push(Simt *m, uint32_t sm, uint32_t warp, InstrWord word, uint32_t pc) {
   SimtWarp *at = simt_warp(m, sm, warp);
-  FetchEvent event = {.sm = sm, .warp = warp, .pc = pc, .word = &word};
-  if ((m->wants & WANT_FETCH) != 0 && simt_obey(m, sm, warp, pc, hooks_fetch(&m->hooks, &m->hook_machine, &event)) == VERDICT_STALL) {
-    return false;
+  if ((m->wants & WANT_FETCH) != 0) {
+    FetchEvent event = {.who = who_warp(m, sm, warp, pc, WHO_NO_NUMBER), .word = &word};
+    if (simt_obey(m, event.who, hooks_fetch(&m->hooks, &m->hook_machine, &event)) == VERDICT_STALL) return false;
   }
   uint32_t place = (at->head + (uint32_t)at->buffered) % m->dims.buffer;
   BufferEntry *entry = &simt_buffer(m, sm, warp)[place];
   *entry = (BufferEntry){.word = word, .pc = pc, .valid = 1};
-  cells_written(m, REGION_BUFFER, (uint64_t)(entry - m->at.buffers), 0xF, &entry->word);
+  cells_written(m, cells_warp(m, sm, warp, pc, WHO_NO_NUMBER), REGION_BUFFER, (uint64_t)(entry - m->at.buffers), 0xF, &entry->word);
   at->buffered++;
   at->arriving++;
   return true;
@@ -71,7 +71,7 @@ static void take_words(Simt *m, uint32_t sm, uint32_t warp, uint32_t index, uint
   count = min_u32(min_u32(count, (uint32_t)m->spec->front_decode), m->dims.buffer - at->buffered);
   count = min_u32(max_u32(count, 1), m->program->code_count - pc);
   line->used = simt_now(m);
-  cells_read(m, REGION_ICACHE, sm * m->dims.icache_lines + index, words_from(first / 4, count * 4), line->data);
+  cells_read(m, cells_sm(m, sm), REGION_ICACHE, sm * m->dims.icache_lines + index, words_from(first / 4, count * 4), line->data);
   at->arriving = 0;
   for (uint32_t i = 0; i < count; i++) {
     InstrWord word;
@@ -95,7 +95,7 @@ static uint32_t fill(Simt *m, const CacheShape *shape, CacheLine *lines, uint64_
 static uint32_t fill_first(Simt *m, uint32_t sm, uint64_t address, const uint32_t *words) {
   uint32_t base = sm * m->dims.icache_lines;
   uint32_t index = fill(m, &m->dims.icache, &m->at.icache[base], address, words);
-  cells_written(m, REGION_ICACHE, base + index, words_from(0, line_words(m)), m->at.icache[base + index].data);
+  cells_written(m, cells_sm(m, sm), REGION_ICACHE, base + index, words_from(0, line_words(m)), m->at.icache[base + index].data);
   return index;
 }
 
@@ -103,7 +103,7 @@ static void fill_second(Simt *m, uint32_t sm, uint64_t address, const uint32_t *
   if (m->dims.icache2_lines == 0) return;
   uint32_t base = sm / (uint32_t)m->spec->sm_per_tpc * m->dims.icache2_lines;
   uint32_t index = fill(m, &m->dims.icache2, &m->at.icache2[base], address, words);
-  cells_written(m, REGION_ICACHE2, base + index, words_from(0, line_words(m)), m->at.icache2[base + index].data);
+  cells_written(m, cells_sm(m, sm), REGION_ICACHE2, base + index, words_from(0, line_words(m)), m->at.icache2[base + index].data);
 }
 
 // The line of a miss register is there: it goes into the L1 and to who waits for it. The register is free again.
@@ -156,7 +156,7 @@ static void look_second(Simt *m, uint32_t sm, uint32_t number) {
     CacheLine *line = &m->at.icache2[base + index];
     simt_count(m, STAT_ICACHE2_ACCESSES, 1);
     line->used = simt_now(m);
-    cells_read(m, REGION_ICACHE2, base + index, words_from(0, line_words(m)), line->data);
+    cells_read(m, cells_sm(m, sm), REGION_ICACHE2, base + index, words_from(0, line_words(m)), line->data);
     uint32_t words[LINE_WORDS];
     memcpy(words, line->data, sizeof words);
     complete(m, sm, number, words);

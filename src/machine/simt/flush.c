@@ -49,7 +49,7 @@ static void flush_l1d(Simt *m, uint32_t sm) {
   for (uint32_t line = 0; line < m->dims.l1d_lines; line++) {
     CacheLine *at = &lines[line];
     if (bytes_any(at->dirty)) {
-      cells_read(m, REGION_L1D, (uint64_t)sm * m->dims.l1d_lines + line, bytes_words_any(at->dirty), at->data);
+      cells_read(m, cells_sm(m, sm), REGION_L1D, (uint64_t)sm * m->dims.l1d_lines + line, bytes_words_any(at->dirty), at->data);
       backing_write(&m->backing, cache_line_address(&m->dims.l1d, lines, line), at->dirty, at->data);
     }
     at->valid = at->dirty = (ByteMask){{0, 0}};

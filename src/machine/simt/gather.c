@@ -308,7 +308,7 @@ static bool ask_line(Simt *m, uint32_t sm, uint32_t index) {
   uint32_t i = gather->asked;
   if ((gather->address[i] & ADDRESS_SHARED) != 0) {
     uint64_t row = shared_row(m, sm, gather->address[i]);
-    cells_read(m, REGION_SHARED, row, bytes_words_any(gather->bytes[i]), m->at.shared[row].word);
+    cells_read(m, cells_sm(m, sm), REGION_SHARED, row, bytes_words_any(gather->bytes[i]), m->at.shared[row].word);
     gather->asked++;
     line_arrived(m, sm, gather, i, m->at.shared[row].word);
     return true;
@@ -333,9 +333,9 @@ static bool write_line(Simt *m, uint32_t sm, Gather *gather) {
   if ((gather->address[i] & ADDRESS_SHARED) != 0) {
     uint64_t row = shared_row(m, sm, gather->address[i]);
     uint32_t words = bytes_words_any(bytes), parts = words & ~bytes_words_all(bytes);
-    if (parts != 0) cells_read(m, REGION_SHARED, row, parts, m->at.shared[row].word);
+    if (parts != 0) cells_read(m, cells_sm(m, sm), REGION_SHARED, row, parts, m->at.shared[row].word);
     bytes_copy(m->at.shared[row].word, gather->line[i], bytes);
-    cells_written(m, REGION_SHARED, row, words, m->at.shared[row].word);
+    cells_written(m, cells_sm(m, sm), REGION_SHARED, row, words, m->at.shared[row].word);
   } else {
     Packet packet = {.address = gather->address[i], .bytes = bytes};
     memcpy(packet.data, gather->line[i], sizeof packet.data);
@@ -413,7 +413,7 @@ static bool look_up(Simt *m, uint32_t sm, uint32_t index) {
     return true;
   }
   lines[at].used = simt_now(m);
-  cells_read(m, REGION_TEXTURE, row_of(m, sm, at), bytes_words_any(gather->bytes[line]), lines[at].data);
+  cells_read(m, cells_sm(m, sm), REGION_TEXTURE, row_of(m, sm, at), bytes_words_any(gather->bytes[line]), lines[at].data);
   line_arrived(m, sm, gather, line, lines[at].data);
   return true;
 }
@@ -469,7 +469,7 @@ bool gather_reply(Simt *m, uint32_t sm, const Packet *packet) {
   uint32_t at = cache_victim(&m->dims.texture, lines, address);
   lines[at] = (CacheLine){.tag = cache_tag(&m->dims.texture, address), .used = simt_now(m), .valid = packet->bytes};
   memcpy(lines[at].data, packet->data, sizeof lines[at].data);
-  cells_written(m, REGION_TEXTURE, row_of(m, sm, at), UINT32_MAX, lines[at].data);
+  cells_written(m, cells_sm(m, sm), REGION_TEXTURE, row_of(m, sm, at), UINT32_MAX, lines[at].data);
   uint32_t waiters = mshr_waiters(mshr);
   for (uint32_t i = 0; i < waiters; i++) {
     line_arrived(m, sm, gather_at(m, sm, mshr->waiter[i] & 0xFF), mshr->waiter[i] >> 8, packet->data);

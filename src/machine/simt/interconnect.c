@@ -86,22 +86,21 @@ static bool send_replies(Simt *m, Network *network) {
   return busy;
 }
 
-static void count_reply(Simt *m, uint32_t sm, const Packet *packet) {
+static void count_reply(Simt *m, const Packet *packet) {
   uint64_t waited = simt_now(m) - min_u64(packet->sent_at, simt_now(m));
   if (packet->kind == PACKET_READ_REPLY) {
     simt_count(m, STAT_MEMORY_LATENCY, waited);
     simt_count(m, STAT_MEMORY_READS, 1);
   }
-  if ((m->wants & WANT_MEMORY) == 0) return;
-  MemoryEvent event = {.stage = MEMORY_RESPONSE,
-                       .sm = sm,
-                       .warp = packet->warp,
+  if ((m->wants & WANT_RESPONSE) == 0) return;
+  MemoryEvent event = {.who = who_packet(m, packet),
+                       .stage = MEMORY_RESPONSE,
                        .partition = packet->partition,
                        .address = packet->address,
                        .bytes = bytes_count(packet->bytes),
                        .write = packet->kind == PACKET_WRITE_REPLY,
                        .waited = waited};
-  simt_obey(m, sm, packet->warp, 0, hooks_memory(&m->hooks, &m->hook_machine, &event));
+  simt_obey(m, event.who, hooks_response(&m->hooks, &m->hook_machine, &event));
 }
 
 void sm_take_reply(Simt *m, uint32_t sm) {
@@ -110,7 +109,7 @@ void sm_take_reply(Simt *m, uint32_t sm) {
   const Packet *packet = packet_queue_front(queue, items, SIMT_REPLIES);
   if (packet == NULL) return;
   bool taken = true;
-  switch ((PacketClient)packet->client) {
+  switch ((Client)packet->client) {
   case CLIENT_TEXTURE: taken = gather_reply(m, sm, packet); break;
   case CLIENT_CONSTANT: taken = constant_reply(m, sm, packet); break;
   case CLIENT_INSTRUCTION: taken = fetch_reply(m, sm, packet); break;
@@ -118,7 +117,7 @@ void sm_take_reply(Simt *m, uint32_t sm) {
   }
   sm_wake(m, sm, simt_now(m) + 1);
   if (!taken) return;
-  count_reply(m, sm, packet);
+  count_reply(m, packet);
   packet_queue_pop(queue, items, SIMT_REPLIES);
   m->at.core->packets -= m->at.core->packets > 0;
 }

@@ -246,8 +246,8 @@ void next_predicates(Simt *m, const Next *n) {
   if (instr->ps < MAX_PREDICATES) units |= 1u << instr->ps;
   if (n->info->a == TYPE_pred && instr->a < MAX_PREDICATES) units |= 1u << instr->a;
   if (units == 0) return;
-  cells_for(m, n->pc, n->at->issued, n->warp);
-  cells_read(m, REGION_PREDICATES, n->sm * m->dims.warps + n->warp, units, n->at->warp.predicates);
+  const Who *who = who_warp(m, n->sm, n->warp, n->pc, n->at->issued);
+  cells_read(m, who, REGION_PREDICATES, n->sm * m->dims.warps + n->warp, units, n->at->warp.predicates);
 }
 
 Slot next_slot(const Simt *m, const Next *n, uint32_t mask) {
@@ -281,19 +281,15 @@ static uint32_t hardware_lanes(const uint8_t lane_of[WARP_LANES], uint32_t mask)
 // False: not now.
 static bool ask_hooks(Simt *m, const Next *n, Slot *slot) {
   if ((m->wants & WANT_ISSUE) == 0) return true;
-  IssueEvent event = {.sm = n->sm,
-                      .warp = n->warp,
+  IssueEvent event = {.who = who_warp(m, n->sm, n->warp, n->pc, slot->issue),
                       .scheduler = n->scheduler,
-                      .block_slot = n->at->block_slot,
-                      .pc = n->pc,
-                      .issue = slot->issue,
                       .instr = n->instr,
                       .unit = n->info->unit,
                       .mask = slot->mask,
                       .copies = 1,
                       .idle_lanes = ~hardware_lanes(slot->lane_of, slot->mask)};
   memcpy(event.lane_of, slot->lane_of, sizeof event.lane_of);
-  Verdict verdict = simt_obey(m, n->sm, n->warp, n->pc, hooks_issue(&m->hooks, &m->hook_machine, &event));
+  Verdict verdict = simt_obey(m, event.who, hooks_issue(&m->hooks, &m->hook_machine, &event));
   memcpy(slot->lane_of, event.lane_of, sizeof slot->lane_of);
   slot->copies = event.copies == 0 ? 1 : event.copies;
   if (verdict == VERDICT_STALL) sm_wake(m, n->sm, simt_now(m) + 1);
@@ -370,7 +366,8 @@ static bool issue_copy(Simt *m, const Next *n) {
 // The word leaves the buffer: what the hooks say of its bits counts. False: it cannot be carried out, which is a trap.
 static bool read_word(Simt *m, Next *n) {
   if ((m->wants & WANT_CELLS) != 0 && n->pc < m->program->code_count) {
-    cells_read(m, REGION_BUFFER, (uint64_t)(n->entry - m->at.buffers), 0xF, &n->entry->word);
+    cells_read(m, who_warp(m, n->sm, n->warp, WHO_NO_INDEX, WHO_NO_NUMBER), REGION_BUFFER, (uint64_t)(n->entry - m->at.buffers), 0xF,
+               &n->entry->word);
     n->instr = simt_decode(m, n->pc, n->entry->word, &n->scratch);
     n->info = n->instr == NULL ? NULL : &op_info[n->instr->op];
   }

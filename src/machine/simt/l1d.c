@@ -33,9 +33,11 @@ static uint64_t owner_of(const Simt *m, uint64_t address) {
 // Sends the line's dirty bytes down. False: not now.
 static bool write_back(Simt *m, uint32_t sm, uint32_t index) {
   CacheLine *line = &lines_of(m, sm)[index];
-  Packet packet = {.address = cache_line_address(&m->dims.l1d, lines_of(m, sm), index) & PHYSICAL_MASK, .bytes = line->dirty};
+  Packet packet = {.address = cache_line_address(&m->dims.l1d, lines_of(m, sm), index) & PHYSICAL_MASK,
+                   .bytes = line->dirty,
+                   .client = CLIENT_WRITE_BACK};
   if (packet_queue_full(&m->at.out_queues[sm], m->dims.out)) return false;
-  cells_read(m, REGION_L1D, row_of(m, sm, index), bytes_words_any(line->dirty), line->data);
+  cells_read(m, cells_sm(m, sm), REGION_L1D, row_of(m, sm, index), bytes_words_any(line->dirty), line->data);
   bytes_copy(packet.data, line->data, line->dirty);
   if (!memory_send_store(m, sm, &packet, owner_of(m, packet.address))) return false;
   line->dirty = (ByteMask){{0, 0}};
@@ -60,7 +62,7 @@ static MemStep ask(Simt *m, uint32_t sm, uint32_t index, const Transaction *tran
     packet.address = transaction->line;
     packet.bytes = want;
     packet.kind = PACKET_READ;
-    packet.client = CLIENT_DATA;
+    packet.client = CLIENT_LOAD;
     packet.warp = op->slot.warp;
     packet.tag = tag_make(TAG_MISS, number);
     if (!memory_send(m, sm, &packet)) {
@@ -81,8 +83,7 @@ MemStep l1d_load(Simt *m, uint32_t sm, uint32_t index, const Transaction *transa
   uint32_t at = 0;
   CacheFind found = cache_find(&m->dims.l1d, lines, transaction->line, transaction->bytes, &at);
   if (found == CACHE_HIT) {
-    cells_for(m, op->slot.pc, op->slot.issue, op->slot.warp);
-    cells_read(m, REGION_L1D, row_of(m, sm, at), bytes_words_any(transaction->bytes), lines[at].data);
+    cells_read(m, cells_slot(m, sm, &op->slot), REGION_L1D, row_of(m, sm, at), bytes_words_any(transaction->bytes), lines[at].data);
     memop_deliver(op, transaction->lanes, op->word, lines[at].data, transaction->bytes);
     lines[at].used = simt_now(m);
     memop_result_at(op, simt_now(m) + m->spec->l1d_latency);
@@ -125,7 +126,7 @@ static bool allocate(Simt *m, uint32_t sm, uint64_t address, uint32_t *index) {
 static void tell_kept(Simt *m, uint32_t sm, uint32_t index, ByteMask written) {
   CacheLine *line = &lines_of(m, sm)[index];
   uint32_t kept = bytes_words_any(bytes_but(line->valid, written)) & bytes_words_any(written);
-  if (kept != 0) cells_read(m, REGION_L1D, row_of(m, sm, index), kept, line->data);
+  if (kept != 0) cells_read(m, cells_sm(m, sm), REGION_L1D, row_of(m, sm, index), kept, line->data);
 }
 
 MemStep l1d_store_local(Simt *m, uint32_t sm, MemOp *op, const Transaction *transaction) {
@@ -140,7 +141,7 @@ MemStep l1d_store_local(Simt *m, uint32_t sm, MemOp *op, const Transaction *tran
   line->valid = bytes_or(line->valid, transaction->bytes);
   line->dirty = bytes_or(line->dirty, transaction->bytes);
   line->used = simt_now(m);
-  cells_written(m, REGION_L1D, row_of(m, sm, at), bytes_words_any(transaction->bytes), line->data);
+  cells_written(m, cells_sm(m, sm), REGION_L1D, row_of(m, sm, at), bytes_words_any(transaction->bytes), line->data);
   mark_stale(m, sm, transaction->line);
   return MEMORY_DONE;
 }
@@ -156,7 +157,7 @@ static void fill(Simt *m, uint32_t sm, uint64_t address, const Packet *packet) {
   bytes_copy(line->data, packet->data, fresh);
   line->valid = bytes_or(line->valid, fresh);
   line->used = simt_now(m);
-  cells_written(m, REGION_L1D, row_of(m, sm, at), bytes_words_any(fresh), line->data);
+  cells_written(m, cells_sm(m, sm), REGION_L1D, row_of(m, sm, at), bytes_words_any(fresh), line->data);
 }
 
 void l1d_reply(Simt *m, uint32_t sm, const Packet *packet) {

@@ -57,15 +57,11 @@ void address_of_lanes(const Collector *collector, const Instr *instr, uint32_t o
 
 bool address_tell(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint32_t address[2][WARP_LANES]) {
   if (__builtin_expect((m->wants & WANT_RESULT) == 0, 1)) return true;
-  const SimtWarp *warp = simt_warp(m, sm, slot->warp % m->dims.warps);
   uint32_t made[2][WARP_LANES];
   memcpy(made, address, sizeof made);
   for (uint32_t tries = 0; tries < MOST_REPLAYS; tries++) {
     memcpy(address, made, sizeof made);
-    ResultEvent event = {.sm = sm,
-                         .warp = slot->warp,
-                         .block_slot = warp->block_slot,
-                         .pc = slot->pc,
+    ResultEvent event = {.who = who_slot(m, sm, slot),
                          .instr = instr,
                          .region = REGION_UNIT_AGU,
                          .row = sm,
@@ -74,10 +70,9 @@ bool address_tell(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint32_t
                          .lane_of = slot->lane_of,
                          .copy = slot->copy,
                          .copies = slot->copies,
-                         .issue = slot->issue,
                          .rows = address[0],
                          .row_count = 2};
-    Verdict verdict = simt_obey(m, sm, slot->warp, slot->pc, hooks_result(&m->hooks, &m->hook_machine, &event));
+    Verdict verdict = simt_obey(m, event.who, hooks_result(&m->hooks, &m->hook_machine, &event));
     if (verdict == VERDICT_HOLD) return false;
     if (verdict != VERDICT_REPLAY) break;
     slot->copy = slot->copies++;
@@ -186,7 +181,7 @@ static MemStep read_past(Simt *m, uint32_t sm, uint32_t index, const Transaction
   packet.address = transaction->line;
   packet.bytes = transaction->fetch;
   packet.kind = PACKET_READ;
-  packet.client = CLIENT_DATA;
+  packet.client = CLIENT_LOAD;
   packet.lanes = transaction->lanes;
   packet.warp = op->slot.warp;
   packet.tag = tag_make(TAG_DIRECT, index | (uint32_t)(op->word & 7) << TAG_WORD_SHIFT);
@@ -229,7 +224,7 @@ static MemStep atomic_past(Simt *m, uint32_t sm, uint32_t index) {
   Packet packet = {.address = made.line,
                    .bytes = made.bytes,
                    .kind = PACKET_ATOMIC,
-                   .client = CLIENT_DATA,
+                   .client = CLIENT_ATOMIC,
                    .lanes = made.lanes,
                    .op = op->op,
                    .mods = op->mods,

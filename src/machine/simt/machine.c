@@ -161,7 +161,9 @@ static void begin(Machine *machine, const MachineEnvironment *environment, const
   block_layout(&m->layout, launch, environment->stack_bytes);
   m->warp_registers = max_u32(launch->kernel->registers, 1);
   m->hook_machine.warp_rows = m->warp_registers;
-  cells_for(m, UINT32_MAX, UINT64_MAX, 0);
+  m->hook_machine.refused = (Refusal){0};
+  m->nobody = WHO_NOBODY;
+  m->nobody.launch = launch->number;
   m->blocks_per_sm = blocks_that_fit(m);
   core_begin(m);
   m->backing.memory = environment->memory;
@@ -173,10 +175,10 @@ static void begin(Machine *machine, const MachineEnvironment *environment, const
   m->backing.banks[BANK_SYMBOL] = environment->symbol_bank;
   m->backing.bank_bytes[BANK_SYMBOL] = launch->program->symbol_count * 8;
   local_new(m);
-  LaunchEvent event = {.number = launch->number, .kernel = launch->kernel->name, .shared_bytes = m->layout.shared_bytes};
+  LaunchEvent event = {.who = &m->nobody, .kernel = launch->kernel->name, .shared_bytes = m->layout.shared_bytes};
   memcpy(event.grid, launch->grid, sizeof event.grid);
   memcpy(event.block, launch->block, sizeof event.block);
-  if ((m->wants & WANT_LAUNCH) != 0) simt_obey(m, 0, 0, 0, hooks_launch(&m->hooks, &m->hook_machine, &event));
+  if ((m->wants & WANT_LAUNCH) != 0) simt_obey(m, &m->nobody, hooks_launch(&m->hooks, &m->hook_machine, &event));
 }
 
 static bool is_over(const Simt *m) {

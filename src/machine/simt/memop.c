@@ -99,15 +99,15 @@ void warps_end_memory(Simt *m, uint32_t sm, uint64_t warps) {
 
 bool memory_send(Simt *m, uint32_t sm, Packet *packet) {
   if (packet_queue_full(&m->at.out_queues[sm], m->dims.out)) return false;
-  if (__builtin_expect((m->wants & WANT_MEMORY) != 0, 0)) {
-    MemoryEvent event = {.stage = MEMORY_REQUEST,
-                         .sm = sm,
-                         .warp = packet->warp,
+  if (__builtin_expect((m->wants & WANT_REQUEST) != 0, 0)) {
+    packet->sm = (uint16_t)sm;
+    MemoryEvent event = {.who = who_packet(m, packet),
+                         .stage = MEMORY_REQUEST,
                          .partition = partition_of(m, packet->address),
                          .address = packet->address,
                          .bytes = bytes_count(packet->bytes),
                          .write = packet->kind != PACKET_READ};
-    Verdict verdict = simt_obey(m, sm, packet->warp, 0, hooks_memory(&m->hooks, &m->hook_machine, &event));
+    Verdict verdict = simt_obey(m, event.who, hooks_request(&m->hooks, &m->hook_machine, &event));
     if (verdict == VERDICT_STALL) {
       sm_wake(m, sm, simt_now(m) + 1);
       return false;
@@ -121,7 +121,7 @@ bool memory_send_store(Simt *m, uint32_t sm, Packet *packet, uint64_t warps) {
   uint32_t base = (uint32_t)__builtin_ctzll(warps);
   warps &= UINT64_C(0xFF) << base; // those packed together are neighbours
   packet->kind = PACKET_WRITE;
-  packet->client = CLIENT_DATA;
+  if (packet->client == CLIENT_NONE) packet->client = CLIENT_STORE;
   packet->warp = (uint16_t)base;
   packet->tag = tag_make(TAG_STORE, base | (uint32_t)(warps >> base) << TAG_WARPS_SHIFT);
   if (!memory_send(m, sm, packet)) return false;

@@ -52,7 +52,7 @@ static inline uint32_t waiter_make(uint32_t index, unsigned lane, uint32_t word)
 void waiter_serve(Simt *m, uint32_t sm, uint32_t waiter, const Packet *packet);
 
 // ---- Requests ----------------------------------------------------------------------------------------
-// Tags of CLIENT_DATA: kind in the upper two bits.
+// Tags of loads, stores, atomics and write-backs: kind in the upper two bits.
 typedef enum DataTag {
   TAG_MISS,   // number of a miss register of the L1 data cache
   TAG_DIRECT, // number of the instruction and, from bit 7 on, word of the datum; the packet's lanes are served

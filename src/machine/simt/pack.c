@@ -20,7 +20,8 @@ static Join join_of(Simt *m, const Next *n, Next *row) {
     return JOIN_WAITS;
   }
   if (next_find(m, row) != IDLE_NONE) return JOIN_WAITS;
-  if (row->warp != n->warp) cells_read(m, REGION_BUFFER, (uint64_t)(row->entry - m->at.buffers), 0xF, &row->entry->word);
+  const Who *who = cells_warp(m, row->sm, row->warp, WHO_NO_INDEX, WHO_NO_NUMBER);
+  if (row->warp != n->warp) cells_read(m, who, REGION_BUFFER, (uint64_t)(row->entry - m->at.buffers), 0xF, &row->entry->word);
   bool is_same = row->entry->word.low == n->entry->word.low && row->entry->word.high == n->entry->word.high;
   if (!is_same) return JOIN_ELSEWHERE; // a damaged word
   row->instr = n->instr;

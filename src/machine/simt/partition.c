@@ -50,15 +50,15 @@ static uint64_t row_of(const L2Slice *slice, uint32_t line) { return (uint64_t)s
 
 void l2_line_read(L2Slice *slice, uint32_t line, ByteMask bytes, uint32_t to[LINE_WORDS]) {
   uint32_t *data = slice->lines[line].data;
-  cells_read(slice->m, REGION_L2, row_of(slice, line), bytes_words_any(bytes), data);
+  cells_read(slice->m, &slice->m->nobody, REGION_L2, row_of(slice, line), bytes_words_any(bytes), data);
   bytes_copy(to, data, bytes);
 }
 
 static void line_write(L2Slice *slice, uint32_t line, ByteMask bytes, const uint32_t from[LINE_WORDS]) {
   uint32_t *data = slice->lines[line].data, words = bytes_words_any(bytes), parts = words & ~bytes_words_all(bytes);
-  if (parts != 0) cells_read(slice->m, REGION_L2, row_of(slice, line), parts, data);
+  if (parts != 0) cells_read(slice->m, &slice->m->nobody, REGION_L2, row_of(slice, line), parts, data);
   bytes_copy(data, from, bytes);
-  cells_written(slice->m, REGION_L2, row_of(slice, line), words, data);
+  cells_written(slice->m, &slice->m->nobody, REGION_L2, row_of(slice, line), words, data);
   slice->lines[line].valid = bytes_or(slice->lines[line].valid, bytes);
 }
 

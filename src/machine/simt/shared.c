@@ -81,6 +81,7 @@ static uint8_t *bytes_at(const Simt *m, uint32_t sm, Place place) {
 // Tells the hooks which words of which rows the lanes touch. Loops over all 32 lanes, so that they vectorise.
 static void tell(Simt *m, uint32_t sm, const MemOp *op, uint32_t lanes, bool is_write) {
   if ((m->wants & WANT_CELLS) == 0) return;
+  const Who *who = cells_slot(m, sm, &op->slot);
   uint32_t rows[WARP_LANES], units[WARP_LANES], bytes = memop_lane_bytes(op);
   uint32_t words = (uint32_t)((UINT64_C(1) << words_of(bytes)) - 1);
   for (unsigned lane = 0; lane < WARP_LANES; lane++) {
@@ -98,9 +99,8 @@ static void tell(Simt *m, uint32_t sm, const MemOp *op, uint32_t lanes, bool is_
     lanes &= ~same;
     uint64_t global_row = (uint64_t)sm * m->dims.shared_rows + (row < m->dims.shared_rows ? row : row % m->dims.shared_rows);
     uint32_t *data = m->at.shared[global_row].word;
-    cells_for(m, op->slot.pc, op->slot.packed != 0 ? UINT64_MAX : op->slot.issue, op->slot.warp);
-    if (is_write) cells_written(m, REGION_SHARED, global_row, touched, data);
-    else cells_read(m, REGION_SHARED, global_row, touched, data);
+    if (is_write) cells_written(m, who, REGION_SHARED, global_row, touched, data);
+    else cells_read(m, who, REGION_SHARED, global_row, touched, data);
   }
 }
 

@@ -5,9 +5,50 @@
 
 // ---- Hooks -----------------------------------------------------------------------------------------
 
-Verdict simt_obey(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, Verdict verdict) {
-  if (verdict >= VERDICT_ROLL_BACK) simt_trap(m, sm, warp, pc, TRAP_DETECTED, 0); // this machine keeps nothing to go back to
+static uint32_t known(uint32_t index) { return index == WHO_NO_INDEX ? 0 : index; }
+
+Verdict simt_obey(Simt *m, const Who *who, Verdict verdict) {
+  if (verdict == VERDICT_HALT) simt_trap(m, known(who->sm), known(who->warp), known(who->pc), TRAP_DETECTED, 0);
   return verdict;
+}
+
+const Who *who_sm(Simt *m, uint32_t sm) {
+  m->who = m->nobody;
+  m->who.sm = sm;
+  return &m->who;
+}
+
+const Who *who_block(Simt *m, uint32_t sm, uint32_t slot, uint64_t linear) {
+  m->who = m->nobody;
+  m->who.sm = sm;
+  m->who.block = linear;
+  m->who.block_slot = slot;
+  return &m->who;
+}
+
+static void fill_warp(const Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint64_t issue, Who *who) {
+  const SimtWarp *at = simt_warp(m, sm, warp < m->dims.warps ? warp : warp % m->dims.warps);
+  const Block *block = &m->at.blocks[sm * m->dims.blocks + at->block_slot];
+  *who = (Who){.launch = m->nobody.launch,
+               .block = block->linear,
+               .issue = issue,
+               .request = WHO_NO_NUMBER,
+               .sm = sm,
+               .block_slot = at->block_slot,
+               .warp = warp,
+               .pc = pc,
+               .client = CLIENT_NONE};
+}
+
+const Who *who_warp(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint64_t issue) {
+  fill_warp(m, sm, warp, pc, issue, &m->who);
+  return &m->who;
+}
+
+const Who *who_packet(Simt *m, const Packet *packet) {
+  fill_warp(m, packet->sm % m->dims.sms, packet->warp, WHO_NO_INDEX, WHO_NO_NUMBER, &m->who);
+  m->who.client = (Client)packet->client;
+  return &m->who;
 }
 
 static uint32_t sm_of_row(const Simt *m, SimtRegion region, uint64_t row) {
@@ -16,18 +57,21 @@ static uint32_t sm_of_row(const Simt *m, SimtRegion region, uint64_t row) {
   return has_sm ? (uint32_t)(row / (at->rows / at->dims[0].count)) : 0;
 }
 
-void simt_tell_read(Simt *m, SimtRegion region, uint64_t row, uint32_t units, void *data) {
-  CellEvent event = {.region = (uint16_t)region, .units = units, .row = row, .data = data};
-  Verdict verdict = hooks_read(&m->hooks, &m->hook_machine, &event);
-  cells_for(m, UINT32_MAX, UINT64_MAX, 0); // who knows the next access's instruction says so before it
-  if (verdict >= VERDICT_ROLL_BACK) simt_obey(m, sm_of_row(m, region, row), 0, 0, verdict);
+// Who reads or writes a structure that belongs to no SM may not be known.
+static __attribute__((noinline, cold)) void halt_at_cells(Simt *m, const CellEvent *event) {
+  Who who = *event->who;
+  if (who.sm == WHO_NO_INDEX) who.sm = sm_of_row(m, (SimtRegion)event->region, event->row);
+  simt_obey(m, &who, VERDICT_HALT);
 }
 
-void simt_tell_write(Simt *m, SimtRegion region, uint64_t row, uint32_t units, void *data) {
-  CellEvent event = {.region = (uint16_t)region, .units = units, .row = row, .data = data};
-  Verdict verdict = hooks_write(&m->hooks, &m->hook_machine, &event);
-  cells_for(m, UINT32_MAX, UINT64_MAX, 0);
-  if (verdict >= VERDICT_ROLL_BACK) simt_obey(m, sm_of_row(m, region, row), 0, 0, verdict);
+void simt_tell_read(Simt *m, const Who *who, SimtRegion region, uint64_t row, uint32_t units, void *data) {
+  CellEvent event = {.who = who, .region = (uint16_t)region, .units = units, .row = row, .data = data};
+  if (hooks_read(&m->hooks, &m->hook_machine, &event) == VERDICT_HALT) halt_at_cells(m, &event);
+}
+
+void simt_tell_write(Simt *m, const Who *who, SimtRegion region, uint64_t row, uint32_t units, void *data) {
+  CellEvent event = {.who = who, .region = (uint16_t)region, .units = units, .row = row, .data = data};
+  if (hooks_write(&m->hooks, &m->hook_machine, &event) == VERDICT_HALT) halt_at_cells(m, &event);
 }
 
 // ---- Traps -----------------------------------------------------------------------------------------
@@ -47,7 +91,9 @@ static bool outgrows_stack(const Simt *m, uint32_t pc, const AccessFault *fault)
 
 void simt_fault(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessFault *fault, const char *note) {
   if (simt_has_trapped(m)) return;
-  TrapEvent event = {.kind = fault->kind, .sm = sm, .warp = warp, .pc = pc};
+  Who who;
+  fill_warp(m, sm % m->dims.sms, warp, pc, WHO_NO_NUMBER, &who);
+  TrapEvent event = {.who = &who, .kind = fault->kind};
   if ((m->wants & WANT_TRAP) != 0 && hooks_trap(&m->hooks, &m->hook_machine, &event) == VERDICT_FIXED) return;
   MemoryView limits = limits_of(m);
   const SimtWarp *at = simt_warp(m, sm % m->dims.sms, warp % m->dims.warps);
@@ -120,6 +166,15 @@ static void sm_cycle(Simt *m, uint32_t sm) {
   fetch_cycle(m, sm);
 }
 
+// A hook has said what it may not: the launch ends, and says whose fault that is.
+static __attribute__((noinline, cold)) void trap_refused(Simt *m) {
+  Text note = {0};
+  hook_refusal_format(&m->hook_machine.refused, &note);
+  AccessFault fault = {.kind = TRAP_REFUSED};
+  simt_fault(m, 0, 0, 0, &fault, note.at);
+  text_free(&note);
+}
+
 uint64_t machine_cycle(Simt *m) {
   uint64_t now = simt_now(m), next = UINT64_MAX;
   m->hook_machine.cycle = now;
@@ -136,6 +191,7 @@ uint64_t machine_cycle(Simt *m) {
     next = min_u64(next, m->at.sms[sm].wake_at);
   }
   next = min_u64(next, dispatch_next(m));
+  if (m->hook_machine.refused.hook != NULL) trap_refused(m);
   if ((m->wants & WANT_CYCLE) == 0) return max_u64(next, now + 1);
   if (next == UINT64_MAX && hooks_next_change(&m->hooks) == UINT64_MAX) return next; // those who only look would wait for ever
   return max_u64(min_u64(next, hooks_next_cycle(&m->hooks)), now + 1);

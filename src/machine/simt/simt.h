@@ -36,6 +36,8 @@ struct Simt {
   HookChain hooks;
   uint32_t wants; // hook_chain_wants
   HookMachine hook_machine;
+  Who who;    // of the event that is being told; see below
+  Who nobody; // launch alone is known
   // Of the current launch
   const MachineEnvironment *environment;
   const Launch *launch;
@@ -71,20 +73,30 @@ static inline void sm_wake(Simt *m, uint32_t sm, uint64_t cycle) {
   if (cycle < state->wake_at) state->wake_at = cycle;
 }
 
+// On whose behalf events are told. Each of these fills m->who and returns it; it stands until the next of them.
+const Who *who_sm(Simt *m, uint32_t sm); // nobody in particular
+const Who *who_block(Simt *m, uint32_t sm, uint32_t slot, uint64_t linear);
+const Who *who_warp(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint64_t issue);
+static inline const Who *who_slot(Simt *m, uint32_t sm, const Slot *slot) { return who_warp(m, sm, slot->warp, slot->pc, slot->issue); }
+const Who *who_packet(Simt *m, const Packet *packet);
+// Of accesses to cells: NULL when nobody wants to be told of them. Threads of several warps have no issue number in common.
+static inline bool cells_are_wanted(const Simt *m) { return __builtin_expect((m->wants & WANT_CELLS) != 0, 0); }
+static inline const Who *cells_sm(Simt *m, uint32_t sm) { return cells_are_wanted(m) ? who_sm(m, sm) : NULL; }
+static inline const Who *cells_warp(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint64_t issue) {
+  return cells_are_wanted(m) ? who_warp(m, sm, warp, pc, issue) : NULL;
+}
+static inline const Who *cells_slot(Simt *m, uint32_t sm, const Slot *slot) {
+  return cells_warp(m, sm, slot->warp, slot->pc, slot->packed != 0 ? WHO_NO_NUMBER : slot->issue);
+}
+
 // Hardware cells are read and written through these, whoever does it: they tell the hooks. `data` is unit 0 of the row.
-void simt_tell_read(Simt *m, SimtRegion region, uint64_t row, uint32_t units, void *data);
-void simt_tell_write(Simt *m, SimtRegion region, uint64_t row, uint32_t units, void *data);
-// On whose behalf the next access is.
-static inline void cells_for(Simt *m, uint32_t pc, uint64_t issue, uint32_t warp) {
-  m->hook_machine.pc = pc;
-  m->hook_machine.issue = issue;
-  m->hook_machine.warp = warp;
+void simt_tell_read(Simt *m, const Who *who, SimtRegion region, uint64_t row, uint32_t units, void *data);
+void simt_tell_write(Simt *m, const Who *who, SimtRegion region, uint64_t row, uint32_t units, void *data);
+static inline void cells_read(Simt *m, const Who *who, SimtRegion region, uint64_t row, uint32_t units, void *data) {
+  if (cells_are_wanted(m)) simt_tell_read(m, who, region, row, units, data);
 }
-static inline void cells_read(Simt *m, SimtRegion region, uint64_t row, uint32_t units, void *data) {
-  if (__builtin_expect((m->wants & WANT_CELLS) != 0, 0)) simt_tell_read(m, region, row, units, data);
-}
-static inline void cells_written(Simt *m, SimtRegion region, uint64_t row, uint32_t units, void *data) {
-  if (__builtin_expect((m->wants & WANT_CELLS) != 0, 0)) simt_tell_write(m, region, row, units, data);
+static inline void cells_written(Simt *m, const Who *who, SimtRegion region, uint64_t row, uint32_t units, void *data) {
+  if (cells_are_wanted(m)) simt_tell_write(m, who, region, row, units, data);
 }
 
 // The launch ends with this trap; the first one counts. `lane` is a thread of the warp.
@@ -92,7 +104,7 @@ void simt_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, 
 void simt_fault(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessFault *fault, const char *note);
 static inline bool simt_has_trapped(const Simt *m) { return m->at.core->trapped != TRAP_NONE; }
 // A verdict that ends the launch does so here; returns the verdict.
-Verdict simt_obey(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, Verdict verdict);
+Verdict simt_obey(Simt *m, const Who *who, Verdict verdict);
 
 // The instruction of a word: the program's own when the bits are those at `pc`, else decoded into *scratch. NULL: no legal
 // instruction, or one that names registers the kernel does not have.

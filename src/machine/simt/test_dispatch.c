@@ -82,7 +82,7 @@ static void interval_passes_between_blocks(void **state) {
 
 static Verdict refuse_sm(Hook *hook, HookMachine *machine, const BlockEvent *event) {
   (void)machine;
-  return !event->done && event->sm == *(uint32_t *)hook->own ? VERDICT_STALL : VERDICT_PASS;
+  return !event->done && event->who->sm == *(uint32_t *)hook->own ? VERDICT_STALL : VERDICT_PASS;
 }
 
 static void hooks_keep_blocks_from_an_sm(void **state) {

@@ -214,7 +214,7 @@ static void code_that_is_not_there_traps_at_issue(void **state) {
 
 static Verdict damage_word(Hook *hook, HookMachine *machine, FetchEvent *event) {
   (void)machine;
-  if (event->pc != 1) return VERDICT_PASS;
+  if (event->who->pc != 1) return VERDICT_PASS;
   if ((*(uint32_t *)hook->own)++ < 3) return VERDICT_STALL;
   event->word->high ^= 1; // the immediate
   return VERDICT_PASS;

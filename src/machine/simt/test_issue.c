@@ -172,9 +172,9 @@ typedef struct Seen {
 static Verdict on_issue(Hook *hook, HookMachine *machine, IssueEvent *event) {
   Seen *seen = hook->own;
   (void)machine;
-  if (event->pc != 0) return VERDICT_PASS;
+  if (event->who->pc != 0) return VERDICT_PASS;
   seen->asked++;
-  seen->first_issue = event->issue;
+  seen->first_issue = event->who->issue;
   assert_int_equal(event->mask, UINT32_MAX);
   assert_int_equal(event->idle_lanes, 0);
   if (seen->asked <= seen->stalls) return VERDICT_STALL;
@@ -187,8 +187,8 @@ static Verdict on_issue(Hook *hook, HookMachine *machine, IssueEvent *event) {
 static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
   Seen *seen = hook->own;
   (void)machine;
-  if (event->pc != 0) return VERDICT_PASS;
-  seen->result_issue[seen->results % 8] = event->issue;
+  if (event->who->pc != 0) return VERDICT_PASS;
+  seen->result_issue[seen->results % 8] = event->who->issue;
   seen->copy[seen->results++ % 8] = event->copy;
   seen->ran_on = event->lane_of[0];
   return event->copy + 1 < event->copies ? VERDICT_HOLD : VERDICT_PASS;

@@ -22,21 +22,21 @@ static void blend_row(uint32_t *restrict to, const uint32_t *restrict from, uint
   }
 }
 
-static void write_row(Simt *m, uint32_t sm, uint32_t row, uint32_t lanes, const uint32_t from[WARP_LANES]) {
+static void write_row(Simt *m, const Who *who, uint32_t sm, uint32_t row, uint32_t lanes, const uint32_t from[WARP_LANES]) {
   RegisterRow *to = register_at(m, sm, row);
   if (lanes == UINT32_MAX) memcpy(to->lane, from, sizeof to->lane);
   else blend_row(to->lane, from, lanes);
-  cells_written(m, REGION_RF, (uint64_t)sm * m->dims.register_rows + row, lanes, to->lane);
+  cells_written(m, who, REGION_RF, (uint64_t)sm * m->dims.register_rows + row, lanes, to->lane);
   simt_count(m, STAT_REGISTER_WRITES, 1);
 }
 
 // A predicate holds a bit of each lane: a write of some is a read and a write of the whole.
-static void write_predicate(Simt *m, uint32_t sm, uint32_t warp, uint32_t number, uint32_t lanes, uint32_t value) {
+static void write_predicate(Simt *m, const Who *who, uint32_t sm, uint32_t warp, uint32_t number, uint32_t lanes, uint32_t value) {
   SimtWarp *at = simt_warp(m, sm, warp);
   uint64_t row = (uint64_t)sm * m->dims.warps + warp;
-  if (lanes != UINT32_MAX) cells_read(m, REGION_PREDICATES, row, 1u << number, at->warp.predicates);
+  if (lanes != UINT32_MAX) cells_read(m, &m->nobody, REGION_PREDICATES, row, 1u << number, at->warp.predicates);
   at->warp.predicates[number] = (at->warp.predicates[number] & ~lanes) | (value & lanes);
-  cells_written(m, REGION_PREDICATES, row, 1u << number, at->warp.predicates);
+  cells_written(m, who, REGION_PREDICATES, row, 1u << number, at->warp.predicates);
 }
 
 typedef struct Results {
@@ -45,19 +45,19 @@ typedef struct Results {
   const uint32_t *predicates; // NULL: none
 } Results;
 
-static void write_warp(Simt *m, uint32_t sm, uint32_t warp, uint32_t lanes, const Instr *instr, const Results *results) {
+static void write_warp(Simt *m, const Who *who, uint32_t sm, uint32_t warp, uint32_t lanes, const Instr *instr, const Results *results) {
   OperandResults at = operand_results(instr);
   for (unsigned slot = 0; slot < at.slots; slot++) {
     uint8_t number = instr->d[slot];
     if (number == REG_ZERO) continue;
     for (unsigned k = 0, row = slot * at.registers; k < at.registers && row + k < results->row_count; k++) {
-      write_row(m, sm, register_row(m, sm, warp, number + k), lanes, results->rows[row + k]);
+      write_row(m, who, sm, register_row(m, sm, warp, number + k), lanes, results->rows[row + k]);
     }
   }
   unsigned written = results->predicates == NULL ? 0 : operand_predicates(&op_info[instr->op]);
   for (unsigned k = 0; k < 2; k++) {
     if ((written >> k & 1) == 0 || instr->pd[k] == PRED_TRUE) continue;
-    write_predicate(m, sm, warp, instr->pd[k], lanes, results->predicates[k]);
+    write_predicate(m, who, sm, warp, instr->pd[k], lanes, results->predicates[k]);
   }
 }
 
@@ -97,16 +97,17 @@ static bool has_other_parts(const Simt *m, uint32_t sm, const Slot *slot, uint8_
 
 static void write_slot(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, const Results *results) {
   bool is_last = slot->copy + 1 >= slot->copies;
+  const Who *who = cells_slot(m, sm, slot);
   if (slot->packed == 0) {
     uint32_t warp = slot->warp % m->dims.warps;
-    write_warp(m, sm, warp, slot->mask, instr, results);
+    write_warp(m, who, sm, warp, slot->mask, instr, results);
     if (is_last) scoreboard_clear(m, sm, warp, instr);
     return;
   }
   for (uint32_t left = slot->mask; left != 0;) {
     uint32_t lanes = lanes_of_same_warp(slot, left);
     uint8_t warp = slot->warp_of[__builtin_ctz(lanes)];
-    write_warp(m, sm, warp % m->dims.warps, lanes, instr, results);
+    write_warp(m, who, sm, warp % m->dims.warps, lanes, instr, results);
     if (is_last && !has_other_parts(m, sm, slot, warp)) scoreboard_clear(m, sm, warp % m->dims.warps, instr);
     left &= ~lanes;
   }
@@ -114,9 +115,8 @@ static void write_slot(Simt *m, uint32_t sm, const Slot *slot, const Instr *inst
 
 static void tell_commit(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr) {
   if ((m->wants & WANT_COMMIT) == 0) return;
-  CommitEvent event = {
-      .sm = sm, .warp = slot->warp, .pc = slot->pc, .mask = slot->mask, .instr = instr, .issued_at = slot->issued_at, .issue = slot->issue};
-  simt_obey(m, sm, slot->warp, slot->pc, hooks_commit(&m->hooks, &m->hook_machine, &event));
+  CommitEvent event = {.who = who_slot(m, sm, slot), .mask = slot->mask, .instr = instr, .issued_at = slot->issued_at};
+  simt_obey(m, event.who, hooks_commit(&m->hooks, &m->hook_machine, &event));
 }
 
 void writeback_rows(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, uint32_t (*rows)[WARP_LANES], uint32_t row_count,
@@ -140,10 +140,7 @@ static Verdict ask(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
   if ((m->wants & WANT_RESULT) == 0) return VERDICT_PASS;
   const Slot *slot = &flight->slot;
   SimtRegion region = output_region(instr);
-  ResultEvent event = {.sm = sm,
-                       .warp = slot->warp,
-                       .block_slot = simt_warp(m, sm, slot->warp % m->dims.warps)->block_slot,
-                       .pc = slot->pc,
+  ResultEvent event = {.who = who_slot(m, sm, slot),
                        .instr = instr,
                        .region = (uint16_t)region,
                        .row = region == REGION_UNIT_SP ? sm * m->dims.sps + slot->sp % m->dims.sps : sm,
@@ -152,11 +149,10 @@ static Verdict ask(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
                        .lane_of = slot->lane_of,
                        .copy = slot->copy,
                        .copies = slot->copies,
-                       .issue = slot->issue,
                        .rows = flight->row[0],
                        .row_count = flight->rows,
                        .predicates = flight->has_predicates != 0 ? flight->predicates : NULL};
-  return simt_obey(m, sm, slot->warp, slot->pc, hooks_result(&m->hooks, &m->hook_machine, &event));
+  return simt_obey(m, event.who, hooks_result(&m->hooks, &m->hook_machine, &event));
 }
 
 // ---- The stage -----------------------------------------------------------------------------------------
