@@ -47,5 +47,11 @@ static void end(Machine *machine, Stats *stats, Trap *trap) {
   *trap = own(machine)->trap;
 }
 
-const MachineKind functional_machine = {
-    .name = "functional", .form = FORM_REDOUBT, .abilities = abilities, .make = make, .free = free_machine, .begin = begin, .run = run, .end = end};
+const MachineKind functional_machine = {.name = "functional",
+                                        .form = FORM_REDOUBT,
+                                        .abilities = abilities,
+                                        .make = make,
+                                        .free = free_machine,
+                                        .begin = begin,
+                                        .run = run,
+                                        .end = end};
