@@ -1,7 +1,7 @@
 #!/bin/sh
 # What a redesign must not change: the outcomes of 24 campaigns, fault by fault, and the cycles of 40 runs.
 #   record.sh REDOUBT FOLDER
-# Record before and after, then compare: diff -r BEFORE AFTER. How a fault was settled may differ, so it is left out.
+# Record before and after, then compare: diff -r BEFORE AFTER. How a fault was settled, and the words of a note, may differ: they are left out.
 set -eu
 redoubt=$(realpath "$1") folder=$2
 mkdir -p "$folder"
@@ -10,7 +10,7 @@ trap 'rm -rf "$scratch"' EXIT
 
 outcomes() { # of a CSV: number, fault, outcome, time
   awk -F '"' '{ for (i = 2; i <= NF; i += 2) gsub(",", ";", $i); print }' OFS='"' "$1" | awk -F , '
-    NR == 1 { for (i = 1; i <= NF; i++) skip[i] = $i ~ /^(settled|class_of|block|pc|opcode|line)$/ }
+    NR == 1 { for (i = 1; i <= NF; i++) skip[i] = $i ~ /^(settled|class_of|block|pc|opcode|line|note)$/ }
     { for (i = 1; i <= NF; i++) if (!skip[i]) printf "%s,", $i; print "" }'
 }
 
