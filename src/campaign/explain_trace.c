@@ -358,7 +358,7 @@ static Verdict on_block(Hook *hook, HookMachine *machine, const BlockEvent *even
 
 static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
   Tracer *at = hook->own;
-  (void)machine;
+  at->regions = machine->regions;
   at->launch++;
   at->block_threads = event->block[0] * event->block[1] * event->block[2];
   at->block_warps = max_u32((at->block_threads + WARP_LANES - 1) / WARP_LANES, 1);
@@ -388,8 +388,6 @@ static bool on_attach(Hook *hook, HookLayout *layout, Diags *diags) {
   return true;
 }
 
-static void on_rebuild(Hook *hook, const HookMachine *machine) { ((Tracer *)hook->own)->regions = machine->regions; }
-
 Tracer *tracer_new(Arena *arena, ValueLog *log, const Fault *faults, FaultRun *run) {
   Tracer *at = ARENA_NEW(arena, Tracer);
   *at = (Tracer){.arena = arena, .log = log, .faults = faults, .run = run};
@@ -400,7 +398,7 @@ Hook *tracer_hook(Tracer *at, TraceMode mode) {
   at->mode = mode;
   at->launch = 0;
   at->write_count = 0;
-  at->hook = (Hook){.name = "explain", .kind = HOOK_OBSERVER, .own = at, .attach = on_attach, .rebuild = on_rebuild};
+  at->hook = (Hook){.name = "explain", .kind = HOOK_OBSERVER, .own = at, .attach = on_attach};
   at->hook.launch = on_launch;
   at->hook.block = on_block;
   at->hook.read = on_read;

@@ -40,7 +40,7 @@ static void toy_close(Toy *toy) { arena_free(toy->arena); }
 
 static void toy_cycle(Toy *toy, uint64_t cycle) {
   toy->machine.cycle = cycle;
-  if (hooks_next_cycle(&toy->chain) <= cycle) hooks_cycle(&toy->chain, &toy->machine);
+  if (hooks_next_cycle(&toy->chain, &toy->machine) <= cycle) hooks_cycle(&toy->chain, &toy->machine);
 }
 
 static uint32_t word(const Toy *toy, uint32_t row, uint32_t lane) {

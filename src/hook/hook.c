@@ -1,8 +1,6 @@
-// The chain of hooks: its order, how verdicts combine, and the regions that schemes add to a machine's block.
+// The chain of hooks: its order, how verdicts combine, who is called when.
 // Invariant: chain->hooks is sorted by HookClass, hooks of one class in the order they were added.
 #include "hook/hook.h"
-
-enum { REGION_ALIGN = 64, MAX_REGIONS = REGION_NONE };
 
 // ---- The chain -----------------------------------------------------------------------------------
 bool hook_chain_add(HookChain *chain, Hook *hook) {
@@ -15,6 +13,16 @@ bool hook_chain_add(HookChain *chain, Hook *hook) {
   chain->hooks[place] = hook;
   chain->count++;
   return true;
+}
+
+bool hook_chain_clone(const HookChain *chain, const HookChain *given, HookChain *clone) {
+  bool room = true;
+  *clone = (HookChain){0};
+  for (uint32_t i = 0; i < chain->count; i++) {
+    if (chain->hooks[i]->kind == HOOK_PROTECTION) room = room && hook_chain_add(clone, chain->hooks[i]);
+  }
+  for (uint32_t i = 0; given != NULL && i < given->count; i++) room = room && hook_chain_add(clone, given->hooks[i]);
+  return room;
 }
 
 uint32_t hook_chain_wants(const HookChain *chain) {
@@ -119,29 +127,64 @@ static inline Verdict combine(Verdict so_far, HookMachine *machine, const Hook *
 #undef FORWARDS
 #undef BACKWARDS
 
-uint64_t hooks_next_cycle(const HookChain *chain) {
+// ---- Wake-ups --------------------------------------------------------------------------------------
+// In the block: 1 + the cycle, so that zeroed bytes are "never". NULL: not a protection, or one that no machine has attached.
+static uint64_t *wake_in_block(const Hook *hook, const HookMachine *machine) {
+  if (hook->wake == 0) return NULL;
+  return (uint64_t *)(void *)(machine->block + machine->regions->items[hook->wake - 1].base);
+}
+
+void hook_wake(Hook *hook, HookMachine *machine, uint64_t cycle) {
+  uint64_t *wake = wake_in_block(hook, machine);
+  if (wake != NULL) *wake = cycle + 1;
+  else hook->next_cycle = cycle;
+}
+
+uint64_t hook_wakes_at(const Hook *hook, const HookMachine *machine) {
+  const uint64_t *wake = wake_in_block(hook, machine);
+  return wake != NULL ? *wake - 1 : hook->next_cycle;
+}
+
+void hooks_begin(const HookChain *chain, HookMachine *machine) {
+  for (uint32_t i = 0; i < chain->count; i++) {
+    if (chain->hooks[i]->wake != 0) hook_wake(chain->hooks[i], machine, chain->hooks[i]->next_cycle);
+  }
+}
+
+static bool only_looks(const Hook *hook) { return hook->kind == HOOK_OBSERVER || hook->only_looks; }
+
+uint64_t hooks_next_cycle(const HookChain *chain, const HookMachine *machine) {
   uint64_t next = UINT64_MAX;
   for (uint32_t i = 0; i < chain->count; i++) {
-    if (chain->hooks[i]->cycle != NULL) next = min_u64(next, chain->hooks[i]->next_cycle);
+    if (chain->hooks[i]->cycle != NULL) next = min_u64(next, hook_wakes_at(chain->hooks[i], machine));
   }
   return next;
 }
 
-uint64_t hooks_next_change(const HookChain *chain) {
+uint64_t hooks_next_change(const HookChain *chain, const HookMachine *machine) {
   uint64_t next = UINT64_MAX;
   for (uint32_t i = 0; i < chain->count; i++) {
     const Hook *hook = chain->hooks[i];
-    if (hook->cycle != NULL && hook->kind != HOOK_OBSERVER && !hook->only_looks) next = min_u64(next, hook->next_cycle);
+    if (hook->cycle != NULL && !only_looks(hook)) next = min_u64(next, hook_wakes_at(hook, machine));
   }
   return next;
 }
 
+// A hook stays armed during its call, so that a clone that it takes is called in this cycle, too.
+static void call_due(Hook *hook, HookMachine *machine) {
+  if (hook->cycle == NULL || hook_wakes_at(hook, machine) > machine->cycle) return;
+  hook->cycle(hook, machine);
+  if (hook_wakes_at(hook, machine) <= machine->cycle) hook_wake(hook, machine, UINT64_MAX);
+}
+
 void hooks_cycle(const HookChain *chain, HookMachine *machine) {
+  bool looked[MAX_HOOKS];
   for (uint32_t i = 0; i < chain->count; i++) {
-    Hook *hook = chain->hooks[i];
-    if (hook->cycle == NULL || hook->next_cycle > machine->cycle) continue;
-    hook->next_cycle = UINT64_MAX;
-    hook->cycle(hook, machine);
+    looked[i] = only_looks(chain->hooks[i]);
+    if (looked[i]) call_due(chain->hooks[i], machine);
+  }
+  for (uint32_t i = 0; i < chain->count; i++) {
+    if (!looked[i]) call_due(chain->hooks[i], machine);
   }
 }
 
@@ -149,13 +192,6 @@ void hooks_finish(const HookChain *chain, HookMachine *machine) {
   for (uint32_t i = 0; i < chain->count; i++) {
     Hook *hook = chain->hooks[i];
     if (hook->finish != NULL) hook->finish(hook, machine);
-  }
-}
-
-void hooks_rebuild(const HookChain *chain, const HookMachine *machine) {
-  for (uint32_t i = 0; i < chain->count; i++) {
-    Hook *hook = chain->hooks[i];
-    if (hook->rebuild != NULL) hook->rebuild(hook, machine);
   }
 }
 
@@ -181,67 +217,4 @@ void hook_events_markdown(Text *out) {
     if (!info->is_moment) add_verdicts(info->verdicts, out);
     text_add(out, " |\n");
   }
-}
-
-// ---- Layout --------------------------------------------------------------------------------------
-struct HookLayout {
-  Arena *arena;
-  HookShape shape;
-  VEC(Region) regions;
-  RegionTable table; // of `regions`, kept up to date
-  uint32_t owner;    // 1 + index of the hook that is attaching
-};
-
-static void refresh(HookLayout *layout, size_t block_bytes) {
-  layout->table = (RegionTable){layout->regions.items, layout->regions.count, block_bytes};
-}
-
-HookLayout *hook_layout_begin(Arena *arena, const RegionTable *own, const HookShape *shape) {
-  HookLayout *layout = ARENA_NEW(arena, HookLayout);
-  layout->arena = arena;
-  layout->shape = *shape;
-  for (uint32_t i = 0; i < own->count; i++) *VEC_PUSH(&layout->regions, arena) = own->items[i];
-  refresh(layout, own->block_bytes);
-  return layout;
-}
-
-const RegionTable *hook_layout_regions(const HookLayout *layout) { return &layout->table; }
-const HookShape *hook_layout_shape(const HookLayout *layout) { return &layout->shape; }
-RegionTable hook_layout_finish(const HookLayout *layout) { return layout->table; }
-
-static const char *keep(Arena *arena, const char *text) { return text == NULL ? "" : arena_copy_text(arena, text, strlen(text)); }
-
-uint16_t hook_add_region(HookLayout *layout, const Region *wanted, Diags *diags) {
-  ASSERT(wanted->bits >= 1 && wanted->bits <= 64 && wanted->units >= 1 && wanted->units <= REGION_MAX_UNITS);
-  ASSERT(wanted->dim_count <= REGION_MAX_DIMS && wanted->unit_bytes * 8 >= wanted->bits);
-  if (region_find(&layout->table, wanted->name) != REGION_NONE || layout->regions.count == MAX_REGIONS) {
-    diags_add(diags, NULL, 0, 0, "structure '%s' is there already: the same protection twice?", wanted->name);
-    return REGION_NONE;
-  }
-  Region region = *wanted;
-  region.name = keep(layout->arena, wanted->name);
-  region.title = keep(layout->arena, wanted->title);
-  region.unit = keep(layout->arena, wanted->unit);
-  region.meaning = keep(layout->arena, wanted->meaning);
-  region.rows = 1;
-  for (uint32_t i = 0; i < region.dim_count; i++) {
-    region.dims[i].name = keep(layout->arena, wanted->dims[i].name);
-    region.rows *= region.dims[i].count;
-  }
-  region.flags = REGION_HASHED | REGION_INJECTABLE;
-  region.base = (size_t)align_up(layout->table.block_bytes, REGION_ALIGN);
-  region.row_bytes = region.units * region.unit_bytes;
-  region.owned_by_scheme = layout->owner;
-  *VEC_PUSH(&layout->regions, layout->arena) = region;
-  refresh(layout, (size_t)align_up(region.base + region.rows * region.row_bytes, REGION_ALIGN));
-  return (uint16_t)(layout->regions.count - 1);
-}
-
-bool hook_layout_attach(HookLayout *layout, const HookChain *chain, Diags *diags) {
-  for (uint32_t i = 0; i < chain->count; i++) {
-    Hook *hook = chain->hooks[i];
-    layout->owner = i + 1;
-    if (hook->attach != NULL && !hook->attach(hook, layout, diags)) return false;
-  }
-  return true;
 }

@@ -5,8 +5,8 @@
 // [faults, protections, observers]: damage, then check; bits that enter a cell walk it backwards over faults
 // and protections: encode, then damage. Observers come last and change nothing.
 //
-// A scheme's own state is a region of the machine's block, asked for in `attach`; so it is cloned, hashed
-// and itself injectable. `own` holds configuration only.
+// A scheme's own state is a region of the machine's block, asked for in `attach`; so it is cloned, hashed, saved
+// and itself injectable. `own` holds configuration only and no pointer into a block: one hook of a protection serves a machine and all its clones.
 #ifndef REDOUBT_HOOK_H
 #define REDOUBT_HOOK_H
 
@@ -187,8 +187,11 @@ typedef struct HookShape {
 } HookShape;
 typedef struct HookLayout HookLayout;
 // A new region: name, title, unit, meaning, dims, units, bits and unit_bytes of `wanted` say what; the rest is filled in. Its
-// cells are zeroed bytes of the block, INJECTABLE and HASHED. REGION_NONE, with a diagnostic: the name is taken.
-uint16_t hook_add_region(HookLayout *layout, const Region *wanted, Diags *diags);
+// cells are zeroed bytes of the block, INJECTABLE and HASHED; `life` says when they are zeroed again. A region that lives for one instruction has
+// the dimensions sm, warp and, to tell the latest n instructions of a warp apart, n. REGION_NONE, with a diagnostic: the name is taken.
+uint16_t hook_add_region(HookLayout *layout, const Region *wanted, RegionLife life, Diags *diags);
+uint64_t hook_instruction_row(const Region *region, uint32_t sm, uint32_t warp,
+                              uint64_t issue);                    // of a region that lives for one instruction
 const RegionTable *hook_layout_regions(const HookLayout *layout); // what is there already: the machine's own, and earlier hooks'
 const HookShape *hook_layout_shape(const HookLayout *layout);
 
@@ -197,16 +200,22 @@ struct Hook {
   HookClass kind;
   void *own; // configuration; the owner of the hook frees it
   bool (*attach)(Hook *hook, HookLayout *layout, Diags *diags);
-  void (*rebuild)(Hook *hook, const HookMachine *machine); // after the block has moved, been cloned or loaded
 #define EVENT(name, ID, Event, direction, verdicts, moment) Verdict (*name)(Hook * hook, HookMachine * machine, Event * event);
 #define MOMENT(name, ID, moment) void (*name)(Hook * hook, HookMachine * machine);
 #include "hook/hook.def"
 #undef EVENT
 #undef MOMENT
-  bool replays;        // `result` may say REPLAY: operands are kept for it until then
-  uint64_t next_cycle; // of `cycle`; UINT64_MAX: never
-  bool only_looks;     // in `cycle`, as observers do: a machine in which nothing else is to come hangs, and need not wait for it
+  bool replays; // `result` may say REPLAY: operands are kept for it until then
+  // When `cycle` is first called; UINT64_MAX: not until hook_wake says so. Faults and observers, each of which belongs to one machine, keep their
+  // next here: it is outside the hash, since runs with and without a fault must hash alike. A protection's next lies in the block.
+  uint64_t next_cycle;
+  uint16_t wake;   // 1 + the region of a protection's next wake-up; filled in when it is attached
+  bool only_looks; // in `cycle`, as observers do: a machine in which nothing else is to come hangs, and need not wait for it
 };
+
+// The cycle in whose beginning `cycle` is called next, whoever the hook is; UINT64_MAX: never.
+void hook_wake(Hook *hook, HookMachine *machine, uint64_t cycle);
+uint64_t hook_wakes_at(const Hook *hook, const HookMachine *machine);
 
 enum { MAX_PROTECTIONS = 8, MAX_HOOKS = MAX_PROTECTIONS + 8 }; // and those of a campaign, of faults and a trace
 // The hooks of one machine in their order: faults, protections, observers.
@@ -215,6 +224,8 @@ typedef struct HookChain {
   uint32_t count;
 } HookChain;
 bool hook_chain_add(HookChain *chain, Hook *hook); // keeps the order; false: the chain is full
+// The chain of a clone: the protections of `chain`, without its faults and observers, and the hooks in `given` (NULL: none). False: too many.
+bool hook_chain_clone(const HookChain *chain, const HookChain *given, HookChain *clone);
 
 // Which events anybody wants: machines test a bit before they build an event.
 typedef enum HookEventId {
@@ -243,6 +254,11 @@ uint32_t hook_chain_wants(const HookChain *chain);
 HookLayout *hook_layout_begin(Arena *arena, const RegionTable *own, const HookShape *shape);
 bool hook_layout_attach(HookLayout *layout, const HookChain *chain, Diags *diags);
 RegionTable hook_layout_finish(const HookLayout *layout);
+// Lifetimes: the machine says when an instruction is about to issue, before hooks are told (needed only if there is such state),
+// and when a launch has ended.
+bool hooks_keep_instructions(const RegionTable *regions);
+void hooks_instruction_begins(const RegionTable *regions, uint8_t *block, uint32_t sm, uint32_t warp, uint64_t issue);
+void hooks_launch_ended(const RegionTable *regions, uint8_t *block);
 
 // hooks_NAME(): call every hook that has the function, in the order of the event's direction; the strongest verdict. What observers
 // return is not looked at.
@@ -252,10 +268,11 @@ RegionTable hook_layout_finish(const HookLayout *layout);
 #include "hook/hook.def"
 #undef EVENT
 #undef MOMENT
-// hooks_cycle calls those whose next_cycle has come; each is disarmed first (next_cycle = UINT64_MAX) and arms itself again if it wants more.
-uint64_t hooks_next_cycle(const HookChain *chain);  // the earliest that any wants
-uint64_t hooks_next_change(const HookChain *chain); // of those that may change something then
-void hooks_rebuild(const HookChain *chain, const HookMachine *machine);
+// hooks_cycle calls those whose cycle has come. Those who only look come first and find the state that the cycle before has left: a clone that
+// is taken then equals one taken before. Whoever does not arm itself again in the call is disarmed after it.
+void hooks_begin(const HookChain *chain, HookMachine *machine); // the machine has been made: protections' first wake-ups go into the block
+uint64_t hooks_next_cycle(const HookChain *chain, const HookMachine *machine);  // the earliest that any wants
+uint64_t hooks_next_change(const HookChain *chain, const HookMachine *machine); // of those that may change something then
 
 void hook_refusal_format(const Refusal *refused, Text *out); // the line that names the scheme
 void hook_events_list(Text *out);                            // hook.def: `redoubt list events`

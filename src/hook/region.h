@@ -21,6 +21,14 @@ enum {
   REGION_OUTPUT = 1u << 6,     // no cells: the outputs of a functional unit, which hold a result while it is told (ResultEvent)
 };
 
+// How long the state of a scheme lives: when the machine zeroes it.
+typedef enum RegionLife {
+  LIFE_OWN,         // the machine's own region, not a scheme's
+  LIFE_INSTRUCTION, // a row per instruction of a warp: zeroed before an instruction with the same row issues, and at the launch's end
+  LIFE_LAUNCH,      // zeroed when the launch has ended: check bits of cells that are put to rest then, buffers of what is under way
+  LIFE_MACHINE,     // never: a fault map, a cache, a wake-up
+} RegionLife;
+
 // One dimension of a region's rows, outermost first: "sm" of 15, "reg" of 1024.
 typedef struct RegionDim {
   const char *name;
@@ -35,11 +43,12 @@ typedef struct Region {
   RegionDim dims[REGION_MAX_DIMS];
   uint32_t dim_count;
   uint32_t flags;
-  uint64_t rows;            // product of the dims
-  uint32_t units, bits;     // per row; per unit, 1..64, little-endian in memory
-  size_t base;              // of row 0, unit 0, bit 0 in the block
-  size_t row_bytes;         // from one row to the next
-  size_t unit_bytes;        // from one unit to the next
+  uint64_t rows;        // product of the dims
+  uint32_t units, bits; // per row; per unit, 1..64, little-endian in memory
+  size_t base;          // of row 0, unit 0, bit 0 in the block
+  size_t row_bytes;     // from one row to the next
+  size_t unit_bytes;    // from one unit to the next
+  RegionLife life;
   uint32_t owned_by_scheme; // 1 + index of the hook whose state it is; 0: the machine's
 } Region;
 

@@ -27,7 +27,6 @@ static Verdict note(Hook *hook) {
 #include "hook/hook.def"
 #undef EVENT
 #undef MOMENT
-static void on_rebuild(Hook *hook, const HookMachine *machine) { (void)machine, note(hook); }
 
 static Hook full_hook(HookClass kind, Probe *probe) {
   return (Hook){
@@ -36,7 +35,7 @@ static Hook full_hook(HookClass kind, Probe *probe) {
 #include "hook/hook.def"
 #undef EVENT
 #undef MOMENT
-      .name = "probe", .kind = kind, .own = probe, .rebuild = on_rebuild};
+      .name = "probe", .kind = kind, .own = probe};
 }
 
 // Two of each class, added in a mixed order: chain order is faults a b, protections p q, observers x y.
@@ -77,12 +76,10 @@ static void test_order(void **state) {
   assert_calls(&six, order[direction]);
 #define MOMENT(name, ID, moment)      \
   hooks_##name(&six.chain, &machine); \
-  assert_calls(&six, order[NEITHER]);
+  assert_calls(&six, HOOK_EVENT_##ID == HOOK_EVENT_CYCLE ? "xyabpq" : order[NEITHER]); // those who only look come first
 #include "hook/hook.def"
 #undef EVENT
 #undef MOMENT
-  hooks_rebuild(&six.chain, &machine);
-  assert_calls(&six, order[NEITHER]);
 }
 
 // The strongest of those that are legal for the event.
@@ -157,8 +154,7 @@ static void test_absent_functions_are_skipped(void **state) {
   hooks_cycle(&chain, &machine);
   hooks_span(&chain, &machine, &(SpanEvent){0});
   hooks_finish(&chain, &machine);
-  hooks_rebuild(&chain, &machine);
-  assert_true(hooks_next_cycle(&chain) == UINT64_MAX);
+  assert_true(hooks_next_cycle(&chain, &machine) == UINT64_MAX);
   Hook writer = {.kind = HOOK_FAULT, .write = on_write}, issuer = {.kind = HOOK_OBSERVER, .issue = on_issue, .commit = on_commit};
   assert_true(hook_chain_add(&chain, &writer));
   assert_int_equal(hook_chain_wants(&chain), WANT_WRITE);
@@ -184,7 +180,7 @@ static void test_cycles(void **state) {
   HookMachine machine = {0};
   uint64_t seen[4];
   for (int i = 0; i < 4; i++) {
-    machine.cycle = seen[i] = hooks_next_cycle(&chain);
+    machine.cycle = seen[i] = hooks_next_cycle(&chain, &machine);
     hooks_cycle(&chain, &machine);
   }
   assert_int_equal(seen[0], 5);
@@ -193,10 +189,65 @@ static void test_cycles(void **state) {
   assert_int_equal(seen[3], 22);
   assert_int_equal(early, 2);
   assert_int_equal(late, 2);
-  assert_int_equal(hooks_next_cycle(&chain), 25);
+  assert_int_equal(hooks_next_cycle(&chain, &machine), 25);
   machine.cycle = 25;
   hooks_cycle(&chain, &machine);
-  assert_true(hooks_next_cycle(&chain) == UINT64_MAX); // disarmed unless it arms itself
+  assert_true(hooks_next_cycle(&chain, &machine) == UINT64_MAX); // disarmed unless it arms itself
+}
+
+static void note_call(Hook *hook, HookMachine *machine) {
+  note(hook);
+  if (machine->cycle == 5) hook_wake(hook, machine, 9);
+}
+
+// Those who only look come first. A protection's wake-up lies in the block: another block, another time.
+static void test_wake_ups(void **state) {
+  (void)state;
+  Six six;
+  make_six(&six);
+  for (int i = 0; i < 6; i++) {
+    six.hooks[i].cycle = note_call;
+    six.hooks[i].next_cycle = 5;
+    six.hooks[i].name = six.probes[i].letter;
+  }
+  six.hooks[B].only_looks = true;
+  Arena *arena = arena_new();
+  HookLayout *layout = hook_layout_begin(arena, &(RegionTable){0}, &(HookShape){.sms = 1, .warps = 1, .block_slots = 1});
+  assert_true(hook_layout_attach(layout, &six.chain, NULL));
+  RegionTable table = hook_layout_finish(layout);
+  assert_int_equal(table.count, 2);
+  assert_int_equal(table.items[0].flags, REGION_HASHED);
+  assert_int_equal(table.items[0].life, LIFE_MACHINE);
+  uint64_t first[32] = {0}, second[32] = {0};
+  assert_true(table.block_bytes <= sizeof first);
+  HookMachine machine = {.block = (uint8_t *)first, .regions = &table}, other = {.block = (uint8_t *)second, .regions = &table};
+  assert_true(hook_wakes_at(&six.hooks[P], &machine) == UINT64_MAX);
+  hooks_begin(&six.chain, &machine);
+  hooks_begin(&six.chain, &other);
+  machine.cycle = 5;
+  hooks_cycle(&six.chain, &machine);
+  assert_calls(&six, "bxyapq");
+  assert_int_equal(hooks_next_cycle(&six.chain, &machine), 9);
+  assert_int_equal(hook_wakes_at(&six.hooks[P], &other), 5);
+  assert_int_equal(six.hooks[P].next_cycle, 5);
+  machine.cycle = 9;
+  hooks_cycle(&six.chain, &machine);
+  assert_calls(&six, "bxyapq");
+  assert_true(hooks_next_cycle(&six.chain, &machine) == UINT64_MAX && hooks_next_cycle(&six.chain, &other) == 5);
+  arena_free(arena);
+}
+
+static void test_chain_of_a_clone(void **state) {
+  (void)state;
+  Six six;
+  make_six(&six);
+  Hook fault = {.kind = HOOK_FAULT};
+  HookChain given = {.hooks = {&fault}, .count = 1}, clone;
+  assert_true(hook_chain_clone(&six.chain, &given, &clone));
+  assert_int_equal(clone.count, 3);
+  assert_true(clone.hooks[0] == &fault && clone.hooks[1] == &six.hooks[P] && clone.hooks[2] == &six.hooks[Q]);
+  assert_true(hook_chain_clone(&six.chain, NULL, &clone));
+  assert_int_equal(clone.count, 2);
 }
 
 // ---- Regions of schemes --------------------------------------------------------------------------
@@ -213,7 +264,7 @@ static bool add_one(Hook *hook, HookLayout *layout, Diags *diags) {
                    .units = 5,
                    .bits = 7,
                    .unit_bytes = 1};
-  uint16_t index = hook_add_region(layout, &wanted, diags);
+  uint16_t index = hook_add_region(layout, &wanted, LIFE_LAUNCH, diags);
   memset(scratch, 'z', sizeof scratch);
   return index != REGION_NONE && index == hook_layout_regions(layout)->count - 1;
 }
@@ -272,10 +323,11 @@ static void test_next_change(void **state) {
   limit.next_cycle = 50;
   limit.only_looks = true;
   HookChain chain = {0};
+  HookMachine machine = {0};
   assert_true(hook_chain_add(&chain, &observer) && hook_chain_add(&chain, &limit) && hook_chain_add(&chain, &idle));
-  assert_true(hooks_next_cycle(&chain) == 30 && hooks_next_change(&chain) == UINT64_MAX);
+  assert_true(hooks_next_cycle(&chain, &machine) == 30 && hooks_next_change(&chain, &machine) == UINT64_MAX);
   assert_true(hook_chain_add(&chain, &fault));
-  assert_int_equal(hooks_next_change(&chain), 70);
+  assert_int_equal(hooks_next_change(&chain, &machine), 70);
 }
 
 int main(void) {
@@ -286,6 +338,8 @@ int main(void) {
       cmocka_unit_test(test_illegal_verdicts),
       cmocka_unit_test(test_absent_functions_are_skipped),
       cmocka_unit_test(test_cycles),
+      cmocka_unit_test(test_wake_ups),
+      cmocka_unit_test(test_chain_of_a_clone),
       cmocka_unit_test(test_regions_of_schemes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -250,9 +250,10 @@ void machine_end(Machine *machine, Stats *stats, Trap *trap);
 uint64_t machine_now(const Machine *machine); // cycle, since the machine was made
 const RegionTable *machine_regions(const Machine *machine);
 uint8_t *machine_block(Machine *machine);
-// Another machine in the same state, in the middle of the same launch, on another memory (a clone of the first's). It runs without the first's
-// hooks, and prints nothing; `observers` (NULL: none) must be such as need no attaching.
-Machine *machine_clone(const Machine *machine, Memory *memory, const HookChain *observers);
+// Another machine in the same state, in the middle of the same launch, on another memory (a clone of the first's). It has the first's
+// protections with their state, none of its faults and observers, and prints nothing; `given` (NULL: none) are its own faults and
+// observers, which must be such as need no attaching.
+Machine *machine_clone(const Machine *machine, Memory *memory, const HookChain *given);
 void machine_copy(Machine *clone, const Machine *machine); // the clone, and its memory, as machine and memory are now: in the same launch
 const Trap *machine_trap(const Machine *machine);          // the launch's first so far
 // The whole state in the middle of a launch, to a file and back into a machine that has begun the same launch.
@@ -279,7 +280,7 @@ typedef struct MachineKind {
   uint64_t (*now)(const Machine *machine);
   const RegionTable *(*regions)(const Machine *machine);
   uint8_t *(*block)(Machine *machine);
-  Machine *(*clone)(const Machine *machine, Memory *memory, const HookChain *observers);
+  Machine *(*clone)(const Machine *machine, Memory *memory, const HookChain *given);
   void (*copy)(Machine *clone, const Machine *machine);
   const Trap *(*trap)(const Machine *machine);
   bool (*save)(Machine *machine, const char *path, Diags *diags);

@@ -37,8 +37,8 @@ uint64_t machine_now(const Machine *machine) { return machine->kind->now(machine
 const RegionTable *machine_regions(const Machine *machine) { return machine->kind->regions(machine); }
 uint8_t *machine_block(Machine *machine) { return machine->kind->block(machine); }
 
-Machine *machine_clone(const Machine *machine, Memory *memory, const HookChain *observers) {
-  return machine->kind->clone(machine, memory, observers);
+Machine *machine_clone(const Machine *machine, Memory *memory, const HookChain *given) {
+  return machine->kind->clone(machine, memory, given);
 }
 
 void machine_copy(Machine *clone, const Machine *machine) {

@@ -245,7 +245,7 @@ static const uint64_t *fake_stat(const HookMachine *machine, const char *name) {
 
 static void at_cycle(Bench *bench, uint64_t cycle) {
   bench->machine.cycle = cycle;
-  if (hooks_next_cycle(&bench->chain) <= cycle) hooks_cycle(&bench->chain, &bench->machine);
+  if (hooks_next_cycle(&bench->chain, &bench->machine) <= cycle) hooks_cycle(&bench->chain, &bench->machine);
 }
 
 typedef struct CurvePoint {
@@ -291,7 +291,7 @@ static void test_curves(void **state) {
   fake.instructions = 1310;
   bench.machine.cycle = 263;
   hooks_finish(&bench.chain, &bench.machine);
-  assert_int_equal(hooks_next_cycle(&bench.chain), UINT64_MAX);
+  assert_int_equal(hooks_next_cycle(&bench.chain, &bench.machine), UINT64_MAX);
   json_t *root = close_bench(&bench);
   static const CurvePoint points[] = {
       {"IPC", 50, 1.5},
@@ -321,7 +321,7 @@ static void test_marks(void **state) {
   for (uint32_t i = 3; i < TRACE_MARKS; i++) assert_true(trace_mark(bench.hook, UINT64_MAX, "more"));
   assert_false(trace_mark(bench.hook, 1, "too many"));
   launch(&bench, 0, 1, "k");
-  assert_int_equal(hooks_next_cycle(&bench.chain), 30);
+  assert_int_equal(hooks_next_cycle(&bench.chain, &bench.machine), 30);
   for (uint64_t cycle = 0; cycle < 100; cycle++) at_cycle(&bench, cycle);
   json_t *root = close_bench(&bench);
   assert_int_equal(number_of(find_event(root, "i", "fault: two"), "ts"), 30);

@@ -261,10 +261,10 @@ static bool dmr_attach(Hook *hook, HookLayout *layout, Diags *diags) {
                  .units = WARP_LANES,
                  .bits = 32,
                  .unit_bytes = 4};
-  own->tags = hook_add_region(layout, &tags, diags);
+  own->tags = hook_add_region(layout, &tags, LIFE_LAUNCH, diags);
   if (own->tags == REGION_NONE) return false;
-  own->words = hook_add_region(layout, &words, diags);
-  own->rows = hook_add_region(layout, &rows, diags);
+  own->words = hook_add_region(layout, &words, LIFE_LAUNCH, diags);
+  own->rows = hook_add_region(layout, &rows, LIFE_LAUNCH, diags);
   return own->words != REGION_NONE && own->rows != REGION_NONE;
 }
 

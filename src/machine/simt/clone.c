@@ -36,7 +36,7 @@ static const uint8_t *same_place(const uint8_t *bytes, Memory *from, Memory *to)
   return is_there ? memory_bytes(to) + (bytes - start) : bytes;
 }
 
-Machine *simt_machine_clone(const Machine *machine, Memory *memory, const HookChain *observers) {
+Machine *simt_machine_clone(const Machine *machine, Memory *memory, const HookChain *given) {
   const Simt *from = simt_in(machine);
   Arena *arena = arena_new();
   SimtMachine *clone = ARENA_NEW(arena, SimtMachine);
@@ -60,8 +60,7 @@ Machine *simt_machine_clone(const Machine *machine, Memory *memory, const HookCh
   m->backing.memory = memory;
   m->backing.banks[BANK_CONST] = m->cloned_environment.const_bank;
   local_new(m);
-  // Hooks keep what they know of one machine: a clone runs without them, its cells bare.
-  m->hooks = observers == NULL ? (HookChain){0} : *observers;
+  ASSERT(hook_chain_clone(&from->hooks, given, &m->hooks));
   m->wants = hook_chain_wants(&m->hooks);
   memcpy(m->block, from->block, m->block_bytes);
   machine_bind(m);

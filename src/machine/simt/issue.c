@@ -280,6 +280,7 @@ static uint32_t hardware_lanes(const uint8_t lane_of[WARP_LANES], uint32_t mask)
 
 // False: not now.
 static bool ask_hooks(Simt *m, const Next *n, Slot *slot) {
+  if (m->keeps_instructions) hooks_instruction_begins(&m->regions, m->block, n->sm, n->warp, slot->issue);
   if ((m->wants & WANT_ISSUE) == 0) return true;
   IssueEvent event = {.who = who_warp(m, n->sm, n->warp, n->pc, slot->issue),
                       .scheduler = n->scheduler,

@@ -23,7 +23,6 @@ void machine_bind(Simt *m) {
   m->hook_machine.corrected = &m->at.stats->value[STAT_CORRECTED];
   m->hook_machine.detected = &m->at.stats->value[STAT_DETECTED];
   m->hook_machine.replayed = &m->at.stats->value[STAT_REPLAYED];
-  hooks_rebuild(&m->hooks, &m->hook_machine);
 }
 
 static void unit_times(Simt *m) {
@@ -62,10 +61,10 @@ static const uint64_t *statistic(const HookMachine *machine, const char *name) {
 }
 
 // The machine's own arrays but statistics, and what schemes have added behind them.
-static StateLayout hashed_layout(Simt *m, size_t own_bytes) {
+static StateLayout hashed_layout(Simt *m) {
   ByteRange *ranges = ARENA_ARRAY(m->arena, ByteRange, SIMT_MOST_RANGES);
   uint32_t count = simt_hashed(&m->dims, ranges, SIMT_MOST_RANGES - 1);
-  if (m->block_bytes > own_bytes) ranges[count++] = (ByteRange){own_bytes, m->block_bytes - own_bytes};
+  if (m->block_bytes > m->own_bytes) ranges[count++] = (ByteRange){m->own_bytes, m->block_bytes - m->own_bytes};
   return (StateLayout){.regions = &m->regions, .hashed = ranges, .hashed_count = count};
 }
 
@@ -91,11 +90,14 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   }
   m->regions = hook_layout_finish(layout);
   m->block_bytes = m->regions.block_bytes;
-  m->state_layout = hashed_layout(m, own_bytes);
+  m->own_bytes = own_bytes;
+  m->keeps_instructions = hooks_keep_instructions(&m->regions);
+  m->state_layout = hashed_layout(m);
   m->block = machine_block_new(m->block_bytes);
   memset(m->block, 0, m->block_bytes);
   m->hook_machine = (HookMachine){.regions = &m->regions, .spec = spec, .is_free = simt_is_free, .stat = statistic};
   machine_bind(m);
+  hooks_begin(&m->hooks, &m->hook_machine);
   unit_times(m);
   return &machine->base;
 }
@@ -234,10 +236,11 @@ static void dram_stats(Simt *m) {
   }
 }
 
-// A launch begins with everything at rest, whatever the one before it left in the pipelines.
+// A launch begins with everything at rest, whatever the one before it left in the pipelines. What schemes keep for longer stays.
 static void rest(Simt *m) {
   uint64_t cycle = m->at.core->cycle;
-  memset(m->block, 0, m->block_bytes);
+  memset(m->block, 0, m->own_bytes);
+  hooks_launch_ended(&m->regions, m->block);
   m->at.core->cycle = cycle;
 }
 

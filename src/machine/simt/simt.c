@@ -178,7 +178,7 @@ static __attribute__((noinline, cold)) void trap_refused(Simt *m) {
 uint64_t machine_cycle(Simt *m) {
   uint64_t now = simt_now(m), next = UINT64_MAX;
   m->hook_machine.cycle = now;
-  if ((m->wants & WANT_CYCLE) != 0 && hooks_next_cycle(&m->hooks) <= now) {
+  if ((m->wants & WANT_CYCLE) != 0 && hooks_next_cycle(&m->hooks, &m->hook_machine) <= now) {
     hooks_cycle(&m->hooks, &m->hook_machine);
     front_disturbed(m); // they may have changed any cell
   }
@@ -193,6 +193,7 @@ uint64_t machine_cycle(Simt *m) {
   next = min_u64(next, dispatch_next(m));
   if (m->hook_machine.refused.hook != NULL) trap_refused(m);
   if ((m->wants & WANT_CYCLE) == 0) return max_u64(next, now + 1);
-  if (next == UINT64_MAX && hooks_next_change(&m->hooks) == UINT64_MAX) return next; // those who only look would wait for ever
-  return max_u64(min_u64(next, hooks_next_cycle(&m->hooks)), now + 1);
+  if (next == UINT64_MAX && hooks_next_change(&m->hooks, &m->hook_machine) == UINT64_MAX)
+    return next; // those who only look would wait for ever
+  return max_u64(min_u64(next, hooks_next_cycle(&m->hooks, &m->hook_machine)), now + 1);
 }

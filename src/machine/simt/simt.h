@@ -36,8 +36,10 @@ struct Simt {
   HookChain hooks;
   uint32_t wants; // hook_chain_wants
   HookMachine hook_machine;
-  Who who;    // of the event that is being told; see below
-  Who nobody; // launch alone is known
+  Who who;                 // of the event that is being told; see below
+  Who nobody;              // launch alone is known
+  size_t own_bytes;        // of the block; what follows is the schemes'
+  bool keeps_instructions; // a scheme has state of single instructions
   // Of the current launch
   const MachineEnvironment *environment;
   const Launch *launch;
@@ -212,7 +214,7 @@ static inline const Simt *simt_in(const Machine *machine) { return &((const Simt
 uint64_t simt_machine_now(const Machine *machine);
 const RegionTable *simt_machine_regions(const Machine *machine);
 uint8_t *simt_machine_block(Machine *machine);
-Machine *simt_machine_clone(const Machine *machine, Memory *memory, const HookChain *observers);
+Machine *simt_machine_clone(const Machine *machine, Memory *memory, const HookChain *given);
 void simt_machine_copy(Machine *clone, const Machine *machine);
 const Trap *simt_machine_trap(const Machine *machine);
 bool simt_machine_save(Machine *machine, const char *path, Diags *diags);
