@@ -3,6 +3,6 @@
 set -eu
 redoubt=$1
 folder=$2
-for page in instructions parameters statistics; do
+for page in instructions parameters statistics study-keys; do
   "$redoubt" list "$page" --markdown >"$folder/$page.md"
 done
