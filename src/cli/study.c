@@ -86,16 +86,22 @@ static bool write_results(const StudyWishes *wishes, const StudyOutcome *outcome
   free(json);
   good = good && write_one(wishes, "study.json", &text, diags);
   text_free(&text);
-  for (uint32_t i = 0; i < outcome->claims.count && good; i++) good = write_table(wishes, outcome->claims.items[i].part, &outcome->claims.items[i].table, diags);
-  for (uint32_t i = 0; i < outcome->shown.count && good; i++) good = write_table(wishes, outcome->shown.items[i].part, &outcome->shown.items[i].table, diags);
-  if (good) message_note(wishes->files.quiet, "%s/index.html: the page; study.json, study.db and a CSV file for each claim, table and chart are beside it", wishes->output);
+  for (uint32_t i = 0; i < outcome->claims.count && good; i++)
+    good = write_table(wishes, outcome->claims.items[i].part, &outcome->claims.items[i].table, diags);
+  for (uint32_t i = 0; i < outcome->shown.count && good; i++)
+    good = write_table(wishes, outcome->shown.items[i].part, &outcome->shown.items[i].table, diags);
+  if (good)
+    message_note(wishes->files.quiet,
+                 "%s/index.html: the page; study.json, study.db and a CSV file for each claim, table and chart are beside it",
+                 wishes->output);
   return good;
 }
 
 static bool show_results(const StudyWishes *wishes, const StudyFile *study, const StudyCells *cells, Diags *diags) {
   StudyResults *results = study_collect(study, cells, wishes->output, diags);
   StudyOutcome outcome;
-  bool good = results != NULL && study_judge_all(study, cells, wishes->quick, results, wishes->files.arena, &outcome, diags) && write_results(wishes, &outcome, diags);
+  bool good = results != NULL && study_judge_all(study, cells, wishes->quick, results, wishes->files.arena, &outcome, diags) &&
+              write_results(wishes, &outcome, diags);
   study_results_close(results);
   return good;
 }
@@ -108,7 +114,8 @@ static bool make_folder(const char *path, Diags *diags) {
 }
 
 static int run_cells(const StudyWishes *wishes, const StudyFile *study, const StudyCells *cells, Diags *diags) {
-  if (!make_folder(wishes->output, diags) || !make_folder(arena_format(wishes->files.arena, "%s/cells", wishes->output), diags)) return message_diags(diags);
+  if (!make_folder(wishes->output, diags) || !make_folder(arena_format(wishes->files.arena, "%s/cells", wishes->output), diags))
+    return message_diags(diags);
   int code = cells_run(cells, &wishes->cells);
   if (code != EXIT_OK) {
     message_error("the study is not finished; the same command goes on where it stopped");
@@ -117,7 +124,8 @@ static int run_cells(const StudyWishes *wishes, const StudyFile *study, const St
   uint32_t left = 0;
   for (uint32_t i = 0; i < cells->items.count; i++) left += !cell_is_done(&cells->items.items[i], wishes->output);
   if (left == 0) return show_results(wishes, study, cells, diags) ? EXIT_OK : message_diags(diags);
-  message_note(wishes->files.quiet, "this shard is done; %u cells of others are not: put all files of %s/cells together and run the study without --shard", left,
+  message_note(wishes->files.quiet,
+               "this shard is done; %u cells of others are not: put all files of %s/cells together and run the study without --shard", left,
                wishes->output);
   return EXIT_OK;
 }
@@ -196,11 +204,14 @@ static bool take_shard(const OptionUse *use) {
 static const Option options[] = {
     {"output", 'o', "FOLDER", "where results go, and from where a study goes on (default study-results)", .take = option_text,
      .offset = offsetof(StudyWishes, output)},
-    {"quick", 0, NULL, "what the study says under quick.KEY instead of KEY: a first look", .take = option_flag, .offset = offsetof(StudyWishes, quick)},
-    {"list", 0, NULL, "only show the cells: the command of each, and whether it is done", .take = option_flag, .offset = offsetof(StudyWishes, list)},
-    {"shard", 0, "I/N", "only every N-th cell, I from 0; cells of all shards go into one folder", .take = take_shard, .offset = offsetof(StudyWishes, cells)},
-    {"jobs", 'j', "N", "processes (default and most: the processors that this process may use); results do not depend on it", .take = option_jobs,
-     .offset = offsetof(StudyWishes, cells.jobs), .least = 1, .most = 256},
+    {"quick", 0, NULL, "what the study says under quick.KEY instead of KEY: a first look", .take = option_flag,
+     .offset = offsetof(StudyWishes, quick)},
+    {"list", 0, NULL, "only show the cells: the command of each, and whether it is done", .take = option_flag,
+     .offset = offsetof(StudyWishes, list)},
+    {"shard", 0, "I/N", "only every N-th cell, I from 0; cells of all shards go into one folder", .take = take_shard,
+     .offset = offsetof(StudyWishes, cells)},
+    {"jobs", 'j', "N", "processes (default and most: the processors that this process may use); results do not depend on it",
+     .take = option_jobs, .offset = offsetof(StudyWishes, cells.jobs), .least = 1, .most = 256},
 };
 static const OptionGroup group = OPTION_GROUP(NULL, options);
 

@@ -28,7 +28,8 @@ typedef struct Expansion {
 static bool complain(const Expansion *at, const char *format, const char *what) {
   char text[512];
   snprintf(text, sizeof text, format, what);
-  return diags_add(at->diags, at->study->path, at->plan.part->line, 0, "[%s %s]: %s", study_section_names[at->plan.part->section], at->plan.part->name, text);
+  return diags_add(at->diags, at->study->path, at->plan.part->line, 0, "[%s %s]: %s", study_section_names[at->plan.part->section],
+                   at->plan.part->name, text);
 }
 
 // ---- What the keys say ---------------------------------------------------------------------------------------
@@ -164,7 +165,8 @@ static uint64_t hash_file(const char *path, uint64_t hash) {
   char *bytes;
   size_t count;
   struct stat info;
-  if (stat(path, &info) == 0 && S_ISREG(info.st_mode) && file_read(arena, path, &bytes, &count, &ignored)) hash = hash_bytes(bytes, count, hash);
+  if (stat(path, &info) == 0 && S_ISREG(info.st_mode) && file_read(arena, path, &bytes, &count, &ignored))
+    hash = hash_bytes(bytes, count, hash);
   diags_free(&ignored);
   arena_free(arena);
   return hash;
@@ -178,14 +180,16 @@ static void finish_cell(Expansion *at, StudyCell *cell) {
     hash = hash_file(value != NULL ? value + 1 : word, hash);
   }
   cell->hash = hash;
-  cell->file = arena_format(at->cells->arena, "cells/%016llx.%s", (unsigned long long)hash, cell->part->section == SECTION_RUN ? "json" : "db");
+  cell->file =
+      arena_format(at->cells->arena, "cells/%016llx.%s", (unsigned long long)hash, cell->part->section == SECTION_RUN ? "json" : "db");
 }
 
 static bool add_cell(Expansion *at, const char *target, const char *machine, const uint32_t *chosen) {
   if (at->cells->items.count == STUDY_CELLS) return complain(at, "the study has more than 100000 cells%s", "");
   StudyCell *cell = VEC_PUSH(&at->cells->items, at->cells->arena);
   *cell = (StudyCell){.part = at->plan.part, .target = target, .machine = machine, .size = at->plan.size != NULL ? at->plan.size : ""};
-  for (uint32_t i = 0; i < at->sweep_count; i++) cell->sweeps[cell->sweep_count++] = (StudySweep){at->names[i], at->values[i].items[chosen[i]]};
+  for (uint32_t i = 0; i < at->sweep_count; i++)
+    cell->sweeps[cell->sweep_count++] = (StudySweep){at->names[i], at->values[i].items[chosen[i]]};
   add_word(at, cell, study_section_names[at->plan.part->section]);
   add_word(at, cell, target);
   add_word(at, cell, "--machine");

@@ -35,14 +35,19 @@ static bool find_section(Reading *at, const char *text, StudySection *section, c
     *name = text[length] == ' ' ? text + length + 1 : "";
     if (i == SECTION_STUDY && **name == '\0') return true;
     if (i != SECTION_STUDY && is_name(*name)) return true;
-    return diags_add(at->diags, at->path, at->line, 0, i == SECTION_STUDY ? "[study] takes no name" :
-                     "[%s NAME] wants a name of letters, digits, '_' and '.' that does not begin with a digit", text);
+    return diags_add(at->diags, at->path, at->line, 0,
+                     i == SECTION_STUDY ? "[study] takes no name"
+                                        : "[%s NAME] wants a name of letters, digits, '_' and '.' that does not begin with a digit",
+                     text);
   }
-  return diags_add(at->diags, at->path, at->line, 0, "no section [%s]; there are study, run, campaign, measure, claim, table and chart", text);
+  return diags_add(at->diags, at->path, at->line, 0, "no section [%s]; there are study, run, campaign, measure, claim, table and chart",
+                   text);
 }
 
 // Names of runs, campaigns and measures are names of tables: they share one space.
-static bool makes_table(StudySection section) { return section == SECTION_RUN || section == SECTION_CAMPAIGN || section == SECTION_MEASURE; }
+static bool makes_table(StudySection section) {
+  return section == SECTION_RUN || section == SECTION_CAMPAIGN || section == SECTION_MEASURE;
+}
 
 const StudyPart *study_part(const StudyFile *study, StudySection section, const char *name) {
   for (uint32_t i = 0; i < study->parts.count; i++) {
@@ -63,7 +68,8 @@ static StudyPart *part_of(Reading *at, const char *text) {
     const StudyPart *other = &study->parts.items[i];
     bool same = other->section == section || (makes_table(other->section) && makes_table(section));
     if (!same || strcmp(other->name, name) != 0) continue;
-    diags_add(at->diags, at->path, at->line, 0, "[%s] has the name of [%s %s] in line %d", text, study_section_names[other->section], name, other->line);
+    diags_add(at->diags, at->path, at->line, 0, "[%s] has the name of [%s %s] in line %d", text, study_section_names[other->section], name,
+              other->line);
     return NULL;
   }
   StudyPart *part = VEC_PUSH(&study->parts, study->arena);
@@ -82,8 +88,8 @@ static const StudyKey *find_key(Reading *at, const StudyPart *part, const char *
     if (count < COUNT_OF(names)) names[count++] = study_keys[i].name;
   }
   const char *near = text_nearest(name, names, count);
-  diags_add(at->diags, at->path, at->line, 0, "a [%s] has no '%s'%s%s%s", study_section_names[part->section], name, near != NULL ? "; did you mean '" : "",
-            near != NULL ? near : "", near != NULL ? "'?" : "");
+  diags_add(at->diags, at->path, at->line, 0, "a [%s] has no '%s'%s%s%s", study_section_names[part->section], name,
+            near != NULL ? "; did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?" : "");
   return NULL;
 }
 
@@ -104,7 +110,8 @@ static int on_value(void *context, const char *section, const char *name, const 
   if (part == NULL) return 1;
   bool is_quick = strncmp(name, "quick.", 6) == 0;
   const StudyKey *key = find_key(at, part, is_quick ? name + 6 : name);
-  if (key != NULL) add_value(at->study, part, &(StudyValue){key, arena_copy_text(at->study->arena, text, strlen(text)), is_quick, at->line});
+  if (key != NULL)
+    add_value(at->study, part, &(StudyValue){key, arena_copy_text(at->study->arena, text, strlen(text)), is_quick, at->line});
   return 1;
 }
 
@@ -128,8 +135,8 @@ static bool check_part(const StudyFile *study, const StudyPart *part, Diags *dia
   for (uint32_t i = 0; i < study_key_count; i++) {
     const StudyKey *key = &study_keys[i];
     if (key->section != part->section || !key->is_needed || study_value(part, key->name) != NULL) continue;
-    good = diags_add(diags, study->path, part->line, 0, "[%s%s%s] lacks '%s': %s", study_section_names[part->section], *part->name != '\0' ? " " : "",
-                     part->name, key->name, key->meaning);
+    good = diags_add(diags, study->path, part->line, 0, "[%s%s%s] lacks '%s': %s", study_section_names[part->section],
+                     *part->name != '\0' ? " " : "", part->name, key->name, key->meaning);
   }
   if (part->section == SECTION_CLAIM && (study_value(part, "sql") == NULL) == (study_value(part, "cannot") == NULL))
     good = diags_add(diags, study->path, part->line, 0, "[claim %s] wants either 'sql' or 'cannot'", part->name);
@@ -158,7 +165,8 @@ static char *next_line(char *line, int size, void *context) {
   if (*at->next == '\0') return NULL;
   size_t length = strcspn(at->next, "\n");
   size_t kept = length < (size_t)size - 2 ? length : (size_t)size - 2;
-  if (kept < length) diags_add(at->diags, at->path, at->line + 1, 0, "the line is longer than %d characters; break it, and indent what follows", size - 2);
+  if (kept < length)
+    diags_add(at->diags, at->path, at->line + 1, 0, "the line is longer than %d characters; break it, and indent what follows", size - 2);
   memcpy(line, at->next, kept);
   line[kept] = '\n';
   line[kept + 1] = '\0';
@@ -210,8 +218,8 @@ StudyFile *study_builtin(const char *name, Diags *diags) {
     return study;
   }
   const char *near = text_nearest(name, names, count);
-  diags_add(diags, NULL, 0, 0, "no study '%s'%s%s%s; 'redoubt reproduce' lists them", name, near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
-            near != NULL ? "'?" : "");
+  diags_add(diags, NULL, 0, 0, "no study '%s'%s%s%s; 'redoubt reproduce' lists them", name, near != NULL ? "; did you mean '" : "",
+            near != NULL ? near : "", near != NULL ? "'?" : "");
   return NULL;
 }
 

@@ -4,8 +4,8 @@
 #include <math.h>
 
 static bool wrong(const StudyFile *study, const StudyPart *part, const char *what, const char *text, Diags *diags) {
-  return diags_add(diags, study->path, part->line, 0, "[%s %s]: %s%s%s%s", study_section_names[part->section], part->name, what, text != NULL ? " '" : "",
-                   text != NULL ? text : "", text != NULL ? "'" : "");
+  return diags_add(diags, study->path, part->line, 0, "[%s %s]: %s%s%s%s", study_section_names[part->section], part->name, what,
+                   text != NULL ? " '" : "", text != NULL ? text : "", text != NULL ? "'" : "");
 }
 
 static double number_at(const StudyTable *table, uint32_t row, uint32_t column, double otherwise) {
@@ -15,13 +15,16 @@ static double number_at(const StudyTable *table, uint32_t row, uint32_t column, 
 }
 
 // The published number of a row: its own, or the claim's. False: wrongly written. *is_trend: there is none.
-static bool published_of(const StudyFile *study, const StudyJudged *judged, uint32_t row, Published *published, bool *is_trend, Diags *diags) {
+static bool published_of(const StudyFile *study, const StudyJudged *judged, uint32_t row, Published *published, bool *is_trend,
+                         Diags *diags) {
   uint32_t column = study_column(&judged->table, "published");
   const char *text = study_value(judged->part, "published");
-  if (column != UINT32_MAX) text = judged->table.rows.items[row][column].kind == DATUM_NOTHING ? NULL : judged->table.rows.items[row][column].text;
+  if (column != UINT32_MAX)
+    text = judged->table.rows.items[row][column].kind == DATUM_NOTHING ? NULL : judged->table.rows.items[row][column].text;
   *is_trend = text == NULL && column == UINT32_MAX;
   if (text == NULL) return true;
-  return published_parse(text, published) || wrong(study, judged->part, "a published number is written 1.5, <1.5, >=0.5 or 1.1..1.2, not", text, diags);
+  return published_parse(text, published) ||
+         wrong(study, judged->part, "a published number is written 1.5, <1.5, >=0.5 or 1.1..1.2, not", text, diags);
 }
 
 static bool judge_row(const StudyFile *study, StudyJudged *judged, uint32_t row, Tolerance tolerance, Diags *diags) {
@@ -36,7 +39,8 @@ static bool judge_row(const StudyFile *study, StudyJudged *judged, uint32_t row,
   return true;
 }
 
-static bool judge_claim(const StudyFile *study, const StudyPart *part, StudyResults *results, Arena *arena, StudyJudged *judged, Diags *diags) {
+static bool judge_claim(const StudyFile *study, const StudyPart *part, StudyResults *results, Arena *arena, StudyJudged *judged,
+                        Diags *diags) {
   *judged = (StudyJudged){.part = part, .reason = study_value(part, "cannot"), .finding = FINDING_CANNOT};
   if (judged->reason != NULL) return true;
   judged->reason = study_value(part, "fitted");
@@ -68,7 +72,8 @@ static bool check_chart(const StudyFile *study, const StudyShown *chart, Diags *
   return true;
 }
 
-bool study_judge_all(const StudyFile *study, const StudyCells *cells, bool quick, StudyResults *results, Arena *arena, StudyOutcome *outcome, Diags *diags) {
+bool study_judge_all(const StudyFile *study, const StudyCells *cells, bool quick, StudyResults *results, Arena *arena,
+                     StudyOutcome *outcome, Diags *diags) {
   *outcome = (StudyOutcome){.study = study, .cells = cells, .quick = quick};
   bool good = true;
   for (uint32_t i = 0; i < study->parts.count; i++) {
@@ -77,7 +82,8 @@ bool study_judge_all(const StudyFile *study, const StudyCells *cells, bool quick
     if (part->section != SECTION_TABLE && part->section != SECTION_CHART) continue;
     StudyShown *shown = VEC_PUSH(&outcome->shown, arena);
     shown->part = part;
-    good = study_query(results, part, arena, &shown->table, diags) && (part->section == SECTION_TABLE || check_chart(study, shown, diags)) && good;
+    good = study_query(results, part, arena, &shown->table, diags) &&
+           (part->section == SECTION_TABLE || check_chart(study, shown, diags)) && good;
   }
   return good;
 }

@@ -92,8 +92,12 @@ typedef struct Row {
   VEC(Column) columns;
 } Row;
 
-static void put_text(Row *row, const char *name, const char *text) { *VEC_PUSH(&row->columns, row->arena) = (Column){.name = name, .text = text}; }
-static void put_number(Row *row, const char *name, double number) { *VEC_PUSH(&row->columns, row->arena) = (Column){.name = name, .number = number}; }
+static void put_text(Row *row, const char *name, const char *text) {
+  *VEC_PUSH(&row->columns, row->arena) = (Column){.name = name, .text = text};
+}
+static void put_number(Row *row, const char *name, double number) {
+  *VEC_PUSH(&row->columns, row->arena) = (Column){.name = name, .number = number};
+}
 
 // A sweep's value is a number where it reads as one.
 static void put_word(Row *row, const char *name, const char *word) {
@@ -122,7 +126,8 @@ static bool make_table(StudyResults *results, const char *table, const Row *row,
 static void bind(sqlite3_stmt *statement, int at, const Column *column) {
   if (column->text != NULL) sqlite3_bind_text(statement, at, column->text, -1, SQLITE_TRANSIENT);
   else if (isnan(column->number)) sqlite3_bind_null(statement, at);
-  else if (column->number == trunc(column->number) && fabs(column->number) < 9e15) sqlite3_bind_int64(statement, at, (sqlite3_int64)column->number);
+  else if (column->number == trunc(column->number) && fabs(column->number) < 9e15)
+    sqlite3_bind_int64(statement, at, (sqlite3_int64)column->number);
   else sqlite3_bind_double(statement, at, column->number);
 }
 
@@ -174,7 +179,8 @@ static bool add_run(StudyResults *results, const StudyCell *cell, bool is_first)
     else if (!known && json_is_null(value)) put_number(&row, key, NAN);
   }
   bool good = total != NULL || diags_add(results->diags, path, 0, 0, "is not the result of a run: %s", error.text);
-  good = good && (!is_first || make_table(results, cell->part->name, &row, cell->part)) && insert(results, cell->part->name, &row, cell->part);
+  good =
+      good && (!is_first || make_table(results, cell->part->name, &row, cell->part)) && insert(results, cell->part->name, &row, cell->part);
   json_decref(root);
   arena_free(arena);
   return good;
@@ -187,7 +193,8 @@ static void put_estimate(Row *row, const char *name, Estimate estimate) {
 }
 
 // A structure, or (NULL) the chip.
-static bool add_structure(StudyResults *results, const StudyCell *cell, const Report *report, const StructureSummary *structure, bool is_first) {
+static bool add_structure(StudyResults *results, const StudyCell *cell, const Report *report, const StructureSummary *structure,
+                          bool is_first) {
   Arena *arena = arena_new();
   Row row = first_columns(arena, cell);
   const Tally *tally = structure != NULL ? &structure->tally : &report->all;
@@ -209,7 +216,8 @@ static bool add_campaign(StudyResults *results, const StudyCell *cell, bool is_f
   Journal *journal = journal_read(path, results->diags);
   Report *report = journal != NULL ? report_read(journal, &(ReportOptions){.confidence = results->confidence}, results->diags) : NULL;
   bool good = report != NULL && report_is_whole(report, results->diags) && add_structure(results, cell, report, NULL, is_first);
-  for (uint32_t i = 0; good && i < report->structures.count; i++) good = add_structure(results, cell, report, &report->structures.items[i], false);
+  for (uint32_t i = 0; good && i < report->structures.count; i++)
+    good = add_structure(results, cell, report, &report->structures.items[i], false);
   if (report != NULL) report_free(report);
   if (journal != NULL) journal_close(journal);
   arena_free(arena);
@@ -322,8 +330,8 @@ static bool add_measures(StudyResults *results) {
 // ---- All of it -------------------------------------------------------------------------------------------------------------
 
 static bool collect(StudyResults *results, const StudyCells *cells) {
-  return add_functions(results) && run(results, "PRAGMA synchronous = OFF; BEGIN", NULL) && add_files(results) && add_cells(results, cells) &&
-         add_measures(results) && run(results, "COMMIT", NULL);
+  return add_functions(results) && run(results, "PRAGMA synchronous = OFF; BEGIN", NULL) && add_files(results) &&
+         add_cells(results, cells) && add_measures(results) && run(results, "COMMIT", NULL);
 }
 
 StudyResults *study_collect(const StudyFile *study, const StudyCells *cells, const char *folder, Diags *diags) {
@@ -333,7 +341,8 @@ StudyResults *study_collect(const StudyFile *study, const StudyCells *cells, con
   Arena *arena = arena_new();
   const char *path = arena_format(arena, "%s/study.db", folder);
   unlink(path);
-  bool good = sqlite3_open(path, &results->database) == SQLITE_OK || diags_add(diags, path, 0, 0, "cannot be written: %s", sqlite3_errmsg(results->database));
+  bool good = sqlite3_open(path, &results->database) == SQLITE_OK ||
+              diags_add(diags, path, 0, 0, "cannot be written: %s", sqlite3_errmsg(results->database));
   good = good && collect(results, cells);
   arena_free(arena);
   if (good) return results;
@@ -374,7 +383,8 @@ bool study_query(StudyResults *results, const StudyPart *part, Arena *arena, Stu
   bool good = sqlite3_prepare_v2(results->database, sql, -1, &statement, &rest) == SQLITE_OK;
   if (good && (statement == NULL || !sqlite3_stmt_readonly(statement) || rest[strspn(rest, " ;")] != '\0')) {
     sqlite3_finalize(statement);
-    return diags_add(diags, results->study->path, part->line, 0, "[%s %s]: 'sql' is one SELECT", study_section_names[part->section], part->name);
+    return diags_add(diags, results->study->path, part->line, 0, "[%s %s]: 'sql' is one SELECT", study_section_names[part->section],
+                     part->name);
   }
   int columns = good ? sqlite3_column_count(statement) : 0, state = SQLITE_DONE;
   for (int i = 0; i < columns; i++) {

@@ -69,10 +69,12 @@ static void add_head(const StudyOutcome *outcome, Text *out) {
 
 static void claim_text(const StudyJudged *claim, Text *out) {
   const char *place = said(claim->part, "place"), *published = said(claim->part, "published");
-  text_add(out, "%s: %s%s\n", claim->part->name, finding_names[claim->finding], study_value(claim->part, "fitted") != NULL ? " (fitted)" : "");
+  text_add(out, "%s: %s%s\n", claim->part->name, finding_names[claim->finding],
+           study_value(claim->part, "fitted") != NULL ? " (fitted)" : "");
   add_lines(out, said(claim->part, "text"), 2);
   if (*published != '\0' || *place != '\0')
-    text_add(out, "  %s%s%s%s\n", *published != '\0' ? "published: " : "", published, *published != '\0' && *place != '\0' ? "; " : "", place);
+    text_add(out, "  %s%s%s%s\n", *published != '\0' ? "published: " : "", published, *published != '\0' && *place != '\0' ? "; " : "",
+             place);
   if (claim->reason != NULL) add_lines(out, claim->reason, 2);
   if (claim->table.rows.count > 0) table_text(&claim->table, claim->rows, out);
   text_add(out, "\n");
@@ -152,8 +154,8 @@ static json_t *cells_json(const StudyCells *cells) {
     const StudyCell *cell = &cells->items.items[i];
     Text command = {0};
     study_command(cell, &command);
-    json_array_append_new(array, json_pack("{s:s, s:o, s:o, s:s}", "part", cell->part->name, "target", report_string(cell->target), "command",
-                                           report_string(command.at), "file", cell->file));
+    json_array_append_new(array, json_pack("{s:s, s:o, s:o, s:s}", "part", cell->part->name, "target", report_string(cell->target),
+                                           "command", report_string(command.at), "file", cell->file));
     text_free(&command);
   }
   return array;
@@ -174,8 +176,8 @@ char *study_as_json(const StudyOutcome *outcome) {
     json_object_set_new(object, "table", table_json(&outcome->shown.items[i].table, NULL));
     json_array_append_new(shown, object);
   }
-  json_t *root = json_pack("{s:o, s:b, s:f, s:o, s:o, s:o}", "study", part_json(&outcome->study->parts.items[0]), "quick", outcome->quick, "confidence",
-                           outcome->study->confidence, "claims", claims, "shown", shown, "cells", cells_json(outcome->cells));
+  json_t *root = json_pack("{s:o, s:b, s:f, s:o, s:o, s:o}", "study", part_json(&outcome->study->parts.items[0]), "quick", outcome->quick,
+                           "confidence", outcome->study->confidence, "claims", claims, "shown", shown, "cells", cells_json(outcome->cells));
   char *text = json_dumps(root, JSON_INDENT(1) | JSON_SORT_KEYS | JSON_REAL_PRECISION(9));
   json_decref(root);
   ASSERT(text != NULL);

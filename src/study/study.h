@@ -8,7 +8,16 @@
 #include "base/base.h"
 
 // ---- The file ----------------------------------------------------------------------------------------------
-typedef enum StudySection { SECTION_STUDY, SECTION_RUN, SECTION_CAMPAIGN, SECTION_MEASURE, SECTION_CLAIM, SECTION_TABLE, SECTION_CHART, SECTIONS } StudySection;
+typedef enum StudySection {
+  SECTION_STUDY,
+  SECTION_RUN,
+  SECTION_CAMPAIGN,
+  SECTION_MEASURE,
+  SECTION_CLAIM,
+  SECTION_TABLE,
+  SECTION_CHART,
+  SECTIONS
+} StudySection;
 extern const char *const study_section_names[SECTIONS]; // "study", "run", ...
 
 typedef struct StudyKey {
@@ -103,7 +112,7 @@ typedef struct StudyTable {
   VEC(StudyDatum *) rows; // each with a datum for every column
 } StudyTable;
 bool study_query(StudyResults *results, const StudyPart *part, Arena *arena, StudyTable *table, Diags *diags); // its `sql`
-uint32_t study_column(const StudyTable *table, const char *name);                                               // UINT32_MAX: none
+uint32_t study_column(const StudyTable *table, const char *name);                                              // UINT32_MAX: none
 
 // ---- Findings --------------------------------------------------------------------------------------------------
 // How a number of ours stands to a published one.
@@ -153,7 +162,8 @@ typedef struct StudyOutcome {
   VEC(StudyShown) shown;
 } StudyOutcome;
 // Every claim, table and chart, in the order of the file.
-bool study_judge_all(const StudyFile *study, const StudyCells *cells, bool quick, StudyResults *results, Arena *arena, StudyOutcome *outcome, Diags *diags);
+bool study_judge_all(const StudyFile *study, const StudyCells *cells, bool quick, StudyResults *results, Arena *arena,
+                     StudyOutcome *outcome, Diags *diags);
 
 // ---- Outputs ---------------------------------------------------------------------------------------------------
 void study_as_text(const StudyOutcome *outcome, Text *out);

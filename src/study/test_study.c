@@ -54,11 +54,12 @@ static const char *const *made_up_set(const char *name, Arena *arena) {
   return strcmp(name, "@both") == 0 ? members : NULL;
 }
 
-static const char cells_text[] = "[study]\ntitle = t\n"
-                                 "[run base]\ntargets = @both other.ptx\nmachines = m1 m2\nsize = default\nquick.size = tiny\noptions = --set a=1\n"
-                                 "[run swept]\nlike = base\ntargets = one\nmachines = m1\nsweep = n: 1 2 3 | word: x 'y z'\n"
-                                 "options = --set n=${n} --set 'w=${word}'\n"
-                                 "[campaign c]\ntargets = one\nmachines = m1\nfaults = 10\nquick.faults = 2\n";
+static const char cells_text[] =
+    "[study]\ntitle = t\n"
+    "[run base]\ntargets = @both other.ptx\nmachines = m1 m2\nsize = default\nquick.size = tiny\noptions = --set a=1\n"
+    "[run swept]\nlike = base\ntargets = one\nmachines = m1\nsweep = n: 1 2 3 | word: x 'y z'\n"
+    "options = --set n=${n} --set 'w=${word}'\n"
+    "[campaign c]\ntargets = one\nmachines = m1\nfaults = 10\nquick.faults = 2\n";
 
 static void test_cells(void **state) {
   (void)state;
@@ -138,24 +139,16 @@ static void test_figures(void **state) {
     Ours ours;
     Finding finding;
   } cases[] = {
-      {"1.5", "0.1", {1.6, 1.6, 1.6}, FINDING_AGREES},
-      {"1.5", "0.1", {1.61, 1.61, 1.61}, FINDING_DIFFERS},
-      {"1.5", "0", {1.5, 1.5, 1.5}, FINDING_AGREES},
-      {"-0.5", "10%", {-0.55, -0.55, -0.55}, FINDING_AGREES},
-      {"-0.5", "10%", {-0.56, -0.56, -0.56}, FINDING_DIFFERS},
-      {"1.5", "0.1", {1.5, 1.45, 1.55}, FINDING_AGREES},
-      {"1.5", "0.1", {1.58, 1.5, 1.66}, FINDING_AGREES},      // reaches over the end, but is no wider than the range
-      {"1.5", "0.1", {1.5, 1.2, 1.8}, FINDING_NOT_DECIDED},   // too wide
-      {"1.5", "0.1", {1.65, 1.55, 1.75}, FINDING_NOT_DECIDED},
-      {"1.5", "0.1", {1.8, 1.7, 1.9}, FINDING_DIFFERS},
-      {"<1.5", "0", {1.4, 1.4, 1.4}, FINDING_AGREES},
-      {"<1.5", "0", {1.4, 1.3, 1.6}, FINDING_NOT_DECIDED},
-      {"<=1.36", "0", {1.5, 1.5, 1.5}, FINDING_DIFFERS},
-      {">0.5", "0", {0.6, 0.6, 0.6}, FINDING_AGREES},
-      {">=0.5", "0", {0.4, 0.3, 0.45}, FINDING_DIFFERS},
-      {"1.16..1.19", "0", {1.17, 1.17, 1.17}, FINDING_AGREES},
-      {"1.16..1.19", "0.01", {1.2, 1.2, 1.2}, FINDING_AGREES},
-      {"1.16..1.19", "0", {1.3, 1.3, 1.3}, FINDING_DIFFERS},
+      {"1.5", "0.1", {1.6, 1.6, 1.6}, FINDING_AGREES},         {"1.5", "0.1", {1.61, 1.61, 1.61}, FINDING_DIFFERS},
+      {"1.5", "0", {1.5, 1.5, 1.5}, FINDING_AGREES},           {"-0.5", "10%", {-0.55, -0.55, -0.55}, FINDING_AGREES},
+      {"-0.5", "10%", {-0.56, -0.56, -0.56}, FINDING_DIFFERS}, {"1.5", "0.1", {1.5, 1.45, 1.55}, FINDING_AGREES},
+      {"1.5", "0.1", {1.58, 1.5, 1.66}, FINDING_AGREES},    // reaches over the end, but is no wider than the range
+      {"1.5", "0.1", {1.5, 1.2, 1.8}, FINDING_NOT_DECIDED}, // too wide
+      {"1.5", "0.1", {1.65, 1.55, 1.75}, FINDING_NOT_DECIDED}, {"1.5", "0.1", {1.8, 1.7, 1.9}, FINDING_DIFFERS},
+      {"<1.5", "0", {1.4, 1.4, 1.4}, FINDING_AGREES},          {"<1.5", "0", {1.4, 1.3, 1.6}, FINDING_NOT_DECIDED},
+      {"<=1.36", "0", {1.5, 1.5, 1.5}, FINDING_DIFFERS},       {">0.5", "0", {0.6, 0.6, 0.6}, FINDING_AGREES},
+      {">=0.5", "0", {0.4, 0.3, 0.45}, FINDING_DIFFERS},       {"1.16..1.19", "0", {1.17, 1.17, 1.17}, FINDING_AGREES},
+      {"1.16..1.19", "0.01", {1.2, 1.2, 1.2}, FINDING_AGREES}, {"1.16..1.19", "0", {1.3, 1.3, 1.3}, FINDING_DIFFERS},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     Published published;
@@ -199,14 +192,15 @@ static void write_file(const char *path, const char *text) {
   assert_int_equal(fclose(file), 0);
 }
 
-static const char judged_text[] = "[study]\ntitle = Made up\n"
-                                  "[run a]\ntargets = one two\nmachines = m\nsweep = n: 1 2\noptions = ${n}\n"
-                                  "[measure total]\nsql = SELECT target AS name, sum(cycles) AS value FROM a GROUP BY target\n"
-                                  "[claim sum]\ntext = t\npublished = 100\ntolerance = 1\nsql = SELECT sum(value) AS value FROM total\n"
-                                  "[claim each]\ntext = t\nsql = SELECT name, value, said AS published FROM total JOIN paper USING (name)\n"
-                                  "[claim mean]\ntext = t\npublished = 20\ntolerance = 0.001\nsql = SELECT geomean(cycles) AS value FROM a WHERE n = 1\n"
-                                  "[claim trend]\ntext = t\nsql = SELECT wilson_low(5, 10) AS value, wilson_low(5, 10) AS low, wilson_high(5, 10) AS high\n"
-                                  "[claim never]\ntext = t\ncannot = because\n";
+static const char judged_text[] =
+    "[study]\ntitle = Made up\n"
+    "[run a]\ntargets = one two\nmachines = m\nsweep = n: 1 2\noptions = ${n}\n"
+    "[measure total]\nsql = SELECT target AS name, sum(cycles) AS value FROM a GROUP BY target\n"
+    "[claim sum]\ntext = t\npublished = 100\ntolerance = 1\nsql = SELECT sum(value) AS value FROM total\n"
+    "[claim each]\ntext = t\nsql = SELECT name, value, said AS published FROM total JOIN paper USING (name)\n"
+    "[claim mean]\ntext = t\npublished = 20\ntolerance = 0.001\nsql = SELECT geomean(cycles) AS value FROM a WHERE n = 1\n"
+    "[claim trend]\ntext = t\nsql = SELECT wilson_low(5, 10) AS value, wilson_low(5, 10) AS low, wilson_high(5, 10) AS high\n"
+    "[claim never]\ntext = t\ncannot = because\n";
 
 static void test_judged(void **state) {
   (void)state;
@@ -222,7 +216,8 @@ static void test_judged(void **state) {
   assert_true(study_cells(study, &(StudyChoice){.set = made_up_set}, arena, &cells, &diags));
   static const uint64_t cycles[] = {10, 20, 40, 30}; // one: 10 and 20, two: 40 and 30
   for (uint32_t i = 0; i < cells.items.count; i++)
-    write_file(arena_format(arena, "%s/%s", folder, cells.items.items[i].file), arena_format(arena, "{\"total\": {\"cycles\": %llu}}", (unsigned long long)cycles[i]));
+    write_file(arena_format(arena, "%s/%s", folder, cells.items.items[i].file),
+               arena_format(arena, "{\"total\": {\"cycles\": %llu}}", (unsigned long long)cycles[i]));
   StudyResults *results = study_collect(study, &cells, folder, &diags);
   assert_non_null(results);
   StudyOutcome outcome;
