@@ -3,7 +3,7 @@
 set -eu
 redoubt=$1
 folder=$2
-for page in instructions parameters statistics; do
+for page in instructions parameters statistics study-keys; do
   "$redoubt" list "$page" --markdown >"$folder/$page.md"
 done
 # docs/hooks.md is written by hand, but for its table of events.

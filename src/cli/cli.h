@@ -22,7 +22,7 @@ const char *version_commit(void); // "b04363f9c1d2", with "-dirty" when files we
 int cli_main(int argc, char **argv);
 
 extern const Command command_run, command_check, command_campaign, command_replay, command_report, command_export, command_compare,
-    command_merge, command_reproduce, command_list, command_asm, command_disasm;
+    command_merge, command_reproduce, command_study, command_list, command_asm, command_disasm;
 
 // ---- The machine that is meant (spec_wishes.c): --machine and --set ------------------------------
 typedef struct KeyValue {
@@ -37,8 +37,11 @@ bool key_value_split(KeyValue *pair, Arena *arena, const char *text); // "key=va
 OptionTake option_setting;                                            // --set, into a SpecWishes
 bool spec_wishes_load(Spec *spec, Arena *arena, const SpecWishes *wishes, Diags *diags);
 
+// ---- The one study that is no text file yet (flexgrip.c, flexgrip_page.c) ------------------------
+extern const Command command_flexgrip;
+int run_flexgrip(int argc, char **argv);
 struct Study;
-void reproduce_page(const struct Study *study, Text *out); // reproduce_page.c
+void reproduce_page(const struct Study *study, Text *out);
 
 // ---- Messages (message.c): all to stderr, one line each ------------------------------------------
 void message_note(bool quiet, const char *format, ...) __attribute__((format(printf, 2, 3)));          // what went well; --quiet: nothing

@@ -1,5 +1,6 @@
 // redoubt list WHAT: the tables that the program is made of, for people and as markdown for docs/.
 #include "cli/list.h"
+#include "study/study.h"
 
 #include "cli/cores.h"
 #include "cli/gpgpusim.h"
@@ -106,6 +107,25 @@ static void list_faults(Text *out) {
   }
 }
 
+static void list_study(Text *out) {
+  for (uint32_t i = 0; i < study_key_count; i++) {
+    const StudyKey *key = &study_keys[i];
+    text_add(out, "%-10s %-11s %s%s\n", study_section_names[key->section], key->name, key->is_needed ? "(needed) " : "", key->meaning);
+  }
+}
+
+static void study_keys_page(Text *out) {
+  text_add(out, "# Keys of study files\n\nMade from `src/study/study.def` by `redoubt list study --markdown`. [studies.md](studies.md) "
+                "says how a study is written.\n"
+                "Every key may also stand as `quick.KEY`: what `--quick` takes instead.\n\n| section | key | meaning |\n|---|---|---|\n");
+  for (uint32_t i = 0; i < study_key_count; i++) {
+    const StudyKey *key = &study_keys[i];
+    text_add(out, "| `[%s]` | `%s`%s | ", study_section_names[key->section], key->name, key->is_needed ? ", needed" : "");
+    for (const char *at = key->meaning; *at != '\0'; at++) text_add(out, *at == '|' ? "\\%c" : "%c", *at);
+    text_add(out, " |\n");
+  }
+}
+
 typedef struct ListTable {
   const char *name, *other_name;
   void (*list)(Text *out);
@@ -121,6 +141,7 @@ static const ListTable tables[] = {
     {"faults", NULL, list_faults, NULL},
     {"protections", NULL, protections_list, NULL},
     {"events", NULL, hook_events_list, hook_events_markdown},
+    {"study", "study-keys", list_study, study_keys_page},
 };
 
 // ---- Structures: those of one machine, with what protections add ------------------------------------
@@ -210,7 +231,7 @@ static int run_list(int argc, char **argv) {
 }
 
 static const Option options[] = {
-    {"markdown", 0, NULL, "structures, events, instructions, params or stats as docs/ holds them", .take = option_flag,
+    {"markdown", 0, NULL, "structures, events, instructions, params, stats or study as docs/ holds them", .take = option_flag,
      .offset = offsetof(ListOptions, markdown)},
 };
 static const OptionGroup group = OPTION_GROUP(NULL, options);
@@ -242,7 +263,7 @@ static const OptionGroup trait_group = OPTION_GROUP("Workloads", trait_options);
 const Command command_list = {
     .name = "list",
     .usage = "WHAT",
-    .summary = "machines, workloads, structures, faults, protections, events, instructions, params, stats, traps",
+    .summary = "machines, workloads, structures, faults, protections, events, instructions, params, stats, traps, study",
     .synopsis = "redoubt list WHAT [options]\n"
                 "redoubt list workloads [--traits] [options] [NAME|@SET...]\n",
     .about = "  machines       simulated GPUs that are built in\n"
@@ -256,7 +277,8 @@ const Command command_list = {
              "  instructions   every instruction and what it does\n"
              "  params         parameters of machines: default, meaning, range\n"
              "  stats          what a run counts\n"
-             "  traps          how a launch can end early\n",
+             "  traps          how a launch can end early\n"
+             "  study          what a study file may say\n",
     .groups = {&group, &machine_group, &trait_group},
     .operand = "table",
     .wanted = "list what?",

@@ -42,16 +42,16 @@ function base(t, width, height, description) {
 const shareAxis = (width, title) => ({orient: "bottom", scale: "x", format: "~%", tickCount: Math.max(2, Math.floor(width / 130)), grid: true, title});
 const nameAxis = (width) => ({orient: "left", scale: "y", labelLimit: Math.min(170, width * 0.35), ticks: false, labelPadding: 6});
 // The interval of a row as a line with two ends. Rows have low and high.
-function whiskers(y, t) {
-  const end = (field) => ({type: "rule", from: {data: "rows"}, encode: {enter: {x: {scale: "x", field}, y: {...y, offset: -3}, y2: {...y, offset: 3},
+function whiskers(y, t, from = "rows") {
+  const end = (field) => ({type: "rule", from: {data: from}, encode: {enter: {x: {scale: "x", field}, y: {...y, offset: -3}, y2: {...y, offset: 3},
     stroke: {value: t.text}, strokeWidth: {value: 1.2}}}});
-  return [{type: "rule", name: "intervals", from: {data: "rows"}, encode: {enter: {x: {scale: "x", field: "low"}, x2: {scale: "x", field: "high"}, y,
+  return [{type: "rule", name: "intervals", from: {data: from}, encode: {enter: {x: {scale: "x", field: "low"}, x2: {scale: "x", field: "high"}, y,
     stroke: {value: t.text}, strokeWidth: {value: 1.2}, tooltip: {field: "tip"}}}}, end("low"), end("high")];
 }
 // Rows {name, part, value, low, high, tip}: a group of bars for each name, a bar for each part; parts are {key, colour}.
 function groupedBars(t, width, rows, names, parts, title) {
   const band = Math.max(20, parts.length * 12 + 8);
-  return {...base(t, width, names.length * band + 46, title), data: [{name: "rows", values: rows}],
+  return {...base(t, width, names.length * band + 46, title), data: [{name: "rows", values: rows}, {name: "spread", source: "rows", transform: [{type: "filter", expr: "datum.low < datum.high"}]}],
     scales: [{name: "x", type: "linear", domain: {data: "rows", field: "high"}, range: "width", zero: true, nice: true},
       {name: "y", type: "band", domain: names, range: [0, {signal: "height"}], padding: 0.18},
       {name: "inner", type: "band", domain: parts.map((p) => p.key), range: [0, {signal: "bandwidth('y')"}], paddingInner: 0.1},
@@ -60,7 +60,7 @@ function groupedBars(t, width, rows, names, parts, title) {
     marks: [{type: "rect", name: "bars", from: {data: "rows"}, encode: {enter: {x: {scale: "x", value: 0}, x2: {scale: "x", field: "value"},
         y: {signal: "scale('y', datum.name) + scale('inner', datum.part)"}, height: {scale: "inner", band: 1}, fill: {scale: "colour", field: "part"},
         tooltip: {field: "tip"}}}},
-      ...whiskers({signal: "scale('y', datum.name) + scale('inner', datum.part) + bandwidth('inner') / 2"}, t)]};
+      ...whiskers({signal: "scale('y', datum.name) + scale('inner', datum.part) + bandwidth('inner') / 2"}, t, "spread")]};
 }
 const charts = []; // {id, make(theme, width), empty(): text or null}
 // The browser's own tooltip needs no style and no script.

@@ -2,14 +2,12 @@
 #ifndef REDOUBT_REPORT_INTERNAL_H
 #define REDOUBT_REPORT_INTERNAL_H
 
+#include "report/page.h"
 #include "report/report.h"
-
-#include <jansson.h>
 
 extern const char vega_js[] __attribute__((visibility("hidden"))); // Vega, as text
 extern const char common_css[], common_js[];                       // what pages share, as text
 extern const char report_page_html[], matrix_page_html[];          // page.html, matrix.html, as text
-void page_fill(const char *page, const char *json, Text *out);     // the page with Vega and these numbers in it
 
 json_t *report_summary(const Report *report); // all but the single faults
 // A row of the view `results` as JSON, straight into text: a journal has millions of them. `reals`: how many digits, as flags of jansson.
@@ -18,7 +16,6 @@ void report_result(const Query *query, size_t reals, Text *out);
 void csv_estimate(Text *out, Estimate estimate);
 json_t *json_estimate(Estimate estimate);
 json_t *json_notes(const Journal *journal);
-json_t *report_string(const char *text); // whatever its bytes are: those that are not UTF-8 become '?'
 
 // Pieces of a row. printf's formats are most of an export's time.
 void add_text(Text *out, const char *text);

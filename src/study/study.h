@@ -1,197 +1,174 @@
-// The reliability study of the multi-SM FlexGripPlus thesis, repeated: 16 campaigns of 6,970 upsets in the block scheduler.
+// Studies: text files that say what to run, what to measure and what was published. The engine runs their cells, keeps what they
+// gave in one SQLite file, judges every claim and shows the paper beside us.
 //
-// A fault is a pure function of (seed, campaign, index): a bit, uniform over the bits of the structure, and a cycle, uniform over
-// the processing phase. Outcomes come from full simulation or from what is equal to it (golden.c, inject.c); a test compares
-// both. Everything the thesis prints stands beside what was found here (thesis.def, verdict.c).
-// Source: Faggiano, "An extended RT-level model of an NVIDIA GPU for safety-critical applications", 2022, chapter 4.
+//   study_read -> study_cells -> (each cell run once, by the command) -> study_collect -> study_judge -> text, CSV, JSON, page
 #ifndef REDOUBT_STUDY_H
 #define REDOUBT_STUDY_H
 
-#include "journal/statistics.h"
-#include "machine/g80/g80.h"
+#include "base/base.h"
 
-typedef enum StudyApp { APP_VECADD, APP_SCALARPROD, APP_GRAY, APP_NN, APP_COUNT } StudyApp;
-extern const char *const study_app_name[APP_COUNT];
+// ---- The file ----------------------------------------------------------------------------------------------
+typedef enum StudySection {
+  SECTION_STUDY,
+  SECTION_RUN,
+  SECTION_CAMPAIGN,
+  SECTION_MEASURE,
+  SECTION_CLAIM,
+  SECTION_TABLE,
+  SECTION_CHART,
+  SECTIONS
+} StudySection;
+extern const char *const study_section_names[SECTIONS]; // "study", "run", ...
 
-typedef struct StudyConfig {
-  StudyApp app;
-  uint32_t sms, grid[2], block[2], blocks_per_core, sps;
-  uint64_t start_ns, end_ns; // as the thesis prints them; 0: it does not
-  uint32_t gprs;             // registers per thread; 0: as the kernel says
-  bool thesis_registers;     // the defect behind Table 2
-} StudyConfig;
-enum { STUDY_CAMPAIGNS = 16, STUDY_FAULTS = 6970 };
-extern const StudyConfig study_configs[STUDY_CAMPAIGNS];
-static inline uint32_t study_blocks(const StudyConfig *config) { return config->grid[0] * config->grid[1]; }
+typedef struct StudyKey {
+  StudySection section;
+  const char *name;
+  bool is_needed;
+  const char *meaning;
+} StudyKey;
+extern const StudyKey study_keys[]; // study.def
+extern const uint32_t study_key_count;
 
-// The machine of a configuration, before its first cycle. NULL after errors. cycle_limit 0: none.
-G80Machine *study_machine(const StudyConfig *config, uint64_t cycle_limit, Diags *diags);
-bool study_vecadd_right(const StudyConfig *config, const G80Machine *machine); // of a vector addition that has ended
+typedef struct StudyValue {
+  const StudyKey *key;
+  const char *text;
+  bool is_quick; // quick.KEY: instead of KEY with --quick
+  int line;
+} StudyValue;
 
-// ---- Outcomes ----------------------------------------------------------------------------------------------------------
-// Finer than the thesis's four classes, because its text can be read in two ways (docs/reproduce.md).
-typedef enum StudyOutcome {
-  EFFECT_MASKED,   // same results, same time
-  EFFECT_TIME,     // same results, another time
-  EFFECT_SDC,      // other results, same time
-  EFFECT_SDC_TIME, // other results, another time
-  EFFECT_HANG,     // nothing can happen any more and the kernel is not done
-  EFFECT_TIMEOUT,  // still running at STUDY_LIMIT times the fault-free time
-  STUDY_OUTCOMES
-} StudyOutcome;
-extern const char *const study_outcome_name[STUDY_OUTCOMES];
-enum { STUDY_LIMIT = 3 };
-typedef enum StudyClass { CLASS_SDC, CLASS_DUE, CLASS_PERFORMANCE, CLASS_MASKED, CLASS_COUNT } StudyClass;
-extern const char *const study_class_name[CLASS_COUNT];
-// Which class of the thesis. Its SDC is a mismatch, whatever the time. Another time with the right results is "performance", as in
-// campaigns; the thesis says timeout, which in campaigns is a run that does not end by the limit, here a DUE.
-StudyClass study_class(StudyOutcome outcome);
+typedef struct StudyPart { // [run base]
+  StudySection section;
+  const char *name;
+  int line;
+  VEC(StudyValue) values;
+} StudyPart;
 
-typedef enum StudyPhase { PHASE_CONFIGURATION, PHASE_PROCESSING, PHASE_EXCHANGE, PHASE_COUNT } StudyPhase;
-extern const char *const study_phase_name[PHASE_COUNT];
+// Studies that are built in: study.ini and the CSV files of studies/NAME.
+typedef struct BuiltinStudyFile {
+  const char *study, *name, *text;
+} BuiltinStudyFile;
+extern const BuiltinStudyFile builtin_study_files[];
+extern const uint32_t builtin_study_file_count;
 
-// How an outcome was found.
-typedef enum StudySettled { FOUND_DEAD, FOUND_SAME, FOUND_SIMULATED, STUDY_SETTLED } StudySettled;
-
-// ---- Faults ------------------------------------------------------------------------------------------------------------
-typedef enum StudyModel { MODEL_UPSET, MODEL_STUCK_0, MODEL_STUCK_1, STUDY_MODELS } StudyModel;
-typedef enum StudyStructure {
-  STRUCTURE_SCHEDULER,
-  STRUCTURE_CONTROLLER,
-  STRUCTURE_WARP_UNIT,
-  STRUCTURE_ARBITERS,
-  STRUCTURE_PIPELINE,
-  STRUCTURE_COUNT
-} StudyStructure;
-extern const char *const study_structure_name[STRUCTURE_COUNT];
-
-typedef struct StudyFault {
-  Site site;
-  uint64_t cycle; // the bit flips before this cycle; stuck-at faults are there from the start
-  StudyModel model;
-} StudyFault;
-
-typedef struct StudyFound { // written by workers
-  uint8_t outcome, settled;
-} StudyFound;
-
-// ---- A fault-free run, and what makes faults cheap (golden.c) --------------------------------------------------------------
-typedef struct Golden Golden;
-// NULL after errors. Without snapshots every fault is simulated from the beginning, as stuck-at faults are anyway.
-Golden *golden_new(const StudyConfig *config, StudyStructure structure, bool snapshots, Diags *diags);
-void golden_free(Golden *golden);
-const G80Result *golden_result(const Golden *golden);
-uint64_t golden_start(const Golden *golden); // first cycle of the processing phase
-uint64_t golden_end(const Golden *golden);   // the cycle kernel_done is seen in
-const RegionTable *golden_regions(const Golden *golden);
-uint64_t golden_bits(const Golden *golden); // of the structure
-StudyPhase golden_phase(const Golden *golden, uint64_t cycle);
-uint64_t golden_phase_cycles(const Golden *golden, StudyPhase phase);
-uint64_t golden_last_exchange(const Golden *golden); // its last cycle; 0: there is none
-
-StudyFault study_draw(const Golden *golden, StudyModel model, uint64_t stream, uint64_t index);
-StudyOutcome study_simulate(Golden *golden, const StudyFault *fault); // from the nearest snapshot, until it is the golden run again
-StudyOutcome study_brute(Golden *golden, const StudyFault *fault);    // from the beginning to the end
-// Every outcome of faults 0..count-1 that falls to slice `slice` of `slices`; `found` has `count` entries.
-void study_settle(Golden *golden, const StudyFault *faults, uint32_t count, uint32_t slice, uint32_t slices, StudyFound *found);
-
-// ---- Campaigns ---------------------------------------------------------------------------------------------------------
-typedef struct StudyTally {
-  uint64_t total, outcomes[STUDY_OUTCOMES];
-} StudyTally;
-void study_tally_add(StudyTally *tally, StudyOutcome outcome);
-uint64_t study_tally_class(const StudyTally *tally, StudyClass class);
-
-typedef struct StudyCampaign {
-  StudyConfig config;
-  StudyStructure structure;
-  StudyModel model;
-  uint64_t stream; // of random numbers
-  uint32_t faults;
-  // Found:
-  Golden *golden;
-  StudyFault *list;
-  const StudyFound *found;                            // memory that workers share
-  StudyTally all, phases[PHASE_COUNT], before, after; // before and after the end of the last exchange
-  uint64_t settled[STUDY_SETTLED];
-} StudyCampaign;
-// Runs all of them in `workers` processes. Results do not depend on their number.
-bool study_run(StudyCampaign *campaigns, uint32_t count, uint32_t workers, Diags *diags);
-void study_campaigns_free(StudyCampaign *campaigns, uint32_t count);
-
-// ---- The study -----------------------------------------------------------------------------------------------------------
-enum { STUDY_TIMED = 15, STUDY_LIMITS = 12 };
-typedef struct StudyTimed { // a row of Table 1
-  StudyConfig config;
-  uint64_t ns;
-} StudyTimed;
-typedef struct StudyLimit { // a row of Table 2
-  StudyConfig config;
-  uint32_t threads_per_sm;
-  bool published, mended, thesis; // consistent: as printed, here, with thesis_register_addressing
-} StudyLimit;
-
-typedef enum StudyVerdict {
-  VERDICT_AGREES,
-  VERDICT_PARTLY,
-  VERDICT_DIFFERS,
-  VERDICT_UNSURE,
-  VERDICT_NO_NUMBERS,
-  STUDY_VERDICTS
-} StudyVerdict;
-extern const char *const study_verdict_name[STUDY_VERDICTS];
-typedef struct StudyClaim {
-  const char *key, *text;
-  StudyVerdict verdict;
-  bool fitted;
-  char found[320]; // what was found here
-} StudyClaim;
-enum { STUDY_CLAIMS = 14 };
-
-typedef struct Study {
+typedef struct StudyFile {
   Arena *arena;
-  uint64_t seed;
+  const char *path, *folder; // as the user named it
+  const char *builtin;       // its name; NULL: a file
+  VEC(StudyPart) parts;      // in the order of the file; the first is [study]
   double confidence;
-  StudyCampaign campaigns[STUDY_CAMPAIGNS];
-  StudyTimed timed[STUDY_TIMED];
-  StudyLimit limits[STUDY_LIMITS];
-  StudyClaim claims[STUDY_CLAIMS];
-  uint32_t claim_count;
-} Study;
-typedef struct StudyOptions {
-  uint64_t seed;
-  uint32_t faults; // per campaign
-  uint32_t workers;
-  double confidence;
-} StudyOptions;
-Study *study_new(const StudyOptions *options, Diags *diags); // runs everything; NULL after errors
-void study_free(Study *study);
-double study_mtbf(const StudyCampaign *campaign, double share); // cycles, by the thesis's formulas
-// An interval for the difference of two shares, b - a (Newcombe 1998, method 10).
-Interval study_difference(const StudyTally *a, const StudyTally *b, StudyClass class, double confidence);
-void study_judge(Study *study); // fills claims
-// Pairs of campaigns, or signals, against a claim: how verdicts are made (verdict.c).
-typedef struct StudyPairs {
-  uint32_t follow, oppose, level; // clearly as claimed, clearly not, not decided
-} StudyPairs;
-StudyVerdict study_judge_pairs(const StudyPairs *groups, uint32_t count);
-typedef struct StudySignal {
-  uint64_t faults[2], dues[2]; // until the end of the last exchange; after it
-} StudySignal;
-StudyVerdict study_judge_signals(const StudySignal *signals, uint32_t count, double confidence);
+} StudyFile;
+// NULL, with diagnostics: cannot be read, or says what no study can. study_close.
+StudyFile *study_read(const char *path, Diags *diags);
+StudyFile *study_parse(const char *path, const char *text, Diags *diags);
+StudyFile *study_builtin(const char *name, Diags *diags); // NULL, with a diagnostic: there is none of that name
+void study_close(StudyFile *study);
+const char *study_value(const StudyPart *part, const char *key); // NULL: not said
+const StudyPart *study_part(const StudyFile *study, StudySection section, const char *name);
 
-void study_text(const Study *study, Text *out);
-void study_json(const Study *study, Text *out); // what the page draws
+// ---- Cells: one run or one campaign each ----------------------------------------------------------------------
+typedef struct StudySweep {
+  const char *name, *value;
+} StudySweep;
+enum { STUDY_SWEEPS = 8, STUDY_CELLS = 100000 };
+
+typedef struct StudyCell {
+  const StudyPart *part;
+  const char *target, *machine, *size; // size: "" where none is said
+  StudySweep sweeps[STUDY_SWEEPS];
+  uint32_t sweep_count;
+  VEC(const char *) words; // after `redoubt`: all that decides its result
+  uint64_t hash;           // of the words, the files that they name, and the program
+  const char *file;        // "cells/0123456789abcdef.json" or ".db", in the study's folder of results
+} StudyCell;
+typedef struct StudyCells {
+  Arena *arena;
+  VEC(StudyCell) items;
+} StudyCells;
+// Names of sets (@rise) become their workloads: an arena's NULL-ended list; NULL: there is no such set.
+typedef const char *const *StudySet(const char *name, Arena *arena);
+typedef struct StudyChoice {
+  bool quick;
+  uint64_t program; // a hash of the program that will run the cells
+  StudySet *set;
+} StudyChoice;
+bool study_cells(const StudyFile *study, const StudyChoice *choice, Arena *arena, StudyCells *cells, Diags *diags);
+void study_command(const StudyCell *cell, Text *out); // "redoubt run ..." as a shell takes it
+
+// ---- Results ---------------------------------------------------------------------------------------------------
+typedef struct StudyResults StudyResults; // the SQLite file: a table for each run and campaign, and one for each CSV beside the study
+// Reads what the cells have written under `folder`, and every CSV file beside the study. Made anew each time. NULL after errors.
+StudyResults *study_collect(const StudyFile *study, const StudyCells *cells, const char *folder, Diags *diags);
+void study_results_close(StudyResults *results);
+
+// A table as SQL gives it: texts and numbers.
+typedef enum StudyDatumKind { DATUM_NOTHING, DATUM_NUMBER, DATUM_TEXT } StudyDatumKind;
+typedef struct StudyDatum {
+  StudyDatumKind kind;
+  double number;
+  const char *text; // of a number too
+} StudyDatum;
 typedef struct StudyTable {
-  const char *file;
-  void (*write)(const Study *study, Text *out);
+  VEC(const char *) columns;
+  VEC(StudyDatum *) rows; // each with a datum for every column
 } StudyTable;
-extern const StudyTable study_tables[];
-extern const uint32_t study_table_count;
-extern const char study_page_html[]; // with /*VEGA*/ and /*DATA*/
+bool study_query(StudyResults *results, const StudyPart *part, Arena *arena, StudyTable *table, Diags *diags); // its `sql`
+uint32_t study_column(const StudyTable *table, const char *name);                                              // UINT32_MAX: none
 
-// ---- Beyond the thesis (beyond.c) ------------------------------------------------------------------------------------------
-enum { STUDY_BEYOND_FAULTS = 300 }; // in each row, unless said otherwise
-bool study_beyond(const StudyOptions *options, Text *out, Text *csv, Diags *diags);
+// ---- Findings --------------------------------------------------------------------------------------------------
+// How a number of ours stands to a published one.
+typedef enum Finding {
+  FINDING_AGREES,
+  FINDING_IN_PART, // of several: some agree
+  FINDING_DIFFERS,
+  FINDING_NOT_DECIDED, // the interval is too wide
+  FINDING_CANNOT,      // cannot be compared
+  FINDINGS
+} Finding;
+extern const char *const finding_names[FINDINGS];
+
+typedef struct Published { // a number, or where it lies
+  double low, high;        // both the same: the number
+  bool low_open, high_open;
+} Published;
+bool published_parse(const char *text, Published *published);
+typedef struct Tolerance {
+  double absolute, relative;
+} Tolerance;
+bool tolerance_parse(const char *text, Tolerance *tolerance);
+
+typedef struct Ours { // low and high the same as value: no chance in it
+  double value, low, high;
+} Ours;
+Finding finding_of_figure(const Ours *ours, const Published *published, Tolerance tolerance);
+Finding finding_of_trend(const Ours *ours); // above 0
+Finding finding_of_all(const Finding *findings, uint32_t count);
+
+typedef struct StudyJudged {
+  const StudyPart *part;
+  Finding finding;
+  const char *reason; // FINDING_CANNOT, or which parameter was fitted; NULL
+  StudyTable table;
+  Finding *rows; // of the table
+} StudyJudged;
+typedef struct StudyShown { // a table or a chart
+  const StudyPart *part;
+  StudyTable table;
+} StudyShown;
+typedef struct StudyOutcome {
+  const StudyFile *study;
+  const StudyCells *cells;
+  bool quick;
+  VEC(StudyJudged) claims;
+  VEC(StudyShown) shown;
+} StudyOutcome;
+// Every claim, table and chart, in the order of the file.
+bool study_judge_all(const StudyFile *study, const StudyCells *cells, bool quick, StudyResults *results, Arena *arena,
+                     StudyOutcome *outcome, Diags *diags);
+
+// ---- Outputs ---------------------------------------------------------------------------------------------------
+void study_as_text(const StudyOutcome *outcome, Text *out);
+void study_table_csv(const StudyTable *table, Text *out);
+char *study_as_json(const StudyOutcome *outcome); // free
+void study_as_html(const StudyOutcome *outcome, Text *out);
 
 #endif

@@ -1,199 +1,259 @@
-// The study's shortcuts give what simulation from the beginning to the end gives; results do not depend on the number of
-// processes; intervals and phases are what they should be.
-#include "study/study_internal.h"
+// Study files: what is refused and why, which cells they mean, how numbers are judged, and all of it on made-up results.
+#include "study/study.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cmocka.h>
 
-static Golden *make_golden(const StudyConfig *config, StudyStructure structure) {
-  Diags diags = {0};
-  Golden *golden = golden_new(config, structure, true, &diags);
-  assert_non_null(golden);
-  assert_int_equal(diags.count, 0);
-  diags_free(&diags);
-  return golden;
-}
+// ---- Files that are refused ------------------------------------------------------------------------------------------
 
-// Both ways for faults 0..count-1 of a stream; how many faults were not masked.
-static uint32_t compare(Golden *golden, StudyModel model, uint64_t stream, uint32_t count) {
-  static StudyFault faults[2000];
-  static StudyFound found[COUNT_OF(faults)];
-  uint32_t effects = 0;
-  assert_in_range(count, 1, COUNT_OF(faults));
-  for (uint32_t i = 0; i < count; i++) faults[i] = study_draw(golden, model, stream, i);
-  memset(found, 0xff, sizeof found);
-  for (uint32_t slice = 0; slice < 3; slice++) study_settle(golden, faults, count, slice, 3, found);
-  for (uint32_t i = 0; i < count; i++) {
-    StudyOutcome outcome = study_brute(golden, &faults[i]);
-    if (outcome != found[i].outcome) {
-      Text text = {0};
-      site_format(golden_regions(golden), &faults[i].site, &text);
-      fail_msg("fault %u: %s before cycle %llu: %s from the start, %s by shortcuts", i, text.at, (unsigned long long)faults[i].cycle,
-               study_outcome_name[outcome], study_outcome_name[found[i].outcome % STUDY_OUTCOMES]);
-    }
-    effects += outcome != EFFECT_MASKED;
-  }
-  return effects;
-}
-
-static void shortcuts_are_exact_over_time(void **state) {
-  (void)state;
-  static const uint32_t campaigns[] = {0, 3, 9, 15}; // vecadd on 1 and 2 SMs, gray on 1, nn on 2
-  for (uint32_t i = 0; i < COUNT_OF(campaigns); i++) {
-    Golden *golden = make_golden(&study_configs[campaigns[i]], STRUCTURE_SCHEDULER);
-    assert_true(compare(golden, MODEL_UPSET, 100 + i, i == 2 ? 150 : 400) > 0);
-    golden_free(golden);
-  }
-}
-
-// Most faults strike while the scheduler waits; here all strike around its events, where the shortcuts have to decide.
-static void shortcuts_are_exact_around_events(void **state) {
-  (void)state;
-  for (uint32_t campaign = 1; campaign < 4; campaign += 2) {
-    Golden *golden = make_golden(&study_configs[campaign], STRUCTURE_SCHEDULER);
-    uint32_t effects = 0;
-    for (uint32_t i = 0; i < 600; i++) {
-      StudyFault fault = study_draw(golden, MODEL_UPSET, 7, i);
-      StudyFound found;
-      uint64_t event = golden->edges.items[random_below(random_draw(8, i, 0), golden->edges.count)];
-      fault.cycle = event + random_below(random_draw(8, i, 1), 4) - 1;
-      if (fault.cycle < golden->start || fault.cycle >= golden->end) continue;
-      study_settle(golden, &fault, 1, 0, 1, &found);
-      assert_int_equal(found.outcome, study_brute(golden, &fault));
-      effects += found.outcome != EFFECT_MASKED;
-    }
-    assert_true(effects > 20);
-    golden_free(golden);
-  }
-}
-
-static void other_structures_are_exact(void **state) {
-  (void)state;
-  for (uint32_t structure = 1; structure < STRUCTURE_COUNT; structure++) {
-    Golden *golden = make_golden(&study_configs[2], (StudyStructure)structure);
-    compare(golden, MODEL_UPSET, 50 + structure, 120);
-    golden_free(golden);
-  }
-}
-
-static void stuck_bits_are_exact(void **state) {
-  (void)state;
-  for (uint32_t sms = 1; sms <= 2; sms++) {
-    Diags diags = {0};
-    Golden *golden = golden_new(&study_configs[sms == 1 ? 1 : 3], STRUCTURE_SCHEDULER, false, &diags);
-    assert_non_null(golden);
-    compare(golden, MODEL_STUCK_0, 20 + sms, 150);
-    assert_true(compare(golden, MODEL_STUCK_1, 30 + sms, 150) > 0);
-    golden_free(golden);
-    diags_free(&diags);
-  }
-}
-
-static void stuck_bits_act(void **state) {
-  (void)state;
-  Golden *golden = make_golden(&study_configs[0], STRUCTURE_SCHEDULER);
-  StudyFault fault = {.cycle = golden->start, .model = MODEL_STUCK_1};
-  fault.site.region = region_find(golden_regions(golden), "bs_kernel_done");
-  assert_int_equal(study_class(study_simulate(golden, &fault)), CLASS_SDC); // done at once: no results
-  fault.model = MODEL_STUCK_0;
-  assert_int_equal(study_class(study_simulate(golden, &fault)), CLASS_DUE); // never done
-  fault.site.region = region_find(golden_regions(golden), "bs_rdy");
-  assert_int_equal(study_simulate(golden, &fault), EFFECT_MASKED); // nobody reads it
-  golden_free(golden);
-  golden = make_golden(&study_configs[2], STRUCTURE_CONTROLLER); // blocks have one layer: what z is does not matter
-  fault = (StudyFault){.site = {.row = 1, .unit = 2, .bit = 10}, .model = MODEL_STUCK_1};
-  fault.site.region = region_find(golden_regions(golden), "ctl_thread");
-  assert_int_equal(study_simulate(golden, &fault), EFFECT_MASKED);
-  golden_free(golden);
-}
-
-static void results_do_not_depend_on_processes(void **state) {
-  (void)state;
-  StudyFound first[300];
-  for (uint32_t workers = 1; workers <= 3; workers += 2) {
-    StudyCampaign campaign = {.config = study_configs[14], .stream = 5, .faults = COUNT_OF(first)};
-    Diags diags = {0};
-    assert_true(study_run(&campaign, 1, workers, &diags));
-    assert_int_equal(campaign.all.total, COUNT_OF(first));
-    if (workers == 1) memcpy(first, campaign.found, sizeof first);
-    else assert_memory_equal(first, campaign.found, sizeof first);
-    study_campaigns_free(&campaign, 1);
-    diags_free(&diags);
-  }
-}
-
-static void phases_cover_the_run(void **state) {
-  (void)state;
-  Golden *golden = make_golden(&study_configs[1], STRUCTURE_SCHEDULER);
-  uint64_t cycles[PHASE_COUNT] = {0}, sum = 0;
-  for (uint64_t c = golden->start; c < golden->end; c++) cycles[golden_phase(golden, c)]++;
-  for (uint32_t i = 0; i < PHASE_COUNT; i++) {
-    assert_int_equal(cycles[i], golden_phase_cycles(golden, (StudyPhase)i));
-    sum += cycles[i];
-  }
-  assert_int_equal(sum, golden_result(golden)->cycles);
-  assert_int_equal(golden_result(golden)->pass_count, 4); // 32 blocks, 8 at a time
-  golden_free(golden);
-}
-
-// Newcombe 1998, table II, method 10: 56/70 - 48/80.
-static void differences_have_intervals(void **state) {
-  (void)state;
-  StudyTally a = {.total = 80, .outcomes[EFFECT_SDC] = 48}, b = {.total = 70, .outcomes[EFFECT_SDC_TIME] = 56};
-  Interval interval = study_difference(&a, &b, CLASS_SDC, 0.95);
-  assert_float_equal(interval.low, 0.0524, 0.00005);
-  assert_float_equal(interval.high, 0.3339, 0.00005);
-}
-
-// A trend is claimed only of groups of which at least half of the pairs are clear.
-static void verdicts_need_clear_pairs(void **state) {
+static void test_refused(void **state) {
   (void)state;
   static const struct {
-    StudyPairs groups[3];
-    StudyVerdict verdict;
+    const char *text;
+    int line;
+    const char *message;
   } cases[] = {
-      {{{8, 0, 0}, {8, 0, 0}, {6, 0, 0}}, VERDICT_AGREES},  {{{4, 0, 4}, {4, 0, 4}, {3, 0, 3}}, VERDICT_AGREES},
-      {{{1, 0, 7}, {0, 0, 8}, {0, 0, 6}}, VERDICT_UNSURE},                                                       // one clear pair of 22
-      {{{3, 0, 5}, {3, 0, 5}, {2, 0, 4}}, VERDICT_UNSURE},  {{{0, 3, 5}, {0, 1, 7}, {0, 0, 6}}, VERDICT_UNSURE}, // nor is the opposite
-      {{{0, 0, 8}, {0, 0, 8}, {0, 0, 6}}, VERDICT_UNSURE},  {{{7, 0, 1}, {0, 1, 7}, {1, 0, 5}}, VERDICT_PARTLY}, // one group is decided
-      {{{7, 0, 1}, {0, 8, 0}, {1, 0, 5}}, VERDICT_PARTLY},  {{{5, 2, 1}, {0, 0, 8}, {0, 0, 6}}, VERDICT_PARTLY},
-      {{{2, 2, 4}, {0, 0, 8}, {0, 0, 6}}, VERDICT_DIFFERS}, {{{0, 6, 2}, {1, 0, 7}, {0, 0, 6}}, VERDICT_DIFFERS},
+      {"", 1, "begins with [study]"},
+      {"[run a]\ntargets = x\n", 1, "begins with [study]"},
+      {"[study]\npaper = p\n", 2, "lacks 'title'"},
+      {"[study]\ntitle = t\nwrong = 1\n", 3, "has no 'wrong'"},
+      {"[study]\ntitle = t\ntitel = 1\n", 3, "did you mean 'title'"},
+      {"[study]\ntitle = t\n[runs a]\ntargets = x\n", 4, "no section [runs a]"},
+      {"[study]\ntitle = t\n[run]\ntargets = x\n", 4, "wants a name"},
+      {"[study]\ntitle = t\n[run 1a]\ntargets = x\n", 4, "wants a name"},
+      {"[study]\ntitle = t\n[run a]\ntargets = x\n[measure a]\nsql = SELECT 1\n", 6, "has the name of [run a]"},
+      {"[study]\ntitle = t\n[measure m]\nsql\n", 4, "is neither"},
+      {"[study]\ntitle = t\n[claim c]\ntext = t\n", 4, "either 'sql' or 'cannot'"},
+      {"[study]\ntitle = t\nconfidence = 2\n", 2, "is not a number from 0.5"},
+      {"[study]\ntitle = t\nconfidence =\n", 2, "is not a number from 0.5"},
   };
-  for (uint32_t i = 0; i < COUNT_OF(cases); i++) {
-    StudyVerdict verdict = study_judge_pairs(cases[i].groups, 3);
-    if (verdict != cases[i].verdict) fail_msg("case %u: %s", i, study_verdict_name[verdict]);
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    Diags diags = {0};
+    assert_null(study_parse("dir/s.ini", cases[i].text, &diags));
+    assert_true(diags.count > 0);
+    if (strstr(diags.items[0].text, cases[i].message) == NULL || diags.items[0].line != cases[i].line)
+      fail_msg("case %zu: line %d: %s", i, diags.items[0].line, diags.items[0].text);
+    assert_string_equal(diags.items[0].file, "dir/s.ini");
+    diags_free(&diags);
   }
-  assert_int_equal(study_judge_pairs(&(StudyPairs){0, 0, 0}, 1), VERDICT_UNSURE);
 }
 
-// That a signal shows no DUE counts only if it was struck often enough to show one.
-static void verdicts_need_struck_signals(void **state) {
+// ---- Cells -------------------------------------------------------------------------------------------------------------
+
+static const char *const *made_up_set(const char *name, Arena *arena) {
+  (void)arena;
+  static const char *const members[] = {"one", "two", NULL};
+  return strcmp(name, "@both") == 0 ? members : NULL;
+}
+
+static const char cells_text[] =
+    "[study]\ntitle = t\n"
+    "[run base]\ntargets = @both other.ptx\nmachines = m1 m2\nsize = default\nquick.size = tiny\noptions = --set a=1\n"
+    "[run swept]\nlike = base\ntargets = one\nmachines = m1\nsweep = n: 1 2 3 | word: x 'y z'\n"
+    "options = --set n=${n} --set 'w=${word}'\n"
+    "[campaign c]\ntargets = one\nmachines = m1\nfaults = 10\nquick.faults = 2\n";
+
+static void test_cells(void **state) {
   (void)state;
-  StudySignal all[] = {{{500, 500}, {50, 40}}, {{500, 500}, {30, 0}}, {{1000, 1000}, {0, 0}}};
-  assert_int_equal(study_judge_signals(all, 3, 0.95), VERDICT_AGREES);
-  StudySignal thin[] = {{{50, 50}, {5, 4}}, {{50, 5}, {3, 0}}, {{10, 10}, {0, 0}}};
-  assert_int_equal(study_judge_signals(thin, 3, 0.95), VERDICT_UNSURE);
-  StudySignal without_early[] = {{{500, 500}, {50, 40}}, {{500, 500}, {30, 30}}, {{1000, 1000}, {0, 0}}};
-  assert_int_equal(study_judge_signals(without_early, 3, 0.95), VERDICT_DIFFERS);
-  StudySignal late[] = {{{500, 500}, {50, 40}}, {{500, 500}, {0, 30}}, {{1000, 1000}, {0, 0}}};
-  assert_int_equal(study_judge_signals(late, 3, 0.95), VERDICT_DIFFERS);
-  assert_int_equal(study_judge_signals(NULL, 0, 0.95), VERDICT_UNSURE);
+  Diags diags = {0};
+  Arena *arena = arena_new();
+  StudyFile *study = study_parse("dir/s.ini", cells_text, &diags);
+  assert_non_null(study);
+  StudyCells cells, quick, other;
+  assert_true(study_cells(study, &(StudyChoice){.set = made_up_set}, arena, &cells, &diags));
+  assert_int_equal(cells.items.count, 3 * 2 + 6 + 1);
+  static const struct {
+    uint32_t cell;
+    const char *command;
+  } expected[] = {
+      {0, "redoubt run one --machine m1 --size default --set a=1"},
+      {5, "redoubt run dir/other.ptx --machine m2 --size default --set a=1"},
+      {6, "redoubt run one --machine m1 --size default --set a=1 --set n=1 --set w=x"},
+      {7, "redoubt run one --machine m1 --size default --set a=1 --set n=1 --set 'w=y z'"},
+      {11, "redoubt run one --machine m1 --size default --set a=1 --set n=3 --set 'w=y z'"},
+      {12, "redoubt campaign one --machine m1 --faults 10"},
+  };
+  for (size_t i = 0; i < COUNT_OF(expected); i++) {
+    Text text = {0};
+    study_command(&cells.items.items[expected[i].cell], &text);
+    assert_string_equal(text.at, expected[i].command);
+    text_free(&text);
+  }
+  // Other commands and other programs are other cells; the same are the same.
+  assert_true(study_cells(study, &(StudyChoice){.set = made_up_set, .quick = true}, arena, &quick, &diags));
+  assert_true(study_cells(study, &(StudyChoice){.set = made_up_set, .program = 1}, arena, &other, &diags));
+  for (uint32_t i = 0; i < cells.items.count; i++) {
+    assert_true(cells.items.items[i].hash != quick.items.items[i].hash);
+    assert_true(cells.items.items[i].hash != other.items.items[i].hash);
+    for (uint32_t k = 0; k < i; k++) assert_true(cells.items.items[i].hash != cells.items.items[k].hash);
+  }
+  study_close(study);
+  arena_free(arena);
+  diags_free(&diags);
+}
+
+static void test_wrong_cells(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *message;
+  } cases[] = {
+      {"machines = m\n", "lacks 'targets'"},
+      {"targets = one\n", "lacks 'machines'"},
+      {"targets = @none\nmachines = m\n", "no set '@none'"},
+      {"targets = one\nmachines = m\nlike = x\n", "no other of its kind named 'x'"},
+      {"targets = one\nmachines = m\nlike = a\n", "leads back to itself"},
+      {"targets = one\nmachines = m\nsweep = 1 2\n", "a sweep is written"},
+      {"targets = one\nmachines = m\nsweep = n:\n", "has no values"},
+      {"targets = one\nmachines = m\noptions = ${n}\n", "no sweep for"},
+      {"targets = one\nmachines = m\nsweep = n: 1\noptions = ${n\n", "no sweep for"},
+      {"targets = one\nmachines = m\noptions = 'open\n", "a quote is not closed"},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    Diags diags = {0};
+    Arena *arena = arena_new();
+    StudyFile *study = study_parse("s.ini", arena_format(arena, "[study]\ntitle = t\n[run a]\n%s", cases[i].text), &diags);
+    assert_non_null(study);
+    StudyCells cells;
+    assert_false(study_cells(study, &(StudyChoice){.set = made_up_set}, arena, &cells, &diags));
+    if (strstr(diags.items[0].text, cases[i].message) == NULL) fail_msg("case %zu: %s", i, diags.items[0].text);
+    study_close(study);
+    arena_free(arena);
+    diags_free(&diags);
+  }
+}
+
+// ---- Findings ------------------------------------------------------------------------------------------------------------
+
+static void test_figures(void **state) {
+  (void)state;
+  static const struct {
+    const char *published, *tolerance;
+    Ours ours;
+    Finding finding;
+  } cases[] = {
+      {"1.5", "0.1", {1.6, 1.6, 1.6}, FINDING_AGREES},         {"1.5", "0.1", {1.61, 1.61, 1.61}, FINDING_DIFFERS},
+      {"1.5", "0", {1.5, 1.5, 1.5}, FINDING_AGREES},           {"-0.5", "10%", {-0.55, -0.55, -0.55}, FINDING_AGREES},
+      {"-0.5", "10%", {-0.56, -0.56, -0.56}, FINDING_DIFFERS}, {"1.5", "0.1", {1.5, 1.45, 1.55}, FINDING_AGREES},
+      {"1.5", "0.1", {1.58, 1.5, 1.66}, FINDING_AGREES},    // reaches over the end, but is no wider than the range
+      {"1.5", "0.1", {1.5, 1.2, 1.8}, FINDING_NOT_DECIDED}, // too wide
+      {"1.5", "0.1", {1.65, 1.55, 1.75}, FINDING_NOT_DECIDED}, {"1.5", "0.1", {1.8, 1.7, 1.9}, FINDING_DIFFERS},
+      {"<1.5", "0", {1.4, 1.4, 1.4}, FINDING_AGREES},          {"<1.5", "0", {1.4, 1.3, 1.6}, FINDING_NOT_DECIDED},
+      {"<=1.36", "0", {1.5, 1.5, 1.5}, FINDING_DIFFERS},       {">0.5", "0", {0.6, 0.6, 0.6}, FINDING_AGREES},
+      {">=0.5", "0", {0.4, 0.3, 0.45}, FINDING_DIFFERS},       {"1.16..1.19", "0", {1.17, 1.17, 1.17}, FINDING_AGREES},
+      {"1.16..1.19", "0.01", {1.2, 1.2, 1.2}, FINDING_AGREES}, {"1.16..1.19", "0", {1.3, 1.3, 1.3}, FINDING_DIFFERS},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    Published published;
+    Tolerance tolerance;
+    assert_true(published_parse(cases[i].published, &published));
+    assert_true(tolerance_parse(cases[i].tolerance, &tolerance));
+    Finding finding = finding_of_figure(&cases[i].ours, &published, tolerance);
+    if (finding != cases[i].finding) fail_msg("case %zu: %s", i, finding_names[finding]);
+  }
+  static const char *const wrong[] = {"", "x", "1..", "2..1", "1.5x", "<", "1.5 1.6"};
+  for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+    Published published;
+    assert_false(published_parse(wrong[i], &published));
+  }
+  Tolerance tolerance;
+  assert_false(tolerance_parse("-1", &tolerance));
+  assert_false(tolerance_parse("5 %%", &tolerance));
+}
+
+static void test_trends(void **state) {
+  (void)state;
+  assert_int_equal(finding_of_trend(&(Ours){1, 1, 1}), FINDING_AGREES);
+  assert_int_equal(finding_of_trend(&(Ours){0, 0, 0}), FINDING_DIFFERS);
+  assert_int_equal(finding_of_trend(&(Ours){1, -1, 3}), FINDING_NOT_DECIDED);
+  assert_int_equal(finding_of_trend(&(Ours){-2, -3, -1}), FINDING_DIFFERS);
+  const Finding yes = FINDING_AGREES, no = FINDING_DIFFERS, open = FINDING_NOT_DECIDED;
+  assert_int_equal(finding_of_all((Finding[]){yes, yes}, 2), FINDING_AGREES);
+  assert_int_equal(finding_of_all((Finding[]){yes, no}, 2), FINDING_IN_PART);
+  assert_int_equal(finding_of_all((Finding[]){yes, open}, 2), FINDING_IN_PART);
+  assert_int_equal(finding_of_all((Finding[]){no, open}, 2), FINDING_DIFFERS);
+  assert_int_equal(finding_of_all((Finding[]){open, open}, 2), FINDING_NOT_DECIDED);
+  assert_int_equal(finding_of_all(NULL, 0), FINDING_CANNOT);
+}
+
+// ---- Made-up results -----------------------------------------------------------------------------------------------------
+
+static void write_file(const char *path, const char *text) {
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  assert_int_equal(fclose(file), 0);
+}
+
+static const char judged_text[] =
+    "[study]\ntitle = Made up\n"
+    "[run a]\ntargets = one two\nmachines = m\nsweep = n: 1 2\noptions = ${n}\n"
+    "[measure total]\nsql = SELECT target AS name, sum(cycles) AS value FROM a GROUP BY target\n"
+    "[claim sum]\ntext = t\npublished = 100\ntolerance = 1\nsql = SELECT sum(value) AS value FROM total\n"
+    "[claim each]\ntext = t\nsql = SELECT name, value, said AS published FROM total JOIN paper USING (name)\n"
+    "[claim mean]\ntext = t\npublished = 20\ntolerance = 0.001\nsql = SELECT geomean(cycles) AS value FROM a WHERE n = 1\n"
+    "[claim trend]\ntext = t\nsql = SELECT wilson_low(5, 10) AS value, wilson_low(5, 10) AS low, wilson_high(5, 10) AS high\n"
+    "[claim never]\ntext = t\ncannot = because\n";
+
+static void test_judged(void **state) {
+  (void)state;
+  char folder[] = "/tmp/redoubt-study-XXXXXX";
+  assert_non_null(mkdtemp(folder));
+  Diags diags = {0};
+  Arena *arena = arena_new();
+  write_file(arena_format(arena, "%s/paper.csv", folder), "# a comment\nname,said\none,30\n\"two\",\"71\"\n");
+  assert_int_equal(mkdir(arena_format(arena, "%s/cells", folder), 0777), 0);
+  StudyFile *study = study_parse(arena_format(arena, "%s/s.ini", folder), judged_text, &diags);
+  assert_non_null(study);
+  StudyCells cells;
+  assert_true(study_cells(study, &(StudyChoice){.set = made_up_set}, arena, &cells, &diags));
+  static const uint64_t cycles[] = {10, 20, 40, 30}; // one: 10 and 20, two: 40 and 30
+  for (uint32_t i = 0; i < cells.items.count; i++)
+    write_file(arena_format(arena, "%s/%s", folder, cells.items.items[i].file),
+               arena_format(arena, "{\"total\": {\"cycles\": %llu}}", (unsigned long long)cycles[i]));
+  StudyResults *results = study_collect(study, &cells, folder, &diags);
+  assert_non_null(results);
+  StudyOutcome outcome;
+  assert_true(study_judge_all(study, &cells, false, results, arena, &outcome, &diags));
+  static const Finding expected[] = {FINDING_AGREES, FINDING_IN_PART, FINDING_AGREES, FINDING_AGREES, FINDING_CANNOT};
+  assert_int_equal(outcome.claims.count, COUNT_OF(expected));
+  for (size_t i = 0; i < COUNT_OF(expected); i++) {
+    if (outcome.claims.items[i].finding != expected[i]) fail_msg("claim %zu: %s", i, finding_names[outcome.claims.items[i].finding]);
+  }
+  Text text = {0};
+  study_as_text(&outcome, &text);
+  assert_non_null(strstr(text.at, "5 claims: 3 agrees, 1 agrees in part, 1 cannot be compared; 4 cells"));
+  text_free(&text);
+  study_results_close(results);
+  study_close(study);
+  assert_int_equal(system(arena_format(arena, "rm -r %s", folder)), 0);
+  arena_free(arena);
+  diags_free(&diags);
+}
+
+static void test_builtin(void **state) {
+  (void)state;
+  for (uint32_t i = 0; i < builtin_study_file_count; i++) {
+    if (strcmp(builtin_study_files[i].name, "study.ini") != 0) continue;
+    Diags diags = {0};
+    StudyFile *study = study_builtin(builtin_study_files[i].study, &diags);
+    if (study == NULL) fail_msg("%s: %s", builtin_study_files[i].study, diags.items[0].text);
+    study_close(study);
+    diags_free(&diags);
+  }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shortcuts_are_exact_over_time),
-      cmocka_unit_test(shortcuts_are_exact_around_events),
-      cmocka_unit_test(other_structures_are_exact),
-      cmocka_unit_test(stuck_bits_are_exact),
-      cmocka_unit_test(stuck_bits_act),
-      cmocka_unit_test(results_do_not_depend_on_processes),
-      cmocka_unit_test(phases_cover_the_run),
-      cmocka_unit_test(differences_have_intervals),
-      cmocka_unit_test(verdicts_need_clear_pairs),
-      cmocka_unit_test(verdicts_need_struck_signals),
+      cmocka_unit_test(test_refused), cmocka_unit_test(test_cells),  cmocka_unit_test(test_wrong_cells), cmocka_unit_test(test_figures),
+      cmocka_unit_test(test_trends),  cmocka_unit_test(test_judged), cmocka_unit_test(test_builtin),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,10 +18,11 @@ done | awk '
     below["device"] = below["machine"] " ptx protect observe device"
     below["journal"] = below["base"] " journal"
     below["campaign"] = below["device"] " fault journal campaign"
-    below["study"] = below["campaign"] " study"
+    below["flexgrip"] = below["campaign"] " flexgrip"
     below["report"] = below["journal"] " report"
+    below["study"] = below["report"] " study"
     below["cudart"] = below["campaign"] " cudart"
-    below["cli"] = below["campaign"] " report study cli"
+    below["cli"] = below["campaign"] " report study flexgrip cli"
     below["workloads"] = below["device"]
   }
   {

@@ -2,7 +2,7 @@
 //
 // Upsets in other structures are simulated one by one from the nearest snapshot until the machine is that of the fault-free
 // run again; stuck-at faults from beginning to end.
-#include "study/study_internal.h"
+#include "flexgrip/study_internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

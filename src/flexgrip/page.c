@@ -1,6 +1,6 @@
 // The data of the study's page: what figures 21 to 24 of the thesis draw, as JSON. Written by hand: names hold no characters
 // that JSON would have to escape.
-#include "study/study_internal.h"
+#include "flexgrip/study_internal.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // The study for a terminal: every number of the thesis beside ours.
-#include "study/study_internal.h"
+#include "flexgrip/study_internal.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // The study as CSV tables, and as the data of its page.
-#include "study/study_internal.h"
+#include "flexgrip/study_internal.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,9 +1,9 @@
-// redoubt reproduce STUDY: a published study, run again, with every number beside the published one.
+// redoubt reproduce flexgrip: the FlexGripPlus thesis's study, run again, with every number beside the published one.
 #include "cli/cli.h"
 #include "cli/cores.h"
 #include "cli/out_file.h"
 #include "cli/screen.h"
-#include "study/study.h"
+#include "flexgrip/study.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -75,8 +75,7 @@ static bool reproduce_beyond(const ReproduceWishes *wishes, Diags *diags) {
   return good;
 }
 
-static int reproduce_named(const char *study, ReproduceWishes *wishes) {
-  if (strcmp(study, "flexgrip") != 0) return message_usage("reproduce", "no study '%s'. There is one: flexgrip", study);
+static int reproduce_wished(ReproduceWishes *wishes) {
   if (wishes->beyond && wishes->page != NULL) return message_usage("reproduce", "--beyond makes no page; it takes --csv");
   if (wishes->options.faults == 0) wishes->options.faults = wishes->beyond ? STUDY_BEYOND_FAULTS : STUDY_FAULTS;
   Diags diags = {0};
@@ -84,13 +83,13 @@ static int reproduce_named(const char *study, ReproduceWishes *wishes) {
   return good ? EXIT_OK : message_diags(&diags);
 }
 
-static int run_reproduce(int argc, char **argv) {
+int run_flexgrip(int argc, char **argv) {
   ReproduceWishes wishes = {.options = {.seed = 1, .confidence = 0.95, .workers = host_cores()}};
   Operands operands;
   Arena *arena = arena_new();
-  bool good = options_parse(&command_reproduce, &wishes, arena, argc, argv, &operands);
+  bool good = options_parse(&command_flexgrip, &wishes, arena, argc, argv, &operands);
   wishes.files = (Files){.arena = arena, .quiet = operands.quiet};
-  int code = good ? reproduce_named(operands.items[0], &wishes) : operands.exit_code;
+  int code = good ? reproduce_wished(&wishes) : operands.exit_code;
   arena_free(arena);
   return code;
 }
@@ -113,7 +112,7 @@ static const Option options[] = {
 };
 static const OptionGroup group = OPTION_GROUP(NULL, options);
 
-const Command command_reproduce = {
+const Command command_flexgrip = {
     .name = "reproduce",
     .usage = "STUDY",
     .summary = "run a published study again and compare",
@@ -121,8 +120,8 @@ const Command command_reproduce = {
     .groups = {&group},
     .ending = "docs/reproduce.md says what is repeated, how outcomes are classified and which agreement was fitted.\n",
     .operand = "study",
-    .wanted = "which study? There is one: flexgrip",
+    .wanted = "which study?",
     .least_operands = 1,
     .most_operands = 1,
-    .run = run_reproduce,
+    .run = run_flexgrip,
 };

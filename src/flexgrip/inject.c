@@ -1,5 +1,5 @@
 // Faults: drawing them, simulating them, and simulating each kind once.
-#include "study/study_internal.h"
+#include "flexgrip/study_internal.h"
 
 #include <stdlib.h>
 

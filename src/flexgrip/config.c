@@ -1,6 +1,6 @@
 // Configurations of the thesis: which machine, which kernel, which inputs.
 // Inputs are random, of a fixed seed, placed as workloads/g80/README.md says.
-#include "study/study_internal.h"
+#include "flexgrip/study_internal.h"
 
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@ const char *const study_app_name[APP_COUNT] = {"vecadd", "scalarprod", "gray", "
 const StudyConfig study_configs[STUDY_CAMPAIGNS] = {
 #define CAMPAIGN(app, sms, gx, gy, bx, by, per_core, sps, start, end) \
   {APP_##app, sms, {gx, gy}, {bx, by}, per_core, sps, start, end, 0, false},
-#include "study/thesis.def"
+#include "flexgrip/thesis.def"
 #undef CAMPAIGN
 };
 

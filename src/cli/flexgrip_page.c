@@ -1,7 +1,7 @@
 // The page of `redoubt reproduce`: the study's page with its numbers and Vega put in. It needs nothing from elsewhere.
 #include "cli/cli.h"
 #include "report/report_internal.h"
-#include "study/study.h"
+#include "flexgrip/study.h"
 
 // "</script" inside a script would end it; it can only stand in a string there, where "<\/script" is the same.
 static void add_script(Text *out, const char *text) {

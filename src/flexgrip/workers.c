@@ -1,6 +1,6 @@
 // Campaigns in several processes. Each takes the next piece of work, a slice of a campaign, and writes what it found to memory
 // that all share; which process did what leaves no trace in the results.
-#include "study/study_internal.h"
+#include "flexgrip/study_internal.h"
 
 #include <signal.h>
 #include <stdatomic.h>

@@ -5,7 +5,7 @@
 // read in every cycle (g80_always_read): every cycle is a fault of its own, but for num_blocks in the long wait (below). (3) Combinational signals: a flip lasts for
 // one cycle and only a clock edge in CALC_BLOCKS or CHECK_BLOCKS uses them; those edges always change registers, so that
 // the fault-free run simulated them. Test: test_study.c compares with simulation from beginning to end.
-#include "study/study_internal.h"
+#include "flexgrip/study_internal.h"
 
 #include <stdlib.h>
 

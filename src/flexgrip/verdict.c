@@ -4,7 +4,7 @@
 // decided when at least half of its pairs are clear, one way or the other: with fewer, the clear ones may be chance or an exception. A
 // decided group agrees when none opposes the trend, in part when more follow than oppose, else it differs. A claim agrees when all
 // its groups do, in part when some do, is not decided when no group is, else differs. The text of each claim tells the pairs.
-#include "study/study_internal.h"
+#include "flexgrip/study_internal.h"
 
 #include <math.h>
 #include <stdio.h>

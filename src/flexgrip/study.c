@@ -1,12 +1,12 @@
 // The whole study: fault-free runs of Tables 1 and 2, then the campaigns.
-#include "study/study_internal.h"
+#include "flexgrip/study_internal.h"
 
 static const struct {
   uint32_t sms, blocks, threads;
   uint64_t ns;
 } timed_rows[STUDY_TIMED] = {
 #define TIMED(sms, blocks, threads, ns) {sms, blocks, threads, ns},
-#include "study/thesis.def"
+#include "flexgrip/thesis.def"
 #undef TIMED
 };
 static const struct {
@@ -14,7 +14,7 @@ static const struct {
   bool consistent;
 } limit_rows[STUDY_LIMITS] = {
 #define LIMIT(sms, blocks, threads, per_sm, consistent) {sms, blocks, threads, per_sm, consistent},
-#include "study/thesis.def"
+#include "flexgrip/thesis.def"
 #undef LIMIT
 };
 

@@ -2,7 +2,7 @@
 #ifndef REDOUBT_STUDY_INTERNAL_H
 #define REDOUBT_STUDY_INTERNAL_H
 
-#include "study/study.h"
+#include "flexgrip/study.h"
 
 extern const char g80_vecadd_sass[], g80_scalarprod_sass[], g80_gray_sass[], g80_nn_sass[]; // workloads/g80, as text
 

@@ -1,0 +1,248 @@
+// redoubt study FILE, redoubt reproduce NAME: runs a study file's cells, measures, judges its claims, and shows what was found.
+#include "cli/study.h"
+#include "cli/cli.h"
+#include "cli/cores.h"
+#include "cli/out_file.h"
+#include "cli/screen.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+typedef struct StudyWishes {
+  const char *output;
+  bool list, quick;
+  CellWishes cells;
+  Files files;
+} StudyWishes;
+
+// ---- Which cells -----------------------------------------------------------------------------------------------------
+
+static const char *const *set_members(const char *name, Arena *arena) {
+  WorkloadList list = {0};
+  Diags ignored = {0};
+  bool known = workload_list_add(&list, arena, name, &ignored);
+  diags_free(&ignored);
+  if (!known) return NULL;
+  const char **names = ARENA_ARRAY(arena, const char *, list.count + 1);
+  for (uint32_t i = 0; i < list.count; i++) names[i] = list.items[i]->name;
+  return names;
+}
+
+// Another build of the program may give other results, so that its cells are other cells.
+static uint64_t program_hash(void) {
+  Arena *arena = arena_new();
+  Diags ignored = {0};
+  char *bytes;
+  size_t count;
+  uint64_t hash = file_read(arena, "/proc/self/exe", &bytes, &count, &ignored) ? hash_bytes(bytes, count, 0) : 0;
+  diags_free(&ignored);
+  arena_free(arena);
+  return hash;
+}
+
+static void list_cells(const StudyWishes *wishes, const StudyCells *cells) {
+  uint32_t done = 0;
+  Text text = {0};
+  for (uint32_t i = 0; i < cells->items.count; i++) {
+    bool is_done = cell_is_done(&cells->items.items[i], wishes->output);
+    done += is_done;
+    text_add(&text, "%s  ", is_done ? "done" : "    ");
+    study_command(&cells->items.items[i], &text);
+    text_add(&text, "\n");
+  }
+  text_add(&text, "%u cells, %u of them done\n", cells->items.count, done);
+  screen_print(text.at);
+  text_free(&text);
+}
+
+// ---- What was found ----------------------------------------------------------------------------------------------------
+
+static bool write_one(const StudyWishes *wishes, const char *name, const Text *text, Diags *diags) {
+  return out_text(&wishes->files, arena_format(wishes->files.arena, "%s/%s", wishes->output, name), text, diags);
+}
+
+static bool write_table(const StudyWishes *wishes, const StudyPart *part, const StudyTable *table, Diags *diags) {
+  if (table->columns.count == 0) return true;
+  Text text = {0};
+  study_table_csv(table, &text);
+  bool good = write_one(wishes, arena_format(wishes->files.arena, "%s.csv", part->name), &text, diags);
+  text_free(&text);
+  return good;
+}
+
+static bool write_results(const StudyWishes *wishes, const StudyOutcome *outcome, Diags *diags) {
+  Text text = {0};
+  study_as_text(outcome, &text);
+  screen_print(text.at);
+  bool good = write_one(wishes, "study.txt", &text, diags);
+  text_free(&text);
+  study_as_html(outcome, &text);
+  good = good && write_one(wishes, "index.html", &text, diags);
+  text_free(&text);
+  char *json = study_as_json(outcome);
+  text_add(&text, "%s\n", json);
+  free(json);
+  good = good && write_one(wishes, "study.json", &text, diags);
+  text_free(&text);
+  for (uint32_t i = 0; i < outcome->claims.count && good; i++)
+    good = write_table(wishes, outcome->claims.items[i].part, &outcome->claims.items[i].table, diags);
+  for (uint32_t i = 0; i < outcome->shown.count && good; i++)
+    good = write_table(wishes, outcome->shown.items[i].part, &outcome->shown.items[i].table, diags);
+  if (good)
+    message_note(wishes->files.quiet,
+                 "%s/index.html: the page; study.json, study.db and a CSV file for each claim, table and chart are beside it",
+                 wishes->output);
+  return good;
+}
+
+static bool show_results(const StudyWishes *wishes, const StudyFile *study, const StudyCells *cells, Diags *diags) {
+  StudyResults *results = study_collect(study, cells, wishes->output, diags);
+  StudyOutcome outcome;
+  bool good = results != NULL && study_judge_all(study, cells, wishes->quick, results, wishes->files.arena, &outcome, diags) &&
+              write_results(wishes, &outcome, diags);
+  study_results_close(results);
+  return good;
+}
+
+// ---- The command -------------------------------------------------------------------------------------------------------
+
+static bool make_folder(const char *path, Diags *diags) {
+  if (mkdir(path, 0777) == 0 || errno == EEXIST) return true;
+  return diags_add(diags, path, 0, 0, "cannot be made: %s", strerror(errno));
+}
+
+static int run_cells(const StudyWishes *wishes, const StudyFile *study, const StudyCells *cells, Diags *diags) {
+  if (!make_folder(wishes->output, diags) || !make_folder(arena_format(wishes->files.arena, "%s/cells", wishes->output), diags))
+    return message_diags(diags);
+  int code = cells_run(cells, &wishes->cells);
+  if (code != EXIT_OK) {
+    message_error("the study is not finished; the same command goes on where it stopped");
+    return code;
+  }
+  uint32_t left = 0;
+  for (uint32_t i = 0; i < cells->items.count; i++) left += !cell_is_done(&cells->items.items[i], wishes->output);
+  if (left == 0) return show_results(wishes, study, cells, diags) ? EXIT_OK : message_diags(diags);
+  message_note(wishes->files.quiet,
+               "this shard is done; %u cells of others are not: put all files of %s/cells together and run the study without --shard", left,
+               wishes->output);
+  return EXIT_OK;
+}
+
+static int study_of(StudyFile *study, StudyWishes *wishes, Diags *diags) {
+  if (study == NULL) return message_diags(diags);
+  StudyCells cells;
+  StudyChoice choice = {.quick = wishes->quick, .program = program_hash(), .set = set_members};
+  const char *name = study->builtin != NULL ? study->builtin : "study";
+  if (wishes->output == NULL) wishes->output = arena_format(wishes->files.arena, "%s-%s", name, wishes->quick ? "quick" : "results");
+  wishes->cells.folder = wishes->output;
+  int code = EXIT_OK;
+  if (!study_cells(study, &choice, wishes->files.arena, &cells, diags)) code = message_diags(diags);
+  else if (wishes->list) list_cells(wishes, &cells);
+  else code = run_cells(wishes, study, &cells, diags);
+  study_close(study);
+  return code;
+}
+
+static void list_builtin(Text *out) {
+  for (uint32_t i = 0; i < builtin_study_file_count; i++) {
+    if (strcmp(builtin_study_files[i].name, "study.ini") != 0) continue;
+    Diags diags = {0};
+    StudyFile *study = study_builtin(builtin_study_files[i].study, &diags);
+    ASSERT(study != NULL); // a test reads every one
+    const StudyPart *head = &study->parts.items[0];
+    const char *shows = study_value(head, "shows"), *cost = study_value(head, "cost");
+    text_add(out, "%-10s %s\n", study->builtin, study_value(head, "title"));
+    if (shows != NULL) text_add(out, "           %s\n", shows);
+    if (cost != NULL) text_add(out, "           cost: %s\n", cost);
+    study_close(study);
+  }
+}
+
+// The command on a file, or on a study that is built in.
+static int run_with(const Command *command, bool is_builtin, int argc, char **argv) {
+  StudyWishes wishes = {.cells = {.jobs = host_cores(), .shards = 1}};
+  Operands operands;
+  Arena *arena = arena_new();
+  Diags diags = {0};
+  bool good = options_parse(command, &wishes, arena, argc, argv, &operands);
+  wishes.files = (Files){.arena = arena, .quiet = operands.quiet};
+  wishes.cells.quiet = operands.quiet;
+  int code = operands.exit_code;
+  if (good) code = study_of(is_builtin ? study_builtin(operands.items[0], &diags) : study_read(operands.items[0], &diags), &wishes, &diags);
+  arena_free(arena);
+  return code;
+}
+
+static int run_study(int argc, char **argv) { return run_with(&command_study, false, argc, argv); }
+
+static int list_studies(void) {
+  Text text = {0};
+  list_builtin(&text);
+  text_add(&text, "flexgrip   the multi-SM FlexGripPlus thesis: 111,520 upsets in its block scheduler\n"
+                  "           cost: about 10 s on two cores; 'redoubt reproduce flexgrip --help' has its own options\n");
+  bool good = screen_print(text.at);
+  text_free(&text);
+  return good ? EXIT_OK : EXIT_INTERNAL;
+}
+
+static int run_reproduce(int argc, char **argv) {
+  for (int i = 1; i < argc; i++) {
+    if (strcmp(argv[i], "flexgrip") == 0) return run_flexgrip(argc, argv);
+  }
+  return argc < 2 ? list_studies() : run_with(&command_reproduce, true, argc, argv);
+}
+
+static bool take_shard(const OptionUse *use) {
+  CellWishes *cells = option_field(use);
+  int length = 0;
+  bool good = sscanf(use->text, "%u/%u%n", &cells->shard, &cells->shards, &length) == 2 && use->text[length] == '\0';
+  return (good && cells->shard < cells->shards) || option_wrong(use, "is written I/N, I from 0 and below N");
+}
+
+static const Option options[] = {
+    {"output", 'o', "FOLDER", "where results go, and from where a study goes on (default study-results)", .take = option_text,
+     .offset = offsetof(StudyWishes, output)},
+    {"quick", 0, NULL, "what the study says under quick.KEY instead of KEY: a first look", .take = option_flag,
+     .offset = offsetof(StudyWishes, quick)},
+    {"list", 0, NULL, "only show the cells: the command of each, and whether it is done", .take = option_flag,
+     .offset = offsetof(StudyWishes, list)},
+    {"shard", 0, "I/N", "only every N-th cell, I from 0; cells of all shards go into one folder", .take = take_shard,
+     .offset = offsetof(StudyWishes, cells)},
+    {"jobs", 'j', "N", "processes (default and most: the processors that this process may use); results do not depend on it",
+     .take = option_jobs, .offset = offsetof(StudyWishes, cells.jobs), .least = 1, .most = 256},
+};
+static const OptionGroup group = OPTION_GROUP(NULL, options);
+
+const Command command_study = {
+    .name = "study",
+    .usage = "FILE",
+    .summary = "runs, campaigns and claims that a text file names",
+    .synopsis = "redoubt study FILE.ini [options]    a study: what to run, what to measure, what was published\n",
+    .about = "A study goes on where it stopped, after Ctrl-C and kill -9 too. A cell that has been run is never run again\n"
+             "unless its command, a file that it names, or this program has changed.\n",
+    .groups = {&group},
+    .ending = "docs/studies.md says how a study is written; 'redoubt list study' has every key.\n",
+    .operand = "study file",
+    .wanted = "which study? Name its file",
+    .least_operands = 1,
+    .most_operands = 1,
+    .run = run_study,
+};
+
+const Command command_reproduce = {
+    .name = "reproduce",
+    .usage = "[STUDY]",
+    .summary = "a published study again, every number beside the published one",
+    .synopsis = "redoubt reproduce                     which studies are built in, what they show and cost\n"
+                "redoubt reproduce STUDY [options]     one of them, as 'redoubt study' runs a file\n"
+                "redoubt reproduce flexgrip [options]  the FlexGripPlus thesis; see 'redoubt reproduce flexgrip --help'\n",
+    .groups = {&group},
+    .ending = "The files are those of studies/; docs/studies.md and docs/reproduce.md say more.\n",
+    .operand = "study",
+    .wanted = "which study? 'redoubt reproduce' lists them",
+    .least_operands = 1,
+    .most_operands = 1,
+    .run = run_reproduce,
+};

@@ -1,0 +1,403 @@
+// What the cells gave, in one SQLite file, so that a measure is an SQL expression.
+//   - each [run] is a table: target, machine, size, a column for each sweep, and one for each statistic and ratio of the run;
+//   - each [campaign] is a table: the same first columns, `structure` ('all' for the chip) and counts and shares of outcomes;
+//   - each CSV file beside the study is a table named as the file;
+//   - each [measure] is a view.
+#include "report/report.h"
+#include "study/study.h"
+
+#include <dirent.h>
+#include <jansson.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct StudyResults {
+  sqlite3 *database;
+  const StudyFile *study;
+  const char *folder;
+  Diags *diags;
+  double confidence;
+};
+
+static bool failed(StudyResults *results, const StudyPart *part) {
+  const char *why = sqlite3_errmsg(results->database);
+  if (part == NULL) return diags_add(results->diags, results->study->path, 0, 0, "its results cannot be stored: %s", why);
+  return diags_add(results->diags, results->study->path, part->line, 0, "[%s %s]: %s", study_section_names[part->section], part->name, why);
+}
+
+static bool run(StudyResults *results, const char *sql, const StudyPart *part) {
+  return sqlite3_exec(results->database, sql, NULL, NULL, NULL) == SQLITE_OK || failed(results, part);
+}
+
+// ---- Functions for measures ----------------------------------------------------------------------------------------
+
+typedef struct Mean {
+  double logs;
+  uint64_t count;
+  bool bad;
+} Mean;
+
+static void geomean_step(sqlite3_context *context, int count, sqlite3_value **values) {
+  (void)count;
+  Mean *mean = sqlite3_aggregate_context(context, sizeof *mean);
+  if (mean == NULL || sqlite3_value_type(values[0]) == SQLITE_NULL) return;
+  double value = sqlite3_value_double(values[0]);
+  mean->bad = mean->bad || value <= 0;
+  mean->logs += value > 0 ? log(value) : 0;
+  mean->count++;
+}
+
+static void geomean_final(sqlite3_context *context) {
+  const Mean *mean = sqlite3_aggregate_context(context, 0);
+  if (mean == NULL || mean->count == 0 || mean->bad) sqlite3_result_null(context);
+  else sqlite3_result_double(context, exp(mean->logs / (double)mean->count));
+}
+
+static Interval interval_of(sqlite3_context *context, sqlite3_value **values) {
+  const StudyResults *results = sqlite3_user_data(context);
+  sqlite3_int64 hits = sqlite3_value_int64(values[0]), trials = sqlite3_value_int64(values[1]);
+  if (hits < 0 || hits > trials) return (Interval){0, 1};
+  return wilson_interval((uint64_t)hits, (uint64_t)trials, results->confidence);
+}
+
+static void wilson_low(sqlite3_context *context, int count, sqlite3_value **values) {
+  (void)count;
+  sqlite3_result_double(context, interval_of(context, values).low);
+}
+
+static void wilson_high(sqlite3_context *context, int count, sqlite3_value **values) {
+  (void)count;
+  sqlite3_result_double(context, interval_of(context, values).high);
+}
+
+static bool add_functions(StudyResults *results) {
+  const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
+  sqlite3 *database = results->database;
+  return sqlite3_create_function(database, "geomean", 1, flags, NULL, NULL, geomean_step, geomean_final) == SQLITE_OK &&
+         sqlite3_create_function(database, "wilson_low", 2, flags, results, wilson_low, NULL, NULL) == SQLITE_OK &&
+         sqlite3_create_function(database, "wilson_high", 2, flags, results, wilson_high, NULL, NULL) == SQLITE_OK;
+}
+
+// ---- Rows of any shape -----------------------------------------------------------------------------------------------
+
+typedef struct Column {
+  const char *name, *text; // text NULL: a number
+  double number;           // NAN: nothing
+} Column;
+typedef struct Row {
+  Arena *arena;
+  VEC(Column) columns;
+} Row;
+
+static void put_text(Row *row, const char *name, const char *text) {
+  *VEC_PUSH(&row->columns, row->arena) = (Column){.name = name, .text = text};
+}
+static void put_number(Row *row, const char *name, double number) {
+  *VEC_PUSH(&row->columns, row->arena) = (Column){.name = name, .number = number};
+}
+
+// A sweep's value is a number where it reads as one.
+static void put_word(Row *row, const char *name, const char *word) {
+  char *end;
+  double number = strtod(word, &end);
+  if (*word != '\0' && *end == '\0' && isfinite(number)) put_number(row, name, number);
+  else put_text(row, name, word);
+}
+
+static bool make_table(StudyResults *results, const char *table, const Row *row, const StudyPart *part) {
+  Text sql = {0};
+  char *name = sqlite3_mprintf("CREATE TABLE \"%w\" (", table);
+  text_add(&sql, "%s", name);
+  sqlite3_free(name);
+  for (uint32_t i = 0; i < row->columns.count; i++) {
+    char *column = sqlite3_mprintf("%s\"%w\"", i == 0 ? "" : ", ", row->columns.items[i].name);
+    text_add(&sql, "%s", column);
+    sqlite3_free(column);
+  }
+  text_add(&sql, ")");
+  bool good = run(results, sql.at, part);
+  text_free(&sql);
+  return good;
+}
+
+static void bind(sqlite3_stmt *statement, int at, const Column *column) {
+  if (column->text != NULL) sqlite3_bind_text(statement, at, column->text, -1, SQLITE_TRANSIENT);
+  else if (isnan(column->number)) sqlite3_bind_null(statement, at);
+  else if (column->number == trunc(column->number) && fabs(column->number) < 9e15)
+    sqlite3_bind_int64(statement, at, (sqlite3_int64)column->number);
+  else sqlite3_bind_double(statement, at, column->number);
+}
+
+static bool insert(StudyResults *results, const char *table, const Row *row, const StudyPart *part) {
+  Text sql = {0};
+  char *name = sqlite3_mprintf("INSERT INTO \"%w\" (", table);
+  text_add(&sql, "%s", name);
+  sqlite3_free(name);
+  for (uint32_t i = 0; i < row->columns.count; i++) {
+    char *column = sqlite3_mprintf("%s\"%w\"", i == 0 ? "" : ", ", row->columns.items[i].name);
+    text_add(&sql, "%s", column);
+    sqlite3_free(column);
+  }
+  text_add(&sql, ") VALUES (");
+  for (uint32_t i = 0; i < row->columns.count; i++) text_add(&sql, i == 0 ? "?" : ", ?");
+  text_add(&sql, ")");
+  sqlite3_stmt *statement = NULL;
+  bool good = sqlite3_prepare_v2(results->database, sql.at, -1, &statement, NULL) == SQLITE_OK;
+  for (uint32_t i = 0; i < row->columns.count && good; i++) bind(statement, (int)i + 1, &row->columns.items[i]);
+  good = good && sqlite3_step(statement) == SQLITE_DONE;
+  if (!good) failed(results, part);
+  sqlite3_finalize(statement);
+  text_free(&sql);
+  return good;
+}
+
+// ---- Cells -------------------------------------------------------------------------------------------------------------
+
+static Row first_columns(Arena *arena, const StudyCell *cell) {
+  Row row = {.arena = arena};
+  const char *slash = strrchr(cell->target, '/');
+  put_text(&row, "target", slash != NULL ? slash + 1 : cell->target);
+  put_text(&row, "machine", cell->machine);
+  put_text(&row, "size", cell->size);
+  for (uint32_t i = 0; i < cell->sweep_count; i++) put_word(&row, cell->sweeps[i].name, cell->sweeps[i].value);
+  return row;
+}
+
+static bool add_run(StudyResults *results, const StudyCell *cell, bool is_first) {
+  Arena *arena = arena_new();
+  const char *path = arena_format(arena, "%s/%s", results->folder, cell->file), *key;
+  json_error_t error;
+  json_t *root = json_load_file(path, 0, &error), *value;
+  const json_t *total = json_object_get(root, "total");
+  Row row = first_columns(arena, cell);
+  json_object_foreach((json_t *)(uintptr_t)total, key, value) {
+    bool known = strcmp(key, "target") == 0 || strcmp(key, "machine") == 0 || strcmp(key, "size") == 0;
+    if (!known && json_is_number(value)) put_number(&row, key, json_number_value(value));
+    else if (!known && json_is_null(value)) put_number(&row, key, NAN);
+  }
+  bool good = total != NULL || diags_add(results->diags, path, 0, 0, "is not the result of a run: %s", error.text);
+  good =
+      good && (!is_first || make_table(results, cell->part->name, &row, cell->part)) && insert(results, cell->part->name, &row, cell->part);
+  json_decref(root);
+  arena_free(arena);
+  return good;
+}
+
+static void put_estimate(Row *row, const char *name, Estimate estimate) {
+  put_number(row, name, estimate.is_known ? estimate.value : NAN);
+  put_number(row, arena_format(row->arena, "%s_low", name), estimate.is_known ? estimate.low : NAN);
+  put_number(row, arena_format(row->arena, "%s_high", name), estimate.is_known ? estimate.high : NAN);
+}
+
+// A structure, or (NULL) the chip.
+static bool add_structure(StudyResults *results, const StudyCell *cell, const Report *report, const StructureSummary *structure,
+                          bool is_first) {
+  Arena *arena = arena_new();
+  Row row = first_columns(arena, cell);
+  const Tally *tally = structure != NULL ? &structure->tally : &report->all;
+  put_text(&row, "structure", structure != NULL ? structure->name : "all");
+  put_number(&row, "bits", structure != NULL ? (double)structure->bits : report_bits(report));
+  put_number(&row, "faults", (double)tally->total);
+  put_number(&row, "golden_cycles", (double)report->cycles);
+  for (uint32_t i = 0; i < REPORT_GROUPS; i++) put_number(&row, report_groups[i], (double)tally_group(tally, report_groups[i]));
+  for (uint32_t i = 0; i < MEASURES; i++)
+    put_estimate(&row, measures[i].key, structure != NULL ? report_estimate(report, tally, (Measure)i) : report_chip(report, (Measure)i));
+  bool good = (!is_first || make_table(results, cell->part->name, &row, cell->part)) && insert(results, cell->part->name, &row, cell->part);
+  arena_free(arena);
+  return good;
+}
+
+static bool add_campaign(StudyResults *results, const StudyCell *cell, bool is_first) {
+  Arena *arena = arena_new();
+  const char *path = arena_format(arena, "%s/%s", results->folder, cell->file);
+  Journal *journal = journal_read(path, results->diags);
+  Report *report = journal != NULL ? report_read(journal, &(ReportOptions){.confidence = results->confidence}, results->diags) : NULL;
+  bool good = report != NULL && report_is_whole(report, results->diags) && add_structure(results, cell, report, NULL, is_first);
+  for (uint32_t i = 0; good && i < report->structures.count; i++)
+    good = add_structure(results, cell, report, &report->structures.items[i], false);
+  if (report != NULL) report_free(report);
+  if (journal != NULL) journal_close(journal);
+  arena_free(arena);
+  return good;
+}
+
+static bool add_cells(StudyResults *results, const StudyCells *cells) {
+  const StudyPart *last = NULL;
+  for (uint32_t i = 0; i < cells->items.count; i++) {
+    const StudyCell *cell = &cells->items.items[i];
+    bool is_first = cell->part != last, is_run = cell->part->section == SECTION_RUN;
+    if (!(is_run ? add_run : add_campaign)(results, cell, is_first)) return false;
+    last = cell->part;
+  }
+  return true;
+}
+
+// ---- CSV files beside the study ------------------------------------------------------------------------------------------
+
+// One line of CSV: quotes may stand around a cell, "" in it is a quote. Lines that begin with # are comments.
+static const char *read_line(Arena *arena, const char *text, Row *names, Row *row) {
+  uint32_t at = 0;
+  for (bool more = true; more; at++) {
+    Text cell = {0};
+    bool quoted = *text == '"';
+    if (quoted) text++;
+    for (; *text != '\0' && (quoted ? !(text[0] == '"' && text[1] != '"') : strchr(",\r\n", *text) == NULL); text++) {
+      if (quoted && *text == '"') text++;
+      text_add_bytes(&cell, text, 1);
+    }
+    if (quoted && *text == '"') text++;
+    const char *copy = arena_copy_text(arena, cell.length > 0 ? cell.at : "", cell.length);
+    text_free(&cell);
+    if (row == NULL) put_text(names, copy, copy);
+    else if (at < names->columns.count) put_word(row, names->columns.items[at].name, copy);
+    more = *text == ',';
+    if (more) text++;
+  }
+  text += strspn(text, "\r");
+  return text + (*text == '\n');
+}
+
+static bool add_csv(StudyResults *results, Arena *arena, const char *name, const char *text) {
+  const char *table = arena_copy_text(arena, name, strlen(name) - 4);
+  Row names = {.arena = arena};
+  bool good = true;
+  for (const char *next = text; good && *next != '\0';) {
+    if (*next == '#' || *next == '\n') {
+      next += strcspn(next, "\n");
+      next += *next == '\n';
+      continue;
+    }
+    Row row = {.arena = arena};
+    bool is_head = names.columns.count == 0;
+    next = read_line(arena, next, &names, is_head ? NULL : &row);
+    good = is_head ? make_table(results, table, &names, NULL) : insert(results, table, &row, NULL);
+  }
+  return good;
+}
+
+static bool is_csv(const char *name) {
+  size_t length = strlen(name);
+  return length > 4 && strcmp(name + length - 4, ".csv") == 0;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
+static int is_csv_entry(const struct dirent *entry) { return is_csv(entry->d_name); }
+
+static bool add_files_beside(StudyResults *results, Arena *arena) {
+  struct dirent **entries = NULL;
+  int count = scandir(results->study->folder, &entries, is_csv_entry, by_name);
+  bool good = true;
+  for (int i = 0; i < count; i++) {
+    char *bytes;
+    size_t length;
+    const char *path = arena_format(arena, "%s/%s", results->study->folder, entries[i]->d_name);
+    good = good && file_read(arena, path, &bytes, &length, results->diags) && add_csv(results, arena, entries[i]->d_name, bytes);
+    free(entries[i]);
+  }
+  free(entries);
+  return good;
+}
+
+static bool add_files(StudyResults *results) {
+  Arena *arena = arena_new();
+  bool good = true;
+  if (results->study->builtin == NULL) good = add_files_beside(results, arena);
+  for (uint32_t i = 0; i < builtin_study_file_count && results->study->builtin != NULL && good; i++) {
+    const BuiltinStudyFile *file = &builtin_study_files[i];
+    if (strcmp(file->study, results->study->builtin) == 0 && is_csv(file->name)) good = add_csv(results, arena, file->name, file->text);
+  }
+  arena_free(arena);
+  return good;
+}
+
+// ---- Measures --------------------------------------------------------------------------------------------------------------
+
+static bool add_measures(StudyResults *results) {
+  bool good = true;
+  for (uint32_t i = 0; i < results->study->parts.count; i++) {
+    const StudyPart *part = &results->study->parts.items[i];
+    if (part->section != SECTION_MEASURE) continue;
+    char *sql = sqlite3_mprintf("CREATE VIEW \"%w\" AS %s", part->name, study_value(part, "sql"));
+    good = run(results, sql, part) && good;
+    sqlite3_free(sql);
+  }
+  return good;
+}
+
+// ---- All of it -------------------------------------------------------------------------------------------------------------
+
+static bool collect(StudyResults *results, const StudyCells *cells) {
+  return add_functions(results) && run(results, "PRAGMA synchronous = OFF; BEGIN", NULL) && add_files(results) &&
+         add_cells(results, cells) && add_measures(results) && run(results, "COMMIT", NULL);
+}
+
+StudyResults *study_collect(const StudyFile *study, const StudyCells *cells, const char *folder, Diags *diags) {
+  StudyResults *results = calloc(1, sizeof *results);
+  ASSERT(results != NULL);
+  *results = (StudyResults){.study = study, .folder = folder, .diags = diags, .confidence = study->confidence};
+  Arena *arena = arena_new();
+  const char *path = arena_format(arena, "%s/study.db", folder);
+  unlink(path);
+  bool good = sqlite3_open(path, &results->database) == SQLITE_OK ||
+              diags_add(diags, path, 0, 0, "cannot be written: %s", sqlite3_errmsg(results->database));
+  good = good && collect(results, cells);
+  arena_free(arena);
+  if (good) return results;
+  study_results_close(results);
+  return NULL;
+}
+
+void study_results_close(StudyResults *results) {
+  if (results == NULL) return;
+  sqlite3_close(results->database);
+  free(results);
+}
+
+// ---- Questions -------------------------------------------------------------------------------------------------------------
+
+uint32_t study_column(const StudyTable *table, const char *name) {
+  for (uint32_t i = 0; i < table->columns.count; i++) {
+    if (strcmp(table->columns.items[i], name) == 0) return i;
+  }
+  return UINT32_MAX;
+}
+
+static StudyDatum datum_of(sqlite3_stmt *statement, int at, Arena *arena) {
+  int type = sqlite3_column_type(statement, at);
+  if (type == SQLITE_NULL) return (StudyDatum){DATUM_NOTHING, NAN, ""};
+  const char *text = (const char *)sqlite3_column_text(statement, at);
+  char *copy = arena_copy_text(arena, text, strlen(text));
+  if (type == SQLITE_TEXT || type == SQLITE_BLOB) return (StudyDatum){DATUM_TEXT, NAN, copy};
+  double number = sqlite3_column_double(statement, at);
+  return (StudyDatum){DATUM_NUMBER, number, type == SQLITE_INTEGER ? copy : arena_format(arena, "%.6g", number)};
+}
+
+bool study_query(StudyResults *results, const StudyPart *part, Arena *arena, StudyTable *table, Diags *diags) {
+  *table = (StudyTable){0};
+  results->diags = diags;
+  sqlite3_stmt *statement = NULL;
+  const char *sql = study_value(part, "sql"), *rest = "";
+  bool good = sqlite3_prepare_v2(results->database, sql, -1, &statement, &rest) == SQLITE_OK;
+  if (good && (statement == NULL || !sqlite3_stmt_readonly(statement) || rest[strspn(rest, " ;")] != '\0')) {
+    sqlite3_finalize(statement);
+    return diags_add(diags, results->study->path, part->line, 0, "[%s %s]: 'sql' is one SELECT", study_section_names[part->section],
+                     part->name);
+  }
+  int columns = good ? sqlite3_column_count(statement) : 0, state = SQLITE_DONE;
+  for (int i = 0; i < columns; i++) {
+    const char *name = sqlite3_column_name(statement, i);
+    *VEC_PUSH(&table->columns, arena) = arena_copy_text(arena, name, strlen(name));
+  }
+  while (good && (state = sqlite3_step(statement)) == SQLITE_ROW) {
+    StudyDatum *row = ARENA_ARRAY(arena, StudyDatum, columns);
+    for (int i = 0; i < columns; i++) row[i] = datum_of(statement, i, arena);
+    *VEC_PUSH(&table->rows, arena) = row;
+  }
+  good = good && state == SQLITE_DONE;
+  if (!good) failed(results, part);
+  sqlite3_finalize(statement);
+  return good;
+}
