@@ -113,6 +113,7 @@ static bool put_notes(Campaign *at) {
     const char *value;
   } notes[] = {{NOTE_VERSION, origin->version},
                {NOTE_COMMIT, origin->commit},
+               {NOTE_BINARY, origin->binary},
                {NOTE_DATE, origin->date},
                {NOTE_COMMAND, origin->command},
                {NOTE_HOST, origin->host}};
@@ -142,6 +143,8 @@ static bool open_journal(Campaign *at) {
                       .model = options->model,
                       .structures = options->structures,
                       .window = options->window,
+                      .standing = options->standing == NULL ? "" : options->standing,
+                      .sampling = options->every ? "every bit" : "",
                       .program_hash = at->golden.program_hash,
                       .layout_hash = at->golden.layout_hash,
                       .seed = options->seed,
@@ -262,7 +265,7 @@ static bool put_row(Campaign *at, const Draw *draw, const Record *record) {
   row.outcome = (uint8_t)record->outcome;
   row.settled = (uint8_t)record->settled;
   row.class_of = draw->class_of;
-  row.cycles = is_good(record->outcome) ? record->cycles : 0;
+  row.cycles = is_good(record->outcome) || record->outcome == OUTCOME_DETECTED ? record->cycles : 0;
   row.wrong = record->wrong;
   row.worst = record->worst;
   row.pattern = (uint8_t)record->pattern;
@@ -373,8 +376,11 @@ static bool watch_draws(Campaign *at, Arena *arena, Timeline *timeline) {
   HookChain watchers = {.hooks = {&look_up}, .count = 1};
   if (prunes) watchers.hooks[watchers.count++] = pruner_hook(pruner);
   if (timeline != NULL) watchers.hooks[watchers.count++] = timeline_hook(timeline);
+  HookChain chain;
+  if (!standing_chain(at->options->protections, at->golden.standing, arena, &chain))
+    return diags_add(at->diags, NULL, 0, 0, "too many protections for a campaign");
   bool ran = elsewhere ? at->target->golden(at->target, at->draws, prunes ? at->draw_count : 0, &again, &at->listener, at->diags)
-                       : golden_run(at->target, at->options->protections, &watchers, &again, at->diags);
+                       : golden_run(at->target, &chain, &watchers, &again, at->diags);
   if (!ran || at->stopped || !check_same(at, &again)) return false;
   at->is_checked = true;
   if (!elsewhere && prunes) pruner_finish(pruner);
@@ -495,6 +501,7 @@ static bool run_batch(Campaign *at, uint64_t first, uint32_t count) {
 
 static uint64_t faults_wanted(const Campaign *at) {
   const CampaignOptions *options = at->options;
+  if (options->every) return population_total(&at->population);
   if (options->faults > 0) return options->faults;
   uint64_t most = 0;
   for (uint32_t i = 0; i < at->population.count; i++)
@@ -560,8 +567,10 @@ static bool run_faults(Campaign *at) {
 
 static bool run_golden(Campaign *at) {
   Target *target = at->target;
-  if (target->golden != NULL) return target->golden(target, NULL, 0, &at->golden, &at->listener, at->diags);
-  return golden_run(target, at->options->protections, NULL, &at->golden, at->diags);
+  const CampaignOptions *options = at->options;
+  if (target->golden == NULL) return golden_run_standing(target, options->protections, options->standing, &at->golden, at->diags);
+  if (options->standing != NULL) return diags_add(at->diags, NULL, 0, 0, "--with-fault is not for CUDA programs");
+  return target->golden(target, NULL, 0, &at->golden, &at->listener, at->diags);
 }
 
 CampaignEnd campaign_run(Target *target, const CampaignOptions *options, Diags *diags) {

@@ -20,7 +20,7 @@ typedef struct CampaignProgress {
 
 // Where a journal comes from, for its readers; NULL: not told.
 typedef struct CampaignOrigin {
-  const char *version, *commit, *date, *command, *host;
+  const char *version, *commit, *binary, *date, *command, *host;
 } CampaignOrigin;
 
 typedef struct CampaignOptions {
@@ -29,6 +29,8 @@ typedef struct CampaignOptions {
   const char *window;     // "all", "kernel:NAME", "cycles:A-B"
   const char *protection; // as given, for the journal
   const HookChain *protections;
+  const char *standing; // a fault in every run, also in the one that the others are compared with; NULL: none
+  bool every;           // not drawn: every bit of the structures once
   uint64_t faults; // how many; 0: from margin and confidence
   double margin, confidence;
   uint64_t seed;

@@ -11,6 +11,7 @@ enum { MOST_CHECKPOINTS = 256, FIRST_SPACING = 64 };
 
 typedef struct Checkpoint {
   uint64_t cycle, hash;
+  uint64_t corrected; // by protections until then: more than 0 only with a standing fault
 } Checkpoint;
 
 typedef VEC(GoldenRow) GoldenVec;
@@ -31,6 +32,8 @@ typedef struct Golden {
   double seconds;  // of processor time
   uint64_t program_hash, layout_hash;
   uint64_t memory_hash; // at the end; not of programs in processes of their own
+  uint64_t corrected;   // by protections, in all launches
+  const Fault *standing; // a fault that stands in this run and in all that are compared with it; NULL: none
   Region *regions;      // copies, for after the device is gone
   RegionTable table;
 } Golden;
@@ -43,6 +46,11 @@ double golden_used(const Golden *golden, const Region *region, const char *kerne
 void golden_keep_regions(Golden *golden, const RegionTable *table);
 // Runs the target once without faults, with further observers (NULL: none).
 bool golden_run(Target *target, const HookChain *protections, const HookChain *watchers, Golden *golden, Diags *diags);
+// The same, with a fault that stands in it, as text (NULL: none). Refused where that fault alone ends the run or spoils its outputs.
+bool golden_run_standing(Target *target, const HookChain *protections, const char *standing, Golden *golden, Diags *diags);
+// What each run has beside its own fault: protections, and a fresh hook for the fault that stands in all of them. False: too many.
+bool standing_chain(const HookChain *protections, const Fault *standing, Arena *arena, HookChain *chain);
+TargetRight golden_right(const Golden *golden); // what runs are judged by
 // Of processor time: no simulation of a fault takes so long, unless it hangs without the machine's clock going on.
 uint64_t golden_allowance(const Golden *golden, uint64_t timeout);
 
@@ -57,9 +65,11 @@ typedef struct Population {
   const Golden *golden;
   Fault pattern; // model and its arguments
   uint64_t seed;
+  bool every; // not drawn: fault i is the i-th bit of all structures, at a drawn time
 } Population;
 bool population_make(Population *population, const Golden *golden, const CampaignOptions *options, Diags *diags);
 double population_size(const Population *population, uint32_t structure); // bits times cycles
+uint64_t population_total(const Population *population);                  // bits of all structures
 // Which structure a fault strikes: they are dealt evenly, to every shard too. What is said of all weighs them by their bits.
 uint32_t population_structure(const Population *population, uint64_t id);
 Fault population_draw(const Population *population, const RegionTable *table, uint64_t id);

@@ -78,8 +78,9 @@ static bool run_elsewhere(Single *at, TraceMode mode) {
 // The same run once more, seen by the tracer.
 static bool observe(Single *at, TraceMode mode) {
   if (at->target->traced != NULL) return run_elsewhere(at, mode);
-  HookChain chain = at->options->protections == NULL ? (HookChain){0} : *at->options->protections;
-  if (!hook_chain_add(&chain, tracer_hook(at->tracer, mode))) {
+  HookChain chain;
+  if (!standing_chain(at->options->protections, at->golden.standing, at->arena, &chain) ||
+      !hook_chain_add(&chain, tracer_hook(at->tracer, mode))) {
     return diags_add(at->diags, NULL, 0, 0, "too many protections for an explanation");
   }
   bool good = at->target->start(at->target, &chain, at->diags);
@@ -152,8 +153,8 @@ static _Noreturn void run_struck(Single *at) {
   Limit limit = {.shared = at->shared};
   limit.hook = (Hook){.name = "limit", .kind = HOOK_OBSERVER, .own = &limit, .cycle = on_limit};
   limit.hook.next_cycle = at->golden.cycles * at->options->timeout;
-  HookChain chain = at->options->protections == NULL ? (HookChain){0} : *at->options->protections;
-  bool room = hook_chain_add(&chain, &limit.hook);
+  HookChain chain;
+  bool room = standing_chain(at->options->protections, at->golden.standing, at->arena, &chain) && hook_chain_add(&chain, &limit.hook);
   for (uint32_t i = 0; i < at->options->fault_count; i++) room = hook_chain_add(&chain, fault_hook(at->arena, &at->faults[i])) && room;
   if (at->options->explain) room = hook_chain_add(&chain, tracer_hook(at->tracer, TRACE_COMPARE)) && room;
   Attachments trace;
@@ -161,7 +162,8 @@ static _Noreturn void run_struck(Single *at) {
   if (!room || !at->target->start(at->target, &chain, at->diags)) _exit(1);
   bool done = at->target->run(at->target);
   FaultRun *run = &at->shared->run;
-  target_judge(at->target, done, &at->golden.outputs, at->golden.cycles, at->arena, &run->verdicts);
+  TargetRight right = golden_right(&at->golden);
+  target_judge(at->target, done, &right, at->arena, &run->verdicts);
   if (run->verdicts.wrong > 0) note_first_wrong(at, run);
   leave(&limit);
 }
@@ -197,8 +199,8 @@ static bool run_golden_twice(Single *at) {
 
 static bool run_golden(Single *at) {
   Target *target = at->target;
-  if (target->golden != NULL) return run_golden_twice(at);
-  return golden_run(target, at->options->protections, NULL, &at->golden, at->diags);
+  if (target->golden != NULL) return run_golden_twice(at); // of a CUDA program no fault stands
+  return golden_run_standing(target, at->options->protections, at->options->standing, &at->golden, at->diags);
 }
 
 static bool run_all(Single *at) {

@@ -82,6 +82,7 @@ typedef struct FaultRun {
 } FaultRun;
 
 typedef struct FaultRunOptions {
+  const char *standing; // a fault that stands in the run without faults, too; NULL: none
   const HookChain *protections;
   const char *const *faults; // text
   uint32_t fault_count;

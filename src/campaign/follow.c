@@ -286,7 +286,8 @@ static Trail trail_of(const FollowOptions *options, const Draw *draw) {
 
 bool follow_can(const Target *target, const CampaignOptions *options) {
   bool is_bare = options->protections == NULL || hook_chain_wants(options->protections) == 0; // --protect none wants nothing
-  return is_bare && options->prune && options->snapshot && target->inject == NULL && machine_can(target->spec, MACHINE_IS_FOLLOWED);
+  return is_bare && options->standing == NULL && options->prune && options->snapshot && target->inject == NULL &&
+         machine_can(target->spec, MACHINE_IS_FOLLOWED);
 }
 
 uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, uint32_t count) {

@@ -37,7 +37,8 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
   if (golden->checkpoint_count == MOST_CHECKPOINTS) thin_out(golden);
   if (machine->cycle % golden->spacing == 0) {
     uint64_t hash = target_hash(watcher->target);
-    golden->checkpoints[golden->checkpoint_count++] = (Checkpoint){machine->cycle, hash};
+    golden->checkpoints[golden->checkpoint_count++] = 
+        (Checkpoint){machine->cycle, hash, *machine->corrected + target_stat(watcher->target, STAT_CORRECTED)};
   }
   hook->next_cycle = machine->cycle / golden->spacing * golden->spacing + golden->spacing;
 }
@@ -149,6 +150,7 @@ static bool fill_golden(const Hook *watch, bool done, Golden *golden, Diags *dia
   golden_limit_memory(golden, memory_in_use(device_memory(device)));
   target->outputs(target, &golden->outputs, golden->arena);
   golden->memory_hash = memory_hash(device_memory(device), 0);
+  golden->corrected = target_stat(target, STAT_CORRECTED);
   return true;
 }
 
@@ -182,6 +184,35 @@ bool golden_run(Target *target, const HookChain *protections, const HookChain *w
   target->finish(target);
   golden->seconds = process_seconds(RUSAGE_SELF) - began;
   return good;
+}
+
+TargetRight golden_right(const Golden *golden) { return (TargetRight){&golden->outputs, golden->cycles, golden->corrected}; }
+
+// ---- A fault that stands in all runs -----------------------------------------------------------------
+
+bool standing_chain(const HookChain *protections, const Fault *standing, Arena *arena, HookChain *chain) {
+  *chain = protections == NULL ? (HookChain){0} : *protections;
+  return standing == NULL || hook_chain_add(chain, fault_hook(arena, standing));
+}
+
+bool golden_run_standing(Target *target, const HookChain *protections, const char *standing, Golden *golden, Diags *diags) {
+  if (!golden_run(target, protections, NULL, golden, diags)) return false;
+  if (standing == NULL) return true;
+  TargetOutputs right = golden->outputs;
+  Fault *fault = ARENA_NEW(golden->arena, Fault);
+  HookChain chain;
+  if (!fault_parse(&golden->table, standing, fault, diags)) return false;
+  if (!standing_chain(protections, fault, golden->arena, &chain))
+    return diags_add(diags, NULL, 0, 0, "too many protections for a campaign");
+  bool good = golden_run(target, &chain, NULL, golden, diags);
+  Verdicts verdicts = {0};
+  if (good) target_compare(&right, &golden->outputs, &verdicts);
+  if (!good || verdicts.wrong > 0) {
+    return diags_add(diags, NULL, 0, 0, "%s alone ends the run or spoils its outputs: it shows by itself, and no second fault is needed",
+                     standing);
+  }
+  golden->standing = fault;
+  return true;
 }
 
 uint64_t golden_allowance(const Golden *golden, uint64_t timeout) {

@@ -85,7 +85,7 @@ static void child_cycle(Injector *at, HookMachine *machine) {
   const Checkpoint *here = &golden->checkpoints[at->checkpoint];
   bool can_be_same = at->checkpoint < golden->checkpoint_count && here->cycle == machine->cycle && strike_is_over(&at->strike, here->cycle);
   if (can_be_same && target_hash(at->target) == here->hash) {
-    bool corrected = *machine->corrected > 0 || target_stat(at->target, STAT_CORRECTED) > 0;
+    bool corrected = *machine->corrected + target_stat(at->target, STAT_CORRECTED) > here->corrected;
     tell(at, corrected ? OUTCOME_CORRECTED : OUTCOME_MASKED, SETTLED_HASH, &(Verdicts){.cycles = golden->cycles});
   }
   uint32_t passed = at->checkpoint - at->first;
@@ -96,7 +96,8 @@ static void child_cycle(Injector *at, HookMachine *machine) {
 static _Noreturn void child_judge(Injector *at, bool done) {
   Verdicts verdicts;
   Arena *arena = arena_new();
-  target_judge(at->target, done, &at->options->golden->outputs, at->options->golden->cycles, arena, &verdicts);
+  TargetRight right = golden_right(at->options->golden);
+  target_judge(at->target, done, &right, arena, &verdicts);
   tell(at, verdicts.outcome, SETTLED_RUN, &verdicts);
 }
 
@@ -196,9 +197,9 @@ static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
 
 // ---- Both ways -------------------------------------------------------------------------------------
 
-static bool chain_with(const CampaignOptions *options, Hook *first, Hook *second, HookChain *chain, Diags *diags) {
-  *chain = options->protections == NULL ? (HookChain){0} : *options->protections;
-  bool room = hook_chain_add(chain, first) && (second == NULL || hook_chain_add(chain, second));
+static bool chain_with(const Injector *at, Arena *arena, Hook *first, Hook *second, HookChain *chain, Diags *diags) {
+  const InjectOptions *options = at->options;
+  bool room = standing_chain(options->campaign->protections, options->golden->standing, arena, chain) && hook_chain_add(chain, first) && (second == NULL || hook_chain_add(chain, second));
   return room || diags_add(diags, NULL, 0, 0, "too many protections for a campaign");
 }
 
@@ -209,7 +210,7 @@ static bool inject_forking(Injector *at, Diags *diags) {
   at->hook.next_cycle = at->count == 0 ? UINT64_MAX : at->draws[0].strike_at;
   if (at->count > 0 && fault_lasts(&at->draws[0].fault)) at->asleep = asleep_for(arena, at->draws, at->count);
   else if (any_output(at->draws, at->count)) at->hook.result = on_result;
-  bool good = chain_with(at->options->campaign, &at->hook, at->asleep, &chain, diags) && at->target->start(at->target, &chain, diags);
+  bool good = chain_with(at, arena, &at->hook, at->asleep, &chain, diags) && at->target->start(at->target, &chain, diags);
   bool done = good && at->target->run(at->target);
   if (at->own != NULL) child_judge(at, done);
   at->target->finish(at->target);
@@ -226,7 +227,7 @@ static bool inject_single(Injector *at, const Draw *draw, Diags *diags) {
   at->hook.next_cycle = at->limit;
   at->hook.only_looks = true;
   at->checkpoint = at->options->golden->checkpoint_count;
-  bool good = chain_with(at->options->campaign, fault_hook(arena, &draw->fault), &at->hook, &chain, diags) &&
+  bool good = chain_with(at, arena, fault_hook(arena, &draw->fault), &at->hook, &chain, diags) &&
               at->target->start(at->target, &chain, diags);
   if (!good) _exit(1);
   child_judge(at, at->target->run(at->target));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 enum { DRAW_BIT, DRAW_CYCLE, DRAW_SEED, DRAW_FIRST };
+enum { MOST_EVERY = 1000000000 };
 
 // "rf" and "stack.pc" mean the region of that name; "stack", where there is none, every region "stack.*"; "all" every cell on the chip.
 static bool is_meant(const RegionTable *table, const Region *region, const char *name) {
@@ -98,25 +99,43 @@ static uint64_t window_cycle(const Population *population, uint64_t number) {
   return population->first_cycle + number;
 }
 
+uint64_t population_total(const Population *population) {
+  uint64_t bits = 0;
+  for (uint32_t i = 0; i < population->count; i++) bits += population->bits[i];
+  return bits;
+}
+
 bool population_make(Population *population, const Golden *golden, const CampaignOptions *options, Diags *diags) {
-  *population = (Population){.seed = options->seed, .golden = golden};
-  return add_structures(population, &golden->table, options->structures, diags) && set_window(population, options->window, diags) &&
-         fault_parse_model(options->model, &population->pattern, diags);
+  *population = (Population){.seed = options->seed, .golden = golden, .every = options->every};
+  bool good = add_structures(population, &golden->table, options->structures, diags) && set_window(population, options->window, diags) &&
+              fault_parse_model(options->model, &population->pattern, diags);
+  if (good && options->every && population_total(population) > MOST_EVERY)
+    return diags_add(diags, NULL, 0, 0, "every bit of these structures: more than %d faults; give a number", MOST_EVERY);
+  return good;
 }
 
 double population_size(const Population *population, uint32_t structure) {
   return (double)population->bits[structure] * (double)population->cycles;
 }
 
+// One structure after the other, bit by bit; `*bit`: of that structure.
+static uint32_t structure_of_bit(const Population *population, uint64_t *bit) {
+  uint32_t structure = 0;
+  while (structure + 1 < population->count && *bit >= population->bits[structure]) *bit -= population->bits[structure++];
+  return structure;
+}
+
 // Round by round, each begun somewhere else: whoever takes every n-th gets all of them.
 uint32_t population_structure(const Population *population, uint64_t id) {
+  if (population->every) return structure_of_bit(population, &id);
   uint64_t count = population->count, round = id / count;
   return (uint32_t)((id + random_below(random_draw(population->seed, round, DRAW_FIRST), count)) % count);
 }
 
 Fault population_draw(const Population *population, const RegionTable *table, uint64_t id) {
   uint32_t structure = population_structure(population, id);
-  uint64_t bit = random_below(random_draw(population->seed, id, DRAW_BIT), population->bits[structure]);
+  uint64_t bit = random_below(random_draw(population->seed, id, DRAW_BIT), population->bits[structure]), every = id;
+  if (population->every) structure_of_bit(population, &every), bit = every;
   Fault fault = population->pattern;
   fault.site = region_site(table, population->regions[structure], bit);
   fault.is_output = (table->items[fault.site.region].flags & REGION_OUTPUT) != 0;

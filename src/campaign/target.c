@@ -243,7 +243,7 @@ void target_compare(const TargetOutputs *golden, const TargetOutputs *got, Verdi
   }
 }
 
-void target_judge(Target *target, bool done, const TargetOutputs *golden, uint64_t golden_cycles, Arena *arena, Verdicts *verdicts) {
+void target_judge(Target *target, bool done, const TargetRight *right, Arena *arena, Verdicts *verdicts) {
   *verdicts = (Verdicts){.cycles = target_cycles(target)};
   Device *device = target->device(target);
   if (!done) {
@@ -253,12 +253,12 @@ void target_judge(Target *target, bool done, const TargetOutputs *golden, uint64
   }
   TargetOutputs got = {0};
   target->outputs(target, &got, arena);
-  target_compare(golden, &got, verdicts);
+  target_compare(right->outputs, &got, verdicts);
   if (verdicts->wrong > 0) {
     verdicts->outcome = !target->has_check ? OUTCOME_SDC : target->check(target) ? OUTCOME_SDC_TOLERABLE : OUTCOME_SDC_CRITICAL;
-  } else if (target_stat(target, STAT_CORRECTED) > 0) {
+  } else if (target_stat(target, STAT_CORRECTED) > right->corrected) {
     verdicts->outcome = OUTCOME_CORRECTED;
   } else {
-    verdicts->outcome = verdicts->cycles == golden_cycles ? OUTCOME_MASKED : OUTCOME_PERFORMANCE;
+    verdicts->outcome = verdicts->cycles == right->cycles ? OUTCOME_MASKED : OUTCOME_PERFORMANCE;
   }
 }

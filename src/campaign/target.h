@@ -100,6 +100,11 @@ typedef struct Verdicts {
   WrongArea area;
   char note[VERDICT_NOTE]; // trap line
 } Verdicts;
+// What a run must come to.
+typedef struct TargetRight {
+  const TargetOutputs *outputs;
+  uint64_t cycles, corrected; // corrected: by protections, in the golden run already
+} TargetRight;
 uint64_t target_hash(Target *target);   // of the machine and of what the host has read from it: equal = the same future
 uint64_t target_cycles(Target *target); // of all launches
 uint64_t target_stat(Target *target, StatId stat);
@@ -108,6 +113,6 @@ void target_compare(const TargetOutputs *golden, const TargetOutputs *got, Verdi
 WrongPattern target_pattern(const Verdicts *verdicts);
 void target_compare_element(const TargetOutput *golden, const TargetOutput *got, uint64_t index, Verdicts *verdicts);
 // After run; `done` is what it returned.
-void target_judge(Target *target, bool done, const TargetOutputs *golden, uint64_t golden_cycles, Arena *arena, Verdicts *verdicts);
+void target_judge(Target *target, bool done, const TargetRight *right, Arena *arena, Verdicts *verdicts);
 
 #endif

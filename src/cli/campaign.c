@@ -45,6 +45,14 @@ static bool take_seed(const OptionUse *use) {
   return run->has_seed = option_u64(use);
 }
 
+// A number, or every bit once.
+static bool take_faults(const OptionUse *use) {
+  CampaignRun *run = use->wishes;
+  run->options.every = strcmp(use->text, "all") == 0;
+  if (run->options.every) run->options.faults = 1; // a number is given: there is no margin
+  return run->options.every || option_u64(use);
+}
+
 static bool take_margin(const OptionUse *use) { return option_real(use, 0.0001, 0.5, option_field(use)); }
 
 #define FIELD(name) offsetof(CampaignRun, options.name)
@@ -56,13 +64,15 @@ static const Option fault_options[] = {
     {"model", 0, "MODEL", "how ('redoubt list faults'; default flip)", .take = option_text, .offset = FIELD(model)},
     {"window", 0, "WHEN", "all (default), kernel:NAME or cycles:FROM-TO; faults that last begin then", .take = option_text,
      .offset = FIELD(window)},
-    {"faults", 0, "N", "how many faults, dealt evenly over the structures", .take = option_u64, .offset = FIELD(faults), .least = 1,
-     .most = 1000000000},
+    {"faults", 0, "N", "how many faults, dealt evenly over the structures; all: every bit once", .take = take_faults,
+     .offset = FIELD(faults), .least = 1, .most = 1000000000},
     {"margin", 0, "E", "or: until the interval of each structure is within +-E (default 0.01)", .take = take_margin,
      .offset = FIELD(margin)},
     {"confidence", 0, "C", "of the intervals (default 0.99)", .take = option_confidence, .offset = FIELD(confidence)},
     {"fault-seed", 0, "N", "other faults, but the same inputs (default: --seed, which changes both)", .take = take_seed,
      .offset = FIELD(seed), .most = UINT64_MAX},
+    {"with-fault", 0, "FAULT", "a first fault that stands in every run, also in the one that the others are compared with",
+     .take = option_text, .offset = FIELD(standing)},
     {"timeout", 0, "N", "a run of N times the fault-free cycles counts as endless (default 10)", .take = option_u64,
      .offset = FIELD(timeout), .least = 1, .most = 1000000},
 };
@@ -194,6 +204,19 @@ static const char *command_text(Arena *arena, int argc, char **argv) {
   return copy;
 }
 
+// Of this program's own file; NULL: it cannot be read.
+static const char *binary_hash(Arena *arena) {
+  Diags ignored = {0};
+  Arena *scratch = arena_new();
+  char *bytes;
+  size_t count;
+  bool good = file_read(scratch, "/proc/self/exe", &bytes, &count, &ignored);
+  const char *hash = good ? arena_format(arena, "%016llx", (unsigned long long)hash_bytes(bytes, count, 0)) : NULL;
+  diags_free(&ignored);
+  arena_free(scratch);
+  return hash;
+}
+
 static CampaignOrigin origin_of(Arena *arena, int argc, char **argv) {
   struct utsname host = {0};
   char date[32] = "";
@@ -203,6 +226,7 @@ static CampaignOrigin origin_of(Arena *arena, int argc, char **argv) {
   uname(&host);
   return (CampaignOrigin){.version = version_number(),
                           .commit = version_commit(),
+                          .binary = binary_hash(arena),
                           .date = arena_copy_text(arena, date, strlen(date)),
                           .command = command_text(arena, argc, argv),
                           .host = arena_format(arena, "%s (%s %s, %s)", host.nodename, host.sysname, host.release, host.machine)};

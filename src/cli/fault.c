@@ -122,6 +122,7 @@ static bool run_and_print(const RunOptions *options, const FaultWishes *wishes, 
                          .timeout = wishes->timeout,
                          .explain = wishes->explain,
                          .trace = options->wishes.trace == NULL ? NULL : &options->wishes};
+  if (wishes->meta != NULL && wishes->meta->standing[0] != '\0') run.standing = wishes->meta->standing;
   if (wishes->meta != NULL) run.program_hash = wishes->meta->program_hash, run.layout_hash = wishes->meta->layout_hash;
   bool good = target != NULL && fault_run(target, &run, arena, result, diags);
   if (is_application) target_app_free(target); // before anything is printed: nobody may listen any more

@@ -63,7 +63,7 @@ const char *text_at(sqlite3_stmt *statement, int column) {
 typedef struct MetaRow {
   const char *key, *value;
 } MetaRow;
-enum { META_ROWS = 14 };
+enum { META_ROWS = 16 };
 
 static void meta_rows(const JournalMeta *meta, Arena *arena, MetaRow rows[META_ROWS]) {
   const MetaRow all[META_ROWS] = {
@@ -75,6 +75,8 @@ static void meta_rows(const JournalMeta *meta, Arena *arena, MetaRow rows[META_R
       {"model", meta->model},
       {"structures", meta->structures},
       {"window", meta->window},
+      {"standing fault", meta->standing == NULL ? "" : meta->standing},
+      {"sampling", meta->sampling == NULL ? "" : meta->sampling},
       {"program hash", arena_format(arena, "%016" PRIx64, meta->program_hash)},
       {"layout hash", arena_format(arena, "%016" PRIx64, meta->layout_hash)},
       {"seed", arena_format(arena, "%" PRIu64, meta->seed)},
@@ -126,6 +128,8 @@ static void read_meta(Journal *journal) {
                                 .model = meta_text(journal, "model"),
                                 .structures = meta_text(journal, "structures"),
                                 .window = meta_text(journal, "window"),
+                                .standing = meta_text(journal, "standing fault"),
+                                .sampling = meta_text(journal, "sampling"),
                                 .program_hash = meta_number(journal, "program hash", 16),
                                 .layout_hash = meta_number(journal, "layout hash", 16),
                                 .seed = meta_number(journal, "seed", 10),

@@ -57,6 +57,8 @@ typedef struct JournalMeta {
   const char *model;      // "flip"
   const char *structures; // "rf,shared"
   const char *window;     // when faults strike: "all", "kernel:NAME", "cycles:A-B"
+  const char *standing;   // a fault that stands in every run; "" or NULL: none
+  const char *sampling;   // which faults: "every bit" once; "" or NULL: drawn
   uint64_t program_hash, layout_hash, seed;
   uint64_t timeout;       // multiple of the golden run's cycles at which a run counts as endless
   uint64_t shard, shards; // 0 of 1 for a whole campaign
