@@ -111,12 +111,8 @@ static bool put_notes(Campaign *at) {
   const struct {
     JournalNote note;
     const char *value;
-  } notes[] = {{NOTE_VERSION, origin->version},
-               {NOTE_COMMIT, origin->commit},
-               {NOTE_BINARY, origin->binary},
-               {NOTE_DATE, origin->date},
-               {NOTE_COMMAND, origin->command},
-               {NOTE_HOST, origin->host}};
+  } notes[] = {{NOTE_VERSION, origin->version}, {NOTE_COMMIT, origin->commit},   {NOTE_BINARY, origin->binary},
+               {NOTE_DATE, origin->date},       {NOTE_COMMAND, origin->command}, {NOTE_HOST, origin->host}};
   bool good = true;
   for (size_t i = 0; i < COUNT_OF(notes) && good; i++) {
     bool is_there = journal_note(at->journal, notes[i].note)[0] != '\0';

@@ -31,7 +31,7 @@ typedef struct CampaignOptions {
   const HookChain *protections;
   const char *standing; // a fault in every run, also in the one that the others are compared with; NULL: none
   bool every;           // not drawn: every bit of the structures once
-  uint64_t faults; // how many; 0: from margin and confidence
+  uint64_t faults;      // how many; 0: from margin and confidence
   double margin, confidence;
   uint64_t seed;
   uint32_t jobs; // simulations at one time

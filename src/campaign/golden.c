@@ -37,7 +37,7 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
   if (golden->checkpoint_count == MOST_CHECKPOINTS) thin_out(golden);
   if (machine->cycle % golden->spacing == 0) {
     uint64_t hash = target_hash(watcher->target);
-    golden->checkpoints[golden->checkpoint_count++] = 
+    golden->checkpoints[golden->checkpoint_count++] =
         (Checkpoint){machine->cycle, hash, *machine->corrected + target_stat(watcher->target, STAT_CORRECTED)};
   }
   hook->next_cycle = machine->cycle / golden->spacing * golden->spacing + golden->spacing;

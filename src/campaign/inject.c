@@ -199,7 +199,8 @@ static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
 
 static bool chain_with(const Injector *at, Arena *arena, Hook *first, Hook *second, HookChain *chain, Diags *diags) {
   const InjectOptions *options = at->options;
-  bool room = standing_chain(options->campaign->protections, options->golden->standing, arena, chain) && hook_chain_add(chain, first) && (second == NULL || hook_chain_add(chain, second));
+  bool room = standing_chain(options->campaign->protections, options->golden->standing, arena, chain) && hook_chain_add(chain, first) &&
+              (second == NULL || hook_chain_add(chain, second));
   return room || diags_add(diags, NULL, 0, 0, "too many protections for a campaign");
 }
 
@@ -227,8 +228,8 @@ static bool inject_single(Injector *at, const Draw *draw, Diags *diags) {
   at->hook.next_cycle = at->limit;
   at->hook.only_looks = true;
   at->checkpoint = at->options->golden->checkpoint_count;
-  bool good = chain_with(at, arena, fault_hook(arena, &draw->fault), &at->hook, &chain, diags) &&
-              at->target->start(at->target, &chain, diags);
+  bool good =
+      chain_with(at, arena, fault_hook(arena, &draw->fault), &at->hook, &chain, diags) && at->target->start(at->target, &chain, diags);
   if (!good) _exit(1);
   child_judge(at, at->target->run(at->target));
 }

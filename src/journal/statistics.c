@@ -63,6 +63,36 @@ void estimate_sum_add(EstimateSum *sum, double weight, double value, Interval in
 
 Interval estimate_sum_interval(const EstimateSum *sum) { return (Interval){sum->value - sqrt(sum->below), sum->value + sqrt(sum->above)}; }
 
+// The first less r times the second, at its lower or its upper limit.
+static double ratio_low(double r, double value_1, double below_1, double value_2, double above_2) {
+  return value_1 - r * value_2 - paired_distance(below_1, r * above_2, 0);
+}
+static double ratio_high(double r, double value_1, double above_1, double value_2, double below_2) {
+  return value_1 - r * value_2 + paired_distance(above_1, r * below_2, 0);
+}
+
+Interval ratio_interval(double value_1, Interval interval_1, double value_2, Interval interval_2) {
+  double below_1 = value_1 - interval_1.low, above_1 = interval_1.high - value_1;
+  double below_2 = value_2 - interval_2.low, above_2 = interval_2.high - value_2;
+  Interval found = {0, INFINITY};
+  if (value_2 <= 0) return found;
+  double low = 0, high = value_1 / value_2;
+  for (int i = 0; i < 100; i++) {
+    double middle = (low + high) / 2;
+    *(ratio_low(middle, value_1, below_1, value_2, above_2) > 0 ? &low : &high) = middle;
+  }
+  found.low = low;
+  if (interval_2.low <= 0) return found;
+  low = value_1 / value_2;
+  for (high = 2 * low + 1; ratio_high(high, value_1, above_1, value_2, below_2) > 0 && high < 1e300;) high *= 2;
+  for (int i = 0; i < 200; i++) {
+    double middle = (low + high) / 2;
+    *(ratio_high(middle, value_1, above_1, value_2, below_2) > 0 ? &low : &high) = middle;
+  }
+  found.high = high;
+  return found;
+}
+
 uint64_t sample_size(double population, double margin, double confidence) {
   double t = normal_quantile(confidence), n = population / (1 + margin * margin * (population - 1) / (t * t * 0.25));
   return (uint64_t)ceil(n);

@@ -33,6 +33,9 @@ typedef struct EstimateSum {
 } EstimateSum;
 void estimate_sum_add(EstimateSum *sum, double weight, double value, Interval interval);
 Interval estimate_sum_interval(const EstimateSum *sum); // may reach below 0
+// Of one estimate over another, neither below 0, by the same method: the ratios for which the first less ratio times the second may be 0
+// (Donner and Zou, Statistical Methods in Medical Research 21, 2012, pages 347 to 359). high is infinite where the second may be 0.
+Interval ratio_interval(double value_1, Interval interval_1, double value_2, Interval interval_2);
 // Leveugle et al., DATE 2009: faults needed for that margin when each of `population` possible ones is equally likely, p = 0.5.
 uint64_t sample_size(double population, double margin, double confidence);
 double sample_margin(double population, uint64_t sample, double confidence); // its inverse

@@ -58,9 +58,10 @@ static json_t *json_meta(const JournalMeta *meta) {
   const struct {
     const char *key, *value;
   } texts[] = {
-      {"target", meta->target}, {"arguments", meta->arguments},   {"machine", meta->machine}, {"settings", meta->settings},
-      {"model", meta->model},   {"protection", meta->protection}, {"window", meta->window},   {"structures", meta->structures},
-      {"standing_fault", meta->standing}, {"sampling", meta->sampling},
+      {"target", meta->target},     {"arguments", meta->arguments},   {"machine", meta->machine},
+      {"settings", meta->settings}, {"model", meta->model},           {"protection", meta->protection},
+      {"window", meta->window},     {"structures", meta->structures}, {"standing_fault", meta->standing},
+      {"sampling", meta->sampling},
   };
   for (size_t i = 0; i < COUNT_OF(texts); i++) json_object_set_new(object, texts[i].key, report_string(texts[i].value));
   json_object_set_new(object, "program_hash", hash_of(meta->program_hash));
