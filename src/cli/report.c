@@ -2,14 +2,12 @@
 #include "cli/cli.h"
 #include "cli/journal.h"
 #include "cli/out_file.h"
+#include "cli/reading.h"
 #include "cli/screen.h"
 #include "report/report.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-enum { MOST_JOURNALS = 1024 };
 
 bool report_print(const char *path, double confidence, uint64_t *internal, Diags *diags) {
   Journal *journal = journal_read(path, diags);
@@ -35,54 +33,6 @@ typedef struct ReportWishes {
   Files files;
 } ReportWishes;
 
-// Journals and what they say; all of them or none.
-typedef struct Reading {
-  Arena *arena;
-  Journal **journals;
-  Report **reports;
-  uint32_t count;
-} Reading;
-
-static bool reading_open(Reading *reading, char **paths, uint32_t count, const ReportOptions *options, Diags *diags) {
-  *reading = (Reading){.arena = arena_new(), .count = count};
-  reading->journals = ARENA_ARRAY(reading->arena, Journal *, count + 1);
-  reading->reports = ARENA_ARRAY(reading->arena, Report *, count + 1);
-  bool good = true;
-  for (uint32_t i = 0; i < count && good; i++) {
-    reading->journals[i] = journal_read(paths[i], diags);
-    good = reading->journals[i] != NULL;
-    if (good) reading->reports[i] = report_read(reading->journals[i], options, diags);
-    good = good && reading->reports[i] != NULL;
-  }
-  return good;
-}
-
-static void reading_close(Reading *reading) {
-  if (reading->arena == NULL) return;
-  for (uint32_t i = 0; i < reading->count; i++) {
-    report_free(reading->reports[i]);
-    journal_close(reading->journals[i]);
-  }
-  arena_free(reading->arena);
-}
-
-// A journal whose figures cannot be trusted, or that has none to show, is no success.
-static int reading_code(const Reading *reading) {
-  int code = EXIT_OK;
-  for (uint32_t i = 0; i < reading->count; i++) {
-    if (reading->reports[i]->withheld && code == EXIT_OK) code = EXIT_UNFINISHED;
-    if (reading->reports[i]->all.counts[OUTCOME_INTERNAL] > 0) code = EXIT_INTERNAL;
-  }
-  return code;
-}
-
-// What takes several journals needs the shares of all.
-static bool reading_whole(const Reading *reading, Diags *diags) {
-  bool whole = true;
-  for (uint32_t i = 0; i < reading->count; i++) whole = report_is_whole(reading->reports[i], diags) && whole;
-  return whole;
-}
-
 // `complete`: whoever wrote came to the end; if not, and the file is all right, the journal is not.
 static bool close_file(OutFile *out, bool complete, const Report *report, Diags *diags) {
   return out_close(out, complete, diags) && (complete || journal_damaged(report->journal, diags));
@@ -103,11 +53,6 @@ static bool write_csv(const Files *files, const char *path, const Report *report
   if (!out_open(&out, files, path, diags)) return false;
   bool complete = report_csv(report, table, &(Sink){out_write, &out});
   return close_file(&out, complete, report, diags);
-}
-
-static bool is_folder(const char *path) {
-  struct stat about;
-  return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
 static const char *table_path(const ReportWishes *wishes, uint32_t table) {
@@ -208,16 +153,6 @@ static bool show_many(const ReportWishes *wishes, const Reading *reading, Diags 
   return good;
 }
 
-// Tables say so themselves.
-static void say_internal(const Reading *reading) {
-  for (uint32_t i = 0; i < reading->count; i++) {
-    uint64_t internal = reading->reports[i]->all.counts[OUTCOME_INTERNAL];
-    if (internal == 0) continue;
-    message_error("INTERNAL ERROR: %llu simulations of %s failed in Redoubt itself: no figure of this campaign can be trusted",
-                  (unsigned long long)internal, journal_path(reading->journals[i]));
-  }
-}
-
 static int report(ReportWishes *wishes, char **paths, uint32_t count) {
   Diags diags = {0};
   Reading reading = {0};
@@ -226,7 +161,7 @@ static int report(ReportWishes *wishes, char **paths, uint32_t count) {
   bool is_refused = good && count > 1 && !reading_whole(&reading, &diags);
   good = good && !is_refused && (count == 1 ? show_one(wishes, reading.reports[0], &diags) : show_many(wishes, &reading, &diags));
   int code = good ? reading_code(&reading) : is_refused ? EXIT_UNFINISHED : EXIT_BAD_INPUT;
-  if (good && (has_files || count > 1)) say_internal(&reading);
+  if (good && (has_files || count > 1)) reading_say_internal(&reading);
   if (good && code == EXIT_UNFINISHED && has_files)
     message_error("%s is unfinished: no shares are given; --partial gives those of the first faults", paths[0]);
   reading_close(&reading);
@@ -311,7 +246,7 @@ static int export(ExportWishes *wishes, char **paths) {
   bool good = files_write(&wishes->files, wishes->file, &diags) && reading_open(&reading, paths, 1, &wishes->options, &diags);
   good = good && export_one(wishes, reading.reports[0], &diags);
   int code = good ? reading_code(&reading) : EXIT_BAD_INPUT;
-  if (good) say_internal(&reading);
+  if (good) reading_say_internal(&reading);
   if (code == EXIT_UNFINISHED) message_error("%s is unfinished: its rows are no fair sample, and summaries hold no shares", paths[0]);
   reading_close(&reading);
   if (!good) message_diags(&diags);
@@ -382,7 +317,7 @@ static int compare(char **paths, uint32_t count, const ReportOptions *options) {
   if (reading_open(&reading, paths, count, options, &diags)) {
     code = reading_whole(&reading, &diags) ? EXIT_OK : EXIT_UNFINISHED;
     if (code == EXIT_OK) code = compare_all(&reading, &diags) ? reading_code(&reading) : EXIT_BAD_INPUT;
-    if (code == EXIT_INTERNAL) say_internal(&reading);
+    if (code == EXIT_INTERNAL) reading_say_internal(&reading);
   }
   reading_close(&reading);
   if (diags.count > 0) message_diags(&diags);

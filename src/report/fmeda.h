@@ -1,0 +1,141 @@
+// Figures for a safety case, from journals alone: what faults do by structure and failure mode, how much of it mechanisms detect, and
+// the metrics of ISO 26262-5 with intervals. docs/safety.md says what each word means here and what is not claimed.
+//
+// Definitions of the metrics and their targets are from memory, their sense confirmed in public summaries; the standard was not at hand.
+#ifndef REDOUBT_FMEDA_H
+#define REDOUBT_FMEDA_H
+
+#include "report/report.h"
+
+// Transient and permanent faults are reported apart.
+typedef enum FmedaType { FMEDA_TRANSIENT, FMEDA_PERMANENT, FMEDA_TYPES } FmedaType;
+extern const char *const fmeda_types[FMEDA_TYPES + 1]; // the last: "together"
+
+// What a fault does to the program if no mechanism is there.
+typedef enum FailureMode { MODE_NONE, MODE_LATE, MODE_TOLERABLE, MODE_WRONG, MODE_TRAP, MODE_HANG, MODE_FOUND, FAILURE_MODES } FailureMode;
+extern const char *const failure_modes[FAILURE_MODES]; // "wrong output"
+
+// What becomes of it: the four shares of a structure. They add up to 1.
+typedef enum FaultClass { CLASS_SAFE, CLASS_DETECTED, CLASS_RESIDUAL, CLASS_LATENT, FAULT_CLASSES } FaultClass;
+extern const char *const fault_classes[FAULT_CLASSES]; // "safe"
+
+typedef struct FmedaRate { // FIT of a whole structure, given by the user
+  FmedaType type;
+  const char *structure;
+  double fit;
+} FmedaRate;
+
+typedef struct FmedaOptions {
+  double confidence;
+  bool traps, watchdog;   // the platform's own mechanisms are there: errors that the machine reports; a limit on the run's time
+  bool tolerable_is_safe; // wrong results that the program's own check accepts violate nothing
+  bool silent;            // corrections are not reported: permanent faults that are corrected stay latent
+  double ftti, reaction;  // seconds; ftti 0: not given. A detection counts if it and the reaction to it come within it
+  double test_interval;   // seconds between two runs of the tests
+  double lifetime;        // hours
+  VEC(FmedaRate) rates;
+} FmedaOptions;
+
+// One campaign.
+typedef enum FmedaRole { ROLE_BASE, ROLE_MECHANISM, ROLE_SECOND, ROLE_TEST } FmedaRole;
+extern const char *const fmeda_roles[ROLE_TEST + 1];
+typedef struct FmedaJournal {
+  const Report *report;
+  FmedaRole role;
+  const char *mechanism; // its name: the protection, or a test's program; "": none
+  uint64_t content;      // hash of what it holds
+} FmedaJournal;
+
+// How much of the dangerous faults a mechanism keeps from doing harm. Paired: on the same faults.
+typedef struct Coverage {
+  const char *mechanism;
+  bool is_paired;
+  uint64_t dangerous, left; // of the faults without mechanism; of these with it. Paired only
+  Estimate danger, leaves;  // the same as shares of all faults
+  Estimate share;           // 1 - left / dangerous
+  uint64_t induced;         // harmless without it, dangerous with it
+} Coverage;
+
+typedef struct ModeRow {
+  uint64_t faults, left; // of this mode; of these residual, with everything that is there
+  Estimate share;        // of the structure's faults
+  Estimate coverage;     // of dangerous modes: 1 - left / faults
+} ModeRow;
+
+// A structure under one fault model.
+typedef struct FmedaCell {
+  const char *structure, *title, *model;
+  FmedaType type;
+  uint64_t bits;
+  double fit;        // raw; 0: no rate is known, and no sum holds it
+  bool is_given;     // the rate is the user's, not the machine file's
+  uint64_t faults;   // that the shares are of
+  bool is_own_state; // of a mechanism: no campaign without mechanisms has it
+  uint64_t counts[FAULT_CLASSES];
+  Estimate shares[FAULT_CLASSES];
+  ModeRow modes[FAILURE_MODES];
+  VEC(Coverage) coverages;         // of each mechanism
+  Coverage together;               // of all that were measured on the same faults; mechanism NULL: none
+  double best, independent;        // its lower bound, the best of them; its upper bound if they had nothing to do with each other
+  uint32_t first_tried, first_bad; // first faults of mechanisms tried with second ones; of these with which a second one did harm
+  uint64_t pairs, bad_pairs;
+  const FmedaJournal *measured[16]; // what the shares come from
+  uint32_t measured_count;
+} FmedaCell;
+
+typedef enum MetricId { METRIC_SPFM, METRIC_LFM, METRIC_PMHF, METRICS } MetricId;
+typedef enum Asil { ASIL_B, ASIL_C, ASIL_D, ASILS } Asil;
+typedef struct MetricInfo {
+  const char *name, *unit;
+  bool is_share; // more is better; else less is
+  double targets[ASILS];
+} MetricInfo;
+extern const MetricInfo fmeda_metrics[METRICS];
+extern const char *const asil_names[ASILS];
+// Shown: the whole interval meets the target. Not shown: the estimate does, the interval reaches beyond.
+typedef enum Standing { STANDING_UNKNOWN, STANDING_SHOWN, STANDING_NOT_SHOWN, STANDING_MISSED } Standing;
+extern const char *const standing_text[STANDING_MISSED + 1];
+Standing metric_standing(MetricId metric, Estimate estimate, Asil asil);
+
+typedef struct FmedaSums { // FIT
+  double raw;
+  Estimate classes[FAULT_CLASSES];
+  Estimate metrics[METRICS];
+  Estimate dual; // part of the PMHF: a latent fault, then one that its mechanism would have found
+} FmedaSums;
+
+// Detection times of a mechanism, in seconds.
+typedef struct FmedaTimes {
+  const char *mechanism;
+  uint64_t detected, late; // late: not within the FTTI
+  double median, most;
+} FmedaTimes;
+
+typedef struct Fmeda {
+  Arena *arena;
+  const FmedaOptions *options;
+  VEC(FmedaJournal) journals;
+  VEC(FmedaCell) cells; // by type, then in the order of the journals
+  FmedaSums sums[FMEDA_TYPES + 1];
+  VEC(FmedaTimes) times;
+  double clock_hz;
+} Fmeda;
+
+// All of it. NULL, with diagnostics: journals that do not belong together, are unfinished or damaged. fmeda_free.
+// `test_count`: so many of the reports, the last ones, are of test programs.
+Fmeda *fmeda_read(Report *const *reports, uint32_t count, uint32_t test_count, const FmedaOptions *options, Diags *diags);
+void fmeda_free(Fmeda *fmeda);
+const char *coverage_class(double coverage); // "high", "medium", "low", "none"
+// The coverage of a mechanism over all structures of a type that it was measured on; not known: none.
+Estimate fmeda_coverage(const Fmeda *fmeda, FmedaType type, const char *mechanism);
+// The same with everything that is there.
+Estimate fmeda_union(const Fmeda *fmeda, FmedaType type);
+
+void fmeda_text(const Fmeda *fmeda, Text *out);
+typedef enum FmedaTable { FMEDA_MODES, FMEDA_COVERAGE, FMEDA_METRICS, FMEDA_MANIFEST, FMEDA_TABLES } FmedaTable;
+extern const char *const fmeda_tables[FMEDA_TABLES]; // "fmeda", ...
+void fmeda_csv(const Fmeda *fmeda, FmedaTable table, Text *out);
+void fmeda_json(const Fmeda *fmeda, Text *out);
+void fmeda_page(const Fmeda *fmeda, Text *out);
+
+#endif

@@ -1,0 +1,124 @@
+// Sums over structures: rates by class, SPFM, LFM, PMHF, and coverages over a fault type. Structures are sampled apart, so distances of
+// limits add up as squares (statistics.h).
+#include "report/fmeda_internal.h"
+
+#include <math.h>
+
+const MetricInfo fmeda_metrics[METRICS] = {
+    {"SPFM", "%", true, {0.90, 0.97, 0.99}},
+    {"LFM", "%", true, {0.60, 0.80, 0.90}},
+    {"PMHF", "FIT", false, {100, 100, 10}},
+};
+const char *const asil_names[ASILS] = {"B", "C", "D"};
+const char *const standing_text[STANDING_MISSED + 1] = {"-", "shown", "not shown", "missed"};
+
+Standing metric_standing(MetricId metric, Estimate estimate, Asil asil) {
+  const MetricInfo *info = &fmeda_metrics[metric];
+  double target = info->targets[asil];
+  if (!estimate.is_known) return STANDING_UNKNOWN;
+  if (info->is_share) return estimate.low >= target ? STANDING_SHOWN : estimate.value >= target ? STANDING_NOT_SHOWN : STANDING_MISSED;
+  return estimate.high < target ? STANDING_SHOWN : estimate.value < target ? STANDING_NOT_SHOWN : STANDING_MISSED;
+}
+
+const char *coverage_class(double coverage) {
+  return coverage >= 0.99 ? "high" : coverage >= 0.90 ? "medium" : coverage >= 0.60 ? "low" : "none";
+}
+
+Estimate share_estimate(uint64_t hits, uint64_t trials, double confidence) {
+  if (trials == 0) return (Estimate){0};
+  Interval interval = wilson_interval(hits, trials, confidence);
+  return (Estimate){true, (double)hits / (double)trials, interval.low, interval.high};
+}
+
+static void add(EstimateSum *sum, double weight, Estimate part) {
+  estimate_sum_add(sum, weight, part.value, (Interval){part.low, part.high});
+}
+
+// A sum of rates: not below 0, not above `most`.
+static Estimate sum_estimate(const EstimateSum *sum, double most) {
+  Interval interval = estimate_sum_interval(sum);
+  return (Estimate){true, sum->value, fmax(interval.low, 0), fmin(interval.high, most)};
+}
+
+// 1 less a ratio of two sums.
+static Estimate complement(Estimate part, Estimate whole) {
+  if (!part.is_known || !whole.is_known || whole.value <= 0) return (Estimate){0};
+  Interval ratio = ratio_interval(part.value, (Interval){part.low, part.high}, whole.value, (Interval){whole.low, whole.high});
+  return (Estimate){true, 1 - part.value / whole.value, fmax(1 - ratio.high, 0), 1 - ratio.low};
+}
+
+static void sum_type(Fmeda *fmeda, uint32_t type) {
+  FmedaSums *sums = &fmeda->sums[type];
+  EstimateSum classes[FAULT_CLASSES] = {0};
+  for (uint32_t i = 0; i < fmeda->cells.count; i++) {
+    const FmedaCell *cell = &fmeda->cells.items[i];
+    if ((type < FMEDA_TYPES && cell->type != type) || cell->fit <= 0 || cell->faults == 0) continue;
+    sums->raw += cell->fit;
+    for (uint32_t c = 0; c < FAULT_CLASSES; c++) add(&classes[c], cell->fit, cell->shares[c]);
+  }
+  if (sums->raw <= 0) return;
+  for (uint32_t c = 0; c < FAULT_CLASSES; c++) sums->classes[c] = sum_estimate(&classes[c], sums->raw);
+  Estimate residual = sums->classes[CLASS_RESIDUAL], latent = sums->classes[CLASS_LATENT];
+  sums->metrics[METRIC_SPFM] =
+      (Estimate){true, 1 - residual.value / sums->raw, 1 - residual.high / sums->raw, 1 - residual.low / sums->raw};
+  Estimate rest = {true, sums->raw - residual.value, sums->raw - residual.high, sums->raw - residual.low};
+  if (type != FMEDA_TRANSIENT) sums->metrics[METRIC_LFM] = complement(latent, rest); // a transient does not stay
+  sums->metrics[METRIC_PMHF] = residual;
+}
+
+// A latent fault comes first and stays for the rest of the life; then one that a mechanism would have found. As if any two of them did harm,
+// and without the half for the order: an upper bound, in FIT.
+static void add_dual(Fmeda *fmeda) {
+  Estimate latent = fmeda->sums[FMEDA_TYPES].classes[CLASS_LATENT];
+  for (uint32_t i = 0; i <= FMEDA_TYPES; i++) {
+    FmedaSums *sums = &fmeda->sums[i];
+    Estimate found = sums->classes[CLASS_DETECTED], *pmhf = &sums->metrics[METRIC_PMHF];
+    if (!latent.is_known || !found.is_known) continue;
+    double hours = fmeda->options->lifetime * 1e-9;
+    sums->dual = (Estimate){true, latent.value * found.value * hours, latent.low * found.low * hours, latent.high * found.high * hours};
+    pmhf->value += sums->dual.value;
+    pmhf->low += sums->dual.low;
+    pmhf->high += sums->dual.high;
+  }
+}
+
+void fmeda_sum(Fmeda *fmeda) {
+  for (uint32_t i = 0; i <= FMEDA_TYPES; i++) sum_type(fmeda, i);
+  add_dual(fmeda);
+}
+
+// ---- Coverage over structures ----------------------------------------------------------------------------
+
+// Structures count by their rates; by their bits where none of them has one.
+static double weight_of(const FmedaCell *cell, bool by_bits) { return by_bits ? (double)cell->bits : cell->fit; }
+
+static const Coverage *find_coverage(const FmedaCell *cell, const char *mechanism) {
+  if (mechanism == NULL) return cell->together.mechanism == NULL ? NULL : &cell->together;
+  for (uint32_t i = 0; i < cell->coverages.count; i++) {
+    if (strcmp(cell->coverages.items[i].mechanism, mechanism) == 0) return &cell->coverages.items[i];
+  }
+  return NULL;
+}
+
+static Estimate cover_type(const Fmeda *fmeda, FmedaType type, const char *mechanism, bool by_bits) {
+  EstimateSum danger = {0}, leaves = {0};
+  uint32_t count = 0;
+  double most = 0;
+  Estimate only = {0};
+  for (uint32_t i = 0; i < fmeda->cells.count; i++) {
+    const FmedaCell *cell = &fmeda->cells.items[i];
+    const Coverage *coverage = cell->type == type ? find_coverage(cell, mechanism) : NULL;
+    double weight = weight_of(cell, by_bits);
+    if (coverage == NULL || weight <= 0 || !coverage->danger.is_known || !coverage->leaves.is_known) continue;
+    add(&danger, weight, coverage->danger);
+    add(&leaves, weight, coverage->leaves);
+    most += weight;
+    only = coverage->share;
+    count++;
+  }
+  if (count == 0) return by_bits ? (Estimate){0} : cover_type(fmeda, type, mechanism, true);
+  return count == 1 ? only : complement(sum_estimate(&leaves, most), sum_estimate(&danger, most));
+}
+
+Estimate fmeda_coverage(const Fmeda *fmeda, FmedaType type, const char *mechanism) { return cover_type(fmeda, type, mechanism, false); }
+Estimate fmeda_union(const Fmeda *fmeda, FmedaType type) { return cover_type(fmeda, type, NULL, false); }
