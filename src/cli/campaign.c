@@ -1,13 +1,12 @@
 // redoubt campaign TARGET: faults injected until the answer is sure enough. What describes the target is as for `redoubt run`.
 #include "campaign/app.h"
-#include "campaign/campaign.h"
 #include "cli/fault.h"
 #include "cli/app.h"
+#include "cli/campaign.h"
 #include "cli/cores.h"
 #include "cli/interrupt.h"
 #include "cli/journal.h"
 #include "cli/out_file.h"
-#include "cli/progress.h"
 #include "cli/run.h"
 
 #include <errno.h>
@@ -21,15 +20,6 @@
 
 static const char DEFAULT_MACHINE[] = "fermi-gtx480"; // faults need a machine with time
 
-typedef struct CampaignRun {
-  RunOptions target; // first: it shares options with 'redoubt run'
-  CampaignOptions options;
-  bool has_seed;       // of the faults; else it is that of the inputs
-  bool machine_chosen; // by us: there was no --machine
-  Arena *arena;
-  ProgressScreen screen;
-} CampaignRun;
-
 // ---- Options ---------------------------------------------------------------------------------------
 
 static bool take_shard(const OptionUse *use) {
@@ -40,13 +30,12 @@ static bool take_shard(const OptionUse *use) {
   return option_wrong(use, "write I/N, with I from 0 to N-1");
 }
 
-static bool take_seed(const OptionUse *use) {
+bool option_fault_seed(const OptionUse *use) {
   CampaignRun *run = use->wishes;
   return run->has_seed = option_u64(use);
 }
 
-// A number, or every bit once.
-static bool take_faults(const OptionUse *use) {
+bool option_faults(const OptionUse *use) {
   CampaignRun *run = use->wishes;
   run->options.every = strcmp(use->text, "all") == 0;
   if (run->options.every) run->options.faults = 1; // a number is given: there is no margin
@@ -64,12 +53,12 @@ static const Option fault_options[] = {
     {"model", 0, "MODEL", "how ('redoubt list faults'; default flip)", .take = option_text, .offset = FIELD(model)},
     {"window", 0, "WHEN", "all (default), kernel:NAME or cycles:FROM-TO; faults that last begin then", .take = option_text,
      .offset = FIELD(window)},
-    {"faults", 0, "N", "how many faults, dealt evenly over the structures; all: every bit once", .take = take_faults,
+    {"faults", 0, "N", "how many faults, dealt evenly over the structures; all: every bit once", .take = option_faults,
      .offset = FIELD(faults), .least = 1, .most = 1000000000},
     {"margin", 0, "E", "or: until the interval of each structure is within +-E (default 0.01)", .take = take_margin,
      .offset = FIELD(margin)},
     {"confidence", 0, "C", "of the intervals (default 0.99)", .take = option_confidence, .offset = FIELD(confidence)},
-    {"fault-seed", 0, "N", "other faults, but the same inputs (default: --seed, which changes both)", .take = take_seed,
+    {"fault-seed", 0, "N", "other faults, but the same inputs (default: --seed, which changes both)", .take = option_fault_seed,
      .offset = FIELD(seed), .most = UINT64_MAX},
     {"with-fault", 0, "FAULT", "a first fault that stands in every run, also in the one that the others are compared with",
      .take = option_text, .offset = FIELD(standing)},
@@ -150,7 +139,7 @@ static int end_code(CampaignRun *run, CampaignEnd end, Diags *diags) {
   if (end == CAMPAIGN_COMPLETE || end == CAMPAIGN_INTERNAL) progress_close(&run->screen);
   if (end == CAMPAIGN_INTERNAL || run->screen.internal > 0) say_internal(run); // however it ended
   switch (end) {
-  case CAMPAIGN_COMPLETE: return complete_code(run, diags);
+  case CAMPAIGN_COMPLETE: return run->is_part ? EXIT_OK : complete_code(run, diags);
   case CAMPAIGN_STOPPED:
     if (run->screen.last.total == 0) message_error("stopped before the first fault: nothing is lost");
     else message_error("stopped; everything reported done is in %s: run the same command again to go on", run->options.journal);
@@ -158,35 +147,6 @@ static int end_code(CampaignRun *run, CampaignEnd end, Diags *diags) {
   case CAMPAIGN_INTERNAL: return EXIT_INTERNAL;
   default: return message_diags(diags);
   }
-}
-
-static void set_defaults(CampaignRun *run) {
-  run->arena = arena_new();
-  run_options_default(&run->target);
-  run->target.machine.machine = NULL;
-  run->options = (CampaignOptions){.structures = "rf", .model = "flip", .window = "all", .protection = "none", .confidence = 0.99};
-  run->options.jobs = host_cores();
-  run->options.shards = 1;
-  run->options.timeout = 10;
-  run->options.prune = run->options.snapshot = true;
-  run->options.progress = progress_told;
-  run->options.context = &run->screen;
-}
-
-// What the program writes is not what the campaign writes.
-static bool check_outputs(const CampaignRun *run, Diags *diags) {
-  Files files = {.arena = run->arena};
-  bool good = files_write(&files, run->options.journal, diags);
-  for (uint32_t i = 0; i < run->target.outputs.count && good; i++) good = files_write(&files, run->target.outputs.items[i], diags);
-  return good;
-}
-
-static int check_application(const CampaignRun *run) {
-  const RunOptions *target = &run->target;
-  if (target->target != NULL) return message_usage("campaign", "one target at a time, not '%s' and an application", target->target);
-  if (!target->size_given && !target->ptx_given) return EXIT_OK;
-  return message_usage("campaign",
-                       "--size, --param, --kernel, --grid, --block, --shared, --cooperative and --arg are not for CUDA programs");
 }
 
 // The words of a command line as a shell would take them.
@@ -232,6 +192,36 @@ static CampaignOrigin origin_of(Arena *arena, int argc, char **argv) {
                           .host = arena_format(arena, "%s (%s %s, %s)", host.nodename, host.sysname, host.release, host.machine)};
 }
 
+void campaign_default(CampaignRun *run, int argc, char **argv) {
+  run->arena = arena_new();
+  run_options_default(&run->target);
+  run->target.machine.machine = NULL;
+  run->options = (CampaignOptions){.structures = "rf", .model = "flip", .window = "all", .protection = "none", .confidence = 0.99};
+  run->options.jobs = host_cores();
+  run->options.shards = 1;
+  run->options.timeout = 10;
+  run->options.prune = run->options.snapshot = true;
+  run->options.progress = progress_told;
+  run->options.context = &run->screen;
+  run->options.origin = origin_of(run->arena, argc, argv);
+}
+
+// What the program writes is not what the campaign writes.
+static bool check_outputs(const CampaignRun *run, Diags *diags) {
+  Files files = {.arena = run->arena};
+  bool good = files_write(&files, run->options.journal, diags);
+  for (uint32_t i = 0; i < run->target.outputs.count && good; i++) good = files_write(&files, run->target.outputs.items[i], diags);
+  return good;
+}
+
+static int check_application(const CampaignRun *run) {
+  const RunOptions *target = &run->target;
+  if (target->target != NULL) return message_usage("campaign", "one target at a time, not '%s' and an application", target->target);
+  if (!target->size_given && !target->ptx_given) return EXIT_OK;
+  return message_usage("campaign",
+                       "--size, --param, --kernel, --grid, --block, --shared, --cooperative and --arg are not for CUDA programs");
+}
+
 // What was not said follows from what was.
 static bool complete_options(CampaignRun *run, Diags *diags) {
   CampaignOptions *options = &run->options;
@@ -246,7 +236,7 @@ static bool complete_options(CampaignRun *run, Diags *diags) {
   return true;
 }
 
-static int run_campaign(CampaignRun *run) {
+int campaign_one(CampaignRun *run) {
   CampaignOptions *options = &run->options;
   Diags diags = {0};
   Attachments attachments = {0};
@@ -290,7 +280,7 @@ static int run_campaigns(CampaignRun *run) {
     one.options.context = &one.screen;
     printf("%s%s: %s\n", i == 0 ? "" : "\n", one.target.target, one.options.journal);
     fflush(stdout);
-    int code = run_campaign(&one);
+    int code = campaign_one(&one);
     if (code > worst) worst = code;
   }
   return worst;
@@ -300,19 +290,21 @@ static bool is_of_several(const RunOptions *target) {
   return target->target != NULL && is_workload_list(target->target) && !is_ptx_file(target->target);
 }
 
+bool campaign_complete(CampaignRun *run, const Operands *operands) {
+  run->machine_chosen = run->target.machine.machine == NULL;
+  if (run->machine_chosen) run->target.machine.machine = DEFAULT_MACHINE;
+  return run_options_complete(&run->target, operands, run->arena);
+}
+
 static int run_command(int argc, char **argv) {
   CampaignRun *run = calloc(1, sizeof *run);
   ASSERT(run != NULL);
-  set_defaults(run);
-  run->options.origin = origin_of(run->arena, argc, argv);
+  campaign_default(run, argc, argv);
   Operands operands;
   int code = EXIT_BAD_INPUT;
   bool good = options_parse(&command_campaign, run, run->arena, argc, argv, &operands);
-  run->machine_chosen = run->target.machine.machine == NULL;
-  if (run->machine_chosen) run->target.machine.machine = DEFAULT_MACHINE;
   if (!good) code = operands.exit_code;
-  else if (run_options_complete(&run->target, &operands, run->arena))
-    code = is_of_several(&run->target) ? run_campaigns(run) : run_campaign(run);
+  else if (campaign_complete(run, &operands)) code = is_of_several(&run->target) ? run_campaigns(run) : campaign_one(run);
   arena_free(run->arena);
   free(run);
   return code;
