@@ -25,27 +25,57 @@ static bool no_structure(const RegionTable *table, const char *name, Diags *diag
   return diags_add(diags, NULL, 0, 0, "this machine has no structure '%s'; 'redoubt list structures' shows all", name);
 }
 
-// Structures that are named twice count once.
-static bool add_structure(Population *population, const RegionTable *table, const char *name, Diags *diags) {
+static bool add_region(Population *population, const RegionTable *table, uint16_t index, const Part *part, Diags *diags) {
+  const Region *region = &table->items[index];
+  uint64_t rows;
+  uint32_t units, bits, known = 0;
+  part_shape(region, part, &rows, &units, &bits);
+  while (known < population->count && population->regions[known] != index) known++;
+  bool is_other = known < population->count && (part->is_part || population->parts[known].is_part);
+  if (is_other) return diags_add(diags, NULL, 0, 0, "structure %s: one part of it at a time", region->name);
+  if (known < population->count || region_bits(region) == 0) return true; // named twice it counts once
+  if (population->count == COUNT_OF(population->regions)) return diags_add(diags, NULL, 0, 0, "too many structures at once");
+  population->regions[population->count] = index;
+  population->parts[population->count] = *part;
+  population->bits[population->count++] = rows * units * bits;
+  return true;
+}
+
+static bool add_part(Population *population, const RegionTable *table, const char *name, const char *keys, Diags *diags) {
+  uint16_t index = region_find(table, name);
+  Part part;
+  if (index == REGION_NONE || (table->items[index].flags & REGION_INJECTABLE) == 0) return no_structure(table, name, diags);
+  return part_parse(&table->items[index], keys, &part, diags) && add_region(population, table, index, &part, diags);
+}
+
+static bool add_structure(Population *population, const RegionTable *table, char *name, Diags *diags) {
+  char *bracket = strchr(name, '[');
+  if (bracket != NULL) {
+    *bracket = '\0';
+    return add_part(population, table, name, bracket + 1, diags);
+  }
   bool found = false;
   for (uint32_t i = 0; i < table->count; i++) {
     const Region *region = &table->items[i];
     if ((region->flags & REGION_INJECTABLE) == 0 || !is_meant(table, region, name)) continue;
     found = true;
-    uint32_t known = 0;
-    while (known < population->count && population->regions[known] != i) known++;
-    if (known < population->count || region_bits(region) == 0) continue;
-    if (population->count == COUNT_OF(population->regions)) return diags_add(diags, NULL, 0, 0, "too many structures at once");
-    population->regions[population->count] = (uint16_t)i;
-    population->bits[population->count++] = region_bits(region);
+    if (!add_region(population, table, (uint16_t)i, &(Part){0}, diags)) return false;
   }
   return found || no_structure(table, name, diags);
 }
 
+// Up to the next comma that stands in no brackets.
+static size_t name_length(const char *names) {
+  size_t length = strcspn(names, ",[");
+  if (names[length] != '[') return length;
+  length += strcspn(names + length, "]");
+  return length + strcspn(names + length, ",");
+}
+
 static bool add_structures(Population *population, const RegionTable *table, const char *names, Diags *diags) {
   while (*names != '\0') {
-    size_t length = strcspn(names, ",");
-    char name[64];
+    size_t length = name_length(names);
+    char name[128];
     snprintf(name, sizeof name, "%.*s", (int)length, names);
     if (length > 0 && !add_structure(population, table, name, diags)) return false;
     names += length + (names[length] == ',');
@@ -137,7 +167,7 @@ Fault population_draw(const Population *population, const RegionTable *table, ui
   uint64_t bit = random_below(random_draw(population->seed, id, DRAW_BIT), population->bits[structure]), every = id;
   if (population->every) structure_of_bit(population, &every), bit = every;
   Fault fault = population->pattern;
-  fault.site = region_site(table, population->regions[structure], bit);
+  fault.site = part_site(table, population->regions[structure], &population->parts[structure], bit);
   fault.is_output = (table->items[fault.site.region].flags & REGION_OUTPUT) != 0;
   fault.from = window_cycle(population, random_below(random_draw(population->seed, id, DRAW_CYCLE), population->cycles));
   fault.to = fault_lasts(&fault) ? UINT64_MAX : fault.from;

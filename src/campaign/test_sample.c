@@ -144,10 +144,58 @@ static void structures_count_once(void **state) {
   assert_false(population_draw(&population, &golden.table, 0).is_output);
 }
 
+// Only what is named is held: all bits of it are struck, and no other.
+static void parts_hold_what_they_name(void **state) {
+  (void)state;
+  Golden golden = golden_of();
+  Population population;
+  assert_true(make(&population, &golden, "a[unit=1,row=2],b.x", "all", NULL));
+  assert_int_equal(population.bits[0], 8);
+  assert_int_equal(population.bits[1], 16);
+  uint32_t struck = 0;
+  for (uint64_t i = 0; i < DRAWS; i++) {
+    Fault fault = population_draw(&population, &golden.table, i);
+    if (fault.site.region != 0) continue;
+    assert_true(fault.site.row == 2 && fault.site.unit == 1 && fault.site.bit < 8);
+    struck |= 1u << fault.site.bit;
+  }
+  assert_int_equal(struck, 0xFF);
+  assert_true(make(&population, &golden, "a[bit=7]", "all", NULL));
+  assert_int_equal(population.bits[0], 6);
+  assert_false(make(&population, &golden, "a[row=3]", "all", "row is a number from 0 to 2"));
+  assert_false(make(&population, &golden, "a[lane=1]", "all", "has no such key"));
+  assert_false(make(&population, &golden, "a[row=1", "all", "does not end with ']'"));
+  assert_false(make(&population, &golden, "a[row]", "all", "is a number"));
+  assert_false(make(&population, &golden, "a[row=1],a", "all", "one part of it at a time"));
+  assert_false(make(&population, &golden, "b[row=0]", "all", "no structure 'b'"));
+}
+
+// Each bit of each structure once.
+static void every_bit_comes_once(void **state) {
+  (void)state;
+  Golden golden = golden_of();
+  Population population;
+  Diags diags = {0};
+  CampaignOptions options = {.structures = "a[row=1],b.y", .window = "cycles:0-1", .model = "stuck1", .seed = 7, .every = true};
+  assert_true(population_make(&population, &golden, &options, &diags));
+  assert_int_equal(population_total(&population), 16 + 32);
+  uint8_t seen[48] = {0};
+  for (uint64_t i = 0; i < 48; i++) {
+    Fault fault = population_draw(&population, &golden.table, i);
+    assert_int_equal(fault.from, 0);
+    assert_int_equal(population_structure(&population, i), fault.site.region == 0 ? 0 : 1);
+    uint32_t place = fault.site.region == 0 ? fault.site.unit * 8 + fault.site.bit : 16 + fault.site.bit;
+    assert_int_equal(seen[place]++, 0);
+    if (fault.site.region == 0) assert_int_equal(fault.site.row, 1);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_kernel_is_all_its_launches), cmocka_unit_test(windows_bound_the_cycles), cmocka_unit_test(structures_take_turns),
-      cmocka_unit_test(shards_get_all_structures),    cmocka_unit_test(structures_count_once),
+      cmocka_unit_test(a_kernel_is_all_its_launches), cmocka_unit_test(windows_bound_the_cycles),
+      cmocka_unit_test(structures_take_turns),        cmocka_unit_test(shards_get_all_structures),
+      cmocka_unit_test(structures_count_once),        cmocka_unit_test(parts_hold_what_they_name),
+      cmocka_unit_test(every_bit_comes_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,6 +38,8 @@ void journal_dump(const Journal *journal, Text *out) {
   text_add(out, "%s\n%s%s\n%s%s\n%s\n%s\n%s\n%016" PRIx64 "\n%016" PRIx64 "\n%" PRIu64 "\n%" PRIu64 "\n%" PRIu64 "/%" PRIu64 "\n",
            meta->target, meta->arguments, meta->machine, meta->settings, meta->protection, meta->model, meta->structures, meta->window,
            meta->program_hash, meta->layout_hash, meta->seed, meta->timeout, meta->shard, meta->shards);
+  if (meta->standing[0] != '\0') text_add(out, "standing fault %s\n", meta->standing);
+  if (meta->sampling[0] != '\0') text_add(out, "sampling %s\n", meta->sampling);
   const JournalNote notes[] = {NOTE_ASKED_FAULTS, NOTE_ASKED_MARGIN, NOTE_ASKED_CONFIDENCE, NOTE_SETTLED_BELOW,
                                NOTE_COMPLETE,     NOTE_SCHEME_BITS,  NOTE_CHIP_BITS,        NOTE_OUTPUT_ELEMENTS};
   for (size_t i = 0; i < COUNT_OF(notes); i++) text_add(out, "%s %s\n", note_keys[notes[i]], journal_note(journal, notes[i]));

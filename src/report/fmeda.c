@@ -150,6 +150,9 @@ static bool add_cells(Fmeda *fmeda, PlanVec *plans, Arena *arena, MarkVec *const
       if (structure->tally.total == 0) continue;
       if (journal->role == ROLE_TEST && !has_cell(fmeda, structure->name, report->meta->model)) continue;
       uint32_t cell = find_cell(fmeda, plans, arena, structure, report->meta->model);
+      if (fmeda->cells.items[cell].bits != structure->bits)
+        return diags_add(diags, journal_path(report->journal), 0, 0, "strikes another part of structure %s than the other journals",
+                         structure->name);
       Source source = {journal, marks[i], structure->region};
       if (!add_source(&plans->items[cell].sources, source, structure->name, diags)) return false;
     }

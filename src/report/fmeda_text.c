@@ -124,7 +124,7 @@ static void add_coverages(const Fmeda *fmeda, FmedaType type, Text *out) {
       text_add(out, "%-*s   not counted, it could be %.1f (the best) to %.1f (independent)\n", width, "", 100 * cell->best,
                100 * cell->independent);
   }
-  if (any) text_add(out, "The class is that of the interval's lower limit: 60, 90, 99%% are low, medium, high.\n");
+  if (any) text_add(out, "class: of the interval's lower limit; low from 60%%, medium 90%%, high 99%%\n");
 }
 
 static void add_metrics(const Fmeda *fmeda, Text *out) {
@@ -146,7 +146,7 @@ static void add_metrics(const Fmeda *fmeda, Text *out) {
                 "interval reaches beyond it; more faults would tell. missed: the estimate fails.\n");
   Estimate dual = fmeda->sums[FMEDA_TYPES].dual;
   if (dual.is_known && dual.high > 0)
-    text_add(out, "PMHF holds at most %.3g FIT for a latent fault and a second one in %.4g hours.\n", dual.high, fmeda->options->lifetime);
+    text_add(out, "PMHF holds at most %.3g FIT for a latent and a second fault in %.4g hours.\n", dual.high, fmeda->options->lifetime);
 }
 
 static void add_times(const Fmeda *fmeda, Text *out) {
@@ -159,8 +159,8 @@ static void add_times(const Fmeda *fmeda, Text *out) {
     text_add(out, "\n");
   }
   if (fmeda->options->ftti > 0)
-    text_add(out, "%sFTTI %.4g us, of which %.4g us for the reaction. What is found later is residual.\n",
-             fmeda->times.count == 0 ? "\n" : "", 1e6 * fmeda->options->ftti, 1e6 * fmeda->options->reaction);
+    text_add(out, "%sFTTI %.4g ms, of which %.4g ms for the reaction; what comes later is residual\n",
+             fmeda->times.count == 0 ? "\n" : "", 1e3 * fmeda->options->ftti, 1e3 * fmeda->options->reaction);
 }
 
 static void add_latent(const Fmeda *fmeda, Text *out) {
@@ -168,12 +168,11 @@ static void add_latent(const Fmeda *fmeda, Text *out) {
   for (uint32_t i = 0; i < fmeda->cells.count; i++) {
     const FmedaCell *cell = &fmeda->cells.items[i];
     if (!cell->is_own_state || cell->type != FMEDA_PERMANENT) continue;
-    text_add(out, "%s%s: no campaign without mechanisms has it, so it counts as a mechanism's own state.\n", before,
-             cell_name(fmeda, cell));
+    text_add(out, "%s%s counts as a mechanism's own state: no campaign without one has it.\n", before, cell_name(fmeda, cell));
     if (cell->first_tried > 0)
-      text_add(out, "  %u of its unnoticed faults were tried with %" PRIu64 " second faults: %u made one harmful\n", cell->first_tried,
-               cell->pairs, cell->first_bad);
-    else text_add(out, "  None of its unnoticed faults was tried with second faults: all count as latent\n");
+      text_add(out, "  %u unnoticed faults were tried, with %" PRIu64 " second ones: %u let one do harm\n", cell->first_tried, cell->pairs,
+               cell->first_bad);
+    else text_add(out, "  Its unnoticed faults were not tried with second ones: all count as latent\n");
     before = "";
   }
 }
@@ -212,5 +211,5 @@ void fmeda_text(const Fmeda *fmeda, Text *out) {
   add_missing(fmeda, out);
   add_metrics(fmeda, out);
   add_manifest(fmeda, out);
-  text_add(out, "Rates are inputs and count as exact. Redoubt is no qualified tool: docs/safety.md.\n");
+  text_add(out, "Rates are inputs and count as exact. No qualified tool: see docs/safety.md\n");
 }
