@@ -80,7 +80,7 @@ static bool put_structures(Campaign *at) {
   for (uint32_t i = 0; i < at->population.count; i++) {
     const Region *region = &at->golden.table.items[at->population.regions[i]];
     rows[i] = (StructureRow){.region = at->population.regions[i], .name = region->name, .title = region->title};
-    const Part *part = &at->population.parts[i];
+    const StructurePart *part = &at->population.parts[i];
     part_shape(region, part, &rows[i].rows, &rows[i].units, &rows[i].bits);
     rows[i].used = part->is_part ? 0 : used_share(at, region);
     rows[i].raw_fit_per_mbit = raw_rate(at->target->spec, region, &at->population.pattern);

@@ -55,21 +55,21 @@ TargetRight golden_right(const Golden *golden); // what runs are judged by
 uint64_t golden_allowance(const Golden *golden, uint64_t timeout);
 
 enum { MOST_STRUCTURES = 64 };
-// ---- A part of a structure (part.c) ----------------------------------------------------------------
-typedef struct Part {
+// ---- A part of a structure (structure_part.c) ----------------------------------------------------------------
+typedef struct StructurePart {
   bool is_part;                        // false: the whole structure
   bool is_held[REGION_MAX_DIMS + 2];   // by key: dimensions, unit, bit
   uint64_t value[REGION_MAX_DIMS + 2]; // of those
-} Part;
-bool part_parse(const Region *region, const char *keys, Part *part, Diags *diags); // "sm=1,lane=3]"
-void part_shape(const Region *region, const Part *part, uint64_t *rows, uint32_t *units, uint32_t *bits);
-Site part_site(const RegionTable *table, uint16_t region, const Part *part, uint64_t number); // its n-th bit
+} StructurePart;
+bool part_parse(const Region *region, const char *keys, StructurePart *part, Diags *diags); // "sm=1,lane=3]"
+void part_shape(const Region *region, const StructurePart *part, uint64_t *rows, uint32_t *units, uint32_t *bits);
+Site part_site(const RegionTable *table, uint16_t region, const StructurePart *part, uint64_t number); // its n-th bit
 
 // ---- Faults drawn (sample.c) ---------------------------------------------------------------------
 typedef struct Population {
   uint16_t regions[MOST_STRUCTURES];
   uint64_t bits[MOST_STRUCTURES];
-  Part parts[MOST_STRUCTURES];
+  StructurePart parts[MOST_STRUCTURES];
   uint32_t count;
   uint64_t first_cycle, cycles; // when faults strike
   const char *kernel;           // all launches of this kernel, `cycles` in all; NULL: [first_cycle, first_cycle + cycles)

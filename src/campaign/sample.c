@@ -25,7 +25,7 @@ static bool no_structure(const RegionTable *table, const char *name, Diags *diag
   return diags_add(diags, NULL, 0, 0, "this machine has no structure '%s'; 'redoubt list structures' shows all", name);
 }
 
-static bool add_region(Population *population, const RegionTable *table, uint16_t index, const Part *part, Diags *diags) {
+static bool add_region(Population *population, const RegionTable *table, uint16_t index, const StructurePart *part, Diags *diags) {
   const Region *region = &table->items[index];
   uint64_t rows;
   uint32_t units, bits, known = 0;
@@ -43,7 +43,7 @@ static bool add_region(Population *population, const RegionTable *table, uint16_
 
 static bool add_part(Population *population, const RegionTable *table, const char *name, const char *keys, Diags *diags) {
   uint16_t index = region_find(table, name);
-  Part part;
+  StructurePart part;
   if (index == REGION_NONE || (table->items[index].flags & REGION_INJECTABLE) == 0) return no_structure(table, name, diags);
   return part_parse(&table->items[index], keys, &part, diags) && add_region(population, table, index, &part, diags);
 }
@@ -59,7 +59,7 @@ static bool add_structure(Population *population, const RegionTable *table, char
     const Region *region = &table->items[i];
     if ((region->flags & REGION_INJECTABLE) == 0 || !is_meant(table, region, name)) continue;
     found = true;
-    if (!add_region(population, table, (uint16_t)i, &(Part){0}, diags)) return false;
+    if (!add_region(population, table, (uint16_t)i, &(StructurePart){0}, diags)) return false;
   }
   return found || no_structure(table, name, diags);
 }

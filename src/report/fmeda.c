@@ -249,7 +249,7 @@ static bool fill(Fmeda *fmeda, Arena *scratch, Diags *diags) {
     if (fmeda->journals.items[i].role == ROLE_SECOND && !add_second(fmeda, i, marks, diags)) return false;
   }
   for (uint32_t i = 0; i < fmeda->cells.count; i++) cell_finish(fmeda, &fmeda->cells.items[i]);
-  fmeda_measure_times(fmeda, marks);
+  if (fmeda->clock_hz > 0) fmeda_measure_times(fmeda, marks);
   qsort(fmeda->cells.items, fmeda->cells.count, sizeof *fmeda->cells.items, by_type);
   fmeda_sum(fmeda);
   return true;
@@ -264,7 +264,6 @@ Fmeda *fmeda_read(Report *const *reports, uint32_t count, uint32_t test_count, c
     fmeda->clock_hz = clock_of(reports[0]->meta->settings);
     if (fmeda->clock_hz <= 0 && options->ftti > 0)
       good = diags_add(diags, NULL, 0, 0, "--ftti: the journals do not say how long a cycle is (clock.core_khz)");
-    if (fmeda->clock_hz <= 0) fmeda->clock_hz = 1;
   }
   good = good && fill(fmeda, scratch, diags);
   arena_free(scratch);

@@ -28,7 +28,7 @@ static FailureMode mode_of(uint8_t outcome) {
 static double detection_seconds(const Fmeda *fmeda, const Source *source, const Mark *mark) {
   const Report *report = source->journal->report;
   uint64_t end = mark->outcome == OUTCOME_DETECTED && mark->cycles > 0 ? mark->cycles : report->cycles * report->meta->timeout;
-  return end <= mark->cycle ? 0 : (double)(end - mark->cycle) / fmeda->clock_hz;
+  return end <= mark->cycle || fmeda->clock_hz <= 0 ? 0 : (double)(end - mark->cycle) / fmeda->clock_hz;
 }
 
 static bool is_in_time(const Fmeda *fmeda, double seconds) {

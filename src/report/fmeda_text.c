@@ -159,8 +159,8 @@ static void add_times(const Fmeda *fmeda, Text *out) {
     text_add(out, "\n");
   }
   if (fmeda->options->ftti > 0)
-    text_add(out, "%sFTTI %.4g ms, of which %.4g ms for the reaction; what comes later is residual\n",
-             fmeda->times.count == 0 ? "\n" : "", 1e3 * fmeda->options->ftti, 1e3 * fmeda->options->reaction);
+    text_add(out, "%sFTTI %.4g ms, of which %.4g ms for the reaction; what comes later is residual\n", fmeda->times.count == 0 ? "\n" : "",
+             1e3 * fmeda->options->ftti, 1e3 * fmeda->options->reaction);
 }
 
 static void add_latent(const Fmeda *fmeda, Text *out) {

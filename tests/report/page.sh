@@ -121,6 +121,14 @@ browse "$folder/matrix.html" --dump-dom
 grep -q 'data-ready="yes"' "$folder/out" || fail "the matrix is not drawn"
 [ "$(grep -o 'data-drawn="chart"' "$folder/out" | wc -l)" -eq 4 ] || fail "the matrix has $(grep -o 'data-drawn="chart"' "$folder/out" | wc -l) charts"
 
+# Figures for a safety case.
+name=fmeda
+"$redoubt" fmeda -q "$folder/many.db" "$folder/other.db" --page "$folder/fmeda.html"
+browse "$folder/fmeda.html" --dump-dom
+grep -q 'data-ready="yes"' "$folder/out" || fail "the FMEDA is not drawn"
+grep -q 'FMEDA: made-up on fermi-gtx480' "$folder/out" || fail "the FMEDA has no title"
+for text in SPFM PMHF 'wrong output' 'secded:rf' 'no mechanism'; do grep -q "$text" "$folder/out" || fail "the FMEDA does not show '$text'"; done
+
 # Nothing is fetched from elsewhere.
 sed '/<script>/,/<\/script>/d' "$folder/many.html" | grep -E '(src|href)="?(https?:)?//' && fail "the page refers to the network"
 

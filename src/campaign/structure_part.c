@@ -18,7 +18,7 @@ static uint64_t key_limit(const Region *region, uint32_t key) {
   return key == region->dim_count ? region->units : region->bits;
 }
 
-static bool hold(const Region *region, const char *text, size_t length, Part *part, Diags *diags) {
+static bool hold(const Region *region, const char *text, size_t length, StructurePart *part, Diags *diags) {
   size_t name = 0;
   while (name < length && text[name] != '=') name++;
   for (uint32_t key = 0; key < key_count(region); key++) {
@@ -36,8 +36,8 @@ static bool hold(const Region *region, const char *text, size_t length, Part *pa
                    region->name, (int)length, text, region->name);
 }
 
-bool part_parse(const Region *region, const char *keys, Part *part, Diags *diags) {
-  *part = (Part){0};
+bool part_parse(const Region *region, const char *keys, StructurePart *part, Diags *diags) {
+  *part = (StructurePart){0};
   bool good = true;
   while (good && *keys != '\0' && *keys != ']') {
     size_t length = strcspn(keys, ",]");
@@ -48,7 +48,7 @@ bool part_parse(const Region *region, const char *keys, Part *part, Diags *diags
   return diags_add(diags, NULL, 0, 0, "structure %s[...: does not end with ']'", region->name);
 }
 
-void part_shape(const Region *region, const Part *part, uint64_t *rows, uint32_t *units, uint32_t *bits) {
+void part_shape(const Region *region, const StructurePart *part, uint64_t *rows, uint32_t *units, uint32_t *bits) {
   *rows = 1;
   for (uint32_t key = 0; key < region->dim_count; key++) *rows *= part->is_held[key] ? 1 : region->dims[key].count;
   *units = part->is_held[region->dim_count] ? 1 : region->units;
@@ -56,7 +56,7 @@ void part_shape(const Region *region, const Part *part, uint64_t *rows, uint32_t
 }
 
 // The number's digits are the free keys, the bit last.
-Site part_site(const RegionTable *table, uint16_t index, const Part *part, uint64_t number) {
+Site part_site(const RegionTable *table, uint16_t index, const StructurePart *part, uint64_t number) {
   const Region *region = &table->items[index];
   if (!part->is_part) return region_site(table, index, number);
   uint64_t values[REGION_MAX_DIMS + 2] = {0}, row = 0;
