@@ -161,7 +161,7 @@ static bool check_golden(const Target *target, const AppExchange *exchange, cons
   if (!exited) return diags_add(diags, NULL, 0, 0, "%s: without faults it is ended by signal %d", name, WTERMSIG(result->status));
   if (exchange->has_time == 0)
     return diags_add(diags, NULL, 0, 0,
-                     "%s uses no machine with time: it makes no CUDA calls, is linked with the static CUDA runtime, or "
+                     "%s uses no machine with time: it makes no CUDA calls, or "
                      "the machine is functional (take e.g. --machine fermi-gtx480)",
                      name);
   if (run->finished == 0) return diags_add(diags, NULL, 0, 0, "%s does not end by exit(): it cannot be judged", name);

@@ -151,7 +151,7 @@ static int other_file(const char *path, const char *command) {
   if (!is_cuda_source(path)) return EXIT_OK;
   int length = (int)(strrchr(name, '.') - name);
   return message_usage(command,
-                       "'%s' is CUDA source: compile it with 'nvcc -cudart shared -o %.*s %s', then 'redoubt %s -- ./%.*s'; "
+                       "'%s' is CUDA source: compile it with 'nvcc -o %.*s %s', then 'redoubt %s -- ./%.*s'; "
                        "or a kernel alone with 'nvcc -ptx %s', then 'redoubt %s %.*s.ptx'",
                        path, length, name, path, command, length, name, path, command, length, name);
 }

@@ -63,14 +63,20 @@ static void set_or_unset(const char *name, const char *value) {
   }
 }
 
+// Before whatever else a list of paths has.
+static void prepend(const char *name, const char *path, Arena *arena) {
+  const char *others = getenv(name);
+  bool alone = others == NULL || others[0] == '\0';
+  setenv(name, alone ? path : arena_format(arena, "%s:%s", path, others), 1);
+}
+
 void app_environment(const RunOptions *options, Arena *arena, const char *folder, const char *records) {
   const Spec *spec = &options->spec;
   const AttachmentWishes *wishes = &options->wishes;
   Text settings = {0};
   add_settings(options, &settings);
-  const char *others = getenv("LD_LIBRARY_PATH");
-  bool alone = others == NULL || others[0] == '\0';
-  setenv("LD_LIBRARY_PATH", alone ? folder : arena_format(arena, "%s:%s", folder, others), 1);
+  prepend("LD_LIBRARY_PATH", folder, arena);
+  prepend("LD_AUDIT", arena_format(arena, "%s/libredoubt-static.so", folder), arena); // for programs with the static runtime
   setenv("REDOUBT_MACHINE", spec->machine, 1);
   setenv("REDOUBT_SET", settings.at == NULL ? "" : settings.at, 1);
   set_or_unset("REDOUBT_RECORDS", records);
@@ -234,9 +240,8 @@ static int finish(Run *run, const char *records, int status) {
   if (WIFEXITED(status) && code == 127 && access(records, R_OK) != 0) return EXIT_BAD_INPUT;
   if (!read_records(run, records, &reading)) return EXIT_INTERNAL;
   if (reading.greetings == 0) {
-    if (code == 127) return EXIT_BAD_INPUT; // not started: said already
-    message_error("'%s' did not load Redoubt's CUDA runtime, so nothing was simulated: it is no CUDA program, or was linked with the "
-                  "static CUDA runtime (rebuild it with 'nvcc -cudart shared')",
+    if (code == 127 || reading.refusals > 0) return EXIT_BAD_INPUT; // not run: said already
+    message_error("'%s' did not use Redoubt's CUDA runtime, so nothing was simulated: it is no CUDA program, or no dynamic executable",
                   name);
     return EXIT_BAD_INPUT;
   }

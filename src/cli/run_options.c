@@ -260,7 +260,7 @@ const Command command_run = {
                 "redoubt run @SET|NAME,NAME... [options]  several workloads: a row each, and means\n"
                 "redoubt run FILE.ptx [options]          a kernel from a PTX file, without any host code\n"
                 "redoubt run FILE.sass|FILE.hex [options]  G80 machine code, with --machine flexgrip or flexgrip-thesis\n"
-                "redoubt run [options] -- ./app ARGS     a CUDA program built with 'nvcc -cudart shared'\n",
+                "redoubt run [options] -- ./app ARGS     a CUDA program\n",
     .groups = {&run_workload_group, &run_ptx_group, &g80_group, &run_machine_group, &result_group, &fault_group},
     .ending = "Arguments of PTX kernels:\n"
               "  u32:1024  n:s32=-5  x:f32=0.5       a number, with or without a name\n"

@@ -114,7 +114,7 @@ static CudaError load_any(Runtime *runtime, Binary *binary, Arena *scratch) {
   if (!parse_wrapper(binary, scratch, &all, &first)) return say_damaged(&first);
   uint32_t arch = next_arch(&all, 0);
   if (arch == 0) {
-    runtime_say("%s carries machine code but no PTX; rebuild it with 'nvcc -cudart shared -arch=sm_75', or add "
+    runtime_say("%s carries machine code but no PTX; rebuild it with 'nvcc -arch=sm_75', or add "
                 "'-gencode arch=compute_75,code=compute_75'",
                 program_invocation_short_name);
     return cudaErrorNoKernelImageForDevice;

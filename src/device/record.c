@@ -112,6 +112,8 @@ bool record_unpack(const char *bytes, size_t count, Arena *arena, RecordReading 
       LaunchRecord launch = {0};
       if (!unpack_launch(bytes, head.bytes, arena, &launch)) return false;
       *VEC_PUSH(&reading->launches, arena) = launch;
+    } else if (head.kind == RECORD_REFUSAL) {
+      reading->refusals++;
     } else if (head.kind == KIND_FINDING) {
       if (!unpack_finding(bytes, head.bytes, arena, reading)) return false;
     } else {
