@@ -3,7 +3,9 @@
 
 static CudaError refuse(const char *name, bool *said) {
   Runtime *runtime = runtime_enter();
-  if (!*said) runtime_say("%s is not supported: it returns cudaErrorNotSupported", name);
+  if (!*said)
+    runtime_say("%s is not supported: it returns %s", name,
+                strncmp(name, "cuda", 4) == 0 ? "cudaErrorNotSupported" : "CUDA_ERROR_NOT_SUPPORTED");
   *said = true;
   return runtime_leave(runtime, cudaErrorNotSupported);
 }
@@ -15,6 +17,7 @@ static CudaError refuse(const char *name, bool *said) {
     return refuse(#name, &said); \
   }
 #include "cudart/unsupported.def"
+#include "cudart/driver_unsupported.def"
 #undef UNSUPPORTED
 
 // The same for functions of a static runtime that this library has not even heard of (static/audit.c).

@@ -29,14 +29,16 @@ static bool map_file(Object *object, const char *path) {
 
 // The bytes of a section; NULL: they are not all in the file.
 static const void *section_bytes(const Object *object, const Elf64_Shdr *section) {
-  bool inside = section->sh_type != SHT_NOBITS && section->sh_offset <= object->bytes && section->sh_size <= object->bytes - section->sh_offset;
+  bool inside =
+      section->sh_type != SHT_NOBITS && section->sh_offset <= object->bytes && section->sh_size <= object->bytes - section->sh_offset;
   return inside ? object->file + section->sh_offset : NULL;
 }
 
 // NULL: there are none, or they lie outside the file.
 static const Elf64_Shdr *find_sections(const Object *object, uint32_t *count) {
   const Elf64_Ehdr *head = (const Elf64_Ehdr *)object->file;
-  bool is_elf = memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 && head->e_ident[EI_CLASS] == ELFCLASS64 && head->e_shentsize == sizeof(Elf64_Shdr);
+  bool is_elf =
+      memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 && head->e_ident[EI_CLASS] == ELFCLASS64 && head->e_shentsize == sizeof(Elf64_Shdr);
   bool inside = is_elf && head->e_shoff % _Alignof(Elf64_Shdr) == 0 && head->e_shoff <= object->bytes &&
                 head->e_shnum <= (object->bytes - head->e_shoff) / sizeof(Elf64_Shdr);
   *count = inside ? head->e_shnum : 0;
