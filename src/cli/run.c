@@ -167,6 +167,8 @@ int run_check_target(const RunOptions *options, const char *command) {
     return message_usage(command, "--kernel, --grid, --block, --shared, --cooperative and --arg are for PTX files");
   if (workload == NULL && options->size_given) return message_usage(command, "--size and --param are for workloads");
   if (options->outputs.count > 0) return message_usage(command, "--output is for CUDA programs");
+  if (options->ignored.count > 0 || options->ignores_output)
+    return message_usage(command, "--ignore and --ignore-output are for CUDA programs");
   return EXIT_OK;
 }
 

@@ -144,6 +144,9 @@ Target *app_target(const RunOptions *options, const HookChain *protections, AppI
   AppChoice choice = {.arguments = options->application,
                       .outputs = options->outputs.items,
                       .output_count = options->outputs.count,
+                      .ignored = options->ignored.items,
+                      .ignored_count = options->ignored.count,
+                      .ignores_output = options->ignores_output,
                       .temporary = temporary_folder(),
                       .say = say,
                       .goes_on = goes_on,
@@ -284,11 +287,13 @@ int run_application(Run *run) {
   if (options->size_given || options->ptx_given || options->dump_program || options->dumps.count > 0 || options->repeat > 1) {
     return message_usage("run",
                          "an application takes --json, --csv, --stats, --machine, --set, --protect, --trace, --check, --fault, --explain, "
-                         "--timeout, --output, --max-registers and --max-instructions only");
+                         "--timeout, --output, --ignore, --ignore-output, --max-registers and --max-instructions only");
   }
   if (options->application[0] == NULL) return message_usage("run", "run which application? redoubt run -- ./app ARGUMENTS");
   if (options->outputs.count > 0 && options->faults.count == 0)
     return message_usage("run", "--output names what --fault may change: which fault?");
+  if ((options->ignored.count > 0 || options->ignores_output) && options->faults.count == 0)
+    return message_usage("run", "--ignore and --ignore-output say what --fault may change: which fault?");
   if (!run_takes_ptx(run) || !check_protections(options)) return EXIT_BAD_INPUT;
   if (options->faults.count > 0) return run_with_faults(options, run->arena);
   const char *folder = app_library_folder(run->arena);
