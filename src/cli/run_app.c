@@ -253,6 +253,11 @@ static int finish(Run *run, const char *records, int status) {
   Diags diags = {0};
   fflush(stdout);
   if (!result_print(run, &diags)) return message_diags(&diags);
+  // Nothing ran, and the program ended in a way that left the library no say.
+  if (code == EXIT_OK && reading.failure != 0 && reading.launches.count == 0) {
+    message_error("nothing of %s ran on the simulated GPU, so that it does not end with exit code 0", name);
+    return reading.failure;
+  }
   return memory_report_exit(run, code);
 }
 

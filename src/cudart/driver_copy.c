@@ -87,8 +87,13 @@ static CudaError copy_shape(const DriverCopy3D *wish, Stream *stream) {
 }
 
 static DriverSide3D flat(const struct DriverSide2D *side) {
-  return (DriverSide3D){.x_bytes = side->x_bytes, .y = side->y, .type = side->type, .host = side->host, .device = side->device,
-                        .array = side->array, .pitch = side->pitch};
+  return (DriverSide3D){.x_bytes = side->x_bytes,
+                        .y = side->y,
+                        .type = side->type,
+                        .host = side->host,
+                        .device = side->device,
+                        .array = side->array,
+                        .pitch = side->pitch};
 }
 
 CUDART(cuMemcpy3DAsync_v2, const DriverCopy3D *copy, Stream *stream) {
@@ -119,7 +124,9 @@ CUDART(cuMemcpyHtoAAsync_v2, Array *to, size_t offset, const void *from, size_t 
 CUDART(cuMemcpyAtoHAsync_v2, void *to, Array *from, size_t offset, size_t bytes, Stream *stream) {
   return copy_row(in_array(from, offset), in_host(to), bytes, stream);
 }
-CUDART(cuMemcpyHtoA_v2, Array *to, size_t offset, const void *from, size_t bytes) { return cuMemcpyHtoAAsync_v2(to, offset, from, bytes, NULL); }
+CUDART(cuMemcpyHtoA_v2, Array *to, size_t offset, const void *from, size_t bytes) {
+  return cuMemcpyHtoAAsync_v2(to, offset, from, bytes, NULL);
+}
 CUDART(cuMemcpyAtoH_v2, void *to, Array *from, size_t offset, size_t bytes) { return cuMemcpyAtoHAsync_v2(to, from, offset, bytes, NULL); }
 CUDART(cuMemcpyDtoA_v2, Array *to, size_t offset, uint64_t from, size_t bytes) {
   return copy_row(in_device(from), in_array(to, offset), bytes, NULL);
@@ -162,15 +169,15 @@ static CudaError fill(const MemsetParams *set, Stream *stream) {
   operation.params.of.set = *set;
   return runtime_leave(runtime, driver_code(operation_queue(runtime, &operation, stream)));
 }
-#define FILL(bits)                                                                                                                       \
-  CUDART(cuMemsetD##bits##Async, uint64_t to, uint##bits##_t value, size_t count, Stream *stream) {                                      \
-    return fill(&(MemsetParams){pointer_of(to), 0, value, bits / 8, count, 1}, stream);                                                  \
-  }                                                                                                                                      \
-  CUDART(cuMemsetD2D##bits##Async, uint64_t to, size_t pitch, uint##bits##_t value, size_t width, size_t height, Stream *stream) {       \
-    return fill(&(MemsetParams){pointer_of(to), pitch, value, bits / 8, width, height}, stream);                                         \
-  }                                                                                                                                      \
-  CUDART(cuMemsetD2D##bits##_v2, uint64_t to, size_t pitch, uint##bits##_t value, size_t width, size_t height) {                         \
-    return cuMemsetD2D##bits##Async(to, pitch, value, width, height, NULL);                                                              \
+#define FILL(bits)                                                                                                                 \
+  CUDART(cuMemsetD##bits##Async, uint64_t to, uint##bits##_t value, size_t count, Stream *stream) {                                \
+    return fill(&(MemsetParams){pointer_of(to), 0, value, bits / 8, count, 1}, stream);                                            \
+  }                                                                                                                                \
+  CUDART(cuMemsetD2D##bits##Async, uint64_t to, size_t pitch, uint##bits##_t value, size_t width, size_t height, Stream *stream) { \
+    return fill(&(MemsetParams){pointer_of(to), pitch, value, bits / 8, width, height}, stream);                                   \
+  }                                                                                                                                \
+  CUDART(cuMemsetD2D##bits##_v2, uint64_t to, size_t pitch, uint##bits##_t value, size_t width, size_t height) {                   \
+    return cuMemsetD2D##bits##Async(to, pitch, value, width, height, NULL);                                                        \
   }
 FILL(8)
 FILL(16)

@@ -11,8 +11,8 @@ EXPORT CudaError cudaKernelSetAttributeForDevice(const void *host, int attribute
 EXPORT CudaError cudaLaunchCooperativeKernel(const void *function, Dim3 grid, Dim3 block, void **arguments, size_t shared_bytes,
                                              Stream *stream);
 EXPORT CudaError cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads, size_t shared_bytes);
-EXPORT CudaError cuLaunchKernel(const void *function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,
-                                uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, Stream *stream, void **arguments, void **extra);
+EXPORT CudaError cuLaunchKernel(const void *function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x, uint32_t block_y,
+                                uint32_t block_z, uint32_t shared_bytes, Stream *stream, void **arguments, void **extra);
 EXPORT CudaError cuLinkAddData_v2(void *link, int type, const char *data, size_t bytes, const char *name, uint32_t count, int *options,
                                   void **values);
 
@@ -81,7 +81,8 @@ CUDART(cuGetProcAddress, const char *name, void **function, int version, uint64_
 CUDART(cuGetExportTable, const void **table, const void *which) {
   (void)which;
   Runtime *runtime = runtime_enter();
-  if (!runtime->kernels_missing) runtime_say("a library asks for private functions of NVIDIA's driver: what it runs on a GPU is not simulated");
+  if (!runtime->kernels_missing)
+    runtime_say("a library asks for private functions of NVIDIA's driver: what it runs on a GPU is not simulated");
   runtime->kernels_missing = true;
   runtime_failed(runtime);
   if (table != NULL) *table = NULL;
@@ -111,16 +112,8 @@ CUDART(cuFuncGetAttribute, int *value, int attribute, const void *function) {
   if (value == NULL) return cudaErrorInvalidValue;
   CudaError error = driver_code(cudaFuncGetAttributes(&all, function));
   if (error != cudaSuccess) return error;
-  const int values[] = {all.max_threads_per_block,
-                        (int)all.shared_bytes,
-                        (int)all.const_bytes,
-                        (int)all.local_bytes,
-                        all.registers,
-                        all.ptx_version,
-                        all.binary_version,
-                        all.cache_mode_ca,
-                        all.max_dynamic_shared,
-                        all.carveout};
+  const int values[] = {all.max_threads_per_block, (int)all.shared_bytes, (int)all.const_bytes, (int)all.local_bytes,   all.registers,
+                        all.ptx_version,           all.binary_version,    all.cache_mode_ca,    all.max_dynamic_shared, all.carveout};
   if (attribute < 0 || attribute >= FUNC_ATTRIBUTE_COUNT) return cudaErrorInvalidValue;
   *value = (size_t)attribute < COUNT_OF(values) ? values[attribute] : 0;
   return cudaSuccess;
@@ -213,7 +206,8 @@ CUDART(cuLaunchKernelEx, const DriverLaunchConfig *config, const void *function,
     if (attribute->id == LAUNCH_ATTRIBUTE_COOPERATIVE && attribute->value.number != 0)
       return driver_code(cudaLaunchCooperativeKernel(function, grid, block, arguments, config->shared_bytes, config->stream));
   }
-  return cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, config->shared_bytes, config->stream, arguments, extra);
+  return cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, config->shared_bytes, config->stream, arguments,
+                        extra);
 }
 
 // The largest of the block sizes that keep most threads of an SM busy.

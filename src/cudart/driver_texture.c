@@ -62,7 +62,8 @@ CUDART(cuArrayCreate_v2, Array **array, const ArrayDescription *wish) {
 CUDART(cuMipmappedArrayCreate, Mipmap **mipmap, const ArrayDescription3D *wish, uint32_t levels) {
   ChannelDesc channels;
   bool good = wish != NULL && read_format(wish->format, wish->channels, &channels);
-  return good ? driver_code(cudaMallocMipmappedArray(mipmap, &channels, (Extent){wish->width, wish->height, wish->depth}, levels, wish->flags))
+  return good ? driver_code(
+                    cudaMallocMipmappedArray(mipmap, &channels, (Extent){wish->width, wish->height, wish->depth}, levels, wish->flags))
               : cudaErrorInvalidValue;
 }
 

@@ -160,11 +160,45 @@ static _Noreturn void refuse_program(void) {
   _exit(BAD_INPUT);
 }
 
+// Libraries beside the runtime, which are machine code: told once each, by the name that the program asks for or, if they are linked
+// statically, by a function of theirs.
+typedef struct Outside {
+  const char *library, *function, *name;
+} Outside;
+static const Outside outside[] = {{"libcublas", "cublasCreate_v2", "cuBLAS"},
+                                  {"libcufft", "cufftCreate", "cuFFT"},
+                                  {"libcudnn", "cudnnCreate", "cuDNN"},
+                                  {"libcusparse", "cusparseCreate", "cuSPARSE"},
+                                  {"libcusolver", "cusolverDnCreate", "cuSOLVER"},
+                                  {"libcurand", "curandCreateGenerator", "cuRAND's host interface"},
+                                  {"libcutensor", "cutensorCreate", "cuTENSOR"},
+                                  {"libnpp", "nppGetLibVersion", "NPP"},
+                                  {"libnvjpeg", "nvjpegCreateSimple", "nvJPEG"},
+                                  {"libnvinfer", NULL, "TensorRT"},
+                                  {"libnccl", "ncclCommInitRank", "NCCL"},
+                                  {"libnvshmem", NULL, "NVSHMEM"},
+                                  {"libcudss", "cudssCreate", "cuDSS"}};
+
+static void say_outside(const Outside *library, const char *name) {
+  static bool said[sizeof outside / sizeof outside[0]];
+  if (said[library - outside]) return;
+  said[library - outside] = true;
+  dprintf(STDERR_FILENO, "redoubt: %s (%s) is NVIDIA's machine code without PTX, which Redoubt does not simulate: its calls will fail\n",
+          name, library->name);
+}
+
+static void look_for_outside(const Object *object, const char *name) {
+  for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++) {
+    if (outside[i].function != NULL && object_function(object, outside[i].function) != NULL) say_outside(&outside[i], name);
+  }
+}
+
 // ---- The dynamic linker's calls --------------------------------------------------------------------
 
 #define AUDIT __attribute__((visibility("default")))
 AUDIT unsigned la_version(unsigned version);
 AUDIT unsigned la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie);
+AUDIT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag);
 
 unsigned la_version(unsigned version) { return version < LAV_CURRENT ? version : LAV_CURRENT; }
 
@@ -185,7 +219,18 @@ static void look_at(const struct link_map *map, const char *path, bool is_progra
             is_program ? "link it without -s, or with 'nvcc -cudart shared'" : "what it runs on a GPU is not simulated");
     if (is_program) refuse_program();
   }
+  look_for_outside(&object, name);
   object_free(&object);
+}
+
+// A library is looked for, whether it is there or not.
+char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag) {
+  (void)cookie;
+  const char *slash = strrchr(name, '/'), *file = slash == NULL ? name : slash + 1;
+  for (size_t i = 0; i < sizeof outside / sizeof outside[0] && flag == LA_SER_ORIG; i++) {
+    if (strncmp(file, outside[i].library, strlen(outside[i].library)) == 0) say_outside(&outside[i], file);
+  }
+  return (char *)(uintptr_t)name;
 }
 
 // The executable has an empty name. Our own libraries are not looked at.
