@@ -9,17 +9,17 @@
 #include <stdio.h>
 
 typedef struct MaskedNumber {
-  uint64_t line; // from 1, ignored lines not counted
+  uint64_t line;   // from 1, ignored lines not counted
   uint32_t number; // on the line, from 0
 } MaskedNumber;
 typedef VEC(MaskedNumber) MaskedNumbers;
 
 typedef struct AppMask {
   Arena *arena;
-  bool all;             // nothing of it is compared
-  VEC(regex_t) ignored; // lines that match one of them
-  MaskedNumbers numbers;     // in order
-  uint32_t said;             // of the numbers: users know
+  bool all;              // nothing of it is compared
+  VEC(regex_t) ignored;  // lines that match one of them
+  MaskedNumbers numbers; // in order
+  uint32_t said;         // of the numbers: users know
 } AppMask;
 
 bool app_mask_ignore(AppMask *mask, const char *pattern, Diags *diags); // a POSIX extended regular expression
