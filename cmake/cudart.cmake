@@ -34,6 +34,18 @@ endforeach()
 add_custom_command(TARGET cudart13 POST_BUILD VERBATIM
   COMMAND ${CMAKE_COMMAND} -E create_symlink libcudart.so.13 ${CMAKE_BINARY_DIR}/cudart/libcuda.so.1)
 
+# Programs with the static runtime: a library for the dynamic linker that leads the runtime's functions here. It is loaded beside the
+# program, so that sanitizers, which want to be first in a process, stay out of it.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  enable_language(ASM)
+  file(GLOB static_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cudart/static/*.c ${CMAKE_SOURCE_DIR}/src/cudart/static/*.S)
+  add_library(redoubt-static SHARED ${static_sources})
+  target_compile_options(redoubt-static PRIVATE -fno-sanitize=all)
+  target_link_options(redoubt-static PRIVATE -fno-sanitize=all -Wl,-z,defs)
+  set_target_properties(redoubt-static PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/cudart)
+  add_dependencies(cudart13 redoubt-static)
+endif()
+
 # A program that looks at no error, where nothing can run.
 if(REDOUBT_TESTS)
   add_executable(unchecked tests/cuda/unchecked.c)

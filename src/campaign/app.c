@@ -111,7 +111,7 @@ AppResult app_result(const AppTarget *own, const AppRun *run, uint32_t slot, int
   char path[APP_FILE_PATH];
   app_end_left(getpid(), slot);
   AppResult result = {.status = status, .seen = run->seen, .cycles = run->cycles};
-  result.output = app_hash_file(app_file_path(getpid(), run->output, path), 1);
+  result.output = app_mask_hash(&own->mask, app_file_path(getpid(), run->output, path), 1);
   for (uint32_t i = 0; i < own->choice.output_count; i++) {
     result.file[i] = app_hash_file(own->outputs[i], 1);
     result.files = hash_bytes(&result.file[i], sizeof result.file[i], result.files + 1);
@@ -152,8 +152,8 @@ static bool fill_golden(Target *target, const AppExchange *exchange, Golden *gol
 }
 
 // What must hold of a run without faults.
-static bool check_golden(const Target *target, const AppExchange *exchange, const AppResult *result, Diags *diags) {
-  const AppTarget *own = target->own;
+static bool check_golden(const Target *target, const AppExchange *exchange, AppResult *result, Diags *diags) {
+  AppTarget *own = target->own;
   const char *name = target->name;
   const AppRun *run = &exchange->runs[0];
   bool exited = WIFEXITED(result->status);
@@ -161,7 +161,7 @@ static bool check_golden(const Target *target, const AppExchange *exchange, cons
   if (!exited) return diags_add(diags, NULL, 0, 0, "%s: without faults it is ended by signal %d", name, WTERMSIG(result->status));
   if (exchange->has_time == 0)
     return diags_add(diags, NULL, 0, 0,
-                     "%s uses no machine with time: it makes no CUDA calls, is linked with the static CUDA runtime, or "
+                     "%s uses no machine with time: it makes no CUDA calls, or "
                      "the machine is functional (take e.g. --machine fermi-gtx480)",
                      name);
   if (run->finished == 0) return diags_add(diags, NULL, 0, 0, "%s does not end by exit(): it cannot be judged", name);
@@ -170,6 +170,34 @@ static bool check_golden(const Target *target, const AppExchange *exchange, cons
   if (exchange->launch_count > APP_MOST_LAUNCHES)
     return diags_add(diags, NULL, 0, 0, "%s launches %u kernels; campaigns take %d", name, exchange->launch_count, APP_MOST_LAUNCHES);
   return !own->has_golden || app_check_same(own, exchange, result, diags);
+}
+
+// Once more without faults, to see what varies.
+static bool run_again(Target *target, const Listener *listener, Diags *diags) {
+  AppTarget *own = target->own;
+  AppExchange *exchange = app_exchange_new(own, APP_GOLDEN, 0, 0);
+  if (exchange == NULL) return diags_add(diags, own->choice.temporary, 0, 0, "no room for the campaign's files: %s", strerror(errno));
+  pid_t pid = app_start(own, 0, APP_GOLDEN);
+  int status = 0;
+  bool ended = pid > 0 && app_wait(own, pid, listener, &status);
+  AppResult result = app_result(own, &exchange->runs[0], 0, status);
+  if (pid < 0) diags_add(diags, NULL, 0, 0, "the program cannot be started: %s", strerror(errno));
+  bool good = ended && check_golden(target, exchange, &result, diags);
+  app_exchange_free(exchange, 0);
+  return good;
+}
+
+// Numbers that two runs show to vary may be the same by chance in others: further runs, until they show no more of them.
+static bool learn_more(Target *target, const Listener *listener, Diags *diags) {
+  enum { MOST_RUNS = 3 };
+  AppTarget *own = target->own;
+  bool good = true;
+  for (uint32_t runs = 0, known = 0; good && runs < MOST_RUNS && known < own->mask.numbers.count; runs++) {
+    known = own->mask.numbers.count;
+    good = run_again(target, listener, diags);
+  }
+  if (good) app_say_masked(own);
+  return good;
 }
 
 static bool app_golden(Target *target, Draw *draws, uint32_t count, Golden *golden, const Listener *listener, Diags *diags) {
@@ -184,6 +212,7 @@ static bool app_golden(Target *target, Draw *draws, uint32_t count, Golden *gold
   int status = 0;
   bool ended = pid > 0 && app_wait(own, pid, listener, &status);
   AppResult result = app_result(own, &exchange->runs[0], 0, status);
+  uint32_t masked = own->mask.numbers.count;
   bool good = ended && check_golden(target, exchange, &result, diags) && fill_golden(target, exchange, golden, diags);
   if (pid < 0) diags_add(diags, NULL, 0, 0, "the program cannot be started: %s", strerror(errno));
   if (good) {
@@ -193,12 +222,13 @@ static bool app_golden(Target *target, Draw *draws, uint32_t count, Golden *gold
     app_keep_golden(own, exchange, &result);
   }
   app_exchange_free(exchange, count);
-  return good;
+  return good && (own->mask.numbers.count == masked || learn_more(target, listener, diags));
 }
 
 // ---- Arguments as text -----------------------------------------------------------------------------
 
-static const char *const argument_key = "argument=", *const output_key = "output=";
+static const char *const argument_key = "argument=", *const output_key = "output=", *const ignore_key = "ignore=",
+                         *const ignore_output_key = "ignore-output=";
 
 // One line each; line breaks and backslashes are escaped.
 static void add_argument(Text *text, const char *key, const char *value) {
@@ -225,12 +255,18 @@ static char *read_argument(Arena *arena, const char *line, size_t length) {
 bool target_app_read(const char *text, Arena *arena, AppWishes *wishes) {
   *wishes = (AppWishes){0};
   for (const char *line = text; *line != '\0';) {
-    size_t length = strcspn(line, "\n");
-    bool is_argument = strncmp(line, argument_key, strlen(argument_key)) == 0;
-    const char *key = is_argument ? argument_key : output_key;
-    if (strncmp(line, key, strlen(key)) != 0) return false;
-    char *value = read_argument(arena, line + strlen(key), length - strlen(key));
-    *VEC_PUSH(is_argument ? &wishes->arguments : &wishes->outputs, arena) = value;
+    const struct {
+      const char *key;
+      AppWords *words;
+    } kinds[] = {
+        {argument_key, &wishes->arguments}, {output_key, &wishes->outputs}, {ignore_key, &wishes->ignored}, {ignore_output_key, NULL}};
+    size_t length = strcspn(line, "\n"), kind = 0;
+    while (kind < COUNT_OF(kinds) && strncmp(line, kinds[kind].key, strlen(kinds[kind].key)) != 0) kind++;
+    if (kind == COUNT_OF(kinds)) return false;
+    size_t key_length = strlen(kinds[kind].key);
+    char *value = read_argument(arena, line + key_length, length - key_length);
+    if (kinds[kind].words == NULL) wishes->ignores_output = true;
+    else *VEC_PUSH(kinds[kind].words, arena) = value;
     line += length + (line[length] == '\n');
   }
   return wishes->arguments.count > 0;
@@ -259,13 +295,18 @@ Target *target_app(Arena *arena, const AppChoice *choice, const Spec *spec, Diag
   own->originals = (Originals){.arena = arena, .say = choice->say, .context = choice->context};
   for (uint32_t i = 0; i < COUNT_OF(own->slots); i++) own->slots[i] = (AppSlot){-1, -1};
   own->values = own->sources = -1;
-  if (!take_outputs(own, diags)) {
+  own->mask = (AppMask){.arena = arena, .all = choice->ignores_output};
+  bool good = true;
+  for (uint32_t i = 0; i < choice->ignored_count && good; i++) good = app_mask_ignore(&own->mask, choice->ignored[i], diags);
+  if (!good || !take_outputs(own, diags)) {
     originals_give_back(&own->originals);
     return NULL;
   }
   Text text = {0};
   for (uint32_t i = 0; choice->arguments[i] != NULL; i++) add_argument(&text, argument_key, choice->arguments[i]);
   for (uint32_t i = 0; i < choice->output_count; i++) add_argument(&text, output_key, choice->outputs[i]);
+  for (uint32_t i = 0; i < choice->ignored_count; i++) add_argument(&text, ignore_key, choice->ignored[i]);
+  if (choice->ignores_output) add_argument(&text, ignore_output_key, "yes");
   *target = (Target){.name = choice->arguments[0], .spec = spec, .own = own, .golden = app_golden, .inject = app_inject};
   target->traced = app_traced;
   prctl(PR_SET_CHILD_SUBREAPER, 1); // what its processes leave behind comes to this one
@@ -282,6 +323,7 @@ void target_app_free(Target *target) {
   AppTarget *own = target->own;
   prctl(PR_SET_CHILD_SUBREAPER, 0);
   originals_give_back(&own->originals);
+  app_mask_free(&own->mask);
   app_forget_golden(own);
   for (uint32_t i = 0; i < COUNT_OF(own->slots); i++) {
     if (own->slots[i].exchange >= 0) close(own->slots[i].exchange);

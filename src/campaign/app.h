@@ -3,7 +3,8 @@
 // the library tell each other is in a file that both map (AppExchange).
 //   the library's side   app_process.c (hooks), app_fork.c (a process for each fault)
 //   the campaign's       app.c (runs without faults), app_jobs.c (those with), app_trace.c (explanations), app_judge.c (outcomes),
-//                        app_same.c (two runs without faults), app_originals.c (the user's files)
+//                        app_same.c (two runs without faults), app_mask.c (what of standard output is compared), app_originals.c (the
+//                        user's files)
 //   both                 app_files.c (files without a name), app_left.c (processes left behind), app_sources.c (the program's PTX)
 //
 // A run is judged by what the host copies back, by standard output and by the files that the user names; how bad it is if they are
@@ -114,6 +115,9 @@ typedef struct AppChoice {
   char *const *arguments;     // of the program, its name first, NULL last
   const char *const *outputs; // files that it writes
   uint32_t output_count;
+  const char *const *ignored; // lines of standard output that are not compared: regular expressions
+  uint32_t ignored_count;
+  bool ignores_output;                                  // nothing of standard output is compared
   const char *temporary;                                // folder of files that are there only while the campaign is
   void (*say)(void *context, const char *text);         // to the user; NULL: nobody listens
   const HookChain *protections;                         // as the program's machine will have them: for the list of structures
@@ -126,7 +130,8 @@ void target_app_free(Target *target);
 // The target's arguments, in the text that journals keep, and back again.
 typedef VEC(char *) AppWords;
 typedef struct AppWishes {
-  AppWords arguments, outputs; // the program's name first
+  AppWords arguments, outputs, ignored; // the program's name first
+  bool ignores_output;
 } AppWishes;
 bool target_app_read(const char *text, Arena *arena, AppWishes *wishes); // false: the text is not of a CUDA program
 

@@ -3,6 +3,7 @@
 #define REDOUBT_APP_INTERNAL_H
 
 #include "campaign/app.h"
+#include "campaign/app_mask.h"
 #include "campaign/explain_internal.h"
 
 #include <sys/types.h>
@@ -28,6 +29,7 @@ typedef struct AppTarget {
   int sources;                           // of the PTX that is loaded
   const char *outputs[APP_MOST_OUTPUTS]; // absolute
   Originals originals;                   // of the outputs
+  AppMask mask;                          // what of standard output is not compared
   // Of the run without faults
   bool has_golden;
   AppResult golden;
@@ -55,13 +57,14 @@ bool app_inject(Target *target, const CampaignOptions *options, const Golden *go
 
 // ---- app_judge.c -------------------------------------------------------------------------------------
 Outcome app_judge(const AppTarget *own, const AppExchange *exchange, const AppRun *run, const AppResult *result, Record *record);
-uint32_t app_good_lines(const char *path, Text *lines); // those of the file that say that all is well; how many
+uint32_t app_good_lines(const AppMask *mask, const char *path, Text *lines); // those of the file that say that all is well; how many
 
 // ---- app_same.c --------------------------------------------------------------------------------------
-bool app_check_same(const AppTarget *own, const AppExchange *exchange, const AppResult *now, Diags *diags); // as the first run
-void app_keep_golden(AppTarget *own, const AppExchange *exchange, const AppResult *result);                 // for the next ones
+// As the first run? Numbers of standard output that are not the same are compared no more; *now is as it is compared then.
+bool app_check_same(AppTarget *own, const AppExchange *exchange, AppResult *now, Diags *diags);
+void app_keep_golden(AppTarget *own, const AppExchange *exchange, const AppResult *result); // for the next ones
 void app_forget_golden(AppTarget *own);
-bool app_first_difference(const char *one, const char *other, const char *name, Text *out); // of two files; false: none
+void app_say_masked(AppTarget *own); // which numbers are not compared, once
 
 // ---- app_trace.c -------------------------------------------------------------------------------------
 bool app_traced(Target *target, const TracedRun *wish, Diags *diags); // Target.traced

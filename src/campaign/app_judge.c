@@ -66,18 +66,18 @@ static bool is_good_line(const char *line, size_t length) {
   return false;
 }
 
-uint32_t app_good_lines(const char *path, Text *lines) {
-  FILE *file = fopen(path, "rb");
-  char *line = NULL;
-  size_t room = 0;
+uint32_t app_good_lines(const AppMask *mask, const char *path, Text *lines) {
   uint32_t count = 0;
-  for (ssize_t length; file != NULL && (length = getline(&line, &room, file)) >= 0;) {
-    if (!is_good_line(line, (size_t)length)) continue;
-    text_add_bytes(lines, line, (size_t)length);
+  AppMask all_lines = *mask; // the program's word counts even where its output is not compared
+  all_lines.all = false;
+  MaskedLines at;
+  masked_lines_open(&at, &all_lines, path);
+  while (masked_lines_next(&at)) {
+    if (!is_good_line(at.line, at.length)) continue;
+    text_add_bytes(lines, at.line, at.length);
     count++;
   }
-  free(line);
-  if (file != NULL) fclose(file);
+  masked_lines_close(&at);
   return count;
 }
 
@@ -86,7 +86,7 @@ static Outcome ask_output(const AppTarget *own, const AppRun *run) {
   char path[APP_FILE_PATH];
   if (own->good_line_count == 0) return OUTCOME_SDC;
   Text lines = {0};
-  uint32_t count = app_good_lines(app_file_path(getpid(), run->output, path), &lines);
+  uint32_t count = app_good_lines(&own->mask, app_file_path(getpid(), run->output, path), &lines);
   bool same = lines.length == own->good_lines.length && memcmp(lines.at, own->good_lines.at, lines.length) == 0;
   text_free(&lines);
   if (count < own->good_line_count) return OUTCOME_SDC_CRITICAL;

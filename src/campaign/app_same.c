@@ -9,61 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SHOWN_CHARACTERS = 60 };
-
-// ---- Lines -----------------------------------------------------------------------------------------
-
-typedef struct Lines {
-  FILE *file;
-  char *line;
-  size_t room;
-  ssize_t length; // -1: no more of them
-} Lines;
-
-static void next_line(Lines *at) { at->length = at->file == NULL ? -1 : getline(&at->line, &at->room, at->file); }
-
-static void close_lines(Lines *at) {
-  free(at->line);
-  if (at->file != NULL) fclose(at->file);
-}
-
-// What is on the line, as far as it can be shown in a message.
-static void add_shown(const Lines *at, Text *out) {
-  if (at->length < 0) {
-    text_add(out, "nothing");
-    return;
-  }
-  size_t length = (size_t)at->length;
-  bool has_end = length > 0 && at->line[length - 1] == '\n';
-  while (length > 0 && (at->line[length - 1] == '\n' || at->line[length - 1] == '\r')) length--;
-  text_add(out, "'");
-  for (size_t i = 0; i < length && i < SHOWN_CHARACTERS; i++) {
-    unsigned char letter = (unsigned char)at->line[i];
-    text_add(out, "%c", letter < ' ' || letter == 127 ? '?' : letter);
-  }
-  text_add(out, length > SHOWN_CHARACTERS ? "...'" : "'");
-  if (!has_end) text_add(out, " without a line feed");
-}
-
-bool app_first_difference(const char *one, const char *other, const char *name, Text *out) {
-  Lines a = {.file = fopen(one, "rb")}, b = {.file = fopen(other, "rb")};
-  bool same = true;
-  for (uint64_t line = 1; same; line++) {
-    next_line(&a);
-    next_line(&b);
-    if (a.length < 0 && b.length < 0) break;
-    same = a.length == b.length && memcmp(a.line, b.line, (size_t)a.length) == 0;
-    if (same) continue;
-    text_add(out, "line %" PRIu64 " of %s is ", line, name);
-    add_shown(&a, out);
-    text_add(out, ", then ");
-    add_shown(&b, out);
-  }
-  close_lines(&a);
-  close_lines(&b);
-  return !same;
-}
-
 // ---- Two runs --------------------------------------------------------------------------------------
 
 static void add_copies(const AppCopies *before, const AppCopies *now, Text *out) {
@@ -86,15 +31,26 @@ static void add_files(const AppTarget *own, const AppResult *now, Text *out) {
   }
 }
 
-bool app_check_same(const AppTarget *own, const AppExchange *exchange, const AppResult *now, Diags *diags) {
-  const AppResult *before = &own->golden;
+// Numbers that vary are masked from now on, in both.
+static bool same_output(AppTarget *own, const AppExchange *exchange, AppResult *now, Text *what) {
   char paths[2][APP_FILE_PATH];
+  if (now->output == own->golden.output) return true;
+  app_file_path(getpid(), own->golden_output, paths[0]);
+  app_file_path(getpid(), exchange->runs[0].output, paths[1]);
+  if (!app_mask_learn(&own->mask, paths[0], paths[1], what)) return false;
+  own->golden.output = now->output = app_mask_hash(&own->mask, paths[0], 1);
+  text_free(&own->good_lines);
+  own->good_line_count = app_good_lines(&own->mask, paths[0], &own->good_lines);
+  return true;
+}
+
+bool app_check_same(AppTarget *own, const AppExchange *exchange, AppResult *now, Diags *diags) {
+  const AppResult *before = &own->golden;
   Text what = {0};
   if (now->status != before->status) {
     text_add(&what, "the exit code is %d, then %d", WEXITSTATUS(before->status), WEXITSTATUS(now->status));
-  } else if (now->output != before->output) {
-    app_first_difference(app_file_path(getpid(), own->golden_output, paths[0]), app_file_path(getpid(), exchange->runs[0].output, paths[1]),
-                         "standard output", &what);
+  } else if (!same_output(own, exchange, now, &what)) {
+    text_add(&what, ". '--ignore PATTERN' leaves out lines that match a regular expression, '--ignore-output' all of it");
   } else if (now->files != before->files) {
     add_files(own, now, &what);
   } else if (now->seen != before->seen) {
@@ -107,6 +63,17 @@ bool app_check_same(const AppTarget *own, const AppExchange *exchange, const App
             own->choice.arguments[0], what.at);
   text_free(&what);
   return false;
+}
+
+void app_say_masked(AppTarget *own) {
+  char path[APP_FILE_PATH];
+  Text lines = {0};
+  app_mask_tell(&own->mask, app_file_path(getpid(), own->golden_output, path), &lines);
+  if (lines.length > 0 && own->choice.say != NULL)
+    own->choice.say(
+        own->choice.context,
+        arena_format(own->arena, "numbers that vary between runs without faults are not compared, in these lines:%s", lines.at));
+  text_free(&lines);
 }
 
 // ---- The first -------------------------------------------------------------------------------------
@@ -129,7 +96,7 @@ void app_keep_golden(AppTarget *own, const AppExchange *exchange, const AppResul
   if (own->has_golden) return;
   own->has_golden = true;
   own->copies = exchange->copies;
-  own->good_line_count = app_good_lines(app_file_path(getpid(), exchange->runs[0].output, path), &own->good_lines);
+  own->good_line_count = app_good_lines(&own->mask, app_file_path(getpid(), exchange->runs[0].output, path), &own->good_lines);
   own->golden_output = own->slots[0].output; // the next run has another
   own->slots[0].output = -1;
   for (uint32_t i = 0; i < own->choice.output_count; i++) own->golden_files[i] = keep_file(own, own->outputs[i]);

@@ -34,6 +34,7 @@ static bool run_program(AppTarget *own, AppExchange *exchange, const TracedRun *
   if (mode == APP_TRACE && exchange->runs[0].finished == 0)
     return diags_add(diags, NULL, 0, 0, "another run without faults could not be kept: the fault cannot be explained");
   if (mode == APP_TRACE && !app_check_same(own, exchange, &result, diags)) return false;
+  if (mode == APP_TRACE) app_say_masked(own);
   if (mode == APP_STRIKE) take_verdicts(own, exchange, &result, &wish->run->verdicts);
   take_traced(&exchange->traced, wish->run);
   return true;

@@ -89,7 +89,7 @@ static void says(Fixture *fixture, const char *before, const char *now) {
   fixture->target.good_lines = (Text){0};
   print(fixture->before, before);
   print(fixture->output, now);
-  fixture->target.good_line_count = app_good_lines(path_of(fixture->before, path), &fixture->target.good_lines);
+  fixture->target.good_line_count = app_good_lines(&fixture->target.mask, path_of(fixture->before, path), &fixture->target.good_lines);
 }
 
 static void test_own_word(void **state) {
@@ -167,11 +167,79 @@ static void test_first_difference(void **state) {
   assert_difference(fixture, "\033[1m\n", "2\n", "line 1 of it is '?[1m', then '2'");
 }
 
+// The mask after two runs without faults, and whether a third output equals the first under it.
+static void assert_masked(Fixture *fixture, const char *before, const char *now, const char *third, bool same) {
+  Text text = {0};
+  AppMask mask = {.arena = arena_new()};
+  print(fixture->before, before);
+  print(fixture->output, now);
+  path_of(fixture->before, fixture->paths[0]);
+  path_of(fixture->output, fixture->paths[1]);
+  assert_true(app_mask_learn(&mask, fixture->paths[0], fixture->paths[1], &text));
+  assert_true(app_mask_hash(&mask, fixture->paths[0], 1) == app_mask_hash(&mask, fixture->paths[1], 1));
+  print(fixture->output, third);
+  assert_int_equal(app_mask_hash(&mask, fixture->paths[0], 1) == app_mask_hash(&mask, fixture->paths[1], 1), same);
+  arena_free(mask.arena);
+}
+
+static void test_masks(void **state) {
+  Fixture *fixture = *state;
+  assert_masked(fixture, "sum 7 in 1.25 s\n", "sum 7 in 12.5 s\n", "sum 7 in 3e-05 s\n", true);
+  assert_masked(fixture, "sum 7 in 1.25 s\n", "sum 7 in 12.5 s\n", "sum 8 in 3 s\n", false);
+  assert_masked(fixture, "a 1\nb 2\nc 3\n", "a 1\nb 4\nc 3\n", "a 1\nb 5\nc 3\n", true);
+  assert_masked(fixture, "a 1\nb 2\nc 3\n", "a 1\nb 4\nc 3\n", "a 2\nb 5\nc 3\n", false);
+  assert_masked(fixture, "a 1\nb 2\n", "a 1\nb 4\n", "a 1\nb 5\nb 6\n", false);
+  assert_masked(fixture, "   9.5 GB/s\n", "  10.1 GB/s\n", "   inf GB/s\n", true);
+  assert_masked(fixture, "at 0x7f10 ok\n", "at 0xabc ok\n", "at 0x1 ok\n", true);
+  assert_masked(fixture, "-1.5, 2\n", "1.5, 2\n", "-nan, 2\n", true);
+  assert_masked(fixture, "12:30:45\n", "12:30:46\n", "12:31:00\n", false);
+}
+
+static void assert_not_masked(Fixture *fixture, const char *before, const char *now) {
+  Text text = {0};
+  AppMask mask = {.arena = arena_new()};
+  print(fixture->before, before);
+  print(fixture->output, now);
+  assert_false(app_mask_learn(&mask, path_of(fixture->before, fixture->paths[0]), path_of(fixture->output, fixture->paths[1]), &text));
+  assert_int_equal(mask.numbers.count, 0);
+  text_free(&text);
+  arena_free(mask.arena);
+}
+
+static void test_what_is_not_masked(void **state) {
+  Fixture *fixture = *state;
+  assert_not_masked(fixture, "kernel2 1\n", "kernel3 1\n"); // a word, not a number
+  assert_not_masked(fixture, "1 2\n", "1 2 3\n");
+  assert_not_masked(fixture, "1\n", "1\n2\n");
+  assert_not_masked(fixture, "1 ms\n", "1 s\n");
+}
+
+static void test_ignored_lines(void **state) {
+  Fixture *fixture = *state;
+  Diags diags = {0};
+  AppMask mask = {.arena = arena_new()};
+  assert_true(app_mask_ignore(&mask, "time|sec", &diags));
+  assert_false(app_mask_ignore(&mask, "(", &diags));
+  diags_free(&diags);
+  print(fixture->before, "time: a\n1\n");
+  print(fixture->output, "1\nsec: b\nsec: c\n");
+  path_of(fixture->before, fixture->paths[0]);
+  path_of(fixture->output, fixture->paths[1]);
+  assert_true(app_mask_hash(&mask, fixture->paths[0], 1) == app_mask_hash(&mask, fixture->paths[1], 1));
+  print(fixture->output, "2\nsec: b\n");
+  assert_true(app_mask_hash(&mask, fixture->paths[0], 1) != app_mask_hash(&mask, fixture->paths[1], 1));
+  app_mask_free(&mask);
+  arena_free(mask.arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_results_come_first, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_no_results, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_own_word, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_masks, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_what_is_not_masked, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_ignored_lines, set_up, tear_down),
       cmocka_unit_test(test_copies),
       cmocka_unit_test(test_many_copies),
       cmocka_unit_test_setup_teardown(test_first_difference, set_up, tear_down),

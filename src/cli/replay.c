@@ -83,6 +83,9 @@ static void add_target(Words *words, Arena *arena, const JournalMeta *meta) {
 static void add_application(Words *words, Arena *arena, const AppWishes *application) {
   for (uint32_t i = 0; i < application->outputs.count; i++)
     add_word(words, arena, arena_format(arena, "--output=%s", application->outputs.items[i]));
+  for (uint32_t i = 0; i < application->ignored.count; i++)
+    add_word(words, arena, arena_format(arena, "--ignore=%s", application->ignored.items[i]));
+  if (application->ignores_output) add_word(words, arena, "--ignore-output");
   add_word(words, arena, "--");
   for (uint32_t i = 0; i < application->arguments.count; i++) add_word(words, arena, application->arguments.items[i]);
 }

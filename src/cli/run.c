@@ -151,7 +151,7 @@ static int other_file(const char *path, const char *command) {
   if (!is_cuda_source(path)) return EXIT_OK;
   int length = (int)(strrchr(name, '.') - name);
   return message_usage(command,
-                       "'%s' is CUDA source: compile it with 'nvcc -cudart shared -o %.*s %s', then 'redoubt %s -- ./%.*s'; "
+                       "'%s' is CUDA source: compile it with 'nvcc -o %.*s %s', then 'redoubt %s -- ./%.*s'; "
                        "or a kernel alone with 'nvcc -ptx %s', then 'redoubt %s %.*s.ptx'",
                        path, length, name, path, command, length, name, path, command, length, name);
 }
@@ -167,6 +167,8 @@ int run_check_target(const RunOptions *options, const char *command) {
     return message_usage(command, "--kernel, --grid, --block, --shared, --cooperative and --arg are for PTX files");
   if (workload == NULL && options->size_given) return message_usage(command, "--size and --param are for workloads");
   if (options->outputs.count > 0) return message_usage(command, "--output is for CUDA programs");
+  if (options->ignored.count > 0 || options->ignores_output)
+    return message_usage(command, "--ignore and --ignore-output are for CUDA programs");
   return EXIT_OK;
 }
 

@@ -51,6 +51,8 @@ typedef struct RunOptions {
   VEC(const char *) faults; // --fault
   bool explain;
   uint64_t timeout;          // --timeout: multiple of the cycles without faults
+  VEC(const char *) ignored; // --ignore: lines of its standard output that do not count
+  bool ignores_output;       // --ignore-output: nor does any other
   VEC(const char *) outputs; // --output: files by which an application with faults is judged
   uint32_t processes;        // --jobs: of a set; 0: not given
   Spec spec;

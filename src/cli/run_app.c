@@ -63,14 +63,20 @@ static void set_or_unset(const char *name, const char *value) {
   }
 }
 
+// Before whatever else a list of paths has.
+static void prepend(const char *name, const char *path, Arena *arena) {
+  const char *others = getenv(name);
+  bool alone = others == NULL || others[0] == '\0';
+  setenv(name, alone ? path : arena_format(arena, "%s:%s", path, others), 1);
+}
+
 void app_environment(const RunOptions *options, Arena *arena, const char *folder, const char *records) {
   const Spec *spec = &options->spec;
   const AttachmentWishes *wishes = &options->wishes;
   Text settings = {0};
   add_settings(options, &settings);
-  const char *others = getenv("LD_LIBRARY_PATH");
-  bool alone = others == NULL || others[0] == '\0';
-  setenv("LD_LIBRARY_PATH", alone ? folder : arena_format(arena, "%s:%s", folder, others), 1);
+  prepend("LD_LIBRARY_PATH", folder, arena);
+  prepend("LD_AUDIT", arena_format(arena, "%s/libredoubt-static.so", folder), arena); // for programs with the static runtime
   setenv("REDOUBT_MACHINE", spec->machine, 1);
   setenv("REDOUBT_SET", settings.at == NULL ? "" : settings.at, 1);
   set_or_unset("REDOUBT_RECORDS", records);
@@ -138,6 +144,9 @@ Target *app_target(const RunOptions *options, const HookChain *protections, AppI
   AppChoice choice = {.arguments = options->application,
                       .outputs = options->outputs.items,
                       .output_count = options->outputs.count,
+                      .ignored = options->ignored.items,
+                      .ignored_count = options->ignored.count,
+                      .ignores_output = options->ignores_output,
                       .temporary = temporary_folder(),
                       .say = say,
                       .goes_on = goes_on,
@@ -234,9 +243,8 @@ static int finish(Run *run, const char *records, int status) {
   if (WIFEXITED(status) && code == 127 && access(records, R_OK) != 0) return EXIT_BAD_INPUT;
   if (!read_records(run, records, &reading)) return EXIT_INTERNAL;
   if (reading.greetings == 0) {
-    if (code == 127) return EXIT_BAD_INPUT; // not started: said already
-    message_error("'%s' did not load Redoubt's CUDA runtime, so nothing was simulated: it is no CUDA program, or was linked with the "
-                  "static CUDA runtime (rebuild it with 'nvcc -cudart shared')",
+    if (code == 127 || reading.refusals > 0) return EXIT_BAD_INPUT; // not run: said already
+    message_error("'%s' did not use Redoubt's CUDA runtime, so nothing was simulated: it is no CUDA program, or no dynamic executable",
                   name);
     return EXIT_BAD_INPUT;
   }
@@ -245,6 +253,11 @@ static int finish(Run *run, const char *records, int status) {
   Diags diags = {0};
   fflush(stdout);
   if (!result_print(run, &diags)) return message_diags(&diags);
+  // Nothing ran, and the program ended in a way that left the library no say.
+  if (code == EXIT_OK && reading.failure != 0 && reading.launches.count == 0) {
+    message_error("nothing of %s ran on the simulated GPU, so that it does not end with exit code 0", name);
+    return reading.failure;
+  }
   return memory_report_exit(run, code);
 }
 
@@ -279,11 +292,13 @@ int run_application(Run *run) {
   if (options->size_given || options->ptx_given || options->dump_program || options->dumps.count > 0 || options->repeat > 1) {
     return message_usage("run",
                          "an application takes --json, --csv, --stats, --machine, --set, --protect, --trace, --check, --fault, --explain, "
-                         "--timeout, --output, --max-registers and --max-instructions only");
+                         "--timeout, --output, --ignore, --ignore-output, --max-registers and --max-instructions only");
   }
   if (options->application[0] == NULL) return message_usage("run", "run which application? redoubt run -- ./app ARGUMENTS");
   if (options->outputs.count > 0 && options->faults.count == 0)
     return message_usage("run", "--output names what --fault may change: which fault?");
+  if ((options->ignored.count > 0 || options->ignores_output) && options->faults.count == 0)
+    return message_usage("run", "--ignore and --ignore-output say what --fault may change: which fault?");
   if (!run_takes_ptx(run) || !check_protections(options)) return EXIT_BAD_INPUT;
   if (options->faults.count > 0) return run_with_faults(options, run->arena);
   const char *folder = app_library_folder(run->arena);

@@ -74,6 +74,12 @@ static bool take_output(const OptionUse *use) {
   return true;
 }
 
+static bool take_ignored(const OptionUse *use) {
+  RunOptions *options = use->wishes;
+  *VEC_PUSH(&options->ignored, use->arena) = use->text;
+  return true;
+}
+
 static bool take_fault(const OptionUse *use) {
   RunOptions *options = use->wishes;
   *VEC_PUSH(&options->faults, use->arena) = use->text;
@@ -197,6 +203,11 @@ static const Option machine_options[] = {
      "afterwards; "
      "one run follows the other then; may be repeated",
      .take = take_output},
+    {"ignore", 0, "PATTERN",
+     "with faults and a CUDA program: lines of its standard output that match this regular expression are not compared; may be repeated",
+     .take = take_ignored},
+    {"ignore-output", 0, NULL, "with faults and a CUDA program: its standard output is not compared", .take = option_flag,
+     .offset = offsetof(RunOptions, ignores_output)},
 };
 const OptionGroup run_machine_group = OPTION_GROUP("The machine and the program", machine_options);
 
@@ -260,7 +271,7 @@ const Command command_run = {
                 "redoubt run @SET|NAME,NAME... [options]  several workloads: a row each, and means\n"
                 "redoubt run FILE.ptx [options]          a kernel from a PTX file, without any host code\n"
                 "redoubt run FILE.sass|FILE.hex [options]  G80 machine code, with --machine flexgrip or flexgrip-thesis\n"
-                "redoubt run [options] -- ./app ARGS     a CUDA program built with 'nvcc -cudart shared'\n",
+                "redoubt run [options] -- ./app ARGS     a CUDA program\n",
     .groups = {&run_workload_group, &run_ptx_group, &g80_group, &run_machine_group, &result_group, &fault_group},
     .ending = "Arguments of PTX kernels:\n"
               "  u32:1024  n:s32=-5  x:f32=0.5       a number, with or without a name\n"

@@ -114,7 +114,7 @@ static CudaError load_any(Runtime *runtime, Binary *binary, Arena *scratch) {
   if (!parse_wrapper(binary, scratch, &all, &first)) return say_damaged(&first);
   uint32_t arch = next_arch(&all, 0);
   if (arch == 0) {
-    runtime_say("%s carries machine code but no PTX; rebuild it with 'nvcc -cudart shared -arch=sm_75', or add "
+    runtime_say("%s carries machine code but no PTX; rebuild it with 'nvcc -arch=sm_75', or add "
                 "'-gencode arch=compute_75,code=compute_75'",
                 program_invocation_short_name);
     return cudaErrorNoKernelImageForDevice;
@@ -142,6 +142,11 @@ static void publish_managed(Binary *binary) {
   }
 }
 
+static void kernels_are_missing(Runtime *runtime) {
+  runtime->kernels_missing = true;
+  runtime_failed(runtime);
+}
+
 CudaError binary_load(Runtime *runtime, Binary *binary) {
   if (binary->loaded) return binary->failure;
   if (runtime_device(runtime) == NULL) return cudaErrorInitializationError;
@@ -150,10 +155,7 @@ CudaError binary_load(Runtime *runtime, Binary *binary) {
   binary->failure = load_any(runtime, binary, scratch);
   arena_free(scratch);
   if (binary->failure == cudaSuccess) publish_managed(binary);
-  if (binary->failure != cudaSuccess && binary->registered) {
-    runtime->kernels_missing = true;
-    runtime_failed(runtime);
-  }
+  if (binary->failure != cudaSuccess && binary->registered) kernels_are_missing(runtime);
   return binary->failure;
 }
 
@@ -195,6 +197,7 @@ CudaError binary_from_image(Runtime *runtime, const void *image, size_t limit, B
   if (runtime_device(runtime) == NULL) return cudaErrorInitializationError;
   Binary *binary = ARENA_NEW(runtime->arena, Binary);
   binary->failure = load_image(runtime, binary, image, limit);
+  if (binary->failure != cudaSuccess) kernels_are_missing(runtime);
   if (binary->failure != cudaSuccess) return binary->failure;
   handle_add(runtime, HANDLE_BINARY, binary);
   *result = binary;

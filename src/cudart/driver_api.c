@@ -32,8 +32,7 @@ EXPORT CudaError cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, cons
 EXPORT const char *cudaGetErrorName(CudaError error);
 EXPORT const char *cudaGetErrorString(CudaError error);
 
-// The driver has no codes for some of the runtime's errors.
-static CudaError driver_code(CudaError error) {
+CudaError driver_code(CudaError error) {
   switch (error) {
   case cudaErrorInvalidDeviceFunction: return cudaErrorInvalidResourceHandle; // CUDA_ERROR_INVALID_HANDLE
   case cudaErrorInvalidConfiguration:
@@ -45,7 +44,12 @@ static CudaError driver_code(CudaError error) {
 
 // ---- Device -----------------------------------------------------------------------------------------
 
-CUDART(cuInit, uint32_t flags) { return flags == 0 ? cudaSuccess : cudaErrorInvalidValue; }
+// A program that finds the driver by dlopen shows here that it is simulated (see loaded.c).
+CUDART(cuInit, uint32_t flags) {
+  Runtime *runtime = runtime_enter();
+  runtime_greet();
+  return runtime_leave(runtime, flags == 0 ? cudaSuccess : cudaErrorInvalidValue);
+}
 CUDART(cuDriverGetVersion, int *version) { return cudaDriverGetVersion(version); }
 
 CUDART(cuDeviceGetCount, int *count) {
@@ -91,10 +95,8 @@ CUDART(cuGetErrorString, CudaError error, const char **text) { return give_text(
 
 // ---- Modules ------------------------------------------------------------------------------------------------------
 
-// A program that finds the driver by dlopen shows here that it is simulated (see loaded.c).
 CUDART(cuModuleLoadData, Binary **module, const void *image) {
   Runtime *runtime = runtime_enter();
-  runtime_greet();
   return runtime_leave(runtime, binary_from_image(runtime, image, 0, module));
 }
 CUDART(cuModuleLoadDataEx, Binary **module, const void *image, uint32_t count, int *options, void **values) {
@@ -105,7 +107,6 @@ CUDART_ALIAS(cuModuleLoadFatBinary, cuModuleLoadData)
 
 CUDART(cuModuleLoad, Binary **module, const char *path) {
   Runtime *runtime = runtime_enter();
-  runtime_greet();
   return runtime_leave(runtime, binary_from_file(runtime, path, module));
 }
 

@@ -1,5 +1,5 @@
 // The device: how many (one), which, what it is like, limits and flags.
-#include "cudart/runtime.h"
+#include "cudart/driver.h"
 
 #include <stdio.h>
 
@@ -223,26 +223,27 @@ CUDART(cudaDeviceFlushGPUDirectRDMAWrites, int target, int scope) {
   return cudaSuccess;
 }
 
-// ---- The driver's functions: none to be had --------------------------------------------------------------------
+// ---- The driver's functions ------------------------------------------------------------------------------------
 
 #if CUDART_GENERATION >= 12
-CUDART(cudaGetDriverEntryPoint, const char *symbol, void **function, uint64_t flags, int *status) {
-  (void)symbol, (void)flags;
-  if (function == NULL) return cudaErrorInvalidValue;
-  *function = NULL;
-  if (status != NULL) *status = 1; // symbol not found
+CUDART(cudaGetDriverEntryPointByVersion, const char *symbol, void **function, uint32_t version, uint64_t flags, int *status) {
+  enum { FOUND = 0, NOT_FOUND = 1 };
+  (void)flags;
+  if (symbol == NULL || function == NULL) return cudaErrorInvalidValue;
+  *function = driver_function(symbol, (int)version);
+  if (status != NULL) *status = *function == NULL ? NOT_FOUND : FOUND;
   return cudaSuccess;
 }
-CUDART(cudaGetDriverEntryPointByVersion, const char *symbol, void **function, uint32_t version, uint64_t flags, int *status) {
-  (void)version;
-  return cudaGetDriverEntryPoint(symbol, function, flags, status);
-}
 CUDART_ALIAS(cudaGetDriverEntryPointByVersion_ptsz, cudaGetDriverEntryPointByVersion)
+CUDART(cudaGetDriverEntryPoint, const char *symbol, void **function, uint64_t flags, int *status) {
+  return cudaGetDriverEntryPointByVersion(symbol, function, RUNTIME_VERSION, flags, status);
+}
 #else
 CUDART(cudaGetDriverEntryPoint, const char *symbol, void **function, uint64_t flags) {
-  (void)symbol, (void)flags;
-  if (function != NULL) *function = NULL;
-  return cudaErrorSymbolNotFound;
+  (void)flags;
+  if (symbol == NULL || function == NULL) return cudaErrorInvalidValue;
+  *function = driver_function(symbol, RUNTIME_VERSION);
+  return *function == NULL ? cudaErrorSymbolNotFound : cudaSuccess;
 }
 #endif
 CUDART_ALIAS(cudaGetDriverEntryPoint_ptsz, cudaGetDriverEntryPoint)

@@ -1,6 +1,7 @@
 // Who asked for this library? A program built with the shared runtime names it among its needed libraries, directly or
-// through another library. One built with the static runtime finds it only as libcuda.so.1, by dlopen, and would go on
-// without a simulated GPU: that must not pass for a program that runs here.
+// through another library. One built with a static runtime that is not
+// replaced (static/audit.c) finds it only as libcuda.so.1, by dlopen, and would go on without a simulated GPU: that must not pass for a
+// program that runs here.
 #include "cudart/runtime.h"
 
 #include <link.h>

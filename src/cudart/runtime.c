@@ -37,20 +37,31 @@ static void renew_in_child(void) {
   app_process_forked(process.environment.campaign);
 }
 
+static int failure_code(const Runtime *runtime) {
+  enum { BAD_INPUT = 2, INTERNAL = 4 };
+  return runtime->device_failed ? INTERNAL : BAD_INPUT;
+}
+
 // A program that does not look at its errors ends well although nothing of it ran. That must not pass for a result: the library
 // ends the process with the codes that `redoubt` itself has for such things.
 static void refuse_success(int status, void *context) {
-  enum { BAD_INPUT = 2, INTERNAL = 4 };
   const Runtime *runtime = context;
   bool failed = (runtime->device_failed || runtime->kernels_missing) && runtime->failed_in == getpid();
   bool ran = runtime->device != NULL && device_launch_count(runtime->device) > 0;
   if (status != 0 || !failed || ran) return;
   runtime_say("nothing of %s ran on the simulated GPU, so that it does not end with exit code 0", program_invocation_short_name);
   fflush(NULL);
-  _exit(runtime->device_failed ? INTERNAL : BAD_INPUT);
+  _exit(failure_code(runtime));
 }
 
-void runtime_failed(Runtime *runtime) { runtime->failed_in = getpid(); }
+// Told to `redoubt run` as well: the program may end in a way that leaves this library no say, as by _exit().
+void runtime_failed(Runtime *runtime) {
+  Text failure = {0};
+  runtime->failed_in = getpid();
+  record_pack_failure(failure_code(runtime), &failure);
+  runtime_record(runtime, &failure);
+  text_free(&failure);
+}
 
 static void start(void) {
   initialise_lock();

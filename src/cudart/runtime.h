@@ -160,7 +160,7 @@ struct Runtime {
   Arena *arena; // lives as long as the process
   Device *device;
   bool device_failed;
-  bool kernels_missing;          // a registered fat binary could not be loaded
+  bool kernels_missing;          // a fat binary or module could not be loaded
   int failed_in;                 // the process in which either happened; 0: none
   CudaError sticky;              // after a device trap, until the process ends
   uint64_t clock_ns;             // simulated time

@@ -3,7 +3,7 @@
 // names of kernel and file.
 #include "device/record.h"
 
-enum { KIND_GREETING = 0x52444754, KIND_LAUNCH = 0x52444C54, KIND_FINDING = 0x52444654 };
+enum { KIND_GREETING = 0x52444754, KIND_LAUNCH = 0x52444C54, KIND_FINDING = 0x52444654, KIND_FAILURE = 0x52444654 + 1 };
 
 typedef struct RecordHead {
   uint32_t kind, bytes; // of all that follows the head
@@ -30,6 +30,12 @@ void record_pack_greeting(Text *out) {
   RecordHead head = {KIND_GREETING, sizeof mark};
   text_add_bytes(out, &head, sizeof head);
   text_add_bytes(out, &mark, sizeof mark);
+}
+
+void record_pack_failure(int exit_code, Text *out) {
+  RecordHead head = {KIND_FAILURE, sizeof exit_code};
+  text_add_bytes(out, &head, sizeof head);
+  text_add_bytes(out, &exit_code, sizeof exit_code);
 }
 
 void record_pack_launch(const LaunchRecord *launch, Text *out) {
@@ -112,6 +118,11 @@ bool record_unpack(const char *bytes, size_t count, Arena *arena, RecordReading 
       LaunchRecord launch = {0};
       if (!unpack_launch(bytes, head.bytes, arena, &launch)) return false;
       *VEC_PUSH(&reading->launches, arena) = launch;
+    } else if (head.kind == KIND_FAILURE) {
+      if (head.bytes != sizeof reading->failure) return false;
+      memcpy(&reading->failure, bytes, sizeof reading->failure);
+    } else if (head.kind == RECORD_REFUSAL) {
+      reading->refusals++;
     } else if (head.kind == KIND_FINDING) {
       if (!unpack_finding(bytes, head.bytes, arena, reading)) return false;
     } else {

@@ -25,6 +25,22 @@ static void pack_all(Text *bytes, uint32_t count) {
   }
 }
 
+static void failures_come_back(void **state) {
+  (void)state;
+  Text bytes = {0};
+  uint32_t refusal[] = {RECORD_REFUSAL, 0};
+  pack_all(&bytes, 1);
+  record_pack_failure(4, &bytes);
+  text_add_bytes(&bytes, refusal, sizeof refusal);
+  Arena *arena = arena_new();
+  RecordReading reading = {0};
+  assert_true(record_unpack(bytes.at, bytes.length, arena, &reading));
+  assert_int_equal(reading.failure, 4);
+  assert_int_equal(reading.refusals, 1);
+  arena_free(arena);
+  text_free(&bytes);
+}
+
 static void records_come_back(void **state) {
   (void)state;
   enum { COUNT = 10 };
@@ -119,7 +135,7 @@ static void damage_is_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(records_come_back), cmocka_unit_test(findings_come_back),
-                                     cmocka_unit_test(damage_is_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(failures_come_back), cmocka_unit_test(records_come_back),
+                                     cmocka_unit_test(findings_come_back), cmocka_unit_test(damage_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

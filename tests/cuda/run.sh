@@ -1,11 +1,12 @@
 #!/bin/sh
-# run.sh REDOUBT SOURCE.cu: build one CUDA program with nvcc and run it on the simulated GPU.
+# run.sh REDOUBT SOURCE.cu: build one CUDA program with nvcc and run it on the simulated GPU: with the shared CUDA runtime, and with the
+# static one, nvcc's default. Both must print the same and count the same. The source is compiled once and linked twice, which is quick.
 # Further options for nvcc stand in the source's `// nvcc:` line; @ in it is the source's folder.
 # Exit code: the program's; 77 (skipped) where there is no nvcc.
 set -eu
 redoubt=$(realpath "$1")
-source=$2
-folder=$(cd "$(dirname "$source")" && pwd)
+source=$(realpath "$2")
+folder=$(dirname "$source")
 nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 if ! [ -x "$nvcc" ]; then
     echo "no nvcc: skipped"
@@ -18,14 +19,32 @@ case $options in
 *-arch=* | *-gencode*) ;;
 *) options="-arch=sm_75 $options" ;;
 esac
+link_options=$(printf '%s\n' $options | grep -v '\.cu$' | tr '\n' ' ')
+cd "$scratch"
 # shellcheck disable=SC2086  # the options are words
-"$nvcc" -std=c++17 -cudart shared -o "$scratch/app" "$source" $options
+"$nvcc" -std=c++17 -c "$source" $options
+for form in shared static; do
+    # shellcheck disable=SC2086
+    "$nvcc" -cudart $form -o app-$form ./*.o $link_options
+done
 # A library built with the address sanitizer needs its runtime in the program from the start.
 asan=$(ldd "$(dirname "$redoubt")/cudart/libcudart.so.13" | sed -n 's|.*=> \(.*libasan[^ ]*\) .*|\1|p')
-if [ -n "$asan" ]; then
-    export LD_PRELOAD="$asan" ASAN_OPTIONS="detect_leaks=0"
-fi
-cd "$scratch"
-"$redoubt" run -- ./app >app.out || { status=$?; cat app.out; exit $status; }
-cat app.out
-grep -q '^PASS$' app.out
+for form in shared static; do
+    mv app-$form app
+    (
+        if [ -n "$asan" ]; then
+            export LD_PRELOAD="$asan" ASAN_OPTIONS="detect_leaks=0"
+        fi
+        exec "$redoubt" run --json=$form.json -- ./app
+    ) >$form.out || { status=$?; cat $form.out; echo "with the $form runtime: exit code $status"; exit $status; }
+    sed -i '/seconds/d' $form.json
+    if ! grep -q '^PASS$' $form.out; then
+        cat $form.out
+        echo "with the $form runtime: no PASS"
+        exit 1
+    fi
+done
+cat static.out
+sed -i '/^kernel  /,$d' shared.out static.out # the table of launches has times; it is compared as JSON
+diff shared.out static.out
+diff shared.json static.json

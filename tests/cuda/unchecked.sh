@@ -24,6 +24,11 @@ expect() {
 
 expect 0 "" "$redoubt" run -- "$program" "$fatbins/plain.fatbin"
 expect 2 "machine code but no PTX" "$redoubt" run -- "$program" "$fatbins/machine-code.fatbin"
+# Whatever way it ends, and whatever way it loads.
+expect 0 "" "$redoubt" run -- "$program" "$fatbins/plain.fatbin" quit
+expect 2 "nothing of .* ran" "$redoubt" run -- "$program" "$fatbins/machine-code.fatbin" quit
+expect 0 "" "$redoubt" run -- "$program" "$fatbins/plain.fatbin" module
+expect 2 "machine code but no PTX" "$redoubt" run -- "$program" "$fatbins/machine-code.fatbin" module
 head -c 300 "$fatbins/zstd.fatbin" >"$scratch/cut.fatbin"
 printf 'XXXX' >"$scratch/none.fatbin"
 expect 2 "fat binary of unchecked is damaged" "$redoubt" run -- "$program" "$scratch/cut.fatbin"
