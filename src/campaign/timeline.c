@@ -70,7 +70,8 @@ static Verdict on_commit(Hook *hook, HookMachine *machine, const CommitEvent *ev
 static Verdict on_response(Hook *hook, HookMachine *machine, const MemoryEvent *event) {
   Timeline *at = hook->own;
   (void)machine;
-  if (event->write) at->longest_write = max_u64(at->longest_write, event->waited);
+  bool is_store = event->who->client == CLIENT_STORE || (event->who->client == CLIENT_WRITE_BACK && event->who->sm != WHO_NO_INDEX);
+  if (is_store) at->longest_write = max_u64(at->longest_write, event->waited);
   return VERDICT_PASS;
 }
 

@@ -96,14 +96,17 @@ static Verdict on_clone_block(Hook *hook, HookMachine *machine, const BlockEvent
 
 static uint64_t line_at(const Trials *at, uint64_t address) { return (address - at->base) / (LINE_WORDS * sizeof(uint32_t)); }
 
+// What a slice gives back to DRAM was stored before.
+static bool is_store(const MemoryEvent *event) { return event->write && event->who->sm != WHO_NO_INDEX; }
+
 static void note_store(Trials *at, const MemoryEvent *event, bool is_ours) {
   uint64_t line = line_at(at, event->address);
   for (uint32_t i = 0; at->unfinished != NULL && i < at->unfinished->open.count; i++) {
     OpenLine *open = &at->open[i];
     if (open->line != line) continue;
     open->is_alone &= is_ours;
-    open->left -= event->stage == MEMORY_RESPONSE && open->left > 0;
-    open->own_left -= event->stage == MEMORY_RESPONSE && is_ours && open->own_left > 0;
+    open->left -= event->moment == MEMORY_RESPONSE && open->left > 0;
+    open->own_left -= event->moment == MEMORY_RESPONSE && is_ours && open->own_left > 0;
   }
 }
 
@@ -121,9 +124,9 @@ static Verdict on_clone_memory(Hook *hook, HookMachine *machine, const MemoryEve
   (void)machine;
   bool is_ours =
       event->who->sm == struck->sm && event->who->warp >= struck->first_warp && event->who->warp < struck->first_warp + at->block_warps;
-  if (!event->write) return VERDICT_PASS;
+  if (!is_store(event)) return VERDICT_PASS;
   note_store(at, event, is_ours && !at->is_over);
-  if (event->stage == MEMORY_REQUEST && is_ours) note_line(at, event->address);
+  if (event->moment == MEMORY_REQUEST && is_ours) note_line(at, event->address);
   return VERDICT_PASS;
 }
 
@@ -284,9 +287,9 @@ static Verdict on_memory(Hook *hook, HookMachine *machine, const MemoryEvent *ev
   Trials *at = hook->own;
   uint64_t line = line_at(at, event->address);
   (void)machine;
-  if (!event->write || line >= at->line_total) return VERDICT_PASS;
-  at->sent[line] += event->stage == MEMORY_REQUEST;
-  at->answered[line] += event->stage == MEMORY_RESPONSE;
+  if (!is_store(event) || line >= at->line_total) return VERDICT_PASS;
+  at->sent[line] += event->moment == MEMORY_REQUEST;
+  at->answered[line] += event->moment == MEMORY_RESPONSE;
   return VERDICT_PASS;
 }
 

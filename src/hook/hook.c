@@ -39,6 +39,12 @@ uint32_t hook_chain_wants(const HookChain *chain) {
   return wants;
 }
 
+uint32_t hook_chain_word_bits(const HookChain *chain) {
+  uint32_t bits = 0;
+  for (uint32_t i = 0; i < chain->count; i++) bits += chain->hooks[i]->word_bits;
+  return bits;
+}
+
 // ---- Verdicts ------------------------------------------------------------------------------------
 #define MAY(verdict) (1u << VERDICT_##verdict)
 typedef enum Direction { NEITHER, LEAVES, ENTERS } Direction;
@@ -59,7 +65,7 @@ static const EventInfo event_info[HOOK_EVENTS] = {
 #undef MOMENT
 };
 
-static const char *const verdict_name[VERDICT_COUNT] = {"PASS", "FIXED", "STALL", "HOLD", "REPLAY", "HALT"};
+static const char *const verdict_name[VERDICT_COUNT] = {"PASS", "FIXED", "STALL", "HOLD", "REPLAY", "DROP", "HALT"};
 
 static void add_verdicts(uint32_t verdicts, Text *out) {
   text_add(out, "PASS");
@@ -95,11 +101,23 @@ static inline Verdict combine(Verdict so_far, HookMachine *machine, const Hook *
   return verdict < so_far ? so_far : verdict;
 }
 
+// It does not happen now and is asked for again: observers, who are told what happens, hear of it then.
+static inline bool is_put_off(HookEventId event, Verdict verdict) {
+  return verdict == VERDICT_STALL || (event == HOOK_EVENT_ARRIVAL && verdict == VERDICT_HOLD);
+}
+
+const char *client_name(Client client) {
+  static const char *const names[CLIENT_COUNT] = {"none",  "instruction", "constant",   "texture", "load",
+                                                  "store", "atomic",      "write-back", "prefetch"};
+  return (uint32_t)client < CLIENT_COUNT ? names[client] : "unknown";
+}
+
 // ---- Walking the chain -----------------------------------------------------------------------------
 // LEAVES and NEITHER: [faults, protections, observers].
 #define FORWARDS(name, ID, first)                                                                                         \
   for (uint32_t i = (first); i < chain->count; i++) {                                                                     \
     Hook *hook = chain->hooks[i];                                                                                         \
+    if (hook->kind == HOOK_OBSERVER && is_put_off(HOOK_EVENT_##ID, verdict)) break;                                       \
     if (hook->name != NULL) verdict = combine(verdict, machine, hook, HOOK_EVENT_##ID, hook->name(hook, machine, event)); \
   }
 // ENTERS: [protections, faults] last added first, then observers in their order.

@@ -20,6 +20,7 @@ typedef enum Verdict {
   VERDICT_STALL,  // not now: ask again next cycle
   VERDICT_HOLD,   // result: the hook has taken it, nothing is written back
   VERDICT_REPLAY, // result: carry the instruction out once more
+  VERDICT_DROP,   // arrival: it has no effect and counts as answered
   VERDICT_HALT,   // detected and not to be repaired: the launch ends with TRAP_DETECTED
   VERDICT_COUNT
 } Verdict;
@@ -148,15 +149,43 @@ typedef struct BranchEvent {
   uint32_t target, mask, taken;
 } BranchEvent;
 
-typedef enum MemoryStage { MEMORY_REQUEST, MEMORY_SERVICE, MEMORY_RESPONSE } MemoryStage; // the event that it is told in
+typedef enum MemoryMoment {
+  MEMORY_REQUEST,
+  MEMORY_EVICT,
+  MEMORY_ARRIVAL,
+  MEMORY_SERVICE,
+  MEMORY_RESPONSE
+} MemoryMoment; // the event's name
+
+// Where a request spends its time. Together they are the time from request to response.
+typedef enum MemoryStage {
+  STAGE_QUEUE,         // of the SM, or of the slice that gives bytes back
+  STAGE_NETWORK,       // on its way to the partition
+  STAGE_SLICE,         // in the pipeline and before the tags of the L2 slice
+  STAGE_MISS_REGISTER, // waits there for the controller to take it, and for its turn when the data has come
+  STAGE_CONTROLLER,    // in the queue of the DRAM controller
+  STAGE_DRAM,          // commands, bursts, pins
+  STAGE_RETURN,        // the reply on its way to the SM
+  MEMORY_STAGES
+} MemoryStage;
+
+// A request keeps who->request from its SM to DRAM and back. Numbers are unique in a launch and grow with time; they are not dense. One whose
+// `request` was answered STALL is asked for again later, under another number; observers hear of it only when it goes.
+// Every number told in `request` or `evict` is told once more in `response`, or its launch ends first (`finish`).
 typedef struct MemoryEvent {
-  const Who *who;
-  MemoryStage stage;
+  const Who *who; // service: the first that waits for it
+  MemoryMoment moment;
   uint32_t partition;
-  uint64_t address;
-  uint32_t bytes;
-  bool write;
-  uint64_t waited; // SERVICE: cycles in the controller's queue; RESPONSE: cycles since the request
+  uint64_t address;       // of a 128-byte line; physical
+  uint64_t mask[2];       // bit i: byte i of the line is asked for, or carried
+  uint32_t bytes;         // how many these are
+  const uint32_t *data;   // 32 words of which `mask` counts; NULL: it carries none
+  bool write;             // it changes memory; service: DRAM is written
+  const Who *waiters;     // service, response: all that wait for the bytes, merged ones included; else who alone
+  uint32_t waiter_count;  // a prefetch has none
+  uint64_t waited;        // service: cycles in the controller's queue until now; response: since the request
+  const uint32_t *stages; // MEMORY_STAGES: cycles in each of them so far
+  uint32_t *word;         // scheme word, see hook_word_get; what is written at request or service comes back with every reply to who waits
 } MemoryEvent;
 
 typedef struct CommitEvent { // an instruction has written back
@@ -205,7 +234,9 @@ struct Hook {
 #include "hook/hook.def"
 #undef EVENT
 #undef MOMENT
-  bool replays; // `result` may say REPLAY: operands are kept for it until then
+  uint8_t word_bits;  // of the scheme word that packets carry: how many this hook wants for itself
+  uint8_t word_shift; // and where they begin: given when the machine is laid out
+  bool replays;       // `result` may say REPLAY: operands are kept for it until then
   // When `cycle` is first called; UINT64_MAX: not until hook_wake says so. Faults and observers, each of which belongs to one machine, keep their
   // next here: it is outside the hash, since runs with and without a fault must hash alike. A protection's next lies in the block.
   uint64_t next_cycle;
@@ -217,6 +248,16 @@ struct Hook {
 void hook_wake(Hook *hook, HookMachine *machine, uint64_t cycle);
 uint64_t hook_wakes_at(const Hook *hook, const HookMachine *machine);
 
+// The hook's own bits of a packet's scheme word.
+static inline uint32_t hook_word_get(const Hook *hook, const MemoryEvent *event) {
+  return *event->word >> hook->word_shift & (uint32_t)((UINT64_C(1) << hook->word_bits) - 1);
+}
+static inline void hook_word_set(const Hook *hook, const MemoryEvent *event, uint32_t value) {
+  uint32_t mask = (uint32_t)((UINT64_C(1) << hook->word_bits) - 1) << hook->word_shift;
+  *event->word = (*event->word & ~mask) | (value << hook->word_shift & mask);
+}
+
+enum { HOOK_WORD_BITS = 32 };                                  // of a packet's scheme word, for all hooks together
 enum { MAX_PROTECTIONS = 8, MAX_HOOKS = MAX_PROTECTIONS + 8 }; // and those of a campaign, of faults and a trace
 // The hooks of one machine in their order: faults, protections, observers.
 typedef struct HookChain {
@@ -246,6 +287,7 @@ enum {
   WANT_REPLAY = 1u << HOOK_EVENTS, // `result` may say REPLAY
 };
 uint32_t hook_chain_wants(const HookChain *chain);
+uint32_t hook_chain_word_bits(const HookChain *chain); // of the scheme word that any wants
 
 // ---- For machines --------------------------------------------------------------------------------
 // A machine lays its own state out, then lets the hooks append theirs; regions start at multiples of 64 bytes.
@@ -275,7 +317,8 @@ uint64_t hooks_next_cycle(const HookChain *chain, const HookMachine *machine);  
 uint64_t hooks_next_change(const HookChain *chain, const HookMachine *machine); // of those that may change something then
 
 void hook_refusal_format(const Refusal *refused, Text *out); // the line that names the scheme
-void hook_events_list(Text *out);                            // hook.def: `redoubt list events`
-void hook_events_markdown(Text *out);                        // hook.def as the table of docs/hooks.md
+const char *client_name(Client client);
+void hook_events_list(Text *out);     // hook.def: `redoubt list events`
+void hook_events_markdown(Text *out); // hook.def as the table of docs/hooks.md
 
 #endif

@@ -88,9 +88,14 @@ static bool add_wake(HookLayout *layout, Hook *hook, Diags *diags) {
 }
 
 bool hook_layout_attach(HookLayout *layout, const HookChain *chain, Diags *diags) {
+  uint32_t word_bits = 0;
   for (uint32_t i = 0; i < chain->count; i++) {
     Hook *hook = chain->hooks[i];
     layout->owner = i + 1;
+    if (word_bits + hook->word_bits > HOOK_WORD_BITS)
+      return diags_add(diags, NULL, 0, 0, "'%s' finds no room in the scheme word of packets: fewer protections?", hook->name);
+    hook->word_shift = (uint8_t)word_bits;
+    word_bits += hook->word_bits;
     if (hook->attach != NULL && !hook->attach(hook, layout, diags)) return false;
     if (!add_wake(layout, hook, diags)) return false;
   }

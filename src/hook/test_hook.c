@@ -313,6 +313,34 @@ static void test_regions_of_schemes(void **state) {
   arena_free(arena);
 }
 
+// Each hook has its own bits of the scheme word; those who do not fit are refused.
+static void test_words(void **state) {
+  (void)state;
+  Hook first = {.name = "first", .word_bits = 12}, second = {.name = "second", .word_bits = 20};
+  HookChain chain = {0};
+  assert_true(hook_chain_add(&chain, &first) && hook_chain_add(&chain, &second));
+  assert_int_equal(hook_chain_word_bits(&chain), 32);
+  Arena *arena = arena_new();
+  Diags diags = {0};
+  RegionTable none = {0};
+  HookShape shape = {.sms = 1, .warps = 1, .block_slots = 1};
+  assert_true(hook_layout_attach(hook_layout_begin(arena, &none, &shape), &chain, &diags));
+  uint32_t word = 0;
+  MemoryEvent event = {.word = &word};
+  hook_word_set(&first, &event, 0xABC);
+  hook_word_set(&second, &event, 0xFFF12345); // bits above its own are lost
+  assert_int_equal(word, 0x12345ABC);
+  assert_int_equal(hook_word_get(&first, &event), 0xABC);
+  assert_int_equal(hook_word_get(&second, &event), 0x12345);
+  hook_word_set(&first, &event, 0);
+  assert_int_equal(word, 0x12345000);
+  second.word_bits = 21;
+  assert_false(hook_layout_attach(hook_layout_begin(arena, &none, &shape), &chain, &diags));
+  assert_non_null(strstr(diags.items[0].text, "'second' finds no room in the scheme word"));
+  diags_free(&diags);
+  arena_free(arena);
+}
+
 static void wait_for(Hook *hook, HookMachine *machine) { (void)hook, (void)machine; }
 
 // Those who only look do not keep a machine alive.
@@ -333,6 +361,7 @@ static void test_next_change(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_next_change),
+      cmocka_unit_test(test_words),
       cmocka_unit_test(test_order),
       cmocka_unit_test(test_strongest_verdict),
       cmocka_unit_test(test_illegal_verdicts),

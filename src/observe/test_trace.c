@@ -168,10 +168,12 @@ static void test_memory_and_spans(void **state) {
   for (uint32_t i = 0; i < 20; i++) {
     bench.machine.cycle = 100 + i;
     hooks_request(&bench.chain, &bench.machine,
-                  &(MemoryEvent){.who = &(Who){.sm = 1}, .stage = MEMORY_REQUEST, .address = 128 * i, .bytes = 128});
+                  &(MemoryEvent){.who = &(Who){.sm = 1}, .moment = MEMORY_REQUEST, .address = 128 * i, .bytes = 128});
     hooks_service(&bench.chain, &bench.machine,
-                  &(MemoryEvent){.who = &(Who){.sm = 1}, .stage = MEMORY_SERVICE, .partition = 2, .waited = 50, .write = true});
-    hooks_response(&bench.chain, &bench.machine, &(MemoryEvent){.who = &(Who){.sm = 1}, .stage = MEMORY_RESPONSE, .waited = 500});
+                  &(MemoryEvent){.who = &(Who){.sm = 1}, .moment = MEMORY_SERVICE, .partition = 2, .waited = 50, .write = true});
+    hooks_response(
+        &bench.chain, &bench.machine,
+        &(MemoryEvent){.who = &(Who){.sm = 1}, .moment = MEMORY_RESPONSE, .waited = 500, .stages = (uint32_t[MEMORY_STAGES]){10, 490}});
     hooks_span(&bench.chain, &bench.machine, &(SpanEvent){&(Who){0}, "dram", 2, "activate", 100 + i, 120 + i});
     hooks_span(&bench.chain, &bench.machine, &(SpanEvent){&(Who){0}, "l2", i % 4, "miss", 90 + i, 95 + i});
   }

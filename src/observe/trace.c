@@ -198,6 +198,16 @@ static void add_instant(Trace *trace, const Place *place, uint64_t at, const cha
   text_add(out, "}");
 }
 
+// Whose request it is, as far as that is known, and where its time went.
+static void add_request(Text *out, const MemoryEvent *event) {
+  static const char *const stages[MEMORY_STAGES] = {"queue", "network", "slice", "miss register", "controller", "DRAM", "return"};
+  const Who *who = event->who;
+  text_add(out, ",\"request\":%" PRIu64, who->request);
+  if (who->sm != WHO_NO_INDEX) text_add(out, ",\"sm\":%u,\"warp\":%u", who->sm, who->warp);
+  if (event->moment != MEMORY_RESPONSE) return;
+  for (uint32_t i = 0; i < MEMORY_STAGES; i++) text_add(out, ",\"%s\":%u", stages[i], event->stages[i]);
+}
+
 // A slice that may overlap others of its process.
 static void add_async(Trace *trace, const Place *place, uint64_t start, uint64_t end, const MemoryEvent *event) {
   if (!is_shown(trace, start, end) || !name_process(trace, place)) return;
@@ -208,8 +218,10 @@ static void add_async(Trace *trace, const Place *place, uint64_t start, uint64_t
     text_add(out, "{\"ph\":\"%s\",\"cat\":\"%s\",\"id\":%" PRIu64 ",\"pid\":%u,\"tid\":0,\"ts\":%" PRIu64 ",\"name\":\"%s %u\"",
              last ? "e" : "b", place->process_text, id, place->process, (last ? end : start) + trace->base, place->track_text,
              place->track_number);
-    text_add(out, ",\"args\":{\"what\":\"%s\",\"address\":\"0x%" PRIx64 "\",\"bytes\":%u,\"sm\":%u,\"warp\":%u}}",
-             event->write ? "write" : "read", event->address, event->bytes, event->who->sm, event->who->warp);
+    text_add(out, ",\"args\":{\"what\":\"%s\",\"address\":\"0x%" PRIx64 "\",\"bytes\":%u", client_name(event->who->client), event->address,
+             event->bytes);
+    add_request(out, event);
+    text_add(out, "}}");
   }
 }
 
@@ -357,15 +369,15 @@ static Verdict trace_memory(Hook *hook, HookMachine *machine, const MemoryEvent 
   static const Place dram = {PROCESS_DRAM, 0, "DRAM queues", NO_NUMBER, NULL, 0};
   Trace *trace = hook->own;
   uint64_t start = machine->cycle - min_u64(event->waited, machine->cycle);
-  if (event->stage == MEMORY_REQUEST) {
+  if (event->moment == MEMORY_REQUEST) {
     Place place = sm_place(event->who->sm, SM_REQUESTS, "requests", NO_NUMBER);
-    add_instant(trace, &place, machine->cycle, event->write ? "write" : "read");
+    add_instant(trace, &place, machine->cycle, client_name(event->who->client));
     return VERDICT_PASS;
   }
-  bool served = event->stage == MEMORY_SERVICE;
-  Place place = served ? dram : requests;
-  place.track_text = served ? "partition" : "SM";
-  place.track_number = served ? event->partition : event->who->sm;
+  bool is_served = event->moment == MEMORY_SERVICE, has_sm = event->who->sm != WHO_NO_INDEX;
+  Place place = is_served ? dram : requests;
+  place.track_text = !is_served && has_sm ? "SM" : "partition";
+  place.track_number = !is_served && has_sm ? event->who->sm : event->partition;
   add_async(trace, &place, start, machine->cycle, event);
   return VERDICT_PASS;
 }

@@ -76,8 +76,10 @@ typedef struct Mshr {
   uint8_t valid;
   uint8_t stale; // the line was written meanwhile: serves who waits, but is neither merged with nor filled. L2: waiters before a flush
   uint8_t waiters;
-  uint8_t spare;
-  uint32_t line;                      // the owner's: where the data will go
+  uint8_t stage; // L2: MemoryStage of those who wait
+  uint32_t line; // the owner's: where the data will go
+  uint32_t word; // L2: the schemes', from the packet that brought the data
+  uint32_t spare;
   uint32_t waiter[MSHR_MOST_WAITERS]; // meaning is the owner's
 } Mshr;
 

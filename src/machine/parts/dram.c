@@ -196,6 +196,7 @@ static void give_column_command(Dram *dram, uint32_t entry, uint64_t now) {
   *(write ? &controller->writes : &controller->reads) += 1;
   *((request->opened & 1) != 0 ? &controller->row_misses : &controller->row_hits) += 1;
   controller->waited += now - request->arrived_at;
+  if (dram->serve != NULL) dram->serve(dram->context, request);
 }
 
 // ---- Finishing -----------------------------------------------------------------------------------------

@@ -31,18 +31,35 @@ typedef struct Packet {
   uint64_t sent_at; // cycle the request left the SM
   ByteMask bytes;   // READ: wanted; WRITE and ATOMIC: that data holds
   uint8_t kind;
-  uint8_t client;     // Client: who sent the request and gets the reply
-  uint16_t sm;        // that asked
-  uint16_t partition; // who serves
-  uint16_t tag;       // the asker's own: comes back untouched
-  uint32_t lanes;     // atomics: which lanes of the instruction it serves
-  uint16_t op, mods;  // atomics: row of isa.def and its modifiers
-  uint16_t warp;      // for observers
-  uint16_t sink;      // the network's: where it is going
-  uint16_t spare[2];
+  uint8_t client;                // Client: who sent the request and gets the reply
+  uint16_t sm;                   // that asked; PACKET_NO_SM: an L2 slice gives bytes back
+  uint16_t partition;            // who serves
+  uint16_t tag;                  // the asker's own: comes back untouched
+  uint32_t lanes;                // atomics: which lanes of the instruction it serves
+  uint16_t op, mods;             // atomics: row of isa.def and its modifiers
+  uint16_t warp;                 // for hooks, as all that follows
+  uint16_t sink;                 // the network's: where it is going
+  uint8_t block_slot;            // of the instruction that asked
+  uint8_t turn;                  // number among the requests that its SM sent in that cycle
+  uint8_t stage;                 // MemoryStage it is in
+  uint8_t passed;                // hooks have let it pass at its partition
+  uint64_t block;                // linear index
+  uint32_t pc, issue;            // UINT32_MAX: not known
+  uint32_t word;                 // the schemes'
+  uint32_t since;                // low bits of the cycle in which the stage began
+  uint32_t spent[MEMORY_STAGES]; // cycles in the stages before
+  uint32_t spare;
   uint32_t data[LINE_WORDS];
   uint32_t other[LINE_WORDS];
 } Packet;
+enum { PACKET_NO_SM = UINT16_MAX };
+
+// The packet leaves its stage in that cycle and enters another.
+static inline void packet_enters(Packet *packet, MemoryStage stage, uint64_t cycle) {
+  packet->spent[packet->stage % MEMORY_STAGES] += (uint32_t)cycle - packet->since;
+  packet->stage = (uint8_t)stage;
+  packet->since = (uint32_t)cycle;
+}
 
 static inline bool packet_is_reply(const Packet *packet) { return packet->kind >= PACKET_READ_REPLY; }
 // Bytes on the wire: a header of 8 and the data that this kind carries. Receivers ignore kinds they do not know.

@@ -21,7 +21,7 @@ static CacheLine *find(Simt *m, uint32_t sm, uint64_t address, uint32_t *index) 
 }
 
 // Asks for a line. False: not now.
-static bool ask(Simt *m, uint32_t sm, uint64_t line, uint32_t waiter, uint32_t warp) {
+static bool ask(Simt *m, uint32_t sm, uint64_t line, uint32_t waiter) {
   Mshr *mshrs = mshrs_of(m, sm);
   uint32_t number;
   ByteMask whole = bytes_from(0, LINE_BYTES);
@@ -34,9 +34,10 @@ static bool ask(Simt *m, uint32_t sm, uint64_t line, uint32_t waiter, uint32_t w
     packet.bytes = whole;
     packet.kind = PACKET_READ;
     packet.client = CLIENT_CONSTANT;
-    packet.warp = (uint16_t)warp;
+    if ((waiter & WAITER_WARP) == 0) packet_for_slot(m, sm, &memop_of_waiter(m, sm, waiter)->slot, &packet);
+    else packet_for_warp(m, sm, waiter & ~WAITER_WARP, WHO_NO_INDEX, &packet);
     packet.tag = (uint16_t)number;
-    if (!memory_send(m, sm, &packet)) {
+    if (!sm_send(m, sm, &packet)) {
       memset(&mshrs[number], 0, sizeof mshrs[number]);
       return false;
     }
@@ -55,7 +56,7 @@ bool constant_ready(Simt *m, uint32_t sm, uint32_t warp, uint32_t bank, uint32_t
     if (find(m, sm, line, &index) != NULL) continue;
     SimtWarp *at = simt_warp(m, sm, warp % m->dims.warps);
     if (at->waits_constant != 0) return false;
-    if (ask(m, sm, line, WAITER_WARP | warp, warp)) at->waits_constant = 1;
+    if (ask(m, sm, line, WAITER_WARP | warp)) at->waits_constant = 1;
     else sm_wake(m, sm, simt_now(m) + 1);
     return false;
   }
@@ -98,12 +99,24 @@ MemStep constant_load(Simt *m, uint32_t sm, uint32_t index) {
     memop_deliver(op, lanes, 0, line->data, used);
     memop_result_at(op, simt_now(m) + m->spec->constant_latency);
   } else {
-    if (!ask(m, sm, line_of(address), waiter_make(index, first, 0), op->slot.warp)) return MEMORY_BLOCKED;
+    if (!ask(m, sm, line_of(address), waiter_make(index, first, 0))) return MEMORY_BLOCKED;
     op->outstanding++;
   }
   simt_count(m, STAT_CONSTANT_ACCESSES, 1);
   op->left &= ~lanes;
   return MEMORY_DONE;
+}
+
+uint32_t constant_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[MSHR_MOST_WAITERS]) {
+  const Mshr *mshr = &mshrs_of(m, sm)[packet->tag % SIMT_CONSTANT_MSHRS];
+  uint32_t count = mshr_valid(mshr) ? mshr_waiters(mshr) : 0;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t waiter = mshr->waiter[i];
+    bool is_load = (waiter & WAITER_WARP) == 0;
+    waiters[i] = is_load ? *who_slot(m, sm, &memop_of_waiter(m, sm, waiter)->slot)
+                         : *who_warp(m, sm, (waiter & ~WAITER_WARP) % m->dims.warps, WHO_NO_INDEX, WHO_NO_NUMBER);
+  }
+  return count;
 }
 
 bool constant_reply(Simt *m, uint32_t sm, const Packet *packet) {

@@ -2,48 +2,70 @@
 // between the backing memory and the packet when the controller has finished the request.
 #include "machine/simt/partition.h"
 
-static Dram dram_of(const Simt *m, uint32_t controller) {
+// A controller has chosen a request. `waited` is its time in the queue.
+static void tell_service(Simt *m, DramRequest *request) {
+  Packet *packet = &request->packet, *first = NULL;
+  PacketStory story;
+  bool is_read = packet->kind == PACKET_READ;
+  packet_story(m, packet, MEMORY_SERVICE, &story);
+  if (is_read) { // whose time that is, those who wait know
+    story.event.waiter_count = l2_waiters(m, packet, &first, story.waiters);
+    if (first != NULL) {
+      memcpy(story.stages, first->spent, sizeof story.stages);
+      story.stages[first->stage % MEMORY_STAGES] += (uint32_t)simt_now(m) - first->since;
+    }
+  }
+  story.event.write = !is_read;
+  story.event.waited = simt_now(m) - min_u64(request->arrived_at, simt_now(m));
+  simt_obey(m, story.event.who, hooks_service(&m->hooks, &m->hook_machine, &story.event));
+}
+
+static void serve(void *context, DramRequest *request) {
+  Simt *m = context;
+  if (request->packet.kind == PACKET_READ) l2_fetch_enters(m, &request->packet, STAGE_DRAM);
+  else packet_enters(&request->packet, STAGE_DRAM, simt_now(m));
+  if ((m->wants & WANT_SERVICE) != 0) tell_service(m, request);
+}
+
+static Dram dram_of(Simt *m, uint32_t controller) {
   return (Dram){.shape = &m->dims.dram,
                 .controller = &m->at.controllers[controller],
                 .banks = &m->at.banks[controller * m->dims.banks],
-                .queue = &m->at.dram_queue[controller * m->dims.dram_queue]};
+                .queue = &m->at.dram_queue[controller * m->dims.dram_queue],
+                .serve = serve,
+                .context = m};
 }
 
-static void tell_served(Simt *m, const DramRequest *request) {
-  const Packet *packet = &request->packet;
-  uint32_t partition = packet->partition % m->dims.partitions;
-  bool is_write = packet->kind == PACKET_WRITE;
+static void tell_span(Simt *m, const DramRequest *request) {
   uint64_t now = simt_now(m);
-  if ((m->wants & WANT_SERVICE) != 0) {
-    MemoryEvent event = {.who = who_packet(m, packet),
-                         .stage = MEMORY_SERVICE,
-                         .partition = partition,
-                         .address = packet->address,
-                         .bytes = bytes_count(packet->bytes),
-                         .write = is_write,
-                         .waited = now - min_u64(request->arrived_at, now)};
-    simt_obey(m, event.who, hooks_service(&m->hooks, &m->hook_machine, &event));
-  }
-  if ((m->wants & WANT_SPAN) == 0) return;
-  SpanEvent span = {.who = &m->nobody,
+  SpanEvent span = {.who = who_packet(m, &request->packet),
                     .track = "dram",
-                    .instance = partition / m->dims.slices,
-                    .what = is_write ? "write" : "read",
+                    .instance = request->packet.partition % m->dims.partitions / m->dims.slices,
+                    .what = request->packet.kind == PACKET_WRITE ? "write" : "read",
                     .start = min_u64(request->arrived_at, now),
                     .end = now};
   hooks_span(&m->hooks, &m->hook_machine, &span);
+}
+
+// What a slice gave back is in DRAM.
+static void tell_given_back(Simt *m, const DramRequest *request) {
+  Packet packet = request->packet;
+  PacketStory story;
+  const MemoryEvent *event = packet_story(m, &packet, MEMORY_RESPONSE, &story);
+  simt_obey(m, event->who, hooks_response(&m->hooks, &m->hook_machine, event));
 }
 
 static bool finished(void *context, const DramRequest *request) {
   Simt *m = context;
   if (request->packet.kind == PACKET_WRITE) {
     backing_write(&m->backing, request->packet.address, request->packet.bytes, request->packet.data);
+    if ((m->wants & WANT_RESPONSE) != 0 && request->packet.sm == PACKET_NO_SM) tell_given_back(m, request);
   } else {
     Packet filled = request->packet;
     backing_read(&m->backing, filled.address, filled.bytes, filled.data);
     l2_fill(m, &filled);
   }
-  if ((m->wants & (WANT_SERVICE | WANT_SPAN)) != 0) tell_served(m, request);
+  if ((m->wants & WANT_SPAN) != 0) tell_span(m, request);
   return true;
 }
 
@@ -55,9 +77,11 @@ static bool take_one(Simt *m, uint32_t controller, Dram *dram) {
     uint32_t partition = controller * m->dims.slices + (first + i) % m->dims.slices;
     PacketQueue *queue = &m->at.partitions[partition].below;
     Packet *items = &m->at.partition_belows[partition * room];
-    const Packet *packet = packet_queue_front(queue, items, room);
+    Packet *packet = packet_queue_front(queue, items, room);
     if (packet == NULL || !dram_can_take(dram)) continue;
     if (taken) return true;
+    if (packet->kind == PACKET_READ) l2_fetch_enters(m, packet, STAGE_CONTROLLER);
+    else packet_enters(packet, STAGE_CONTROLLER, simt_now(m));
     dram_take(dram, packet, simt_now(m));
     packet_queue_pop(queue, items, room);
     m->at.partitions[partition].next_at = 0;
@@ -82,8 +106,7 @@ bool memory_cycle(Simt *m, uint64_t *next) {
 
 bool memory_is_idle(const Simt *m) {
   for (uint32_t i = 0; i < m->dims.controllers; i++) {
-    Dram dram = dram_of(m, i);
-    if (!dram_is_empty(&dram)) return false;
+    if (!dram_is_empty(&(Dram){.controller = &m->at.controllers[i]})) return false;
   }
   for (uint32_t i = 0; i < m->dims.partitions; i++) {
     const PartitionState *state = &m->at.partitions[i];

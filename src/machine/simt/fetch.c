@@ -127,6 +127,17 @@ static void complete(Simt *m, uint32_t sm, uint32_t number, const uint32_t *word
   }
 }
 
+uint32_t fetch_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[MSHR_MOST_WAITERS]) {
+  const Mshr *mshr = &m->at.icache_mshrs[sm * m->dims.icache_mshrs + packet->tag % m->dims.icache_mshrs];
+  uint32_t count = mshr_valid(mshr) ? mshr_waiters(mshr) : 0, waiting = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t warp = mshr->waiter[i] % m->dims.warps;
+    const SimtWarp *at = simt_warp(m, sm, warp);
+    if (at->fetch_wait != 0) waiters[waiting++] = *who_warp(m, sm, warp, fetch_place(at), WHO_NO_NUMBER); // else its flow has changed
+  }
+  return waiting;
+}
+
 bool fetch_reply(Simt *m, uint32_t sm, const Packet *packet) {
   uint32_t number = packet->tag % m->dims.icache_mshrs;
   const Mshr *mshr = &m->at.icache_mshrs[sm * m->dims.icache_mshrs + number];
@@ -144,6 +155,8 @@ static bool ask_memory(Simt *m, uint32_t sm, uint32_t number, uint64_t address) 
   Packet packet = {.kind = PACKET_READ, .client = CLIENT_INSTRUCTION, .tag = (uint16_t)number};
   packet.address = address & ~(uint64_t)(LINE_BYTES - 1);
   packet.bytes = bytes_from((uint32_t)(address % LINE_BYTES), m->dims.icache.line_bytes);
+  uint32_t warp = m->at.icache_mshrs[sm * m->dims.icache_mshrs + number].waiter[0] % m->dims.warps;
+  packet_for_warp(m, sm, warp, fetch_place(simt_warp(m, sm, warp)), &packet);
   return sm_send(m, sm, &packet);
 }
 

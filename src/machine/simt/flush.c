@@ -36,7 +36,7 @@ static void flush_slice(Simt *m, uint32_t index) {
     CacheLine *at = &slice.lines[line];
     uint32_t data[LINE_WORDS];
     if (bytes_any(at->dirty)) {
-      l2_line_read(&slice, line, at->dirty, data);
+      l2_line_read(&slice, NULL, line, at->dirty, data);
       backing_write(&m->backing, l2_line_address(&slice, line), at->dirty, data);
     }
     at->dirty = (ByteMask){{0, 0}};

@@ -319,9 +319,9 @@ static bool ask_line(Simt *m, uint32_t sm, uint32_t index) {
   packet.bytes = gather->bytes[i];
   packet.kind = PACKET_READ;
   packet.client = CLIENT_TEXTURE;
-  packet.warp = gather->slot.warp;
+  packet_for_slot(m, sm, &gather->slot, &packet);
   packet.tag = (uint16_t)(TAG_LINE | i << TAG_LINE_SHIFT | index);
-  if (!memory_send(m, sm, &packet)) return false;
+  if (!sm_send(m, sm, &packet)) return false;
   gather->asked++;
   simt_count(m, STAT_TRANSACTIONS_LOAD, 1);
   return true;
@@ -339,6 +339,7 @@ static bool write_line(Simt *m, uint32_t sm, Gather *gather) {
   } else {
     Packet packet = {.address = gather->address[i], .bytes = bytes};
     memcpy(packet.data, gather->line[i], sizeof packet.data);
+    packet_for_slot(m, sm, &gather->slot, &packet);
     if (!memory_send_store(m, sm, &packet, slot_warps(m, &gather->slot, gather->slot.mask))) return false;
     l1d_written(m, sm, packet.address);
     simt_count(m, STAT_TRANSACTIONS_STORE, 1);
@@ -391,9 +392,9 @@ static bool ask_miss(Simt *m, uint32_t sm, uint32_t index, uint32_t line) {
   packet.bytes = whole;
   packet.kind = PACKET_READ;
   packet.client = CLIENT_TEXTURE;
-  packet.warp = gather->slot.warp;
+  packet_for_slot(m, sm, &gather->slot, &packet);
   packet.tag = (uint16_t)number;
-  if (memory_send(m, sm, &packet)) return true;
+  if (sm_send(m, sm, &packet)) return true;
   memset(&mshrs[number], 0, sizeof mshrs[number]);
   return false;
 }
@@ -454,6 +455,14 @@ void gather_cycle(Simt *m, uint32_t sm) {
   if (index >= m->dims.gathers || !look_up(m, sm, index)) return;
   line_asked(m, sm, gather_at(m, sm, index));
   sm_wake(m, sm, simt_now(m) + 1);
+}
+
+uint32_t gather_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[MSHR_MOST_WAITERS]) {
+  if ((packet->tag & TAG_LINE) != 0) return 1; // whoever asked
+  const Mshr *mshr = &mshrs_of(m, sm)[packet->tag % SIMT_TEXTURE_MSHRS];
+  uint32_t count = mshr_valid(mshr) ? mshr_waiters(mshr) : 0;
+  for (uint32_t i = 0; i < count; i++) waiters[i] = *who_slot(m, sm, &gather_at(m, sm, mshr->waiter[i] & 0xFF)->slot);
+  return count;
 }
 
 bool gather_reply(Simt *m, uint32_t sm, const Packet *packet) {

@@ -16,15 +16,30 @@ uint32_t partition_of(const Simt *m, uint64_t address) {
   return (uint32_t)((address & PHYSICAL_MASK) / m->spec->dram_interleave % m->dims.partitions);
 }
 
-bool sm_send(Simt *m, uint32_t sm, const Packet *packet) {
-  Packet *place = packet_queue_push(&m->at.out_queues[sm], &m->at.out_packets[sm * m->dims.out], m->dims.out);
-  if (place == NULL) return false;
-  packet_copy(place, packet);
-  place->sent_at = simt_now(m);
-  place->sm = (uint16_t)sm;
-  place->partition = (uint16_t)partition_of(m, packet->address);
+// False: a hook says not now.
+static bool request_passes(Simt *m, uint32_t sm, Packet *packet) {
+  PacketStory story;
+  const MemoryEvent *event = packet_story(m, packet, MEMORY_REQUEST, &story);
+  if (simt_obey(m, event->who, hooks_request(&m->hooks, &m->hook_machine, event)) != VERDICT_STALL) return true;
+  sm_wake(m, sm, simt_now(m) + 1);
+  return false;
+}
+
+bool sm_send(Simt *m, uint32_t sm, Packet *packet) {
+  PacketQueue *queue = &m->at.out_queues[sm];
+  Packet *items = &m->at.out_packets[sm * m->dims.out];
+  uint64_t now = simt_now(m);
+  if (packet_queue_full(queue, m->dims.out)) return false;
+  const Packet *last = packet_queue_at(queue, items, m->dims.out, queue->count - 1); // of this cycle, unless nothing was sent in it yet
+  packet->sent_at = now;
+  packet->since = (uint32_t)now;
+  packet->turn = last != NULL && last->sent_at == now ? (uint8_t)(last->turn + 1) : 0;
+  packet->sm = (uint16_t)sm;
+  packet->partition = (uint16_t)partition_of(m, packet->address);
+  if (__builtin_expect((m->wants & WANT_REQUEST) != 0, 0) && !request_passes(m, sm, packet)) return false;
+  packet_copy(packet_queue_push(queue, items, m->dims.out), packet);
   m->at.core->packets++;
-  sm_wake(m, sm, simt_now(m) + 1); // the networks look at the queues again next cycle
+  sm_wake(m, sm, now + 1); // the networks look at the queues again next cycle
   return true;
 }
 
@@ -37,6 +52,7 @@ static void deliver_request(void *context, uint32_t sink, const Packet *packet) 
   Packet *place = packet_queue_push(&partition->input, items, m->dims.l2_inputs);
   if (place == NULL) return; // only when a flip has filled the queue since it was asked
   packet_copy(place, packet);
+  packet_enters(place, STAGE_SLICE, simt_now(m));
   m->at.partition_times[sink * m->dims.l2_inputs + (uint32_t)(place - items)].ready_at = simt_now(m) + m->spec->l2_latency;
   partition->next_at = 0;
 }
@@ -48,9 +64,10 @@ static bool send_requests(Simt *m, Network *network) {
   for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
     PacketQueue *queue = &m->at.out_queues[sm];
     Packet *items = &m->at.out_packets[sm * m->dims.out];
-    const Packet *front = packet_queue_front(queue, items, m->dims.out);
+    Packet *front = packet_queue_front(queue, items, m->dims.out);
     busy |= front != NULL;
     if (front == NULL || !network_can_send(network, sm)) continue;
+    packet_enters(front, STAGE_NETWORK, now);
     simt_count(m, STAT_NETWORK_REQUESTS, 1);
     simt_count(m, STAT_NETWORK_WAIT, now - min_u64(front->sent_at, now));
     network_send(network, sm, front->partition % m->dims.partitions, front, now);
@@ -87,37 +104,58 @@ static bool send_replies(Simt *m, Network *network) {
 }
 
 static void count_reply(Simt *m, const Packet *packet) {
-  uint64_t waited = simt_now(m) - min_u64(packet->sent_at, simt_now(m));
-  if (packet->kind == PACKET_READ_REPLY) {
-    simt_count(m, STAT_MEMORY_LATENCY, waited);
-    simt_count(m, STAT_MEMORY_READS, 1);
+  if (packet->kind != PACKET_READ_REPLY) return;
+  simt_count(m, STAT_MEMORY_LATENCY, simt_now(m) - min_u64(packet->sent_at, simt_now(m)));
+  simt_count(m, STAT_MEMORY_READS, 1);
+}
+
+// Who waits for it, before they are served.
+static void find_waiters(Simt *m, uint32_t sm, Packet *packet, PacketStory *story) {
+  packet_story(m, packet, MEMORY_RESPONSE, story);
+  Who own = story->waiters[0];
+  uint32_t count = 1;
+  switch ((Client)packet->client) {
+  case CLIENT_INSTRUCTION: count = fetch_waiters(m, sm, packet, story->waiters); break;
+  case CLIENT_CONSTANT: count = constant_waiters(m, sm, packet, story->waiters); break;
+  case CLIENT_TEXTURE: count = gather_waiters(m, sm, packet, story->waiters); break;
+  case CLIENT_LOAD: count = ldst_waiters(m, sm, packet, story->waiters); break;
+  case CLIENT_PREFETCH: count = 0; break;
+  default: break;
   }
-  if ((m->wants & WANT_RESPONSE) == 0) return;
-  MemoryEvent event = {.who = who_packet(m, packet),
-                       .stage = MEMORY_RESPONSE,
-                       .partition = packet->partition,
-                       .address = packet->address,
-                       .bytes = bytes_count(packet->bytes),
-                       .write = packet->kind == PACKET_WRITE_REPLY,
-                       .waited = waited};
-  simt_obey(m, event.who, hooks_response(&m->hooks, &m->hook_machine, &event));
+  for (uint32_t i = 0; i < count; i++) {
+    story->waiters[i].client = own.client;
+    story->waiters[i].request = own.request;
+  }
+  story->event.waiter_count = count;
+}
+
+static void tell_response(Simt *m, const Packet *packet, PacketStory *story) {
+  Who own = *who_packet(m, packet);
+  story->event.who = &own;
+  simt_obey(m, &own, hooks_response(&m->hooks, &m->hook_machine, &story->event));
+}
+
+static bool give_reply(Simt *m, uint32_t sm, const Packet *packet) {
+  switch ((Client)packet->client) {
+  case CLIENT_TEXTURE: return gather_reply(m, sm, packet);
+  case CLIENT_CONSTANT: return constant_reply(m, sm, packet);
+  case CLIENT_INSTRUCTION: return fetch_reply(m, sm, packet);
+  default: return ldst_reply(m, sm, packet);
+  }
 }
 
 void sm_take_reply(Simt *m, uint32_t sm) {
   PacketQueue *queue = &m->at.reply_queues[sm];
-  Packet *items = &m->at.reply_waiting[sm * SIMT_REPLIES];
-  const Packet *packet = packet_queue_front(queue, items, SIMT_REPLIES);
+  Packet *items = &m->at.reply_waiting[sm * SIMT_REPLIES], *packet = packet_queue_front(queue, items, SIMT_REPLIES);
   if (packet == NULL) return;
-  bool taken = true;
-  switch ((Client)packet->client) {
-  case CLIENT_TEXTURE: taken = gather_reply(m, sm, packet); break;
-  case CLIENT_CONSTANT: taken = constant_reply(m, sm, packet); break;
-  case CLIENT_INSTRUCTION: taken = fetch_reply(m, sm, packet); break;
-  default: taken = ldst_reply(m, sm, packet); break;
-  }
+  bool is_told = (m->wants & WANT_RESPONSE) != 0;
+  PacketStory story;
+  if (is_told) find_waiters(m, sm, packet, &story);
+  bool taken = give_reply(m, sm, packet);
   sm_wake(m, sm, simt_now(m) + 1);
   if (!taken) return;
   count_reply(m, packet);
+  if (is_told) tell_response(m, packet, &story);
   packet_queue_pop(queue, items, SIMT_REPLIES);
   m->at.core->packets -= m->at.core->packets > 0;
 }

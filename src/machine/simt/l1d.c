@@ -39,6 +39,7 @@ static bool write_back(Simt *m, uint32_t sm, uint32_t index) {
   if (packet_queue_full(&m->at.out_queues[sm], m->dims.out)) return false;
   cells_read(m, cells_sm(m, sm), REGION_L1D, row_of(m, sm, index), bytes_words_any(line->dirty), line->data);
   bytes_copy(packet.data, line->data, line->dirty);
+  packet_for_warp(m, sm, (uint32_t)__builtin_ctzll(owner_of(m, packet.address)), WHO_NO_INDEX, &packet);
   if (!memory_send_store(m, sm, &packet, owner_of(m, packet.address))) return false;
   line->dirty = (ByteMask){{0, 0}};
   return true;
@@ -63,9 +64,9 @@ static MemStep ask(Simt *m, uint32_t sm, uint32_t index, const Transaction *tran
     packet.bytes = want;
     packet.kind = PACKET_READ;
     packet.client = CLIENT_LOAD;
-    packet.warp = op->slot.warp;
+    packet_for_slot(m, sm, &op->slot, &packet);
     packet.tag = tag_make(TAG_MISS, number);
-    if (!memory_send(m, sm, &packet)) {
+    if (!sm_send(m, sm, &packet)) {
       memset(&mshrs[number], 0, sizeof mshrs[number]);
       return MEMORY_BLOCKED;
     }
@@ -160,8 +161,19 @@ static void fill(Simt *m, uint32_t sm, uint64_t address, const Packet *packet) {
   cells_written(m, cells_sm(m, sm), REGION_L1D, row_of(m, sm, at), bytes_words_any(fresh), line->data);
 }
 
+static Mshr *mshr_of(const Simt *m, uint32_t sm, const Packet *packet) {
+  return &mshrs_of(m, sm)[(packet->tag & ((1u << TAG_SHIFT) - 1)) % m->dims.l1d_mshrs];
+}
+
+uint32_t l1d_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[MSHR_MOST_WAITERS]) {
+  const Mshr *mshr = mshr_of(m, sm, packet);
+  uint32_t count = mshr_valid(mshr) ? mshr_waiters(mshr) : 0;
+  for (uint32_t i = 0; i < count; i++) waiters[i] = *who_slot(m, sm, &memop_of_waiter(m, sm, mshr->waiter[i])->slot);
+  return count;
+}
+
 void l1d_reply(Simt *m, uint32_t sm, const Packet *packet) {
-  Mshr *mshr = &mshrs_of(m, sm)[(packet->tag & ((1u << TAG_SHIFT) - 1)) % m->dims.l1d_mshrs];
+  Mshr *mshr = mshr_of(m, sm, packet);
   if (!mshr_valid(mshr)) return;
   uint32_t waiters = mshr_waiters(mshr);
   for (uint32_t i = 0; i < waiters; i++) waiter_serve(m, sm, mshr->waiter[i], packet);

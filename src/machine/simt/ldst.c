@@ -183,9 +183,9 @@ static MemStep read_past(Simt *m, uint32_t sm, uint32_t index, const Transaction
   packet.kind = PACKET_READ;
   packet.client = CLIENT_LOAD;
   packet.lanes = transaction->lanes;
-  packet.warp = op->slot.warp;
+  packet_for_slot(m, sm, &op->slot, &packet);
   packet.tag = tag_make(TAG_DIRECT, index | (uint32_t)(op->word & 7) << TAG_WORD_SHIFT);
-  if (!memory_send(m, sm, &packet)) return MEMORY_BLOCKED;
+  if (!sm_send(m, sm, &packet)) return MEMORY_BLOCKED;
   op->outstanding++;
   return MEMORY_DONE;
 }
@@ -197,6 +197,7 @@ static MemStep write_past(Simt *m, uint32_t sm, MemOp *op, const Transaction *tr
     unsigned lane = (unsigned)__builtin_ctz(left);
     memop_get(op, lane, op->word, (uint8_t *)packet.data + memop_offset(op, lane, run), run);
   }
+  packet_for_slot(m, sm, &op->slot, &packet);
   if (!memory_send_store(m, sm, &packet, slot_warps(m, &op->slot, transaction->lanes))) return MEMORY_BLOCKED;
   l1d_written(m, sm, transaction->line);
   return MEMORY_DONE;
@@ -228,8 +229,8 @@ static MemStep atomic_past(Simt *m, uint32_t sm, uint32_t index) {
                    .lanes = made.lanes,
                    .op = op->op,
                    .mods = op->mods,
-                   .warp = op->slot.warp,
                    .tag = tag_make(TAG_DIRECT, index)};
+  packet_for_slot(m, sm, &op->slot, &packet);
   unsigned registers = op->element_bytes == 8 ? 2 : 1;
   for (uint32_t left = made.lanes; left != 0; left &= left - 1) {
     unsigned lane = (unsigned)__builtin_ctz(left);
@@ -238,7 +239,7 @@ static MemStep atomic_past(Simt *m, uint32_t sm, uint32_t index) {
     memcpy((uint8_t *)packet.data + at, &b, op->element_bytes);
     memcpy((uint8_t *)packet.other + at, &c, op->element_bytes);
   }
-  if (!memory_send(m, sm, &packet)) return MEMORY_BLOCKED;
+  if (!sm_send(m, sm, &packet)) return MEMORY_BLOCKED;
   l1d_written(m, sm, made.line);
   op->outstanding++;
   op->left &= ~made.lanes;
@@ -434,6 +435,10 @@ static void direct_replied(Simt *m, uint32_t sm, const Packet *packet) {
   if (op->action == ACTION_ATOMIC) deliver_old(op, packet);
   else memop_deliver(op, packet->lanes & op->slot.mask, value >> TAG_WORD_SHIFT & 7, packet->data, packet->bytes);
   memop_replied(m, sm, op);
+}
+
+uint32_t ldst_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[MSHR_MOST_WAITERS]) {
+  return packet->tag >> TAG_SHIFT == TAG_MISS ? l1d_waiters(m, sm, packet, waiters) : 1; // 1: whoever asked
 }
 
 bool ldst_reply(Simt *m, uint32_t sm, const Packet *packet) {

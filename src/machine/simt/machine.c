@@ -79,6 +79,7 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   if (hooks != NULL) m->hooks = *hooks;
   m->wants = hook_chain_wants(&m->hooks);
   simt_dims(spec, &m->dims);
+  m->dims.word_bits = hook_chain_word_bits(&m->hooks);
   Region *own = ARENA_ARRAY(arena, Region, SIMT_REGIONS);
   size_t own_bytes = simt_layout(&m->dims, own);
   RegionTable table = {own, SIMT_REGIONS, own_bytes};

@@ -67,7 +67,7 @@ void memop_replied(Simt *m, uint32_t sm, MemOp *op) {
 }
 
 void waiter_serve(Simt *m, uint32_t sm, uint32_t waiter, const Packet *packet) {
-  MemOp *op = &m->at.memops[sm * m->dims.memops + (waiter & 0xFF) % m->dims.memops];
+  MemOp *op = memop_of_waiter(m, sm, waiter);
   unsigned lane = waiter >> 8 & (WARP_LANES - 1);
   if (op->stage != MEM_REQUEST && op->stage != MEM_WAIT) return;
   uint64_t line = line_of(op->address[lane]);
@@ -97,25 +97,6 @@ void warps_end_memory(Simt *m, uint32_t sm, uint64_t warps) {
 
 // ---- Requests ----------------------------------------------------------------------------------------
 
-bool memory_send(Simt *m, uint32_t sm, Packet *packet) {
-  if (packet_queue_full(&m->at.out_queues[sm], m->dims.out)) return false;
-  if (__builtin_expect((m->wants & WANT_REQUEST) != 0, 0)) {
-    packet->sm = (uint16_t)sm;
-    MemoryEvent event = {.who = who_packet(m, packet),
-                         .stage = MEMORY_REQUEST,
-                         .partition = partition_of(m, packet->address),
-                         .address = packet->address,
-                         .bytes = bytes_count(packet->bytes),
-                         .write = packet->kind != PACKET_READ};
-    Verdict verdict = simt_obey(m, event.who, hooks_request(&m->hooks, &m->hook_machine, &event));
-    if (verdict == VERDICT_STALL) {
-      sm_wake(m, sm, simt_now(m) + 1);
-      return false;
-    }
-  }
-  return sm_send(m, sm, packet);
-}
-
 bool memory_send_store(Simt *m, uint32_t sm, Packet *packet, uint64_t warps) {
   if (warps == 0) warps = 1;
   uint32_t base = (uint32_t)__builtin_ctzll(warps);
@@ -124,7 +105,7 @@ bool memory_send_store(Simt *m, uint32_t sm, Packet *packet, uint64_t warps) {
   if (packet->client == CLIENT_NONE) packet->client = CLIENT_STORE;
   packet->warp = (uint16_t)base;
   packet->tag = tag_make(TAG_STORE, base | (uint32_t)(warps >> base) << TAG_WARPS_SHIFT);
-  if (!memory_send(m, sm, packet)) return false;
+  if (!sm_send(m, sm, packet)) return false;
   m->at.sms[sm].stores_out++;
   for (; warps != 0; warps &= warps - 1) simt_warp(m, sm, (uint32_t)__builtin_ctzll(warps))->stores++;
   return true;

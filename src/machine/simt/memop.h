@@ -48,6 +48,9 @@ static inline void memop_result_at(MemOp *op, uint64_t cycle) { op->ready_at = m
 // Who waits in a miss register: the instruction, one of its lanes, the word of its datum. The lanes that
 // are served are those with the same line as that one.
 static inline uint32_t waiter_make(uint32_t index, unsigned lane, uint32_t word) { return index | lane << 8 | word << 13; }
+static inline MemOp *memop_of_waiter(const Simt *m, uint32_t sm, uint32_t waiter) {
+  return &m->at.memops[sm * m->dims.memops + (waiter & 0xFF) % m->dims.memops];
+}
 // Serves a waiter from the line that has come.
 void waiter_serve(Simt *m, uint32_t sm, uint32_t waiter, const Packet *packet);
 
@@ -61,14 +64,12 @@ typedef enum DataTag {
 enum { TAG_SHIFT = 14, TAG_WORD_SHIFT = 7, TAG_WARPS_SHIFT = 6 };
 static inline uint16_t tag_make(DataTag kind, uint32_t value) { return (uint16_t)(kind << TAG_SHIFT | value); }
 
-// Tells the hooks and sends. False: not now.
-bool memory_send(Simt *m, uint32_t sm, Packet *packet);
 // The warps that an instruction's lanes belong to.
 uint64_t slot_warps(const Simt *m, const Slot *slot, uint32_t lanes);
 // Memory instructions that are under way, counted in each of their warps.
 void warps_begin_memory(Simt *m, uint32_t sm, uint64_t warps);
 void warps_end_memory(Simt *m, uint32_t sm, uint64_t warps);
-// Sends a WRITE that these warps wait for before they pass a fence. False: not now.
+// Sends a WRITE that these warps wait for before they pass a fence; whom it is for has been said. False: not now.
 bool memory_send_store(Simt *m, uint32_t sm, Packet *packet, uint64_t warps);
 // Tells the hooks the lanes' addresses, which they may change. False: the instruction shall not be carried out.
 bool address_tell(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint32_t address[2][WARP_LANES]);
@@ -100,6 +101,7 @@ MemStep l1d_load(Simt *m, uint32_t sm, uint32_t index, const Transaction *transa
 MemStep l1d_store_local(Simt *m, uint32_t sm, MemOp *op, const Transaction *transaction);
 void l1d_written(Simt *m, uint32_t sm, uint64_t line); // a store or atomic goes past the cache
 void l1d_reply(Simt *m, uint32_t sm, const Packet *packet);
+uint32_t l1d_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[MSHR_MOST_WAITERS]);
 
 // Carries the lanes in shared memory out. Returns how many cycles that keeps the unit busy.
 uint32_t shared_access(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes);

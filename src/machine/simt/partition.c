@@ -48,23 +48,29 @@ uint64_t l2_line_address(const L2Slice *slice, uint32_t line) {
 // ---- Lines -----------------------------------------------------------------------------------------
 static uint64_t row_of(const L2Slice *slice, uint32_t line) { return (uint64_t)slice->index * slice->m->dims.l2_lines + line; }
 
-void l2_line_read(L2Slice *slice, uint32_t line, ByteMask bytes, uint32_t to[LINE_WORDS]) {
+static const Who *cells_packet(Simt *m, const Packet *packet) {
+  return !cells_are_wanted(m) ? NULL : packet == NULL ? &m->nobody : who_packet(m, packet);
+}
+
+void l2_line_read(L2Slice *slice, const Packet *packet, uint32_t line, ByteMask bytes, uint32_t to[LINE_WORDS]) {
   uint32_t *data = slice->lines[line].data;
-  cells_read(slice->m, &slice->m->nobody, REGION_L2, row_of(slice, line), bytes_words_any(bytes), data);
+  cells_read(slice->m, cells_packet(slice->m, packet), REGION_L2, row_of(slice, line), bytes_words_any(bytes), data);
   bytes_copy(to, data, bytes);
 }
 
-static void line_write(L2Slice *slice, uint32_t line, ByteMask bytes, const uint32_t from[LINE_WORDS]) {
+static void line_write(L2Slice *slice, const Packet *packet, uint32_t line, ByteMask bytes, const uint32_t from[LINE_WORDS]) {
+  const Who *who = cells_packet(slice->m, packet);
   uint32_t *data = slice->lines[line].data, words = bytes_words_any(bytes), parts = words & ~bytes_words_all(bytes);
-  if (parts != 0) cells_read(slice->m, &slice->m->nobody, REGION_L2, row_of(slice, line), parts, data);
+  if (parts != 0) cells_read(slice->m, who, REGION_L2, row_of(slice, line), parts, data);
   bytes_copy(data, from, bytes);
-  cells_written(slice->m, &slice->m->nobody, REGION_L2, row_of(slice, line), words, data);
+  cells_written(slice->m, who, REGION_L2, row_of(slice, line), words, data);
   slice->lines[line].valid = bytes_or(slice->lines[line].valid, bytes);
 }
 
-static void line_dirty(L2Slice *slice, uint32_t line, ByteMask bytes, const uint32_t from[LINE_WORDS]) {
-  line_write(slice, line, bytes, from);
-  slice->lines[line].dirty = bytes_or(slice->lines[line].dirty, bytes);
+// The packet's bytes, from its own data or from what has been made of them.
+static void line_dirty(L2Slice *slice, const Packet *packet, uint32_t line, const uint32_t from[LINE_WORDS]) {
+  line_write(slice, packet, line, packet->bytes, from);
+  slice->lines[line].dirty = bytes_or(slice->lines[line].dirty, packet->bytes);
 }
 
 static void line_empty(L2Slice *slice, uint32_t line) { slice->lines[line].valid = slice->lines[line].dirty = (ByteMask){{0, 0}}; }
@@ -72,19 +78,41 @@ static void line_empty(L2Slice *slice, uint32_t line) { slice->lines[line].valid
 // ---- The queue to DRAM -------------------------------------------------------------------------------
 static bool below_is_full(const L2Slice *slice) { return packet_queue_full(&slice->state->below, slice->m->dims.l2_queue); }
 
-static Packet *below_push(L2Slice *slice, PacketKind kind, uint64_t address, ByteMask bytes) {
+// It is for a request, or (NULL) gives the slice's own bytes back.
+static Packet *below_push(L2Slice *slice, PacketKind kind, uint64_t address, ByteMask bytes, const Packet *request) {
   uint32_t room = slice->m->dims.l2_queue;
   Packet *place = packet_queue_push(&slice->state->below, &slice->m->at.partition_belows[slice->index * room], room);
-  *place = (Packet){
-      .address = address, .sent_at = simt_now(slice->m), .bytes = bytes, .kind = (uint8_t)kind, .partition = (uint16_t)slice->index};
+  if (request != NULL) {
+    memcpy(place, request, offsetof(Packet, data));
+    place->tag = place->op = place->mods = 0;
+    place->lanes = 0;
+  } else {
+    uint64_t now = simt_now(slice->m);
+    place->sent_at = now;
+    place->since = (uint32_t)now;
+    place->sm = PACKET_NO_SM;
+    place->client = CLIENT_WRITE_BACK;
+  }
+  place->address = address;
+  place->bytes = bytes;
+  place->kind = (uint8_t)kind;
+  place->partition = (uint16_t)slice->index;
   return place;
+}
+
+static void tell_evict(Simt *m, Packet *packet) {
+  PacketStory story;
+  const MemoryEvent *event = packet_story(m, packet, MEMORY_EVICT, &story);
+  simt_obey(m, event->who, hooks_evict(&m->hooks, &m->hook_machine, event));
 }
 
 // Only with room below.
 static void write_back(L2Slice *slice, uint32_t line) {
   ByteMask dirty = slice->lines[line].dirty;
   if (!bytes_any(dirty)) return;
-  l2_line_read(slice, line, dirty, below_push(slice, PACKET_WRITE, l2_line_address(slice, line), dirty)->data);
+  Packet *packet = below_push(slice, PACKET_WRITE, l2_line_address(slice, line), dirty, NULL);
+  l2_line_read(slice, packet, line, dirty, packet->data);
+  if ((slice->m->wants & WANT_EVICT) != 0) tell_evict(slice->m, packet);
   slice->lines[line].dirty = (ByteMask){{0, 0}};
 }
 
@@ -112,6 +140,7 @@ static Packet *reply_to(L2Slice *slice, const Packet *request, PacketKind kind) 
   Packet *reply = packet_queue_push(&slice->state->output, &slice->m->at.partition_outputs[slice->index * room], room);
   memcpy(reply, request, offsetof(Packet, data));
   reply->kind = (uint8_t)kind;
+  packet_enters(reply, STAGE_RETURN, simt_now(slice->m));
   return reply;
 }
 
@@ -157,19 +186,19 @@ static bool is_atomic_row(uint16_t op) { return op < OP_COUNT && op_info[op].kin
 
 static void perform_atomic(L2Slice *slice, const Packet *packet, uint32_t line) {
   uint32_t data[LINE_WORDS] = {0};
-  l2_line_read(slice, line, packet->bytes, data);
+  l2_line_read(slice, packet, line, packet->bytes, data);
   memcpy(reply_to(slice, packet, PACKET_ATOMIC_REPLY)->data, data, sizeof data);
   if (!is_atomic_row(packet->op)) return; // damaged on its way
   atomic_apply(slice->m, packet, data);
-  line_dirty(slice, line, packet->bytes, data);
+  line_dirty(slice, packet, line, data);
 }
 
 // The line has what the request needs, and there is room for its reply.
 static void perform(L2Slice *slice, const Packet *packet, uint32_t line) {
   if (packet->kind == PACKET_READ) {
-    l2_line_read(slice, line, packet->bytes, reply_to(slice, packet, PACKET_READ_REPLY)->data);
+    l2_line_read(slice, packet, line, packet->bytes, reply_to(slice, packet, PACKET_READ_REPLY)->data);
   } else if (packet->kind == PACKET_WRITE) {
-    line_dirty(slice, line, packet->bytes, packet->data);
+    line_dirty(slice, packet, line, packet->data);
     reply_to(slice, packet, PACKET_WRITE_REPLY);
   } else {
     perform_atomic(slice, packet, line);
@@ -209,6 +238,7 @@ static uint32_t find_place(const L2Slice *slice) {
 static void keep_waiting(L2Slice *slice, Mshr *mshr, uint32_t place, const Packet *packet) {
   uint32_t waiters = mshr_waiters(mshr);
   packet_copy(&slice->waiting[place], packet);
+  packet_enters(&slice->waiting[place], (MemoryStage)mshr->stage, simt_now(slice->m));
   slice->state->waiting[place / 64] |= UINT64_C(1) << place % 64;
   mshr->waiter[waiters] = place;
   mshr->waiters = (uint8_t)(waiters + 1);
@@ -224,10 +254,7 @@ static void fetch(L2Slice *slice, uint32_t register_number, const Packet *packet
     if (bytes_any(bytes_and(packet->bytes, part))) wanted = bytes_or(wanted, part);
   }
   mshr->asked = bytes_but(wanted, slice->lines[mshr->line].valid);
-  Packet *request = below_push(slice, PACKET_READ, mshr->address, mshr->asked);
-  request->tag = (uint16_t)register_number;
-  request->sm = packet->sm;
-  request->warp = packet->warp;
+  below_push(slice, PACKET_READ, mshr->address, mshr->asked, packet)->tag = (uint16_t)register_number;
   simt_count(slice->m, STAT_L2_MISSES, 1);
 }
 
@@ -239,7 +266,7 @@ static bool miss(L2Slice *slice, const Packet *packet, uint64_t local, uint32_t 
   else if (line == NONE) line = reserve(slice, local);
   if (line == NONE || below_is_full(slice)) return false; // the victim may have taken the last place
   Mshr *mshr = &slice->mshrs[number];
-  *mshr = (Mshr){.address = physical_of(slice, local), .valid = 1, .line = line};
+  *mshr = (Mshr){.address = physical_of(slice, local), .valid = 1, .stage = STAGE_MISS_REGISTER, .line = line};
   slice->lines[line].used = CACHE_PINNED;
   slice->state->pending++;
   keep_waiting(slice, mshr, place, packet);
@@ -254,6 +281,47 @@ static bool join(L2Slice *slice, Mshr *mshr, const Packet *packet) {
   return true;
 }
 
+// ---- Those who wait ------------------------------------------------------------------------------------
+static Packet *waiter_at(const L2Slice *slice, const Mshr *mshr, uint32_t index) {
+  return &slice->waiting[mshr->waiter[index] % (slice->m->dims.l2_mshrs * 2)];
+}
+
+// Data that has come can be used from ready_at on: until then it is still DRAM's time.
+static void data_is_there(const L2Slice *slice, const Mshr *mshr, Packet *waiter) {
+  if (waiter->stage != STAGE_DRAM) return;
+  uint64_t now = simt_now(slice->m), since = now - (uint32_t)((uint32_t)now - waiter->since);
+  packet_enters(waiter, STAGE_MISS_REGISTER, min_u64(max_u64(mshr->ready_at, since), now));
+}
+
+static void all_enter(const L2Slice *slice, Mshr *mshr, MemoryStage stage) {
+  uint32_t count = mshr_waiters(mshr);
+  mshr->stage = (uint8_t)stage;
+  for (uint32_t i = 0; i < count; i++) {
+    data_is_there(slice, mshr, waiter_at(slice, mshr, i));
+    packet_enters(waiter_at(slice, mshr, i), stage, simt_now(slice->m));
+  }
+}
+
+static Mshr *register_of(const L2Slice *slice, const Packet *fetch) {
+  Mshr *mshr = &slice->mshrs[fetch->tag % slice->m->dims.l2_mshrs];
+  return mshr_valid(mshr) ? mshr : NULL;
+}
+
+void l2_fetch_enters(Simt *m, const Packet *fetch, MemoryStage stage) {
+  L2Slice slice = l2_slice(m, fetch->partition % m->dims.partitions);
+  Mshr *mshr = register_of(&slice, fetch);
+  if (mshr != NULL) all_enter(&slice, mshr, stage);
+}
+
+uint32_t l2_waiters(Simt *m, const Packet *fetch, Packet **first, Who *waiters) {
+  L2Slice slice = l2_slice(m, fetch->partition % m->dims.partitions);
+  const Mshr *mshr = register_of(&slice, fetch);
+  uint32_t count = mshr == NULL ? 0 : mshr_waiters(mshr);
+  *first = count == 0 ? NULL : waiter_at(&slice, mshr, 0);
+  for (uint32_t i = 0; i < count; i++) waiters[i] = *who_packet(m, waiter_at(&slice, mshr, i));
+  return count;
+}
+
 // The constant part of DRAM's latency, controller and pins, is spent here: a request that has had its burst no longer takes a place
 // in the controller's queue.
 void l2_fill(Simt *m, const Packet *packet) {
@@ -261,7 +329,8 @@ void l2_fill(Simt *m, const Packet *packet) {
   uint32_t number = packet->tag % m->dims.l2_mshrs;
   Mshr *mshr = &slice.mshrs[number];
   if (!mshr_valid(mshr)) return;
-  line_write(&slice, mshr->line, packet->bytes, packet->data);
+  line_write(&slice, packet, mshr->line, packet->bytes, packet->data);
+  mshr->word = packet->word;
   mshr->asked = (ByteMask){{0, 0}};
   mshr->ready_at = simt_now(m) + m->spec->dram_latency;
   slice.state->serving[number / 64] |= UINT64_C(1) << number % 64;
@@ -321,15 +390,18 @@ static bool serve(L2Slice *slice, uint64_t *ready_at) {
   uint32_t number = next_serving(slice, ready_at);
   if (number == NONE || output_is_full(slice)) return false;
   Mshr *mshr = &slice->mshrs[number];
-  const Packet *packet = &slice->waiting[mshr->waiter[0]];
+  Packet *packet = waiter_at(slice, mshr, 0);
   bool can = can_perform(slice, packet, mshr->line);
   if ((!can || !has_cache(slice)) && below_is_full(slice)) return false;
   slice->state->serve_next = number + 1 == slice->m->dims.l2_mshrs ? 0 : number + 1;
   if (!can) { // needs sectors that no one before it has fetched
     slice->state->serving[number / 64] &= ~(UINT64_C(1) << number % 64);
+    all_enter(slice, mshr, STAGE_MISS_REGISTER);
     fetch(slice, number, packet);
     return true;
   }
+  data_is_there(slice, mshr, packet);
+  packet->word = mshr->word;
   perform(slice, packet, mshr->line);
   leave(slice, mshr);
   if (mshr->waiters == 0) release(slice, number);
@@ -343,7 +415,7 @@ static bool look_up(L2Slice *slice, const Packet *packet, uint64_t local) {
   if (!has_cache(slice)) {
     if (!is_write) return miss(slice, packet, local, NONE);
     if (below_is_full(slice)) return false;
-    memcpy(below_push(slice, PACKET_WRITE, physical_of(slice, local), packet->bytes)->data, packet->data, sizeof packet->data);
+    memcpy(below_push(slice, PACKET_WRITE, physical_of(slice, local), packet->bytes, packet)->data, packet->data, sizeof packet->data);
     reply_to(slice, packet, PACKET_WRITE_REPLY);
     return true;
   }
@@ -356,12 +428,30 @@ static bool look_up(L2Slice *slice, const Packet *packet, uint64_t local) {
   return true;
 }
 
+// What hooks say of a request that has come. DROP: it counts as answered; an atomic still returns what is there, a read is not touched.
+typedef enum Entry { ENTRY_PASSES, ENTRY_WAITS, ENTRY_ENDS } Entry;
+
+static Entry ask_entry(L2Slice *slice, Packet *packet, uint64_t *ready_at) {
+  Simt *m = slice->m;
+  PacketStory story;
+  if ((m->wants & WANT_ARRIVAL) == 0 || packet->passed != 0) return ENTRY_PASSES;
+  const MemoryEvent *event = packet_story(m, packet, MEMORY_ARRIVAL, &story);
+  Verdict verdict = simt_obey(m, event->who, hooks_arrival(&m->hooks, &m->hook_machine, event));
+  if (verdict == VERDICT_HOLD) {
+    *ready_at = min_u64(*ready_at, simt_now(m) + 1);
+    return ENTRY_WAITS;
+  }
+  packet->passed = 1;
+  if (verdict == VERDICT_DROP && packet->kind == PACKET_ATOMIC) packet->op = OP_COUNT; // see perform_atomic
+  return verdict == VERDICT_DROP && packet->kind == PACKET_WRITE ? ENTRY_ENDS : ENTRY_PASSES;
+}
+
 // The request at the front of the pipeline. *ready_at: when it gets there, if it is not there yet.
 static bool accept(L2Slice *slice, uint64_t *ready_at) {
   Simt *m = slice->m;
   PacketQueue *queue = &slice->state->input;
   Packet *items = &m->at.partition_inputs[slice->index * m->dims.l2_inputs];
-  const Packet *packet = packet_queue_front(queue, items, m->dims.l2_inputs);
+  Packet *packet = packet_queue_front(queue, items, m->dims.l2_inputs);
   if (packet == NULL) return false;
   InputTime *time = &m->at.partition_times[slice->index * m->dims.l2_inputs + (uint32_t)(packet - items)];
   if (time->ready_at > simt_now(m)) {
@@ -371,9 +461,13 @@ static bool accept(L2Slice *slice, uint64_t *ready_at) {
   if (output_is_full(slice)) return false;
   bool is_request = packet->kind == PACKET_READ || packet->kind == PACKET_WRITE || packet->kind == PACKET_ATOMIC;
   if (is_request) {
+    Entry entry = ask_entry(slice, packet, ready_at);
+    if (entry == ENTRY_WAITS) return false;
     uint64_t local = local_of(slice, packet->address);
     uint32_t pending = find_pending(slice, physical_of(slice, local));
-    bool done = pending != NONE ? join(slice, &slice->mshrs[pending], packet) : look_up(slice, packet, local);
+    bool done = true;
+    if (entry == ENTRY_ENDS) reply_to(slice, packet, PACKET_WRITE_REPLY);
+    else done = pending != NONE ? join(slice, &slice->mshrs[pending], packet) : look_up(slice, packet, local);
     if (!done) return false;
     simt_count(m, STAT_L2_ACCESSES, 1);
   }

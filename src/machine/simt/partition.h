@@ -20,9 +20,13 @@ typedef struct L2Slice {
 } L2Slice;
 L2Slice l2_slice(Simt *m, uint32_t index);
 
-// Bytes of one of the slice's lines, with hooks told.
-void l2_line_read(L2Slice *slice, uint32_t line, ByteMask bytes, uint32_t to[LINE_WORDS]);
+// Bytes of one of the slice's lines, with hooks told for which packet; NULL: for none.
+void l2_line_read(L2Slice *slice, const Packet *packet, uint32_t line, ByteMask bytes, uint32_t to[LINE_WORDS]);
 uint64_t l2_line_address(const L2Slice *slice, uint32_t line); // physical
+// All that wait for a fetch of the slice's enter that stage.
+void l2_fetch_enters(Simt *m, const Packet *fetch, MemoryStage stage);
+// Who they are, into waiters[MSHR_MOST_WAITERS]; how many. *first: the request that has waited longest, or NULL.
+uint32_t l2_waiters(Simt *m, const Packet *fetch, Packet **first, Who *waiters);
 // Data that a slice has asked for has come from DRAM; the packet is the request with its data.
 void l2_fill(Simt *m, const Packet *packet);
 

@@ -45,10 +45,65 @@ const Who *who_warp(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint64_t i
   return &m->who;
 }
 
+// Requests are numbered by when and where they were sent, so that two runs in the same state number alike whatever was before.
+static uint64_t request_number(const Simt *m, const Packet *packet) {
+  uint64_t sources = (uint64_t)m->dims.sms + m->dims.partitions;
+  uint64_t source = packet->sm == PACKET_NO_SM ? (uint64_t)m->dims.sms + packet->partition : packet->sm;
+  return ((packet->sent_at - m->at.core->began_at) * sources + source) * (UINT8_MAX + 1) + packet->turn;
+}
+
 const Who *who_packet(Simt *m, const Packet *packet) {
-  fill_warp(m, packet->sm % m->dims.sms, packet->warp, WHO_NO_INDEX, WHO_NO_NUMBER, &m->who);
+  m->who = m->nobody;
   m->who.client = (Client)packet->client;
+  m->who.request = request_number(m, packet);
+  if (packet->sm == PACKET_NO_SM) return &m->who;
+  m->who.sm = packet->sm;
+  m->who.block = packet->block;
+  m->who.block_slot = packet->block_slot;
+  m->who.warp = packet->warp;
+  m->who.pc = packet->pc;
+  m->who.issue = packet->issue == UINT32_MAX ? WHO_NO_NUMBER : packet->issue;
   return &m->who;
+}
+
+void packet_for_warp(const Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, Packet *packet) {
+  const SimtWarp *at = simt_warp(m, sm, warp < m->dims.warps ? warp : warp % m->dims.warps);
+  packet->warp = (uint16_t)warp;
+  packet->block_slot = at->block_slot;
+  packet->block = m->at.blocks[sm * m->dims.blocks + at->block_slot].linear;
+  packet->pc = pc;
+  packet->issue = UINT32_MAX;
+}
+
+void packet_for_slot(const Simt *m, uint32_t sm, const Slot *slot, Packet *packet) {
+  packet_for_warp(m, sm, slot->warp, slot->pc, packet);
+  packet->issue = (uint32_t)slot->issue;
+}
+
+static bool changes_memory(const Packet *packet) {
+  return packet->client == CLIENT_STORE || packet->client == CLIENT_ATOMIC || packet->client == CLIENT_WRITE_BACK;
+}
+
+const MemoryEvent *packet_story(Simt *m, Packet *packet, MemoryMoment moment, PacketStory *story) {
+  bool has_data = packet->kind != PACKET_READ && packet->kind != PACKET_WRITE_REPLY;
+  uint64_t now = simt_now(m);
+  memcpy(story->stages, packet->spent, sizeof story->stages);
+  story->stages[packet->stage % MEMORY_STAGES] += (uint32_t)now - packet->since;
+  story->waiters[0] = *who_packet(m, packet);
+  story->event = (MemoryEvent){.who = &story->waiters[0],
+                               .moment = moment,
+                               .partition = packet->partition,
+                               .address = packet->address,
+                               .mask = {packet->bytes.half[0], packet->bytes.half[1]},
+                               .bytes = bytes_count(packet->bytes),
+                               .data = has_data ? packet->data : NULL,
+                               .write = changes_memory(packet),
+                               .waiters = story->waiters,
+                               .waiter_count = 1,
+                               .waited = now - min_u64(packet->sent_at, now),
+                               .stages = story->stages,
+                               .word = &packet->word};
+  return &story->event;
 }
 
 static uint32_t sm_of_row(const Simt *m, SimtRegion region, uint64_t row) {

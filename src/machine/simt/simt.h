@@ -81,6 +81,16 @@ const Who *who_block(Simt *m, uint32_t sm, uint32_t slot, uint64_t linear);
 const Who *who_warp(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint64_t issue);
 static inline const Who *who_slot(Simt *m, uint32_t sm, const Slot *slot) { return who_warp(m, sm, slot->warp, slot->pc, slot->issue); }
 const Who *who_packet(Simt *m, const Packet *packet);
+// A request is for an instruction, or for a warp that wants the instruction at `pc`.
+void packet_for_slot(const Simt *m, uint32_t sm, const Slot *slot, Packet *packet);
+void packet_for_warp(const Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, Packet *packet);
+// What hooks are told of a packet; `who` is the first of `waiters`. The event points into the packet and lives as long as it.
+typedef struct PacketStory {
+  MemoryEvent event;
+  uint32_t stages[MEMORY_STAGES];
+  Who waiters[MSHR_MOST_WAITERS];
+} PacketStory;
+const MemoryEvent *packet_story(Simt *m, Packet *packet, MemoryMoment moment, PacketStory *story);
 // Of accesses to cells: NULL when nobody wants to be told of them. Threads of several warps have no issue number in common.
 static inline bool cells_are_wanted(const Simt *m) { return __builtin_expect((m->wants & WANT_CELLS) != 0, 0); }
 static inline const Who *cells_sm(Simt *m, uint32_t sm) { return cells_are_wanted(m) ? who_sm(m, sm) : NULL; }
@@ -191,8 +201,13 @@ bool gather_reply(Simt *m, uint32_t sm, const Packet *packet);
 
 // Physical address of a byte of a thread's local memory: words of the 32 lanes side by side.
 uint64_t local_address(const Simt *m, uint32_t sm, uint32_t warp, uint32_t lane, uint64_t offset);
-// Sends a packet towards memory; false: the queue is full. Every packet gets one reply.
-bool sm_send(Simt *m, uint32_t sm, const Packet *packet);
+// Sends a packet towards memory; false: the queue is full, or a hook says not now. Every packet gets one reply.
+bool sm_send(Simt *m, uint32_t sm, Packet *packet);
+// Who waits in an SM for the line that a packet brings; how many (interconnect.c asks the clients).
+uint32_t fetch_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[MSHR_MOST_WAITERS]);
+uint32_t constant_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[MSHR_MOST_WAITERS]);
+uint32_t gather_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[MSHR_MOST_WAITERS]);
+uint32_t ldst_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[MSHR_MOST_WAITERS]);
 
 // ---- Memory system (partition.c, interconnect.c) -----------------------------------------------------
 void sm_take_reply(Simt *m, uint32_t sm);         // gives the oldest reply to whom it is for

@@ -6,14 +6,14 @@ enum { ARRAY_ALIGN = 64 };
 // Equal states must have equal bytes: no struct of the block may have padding.
 #define SIZE_IS(Type, size) _Static_assert(sizeof(Type) == (size), #Type " has padding or has changed")
 SIZE_IS(CacheLine, 8 + 8 + 16 + 16 + LINE_BYTES);
-SIZE_IS(Packet, 8 + 8 + 16 + 2 + 6 + 4 + 4 + 2 + 6 + 2 * LINE_BYTES);
+SIZE_IS(Packet, 56 + 8 + 16 + 4 * MEMORY_STAGES + 4 + 2 * LINE_BYTES);
 SIZE_IS(Slot, 16 + 8 + 8 + 16 + 8 + 2 * WARP_LANES);
 SIZE_IS(Collector, sizeof(Slot) + 8 + 2 * SIMT_SOURCE_ROWS + SIMT_SOURCE_ROWS * 128);
 SIZE_IS(Flight, sizeof(Slot) + 16 + 8 + SIMT_RESULT_ROWS * 128);
 SIZE_IS(MemOp, sizeof(Slot) + 8 + 8 * WARP_LANES + 32 + (SIMT_MEMORY_ROWS + 2) * 128);
 SIZE_IS(Gather, sizeof(Slot) + 8 + 24 + SIMT_GATHER_LINES * (8 + 16 + LINE_BYTES) + (SIMT_SOURCE_ROWS + SIMT_RESULT_ROWS) * 128);
 SIZE_IS(BufferEntry, 24);
-SIZE_IS(Mshr, 8 + 8 + 16 + 8 + 4 * MSHR_MOST_WAITERS);
+SIZE_IS(Mshr, 8 + 8 + 16 + 16 + 4 * MSHR_MOST_WAITERS);
 
 static uint32_t narrow(uint64_t value) { return (uint32_t)min_u64(value, UINT32_MAX); }
 
@@ -152,6 +152,10 @@ static Region make_region(Region region, const RegionDim *dims, uint32_t dim_cou
   }
   return region;
 }
+
+// The scheme word of packets has cells where somebody uses it.
+static uint32_t word_cells(const SimtDims *d) { return max_u32(d->word_bits, 1); }
+static uint32_t word_rows(const SimtDims *d, uint32_t rows) { return d->word_bits == 0 ? 0 : rows; }
 
 size_t simt_layout(const SimtDims *d, Region regions[SIMT_REGIONS]) {
   ArrayPlaces places;
