@@ -206,6 +206,9 @@ struct Hook {
 #undef EVENT
 #undef MOMENT
   bool replays; // `result` may say REPLAY: operands are kept for it until then
+  // A protection that neither changes nor refuses a value that all copies of an instruction have alike: what was read wrong goes the way
+  // that it goes without the protection, so that campaigns may follow it.
+  bool passes_values;
   // When `cycle` is first called; UINT64_MAX: not until hook_wake says so. Faults and observers, each of which belongs to one machine, keep their
   // next here: it is outside the hash, since runs with and without a fault must hash alike. A protection's next lies in the block.
   uint64_t next_cycle;
