@@ -428,9 +428,15 @@ static bool can_follow(const Campaign *at) {
   for (uint32_t i = 0; i < at->population.count; i++) {
     const Region *region = &at->golden.table.items[at->population.regions[i]];
     any |= strcmp(region->name, "rf") == 0 || strcmp(region->name, "pred") == 0 || strcmp(region->name, "shared") == 0 ||
-           (region->flags & REGION_OUTPUT) != 0;
+           (region->flags & REGION_OUTPUT) != 0 || (campaign_is_protected(at->options) && (region->flags & REGION_TRACED) != 0);
   }
   return any && follow_can(at->target, at->options);
+}
+
+static bool values_pass(const HookChain *protections) {
+  bool all = true;
+  for (uint32_t i = 0; protections != NULL && i < protections->count; i++) all &= protections->hooks[i]->passes_values;
+  return all;
 }
 
 // Faults in registers and shared memory: followed as far as that goes, tried where time matters, followed again from there. Returns how many are
@@ -444,14 +450,17 @@ static uint32_t follow_and_try(Campaign *at, Draw *live, uint32_t count, const T
   follow.kept = &kept;
   follow.unfinished = &unfinished;
   follow.listener = &at->listener;
+  follow.is_protected = campaign_is_protected(at->options);
+  follow.passes_values = values_pass(at->options->protections);
   *good = commit(at);
   if (*good) count = follow_all(at->target, &follow, live, count);
   expect(at, count);
   *good = *good && commit(at) && report(at);
-  if (*good && kept.count > 0 && count > 0) {
+  if (*good && (kept.count > 0 || follow.is_protected) && count > 0) {
     TrialOptions trial = {.campaign = at->options, .golden = &at->golden, .kept = &kept, .returned = &returned, .arena = arena};
     trial.unfinished = &unfinished;
     trial.listener = &at->listener;
+    trial.passes_values = follow.passes_values;
     *good = try_all(at->target, &trial, live, count) && !at->stopped;
     uint32_t left = 0;
     for (uint32_t i = 0; i < count; i++) {

@@ -166,9 +166,16 @@ static void keep_memory(Follower *at, const Launch *launch) {
   *VEC_PUSH(at->options->kept, at->options->arena) = kept;
 }
 
+// It is not followed from the strike on, but a trial needs the launch.
+static bool is_kept_for(const Follower *at, const Trail *trail, const Launch *launch) {
+  return at->options->is_protected && at->options->kept != NULL && trail->state == TRAIL_LOST &&
+         trail->draw->reader.launch == launch->number;
+}
+
 static bool is_wanted(const Follower *at, const Launch *launch) {
   bool wanted = at->going > 0;
-  for (uint32_t i = 0; i < at->count && !wanted; i++) wanted = is_struck_in(&at->trails[i], launch);
+  for (uint32_t i = 0; i < at->count && !wanted; i++)
+    wanted = is_struck_in(&at->trails[i], launch) || is_kept_for(at, &at->trails[i], launch);
   return wanted && !at->failed;
 }
 
@@ -256,6 +263,11 @@ static void judge(Follower *at, Trail *trail) {
 // The fault-free run must have ended as on the machine with time.
 static bool is_same_run(const Follower *at) { return memory_hash(at->memory, 0) == at->golden->memory_hash; }
 
+static void drop_kept(LaunchMemoryVec *kept) {
+  for (uint32_t i = 0; i < kept->count; i++) launch_memory_free(&kept->items[i]);
+  kept->count = 0;
+}
+
 static void run_twin(Follower *at, Diags *diags) {
   Target *twin = &at->twin;
   bool good = twin->start(twin, NULL, diags);
@@ -263,6 +275,7 @@ static void run_twin(Follower *at, Diags *diags) {
   good = good && twin->run(twin) && !at->failed;
   at->judges = true;
   good = good && is_same_run(at);
+  if (!good && at->options->kept != NULL) drop_kept(at->options->kept); // what is kept is not what the machine with time leaves
   for (uint32_t i = 0; i < at->count; i++) {
     Trail *trail = &at->trails[i];
     if (!good) lose(at, trail);
@@ -280,14 +293,17 @@ static Trail trail_of(const FollowOptions *options, const Draw *draw) {
   bool is_known = trail.returned != NULL || (options->returned == NULL && draw->reader.launch != 0);
   trail.same_flow = trail.returned == NULL;
   if (trail.returned != NULL) trail.record.settled = SETTLED_BLOCK;
-  if (!is_known || fault_lasts(&draw->fault)) trail.state = TRAIL_LOST;
+  bool is_checked = options->is_protected && trail.returned == NULL && (!options->passes_values || draw->fault.is_output);
+  if (!is_known || is_checked || fault_lasts(&draw->fault)) trail.state = TRAIL_LOST;
   return trail;
 }
 
+bool campaign_is_protected(const CampaignOptions *options) {
+  return options->protections != NULL && hook_chain_wants(options->protections) != 0;
+}
+
 bool follow_can(const Target *target, const CampaignOptions *options) {
-  bool is_bare = options->protections == NULL || hook_chain_wants(options->protections) == 0; // --protect none wants nothing
-  return is_bare && options->standing == NULL && options->prune && options->snapshot && target->inject == NULL &&
-         machine_can(target->spec, MACHINE_IS_FOLLOWED);
+  return options->standing == NULL && options->prune && options->snapshot && target->inject == NULL && machine_can(target->spec, MACHINE_IS_FOLLOWED);
 }
 
 uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, uint32_t count) {
@@ -305,7 +321,7 @@ uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, u
   bool any = false;
   for (uint32_t i = 0; i < count; i++) {
     at->trails[i] = trail_of(options, &draws[i]);
-    any |= at->trails[i].state != TRAIL_LOST;
+    any |= at->trails[i].state != TRAIL_LOST || (options->is_protected && options->kept != NULL && draws[i].reader.launch != 0);
   }
   Diags diags = {0};
   if (any) run_twin(at, &diags);

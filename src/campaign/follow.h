@@ -120,7 +120,11 @@ typedef struct FollowOptions {
   LaunchMemoryVec *kept;     // of launches with faults that are left; NULL: not wanted
   UnfinishedVec *unfinished; // some of those that are left
   const Listener *listener;
+  // There are protections. Those that let values pass change nothing for wrong values that were read from cells; else, and for outputs of units,
+  // nothing is followed from the strike on, and launches are only kept for trials.
+  bool is_protected, passes_values;
 } FollowOptions;
+bool campaign_is_protected(const CampaignOptions *options); // --protect none wants nothing
 // Settles what it can of draws[0, count) and keeps the others, in their order; returns their number.
 bool follow_can(const Target *target, const CampaignOptions *options);
 uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, uint32_t count);
@@ -136,6 +140,7 @@ typedef struct TrialOptions {
   ReturnedVec *returned;    // those of which words are left
   Arena *arena;             // of `returned`
   const Listener *listener; // is told those that ended otherwise
+  bool passes_values;       // as of FollowOptions
 } TrialOptions;
 // Tries draws[0, count), in order of strike_at. Some may neither be taken nor returned. False: stopped.
 bool try_all(Target *target, const TrialOptions *options, const Draw *draws, uint32_t count);

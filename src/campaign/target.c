@@ -157,11 +157,13 @@ uint64_t target_stat(Target *target, StatId stat) {
   return sum;
 }
 
-uint64_t target_hash(Target *target) {
+uint64_t target_hash_with(Target *target, const Machine *machine) {
   Device *device = target->device(target);
-  uint64_t parts[2] = {machine_hash(device_machine(device)), target->seen != NULL ? target->seen(target) : device_seen(device)};
+  uint64_t parts[2] = {machine_hash(machine), target->seen != NULL ? target->seen(target) : device_seen(device)};
   return hash_bytes(parts, sizeof parts, 0);
 }
+
+uint64_t target_hash(Target *target) { return target_hash_with(target, device_machine(target->device(target))); }
 
 uint64_t target_cycles(Target *target) { return target_stat(target, STAT_CYCLES); }
 

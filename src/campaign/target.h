@@ -105,8 +105,9 @@ typedef struct TargetRight {
   const TargetOutputs *outputs;
   uint64_t cycles, corrected; // corrected: by protections, in the golden run already
 } TargetRight;
-uint64_t target_hash(Target *target);   // of the machine and of what the host has read from it: equal = the same future
-uint64_t target_cycles(Target *target); // of all launches
+uint64_t target_hash(Target *target); // of the machine and of what the host has read from it: equal = the same future
+uint64_t target_hash_with(Target *target, const Machine *machine); // likewise, with another machine in the place of its own
+uint64_t target_cycles(Target *target);                            // of all launches
 uint64_t target_stat(Target *target, StatId stat);
 Outcome target_trap_outcome(TrapKind kind);
 void target_compare(const TargetOutputs *golden, const TargetOutputs *got, Verdicts *verdicts); // adds to wrong and worst

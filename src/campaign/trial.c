@@ -2,6 +2,10 @@
 // end decides what becomes of a fault, with that of the blocks that write where it has written; often only who writes some words last is not
 // known, and a trial ends when they have been written. What differs in memory by then is followed further without time (follow.h).
 //
+// Under protections a wrong value may be put right at once, or the instruction carried out again. So a trial also ends when its whole state equals
+// that of the fault-free run: of a second clone that is some cycles ahead, then of the golden run at its checkpoints. Where something was
+// put right late, in the last launch, it goes on to the end: then the time is known, too.
+//
 // A trial runs on a clone of the machine that a golden run is on, put into its state at the cycle in which the fault begins to
 // matter; the golden run waits meanwhile. That costs a fraction of what a process does. Each of the workers, which are processes, goes
 // through a golden run of its own and takes every n-th fault. What they tell nothing of is simulated to its end (inject.c).
@@ -17,6 +21,7 @@
 #include <unistd.h>
 
 enum { MOST_RETURNED_WORDS = 1 << 16, MOST_LINES = 256, MOST_OPEN = 256, SLICE = 32 }; // SLICE: cycles
+enum { LEAST_AHEAD = 24, MOST_AHEAD = 64, ALONE_CYCLES = 4096 }; // ALONE_CYCLES: without anything to end by but an equal state
 
 // Which blocks of the launch have begun (those below `begun`), and ended.
 typedef struct Blocks {
@@ -56,7 +61,16 @@ typedef struct Trials { // of one worker
   bool ends_with_block;         // and those that write where it has written
   bool is_over;                 // the struck block has ended
   bool is_decided;              // nothing that is still to come can change what has become wrong
-  uint64_t lines[MOST_LINES];   // where the struck block has written since
+  // Under protections: where the fault-free run's state is known
+  bool is_protected;
+  bool has_lasting; // state that outlives the launch: what its words are does not tell what comes after it
+  Machine *ahead;   // without faults
+  Memory *ahead_memory;
+  Checkpoint ahead_at;        // where it is; UINT64_MAX: at the launch's end
+  Checkpoint meeting;         // at which the trial's state is compared next; UINT64_MAX: never
+  uint32_t first, checkpoint; // of the golden run, after the strike; to be looked at next
+  const HookMachine *view;    // of the clone
+  uint64_t lines[MOST_LINES]; // where the struck block has written since
   uint32_t line_count;
 } Trials;
 
@@ -90,7 +104,7 @@ static Verdict on_clone_block(Hook *hook, HookMachine *machine, const BlockEvent
   (void)machine;
   note_block(&at->clone_blocks, event);
   at->is_over |= event->done && event->who->block == at->own->reader.block;
-  at->is_decided = at->is_over && lines_are_decided(at);
+  at->is_decided = at->is_over && at->kept != NULL && lines_are_decided(at);
   return VERDICT_PASS;
 }
 
@@ -133,6 +147,7 @@ static Verdict on_clone_memory(Hook *hook, HookMachine *machine, const MemoryEve
 static void on_clone_cycle(Hook *hook, HookMachine *machine) {
   Trials *at = hook->own;
   at->strike = fault_strike(machine, &at->own->fault);
+  at->view = machine;
   hook->next_cycle = UINT64_MAX;
 }
 
@@ -183,19 +198,67 @@ static const LaunchMemory *kept_for(const Trials *at, const Draw *draw) {
   return NULL;
 }
 
+static Machine *golden_of(const Trials *at) { return device_machine(at->target->device(at->target)); }
+
+static Machine *clone_with(const Trials *at, const HookChain *given, Memory **memory) {
+  *memory = memory_clone(device_memory(at->target->device(at->target)), NULL);
+  if (*memory == NULL) _exit(1);
+  return machine_clone(golden_of(at), *memory, given);
+}
+
 static void clone_golden(Trials *at) {
-  Machine *golden = device_machine(at->target->device(at->target));
-  if (at->clone != NULL) {
-    machine_copy(at->clone, golden);
-  } else {
-    HookChain chain = {.hooks = {&at->observer}, .count = 1};
-    at->memory = memory_clone(device_memory(at->target->device(at->target)), NULL);
-    if (at->memory == NULL) _exit(1);
-    at->clone = machine_clone(golden, at->memory, &chain);
-  }
+  HookChain chain = {.hooks = {&at->observer}, .count = 1};
+  if (at->clone != NULL) machine_copy(at->clone, golden_of(at));
+  else at->clone = clone_with(at, &chain, &at->memory);
   at->clone_blocks.begun = at->blocks.begun;
   memcpy(at->clone_blocks.ended, at->blocks.ended, at->blocks.total);
 }
+
+// ---- Where trials meet the fault-free run --------------------------------------------------------------
+
+// Takes the machine without faults a little further than the trial that begins.
+static void go_ahead(Trials *at, uint64_t now) {
+  if (at->ahead == NULL) {
+    at->ahead = clone_with(at, NULL, &at->ahead_memory);
+    at->ahead_at = (Checkpoint){0};
+  }
+  if (at->ahead_at.cycle >= now + LEAST_AHEAD) return;
+  bool ended = machine_run(at->ahead, now + MOST_AHEAD);
+  at->ahead_at = ended ? (Checkpoint){.cycle = UINT64_MAX} : (Checkpoint){machine_now(at->ahead), target_hash_with(at->target, at->ahead)};
+}
+
+static void next_meeting(Trials *at) {
+  const Golden *golden = at->options->golden;
+  uint64_t now = machine_now(at->clone);
+  at->checkpoint += at->checkpoint - at->first; // ever more seldom: a hash costs as much as many cycles
+  while (at->checkpoint < golden->checkpoint_count && golden->checkpoints[at->checkpoint].cycle <= now) at->checkpoint++;
+  at->meeting = at->checkpoint < golden->checkpoint_count ? golden->checkpoints[at->checkpoint] : (Checkpoint){.cycle = UINT64_MAX};
+}
+
+static void first_meeting(Trials *at) {
+  const Golden *golden = at->options->golden;
+  uint64_t now = machine_now(at->clone);
+  at->meeting = (Checkpoint){.cycle = UINT64_MAX};
+  if (!at->is_protected) return;
+  go_ahead(at, now);
+  at->first = 0;
+  while (at->first < golden->checkpoint_count && golden->checkpoints[at->first].cycle <= now) at->first++;
+  at->checkpoint = at->first;
+  at->meeting = at->ahead_at;
+  if (at->meeting.cycle == UINT64_MAX) next_meeting(at);
+}
+
+// The state is that of the run without the fault; if it was to be compared here.
+static bool has_met(Trials *at) {
+  uint64_t now = machine_now(at->clone);
+  if (now < at->meeting.cycle) return false;
+  bool can_be_same = now == at->meeting.cycle && strike_is_over(&at->strike, now);
+  if (can_be_same && target_hash_with(at->target, at->clone) == at->meeting.hash) return true;
+  next_meeting(at);
+  return false;
+}
+
+// ---- A trial from begin to end -------------------------------------------------------------------------
 
 static void begin_trial(Trials *at, const Draw *draw) {
   const UnfinishedVec *unfinished = at->options->unfinished;
@@ -224,33 +287,99 @@ static bool is_known(const Trials *at) {
   return known || at->is_decided;
 }
 
-static void try_one(Trials *at, const Draw *draw) {
+static bool was_corrected(const Trials *at) { return at->is_protected && *at->view->corrected > 0; }
+
+typedef enum TrialEnd { TRIAL_ENDED, TRIAL_SAME, TRIAL_KNOWN, TRIAL_ENDLESS, TRIAL_IN_VAIN } TrialEnd;
+
+// Something was put right, so most likely the values are right: only the end tells the time. That of a launch that is not the last does not.
+static bool goes_on_for_time(const Trials *at) { return was_corrected(at) && at->unfinished == NULL; }
+
+static TrialEnd run_trial(Trials *at) {
   uint64_t limit = at->options->golden->cycles * at->options->campaign->timeout; // cycle at which it counts as endless
+  uint64_t alone = machine_now(at->clone) + ALONE_CYCLES;
+  bool is_last = at->launch == at->options->golden->launches.count;
+  for (;;) {
+    uint64_t now = machine_now(at->clone);
+    if (machine_run(at->clone, min_u64(min_u64(now + SLICE, limit), max_u64(at->meeting.cycle, now + 1)))) return TRIAL_ENDED;
+    now = machine_now(at->clone);
+    if (has_met(at)) return TRIAL_SAME;
+    if (at->kept == NULL && now >= alone) return TRIAL_IN_VAIN;
+    bool is_known_now = at->kept != NULL && is_known(at);
+    if (is_known_now && !goes_on_for_time(at)) return TRIAL_KNOWN;
+    if (is_known_now && !is_last) return TRIAL_IN_VAIN;
+    if (now >= limit) return TRIAL_ENDLESS;
+  }
+}
+
+static void tell_outcome(const Trials *at, Record record, Outcome outcome, uint64_t cycles) {
+  record.outcome = outcome;
+  record.cycles = cycles;
+  tell(at, &(TrialHead){.record = record}, &(WordList){0});
+}
+
+// The launch has come to its end. Its words are followed; but if it is the last and they are right, all is known.
+static void tell_end(const Trials *at, const Record *record) {
+  uint64_t cycles = machine_now(at->clone), golden = at->options->golden->cycles;
+  bool is_last = at->launch == at->options->golden->launches.count;
+  if (at->kept == NULL || (at->has_lasting && !is_last)) return;
+  WordList words = {0};
+  machine_flush(at->clone);
+  launch_memory_compare(at->kept, at->memory, at->clone_blocks.ended, &words);
+  TrialHead head = {.record = *record, .launch = at->launch, .count = words.count};
+  if (words.count == 0 && is_last && at->is_protected) {
+    Outcome late = cycles == golden ? OUTCOME_MASKED : OUTCOME_PERFORMANCE;
+    tell_outcome(at, (Record){.id = record->id, .settled = SETTLED_RUN}, was_corrected(at) ? OUTCOME_CORRECTED : late, cycles);
+  } else if (words.count <= MOST_RETURNED_WORDS) {
+    tell(at, &head, &words);
+  }
+  words_free(&words);
+}
+
+// A fault that the trial may tell something of.
+static bool is_for_trial(Trials *at, const Draw *draw) {
   at->kept = kept_for(at, draw);
-  if (at->kept == NULL) return;
+  bool several = (draw->struck & (draw->struck - 1)) != 0;
+  if (at->is_protected && several && !at->options->passes_values) at->kept = NULL; // those that nobody has read yet may be found later
+  return !fault_lasts(&draw->fault) && (at->kept != NULL || at->is_protected);
+}
+
+static void try_one(Trials *at, const Draw *draw) {
+  if (!is_for_trial(at, draw)) return;
   begin_trial(at, draw);
   clone_golden(at);
   at->observer.next_cycle = machine_now(at->clone);
-  bool ended = false;
-  do ended = machine_run(at->clone, min_u64(machine_now(at->clone) + SLICE, limit));
-  while (!ended && !is_known(at) && machine_now(at->clone) < limit);
+  first_meeting(at);
+  TrialEnd end = run_trial(at);
   const Trap *trap = machine_trap(at->clone);
-  Record record = {.id = draw->id, .settled = SETTLED_RUN};
-  if (ended && trap->kind != TRAP_NONE) record_trap(&record, trap, at->program);
-  else if (!ended && !is_known(at)) record_timeout(&record);
-  else record = (Record){.id = draw->id, .settled = SETTLED_COUNT, .cycles = machine_now(at->clone)};
-  if (record.settled != SETTLED_COUNT) tell(at, &(TrialHead){.record = record}, &(WordList){0});
-  else if (ended || at->is_decided) tell_words(at, &record);
-  else tell_open_words(at, &record);
+  Record record = {.id = draw->id, .settled = SETTLED_RUN}, open = {.id = draw->id, .settled = SETTLED_COUNT};
+  open.cycles = machine_now(at->clone);
+  if (end == TRIAL_ENDED && trap->kind != TRAP_NONE) {
+    record_trap(&record, trap, at->program);
+    tell_outcome(at, record, record.outcome, 0);
+  } else if (end == TRIAL_ENDLESS) {
+    record_timeout(&record);
+    tell_outcome(at, record, record.outcome, 0);
+  } else if (end == TRIAL_SAME) {
+    record.settled = SETTLED_HASH;
+    tell_outcome(at, record, was_corrected(at) ? OUTCOME_CORRECTED : OUTCOME_MASKED, at->options->golden->cycles);
+  } else if (end == TRIAL_ENDED) {
+    tell_end(at, &open);
+  } else if (end == TRIAL_KNOWN && at->is_decided) {
+    if (!at->has_lasting) tell_words(at, &open);
+  } else if (end == TRIAL_KNOWN) {
+    tell_open_words(at, &open);
+  }
 }
 
 // ---- In the golden run -------------------------------------------------------------------------------
 
 static void drop_clone(Trials *at) {
   machine_free(at->clone);
+  machine_free(at->ahead);
   memory_free(at->memory);
-  at->clone = NULL;
-  at->memory = NULL;
+  memory_free(at->ahead_memory);
+  at->clone = at->ahead = NULL;
+  at->memory = at->ahead_memory = NULL;
 }
 
 static void blocks_new(Blocks *blocks, uint32_t total) {
@@ -259,10 +388,20 @@ static void blocks_new(Blocks *blocks, uint32_t total) {
   ASSERT(blocks->ended != NULL);
 }
 
+// A protection has state that outlives launches. Wake-ups, which are no cells, are bound to be equal when the time is.
+static bool keeps_state(const RegionTable *regions) {
+  bool any = false;
+  for (uint32_t i = 0; i < regions->count && !any; i++) {
+    any = regions->items[i].life == LIFE_MACHINE && (regions->items[i].flags & REGION_INJECTABLE) != 0;
+  }
+  return any;
+}
+
 static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
   Trials *at = hook->own;
   uint32_t blocks = event->grid[0] * event->grid[1] * event->grid[2];
   at->program = machine->program;
+  at->has_lasting = keeps_state(machine->regions);
   at->launch = (uint32_t)event->who->launch;
   at->block_warps = max_u32((event->block[0] * event->block[1] * event->block[2] + WARP_LANES - 1) / WARP_LANES, 1);
   blocks_new(&at->blocks, blocks);
@@ -310,7 +449,10 @@ static void on_finish(Hook *hook, HookMachine *machine) {
 
 static _Noreturn void work(Trials *at) {
   Diags diags = {0};
-  HookChain chain = {.hooks = {&at->hook}, .count = 1};
+  const HookChain *protections = at->options->campaign->protections;
+  HookChain chain = protections == NULL ? (HookChain){0} : *protections;
+  if (!hook_chain_add(&chain, &at->hook)) _exit(1);
+  at->is_protected = campaign_is_protected(at->options->campaign);
   at->hook = (Hook){.name = "trial", .kind = HOOK_OBSERVER, .own = at, .launch = on_launch, .block = on_block, .cycle = on_cycle};
   at->hook.request = at->hook.response = on_memory;
   at->hook.finish = on_finish;

@@ -287,6 +287,7 @@ Hook *dmr_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
                  .block = dmr_block,
                  .issue = dmr_issue,
                  .replays = true,
+                 .passes_values = true,
                  .result = dmr_result,
                  .next_cycle = UINT64_MAX};
   return hook;

@@ -19,7 +19,7 @@ static Hook *new_hook(const ProtectArguments *arguments, const char *name, Arena
     return NULL;
   }
   Hook *hook = ARENA_NEW(arena, Hook);
-  *hook = (Hook){.name = name, .kind = HOOK_PROTECTION, .next_cycle = UINT64_MAX};
+  *hook = (Hook){.name = name, .kind = HOOK_PROTECTION, .passes_values = true, .next_cycle = UINT64_MAX};
   return hook;
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Shortcuts change no outcome: compare.sh REDOUBT [FAULTS]
 # FAULTS (default 2004) are dealt over four workloads and three structures, and as many as each of these lots go to registers,
-# predicates, units and queues of more workloads, to faults that last, and to a protection, half as many as all to a race of blocks. Each lot is settled with all
+# predicates, units and queues of more workloads, to faults that last, and to protections, half as many as all to a race of blocks. Each lot is settled with all
 # shortcuts by two workers, by one, by a campaign that is resumed, and by a full simulation of every fault. Outcome, cycles, wrong
 # elements, worst error and note must be the same. (interrupt.sh: campaigns stopped at any moment.)
 set -eu
@@ -61,5 +61,11 @@ done
 for model in stuck0 stuck1 'duty(50,50)'; do compare transpose rf,pred,unit.sp; done
 model=flip protect=dmr
 compare hotspot rf,unit,latch,collector,stack
+compare transpose rf,shared,unit # followed past the comparisons, or tried with them
+protect=secded:rf,shared,l2
+compare hotspot rf,shared,l2,ecc.rf
+model='adjacent(2)'
+compare transpose rf,l2
+model=flip
 protect=none size=small each=$((each * 6)) # one block after the other: a wrong store comes before or after the right one
 compare transpose rf
