@@ -3,11 +3,8 @@
 # Says which; asks for nothing. Needs root or sudo only when something is missing.
 set -eu
 
-build="gcc libc6-dev make cmake ninja-build libinih-dev libjansson-dev libxxhash-dev libzstd-dev liblz4-dev libsqlite3-dev libiberty-dev"
+build="gcc libc6-dev make cmake ninja-build libinih-dev libjansson-dev libxxhash-dev libzstd-dev liblz4-dev libsqlite3-dev libiberty-dev libjs-vega"
 test="clang clang-format libclang-rt-14-dev libcmocka-dev libmpfr-dev libgmp-dev git chromium"
-
-# npm fetches Vega. A Node.js from elsewhere brings its own, which Debian's package would clash with.
-command -v npm >/dev/null 2>&1 || build="$build npm"
 
 wanted=""
 for group in "$@"; do
