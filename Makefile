@@ -39,8 +39,9 @@ fuzz: test-packages          ## fuzz parsers and decoders; SECONDS=600 each by d
 ptx: test-packages           ## compile the workloads' CUDA kernels to PTX with clang
 	tools/ptx.sh
 
-docs: all                    ## write the generated pages of docs/
+docs: docs-packages all      ## write the generated pages of docs/, and the site with search: build/site/index.html
 	tools/docs.sh build/redoubt docs
+	tools/site.sh build/site
 
 format:                      ## clang-format every source file
 	git ls-files -z 'src/*.[ch]' 'workloads/*.[ch]' 'tests/*.[ch]' 'bench/*.[ch]' 'src/*.inc' | xargs -0 clang-format -i
