@@ -1,9 +1,8 @@
 #!/bin/bash
-# make install into a folder, and the tree moved elsewhere: tree.sh BUILD SANITIZED. The program, its CUDA library, the library with
+# make install into a folder, and the tree moved elsewhere: tree.sh BUILD. The program, its CUDA library, the library with
 # pkg-config and the Python binding work from there in an empty environment.
 set -u
 build=$(realpath "$1")
-sanitized=$2
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/works.sh"
 folder=$(mktemp -d)
@@ -24,10 +23,8 @@ case $said in *"$tree/bin/../lib/redoubt/cudart/libcudart.so.13"*) ;; *) fail "C
 if command -v pkg-config >/dev/null; then
   flags=$(PKG_CONFIG_PATH=$tree/lib/pkgconfig pkg-config --cflags --libs redoubt) || fail "pkg-config"
   [ "$(PKG_CONFIG_PATH=$tree/lib/pkgconfig pkg-config --modversion redoubt)" = "$("$tree/bin/redoubt" version | cut -d ' ' -f 2)" ] || fail "another version"
-  extra=
-  [ "$sanitized" = 1 ] && extra=-fsanitize=address,undefined
   # shellcheck disable=SC2086
-  gcc -Wall -Wextra -Wpedantic -Werror -std=c11 $extra "$tree/share/redoubt/examples/inject.c" $flags -o "$folder/inject" || fail "the example does not compile"
+  gcc -Wall -Wextra -Wpedantic -Werror -std=c11 "$tree/share/redoubt/examples/inject.c" $flags -o "$folder/inject" || fail "the example does not compile"
   env -i LD_LIBRARY_PATH="$tree/lib" "$folder/inject" >"$folder/out" || fail "the example fails"
   grep -q '^sdc-critical: ' "$folder/out" || fail "the example says: $(cat "$folder/out")"
   printf '#include <redoubt.h>\n' | g++ -x c++ -fsyntax-only -Wall -Wextra -Werror -I"$tree/include" - 2>/dev/null ||
@@ -35,7 +32,7 @@ if command -v pkg-config >/dev/null; then
 fi
 [ -z "$(nm -D --defined-only "$tree/lib/libredoubt.so.0" | grep -v ' redoubt_[a-z_]*@@REDOUBT_1$' | grep -v ' A REDOUBT_1$')" ] || fail "the library shows more than its interface"
 
-if [ "$sanitized" != 1 ] && command -v python3 >/dev/null; then
+if command -v python3 >/dev/null; then
   packages=$(dirname "$(find "$tree/lib" -name redoubt.py)")
   env -i PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$packages" python3 -c '
 import redoubt
