@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "fault/fault.h"
 #include "protect/protect.h"
+#include "study/study.h"
 
 // ---- What a value or an operand may be ---------------------------------------------------------------
 
@@ -56,6 +57,13 @@ static void add_params(Text *out) {
   }
 }
 
+static void add_studies(Text *out) {
+  add_word(out, "flexgrip");
+  for (uint32_t i = 0; i < builtin_study_file_count; i++) {
+    if (strcmp(builtin_study_files[i].name, "study.ini") == 0) add_word(out, builtin_study_files[i].study);
+  }
+}
+
 static void add_commands(Text *out) {
   for (uint32_t i = 0; i < command_count; i++) add_word(out, commands[i]->name);
 }
@@ -96,7 +104,7 @@ static const Value operands[] = {
     {"run", .add = add_targets, .or_file = true},
     {"campaign", .add = add_targets, .or_file = true},
     {"list", .add = add_tables},
-    {"reproduce", .words = "flexgrip"},
+    {"reproduce", .add = add_studies},
     {"manual", .add = add_commands},
 };
 static const Value any_file = {.or_file = true}, nothing = {0};

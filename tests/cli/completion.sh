@@ -58,6 +58,7 @@ bash_case 'structures stats' redoubt list st
 bash_case 'a.db' redoubt report a
 bash_case 'a.db' redoubt run -- ./app a
 bash_case '' redoubt campaign --faults 1
+bash_case 'rise' redoubt reproduce ri
 bash_case 'bash' redoubt manual --completion b
 bash_case 'compare' redoubt help comp
 

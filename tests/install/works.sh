@@ -23,7 +23,7 @@ works() { # PREFIX
   clean redoubt check "$prefix/share/redoubt/workloads/matmul/kernel.ptx" >/dev/null || fail "the workloads' PTX"
   for file in share/man/man1/redoubt.1 share/man/man1/redoubt-campaign.1 share/bash-completion/completions/redoubt \
     share/fish/vendor_completions.d/redoubt.fish include/redoubt.h lib/libredoubt.so.0 lib/redoubt/cudart/libcudart.so.13 \
-    lib/redoubt/cudart/libcuda.so.1 share/doc/redoubt/copyright share/doc/redoubt/README.md; do
+    lib/redoubt/cudart/libcuda.so.1 share/redoubt/studies/rise/study.ini share/doc/redoubt/copyright share/doc/redoubt/README.md; do
     [ -e "$prefix/$file" ] || fail "$file is missing"
   done
   rm -rf "$scratch"
