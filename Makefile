@@ -1,8 +1,9 @@
 # The front door. Everything here works on a fresh Debian 12 machine; CMake, Ninja and CTest do the work.
 .DEFAULT_GOAL := all
-.PHONY: all demo test gate traits bench fuzz ptx docs format packages test-packages clean
+.PHONY: all demo install deb test gate traits bench fuzz ptx docs format packages test-packages docs-packages deb-packages clean
 
 JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
 
 all: packages                ## build the release program at build/redoubt
 	cmake --preset release
@@ -10,6 +11,15 @@ all: packages                ## build the release program at build/redoubt
 
 demo: all                    ## break two programs, without and with ECC, compare, write the page
 	tools/demo.sh build/redoubt
+
+install: all                 ## install below PREFIX (default /usr/local); DESTDIR goes before it
+	DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX) --strip >/dev/null
+	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || true
+	@echo "Installed below $(DESTDIR)$(PREFIX). Type: $(if $(filter $(PREFIX)/bin,$(subst :, ,$(PATH))),redoubt help,$(PREFIX)/bin/redoubt help)"
+
+deb: deb-packages all        ## a Debian package, build/redoubt_VERSION_ARCHITECTURE.deb
+	cd build && cpack -G DEB >cpack.log || { cat cpack.log; exit 1; }
+	@echo "Install it with: apt-get install ./$$(ls -t build/redoubt_*.deb | head -n 1)"
 
 test: test-packages          ## gate, every test in release, under ASan and UBSan, built by clang, and a fuzz smoke run
 	JOBS=$(JOBS) tools/test.sh
@@ -29,8 +39,9 @@ fuzz: test-packages          ## fuzz parsers and decoders; SECONDS=600 each by d
 ptx: test-packages           ## compile the workloads' CUDA kernels to PTX with clang
 	tools/ptx.sh
 
-docs: all                    ## write the generated pages of docs/
+docs: docs-packages all      ## write the generated pages of docs/, and the site with search: build/site/index.html
 	tools/docs.sh build/redoubt docs
+	tools/site.sh build/site
 
 format:                      ## clang-format every source file
 	git ls-files -z 'src/*.[ch]' 'workloads/*.[ch]' 'tests/*.[ch]' 'bench/*.[ch]' 'src/*.inc' | xargs -0 clang-format -i
@@ -39,7 +50,13 @@ packages:
 	tools/packages.sh build
 
 test-packages:
-	tools/packages.sh build test
+	tools/packages.sh build test docs deb
+
+docs-packages:
+	tools/packages.sh build docs
+
+deb-packages:
+	tools/packages.sh build deb
 
 clean:
 	rm -rf build build-*

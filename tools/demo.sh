@@ -19,4 +19,17 @@ for workload in scalarprod matmul; do
   echo
 done
 "$redoubt" report "$folder/matmul.db" -o "$folder/matmul.html" >/dev/null
+harmful=$("$redoubt" export "$folder/matmul.db" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+  $column["outcome"] ~ /^sdc/ { print $column["id"]; exit }')
+# What is typed to call the program: its name where the shell finds it.
+test "$(command -v redoubt 2>/dev/null || true)" -ef "$redoubt" && call=redoubt || call=$redoubt
+next() { printf '  %-54s %s\n' "$1" "$2"; }
 echo "The same as a page with charts: $folder/matmul.html (open it in a browser)"
+echo
+echo "Next, type:"
+next "$call replay $folder/matmul.db ${harmful:-0}" "why this fault made a wrong result, step by step"
+next "$call report $folder/matmul.db --by bit,opcode" "which bits and instructions matter"
+next "$call list workloads" "what else there is to break"
+next "$call run --help" "your own PTX file or CUDA program"
+next "make install" "to call it 'redoubt' from anywhere (as root, or with PREFIX=~/.local)"
+echo "docs/tutorial.md goes on from here."

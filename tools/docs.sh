@@ -15,3 +15,4 @@ awk -v table="$table" '
   !/^\|/ { skip = 0 }
   !skip' docs/hooks.md >"$table.page"
 mv "$table.page" "$folder/hooks.md"
+"$redoubt" manual --markdown >"$folder/commands.md"

@@ -1,20 +1,21 @@
 #!/bin/sh
-# Installs the Debian packages that are missing: packages.sh build [test]
+# Installs the Debian packages that are missing: packages.sh build [test] [docs] [deb]
 # Says which; asks for nothing. Needs root or sudo only when something is missing.
 set -eu
 
-build="gcc libc6-dev make cmake ninja-build libinih-dev libjansson-dev libxxhash-dev libzstd-dev liblz4-dev libsqlite3-dev libiberty-dev"
-test="clang clang-format libclang-rt-14-dev libcmocka-dev libmpfr-dev libgmp-dev git chromium"
-
-# npm fetches Vega. A Node.js from elsewhere brings its own, which Debian's package would clash with.
-command -v npm >/dev/null 2>&1 || build="$build npm"
+build="gcc libc6-dev make cmake ninja-build libinih-dev libjansson-dev libxxhash-dev libzstd-dev liblz4-dev libsqlite3-dev libiberty-dev libjs-vega"
+test="clang clang-format libclang-rt-14-dev libcmocka-dev libmpfr-dev libgmp-dev git chromium zsh fish groff-base python3 pkg-config debootstrap"
+docs="mkdocs"
+deb="dpkg-dev file"
 
 wanted=""
 for group in "$@"; do
   case $group in
     build) wanted="$wanted $build" ;;
     test) wanted="$wanted $test" ;;
-    *) echo "packages.sh: unknown group '$group'; known: build, test" >&2; exit 2 ;;
+    docs) wanted="$wanted $docs" ;;
+    deb) wanted="$wanted $deb" ;;
+    *) echo "packages.sh: unknown group '$group'; known: build, test, docs, deb" >&2; exit 2 ;;
   esac
 done
 

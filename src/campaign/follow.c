@@ -303,7 +303,8 @@ bool campaign_is_protected(const CampaignOptions *options) {
 }
 
 bool follow_can(const Target *target, const CampaignOptions *options) {
-  return options->standing == NULL && options->prune && options->snapshot && target->inject == NULL && machine_can(target->spec, MACHINE_IS_FOLLOWED);
+  return options->standing == NULL && options->prune && options->snapshot && target->inject == NULL &&
+         machine_can(target->spec, MACHINE_IS_FOLLOWED);
 }
 
 uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, uint32_t count) {

@@ -14,7 +14,7 @@ static const Option common_options[] = {
     {"quiet", 'q', NULL, "do not say what went well", .take = NULL},
     {"help", 'h', NULL, "this text", .take = NULL},
 };
-static const OptionGroup common_group = OPTION_GROUP(NULL, common_options);
+const OptionGroup common_group = OPTION_GROUP(NULL, common_options);
 
 // The rows of a command, those of every command last.
 typedef struct Rows {

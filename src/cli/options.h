@@ -64,6 +64,10 @@ typedef struct Command {
 } Command;
 extern const Command *const commands[]; // cli.c
 extern const uint32_t command_count;
+extern const OptionGroup common_group;                   // what every command takes
+const Command *command_find(const char *name);           // NULL: there is none
+int command_unknown(const char *name);                   // a message; EXIT_BAD_INPUT
+extern const char main_help_about[], main_help_ending[]; // around the commands in 'redoubt help'
 
 // What a command line holds beside options.
 typedef struct Operands {

@@ -15,8 +15,8 @@ Interval wilson_interval(uint64_t hits, uint64_t trials, double confidence);
 // The same for a share that comes from as much as `trials` of equal weight. Of trials with weights that is the square of the weights' sum
 // over the sum of their squares (Kish, Survey Sampling, 1965).
 Interval wilson_share(double share, double trials, double confidence);
-// The same things looked at twice: how many are hits both times, the first time alone, the second time alone, never. With weights: as
-// many as weigh the same.
+// The same things looked at twice: how many are hits both times, the first time alone, the second time alone, never. With weights:
+// how many equally weighted things would tell as much.
 typedef struct PairedCounts {
   double both, first, second, neither;
 } PairedCounts;

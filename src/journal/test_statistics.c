@@ -42,7 +42,7 @@ static void test_wilson_at_its_ends(void **state) {
   assert_true(always.high == 1 && always.low < 1 && always.low > 0.99);
 }
 
-// Weights: as wide as for as many trials as weigh the same.
+// Weights: as wide as for the number of equally weighted trials that tell as much.
 static void test_weighted(void **state) {
   (void)state;
   Interval whole = wilson_interval(30, 120, 0.95), same = wilson_share(0.25, 120, 0.95), fewer = wilson_share(0.25, 60, 0.95);

@@ -88,8 +88,9 @@ function saveButtons(chart) {
   };
   return make("div", {class: "save"}, button("svg"), button("png"));
 }
+const NO_VEGA = "No chart: this Redoubt was built without Vega. Install Debian's package libjs-vega and build it again. The tables hold the same numbers.";
 function drawChart(chart, t) {
-  const box = $(chart.id), why = chart.empty();
+  const box = $(chart.id), why = chart.empty() ?? (globalThis.vega ? null : NO_VEGA);
   if (chart.view) chart.view.finalize();
   chart.view = null;
   box.parentElement.querySelector(".save")?.remove();

@@ -1,4 +1,4 @@
-// Vega's own file, as npm delivers it, put into the program's read-only data.
+// Vega, as tools/vega.sh makes it of Debian's files, put into the program's read-only data. Empty: the build found none.
 #include "report/report_internal.h"
 
 __asm__(".section .rodata\n"

@@ -129,6 +129,17 @@ grep -q 'data-ready="yes"' "$folder/out" || fail "the FMEDA is not drawn"
 grep -q 'FMEDA: made-up on fermi-gtx480' "$folder/out" || fail "the FMEDA has no title"
 for text in SPFM PMHF 'wrong output' 'secded:rf' 'no mechanism'; do grep -q "$text" "$folder/out" || fail "the FMEDA does not show '$text'"; done
 
+# A program that was built without Vega: the page says what is missing, and all else is there.
+name=no-vega
+awk '/<script>/ && !cut { sub(/<script>.*/, "<script>"); cut = 1; print; if (!/<\/script>/) skip = 1; next }
+  skip && /<\/script>/ { sub(/.*<\/script>/, "</script>"); skip = 0 } !skip' "$folder/many-test.html" >"$folder/no-vega.html"
+[ "$(wc -c <"$folder/no-vega.html")" -lt "$(($(wc -c <"$folder/many-test.html") - 100000))" ] || fail "Vega is still in no-vega.html"
+browse "$folder/no-vega.html" --dump-dom
+expect ready yes
+for chart in fit avf outcomes time breakdown; do expect chart.$chart empty; done
+expect table.all '3,000 faults fit\.'
+[ "$(grep -c 'built without Vega.*libjs-vega' "$folder/out")" -ge 5 ] || fail "the page does not say that Vega is missing"
+
 # Nothing is fetched from elsewhere.
 sed '/<script>/,/<\/script>/d' "$folder/many.html" | grep -E '(src|href)="?(https?:)?//' && fail "the page refers to the network"
 

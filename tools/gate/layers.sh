@@ -23,6 +23,7 @@ done | awk '
     below["study"] = below["report"] " study"
     below["cudart"] = below["campaign"] " cudart"
     below["cli"] = below["campaign"] " report study flexgrip cli"
+    below["lib"] = below["campaign"] " lib"
     below["workloads"] = below["device"]
   }
   {

@@ -1,0 +1,61 @@
+# What an installation holds, below its prefix. `redoubt` finds lib/redoubt/cudart beside the folder that it lies in, so any prefix
+# works, and a tree may be moved. Machines and workloads are inside the program; the files are there to be read and copied.
+set(manual ${CMAKE_BINARY_DIR}/manual)
+add_custom_command(OUTPUT ${manual}/redoubt.1 DEPENDS redoubt COMMAND redoubt manual --folder ${manual} VERBATIM)
+add_custom_target(manual ALL DEPENDS ${manual}/redoubt.1)
+
+configure_file(cmake/redoubt.pc.in ${CMAKE_BINARY_DIR}/generated/redoubt.pc @ONLY)
+
+install(TARGETS redoubt RUNTIME DESTINATION bin)
+install(TARGETS libredoubt LIBRARY DESTINATION lib)
+install(TARGETS cudart11 cudart12 cudart13 LIBRARY DESTINATION lib/redoubt/cudart)
+install(FILES ${CMAKE_BINARY_DIR}/cudart/libcuda.so.1 DESTINATION lib/redoubt/cudart)
+install(FILES src/lib/redoubt.h DESTINATION include)
+install(FILES ${CMAKE_BINARY_DIR}/generated/redoubt.pc DESTINATION lib/pkgconfig)
+install(DIRECTORY machines DESTINATION share/redoubt FILES_MATCHING PATTERN *.ini)
+install(DIRECTORY workloads DESTINATION share/redoubt FILES_MATCHING PATTERN *.cu PATTERN *.ptx PATTERN *.sass PATTERN cuda.h)
+install(DIRECTORY studies DESTINATION share/redoubt FILES_MATCHING PATTERN *.ini PATTERN *.csv)
+install(DIRECTORY examples DESTINATION share/redoubt)
+install(DIRECTORY docs DESTINATION share/doc/redoubt FILES_MATCHING PATTERN *.md PATTERN *.svg PATTERN *.png)
+install(FILES README.md CHANGELOG.md DESTINATION share/doc/redoubt)
+install(FILES LICENSE cmake/copyright DESTINATION share/doc/redoubt)
+install(DIRECTORY ${manual}/ DESTINATION share/man/man1 FILES_MATCHING PATTERN *.1)
+install(FILES ${manual}/redoubt.bash DESTINATION share/bash-completion/completions RENAME redoubt)
+install(FILES ${manual}/redoubt.fish DESTINATION share/fish/vendor_completions.d)
+# Where zsh and Python look depends on who installs: packages have folders of their own on Debian.
+find_program(PYTHON python3)
+set(python_version 3)
+if(PYTHON)
+  execute_process(COMMAND ${PYTHON} -c "import sys; print('%d.%d' % sys.version_info[:2])" OUTPUT_VARIABLE python_version OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
+install(CODE "
+  set(zsh share/zsh/site-functions)
+  set(python lib/python${python_version}/dist-packages)
+  if(CMAKE_INSTALL_PREFIX MATCHES \"/usr$\")
+    set(zsh share/zsh/vendor-completions)
+    set(python lib/python3/dist-packages)
+  endif()
+  file(INSTALL \"${CMAKE_SOURCE_DIR}/python/redoubt.py\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/\${python}\")
+  file(INSTALL \"${manual}/_redoubt\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/\${zsh}\")")
+
+# `make deb`: one Debian package of all of it; the packages that it needs are found by dpkg-shlibdeps.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME redoubt)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_CONTACT "The Redoubt developers <redoubt@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "GPU reliability lab: run GPU programs on a simulated GPU and break it on purpose")
+set(CPACK_PACKAGE_DESCRIPTION "Redoubt runs unmodified CUDA programs and PTX on a simulated GPU, injects faults into it,
+and says what they do to the results, and what a protection scheme would cost and catch.
+It needs no GPU and no GPU toolkit.")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR} ${CMAKE_BINARY_DIR}/cudart)
+# libredoubt alone is for others to link with: the CUDA libraries stand in a folder of their own, under names that are not ours.
+file(WRITE ${CMAKE_BINARY_DIR}/generated/deb/triggers "activate-noawait ldconfig\n")
+file(WRITE ${CMAKE_BINARY_DIR}/generated/deb/shlibs "libredoubt 0 redoubt (>= ${PROJECT_VERSION})\n")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_BINARY_DIR}/generated/deb/triggers ${CMAKE_BINARY_DIR}/generated/deb/shlibs)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS python3)
+include(CPack)

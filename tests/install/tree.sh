@@ -1,0 +1,41 @@
+#!/bin/bash
+# make install into a folder, and the tree moved elsewhere: tree.sh BUILD. The program, its CUDA library, the library with
+# pkg-config and the Python binding work from there in an empty environment.
+set -u
+build=$(realpath "$1")
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/works.sh"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+DESTDIR=$folder/destination cmake --install "$build" --prefix /opt/redoubt >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
+[ "$(ls "$folder/destination")" = opt ] || fail "something is outside of the prefix: $(ls "$folder/destination")"
+mv "$folder/destination/opt/redoubt" "$folder/tree with a space" # nothing may remember where it was built or put
+tree=$folder/tree
+mv "$folder/tree with a space" "$tree"
+works "$tree"
+
+# A CUDA program gets the installed library, not that of the build.
+said=$(env -i HOME="$folder" PATH="$tree/bin:/usr/bin:/bin" LD_DEBUG=libs redoubt run -q -- "$build/generation13" 2>&1 >/dev/null | grep 'calling init.*libcudart')
+case $said in *"$tree/bin/../lib/redoubt/cudart/libcudart.so.13"*) ;; *) fail "CUDA programs: $said" ;; esac
+
+# A program in C, with pkg-config.
+if command -v pkg-config >/dev/null; then
+  flags=$(PKG_CONFIG_PATH=$tree/lib/pkgconfig pkg-config --cflags --libs redoubt) || fail "pkg-config"
+  [ "$(PKG_CONFIG_PATH=$tree/lib/pkgconfig pkg-config --modversion redoubt)" = "$("$tree/bin/redoubt" version | cut -d ' ' -f 2)" ] || fail "another version"
+  # shellcheck disable=SC2086
+  gcc -Wall -Wextra -Wpedantic -Werror -std=c11 "$tree/share/redoubt/examples/inject.c" $flags -o "$folder/inject" || fail "the example does not compile"
+  env -i LD_LIBRARY_PATH="$tree/lib" "$folder/inject" >"$folder/out" || fail "the example fails"
+  grep -q '^sdc-critical: ' "$folder/out" || fail "the example says: $(cat "$folder/out")"
+  printf '#include <redoubt.h>\n' | g++ -x c++ -fsyntax-only -Wall -Wextra -Werror -I"$tree/include" - 2>/dev/null ||
+    ! command -v g++ >/dev/null || fail "the header is no C++"
+fi
+[ -z "$(nm -D --defined-only "$tree/lib/libredoubt.so.0" | grep -v ' redoubt_[a-z_]*@@REDOUBT_1$' | grep -v ' A REDOUBT_1$')" ] || fail "the library shows more than its interface"
+
+if command -v python3 >/dev/null; then
+  packages=$(dirname "$(find "$tree/lib" -name redoubt.py)")
+  env -i PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$packages" python3 -c '
+import redoubt
+assert redoubt.Machine("functional").workload("vecadd").run().passed' || fail "Python"
+fi
+exit $failed
