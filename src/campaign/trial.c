@@ -224,7 +224,8 @@ static void go_ahead(Trials *at, uint64_t now) {
   }
   if (at->ahead_at.cycle >= now + LEAST_AHEAD) return;
   bool ended = machine_run(at->ahead, now + MOST_AHEAD);
-  at->ahead_at = ended ? (Checkpoint){.cycle = UINT64_MAX} : (Checkpoint){machine_now(at->ahead), target_hash_with(at->target, at->ahead)};
+  at->ahead_at = ended ? (Checkpoint){.cycle = UINT64_MAX}
+                       : (Checkpoint){.cycle = machine_now(at->ahead), .hash = target_hash_with(at->target, at->ahead)};
 }
 
 static void next_meeting(Trials *at) {
