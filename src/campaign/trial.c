@@ -356,7 +356,7 @@ static void try_one(Trials *at, const Draw *draw) {
   open.cycles = machine_now(at->clone);
   if (end == TRIAL_ENDED && trap->kind != TRAP_NONE) {
     record_trap(&record, trap, at->program);
-    tell_outcome(at, record, record.outcome, 0);
+    tell_outcome(at, record, record.outcome, machine_now(at->clone)); // when it was detected
   } else if (end == TRIAL_ENDLESS) {
     record_timeout(&record);
     tell_outcome(at, record, record.outcome, 0);
