@@ -6,6 +6,7 @@
 // always found. Fresh memory reads zero: pages above `touched` never held anything, those below
 // are cleared when they are handed out again.
 #include "machine/machine.h"
+#include "machine/mirror.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -32,6 +33,8 @@ struct Memory {
   uint64_t in_use, heap_in_use;
   HostRange *hosts; // registered host memory; few
   size_t host_count;
+  Mirror *mirror; // of another memory that this one is made equal to again and again
+  bool is_copy;   // it has been made equal to another
 };
 
 Memory *memory_new(const MemoryOptions *options, Diags *diags) {
@@ -58,6 +61,7 @@ Memory *memory_new(const MemoryOptions *options, Diags *diags) {
 
 void memory_free(Memory *memory) {
   if (memory == NULL) return;
+  mirror_free(memory->mirror);
   munmap(memory->bytes, memory->capacity);
   if (memory->written != NULL) munmap(memory->written, memory->capacity);
   free(memory->items);
@@ -335,15 +339,29 @@ static void copy_pages(uint8_t *to, const uint8_t *from, uint64_t bytes) {
   }
 }
 
+// Who is copied a second time will be copied more often: from then on, changes are noted.
+static void copy_contents(Memory *memory, const Memory *from) {
+  uint64_t bytes = min_u64(align_up(from->touched, PAGE_BYTES), from->capacity);
+  bool is_known = mirror_is_of(memory->mirror, memory->bytes, from->bytes, bytes);
+  if (is_known && mirror_copy(memory->mirror)) return;
+  for (size_t i = 0; i < visible_count(from); i++) {
+    Allocation range = visible_range(from, i);
+    copy_pages(memory->bytes + range.start, from->bytes + range.start, range.bytes);
+  }
+  if (!is_known) {
+    mirror_free(memory->mirror);
+    memory->mirror = memory->is_copy && bytes > 0 ? mirror_new(memory->bytes, from->bytes, bytes) : NULL;
+  }
+  memory->is_copy = true;
+  if (memory->mirror != NULL) mirror_start(memory->mirror);
+}
+
 bool memory_copy(Memory *memory, const Memory *from) {
   if (!same_options(memory, from)) return false;
   clear_bytes(memory, from->touched, memory->touched);
   memory->touched = from->touched;
   take_allocations(memory, from->items, from->count);
-  for (size_t i = 0; i < visible_count(from); i++) {
-    Allocation range = visible_range(from, i);
-    copy_pages(memory->bytes + range.start, from->bytes + range.start, range.bytes);
-  }
+  copy_contents(memory, from);
   return true;
 }
 

@@ -1,5 +1,6 @@
 // The state of the SIMT machine as others copy and compare it: block, local memory, device memory.
 #include "machine/machine.h"
+#include "machine/mirror.h"
 #include "machine/simt/simt.h"
 
 #include <stdlib.h>
@@ -44,6 +45,7 @@ Machine *simt_machine_clone(const Machine *machine, Memory *memory, const HookCh
   Simt *m = &clone->simt;
   *m = *from;
   m->arena = arena;
+  m->mirror = NULL;
   m->block = machine_block_new(m->block_bytes);
   m->regions.items = memcpy(ARENA_ARRAY(arena, Region, from->regions.count), from->regions.items, from->regions.count * sizeof(Region));
   ByteRange *hashed = ARENA_ARRAY(arena, ByteRange, from->state_layout.hashed_count);
@@ -72,7 +74,15 @@ void simt_machine_copy(Machine *clone, const Machine *machine) {
   Simt *to = simt_of(clone);
   const Simt *from = simt_in(machine);
   uint64_t used = max_u64(local_used(to), local_used(from));
-  memcpy(to->block, from->block, from->block_bytes);
+  size_t bytes = (size_t)align_up(from->block_bytes, MIRROR_PAGE); // as machine_block_new makes them
+  if (!mirror_is_of(to->mirror, to->block, from->block, bytes)) {
+    mirror_free(to->mirror);
+    to->mirror = mirror_new(to->block, from->block, bytes);
+  }
+  if (!mirror_copy(to->mirror)) {
+    memcpy(to->block, from->block, from->block_bytes);
+    mirror_start(to->mirror);
+  }
   local_copy(to, from, used);
   to->trap = from->trap;
   ASSERT(memory_copy(to->backing.memory, from->backing.memory));

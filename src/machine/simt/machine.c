@@ -1,5 +1,6 @@
 // The SIMT machine as others see it: made for a Spec, given launches, run, cloned, hashed, compared.
 #include "machine/machines.h"
+#include "machine/mirror.h"
 #include "machine/simt/simt.h"
 
 #include <stdio.h>
@@ -112,6 +113,7 @@ static void local_free(Simt *m) {
 static void free_machine(Machine *machine) {
   Simt *m = simt_of(machine);
   local_free(m);
+  mirror_free(m->mirror);
   free(m->block);
   arena_free(m->arena);
 }

@@ -38,6 +38,7 @@ struct Simt {
   HookMachine hook_machine;
   Who who;                 // of the event that is being told; see below
   Who nobody;              // launch alone is known
+  struct Mirror *mirror;   // of a clone that was copied to: its block and the original's
   size_t own_bytes;        // of the block; what follows is the schemes'
   bool keeps_instructions; // a scheme has state of single instructions
   // Of the current launch

@@ -1,0 +1,77 @@
+// Whatever is written on either side, a copy makes both equal; and where the kernel helps, only what was written is copied.
+#include "machine/mirror.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <cmocka.h>
+
+enum { PAGES = 3000, BYTES = PAGES * MIRROR_PAGE, ROUNDS = 40 };
+
+static uint8_t *open_stretch(void) {
+  void *at = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_true(at != MAP_FAILED);
+  return at;
+}
+
+static void scribble(uint8_t *at, uint64_t seed, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) at[random_below(random_draw(seed, i, 0), BYTES)] ^= (uint8_t)(1 + random_draw(seed, i, 1) % 255);
+}
+
+static bool make_equal(Mirror *mirror, uint8_t *to, const uint8_t *from) {
+  if (mirror_copy(mirror)) return true;
+  memcpy(to, from, BYTES);
+  mirror_start(mirror);
+  return false;
+}
+
+static void test_copies(void **state) {
+  (void)state;
+  uint8_t *to = open_stretch(), *from = open_stretch();
+  scribble(from, 99, 5000);
+  Mirror *mirror = mirror_new(to, from, BYTES);
+  assert_false(make_equal(mirror, to, from));
+  bool is_told = false;
+  for (uint32_t i = 0; i < ROUNDS; i++) {
+    uint32_t count = i % 7 * 30;
+    scribble(to, 2 * i, count);
+    scribble(from, 2 * i + 1, count);
+    is_told = make_equal(mirror, to, from);
+    assert_memory_equal(to, from, BYTES);
+    assert_true(mirror_copied(mirror) <= (size_t)2 * count * MIRROR_PAGE);
+  }
+  print_message("%s\n", is_told ? "the kernel tells what has changed" : "everything is copied");
+  mirror_free(mirror);
+  munmap(to, BYTES);
+  munmap(from, BYTES);
+}
+
+// Two mirrors of one original: the second has to do without help.
+static void test_two_mirrors(void **state) {
+  (void)state;
+  uint8_t *first = open_stretch(), *second = open_stretch(), *from = open_stretch();
+  Mirror *one = mirror_new(first, from, BYTES), *other = mirror_new(second, from, BYTES);
+  assert_true(mirror_is_of(one, first, from, BYTES) && !mirror_is_of(one, second, from, BYTES) && !mirror_is_of(NULL, first, from, BYTES));
+  for (uint32_t i = 0; i < 6; i++) {
+    scribble(from, i, 50);
+    scribble(first, 10 + i, 50);
+    scribble(second, 20 + i, 50);
+    make_equal(i % 2 == 0 ? one : other, i % 2 == 0 ? first : second, from);
+    assert_memory_equal(i % 2 == 0 ? first : second, from, BYTES);
+  }
+  mirror_free(one);
+  scribble(from, 31, 50);
+  make_equal(other, second, from);
+  assert_memory_equal(second, from, BYTES);
+  mirror_free(other);
+  munmap(first, BYTES);
+  munmap(second, BYTES);
+  munmap(from, BYTES);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_copies), cmocka_unit_test(test_two_mirrors)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
