@@ -22,7 +22,11 @@ static bool brute_force(const GradeFault *faults, const uint64_t *cycles, uint32
   for (KernelSet set = 0; set < UINT64_C(1) << kernels; set++) {
     uint32_t own_size = 0;
     uint64_t own_length = 0;
-    for (uint32_t k = 0; k < kernels; k++) own_size += set >> k & 1, own_length += (set >> k & 1) != 0 ? cycles[k] : 0;
+    for (uint32_t k = 0; k < kernels; k++) {
+      bool is_in = (set >> k & 1) != 0;
+      own_size += is_in;
+      own_length += is_in ? cycles[k] : 0;
+    }
     if (covered(faults, set) < goal - 1e-9) continue;
     if (found && (own_size > *size || (own_size == *size && own_length >= *length))) continue;
     found = true;
