@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+enum { DEFAULT_FAULTS = 1000 };
+
 typedef struct GradeWishes {
   CampaignRun run; // first: its options are shared
   const char *models, *folder, *csv, *json;
@@ -138,6 +140,7 @@ static int run_grade(int argc, char **argv) {
   wishes->models = "stuck0,stuck1";
   wishes->folder = "grade";
   wishes->run.options.structures = "unit.sp";
+  wishes->run.options.faults = DEFAULT_FAULTS; // a margin would end the campaigns of different kernels at different faults
   Operands operands;
   int code = EXIT_BAD_INPUT;
   if (!options_parse(&command_grade, wishes, wishes->run.arena, argc, argv, &operands)) code = operands.exit_code;
@@ -154,8 +157,8 @@ static const Option grade_options[] = {
     {"structure", 0, "LIST", "what is struck ('redoubt list structures'; default unit.sp)", .take = option_text,
      .offset = FIELD(structures)},
     {"model", 0, "LIST", "how (default stuck0,stuck1)", .take = option_text, .offset = offsetof(GradeWishes, models)},
-    {"faults", 0, "N", "how many faults for each model, dealt evenly over the structures; all: every bit once", .take = option_faults,
-     .offset = FIELD(faults), .least = 1, .most = 1000000000},
+    {"faults", 0, "N", "how many faults for each model (default 1000), dealt evenly over the structures; all: every bit once",
+     .take = option_faults, .offset = FIELD(faults), .least = 1, .most = 1000000000},
     {"coverage", 0, "C", "find the smallest set of kernels that detects this share (default: all that any of them detects)",
      .take = take_goal, .offset = offsetof(GradeWishes, goal)},
     {"fault-seed", 0, "N", "other faults, but the same inputs (default: --seed, which changes both)", .take = option_fault_seed,

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { NAME = 13 };
 
@@ -177,6 +178,18 @@ static void add_latent(const Fmeda *fmeda, Text *out) {
   }
 }
 
+// How much of the chip this is about: cells that have a rate of upsets. Device memory is no part of it.
+static void add_struck(const Fmeda *fmeda, Text *out) {
+  double struck = 0, chip = strtod(journal_note(fmeda->journals.items[0].report->journal, NOTE_CHIP_BITS), NULL);
+  for (uint32_t i = 0; i < fmeda->cells.count; i++) {
+    const FmedaCell *cell = &fmeda->cells.items[i];
+    bool is_counted = cell->type == FMEDA_TRANSIENT && !cell->is_own_state && cell->fit > 0 && strcmp(cell->model, "flip") == 0;
+    struck += is_counted ? (double)cell->bits : 0;
+  }
+  if (struck > 0 && struck <= chip)
+    text_add(out, "\nTransients struck %.1f%% of the chip's bits; the other structures are in no sum.\n", 100 * struck / chip);
+}
+
 static void add_missing(const Fmeda *fmeda, Text *out) {
   const char *before = "\nNo rate, so in no sum (--rate gives one): ";
   for (uint32_t i = 0; i < fmeda->cells.count; i++) {
@@ -208,6 +221,7 @@ void fmeda_text(const Fmeda *fmeda, Text *out) {
   }
   add_latent(fmeda, out);
   add_times(fmeda, out);
+  add_struck(fmeda, out);
   add_missing(fmeda, out);
   add_metrics(fmeda, out);
   add_manifest(fmeda, out);

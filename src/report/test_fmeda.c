@@ -1,15 +1,11 @@
 // The FMEDA on made-up journals: against figures calculated by hand, against a count of the same faults by other code, and its intervals
 // against a simulation of what they are intervals of.
 #include "report/fmeda.h"
+#include "report/test_shelf.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
-#include <cmocka.h>
 
 static void assert_near(double got, double expected, double tolerance) {
   if (!(fabs(got - expected) <= tolerance)) fail_msg("%.12g instead of %.12g", got, expected);
@@ -17,7 +13,7 @@ static void assert_near(double got, double expected, double tolerance) {
 
 // ---- Journals ----------------------------------------------------------------------------------------
 
-enum { MOST_FAULTS = 4096, MOST_MADE = 8, RUN_CYCLES = 1000 };
+enum { MOST_FAULTS = 4096, RUN_CYCLES = 1000 };
 
 typedef struct Made {
   const char *protection, *model, *structure, *standing, *target;
@@ -28,13 +24,7 @@ typedef struct Made {
   double fit_per_mbit;
 } Made;
 
-typedef struct Shelf {
-  Journal *journals[MOST_MADE];
-  Report *reports[MOST_MADE];
-  uint32_t count;
-} Shelf;
-
-static void put_faults(Journal *journal, const Made *made, Diags *diags) {
+static void put_faults(Journal *journal, const Made *made) {
   for (uint32_t i = 0; i < made->count; i++) {
     char fault[96];
     snprintf(fault, sizeof fault, "%s:%s[row=%u,bit=0]@100", made->model, made->structure, (unsigned)(i + 1000 * made->seed));
@@ -47,13 +37,12 @@ static void put_faults(Journal *journal, const Made *made, Diags *diags) {
     row.launch = 1;
     row.outcome = made->outcomes[i];
     row.cycles = made->cycles == NULL ? 0 : made->cycles[i];
-    assert_true(journal_put_fault(journal, &row, diags));
+    shelf_put(journal, &row);
   }
 }
 
 // One structure of 2^20 bits: the rate per Mbit is its rate.
 static void make(Shelf *shelf, const Made *made) {
-  Diags diags = {0};
   JournalMeta meta = {.target = made->target == NULL ? "made-up" : made->target,
                       .arguments = "size=none\n",
                       .machine = "somewhere",
@@ -66,25 +55,11 @@ static void make(Shelf *shelf, const Made *made) {
                       .seed = made->seed,
                       .timeout = 10,
                       .shards = 1};
-  Journal *journal = journal_open(":memory:", &meta, &diags);
-  assert_non_null(journal);
-  GoldenRow launch = {.launch = 1, .kernel = "kernel", .cycles = RUN_CYCLES};
   StructureRow structure = {.region = 3, .name = made->structure, .title = "made up", .rows = 1 << 15, .units = 1, .bits = 32};
   structure.raw_fit_per_mbit = made->fit_per_mbit;
-  assert_true(journal_put_golden(journal, &launch, 1, &diags) && journal_put_structures(journal, &structure, 1, &diags));
-  assert_true(journal_begin(journal, &(JournalPlan){made->count, 0, 0.99}, &diags));
-  put_faults(journal, made, &diags);
-  assert_true(journal_reached(journal, made->count, true, &diags) && journal_commit(journal, &diags));
-  shelf->journals[shelf->count] = journal;
-  shelf->reports[shelf->count] = report_read(journal, &(ReportOptions){.confidence = 0.95}, &diags);
-  assert_non_null(shelf->reports[shelf->count++]);
-}
-
-static void clear(Shelf *shelf) {
-  for (uint32_t i = 0; i < shelf->count; i++) {
-    report_free(shelf->reports[i]);
-    journal_close(shelf->journals[i]);
-  }
+  Journal *journal = shelf_begin(&meta, &structure, 1, RUN_CYCLES, made->count);
+  put_faults(journal, made);
+  shelf_end(shelf, journal, made->count);
 }
 
 static Fmeda *read_all(const Shelf *shelf, uint32_t tests, const FmedaOptions *options) {
@@ -185,7 +160,7 @@ static void test_by_hand(void **state) {
   assert_int_equal(metric_standing(METRIC_SPFM, fmeda->sums[FMEDA_TRANSIENT].metrics[METRIC_SPFM], ASIL_D), STANDING_MISSED);
   assert_int_equal(metric_standing(METRIC_SPFM, fmeda->sums[FMEDA_TRANSIENT].metrics[METRIC_SPFM], ASIL_C), STANDING_NOT_SHOWN);
   fmeda_free(fmeda);
-  clear(&shelf);
+  shelf_clear(&shelf);
 }
 
 // The same with what else may be wished for.
@@ -216,7 +191,7 @@ static void test_what_counts(void **state) {
   assert_near(fmeda->sums[FMEDA_PERMANENT].raw, 74, 1e-12);
   assert_near(fmeda->sums[FMEDA_PERMANENT].metrics[METRIC_SPFM].value, 1 - 70 * 0.05 / 74, 1e-12);
   fmeda_free(fmeda);
-  clear(&shelf);
+  shelf_clear(&shelf);
 }
 
 // A cycle is a microsecond, and faults strike in cycle 100. Ten are detected in cycles 110, 120, ... 200: after 10 to 100 us.
@@ -244,7 +219,7 @@ static void test_times(void **state) {
     assert_near(fmeda->times.items[0].median, 60e-6, 1e-12);
     fmeda_free(fmeda);
   }
-  clear(&shelf);
+  shelf_clear(&shelf);
 }
 
 // First faults in a mechanism: of 50 that nobody notices two were tried; with one of them second faults do harm that they do not do alone.
@@ -274,7 +249,7 @@ static void test_second_faults(void **state) {
   assert_near(mask->shares[CLASS_LATENT].value, 0.25, 1e-12);
   assert_near(mask->shares[CLASS_SAFE].value, 0.25, 1e-12);
   fmeda_free(fmeda);
-  clear(&shelf);
+  shelf_clear(&shelf);
 }
 
 // ---- Counted by other code -----------------------------------------------------------------------------
@@ -326,7 +301,7 @@ static void test_union(void **state) {
   assert_int_equal(cell->counts[CLASS_RESIDUAL], residual);
   assert_string_equal(cell->coverages.items[2].mechanism, "test march");
   fmeda_free(fmeda);
-  clear(&shelf);
+  shelf_clear(&shelf);
 }
 
 // A campaign on other faults is not paired: the coverage is that of the two shares, and the better campaign counts.
@@ -347,7 +322,7 @@ static void test_other_faults(void **state) {
   assert_near(cell->shares[CLASS_RESIDUAL].value, 0.05, 1e-12);
   assert_null(cell->together.mechanism);
   fmeda_free(fmeda);
-  clear(&shelf);
+  shelf_clear(&shelf);
 }
 
 // ---- Intervals by simulation ---------------------------------------------------------------------------
@@ -386,7 +361,7 @@ static void test_intervals(void **state) {
     coverage += holds(fmeda_union(fmeda, FMEDA_PERMANENT), 1 - residual / danger);
     single += holds(cell_named(fmeda, "rf", FMEDA_PERMANENT)->together.share, 0.8);
     fmeda_free(fmeda);
-    clear(&shelf);
+    shelf_clear(&shelf);
   }
   // 95% of 200 are 190, give or take 3.1: four times that below. The coverage over structures counts shares of one sample as independent,
   // so its interval is wider than need be.
@@ -408,7 +383,7 @@ static void refuse(const Made *a, const Made *b, const char *why) {
   assert_null(fmeda_read(shelf.reports, 2, 0, &options, &diags));
   if (strstr(diags.items[0].text, why) == NULL) fail_msg("%s", diags.items[0].text);
   diags_free(&diags);
-  clear(&shelf);
+  shelf_clear(&shelf);
 }
 
 static void test_refused(void **state) {

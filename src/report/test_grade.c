@@ -1,12 +1,9 @@
 // Sets of kernels against every set looked at one by one; journals of kernels against a count by other code.
 #include "report/grade.h"
+#include "report/test_shelf.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <cmocka.h>
 
 enum { FAULTS = 60, MOST_SETS = 10 };
 
@@ -25,7 +22,11 @@ static bool brute_force(const GradeFault *faults, const uint64_t *cycles, uint32
   for (KernelSet set = 0; set < UINT64_C(1) << kernels; set++) {
     uint32_t own_size = 0;
     uint64_t own_length = 0;
-    for (uint32_t k = 0; k < kernels; k++) own_size += set >> k & 1, own_length += (set >> k & 1) != 0 ? cycles[k] : 0;
+    for (uint32_t k = 0; k < kernels; k++) {
+      bool is_in = (set >> k & 1) != 0;
+      own_size += is_in;
+      own_length += is_in ? cycles[k] : 0;
+    }
     if (covered(faults, set) < goal - 1e-9) continue;
     if (found && (own_size > *size || (own_size == *size && own_length >= *length))) continue;
     found = true;
@@ -73,15 +74,8 @@ static void test_choices(void **state) {
 
 // ---- Journals ------------------------------------------------------------------------------------------
 
-typedef struct Shelf {
-  Journal *journals[8];
-  Report *reports[8];
-  uint32_t count;
-} Shelf;
-
 // Faults of two structures in turn, one eight times as large as the other.
 static void make(Shelf *shelf, const char *kernel, const char *model, const uint8_t *outcomes, uint32_t count, const char *sampling) {
-  Diags diags = {0};
   JournalMeta meta = {.target = kernel,
                       .arguments = "",
                       .machine = "somewhere",
@@ -93,13 +87,9 @@ static void make(Shelf *shelf, const char *kernel, const char *model, const uint
                       .sampling = sampling,
                       .timeout = 10,
                       .shards = 1};
-  Journal *journal = journal_open(":memory:", &meta, &diags);
-  assert_non_null(journal);
-  GoldenRow launch = {.launch = 1, .kernel = "kernel", .cycles = 100 * (shelf->count + 1)};
   StructureRow structures[] = {{.region = 1, .name = "a", .title = "a", .rows = 8, .units = 1, .bits = 32},
                                {.region = 2, .name = "b", .title = "b", .rows = 1, .units = 1, .bits = 32}};
-  assert_true(journal_put_golden(journal, &launch, 1, &diags) && journal_put_structures(journal, structures, 2, &diags));
-  assert_true(journal_begin(journal, &(JournalPlan){count, 0, 0.99}, &diags));
+  Journal *journal = shelf_begin(&meta, structures, 2, 100 * (shelf->count + 1), count);
   for (uint32_t i = 0; i < count; i++) {
     char fault[64];
     snprintf(fault, sizeof fault, "%s:%s[row=%u,bit=0]@0-", model, i % 2 == 0 ? "a" : "b", i);
@@ -109,19 +99,9 @@ static void make(Shelf *shelf, const char *kernel, const char *model, const uint
     row.model = model;
     row.region = (uint16_t)(1 + i % 2);
     row.outcome = outcomes[i];
-    assert_true(journal_put_fault(journal, &row, &diags));
+    shelf_put(journal, &row);
   }
-  assert_true(journal_reached(journal, count, true, &diags) && journal_commit(journal, &diags));
-  shelf->journals[shelf->count] = journal;
-  shelf->reports[shelf->count] = report_read(journal, &(ReportOptions){.confidence = 0.95}, &diags);
-  assert_non_null(shelf->reports[shelf->count++]);
-}
-
-static void clear(Shelf *shelf) {
-  for (uint32_t i = 0; i < shelf->count; i++) {
-    report_free(shelf->reports[i]);
-    journal_close(shelf->journals[i]);
-  }
+  shelf_end(shelf, journal, count);
 }
 
 // By hand. Structure a (faults 0, 2, 4, 6; 256 bits): kernel one detects 0 and 2, kernel two 2 and 4. Structure b (1, 3, 5, 7; 32 bits): one
@@ -146,7 +126,7 @@ static void test_by_hand(void **state) {
   assert_int_equal(grade->choice.kernels, 1);
   assert_true(fabs(grade->kernels.items[1].only - 256 * 0.25 / 288) < 1e-12);
   grade_free(grade);
-  clear(&shelf);
+  shelf_clear(&shelf);
 }
 
 // Every bit struck: there is no chance. Other faults: refused.
@@ -170,7 +150,7 @@ static void test_lists(void **state) {
   assert_null(grade_read(mixed, 2, &(GradeOptions){0.95, 0}, &diags));
   assert_non_null(strstr(diags.items[1].text, "has no journal of model"));
   diags_free(&diags);
-  clear(&shelf);
+  shelf_clear(&shelf);
 }
 
 int main(void) {

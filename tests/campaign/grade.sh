@@ -72,7 +72,7 @@ first='stuck1:rf[sm=0,reg=1,lane=0,bit=3]@0-'
 strike() { # journal options...
   journal=$1
   shift
-  $redoubt campaign scalarprod $chip --structure 'rf[sm=0,reg=1],shared' --protect secded:rf --faults 60 --quiet -o "$journal" "$@" >/dev/null || fail "$*"
+  $redoubt campaign scalarprod $chip --structure 'rf[sm=0,reg=1,lane=0],stack.pc,stack.mask,collector' --protect secded:rf --faults 90 --quiet -o "$journal" "$@" >/dev/null || fail "$*"
 }
 strike fast.db --with-fault "$first"
 strike slow.db --with-fault "$first" --no-prune --no-snapshot

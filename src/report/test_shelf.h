@@ -1,0 +1,52 @@
+// Made-up journals with what they say, for tests: in memory, complete, of one launch.
+#ifndef REDOUBT_TEST_SHELF_H
+#define REDOUBT_TEST_SHELF_H
+
+#include "report/report.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+enum { MOST_MADE = 8 };
+
+typedef struct Shelf {
+  Journal *journals[MOST_MADE];
+  Report *reports[MOST_MADE];
+  uint32_t count;
+} Shelf;
+
+// `count`: of faults that will be put into it.
+static inline Journal *shelf_begin(const JournalMeta *meta, const StructureRow *structures, uint32_t structure_count, uint64_t cycles,
+                                   uint64_t count) {
+  Diags diags = {0};
+  Journal *journal = journal_open(":memory:", meta, &diags);
+  assert_non_null(journal);
+  GoldenRow launch = {.launch = 1, .kernel = "kernel", .cycles = cycles};
+  assert_true(journal_put_golden(journal, &launch, 1, &diags) && journal_put_structures(journal, structures, structure_count, &diags));
+  assert_true(journal_begin(journal, &(JournalPlan){count, 0, 0.99}, &diags));
+  return journal;
+}
+
+static inline void shelf_put(Journal *journal, const FaultRow *row) {
+  Diags diags = {0};
+  assert_true(journal_put_fault(journal, row, &diags));
+}
+
+static inline void shelf_end(Shelf *shelf, Journal *journal, uint64_t count) {
+  Diags diags = {0};
+  assert_true(journal_reached(journal, count, true, &diags) && journal_commit(journal, &diags));
+  assert_true(shelf->count < MOST_MADE);
+  shelf->journals[shelf->count] = journal;
+  shelf->reports[shelf->count] = report_read(journal, &(ReportOptions){.confidence = 0.95}, &diags);
+  assert_non_null(shelf->reports[shelf->count++]);
+}
+
+static inline void shelf_clear(Shelf *shelf) {
+  for (uint32_t i = 0; i < shelf->count; i++) {
+    report_free(shelf->reports[i]);
+    journal_close(shelf->journals[i]);
+  }
+}
+
+#endif
