@@ -1,4 +1,4 @@
-// What --check memory found: a table for people, JSON for scripts, and what it means for the exit code.
+// What --check found: a table for people, JSON for scripts, and what it means for the exit code.
 #include "cli/run.h"
 #include "cli/screen.h"
 
@@ -9,7 +9,8 @@
 enum { MOST_SHOWN = 50, LEAST_KERNEL_WIDTH = 8, MOST_KERNEL_WIDTH = 32 };
 
 static bool is_same(const MemoryFinding *a, const MemoryFinding *b) {
-  return a->kind == b->kind && a->space == b->space && a->line == b->line && a->pc == b->pc && strcmp(a->kernel, b->kernel) == 0;
+  return a->kind == b->kind && a->space == b->space && a->line == b->line && a->pc == b->pc && a->other_pc == b->other_pc &&
+         strcmp(a->kernel, b->kernel) == 0;
 }
 
 static const char *copy_text(Run *run, const char *text) {
@@ -28,7 +29,7 @@ void memory_report_take(Run *run, const MemoryFinding *finding) {
 }
 
 int memory_report_exit(const Run *run, int code) {
-  bool is_wrong = run->options->check_memory == MEMORY_STRICT && run->result.findings.count > 0;
+  bool is_wrong = run->options->check_is_strict && run->result.findings.count > 0;
   return code == EXIT_OK && is_wrong ? EXIT_CHECK_FAILED : code;
 }
 
@@ -44,11 +45,19 @@ static void add_finding(Text *out, const MemoryFinding *finding, int width) {
   text_free(&place);
 }
 
+static const char *title_of(const Run *run) {
+  static const char *const titles[] = {"", "memory check", "race check", "memory and race check"}; // by CHECK_MEMORY and CHECK_RACES
+  return titles[run->options->check & (CHECK_MEMORY | CHECK_RACES)];
+}
+
 void memory_report_print(const Run *run) {
   uint32_t count = run->result.findings.count;
   const MemoryFinding *findings = run->result.findings.items;
   if (count == 0) {
-    screen_print("\nmemory check: nothing found\n");
+    Text nothing = {0};
+    text_add(&nothing, "\n%s: nothing found\n", title_of(run));
+    screen_print(nothing.at);
+    text_free(&nothing);
     return;
   }
   int width = LEAST_KERNEL_WIDTH;
@@ -57,7 +66,7 @@ void memory_report_print(const Run *run) {
     if (length > width) width = length < MOST_KERNEL_WIDTH ? length : MOST_KERNEL_WIDTH;
   }
   Text out = {0};
-  text_add(&out, "\nmemory check: %u place%s\n", count, count == 1 ? "" : "s");
+  text_add(&out, "\n%s: %u place%s\n", title_of(run), count, count == 1 ? "" : "s");
   text_add(&out, "%-18s  %-6s  %-*s %6s %12s %10s  %s\n", "what", "space", width, "kernel", "line", "accesses", "threads", "the first");
   for (uint32_t i = 0; i < count && i < MOST_SHOWN; i++) add_finding(&out, &findings[i], width);
   if (count > MOST_SHOWN) text_add(&out, "... %u more places: --json=FILE has them ...\n", count - MOST_SHOWN);
@@ -76,6 +85,11 @@ static json_t *finding_json(const MemoryFinding *finding) {
   json_object_set_new(object, "address", json_integer((json_int_t)finding->address));
   json_object_set_new(object, "block", triple(finding->block));
   json_object_set_new(object, "thread", triple(finding->thread));
+  if (finding->kind == FINDING_RACE)
+    json_object_set_new(object, "with",
+                        json_pack("{s:s, s:I, s:I, s:o, s:I}", "how", finding->other_wrote ? "write" : "read", "line",
+                                  (json_int_t)finding->other_line, "pc", (json_int_t)finding->other_pc, "block",
+                                  triple(finding->other_block), "warp", (json_int_t)finding->other_warp));
   if (finding->near_bytes == 0) return object;
   json_object_set_new(object, "allocation",
                       json_pack("{s:I, s:I}", "address", (json_int_t)finding->near_start, "bytes", (json_int_t)finding->near_bytes));

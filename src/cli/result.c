@@ -175,7 +175,7 @@ static bool print_json(const Run *run, Diags *diags) {
   LaunchRecord total = result_total(result);
   json_t *root =
       json_pack("{s:s, s:o, s:o}", "machine", run->options->spec.machine, "launches", launches, "total", launch_json(run, &total));
-  if (run->options->check_memory != MEMORY_NOT_CHECKED) json_object_set_new(root, "memory_check", memory_report_json(run));
+  if (run->options->check != 0) json_object_set_new(root, "memory_check", memory_report_json(run));
   bool good = write_json_file(&run->options->files, run->options->json_file, root, diags);
   json_decref(root);
   return good;
@@ -220,7 +220,7 @@ static void print_for_people(const Run *run) {
   }
   print_table(&run->result);
   if (has_time(run) && options->stats == STATS_SUMMARY) print_summaries(run);
-  if (options->check_memory != MEMORY_NOT_CHECKED) memory_report_print(run);
+  if (options->check != 0) memory_report_print(run);
 }
 
 bool result_print(const Run *run, Diags *diags) {

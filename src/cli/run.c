@@ -75,7 +75,7 @@ Device *run_device(Run *run, uint32_t address_bits) {
   DeviceOptions options = {.spec = &run->options->spec,
                            .hooks = &run->attachments.chain,
                            .address_bits = address_bits,
-                           .check_memory = run->options->check_memory != MEMORY_NOT_CHECKED,
+                           .check = run->options->check,
                            .print = print_bytes,
                            .print_context = run,
                            .progress = show_progress,

@@ -12,8 +12,6 @@ typedef struct DumpWish {
   bool done;
 } DumpWish;
 
-typedef enum MemoryWish { MEMORY_NOT_CHECKED, MEMORY_CHECKED, MEMORY_STRICT } MemoryWish;
-
 typedef enum StatsStyle { STATS_SUMMARY, STATS_TABLE, STATS_GPGPUSIM } StatsStyle;
 
 // Memory images of the FlexGripPlus machine: --gmem-in, --gmem-out, --cmem-in, --cmem-bytes.
@@ -45,7 +43,8 @@ typedef struct RunOptions {
   const char *csv_file; // NULL: stdout
   StatsStyle stats;
   AttachmentWishes wishes; // --protect, --trace
-  MemoryWish check_memory; // --check
+  unsigned check;          // --check: CHECK_MEMORY, CHECK_RACES
+  bool check_is_strict;    // findings are wrong results
   G80Images images;
   uint32_t repeat;
   VEC(const char *) faults; // --fault
@@ -167,7 +166,7 @@ bool dump_program(const Program *program);
 bool result_print(const Run *run, Diags *diags);    // table, JSON or CSV
 LaunchRecord result_total(const RunResult *result); // all launches together
 struct json_t *ratios_json(const Stats *stats, const Spec *spec);
-// ---- What --check memory found (memory_report.c) ---------------------------------------------------
+// ---- What --check found (memory_report.c) ---------------------------------------------------
 void memory_report_take(Run *run, const MemoryFinding *finding); // a copy
 int memory_report_exit(const Run *run, int code);                // strict: findings are wrong results
 void memory_report_print(const Run *run);                        // table

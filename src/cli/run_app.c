@@ -70,6 +70,8 @@ static void prepend(const char *name, const char *path, Arena *arena) {
   setenv(name, alone ? path : arena_format(arena, "%s:%s", path, others), 1);
 }
 
+static const char *const check_names[] = {"", "memory", "races", "memory,races"}; // by CHECK_MEMORY and CHECK_RACES
+
 void app_environment(const RunOptions *options, Arena *arena, const char *folder, const char *records) {
   const Spec *spec = &options->spec;
   const AttachmentWishes *wishes = &options->wishes;
@@ -82,7 +84,7 @@ void app_environment(const RunOptions *options, Arena *arena, const char *folder
   set_or_unset("REDOUBT_RECORDS", records);
   set_or_unset("REDOUBT_PROTECT", wishes->protections);
   set_or_unset("REDOUBT_TRACE", wishes->trace);
-  set_or_unset("REDOUBT_CHECK", options->check_memory == MEMORY_NOT_CHECKED ? NULL : "memory");
+  set_or_unset("REDOUBT_CHECK", options->check == 0 ? NULL : check_names[options->check & (CHECK_MEMORY | CHECK_RACES)]);
   bool cycles = wishes->trace_from != 0 || wishes->trace_to != 0;
   set_or_unset("REDOUBT_TRACE_CYCLES", cycles ? arena_format(arena, "%" PRIu64 ":%" PRIu64, wishes->trace_from, wishes->trace_to) : NULL);
   set_or_unset("REDOUBT_TRACE_EVERY", wishes->trace_every == 0 ? NULL : arena_format(arena, "%" PRIu64, wishes->trace_every));

@@ -134,10 +134,14 @@ static bool take_stats(const OptionUse *use) {
 
 static bool take_check(const OptionUse *use) {
   RunOptions *options = use->wishes;
-  bool strict = strcmp(use->text, "memory=strict") == 0;
-  if (!strict && strcmp(use->text, "memory") != 0) return option_wrong(use, "must be memory or memory=strict");
-  options->check_memory = strict ? MEMORY_STRICT : MEMORY_CHECKED;
-  return true;
+  static const char *const names[] = {"memory", "races", "memory=strict", "races=strict"};
+  for (unsigned i = 0; i < COUNT_OF(names); i++) {
+    if (strcmp(use->text, names[i]) != 0) continue;
+    options->check |= i % 2 == 0 ? CHECK_MEMORY : CHECK_RACES;
+    options->check_is_strict |= i >= 2;
+    return true;
+  }
+  return option_wrong(use, "must be memory or races, or memory=strict or races=strict");
 }
 
 // "1000:2000", "1000:": cycles that a trace shows.
@@ -240,8 +244,9 @@ static const Option result_options[] = {
     {"trace-every", 0, "N|never", "sample its curves (IPC, warps, queues, hit rates) every N cycles (default 200)",
      .take = take_trace_every, .offset = offsetof(RunOptions, wishes.trace_every)},
     {"trace-cycles", 0, "FROM:TO", "only these cycles of it", .take = take_trace_cycles, .offset = offsetof(RunOptions, wishes)},
-    {"check", 0, "memory[=strict]",
-     "report reads of memory that nobody wrote and accesses outside of allocations that the machine lets pass; functional machine. "
+    {"check", 0, "WHAT[=strict]",
+     "memory: report reads of memory that nobody wrote and accesses outside of allocations that the machine lets pass; races: report "
+     "races of warps in shared and global memory, with both lines; functional machine; may be repeated. "
      "strict: the exit code is 1 if there are any",
      .take = take_check},
     {"jobs", 'j', "N", "of a set: workloads at one time (default and most: the processors that this process may use)", .take = option_jobs,
@@ -336,8 +341,8 @@ static bool check_together(const RunOptions *options) {
     return usage("--protect and --trace need a machine with time, such as --machine fermi-gtx480");
   if (options->stats == STATS_GPGPUSIM && !has_time)
     return usage("--stats gpgpusim needs a machine with time, such as --machine fermi-gtx480");
-  if (options->check_memory != MEMORY_NOT_CHECKED && !machine_can(&options->spec, MACHINE_IS_WATCHED))
-    return usage("--check memory is of the functional machine: leave out --machine, and --fault");
+  if (options->check != 0 && !machine_can(&options->spec, MACHINE_IS_WATCHED))
+    return usage("--check is of the functional machine: leave out --machine, and --fault");
   if (wishes->trace == NULL && (wishes->trace_from != 0 || wishes->trace_to != 0)) return usage("--trace-cycles needs --trace FILE");
   if (wishes->trace == NULL && wishes->trace_every != 0) return usage("--trace-every needs --trace FILE");
   if (wishes->trace != NULL && options->repeat > 1) return usage("--trace and --repeat do not go together: there is one file");

@@ -28,7 +28,7 @@ static const char *option_for_one(const RunOptions *options) {
   if (options->dump_program || options->dumps.count > 0) return "--dump";
   if (options->wishes.trace != NULL) return "--trace";
   if (options->faults.count > 0 || options->outputs.count > 0) return "--fault and --output";
-  if (options->check_memory != MEMORY_NOT_CHECKED) return "--check";
+  if (options->check != 0) return "--check";
   if (options->repeat > 1) return "--repeat";
   return options->stats == STATS_GPGPUSIM ? "--stats gpgpusim" : NULL;
 }

@@ -83,7 +83,8 @@ void environment_read(Environment *environment) {
   if (environment->failed) runtime_say_diags(&diags);
   read_wishes(&environment->wishes);
   const char *check = getenv("REDOUBT_CHECK");
-  environment->check_memory = check != NULL && strcmp(check, "memory") == 0;
+  environment->check =
+      check == NULL ? 0 : (strstr(check, "memory") != NULL ? CHECK_MEMORY : 0) | (strstr(check, "races") != NULL ? CHECK_RACES : 0);
   environment->exchange = given(APP_EXCHANGE);
   environment->records = records == NULL ? -1 : open(records, O_WRONLY | O_APPEND | O_CLOEXEC);
 }

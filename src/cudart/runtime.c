@@ -173,7 +173,7 @@ Device *runtime_device(Runtime *runtime) {
   Spec spec = runtime->environment.spec;
   spec.memory_bytes += HOST_WINDOW;
   DeviceOptions options = {.spec = &spec, .same_address = true, .print = print_bytes, .print_context = runtime, .clock = clock_seconds};
-  options.check_memory = runtime->environment.check_memory;
+  options.check = runtime->environment.check;
   options.hooks = runtime->environment.failed ? NULL : environment_attach(&runtime->environment, &diags);
   runtime->device = options.hooks == NULL ? NULL : device_new(&options, &diags);
   runtime->device_failed = runtime->device == NULL;

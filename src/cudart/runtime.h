@@ -42,7 +42,7 @@ typedef struct Environment {
   AttachmentWishes wishes; // protections and trace
   Attachments attachments; // of the device, once it is there
   int attached_by;         // process that made them; 0: nobody
-  bool check_memory;       // REDOUBT_CHECK=memory
+  unsigned check;          // REDOUBT_CHECK=memory,races: CHECK_MEMORY, CHECK_RACES
   const char *exchange;    // file of a campaign that runs the program; NULL: none
   AppProcess *campaign;    // its hooks, once the device is there
 } Environment;

@@ -26,8 +26,8 @@ Device *device_new(const DeviceOptions *options, Diags *diags) {
   bool good = device->memory != NULL, is_served = options->launcher != NULL;
   if (good && !is_served) device->machine = machine_new(&device->spec, options->hooks, diags);
   good = good && (is_served || device->machine != NULL);
-  if (good && options->check_memory && machine_can(&device->spec, MACHINE_IS_WATCHED)) {
-    device->check = memory_check_new(device->memory);
+  if (good && options->check != 0 && machine_can(&device->spec, MACHINE_IS_WATCHED)) {
+    device->check = memory_check_new(device->memory, options->check);
     good = device->check != NULL || diags_add(diags, NULL, 0, 0, "no address space for the marks of the memory check");
   }
   if (good) return device;

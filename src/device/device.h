@@ -22,12 +22,12 @@ typedef struct Launcher {
 } Launcher;
 
 typedef struct DeviceOptions {
-  const Spec *spec;                                              // the machine; NULL = functional with defaults
-  const HookChain *hooks;                                        // attached to a machine with time; NULL = none
-  const Launcher *launcher;                                      // of a device that then has no machine; NULL = none
-  uint32_t address_bits;                                         // 32 or 64; 0 = 64
-  bool same_address;                                             // see MemoryOptions
-  bool check_memory;                                             // watch what kernels do to memory; of the functional machine
+  const Spec *spec;         // the machine; NULL = functional with defaults
+  const HookChain *hooks;   // attached to a machine with time; NULL = none
+  const Launcher *launcher; // of a device that then has no machine; NULL = none
+  uint32_t address_bits;    // 32 or 64; 0 = 64
+  bool same_address;        // see MemoryOptions
+  unsigned check;           // CHECK_MEMORY, CHECK_RACES: watch what kernels do; of the functional machine
   void (*print)(void *context, const char *bytes, size_t count); // printf of kernels; NULL = dropped
   void *print_context;
   bool (*progress)(void *context, const Stats *so_far);
@@ -54,7 +54,7 @@ uint64_t device_seen(const Device *device); // hash of all that the host has rea
 bool device_copy(Device *device, DeviceAddress to, DeviceAddress from, uint64_t bytes);
 bool device_set(Device *device, DeviceAddress to, uint8_t value, uint64_t bytes);
 Memory *device_memory(Device *device);
-const MemoryCheck *device_check(const Device *device); // what check_memory found; NULL: not asked for
+const MemoryCheck *device_check(const Device *device); // what the check found; NULL: not asked for
 
 // ---- Modules ------------------------------------------------------------------------------
 Module *device_load_ptx(Device *device, const PtxSource *sources, uint32_t count, Diags *diags);

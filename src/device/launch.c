@@ -117,6 +117,7 @@ static void fill_environment(const Device *device, const Module *module, Machine
       .stack_bytes = device->stack_bytes,
       .heap_bytes = device->heap_bytes + (module->launch_list != 0 ? launch_list_bytes(device) : 0),
       .instruction_limit = limit == 0 ? 0 : limit - device->executed,
+      .interleave = (uint32_t)device->spec.functional_interleave,
       .print = device->options.print,
       .print_context = device->options.print_context,
       .progress = device->options.progress,

@@ -3,11 +3,12 @@
 // Marks of global memory are kept by Memory. Those of shared and local memory are kept here, for each block that has begun
 // and not ended: a byte per byte, as far as the highest that was written.
 #include "device/memory_check.h"
+#include "device/race_check.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-const char *const finding_name[FINDING_KINDS] = {"uninitialised read", "read outside", "write outside"};
+const char *const finding_name[FINDING_KINDS] = {"uninitialised read", "read outside", "write outside", "race"};
 
 enum { MOST_WARPS = 1 << 24 }; // of a launch, for which threads are counted
 
@@ -37,6 +38,8 @@ struct MemoryCheck {
   VEC(BlockMarks) blocks;
   uint32_t last_block; // index into blocks
   VEC(Entry) entries;
+  bool marks_memory; // CHECK_MEMORY
+  RaceCheck *races;  // NULL: not asked for
 };
 
 // ---- Marks of blocks -------------------------------------------------------------------------------
@@ -114,24 +117,44 @@ static const char *copy_text(MemoryCheck *check, const char *text) {
   return text == NULL ? NULL : arena_copy_text(check->arena, text, strlen(text));
 }
 
-static uint32_t line_of(const MemoryCheck *check) {
+static uint32_t line_of(const MemoryCheck *check, uint32_t pc) {
   const Program *program = check->launch->program;
-  return program->lines != NULL && check->now.pc < program->code_count ? program->lines[check->now.pc] : 0;
+  return program->lines != NULL && pc < program->code_count ? program->lines[pc] : 0;
 }
 
 static bool same_text(const char *a, const char *b) { return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0); }
 
-static Entry *entry_of(MemoryCheck *check, FindingKind kind, Space space) {
+static bool same_place(const MemoryCheck *check, uint32_t line, uint32_t pc, uint32_t now) {
+  return line == line_of(check, now) && (line != 0 || pc == now);
+}
+
+// A race is one, whichever of its sides comes first.
+static bool same_places(const MemoryCheck *check, const MemoryFinding *finding, const RaceOther *other) {
+  uint32_t now = check->now.pc;
+  if (other == NULL) return same_place(check, finding->line, finding->pc, now);
+  return (same_place(check, finding->line, finding->pc, now) && same_place(check, finding->other_line, finding->other_pc, other->pc)) ||
+         (same_place(check, finding->line, finding->pc, other->pc) && same_place(check, finding->other_line, finding->other_pc, now));
+}
+
+// `other`: of a race; NULL otherwise.
+static Entry *entry_of(MemoryCheck *check, FindingKind kind, Space space, const RaceOther *other) {
   const Launch *launch = check->launch;
-  uint32_t line = line_of(check);
+  uint32_t line = line_of(check, check->now.pc), other_line = other == NULL ? 0 : line_of(check, other->pc);
   for (uint32_t i = 0; i < check->entries.count; i++) {
     const MemoryFinding *finding = &check->entries.items[i].finding;
-    bool same = finding->kind == kind && finding->space == space && finding->line == line && (line != 0 || finding->pc == check->now.pc);
+    bool same = finding->kind == kind && finding->space == space && same_places(check, finding, other);
     if (same && same_text(finding->kernel, launch->kernel->name) && same_text(finding->file, launch->program->file))
       return &check->entries.items[i];
   }
   Entry *entry = VEC_PUSH(&check->entries, check->arena);
   *entry = (Entry){.finding = {.kind = kind, .space = space, .line = line, .pc = check->now.pc, .launch = launch->number}};
+  if (other != NULL) {
+    entry->finding.other_line = other_line;
+    entry->finding.other_pc = other->pc;
+    entry->finding.other_wrote = other->wrote;
+    entry->finding.other_warp = other->warp;
+    place_of(launch->grid, other->block, entry->finding.other_block);
+  }
   entry->finding.kernel = copy_text(check, launch->kernel->name);
   entry->finding.file = copy_text(check, launch->program->file);
   return entry;
@@ -155,15 +178,27 @@ static void count_thread(const MemoryCheck *check, Entry *entry) {
   *lanes |= 1u << check->watch.lane;
 }
 
-static void report(MemoryCheck *check, FindingKind kind, Space space, uint64_t address, uint32_t bytes) {
-  Entry *entry = entry_of(check, kind, space);
+static void report_as(MemoryCheck *check, Entry *entry, uint64_t address, uint32_t bytes) {
   if (entry->finding.accesses++ == 0) describe_first(check, &entry->finding, address, bytes);
   entry->finding.last_launch = check->launch->number;
   count_thread(check, entry);
 }
+static void report(MemoryCheck *check, FindingKind kind, Space space, uint64_t address, uint32_t bytes) {
+  report_as(check, entry_of(check, kind, space, NULL), address, bytes);
+}
+
+// The other side of a race: "with the write in line 20 by block (0,0,0), warp 1".
+static void add_other(const MemoryFinding *finding, Text *out) {
+  text_add(out, ", with the %s ", finding->other_wrote ? "write" : "read");
+  if (finding->other_line != 0) text_add(out, "in line %u", finding->other_line);
+  else text_add(out, "at instruction %u", finding->other_pc);
+  text_add(out, " by block (%u,%u,%u), warp %u", finding->other_block[0], finding->other_block[1], finding->other_block[2],
+           finding->other_warp);
+}
 
 void finding_place(const MemoryFinding *finding, Text *out) {
   text_add(out, "%u byte%s at 0x%" PRIx64, finding->bytes, finding->bytes == 1 ? "" : "s", finding->address);
+  if (finding->kind == FINDING_RACE) add_other(finding, out);
   if (finding->near_bytes == 0) return;
   uint64_t end = finding->near_start + finding->near_bytes, address = finding->address;
   if (address < finding->near_start) text_add(out, ", %" PRIu64 " bytes before a", finding->near_start - address);
@@ -176,6 +211,7 @@ void finding_place(const MemoryFinding *finding, Text *out) {
 static void on_step(void *context, const WatchedStep *step) {
   MemoryCheck *check = context;
   check->now = *step;
+  if (check->races != NULL) race_check_step(check->races, step);
 }
 
 static void on_lost(void *context) { (void)context; }
@@ -192,26 +228,36 @@ static void touch_global(MemoryCheck *check, uint64_t address, uint32_t bytes, u
   if (inside && (how & WATCH_WRITE) != 0) memory_note_write(memory, address, bytes);
 }
 
+static bool is_shown(const MemoryCheck *check) {
+  const bool *hidden = check->launch->program->hidden;
+  return hidden == NULL || !hidden[check->now.pc];
+}
+
 static void on_touch(void *context, Space space, uint64_t address, uint32_t bytes, unsigned how) {
   MemoryCheck *check = context;
+  RaceOther other;
+  if (check->races != NULL && race_check_touch(check->races, space, address, bytes, how, &other) && is_shown(check))
+    report_as(check, entry_of(check, FINDING_RACE, space, &other), address, bytes);
+  if (!check->marks_memory) return;
   if (space == SPACE_GLOBAL) {
     touch_global(check, address, bytes, how);
   } else if (space == SPACE_SHARED || space == SPACE_LOCAL) {
-    const bool *hidden = check->launch->program->hidden;
-    bool shown = hidden == NULL || !hidden[check->now.pc];
     Marks *marks = marks_of_space(check, space);
-    if ((how & WATCH_READ) != 0 && shown && !was_written(marks, address, bytes)) report(check, FINDING_UNWRITTEN, space, address, bytes);
+    if ((how & WATCH_READ) != 0 && is_shown(check) && !was_written(marks, address, bytes))
+      report(check, FINDING_UNWRITTEN, space, address, bytes);
     if ((how & WATCH_WRITE) != 0) note_write(marks, address, bytes);
   }
 }
 
 // ---- The check -------------------------------------------------------------------------------------
-MemoryCheck *memory_check_new(Memory *memory) {
-  if (!memory_track(memory)) return NULL;
+MemoryCheck *memory_check_new(Memory *memory, unsigned what) {
+  if ((what & CHECK_MEMORY) != 0 && !memory_track(memory)) return NULL;
   Arena *arena = arena_new();
   MemoryCheck *check = ARENA_NEW(arena, MemoryCheck);
   check->arena = arena;
   check->memory = memory;
+  check->marks_memory = (what & CHECK_MEMORY) != 0;
+  if ((what & CHECK_RACES) != 0) check->races = race_check_new(arena);
   check->watch =
       (MachineWatch){.context = check, .touches_rare = true, .step = on_step, .touch = on_touch, .lost = on_lost, .ended = on_ended};
   return check;
@@ -223,6 +269,7 @@ void memory_check_free(MemoryCheck *check) {
 
 MachineWatch *memory_check_begin(MemoryCheck *check, const Launch *launch) {
   check->launch = launch;
+  if (check->races != NULL) race_check_begin(check->races, launch);
   return &check->watch;
 }
 
@@ -232,6 +279,7 @@ void memory_check_end(MemoryCheck *check) {
     free(check->entries.items[i].lanes);
     check->entries.items[i].lanes = NULL;
   }
+  if (check->races != NULL) race_check_end(check->races);
   check->launch = NULL;
 }
 

@@ -70,7 +70,7 @@ static Bed open_bed(uint64_t granule) {
   Spec spec;
   spec_default(&spec);
   spec.memory_granule = granule;
-  DeviceOptions options = {.spec = &spec, .check_memory = true};
+  DeviceOptions options = {.spec = &spec, .check = CHECK_MEMORY};
   Bed bed = {.device = device_new(&options, &diags)};
   assert_non_null(bed.device);
   PtxSource source = {"kernels.ptx", kernels, strlen(kernels)};
@@ -232,7 +232,7 @@ static void workloads_are_clean(void **state) {
     spec_default(&spec);
     spec.memory_granule = 1 << 21; // so that overruns would not trap
     spec.limit_registers = 24;     // with spills
-    DeviceOptions options = {.spec = &spec, .check_memory = true};
+    DeviceOptions options = {.spec = &spec, .check = CHECK_MEMORY};
     Device *device = device_new(&options, &diags);
     WorkloadRun run = {0};
     assert_true(workload_start(&run, workloads[w], SIZE_TINY, device, &diags));

@@ -165,6 +165,7 @@ typedef struct MachineEnvironment {
   uint64_t heap_bytes;                                           // for malloc() in kernels
   uint32_t sm_count;                                             // what %nsmid and %smid go by; 0 counts as 1
   uint64_t instruction_limit;                                    // warp instructions per launch before TRAP_LIMIT; 0 = none
+  uint32_t interleave;                                           // functional machine: instructions per turn of a warp; 0 = many
   void (*print)(void *context, const char *bytes, size_t count); // printf of kernels, in order
   void *print_context;
   bool (*progress)(void *context, const Stats *so_far); // now and then; false = stop (TRAP_STOPPED)

@@ -48,3 +48,14 @@ cat static.out
 sed -i '/^kernel  /,$d' shared.out static.out # the table of launches has times; it is compared as JSON
 diff shared.out static.out
 diff shared.json static.json
+# Programs without races print the same however warps take turns.
+for turn in 1 64; do
+    (
+        if [ -n "$asan" ]; then
+            export LD_PRELOAD="$asan" ASAN_OPTIONS="detect_leaks=0"
+        fi
+        exec "$redoubt" run --json=turns.json --set functional.interleave=$turn -- ./app
+    ) >turns.out 2>turns.err || { status=$?; cat turns.out turns.err; echo "in turns of $turn: exit code $status"; exit $status; }
+    sed -i '/^kernel  /,$d' turns.out
+    diff shared.out turns.out || { echo "in turns of $turn"; exit 1; }
+done

@@ -123,16 +123,33 @@ static bool force_one(Runner *run, Block *block) {
   return false;
 }
 
-// One turn of every warp that can run. *ran: somebody could.
-static bool run_round(Runner *run, Block *block, uint32_t quantum, bool *ran) {
+// A bit for every warp that can run.
+static uint64_t ready_warps(const Runner *run, Block *block) {
+  uint64_t ready = 0;
   for (uint32_t i = 0; i < run->layout.warps; i++) {
-    Warp *warp = block_warp(&run->layout, block, i);
-    if (warp->waits || warp->stack.depth == 0) continue;
-    *ran = true;
-    WarpEnd end = warp_run(run, block, i, quantum);
-    if (end == WARP_TRAPPED) return false;
-    run->progress |= end == WARP_SPENT; // busy with something
+    const Warp *warp = block_warp(&run->layout, block, i);
+    if (!warp->waits && warp->stack.depth > 0) ready |= UINT64_C(1) << i;
   }
+  return ready;
+}
+
+// A quantum of instructions of every warp that can run, a few of each by turns: warps of hardware go on together, and programs that lack
+// a barrier rely on it. Who waits or gives way is out until the next round. *ran: somebody could.
+static bool run_round(Runner *run, Block *block, uint32_t quantum, bool *ran) {
+  uint64_t ready = ready_warps(run, block);
+  *ran = ready != 0;
+  for (uint32_t done = 0; done < quantum && ready != 0;) {
+    bool alone = (ready & (ready - 1)) == 0;
+    uint32_t turn = alone ? quantum - done : min_u32(run->interleave, quantum - done);
+    for (uint64_t left = ready; left != 0; left &= left - 1) {
+      uint32_t warp = (uint32_t)__builtin_ctzll(left);
+      WarpEnd end = warp_run(run, block, warp, turn);
+      if (end == WARP_TRAPPED) return false;
+      if (end != WARP_SPENT) ready &= ~(UINT64_C(1) << warp);
+    }
+    done += turn;
+  }
+  run->progress |= ready != 0; // busy with something
   return true;
 }
 
@@ -263,6 +280,7 @@ void runner_open(Runner *run, const MachineEnvironment *environment, const Launc
                   .functions = lane_functions(),
                   .stats = run->stats,
                   .trap = run->trap,
+                  .interleave = environment->interleave != 0 ? environment->interleave : WARP_QUANTUM,
                   .watch = environment->watch};
   block_layout(&run->layout, launch, environment->stack_bytes);
   set_view(run);

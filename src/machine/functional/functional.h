@@ -40,6 +40,17 @@ typedef struct Step {
   Window window; // where its last access was valid
 } Step;
 
+// A warp that may do nothing but wait: its registers at a backward branch (warp.c). Kept by warp, a few at a time; lost ones cost time only.
+typedef struct SpinNote {
+  uint64_t key;     // block and warp, plus 1; 0: nobody's
+  uint64_t hash;    // of its registers, when it last took the branch
+  uint32_t pc;      // where that leads
+  uint32_t count;   // backward branches since then, or since the last comparison
+  uint32_t wait;    // of them before the next comparison
+  bool is_compared; // the hash holds
+} SpinNote;
+enum { SPIN_NOTES = 128 };
+
 typedef struct Runner {
   const MachineEnvironment *environment;
   const Launch *launch;
@@ -54,10 +65,12 @@ typedef struct Runner {
   MemoryView view;   // of the current warp
   uint64_t executed; // warp instructions of the launch
   uint64_t thread_executed;
+  uint32_t interleave; // instructions of a warp before the next one of its block has a turn
   MachineWatch *watch; // NULL: nobody watches
   uint32_t pc;         // of the last instruction; kept while somebody watches
   bool polled;         // since last reset: looked at what others may change: volatile loads, atomics, fences, sleep
   bool progress;       // since last reset: memory changed, a thread ended or a barrier completed
+  SpinNote spins[SPIN_NOTES];
 } Runner;
 
 enum { ZERO_ROWS = 8, ONES_ROWS = 1 };

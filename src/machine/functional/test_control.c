@@ -346,9 +346,9 @@ static void test_spin_lock_in_one_warp(void **state) {
   assert_int_equal(seen, UINT32_MAX); // every count was taken by exactly one lane
 }
 
-// Block 0 waits for what the last block writes.
-static void test_block_waits_for_later_block(void **state) {
-  Bench *bench = *state;
+// Block 0 waits for what the last block writes. Whatever load it waits with: it gets nowhere, and gives way.
+static void wait_for_later_block(Bench *bench, uint16_t mods, uint32_t interleave) {
+  bench->environment.interleave = interleave;
   bench->launch.grid[0] = 40;
   put_prologue(bench);
   put_sreg(bench, 8, SREG_CTAID_X);
@@ -357,7 +357,7 @@ static void test_block_waits_for_later_block(void **state) {
   put_move(bench, 9, 77);
   put_memory(bench, OP_ST_GLOBAL_B32, 9, 10, 32768)->guard = 0;
   uint32_t loop = bench->count;
-  put_memory(bench, OP_LD_GLOBAL_B32, 12, 10, 32768)->mods = MOD_VOLATILE;
+  put_memory(bench, OP_LD_GLOBAL_B32, 12, 10, 32768)->mods = mods;
   put_setp(bench, OP_SETP_EQ_B32, 1, 12, 0);
   put_branch(bench, 1, false, loop, loop + 3);
   put_result(bench, 12);
@@ -365,7 +365,33 @@ static void test_block_waits_for_later_block(void **state) {
   assert_int_equal(bench_run(bench), TRAP_NONE);
   for (uint32_t i = 0; i < 40 * 32; i++) assert_int_equal(bench_out(bench, i), 77);
   assert_int_equal(bench->stats.value[STAT_BLOCKS], 40);
+  assert_true(bench->stats.value[STAT_WARP_INSTRUCTIONS] < 100000);
 }
+static void test_block_waits_for_later_block(void **state) { wait_for_later_block(*state, MOD_VOLATILE, 0); }
+static void test_block_waits_with_plain_load(void **state) { wait_for_later_block(*state, 0, 0); }
+static void test_block_waits_in_short_turns(void **state) { wait_for_later_block(*state, 0, 1); }
+
+// Every warp writes a word, and reads that of the next one without a barrier: right if warps go on together.
+static void read_without_barrier(Bench *bench, uint32_t interleave, bool right) {
+  bench->environment.interleave = interleave;
+  bench->launch.block[0] = 256;
+  bench->kernel.shared_bytes = 1024;
+  put_prologue(bench);
+  put_dai(bench, OP_SHL_B32, 8, 4, 2);
+  put_dai(bench, OP_ADD_B32, 9, 8, 128);
+  put_dai(bench, OP_AND_B32, 9, 9, 1023);
+  put_memory(bench, OP_ST_SHARED_B32, 4, 8, 0);
+  for (uint32_t i = 0; i < 8; i++) put_dai(bench, OP_ADD_B32, 10, 8, i); // something else to do
+  put_memory(bench, OP_LD_SHARED_B32, 11, 9, 0);
+  put_result(bench, 11);
+  put_exit(bench);
+  assert_int_equal(bench_run(bench), TRAP_NONE);
+  uint32_t found = 0;
+  for (uint32_t i = 0; i < 256; i++) found += bench_out(bench, i) == (i + 32) % 256;
+  assert_int_equal(found == 256, right);
+}
+static void test_short_turns_need_no_barrier(void **state) { read_without_barrier(*state, 4, true); }
+static void test_long_turns_do(void **state) { read_without_barrier(*state, 4096, false); }
 
 static void test_guarded_call_and_return(void **state) {
   Bench *bench = *state;
@@ -405,6 +431,10 @@ int main(void) {
       BENCH_TEST(test_missing_member),
       BENCH_TEST(test_spin_lock_in_one_warp),
       BENCH_TEST(test_block_waits_for_later_block),
+      BENCH_TEST(test_block_waits_with_plain_load),
+      BENCH_TEST(test_block_waits_in_short_turns),
+      BENCH_TEST(test_short_turns_need_no_barrier),
+      BENCH_TEST(test_long_turns_do),
       BENCH_TEST(test_guarded_call_and_return),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

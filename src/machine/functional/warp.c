@@ -8,6 +8,8 @@ enum {
   POLL_LIMIT = 32,      // looks at memory without a change of one's own before others have a turn
   SPIN_ROTATE = 4096,   // backward branches before another leaf of the warp has its turn
   SPIN_RELEASE = 16384, // before lanes that wait to reconverge go on without the spinning ones
+  SPIN_COMPARE = 32,    // before the warp's registers are compared with what they were one round of its loop ago
+  SPIN_ROUND = 64,      // within which it must have come back to the same branch
 };
 
 // Takes the top of the stack, or another leaf if that one waits. False: nothing can run.
@@ -37,11 +39,45 @@ static bool front_load(WarpContext *at) {
   return false;
 }
 
+// ---- Waiting -----------------------------------------------------------------------------------------
+
+static uint64_t hash_warp(const WarpContext *at) {
+  uint64_t hash = hash_bytes(at->registers, (size_t)at->run->launch->kernel->registers * WARP_LANES * sizeof(uint32_t), at->mask);
+  return hash_bytes(at->warp->predicates, MAX_PREDICATES * sizeof(uint32_t), hash);
+}
+
+// A warp that comes back to a branch with all its registers as they were gets nowhere until somebody else writes to memory, whatever
+// kind of load it waits with. Loops that do get somewhere are looked at less and less often.
+static bool stands_still(WarpContext *at) {
+  uint64_t key = (uint64_t)at->block->linear * BLOCK_MAX_WARPS + at->index + 1;
+  SpinNote *note = &at->run->spins[key % SPIN_NOTES];
+  if (note->key != key) *note = (SpinNote){.key = key, .wait = SPIN_COMPARE};
+  note->count++;
+  if (!note->is_compared) {
+    if (note->count < note->wait) return false;
+    note->hash = hash_warp(at);
+    note->pc = at->pc;
+    note->count = 0;
+    note->is_compared = true;
+    return false;
+  }
+  if (note->pc == at->pc && note->hash == hash_warp(at)) {
+    note->count = 0;
+    return true;
+  }
+  if (note->pc != at->pc && note->count < SPIN_ROUND) return false;
+  note->is_compared = false;
+  note->count = 0;
+  note->wait = min_u32(2 * note->wait, SPIN_ROTATE);
+  return false;
+}
+
 // At a backward branch. True: the stack has changed, or others shall have a turn.
 static bool branch_spins(WarpContext *at) {
   Warp *warp = at->warp;
   SimtStack *stack = &warp->stack;
-  bool polls = warp->polls >= POLL_LIMIT;
+  bool stands = stands_still(at), polls = warp->polls >= POLL_LIMIT || stands;
+  at->run->polled |= stands;
   if (++warp->spins % SPIN_ROTATE != 0 && !polls) return false;
   front_save(at);
   warp->polls = 0;
