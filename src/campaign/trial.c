@@ -452,7 +452,6 @@ static _Noreturn void work(Trials *at) {
   Diags diags = {0};
   const HookChain *protections = at->options->campaign->protections;
   HookChain chain = protections == NULL ? (HookChain){0} : *protections;
-  if (!hook_chain_add(&chain, &at->hook)) _exit(1);
   at->is_protected = campaign_is_protected(at->options->campaign);
   at->hook = (Hook){.name = "trial", .kind = HOOK_OBSERVER, .own = at, .launch = on_launch, .block = on_block, .cycle = on_cycle};
   at->hook.request = at->hook.response = on_memory;
@@ -462,7 +461,7 @@ static _Noreturn void work(Trials *at) {
   at->observer.request = at->observer.response = on_clone_memory;
   at->observer.cycle = on_clone_cycle;
   if (any_output(at->draws, at->count)) at->observer.result = on_clone_result;
-  bool good = at->target->start(at->target, &chain, &diags) && at->target->run(at->target);
+  bool good = hook_chain_add(&chain, &at->hook) && at->target->start(at->target, &chain, &diags) && at->target->run(at->target);
   _exit(good ? 0 : 1);
 }
 

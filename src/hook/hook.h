@@ -236,7 +236,7 @@ struct Hook {
 #undef MOMENT
   uint8_t word_bits;  // of the scheme word that packets carry: how many this hook wants for itself
   uint8_t word_shift; // and where they begin: given when the machine is laid out
-  bool replays; // `result` may say REPLAY: operands are kept for it until then
+  bool replays;       // `result` may say REPLAY: operands are kept for it until then
   // A protection that neither changes nor refuses a value that all copies of an instruction have alike: what was read wrong goes the way
   // that it goes without the protection, so that campaigns may follow it.
   bool passes_values;
