@@ -334,8 +334,10 @@ static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
     Step *step = &at->run->steps[i];
     bool is_store = step->kind == STEP_STORE_DATA || step->kind == STEP_STORE_ADDRESS;
     if (!is_store || step->at.sm != event->who->sm || step->at.warp != event->who->warp || step->at.pc != event->who->pc) continue;
-    for (uint32_t lane = 0; lane < WARP_LANES && step->addresses[lane] == 0; lane++) {
-      if ((event->mask >> lane & 1) != 0) step->addresses[lane] = row_get(event->rows, lane, 2);
+    for (uint32_t slot = 0; slot < WARP_LANES; slot++) {
+      uint64_t *address = &step->addresses[event->thread[slot] % WARP_LANES];
+      bool is_own = ((event->mask & ~event->shadow) >> slot & 1) != 0 && event->owner_of[slot] == 0;
+      if (is_own && *address == 0) *address = row_get(event->rows, slot, 2);
     }
   }
   return VERDICT_PASS;

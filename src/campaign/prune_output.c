@@ -58,9 +58,11 @@ static RerunPlace wrong_place(const ResultEvent *event, const ResultBit *bits, u
   bool is_register = !bits[0].is_predicate;
   if (!computes(info) || (is_register && type_info[info->d].registers != event->row_count)) return RERUN_NOWHERE;
   for (uint32_t i = 0; i < count; i++) {
-    if (is_register && bits[i].word != bits[0].word) return RERUN_NOWHERE;
-    if (is_register) reader->change[bits[i].thread] ^= 1u << bits[i].bit;
-    else if (instr->pd[bits[i].bit] < MAX_PREDICATES) reader->change[instr->pd[bits[i].bit]] ^= 1u << bits[i].thread;
+    uint32_t slot = bits[i].slot, thread = event->thread[slot] % WARP_LANES;
+    bool is_own = event->owner_of[slot] == 0 && (event->shadow >> slot & 1) == 0;
+    if (!is_own || (is_register && bits[i].word != bits[0].word)) return RERUN_NOWHERE;
+    if (is_register) reader->change[thread] ^= 1u << bits[i].bit;
+    else if (instr->pd[bits[i].bit] < MAX_PREDICATES) reader->change[instr->pd[bits[i].bit]] ^= 1u << thread;
   }
   reader->row = is_register ? instr->d[0] + bits[0].word : 0;
   return is_register ? RERUN_REGISTER : RERUN_PREDICATES;

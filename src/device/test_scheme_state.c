@@ -50,7 +50,7 @@ static Verdict toy_launch(Hook *hook, HookMachine *machine, const LaunchEvent *e
   return VERDICT_PASS;
 }
 
-static Verdict toy_issue(Hook *hook, HookMachine *machine, IssueEvent *event) {
+static Verdict toy_issue(Hook *hook, HookMachine *machine, const IssueEvent *event) {
   Toy *toy = hook->own;
   uint64_t row = hook_instruction_row(&machine->regions->items[toy->brief], event->who->sm, event->who->warp, event->who->issue);
   assert_int_equal(*cell(machine, toy->brief, row), 0);

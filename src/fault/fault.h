@@ -75,8 +75,8 @@ bool fault_alters_cells(const RegionTable *regions, const Fault *fault, const Ce
 bool fault_alters_result(const RegionTable *regions, const Fault *fault, uint64_t cycle, const ResultEvent *event);
 // What a transient in outputs changes of a result that is told in this cycle; 0: nothing.
 typedef struct ResultBit {
-  uint32_t thread, word, bit; // word: result register
-  bool is_predicate;          // or, of a comparison: bit 0 or 1 says which
+  uint32_t slot, word, bit; // lane slot; result register
+  bool is_predicate;        // or, of a comparison: bit 0 or 1 says which
 } ResultBit;
 bool fault_meets(const RegionTable *regions, const Fault *fault, const ResultEvent *event); // a thread of it is on a lane that is struck
 uint32_t fault_result_bits(const RegionTable *regions, const Fault *fault, uint64_t cycle, const ResultEvent *event,

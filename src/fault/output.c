@@ -1,20 +1,13 @@
 // Faults in the outputs of functional units. A warp leaves a unit in turns of as many threads as the unit has lanes, and a result wider
 // than the outputs word by word. A transient strikes what is on its lane's output in its cycle: of all that the unit then puts out,
-// one thread's word, or nothing. One that lasts strikes every result of its lane meanwhile. Which thread is on a lane is decided by the
-// thread-to-lane map of the instruction. Comparisons put out one bit, or two: bits 0 and 1.
+// one thread's word, or nothing. One that lasts strikes every result of its lane meanwhile. Which thread is on a lane is the part's
+// affair: results lie by lane slot. Comparisons put out one bit, or two: bits 0 and 1.
 #include "fault/fault_internal.h"
 
 static uint32_t turns_of(const Region *region) { return (WARP_LANES + region->units - 1) / region->units; }
 static uint32_t width_of(const Region *region) { return (region->bits + 31) / 32; } // in words
 static uint32_t groups_of(const Region *region, const ResultEvent *event) {
   return max_u32((event->row_count + width_of(region) - 1) / width_of(region), 1);
-}
-
-// WARP_LANES: nobody.
-static uint32_t thread_on(const ResultEvent *event, uint32_t position) {
-  uint32_t thread = 0;
-  while (thread < WARP_LANES && (event->lane_of[thread] != position || (event->mask >> thread & 1) == 0)) thread++;
-  return thread;
 }
 
 // Where the fault's bits are in a result, in this turn of the threads and this group of its words.
@@ -25,9 +18,9 @@ static uint32_t result_bits(const RegionTable *regions, const Fault *fault, cons
   Site sites[FAULT_MAX_BITS];
   uint32_t count = fault_bits(regions, &nowhere, fault, sites), found = 0;
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t thread = sites[i].row == event->row ? thread_on(event, turn * region->units + sites[i].unit) : WARP_LANES;
-    if (thread == WARP_LANES) continue;
-    ResultBit bit = {.thread = thread, .word = group * width_of(region) + sites[i].bit / 32, .bit = sites[i].bit % 32};
+    uint32_t slot = turn * region->units + sites[i].unit;
+    if (sites[i].row != event->row || slot >= WARP_LANES || (event->mask >> slot & 1) == 0) continue;
+    ResultBit bit = {.slot = slot, .word = group * width_of(region) + sites[i].bit / 32, .bit = sites[i].bit % 32};
     bit.is_predicate = event->row_count == 0;
     bool is_there = bit.is_predicate ? event->predicates != NULL && sites[i].bit < 2 : bit.word < event->row_count;
     if (is_there) bits[found++] = bit;
@@ -55,13 +48,13 @@ bool fault_meets(const RegionTable *regions, const Fault *fault, const ResultEve
 }
 
 static bool is_set(const ResultEvent *event, const ResultBit *bit) {
-  if (bit->is_predicate) return (event->predicates[bit->bit] >> bit->thread & 1) != 0;
-  return (event->rows[bit->word * WARP_LANES + bit->thread] >> bit->bit & 1) != 0;
+  if (bit->is_predicate) return (event->predicates[bit->bit] >> bit->slot & 1) != 0;
+  return (event->rows[bit->word * WARP_LANES + bit->slot] >> bit->bit & 1) != 0;
 }
 
 static void damage(FaultModel model, ResultEvent *event, const ResultBit *bit) {
-  uint32_t *word = bit->is_predicate ? &event->predicates[bit->bit] : &event->rows[bit->word * WARP_LANES + bit->thread];
-  uint32_t mask = 1u << (bit->is_predicate ? bit->thread : bit->bit);
+  uint32_t *word = bit->is_predicate ? &event->predicates[bit->bit] : &event->rows[bit->word * WARP_LANES + bit->slot];
+  uint32_t mask = 1u << (bit->is_predicate ? bit->slot : bit->bit);
   if (!fault_models[model].permanent) *word ^= mask;
   else if (model == FAULT_STUCK0) *word &= ~mask;
   else *word |= mask;

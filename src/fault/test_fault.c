@@ -17,7 +17,6 @@ typedef struct Toy {
   uint8_t block[BLOCK];
   uint32_t rows[4][WARP_LANES]; // what a unit makes
   uint32_t predicates[2];
-  uint8_t lane_of[WARP_LANES];
 } Toy;
 
 static Fault parsed(const char *text) {
@@ -347,12 +346,10 @@ static void test_duty(void **state) {
 static ResultEvent result_of(Toy *toy, uint16_t region, uint64_t row, uint32_t cycles, uint32_t row_count) {
   memset(toy->rows, 0, sizeof toy->rows);
   memset(toy->predicates, 0, sizeof toy->predicates);
-  for (uint32_t i = 0; i < WARP_LANES; i++) toy->lane_of[i] = (uint8_t)(i ^ 1); // thread 6 is on position 7
   return (ResultEvent){.region = region,
                        .row = row,
                        .cycles = cycles,
                        .mask = UINT32_MAX,
-                       .lane_of = toy->lane_of,
                        .rows = toy->rows[0],
                        .row_count = row_count,
                        .predicates = row_count == 0 ? toy->predicates : NULL};
@@ -364,7 +361,7 @@ static uint32_t rows_set(const Toy *toy) {
   return count + (uint32_t)__builtin_popcount(toy->predicates[0]) + (uint32_t)__builtin_popcount(toy->predicates[1]);
 }
 
-// Which bit of a result a transient turns over, told in a given cycle; word 4 and 5: the predicates, a bit per thread.
+// Which bit of a result a transient turns over, told in a given cycle; word 4 and 5: the predicates, a bit per lane slot.
 static void test_output(void **state) {
   (void)state;
   enum { NONE = 9 };
@@ -373,36 +370,36 @@ static void test_output(void **state) {
     uint16_t region;
     uint64_t row, cycle;
     uint32_t cycles, row_count, mask;
-    uint32_t word, thread, bits;
+    uint32_t word, slot, bits;
   } cases[] = {
       // Two turns in one cycle take turns.
-      {"flip:unit.sp[sm=1,sp=1,lane=7,bit=4]@10", SP, 3, 10, 1, 1, UINT32_MAX, 0, 6, 16},
-      {"flip:unit.sp[sm=1,sp=1,lane=7,bit=4]@11", SP, 3, 11, 1, 1, UINT32_MAX, 0, 22, 16},
+      {"flip:unit.sp[sm=1,sp=1,lane=7,bit=4]@10", SP, 3, 10, 1, 1, UINT32_MAX, 0, 7, 16},
+      {"flip:unit.sp[sm=1,sp=1,lane=7,bit=4]@11", SP, 3, 11, 1, 1, UINT32_MAX, 0, 23, 16},
       {"flip:unit.sp[sm=1,sp=1,lane=7,bit=4]@10", SP, 2, 10, 1, 1, UINT32_MAX, NONE, 0, 0},   // another SP
       {"flip:unit.sp[sm=1,sp=1,lane=7,bit=4]@10", SP, 1, 10, 1, 1, UINT32_MAX, NONE, 0, 0},   // another SM
       {"flip:unit.sp[sm=0,sp=1,lane=7,bit=4]@10", WIDE, 1, 10, 1, 1, UINT32_MAX, NONE, 0, 0}, // another unit
-      {"flip:unit.sp[sm=1,sp=1,lane=7,bit=4]@10", SP, 3, 10, 1, 1, ~(1u << 6), NONE, 0, 0},   // the thread is not active
+      {"flip:unit.sp[sm=1,sp=1,lane=7,bit=4]@10", SP, 3, 10, 1, 1, ~(1u << 7), NONE, 0, 0},   // the lane slot is empty
       {"flip:unit.sp[sm=1,sp=1,lane=7,bit=4]@10", SP, 3, 9, 1, 1, UINT32_MAX, NONE, 0, 0},    // before its time
       {"flip:unit.sp[sm=1,sp=1,lane=7,bit=4]@10", SP, 3, 11, 1, 1, UINT32_MAX, NONE, 0, 0},   // after it
       // The outputs are busy with a result for some cycles, which its turns share; the last is the one in which it is told.
-      {"flip:unit.wide[sm=0,lane=7,bit=0]@10", WIDE, 0, 13, 4, 2, UINT32_MAX, 0, 6, 1},
-      {"flip:unit.wide[sm=0,lane=7,bit=0]@10", WIDE, 0, 12, 4, 2, UINT32_MAX, 0, 14, 1},
-      {"flip:unit.wide[sm=0,lane=7,bit=0]@10", WIDE, 0, 10, 4, 2, UINT32_MAX, 0, 30, 1},
+      {"flip:unit.wide[sm=0,lane=7,bit=0]@10", WIDE, 0, 13, 4, 2, UINT32_MAX, 0, 7, 1},
+      {"flip:unit.wide[sm=0,lane=7,bit=0]@10", WIDE, 0, 12, 4, 2, UINT32_MAX, 0, 15, 1},
+      {"flip:unit.wide[sm=0,lane=7,bit=0]@10", WIDE, 0, 10, 4, 2, UINT32_MAX, 0, 31, 1},
       {"flip:unit.wide[sm=0,lane=7,bit=0]@10", WIDE, 0, 14, 4, 2, UINT32_MAX, NONE, 0, 0},
-      {"flip:unit.wide[sm=0,lane=7,bit=0]@10", WIDE, 0, 17, 8, 2, UINT32_MAX, 0, 6, 1}, // two cycles each
-      {"flip:unit.wide[sm=0,lane=7,bit=0]@10", WIDE, 0, 16, 8, 2, UINT32_MAX, 0, 6, 1},
-      {"flip:unit.wide[sm=0,lane=7,bit=0]@10", WIDE, 0, 15, 8, 2, UINT32_MAX, 0, 14, 1},
+      {"flip:unit.wide[sm=0,lane=7,bit=0]@10", WIDE, 0, 17, 8, 2, UINT32_MAX, 0, 7, 1}, // two cycles each
+      {"flip:unit.wide[sm=0,lane=7,bit=0]@10", WIDE, 0, 16, 8, 2, UINT32_MAX, 0, 7, 1},
+      {"flip:unit.wide[sm=0,lane=7,bit=0]@10", WIDE, 0, 15, 8, 2, UINT32_MAX, 0, 15, 1},
       // Wide outputs hold two words; results that are wider yet pass group by group.
-      {"flip:unit.wide[sm=0,lane=7,bit=40]@10", WIDE, 0, 13, 4, 2, UINT32_MAX, 1, 6, 256},
+      {"flip:unit.wide[sm=0,lane=7,bit=40]@10", WIDE, 0, 13, 4, 2, UINT32_MAX, 1, 7, 256},
       {"flip:unit.wide[sm=0,lane=7,bit=40]@10", WIDE, 0, 13, 4, 1, UINT32_MAX, NONE, 0, 0},
-      {"flip:unit.wide[sm=0,lane=7,bit=40]@11", WIDE, 0, 14, 4, 4, UINT32_MAX, 3, 6, 256},
-      {"flip:unit.sp[sm=0,sp=0,lane=7,bit=4]@10", SP, 0, 10, 1, 4, UINT32_MAX, 2, 6, 16},
+      {"flip:unit.wide[sm=0,lane=7,bit=40]@11", WIDE, 0, 14, 4, 4, UINT32_MAX, 3, 7, 256},
+      {"flip:unit.sp[sm=0,sp=0,lane=7,bit=4]@10", SP, 0, 10, 1, 4, UINT32_MAX, 2, 7, 16},
       // Comparisons put out a bit or two.
-      {"flip:unit.sp[sm=0,sp=0,lane=7,bit=0]@10", SP, 0, 10, 1, 0, UINT32_MAX, 4, 0, 1 << 6},
-      {"flip:unit.sp[sm=0,sp=0,lane=7,bit=1]@10", SP, 0, 10, 1, 0, UINT32_MAX, 5, 0, 1 << 6},
+      {"flip:unit.sp[sm=0,sp=0,lane=7,bit=0]@10", SP, 0, 10, 1, 0, UINT32_MAX, 4, 0, 1 << 7},
+      {"flip:unit.sp[sm=0,sp=0,lane=7,bit=1]@10", SP, 0, 10, 1, 0, UINT32_MAX, 5, 0, 1 << 7},
       {"flip:unit.sp[sm=0,sp=0,lane=7,bit=2]@10", SP, 0, 10, 1, 0, UINT32_MAX, NONE, 0, 0},
-      {"adjacent(3):unit.sp[sm=0,sp=0,lane=7,bit=4]@10", SP, 0, 10, 1, 1, UINT32_MAX, 0, 6, 7 << 4},
-      {"byte:unit.sp[sm=0,sp=0,lane=7,bit=9]@10", SP, 0, 10, 1, 1, UINT32_MAX, 0, 6, 255 << 8},
+      {"adjacent(3):unit.sp[sm=0,sp=0,lane=7,bit=4]@10", SP, 0, 10, 1, 1, UINT32_MAX, 0, 7, 7 << 4},
+      {"byte:unit.sp[sm=0,sp=0,lane=7,bit=9]@10", SP, 0, 10, 1, 1, UINT32_MAX, 0, 7, 255 << 8},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     Toy toy;
@@ -412,7 +409,7 @@ static void test_output(void **state) {
     toy.machine.cycle = cases[i].cycle;
     hooks_result(&toy.chain, &toy.machine, &event);
     uint32_t got = 0;
-    if (cases[i].word < 4) got = toy.rows[cases[i].word][cases[i].thread];
+    if (cases[i].word < 4) got = toy.rows[cases[i].word][cases[i].slot];
     else if (cases[i].word < 6) got = toy.predicates[cases[i].word - 4];
     bool good = got == cases[i].bits && rows_set(&toy) == (uint32_t)__builtin_popcount(got);
     if (!good) fail_msg("case %zu: %s: %u bits are set", i, cases[i].fault, rows_set(&toy));
@@ -445,14 +442,14 @@ static void test_output_stuck(void **state) {
     toy.machine.cycle = cycle;
     hooks_result(&toy.chain, &toy.machine, &event);
     bool on = cycle >= 10 && cycle <= 20;
-    assert_true(toy.rows[0][6] == on && toy.rows[1][6] == on && toy.rows[0][22] == on && rows_set(&toy) == (on ? 4 : 0));
+    assert_true(toy.rows[0][7] == on && toy.rows[1][7] == on && toy.rows[0][23] == on && rows_set(&toy) == (on ? 4 : 0));
   }
   toy_close(&toy);
   toy_open(&toy, "stuck0:unit.sp[sm=0,sp=0,lane=7,bit=0]@0-");
   ResultEvent event = result_of(&toy, SP, 0, 1, 1);
-  toy.rows[0][6] = toy.rows[0][5] = 3;
+  toy.rows[0][7] = toy.rows[0][5] = 3;
   hooks_result(&toy.chain, &toy.machine, &event);
-  assert_int_equal(toy.rows[0][6], 2);
+  assert_int_equal(toy.rows[0][7], 2);
   assert_int_equal(toy.rows[0][5], 3);
   toy_close(&toy);
   toy_open(&toy, "duty(2,3):unit.sp[sm=0,sp=0,lane=7,bit=0]@10-");
@@ -460,7 +457,7 @@ static void test_output_stuck(void **state) {
     event = result_of(&toy, SP, 0, 1, 1);
     toy.machine.cycle = cycle;
     hooks_result(&toy.chain, &toy.machine, &event);
-    assert_int_equal(toy.rows[0][6], (cycle - 10) % 5 < 2);
+    assert_int_equal(toy.rows[0][7], (cycle - 10) % 5 < 2);
   }
   toy_close(&toy);
 }
@@ -479,7 +476,7 @@ static void test_output_strike(void **state) {
   assert_true(fault_meets(&toy_table, &fault, &event));
   toy.machine.cycle = 13;
   strike_result(&strike, &toy.machine, &event);
-  assert_int_equal(toy.rows[0][6], 1);
+  assert_int_equal(toy.rows[0][7], 1);
   assert_true(strike_is_over(&strike, 14));
   toy_close(&toy);
 }
@@ -516,7 +513,7 @@ static void test_asleep(void **state) {
   hooks_launch(&toy.chain, &toy.machine, &(LaunchEvent){0});
   toy_cycle(&toy, 2);
   hooks_result(&toy.chain, &toy.machine, &event);
-  assert_true(bits_set(&toy) == 0 && toy.rows[0][6] == 1 && toy.rows[0][22] == 1 && rows_set(&toy) == 2);
+  assert_true(bits_set(&toy) == 0 && toy.rows[0][7] == 1 && toy.rows[0][23] == 1 && rows_set(&toy) == 2);
   toy_close(&toy);
 }
 
@@ -547,7 +544,7 @@ static void test_alters(void **state) {
     ResultEvent event = result_of(&toy, SP, 0, 1, 1);
     for (uint32_t lane = 0; lane < WARP_LANES; lane++) toy.rows[0][lane] = cases[i].value;
     assert_int_equal(fault_alters_result(&toy_table, &output, 5, &event), cases[i].alters);
-    event.mask = ~(1u << 6 | 1u << 22);
+    event.mask = ~(1u << 7 | 1u << 23);
     assert_false(fault_alters_result(&toy_table, &output, 5, &event)); // nobody is on that lane
     event.mask = UINT32_MAX, event.row = 1;
     assert_false(fault_alters_result(&toy_table, &output, 5, &event));

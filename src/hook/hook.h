@@ -11,6 +11,7 @@
 #define REDOUBT_HOOK_H
 
 #include "config/config.h"
+#include "hook/part.h"
 #include "hook/region.h"
 #include "program/program.h"
 
@@ -36,6 +37,14 @@ typedef struct Refusal {
   const char *event;
   Verdict verdict;
 } Refusal;
+// A warp's next instruction, as HookMachine.look_at shows it. False from it: there is no such warp, or its instruction is not in its buffer.
+typedef struct WarpView {
+  bool is_ready;        // it could issue in this cycle, if its scheduler chose it
+  uint32_t pc, threads; // active and guard
+  uint64_t issue;       // number that the instruction will have
+  InstrWord word;
+  uint32_t scheduler, block_slot;
+} WarpView;
 
 // What hooks may know of the machine they are attached to. Pointers are re-made when the block moves.
 typedef struct HookMachine HookMachine;
@@ -51,6 +60,8 @@ struct HookMachine {
   Refusal refused;                           // .hook is NULL: nobody
   // The place holds nothing now: nobody reads this bit before somebody takes the place, and who does writes it. NULL: not known.
   bool (*is_free)(const HookMachine *machine, const Site *site);
+  // What a warp would issue next, without any effect; NULL: not known. See WarpView.
+  bool (*look_at)(const HookMachine *machine, uint32_t sm, uint32_t warp, WarpView *view);
   // A statistic of the launch so far, by its name (docs/statistics.md): NULL: there is none. NULL as a whole: not known.
   const uint64_t *(*stat)(const HookMachine *machine, const char *name);
 };
@@ -114,34 +125,74 @@ typedef struct FetchEvent { // instruction words enter a warp's buffer
   InstrWord *word;
 } FetchEvent;
 
-// A warp instruction is about to issue. What hooks may change is marked (in/out). A hook may be asked again for the
-// same instruction when another said STALL: who->issue tells, and the ResultEvents of its copies will have it.
+// A warp instruction is about to issue. A hook may be asked again for the same instruction when another said STALL: who->issue
+// tells, and the ResultEvents of its parts will have it.
 typedef struct IssueEvent {
   const Who *who;
   uint32_t scheduler;
   const Instr *instr;
   Unit unit;
-  uint32_t mask;               // lanes that will execute: active and guard
-  uint8_t lane_of[WARP_LANES]; // (in/out) hardware lane that thread i of the warp runs on: a permutation
-  uint8_t copies;              // (in/out) how often it issues, in consecutive slots; 1 = once
-  uint32_t idle_lanes;         // hardware lanes this issue leaves unused
+  uint32_t mask;       // threads that will execute: active and guard
+  uint32_t idle_lanes; // lane slots that a plain issue leaves unused
 } IssueEvent;
 
-// A unit has its results. `rows` are 32 lanes each, in thread order. The unit's outputs are row `row` of the REGION_OUTPUT region `region`,
-// which has as many units as the hardware has lanes: a warp passes them in turns, lane_of[i] / lanes is the turn of thread i and
-// lane_of[i] % lanes its hardware lane.
-typedef struct ResultEvent {
+// A part of an instruction is about to issue: which threads it takes, and how often it issues. What hooks may change is marked (in/out).
+// Threads that it does not take come in a later part. Memory and warp-wide instructions cannot be divided here: their `part` is only to be
+// looked at, but for shadows of memory instructions. An instruction that no unit carries out (control flow, barriers) is never planned.
+typedef struct PlanEvent {
   const Who *who;
+  uint32_t scheduler;
+  const Instr *instr;
+  Unit unit;
+  uint8_t copy;   // 0: these threads issue for the first time; else it is the copy of that number, or (is_repeat) a repeat
+  bool is_repeat; // a hook has said REPLAY
+  uint8_t copies; // (in/out, copy 0) how often this part issues, in consecutive slots; 1 = once
+  uint8_t next;   // (in/out) warp that shall issue next, as soon as it can; PART_ANY: no wish
+  LanePart *part; // (in/out) as it would issue; guests, threads of other warps that are ready at the same instruction, as shadows
+} PlanEvent;
+
+// The same part, its threads decided: on which lanes, and on which SP. Threads that are left out come in a later part.
+typedef struct PlaceEvent {
+  const Who *who;
+  uint32_t scheduler;
+  const Instr *instr;
+  Unit unit;
+  uint8_t copy;
+  bool is_repeat;
+  bool is_whole;  // a memory instruction: all threads must be placed, or none moves
+  uint8_t sps;    // SPs that it could take; 0: it goes to another unit
+  uint8_t sp;     // (in/out) one of them; PART_ANY: whichever is free
+  uint32_t lanes; // of the unit: lane slot s is lane s % lanes in turn s / lanes
+  LanePart *part; // (in/out)
+} PlaceEvent;
+
+// A warp begins: where its threads live. `home` is a permutation; anything else counts as no change.
+typedef struct HomeEvent {
+  const Who *who;
+  uint32_t index;   // of the warp in its block
+  uint32_t threads; // that it has
+  uint8_t *home;    // (in/out) lane slot of each of the 32 threads
+} HomeEvent;
+
+// A unit has its results, by lane slot. The unit's outputs are row `row` of the REGION_OUTPUT region `region`, which has as many units as the
+// hardware has lanes: lane slot s leaves output s % lanes in turn s / lanes.
+typedef struct ResultEvent {
+  const Who *who; // of the instruction that issued; threads of other warps may be with it
   const Instr *instr;
   uint16_t region;
   uint64_t row;
-  uint32_t cycles; // that the outputs are busy with it, this one the last
-  uint32_t mask;
-  const uint8_t *lane_of;
-  uint8_t copy, copies; // this is issue `copy` (from 0) of `copies` so far
+  uint32_t cycles;         // that the outputs are busy with it, this one the last
+  uint32_t mask;           // lane slots that computed
+  uint32_t shadow;         // of them: shadows
+  const PartOwner *owner;  // warps with threads in it; the first is the one that issued
+  const uint8_t *owner_of; // of each lane slot: index in `owner`
+  const uint8_t *thread;   // of each lane slot: thread of that warp
+  uint32_t owners;
+  uint8_t copy, copies; // this is issue `copy` (from 0) of `copies` so far of its threads
+  bool is_last;         // all other parts of the instruction have been shown
   uint32_t *rows;       // row_count * 32 words (in/out)
   uint32_t row_count;   // result registers; addresses (2 rows) for memory instructions
-  uint32_t *predicates; // two masks (in/out); NULL when it makes none
+  uint32_t *predicates; // two masks of lane slots (in/out); NULL when it makes none
 } ResultEvent;
 
 typedef struct BranchEvent {

@@ -13,11 +13,11 @@ typedef struct Scheme {
 static const Scheme schemes[] = {
     {{"none", "none", "no protection", "nothing", ""}, none_new},
     {{"null", "null", "a hook that is told everything and changes nothing: what hooks alone cost", "nothing", ""}, null_new},
-    {{"dmr", "dmr[:slots=N]",
+    {{"dmr", "dmr[:slots=N,shuffle=L]",
       "full redundancy: every warp instruction issues twice in consecutive slots, results are compared at write-back, "
-      "a third issue and a vote repair",
-      "issue slots and unit time of the copies; N (32) instructions of an SM at a time in the holding buffer, more stall; comparison takes "
-      "no time",
+      "a third issue and a vote repair; with shuffle the second copy runs L lanes further, so that broken lanes are found too",
+      "issue slots and unit time of the copies; N (32) instructions of an SM at a time in the holding buffer, more stall; comparison and "
+      "crossbar take no time",
       "Tan and Fu, RISE, PACT 2012, sections 1 and 3: its baseline"},
      dmr_new},
     {{"secded", "secded:STRUCTURE,... | secded:all", "single errors of a cell's unit corrected, double errors detected, at every read",

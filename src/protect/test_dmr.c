@@ -20,8 +20,9 @@ static Who who_of(uint32_t warp, uint64_t number) { return (Who){.sm = 1, .warp 
 static Verdict issue(Toy *toy, const char *op, uint32_t warp, uint64_t number, uint8_t *copies) {
   Instr instr = instr_rest(find_op(op));
   Who who = who_of(warp, number);
-  IssueEvent event = {.who = &who, .instr = &instr, .unit = op_info[instr.op].unit, .mask = UINT32_MAX, .copies = 1};
-  Verdict verdict = hooks_issue(&toy->chain, &toy->machine, &event);
+  LanePart part = {.filled = UINT32_MAX};
+  PlanEvent event = {.who = &who, .instr = &instr, .unit = op_info[instr.op].unit, .copies = 1, .part = &part};
+  Verdict verdict = hooks_plan(&toy->chain, &toy->machine, &event);
   *copies = event.copies;
   return verdict;
 }
@@ -30,6 +31,8 @@ typedef struct Result {
   uint32_t rows[8][WARP_LANES];
   uint32_t predicates[2];
   uint32_t mask, row_count;
+  uint32_t shift;   // its lane slots are so many lanes of 16 further than its threads
+  bool is_not_last; // parts of the instruction are still to come
 } Result;
 
 static Result make_result(uint32_t row_count) {
@@ -40,18 +43,55 @@ static Result make_result(uint32_t row_count) {
   return result;
 }
 
+// The event of a result whose threads are on their own lanes, or shifted.
+typedef struct Told {
+  uint8_t owner_of[WARP_LANES], thread[WARP_LANES];
+  PartOwner owner;
+  uint32_t mask, predicates[2], rows[8][WARP_LANES];
+} Told;
+static uint32_t slot_of(const Result *result, uint32_t thread) { return thread / 16 * 16 + (thread + result->shift) % 16; }
+
+static void told_fill(Told *told, const Result *result) {
+  memset(told, 0, sizeof *told);
+  for (uint32_t thread = 0; thread < WARP_LANES; thread++) {
+    uint32_t slot = slot_of(result, thread);
+    told->thread[slot] = (uint8_t)thread;
+    told->mask |= (result->mask >> thread & 1) << slot;
+    for (uint32_t k = 0; k < 2; k++) told->predicates[k] |= (result->predicates[k] >> thread & 1) << slot;
+    for (uint32_t r = 0; r < 8; r++) told->rows[r][slot] = result->rows[r][thread];
+  }
+}
+
+static void told_give_back(const Told *told, Result *result) {
+  memset(result->predicates, 0, sizeof result->predicates);
+  for (uint32_t thread = 0; thread < WARP_LANES; thread++) {
+    uint32_t slot = slot_of(result, thread);
+    for (uint32_t k = 0; k < 2; k++) result->predicates[k] |= (told->predicates[k] >> slot & 1) << thread;
+    for (uint32_t r = 0; r < 8; r++) result->rows[r][thread] = told->rows[r][slot];
+  }
+}
+
 static Verdict give_op(Toy *toy, const char *op, uint32_t warp, uint64_t number, uint8_t copy, Result *result) {
   Instr instr = instr_rest(find_op(op));
   Who who = who_of(warp, number);
+  Told told;
+  told_fill(&told, result);
   ResultEvent event = {.who = &who,
                        .instr = &instr,
                        .copy = copy,
                        .copies = copy < 2 ? 2 : (uint8_t)(copy + 1),
-                       .mask = result->mask,
-                       .rows = &result->rows[0][0],
+                       .mask = told.mask,
+                       .owner = &told.owner,
+                       .owner_of = told.owner_of,
+                       .thread = told.thread,
+                       .owners = 1,
+                       .is_last = copy > 0 && !result->is_not_last,
+                       .rows = &told.rows[0][0],
                        .row_count = result->row_count,
-                       .predicates = result->predicates};
-  return hooks_result(&toy->chain, &toy->machine, &event);
+                       .predicates = told.predicates};
+  Verdict verdict = hooks_result(&toy->chain, &toy->machine, &event);
+  told_give_back(&told, result);
+  return verdict;
 }
 
 static Verdict give(Toy *toy, uint32_t warp, uint64_t number, uint8_t copy, Result *result) {
@@ -141,6 +181,59 @@ static void test_one_wrong_copy(void **state) {
       assert_true(block_is_zero(&toy));
     }
   }
+  toy_close(&toy);
+}
+
+// The copies were on other lanes: the same thread is compared with itself, and a lane that is stuck strikes three threads.
+static void test_copies_on_other_lanes(void **state) {
+  (void)state;
+  Toy toy;
+  Result result[3], good = make_result(2);
+  assert_true(toy_open(&toy, &no_regions, &shape, "dmr:shuffle=1"));
+  for (uint32_t i = 0; i < 3; i++) {
+    result[i] = good;
+    result[i].shift = i;
+  }
+  assert_int_equal(give(&toy, 0, 1, 0, &result[0]), VERDICT_HOLD);
+  assert_int_equal(give(&toy, 0, 1, 1, &result[1]), VERDICT_PASS);
+  for (uint32_t i = 0; i < 3; i++) {
+    result[i] = good;
+    result[i].shift = i;
+    result[i].rows[0][6 - i] |= 1u << 20; // lane 6
+  }
+  assert_int_equal(give(&toy, 0, 2, 0, &result[0]), VERDICT_HOLD);
+  assert_int_equal(give(&toy, 0, 2, 1, &result[1]), VERDICT_REPLAY);
+  assert_int_equal(give(&toy, 0, 2, 2, &result[2]), VERDICT_FIXED);
+  assert_memory_equal(result[2].rows, good.rows, sizeof good.rows);
+  assert_true(block_is_zero(&toy));
+  toy_close(&toy);
+}
+
+// An instruction in two parts has one entry: they come in any order, each is compared with its own threads, and the last frees the entry.
+static void test_parts_share_an_entry(void **state) {
+  (void)state;
+  Toy toy;
+  uint8_t copies;
+  Result low = make_result(1), high = make_result(1), wrong;
+  low.mask = 0x0000FFFF, high.mask = 0xFFFF0000;
+  low.is_not_last = true;
+  assert_true(toy_open(&toy, &no_regions, &shape, "dmr:slots=1"));
+  assert_int_equal(issue(&toy, "add.b32", 0, 1, &copies), VERDICT_PASS);
+  assert_int_equal(give(&toy, 0, 1, 0, &low), VERDICT_HOLD);
+  assert_int_equal(give(&toy, 0, 1, 0, &high), VERDICT_HOLD);
+  assert_int_equal(give(&toy, 0, 1, 1, &low), VERDICT_PASS);
+  assert_int_equal(issue(&toy, "add.b32", 1, 1, &copies), VERDICT_STALL); // the entry is still taken
+  wrong = high;
+  wrong.rows[0][20] ^= 4;
+  assert_int_equal(give(&toy, 0, 1, 1, &wrong), VERDICT_REPLAY);
+  assert_int_equal(give(&toy, 0, 1, 2, &high), VERDICT_FIXED);
+  assert_true(block_is_zero(&toy));
+  assert_int_equal(issue(&toy, "add.b32", 1, 1, &copies), VERDICT_PASS);
+  assert_int_equal(give(&toy, 1, 1, 0, &low), VERDICT_HOLD);
+  assert_int_equal(give(&toy, 1, 1, 1, &low), VERDICT_PASS); // and the other part's threads never come
+  low.is_not_last = false;
+  assert_int_equal(give(&toy, 1, 1, 0, &high), VERDICT_HOLD);
+  assert_int_equal(give(&toy, 1, 1, 1, &low), VERDICT_HALT);
   toy_close(&toy);
 }
 
@@ -291,6 +384,7 @@ static void test_names(void **state) {
   Toy toy;
   toy_refused(&no_regions, &shape, "dmr:slots=0", "slots must be a whole number from 1 to 256");
   toy_refused(&no_regions, &shape, "dmr:slots", "slots must be a whole number");
+  toy_refused(&no_regions, &shape, "dmr:shuffle=0", "shuffle must be a whole number from 1 to 31");
   toy_refused(&no_regions, &shape, "dmr:slot=4", "unknown option 'slot'; did you mean 'slots'?");
   toy_refused(&no_regions, &shape, "dmrr", "no protection 'dmrr'; did you mean 'dmr'?");
   toy_refused(&no_regions, &shape, "warpedshield", "'redoubt list protections' shows all");
@@ -311,9 +405,17 @@ static void test_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_what_is_duplicated),     cmocka_unit_test(test_equal_copies_pass),   cmocka_unit_test(test_one_wrong_copy),
-      cmocka_unit_test(test_two_wrong_copies),       cmocka_unit_test(test_overlap_and_stall),   cmocka_unit_test(test_not_ours_passes),
-      cmocka_unit_test(test_warp_wide_instructions), cmocka_unit_test(test_flips_in_the_buffer), cmocka_unit_test(test_names),
+      cmocka_unit_test(test_what_is_duplicated),
+      cmocka_unit_test(test_equal_copies_pass),
+      cmocka_unit_test(test_one_wrong_copy),
+      cmocka_unit_test(test_two_wrong_copies),
+      cmocka_unit_test(test_overlap_and_stall),
+      cmocka_unit_test(test_not_ours_passes),
+      cmocka_unit_test(test_copies_on_other_lanes),
+      cmocka_unit_test(test_parts_share_an_entry),
+      cmocka_unit_test(test_warp_wide_instructions),
+      cmocka_unit_test(test_flips_in_the_buffer),
+      cmocka_unit_test(test_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

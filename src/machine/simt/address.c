@@ -2,6 +2,7 @@
 // The rules are those of parts/access.c. Physical addresses of global memory are device addresses; each block's shared memory starts at
 // a multiple of 128 bytes in its SM's; local memory interleaves the words of a warp's lanes (local_address).
 #include "machine/simt/memop.h"
+#include "machine/simt/part.h"
 
 typedef struct Translation {
   Simt *m;
@@ -15,9 +16,8 @@ typedef struct Translation {
   uint64_t first, last; // a valid stretch of device addresses
 } Translation;
 
-static uint32_t lane_warp(const Translation *t, unsigned lane) {
-  return (t->slot->packed ? t->slot->warp_of[lane] : t->slot->warp) % t->m->dims.warps;
-}
+static uint32_t lane_warp(const Translation *t, unsigned lane) { return part_warp(t->m, t->sm, t->slot, lane); }
+static uint32_t lane_thread(const Translation *t, unsigned lane) { return part_thread(t->m, t->sm, t->slot, lane); }
 
 static bool in_global(Translation *t, uint64_t address) {
   if (address >= t->first && address < t->last && t->last - address >= t->bytes) return true;
@@ -44,7 +44,7 @@ static bool lane_translate(Translation *t, unsigned lane, uint64_t address, uint
     return layout->shared_bytes >= t->bytes && address <= layout->shared_bytes - t->bytes;
   case SPACE_LOCAL:
     if (!t->may_local || layout->local_bytes < t->bytes || address > layout->local_bytes - t->bytes) return false;
-    *physical = local_address(t->m, t->sm, lane_warp(t, lane), lane, address);
+    *physical = local_address(t->m, t->sm, lane_warp(t, lane), lane_thread(t, lane), address);
     return true;
   case SPACE_CONST: return in_bank(t, BANK_CONST, address, physical);
   case SPACE_PARAM: return in_bank(t, BANK_PARAM, address, physical);
@@ -95,8 +95,11 @@ static bool check_lane(Translation *t, unsigned lane, uint64_t address, uint64_t
   bool is_aligned = (address & (t->bytes - 1)) == 0;
   *physical = 0;
   if (is_aligned && lane_translate(t, lane, address, physical)) return true;
-  AccessFault fault = {
-      .kind = is_aligned ? TRAP_ILLEGAL_ADDRESS : TRAP_MISALIGNED, .space = t->space, .lane = lane, .address = address, .bytes = t->bytes};
+  AccessFault fault = {.kind = is_aligned ? TRAP_ILLEGAL_ADDRESS : TRAP_MISALIGNED,
+                       .space = t->space,
+                       .lane = lane_thread(t, lane),
+                       .address = address,
+                       .bytes = t->bytes};
   simt_fault(t->m, t->sm, lane_warp(t, lane), t->slot->pc, &fault, NULL);
   return false;
 }

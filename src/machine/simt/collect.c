@@ -2,13 +2,13 @@
 //
 // The register file has banks; row r of the file is in bank r % banks, and a bank gives one row of 32 lanes a cycle. Collectors are
 // served round robin, each from as many banks as are free. Immediates, constants, RZ and implied masks need no bank.
-// In large-warp mode the lanes of a row are addressed one by one, so a packed instruction reads rows of several warps in one
-// access (Narasiman et al., MICRO 2011, section 3.2).
+// The lanes of a row are addressed one by one, so a part with threads of several warps reads their rows in one access (Narasiman et
+// al., MICRO 2011, section 3.2). What is read goes to the thread's lane slot.
 //
 // Invariants: collect_order lists the collectors of collect_used, oldest first; a collector not in it is all zeros, but for what
 // faults have done to its rows; pending is 0 for collectors outside collect_pending.
-#include "machine/simt/execute.h"
 #include "machine/simt/operand.h"
+#include "machine/simt/part.h"
 
 enum { INJECTABLE_ROWS = 3 }; // collector, collector.b, collector.c of state.def
 
@@ -19,7 +19,11 @@ static uint32_t replays_waiting(const Simt *m, uint32_t sm) {
   const SmState *state = &m->at.sms[sm];
   uint32_t waiting = 0;
   if ((m->wants & WANT_REPLAY) == 0) return 0;
-  while (waiting < state->flight_count && flight_at(m, sm, state->flight_queue[waiting])->replay != 0) waiting++;
+  for (uint32_t place = 0; place < state->flight_count; place++) {
+    uint8_t waits = flight_at(m, sm, state->flight_queue[place])->waits;
+    if (waits == FLIGHT_GOES) break;
+    waiting += waits == FLIGHT_AGAIN ? 1 : 0;
+  }
   return waiting;
 }
 
@@ -62,7 +66,7 @@ static void take_register(Simt *m, uint32_t sm, Collector *collector, unsigned r
   const RegisterRow *from = register_at(m, sm, at);
   __builtin_prefetch(&from->lane[0]);
   __builtin_prefetch(&from->lane[WARP_LANES / 2]);
-  collector->source[row] = (uint16_t)(collector->slot.packed != 0 ? number : at);
+  collector->source[row] = (uint16_t)(collector->slot.plan != 0 ? number : at);
   collector->pending |= 1u << row;
 }
 
@@ -98,10 +102,11 @@ void collect_take(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr) {
   collector->whole = kind == KIND_WARP || kind == KIND_MATRIX;
   take_sources(m, sm, collector, instr);
   if (collector->pending != 0) m->at.sms[sm].collect_pending |= UINT64_C(1) << index;
+  else part_keep_operands(m, sm, collector);
   sm_wake(m, sm, simt_now(m) + 1);
 }
 
-bool collect_again(Simt *m, uint32_t sm, const Slot *slot, const FlightOperands *operands, uint32_t rows) {
+bool collect_known(Simt *m, uint32_t sm, const Slot *slot, const FlightOperands *operands, uint32_t rows) {
   if (m->at.sms[sm].collect_count >= m->dims.collectors) return false;
   Instr scratch;
   const Instr *instr = simt_decode(m, slot->pc, slot->word, &scratch);
@@ -130,8 +135,7 @@ void collect_release(Simt *m, uint32_t sm, uint32_t place) {
 
 // ---- Reading the register file -----------------------------------------------------------------------
 
-static void read_row(Simt *m, uint32_t sm, Collector *collector, unsigned row) {
-  uint32_t number = collector->source[row];
+static void read_row(Simt *m, uint32_t sm, Collector *collector, unsigned row, uint32_t number) {
   RegisterRow *from = register_at(m, sm, number);
   uint32_t lanes = collector->whole != 0 ? UINT32_MAX : collector->slot.mask;
   cells_read(m, cells_slot(m, sm, &collector->slot), REGION_RF, (uint64_t)sm * m->dims.register_rows + number, lanes, from->lane);
@@ -139,20 +143,18 @@ static void read_row(Simt *m, uint32_t sm, Collector *collector, unsigned row) {
   simt_count(m, STAT_REGISTER_READS, 1);
 }
 
-// Large-warp mode: each lane from the row of its own warp.
-static void read_packed(Simt *m, uint32_t sm, Collector *collector, unsigned row) {
+// Each lane slot from the row of its own warp.
+static void read_planned(Simt *m, uint32_t sm, Collector *collector, unsigned row) {
   const Slot *slot = &collector->slot;
+  const Plan *plan = plan_at(m, sm, slot->plan);
   for (uint32_t left = slot->mask; left != 0;) {
-    uint32_t lanes = lanes_of_same_warp(slot, left);
-    uint32_t number = register_row(m, sm, slot->warp_of[__builtin_ctz(lanes)], collector->source[row]);
+    PartGroup group = part_group(m, sm, slot, left);
+    uint32_t number = register_row(m, sm, group.warp, collector->source[row]);
     RegisterRow *from = register_at(m, sm, number);
-    cells_read(m, cells_slot(m, sm, slot), REGION_RF, (uint64_t)sm * m->dims.register_rows + number, lanes, from->lane);
+    cells_read(m, cells_slot(m, sm, slot), REGION_RF, (uint64_t)sm * m->dims.register_rows + number, group.threads, from->lane);
     simt_count(m, STAT_REGISTER_READS, 1);
-    left &= ~lanes;
-    for (; lanes != 0; lanes &= lanes - 1) {
-      unsigned lane = (unsigned)__builtin_ctz(lanes);
-      collector->row[row][lane] = from->lane[lane];
-    }
+    part_row_to_slots(plan, group.slots, from->lane, collector->row[row]);
+    left &= ~group.slots;
   }
 }
 
@@ -167,19 +169,21 @@ static void serve(Simt *m, uint32_t sm, uint32_t index, uint64_t *taken) {
   uint32_t banks = (uint32_t)m->spec->collector_banks;
   for (uint32_t left = collector->pending; left != 0; left &= left - 1) {
     unsigned row = (unsigned)__builtin_ctz(left);
-    bool packed = collector->slot.packed != 0;
-    uint32_t number = packed ? register_row(m, sm, collector->slot.warp, collector->source[row]) : collector->source[row];
+    bool is_planned = collector->slot.plan != 0;
+    uint32_t number = is_planned ? register_row(m, sm, collector->slot.warp, collector->source[row]) : collector->source[row];
     uint64_t bank = bank_of(number, banks);
     if ((*taken & bank) != 0) {
       simt_count(m, STAT_REGISTER_CONFLICTS, 1);
       continue;
     }
     *taken |= bank;
-    if (packed) read_packed(m, sm, collector, row);
-    else read_row(m, sm, collector, row);
+    if (is_planned && collector->whole == 0) read_planned(m, sm, collector, row);
+    else read_row(m, sm, collector, row, number);
     collector->pending &= ~(1u << row);
   }
-  if (collector->pending == 0) m->at.sms[sm].collect_pending &= ~(UINT64_C(1) << index);
+  if (collector->pending != 0) return;
+  m->at.sms[sm].collect_pending &= ~(UINT64_C(1) << index);
+  part_keep_operands(m, sm, collector);
 }
 
 void collect_cycle(Simt *m, uint32_t sm) {

@@ -48,6 +48,16 @@ static bool ask(Simt *m, uint32_t sm, uint64_t line, uint32_t waiter) {
 
 // ---- Operands ----------------------------------------------------------------------------------------
 
+bool constant_is_there(const Simt *m, uint32_t sm, uint32_t bank, uint32_t offset, uint32_t bytes) {
+  if (bank >= BANK_COUNT || bytes == 0) return true;
+  uint64_t first = line_of(operand_address(bank, offset)), last = line_of(operand_address(bank, offset + bytes - 1));
+  for (uint64_t line = first; line <= last; line += LINE_BYTES) {
+    uint32_t index;
+    if (cache_find(&m->dims.constant, lines_of(m, sm), line, bytes_from(0, LINE_BYTES), &index) != CACHE_HIT) return false;
+  }
+  return true;
+}
+
 bool constant_ready(Simt *m, uint32_t sm, uint32_t warp, uint32_t bank, uint32_t offset, uint32_t bytes) {
   if (bank >= BANK_COUNT || bytes == 0) return true;
   uint64_t first = line_of(operand_address(bank, offset)), last = line_of(operand_address(bank, offset + bytes - 1));

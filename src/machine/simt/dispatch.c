@@ -52,6 +52,25 @@ static void zero_shared(Simt *m, uint32_t sm, uint32_t slot) {
   }
 }
 
+// Hooks may shuffle a warp's threads over the lanes.
+static void ask_home(Simt *m, uint32_t sm, uint32_t number) {
+  if ((m->wants & WANT_HOME) == 0) return;
+  SimtWarp *at = simt_warp(m, sm, number);
+  uint8_t home[WARP_LANES];
+  uint32_t lanes = 0, moved = 0;
+  for (uint32_t i = 0; i < WARP_LANES; i++) home[i] = (uint8_t)i;
+  HomeEvent event = {
+      .who = who_warp(m, sm, number, m->launch->kernel->entry, 0), .index = at->index, .threads = at->warp.lanes, .home = home};
+  simt_obey(m, event.who, hooks_home(&m->hooks, &m->hook_machine, &event));
+  for (uint32_t i = 0; i < WARP_LANES; i++) {
+    lanes |= home[i] < WARP_LANES ? 1u << home[i] : 0;
+    moved |= home[i] != i;
+  }
+  if (lanes != UINT32_MAX || moved == 0) return;
+  at->shuffled = 1;
+  memcpy(at->home, home, sizeof at->home);
+}
+
 static void start_warp(Simt *m, uint32_t sm, uint32_t slot, uint32_t index) {
   uint32_t number = (slot * m->layout.warps + index) % m->dims.warps, entry = m->launch->kernel->entry;
   SimtWarp *at = simt_warp(m, sm, number);
@@ -66,7 +85,7 @@ static void start_warp(Simt *m, uint32_t sm, uint32_t slot, uint32_t index) {
   at->index = (uint8_t)index;
   at->register_base = (uint16_t)(number * m->warp_registers);
   at->age = m->at.core->ages * SIMT_MOST_WARPS + index;
-  for (uint32_t lane = 0; lane < WARP_LANES; lane++) at->lane_of[lane] = (uint8_t)lane;
+  ask_home(m, sm, number);
   simt_start(&at->warp.stack, simt_entries(m, sm, number), entry, at->warp.lanes);
   zero_registers(m, sm, at->register_base);
   cells_written(m, cells_sm(m, sm), REGION_PREDICATES, sm * m->dims.warps + number, (1u << MAX_PREDICATES) - 1, at->warp.predicates);
@@ -139,6 +158,7 @@ void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t slot) {
     memset(simt_buffer(m, sm, warp), 0, m->dims.buffer * sizeof(BufferEntry));
     memset(simt_scoreboard(m, sm, warp), 0, sizeof(Scoreboard));
     memset(simt_warp(m, sm, warp), 0, sizeof(SimtWarp));
+    memset(&m->at.rests[sm * m->dims.warps + warp], 0, sizeof(Rest));
     zero_registers(m, sm, warp * m->warp_registers);
     uint64_t bit = UINT64_C(1) << warp;
     front_awake(m, sm, bit);

@@ -1,7 +1,8 @@
 // Units: complete instructions leave their collector, oldest first, for a unit that can begin one; the result enters a latch and
 // waits there until its latency is over (writeback.c).
 //
-// An SP serves integer, logic and single precision; an instruction may take any, and prefers the one of its warp's number. The
+// An SP serves integer, logic and single precision; an instruction may take any, and prefers the one of its warp's number, unless a hook has
+// bound it to one: then it waits for that, and others pass it on their way to the rest. The
 // special function, double-precision and tensor units are one each. Memory instructions leave in the order in which they were
 // issued, so that what one warp stores before a barrier another finds after it.
 //
@@ -9,6 +10,7 @@
 #include "machine/simt/execute.h"
 #include "machine/parts/special.h"
 #include "machine/simt/operand.h"
+#include "machine/simt/part.h"
 
 Port port_of(const Instr *instr) {
   const OpInfo *info = &op_info[instr->op];
@@ -41,10 +43,11 @@ static uint64_t nanoseconds(const Simt *m) {
 }
 
 static void read_special(const Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, Flight *flight) {
+  unsigned registers = type_info[op_info[instr->op].d].registers;
   for (uint32_t left = slot->mask; left != 0;) {
-    uint32_t lanes = slot->packed != 0 ? lanes_of_same_warp(slot, left) : left;
-    uint32_t number = slot->packed != 0 ? slot->warp_of[__builtin_ctz(lanes)] : slot->warp;
-    const SimtWarp *warp = simt_warp(m, sm, number % m->dims.warps);
+    PartGroup group = {slot->warp % m->dims.warps, left, left};
+    if (slot->plan != 0) group = part_group(m, sm, slot, left);
+    const SimtWarp *warp = simt_warp(m, sm, group.warp);
     SpecialContext context = {.launch = m->launch,
                               .layout = &m->layout,
                               .block = &m->at.blocks[sm * m->dims.blocks + warp->block_slot % m->dims.blocks],
@@ -53,9 +56,27 @@ static void read_special(const Simt *m, uint32_t sm, const Slot *slot, const Ins
                               .sm_count = m->dims.sms,
                               .clock = simt_now(m),
                               .nanoseconds = nanoseconds(m)};
-    special_read(&context, instr->imm, type_info[op_info[instr->op].d].registers, lanes, flight->row[0]);
-    left &= ~lanes;
+    if (slot->plan == 0) {
+      special_read(&context, instr->imm, registers, group.threads, flight->row[0]);
+    } else {
+      uint32_t rows[2][WARP_LANES] = {{0}};
+      special_read(&context, instr->imm, registers, group.threads, rows[0]);
+      for (unsigned r = 0; r < registers; r++) part_row_to_slots(plan_at(m, sm, slot->plan), group.slots, rows[r], flight->row[r]);
+    }
+    left &= ~group.slots;
   }
+}
+
+// Warp-wide and not plain: carried out by thread for all threads of the instruction; the part's lane slots take their results.
+static void compute_wide(const Simt *m, uint32_t sm, const Slot *slot, LaneFunction function, LaneOp *op, Flight *flight) {
+  const Plan *plan = plan_at(m, sm, slot->plan);
+  uint32_t rows[SIMT_RESULT_ROWS][WARP_LANES];
+  memset(rows, 0, sizeof rows);
+  op->d = rows[0];
+  op->active = plan->members;
+  function(op);
+  for (uint32_t r = 0; r < flight->rows; r++) part_row_to_slots(plan, slot->mask, rows[r], flight->row[r]);
+  for (uint32_t i = 0; i < 2; i++) flight->predicates[i] = part_bits_to_slots(plan, slot->mask, op->pd[i]);
 }
 
 static void compute(const Simt *m, uint32_t sm, const Collector *collector, const Instr *instr, Flight *flight) {
@@ -77,6 +98,10 @@ static void compute(const Simt *m, uint32_t sm, const Collector *collector, cons
                .imm = instr->imm};
   LaneFunction function = m->functions[instr->op];
   ASSERT(function != NULL);
+  if (slot->plan != 0 && is_warp_wide(&op_info[instr->op])) {
+    compute_wide(m, sm, slot, function, &op, flight);
+    return;
+  }
   function(&op);
   memcpy(flight->predicates, op.pd, sizeof op.pd);
 }
@@ -124,13 +149,17 @@ static const char *const port_track[PORT_COUNT] = {
     [PORT_LDST] = "ldst", [PORT_GATHER] = "gather", [PORT_NONE] = "none",
 };
 
-// An SP that can begin an instruction of this warp; sm_sps: none.
-static uint32_t free_sp(const Simt *m, const SmState *state, uint32_t warp) {
+// An SP that can begin the instruction; sm_sps: none. `kept` are SPs for which older instructions wait that are bound to them.
+static uint32_t free_sp(const Simt *m, const SmState *state, const Slot *slot, uint32_t kept) {
   uint64_t now = simt_now(m);
-  uint32_t sps = (uint32_t)m->spec->sm_sps, wanted = warp % sps;
-  if (state->sp_free_at[wanted] <= now) return wanted;
+  uint32_t sps = (uint32_t)m->spec->sm_sps, wanted = slot->warp % sps;
+  if (slot->bound_to != 0) {
+    wanted = (slot->bound_to - 1u) % sps;
+    return state->sp_free_at[wanted] <= now && (kept >> wanted & 1) == 0 ? wanted : sps;
+  }
+  if (state->sp_free_at[wanted] <= now && (kept >> wanted & 1) == 0) return wanted;
   for (uint32_t sp = 0; sp < sps; sp++) {
-    if (state->sp_free_at[sp] <= now) return sp;
+    if (state->sp_free_at[sp] <= now && (kept >> sp & 1) == 0) return sp;
   }
   return sps;
 }
@@ -157,8 +186,6 @@ static uint64_t port_free_at(const Simt *m, uint32_t sm, Port port, const Instr 
 
 // Hardware lanes at work, and whether any is idle (statistics of SPs).
 static void count_lanes(Simt *m, SmState *state, const Slot *slot, uint32_t sp) {
-  static const uint8_t identity[WARP_LANES] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-                                               16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
   uint64_t *lanes = &m->at.stats->value[STAT_LANE_0], now = simt_now(m);
   for (uint32_t other = 0; other < m->spec->sm_sps; other++) {
     if (state->sp_free_at[other] <= now) state->sp_partial &= ~(UINT64_C(1) << other);
@@ -168,11 +195,7 @@ static void count_lanes(Simt *m, SmState *state, const Slot *slot, uint32_t sp) 
     return;
   }
   state->sp_partial |= UINT64_C(1) << sp;
-  if (memcmp(slot->lane_of, identity, sizeof identity) == 0) {
-    for (unsigned lane = 0; lane < WARP_LANES; lane++) lanes[lane] += (slot->mask & lane_bit[lane]) != 0 ? 1 : 0;
-    return;
-  }
-  for (uint32_t left = slot->mask; left != 0; left &= left - 1) lanes[slot->lane_of[__builtin_ctz(left)] % WARP_LANES]++;
+  for (unsigned lane = 0; lane < WARP_LANES; lane++) lanes[lane] += (slot->mask & lane_bit[lane]) != 0 ? 1 : 0;
 }
 
 // The port is taken for the instruction's interval.
@@ -183,7 +206,6 @@ static void occupy(Simt *m, uint32_t sm, Port port, Slot *slot, const Instr *ins
   if (unit_stat[unit] != STAT_COUNT) simt_count(m, unit_stat[unit], 1);
   switch (port) {
   case PORT_SP:
-    slot->sp = (uint8_t)free_sp(m, state, slot->warp);
     count_lanes(m, state, slot, slot->sp);
     state->sp_free_at[slot->sp] = until;
     state->sp_busy_until = max_u64(state->sp_busy_until, until);
@@ -208,26 +230,40 @@ static void occupy(Simt *m, uint32_t sm, Port port, Slot *slot, const Instr *ins
 
 static bool is_memory(Port port) { return port == PORT_LDST || port == PORT_GATHER; }
 
-// Sends the instruction of a complete collector to its unit. False: not in this cycle.
-static bool dispatch(Simt *m, uint32_t sm, uint32_t index) {
+// Sends the instruction of a complete collector to its unit. False: not in this cycle. `kept`: SPs that it may not take.
+static bool dispatch(Simt *m, uint32_t sm, uint32_t index, uint32_t kept) {
   SmState *state = &m->at.sms[sm];
   Collector *collector = collector_at(m, sm, index);
+  Slot *slot = &collector->slot;
   Instr scratch;
-  const Instr *instr = simt_decode(m, collector->slot.pc, collector->slot.word, &scratch);
+  const Instr *instr = simt_decode(m, slot->pc, slot->word, &scratch);
   if (instr == NULL) {
-    simt_trap(m, sm, collector->slot.warp, collector->slot.pc, TRAP_ILLEGAL_INSTRUCTION, collector->slot.mask);
+    simt_trap(m, sm, slot->warp, slot->pc, TRAP_ILLEGAL_INSTRUCTION, slot->mask);
+    part_ends(m, sm, slot);
     return true;
   }
   Port port = port_of(instr); // not what it was when a fault has struck the word
   state->collect_port[index] = (uint8_t)port;
-  if (port == PORT_NONE) return true; // no unit takes it: it is lost
+  if (port == PORT_NONE) { // no unit takes it
+    part_is_lost(m, sm, slot);
+    return true;
+  }
   uint64_t free_at = port_free_at(m, sm, port, instr);
+  if (port == PORT_SP && slot->bound_to != 0) free_at = state->sp_free_at[(slot->bound_to - 1u) % m->spec->sm_sps];
   if (free_at > simt_now(m)) {
     sm_wake(m, sm, free_at);
     return false;
   }
   if (!is_memory(port) && state->flights_used == UINT32_MAX) return false;
-  occupy(m, sm, port, &collector->slot, instr);
+  if (port == PORT_SP) {
+    uint32_t sp = free_sp(m, state, slot, kept);
+    if (sp >= m->spec->sm_sps) {
+      sm_wake(m, sm, simt_now(m) + 1);
+      return false;
+    }
+    slot->sp = (uint8_t)sp;
+  }
+  occupy(m, sm, port, slot, instr);
   if (port == PORT_LDST) ldst_take(m, sm, collector, instr);
   else if (port == PORT_GATHER) gather_take(m, sm, collector, instr);
   else launch_flight(m, sm, collector, instr);
@@ -249,16 +285,18 @@ void execute_cycle(Simt *m, uint32_t sm) {
   SmState *state = &m->at.sms[sm];
   if (state->sp_busy_until <= simt_now(m)) state->sp_partial = 0;
   if (state->collect_used == state->collect_pending) return;
-  uint32_t blocked = 0; // bit: port
+  uint32_t blocked = 0, kept = 0; // bit: port; SP that an older instruction waits for
   for (uint32_t place = 0; place < state->collect_count;) {
     uint32_t index = state->collect_order[place], port = state->collect_port[index];
     uint32_t bit = is_memory((Port)port) ? 1u << PORT_LDST | 1u << PORT_GATHER : 1u << port;
     bool pending = (state->collect_pending >> index & 1) != 0;
-    if (!pending && (blocked & bit) == 0 && !waits_for_copy(m, sm, place) && dispatch(m, sm, index)) {
+    if (!pending && (blocked & bit) == 0 && !waits_for_copy(m, sm, place) && dispatch(m, sm, index, kept)) {
       collect_release(m, sm, place);
       continue;
     }
-    if (!pending || is_memory((Port)port)) blocked |= bit;
+    uint32_t bound_to = port == PORT_SP ? collector_at(m, sm, index)->slot.bound_to : 0;
+    if (bound_to != 0) kept |= pending ? 0 : 1u << (bound_to - 1) % m->spec->sm_sps;
+    else if (!pending || is_memory((Port)port)) blocked |= bit;
     place++;
   }
 }

@@ -16,6 +16,10 @@ typedef enum Port {
   PORT_COUNT
 } Port;
 Port port_of(const Instr *instr);
+// Looks across the threads of its warp: shuffles, votes, matrix products.
+static inline bool is_warp_wide(const OpInfo *info) {
+  return info->kind == KIND_WARP || (info->kind == KIND_MATRIX && info->space == SPACE_NONE);
+}
 
 extern const uint32_t lane_bit[WARP_LANES]; // 1 << lane: loops over lanes with a mask become vector code
 
@@ -34,20 +38,14 @@ static inline uint32_t register_row(const Simt *m, uint32_t sm, uint32_t warp, u
 static inline RegisterRow *register_at(const Simt *m, uint32_t sm, uint32_t row) {
   return &m->at.registers[(size_t)sm * m->dims.register_rows + row];
 }
-// Threads of `lanes` whose registers are those of the warp of the lowest of them; `lanes` is not 0.
-static inline uint32_t lanes_of_same_warp(const Slot *slot, uint32_t lanes) {
-  uint32_t same = 0;
-  uint8_t warp = slot->warp_of[__builtin_ctz(lanes)];
-  for (uint32_t left = lanes; left != 0; left &= left - 1) {
-    unsigned lane = (unsigned)__builtin_ctz(left);
-    if (slot->warp_of[lane] == warp) same |= 1u << lane;
-  }
-  return same;
+// Which scheduler has the warp: large warps are dealt to the schedulers as a whole.
+static inline uint32_t scheduler_of_warp(const Simt *m, uint32_t warp) {
+  return warp / max_u32((uint32_t)m->spec->scheduler_large_warp, 1) % m->dims.schedulers;
 }
 
 // collect.c. The instruction at `place` of the order has left its collector.
 void collect_release(Simt *m, uint32_t sm, uint32_t place);
-// An instruction whose operands are known comes once more. False: no collector is free.
-bool collect_again(Simt *m, uint32_t sm, const Slot *slot, const FlightOperands *operands, uint32_t rows);
+// An instruction whose operands are known, in the order of its collector. False: no collector is free.
+bool collect_known(Simt *m, uint32_t sm, const Slot *slot, const FlightOperands *operands, uint32_t rows);
 
 #endif

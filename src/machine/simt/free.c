@@ -24,6 +24,16 @@ static bool flight_is_free(const Simt *m, uint64_t row) {
   return (m->at.sms[row / SIMT_FLIGHTS].flights_used >> row % SIMT_FLIGHTS & 1) == 0;
 }
 
+static bool plan_is_free(const Simt *m, uint64_t row) {
+  uint64_t number = row % m->dims.plans;
+  return (m->at.sms[row / m->dims.plans].plans_used[number / 64] >> number % 64 & 1) == 0;
+}
+
+static bool ticket_is_free(const Simt *m, uint64_t row) {
+  uint64_t number = row % m->dims.tickets;
+  return (m->at.sms[row / m->dims.tickets].tickets_used[number / 64] >> number % 64 & 1) == 0;
+}
+
 static bool memop_is_free(const Simt *m, uint64_t row) {
   uint64_t index = row % m->dims.memops;
   return (m->at.sms[row / m->dims.memops].memory_used[index / 64] >> index % 64 & 1) == 0;

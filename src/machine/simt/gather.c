@@ -10,6 +10,7 @@
 #include "machine/parts/sample.h"
 #include "machine/simt/memop.h"
 #include "machine/simt/operand.h"
+#include "machine/simt/part.h"
 
 enum { TAG_LINE = 1u << 15, TAG_LINE_SHIFT = 6 }; // CLIENT_TEXTURE: a line of a gather; otherwise a miss register
 
@@ -212,10 +213,11 @@ static void begin_round(Simt *m, uint32_t sm, Gather *gather, const Instr *instr
 }
 
 static void release(Simt *m, uint32_t sm, Gather *gather, const Instr *instr) {
-  uint64_t warps = slot_warps(m, &gather->slot, gather->slot.mask);
+  uint64_t warps = part_warps(m, sm, &gather->slot, gather->slot.mask);
   uint32_t index = (uint32_t)(gather - &m->at.gathers[sm * m->dims.gathers]);
   writeback_rows(m, sm, &gather->slot, instr, gather->result, operand_results(instr).rows, NULL);
   warps_end_memory(m, sm, warps);
+  part_ends(m, sm, &gather->slot);
   memset(gather, 0, sizeof *gather);
   m->at.sms[sm].gathers_used &= ~(1u << index);
   sm_wake(m, sm, simt_now(m) + 1);
@@ -266,7 +268,7 @@ static void count_instruction(Simt *m, const Instr *instr) {
 
 // What hooks see of a gather's place: coordinates of textures and surfaces, addresses of fragments; what they change counts.
 static bool tell_place(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
-  if ((m->wants & WANT_RESULT) == 0) return true;
+  if (__builtin_expect((m->wants & WANT_RESULT) == 0, 1)) return collector->slot.copy + 1 >= collector->slot.copies;
   OperandRows at = operand_sources(instr);
   unsigned slot = is_texture(instr) ? SLOT_B : SLOT_A;
   uint32_t rows = min_u32(at.count[slot], 2), place[2][WARP_LANES] = {{0}};
@@ -278,7 +280,12 @@ static bool tell_place(Simt *m, uint32_t sm, Collector *collector, const Instr *
 
 void gather_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
   SmState *state = &m->at.sms[sm];
-  if (!tell_place(m, sm, collector, instr)) return;
+  if (!tell_place(m, sm, collector, instr)) {
+    part_returns(m, sm, &collector->slot, instr, true);
+    part_ends(m, sm, &collector->slot);
+    return;
+  }
+  part_to_threads(m, sm, collector, NULL, 0);
   if (is_surface(instr)) {
     surface_take(m, sm, collector, instr);
     return;
@@ -291,7 +298,7 @@ void gather_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr)
   memcpy(gather->source, collector->row, min_u32(collector->rows, SIMT_SOURCE_ROWS) * sizeof gather->source[0]);
   state->gathers_used |= 1u << index;
   if (gather->slot.mask != 0) count_instruction(m, instr);
-  warps_begin_memory(m, sm, slot_warps(m, &gather->slot, gather->slot.mask));
+  warps_begin_memory(m, sm, part_warps(m, sm, &gather->slot, gather->slot.mask));
   begin_round(m, sm, gather, instr);
   if (!is_texture(instr)) ldst_enqueue(m, sm, RING_GATHERS + index);
   sm_wake(m, sm, simt_now(m) + 1);
@@ -340,7 +347,7 @@ static bool write_line(Simt *m, uint32_t sm, Gather *gather) {
     Packet packet = {.address = gather->address[i], .bytes = bytes};
     memcpy(packet.data, gather->line[i], sizeof packet.data);
     packet_for_slot(m, sm, &gather->slot, &packet);
-    if (!memory_send_store(m, sm, &packet, slot_warps(m, &gather->slot, gather->slot.mask))) return false;
+    if (!memory_send_store(m, sm, &packet, part_warps(m, sm, &gather->slot, gather->slot.mask))) return false;
     l1d_written(m, sm, packet.address);
     simt_count(m, STAT_TRANSACTIONS_STORE, 1);
   }

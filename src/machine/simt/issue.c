@@ -6,6 +6,7 @@
 // are not looked at until it does: see front_sleep.
 #include "machine/simt/issue.h"
 #include "machine/simt/operand.h"
+#include "machine/simt/plan.h"
 
 // ---- Scoreboard ------------------------------------------------------------------------------------
 
@@ -36,24 +37,16 @@ void scoreboard_clear(Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
   sm_wake(m, sm, simt_now(m) + 1);
 }
 
-static bool slot_has_warp(const Slot *slot, uint32_t warp) {
-  if (slot->warp == warp) return true;
-  for (uint32_t i = 0; i < WARP_LANES && slot->packed != 0; i++) {
-    if ((slot->mask >> i & 1) != 0 && slot->warp_of[i] == warp) return true;
-  }
-  return false;
-}
-
 // An older instruction of the warp still has to read, in its collector, a register that this one writes.
 static bool overtakes_reader(const Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
   for (uint64_t left = m->at.sms[sm].collect_pending; left != 0; left &= left - 1) {
     const Collector *collector = collector_at(m, sm, (uint32_t)__builtin_ctzll(left));
-    if (!slot_has_warp(&collector->slot, warp)) continue;
+    if (!part_has_warp(m, sm, &collector->slot, warp)) continue;
     Scoreboard marks;
     operand_marks(instr, false, &marks);
     for (uint32_t rows = collector->pending; rows != 0; rows &= rows - 1) {
       uint32_t source = collector->source[__builtin_ctz(rows) % SIMT_SOURCE_ROWS];
-      uint32_t number = collector->slot.packed != 0 ? source : source - register_row(m, sm, warp, 0);
+      uint32_t number = collector->slot.plan != 0 ? source : source - register_row(m, sm, warp, 0);
       if (number < MAX_REGISTERS && (marks.registers[number / 64] >> number % 64 & 1) != 0) return true;
     }
   }
@@ -66,7 +59,7 @@ bool next_is_free(const Simt *m, const Next *n) {
 
 // ---- What is under way -----------------------------------------------------------------------------
 
-// A thread of the slot is of the block whose warps begin with `first`; all threads of a slot are of one block.
+// The instruction is of the block whose warps begin with `first`. Guests of other blocks are not waited for: nothing of theirs is written.
 static bool slot_is_of(const Simt *m, const Slot *slot, uint32_t first) {
   return slot->warp >= first && slot->warp < first + m->layout.warps;
 }
@@ -76,7 +69,7 @@ static bool has_drained(const Simt *m, uint32_t sm, uint32_t warp) {
   const SimtWarp *at = simt_warp(m, sm, warp);
   if (at->loads != 0 || at->stores != 0) return false;
   for (uint64_t left = m->at.sms[sm].collect_used; left != 0; left &= left - 1) {
-    if (slot_has_warp(&collector_at(m, sm, (uint32_t)__builtin_ctzll(left))->slot, warp)) return false;
+    if (part_has_warp(m, sm, &collector_at(m, sm, (uint32_t)__builtin_ctzll(left))->slot, warp)) return false;
   }
   return true;
 }
@@ -117,12 +110,9 @@ static void end_blocks(Simt *m, uint32_t sm) {
 static bool is_control(const OpInfo *info) {
   return info->kind == KIND_CONTROL || info->kind == KIND_BARRIER || info->kind == KIND_FENCE || info->kind == KIND_SYSTEM;
 }
-static bool is_warp_wide(const OpInfo *info) { return info->kind == KIND_WARP || (info->kind == KIND_MATRIX && info->space == SPACE_NONE); }
 static bool must_drain(const Instr *instr, const OpInfo *info) {
   return info->kind == KIND_FENCE || (info->kind == KIND_SYSTEM && instr->op != OP_NANOSLEEP);
 }
-
-static Slot *copy_of(const Simt *m, uint32_t sm, uint32_t warp) { return &m->at.copies[sm * m->dims.warps + warp]; }
 
 static bool is_memory_port(uint8_t port) { return port == PORT_LDST || port == PORT_GATHER; }
 
@@ -132,7 +122,7 @@ static IdleReason missing_result(const Simt *m, const Next *n) {
   const SmState *state = &m->at.sms[n->sm];
   for (uint64_t left = state->collect_used; left != 0; left &= left - 1) {
     uint32_t index = (uint32_t)__builtin_ctzll(left);
-    bool is_own = is_memory_port(state->collect_port[index]) && slot_has_warp(&collector_at(m, n->sm, index)->slot, n->warp);
+    bool is_own = is_memory_port(state->collect_port[index]) && part_has_warp(m, n->sm, &collector_at(m, n->sm, index)->slot, n->warp);
     if (is_own) return IDLE_MEMORY;
   }
   return IDLE_PIPELINE;
@@ -143,42 +133,62 @@ static IdleReason sleep(Simt *m, const Next *n, IdleReason why) {
   return why;
 }
 
-// A collector and what lies behind it; constants are there.
+// A constant operand, where there is one. False: there is none.
+typedef struct ConstantOperand {
+  uint32_t bank, offset, bytes;
+} ConstantOperand;
+static bool constant_of(const Instr *instr, ConstantOperand *operand) {
+  if (instr->select < SELECT_CONST_A) return false;
+  const OpInfo *info = &op_info[instr->op];
+  const TypeId types[] = {info->a, info->b, info->c};
+  uint32_t bytes = (type_info[types[instr->select - SELECT_CONST_A]].bits + 7u) / 8u;
+  *operand = (ConstantOperand){instr->imm >> 24, instr->imm & 0xFFFFFF, bytes};
+  return true;
+}
+
+// A collector and what lies behind it; constants are there. Changes nothing.
+static IdleReason units_reason(const Simt *m, const Next *n) {
+  if (must_drain(n->instr, n->info)) return has_drained(m, n->sm, n->warp) ? IDLE_NONE : IDLE_MEMORY;
+  if (is_control(n->info) || collect_has_room(m, n->sm, n->instr)) return IDLE_NONE;
+  return n->info->unit == UNIT_LDST || n->info->unit == UNIT_TEX ? IDLE_MEMORY : IDLE_PIPELINE;
+}
+
 static IdleReason look_at_units(Simt *m, const Next *n) {
-  const Instr *instr = n->instr;
-  if (instr->select >= SELECT_CONST_A) {
-    const TypeId types[] = {n->info->a, n->info->b, n->info->c};
-    uint32_t bytes = (type_info[types[instr->select - SELECT_CONST_A]].bits + 7u) / 8u;
-    if (!constant_ready(m, n->sm, n->warp, instr->imm >> 24, instr->imm & 0xFFFFFF, bytes)) return IDLE_MEMORY;
-  }
-  if (must_drain(instr, n->info)) return has_drained(m, n->sm, n->warp) ? IDLE_NONE : IDLE_MEMORY;
-  if (is_control(n->info) || collect_has_room(m, n->sm, instr)) return IDLE_NONE;
+  ConstantOperand operand;
+  if (constant_of(n->instr, &operand) && !constant_ready(m, n->sm, n->warp, operand.bank, operand.offset, operand.bytes))
+    return IDLE_MEMORY;
+  IdleReason reason = units_reason(m, n);
+  if (reason == IDLE_NONE || must_drain(n->instr, n->info)) return reason;
   // Room appears in a cycle of this SM, before the issue stage: nobody needs to wake it.
   SmState *state = &m->at.sms[n->sm];
   if (state->collect_count >= m->dims.collectors) state->wants_collector |= bit_of(n->warp);
   else if (n->info->unit == UNIT_LDST) state->wants_ldst |= bit_of(n->warp);
-  return n->info->unit == UNIT_LDST || n->info->unit == UNIT_TEX ? IDLE_MEMORY : IDLE_PIPELINE;
+  return reason;
 }
 
-// The instruction at the top's pc, if the buffer has it.
-IdleReason next_find(Simt *m, Next *n) {
-  SimtWarp *at = n->at;
+// Is the instruction at the top's pc in the buffer?
+typedef enum Seen { SEEN_ELSEWHERE, SEEN_NOTHING, SEEN_ARRIVING, SEEN_THERE } Seen;
+static Seen next_see(const Simt *m, Next *n) {
+  const SimtWarp *at = n->at;
   const SimtEntry *top = &simt_entries(m, n->sm, n->warp)[at->warp.stack.depth - 1];
   n->entry = &simt_buffer(m, n->sm, n->warp)[at->head % m->dims.buffer];
   n->pc = top->pc;
   n->mask = top->mask;
-  if ((at->buffered > 0 ? n->entry->pc : at->fetch_pc) != n->pc) {
-    fetch_restart(m, n->sm, n->warp, n->pc);
-    return sleep(m, n, IDLE_FETCH);
-  }
-  if (at->buffered == 0) return sleep(m, n, IDLE_FETCH);
-  if (at->buffered <= at->arriving && at->fetched_at > simt_now(m)) {
-    sm_wake(m, n->sm, at->fetched_at);
-    return IDLE_FETCH;
-  }
+  if ((at->buffered > 0 ? n->entry->pc : at->fetch_pc) != n->pc) return SEEN_ELSEWHERE;
+  if (at->buffered == 0) return SEEN_NOTHING;
+  if (at->buffered <= at->arriving && at->fetched_at > simt_now(m)) return SEEN_ARRIVING;
   n->instr = n->pc < m->program->code_count ? simt_decode(m, n->pc, n->entry->word, &n->scratch) : NULL;
   n->info = n->instr == NULL ? NULL : &op_info[n->instr->op];
-  return IDLE_NONE;
+  return SEEN_THERE;
+}
+
+IdleReason next_find(Simt *m, Next *n) {
+  switch (next_see(m, n)) {
+  case SEEN_ELSEWHERE: fetch_restart(m, n->sm, n->warp, n->pc); return sleep(m, n, IDLE_FETCH);
+  case SEEN_NOTHING: return sleep(m, n, IDLE_FETCH);
+  case SEEN_ARRIVING: sm_wake(m, n->sm, n->at->fetched_at); return IDLE_FETCH;
+  default: return IDLE_NONE;
+  }
 }
 
 // What control_front finds nearly always.
@@ -189,16 +199,19 @@ static bool top_is_ready(const Simt *m, const Next *n) {
   return entry_is_ready(top) && top->pc != top->reconverge && top->mask != 0;
 }
 
-// IDLE_NONE: it can issue now.
+static IdleReason look_at_rest(Simt *m, Next *n) {
+  const Rest *rest = rest_of(m, n->sm, n->warp);
+  n->is_rest = true;
+  n->instr = rest->empty != 0 ? NULL : simt_decode(m, rest->slot.pc, rest->slot.word, &n->scratch);
+  n->info = n->instr == NULL ? NULL : &op_info[n->instr->op];
+  if (rest_waits(m, n)) return IDLE_PIPELINE; // collecting wakes the SM
+  return n->instr == NULL ? IDLE_NONE : look_at_units(m, n);
+}
+
+// IDLE_NONE: it can issue now. Warps that cannot are put to sleep where something will wake them; lines that are missing are asked for.
 static IdleReason look(Simt *m, Next *n) {
   SimtWarp *at = n->at = simt_warp(m, n->sm, n->warp);
-  n->is_copy = at->replay > 0;
-  if (n->is_copy) {
-    const Slot *slot = copy_of(m, n->sm, n->warp);
-    n->instr = simt_decode(m, slot->pc, slot->word, &n->scratch);
-    n->info = n->instr == NULL ? NULL : &op_info[n->instr->op];
-    return n->instr == NULL || slot->mask == 0 ? IDLE_NONE : look_at_units(m, n);
-  }
+  if (at->has_rest != 0) return look_at_rest(m, n);
   if (at->next_issue_at > simt_now(m)) {
     sm_wake(m, n->sm, at->next_issue_at);
     return IDLE_PIPELINE;
@@ -207,10 +220,33 @@ static IdleReason look(Simt *m, Next *n) {
   if (!top_is_ready(m, n) && !control_front(m, n->sm, n->warp)) return sleep(m, n, IDLE_BARRIER);
   IdleReason reason = next_find(m, n);
   if (reason != IDLE_NONE || n->instr == NULL) return reason;
-  bool is_begun = at->pending_lanes != 0; // large-warp mode: it has marked its destinations itself
+  bool is_begun = at->to_issue != 0; // large-warp mode: it has marked its destinations itself
   if (!is_begun && !scoreboard_is_free(m, n->sm, n->warp, n->instr)) return sleep(m, n, missing_result(m, n));
   if (!is_begun && overtakes_reader(m, n->sm, n->warp, n->instr)) return IDLE_PIPELINE; // collecting wakes the SM
   return look_at_units(m, n);
+}
+
+// The same without any effect. A warp whose flow has to be put in order first is not ready.
+bool warp_look(const Simt *m, uint32_t sm, uint32_t warp, WarpView *view) {
+  Next n = {.sm = sm, .warp = warp};
+  if (sm >= m->dims.sms || warp >= m->dims.warps || (m->at.sms[sm].present >> warp & 1) == 0) return false;
+  const SimtWarp *at = n.at = simt_warp(m, sm, warp);
+  if ((at->valid & 1) == 0 || at->has_rest != 0 || !top_is_ready(m, &n) || next_see(m, &n) != SEEN_THERE || n.instr == NULL) return false;
+  *view = (WarpView){.pc = n.pc,
+                     .threads = n.mask & next_guard(&n),
+                     .issue = at->issued,
+                     .word = n.entry->word,
+                     .scheduler = scheduler_of_warp(m, warp),
+                     .block_slot = at->block_slot};
+  ConstantOperand operand;
+  bool has_constant = !constant_of(n.instr, &operand) || constant_is_there(m, sm, operand.bank, operand.offset, operand.bytes);
+  view->is_ready =
+      at->next_issue_at <= simt_now(m) && has_constant && at->to_issue == 0 && next_is_free(m, &n) && units_reason(m, &n) == IDLE_NONE;
+  return true;
+}
+
+bool simt_look_at(const HookMachine *machine, uint32_t sm, uint32_t warp, WarpView *view) {
+  return warp_look((const Simt *)(const void *)((const uint8_t *)machine - offsetof(Simt, hook_machine)), sm, warp, view);
 }
 
 // ---- It goes ---------------------------------------------------------------------------------------
@@ -238,61 +274,56 @@ static void count_issue(Simt *m, uint32_t threads) {
 }
 
 // Predicates that the instruction reads, told to the hooks in one piece.
-void next_predicates(Simt *m, const Next *n) {
-  const Instr *instr = n->instr;
+void predicates_tell(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const Instr *instr) {
   uint32_t units = 0;
   if ((m->wants & WANT_CELLS) == 0) return;
   if (instr->guard < MAX_PREDICATES) units |= 1u << instr->guard;
   if (instr->ps < MAX_PREDICATES) units |= 1u << instr->ps;
-  if (n->info->a == TYPE_pred && instr->a < MAX_PREDICATES) units |= 1u << instr->a;
+  if (op_info[instr->op].a == TYPE_pred && instr->a < MAX_PREDICATES) units |= 1u << instr->a;
   if (units == 0) return;
-  const Who *who = who_warp(m, n->sm, n->warp, n->pc, n->at->issued);
-  cells_read(m, who, REGION_PREDICATES, n->sm * m->dims.warps + n->warp, units, n->at->warp.predicates);
+  SimtWarp *at = simt_warp(m, sm, warp);
+  cells_read(m, who_warp(m, sm, warp, pc, at->issued), REGION_PREDICATES, sm * m->dims.warps + warp, units, at->warp.predicates);
 }
 
-Slot next_slot(const Simt *m, const Next *n, uint32_t mask) {
-  const Instr *instr = n->instr;
-  const uint32_t *predicates = n->at->warp.predicates;
-  uint8_t pa = n->info->a == TYPE_pred && instr->a < PRED_TRUE ? instr->a : PRED_TRUE;
-  Slot slot = {.word = n->entry->word,
-               .issue = n->at->issued,
-               .issued_at = simt_now(m),
-               .pc = n->pc,
-               .mask = mask,
-               .ps = predicates[instr->ps] ^ (instr->ps_negated ? UINT32_MAX : 0),
-               .pa = predicates[pa],
-               .valid = 1,
-               .warp = (uint8_t)n->warp,
-               .copies = 1};
-  memcpy(slot.lane_of, n->at->lane_of, sizeof slot.lane_of);
-  memset(slot.warp_of, (int)n->warp, sizeof slot.warp_of);
-  return slot;
+PredicateBits predicates_of(const Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
+  const uint32_t *predicates = simt_warp(m, sm, warp)->warp.predicates;
+  uint8_t pa = op_info[instr->op].a == TYPE_pred && instr->a < PRED_TRUE ? instr->a : PRED_TRUE;
+  return (PredicateBits){predicates[instr->ps] ^ (instr->ps_negated ? UINT32_MAX : 0), predicates[pa]};
 }
 
-static uint32_t hardware_lanes(const uint8_t lane_of[WARP_LANES], uint32_t mask) {
-  static const uint8_t own[WARP_LANES] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-                                          16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+Slot next_slot(const Simt *m, const Next *n, uint32_t threads) {
+  PredicateBits bits = predicates_of(m, n->sm, n->warp, n->instr);
+  return (Slot){.word = n->entry->word,
+                .issue = n->at->issued,
+                .issued_at = simt_now(m),
+                .pc = n->pc,
+                .mask = threads,
+                .ps = bits.ps,
+                .pa = bits.pa,
+                .valid = 1,
+                .warp = (uint8_t)n->warp,
+                .copies = 1};
+}
+
+// Home lanes of threads.
+static uint32_t home_lanes(const SimtWarp *at, uint32_t threads) {
   uint32_t lanes = 0;
-  if (memcmp(lane_of, own, sizeof own) == 0) return mask; // nearly always
-  for (uint32_t left = mask; left != 0; left &= left - 1) lanes |= 1u << (lane_of[__builtin_ctz(left)] % WARP_LANES);
+  if (at->shuffled == 0) return threads;
+  for (uint32_t left = threads; left != 0; left &= left - 1) lanes |= 1u << at->home[__builtin_ctz(left)] % WARP_LANES;
   return lanes;
 }
 
-// False: not now.
-static bool ask_hooks(Simt *m, const Next *n, Slot *slot) {
-  if (m->keeps_instructions) hooks_instruction_begins(&m->regions, m->block, n->sm, n->warp, slot->issue);
+bool issue_told(Simt *m, const Next *n, uint32_t threads, uint32_t idle) {
+  uint64_t number = n->at->issued - (n->at->to_issue != 0 ? 1 : 0);
+  if (m->keeps_instructions) hooks_instruction_begins(&m->regions, m->block, n->sm, n->warp, number);
   if ((m->wants & WANT_ISSUE) == 0) return true;
-  IssueEvent event = {.who = who_warp(m, n->sm, n->warp, n->pc, slot->issue),
+  IssueEvent event = {.who = who_warp(m, n->sm, n->warp, n->pc, number),
                       .scheduler = n->scheduler,
                       .instr = n->instr,
                       .unit = n->info->unit,
-                      .mask = slot->mask,
-                      .copies = 1,
-                      .idle_lanes = ~hardware_lanes(slot->lane_of, slot->mask)};
-  memcpy(event.lane_of, slot->lane_of, sizeof event.lane_of);
+                      .mask = threads,
+                      .idle_lanes = idle};
   Verdict verdict = simt_obey(m, event.who, hooks_issue(&m->hooks, &m->hook_machine, &event));
-  memcpy(slot->lane_of, event.lane_of, sizeof slot->lane_of);
-  slot->copies = event.copies == 0 ? 1 : event.copies;
   if (verdict == VERDICT_STALL) sm_wake(m, n->sm, simt_now(m) + 1);
   return verdict != VERDICT_STALL && !simt_has_trapped(m);
 }
@@ -337,31 +368,15 @@ static bool is_long(const OpInfo *info) {
   return reads && info->space != SPACE_SHARED && info->space != SPACE_CONST && info->space != SPACE_PARAM;
 }
 
+void next_issues(Simt *m, const Next *n, uint32_t threads) {
+  count_issue(m, threads);
+  note_polls(&n->at->warp, n->instr, n->info);
+}
+
 static void start(Simt *m, const Next *n, const Slot *slot) {
   scoreboard_mark(m, n->sm, n->warp, n->instr);
   note_polls(&n->at->warp, n->instr, n->info);
   collect_take(m, n->sm, slot, n->instr);
-}
-
-// Copies that a hook has asked for take the warp's next issue slots; those of an instruction without work only take them.
-static void note_copies(Simt *m, const Next *n, const Slot *slot, bool has_work) {
-  if (slot->copies <= 1 || (n->at->valid & 1) == 0) return;
-  Slot *copy = copy_of(m, n->sm, n->warp);
-  *copy = *slot;
-  if (!has_work) copy->mask = 0;
-  n->at->replay = (uint8_t)(slot->copies - 1);
-  n->at->copy = 1;
-}
-
-static bool issue_copy(Simt *m, const Next *n) {
-  Slot *slot = copy_of(m, n->sm, n->warp);
-  slot->copy = n->at->copy++;
-  slot->issued_at = simt_now(m);
-  simt_count(m, STAT_ISSUED, 1);
-  simt_count(m, STAT_COPIES, 1);
-  if (slot->mask != 0 && n->instr != NULL) collect_take(m, n->sm, slot, n->instr);
-  if (--n->at->replay == 0) memset(slot, 0, sizeof *slot);
-  return true;
 }
 
 // The word leaves the buffer: what the hooks say of its bits counts. False: it cannot be carried out, which is a trap.
@@ -389,29 +404,62 @@ static bool skip(Simt *m, const Next *n) {
   return true;
 }
 
-// Large-warp mode: the instruction goes together with the same one of other warps.
-static bool issue_packed(Simt *m, const Next *n) {
-  Pack pack;
-  if (!pack_gather(m, n, &pack) || !ask_hooks(m, n, &pack.slot)) return false;
-  count_issue(m, count_lanes(pack.slot.mask));
-  note_polls(&n->at->warp, n->instr, n->info);
-  collect_take(m, n->sm, &pack.slot, n->instr);
-  note_copies(m, n, &pack.slot, true);
-  pack_begin(m, &pack);
+// It changes the flow, or waits for other threads: carried out at once, or its members are known now (CONTROL_GO_ON).
+static bool pass_control(Simt *m, const Next *n, uint32_t *members) {
+  pop_buffer(m, n);
+  return control_issue(m, n->sm, n->warp, n->instr, n->pc, members) == CONTROL_GO_ON && *members != 0;
+}
+
+// The same where hooks have a say in who issues where, or threads are not on the lanes of their numbers.
+static bool issue_planned(Simt *m, const Next *n, Slot *slot) {
+  Offer offer;
+  uint32_t threads = count_lanes(slot->mask);
+  offer_begin(&offer, n->sm, slot, n->instr);
+  offer_owner(&offer, n->warp, slot->issue, 0);
+  offer_threads(m, &offer, 0, slot->mask, slot->ps, slot->pa, true);
+  if (!offer_plan(m, &offer) || (!offer.is_wide && !offer_place(m, &offer))) return false;
+  next_begins(m, n, threads);
+  if (!offer.is_wide) {
+    bool is_whole = offer.is_plain && offer.copies == 1 && offer.sp == PART_ANY; // as if nobody had been asked
+    next_issues(m, n, count_lanes(offer.taken));
+    scoreboard_mark(m, n->sm, n->warp, n->instr);
+    if (is_whole) {
+      offer_wish(m, &offer);
+      collect_take(m, n->sm, slot, n->instr);
+    } else {
+      rest_begin(m, n, slot, offer.copies);
+      rest_send(m, n, &offer);
+    }
+    next_passes(m, n);
+    return true;
+  }
+  count_issue(m, threads);
+  if (pass_control(m, n, &slot->mask)) {
+    scoreboard_mark(m, n->sm, n->warp, n->instr);
+    note_polls(&n->at->warp, n->instr, n->info);
+    rest_begin(m, n, slot, offer.copies);
+    offer_wish(m, &offer);
+    rest_part(m, n);
+  } else {
+    rest_empty(m, n, offer.copies);
+  }
+  follow_flow(m, n);
   return true;
 }
 
 // False: it did not.
 static bool issue(Simt *m, Next *n) {
-  if (n->is_copy) return issue_copy(m, n);
+  if (n->is_rest) return rest_issue(m, n);
   if (!read_word(m, n)) return skip(m, n);
   if (simt_has_trapped(m)) return false;
-  next_predicates(m, n);
+  predicates_tell(m, n->sm, n->warp, n->pc, n->instr);
   uint32_t active = n->mask & next_guard(n);
-  bool at_issue = is_control(n->info) || is_warp_wide(n->info), has_work = active != 0 && !at_issue;
-  if (has_work && m->spec->scheduler_large_warp > 1) return issue_packed(m, n);
+  bool is_wide = is_warp_wide(n->info), at_issue = is_control(n->info) || is_wide, has_work = active != 0 && !at_issue;
+  if (has_work && m->spec->scheduler_large_warp > 1) return pack_issue(m, n);
+  if (!issue_told(m, n, active, ~home_lanes(n->at, active))) return false;
   Slot slot = next_slot(m, n, active);
-  if (!ask_hooks(m, n, &slot)) return false;
+  bool is_planned = plan_is_asked(m) || n->at->shuffled != 0;
+  if (is_planned && active != 0 && (has_work || is_wide)) return issue_planned(m, n, &slot);
   bool is_branch = (n->info->flags & (OP_BRANCH | OP_INDIRECT)) == OP_BRANCH;
   uint32_t threads = count_lanes(is_branch ? n->mask : active);
   next_begins(m, n, threads);
@@ -419,14 +467,10 @@ static bool issue(Simt *m, Next *n) {
   if (has_work) start(m, n, &slot);
   if (!at_issue) {
     next_passes(m, n);
-  } else {
-    pop_buffer(m, n);
-    ControlResult result = control_issue(m, n->sm, n->warp, n->instr, n->pc, &slot.mask);
-    has_work = result == CONTROL_GO_ON && slot.mask != 0;
-    if (has_work) start(m, n, &slot);
-    follow_flow(m, n);
+    return true;
   }
-  note_copies(m, n, &slot, has_work);
+  if (pass_control(m, n, &slot.mask)) start(m, n, &slot);
+  follow_flow(m, n);
   return true;
 }
 
@@ -440,7 +484,7 @@ static uint64_t warps_of_scheduler(const Simt *m, uint32_t scheduler) {
   if (together == 1 && schedulers == 4) return UINT64_C(0x1111111111111111) << scheduler;
   uint64_t set = 0;
   for (uint32_t warp = 0; warp < SIMT_MOST_WARPS; warp++) {
-    if (warp / together % schedulers == scheduler) set |= bit_of(warp);
+    if (scheduler_of_warp(m, warp) == scheduler) set |= bit_of(warp);
   }
   return set;
 }
@@ -465,7 +509,7 @@ static bool try_warp(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, ui
   Next n = {.sm = sm, .scheduler = scheduler, .warp = warp};
   IdleReason reason = look(m, &n);
   if (reason == IDLE_NONE && issue(m, &n)) {
-    schedule_issued(m, sm, scheduler, warp, !n.is_copy && n.info != NULL && is_long(n.info));
+    schedule_issued(m, sm, scheduler, warp, !n.is_rest && n.info != NULL && is_long(n.info));
     return true;
   }
   bool is_asleep = (asleep_warps(&m->at.sms[sm]) >> warp & 1) != 0; // then it is counted there
@@ -477,12 +521,18 @@ static bool issue_one(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t refused
   SmState *state = &m->at.sms[sm];
   uint64_t own = warps_of_scheduler(m, scheduler), tried = 0;
   uint32_t last = state->schedulers[scheduler].last % m->dims.warps;
-  bool has_copies = (m->wants & WANT_ISSUE) != 0 && (own & bit_of(last)) != 0 && simt_warp(m, sm, last)->replay > 0;
-  if (has_copies) return try_warp(m, sm, scheduler, last, refused); // they take the next slots, whatever else could go
+  bool has_rest = plan_is_asked(m) && (own & bit_of(last)) != 0 && simt_warp(m, sm, last)->has_rest != 0;
+  if (has_rest) return try_warp(m, sm, scheduler, last, refused); // it takes the next slots, whatever else could go
   uint64_t set = state->present & ~asleep_warps(state) & own;
   if (set == 0) return false;
   bool by_readiness = m->spec->scheduler_policy == SCHEDULE_FRFS;
   if (by_readiness) note_ready(m, sm, scheduler, set);
+  uint32_t wanted = state->schedulers[scheduler].wanted;
+  if (wanted != 0 && (set & bit_of(wanted - 1)) != 0) {
+    if (try_warp(m, sm, scheduler, wanted - 1, refused)) return true;
+    if (simt_has_trapped(m)) return false;
+    tried |= bit_of(wanted - 1);
+  }
   for (;;) {
     uint32_t warp = schedule_pick(m, sm, scheduler, set, tried);
     if (warp >= SIMT_MOST_WARPS) return false;
@@ -529,7 +579,7 @@ bool issue_cycle(Simt *m, uint32_t sm) {
   }
   uint32_t refused[IDLE_REASONS] = {0};
   uint64_t may_go = state->present & ~asleep_warps(state);
-  bool may_copy = (m->wants & WANT_ISSUE) != 0 && state->present != 0; // copies go whatever their warp waits for
+  bool may_copy = plan_is_asked(m) && state->present != 0; // further parts go whatever their warp waits for
   for (uint32_t scheduler = 0; scheduler < m->dims.schedulers && (may_go != 0 || may_copy); scheduler++) {
     issued |= issue_one(m, sm, scheduler, refused);
     if (simt_has_trapped(m)) return issued;

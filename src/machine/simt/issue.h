@@ -12,7 +12,7 @@ typedef struct Next {
   const Instr *instr; // NULL: no legal instruction, or no code
   const OpInfo *info;
   uint32_t pc, mask; // of the top of the stack
-  bool is_copy;      // hooks: issues once more, from its Slot
+  bool is_rest;      // a further part of an instruction that has begun: see Rest
   Instr scratch;
 } Next;
 
@@ -30,23 +30,22 @@ static inline uint32_t next_guard(const Next *n) {
 // The instruction at the top's pc, if the buffer has it (IDLE_NONE); `sm` and `warp` and `at` are given, the top is ready.
 IdleReason next_find(Simt *m, Next *n);
 bool next_is_free(const Simt *m, const Next *n); // no hazard with older instructions of the warp
-void next_predicates(Simt *m, const Next *n);    // tells the hooks which predicates it reads
-Slot next_slot(const Simt *m, const Next *n, uint32_t mask);
-void next_begins(Simt *m, const Next *n, uint32_t threads); // counts it
-void next_passes(Simt *m, const Next *n);                   // leaves the buffer; the warp goes on after it
+// Tells the hooks which predicates an instruction of the warp reads.
+void predicates_tell(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const Instr *instr);
+typedef struct PredicateBits {
+  uint32_t ps, pa; // source predicates of the threads, negation applied
+} PredicateBits;
+PredicateBits predicates_of(const Simt *m, uint32_t sm, uint32_t warp, const Instr *instr);
+Slot next_slot(const Simt *m, const Next *n, uint32_t threads); // by thread
+void next_begins(Simt *m, const Next *n, uint32_t threads);     // counts it
+void next_issues(Simt *m, const Next *n, uint32_t threads);     // counts the issue slot; notes whether it polls memory
+void next_passes(Simt *m, const Next *n);                       // leaves the buffer; the warp goes on after it
 
-// pack.c: large-warp mode.
-enum { PACK_MOST_WARPS = 8 };
-typedef struct Pack {
-  Slot slot;
-  uint32_t count;
-  Next row[PACK_MOST_WARPS];        // warps that take part
-  uint32_t active[PACK_MOST_WARPS]; // lanes of each that execute the instruction, in this part or another
-  uint32_t taken[PACK_MOST_WARPS];  // those in this part
-} Pack;
-// Puts the same instruction of the warps of one large warp together. False: some of them cannot issue it yet.
-// Changes nothing but what looking changes.
-bool pack_gather(Simt *m, const Next *n, Pack *pack);
-void pack_begin(Simt *m, const Pack *pack); // it has issued: scoreboards, and the warps that are through go on
+// What a warp would issue next; changes nothing. False: there is nothing to be seen.
+bool warp_look(const Simt *m, uint32_t sm, uint32_t warp, WarpView *view);
+
+// pack.c: large-warp mode. False: some of the warps that are there cannot issue it yet, or a hook wants to be asked again.
+bool pack_issue(Simt *m, const Next *n);
+bool issue_told(Simt *m, const Next *n, uint32_t threads, uint32_t idle); // tells the hooks. False: not now
 
 #endif

@@ -4,6 +4,7 @@
 // the ring, so that those behind them go on; one a cycle writes back.
 #include "machine/simt/memop.h"
 #include "machine/simt/operand.h"
+#include "machine/simt/plan.h"
 
 enum { MOST_REPLAYS = 16 }; // of one address generation: a hook that never agrees shall not stop the machine
 
@@ -55,31 +56,66 @@ void address_of_lanes(const Collector *collector, const Instr *instr, uint32_t o
   }
 }
 
-bool address_tell(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint32_t address[2][WARP_LANES]) {
-  if (__builtin_expect((m->wants & WANT_RESULT) == 0, 1)) return true;
-  uint32_t made[2][WARP_LANES];
-  memcpy(made, address, sizeof made);
-  for (uint32_t tries = 0; tries < MOST_REPLAYS; tries++) {
-    memcpy(address, made, sizeof made);
-    ResultEvent event = {.who = who_slot(m, sm, slot),
-                         .instr = instr,
-                         .region = REGION_UNIT_AGU,
-                         .row = sm,
-                         .cycles = m->unit_interval[UNIT_LDST],
-                         .mask = slot->mask,
-                         .lane_of = slot->lane_of,
-                         .copy = slot->copy,
-                         .copies = slot->copies,
-                         .rows = address[0],
-                         .row_count = 2};
-    Verdict verdict = simt_obey(m, event.who, hooks_result(&m->hooks, &m->hook_machine, &event));
-    if (verdict == VERDICT_HOLD) return false;
-    if (verdict != VERDICT_REPLAY) break;
-    slot->copy = slot->copies++;
-    simt_count(m, STAT_ISSUED, 1);
-    simt_count(m, STAT_COPIES, 1);
+// What address generation has made, by lane slot of a part.
+static Verdict tell_addresses(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, uint32_t address[2][WARP_LANES]) {
+  PartView view;
+  part_view(m, sm, slot, &view);
+  ResultEvent event = {.who = who_slot(m, sm, slot),
+                       .instr = instr,
+                       .region = REGION_UNIT_AGU,
+                       .row = sm,
+                       .cycles = m->unit_interval[UNIT_LDST],
+                       .mask = slot->mask,
+                       .shadow = view.shadow,
+                       .owner = view.owner,
+                       .owner_of = view.owner_of,
+                       .thread = view.thread,
+                       .owners = view.owners,
+                       .is_last = view.is_last,
+                       .copy = slot->copy,
+                       .copies = slot->copies,
+                       .rows = address[0],
+                       .row_count = 2};
+  return simt_obey(m, event.who, hooks_result(&m->hooks, &m->hook_machine, &event));
+}
+
+// Once more, perhaps on other lanes; the addresses come back to the lane slots that they were on.
+static Verdict repeat_addresses(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, uint32_t address[2][WARP_LANES]) {
+  Slot again = *slot;
+  uint8_t moved_to[WARP_LANES];
+  uint32_t moved[2][WARP_LANES] = {{0}};
+  bool has_moved = again_asks(m, sm, &again, instr, moved_to) == AGAIN_MOVES;
+  if (!has_moved) return tell_addresses(m, sm, slot, instr, address);
+  uint32_t slots = part_written(m, sm, slot);
+  for (uint32_t left = slots; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    for (uint32_t r = 0; r < 2; r++) moved[r][moved_to[i]] = address[r][i];
   }
-  return true;
+  Verdict verdict = tell_addresses(m, sm, &again, instr, moved);
+  for (uint32_t left = slots; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    for (uint32_t r = 0; r < 2; r++) address[r][i] = moved[r][moved_to[i]];
+  }
+  part_ends(m, sm, &again);
+  return verdict;
+}
+
+bool address_tell(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint32_t address[2][WARP_LANES]) {
+  if (__builtin_expect((m->wants & WANT_RESULT) != 0, 0)) {
+    uint32_t made[2][WARP_LANES];
+    memcpy(made, address, sizeof made);
+    for (uint32_t tries = 0; tries < MOST_REPLAYS; tries++) {
+      memcpy(address, made, sizeof made);
+      Verdict verdict = tries == 0 ? tell_addresses(m, sm, slot, instr, address) : repeat_addresses(m, sm, slot, instr, address);
+      if (verdict != VERDICT_REPLAY) part_is_shown(m, sm, slot);
+      if (verdict == VERDICT_HOLD) return false;
+      if (verdict != VERDICT_REPLAY) break;
+      slot->copy = slot->copies++;
+      simt_count(m, STAT_ISSUED, 1);
+      simt_count(m, STAT_COPIES, 1);
+    }
+  }
+  return slot->copy + 1 >= slot->copies; // of copies only the addresses are made; the last one makes the access
 }
 
 static void count_instruction(Simt *m, const OpInfo *info) {
@@ -144,17 +180,23 @@ void ldst_begin(Simt *m, uint32_t sm, MemOp *op) {
   op->ready_at = begins + m->unit_latency[UNIT_LDST];
   state->memory_used[index / 64] |= UINT64_C(1) << index % 64;
   ldst_enqueue(m, sm, index);
-  warps_begin_memory(m, sm, slot_warps(m, &op->slot, op->slot.mask));
+  warps_begin_memory(m, sm, part_warps(m, sm, &op->slot, op->slot.mask));
   sm_wake(m, sm, op->ready_at);
 }
 
 void ldst_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
+  uint32_t address[2][WARP_LANES];
+  address_of_lanes(collector, instr, instr->imm, address);
+  if (!address_tell(m, sm, &collector->slot, instr, address)) {
+    part_returns(m, sm, &collector->slot, instr, true);
+    part_ends(m, sm, &collector->slot);
+    return;
+  }
+  part_to_threads(m, sm, collector, address, 2);
   MemOp *op = ldst_new(m, sm, &collector->slot);
   if (op == NULL) return;
-  uint32_t address[2][WARP_LANES];
   describe(m, op, instr);
-  address_of_lanes(collector, instr, instr->imm, address);
-  if (!address_tell(m, sm, &op->slot, instr, address) || !address_translate(m, sm, instr, (const uint32_t(*)[WARP_LANES])address, op)) {
+  if (!address_translate(m, sm, instr, (const uint32_t(*)[WARP_LANES])address, op)) {
     memset(op, 0, sizeof *op);
     return;
   }
@@ -198,7 +240,7 @@ static MemStep write_past(Simt *m, uint32_t sm, MemOp *op, const Transaction *tr
     memop_get(op, lane, op->word, (uint8_t *)packet.data + memop_offset(op, lane, run), run);
   }
   packet_for_slot(m, sm, &op->slot, &packet);
-  if (!memory_send_store(m, sm, &packet, slot_warps(m, &op->slot, transaction->lanes))) return MEMORY_BLOCKED;
+  if (!memory_send_store(m, sm, &packet, part_warps(m, sm, &op->slot, transaction->lanes))) return MEMORY_BLOCKED;
   l1d_written(m, sm, transaction->line);
   return MEMORY_DONE;
 }
@@ -332,11 +374,12 @@ static void retire(Simt *m, uint32_t sm, uint32_t index) {
   SmState *state = &m->at.sms[sm];
   Instr scratch;
   const Instr *instr = simt_decode(m, op->slot.pc, op->slot.word, &scratch);
-  uint64_t warps = slot_warps(m, &op->slot, op->slot.mask);
+  uint64_t warps = part_warps(m, sm, &op->slot, op->slot.mask);
   if (instr != NULL) writeback_rows(m, sm, &op->slot, instr, op->data, operand_results(instr).rows, NULL);
   else simt_trap(m, sm, op->slot.warp, op->slot.pc, TRAP_ILLEGAL_INSTRUCTION, op->slot.mask);
   if ((op->mods & MOD_ORDERED) != 0 && op->action != ACTION_STORE) l1d_invalidate(m, sm); // an acquire
   warps_end_memory(m, sm, warps);
+  part_ends(m, sm, &op->slot);
   clear(op);
   state->memory_used[index / 64] &= ~(UINT64_C(1) << index % 64);
   sm_wake(m, sm, simt_now(m) + 1);

@@ -97,7 +97,8 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   m->state_layout = hashed_layout(m);
   m->block = machine_block_new(m->block_bytes);
   memset(m->block, 0, m->block_bytes);
-  m->hook_machine = (HookMachine){.regions = &m->regions, .spec = spec, .is_free = simt_is_free, .stat = statistic};
+  m->hook_machine =
+      (HookMachine){.regions = &m->regions, .spec = spec, .is_free = simt_is_free, .look_at = simt_look_at, .stat = statistic};
   machine_bind(m);
   hooks_begin(&m->hooks, &m->hook_machine);
   unit_times(m);

@@ -77,13 +77,6 @@ void waiter_serve(Simt *m, uint32_t sm, uint32_t waiter, const Packet *packet) {
   memop_replied(m, sm, op);
 }
 
-uint64_t slot_warps(const Simt *m, const Slot *slot, uint32_t lanes) {
-  uint64_t warps = 0;
-  if (slot->packed == 0) return UINT64_C(1) << slot->warp % m->dims.warps;
-  for (; lanes != 0; lanes &= lanes - 1) warps |= UINT64_C(1) << slot->warp_of[__builtin_ctz(lanes)] % m->dims.warps;
-  return warps;
-}
-
 void warps_begin_memory(Simt *m, uint32_t sm, uint64_t warps) {
   for (; warps != 0; warps &= warps - 1) simt_warp(m, sm, (uint32_t)__builtin_ctzll(warps))->loads++;
 }

@@ -64,14 +64,12 @@ typedef enum DataTag {
 enum { TAG_SHIFT = 14, TAG_WORD_SHIFT = 7, TAG_WARPS_SHIFT = 6 };
 static inline uint16_t tag_make(DataTag kind, uint32_t value) { return (uint16_t)(kind << TAG_SHIFT | value); }
 
-// The warps that an instruction's lanes belong to.
-uint64_t slot_warps(const Simt *m, const Slot *slot, uint32_t lanes);
 // Memory instructions that are under way, counted in each of their warps.
 void warps_begin_memory(Simt *m, uint32_t sm, uint64_t warps);
 void warps_end_memory(Simt *m, uint32_t sm, uint64_t warps);
 // Sends a WRITE that these warps wait for before they pass a fence; whom it is for has been said. False: not now.
 bool memory_send_store(Simt *m, uint32_t sm, Packet *packet, uint64_t warps);
-// Tells the hooks the lanes' addresses, which they may change. False: the instruction shall not be carried out.
+// Tells the hooks the addresses of the lane slots, which they may change. False: this part shall not be carried out.
 bool address_tell(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint32_t address[2][WARP_LANES]);
 // Low and high words of each lane's address: operand and offset.
 void address_of_lanes(const Collector *collector, const Instr *instr, uint32_t offset, uint32_t address[2][WARP_LANES]);

@@ -5,14 +5,23 @@
 // an instruction wait until all that are there can issue it, and a warp goes on when all its threads have. Only instructions
 // that work lane by lane are packed: no control flow, nothing warp-wide.
 // Narasiman et al., Improving GPU Performance via Large Warps and Two-Level Warp Scheduling, MICRO 2011, section 3.
-#include "machine/simt/issue.h"
+#include "machine/simt/plan.h"
+
+enum { PACK_MOST_WARPS = 8 };
+
+typedef struct Pack {
+  Offer offer;
+  uint32_t count;
+  Next row[PACK_MOST_WARPS];        // warps that take part; those of the offer's owners
+  uint32_t active[PACK_MOST_WARPS]; // threads of each that execute the instruction, in this part or another
+} Pack;
 
 typedef enum Join { JOIN_ELSEWHERE, JOIN_WAITS, JOIN_READY } Join;
 
 // Is the warp at the same instruction, and could it issue it?
 static Join join_of(Simt *m, const Next *n, Next *row) {
   SimtWarp *at = row->at = simt_warp(m, row->sm, row->warp);
-  bool is_there = (m->at.sms[n->sm].present >> row->warp & 1) != 0 && (at->valid & 1) != 0 && at->replay == 0;
+  bool is_there = (m->at.sms[n->sm].present >> row->warp & 1) != 0 && (at->valid & 1) != 0 && at->has_rest == 0;
   if (!is_there || at->block_slot != n->at->block_slot || !control_front(m, row->sm, row->warp)) return JOIN_ELSEWHERE;
   if (simt_entries(m, row->sm, row->warp)[at->warp.stack.depth - 1].pc != n->pc) return JOIN_ELSEWHERE;
   if (at->next_issue_at > simt_now(m)) {
@@ -26,51 +35,84 @@ static Join join_of(Simt *m, const Next *n, Next *row) {
   if (!is_same) return JOIN_ELSEWHERE; // a damaged word
   row->instr = n->instr;
   row->info = n->info;
-  return at->pending_lanes != 0 || next_is_free(m, row) ? JOIN_READY : JOIN_WAITS;
+  return at->to_issue != 0 || next_is_free(m, row) ? JOIN_READY : JOIN_WAITS;
 }
 
 static void add_row(Simt *m, Pack *pack, const Next *row) {
-  uint32_t active = row->mask & next_guard(row), left = row->at->pending_lanes != 0 ? row->at->pending_lanes : active;
-  uint32_t taken = left & ~pack->slot.mask;
-  if (taken == 0) return;
-  Slot own = next_slot(m, row, taken);
-  Slot *slot = &pack->slot;
-  if (pack->count == 0) *slot = own;
-  slot->packed |= pack->count > 0 || taken != active;
-  slot->mask |= taken;
-  slot->ps = (slot->ps & ~taken) | (own.ps & taken);
-  slot->pa = (slot->pa & ~taken) | (own.pa & taken);
-  for (uint32_t lanes = taken; lanes != 0; lanes &= lanes - 1) slot->warp_of[__builtin_ctz(lanes)] = (uint8_t)row->warp;
+  Offer *offer = &pack->offer;
+  uint32_t active = row->mask & next_guard(row), left = row->at->to_issue != 0 ? row->at->to_issue : active;
+  PredicateBits bits = predicates_of(m, row->sm, row->warp, row->instr);
+  if (pack->count == 0) {
+    Slot slot = next_slot(m, row, 0);
+    slot.issue -= row->at->to_issue != 0 ? 1 : 0;
+    offer_begin(offer, row->sm, &slot, row->instr);
+  }
+  uint32_t owner = offer_owner(offer, row->warp, row->at->issued - (row->at->to_issue != 0 ? 1 : 0), row->at->ticket);
+  if (offer_threads(m, offer, owner, left, bits.ps, bits.pa, false) == 0) {
+    offer->owners--; // another row has all its lanes
+    return;
+  }
   pack->row[pack->count] = *row;
-  pack->active[pack->count] = active;
-  pack->taken[pack->count++] = taken;
+  pack->active[pack->count++] = active;
 }
 
-bool pack_gather(Simt *m, const Next *n, Pack *pack) {
+// Puts the same instruction of the warps of one large warp together. False: some of them cannot issue it yet.
+// Changes nothing but what looking changes.
+static bool gather(Simt *m, const Next *n, Pack *pack) {
   uint32_t rows = min_u32((uint32_t)m->spec->scheduler_large_warp, PACK_MOST_WARPS), first = n->warp - n->warp % rows;
   pack->count = 0;
-  pack->slot = (Slot){.mask = 0};
   for (uint32_t i = 0; i < rows && first + i < m->dims.warps; i++) {
     Next row = {.sm = n->sm, .scheduler = n->scheduler, .warp = first + i};
     Join join = join_of(m, n, &row);
     if (join == JOIN_WAITS) return false;
     if (join == JOIN_ELSEWHERE) continue;
-    if (row.warp != n->warp) next_predicates(m, &row);
+    if (row.warp != n->warp) predicates_tell(m, row.sm, row.warp, row.pc, row.instr);
     add_row(m, pack, &row);
   }
   return pack->count > 0;
 }
 
-void pack_begin(Simt *m, const Pack *pack) {
-  for (uint32_t i = 0; i < pack->count; i++) {
-    const Next *row = &pack->row[i];
-    SimtWarp *at = row->at;
-    if (at->pending_lanes == 0) {
-      next_begins(m, row, count_lanes(pack->active[i]));
-      scoreboard_mark(m, row->sm, row->warp, row->instr);
-      at->pending_lanes = pack->active[i];
-    }
-    at->pending_lanes &= ~pack->taken[i];
-    if (at->pending_lanes == 0) next_passes(m, row);
+// The row's threads of this part leave: its first part begins the instruction, its last one lets the warp go on.
+static void row_begins(Simt *m, Offer *offer, uint32_t owner, const Next *row, uint32_t active) {
+  SimtWarp *at = row->at;
+  uint32_t threads = offer_threads_taken(offer, owner);
+  if (threads == 0) { // hooks have left it out
+    offer->owner[owner].ticket = TICKET_GUEST;
+    return;
   }
+  if (at->to_issue == 0) {
+    next_begins(m, row, count_lanes(active));
+    scoreboard_mark(m, row->sm, row->warp, row->instr);
+    at->to_issue = active;
+  }
+  at->to_issue &= ~threads;
+  if (at->ticket == 0 && (at->to_issue != 0 || offer->copies > 1)) at->ticket = (uint16_t)ticket_new(m, row->sm, row->warp);
+  offer->owner[owner].ticket = at->ticket;
+  if (at->ticket != 0) {
+    Ticket *ticket = ticket_at(m, row->sm, at->ticket);
+    ticket->issued = (uint16_t)(ticket->issued + offer->copies);
+    ticket->state = at->to_issue != 0 ? TICKET_OPEN : 0;
+  }
+}
+
+bool pack_issue(Simt *m, const Next *n) {
+  Pack pack;
+  Offer *offer = &pack.offer;
+  if (!gather(m, n, &pack) || !issue_told(m, n, offer->offered, ~offer->offered)) return false;
+  if (!offer_plan(m, offer) || !offer_place(m, offer)) return false;
+  Slot slot = next_slot(m, &pack.row[0], 0);
+  slot.issue = offer->owner[0].issue;
+  for (uint32_t i = 0; i < pack.count; i++) row_begins(m, offer, i, &pack.row[i], pack.active[i]);
+  slot.copies = offer->copies;
+  offer_fill(m, offer, &slot);
+  next_issues(m, n, count_lanes(offer->taken));
+  collect_take(m, n->sm, &slot, n->instr);
+  offer_wish(m, offer);
+  if (slot.copies > 1) rest_repeats(m, n->sm, n->warp, &slot);
+  for (uint32_t i = 0; i < pack.count; i++) {
+    if (pack.row[i].at->to_issue != 0 || offer->owner[i].ticket == TICKET_GUEST) continue;
+    pack.row[i].at->ticket = 0;
+    next_passes(m, &pack.row[i]);
+  }
+  return true;
 }

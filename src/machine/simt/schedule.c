@@ -70,5 +70,6 @@ uint32_t schedule_pick(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t ready,
 void schedule_issued(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, bool long_latency) {
   SchedulerState *at = &m->at.sms[sm].schedulers[scheduler];
   at->last = warp;
+  if (at->wanted == warp + 1) at->wanted = 0;
   if (long_latency) at->active &= ~bit_of(warp);
 }

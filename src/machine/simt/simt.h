@@ -99,7 +99,7 @@ static inline const Who *cells_warp(Simt *m, uint32_t sm, uint32_t warp, uint32_
   return cells_are_wanted(m) ? who_warp(m, sm, warp, pc, issue) : NULL;
 }
 static inline const Who *cells_slot(Simt *m, uint32_t sm, const Slot *slot) {
-  return cells_warp(m, sm, slot->warp, slot->pc, slot->packed != 0 ? WHO_NO_NUMBER : slot->issue);
+  return cells_warp(m, sm, slot->warp, slot->pc, slot->plan != 0 ? WHO_NO_NUMBER : slot->issue);
 }
 
 // Hardware cells are read and written through these, whoever does it: they tell the hooks. `data` is unit 0 of the row.
@@ -135,8 +135,9 @@ static inline void front_awake(Simt *m, uint32_t sm, uint64_t warps) {
   for (uint32_t i = 0; i < IDLE_REASONS; i++) m->at.sms[sm].waits[i] &= ~warps;
 }
 void front_disturbed(Simt *m); // somebody outside may have changed the state (a flip): sleeping warps are looked at
-bool simt_is_free(const HookMachine *machine, const Site *site); // HookMachine.is_free (free.c)
-void fetch_cycle(Simt *m, uint32_t sm);                          // fetch.c: one access of the instruction cache
+bool simt_is_free(const HookMachine *machine, const Site *site);                           // HookMachine.is_free (free.c)
+bool simt_look_at(const HookMachine *machine, uint32_t sm, uint32_t warp, WarpView *view); // HookMachine.look_at (issue.c)
+void fetch_cycle(Simt *m, uint32_t sm);                                                    // fetch.c: one access of the instruction cache
 bool fetch_reply(Simt *m, uint32_t sm,
                  const Packet *packet); // a line has come; false: not now, it comes again next cycle (so for all replies)
 void fetch_restart(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc); // empties the buffer: control flow has changed
@@ -192,7 +193,8 @@ typedef struct Transaction {
 Transaction coalesce_next(const Simt *m, const uint64_t address[WARP_LANES], uint32_t left, uint32_t lane_bytes);
 // constant.c. True: the line of a constant operand or parameter load is in the cache; otherwise it has been asked for.
 bool constant_ready(Simt *m, uint32_t sm, uint32_t warp, uint32_t bank, uint32_t offset, uint32_t bytes);
-uint64_t constant_value(Simt *m, uint32_t sm, uint32_t bank, uint32_t offset, uint32_t bytes); // after constant_ready
+bool constant_is_there(const Simt *m, uint32_t sm, uint32_t bank, uint32_t offset, uint32_t bytes); // changes nothing
+uint64_t constant_value(Simt *m, uint32_t sm, uint32_t bank, uint32_t offset, uint32_t bytes);      // after constant_ready
 bool constant_reply(Simt *m, uint32_t sm, const Packet *packet);
 // gather.c: textures, surfaces, matrix fragments.
 bool gather_has_room(const Simt *m, uint32_t sm, const Instr *instr);

@@ -7,7 +7,10 @@ enum { ARRAY_ALIGN = 64 };
 #define SIZE_IS(Type, size) _Static_assert(sizeof(Type) == (size), #Type " has padding or has changed")
 SIZE_IS(CacheLine, 8 + 8 + 16 + 16 + LINE_BYTES);
 SIZE_IS(Packet, 56 + 8 + 16 + 4 * MEMORY_STAGES + 4 + 2 * LINE_BYTES);
-SIZE_IS(Slot, 16 + 8 + 8 + 16 + 8 + 2 * WARP_LANES);
+SIZE_IS(Slot, 16 + 8 + 8 + 16 + 16);
+SIZE_IS(Plan, 16 + 2 * WARP_LANES + 16 * SIMT_PLAN_OWNERS);
+SIZE_IS(Rest, sizeof(Slot) + 32);
+SIZE_IS(Ticket, 8);
 SIZE_IS(Collector, sizeof(Slot) + 8 + 2 * SIMT_SOURCE_ROWS + SIMT_SOURCE_ROWS * 128);
 SIZE_IS(Flight, sizeof(Slot) + 16 + 8 + SIMT_RESULT_ROWS * 128);
 SIZE_IS(MemOp, sizeof(Slot) + 8 + 8 * WARP_LANES + 32 + (SIMT_MEMORY_ROWS + 2) * 128);
@@ -40,6 +43,10 @@ static void dims_of_sm(const Spec *spec, SimtDims *d) {
   d->gathers = narrow(spec->texture_pending);
   d->out = narrow(spec->ldst_out);
   d->buffer = narrow(spec->front_buffer);
+  // One for everything that can hold a part: nobody ever waits for a plan or a ticket. Number 0 is none.
+  uint32_t packed = spec->scheduler_large_warp > 1 ? d->memops + d->gathers : 0;
+  d->plans = min_u32(1 + d->collectors + SIMT_FLIGHTS + packed + 2 * d->schedulers + 8, SIMT_MOST_PLANS);
+  d->tickets = min_u32(1 + d->collectors + SIMT_FLIGHTS + d->memops + d->gathers + d->warps, SIMT_MOST_TICKETS);
   d->l1d = cache_shape(spec->l1d_bytes, spec->l1d_ways, LINE_BYTES);
   d->constant = cache_shape(spec->constant_bytes, spec->constant_ways, LINE_BYTES);
   d->texture = cache_shape(spec->texture_bytes, spec->texture_ways, LINE_BYTES);

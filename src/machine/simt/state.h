@@ -34,7 +34,10 @@ enum {
   SIMT_MOST_L2_MSHRS = 256, // config.def's limit
   SIMT_MOST_L2_PIPE = 128,  // requests on their way to a slice's tags
   SIMT_MOST_RANGES = 128,
-  SOURCE_NONE = 0xFFFF, // a source row that is filled without a register: RZ, immediate, constant
+  SIMT_PLAN_OWNERS = 16,   // the most warps in one part: a large warp and its guests
+  SIMT_MOST_PLANS = 320,   // per SM: a bit mask
+  SIMT_MOST_TICKETS = 384, // per SM: a bit mask
+  SOURCE_NONE = 0xFFFF,    // a source row that is filled without a register: RZ, immediate, constant
 };
 
 // The machine as a whole; the block scheduler.
@@ -62,6 +65,8 @@ typedef struct SchedulerState {
   uint64_t ready_order; // frfs: bumps each time a warp becomes ready
   uint32_t last;        // warp that issued last
   uint32_t entered;     // two-level: warp that entered the active set last
+  uint32_t wanted;      // warp + 1 that a hook wants to issue next; 0: none
+  uint32_t spare;
 } SchedulerState;
 
 // Why no instruction issued: each cycle of each SM goes to one of these.
@@ -87,29 +92,31 @@ typedef struct SmState {
   uint32_t collect_next;              // round robin over collectors, for banks
   uint32_t memory_head, memory_count; // ring of memory instructions in program order that still make requests; see MemOp
   uint16_t memory_ring[SIMT_MEMORY_RING];
-  uint64_t memory_used[2];                     // bit i: memory instruction i is in use
-  uint64_t done_count;                         // entries of done_queue
-  uint8_t done_queue[SIMT_MOST_MEMOPS];        // memory instructions whose results are complete, by ready_at
-  uint64_t stores_out;                         // write packets without reply
-  uint64_t memory_stalled_at;                  // cycle since which the head of the ring could not go on; 0: it can
-  uint64_t slots;                              // bit s: block slot s is taken
-  uint64_t ending;                             // of them: all threads have ended, some of their accesses have not
-  uint64_t present;                            // bit w: entry w of the warp table holds a warp with living threads
-  uint64_t waits[IDLE_REASONS];                // of them, by reason: need not be looked at until front_awake
-  uint64_t wants_collector;                    // of them: wait for a collector
-  uint64_t wants_ldst;                         // of them: wait for a place in the load/store queue
-  uint64_t fetch_wants;                        // warps with room in their buffer and no miss under way
-  uint64_t fetch_stalled;                      // of them: found no miss register
-  uint64_t sp_busy_until;                      // some SP works until then (idle statistics)
-  uint64_t sp_partial;                         // bit s: SP s works for an instruction that leaves lanes idle
-  uint64_t collect_used;                       // bit i: collector i holds an instruction
-  uint64_t collect_pending;                    // bit i: and lacks operands
-  uint32_t collect_count, flight_count;        // entries of the lists below
-  uint32_t flights_used;                       // bit i: flight i holds an instruction
-  uint32_t gathers_used;                       // bit i: gather i holds an instruction
-  uint8_t collect_order[SIMT_MOST_COLLECTORS]; // collectors in use, oldest first
-  uint8_t collect_port[SIMT_MOST_COLLECTORS];  // of each collector: the unit port it waits for, see execute.h
-  uint8_t flight_queue[SIMT_FLIGHTS];          // flights in use, by done_at
+  uint64_t memory_used[2];                       // bit i: memory instruction i is in use
+  uint64_t done_count;                           // entries of done_queue
+  uint8_t done_queue[SIMT_MOST_MEMOPS];          // memory instructions whose results are complete, by ready_at
+  uint64_t stores_out;                           // write packets without reply
+  uint64_t memory_stalled_at;                    // cycle since which the head of the ring could not go on; 0: it can
+  uint64_t slots;                                // bit s: block slot s is taken
+  uint64_t ending;                               // of them: all threads have ended, some of their accesses have not
+  uint64_t present;                              // bit w: entry w of the warp table holds a warp with living threads
+  uint64_t waits[IDLE_REASONS];                  // of them, by reason: need not be looked at until front_awake
+  uint64_t wants_collector;                      // of them: wait for a collector
+  uint64_t wants_ldst;                           // of them: wait for a place in the load/store queue
+  uint64_t fetch_wants;                          // warps with room in their buffer and no miss under way
+  uint64_t fetch_stalled;                        // of them: found no miss register
+  uint64_t sp_busy_until;                        // some SP works until then (idle statistics)
+  uint64_t sp_partial;                           // bit s: SP s works for an instruction that leaves lanes idle
+  uint64_t collect_used;                         // bit i: collector i holds an instruction
+  uint64_t collect_pending;                      // bit i: and lacks operands
+  uint32_t collect_count, flight_count;          // entries of the lists below
+  uint32_t flights_used;                         // bit i: flight i holds an instruction
+  uint32_t gathers_used;                         // bit i: gather i holds an instruction
+  uint64_t plans_used[SIMT_MOST_PLANS / 64];     // bit i: plan i is in use; see Plan
+  uint64_t tickets_used[SIMT_MOST_TICKETS / 64]; // bit i: ticket i is in use; see Ticket
+  uint8_t collect_order[SIMT_MOST_COLLECTORS];   // collectors in use, oldest first
+  uint8_t collect_port[SIMT_MOST_COLLECTORS];    // of each collector: the unit port it waits for, see execute.h
+  uint8_t flight_queue[SIMT_FLIGHTS];            // flights in use, by done_at
 } SmState;
 
 // An entry of the warp table. `warp` is what all machines know of a warp: stack header, lanes, predicates.
@@ -123,20 +130,21 @@ typedef struct SimtWarp {
   uint8_t fetch_wait;     // an instruction miss is under way
   uint8_t waits_constant; // for a line of constant memory
   uint32_t fetch_pc;      // next to fetch
-  uint32_t pending_lanes; // large-warp mode: lanes that still have to issue the current instruction
+  uint32_t to_issue;      // large-warp mode: threads that still have to issue the instruction at the head of the buffer
   uint64_t issued;        // instructions issued: Fair; numbers copies
   uint64_t next_issue_at; // control instructions take time
   uint64_t age;           // dispatch order of its block, then index
   uint64_t ready_since;   // frfs
   uint64_t fetched_at;    // cycle the instructions under way arrive
   uint32_t loads, stores; // memory instructions and write packets without reply
-  uint8_t replay;         // copies of the last instruction still to issue (hooks)
-  uint8_t copy;           // number of the next copy
+  uint8_t has_rest;       // parts of its last instruction are still to issue: see Rest
+  uint8_t shuffled;       // its threads are not on the lanes of their numbers: see home
   uint8_t drain;          // waits until its loads and stores are done (fences, system calls)
   uint8_t head;           // ring of the instruction buffer: place of the oldest
   uint8_t arriving;       // of the buffered: those that are there only from fetched_at on
-  uint8_t spare[3];
-  uint8_t lane_of[WARP_LANES]; // hardware lane of thread i
+  uint8_t spare;
+  uint16_t ticket;          // large-warp mode: of the instruction at the head of the buffer; 0: none
+  uint8_t home[WARP_LANES]; // home lane slot of thread i; looked at if `shuffled`
 } SimtWarp;
 
 typedef struct BufferEntry { // an instruction in a warp's buffer
@@ -159,31 +167,74 @@ typedef struct SharedRow { // 128 bytes of shared memory
   uint32_t word[LINE_WORDS];
 } SharedRow;
 
-// What an instruction takes along from issue to write-back.
+// What a part of an instruction takes along from issue to write-back. A part has 32 lane slots: (turn, lane) of its unit is number
+// turn * lanes + lane.
 typedef struct Slot {
   InstrWord word;
-  uint64_t issue;     // number within the warp; copies share it
+  uint64_t issue;     // number within the warp; all parts share it
   uint64_t issued_at; // cycle
   uint32_t pc;
-  uint32_t mask;   // threads that execute
-  uint32_t ps, pa; // source predicates of the threads, negation applied
+  uint32_t mask;   // lane slots that compute
+  uint32_t ps, pa; // source predicates, negation applied: of each lane slot; of warp-wide instructions, of each thread
   uint8_t valid;
   uint8_t warp;
-  uint8_t copy, copies;
-  uint8_t packed; // large-warp mode: threads are of several warps, see warp_of
-  uint8_t sp;     // which SP, or 0
-  uint8_t spare[2];
-  uint8_t lane_of[WARP_LANES]; // hardware lane of thread position i
-  uint8_t warp_of[WARP_LANES]; // warp whose registers position i uses
+  uint8_t copy, copies; // this is issue `copy` (from 0) of `copies` of its threads
+  uint8_t sp;           // which SP, or 0
+  uint8_t bound_to;     // SP + 1 that it must take; 0: any
+  uint16_t plan;        // number of its Plan; 0: plain, lane slot i computes thread i of `warp`
+  uint16_t ticket;      // number of its Ticket; 0: the instruction is this one part. Parts of several warps have them in their plan
+  uint8_t spare[6];
 } Slot;
+
+// How the lane slots of a part are filled, where that is not plain.
+typedef struct PlanOwner { // a warp with threads in it
+  uint64_t issue;          // number of the instruction within that warp
+  uint16_t ticket;         // 0: none
+  uint8_t warp;
+  uint8_t spare[5];
+} PlanOwner;
+typedef struct Plan {
+  uint32_t shadow;              // lane slots that are compared and never written
+  uint32_t members;             // of a warp-wide instruction: all its threads, whatever part they are in
+  uint64_t owners;              // entries of `owner` in use
+  uint8_t owner_of[WARP_LANES]; // of each lane slot: index in `owner`
+  uint8_t thread[WARP_LANES];   // of each lane slot
+  PlanOwner owner[SIMT_PLAN_OWNERS];
+} Plan;
+
+// A warp's instruction that issues in several parts: the last one to return clears the scoreboard.
+typedef struct Ticket {
+  uint16_t issued, returned; // parts; those that are sure to come count as issued
+  uint16_t shown;            // parts whose results, or addresses, hooks have seen
+  uint8_t state;             // TicketState
+  uint8_t warp;
+} Ticket;
+typedef enum TicketState {
+  TICKET_OPEN = 1,  // threads of it still have to issue
+  TICKET_DEALT = 2, // its threads are dealt over parts
+  TICKET_KEPT = 4,  // warp-wide: and its operands are in `kept`
+} TicketState;
+
+// What is still to issue of a warp's instruction that has left the buffer.
+typedef struct Rest {
+  Slot slot;        // the part whose threads issue again; it owns the slot's plan. slot.copy: the next copy
+  uint32_t again;   // lane slots of it still to issue in that copy
+  uint32_t left;    // threads that have not issued at all
+  uint32_t members; // all threads of the instruction
+  uint32_t ps, pa;  // source predicates of the threads
+  uint32_t empty;   // issue slots that copies of an instruction without work take
+  uint16_t ticket;
+  uint8_t copies; // of each part
+  uint8_t spare[5];
+} Rest;
 
 typedef struct Collector {
   Slot slot;
-  uint32_t pending;                  // bit i: row i is still to be read from the register file
-  uint16_t rows;                     // in use
-  uint16_t whole;                    // reads all lanes of a row, not only those of the mask: warp-wide instructions
-  uint16_t source[SIMT_SOURCE_ROWS]; // register row of the SM (packed: register), or SOURCE_NONE; see operand.h
-  uint32_t row[SIMT_SOURCE_ROWS][WARP_LANES];
+  uint32_t pending;                           // bit i: row i is still to be read from the register file
+  uint16_t rows;                              // in use
+  uint16_t whole;                             // reads all lanes of a row, not only those of the mask: warp-wide instructions
+  uint16_t source[SIMT_SOURCE_ROWS];          // register row of the SM (with a plan: register), or SOURCE_NONE; see operand.h
+  uint32_t row[SIMT_SOURCE_ROWS][WARP_LANES]; // by lane slot; of warp-wide instructions by thread
 } Collector;
 
 typedef struct Flight { // in a unit's pipeline, its results already in the latch
@@ -191,11 +242,16 @@ typedef struct Flight { // in a unit's pipeline, its results already in the latc
   uint64_t done_at;
   uint16_t rows;
   uint8_t has_predicates;
-  uint8_t replay;        // a hook wants it carried out once more: waits for a collector
+  uint8_t waits;         // FlightWait
   uint32_t operand_rows; // kept in `operands` for that
   uint32_t predicates[2];
-  uint32_t row[SIMT_RESULT_ROWS][WARP_LANES];
+  uint32_t row[SIMT_RESULT_ROWS][WARP_LANES]; // by lane slot
 } Flight;
+typedef enum FlightWait {
+  FLIGHT_GOES,
+  FLIGHT_AGAIN, // a hook wants it carried out once more: waits for a collector
+  FLIGHT_WRITES // hooks let it pass: waits until later copies of its threads have read their operands
+} FlightWait;
 
 // Operands of a flight, kept as long as a hook may ask for its instruction again: registers may have changed by then.
 typedef struct FlightOperands {
@@ -268,7 +324,7 @@ typedef struct InputTime { // beside a slice's input queue: when the tag access 
 // Sizes that follow from a Spec.
 typedef struct SimtDims {
   uint32_t sms, tpcs, warps, blocks, register_rows, shared_rows, stack, schedulers;
-  uint32_t collectors, memops, gathers, out, buffer;
+  uint32_t collectors, memops, gathers, out, buffer, plans, tickets;
   uint32_t sps, sp_lanes, sfu_lanes, fp64_lanes, tensor_lanes, ldst_lanes;
   uint32_t l1d_lines, constant_lines, texture_lines, icache_lines, icache2_lines;
   uint32_t l1d_mshrs, icache_mshrs;

@@ -1,4 +1,5 @@
 // Units and write-back: results of every row, latency and interval of every unit, ports, hooks, lane maps, large warps, faults.
+#include "machine/simt/part.h"
 #include "machine/simt/test_pipe.h"
 
 // ---- Results -----------------------------------------------------------------------------------------
@@ -325,14 +326,13 @@ static void memory_instructions_leave_in_order(void **state) {
 
 // ---- Lanes -------------------------------------------------------------------------------------------
 
-static void hardware_lanes_are_counted_through_the_map(void **state) {
+static void lane_slots_are_counted(void **state) {
   (void)state;
   Pipe pipe;
   pipe_open(&pipe);
   pipe_build(&pipe);
   uint32_t pc = pipe_put_dabc(&pipe, OP_MOV_B32, (const uint8_t[]){1, 2, REG_ZERO, REG_ZERO});
-  Slot slot = pipe_slot(&pipe, pc, 0, 0x3);
-  for (unsigned lane = 0; lane < WARP_LANES; lane++) slot.lane_of[lane] = (uint8_t)(lane ^ 31);
+  Slot slot = pipe_slot(&pipe, pc, 0, 0x3u << 30);
   pipe_take(&pipe, &slot);
   pipe_step(&pipe);
   pipe_step(&pipe);
@@ -365,10 +365,18 @@ static void packed_threads_use_their_own_warps(void **state) {
     }
   }
   scoreboard_mark(&pipe.m, 0, 1, &pipe.decoded[pc]);
-  Slot first = pipe_slot(&pipe, pc, 0, 0x0000FFFF), second = pipe_slot(&pipe, pc, 0, 0x0000000F);
-  first.packed = second.packed = 1;
-  for (unsigned lane = 8; lane < WARP_LANES; lane++) first.warp_of[lane] = 1;
-  for (unsigned lane = 0; lane < WARP_LANES; lane++) second.warp_of[lane] = 1;
+  Slot first = pipe_slot(&pipe, pc, 0, 0x0000FFFF), second = pipe_slot(&pipe, pc, 1, 0x0000000F);
+  uint16_t ticket = (uint16_t)ticket_new(&pipe.m, 0, 1);
+  ticket_at(&pipe.m, 0, ticket)->issued = 2;
+  first.plan = (uint16_t)plan_new(&pipe.m, 0);
+  second.ticket = ticket;
+  Plan *plan = plan_at(&pipe.m, 0, first.plan);
+  plan->owners = 2;
+  plan->owner[1] = (PlanOwner){.warp = 1, .ticket = ticket};
+  for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+    plan->thread[lane] = (uint8_t)lane;
+    plan->owner_of[lane] = lane >= 8;
+  }
   pipe_take(&pipe, &first);
   pipe_take(&pipe, &second);
   while (simt_scoreboard(&pipe.m, 0, 0)->registers[0] != 0) pipe_step(&pipe);
@@ -519,6 +527,8 @@ static void copies_share_a_destination(void **state) {
   uint32_t pc = pipe_put_dabc(&pipe, OP_MOV_B32, (const uint8_t[]){1, 2, REG_ZERO, REG_ZERO});
   Slot slot = pipe_slot(&pipe, pc, 0, UINT32_MAX);
   slot.copies = 2;
+  slot.ticket = (uint16_t)ticket_new(&pipe.m, 0, 0);
+  ticket_at(&pipe.m, 0, slot.ticket)->issued = 2;
   pipe_take(&pipe, &slot);
   slot.copy = 1;
   pipe_take(&pipe, &slot);
@@ -591,7 +601,7 @@ int main(void) {
       cmocka_unit_test(results_are_written_as_they_are_done),
       cmocka_unit_test(hazards_last_until_write_back),
       cmocka_unit_test(memory_instructions_leave_in_order),
-      cmocka_unit_test(hardware_lanes_are_counted_through_the_map),
+      cmocka_unit_test(lane_slots_are_counted),
       cmocka_unit_test(packed_threads_use_their_own_warps),
       cmocka_unit_test(results_pass_the_outputs_of_their_unit),
       cmocka_unit_test(hooks_damage_hold_and_repeat),

@@ -169,7 +169,7 @@ typedef struct Seen {
   uint8_t ran_on;
 } Seen;
 
-static Verdict on_issue(Hook *hook, HookMachine *machine, IssueEvent *event) {
+static Verdict on_issue(Hook *hook, HookMachine *machine, const IssueEvent *event) {
   Seen *seen = hook->own;
   (void)machine;
   if (event->who->pc != 0) return VERDICT_PASS;
@@ -177,10 +177,21 @@ static Verdict on_issue(Hook *hook, HookMachine *machine, IssueEvent *event) {
   seen->first_issue = event->who->issue;
   assert_int_equal(event->mask, UINT32_MAX);
   assert_int_equal(event->idle_lanes, 0);
-  if (seen->asked <= seen->stalls) return VERDICT_STALL;
-  event->copies = (uint8_t)seen->copies;
-  event->lane_of[0] = seen->lane_zero_on;
-  event->lane_of[seen->lane_zero_on] = 0;
+  return seen->asked <= seen->stalls ? VERDICT_STALL : VERDICT_PASS;
+}
+
+static Verdict on_plan(Hook *hook, HookMachine *machine, PlanEvent *event) {
+  (void)machine;
+  if (event->who->pc == 0 && event->copy == 0) event->copies = (uint8_t)((Seen *)hook->own)->copies;
+  return VERDICT_PASS;
+}
+
+static Verdict on_place(Hook *hook, HookMachine *machine, PlaceEvent *event) {
+  uint32_t to = ((Seen *)hook->own)->lane_zero_on, warp = event->who->warp;
+  (void)machine;
+  if (event->who->pc != 0 || event->copy > 0) return VERDICT_PASS; // copies stay where the first was
+  part_put(event->part, 0, warp, to, false);
+  part_put(event->part, to, warp, 0, false);
   return VERDICT_PASS;
 }
 
@@ -190,7 +201,7 @@ static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
   if (event->who->pc != 0) return VERDICT_PASS;
   seen->result_issue[seen->results % 8] = event->who->issue;
   seen->copy[seen->results++ % 8] = event->copy;
-  seen->ran_on = event->lane_of[0];
+  for (uint8_t slot = 0; slot < WARP_LANES; slot++) seen->ran_on = event->thread[slot] == 0 ? slot : seen->ran_on;
   return event->copy + 1 < event->copies ? VERDICT_HOLD : VERDICT_PASS;
 }
 
@@ -200,7 +211,13 @@ static void hooks_stall_copy_and_move(void **state) {
     for (uint32_t stalls = 0; stalls <= 2; stalls++) {
       Front front;
       Seen seen = {.copies = copies, .stalls = stalls, .lane_zero_on = 5};
-      Hook hook = {.name = "test", .kind = HOOK_PROTECTION, .own = &seen, .issue = on_issue, .result = on_result};
+      Hook hook = {.name = "test",
+                   .kind = HOOK_PROTECTION,
+                   .own = &seen,
+                   .issue = on_issue,
+                   .plan = on_plan,
+                   .place = on_place,
+                   .result = on_result};
       front_open(&front);
       front_put_move(&front, 1, 5);
       front_put_move(&front, 2, 6);

@@ -104,7 +104,6 @@ static inline Slot pipe_slot(Pipe *pipe, uint32_t pc, uint32_t warp, uint32_t ma
   slot.issued_at = simt_now(&pipe->m);
   slot.ps = predicates[instr->ps] ^ (instr->ps_negated ? UINT32_MAX : 0);
   if (op_info[instr->op].a == TYPE_pred) slot.pa = predicates[instr->a % 16];
-  for (unsigned lane = 0; lane < WARP_LANES; lane++) slot.lane_of[lane] = (uint8_t)lane, slot.warp_of[lane] = (uint8_t)warp;
   return slot;
 }
 

@@ -2,9 +2,9 @@
 //
 // Hooks see a unit's results here (ResultEvent) and may hold them or ask for the instruction again; then it goes back to a
 // collector with the operands it had, as a further copy. Destinations stay marked in the scoreboard until the last
-// copy is through. Whatever faults have made of mask, word and results is written as it is.
-#include "machine/simt/execute.h"
+// part of the instruction is through. Whatever faults have made of mask, word and results is written as it is.
 #include "machine/simt/operand.h"
+#include "machine/simt/plan.h"
 
 // ---- Registers and predicates --------------------------------------------------------------------------
 
@@ -61,61 +61,33 @@ static void write_warp(Simt *m, const Who *who, uint32_t sm, uint32_t warp, uint
   }
 }
 
-// ---- Scoreboard ----------------------------------------------------------------------------------------
-
-static bool is_part(const Slot *other, const Slot *slot, uint8_t warp) {
-  if (other == slot || other->valid == 0 || other->packed == 0 || other->pc != slot->pc) return false;
-  for (uint32_t left = other->mask; left != 0; left &= left - 1) {
-    if (other->warp_of[__builtin_ctz(left)] == warp) return true;
-  }
-  return false;
-}
-
-// Large-warp mode: other parts of this instruction of that warp are still to issue or under way. Two instances of one
-// instruction cannot be under way at once, since both would have to mark the same destinations.
-static bool has_other_parts(const Simt *m, uint32_t sm, const Slot *slot, uint8_t warp) {
-  const SimtWarp *at = simt_warp(m, sm, warp % m->dims.warps);
-  const SimtEntry *entries = simt_entries(m, sm, warp % m->dims.warps);
-  uint32_t depth = min_u32(at->warp.stack.depth, m->dims.stack);
-  if (at->pending_lanes != 0 && depth > 0 && entries[depth - 1].pc == slot->pc) return true;
-  for (uint32_t i = 0; i < m->dims.collectors; i++) {
-    if (is_part(&collector_at(m, sm, i)->slot, slot, warp)) return true;
-  }
-  for (uint32_t i = 0; i < SIMT_FLIGHTS; i++) {
-    if (is_part(&flight_at(m, sm, i)->slot, slot, warp)) return true;
-  }
-  for (uint32_t i = 0; i < m->dims.memops; i++) {
-    if (is_part(&m->at.memops[sm * m->dims.memops + i].slot, slot, warp)) return true;
-  }
-  for (uint32_t i = 0; i < m->dims.gathers; i++) {
-    if (is_part(&m->at.gathers[sm * m->dims.gathers + i].slot, slot, warp)) return true;
-  }
-  return false;
-}
-
 // ---- One instruction -------------------------------------------------------------------------------------
 
 static void write_slot(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, const Results *results) {
-  bool is_last = slot->copy + 1 >= slot->copies;
   const Who *who = cells_slot(m, sm, slot);
-  if (slot->packed == 0) {
-    uint32_t warp = slot->warp % m->dims.warps;
-    write_warp(m, who, sm, warp, slot->mask, instr, results);
-    if (is_last) scoreboard_clear(m, sm, warp, instr);
+  if (slot->plan == 0) {
+    write_warp(m, who, sm, slot->warp % m->dims.warps, slot->mask, instr, results);
     return;
   }
-  for (uint32_t left = slot->mask; left != 0;) {
-    uint32_t lanes = lanes_of_same_warp(slot, left);
-    uint8_t warp = slot->warp_of[__builtin_ctz(lanes)];
-    write_warp(m, who, sm, warp % m->dims.warps, lanes, instr, results);
-    if (is_last && !has_other_parts(m, sm, slot, warp)) scoreboard_clear(m, sm, warp % m->dims.warps, instr);
-    left &= ~lanes;
+  const Plan *plan = plan_at(m, sm, slot->plan);
+  for (uint32_t left = part_written(m, sm, slot); left != 0;) {
+    PartGroup group = part_group(m, sm, slot, left);
+    uint32_t rows[SIMT_RESULT_ROWS][WARP_LANES], predicates[2] = {0, 0}, count = min_u32(results->row_count, SIMT_RESULT_ROWS);
+    memset(rows, 0, sizeof rows);
+    for (uint32_t r = 0; r < count; r++) part_row_to_threads(plan, group.slots, results->rows[r], rows[r]);
+    for (uint32_t i = 0; i < 2 && results->predicates != NULL; i++) {
+      predicates[i] = part_bits_to_threads(plan, group.slots, results->predicates[i]);
+    }
+    Results own = {rows, count, results->predicates == NULL ? NULL : predicates};
+    write_warp(m, who, sm, group.warp, group.threads, instr, &own);
+    left &= ~group.slots;
   }
 }
 
 static void tell_commit(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr) {
   if ((m->wants & WANT_COMMIT) == 0) return;
-  CommitEvent event = {.who = who_slot(m, sm, slot), .mask = slot->mask, .instr = instr, .issued_at = slot->issued_at};
+  uint32_t threads = slot->plan == 0 ? slot->mask : part_bits_to_threads(plan_at(m, sm, slot->plan), slot->mask, part_written(m, sm, slot));
+  CommitEvent event = {.who = who_slot(m, sm, slot), .mask = threads, .instr = instr, .issued_at = slot->issued_at};
   simt_obey(m, event.who, hooks_commit(&m->hooks, &m->hook_machine, &event));
 }
 
@@ -123,6 +95,7 @@ void writeback_rows(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, 
                     const uint32_t *predicates) {
   Results results = {.rows = rows, .row_count = row_count, .predicates = predicates};
   write_slot(m, sm, slot, instr, &results);
+  part_returns(m, sm, slot, instr, false);
   tell_commit(m, sm, slot, instr);
 }
 
@@ -140,13 +113,20 @@ static Verdict ask(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
   if ((m->wants & WANT_RESULT) == 0) return VERDICT_PASS;
   const Slot *slot = &flight->slot;
   SimtRegion region = output_region(instr);
+  PartView view;
+  part_view(m, sm, slot, &view);
   ResultEvent event = {.who = who_slot(m, sm, slot),
                        .instr = instr,
                        .region = (uint16_t)region,
                        .row = region == REGION_UNIT_SP ? sm * m->dims.sps + slot->sp % m->dims.sps : sm,
                        .cycles = m->unit_interval[op_info[instr->op].unit],
                        .mask = slot->mask,
-                       .lane_of = slot->lane_of,
+                       .shadow = view.shadow,
+                       .owner = view.owner,
+                       .owner_of = view.owner_of,
+                       .thread = view.thread,
+                       .owners = view.owners,
+                       .is_last = view.is_last,
                        .copy = slot->copy,
                        .copies = slot->copies,
                        .rows = flight->row[0],
@@ -157,33 +137,41 @@ static Verdict ask(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
 
 // ---- The stage -----------------------------------------------------------------------------------------
 
-static void want_again(Simt *m, Flight *flight) {
-  flight->replay = 1;
+// The hooks' answer, once per flight.
+static Verdict judge(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
+  if (flight->waits == FLIGHT_WRITES) return VERDICT_PASS;
+  if (flight->waits == FLIGHT_AGAIN) return VERDICT_REPLAY;
+  Verdict verdict = ask(m, sm, flight, instr);
+  bool is_again = verdict == VERDICT_REPLAY && (m->wants & WANT_REPLAY) != 0;
+  if (!is_again && flight->slot.ticket != 0) part_is_shown(m, sm, &flight->slot);
+  if (!is_again) return verdict == VERDICT_REPLAY ? VERDICT_PASS : verdict;
+  flight->waits = FLIGHT_AGAIN;
   flight->slot.copy = flight->slot.copies++;
   simt_count(m, STAT_ISSUED, 1);
   simt_count(m, STAT_COPIES, 1);
+  return verdict;
 }
 
-// True: the flight is over. False: it waits for a collector.
+// True: the flight is over. False: it waits.
 static bool retire(Simt *m, uint32_t sm, uint32_t index) {
   Flight *flight = flight_at(m, sm, index);
   Slot *slot = &flight->slot;
-  if (flight->replay == 0) {
-    Instr scratch;
-    const Instr *instr = simt_decode(m, slot->pc, slot->word, &scratch);
-    if (instr == NULL) {
-      simt_trap(m, sm, slot->warp, slot->pc, TRAP_ILLEGAL_INSTRUCTION, slot->mask);
-      return true;
-    }
-    Verdict verdict = ask(m, sm, flight, instr);
-    if (verdict == VERDICT_HOLD || verdict > VERDICT_REPLAY) return true;
-    if (verdict != VERDICT_REPLAY || (m->wants & WANT_REPLAY) == 0) {
-      writeback_rows(m, sm, slot, instr, flight->row, flight->rows, flight->has_predicates != 0 ? flight->predicates : NULL);
-      return true;
-    }
-    want_again(m, flight);
+  Instr scratch;
+  const Instr *instr = simt_decode(m, slot->pc, slot->word, &scratch);
+  if (instr == NULL && flight->waits != FLIGHT_AGAIN) {
+    simt_trap(m, sm, slot->warp, slot->pc, TRAP_ILLEGAL_INSTRUCTION, slot->mask);
+    return true;
   }
-  return collect_again(m, sm, slot, flight_operands(m, sm, index), flight->operand_rows);
+  Verdict verdict = judge(m, sm, flight, instr);
+  if (verdict == VERDICT_REPLAY) return again_goes(m, sm, flight, instr, flight_operands(m, sm, index));
+  if (verdict == VERDICT_HOLD) part_returns(m, sm, slot, instr, true);
+  if (verdict == VERDICT_HOLD || verdict > VERDICT_REPLAY) return true;
+  if (part_has_readers(m, sm, slot)) {
+    flight->waits = FLIGHT_WRITES;
+    return false;
+  }
+  writeback_rows(m, sm, slot, instr, flight->row, flight->rows, flight->has_predicates != 0 ? flight->predicates : NULL);
+  return true;
 }
 
 static void release(Simt *m, uint32_t sm, uint32_t place) {
@@ -191,6 +179,7 @@ static void release(Simt *m, uint32_t sm, uint32_t place) {
   uint32_t index = state->flight_queue[place];
   Flight *flight = flight_at(m, sm, index);
   state->flights_used &= ~(1u << index);
+  part_ends(m, sm, &flight->slot);
   state->flight_count--;
   memmove(&state->flight_queue[place], &state->flight_queue[place + 1], state->flight_count - place);
   state->flight_queue[state->flight_count] = 0;
@@ -204,7 +193,7 @@ static void wake_for_next(Simt *m, uint32_t sm) {
   const SmState *state = &m->at.sms[sm];
   for (uint32_t place = 0; place < state->flight_count; place++) {
     const Flight *flight = flight_at(m, sm, state->flight_queue[place]);
-    if (flight->replay != 0) continue;
+    if (flight->waits != FLIGHT_GOES) continue;
     sm_wake(m, sm, max_u64(flight->done_at, simt_now(m) + 1));
     return;
   }
@@ -217,8 +206,12 @@ void writeback_cycle(Simt *m, uint32_t sm) {
   for (uint64_t ports = m->spec->sm_writeback; ports > 0 && place < state->flight_count; ports--) {
     uint32_t index = state->flight_queue[place];
     if (flight_at(m, sm, index)->done_at > now) break;
-    if (retire(m, sm, index)) release(m, sm, place);
-    else place++;
+    if (retire(m, sm, index)) {
+      release(m, sm, place);
+      continue;
+    }
+    ports += flight_at(m, sm, index)->waits == FLIGHT_WRITES ? 1 : 0; // others pass it
+    place++;
   }
   wake_for_next(m, sm);
 }

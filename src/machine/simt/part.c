@@ -1,0 +1,245 @@
+// Plans and tickets of parts, and how rows and masks are permuted; see part.h.
+#include "machine/simt/part.h"
+
+const uint8_t part_identity[WARP_LANES] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                           16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+static const uint8_t zeros[WARP_LANES];
+
+// ---- Tables ----------------------------------------------------------------------------------------
+
+// The first free place from 1 on, which is taken; 0: there is none.
+static uint32_t take_place(uint64_t *used, uint32_t count) {
+  for (uint32_t word = 0; 64 * word < count; word++) {
+    uint64_t free = ~used[word] & (word == 0 ? ~UINT64_C(1) : UINT64_MAX);
+    uint32_t place = free == 0 ? count : 64 * word + (uint32_t)__builtin_ctzll(free);
+    if (place >= count) continue;
+    used[word] |= UINT64_C(1) << place % 64;
+    return place;
+  }
+  return 0;
+}
+
+uint32_t plan_new(Simt *m, uint32_t sm) {
+  uint32_t number = take_place(m->at.sms[sm].plans_used, m->dims.plans);
+  if (number != 0) memset(plan_at(m, sm, number), 0, sizeof(Plan)); // what faults may have left in it
+  return number;
+}
+
+void plan_free(Simt *m, uint32_t sm, uint32_t number) {
+  if (number == 0 || number >= m->dims.plans) return;
+  memset(plan_at(m, sm, number), 0, sizeof(Plan));
+  m->at.sms[sm].plans_used[number / 64] &= ~(UINT64_C(1) << number % 64);
+}
+
+bool plans_have_room(const Simt *m, uint32_t sm) {
+  uint32_t left = 0;
+  for (uint32_t word = 0; 64 * word < m->dims.plans && left < 2; word++) {
+    uint64_t free = ~m->at.sms[sm].plans_used[word] & (word == 0 ? ~UINT64_C(1) : UINT64_MAX);
+    if (m->dims.plans - 64 * word < 64) free &= (UINT64_C(1) << (m->dims.plans - 64 * word)) - 1;
+    left += (free != 0 ? 1u : 0u) + ((free & (free - 1)) != 0 ? 1u : 0u);
+  }
+  return left >= 2;
+}
+
+uint32_t ticket_new(Simt *m, uint32_t sm, uint32_t warp) {
+  uint32_t number = take_place(m->at.sms[sm].tickets_used, m->dims.tickets);
+  if (number != 0) *ticket_at(m, sm, number) = (Ticket){.warp = (uint8_t)warp};
+  return number;
+}
+
+static void ticket_free(Simt *m, uint32_t sm, uint32_t number) {
+  memset(ticket_at(m, sm, number), 0, sizeof(Ticket));
+  m->at.sms[sm].tickets_used[number / 64] &= ~(UINT64_C(1) << number % 64);
+}
+
+uint32_t part_tickets(const Simt *m, uint32_t sm, const Slot *slot, uint16_t tickets[SIMT_PLAN_OWNERS]) {
+  uint32_t count = 0;
+  if (slot->plan == 0) {
+    if (slot->ticket != 0) tickets[count++] = slot->ticket;
+    return count;
+  }
+  const Plan *plan = plan_at(m, sm, slot->plan);
+  for (uint32_t i = 0; i < min_u64(plan->owners, SIMT_PLAN_OWNERS); i++) {
+    uint16_t ticket = plan->owner[i].ticket;
+    if (ticket != 0 && ticket != TICKET_GUEST) tickets[count++] = ticket;
+  }
+  return count;
+}
+
+// ---- Lane slots and threads ------------------------------------------------------------------------
+
+PartGroup part_group(const Simt *m, uint32_t sm, const Slot *slot, uint32_t slots) {
+  const Plan *plan = plan_at(m, sm, slot->plan);
+  PartGroup group = {.warp = part_warp(m, sm, slot, (uint32_t)__builtin_ctz(slots))};
+  for (uint32_t left = slots; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    if (part_warp(m, sm, slot, i) != group.warp) continue;
+    group.slots |= 1u << i;
+    group.threads |= 1u << plan->thread[i] % WARP_LANES;
+  }
+  return group;
+}
+
+uint32_t part_bits_to_threads(const Plan *plan, uint32_t slots, uint32_t bits) {
+  uint32_t threads = 0;
+  for (uint32_t left = slots & bits; left != 0; left &= left - 1) threads |= 1u << plan->thread[__builtin_ctz(left)] % WARP_LANES;
+  return threads;
+}
+
+uint32_t part_bits_to_slots(const Plan *plan, uint32_t slots, uint32_t bits) {
+  uint32_t result = 0;
+  for (uint32_t left = slots; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    result |= (bits >> plan->thread[i] % WARP_LANES & 1) << i;
+  }
+  return result;
+}
+
+void part_row_to_threads(const Plan *plan, uint32_t slots, const uint32_t from[WARP_LANES], uint32_t to[WARP_LANES]) {
+  for (uint32_t left = slots; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    to[plan->thread[i] % WARP_LANES] = from[i];
+  }
+}
+
+void part_row_to_slots(const Plan *plan, uint32_t slots, const uint32_t from[WARP_LANES], uint32_t to[WARP_LANES]) {
+  for (uint32_t left = slots; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    to[i] = from[plan->thread[i] % WARP_LANES];
+  }
+}
+
+bool part_has_warp(const Simt *m, uint32_t sm, const Slot *slot, uint32_t warp) {
+  if (slot->warp == warp) return true;
+  if (slot->plan == 0) return false;
+  const Plan *plan = plan_at(m, sm, slot->plan);
+  for (uint32_t i = 0; i < min_u64(plan->owners, SIMT_PLAN_OWNERS); i++) {
+    if (plan->owner[i].warp == warp) return true;
+  }
+  return false;
+}
+
+uint64_t part_warps(const Simt *m, uint32_t sm, const Slot *slot, uint32_t slots) {
+  uint64_t warps = 0;
+  if (slot->plan == 0) return UINT64_C(1) << slot->warp % m->dims.warps;
+  for (; slots != 0; slots &= slots - 1) warps |= UINT64_C(1) << part_warp(m, sm, slot, (uint32_t)__builtin_ctz(slots));
+  return warps;
+}
+
+// ---- What hooks see ----------------------------------------------------------------------------------
+
+static PartOwner owner_view(const Simt *m, uint32_t sm, uint32_t warp, uint64_t issue) {
+  return (PartOwner){.issue = issue, .warp = warp, .block_slot = simt_warp(m, sm, warp % m->dims.warps)->block_slot};
+}
+
+static bool is_last(const Simt *m, uint32_t sm, const Slot *slot) {
+  if (slot->ticket == 0) return true;
+  const Ticket *ticket = ticket_at(m, sm, slot->ticket);
+  return (ticket->state & TICKET_OPEN) == 0 && ticket->shown + 1u >= ticket->issued;
+}
+
+void part_view(const Simt *m, uint32_t sm, const Slot *slot, PartView *view) {
+  view->owners = 1;
+  view->owner[0] = owner_view(m, sm, slot->warp, slot->issue);
+  view->shadow = 0;
+  view->owner_of = zeros;
+  view->thread = part_identity;
+  view->is_last = is_last(m, sm, slot);
+  if (slot->plan == 0) return;
+  const Plan *plan = plan_at(m, sm, slot->plan);
+  view->owners = (uint32_t)min_u64(plan->owners, SIMT_PLAN_OWNERS);
+  for (uint32_t i = 0; i < SIMT_PLAN_OWNERS; i++) view->owner[i] = owner_view(m, sm, plan->owner[i].warp, plan->owner[i].issue);
+  view->shadow = plan->shadow & slot->mask;
+  view->owner_of = plan->owner_of;
+  view->thread = plan->thread;
+}
+
+void part_is_shown(Simt *m, uint32_t sm, const Slot *slot) {
+  uint16_t tickets[SIMT_PLAN_OWNERS];
+  uint32_t count = part_tickets(m, sm, slot, tickets);
+  for (uint32_t i = 0; i < count; i++) ticket_at(m, sm, tickets[i])->shown++;
+}
+
+// ---- The end of a part -------------------------------------------------------------------------------
+
+static void ticket_returns(Simt *m, uint32_t sm, uint32_t number, const Instr *instr) {
+  Ticket *ticket = ticket_at(m, sm, number);
+  ticket->returned++;
+  if ((ticket->state & TICKET_OPEN) != 0 || ticket->returned < ticket->issued) return;
+  scoreboard_clear(m, sm, ticket->warp % m->dims.warps, instr);
+  ticket_free(m, sm, number);
+}
+
+void part_returns(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, bool is_held) {
+  if (slot->plan == 0) {
+    if (slot->ticket != 0) ticket_returns(m, sm, slot->ticket, instr);
+    else if (!is_held) scoreboard_clear(m, sm, slot->warp % m->dims.warps, instr);
+    return;
+  }
+  const Plan *plan = plan_at(m, sm, slot->plan);
+  for (uint32_t i = 0; i < min_u64(plan->owners, SIMT_PLAN_OWNERS); i++) {
+    const PlanOwner *owner = &plan->owner[i];
+    if (owner->ticket == TICKET_GUEST) continue;
+    if (owner->ticket != 0) ticket_returns(m, sm, owner->ticket, instr);
+    else if (!is_held) scoreboard_clear(m, sm, owner->warp % m->dims.warps, instr);
+  }
+}
+
+void part_is_lost(Simt *m, uint32_t sm, Slot *slot) {
+  uint16_t tickets[SIMT_PLAN_OWNERS];
+  uint32_t count = slot->copy + 1 < slot->copies ? part_tickets(m, sm, slot, tickets) : 0;
+  for (uint32_t i = 0; i < count; i++) ticket_at(m, sm, tickets[i])->issued--;
+  part_ends(m, sm, slot);
+}
+
+void part_ends(Simt *m, uint32_t sm, Slot *slot) {
+  plan_free(m, sm, slot->plan);
+  slot->plan = 0;
+}
+
+bool part_has_readers(const Simt *m, uint32_t sm, const Slot *slot) {
+  if (slot->copy + 1 >= slot->copies) return false;
+  for (uint64_t left = m->at.sms[sm].present; left != 0; left &= left - 1) {
+    uint32_t warp = (uint32_t)__builtin_ctzll(left);
+    const Slot *other = &rest_of(m, sm, warp)->slot;
+    bool is_same = simt_warp(m, sm, warp)->has_rest != 0 && other->warp == slot->warp && other->issue == slot->issue;
+    if (is_same && rest_of(m, sm, warp)->again != 0) return true;
+  }
+  for (uint64_t left = m->at.sms[sm].collect_pending; left != 0; left &= left - 1) {
+    const Slot *other = &collector_at(m, sm, (uint32_t)__builtin_ctzll(left))->slot;
+    if (other->warp == slot->warp && other->issue == slot->issue && other->copy > slot->copy) return true;
+  }
+  return false;
+}
+
+// ---- Operands ----------------------------------------------------------------------------------------
+
+void part_keep_operands(Simt *m, uint32_t sm, const Collector *collector) {
+  const Slot *slot = &collector->slot;
+  if (slot->ticket == 0 || collector->whole == 0) return;
+  Ticket *ticket = ticket_at(m, sm, slot->ticket);
+  if ((ticket->state & (TICKET_DEALT | TICKET_KEPT)) != TICKET_DEALT) return;
+  FlightOperands *kept = &m->at.kept[sm * m->dims.schedulers + scheduler_of_warp(m, slot->warp)];
+  memcpy(kept->row, collector->row, min_u32(collector->rows, SIMT_SOURCE_ROWS) * sizeof kept->row[0]);
+  ticket->state |= TICKET_KEPT;
+}
+
+void part_to_threads(Simt *m, uint32_t sm, Collector *collector, uint32_t (*rows)[WARP_LANES], uint32_t row_count) {
+  Slot *slot = &collector->slot;
+  if (slot->plan == 0) return;
+  Plan *plan = plan_at(m, sm, slot->plan);
+  uint32_t slots = part_written(m, sm, slot), written = 0, row[WARP_LANES];
+  for (uint32_t i = 0; i < min_u64(plan->owners, SIMT_PLAN_OWNERS); i++) written += plan->owner[i].ticket != TICKET_GUEST ? 1 : 0;
+  slot->mask = slots; // shadows end here
+  if (written > 1) return;
+  for (uint32_t r = 0; r < collector->rows + row_count; r++) {
+    uint32_t *values = r < collector->rows ? collector->row[r] : rows[r - collector->rows];
+    memset(row, 0, sizeof row);
+    part_row_to_threads(plan, slots, values, row);
+    memcpy(values, row, sizeof row);
+  }
+  slot->ps = part_bits_to_threads(plan, slots, slot->ps);
+  slot->pa = part_bits_to_threads(plan, slots, slot->pa);
+  slot->mask = part_bits_to_threads(plan, slots, slots);
+  part_ends(m, sm, slot);
+}

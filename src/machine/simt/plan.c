@@ -1,0 +1,314 @@
+// Offers of lane slots, what hooks make of them, and repeats; see plan.h.
+#include "machine/simt/plan.h"
+#include "machine/simt/operand.h"
+
+// ---- Offers ------------------------------------------------------------------------------------------
+
+void offer_begin(Offer *offer, uint32_t sm, const Slot *slot, const Instr *instr) {
+  const OpInfo *info = &op_info[instr->op];
+  Port port = port_of(instr);
+  memset(offer, 0, sizeof *offer);
+  offer->sm = sm;
+  offer->warp = slot->warp;
+  offer->pc = slot->pc;
+  offer->issue = slot->issue;
+  offer->instr = instr;
+  offer->word = slot->word;
+  offer->is_wide = is_warp_wide(info);
+  offer->is_memory = port == PORT_LDST || port == PORT_GATHER;
+  offer->is_fixed = info->kind == KIND_MATRIX && offer->is_memory; // fragments are the whole warp's
+  offer->copies = 1;
+  offer->next = offer->sp = PART_ANY;
+}
+
+uint32_t offer_owner(Offer *offer, uint32_t warp, uint64_t issue, uint16_t ticket) {
+  if (offer->owners == SIMT_PLAN_OWNERS) return SIMT_PLAN_OWNERS;
+  offer->owner[offer->owners] = (PlanOwner){.issue = issue, .ticket = ticket, .warp = (uint8_t)warp};
+  return offer->owners++;
+}
+
+static void fill_put(Fill *fill, uint32_t slot, uint32_t owner, uint32_t warp, uint32_t thread, uint32_t ps, uint32_t pa) {
+  part_put(&fill->part, slot, warp, thread, false);
+  fill->owner_of[slot] = (uint8_t)owner;
+  fill->origin[slot] = (uint8_t)slot;
+  fill->ps |= (ps & 1) << slot;
+  fill->pa |= (pa & 1) << slot;
+}
+
+uint32_t offer_threads(const Simt *m, Offer *offer, uint32_t owner, uint32_t threads, uint32_t ps, uint32_t pa, bool may_move) {
+  uint32_t warp = offer->owner[owner].warp, found = 0;
+  const SimtWarp *at = simt_warp(m, offer->sm, warp);
+  if (owner == 0 && at->shuffled == 0) { // nearly always
+    Fill *fill = &offer->fill;
+    offer->is_plain = true;
+    offer->offered = offer->taken = fill->part.filled = threads;
+    memset(fill->part.warp, (int)warp, sizeof fill->part.warp);
+    memcpy(fill->part.thread, part_identity, sizeof fill->part.thread);
+    memcpy(fill->origin, part_identity, sizeof fill->origin);
+    fill->ps = ps & threads;
+    fill->pa = pa & threads;
+    return threads;
+  }
+  offer->is_plain = false;
+  for (uint32_t left = threads; left != 0; left &= left - 1) {
+    uint32_t thread = (uint32_t)__builtin_ctz(left), slot = at->shuffled != 0 ? at->home[thread] % WARP_LANES : thread;
+    uint32_t taken = offer->fill.part.filled;
+    if ((taken >> slot & 1) != 0 && (!may_move || taken == UINT32_MAX)) continue;
+    if ((taken >> slot & 1) != 0) slot = (uint32_t)__builtin_ctz(~taken); // a fault has put two threads on one lane
+    fill_put(&offer->fill, slot, owner, warp, thread, ps >> thread, pa >> thread);
+    found |= 1u << thread;
+  }
+  offer->offered = offer->taken = offer->fill.part.filled;
+  return found;
+}
+
+void offer_again(const Simt *m, Offer *offer, const Slot *slot, uint32_t slots) {
+  if (slot->plan == 0) {
+    offer_owner(offer, slot->warp, slot->issue, slot->ticket);
+  } else {
+    const Plan *plan = plan_at(m, offer->sm, slot->plan);
+    offer->owners = (uint32_t)min_u64(plan->owners, SIMT_PLAN_OWNERS);
+    memcpy(offer->owner, plan->owner, sizeof offer->owner);
+  }
+  for (uint32_t left = slots; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    uint32_t owner = slot->plan == 0 ? 0 : plan_at(m, offer->sm, slot->plan)->owner_of[i] % SIMT_PLAN_OWNERS;
+    fill_put(&offer->fill, i, owner, part_warp(m, offer->sm, slot, i), part_thread(m, offer->sm, slot, i), slot->ps >> i, slot->pa >> i);
+  }
+  offer->offered = offer->taken = offer->fill.part.filled;
+  offer->is_plain = slot->plan == 0;
+}
+
+uint32_t offer_threads_taken(const Offer *offer, uint32_t owner) {
+  uint32_t threads = 0;
+  if (offer->is_plain) return offer->fill.part.filled;
+  for (uint32_t left = offer->fill.part.filled & ~offer->fill.part.shadow; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    if (offer->fill.owner_of[i] == owner) threads |= 1u << offer->fill.part.thread[i] % WARP_LANES;
+  }
+  return threads;
+}
+
+// ---- What hooks have made of it ----------------------------------------------------------------------
+
+// The lane slot of this thread; WARP_LANES: it is not there.
+static uint32_t find_thread(const LanePart *part, uint32_t among, uint32_t warp, uint32_t thread, uint32_t guess) {
+  if ((among >> guess & 1) != 0 && part->warp[guess] == warp && part->thread[guess] == thread) return guess;
+  for (uint32_t left = among; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    if (part->warp[i] == warp && part->thread[i] == thread) return i;
+  }
+  return WARP_LANES;
+}
+
+// A thread of another warp that is about to issue the same instruction. False: there is no such.
+static bool invite(Simt *m, Offer *offer, Fill *fill, uint32_t slot, uint32_t warp, uint32_t thread) {
+  uint32_t owner = 0;
+  WarpView view;
+  if (offer->is_wide || offer->is_fixed || warp >= m->dims.warps || thread >= WARP_LANES || warp == offer->warp) return false;
+  if (!warp_look(m, offer->sm, warp, &view) || !view.is_ready || view.pc != offer->pc) return false;
+  bool is_same = view.word.low == offer->word.low && view.word.high == offer->word.high && (view.threads >> thread & 1) != 0;
+  if (!is_same) return false;
+  while (owner < offer->owners && offer->owner[owner].warp != warp) owner++;
+  if (owner == offer->owners) {
+    owner = offer_owner(offer, warp, view.issue, TICKET_GUEST);
+    if (owner == SIMT_PLAN_OWNERS) return false;
+    predicates_tell(m, offer->sm, warp, offer->pc, offer->instr);
+  }
+  if (offer->owner[owner].ticket != TICKET_GUEST) return false; // it is of this instruction, and not offered
+  PredicateBits bits = predicates_of(m, offer->sm, warp, offer->instr);
+  fill_put(fill, slot, owner, warp, thread, bits.ps >> thread, bits.pa >> thread);
+  fill->origin[slot] = PART_ANY;
+  return true;
+}
+
+// Makes what hooks have left in `asked` a legal part of what was in offer->fill.
+static void settle(Simt *m, Offer *offer, const LanePart *asked, bool may_invite) {
+  const Fill *was = &offer->fill;
+  offer->is_plain = false;
+  Fill now;
+  memset(&now, 0, sizeof now);
+  uint32_t real = was->part.filled & ~was->part.shadow, used = 0;
+  offer->taken = 0;
+  for (uint32_t left = asked->filled; left != 0; left &= left - 1) {
+    uint32_t slot = (uint32_t)__builtin_ctz(left), warp = asked->warp[slot], thread = asked->thread[slot];
+    bool is_shadow = (asked->shadow >> slot & 1) != 0;
+    uint32_t from = find_thread(&was->part, real, warp, thread, slot);
+    if (from == WARP_LANES) {
+      is_shadow = true;
+      from = find_thread(&was->part, was->part.filled, warp, thread, slot);
+    }
+    if (from == WARP_LANES && (!may_invite || !invite(m, offer, &now, slot, warp, thread))) continue;
+    if (from != WARP_LANES) {
+      fill_put(&now, slot, was->owner_of[from], warp, thread, was->ps >> from, was->pa >> from);
+      now.origin[slot] = was->origin[from];
+      is_shadow |= (used >> from & 1) != 0; // a second place of the thread
+    }
+    if (is_shadow) now.part.shadow |= 1u << slot;
+    else used |= 1u << from, offer->taken |= 1u << now.origin[slot] % WARP_LANES;
+  }
+  offer->fill = now;
+}
+
+static uint32_t unit_lanes(const Simt *m, const Instr *instr) {
+  switch (port_of(instr)) {
+  case PORT_SFU: return m->dims.sfu_lanes;
+  case PORT_FP64: return m->dims.fp64_lanes;
+  case PORT_TENSOR: return m->dims.tensor_lanes;
+  case PORT_LDST:
+  case PORT_GATHER: return m->dims.ldst_lanes;
+  default: return m->dims.sp_lanes;
+  }
+}
+
+static const Who *offer_who(Simt *m, const Offer *offer) { return who_warp(m, offer->sm, offer->warp, offer->pc, offer->issue); }
+
+static bool is_refused(Simt *m, const Offer *offer, Verdict verdict) {
+  verdict = simt_obey(m, offer_who(m, offer), verdict);
+  if (verdict == VERDICT_STALL) sm_wake(m, offer->sm, simt_now(m) + 1);
+  return verdict == VERDICT_STALL || simt_has_trapped(m);
+}
+
+bool offer_plan(Simt *m, Offer *offer) {
+  if ((m->wants & WANT_PLAN) == 0) return true;
+  LanePart part = offer->fill.part;
+  PlanEvent event = {.who = offer_who(m, offer),
+                     .scheduler = scheduler_of_warp(m, offer->warp),
+                     .instr = offer->instr,
+                     .unit = op_info[offer->instr->op].unit,
+                     .copy = offer->copy,
+                     .is_repeat = offer->is_repeat,
+                     .copies = offer->copies,
+                     .next = PART_ANY,
+                     .part = &part};
+  if (is_refused(m, offer, hooks_plan(&m->hooks, &m->hook_machine, &event))) return false;
+  offer->next = event.next;
+  if (offer->copy == 0) offer->copies = (uint8_t)min_u32(max_u32(event.copies, 1), PLAN_MOST_COPIES);
+  if (offer->is_wide || offer->is_fixed || memcmp(&part, &offer->fill.part, sizeof part) == 0) return true;
+  Fill was = offer->fill;
+  uint32_t owners = offer->owners;
+  settle(m, offer, &part, true);
+  bool is_divided = offer->taken != offer->offered;
+  if (is_divided && (offer->is_memory || offer->is_repeat || offer->taken == 0)) {
+    offer->fill = was;
+    offer->owners = owners;
+    offer->taken = offer->offered;
+  }
+  return true;
+}
+
+bool offer_place(Simt *m, Offer *offer) {
+  if (offer->is_fixed) return true;
+  if (!plans_have_room(m, offer->sm)) { // faults in the schedulers may have begun more instructions than they should
+    sm_wake(m, offer->sm, simt_now(m) + 1);
+    return false;
+  }
+  if ((m->wants & WANT_PLACE) == 0) return true;
+  LanePart part = offer->fill.part;
+  Port port = port_of(offer->instr);
+  PlaceEvent event = {.who = offer_who(m, offer),
+                      .scheduler = scheduler_of_warp(m, offer->warp),
+                      .instr = offer->instr,
+                      .unit = op_info[offer->instr->op].unit,
+                      .copy = offer->copy,
+                      .is_repeat = offer->is_repeat,
+                      .is_whole = offer->is_memory || offer->is_repeat,
+                      .sps = port == PORT_SP ? (uint8_t)m->spec->sm_sps : 0,
+                      .sp = PART_ANY,
+                      .lanes = unit_lanes(m, offer->instr),
+                      .part = &part};
+  if (is_refused(m, offer, hooks_place(&m->hooks, &m->hook_machine, &event))) return false;
+  offer->sp = event.sps != 0 && event.sp < event.sps ? event.sp : PART_ANY;
+  if (memcmp(&part, &offer->fill.part, sizeof part) == 0) return true;
+  Fill was = offer->fill;
+  uint32_t taken = offer->taken;
+  settle(m, offer, &part, false);
+  if (event.is_whole && offer->taken != taken) {
+    offer->fill = was;
+    offer->taken = taken;
+  }
+  if (offer->taken == 0) sm_wake(m, offer->sm, simt_now(m) + 1);
+  return offer->taken != 0;
+}
+
+// ---- Into the pipeline -------------------------------------------------------------------------------
+
+static bool is_plain(const Offer *offer) {
+  const LanePart *part = &offer->fill.part;
+  if (offer->owners != 1 || part->shadow != 0 || (offer->is_wide && part->filled != offer->members)) return false;
+  if (offer->is_plain) return true;
+  for (uint32_t left = part->filled; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    if (part->thread[i] != i) return false;
+  }
+  return true;
+}
+
+void offer_fill(Simt *m, const Offer *offer, Slot *slot) {
+  slot->mask = offer->fill.part.filled;
+  slot->ps = offer->is_wide ? offer->wide_ps : offer->fill.ps;
+  slot->pa = offer->is_wide ? offer->wide_pa : offer->fill.pa;
+  slot->ticket = offer->owner[0].ticket;
+  slot->bound_to = offer->sp == PART_ANY ? 0 : (uint8_t)(offer->sp + 1);
+  slot->plan = 0;
+  if (is_plain(offer)) return;
+  slot->plan = (uint16_t)plan_new(m, offer->sm);
+  if (slot->plan == 0) return; // never: offer_place has seen to it
+  Plan *plan = plan_at(m, offer->sm, slot->plan);
+  plan->shadow = offer->fill.part.shadow;
+  plan->members = offer->members;
+  plan->owners = offer->owners;
+  memcpy(plan->owner, offer->owner, offer->owners * sizeof plan->owner[0]);
+  memcpy(plan->owner_of, offer->fill.owner_of, sizeof plan->owner_of);
+  memcpy(plan->thread, offer->fill.part.thread, sizeof plan->thread);
+}
+
+// ---- Repeats -----------------------------------------------------------------------------------------
+
+Again again_asks(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint8_t moved_to[WARP_LANES]) {
+  if (!plan_is_asked(m) || instr == NULL) return AGAIN_STAYS;
+  Offer offer;
+  offer_begin(&offer, sm, slot, instr);
+  offer_again(m, &offer, slot, part_written(m, sm, slot));
+  offer.copy = slot->copy;
+  offer.copies = slot->copies;
+  offer.is_repeat = true;
+  if (offer.is_wide) {
+    offer.members = slot->plan == 0 ? slot->mask : plan_at(m, sm, slot->plan)->members;
+    offer.wide_ps = slot->ps;
+    offer.wide_pa = slot->pa;
+  }
+  if (!offer_plan(m, &offer) || !offer_place(m, &offer)) return simt_has_trapped(m) ? AGAIN_STAYS : AGAIN_WAITS;
+  for (uint32_t left = offer.fill.part.filled; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    bool is_first = offer.fill.origin[i] != PART_ANY && (offer.fill.part.shadow >> i & 1) == 0;
+    if (is_first) moved_to[offer.fill.origin[i] % WARP_LANES] = (uint8_t)i;
+  }
+  Slot new = *slot;
+  offer_fill(m, &offer, &new);
+  *slot = new;
+  return AGAIN_MOVES;
+}
+
+bool again_goes(Simt *m, uint32_t sm, Flight *flight, const Instr *instr, const FlightOperands *operands) {
+  if (m->at.sms[sm].collect_count >= m->dims.collectors) return false;
+  Slot slot = flight->slot;
+  uint8_t moved_to[WARP_LANES];
+  uint32_t slots = part_written(m, sm, &slot);
+  Again again = again_asks(m, sm, &slot, instr, moved_to);
+  if (again == AGAIN_WAITS) return false;
+  if (again == AGAIN_STAYS || is_warp_wide(&op_info[instr->op])) { // warp-wide: operands lie by thread
+    bool goes = collect_known(m, sm, &slot, operands, flight->operand_rows);
+    if (again == AGAIN_STAYS) flight->slot.plan = 0; // it has moved on
+    return goes;
+  }
+  FlightOperands moved;
+  memset(&moved, 0, sizeof moved);
+  for (uint32_t r = 0; r < min_u32(flight->operand_rows, SIMT_SOURCE_ROWS); r++) {
+    for (uint32_t left = slots; left != 0; left &= left - 1) {
+      uint32_t i = (uint32_t)__builtin_ctz(left);
+      moved.row[r][moved_to[i]] = operands->row[r][i];
+    }
+  }
+  return collect_known(m, sm, &slot, &moved, flight->operand_rows);
+}

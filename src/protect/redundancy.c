@@ -1,0 +1,345 @@
+// The holding buffer, comparing and voting; see redundancy.h.
+#include "protect/redundancy.h"
+
+enum { HELD_COPIES = 2, HELD_ROWS = 8, WORDS = 3, NO_SLOT = UINT32_MAX };
+
+// An entry's tag: state, block slot, warp, number of the instruction.
+typedef enum SlotState { SLOT_FREE, SLOT_RESERVED, SLOT_ONE, SLOT_TWO } SlotState; // so many copies held
+enum {
+  STATE_BITS = 2,
+  BLOCK_BITS = 8,
+  WARP_BITS = 10,
+  NUMBER_BITS = 40,
+  WARP_AT = STATE_BITS + BLOCK_BITS,
+  NUMBER_AT = WARP_AT + WARP_BITS
+};
+enum { TAG_BITS = NUMBER_AT + NUMBER_BITS };
+#define FIELD(bits) ((UINT64_C(1) << (bits)) - 1)
+
+// One entry of the buffer, as pointers into the block.
+typedef struct Held {
+  uint64_t *tag;
+  uint32_t (*words)[WORDS];                // per copy: threads that it holds, two predicate results
+  uint32_t (*rows)[HELD_ROWS][WARP_LANES]; // per copy
+} Held;
+
+// A part's results by thread: what was computed twice lies in one place, whatever lanes it was on.
+typedef struct Values {
+  uint32_t threads; // that computed
+  uint32_t count;   // of rows
+  uint32_t predicates[2];
+  uint32_t rows[HELD_ROWS][WARP_LANES]; // zeros for threads that did not, so that the same work leaves the same bytes
+  uint8_t place[WARP_LANES];            // of each lane slot
+} Values;
+
+static uint8_t *region_at(const HookMachine *machine, uint16_t region) { return machine->block + machine->regions->items[region].base; }
+
+static Held held_at(const Redundancy *at, const HookMachine *machine, uint32_t sm, uint32_t slot) {
+  size_t entry = (size_t)(sm % at->sms) * at->slots + slot;
+  return (Held){
+      .tag = (uint64_t *)(void *)region_at(machine, at->tags) + entry,
+      .words = (uint32_t(*)[WORDS])(void *)region_at(machine, at->words) + entry * HELD_COPIES,
+      .rows = (uint32_t(*)[HELD_ROWS][WARP_LANES])(void *)region_at(machine, at->rows) + entry * HELD_COPIES,
+  };
+}
+
+static SlotState tag_state(uint64_t tag) { return (SlotState)(tag & FIELD(STATE_BITS)); }
+static void set_state(const Held *held, SlotState state) { *held->tag = (*held->tag & ~FIELD(STATE_BITS)) | (uint64_t)state; }
+
+// Which instruction, without the state. Warp-wide instructions (shuffles, votes, matrix multiplication) may issue in vain and wait for
+// other lanes of their warp, so their number is their place in the program: the scoreboard lets only one
+// instance of it be under way, and the next one finds the entry that was left behind.
+static uint64_t make_tag(uint32_t warp, uint32_t block_slot, const Instr *instr, uint32_t pc, uint64_t issue) {
+  const OpInfo *info = &op_info[instr->op];
+  bool warp_wide = info->kind == KIND_WARP || (info->kind == KIND_MATRIX && info->space == SPACE_NONE);
+  uint64_t number = warp_wide ? (uint64_t)pc << 1 | 1 : issue << 1;
+  return (block_slot & FIELD(BLOCK_BITS)) << STATE_BITS | (warp & FIELD(WARP_BITS)) << WARP_AT | (number & FIELD(NUMBER_BITS)) << NUMBER_AT;
+}
+
+// The entry of an instruction, else a free one with its tag put in, else NO_SLOT.
+static uint32_t find_slot(const Redundancy *at, const HookMachine *machine, uint32_t sm, uint64_t tag) {
+  uint64_t *tags = held_at(at, machine, sm, 0).tag;
+  uint32_t free_slot = NO_SLOT;
+  for (uint32_t i = 0; i < at->slots; i++) {
+    if (tag_state(tags[i]) == SLOT_FREE) {
+      if (free_slot == NO_SLOT) free_slot = i;
+    } else if ((tags[i] & ~FIELD(STATE_BITS)) == tag) {
+      return i;
+    }
+  }
+  if (free_slot != NO_SLOT) tags[free_slot] = tag | SLOT_RESERVED;
+  return free_slot;
+}
+
+static void release(const Held *held, uint32_t rows) {
+  *held->tag = 0;
+  memset(held->words, 0, HELD_COPIES * sizeof *held->words);
+  for (uint32_t copy = 0; copy < HELD_COPIES; copy++) memset(held->rows[copy], 0, rows * sizeof held->rows[copy][0]);
+}
+
+// ---- By thread -------------------------------------------------------------------------------------
+
+// Where each lane slot's value lies: at its thread. Where threads of several warps have the same number, in the order of warp and number.
+static void places_of(const ResultEvent *event, uint32_t slots, uint8_t place[WARP_LANES]) {
+  uint32_t taken = 0, clash = 0;
+  for (uint32_t left = slots; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    place[i] = event->thread[i] % WARP_LANES;
+    clash |= taken >> place[i] & 1;
+    taken |= 1u << place[i];
+  }
+  if (clash == 0) return;
+  for (uint32_t left = slots; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left), rank = 0;
+    for (uint32_t others = slots; others != 0; others &= others - 1) {
+      uint32_t k = (uint32_t)__builtin_ctz(others);
+      uint32_t own = event->owner_of[i] * 32u + event->thread[i], other = event->owner_of[k] * 32u + event->thread[k];
+      rank += other < own || (other == own && k < i) ? 1 : 0;
+    }
+    place[i] = (uint8_t)rank;
+  }
+}
+
+static void values_of(const ResultEvent *event, Values *values) {
+  uint32_t slots = event->mask & ~event->shadow;
+  memset(values, 0, sizeof *values);
+  values->count = min_u32(event->row_count, HELD_ROWS);
+  places_of(event, slots, values->place);
+  for (uint32_t left = slots; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left), to = values->place[i];
+    values->threads |= 1u << to;
+    for (uint32_t r = 0; r < values->count; r++) values->rows[r][to] = event->rows[r * WARP_LANES + i];
+    for (uint32_t k = 0; k < 2 && event->predicates != NULL; k++) values->predicates[k] |= (event->predicates[k] >> i & 1) << to;
+  }
+}
+
+// The event's results become these.
+static void give_back(const Values *values, ResultEvent *event) {
+  for (uint32_t left = event->mask & ~event->shadow; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left), from = values->place[i];
+    for (uint32_t r = 0; r < values->count; r++) event->rows[r * WARP_LANES + i] = values->rows[r][from];
+    for (uint32_t k = 0; k < 2 && event->predicates != NULL; k++) {
+      event->predicates[k] = (event->predicates[k] & ~(1u << i)) | (values->predicates[k] >> from & 1) << i;
+    }
+  }
+}
+
+// ---- Comparing and voting --------------------------------------------------------------------------
+
+// Adds what was computed to a copy that is held.
+static void hold(const Held *held, uint32_t copy, const Values *values) {
+  uint32_t *words = held->words[copy];
+  words[0] |= values->threads;
+  for (uint32_t k = 0; k < 2; k++) words[1 + k] = (words[1 + k] & ~values->threads) | values->predicates[k];
+  for (uint32_t r = 0; r < values->count; r++) {
+    for (uint32_t i = 0; i < WARP_LANES; i++) {
+      if ((values->threads >> i & 1) != 0) held->rows[copy][r][i] = values->rows[r][i];
+    }
+  }
+}
+
+static bool same(const Held *held, uint32_t copy, const Values *values) {
+  const uint32_t *words = held->words[copy];
+  uint32_t differ = ((words[1] ^ values->predicates[0]) | (words[2] ^ values->predicates[1])) & values->threads;
+  for (uint32_t r = 0; r < values->count; r++) {
+    for (uint32_t i = 0; i < WARP_LANES; i++) {
+      uint32_t mask = 0u - (values->threads >> i & 1);
+      differ |= (values->rows[r][i] ^ held->rows[copy][r][i]) & mask;
+    }
+  }
+  return differ == 0;
+}
+
+// The thread's value in two of three copies. False: all differ.
+static bool vote_thread(const Held *held, uint32_t r, uint32_t i, uint32_t *value) {
+  uint32_t first = held->rows[0][r][i], second = held->rows[1][r][i];
+  if (first == *value || second == *value) return true;
+  *value = first;
+  return first == second;
+}
+
+// Three copies vote; `values` become the majority's. False: there is none.
+static bool vote(const Held *held, Values *values) {
+  if ((values->threads & ~(held->words[0][0] & held->words[1][0])) != 0) return false;
+  for (uint32_t r = 0; r < values->count; r++) {
+    for (uint32_t i = 0; i < WARP_LANES; i++) {
+      if ((values->threads >> i & 1) != 0 && !vote_thread(held, r, i, &values->rows[r][i])) return false;
+    }
+  }
+  for (uint32_t k = 0; k < 2; k++) {
+    uint32_t a = held->words[0][1 + k], b = held->words[1][1 + k], c = values->predicates[k];
+    values->predicates[k] = ((a & b) | (a & c) | (b & c)) & values->threads;
+  }
+  return true;
+}
+
+bool redundancy_agrees_within(const ResultEvent *event) {
+  for (uint32_t left = event->shadow; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    for (uint32_t others = event->mask & ~event->shadow; others != 0; others &= others - 1) {
+      uint32_t k = (uint32_t)__builtin_ctz(others), differ = 0;
+      if (event->owner_of[i] != event->owner_of[k] || event->thread[i] != event->thread[k]) continue;
+      for (uint32_t r = 0; r < event->row_count; r++) differ |= event->rows[r * WARP_LANES + i] ^ event->rows[r * WARP_LANES + k];
+      for (uint32_t p = 0; p < 2 && event->predicates != NULL; p++) differ |= (event->predicates[p] >> i ^ event->predicates[p] >> k) & 1;
+      if (differ != 0) return false;
+    }
+  }
+  return true;
+}
+
+// ---- Results ---------------------------------------------------------------------------------------
+
+// These threads are through. The entry stays reserved as long as parts of the instruction are to come.
+static void settle(const Held *held, const Values *values, bool is_last) {
+  for (uint32_t copy = 0; copy < HELD_COPIES; copy++) {
+    for (uint32_t k = 0; k < WORDS; k++) held->words[copy][k] &= ~values->threads;
+    for (uint32_t r = 0; r < values->count; r++) {
+      for (uint32_t i = 0; i < WARP_LANES; i++) held->rows[copy][r][i] &= (values->threads >> i & 1) - 1;
+    }
+  }
+  if (is_last) release(held, values->count);
+  else if (held->words[0][0] == 0) set_state(held, SLOT_RESERVED);
+  else if (held->words[1][0] == 0) set_state(held, SLOT_ONE);
+}
+
+static Verdict give_up(const Held *held, HookMachine *machine, const Values *values) {
+  release(held, values->count);
+  ++*machine->detected;
+  return VERDICT_HALT;
+}
+
+// The copies do not agree on which threads execute: a further issue would take its mask from one of them.
+static bool threads_differ(const Held *held, const Values *values, bool is_last) {
+  uint32_t first = held->words[0][0];
+  return (values->threads & ~first) != 0 || (is_last && first != values->threads);
+}
+
+// The third copy: a majority, or the end.
+static Verdict last_copy(const Held *held, HookMachine *machine, ResultEvent *event, Values *values) {
+  SlotState state = tag_state(*held->tag);
+  bool has_two = state == SLOT_TWO && (held->words[1][0] & values->threads) != 0;
+  bool has_one = state >= SLOT_ONE && !has_two && (state == SLOT_ONE || held->words[1][0] != 0);
+  bool good = (has_one && !threads_differ(held, values, event->is_last) && same(held, 0, values)) ||
+              (has_two && !threads_differ(held, values, event->is_last) && vote(held, values));
+  if (!good) return give_up(held, machine, values);
+  give_back(values, event);
+  settle(held, values, event->is_last);
+  ++*machine->corrected;
+  return VERDICT_FIXED;
+}
+
+static bool makes_addresses(const Instr *instr) {
+  Kind kind = op_info[instr->op].kind;
+  return kind == KIND_LOAD || kind == KIND_STORE || kind == KIND_ATOMIC || kind == KIND_TEXTURE || op_info[instr->op].space != SPACE_NONE;
+}
+
+static Verdict second_copy(const Redundancy *at, const Held *held, HookMachine *machine, const ResultEvent *event, const Values *values) {
+  bool first_is_there = tag_state(*held->tag) >= SLOT_ONE;
+  bool differ = first_is_there && threads_differ(held, values, event->is_last);
+  if (first_is_there && !differ && same(held, 0, values)) {
+    settle(held, values, event->is_last);
+    return at->order == WRITE_FIRST && !makes_addresses(event->instr) ? VERDICT_HOLD : VERDICT_PASS;
+  }
+  if (differ) return give_up(held, machine, values);
+  hold(held, first_is_there ? 1 : 0, values);
+  set_state(held, first_is_there ? SLOT_TWO : SLOT_ONE);
+  ++*machine->replayed;
+  return VERDICT_REPLAY;
+}
+
+Verdict redundancy_result(const Redundancy *at, HookMachine *machine, ResultEvent *event) {
+  if (event->copies < 2) return VERDICT_PASS; // not one of ours
+  uint32_t slot = find_slot(at, machine, event->who->sm,
+                            make_tag(event->who->warp, event->who->block_slot, event->instr, event->who->pc, event->who->issue));
+  bool writes_first = at->order == WRITE_FIRST;
+  if (slot == NO_SLOT) { // faults in the buffer alone lead here
+    if (event->copy == 0) return writes_first ? VERDICT_PASS : VERDICT_HOLD;
+    ++*(event->copy == 1 ? machine->replayed : machine->detected);
+    return event->copy == 1 ? VERDICT_REPLAY : VERDICT_HALT;
+  }
+  Held held = held_at(at, machine, event->who->sm, slot);
+  Values values;
+  values_of(event, &values);
+  if (event->copy >= 2) return last_copy(&held, machine, event, &values);
+  if (event->copy == 1) return second_copy(at, &held, machine, event, &values);
+  hold(&held, 0, &values);
+  if (tag_state(*held.tag) < SLOT_ONE) set_state(&held, SLOT_ONE);
+  return writes_first ? VERDICT_PASS : VERDICT_HOLD;
+}
+
+// ---- For schemes -----------------------------------------------------------------------------------
+
+bool redundancy_covers(const Instr *instr) {
+  const OpInfo *info = &op_info[instr->op];
+  if (info->unit == UNIT_BRANCH || (info->flags & OP_VOLATILE_RESULT) != 0) return false;
+  return info->kind != KIND_CONTROL && info->kind != KIND_BARRIER && info->kind != KIND_FENCE && info->kind != KIND_SYSTEM;
+}
+
+bool redundancy_reserve(const Redundancy *at, const HookMachine *machine, const PlanEvent *event) {
+  return find_slot(at, machine, event->who->sm,
+                   make_tag(event->who->warp, event->who->block_slot, event->instr, event->who->pc, event->who->issue)) != NO_SLOT;
+}
+
+static void clear_entries(const Redundancy *at, const HookMachine *machine, uint32_t sm, uint64_t mask, uint64_t tag) {
+  for (uint32_t slot = 0; slot < at->slots; slot++) {
+    Held held = held_at(at, machine, sm, slot);
+    if (*held.tag != 0 && (*held.tag & mask) == tag) release(&held, HELD_ROWS);
+  }
+}
+
+void redundancy_clear(const Redundancy *at, const HookMachine *machine) {
+  for (uint32_t sm = 0; sm < at->sms; sm++) clear_entries(at, machine, sm, 0, 0);
+}
+
+void redundancy_clear_block(const Redundancy *at, const HookMachine *machine, uint32_t sm, uint32_t block_slot) {
+  uint64_t field = FIELD(BLOCK_BITS) << STATE_BITS;
+  clear_entries(at, machine, sm, field, ((uint64_t)block_slot << STATE_BITS) & field);
+}
+
+void redundancy_rotate(PlaceEvent *event, uint32_t by) {
+  uint32_t lanes = max_u32(min_u32(event->lanes, PART_SLOTS), 1), shift = by % lanes == 0 && lanes > 1 ? 1 : by % lanes;
+  const LanePart was = *event->part;
+  LanePart now = {.filled = 0};
+  if (PART_SLOTS % lanes != 0) return; // a last turn of some lanes only: a thread would have nowhere to go
+  for (uint32_t left = was.filled; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left), to = i / lanes * lanes + (i % lanes + shift) % lanes;
+    part_put(&now, to, was.warp[i], was.thread[i], (was.shadow >> i & 1) != 0);
+  }
+  *event->part = now;
+}
+
+bool redundancy_attach(Redundancy *at, HookLayout *layout, Diags *diags) {
+  at->sms = max_u32(hook_layout_shape(layout)->sms, 1);
+  Region tags = {.name = at->tag_name,
+                 .title = "redundancy buffer",
+                 .unit = "entry",
+                 .meaning = "which instruction an entry holds",
+                 .dims = {{"sm", at->sms}, {"slot", at->slots}},
+                 .dim_count = 2,
+                 .units = 1,
+                 .bits = TAG_BITS,
+                 .unit_bytes = 8};
+  Region words = {.name = at->mask_name,
+                  .title = "redundancy buffer",
+                  .unit = "word",
+                  .meaning = "threads that executed, and predicate results",
+                  .dims = {{"sm", at->sms}, {"slot", at->slots}, {"copy", HELD_COPIES}},
+                  .dim_count = 3,
+                  .units = WORDS,
+                  .bits = 32,
+                  .unit_bytes = 4};
+  Region rows = {.name = at->rows_name,
+                 .title = "redundancy buffer",
+                 .unit = "lane",
+                 .meaning = "result registers",
+                 .dims = {{"sm", at->sms}, {"slot", at->slots}, {"copy", HELD_COPIES}, {"row", HELD_ROWS}},
+                 .dim_count = 4,
+                 .units = WARP_LANES,
+                 .bits = 32,
+                 .unit_bytes = 4};
+  at->tags = hook_add_region(layout, &tags, LIFE_LAUNCH, diags);
+  if (at->tags == REGION_NONE) return false;
+  at->words = hook_add_region(layout, &words, LIFE_LAUNCH, diags);
+  at->rows = hook_add_region(layout, &rows, LIFE_LAUNCH, diags);
+  return at->words != REGION_NONE && at->rows != REGION_NONE;
+}

@@ -1,0 +1,42 @@
+// What schemes share that compute an instruction more than once and compare: a holding buffer, the comparison, the third issue, the vote.
+//
+// A part's results go to the buffer under their instruction's number; when the next copy of the same threads comes, it is compared
+// thread by thread, whatever lanes either was on. A mismatch asks for a third issue, and the three vote per thread and register. Two orders:
+// COMPARE_FIRST holds the first copy until its comparison, so that no wrong value is ever written; WRITE_FIRST writes it at once,
+// and a vote writes over it. Address generation of memory instructions is compared alike; the access waits for it in both orders.
+//
+// State: per SM `slots` entries, taken when the instruction is planned and freed when its last part has been compared. A free entry is all
+// zeros. Any bits are legal: an entry that a fault made unfindable costs a third issue. Comparators and voters take no time.
+#ifndef REDOUBT_PROTECT_REDUNDANCY_H
+#define REDOUBT_PROTECT_REDUNDANCY_H
+
+#include "hook/hook.h"
+
+enum { REDUNDANCY_MOST_SLOTS = 256 };
+typedef enum RedundancyOrder { COMPARE_FIRST, WRITE_FIRST } RedundancyOrder;
+
+typedef struct Redundancy {
+  const char *tag_name, *mask_name, *rows_name; // of its structures: "dmr.tag", "dmr.mask", "dmr.rows"
+  RedundancyOrder order;
+  uint32_t slots;             // entries per SM
+  uint32_t sms;               // filled in by redundancy_attach, as the rest
+  uint16_t tags, words, rows; // regions
+} Redundancy;
+
+bool redundancy_attach(Redundancy *at, HookLayout *layout, Diags *diags);
+// Has a result that can be computed twice: not control flow, barriers, fences and system calls, nor reads of clocks.
+bool redundancy_covers(const Instr *instr);
+// An entry for the instruction that is being planned. False: none is left.
+bool redundancy_reserve(const Redundancy *at, const HookMachine *machine, const PlanEvent *event);
+// A copy's results: what becomes of them.
+Verdict redundancy_result(const Redundancy *at, HookMachine *machine, ResultEvent *event);
+// Threads that stand in two lane slots of this part agree.
+bool redundancy_agrees_within(const ResultEvent *event);
+// Nothing is under way when a launch begins, nor of a block that has ended: what a trap or a fault left behind goes.
+void redundancy_clear(const Redundancy *at, const HookMachine *machine);
+void redundancy_clear_block(const Redundancy *at, const HookMachine *machine, uint32_t sm, uint32_t block_slot);
+
+// Each thread of the part goes `by` lanes further within its turn; by at least one where the unit has several.
+void redundancy_rotate(PlaceEvent *event, uint32_t by);
+
+#endif
