@@ -239,6 +239,13 @@ typedef struct MemoryEvent {
   uint32_t *word;         // scheme word, see hook_word_get; what is written at request or service comes back with every reply to who waits
 } MemoryEvent;
 
+// Rows `row` of the structures `region` to `last`, which lie together, begin or end to hold something.
+typedef struct HoldEvent {
+  const Who *who;
+  uint16_t region, last;
+  uint64_t row;
+} HoldEvent;
+
 typedef struct CommitEvent { // an instruction has written back
   const Who *who;
   uint32_t mask;

@@ -19,6 +19,7 @@ enum {
   REGION_OUTSIDE = 1u << 4,    // cells in device memory, not in the block: `base` counts from the memory's first byte
   REGION_LOOKED_AT = 1u << 5,  // TRACED, but logic also looks at the bits between the accesses that are told: no def-use
   REGION_OUTPUT = 1u << 6,     // no cells: the outputs of a functional unit, which hold a result while it is told (ResultEvent)
+  REGION_PLACES = 1u << 7,     // taking and releasing its rows is told to hooks (HoldEvent)
 };
 
 // How long the state of a scheme lives: when the machine zeroes it.

@@ -12,7 +12,9 @@ typedef struct Scheme {
 
 static const Scheme schemes[] = {
     {{"none", "none", "no protection", "nothing", ""}, none_new},
-    {{"null", "null", "a hook that is told everything and changes nothing: what hooks alone cost", "nothing", ""}, null_new},
+    {{"null", "null[:places]",
+      "a hook that is told everything (places taken and released with :places) and changes nothing: what hooks alone cost", "nothing", ""},
+     null_new},
     {{"dmr", "dmr[:slots=N,shuffle=L]",
       "full redundancy: every warp instruction issues twice in consecutive slots, results are compared at write-back, "
       "a third issue and a vote repair; with shuffle the second copy runs L lanes further, so that broken lanes are found too",

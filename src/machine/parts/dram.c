@@ -45,6 +45,7 @@ void dram_take(Dram *dram, const Packet *packet, uint64_t now) {
   DramPlace place = dram_place(dram->shape, packet->address);
   dram->queue[entry] = (DramRequest){
       .arrived_at = now, .done_at = UINT64_MAX, .order = controller->arrivals++, .row = place.row, .bank = place.bank, .packet = *packet};
+  if (dram->place != NULL) dram->place(dram->context, &dram->queue[entry], true);
   controller->waiting |= UINT64_C(1) << entry;
   controller->wake_at = min_u64(controller->wake_at, now);
 }
@@ -216,12 +217,14 @@ static uint32_t first_done(const Dram *dram) {
 static bool finish(Dram *dram, uint32_t entry, DramDone done, void *context) {
   DramController *controller = dram->controller;
   DramRequest request = dram->queue[entry];
+  if (dram->place != NULL) dram->place(dram->context, &dram->queue[entry], false);
   uint64_t bit = UINT64_C(1) << entry;
   memset(&dram->queue[entry], 0, sizeof request);
   controller->moving &= ~bit;
   controller->waiting &= ~bit;
   if (done(context, &request)) return true;
   dram->queue[entry] = request;
+  if (dram->place != NULL) dram->place(dram->context, &dram->queue[entry], true);
   controller->moving |= bit;
   return false;
 }

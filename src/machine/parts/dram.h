@@ -70,7 +70,8 @@ typedef struct Dram { // one controller's state; typed pointers into the block
   DramBank *banks;
   DramRequest *queue;
   void (*serve)(void *context, DramRequest *request); // told when a request gets its column command; NULL: nobody wants to know
-  void *context;                                      // of serve
+  void (*place)(void *context, const DramRequest *request, bool taken); // told of entries taken and released; NULL: nobody
+  void *context;                                                        // of both
 } Dram;
 bool dram_can_take(const Dram *dram);
 void dram_take(Dram *dram, const Packet *packet, uint64_t now); // only when dram_can_take

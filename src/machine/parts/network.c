@@ -58,6 +58,7 @@ static void buffer_push(Network *network, uint32_t buffer, const Packet *packet,
   if (to == NULL) return; // only a flipped count gets here: callers have asked for room
   packet_copy(to, packet);
   to->sink = (uint16_t)sink;
+  if (network->place != NULL) network->place(network->context, (uint64_t)(to - network->packets), to, true);
   network->ready_at[to - network->packets] = ready_at;
   network->control->active[buffer / 64] |= UINT64_C(1) << buffer % 64;
 }
@@ -67,6 +68,7 @@ static void buffer_pop(Network *network, uint32_t buffer) {
   Packet *items = buffer_packets(network, buffer);
   Packet *front = packet_queue_front(queue, items, network->shape->buffer);
   if (front != NULL) network->ready_at[front - network->packets] = 0;
+  if (front != NULL && network->place != NULL) network->place(network->context, (uint64_t)(front - network->packets), front, false);
   packet_queue_pop(queue, items, network->shape->buffer);
   if (packet_queue_empty(queue)) network->control->active[buffer / 64] &= ~(UINT64_C(1) << buffer % 64);
 }

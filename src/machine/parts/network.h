@@ -56,7 +56,10 @@ typedef struct Network {
   NetworkBuffer *buffers;
   Packet *packets;
   uint64_t *ready_at; // per packet place: cycle from which it may leave this buffer
-} Network;            // typed pointers into the block, re-made when it moves
+  void (*place)(void *context, uint64_t place, const Packet *packet,
+                bool taken); // told of places taken and released; NULL: nobody wants to know
+  void *context;             // of place
+} Network;                   // typed pointers into the block, re-made when it moves
 
 bool network_can_send(const Network *network, uint32_t source);
 // Only when network_can_send. Its last flit arrives at `sink` (0..sinks-1) latency + flits - 1 cycles later at the earliest, with one

@@ -48,6 +48,8 @@ static uint32_t place_new(Simt *m, uint32_t sm, Port port) {
   return index;
 }
 
+static uint64_t row_of(const Simt *m, const Collector *collector) { return (uint64_t)(collector - m->at.collectors); }
+
 static void fill_row(Collector *collector, unsigned row, uint32_t value) {
   collector->source[row] = SOURCE_NONE;
   for (unsigned lane = 0; lane < WARP_LANES; lane++) collector->row[row][lane] = value;
@@ -99,6 +101,7 @@ void collect_take(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr) {
   Kind kind = op_info[instr->op].kind;
   collector->slot = *slot;
   collector->slot.valid = 1;
+  if (places_are_wanted(m)) simt_take(m, who_slot(m, sm, slot), REGION_COLLECTOR, REGION_COLLECTOR_MASK, row_of(m, collector));
   collector->whole = kind == KIND_WARP || kind == KIND_MATRIX;
   take_sources(m, sm, collector, instr);
   if (collector->pending != 0) m->at.sms[sm].collect_pending |= UINT64_C(1) << index;
@@ -112,6 +115,7 @@ bool collect_known(Simt *m, uint32_t sm, const Slot *slot, const FlightOperands 
   const Instr *instr = simt_decode(m, slot->pc, slot->word, &scratch);
   Collector *collector = collector_at(m, sm, place_new(m, sm, instr == NULL ? PORT_NONE : port_of(instr)));
   collector->slot = *slot;
+  if (places_are_wanted(m)) simt_take(m, who_slot(m, sm, slot), REGION_COLLECTOR, REGION_COLLECTOR_MASK, row_of(m, collector));
   collector->rows = (uint16_t)rows;
   for (uint32_t row = 0; row < rows; row++) collector->source[row] = SOURCE_NONE;
   memcpy(collector->row, operands->row, rows * sizeof operands->row[0]);
@@ -124,6 +128,8 @@ void collect_release(Simt *m, uint32_t sm, uint32_t place) {
   uint32_t index = state->collect_order[place];
   Collector *collector = collector_at(m, sm, index);
   uint32_t rows = max_u32(collector->rows, INJECTABLE_ROWS);
+  if (places_are_wanted(m))
+    simt_release(m, who_slot(m, sm, &collector->slot), REGION_COLLECTOR, REGION_COLLECTOR_MASK, row_of(m, collector));
   state->collect_used &= ~(UINT64_C(1) << index);
   state->collect_port[index] = 0;
   state->collect_count--;

@@ -135,6 +135,7 @@ bool constant_reply(Simt *m, uint32_t sm, const Packet *packet) {
   CacheLine *lines = lines_of(m, sm);
   uint64_t address = mshr->address & PHYSICAL_MASK;
   uint32_t index = cache_victim(&m->dims.constant, lines, address);
+  tag_replaced(m, sm, REGION_CONSTANT_TAG, row_of(m, sm, index), cache_line_valid(&lines[index]));
   lines[index] = (CacheLine){.tag = cache_tag(&m->dims.constant, address), .used = simt_now(m), .valid = packet->bytes};
   memcpy(lines[index].data, packet->data, sizeof lines[index].data);
   cells_written(m, cells_sm(m, sm), REGION_CONSTANT, row_of(m, sm, index), UINT32_MAX, lines[index].data);

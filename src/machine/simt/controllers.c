@@ -27,12 +27,19 @@ static void serve(void *context, DramRequest *request) {
   if ((m->wants & WANT_SERVICE) != 0) tell_service(m, request);
 }
 
+static void tell_entry(void *context, const DramRequest *request, bool taken) {
+  Simt *m = context;
+  uint64_t row = (uint64_t)(request - m->at.dram_queue);
+  (taken ? simt_take : simt_release)(m, who_packet(m, &request->packet), REGION_DRAM_QUEUE, REGION_WORD_DRAM, row);
+}
+
 static Dram dram_of(Simt *m, uint32_t controller) {
   return (Dram){.shape = &m->dims.dram,
                 .controller = &m->at.controllers[controller],
                 .banks = &m->at.banks[controller * m->dims.banks],
                 .queue = &m->at.dram_queue[controller * m->dims.dram_queue],
                 .serve = serve,
+                .place = places_are_wanted(m) ? tell_entry : NULL,
                 .context = m};
 }
 

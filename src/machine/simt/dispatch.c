@@ -93,6 +93,18 @@ static void start_warp(Simt *m, uint32_t sm, uint32_t slot, uint32_t index) {
   fetch_restart(m, sm, number, entry);
 }
 
+// Entries of the warp table, with their scoreboards.
+static void tell_warps(Simt *m, uint32_t sm, uint32_t slot, uint64_t linear, bool taken) {
+  const Who *who = who_block(m, sm, slot, linear);
+  for (uint32_t i = 0; i < m->layout.warps; i++) {
+    uint64_t row = (uint64_t)sm * m->dims.warps + (slot * m->layout.warps + i) % m->dims.warps;
+    void (*tell)(Simt *, const Who *, SimtRegion, SimtRegion, uint64_t) = taken ? simt_take : simt_release;
+    tell(m, who, REGION_WARP_PC, REGION_STACK_DEPTH, row);
+    tell(m, who, REGION_SCOREBOARD, REGION_SCOREBOARD, row);
+  }
+  simt_tell_levels(m, sm);
+}
+
 static void start_block(Simt *m, uint32_t sm, uint32_t slot) {
   SimtCore *core = m->at.core;
   SmState *state = &m->at.sms[sm];
@@ -114,6 +126,7 @@ static void start_block(Simt *m, uint32_t sm, uint32_t slot) {
   core->resident++;
   for (uint32_t i = 0; i < m->layout.warps; i++) start_warp(m, sm, slot, i);
   core->ages++;
+  if (places_are_wanted(m)) tell_warps(m, sm, slot, linear, true);
   simt_count(m, STAT_WARPS, m->layout.warps);
   sm_wake(m, sm, simt_now(m));
 }
@@ -176,6 +189,7 @@ void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t slot) {
   core->blocks_done++;
   core->dispatch_at = max_u64(core->dispatch_at, simt_now(m) + 1);
   simt_count(m, STAT_BLOCKS, 1);
+  if (places_are_wanted(m)) tell_warps(m, sm, slot, linear, false);
   sm_wake(m, sm, simt_now(m) + 1);
   if ((m->wants & WANT_BLOCK) == 0) return;
   BlockEvent event = {.who = who_block(m, sm, slot, linear), .done = true};

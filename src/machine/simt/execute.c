@@ -133,6 +133,8 @@ static void launch_flight(Simt *m, uint32_t sm, const Collector *collector, cons
     memcpy(flight_operands(m, sm, index)->row, collector->row, collector->rows * sizeof collector->row[0]);
   }
   queue_flight(m, sm, index, flight->done_at);
+  if (places_are_wanted(m))
+    simt_take(m, who_slot(m, sm, &flight->slot), REGION_LATCH, REGION_LATCH_PRED, (uint64_t)sm * SIMT_FLIGHTS + index);
 }
 
 // ---- Units -------------------------------------------------------------------------------------------

@@ -93,7 +93,8 @@ static uint32_t fill(Simt *m, const CacheShape *shape, CacheLine *lines, uint64_
 }
 
 static uint32_t fill_first(Simt *m, uint32_t sm, uint64_t address, const uint32_t *words) {
-  uint32_t base = sm * m->dims.icache_lines;
+  uint32_t base = sm * m->dims.icache_lines, victim = cache_victim(&m->dims.icache, &m->at.icache[base], address);
+  tag_replaced(m, sm, REGION_ICACHE_TAG, base + victim, cache_line_valid(&m->at.icache[base + victim]));
   uint32_t index = fill(m, &m->dims.icache, &m->at.icache[base], address, words);
   cells_written(m, cells_sm(m, sm), REGION_ICACHE, base + index, words_from(0, line_words(m)), m->at.icache[base + index].data);
   return index;

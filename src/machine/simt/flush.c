@@ -40,6 +40,9 @@ static void flush_slice(Simt *m, uint32_t index) {
       backing_write(&m->backing, l2_line_address(&slice, line), at->dirty, data);
     }
     at->dirty = (ByteMask){{0, 0}};
+    bool is_emptied = at->used != CACHE_PINNED && cache_line_valid(at) && m->dims.l2.sets > 0;
+    if (is_emptied && places_are_wanted(m))
+      simt_release(m, &m->nobody, REGION_L2_TAG, REGION_L2_TAG, (uint64_t)index * m->dims.l2_lines + line);
     if (at->used != CACHE_PINNED) at->valid = at->dirty; // else data that requests have waited for: they keep it
   }
 }
@@ -52,12 +55,17 @@ static void flush_l1d(Simt *m, uint32_t sm) {
       cells_read(m, cells_sm(m, sm), REGION_L1D, (uint64_t)sm * m->dims.l1d_lines + line, bytes_words_any(at->dirty), at->data);
       backing_write(&m->backing, cache_line_address(&m->dims.l1d, lines, line), at->dirty, at->data);
     }
+    if (cache_line_valid(at)) tag_released(m, sm, REGION_L1D_TAG, (uint64_t)sm * m->dims.l1d_lines + line);
     at->valid = at->dirty = (ByteMask){{0, 0}};
   }
 }
 
-static void empty_lines(CacheLine *lines, size_t count) {
-  for (size_t i = 0; i < count; i++) lines[i].valid = lines[i].dirty = (ByteMask){{0, 0}};
+// Of caches that hold nothing dirty; `per` lines belong to an SM.
+static void empty_lines(Simt *m, CacheLine *lines, uint32_t per, SimtRegion tags) {
+  for (uint32_t i = 0; i < m->dims.sms * per; i++) {
+    if (cache_line_valid(&lines[i])) tag_released(m, i / per, tags, i);
+    lines[i].valid = lines[i].dirty = (ByteMask){{0, 0}};
+  }
 }
 
 void caches_flush(Simt *m) {
@@ -65,8 +73,8 @@ void caches_flush(Simt *m) {
   for (uint32_t i = 0; i < d->controllers; i++) flush_controller(m, i);
   for (uint32_t i = 0; i < d->partitions; i++) flush_slice(m, i);
   for (uint32_t sm = 0; sm < d->sms; sm++) flush_l1d(m, sm);
-  empty_lines(m->at.constant, (size_t)d->sms * d->constant_lines);
-  empty_lines(m->at.texture, (size_t)d->sms * d->texture_lines);
-  empty_lines(m->at.icache, (size_t)d->sms * d->icache_lines);
-  empty_lines(m->at.icache2, (size_t)d->tpcs * d->icache2_lines);
+  empty_lines(m, m->at.constant, d->constant_lines, REGION_CONSTANT_TAG);
+  empty_lines(m, m->at.texture, d->texture_lines, REGION_TEXTURE_TAG);
+  empty_lines(m, m->at.icache, d->icache_lines, REGION_ICACHE_TAG);
+  for (size_t i = 0; i < (size_t)d->tpcs * d->icache2_lines; i++) m->at.icache2[i].valid = m->at.icache2[i].dirty = (ByteMask){{0, 0}};
 }

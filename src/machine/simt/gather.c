@@ -483,6 +483,7 @@ bool gather_reply(Simt *m, uint32_t sm, const Packet *packet) {
   CacheLine *lines = lines_of(m, sm);
   uint64_t address = mshr->address & PHYSICAL_MASK;
   uint32_t at = cache_victim(&m->dims.texture, lines, address);
+  tag_replaced(m, sm, REGION_TEXTURE_TAG, row_of(m, sm, at), cache_line_valid(&lines[at]));
   lines[at] = (CacheLine){.tag = cache_tag(&m->dims.texture, address), .used = simt_now(m), .valid = packet->bytes};
   memcpy(lines[at].data, packet->data, sizeof lines[at].data);
   cells_written(m, cells_sm(m, sm), REGION_TEXTURE, row_of(m, sm, at), UINT32_MAX, lines[at].data);

@@ -4,12 +4,34 @@
 
 enum { MOST_SINKS = 2048 }; // SMs or partitions: config.def's limits
 
-static Network request_network(const Simt *m) {
-  return (Network){&m->dims.request, m->at.request_control, m->at.request_buffers, m->at.request_packets, m->at.request_ready};
+static void tell_request_place(void *context, uint64_t place, const Packet *packet, bool taken) {
+  Simt *m = context;
+  (taken ? simt_take : simt_release)(m, who_packet(m, packet), REGION_NETWORK, REGION_WORD_REQUEST, place);
 }
 
-static Network reply_network(const Simt *m) {
-  return (Network){&m->dims.reply, m->at.replies_control, m->at.replies_buffers, m->at.replies_packets, m->at.replies_ready};
+static void tell_reply_place(void *context, uint64_t place, const Packet *packet, bool taken) {
+  Simt *m = context;
+  (taken ? simt_take : simt_release)(m, who_packet(m, packet), REGION_NETWORK_REPLY, REGION_WORD_REPLY, place);
+}
+
+static Network request_network(Simt *m) {
+  return (Network){.shape = &m->dims.request,
+                   .control = m->at.request_control,
+                   .buffers = m->at.request_buffers,
+                   .packets = m->at.request_packets,
+                   .ready_at = m->at.request_ready,
+                   .place = places_are_wanted(m) ? tell_request_place : NULL,
+                   .context = m};
+}
+
+static Network reply_network(Simt *m) {
+  return (Network){.shape = &m->dims.reply,
+                   .control = m->at.replies_control,
+                   .buffers = m->at.replies_buffers,
+                   .packets = m->at.replies_packets,
+                   .ready_at = m->at.replies_ready,
+                   .place = places_are_wanted(m) ? tell_reply_place : NULL,
+                   .context = m};
 }
 
 uint32_t partition_of(const Simt *m, uint64_t address) {

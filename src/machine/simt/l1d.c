@@ -47,6 +47,10 @@ static bool write_back(Simt *m, uint32_t sm, uint32_t index) {
 
 // ---- Loads -------------------------------------------------------------------------------------------
 
+static void mshr_released(Simt *m, uint32_t sm, uint32_t number) {
+  if (places_are_wanted(m)) simt_release(m, who_sm(m, sm), REGION_MSHR, REGION_MSHR, (uint64_t)sm * m->dims.l1d_mshrs + number);
+}
+
 static MemStep ask(Simt *m, uint32_t sm, uint32_t index, const Transaction *transaction) {
   MemOp *op = &m->at.memops[sm * m->dims.memops + index];
   Mshr *mshrs = mshrs_of(m, sm);
@@ -58,6 +62,7 @@ static MemStep ask(Simt *m, uint32_t sm, uint32_t index, const Transaction *tran
     return MEMORY_BLOCKED;
   }
   if (found == MSHR_NEW) {
+    if (places_are_wanted(m)) simt_take(m, who_slot(m, sm, &op->slot), REGION_MSHR, REGION_MSHR, (uint64_t)sm * m->dims.l1d_mshrs + number);
     Packet packet;
     memset(&packet, 0, offsetof(Packet, data));
     packet.address = transaction->line;
@@ -67,6 +72,7 @@ static MemStep ask(Simt *m, uint32_t sm, uint32_t index, const Transaction *tran
     packet_for_slot(m, sm, &op->slot, &packet);
     packet.tag = tag_make(TAG_MISS, number);
     if (!sm_send(m, sm, &packet)) {
+      mshr_released(m, sm, number);
       memset(&mshrs[number], 0, sizeof mshrs[number]);
       return MEMORY_BLOCKED;
     }
@@ -107,7 +113,10 @@ void l1d_written(Simt *m, uint32_t sm, uint64_t line) {
   uint32_t at = 0;
   ByteMask none = {{0, 0}};
   CacheLine *lines = lines_of(m, sm);
-  if (cache_find(&m->dims.l1d, lines, line, none, &at) != CACHE_MISS) memset(&lines[at], 0, sizeof lines[at]);
+  if (cache_find(&m->dims.l1d, lines, line, none, &at) != CACHE_MISS) {
+    memset(&lines[at], 0, sizeof lines[at]);
+    tag_released(m, sm, REGION_L1D_TAG, row_of(m, sm, at));
+  }
   mark_stale(m, sm, line);
 }
 
@@ -118,6 +127,7 @@ static bool allocate(Simt *m, uint32_t sm, uint64_t address, uint32_t *index) {
   if (cache_find(&m->dims.l1d, lines, address, none, index) != CACHE_MISS) return true;
   *index = cache_victim(&m->dims.l1d, lines, address);
   if (cache_line_valid(&lines[*index]) && bytes_any(lines[*index].dirty) && !write_back(m, sm, *index)) return false;
+  tag_replaced(m, sm, REGION_L1D_TAG, row_of(m, sm, *index), cache_line_valid(&lines[*index]));
   memset(&lines[*index], 0, sizeof lines[*index]);
   lines[*index].tag = cache_tag(&m->dims.l1d, address);
   return true;
@@ -178,6 +188,7 @@ void l1d_reply(Simt *m, uint32_t sm, const Packet *packet) {
   uint32_t waiters = mshr_waiters(mshr);
   for (uint32_t i = 0; i < waiters; i++) waiter_serve(m, sm, mshr->waiter[i], packet);
   if (mshr->stale == 0 && m->dims.l1d_lines > 0) fill(m, sm, mshr->address & PHYSICAL_MASK, packet);
+  mshr_released(m, sm, (uint32_t)(mshr - mshrs_of(m, sm)));
   memset(mshr, 0, sizeof *mshr);
   m->at.l1d_full[sm] = 0;
 }
@@ -186,7 +197,9 @@ void l1d_invalidate(Simt *m, uint32_t sm) {
   CacheLine *lines = lines_of(m, sm);
   for (uint32_t i = 0; i < m->dims.l1d_lines; i++) {
     bool is_local = address_window(cache_line_address(&m->dims.l1d, lines, i)) == PHYSICAL_LOCAL;
-    if (cache_line_valid(&lines[i]) && !is_local) memset(&lines[i], 0, sizeof lines[i]);
+    if (!cache_line_valid(&lines[i]) || is_local) continue;
+    memset(&lines[i], 0, sizeof lines[i]);
+    tag_released(m, sm, REGION_L1D_TAG, row_of(m, sm, i));
   }
   Mshr *mshrs = mshrs_of(m, sm);
   for (uint32_t i = 0; i < m->dims.l1d_mshrs; i++) {

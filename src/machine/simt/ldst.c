@@ -179,6 +179,8 @@ void ldst_begin(Simt *m, uint32_t sm, MemOp *op) {
   op->stage = MEM_ADDRESS;
   op->ready_at = begins + m->unit_latency[UNIT_LDST];
   state->memory_used[index / 64] |= UINT64_C(1) << index % 64;
+  if (places_are_wanted(m))
+    simt_take(m, who_slot(m, sm, &op->slot), REGION_LDST_ADDRESS, REGION_LDST_DATA, (uint64_t)sm * m->dims.memops + index);
   ldst_enqueue(m, sm, index);
   warps_begin_memory(m, sm, part_warps(m, sm, &op->slot, op->slot.mask));
   sm_wake(m, sm, op->ready_at);
@@ -379,6 +381,8 @@ static void retire(Simt *m, uint32_t sm, uint32_t index) {
   else simt_trap(m, sm, op->slot.warp, op->slot.pc, TRAP_ILLEGAL_INSTRUCTION, op->slot.mask);
   if ((op->mods & MOD_ORDERED) != 0 && op->action != ACTION_STORE) l1d_invalidate(m, sm); // an acquire
   warps_end_memory(m, sm, warps);
+  if (places_are_wanted(m))
+    simt_release(m, who_slot(m, sm, &op->slot), REGION_LDST_ADDRESS, REGION_LDST_DATA, (uint64_t)sm * m->dims.memops + index);
   part_ends(m, sm, &op->slot);
   clear(op);
   state->memory_used[index / 64] &= ~(UINT64_C(1) << index % 64);

@@ -73,6 +73,18 @@ static void line_dirty(L2Slice *slice, const Packet *packet, uint32_t line, cons
   slice->lines[line].dirty = bytes_or(slice->lines[line].dirty, packet->bytes);
 }
 
+// A tag holds something while its line has bytes or is reserved for some; without an L2 there are no tags.
+static bool tag_is_free(const L2Slice *slice, uint32_t line) {
+  return !cache_line_valid(&slice->lines[line]) && slice->lines[line].used != CACHE_PINNED;
+}
+
+static void tell_tag(L2Slice *slice, const Packet *packet, uint32_t line, bool taken) {
+  Simt *m = slice->m;
+  if (!has_cache(slice)) return;
+  const Who *who = packet == NULL ? &m->nobody : who_packet(m, packet);
+  (taken ? simt_take : simt_release)(m, who, REGION_L2_TAG, REGION_L2_TAG, row_of(slice, line));
+}
+
 static void line_empty(L2Slice *slice, uint32_t line) { slice->lines[line].valid = slice->lines[line].dirty = (ByteMask){{0, 0}}; }
 
 // ---- The queue to DRAM -------------------------------------------------------------------------------
@@ -126,6 +138,7 @@ static uint32_t reserve(L2Slice *slice, uint64_t local) {
     write_back(slice, line);
     simt_count(slice->m, STAT_L2_WRITEBACKS, 1);
   }
+  if (places_are_wanted(slice->m) && !tag_is_free(slice, line)) tell_tag(slice, NULL, line, false);
   line_empty(slice, line);
   slice->lines[line].tag = cache_tag(shape, local);
   return line;
@@ -267,6 +280,7 @@ static bool miss(L2Slice *slice, const Packet *packet, uint64_t local, uint32_t 
   if (line == NONE || below_is_full(slice)) return false; // the victim may have taken the last place
   Mshr *mshr = &slice->mshrs[number];
   *mshr = (Mshr){.address = physical_of(slice, local), .valid = 1, .stage = STAGE_MISS_REGISTER, .line = line};
+  if (places_are_wanted(slice->m) && tag_is_free(slice, line)) tell_tag(slice, packet, line, true);
   slice->lines[line].used = CACHE_PINNED;
   slice->state->pending++;
   keep_waiting(slice, mshr, place, packet);
@@ -346,6 +360,7 @@ static void release(L2Slice *slice, uint32_t number) {
     line_empty(slice, mshr->line);
   }
   slice->lines[mshr->line].used = has_cache(slice) ? simt_now(slice->m) : 0;
+  if (places_are_wanted(slice->m) && tag_is_free(slice, mshr->line)) tell_tag(slice, NULL, mshr->line, false);
   *mshr = (Mshr){0};
   slice->state->serving[number / 64] &= ~(UINT64_C(1) << number % 64);
   slice->state->pending--;
@@ -423,6 +438,7 @@ static bool look_up(L2Slice *slice, const Packet *packet, uint64_t local) {
   if (found != CACHE_HIT && !is_write) return miss(slice, packet, local, line);
   if (found == CACHE_MISS) line = reserve(slice, local);
   if (line == NONE) return false;
+  if (places_are_wanted(slice->m) && tag_is_free(slice, line)) tell_tag(slice, packet, line, true);
   perform(slice, packet, line);
   slice->lines[line].used = simt_now(slice->m);
   return true;

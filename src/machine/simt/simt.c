@@ -129,6 +129,27 @@ void simt_tell_write(Simt *m, const Who *who, SimtRegion region, uint64_t row, u
   if (hooks_write(&m->hooks, &m->hook_machine, &event) == VERDICT_HALT) halt_at_cells(m, &event);
 }
 
+void simt_take(Simt *m, const Who *who, SimtRegion first, SimtRegion last, uint64_t row) {
+  HoldEvent event = {.who = who, .region = (uint16_t)first, .last = (uint16_t)last, .row = row};
+  hooks_take(&m->hooks, &m->hook_machine, &event);
+}
+
+void simt_release(Simt *m, const Who *who, SimtRegion first, SimtRegion last, uint64_t row) {
+  HoldEvent event = {.who = who, .region = (uint16_t)first, .last = (uint16_t)last, .row = row};
+  hooks_release(&m->hooks, &m->hook_machine, &event);
+}
+
+void simt_tell_levels(Simt *m, uint32_t sm) {
+  for (uint32_t warp = 0; warp < m->dims.warps; warp++) {
+    uint32_t *told = &m->levels_told[sm * m->dims.warps + warp], depth = min_u32(simt_warp(m, sm, warp)->warp.stack.depth, m->dims.stack);
+    uint64_t first = ((uint64_t)sm * m->dims.warps + warp) * m->dims.stack;
+    if (*told == depth) continue;
+    const Who *who = who_warp(m, sm, warp, WHO_NO_INDEX, WHO_NO_NUMBER);
+    for (; *told < depth; (*told)++) simt_take(m, who, REGION_STACK_PC, REGION_STACK_STATE, first + *told);
+    for (; *told > depth; (*told)--) simt_release(m, who, REGION_STACK_PC, REGION_STACK_STATE, first + *told - 1);
+  }
+}
+
 // ---- Traps -----------------------------------------------------------------------------------------
 
 static MemoryView limits_of(const Simt *m) {
@@ -219,6 +240,7 @@ static void sm_cycle(Simt *m, uint32_t sm) {
   collect_cycle(m, sm);
   if (issue_cycle(m, sm)) account_issued(m, sm);
   fetch_cycle(m, sm);
+  if (places_are_wanted(m)) simt_tell_levels(m, sm);
 }
 
 // A hook has said what it may not: the launch ends, and says whose fault that is.

@@ -39,6 +39,7 @@ struct Simt {
   Who who;                 // of the event that is being told; see below
   Who nobody;              // launch alone is known
   struct Mirror *mirror;   // of a clone that was copied to: its block and the original's
+  uint32_t *levels_told;   // of each warp's stack: as hooks know it; NULL: nobody wants to
   size_t own_bytes;        // of the block; what follows is the schemes'
   bool keeps_instructions; // a scheme has state of single instructions
   // Of the current launch
@@ -111,6 +112,21 @@ static inline void cells_read(Simt *m, const Who *who, SimtRegion region, uint64
 static inline void cells_written(Simt *m, const Who *who, SimtRegion region, uint64_t row, uint32_t units, void *data) {
   if (cells_are_wanted(m)) simt_tell_write(m, who, region, row, units, data);
 }
+
+// An entry begins or ends to hold something: rows `row` of the structures `first` to `last`. Whoever is wanted says for whom.
+static inline bool places_are_wanted(const Simt *m) { return __builtin_expect((m->wants & (WANT_TAKE | WANT_RELEASE)) != 0, 0); }
+void simt_take(Simt *m, const Who *who, SimtRegion first, SimtRegion last, uint64_t row);
+void simt_release(Simt *m, const Who *who, SimtRegion first, SimtRegion last, uint64_t row);
+// A line of a cache gets another address: whatever it held is gone.
+static inline void tag_replaced(Simt *m, uint32_t sm, SimtRegion tags, uint64_t row, bool held_something) {
+  if (!places_are_wanted(m)) return;
+  if (held_something) simt_release(m, who_sm(m, sm), tags, tags, row);
+  simt_take(m, who_sm(m, sm), tags, tags, row);
+}
+static inline void tag_released(Simt *m, uint32_t sm, SimtRegion tags, uint64_t row) {
+  if (places_are_wanted(m)) simt_release(m, who_sm(m, sm), tags, tags, row);
+}
+void simt_tell_levels(Simt *m, uint32_t sm); // of the SM's stacks: what has changed since it was told last
 
 // The launch ends with this trap; the first one counts. `lane` is a thread of the warp.
 void simt_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, uint32_t lanes);

@@ -178,6 +178,8 @@ static void release(Simt *m, uint32_t sm, uint32_t place) {
   SmState *state = &m->at.sms[sm];
   uint32_t index = state->flight_queue[place];
   Flight *flight = flight_at(m, sm, index);
+  if (places_are_wanted(m))
+    simt_release(m, who_slot(m, sm, &flight->slot), REGION_LATCH, REGION_LATCH_PRED, (uint64_t)sm * SIMT_FLIGHTS + index);
   state->flights_used &= ~(1u << index);
   part_ends(m, sm, &flight->slot);
   state->flight_count--;
