@@ -15,7 +15,7 @@ demo: all                    ## break two programs, without and with ECC, compar
 install: all                 ## install below PREFIX (default /usr/local); DESTDIR goes before it
 	DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX) --strip >/dev/null
 	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || true
-	@echo "Installed below $(DESTDIR)$(PREFIX). Type: $(if $(filter $(PREFIX)/bin,$(subst :, ,$(PATH))),redoubt help,$(PREFIX)/bin/redoubt help)"
+	@echo "Installed below $(DESTDIR)$(PREFIX).$(if $(DESTDIR),, Type: $(if $(filter $(PREFIX)/bin,$(subst :, ,$(PATH))),,$(PREFIX)/bin/)redoubt help)"
 
 deb: deb-packages all        ## a Debian package, build/redoubt_VERSION_ARCHITECTURE.deb
 	cd build && cpack -G DEB >cpack.log || { cat cpack.log; exit 1; }

@@ -54,7 +54,7 @@ bash_case 'my gpu.ini' redoubt run --machine my
 bash_case 'rf,unit.sp' redoubt campaign --structure rf,unit.sp
 bash_case 'matmul' redoubt run matm
 bash_case '@hints' redoubt run @hi
-bash_case 'structures stats' redoubt list st
+bash_case 'structures' redoubt list str
 bash_case 'a.db' redoubt report a
 bash_case 'a.db' redoubt run -- ./app a
 bash_case '' redoubt campaign --faults 1

@@ -94,7 +94,7 @@ def run_page(page, environment):
                     left_out += 1
                     continue
                 run = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, text=True,
-                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
                 missing = comes(shown, run.stdout)
                 if run.returncode != 0 or missing is not None:
                     failed += 1

@@ -16,13 +16,18 @@ fail() {
   failed=1
 }
 
-browse() { # URL-FILE OPTIONS...: to $folder/out; what the console says is a failure
+browse() { # URL-FILE OPTIONS...: to $folder/out; what the console says is a failure. A browser that hangs on a busy machine has a second try.
   file=$1
   shift
-  rm -rf "$folder/profile"
-  timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
-    --disable-component-update --disable-sync --disable-dev-shm-usage --user-data-dir="$folder/profile" --enable-logging=stderr \
-    --virtual-time-budget=8000 --window-size=1280,900 "$@" "file://$file" >"$folder/out" 2>"$folder/log" || fail "$file: the browser ended with $?"
+  for try in 1 2; do
+    rm -rf "$folder/profile"
+    code=0
+    timeout 60 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
+      --disable-component-update --disable-sync --disable-dev-shm-usage --user-data-dir="$folder/profile" --enable-logging=stderr \
+      --virtual-time-budget=8000 --window-size=1280,900 "$@" "file://$file" >"$folder/out" 2>"$folder/log" || code=$?
+    [ $code -eq 124 ] && [ $try -eq 1 ] || break
+  done
+  [ $code -eq 0 ] || fail "$file: the browser ended with $code"
   grep 'CONSOLE' "$folder/log" && fail "$file: the console is not silent"
   return 0
 }
