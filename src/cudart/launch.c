@@ -40,7 +40,17 @@ static CudaError check_dimensions(const Runtime *runtime, const LaunchWish *wish
   return empty || wide || big ? cudaErrorInvalidConfiguration : cudaSuccess;
 }
 
-static CudaError check_resources(const Runtime *runtime, const LaunchWish *wish, const Kernel *kernel) {
+// NVIDIA's compiler limits the registers of a kernel so that its blocks fit; here the block is known first when it is launched.
+static const Function *fit_registers(Kernel *kernel, uint64_t threads) {
+  const Function *fitting = device_fitting(kernel->binary->module, kernel->function, threads);
+  if (fitting != kernel->function && !kernel->said_registers)
+    runtime_say("kernel %s has %u registers instead of %u, so that %llu threads fit into an SM; the rest is in local memory", kernel->name,
+                fitting->registers, kernel->function->registers, (unsigned long long)threads);
+  kernel->said_registers |= fitting != kernel->function;
+  return fitting;
+}
+
+static CudaError check_resources(const Runtime *runtime, const LaunchWish *wish, Kernel *kernel) {
   const Spec *spec = &runtime->environment.spec;
   const Function *function = kernel->function;
   uint64_t threads = (uint64_t)wish->block.x * wish->block.y * wish->block.z;
@@ -49,6 +59,7 @@ static CudaError check_resources(const Runtime *runtime, const LaunchWish *wish,
   uint64_t allowed = kernel->max_dynamic_shared >= 0 ? (uint64_t)kernel->max_dynamic_shared : 0;
   allowed = max_u64(allowed, DEFAULT_SHARED - min_u64(function->shared_bytes, DEFAULT_SHARED));
   if (wish->shared_bytes > allowed || wish->shared_bytes + function->shared_bytes > spec->block_shared) return cudaErrorInvalidValue;
+  function = fit_registers(kernel, threads);
   if (function->registers * align_up(threads, WARP_LANES) > spec->sm_registers) {
     runtime_say("kernel %s needs %u registers for each of %llu threads, an SM has %llu; --max-registers spills some", kernel->name,
                 function->registers, (unsigned long long)threads, (unsigned long long)spec->sm_registers);

@@ -174,6 +174,7 @@ Device *runtime_device(Runtime *runtime) {
   spec.memory_bytes += HOST_WINDOW;
   DeviceOptions options = {.spec = &spec, .same_address = true, .print = print_bytes, .print_context = runtime, .clock = clock_seconds};
   options.check = runtime->environment.check;
+  options.fits_registers = true;
   options.hooks = runtime->environment.failed ? NULL : environment_attach(&runtime->environment, &diags);
   runtime->device = options.hooks == NULL ? NULL : device_new(&options, &diags);
   runtime->device_failed = runtime->device == NULL;

@@ -66,6 +66,7 @@ typedef struct Kernel {
   const Function *function; // once loaded
   int max_dynamic_shared;   // -1: not set by the program
   int carveout;
+  bool said_registers; // the program was told that it has fewer than it asks for
   struct Kernel *next; // of the same binary, if the program loaded that itself
 } Kernel;
 

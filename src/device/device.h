@@ -27,6 +27,7 @@ typedef struct DeviceOptions {
   const Launcher *launcher; // of a device that then has no machine; NULL = none
   uint32_t address_bits;    // 32 or 64; 0 = 64
   bool same_address;        // see MemoryOptions
+  bool fits_registers;      // a kernel whose block needs more registers than an SM has is compiled again with fewer
   unsigned check;           // CHECK_MEMORY, CHECK_RACES: watch what kernels do; of the functional machine
   void (*print)(void *context, const char *bytes, size_t count); // printf of kernels; NULL = dropped
   void *print_context;
@@ -63,6 +64,8 @@ const Program *module_program(const Module *module);
 // Where the host finds a variable, .const ones too (their bank lies in device memory); for a
 // function its code address, with 0 bytes.
 bool module_symbol(const Module *module, const char *name, DeviceAddress *address, uint64_t *bytes);
+// The kernel as it is launched with so many threads a block (fits_registers): with fewer registers, if that makes it fit.
+const Function *device_fitting(Module *module, const Function *kernel, uint64_t threads);
 bool device_unload(Device *device, Module *module);
 
 // ---- Textures: handles as kernels use them --------------------------------------------------

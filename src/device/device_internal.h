@@ -12,8 +12,15 @@ struct Module {
   DeviceAddress *addresses;    // one per symbol: where the host finds it; 0 for textures
   uint8_t *symbol_bank;        // BANK_SYMBOL: 8 bytes per symbol
   DeviceAddress launch_list;   // where kernels leave what they launch; 0: they launch nothing
+  const PtxSource *sources;    // what it was compiled from, if it may be compiled again; NULL: not kept
+  uint32_t source_count;
+  Module *variants;            // the same module, compiled for fewer registers; they share its variables
+  uint32_t register_limit;     // of a variant
   DeviceAddress const_address; // BANK_CONST lies in device memory, so that hosts copy to it as to any variable
 };
+
+// The module as it is to be launched with so many threads a block: itself, or a variant of it whose registers fit into an SM.
+Module *module_fitting(Module *module, const Function *kernel, uint64_t threads);
 
 typedef VEC(Texture) TextureVec;
 typedef VEC(LaunchRecord) LaunchRecordVec;

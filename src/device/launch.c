@@ -177,7 +177,8 @@ bool launch_once(Device *device, const LaunchRequest *wanted) {
     request.grid[i] = max_u32(request.grid[i], 1);
     request.block[i] = max_u32(request.block[i], 1);
   }
-  const Function *kernel;
+  const Function *kernel = program_function(request.module->program, request.kernel);
+  if (kernel != NULL) request.module = module_fitting(request.module, kernel, threads_of(request.block));
   if (!launch_check(device, &request, &kernel)) return false;
   uint64_t workspace = 0;
   if (request.cooperative) {

@@ -84,10 +84,85 @@ Module *device_load_program(Device *device, Program *program, Diags *diags) {
   return NULL;
 }
 
+static void keep_sources(Module *module, const PtxSource *sources, uint32_t count) {
+  PtxSource *kept = ARENA_ARRAY(module->arena, PtxSource, count);
+  for (uint32_t i = 0; i < count; i++) {
+    kept[i] = (PtxSource){arena_copy_text(module->arena, sources[i].file, strlen(sources[i].file)),
+                          arena_copy_text(module->arena, sources[i].text, sources[i].length), sources[i].length};
+  }
+  module->sources = kept;
+  module->source_count = count;
+}
+
 Module *device_load_ptx(Device *device, const PtxSource *sources, uint32_t count, Diags *diags) {
   MirOptions options = {(uint32_t)device->spec.limit_registers, (uint32_t)device->spec.sm_registers};
   Program *program = ptx_compile(sources, count, &options, diags);
-  return program == NULL ? NULL : device_load_program(device, program, diags);
+  Module *module = program == NULL ? NULL : device_load_program(device, program, diags);
+  if (module != NULL && device->options.fits_registers) keep_sources(module, sources, count);
+  return module;
+}
+
+// ---- Fewer registers -------------------------------------------------------------------------------
+
+// Variables hold addresses of functions, which a variant has elsewhere.
+static bool keeps_functions(const Program *program) {
+  for (uint32_t i = 0; i < program->relocation_count; i++) {
+    if (program->symbols[program->relocations[i].target].kind == SYMBOL_FUNCTION) return true;
+  }
+  return false;
+}
+
+static bool has_same_symbols(const Program *a, const Program *b) {
+  bool same = a->symbol_count == b->symbol_count && a->const_bytes == b->const_bytes;
+  for (uint32_t i = 0; i < a->symbol_count && same; i++) {
+    const Symbol *one = &a->symbols[i], *other = &b->symbols[i];
+    same = one->kind == other->kind && one->bytes == other->bytes && one->const_offset == other->const_offset &&
+           strcmp(one->name, other->name) == 0;
+  }
+  return same;
+}
+
+static Module *new_variant(Module *module, uint32_t limit) {
+  Diags diags = {0};
+  MirOptions options = {limit, (uint32_t)module->device->spec.sm_registers};
+  Program *program = ptx_compile(module->sources, module->source_count, &options, &diags);
+  diags_free(&diags);
+  if (program == NULL || !has_same_symbols(program, module->program)) {
+    program_free(program);
+    return NULL;
+  }
+  Module *variant = ARENA_NEW(module->arena, Module);
+  *variant = *module;
+  variant->program = program;
+  variant->register_limit = limit;
+  variant->next = module->variants;
+  variant->variants = NULL;
+  variant->symbol_bank = arena_alloc(module->arena, 8 * (size_t)program->symbol_count);
+  memcpy(variant->symbol_bank, module->symbol_bank, 8 * (size_t)program->symbol_count); // textures are bound there
+  for (uint32_t i = 0; i < program->symbol_count; i++) {
+    uint64_t value = symbol_value(variant, i, true);
+    if (program->symbols[i].kind == SYMBOL_FUNCTION) memcpy(variant->symbol_bank + 8 * (size_t)i, &value, sizeof value);
+  }
+  module->variants = variant;
+  return variant;
+}
+
+Module *module_fitting(Module *module, const Function *kernel, uint64_t threads) {
+  enum { LEAST_REGISTERS = 16 };
+  uint64_t rounded = align_up(threads, WARP_LANES), room = module->device->spec.sm_registers;
+  if (rounded == 0 || kernel->registers * rounded <= room || module->sources == NULL || keeps_functions(module->program)) return module;
+  uint32_t limit = (uint32_t)(room / rounded);
+  if (limit < LEAST_REGISTERS) return module;
+  Module *variant = module->variants;
+  while (variant != NULL && variant->register_limit != limit) variant = variant->next;
+  if (variant == NULL) variant = new_variant(module, limit);
+  const Function *fewer = variant == NULL ? NULL : program_function(variant->program, kernel->name);
+  return fewer != NULL && fewer->registers * rounded <= room ? variant : module;
+}
+
+const Function *device_fitting(Module *module, const Function *kernel, uint64_t threads) {
+  const Module *fitting = module_fitting(module, kernel, threads);
+  return fitting == module ? kernel : program_function(fitting->program, kernel->name);
 }
 
 bool device_unload(Device *device, Module *module) {
@@ -101,6 +176,7 @@ bool device_unload(Device *device, Module *module) {
     if (own) memory_release(device->memory, module->addresses[i]);
   }
   if (module->const_address != 0) memory_release(device->memory, module->const_address);
+  for (const Module *variant = module->variants; variant != NULL; variant = variant->next) program_free(variant->program);
   program_free(module->program);
   arena_free(module->arena);
   return true;

@@ -50,6 +50,7 @@ bool sample_lane(const MachineEnvironment *environment, const TextureReader *rea
 bool sample_execute(const MachineEnvironment *environment, Op op, uint32_t imm, uint32_t active, const SampleRows *rows,
                     AccessFault *fault) {
   TextureReader reader = {.read = read_texel, .write = write_texel, .context = environment->memory};
+  if (type_info[op_info[op].d].registers == 1 && sample_warp(environment, imm, active, rows)) return true;
   for (; active != 0; active &= active - 1) {
     if (!execute_lane(environment, &reader, op, imm, (unsigned)__builtin_ctz(active), rows, fault)) return false;
   }

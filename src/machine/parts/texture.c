@@ -4,7 +4,7 @@
 // Cube faces are filtered each by itself, clamped at their edges.
 // Source: CUDA C Programming Guide, appendix "Texture Fetching" (nearest-point sampling, linear filtering,
 // table lookup, cubemap textures); PTX ISA manual, "tex", "tld4", "txq".
-#include "machine/parts/texel.h"
+#include "machine/parts/texture_math.h"
 #include "isa/float.h"
 
 // A fetch: where in the texture, in which level, how.
@@ -21,34 +21,6 @@ typedef struct Fetch {
 } Fetch;
 
 // ---- Addressing --------------------------------------------------------------------------------------
-static uint32_t extent(const Texture *texture, unsigned level, unsigned dimension) {
-  const TextureLevel *at = &texture->levels[level];
-  uint32_t size = dimension == 0 ? at->width : dimension == 1 ? at->height : at->depth;
-  return max_u32(size, 1);
-}
-
-// Texel index under the address mode; -1: the border.
-static int64_t resolve(int64_t index, int64_t size, AddressMode mode) {
-  if (index >= 0 && index < size) return index;
-  int64_t period = 2 * size, inside;
-  switch (mode) {
-  case ADDRESS_WRAP: inside = index % size; return inside < 0 ? inside + size : inside;
-  case ADDRESS_MIRROR:
-    inside = index % period;
-    if (inside < 0) inside += period;
-    return inside < size ? inside : period - 1 - inside;
-  case ADDRESS_BORDER: return -1;
-  default: return index < 0 ? 0 : size - 1;
-  }
-}
-
-// Largest whole number not above x, kept where an int64_t can hold it; NaN counts as 0.
-static int64_t floor_index(double x) {
-  const double limit = 0x1p52;
-  if (!(x > -limit)) return x <= -limit ? -(INT64_C(1) << 52) : 0;
-  return x >= limit ? INT64_C(1) << 52 : (int64_t)__builtin_floor(x);
-}
-
 static uint32_t border_bits(const Texture *texture, unsigned channel, bool is_float) {
   float value = texture->border[channel];
   if (is_float) return bits_of_f32(value);
@@ -61,7 +33,7 @@ static Texel texel_at(TexelAccess *access, const Fetch *fetch, const int64_t ind
   int64_t inside[3] = {0, 0, 0};
   bool is_border = false;
   for (unsigned i = 0; i < fetch->dimensions; i++) {
-    inside[i] = resolve(index[i], extent(texture, fetch->level, i), fetch->modes[i]);
+    inside[i] = texture_resolve(index[i], texture_extent(texture, fetch->level, i), fetch->modes[i]);
     is_border = is_border || inside[i] < 0;
   }
   Texel texel;
@@ -79,7 +51,7 @@ static Texel texel_at(TexelAccess *access, const Fetch *fetch, const int64_t ind
 // ---- Filtering ---------------------------------------------------------------------------------------
 static Texel point_sample(TexelAccess *access, const Fetch *fetch) {
   int64_t index[3];
-  for (unsigned i = 0; i < 3; i++) index[i] = floor_index(fetch->at[i]);
+  for (unsigned i = 0; i < 3; i++) index[i] = texture_floor(fetch->at[i]);
   return texel_at(access, fetch, index);
 }
 
@@ -91,9 +63,8 @@ static Texel linear_sample(TexelAccess *access, const Fetch *fetch) {
   double sums[4] = {0, 0, 0, 0};
   for (unsigned i = 0; i < fetch->dimensions; i++) {
     double from_centre = fetch->at[i] - 0.5;
-    first[i] = floor_index(from_centre);
-    double fraction = from_centre - (double)first[i];
-    weight[i] = fraction > 0.0 && fraction < 1.0 ? (unsigned)__builtin_floor(fraction * 256.0 + 0.5) : 0;
+    first[i] = texture_floor(from_centre);
+    weight[i] = texture_weight(from_centre, first[i]);
   }
   for (unsigned corner = 0; corner < 1u << fetch->dimensions; corner++) {
     int64_t index[3] = {0, 0, 0};
@@ -161,14 +132,6 @@ static int64_t cube_face(const uint32_t direction[3], double position[2]) {
 
 static int64_t clamp_layer(const Texture *texture, uint32_t layer) { return texture->layers ? min_u32(layer, texture->layers - 1) : 0; }
 
-// Wrap and mirror are for normalized coordinates; elsewhere they clamp. Reducing first keeps large ones exact.
-static double scale(double coordinate, AddressMode mode, bool is_normalized, uint32_t size) {
-  if (!is_normalized) return coordinate;
-  if (mode == ADDRESS_WRAP) coordinate -= __builtin_floor(coordinate);
-  if (mode == ADDRESS_MIRROR) coordinate -= 2.0 * __builtin_floor(coordinate / 2.0);
-  return coordinate * (double)size;
-}
-
 static Fetch place_fetch(const Texture *texture, const Operands *operands, unsigned level) {
   static const uint8_t dimensions[8] = {1, 2, 3, 1, 2, 2, 2, 1};
   bool is_cube = operands->geometry == GEOMETRY_CUBE || operands->geometry == GEOMETRY_ACUBE;
@@ -183,7 +146,7 @@ static Fetch place_fetch(const Texture *texture, const Operands *operands, unsig
     if (!is_normalized && (mode == ADDRESS_WRAP || mode == ADDRESS_MIRROR)) mode = ADDRESS_CLAMP;
     if (fetch.whole) position[i] = (double)(int32_t)operands->place[i];
     else if (!is_cube) position[i] = (double)f32_of(operands->place[i]);
-    fetch.at[i] = scale(position[i], mode, is_normalized, extent(texture, level, i)) + (double)operands->offset[i];
+    fetch.at[i] = texture_scale(position[i], mode, is_normalized, texture_extent(texture, level, i)) + (double)operands->offset[i];
     fetch.modes[i] = mode;
   }
   return fetch;
@@ -197,7 +160,8 @@ static float gradient_lod(const Texture *texture, const Operands *operands, cons
   for (unsigned axis = 0; axis < 2; axis++) {
     double square = 0.0;
     for (unsigned i = 0; i < dimensions[operands->geometry]; i++) {
-      double size = texture->normalized_coords ? (double)extent(texture, 0, i == 2 && operands->geometry != GEOMETRY_3D ? 0 : i) : 1.0;
+      double size =
+          texture->normalized_coords ? (double)texture_extent(texture, 0, i == 2 && operands->geometry != GEOMETRY_3D ? 0 : i) : 1.0;
       double step = (double)f32_of(gradients[4 * axis + i]) * size;
       square += step * step;
     }
@@ -240,7 +204,7 @@ static Texel sample_levels(TexelAccess *access, const Operands *operands, float 
 // ---- The operations ----------------------------------------------------------------------------------------
 // tex1Dfetch from plain memory: outside there are zeros.
 static bool outside_memory(const Texture *texture, const Operands *operands) {
-  int64_t index = operands->is_float ? floor_index((double)f32_of(operands->place[0])) : (int64_t)(int32_t)operands->place[0];
+  int64_t index = operands->is_float ? texture_floor((double)f32_of(operands->place[0])) : (int64_t)(int32_t)operands->place[0];
   return texture->linear_memory && operands->geometry == GEOMETRY_1D && (index < 0 || index >= (int64_t)texture->levels[0].width);
 }
 
@@ -251,7 +215,7 @@ static Texel gather(TexelAccess *access, const Operands *operands, bool compares
   fetch.compares = compares;
   fetch.reference = f32_of(operands->compare);
   unsigned component = compares ? 0 : texture_field(access->imm, TEXTURE_COMPONENT, 2);
-  int64_t x = floor_index(fetch.at[0] - 0.5), y = floor_index(fetch.at[1] - 0.5);
+  int64_t x = texture_floor(fetch.at[0] - 0.5), y = texture_floor(fetch.at[1] - 0.5);
   Texel result = {.is_float = true};
   for (unsigned i = 0; i < 4; i++) {
     Texel texel = texel_at(access, &fetch, (const int64_t[3]){x + right[i], y + below[i], 0});
