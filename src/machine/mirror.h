@@ -9,7 +9,7 @@ enum { MIRROR_PAGE = 4096 };
 typedef struct Mirror Mirror;
 // Both stretches begin and end at multiples of MIRROR_PAGE, and stay where they are for as long as the mirror lives.
 Mirror *mirror_new(uint8_t *to, const uint8_t *from, size_t bytes);
-void mirror_free(Mirror *mirror); // NULL: nothing
+void mirror_free(Mirror *mirror);                                                              // NULL: nothing
 bool mirror_is_of(const Mirror *mirror, const uint8_t *to, const uint8_t *from, size_t bytes); // false for NULL
 // False: what has changed is not known, at first and where the kernel does not tell. Then whoever calls makes the two equal and says so by
 // mirror_start.
