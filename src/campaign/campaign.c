@@ -71,7 +71,7 @@ static double raw_rate(const Spec *spec, const Region *region, const Fault *patt
 
 // Of a window in cycles it is not known what is used there.
 static double used_share(const Campaign *at, const Region *region) {
-  bool is_known = at->population.kernel != NULL || at->population.cycles == at->golden.cycles;
+  bool is_known = at->population.kernel != NULL || at->population.cycles + at->population.first_cycle == at->golden.cycles;
   return is_known ? golden_used(&at->golden, region, at->population.kernel) : 0;
 }
 
@@ -240,10 +240,10 @@ static void fill_place(const Campaign *at, const Draw *draw, FaultRow *row) {
     row->reg = registers == 0 ? NOTHING : row->reg % registers;
   }
   if (draw->reader.launch != 0) row->block = draw->reader.block;
-  if (draw->op >= OP_COUNT) return;
+  if (draw->pc == UINT32_MAX) return;
   row->pc = draw->pc;
-  row->opcode = op_info[draw->op].text;
   row->line = draw->line;
+  if (draw->op < OP_COUNT) row->opcode = op_info[draw->op].text;
 }
 
 // Writes a fault's row; what progress is told is committed first.

@@ -54,7 +54,7 @@ TargetRight golden_right(const Golden *golden); // what runs are judged by
 // Of processor time: no simulation of a fault takes so long, unless it hangs without the machine's clock going on.
 uint64_t golden_allowance(const Golden *golden, uint64_t timeout);
 
-enum { MOST_STRUCTURES = 64 };
+enum { MOST_STRUCTURES = 256 };
 // ---- A part of a structure (structure_part.c) ----------------------------------------------------------------
 typedef struct StructurePart {
   bool is_part;                        // false: the whole structure

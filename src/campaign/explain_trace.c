@@ -74,7 +74,7 @@ static Place place_of(const Tracer *at, const HookMachine *machine, uint32_t sm,
   const Function *function = program_function_at(program, pc);
   if (function != NULL) place.source = function->source;
   Text text = {0};
-  instr_format(&program->decoded[pc], &text);
+  program_text_at(program, pc, &text);
   snprintf(place.text, sizeof place.text, "%s", text.at);
   text_free(&text);
   return place;
@@ -198,8 +198,10 @@ static uint32_t value_hash(const Write *write) {
 static StepKind kind_of(const Write *write, const Place *place, const HookMachine *machine) {
   if (write->stream < STREAM_PREDICATES) return STEP_REGISTER;
   if (write->stream < STREAM_STORES) return STEP_PREDICATE;
-  const Instr *instr = &machine->program->decoded[place->pc];
+  const Program *program = machine->program;
   uint32_t number = write->stream - STREAM_STORES;
+  if (program->decoded == NULL) return number == program->foreign[place->pc].address ? STEP_STORE_ADDRESS : STEP_STORE_DATA;
+  const Instr *instr = &program->decoded[place->pc];
   return number == instr->a || number == instr->a + 1u ? STEP_STORE_ADDRESS : STEP_STORE_DATA;
 }
 
@@ -208,15 +210,11 @@ static uint32_t number_of(const Write *write) {
                                            : write->stream - (write->stream < STREAM_STORES ? STREAM_PREDICATES : STREAM_STORES);
 }
 
-static bool leaves_chip(const Program *program, uint32_t pc) {
-  Space space = op_info[program->decoded[pc].op].space;
-  return space == SPACE_GLOBAL || space == SPACE_GENERIC;
-}
-
 static void note(Tracer *at, const HookMachine *machine, const Write *write, const Place *place, bool other_path, uint64_t key) {
   FaultRun *run = at->run;
   StepKind kind = other_path ? STEP_PATH : kind_of(write, place, machine);
-  bool is_store = write->stream >= STREAM_STORES, is_global = is_store && leaves_chip(machine->program, place->pc);
+  bool is_store = write->stream >= STREAM_STORES, is_global = false;
+  if (is_store) program_stores_at(machine->program, place->pc, &is_global);
   bool is_first = (is_store && run->different_stores == 0) || (is_global && run->different_global == 0);
   run->different++;
   run->different_stores += is_store;
@@ -314,8 +312,8 @@ static Verdict on_read(Hook *hook, HookMachine *machine, const CellEvent *event)
   Tracer *at = hook->own;
   watch_read(at, machine, event);
   const Program *program = machine->program;
-  if (event->region != at->rf || program == NULL || event->who->pc >= program->code_count) return VERDICT_PASS;
-  if ((op_info[program->decoded[event->who->pc].op].flags & OP_WRITES_MEMORY) == 0) return VERDICT_PASS;
+  bool is_global;
+  if (event->region != at->rf || program == NULL || !program_stores_at(program, event->who->pc, &is_global)) return VERDICT_PASS;
   uint32_t rows = rows_per_sm(at, at->rf), row = (uint32_t)(event->row % rows), own = max_u32(machine->warp_rows, 1);
   if (row % own >= STREAM_PREDICATES) return VERDICT_PASS;
   Write write = {.stream = STREAM_STORES + row % own, .lanes = event->units};

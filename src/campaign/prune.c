@@ -55,7 +55,7 @@ void draw_read_by(Draw *draw, const Program *program, uint32_t pc) {
   if (program == NULL || pc >= program->code_count) return;
   draw->line = program->lines == NULL ? 0 : program->lines[pc];
   draw->pc = pc;
-  draw->op = program->decoded[pc].op;
+  draw->op = program->decoded == NULL ? OP_COUNT : program->decoded[pc].op;
 }
 
 static bool attach(Hook *hook, HookLayout *layout, Diags *diags) {
@@ -205,6 +205,7 @@ static void watch(Pruner *pruner, Arena *arena, uint32_t index) {
   draw->strike_at = draw->fault.from;
   draw->class_of = draw->id;
   draw->op = OP_COUNT;
+  draw->pc = UINT32_MAX;
   draw->next = NO_DRAW;
   bool told = (region->flags & (REGION_TRACED | REGION_LOOKED_AT)) == REGION_TRACED;
   bool one_row = draw->fault.model != FAULT_PATTERN; // lists are by row

@@ -8,12 +8,12 @@
 enum { DRAW_BIT, DRAW_CYCLE, DRAW_SEED, DRAW_FIRST };
 enum { MOST_EVERY = 1000000000 };
 
-// "rf" and "stack.pc" mean the region of that name; "stack", where there is none, every region "stack.*"; "all" every cell on the chip.
+// "rf" and "stack.pc" mean the region of that name; "stack", where there is none, every region "stack.*" or "stack_*"; "all" every cell on the chip.
 static bool is_meant(const RegionTable *table, const Region *region, const char *name) {
   size_t length = strlen(name);
   if (strcmp(name, "all") == 0) return region_is_on_chip(region);
   if (region_find(table, name) != REGION_NONE) return strcmp(region->name, name) == 0;
-  return strncmp(region->name, name, length) == 0 && region->name[length] == '.';
+  return strncmp(region->name, name, length) == 0 && (region->name[length] == '.' || region->name[length] == '_');
 }
 
 static bool no_structure(const RegionTable *table, const char *name, Diags *diags) {
@@ -104,7 +104,9 @@ static bool window_of_kernel(Population *population, const char *kernel, Diags *
 
 static bool set_window(Population *population, const char *window, Diags *diags) {
   uint64_t all = population->golden->cycles, from, to;
-  population->cycles = all;
+  const GoldenVec *launches = &population->golden->launches; // before the first, nothing runs
+  population->first_cycle = launches->count == 0 ? 0 : launches->items[0].began_at;
+  population->cycles = all - population->first_cycle;
   if (strcmp(window, "all") == 0) return true;
   if (strncmp(window, "kernel:", 7) == 0) return window_of_kernel(population, window + 7, diags);
   int length = 0;

@@ -165,7 +165,11 @@ uint64_t target_hash_with(Target *target, const Machine *machine) {
 
 uint64_t target_hash(Target *target) { return target_hash_with(target, device_machine(target->device(target))); }
 
-uint64_t target_cycles(Target *target) { return target_stat(target, STAT_CYCLES); }
+uint64_t target_cycles(Target *target) {
+  Device *device = target->device(target);
+  bool has_time = device_machine(device) != NULL && machine_can(device_spec(device), MACHINE_HAS_TIME);
+  return has_time ? machine_now(device_machine(device)) : target_stat(target, STAT_CYCLES);
+}
 
 Outcome target_trap_outcome(TrapKind kind) {
   switch (kind) {

@@ -107,7 +107,7 @@ typedef struct TargetRight {
 } TargetRight;
 uint64_t target_hash(Target *target); // of the machine and of what the host has read from it: equal = the same future
 uint64_t target_hash_with(Target *target, const Machine *machine); // likewise, with another machine in the place of its own
-uint64_t target_cycles(Target *target);                            // of all launches
+uint64_t target_cycles(Target *target);                            // of the machine's clock; the host's loading counts
 uint64_t target_stat(Target *target, StatId stat);
 Outcome target_trap_outcome(TrapKind kind);
 void target_compare(const TargetOutputs *golden, const TargetOutputs *got, Verdicts *verdicts); // adds to wrong and worst

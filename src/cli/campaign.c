@@ -47,7 +47,8 @@ static bool take_margin(const OptionUse *use) { return option_real(use, 0.0001, 
 #define FIELD(name) offsetof(CampaignRun, options.name)
 static const Option fault_options[] = {
     {"structure", 0, "LIST",
-     "what is struck: rf, shared, unit.sp, ... ('redoubt list structures'; default rf); stack is every stack.*, all is every cell on the "
+     "what is struck: rf, shared, unit.sp, ... ('redoubt list structures'; default rf); stack is every stack.* or stack_*, all is every "
+     "cell on the "
      "chip, rf[sm=1,lane=3] a part of one",
      .take = option_text, .offset = FIELD(structures)},
     {"model", 0, "MODEL", "how ('redoubt list faults'; default flip)", .take = option_text, .offset = FIELD(model)},

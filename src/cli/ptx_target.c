@@ -49,17 +49,21 @@ static TargetOutput output_of(const Argument *array) {
   return output;
 }
 
+void arguments_as_outputs(const Argument *arguments, uint32_t count, Device *device, TargetOutputs *outputs, Arena *arena) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (!arguments[i].is_array) continue;
+    TargetOutput *output = &outputs->items[outputs->count++];
+    *output = output_of(&arguments[i]);
+    uint64_t bytes = output->count * element_bytes(output->type);
+    output->bytes = arena_alloc(arena, bytes);
+    device_read(device, output->bytes, output->address, bytes);
+  }
+}
+
 static void ptx_target_outputs(Target *target, TargetOutputs *outputs, Arena *arena) {
   PtxTarget *own = target->own;
   outputs->count = 0;
-  for (uint32_t i = 0; i < own->call.argument_count; i++) {
-    if (!own->call.arguments[i].is_array) continue;
-    TargetOutput *output = &outputs->items[outputs->count++];
-    *output = output_of(&own->call.arguments[i]);
-    uint64_t bytes = output->count * element_bytes(output->type);
-    output->bytes = arena_alloc(arena, bytes);
-    device_read(own->device, output->bytes, output->address, bytes);
-  }
+  arguments_as_outputs(own->call.arguments, own->call.argument_count, own->device, outputs, arena);
 }
 
 static Device *ptx_target_device(Target *target) { return ((PtxTarget *)target->own)->device; }

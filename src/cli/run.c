@@ -38,10 +38,10 @@ static bool show_progress(void *context, const Stats *so_far) {
 }
 
 // Workloads, PTX files and CUDA programs are lowered to instructions that the G80 model does not have.
-bool run_takes_ptx(const Run *run) {
-  ProgramForm form = machine_form(&run->options->spec);
+bool run_takes_ptx(const RunOptions *options) {
+  ProgramForm form = machine_form(&options->spec);
   if (form == FORM_REDOUBT) return true;
-  message_error("machine '%s' runs %s, not PTX", run->options->spec.machine, program_form_text[form]);
+  message_error("machine '%s' runs %s, not PTX", options->spec.machine, program_form_text[form]);
   return false;
 }
 
@@ -66,7 +66,6 @@ static bool attach(Run *run, Diags *diags) {
 }
 
 Device *run_device(Run *run, uint32_t address_bits) {
-  if (!run_takes_ptx(run)) return NULL;
   Diags diags = {0};
   if (!attach(run, &diags)) {
     message_diags(&diags);
@@ -158,6 +157,7 @@ static int other_file(const char *path, const char *command) {
 
 int run_check_target(const RunOptions *options, const char *command) {
   const Workload *workload = workload_find(options->target);
+  if (workload == NULL && is_g80_file(options->target)) return g80_check_target(options, command) ? EXIT_OK : EXIT_BAD_INPUT;
   int other = workload == NULL ? other_file(options->target, command) : EXIT_OK;
   if (other != EXIT_OK) return other;
   if (options->images.given)
@@ -169,7 +169,7 @@ int run_check_target(const RunOptions *options, const char *command) {
   if (options->outputs.count > 0) return message_usage(command, "--output is for CUDA programs");
   if (options->ignored.count > 0 || options->ignores_output)
     return message_usage(command, "--ignore and --ignore-output are for CUDA programs");
-  return EXIT_OK;
+  return run_takes_ptx(options) ? EXIT_OK : EXIT_BAD_INPUT;
 }
 
 static int run_target(Run *run) {
@@ -177,10 +177,10 @@ static int run_target(Run *run) {
   if (options->target[0] == '@' || (is_workload_list(options->target) && !is_ptx_file(options->target))) return run_set(run);
   if (options->processes > 0) return message_usage("run", "--jobs is for sets of workloads, such as @rise");
   const Workload *workload = workload_find(options->target);
-  if (workload == NULL && is_g80_file(options->target)) return run_g80(run);
   int bad = run_check_target(options, "run");
   if (bad != EXIT_OK) return bad;
   if (options->faults.count > 0) return run_with_faults(options, run->arena);
+  if (workload == NULL && is_g80_file(options->target)) return run_g80(run);
   run->progress.start = host_seconds();
   int code = EXIT_OK;
   for (uint32_t i = 0; i < options->repeat && code == EXIT_OK; i++) {

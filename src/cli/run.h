@@ -92,7 +92,7 @@ typedef struct Run {
 
 bool is_ptx_file(const char *target);                                 // no workload, but a file
 int run_check_target(const RunOptions *options, const char *command); // EXIT_OK: a workload or a PTX file, with options for it
-bool run_takes_ptx(const Run *run);                                   // false, after a message: the machine runs other code
+bool run_takes_ptx(const RunOptions *options);                        // false, after a message: the machine runs other code
 // A device for this run, with printing, progress and clock; NULL after a message.
 Device *run_device(Run *run, uint32_t address_bits);
 // The file of --trace, if it is wanted: the wishes of the options with where it is to be written. `whole`: there is something in it.
@@ -104,12 +104,13 @@ bool run_finish(Run *run, Device *device);
 int run_device_failed(Run *run, const Device *device);
 void run_clear_progress(Run *run);
 
-int run_workload(Run *run, const Workload *workload); // run_workload.c
-int run_ptx(Run *run);                                // run_ptx.c
-int run_set(Run *run);                                // run_set.c: several workloads
-int run_g80(Run *run);                                // run_g80.c
-bool is_g80_file(const char *target);                 // .sass, .hex
-int run_application(Run *run);                        // run_app.c
+int run_workload(Run *run, const Workload *workload);                  // run_workload.c
+int run_ptx(Run *run);                                                 // run_ptx.c
+int run_set(Run *run);                                                 // run_set.c: several workloads
+int run_g80(Run *run);                                                 // run_g80.c
+bool is_g80_file(const char *target);                                  // .sass, .hex
+bool g80_check_target(const RunOptions *options, const char *command); // false, after a message: options or machine are not for G80 code
+int run_application(Run *run);                                         // run_app.c
 
 // ---- Element types, arguments, dumps (argument.c, element.c, dump.c) ------------------------------
 typedef enum ElementKind { KIND_OF_UNSIGNED, KIND_OF_SIGNED, KIND_OF_BITS, KIND_OF_FLOAT } ElementKind;
@@ -157,6 +158,24 @@ typedef struct PtxCall {
 Program *ptx_call_compile(const RunOptions *options, Arena *arena, const char **source_text, Diags *diags);
 bool ptx_call_parse(PtxCall *call, const RunOptions *options, Arena *arena, const Program *program, Diags *diags);
 bool ptx_call_place(PtxCall *call, Device *device); // arrays into device memory; false: the device says why
+const Argument *argument_find(const Argument *arguments, uint32_t count, const char *name);                  // the array; NULL: none
+bool arguments_dumpable(const RunOptions *options, const Argument *arguments, uint32_t count, Diags *diags); // every --dump names one
+
+// ---- G80 machine code with its parameters (run_g80.c) ----------------------------------------------
+enum { G80_CALL_WORDS = 15 };
+typedef struct G80Call {
+  Argument *arguments; // arrays, or nothing where the word is a number
+  uint32_t argument_count, arrays;
+  uint32_t words[G80_CALL_WORDS]; // as the kernel gets them, once placed
+  const void *pointers[G80_CALL_WORDS];
+  const uint32_t *image; // of global memory
+  uint32_t image_words;
+  DeviceAddress memory;  // all of it, if there are no arrays
+  LaunchRequest request; // but for the module
+} G80Call;
+Program *g80_call_compile(const RunOptions *options, Diags *diags); // the file with what the options say of it
+bool g80_call_parse(G80Call *call, const RunOptions *options, Arena *arena, const Program *program, Diags *diags);
+bool g80_call_place(G80Call *call, Device *device);
 
 bool dump_array(const DumpWish *wish, const Files *files, Device *device, DeviceAddress address, const Element *element, uint64_t count,
                 Diags *diags);

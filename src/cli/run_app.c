@@ -301,7 +301,7 @@ int run_application(Run *run) {
     return message_usage("run", "--output names what --fault may change: which fault?");
   if ((options->ignored.count > 0 || options->ignores_output) && options->faults.count == 0)
     return message_usage("run", "--ignore and --ignore-output say what --fault may change: which fault?");
-  if (!run_takes_ptx(run) || !check_protections(options)) return EXIT_BAD_INPUT;
+  if (!run_takes_ptx(options) || !check_protections(options)) return EXIT_BAD_INPUT;
   if (options->faults.count > 0) return run_with_faults(options, run->arena);
   const char *folder = app_library_folder(run->arena);
   if (folder == NULL) {

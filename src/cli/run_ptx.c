@@ -103,18 +103,19 @@ static bool place_arrays(Device *device, Argument *arguments, uint32_t count, co
   return true;
 }
 
-static const Argument *find_array(const Argument *arguments, uint32_t count, const char *name) {
+const Argument *argument_find(const Argument *arguments, uint32_t count, const char *name) {
   for (uint32_t i = 0; i < count; i++) {
     if (arguments[i].is_array && strcmp(arguments[i].name, name) == 0) return &arguments[i];
   }
   return NULL;
 }
 
-static bool check_dump_names(const RunOptions *options, const Argument *arguments, uint32_t count, Diags *diags) {
+bool arguments_dumpable(const RunOptions *options, const Argument *arguments, uint32_t count, Diags *diags) {
   bool ok = true;
   for (uint32_t k = 0; k < options->dumps.count; k++) {
     const char *name = options->dumps.items[k].name;
-    if (find_array(arguments, count, name) == NULL) ok = diags_add(diags, NULL, 0, 0, "--dump %s: no --arg is an array of that name", name);
+    if (argument_find(arguments, count, name) == NULL)
+      ok = diags_add(diags, NULL, 0, 0, "--dump %s: no --arg is an array of that name", name);
   }
   return ok;
 }
@@ -164,7 +165,7 @@ static int launch_and_dump(Run *run, PtxCall *call, Device *device) {
   if (code == EXIT_BAD_INPUT) return code;
   Diags diags = {0};
   for (uint32_t k = 0; k < options->dumps.count; k++) {
-    const Argument *array = find_array(call->arguments, call->argument_count, options->dumps.items[k].name);
+    const Argument *array = argument_find(call->arguments, call->argument_count, options->dumps.items[k].name);
     dump_array(&options->dumps.items[k], &options->files, device, array->address, array->element, array->count, &diags);
   }
   return diags.count > 0 ? message_diags(&diags) : code;
@@ -176,7 +177,7 @@ static int run_program(Run *run, Program *program) {
   Diags diags = {0};
   PtxCall call;
   bool ok = ptx_call_parse(&call, options, run->arena, program, &diags);
-  ok = ok && check_dump_names(options, call.arguments, call.argument_count, &diags);
+  ok = ok && arguments_dumpable(options, call.arguments, call.argument_count, &diags);
   if (!ok) {
     program_free(program);
     return message_diags(&diags);

@@ -72,7 +72,7 @@ int run_set(Run *run) {
   Diags diags = {0};
   WorkloadList list = {0};
   if (!workload_list_add(&list, run->arena, options->target, &diags)) return message_diags(&diags);
-  if (!run_takes_ptx(run)) return EXIT_BAD_INPUT;
+  if (!run_takes_ptx(options)) return EXIT_BAD_INPUT;
   Measured *results = measure(options, &list, options->processes > 0 ? options->processes : host_cores());
   if (results == NULL) return EXIT_INTERNAL;
   int code = print(options, results, list.count, &diags) ? measured_failures(results, list.count) : message_diags(&diags);

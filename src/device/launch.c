@@ -169,6 +169,14 @@ static void run_launch(Device *device, const MachineEnvironment *environment, co
   if (device->check != NULL) memory_check_end(device->check);
 }
 
+static bool launch_admitted(Device *device, const Launch *launch) {
+  Diags diags = {0};
+  bool good = device->machine == NULL || machine_admits(device->machine, launch, &diags);
+  if (!good) device_fail(device, "%s", diags.items[0].text);
+  diags_free(&diags);
+  return good;
+}
+
 bool launch_once(Device *device, const LaunchRequest *wanted) {
   device->error[0] = '\0';
   device->trap = (Trap){0};
@@ -197,6 +205,11 @@ bool launch_once(Device *device, const LaunchRequest *wanted) {
   memcpy(launch.block, request.block, sizeof launch.block);
   MachineEnvironment environment;
   fill_environment(device, request.module, &environment);
+  if (!launch_admitted(device, &launch)) {
+    if (workspace != 0) memory_release(device->memory, workspace);
+    arena_free(scratch);
+    return false;
+  }
   Stats stats = {0};
   double start = device->options.clock == NULL ? 0 : device->options.clock();
   run_launch(device, &environment, &launch, &stats);

@@ -76,10 +76,13 @@ Module *device_load_program(Device *device, Program *program, Diags *diags) {
   module->addresses = ARENA_ARRAY(arena, DeviceAddress, program->symbol_count);
   module->symbol_bank = arena_alloc(arena, 8 * (size_t)program->symbol_count);
   device->modules = module;
+  ProgramForm form = machine_form(&device->spec);
+  bool fits = program->form == form || diags_add(diags, program->file, 0, 0, "machine '%s' runs %s, not %s", device->spec.machine,
+                                                 program_form_text[form], program_form_text[program->form]);
   bool ok =
-      program->address_bits == device->address_bits ||
+      !fits || program->address_bits == device->address_bits ||
       diags_add(diags, program->file, 0, 0, "has %u-bit addresses, the device %u-bit ones", program->address_bits, device->address_bits);
-  if (ok && place_all(module, diags)) return module;
+  if (fits && ok && place_all(module, diags)) return module;
   device_unload(device, module);
   return NULL;
 }

@@ -230,10 +230,14 @@ uint32_t fault_bits(const RegionTable *regions, const HookMachine *machine, cons
 
 // ---- Hooks -----------------------------------------------------------------------------------------
 
+// Of an asleep one it is not known which: it watches all.
+static bool fault_watches(const Hook *hook, uint16_t region) { return ((const FaultHook *)hook->own)->fault.site.region == region; }
+
 Hook *fault_hook(Arena *arena, const Fault *fault) {
   FaultHook *at = ARENA_NEW(arena, FaultHook);
   at->fault = *fault;
   at->hook = (Hook){.name = fault_models[fault->model].name, .kind = HOOK_FAULT, .own = at, .next_cycle = UINT64_MAX};
+  at->hook.watches = fault_watches;
   if (fault->is_output) output_hook(at);
   else if (fault_lasts(fault)) stuck_hook(at);
   else flip_hook(at);
@@ -253,5 +257,6 @@ Hook *fault_hook_asleep(Arena *arena, bool cells, bool outputs) {
 void fault_hook_wake(Hook *hook, const HookMachine *machine, const Fault *fault) {
   FaultHook *at = hook->own;
   at->fault = *fault;
+  hook->watches = fault_watches;
   if (!fault->is_output) hook->next_cycle = machine->cycle;
 }

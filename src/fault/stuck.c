@@ -22,13 +22,17 @@ bool fault_alters_cells(const RegionTable *regions, const Fault *fault, const Ce
   return false;
 }
 
-static void force(const HookMachine *machine, const Fault *fault) {
+// True: a bit was not as the fault holds it.
+static bool force(const HookMachine *machine, const Fault *fault) {
   Site bits[FAULT_MAX_BITS];
+  bool changed = false;
   uint32_t count = fault_bits(machine->regions, machine, fault, bits);
   for (uint32_t i = 0; i < count; i++) {
     uint8_t *byte = fault_byte(machine, &bits[i]), mask = site_mask(&bits[i]);
+    changed |= ((*byte & mask) != 0) == (fault->model == FAULT_STUCK0);
     *byte = fault->model == FAULT_STUCK0 ? (uint8_t)(*byte & ~mask) : (uint8_t)(*byte | mask);
   }
+  return changed;
 }
 
 static Verdict after_write(Hook *hook, HookMachine *machine, const CellEvent *event) {
@@ -37,9 +41,11 @@ static Verdict after_write(Hook *hook, HookMachine *machine, const CellEvent *ev
   return VERDICT_PASS;
 }
 
-// When the fault next does something by itself: begins, or is forced anew.
-static uint64_t next_time(const HookMachine *machine, const Fault *fault) {
-  uint64_t next = machine->cycle + 1;
+// When the fault next does something by itself: begins, or is forced anew. What it holds already stays so while cells are still.
+static uint64_t next_time(const HookMachine *machine, const Fault *fault, bool changed) {
+  bool is_still = !changed && machine->still_until > machine->cycle && fault->model != FAULT_DUTY;
+  uint64_t next = (is_still ? machine->still_until : machine->cycle) + 1;
+  if (is_still && machine->still_until == UINT64_MAX) return UINT64_MAX;
   bool told = (machine->regions->items[fault->site.region].flags & REGION_TRACED) != 0;
   if (next > fault->to) return UINT64_MAX;
   if (!told) return next;
@@ -50,8 +56,8 @@ static uint64_t next_time(const HookMachine *machine, const Fault *fault) {
 
 static void on_cycle(Hook *hook, HookMachine *machine) {
   const Fault *fault = &((FaultHook *)hook->own)->fault;
-  if (stuck_is_active(fault, machine->cycle)) force(machine, fault);
-  hook->next_cycle = next_time(machine, fault);
+  bool changed = stuck_is_active(fault, machine->cycle) && force(machine, fault);
+  hook->next_cycle = next_time(machine, fault, changed);
 }
 
 // Cells are put to rest between launches, but for those that cannot be; and warps' registers lie elsewhere.

@@ -55,12 +55,12 @@ static void set_params(const StudyConfig *config, uint32_t *params) {
   memcpy(params, values[config->app], sizeof values[0]);
 }
 
-G80Machine *study_machine(const StudyConfig *config, uint64_t cycle_limit, Diags *diags) {
+Machine *study_machine(const StudyConfig *config, uint64_t cycle_limit, Diags *diags) {
   static const char *const texts[APP_COUNT] = {g80_vecadd_sass, g80_scalarprod_sass, g80_gray_sass, g80_nn_sass};
   const char *name = study_app_name[config->app], *text = texts[config->app];
   Arena *arena = arena_new();
   Spec spec;
-  G80Machine *machine = NULL;
+  Machine *machine = NULL;
   SassProgram *program = NULL;
   if (spec_load(&spec, arena, "flexgrip-thesis", diags)) program = sass_assemble(name, text, strlen(text), diags);
   if (program != NULL) {
@@ -80,14 +80,14 @@ G80Machine *study_machine(const StudyConfig *config, uint64_t cycle_limit, Diags
     set_inputs(config, words);
     launch.global = (const uint8_t *)words;
     launch.global_bytes = G80_GLOBAL_BYTES;
-    machine = g80_new(&spec, program, &launch, diags);
+    machine = g80_launch(&spec, NULL, program, &launch, diags);
   }
   sass_program_free(program);
   arena_free(arena);
   return machine;
 }
 
-bool study_vecadd_right(const StudyConfig *config, const G80Machine *machine) {
+bool study_vecadd_right(const StudyConfig *config, const Machine *machine) {
   G80Result result;
   g80_result(machine, &result);
   for (uint32_t i = 0; i < threads_of(config); i++) {

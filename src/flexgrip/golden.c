@@ -1,8 +1,8 @@
 // The fault-free run: its times, snapshots to start faulty runs from, and who reads the scheduler's registers when.
 //
-// Why pruning is exact. (1) A register of the scheduler that is told to g80_watch: a flip stays until the next access. If that
+// Why pruning is exact. (1) A register of the scheduler whose accesses are told to hooks: a flip stays until the next access. If that
 // writes, the flip is gone; if it reads, flips at all cycles since the last access are one fault. (2) Registers that are
-// read in every cycle (g80_always_read): every cycle is a fault of its own, but for num_blocks in the long wait (below). (3) Combinational signals: a flip lasts for
+// read in every cycle (REGION_LOOKED_AT): every cycle is a fault of its own, but for num_blocks in the long wait (below). (3) Combinational signals: a flip lasts for
 // one cycle and only a clock edge in CALC_BLOCKS or CHECK_BLOCKS uses them; those edges always change registers, so that
 // the fault-free run simulated them. Test: test_study.c compares with simulation from beginning to end.
 #include "flexgrip/study_internal.h"
@@ -25,7 +25,7 @@ static bool in_structure(StudyStructure structure, const char *name) {
 }
 
 static void choose_regions(Golden *g) {
-  const RegionTable *table = g80_regions(g->machine);
+  const RegionTable *table = machine_regions(g->machine);
   g->regions = ARENA_ARRAY(g->arena, uint16_t, table->count);
   for (uint32_t i = 0; i < table->count; i++) {
     const Region *region = &table->items[i];
@@ -37,9 +37,7 @@ static void choose_regions(Golden *g) {
 
 // ---- Accesses ------------------------------------------------------------------------------------------------------------
 // The cycle that counts is the one being simulated: flips come before it or after it.
-static void note(void *own, uint64_t told, uint16_t region, uint32_t row, bool write) {
-  Golden *g = own;
-  uint64_t cycle = min_u64(told, g80_cycle(g->ended));
+static void note(Golden *g, uint64_t cycle, uint16_t region, uint64_t row, bool write) {
   if (region == g->state_region && !write && (g->edges.count == 0 || g->edges.items[g->edges.count - 1] != cycle)) {
     *VEC_PUSH(&g->edges, g->arena) = cycle;
   }
@@ -49,8 +47,20 @@ static void note(void *own, uint64_t told, uint16_t region, uint32_t row, bool w
   *VEC_PUSH(log, g->arena) = (CellAccess){cycle, write};
 }
 
+static Verdict on_read(Hook *hook, HookMachine *machine, const CellEvent *event) {
+  note(hook->own, machine->cycle, event->region, event->row, false);
+  return VERDICT_PASS;
+}
+
+static Verdict on_write(Hook *hook, HookMachine *machine, const CellEvent *event) {
+  note(hook->own, machine->cycle, event->region, event->row, true);
+  return VERDICT_PASS;
+}
+
+static bool watches(const Hook *hook, uint16_t region) { return ((const Golden *)hook->own)->first_log[region] != UINT32_MAX; }
+
 static void make_logs(Golden *g) {
-  const RegionTable *table = g80_regions(g->machine);
+  const RegionTable *table = machine_regions(g->machine);
   uint32_t cells = 0;
   g->state_region = region_find(table, "bs_state");
   g->num_blocks_region = region_find(table, "bs_num_blocks");
@@ -76,12 +86,12 @@ static bool has_edge(const Golden *g, uint64_t cycle) {
 // num_blocks while the scheduler waits for the SMs: the next state writes it anew, and until then only done counting looks, whether
 // it is zero.
 static bool hides_in_wait(const Golden *g, const StudyFault *fault) {
-  const Region *region = &g80_regions(g->machine)->items[fault->site.region];
+  const Region *region = &machine_regions(g->machine)->items[fault->site.region];
   if (fault->site.region != g->num_blocks_region) return false;
   for (uint32_t i = 0; i < g->snapshot_count; i++) {
     const Snapshot *snapshot = &g->snapshots[i];
     if (snapshot->wait_until < fault->cycle || snapshot->cycle > fault->cycle) continue;
-    const uint8_t *cell = g80_block(snapshot->machine) + region->base + fault->site.row * region->row_bytes;
+    const uint8_t *cell = machine_block(snapshot->machine) + region->base + fault->site.row * region->row_bytes;
     uint64_t value = unit_get(region, cell), flipped = value ^ UINT64_C(1) << fault->site.bit;
     return (value == 0) == (flipped == 0);
   }
@@ -91,19 +101,19 @@ static bool hides_in_wait(const Golden *g, const StudyFault *fault) {
 // A cell that is stuck at the only value it ever has changes nothing.
 static bool sticks_to_its_value(const Golden *g, const StudyFault *fault) {
   if (g->ever_one == NULL) return false;
-  size_t byte = site_byte(&g80_regions(g->machine)->items[fault->site.region], &fault->site);
+  size_t byte = site_byte(&machine_regions(g->machine)->items[fault->site.region], &fault->site);
   const uint8_t *other = fault->model == MODEL_STUCK_0 ? g->ever_one : g->ever_zero;
   return (other[byte] & site_mask(&fault->site)) == 0;
 }
 
 Knowledge golden_equal(const Golden *g, const StudyFault *fault, uint64_t *at) {
-  const Region *region = &g80_regions(g->machine)->items[fault->site.region];
+  const Region *region = &machine_regions(g->machine)->items[fault->site.region];
   *at = fault->cycle;
   if (fault->model != MODEL_UPSET) return sticks_to_its_value(g, fault) ? KNOWN_MASKED : KNOWN_EQUAL;
   if (g->structure != STRUCTURE_SCHEDULER) return KNOWN_EQUAL;
   if (hides_in_wait(g, fault)) return KNOWN_MASKED;
-  if (g80_always_read(g->machine, fault->site.region)) return KNOWN_EQUAL;
   if ((region->flags & REGION_HASHED) == 0) return has_edge(g, fault->cycle) ? KNOWN_EQUAL : KNOWN_MASKED;
+  if ((region->flags & REGION_LOOKED_AT) != 0) return KNOWN_EQUAL;
   const CellLog *log = &g->logs[g->first_log[fault->site.region] + fault->site.row];
   uint32_t low = 0, high = log->count;
   while (low < high) {
@@ -124,7 +134,7 @@ static int by_cycle(const void *a, const void *b) {
 
 // Evenly, and where each pass has begun: by then the scheduler has rewritten most of its registers.
 static uint32_t snapshot_cycles(const Golden *g, uint64_t *cycles) {
-  uint64_t most = min_u64(SNAPSHOTS, SNAPSHOT_BYTES / g80_regions(g->machine)->block_bytes);
+  uint64_t most = min_u64(SNAPSHOTS, SNAPSHOT_BYTES / machine_regions(g->machine)->block_bytes);
   uint32_t count = 0, even = (uint32_t)min_u64(most, 1 + (g->end - g->start) / SNAPSHOT_CYCLES);
   cycles[count++] = 0;
   for (uint32_t i = 0; i < even; i++) cycles[count++] = g->start + (g->end - g->start) * i / even;
@@ -149,20 +159,22 @@ static void take_snapshots(Golden *g, bool more) {
   uint64_t cycles[SNAPSHOTS + G80_MAX_PASSES + 1] = {0};
   g->snapshot_count = more ? snapshot_cycles(g, cycles) : 1;
   g->snapshots = ARENA_ARRAY(g->arena, Snapshot, g->snapshot_count);
-  G80Machine *machine = g->ended;
-  g80_copy(machine, g->machine);
-  g80_watch(machine, note, g);
+  Hook observer = {
+      .name = "study", .kind = HOOK_OBSERVER, .own = g, .read = on_read, .write = on_write, .watches = watches, .next_cycle = UINT64_MAX};
+  HookChain chain = {.hooks = {&observer}, .count = 1};
+  Machine *machine = machine_clone(g->machine, NULL, &chain);
   for (uint32_t i = 0; i < g->snapshot_count; i++) {
-    if (cycles[i] > 0) g80_run(machine, cycles[i]);
-    g->snapshots[i] = (Snapshot){cycles[i], g80_clone(machine), g80_hash(machine), wait_until(g, cycles[i])};
+    if (cycles[i] > 0) machine_run(machine, cycles[i]);
+    g->snapshots[i] = (Snapshot){cycles[i], machine_clone(machine, NULL, NULL), machine_hash(machine), wait_until(g, cycles[i])};
   }
-  g80_run(machine, G80_NEVER);
-  g80_watch(machine, NULL, NULL);
+  machine_run(machine, G80_NEVER);
+  machine_copy(g->ended, machine);
+  machine_free(machine);
 }
 
 // ---- Values ----------------------------------------------------------------------------------------------------------------
 static void note_values(Golden *g, size_t bytes) {
-  const uint8_t *block = g80_block(g->worker);
+  const uint8_t *block = machine_block(g->worker);
   for (size_t i = 0; i < bytes; i++) {
     g->ever_one[i] |= block[i];
     g->ever_zero[i] |= (uint8_t)~block[i];
@@ -173,61 +185,65 @@ static void note_values(Golden *g, size_t bytes) {
 static void collect_values(Golden *g) {
   size_t bytes = 0;
   for (uint32_t i = 0; i < g->region_count; i++) {
-    const Region *region = &g80_regions(g->machine)->items[g->regions[i]];
+    const Region *region = &machine_regions(g->machine)->items[g->regions[i]];
     bytes = max_u64(bytes, region->base + region->rows * region->row_bytes + sizeof(uint64_t));
   }
   g->ever_zero = ARENA_ARRAY(g->arena, uint8_t, bytes);
   g->ever_one = ARENA_ARRAY(g->arena, uint8_t, bytes);
-  g80_copy(g->worker, g->machine);
+  machine_copy(g->worker, g->machine);
   note_values(g, bytes);
   for (uint32_t i = 0; i < g->edges.count; i++) {
     for (uint32_t k = 0; k < 2; k++) {
-      g80_run(g->worker, g->edges.items[i] + k);
+      machine_run(g->worker, g->edges.items[i] + k);
       note_values(g, bytes);
     }
   }
-  g80_run(g->worker, G80_NEVER);
+  machine_run(g->worker, G80_NEVER);
   note_values(g, bytes);
 }
 
 // ---- Making one ------------------------------------------------------------------------------------------------------------
 Golden *golden_new(const StudyConfig *config, StudyStructure structure, bool snapshots, Diags *diags) {
-  G80Machine *first = study_machine(config, 0, diags);
+  Machine *first = study_machine(config, 0, diags);
   if (first == NULL) return NULL;
   Arena *arena = arena_new();
   Golden *g = ARENA_NEW(arena, Golden);
   *g = (Golden){.arena = arena, .config = *config, .structure = structure};
-  g80_run(first, G80_NEVER);
+  machine_run(first, G80_NEVER);
   g80_result(first, &g->result);
-  g->end = g80_cycle(first);
+  g->end = machine_now(first);
   g->start = g->end - g->result.cycles;
-  g80_free(first);
+  machine_free(first);
   g->machine = study_machine(config, g->start + STUDY_LIMIT * g->result.cycles, diags);
   ASSERT(g->machine != NULL && g->result.outcome == G80_DONE);
-  g->worker = g80_clone(g->machine);
-  g->ended = g80_clone(g->machine);
+  g->stuck = fault_hook_asleep(arena, true, false);
+  HookChain stuck = {.hooks = {g->stuck}, .count = 1};
+  g->worker = machine_clone(g->machine, NULL, NULL);
+  g->held = machine_clone(g->machine, NULL, &stuck);
+  g->ended = machine_clone(g->machine, NULL, NULL);
   choose_regions(g);
   make_logs(g);
   take_snapshots(g, snapshots);
   if (structure == STRUCTURE_SCHEDULER && !snapshots) collect_values(g);
   g80_result(g->ended, &g->result);
-  ASSERT(g80_cycle(g->ended) == g->end);
+  ASSERT(machine_now(g->ended) == g->end);
   return g;
 }
 
 void golden_free(Golden *g) {
   if (g == NULL) return;
-  for (uint32_t i = 0; i < g->snapshot_count; i++) g80_free(g->snapshots[i].machine);
-  g80_free(g->worker);
-  g80_free(g->ended);
-  g80_free(g->machine);
+  for (uint32_t i = 0; i < g->snapshot_count; i++) machine_free(g->snapshots[i].machine);
+  machine_free(g->worker);
+  machine_free(g->held);
+  machine_free(g->ended);
+  machine_free(g->machine);
   arena_free(g->arena);
 }
 
 const G80Result *golden_result(const Golden *g) { return &g->result; }
 uint64_t golden_start(const Golden *g) { return g->start; }
 uint64_t golden_end(const Golden *g) { return g->end; }
-const RegionTable *golden_regions(const Golden *g) { return g80_regions(g->machine); }
+const RegionTable *golden_regions(const Golden *g) { return machine_regions(g->machine); }
 uint64_t golden_bits(const Golden *g) { return g->bits; }
 
 // ---- Phases ----------------------------------------------------------------------------------------------------------------

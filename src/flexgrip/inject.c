@@ -12,7 +12,7 @@ StudyClass study_class(StudyOutcome outcome) {
 }
 
 StudyFault study_draw(const Golden *g, StudyModel model, uint64_t stream, uint64_t index) {
-  const RegionTable *table = g80_regions(g->machine);
+  const RegionTable *table = machine_regions(g->machine);
   uint64_t bit = random_below(random_draw(stream, index, 0), g->bits);
   uint32_t i = 0;
   for (; bit >= region_bits(&table->items[g->regions[i]]); i++) bit -= region_bits(&table->items[g->regions[i]]);
@@ -21,7 +21,7 @@ StudyFault study_draw(const Golden *g, StudyModel model, uint64_t stream, uint64
   return fault;
 }
 
-StudyOutcome outcome_of(const Golden *g, const G80Machine *machine) {
+StudyOutcome outcome_of(const Golden *g, const Machine *machine) {
   G80Result result;
   g80_result(machine, &result);
   if (result.outcome == G80_HANG) return EFFECT_HANG;
@@ -31,24 +31,26 @@ StudyOutcome outcome_of(const Golden *g, const G80Machine *machine) {
   return late ? EFFECT_TIME : EFFECT_MASKED;
 }
 
-static void flip(G80Machine *machine, const Site *site) {
-  g80_block(machine)[site_byte(&g80_regions(machine)->items[site->region], site)] ^= site_mask(site);
+static void flip(Machine *machine, const Site *site) {
+  machine_block(machine)[site_byte(&machine_regions(machine)->items[site->region], site)] ^= site_mask(site);
 }
 
 static StudyOutcome run_stuck(Golden *g, const StudyFault *fault) {
-  g80_copy(g->worker, g->machine);
-  g80_stick(g->worker, &fault->site, fault->model == MODEL_STUCK_1);
-  g80_run(g->worker, G80_NEVER);
-  g80_stick(g->worker, NULL, false);
-  return outcome_of(g, g->worker);
+  Fault stuck = {.model = fault->model == MODEL_STUCK_1 ? FAULT_STUCK1 : FAULT_STUCK0, .site = fault->site, .warp = FAULT_NO_WARP};
+  stuck.from = g->start;
+  stuck.to = UINT64_MAX;
+  fault_hook_wake(g->stuck, &(HookMachine){.cycle = g->start}, &stuck);
+  machine_copy(g->held, g->machine); // from here on it is known which cells the fault watches
+  machine_run(g->held, G80_NEVER);
+  return outcome_of(g, g->held);
 }
 
 StudyOutcome study_brute(Golden *g, const StudyFault *fault) {
   if (fault->model != MODEL_UPSET) return run_stuck(g, fault);
-  g80_copy(g->worker, g->machine);
-  g80_run(g->worker, fault->cycle);
+  machine_copy(g->worker, g->machine);
+  machine_run(g->worker, fault->cycle);
   flip(g->worker, &fault->site);
-  g80_run(g->worker, G80_NEVER);
+  machine_run(g->worker, G80_NEVER);
   return outcome_of(g, g->worker);
 }
 
@@ -57,14 +59,14 @@ StudyOutcome study_simulate(Golden *g, const StudyFault *fault) {
   if (fault->model != MODEL_UPSET) return run_stuck(g, fault);
   uint32_t next = g->snapshot_count;
   while (g->snapshots[next - 1].cycle > fault->cycle) next--;
-  g80_copy(g->worker, g->snapshots[next - 1].machine);
-  g80_run(g->worker, fault->cycle);
+  machine_copy(g->worker, g->snapshots[next - 1].machine);
+  machine_run(g->worker, fault->cycle);
   flip(g->worker, &fault->site);
   for (; next < g->snapshot_count; next++) {
-    if (g80_run(g->worker, g->snapshots[next].cycle)) return outcome_of(g, g->worker);
-    if (g80_hash(g->worker) == g->snapshots[next].hash) return EFFECT_MASKED;
+    if (machine_run(g->worker, g->snapshots[next].cycle)) return outcome_of(g, g->worker);
+    if (machine_hash(g->worker) == g->snapshots[next].hash) return EFFECT_MASKED;
   }
-  g80_run(g->worker, G80_NEVER);
+  machine_run(g->worker, G80_NEVER);
   return outcome_of(g, g->worker);
 }
 

@@ -27,13 +27,13 @@ static bool run_timed(Study *study, uint32_t i, Diags *diags) {
   row->config.blocks_per_core = TIMED_BLOCKS_PER_CORE;
   row->config.sps = SPS;
   row->config.end_ns = timed_rows[i].ns;
-  G80Machine *machine = study_machine(&row->config, CYCLES_AT_MOST, diags);
+  Machine *machine = study_machine(&row->config, CYCLES_AT_MOST, diags);
   if (machine == NULL) return false;
-  g80_run(machine, G80_NEVER);
+  machine_run(machine, G80_NEVER);
   G80Result result;
   g80_result(machine, &result);
   row->ns = result.kernel_done_ns;
-  g80_free(machine);
+  machine_free(machine);
   return true;
 }
 
@@ -48,11 +48,11 @@ static bool run_limit(Study *study, uint32_t i, Diags *diags) {
   row->config.gprs = LIMIT_GPRS;
   for (uint32_t thesis = 0; thesis < 2; thesis++) {
     row->config.thesis_registers = thesis != 0;
-    G80Machine *machine = study_machine(&row->config, CYCLES_AT_MOST, diags);
+    Machine *machine = study_machine(&row->config, CYCLES_AT_MOST, diags);
     if (machine == NULL) return false;
-    g80_run(machine, G80_NEVER);
+    machine_run(machine, G80_NEVER);
     *(thesis != 0 ? &row->thesis : &row->mended) = study_vecadd_right(&row->config, machine);
-    g80_free(machine);
+    machine_free(machine);
   }
   return true;
 }

@@ -25,8 +25,8 @@ extern const StudyConfig study_configs[STUDY_CAMPAIGNS];
 static inline uint32_t study_blocks(const StudyConfig *config) { return config->grid[0] * config->grid[1]; }
 
 // The machine of a configuration, before its first cycle. NULL after errors. cycle_limit 0: none.
-G80Machine *study_machine(const StudyConfig *config, uint64_t cycle_limit, Diags *diags);
-bool study_vecadd_right(const StudyConfig *config, const G80Machine *machine); // of a vector addition that has ended
+Machine *study_machine(const StudyConfig *config, uint64_t cycle_limit, Diags *diags);
+bool study_vecadd_right(const StudyConfig *config, const Machine *machine); // of a vector addition that has ended
 
 // ---- Outcomes ----------------------------------------------------------------------------------------------------------
 // Finer than the thesis's four classes, because its text can be read in two ways (docs/reproduce.md).

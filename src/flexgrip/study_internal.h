@@ -4,6 +4,8 @@
 
 #include "flexgrip/study.h"
 
+#include "fault/fault.h"
+
 extern const char g80_vecadd_sass[], g80_scalarprod_sass[], g80_gray_sass[], g80_nn_sass[]; // workloads/g80, as text
 
 typedef VEC(uint64_t) Cycles;
@@ -17,7 +19,7 @@ typedef VEC(CellAccess) CellLog;
 
 typedef struct Snapshot {
   uint64_t cycle;
-  G80Machine *machine;
+  Machine *machine;
   uint64_t hash;
   uint64_t wait_until; // taken right after a pass began: the last cycle in which the scheduler waits for it; else 0
 } Snapshot;
@@ -26,9 +28,11 @@ struct Golden {
   Arena *arena;
   StudyConfig config;
   StudyStructure structure;
-  G80Machine *machine; // before its first cycle, with the cycle limit; others are clones of it
-  G80Machine *worker;  // for faulty runs
-  G80Machine *ended;
+  Machine *machine; // before its first cycle, with the cycle limit; others are clones of it
+  Machine *worker;  // for faulty runs
+  Machine *held;    // for runs with a stuck bit
+  Hook *stuck;      // its fault
+  Machine *ended;
   G80Result result;
   uint64_t start, end; // cycles
   Snapshot *snapshots; // ascending; the first at cycle 0
@@ -48,6 +52,6 @@ struct Golden {
 typedef enum Knowledge { KNOWN_MASKED, KNOWN_EQUAL } Knowledge;
 Knowledge golden_equal(const Golden *golden, const StudyFault *fault, uint64_t *at);
 
-StudyOutcome outcome_of(const Golden *golden, const G80Machine *machine); // of a run that has ended
+StudyOutcome outcome_of(const Golden *golden, const Machine *machine); // of a run that has ended
 
 #endif

@@ -56,6 +56,7 @@ struct HookMachine {
   const Program *program; // of the current launch
   uint32_t warp_rows;     // register rows of each warp in it: those of warp w start at w * warp_rows
   uint64_t cycle;
+  uint64_t still_until;                      // in `cycle`: before this cycle no cell changes but by the hook that is called; 0: not known
   uint64_t *corrected, *detected, *replayed; // counters in the block, part of every launch's statistics; hooks count
   Refusal refused;                           // .hook is NULL: nobody
   // The place holds nothing now: nobody reads this bit before somebody takes the place, and who does writes it. NULL: not known.
@@ -249,7 +250,7 @@ typedef struct HoldEvent {
 typedef struct CommitEvent { // an instruction has written back
   const Who *who;
   uint32_t mask;
-  const Instr *instr;
+  const Instr *instr; // NULL: of a program of another form (program_text_at)
   uint64_t issued_at; // cycle
 } CommitEvent;
 
@@ -294,7 +295,9 @@ struct Hook {
 #undef MOMENT
   uint8_t word_bits;  // of the scheme word that packets carry: how many this hook wants for itself
   uint8_t word_shift; // and where they begin: given when the machine is laid out
-  bool replays;       // `result` may say REPLAY: operands are kept for it until then
+  // Machines may spare the hook accesses of other structures; they ask when a launch begins, or when a clone is copied to. NULL: watches all.
+  bool (*watches)(const Hook *hook, uint16_t region);
+  bool replays; // `result` may say REPLAY: operands are kept for it until then
   // A protection that neither changes nor refuses a value that all copies of an instruction have alike: what was read wrong goes the way
   // that it goes without the protection, so that campaigns may follow it.
   bool passes_values;

@@ -101,8 +101,8 @@ const RedoubtStructure *redoubt_machine_structures(RedoubtMachine *machine, uint
     Diags diags = {0};
     Attachments attachments;
     AttachmentWishes wishes = {.protections = machine->protections};
-    if (machine->spec.machine_model != MODEL_SIMT)
-      return lib_fail_text(error, "'%s' is no machine of model simt, whose structures are listed", machine->spec.machine), NULL;
+    if (!machine_can(&machine->spec, MACHINE_HAS_TIME))
+      return lib_fail_text(error, "machine '%s' has no time, and so no structures", machine->spec.machine), NULL;
     if (!attachments_open(&attachments, &wishes, &diags)) return lib_fail(error, &diags), NULL;
     Machine *made = machine_new(&machine->spec, &attachments.chain, &diags);
     if (made != NULL) copy_structures(machine, machine_regions(made));

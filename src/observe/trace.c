@@ -331,7 +331,8 @@ static Verdict trace_block(Hook *hook, HookMachine *machine, const BlockEvent *e
 }
 
 static Verdict trace_trap(Hook *hook, HookMachine *machine, const TrapEvent *event) {
-  Place place = sm_place(event->who->sm, SM_WARPS + event->who->warp, "warp", event->who->warp);
+  bool is_known = event->who->sm != WHO_NO_INDEX && event->who->warp != WHO_NO_INDEX;
+  Place place = is_known ? sm_place(event->who->sm, SM_WARPS + event->who->warp, "warp", event->who->warp) : kernel_place;
   add_instant(hook->own, &place, machine->cycle, "trap");
   return VERDICT_PASS;
 }
@@ -351,7 +352,10 @@ static void trace_finish(Hook *hook, HookMachine *machine) {
 static Verdict trace_commit(Hook *hook, HookMachine *machine, const CommitEvent *event) {
   Trace *trace = hook->own;
   trace->name.length = 0;
-  instr_format(event->instr, &trace->name);
+  if (event->instr != NULL) instr_format(event->instr, &trace->name);
+  else if (machine->program != NULL && event->who->pc < machine->program->code_count)
+    program_text_at(machine->program, event->who->pc, &trace->name);
+  else text_add(&trace->name, "instruction");
   Place place = sm_place(event->who->sm, SM_WARPS + event->who->warp, "warp", event->who->warp);
   Text *out = begin_slice(trace, &place, event->issued_at, machine->cycle, trace->name.at);
   if (out == NULL) return VERDICT_PASS;

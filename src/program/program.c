@@ -3,6 +3,19 @@
 
 const char *const program_form_text[FORM_COUNT] = {[FORM_REDOUBT] = "PTX", [FORM_G80] = "G80 machine code"};
 
+void program_text_at(const Program *program, uint32_t pc, Text *out) {
+  if (program->decoded != NULL) instr_format(&program->decoded[pc], out);
+  else text_add(out, "%s", program->foreign[pc].text);
+}
+
+bool program_stores_at(const Program *program, uint32_t pc, bool *is_global) {
+  if (pc >= program->code_count) return false;
+  if (program->decoded == NULL) return *is_global = program->foreign[pc].is_global, program->foreign[pc].stores;
+  const OpInfo *info = &op_info[program->decoded[pc].op];
+  *is_global = info->space == SPACE_GLOBAL || info->space == SPACE_GENERIC;
+  return (info->flags & OP_WRITES_MEMORY) != 0;
+}
+
 const Function *program_function(const Program *program, const char *name) {
   for (uint32_t f = 0; f < program->function_count; f++) {
     if (strcmp(program->functions[f].name, name) == 0) return &program->functions[f];

@@ -72,6 +72,14 @@ typedef enum ProgramForm {
 } ProgramForm;
 extern const char *const program_form_text[FORM_COUNT]; // what users call them
 
+// What others than the machine want to know of an instruction that isa.def does not have.
+typedef struct ForeignInstr {
+  const char *text; // as its assembler writes it
+  bool stores, is_global;
+  uint8_t address; // stores: the register that holds it
+} ForeignInstr;
+struct SassProgram;
+
 typedef struct Program {
   Arena *arena; // owns everything below
   ProgramForm form;
@@ -80,7 +88,7 @@ typedef struct Program {
   uint32_t file_count;
   uint32_t address_bits; // 32 or 64
   const InstrWord *code;
-  const Instr *decoded;  // memo of code[]
+  const Instr *decoded;  // memo of code[]; NULL in programs of another form, as code is
   const uint32_t *lines; // source line of each instruction; 0 = made by the compiler
   const bool *hidden;    // of each instruction: see MirInstr; NULL: none is
   uint32_t code_count;
@@ -92,6 +100,9 @@ typedef struct Program {
   uint32_t relocation_count;
   uint32_t const_bytes; // size of BANK_CONST
   uint64_t hash;        // of code, symbols and functions: journals and snapshots check it
+  // FORM_G80
+  const struct SassProgram *sass;
+  const ForeignInstr *foreign; // by instruction
 } Program;
 
 // ---- The address space ---------------------------------------------------------------------
@@ -109,12 +120,14 @@ typedef struct Program {
 #define CODE_BASE UINT64_C(0x08000000)
 #define FUNCTION_ADDRESS(index) (CODE_BASE + (uint64_t)(index)*INSTR_BYTES)
 
-const Function *program_function(const Program *program, const char *name); // NULL: not there
-const Function *program_function_at(const Program *program, uint32_t pc);   // NULL: outside
-const char *program_file_at(const Program *program, uint32_t pc);           // in which its line is counted
-int program_symbol(const Program *program, const char *name);               // -1: not there
-bool program_validate(const Program *program, Diags *diags);                // after every pass that makes one
-void program_dump(const Program *program, Text *out);                       // `redoubt run --dump program`
+const Function *program_function(const Program *program, const char *name);   // NULL: not there
+const Function *program_function_at(const Program *program, uint32_t pc);     // NULL: outside
+const char *program_file_at(const Program *program, uint32_t pc);             // in which its line is counted
+int program_symbol(const Program *program, const char *name);                 // -1: not there
+bool program_validate(const Program *program, Diags *diags);                  // after every pass that makes one
+bool program_stores_at(const Program *program, uint32_t pc, bool *is_global); // an instruction that writes memory
+void program_text_at(const Program *program, uint32_t pc, Text *out);         // the instruction; pc is inside
+void program_dump(const Program *program, Text *out);                         // `redoubt run --dump program`
 void program_free(Program *program);
 
 #endif

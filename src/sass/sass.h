@@ -225,6 +225,7 @@ typedef struct SassProgram {
   uint32_t block[3], grid[2];
   const uint32_t *constants; // words of constant memory, from address 0
   uint32_t constant_count;
+  uint32_t constant_bytes; // that the host declares; 0: those of the words
 } SassProgram;
 enum { SASS_MAX_WORDS = 65536, SASS_MAX_PARAMS = 15, SASS_CONSTANT_WORDS = 2048 };
 
@@ -234,6 +235,7 @@ SassProgram *sass_read_hex(const char *file, const char *text, size_t length, Di
 SassProgram *sass_assemble(const char *file, const char *text, size_t length, Diags *diags);
 void sass_disassemble(const SassProgram *program, Text *out); // assembly that assembles to the same canonical words
 void sass_write_hex(const SassProgram *program, Text *out);
-void sass_program_free(SassProgram *program); // NULL is fine
+Program *sass_to_program(SassProgram *program); // takes it over: program_free frees both
+void sass_program_free(SassProgram *program);   // NULL is fine
 
 #endif

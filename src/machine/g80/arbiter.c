@@ -11,7 +11,9 @@ static uint32_t all_sms(const G80Machine *m) { return m->sms == 32 ? UINT32_MAX 
 // Requests that come while others are being served wait for the next round.
 void arbiter_request(G80Machine *m, PortId id, uint32_t sm, uint64_t cycle) {
   G80Port *port = &m->shared->ports[id];
+  tell_port(m, id, false);
   port->request |= sm_bit(sm);
+  tell_port(m, id, true);
   if ((port->state & 3) == ARBITER_IDLE && port->next == G80_NEVER) port->next = cycle + m->arbiter.grant - 1;
 }
 
@@ -74,12 +76,14 @@ static void acknowledge(G80Machine *m, PortId id, uint64_t cycle) {
 void arbiter_step(G80Machine *m, PortId id, uint64_t cycle) {
   G80Port *port = &m->shared->ports[id];
   port->next = G80_NEVER;
+  tell_port(m, id, false);
   switch (port->state & 3) {
   case ARBITER_IDLE: begin_round(m, id, cycle); break;
   case ARBITER_REQUESTED: grant(m, id, cycle); break;
   case ARBITER_WAITING_ACK: acknowledge(m, id, cycle); break;
   default: break; // illegal: stays
   }
+  tell_port(m, id, true);
 }
 
 void arbiter_forget(G80Machine *m, uint32_t sm) {
@@ -88,8 +92,10 @@ void arbiter_forget(G80Machine *m, uint32_t sm) {
     port->request &= ~sm_bit(sm);
     port->stall &= ~sm_bit(sm);
     port->served &= ~sm_bit(sm);
-    if ((port->grant & sm_bit(sm)) == 0) continue;
-    port->grant = 0;
-    port->state = ARBITER_REQUESTED;
+    if ((port->grant & sm_bit(sm)) != 0) {
+      port->grant = 0;
+      port->state = ARBITER_REQUESTED;
+    }
+    tell_port(m, (PortId)i, true);
   }
 }

@@ -15,31 +15,48 @@ static uint32_t *stack_cell(const G80Machine *m, RegionId id, uint32_t sm, uint3
   return table_words(m, id) + (size_t)(sm * G80_WARPS + (warp & 31)) * G80_STACK + (entry & (G80_STACK - 1));
 }
 
+static uint32_t entry_number(uint32_t sm, uint32_t warp, uint32_t entry) {
+  return warp_number(sm, warp) * G80_STACK + (entry & (G80_STACK - 1));
+}
+static void put_entry(const G80Machine *m, RegionId id, uint32_t sm, const G80Job *job, uint32_t entry, uint32_t value) {
+  *stack_cell(m, id, sm, job->warp, entry) = value;
+  writes_for(m, id, entry_number(sm, job->warp, entry), 1, job);
+}
+static uint32_t get_entry(const G80Machine *m, RegionId id, uint32_t sm, const G80Job *job, uint32_t entry) {
+  reads_for(m, id, entry_number(sm, job->warp, entry), 1, job);
+  return *stack_cell(m, id, sm, job->warp, entry);
+}
+static void set_depth(const G80Machine *m, uint32_t sm, const G80Job *job, uint32_t depth) {
+  *warp_cell(m, REGION_ID_stack_pointer, sm, job->warp) = depth;
+  writes_for(m, REGION_ID_stack_pointer, warp_number(sm, job->warp), 1, job);
+}
+
 static uint32_t stack_depth(const G80Machine *m, uint32_t sm, const G80Job *job) {
+  reads_for(m, REGION_ID_stack_pointer, warp_number(sm, job->warp), 1, job);
   return *warp_cell(m, REGION_ID_stack_pointer, sm, job->warp) & (G80_STACK - 1);
 }
 
 static void push(G80Machine *m, uint32_t sm, const G80Job *job, StackEntry entry) {
   uint32_t depth = stack_depth(m, sm, job);
   if (depth >= STACK_USED) return;
-  *stack_cell(m, REGION_ID_stack_mask, sm, job->warp, depth) = entry.mask;
-  *stack_cell(m, REGION_ID_stack_token, sm, job->warp, depth) = entry.token;
-  *stack_cell(m, REGION_ID_stack_pc, sm, job->warp, depth) = entry.pc;
-  *warp_cell(m, REGION_ID_stack_pointer, sm, job->warp) = depth + 1;
+  put_entry(m, REGION_ID_stack_mask, sm, job, depth, entry.mask);
+  put_entry(m, REGION_ID_stack_token, sm, job, depth, entry.token);
+  put_entry(m, REGION_ID_stack_pc, sm, job, depth, entry.pc);
+  set_depth(m, sm, job, depth + 1);
 }
 
 // The stack must not be empty.
 static StackEntry pop(G80Machine *m, uint32_t sm, const G80Job *job) {
   uint32_t depth = (stack_depth(m, sm, job) - 1) & (G80_STACK - 1);
-  *warp_cell(m, REGION_ID_stack_pointer, sm, job->warp) = depth;
-  return (StackEntry){*stack_cell(m, REGION_ID_stack_mask, sm, job->warp, depth),
-                      *stack_cell(m, REGION_ID_stack_token, sm, job->warp, depth) & 3,
-                      *stack_cell(m, REGION_ID_stack_pc, sm, job->warp, depth)};
+  set_depth(m, sm, job, depth);
+  return (StackEntry){get_entry(m, REGION_ID_stack_mask, sm, job, depth), get_entry(m, REGION_ID_stack_token, sm, job, depth) & 3,
+                      get_entry(m, REGION_ID_stack_pc, sm, job, depth)};
 }
 
 // .S: the instruction has its mask; then the warp goes on with the other side, or with all.
 void flow_join(G80Machine *m, uint32_t sm, G80Job *job) {
   if (stack_depth(m, sm, job) == 0) {
+    reads_for(m, REGION_ID_wp_initial, warp_number(sm, job->warp), 1, job);
     job->next_mask = job->active = *warp_cell(m, REGION_ID_wp_initial, sm, job->warp);
     return;
   }

@@ -1,8 +1,9 @@
 // The machine as a whole: making it, the loop over events, results.
 //
-// The loop goes from one cycle in which something can happen to the next. Within a cycle ports come first, then the SMs in
+// The loop goes from one cycle in which something can happen, or that a hook wants, to the next. Within a cycle ports come first, then the SMs in
 // order, then the block scheduler: an SM sees the scheduler's registers as they were before the edge.
 #include "machine/g80/g80_internal.h"
+#include "machine/machines.h"
 
 #include <stdlib.h>
 
@@ -20,6 +21,7 @@ void g80_launch_default(G80Launch *launch, const Spec *spec, const SassProgram *
   launch->param_count = min_u32(program->param_count, G80_MAX_PARAMS);
   launch->constants = program->constants;
   launch->constant_count = program->constant_count;
+  launch->constant_bytes = program->constant_bytes;
 }
 
 static bool in_range(Diags *diags, const char *what, uint64_t value, uint64_t least, uint64_t most) {
@@ -28,7 +30,7 @@ static bool in_range(Diags *diags, const char *what, uint64_t value, uint64_t le
                    (unsigned long long)least, (unsigned long long)most);
 }
 
-static bool check_launch(const G80Launch *l, Diags *diags) {
+bool g80_check(const G80Launch *l, Diags *diags) {
   uint32_t before = diags->count;
   in_range(diags, "grid x", l->grid[0], 1, 65535);
   in_range(diags, "grid y", l->grid[1], 1, 65535);
@@ -68,9 +70,14 @@ static uint64_t start_ns(const SassProgram *program, const G80Launch *launch) {
   return ns < 5 ? 5 : (uint64_t)ns;
 }
 
-static void load(G80Machine *m, const SassProgram *program, const G80Launch *launch) {
-  G80Shared *shared = m->shared;
-  G80Config *config = &shared->config;
+static void load_memories(G80Machine *m, const SassProgram *program, const G80Launch *launch) {
+  if (program->count != 0) memcpy(table_words(m, REGION_ID_system), program->words, program->count * sizeof(uint32_t));
+  if (launch->constant_count != 0) memcpy(table_words(m, REGION_ID_constant), launch->constants, launch->constant_count * sizeof(uint32_t));
+  if (launch->global_bytes != 0) memcpy(global_bytes(m), launch->global, launch->global_bytes);
+}
+
+static void configure(G80Machine *m, const G80Launch *launch) {
+  G80Config *config = &m->shared->config;
   *config = (G80Config){.blocks_per_core = launch->blocks_per_core,
                         .num_gprs = launch->gprs,
                         .shmem_size = launch->shared_bytes,
@@ -78,10 +85,12 @@ static void load(G80Machine *m, const SassProgram *program, const G80Launch *lau
   memcpy(config->block, launch->block, sizeof config->block);
   memcpy(config->grid, launch->grid, sizeof config->grid);
   memcpy(config->params, launch->params, launch->param_count * sizeof launch->params[0]);
-  if (program->count != 0) memcpy(table_words(m, REGION_ID_system), program->words, program->count * sizeof(uint32_t));
-  if (launch->constant_count != 0) memcpy(table_words(m, REGION_ID_constant), launch->constants, launch->constant_count * sizeof(uint32_t));
-  if (launch->global_bytes != 0) memcpy(global_bytes(m), launch->global, launch->global_bytes);
-  shared->start = (start_ns(program, launch) + 5) / G80_CLOCK_NS;
+}
+
+// The block is all zeros. The clock goes on from `now`; while the host loads, nothing happens in the machine.
+static void start(G80Machine *m, uint64_t now, uint64_t ns) {
+  G80Shared *shared = m->shared;
+  shared->cycle = shared->start = now + (ns + 5) / G80_CLOCK_NS;
   shared->host_at = shared->start + EN_AFTER_START;
   shared->ended_at = shared->scheduler_next = G80_NEVER;
   shared->outcome = G80_RUNNING;
@@ -91,7 +100,9 @@ static void load(G80Machine *m, const SassProgram *program, const G80Launch *lau
 }
 
 static void decode_program(G80Machine *m, const SassProgram *program) {
-  SassInstr *decoded = ARENA_ARRAY(m->arena, SassInstr, program->count + 1);
+  if (m->program != NULL) arena_free(m->program);
+  m->program = arena_new();
+  SassInstr *decoded = ARENA_ARRAY(m->program, SassInstr, program->count + 1);
   for (uint32_t i = 0; i < program->count; i++) {
     sass_decode(program->words[i], i + 1 < program->count ? program->words[i + 1] : 0, &decoded[i]);
   }
@@ -99,77 +110,79 @@ static void decode_program(G80Machine *m, const SassProgram *program) {
   m->decoded_count = program->count;
 }
 
-static void find_block(G80Machine *m) {
+void g80_bind(G80Machine *m) {
+  HookMachine *machine = &m->hooks->machine;
   m->shared = (G80Shared *)(void *)m->block;
   m->sm = (G80Sm *)(void *)(m->block + m->hashed_from_sms);
+  machine->block = m->block;
+  machine->corrected = &m->shared->corrected;
+  machine->detected = &m->shared->detected;
+  machine->replayed = &m->shared->replayed;
+  tell_whom(m);
 }
 
-static uint8_t *block_alloc(size_t bytes) {
-  uint8_t *block = aligned_alloc(64, bytes);
+uint8_t *g80_block_new(size_t bytes) {
+  uint8_t *block = aligned_alloc(64, align_up(bytes, 64));
   ASSERT(block != NULL);
   return block;
 }
 
-G80Machine *g80_new(const Spec *spec, const SassProgram *program, const G80Launch *launch, Diags *diags) {
-  if (!check_launch(launch, diags) || !in_range(diags, "size of the program in words", program->count, 0, G80_SYSTEM_WORDS)) return NULL;
+Machine *g80_make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   Arena *arena = arena_new();
   G80Machine *m = ARENA_NEW(arena, G80Machine);
+  m->base.kind = &g80_machine;
   m->arena = arena;
-  m->cycle_limit = launch->cycle_limit;
+  Spec *own = ARENA_NEW(arena, Spec); // those who launch without a device need not keep theirs
+  *own = *spec;
+  m->spec = own;
   m->functions = lane_functions();
+  m->hooks = ARENA_NEW(arena, G80Hooks);
+  if (hooks != NULL) m->hooks->chain = *hooks;
   take_spec(m, spec);
-  layout_build(m);
-  decode_program(m, program);
-  m->block = block_alloc(m->block_bytes);
-  memset(m->block, 0, m->block_bytes);
-  find_block(m);
-  load(m, program, launch);
-  scheduler_settle(m, 0);
-  return m;
-}
-
-void g80_free(G80Machine *m) {
-  if (m == NULL) return;
-  free(m->block);
-  if (m->arena != NULL) {
-    arena_free(m->arena);
-  } else {
-    free(m);
+  if (!layout_build(m, diags)) {
+    arena_free(arena);
+    return NULL;
   }
+  m->hooks->machine = (HookMachine){.regions = &m->regions, .spec = spec, .is_free = is_free_cell};
+  m->block = g80_block_new(m->regions.block_bytes);
+  memset(m->block, 0, m->regions.block_bytes);
+  g80_bind(m);
+  hooks_begin(&m->hooks->chain, &m->hooks->machine);
+  return &m->base;
 }
 
-G80Machine *g80_clone(const G80Machine *m) {
-  G80Machine *clone = malloc(sizeof *clone);
-  ASSERT(clone != NULL);
-  *clone = *m;
-  clone->arena = NULL;
-  clone->watch = NULL;
-  clone->block = block_alloc(m->block_bytes);
-  memcpy(clone->block, m->block, m->block_bytes);
-  find_block(clone);
-  return clone;
+void g80_free(Machine *machine) {
+  G80Machine *m = g80_of(machine);
+  free(m->block);
+  if (m->program != NULL) arena_free(m->program);
+  arena_free(m->arena);
 }
 
-void g80_copy(G80Machine *to, const G80Machine *from) { memcpy(to->block, from->block, to->block_bytes); }
-
-uint64_t g80_hash(const G80Machine *m) {
-  uint64_t hash = hash_bytes(m->block, G80_SHARED_HASHED, 0);
-  return hash_bytes(m->block + m->hashed_from_sms, m->block_bytes - m->hashed_from_sms, hash);
+bool g80_load(G80Machine *m, const SassProgram *program, const G80Launch *launch, Diags *diags) {
+  if (!g80_check(launch, diags) || !in_range(diags, "size of the program in words", program->count, 0, G80_SYSTEM_WORDS)) return false;
+  uint64_t now = m->shared->cycle;
+  memset(m->block, 0, m->own_bytes);
+  decode_program(m, program);
+  m->tells_cells = false; // until the launch has been told
+  memset(m->tells, 0, sizeof m->tells);
+  configure(m, launch);
+  load_memories(m, program, launch);
+  start(m, now, start_ns(program, launch));
+  m->cycle_limit = launch->cycle_limit == 0 ? G80_NEVER : now + launch->cycle_limit;
+  m->hooks->machine.warp_rows = launch->gprs;
+  m->trap = (Trap){0};
+  tell_whom(m);
+  tell_launch(m);
+  tell_loaded(m);
+  scheduler_settle(m, m->shared->cycle);
+  return true;
 }
 
-const RegionTable *g80_regions(const G80Machine *m) { return &m->regions; }
-uint8_t *g80_block(G80Machine *m) { return m->block; }
-uint64_t g80_cycle(const G80Machine *m) { return m->shared->cycle; }
-
-void g80_watch(G80Machine *m, G80Watch watch, void *own) {
-  m->watch = watch;
-  m->watch_own = own;
-}
-
-void g80_stick(G80Machine *m, const Site *site, bool value) {
-  m->stuck_mask = site == NULL ? 0 : site_mask(site);
-  m->stuck_byte = site == NULL ? 0 : site_byte(&m->regions.items[site->region], site);
-  m->stuck_bits = value ? m->stuck_mask : 0;
+Machine *g80_launch(const Spec *spec, const HookChain *hooks, const SassProgram *program, const G80Launch *launch, Diags *diags) {
+  Machine *machine = g80_make(spec, hooks, diags);
+  if (machine == NULL || g80_load(g80_of(machine), program, launch, diags)) return machine;
+  g80_free(machine);
+  return NULL;
 }
 
 // ---- Running ---------------------------------------------------------------------------------------------------------
@@ -210,6 +223,7 @@ static void cycle_step(G80Machine *m, uint64_t cycle) {
   if (shared->scheduler_next <= cycle) scheduler_edge(m, cycle);
   if (shared->host_at <= cycle) {
     shared->config.en = 1;
+    writes(m, REGION_ID_cfg_en, 0);
     shared->host_at = G80_NEVER;
     shared->scheduler_next = cycle + 1;
   }
@@ -234,15 +248,16 @@ static void look_again(G80Machine *m) {
 static void run_alone(G80Machine *m, uint64_t until) {
   G80Shared *shared = m->shared;
   G80Sm *s = &m->sm[0];
-  while (s->next < until && s->next < shared->scheduler_next) {
+  while (s->next < until && s->next < shared->scheduler_next && shared->halted == 0) {
     shared->cycle = s->next;
     sm_step(m, 0, s->next);
   }
 }
 
-// A stuck cell was written: whoever reads it sees what it is stuck at from the next cycle on.
-static void force_after(G80Machine *m, uint64_t cycle) {
-  if (m->stuck_mask == 0 || !force_stuck(m)) return;
+// A hook has changed what was written in this cycle: everybody sees it from the next one on.
+static void look_after(G80Machine *m, uint64_t cycle) {
+  if (!m->hooks->disturbed) return;
+  m->hooks->disturbed = false;
   if ((m->shared->scheduler.kernel_done & 1) != 0) return; // ended at this edge: nobody looks any more
   m->shared->cycle = cycle + 1;
   look_again(m);
@@ -252,46 +267,59 @@ static void force_after(G80Machine *m, uint64_t cycle) {
   }
 }
 
-static bool touches_scheduler(const G80Machine *m, uint64_t cycle) {
-  bool touches = m->shared->scheduler_next <= cycle || m->shared->host_at <= cycle;
-  for (uint32_t i = 0; i < m->sms; i++) touches = touches || m->sm[i].controller_at <= cycle || m->sm[i].done_at <= cycle;
-  return touches;
+static uint64_t hooks_at(const G80Machine *m) {
+  return m->tells_cycles ? hooks_next_cycle(&m->hooks->chain, &m->hooks->machine) : G80_NEVER;
 }
 
-static bool run(G80Machine *m, uint64_t until, bool to_scheduler) {
+// Those who want the next cycle are told, and may change any cell. True: somebody was told.
+static bool call_hooks(G80Machine *m, uint64_t next, uint64_t until) {
+  uint64_t wanted = hooks_at(m);
+  if (wanted > next || wanted >= min_u64(until, m->cycle_limit)) return false;
+  m->shared->cycle = max_u64(m->shared->cycle, wanted);
+  scheduler_settle(m, m->shared->cycle);
+  tell_cycle(m, next);
+  look_again(m);
+  return true;
+}
+
+// Nothing will happen by itself, and nobody is about to change that.
+static bool is_stuck(const G80Machine *m, uint64_t next) {
+  return next == G80_NEVER && (!m->tells_cycles || hooks_next_change(&m->hooks->chain, &m->hooks->machine) == UINT64_MAX);
+}
+
+// True: it has ended.
+static bool check_end(G80Machine *m, uint64_t next, uint64_t until) {
+  G80Shared *shared = m->shared;
+  if (shared->halted != 0) finish(m, G80_HALTED, shared->cycle);
+  else if ((shared->scheduler.kernel_done & 1) != 0) finish(m, G80_DONE, shared->cycle);
+  else if (is_stuck(m, next)) finish(m, G80_HANG, shared->cycle);
+  else if (min_u64(next, until) >= m->cycle_limit && m->cycle_limit != G80_NEVER) finish(m, G80_TIMEOUT, m->cycle_limit);
+  return shared->outcome != G80_RUNNING;
+}
+
+bool g80_run(Machine *machine, uint64_t until) {
+  G80Machine *m = g80_of(machine);
   G80Shared *shared = m->shared;
   if (shared->outcome != G80_RUNNING) return true;
-  uint64_t limit = m->cycle_limit == 0 ? G80_NEVER : m->cycle_limit;
-  force_stuck(m);
+  if (until <= shared->cycle) return false;
   look_again(m);
   for (;;) {
     uint64_t cycle = next_event(m);
-    bool done = (shared->scheduler.kernel_done & 1) != 0;
-    if (done) {
-      finish(m, G80_DONE, shared->cycle);
-    } else if (cycle == G80_NEVER) {
-      finish(m, G80_HANG, shared->cycle);
-    } else if (min_u64(cycle, until) >= limit && limit != G80_NEVER) {
-      finish(m, G80_TIMEOUT, limit);
-    }
-    if (shared->outcome != G80_RUNNING) return true;
-    if (cycle >= until || (to_scheduler && cycle > shared->cycle && touches_scheduler(m, cycle))) {
-      shared->cycle = min_u64(cycle, until);
-      break;
-    }
+    if (check_end(m, cycle, until)) return true;
+    if (m->tells_cycles && call_hooks(m, cycle, until)) continue;
+    if (cycle >= until) break;
     shared->cycle = cycle;
     cycle_step(m, cycle);
-    force_after(m, cycle);
-    if (!m->outside && !to_scheduler && m->stuck_mask == 0) run_alone(m, min_u64(min_u64(until, shared->host_at), limit));
+    if (m->tells_cells) look_after(m, cycle);
+    else if (!m->outside) run_alone(m, min_u64(min_u64(until, shared->host_at), min_u64(m->cycle_limit, hooks_at(m))));
   }
-  scheduler_settle(m, shared->cycle);
+  shared->cycle = until;
+  scheduler_settle(m, until);
   return false;
 }
 
-bool g80_run(G80Machine *m, uint64_t until) { return run(m, until, false); }
-bool g80_run_to_scheduler_event(G80Machine *m, uint64_t until) { return run(m, until, true); }
-
-void g80_result(const G80Machine *m, G80Result *result) {
+void g80_result(const Machine *machine, G80Result *result) {
+  const G80Machine *m = g80_in(machine);
   const G80Shared *shared = m->shared;
   *result = (G80Result){.outcome = (G80Outcome)shared->outcome, .start_ns = shared->start * G80_CLOCK_NS - 5};
   result->kernel_done_ns = shared->cycle * G80_CLOCK_NS - 5;

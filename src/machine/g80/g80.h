@@ -2,20 +2,20 @@
 //
 // It runs G80 machine code. State is one pointer-free block whose cells are named by a RegionTable (state.def), so that a
 // fault is a flipped bit of the block between two cycles. Time is counted in clock cycles c; edge c lies at 10c - 5 ns.
+// Devices make it by machine_new, as any machine; g80_launch is for those who study this one, and have no device.
 // Sources: the FlexGripPlus micro-architecture notes and instruction reference (one SM, read from its RTL); Faggiano, "An
 // extended RT-level model of an NVIDIA GPU for safety-critical applications", 2022 (block scheduler for N SMs, arbiters).
 // docs/flexgrip.md tells what is modelled, and how exactly.
 #ifndef REDOUBT_G80_H
 #define REDOUBT_G80_H
 
-#include "config/config.h"
-#include "hook/region.h"
+#include "machine/machine.h"
 #include "sass/sass.h"
 
 #define G80_NEVER UINT64_MAX
 enum { G80_CLOCK_NS = 10, G80_GLOBAL_BYTES = 1 << 18, G80_CONSTANT_BYTES = 8192, G80_MAX_PARAMS = 15 };
 
-// What the host configures. Pointers are read by g80_new only.
+// What the host configures. Pointers are read by g80_launch only.
 typedef struct G80Launch {
   uint32_t grid[2], block[3];
   uint32_t blocks_per_core; // 1..15 resident blocks per SM
@@ -38,6 +38,8 @@ typedef enum G80Outcome {
   G80_DONE,    // the block scheduler raised kernel_done
   G80_HANG,    // nothing can happen any more
   G80_TIMEOUT, // cycle_limit
+  G80_HALTED,  // a protection found what it cannot repair
+  G80_STOPPED, // on request
 } G80Outcome;
 
 enum { G80_MAX_PASSES = 64 };
@@ -66,35 +68,9 @@ typedef struct G80Words {
 bool g80_read_words(Arena *arena, const char *path, uint32_t most, G80Words *words, Diags *diags);
 void g80_write_words(const uint8_t *bytes, uint32_t byte_count, Text *out); // zero words at the end are left out
 
-typedef struct G80Machine G80Machine;
-// NULL after errors. The program may go after the call.
-G80Machine *g80_new(const Spec *spec, const SassProgram *program, const G80Launch *launch, Diags *diags);
-void g80_free(G80Machine *machine); // NULL is fine; clones must go before the machine they were made from
-// Simulates every cycle below `until`; true: ended. Cells may be changed by hand between calls.
-bool g80_run(G80Machine *machine, uint64_t until);
-uint64_t g80_cycle(const G80Machine *machine); // the next cycle to be simulated
-void g80_result(const G80Machine *machine, G80Result *result);
-
-// A second machine in the same state. g80_copy overwrites a clone (or its origin) and allocates nothing.
-G80Machine *g80_clone(const G80Machine *machine);
-void g80_copy(G80Machine *to, const G80Machine *from);
-uint64_t g80_hash(const G80Machine *machine); // over everything that decides what happens next
-const RegionTable *g80_regions(const G80Machine *machine);
-uint8_t *g80_block(G80Machine *machine);
-
-// From now on the bit has this value, whatever is written to it: a permanent fault. One per machine; NULL takes it away. Clones
-// have it too; g80_copy leaves it alone.
-void g80_stick(G80Machine *machine, const Site *site, bool value);
-
-// As g80_run, but stops before the next cycle in which anyone reads or writes a register of the block scheduler: from now
-// until then a flip of such a register is the same at every cycle. (Its combinational signals live for one cycle only.)
-bool g80_run_to_scheduler_event(G80Machine *machine, uint64_t until);
-// Registers that hardware looks at in every cycle: the scheduler's state, its lines to SMs and host, and what done counting
-// reads. A flip of those acts at once, so that the cycle of the flip matters.
-bool g80_always_read(const G80Machine *machine, uint16_t region);
-// Tells every access to a block scheduler's or configuration register that is not always read, before it happens and in
-// order. NULL: nobody listens. Not copied to clones.
-typedef void (*G80Watch)(void *own, uint64_t cycle, uint16_t region, uint32_t row, bool write);
-void g80_watch(G80Machine *machine, G80Watch watch, void *own);
+// A machine that has begun a launch. NULL after errors. The program may go after the call. Everything else is done by machine_run and
+// its like; clones (with no memory) must go before the machine they were made from.
+Machine *g80_launch(const Spec *spec, const HookChain *hooks, const SassProgram *program, const G80Launch *launch, Diags *diags);
+void g80_result(const Machine *machine, G80Result *result); // of such a machine, so far
 
 #endif

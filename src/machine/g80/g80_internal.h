@@ -4,6 +4,7 @@
 #define REDOUBT_G80_INTERNAL_H
 
 #include "machine/g80/state.h"
+#include "machine/snapshot.h"
 
 // Regions by name, in the order of state.def; TABLE and MEMORY rows have an array of their own.
 typedef enum RegionId {
@@ -34,18 +35,29 @@ typedef struct ArbiterTiming {
   uint32_t walk;  // for each SM not in the round that is passed over
 } ArbiterTiming;
 
-struct G80Machine {
-  Arena *arena; // NULL in clones
+typedef struct G80Hooks {
+  HookChain chain;
+  HookMachine machine;
+  bool disturbed; // a hook has changed what was written in this cycle
+} G80Hooks;
+
+typedef struct G80Machine {
+  Machine base;
+  Arena *arena;
+  const Spec *spec;
   uint8_t *block;
-  size_t block_bytes, hashed_from_sms;
+  size_t own_bytes; // of the block; behind it lies the hooks' state
+  size_t hashed_from_sms;
   uint32_t sms, sps, groups, predicate_cycles;
   bool outside;          // arbiters outside the SMs, as in the thesis
   bool thesis_registers; // thesis_register_addressing
   uint32_t block_cycles; // calibration constant
   ArbiterTiming arbiter;
-  uint64_t cycle_limit;
-  RegionTable regions;
+  uint64_t cycle_limit; // of the launch, as a cycle; G80_NEVER: none
+  RegionTable regions;  // the hooks' too
+  StateLayout layout;
   uint16_t region_index[REGION_ID_COUNT]; // REGION_NONE: not in this machine
+  uint32_t rows_of_sm[REGION_ID_COUNT];   // 0: the SMs share it
   size_t table_at[REGION_ID_COUNT];       // TABLE and MEMORY rows: from the block's first byte
   G80Shared *shared;
   G80Sm *sm;
@@ -53,12 +65,19 @@ struct G80Machine {
   uint32_t decoded_count;
   SassInstr scratch; // of a word that is no longer what was loaded
   const LaneFunction *functions;
-  size_t stuck_byte;  // of the block
-  uint8_t stuck_mask; // 0: nothing is stuck
-  uint8_t stuck_bits; // what it is stuck at
-  G80Watch watch;
-  void *watch_own;
-};
+  G80Hooks *hooks;
+  bool tells_cells, tells_cycles, tells_commits; // to anybody
+  bool tells[REGION_ID_COUNT];                   // accesses of a structure
+  // Of a launch by a device; else NULL.
+  const MachineEnvironment *environment;
+  const Launch *launch;
+  Memory *memory;
+  Arena *program; // what is decoded
+  Trap trap;
+} G80Machine;
+
+static inline G80Machine *g80_of(Machine *machine) { return (G80Machine *)machine; }
+static inline const G80Machine *g80_in(const Machine *machine) { return (const G80Machine *)machine; }
 
 // ---- Cells -----------------------------------------------------------------------------------------------------------
 static inline uint32_t *table_words(const G80Machine *m, RegionId id) { return (uint32_t *)(void *)(m->block + m->table_at[id]); }
@@ -77,22 +96,42 @@ static inline uint32_t *address_row(const G80Machine *m, uint32_t sm, uint32_t w
 static inline uint8_t *shared_bytes(const G80Machine *m, uint32_t sm) {
   return m->block + m->table_at[REGION_ID_shared] + (size_t)sm * G80_SHARED_BYTES;
 }
+static inline uint32_t register_number(uint32_t sm, uint32_t number) { return sm * G80_REGISTERS + (number & (G80_REGISTERS - 1)); }
+static inline uint32_t warp_number(uint32_t sm, uint32_t warp) { return sm * G80_WARPS + (warp & (G80_WARPS - 1)); }
+static inline uint32_t of_warp(uint32_t sm, uint32_t warp, uint32_t number) {
+  return 4 * warp_number(sm, warp) + (number & 3);
+} // predicates, addresses
 static inline uint8_t *global_bytes(const G80Machine *m) { return m->block + m->table_at[REGION_ID_global]; }
 
-static inline void watch_access(const G80Machine *m, RegionId id, uint32_t row, bool write, uint64_t cycle) {
-  if (m->watch != NULL) m->watch(m->watch_own, cycle, m->region_index[id], row, write);
+// ---- tell.c: what hooks are told --------------------------------------------------------------------------------------
+// Bits are about to leave cells, or have entered them. `job`: on whose behalf; NULL: of no instruction.
+void tell_cells(const G80Machine *m, RegionId id, uint32_t row, uint32_t units, bool write, const G80Job *job);
+static inline void reads(const G80Machine *m, RegionId id, uint32_t row) {
+  if (m->tells[id]) tell_cells(m, id, row, 1, false, NULL);
 }
-
-// True: the stuck cell had to be put back.
-static inline bool force_stuck(G80Machine *m) {
-  uint8_t *byte = m->block + m->stuck_byte;
-  uint8_t before = *byte;
-  *byte = (uint8_t)((before & ~m->stuck_mask) | m->stuck_bits);
-  return *byte != before;
+static inline void writes(const G80Machine *m, RegionId id, uint32_t row) {
+  if (m->tells[id]) tell_cells(m, id, row, 1, true, NULL);
 }
+static inline void reads_for(const G80Machine *m, RegionId id, uint32_t row, uint32_t units, const G80Job *job) {
+  if (m->tells[id]) tell_cells(m, id, row, units, false, job);
+}
+static inline void writes_for(const G80Machine *m, RegionId id, uint32_t row, uint32_t units, const G80Job *job) {
+  if (m->tells[id]) tell_cells(m, id, row, units, true, job);
+}
+void tell_bytes(const G80Machine *m, RegionId id, uint32_t first, uint32_t address, uint32_t bytes, bool write, const G80Job *job);
+void tell_controller(const G80Machine *m, uint32_t sm, bool write); // all its registers
+void tell_loaded(const G80Machine *m);                              // what the host has written before the launch
+void tell_whom(G80Machine *m);                                      // finds out who wants what
+void tell_launch(G80Machine *m);
+void tell_block(const G80Machine *m, uint32_t sm, uint32_t slot, bool done);
+void tell_port(const G80Machine *m, PortId id, bool write); // all registers of the arbiter
+void tell_commit(const G80Machine *m, uint32_t sm, const G80Job *job, uint64_t issued_at);
+void tell_trap(const G80Machine *m, uint32_t kind);
+void tell_cycle(G80Machine *m, uint64_t next); // to those who want this cycle; `next`: of the machine's next event
+bool is_free_cell(const HookMachine *machine, const Site *site);
 
 // ---- layout.c --------------------------------------------------------------------------------------------------------
-void layout_build(G80Machine *m); // regions, block_bytes; needs sms, sps, outside
+bool layout_build(G80Machine *m, Diags *diags); // regions, the hooks' too; needs sms, sps, outside, hooks
 
 // ---- scheduler.c -----------------------------------------------------------------------------------------------------
 void scheduler_reset(G80Machine *m);
@@ -142,6 +181,15 @@ static inline uint32_t group_mask(const G80Machine *m, const G80Job *job, uint32
   uint32_t shift = (job->group & (m->groups - 1)) * m->sps;
   return mask >> shift & (m->sps == 32 ? UINT32_MAX : (1u << m->sps) - 1);
 }
+
+// ---- g80.c ------------------------------------------------------------------------------------------------------------
+Machine *g80_make(const Spec *spec, const HookChain *hooks, Diags *diags);
+void g80_free(Machine *machine);
+bool g80_check(const G80Launch *launch, Diags *diags);
+bool g80_load(G80Machine *m, const SassProgram *program, const G80Launch *launch, Diags *diags); // the start of a launch
+void g80_bind(G80Machine *m);                                                                    // everything that points into the block
+bool g80_run(Machine *machine, uint64_t until);
+uint8_t *g80_block_new(size_t bytes);
 
 // ---- operand.c, flow.c -----------------------------------------------------------------------------------------------
 uint32_t guard_mask(const G80Machine *m, uint32_t sm, const SassInstr *instr, const G80Job *job);

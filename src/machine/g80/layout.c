@@ -2,8 +2,16 @@
 // Invariant: every region lies inside the block, and a cell's spare bits stay 0 unless hardware wrote them so.
 #include "machine/g80/g80_internal.h"
 
-enum { REGISTER = REGION_HASHED | REGION_INJECTABLE, SIGNAL = REGION_INJECTABLE, THESIS = 1u << 31 };
-enum { THESIS_REGISTER = (int)((uint32_t)REGISTER | THESIS), THESIS_SIGNAL = (int)((uint32_t)SIGNAL | THESIS) };
+enum {
+  REGISTER = REGION_HASHED | REGION_INJECTABLE,
+  TOLD = REGISTER | REGION_TRACED,
+  LOOKED = TOLD | REGION_LOOKED_AT,
+  SIGNAL = REGION_INJECTABLE | REGION_TRACED | REGION_LOOKED_AT,
+  THESIS = 1 << 30,
+  THESIS_TOLD = TOLD | THESIS,
+  THESIS_LOOKED = LOOKED | THESIS,
+  THESIS_SIGNAL = SIGNAL | THESIS,
+};
 
 typedef enum RowKind { ROW_ONE, ROW_EACH, ROW_PARAMS, ROW_PORT, ROW_SM, ROW_SM_BYTES, ROW_TABLE, ROW_MEMORY } RowKind;
 typedef struct Row {
@@ -26,9 +34,10 @@ static const Row rows[] = {
   {#name, title, "", unit, ROW_SM, (uint32_t)(flags), 1, units, bits, 4, offsetof(G80Sm, member)},
 #define SM_BYTES(name, member, units, unit, bits, flags, title) \
   {#name, title, "", unit, ROW_SM_BYTES, (uint32_t)(flags), 1, units, bits, 1, offsetof(G80Sm, member)},
-#define TABLE(name, count, row, units, unit, bits, bytes, title) \
-  {#name, title, row, unit, ROW_TABLE, REGISTER, count, units, bits, bytes, 0},
-#define MEMORY(name, count, row, bits, bytes, title) {#name, title, row, "cell", ROW_MEMORY, REGISTER, count, 1, bits, bytes, 0},
+#define TABLE(name, count, row, units, unit, bits, bytes, flags, title) \
+  {#name, title, row, unit, ROW_TABLE, (uint32_t)(flags), count, units, bits, bytes, 0},
+#define MEMORY(name, count, row, bits, bytes, flags, title) \
+  {#name, title, row, "cell", ROW_MEMORY, (uint32_t)(flags), count, 1, bits, bytes, 0},
 #include "machine/g80/state.def"
 #undef ONE
 #undef EACH
@@ -75,7 +84,26 @@ static void place(const G80Machine *m, const Row *row, size_t table_at, Region *
   }
 }
 
-void layout_build(G80Machine *m) {
+// Everything but signals and counters decides what happens next.
+static void hash_all(G80Machine *m, size_t own_bytes) {
+  ByteRange *hashed = ARENA_ARRAY(m->arena, ByteRange, 3);
+  hashed[0] = (ByteRange){0, G80_SHARED_HASHED};
+  hashed[1] = (ByteRange){sms_at(), own_bytes - sms_at()};
+  hashed[2] = (ByteRange){own_bytes, m->regions.block_bytes - own_bytes};
+  m->layout = (StateLayout){.regions = &m->regions, .hashed = hashed, .hashed_count = m->regions.block_bytes > own_bytes ? 3 : 2};
+}
+
+static bool attach_hooks(G80Machine *m, const RegionTable *own, Diags *diags) {
+  HookShape shape = {.sms = m->sms, .warps = G80_WARPS, .block_slots = G80_BLOCK_SLOTS};
+  HookLayout *layout = hook_layout_begin(m->arena, own, &shape);
+  if (!hook_layout_attach(layout, &m->hooks->chain, diags)) return false;
+  m->regions = hook_layout_finish(layout);
+  m->own_bytes = own->block_bytes;
+  hash_all(m, own->block_bytes);
+  return true;
+}
+
+bool layout_build(G80Machine *m, Diags *diags) {
   Region *items = ARENA_ARRAY(m->arena, Region, COUNT_OF(rows));
   uint32_t count = 0;
   size_t at = align_up(sms_at() + m->sms * sm_bytes(), 64);
@@ -87,9 +115,11 @@ void layout_build(G80Machine *m) {
     place(m, &rows[i], at, region);
     m->region_index[i] = (uint16_t)count++;
     m->table_at[i] = region->base;
+    bool is_by_sm = region->dim_count > 0 && strcmp(region->dims[0].name, "sm") == 0;
+    m->rows_of_sm[i] = is_by_sm ? (uint32_t)(region->rows / m->sms) : 0;
     if (rows[i].kind == ROW_TABLE || rows[i].kind == ROW_MEMORY) at = align_up(at + region->rows * region->row_bytes, 64);
   }
-  m->regions = (RegionTable){items, count, at};
-  m->block_bytes = at;
   m->hashed_from_sms = sms_at();
+  RegionTable own = {items, count, at};
+  return attach_hooks(m, &own, diags);
 }

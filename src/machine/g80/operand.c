@@ -3,10 +3,14 @@
 #include "machine/g80/g80_internal.h"
 
 static uint32_t first_lane(const G80Machine *m, const G80Job *job) { return (job->group & (m->groups - 1)) * m->sps; }
+static uint32_t group_lanes(const G80Machine *m, const G80Job *job) {
+  return m->sps == 32 ? UINT32_MAX : ((1u << m->sps) - 1) << first_lane(m, job);
+}
 
 uint32_t guard_mask(const G80Machine *m, uint32_t sm, const SassInstr *instr, const G80Job *job) {
   if (instr->guard_condition == SASS_ALWAYS) return job->current;
   const uint8_t *flags = predicate_row(m, sm, job->warp, instr->guard_register);
+  reads_for(m, REGION_ID_predicates, of_warp(sm, job->warp, instr->guard_register), UINT32_MAX, job);
   uint32_t mask = 0;
   for (uint32_t i = 0; i < 32; i++) mask |= (uint32_t)sass_condition(flags[i] & 15u, instr->guard_condition) << i;
   return job->current & mask;
@@ -34,12 +38,14 @@ void store_global(const G80Machine *m, const SassInstr *instr, uint32_t address,
 
 // A thread's Aa; number 1..4, 0 = none.
 static uint32_t offset_of(const G80Machine *m, uint32_t sm, const G80Job *job, uint32_t number, uint32_t lane) {
+  if (number != 0) reads_for(m, REGION_ID_address_registers, of_warp(sm, job->warp, number - 1), 1u << (lane & 31), job);
   return number == 0 ? 0 : address_row(m, sm, job->warp, number - 1)[lane & 31];
 }
 
 static void read_register(const G80Machine *m, uint32_t sm, const G80Job *job, const SassOperand *operand, uint32_t *out) {
   uint32_t lane = first_lane(m, job);
   const uint32_t *row = register_row(m, sm, job->gpr_base + operand->value) + lane;
+  if (!operand->zero) reads_for(m, REGION_ID_rf, register_number(sm, job->gpr_base + operand->value), group_lanes(m, job), job);
   if (operand->zero) {
     memset(out, 0, m->sps * sizeof *out);
   } else if (operand->half == SASS_WHOLE) {
@@ -49,16 +55,31 @@ static void read_register(const G80Machine *m, uint32_t sm, const G80Job *job, c
   }
 }
 
+static uint32_t shared_get(const G80Machine *m, uint32_t sm, uint32_t address, uint32_t bytes, const G80Job *job) {
+  if (m->tells[REGION_ID_shared]) tell_bytes(m, REGION_ID_shared, sm * G80_SHARED_BYTES, address, bytes, false, job);
+  return memory_get(shared_bytes(m, sm), G80_SHARED_BYTES, address, bytes);
+}
+
+static uint32_t constant_get(const G80Machine *m, const SassOperand *operand, const G80Job *job) {
+  uint32_t bytes = sass_type_bytes(operand->type);
+  if (m->tells[REGION_ID_constant]) tell_bytes(m, REGION_ID_constant, 0, operand->value, bytes, false, job);
+  return memory_get(m->block + m->table_at[REGION_ID_constant], G80_CONSTANT_BYTES, operand->value, bytes);
+}
+
+static const uint32_t *addresses_get(const G80Machine *m, uint32_t sm, const G80Job *job, uint32_t number) {
+  reads_for(m, REGION_ID_address_registers, of_warp(sm, job->warp, number - 1), group_lanes(m, job), job);
+  return address_row(m, sm, job->warp, number - 1) + first_lane(m, job);
+}
+
 static void read_shared(const G80Machine *m, uint32_t sm, const SassInstr *instr, const SassOperand *operand, uint32_t *out) {
   const G80Job *job = &m->sm[sm].stages[STAGE_READ].job;
-  const uint8_t *memory = shared_bytes(m, sm);
   uint32_t bytes = sass_type_bytes(operand->type), base = job->shared_base + operand->value;
   uint32_t active = group_mask(m, job, job->active), lane = first_lane(m, job);
-  uint32_t all = instr->address == 0 ? memory_get(memory, G80_SHARED_BYTES, base, bytes) : 0;
+  uint32_t all = instr->address == 0 ? shared_get(m, sm, base, bytes, job) : 0;
   for (uint32_t i = 0; i < m->sps; i++) {
     out[i] = all;
     if (instr->address != 0 && (active >> i & 1) != 0) {
-      out[i] = memory_get(memory, G80_SHARED_BYTES, base + offset_of(m, sm, job, instr->address, lane + i), bytes);
+      out[i] = shared_get(m, sm, base + offset_of(m, sm, job, instr->address, lane + i), bytes, job);
     }
   }
 }
@@ -69,13 +90,12 @@ static void fill(const G80Machine *m, uint32_t *out, uint32_t value) {
 
 static void read_operand(const G80Machine *m, uint32_t sm, const SassInstr *instr, const SassOperand *operand, uint32_t *out) {
   const G80Job *job = &m->sm[sm].stages[STAGE_READ].job;
-  const uint8_t *constants = m->block + m->table_at[REGION_ID_constant];
   switch (operand->kind) {
   case SASS_GPR: read_register(m, sm, job, operand, out); break;
   case SASS_SHARED: read_shared(m, sm, instr, operand, out); break;
-  case SASS_CONSTANT: fill(m, out, memory_get(constants, G80_CONSTANT_BYTES, operand->value, sass_type_bytes(operand->type))); break;
+  case SASS_CONSTANT: fill(m, out, constant_get(m, operand, job)); break;
   case SASS_IMMEDIATE: fill(m, out, operand->value); break;
-  case SASS_ADDRESS: memcpy(out, address_row(m, sm, job->warp, operand->value - 1) + first_lane(m, job), m->sps * sizeof *out); break;
+  case SASS_ADDRESS: memcpy(out, addresses_get(m, sm, job, operand->value), m->sps * sizeof *out); break;
   default: break;
   }
 }
@@ -87,9 +107,11 @@ static void read_special(G80Machine *m, uint32_t sm, const SassInstr *instr) {
   uint32_t lane = first_lane(m, job);
   if (instr->action == SASS_DO_FROM_ADDRESS || instr->action == SASS_DO_ADD_ADDRESS) { // Aa; none means A4
     uint32_t number = instr->address == 0 ? 4 : instr->address;
-    memcpy(s->read.a, address_row(m, sm, job->warp, number - 1) + lane, m->sps * sizeof(uint32_t));
+    memcpy(s->read.a, addresses_get(m, sm, job, number), m->sps * sizeof(uint32_t));
   }
   const uint8_t *flags = predicate_row(m, sm, job->warp, instr->guard_register) + lane;
+  if (instr->action == SASS_DO_FROM_FLAGS || instr->reads_carry)
+    reads_for(m, REGION_ID_predicates, of_warp(sm, job->warp, instr->guard_register), group_lanes(m, job), job);
   if (instr->action == SASS_DO_FROM_FLAGS) {
     for (uint32_t i = 0; i < m->sps; i++) s->read.a[i] = flags[i] & 15u;
   }
@@ -127,9 +149,12 @@ static void write_register(G80Machine *m, uint32_t sm, const SassInstr *instr, u
   G80Sm *s = &m->sm[sm];
   const G80Job *job = &s->stages[STAGE_WRITE].job;
   uint32_t *row = register_row(m, sm, job->gpr_base + instr->d.value) + first_lane(m, job);
+  uint32_t number = register_number(sm, job->gpr_base + instr->d.value), lanes = active << first_lane(m, job);
+  if (instr->d.half != SASS_WHOLE) reads_for(m, REGION_ID_rf, number, lanes, job);
   for (uint32_t i = 0; i < m->sps; i++) {
     if ((active >> i & 1) != 0) row[i] = sass_half_put(row[i], s->write.d[i], instr->d.half);
   }
+  writes_for(m, REGION_ID_rf, number, lanes, job);
 }
 
 static void write_address(G80Machine *m, uint32_t sm, const SassInstr *instr, uint32_t active) {
@@ -139,6 +164,7 @@ static void write_address(G80Machine *m, uint32_t sm, const SassInstr *instr, ui
   for (uint32_t i = 0; i < m->sps; i++) {
     if ((active >> i & 1) != 0) row[i] = s->write.d[i];
   }
+  writes_for(m, REGION_ID_address_registers, of_warp(sm, job->warp, instr->d.value - 1), active << first_lane(m, job), job);
 }
 
 static void write_flags(G80Machine *m, uint32_t sm, const SassInstr *instr, uint32_t active) {
@@ -148,6 +174,7 @@ static void write_flags(G80Machine *m, uint32_t sm, const SassInstr *instr, uint
   for (uint32_t i = 0; i < m->sps; i++) {
     if ((active >> i & 1) != 0) row[i] = s->write.flags[i] & 15;
   }
+  writes_for(m, REGION_ID_predicates, of_warp(sm, job->warp, instr->predicate), active << first_lane(m, job), job);
 }
 
 // One thread after the other, in ascending order: of equal addresses the last wins.
@@ -158,6 +185,8 @@ static void write_memory(G80Machine *m, uint32_t sm, const SassInstr *instr, uin
     if ((active >> i & 1) == 0) continue;
     if (instr->action == SASS_DO_STORE_SHARED) {
       memory_put(shared, G80_SHARED_BYTES, s->write_address[i], s->write.c[i], instr->access_bytes);
+      if (m->tells[REGION_ID_shared])
+        tell_bytes(m, REGION_ID_shared, sm * G80_SHARED_BYTES, s->write_address[i], instr->access_bytes, true, &s->stages[STAGE_WRITE].job);
     } else {
       store_global(m, instr, s->write_address[i], s->write.c[i]);
     }
@@ -173,7 +202,9 @@ void result_write(G80Machine *m, uint32_t sm, const SassInstr *instr) {
   if (instr->sets_predicate) write_flags(m, sm, instr, active);
   if (stores) write_memory(m, sm, instr, active);
   if (instr->increment != 0) { // A4, whatever address register the instruction names
-    uint32_t *row = address_row(m, sm, job->warp, 3) + first_lane(m, job);
+    uint32_t *row = address_row(m, sm, job->warp, 3) + first_lane(m, job), lanes = active << first_lane(m, job);
+    reads_for(m, REGION_ID_address_registers, of_warp(sm, job->warp, 3), lanes, job);
     for (uint32_t i = 0; i < m->sps; i++) row[i] += (active >> i & 1) != 0 ? instr->increment : 0;
+    writes_for(m, REGION_ID_address_registers, of_warp(sm, job->warp, 3), lanes, job);
   }
 }

@@ -29,24 +29,30 @@ const SassInstr *job_instr(G80Machine *m, const G80Job *job) {
 }
 
 // ---- FETCH -----------------------------------------------------------------------------------------------------------
-static uint32_t fetch_word(const G80Machine *m, uint32_t pc) {
+static uint32_t fetch_word(const G80Machine *m, uint32_t pc, const G80Job *job) {
+  reads_for(m, REGION_ID_system, (pc >> 2) & (G80_SYSTEM_WORDS - 1), 1, job);
   return table_words(m, REGION_ID_system)[(pc >> 2) & (G80_SYSTEM_WORDS - 1)];
 }
 
 static bool last_group(const G80Machine *m, const G80Job *job) { return (job->group & (m->groups - 1)) == m->groups - 1; }
 
+static uint32_t pool(const G80Machine *m, RegionId id, uint32_t sm, uint32_t warp) {
+  reads(m, id, warp_number(sm, warp));
+  return *warp_cell(m, id, sm, warp);
+}
+
 void pipeline_issue(G80Machine *m, uint32_t sm, uint32_t warp, uint64_t cycle) {
   G80Sm *s = &m->sm[sm];
   G80Stage *fetch = &s->stages[STAGE_FETCH];
   G80Job *job = &fetch->job;
-  uint32_t pc = *warp_cell(m, REGION_ID_wp_pc, sm, warp), mask = *warp_cell(m, REGION_ID_wp_current, sm, warp);
+  uint32_t pc = pool(m, REGION_ID_wp_pc, sm, warp), mask = pool(m, REGION_ID_wp_current, sm, warp);
   *job = (G80Job){.warp = warp, .pc = pc, .current = mask, .active = mask, .next_mask = mask};
-  job->cta = *warp_cell(m, REGION_ID_wp_cta, sm, warp) & 15;
-  job->shared_base = *warp_cell(m, REGION_ID_wp_shared_base, sm, warp) & (G80_SHARED_BYTES - 1);
-  job->gpr_base = *warp_cell(m, REGION_ID_wp_gpr_base, sm, warp) & (G80_REGISTERS - 1);
-  job->low = fetch_word(m, pc);
+  job->cta = pool(m, REGION_ID_wp_cta, sm, warp) & 15;
+  job->shared_base = pool(m, REGION_ID_wp_shared_base, sm, warp) & (G80_SHARED_BYTES - 1);
+  job->gpr_base = pool(m, REGION_ID_wp_gpr_base, sm, warp) & (G80_REGISTERS - 1);
+  job->low = fetch_word(m, pc, job);
   uint32_t bytes = sass_word_bytes(job->low);
-  if (bytes == 8) job->high = fetch_word(m, pc + 4);
+  if (bytes == 8) job->high = fetch_word(m, pc + 4, job);
   job->next_pc = pc + bytes;
   fetch->busy = 1;
   fetch->ready_at = cycle + (bytes == 8 ? FETCH_LONG : FETCH_HALF);
@@ -163,6 +169,7 @@ static void leave_write(G80Machine *m, uint32_t sm, uint64_t cycle) {
   write->last_at = cycle;
   m->shared->jobs++;
   result_write(m, sm, instr);
+  tell_commit(m, sm, &write->job, s->changed_at[write->job.warp & (G80_WARPS - 1)]);
   if (!last_group(m, &write->job)) return;
   if (instr->action == SASS_DO_BARRIER) {
     uint32_t warps = 0;

@@ -5,40 +5,44 @@
 // is done, or somebody who touches the block, wakes the scheduler up. An illegal state code stays where it is.
 #include "machine/g80/g80_internal.h"
 
-// Whoever listens is told of each register that is looked at or changed.
-static void reads(const G80Machine *m, RegionId id, uint32_t row, uint64_t cycle) { watch_access(m, id, row, false, cycle); }
-static void writes(const G80Machine *m, RegionId id, uint32_t row, uint64_t cycle) { watch_access(m, id, row, true, cycle); }
-
 void scheduler_reset(G80Machine *m) {
   G80Scheduler *s = &m->shared->scheduler;
   *s = (G80Scheduler){.state = BS_IDLE, .smp_reset_out = 1};
 }
 
-// The wires settle in the order in which they depend on each other; what is flipped or stuck passes on. `flips` are the bits
-// that were struck in this cycle.
+static void reset_by_host(G80Machine *m) {
+  scheduler_reset(m);
+  for (uint32_t id = REGION_ID_bs_state; id <= REGION_ID_bs_kernel_done; id++) {
+    bool is_each = id == REGION_ID_bs_num_blocks || id == REGION_ID_bs_num_blocks_out;
+    for (uint32_t row = 0; row < (is_each ? m->sms : 1); row++) writes(m, (RegionId)id, row);
+  }
+  for (uint32_t id = REGION_ID_bs_cnt; id <= REGION_ID_bs_smp_done; id++) writes(m, (RegionId)id, 0);
+}
+
+static void set_state(const G80Machine *m, SchedulerState state) {
+  m->shared->scheduler.state = state;
+  writes(m, REGION_ID_bs_state, 0);
+}
+
+// The wires settle in the order in which they depend on each other; what is flipped, or changed by whoever is told, passes on. `flips` are the
+// bits that were struck in this cycle.
 static G80Wires compute_wires(G80Machine *m, const G80Wires *flips) {
   const G80Config *config = &m->shared->config;
   G80Wires *wires = &m->shared->wires;
   uint64_t threads = (uint64_t)(config->block[0] & 0xFFFF) * (config->block[1] & 0xFFFF) * (config->block[2] & 0xFFFF);
   wires->threads_per_block_i = (threads & 0xFFFFFFFFFFFF) ^ flips->threads_per_block_i;
+  writes(m, REGION_ID_bs_threads_per_block_i, 0);
   wires->grid_dimension = (config->grid[0] & 0xFFFF) * (config->grid[1] & 0xFFFF) ^ flips->grid_dimension;
+  writes(m, REGION_ID_bs_grid_dimension, 0);
   wires->blocks_per_core_all = ((config->blocks_per_core & 15) * m->sms & 0xFFF) ^ flips->blocks_per_core_all;
+  writes(m, REGION_ID_bs_kernel_blocks_per_core_in_per_SM, 0);
   wires->blocks_per_gpgpu = ((config->blocks_per_core & 15) * m->sms & 0xFFF) ^ flips->blocks_per_gpgpu;
-  force_stuck(m);
+  writes(m, REGION_ID_bs_blocks_per_gpgpu, 0);
   wires->blocks_remaining = (wires->grid_dimension - (m->shared->scheduler.blocks_scheduled_cnt & 0xFFFF)) ^ flips->blocks_remaining;
-  force_stuck(m);
+  writes(m, REGION_ID_bs_blocks_remaining, 0);
   wires->blocks_remaining_mod_sm = wires->blocks_remaining % m->sms ^ flips->blocks_remaining_mod_sm;
-  force_stuck(m);
+  writes(m, REGION_ID_bs_blocks_remaining_mod_SM, 0);
   return *wires;
-}
-
-bool g80_always_read(const G80Machine *m, uint16_t region) {
-  static const RegionId ids[] = {REGION_ID_bs_state,      REGION_ID_bs_smp_reset_out, REGION_ID_bs_smp_en_out,  REGION_ID_bs_kernel_done,
-                                 REGION_ID_bs_num_blocks, REGION_ID_bs_smp_done,      REGION_ID_cfg_host_reset, REGION_ID_cfg_en};
-  for (uint32_t i = 0; i < COUNT_OF(ids); i++) {
-    if (m->region_index[ids[i]] == region && region != REGION_NONE) return true;
-  }
-  return false;
 }
 
 void scheduler_settle(G80Machine *m, uint64_t cycle) {
@@ -64,30 +68,29 @@ static G80Wires wires_of(G80Machine *m, uint64_t cycle) {
 }
 
 // Algorithm 1: full SMs while blocks abound, then an even share; SMs below the remainder take one more.
-static void calc_blocks(G80Machine *m, const G80Wires *wires, uint64_t cycle) {
+static void calc_blocks(G80Machine *m, const G80Wires *wires) {
   G80Scheduler *s = &m->shared->scheduler;
   uint32_t most = m->shared->config.blocks_per_core & 15;
-  reads(m, REGION_ID_cfg_blocks_per_core, 0, cycle);
   for (uint32_t i = 0; i < m->sms; i++) {
     uint32_t share = wires->blocks_remaining / m->sms + (i < wires->blocks_remaining_mod_sm ? 1 : 0);
     bool full = m->outside ? wires->blocks_remaining >= (wires->blocks_per_core_all & 0xFFF) : wires->blocks_remaining >= most;
     s->num_blocks[i] = full ? most : m->outside ? share : wires->blocks_remaining;
-    writes(m, REGION_ID_bs_num_blocks, i, cycle);
+    writes(m, REGION_ID_bs_num_blocks, i);
   }
   s->smp_reset_out = 0;
-  s->state = BS_CHECK_BLOCKS;
-  writes(m, REGION_ID_bs_smp_reset_out, 0, cycle);
+  writes(m, REGION_ID_bs_smp_reset_out, 0);
+  set_state(m, BS_CHECK_BLOCKS);
 }
 
-static void finish_kernel(G80Machine *m, uint64_t cycle) {
+static void finish_kernel(G80Machine *m) {
   G80Scheduler *s = &m->shared->scheduler;
   s->kernel_done = s->rdy = 1;
-  s->state = BS_IDLE;
-  writes(m, REGION_ID_bs_kernel_done, 0, cycle);
-  writes(m, REGION_ID_bs_rdy, 0, cycle);
+  writes(m, REGION_ID_bs_kernel_done, 0);
+  writes(m, REGION_ID_bs_rdy, 0);
+  set_state(m, BS_IDLE);
 }
 
-static void latch_outputs(G80Machine *m, const G80Wires *wires, uint64_t cycle) {
+static void latch_outputs(G80Machine *m, const G80Wires *wires) {
   G80Scheduler *s = &m->shared->scheduler;
   const G80Config *c = &m->shared->config;
   for (uint32_t i = 0; i < m->sms; i++) s->num_blocks_out[i] = s->num_blocks[i] & 15;
@@ -100,25 +103,43 @@ static void latch_outputs(G80Machine *m, const G80Wires *wires, uint64_t cycle) 
   for (uint32_t i = 0; i < 2; i++) s->grid_out[i] = c->grid[i] & 0xFFFF;
   s->block_idx_out = s->blocks_scheduled_cnt & 0xFFFF;
   s->shmem_params_out = s->cmem_params_out = 0;
-  s->state = BS_SCHEDULE_BLOCKS;
-  if (m->watch == NULL) return;
-  for (uint32_t id = REGION_ID_cfg_num_gprs; id <= REGION_ID_cfg_grid_y; id++) reads(m, (RegionId)id, 0, cycle);
-  reads(m, REGION_ID_bs_blocks_scheduled_cnt, 0, cycle);
-  for (uint32_t i = 0; i < m->sms; i++) writes(m, REGION_ID_bs_num_blocks_out, i, cycle);
-  writes(m, REGION_ID_bs_threads_per_block_out, 0, cycle);
-  for (uint32_t id = REGION_ID_bs_shmem_base_addr_out; id <= REGION_ID_bs_cmem_params_out; id++) writes(m, (RegionId)id, 0, cycle);
+  set_state(m, BS_SCHEDULE_BLOCKS);
+  if (!m->tells_cells) return;
+  for (uint32_t i = 0; i < m->sms; i++) writes(m, REGION_ID_bs_num_blocks_out, i);
+  writes(m, REGION_ID_bs_threads_per_block_out, 0);
+  for (uint32_t id = REGION_ID_bs_shmem_base_addr_out; id <= REGION_ID_bs_cmem_params_out; id++) writes(m, (RegionId)id, 0);
 }
 
-static void check_blocks(G80Machine *m, const G80Wires *wires, uint64_t cycle) {
+static bool any_blocks(const G80Machine *m) {
   bool any = false;
-  for (uint32_t i = 0; i < m->sms; i++) {
-    any = any || m->shared->scheduler.num_blocks[i] != 0;
-    reads(m, REGION_ID_bs_num_blocks, i, cycle);
-  }
-  if (any) {
-    latch_outputs(m, wires, cycle);
-  } else {
-    m->shared->scheduler.state = BS_IDLE; // without kernel_done: nobody will start it again
+  for (uint32_t i = 0; i < m->sms; i++) any = any || m->shared->scheduler.num_blocks[i] != 0;
+  return any;
+}
+
+static void check_blocks(G80Machine *m, const G80Wires *wires) {
+  if (any_blocks(m)) latch_outputs(m, wires);
+  else set_state(m, BS_IDLE); // without kernel_done: nobody will start it again
+}
+
+// What the state looks at, before it does.
+static void tell_inputs(const G80Machine *m, uint32_t state) {
+  reads(m, REGION_ID_bs_smp_reset_out, 0);
+  reads(m, REGION_ID_bs_smp_en_out, 0);
+  reads(m, REGION_ID_cfg_host_reset, 0);
+  reads(m, REGION_ID_cfg_en, 0);
+  for (uint32_t i = 0; i < m->sms; i++) reads(m, REGION_ID_bs_num_blocks, i);
+  if (m->outside) reads(m, REGION_ID_bs_smp_done, 0);
+  for (uint32_t i = 0; i < m->sms; i++) reads(m, REGION_ID_ctl_done, i);
+  if (state == BS_CALC_BLOCKS) {
+    reads(m, REGION_ID_cfg_grid_x, 0);
+    reads(m, REGION_ID_cfg_grid_y, 0);
+    reads(m, REGION_ID_cfg_blocks_per_core, 0);
+    reads(m, REGION_ID_bs_blocks_scheduled_cnt, 0);
+  } else if (state == BS_CHECK_BLOCKS && any_blocks(m)) {
+    for (uint32_t id = REGION_ID_cfg_num_gprs; id <= REGION_ID_cfg_grid_y; id++) reads(m, (RegionId)id, 0);
+    reads(m, REGION_ID_bs_blocks_scheduled_cnt, 0);
+  } else if (state == BS_SCHEDULE_BLOCKS) {
+    reads(m, REGION_ID_bs_blocks_scheduled_cnt, 0);
   }
 }
 
@@ -126,16 +147,12 @@ static void schedule_blocks(G80Machine *m, uint64_t cycle) {
   G80Shared *shared = m->shared;
   G80Scheduler *s = &shared->scheduler;
   uint32_t count = s->blocks_scheduled_cnt;
-  for (uint32_t i = 0; i < m->sms; i++) {
-    count += s->num_blocks[i] & 0xFFFF;
-    reads(m, REGION_ID_bs_num_blocks, i, cycle);
-  }
+  for (uint32_t i = 0; i < m->sms; i++) count += s->num_blocks[i] & 0xFFFF;
   s->blocks_scheduled_cnt = count & 0xFFFF;
   s->smp_en_out = 1;
-  s->state = BS_SCHEDULE_WAIT;
-  reads(m, REGION_ID_bs_blocks_scheduled_cnt, 0, cycle);
-  writes(m, REGION_ID_bs_blocks_scheduled_cnt, 0, cycle);
-  writes(m, REGION_ID_bs_smp_en_out, 0, cycle);
+  writes(m, REGION_ID_bs_blocks_scheduled_cnt, 0);
+  writes(m, REGION_ID_bs_smp_en_out, 0);
+  set_state(m, BS_SCHEDULE_WAIT);
   if (shared->pass_count < G80_MAX_PASSES) shared->passes[shared->pass_count] = (G80Pass){.run = cycle};
   shared->pass_count++;
 }
@@ -144,11 +161,11 @@ static void wait_for_sms(G80Machine *m, bool smp_done, uint64_t cycle) {
   G80Shared *shared = m->shared;
   G80Scheduler *s = &shared->scheduler;
   s->smp_en_out = 0;
-  writes(m, REGION_ID_bs_smp_en_out, 0, cycle);
+  writes(m, REGION_ID_bs_smp_en_out, 0);
   if (!smp_done) return;
   s->smp_reset_out = 1;
-  s->state = BS_CALC_BLOCKS;
-  writes(m, REGION_ID_bs_smp_reset_out, 0, cycle);
+  writes(m, REGION_ID_bs_smp_reset_out, 0);
+  set_state(m, BS_CALC_BLOCKS);
   uint32_t pass = shared->pass_count - 1;
   if (pass < G80_MAX_PASSES) shared->passes[pass].done = cycle - 1;
 }
@@ -166,15 +183,13 @@ static bool count_done(G80Machine *m, uint64_t cycle) {
   for (uint32_t i = 0; i < m->sms; i++) {
     done += sm_is_done(m, i, cycle);
     active += s->num_blocks[i] != 0;
-    reads(m, REGION_ID_bs_num_blocks, i, cycle);
   }
   s->cnt = done;
   s->cnt_b = active;
   s->smp_done = done == active && done != 0;
-  reads(m, REGION_ID_bs_smp_done, 0, cycle);
-  writes(m, REGION_ID_bs_smp_done, 0, cycle);
-  writes(m, REGION_ID_bs_cnt, 0, cycle);
-  writes(m, REGION_ID_bs_cnt_b, 0, cycle);
+  writes(m, REGION_ID_bs_smp_done, 0);
+  writes(m, REGION_ID_bs_cnt, 0);
+  writes(m, REGION_ID_bs_cnt_b, 0);
   return before;
 }
 
@@ -189,35 +204,31 @@ static void drive_sms(G80Machine *m, bool reset, bool enable, uint64_t cycle) {
 void scheduler_edge(G80Machine *m, uint64_t cycle) {
   G80Shared *shared = m->shared;
   G80Scheduler *s = &shared->scheduler;
+  if (m->tells_cells) {
+    reads(m, REGION_ID_bs_state, 0);
+    tell_inputs(m, s->state & 7);
+  }
   G80Scheduler before = *s;
   uint32_t en = shared->config.en & 1;
   G80Wires wires = wires_of(m, cycle);
   bool reset = (s->smp_reset_out & 1) != 0, enable = (s->smp_en_out & 1) != 0;
-  reads(m, REGION_ID_bs_smp_reset_out, 0, cycle);
-  reads(m, REGION_ID_bs_smp_en_out, 0, cycle);
-  reads(m, REGION_ID_bs_state, 0, cycle);
   bool smp_done = count_done(m, cycle);
   shared->config.en = 0; // a pulse
+  writes(m, REGION_ID_cfg_en, 0);
   switch (s->state & 7) {
   case BS_IDLE:
-    if (en != 0) s->state = BS_CALC_BLOCKS;
+    if (en != 0) set_state(m, BS_CALC_BLOCKS);
     break;
   case BS_CALC_BLOCKS:
-    reads(m, REGION_ID_cfg_grid_x, 0, cycle);
-    reads(m, REGION_ID_cfg_grid_y, 0, cycle);
-    reads(m, REGION_ID_bs_blocks_scheduled_cnt, 0, cycle);
-    if ((s->blocks_scheduled_cnt & 0xFFFF) < wires.grid_dimension) {
-      calc_blocks(m, &wires, cycle);
-    } else {
-      finish_kernel(m, cycle);
-    }
+    if ((s->blocks_scheduled_cnt & 0xFFFF) < wires.grid_dimension) calc_blocks(m, &wires);
+    else finish_kernel(m);
     break;
-  case BS_CHECK_BLOCKS: check_blocks(m, &wires, cycle); break;
+  case BS_CHECK_BLOCKS: check_blocks(m, &wires); break;
   case BS_SCHEDULE_BLOCKS: schedule_blocks(m, cycle); break;
   case BS_SCHEDULE_WAIT: wait_for_sms(m, smp_done, cycle); break;
   default: break; // illegal: stays
   }
-  if ((shared->config.host_reset & 1) != 0) scheduler_reset(m);
+  if ((shared->config.host_reset & 1) != 0) reset_by_host(m);
   drive_sms(m, reset, enable, cycle);
   bool changed = en != 0 || memcmp(&before, s, sizeof before) != 0;
   for (uint32_t i = 0; i < m->sms; i++) changed = changed || ((m->sm[i].controller.done & 1) != 0 && m->sm[i].done_since == cycle);

@@ -13,6 +13,7 @@ enum {
   G80_WARPS = 32,
   G80_REGISTERS = 512,
   G80_STACK = 32,
+  G80_BLOCK_SLOTS = 16,
   G80_SHARED_BYTES = 16384,
   G80_SYSTEM_WORDS = 65536,
 };
@@ -63,6 +64,7 @@ typedef struct G80Shared {
   uint64_t scheduler_next; // next edge at which the scheduler's registers can change
   uint64_t wires_at;       // cycle the wires were settled for
   uint32_t outcome;        // G80Outcome
+  uint32_t halted;         // 1: a hook wants the launch to end
   uint32_t pass_count;
   G80Scheduler scheduler;
   G80Config config;
@@ -70,7 +72,8 @@ typedef struct G80Shared {
   // From here on: not hashed.
   G80Wires wires, settled; // as flips may have left them; as they were computed
   G80Pass passes[G80_MAX_PASSES];
-  uint64_t warp_instructions, thread_instructions, jobs;
+  uint64_t warp_instructions, thread_instructions, jobs, blocks;
+  uint64_t corrected, detected, replayed; // counted by hooks
 } G80Shared;
 #define G80_SHARED_HASHED offsetof(G80Shared, wires)
 

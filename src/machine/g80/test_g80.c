@@ -16,7 +16,7 @@ static void released_spec(Spec *spec) {
   arena_free(arena);
 }
 
-static G80Machine *make_rtl_run(const RtlRun *run) {
+static Machine *make_rtl_run(const RtlRun *run) {
   Spec spec;
   released_spec(&spec);
   SassProgram program = program_of(run->words, run->word_count);
@@ -25,7 +25,7 @@ static G80Machine *make_rtl_run(const RtlRun *run) {
   return make(&spec, &program, &launch);
 }
 
-static void check_rtl_run(const RtlRun *run, const G80Machine *machine) {
+static void check_rtl_run(const RtlRun *run, const Machine *machine) {
   G80Result result;
   g80_result(machine, &result);
   assert_int_equal(result.outcome, G80_DONE);
@@ -41,10 +41,10 @@ static void check_rtl_run(const RtlRun *run, const G80Machine *machine) {
 static void runs_as_the_rtl(void **state) {
   (void)state;
   for (uint32_t i = 0; i < COUNT_OF(rtl_runs); i++) {
-    G80Machine *machine = make_rtl_run(&rtl_runs[i]);
-    assert_true(g80_run(machine, FAR_CYCLE));
+    Machine *machine = make_rtl_run(&rtl_runs[i]);
+    assert_true(machine_run(machine, FAR_CYCLE));
     check_rtl_run(&rtl_runs[i], machine);
-    g80_free(machine);
+    machine_free(machine);
   }
 }
 
@@ -52,27 +52,51 @@ static void runs_as_the_rtl(void **state) {
 static void stops_anywhere(void **state) {
   (void)state;
   for (uint32_t i = 0; i < COUNT_OF(rtl_runs); i++) {
-    G80Machine *machine = make_rtl_run(&rtl_runs[i]);
-    G80Machine *clone = g80_clone(machine);
-    for (uint64_t cycle = 150; !g80_run(machine, cycle); cycle += 1 + cycle % 7) {
-      g80_copy(clone, machine);
-      assert_int_equal(g80_hash(clone), g80_hash(machine));
-      g80_copy(machine, clone);
+    Machine *machine = make_rtl_run(&rtl_runs[i]);
+    Machine *clone = machine_clone(machine, NULL, NULL);
+    for (uint64_t cycle = 150; !machine_run(machine, cycle); cycle += 1 + cycle % 7) {
+      machine_copy(clone, machine);
+      assert_int_equal(machine_hash(clone), machine_hash(machine));
+      machine_copy(machine, clone);
     }
     check_rtl_run(&rtl_runs[i], machine);
-    g80_free(clone);
-    g80_free(machine);
+    machine_free(clone);
+    machine_free(machine);
   }
 }
 
-static void stops_at_scheduler_events(void **state) {
+static void at_every_cycle(Hook *hook, HookMachine *machine) { hook->next_cycle = machine->cycle + 1; }
+
+static Verdict count_cells(Hook *hook, HookMachine *machine, const CellEvent *event) {
+  (void)machine, (void)event;
+  ++*(uint64_t *)hook->own;
+  return VERDICT_PASS;
+}
+
+static Verdict count_commits(Hook *hook, HookMachine *machine, const CommitEvent *event) {
+  assert_true(event->issued_at < machine->cycle && event->who->warp < 32);
+  ++*(uint64_t *)hook->own;
+  return VERDICT_PASS;
+}
+
+// Whoever looks on changes neither time nor results.
+static void hooks_change_nothing(void **state) {
   (void)state;
-  G80Machine *machine = make_rtl_run(&rtl_runs[0]);
-  uint32_t stops = 0;
-  while (!g80_run_to_scheduler_event(machine, FAR_CYCLE)) stops++;
-  check_rtl_run(&rtl_runs[0], machine);
-  assert_in_range(stops, 50, 400); // set-up steps of one block of 64 threads, and the state machine's own
-  g80_free(machine);
+  for (uint32_t i = 0; i < COUNT_OF(rtl_runs); i++) {
+    uint64_t told = 0;
+    Hook hook = {.name = "test", .kind = HOOK_FAULT, .own = &told, .read = count_cells, .write = count_cells, .commit = count_commits};
+    HookChain chain = {.hooks = {&hook}, .count = 1};
+    for (uint32_t often = 0; often < 2; often++) {
+      hook.cycle = often != 0 ? at_every_cycle : NULL;
+      hook.next_cycle = 0;
+      Machine *plain = make_rtl_run(&rtl_runs[i]), *machine = machine_clone(plain, NULL, &chain);
+      assert_true(machine_run(machine, FAR_CYCLE));
+      check_rtl_run(&rtl_runs[i], machine);
+      machine_free(machine);
+      machine_free(plain);
+    }
+    assert_true(told > 1000);
+  }
 }
 
 // ---- Vector add, measured in the RTL for 8, 16 and 32 SPs ------------------------------------------------------------
@@ -94,13 +118,13 @@ static void adds_vectors_as_the_rtl(void **state) {
     released_spec(&spec);
     spec.g80_sps = row->sps;
     Vecadd v = {row->blocks, row->threads, false};
-    G80Machine *machine = make_vecadd(&spec, &v);
-    assert_true(g80_run(machine, FAR_CYCLE));
+    Machine *machine = make_vecadd(&spec, &v);
+    assert_true(machine_run(machine, FAR_CYCLE));
     g80_result(machine, &result);
     assert_int_equal(result.start_ns, 1535);
     assert_int_equal(result.kernel_done_ns, row->done_ns);
     assert_true(vecadd_right(&v, machine));
-    g80_free(machine);
+    machine_free(machine);
   }
 }
 
@@ -136,7 +160,7 @@ static void images_are_words(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(runs_as_the_rtl),         cmocka_unit_test(stops_anywhere),   cmocka_unit_test(stops_at_scheduler_events),
+      cmocka_unit_test(runs_as_the_rtl),         cmocka_unit_test(stops_anywhere),   cmocka_unit_test(hooks_change_nothing),
       cmocka_unit_test(adds_vectors_as_the_rtl), cmocka_unit_test(images_are_words),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

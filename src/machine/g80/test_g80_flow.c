@@ -21,11 +21,11 @@ static G80Outcome run_text(const char *body, const char *end, uint32_t sps, uint
   spec.g80_sps = sps;
   spec.g80_cycle_limit = 200000;
   g80_launch_default(&launch, &spec, program);
-  G80Machine *machine = make(&spec, program, &launch);
-  assert_true(g80_run(machine, G80_NEVER));
+  Machine *machine = make(&spec, program, &launch);
+  assert_true(machine_run(machine, G80_NEVER));
   g80_result(machine, &result);
   memcpy(results, result.global + OUT, THREADS * sizeof results[0]);
-  g80_free(machine);
+  machine_free(machine);
   sass_program_free(program);
   text_free(&text);
   diags_free(&diags);

@@ -19,13 +19,13 @@ static void splits_any_grid(void **state) {
       Spec spec;
       thesis_spec(&spec, sms[i]);
       Vecadd v = {blocks[j], 64, j % 2 == 1};
-      G80Machine *machine = make_vecadd(&spec, &v);
-      assert_true(g80_run(machine, FAR_CYCLE));
+      Machine *machine = make_vecadd(&spec, &v);
+      assert_true(machine_run(machine, FAR_CYCLE));
       assert_true(vecadd_right(&v, machine));
       G80Result result;
       g80_result(machine, &result);
       assert_int_equal(result.pass_count, (blocks[j] + 8 * sms[i] - 1) / (8 * sms[i]));
-      g80_free(machine);
+      machine_free(machine);
     }
   }
 }
@@ -47,10 +47,10 @@ static void shows_the_defect_of_table_2(void **state) {
     thesis_spec(&spec, row->sms);
     spec.g80_thesis_register_addressing = i % 2;
     Vecadd v = {row->blocks, row->threads, true};
-    G80Machine *machine = make_vecadd(&spec, &v);
-    assert_true(g80_run(machine, FAR_CYCLE));
+    Machine *machine = make_vecadd(&spec, &v);
+    assert_true(machine_run(machine, FAR_CYCLE));
     assert_int_equal(vecadd_right(&v, machine), i % 2 == 0 || row->consistent);
-    g80_free(machine);
+    machine_free(machine);
   }
 }
 
@@ -60,20 +60,20 @@ static void cells_are_those_of_their_sm(void **state) {
   Spec spec;
   thesis_spec(&spec, 16);
   Vecadd v = {16, 32, false};
-  G80Machine *machine = make_vecadd(&spec, &v);
+  Machine *machine = make_vecadd(&spec, &v);
   for (uint32_t sm = 0; sm < 16; sm++) {
-    const void *cells[] = {&machine->sm[sm].controller.idx, &machine->sm[sm].stages[STAGE_WRITE].job.gpr_base,
-                           &machine->sm[sm].write_address[0], warp_cell(machine, REGION_ID_wp_pc, sm, 0)};
+    const void *cells[] = {&g80_in(machine)->sm[sm].controller.idx, &g80_in(machine)->sm[sm].stages[STAGE_WRITE].job.gpr_base,
+                           &g80_in(machine)->sm[sm].write_address[0], warp_cell(g80_in(machine), REGION_ID_wp_pc, sm, 0)};
     const char *const names[] = {"ctl_idx", "write_gpr_base", "write_address", "wp_pc"};
     for (uint32_t i = 0; i < COUNT_OF(cells); i++) {
-      uint16_t number = region_find(g80_regions(machine), names[i]);
+      uint16_t number = region_find(machine_regions(machine), names[i]);
       assert_int_not_equal(number, REGION_NONE);
-      const Region *region = &g80_regions(machine)->items[number];
+      const Region *region = &machine_regions(machine)->items[number];
       Site site = {.region = number, .row = sm * (region->rows / 16)};
-      assert_ptr_equal(g80_block(machine) + site_byte(region, &site), cells[i]);
+      assert_ptr_equal(machine_block(machine) + site_byte(region, &site), cells[i]);
     }
   }
-  g80_free(machine);
+  machine_free(machine);
 }
 
 int main(void) {

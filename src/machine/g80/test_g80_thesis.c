@@ -85,7 +85,7 @@ static bool output_right(const Run *run, const uint32_t *memory, uint32_t i) {
   }
 }
 
-static void check(const Run *run, uint32_t threads, const G80Machine *machine) {
+static void check(const Run *run, uint32_t threads, const Machine *machine) {
   G80Result result;
   g80_result(machine, &result);
   assert_int_equal(result.outcome, G80_DONE);
@@ -112,10 +112,10 @@ static void runs_as_in_the_thesis(void **state) {
     launch.global = (const uint8_t *)image;
     launch.global_bytes = sizeof image;
     set_params(run, threads, &launch);
-    G80Machine *machine = make_kernel(&spec, names[run->kernel], &launch);
-    assert_true(g80_run(machine, G80_NEVER));
+    Machine *machine = make_kernel(&spec, names[run->kernel], &launch);
+    assert_true(machine_run(machine, G80_NEVER));
     check(run, threads, machine);
-    g80_free(machine);
+    machine_free(machine);
     arena_free(arena);
     diags_free(&diags);
   }

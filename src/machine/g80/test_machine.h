@@ -15,9 +15,9 @@ static inline SassProgram program_of(const uint32_t *words, uint32_t count) {
   return (SassProgram){.name = "test", .words = words, .count = count};
 }
 
-static inline G80Machine *make(const Spec *spec, const SassProgram *program, const G80Launch *launch) {
+static inline Machine *make(const Spec *spec, const SassProgram *program, const G80Launch *launch) {
   Diags diags = {0};
-  G80Machine *machine = g80_new(spec, program, launch, &diags);
+  Machine *machine = g80_launch(spec, NULL, program, launch, &diags);
   assert_int_equal(diags.count, 0);
   diags_free(&diags);
   assert_non_null(machine);
@@ -25,7 +25,7 @@ static inline G80Machine *make(const Spec *spec, const SassProgram *program, con
 }
 
 // A kernel of workloads/g80; 0 registers: as its file says.
-static inline G80Machine *make_kernel(const Spec *spec, const char *name, const G80Launch *launch) {
+static inline Machine *make_kernel(const Spec *spec, const char *name, const G80Launch *launch) {
   Diags diags = {0};
   Arena *arena = arena_new();
   SassProgram *program = sass_read(arena_format(arena, "workloads/g80/%s/kernel.sass", name), &diags);
@@ -40,7 +40,7 @@ static inline G80Machine *make_kernel(const Spec *spec, const char *name, const 
   if (launch->gprs != 0) all.gprs = launch->gprs;
   all.global = launch->global;
   all.global_bytes = launch->global_bytes;
-  G80Machine *machine = make(spec, program, &all);
+  Machine *machine = make(spec, program, &all);
   sass_program_free(program);
   arena_free(arena);
   diags_free(&diags);
@@ -73,7 +73,7 @@ static inline uint32_t vecadd_input(const Vecadd *v, uint32_t i) {
   return v->floats ? bits_of_f32((float)number) : number;
 }
 
-static inline G80Machine *make_vecadd(const Spec *spec, const Vecadd *v) {
+static inline Machine *make_vecadd(const Spec *spec, const Vecadd *v) {
   static uint32_t image[2 * 4096];
   uint32_t count = v->blocks * v->threads;
   for (uint32_t i = 0; i < 2 * count; i++) image[i] = vecadd_input(v, i);
@@ -88,7 +88,7 @@ static inline G80Machine *make_vecadd(const Spec *spec, const Vecadd *v) {
   return v->floats ? make_kernel(spec, "vecadd", &launch) : make(spec, &program, &launch);
 }
 
-static inline bool vecadd_right(const Vecadd *v, const G80Machine *machine) {
+static inline bool vecadd_right(const Vecadd *v, const Machine *machine) {
   G80Result result;
   g80_result(machine, &result);
   uint32_t count = v->blocks * v->threads;

@@ -6,7 +6,15 @@
 
 enum { POLL_CYCLES = 2, STATE_VISIBLE = 2, DONE_VISIBLE = 3, DONE_CYCLES = 2, BARRIER_READY = 4 };
 
-static uint32_t state_of(const G80Machine *m, uint32_t sm, uint32_t warp) { return *warp_cell(m, REGION_ID_wp_state, sm, warp) & 3; }
+static uint32_t get(const G80Machine *m, RegionId id, uint32_t sm, uint32_t warp) {
+  reads(m, id, warp_number(sm, warp));
+  return *warp_cell(m, id, sm, warp);
+}
+static void put(const G80Machine *m, RegionId id, uint32_t sm, uint32_t warp, uint32_t value) {
+  *warp_cell(m, id, sm, warp) = value;
+  writes(m, id, warp_number(sm, warp));
+}
+static uint32_t state_of(const G80Machine *m, uint32_t sm, uint32_t warp) { return get(m, REGION_ID_wp_state, sm, warp) & 3; }
 static uint32_t warps_of(const G80Sm *s) { return min_u32(s->unit.warps & 63, G80_WARPS); }
 
 // The first poll at or after `cycle`.
@@ -37,7 +45,7 @@ static bool any_to_issue(const G80Machine *m, uint32_t sm) {
 
 static void issue(G80Machine *m, uint32_t sm, uint32_t warp, uint64_t cycle) {
   G80Sm *s = &m->sm[sm];
-  *warp_cell(m, REGION_ID_wp_state, sm, warp) = WARP_ACTIVE;
+  put(m, REGION_ID_wp_state, sm, warp, WARP_ACTIVE);
   s->changed_at[warp] = cycle;
   step_pointer(s);
   s->poll_mode = POLL_ISSUING;
@@ -110,9 +118,9 @@ static void wake(G80Machine *m, uint32_t sm, uint64_t visible) {
 void warp_unit_written(G80Machine *m, uint32_t sm, const G80Job *job, uint64_t cycle) {
   G80Sm *s = &m->sm[sm];
   uint32_t warp = job->warp & 31;
-  *warp_cell(m, REGION_ID_wp_pc, sm, warp) = job->next_pc;
-  *warp_cell(m, REGION_ID_wp_current, sm, warp) = job->next_mask;
-  *warp_cell(m, REGION_ID_wp_state, sm, warp) = (job->ends & 1) != 0 ? WARP_FINISHED : WARP_READY;
+  put(m, REGION_ID_wp_pc, sm, warp, job->next_pc);
+  put(m, REGION_ID_wp_current, sm, warp, job->next_mask);
+  put(m, REGION_ID_wp_state, sm, warp, (job->ends & 1) != 0 ? WARP_FINISHED : WARP_READY);
   s->changed_at[warp] = cycle;
   if ((job->ends & 1) != 0 && all_finished(m, sm)) {
     s->done_at = poll_from(s, cycle + DONE_VISIBLE) + DONE_CYCLES;
@@ -125,21 +133,21 @@ void warp_unit_written(G80Machine *m, uint32_t sm, const G80Job *job, uint64_t c
 // The warp waits at its block's barrier. Finished warps never arrive.
 bool warp_unit_barrier(G80Machine *m, uint32_t sm, const G80Job *job, uint64_t cycle, uint32_t *warps) {
   G80Sm *s = &m->sm[sm];
-  uint32_t warp = job->warp & 31, cta = *warp_cell(m, REGION_ID_wp_cta, sm, warp) & 15, count = 0;
-  *warp_cell(m, REGION_ID_wp_pc, sm, warp) = job->next_pc;
-  *warp_cell(m, REGION_ID_wp_current, sm, warp) = job->next_mask;
-  *warp_cell(m, REGION_ID_wp_state, sm, warp) = WARP_WAITING_FENCE;
+  uint32_t warp = job->warp & 31, cta = get(m, REGION_ID_wp_cta, sm, warp) & 15, count = 0;
+  put(m, REGION_ID_wp_pc, sm, warp, job->next_pc);
+  put(m, REGION_ID_wp_current, sm, warp, job->next_mask);
+  put(m, REGION_ID_wp_state, sm, warp, WARP_WAITING_FENCE);
   s->changed_at[warp] = cycle;
   bool all = true;
   for (uint32_t i = 0; i < warps_of(s); i++) {
-    if ((*warp_cell(m, REGION_ID_wp_cta, sm, i) & 15) != cta) continue;
+    if ((get(m, REGION_ID_wp_cta, sm, i) & 15) != cta) continue;
     all = all && state_of(m, sm, i) == WARP_WAITING_FENCE;
     count++;
   }
   *warps = count;
   for (uint32_t i = 0; all && i < warps_of(s); i++) {
-    if ((*warp_cell(m, REGION_ID_wp_cta, sm, i) & 15) != cta) continue;
-    *warp_cell(m, REGION_ID_wp_state, sm, i) = WARP_READY;
+    if ((get(m, REGION_ID_wp_cta, sm, i) & 15) != cta) continue;
+    put(m, REGION_ID_wp_state, sm, i, WARP_READY);
     s->changed_at[i] = cycle + BARRIER_READY;
   }
   wake(m, sm, cycle + STATE_VISIBLE);
