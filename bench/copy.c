@@ -67,7 +67,7 @@ int main(int count, char **words) {
   if (!workload->prepare(&run) || !workload->launch(&run) || at.copies == 0) return 1;
   double all = now_us() - start;
   printf("%s, %s, %s: %u copies of %zu KB, %.0f us each; %.0f us for %u cycles of the clone; the whole run %.0f ms\n", words[1], words[3],
-         words[2], at.copies, machine_regions(device_machine(at.device))->block_bytes / 1024, at.copying / at.copies, at.running / at.copies,
-         (uint32_t)at.ahead, all / 1000);
+         words[2], at.copies, machine_regions(device_machine(at.device))->block_bytes / 1024, at.copying / at.copies,
+         at.running / at.copies, (uint32_t)at.ahead, all / 1000);
   return 0;
 }
