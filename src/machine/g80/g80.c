@@ -240,7 +240,9 @@ static void look_again(G80Machine *m) {
   }
   for (uint32_t i = 0; m->outside && i < PORT_COUNT; i++) {
     G80Port *port = &shared->ports[i];
-    if (port->next == G80_NEVER && (port->state & 3) <= ARBITER_REQUESTED && port->request != 0) port->next = shared->cycle;
+    uint32_t state = port->state & 3; // REQUESTED without a round goes back to IDLE at the next edge, whoever wants the port
+    bool acts = state == ARBITER_REQUESTED || (state == ARBITER_IDLE && port->request != 0);
+    if (port->next == G80_NEVER && acts) port->next = shared->cycle;
   }
 }
 
