@@ -145,6 +145,7 @@ typedef struct PlanEvent {
   uint32_t scheduler;
   const Instr *instr;
   Unit unit;
+  uint8_t number; // of the part within the instruction; copies share it
   uint8_t copy;   // 0: these threads issue for the first time; else it is the copy of that number, or (is_repeat) a repeat
   bool is_repeat; // a hook has said REPLAY
   uint8_t copies; // (in/out, copy 0) how often this part issues, in consecutive slots; 1 = once
@@ -190,7 +191,8 @@ typedef struct ResultEvent {
   const uint8_t *thread;   // of each lane slot: thread of that warp
   uint32_t owners;
   uint8_t copy, copies; // this is issue `copy` (from 0) of `copies` so far of its threads
-  bool is_last;         // all other parts of the instruction have been shown
+  uint8_t part;         // number of the part within the instruction; copies share it
+  bool is_last;         // of this copy: all its threads have come with this result
   uint32_t *rows;       // row_count * 32 words (in/out)
   uint32_t row_count;   // result registers; addresses (2 rows) for memory instructions
   uint32_t *predicates; // two masks of lane slots (in/out); NULL when it makes none

@@ -3,12 +3,13 @@
 
 enum { HELD_COPIES = 2, HELD_ROWS = 8, WORDS = 3, NO_SLOT = UINT32_MAX };
 
-// An entry's tag: state, block slot, warp, number of the instruction.
+// An entry's tag: state, block slot, warp, number of the instruction and of its part.
 typedef enum SlotState { SLOT_FREE, SLOT_RESERVED, SLOT_ONE, SLOT_TWO } SlotState; // so many copies held
 enum {
   STATE_BITS = 2,
   BLOCK_BITS = 8,
   WARP_BITS = 10,
+  PART_BITS = 5,
   NUMBER_BITS = 40,
   WARP_AT = STATE_BITS + BLOCK_BITS,
   NUMBER_AT = WARP_AT + WARP_BITS
@@ -46,14 +47,15 @@ static Held held_at(const Redundancy *at, const HookMachine *machine, uint32_t s
 static SlotState tag_state(uint64_t tag) { return (SlotState)(tag & FIELD(STATE_BITS)); }
 static void set_state(const Held *held, SlotState state) { *held->tag = (*held->tag & ~FIELD(STATE_BITS)) | (uint64_t)state; }
 
-// Which instruction, without the state. Warp-wide instructions (shuffles, votes, matrix multiplication) may issue in vain and wait for
+// Which part of which instruction, without the state. Warp-wide instructions (shuffles, votes, matrix multiplication) may issue in vain and wait for
 // other lanes of their warp, so their number is their place in the program: the scoreboard lets only one
 // instance of it be under way, and the next one finds the entry that was left behind.
-static uint64_t make_tag(uint32_t warp, uint32_t block_slot, const Instr *instr, uint32_t pc, uint64_t issue) {
+static uint64_t make_tag(const Who *who, const Instr *instr, uint32_t part) {
   const OpInfo *info = &op_info[instr->op];
   bool warp_wide = info->kind == KIND_WARP || (info->kind == KIND_MATRIX && info->space == SPACE_NONE);
-  uint64_t number = warp_wide ? (uint64_t)pc << 1 | 1 : issue << 1;
-  return (block_slot & FIELD(BLOCK_BITS)) << STATE_BITS | (warp & FIELD(WARP_BITS)) << WARP_AT | (number & FIELD(NUMBER_BITS)) << NUMBER_AT;
+  uint64_t number = (warp_wide ? (uint64_t)who->pc << 1 | 1 : who->issue << 1) << PART_BITS | (part & FIELD(PART_BITS));
+  return (who->block_slot & FIELD(BLOCK_BITS)) << STATE_BITS | (who->warp & FIELD(WARP_BITS)) << WARP_AT |
+         (number & FIELD(NUMBER_BITS)) << NUMBER_AT;
 }
 
 // The entry of an instruction, else a free one with its tag put in, else NO_SLOT.
@@ -189,16 +191,15 @@ bool redundancy_agrees_within(const ResultEvent *event) {
 
 // ---- Results ---------------------------------------------------------------------------------------
 
-// These threads are through. The entry stays reserved as long as parts of the instruction are to come.
-static void settle(const Held *held, const Values *values, bool is_last) {
+// These threads are through. Others of the part may be held still.
+static void settle(const Held *held, const Values *values) {
   for (uint32_t copy = 0; copy < HELD_COPIES; copy++) {
     for (uint32_t k = 0; k < WORDS; k++) held->words[copy][k] &= ~values->threads;
     for (uint32_t r = 0; r < values->count; r++) {
       for (uint32_t i = 0; i < WARP_LANES; i++) held->rows[copy][r][i] &= (values->threads >> i & 1) - 1;
     }
   }
-  if (is_last) release(held, values->count);
-  else if (held->words[0][0] == 0) set_state(held, SLOT_RESERVED);
+  if (held->words[0][0] == 0) release(held, values->count);
   else if (held->words[1][0] == 0) set_state(held, SLOT_ONE);
 }
 
@@ -208,10 +209,11 @@ static Verdict give_up(const Held *held, HookMachine *machine, const Values *val
   return VERDICT_HALT;
 }
 
-// The copies do not agree on which threads execute: a further issue would take its mask from one of them.
-static bool threads_differ(const Held *held, const Values *values, bool is_last) {
-  uint32_t first = held->words[0][0];
-  return (values->threads & ~first) != 0 || (is_last && first != values->threads);
+// The copies do not agree on which threads execute: a further issue would take its mask from one of them. Those of a copy may come in
+// several results, in their order; what waits for its third issue is in the second copy's mask.
+static bool threads_differ(const Held *held, const Values *values, uint32_t copy, bool is_last) {
+  uint32_t first = held->words[0][0], other = copy == 1 ? held->words[1][0] & ~values->threads : 0;
+  return (values->threads & ~first) != 0 || (is_last && (first & ~other) != values->threads);
 }
 
 // The third copy: a majority, or the end.
@@ -219,11 +221,11 @@ static Verdict last_copy(const Held *held, HookMachine *machine, ResultEvent *ev
   SlotState state = tag_state(*held->tag);
   bool has_two = state == SLOT_TWO && (held->words[1][0] & values->threads) != 0;
   bool has_one = state >= SLOT_ONE && !has_two && (state == SLOT_ONE || held->words[1][0] != 0);
-  bool good = (has_one && !threads_differ(held, values, event->is_last) && same(held, 0, values)) ||
-              (has_two && !threads_differ(held, values, event->is_last) && vote(held, values));
+  bool differ = threads_differ(held, values, event->copy, event->is_last);
+  bool good = !differ && ((has_one && same(held, 0, values)) || (has_two && vote(held, values)));
   if (!good) return give_up(held, machine, values);
   give_back(values, event);
-  settle(held, values, event->is_last);
+  settle(held, values);
   ++*machine->corrected;
   return VERDICT_FIXED;
 }
@@ -235,9 +237,9 @@ static bool makes_addresses(const Instr *instr) {
 
 static Verdict second_copy(const Redundancy *at, const Held *held, HookMachine *machine, const ResultEvent *event, const Values *values) {
   bool first_is_there = tag_state(*held->tag) >= SLOT_ONE;
-  bool differ = first_is_there && threads_differ(held, values, event->is_last);
+  bool differ = first_is_there && threads_differ(held, values, 1, event->is_last);
   if (first_is_there && !differ && same(held, 0, values)) {
-    settle(held, values, event->is_last);
+    settle(held, values);
     return at->order == WRITE_FIRST && !makes_addresses(event->instr) ? VERDICT_HOLD : VERDICT_PASS;
   }
   if (differ) return give_up(held, machine, values);
@@ -249,8 +251,7 @@ static Verdict second_copy(const Redundancy *at, const Held *held, HookMachine *
 
 Verdict redundancy_result(const Redundancy *at, HookMachine *machine, ResultEvent *event) {
   if (event->copies < 2) return VERDICT_PASS; // not one of ours
-  uint32_t slot = find_slot(at, machine, event->who->sm,
-                            make_tag(event->who->warp, event->who->block_slot, event->instr, event->who->pc, event->who->issue));
+  uint32_t slot = find_slot(at, machine, event->who->sm, make_tag(event->who, event->instr, event->part));
   bool writes_first = at->order == WRITE_FIRST;
   if (slot == NO_SLOT) { // faults in the buffer alone lead here
     if (event->copy == 0) return writes_first ? VERDICT_PASS : VERDICT_HOLD;
@@ -276,8 +277,7 @@ bool redundancy_covers(const Instr *instr) {
 }
 
 bool redundancy_reserve(const Redundancy *at, const HookMachine *machine, const PlanEvent *event) {
-  return find_slot(at, machine, event->who->sm,
-                   make_tag(event->who->warp, event->who->block_slot, event->instr, event->who->pc, event->who->issue)) != NO_SLOT;
+  return find_slot(at, machine, event->who->sm, make_tag(event->who, event->instr, event->number)) != NO_SLOT;
 }
 
 static void clear_entries(const Redundancy *at, const HookMachine *machine, uint32_t sm, uint64_t mask, uint64_t tag) {

@@ -5,7 +5,7 @@
 // COMPARE_FIRST holds the first copy until its comparison, so that no wrong value is ever written; WRITE_FIRST writes it at once,
 // and a vote writes over it. Address generation of memory instructions is compared alike; the access waits for it in both orders.
 //
-// State: per SM `slots` entries, taken when the instruction is planned and freed when its last part has been compared. A free entry is all
+// State: per SM `slots` entries, taken when a part is planned and freed when all its threads have been compared. A free entry is all
 // zeros. Any bits are legal: an entry that a fault made unfindable costs a third issue. Comparators and voters take no time.
 #ifndef REDOUBT_PROTECT_REDUNDANCY_H
 #define REDOUBT_PROTECT_REDUNDANCY_H

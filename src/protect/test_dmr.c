@@ -85,7 +85,7 @@ static Verdict give_op(Toy *toy, const char *op, uint32_t warp, uint64_t number,
                        .owner_of = told.owner_of,
                        .thread = told.thread,
                        .owners = 1,
-                       .is_last = copy > 0 && !result->is_not_last,
+                       .is_last = !result->is_not_last,
                        .rows = &told.rows[0][0],
                        .row_count = result->row_count,
                        .predicates = told.predicates};
@@ -209,31 +209,28 @@ static void test_copies_on_other_lanes(void **state) {
   toy_close(&toy);
 }
 
-// An instruction in two parts has one entry: they come in any order, each is compared with its own threads, and the last frees the entry.
-static void test_parts_share_an_entry(void **state) {
+// The second copy comes in two results: each is compared with its own threads, and the last frees the entry.
+static void test_a_copy_in_pieces(void **state) {
   (void)state;
   Toy toy;
   uint8_t copies;
-  Result low = make_result(1), high = make_result(1), wrong;
-  low.mask = 0x0000FFFF, high.mask = 0xFFFF0000;
+  Result whole = make_result(1), low = make_result(1), high = make_result(1), wrong;
+  low.mask = whole.mask & 0x0000FFFF, high.mask = whole.mask & 0xFFFF0000;
   low.is_not_last = true;
   assert_true(toy_open(&toy, &no_regions, &shape, "dmr:slots=1"));
   assert_int_equal(issue(&toy, "add.b32", 0, 1, &copies), VERDICT_PASS);
-  assert_int_equal(give(&toy, 0, 1, 0, &low), VERDICT_HOLD);
-  assert_int_equal(give(&toy, 0, 1, 0, &high), VERDICT_HOLD);
-  assert_int_equal(give(&toy, 0, 1, 1, &low), VERDICT_PASS);
-  assert_int_equal(issue(&toy, "add.b32", 1, 1, &copies), VERDICT_STALL); // the entry is still taken
-  wrong = high;
-  wrong.rows[0][20] ^= 4;
+  assert_int_equal(give(&toy, 0, 1, 0, &whole), VERDICT_HOLD);
+  wrong = low;
+  wrong.rows[0][5] ^= 4;
   assert_int_equal(give(&toy, 0, 1, 1, &wrong), VERDICT_REPLAY);
-  assert_int_equal(give(&toy, 0, 1, 2, &high), VERDICT_FIXED);
+  assert_int_equal(issue(&toy, "add.b32", 1, 1, &copies), VERDICT_STALL); // the entry is taken
+  assert_int_equal(give(&toy, 0, 1, 1, &high), VERDICT_PASS);
+  assert_int_equal(give(&toy, 0, 1, 2, &low), VERDICT_FIXED);
   assert_true(block_is_zero(&toy));
-  assert_int_equal(issue(&toy, "add.b32", 1, 1, &copies), VERDICT_PASS);
-  assert_int_equal(give(&toy, 1, 1, 0, &low), VERDICT_HOLD);
-  assert_int_equal(give(&toy, 1, 1, 1, &low), VERDICT_PASS); // and the other part's threads never come
-  low.is_not_last = false;
-  assert_int_equal(give(&toy, 1, 1, 0, &high), VERDICT_HOLD);
-  assert_int_equal(give(&toy, 1, 1, 1, &low), VERDICT_HALT);
+  assert_int_equal(give(&toy, 0, 2, 0, &whole), VERDICT_HOLD);
+  assert_int_equal(give(&toy, 0, 2, 1, &high), VERDICT_HALT); // the others never come
+  assert_int_equal(toy.corrected, 1);
+  assert_int_equal(toy.detected, 1);
   toy_close(&toy);
 }
 
@@ -415,7 +412,7 @@ int main(void) {
       cmocka_unit_test(test_overlap_and_stall),
       cmocka_unit_test(test_not_ours_passes),
       cmocka_unit_test(test_copies_on_other_lanes),
-      cmocka_unit_test(test_parts_share_an_entry),
+      cmocka_unit_test(test_a_copy_in_pieces),
       cmocka_unit_test(test_warp_wide_instructions),
       cmocka_unit_test(test_flips_in_the_buffer),
       cmocka_unit_test(test_names),

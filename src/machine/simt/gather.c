@@ -268,7 +268,7 @@ static void count_instruction(Simt *m, const Instr *instr) {
 
 // What hooks see of a gather's place: coordinates of textures and surfaces, addresses of fragments; what they change counts.
 static bool tell_place(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
-  if (__builtin_expect((m->wants & WANT_RESULT) == 0, 1)) return collector->slot.copy + 1 >= collector->slot.copies;
+  if (__builtin_expect((m->wants & WANT_RESULT) == 0, 1)) return collector->slot.is_early == 0;
   OperandRows at = operand_sources(instr);
   unsigned slot = is_texture(instr) ? SLOT_B : SLOT_A;
   uint32_t rows = min_u32(at.count[slot], 2), place[2][WARP_LANES] = {{0}};

@@ -71,7 +71,8 @@ static Verdict tell_addresses(Simt *m, uint32_t sm, const Slot *slot, const Inst
                        .owner_of = view.owner_of,
                        .thread = view.thread,
                        .owners = view.owners,
-                       .is_last = view.is_last,
+                       .part = slot->part,
+                       .is_last = slot->has_more == 0,
                        .copy = slot->copy,
                        .copies = slot->copies,
                        .rows = address[0],
@@ -82,19 +83,17 @@ static Verdict tell_addresses(Simt *m, uint32_t sm, const Slot *slot, const Inst
 // Once more, perhaps on other lanes; the addresses come back to the lane slots that they were on.
 static Verdict repeat_addresses(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, uint32_t address[2][WARP_LANES]) {
   Slot again = *slot;
-  uint8_t moved_to[WARP_LANES];
+  uint8_t origin[WARP_LANES];
   uint32_t moved[2][WARP_LANES] = {{0}};
-  bool has_moved = again_asks(m, sm, &again, instr, moved_to) == AGAIN_MOVES;
-  if (!has_moved) return tell_addresses(m, sm, slot, instr, address);
-  uint32_t slots = part_written(m, sm, slot);
-  for (uint32_t left = slots; left != 0; left &= left - 1) {
+  if (again_asks(m, sm, &again, instr, origin) != AGAIN_MOVES) return tell_addresses(m, sm, slot, instr, address);
+  for (uint32_t left = again.mask; left != 0; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
-    for (uint32_t r = 0; r < 2; r++) moved[r][moved_to[i]] = address[r][i];
+    for (uint32_t r = 0; r < 2; r++) moved[r][i] = address[r][origin[i] % WARP_LANES];
   }
   Verdict verdict = tell_addresses(m, sm, &again, instr, moved);
-  for (uint32_t left = slots; left != 0; left &= left - 1) {
+  for (uint32_t left = part_written(m, sm, &again); left != 0; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
-    for (uint32_t r = 0; r < 2; r++) address[r][i] = moved[r][moved_to[i]];
+    for (uint32_t r = 0; r < 2; r++) address[r][origin[i] % WARP_LANES] = moved[r][i];
   }
   part_ends(m, sm, &again);
   return verdict;
@@ -107,7 +106,6 @@ bool address_tell(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint32_t
     for (uint32_t tries = 0; tries < MOST_REPLAYS; tries++) {
       memcpy(address, made, sizeof made);
       Verdict verdict = tries == 0 ? tell_addresses(m, sm, slot, instr, address) : repeat_addresses(m, sm, slot, instr, address);
-      if (verdict != VERDICT_REPLAY) part_is_shown(m, sm, slot);
       if (verdict == VERDICT_HOLD) return false;
       if (verdict != VERDICT_REPLAY) break;
       slot->copy = slot->copies++;
@@ -115,7 +113,7 @@ bool address_tell(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint32_t
       simt_count(m, STAT_COPIES, 1);
     }
   }
-  return slot->copy + 1 >= slot->copies; // of copies only the addresses are made; the last one makes the access
+  return slot->is_early == 0; // of copies only the addresses are made; the last one makes the access
 }
 
 static void count_instruction(Simt *m, const OpInfo *info) {

@@ -45,6 +45,7 @@ static void add_row(Simt *m, Pack *pack, const Next *row) {
   if (pack->count == 0) {
     Slot slot = next_slot(m, row, 0);
     slot.issue -= row->at->to_issue != 0 ? 1 : 0;
+    slot.part = row->at->parts;
     offer_begin(offer, row->sm, &slot, row->instr);
   }
   uint32_t owner = offer_owner(offer, row->warp, row->at->issued - (row->at->to_issue != 0 ? 1 : 0), row->at->ticket);
@@ -102,8 +103,10 @@ bool pack_issue(Simt *m, const Next *n) {
   if (!offer_plan(m, offer) || !offer_place(m, offer)) return false;
   Slot slot = next_slot(m, &pack.row[0], 0);
   slot.issue = offer->owner[0].issue;
+  slot.part = pack.row[0].at->parts++;
   for (uint32_t i = 0; i < pack.count; i++) row_begins(m, offer, i, &pack.row[i], pack.active[i]);
   slot.copies = offer->copies;
+  slot.is_early = offer->copies > 1;
   offer_fill(m, offer, &slot);
   next_issues(m, n, count_lanes(offer->taken));
   collect_take(m, n->sm, &slot, n->instr);
@@ -112,6 +115,7 @@ bool pack_issue(Simt *m, const Next *n) {
   for (uint32_t i = 0; i < pack.count; i++) {
     if (pack.row[i].at->to_issue != 0 || offer->owner[i].ticket == TICKET_GUEST) continue;
     pack.row[i].at->ticket = 0;
+    pack.row[i].at->parts = 0;
     next_passes(m, &pack.row[i]);
   }
   return true;

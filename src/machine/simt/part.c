@@ -132,19 +132,12 @@ static PartOwner owner_view(const Simt *m, uint32_t sm, uint32_t warp, uint64_t 
   return (PartOwner){.issue = issue, .warp = warp, .block_slot = simt_warp(m, sm, warp % m->dims.warps)->block_slot};
 }
 
-static bool is_last(const Simt *m, uint32_t sm, const Slot *slot) {
-  if (slot->ticket == 0) return true;
-  const Ticket *ticket = ticket_at(m, sm, slot->ticket);
-  return (ticket->state & TICKET_OPEN) == 0 && ticket->shown + 1u >= ticket->issued;
-}
-
 void part_view(const Simt *m, uint32_t sm, const Slot *slot, PartView *view) {
   view->owners = 1;
   view->owner[0] = owner_view(m, sm, slot->warp, slot->issue);
   view->shadow = 0;
   view->owner_of = zeros;
   view->thread = part_identity;
-  view->is_last = is_last(m, sm, slot);
   if (slot->plan == 0) return;
   const Plan *plan = plan_at(m, sm, slot->plan);
   view->owners = (uint32_t)min_u64(plan->owners, SIMT_PLAN_OWNERS);
@@ -152,12 +145,6 @@ void part_view(const Simt *m, uint32_t sm, const Slot *slot, PartView *view) {
   view->shadow = plan->shadow & slot->mask;
   view->owner_of = plan->owner_of;
   view->thread = plan->thread;
-}
-
-void part_is_shown(Simt *m, uint32_t sm, const Slot *slot) {
-  uint16_t tickets[SIMT_PLAN_OWNERS];
-  uint32_t count = part_tickets(m, sm, slot, tickets);
-  for (uint32_t i = 0; i < count; i++) ticket_at(m, sm, tickets[i])->shown++;
 }
 
 // ---- The end of a part -------------------------------------------------------------------------------
@@ -197,17 +184,17 @@ void part_ends(Simt *m, uint32_t sm, Slot *slot) {
   slot->plan = 0;
 }
 
+static bool is_same_part(const Slot *a, const Slot *b) { return a->warp == b->warp && a->issue == b->issue && a->part == b->part; }
+
 bool part_has_readers(const Simt *m, uint32_t sm, const Slot *slot) {
-  if (slot->copy + 1 >= slot->copies) return false;
+  if (slot->copies < 2) return false;
   for (uint64_t left = m->at.sms[sm].present; left != 0; left &= left - 1) {
     uint32_t warp = (uint32_t)__builtin_ctzll(left);
-    const Slot *other = &rest_of(m, sm, warp)->slot;
-    bool is_same = simt_warp(m, sm, warp)->has_rest != 0 && other->warp == slot->warp && other->issue == slot->issue;
-    if (is_same && rest_of(m, sm, warp)->again != 0) return true;
+    const Rest *rest = rest_of(m, sm, warp);
+    if (simt_warp(m, sm, warp)->has_rest != 0 && rest->again != 0 && is_same_part(&rest->slot, slot)) return true;
   }
   for (uint64_t left = m->at.sms[sm].collect_pending; left != 0; left &= left - 1) {
-    const Slot *other = &collector_at(m, sm, (uint32_t)__builtin_ctzll(left))->slot;
-    if (other->warp == slot->warp && other->issue == slot->issue && other->copy > slot->copy) return true;
+    if (is_same_part(&collector_at(m, sm, (uint32_t)__builtin_ctzll(left))->slot, slot)) return true;
   }
   return false;
 }

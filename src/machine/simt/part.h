@@ -66,17 +66,15 @@ typedef struct PartView {
   PartOwner owner[SIMT_PLAN_OWNERS];
   const uint8_t *owner_of, *thread;
   uint32_t owners, shadow;
-  bool is_last;
 } PartView;
 void part_view(const Simt *m, uint32_t sm, const Slot *slot, PartView *view);
-void part_is_shown(Simt *m, uint32_t sm, const Slot *slot); // and they do not want it again
 
 // A part has returned; the last one of an instruction clears the scoreboard. `is_held`: nothing of it was written.
 void part_returns(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, bool is_held);
 // A fault has sent it where no unit takes it: copies that are to come stand in for it.
 void part_is_lost(Simt *m, uint32_t sm, Slot *slot);
 void part_ends(Simt *m, uint32_t sm, Slot *slot); // its plan is free again
-// Later copies of its threads have not read all their operands yet.
+// Other copies of its threads have not read all their operands yet.
 bool part_has_readers(const Simt *m, uint32_t sm, const Slot *slot);
 
 // A warp-wide instruction whose threads are dealt over parts reads its operands once: the first part leaves them here for the others.

@@ -14,6 +14,7 @@ void offer_begin(Offer *offer, uint32_t sm, const Slot *slot, const Instr *instr
   offer->issue = slot->issue;
   offer->instr = instr;
   offer->word = slot->word;
+  offer->part = slot->part;
   offer->is_wide = is_warp_wide(info);
   offer->is_memory = port == PORT_LDST || port == PORT_GATHER;
   offer->is_fixed = info->kind == KIND_MATRIX && offer->is_memory; // fragments are the whole warp's
@@ -147,6 +148,12 @@ static void settle(Simt *m, Offer *offer, const LanePart *asked, bool may_invite
     if (is_shadow) now.part.shadow |= 1u << slot;
     else used |= 1u << from, offer->taken |= 1u << now.origin[slot] % WARP_LANES;
   }
+  // A shadow of the instruction's own threads stands beside its thread: in another part it could read what that part has written.
+  for (uint32_t left = now.part.shadow; left != 0; left &= left - 1) {
+    uint32_t slot = (uint32_t)__builtin_ctz(left);
+    bool is_alone = now.origin[slot] != PART_ANY && (offer->taken >> now.origin[slot] % WARP_LANES & 1) == 0;
+    if (is_alone) part_take_out(&now.part, 1u << slot);
+  }
   offer->fill = now;
 }
 
@@ -176,6 +183,7 @@ bool offer_plan(Simt *m, Offer *offer) {
                      .scheduler = scheduler_of_warp(m, offer->warp),
                      .instr = offer->instr,
                      .unit = op_info[offer->instr->op].unit,
+                     .number = offer->part,
                      .copy = offer->copy,
                      .is_repeat = offer->is_repeat,
                      .copies = offer->copies,
@@ -187,7 +195,7 @@ bool offer_plan(Simt *m, Offer *offer) {
   if (offer->is_wide || offer->is_fixed || memcmp(&part, &offer->fill.part, sizeof part) == 0) return true;
   Fill was = offer->fill;
   uint32_t owners = offer->owners;
-  settle(m, offer, &part, true);
+  settle(m, offer, &part, !offer->is_repeat); // of a repeat the operands are kept: guests have none there
   bool is_divided = offer->taken != offer->offered;
   if (is_divided && (offer->is_memory || offer->is_repeat || offer->taken == 0)) {
     offer->fill = was;
@@ -265,7 +273,7 @@ void offer_fill(Simt *m, const Offer *offer, Slot *slot) {
 
 // ---- Repeats -----------------------------------------------------------------------------------------
 
-Again again_asks(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint8_t moved_to[WARP_LANES]) {
+Again again_asks(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint8_t origin[WARP_LANES]) {
   if (!plan_is_asked(m) || instr == NULL) return AGAIN_STAYS;
   Offer offer;
   offer_begin(&offer, sm, slot, instr);
@@ -279,11 +287,7 @@ Again again_asks(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint8_t m
     offer.wide_pa = slot->pa;
   }
   if (!offer_plan(m, &offer) || !offer_place(m, &offer)) return simt_has_trapped(m) ? AGAIN_STAYS : AGAIN_WAITS;
-  for (uint32_t left = offer.fill.part.filled; left != 0; left &= left - 1) {
-    uint32_t i = (uint32_t)__builtin_ctz(left);
-    bool is_first = offer.fill.origin[i] != PART_ANY && (offer.fill.part.shadow >> i & 1) == 0;
-    if (is_first) moved_to[offer.fill.origin[i] % WARP_LANES] = (uint8_t)i;
-  }
+  memcpy(origin, offer.fill.origin, sizeof offer.fill.origin);
   Slot new = *slot;
   offer_fill(m, &offer, &new);
   *slot = new;
@@ -293,9 +297,8 @@ Again again_asks(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint8_t m
 bool again_goes(Simt *m, uint32_t sm, Flight *flight, const Instr *instr, const FlightOperands *operands) {
   if (m->at.sms[sm].collect_count >= m->dims.collectors) return false;
   Slot slot = flight->slot;
-  uint8_t moved_to[WARP_LANES];
-  uint32_t slots = part_written(m, sm, &slot);
-  Again again = again_asks(m, sm, &slot, instr, moved_to);
+  uint8_t origin[WARP_LANES];
+  Again again = again_asks(m, sm, &slot, instr, origin);
   if (again == AGAIN_WAITS) return false;
   if (again == AGAIN_STAYS || is_warp_wide(&op_info[instr->op])) { // warp-wide: operands lie by thread
     bool goes = collect_known(m, sm, &slot, operands, flight->operand_rows);
@@ -305,9 +308,9 @@ bool again_goes(Simt *m, uint32_t sm, Flight *flight, const Instr *instr, const 
   FlightOperands moved;
   memset(&moved, 0, sizeof moved);
   for (uint32_t r = 0; r < min_u32(flight->operand_rows, SIMT_SOURCE_ROWS); r++) {
-    for (uint32_t left = slots; left != 0; left &= left - 1) {
+    for (uint32_t left = slot.mask; left != 0; left &= left - 1) {
       uint32_t i = (uint32_t)__builtin_ctz(left);
-      moved.row[r][moved_to[i]] = operands->row[r][i];
+      moved.row[r][i] = operands->row[r][origin[i] % WARP_LANES];
     }
   }
   return collect_known(m, sm, &slot, &moved, flight->operand_rows);

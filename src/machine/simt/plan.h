@@ -26,6 +26,7 @@ typedef struct Offer {
   bool is_wide, is_memory, is_fixed; // is_fixed: it keeps its lanes
   bool is_repeat;
   bool is_plain; // threads of one warp on the lanes of their numbers, as they were offered
+  uint8_t part;  // number
   uint8_t copy, copies;
   uint8_t next, sp; // wishes of hooks; PART_ANY: none
   Fill fill;
@@ -52,9 +53,9 @@ void offer_wish(Simt *m, const Offer *offer);                     // the warp th
 // Lanes, plan and predicates of the part. Tickets of the owners are set by then.
 void offer_fill(Simt *m, const Offer *offer, Slot *slot);
 
-// A part that a hook wants once more: both questions again. `slot` becomes the new part; lane slot i has moved to moved_to[i].
+// A part that a hook wants once more: both questions again. `slot` becomes the new part; its lane slot i was origin[i].
 typedef enum Again { AGAIN_STAYS, AGAIN_MOVES, AGAIN_WAITS } Again;
-Again again_asks(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint8_t moved_to[WARP_LANES]);
+Again again_asks(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint8_t origin[WARP_LANES]);
 // The same for a flight, which goes back to a collector with its operands. False: not now.
 bool again_goes(Simt *m, uint32_t sm, Flight *flight, const Instr *instr, const FlightOperands *operands);
 

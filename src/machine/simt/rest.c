@@ -107,6 +107,9 @@ void rest_send(Simt *m, const Next *n, Offer *offer) {
   slot.issued_at = simt_now(m);
   slot.copy = offer->copy;
   slot.copies = is_copy ? rest->slot.copies : offer->copies;
+  slot.is_early = slot.copy + 1 < slot.copies;
+  slot.has_more = is_copy && rest->again != 0;
+  slot.part = is_copy ? rest->slot.part : rest->part++;
   offer_fill(m, offer, &slot);
   collect(m, n->sm, &slot, offer->instr);
   offer_wish(m, offer);
@@ -125,6 +128,7 @@ static void make_offer(const Simt *m, const Next *n, const Rest *rest, Offer *of
     offer->copy = rest->slot.copy;
     offer_again(m, offer, &rest->slot, rest->again);
   } else {
+    offer->part = rest->part;
     offer->copies = rest->copies;
     offer_owner(offer, n->warp, rest->slot.issue, rest->ticket);
     offer_threads(m, offer, 0, rest->left, rest->ps, rest->pa, true);

@@ -124,25 +124,25 @@ typedef struct SimtWarp {
   Warp warp;
   uint8_t valid; // holds a warp that has not ended
   uint8_t block_slot;
-  uint8_t index;          // in its block
-  uint8_t buffered;       // instructions in its buffer
-  uint16_t register_base; // first row
-  uint8_t fetch_wait;     // an instruction miss is under way
-  uint8_t waits_constant; // for a line of constant memory
-  uint32_t fetch_pc;      // next to fetch
-  uint32_t to_issue;      // large-warp mode: threads that still have to issue the instruction at the head of the buffer
-  uint64_t issued;        // instructions issued: Fair; numbers copies
-  uint64_t next_issue_at; // control instructions take time
-  uint64_t age;           // dispatch order of its block, then index
-  uint64_t ready_since;   // frfs
-  uint64_t fetched_at;    // cycle the instructions under way arrive
-  uint32_t loads, stores; // memory instructions and write packets without reply
-  uint8_t has_rest;       // parts of its last instruction are still to issue: see Rest
-  uint8_t shuffled;       // its threads are not on the lanes of their numbers: see home
-  uint8_t drain;          // waits until its loads and stores are done (fences, system calls)
-  uint8_t head;           // ring of the instruction buffer: place of the oldest
-  uint8_t arriving;       // of the buffered: those that are there only from fetched_at on
-  uint8_t spare;
+  uint8_t index;            // in its block
+  uint8_t buffered;         // instructions in its buffer
+  uint16_t register_base;   // first row
+  uint8_t fetch_wait;       // an instruction miss is under way
+  uint8_t waits_constant;   // for a line of constant memory
+  uint32_t fetch_pc;        // next to fetch
+  uint32_t to_issue;        // large-warp mode: threads that still have to issue the instruction at the head of the buffer
+  uint64_t issued;          // instructions issued: Fair; numbers copies
+  uint64_t next_issue_at;   // control instructions take time
+  uint64_t age;             // dispatch order of its block, then index
+  uint64_t ready_since;     // frfs
+  uint64_t fetched_at;      // cycle the instructions under way arrive
+  uint32_t loads, stores;   // memory instructions and write packets without reply
+  uint8_t has_rest;         // parts of its last instruction are still to issue: see Rest
+  uint8_t shuffled;         // its threads are not on the lanes of their numbers: see home
+  uint8_t drain;            // waits until its loads and stores are done (fences, system calls)
+  uint8_t head;             // ring of the instruction buffer: place of the oldest
+  uint8_t arriving;         // of the buffered: those that are there only from fetched_at on
+  uint8_t parts;            // large-warp mode: parts that the instruction at the head of the buffer has led
   uint16_t ticket;          // large-warp mode: of the instruction at the head of the buffer; 0: none
   uint8_t home[WARP_LANES]; // home lane slot of thread i; looked at if `shuffled`
 } SimtWarp;
@@ -183,7 +183,10 @@ typedef struct Slot {
   uint8_t bound_to;     // SP + 1 that it must take; 0: any
   uint16_t plan;        // number of its Plan; 0: plain, lane slot i computes thread i of `warp`
   uint16_t ticket;      // number of its Ticket; 0: the instruction is this one part. Parts of several warps have them in their plan
-  uint8_t spare[6];
+  uint8_t part;         // number of the part within the instruction; its copies share it
+  uint8_t is_early;     // a later copy is to come: of a memory instruction only that makes the access
+  uint8_t has_more;     // this copy of the part did not find room for all its threads: others follow
+  uint8_t spare[3];
 } Slot;
 
 // How the lane slots of a part are filled, where that is not plain.
@@ -205,9 +208,9 @@ typedef struct Plan {
 // A warp's instruction that issues in several parts: the last one to return clears the scoreboard.
 typedef struct Ticket {
   uint16_t issued, returned; // parts; those that are sure to come count as issued
-  uint16_t shown;            // parts whose results, or addresses, hooks have seen
   uint8_t state;             // TicketState
   uint8_t warp;
+  uint16_t spare;
 } Ticket;
 typedef enum TicketState {
   TICKET_OPEN = 1,  // threads of it still have to issue
@@ -225,7 +228,8 @@ typedef struct Rest {
   uint32_t empty;   // issue slots that copies of an instruction without work take
   uint16_t ticket;
   uint8_t copies; // of each part
-  uint8_t spare[5];
+  uint8_t part;   // number of the next
+  uint8_t spare[4];
 } Rest;
 
 typedef struct Collector {

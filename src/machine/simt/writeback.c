@@ -126,7 +126,8 @@ static Verdict ask(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
                        .owner_of = view.owner_of,
                        .thread = view.thread,
                        .owners = view.owners,
-                       .is_last = view.is_last,
+                       .part = slot->part,
+                       .is_last = slot->has_more == 0,
                        .copy = slot->copy,
                        .copies = slot->copies,
                        .rows = flight->row[0],
@@ -143,7 +144,6 @@ static Verdict judge(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
   if (flight->waits == FLIGHT_AGAIN) return VERDICT_REPLAY;
   Verdict verdict = ask(m, sm, flight, instr);
   bool is_again = verdict == VERDICT_REPLAY && (m->wants & WANT_REPLAY) != 0;
-  if (!is_again && flight->slot.ticket != 0) part_is_shown(m, sm, &flight->slot);
   if (!is_again) return verdict == VERDICT_REPLAY ? VERDICT_PASS : verdict;
   flight->waits = FLIGHT_AGAIN;
   flight->slot.copy = flight->slot.copies++;
