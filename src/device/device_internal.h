@@ -9,10 +9,10 @@ struct Module {
   Module *next;
   Arena *arena;
   Program *program;
-  DeviceAddress *addresses;    // one per symbol: where the host finds it; 0 for textures
-  uint8_t *symbol_bank;        // BANK_SYMBOL: 8 bytes per symbol
-  DeviceAddress launch_list;   // where kernels leave what they launch; 0: they launch nothing
-  const PtxSource *sources;    // what it was compiled from, if it may be compiled again; NULL: not kept
+  DeviceAddress *addresses;  // one per symbol: where the host finds it; 0 for textures
+  uint8_t *symbol_bank;      // BANK_SYMBOL: 8 bytes per symbol
+  DeviceAddress launch_list; // where kernels leave what they launch; 0: they launch nothing
+  const PtxSource *sources;  // what it was compiled from, if it may be compiled again; NULL: not kept
   uint32_t source_count;
   Module *variants;            // the same module, compiled for fewer registers; they share its variables
   uint32_t register_limit;     // of a variant

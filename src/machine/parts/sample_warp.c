@@ -5,7 +5,20 @@
 #include "machine/parts/sample.h"
 #include "machine/parts/texture_math.h"
 
-typedef enum Format { FORMAT_F32, FORMAT_F16, FORMAT_UNORM8, FORMAT_SNORM8, FORMAT_UNORM16, FORMAT_SNORM16, FORMAT_U8, FORMAT_S8, FORMAT_U16, FORMAT_S16, FORMAT_32, FORMAT_NONE } Format;
+typedef enum Format {
+  FORMAT_F32,
+  FORMAT_F16,
+  FORMAT_UNORM8,
+  FORMAT_SNORM8,
+  FORMAT_UNORM16,
+  FORMAT_SNORM16,
+  FORMAT_U8,
+  FORMAT_S8,
+  FORMAT_U16,
+  FORMAT_S16,
+  FORMAT_32,
+  FORMAT_NONE
+} Format;
 
 typedef struct Plan {
   const Texture *texture;
@@ -192,7 +205,10 @@ static inline void linear_lanes(const Plan *plan, Format format, const Neighbour
 }
 
 // The loops once for each format, so that nothing is decided per texel.
-#define FORMATS(X) X(FORMAT_F32) X(FORMAT_F16) X(FORMAT_UNORM8) X(FORMAT_SNORM8) X(FORMAT_UNORM16) X(FORMAT_SNORM16) X(FORMAT_U8) X(FORMAT_S8) X(FORMAT_U16) X(FORMAT_S16) X(FORMAT_32)
+#define FORMATS(X)                                                                                                            \
+  X(FORMAT_F32)                                                                                                               \
+  X(FORMAT_F16) X(FORMAT_UNORM8) X(FORMAT_SNORM8) X(FORMAT_UNORM16) X(FORMAT_SNORM16) X(FORMAT_U8) X(FORMAT_S8) X(FORMAT_U16) \
+      X(FORMAT_S16) X(FORMAT_32)
 
 bool sample_warp(const MachineEnvironment *environment, uint32_t imm, uint32_t active, const SampleRows *rows) {
   Plan plan;
@@ -202,10 +218,10 @@ bool sample_warp(const MachineEnvironment *environment, uint32_t imm, uint32_t a
   Neighbours near[3];
   for (unsigned i = 0; i < plan.dimensions && plan.linear; i++) find_neighbours(&plan, i, at[i], active, &near[i]);
   switch (plan.format) {
-#define RUN(format)                                                    \
-  case format:                                                         \
-    if (plan.linear) linear_lanes(&plan, format, near, active, rows);  \
-    else point_lanes(&plan, format, at, active, rows);                 \
+#define RUN(format)                                                   \
+  case format:                                                        \
+    if (plan.linear) linear_lanes(&plan, format, near, active, rows); \
+    else point_lanes(&plan, format, at, active, rows);                \
     return true;
     FORMATS(RUN)
 #undef RUN

@@ -44,7 +44,8 @@ static void make_texture(Bench *bench, uint64_t address, unsigned dimensions) {
 }
 
 static uint32_t coordinate(Bench *bench, bool is_float) {
-  static const float odd[] = {0.0f, -0.0f, 0.5f, 1.0f, -0.5f, 1e30f, -1e30f, 1e-30f, 0.99999994f, 8.5f, 1.0f / 0.0f, -1.0f / 0.0f, 0.0f / 0.0f};
+  static const float odd[] = {0.0f,   -0.0f,       0.5f, 1.0f,        -0.5f,        1e30f,      -1e30f,
+                              1e-30f, 0.99999994f, 8.5f, 1.0f / 0.0f, -1.0f / 0.0f, 0.0f / 0.0f};
   if (!is_float) return draw(bench, 40) - 15;
   if (draw(bench, 4) == 0) return bits_of_f32(odd[draw(bench, COUNT_OF(odd))]);
   float value = (random_unit_f32(random_draw(bench->seed, 1, bench->draws++)) - 0.3f) * (draw(bench, 2) == 0 ? 2.5f : 20.0f);
