@@ -91,8 +91,9 @@ void hook_refusal_format(const Refusal *refused, Text *out) {
 }
 
 // What one hook has said, beside what others said before it.
-static inline Verdict combine(Verdict so_far, HookMachine *machine, const Hook *hook, HookEventId event, Verdict verdict) {
-  if (verdict == VERDICT_PASS || hook->kind == HOOK_OBSERVER) return so_far;
+static __attribute__((noinline)) Verdict combine(Verdict so_far, HookMachine *machine, const Hook *hook, HookEventId event,
+                                                 Verdict verdict) {
+  if (hook->kind == HOOK_OBSERVER) return so_far;
   const EventInfo *info = &event_info[event];
   if ((uint32_t)verdict >= VERDICT_COUNT || (info->verdicts >> verdict & 1) == 0) {
     refuse(machine, hook, info, verdict);
@@ -113,30 +114,42 @@ const char *client_name(Client client) {
 }
 
 // ---- Walking the chain -----------------------------------------------------------------------------
-// LEAVES and NEITHER: [faults, protections, observers].
-#define FORWARDS(name, ID, first)                                                                                         \
-  for (uint32_t i = (first); i < chain->count; i++) {                                                                     \
-    Hook *hook = chain->hooks[i];                                                                                         \
-    if (hook->kind == HOOK_OBSERVER && is_put_off(HOOK_EVENT_##ID, verdict)) break;                                       \
-    if (hook->name != NULL) verdict = combine(verdict, machine, hook, HOOK_EVENT_##ID, hook->name(hook, machine, event)); \
+// LEAVES and NEITHER: [faults, protections, observers]. Observers of what can be put off are asked whether it was.
+#define FORWARDS(name, ID, verdicts, first)                                                                            \
+  for (uint32_t i = (first); i < chain->count; i++) {                                                                  \
+    Hook *hook = chain->hooks[i];                                                                                      \
+    if (hook->name == NULL) continue;                                                                                  \
+    if (CAN_BE_PUT_OFF(ID, verdicts) && hook->kind == HOOK_OBSERVER && is_put_off(HOOK_EVENT_##ID, verdict)) continue; \
+    Verdict said = hook->name(hook, machine, event);                                                                   \
+    if (said != VERDICT_PASS) verdict = combine(verdict, machine, hook, HOOK_EVENT_##ID, said);                        \
   }
+#define CAN_BE_PUT_OFF(ID, verdicts) (((verdicts)&MAY(STALL)) != 0 || HOOK_EVENT_##ID == HOOK_EVENT_ARRIVAL)
 // ENTERS: [protections, faults] last added first, then observers in their order.
-#define BACKWARDS(name, ID)                                                                                               \
-  uint32_t observers = chain->count;                                                                                      \
-  while (observers > 0 && chain->hooks[observers - 1]->kind == HOOK_OBSERVER) observers--;                                \
-  for (uint32_t i = observers; i-- > 0;) {                                                                                \
-    Hook *hook = chain->hooks[i];                                                                                         \
-    if (hook->name != NULL) verdict = combine(verdict, machine, hook, HOOK_EVENT_##ID, hook->name(hook, machine, event)); \
-  }                                                                                                                       \
-  FORWARDS(name, ID, observers)
-#define WALK_NEITHER(name, ID) FORWARDS(name, ID, 0)
-#define WALK_LEAVES(name, ID) FORWARDS(name, ID, 0)
-#define WALK_ENTERS(name, ID) BACKWARDS(name, ID)
+#define BACKWARDS(name, ID, verdicts)                                                           \
+  uint32_t observers = chain->count;                                                            \
+  while (observers > 0 && chain->hooks[observers - 1]->kind == HOOK_OBSERVER) observers--;      \
+  for (uint32_t i = observers; i-- > 0;) {                                                      \
+    Hook *hook = chain->hooks[i];                                                               \
+    if (hook->name == NULL) continue;                                                           \
+    Verdict said = hook->name(hook, machine, event);                                            \
+    if (said != VERDICT_PASS) verdict = combine(verdict, machine, hook, HOOK_EVENT_##ID, said); \
+  }                                                                                             \
+  FORWARDS(name, ID, verdicts, observers)
+#define WALK_NEITHER(name, ID, verdicts) FORWARDS(name, ID, verdicts, 0)
+#define WALK_LEAVES(name, ID, verdicts) FORWARDS(name, ID, verdicts, 0)
+#define WALK_ENTERS(name, ID, verdicts) BACKWARDS(name, ID, verdicts)
 
-#define EVENT(name, ID, Event, direction, verdicts, moment)                          \
-  Verdict hooks_##name(const HookChain *chain, HookMachine *machine, Event *event) { \
-    Verdict verdict = VERDICT_PASS;                                                  \
-    WALK_##direction(name, ID) return verdict;                                       \
+// Mostly there is one hook, or none.
+#define EVENT(name, ID, Event, direction, verdicts, moment)                                                          \
+  static __attribute__((noinline)) Verdict walk_##name(const HookChain *chain, HookMachine *machine, Event *event) { \
+    Verdict verdict = VERDICT_PASS;                                                                                  \
+    WALK_##direction(name, ID, verdicts) return verdict;                                                             \
+  }                                                                                                                  \
+  Verdict hooks_##name(const HookChain *chain, HookMachine *machine, Event *event) {                                 \
+    Hook *only = chain->hooks[0];                                                                                    \
+    if (chain->count != 1 || only->name == NULL) return walk_##name(chain, machine, event);                          \
+    Verdict said = only->name(only, machine, event);                                                                 \
+    return said == VERDICT_PASS ? VERDICT_PASS : combine(VERDICT_PASS, machine, only, HOOK_EVENT_##ID, said);        \
   }
 #define MOMENT(name, ID, moment)
 #include "hook/hook.def"

@@ -46,7 +46,8 @@ Machine *simt_machine_clone(const Machine *machine, Memory *memory, const HookCh
   *m = *from;
   m->arena = arena;
   m->mirror = NULL;
-  m->levels_told = NULL; // machine_bind makes its own
+  m->whos = NULL; // machine_bind makes its own
+  m->levels_told = NULL;
   m->block = machine_block_new(m->block_bytes);
   m->regions.items = memcpy(ARENA_ARRAY(arena, Region, from->regions.count), from->regions.items, from->regions.count * sizeof(Region));
   ByteRange *hashed = ARENA_ARRAY(arena, ByteRange, from->state_layout.hashed_count);

@@ -382,10 +382,13 @@ static void start(Simt *m, const Next *n, const Slot *slot) {
 // The word leaves the buffer: what the hooks say of its bits counts. False: it cannot be carried out, which is a trap.
 static bool read_word(Simt *m, Next *n) {
   if ((m->wants & WANT_CELLS) != 0 && n->pc < m->program->code_count) {
+    InstrWord before = n->entry->word;
     cells_read(m, who_warp(m, n->sm, n->warp, WHO_NO_INDEX, WHO_NO_NUMBER), REGION_BUFFER, (uint64_t)(n->entry - m->at.buffers), 0xF,
                &n->entry->word);
-    n->instr = simt_decode(m, n->pc, n->entry->word, &n->scratch);
-    n->info = n->instr == NULL ? NULL : &op_info[n->instr->op];
+    if (n->entry->word.low != before.low || n->entry->word.high != before.high) {
+      n->instr = simt_decode(m, n->pc, n->entry->word, &n->scratch);
+      n->info = n->instr == NULL ? NULL : &op_info[n->instr->op];
+    }
   }
   uint64_t limit = m->environment->instruction_limit;
   TrapKind kind = TRAP_NONE;

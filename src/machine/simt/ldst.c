@@ -104,7 +104,7 @@ bool address_tell(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint32_t
     uint32_t made[2][WARP_LANES];
     memcpy(made, address, sizeof made);
     for (uint32_t tries = 0; tries < MOST_REPLAYS; tries++) {
-      memcpy(address, made, sizeof made);
+      if (tries > 0) memcpy(address, made, sizeof made);
       Verdict verdict = tries == 0 ? tell_addresses(m, sm, slot, instr, address) : repeat_addresses(m, sm, slot, instr, address);
       if (verdict == VERDICT_HOLD) return false;
       if (verdict != VERDICT_REPLAY) break;

@@ -17,17 +17,9 @@ uint8_t *machine_block_new(size_t bytes) {
   return block;
 }
 
-// What hooks have been told of stacks is not in the block: they know how it is now.
-static void bind_levels(Simt *m) {
-  uint32_t warps = m->dims.sms * m->dims.warps;
-  if (!places_are_wanted(m)) return;
-  if (m->levels_told == NULL) m->levels_told = ARENA_ARRAY(m->arena, uint32_t, warps);
-  for (uint32_t i = 0; i < warps; i++) m->levels_told[i] = min_u32(m->at.warps[i].warp.stack.depth, m->dims.stack);
-}
-
 void machine_bind(Simt *m) {
   simt_bind(&m->dims, m->block, &m->at);
-  bind_levels(m);
+  simt_name_warps(m);
   m->backing.local_touched = &m->at.core->local_touched;
   m->hook_machine.block = m->block;
   m->hook_machine.corrected = &m->at.stats->value[STAT_CORRECTED];
@@ -255,7 +247,7 @@ static void rest(Simt *m) {
   memset(m->block, 0, m->own_bytes);
   hooks_launch_ended(&m->regions, m->block);
   m->at.core->cycle = cycle;
-  bind_levels(m);
+  simt_name_warps(m);
 }
 
 static void flush(Machine *machine) { caches_flush(simt_of(machine)); }

@@ -78,29 +78,49 @@ static uint8_t *bytes_at(const Simt *m, uint32_t sm, Place place) {
   return (uint8_t *)row->word + place.byte;
 }
 
-// Tells the hooks which words of which rows the lanes touch. Loops over all 32 lanes, so that they vectorise.
+// Rows of shared memory that an access touches, in the order of their first lanes, and which words of each.
+typedef struct Touched {
+  uint32_t row[WARP_LANES], units[WARP_LANES];
+  uint32_t count;
+} Touched;
+
+static void touch(Touched *touched, uint32_t row, uint32_t units) {
+  uint32_t i = 0;
+  while (i < touched->count && touched->row[i] != row) i++;
+  if (i == touched->count) {
+    touched->row[touched->count] = row;
+    touched->units[touched->count++] = 0;
+  }
+  touched->units[i] |= units;
+}
+
+// Lanes that follow one another mostly touch the same row: it is looked for when it changes.
+static void touch_lanes(Touched *touched, const MemOp *op, uint32_t lanes) {
+  uint32_t first[WARP_LANES], bytes = memop_lane_bytes(op), row = UINT32_MAX, units = 0;
+  uint32_t words = (uint32_t)((UINT64_C(1) << words_of(bytes)) - 1), skipped = ~((bytes - 1) / 4);
+  for (unsigned lane = 0; lane < WARP_LANES; lane++) first[lane] = (uint32_t)op->address[lane] / 4 & skipped;
+  touched->count = 0;
+  for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+    if (lanes != UINT32_MAX && (lanes >> lane & 1) == 0) continue;
+    if (first[lane] / LINE_WORDS != row) {
+      if (units != 0) touch(touched, row, units);
+      row = first[lane] / LINE_WORDS;
+      units = 0;
+    }
+    units |= words << first[lane] % LINE_WORDS;
+  }
+  if (units != 0) touch(touched, row, units);
+}
+
 static void tell(Simt *m, uint32_t sm, const MemOp *op, uint32_t lanes, bool is_write) {
   if ((m->wants & WANT_CELLS) == 0) return;
   const Who *who = cells_slot(m, sm, &op->slot);
-  uint32_t rows[WARP_LANES], units[WARP_LANES], bytes = memop_lane_bytes(op);
-  uint32_t words = (uint32_t)((UINT64_C(1) << words_of(bytes)) - 1);
-  for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-    uint32_t address = (uint32_t)op->address[lane];
-    rows[lane] = address / LINE_BYTES;
-    units[lane] = words << (address & (LINE_BYTES - 1) & ~(bytes - 1)) / 4;
-  }
-  while (lanes != 0) {
-    uint32_t row = rows[__builtin_ctz(lanes)], touched = 0, same = 0;
-    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-      uint32_t hit = rows[lane] == row ? lanes >> lane & 1 : 0;
-      touched |= units[lane] & (0u - hit);
-      same |= hit << lane;
-    }
-    lanes &= ~same;
-    uint64_t global_row = (uint64_t)sm * m->dims.shared_rows + (row < m->dims.shared_rows ? row : row % m->dims.shared_rows);
-    uint32_t *data = m->at.shared[global_row].word;
-    if (is_write) cells_written(m, who, REGION_SHARED, global_row, touched, data);
-    else cells_read(m, who, REGION_SHARED, global_row, touched, data);
+  Touched touched;
+  touch_lanes(&touched, op, lanes);
+  for (uint32_t i = 0; i < touched.count; i++) {
+    uint64_t row = (uint64_t)sm * m->dims.shared_rows + touched.row[i] % m->dims.shared_rows; // further on only after a flip
+    if (is_write) cells_written(m, who, REGION_SHARED, row, touched.units[i], m->at.shared[row].word);
+    else cells_read(m, who, REGION_SHARED, row, touched.units[i], m->at.shared[row].word);
   }
 }
 

@@ -7,10 +7,7 @@
 
 static uint32_t known(uint32_t index) { return index == WHO_NO_INDEX ? 0 : index; }
 
-Verdict simt_obey(Simt *m, const Who *who, Verdict verdict) {
-  if (verdict == VERDICT_HALT) simt_trap(m, known(who->sm), known(who->warp), known(who->pc), TRAP_DETECTED, 0);
-  return verdict;
-}
+void simt_halt(Simt *m, const Who *who) { simt_trap(m, known(who->sm), known(who->warp), known(who->pc), TRAP_DETECTED, 0); }
 
 const Who *who_sm(Simt *m, uint32_t sm) {
   m->who = m->nobody;
@@ -40,9 +37,18 @@ static void fill_warp(const Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, ui
                .client = CLIENT_NONE};
 }
 
-const Who *who_warp(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint64_t issue) {
-  fill_warp(m, sm, warp, pc, issue, &m->who);
-  return &m->who;
+void simt_name_warp(Simt *m, uint32_t sm, uint32_t warp) {
+  if (m->whos != NULL) fill_warp(m, sm, warp, WHO_NO_INDEX, WHO_NO_NUMBER, &m->whos[sm * m->dims.warps + warp]);
+}
+
+void simt_name_warps(Simt *m) {
+  uint32_t warps = m->dims.sms * m->dims.warps;
+  if (m->wants == 0) return;
+  if (m->whos == NULL) m->whos = ARENA_ARRAY(m->arena, Who, warps);
+  for (uint32_t i = 0; i < warps; i++) simt_name_warp(m, i / m->dims.warps, i % m->dims.warps);
+  if (!places_are_wanted(m)) return;
+  if (m->levels_told == NULL) m->levels_told = ARENA_ARRAY(m->arena, uint32_t, warps);
+  for (uint32_t i = 0; i < warps; i++) m->levels_told[i] = min_u32(m->at.warps[i].warp.stack.depth, m->dims.stack);
 }
 
 // Requests are numbered by when and where they were sent, so that two runs in the same state number alike whatever was before.

@@ -39,6 +39,7 @@ struct Simt {
   Who who;                 // of the event that is being told; see below
   Who nobody;              // launch alone is known
   struct Mirror *mirror;   // of a clone that was copied to: its block and the original's
+  Who *whos; // of each warp: its launch, SM, block, slot and number are filled in when its block starts; NULL: there are no hooks
   uint32_t *levels_told;   // of each warp's stack: as hooks know it; NULL: nobody wants to
   size_t own_bytes;        // of the block; what follows is the schemes'
   bool keeps_instructions; // a scheme has state of single instructions
@@ -77,10 +78,15 @@ static inline void sm_wake(Simt *m, uint32_t sm, uint64_t cycle) {
   if (cycle < state->wake_at) state->wake_at = cycle;
 }
 
-// On whose behalf events are told. Each of these fills m->who and returns it; it stands until the next of them.
+// On whose behalf events are told. Each of these fills m->who, or the warp's own, and returns it; it stands until the next of them.
 const Who *who_sm(Simt *m, uint32_t sm); // nobody in particular
 const Who *who_block(Simt *m, uint32_t sm, uint32_t slot, uint64_t linear);
-const Who *who_warp(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint64_t issue);
+static inline const Who *who_warp(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint64_t issue) {
+  Who *who = &m->whos[sm * m->dims.warps + (warp < m->dims.warps ? warp : warp % m->dims.warps)];
+  who->pc = pc;
+  who->issue = issue;
+  return who;
+}
 static inline const Who *who_slot(Simt *m, uint32_t sm, const Slot *slot) { return who_warp(m, sm, slot->warp, slot->pc, slot->issue); }
 const Who *who_packet(Simt *m, const Packet *packet);
 // A request is for an instruction, or for a warp that wants the instruction at `pc`.
@@ -126,14 +132,21 @@ static inline void tag_replaced(Simt *m, uint32_t sm, SimtRegion tags, uint64_t 
 static inline void tag_released(Simt *m, uint32_t sm, SimtRegion tags, uint64_t row) {
   if (places_are_wanted(m)) simt_release(m, who_sm(m, sm), tags, tags, row);
 }
-void simt_tell_levels(Simt *m, uint32_t sm); // of the SM's stacks: what has changed since it was told last
+// What events are told with is not in the block: who the warps are, and what hooks have been told of their stacks.
+void simt_name_warp(Simt *m, uint32_t sm, uint32_t warp); // a block has started
+void simt_name_warps(Simt *m);                            // the block, or the hooks, are new
+void simt_tell_levels(Simt *m, uint32_t sm);              // of the SM's stacks: what has changed since it was told last
 
 // The launch ends with this trap; the first one counts. `lane` is a thread of the warp.
 void simt_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, uint32_t lanes);
 void simt_fault(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessFault *fault, const char *note);
 static inline bool simt_has_trapped(const Simt *m) { return m->at.core->trapped != TRAP_NONE; }
 // A verdict that ends the launch does so here; returns the verdict.
-Verdict simt_obey(Simt *m, const Who *who, Verdict verdict);
+void simt_halt(Simt *m, const Who *who);
+static inline Verdict simt_obey(Simt *m, const Who *who, Verdict verdict) {
+  if (__builtin_expect(verdict == VERDICT_HALT, 0)) simt_halt(m, who);
+  return verdict;
+}
 
 // The instruction of a word: the program's own when the bits are those at `pc`, else decoded into *scratch. NULL: no legal
 // instruction, or one that names registers the kernel does not have.

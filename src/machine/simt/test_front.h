@@ -62,6 +62,7 @@ static inline void front_build(Front *front) {
   m->blocks_per_sm = min_u32(m->dims.blocks, m->dims.warps / m->layout.warps);
   m->regions = (RegionTable){front->regions, SIMT_REGIONS, simt_layout(&m->dims, front->regions)};
   m->block_bytes = m->regions.block_bytes;
+  m->arena = front->arena;
   m->block = arena_alloc(front->arena, m->block_bytes);
   simt_bind(&m->dims, m->block, &m->at);
   m->hook_machine = (HookMachine){.block = m->block, .regions = &m->regions, .spec = m->spec, .program = m->program};
@@ -77,6 +78,7 @@ static inline void front_close(Front *front) { arena_free(front->arena); }
 static inline void front_hook(Front *front, Hook *hook) {
   assert_true(hook_chain_add(&front->m.hooks, hook));
   front->m.wants = hook_chain_wants(&front->m.hooks);
+  simt_name_warps(&front->m);
 }
 
 // Adds an instruction; its pc. The caller may go on filling the rest of `decoded` until front_encode.

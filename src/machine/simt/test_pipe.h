@@ -55,6 +55,7 @@ static inline void pipe_build(Pipe *pipe) {
   simt_dims(&pipe->spec, &m->dims);
   m->regions = (RegionTable){pipe->regions, SIMT_REGIONS, simt_layout(&m->dims, pipe->regions)};
   m->block_bytes = m->regions.block_bytes;
+  m->arena = pipe->arena;
   m->block = arena_alloc(pipe->arena, m->block_bytes);
   simt_bind(&m->dims, m->block, &m->at);
   m->hook_machine = (HookMachine){.block = m->block, .regions = &m->regions, .spec = m->spec, .program = m->program};
@@ -76,6 +77,7 @@ static inline void pipe_close(Pipe *pipe) {
 static inline void pipe_hook(Pipe *pipe, Hook *hook) {
   assert_true(hook_chain_add(&pipe->m.hooks, hook));
   pipe->m.wants = hook_chain_wants(&pipe->m.hooks);
+  simt_name_warps(&pipe->m);
 }
 
 static inline uint32_t *pipe_register(Pipe *pipe, uint32_t warp, uint32_t number) {
