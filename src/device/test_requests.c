@@ -315,6 +315,37 @@ static void dropped_writes_leave_memory_alone(void **state) {
   }
 }
 
+#ifndef REDOUBT_STRICT
+static Verdict drop_request(Hook *hook, HookMachine *machine, const MemoryEvent *event) {
+  (void)hook, (void)machine, (void)event;
+  return VERDICT_DROP;
+}
+
+// A verdict that its event does not allow: the launch ends, and one line says who said what.
+static void illegal_verdicts_end_the_launch(void **state) {
+  (void)state;
+  Arena *arena = arena_new();
+  Spec spec;
+  load_spec(&spec, arena, "fermi-gtx480", NULL, NULL);
+  Diags diags = {0};
+  Hook crooked = {.name = "crooked", .kind = HOOK_PROTECTION, .request = drop_request, .next_cycle = UINT64_MAX};
+  HookChain chain = {0};
+  assert_true(hook_chain_add(&chain, &crooked));
+  Device *device = device_new(&(DeviceOptions){.spec = &spec, .hooks = &chain}, &diags);
+  assert_non_null(device);
+  WorkloadRun run = {0};
+  assert_true(workload_start(&run, find("vecadd"), SIZE_TINY, device, &diags));
+  assert_true(find("vecadd")->prepare(&run));
+  assert_false(find("vecadd")->launch(&run));
+  assert_int_equal(device_trap(device)->kind, TRAP_REFUSED);
+  assert_non_null(strstr(device_error(device), "'crooked' answered DROP to the event 'request', which allows PASS, STALL, HALT"));
+  workload_finish(&run);
+  device_free(device);
+  diags_free(&diags);
+  arena_free(arena);
+}
+#endif
+
 // ---- The scheme word -------------------------------------------------------------------------------------
 
 enum { WORD_BITS = 16, MARKED = 1 << (WORD_BITS - 1) };
@@ -367,10 +398,11 @@ static void words_come_back_with_every_reply(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(requests_and_responses_pair),
-      cmocka_unit_test(stalls_and_holds_only_take_time),
-      cmocka_unit_test(dropped_writes_leave_memory_alone),
-      cmocka_unit_test(words_come_back_with_every_reply),
+      cmocka_unit_test(requests_and_responses_pair),       cmocka_unit_test(stalls_and_holds_only_take_time),
+      cmocka_unit_test(dropped_writes_leave_memory_alone), cmocka_unit_test(words_come_back_with_every_reply),
+#ifndef REDOUBT_STRICT // there the program stops
+      cmocka_unit_test(illegal_verdicts_end_the_launch),
+#endif
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
