@@ -315,7 +315,8 @@ static uint32_t home_lanes(const SimtWarp *at, uint32_t threads) {
 
 bool issue_told(Simt *m, const Next *n, uint32_t threads, uint32_t idle) {
   uint64_t number = n->at->issued - (n->at->to_issue != 0 ? 1 : 0);
-  if (m->keeps_instructions) hooks_instruction_begins(&m->regions, m->block, n->sm, n->warp, number);
+  bool begins = n->at->to_issue == 0; // not a further part of it
+  if (begins && m->keeps_instructions) hooks_instruction_begins(&m->regions, m->block, n->sm, n->warp, number);
   if ((m->wants & WANT_ISSUE) == 0) return true;
   IssueEvent event = {.who = who_warp(m, n->sm, n->warp, n->pc, number),
                       .scheduler = n->scheduler,
