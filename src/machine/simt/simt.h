@@ -36,9 +36,9 @@ struct Simt {
   HookChain hooks;
   uint32_t wants; // hook_chain_wants
   HookMachine hook_machine;
-  Who who;                 // of the event that is being told; see below
-  Who nobody;              // launch alone is known
-  struct Mirror *mirror;   // of a clone that was copied to: its block and the original's
+  Who who;               // of the event that is being told; see below
+  Who nobody;            // launch alone is known
+  struct Mirror *mirror; // of a clone that was copied to: its block and the original's
   Who *whos; // of each warp: its launch, SM, block, slot and number are filled in when its block starts; NULL: there are no hooks
   uint32_t *levels_told;   // of each warp's stack: as hooks know it; NULL: nobody wants to
   size_t own_bytes;        // of the block; what follows is the schemes'
