@@ -205,10 +205,10 @@ static inline void linear_lanes(const Plan *plan, Format format, const Neighbour
 }
 
 // The loops once for each format, so that nothing is decided per texel.
-#define FORMATS(X)                                                                                                            \
-  X(FORMAT_F32)                                                                                                               \
-  X(FORMAT_F16) X(FORMAT_UNORM8) X(FORMAT_SNORM8) X(FORMAT_UNORM16) X(FORMAT_SNORM16) X(FORMAT_U8) X(FORMAT_S8) X(FORMAT_U16) \
-      X(FORMAT_S16) X(FORMAT_32)
+#define FORMATS(X) \
+  X(FORMAT_F32)    \
+  X(FORMAT_F16)    \
+  X(FORMAT_UNORM8) X(FORMAT_SNORM8) X(FORMAT_UNORM16) X(FORMAT_SNORM16) X(FORMAT_U8) X(FORMAT_S8) X(FORMAT_U16) X(FORMAT_S16) X(FORMAT_32)
 
 bool sample_warp(const MachineEnvironment *environment, uint32_t imm, uint32_t active, const SampleRows *rows) {
   Plan plan;
