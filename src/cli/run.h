@@ -35,6 +35,7 @@ typedef struct RunOptions {
   VEC(const char *) arguments;
   bool size_given, ptx_given; // options of only one kind of target were used
   bool granule_given;         // --set memory.granule
+  bool block_given;           // --set block.threads
   bool dump_program;
   VEC(DumpWish) dumps;
   bool json;

@@ -38,10 +38,19 @@ const char *app_library_folder(Arena *arena) {
   return NULL;
 }
 
+// CUDA programs are compiled for compute capability 7.5, which promises blocks of 1,024 threads. An older machine whose SMs have room for
+// such a block takes it, unless the user says otherwise.
+static void allow_blocks(const RunOptions *options, Spec *spec) {
+  enum { PROMISED_THREADS = 1024 };
+  if (!options->block_given) spec->block_threads = max_u64(spec->block_threads, min_u64(spec->sm_threads, PROMISED_THREADS));
+}
+
 // "key=value", a line for each parameter of the machine.
 static void add_settings(const RunOptions *options, Text *settings) {
+  Spec spec = options->spec;
+  allow_blocks(options, &spec);
   for (uint32_t i = 0; i < param_count; i++) {
-    uint64_t value = spec_get(&options->spec, i);
+    uint64_t value = spec_get(&spec, i);
     const char *key = param_info[i].key;
     bool default_granule = strcmp(key, "memory.granule") == 0 && value == 1 && !options->granule_given;
     if (default_granule) continue;
@@ -143,6 +152,7 @@ Target *app_target(const RunOptions *options, const HookChain *protections, AppI
   }
   if (!options->granule_given) start->options.spec.memory_granule = APP_GRANULE_BYTES; // journals say what was so
   start->options.granule_given = true;
+  allow_blocks(options, &start->options.spec);
   AppChoice choice = {.arguments = options->application,
                       .outputs = options->outputs.items,
                       .output_count = options->outputs.count,

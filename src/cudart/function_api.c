@@ -8,7 +8,9 @@ static int most_threads(const Runtime *runtime, const Function *function) {
   uint64_t most = spec->block_threads;
   const uint32_t *bound = function->max_threads;
   if (bound[0] != 0) most = min_u64(most, (uint64_t)bound[0] * max_u32(bound[1], 1) * max_u32(bound[2], 1));
-  if (function->registers != 0) most = min_u64(most, spec->sm_registers / function->registers / WARP_LANES * WARP_LANES);
+  // A kernel that needs more than its block can have is compiled again with fewer, down to DEVICE_LEAST_REGISTERS.
+  if (function->registers != 0)
+    most = min_u64(most, spec->sm_registers / min_u32(function->registers, DEVICE_LEAST_REGISTERS) / WARP_LANES * WARP_LANES);
   return (int)most;
 }
 
@@ -93,6 +95,15 @@ CUDART(cudaFuncGetParamInfo, const void *host, size_t index, size_t *offset, siz
 
 // ---- Occupancy ------------------------------------------------------------------------------------------------
 
+// Programs make a grid of no blocks of the answer 0, and its error says nothing of the cause.
+static void say_shared(const Runtime *runtime, Kernel *kernel) {
+  const Spec *spec = &runtime->environment.spec;
+  if (kernel->function->shared_bytes <= spec->block_shared || kernel->said_shared) return;
+  kernel->said_shared = true;
+  runtime_say("kernel %s cannot run on %s: it needs %u bytes of shared memory, a block has %llu", kernel->name, spec->machine,
+              kernel->function->shared_bytes, (unsigned long long)spec->block_shared);
+}
+
 CUDART(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, int *blocks, const void *host, int threads, size_t shared_bytes,
        uint32_t flags) {
   (void)flags;
@@ -103,7 +114,9 @@ CUDART(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, int *blocks, cons
   if (error != cudaSuccess) return runtime_leave(runtime, error);
   uint32_t shared = (uint32_t)min_u64(shared_bytes, UINT32_MAX);
   bool bounded = threads > most_threads(runtime, kernel->function);
-  *blocks = bounded ? 0 : (int)device_occupancy(runtime->device, kernel->function, (uint32_t)threads, shared);
+  say_shared(runtime, kernel);
+  const Function *function = bounded ? NULL : device_fitting(kernel->binary->module, kernel->function, (uint64_t)threads);
+  *blocks = bounded ? 0 : (int)device_occupancy(runtime->device, function, (uint32_t)threads, shared);
   return runtime_leave(runtime, cudaSuccess);
 }
 

@@ -67,6 +67,7 @@ typedef struct Kernel {
   int max_dynamic_shared;   // -1: not set by the program
   int carveout;
   bool said_registers; // the program was told that it has fewer than it asks for
+  bool said_shared;    // that the machine has too little shared memory for it
   struct Kernel *next; // of the same binary, if the program loaded that itself
 } Kernel;
 

@@ -64,6 +64,7 @@ const Program *module_program(const Module *module);
 // Where the host finds a variable, .const ones too (their bank lies in device memory); for a
 // function its code address, with 0 bytes.
 bool module_symbol(const Module *module, const char *name, DeviceAddress *address, uint64_t *bytes);
+enum { DEVICE_LEAST_REGISTERS = 16 }; // that a kernel can be compiled for
 // The kernel as it is launched with so many threads a block (fits_registers): with fewer registers, if that makes it fit.
 const Function *device_fitting(Module *module, const Function *kernel, uint64_t threads);
 bool device_unload(Device *device, Module *module);

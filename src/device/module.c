@@ -151,11 +151,11 @@ static Module *new_variant(Module *module, uint32_t limit) {
 }
 
 Module *module_fitting(Module *module, const Function *kernel, uint64_t threads) {
-  enum { LEAST_REGISTERS = 16 };
+  enum { REGISTER_STEP = 8 }; // so that few variants serve many sizes of blocks
   uint64_t rounded = align_up(threads, WARP_LANES), room = module->device->spec.sm_registers;
   if (rounded == 0 || kernel->registers * rounded <= room || module->sources == NULL || keeps_functions(module->program)) return module;
-  uint32_t limit = (uint32_t)(room / rounded);
-  if (limit < LEAST_REGISTERS) return module;
+  uint32_t limit = (uint32_t)(room / rounded / REGISTER_STEP * REGISTER_STEP);
+  if (limit < DEVICE_LEAST_REGISTERS) return module;
   Module *variant = module->variants;
   while (variant != NULL && variant->register_limit != limit) variant = variant->next;
   if (variant == NULL) variant = new_variant(module, limit);

@@ -31,7 +31,7 @@ static void test_properties() {
   EXPECT(std::strlen(properties.name) > 0 && properties.totalGlobalMem > 0);
   EXPECT(properties.warpSize == 32 && properties.major >= 7 && properties.maxThreadsPerBlock == 1024);
   EXPECT(properties.maxThreadsDim[0] == 1024 && properties.maxThreadsDim[2] == 64 && properties.maxGridSize[0] == 2147483647);
-  EXPECT(properties.sharedMemPerBlock >= 48 * 1024 && properties.totalConstMem == 65536 && properties.regsPerBlock > 0);
+  EXPECT(properties.sharedMemPerBlock >= 16 * 1024 && properties.totalConstMem == 65536 && properties.regsPerBlock > 0);
   EXPECT(properties.canMapHostMemory && properties.unifiedAddressing && properties.managedMemory);
   struct Pair {
     cudaDeviceAttr attribute;
@@ -60,6 +60,8 @@ static void test_properties() {
 }
 
 static void test_functions() {
+  int most = 0; // bytes of shared memory: machines differ
+  CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlock, 0));
   cudaFuncAttributes attributes;
   CHECK(cudaFuncGetAttributes(&attributes, sharing));
   EXPECT(attributes.sharedSizeBytes == 1024 && attributes.numRegs > 0 && attributes.maxThreadsPerBlock >= 256);
@@ -71,13 +73,13 @@ static void test_functions() {
   int blocks = 0, grid = 0, size = 0;
   CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, sharing, 256, 0));
   EXPECT(blocks > 0 && blocks <= 8);
-  CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, sharing, 256, 40 * 1024, cudaOccupancyDefault));
+  CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, sharing, 256, most - 8 * 1024, cudaOccupancyDefault));
   EXPECT(blocks >= 1);
   CHECK(cudaOccupancyMaxPotentialBlockSize(&grid, &size, sharing, 0, 0));
   EXPECT(size >= 32 && size <= 1024 && size % 32 == 0 && grid >= 1);
   size_t dynamic = 0;
   CHECK(cudaOccupancyAvailableDynamicSMemPerBlock(&dynamic, sharing, 1, 256));
-  EXPECT(dynamic >= 40 * 1024);
+  EXPECT(dynamic >= most - 8 * 1024);
   float host[256], *data = device_array<float>(256);
   sharing<<<1, 256>>>(data);
   LAUNCHED();
