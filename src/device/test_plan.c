@@ -56,7 +56,7 @@ static void keep_some(Toy *toy, LanePart *part) {
 }
 
 static void invite(const HookMachine *machine, PlanEvent *event) {
-  WarpView own, other;
+  WarpView other;
   uint32_t sm = event->who->sm;
   for (uint32_t warp = 0; warp < 64 && event->part->filled != UINT32_MAX; warp++) {
     if (warp == event->who->warp || !machine->look_at(machine, sm, warp, &other) || !other.is_ready || other.pc != event->who->pc) continue;
@@ -67,7 +67,6 @@ static void invite(const HookMachine *machine, PlanEvent *event) {
     event->next = (uint8_t)warp;
     return;
   }
-  (void)own;
 }
 
 // Threads of the warp once more, in lane slots that are idle.
@@ -192,7 +191,7 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
 
 typedef struct Outcome {
   TrapKind trap;
-  uint64_t cycles, threads, issued, copies, detected, output_hash;
+  uint64_t cycles, threads, issued, copies, corrected, detected, output_hash;
 } Outcome;
 
 static void toy_make(Toy *toy, Way way, uint64_t seed) {
@@ -230,6 +229,7 @@ static Outcome run(const char *name, const Spec *spec, Toy *toy, const char *pro
     outcome.threads += value[STAT_THREAD_INSTRUCTIONS];
     outcome.issued += value[STAT_ISSUED];
     outcome.copies += value[STAT_COPIES];
+    outcome.corrected += value[STAT_CORRECTED];
     outcome.detected += value[STAT_DETECTED];
   }
   outcome.trap = device_trap(device)->kind;
@@ -384,12 +384,61 @@ static void flips_in_plans_are_survived(void **state) {
   arena_free(arena);
 }
 
+// A lane of SP 0 of SM 0 whose output bit is stuck at 1, as a fault of unit.sp is.
+typedef struct Stuck {
+  Hook hook;
+  uint32_t lane, bit;
+} Stuck;
+
+static Verdict on_stuck(Hook *hook, HookMachine *machine, ResultEvent *event) {
+  const Stuck *stuck = hook->own;
+  uint16_t region = region_find(machine->regions, "unit.sp");
+  uint32_t lanes = machine->regions->items[region].units;
+  if (event->region != region || event->row != 0) return VERDICT_PASS;
+  for (uint32_t slot = stuck->lane; slot < WARP_LANES; slot += lanes) {
+    for (uint32_t r = 0; r < event->row_count; r++) event->rows[r * WARP_LANES + slot] |= (event->mask >> slot & 1) << stuck->bit;
+  }
+  return VERDICT_PASS;
+}
+
+// Copies on the same lane agree on what is wrong; on another lane they do not, and a third finds out who is right.
+static void shuffled_copies_find_stuck_lanes(void **state) {
+  (void)state;
+  static const char *const shuffles[] = {"dmr:shuffle=1", "dmr:shuffle=7"};
+  Arena *arena = arena_new();
+  Toy *toy = arena_alloc(arena, sizeof *toy);
+  for (size_t k = 0; k < COUNT_OF(machines); k++) {
+    uint32_t wrong = 0;
+    Spec spec;
+    load(&spec, arena, machines[k], "sm.sps", "1"); // a copy that finds its SP busy would go to the other one
+    Outcome good = run("matmul", &spec, NULL, NULL);
+    for (uint32_t lane = 0; lane < spec.sm_sp_lanes; lane += 1 + (uint32_t)spec.sm_sp_lanes / 5) {
+      Stuck stuck = {.lane = lane, .bit = 12};
+      stuck.hook = (Hook){.name = "stuck", .kind = HOOK_FAULT, .own = &stuck, .result = on_stuck, .next_cycle = UINT64_MAX};
+      toy_make(toy, PLAIN, 0);
+      toy->striker = &stuck.hook;
+      Outcome blind = run("matmul", &spec, toy, "dmr");
+      wrong += blind.trap != TRAP_NONE || blind.output_hash != good.output_hash;
+      assert_int_equal(blind.corrected + blind.detected, 0);
+      for (size_t i = 0; i < COUNT_OF(shuffles); i++) {
+        toy_make(toy, PLAIN, 0);
+        toy->striker = &stuck.hook;
+        Outcome seeing = run("matmul", &spec, toy, shuffles[i]);
+        assert_int_equal(seeing.trap, TRAP_NONE);
+        assert_int_equal(seeing.output_hash, good.output_hash);
+        assert_true(seeing.corrected > 0);
+      }
+    }
+    assert_true(wrong > 0);
+  }
+  arena_free(arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_way_gives_the_same_results),
-      cmocka_unit_test(random_plans_change_no_result),
-      cmocka_unit_test(schemes_and_large_warps_go_together),
-      cmocka_unit_test(flips_in_plans_are_survived),
+      cmocka_unit_test(every_way_gives_the_same_results),    cmocka_unit_test(random_plans_change_no_result),
+      cmocka_unit_test(schemes_and_large_warps_go_together), cmocka_unit_test(flips_in_plans_are_survived),
+      cmocka_unit_test(shuffled_copies_find_stuck_lanes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
