@@ -101,9 +101,9 @@ static void tear_down(Bench *bench) {
 
 // ---- Both engines ------------------------------------------------------------------------------------------------------
 static Outcome outcome_there(StudyOutcome outcome) {
-  static const Outcome same[STUDY_OUTCOMES] = {[EFFECT_MASKED] = OUTCOME_MASKED, [EFFECT_TIME] = OUTCOME_PERFORMANCE,
-                                               [EFFECT_SDC] = OUTCOME_SDC,       [EFFECT_SDC_TIME] = OUTCOME_SDC,
-                                               [EFFECT_HANG] = OUTCOME_DUE_HANG, [EFFECT_TIMEOUT] = OUTCOME_TIMEOUT};
+  static const Outcome same[STUDY_OUTCOMES] = {
+      [EFFECT_MASKED] = OUTCOME_MASKED, [EFFECT_TIME] = OUTCOME_PERFORMANCE, [EFFECT_SDC] = OUTCOME_SDC,
+      [EFFECT_SDC_TIME] = OUTCOME_SDC,  [EFFECT_HANG] = OUTCOME_DUE_HANG,    [EFFECT_TIMEOUT] = OUTCOME_TIMEOUT};
   return same[outcome];
 }
 
@@ -143,8 +143,9 @@ static uint64_t check(const StudyConfig *config, const char *structures, const c
   options.timeout = 10;
   options.prune = options.snapshot = true;
   options.journal = path;
-  if (lasts) options.window = arena_format(bench.arena, "cycles:%llu-%llu", (unsigned long long)bench.golden->start,
-                                           (unsigned long long)bench.golden->start + 1); // the study's are there from the start
+  if (lasts)
+    options.window = arena_format(bench.arena, "cycles:%llu-%llu", (unsigned long long)bench.golden->start,
+                                  (unsigned long long)bench.golden->start + 1); // the study's are there from the start
   if (campaign_run(&bench.target, &options, &diags) != CAMPAIGN_COMPLETE) fail_msg("%s", diags.count > 0 ? diags.items[0].text : "failed");
   Journal *journal = journal_read(path, &diags);
   assert_non_null(journal);
