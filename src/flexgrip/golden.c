@@ -159,17 +159,16 @@ static void take_snapshots(Golden *g, bool more) {
   uint64_t cycles[SNAPSHOTS + G80_MAX_PASSES + 1] = {0};
   g->snapshot_count = more ? snapshot_cycles(g, cycles) : 1;
   g->snapshots = ARENA_ARRAY(g->arena, Snapshot, g->snapshot_count);
-  Hook observer = {
+  Hook *observer = ARENA_NEW(g->arena, Hook);
+  *observer = (Hook){
       .name = "study", .kind = HOOK_OBSERVER, .own = g, .read = on_read, .write = on_write, .watches = watches, .next_cycle = UINT64_MAX};
-  HookChain chain = {.hooks = {&observer}, .count = 1};
-  Machine *machine = machine_clone(g->machine, NULL, &chain);
+  HookChain chain = {.hooks = {observer}, .count = 1};
+  Machine *machine = g->ended = machine_clone(g->machine, NULL, &chain);
   for (uint32_t i = 0; i < g->snapshot_count; i++) {
     if (cycles[i] > 0) machine_run(machine, cycles[i]);
     g->snapshots[i] = (Snapshot){cycles[i], machine_clone(machine, NULL, NULL), machine_hash(machine), wait_until(g, cycles[i])};
   }
   machine_run(machine, G80_NEVER);
-  machine_copy(g->ended, machine);
-  machine_free(machine);
 }
 
 // ---- Values ----------------------------------------------------------------------------------------------------------------
@@ -216,11 +215,7 @@ Golden *golden_new(const StudyConfig *config, StudyStructure structure, bool sna
   machine_free(first);
   g->machine = study_machine(config, g->start + STUDY_LIMIT * g->result.cycles, diags);
   ASSERT(g->machine != NULL && g->result.outcome == G80_DONE);
-  g->stuck = fault_hook_asleep(arena, true, false);
-  HookChain stuck = {.hooks = {g->stuck}, .count = 1};
   g->worker = machine_clone(g->machine, NULL, NULL);
-  g->held = machine_clone(g->machine, NULL, &stuck);
-  g->ended = machine_clone(g->machine, NULL, NULL);
   choose_regions(g);
   make_logs(g);
   take_snapshots(g, snapshots);

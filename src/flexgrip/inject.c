@@ -39,6 +39,10 @@ static StudyOutcome run_stuck(Golden *g, const StudyFault *fault) {
   Fault stuck = {.model = fault->model == MODEL_STUCK_1 ? FAULT_STUCK1 : FAULT_STUCK0, .site = fault->site, .warp = FAULT_NO_WARP};
   stuck.from = g->start;
   stuck.to = UINT64_MAX;
+  if (g->held == NULL) {
+    g->stuck = fault_hook_asleep(g->arena, true, false);
+    g->held = machine_clone(g->machine, NULL, &(HookChain){.hooks = {g->stuck}, .count = 1});
+  }
   fault_hook_wake(g->stuck, &(HookMachine){.cycle = g->start}, &stuck);
   machine_copy(g->held, g->machine); // from here on it is known which cells the fault watches
   machine_run(g->held, G80_NEVER);

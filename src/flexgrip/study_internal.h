@@ -30,7 +30,7 @@ struct Golden {
   StudyStructure structure;
   Machine *machine; // before its first cycle, with the cycle limit; others are clones of it
   Machine *worker;  // for faulty runs
-  Machine *held;    // for runs with a stuck bit
+  Machine *held;    // for runs with a stuck bit; made for the first
   Hook *stuck;      // its fault
   Machine *ended;
   G80Result result;

@@ -274,6 +274,7 @@ typedef struct SpanEvent {
 // Hands out regions while the machine is being laid out. How far events' indices go: hooks size their state by it.
 typedef struct HookShape {
   uint32_t sms, warps, block_slots; // warps and slots per SM
+  uint32_t untold;                  // WANT_*: events that the machine does not tell
 } HookShape;
 typedef struct HookLayout HookLayout;
 // A new region: name, title, unit, meaning, dims, units, bits and unit_bytes of `wanted` say what; the rest is filled in. Its
@@ -299,7 +300,8 @@ struct Hook {
   uint8_t word_shift; // and where they begin: given when the machine is laid out
   // Machines may spare the hook accesses of other structures; they ask when a launch begins, or when a clone is copied to. NULL: watches all.
   bool (*watches)(const Hook *hook, uint16_t region);
-  bool replays; // `result` may say REPLAY: operands are kept for it until then
+  uint32_t needs; // WANT_*: events without which the hook is of no use: a machine that does not tell them refuses it
+  bool replays;   // `result` may say REPLAY: operands are kept for it until then
   // A protection that neither changes nor refuses a value that all copies of an instruction have alike: what was read wrong goes the way
   // that it goes without the protection, so that campaigns may follow it.
   bool passes_values;

@@ -87,11 +87,27 @@ static bool add_wake(HookLayout *layout, Hook *hook, Diags *diags) {
   return true;
 }
 
+// An event that the hook cannot do without, and that is never told.
+static bool is_served(const HookLayout *layout, const Hook *hook, Diags *diags) {
+  static const char *const names[HOOK_EVENTS] = {
+#define EVENT(name, ID, Event, direction, verdicts, moment) #name,
+#define MOMENT(name, ID, moment) #name,
+#include "hook/hook.def"
+#undef EVENT
+#undef MOMENT
+  };
+  uint32_t missing = hook->needs & layout->shape.untold;
+  if (missing == 0) return true;
+  return diags_add(diags, NULL, 0, 0, "'%s' needs the event '%s', which this machine does not tell", hook->name,
+                   names[__builtin_ctz(missing)]);
+}
+
 bool hook_layout_attach(HookLayout *layout, const HookChain *chain, Diags *diags) {
   uint32_t word_bits = 0;
   for (uint32_t i = 0; i < chain->count; i++) {
     Hook *hook = chain->hooks[i];
     layout->owner = i + 1;
+    if (!is_served(layout, hook, diags)) return false;
     if (word_bits + hook->word_bits > HOOK_WORD_BITS)
       return diags_add(diags, NULL, 0, 0, "'%s' finds no room in the scheme word of packets: fewer protections?", hook->name);
     hook->word_shift = (uint8_t)word_bits;

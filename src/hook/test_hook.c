@@ -341,6 +341,23 @@ static void test_words(void **state) {
   arena_free(arena);
 }
 
+// A scheme that cannot do without an event is refused where it is never told.
+static void test_needs(void **state) {
+  (void)state;
+  Hook hook = {.name = "scheme", .kind = HOOK_PROTECTION, .needs = WANT_READ | WANT_RESULT, .next_cycle = UINT64_MAX};
+  HookChain chain = {.hooks = {&hook}, .count = 1};
+  Arena *arena = arena_new();
+  Diags diags = {0};
+  RegionTable none = {0};
+  HookShape shape = {.sms = 1, .warps = 1, .block_slots = 1, .untold = WANT_BRANCH};
+  assert_true(hook_layout_attach(hook_layout_begin(arena, &none, &shape), &chain, &diags));
+  shape.untold |= WANT_RESULT;
+  assert_false(hook_layout_attach(hook_layout_begin(arena, &none, &shape), &chain, &diags));
+  assert_string_equal(diags.items[0].text, "'scheme' needs the event 'result', which this machine does not tell");
+  diags_free(&diags);
+  arena_free(arena);
+}
+
 static void wait_for(Hook *hook, HookMachine *machine) { (void)hook, (void)machine; }
 
 // Those who only look do not keep a machine alive.
@@ -362,6 +379,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_next_change),
       cmocka_unit_test(test_words),
+      cmocka_unit_test(test_needs),
       cmocka_unit_test(test_order),
       cmocka_unit_test(test_strongest_verdict),
       cmocka_unit_test(test_illegal_verdicts),

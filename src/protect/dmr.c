@@ -84,6 +84,7 @@ Hook *dmr_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
                  .block = dmr_block,
                  .plan = dmr_plan,
                  .place = shuffle > 0 ? dmr_place : NULL,
+                 .needs = WANT_PLAN | WANT_RESULT,
                  .replays = true,
                  .passes_values = true,
                  .result = dmr_result,

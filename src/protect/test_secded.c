@@ -80,7 +80,7 @@ static void test_every_width(void **state) {
   for (uint32_t bits = 1; bits <= 64; bits++) {
     Region region = make_region(bits);
     Toy toy;
-    assert_true(toy_open(&toy, &(RegionTable){&region, 1, 80}, &(HookShape){1, 1, 1}, "secded:rf"));
+    assert_true(toy_open(&toy, &(RegionTable){&region, 1, 80}, &(HookShape){.sms = 1, .warps = 1, .block_slots = 1}, "secded:rf"));
     const Region *check = &toy.table.items[1];
     assert_string_equal(check->name, "ecc.rf");
     assert_int_equal(check->rows, 2);
@@ -102,7 +102,7 @@ static void test_only_what_is_accessed(void **state) {
   regions[1].name = "other";
   regions[1].base = 80;
   Toy toy;
-  assert_true(toy_open(&toy, &(RegionTable){regions, 2, 160}, &(HookShape){1, 1, 1}, "secded:rf"));
+  assert_true(toy_open(&toy, &(RegionTable){regions, 2, 160}, &(HookShape){.sms = 1, .warps = 1, .block_slots = 1}, "secded:rf"));
   Site site = {RF, ROW, UNIT, 5};
   toy_flip(&toy, &site);
   CellEvent others = row_event(&toy, 0xF & ~(1u << UNIT));

@@ -160,8 +160,7 @@ void g80_free(Machine *machine) {
 
 bool g80_load(G80Machine *m, const SassProgram *program, const G80Launch *launch, Diags *diags) {
   if (!g80_check(launch, diags) || !in_range(diags, "size of the program in words", program->count, 0, G80_SYSTEM_WORDS)) return false;
-  uint64_t now = m->shared->cycle;
-  memset(m->block, 0, m->own_bytes);
+  uint64_t now = m->shared->cycle; // all else is at rest: zeros
   decode_program(m, program);
   m->tells_cells = false; // until the launch has been told
   memset(m->tells, 0, sizeof m->tells);

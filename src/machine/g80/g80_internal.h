@@ -119,12 +119,18 @@ static inline void writes_for(const G80Machine *m, RegionId id, uint32_t row, ui
   if (m->tells[id]) tell_cells(m, id, row, units, true, job);
 }
 void tell_bytes(const G80Machine *m, RegionId id, uint32_t first, uint32_t address, uint32_t bytes, bool write, const G80Job *job);
-void tell_controller(const G80Machine *m, uint32_t sm, bool write); // all its registers
-void tell_loaded(const G80Machine *m);                              // what the host has written before the launch
-void tell_whom(G80Machine *m);                                      // finds out who wants what
+void tell_controller_cells(const G80Machine *m, uint32_t sm, bool write);
+static inline void tell_controller(const G80Machine *m, uint32_t sm, bool write) { // all its registers
+  if (m->tells_cells) tell_controller_cells(m, sm, write);
+}
+void tell_loaded(const G80Machine *m); // what the host has written before the launch
+void tell_whom(G80Machine *m);         // finds out who wants what
 void tell_launch(G80Machine *m);
 void tell_block(const G80Machine *m, uint32_t sm, uint32_t slot, bool done);
-void tell_port(const G80Machine *m, PortId id, bool write); // all registers of the arbiter
+void tell_port_cells(const G80Machine *m, PortId id, bool write);
+static inline void tell_port(const G80Machine *m, PortId id, bool write) { // all registers of the arbiter
+  if (m->tells_cells) tell_port_cells(m, id, write);
+}
 void tell_commit(const G80Machine *m, uint32_t sm, const G80Job *job, uint64_t issued_at);
 void tell_trap(const G80Machine *m, uint32_t kind);
 void tell_cycle(G80Machine *m, uint64_t next); // to those who want this cycle; `next`: of the machine's next event

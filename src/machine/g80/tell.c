@@ -57,13 +57,11 @@ static void tell_all(const G80Machine *m, RegionId first, RegionId last, uint32_
   }
 }
 
-void tell_controller(const G80Machine *m, uint32_t sm, bool write) {
-  if (m->tells_cells) tell_all(m, REGION_ID_ctl_state, REGION_ID_ctl_done, sm, write);
+void tell_controller_cells(const G80Machine *m, uint32_t sm, bool write) {
+  tell_all(m, REGION_ID_ctl_state, REGION_ID_ctl_done, sm, write);
 }
 
-void tell_port(const G80Machine *m, PortId id, bool write) {
-  if (m->tells_cells) tell_all(m, REGION_ID_arb_state, REGION_ID_arb_ack, id, write);
-}
+void tell_port_cells(const G80Machine *m, PortId id, bool write) { tell_all(m, REGION_ID_arb_state, REGION_ID_arb_ack, id, write); }
 
 static bool any_byte(const uint8_t *bytes, size_t count) {
   for (size_t i = 0; i < count; i++) {
