@@ -134,7 +134,7 @@ static void test_names(void **state) {
   regions[3].base = 160;
   regions[3].flags = REGION_INJECTABLE;
   RegionTable own = {regions, 4, 240};
-  HookShape shape = {1, 1, 1};
+  HookShape shape = {.sms = 1, .warps = 1, .block_slots = 1};
   Toy toy;
   assert_true(toy_open(&toy, &own, &shape, "secded:rf,shared"));
   assert_int_equal(toy.table.count, 6);
