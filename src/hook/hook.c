@@ -45,6 +45,24 @@ uint32_t hook_chain_word_bits(const HookChain *chain) {
   return bits;
 }
 
+uint32_t hook_chain_actions(const HookChain *chain) {
+  uint32_t actions = 0;
+  for (uint32_t i = 0; i < chain->count; i++) actions |= chain->hooks[i]->actions;
+  return actions;
+}
+
+bool hook_chain_served(const HookChain *chain, uint32_t offers, const char *machine, Diags *diags) {
+  for (uint32_t i = 0; i < chain->count; i++) {
+    const Hook *hook = chain->hooks[i];
+    uint32_t missing = hook->kind == HOOK_OBSERVER ? hook->actions : hook->actions & ~offers;
+    if (missing == 0) continue;
+    const char *name = action_names[(uint32_t)__builtin_ctz(missing) % ACTION_KINDS];
+    if (hook->kind == HOOK_OBSERVER) return diags_add(diags, NULL, 0, 0, "%s only looks on, so it cannot %s", hook->name, name);
+    return diags_add(diags, NULL, 0, 0, "%s needs a machine that can %s; machine '%s' cannot", hook->name, name, machine);
+  }
+  return true;
+}
+
 // ---- Verdicts ------------------------------------------------------------------------------------
 #define MAY(verdict) (1u << VERDICT_##verdict)
 typedef enum Direction { NEITHER, LEAVES, ENTERS } Direction;

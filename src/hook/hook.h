@@ -11,6 +11,7 @@
 #define REDOUBT_HOOK_H
 
 #include "config/config.h"
+#include "hook/action.h"
 #include "hook/part.h"
 #include "hook/region.h"
 #include "program/program.h"
@@ -65,6 +66,8 @@ struct HookMachine {
   bool (*look_at)(const HookMachine *machine, uint32_t sm, uint32_t warp, WarpView *view);
   // A statistic of the launch so far, by its name (docs/statistics.md): NULL: there is none. NULL as a whole: not known.
   const uint64_t *(*stat)(const HookMachine *machine, const char *name);
+  // Queues an action for the next cycle. False: the queue is full, it is none that the hooks need, or it names what is not there. NULL: no hook needs any.
+  bool (*act)(HookMachine *machine, const Action *action);
 };
 
 // ---- Who -----------------------------------------------------------------------------------------
@@ -119,6 +122,8 @@ typedef struct LaunchEvent {
 typedef struct BlockEvent { // a block goes to an SM, or (done) has left it
   const Who *who;
   bool done;
+  bool stopped; // it was abandoned: nothing of it will be issued or written back; `done` follows when its last packets are back
+  bool mirror;  // ACTION_MIRROR has made it
 } BlockEvent;
 
 typedef struct FetchEvent { // instruction words enter a warp's buffer
@@ -261,6 +266,20 @@ typedef struct TrapEvent {
   uint32_t kind; // TrapKind
 } TrapEvent;
 
+typedef struct ActionEvent { // an action was carried out, or could not be
+  const Who *who;
+  const Action *action;
+  bool done;
+} ActionEvent;
+
+typedef enum PrefetchStage { PREFETCH_FILLED, PREFETCH_USED, PREFETCH_EVICTED } PrefetchStage; // USED: for the first time; EVICTED: unused
+typedef struct PrefetchEvent {                                                                 // of a line that ACTION_PREFETCH has brought
+  const Who *who; // the SM of the cache; none for the second level
+  PrefetchStage stage;
+  ActionCache cache;
+  uint64_t address; // physical, of the line
+} PrefetchEvent;
+
 // One entry of a time line, for observers: unit busy, line filled, row opened.
 typedef struct SpanEvent {
   const Who *who;
@@ -289,7 +308,8 @@ const HookShape *hook_layout_shape(const HookLayout *layout);
 struct Hook {
   const char *name;
   HookClass kind;
-  void *own; // configuration; the owner of the hook frees it
+  void *own;        // configuration; the owner of the hook frees it
+  uint32_t actions; // that it calls for, ACTION_BIT(kind) of each; observers call for none
   bool (*attach)(Hook *hook, HookLayout *layout, Diags *diags);
 #define EVENT(name, ID, Event, direction, verdicts, moment) Verdict (*name)(Hook * hook, HookMachine * machine, Event * event);
 #define MOMENT(name, ID, moment) void (*name)(Hook * hook, HookMachine * machine);
@@ -356,6 +376,9 @@ enum {
 };
 uint32_t hook_chain_wants(const HookChain *chain);
 uint32_t hook_chain_word_bits(const HookChain *chain); // of the scheme word that any wants
+uint32_t hook_chain_actions(const HookChain *chain);   // of all of them
+// Does a machine that offers these actions have what each hook needs? If not, a diagnostic says who misses what.
+bool hook_chain_served(const HookChain *chain, uint32_t offers, const char *machine, Diags *diags);
 
 // ---- For machines --------------------------------------------------------------------------------
 // A machine lays its own state out, then lets the hooks append theirs; regions start at multiples of 64 bytes.

@@ -272,6 +272,7 @@ typedef struct MachineKind {
   const char *name;                        // as machine.model has it
   ProgramForm form;                        // what it runs
   uint32_t (*abilities)(const Spec *spec); // MACHINE_*
+  uint32_t actions;                        // that it offers to hooks, ACTION_BIT of each
   Machine *(*make)(const Spec *spec, const HookChain *hooks, Diags *diags);
   void (*free)(Machine *machine);
   bool (*admits)(const Machine *machine, const Launch *launch, Diags *diags); // NULL: all

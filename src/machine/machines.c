@@ -14,6 +14,7 @@ ProgramForm machine_form(const Spec *spec) { return kind_of(spec)->form; }
 
 Machine *machine_new(const Spec *spec, const HookChain *hooks, Diags *diags) {
   bool is_plain = hooks == NULL || hooks->count == 0;
+  if (!is_plain && !hook_chain_served(hooks, kind_of(spec)->actions, spec->machine, diags)) return NULL;
   if (is_plain || machine_can(spec, MACHINE_HAS_TIME)) return kind_of(spec)->make(spec, hooks, diags);
   diags_add(diags, NULL, 0, 0, "machine '%s' has no time: nothing can be attached to it", spec->machine);
   return NULL;

@@ -122,20 +122,34 @@ static MshrFind mshr_join(Mshr *mshr, uint32_t most_waiters, uint32_t waiter) {
   return MSHR_JOINED;
 }
 
-MshrFind mshr_want(Mshr *mshrs, uint32_t count, uint32_t most_waiters, uint64_t line_address, ByteMask want, uint32_t waiter,
-                   uint32_t *index) {
+// The register that covers the bytes, or else a free one. False: neither.
+static bool mshr_find(const Mshr *mshrs, uint32_t count, uint64_t line_address, ByteMask want, uint32_t *index) {
   uint32_t open = count;
   for (uint32_t i = 0; i < count; i++) {
     if (!mshr_valid(&mshrs[i])) {
       open = min_u32(open, i);
     } else if (covers(&mshrs[i], line_address, want)) {
       *index = i;
-      return mshr_join(&mshrs[i], most_waiters, waiter);
+      return true;
     }
   }
-  if (open == count) return MSHR_FULL;
-  mshrs[open] = (Mshr){.address = line_address, .asked = want, .valid = 1, .waiters = 1, .waiter = {waiter}};
-  *index = open;
+  if (open < count) *index = open;
+  return open < count;
+}
+
+MshrFind mshr_want(Mshr *mshrs, uint32_t count, uint32_t most_waiters, uint64_t line_address, ByteMask want, uint32_t waiter,
+                   uint32_t *index) {
+  if (!mshr_find(mshrs, count, line_address, want, index)) return MSHR_FULL;
+  Mshr *mshr = &mshrs[*index];
+  if (mshr_valid(mshr)) return mshr_join(mshr, most_waiters, waiter);
+  *mshr = (Mshr){.address = line_address, .asked = want, .valid = 1, .waiters = 1, .waiter = {waiter}};
+  return MSHR_NEW;
+}
+
+MshrFind mshr_prefetch(Mshr *mshrs, uint32_t count, uint64_t line_address, ByteMask want, uint32_t *index) {
+  if (!mshr_find(mshrs, count, line_address, want, index)) return MSHR_FULL;
+  if (mshr_valid(&mshrs[*index])) return MSHR_JOINED;
+  mshrs[*index] = (Mshr){.address = line_address, .asked = want, .valid = 1, .prefetch = 1};
   return MSHR_NEW;
 }
 

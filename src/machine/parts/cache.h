@@ -76,10 +76,11 @@ typedef struct Mshr {
   uint8_t valid;
   uint8_t stale; // the line was written meanwhile: serves who waits, but is neither merged with nor filled. L2: waiters before a flush
   uint8_t waiters;
-  uint8_t stage; // L2: MemoryStage of those who wait
-  uint32_t line; // the owner's: where the data will go
-  uint32_t word; // L2: the schemes', from the packet that brought the data
-  uint32_t spare;
+  uint8_t stage;    // L2: MemoryStage of those who wait
+  uint32_t line;    // the owner's: where the data will go
+  uint32_t word;    // L2: the schemes', from the packet that brought the data
+  uint8_t prefetch; // 1: asked for before anybody wanted it
+  uint8_t spare[3];
   uint32_t waiter[MSHR_MOST_WAITERS]; // meaning is the owner's
 } Mshr;
 
@@ -88,6 +89,8 @@ typedef enum MshrFind { MSHR_JOINED, MSHR_NEW, MSHR_FULL } MshrFind;
 // register; send the request. FULL: no register, or no room to join: try again. A register is given back by zeroing it.
 MshrFind mshr_want(Mshr *mshrs, uint32_t count, uint32_t most_waiters, uint64_t line_address, ByteMask want, uint32_t waiter,
                    uint32_t *index);
+// The same without a waiter, for a line that nobody wants yet. JOINED: it is under way already. FULL: no register.
+MshrFind mshr_prefetch(Mshr *mshrs, uint32_t count, uint64_t line_address, ByteMask want, uint32_t *index);
 void mshr_mark_stale(Mshr *mshrs, uint32_t count, uint64_t line_address); // after a write to the line
 uint32_t mshr_waiters(const Mshr *mshr);                                  // how many of its waiters count
 static inline bool mshr_valid(const Mshr *mshr) { return (mshr->valid & 1) != 0; }

@@ -139,6 +139,25 @@ static void pinned_lines_stay(void **state) {
   assert_int_equal(toy.lines[cache_victim(&toy.shape, toy.lines, 0)].used, CACHE_PINNED);
 }
 
+// A register without a waiter takes waiters like any other.
+static void registers_without_a_waiter(void **state) {
+  (void)state;
+  Mshr mshrs[2] = {0};
+  uint32_t index;
+  assert_int_equal(mshr_prefetch(mshrs, 2, 0x1000, whole, &index), MSHR_NEW);
+  assert_int_equal(index, 0);
+  assert_int_equal(mshrs[0].prefetch, 1);
+  assert_int_equal(mshr_waiters(&mshrs[0]), 0);
+  assert_int_equal(mshr_prefetch(mshrs, 2, 0x1000, bytes_from(0, 32), &index), MSHR_JOINED); // under way
+  assert_int_equal(mshr_waiters(&mshrs[0]), 0);
+  assert_int_equal(mshr_want(mshrs, 2, 3, 0x1000, bytes_from(8, 4), 10, &index), MSHR_JOINED);
+  assert_int_equal(mshrs[0].waiter[0], 10);
+  assert_int_equal(mshr_want(mshrs, 2, 3, 0x2000, whole, 11, &index), MSHR_NEW);
+  assert_int_equal(mshrs[1].prefetch, 0);
+  assert_int_equal(mshr_prefetch(mshrs, 2, 0x2000, whole, &index), MSHR_JOINED);
+  assert_int_equal(mshr_prefetch(mshrs, 2, 0x3000, whole, &index), MSHR_FULL);
+}
+
 static void miss_registers(void **state) {
   (void)state;
   Mshr mshrs[2] = {0};
@@ -229,11 +248,17 @@ static void queues(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(masks_agree_with_bytes),   cmocka_unit_test(ranges_are_clipped),
-      cmocka_unit_test(misses_at_n_and_n_plus_1), cmocka_unit_test(whole_cache_holds_its_lines),
-      cmocka_unit_test(shapes_and_tags),          cmocka_unit_test(partial_lines),
-      cmocka_unit_test(pinned_lines_stay),        cmocka_unit_test(miss_registers),
-      cmocka_unit_test(any_bits_are_legal),       cmocka_unit_test(queues),
+      cmocka_unit_test(masks_agree_with_bytes),
+      cmocka_unit_test(ranges_are_clipped),
+      cmocka_unit_test(misses_at_n_and_n_plus_1),
+      cmocka_unit_test(whole_cache_holds_its_lines),
+      cmocka_unit_test(shapes_and_tags),
+      cmocka_unit_test(partial_lines),
+      cmocka_unit_test(pinned_lines_stay),
+      cmocka_unit_test(miss_registers),
+      cmocka_unit_test(registers_without_a_waiter),
+      cmocka_unit_test(any_bits_are_legal),
+      cmocka_unit_test(queues),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

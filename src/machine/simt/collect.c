@@ -139,6 +139,20 @@ void collect_release(Simt *m, uint32_t sm, uint32_t place) {
   if (replays_waiting(m, sm) > 0) sm_wake(m, sm, simt_now(m) + 1);
 }
 
+void collect_abandon(Simt *m, uint32_t sm, uint32_t slot) {
+  SmState *state = &m->at.sms[sm];
+  for (uint32_t place = 0; place < state->collect_count;) {
+    uint32_t index = state->collect_order[place];
+    if (slot_of_warp(m, collector_at(m, sm, index)->slot.warp) != slot) {
+      place++;
+      continue;
+    }
+    state->collect_pending &= ~(UINT64_C(1) << index);
+    part_ends(m, sm, &collector_at(m, sm, index)->slot);
+    collect_release(m, sm, place);
+  }
+}
+
 // ---- Reading the register file -----------------------------------------------------------------------
 
 static void read_row(Simt *m, uint32_t sm, Collector *collector, unsigned row, uint32_t number) {

@@ -17,7 +17,14 @@ static CacheLine *find(Simt *m, uint32_t sm, uint64_t address, uint32_t *index) 
   CacheFind found = cache_find(&m->dims.constant, lines, address, bytes_from(0, LINE_BYTES), index);
   if (found != CACHE_HIT) return NULL;
   lines[*index].used = simt_now(m);
+  line_used(m, PREFETCH_CONSTANT, row_of(m, sm, *index));
   return &lines[*index];
+}
+
+bool constant_prefetch(Simt *m, uint32_t sm, uint64_t address) {
+  const PrefetchWay way = {PREFETCH_CONSTANT, PHYSICAL_BANKS, &m->dims.constant, lines_of(m, sm), mshrs_of(m, sm), SIMT_CONSTANT_MSHRS};
+  uint32_t number;
+  return memory_prefetch(m, sm, &way, address, &number);
 }
 
 // Asks for a line. False: not now.
@@ -136,10 +143,12 @@ bool constant_reply(Simt *m, uint32_t sm, const Packet *packet) {
   uint64_t address = mshr->address & PHYSICAL_MASK;
   uint32_t index = cache_victim(&m->dims.constant, lines, address);
   tag_replaced(m, sm, REGION_CONSTANT_TAG, row_of(m, sm, index), cache_line_valid(&lines[index]));
+  line_gone(m, PREFETCH_CONSTANT, row_of(m, sm, index));
   lines[index] = (CacheLine){.tag = cache_tag(&m->dims.constant, address), .used = simt_now(m), .valid = packet->bytes};
   memcpy(lines[index].data, packet->data, sizeof lines[index].data);
   cells_written(m, cells_sm(m, sm), REGION_CONSTANT, row_of(m, sm, index), UINT32_MAX, lines[index].data);
   uint32_t waiters = mshr_waiters(mshr);
+  if (mshr->prefetch != 0) prefetch_filled(m, PREFETCH_CONSTANT, row_of(m, sm, index), waiters > 0);
   for (uint32_t i = 0; i < waiters; i++) {
     uint32_t waiter = mshr->waiter[i];
     if ((waiter & WAITER_WARP) == 0) waiter_serve(m, sm, waiter, packet);

@@ -358,6 +358,7 @@ static ControlResult call_out(const Control *c) {
   Simt *m = c->m;
   if (c->active == 0) return go_on(c);
   if (c->instr->op == OP_NANOSLEEP) return sleep_warp(c);
+  if (warp_is_mirror(m, c->sm, c->number)) return c->instr->op == OP_SYS_ASSERTFAIL ? trap(c, TRAP_ASSERT, c->active) : go_on(c);
   uint32_t areas[ROW_REGISTERS * WARP_LANES];
   read_operand(c, 0, areas);
   caches_flush(m);

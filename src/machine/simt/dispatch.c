@@ -26,9 +26,9 @@ static uint32_t sm_at_turn(const Simt *m, uint32_t turn) {
   }
 }
 
-static bool hook_allows(Simt *m, uint32_t sm, uint32_t slot) {
+static bool hook_allows(Simt *m, uint32_t sm, uint32_t slot, uint64_t linear, bool mirror) {
   if ((m->wants & WANT_BLOCK) == 0) return true;
-  BlockEvent event = {.who = who_block(m, sm, slot, m->at.core->next_block), .done = false};
+  BlockEvent event = {.who = who_block(m, sm, slot, linear), .done = false, .mirror = mirror};
   Verdict verdict = simt_obey(m, event.who, hooks_block(&m->hooks, &m->hook_machine, &event));
   return verdict != VERDICT_STALL && !simt_has_trapped(m);
 }
@@ -106,11 +106,10 @@ static void tell_warps(Simt *m, uint32_t sm, uint32_t slot, uint64_t linear, boo
   simt_tell_levels(m, sm);
 }
 
-static void start_block(Simt *m, uint32_t sm, uint32_t slot) {
+static void start_block(Simt *m, uint32_t sm, uint32_t slot, uint64_t linear) {
   SimtCore *core = m->at.core;
   SmState *state = &m->at.sms[sm];
   const uint32_t *grid = m->launch->grid;
-  uint64_t linear = core->next_block;
   Block *block = &m->at.blocks[sm * m->dims.blocks + slot];
   memset(block, 0, sizeof *block);
   block->index[0] = (uint32_t)(linear % grid[0]);
@@ -128,22 +127,49 @@ static void start_block(Simt *m, uint32_t sm, uint32_t slot) {
   for (uint32_t i = 0; i < m->layout.warps; i++) start_warp(m, sm, slot, i);
   core->ages++;
   if (places_are_wanted(m)) tell_warps(m, sm, slot, linear, true);
-  simt_count(m, STAT_WARPS, m->layout.warps);
   sm_wake(m, sm, simt_now(m));
+}
+
+static uint32_t free_slot(const Simt *m, uint32_t sm) {
+  uint64_t taken = m->at.sms[sm].slots;
+  return taken == UINT64_MAX ? 0 : (uint32_t)__builtin_ctzll(~taken);
+}
+
+// What faults may have left in the bits of the slot goes.
+static void mark_mirror(Simt *m, uint32_t sm, uint32_t slot, bool mirror, bool sends) {
+  if (m->dims.acts == 0) return;
+  Actor *actor = simt_actor(m, sm);
+  uint64_t bit = UINT64_C(1) << slot;
+  actor->mirrors = mirror ? actor->mirrors | bit : actor->mirrors & ~bit;
+  actor->senders = mirror && sends ? actor->senders | bit : actor->senders & ~bit;
+  actor->stopping &= ~bit;
+  actor->fallen &= ~bit;
+}
+
+bool dispatch_mirror(Simt *m, uint32_t sm, uint64_t linear, bool sends) {
+  if (linear >= m->at.core->block_total || !has_room(m, sm)) return false;
+  uint32_t slot = free_slot(m, sm);
+  if (!hook_allows(m, sm, slot, linear, true)) return false;
+  mark_mirror(m, sm, slot, true, sends);
+  start_block(m, sm, slot, linear);
+  return true;
 }
 
 bool dispatch_cycle(Simt *m) {
   SimtCore *core = m->at.core;
-  uint64_t now = simt_now(m);
+  uint64_t now = simt_now(m), linear = core->next_block;
   if (dispatch_next(m) > now) return false;
+  bool is_again = m->dims.acts != 0 && owed_next(m, &linear);
   for (uint32_t turn = 0; turn < m->dims.sms; turn++) {
     uint32_t sm = sm_at_turn(m, turn);
     if (!has_room(m, sm)) continue;
-    uint64_t taken = m->at.sms[sm].slots;
-    uint32_t slot = taken == UINT64_MAX ? 0 : (uint32_t)__builtin_ctzll(~taken);
-    if (!hook_allows(m, sm, slot)) continue;
-    start_block(m, sm, slot);
-    core->next_block++;
+    uint32_t slot = free_slot(m, sm);
+    if (!hook_allows(m, sm, slot, linear, false)) continue;
+    mark_mirror(m, sm, slot, false, false);
+    start_block(m, sm, slot, linear);
+    simt_count(m, STAT_WARPS, m->layout.warps);
+    if (is_again) owed_started(m, linear);
+    else core->next_block++;
     core->dispatch_sm = (sm + 1) % m->dims.sms;
     core->dispatch_at = now + m->spec->dispatch_interval;
     return true;
@@ -154,7 +180,8 @@ bool dispatch_cycle(Simt *m) {
 
 uint64_t dispatch_next(const Simt *m) {
   const SimtCore *core = m->at.core;
-  if (core->next_block >= core->block_total) return UINT64_MAX;
+  uint64_t linear;
+  if (core->next_block >= core->block_total && (m->dims.acts == 0 || !owed_next(m, &linear))) return UINT64_MAX;
   if (core->resident >= (uint64_t)m->blocks_per_sm * m->dims.sms) return UINT64_MAX;
   return core->dispatch_at;
 }
@@ -166,6 +193,7 @@ void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t slot) {
   SmState *state = &m->at.sms[sm];
   Block *block = &m->at.blocks[sm * m->dims.blocks + slot];
   uint64_t linear = block->linear;
+  bool mirror = warp_is_mirror(m, sm, slot * m->layout.warps), stopped = warp_is_stopping(m, sm, slot * m->layout.warps);
   for (uint32_t i = 0; i < m->layout.warps; i++) {
     uint32_t warp = (slot * m->layout.warps + i) % m->dims.warps;
     memset(simt_entries(m, sm, warp), 0, m->dims.stack * sizeof(SimtEntry));
@@ -187,12 +215,14 @@ void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t slot) {
   state->ending &= ~(UINT64_C(1) << slot);
   state->resident -= state->resident > 0;
   core->resident -= core->resident > 0;
-  core->blocks_done++;
+  core->blocks_done += mirror || stopped ? 0 : 1;
   core->dispatch_at = max_u64(core->dispatch_at, simt_now(m) + 1);
-  simt_count(m, STAT_BLOCKS, 1);
   if (places_are_wanted(m)) tell_warps(m, sm, slot, linear, false);
+  simt_count(m, STAT_BLOCKS, mirror || stopped ? 0 : 1);
+  if (stopped && !mirror) owed_gone(m, linear);
+  mark_mirror(m, sm, slot, false, false);
   sm_wake(m, sm, simt_now(m) + 1);
   if ((m->wants & WANT_BLOCK) == 0) return;
-  BlockEvent event = {.who = who_block(m, sm, slot, linear), .done = true};
+  BlockEvent event = {.who = who_block(m, sm, slot, linear), .done = true, .mirror = mirror};
   simt_obey(m, event.who, hooks_block(&m->hooks, &m->hook_machine, &event));
 }

@@ -71,6 +71,7 @@ static void take_words(Simt *m, uint32_t sm, uint32_t warp, uint32_t index, uint
   count = min_u32(min_u32(count, (uint32_t)m->spec->front_decode), m->dims.buffer - at->buffered);
   count = min_u32(max_u32(count, 1), m->program->code_count - pc);
   line->used = simt_now(m);
+  line_used(m, PREFETCH_INSTRUCTION, sm * m->dims.icache_lines + index);
   cells_read(m, cells_sm(m, sm), REGION_ICACHE, sm * m->dims.icache_lines + index, words_from(first / 4, count * 4), line->data);
   at->arriving = 0;
   for (uint32_t i = 0; i < count; i++) {
@@ -95,6 +96,7 @@ static uint32_t fill(Simt *m, const CacheShape *shape, CacheLine *lines, uint64_
 static uint32_t fill_first(Simt *m, uint32_t sm, uint64_t address, const uint32_t *words) {
   uint32_t base = sm * m->dims.icache_lines, victim = cache_victim(&m->dims.icache, &m->at.icache[base], address);
   tag_replaced(m, sm, REGION_ICACHE_TAG, base + victim, cache_line_valid(&m->at.icache[base + victim]));
+  line_gone(m, PREFETCH_INSTRUCTION, base + victim);
   uint32_t index = fill(m, &m->dims.icache, &m->at.icache[base], address, words);
   cells_written(m, cells_sm(m, sm), REGION_ICACHE, base + index, words_from(0, line_words(m)), m->at.icache[base + index].data);
   return index;
@@ -113,6 +115,7 @@ static void complete(Simt *m, uint32_t sm, uint32_t number, const uint32_t *word
   Mshr *slot = &m->at.icache_mshrs[sm * m->dims.icache_mshrs + number];
   Mshr mshr = *slot;
   uint32_t index = fill_first(m, sm, mshr.address, words), waiters = mshr_waiters(&mshr);
+  if (mshr.prefetch != 0) prefetch_filled(m, PREFETCH_INSTRUCTION, sm * m->dims.icache_lines + index, waiters > 0);
   memset(slot, 0, sizeof *slot);
   m->at.icache_times[sm * m->dims.icache_mshrs + number] = 0;
   state->fetch_stalled = 0;
@@ -156,8 +159,13 @@ static bool ask_memory(Simt *m, uint32_t sm, uint32_t number, uint64_t address) 
   Packet packet = {.kind = PACKET_READ, .client = CLIENT_INSTRUCTION, .tag = (uint16_t)number};
   packet.address = address & ~(uint64_t)(LINE_BYTES - 1);
   packet.bytes = bytes_from((uint32_t)(address % LINE_BYTES), m->dims.icache.line_bytes);
-  uint32_t warp = m->at.icache_mshrs[sm * m->dims.icache_mshrs + number].waiter[0] % m->dims.warps;
-  packet_for_warp(m, sm, warp, fetch_place(simt_warp(m, sm, warp)), &packet);
+  const Mshr *mshr = &m->at.icache_mshrs[sm * m->dims.icache_mshrs + number];
+  if (mshr->prefetch != 0 && mshr_waiters(mshr) == 0) {
+    packet_for_nobody(&packet, PREFETCH_INSTRUCTION);
+  } else {
+    uint32_t warp = mshr->waiter[0] % m->dims.warps;
+    packet_for_warp(m, sm, warp, fetch_place(simt_warp(m, sm, warp)), &packet);
+  }
   return sm_send(m, sm, &packet);
 }
 
@@ -196,6 +204,13 @@ static void look_for_misses(Simt *m, uint32_t sm) {
 
 // ---- The access ------------------------------------------------------------------------------------
 
+// The second level looks for the line of a new miss register.
+static void look_later(Simt *m, uint32_t sm, uint32_t number) {
+  uint64_t at = simt_now(m) + (m->dims.icache2_lines > 0 ? m->spec->icache2_latency : 1);
+  m->at.icache_times[sm * m->dims.icache_mshrs + number] = at;
+  sm_wake(m, sm, at);
+}
+
 static void miss(Simt *m, uint32_t sm, uint32_t warp, uint64_t address) {
   SmState *state = &m->at.sms[sm];
   uint32_t base = sm * m->dims.icache_mshrs, number = 0;
@@ -208,10 +223,20 @@ static void miss(Simt *m, uint32_t sm, uint32_t warp, uint64_t address) {
   simt_count(m, STAT_ICACHE_MISSES, 1);
   simt_warp(m, sm, warp)->fetch_wait = 1;
   state->fetch_wants &= ~bit_of(warp);
-  if (found != MSHR_NEW) return;
-  uint64_t at = simt_now(m) + (m->dims.icache2_lines > 0 ? m->spec->icache2_latency : 1);
-  m->at.icache_times[base + number] = at;
-  sm_wake(m, sm, at);
+  if (found == MSHR_NEW) look_later(m, sm, number);
+}
+
+bool fetch_prefetch(Simt *m, uint32_t sm, uint64_t address) {
+  uint64_t line = address & PHYSICAL_MASK & ~(uint64_t)(m->dims.icache.line_bytes - 1);
+  uint64_t offset = line & ((UINT64_C(1) << PHYSICAL_SHIFT) - 1);
+  bool is_code = line >> PHYSICAL_SHIFT == PHYSICAL_CODE && offset < (uint64_t)m->program->code_count * INSTR_BYTES;
+  uint32_t number = 0, index;
+  if (!is_code) return false;
+  if (cache_find(&m->dims.icache, &m->at.icache[sm * m->dims.icache_lines], line, whole_line(m), &index) == CACHE_HIT) return false;
+  Mshr *mshrs = &m->at.icache_mshrs[sm * m->dims.icache_mshrs];
+  if (mshr_prefetch(mshrs, m->dims.icache_mshrs, line, whole_line(m), &number) != MSHR_NEW) return false;
+  look_later(m, sm, number);
+  return true;
 }
 
 static void access_cache(Simt *m, uint32_t sm, uint32_t warp) {

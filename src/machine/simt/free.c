@@ -56,10 +56,16 @@ static bool mark_is_free(const Simt *m, uint32_t unit, uint32_t bit) {
 
 static bool line_is_free(const CacheLine *line) { return !cache_line_valid(line) && line->used != CACHE_PINNED; }
 
+static bool action_is_free(const Simt *m, uint64_t row) {
+  const Actor *actor = &m->at.actors[row / SIMT_ACTIONS];
+  return (row + SIMT_ACTIONS - actor->head % SIMT_ACTIONS) % SIMT_ACTIONS >= actor->count;
+}
+
 bool simt_is_free(const HookMachine *machine, const Site *site) {
   const Simt *m = (const Simt *)(const void *)((const uint8_t *)machine - offsetof(Simt, hook_machine));
   const uint64_t row = site->row;
   const uint32_t unit = site->unit, bit = site->bit;
+  if (site->region >= SIMT_PLAIN_REGIONS && m->dims.acts == 0) return false; // a scheme's own
   switch (site->region) {
 #define ARRAY(...)
 #define CELLS(...)

@@ -244,10 +244,24 @@ static void end_round(Simt *m, uint32_t sm, Gather *gather) {
   sm_wake(m, sm, gather->ready_at);
 }
 
+// Nothing is written back.
+static void throw_away(Simt *m, uint32_t sm, Gather *gather) {
+  uint32_t index = (uint32_t)(gather - &m->at.gathers[sm * m->dims.gathers]);
+  warps_end_memory(m, sm, part_warps(m, sm, &gather->slot, gather->slot.mask));
+  part_ends(m, sm, &gather->slot);
+  memset(gather, 0, sizeof *gather);
+  m->at.sms[sm].gathers_used &= ~(1u << index);
+  sm_wake(m, sm, simt_now(m) + 1);
+}
+
 static void line_arrived(Simt *m, uint32_t sm, Gather *gather, uint32_t line, const uint32_t *data) {
   if (gather->stage != MEM_REQUEST && gather->stage != MEM_WAIT) return;
   memcpy(gather->line[line % SIMT_GATHER_LINES], data, LINE_BYTES);
   gather->arrived++;
+  if (warp_is_stopping(m, sm, gather->slot.warp)) {
+    if (gather->arrived >= gather->count) throw_away(m, sm, gather);
+    return;
+  }
   if (gather->stage == MEM_WAIT && gather->arrived >= gather->count) end_round(m, sm, gather);
 }
 
@@ -255,6 +269,21 @@ static void line_asked(Simt *m, uint32_t sm, Gather *gather) {
   if (gather->asked < gather->count) return;
   gather->stage = MEM_WAIT;
   if (gather->arrived >= gather->count) end_round(m, sm, gather);
+}
+
+// Lines that were asked for still come; stores wait for none.
+void gather_abandon(Simt *m, uint32_t sm, uint32_t slot) {
+  for (uint32_t left = m->at.sms[sm].gathers_used; left != 0; left &= left - 1) {
+    Gather *gather = gather_at(m, sm, (uint32_t)__builtin_ctz(left));
+    if (slot_of_warp(m, gather->slot.warp) != slot) continue;
+    Instr scratch;
+    const Instr *instr = simt_decode(m, gather->slot.pc, gather->slot.word, &scratch);
+    bool awaits = gather->stage != MEM_DONE && gather->arrived < gather->asked && (instr == NULL || !is_store(instr));
+    gather->stage = MEM_WAIT;
+    gather->count = gather->asked;
+    gather->left = 0;
+    if (!awaits) throw_away(m, sm, gather);
+  }
 }
 
 // ---- Taking ------------------------------------------------------------------------------------------
@@ -406,6 +435,12 @@ static bool ask_miss(Simt *m, uint32_t sm, uint32_t index, uint32_t line) {
   return false;
 }
 
+bool texture_prefetch(Simt *m, uint32_t sm, uint64_t address) {
+  const PrefetchWay way = {PREFETCH_TEXTURE, PHYSICAL_GLOBAL, &m->dims.texture, lines_of(m, sm), mshrs_of(m, sm), SIMT_TEXTURE_MSHRS};
+  uint32_t number;
+  return memory_prefetch(m, sm, &way, address, &number);
+}
+
 // One line of a texture instruction: from the cache, or asked for. False: not now.
 static bool look_up(Simt *m, uint32_t sm, uint32_t index) {
   Gather *gather = gather_at(m, sm, index);
@@ -421,6 +456,7 @@ static bool look_up(Simt *m, uint32_t sm, uint32_t index) {
     return true;
   }
   lines[at].used = simt_now(m);
+  line_used(m, PREFETCH_TEXTURE, row_of(m, sm, at));
   cells_read(m, cells_sm(m, sm), REGION_TEXTURE, row_of(m, sm, at), bytes_words_any(gather->bytes[line]), lines[at].data);
   line_arrived(m, sm, gather, line, lines[at].data);
   return true;
@@ -484,10 +520,12 @@ bool gather_reply(Simt *m, uint32_t sm, const Packet *packet) {
   uint64_t address = mshr->address & PHYSICAL_MASK;
   uint32_t at = cache_victim(&m->dims.texture, lines, address);
   tag_replaced(m, sm, REGION_TEXTURE_TAG, row_of(m, sm, at), cache_line_valid(&lines[at]));
+  line_gone(m, PREFETCH_TEXTURE, row_of(m, sm, at));
   lines[at] = (CacheLine){.tag = cache_tag(&m->dims.texture, address), .used = simt_now(m), .valid = packet->bytes};
   memcpy(lines[at].data, packet->data, sizeof lines[at].data);
   cells_written(m, cells_sm(m, sm), REGION_TEXTURE, row_of(m, sm, at), UINT32_MAX, lines[at].data);
   uint32_t waiters = mshr_waiters(mshr);
+  if (mshr->prefetch != 0) prefetch_filled(m, PREFETCH_TEXTURE, row_of(m, sm, at), waiters > 0);
   for (uint32_t i = 0; i < waiters; i++) {
     line_arrived(m, sm, gather_at(m, sm, mshr->waiter[i] & 0xFF), mshr->waiter[i] >> 8, packet->data);
   }

@@ -132,16 +132,26 @@ static void count_reply(Simt *m, const Packet *packet) {
 }
 
 // Who waits for it, before they are served.
+// Whose reply it is: a prefetch goes to the cache that it is for.
+static Client reply_client(const Packet *packet) {
+  if (packet->client != CLIENT_PREFETCH) return (Client)packet->client;
+  switch (packet->prefetch) {
+  case 1 + PREFETCH_INSTRUCTION: return CLIENT_INSTRUCTION;
+  case 1 + PREFETCH_CONSTANT: return CLIENT_CONSTANT;
+  case 1 + PREFETCH_TEXTURE: return CLIENT_TEXTURE;
+  default: return CLIENT_LOAD;
+  }
+}
+
 static void find_waiters(Simt *m, uint32_t sm, Packet *packet, PacketStory *story) {
   packet_story(m, packet, MEMORY_RESPONSE, story);
   Who own = story->waiters[0];
   uint32_t count = 1;
-  switch ((Client)packet->client) {
+  switch (reply_client(packet)) {
   case CLIENT_INSTRUCTION: count = fetch_waiters(m, sm, packet, story->waiters); break;
   case CLIENT_CONSTANT: count = constant_waiters(m, sm, packet, story->waiters); break;
   case CLIENT_TEXTURE: count = gather_waiters(m, sm, packet, story->waiters); break;
   case CLIENT_LOAD: count = ldst_waiters(m, sm, packet, story->waiters); break;
-  case CLIENT_PREFETCH: count = 0; break;
   default: break;
   }
   for (uint32_t i = 0; i < count; i++) {
@@ -158,7 +168,7 @@ static void tell_response(Simt *m, const Packet *packet, PacketStory *story) {
 }
 
 static bool give_reply(Simt *m, uint32_t sm, const Packet *packet) {
-  switch ((Client)packet->client) {
+  switch (reply_client(packet)) {
   case CLIENT_TEXTURE: return gather_reply(m, sm, packet);
   case CLIENT_CONSTANT: return constant_reply(m, sm, packet);
   case CLIENT_INSTRUCTION: return fetch_reply(m, sm, packet);

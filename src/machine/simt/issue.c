@@ -98,6 +98,8 @@ static bool has_ended(const Simt *m, uint32_t sm, uint32_t first) {
   return true;
 }
 
+bool block_is_quiet(const Simt *m, uint32_t sm, uint32_t slot) { return has_ended(m, sm, slot * m->layout.warps); }
+
 static void end_blocks(Simt *m, uint32_t sm) {
   for (uint64_t left = m->at.sms[sm].ending; left != 0; left &= left - 1) {
     uint32_t slot = (uint32_t)__builtin_ctzll(left);
@@ -260,9 +262,13 @@ static const StatId mix_stat[UNIT_COUNT] = {
 };
 
 void next_begins(Simt *m, const Next *n, uint32_t threads) {
-  m->at.core->instructions++;
   n->at->issued++;
   n->at->ready_since = 0;
+  if (warp_is_mirror(m, n->sm, n->warp)) {
+    simt_count(m, STAT_MIRROR_INSTRUCTIONS, 1);
+    return;
+  }
+  m->at.core->instructions++;
   simt_count(m, STAT_WARP_INSTRUCTIONS, 1);
   simt_count(m, STAT_THREAD_INSTRUCTIONS, threads);
   simt_count(m, mix_stat[n->info->unit], 1);

@@ -25,10 +25,7 @@ static ByteMask sectors_of(const Simt *m, ByteMask bytes) {
 }
 
 // The warp whose local memory the line is of: it must not pass a fence or end while its bytes are on their way.
-static uint64_t owner_of(const Simt *m, uint64_t address) {
-  uint64_t offset = address & ((UINT64_C(1) << PHYSICAL_SHIFT) - 1);
-  return UINT64_C(1) << offset / max_u64(m->backing.local_warp_bytes, 1) % m->dims.warps;
-}
+static uint64_t owner_of(const Simt *m, uint64_t address) { return UINT64_C(1) << local_warp(m, address); }
 
 // Sends the line's dirty bytes down. False: not now.
 static bool write_back(Simt *m, uint32_t sm, uint32_t index) {
@@ -92,6 +89,7 @@ MemStep l1d_load(Simt *m, uint32_t sm, uint32_t index, const Transaction *transa
   if (found == CACHE_HIT) {
     cells_read(m, cells_slot(m, sm, &op->slot), REGION_L1D, row_of(m, sm, at), bytes_words_any(transaction->bytes), lines[at].data);
     memop_deliver(op, transaction->lanes, op->word, lines[at].data, transaction->bytes);
+    line_used(m, PREFETCH_DATA, row_of(m, sm, at));
     lines[at].used = simt_now(m);
     memop_result_at(op, simt_now(m) + m->spec->l1d_latency);
     simt_count(m, STAT_L1D_ACCESSES, 1);
@@ -101,11 +99,24 @@ MemStep l1d_load(Simt *m, uint32_t sm, uint32_t index, const Transaction *transa
   return ask(m, sm, index, transaction);
 }
 
+bool l1d_prefetch(Simt *m, uint32_t sm, uint64_t address) {
+  const PrefetchWay way = {PREFETCH_DATA, PHYSICAL_GLOBAL, &m->dims.l1d, lines_of(m, sm), mshrs_of(m, sm), m->dims.l1d_mshrs};
+  uint32_t number;
+  if (!memory_prefetch(m, sm, &way, address, &number)) return false;
+  if (places_are_wanted(m)) simt_take(m, who_sm(m, sm), REGION_MSHR, REGION_MSHR, (uint64_t)sm * m->dims.l1d_mshrs + number);
+  return true;
+}
+
 // ---- Stores ------------------------------------------------------------------------------------------
 
 static void mark_stale(Simt *m, uint32_t sm, uint64_t line) {
   mshr_mark_stale(mshrs_of(m, sm), m->dims.l1d_mshrs, line);
   m->at.l1d_full[sm] = 0;
+}
+
+static void empty(Simt *m, uint32_t sm, uint32_t index) {
+  line_gone(m, PREFETCH_DATA, row_of(m, sm, index));
+  memset(&lines_of(m, sm)[index], 0, sizeof(CacheLine));
 }
 
 void l1d_written(Simt *m, uint32_t sm, uint64_t line) {
@@ -114,7 +125,7 @@ void l1d_written(Simt *m, uint32_t sm, uint64_t line) {
   ByteMask none = {{0, 0}};
   CacheLine *lines = lines_of(m, sm);
   if (cache_find(&m->dims.l1d, lines, line, none, &at) != CACHE_MISS) {
-    memset(&lines[at], 0, sizeof lines[at]);
+    empty(m, sm, at);
     tag_released(m, sm, REGION_L1D_TAG, row_of(m, sm, at));
   }
   mark_stale(m, sm, line);
@@ -128,7 +139,7 @@ static bool allocate(Simt *m, uint32_t sm, uint64_t address, uint32_t *index) {
   *index = cache_victim(&m->dims.l1d, lines, address);
   if (cache_line_valid(&lines[*index]) && bytes_any(lines[*index].dirty) && !write_back(m, sm, *index)) return false;
   tag_replaced(m, sm, REGION_L1D_TAG, row_of(m, sm, *index), cache_line_valid(&lines[*index]));
-  memset(&lines[*index], 0, sizeof lines[*index]);
+  empty(m, sm, *index);
   lines[*index].tag = cache_tag(&m->dims.l1d, address);
   return true;
 }
@@ -159,9 +170,9 @@ MemStep l1d_store_local(Simt *m, uint32_t sm, MemOp *op, const Transaction *tran
 
 // ---- Replies and fences --------------------------------------------------------------------------------
 
-static void fill(Simt *m, uint32_t sm, uint64_t address, const Packet *packet) {
+static void fill(Simt *m, uint32_t sm, const Mshr *mshr, const Packet *packet) {
   uint32_t at;
-  if (!allocate(m, sm, address, &at)) return;
+  if (!allocate(m, sm, mshr->address & PHYSICAL_MASK, &at)) return;
   CacheLine *line = &lines_of(m, sm)[at];
   ByteMask fresh = bytes_but(packet->bytes, line->dirty);
   tell_kept(m, sm, at, fresh);
@@ -169,6 +180,7 @@ static void fill(Simt *m, uint32_t sm, uint64_t address, const Packet *packet) {
   line->valid = bytes_or(line->valid, fresh);
   line->used = simt_now(m);
   cells_written(m, cells_sm(m, sm), REGION_L1D, row_of(m, sm, at), bytes_words_any(fresh), line->data);
+  if (mshr->prefetch != 0) prefetch_filled(m, PREFETCH_DATA, row_of(m, sm, at), mshr_waiters(mshr) > 0);
 }
 
 static Mshr *mshr_of(const Simt *m, uint32_t sm, const Packet *packet) {
@@ -187,7 +199,7 @@ void l1d_reply(Simt *m, uint32_t sm, const Packet *packet) {
   if (!mshr_valid(mshr)) return;
   uint32_t waiters = mshr_waiters(mshr);
   for (uint32_t i = 0; i < waiters; i++) waiter_serve(m, sm, mshr->waiter[i], packet);
-  if (mshr->stale == 0 && m->dims.l1d_lines > 0) fill(m, sm, mshr->address & PHYSICAL_MASK, packet);
+  if (mshr->stale == 0 && m->dims.l1d_lines > 0) fill(m, sm, mshr, packet);
   mshr_released(m, sm, (uint32_t)(mshr - mshrs_of(m, sm)));
   memset(mshr, 0, sizeof *mshr);
   m->at.l1d_full[sm] = 0;
@@ -198,7 +210,7 @@ void l1d_invalidate(Simt *m, uint32_t sm) {
   for (uint32_t i = 0; i < m->dims.l1d_lines; i++) {
     bool is_local = address_window(cache_line_address(&m->dims.l1d, lines, i)) == PHYSICAL_LOCAL;
     if (!cache_line_valid(&lines[i]) || is_local) continue;
-    memset(&lines[i], 0, sizeof lines[i]);
+    empty(m, sm, i);
     tag_released(m, sm, REGION_L1D_TAG, row_of(m, sm, i));
   }
   Mshr *mshrs = mshrs_of(m, sm);

@@ -281,6 +281,9 @@ static MemStep atomic_past(Simt *m, uint32_t sm, uint32_t index) {
     memcpy((uint8_t *)packet.data + at, &b, op->element_bytes);
     memcpy((uint8_t *)packet.other + at, &c, op->element_bytes);
   }
+  WriteWay way = write_way(m, sm, op->slot.warp, made.line);
+  if (way == WRITE_ENDS) packet.kind = PACKET_READ; // what it finds, and no more
+  packet.quiet = way == WRITE_QUIET;
   if (!sm_send(m, sm, &packet)) return MEMORY_BLOCKED;
   l1d_written(m, sm, made.line);
   op->outstanding++;
@@ -369,21 +372,26 @@ static void clear(MemOp *op) {
   memset(op, 0, offsetof(MemOp, data) + max_u32(min_u32(rows, SIMT_MEMORY_ROWS), 2) * sizeof op->data[0]);
 }
 
-static void retire(Simt *m, uint32_t sm, uint32_t index) {
+// Its place is free again.
+static void leave(Simt *m, uint32_t sm, uint32_t index) {
   MemOp *op = memop_at(m, sm, index);
-  SmState *state = &m->at.sms[sm];
-  Instr scratch;
-  const Instr *instr = simt_decode(m, op->slot.pc, op->slot.word, &scratch);
-  uint64_t warps = part_warps(m, sm, &op->slot, op->slot.mask);
-  if (instr != NULL) writeback_rows(m, sm, &op->slot, instr, op->data, operand_results(instr).rows, NULL);
-  else simt_trap(m, sm, op->slot.warp, op->slot.pc, TRAP_ILLEGAL_INSTRUCTION, op->slot.mask);
-  if ((op->mods & MOD_ORDERED) != 0 && op->action != ACTION_STORE) l1d_invalidate(m, sm); // an acquire
-  warps_end_memory(m, sm, warps);
+  warps_end_memory(m, sm, part_warps(m, sm, &op->slot, op->slot.mask));
   if (places_are_wanted(m))
     simt_release(m, who_slot(m, sm, &op->slot), REGION_LDST_ADDRESS, REGION_LDST_DATA, (uint64_t)sm * m->dims.memops + index);
   part_ends(m, sm, &op->slot);
   clear(op);
-  state->memory_used[index / 64] &= ~(UINT64_C(1) << index % 64);
+  m->at.sms[sm].memory_used[index / 64] &= ~(UINT64_C(1) << index % 64);
+}
+
+static void retire(Simt *m, uint32_t sm, uint32_t index) {
+  MemOp *op = memop_at(m, sm, index);
+  Instr scratch;
+  const Instr *instr = simt_decode(m, op->slot.pc, op->slot.word, &scratch);
+  if (warp_is_stopping(m, sm, op->slot.warp)) instr = NULL; // its block was abandoned: thrown away
+  else if (instr != NULL) writeback_rows(m, sm, &op->slot, instr, op->data, operand_results(instr).rows, NULL);
+  else simt_trap(m, sm, op->slot.warp, op->slot.pc, TRAP_ILLEGAL_INSTRUCTION, op->slot.mask);
+  if ((op->mods & MOD_ORDERED) != 0 && op->action != ACTION_STORE) l1d_invalidate(m, sm); // an acquire
+  leave(m, sm, index);
   sm_wake(m, sm, simt_now(m) + 1);
 }
 
@@ -449,6 +457,44 @@ void ldst_cycle(Simt *m, uint32_t sm) {
     sm_wake(m, sm, now + 1);
   } else if (state->memory_stalled_at == 0) {
     state->memory_stalled_at = now;
+  }
+}
+
+static bool entry_is_of(const Simt *m, uint32_t sm, uint32_t entry, uint32_t slot) {
+  const Gather *gathers = &m->at.gathers[sm * m->dims.gathers];
+  const Slot *of = entry >= RING_GATHERS ? &gathers[(entry - RING_GATHERS) % m->dims.gathers].slot : &memop_at(m, sm, entry)->slot;
+  return slot_of_warp(m, of->warp) == slot;
+}
+
+// Those of other blocks keep their order.
+static void leave_ring_all(Simt *m, uint32_t sm, uint32_t slot) {
+  SmState *state = &m->at.sms[sm];
+  uint16_t kept[SIMT_MEMORY_RING];
+  uint32_t count = 0, before = state->memory_count;
+  for (uint32_t i = 0; i < before; i++) {
+    uint32_t entry = state->memory_ring[(state->memory_head + i) % SIMT_MEMORY_RING];
+    if (!entry_is_of(m, sm, entry, slot)) kept[count++] = (uint16_t)entry;
+  }
+  if (count == before) return;
+  memset(state->memory_ring, 0, sizeof state->memory_ring);
+  memcpy(state->memory_ring, kept, count * sizeof kept[0]);
+  state->memory_head = 0;
+  state->memory_count = count;
+  state->memory_stalled_at = 0;
+  m->at.l1d_full[sm] = 0;
+}
+
+// Who has no reply to wait for goes at once; the others when it has come, see retire.
+void ldst_abandon(Simt *m, uint32_t sm, uint32_t slot) {
+  leave_ring_all(m, sm, slot);
+  for (uint32_t i = 0; i < m->dims.memops; i++) {
+    MemOp *op = memop_at(m, sm, i);
+    bool asks = op->stage == MEM_ADDRESS || op->stage == MEM_REQUEST;
+    if (!asks || slot_of_warp(m, op->slot.warp) != slot) continue;
+    op->left = op->part = 0;
+    op->stage = MEM_WAIT;
+    if (op->outstanding != 0) continue;
+    leave(m, sm, i);
   }
 }
 

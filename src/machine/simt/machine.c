@@ -80,11 +80,13 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   m->functions = lane_functions();
   if (hooks != NULL) m->hooks = *hooks;
   m->wants = hook_chain_wants(&m->hooks);
+  m->actions = hook_chain_actions(&m->hooks);
   simt_dims(spec, &m->dims);
   m->dims.word_bits = hook_chain_word_bits(&m->hooks);
+  m->dims.acts = m->actions != 0 ? 1 : 0;
   Region *own = ARENA_ARRAY(arena, Region, SIMT_REGIONS);
   size_t own_bytes = simt_layout(&m->dims, own);
-  RegionTable table = {own, SIMT_REGIONS, own_bytes};
+  RegionTable table = {own, m->dims.acts != 0 ? SIMT_REGIONS : SIMT_PLAIN_REGIONS, own_bytes};
   HookShape shape = {.sms = m->dims.sms, .warps = m->dims.warps, .block_slots = m->dims.blocks};
   HookLayout *layout = hook_layout_begin(arena, &table, &shape);
   if (!hook_layout_attach(layout, &m->hooks, diags)) {
@@ -100,6 +102,7 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   memset(m->block, 0, m->block_bytes);
   m->hook_machine =
       (HookMachine){.regions = &m->regions, .spec = spec, .is_free = simt_is_free, .look_at = simt_look_at, .stat = statistic};
+  if (m->dims.acts != 0) m->hook_machine.act = simt_act;
   machine_bind(m);
   hooks_begin(&m->hooks, &m->hook_machine);
   unit_times(m);
@@ -190,7 +193,8 @@ static void begin(Machine *machine, const MachineEnvironment *environment, const
 
 static bool is_over(const Simt *m) {
   const SimtCore *core = m->at.core;
-  return core->blocks_done >= core->block_total || simt_has_trapped(m);
+  if (simt_has_trapped(m)) return true;
+  return core->blocks_done >= core->block_total && (m->dims.acts == 0 || !actions_hold(m));
 }
 
 // Nothing will ever happen again: say what the first warp waits for.
@@ -198,13 +202,13 @@ static void trap_hang(Simt *m) {
   for (uint32_t i = 0; i < m->dims.sms * m->dims.warps; i++) {
     const SimtWarp *warp = &m->at.warps[i];
     uint32_t sm = i / m->dims.warps, depth = min_u32(warp->warp.stack.depth, m->dims.stack);
-    if (warp->valid == 0 || depth == 0) continue;
+    if (warp->valid == 0 || depth == 0 || warp_is_mirror(m, sm, i % m->dims.warps)) continue;
     const SimtEntry *top = &simt_entries(m, sm, i % m->dims.warps)[depth - 1];
     TrapKind kind = top->state == ENTRY_AT_BARRIER ? TRAP_BARRIER_DEADLOCK : TRAP_HANG;
-    simt_trap(m, sm, i % m->dims.warps, top->pc, kind, top->mask);
+    simt_end(m, sm, i % m->dims.warps, top->pc, kind, top->mask);
     return;
   }
-  simt_trap(m, 0, 0, m->launch->kernel->entry, TRAP_HANG, 0);
+  simt_end(m, 0, 0, m->launch->kernel->entry, TRAP_HANG, 0);
 }
 
 static bool run(Machine *machine, uint64_t until) {
@@ -217,7 +221,7 @@ static bool run(Machine *machine, uint64_t until) {
     m->at.core->cycle = is_over(m) ? simt_now(m) + 1 : min_u64(next, until);
     if (simt_now(m) < next_progress || m->environment->progress == NULL) continue;
     next_progress = (simt_now(m) | (PROGRESS_CYCLES - 1)) + 1;
-    if (!m->environment->progress(m->environment->progress_context, m->at.stats)) simt_trap(m, 0, 0, 0, TRAP_STOPPED, 0);
+    if (!m->environment->progress(m->environment->progress_context, m->at.stats)) simt_end(m, 0, 0, 0, TRAP_STOPPED, 0);
   }
   return is_over(m);
 }
@@ -279,6 +283,8 @@ const MachineKind simt_machine = {
     .name = "simt",
     .form = FORM_REDOUBT,
     .abilities = abilities,
+    .actions = ACTION_BIT(ACTION_PREFETCH) | ACTION_BIT(ACTION_DROP) | ACTION_BIT(ACTION_MIRROR) | ACTION_BIT(ACTION_ABANDON) |
+               ACTION_BIT(ACTION_REDISPATCH) | ACTION_BIT(ACTION_COPY),
     .make = make,
     .free = free_machine,
     .begin = begin,

@@ -90,6 +90,19 @@ void warps_end_memory(Simt *m, uint32_t sm, uint64_t warps) {
 
 // ---- Requests ----------------------------------------------------------------------------------------
 
+bool memory_prefetch(Simt *m, uint32_t sm, const PrefetchWay *way, uint64_t address, uint32_t *number) {
+  Packet packet = {.address = line_of(address), .bytes = bytes_from(0, LINE_BYTES), .kind = PACKET_READ};
+  uint32_t at = 0;
+  if (cache_lines(way->shape) == 0 || address_window(packet.address) != way->window) return false;
+  if (cache_find(way->shape, way->lines, packet.address, packet.bytes, &at) == CACHE_HIT) return false;
+  if (mshr_prefetch(way->mshrs, way->mshr_count, packet.address, packet.bytes, number) != MSHR_NEW) return false;
+  packet.tag = (uint16_t)*number; // TAG_MISS, where tags have kinds
+  packet_for_nobody(&packet, way->cache);
+  if (sm_send(m, sm, &packet)) return true;
+  memset(&way->mshrs[*number], 0, sizeof way->mshrs[*number]);
+  return false;
+}
+
 bool memory_send_store(Simt *m, uint32_t sm, Packet *packet, uint64_t warps) {
   if (warps == 0) warps = 1;
   uint32_t base = (uint32_t)__builtin_ctzll(warps);
@@ -98,6 +111,9 @@ bool memory_send_store(Simt *m, uint32_t sm, Packet *packet, uint64_t warps) {
   if (packet->client == CLIENT_NONE) packet->client = CLIENT_STORE;
   packet->warp = (uint16_t)base;
   packet->tag = tag_make(TAG_STORE, base | (uint32_t)(warps >> base) << TAG_WARPS_SHIFT);
+  WriteWay way = write_way(m, sm, base, packet->address);
+  if (way == WRITE_ENDS) return true; // counts as answered
+  packet->quiet = way == WRITE_QUIET;
   if (!sm_send(m, sm, packet)) return false;
   m->at.sms[sm].stores_out++;
   for (; warps != 0; warps &= warps - 1) simt_warp(m, sm, (uint32_t)__builtin_ctzll(warps))->stores++;

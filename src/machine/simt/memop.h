@@ -64,10 +64,22 @@ typedef enum DataTag {
 enum { TAG_SHIFT = 14, TAG_WORD_SHIFT = 7, TAG_WARPS_SHIFT = 6 };
 static inline uint16_t tag_make(DataTag kind, uint32_t value) { return (uint16_t)(kind << TAG_SHIFT | value); }
 
+// Asks for a whole line of a first-level cache that nobody waits for; *number is its miss register. False: it cannot be, or is there or under way.
+typedef struct PrefetchWay {
+  ActionCache cache;
+  PhysicalWindow window; // that the cache holds
+  const CacheShape *shape;
+  const CacheLine *lines;
+  Mshr *mshrs;
+  uint32_t mshr_count;
+} PrefetchWay;
+_Static_assert(TAG_MISS == 0, "a tag of TAG_MISS is the number of the miss register");
+bool memory_prefetch(Simt *m, uint32_t sm, const PrefetchWay *way, uint64_t address, uint32_t *number);
 // Memory instructions that are under way, counted in each of their warps.
 void warps_begin_memory(Simt *m, uint32_t sm, uint64_t warps);
 void warps_end_memory(Simt *m, uint32_t sm, uint64_t warps);
-// Sends a WRITE that these warps wait for before they pass a fence; whom it is for has been said. False: not now.
+// Sends a WRITE that these warps wait for before they pass a fence; whom it is for has been said. One that is to have no effect may end here.
+// False: not now.
 bool memory_send_store(Simt *m, uint32_t sm, Packet *packet, uint64_t warps);
 // Tells the hooks the addresses of the lane slots, which they may change. False: this part shall not be carried out.
 bool address_tell(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint32_t address[2][WARP_LANES]);

@@ -199,6 +199,18 @@ bool part_has_readers(const Simt *m, uint32_t sm, const Slot *slot) {
   return false;
 }
 
+void parts_abandon(Simt *m, uint32_t sm, uint32_t slot) {
+  for (uint32_t i = 0; i < m->layout.warps; i++) {
+    Rest *rest = rest_of(m, sm, (slot * m->layout.warps + i) % m->dims.warps);
+    part_ends(m, sm, &rest->slot);
+    memset(rest, 0, sizeof *rest);
+  }
+  for (uint32_t number = 1; number < m->dims.tickets; number++) {
+    bool is_used = (m->at.sms[sm].tickets_used[number / 64] >> number % 64 & 1) != 0;
+    if (is_used && slot_of_warp(m, ticket_at(m, sm, number)->warp) == slot) ticket_free(m, sm, number);
+  }
+}
+
 // ---- Operands ----------------------------------------------------------------------------------------
 
 void part_keep_operands(Simt *m, uint32_t sm, const Collector *collector) {

@@ -139,6 +139,7 @@ static uint32_t reserve(L2Slice *slice, uint64_t local) {
     simt_count(slice->m, STAT_L2_WRITEBACKS, 1);
   }
   if (places_are_wanted(slice->m) && !tag_is_free(slice, line)) tell_tag(slice, NULL, line, false);
+  line_gone(slice->m, PREFETCH_L2, row_of(slice, line));
   line_empty(slice, line);
   slice->lines[line].tag = cache_tag(shape, local);
   return line;
@@ -201,17 +202,18 @@ static void perform_atomic(L2Slice *slice, const Packet *packet, uint32_t line) 
   uint32_t data[LINE_WORDS] = {0};
   l2_line_read(slice, packet, line, packet->bytes, data);
   memcpy(reply_to(slice, packet, PACKET_ATOMIC_REPLY)->data, data, sizeof data);
-  if (!is_atomic_row(packet->op)) return; // damaged on its way
+  if (!is_atomic_row(packet->op) || packet->quiet != 0) return; // damaged on its way, or without effect
   atomic_apply(slice->m, packet, data);
   line_dirty(slice, packet, line, data);
 }
 
 // The line has what the request needs, and there is room for its reply.
 static void perform(L2Slice *slice, const Packet *packet, uint32_t line) {
+  if (packet->kind != PACKET_WRITE) line_used(slice->m, PREFETCH_L2, row_of(slice, line));
   if (packet->kind == PACKET_READ) {
     l2_line_read(slice, packet, line, packet->bytes, reply_to(slice, packet, PACKET_READ_REPLY)->data);
   } else if (packet->kind == PACKET_WRITE) {
-    line_dirty(slice, packet, line, packet->data);
+    if (packet->quiet == 0) line_dirty(slice, packet, line, packet->data);
     reply_to(slice, packet, PACKET_WRITE_REPLY);
   } else {
     perform_atomic(slice, packet, line);
@@ -268,7 +270,7 @@ static void fetch(L2Slice *slice, uint32_t register_number, const Packet *packet
   }
   mshr->asked = bytes_but(wanted, slice->lines[mshr->line].valid);
   below_push(slice, PACKET_READ, mshr->address, mshr->asked, packet)->tag = (uint16_t)register_number;
-  simt_count(slice->m, STAT_L2_MISSES, 1);
+  simt_count(slice->m, STAT_L2_MISSES, packet->prefetch == 1 + PREFETCH_L2 ? 0 : 1);
 }
 
 // The request waits in a new miss register. `line`: where the line is already, or NONE.
@@ -345,6 +347,8 @@ void l2_fill(Simt *m, const Packet *packet) {
   if (!mshr_valid(mshr)) return;
   line_write(&slice, packet, mshr->line, packet->bytes, packet->data);
   mshr->word = packet->word;
+  if (mshr->prefetch != 0) prefetch_filled(m, PREFETCH_L2, row_of(&slice, mshr->line), mshr_waiters(mshr) > 0);
+  mshr->prefetch = 0;
   mshr->asked = (ByteMask){{0, 0}};
   mshr->ready_at = simt_now(m) + m->spec->dram_latency;
   slice.state->serving[number / 64] |= UINT64_C(1) << number % 64;
@@ -405,6 +409,11 @@ static bool serve(L2Slice *slice, uint64_t *ready_at) {
   uint32_t number = next_serving(slice, ready_at);
   if (number == NONE || output_is_full(slice)) return false;
   Mshr *mshr = &slice->mshrs[number];
+  if (mshr_waiters(mshr) == 0) { // prefetched, and nobody has come for it
+    slice->state->serve_next = number + 1 == slice->m->dims.l2_mshrs ? 0 : number + 1;
+    release(slice, number);
+    return true;
+  }
   Packet *packet = waiter_at(slice, mshr, 0);
   bool can = can_perform(slice, packet, mshr->line);
   if ((!can || !has_cache(slice)) && below_is_full(slice)) return false;
@@ -427,6 +436,10 @@ static bool serve(L2Slice *slice, uint64_t *ready_at) {
 static bool look_up(L2Slice *slice, const Packet *packet, uint64_t local) {
   uint32_t line = NONE;
   bool is_write = packet->kind == PACKET_WRITE;
+  if (is_write && packet->quiet != 0) {
+    reply_to(slice, packet, PACKET_WRITE_REPLY);
+    return true;
+  }
   if (!has_cache(slice)) {
     if (!is_write) return miss(slice, packet, local, NONE);
     if (below_is_full(slice)) return false;
@@ -462,6 +475,28 @@ static Entry ask_entry(L2Slice *slice, Packet *packet, uint64_t *ready_at) {
   return verdict == VERDICT_DROP && packet->kind == PACKET_WRITE ? ENTRY_ENDS : ENTRY_PASSES;
 }
 
+// A miss register without a waiter. What is there or under way needs none. Nobody gets a reply.
+static bool take_prefetch(L2Slice *slice, const Packet *packet, uint64_t local, uint32_t pending) {
+  uint32_t line = NONE, number = find_free(slice);
+  ByteMask whole = bytes_from(0, LINE_BYTES);
+  bool is_missing = pending == NONE && has_cache(slice) && cache_find(&slice->m->dims.l2, slice->lines, local, whole, &line) != CACHE_HIT;
+  if (is_missing) {
+    if (number == NONE || below_is_full(slice)) return false;
+    if (line == NONE) line = reserve(slice, local);
+    if (line == NONE || below_is_full(slice)) return false;
+    if (places_are_wanted(slice->m) && tag_is_free(slice, line)) tell_tag(slice, packet, line, true);
+    slice->mshrs[number] =
+        (Mshr){.address = physical_of(slice, local), .valid = 1, .stage = STAGE_MISS_REGISTER, .prefetch = 1, .line = line};
+    slice->lines[line].used = CACHE_PINNED;
+    slice->state->pending++;
+    Packet request = *packet;
+    request.bytes = whole;
+    fetch(slice, number, &request);
+  }
+  slice->m->at.core->packets -= slice->m->at.core->packets > 0;
+  return true;
+}
+
 // The request at the front of the pipeline. *ready_at: when it gets there, if it is not there yet.
 static bool accept(L2Slice *slice, uint64_t *ready_at) {
   Simt *m = slice->m;
@@ -482,10 +517,11 @@ static bool accept(L2Slice *slice, uint64_t *ready_at) {
     uint64_t local = local_of(slice, packet->address);
     uint32_t pending = find_pending(slice, physical_of(slice, local));
     bool done = true;
-    if (entry == ENTRY_ENDS) reply_to(slice, packet, PACKET_WRITE_REPLY);
+    if (packet->prefetch == 1 + PREFETCH_L2) done = take_prefetch(slice, packet, local, pending);
+    else if (entry == ENTRY_ENDS) reply_to(slice, packet, PACKET_WRITE_REPLY);
     else done = pending != NONE ? join(slice, &slice->mshrs[pending], packet) : look_up(slice, packet, local);
     if (!done) return false;
-    simt_count(m, STAT_L2_ACCESSES, 1);
+    simt_count(m, STAT_L2_ACCESSES, packet->prefetch == 1 + PREFETCH_L2 ? 0 : 1);
   }
   time->ready_at = 0;
   packet_queue_pop(queue, items, m->dims.l2_inputs);

@@ -7,7 +7,19 @@
 
 static uint32_t known(uint32_t index) { return index == WHO_NO_INDEX ? 0 : index; }
 
-void simt_halt(Simt *m, const Who *who) { simt_trap(m, known(who->sm), known(who->warp), known(who->pc), TRAP_DETECTED, 0); }
+// The mirrors that an event is of, as slots of its SM; 0: of others too, or nobody knows.
+static uint64_t mirrors_of(const Simt *m, const Who *who) {
+  if (m->dims.acts == 0 || who->sm >= m->dims.sms) return 0;
+  uint64_t slots = m->at.sms[who->sm].slots, mirrors = simt_actor(m, who->sm)->mirrors & slots;
+  if (who->block_slot < m->dims.blocks) return mirrors & UINT64_C(1) << who->block_slot;
+  return slots == mirrors ? mirrors : 0;
+}
+
+void simt_halt(Simt *m, const Who *who) {
+  uint64_t mirrors = mirrors_of(m, who);
+  if (mirrors != 0) simt_actor(m, who->sm)->fallen |= mirrors;
+  else simt_end(m, known(who->sm), known(who->warp), known(who->pc), TRAP_DETECTED, 0);
+}
 
 const Who *who_sm(Simt *m, uint32_t sm) {
   m->who = m->nobody;
@@ -64,6 +76,7 @@ const Who *who_packet(Simt *m, const Packet *packet) {
   m->who.request = request_number(m, packet);
   if (packet->sm == PACKET_NO_SM) return &m->who;
   m->who.sm = packet->sm;
+  if (packet->prefetch != 0) return &m->who; // no instruction has asked
   m->who.block = packet->block;
   m->who.block_slot = packet->block_slot;
   m->who.warp = packet->warp;
@@ -84,6 +97,11 @@ void packet_for_warp(const Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, Pac
 void packet_for_slot(const Simt *m, uint32_t sm, const Slot *slot, Packet *packet) {
   packet_for_warp(m, sm, slot->warp, slot->pc, packet);
   packet->issue = (uint32_t)slot->issue;
+}
+
+void packet_for_nobody(Packet *packet, ActionCache cache) {
+  packet->client = CLIENT_PREFETCH;
+  packet->prefetch = (uint8_t)(1 + cache);
 }
 
 static bool changes_memory(const Packet *packet) {
@@ -115,7 +133,7 @@ const MemoryEvent *packet_story(Simt *m, Packet *packet, MemoryMoment moment, Pa
 static uint32_t sm_of_row(const Simt *m, SimtRegion region, uint64_t row) {
   const Region *at = &m->regions.items[region];
   bool has_sm = at->dim_count > 0 && strcmp(at->dims[0].name, "sm") == 0;
-  return has_sm ? (uint32_t)(row / (at->rows / at->dims[0].count)) : 0;
+  return has_sm ? (uint32_t)(row / (at->rows / at->dims[0].count)) : WHO_NO_INDEX;
 }
 
 // Who reads or writes a structure that belongs to no SM may not be known.
@@ -171,12 +189,7 @@ static bool outgrows_stack(const Simt *m, uint32_t pc, const AccessFault *fault)
   return instr != NULL && instr->a == 0 && instr->select != SELECT_IMM_A && instr->select != SELECT_CONST_A;
 }
 
-void simt_fault(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessFault *fault, const char *note) {
-  if (simt_has_trapped(m)) return;
-  Who who;
-  fill_warp(m, sm % m->dims.sms, warp, pc, WHO_NO_NUMBER, &who);
-  TrapEvent event = {.who = &who, .kind = fault->kind};
-  if ((m->wants & WANT_TRAP) != 0 && hooks_trap(&m->hooks, &m->hook_machine, &event) == VERDICT_FIXED) return;
+static void end_launch(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessFault *fault, const char *note) {
   MemoryView limits = limits_of(m);
   const SimtWarp *at = simt_warp(m, sm % m->dims.sms, warp % m->dims.warps);
   const Block *block = &m->at.blocks[sm % m->dims.sms * m->dims.blocks + at->block_slot % m->dims.blocks];
@@ -184,6 +197,30 @@ void simt_fault(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessFa
   fault_locate(m->launch, block->index, at->index, fault->lane % WARP_LANES, pc, &m->trap);
   if (outgrows_stack(m, pc, fault)) m->trap.kind = TRAP_STACK_OVERFLOW;
   m->at.core->trapped = m->trap.kind;
+}
+
+// False: the launch has ended already, or a hook says that it shall not.
+static bool tell_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind) {
+  if (simt_has_trapped(m)) return false;
+  Who who;
+  fill_warp(m, sm % m->dims.sms, warp, pc, WHO_NO_NUMBER, &who);
+  TrapEvent event = {.who = &who, .kind = kind};
+  return (m->wants & WANT_TRAP) == 0 || hooks_trap(&m->hooks, &m->hook_machine, &event) != VERDICT_FIXED;
+}
+
+void simt_fault(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessFault *fault, const char *note) {
+  if (!tell_trap(m, sm, warp, pc, fault->kind)) return;
+  if (warp_is_mirror(m, sm % m->dims.sms, warp)) {
+    simt_actor(m, sm % m->dims.sms)->fallen |= UINT64_C(1) << slot_of_warp(m, warp);
+    return; // as if it did not happen; the mirror is abandoned before anything else does
+  }
+  end_launch(m, sm, warp, pc, fault, note);
+}
+
+void simt_end(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, uint32_t lanes) {
+  if (!tell_trap(m, sm, warp, pc, kind)) return;
+  AccessFault fault = {.kind = kind, .lane = lanes == 0 ? 0 : (unsigned)__builtin_ctz(lanes)};
+  end_launch(m, sm, warp, pc, &fault, NULL);
 }
 
 void simt_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, uint32_t lanes) {
@@ -254,17 +291,29 @@ static __attribute__((noinline, cold)) void trap_refused(Simt *m) {
   Text note = {0};
   hook_refusal_format(&m->hook_machine.refused, &note);
   AccessFault fault = {.kind = TRAP_REFUSED};
-  simt_fault(m, 0, 0, 0, &fault, note.at);
+  if (tell_trap(m, 0, 0, 0, TRAP_REFUSED)) end_launch(m, 0, 0, 0, &fault, note.at);
   text_free(&note);
+}
+
+static void cycle_of_hooks(Simt *m) {
+  if ((m->wants & WANT_CYCLE) == 0 || hooks_next_cycle(&m->hooks, &m->hook_machine) > simt_now(m)) return;
+  hooks_cycle(&m->hooks, &m->hook_machine);
+  front_disturbed(m); // they may have changed any cell
+}
+
+// What was asked for before this cycle. Those who only look see the machine before it is done.
+static __attribute__((noinline)) void cycle_of_actions(Simt *m) {
+  uint8_t due[SIMT_MOST_SMS];
+  for (uint32_t sm = 0; sm < m->dims.sms; sm++) due[sm] = (uint8_t)simt_actor(m, sm)->count;
+  cycle_of_hooks(m);
+  actions_cycle(m, due);
 }
 
 uint64_t machine_cycle(Simt *m) {
   uint64_t now = simt_now(m), next = UINT64_MAX;
   m->hook_machine.cycle = now;
-  if ((m->wants & WANT_CYCLE) != 0 && hooks_next_cycle(&m->hooks, &m->hook_machine) <= now) {
-    hooks_cycle(&m->hooks, &m->hook_machine);
-    front_disturbed(m); // they may have changed any cell
-  }
+  if (m->dims.acts != 0) cycle_of_actions(m);
+  else cycle_of_hooks(m);
   memory_cycle(m, &next);
   for (uint32_t partition = 0; partition < m->dims.partitions; partition++) partition_cycle(m, partition, &next);
   interconnect_cycle(m, &next);
@@ -275,6 +324,7 @@ uint64_t machine_cycle(Simt *m) {
   }
   next = min_u64(next, dispatch_next(m));
   if (m->hook_machine.refused.hook != NULL) trap_refused(m);
+  if (m->dims.acts != 0 && actions_wait(m)) next = now + 1;
   if ((m->wants & WANT_CYCLE) == 0) return max_u64(next, now + 1);
   if (next == UINT64_MAX && hooks_next_change(&m->hooks, &m->hook_machine) == UINT64_MAX)
     return next; // those who only look would wait for ever

@@ -34,7 +34,8 @@ struct Simt {
   size_t block_bytes;
   SimtState at; // typed pointers into the block
   HookChain hooks;
-  uint32_t wants; // hook_chain_wants
+  uint32_t wants;   // hook_chain_wants
+  uint32_t actions; // hook_chain_actions
   HookMachine hook_machine;
   Who who;               // of the event that is being told; see below
   Who nobody;            // launch alone is known
@@ -92,6 +93,7 @@ const Who *who_packet(Simt *m, const Packet *packet);
 // A request is for an instruction, or for a warp that wants the instruction at `pc`.
 void packet_for_slot(const Simt *m, uint32_t sm, const Slot *slot, Packet *packet);
 void packet_for_warp(const Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, Packet *packet);
+void packet_for_nobody(Packet *packet, ActionCache cache); // a prefetch
 // What hooks are told of a packet; `who` is the first of `waiters`. The event points into the packet and lives as long as it.
 typedef struct PacketStory {
   MemoryEvent event;
@@ -147,6 +149,62 @@ static inline Verdict simt_obey(Simt *m, const Who *who, Verdict verdict) {
   if (__builtin_expect(verdict == VERDICT_HALT, 0)) simt_halt(m, who);
   return verdict;
 }
+
+// The launch ends whoever the trap is of: a mirror's alone never does.
+void simt_end(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, uint32_t lanes);
+
+// ---- Actions of schemes (action.c) ---------------------------------------------------------------
+// Only machines with hooks that need actions have any of this (dims.acts); on others each of these is one test.
+bool simt_act(HookMachine *machine, const Action *action); // HookMachine.act
+void actions_cycle(Simt *m, const uint8_t *due);           // carries out the oldest due[sm] of each SM
+bool actions_wait(const Simt *m);                          // something is queued for the next cycle
+bool actions_hold(const Simt *m);                          // a block is to run again: the launch is not over
+static inline Actor *simt_actor(const Simt *m, uint32_t sm) { return &m->at.actors[sm]; }
+static inline uint32_t slot_of_warp(const Simt *m, uint32_t warp) { return warp / max_u32(m->layout.warps, 1) % m->dims.blocks; }
+static inline bool warp_is_mirror(const Simt *m, uint32_t sm, uint32_t warp) {
+  return __builtin_expect(m->dims.acts != 0, 0) && (m->at.actors[sm].mirrors >> slot_of_warp(m, warp) & 1) != 0;
+}
+// Its block was abandoned: what still comes back for it is thrown away.
+static inline bool warp_is_stopping(const Simt *m, uint32_t sm, uint32_t warp) {
+  return __builtin_expect(m->dims.acts != 0, 0) && (m->at.actors[sm].stopping >> slot_of_warp(m, warp) & 1) != 0;
+}
+// How far a write of these warps may go. QUIET: to its partition, without effect there.
+typedef enum WriteWay { WRITE_GOES, WRITE_QUIET, WRITE_ENDS } WriteWay;
+WriteWay action_write_way(const Simt *m, uint32_t sm, uint32_t warp, uint64_t address);
+static inline WriteWay write_way(const Simt *m, uint32_t sm, uint32_t warp, uint64_t address) {
+  return __builtin_expect(m->dims.acts == 0, 1) ? WRITE_GOES : action_write_way(m, sm, warp, address);
+}
+// Lines of caches that were prefetched (action_cache.c); `line` is the line's row of its structure.
+void prefetch_filled(Simt *m, ActionCache cache, uint64_t line, bool is_wanted); // is_wanted: somebody waits for it already
+void prefetch_used(Simt *m, ActionCache cache, uint64_t line);
+void prefetch_gone(Simt *m, ActionCache cache, uint64_t line);
+static inline void line_used(Simt *m, ActionCache cache, uint64_t line) {
+  if (__builtin_expect(m->dims.acts != 0, 0)) prefetch_used(m, cache, line);
+}
+static inline void line_gone(Simt *m, ActionCache cache, uint64_t line) {
+  if (__builtin_expect(m->dims.acts != 0, 0)) prefetch_gone(m, cache, line);
+}
+bool fetch_prefetch(Simt *m, uint32_t sm, uint64_t address); // false: it cannot be, or is there or under way already (so for all)
+bool l1d_prefetch(Simt *m, uint32_t sm, uint64_t address);
+bool constant_prefetch(Simt *m, uint32_t sm, uint64_t address);
+bool texture_prefetch(Simt *m, uint32_t sm, uint64_t address);
+bool l2_prefetch(Simt *m, uint32_t sm, uint64_t address);
+// Blocks (action_block.c, dispatch.c). False: it cannot be.
+bool dispatch_mirror(Simt *m, uint32_t sm, uint64_t linear, bool sends);
+bool block_abandon(Simt *m, uint32_t sm, uint32_t slot);
+bool block_again(Simt *m, uint64_t linear);
+bool owed_next(const Simt *m, uint64_t *linear); // the next block that goes out once more
+void owed_started(Simt *m, uint64_t linear);
+void owed_gone(Simt *m, uint64_t linear); // nothing of an abandoned block is under way any more
+typedef enum CopyStep { COPY_DONE, COPY_REFUSED, COPY_WAITS } CopyStep;
+CopyStep block_copy(Simt *m, uint32_t sm, uint32_t slot, const Action *action);
+// The block in this slot, which was abandoned, leaves the pipelines.
+void collect_abandon(Simt *m, uint32_t sm, uint32_t slot);
+void parts_abandon(Simt *m, uint32_t sm, uint32_t slot); // what is still to issue of its instructions
+void writeback_abandon(Simt *m, uint32_t sm, uint32_t slot);
+void ldst_abandon(Simt *m, uint32_t sm, uint32_t slot);
+void gather_abandon(Simt *m, uint32_t sm, uint32_t slot);
+bool block_is_quiet(const Simt *m, uint32_t sm, uint32_t slot); // issue.c: nothing of the block is under way
 
 // The instruction of a word: the program's own when the bits are those at `pc`, else decoded into *scratch. NULL: no legal
 // instruction, or one that names registers the kernel does not have.
@@ -233,6 +291,11 @@ bool gather_reply(Simt *m, uint32_t sm, const Packet *packet);
 
 // Physical address of a byte of a thread's local memory: words of the 32 lanes side by side.
 uint64_t local_address(const Simt *m, uint32_t sm, uint32_t warp, uint32_t lane, uint64_t offset);
+// The warp of its SM whose local memory an address is of.
+static inline uint32_t local_warp(const Simt *m, uint64_t address) {
+  uint64_t offset = address & ((UINT64_C(1) << PHYSICAL_SHIFT) - 1);
+  return (uint32_t)(offset / max_u64(m->backing.local_warp_bytes, 1) % m->dims.warps);
+}
 // Sends a packet towards memory; false: the queue is full, or a hook says not now. Every packet gets one reply.
 bool sm_send(Simt *m, uint32_t sm, Packet *packet);
 // Who waits in an SM for the line that a packet brings; how many (interconnect.c asks the clients).
@@ -250,6 +313,8 @@ bool memory_cycle(Simt *m, uint64_t *next);                        // all DRAM c
 bool memory_is_idle(const Simt *m);                                // nothing under way in networks, slices and controllers
 // Everything dirty goes to memory and all caches become empty: launch boundaries, system calls. Takes no time.
 void caches_flush(Simt *m);
+// The same for physical addresses [first, last) alone.
+void caches_flush_range(Simt *m, uint64_t first, uint64_t last);
 
 typedef struct SimtMachine {
   Machine base;

@@ -34,6 +34,8 @@ enum {
   SIMT_MOST_L2_MSHRS = 256, // config.def's limit
   SIMT_MOST_L2_PIPE = 128,  // requests on their way to a slice's tags
   SIMT_MOST_RANGES = 128,
+  SIMT_ACTIONS = 16,       // of an SM that wait to be carried out
+  SIMT_MOST_SMS = 1024,    // config.def's limit
   SIMT_PLAN_OWNERS = 16,   // the most warps in one part: a large warp and its guests
   SIMT_MOST_PLANS = 320,   // per SM: a bit mask
   SIMT_MOST_TICKETS = 384, // per SM: a bit mask
@@ -325,8 +327,55 @@ typedef struct InputTime { // beside a slice's input queue: when the tag access 
   uint64_t ready_at;
 } InputTime;
 
+// ---- Actions of schemes; see action.h and hook/action.h ----
+typedef struct ActCore {
+  uint64_t owed; // entries of `owed` in use: while there is none, nobody looks at them
+} ActCore;
+
+typedef struct Actor {         // what actions have made of an SM
+  uint64_t mirrors;            // bit s: the block in slot s is a mirror
+  uint64_t senders;            // of them: stores and atomics travel to the partitions, where they have no effect
+  uint64_t stopping;           // bit s: the block in slot s was abandoned; its last packets are under way
+  uint64_t fallen;             // of the mirrors: has trapped, stops at the start of the next cycle
+  uint32_t drops;              // 1: stores and atomics of the SM have no effect
+  uint32_t head, count, spare; // ring of actions
+} Actor;
+
+// A queued action. Fields of `word`, from bit 0 on; whatever bits are in them is legal.
+typedef struct ActionEntry {
+  uint64_t word;
+  uint64_t operand; // address of a line, or index of a block
+} ActionEntry;
+enum {
+  ACTION_KIND_AT = 0,       // 3 bits
+  ACTION_CACHE_AT = 3,      // 3
+  ACTION_SLOT_AT = 6,       // 6
+  ACTION_FROM_SLOT_AT = 12, // 6
+  ACTION_FROM_SM_AT = 18,   // 10
+  ACTION_ON_AT = 28,        // 1
+  ACTION_SENDS_AT = 29,     // 1
+  ACTION_CYCLES_AT = 30,    // 16
+  ACTION_WAITED_AT = 46,    // 16: cycles that it has waited at the head of its queue
+  ACTION_WORD_BITS = 62,
+};
+
+enum {
+  OWED_ENTRY = 1,  // the launch waits for it
+  OWED_GONE = 2,   // nothing of its last run is under way any more
+  OWED_WANTED = 4, // goes out before blocks that have not run yet
+};
+typedef struct Owed { // a block that was abandoned, or is to run once more
+  uint32_t block;     // linear index
+  uint32_t state;     // AGAIN_ bits; 0: no entry
+} Owed;
+
+typedef struct Mark { // beside a line of a cache
+  uint8_t fresh;      // 1: prefetched, and not used yet
+} Mark;
+
 // Sizes that follow from a Spec.
 typedef struct SimtDims {
+  uint32_t acts; // 1: hooks need actions
   uint32_t sms, tpcs, warps, blocks, register_rows, shared_rows, stack, schedulers;
   uint32_t collectors, memops, gathers, out, buffer, plans, tickets;
   uint32_t sps, sp_lanes, sfu_lanes, fp64_lanes, tensor_lanes, ldst_lanes;
@@ -369,7 +418,8 @@ typedef enum SimtRegion {
 #undef MEMORY_CELLS
 #undef OUTPUTS
 #undef FREE
-  SIMT_REGIONS
+  SIMT_REGIONS,
+  SIMT_PLAIN_REGIONS = REGION_ACTION_MIRRORS, // those that are there without actions
 } SimtRegion;
 
 // Fills regions[SIMT_REGIONS] and returns the bytes of the arrays.

@@ -190,6 +190,14 @@ static void release(Simt *m, uint32_t sm, uint32_t place) {
   memset(flight, 0, offsetof(Flight, row) + max_u32(flight->rows, 1) * sizeof flight->row[0]); // row 0 is open to faults
 }
 
+void writeback_abandon(Simt *m, uint32_t sm, uint32_t slot) {
+  const SmState *state = &m->at.sms[sm];
+  for (uint32_t place = 0; place < state->flight_count;) {
+    if (slot_of_warp(m, flight_at(m, sm, state->flight_queue[place])->slot.warp) == slot) release(m, sm, place);
+    else place++;
+  }
+}
+
 // Who waits for a collector is woken when one becomes free: if that never happens, the machine shall notice that nothing can.
 static void wake_for_next(Simt *m, uint32_t sm) {
   const SmState *state = &m->at.sms[sm];

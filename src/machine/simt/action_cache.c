@@ -1,0 +1,72 @@
+// Prefetched lines: a mark beside each line says that it was brought before anybody wanted it and has not been used since. Hooks are told
+// when such a line comes, when it is used for the first time, and when it goes unused.
+#include "machine/simt/memop.h"
+#include "machine/simt/partition.h"
+
+// Addresses of instructions, as hooks make them.
+_Static_assert(PHYSICAL_CODE == 2 && PHYSICAL_SHIFT == 48 && INSTR_BYTES == 16, "action_code_address");
+
+typedef struct Marked { // a line with its mark
+  Mark *mark;
+  uint64_t address; // physical
+} Marked;
+
+static Marked in_sm(const CacheShape *shape, Mark *marks, const CacheLine *lines, uint64_t line) {
+  uint32_t count = max_u32(cache_lines(shape), 1), index = (uint32_t)(line % count);
+  return (Marked){&marks[line], cache_line_address(shape, &lines[line - index], index) & PHYSICAL_MASK};
+}
+
+static Marked marked(Simt *m, ActionCache cache, uint64_t line) {
+  switch (cache) {
+  case PREFETCH_INSTRUCTION: return in_sm(&m->dims.icache, m->at.icache_marks, m->at.icache, line);
+  case PREFETCH_DATA: return in_sm(&m->dims.l1d, m->at.l1d_marks, m->at.l1d, line);
+  case PREFETCH_CONSTANT: return in_sm(&m->dims.constant, m->at.constant_marks, m->at.constant, line);
+  case PREFETCH_TEXTURE: return in_sm(&m->dims.texture, m->at.texture_marks, m->at.texture, line);
+  default: {
+    L2Slice slice = l2_slice(m, (uint32_t)(line / m->dims.l2_lines));
+    return (Marked){&m->at.l2_marks[line], l2_line_address(&slice, (uint32_t)(line % m->dims.l2_lines))};
+  }
+  }
+}
+
+static uint32_t lines_per_sm(const Simt *m, ActionCache cache) {
+  switch (cache) {
+  case PREFETCH_INSTRUCTION: return m->dims.icache_lines;
+  case PREFETCH_DATA: return m->dims.l1d_lines;
+  case PREFETCH_CONSTANT: return m->dims.constant_lines;
+  default: return m->dims.texture_lines;
+  }
+}
+
+static void tell(Simt *m, ActionCache cache, uint64_t line, PrefetchStage stage) {
+  if ((m->wants & WANT_PREFETCH) == 0) return;
+  Who who = m->nobody;
+  who.client = CLIENT_PREFETCH;
+  if (cache != PREFETCH_L2) who.sm = (uint32_t)(line / max_u32(lines_per_sm(m, cache), 1));
+  PrefetchEvent event = {.who = &who, .stage = stage, .cache = cache, .address = marked(m, cache, line).address};
+  simt_obey(m, &who, hooks_prefetch(&m->hooks, &m->hook_machine, &event));
+}
+
+void prefetch_filled(Simt *m, ActionCache cache, uint64_t line, bool is_wanted) {
+  tell(m, cache, line, PREFETCH_FILLED);
+  if (is_wanted) tell(m, cache, line, PREFETCH_USED);
+  marked(m, cache, line).mark->fresh = is_wanted ? 0 : 1;
+}
+
+// Its mark goes, if it has one.
+static void lose_mark(Simt *m, ActionCache cache, uint64_t line, PrefetchStage stage) {
+  Mark *mark = marked(m, cache, line).mark;
+  if ((mark->fresh & 1) == 0) return;
+  mark->fresh = 0;
+  tell(m, cache, line, stage);
+}
+
+void prefetch_used(Simt *m, ActionCache cache, uint64_t line) { lose_mark(m, cache, line, PREFETCH_USED); }
+void prefetch_gone(Simt *m, ActionCache cache, uint64_t line) { lose_mark(m, cache, line, PREFETCH_EVICTED); }
+
+bool l2_prefetch(Simt *m, uint32_t sm, uint64_t address) {
+  if (m->dims.l2.sets == 0) return false;
+  Packet packet = {.address = line_of(address), .bytes = bytes_from(0, LINE_BYTES), .kind = PACKET_READ};
+  packet_for_nobody(&packet, PREFETCH_L2);
+  return sm_send(m, sm, &packet);
+}
