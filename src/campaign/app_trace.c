@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <stdio.h>
 
-static void take_verdicts(const AppTarget *own, const AppExchange *exchange, const AppResult *result, Verdicts *verdicts) {
+static void take_verdicts(const AppTarget *own, const AppExchange *exchange, const AppResult *result, Judgement *judgement) {
   Record record = {0};
   record.outcome = app_judge(own, exchange, &exchange->runs[0], result, &record);
-  *verdicts = (Verdicts){.outcome = (Outcome)record.outcome, .cycles = record.cycles, .wrong = record.wrong};
-  snprintf(verdicts->note, sizeof verdicts->note, "%s", record.note);
+  *judgement = (Judgement){.outcome = (Outcome)record.outcome, .cycles = record.cycles, .wrong = record.wrong};
+  snprintf(judgement->note, sizeof judgement->note, "%s", record.note);
 }
 
 // What the tracer found; the rest of a FaultRun is this process's.
@@ -35,7 +35,7 @@ static bool run_program(AppTarget *own, AppExchange *exchange, const TracedRun *
     return diags_add(diags, NULL, 0, 0, "another run without faults could not be kept: the fault cannot be explained");
   if (mode == APP_TRACE && !app_check_same(own, exchange, &result, diags)) return false;
   if (mode == APP_TRACE) app_say_masked(own);
-  if (mode == APP_STRIKE) take_verdicts(own, exchange, &result, &wish->run->verdicts);
+  if (mode == APP_STRIKE) take_verdicts(own, exchange, &result, &wish->run->judgement);
   take_traced(&exchange->traced, wish->run);
   return true;
 }

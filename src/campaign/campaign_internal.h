@@ -164,7 +164,7 @@ typedef struct Record {
   uint64_t id, cycles, wrong;
   double worst;
   uint32_t outcome, settled, pattern; // pattern: WrongPattern
-  char note[VERDICT_NOTE];
+  char note[JUDGEMENT_NOTE];
 } Record;
 // Simulates the draws [0, count), all with settled == SETTLED_COUNT, in order of strike_at.
 typedef struct InjectOptions {

@@ -114,7 +114,7 @@ static _Noreturn void leave(Limit *limit) {
 
 static void on_limit(Hook *hook, HookMachine *machine) {
   Limit *limit = hook->own;
-  limit->shared->run.verdicts = (Verdicts){.outcome = OUTCOME_TIMEOUT, .cycles = machine->cycle, .note = "still running at the limit"};
+  limit->shared->run.judgement = (Judgement){.outcome = OUTCOME_TIMEOUT, .cycles = machine->cycle, .note = "still running at the limit"};
   leave(limit);
 }
 
@@ -163,8 +163,8 @@ static _Noreturn void run_struck(Single *at) {
   bool done = at->target->run(at->target);
   FaultRun *run = &at->shared->run;
   TargetRight right = golden_right(&at->golden);
-  target_judge(at->target, done, &right, at->arena, &run->verdicts);
-  if (run->verdicts.wrong > 0) note_first_wrong(at, run);
+  target_judge(at->target, done, &right, at->arena, &run->judgement);
+  if (run->judgement.wrong > 0) note_first_wrong(at, run);
   leave(&limit);
 }
 
@@ -181,9 +181,9 @@ static bool run_child(Single *at) {
     return diags_add(at->diags, trace->trace_as != NULL ? trace->trace_as : trace->trace, 0, 0, "cannot be written to its end");
   }
   if (at->shared->finished) return true;
-  Verdicts *verdicts = &at->shared->run.verdicts;
-  *verdicts = (Verdicts){.outcome = OUTCOME_INTERNAL};
-  process_end_note(status, verdicts->note, sizeof verdicts->note);
+  Judgement *judgement = &at->shared->run.judgement;
+  *judgement = (Judgement){.outcome = OUTCOME_INTERNAL};
+  process_end_note(status, judgement->note, sizeof judgement->note);
   return true;
 }
 

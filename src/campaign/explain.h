@@ -68,7 +68,7 @@ typedef struct FaultRun {
   uint32_t fault_count;
   uint64_t golden_cycles;
   TargetOutputs outputs; // of the run without faults
-  Verdicts verdicts;
+  Judgement judgement;
   // With `explain`
   Access accesses[FAULT_RUN_MOST];
   uint64_t different, different_stores; // values that differ from the golden run's

@@ -33,7 +33,7 @@ Hook *tracer_hook(Tracer *tracer, TraceMode mode); // for one run of the target 
 
 // ---- Runs of programs that are processes of their own (Target.traced) ------------------------------------------------
 typedef struct TracedRun {
-  TraceMode mode; // RECORD and FETCH: without faults. COMPARE: with them; what the tracer saw and the verdicts go into run
+  TraceMode mode; // RECORD and FETCH: without faults. COMPARE: with them; what the tracer saw and the judgement go into run
   bool explain;   // with the tracer
   uint64_t limit; // cycle at which a run counts as endless
   const Fault *faults;

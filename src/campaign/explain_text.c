@@ -111,9 +111,9 @@ static bool was_read(const FaultRun *run) {
 
 static void add_path(const FaultRun *run, Text *out) {
   if (run->different == 0) {
-    if (run->verdicts.outcome == OUTCOME_CORRECTED)
+    if (run->judgement.outcome == OUTCOME_CORRECTED)
       text_add(out, "a protection put it right: nothing differs from the run without faults\n");
-    else if (strcmp(outcome_info[run->verdicts.outcome].group, "masked") != 0) text_add(out, "no value written to a register differs\n");
+    else if (strcmp(outcome_info[run->judgement.outcome].group, "masked") != 0) text_add(out, "no value written to a register differs\n");
     else if (was_read(run)) text_add(out, "logically masked: no value that was written afterwards differs from the run without faults\n");
     return;
   }
@@ -123,7 +123,7 @@ static void add_path(const FaultRun *run, Text *out) {
     add_step(run, &run->steps[i], out);
   }
   text_add(out, "%" PRIu64 " values differ in all, %" PRIu64 " of them at stores", run->different, run->different_stores);
-  bool same_output = run->verdicts.wrong == 0 && strcmp(outcome_info[run->verdicts.outcome].group, "due") != 0;
+  bool same_output = run->judgement.wrong == 0 && strcmp(outcome_info[run->judgement.outcome].group, "due") != 0;
   text_add(out, same_output ? "; none of it reached the output\n" : "\n");
   if (run->log_full) text_add(out, "the run is long: later values were not compared\n");
 }

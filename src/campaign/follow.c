@@ -228,7 +228,7 @@ static void on_host_wrote(void *context, DeviceAddress to, uint64_t bytes) {
 // ---- The end ---------------------------------------------------------------------------------------
 
 // The output's elements that a word holds parts of, compared. `last` keeps those that have been.
-static void judge_word(const Follower *at, uint64_t address, uint64_t last[TARGET_MAX_OUTPUTS], Verdicts *verdicts) {
+static void judge_word(const Follower *at, uint64_t address, uint64_t last[TARGET_MAX_OUTPUTS], Judgement *judgement) {
   for (uint32_t i = 0; i < at->golden->outputs.count; i++) {
     const TargetOutput *golden = &at->golden->outputs.items[i];
     TargetOutput got = *golden;
@@ -238,23 +238,23 @@ static void judge_word(const Follower *at, uint64_t address, uint64_t last[TARGE
     got.bytes = memory_bytes(at->memory) + (golden->address - memory_base(at->memory));
     uint64_t first = address <= golden->address ? 0 : (address - golden->address) / bytes;
     uint64_t stop = min_u64((address + sizeof(uint32_t) - golden->address + bytes - 1) / bytes, golden->count);
-    for (uint64_t index = max_u64(first, last[i]); index < stop; index++) target_compare_element(golden, &got, index, verdicts);
+    for (uint64_t index = max_u64(first, last[i]); index < stop; index++) target_compare_element(golden, &got, index, judgement);
     last[i] = max_u64(last[i], stop);
   }
 }
 
 static void judge(Follower *at, Trail *trail) {
   Target *twin = &at->twin;
-  Verdicts verdicts = {0};
+  Judgement judgement = {0};
   uint64_t last[TARGET_MAX_OUTPUTS] = {0};
   words_sort(&trail->words);
   words_swap(&trail->words, at->memory);
-  for (uint32_t i = 0; i < trail->words.count; i++) judge_word(at, trail->words.items[i].address, last, &verdicts);
-  bool wrong = verdicts.wrong > 0, tolerable = wrong && twin->has_check && twin->check(twin);
+  for (uint32_t i = 0; i < trail->words.count; i++) judge_word(at, trail->words.items[i].address, last, &judgement);
+  bool wrong = judgement.wrong > 0, tolerable = wrong && twin->has_check && twin->check(twin);
   words_swap(&trail->words, at->memory);
-  trail->record.wrong = verdicts.wrong;
-  trail->record.worst = verdicts.worst;
-  trail->record.pattern = target_pattern(&verdicts);
+  trail->record.wrong = judgement.wrong;
+  trail->record.worst = judgement.worst;
+  trail->record.pattern = target_pattern(&judgement);
   if (wrong) settle(at, trail, !twin->has_check ? OUTCOME_SDC : tolerable ? OUTCOME_SDC_TOLERABLE : OUTCOME_SDC_CRITICAL);
   else if (trail->same_flow) settle(at, trail, OUTCOME_MASKED);
   else lose(at, trail);

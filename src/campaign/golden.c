@@ -205,9 +205,9 @@ bool golden_run_standing(Target *target, const HookChain *protections, const cha
   if (!standing_chain(protections, fault, golden->arena, &chain))
     return diags_add(diags, NULL, 0, 0, "too many protections for a campaign");
   bool good = golden_run(target, &chain, NULL, golden, diags);
-  Verdicts verdicts = {0};
-  if (good) target_compare(&right, &golden->outputs, &verdicts);
-  if (!good || verdicts.wrong > 0) {
+  Judgement judgement = {0};
+  if (good) target_compare(&right, &golden->outputs, &judgement);
+  if (!good || judgement.wrong > 0) {
     return diags_add(diags, NULL, 0, 0, "%s alone ends the run or spoils its outputs: it shows by itself, and no second fault is needed",
                      standing);
   }

@@ -56,13 +56,13 @@ Hook *asleep_for(Arena *arena, const Draw *draws, uint32_t count) {
 
 // ---- In the child ----------------------------------------------------------------------------------
 
-static _Noreturn void tell(Injector *at, Outcome outcome, Settled settled, const Verdicts *verdicts) {
+static _Noreturn void tell(Injector *at, Outcome outcome, Settled settled, const Judgement *judgement) {
   Record record = {.id = at->own->id, .outcome = outcome, .settled = settled};
-  record.cycles = verdicts->cycles;
-  record.wrong = verdicts->wrong;
-  record.worst = verdicts->worst;
-  record.pattern = target_pattern(verdicts);
-  snprintf(record.note, sizeof record.note, "%s", verdicts->note);
+  record.cycles = judgement->cycles;
+  record.wrong = judgement->wrong;
+  record.worst = judgement->worst;
+  record.pattern = target_pattern(judgement);
+  snprintf(record.note, sizeof record.note, "%s", judgement->note);
   _exit(pipe_write(at->to, &record, sizeof record) ? 0 : 1);
 }
 
@@ -81,12 +81,12 @@ static void wait_for_checkpoint(Injector *at) {
 static void child_cycle(Injector *at, HookMachine *machine) {
   const Golden *golden = at->options->golden;
   if (machine->cycle >= at->limit)
-    tell(at, OUTCOME_TIMEOUT, SETTLED_RUN, &(Verdicts){.cycles = machine->cycle, .note = "still running at the limit"});
+    tell(at, OUTCOME_TIMEOUT, SETTLED_RUN, &(Judgement){.cycles = machine->cycle, .note = "still running at the limit"});
   const Checkpoint *here = &golden->checkpoints[at->checkpoint];
   bool can_be_same = at->checkpoint < golden->checkpoint_count && here->cycle == machine->cycle && strike_is_over(&at->strike, here->cycle);
   if (can_be_same && target_hash(at->target) == here->hash) {
     bool corrected = *machine->corrected + target_stat(at->target, STAT_CORRECTED) > here->corrected;
-    tell(at, corrected ? OUTCOME_CORRECTED : OUTCOME_MASKED, SETTLED_HASH, &(Verdicts){.cycles = golden->cycles});
+    tell(at, corrected ? OUTCOME_CORRECTED : OUTCOME_MASKED, SETTLED_HASH, &(Judgement){.cycles = golden->cycles});
   }
   uint32_t passed = at->checkpoint - at->first;
   at->checkpoint = checkpoint_after(golden, at->checkpoint + passed, machine->cycle);
@@ -94,11 +94,11 @@ static void child_cycle(Injector *at, HookMachine *machine) {
 }
 
 static _Noreturn void child_judge(Injector *at, bool done) {
-  Verdicts verdicts;
+  Judgement judgement;
   Arena *arena = arena_new();
   TargetRight right = golden_right(at->options->golden);
-  target_judge(at->target, done, &right, arena, &verdicts);
-  tell(at, verdicts.outcome, SETTLED_RUN, &verdicts);
+  target_judge(at->target, done, &right, arena, &judgement);
+  tell(at, judgement.outcome, SETTLED_RUN, &judgement);
 }
 
 // ---- In the parent ---------------------------------------------------------------------------------

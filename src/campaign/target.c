@@ -221,50 +221,50 @@ static void widen_area(WrongArea *area, const TargetOutput *output, uint64_t ind
   area->most_column = max_u64(area->most_column, column);
 }
 
-void target_compare_element(const TargetOutput *golden, const TargetOutput *got, uint64_t index, Verdicts *verdicts) {
+void target_compare_element(const TargetOutput *golden, const TargetOutput *got, uint64_t index, Judgement *judgement) {
   uint32_t bytes = element_bytes(golden->type);
   if (memcmp(golden->bytes + index * bytes, got->bytes + index * bytes, bytes) == 0) return;
   double error = relative_error(target_element(golden, index), target_element(got, index));
-  verdicts->wrong++;
-  if (error > verdicts->worst) verdicts->worst = error;
-  widen_area(&verdicts->area, golden, index, verdicts->wrong == 1);
+  judgement->wrong++;
+  if (error > judgement->worst) judgement->worst = error;
+  widen_area(&judgement->area, golden, index, judgement->wrong == 1);
 }
 
-WrongPattern target_pattern(const Verdicts *verdicts) {
-  const WrongArea *area = &verdicts->area;
-  if (verdicts->wrong <= 1) return verdicts->wrong == 0 ? PATTERN_NONE : PATTERN_SINGLE;
+WrongPattern target_pattern(const Judgement *judgement) {
+  const WrongArea *area = &judgement->area;
+  if (judgement->wrong <= 1) return judgement->wrong == 0 ? PATTERN_NONE : PATTERN_SINGLE;
   uint64_t rows = area->most_row - area->least_row + 1, columns = area->most_column - area->least_column + 1;
   if (area->in_several) return PATTERN_SCATTERED;
-  if (area->output->width == 0) return columns == verdicts->wrong ? PATTERN_ROW : PATTERN_SCATTERED;
+  if (area->output->width == 0) return columns == judgement->wrong ? PATTERN_ROW : PATTERN_SCATTERED;
   if (rows == 1) return PATTERN_ROW;
   if (columns == 1) return PATTERN_COLUMN;
-  return 2 * verdicts->wrong >= rows * columns ? PATTERN_BLOCK : PATTERN_SCATTERED;
+  return 2 * judgement->wrong >= rows * columns ? PATTERN_BLOCK : PATTERN_SCATTERED;
 }
 
-void target_compare(const TargetOutputs *golden, const TargetOutputs *got, Verdicts *verdicts) {
+void target_compare(const TargetOutputs *golden, const TargetOutputs *got, Judgement *judgement) {
   for (uint32_t i = 0; i < golden->count && i < got->count; i++) {
     const TargetOutput *a = &golden->items[i], *b = &got->items[i];
     if (memcmp(a->bytes, b->bytes, a->count * element_bytes(a->type)) == 0) continue;
-    for (uint64_t k = 0; k < a->count; k++) target_compare_element(a, b, k, verdicts);
+    for (uint64_t k = 0; k < a->count; k++) target_compare_element(a, b, k, judgement);
   }
 }
 
-void target_judge(Target *target, bool done, const TargetRight *right, Arena *arena, Verdicts *verdicts) {
-  *verdicts = (Verdicts){.cycles = target_cycles(target)};
+void target_judge(Target *target, bool done, const TargetRight *right, Arena *arena, Judgement *judgement) {
+  *judgement = (Judgement){.cycles = target_cycles(target)};
   Device *device = target->device(target);
   if (!done) {
-    verdicts->outcome = target_trap_outcome(device_trap(device)->kind);
-    snprintf(verdicts->note, sizeof verdicts->note, "%s", device_error(device));
+    judgement->outcome = target_trap_outcome(device_trap(device)->kind);
+    snprintf(judgement->note, sizeof judgement->note, "%s", device_error(device));
     return;
   }
   TargetOutputs got = {0};
   target->outputs(target, &got, arena);
-  target_compare(right->outputs, &got, verdicts);
-  if (verdicts->wrong > 0) {
-    verdicts->outcome = !target->has_check ? OUTCOME_SDC : target->check(target) ? OUTCOME_SDC_TOLERABLE : OUTCOME_SDC_CRITICAL;
+  target_compare(right->outputs, &got, judgement);
+  if (judgement->wrong > 0) {
+    judgement->outcome = !target->has_check ? OUTCOME_SDC : target->check(target) ? OUTCOME_SDC_TOLERABLE : OUTCOME_SDC_CRITICAL;
   } else if (target_stat(target, STAT_CORRECTED) > right->corrected) {
-    verdicts->outcome = OUTCOME_CORRECTED;
+    judgement->outcome = OUTCOME_CORRECTED;
   } else {
-    verdicts->outcome = verdicts->cycles == right->cycles ? OUTCOME_MASKED : OUTCOME_PERFORMANCE;
+    judgement->outcome = judgement->cycles == right->cycles ? OUTCOME_MASKED : OUTCOME_PERFORMANCE;
   }
 }

@@ -92,14 +92,14 @@ typedef struct WrongArea {
 } WrongArea;
 
 // How a run compares with the golden one.
-enum { VERDICT_NOTE = 1024 };
-typedef struct Verdicts {
+enum { JUDGEMENT_NOTE = 1024 };
+typedef struct Judgement {
   Outcome outcome;
   uint64_t cycles, wrong; // wrong: output elements that differ
   double worst;           // largest relative error among them
   WrongArea area;
-  char note[VERDICT_NOTE]; // trap line
-} Verdicts;
+  char note[JUDGEMENT_NOTE]; // trap line
+} Judgement;
 // What a run must come to.
 typedef struct TargetRight {
   const TargetOutputs *outputs;
@@ -110,10 +110,10 @@ uint64_t target_hash_with(Target *target, const Machine *machine); // likewise, 
 uint64_t target_cycles(Target *target);                            // of the machine's clock; the host's loading counts
 uint64_t target_stat(Target *target, StatId stat);
 Outcome target_trap_outcome(TrapKind kind);
-void target_compare(const TargetOutputs *golden, const TargetOutputs *got, Verdicts *verdicts); // adds to wrong and worst
-WrongPattern target_pattern(const Verdicts *verdicts);
-void target_compare_element(const TargetOutput *golden, const TargetOutput *got, uint64_t index, Verdicts *verdicts);
+void target_compare(const TargetOutputs *golden, const TargetOutputs *got, Judgement *judgement); // adds to wrong and worst
+WrongPattern target_pattern(const Judgement *judgement);
+void target_compare_element(const TargetOutput *golden, const TargetOutput *got, uint64_t index, Judgement *judgement);
 // After run; `done` is what it returned.
-void target_judge(Target *target, bool done, const TargetRight *right, Arena *arena, Verdicts *verdicts);
+void target_judge(Target *target, bool done, const TargetRight *right, Arena *arena, Judgement *judgement);
 
 #endif

@@ -63,9 +63,9 @@ static bool is_masked_by_fate(Fate fate) {
 
 static void check_consistent(const FaultRun *run) {
   const Access *access = &run->accesses[0];
-  bool sdc = strcmp(outcome_info[run->verdicts.outcome].group, "sdc") == 0;
+  bool sdc = strcmp(outcome_info[run->judgement.outcome].group, "sdc") == 0;
   if (is_masked_by_fate(access->fate)) {
-    assert_int_equal(run->verdicts.outcome, OUTCOME_MASKED);
+    assert_int_equal(run->judgement.outcome, OUTCOME_MASKED);
     assert_int_equal(run->different, 0);
   }
   if (access->fate == FATE_READ) {
@@ -74,7 +74,7 @@ static void check_consistent(const FaultRun *run) {
   }
   if (access->fate == FATE_OVERWRITTEN) assert_true(access->at.pc != UINT32_MAX);
   if (sdc) {
-    assert_true(run->different > 0 && run->different_global > 0 && run->output != NULL && run->verdicts.wrong > 0);
+    assert_true(run->different > 0 && run->different_global > 0 && run->output != NULL && run->judgement.wrong > 0);
     assert_true(run->steps[0].at.cycle >= access->at.cycle && run->steps[0].known);
   }
   assert_true(sdc || run->output == NULL);
@@ -92,11 +92,11 @@ static void test_consistent(void **state) {
       const FaultRun *run = bed_run(&bed, fault, true);
       check_consistent(run);
       fates[run->accesses[0].fate]++;
-      groups[run->verdicts.outcome]++;
+      groups[run->judgement.outcome]++;
       const FaultRun *plain = bed_run(&bed, fault, false);
-      assert_int_equal(plain->verdicts.outcome, run->verdicts.outcome); // watching changes nothing
-      assert_int_equal(plain->verdicts.cycles, run->verdicts.cycles);
-      assert_int_equal(plain->verdicts.wrong, run->verdicts.wrong);
+      assert_int_equal(plain->judgement.outcome, run->judgement.outcome); // watching changes nothing
+      assert_int_equal(plain->judgement.cycles, run->judgement.cycles);
+      assert_int_equal(plain->judgement.wrong, run->judgement.wrong);
     }
   }
   assert_true(fates[FATE_READ] > 0 && fates[FATE_OVERWRITTEN] > 0 && fates[FATE_RESET] > 0);
@@ -135,7 +135,7 @@ static void test_output(void **state) {
   assert_int_equal(run->steps[0].got ^ run->steps[0].expected, 1u << 22);
   run = bed_run(&bed, "flip:unit.sp[sm=0,sp=0,lane=9,bit=22]@0", true);
   assert_true(run->accesses[0].fate == FATE_IDLE && run->accesses[0].reads == 1 && run->accesses[0].at.cycle == cycle);
-  assert_true(run->different == 0 && run->verdicts.outcome == OUTCOME_MASKED);
+  assert_true(run->different == 0 && run->judgement.outcome == OUTCOME_MASKED);
   run = bed_run(&bed, "flip:unit.fp64[sm=0,lane=0,bit=22]@0", true);
   assert_true(run->accesses[0].fate == FATE_IDLE && run->accesses[0].reads == 0);
   bed_close(&bed);

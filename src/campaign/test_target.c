@@ -45,10 +45,10 @@ static void patterns_are_told_apart(void **state) {
       golden.items[k] = (TargetOutput){"out", ELEMENT_U32, COUNT, at->width, (uint8_t *)right[k], 0};
       struck.items[k] = (TargetOutput){"out", ELEMENT_U32, COUNT, at->width, (uint8_t *)got[k], 0};
     }
-    Verdicts verdicts = {0};
-    target_compare(&golden, &struck, &verdicts);
-    assert_int_equal(verdicts.wrong, at->count + at->elsewhere);
-    if (target_pattern(&verdicts) != at->pattern) fail_msg("%s: %s", at->what, pattern_text[target_pattern(&verdicts)]);
+    Judgement judgement = {0};
+    target_compare(&golden, &struck, &judgement);
+    assert_int_equal(judgement.wrong, at->count + at->elsewhere);
+    if (target_pattern(&judgement) != at->pattern) fail_msg("%s: %s", at->what, pattern_text[target_pattern(&judgement)]);
   }
 }
 

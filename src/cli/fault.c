@@ -25,13 +25,13 @@ Target *run_as_target(const RunOptions *options, Arena *arena, Diags *diags) {
 // ---- Text ----------------------------------------------------------------------------------------------------------
 
 static void add_summary(const FaultRun *run, bool has_elements, Text *out) {
-  const Verdicts *verdicts = &run->verdicts;
+  const Judgement *judgement = &run->judgement;
   for (uint32_t i = 0; i < run->fault_count; i++) text_add(out, "fault           %s\n", run->faults[i]);
-  text_add(out, "outcome         %s: %s\n", outcome_info[verdicts->outcome].name, outcome_info[verdicts->outcome].meaning);
-  if (verdicts->note[0] != '\0') text_add(out, "                %s\n", verdicts->note);
-  text_add(out, "cycles          %" PRIu64 ", without faults %" PRIu64 "\n", verdicts->cycles, run->golden_cycles);
-  if (verdicts->wrong == 0 || !has_elements) return;
-  text_add(out, "wrong elements  %" PRIu64 ", largest relative error %.3g\n", verdicts->wrong, verdicts->worst);
+  text_add(out, "outcome         %s: %s\n", outcome_info[judgement->outcome].name, outcome_info[judgement->outcome].meaning);
+  if (judgement->note[0] != '\0') text_add(out, "                %s\n", judgement->note);
+  text_add(out, "cycles          %" PRIu64 ", without faults %" PRIu64 "\n", judgement->cycles, run->golden_cycles);
+  if (judgement->wrong == 0 || !has_elements) return;
+  text_add(out, "wrong elements  %" PRIu64 ", largest relative error %.3g\n", judgement->wrong, judgement->worst);
 }
 
 // ---- JSON ----------------------------------------------------------------------------------------------------------
@@ -84,16 +84,16 @@ static json_t *explanation_json(const FaultRun *run) {
 }
 
 static bool write_json(const RunOptions *options, const FaultRun *run, bool explain, Diags *diags) {
-  const Verdicts *verdicts = &run->verdicts;
+  const Judgement *judgement = &run->judgement;
   json_t *faults = json_array();
   for (uint32_t i = 0; i < run->fault_count; i++) json_array_append_new(faults, json_string(run->faults[i]));
   json_t *root =
       json_pack("{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:s}", "target",
                 options->application != NULL ? options->application[0] : options->target, "machine", options->spec.machine, "faults",
-                faults, "outcome", outcome_info[verdicts->outcome].name, "golden_cycles", (json_int_t)run->golden_cycles, "cycles",
-                (json_int_t)verdicts->cycles, "wrong_elements", (json_int_t)verdicts->wrong, "note", verdicts->note);
+                faults, "outcome", outcome_info[judgement->outcome].name, "golden_cycles", (json_int_t)run->golden_cycles, "cycles",
+                (json_int_t)judgement->cycles, "wrong_elements", (json_int_t)judgement->wrong, "note", judgement->note);
   // JSON has no infinity: null stands for a NaN or an infinity in the output.
-  json_object_set_new(root, "largest_relative_error", isinf(verdicts->worst) ? json_null() : json_real(verdicts->worst));
+  json_object_set_new(root, "largest_relative_error", isinf(judgement->worst) ? json_null() : json_real(judgement->worst));
   if (explain) json_object_set_new(root, "explanation", explanation_json(run));
   bool good = write_json_file(&options->files, options->json_file, root, diags);
   json_decref(root);
@@ -153,8 +153,8 @@ int fault_report(const RunOptions *options, const FaultWishes *wishes, Arena *ar
   good = trace_file_close(&trace, good, &diags) && good;
   if (interrupts.taken != 0) message_error("stopped");
   if (!good) return message_diags(&diags), interrupts.taken != 0 ? EXIT_SIGNAL + interrupts.taken : EXIT_BAD_INPUT;
-  if (result->verdicts.outcome != OUTCOME_INTERNAL) return EXIT_OK;
-  message_error("INTERNAL ERROR: the simulation failed in Redoubt itself, not by its fault: %s", result->verdicts.note);
+  if (result->judgement.outcome != OUTCOME_INTERNAL) return EXIT_OK;
+  message_error("INTERNAL ERROR: the simulation failed in Redoubt itself, not by its fault: %s", result->judgement.note);
   return EXIT_INTERNAL;
 }
 

@@ -122,10 +122,10 @@ static bool parse_id(const char *text, uint64_t *id) {
 
 // Is it what the campaign found?
 static int compare(const FaultRow *row, const FaultRun *run, bool quiet) {
-  const Verdicts *verdicts = &run->verdicts;
+  const Judgement *judgement = &run->judgement;
   const char *outcome = outcome_info[row->outcome % OUTCOME_COUNT].name;
-  bool same_time = row->cycles == 0 || row->cycles == verdicts->cycles; // kept of runs with right output only
-  bool same = row->outcome == verdicts->outcome && same_time && row->wrong == verdicts->wrong;
+  bool same_time = row->cycles == 0 || row->cycles == judgement->cycles; // kept of runs with right output only
+  bool same = row->outcome == judgement->outcome && same_time && row->wrong == judgement->wrong;
   if (same && !quiet) printf("the journal says the same; settled there by: %s\n", settled_text[row->settled % SETTLED_COUNT]);
   if (same) return EXIT_OK;
   message_error("the journal says otherwise: %s, %" PRIu64 " cycles, %" PRIu64 " wrong elements", outcome, row->cycles, row->wrong);

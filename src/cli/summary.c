@@ -165,7 +165,7 @@ static void add_memory(const Stats *stats, Text *out) {
 
 static void add_protection(const Stats *stats, Text *out) {
   static const UnitName counts[] = {
-      {STAT_COPIES, "copies issued"}, {STAT_REPLAYED, "replayed"}, {STAT_DETECTED, "detected"}, {STAT_CORRECTED, "corrected"}};
+      {STAT_COPIES, "copies issued"}, {STAT_REPEATED, "repeated"}, {STAT_DETECTED, "detected"}, {STAT_CORRECTED, "corrected"}};
   Text line = {0};
   for (size_t i = 0; i < COUNT_OF(counts); i++) {
     if (of(stats, counts[i].stat) == 0) continue;

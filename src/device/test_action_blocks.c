@@ -256,7 +256,7 @@ static void other_protections_go_along(void **state) {
     result = toy_run(workload, &spec, &copies.hook, protect_new(others[i % 2], arena, &diags), NULL);
     assert_int_equal(result.trap, TRAP_NONE);
     assert_int_equal(result.output_hash, plain.output_hash);
-    assert_int_equal(result.corrected + result.replayed, 0);
+    assert_int_equal(result.corrected + result.repeated, 0);
   }
   diags_free(&diags);
   arena_free(arena);

@@ -170,8 +170,8 @@ static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
     toy->shadows += event->shadow >> slot & 1;
   }
   if (!redundancy_agrees_within(event)) toy->wrong++;
-  if ((op_info[event->instr->op].flags & OP_VOLATILE_RESULT) == 0) meet(toy, event);
-  if (toy->way == RANDOM && event->copy < 3 && draw(toy, 30) == 0) return VERDICT_REPLAY;
+  if ((op_info[event->instr->op].flags & IT_VOLATILE_RESULT) == 0) meet(toy, event);
+  if (toy->way == RANDOM && event->copy < 3 && draw(toy, 30) == 0) return VERDICT_REPEAT;
   return VERDICT_PASS;
 }
 
@@ -201,7 +201,7 @@ static void toy_make(Toy *toy, Way way, uint64_t seed) {
   toy->hook = (Hook){.name = "toy", .kind = HOOK_PROTECTION, .own = toy, .plan = on_plan, .place = on_place, .home = on_home};
   toy->hook.result = on_result;
   toy->hook.block = on_block;
-  toy->hook.replays = true;
+  toy->hook.repeats = true;
   toy->hook.cycle = on_cycle;
   toy->hook.next_cycle = 10000;
   for (uint32_t i = 0; i < TABLE; i++) toy->table[i].issue = UINT64_MAX;

@@ -10,7 +10,7 @@ enum { MOST_CYCLES = 500000 }; // the longest run takes a tenth
 
 typedef struct Outcome {
   TrapKind trap;
-  uint64_t cycles, copies, corrected, detected, replayed, output_hash;
+  uint64_t cycles, copies, corrected, detected, repeated, output_hash;
 } Outcome;
 
 // Flips a random bit of the named structures every so many cycles.
@@ -56,7 +56,7 @@ static Outcome run(const char *name, const Spec *spec, const char *protection, S
     outcome.copies += value[STAT_COPIES];
     outcome.corrected += value[STAT_CORRECTED];
     outcome.detected += value[STAT_DETECTED];
-    outcome.replayed += value[STAT_REPLAYED];
+    outcome.repeated += value[STAT_REPEATED];
   }
   outcome.trap = device_trap(device)->kind;
   for (uint32_t i = 0; i < work.output_count && done; i++) {
@@ -77,7 +77,7 @@ static void assert_same(const Outcome *a, const Outcome *b) {
   assert_int_equal(a->cycles, b->cycles);
   assert_int_equal(a->copies, b->copies);
   assert_int_equal(a->output_hash, b->output_hash);
-  assert_int_equal(b->corrected + b->detected + b->replayed, 0);
+  assert_int_equal(b->corrected + b->detected + b->repeated, 0);
 }
 
 static const char *const machines[] = {"fermi-gtx480", "gt200-rise", "turing-rtx2060"};
@@ -105,7 +105,7 @@ static void alone_they_change_nothing(void **state) {
       assert_int_equal(twice.trap, TRAP_NONE);
       assert_int_equal(twice.output_hash, plain.output_hash);
       assert_true(twice.copies > 0);
-      assert_int_equal(twice.corrected + twice.detected + twice.replayed, 0);
+      assert_int_equal(twice.corrected + twice.detected + twice.repeated, 0);
     }
   }
   arena_free(arena);

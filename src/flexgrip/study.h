@@ -131,14 +131,7 @@ typedef struct StudyLimit { // a row of Table 2
   bool published, mended, thesis; // consistent: as printed, here, with thesis_register_addressing
 } StudyLimit;
 
-typedef enum StudyVerdict {
-  VERDICT_AGREES,
-  VERDICT_PARTLY,
-  VERDICT_DIFFERS,
-  VERDICT_UNSURE,
-  VERDICT_NO_NUMBERS,
-  STUDY_VERDICTS
-} StudyVerdict;
+typedef enum StudyVerdict { JUDGED_AGREES, JUDGED_PARTLY, JUDGED_DIFFERS, JUDGED_UNSURE, JUDGED_NO_NUMBERS, STUDY_VERDICTS } StudyVerdict;
 extern const char *const study_verdict_name[STUDY_VERDICTS];
 typedef struct StudyClaim {
   const char *key, *text;

@@ -154,32 +154,32 @@ static void verdicts_need_clear_pairs(void **state) {
     StudyPairs groups[3];
     StudyVerdict verdict;
   } cases[] = {
-      {{{8, 0, 0}, {8, 0, 0}, {6, 0, 0}}, VERDICT_AGREES},  {{{4, 0, 4}, {4, 0, 4}, {3, 0, 3}}, VERDICT_AGREES},
-      {{{1, 0, 7}, {0, 0, 8}, {0, 0, 6}}, VERDICT_UNSURE},                                                       // one clear pair of 22
-      {{{3, 0, 5}, {3, 0, 5}, {2, 0, 4}}, VERDICT_UNSURE},  {{{0, 3, 5}, {0, 1, 7}, {0, 0, 6}}, VERDICT_UNSURE}, // nor is the opposite
-      {{{0, 0, 8}, {0, 0, 8}, {0, 0, 6}}, VERDICT_UNSURE},  {{{7, 0, 1}, {0, 1, 7}, {1, 0, 5}}, VERDICT_PARTLY}, // one group is decided
-      {{{7, 0, 1}, {0, 8, 0}, {1, 0, 5}}, VERDICT_PARTLY},  {{{5, 2, 1}, {0, 0, 8}, {0, 0, 6}}, VERDICT_PARTLY},
-      {{{2, 2, 4}, {0, 0, 8}, {0, 0, 6}}, VERDICT_DIFFERS}, {{{0, 6, 2}, {1, 0, 7}, {0, 0, 6}}, VERDICT_DIFFERS},
+      {{{8, 0, 0}, {8, 0, 0}, {6, 0, 0}}, JUDGED_AGREES},  {{{4, 0, 4}, {4, 0, 4}, {3, 0, 3}}, JUDGED_AGREES},
+      {{{1, 0, 7}, {0, 0, 8}, {0, 0, 6}}, JUDGED_UNSURE},                                                      // one clear pair of 22
+      {{{3, 0, 5}, {3, 0, 5}, {2, 0, 4}}, JUDGED_UNSURE},  {{{0, 3, 5}, {0, 1, 7}, {0, 0, 6}}, JUDGED_UNSURE}, // nor is the opposite
+      {{{0, 0, 8}, {0, 0, 8}, {0, 0, 6}}, JUDGED_UNSURE},  {{{7, 0, 1}, {0, 1, 7}, {1, 0, 5}}, JUDGED_PARTLY}, // one group is decided
+      {{{7, 0, 1}, {0, 8, 0}, {1, 0, 5}}, JUDGED_PARTLY},  {{{5, 2, 1}, {0, 0, 8}, {0, 0, 6}}, JUDGED_PARTLY},
+      {{{2, 2, 4}, {0, 0, 8}, {0, 0, 6}}, JUDGED_DIFFERS}, {{{0, 6, 2}, {1, 0, 7}, {0, 0, 6}}, JUDGED_DIFFERS},
   };
   for (uint32_t i = 0; i < COUNT_OF(cases); i++) {
     StudyVerdict verdict = study_judge_pairs(cases[i].groups, 3);
     if (verdict != cases[i].verdict) fail_msg("case %u: %s", i, study_verdict_name[verdict]);
   }
-  assert_int_equal(study_judge_pairs(&(StudyPairs){0, 0, 0}, 1), VERDICT_UNSURE);
+  assert_int_equal(study_judge_pairs(&(StudyPairs){0, 0, 0}, 1), JUDGED_UNSURE);
 }
 
 // That a signal shows no DUE counts only if it was struck often enough to show one.
 static void verdicts_need_struck_signals(void **state) {
   (void)state;
   StudySignal all[] = {{{500, 500}, {50, 40}}, {{500, 500}, {30, 0}}, {{1000, 1000}, {0, 0}}};
-  assert_int_equal(study_judge_signals(all, 3, 0.95), VERDICT_AGREES);
+  assert_int_equal(study_judge_signals(all, 3, 0.95), JUDGED_AGREES);
   StudySignal thin[] = {{{50, 50}, {5, 4}}, {{50, 5}, {3, 0}}, {{10, 10}, {0, 0}}};
-  assert_int_equal(study_judge_signals(thin, 3, 0.95), VERDICT_UNSURE);
+  assert_int_equal(study_judge_signals(thin, 3, 0.95), JUDGED_UNSURE);
   StudySignal without_early[] = {{{500, 500}, {50, 40}}, {{500, 500}, {30, 30}}, {{1000, 1000}, {0, 0}}};
-  assert_int_equal(study_judge_signals(without_early, 3, 0.95), VERDICT_DIFFERS);
+  assert_int_equal(study_judge_signals(without_early, 3, 0.95), JUDGED_DIFFERS);
   StudySignal late[] = {{{500, 500}, {50, 40}}, {{500, 500}, {0, 30}}, {{1000, 1000}, {0, 0}}};
-  assert_int_equal(study_judge_signals(late, 3, 0.95), VERDICT_DIFFERS);
-  assert_int_equal(study_judge_signals(NULL, 0, 0.95), VERDICT_UNSURE);
+  assert_int_equal(study_judge_signals(late, 3, 0.95), JUDGED_DIFFERS);
+  assert_int_equal(study_judge_signals(NULL, 0, 0.95), JUDGED_UNSURE);
 }
 
 int main(void) {

@@ -37,17 +37,17 @@ static void count_pair(StudyPairs *pairs, Interval difference, bool rising) {
 
 static StudyVerdict judge_group(const StudyPairs *pairs) {
   uint32_t clear = pairs->follow + pairs->oppose;
-  if (clear == 0 || clear < pairs->level) return VERDICT_UNSURE;
-  if (pairs->oppose == 0) return VERDICT_AGREES;
-  return pairs->follow > pairs->oppose ? VERDICT_PARTLY : VERDICT_DIFFERS;
+  if (clear == 0 || clear < pairs->level) return JUDGED_UNSURE;
+  if (pairs->oppose == 0) return JUDGED_AGREES;
+  return pairs->follow > pairs->oppose ? JUDGED_PARTLY : JUDGED_DIFFERS;
 }
 
 StudyVerdict study_judge_pairs(const StudyPairs *groups, uint32_t count) {
   uint32_t found[STUDY_VERDICTS] = {0};
   for (uint32_t i = 0; i < count; i++) found[judge_group(&groups[i])]++;
-  if (found[VERDICT_UNSURE] == count) return VERDICT_UNSURE;
-  if (found[VERDICT_AGREES] == count) return VERDICT_AGREES;
-  return found[VERDICT_AGREES] + found[VERDICT_PARTLY] > 0 ? VERDICT_PARTLY : VERDICT_DIFFERS;
+  if (found[JUDGED_UNSURE] == count) return JUDGED_UNSURE;
+  if (found[JUDGED_AGREES] == count) return JUDGED_AGREES;
+  return found[JUDGED_AGREES] + found[JUDGED_PARTLY] > 0 ? JUDGED_PARTLY : JUDGED_DIFFERS;
 }
 
 // Campaigns of an application come in fours: 1 SM with fewer and more blocks, then 2 SMs.
@@ -151,7 +151,7 @@ static void judge_phases(Study *study) {
     struck_quiet += c->phases[PHASE_PROCESSING].total;
   }
   Interval share = wilson_interval(busy, all, study->confidence);
-  claim->verdict = share.low > 0.5 ? VERDICT_AGREES : share.high < 0.5 ? VERDICT_DIFFERS : VERDICT_UNSURE;
+  claim->verdict = share.low > 0.5 ? JUDGED_AGREES : share.high < 0.5 ? JUDGED_DIFFERS : JUDGED_UNSURE;
   double dense = struck_busy == 0 ? 0 : (double)busy / (double)struck_busy;
   double thin = struck_quiet == 0 ? 0 : (double)(all - busy) / (double)struck_quiet;
   snprintf(
@@ -177,7 +177,7 @@ static void judge_sdc(Study *study) {
   uint64_t hits_before = study_tally_class(&before, CLASS_SDC), hits_after = study_tally_class(&after, CLASS_SDC);
   Interval a = wilson_interval(hits_before, before.total, study->confidence),
            b = wilson_interval(hits_after, after.total, study->confidence);
-  claim->verdict = b.high < a.low / 2 ? VERDICT_AGREES : b.low > a.high / 2 ? VERDICT_DIFFERS : VERDICT_UNSURE;
+  claim->verdict = b.high < a.low / 2 ? JUDGED_AGREES : b.low > a.high / 2 ? JUDGED_DIFFERS : JUDGED_UNSURE;
   snprintf(claim->found, sizeof claim->found,
            "of faults until the end of the last exchange %.2f%% (%.2f to %.2f) are SDCs, later %.2f%% (%.2f to %.2f)",
            100 * (double)hits_before / (double)(before.total == 0 ? 1 : before.total), 100 * a.low, 100 * a.high,
@@ -207,8 +207,8 @@ StudyVerdict study_judge_signals(const StudySignal *signals, uint32_t count, dou
     early += !none && !both && silent == 1 && sure;
     open += !sure;
   }
-  if (always > 0 && early > 0 && never > 0) return VERDICT_AGREES;
-  return open > 0 || dues == 0 ? VERDICT_UNSURE : VERDICT_DIFFERS;
+  if (always > 0 && early > 0 && never > 0) return JUDGED_AGREES;
+  return open > 0 || dues == 0 ? JUDGED_UNSURE : JUDGED_DIFFERS;
 }
 
 // Of the campaign of figure 22.
@@ -250,7 +250,7 @@ static void judge_speedup(Study *study) {
     }
   }
   claim->fitted = true;
-  claim->verdict = least >= 0.255 && least < 0.265 && most >= 0.715 && most < 0.725 ? VERDICT_AGREES : VERDICT_DIFFERS;
+  claim->verdict = least >= 0.255 && least < 0.265 && most >= 0.715 && most < 0.725 ? JUDGED_AGREES : JUDGED_DIFFERS;
   snprintf(claim->found, sizeof claim->found, "%.1f%% to %.1f%%; the thesis's own Tables 3 to 6 give %.1f%% to %.1f%%", 100 * least,
            100 * most, 100 * thesis_least, 100 * thesis_most);
 }
@@ -259,7 +259,7 @@ static void judge_faults(Study *study) {
   StudyClaim *claim = add(study, "flexgrip.faults", "111,520 faults in 16 campaigns");
   uint64_t sum = 0;
   for (uint32_t i = 0; i < STUDY_CAMPAIGNS; i++) sum += study->campaigns[i].all.total;
-  claim->verdict = sum == 111520 ? VERDICT_AGREES : VERDICT_NO_NUMBERS;
+  claim->verdict = sum == 111520 ? JUDGED_AGREES : JUDGED_NO_NUMBERS;
   snprintf(claim->found, sizeof claim->found, "%llu; %s", (unsigned long long)sum,
            sum == 111520 ? "the number was chosen to be the same" : "another number was asked for");
 }
@@ -277,12 +277,12 @@ static void judge_times(Study *study) {
   }
   StudyClaim *claim = add(study, "table 1", "15 times of the vector addition (within 5% each)");
   claim->fitted = true;
-  claim->verdict = fabs(table1) <= 0.05 ? VERDICT_AGREES : VERDICT_DIFFERS;
+  claim->verdict = fabs(table1) <= 0.05 ? JUDGED_AGREES : JUDGED_DIFFERS;
   snprintf(claim->found, sizeof claim->found, "largest difference %+.1f%%; kernel, calibration constant and arbiter cycles were fitted",
            100 * table1);
   claim = add(study, "tables 3 to 6", "16 times of the campaigns (within 10% each)");
   claim->fitted = true;
-  claim->verdict = fabs(tables) <= 0.10 ? VERDICT_AGREES : VERDICT_DIFFERS;
+  claim->verdict = fabs(tables) <= 0.10 ? JUDGED_AGREES : JUDGED_DIFFERS;
   snprintf(claim->found, sizeof claim->found, "largest difference %+.1f%%; kernels were written to come near the one-SM rows",
            100 * tables);
 }
@@ -295,7 +295,7 @@ static void judge_limits(Study *study) {
   }
   StudyClaim *claim = add(study, "table 2", "consistent results in 9 of 12 rows");
   claim->fitted = true;
-  claim->verdict = as_printed == STUDY_LIMITS ? VERDICT_AGREES : VERDICT_DIFFERS;
+  claim->verdict = as_printed == STUDY_LIMITS ? JUDGED_AGREES : JUDGED_DIFFERS;
   snprintf(claim->found, sizeof claim->found,
            "with thesis_register_addressing %u of 12 rows are as printed (our reading of the defect, with 8 registers per thread); without "
            "it %u of 12 are right",
@@ -316,6 +316,6 @@ void study_judge(Study *study) {
   judge_times(study);
   judge_limits(study);
   StudyClaim *claim = add(study, "figures 22 to 24", "AVF, MTBF and fault profile of each campaign");
-  claim->verdict = VERDICT_NO_NUMBERS;
+  claim->verdict = JUDGED_NO_NUMBERS;
   snprintf(claim->found, sizeof claim->found, "the thesis draws them and prints none; ours are below");
 }

@@ -34,7 +34,7 @@ uint32_t hook_chain_wants(const HookChain *chain) {
 #include "hook/hook.def"
 #undef EVENT
 #undef MOMENT
-    if (hook->result != NULL && hook->replays) wants |= WANT_REPLAY;
+    if (hook->result != NULL && hook->repeats) wants |= WANT_REPEAT;
   }
   return wants;
 }
@@ -83,7 +83,7 @@ static const EventInfo event_info[HOOK_EVENTS] = {
 #undef MOMENT
 };
 
-static const char *const verdict_name[VERDICT_COUNT] = {"PASS", "FIXED", "STALL", "HOLD", "REPLAY", "DROP", "HALT"};
+static const char *const verdict_name[VERDICT_COUNT] = {"PASS", "FIXED", "STALL", "HOLD", "REPEAT", "DROP", "HALT"};
 
 static void add_verdicts(uint32_t verdicts, Text *out) {
   text_add(out, "PASS");

@@ -21,7 +21,7 @@ typedef enum Verdict {
   VERDICT_FIXED,  // something was wrong and has been put right
   VERDICT_STALL,  // not now: ask again next cycle
   VERDICT_HOLD,   // result: the hook has taken it, nothing is written back
-  VERDICT_REPLAY, // result: carry the instruction out once more
+  VERDICT_REPEAT, // result: carry the instruction out once more
   VERDICT_DROP,   // arrival: it has no effect and counts as answered
   VERDICT_HALT,   // detected and not to be repaired: the launch ends with TRAP_DETECTED
   VERDICT_COUNT
@@ -58,7 +58,7 @@ struct HookMachine {
   uint32_t warp_rows;     // register rows of each warp in it: those of warp w start at w * warp_rows
   uint64_t cycle;
   uint64_t still_until;                      // in `cycle`: before this cycle no cell changes but by the hook that is called; 0: not known
-  uint64_t *corrected, *detected, *replayed; // counters in the block, part of every launch's statistics; hooks count
+  uint64_t *corrected, *detected, *repeated; // counters in the block, part of every launch's statistics; hooks count
   Refusal refused;                           // .hook is NULL: nobody
   // The place holds nothing now: nobody reads this bit before somebody takes the place, and who does writes it. NULL: not known.
   bool (*is_free)(const HookMachine *machine, const Site *site);
@@ -152,7 +152,7 @@ typedef struct PlanEvent {
   Unit unit;
   uint8_t number; // of the part within the instruction; copies share it
   uint8_t copy;   // 0: these threads issue for the first time; else it is the copy of that number, or (is_repeat) a repeat
-  bool is_repeat; // a hook has said REPLAY
+  bool is_repeat; // a hook has said REPEAT
   uint8_t copies; // (in/out, copy 0) how often this part issues, in consecutive slots; 1 = once
   uint8_t next;   // (in/out) warp that shall issue next, as soon as it can; PART_ANY: no wish
   LanePart *part; // (in/out) as it would issue; guests, threads of other warps that are ready at the same instruction, as shadows
@@ -321,7 +321,7 @@ struct Hook {
   // Machines may spare the hook accesses of other structures; they ask when a launch begins, or when a clone is copied to. NULL: watches all.
   bool (*watches)(const Hook *hook, uint16_t region);
   uint32_t needs; // WANT_*: events without which the hook is of no use: a machine that does not tell them refuses it
-  bool replays;   // `result` may say REPLAY: operands are kept for it until then
+  bool repeats;   // `result` may say REPEAT: operands are kept for it until then
   // A protection that neither changes nor refuses a value that all copies of an instruction have alike: what was read wrong goes the way
   // that it goes without the protection, so that campaigns may follow it.
   bool passes_values;
@@ -372,7 +372,7 @@ enum {
 #undef EVENT
 #undef MOMENT
   WANT_CELLS = WANT_READ | WANT_WRITE,
-  WANT_REPLAY = 1u << HOOK_EVENTS, // `result` may say REPLAY
+  WANT_REPEAT = 1u << HOOK_EVENTS, // `result` may say REPEAT
 };
 uint32_t hook_chain_wants(const HookChain *chain);
 uint32_t hook_chain_word_bits(const HookChain *chain); // of the scheme word that any wants

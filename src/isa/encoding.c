@@ -14,9 +14,9 @@ static bool has_address_pair(const OpInfo *row) {
 uint16_t op_legal_mods(Op op) {
   const OpInfo *row = &op_info[op];
   unsigned mods = 0;
-  if (row->flags & OP_FLOAT) mods |= MOD_FTZ;
-  if (row->flags & OP_SAT) mods |= MOD_SAT;
-  if (row->flags & OP_MEMBER_MASK) mods |= MOD_FULL_MASK;
+  if (row->flags & IT_FLOAT) mods |= MOD_FTZ;
+  if (row->flags & IT_SAT) mods |= MOD_SAT;
+  if (row->flags & IT_MEMBER_MASK) mods |= MOD_FULL_MASK;
   if (is_memory(row)) mods |= MOD_VOLATILE | MOD_CACHE_GLOBAL | MOD_STREAMING | MOD_ORDERED;
   if (row->kind == KIND_LOAD) mods |= MOD_NON_COHERENT;
   if (row->kind == KIND_LOAD || row->kind == KIND_STORE) mods |= MOD_VECTOR_MASK;
@@ -41,7 +41,7 @@ static unsigned address_registers(const OpInfo *row, uint16_t mods) { return has
 
 // The slot (SLOT_A..SLOT_C) of the member mask; 0 when the row has none.
 static unsigned mask_slot(const OpInfo *row) {
-  if (!(row->flags & OP_MEMBER_MASK)) return 0;
+  if (!(row->flags & IT_MEMBER_MASK)) return 0;
   return row->c != TYPE_none ? SLOT_C : row->b != TYPE_none ? SLOT_B : SLOT_A;
 }
 
@@ -57,19 +57,19 @@ static bool source_present(const OpInfo *row, unsigned slot, uint16_t mods) {
   return type != TYPE_none && !((mods & MOD_FULL_MASK) && mask_slot(row) == slot);
 }
 
-static bool reads_ps(const OpInfo *row) { return row->flags & (OP_PRED_IN | OP_CARRY_IN); }
+static bool reads_ps(const OpInfo *row) { return row->flags & (IT_PRED_IN | IT_CARRY_IN); }
 
 unsigned op_operands(Op op, uint16_t mods, OperandSelect select, OperandUse uses[MAX_OPERANDS]) {
   const OpInfo *row = &op_info[op];
   unsigned count = 0;
   (void)select; // a slot taken by imm is listed too; its register field rests at REG_ZERO
-  bool d_written = !(row->flags & OP_DATA_IN);
+  bool d_written = !(row->flags & IT_DATA_IN);
   for (unsigned i = 0; i < d_slots(row, mods); i++)
     uses[count++] = (OperandUse){(uint8_t)(SLOT_D + i), type_info[row->d].registers, false, d_written};
   for (unsigned slot = SLOT_A; slot <= SLOT_C; slot++)
     if (source_present(row, slot, mods)) uses[count++] = source_use(row, slot, mods);
-  if (row->flags & (OP_PRED_OUT | OP_CARRY_OUT)) uses[count++] = (OperandUse){SLOT_PD, 0, true, true};
-  if (row->flags & OP_PRED_OUT) uses[count++] = (OperandUse){SLOT_PD + 1, 0, true, true};
+  if (row->flags & (IT_PRED_OUT | IT_CARRY_OUT)) uses[count++] = (OperandUse){SLOT_PD, 0, true, true};
+  if (row->flags & IT_PRED_OUT) uses[count++] = (OperandUse){SLOT_PD + 1, 0, true, true};
   if (reads_ps(row)) uses[count++] = (OperandUse){SLOT_PS, 0, true, false};
   uses[count++] = (OperandUse){SLOT_GUARD, 0, true, false};
   return count;
@@ -92,7 +92,7 @@ InstrWord instr_encode(const Instr *instr) {
   memcpy(d, instr->d, sizeof d);
   if (reads_ps(row) && row->c == TYPE_none) c = ps;
   if (reads_ps(row) && row->c != TYPE_none) d[1] = ps;
-  if (row->flags & OP_BRANCH)
+  if (row->flags & IT_BRANCH)
     for (unsigned i = 0; i < 3; i++) d[1 + i] = (uint8_t)(instr->reconverge >> 8 * i);
   InstrWord word = {0, 0};
   word.low = (instr->op & 0xFFFu) | (uint64_t)(instr->guard & 15) << 12 | (uint64_t)instr->guard_negated << 16 |
@@ -117,7 +117,7 @@ static bool mods_legal(const OpInfo *row, Op op, uint16_t mods) {
 // imm can stand for an operand where it has no other meaning and the slot holds a value.
 static bool select_legal(const OpInfo *row, const Instr *instr) {
   if (instr->select == SELECT_REGISTERS) return true;
-  if (instr->select >= SELECT_COUNT || row->flags & OP_IMM) return false;
+  if (instr->select >= SELECT_COUNT || row->flags & IT_IMM) return false;
   if (row->kind != KIND_ALU && row->kind != KIND_WARP && row->kind != KIND_BARRIER && row->kind != KIND_SYSTEM) return false;
   bool is_const = instr->select >= SELECT_CONST_A;
   unsigned first = is_const ? SELECT_CONST_A : SELECT_IMM_A;
@@ -131,8 +131,8 @@ static bool select_legal(const OpInfo *row, const Instr *instr) {
 static bool imm_legal(const OpInfo *row, const Instr *instr) {
   if (instr->select != SELECT_REGISTERS) return true;
   if (row->kind == KIND_SREG) return instr->imm < SREG_COUNT;
-  if (is_memory(row) || row->kind == KIND_MATRIX || row->kind == KIND_TEXTURE || row->flags & OP_IMM) return true;
-  if (row->flags & (OP_BRANCH | OP_CALLS) && !(row->flags & OP_INDIRECT)) return true;
+  if (is_memory(row) || row->kind == KIND_MATRIX || row->kind == KIND_TEXTURE || row->flags & IT_IMM) return true;
+  if (row->flags & (IT_BRANCH | IT_CALLS) && !(row->flags & IT_INDIRECT)) return true;
   return instr->imm == 0;
 }
 
@@ -160,8 +160,8 @@ static bool registers_legal(Instr *instr) {
 }
 
 static bool predicates_legal(const OpInfo *row, const Instr *instr) {
-  if (!(row->flags & (OP_PRED_OUT | OP_CARRY_OUT)) && instr->pd[0] != PRED_TRUE) return false;
-  return row->flags & OP_PRED_OUT || instr->pd[1] == PRED_TRUE;
+  if (!(row->flags & (IT_PRED_OUT | IT_CARRY_OUT)) && instr->pd[0] != PRED_TRUE) return false;
+  return row->flags & IT_PRED_OUT || instr->pd[1] == PRED_TRUE;
 }
 
 // Takes ps out of the slot that carries it; the slot then rests.
@@ -176,7 +176,7 @@ static bool take_ps(const OpInfo *row, Instr *instr) {
 }
 
 static void take_reconverge(const OpInfo *row, Instr *instr) {
-  if (!(row->flags & OP_BRANCH)) return;
+  if (!(row->flags & IT_BRANCH)) return;
   instr->reconverge = instr->d[1] | (uint32_t)instr->d[2] << 8 | (uint32_t)instr->d[3] << 16;
   memset(instr->d + 1, REG_ZERO, 3);
 }

@@ -22,8 +22,8 @@ static size_t type_position(const char *text) {
 }
 
 static void add_mods(const Instr *instr, const OpInfo *row, Text *out) {
-  if (row->flags & OP_FLOAT && instr->mods & MOD_FTZ) text_add(out, ".ftz");
-  if (row->flags & OP_SAT && instr->mods & MOD_SAT) text_add(out, ".sat");
+  if (row->flags & IT_FLOAT && instr->mods & MOD_FTZ) text_add(out, ".ftz");
+  if (row->flags & IT_SAT && instr->mods & MOD_SAT) text_add(out, ".sat");
   if (row->space == SPACE_NONE) return;
   static const struct {
     uint16_t mod;
@@ -87,10 +87,10 @@ static void add_operand(const Instr *instr, const OpInfo *row, OperandUse use, T
 static void add_imm(const Instr *instr, const OpInfo *row, const char *separator, Text *out) {
   if (row->kind == KIND_SREG) {
     if (instr->imm < SREG_COUNT) text_add(out, "%s%s", separator, sreg_info[instr->imm].text);
-  } else if (row->flags & (OP_BRANCH | OP_CALLS)) {
-    if (!(row->flags & OP_INDIRECT)) text_add(out, "%s%u", separator, instr->imm);
-    if (row->flags & OP_BRANCH && instr->reconverge != NO_RECONVERGE) text_add(out, " (meet at %u)", instr->reconverge);
-  } else if (row->kind == KIND_MATRIX || row->kind == KIND_TEXTURE || row->flags & OP_IMM) {
+  } else if (row->flags & (IT_BRANCH | IT_CALLS)) {
+    if (!(row->flags & IT_INDIRECT)) text_add(out, "%s%u", separator, instr->imm);
+    if (row->flags & IT_BRANCH && instr->reconverge != NO_RECONVERGE) text_add(out, " (meet at %u)", instr->reconverge);
+  } else if (row->kind == KIND_MATRIX || row->kind == KIND_TEXTURE || row->flags & IT_IMM) {
     text_add(out, "%s0x%x", separator, instr->imm);
   }
 }

@@ -60,28 +60,28 @@ extern const char *const space_text[SPACE_COUNT];
 
 // Properties of a row. Code asks for these, never for a certain instruction.
 enum {
-  OP_COMMUTES = 1u << 0,         // a and b may be exchanged
-  OP_FLOAT = 1u << 1,            // accepts MOD_FTZ (flush subnormal inputs and results)
-  OP_SAT = 1u << 2,              // accepts MOD_SAT (clamp to 0..1, NaN to 0; integers: to the type's range)
-  OP_CARRY_IN = 1u << 3,         // reads ps as a carry
-  OP_CARRY_OUT = 1u << 4,        // writes a carry to pd[0]
-  OP_PRED_IN = 1u << 5,          // reads ps as a selector (selp) or a predicate operand (vote, bar.red)
-  OP_PRED_OUT = 1u << 6,         // writes pd[0] and, where it is not PRED_TRUE, pd[1]
-  OP_BRANCH = 1u << 7,           // target in imm or in register a; reconvergence in `reconverge`
-  OP_CALLS = 1u << 8,            // calls a function
-  OP_RETURN = 1u << 9,           // leaves the function (ret)
-  OP_EXITS = 1u << 10,           // ends the thread
-  OP_INDIRECT = 1u << 11,        // target in register a, not in imm
-  OP_MOVE = 1u << 12,            // copies a to d unchanged: the allocator may coalesce it
-  OP_PURE = 1u << 13,            // no effect but its results: may be removed when they are dead
-  OP_VOLATILE_RESULT = 1u << 14, // differs each time it is read (clock)
-  OP_WRITES_MEMORY = 1u << 15,
-  OP_READS_MEMORY = 1u << 16,
-  OP_MEMBER_MASK = 1u << 17, // its last used source (of a, b, c) is a member mask, unless MOD_FULL_MASK
-  OP_DATA_IN = 1u << 18,     // the d slots are sources
-  OP_TRAPS = 1u << 19,       // always traps (trap, brkpt)
-  OP_IMM = 1u << 20,         // ALU, WARP: the body reads imm (a table, packed selectors); a, b, c are registers
-  OP_KEEPS_NAN = 1u << 21,   // OP_FLOAT row whose NaN results keep their bits (abs, neg, copysign, moves)
+  IT_COMMUTES = 1u << 0,         // a and b may be exchanged
+  IT_FLOAT = 1u << 1,            // accepts MOD_FTZ (flush subnormal inputs and results)
+  IT_SAT = 1u << 2,              // accepts MOD_SAT (clamp to 0..1, NaN to 0; integers: to the type's range)
+  IT_CARRY_IN = 1u << 3,         // reads ps as a carry
+  IT_CARRY_OUT = 1u << 4,        // writes a carry to pd[0]
+  IT_PRED_IN = 1u << 5,          // reads ps as a selector (selp) or a predicate operand (vote, bar.red)
+  IT_PRED_OUT = 1u << 6,         // writes pd[0] and, where it is not PRED_TRUE, pd[1]
+  IT_BRANCH = 1u << 7,           // target in imm or in register a; reconvergence in `reconverge`
+  IT_CALLS = 1u << 8,            // calls a function
+  IT_RETURN = 1u << 9,           // leaves the function (ret)
+  IT_EXITS = 1u << 10,           // ends the thread
+  IT_INDIRECT = 1u << 11,        // target in register a, not in imm
+  IT_MOVE = 1u << 12,            // copies a to d unchanged: the allocator may coalesce it
+  IT_PURE = 1u << 13,            // no effect but its results: may be removed when they are dead
+  IT_VOLATILE_RESULT = 1u << 14, // differs each time it is read (clock)
+  IT_WRITES_MEMORY = 1u << 15,
+  IT_READS_MEMORY = 1u << 16,
+  IT_MEMBER_MASK = 1u << 17, // its last used source (of a, b, c) is a member mask, unless MOD_FULL_MASK
+  IT_DATA_IN = 1u << 18,     // the d slots are sources
+  IT_TRAPS = 1u << 19,       // always traps (trap, brkpt)
+  IT_IMM = 1u << 20,         // ALU, WARP: the body reads imm (a table, packed selectors); a, b, c are registers
+  IT_KEEPS_NAN = 1u << 21,   // IT_FLOAT row whose NaN results keep their bits (abs, neg, copysign, moves)
 };
 
 typedef struct OpInfo {
@@ -165,12 +165,12 @@ typedef struct Instr {
   uint8_t guard;  // predicate; PRED_TRUE = always
   bool guard_negated;
   uint8_t pd[2]; // destination predicates
-  uint8_t ps;    // source predicate (OP_PRED_IN, OP_CARRY_IN); encoded in the c slot
+  uint8_t ps;    // source predicate (IT_PRED_IN, IT_CARRY_IN); encoded in the c slot
   bool ps_negated;
-  uint8_t d[4]; // destinations; sources for OP_DATA_IN
+  uint8_t d[4]; // destinations; sources for IT_DATA_IN
   uint8_t a, b, c;
   uint32_t imm;        // immediate, constant reference, address offset, branch target, sreg
-  uint32_t reconverge; // OP_BRANCH: instruction index where the paths meet, 24 bits (d[1..3])
+  uint32_t reconverge; // IT_BRANCH: instruction index where the paths meet, 24 bits (d[1..3])
 } Instr;
 
 // 128 bits, little-endian words. Layout (docs/instructions.md shows it):
@@ -230,7 +230,7 @@ typedef struct LaneOp {
   uint32_t pa;     // slot a of rows whose column a is `pred`: that predicate of every lane
   uint32_t pd[2];  // in: old values; out: new values
   uint16_t mods;
-  uint32_t imm; // OP_IMM and KIND_MATRIX rows: the instruction's imm
+  uint32_t imm; // IT_IMM and KIND_MATRIX rows: the instruction's imm
 } LaneOp;
 typedef void (*LaneFunction)(LaneOp *op);
 // For KIND_ALU; NULL otherwise. For KIND_ATOMIC the function computes new values from old (a),

@@ -68,8 +68,8 @@ static const char introduction[] =
 static void add_type(TypeId type, Text *out) { text_add(out, "%s | ", type == TYPE_none ? " " : type_info[type].text); }
 
 static void add_predicates(const OpInfo *row, Text *out) {
-  const char *out_text = row->flags & OP_PRED_OUT ? "pd0, pd1" : row->flags & OP_CARRY_OUT ? "pd0" : "";
-  const char *in_text = row->flags & (OP_PRED_IN | OP_CARRY_IN) ? "ps" : "";
+  const char *out_text = row->flags & IT_PRED_OUT ? "pd0, pd1" : row->flags & IT_CARRY_OUT ? "pd0" : "";
+  const char *in_text = row->flags & (IT_PRED_IN | IT_CARRY_IN) ? "ps" : "";
   text_add(out, "%s%s%s | ", out_text, *out_text && *in_text ? ", " : "", in_text);
 }
 

@@ -23,12 +23,12 @@ static uint16_t random_mods(Op op, Random *random) {
 }
 
 static bool imm_is_free(const OpInfo *row) {
-  if (row->flags & OP_IMM || row->space != SPACE_NONE || row->kind == KIND_MATRIX || row->kind == KIND_TEXTURE) return true;
-  return row->flags & (OP_BRANCH | OP_CALLS) && !(row->flags & OP_INDIRECT);
+  if (row->flags & IT_IMM || row->space != SPACE_NONE || row->kind == KIND_MATRIX || row->kind == KIND_TEXTURE) return true;
+  return row->flags & (IT_BRANCH | IT_CALLS) && !(row->flags & IT_INDIRECT);
 }
 
 static bool takes_selected(const OpInfo *row) {
-  if (row->flags & OP_IMM) return false;
+  if (row->flags & IT_IMM) return false;
   return row->kind == KIND_ALU || row->kind == KIND_WARP || row->kind == KIND_BARRIER || row->kind == KIND_SYSTEM;
 }
 
@@ -66,7 +66,7 @@ static Instr random_instr(Op op, Random *random) {
   }
   if (imm_is_free(row)) instr.imm = below(random, UINT32_MAX);
   if (row->kind == KIND_SREG) instr.imm = below(random, SREG_COUNT);
-  if (row->flags & OP_BRANCH) instr.reconverge = below(random, 1 << 24);
+  if (row->flags & IT_BRANCH) instr.reconverge = below(random, 1 << 24);
   return instr;
 }
 

@@ -114,7 +114,7 @@ static void test_forms(void **state) {
       assert_non_null(lane_functions()[form.op]);
     } else if (form.use != MATRIX_MOVE) {
       assert_int_equal(row->space, form.space);
-      assert_int_equal(!!(row->flags & OP_DATA_IN), form.use == MATRIX_STORE);
+      assert_int_equal(!!(row->flags & IT_DATA_IN), form.use == MATRIX_STORE);
     }
   }
   for (size_t i = 0; i < COUNT_OF(bad_forms); i++) {

@@ -153,19 +153,19 @@ bool redoubt_output(const RedoubtProgram *program, uint32_t index, RedoubtOutput
 // ---- One fault -------------------------------------------------------------------------------------
 
 static void copy_outcome(RedoubtProgram *program, const FaultRun *run, bool explain, RedoubtOutcome *outcome) {
-  const Verdicts *verdicts = &run->verdicts;
-  const OutcomeInfo *info = &outcome_info[verdicts->outcome];
+  const Judgement *judgement = &run->judgement;
+  const OutcomeInfo *info = &outcome_info[judgement->outcome];
   Text why = {0};
   if (explain) explanation_format(run, &why);
   *outcome = (RedoubtOutcome){.name = info->name,
                               .group = info->group,
                               .meaning = info->meaning,
-                              .note = arena_copy_text(program->injection, verdicts->note, strlen(verdicts->note)),
+                              .note = arena_copy_text(program->injection, judgement->note, strlen(judgement->note)),
                               .why = why.at == NULL ? "" : arena_copy_text(program->injection, why.at, why.length),
-                              .cycles = verdicts->cycles,
+                              .cycles = judgement->cycles,
                               .fault_free_cycles = run->golden_cycles,
-                              .wrong_elements = verdicts->wrong,
-                              .largest_error = verdicts->worst};
+                              .wrong_elements = judgement->wrong,
+                              .largest_error = judgement->worst};
   text_free(&why);
 }
 
@@ -180,8 +180,8 @@ bool redoubt_inject(RedoubtProgram *program, const char *fault, bool explain, Re
   FaultRunOptions options = {.protections = &attachments.chain, .faults = &fault, .fault_count = 1, .timeout = 10, .explain = explain};
   FaultRun *run = ARENA_NEW(program->injection, FaultRun);
   bool good = fault_run(program->target, &options, program->injection, run, &diags);
-  if (good && run->verdicts.outcome == OUTCOME_INTERNAL)
-    good = diags_add(&diags, NULL, 0, 0, "the simulation failed in Redoubt itself: %s", run->verdicts.note);
+  if (good && run->judgement.outcome == OUTCOME_INTERNAL)
+    good = diags_add(&diags, NULL, 0, 0, "the simulation failed in Redoubt itself: %s", run->judgement.note);
   if (good) copy_outcome(program, run, explain, outcome);
   else lib_fail(error, &diags);
   attachments_close(&attachments, &diags);

@@ -35,11 +35,11 @@ static bool step(const Program *program, const Function *function, uint32_t pc, 
   uint32_t flags = op_info[instr->op].flags;
   bool always = instr->guard == PRED_TRUE && !instr->guard_negated;
   RegisterSet after = {{0}, 0}, reads, writes;
-  if (!always || (flags & (OP_BRANCH | OP_RETURN | OP_EXITS | OP_TRAPS)) == 0) {
+  if (!always || (flags & (IT_BRANCH | IT_RETURN | IT_EXITS | IT_TRAPS)) == 0) {
     if (pc + 1 < function->end) add_set(&after, &live[pc + 1 - function->entry]);
   }
-  if ((flags & (OP_BRANCH | OP_INDIRECT)) == OP_BRANCH) add_set(&after, &live[instr->imm - function->entry]);
-  if ((flags & OP_BRANCH) != 0 && (flags & OP_INDIRECT) != 0) {
+  if ((flags & (IT_BRANCH | IT_INDIRECT)) == IT_BRANCH) add_set(&after, &live[instr->imm - function->entry]);
+  if ((flags & IT_BRANCH) != 0 && (flags & IT_INDIRECT) != 0) {
     // Any of the function's jump table entries, which are its last instructions.
     for (uint32_t t = function->end; t-- > function->entry && program->decoded[t].op == OP_BRA && program->decoded[t].guard == PRED_TRUE;)
       add_set(&after, &live[t - function->entry]);

@@ -78,7 +78,7 @@ static void dump_instr(const MirFunction *function, const MirInstr *source, Text
     }
   }
   if (instr.select != SELECT_REGISTERS || instr.imm != 0) text_add(out, " select %u imm 0x%x", instr.select, (unsigned)instr.imm);
-  if ((info->flags & (OP_BRANCH | OP_CALLS)) != 0 && (info->flags & OP_INDIRECT) == 0) text_add(out, " -> %u", (unsigned)instr.target);
+  if ((info->flags & (IT_BRANCH | IT_CALLS)) != 0 && (info->flags & IT_INDIRECT) == 0) text_add(out, " -> %u", (unsigned)instr.target);
   text_add(out, "  // line %u\n", (unsigned)instr.line);
 }
 

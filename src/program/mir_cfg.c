@@ -16,8 +16,8 @@ static uint32_t list_successors(const MirFunction *function, uint32_t b, uint32_
   const MirBlock *block = &function->blocks.items[b];
   const MirInstr *last = last_instr(block);
   uint32_t count = 0;
-  if (last != NULL && (mir_flags(last) & OP_BRANCH) != 0) {
-    if ((mir_flags(last) & OP_INDIRECT) == 0) {
+  if (last != NULL && (mir_flags(last) & IT_BRANCH) != 0) {
+    if ((mir_flags(last) & IT_INDIRECT) == 0) {
       out[count++] = last->target;
     } else {
       for (uint32_t i = 0; i < block->indirect_targets.count; i++) out[count++] = block->indirect_targets.items[i];
@@ -270,7 +270,7 @@ static uint32_t last_leaving(const Cfg *cfg, const MirFunction *function) {
   for (uint32_t b = cfg->count; b-- > 0;) {
     const MirBlock *block = &function->blocks.items[b];
     for (uint32_t i = 0; cfg->order_of[b] != NONE && i < block->instrs.count; i++) {
-      if ((mir_flags(&block->instrs.items[i]) & (OP_RETURN | OP_EXITS)) != 0) return b;
+      if ((mir_flags(&block->instrs.items[i]) & (IT_RETURN | IT_EXITS)) != 0) return b;
     }
   }
   return NONE;
@@ -286,9 +286,9 @@ uint32_t *cfg_post_dominators(const Cfg *cfg, Arena *arena, const MirFunction *f
   for (uint32_t b = 0; b < cfg->count; b++) {
     post.ipdom[b] = NONE;
     const MirInstr *last = last_instr(&function->blocks.items[b]);
-    if (cfg->order_of[b] == NONE || last == NULL || !mir_ends_path(last) || (mir_flags(last) & OP_BRANCH) != 0) continue;
+    if (cfg->order_of[b] == NONE || last == NULL || !mir_ends_path(last) || (mir_flags(last) & IT_BRANCH) != 0) continue;
     ends[end_count++] = b;
-    if ((mir_flags(last) & OP_TRAPS) == 0) main_end = b;
+    if ((mir_flags(last) & IT_TRAPS) == 0) main_end = b;
   }
   if (main_end == NONE) main_end = last_leaving(cfg, function); // a loop from which every thread leaves by a guarded exit
   post.ipdom[cfg->count] = cfg->count;

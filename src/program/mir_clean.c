@@ -6,7 +6,7 @@
 
 static MirInstr *block_last(MirBlock *block) { return block->instrs.count == 0 ? NULL : &block->instrs.items[block->instrs.count - 1]; }
 
-static bool is_jump(const MirInstr *instr) { return (mir_flags(instr) & (OP_BRANCH | OP_INDIRECT)) == OP_BRANCH; }
+static bool is_jump(const MirInstr *instr) { return (mir_flags(instr) & (IT_BRANCH | IT_INDIRECT)) == IT_BRANCH; }
 
 // Ends what runs off the function's end, so that every block has successors or an end.
 static void close_end(MirFunction *function, Arena *arena) {
@@ -32,11 +32,11 @@ static void cut_blocks(MirFunction *function, Arena *arena, Arena *scratch) {
     uint32_t first = 0, count = old[b].instrs.count;
     for (uint32_t i = 0; i < count; i++) {
       MirInstr *instr = &old[b].instrs.items[i];
-      bool ends = mir_ends_path(instr), branches = (mir_flags(instr) & OP_BRANCH) != 0;
+      bool ends = mir_ends_path(instr), branches = (mir_flags(instr) & IT_BRANCH) != 0;
       if (i + 1 < count && !ends && !branches) continue;
       block->instrs.items = &old[b].instrs.items[first];
       block->instrs.count = block->instrs.capacity = i + 1 - first;
-      if (branches && (mir_flags(instr) & OP_INDIRECT) != 0) block->indirect_targets = old[b].indirect_targets;
+      if (branches && (mir_flags(instr) & IT_INDIRECT) != 0) block->indirect_targets = old[b].indirect_targets;
       first = i + 1;
       if (ends || first == count) break;
       block = VEC_PUSH(&function->blocks, arena);
@@ -88,7 +88,7 @@ static void thread_jump(MirFunction *function, MirInstr *jump, const uint32_t *f
   const MirBlock *target = &function->blocks.items[jump->target];
   if (target->instrs.count != 1) return;
   const MirInstr *only = &target->instrs.items[0];
-  if (mir_guarded(only) || (mir_flags(only) & (OP_RETURN | OP_EXITS)) == 0) return;
+  if (mir_guarded(only) || (mir_flags(only) & (IT_RETURN | IT_EXITS)) == 0) return;
   jump->op = only->op;
   jump->mods = only->mods;
   jump->target = 0;
@@ -148,7 +148,7 @@ static bool compact(MirFunction *function, Arena *arena, Arena *scratch) {
       MirBlock *before = &function->blocks.items[kept - 1];
       uint32_t pred = cfg.pred[cfg.pred_start[b]];
       MirInstr *last = block_last(before);
-      bool falls = last == NULL || (mir_flags(last) & OP_BRANCH) == 0;
+      bool falls = last == NULL || (mir_flags(last) & IT_BRANCH) == 0;
       if (new_index[pred] == kept - 1 && falls && cfg.succ_start[pred + 1] - cfg.succ_start[pred] == 1) {
         append_block(function, arena, kept - 1, b);
         new_index[b] = kept - 1;
@@ -164,7 +164,7 @@ static bool compact(MirFunction *function, Arena *arena, Arena *scratch) {
     MirBlock *block = &function->blocks.items[b];
     MirInstr *last = block_last(block);
     if (last != NULL && is_jump(last)) last->target = new_index[last->target];
-    if (last == NULL || (mir_flags(last) & OP_INDIRECT) == 0 || (mir_flags(last) & OP_BRANCH) == 0) block->indirect_targets.count = 0;
+    if (last == NULL || (mir_flags(last) & IT_INDIRECT) == 0 || (mir_flags(last) & IT_BRANCH) == 0) block->indirect_targets.count = 0;
     for (uint32_t t = 0; t < block->indirect_targets.count; t++)
       block->indirect_targets.items[t] = new_index[block->indirect_targets.items[t]];
   }

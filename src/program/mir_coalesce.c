@@ -139,7 +139,7 @@ static void try_copy(Coalescer *c, const MirInstr *instr) {
 }
 
 static bool is_copy(const MirInstr *instr) {
-  return (mir_flags(instr) & OP_MOVE) != 0 && instr->select == SELECT_REGISTERS && instr->a.vreg != VREG_NONE &&
+  return (mir_flags(instr) & IT_MOVE) != 0 && instr->select == SELECT_REGISTERS && instr->a.vreg != VREG_NONE &&
          instr->d[0].vreg != VREG_NONE;
 }
 

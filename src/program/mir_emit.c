@@ -12,7 +12,7 @@ typedef struct Emitter {
   const uint32_t *meet; // post-dominators
 } Emitter;
 
-static bool is_jump(const MirInstr *instr) { return (mir_flags(instr) & (OP_BRANCH | OP_INDIRECT)) == OP_BRANCH; }
+static bool is_jump(const MirInstr *instr) { return (mir_flags(instr) & (IT_BRANCH | IT_INDIRECT)) == IT_BRANCH; }
 
 static uint8_t physical(const Work *work, Vref ref) {
   if (ref.vreg == VREG_NONE) return REG_ZERO;
@@ -25,7 +25,7 @@ static uint8_t physical_predicate(const Work *work, Vref ref) { return ref.vreg 
 
 // A copy of a register to itself, once coloured.
 static bool is_idle(const Work *work, const MirInstr *instr) {
-  return (mir_flags(instr) & OP_MOVE) != 0 && instr->select == SELECT_REGISTERS &&
+  return (mir_flags(instr) & IT_MOVE) != 0 && instr->select == SELECT_REGISTERS &&
          physical(work, instr->d[0]) == physical(work, instr->a) && instr->a.vreg != VREG_NONE;
 }
 
@@ -61,14 +61,14 @@ static void lay_out(Emitter *emitter) {
 
 static uint32_t branch_imm(const Emitter *emitter, uint32_t b, const MirInstr *instr, uint32_t *reconverge) {
   *reconverge = NO_RECONVERGE;
-  bool diverges = mir_guarded(instr) || (mir_flags(instr) & OP_INDIRECT) != 0;
+  bool diverges = mir_guarded(instr) || (mir_flags(instr) & IT_INDIRECT) != 0;
   if (diverges && emitter->meet[b] != NONE) *reconverge = emitter->base + emitter->start[emitter->meet[b]];
   return is_jump(instr) ? emitter->base + emitter->start[instr->target] : 0;
 }
 
 static uint32_t patched_imm(const Emitter *emitter, uint32_t b, const MirInstr *instr) {
   const Work *work = emitter->work;
-  if ((mir_flags(instr) & (OP_CALLS | OP_INDIRECT)) == OP_CALLS) return instr->target;
+  if ((mir_flags(instr) & (IT_CALLS | IT_INDIRECT)) == IT_CALLS) return instr->target;
   if (instr->target == TABLE_MARK && op_info[instr->op].kind == KIND_ALU) return emitter->base + emitter->table[b];
   if (instr->a.vreg == VREG_NONE || instr->a.vreg != work->function->frame_pointer) return instr->imm;
   if ((int32_t)instr->imm >= MIR_ARGUMENTS) return instr->imm - MIR_ARGUMENTS + work->frame_bytes;
@@ -81,7 +81,7 @@ static Instr *append(CodeVec *code, Arena *arena, Op op, uint32_t line) {
   *VEC_PUSH(&code->lines, arena) = line;
   *VEC_PUSH(&code->hidden, arena) = false;
   *instr = instr_rest(op);
-  if ((op_info[op].flags & OP_BRANCH) != 0) instr->reconverge = NO_RECONVERGE;
+  if ((op_info[op].flags & IT_BRANCH) != 0) instr->reconverge = NO_RECONVERGE;
   return instr;
 }
 
@@ -105,7 +105,7 @@ static void emit_instr(const Emitter *emitter, Arena *arena, uint32_t b, const M
   instr->a = physical_source(work, info->a, mir->a);
   instr->b = physical_source(work, info->b, mir->b);
   instr->c = physical_source(work, info->c, mir->c);
-  if ((info->flags & OP_BRANCH) != 0) instr->imm = branch_imm(emitter, b, mir, &instr->reconverge);
+  if ((info->flags & IT_BRANCH) != 0) instr->imm = branch_imm(emitter, b, mir, &instr->reconverge);
   else instr->imm = patched_imm(emitter, b, mir);
 }
 

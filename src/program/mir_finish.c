@@ -105,7 +105,7 @@ static bool check_calls(const Finish *finish, const MirFunction *function) {
     const MirBlock *block = &function->blocks.items[b];
     for (uint32_t i = 0; i < block->instrs.count; i++) {
       const MirInstr *instr = &block->instrs.items[i];
-      if ((mir_flags(instr) & (OP_CALLS | OP_INDIRECT)) != OP_CALLS) continue;
+      if ((mir_flags(instr) & (IT_CALLS | IT_INDIRECT)) != IT_CALLS) continue;
       ASSERT(instr->target < finish->module->functions.count);
       const MirFunction *callee = &finish->module->functions.items[instr->target];
       if (callee->is_external)
@@ -231,7 +231,7 @@ static bool encode_all(Finish *finish, Program *program) {
   bool *hidden = ARENA_ARRAY(program->arena, bool, count);
   for (uint32_t i = 0; i < count; i++) {
     Instr *instr = &finish->code.instrs.items[i];
-    if ((op_info[instr->op].flags & (OP_CALLS | OP_INDIRECT)) == OP_CALLS) instr->imm = finish->functions[instr->imm].entry;
+    if ((op_info[instr->op].flags & (IT_CALLS | IT_INDIRECT)) == IT_CALLS) instr->imm = finish->functions[instr->imm].entry;
     words[i] = instr_encode(instr);
     lines[i] = finish->code.lines.items[i];
     hidden[i] = finish->code.hidden.items[i];

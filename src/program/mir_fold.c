@@ -56,7 +56,7 @@ static void check_reads(Forwarder *f, uint32_t b, uint32_t i) {
 }
 
 static void note_copy(Forwarder *f, const MirInstr *instr) {
-  if ((mir_flags(instr) & OP_MOVE) == 0 || mir_guarded(instr) || instr->select != SELECT_REGISTERS) return;
+  if ((mir_flags(instr) & IT_MOVE) == 0 || mir_guarded(instr) || instr->select != SELECT_REGISTERS) return;
   if (instr->a.vreg == VREG_NONE || instr->d[0].vreg == VREG_NONE) return;
   uint32_t to = unit_of_ref(f->live, instr->d[0]), from = unit_of_ref(f->live, instr->a);
   for (unsigned k = 0; k < type_info[op_info[instr->op].d].registers; k++) {
@@ -147,7 +147,7 @@ static bool remove_dead(Work *work) {
       MirInstr *instr = &block->instrs.items[i];
       Operand operands[MAX_OPERANDS];
       unsigned count = mir_operands(instr, operands);
-      if ((mir_flags(instr) & OP_PURE) != 0 && results_dead(&scan, operands, count)) continue;
+      if ((mir_flags(instr) & IT_PURE) != 0 && results_dead(&scan, operands, count)) continue;
       live_scan_step(&scan, instr, operands, count);
       block->instrs.items[--kept] = *instr;
     }

@@ -116,7 +116,7 @@ static void push_saves(Work *work, const LiveScan *scan, MirInstrVec *out, const
   }
 }
 
-static bool is_call(const MirInstr *instr) { return (mir_flags(instr) & OP_CALLS) != 0; }
+static bool is_call(const MirInstr *instr) { return (mir_flags(instr) & IT_CALLS) != 0; }
 
 // Copies of the block's instructions from `from` to `to`, in order.
 static void push_range(Work *work, MirInstrVec *out, const MirBlock *block, uint32_t from, uint32_t to) {

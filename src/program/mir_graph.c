@@ -24,7 +24,7 @@ static void add_edge(Builder *builder, uint32_t a, uint32_t b) {
 
 // The unit that a copy writes unit u from; NONE.
 static uint32_t copy_source(const Live *live, const MirInstr *instr, uint32_t u) {
-  if ((mir_flags(instr) & OP_MOVE) == 0 || instr->a.vreg == VREG_NONE || instr->select != SELECT_REGISTERS) return NONE;
+  if ((mir_flags(instr) & IT_MOVE) == 0 || instr->a.vreg == VREG_NONE || instr->select != SELECT_REGISTERS) return NONE;
   return unit_of_ref(live, instr->a) + (u - unit_of_ref(live, instr->d[0]));
 }
 
@@ -63,7 +63,7 @@ static void note_vregs(Graph *graph, const MirInstr *instr, const Operand *opera
     graph->cost[v] += weight;
     graph->first[v] = min_u32(graph->first[v], at);
   }
-  if ((mir_flags(instr) & OP_MOVE) != 0 && instr->select == SELECT_REGISTERS && instr->a.vreg != VREG_NONE &&
+  if ((mir_flags(instr) & IT_MOVE) != 0 && instr->select == SELECT_REGISTERS && instr->a.vreg != VREG_NONE &&
       instr->d[0].vreg != VREG_NONE) {
     graph->partner[instr->d[0].vreg] = instr->a.vreg;
     graph->partner[instr->a.vreg] = instr->d[0].vreg;

@@ -37,7 +37,7 @@ static inline bool mir_guarded(const MirInstr *instr) { return instr->guard.vreg
 static inline uint32_t mir_flags(const MirInstr *instr) { return op_info[instr->op].flags; }
 // Nothing after it in its block is reached.
 static inline bool mir_ends_path(const MirInstr *instr) {
-  return !mir_guarded(instr) && (mir_flags(instr) & (OP_BRANCH | OP_RETURN | OP_EXITS | OP_TRAPS)) != 0;
+  return !mir_guarded(instr) && (mir_flags(instr) & (IT_BRANCH | IT_RETURN | IT_EXITS | IT_TRAPS)) != 0;
 }
 void mir_rest(MirInstr *instr); // rest values: nothing used, unguarded
 

@@ -40,7 +40,7 @@ typedef enum Role { ROLE_FREE, ROLE_LOAD, ROLE_STORE, ROLE_ORDERED } Role;
 
 static Role role_of(const MirInstr *instr) {
   const OpInfo *info = &op_info[instr->op];
-  if ((info->kind == KIND_ALU || info->kind == KIND_SREG) && (info->flags & OP_PURE) != 0) return ROLE_FREE;
+  if ((info->kind == KIND_ALU || info->kind == KIND_SREG) && (info->flags & IT_PURE) != 0) return ROLE_FREE;
   bool plain = (instr->mods & MOD_VOLATILE) == 0;
   if (info->kind == KIND_LOAD && plain) return ROLE_LOAD;
   if (info->kind == KIND_STORE && plain) return ROLE_STORE;
@@ -243,7 +243,7 @@ static void schedule_block(Scheduler *s, Pressure *p, uint32_t b) {
   s->block = &s->work->function->blocks.items[b];
   s->count = s->block->instrs.count;
   if (s->count < 3 || s->count > LONGEST_BLOCK) return;
-  if ((mir_flags(&s->block->instrs.items[s->count - 1]) & (OP_BRANCH | OP_RETURN | OP_EXITS | OP_TRAPS)) != 0) s->count--;
+  if ((mir_flags(&s->block->instrs.items[s->count - 1]) & (IT_BRANCH | IT_RETURN | IT_EXITS | IT_TRAPS)) != 0) s->count--;
   pressure_begin(s, p, b);
   for (uint32_t i = s->block->instrs.count; i-- > 0;) pressure_step(s, p, &s->block->instrs.items[i]);
   uint32_t best = p->most[0], predicates = max_u32(p->most[1], MAX_PREDICATES - 3);

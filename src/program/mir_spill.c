@@ -14,7 +14,7 @@ typedef struct SpillPlan {
 
 bool mir_is_remakable(MirInstr *instr) {
   const OpInfo *info = &op_info[instr->op];
-  if (mir_guarded(instr) || (info->flags & OP_PURE) == 0 || (info->kind != KIND_ALU && info->kind != KIND_SREG)) return false;
+  if (mir_guarded(instr) || (info->flags & IT_PURE) == 0 || (info->kind != KIND_ALU && info->kind != KIND_SREG)) return false;
   Operand operands[MAX_OPERANDS];
   unsigned count = mir_operands(instr, operands);
   for (unsigned i = 0; i < count; i++) {

@@ -13,7 +13,7 @@ bool program_stores_at(const Program *program, uint32_t pc, bool *is_global) {
   if (program->decoded == NULL) return *is_global = program->foreign[pc].is_global, program->foreign[pc].stores;
   const OpInfo *info = &op_info[program->decoded[pc].op];
   *is_global = info->space == SPACE_GLOBAL || info->space == SPACE_GENERIC;
-  return (info->flags & OP_WRITES_MEMORY) != 0;
+  return (info->flags & IT_WRITES_MEMORY) != 0;
 }
 
 const Function *program_function(const Program *program, const char *name) {

@@ -148,14 +148,14 @@ static inline bool mir_run_function(MirRun *outer, uint32_t index, uint32_t fram
     Numbers n = virtual_numbers(&run, instr);
     if (predicate_of(thread, n.guard) == instr->guard_negated) continue;
     uint32_t flags = op_info[instr->op].flags;
-    if ((flags & (OP_EXITS | OP_TRAPS)) != 0) return false;
-    if ((flags & OP_RETURN) != 0) return true;
-    if ((flags & OP_CALLS) != 0) {
+    if ((flags & (IT_EXITS | IT_TRAPS)) != 0) return false;
+    if ((flags & IT_RETURN) != 0) return true;
+    if ((flags & IT_CALLS) != 0) {
       if (!mir_run_function(&run, instr->target, frame + step, depth + 1)) return false;
       continue;
     }
-    if ((flags & OP_BRANCH) != 0) {
-      b = (flags & OP_INDIRECT) != 0 ? block->indirect_targets.items[thread->registers[n.a]] : instr->target;
+    if ((flags & IT_BRANCH) != 0) {
+      b = (flags & IT_INDIRECT) != 0 ? block->indirect_targets.items[thread->registers[n.a]] : instr->target;
       i = 0;
       continue;
     }
@@ -211,17 +211,17 @@ static inline void program_run(const Program *program, uint32_t kernel, Thread *
     Numbers n = physical_numbers(instr);
     if (predicate_of(thread, n.guard) == instr->guard_negated) continue;
     uint32_t flags = op_info[instr->op].flags;
-    if ((flags & (OP_EXITS | OP_TRAPS)) != 0 || ((flags & OP_RETURN) != 0 && depth == 0)) return;
-    if ((flags & OP_RETURN) != 0) {
+    if ((flags & (IT_EXITS | IT_TRAPS)) != 0 || ((flags & IT_RETURN) != 0 && depth == 0)) return;
+    if ((flags & IT_RETURN) != 0) {
       pc = returns[--depth];
       scramble(thread, 1, pc);
-    } else if ((flags & OP_CALLS) != 0) {
+    } else if ((flags & IT_CALLS) != 0) {
       if (depth == DEPTH_MOST) thread->broken = true;
       if (thread->broken) return;
       returns[depth++] = pc;
       pc = instr->imm;
-    } else if ((flags & OP_BRANCH) != 0) {
-      pc = (flags & OP_INDIRECT) != 0 ? thread->registers[n.a] : instr->imm;
+    } else if ((flags & IT_BRANCH) != 0) {
+      pc = (flags & IT_INDIRECT) != 0 ? thread->registers[n.a] : instr->imm;
     } else {
       run_data(thread, instr->op, instr->mods, instr->select, instr->imm, instr->ps_negated, &n);
     }

@@ -68,7 +68,7 @@ static Op random_row(Generator *g) {
   for (;;) {
     Op op = (Op)below(g, OP_COUNT);
     const OpInfo *info = &op_info[op];
-    bool simple = info->kind == KIND_ALU && (info->flags & OP_PURE) != 0 && type_info[info->d].registers <= 2 && info->d != TYPE_none;
+    bool simple = info->kind == KIND_ALU && (info->flags & IT_PURE) != 0 && type_info[info->d].registers <= 2 && info->d != TYPE_none;
     if (simple && lane_functions()[op] != NULL) return op;
   }
 }
@@ -87,14 +87,14 @@ static void emit_alu(Generator *g) {
     else if (types[s] != TYPE_none) *slots[s] = read_ref(g, type_info[types[s]].registers);
   }
   unsigned chosen = below(g, 8);
-  if (chosen < 3 && types[chosen] != TYPE_none && types[chosen] != TYPE_pred && (info->flags & OP_IMM) == 0) {
+  if (chosen < 3 && types[chosen] != TYPE_none && types[chosen] != TYPE_pred && (info->flags & IT_IMM) == 0) {
     made.select = (uint8_t)((below(g, 2) == 0 ? SELECT_IMM_A : SELECT_CONST_A) + chosen);
     made.imm = made.select >= SELECT_CONST_A ? below(g, 8) * 8 : below(g, 1 << 20);
     *slots[chosen] = VREF_NONE;
   }
-  if ((info->flags & (OP_PRED_IN | OP_CARRY_IN)) != 0) made.ps = predicate(g);
-  if ((info->flags & (OP_PRED_OUT | OP_CARRY_OUT)) != 0) made.pd[0] = predicate(g);
-  if ((info->flags & OP_PRED_OUT) != 0 && below(g, 2) == 0) made.pd[1] = predicate(g);
+  if ((info->flags & (IT_PRED_IN | IT_CARRY_IN)) != 0) made.ps = predicate(g);
+  if ((info->flags & (IT_PRED_OUT | IT_CARRY_OUT)) != 0) made.pd[0] = predicate(g);
+  if ((info->flags & IT_PRED_OUT) != 0 && below(g, 2) == 0) made.pd[1] = predicate(g);
   if (made.pd[1].vreg == made.pd[0].vreg) made.pd[1] = VREF_NONE;
   if (type_info[info->d].registers > 0) made.d[0] = write_ref(g, &made, type_info[info->d].registers);
   *mir_emit(g->f, g->arena, g->block) = made;

@@ -54,11 +54,11 @@ static bool is_inside(const Check *check, uint32_t target) { return target >= ch
 
 static bool check_targets(const Check *check, const Instr *instr) {
   uint32_t flags = op_info[instr->op].flags;
-  bool direct = (flags & OP_INDIRECT) == 0;
-  if ((flags & OP_BRANCH) != 0 && direct && !is_inside(check, instr->imm)) return complain(check, "a branch leaves the function");
-  if ((flags & OP_BRANCH) != 0 && instr->reconverge != NO_RECONVERGE && !is_inside(check, instr->reconverge))
+  bool direct = (flags & IT_INDIRECT) == 0;
+  if ((flags & IT_BRANCH) != 0 && direct && !is_inside(check, instr->imm)) return complain(check, "a branch leaves the function");
+  if ((flags & IT_BRANCH) != 0 && instr->reconverge != NO_RECONVERGE && !is_inside(check, instr->reconverge))
     return complain(check, "a reconvergence point outside the function");
-  if ((flags & OP_CALLS) != 0 && direct) {
+  if ((flags & IT_CALLS) != 0 && direct) {
     const Function *callee = program_function_at(check->program, instr->imm);
     if (callee == NULL || callee->entry != instr->imm) return complain(check, "a call that leads to no function's entry");
   }
@@ -80,7 +80,7 @@ static bool check_constants(const Check *check, const Instr *instr) {
 
 static bool falls_through(const Instr *instr) {
   bool always = instr->guard == PRED_TRUE && !instr->guard_negated;
-  return !always || (op_info[instr->op].flags & (OP_BRANCH | OP_RETURN | OP_EXITS | OP_TRAPS)) == 0;
+  return !always || (op_info[instr->op].flags & (IT_BRANCH | IT_RETURN | IT_EXITS | IT_TRAPS)) == 0;
 }
 
 static bool check_instr(const Check *check) {

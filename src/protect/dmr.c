@@ -85,7 +85,7 @@ Hook *dmr_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
                  .plan = dmr_plan,
                  .place = shuffle > 0 ? dmr_place : NULL,
                  .needs = WANT_PLAN | WANT_RESULT,
-                 .replays = true,
+                 .repeats = true,
                  .passes_values = true,
                  .result = dmr_result,
                  .next_cycle = UINT64_MAX};

@@ -245,8 +245,8 @@ static Verdict second_copy(const Redundancy *at, const Held *held, HookMachine *
   if (differ) return give_up(held, machine, values);
   hold(held, first_is_there ? 1 : 0, values);
   set_state(held, first_is_there ? SLOT_TWO : SLOT_ONE);
-  ++*machine->replayed;
-  return VERDICT_REPLAY;
+  ++*machine->repeated;
+  return VERDICT_REPEAT;
 }
 
 Verdict redundancy_result(const Redundancy *at, HookMachine *machine, ResultEvent *event) {
@@ -255,8 +255,8 @@ Verdict redundancy_result(const Redundancy *at, HookMachine *machine, ResultEven
   bool writes_first = at->order == WRITE_FIRST;
   if (slot == NO_SLOT) { // faults in the buffer alone lead here
     if (event->copy == 0) return writes_first ? VERDICT_PASS : VERDICT_HOLD;
-    ++*(event->copy == 1 ? machine->replayed : machine->detected);
-    return event->copy == 1 ? VERDICT_REPLAY : VERDICT_HALT;
+    ++*(event->copy == 1 ? machine->repeated : machine->detected);
+    return event->copy == 1 ? VERDICT_REPEAT : VERDICT_HALT;
   }
   Held held = held_at(at, machine, event->who->sm, slot);
   Values values;
@@ -272,7 +272,7 @@ Verdict redundancy_result(const Redundancy *at, HookMachine *machine, ResultEven
 
 bool redundancy_covers(const Instr *instr) {
   const OpInfo *info = &op_info[instr->op];
-  if (info->unit == UNIT_BRANCH || (info->flags & OP_VOLATILE_RESULT) != 0) return false;
+  if (info->unit == UNIT_BRANCH || (info->flags & IT_VOLATILE_RESULT) != 0) return false;
   return info->kind != KIND_CONTROL && info->kind != KIND_BARRIER && info->kind != KIND_FENCE && info->kind != KIND_SYSTEM;
 }
 

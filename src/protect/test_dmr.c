@@ -123,7 +123,7 @@ static void test_what_is_duplicated(void **state) {
     Toy toy;
     uint8_t copies;
     Kind kind = op_info[op].kind;
-    bool once = (op_info[op].flags & OP_VOLATILE_RESULT) != 0 || kind == KIND_FENCE || kind == KIND_BARRIER || kind == KIND_SYSTEM;
+    bool once = (op_info[op].flags & IT_VOLATILE_RESULT) != 0 || kind == KIND_FENCE || kind == KIND_BARRIER || kind == KIND_SYSTEM;
     if (!once) continue;
     assert_true(toy_open(&toy, &no_regions, &shape, "dmr"));
     assert_int_equal(issue(&toy, op_info[op].text, 0, 1, &copies), VERDICT_PASS);
@@ -147,7 +147,7 @@ static void test_equal_copies_pass(void **state) {
     assert_int_equal(give(&toy, 2, rows, 1, &second), VERDICT_PASS);
     assert_true(block_is_zero(&toy)); // equal states have equal bytes
   }
-  assert_int_equal(toy.corrected + toy.detected + toy.replayed, 0);
+  assert_int_equal(toy.corrected + toy.detected + toy.repeated, 0);
   toy_close(&toy);
 }
 
@@ -167,15 +167,15 @@ static void test_one_wrong_copy(void **state) {
       *struck ^= 1u << bit % 32;
       bool executes = (good.mask >> lane & 1) != 0;
       number++;
-      toy.corrected = toy.detected = toy.replayed = 0;
+      toy.corrected = toy.detected = toy.repeated = 0;
       assert_int_equal(issue(&toy, "add.b32", 3, number, &copies), VERDICT_PASS);
       assert_int_equal(give(&toy, 3, number, 0, &result[0]), VERDICT_HOLD);
-      assert_int_equal(give(&toy, 3, number, 1, &result[1]), executes ? VERDICT_REPLAY : VERDICT_PASS);
+      assert_int_equal(give(&toy, 3, number, 1, &result[1]), executes ? VERDICT_REPEAT : VERDICT_PASS);
       if (executes) {
         assert_int_equal(give(&toy, 3, number, 2, &result[2]), VERDICT_FIXED);
         assert_memory_equal(&result[2], &good, sizeof good);
       }
-      assert_int_equal(toy.replayed, executes);
+      assert_int_equal(toy.repeated, executes);
       assert_int_equal(toy.corrected, executes);
       assert_int_equal(toy.detected, 0);
       assert_true(block_is_zero(&toy));
@@ -202,7 +202,7 @@ static void test_copies_on_other_lanes(void **state) {
     result[i].rows[0][6 - i] |= 1u << 20; // lane 6
   }
   assert_int_equal(give(&toy, 0, 2, 0, &result[0]), VERDICT_HOLD);
-  assert_int_equal(give(&toy, 0, 2, 1, &result[1]), VERDICT_REPLAY);
+  assert_int_equal(give(&toy, 0, 2, 1, &result[1]), VERDICT_REPEAT);
   assert_int_equal(give(&toy, 0, 2, 2, &result[2]), VERDICT_FIXED);
   assert_memory_equal(result[2].rows, good.rows, sizeof good.rows);
   assert_true(block_is_zero(&toy));
@@ -222,7 +222,7 @@ static void test_a_copy_in_pieces(void **state) {
   assert_int_equal(give(&toy, 0, 1, 0, &whole), VERDICT_HOLD);
   wrong = low;
   wrong.rows[0][5] ^= 4;
-  assert_int_equal(give(&toy, 0, 1, 1, &wrong), VERDICT_REPLAY);
+  assert_int_equal(give(&toy, 0, 1, 1, &wrong), VERDICT_REPEAT);
   assert_int_equal(issue(&toy, "add.b32", 1, 1, &copies), VERDICT_STALL); // the entry is taken
   assert_int_equal(give(&toy, 0, 1, 1, &high), VERDICT_PASS);
   assert_int_equal(give(&toy, 0, 1, 2, &low), VERDICT_FIXED);
@@ -244,7 +244,7 @@ static void test_two_wrong_copies(void **state) {
   result[0].rows[0][0] ^= 4;
   result[2].rows[1][31] ^= 8;
   assert_int_equal(give(&toy, 0, 1, 0, &result[0]), VERDICT_HOLD);
-  assert_int_equal(give(&toy, 0, 1, 1, &result[1]), VERDICT_REPLAY);
+  assert_int_equal(give(&toy, 0, 1, 1, &result[1]), VERDICT_REPEAT);
   assert_int_equal(give(&toy, 0, 1, 2, &result[2]), VERDICT_FIXED);
   assert_memory_equal(&result[2], &good, sizeof good);
   for (int i = 0; i < 3; i++) {
@@ -252,11 +252,11 @@ static void test_two_wrong_copies(void **state) {
     result[i].rows[1][5] ^= 1u << i;
   }
   assert_int_equal(give(&toy, 0, 2, 0, &result[0]), VERDICT_HOLD);
-  assert_int_equal(give(&toy, 0, 2, 1, &result[1]), VERDICT_REPLAY);
+  assert_int_equal(give(&toy, 0, 2, 1, &result[1]), VERDICT_REPEAT);
   assert_int_equal(give(&toy, 0, 2, 2, &result[2]), VERDICT_HALT);
   assert_int_equal(toy.corrected, 1);
   assert_int_equal(toy.detected, 1);
-  assert_int_equal(toy.replayed, 2);
+  assert_int_equal(toy.repeated, 2);
   for (int i = 0; i < 3; i++) result[i] = good; // a wrong mask cannot be voted on
   result[0].mask ^= 1;
   assert_int_equal(give(&toy, 0, 3, 0, &result[0]), VERDICT_HOLD);
@@ -265,7 +265,7 @@ static void test_two_wrong_copies(void **state) {
   result[0].rows[0][0] ^= 1;
   result[2].mask ^= 2;
   assert_int_equal(give(&toy, 0, 4, 0, &result[0]), VERDICT_HOLD);
-  assert_int_equal(give(&toy, 0, 4, 1, &result[1]), VERDICT_REPLAY);
+  assert_int_equal(give(&toy, 0, 4, 1, &result[1]), VERDICT_REPEAT);
   assert_int_equal(give(&toy, 0, 4, 2, &result[2]), VERDICT_HALT);
   assert_int_equal(toy.detected, 3);
   assert_true(block_is_zero(&toy));
@@ -358,7 +358,7 @@ static void test_flips_in_the_buffer(void **state) {
       toy_flip(&toy, &site);
       result = good;
       Verdict verdict = give(&toy, 1, number, 1, &result);
-      if (verdict == VERDICT_REPLAY) {
+      if (verdict == VERDICT_REPEAT) {
         result = good;
         verdict = give(&toy, 1, number, 2, &result);
         assert_int_equal(verdict, VERDICT_FIXED);

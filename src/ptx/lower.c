@@ -118,7 +118,7 @@ static bool write_destination(Fn *fn, const Opcode *opcode, const PtxOperand *op
   const OpInfo *info = &op_info[opcode->op];
   const PtxOperand *predicate = NULL;
   unsigned width = type_info[info->d].registers;
-  if (operand->kind == PTX_PAIR && info->flags & OP_PRED_OUT) {
+  if (operand->kind == PTX_PAIR && info->flags & IT_PRED_OUT) {
     predicate = &operand->items[1];
     operand = &operand->items[0];
   }
@@ -181,8 +181,8 @@ static unsigned source_count(const OpInfo *info) {
 bool lower_row(Fn *fn, const PtxInstr *instr, const Opcode *opcode) {
   const OpInfo *info = &op_info[opcode->op];
   unsigned count = source_count(info);
-  bool writes = info->d != TYPE_none || info->flags & OP_PRED_OUT;
-  bool selector = (info->flags & OP_PRED_IN) != 0;
+  bool writes = info->d != TYPE_none || info->flags & IT_PRED_OUT;
+  bool selector = (info->flags & IT_PRED_IN) != 0;
   uint32_t expected = writes + count + selector;
   if (!expect_operands(fn, instr, expected, expected)) return false;
   MirInstr shape = {.pd = {VREF_NONE, VREF_NONE}, .ps = VREF_NONE, .d = {VREF_NONE, VREF_NONE, VREF_NONE, VREF_NONE}};
@@ -193,7 +193,7 @@ bool lower_row(Fn *fn, const PtxInstr *instr, const Opcode *opcode) {
   if (selector) good = read_predicate(fn, &instr->operands[expected - 1], &predicate) && good;
   if (!good) return false;
   settle_sources(fn, opcode->op, &sources);
-  VregId carry = info->flags & (OP_CARRY_IN | OP_CARRY_OUT) ? carry_flag(fn) : VREG_NONE;
+  VregId carry = info->flags & (IT_CARRY_IN | IT_CARRY_OUT) ? carry_flag(fn) : VREG_NONE;
   MirInstr *out = emit_guarded(fn, opcode->op);
   out->mods = opcode->mods | legacy_flush(fn, opcode);
   out->d[0] = shape.d[0];
@@ -202,8 +202,8 @@ bool lower_row(Fn *fn, const PtxInstr *instr, const Opcode *opcode) {
   out->ps = predicate.ref;
   out->ps_negated = predicate.negated;
   put_sources(out, &sources);
-  if (info->flags & OP_CARRY_IN) out->ps = VREF(carry);
-  if (info->flags & OP_CARRY_OUT) out->pd[0] = VREF(carry);
+  if (info->flags & IT_CARRY_IN) out->ps = VREF(carry);
+  if (info->flags & IT_CARRY_OUT) out->pd[0] = VREF(carry);
   return true;
 }
 
@@ -316,7 +316,7 @@ static void resolve_labels(Fn *fn) {
     for (uint32_t i = 0; i < block->instrs.count; i++) {
       MirInstr *instr = &block->instrs.items[i];
       uint32_t flags = op_info[instr->op].flags;
-      if (flags & OP_BRANCH && !(flags & OP_INDIRECT)) instr->target = fn->label_blocks.items[instr->target];
+      if (flags & IT_BRANCH && !(flags & IT_INDIRECT)) instr->target = fn->label_blocks.items[instr->target];
     }
     for (uint32_t i = 0; i < block->indirect_targets.count; i++) {
       block->indirect_targets.items[i] = fn->label_blocks.items[block->indirect_targets.items[i]];

@@ -56,7 +56,7 @@ static bool compare(Fn *fn, const PtxInstr *instr, const Comparison *comparison,
   Opcode opcode;
   Sources sources = {0};
   if (!opcode_resolve(fn->lower, comparison->parts, comparison->part_count, &opcode)) return unsupported(fn, instr);
-  if (!(op_info[opcode.op].flags & OP_PRED_OUT)) return unsupported(fn, instr);
+  if (!(op_info[opcode.op].flags & IT_PRED_OUT)) return unsupported(fn, instr);
   bool good = read_source(fn, &opcode, &instr->operands[first], 0, &sources);
   good = read_source(fn, &opcode, &instr->operands[first + 1], 1, &sources) && good;
   if (!good) return false;

@@ -263,7 +263,7 @@ void set_fact(Fn *fn, const PtxOperand *operand, Fact fact) {
 static TypeId source_type(const OpInfo *info, unsigned slot) { return slot == 0 ? info->a : slot == 1 ? info->b : info->c; }
 
 static bool takes_constants(const OpInfo *info) {
-  if (info->flags & OP_IMM || info->space != SPACE_NONE) return false;
+  if (info->flags & IT_IMM || info->space != SPACE_NONE) return false;
   return info->kind == KIND_ALU || info->kind == KIND_WARP || info->kind == KIND_BARRIER || info->kind == KIND_SYSTEM;
 }
 

@@ -16,6 +16,7 @@ check() {
 }
 check format tools/gate/format.sh
 check layers tools/gate/layers.sh
+check schemes tools/gate/schemes.sh
 check sizes tools/gate/sizes.sh
 check globals tools/gate/globals.sh "$build"
 check calls tools/gate/calls.sh "$build"

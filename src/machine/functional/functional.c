@@ -5,7 +5,7 @@
 // one starts; set-aside blocks take turns with it. Everything is a function of the launch and of memory: the same
 // inputs give the same order.
 #include "machine/functional/functional.h"
-#include "machine/parts/fault.h"
+#include "machine/parts/violation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,22 +61,22 @@ typedef struct Residents {
 
 // ---- Traps -----------------------------------------------------------------------------------------
 
-StepResult step_fault(WarpContext *at, const AccessFault *fault, const char *note) {
+StepResult step_violation(WarpContext *at, const AccessViolation *violation, const char *note) {
   Trap *trap = at->run->trap;
-  fault_describe(fault, &at->run->view, note, trap);
-  fault_locate(at->run->launch, at->block->index, at->index, fault->lane, at->pc, trap);
+  violation_describe(violation, &at->run->view, note, trap);
+  violation_locate(at->run->launch, at->block->index, at->index, violation->lane, at->pc, trap);
   // Frames are reached through r0, or absolutely in the kernel itself: past the end, the stack is what was too small.
   const Step *step = &at->run->steps[at->pc];
   bool through_frame = step->a_base == BASE_REGISTERS && step->a == 0;
-  if (fault->kind == TRAP_ILLEGAL_ADDRESS && fault->space == SPACE_LOCAL && through_frame && at->run->launch->kernel->recursive) {
+  if (violation->kind == TRAP_ILLEGAL_ADDRESS && violation->space == SPACE_LOCAL && through_frame && at->run->launch->kernel->recursive) {
     trap->kind = TRAP_STACK_OVERFLOW;
   }
   return STEP_TRAP;
 }
 
 StepResult step_trap(WarpContext *at, TrapKind kind, uint32_t lanes) {
-  AccessFault fault = {.kind = kind, .lane = lanes == 0 ? 0 : (unsigned)__builtin_ctz(lanes)};
-  return step_fault(at, &fault, NULL);
+  AccessViolation violation = {.kind = kind, .lane = lanes == 0 ? 0 : (unsigned)__builtin_ctz(lanes)};
+  return step_violation(at, &violation, NULL);
 }
 
 // A trap that no instruction has raised: the first thread that is alive stands for all.
@@ -90,7 +90,7 @@ static void trap_block(Runner *run, Block *block, TrapKind kind) {
       snprintf(run->trap->note, sizeof run->trap->note, "barrier %u has %u of %u threads", top->place, block->barriers[top->place].any,
                block->barriers[top->place].expected != 0 ? block->barriers[top->place].expected : block->alive);
     }
-    fault_locate(run->launch, block->index, i, (unsigned)__builtin_ctz(top->mask), top->pc, run->trap);
+    violation_locate(run->launch, block->index, i, (unsigned)__builtin_ctz(top->mask), top->pc, run->trap);
     return;
   }
 }

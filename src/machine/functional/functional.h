@@ -146,11 +146,12 @@ void watch_keep(Access *access, uint32_t kept[2 * WARP_LANES]); // addresses: wh
 void watch_tell(const WarpContext *at, const Access *access, unsigned how);
 void watch_rare(const WarpContext *at, const Step *step, uint32_t active);
 // As fragment_load or fragment_store, and sample_execute; for a watch that wants rare touches.
-bool watch_fragment(const WarpContext *at, const Access *access, const uint32_t *stride, uint32_t *rows, bool store, AccessFault *fault);
-bool watch_texture(const WarpContext *at, uint32_t active, const SampleRows *rows, AccessFault *fault);
+bool watch_fragment(const WarpContext *at, const Access *access, const uint32_t *stride, uint32_t *rows, bool store,
+                    AccessViolation *violation);
+bool watch_texture(const WarpContext *at, uint32_t active, const SampleRows *rows, AccessViolation *violation);
 
 // Both fill run->trap; always STEP_TRAP.
-StepResult step_fault(WarpContext *at, const AccessFault *fault, const char *note);
+StepResult step_violation(WarpContext *at, const AccessViolation *violation, const char *note);
 StepResult step_trap(WarpContext *at, TrapKind kind, uint32_t lanes);
 
 #endif

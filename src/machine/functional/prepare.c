@@ -50,7 +50,7 @@ static void prepare_sources(Runner *run, Step *step, const Instr *instr, const O
   Source a = source_of(run, instr, 0, instr->a, has_address ? address : info->a);
   Source b = source_of(run, instr, 1, instr->b, info->b);
   Source c = source_of(run, instr, 2, instr->c, info->c);
-  if ((info->flags & OP_MEMBER_MASK) != 0 && (instr->mods & MOD_FULL_MASK) != 0) {
+  if ((info->flags & IT_MEMBER_MASK) != 0 && (instr->mods & MOD_FULL_MASK) != 0) {
     Source ones = {ZERO_ROWS * WARP_LANES, BASE_CONSTANTS};
     if (info->c != TYPE_none) c = ones;
     else if (info->b != TYPE_none) b = ones;
@@ -62,7 +62,7 @@ static void prepare_sources(Runner *run, Step *step, const Instr *instr, const O
 }
 
 static void prepare_destinations(const Runner *run, Step *step, const Instr *instr, const OpInfo *info) {
-  bool is_source = (info->flags & OP_DATA_IN) != 0;
+  bool is_source = (info->flags & IT_DATA_IN) != 0;
   uint32_t zero = (run->layout.register_rows - (is_source ? RZ_ROWS : 2 * RZ_ROWS)) * WARP_LANES;
   for (unsigned k = 0; k < 4; k++) step->d[k] = instr->d[k] == REG_ZERO ? zero : (uint32_t)instr->d[k] * WARP_LANES;
   step->guard = instr->guard;
@@ -86,14 +86,14 @@ static uint8_t memory_stat(const OpInfo *info) {
 
 static StepKind kind_of(const OpInfo *info) {
   bool predicates =
-      (info->flags & (OP_CARRY_IN | OP_CARRY_OUT | OP_PRED_IN | OP_PRED_OUT)) != 0 || info->d == TYPE_pred || info->a == TYPE_pred;
+      (info->flags & (IT_CARRY_IN | IT_CARRY_OUT | IT_PRED_IN | IT_PRED_OUT)) != 0 || info->d == TYPE_pred || info->a == TYPE_pred;
   switch (info->kind) {
   case KIND_ALU: return predicates ? STEP_PREDICATED : STEP_ALU;
   case KIND_LOAD: return STEP_LOAD;
   case KIND_STORE: return STEP_STORE;
   case KIND_WARP: return STEP_WARP;
   case KIND_MATRIX: return info->space == SPACE_NONE ? STEP_WARP : STEP_SPECIAL;
-  case KIND_CONTROL: return (info->flags & OP_BRANCH) != 0 && (info->flags & OP_INDIRECT) == 0 ? STEP_BRANCH : STEP_SPECIAL;
+  case KIND_CONTROL: return (info->flags & IT_BRANCH) != 0 && (info->flags & IT_INDIRECT) == 0 ? STEP_BRANCH : STEP_SPECIAL;
   default: return STEP_SPECIAL;
   }
 }
@@ -106,7 +106,7 @@ static uint8_t stat_of(const OpInfo *info) {
   case KIND_TEXTURE: return STAT_TEXTURE_FETCHES;
   case KIND_MATRIX:
     if (info->space == SPACE_NONE) return STAT_WARP_INSTRUCTIONS;
-    if ((info->flags & OP_READS_MEMORY) != 0) return info->space == SPACE_SHARED ? STAT_LOADS_SHARED : STAT_LOADS_GLOBAL;
+    if ((info->flags & IT_READS_MEMORY) != 0) return info->space == SPACE_SHARED ? STAT_LOADS_SHARED : STAT_LOADS_GLOBAL;
     return info->space == SPACE_SHARED ? STAT_STORES_SHARED : STAT_STORES_GLOBAL;
   default: return STAT_WARP_INSTRUCTIONS;
   }

@@ -21,7 +21,7 @@ bool step_members(WarpContext *at, const Step *step, uint32_t *active, uint32_t 
   SimtEntry *top = &at->entries[stack->depth - 1];
   bool forced = top->state == ENTRY_FORCED;
   top->state = ENTRY_READY;
-  if ((info->flags & OP_MEMBER_MASK) == 0 || *active == 0) return true;
+  if ((info->flags & IT_MEMBER_MASK) == 0 || *active == 0) return true;
   const uint32_t *row = info->c != TYPE_none ? row_c(at, step) : info->b != TYPE_none ? row_b(at, step) : row_a(at, step);
   if ((stack->alive & ~at->mask) == 0) return true;
   uint32_t members = 0; // lanes that run together may name different groups
@@ -73,7 +73,7 @@ static void give_result(void *context, uint32_t index, const SimtEntry *entry, c
     uint32_t *row = block_registers(&run->layout, at->block, index) + instr->d[0] * WARP_LANES;
     for (uint32_t left = entry->mask; left != 0; left &= left - 1) row[first_lane(left)] = barrier->holds;
   }
-  if ((info->flags & OP_PRED_OUT) == 0) return;
+  if ((info->flags & IT_PRED_OUT) == 0) return;
   Warp *warp = block_warp(&run->layout, at->block, index);
   uint32_t value = barrier_holds(barrier, (Op)instr->op) ? UINT32_MAX : 0;
   for (unsigned k = 0; k < 2; k++) {
@@ -170,7 +170,7 @@ static StepResult step_indirect(WarpContext *at, const Step *step, uint32_t acti
     if (indirect_target(at, step, lane) == target) lanes |= 1u << lane;
   }
   front_save(at);
-  bool is_call = (op_info[step->op].flags & OP_CALLS) != 0;
+  bool is_call = (op_info[step->op].flags & IT_CALLS) != 0;
   uint32_t next = at->pc + 1, meet = is_call ? next : step->reconverge;
   bool done = true;
   if (lanes != at->mask) at->run->stats->value[STAT_DIVERGENT_BRANCHES]++;
@@ -187,15 +187,15 @@ static StepResult step_indirect(WarpContext *at, const Step *step, uint32_t acti
 static StepResult step_control(WarpContext *at, const Step *step, uint32_t active) {
   uint32_t flags = op_info[step->op].flags;
   if (active == 0) return STEP_NEXT;
-  if ((flags & OP_INDIRECT) != 0) return step_indirect(at, step, active);
-  if ((flags & OP_CALLS) != 0) {
+  if ((flags & IT_INDIRECT) != 0) return step_indirect(at, step, active);
+  if ((flags & IT_CALLS) != 0) {
     if (step->target >= at->run->program->code_count) return step_trap(at, TRAP_INVALID_PC, active);
     bool done = simt_call(&at->warp->stack, at->entries, active, step->target, at->pc + 1);
     return done ? STEP_RELOAD : step_trap(at, TRAP_STACK_OVERFLOW, active);
   }
-  if ((flags & OP_RETURN) != 0) return step_exit(at, active, true);
-  if ((flags & OP_EXITS) != 0) return step_exit(at, active, false);
-  if ((flags & OP_TRAPS) != 0) return step_trap(at, TRAP_TRAP, active);
+  if ((flags & IT_RETURN) != 0) return step_exit(at, active, true);
+  if ((flags & IT_EXITS) != 0) return step_exit(at, active, false);
+  if ((flags & IT_TRAPS) != 0) return step_trap(at, TRAP_TRAP, active);
   return STEP_NEXT;
 }
 
@@ -216,41 +216,42 @@ static StepResult step_atomic(WarpContext *at, Step *step, uint32_t active) {
                      .c = row_c(at, step),
                      .mods = step->mods,
                      .imm = step->imm};
-  AccessFault fault;
+  AccessViolation violation;
   bool changed = false;
   uint32_t kept[2 * WARP_LANES];
   if (at->run->watch != NULL) watch_keep(&access, kept);
-  bool done = atomic_execute(&at->run->view, &access, &rows, &step->window, &changed, &fault);
+  bool done = atomic_execute(&at->run->view, &access, &rows, &step->window, &changed, &violation);
   at->run->progress |= changed;
   at->warp->polls = changed ? 0 : at->warp->polls + 1;
   if (done && at->run->watch != NULL) watch_tell(at, &access, WATCH_READ | WATCH_WRITE);
-  return done ? STEP_NEXT : step_fault(at, &fault, NULL);
+  return done ? STEP_NEXT : step_violation(at, &violation, NULL);
 }
 
 static StepResult step_fragment(WarpContext *at, Step *step, uint32_t active) {
   Runner *run = at->run;
   Access access = {.space = (Space)step->space, .wide = step->wide, .active = active, .address = row_a(at, step)};
-  AccessFault fault;
+  AccessViolation violation;
   uint32_t *rows = at->registers + step->d[0];
-  bool store = (op_info[step->op].flags & OP_DATA_IN) != 0;
+  bool store = (op_info[step->op].flags & IT_DATA_IN) != 0;
   run->progress |= store;
   bool is_told = run->watch != NULL && run->watch->touches_rare, done;
-  if (is_told) done = watch_fragment(at, &access, row_b(at, step), rows, store, &fault);
+  if (is_told) done = watch_fragment(at, &access, row_b(at, step), rows, store, &violation);
   else
-    done = store ? fragment_store(&run->view, &access, (Op)step->op, step->imm, row_b(at, step), rows, &fault)
-                 : fragment_load(&run->view, &access, (Op)step->op, step->imm, row_b(at, step), rows, &fault);
-  return done ? STEP_NEXT : step_fault(at, &fault, NULL);
+    done = store ? fragment_store(&run->view, &access, (Op)step->op, step->imm, row_b(at, step), rows, &violation)
+                 : fragment_load(&run->view, &access, (Op)step->op, step->imm, row_b(at, step), rows, &violation);
+  return done ? STEP_NEXT : step_violation(at, &violation, NULL);
 }
 
 static StepResult step_texture(WarpContext *at, const Step *step, uint32_t active) {
   SampleRows rows = {.handle = row_a(at, step), .coordinates = row_b(at, step), .gradients = row_c(at, step)};
   for (unsigned k = 0; k < 4; k++) rows.data[k] = at->registers + step->d[k];
-  at->run->progress |= (op_info[step->op].flags & OP_WRITES_MEMORY) != 0;
-  AccessFault fault;
+  at->run->progress |= (op_info[step->op].flags & IT_WRITES_MEMORY) != 0;
+  AccessViolation violation;
   const MachineWatch *watch = at->run->watch;
-  bool done = watch != NULL && watch->touches_rare ? watch_texture(at, active, &rows, &fault)
-                                                   : sample_execute(at->run->environment, (Op)step->op, step->imm, active, &rows, &fault);
-  return done ? STEP_NEXT : step_fault(at, &fault, NULL);
+  bool done = watch != NULL && watch->touches_rare
+                  ? watch_texture(at, active, &rows, &violation)
+                  : sample_execute(at->run->environment, (Op)step->op, step->imm, active, &rows, &violation);
+  return done ? STEP_NEXT : step_violation(at, &violation, NULL);
 }
 
 static StepResult step_sreg(WarpContext *at, const Step *step, uint32_t active) {
@@ -274,19 +275,19 @@ static StepResult step_system(WarpContext *at, const Step *step, uint32_t active
   SystemContext context = {
       .view = &run->view, .environment = run->environment, .launch = run->launch, .block = at->block->index, .warp = at->index};
   bool heap_changed = false;
-  AccessFault fault;
+  AccessViolation violation;
   char note[256] = "";
-  bool done = system_execute(&context, (Op)step->op, active, row_a(at, step), &heap_changed, &fault, note);
+  bool done = system_execute(&context, (Op)step->op, active, row_a(at, step), &heap_changed, &violation, note);
   run->progress = true;
   for (uint32_t i = 0; i < run->program->code_count && heap_changed; i++) run->steps[i].window = (Window){0, 0};
-  return done ? STEP_NEXT : step_fault(at, &fault, note);
+  return done ? STEP_NEXT : step_violation(at, &violation, note);
 }
 
 StepResult step_special(WarpContext *at, Step *step, uint32_t active) {
   const OpInfo *info = &op_info[step->op];
   if (info->kind == KIND_CONTROL) return step_control(at, step, active);
   if (info->kind == KIND_BARRIER) {
-    return (info->flags & OP_MEMBER_MASK) != 0 ? step_warp_barrier(at, step, active) : step_barrier(at, step, active);
+    return (info->flags & IT_MEMBER_MASK) != 0 ? step_warp_barrier(at, step, active) : step_barrier(at, step, active);
   }
   if (active == 0) return STEP_NEXT;
   at->run->stats->value[step->stat]++;

@@ -149,14 +149,14 @@ static inline StepResult step_memory(WarpContext *at, Step *step, uint32_t activ
       .address = at->bases[step->a_base] + step->a,
   };
   for (unsigned k = 0; k < step->elements; k++) access.data[k] = at->registers + step->d[k];
-  AccessFault fault;
+  AccessViolation violation;
   at->run->stats->value[step->stat]++;
   if (store) at->run->progress = true, at->warp->polls = 0;
   else if ((step->mods & MOD_VOLATILE) != 0) at->run->polled = true, at->warp->polls++;
   if (at->run->watch != NULL) return watch_memory(at, step, &access, store);
-  bool done =
-      store ? access_store(&at->run->view, &access, &step->window, &fault) : access_load(&at->run->view, &access, &step->window, &fault);
-  return done ? STEP_NEXT : step_fault(at, &fault, NULL);
+  bool done = store ? access_store(&at->run->view, &access, &step->window, &violation)
+                    : access_load(&at->run->view, &access, &step->window, &violation);
+  return done ? STEP_NEXT : step_violation(at, &violation, NULL);
 }
 
 static StepResult step_warp(WarpContext *at, const Step *step, uint32_t active) {

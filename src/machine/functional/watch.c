@@ -26,13 +26,13 @@ void watch_tell(const WarpContext *at, const Access *access, unsigned how) {
 
 StepResult watch_memory(WarpContext *at, Step *step, Access *access, bool store) {
   uint32_t kept[2 * WARP_LANES];
-  AccessFault fault;
+  AccessViolation violation;
   watch_keep(access, kept);
-  bool done =
-      store ? access_store(&at->run->view, access, &step->window, &fault) : access_load(&at->run->view, access, &step->window, &fault);
-  if (!done) access->active &= (1u << fault.lane % WARP_LANES) - 1; // lanes before the one that traps have stored
+  bool done = store ? access_store(&at->run->view, access, &step->window, &violation)
+                    : access_load(&at->run->view, access, &step->window, &violation);
+  if (!done) access->active &= (1u << violation.lane % WARP_LANES) - 1; // lanes before the one that traps have stored
   if (done || store) watch_tell(at, access, store ? WATCH_WRITE : WATCH_READ);
-  if (!done) return step_fault(at, &fault, NULL);
+  if (!done) return step_violation(at, &violation, NULL);
   return STEP_NEXT;
 }
 
@@ -42,26 +42,27 @@ typedef struct ToldWay {
   const WarpContext *at;
   Space space;
   unsigned lane;
-  AccessFault *fault;
+  AccessViolation *violation;
 } ToldWay;
 
 static bool read_told(void *context, unsigned lane, uint64_t address, uint32_t bytes, uint8_t *data) {
   const ToldWay *way = context;
-  if (!lane_read(&way->at->run->view, way->space, address, bytes, lane, data, way->fault)) return false;
+  if (!lane_read(&way->at->run->view, way->space, address, bytes, lane, data, way->violation)) return false;
   tell_touch(way->at->run->watch, lane, way->space, address, bytes, WATCH_READ);
   return true;
 }
 
 static bool write_told(void *context, unsigned lane, uint64_t address, uint32_t bytes, uint8_t *data) {
   const ToldWay *way = context;
-  if (!lane_write(&way->at->run->view, way->space, address, bytes, lane, data, way->fault)) return false;
+  if (!lane_write(&way->at->run->view, way->space, address, bytes, lane, data, way->violation)) return false;
   tell_touch(way->at->run->watch, lane, way->space, address, bytes, WATCH_WRITE);
   return true;
 }
 
-bool watch_fragment(const WarpContext *at, const Access *access, const uint32_t *stride, uint32_t *rows, bool store, AccessFault *fault) {
+bool watch_fragment(const WarpContext *at, const Access *access, const uint32_t *stride, uint32_t *rows, bool store,
+                    AccessViolation *violation) {
   const Instr *instr = &at->run->program->decoded[at->pc];
-  ToldWay way = {.at = at, .space = access->space, .fault = fault};
+  ToldWay way = {.at = at, .space = access->space, .violation = violation};
   return store ? fragment_store_by(access, instr, stride, rows, (FragmentWay){write_told, &way})
                : fragment_load_by(access, instr, stride, rows, (FragmentWay){read_told, &way});
 }
@@ -84,13 +85,13 @@ static bool write_texel_told(void *context, uint64_t address, const void *from, 
   return true;
 }
 
-bool watch_texture(const WarpContext *at, uint32_t active, const SampleRows *rows, AccessFault *fault) {
+bool watch_texture(const WarpContext *at, uint32_t active, const SampleRows *rows, AccessViolation *violation) {
   const Instr *instr = &at->run->program->decoded[at->pc];
   ToldWay way = {.at = at};
   TextureReader reader = {.read = read_texel_told, .write = write_texel_told, .context = &way};
   for (; active != 0; active &= active - 1) {
     way.lane = (unsigned)__builtin_ctz(active);
-    if (!sample_lane(at->run->environment, &reader, instr, way.lane, rows, fault)) return false;
+    if (!sample_lane(at->run->environment, &reader, instr, way.lane, rows, violation)) return false;
   }
   return true;
 }
@@ -100,7 +101,7 @@ static bool tells_time_or_place(uint32_t number) { return number == SREG_SMID ||
 
 // A barrier orders all warps of the block only if it waits for all of them.
 static bool is_whole_barrier(const WarpContext *at, const Step *step, uint32_t active) {
-  if ((op_info[step->op].flags & OP_MEMBER_MASK) != 0 || active == 0) return true;
+  if ((op_info[step->op].flags & IT_MEMBER_MASK) != 0 || active == 0) return true;
   if (step->op == OP_BAR_ARRIVE) return false;
   const uint32_t *count = at->bases[step->b_base] + step->b;
   for (uint32_t left = active; left != 0; left &= left - 1) {

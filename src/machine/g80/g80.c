@@ -117,7 +117,7 @@ void g80_bind(G80Machine *m) {
   machine->block = m->block;
   machine->corrected = &m->shared->corrected;
   machine->detected = &m->shared->detected;
-  machine->replayed = &m->shared->replayed;
+  machine->repeated = &m->shared->repeated;
   tell_whom(m);
 }
 

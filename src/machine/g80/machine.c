@@ -101,7 +101,7 @@ static void end(Machine *machine, Stats *stats, Trap *trap) {
   stats->value[STAT_BLOCK_PASSES] = shared->pass_count;
   stats->value[STAT_CORRECTED] = shared->corrected;
   stats->value[STAT_DETECTED] = shared->detected;
-  stats->value[STAT_REPLAYED] = shared->replayed;
+  stats->value[STAT_REPEATED] = shared->repeated;
   *trap = m->trap;
   hooks_finish(&m->hooks->chain, &m->hooks->machine);
   rest(m);

@@ -73,7 +73,7 @@ typedef struct G80Shared {
   G80Wires wires, settled; // as flips may have left them; as they were computed
   G80Pass passes[G80_MAX_PASSES];
   uint64_t warp_instructions, thread_instructions, jobs, blocks;
-  uint64_t corrected, detected, replayed; // counted by hooks
+  uint64_t corrected, detected, repeated; // counted by hooks
 } G80Shared;
 #define G80_SHARED_HASHED offsetof(G80Shared, wires)
 

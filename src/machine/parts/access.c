@@ -44,26 +44,26 @@ static uint8_t *local_pointer(const MemoryView *view, uint64_t address, unsigned
   return view->local + ((address & ~UINT64_C(3)) * WARP_LANES + lane * 4u + (address & 3));
 }
 
-static bool set_fault(AccessFault *fault, TrapKind kind, Space space, uint64_t address, uint32_t bytes, unsigned lane) {
-  *fault = (AccessFault){.kind = kind, .space = space, .lane = lane, .address = address, .bytes = bytes};
+static bool set_fault(AccessViolation *violation, TrapKind kind, Space space, uint64_t address, uint32_t bytes, unsigned lane) {
+  *violation = (AccessViolation){.kind = kind, .space = space, .lane = lane, .address = address, .bytes = bytes};
   return false;
 }
 
 // Copies between a lane's memory and `data`, after all checks. The one place that decides what is valid.
 static bool lane_transfer(const MemoryView *view, Space space, uint64_t address, uint32_t bytes, uint32_t align, unsigned lane,
-                          uint8_t *data, bool write, Window *window, AccessFault *fault) {
-  if ((address & (align - 1)) != 0) return set_fault(fault, TRAP_MISALIGNED, space, address, bytes, lane);
+                          uint8_t *data, bool write, Window *window, AccessViolation *violation) {
+  if ((address & (align - 1)) != 0) return set_fault(violation, TRAP_MISALIGNED, space, address, bytes, lane);
   uint64_t inside = address;
   Space actual = space == SPACE_GENERIC ? generic_resolve(&inside) : space;
   if (actual != SPACE_LOCAL) {
     uint8_t *host = lane_pointer(view, actual, inside, bytes, write, window);
-    if (host == NULL) return set_fault(fault, TRAP_ILLEGAL_ADDRESS, space, address, bytes, lane);
+    if (host == NULL) return set_fault(violation, TRAP_ILLEGAL_ADDRESS, space, address, bytes, lane);
     if (write) memcpy(host, data, bytes);
     else memcpy(data, host, bytes);
     return true;
   }
   if (view->local_bytes < bytes || inside > view->local_bytes - bytes) {
-    return set_fault(fault, TRAP_ILLEGAL_ADDRESS, space, address, bytes, lane);
+    return set_fault(violation, TRAP_ILLEGAL_ADDRESS, space, address, bytes, lane);
   }
   if (write) *view->local_touched = max_u32(*view->local_touched, (uint32_t)align_up(inside + bytes, 4));
   for (uint32_t done = 0; done < bytes;) {
@@ -78,17 +78,17 @@ static bool lane_transfer(const MemoryView *view, Space space, uint64_t address,
 
 static uint32_t natural_align(uint32_t bytes) { return bytes >= 8 ? 8 : bytes >= 4 ? 4 : bytes >= 2 ? 2 : 1; }
 
-bool lane_read(const MemoryView *view, Space space, uint64_t address, uint32_t bytes, unsigned lane, void *to, AccessFault *fault) {
+bool lane_read(const MemoryView *view, Space space, uint64_t address, uint32_t bytes, unsigned lane, void *to, AccessViolation *violation) {
   Window window = {0, 0};
-  return lane_transfer(view, space, address, bytes, natural_align(bytes), lane, to, false, &window, fault);
+  return lane_transfer(view, space, address, bytes, natural_align(bytes), lane, to, false, &window, violation);
 }
 
 bool lane_write(const MemoryView *view, Space space, uint64_t address, uint32_t bytes, unsigned lane, const void *from,
-                AccessFault *fault) {
+                AccessViolation *violation) {
   Window window = {0, 0};
   uint8_t copy[16];
   memcpy(copy, from, bytes);
-  return lane_transfer(view, space, address, bytes, natural_align(bytes), lane, copy, true, &window, fault);
+  return lane_transfer(view, space, address, bytes, natural_align(bytes), lane, copy, true, &window, violation);
 }
 
 // ---- Some lanes ------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ static inline bool in_window(const Window *window, uint64_t address, uint32_t by
   return address >= window->first && address < window->last && window->last - address >= bytes && (address & (bytes - 1)) == 0;
 }
 
-bool access_load(const MemoryView *view, const Access *access, Window *window, AccessFault *fault) {
+bool access_load(const MemoryView *view, const Access *access, Window *window, AccessViolation *violation) {
   uint32_t bytes = (uint32_t)access->element_bytes * access->elements;
   if (access->active == UINT32_MAX && access->space != SPACE_LOCAL && view->bulk->load(view, access, window)) return true;
   if (local_rows(view, access, false)) return true;
@@ -154,13 +154,13 @@ bool access_load(const MemoryView *view, const Access *access, Window *window, A
       else lane_in(access, lane, host);
       continue;
     }
-    if (!lane_transfer(view, access->space, address, bytes, bytes, lane, data, false, window, fault)) return false;
+    if (!lane_transfer(view, access->space, address, bytes, bytes, lane, data, false, window, violation)) return false;
     lane_in(access, lane, data);
   }
   return true;
 }
 
-bool access_store(const MemoryView *view, const Access *access, Window *window, AccessFault *fault) {
+bool access_store(const MemoryView *view, const Access *access, Window *window, AccessViolation *violation) {
   uint32_t bytes = (uint32_t)access->element_bytes * access->elements;
   if (access->active == UINT32_MAX && access->space != SPACE_LOCAL && view->bulk->store(view, access, window)) return true;
   if (local_rows(view, access, true)) return true;
@@ -173,7 +173,7 @@ bool access_store(const MemoryView *view, const Access *access, Window *window, 
       continue;
     }
     lane_out(access, lane, data);
-    if (!lane_transfer(view, access->space, address, bytes, bytes, lane, data, true, window, fault)) return false;
+    if (!lane_transfer(view, access->space, address, bytes, bytes, lane, data, true, window, violation)) return false;
   }
   return true;
 }

@@ -4,7 +4,7 @@
 //
 // A transfer first looks at all lanes at once: where every active lane falls into one valid window
 // it is checked once and moved in bulk. Anything else goes lane by lane, and the first
-// lane that may not do what it wants is the fault.
+// lane that may not do what it wants is the violation.
 #ifndef REDOUBT_PARTS_ACCESS_H
 #define REDOUBT_PARTS_ACCESS_H
 
@@ -54,16 +54,16 @@ struct Access {
   uint32_t *data[4];       // rows of each element; 64-bit elements take two
 };
 
-typedef struct AccessFault {
+typedef struct AccessViolation {
   TrapKind kind;
   Space space;
   unsigned lane;
   uint64_t address;
   uint32_t bytes;
-} AccessFault;
+} AccessViolation;
 
-bool access_load(const MemoryView *view, const Access *access, Window *window, AccessFault *fault);
-bool access_store(const MemoryView *view, const Access *access, Window *window, AccessFault *fault);
+bool access_load(const MemoryView *view, const Access *access, Window *window, AccessViolation *violation);
+bool access_store(const MemoryView *view, const Access *access, Window *window, AccessViolation *violation);
 
 static inline uint64_t access_address(const Access *access, unsigned lane) {
   if (!access->wide) return (uint32_t)(access->address[lane] + access->offset);
@@ -72,8 +72,9 @@ static inline uint64_t access_address(const Access *access, unsigned lane) {
 }
 
 // One lane's bytes, 1..16 of them, aligned to their number rounded up to a power of two at most 8. Fault's lane is filled too.
-bool lane_read(const MemoryView *view, Space space, uint64_t address, uint32_t bytes, unsigned lane, void *to, AccessFault *fault);
-bool lane_write(const MemoryView *view, Space space, uint64_t address, uint32_t bytes, unsigned lane, const void *from, AccessFault *fault);
+bool lane_read(const MemoryView *view, Space space, uint64_t address, uint32_t bytes, unsigned lane, void *to, AccessViolation *violation);
+bool lane_write(const MemoryView *view, Space space, uint64_t address, uint32_t bytes, unsigned lane, const void *from,
+                AccessViolation *violation);
 
 // Host address of a lane's bytes in any space but local, or NULL. Writable says that constant and parameter memory will not do.
 uint8_t *lane_pointer(const MemoryView *view, Space space, uint64_t address, uint32_t bytes, bool writable, Window *window);

@@ -38,17 +38,17 @@ typedef struct Round {
 
 // Where each lane's datum is. Constant, parameter and local memory take no atomics.
 static bool find_places(const MemoryView *view, const Access *access, const uint64_t *address, uint8_t **place, Window *window,
-                        AccessFault *fault) {
+                        AccessViolation *violation) {
   for (uint32_t left = access->active; left != 0; left &= left - 1) {
     unsigned lane = (unsigned)__builtin_ctz(left);
     bool aligned = (address[lane] & (access->element_bytes - 1u)) == 0;
     place[lane] = aligned ? lane_pointer(view, access->space, address[lane], access->element_bytes, true, window) : NULL;
     if (place[lane] != NULL) continue;
-    *fault = (AccessFault){.kind = aligned ? TRAP_ILLEGAL_ADDRESS : TRAP_MISALIGNED,
-                           .space = access->space,
-                           .lane = lane,
-                           .address = address[lane],
-                           .bytes = access->element_bytes};
+    *violation = (AccessViolation){.kind = aligned ? TRAP_ILLEGAL_ADDRESS : TRAP_MISALIGNED,
+                                   .space = access->space,
+                                   .lane = lane,
+                                   .address = address[lane],
+                                   .bytes = access->element_bytes};
     return false;
   }
   return true;
@@ -80,7 +80,7 @@ static bool write_new(uint32_t lanes, uint8_t *const *place, unsigned bytes, con
 }
 
 bool atomic_execute(const MemoryView *view, const Access *access, const AtomicRows *rows, Window *window, bool *changed,
-                    AccessFault *fault) {
+                    AccessViolation *violation) {
   uint64_t address[WARP_LANES];
   uint8_t *place[WARP_LANES];
   unsigned bytes = access->element_bytes;
@@ -88,7 +88,7 @@ bool atomic_execute(const MemoryView *view, const Access *access, const AtomicRo
     unsigned lane = (unsigned)__builtin_ctz(left);
     address[lane] = access_address(access, lane);
   }
-  if (!find_places(view, access, address, place, window, fault)) return false;
+  if (!find_places(view, access, address, place, window, violation)) return false;
   Round round;
   memset(&round, 0, sizeof round);
   for (uint32_t left = access->active; left != 0;) {

@@ -15,6 +15,6 @@ typedef struct AtomicRows {
 // access: space, element_bytes, address, offset, active; its data rows are not used.
 // *changed is set when a value in memory changed.
 bool atomic_execute(const MemoryView *view, const Access *access, const AtomicRows *rows, Window *window, bool *changed,
-                    AccessFault *fault);
+                    AccessViolation *violation);
 
 #endif

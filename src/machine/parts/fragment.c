@@ -69,27 +69,27 @@ bool fragment_store_by(const Access *access, const Instr *instr, const uint32_t 
 typedef struct Straight {
   const MemoryView *view;
   Space space;
-  AccessFault *fault;
+  AccessViolation *violation;
 } Straight;
 
 static bool read_piece(void *context, unsigned lane, uint64_t address, uint32_t bytes, uint8_t *data) {
   const Straight *at = context;
-  return lane_read(at->view, at->space, address, bytes, lane, data, at->fault);
+  return lane_read(at->view, at->space, address, bytes, lane, data, at->violation);
 }
 
 static bool write_piece(void *context, unsigned lane, uint64_t address, uint32_t bytes, uint8_t *data) {
   const Straight *at = context;
-  return lane_write(at->view, at->space, address, bytes, lane, data, at->fault);
+  return lane_write(at->view, at->space, address, bytes, lane, data, at->violation);
 }
 
 bool fragment_load(const MemoryView *view, const Access *access, Op op, uint32_t imm, const uint32_t *stride, uint32_t *rows,
-                   AccessFault *fault) {
-  Straight straight = {view, access->space, fault};
+                   AccessViolation *violation) {
+  Straight straight = {view, access->space, violation};
   return load(access, op, imm, stride, rows, (FragmentWay){read_piece, &straight});
 }
 
 bool fragment_store(const MemoryView *view, const Access *access, Op op, uint32_t imm, const uint32_t *stride, const uint32_t *rows,
-                    AccessFault *fault) {
-  Straight straight = {view, access->space, fault};
+                    AccessViolation *violation) {
+  Straight straight = {view, access->space, violation};
   return store(access, op, imm, stride, rows, (FragmentWay){write_piece, &straight});
 }

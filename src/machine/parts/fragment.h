@@ -6,9 +6,9 @@
 
 // access: space, wide, address, active; offset 0. `rows` are the fragment's registers, as many as `registers` says.
 bool fragment_load(const MemoryView *view, const Access *access, Op op, uint32_t imm, const uint32_t *stride, uint32_t *rows,
-                   AccessFault *fault);
+                   AccessViolation *violation);
 bool fragment_store(const MemoryView *view, const Access *access, Op op, uint32_t imm, const uint32_t *stride, const uint32_t *rows,
-                    AccessFault *fault);
+                    AccessViolation *violation);
 
 // The same with the caller's way to memory. `move` brings a piece of a lane's fragment into `data`, or takes it from there; false ends
 // the instruction, and the caller knows why. Rows are written when all pieces are there.

@@ -22,11 +22,11 @@ static void take_registers(const uint32_t *rows, TypeId type, unsigned lane, uin
 static TrapKind trap_of(TextureStatus status) { return status == TEXTURE_MISFIT ? TRAP_MISALIGNED : TRAP_ILLEGAL_ADDRESS; }
 
 static bool execute_lane(const MachineEnvironment *environment, const TextureReader *reader, Op op, uint32_t imm, unsigned lane,
-                         const SampleRows *rows, AccessFault *fault) {
+                         const SampleRows *rows, AccessViolation *violation) {
   const OpInfo *info = &op_info[op];
   unsigned registers = type_info[info->d].registers;
   uint64_t handle = row_get(rows->handle, lane, 2), address = 0;
-  *fault = (AccessFault){.kind = TRAP_INVALID_TEXTURE, .space = SPACE_GLOBAL, .lane = lane, .address = handle};
+  *violation = (AccessViolation){.kind = TRAP_INVALID_TEXTURE, .space = SPACE_GLOBAL, .lane = lane, .address = handle};
   if (handle == 0 || handle > environment->texture_count || !environment->textures[handle - 1].in_use) return false;
   uint32_t coordinates[8], gradients[8], data[8] = {0};
   take_registers(rows->coordinates, info->b, lane, coordinates);
@@ -34,25 +34,25 @@ static bool execute_lane(const MachineEnvironment *environment, const TextureRea
   for (unsigned k = 0; k < 4 * registers; k++) data[k] = rows->data[k / registers][k % registers * WARP_LANES + lane];
   TextureStatus status = texture_execute(&environment->textures[handle - 1], reader, imm, coordinates, gradients, data, &address);
   if (status != TEXTURE_DONE) {
-    *fault = (AccessFault){.kind = trap_of(status), .space = SPACE_GLOBAL, .lane = lane, .address = address, .bytes = 1};
+    *violation = (AccessViolation){.kind = trap_of(status), .space = SPACE_GLOBAL, .lane = lane, .address = address, .bytes = 1};
     return false;
   }
-  if ((info->flags & OP_DATA_IN) != 0) return true;
+  if ((info->flags & IT_DATA_IN) != 0) return true;
   for (unsigned k = 0; k < 4 * registers; k++) rows->data[k / registers][k % registers * WARP_LANES + lane] = data[k];
   return true;
 }
 
 bool sample_lane(const MachineEnvironment *environment, const TextureReader *reader, const Instr *instr, unsigned lane,
-                 const SampleRows *rows, AccessFault *fault) {
-  return execute_lane(environment, reader, (Op)instr->op, instr->imm, lane, rows, fault);
+                 const SampleRows *rows, AccessViolation *violation) {
+  return execute_lane(environment, reader, (Op)instr->op, instr->imm, lane, rows, violation);
 }
 
 bool sample_execute(const MachineEnvironment *environment, Op op, uint32_t imm, uint32_t active, const SampleRows *rows,
-                    AccessFault *fault) {
+                    AccessViolation *violation) {
   TextureReader reader = {.read = read_texel, .write = write_texel, .context = environment->memory};
   if (type_info[op_info[op].d].registers == 1 && sample_warp(environment, imm, active, rows)) return true;
   for (; active != 0; active &= active - 1) {
-    if (!execute_lane(environment, &reader, op, imm, (unsigned)__builtin_ctz(active), rows, fault)) return false;
+    if (!execute_lane(environment, &reader, op, imm, (unsigned)__builtin_ctz(active), rows, violation)) return false;
   }
   return true;
 }

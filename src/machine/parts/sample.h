@@ -13,11 +13,11 @@ typedef struct SampleRows {
 } SampleRows;
 
 bool sample_execute(const MachineEnvironment *environment, Op op, uint32_t imm, uint32_t active, const SampleRows *rows,
-                    AccessFault *fault);
+                    AccessViolation *violation);
 // All lanes at once, for the fetches that most programs make. False: not one of them, or some lane would fail; nothing is done.
 bool sample_warp(const MachineEnvironment *environment, uint32_t imm, uint32_t active, const SampleRows *rows);
 // One lane, with the caller's way to reach texels.
 bool sample_lane(const MachineEnvironment *environment, const TextureReader *reader, const Instr *instr, unsigned lane,
-                 const SampleRows *rows, AccessFault *fault);
+                 const SampleRows *rows, AccessViolation *violation);
 
 #endif

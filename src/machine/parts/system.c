@@ -10,7 +10,7 @@ enum { MOST_ASSERT_TEXT = 200 };
 // One lane's call.
 typedef struct Call {
   const SystemContext *context;
-  AccessFault *fault;
+  AccessViolation *violation;
   uint32_t area;      // local address of the argument area
   uint64_t arguments; // vprintf: generic address of the packed arguments
   unsigned lane;
@@ -20,21 +20,21 @@ static uint32_t pointer_bytes(const Call *call) { return call->context->launch->
 
 static bool read_argument(const Call *call, uint32_t offset, uint32_t bytes, uint64_t *value) {
   *value = 0;
-  return lane_read(call->context->view, SPACE_LOCAL, call->area + offset, bytes, call->lane, value, call->fault);
+  return lane_read(call->context->view, SPACE_LOCAL, call->area + offset, bytes, call->lane, value, call->violation);
 }
 
 static bool write_result(const Call *call, uint32_t offset, uint32_t bytes, uint64_t value) {
-  return lane_write(call->context->view, SPACE_LOCAL, call->area + offset, bytes, call->lane, &value, call->fault);
+  return lane_write(call->context->view, SPACE_LOCAL, call->area + offset, bytes, call->lane, &value, call->violation);
 }
 
 static bool packed_argument(void *context, uint32_t offset, uint32_t bytes, void *to) {
   const Call *call = context;
-  return lane_read(call->context->view, SPACE_GENERIC, call->arguments + offset, bytes, call->lane, to, call->fault);
+  return lane_read(call->context->view, SPACE_GENERIC, call->arguments + offset, bytes, call->lane, to, call->violation);
 }
 
 static bool string_byte(void *context, uint64_t address, char *to) {
   const Call *call = context;
-  return lane_read(call->context->view, SPACE_GENERIC, address, 1, call->lane, to, call->fault);
+  return lane_read(call->context->view, SPACE_GENERIC, address, 1, call->lane, to, call->violation);
 }
 
 static FormatSource source_of(Call *call) {
@@ -77,7 +77,7 @@ static bool call_assertfail(Call *call, char note[256]) {
   text_add(&text, "` failed.");
   if (valid) {
     snprintf(note, 256, "%s", text.at);
-    *call->fault = (AccessFault){.kind = TRAP_ASSERT, .lane = call->lane};
+    *call->violation = (AccessViolation){.kind = TRAP_ASSERT, .lane = call->lane};
   }
   text_free(&text);
   return false;
@@ -99,16 +99,16 @@ static bool call_free(Call *call, bool *heap_changed, char note[256]) {
   if (address == 0) return true;
   *heap_changed = true;
   if (memory_heap_release(call->context->environment->memory, address)) return true;
-  *call->fault = (AccessFault){.kind = TRAP_ILLEGAL_ADDRESS, .space = SPACE_GLOBAL, .lane = call->lane, .address = address};
+  *call->violation = (AccessViolation){.kind = TRAP_ILLEGAL_ADDRESS, .space = SPACE_GLOBAL, .lane = call->lane, .address = address};
   snprintf(note, 256, "free of 0x%llx, which is no block of the kernel's heap", (unsigned long long)address);
   return false;
 }
 
-bool system_execute(const SystemContext *context, Op op, uint32_t active, const uint32_t *areas, bool *heap_changed, AccessFault *fault,
-                    char note[256]) {
+bool system_execute(const SystemContext *context, Op op, uint32_t active, const uint32_t *areas, bool *heap_changed,
+                    AccessViolation *violation, char note[256]) {
   for (; active != 0; active &= active - 1) {
     unsigned lane = (unsigned)__builtin_ctz(active);
-    Call call = {.context = context, .fault = fault, .area = areas[lane], .lane = lane};
+    Call call = {.context = context, .violation = violation, .area = areas[lane], .lane = lane};
     bool done = true;
     switch (op) {
     case OP_SYS_VPRINTF: done = call_vprintf(&call); break;

@@ -67,9 +67,9 @@ static void compare(Bench *bench, uint32_t imm, Op op, uint32_t active) {
   for (unsigned k = 0; k < 4; k++) rows.data[k] = slow[k];
   TextureReader reader = {.read = read_texel, .context = bench->memory};
   Instr instr = {.op = op, .imm = imm};
-  AccessFault fault;
+  AccessViolation violation;
   for (uint32_t left = active; left != 0; left &= left - 1) {
-    assert_true(sample_lane(&bench->environment, &reader, &instr, (unsigned)__builtin_ctz(left), &rows, &fault));
+    assert_true(sample_lane(&bench->environment, &reader, &instr, (unsigned)__builtin_ctz(left), &rows, &violation));
   }
   assert_memory_equal(fast, slow, sizeof fast);
 }

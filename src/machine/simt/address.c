@@ -95,12 +95,12 @@ static bool check_lane(Translation *t, unsigned lane, uint64_t address, uint64_t
   bool is_aligned = (address & (t->bytes - 1)) == 0;
   *physical = 0;
   if (is_aligned && lane_translate(t, lane, address, physical)) return true;
-  AccessFault fault = {.kind = is_aligned ? TRAP_ILLEGAL_ADDRESS : TRAP_MISALIGNED,
-                       .space = t->space,
-                       .lane = lane_thread(t, lane),
-                       .address = address,
-                       .bytes = t->bytes};
-  simt_fault(t->m, t->sm, lane_warp(t, lane), t->slot->pc, &fault, NULL);
+  AccessViolation violation = {.kind = is_aligned ? TRAP_ILLEGAL_ADDRESS : TRAP_MISALIGNED,
+                               .space = t->space,
+                               .lane = lane_thread(t, lane),
+                               .address = address,
+                               .bytes = t->bytes};
+  simt_violation(t->m, t->sm, lane_warp(t, lane), t->slot->pc, &violation, NULL);
   return false;
 }
 

@@ -18,7 +18,7 @@ enum { INJECTABLE_ROWS = 3 }; // collector, collector.b, collector.c of state.de
 static uint32_t replays_waiting(const Simt *m, uint32_t sm) {
   const SmState *state = &m->at.sms[sm];
   uint32_t waiting = 0;
-  if ((m->wants & WANT_REPLAY) == 0) return 0;
+  if ((m->wants & WANT_REPEAT) == 0) return 0;
   for (uint32_t place = 0; place < state->flight_count; place++) {
     uint8_t waits = flight_at(m, sm, state->flight_queue[place])->waits;
     if (waits == FLIGHT_GOES) break;
@@ -90,7 +90,7 @@ static void take_slot(Simt *m, uint32_t sm, Collector *collector, const Instr *i
 
 static void take_sources(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
   const OpInfo *info = &op_info[instr->op];
-  unsigned data = (info->flags & OP_DATA_IN) != 0 ? operand_data_slots(instr, info) : 0;
+  unsigned data = (info->flags & IT_DATA_IN) != 0 ? operand_data_slots(instr, info) : 0;
   for (unsigned slot = 0; slot < data; slot++) take_slot(m, sm, collector, instr, SLOT_D + slot);
   for (unsigned slot = SLOT_A; slot <= SLOT_C; slot++) take_slot(m, sm, collector, instr, slot);
 }

@@ -94,7 +94,7 @@ static void give_result(void *context, uint32_t index, const SimtEntry *entry, c
     for (uint32_t left = entry->mask; left != 0; left &= left - 1) lanes->lane[first_lane(left)] = barrier->holds;
     cells_written(m, who, REGION_RF, (uint64_t)c->sm * m->dims.register_rows + row, entry->mask, lanes);
   }
-  if ((info->flags & OP_PRED_OUT) == 0) return;
+  if ((info->flags & IT_PRED_OUT) == 0) return;
   uint32_t value = barrier_holds(barrier, (Op)instr->op) ? UINT32_MAX : 0, units = 0;
   for (unsigned k = 0; k < 2; k++) {
     if (instr->pd[k] < MAX_PREDICATES) units |= 1u << instr->pd[k];
@@ -189,7 +189,7 @@ static bool members_met(Control *c, uint32_t *others) {
   bool forced = top->state == ENTRY_FORCED;
   top->state = ENTRY_READY;
   *others = 0;
-  if ((c->info->flags & OP_MEMBER_MASK) == 0 || c->active == 0 || (c->stack->alive & ~top->mask) == 0) return true;
+  if ((c->info->flags & IT_MEMBER_MASK) == 0 || c->active == 0 || (c->stack->alive & ~top->mask) == 0) return true;
   uint32_t members = members_of(c), missing = members & c->stack->alive & ~top->mask;
   if (missing == 0) return true;
   SyncPlace place = c->info->kind == KIND_BARRIER ? SYNC_BARRIER : SYNC_HERE;
@@ -296,7 +296,7 @@ static ControlResult indirect(const Control *c) {
     if (indirect_target(c, rows, lane) == target) lanes |= 1u << lane;
   }
   if (!tell_branch(c, target, lanes)) return CONTROL_DONE;
-  bool is_call = (c->info->flags & OP_CALLS) != 0, fits = true;
+  bool is_call = (c->info->flags & IT_CALLS) != 0, fits = true;
   uint32_t next = c->pc + 1, meet = is_call ? next : c->instr->reconverge;
   if (lanes != mask) simt_count(c->m, STAT_DIVERGENT_BRANCHES, 1);
   // Lanes whose guard fails go on; those with another target stay here until it is their turn.
@@ -309,17 +309,17 @@ static ControlResult indirect(const Control *c) {
 
 static ControlResult flow(Control *c) {
   uint32_t flags = c->info->flags, target = c->instr->imm;
-  if ((flags & OP_BRANCH) != 0 && (flags & OP_INDIRECT) == 0) return branch(c);
+  if ((flags & IT_BRANCH) != 0 && (flags & IT_INDIRECT) == 0) return branch(c);
   if (c->active == 0) return go_on(c);
-  if ((flags & OP_INDIRECT) != 0) return indirect(c);
-  if ((flags & OP_CALLS) != 0) {
+  if ((flags & IT_INDIRECT) != 0) return indirect(c);
+  if ((flags & IT_CALLS) != 0) {
     if (target >= c->m->program->code_count) return trap(c, TRAP_INVALID_PC, c->active);
     bool fits = simt_call(c->stack, c->entries, c->active, target, c->pc + 1);
     return fits ? CONTROL_DONE : trap(c, TRAP_STACK_OVERFLOW, c->active);
   }
-  if ((flags & OP_RETURN) != 0) return exit_lanes(c, true);
-  if ((flags & OP_EXITS) != 0) return exit_lanes(c, false);
-  if ((flags & OP_TRAPS) != 0) return trap(c, TRAP_TRAP, c->active);
+  if ((flags & IT_RETURN) != 0) return exit_lanes(c, true);
+  if ((flags & IT_EXITS) != 0) return exit_lanes(c, false);
+  if ((flags & IT_TRAPS) != 0) return trap(c, TRAP_TRAP, c->active);
   return go_on(c);
 }
 
@@ -366,10 +366,10 @@ static ControlResult call_out(const Control *c) {
   SystemContext context = {
       .view = &view, .environment = m->environment, .launch = m->launch, .block = c->block->index, .warp = c->at->index};
   bool heap_changed = false;
-  AccessFault fault;
+  AccessViolation violation;
   char note[256] = "";
-  if (!system_execute(&context, (Op)c->instr->op, c->active, areas, &heap_changed, &fault, note)) {
-    simt_fault(m, c->sm, c->number, c->pc, &fault, note);
+  if (!system_execute(&context, (Op)c->instr->op, c->active, areas, &heap_changed, &violation, note)) {
+    simt_violation(m, c->sm, c->number, c->pc, &violation, note);
     return CONTROL_DONE;
   }
   m->at.core->local_touched = max_u64(m->at.core->local_touched, (uint64_t)c->block->local_touched * WARP_LANES);
@@ -402,7 +402,7 @@ ControlResult control_issue(Simt *m, uint32_t sm, uint32_t warp, const Instr *in
   at->next_issue_at = simt_now(m) + (c.info->unit == UNIT_BRANCH ? m->spec->latency_branch : 1);
   switch (c.info->kind) {
   case KIND_CONTROL: result = flow(&c); break;
-  case KIND_BARRIER: result = (c.info->flags & OP_MEMBER_MASK) != 0 ? warp_wide(&c) : block_barrier(&c); break;
+  case KIND_BARRIER: result = (c.info->flags & IT_MEMBER_MASK) != 0 ? warp_wide(&c) : block_barrier(&c); break;
   case KIND_SYSTEM: result = call_out(&c); break;
   case KIND_FENCE: result = fence(&c); break;
   default: result = warp_wide(&c); break;
@@ -416,13 +416,13 @@ static void trap_deadlock(Simt *m, uint32_t sm, uint32_t warp) {
   const SimtEntry *top = &simt_entries(m, sm, warp)[at->warp.stack.depth - 1];
   const Block *block = &m->at.blocks[sm * m->dims.blocks + at->block_slot % m->dims.blocks];
   const Barrier *barrier = &block->barriers[top->place % BLOCK_BARRIERS];
-  AccessFault fault = {.kind = TRAP_BARRIER_DEADLOCK, .lane = first_lane(top->mask)};
+  AccessViolation violation = {.kind = TRAP_BARRIER_DEADLOCK, .lane = first_lane(top->mask)};
   char note[64] = "";
   if (top->state == ENTRY_AT_BARRIER) {
     uint32_t expected = barrier->expected != 0 ? barrier->expected : block->alive;
     snprintf(note, sizeof note, "barrier %u has %u of %u threads", top->place, barrier->any, expected);
   }
-  simt_fault(m, sm, warp, top->pc, &fault, note);
+  simt_violation(m, sm, warp, top->pc, &violation, note);
 }
 
 // All living warps of the block wait. Those that only wait for lanes of their own warp are let go; else nobody can ever go on.

@@ -128,7 +128,7 @@ static void launch_flight(Simt *m, uint32_t sm, const Collector *collector, cons
   flight->rows = (uint16_t)operand_results(instr).rows;
   flight->has_predicates = (uint8_t)operand_predicates(info);
   compute(m, sm, collector, instr, flight);
-  if ((m->wants & WANT_REPLAY) != 0) {
+  if ((m->wants & WANT_REPEAT) != 0) {
     flight->operand_rows = collector->rows;
     memcpy(flight_operands(m, sm, index)->row, collector->row, collector->rows * sizeof collector->row[0]);
   }

@@ -18,7 +18,7 @@ static Gather *gather_at(const Simt *m, uint32_t sm, uint32_t index) {
   return &m->at.gathers[sm * m->dims.gathers + index % m->dims.gathers];
 }
 static bool is_texture(const Instr *instr) { return op_info[instr->op].kind == KIND_TEXTURE; }
-static bool is_store(const Instr *instr) { return (op_info[instr->op].flags & OP_DATA_IN) != 0; }
+static bool is_store(const Instr *instr) { return (op_info[instr->op].flags & IT_DATA_IN) != 0; }
 static bool is_surface(const Instr *instr) {
   unsigned operation = texture_field(instr->imm, TEXTURE_OPERATION, 4);
   return is_texture(instr) && operation > TEXTURE_TXQ && operation != TEXTURE_SUQ;
@@ -117,9 +117,9 @@ static bool sample(Walk *walk, unsigned lane, bool note) {
                      .gradients = gather->source[at.first[SLOT_C]]};
   for (unsigned k = 0; k < 4; k++) rows.data[k] = gather->result[k * registers % SIMT_RESULT_ROWS];
   TextureReader reader = {.read = note ? note_texel : read_texel, .context = walk};
-  AccessFault fault;
-  if (sample_lane(walk->m->environment, &reader, walk->instr, lane, &rows, &fault)) return true;
-  if (note) simt_fault(walk->m, walk->sm, gather->slot.warp, gather->slot.pc, &fault, NULL);
+  AccessViolation violation;
+  if (sample_lane(walk->m->environment, &reader, walk->instr, lane, &rows, &violation)) return true;
+  if (note) simt_violation(walk->m, walk->sm, gather->slot.warp, gather->slot.pc, &violation, NULL);
   return false;
 }
 

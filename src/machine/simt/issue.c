@@ -371,7 +371,7 @@ static void note_polls(Warp *warp, const Instr *instr, const OpInfo *info) {
 }
 
 static bool is_long(const OpInfo *info) {
-  bool reads = (info->flags & OP_READS_MEMORY) != 0 && !is_control(info);
+  bool reads = (info->flags & IT_READS_MEMORY) != 0 && !is_control(info);
   return reads && info->space != SPACE_SHARED && info->space != SPACE_CONST && info->space != SPACE_PARAM;
 }
 
@@ -470,7 +470,7 @@ static bool issue(Simt *m, Next *n) {
   Slot slot = next_slot(m, n, active);
   bool is_planned = plan_is_asked(m) || n->at->shuffled != 0;
   if (is_planned && active != 0 && (has_work || is_wide)) return issue_planned(m, n, &slot);
-  bool is_branch = (n->info->flags & (OP_BRANCH | OP_INDIRECT)) == OP_BRANCH;
+  bool is_branch = (n->info->flags & (IT_BRANCH | IT_INDIRECT)) == IT_BRANCH;
   uint32_t threads = count_lanes(is_branch ? n->mask : active);
   next_begins(m, n, threads);
   count_issue(m, threads);

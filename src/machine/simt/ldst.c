@@ -6,7 +6,7 @@
 #include "machine/simt/operand.h"
 #include "machine/simt/plan.h"
 
-enum { MOST_REPLAYS = 16 }; // of one address generation: a hook that never agrees shall not stop the machine
+enum { MOST_REPEATS = 16 }; // of one address generation: a hook that never agrees shall not stop the machine
 
 static MemOp *memop_at(const Simt *m, uint32_t sm, uint32_t index) { return &m->at.memops[sm * m->dims.memops + index]; }
 
@@ -103,11 +103,11 @@ bool address_tell(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint32_t
   if (__builtin_expect((m->wants & WANT_RESULT) != 0, 0)) {
     uint32_t made[2][WARP_LANES];
     memcpy(made, address, sizeof made);
-    for (uint32_t tries = 0; tries < MOST_REPLAYS; tries++) {
+    for (uint32_t tries = 0; tries < MOST_REPEATS; tries++) {
       if (tries > 0) memcpy(address, made, sizeof made);
       Verdict verdict = tries == 0 ? tell_addresses(m, sm, slot, instr, address) : repeat_addresses(m, sm, slot, instr, address);
       if (verdict == VERDICT_HOLD) return false;
-      if (verdict != VERDICT_REPLAY) break;
+      if (verdict != VERDICT_REPEAT) break;
       slot->copy = slot->copies++;
       simt_count(m, STAT_ISSUED, 1);
       simt_count(m, STAT_COPIES, 1);

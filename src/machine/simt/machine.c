@@ -24,7 +24,7 @@ void machine_bind(Simt *m) {
   m->hook_machine.block = m->block;
   m->hook_machine.corrected = &m->at.stats->value[STAT_CORRECTED];
   m->hook_machine.detected = &m->at.stats->value[STAT_DETECTED];
-  m->hook_machine.replayed = &m->at.stats->value[STAT_REPLAYED];
+  m->hook_machine.repeated = &m->at.stats->value[STAT_REPEATED];
 }
 
 static void unit_times(Simt *m) {

@@ -9,7 +9,7 @@ unsigned operand_selected(const Instr *instr) {
 
 unsigned operand_full_mask(const Instr *instr) {
   const OpInfo *info = &op_info[instr->op];
-  if ((info->flags & OP_MEMBER_MASK) == 0 || (instr->mods & MOD_FULL_MASK) == 0) return OPERAND_SLOTS;
+  if ((info->flags & IT_MEMBER_MASK) == 0 || (instr->mods & MOD_FULL_MASK) == 0) return OPERAND_SLOTS;
   return info->c != TYPE_none ? SLOT_C : info->b != TYPE_none ? SLOT_B : SLOT_A;
 }
 
@@ -28,7 +28,7 @@ void operand_marks(const Instr *instr, bool with_sources, Scoreboard *marks) {
   const OpInfo *info = &op_info[instr->op];
   *marks = (Scoreboard){{0}, 0};
   unsigned registers = type_info[info->d].registers, predicates = operand_predicates(info);
-  bool is_marked = (info->flags & OP_DATA_IN) == 0 || with_sources;
+  bool is_marked = (info->flags & IT_DATA_IN) == 0 || with_sources;
   unsigned slots = registers != 0 && is_marked ? operand_data_slots(instr, info) : 0;
   for (unsigned slot = 0; slot < slots; slot++) mark_registers(marks, instr->d[slot], registers);
   if ((predicates & 1) != 0) mark_predicate(marks, instr->pd[0]);
@@ -38,7 +38,7 @@ void operand_marks(const Instr *instr, bool with_sources, Scoreboard *marks) {
     mark_registers(marks, operand_register(instr, slot), operand_source_rows(instr, info, slot));
   }
   if (info->a == TYPE_pred) mark_predicate(marks, instr->a);
-  if ((info->flags & (OP_PRED_IN | OP_CARRY_IN)) != 0) mark_predicate(marks, instr->ps);
+  if ((info->flags & (IT_PRED_IN | IT_CARRY_IN)) != 0) mark_predicate(marks, instr->ps);
   mark_predicate(marks, instr->guard);
 }
 

@@ -46,7 +46,7 @@ static inline unsigned operand_source_rows(const Instr *instr, const OpInfo *inf
 // holds them against it for all rows and modifiers.
 static inline OperandRows operand_sources(const Instr *instr) {
   const OpInfo *info = &op_info[instr->op];
-  unsigned d = type_info[info->d].registers, slots = (info->flags & OP_DATA_IN) != 0 ? operand_data_slots(instr, info) : 0;
+  unsigned d = type_info[info->d].registers, slots = (info->flags & IT_DATA_IN) != 0 ? operand_data_slots(instr, info) : 0;
   OperandRows at = {.rows = 0};
   for (unsigned slot = 0; slot < OPERAND_SLOTS; slot++) {
     unsigned count = slot >= SLOT_A ? operand_source_rows(instr, info, slot) : slot < slots ? d : 0;
@@ -59,7 +59,7 @@ static inline OperandRows operand_sources(const Instr *instr) {
 
 static inline OperandResults operand_results(const Instr *instr) {
   const OpInfo *info = &op_info[instr->op];
-  unsigned slots = (info->flags & OP_DATA_IN) == 0 ? operand_data_slots(instr, info) : 0, registers = type_info[info->d].registers;
+  unsigned slots = (info->flags & IT_DATA_IN) == 0 ? operand_data_slots(instr, info) : 0, registers = type_info[info->d].registers;
   return (OperandResults){slots, registers, slots * registers};
 }
 
@@ -72,8 +72,8 @@ static inline uint8_t operand_register(const Instr *instr, unsigned slot) {
 }
 // Predicates that the instruction writes: bit 0 = pd[0], bit 1 = pd[1]. PRED_TRUE counts: whoever writes skips it.
 static inline unsigned operand_predicates(const OpInfo *info) {
-  if ((info->flags & OP_PRED_OUT) != 0) return 3;
-  return (info->flags & OP_CARRY_OUT) != 0 ? 1 : 0;
+  if ((info->flags & IT_PRED_OUT) != 0) return 3;
+  return (info->flags & IT_CARRY_OUT) != 0 ? 1 : 0;
 }
 
 // Registers and predicates that the instruction writes, and (with_sources) those it reads, as the scoreboard has them.

@@ -1,6 +1,6 @@
 // The cycle of the SIMT machine, and what its stages share: hooks at cells, traps, decoding, accounting of time.
 #include "machine/simt/simt.h"
-#include "machine/parts/fault.h"
+#include "machine/parts/violation.h"
 #include "machine/parts/legal.h"
 
 // ---- Hooks -----------------------------------------------------------------------------------------
@@ -183,19 +183,19 @@ static MemoryView limits_of(const Simt *m) {
 }
 
 // Frames are reached through r0, or absolutely in the kernel itself: past the end, the stack is what was too small.
-static bool outgrows_stack(const Simt *m, uint32_t pc, const AccessFault *fault) {
-  if (fault->kind != TRAP_ILLEGAL_ADDRESS || fault->space != SPACE_LOCAL || !m->launch->kernel->recursive) return false;
+static bool outgrows_stack(const Simt *m, uint32_t pc, const AccessViolation *violation) {
+  if (violation->kind != TRAP_ILLEGAL_ADDRESS || violation->space != SPACE_LOCAL || !m->launch->kernel->recursive) return false;
   const Instr *instr = pc < m->program->code_count ? &m->program->decoded[pc] : NULL;
   return instr != NULL && instr->a == 0 && instr->select != SELECT_IMM_A && instr->select != SELECT_CONST_A;
 }
 
-static void end_launch(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessFault *fault, const char *note) {
+static void end_launch(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessViolation *violation, const char *note) {
   MemoryView limits = limits_of(m);
   const SimtWarp *at = simt_warp(m, sm % m->dims.sms, warp % m->dims.warps);
   const Block *block = &m->at.blocks[sm % m->dims.sms * m->dims.blocks + at->block_slot % m->dims.blocks];
-  fault_describe(fault, &limits, note, &m->trap);
-  fault_locate(m->launch, block->index, at->index, fault->lane % WARP_LANES, pc, &m->trap);
-  if (outgrows_stack(m, pc, fault)) m->trap.kind = TRAP_STACK_OVERFLOW;
+  violation_describe(violation, &limits, note, &m->trap);
+  violation_locate(m->launch, block->index, at->index, violation->lane % WARP_LANES, pc, &m->trap);
+  if (outgrows_stack(m, pc, violation)) m->trap.kind = TRAP_STACK_OVERFLOW;
   m->at.core->trapped = m->trap.kind;
 }
 
@@ -208,24 +208,24 @@ static bool tell_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind
   return (m->wants & WANT_TRAP) == 0 || hooks_trap(&m->hooks, &m->hook_machine, &event) != VERDICT_FIXED;
 }
 
-void simt_fault(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessFault *fault, const char *note) {
-  if (!tell_trap(m, sm, warp, pc, fault->kind)) return;
+void simt_violation(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessViolation *violation, const char *note) {
+  if (!tell_trap(m, sm, warp, pc, violation->kind)) return;
   if (warp_is_mirror(m, sm % m->dims.sms, warp)) {
     simt_actor(m, sm % m->dims.sms)->fallen |= UINT64_C(1) << slot_of_warp(m, warp);
     return; // as if it did not happen; the mirror is abandoned before anything else does
   }
-  end_launch(m, sm, warp, pc, fault, note);
+  end_launch(m, sm, warp, pc, violation, note);
 }
 
 void simt_end(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, uint32_t lanes) {
   if (!tell_trap(m, sm, warp, pc, kind)) return;
-  AccessFault fault = {.kind = kind, .lane = lanes == 0 ? 0 : (unsigned)__builtin_ctz(lanes)};
-  end_launch(m, sm, warp, pc, &fault, NULL);
+  AccessViolation violation = {.kind = kind, .lane = lanes == 0 ? 0 : (unsigned)__builtin_ctz(lanes)};
+  end_launch(m, sm, warp, pc, &violation, NULL);
 }
 
 void simt_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, uint32_t lanes) {
-  AccessFault fault = {.kind = kind, .lane = lanes == 0 ? 0 : (unsigned)__builtin_ctz(lanes)};
-  simt_fault(m, sm, warp, pc, &fault, NULL);
+  AccessViolation violation = {.kind = kind, .lane = lanes == 0 ? 0 : (unsigned)__builtin_ctz(lanes)};
+  simt_violation(m, sm, warp, pc, &violation, NULL);
 }
 
 // ---- Decoding --------------------------------------------------------------------------------------
@@ -290,8 +290,8 @@ static void sm_cycle(Simt *m, uint32_t sm) {
 static __attribute__((noinline, cold)) void trap_refused(Simt *m) {
   Text note = {0};
   hook_refusal_format(&m->hook_machine.refused, &note);
-  AccessFault fault = {.kind = TRAP_REFUSED};
-  if (tell_trap(m, 0, 0, 0, TRAP_REFUSED)) end_launch(m, 0, 0, 0, &fault, note.at);
+  AccessViolation violation = {.kind = TRAP_REFUSED};
+  if (tell_trap(m, 0, 0, 0, TRAP_REFUSED)) end_launch(m, 0, 0, 0, &violation, note.at);
   text_free(&note);
 }
 

@@ -141,7 +141,7 @@ void simt_tell_levels(Simt *m, uint32_t sm);              // of the SM's stacks:
 
 // The launch ends with this trap; the first one counts. `lane` is a thread of the warp.
 void simt_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, uint32_t lanes);
-void simt_fault(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessFault *fault, const char *note);
+void simt_violation(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessViolation *violation, const char *note);
 static inline bool simt_has_trapped(const Simt *m) { return m->at.core->trapped != TRAP_NONE; }
 // A verdict that ends the launch does so here; returns the verdict.
 void simt_halt(Simt *m, const Who *who);

@@ -69,8 +69,8 @@ static void describe(MemOp *op, const Instr *instr, uint32_t bytes) {
 }
 
 static bool misfit(Simt *m, uint32_t sm, const MemOp *op, unsigned lane, const Note *at) {
-  AccessFault fault = {.kind = TRAP_MISALIGNED, .space = SPACE_GLOBAL, .lane = lane, .address = at->address, .bytes = at->bytes};
-  simt_fault(m, sm, op->slot.warp, op->slot.pc, &fault, NULL);
+  AccessViolation violation = {.kind = TRAP_MISALIGNED, .space = SPACE_GLOBAL, .lane = lane, .address = at->address, .bytes = at->bytes};
+  simt_violation(m, sm, op->slot.warp, op->slot.pc, &violation, NULL);
   return false;
 }
 
@@ -78,9 +78,9 @@ static bool misfit(Simt *m, uint32_t sm, const MemOp *op, unsigned lane, const N
 static bool take_lane(Simt *m, uint32_t sm, MemOp *op, const Instr *instr, const SampleRows *rows, unsigned lane) {
   Note at = {.memory = m->backing.memory};
   TextureReader reader = {note_read, note_write, &at};
-  AccessFault fault;
-  if (!sample_lane(m->environment, &reader, instr, lane, rows, &fault)) {
-    simt_fault(m, sm, op->slot.warp, op->slot.pc, &fault, NULL);
+  AccessViolation violation;
+  if (!sample_lane(m->environment, &reader, instr, lane, rows, &violation)) {
+    simt_violation(m, sm, op->slot.warp, op->slot.pc, &violation, NULL);
     return false;
   }
   op->left &= ~(1u << lane);
@@ -103,7 +103,7 @@ void surface_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr
   SampleRows rows = {.handle = collector->row[at.first[SLOT_A]],
                      .coordinates = collector->row[at.first[SLOT_B]],
                      .gradients = collector->row[at.first[SLOT_C]]};
-  bool is_source = (op_info[instr->op].flags & OP_DATA_IN) != 0;
+  bool is_source = (op_info[instr->op].flags & IT_DATA_IN) != 0;
   for (unsigned k = 0; k < 4; k++) rows.data[k] = is_source ? collector->row[at.first[SLOT_D + k]] : unused[2 * k];
   for (uint32_t left = op->slot.mask; left != 0 && !simt_has_trapped(m); left &= left - 1) {
     unsigned lane = (unsigned)__builtin_ctz(left);

@@ -64,7 +64,7 @@ static bool random_instr(Op op, uint64_t *draws, Instr *instr) {
       if (slot == SLOT_PD || slot == SLOT_PD + 1) instr->pd[slot - SLOT_PD] = predicate;
       if (slot == SLOT_PS) instr->ps = predicate, instr->ps_negated = drawn(draws) % 2 != 0;
     }
-    if ((info->flags & OP_IMM) != 0 || info->kind == KIND_MATRIX) instr->imm = (uint32_t)drawn(draws);
+    if ((info->flags & IT_IMM) != 0 || info->kind == KIND_MATRIX) instr->imm = (uint32_t)drawn(draws);
     unsigned slot = (unsigned)random_below(drawn(draws), 6);
     if (slot < 3 && instr->imm == 0) {
       instr->select = (uint8_t)(SELECT_IMM_A + slot), instr->imm = (uint32_t)drawn(draws);
@@ -441,8 +441,8 @@ static void results_pass_the_outputs_of_their_unit(void **state) {
 static void hooks_damage_hold_and_repeat(void **state) {
   (void)state;
   Pipe pipe;
-  Judge judge = {.verdicts = {VERDICT_REPLAY, VERDICT_PASS}, .damage = 1};
-  Hook hook = {.name = "judge", .kind = HOOK_PROTECTION, .own = &judge, .result = judge_result, .replays = true};
+  Judge judge = {.verdicts = {VERDICT_REPEAT, VERDICT_PASS}, .damage = 1};
+  Hook hook = {.name = "judge", .kind = HOOK_PROTECTION, .own = &judge, .result = judge_result, .repeats = true};
   pipe_open(&pipe);
   pipe_build(&pipe);
   pipe_hook(&pipe, &hook);
@@ -490,8 +490,8 @@ static void hooks_damage_hold_and_repeat(void **state) {
 static void a_replay_without_collector_sleeps(void **state) {
   (void)state;
   Pipe pipe;
-  Judge judge = {.verdicts = {VERDICT_REPLAY}};
-  Hook hook = {.name = "judge", .kind = HOOK_PROTECTION, .own = &judge, .result = judge_result, .replays = true};
+  Judge judge = {.verdicts = {VERDICT_REPEAT}};
+  Hook hook = {.name = "judge", .kind = HOOK_PROTECTION, .own = &judge, .result = judge_result, .repeats = true};
   pipe_open(&pipe);
   pipe.spec.collector_units = 1;
   pipe_build(&pipe);

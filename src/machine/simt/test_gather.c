@@ -103,10 +103,10 @@ static void run_fragment(Yard *yard, const char *text, bool scattered) {
                      .shared_bytes = SHARED_BYTES};
   Access access = {
       .space = info->space, .wide = operand_sources(&instr).count[SLOT_A] == 2, .active = UINT32_MAX, .address = bed->registers[0][0]};
-  AccessFault fault;
+  AccessViolation violation;
   uint32_t *rows = bed->registers[0][16];
-  if (is_store) assert_true(fragment_store(&view, &access, form.op, form.imm, bed->registers[0][2], rows, &fault));
-  else assert_true(fragment_load(&view, &access, form.op, form.imm, bed->registers[0][2], rows, &fault));
+  if (is_store) assert_true(fragment_store(&view, &access, form.op, form.imm, bed->registers[0][2], rows, &violation));
+  else assert_true(fragment_load(&view, &access, form.op, form.imm, bed->registers[0][2], rows, &violation));
   compare_all(yard, type_info[info->d].registers);
 }
 
@@ -141,7 +141,7 @@ static void run_sample(Yard *yard, Op op, uint32_t imm, uint32_t mask) {
   bed->pipe.program.code_count = 1;
   bed->pipe.code[0] = instr_encode(&instr);
   assert_true(instr_decode(bed->pipe.code[0], &bed->pipe.decoded[0]));
-  bool is_float = (imm & TEXTURE_COORDINATES_F32) != 0, is_store = (op_info[op].flags & OP_DATA_IN) != 0;
+  bool is_float = (imm & TEXTURE_COORDINATES_F32) != 0, is_store = (op_info[op].flags & IT_DATA_IN) != 0;
   for (unsigned lane = 0; lane < WARP_LANES; lane++) {
     uint32_t x = draw(bed, IMAGE_WIDTH), y = draw(bed, IMAGE_HEIGHT);
     bed->registers[0][0][lane] = 1;
@@ -156,8 +156,8 @@ static void run_sample(Yard *yard, Op op, uint32_t imm, uint32_t mask) {
   take(bed, 0, 0, mask);
   SampleRows rows = {.handle = bed->registers[0][0], .coordinates = bed->registers[0][2], .gradients = bed->registers[0][30]};
   for (unsigned k = 0; k < 4; k++) rows.data[k] = bed->registers[0][16 + k];
-  AccessFault fault;
-  assert_true(sample_execute(&yard->reference, op, imm, mask, &rows, &fault));
+  AccessViolation violation;
+  assert_true(sample_execute(&yard->reference, op, imm, mask, &rows, &violation));
   compare_all(yard, 4);
 }
 

@@ -37,7 +37,7 @@ static void carry_out(Bed *bed, uint32_t warp, const Instr *instr, uint32_t mask
                    .address = bed->registers[warp][instr->a]};
   for (unsigned k = 0; k < 4; k++) access.data[k] = bed->registers[warp][instr->d[k] % PIPE_REGISTERS];
   Window window = {0, 0};
-  AccessFault fault;
+  AccessViolation violation;
   bool changed = false;
   AtomicRows rows = {.function = bed->pipe.m.functions[instr->op],
                      .d = bed->registers[warp][instr->d[0]],
@@ -45,9 +45,9 @@ static void carry_out(Bed *bed, uint32_t warp, const Instr *instr, uint32_t mask
                      .c = bed->registers[warp][instr->c % PIPE_REGISTERS],
                      .mods = instr->mods,
                      .imm = instr->imm};
-  if (is_atomic) assert_true(atomic_execute(&view, &access, &rows, &window, &changed, &fault));
-  else if (info->kind == KIND_STORE) assert_true(access_store(&view, &access, &window, &fault));
-  else assert_true(access_load(&view, &access, &window, &fault));
+  if (is_atomic) assert_true(atomic_execute(&view, &access, &rows, &window, &changed, &violation));
+  else if (info->kind == KIND_STORE) assert_true(access_store(&view, &access, &window, &violation));
+  else assert_true(access_load(&view, &access, &window, &violation));
 }
 
 // ---- Random programs -------------------------------------------------------------------------------------

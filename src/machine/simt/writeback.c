@@ -141,10 +141,10 @@ static Verdict ask(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
 // The hooks' answer, once per flight.
 static Verdict judge(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
   if (flight->waits == FLIGHT_WRITES) return VERDICT_PASS;
-  if (flight->waits == FLIGHT_AGAIN) return VERDICT_REPLAY;
+  if (flight->waits == FLIGHT_AGAIN) return VERDICT_REPEAT;
   Verdict verdict = ask(m, sm, flight, instr);
-  bool is_again = verdict == VERDICT_REPLAY && (m->wants & WANT_REPLAY) != 0;
-  if (!is_again) return verdict == VERDICT_REPLAY ? VERDICT_PASS : verdict;
+  bool is_again = verdict == VERDICT_REPEAT && (m->wants & WANT_REPEAT) != 0;
+  if (!is_again) return verdict == VERDICT_REPEAT ? VERDICT_PASS : verdict;
   flight->waits = FLIGHT_AGAIN;
   flight->slot.copy = flight->slot.copies++;
   simt_count(m, STAT_ISSUED, 1);
@@ -163,9 +163,9 @@ static bool retire(Simt *m, uint32_t sm, uint32_t index) {
     return true;
   }
   Verdict verdict = judge(m, sm, flight, instr);
-  if (verdict == VERDICT_REPLAY) return again_goes(m, sm, flight, instr, flight_operands(m, sm, index));
+  if (verdict == VERDICT_REPEAT) return again_goes(m, sm, flight, instr, flight_operands(m, sm, index));
   if (verdict == VERDICT_HOLD) part_returns(m, sm, slot, instr, true);
-  if (verdict == VERDICT_HOLD || verdict > VERDICT_REPLAY) return true;
+  if (verdict == VERDICT_HOLD || verdict > VERDICT_REPEAT) return true;
   if (part_has_readers(m, sm, slot)) {
     flight->waits = FLIGHT_WRITES;
     return false;

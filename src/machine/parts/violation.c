@@ -1,5 +1,5 @@
-// From a fault to a trap; see fault.h.
-#include "machine/parts/fault.h"
+// From a violation to a trap; see violation.h.
+#include "machine/parts/violation.h"
 #include "machine/parts/special.h"
 
 #include <stdio.h>
@@ -23,12 +23,12 @@ static void describe_nearby(const Memory *memory, uint64_t address, char note[25
   }
 }
 
-static void describe_space(const AccessFault *fault, const MemoryView *view, char note[256]) {
-  uint64_t address = fault->address;
-  Space space = fault->space == SPACE_GENERIC ? generic_resolve(&address) : fault->space;
+static void describe_space(const AccessViolation *violation, const MemoryView *view, char note[256]) {
+  uint64_t address = violation->address;
+  Space space = violation->space == SPACE_GENERIC ? generic_resolve(&address) : violation->space;
   const char *name = space_text[space];
   switch (space) {
-  case SPACE_GLOBAL: describe_nearby(view->memory, fault->address, note); return;
+  case SPACE_GLOBAL: describe_nearby(view->memory, violation->address, note); return;
   case SPACE_SHARED: snprintf(note, 256, "the block has %u bytes of %s memory", view->shared_bytes, name); return;
   case SPACE_LOCAL: snprintf(note, 256, "the thread has %u bytes of %s memory", view->local_bytes, name); return;
   case SPACE_CONST: snprintf(note, 256, "the module has %u bytes of %s memory", view->bank_bytes[BANK_CONST], name); return;
@@ -37,13 +37,13 @@ static void describe_space(const AccessFault *fault, const MemoryView *view, cha
   }
 }
 
-void fault_describe(const AccessFault *fault, const MemoryView *view, const char *note, Trap *trap) {
-  *trap = (Trap){.kind = fault->kind, .space = fault->space, .address = fault->address, .bytes = fault->bytes};
+void violation_describe(const AccessViolation *violation, const MemoryView *view, const char *note, Trap *trap) {
+  *trap = (Trap){.kind = violation->kind, .space = violation->space, .address = violation->address, .bytes = violation->bytes};
   if (note != NULL) snprintf(trap->note, sizeof trap->note, "%s", note);
-  if (fault->kind == TRAP_ILLEGAL_ADDRESS && (note == NULL || note[0] == '\0')) describe_space(fault, view, trap->note);
+  if (violation->kind == TRAP_ILLEGAL_ADDRESS && (note == NULL || note[0] == '\0')) describe_space(violation, view, trap->note);
 }
 
-void fault_locate(const Launch *launch, const uint32_t block[3], uint32_t warp, unsigned lane, uint32_t pc, Trap *trap) {
+void violation_locate(const Launch *launch, const uint32_t block[3], uint32_t warp, unsigned lane, uint32_t pc, Trap *trap) {
   const Program *program = launch->program;
   trap->kernel = launch->kernel->name;
   memcpy(trap->block, block, sizeof trap->block);
