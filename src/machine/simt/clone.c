@@ -141,8 +141,7 @@ void simt_machine_move(Machine *machine) {
   Simt *m = simt_of(machine);
   uint8_t *block = machine_block_new(m->block_bytes);
   memcpy(block, m->block, m->block_bytes);
-  memset(m->block, 0xA5, m->block_bytes); // whoever still points there shall notice
-  free(m->block);
+  machine_block_free(m->block, m->block_bytes); // whoever still points there will notice
   m->block = block;
   machine_bind(m);
 }

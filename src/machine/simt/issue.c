@@ -466,7 +466,8 @@ static bool issue(Simt *m, Next *n) {
   uint32_t active = n->mask & next_guard(n);
   bool is_wide = is_warp_wide(n->info), at_issue = is_control(n->info) || is_wide, has_work = active != 0 && !at_issue;
   if (has_work && m->spec->scheduler_large_warp > 1) return pack_issue(m, n);
-  if (!issue_told(m, n, active, ~home_lanes(n->at, active))) return false;
+  bool is_told = (m->wants & WANT_ISSUE) != 0 || m->keeps_instructions;
+  if (is_told && !issue_told(m, n, active, ~home_lanes(n->at, active))) return false;
   Slot slot = next_slot(m, n, active);
   bool is_planned = plan_is_asked(m) || n->at->shuffled != 0;
   if (is_planned && active != 0 && (has_work || is_wide)) return issue_planned(m, n, &slot);
@@ -516,7 +517,9 @@ static uint64_t asleep_warps(const SmState *state) {
 }
 
 static bool try_warp(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, uint32_t refused[IDLE_REASONS]) {
-  Next n = {.sm = sm, .scheduler = scheduler, .warp = warp};
+  Next n; // filled by hand: its scratch is large and need not be zero
+  n.sm = sm, n.scheduler = scheduler, n.warp = warp, n.is_rest = false;
+  n.at = NULL, n.entry = NULL, n.instr = NULL, n.info = NULL, n.pc = n.mask = 0;
   IdleReason reason = look(m, &n);
   if (reason == IDLE_NONE && issue(m, &n)) {
     schedule_issued(m, sm, scheduler, warp, !n.is_rest && n.info != NULL && is_long(n.info));

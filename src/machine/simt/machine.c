@@ -11,10 +11,17 @@ enum { BLOCK_ALIGN = 4096, PROGRESS_CYCLES = 1 << 18 };
 
 // ---- Made and freed ----------------------------------------------------------------------------------
 
+static size_t block_room(size_t bytes) { return (size_t)align_up(bytes, BLOCK_ALIGN); }
+
+// The kernel's pages are zero, and those that nobody touches cost nothing.
 uint8_t *machine_block_new(size_t bytes) {
-  uint8_t *block = aligned_alloc(BLOCK_ALIGN, (size_t)align_up(bytes, BLOCK_ALIGN));
-  ASSERT(block != NULL);
+  void *block = mmap(NULL, block_room(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT(block != MAP_FAILED);
   return block;
+}
+
+void machine_block_free(uint8_t *block, size_t bytes) {
+  if (block != NULL) munmap(block, block_room(bytes));
 }
 
 void machine_bind(Simt *m) {
@@ -99,7 +106,6 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   m->keeps_instructions = hooks_keep_instructions(&m->regions);
   m->state_layout = hashed_layout(m);
   m->block = machine_block_new(m->block_bytes);
-  memset(m->block, 0, m->block_bytes);
   m->hook_machine =
       (HookMachine){.regions = &m->regions, .spec = spec, .is_free = simt_is_free, .look_at = simt_look_at, .stat = statistic};
   if (m->dims.acts != 0) m->hook_machine.act = simt_act;
@@ -119,7 +125,7 @@ static void free_machine(Machine *machine) {
   Simt *m = simt_of(machine);
   local_free(m);
   mirror_free(m->mirror);
-  free(m->block);
+  machine_block_free(m->block, m->block_bytes);
   arena_free(m->arena);
 }
 

@@ -119,9 +119,8 @@ bool part_has_warp(const Simt *m, uint32_t sm, const Slot *slot, uint32_t warp) 
   return false;
 }
 
-uint64_t part_warps(const Simt *m, uint32_t sm, const Slot *slot, uint32_t slots) {
+uint64_t part_planned_warps(const Simt *m, uint32_t sm, const Slot *slot, uint32_t slots) {
   uint64_t warps = 0;
-  if (slot->plan == 0) return UINT64_C(1) << slot->warp % m->dims.warps;
   for (; slots != 0; slots &= slots - 1) warps |= UINT64_C(1) << part_warp(m, sm, slot, (uint32_t)__builtin_ctz(slots));
   return warps;
 }
@@ -157,10 +156,9 @@ static void ticket_returns(Simt *m, uint32_t sm, uint32_t number, const Instr *i
   ticket_free(m, sm, number);
 }
 
-void part_returns(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, bool is_held) {
+void part_counts_return(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, bool is_held) {
   if (slot->plan == 0) {
-    if (slot->ticket != 0) ticket_returns(m, sm, slot->ticket, instr);
-    else if (!is_held) scoreboard_clear(m, sm, slot->warp % m->dims.warps, instr);
+    ticket_returns(m, sm, slot->ticket, instr);
     return;
   }
   const Plan *plan = plan_at(m, sm, slot->plan);
@@ -177,11 +175,6 @@ void part_is_lost(Simt *m, uint32_t sm, Slot *slot) {
   uint32_t count = slot->copy + 1 < slot->copies ? part_tickets(m, sm, slot, tickets) : 0;
   for (uint32_t i = 0; i < count; i++) ticket_at(m, sm, tickets[i])->issued--;
   part_ends(m, sm, slot);
-}
-
-void part_ends(Simt *m, uint32_t sm, Slot *slot) {
-  plan_free(m, sm, slot->plan);
-  slot->plan = 0;
 }
 
 static bool is_same_part(const Slot *a, const Slot *b) { return a->warp == b->warp && a->issue == b->issue && a->part == b->part; }

@@ -59,7 +59,10 @@ void part_row_to_threads(const Plan *plan, uint32_t slots, const uint32_t from[W
 void part_row_to_slots(const Plan *plan, uint32_t slots, const uint32_t from[WARP_LANES], uint32_t to[WARP_LANES]);
 
 bool part_has_warp(const Simt *m, uint32_t sm, const Slot *slot, uint32_t warp);
-uint64_t part_warps(const Simt *m, uint32_t sm, const Slot *slot, uint32_t slots);
+uint64_t part_planned_warps(const Simt *m, uint32_t sm, const Slot *slot, uint32_t slots);
+static inline uint64_t part_warps(const Simt *m, uint32_t sm, const Slot *slot, uint32_t slots) {
+  return slot->plan == 0 ? UINT64_C(1) << slot->warp % m->dims.warps : part_planned_warps(m, sm, slot, slots);
+}
 
 // Results as hooks see them.
 typedef struct PartView {
@@ -70,10 +73,18 @@ typedef struct PartView {
 void part_view(const Simt *m, uint32_t sm, const Slot *slot, PartView *view);
 
 // A part has returned; the last one of an instruction clears the scoreboard. `is_held`: nothing of it was written.
-void part_returns(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, bool is_held);
+void part_counts_return(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, bool is_held);
+static inline void part_returns(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, bool is_held) {
+  if ((slot->plan | slot->ticket) != 0) part_counts_return(m, sm, slot, instr, is_held);
+  else if (!is_held) scoreboard_clear(m, sm, slot->warp % m->dims.warps, instr);
+}
 // A fault has sent it where no unit takes it: copies that are to come stand in for it.
 void part_is_lost(Simt *m, uint32_t sm, Slot *slot);
-void part_ends(Simt *m, uint32_t sm, Slot *slot); // its plan is free again
+static inline void part_ends(Simt *m, uint32_t sm, Slot *slot) { // its plan is free again
+  if (slot->plan == 0) return;
+  plan_free(m, sm, slot->plan);
+  slot->plan = 0;
+}
 // Other copies of its threads have not read all their operands yet.
 bool part_has_readers(const Simt *m, uint32_t sm, const Slot *slot);
 
