@@ -95,7 +95,8 @@ static void add_verdicts(uint32_t verdicts, Text *out) {
 // The first that says something illegal is named.
 static __attribute__((noinline, cold)) void refuse(HookMachine *machine, const Hook *hook, const EventInfo *info, Verdict verdict) {
 #ifdef REDOUBT_STRICT
-  ASSERT(!"a verdict that is not legal for its event: see hook.def");
+  const bool is_legal = false; // a verdict that is not legal for its event: see hook.def
+  ASSERT(is_legal);
 #endif
   if (machine->refused.hook == NULL) machine->refused = (Refusal){hook, info->name, verdict};
 }
