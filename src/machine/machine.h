@@ -18,6 +18,9 @@ typedef struct MemoryOptions {
 } MemoryOptions;
 Memory *memory_new(const MemoryOptions *options, Diags *diags); // NULL on error
 void memory_free(Memory *memory);
+// Bytes from `base` on that no allocation takes. With granules as large as pages they are valid once there is an allocation: programs read a little
+// before their memory, and hardware has other pages there.
+uint64_t memory_lead(uint64_t granule);
 uint64_t memory_alloc(Memory *memory, uint64_t bytes, uint64_t align); // 0: none left
 bool memory_release(Memory *memory, uint64_t address);                 // false: not the start of an allocation
 // The allocation that holds the address: its start and size. False: none.

@@ -3,7 +3,8 @@
 // Allocations are kept sorted by address in one array; holes are what lies between them, so that
 // freeing merges by itself. First fit from the lowest hole: addresses depend on nothing but the order
 // of calls. With granule 1, or while writes are tracked, at least GUARD_BYTES lie between two allocations, so that a small overrun is
-// always found. Fresh memory reads zero: pages above `touched` never held anything, those below
+// always found. With large granules, as CUDA programs have them, there is room before the first one, which such a granule makes valid:
+// programs read a little before their memory, and hardware has other pages there. Fresh memory reads zero: pages above `touched` never held anything, those below
 // are cleared when they are handed out again.
 #include "machine/machine.h"
 #include "machine/mirror.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { LEAST_ALIGN = 256, GUARD_BYTES = 256, LARGE_BYTES = 1 << 20, PAGE_BYTES = 4096 };
+enum { LEAST_ALIGN = 256, GUARD_BYTES = 256, LARGE_BYTES = 1 << 20, PAGE_BYTES = 4096, LEAD_BYTES = 1 << 16 };
 
 typedef struct Allocation {
   uint64_t start, bytes; // offset from base
@@ -36,6 +37,8 @@ struct Memory {
   Mirror *mirror; // of another memory that this one is made equal to again and again
   bool is_copy;   // it has been made equal to another
 };
+
+uint64_t memory_lead(uint64_t granule) { return granule >= 2 * LEAD_BYTES ? LEAD_BYTES : 0; }
 
 Memory *memory_new(const MemoryOptions *options, Diags *diags) {
   uint64_t capacity = align_up(options->capacity, PAGE_BYTES);
@@ -102,7 +105,7 @@ static uint64_t guard_of(const Memory *memory) { return memory->granule == 1 || 
 
 // Where the first free byte after allocation `index - 1` is, for an allocation of that alignment.
 static uint64_t hole_start(const Memory *memory, size_t index, uint64_t align) {
-  if (index == 0) return 0;
+  if (index == 0) return align_up(memory_lead(memory->granule), align);
   const Allocation *before = &memory->items[index - 1];
   return align_up(before->start + before->bytes + guard_of(memory), align);
 }

@@ -77,6 +77,24 @@ static void test_holes_are_filled(void **state) {
   memory_free(memory);
 }
 
+// Programs that read a little before their first allocation run on hardware, and with granules as large as its pages.
+static void test_room_before_the_first(void **state) {
+  (void)state;
+  Memory *memory = open_memory(2 << 20, false);
+  uint64_t first = memory_alloc(memory, 100, 0);
+  assert_non_null(memory_at(memory, first - 2048, 4));
+  assert_non_null(memory_at(memory, first + 2048, 4));
+  assert_null(memory_at(memory, GLOBAL_BASE64 - 4, 4));
+  uint64_t start, bytes;
+  assert_false(memory_find(memory, first - 2048, &start, &bytes)); // no allocation
+  assert_true(memory_release(memory, first));
+  assert_int_equal(memory_alloc(memory, 200, 0), first);
+  memory_free(memory);
+  memory = open_memory(1, false);
+  assert_int_equal(memory_alloc(memory, 100, 0), GLOBAL_BASE64);
+  memory_free(memory);
+}
+
 static void test_granules(void **state) {
   (void)state;
   Memory *memory = open_memory(65536, false);
@@ -203,10 +221,15 @@ static void test_marks_of_writes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_validity_to_the_byte), cmocka_unit_test(test_reuse_reads_zero),
-      cmocka_unit_test(test_holes_are_filled),     cmocka_unit_test(test_granules),
-      cmocka_unit_test(test_same_address),         cmocka_unit_test(test_heap_limit),
-      cmocka_unit_test(test_random_against_model), cmocka_unit_test(test_registered_host_memory),
+      cmocka_unit_test(test_validity_to_the_byte),
+      cmocka_unit_test(test_reuse_reads_zero),
+      cmocka_unit_test(test_holes_are_filled),
+      cmocka_unit_test(test_granules),
+      cmocka_unit_test(test_room_before_the_first),
+      cmocka_unit_test(test_same_address),
+      cmocka_unit_test(test_heap_limit),
+      cmocka_unit_test(test_random_against_model),
+      cmocka_unit_test(test_registered_host_memory),
       cmocka_unit_test(test_marks_of_writes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

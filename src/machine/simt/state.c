@@ -68,7 +68,8 @@ static uint32_t scaled(const Spec *spec, uint64_t memory_clocks) {
 }
 
 static void dims_of_memory(const Spec *spec, SimtDims *d) {
-  d->memory_rows = narrow(spec->memory_bytes / LINE_BYTES);
+  d->memory_lead = narrow(memory_lead(spec->memory_granule));
+  d->memory_rows = narrow((spec->memory_bytes - d->memory_lead) / LINE_BYTES);
   d->controllers = narrow(spec->dram_controllers);
   d->slices = narrow(spec->l2_slices);
   d->partitions = d->controllers * d->slices;
@@ -185,6 +186,7 @@ size_t simt_layout(const SimtDims *d, Region regions[SIMT_REGIONS]) {
     const RegionDim dims[] = {__VA_ARGS__};                                                                                     \
     Region region = {.name = (Name), .title = (Title), .unit = (Unit), .meaning = (Meaning), .units = (Units), .bits = (Bits)}; \
     region.flags = REGION_INJECTABLE | REGION_OUTSIDE;                                                                          \
+    region.base = d->memory_lead;                                                                                               \
     region.unit_bytes = (UnitBytes);                                                                                            \
     region.row_bytes = region.units * region.unit_bytes;                                                                        \
     regions[REGION_##ID] = make_region(region, dims, COUNT_OF(dims));                                                           \

@@ -383,7 +383,7 @@ typedef struct SimtDims {
   uint32_t l1d_mshrs, icache_mshrs;
   uint32_t partitions, slices, controllers, l2_lines, l2_mshrs, l2_queue, l2_inputs;
   uint32_t request_buffers, request_packets, reply_buffers, reply_packets;
-  uint32_t banks, dram_queue, memory_rows;
+  uint32_t banks, dram_queue, memory_rows, memory_lead;
   uint32_t word_bits; // of the scheme word that hooks use; 0: none do
   CacheShape l1d, constant, texture, icache, icache2, l2;
   NetworkShape request, reply;
