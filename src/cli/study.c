@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct StudyWishes {
   const char *output;
@@ -113,8 +114,16 @@ static bool make_folder(const char *path, Diags *diags) {
   return diags_add(diags, path, 0, 0, "cannot be made: %s", strerror(errno));
 }
 
+// A folder that holds something else is not ours to write into.
+static bool is_for_results(const char *folder, Arena *arena, Diags *diags) {
+  if (access(folder, F_OK) != 0 || access(arena_format(arena, "%s/cells", folder), F_OK) == 0) return true;
+  if (rmdir(folder) == 0 || errno == ENOENT) return true; // it was empty
+  return diags_add(diags, folder, 0, 0, "is there and holds no results of a study: name another folder with -o");
+}
+
 static int run_cells(const StudyWishes *wishes, const StudyFile *study, const StudyCells *cells, Diags *diags) {
-  if (!make_folder(wishes->output, diags) || !make_folder(arena_format(wishes->files.arena, "%s/cells", wishes->output), diags))
+  if (!is_for_results(wishes->output, wishes->files.arena, diags) || !make_folder(wishes->output, diags) ||
+      !make_folder(arena_format(wishes->files.arena, "%s/cells", wishes->output), diags))
     return message_diags(diags);
   int code = cells_run(cells, &wishes->cells);
   if (code != EXIT_OK) {

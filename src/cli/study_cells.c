@@ -109,6 +109,10 @@ static void end_cell(CellCrew *crew, CellJob *job, int status) {
   close(job->messages);
   job->pid = 0;
   crew->ended++;
+  Text path = {0};
+  bool is_run = job->cell->part->section == SECTION_RUN; // a journal goes on; a run that failed has results that nobody shall take for good
+  if (!good && is_run) unlink(cell_path(job->cell, crew->wishes->folder, &path));
+  text_free(&path);
   if (good || crew->code >= EXIT_SIGNAL) return;
   Text command = {0};
   study_command(job->cell, &command);

@@ -44,7 +44,7 @@ static bool find_section(Reading *at, const char *text, StudySection *section, c
                    text);
 }
 
-// Names of runs, campaigns and measures are names of tables: they share one space.
+// Names of runs, campaigns and measures are names of tables; those of claims, tables and charts are names of CSV files.
 static bool makes_table(StudySection section) {
   return section == SECTION_RUN || section == SECTION_CAMPAIGN || section == SECTION_MEASURE;
 }
@@ -66,7 +66,7 @@ static StudyPart *part_of(Reading *at, const char *text) {
   if (last != NULL && last->section == section && strcmp(last->name, name) == 0) return last;
   for (uint32_t i = 0; i < study->parts.count; i++) {
     const StudyPart *other = &study->parts.items[i];
-    bool same = other->section == section || (makes_table(other->section) && makes_table(section));
+    bool same = makes_table(other->section) == makes_table(section);
     if (!same || strcmp(other->name, name) != 0) continue;
     diags_add(at->diags, at->path, at->line, 0, "[%s] has the name of [%s %s] in line %d", text, study_section_names[other->section], name,
               other->line);

@@ -107,16 +107,21 @@ static void put_word(Row *row, const char *name, const char *word) {
   else put_text(row, name, word);
 }
 
-static bool make_table(StudyResults *results, const char *table, const Row *row, const StudyPart *part) {
-  Text sql = {0};
-  char *name = sqlite3_mprintf("CREATE TABLE \"%w\" (", table);
-  text_add(&sql, "%s", name);
+// VERB "table" ("column", "column", ...
+static void add_columns(Text *sql, const char *verb, const char *table, const Row *row) {
+  char *name = sqlite3_mprintf("%s \"%w\" (", verb, table);
+  text_add(sql, "%s", name);
   sqlite3_free(name);
   for (uint32_t i = 0; i < row->columns.count; i++) {
     char *column = sqlite3_mprintf("%s\"%w\"", i == 0 ? "" : ", ", row->columns.items[i].name);
-    text_add(&sql, "%s", column);
+    text_add(sql, "%s", column);
     sqlite3_free(column);
   }
+}
+
+static bool make_table(StudyResults *results, const char *table, const Row *row, const StudyPart *part) {
+  Text sql = {0};
+  add_columns(&sql, "CREATE TABLE", table, row);
   text_add(&sql, ")");
   bool good = run(results, sql.at, part);
   text_free(&sql);
@@ -133,14 +138,7 @@ static void bind(sqlite3_stmt *statement, int at, const Column *column) {
 
 static bool insert(StudyResults *results, const char *table, const Row *row, const StudyPart *part) {
   Text sql = {0};
-  char *name = sqlite3_mprintf("INSERT INTO \"%w\" (", table);
-  text_add(&sql, "%s", name);
-  sqlite3_free(name);
-  for (uint32_t i = 0; i < row->columns.count; i++) {
-    char *column = sqlite3_mprintf("%s\"%w\"", i == 0 ? "" : ", ", row->columns.items[i].name);
-    text_add(&sql, "%s", column);
-    sqlite3_free(column);
-  }
+  add_columns(&sql, "INSERT INTO", table, row);
   text_add(&sql, ") VALUES (");
   for (uint32_t i = 0; i < row->columns.count; i++) text_add(&sql, i == 0 ? "?" : ", ?");
   text_add(&sql, ")");

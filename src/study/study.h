@@ -128,7 +128,6 @@ extern const char *const finding_names[FINDINGS];
 
 typedef struct Published { // a number, or where it lies
   double low, high;        // both the same: the number
-  bool low_open, high_open;
 } Published;
 bool published_parse(const char *text, Published *published);
 typedef struct Tolerance {

@@ -30,6 +30,7 @@ static void test_refused(void **state) {
       {"[study]\ntitle = t\n[run]\ntargets = x\n", 4, "wants a name"},
       {"[study]\ntitle = t\n[run 1a]\ntargets = x\n", 4, "wants a name"},
       {"[study]\ntitle = t\n[run a]\ntargets = x\n[measure a]\nsql = SELECT 1\n", 6, "has the name of [run a]"},
+      {"[study]\ntitle = t\n[table a]\ntitle = t\nsql = SELECT 1\n[chart a]\ntitle = t\n", 7, "has the name of [table a]"},
       {"[study]\ntitle = t\n[measure m]\nsql\n", 4, "is neither"},
       {"[study]\ntitle = t\n[claim c]\ntext = t\n", 4, "either 'sql' or 'cannot'"},
       {"[study]\ntitle = t\nconfidence = 2\n", 2, "is not a number from 0.5"},

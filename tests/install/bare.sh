@@ -6,13 +6,13 @@ set -u
 build=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
 mirror=$(sed -n 's/^URIs: *\(http[^ ]*\/debian\/\?\) *$/\1/p; s/^deb \(http[^ ]*\/debian\/\?\) .*/\1/p' /etc/apt/sources.list.d/*.sources /etc/apt/sources.list 2>/dev/null | head -n 1)
-mirror=${mirror:-http://deb.debian.org/debian}
 skip() {
   echo "bare: skipped, $*"
   exit 77
 }
 [ "$(id -u)" = 0 ] || skip "not root"
 command -v debootstrap >/dev/null || skip "no debootstrap"
+[ -n "$mirror" ] || skip "apt names no mirror"
 python3 - "$mirror" <<'END' || skip "no mirror at $mirror"
 import sys, urllib.request
 urllib.request.urlopen(sys.argv[1].rstrip("/") + "/dists/bookworm/Release", timeout=10).read(1)

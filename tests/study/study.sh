@@ -58,6 +58,13 @@ if "$redoubt" study bad.ini -o bad -q 2>bad.txt; then fail "a wrong cell passes"
 grep -q "\[run twice\] failed: redoubt run vecadd .*--protect no-such-thing" bad.txt || { cat bad.txt; fail "the failed cell"; }
 grep -q 'goes on where it stopped' bad.txt || fail "no word of how to go on"
 
+# A folder with something else in it is left alone; so is a result that is wrong.
+if "$redoubt" study made-up.ini -o . -q 2>bad.txt; then fail "writes into a folder of the user's"; fi
+grep -q 'holds no results of a study' bad.txt || { cat bad.txt; fail "-o ."; }
+[ ! -e study.db ] || fail "study.db was written"
+mkdir empty
+"$redoubt" study made-up.ini -o empty -q --list >/dev/null || fail "an empty folder"
+
 wrong() { # sed expression, message
   sed "$1" made-up.ini >bad.ini
   if "$redoubt" study bad.ini -o one -q >/dev/null 2>bad.txt; then fail "'$1' passes"; fi
