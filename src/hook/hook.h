@@ -60,7 +60,7 @@ struct HookMachine {
   uint64_t still_until;                      // in `cycle`: before this cycle no cell changes but by the hook that is called; 0: not known
   uint64_t *corrected, *detected, *repeated; // counters in the block, part of every launch's statistics; hooks count
   Refusal refused;                           // .hook is NULL: nobody
-  // The place holds nothing now: nobody reads this bit before somebody takes the place, and who does writes it. NULL: not known.
+  // Does the place hold nothing now? Then this bit is written before it is read again. NULL: the machine does not know.
   bool (*is_free)(const HookMachine *machine, const Site *site);
   // What a warp would issue next, without any effect; NULL: not known. See WarpView.
   bool (*look_at)(const HookMachine *machine, uint32_t sm, uint32_t warp, WarpView *view);

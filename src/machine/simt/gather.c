@@ -41,7 +41,7 @@ typedef struct Walk { // one run of the pure function
   Gather *gather;
   const Instr *instr;
   bool is_full; // more lines than there is room for
-  bool failed;  // a lane may not
+  bool failed;  // an address is one that its lane may not read
 } Walk;
 
 static uint32_t find_line(const Gather *gather, uint64_t line) {
