@@ -1,7 +1,7 @@
 // A campaign from its options to its journal.
 #include "campaign/campaign.h"
 #include "campaign/campaign_internal.h"
-#include "campaign/follow.h"
+#include "settle/follow.h"
 #include "journal/statistics.h"
 
 #include <inttypes.h>

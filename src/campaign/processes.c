@@ -1,6 +1,6 @@
 // What a campaign needs of its processes: an end that it waits for without becoming deaf, a limit for those that hang, and whole
 // messages through pipes.
-#include "campaign/campaign_internal.h"
+#include "campaign/processes.h"
 
 #include <errno.h>
 #include <signal.h>

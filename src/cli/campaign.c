@@ -1,5 +1,5 @@
 // redoubt campaign TARGET: faults injected until the answer is sure enough. What describes the target is as for `redoubt run`.
-#include "campaign/app.h"
+#include "app/app.h"
 #include "cli/fault.h"
 #include "cli/app.h"
 #include "cli/campaign.h"

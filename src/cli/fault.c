@@ -1,7 +1,7 @@
 // redoubt run --fault: single faults, their outcome and why.
 #include "cli/fault.h"
 
-#include "campaign/app.h"
+#include "app/app.h"
 #include "cli/app.h"
 #include "cli/json_file.h"
 #include "cli/screen.h"

@@ -2,7 +2,7 @@
 #ifndef REDOUBT_CLI_FAULT_H
 #define REDOUBT_CLI_FAULT_H
 
-#include "campaign/explain.h"
+#include "explain/explain.h"
 #include "cli/run.h"
 
 // The workload, PTX file or G80 code that the options name, as a target of faults; NULL, with diagnostics. Lives in the arena.

@@ -2,7 +2,7 @@
 // `redoubt run`, so that there is one way to make a target.
 #include "cli/fault.h"
 
-#include "campaign/app.h"
+#include "app/app.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 // With faults (--fault, campaigns) src/campaign starts the program, in an environment that is made here.
 #include "cli/app.h"
 
-#include "campaign/app.h"
+#include "app/app.h"
 #include "cli/fault.h"
 #include "cli/interrupt.h"
 #include "device/record.h"

@@ -8,7 +8,7 @@
 
 #include "cudart/cuda_abi.h"
 #include "cudart/fatbin.h"
-#include "campaign/app.h"
+#include "app/app.h"
 #include "device/attachments.h"
 #include "device/device.h"
 

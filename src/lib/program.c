@@ -2,7 +2,7 @@
 #include "lib/lib_internal.h"
 
 #include "campaign/campaign.h"
-#include "campaign/explain.h"
+#include "explain/explain.h"
 
 #include <stdlib.h>
 

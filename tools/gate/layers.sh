@@ -17,13 +17,16 @@ done | awk '
     below["fault"] = below["hook"] " fault"
     below["device"] = below["machine"] " ptx protect observe device"
     below["journal"] = below["base"] " journal"
-    below["campaign"] = below["device"] " fault journal campaign"
+    below["campaign"] = below["device"] " fault journal campaign settle"
+    below["settle"] = below["campaign"]
+    below["explain"] = below["device"] " fault journal campaign explain"
+    below["app"] = below["settle"] " explain app"
     below["flexgrip"] = below["campaign"] " flexgrip"
     below["report"] = below["journal"] " report"
     below["study"] = below["report"] " study"
-    below["cudart"] = below["campaign"] " cudart"
-    below["cli"] = below["campaign"] " report study flexgrip cli"
-    below["lib"] = below["campaign"] " lib"
+    below["cudart"] = below["app"] " cudart"
+    below["cli"] = below["app"] " report study flexgrip cli"
+    below["lib"] = below["explain"] " lib"
     below["workloads"] = below["device"]
   }
   {

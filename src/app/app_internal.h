@@ -1,0 +1,76 @@
+// What the files of the campaign's side of CUDA programs share; see app.h.
+#ifndef REDOUBT_APP_INTERNAL_H
+#define REDOUBT_APP_INTERNAL_H
+
+#include "app/app.h"
+#include "app/mask.h"
+#include "explain/explain_internal.h"
+
+#include <sys/types.h>
+
+// What a run leaves behind, besides what the library tells.
+typedef struct AppResult {
+  int status;                      // as waitpid gives it
+  uint64_t output;                 // hash of standard output
+  uint64_t files;                  // of the files
+  uint64_t file[APP_MOST_OUTPUTS]; // of each of them
+  uint64_t seen, cycles;           // of the exchange
+} AppResult;
+
+typedef struct AppSlot { // files of one run at a time, by number; -1: not there yet
+  int exchange, output;
+} AppSlot;
+
+typedef struct AppTarget {
+  AppChoice choice;
+  Arena *arena;
+  AppSlot slots[APP_MOST_JOBS + 1];
+  int values;                            // file of the tracer's log
+  int sources;                           // of the PTX that is loaded
+  const char *outputs[APP_MOST_OUTPUTS]; // absolute
+  Originals originals;                   // of the outputs
+  AppMask mask;                          // what of standard output is not compared
+  // Of the run without faults
+  bool has_golden;
+  AppResult golden;
+  AppCopies copies;
+  Text good_lines; // in which its standard output says that all is well
+  uint32_t good_line_count;
+  int golden_output, golden_files[APP_MOST_OUTPUTS]; // copies; -1: not written
+  uint64_t cpu_seconds;                              // beyond which a process counts as endless
+} AppTarget;
+
+// ---- app.c -------------------------------------------------------------------------------------------
+AppExchange *app_exchange_new(AppTarget *own, AppMode mode, uint32_t slot, uint32_t draws); // NULL: see errno
+bool app_exchange_places(AppTarget *own, AppExchange *exchange, uint32_t count);            // for processes that are forked
+void app_exchange_free(AppExchange *exchange, uint32_t draws);
+pid_t app_start(AppTarget *own, uint32_t slot, AppMode mode); // of the exchange in that slot; -1: no process
+bool app_goes_on(const AppTarget *own);                       // false: whatever runs is ended at once
+// For its end. False: it was killed, because the listener (NULL: none) wants no more, or the user.
+bool app_wait(const AppTarget *own, pid_t pid, const Listener *listener, int *status);
+uint64_t app_hash_file(const char *path, uint64_t seed);
+AppResult app_result(const AppTarget *own, const AppRun *run, uint32_t slot, int status); // ends what it has left behind
+
+// ---- jobs.c --------------------------------------------------------------------------------------
+bool app_inject(Target *target, const CampaignOptions *options, const Golden *golden, const Draw *draws, uint32_t count,
+                const Listener *listener); // Target.inject
+
+// ---- judge.c -------------------------------------------------------------------------------------
+Outcome app_judge(const AppTarget *own, const AppExchange *exchange, const AppRun *run, const AppResult *result, Record *record);
+uint32_t app_good_lines(const AppMask *mask, const char *path, Text *lines); // those of the file that say that all is well; how many
+
+// ---- same.c --------------------------------------------------------------------------------------
+// As the first run? Numbers of standard output that are not the same are compared no more; *now is as it is compared then.
+bool app_check_same(AppTarget *own, const AppExchange *exchange, AppResult *now, Diags *diags);
+void app_keep_golden(AppTarget *own, const AppExchange *exchange, const AppResult *result); // for the next ones
+void app_forget_golden(AppTarget *own);
+void app_say_masked(AppTarget *own); // which numbers are not compared, once
+
+// ---- trace.c -------------------------------------------------------------------------------------
+bool app_traced(Target *target, const TracedRun *wish, Diags *diags); // Target.traced
+
+// ---- sources.c -----------------------------------------------------------------------------------
+void app_sources_write(const AppExchange *exchange, const Program *program, const PtxSource *sources, uint32_t count);
+void app_sources_read(Target *target, Arena *arena, int number);
+
+#endif

@@ -1,0 +1,50 @@
+// A fault that was drawn, what is known of it, and what became of it.
+#ifndef REDOUBT_DRAW_H
+#define REDOUBT_DRAW_H
+
+#include "campaign/target.h"
+#include "fault/fault.h"
+
+// The instruction that reads a struck register, predicate or word of shared memory first, or the one after that whose result was
+// struck: where the fault begins to matter in the order of the program.
+typedef struct Reader {
+  uint32_t launch;         // number, from 1; 0: not known, or struck between two reads that came in another order
+  uint32_t block, warp;    // linear index; index in the block
+  uint32_t sm, first_warp; // where the block is
+  RerunPlace place;
+  uint32_t row; // register of the warp, or row of the block's shared memory
+  uint32_t pc;
+  uint64_t issue; // instructions of the warp before it
+  uint32_t units; // struck and not overwritten by then
+  // Of a struck result
+  bool is_past;                // `pc` is that of the instruction before, which made it
+  uint32_t change[WARP_LANES]; // as of RerunFlip
+} Reader;
+
+typedef struct Draw {
+  Fault fault;
+  uint64_t id;
+  uint32_t struck;    // units that it strikes
+  uint32_t units;     // of them: not overwritten since, nor read
+  uint8_t settled;    // Settled, or SETTLED_COUNT: has to be simulated
+  uint64_t strike_at; // cycle from which it matters: the fault's own, or that of the first read
+  uint64_t class_of;  // lowest id of its class
+  uint32_t line;      // PTX line of the first reader
+  uint32_t pc;        // of that instruction
+  uint16_t op;        // what it does; OP_COUNT: not known
+  Reader reader;
+  uint32_t open;    // units that the reader found struck and that have not been overwritten since
+  uint64_t read_to; // before the strike: 1 + the latest instruction that has read the struck units since they were written
+  uint32_t next;    // in its row's list
+  bool is_told;     // its record has been taken
+} Draw;
+
+// What became of a fault. Of fixed size: processes tell it through pipes, written at once.
+typedef struct Record {
+  uint64_t id, cycles, wrong;
+  double worst;
+  uint32_t outcome, settled, pattern; // pattern: WrongPattern
+  char note[JUDGEMENT_NOTE];
+} Record;
+
+#endif

@@ -1,0 +1,345 @@
+// Faults followed without time. A wrong bit in a register changes what one warp computes from a known instruction on. As long as
+// the program's course does not depend on time, what comes of it can be found by carrying out again, on the functional
+// machine, only the blocks that the wrong values reach: the struck one, and in later launches those that read what it left
+// wrong in memory. Faults are carried along a fault-free run of the program as the words of memory in which they
+// differ from it; many at once, at almost no cost.
+//
+// A result is taken only where it is the same on the machine with time, whatever the order of warps and blocks:
+// - where warps of a block meet in memory without a barrier between them, or blocks of a launch at all, the golden run's time tells who
+//   comes first (visit.c);
+// - nothing is read that tells time or place, no texture, no call to the outside; the host does not read what is wrong;
+// - a right output counts as masked only if every instruction, mask and address was that of the fault-free run: then so is the time;
+// - a program that runs longer is trusted to end before the limit only if its further instructions could take EXTRA_CYCLES each; one
+//   that does not end has carried out more instructions in one warp than the limit has cycles.
+// Everything else is left to simulate.c.
+#include "settle/follow.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { EXTRA_CYCLES = 1000, MOST_KEPT_WORDS = 1 << 26, COALESCER_GT200 = 0 }; // config.def: by half-warp
+
+typedef enum TrailState { TRAIL_AHEAD, TRAIL_GOING, TRAIL_SETTLED, TRAIL_LOST } TrailState;
+
+// A fault under way: where memory differs from the fault-free run between two launches.
+typedef struct Trail {
+  const Draw *draw;
+  TrailState state;
+  const Returned *returned; // NULL: begins with the draw's reader
+  bool same_flow;           // so far: the same instructions, masks and addresses
+  uint64_t late;            // cycles that it may take longer than without the fault
+  WordList words;
+  OpenWordVec open; // of one that is lost: all that is not known after the launch
+  Record record;
+} Trail;
+
+typedef struct Follower {
+  Target twin; // the target, its launches carried out here
+  Launcher launcher;
+  const FollowOptions *options;
+  const Golden *golden;
+  uint64_t limit; // cycle at which a run counts as endless
+  uint64_t slack; // cycles that a faulty run may take longer
+  Trail *trails;
+  uint32_t count, going;
+  uint64_t kept_words;
+  bool failed; // or stopped: everything that is not settled is left
+  bool judges;
+  Course *course; // of the current launch
+  Memory *memory;
+} Follower;
+
+// ---- One fault through one launch ------------------------------------------------------------------
+
+static void lose(Follower *at, Trail *trail) {
+  at->going -= trail->state == TRAIL_GOING;
+  trail->state = TRAIL_LOST;
+  trail->words.count = 0;
+}
+
+static void settle(Follower *at, Trail *trail, Outcome outcome) {
+  at->going -= trail->state == TRAIL_GOING;
+  trail->state = TRAIL_SETTLED;
+  trail->words.count = 0;
+  trail->record.outcome = outcome;
+}
+
+// What is not known is left to a trial.
+static void leave_open(Follower *at, Trail *trail, const OpenWordVec *open) {
+  at->going -= trail->state == TRAIL_GOING;
+  trail->state = TRAIL_LOST;
+  for (uint32_t i = 0; i < open->count; i++) *VEC_PUSH(&trail->open, at->options->arena) = open->items[i];
+}
+
+static RerunFlip flip_of(const Follower *at, const Draw *draw) {
+  RerunFlip flip = {.warp = draw->reader.warp, .before = draw->reader.issue, .pc = draw->reader.pc, .row = draw->reader.row};
+  flip.place = draw->reader.place;
+  flip.is_past = draw->reader.is_past;
+  memcpy(flip.change, draw->reader.change, sizeof flip.change);
+  if (draw->fault.is_output) return flip;
+  Site bits[FAULT_MAX_BITS];
+  HookMachine nowhere = {.regions = &at->golden->table};
+  uint32_t count = fault_bits(&at->golden->table, &nowhere, &draw->fault, bits);
+  for (uint32_t i = 0; i < count; i++) {
+    if ((draw->reader.units >> bits[i].unit & 1) != 0) flip.change[bits[i].unit] ^= 1u << bits[i].bit;
+  }
+  return flip;
+}
+
+void record_trap(Record *record, const Trap *trap, const Program *program) {
+  Text text = {0};
+  trap_format(trap, program, &text);
+  snprintf(record->note, sizeof record->note, "%.*s", (int)strcspn(text.at, "\n"), text.at);
+  text_free(&text);
+  record->outcome = target_trap_outcome(trap->kind);
+}
+
+void record_timeout(Record *record) {
+  snprintf(record->note, sizeof record->note, "still running at the limit");
+  record->outcome = OUTCOME_TIMEOUT;
+}
+
+// It ends before the limit.
+static bool is_in_time(const Follower *at, const Trail *trail) { return trail->same_flow || (at->slack > 0 && trail->late <= at->slack); }
+
+// What a launch has made of it.
+static void take_end(Follower *at, Trail *trail, const CourseResult *result, const Launch *launch) {
+  trail->same_flow &= result->same_flow;
+  trail->late += result->extra * EXTRA_CYCLES;
+  if (result->end == RERUN_ENDLESS) {
+    record_timeout(&trail->record);
+    settle(at, trail, trail->record.outcome);
+  } else if (result->end == RERUN_UNKNOWN || !is_in_time(at, trail)) {
+    lose(at, trail);
+  } else if (result->end == RERUN_TRAPPED) {
+    record_trap(&trail->record, course_trap(at->course), launch->program);
+    settle(at, trail, trail->record.outcome);
+  } else if (course_open(at->course)->count > 0) {
+    leave_open(at, trail, course_open(at->course));
+  } else if (trail->words.count == 0) { // memory is as it would have been
+    if (trail->same_flow) settle(at, trail, OUTCOME_MASKED);
+    else lose(at, trail);
+  }
+}
+
+static void advance(Follower *at, Trail *trail, const Launch *launch) {
+  CourseResult result;
+  if (trail->state == TRAIL_GOING) {
+    result = course_go_on(at->course, &trail->words, at->limit);
+  } else {
+    RerunFlip flip = flip_of(at, trail->draw);
+    trail->state = TRAIL_GOING;
+    at->going++;
+    result = course_strike(at->course, trail->draw->reader.block, &flip, at->limit, &trail->words);
+  }
+  take_end(at, trail, &result, launch);
+}
+
+static bool is_struck_in(const Trail *trail, const Launch *launch) {
+  return trail->state == TRAIL_AHEAD && trail->returned == NULL && trail->draw->reader.launch == launch->number;
+}
+
+// Faults whose trial has ended within this launch go on from here.
+static void take_returned(Follower *at, const Launch *launch) {
+  for (uint32_t i = 0; i < at->count; i++) {
+    Trail *trail = &at->trails[i];
+    if (trail->state != TRAIL_AHEAD || trail->returned == NULL || trail->returned->launch != launch->number) continue;
+    for (uint32_t k = 0; k < trail->returned->words.count; k++) {
+      words_add(&trail->words, trail->returned->words.items[k].address, trail->returned->words.items[k].value);
+    }
+    trail->late = trail->returned->late;
+    trail->state = TRAIL_GOING;
+    at->going++;
+    if (!is_in_time(at, trail)) lose(at, trail);
+  }
+}
+
+// Some of the faults of this launch have to be simulated: what helps to end that early is kept.
+static void keep_memory(Follower *at, const Launch *launch) {
+  bool wanted = false;
+  for (uint32_t i = 0; i < at->count && at->options->kept != NULL; i++) {
+    wanted |= at->trails[i].state == TRAIL_LOST && at->trails[i].draw->reader.launch == launch->number;
+  }
+  LaunchMemory kept;
+  if (!wanted || at->kept_words > MOST_KEPT_WORDS || !course_keep(at->course, &kept)) return;
+  at->kept_words += kept.words;
+  *VEC_PUSH(at->options->kept, at->options->arena) = kept;
+}
+
+// It is not followed from the strike on, but a trial needs the launch.
+static bool is_kept_for(const Follower *at, const Trail *trail, const Launch *launch) {
+  return at->options->is_protected && at->options->kept != NULL && trail->state == TRAIL_LOST &&
+         trail->draw->reader.launch == launch->number;
+}
+
+static bool is_wanted(const Follower *at, const Launch *launch) {
+  bool wanted = at->going > 0;
+  for (uint32_t i = 0; i < at->count && !wanted; i++)
+    wanted = is_struck_in(&at->trails[i], launch) || is_kept_for(at, &at->trails[i], launch);
+  return wanted && !at->failed;
+}
+
+static void on_launch(void *context, const MachineEnvironment *environment, const Launch *launch, Stats *stats, Trap *trap) {
+  Follower *at = context;
+  if (!is_wanted(at, launch)) {
+    functional_run(environment, launch, stats, trap);
+    take_returned(at, launch);
+    return;
+  }
+  CourseOptions options = {
+      .timeline = at->options->timeline, .keeps_lanes = at->twin.spec->ldst_coalescer != COALESCER_GT200, .readers = at->going > 0};
+  options.spec = at->twin.spec;
+  options.may_be_open = at->options->unfinished != NULL;
+  at->course = course_new(environment, launch, &options, stats, trap);
+  if (trap->kind != TRAP_NONE) at->failed = true;
+  for (uint32_t i = 0; i < at->count && !at->failed; i++) {
+    Trail *trail = &at->trails[i];
+    if (trail->state != TRAIL_GOING && !is_struck_in(trail, launch)) continue;
+    advance(at, trail, launch);
+    at->failed = !at->options->listener->goes_on(at->options->listener->context);
+  }
+  keep_memory(at, launch);
+  course_free(at->course);
+  at->course = NULL;
+  take_returned(at, launch);
+}
+
+// ---- The host between launches ---------------------------------------------------------------------
+
+static void on_host_reads(void *context, DeviceAddress from, uint64_t bytes) {
+  Follower *at = context;
+  for (uint32_t i = 0; i < at->count && at->going > 0 && !at->judges; i++) {
+    Trail *trail = &at->trails[i];
+    if (trail->state == TRAIL_GOING && words_meet(&trail->words, from, bytes)) lose(at, trail);
+  }
+}
+
+// Both runs now have the same there; but a word of which only a part was written is not kept track of.
+static void on_host_wrote(void *context, DeviceAddress to, uint64_t bytes) {
+  Follower *at = context;
+  for (uint32_t i = 0; i < at->count && at->going > 0; i++) {
+    Trail *trail = &at->trails[i];
+    if (trail->state != TRAIL_GOING) continue;
+    words_remove(&trail->words, to, bytes);
+    if (words_meet(&trail->words, to, bytes)) lose(at, trail);
+  }
+}
+
+// ---- The end ---------------------------------------------------------------------------------------
+
+// The output's elements that a word holds parts of, compared. `last` keeps those that have been.
+static void judge_word(const Follower *at, uint64_t address, uint64_t last[TARGET_MAX_OUTPUTS], Judgement *judgement) {
+  for (uint32_t i = 0; i < at->golden->outputs.count; i++) {
+    const TargetOutput *golden = &at->golden->outputs.items[i];
+    TargetOutput got = *golden;
+    uint32_t bytes = element_bytes(golden->type);
+    uint64_t end = golden->address + golden->count * bytes;
+    if (address + sizeof(uint32_t) <= golden->address || address >= end) continue;
+    got.bytes = memory_bytes(at->memory) + (golden->address - memory_base(at->memory));
+    uint64_t first = address <= golden->address ? 0 : (address - golden->address) / bytes;
+    uint64_t stop = min_u64((address + sizeof(uint32_t) - golden->address + bytes - 1) / bytes, golden->count);
+    for (uint64_t index = max_u64(first, last[i]); index < stop; index++) target_compare_element(golden, &got, index, judgement);
+    last[i] = max_u64(last[i], stop);
+  }
+}
+
+static void judge(Follower *at, Trail *trail) {
+  Target *twin = &at->twin;
+  Judgement judgement = {0};
+  uint64_t last[TARGET_MAX_OUTPUTS] = {0};
+  words_sort(&trail->words);
+  words_swap(&trail->words, at->memory);
+  for (uint32_t i = 0; i < trail->words.count; i++) judge_word(at, trail->words.items[i].address, last, &judgement);
+  bool wrong = judgement.wrong > 0, tolerable = wrong && twin->has_check && twin->check(twin);
+  words_swap(&trail->words, at->memory);
+  trail->record.wrong = judgement.wrong;
+  trail->record.worst = judgement.worst;
+  trail->record.pattern = target_pattern(&judgement);
+  if (wrong) settle(at, trail, !twin->has_check ? OUTCOME_SDC : tolerable ? OUTCOME_SDC_TOLERABLE : OUTCOME_SDC_CRITICAL);
+  else if (trail->same_flow) settle(at, trail, OUTCOME_MASKED);
+  else lose(at, trail);
+}
+
+// The fault-free run must have ended as on the machine with time.
+static bool is_same_run(const Follower *at) { return memory_hash(at->memory, 0) == at->golden->memory_hash; }
+
+static void drop_kept(LaunchMemoryVec *kept) {
+  for (uint32_t i = 0; i < kept->count; i++) launch_memory_free(&kept->items[i]);
+  kept->count = 0;
+}
+
+static void run_twin(Follower *at, Diags *diags) {
+  Target *twin = &at->twin;
+  bool good = twin->start(twin, NULL, diags);
+  if (good) at->memory = device_memory(twin->device(twin));
+  good = good && twin->run(twin) && !at->failed;
+  at->judges = true;
+  good = good && is_same_run(at);
+  if (!good && at->options->kept != NULL) drop_kept(at->options->kept); // what is kept is not what the machine with time leaves
+  for (uint32_t i = 0; i < at->count; i++) {
+    Trail *trail = &at->trails[i];
+    if (!good) lose(at, trail);
+    else if (trail->state == TRAIL_GOING) judge(at, trail);
+    good = good && at->options->listener->goes_on(at->options->listener->context);
+  }
+  twin->finish(twin);
+}
+
+static Trail trail_of(const FollowOptions *options, const Draw *draw) {
+  Trail trail = {.draw = draw, .record = {.id = draw->id, .settled = SETTLED_FOLLOWED}};
+  for (uint32_t i = 0; options->returned != NULL && i < options->returned->count; i++) {
+    if (options->returned->items[i].id == draw->id) trail.returned = &options->returned->items[i];
+  }
+  bool is_known = trail.returned != NULL || (options->returned == NULL && draw->reader.launch != 0);
+  trail.same_flow = trail.returned == NULL;
+  if (trail.returned != NULL) trail.record.settled = SETTLED_BLOCK;
+  bool is_checked = options->is_protected && trail.returned == NULL && (!options->passes_values || draw->fault.is_output);
+  if (!is_known || is_checked || fault_lasts(&draw->fault)) trail.state = TRAIL_LOST;
+  return trail;
+}
+
+bool campaign_is_protected(const CampaignOptions *options) {
+  return options->protections != NULL && hook_chain_wants(options->protections) != 0;
+}
+
+bool follow_can(const Target *target, const CampaignOptions *options) {
+  return options->standing == NULL && options->prune && options->snapshot && target->inject == NULL &&
+         machine_can(target->spec, MACHINE_IS_FOLLOWED);
+}
+
+uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, uint32_t count) {
+  const Golden *golden = options->golden;
+  if (count == 0) return count;
+  Follower *at = calloc(1, sizeof *at);
+  ASSERT(at != NULL);
+  *at = (Follower){.twin = *target, .golden = golden, .count = count, .options = options};
+  at->limit = golden->cycles * options->timeout;
+  at->slack = golden->cycles * (options->timeout - 1);
+  at->launcher = (Launcher){.context = at, .launch = on_launch, .host_reads = on_host_reads, .host_wrote = on_host_wrote};
+  at->twin.launcher = &at->launcher;
+  at->trails = calloc(count, sizeof *at->trails);
+  ASSERT(at->trails != NULL);
+  bool any = false;
+  for (uint32_t i = 0; i < count; i++) {
+    at->trails[i] = trail_of(options, &draws[i]);
+    any |= at->trails[i].state != TRAIL_LOST || (options->is_protected && options->kept != NULL && draws[i].reader.launch != 0);
+  }
+  Diags diags = {0};
+  if (any) run_twin(at, &diags);
+  diags_free(&diags);
+  uint32_t left = 0;
+  bool going = true;
+  for (uint32_t i = 0; i < count; i++) {
+    Trail *trail = &at->trails[i];
+    bool is_settled = trail->state == TRAIL_SETTLED;
+    trail->record.cycles = golden->cycles;
+    if (is_settled && going) going = options->listener->take(options->listener->context, &trail->record);
+    if (!is_settled) draws[left++] = draws[i];
+    Unfinished unfinished = {.id = trail->record.id, .words = trail->words, .open = trail->open, .late = trail->late};
+    if (trail->open.count > 0) *VEC_PUSH(options->unfinished, options->arena) = unfinished;
+    else words_free(&trail->words);
+  }
+  free(at->trails);
+  free(at);
+  return left;
+}

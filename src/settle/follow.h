@@ -1,0 +1,148 @@
+// Faults followed through a program without time: follow.c carries them along a fault-free run of the program on the functional
+// machine; course.c knows what the blocks of one launch read and wrote there, and carries some of them out again.
+#ifndef REDOUBT_FOLLOW_H
+#define REDOUBT_FOLLOW_H
+
+#include "settle/settle.h"
+
+enum { LINE_WORDS = 32 }; // as the caches of all machines have them
+
+// ---- Words of memory that differ (words.c) -----------------------------------------------------------
+typedef struct Word {
+  uint64_t address; // a multiple of four
+  uint32_t value;
+} Word;
+typedef struct WordList {
+  Word *items;
+  uint32_t count, room;
+} WordList;
+void words_add(WordList *words, uint64_t address, uint32_t value);
+void words_free(WordList *words);
+void words_sort(WordList *words); // by address
+bool words_meet(const WordList *words, uint64_t address, uint64_t bytes);
+void words_remove(WordList *words, uint64_t address, uint64_t bytes); // those that lie in it whole
+void words_swap(WordList *words, Memory *memory);                     // values in the list with those in memory
+
+// ---- When accesses came in the golden run (timeline.c) -----------------------------------------------
+// Times are cycles since the launch's first, in eighths: of one cycle, the schedulers of an SM issue one after the other.
+typedef struct Moment {
+  uint32_t issue; // instructions of the warp before it
+  uint32_t time;  // at which it issued
+} Moment;
+typedef struct MomentKey {
+  uint32_t launch, block, warp; // number of the launch, from 1; linear index; index in the block
+} MomentKey;
+Hook *timeline_hook(Timeline *timeline);
+uint32_t timeline_longest(const Timeline *timeline);       // cycles from issue to write-back
+uint32_t timeline_longest_store(const Timeline *timeline); // until it has been performed
+// The access `number` of a warp, in the order of its program. False: there is none, or there were too many to keep.
+bool timeline_moment(const Timeline *timeline, const MomentKey *key, uint32_t number, Moment *moment);
+
+// ---- One launch (course.c) -----------------------------------------------------------------------------
+typedef struct Course Course;
+// A word of which only time tells who writes it last; nobody reads it.
+typedef struct OpenWord {
+  uint64_t address;
+  uint32_t stores, own_stores; // accesses to its line in this launch, of all blocks and of the struck one: after them it is decided
+} OpenWord;
+typedef VEC(OpenWord) OpenWordVec;
+typedef struct CourseResult {
+  RerunEnd end;
+  bool same_flow; // every instruction, mask and address was that of the fault-free run; in shared memory, the same banks are enough
+  uint64_t extra; // warp instructions more than there, and accesses to other addresses
+} CourseResult;
+typedef struct CourseOptions {
+  const Timeline *timeline; // NULL: nothing is known of time
+  const Spec *spec;         // of the machine with time
+  bool keeps_lanes;         // up to four bytes of each lane of a warp go out in one request per line
+  bool readers;             // there will be course_go_on: which blocks read a line is noted, too
+  bool may_be_open;         // words may be left open
+} CourseOptions;
+// Carries the launch out, as functional_run does, and notes who reads and writes what.
+Course *course_new(const MachineEnvironment *environment, const Launch *launch, const CourseOptions *options, Stats *stats, Trap *trap);
+void course_free(Course *course);
+// The launch again with one block struck; or with other words in memory at its start. `words` are what memory has then that differs
+// from the fault-free run's; memory itself is left as that run left it. `most` instructions of a warp.
+CourseResult course_strike(Course *course, uint32_t block, const RerunFlip *flip, uint64_t most, WordList *words);
+CourseResult course_go_on(Course *course, WordList *words, uint64_t most);
+const Trap *course_trap(const Course *course);
+const OpenWordVec *course_open(const Course *course); // after course_strike: what is left open; it is not in `words`
+
+// What a trial must know of a launch to end before it does: once the struck block has ended, and those that write where it has
+// written, the others do what they do without the fault, if none of them reads there.
+typedef struct KeptUse {
+  uint32_t writer, reader; // 1 + linear index of the block; 0: nobody; UINT32_MAX: several
+} KeptUse;
+typedef struct LaunchMemory {
+  uint32_t launch; // number
+  uint32_t blocks;
+  uint64_t base, words; // of memory
+  uint32_t *after;      // as the launch left them
+  KeptUse *uses;
+} LaunchMemory;
+typedef VEC(LaunchMemory) LaunchMemoryVec;
+bool course_keep(const Course *course, LaunchMemory *kept); // false: its results may depend on time
+void launch_memory_free(LaunchMemory *kept);
+// Who else uses the line at a device address: what launch_memory_line says of it, given which blocks have begun (those below `begun`)
+// and ended.
+typedef enum LineState {
+  LINE_DECIDED, // whoever else writes there has done so, or will after this
+  LINE_WAITS,   // for a block that has not ended
+  LINE_READ,    // somebody else reads there
+} LineState;
+LineState launch_memory_line(const LaunchMemory *kept, uint64_t line, uint32_t block, uint32_t begun, const uint8_t *ended);
+// Words that will differ at the launch's end, when the caches are flushed and the blocks not in `ended` are still to end.
+void launch_memory_compare(const LaunchMemory *kept, Memory *memory, const uint8_t *ended, WordList *words);
+
+// A fault whose trial has ended so: `words` differ after the launch.
+typedef struct Returned {
+  uint64_t id;
+  uint32_t launch;
+  uint64_t late; // cycles that the program may take longer
+  WordList words;
+} Returned;
+typedef VEC(Returned) ReturnedVec;
+// A fault of which all is known but some words of the launch in which it struck.
+typedef struct Unfinished {
+  uint64_t id;
+  WordList words; // that differ after the launch
+  OpenWordVec open;
+  uint64_t late; // as of Returned
+} Unfinished;
+typedef VEC(Unfinished) UnfinishedVec;
+typedef struct FollowOptions {
+  const Golden *golden;
+  const Timeline *timeline;
+  uint64_t timeout; // multiple of the golden run's cycles
+  Arena *arena;     // of `kept`
+  // Faults that come back from a trial go on after their launch; the others begin with their reader.
+  const ReturnedVec *returned;
+  LaunchMemoryVec *kept;     // of launches with faults that are left; NULL: not wanted
+  UnfinishedVec *unfinished; // some of those that are left
+  const Listener *listener;
+  // There are protections. Those that let values pass change nothing for wrong values that were read from cells; else, and for outputs of units,
+  // nothing is followed from the strike on, and launches are only kept for trials.
+  bool is_protected, passes_values;
+} FollowOptions;
+bool campaign_is_protected(const CampaignOptions *options); // --protect none wants nothing
+// Settles what it can of draws[0, count) and keeps the others, in their order; returns their number.
+bool follow_can(const Target *target, const CampaignOptions *options);
+uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, uint32_t count);
+void record_trap(Record *record, const Trap *trap, const Program *program);
+void record_timeout(Record *record);
+
+// ---- Simulations that end before their launch does (trial.c) -----------------------------------------
+typedef struct TrialOptions {
+  const CampaignOptions *campaign;
+  const Golden *golden;
+  const LaunchMemoryVec *kept;
+  const UnfinishedVec *unfinished;
+  ReturnedVec *returned;    // those of which words are left
+  Arena *arena;             // of `returned`
+  const Listener *listener; // is told those that ended otherwise
+  bool passes_values;       // as of FollowOptions
+} TrialOptions;
+// Tries draws[0, count), in order of strike_at. Some may neither be taken nor returned. False: stopped.
+bool try_all(Target *target, const TrialOptions *options, const Draw *draws, uint32_t count);
+
+#endif

@@ -1,0 +1,31 @@
+// What is kept of a launch for simulations that end before it does; see follow.h.
+#include "settle/follow.h"
+
+#include <stdlib.h>
+
+void launch_memory_free(LaunchMemory *kept) {
+  free(kept->after);
+  free(kept->uses);
+  *kept = (LaunchMemory){0};
+}
+
+LineState launch_memory_line(const LaunchMemory *kept, uint64_t line, uint32_t block, uint32_t begun, const uint8_t *ended) {
+  uint64_t first = (line - kept->base) / sizeof(uint32_t) / LINE_WORDS * LINE_WORDS;
+  LineState state = LINE_DECIDED;
+  for (uint64_t i = first; i < first + LINE_WORDS && i < kept->words; i++) {
+    const KeptUse *use = &kept->uses[i];
+    if (use->reader != 0 && use->reader != block + 1) return LINE_READ;
+    if (use->writer != 0 && use->writer <= begun && ended[use->writer - 1] == 0) state = LINE_WAITS;
+  }
+  return state;
+}
+
+void launch_memory_compare(const LaunchMemory *kept, Memory *memory, const uint8_t *ended, WordList *words) {
+  const uint8_t *bytes = memory_bytes(memory);
+  for (uint64_t i = 0; i < kept->words; i++) {
+    uint32_t value, writer = kept->uses[i].writer;
+    memcpy(&value, bytes + i * sizeof value, sizeof value);
+    bool is_to_come = writer != 0 && ended[writer - 1] == 0;
+    if (value != kept->after[i] && !is_to_come) words_add(words, kept->base + i * sizeof value, value);
+  }
+}

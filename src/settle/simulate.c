@@ -1,0 +1,252 @@
+// Simulations of faults. One process runs the target without faults; whenever a fault's moment comes, it forks: the child has the
+// whole state of machine and host for nothing, strikes, and goes on alone. It stops when the state equals the golden
+// run's at a checkpoint, or at the end, tells the outcome through a pipe, and is gone. A hash costs as much as many simulated
+// cycles, so checkpoints are looked at ever more seldom: most faults that vanish do so soon.
+//
+// Faults that last never leave the state as it was: they go on to the end. Without snapshots every fault is a run of its own from the
+// beginning, with the fault's hook attached.
+#include "settle/settle.h"
+#include "campaign/processes.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct Child {
+  pid_t pid;
+  int from; // pipe
+  uint64_t id;
+} Child;
+
+typedef struct Injector {
+  Hook hook;
+  Target *target;
+  const InjectOptions *options;
+  const Draw *draws;
+  uint32_t count, next;
+  Child children[MOST_JOBS];
+  uint32_t running;
+  bool stopped;
+  Hook *asleep; // of faults that last; NULL: they do not
+  // In a child
+  const Draw *own; // NULL in the parent
+  int to;
+  Strike strike;
+  uint32_t first, checkpoint; // after the strike; to be looked at next
+  uint64_t limit;             // cycle at which it counts as endless
+} Injector;
+
+// ---- What strikes ----------------------------------------------------------------------------------
+
+bool any_output(const Draw *draws, uint32_t count) {
+  bool any = false;
+  for (uint32_t i = 0; i < count && !any; i++) any = draws[i].fault.is_output;
+  return any;
+}
+
+Hook *asleep_for(Arena *arena, const Draw *draws, uint32_t count) {
+  bool cells = false;
+  for (uint32_t i = 0; i < count && !cells; i++) cells = !draws[i].fault.is_output;
+  return fault_hook_asleep(arena, cells, any_output(draws, count));
+}
+
+// ---- In the child ----------------------------------------------------------------------------------
+
+static _Noreturn void tell(Injector *at, Outcome outcome, Settled settled, const Judgement *judgement) {
+  Record record = {.id = at->own->id, .outcome = outcome, .settled = settled};
+  record.cycles = judgement->cycles;
+  record.wrong = judgement->wrong;
+  record.worst = judgement->worst;
+  record.pattern = target_pattern(judgement);
+  snprintf(record.note, sizeof record.note, "%s", judgement->note);
+  _exit(pipe_write(at->to, &record, sizeof record) ? 0 : 1);
+}
+
+// The first checkpoint after this cycle.
+static uint32_t checkpoint_after(const Golden *golden, uint32_t from, uint64_t cycle) {
+  while (from < golden->checkpoint_count && golden->checkpoints[from].cycle <= cycle) from++;
+  return from;
+}
+
+static void wait_for_checkpoint(Injector *at) {
+  const Golden *golden = at->options->golden;
+  at->hook.next_cycle = at->checkpoint < golden->checkpoint_count ? golden->checkpoints[at->checkpoint].cycle : at->limit;
+}
+
+// A checkpoint, or the limit.
+static void child_cycle(Injector *at, HookMachine *machine) {
+  const Golden *golden = at->options->golden;
+  if (machine->cycle >= at->limit)
+    tell(at, OUTCOME_TIMEOUT, SETTLED_RUN, &(Judgement){.cycles = machine->cycle, .note = "still running at the limit"});
+  const Checkpoint *here = &golden->checkpoints[at->checkpoint];
+  bool can_be_same = at->checkpoint < golden->checkpoint_count && here->cycle == machine->cycle && strike_is_over(&at->strike, here->cycle);
+  if (can_be_same && target_hash(at->target) == here->hash) {
+    bool corrected = *machine->corrected + target_stat(at->target, STAT_CORRECTED) > here->corrected;
+    tell(at, corrected ? OUTCOME_CORRECTED : OUTCOME_MASKED, SETTLED_HASH, &(Judgement){.cycles = golden->cycles});
+  }
+  uint32_t passed = at->checkpoint - at->first;
+  at->checkpoint = checkpoint_after(golden, at->checkpoint + passed, machine->cycle);
+  wait_for_checkpoint(at);
+}
+
+static _Noreturn void child_judge(Injector *at, bool done) {
+  Judgement judgement;
+  Arena *arena = arena_new();
+  TargetRight right = golden_right(at->options->golden);
+  target_judge(at->target, done, &right, arena, &judgement);
+  tell(at, judgement.outcome, SETTLED_RUN, &judgement);
+}
+
+// ---- In the parent ---------------------------------------------------------------------------------
+
+static void give(Injector *at, const Record *record) {
+  const Listener *listener = at->options->listener;
+  if (!listener->take(listener->context, record)) at->stopped = true;
+}
+
+// A child that ends without a whole record has failed in Redoubt itself.
+static void take_record(Injector *at, uint32_t index) {
+  Child child = at->children[index];
+  Record record;
+  bool whole = pipe_read(child.from, &record, sizeof record) && record.id == child.id && record.outcome < OUTCOME_COUNT;
+  int status = 0;
+  close(child.from);
+  while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR) continue;
+  if (!whole) {
+    record = (Record){.id = child.id, .outcome = OUTCOME_INTERNAL, .settled = SETTLED_RUN};
+    process_end_note(status, record.note, sizeof record.note);
+  }
+  at->children[index] = at->children[--at->running];
+  give(at, &record);
+}
+
+// Waits until fewer than `most` are running.
+static void wait_for_room(Injector *at, uint32_t most) {
+  while (at->running >= most && at->running > 0) {
+    struct pollfd waits[MOST_JOBS];
+    for (uint32_t i = 0; i < at->running; i++) waits[i] = (struct pollfd){.fd = at->children[i].from, .events = POLLIN};
+    int ready = poll(waits, at->running, LOOK_UP_MS);
+    for (uint32_t i = at->running; ready > 0 && i-- > 0;) {
+      if (waits[i].revents != 0) take_record(at, i);
+    }
+    const Listener *listener = at->options->listener;
+    if (ready == 0 && !listener->goes_on(listener->context)) at->stopped = true;
+  }
+}
+
+// True in the child.
+static bool start_child(Injector *at, const Draw *draw) {
+  int ends[2];
+  wait_for_room(at, at->options->campaign->jobs);
+  if (pipe(ends) != 0) {
+    give(at, &(Record){.id = draw->id, .outcome = OUTCOME_INTERNAL, .note = "no pipe for the simulation"});
+    return false;
+  }
+  fflush(NULL);
+  pid_t pid = fork();
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // a campaign that is killed takes its simulations with it
+    process_allow(golden_allowance(at->options->golden, at->options->campaign->timeout));
+    close(ends[0]);
+    at->to = ends[1];
+    at->own = draw;
+    at->limit = at->options->golden->cycles * at->options->campaign->timeout;
+    return true;
+  }
+  close(ends[1]);
+  if (pid < 0) {
+    close(ends[0]);
+    give(at, &(Record){.id = draw->id, .outcome = OUTCOME_INTERNAL, .note = "no process for the simulation"});
+    return false;
+  }
+  at->children[at->running++] = (Child){.pid = pid, .from = ends[0], .id = draw->id};
+  return false;
+}
+
+static void on_cycle(Hook *hook, HookMachine *machine) {
+  Injector *at = hook->own;
+  if (at->own != NULL) {
+    child_cycle(at, machine);
+    return;
+  }
+  while (!at->stopped && at->next < at->count && at->draws[at->next].strike_at <= machine->cycle) {
+    const Draw *draw = &at->draws[at->next++];
+    if (!start_child(at, draw)) continue;
+    hook->only_looks = true; // from here on: for the golden run's state, and for the limit
+    at->first = at->checkpoint = checkpoint_after(at->options->golden, at->checkpoint, machine->cycle);
+    if (at->asleep == NULL) {
+      at->strike = fault_strike(machine, &draw->fault);
+    } else {
+      fault_hook_wake(at->asleep, machine, &draw->fault);
+      at->checkpoint = at->options->golden->checkpoint_count;
+    }
+    wait_for_checkpoint(at);
+    return;
+  }
+  hook->next_cycle = at->stopped || at->next == at->count ? UINT64_MAX : at->draws[at->next].strike_at;
+}
+
+static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
+  strike_result(&((Injector *)hook->own)->strike, machine, event);
+  return VERDICT_PASS;
+}
+
+// ---- Both ways -------------------------------------------------------------------------------------
+
+static bool chain_with(const Injector *at, Arena *arena, Hook *first, Hook *second, HookChain *chain, Diags *diags) {
+  const InjectOptions *options = at->options;
+  bool room = standing_chain(options->campaign->protections, options->golden->standing, arena, chain) && hook_chain_add(chain, first) &&
+              (second == NULL || hook_chain_add(chain, second));
+  return room || diags_add(diags, NULL, 0, 0, "too many protections for a campaign");
+}
+
+// All faults from one run that forks.
+static bool inject_forking(Injector *at, Diags *diags) {
+  HookChain chain;
+  Arena *arena = arena_new();
+  at->hook.next_cycle = at->count == 0 ? UINT64_MAX : at->draws[0].strike_at;
+  if (at->count > 0 && fault_lasts(&at->draws[0].fault)) at->asleep = asleep_for(arena, at->draws, at->count);
+  else if (any_output(at->draws, at->count)) at->hook.result = on_result;
+  bool good = chain_with(at, arena, &at->hook, at->asleep, &chain, diags) && at->target->start(at->target, &chain, diags);
+  bool done = good && at->target->run(at->target);
+  if (at->own != NULL) child_judge(at, done);
+  at->target->finish(at->target);
+  arena_free(arena);
+  wait_for_room(at, 1);
+  return good;
+}
+
+// Each fault in a run of its own.
+static bool inject_single(Injector *at, const Draw *draw, Diags *diags) {
+  if (!start_child(at, draw)) return true;
+  Arena *arena = arena_new();
+  HookChain chain;
+  at->hook.next_cycle = at->limit;
+  at->hook.only_looks = true;
+  at->checkpoint = at->options->golden->checkpoint_count;
+  bool good =
+      chain_with(at, arena, fault_hook(arena, &draw->fault), &at->hook, &chain, diags) && at->target->start(at->target, &chain, diags);
+  if (!good) _exit(1);
+  child_judge(at, at->target->run(at->target));
+}
+
+bool inject_all(Target *target, const InjectOptions *options, const Draw *draws, uint32_t count, Diags *diags) {
+  Injector *at = calloc(1, sizeof *at);
+  ASSERT(at != NULL);
+  *at = (Injector){.target = target, .options = options, .draws = draws, .count = count};
+  at->hook = (Hook){.name = "inject", .kind = HOOK_FAULT, .own = at, .cycle = on_cycle, .next_cycle = UINT64_MAX};
+  bool good = true;
+  if (options->campaign->snapshot) {
+    good = inject_forking(at, diags);
+  } else {
+    for (uint32_t i = 0; i < count && !at->stopped && good; i++) good = inject_single(at, &draws[i], diags);
+    wait_for_room(at, 1);
+  }
+  free(at);
+  return good;
+}

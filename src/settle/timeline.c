@@ -1,0 +1,102 @@
+// When memory instructions issued in the golden run, by launch, block and warp; see follow.h.
+#include "settle/follow.h"
+
+enum { MOST_MOMENTS = 1 << 24, CYCLE_PARTS = 8 }; // CYCLE_PARTS: the most schedulers
+
+typedef VEC(Moment) MomentVec;
+
+typedef struct LaunchTimes {
+  uint64_t began_at;
+  uint32_t blocks, block_warps;
+  MomentVec *warps; // by block and warp
+} LaunchTimes;
+typedef VEC(LaunchTimes) LaunchTimesVec;
+
+struct Timeline {
+  Hook hook;
+  Arena *arena;
+  LaunchTimesVec launches; // by number
+  Residents residents;
+  uint64_t moments;
+  uint64_t longest;                      // of all, from issue to write-back
+  uint64_t longest_store, longest_write; // stores: from issue to the last request; from request to reply
+};
+
+static bool attach(Hook *hook, HookLayout *layout, Diags *diags) {
+  Timeline *at = hook->own;
+  (void)diags;
+  residents_attach(&at->residents, at->arena, layout);
+  return true;
+}
+
+static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
+  Timeline *at = hook->own;
+  residents_launch(&at->residents, event);
+  LaunchTimes *launch = VEC_PUSH(&at->launches, at->arena);
+  *launch = (LaunchTimes){.began_at = machine->cycle, .blocks = event->grid[0] * event->grid[1] * event->grid[2]};
+  launch->block_warps = at->residents.block_warps;
+  launch->warps = ARENA_ARRAY(at->arena, MomentVec, launch->blocks * launch->block_warps);
+  return VERDICT_PASS;
+}
+
+static Verdict on_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
+  (void)machine;
+  residents_block(&((Timeline *)hook->own)->residents, event);
+  return VERDICT_PASS;
+}
+
+static Verdict on_commit(Hook *hook, HookMachine *machine, const CommitEvent *event) {
+  Timeline *at = hook->own;
+  Kind kind = op_info[event->instr->op].kind;
+  bool is_access = kind == KIND_LOAD || kind == KIND_STORE || kind == KIND_ATOMIC;
+  if (!is_access || at->launches.count == 0 || at->moments >= MOST_MOMENTS) return VERDICT_PASS;
+  LaunchTimes *launch = &at->launches.items[at->launches.count - 1];
+  uint32_t block = residents_of(&at->residents, event->who->sm, event->who->warp / launch->block_warps);
+  if (block >= launch->blocks) return VERDICT_PASS;
+  MomentVec *warp = &launch->warps[block * launch->block_warps + event->who->warp % launch->block_warps];
+  uint64_t time = (event->issued_at - launch->began_at) * CYCLE_PARTS + event->who->warp % machine->spec->sm_schedulers;
+  if (time >= UINT32_MAX) at->moments = MOST_MOMENTS; // longer than can be told
+  Moment moment = {.issue = (uint32_t)event->who->issue, .time = (uint32_t)time};
+  uint32_t place = warp->count;
+  VEC_PUSH(warp, at->arena);
+  for (; place > 0 && warp->items[place - 1].issue > moment.issue; place--) warp->items[place] = warp->items[place - 1];
+  warp->items[place] = moment;
+  at->moments++;
+  at->longest = max_u64(at->longest, machine->cycle - event->issued_at);
+  if (kind == KIND_STORE) at->longest_store = max_u64(at->longest_store, machine->cycle - event->issued_at);
+  return VERDICT_PASS;
+}
+
+static Verdict on_response(Hook *hook, HookMachine *machine, const MemoryEvent *event) {
+  Timeline *at = hook->own;
+  (void)machine;
+  bool is_store = event->who->client == CLIENT_STORE || (event->who->client == CLIENT_WRITE_BACK && event->who->sm != WHO_NO_INDEX);
+  if (is_store) at->longest_write = max_u64(at->longest_write, event->waited);
+  return VERDICT_PASS;
+}
+
+Timeline *timeline_new(Arena *arena) {
+  Timeline *at = ARENA_NEW(arena, Timeline);
+  at->arena = arena;
+  at->hook = (Hook){.name = "timeline", .kind = HOOK_OBSERVER, .own = at, .attach = attach, .next_cycle = UINT64_MAX};
+  at->hook.launch = on_launch;
+  at->hook.block = on_block;
+  at->hook.commit = on_commit;
+  at->hook.response = on_response;
+  return at;
+}
+
+Hook *timeline_hook(Timeline *timeline) { return &timeline->hook; }
+static uint32_t span_of(uint64_t cycles) { return (uint32_t)min_u64(cycles * CYCLE_PARTS, UINT32_MAX / 8); }
+uint32_t timeline_longest(const Timeline *timeline) { return span_of(timeline->longest); }
+uint32_t timeline_longest_store(const Timeline *timeline) { return span_of(timeline->longest_store + timeline->longest_write); }
+
+bool timeline_moment(const Timeline *timeline, const MomentKey *key, uint32_t number, Moment *moment) {
+  if (timeline == NULL || timeline->moments >= MOST_MOMENTS || key->launch == 0 || key->launch > timeline->launches.count) return false;
+  const LaunchTimes *launch = &timeline->launches.items[key->launch - 1];
+  if (key->block >= launch->blocks || key->warp >= launch->block_warps) return false;
+  const MomentVec *warp = &launch->warps[key->block * launch->block_warps + key->warp];
+  if (number >= warp->count) return false;
+  *moment = warp->items[number];
+  return true;
+}

@@ -1,0 +1,578 @@
+// Trials: simulations of faults that end before their launch does. Where a launch's blocks do not depend on each other, the struck block's
+// end decides what becomes of a fault, with that of the blocks that write where it has written; often only who writes some words last is not
+// known, and a trial ends when they have been written. What differs in memory by then is followed further without time (follow.h).
+//
+// Under protections a wrong value may be put right at once, or the instruction carried out again. So a trial also ends when its whole state equals
+// that of the fault-free run: of a second clone that is some cycles ahead, then of the golden run at its checkpoints. Where something was
+// put right late, in the last launch, it goes on to the end: then the time is known, too.
+//
+// A trial runs on a clone of the machine that a golden run is on, put into its state at the cycle in which the fault begins to
+// matter; the golden run waits meanwhile. That costs a fraction of what a process does. Each of the workers, which are processes, goes
+// through a golden run of its own and takes every n-th fault. What they tell nothing of is simulated to its end (simulate.c).
+#include "settle/follow.h"
+#include "campaign/processes.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MOST_RETURNED_WORDS = 1 << 16, MOST_LINES = 256, MOST_OPEN = 256, SLICE = 32 }; // SLICE: cycles
+enum { LEAST_AHEAD = 24, MOST_AHEAD = 64, ALONE_CYCLES = 4096 }; // ALONE_CYCLES: without anything to end by but an equal state
+
+// Which blocks of the launch have begun (those below `begun`), and ended.
+typedef struct Blocks {
+  uint32_t total, begun;
+  uint8_t *ended;
+} Blocks;
+
+// Stores to the line of an open word.
+typedef struct OpenLine {
+  uint64_t line;
+  uint32_t left, own_left; // not answered yet; of the struck block
+  bool is_alone;           // no other block has sent any
+} OpenLine;
+
+typedef struct Trials { // of one worker
+  Target *target;
+  const TrialOptions *options;
+  const Draw *draws;
+  uint32_t count, next, step;
+  int to;                 // pipe
+  Hook hook;              // in the golden run
+  const Program *program; // of the current launch
+  uint32_t launch, block_warps;
+  Blocks blocks;
+  uint64_t base, line_total; // of device memory
+  uint32_t *sent, *answered; // by line: stores so far
+  // The clone, made for a launch when it is first needed, and the trial on it
+  Machine *clone;
+  Memory *memory;
+  Hook observer;
+  const Draw *own;
+  Strike strike;
+  const LaunchMemory *kept;
+  Blocks clone_blocks;
+  const Unfinished *unfinished; // NULL: nothing is known
+  OpenLine open[MOST_OPEN];     // by open word
+  bool ends_with_block;         // and those that write where it has written
+  bool is_over;                 // the struck block has ended
+  bool is_decided;              // nothing that is still to come can change what has become wrong
+  // Under protections: where the fault-free run's state is known
+  bool is_protected;
+  bool has_lasting; // state that outlives the launch: what its words are does not tell what comes after it
+  Machine *ahead;   // without faults
+  Memory *ahead_memory;
+  Checkpoint ahead_at;        // where it is; UINT64_MAX: at the launch's end
+  Checkpoint meeting;         // at which the trial's state is compared next; UINT64_MAX: never
+  uint32_t first, checkpoint; // of the golden run, after the strike; to be looked at next
+  const HookMachine *view;    // of the clone
+  uint64_t lines[MOST_LINES]; // where the struck block has written since
+  uint32_t line_count;
+} Trials;
+
+// What a worker tells of a fault: its outcome, or with settled == SETTLED_COUNT words that differ after the launch.
+typedef struct TrialHead {
+  Record record;
+  uint32_t launch, count;
+  bool is_open; // they are those that were left open: the others are known
+} TrialHead;
+
+// ---- On the clone ----------------------------------------------------------------------------------
+
+static void note_block(Blocks *blocks, const BlockEvent *event) {
+  if (!event->done) blocks->begun = (uint32_t)event->who->block + 1;
+  else if (event->who->block < blocks->total) blocks->ended[event->who->block] = 1;
+}
+
+// Whether the others that use the struck block's lines have ended, or are still to begin.
+static bool lines_are_decided(Trials *at) {
+  bool decided = true;
+  for (uint32_t i = 0; i < at->line_count; i++) {
+    LineState state = launch_memory_line(at->kept, at->lines[i], at->own->reader.block, at->clone_blocks.begun, at->clone_blocks.ended);
+    decided &= state == LINE_DECIDED;
+    if (state == LINE_READ) at->ends_with_block = false; // another may go wrong, too
+  }
+  return decided && at->ends_with_block;
+}
+
+static Verdict on_clone_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
+  Trials *at = hook->own;
+  (void)machine;
+  note_block(&at->clone_blocks, event);
+  at->is_over |= event->done && event->who->block == at->own->reader.block;
+  at->is_decided = at->is_over && at->kept != NULL && lines_are_decided(at);
+  return VERDICT_PASS;
+}
+
+static uint64_t line_at(const Trials *at, uint64_t address) { return (address - at->base) / (LINE_WORDS * sizeof(uint32_t)); }
+
+// What a slice gives back to DRAM was stored before.
+static bool is_store(const MemoryEvent *event) { return event->write && event->who->sm != WHO_NO_INDEX; }
+
+static void note_store(Trials *at, const MemoryEvent *event, bool is_ours) {
+  uint64_t line = line_at(at, event->address);
+  for (uint32_t i = 0; at->unfinished != NULL && i < at->unfinished->open.count; i++) {
+    OpenLine *open = &at->open[i];
+    if (open->line != line) continue;
+    open->is_alone &= is_ours;
+    open->left -= event->moment == MEMORY_RESPONSE && open->left > 0;
+    open->own_left -= event->moment == MEMORY_RESPONSE && is_ours && open->own_left > 0;
+  }
+}
+
+static void note_line(Trials *at, uint64_t line) {
+  for (uint32_t i = 0; i < at->line_count; i++) {
+    if (at->lines[i] == line) return;
+  }
+  if (at->line_count < MOST_LINES) at->lines[at->line_count++] = line;
+  else at->ends_with_block = false;
+}
+
+static Verdict on_clone_memory(Hook *hook, HookMachine *machine, const MemoryEvent *event) {
+  Trials *at = hook->own;
+  const Reader *struck = &at->own->reader;
+  (void)machine;
+  bool is_ours =
+      event->who->sm == struck->sm && event->who->warp >= struck->first_warp && event->who->warp < struck->first_warp + at->block_warps;
+  if (!is_store(event)) return VERDICT_PASS;
+  note_store(at, event, is_ours && !at->is_over);
+  if (event->moment == MEMORY_REQUEST && is_ours) note_line(at, event->address);
+  return VERDICT_PASS;
+}
+
+static void on_clone_cycle(Hook *hook, HookMachine *machine) {
+  Trials *at = hook->own;
+  at->strike = fault_strike(machine, &at->own->fault);
+  at->view = machine;
+  hook->next_cycle = UINT64_MAX;
+}
+
+static Verdict on_clone_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
+  strike_result(&((Trials *)hook->own)->strike, machine, event);
+  return VERDICT_PASS;
+}
+
+// ---- A trial ---------------------------------------------------------------------------------------
+
+static void tell(const Trials *at, const TrialHead *head, const WordList *words) {
+  bool whole = pipe_write(at->to, head, sizeof *head) && pipe_write(at->to, words->items, head->count * sizeof *words->items);
+  if (!whole) _exit(1);
+}
+
+// The words that were left open.
+static void tell_open_words(const Trials *at, const Record *record) {
+  WordList words = {0};
+  const OpenWordVec *open = &at->unfinished->open;
+  machine_flush(at->clone);
+  for (uint32_t i = 0; i < open->count; i++) {
+    uint64_t word = (open->items[i].address - at->base) / sizeof(uint32_t);
+    uint32_t value, writer = at->kept->uses[word].writer;
+    bool is_to_come = at->open[i].left > 0 && writer != 0 && writer != at->own->reader.block + 1;
+    memcpy(&value, memory_bytes(at->memory) + word * sizeof value, sizeof value);
+    if (is_to_come) value = at->kept->after[word];
+    words_add(&words, open->items[i].address, value);
+  }
+  tell(at, &(TrialHead){.record = *record, .launch = at->launch, .count = words.count, .is_open = true}, &words);
+  words_free(&words);
+}
+
+// The rest of the launch is as without the fault.
+static void tell_words(const Trials *at, const Record *record) {
+  WordList words = {0};
+  machine_flush(at->clone);
+  launch_memory_compare(at->kept, at->memory, at->clone_blocks.ended, &words);
+  TrialHead head = {.record = *record, .launch = at->launch, .count = words.count};
+  if (words.count <= MOST_RETURNED_WORDS) tell(at, &head, &words);
+  words_free(&words);
+}
+
+static const LaunchMemory *kept_for(const Trials *at, const Draw *draw) {
+  const LaunchMemoryVec *kept = at->options->kept;
+  for (uint32_t i = 0; i < kept->count; i++) {
+    if (kept->items[i].launch == draw->reader.launch && draw->reader.launch == at->launch) return &kept->items[i];
+  }
+  return NULL;
+}
+
+static Machine *golden_of(const Trials *at) { return device_machine(at->target->device(at->target)); }
+
+static Machine *clone_with(const Trials *at, const HookChain *given, Memory **memory) {
+  *memory = memory_clone(device_memory(at->target->device(at->target)), NULL);
+  if (*memory == NULL) _exit(1);
+  return machine_clone(golden_of(at), *memory, given);
+}
+
+static void clone_golden(Trials *at) {
+  HookChain chain = {.hooks = {&at->observer}, .count = 1};
+  if (at->clone != NULL) machine_copy(at->clone, golden_of(at));
+  else at->clone = clone_with(at, &chain, &at->memory);
+  at->clone_blocks.begun = at->blocks.begun;
+  memcpy(at->clone_blocks.ended, at->blocks.ended, at->blocks.total);
+}
+
+// ---- Where trials meet the fault-free run --------------------------------------------------------------
+
+// Takes the machine without faults a little further than the trial that begins.
+static void go_ahead(Trials *at, uint64_t now) {
+  if (at->ahead == NULL) {
+    at->ahead = clone_with(at, NULL, &at->ahead_memory);
+    at->ahead_at = (Checkpoint){0};
+  }
+  if (at->ahead_at.cycle >= now + LEAST_AHEAD) return;
+  bool ended = machine_run(at->ahead, now + MOST_AHEAD);
+  at->ahead_at = ended ? (Checkpoint){.cycle = UINT64_MAX}
+                       : (Checkpoint){.cycle = machine_now(at->ahead), .hash = target_hash_with(at->target, at->ahead)};
+}
+
+static void next_meeting(Trials *at) {
+  const Golden *golden = at->options->golden;
+  uint64_t now = machine_now(at->clone);
+  at->checkpoint += at->checkpoint - at->first; // ever more seldom: a hash costs as much as many cycles
+  while (at->checkpoint < golden->checkpoint_count && golden->checkpoints[at->checkpoint].cycle <= now) at->checkpoint++;
+  at->meeting = at->checkpoint < golden->checkpoint_count ? golden->checkpoints[at->checkpoint] : (Checkpoint){.cycle = UINT64_MAX};
+}
+
+static void first_meeting(Trials *at) {
+  const Golden *golden = at->options->golden;
+  uint64_t now = machine_now(at->clone);
+  at->meeting = (Checkpoint){.cycle = UINT64_MAX};
+  if (!at->is_protected) return;
+  go_ahead(at, now);
+  at->first = 0;
+  while (at->first < golden->checkpoint_count && golden->checkpoints[at->first].cycle <= now) at->first++;
+  at->checkpoint = at->first;
+  at->meeting = at->ahead_at;
+  if (at->meeting.cycle == UINT64_MAX) next_meeting(at);
+}
+
+// The state is that of the run without the fault; if it was to be compared here.
+static bool has_met(Trials *at) {
+  uint64_t now = machine_now(at->clone);
+  if (now < at->meeting.cycle) return false;
+  bool can_be_same = now == at->meeting.cycle && strike_is_over(&at->strike, now);
+  if (can_be_same && target_hash_with(at->target, at->clone) == at->meeting.hash) return true;
+  next_meeting(at);
+  return false;
+}
+
+// ---- A trial from begin to end -------------------------------------------------------------------------
+
+static void begin_trial(Trials *at, const Draw *draw) {
+  const UnfinishedVec *unfinished = at->options->unfinished;
+  at->own = draw;
+  at->is_over = at->is_decided = false;
+  at->ends_with_block = true;
+  at->line_count = 0;
+  at->unfinished = NULL;
+  for (uint32_t i = 0; i < unfinished->count; i++) {
+    if (unfinished->items[i].id == draw->id && unfinished->items[i].open.count <= MOST_OPEN) at->unfinished = &unfinished->items[i];
+  }
+  for (uint32_t i = 0; at->unfinished != NULL && i < at->unfinished->open.count; i++) {
+    const OpenWord *open = &at->unfinished->open.items[i];
+    uint64_t line = line_at(at, open->address);
+    at->open[i] = (OpenLine){line, open->stores - min_u32(open->stores, at->answered[line]), open->own_stores, at->sent[line] == 0};
+  }
+}
+
+// All stores to the open words' lines are in place, or the struck block's are before the first of any other.
+static bool is_known(const Trials *at) {
+  bool known = at->unfinished != NULL;
+  for (uint32_t i = 0; known && i < at->unfinished->open.count; i++) {
+    const OpenLine *open = &at->open[i];
+    known = open->left == 0 || (open->is_alone && open->own_left == 0);
+  }
+  return known || at->is_decided;
+}
+
+static bool was_corrected(const Trials *at) { return at->is_protected && *at->view->corrected > 0; }
+
+typedef enum TrialEnd { TRIAL_ENDED, TRIAL_SAME, TRIAL_KNOWN, TRIAL_ENDLESS, TRIAL_IN_VAIN } TrialEnd;
+
+// Something was put right, so most likely the values are right: only the end tells the time. That of a launch that is not the last does not.
+static bool goes_on_for_time(const Trials *at) { return was_corrected(at) && at->unfinished == NULL; }
+
+static TrialEnd run_trial(Trials *at) {
+  uint64_t limit = at->options->golden->cycles * at->options->campaign->timeout; // cycle at which it counts as endless
+  uint64_t alone = machine_now(at->clone) + ALONE_CYCLES;
+  bool is_last = at->launch == at->options->golden->launches.count;
+  for (;;) {
+    uint64_t now = machine_now(at->clone);
+    if (machine_run(at->clone, min_u64(min_u64(now + SLICE, limit), max_u64(at->meeting.cycle, now + 1)))) return TRIAL_ENDED;
+    now = machine_now(at->clone);
+    if (has_met(at)) return TRIAL_SAME;
+    if (at->kept == NULL && now >= alone) return TRIAL_IN_VAIN;
+    bool is_known_now = at->kept != NULL && is_known(at);
+    if (is_known_now && !goes_on_for_time(at)) return TRIAL_KNOWN;
+    if (is_known_now && !is_last) return TRIAL_IN_VAIN;
+    if (now >= limit) return TRIAL_ENDLESS;
+  }
+}
+
+static void tell_outcome(const Trials *at, Record record, Outcome outcome, uint64_t cycles) {
+  record.outcome = outcome;
+  record.cycles = cycles;
+  tell(at, &(TrialHead){.record = record}, &(WordList){0});
+}
+
+// The launch has come to its end. Its words are followed; but if it is the last and they are right, all is known.
+static void tell_end(const Trials *at, const Record *record) {
+  uint64_t cycles = machine_now(at->clone), golden = at->options->golden->cycles;
+  bool is_last = at->launch == at->options->golden->launches.count;
+  if (at->kept == NULL || (at->has_lasting && !is_last)) return;
+  WordList words = {0};
+  machine_flush(at->clone);
+  launch_memory_compare(at->kept, at->memory, at->clone_blocks.ended, &words);
+  TrialHead head = {.record = *record, .launch = at->launch, .count = words.count};
+  if (words.count == 0 && is_last && at->is_protected) {
+    Outcome late = cycles == golden ? OUTCOME_MASKED : OUTCOME_PERFORMANCE;
+    tell_outcome(at, (Record){.id = record->id, .settled = SETTLED_RUN}, was_corrected(at) ? OUTCOME_CORRECTED : late, cycles);
+  } else if (words.count <= MOST_RETURNED_WORDS) {
+    tell(at, &head, &words);
+  }
+  words_free(&words);
+}
+
+// A fault that the trial may tell something of.
+static bool is_for_trial(Trials *at, const Draw *draw) {
+  at->kept = kept_for(at, draw);
+  bool several = (draw->struck & (draw->struck - 1)) != 0;
+  if (at->is_protected && several && !at->options->passes_values) at->kept = NULL; // those that nobody has read yet may be found later
+  return !fault_lasts(&draw->fault) && (at->kept != NULL || at->is_protected);
+}
+
+static void try_one(Trials *at, const Draw *draw) {
+  if (!is_for_trial(at, draw)) return;
+  begin_trial(at, draw);
+  clone_golden(at);
+  at->observer.next_cycle = machine_now(at->clone);
+  first_meeting(at);
+  TrialEnd end = run_trial(at);
+  const Trap *trap = machine_trap(at->clone);
+  Record record = {.id = draw->id, .settled = SETTLED_RUN}, open = {.id = draw->id, .settled = SETTLED_COUNT};
+  open.cycles = machine_now(at->clone);
+  if (end == TRIAL_ENDED && trap->kind != TRAP_NONE) {
+    record_trap(&record, trap, at->program);
+    tell_outcome(at, record, record.outcome, machine_now(at->clone)); // when it was detected
+  } else if (end == TRIAL_ENDLESS) {
+    record_timeout(&record);
+    tell_outcome(at, record, record.outcome, 0);
+  } else if (end == TRIAL_SAME) {
+    record.settled = SETTLED_HASH;
+    tell_outcome(at, record, was_corrected(at) ? OUTCOME_CORRECTED : OUTCOME_MASKED, at->options->golden->cycles);
+  } else if (end == TRIAL_ENDED) {
+    tell_end(at, &open);
+  } else if (end == TRIAL_KNOWN && at->is_decided) {
+    if (!at->has_lasting) tell_words(at, &open);
+  } else if (end == TRIAL_KNOWN) {
+    tell_open_words(at, &open);
+  }
+}
+
+// ---- In the golden run -------------------------------------------------------------------------------
+
+static void drop_clone(Trials *at) {
+  machine_free(at->clone);
+  machine_free(at->ahead);
+  memory_free(at->memory);
+  memory_free(at->ahead_memory);
+  at->clone = at->ahead = NULL;
+  at->memory = at->ahead_memory = NULL;
+}
+
+static void blocks_new(Blocks *blocks, uint32_t total) {
+  free(blocks->ended);
+  *blocks = (Blocks){.total = total, .ended = calloc((size_t)total + 1, 1)};
+  ASSERT(blocks->ended != NULL);
+}
+
+// A protection has state that outlives launches. Wake-ups, which are no cells, are bound to be equal when the time is.
+static bool keeps_state(const RegionTable *regions) {
+  bool any = false;
+  for (uint32_t i = 0; i < regions->count && !any; i++) {
+    any = regions->items[i].life == LIFE_MACHINE && (regions->items[i].flags & REGION_INJECTABLE) != 0;
+  }
+  return any;
+}
+
+static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
+  Trials *at = hook->own;
+  uint32_t blocks = event->grid[0] * event->grid[1] * event->grid[2];
+  at->program = machine->program;
+  at->has_lasting = keeps_state(machine->regions);
+  at->launch = (uint32_t)event->who->launch;
+  at->block_warps = max_u32((event->block[0] * event->block[1] * event->block[2] + WARP_LANES - 1) / WARP_LANES, 1);
+  blocks_new(&at->blocks, blocks);
+  blocks_new(&at->clone_blocks, blocks);
+  const Memory *memory = device_memory(at->target->device(at->target));
+  at->base = memory_base(memory);
+  at->line_total = memory_extent(memory) / (LINE_WORDS * sizeof(uint32_t)) + 1;
+  free(at->sent);
+  at->sent = calloc(2 * at->line_total, sizeof *at->sent);
+  ASSERT(at->sent != NULL);
+  at->answered = at->sent + at->line_total;
+  return VERDICT_PASS;
+}
+
+static Verdict on_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
+  (void)machine;
+  note_block(&((Trials *)hook->own)->blocks, event);
+  return VERDICT_PASS;
+}
+
+static Verdict on_memory(Hook *hook, HookMachine *machine, const MemoryEvent *event) {
+  Trials *at = hook->own;
+  uint64_t line = line_at(at, event->address);
+  (void)machine;
+  if (!is_store(event) || line >= at->line_total) return VERDICT_PASS;
+  at->sent[line] += event->moment == MEMORY_REQUEST;
+  at->answered[line] += event->moment == MEMORY_RESPONSE;
+  return VERDICT_PASS;
+}
+
+static void on_cycle(Hook *hook, HookMachine *machine) {
+  Trials *at = hook->own;
+  for (; at->next < at->count && at->draws[at->next].strike_at <= machine->cycle; at->next += at->step) {
+    try_one(at, &at->draws[at->next]);
+    process_allow(golden_allowance(at->options->golden, at->options->campaign->timeout));
+  }
+  if (at->next >= at->count) _exit(0); // the rest of the golden run is of no interest
+  hook->next_cycle = at->draws[at->next].strike_at;
+}
+
+static void on_finish(Hook *hook, HookMachine *machine) {
+  (void)machine;
+  drop_clone(hook->own);
+}
+
+static _Noreturn void work(Trials *at) {
+  Diags diags = {0};
+  const HookChain *protections = at->options->campaign->protections;
+  HookChain chain = protections == NULL ? (HookChain){0} : *protections;
+  at->is_protected = campaign_is_protected(at->options->campaign);
+  at->hook = (Hook){.name = "trial", .kind = HOOK_OBSERVER, .own = at, .launch = on_launch, .block = on_block, .cycle = on_cycle};
+  at->hook.request = at->hook.response = on_memory;
+  at->hook.finish = on_finish;
+  at->hook.next_cycle = at->draws[at->next].strike_at;
+  at->observer = (Hook){.name = "trial", .kind = HOOK_FAULT, .own = at, .block = on_clone_block};
+  at->observer.request = at->observer.response = on_clone_memory;
+  at->observer.cycle = on_clone_cycle;
+  if (any_output(at->draws, at->count)) at->observer.result = on_clone_result;
+  bool good = hook_chain_add(&chain, &at->hook) && at->target->start(at->target, &chain, &diags) && at->target->run(at->target);
+  _exit(good ? 0 : 1);
+}
+
+// ---- In the parent ---------------------------------------------------------------------------------
+
+typedef struct Worker {
+  pid_t pid;
+  int from; // pipe; -1: it has ended
+} Worker;
+
+static bool start_worker(Target *target, const TrialOptions *options, const Draw *draws, Trials *shape, Worker *worker) {
+  int ends[2];
+  *worker = (Worker){.from = -1};
+  if (pipe(ends) != 0) return false;
+  fflush(NULL);
+  worker->pid = fork();
+  if (worker->pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // a campaign that is killed takes its simulations with it
+    process_allow(golden_allowance(options->golden, options->campaign->timeout));
+    close(ends[0]);
+    shape->target = target;
+    shape->options = options;
+    shape->draws = draws;
+    shape->to = ends[1];
+    work(shape);
+  }
+  close(ends[1]);
+  if (worker->pid < 0) close(ends[0]);
+  else worker->from = ends[0];
+  return worker->pid > 0;
+}
+
+static void end_worker(Worker *worker) {
+  if (worker->from < 0) return;
+  close(worker->from);
+  worker->from = -1;
+  while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR) continue;
+}
+
+static uint32_t value_after(const TrialOptions *options, uint32_t launch, uint64_t address) {
+  uint32_t value = 0;
+  for (uint32_t i = 0; i < options->kept->count; i++) {
+    const LaunchMemory *kept = &options->kept->items[i];
+    if (kept->launch == launch) value = kept->after[(address - kept->base) / sizeof value];
+  }
+  return value;
+}
+
+// The words that were known, and those that were open as far as they differ.
+static void finish(const TrialOptions *options, Returned *returned) {
+  WordList open = returned->words;
+  returned->words = (WordList){0};
+  for (uint32_t i = 0; i < options->unfinished->count; i++) {
+    const Unfinished *known = &options->unfinished->items[i];
+    if (known->id == returned->id) returned->late = known->late;
+    for (uint32_t k = 0; known->id == returned->id && k < known->words.count; k++) {
+      words_add(&returned->words, known->words.items[k].address, known->words.items[k].value);
+    }
+  }
+  for (uint32_t i = 0; i < open.count; i++) {
+    const Word *word = &open.items[i];
+    if (word->value != value_after(options, returned->launch, word->address)) words_add(&returned->words, word->address, word->value);
+  }
+  words_free(&open);
+}
+
+// What has come from a worker. False: the campaign shall stop.
+static bool take(const TrialOptions *options, Worker *worker) {
+  TrialHead head = {0};
+  bool whole = pipe_read(worker->from, &head, sizeof head) && head.count <= MOST_RETURNED_WORDS;
+  Returned returned = {
+      .id = head.record.id, .launch = head.launch, .late = head.record.cycles}; // what is left takes no longer than all without faults
+  for (uint32_t i = 0; whole && i < head.count; i++) {
+    Word word;
+    whole = pipe_read(worker->from, &word, sizeof word);
+    if (whole) words_add(&returned.words, word.address, word.value);
+  }
+  if (!whole) {
+    words_free(&returned.words);
+    end_worker(worker);
+    return true;
+  }
+  if (head.record.settled != SETTLED_COUNT) return options->listener->take(options->listener->context, &head.record);
+  if (head.is_open) finish(options, &returned);
+  *VEC_PUSH(options->returned, options->arena) = returned;
+  return true;
+}
+
+bool try_all(Target *target, const TrialOptions *options, const Draw *draws, uint32_t count) {
+  Worker workers[MOST_JOBS];
+  struct pollfd waits[MOST_JOBS];
+  uint32_t jobs = min_u32(min_u32(options->campaign->jobs, MOST_JOBS), count), running = 0;
+  bool goes_on = true;
+  for (uint32_t i = 0; i < jobs; i++) {
+    Trials shape = {.count = count, .next = i, .step = jobs};
+    running += start_worker(target, options, draws, &shape, &workers[i]);
+  }
+  while (running > 0 && goes_on) {
+    for (uint32_t i = 0; i < jobs; i++) waits[i] = (struct pollfd){.fd = workers[i].from, .events = POLLIN};
+    int ready = poll(waits, jobs, LOOK_UP_MS);
+    for (uint32_t i = 0; i < jobs && ready > 0 && goes_on; i++) {
+      if (waits[i].fd < 0 || waits[i].revents == 0) continue;
+      goes_on = take(options, &workers[i]);
+      running -= workers[i].from < 0;
+    }
+    goes_on = goes_on && options->listener->goes_on(options->listener->context);
+  }
+  for (uint32_t i = 0; i < jobs; i++) {
+    if (workers[i].from >= 0) kill(workers[i].pid, SIGKILL);
+    end_worker(&workers[i]);
+  }
+  return goes_on;
+}
