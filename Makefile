@@ -1,6 +1,6 @@
 # The front door. Everything here works on a fresh Debian 12 machine; CMake, Ninja and CTest do the work.
 .DEFAULT_GOAL := all
-.PHONY: all demo install deb test gate traits bench fuzz ptx docs format packages test-packages docs-packages deb-packages clean
+.PHONY: all demo install deb test gate traits bench proof reproduce fuzz ptx docs format packages test-packages docs-packages deb-packages clean
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
@@ -32,6 +32,13 @@ traits: all                  ## the workloads' traits at their default sizes: so
 
 bench: all                   ## the speeds that the README names
 	bench/run.sh build/redoubt
+
+proof: test-packages all     ## the long proofs, up to 3 hours; writes docs/proof.md. PROOFS="NAME ..." for some of them
+	tools/proof.sh build/redoubt docs/proof.md $(PROOFS)
+
+reproduce: all               ## every published study again, some hours; goes on where it stopped; writes docs/claims.md
+	build/redoubt reproduce all -o build/reproduce -q -j $(JOBS)
+	cp build/reproduce/claims.md docs/claims.md
 
 fuzz: test-packages          ## fuzz parsers and decoders; SECONDS=600 each by default
 	tools/fuzz.sh $(or $(SECONDS),600)

@@ -2,7 +2,9 @@
 #include "cli/study.h"
 #include "cli/cli.h"
 #include "cli/cores.h"
+#include "cli/interrupt.h"
 #include "cli/out_file.h"
+#include "cli/progress.h"
 #include "cli/screen.h"
 
 #include <errno.h>
@@ -14,6 +16,7 @@
 typedef struct StudyWishes {
   const char *output;
   bool list, quick;
+  bool of_many; // one study of several: what it says stands in its files only
   CellWishes cells;
   Files files;
 } StudyWishes;
@@ -43,17 +46,48 @@ static uint64_t program_hash(void) {
   return hash;
 }
 
-static void list_cells(const StudyWishes *wishes, const StudyCells *cells) {
-  uint32_t done = 0;
+// How long a cell takes that has not been run: as those that have, of the same part and target, or of the same part. Below 0: nobody knows.
+static double expected_seconds(const StudyWishes *wishes, const StudyCells *cells, const StudyCell *cell) {
+  double sums[2] = {0};
+  uint32_t counts[2] = {0};
+  for (uint32_t i = 0; i < cells->items.count; i++) {
+    const StudyCell *other = &cells->items.items[i];
+    double seconds = other->part == cell->part ? cell_seconds(other, wishes->output) : -1;
+    if (seconds < 0) continue;
+    bool is_near = strcmp(other->target, cell->target) == 0;
+    sums[is_near] += seconds;
+    counts[is_near]++;
+  }
+  if (counts[1] > 0) return sums[1] / counts[1];
+  return counts[0] > 0 ? sums[0] / counts[0] : -1;
+}
+
+static void list_cells(const StudyWishes *wishes, const StudyFile *study, const StudyCells *cells) {
+  uint32_t done = 0, unknown = 0;
+  double left = 0;
   Text text = {0};
   for (uint32_t i = 0; i < cells->items.count; i++) {
-    bool is_done = cell_is_done(&cells->items.items[i], wishes->output);
+    const StudyCell *cell = &cells->items.items[i];
+    bool is_done = cell_is_done(cell, wishes->output);
+    double seconds = is_done ? cell_seconds(cell, wishes->output) : expected_seconds(wishes, cells, cell);
     done += is_done;
-    text_add(&text, "%s  ", is_done ? "done" : "    ");
-    study_command(&cells->items.items[i], &text);
+    unknown += !is_done && seconds < 0;
+    if (!is_done && seconds > 0) left += seconds;
+    text_add(&text, is_done ? "done " : "     ");
+    if (seconds < 0) text_add(&text, "%10s  ", "?");
+    else text_add(&text, "%s%7.1f s  ", is_done ? " " : "~", seconds);
+    study_command(cell, &text);
     text_add(&text, "\n");
   }
-  text_add(&text, "%u cells, %u of them done\n", cells->items.count, done);
+  text_add(&text, "%u cells, %u of them done", cells->items.count, done);
+  if (left > 0) {
+    text_add(&text, "; those that are like a cell that was run will take about ");
+    duration_format(left / wishes->cells.jobs, &text);
+    text_add(&text, " with %u processes", wishes->cells.jobs);
+  }
+  const char *cost = study_value(&study->parts.items[0], "cost");
+  if (unknown > 0 && cost != NULL) text_add(&text, "\nthe whole study: %s", cost);
+  text_add(&text, "\n");
   screen_print(text.at);
   text_free(&text);
 }
@@ -76,7 +110,7 @@ static bool write_table(const StudyWishes *wishes, const StudyPart *part, const 
 static bool write_results(const StudyWishes *wishes, const StudyOutcome *outcome, Diags *diags) {
   Text text = {0};
   study_as_text(outcome, &text);
-  screen_print(text.at);
+  if (!wishes->of_many) screen_print(text.at);
   bool good = write_one(wishes, "study.txt", &text, diags);
   text_free(&text);
   study_as_html(outcome, &text);
@@ -91,23 +125,22 @@ static bool write_results(const StudyWishes *wishes, const StudyOutcome *outcome
     good = write_table(wishes, outcome->claims.items[i].part, &outcome->claims.items[i].table, diags);
   for (uint32_t i = 0; i < outcome->shown.count && good; i++)
     good = write_table(wishes, outcome->shown.items[i].part, &outcome->shown.items[i].table, diags);
-  if (good)
+  if (good && !wishes->of_many)
     message_note(wishes->files.quiet,
                  "%s/index.html: the page; study.json, study.db and a CSV file for each claim, table and chart are beside it",
                  wishes->output);
   return good;
 }
 
-static bool show_results(const StudyWishes *wishes, const StudyFile *study, const StudyCells *cells, Diags *diags) {
+static bool show_results(const StudyWishes *wishes, const StudyFile *study, const StudyCells *cells, StudyOutcome *outcome, Diags *diags) {
   StudyResults *results = study_collect(study, cells, wishes->output, diags);
-  StudyOutcome outcome;
-  bool good = results != NULL && study_judge_all(study, cells, wishes->quick, results, wishes->files.arena, &outcome, diags) &&
-              write_results(wishes, &outcome, diags);
+  bool good = results != NULL && study_judge_all(study, cells, wishes->quick, results, wishes->files.arena, outcome, diags) &&
+              write_results(wishes, outcome, diags);
   study_results_close(results);
   return good;
 }
 
-// ---- The command -------------------------------------------------------------------------------------------------------
+// ---- One study ---------------------------------------------------------------------------------------------------------
 
 static bool make_folder(const char *path, Diags *diags) {
   if (mkdir(path, 0777) == 0 || errno == EEXIST) return true;
@@ -121,9 +154,13 @@ static bool is_for_results(const char *folder, Arena *arena, Diags *diags) {
   return diags_add(diags, folder, 0, 0, "is there and holds no results of a study: name another folder with -o");
 }
 
-static int run_cells(const StudyWishes *wishes, const StudyFile *study, const StudyCells *cells, Diags *diags) {
-  if (!is_for_results(wishes->output, wishes->files.arena, diags) || !make_folder(wishes->output, diags) ||
-      !make_folder(arena_format(wishes->files.arena, "%s/cells", wishes->output), diags))
+// *is_judged: all cells are done, and the outcome says what was found.
+static int run_cells(const StudyWishes *wishes, const StudyFile *study, const StudyCells *cells, StudyOutcome *outcome, bool *is_judged,
+                     Diags *diags) {
+  Arena *arena = wishes->files.arena;
+  if (!is_for_results(wishes->output, arena, diags) || !make_folder(wishes->output, diags) ||
+      !make_folder(arena_format(arena, "%s/cells", wishes->output), diags) ||
+      !make_folder(arena_format(arena, "%s/times", wishes->output), diags))
     return message_diags(diags);
   int code = cells_run(cells, &wishes->cells);
   if (code != EXIT_OK) {
@@ -132,27 +169,99 @@ static int run_cells(const StudyWishes *wishes, const StudyFile *study, const St
   }
   uint32_t left = 0;
   for (uint32_t i = 0; i < cells->items.count; i++) left += !cell_is_done(&cells->items.items[i], wishes->output);
-  if (left == 0) return show_results(wishes, study, cells, diags) ? EXIT_OK : message_diags(diags);
+  if (left == 0) {
+    *is_judged = show_results(wishes, study, cells, outcome, diags);
+    return *is_judged ? EXIT_OK : message_diags(diags);
+  }
   message_note(wishes->files.quiet,
                "this shard is done; %u cells of others are not: put all files of %s/cells together and run the study without --shard", left,
                wishes->output);
   return EXIT_OK;
 }
 
-static int study_of(StudyFile *study, StudyWishes *wishes, Diags *diags) {
-  if (study == NULL) return message_diags(diags);
-  StudyCells cells;
+static int study_of(const StudyFile *study, StudyWishes *wishes, StudyOutcome *outcome, bool *is_judged, Diags *diags) {
+  Arena *arena = wishes->files.arena;
+  StudyCells *cells = ARENA_NEW(arena, StudyCells);
   StudyChoice choice = {.quick = wishes->quick, .program = program_hash(), .set = set_members};
   const char *name = study->builtin != NULL ? study->builtin : "study";
-  if (wishes->output == NULL) wishes->output = arena_format(wishes->files.arena, "%s-%s", name, wishes->quick ? "quick" : "results");
+  if (wishes->output == NULL) wishes->output = arena_format(arena, "%s-%s", name, wishes->quick ? "quick" : "results");
   wishes->cells.folder = wishes->output;
-  int code = EXIT_OK;
-  if (!study_cells(study, &choice, wishes->files.arena, &cells, diags)) code = message_diags(diags);
-  else if (wishes->list) list_cells(wishes, &cells);
-  else code = run_cells(wishes, study, &cells, diags);
+  *is_judged = false;
+  if (!study_cells(study, &choice, arena, cells, diags)) return message_diags(diags);
+  if (wishes->list) list_cells(wishes, study, cells);
+  return wishes->list ? EXIT_OK : run_cells(wishes, study, cells, outcome, is_judged, diags);
+}
+
+static int one_study(StudyFile *study, StudyWishes *wishes, Diags *diags) {
+  if (study == NULL) return message_diags(diags);
+  StudyOutcome outcome;
+  bool is_judged;
+  int code = study_of(study, wishes, &outcome, &is_judged, diags);
   study_close(study);
   return code;
 }
+
+// ---- All that are built in ------------------------------------------------------------------------------------------------
+
+static bool write_index(const StudyWishes *wishes, const StudyIndex *index, Diags *diags) {
+  IndexRows rows = {0};
+  study_index_rows(index, wishes->files.arena, &rows);
+  Text text = {0};
+  study_index_text(index, &rows, &text);
+  screen_print(text.at);
+  text_free(&text);
+  study_index_csv(&rows, &text);
+  bool good = write_one(wishes, "claims.csv", &text, diags);
+  text_free(&text);
+  study_index_markdown(index, &rows, &text);
+  good = good && write_one(wishes, "claims.md", &text, diags);
+  text_free(&text);
+  study_index_html(index, &rows, &text);
+  good = good && write_one(wishes, "index.html", &text, diags);
+  text_free(&text);
+  if (good) message_note(wishes->files.quiet, "%s/index.html: every claim, and a page for each study", wishes->output);
+  return good;
+}
+
+static bool is_for_index(const StudyWishes *wishes, Diags *diags) {
+  Arena *arena = wishes->files.arena;
+  for (uint32_t i = 0; i < builtin_study_file_count; i++) {
+    if (access(arena_format(arena, "%s/%s/cells", wishes->output, builtin_study_files[i].study), F_OK) == 0) return true;
+  }
+  return is_for_results(wishes->output, arena, diags) && make_folder(wishes->output, diags);
+}
+
+// A study that fails does not keep the others from being run; a signal does. The code of the first that failed.
+static int every_study(StudyWishes *wishes, Diags *diags) {
+  Arena *arena = wishes->files.arena;
+  if (wishes->output == NULL) wishes->output = wishes->quick ? "reproduce-quick" : "reproduce-results";
+  if (!wishes->list && !is_for_index(wishes, diags)) return message_diags(diags);
+  StudyIndex index = {.quick = wishes->quick};
+  VEC(StudyFile *) opened = {0};
+  int code = EXIT_OK;
+  for (uint32_t i = 0; i < builtin_study_file_count && code < EXIT_SIGNAL; i++) {
+    const char *name = builtin_study_files[i].study;
+    if (strcmp(builtin_study_files[i].name, "study.ini") != 0) continue;
+    StudyFile *study = study_builtin(name, diags);
+    ASSERT(study != NULL); // a test reads every one
+    *VEC_PUSH(&opened, arena) = study;
+    StudyWishes own = *wishes;
+    own.of_many = true;
+    own.output = arena_format(arena, "%s/%s", wishes->output, name);
+    message_note(wishes->files.quiet || wishes->list, "study %s", name);
+    StudyOutcome outcome;
+    bool is_judged;
+    int own_code = study_of(study, &own, &outcome, &is_judged, diags);
+    if (is_judged) *VEC_PUSH(&index.studies, arena) = outcome;
+    if (code == EXIT_OK || own_code >= EXIT_SIGNAL) code = own_code;
+  }
+  bool has_index = !wishes->list && code < EXIT_SIGNAL; // of what is known so far
+  if (has_index && !write_index(wishes, &index, diags)) code = message_diags(diags);
+  for (uint32_t i = 0; i < opened.count; i++) study_close(opened.items[i]);
+  return code;
+}
+
+// ---- The commands ----------------------------------------------------------------------------------------------------------
 
 static void list_builtin(Text *out) {
   for (uint32_t i = 0; i < builtin_study_file_count; i++) {
@@ -179,7 +288,9 @@ static int run_with(const Command *command, bool is_builtin, int argc, char **ar
   wishes.files = (Files){.arena = arena, .quiet = operands.quiet};
   wishes.cells.quiet = operands.quiet;
   int code = operands.exit_code;
-  if (good) code = study_of(is_builtin ? study_builtin(operands.items[0], &diags) : study_read(operands.items[0], &diags), &wishes, &diags);
+  if (good && is_builtin && strcmp(operands.items[0], "all") == 0) code = every_study(&wishes, &diags);
+  else if (good)
+    code = one_study(is_builtin ? study_builtin(operands.items[0], &diags) : study_read(operands.items[0], &diags), &wishes, &diags);
   arena_free(arena);
   return code;
 }
@@ -215,7 +326,7 @@ static const Option options[] = {
      .offset = offsetof(StudyWishes, output)},
     {"quick", 0, NULL, "what the study says under quick.KEY instead of KEY: a first look", .take = option_flag,
      .offset = offsetof(StudyWishes, quick)},
-    {"list", 0, NULL, "only show the cells: the command of each, and whether it is done", .take = option_flag,
+    {"list", 0, NULL, "only show the cells: the command of each, whether it is done, how long it took or will take", .take = option_flag,
      .offset = offsetof(StudyWishes, list)},
     {"shard", 0, "I/N", "only every N-th cell, I from 0; cells of all shards go into one folder", .take = take_shard,
      .offset = offsetof(StudyWishes, cells)},
@@ -246,6 +357,7 @@ const Command command_reproduce = {
     .summary = "a published study again, every number beside the published one",
     .synopsis = "redoubt reproduce                     which studies are built in, what they show and cost\n"
                 "redoubt reproduce STUDY [options]     one of them, as 'redoubt study' runs a file\n"
+                "redoubt reproduce all [options]       every one, and an index of all claims of all papers\n"
                 "redoubt reproduce flexgrip [options]  the FlexGripPlus thesis; see 'redoubt reproduce flexgrip --help'\n",
     .groups = {&group},
     .ending = "The files are those of studies/; docs/studies.md and docs/reproduce.md say more.\n",

@@ -10,6 +10,7 @@ typedef struct CellWishes {
   bool quiet;
 } CellWishes;
 bool cell_is_done(const StudyCell *cell, const char *folder);
+double cell_seconds(const StudyCell *cell, const char *folder); // how long it took when it was run; below 0: not known
 // Runs those that are not done. The exit code: EXIT_OK, that of the first that failed, or 128 + the signal that ended it.
 int cells_run(const StudyCells *cells, const CellWishes *wishes);
 

@@ -23,6 +23,7 @@ typedef struct CellJob {
   pid_t pid; // 0: free
   const StudyCell *cell;
   int messages; // a file in memory
+  double began;
 } CellJob;
 
 typedef struct CellCrew {
@@ -53,6 +54,34 @@ bool cell_is_done(const StudyCell *cell, const char *folder) {
   }
   text_free(&path);
   return done;
+}
+
+// Beside the cells, since a cell's own file is the same whenever and wherever it was run.
+static void times_path(const StudyCell *cell, const char *folder, Text *out) {
+  text_add(out, "%s/times/%016llx", folder, (unsigned long long)cell->hash);
+}
+
+double cell_seconds(const StudyCell *cell, const char *folder) {
+  Text path = {0};
+  times_path(cell, folder, &path);
+  FILE *file = fopen(path.at, "re");
+  double seconds = -1;
+  if (file != NULL && fscanf(file, "%lf", &seconds) != 1) seconds = -1;
+  if (file != NULL) fclose(file);
+  text_free(&path);
+  return seconds;
+}
+
+// A time that cannot be written is only not known later.
+static void keep_seconds(const StudyCell *cell, const char *folder, double seconds) {
+  Text path = {0};
+  times_path(cell, folder, &path);
+  FILE *file = fopen(path.at, "we");
+  if (file != NULL) {
+    fprintf(file, "%.2f\n", seconds);
+    fclose(file);
+  }
+  text_free(&path);
 }
 
 // ---- One cell ------------------------------------------------------------------------------------------------------------
@@ -89,7 +118,7 @@ static _Noreturn void become_cell(const CellCrew *crew, const StudyCell *cell, i
 static void start_cell(CellCrew *crew, CellJob *job) {
   const StudyCell *cell = crew->waiting[crew->started];
   uint32_t left = crew->count - crew->started, jobs = crew->wishes->jobs;
-  *job = (CellJob){.cell = cell, .messages = memfd_create("messages", MFD_CLOEXEC)};
+  *job = (CellJob){.cell = cell, .messages = memfd_create("messages", MFD_CLOEXEC), .began = host_seconds()};
   pid_t pid = job->messages < 0 ? -1 : fork();
   if (pid == 0) become_cell(crew, cell, job->messages, left >= jobs ? 1 : max_u32(1, jobs / left));
   if (pid > 0) {
@@ -113,6 +142,7 @@ static void end_cell(CellCrew *crew, CellJob *job, int status) {
   bool is_run = job->cell->part->section == SECTION_RUN; // a journal goes on; a run that failed has results that nobody shall take for good
   if (!good && is_run) unlink(cell_path(job->cell, crew->wishes->folder, &path));
   text_free(&path);
+  if (good) keep_seconds(job->cell, crew->wishes->folder, host_seconds() - job->began);
   if (good || crew->code >= EXIT_SIGNAL) return;
   Text command = {0};
   study_command(job->cell, &command);

@@ -170,4 +170,23 @@ void study_table_csv(const StudyTable *table, Text *out);
 char *study_as_json(const StudyOutcome *outcome); // free
 void study_as_html(const StudyOutcome *outcome, Text *out);
 
+// ---- The index: every claim of every paper -----------------------------------------------------------------------
+typedef struct StudyIndex {
+  bool quick;
+  VEC(StudyOutcome) studies; // that have been run; each built in
+} StudyIndex;
+typedef struct IndexRow {
+  const char *study, *name, *text, *place, *published, *ours; // "" where there is none
+  const char *finding;                                        // its name, or index_not_measured
+  const char *reason;
+  bool fitted;
+} IndexRow;
+typedef VEC(IndexRow) IndexRows;
+extern const char *const index_not_measured;
+void study_index_rows(const StudyIndex *index, Arena *arena, IndexRows *rows);
+void study_index_text(const StudyIndex *index, const IndexRows *rows, Text *out);
+void study_index_csv(const IndexRows *rows, Text *out);
+void study_index_markdown(const StudyIndex *index, const IndexRows *rows, Text *out);
+void study_index_html(const StudyIndex *index, const IndexRows *rows, Text *out);
+
 #endif

@@ -239,6 +239,53 @@ static void test_judged(void **state) {
   diags_free(&diags);
 }
 
+// ---- The index -------------------------------------------------------------------------------------------------------------
+
+static const IndexRow *row_of(const IndexRows *rows, const char *name) {
+  for (uint32_t i = 0; i < rows->count; i++) {
+    if (strcmp(rows->items[i].name, name) == 0) return &rows->items[i];
+  }
+  fail_msg("no row %s", name);
+  return NULL;
+}
+
+// Claims that a study has judged stand with their findings, all others of the papers as not measured, and none twice.
+static void test_index(void **state) {
+  (void)state;
+  Diags diags = {0};
+  Arena *arena = arena_new();
+  StudyFile *study =
+      study_parse("s.ini", "[study]\ntitle = t\n[claim rise.full.time]\ntext = t\npublished = 1.58\nsql = SELECT 1\n", &diags);
+  assert_non_null(study);
+  study->builtin = "rise";
+  StudyDatum data[] = {{DATUM_NUMBER, 1.5, "1.5"}, {DATUM_NUMBER, 1.4, "1.4"}, {DATUM_NUMBER, 1.6, "1.6"}};
+  Finding finding = FINDING_AGREES;
+  StudyOutcome outcome = {.study = study};
+  StudyJudged *claim = VEC_PUSH(&outcome.claims, arena);
+  *claim = (StudyJudged){.part = &study->parts.items[1], .finding = finding, .rows = &finding};
+  static const char *const columns[] = {"value", "low", "high"};
+  for (size_t i = 0; i < COUNT_OF(columns); i++) *VEC_PUSH(&claim->table.columns, arena) = columns[i];
+  *VEC_PUSH(&claim->table.rows, arena) = data;
+  StudyIndex none = {0}, one = {.quick = true};
+  *VEC_PUSH(&one.studies, arena) = outcome;
+  IndexRows before = {0}, after = {0};
+  study_index_rows(&none, arena, &before);
+  study_index_rows(&one, arena, &after);
+  assert_int_equal(before.count, after.count);
+  assert_string_equal(row_of(&before, "rise.full.time")->finding, index_not_measured);
+  assert_string_equal(row_of(&after, "rise.full.time")->finding, "agrees");
+  assert_string_equal(row_of(&after, "rise.full.time")->ours, "1.5 (1.4 to 1.6)");
+  assert_string_equal(row_of(&after, "shield.worst")->finding, index_not_measured);
+  Text text = {0};
+  study_index_text(&one, &after, &text);
+  assert_non_null(strstr(text.at, "1 agrees, "));
+  assert_non_null(strstr(text.at, "Quick form"));
+  text_free(&text);
+  study_close(study);
+  arena_free(arena);
+  diags_free(&diags);
+}
+
 static void test_builtin(void **state) {
   (void)state;
   for (uint32_t i = 0; i < builtin_study_file_count; i++) {
@@ -254,7 +301,7 @@ static void test_builtin(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_refused), cmocka_unit_test(test_cells),  cmocka_unit_test(test_wrong_cells), cmocka_unit_test(test_figures),
-      cmocka_unit_test(test_trends),  cmocka_unit_test(test_judged), cmocka_unit_test(test_builtin),
+      cmocka_unit_test(test_trends),  cmocka_unit_test(test_judged), cmocka_unit_test(test_builtin),     cmocka_unit_test(test_index),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

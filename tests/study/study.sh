@@ -33,7 +33,7 @@ cmp one.txt again.txt
 # Shards into one folder, then all of it; two processes.
 "$redoubt" study made-up.ini -o two -q --shard 1/2
 [ "$(ls two/cells | wc -l)" -eq 3 ] || fail "shard 1/2 has $(ls two/cells | wc -l) cells"
-"$redoubt" study made-up.ini -o two --list | grep -q '^7 cells, 3 of them done$' || fail "--list"
+"$redoubt" study made-up.ini -o two --list | grep -q '^7 cells, 3 of them done; .* with [0-9]* processes$' || fail "--list"
 "$redoubt" study made-up.ini -o two -q --shard 0/2 >two.txt # the last shard shows all
 cmp one.txt two.txt
 for file in study.json index.html all.csv bars.csv; do cmp "one/$file" "two/$file"; done
@@ -82,11 +82,26 @@ grep -q 'none.ini' bad.txt || fail "none.ini is not named"
 if "$redoubt" reproduce rice 2>bad.txt; then fail "reproduce rice"; fi
 grep -q "did you mean 'rise'" bad.txt || { cat bad.txt; fail "rice"; }
 
+# All studies: every claim of the papers is in the index. One cell of each study is enough to see that; the rest is left to others.
+"$redoubt" reproduce all --quick -o all -q --shard 0/100000 >all.txt || { cat all.txt; fail "reproduce all"; }
+grep -q '^Quick form' all.txt || fail "the index does not say that it is quick"
+for file in index.html claims.csv claims.md; do [ -s "all/$file" ] || fail "no all/$file"; done
+for claim in rise.full.time hints.speedup sheaffer.hit shield.worst flexgrip.avf.sms; do grep -q ",$claim," all/claims.csv || fail "no $claim in the index"; done
+"$redoubt" reproduce all --quick -o all --list >list.txt
+grep -q '^done .* s  redoubt ' list.txt || fail "reproduce all --list: $(grep '^done' list.txt)"
+if "$redoubt" reproduce all --quick -o /usr -q 2>bad.txt; then fail "reproduce all writes into a folder of others"; fi
+grep -q 'holds no results of a study' bad.txt || { cat bad.txt; fail "-o /usr"; }
+
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
 [ -n "$browser" ] || exit 0
-timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update \
-  --disable-sync --disable-dev-shm-usage --user-data-dir="$folder/profile" --enable-logging=stderr --virtual-time-budget=8000 --dump-dom \
-  "file://$folder/one/index.html" >dom.html 2>log
-if grep CONSOLE log; then fail "the page's console is not silent"; fi
+dom() { # page: what the browser makes of it, in dom.html
+  timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update \
+    --disable-sync --disable-dev-shm-usage --user-data-dir="$folder/profile" --enable-logging=stderr --virtual-time-budget=8000 --dump-dom \
+    "file://$folder/$1" >dom.html 2>log
+  if grep CONSOLE log; then fail "the console of $1 is not silent"; fi
+}
+dom all/index.html
+grep -q 'sheaffer.hit' dom.html || fail "no claims on the index page"
+dom one/index.html
 [ "$(grep -o 'data-drawn="chart"' dom.html | wc -l)" -eq 4 ] || fail "not four charts"
 grep -q 'agrees in part' dom.html || fail "no findings on the page"
