@@ -97,7 +97,7 @@ static void alone_they_change_nothing(void **state) {
     load_small(&spec, arena, machines[k]);
     for (uint32_t i = 0; i < workload_count; i++) {
       const char *name = workloads[i]->name;
-      Outcome plain = run(name, &spec, NULL, NULL), null = run(name, &spec, "null", NULL), ecc = run(name, &spec, "secded:all", NULL);
+      Outcome plain = run(name, &spec, NULL, NULL), null = run(name, &spec, "null:plan", NULL), ecc = run(name, &spec, "secded:all", NULL);
       assert_int_equal(plain.trap, TRAP_NONE);
       assert_same(&plain, &null);
       assert_same(&plain, &ecc);

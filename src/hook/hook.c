@@ -110,8 +110,7 @@ void hook_refusal_format(const Refusal *refused, Text *out) {
 }
 
 // What one hook has said, beside what others said before it.
-static __attribute__((noinline)) Verdict combine(Verdict so_far, HookMachine *machine, const Hook *hook, HookEventId event,
-                                                 Verdict verdict) {
+static Verdict combine(Verdict so_far, HookMachine *machine, const Hook *hook, HookEventId event, Verdict verdict) {
   if (hook->kind == HOOK_OBSERVER) return so_far;
   const EventInfo *info = &event_info[event];
   if ((uint32_t)verdict >= VERDICT_COUNT || (info->verdicts >> verdict & 1) == 0) {
@@ -119,6 +118,10 @@ static __attribute__((noinline)) Verdict combine(Verdict so_far, HookMachine *ma
     return so_far;
   }
   return verdict < so_far ? so_far : verdict;
+}
+
+Verdict hook_said(HookMachine *machine, const Hook *hook, HookEventId event, Verdict verdict) {
+  return combine(VERDICT_PASS, machine, hook, event, verdict);
 }
 
 // It does not happen now and is asked for again: observers, who are told what happens, hear of it then.
@@ -158,17 +161,10 @@ const char *client_name(Client client) {
 #define WALK_LEAVES(name, ID, verdicts) FORWARDS(name, ID, verdicts, 0)
 #define WALK_ENTERS(name, ID, verdicts) BACKWARDS(name, ID, verdicts)
 
-// Mostly there is one hook, or none.
-#define EVENT(name, ID, Event, direction, verdicts, moment)                                                          \
-  static __attribute__((noinline)) Verdict walk_##name(const HookChain *chain, HookMachine *machine, Event *event) { \
-    Verdict verdict = VERDICT_PASS;                                                                                  \
-    WALK_##direction(name, ID, verdicts) return verdict;                                                             \
-  }                                                                                                                  \
-  Verdict hooks_##name(const HookChain *chain, HookMachine *machine, Event *event) {                                 \
-    Hook *only = chain->hooks[0];                                                                                    \
-    if (chain->count != 1 || only->name == NULL) return walk_##name(chain, machine, event);                          \
-    Verdict said = only->name(only, machine, event);                                                                 \
-    return said == VERDICT_PASS ? VERDICT_PASS : combine(VERDICT_PASS, machine, only, HOOK_EVENT_##ID, said);        \
+#define EVENT(name, ID, Event, direction, verdicts, moment)                               \
+  Verdict hooks_walk_##name(const HookChain *chain, HookMachine *machine, Event *event) { \
+    Verdict verdict = VERDICT_PASS;                                                       \
+    WALK_##direction(name, ID, verdicts) return verdict;                                  \
   }
 #define MOMENT(name, ID, moment)
 #include "hook/hook.def"

@@ -394,9 +394,16 @@ void hooks_instruction_begins(const RegionTable *regions, uint8_t *block, uint32
 void hooks_launch_ended(const RegionTable *regions, uint8_t *block);
 
 // hooks_NAME(): call every hook that has the function, in the order of the event's direction; the strongest verdict. What observers
-// return is not looked at.
-#define EVENT(name, ID, Event, direction, verdicts, moment) \
-  Verdict hooks_##name(const HookChain *chain, HookMachine *machine, Event *event);
+// return is not looked at. Mostly there is one hook: it is called here, without a walk.
+Verdict hook_said(HookMachine *machine, const Hook *hook, HookEventId event, Verdict verdict); // what the only one has said, if not PASS
+#define EVENT(name, ID, Event, direction, verdicts, moment)                                        \
+  Verdict hooks_walk_##name(const HookChain *chain, HookMachine *machine, Event *event);           \
+  static inline Verdict hooks_##name(const HookChain *chain, HookMachine *machine, Event *event) { \
+    Hook *only = chain->hooks[0];                                                                  \
+    if (chain->count != 1 || only->name == NULL) return hooks_walk_##name(chain, machine, event);  \
+    Verdict said = only->name(only, machine, event);                                               \
+    return said == VERDICT_PASS ? VERDICT_PASS : hook_said(machine, only, HOOK_EVENT_##ID, said);  \
+  }
 #define MOMENT(name, ID, moment) void hooks_##name(const HookChain *chain, HookMachine *machine);
 #include "hook/hook.def"
 #undef EVENT

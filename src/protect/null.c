@@ -23,13 +23,18 @@ Hook *none_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
   return hook;
 }
 
-// "places": told of places taken and released too, of which there are many.
+// Some events come with work that is theirs alone: "plan" adds those that place threads on lanes, "places" those of places taken and released.
 Hook *null_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
-  static const char *const known[] = {"places"};
-  bool places = arguments->count == 1 && strcmp(arguments->items[0].key, known[0]) == 0 && arguments->items[0].value == NULL;
-  if (arguments->count > 0 && !places) {
-    protect_unknown(arguments, arguments->items[0].key, known, COUNT_OF(known), diags);
-    return NULL;
+  static const char *const known[] = {"plan", "places"};
+  bool has[COUNT_OF(known)] = {false};
+  for (uint32_t i = 0; i < arguments->count; i++) {
+    uint32_t k = 0;
+    while (k < COUNT_OF(known) && (strcmp(arguments->items[i].key, known[k]) != 0 || arguments->items[i].value != NULL)) k++;
+    if (k == COUNT_OF(known)) {
+      protect_unknown(arguments, arguments->items[i].key, known, COUNT_OF(known), diags);
+      return NULL;
+    }
+    has[k] = true;
   }
   Hook *hook = ARENA_NEW(arena, Hook);
   *hook = (Hook){.name = "null", .kind = HOOK_PROTECTION, .next_cycle = UINT64_MAX};
@@ -38,6 +43,7 @@ Hook *null_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
 #include "hook/hook.def"
 #undef EVENT
 #undef MOMENT
-  if (!places) hook->take = hook->release = NULL;
+  if (!has[0]) hook->plan = NULL, hook->place = NULL;
+  if (!has[1]) hook->take = hook->release = NULL;
   return hook;
 }

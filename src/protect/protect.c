@@ -12,8 +12,10 @@ typedef struct Scheme {
 
 static const Scheme schemes[] = {
     {{"none", "none", "no protection", "nothing", ""}, none_new},
-    {{"null", "null[:places]",
-      "a hook that is told everything (places taken and released with :places) and changes nothing: what hooks alone cost", "nothing", ""},
+    {{"null", "null[:plan,places]",
+      "a hook that is told what happens (with plan: where threads go; with places: what is taken and released) and changes nothing: what "
+      "hooks alone cost",
+      "nothing", ""},
      null_new},
     {{"dmr", "dmr[:slots=N,shuffle=L]",
       "full redundancy: every warp instruction issues twice in consecutive slots, results are compared at write-back, "

@@ -94,22 +94,30 @@ static void touch(Touched *touched, uint32_t row, uint32_t units) {
   touched->units[i] |= units;
 }
 
-// Lanes that follow one another mostly touch the same row: it is looked for when it changes.
+// The words of one row that all lanes touch, `words` of them from first[lane] on. Four at a time: it is run for every access that is told.
+static uint32_t units_of_row(const uint32_t first[WARP_LANES], uint32_t words) {
+  uint32_t units = 0;
+  for (unsigned lane = 0; lane < WARP_LANES; lane += 4)
+    units |= words << first[lane] % LINE_WORDS | words << first[lane + 1] % LINE_WORDS | words << first[lane + 2] % LINE_WORDS |
+             words << first[lane + 3] % LINE_WORDS;
+  return units;
+}
+
+// Mostly all lanes touch one row.
 static void touch_lanes(Touched *touched, const MemOp *op, uint32_t lanes) {
-  uint32_t first[WARP_LANES], bytes = memop_lane_bytes(op), row = UINT32_MAX, units = 0;
+  uint32_t first[WARP_LANES], bytes = memop_lane_bytes(op), others = 0;
   uint32_t words = (uint32_t)((UINT64_C(1) << words_of(bytes)) - 1), skipped = ~((bytes - 1) / 4);
   for (unsigned lane = 0; lane < WARP_LANES; lane++) first[lane] = (uint32_t)op->address[lane] / 4 & skipped;
+  for (unsigned lane = 0; lane < WARP_LANES; lane++) others |= first[lane] ^ first[0];
   touched->count = 0;
-  for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-    if (lanes != UINT32_MAX && (lanes >> lane & 1) == 0) continue;
-    if (first[lane] / LINE_WORDS != row) {
-      if (units != 0) touch(touched, row, units);
-      row = first[lane] / LINE_WORDS;
-      units = 0;
-    }
-    units |= words << first[lane] % LINE_WORDS;
+  if (lanes == UINT32_MAX && others < LINE_WORDS) {
+    touch(touched, first[0] / LINE_WORDS, units_of_row(first, words));
+    return;
   }
-  if (units != 0) touch(touched, row, units);
+  for (; lanes != 0; lanes &= lanes - 1) {
+    unsigned lane = (unsigned)__builtin_ctz(lanes);
+    touch(touched, first[lane] / LINE_WORDS, words << first[lane] % LINE_WORDS);
+  }
 }
 
 static void tell(Simt *m, uint32_t sm, const MemOp *op, uint32_t lanes, bool is_write) {
