@@ -22,8 +22,8 @@ struct AppProcess {
   // Without faults
   Golden golden;
   Hook *watch;
-  Pruner *pruner;
-  Draw *draws; // this process's copy
+  WatchedDraws watched;       // this process's copy of the draws
+  Hook *seers[MOST_SETTLERS]; // who look on for their sake
   // With faults
   Hook hook;
   Hook *others[FAULT_RUN_MOST + 1]; // hooks of faults that strike by themselves, and the tracer's
@@ -187,10 +187,10 @@ static bool add_watch(AppProcess *process, HookChain *chain, const Spec *spec, D
   process->watch = golden_watch(&process->golden, &process->target, machine_regions(like));
   bool room = hook_chain_add(chain, process->watch);
   if (exchange->draw_count > 0) {
-    process->draws = ARENA_ARRAY(process->arena, Draw, exchange->draw_count);
-    memcpy(process->draws, exchange->draws, exchange->draw_count * sizeof *process->draws);
-    process->pruner = pruner_new(process->arena, &process->golden.table, process->draws, exchange->draw_count);
-    room = room && hook_chain_add(chain, pruner_hook(process->pruner));
+    Draw *draws = ARENA_ARRAY(process->arena, Draw, exchange->draw_count);
+    memcpy(draws, exchange->draws, exchange->draw_count * sizeof *draws);
+    process->watched = (WatchedDraws){process->arena, &process->golden.table, draws, exchange->draw_count};
+    room = settlers_watch(all_settlers, settlers_in_program(all_settlers), &process->watched, process->seers, chain) && room;
   }
   machine_free(like);
   return room || diags_add(diags, NULL, 0, 0, "too many protections for a campaign");
@@ -200,9 +200,9 @@ static void tell_golden(AppProcess *process) {
   AppExchange *exchange = process->exchange;
   Golden *golden = &process->golden;
   golden_measure(process->watch, golden);
-  if (process->pruner != NULL) {
-    pruner_finish(process->pruner);
-    memcpy(exchange->draws, process->draws, exchange->draw_count * sizeof *process->draws);
+  if (process->watched.count > 0) {
+    settlers_seen(all_settlers, settlers_in_program(all_settlers), &process->watched, process->seers);
+    memcpy(exchange->draws, process->watched.draws, exchange->draw_count * sizeof *process->watched.draws);
   }
   exchange->checkpoint_count = golden->checkpoint_count;
   memcpy(exchange->checkpoints, golden->checkpoints, sizeof golden->checkpoints);

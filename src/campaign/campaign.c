@@ -1,23 +1,14 @@
 // A campaign from its options to its journal.
 #include "campaign/campaign.h"
 #include "campaign/campaign_internal.h"
-#include "settle/follow.h"
+#include "campaign/settler.h"
 #include "journal/statistics.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-  SMALL_BATCH = 4096,
-  LEAST_EACH = 512,
-  LARGE_BATCH = 16384,
-  LEAST_LOT = 64,
-  MOST_LOT = 512,
-  COMMIT_EVERY = 64,
-  LOOK_UP_CYCLES = 4096,
-  NOT_KNOWN = 0xFF
-};
+enum { SMALL_BATCH = 4096, LEAST_EACH = 512, LARGE_BATCH = 16384, COMMIT_EVERY = 64, LOOK_UP_CYCLES = 4096, NOT_KNOWN = 0xFF };
 
 typedef struct Campaign {
   Target *target;
@@ -281,8 +272,6 @@ static bool put_row(Campaign *at, const Draw *draw, const Record *record) {
 // Ours, and not in the journal since an earlier run.
 static bool is_left(const Campaign *at, uint64_t id) { return is_ours(at, id) && (id >= at->known_count || at->known[id] == NOT_KNOWN); }
 
-static bool is_told(const Campaign *at, uint64_t id) { return at->draws[id - at->first_id].is_told; }
-
 static bool take_record(void *context, const Record *record) {
   Campaign *at = context;
   const Draw *draw = &at->draws[record->id - at->first_id];
@@ -303,7 +292,8 @@ static bool take_record(void *context, const Record *record) {
   return good && commit(at) && report(at);
 }
 
-static bool settle_pruned(Campaign *at) {
+// What the golden run has shown to change nothing.
+static bool put_seen(Campaign *at) {
   for (uint32_t i = 0; i < at->draw_count; i++) {
     const Draw *draw = &at->draws[i];
     if (draw->settled >= SETTLED_CLASS || !is_left(at, draw->id)) continue;
@@ -311,17 +301,6 @@ static bool settle_pruned(Campaign *at) {
     if (!put_row(at, draw, &record)) return false;
   }
   return true;
-}
-
-static int by_strike(const void *left, const void *right) {
-  const Draw *a = left, *b = right;
-  if (a->strike_at != b->strike_at) return a->strike_at < b->strike_at ? -1 : 1;
-  return a->id < b->id ? -1 : a->id > b->id;
-}
-
-static int by_id(const void *left, const void *right) {
-  const Draw *a = left, *b = right;
-  return a->id < b->id ? -1 : a->id > b->id;
 }
 
 // One simulation for each class that has a fault of ours left to settle.
@@ -337,7 +316,7 @@ static uint32_t choose_live(const Campaign *at, Draw *live) {
     if (wanted[i] != 0) live[count++] = at->draws[i];
   }
   free(wanted);
-  qsort(live, count, sizeof *live, by_strike);
+  qsort(live, count, sizeof *live, draw_by_strike);
   return count;
 }
 
@@ -361,26 +340,37 @@ static bool check_same(const Campaign *at, const Golden *again) {
                    at->target->name, cycle);
 }
 
-// The golden run again, with the drawn cells watched if they are to be; it must be the same run.
-static bool watch_draws(Campaign *at, Arena *arena, Timeline *timeline) {
-  Pruner *pruner = pruner_new(arena, &at->golden.table, at->draws, at->draw_count);
-  bool prunes = at->options->prune, elsewhere = at->target->golden != NULL;
-  for (uint32_t i = 0; i < at->draw_count && !prunes; i++) at->draws[i].units = 0;
-  if (!prunes && at->is_checked) return true;
-  Golden again = {.arena = arena};
+// Who may settle faults of this batch, as bits.
+static uint32_t choose_settlers(const Settling *settling) {
+  const Settler *const *settlers = settling->options->settlers;
+  uint32_t wanted = 0;
+  for (uint32_t i = 0; settlers[i] != NULL; i++) {
+    ASSERT(i < MOST_SETTLERS);
+    if (settlers[i]->is_for(settling)) wanted |= 1u << i;
+  }
+  return wanted;
+}
+
+// The golden run again, with those looking on who want to; it must be the same run. In a program of its own, they are there.
+static bool run_watched(Campaign *at, const WatchedDraws *watched, uint32_t wanted, Hook *hooks[MOST_SETTLERS]) {
+  Golden again = {.arena = watched->arena};
+  bool elsewhere = at->target->golden != NULL, is_seen_there = (wanted & settlers_in_program(at->options->settlers)) != 0;
   Hook look_up = {.name = "look-up", .kind = HOOK_OBSERVER, .own = at, .cycle = on_look_up, .next_cycle = LOOK_UP_CYCLES};
-  HookChain watchers = {.hooks = {&look_up}, .count = 1};
-  if (prunes) watchers.hooks[watchers.count++] = pruner_hook(pruner);
-  if (timeline != NULL) watchers.hooks[watchers.count++] = timeline_hook(timeline);
-  HookChain chain;
-  if (!standing_chain(at->options->protections, at->golden.standing, arena, &chain))
-    return diags_add(at->diags, NULL, 0, 0, "too many protections for a campaign");
-  bool ran = elsewhere ? at->target->golden(at->target, at->draws, prunes ? at->draw_count : 0, &again, &at->listener, at->diags)
+  HookChain watchers = {.hooks = {&look_up}, .count = 1}, chain;
+  bool room = standing_chain(at->options->protections, at->golden.standing, watched->arena, &chain);
+  if (!elsewhere) room = settlers_watch(at->options->settlers, wanted, watched, hooks, &watchers) && room;
+  if (!room) return diags_add(at->diags, NULL, 0, 0, "too many protections for a campaign");
+  bool ran = elsewhere ? at->target->golden(at->target, at->draws, is_seen_there ? at->draw_count : 0, &again, &at->listener, at->diags)
                        : golden_run(at->target, &chain, &watchers, &again, at->diags);
   if (!ran || at->stopped || !check_same(at, &again)) return false;
-  at->is_checked = true;
-  if (!elsewhere && prunes) pruner_finish(pruner);
+  if (!elsewhere) settlers_seen(at->options->settlers, wanted, watched, hooks);
   return true;
+}
+
+static bool any_watches(const Settler *const *settlers, uint32_t wanted) {
+  bool any = false;
+  for (uint32_t i = 0; settlers[i] != NULL; i++) any |= (wanted >> i & 1) != 0 && (settlers[i]->watch != NULL || settlers[i]->seen != NULL);
+  return any;
 }
 
 // What an earlier run has settled of it is counted; true if that is all.
@@ -402,80 +392,21 @@ static void expect(Campaign *at, uint32_t simulations) {
   at->progress.is_expected = true;
 }
 
-static bool inject_some(Campaign *at, const Draw *live, uint32_t count) {
-  Target *target = at->target;
-  if (target->inject != NULL) return target->inject(target, at->options, &at->golden, live, count, &at->listener);
-  InjectOptions options = {.campaign = at->options, .golden = &at->golden, .listener = &at->listener};
-  return inject_all(target, &options, live, count, at->diags);
-}
-
-// Simulations go along one run without faults, in order of time. They go in lots, lowest numbers first and small lots before large ones: so a
-// campaign that is stopped has a first part that is complete, for the price of a run without faults for each lot.
-static bool inject(Campaign *at, Draw *live, uint32_t count) {
-  qsort(live, count, sizeof *live, by_id);
-  bool good = true;
-  for (uint32_t first = 0, lot; first < count && good; first += lot) {
-    lot = min_u32(min_u32(max_u32(first, LEAST_LOT), MOST_LOT), count - first);
-    qsort(live + first, lot, sizeof *live, by_strike);
-    good = inject_some(at, live + first, lot) && !at->stopped;
+// Each way settles what it can of what those before it have left.
+static bool settle_live(Campaign *at, Settling *settling, uint32_t wanted, Hook *hooks[MOST_SETTLERS]) {
+  const Settler *const *settlers = at->options->settlers;
+  Draw *live = ARENA_ARRAY(settling->arena, Draw, at->draw_count + 1);
+  uint32_t count = choose_live(at, live);
+  bool good = put_seen(at);
+  for (uint32_t i = 0; settlers[i] != NULL && good; i++) {
+    if ((wanted >> i & 1) == 0 || settlers[i]->settle == NULL) continue;
+    expect(at, count);
+    good = commit(at) && report(at) && settlers[i]->settle(settling, hooks[i], live, &count) && !at->stopped;
+  }
+  for (uint32_t i = 0; settlers[i] != NULL; i++) {
+    if (settlers[i]->finish != NULL) settlers[i]->finish(settling);
   }
   return good;
-}
-
-// Some faults strike what programs can name, and nothing stands in the way.
-static bool can_follow(const Campaign *at) {
-  bool any = false;
-  for (uint32_t i = 0; i < at->population.count; i++) {
-    const Region *region = &at->golden.table.items[at->population.regions[i]];
-    any |= strcmp(region->name, "rf") == 0 || strcmp(region->name, "pred") == 0 || strcmp(region->name, "shared") == 0 ||
-           (region->flags & REGION_OUTPUT) != 0 || (campaign_is_protected(at->options) && (region->flags & REGION_TRACED) != 0);
-  }
-  return any && follow_can(at->target, at->options);
-}
-
-static bool values_pass(const HookChain *protections) {
-  bool all = true;
-  for (uint32_t i = 0; protections != NULL && i < protections->count; i++) all &= protections->hooks[i]->passes_values;
-  return all;
-}
-
-// Faults in registers and shared memory: followed as far as that goes, tried where time matters, followed again from there. Returns how many are
-// left then.
-static uint32_t follow_and_try(Campaign *at, Draw *live, uint32_t count, const Timeline *timeline, bool *good) {
-  Arena *arena = arena_new();
-  LaunchMemoryVec kept = {0};
-  ReturnedVec returned = {0};
-  UnfinishedVec unfinished = {0};
-  FollowOptions follow = {.golden = &at->golden, .timeline = timeline, .timeout = at->options->timeout, .arena = arena};
-  follow.kept = &kept;
-  follow.unfinished = &unfinished;
-  follow.listener = &at->listener;
-  follow.is_protected = campaign_is_protected(at->options);
-  follow.passes_values = values_pass(at->options->protections);
-  *good = commit(at);
-  if (*good) count = follow_all(at->target, &follow, live, count);
-  expect(at, count);
-  *good = *good && commit(at) && report(at);
-  if (*good && (kept.count > 0 || follow.is_protected) && count > 0) {
-    TrialOptions trial = {.campaign = at->options, .golden = &at->golden, .kept = &kept, .returned = &returned, .arena = arena};
-    trial.unfinished = &unfinished;
-    trial.listener = &at->listener;
-    trial.passes_values = follow.passes_values;
-    *good = try_all(at->target, &trial, live, count) && !at->stopped;
-    uint32_t left = 0;
-    for (uint32_t i = 0; i < count; i++) {
-      if (!is_told(at, live[i].id)) live[left++] = live[i];
-    }
-    follow.returned = &returned;
-    follow.kept = NULL;
-    follow.unfinished = NULL;
-    count = *good ? follow_all(at->target, &follow, live, left) : left;
-  }
-  for (uint32_t i = 0; i < kept.count; i++) launch_memory_free(&kept.items[i]);
-  for (uint32_t i = 0; i < returned.count; i++) words_free(&returned.items[i].words);
-  for (uint32_t i = 0; i < unfinished.count; i++) words_free(&unfinished.items[i].words);
-  arena_free(arena);
-  return count;
 }
 
 static bool run_batch(Campaign *at, uint64_t first, uint32_t count) {
@@ -485,18 +416,20 @@ static bool run_batch(Campaign *at, uint64_t first, uint32_t count) {
   Arena *arena = arena_new();
   at->draws = ARENA_ARRAY(arena, Draw, count);
   for (uint32_t i = 0; i < count; i++) {
-    at->draws[i] = (Draw){.id = first + i, .fault = population_draw(&at->population, &at->golden.table, first + i)};
+    Fault fault = population_draw(&at->population, &at->golden.table, first + i);
+    at->draws[i] = draw_new(first + i, &fault);
   }
-  Draw *live = ARENA_ARRAY(arena, Draw, count + 1);
-  Timeline *timeline = can_follow(at) ? timeline_new(arena) : NULL;
-  bool good = watch_draws(at, arena, timeline);
-  if (good) {
-    uint32_t simulations = choose_live(at, live);
-    good = settle_pruned(at);
-    if (good && timeline != NULL) simulations = follow_and_try(at, live, simulations, timeline, &good);
-    expect(at, simulations);
-    good = good && commit(at) && report(at) && inject(at, live, simulations);
-  }
+  WatchedDraws watched = {.arena = arena, .table = &at->golden.table, .draws = at->draws, .count = count};
+  Settling settling = {.target = at->target, .options = at->options, .golden = &at->golden, .draws = at->draws, .count = count};
+  settling.arena = arena;
+  settling.listener = &at->listener;
+  settling.diags = at->diags;
+  Hook *hooks[MOST_SETTLERS] = {NULL};
+  uint32_t wanted = choose_settlers(&settling);
+  bool runs = !at->is_checked || any_watches(at->options->settlers, wanted);
+  bool good = !runs || run_watched(at, &watched, wanted, hooks);
+  at->is_checked |= good;
+  good = good && settle_live(at, &settling, wanted, hooks);
   good = commit(at) && good;
   arena_free(arena);
   return good && !at->stopped && report(at);

@@ -23,11 +23,13 @@ typedef struct CampaignOrigin {
   const char *version, *commit, *binary, *date, *command, *host;
 } CampaignOrigin;
 
+struct Settler;
 typedef struct CampaignOptions {
-  const char *structures; // "rf,shared"
-  const char *model;      // "flip", "adjacent(2)"
-  const char *window;     // "all", "kernel:NAME", "cycles:A-B"
-  const char *protection; // as given, for the journal
+  const struct Settler *const *settlers; // how faults are settled, in this order, NULL last (settle/settle.h)
+  const char *structures;                // "rf,shared"
+  const char *model;                     // "flip", "adjacent(2)"
+  const char *window;                    // "all", "kernel:NAME", "cycles:A-B"
+  const char *protection;                // as given, for the journal
   const HookChain *protections;
   const char *standing; // a fault in every run, also in the one that the others are compared with; NULL: none
   bool every;           // not drawn: every bit of the structures once

@@ -24,8 +24,7 @@ typedef struct Reader {
 typedef struct Draw {
   Fault fault;
   uint64_t id;
-  uint32_t struck;    // units that it strikes
-  uint32_t units;     // of them: not overwritten since, nor read
+  uint32_t struck;    // units that it strikes, where accesses are told
   uint8_t settled;    // Settled, or SETTLED_COUNT: has to be simulated
   uint64_t strike_at; // cycle from which it matters: the fault's own, or that of the first read
   uint64_t class_of;  // lowest id of its class
@@ -33,11 +32,13 @@ typedef struct Draw {
   uint32_t pc;        // of that instruction
   uint16_t op;        // what it does; OP_COUNT: not known
   Reader reader;
-  uint32_t open;    // units that the reader found struck and that have not been overwritten since
-  uint64_t read_to; // before the strike: 1 + the latest instruction that has read the struck units since they were written
-  uint32_t next;    // in its row's list
-  bool is_told;     // its record has been taken
+  bool is_told; // its record has been taken
 } Draw;
+static inline Draw draw_new(uint64_t id, const Fault *fault) {
+  return (Draw){
+      .id = id, .fault = *fault, .settled = SETTLED_COUNT, .strike_at = fault->from, .class_of = id, .op = OP_COUNT, .pc = UINT32_MAX};
+}
+int draw_by_strike(const void *left, const void *right); // for qsort
 
 // What became of a fault. Of fixed size: processes tell it through pipes, written at once.
 typedef struct Record {

@@ -1,5 +1,6 @@
 // redoubt campaign TARGET: faults injected until the answer is sure enough. What describes the target is as for `redoubt run`.
 #include "app/app.h"
+#include "settle/settlers.h"
 #include "cli/fault.h"
 #include "cli/app.h"
 #include "cli/campaign.h"
@@ -248,6 +249,7 @@ int campaign_one(CampaignRun *run) {
   if (bad != EXIT_OK) return bad;
   if (!complete_options(run, &diags) || !attachments_open(&attachments, &run->target.wishes, &diags)) return message_diags(&diags);
   options->protections = &attachments.chain;
+  options->settlers = all_settlers;
   if (is_application && !check_outputs(run, &diags)) return message_diags(&diags);
   run->screen.quiet = run->target.files.quiet;
   progress_open(&run->screen, shown_name(run), options);

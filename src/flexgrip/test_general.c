@@ -1,6 +1,7 @@
 // The engine that campaigns use on every machine finds, fault by fault, what the study's own engine finds.
 // With a number as its argument: so many faults in each campaign.
 #include "campaign/campaign.h"
+#include "settle/settlers.h"
 #include "flexgrip/study_internal.h"
 
 #include <setjmp.h>
@@ -136,7 +137,8 @@ static uint64_t check(const StudyConfig *config, const char *structures, const c
   char path[] = P_tmpdir "/redoubt-general-XXXXXX";
   int file = mkstemp(path);
   assert_true(file >= 0 && close(file) == 0 && unlink(path) == 0);
-  CampaignOptions options = {.structures = structures, .model = model, .window = "all", .protection = "none", .confidence = 0.99};
+  CampaignOptions options = {
+      .settlers = all_settlers, .structures = structures, .model = model, .window = "all", .protection = "none", .confidence = 0.99};
   options.faults = faults_each;
   options.jobs = 2;
   options.shards = 1;

@@ -345,8 +345,8 @@ static inline void hook_word_set(const Hook *hook, const MemoryEvent *event, uin
   *event->word = (*event->word & ~mask) | (value << hook->word_shift & mask);
 }
 
-enum { HOOK_WORD_BITS = 32 };                                  // of a packet's scheme word, for all hooks together
-enum { MAX_PROTECTIONS = 8, MAX_HOOKS = MAX_PROTECTIONS + 8 }; // and those of a campaign, of faults and a trace
+enum { HOOK_WORD_BITS = 32 };                                   // of a packet's scheme word, for all hooks together
+enum { MAX_PROTECTIONS = 8, MAX_HOOKS = MAX_PROTECTIONS + 16 }; // and those of a campaign, of faults and a trace
 // The hooks of one machine in their order: faults, protections, observers.
 typedef struct HookChain {
   Hook *hooks[MAX_HOOKS];

@@ -2,6 +2,7 @@
 #include "lib/lib_internal.h"
 
 #include "campaign/campaign.h"
+#include "settle/settlers.h"
 #include "explain/explain.h"
 
 #include <stdlib.h>
@@ -199,7 +200,8 @@ static bool told(void *context, const CampaignProgress *progress) {
 static const char *text_or(const char *text, const char *otherwise) { return text == NULL ? otherwise : text; }
 
 static CampaignOptions campaign_options(const RedoubtProgram *program, RedoubtCampaign *campaign) {
-  CampaignOptions options = {.structures = text_or(campaign->structures, "rf"),
+  CampaignOptions options = {.settlers = all_settlers,
+                             .structures = text_or(campaign->structures, "rf"),
                              .model = text_or(campaign->model, "flip"),
                              .window = text_or(campaign->window, "all"),
                              .protection = text_or(program->protections, "none"),

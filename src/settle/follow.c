@@ -36,7 +36,9 @@ typedef struct Trail {
 typedef struct Follower {
   Target twin; // the target, its launches carried out here
   Launcher launcher;
-  const FollowOptions *options;
+  const Settling *settling;
+  Following *following;
+  bool is_again; // faults that come back from trials; the others begin with their reader
   const Golden *golden;
   uint64_t limit; // cycle at which a run counts as endless
   uint64_t slack; // cycles that a faulty run may take longer
@@ -48,6 +50,8 @@ typedef struct Follower {
   Course *course; // of the current launch
   Memory *memory;
 } Follower;
+
+static bool goes_on(const Follower *at) { return at->settling->listener->goes_on(at->settling->listener->context); }
 
 // ---- One fault through one launch ------------------------------------------------------------------
 
@@ -68,7 +72,7 @@ static void settle(Follower *at, Trail *trail, Outcome outcome) {
 static void leave_open(Follower *at, Trail *trail, const OpenWordVec *open) {
   at->going -= trail->state == TRAIL_GOING;
   trail->state = TRAIL_LOST;
-  for (uint32_t i = 0; i < open->count; i++) *VEC_PUSH(&trail->open, at->options->arena) = open->items[i];
+  for (uint32_t i = 0; i < open->count; i++) *VEC_PUSH(&trail->open, at->settling->arena) = open->items[i];
 }
 
 static RerunFlip flip_of(const Follower *at, const Draw *draw) {
@@ -157,19 +161,18 @@ static void take_returned(Follower *at, const Launch *launch) {
 // Some of the faults of this launch have to be simulated: what helps to end that early is kept.
 static void keep_memory(Follower *at, const Launch *launch) {
   bool wanted = false;
-  for (uint32_t i = 0; i < at->count && at->options->kept != NULL; i++) {
+  for (uint32_t i = 0; i < at->count && !at->is_again; i++) {
     wanted |= at->trails[i].state == TRAIL_LOST && at->trails[i].draw->reader.launch == launch->number;
   }
   LaunchMemory kept;
   if (!wanted || at->kept_words > MOST_KEPT_WORDS || !course_keep(at->course, &kept)) return;
   at->kept_words += kept.words;
-  *VEC_PUSH(at->options->kept, at->options->arena) = kept;
+  *VEC_PUSH(&at->following->kept, at->settling->arena) = kept;
 }
 
 // It is not followed from the strike on, but a trial needs the launch.
 static bool is_kept_for(const Follower *at, const Trail *trail, const Launch *launch) {
-  return at->options->is_protected && at->options->kept != NULL && trail->state == TRAIL_LOST &&
-         trail->draw->reader.launch == launch->number;
+  return at->following->is_protected && !at->is_again && trail->state == TRAIL_LOST && trail->draw->reader.launch == launch->number;
 }
 
 static bool is_wanted(const Follower *at, const Launch *launch) {
@@ -187,16 +190,16 @@ static void on_launch(void *context, const MachineEnvironment *environment, cons
     return;
   }
   CourseOptions options = {
-      .timeline = at->options->timeline, .keeps_lanes = at->twin.spec->ldst_coalescer != COALESCER_GT200, .readers = at->going > 0};
+      .timeline = at->following->timeline, .keeps_lanes = at->twin.spec->ldst_coalescer != COALESCER_GT200, .readers = at->going > 0};
   options.spec = at->twin.spec;
-  options.may_be_open = at->options->unfinished != NULL;
+  options.may_be_open = !at->is_again;
   at->course = course_new(environment, launch, &options, stats, trap);
   if (trap->kind != TRAP_NONE) at->failed = true;
   for (uint32_t i = 0; i < at->count && !at->failed; i++) {
     Trail *trail = &at->trails[i];
     if (trail->state != TRAIL_GOING && !is_struck_in(trail, launch)) continue;
     advance(at, trail, launch);
-    at->failed = !at->options->listener->goes_on(at->options->listener->context);
+    at->failed = !goes_on(at);
   }
   keep_memory(at, launch);
   course_free(at->course);
@@ -275,71 +278,130 @@ static void run_twin(Follower *at, Diags *diags) {
   good = good && twin->run(twin) && !at->failed;
   at->judges = true;
   good = good && is_same_run(at);
-  if (!good && at->options->kept != NULL) drop_kept(at->options->kept); // what is kept is not what the machine with time leaves
+  if (!good && !at->is_again) drop_kept(&at->following->kept); // what is kept is not what the machine with time leaves
   for (uint32_t i = 0; i < at->count; i++) {
     Trail *trail = &at->trails[i];
     if (!good) lose(at, trail);
     else if (trail->state == TRAIL_GOING) judge(at, trail);
-    good = good && at->options->listener->goes_on(at->options->listener->context);
+    good = good && goes_on(at);
   }
   twin->finish(twin);
 }
 
-static Trail trail_of(const FollowOptions *options, const Draw *draw) {
+// ---- The settlers ------------------------------------------------------------------------------------
+
+static Trail trail_of(const Follower *at, const Draw *draw) {
+  const Following *following = at->following;
   Trail trail = {.draw = draw, .record = {.id = draw->id, .settled = SETTLED_FOLLOWED}};
-  for (uint32_t i = 0; options->returned != NULL && i < options->returned->count; i++) {
-    if (options->returned->items[i].id == draw->id) trail.returned = &options->returned->items[i];
+  for (uint32_t i = 0; at->is_again && i < following->returned.count; i++) {
+    if (following->returned.items[i].id == draw->id) trail.returned = &following->returned.items[i];
   }
-  bool is_known = trail.returned != NULL || (options->returned == NULL && draw->reader.launch != 0);
+  bool is_known = trail.returned != NULL || (!at->is_again && draw->reader.launch != 0);
   trail.same_flow = trail.returned == NULL;
   if (trail.returned != NULL) trail.record.settled = SETTLED_BLOCK;
-  bool is_checked = options->is_protected && trail.returned == NULL && (!options->passes_values || draw->fault.is_output);
+  bool is_checked = following->is_protected && trail.returned == NULL && (!following->passes_values || draw->fault.is_output);
   if (!is_known || is_checked || fault_lasts(&draw->fault)) trail.state = TRAIL_LOST;
   return trail;
 }
 
-bool campaign_is_protected(const CampaignOptions *options) {
-  return options->protections != NULL && hook_chain_wants(options->protections) != 0;
+// Tells those that are settled, and keeps the others.
+static uint32_t tell(Follower *at, Draw *draws) {
+  const Listener *listener = at->settling->listener;
+  uint32_t left = 0;
+  bool going = true;
+  for (uint32_t i = 0; i < at->count; i++) {
+    Trail *trail = &at->trails[i];
+    bool is_settled = trail->state == TRAIL_SETTLED;
+    trail->record.cycles = at->golden->cycles;
+    if (is_settled && going) going = listener->take(listener->context, &trail->record);
+    if (!is_settled) draws[left++] = draws[i];
+    Unfinished unfinished = {.id = trail->record.id, .words = trail->words, .open = trail->open, .late = trail->late};
+    if (trail->open.count > 0) *VEC_PUSH(&at->following->unfinished, at->settling->arena) = unfinished;
+    else words_free(&trail->words);
+  }
+  return left;
 }
 
-bool follow_can(const Target *target, const CampaignOptions *options) {
-  return options->standing == NULL && options->prune && options->snapshot && target->inject == NULL &&
-         machine_can(target->spec, MACHINE_IS_FOLLOWED);
-}
-
-uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, uint32_t count) {
-  const Golden *golden = options->golden;
-  if (count == 0) return count;
+static uint32_t follow_all(Settling *settling, bool is_again, Draw *draws, uint32_t count) {
+  const Golden *golden = settling->golden;
+  uint64_t timeout = settling->options->timeout;
   Follower *at = calloc(1, sizeof *at);
   ASSERT(at != NULL);
-  *at = (Follower){.twin = *target, .golden = golden, .count = count, .options = options};
-  at->limit = golden->cycles * options->timeout;
-  at->slack = golden->cycles * (options->timeout - 1);
+  *at = (Follower){.twin = *settling->target, .settling = settling, .following = settling->following, .is_again = is_again};
+  at->golden = golden;
+  at->count = count;
+  at->limit = golden->cycles * timeout;
+  at->slack = golden->cycles * (timeout - 1);
   at->launcher = (Launcher){.context = at, .launch = on_launch, .host_reads = on_host_reads, .host_wrote = on_host_wrote};
   at->twin.launcher = &at->launcher;
   at->trails = calloc(count, sizeof *at->trails);
   ASSERT(at->trails != NULL);
   bool any = false;
   for (uint32_t i = 0; i < count; i++) {
-    at->trails[i] = trail_of(options, &draws[i]);
-    any |= at->trails[i].state != TRAIL_LOST || (options->is_protected && options->kept != NULL && draws[i].reader.launch != 0);
+    at->trails[i] = trail_of(at, &draws[i]);
+    any |= at->trails[i].state != TRAIL_LOST || (at->following->is_protected && !is_again && draws[i].reader.launch != 0);
   }
   Diags diags = {0};
   if (any) run_twin(at, &diags);
   diags_free(&diags);
-  uint32_t left = 0;
-  bool going = true;
-  for (uint32_t i = 0; i < count; i++) {
-    Trail *trail = &at->trails[i];
-    bool is_settled = trail->state == TRAIL_SETTLED;
-    trail->record.cycles = golden->cycles;
-    if (is_settled && going) going = options->listener->take(options->listener->context, &trail->record);
-    if (!is_settled) draws[left++] = draws[i];
-    Unfinished unfinished = {.id = trail->record.id, .words = trail->words, .open = trail->open, .late = trail->late};
-    if (trail->open.count > 0) *VEC_PUSH(options->unfinished, options->arena) = unfinished;
-    else words_free(&trail->words);
-  }
+  uint32_t left = tell(at, draws);
   free(at->trails);
   free(at);
   return left;
 }
+
+bool campaign_is_protected(const CampaignOptions *options) {
+  return options->protections != NULL && hook_chain_wants(options->protections) != 0;
+}
+
+static bool values_pass(const HookChain *protections) {
+  bool all = true;
+  for (uint32_t i = 0; protections != NULL && i < protections->count; i++) all &= protections->hooks[i]->passes_values;
+  return all;
+}
+
+// What programs can name: a register, a predicate, a word of shared memory, a result.
+static bool is_named(const Region *region) {
+  return strcmp(region->name, "rf") == 0 || strcmp(region->name, "pred") == 0 || strcmp(region->name, "shared") == 0 ||
+         (region->flags & REGION_OUTPUT) != 0;
+}
+
+bool settles_by_following(const Settling *at) {
+  const CampaignOptions *options = at->options;
+  bool can = options->standing == NULL && options->prune && options->snapshot && at->target->inject == NULL &&
+             machine_can(at->target->spec, MACHINE_IS_FOLLOWED);
+  bool any = false, is_protected = campaign_is_protected(options);
+  for (uint32_t i = 0; i < at->count && can && !any; i++) {
+    const Region *region = &at->golden->table.items[at->draws[i].fault.site.region];
+    any = is_named(region) || (is_protected && (region->flags & REGION_TRACED) != 0);
+  }
+  return can && any;
+}
+
+static Hook *watch(const WatchedDraws *watched) { return timeline_hook(timeline_new(watched->arena)); }
+
+static bool settle_all(Settling *at, Hook *hook, Draw *live, uint32_t *count) {
+  at->following = ARENA_NEW(at->arena, Following);
+  at->following->timeline = hook->own;
+  at->following->is_protected = campaign_is_protected(at->options);
+  at->following->passes_values = values_pass(at->options->protections);
+  if (*count > 0) *count = follow_all(at, false, live, *count);
+  return true;
+}
+
+static bool settle_again(Settling *at, Hook *hook, Draw *live, uint32_t *count) {
+  (void)hook;
+  if (*count > 0 && at->following->returned.count > 0) *count = follow_all(at, true, live, *count);
+  return true;
+}
+
+static void finish(Settling *at) {
+  Following *following = at->following;
+  if (following == NULL) return;
+  drop_kept(&following->kept);
+  for (uint32_t i = 0; i < following->returned.count; i++) words_free(&following->returned.items[i].words);
+  for (uint32_t i = 0; i < following->unfinished.count; i++) words_free(&following->unfinished.items[i].words);
+}
+
+const Settler settle_follow = {.name = "follow", .is_for = settles_by_following, .watch = watch, .settle = settle_all, .finish = finish};
+const Settler settle_returned = {.name = "returned", .is_for = settles_by_following, .settle = settle_again};

@@ -29,9 +29,11 @@ typedef struct Moment {
   uint32_t issue; // instructions of the warp before it
   uint32_t time;  // at which it issued
 } Moment;
+typedef struct Timeline Timeline;
 typedef struct MomentKey {
   uint32_t launch, block, warp; // number of the launch, from 1; linear index; index in the block
 } MomentKey;
+Timeline *timeline_new(Arena *arena);
 Hook *timeline_hook(Timeline *timeline);
 uint32_t timeline_longest(const Timeline *timeline);       // cycles from issue to write-back
 uint32_t timeline_longest_store(const Timeline *timeline); // until it has been performed
@@ -110,39 +112,19 @@ typedef struct Unfinished {
   uint64_t late; // as of Returned
 } Unfinished;
 typedef VEC(Unfinished) UnfinishedVec;
-typedef struct FollowOptions {
-  const Golden *golden;
+// What following, trials and following again give each other.
+typedef struct Following {
   const Timeline *timeline;
-  uint64_t timeout; // multiple of the golden run's cycles
-  Arena *arena;     // of `kept`
-  // Faults that come back from a trial go on after their launch; the others begin with their reader.
-  const ReturnedVec *returned;
-  LaunchMemoryVec *kept;     // of launches with faults that are left; NULL: not wanted
-  UnfinishedVec *unfinished; // some of those that are left
-  const Listener *listener;
+  LaunchMemoryVec kept;     // of launches with faults that are left
+  UnfinishedVec unfinished; // some of those that are left
+  ReturnedVec returned;     // from trials: they go on after their launch
   // There are protections. Those that let values pass change nothing for wrong values that were read from cells; else, and for outputs of units,
   // nothing is followed from the strike on, and launches are only kept for trials.
   bool is_protected, passes_values;
-} FollowOptions;
+} Following;
+bool settles_by_following(const Settling *at);              // some faults strike what programs can name, and nothing stands in the way
 bool campaign_is_protected(const CampaignOptions *options); // --protect none wants nothing
-// Settles what it can of draws[0, count) and keeps the others, in their order; returns their number.
-bool follow_can(const Target *target, const CampaignOptions *options);
-uint32_t follow_all(Target *target, const FollowOptions *options, Draw *draws, uint32_t count);
 void record_trap(Record *record, const Trap *trap, const Program *program);
 void record_timeout(Record *record);
-
-// ---- Simulations that end before their launch does (trial.c) -----------------------------------------
-typedef struct TrialOptions {
-  const CampaignOptions *campaign;
-  const Golden *golden;
-  const LaunchMemoryVec *kept;
-  const UnfinishedVec *unfinished;
-  ReturnedVec *returned;    // those of which words are left
-  Arena *arena;             // of `returned`
-  const Listener *listener; // is told those that ended otherwise
-  bool passes_values;       // as of FollowOptions
-} TrialOptions;
-// Tries draws[0, count), in order of strike_at. Some may neither be taken nor returned. False: stopped.
-bool try_all(Target *target, const TrialOptions *options, const Draw *draws, uint32_t count);
 
 #endif

@@ -1,22 +1,39 @@
-// Which block is where, as the hooks of a golden run learn it; see campaign_internal.h.
+// Which block is where, as the hooks of a golden run learn it; see settle.h.
 #include "settle/settle.h"
 
 enum { SHARED_ROW_BYTES = 128 };
 
-void residents_attach(Residents *at, Arena *arena, const HookLayout *layout) {
+static bool attach(Hook *hook, HookLayout *layout, Diags *diags) {
+  Residents *at = hook->own;
   const HookShape *shape = hook_layout_shape(layout);
+  (void)diags;
   at->slots = max_u32(shape->block_slots, 1);
-  at->blocks = ARENA_ARRAY(arena, uint32_t, shape->sms * at->slots);
+  at->blocks = ARENA_ARRAY(at->arena, uint32_t, shape->sms * at->slots);
+  return true;
 }
 
-void residents_launch(Residents *at, const LaunchEvent *event) {
+Verdict residents_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
+  Residents *at = hook->own;
+  (void)machine;
   at->launch = (uint32_t)event->who->launch;
   at->shared_rows = max_u32((event->shared_bytes + SHARED_ROW_BYTES - 1) / SHARED_ROW_BYTES, 1);
   at->block_warps = max_u32((event->block[0] * event->block[1] * event->block[2] + WARP_LANES - 1) / WARP_LANES, 1);
+  return VERDICT_PASS;
 }
 
-void residents_block(Residents *at, const BlockEvent *event) {
+static Verdict on_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
+  Residents *at = hook->own;
+  (void)machine;
   if (!event->done) at->blocks[event->who->sm * at->slots + event->who->block_slot % at->slots] = (uint32_t)event->who->block;
+  return VERDICT_PASS;
+}
+
+Hook residents_hook(const char *name, Residents *own, Arena *arena) {
+  own->arena = arena;
+  Hook hook = {.name = name, .kind = HOOK_OBSERVER, .own = own, .attach = attach, .next_cycle = UINT64_MAX};
+  hook.launch = residents_launch;
+  hook.block = on_block;
+  return hook;
 }
 
 uint32_t residents_of(const Residents *at, uint32_t sm, uint32_t slot) { return at->blocks[sm * at->slots + slot % at->slots]; }

@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { LEAST_LOT = 64, MOST_LOT = 512 };
+
 typedef struct Child {
   pid_t pid;
   int from; // pipe
@@ -26,7 +28,7 @@ typedef struct Child {
 typedef struct Injector {
   Hook hook;
   Target *target;
-  const InjectOptions *options;
+  const Settling *settling;
   const Draw *draws;
   uint32_t count, next;
   Child children[MOST_JOBS];
@@ -74,13 +76,13 @@ static uint32_t checkpoint_after(const Golden *golden, uint32_t from, uint64_t c
 }
 
 static void wait_for_checkpoint(Injector *at) {
-  const Golden *golden = at->options->golden;
+  const Golden *golden = at->settling->golden;
   at->hook.next_cycle = at->checkpoint < golden->checkpoint_count ? golden->checkpoints[at->checkpoint].cycle : at->limit;
 }
 
 // A checkpoint, or the limit.
 static void child_cycle(Injector *at, HookMachine *machine) {
-  const Golden *golden = at->options->golden;
+  const Golden *golden = at->settling->golden;
   if (machine->cycle >= at->limit)
     tell(at, OUTCOME_TIMEOUT, SETTLED_RUN, &(Judgement){.cycles = machine->cycle, .note = "still running at the limit"});
   const Checkpoint *here = &golden->checkpoints[at->checkpoint];
@@ -97,7 +99,7 @@ static void child_cycle(Injector *at, HookMachine *machine) {
 static _Noreturn void child_judge(Injector *at, bool done) {
   Judgement judgement;
   Arena *arena = arena_new();
-  TargetRight right = golden_right(at->options->golden);
+  TargetRight right = golden_right(at->settling->golden);
   target_judge(at->target, done, &right, arena, &judgement);
   tell(at, judgement.outcome, SETTLED_RUN, &judgement);
 }
@@ -105,7 +107,7 @@ static _Noreturn void child_judge(Injector *at, bool done) {
 // ---- In the parent ---------------------------------------------------------------------------------
 
 static void give(Injector *at, const Record *record) {
-  const Listener *listener = at->options->listener;
+  const Listener *listener = at->settling->listener;
   if (!listener->take(listener->context, record)) at->stopped = true;
 }
 
@@ -134,7 +136,7 @@ static void wait_for_room(Injector *at, uint32_t most) {
     for (uint32_t i = at->running; ready > 0 && i-- > 0;) {
       if (waits[i].revents != 0) take_record(at, i);
     }
-    const Listener *listener = at->options->listener;
+    const Listener *listener = at->settling->listener;
     if (ready == 0 && !listener->goes_on(listener->context)) at->stopped = true;
   }
 }
@@ -142,7 +144,7 @@ static void wait_for_room(Injector *at, uint32_t most) {
 // True in the child.
 static bool start_child(Injector *at, const Draw *draw) {
   int ends[2];
-  wait_for_room(at, at->options->campaign->jobs);
+  wait_for_room(at, at->settling->options->jobs);
   if (pipe(ends) != 0) {
     give(at, &(Record){.id = draw->id, .outcome = OUTCOME_INTERNAL, .note = "no pipe for the simulation"});
     return false;
@@ -151,11 +153,11 @@ static bool start_child(Injector *at, const Draw *draw) {
   pid_t pid = fork();
   if (pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL); // a campaign that is killed takes its simulations with it
-    process_allow(golden_allowance(at->options->golden, at->options->campaign->timeout));
+    process_allow(golden_allowance(at->settling->golden, at->settling->options->timeout));
     close(ends[0]);
     at->to = ends[1];
     at->own = draw;
-    at->limit = at->options->golden->cycles * at->options->campaign->timeout;
+    at->limit = at->settling->golden->cycles * at->settling->options->timeout;
     return true;
   }
   close(ends[1]);
@@ -178,12 +180,12 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
     const Draw *draw = &at->draws[at->next++];
     if (!start_child(at, draw)) continue;
     hook->only_looks = true; // from here on: for the golden run's state, and for the limit
-    at->first = at->checkpoint = checkpoint_after(at->options->golden, at->checkpoint, machine->cycle);
+    at->first = at->checkpoint = checkpoint_after(at->settling->golden, at->checkpoint, machine->cycle);
     if (at->asleep == NULL) {
       at->strike = fault_strike(machine, &draw->fault);
     } else {
       fault_hook_wake(at->asleep, machine, &draw->fault);
-      at->checkpoint = at->options->golden->checkpoint_count;
+      at->checkpoint = at->settling->golden->checkpoint_count;
     }
     wait_for_checkpoint(at);
     return;
@@ -199,8 +201,8 @@ static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
 // ---- Both ways -------------------------------------------------------------------------------------
 
 static bool chain_with(const Injector *at, Arena *arena, Hook *first, Hook *second, HookChain *chain, Diags *diags) {
-  const InjectOptions *options = at->options;
-  bool room = standing_chain(options->campaign->protections, options->golden->standing, arena, chain) && hook_chain_add(chain, first) &&
+  const Settling *settling = at->settling;
+  bool room = standing_chain(settling->options->protections, settling->golden->standing, arena, chain) && hook_chain_add(chain, first) &&
               (second == NULL || hook_chain_add(chain, second));
   return room || diags_add(diags, NULL, 0, 0, "too many protections for a campaign");
 }
@@ -228,25 +230,62 @@ static bool inject_single(Injector *at, const Draw *draw, Diags *diags) {
   HookChain chain;
   at->hook.next_cycle = at->limit;
   at->hook.only_looks = true;
-  at->checkpoint = at->options->golden->checkpoint_count;
+  at->checkpoint = at->settling->golden->checkpoint_count;
   bool good =
       chain_with(at, arena, fault_hook(arena, &draw->fault), &at->hook, &chain, diags) && at->target->start(at->target, &chain, diags);
   if (!good) _exit(1);
   child_judge(at, at->target->run(at->target));
 }
 
-bool inject_all(Target *target, const InjectOptions *options, const Draw *draws, uint32_t count, Diags *diags) {
+// Simulates the draws [0, count), in order of strike_at.
+static bool simulate_here(const Settling *settling, const Draw *draws, uint32_t count) {
   Injector *at = calloc(1, sizeof *at);
   ASSERT(at != NULL);
-  *at = (Injector){.target = target, .options = options, .draws = draws, .count = count};
+  *at = (Injector){.target = settling->target, .settling = settling, .draws = draws, .count = count};
   at->hook = (Hook){.name = "inject", .kind = HOOK_FAULT, .own = at, .cycle = on_cycle, .next_cycle = UINT64_MAX};
   bool good = true;
-  if (options->campaign->snapshot) {
-    good = inject_forking(at, diags);
+  if (settling->options->snapshot) {
+    good = inject_forking(at, settling->diags);
   } else {
-    for (uint32_t i = 0; i < count && !at->stopped && good; i++) good = inject_single(at, &draws[i], diags);
+    for (uint32_t i = 0; i < count && !at->stopped && good; i++) good = inject_single(at, &draws[i], settling->diags);
     wait_for_room(at, 1);
   }
+  good = good && !at->stopped;
   free(at);
   return good;
 }
+
+// ---- The settler -------------------------------------------------------------------------------------
+
+static int by_id(const void *left, const void *right) {
+  const Draw *a = left, *b = right;
+  return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static bool simulate_lot(const Settling *at, const Draw *live, uint32_t count) {
+  Target *target = at->target;
+  if (target->inject == NULL) return simulate_here(at, live, count);
+  return target->inject(target, at->options, at->golden, live, count, at->listener);
+}
+
+static bool is_always(const Settling *at) {
+  (void)at;
+  return true;
+}
+
+// Simulations go along one run without faults, in order of time. They go in lots, lowest numbers first and small lots before large ones: so a
+// campaign that is stopped has a first part that is complete, for the price of a run without faults for each lot.
+static bool settle(Settling *at, Hook *hook, Draw *live, uint32_t *count) {
+  (void)hook;
+  qsort(live, *count, sizeof *live, by_id);
+  bool good = true;
+  for (uint32_t first = 0, lot; first < *count && good; first += lot) {
+    lot = min_u32(min_u32(max_u32(first, LEAST_LOT), MOST_LOT), *count - first);
+    qsort(live + first, lot, sizeof *live, draw_by_strike);
+    good = simulate_lot(at, live + first, lot) && at->listener->goes_on(at->listener->context);
+  }
+  if (good) *count = 0;
+  return good;
+}
+
+const Settler settle_simulate = {.name = "simulate", .is_for = is_always, .settle = settle};

@@ -1,6 +1,7 @@
 // Campaigns on a small machine: the fast way finds what the slow way finds, whatever the number of workers, whether it was
 // interrupted, killed, or done in shards.
 #include "campaign/campaign.h"
+#include "settle/settle.h"
 #include "journal/statistics.h"
 #include "protect/protect.h"
 
@@ -49,7 +50,8 @@ static int bed_free(void **state) {
 static const char *new_journal(Bed *bed) { return arena_format(bed->arena, "%s/%u.db", bed->folder, bed->journals++); }
 
 static CampaignOptions plain(Bed *bed, const char *structures, uint64_t faults) {
-  return (CampaignOptions){.structures = structures,
+  return (CampaignOptions){.settlers = all_settlers,
+                           .structures = structures,
                            .model = "flip",
                            .window = "all",
                            .protection = "none",
@@ -426,6 +428,60 @@ static void test_every_structure(void **state) {
   device_free(device);
 }
 
+// ---- The list of settlers --------------------------------------------------------------------------
+
+static bool is_for_all(const Settling *at) {
+  (void)at;
+  return true;
+}
+
+static bool is_for_none(const Settling *at) {
+  (void)at;
+  return false;
+}
+
+static void see_first_third(const WatchedDraws *watched, Hook *hook) {
+  assert_null(hook); // it has not watched
+  for (uint32_t i = 0; i < watched->count; i++) {
+    if (watched->draws[i].id % 3 == 0) watched->draws[i].settled = SETTLED_UNREAD;
+  }
+}
+
+static bool settle_second_third(Settling *at, Hook *hook, Draw *live, uint32_t *count) {
+  uint32_t left = 0;
+  assert_null(hook);
+  for (uint32_t i = 0; i < *count; i++) {
+    assert_true(live[i].id % 3 != 0 && (i == 0 || live[i - 1].strike_at <= live[i].strike_at));
+    Record record = {.id = live[i].id, .outcome = OUTCOME_DETECTED, .settled = SETTLED_HASH};
+    if (live[i].id % 3 == 1) assert_true(at->listener->take(at->listener->context, &record));
+    else live[left++] = live[i];
+  }
+  *count = left;
+  return true;
+}
+
+static bool fail_at_once(Settling *at, Hook *hook, Draw *live, uint32_t *count) {
+  (void)at, (void)hook, (void)live, (void)count;
+  return false;
+}
+
+// Each way settles its part and the next one gets the rest; one that is not for the batch is not asked.
+static void test_list(void **state) {
+  Bed *bed = *state;
+  static const Settler seer = {.name = "seer", .is_for = is_for_all, .seen = see_first_third};
+  static const Settler other = {.name = "other", .is_for = is_for_all, .settle = settle_second_third};
+  static const Settler absent = {.name = "absent", .is_for = is_for_none, .seen = see_first_third, .settle = fail_at_once};
+  static const Settler *const list[] = {&seer, &absent, &other, &settle_simulate, NULL};
+  CampaignOptions options = plain(bed, "rf", 30);
+  options.settlers = list;
+  run_whole(bed, "vecadd", &options);
+  Outcomes outcomes = outcomes_of(bed, options.journal);
+  assert_int_equal(outcomes.settled[SETTLED_UNREAD], 10);
+  assert_int_equal(outcomes.counts[OUTCOME_DETECTED], 10);
+  assert_int_equal(outcomes.settled[SETTLED_RUN] + outcomes.settled[SETTLED_HASH], 20);
+  text_free(&outcomes.text);
+}
+
 // ---- What is refused -------------------------------------------------------------------------------
 
 static void assert_refused(Bed *bed, const char *workload, const CampaignOptions *options, const char *why) {
@@ -461,11 +517,22 @@ static void test_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_fast_is_slow),     cmocka_unit_test(test_wide_faults),     cmocka_unit_test(test_each_shortcut_alone),
-      cmocka_unit_test(test_permanent_faults), cmocka_unit_test(test_protected),       cmocka_unit_test(test_workers),
-      cmocka_unit_test(test_interrupted),      cmocka_unit_test(test_extended),        cmocka_unit_test(test_killed),
-      cmocka_unit_test(test_shards),           cmocka_unit_test(test_sequential),      cmocka_unit_test(test_sequential_structures),
-      cmocka_unit_test(test_used_share),       cmocka_unit_test(test_every_structure), cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_fast_is_slow),
+      cmocka_unit_test(test_wide_faults),
+      cmocka_unit_test(test_each_shortcut_alone),
+      cmocka_unit_test(test_permanent_faults),
+      cmocka_unit_test(test_protected),
+      cmocka_unit_test(test_workers),
+      cmocka_unit_test(test_interrupted),
+      cmocka_unit_test(test_extended),
+      cmocka_unit_test(test_killed),
+      cmocka_unit_test(test_shards),
+      cmocka_unit_test(test_sequential),
+      cmocka_unit_test(test_sequential_structures),
+      cmocka_unit_test(test_used_share),
+      cmocka_unit_test(test_every_structure),
+      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_list),
   };
   return cmocka_run_group_tests(tests, bed_new, bed_free);
 }

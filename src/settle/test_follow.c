@@ -42,7 +42,8 @@ static void bed_close(Bed *bed) {
 }
 
 static CampaignOptions plain(Bed *bed, uint64_t faults, uint64_t seed) {
-  return (CampaignOptions){.structures = "rf",
+  return (CampaignOptions){.settlers = all_settlers,
+                           .structures = "rf",
                            .model = "flip",
                            .window = "all",
                            .protection = "none",

@@ -2,6 +2,7 @@
 // its own, fails the campaign, and is tried again by the next run. The target here is a workload that fails so in the processes of
 // simulations, and in no others.
 #include "campaign/campaign.h"
+#include "settle/settlers.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -121,7 +122,8 @@ static int bed_free(void **state) {
 }
 
 static CampaignEnd campaign(Bed *bed, Failure failure, bool snapshot, const char *journal) {
-  CampaignOptions options = {.structures = "rf",
+  CampaignOptions options = {.settlers = all_settlers,
+                             .structures = "rf",
                              .model = "flip",
                              .window = "all",
                              .protection = "none",

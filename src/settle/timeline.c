@@ -13,35 +13,22 @@ typedef struct LaunchTimes {
 typedef VEC(LaunchTimes) LaunchTimesVec;
 
 struct Timeline {
+  Residents residents; // first: of the hook
   Hook hook;
   Arena *arena;
   LaunchTimesVec launches; // by number
-  Residents residents;
   uint64_t moments;
   uint64_t longest;                      // of all, from issue to write-back
   uint64_t longest_store, longest_write; // stores: from issue to the last request; from request to reply
 };
 
-static bool attach(Hook *hook, HookLayout *layout, Diags *diags) {
-  Timeline *at = hook->own;
-  (void)diags;
-  residents_attach(&at->residents, at->arena, layout);
-  return true;
-}
-
 static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
   Timeline *at = hook->own;
-  residents_launch(&at->residents, event);
+  residents_launch(hook, machine, event);
   LaunchTimes *launch = VEC_PUSH(&at->launches, at->arena);
   *launch = (LaunchTimes){.began_at = machine->cycle, .blocks = event->grid[0] * event->grid[1] * event->grid[2]};
   launch->block_warps = at->residents.block_warps;
   launch->warps = ARENA_ARRAY(at->arena, MomentVec, launch->blocks * launch->block_warps);
-  return VERDICT_PASS;
-}
-
-static Verdict on_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
-  (void)machine;
-  residents_block(&((Timeline *)hook->own)->residents, event);
   return VERDICT_PASS;
 }
 
@@ -78,9 +65,8 @@ static Verdict on_response(Hook *hook, HookMachine *machine, const MemoryEvent *
 Timeline *timeline_new(Arena *arena) {
   Timeline *at = ARENA_NEW(arena, Timeline);
   at->arena = arena;
-  at->hook = (Hook){.name = "timeline", .kind = HOOK_OBSERVER, .own = at, .attach = attach, .next_cycle = UINT64_MAX};
+  at->hook = residents_hook("timeline", &at->residents, arena);
   at->hook.launch = on_launch;
-  at->hook.block = on_block;
   at->hook.commit = on_commit;
   at->hook.response = on_response;
   return at;

@@ -39,7 +39,7 @@ typedef struct OpenLine {
 
 typedef struct Trials { // of one worker
   Target *target;
-  const TrialOptions *options;
+  const Settling *settling;
   const Draw *draws;
   uint32_t count, next, step;
   int to;                 // pipe
@@ -192,7 +192,7 @@ static void tell_words(const Trials *at, const Record *record) {
 }
 
 static const LaunchMemory *kept_for(const Trials *at, const Draw *draw) {
-  const LaunchMemoryVec *kept = at->options->kept;
+  const LaunchMemoryVec *kept = &at->settling->following->kept;
   for (uint32_t i = 0; i < kept->count; i++) {
     if (kept->items[i].launch == draw->reader.launch && draw->reader.launch == at->launch) return &kept->items[i];
   }
@@ -230,7 +230,7 @@ static void go_ahead(Trials *at, uint64_t now) {
 }
 
 static void next_meeting(Trials *at) {
-  const Golden *golden = at->options->golden;
+  const Golden *golden = at->settling->golden;
   uint64_t now = machine_now(at->clone);
   at->checkpoint += at->checkpoint - at->first; // ever more seldom: a hash costs as much as many cycles
   while (at->checkpoint < golden->checkpoint_count && golden->checkpoints[at->checkpoint].cycle <= now) at->checkpoint++;
@@ -238,7 +238,7 @@ static void next_meeting(Trials *at) {
 }
 
 static void first_meeting(Trials *at) {
-  const Golden *golden = at->options->golden;
+  const Golden *golden = at->settling->golden;
   uint64_t now = machine_now(at->clone);
   at->meeting = (Checkpoint){.cycle = UINT64_MAX};
   if (!at->is_protected) return;
@@ -263,7 +263,7 @@ static bool has_met(Trials *at) {
 // ---- A trial from begin to end -------------------------------------------------------------------------
 
 static void begin_trial(Trials *at, const Draw *draw) {
-  const UnfinishedVec *unfinished = at->options->unfinished;
+  const UnfinishedVec *unfinished = &at->settling->following->unfinished;
   at->own = draw;
   at->is_over = at->is_decided = false;
   at->ends_with_block = true;
@@ -297,9 +297,9 @@ typedef enum TrialEnd { TRIAL_ENDED, TRIAL_SAME, TRIAL_KNOWN, TRIAL_ENDLESS, TRI
 static bool goes_on_for_time(const Trials *at) { return was_corrected(at) && at->unfinished == NULL; }
 
 static TrialEnd run_trial(Trials *at) {
-  uint64_t limit = at->options->golden->cycles * at->options->campaign->timeout; // cycle at which it counts as endless
+  uint64_t limit = at->settling->golden->cycles * at->settling->options->timeout; // cycle at which it counts as endless
   uint64_t alone = machine_now(at->clone) + ALONE_CYCLES;
-  bool is_last = at->launch == at->options->golden->launches.count;
+  bool is_last = at->launch == at->settling->golden->launches.count;
   for (;;) {
     uint64_t now = machine_now(at->clone);
     if (machine_run(at->clone, min_u64(min_u64(now + SLICE, limit), max_u64(at->meeting.cycle, now + 1)))) return TRIAL_ENDED;
@@ -321,8 +321,8 @@ static void tell_outcome(const Trials *at, Record record, Outcome outcome, uint6
 
 // The launch has come to its end. Its words are followed; but if it is the last and they are right, all is known.
 static void tell_end(const Trials *at, const Record *record) {
-  uint64_t cycles = machine_now(at->clone), golden = at->options->golden->cycles;
-  bool is_last = at->launch == at->options->golden->launches.count;
+  uint64_t cycles = machine_now(at->clone), golden = at->settling->golden->cycles;
+  bool is_last = at->launch == at->settling->golden->launches.count;
   if (at->kept == NULL || (at->has_lasting && !is_last)) return;
   WordList words = {0};
   machine_flush(at->clone);
@@ -341,7 +341,8 @@ static void tell_end(const Trials *at, const Record *record) {
 static bool is_for_trial(Trials *at, const Draw *draw) {
   at->kept = kept_for(at, draw);
   bool several = (draw->struck & (draw->struck - 1)) != 0;
-  if (at->is_protected && several && !at->options->passes_values) at->kept = NULL; // those that nobody has read yet may be found later
+  if (at->is_protected && several && !at->settling->following->passes_values)
+    at->kept = NULL; // those that nobody has read yet may be found later
   return !fault_lasts(&draw->fault) && (at->kept != NULL || at->is_protected);
 }
 
@@ -363,7 +364,7 @@ static void try_one(Trials *at, const Draw *draw) {
     tell_outcome(at, record, record.outcome, 0);
   } else if (end == TRIAL_SAME) {
     record.settled = SETTLED_HASH;
-    tell_outcome(at, record, was_corrected(at) ? OUTCOME_CORRECTED : OUTCOME_MASKED, at->options->golden->cycles);
+    tell_outcome(at, record, was_corrected(at) ? OUTCOME_CORRECTED : OUTCOME_MASKED, at->settling->golden->cycles);
   } else if (end == TRIAL_ENDED) {
     tell_end(at, &open);
   } else if (end == TRIAL_KNOWN && at->is_decided) {
@@ -438,7 +439,7 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
   Trials *at = hook->own;
   for (; at->next < at->count && at->draws[at->next].strike_at <= machine->cycle; at->next += at->step) {
     try_one(at, &at->draws[at->next]);
-    process_allow(golden_allowance(at->options->golden, at->options->campaign->timeout));
+    process_allow(golden_allowance(at->settling->golden, at->settling->options->timeout));
   }
   if (at->next >= at->count) _exit(0); // the rest of the golden run is of no interest
   hook->next_cycle = at->draws[at->next].strike_at;
@@ -451,9 +452,9 @@ static void on_finish(Hook *hook, HookMachine *machine) {
 
 static _Noreturn void work(Trials *at) {
   Diags diags = {0};
-  const HookChain *protections = at->options->campaign->protections;
+  const HookChain *protections = at->settling->options->protections;
   HookChain chain = protections == NULL ? (HookChain){0} : *protections;
-  at->is_protected = campaign_is_protected(at->options->campaign);
+  at->is_protected = campaign_is_protected(at->settling->options);
   at->hook = (Hook){.name = "trial", .kind = HOOK_OBSERVER, .own = at, .launch = on_launch, .block = on_block, .cycle = on_cycle};
   at->hook.request = at->hook.response = on_memory;
   at->hook.finish = on_finish;
@@ -473,7 +474,7 @@ typedef struct Worker {
   int from; // pipe; -1: it has ended
 } Worker;
 
-static bool start_worker(Target *target, const TrialOptions *options, const Draw *draws, Trials *shape, Worker *worker) {
+static bool start_worker(const Settling *settling, const Draw *draws, Trials *shape, Worker *worker) {
   int ends[2];
   *worker = (Worker){.from = -1};
   if (pipe(ends) != 0) return false;
@@ -481,10 +482,10 @@ static bool start_worker(Target *target, const TrialOptions *options, const Draw
   worker->pid = fork();
   if (worker->pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL); // a campaign that is killed takes its simulations with it
-    process_allow(golden_allowance(options->golden, options->campaign->timeout));
+    process_allow(golden_allowance(settling->golden, settling->options->timeout));
     close(ends[0]);
-    shape->target = target;
-    shape->options = options;
+    shape->target = settling->target;
+    shape->settling = settling;
     shape->draws = draws;
     shape->to = ends[1];
     work(shape);
@@ -502,21 +503,21 @@ static void end_worker(Worker *worker) {
   while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR) continue;
 }
 
-static uint32_t value_after(const TrialOptions *options, uint32_t launch, uint64_t address) {
+static uint32_t value_after(const Settling *settling, uint32_t launch, uint64_t address) {
   uint32_t value = 0;
-  for (uint32_t i = 0; i < options->kept->count; i++) {
-    const LaunchMemory *kept = &options->kept->items[i];
+  for (uint32_t i = 0; i < settling->following->kept.count; i++) {
+    const LaunchMemory *kept = &settling->following->kept.items[i];
     if (kept->launch == launch) value = kept->after[(address - kept->base) / sizeof value];
   }
   return value;
 }
 
 // The words that were known, and those that were open as far as they differ.
-static void finish(const TrialOptions *options, Returned *returned) {
+static void finish(const Settling *settling, Returned *returned) {
   WordList open = returned->words;
   returned->words = (WordList){0};
-  for (uint32_t i = 0; i < options->unfinished->count; i++) {
-    const Unfinished *known = &options->unfinished->items[i];
+  for (uint32_t i = 0; i < settling->following->unfinished.count; i++) {
+    const Unfinished *known = &settling->following->unfinished.items[i];
     if (known->id == returned->id) returned->late = known->late;
     for (uint32_t k = 0; known->id == returned->id && k < known->words.count; k++) {
       words_add(&returned->words, known->words.items[k].address, known->words.items[k].value);
@@ -524,13 +525,13 @@ static void finish(const TrialOptions *options, Returned *returned) {
   }
   for (uint32_t i = 0; i < open.count; i++) {
     const Word *word = &open.items[i];
-    if (word->value != value_after(options, returned->launch, word->address)) words_add(&returned->words, word->address, word->value);
+    if (word->value != value_after(settling, returned->launch, word->address)) words_add(&returned->words, word->address, word->value);
   }
   words_free(&open);
 }
 
 // What has come from a worker. False: the campaign shall stop.
-static bool take(const TrialOptions *options, Worker *worker) {
+static bool take(const Settling *settling, Worker *worker) {
   TrialHead head = {0};
   bool whole = pipe_read(worker->from, &head, sizeof head) && head.count <= MOST_RETURNED_WORDS;
   Returned returned = {
@@ -545,30 +546,31 @@ static bool take(const TrialOptions *options, Worker *worker) {
     end_worker(worker);
     return true;
   }
-  if (head.record.settled != SETTLED_COUNT) return options->listener->take(options->listener->context, &head.record);
-  if (head.is_open) finish(options, &returned);
-  *VEC_PUSH(options->returned, options->arena) = returned;
+  if (head.record.settled != SETTLED_COUNT) return settling->listener->take(settling->listener->context, &head.record);
+  if (head.is_open) finish(settling, &returned);
+  *VEC_PUSH(&settling->following->returned, settling->arena) = returned;
   return true;
 }
 
-bool try_all(Target *target, const TrialOptions *options, const Draw *draws, uint32_t count) {
+// Tries draws[0, count). Some may neither be taken nor returned. False: stopped.
+static bool try_all(const Settling *settling, const Draw *draws, uint32_t count) {
   Worker workers[MOST_JOBS];
   struct pollfd waits[MOST_JOBS];
-  uint32_t jobs = min_u32(min_u32(options->campaign->jobs, MOST_JOBS), count), running = 0;
+  uint32_t jobs = min_u32(min_u32(settling->options->jobs, MOST_JOBS), count), running = 0;
   bool goes_on = true;
   for (uint32_t i = 0; i < jobs; i++) {
     Trials shape = {.count = count, .next = i, .step = jobs};
-    running += start_worker(target, options, draws, &shape, &workers[i]);
+    running += start_worker(settling, draws, &shape, &workers[i]);
   }
   while (running > 0 && goes_on) {
     for (uint32_t i = 0; i < jobs; i++) waits[i] = (struct pollfd){.fd = workers[i].from, .events = POLLIN};
     int ready = poll(waits, jobs, LOOK_UP_MS);
     for (uint32_t i = 0; i < jobs && ready > 0 && goes_on; i++) {
       if (waits[i].fd < 0 || waits[i].revents == 0) continue;
-      goes_on = take(options, &workers[i]);
+      goes_on = take(settling, &workers[i]);
       running -= workers[i].from < 0;
     }
-    goes_on = goes_on && options->listener->goes_on(options->listener->context);
+    goes_on = goes_on && settling->listener->goes_on(settling->listener->context);
   }
   for (uint32_t i = 0; i < jobs; i++) {
     if (workers[i].from >= 0) kill(workers[i].pid, SIGKILL);
@@ -576,3 +578,18 @@ bool try_all(Target *target, const TrialOptions *options, const Draw *draws, uin
   }
   return goes_on;
 }
+
+static bool settle(Settling *at, Hook *hook, Draw *live, uint32_t *count) {
+  (void)hook;
+  bool helps = at->following->kept.count > 0 || at->following->is_protected;
+  if (*count == 0 || !helps) return true;
+  if (!try_all(at, live, *count)) return false;
+  uint32_t left = 0;
+  for (uint32_t i = 0; i < *count; i++) {
+    if (!settling_draw(at, live[i].id)->is_told) live[left++] = live[i];
+  }
+  *count = left;
+  return true;
+}
+
+const Settler settle_trial = {.name = "trial", .is_for = settles_by_following, .settle = settle};

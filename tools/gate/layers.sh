@@ -17,16 +17,16 @@ done | awk '
     below["fault"] = below["hook"] " fault"
     below["device"] = below["machine"] " ptx protect observe device"
     below["journal"] = below["base"] " journal"
-    below["campaign"] = below["device"] " fault journal campaign settle"
-    below["settle"] = below["campaign"]
-    below["explain"] = below["device"] " fault journal campaign explain"
+    below["campaign"] = below["device"] " fault journal campaign"
+    below["settle"] = below["campaign"] " settle"
+    below["explain"] = below["campaign"] " explain"
     below["app"] = below["settle"] " explain app"
-    below["flexgrip"] = below["campaign"] " flexgrip"
+    below["flexgrip"] = below["settle"] " flexgrip"
     below["report"] = below["journal"] " report"
     below["study"] = below["report"] " study"
     below["cudart"] = below["app"] " cudart"
     below["cli"] = below["app"] " report study flexgrip cli"
-    below["lib"] = below["explain"] " lib"
+    below["lib"] = below["settle"] " explain lib"
     below["workloads"] = below["device"]
   }
   {
