@@ -198,6 +198,7 @@ typedef struct ResultEvent {
   uint8_t copy, copies; // this is issue `copy` (from 0) of `copies` so far of its threads
   uint8_t part;         // number of the part within the instruction; copies share it
   bool is_last;         // of this copy: all its threads have come with this result
+  uint32_t compared;    // (out) lane slots whose result a hook compares with that of another computation of the same thread
   uint32_t *rows;       // row_count * 32 words (in/out)
   uint32_t row_count;   // result registers; addresses (2 rows) for memory instructions
   uint32_t *predicates; // two masks of lane slots (in/out); NULL when it makes none

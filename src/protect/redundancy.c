@@ -251,6 +251,7 @@ static Verdict second_copy(const Redundancy *at, const Held *held, HookMachine *
 
 Verdict redundancy_result(const Redundancy *at, HookMachine *machine, ResultEvent *event) {
   if (event->copies < 2) return VERDICT_PASS; // not one of ours
+  event->compared |= event->mask;
   uint32_t slot = find_slot(at, machine, event->who->sm, make_tag(event->who, event->instr, event->part));
   bool writes_first = at->order == WRITE_FIRST;
   if (slot == NO_SLOT) { // faults in the buffer alone lead here

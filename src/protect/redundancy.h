@@ -28,7 +28,7 @@ bool redundancy_attach(Redundancy *at, HookLayout *layout, Diags *diags);
 bool redundancy_covers(const Instr *instr);
 // An entry for the instruction that is being planned. False: none is left.
 bool redundancy_reserve(const Redundancy *at, const HookMachine *machine, const PlanEvent *event);
-// A copy's results: what becomes of them.
+// A copy's results: what becomes of them. Says in event->compared that all of them are compared, for observers.
 Verdict redundancy_result(const Redundancy *at, HookMachine *machine, ResultEvent *event);
 // Threads that stand in two lane slots of this part agree.
 bool redundancy_agrees_within(const ResultEvent *event);

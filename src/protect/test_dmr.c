@@ -91,6 +91,7 @@ static Verdict give_op(Toy *toy, const char *op, uint32_t warp, uint64_t number,
                        .predicates = told.predicates};
   Verdict verdict = hooks_result(&toy->chain, &toy->machine, &event);
   told_give_back(&told, result);
+  assert_int_equal(event.compared, told.mask); // observers learn of it
   return verdict;
 }
 
