@@ -49,7 +49,8 @@ static bool read_where(Shield *shield, const ProtectArguments *arguments, const 
     while (unit < SHIELD_UNITS && !(strlen(shield_unit_names[unit]) == length && memcmp(shield_unit_names[unit], at, length) == 0)) unit++;
     if (unit < SHIELD_UNITS) shield->where |= 1u << unit;
     else if (length == 3 && memcmp(at, "all", length) == 0) shield->where = (1u << SHIELD_UNITS) - 1;
-    else return diags_add(diags, NULL, 0, 0, "%s: where is some of sp, sfu, fp64, tensor, agu, with + between them, or all", arguments->text);
+    else
+      return diags_add(diags, NULL, 0, 0, "%s: where is some of sp, sfu, fp64, tensor, agu, with + between them, or all", arguments->text);
     at += length + (at[length] == '+' ? 1 : 0);
   }
   return shield->where != 0 || diags_add(diags, NULL, 0, 0, "%s: where names no unit", arguments->text);
@@ -120,6 +121,12 @@ static uint32_t cluster_of(const ShieldUnit *unit, uint32_t lane) {
   return ((1u << width) - 1) << first;
 }
 
+// Of a cluster with fewer lanes as many stay healthy as of a whole one.
+static uint32_t at_most(uint32_t cluster, uint64_t count) {
+  uint32_t width = (uint32_t)__builtin_popcount(cluster);
+  return width - min_u32((uint32_t)(SHIELD_CLUSTER - count), width);
+}
+
 // The first lanes of cluster c are those from lane c of it on, so that no lane number is whole everywhere.
 static void give_pattern(Shield *shield, const uint32_t *counts, uint32_t count_count) {
   for (uint32_t u = 0; u < SHIELD_UNITS; u++) {
@@ -128,7 +135,8 @@ static void give_pattern(Shield *shield, const uint32_t *counts, uint32_t count_
       uint32_t output_row = row / shield->pipes, count = counts[(u == SHIELD_SP ? output_row % shield->sps : 0) % count_count];
       for (uint32_t lane = 0; lane < unit->lanes; lane++) {
         uint32_t width = width_of(unit), cluster = lane / width;
-        if ((lane % width + width - cluster % width) % width < count) unit->given[row] |= 1u << lane;
+        uint32_t most = at_most(cluster_of(unit, lane), count);
+        if ((lane % width + width - cluster % width) % width < most) unit->given[row] |= 1u << lane;
       }
     }
   }
@@ -165,7 +173,8 @@ static void draw_unit(const Shield *shield, ShieldUnit *unit, uint32_t u) {
   }
   for (uint64_t i = 0; i < lanes && wanted > 0; i++) {
     uint32_t row = order[i] / unit->lanes, lane = order[i] % unit->lanes;
-    if ((uint32_t)__builtin_popcount(unit->given[row] & cluster_of(unit, lane)) >= shield->most) continue;
+    uint32_t cluster = cluster_of(unit, lane);
+    if ((uint32_t)__builtin_popcount(unit->given[row] & cluster) >= at_most(cluster, shield->most)) continue;
     unit->given[row] |= 1u << lane;
     wanted--;
   }
@@ -221,8 +230,9 @@ static bool read_file(Shield *shield, const RegionTable *regions, Diags *diags) 
 static bool fill_given(Shield *shield, const RegionTable *regions, Diags *diags) {
   if (shield->map == NULL || strcmp(shield->map, "none") == 0 || parse_pattern(shield)) return true;
   if (strstr(shield->map, "-per-cluster") != NULL)
-    return diags_add(diags, NULL, 0, 0, "%s: map=%s: a pattern is K-per-cluster or, for SP 0 and SP 1, K+K-per-cluster, with K from 0 to %d",
-                     shield->name, shield->map, SHIELD_CLUSTER);
+    return diags_add(diags, NULL, 0, 0,
+                     "%s: map=%s: a pattern is K-per-cluster or, for SP 0 and SP 1, K+K-per-cluster, with K from 0 to %d", shield->name,
+                     shield->map, SHIELD_CLUSTER);
   if (strcmp(shield->map, "random") != 0) return read_file(shield, regions, diags);
   for (uint32_t u = 0; u < SHIELD_UNITS; u++) {
     if (breaks(shield, u)) draw_unit(shield, &shield->unit[u], u);
@@ -256,7 +266,8 @@ void shield_begin(const Shield *shield, const HookMachine *machine) {
   for (uint32_t u = 0; u < SHIELD_UNITS; u++) {
     const ShieldUnit *unit = &shield->unit[u];
     for (uint32_t row = 0; unit->output != REGION_NONE && row < rows_of(shield, (ShieldUnitId)u); row++) {
-      memcpy(row_at(shield, machine, (ShieldUnitId)u, row / shield->pipes, row % shield->pipes), &unit->given[row], sizeof unit->given[row]);
+      memcpy(row_at(shield, machine, (ShieldUnitId)u, row / shield->pipes, row % shield->pipes), &unit->given[row],
+             sizeof unit->given[row]);
     }
   }
 }
@@ -271,8 +282,8 @@ static uint32_t broken_everywhere(const Shield *shield, const HookMachine *machi
     bool is_dead = true;
     for (uint32_t i = 0; i < per_sm && is_dead; i++) {
       uint32_t row = sm * per_sm + i;
-      uint32_t broken = machine == NULL ? unit->given[row * shield->pipes + pipe]
-                                        : shield_broken(shield, machine, (ShieldUnitId)u, row, pipe);
+      uint32_t broken =
+          machine == NULL ? unit->given[row * shield->pipes + pipe] : shield_broken(shield, machine, (ShieldUnitId)u, row, pipe);
       is_dead = (cluster_of(unit, lane) & ~broken) == 0;
     }
     if (is_dead) clusters |= cluster_of(unit, lane);
@@ -303,8 +314,9 @@ static bool leaves_enough(const Shield *shield, Diags *diags) {
     uint32_t unit = unusable_unit(shield, NULL, sm, &lanes);
     if (unit == SHIELD_UNITS) usable++;
     else if (!shield->retire)
-      return diags_add(diags, NULL, 0, 0, "%s: SM %u has no healthy lane left in cluster %u of any %s; retire=true sends its blocks elsewhere",
-                       shield->name, sm, (uint32_t)__builtin_ctz(lanes) / width_of(&shield->unit[unit]), titles[unit]);
+      return diags_add(diags, NULL, 0, 0,
+                       "%s: SM %u has no healthy lane left in cluster %u of any %s; retire=true sends its blocks elsewhere", shield->name,
+                       sm, (uint32_t)__builtin_ctz(lanes) / width_of(&shield->unit[unit]), titles[unit]);
   }
   return usable > 0 || diags_add(diags, NULL, 0, 0, "%s: the map leaves no SM that can run every warp", shield->name);
 }

@@ -45,7 +45,8 @@ static const ShieldRule all = {.shuffle = true, .deform = true, .intersp = true}
 
 static LanePart part_of(uint32_t threads) {
   LanePart part = {.filled = 0};
-  for (uint32_t left = threads; left != 0; left &= left - 1) part_put(&part, (uint32_t)__builtin_ctz(left), 0, (uint32_t)__builtin_ctz(left), false);
+  for (uint32_t left = threads; left != 0; left &= left - 1)
+    part_put(&part, (uint32_t)__builtin_ctz(left), 0, (uint32_t)__builtin_ctz(left), false);
   return part;
 }
 
@@ -148,7 +149,7 @@ static void full_clusters_need_two_two_four(void **state) {
     assert_int_equal(shield_needs(&all, &part, LANES, healthy), needs[faults]);
     assert_int_equal(shield_needs(&pool, &part, LANES, healthy), needs[faults]);
   }
-  assert_int_equal(shield_needs(&all, &some, LANES, 0xFFFE), 2); // four threads of one half, three lanes
+  assert_int_equal(shield_needs(&all, &some, LANES, 0xFFFE), 2);  // four threads of one half, three lanes
   assert_int_equal(shield_needs(&pool, &some, LANES, 0xFFFE), 1); // five of both halves, six lane slots
   assert_int_equal(shield_needs(&all, &part, LANES, 0xFFF0), SHIELD_NEVER);
 }
@@ -159,7 +160,8 @@ static const Instr add = {.op = OP_ADD_B32}, fadd = {.op = OP_ADD_RN_F32}, load 
 
 static PlaceEvent place_of(const Who *who, LanePart *part, const Instr *instr) {
   bool is_load = op_info[instr->op].kind == KIND_LOAD;
-  return (PlaceEvent){.who = who, .instr = instr, .sps = is_load ? 0 : SPS, .sp = PART_ANY, .lanes = LANES, .part = part, .is_whole = is_load};
+  return (PlaceEvent){
+      .who = who, .instr = instr, .sps = is_load ? 0 : SPS, .sp = PART_ANY, .lanes = LANES, .part = part, .is_whole = is_load};
 }
 
 static void open_with(Toy *toy, const char *protection) {
@@ -230,7 +232,8 @@ static void dead_clusters_go_to_the_other_sp(void **state) {
 
 static void no_way_ends_the_launch(void **state) {
   (void)state;
-  static const char *const some[] = {"shield:shuffle,map=1-per-cluster", "shield:intersp,map=1-per-cluster", "shield:map=1-per-cluster,where=agu"};
+  static const char *const some[] = {"shield:shuffle,map=1-per-cluster", "shield:intersp,map=1-per-cluster",
+                                     "shield:map=1-per-cluster,where=agu"};
   for (size_t i = 0; i < COUNT_OF(some); i++) {
     Toy toy;
     open_with(&toy, some[i]);
@@ -364,9 +367,14 @@ static void unusable_sms_are_refused_or_retired(void **state) {
 static void wrong_options_are_refused(void **state) {
   (void)state;
   static const char *const wrong[][2] = {
-      {"shield:shufle", "did you mean 'shuffle'"},      {"shield:pool=maybe", "true or false"},      {"shield:map", "map is a pattern"},
-      {"shield:map=5-per-cluster", "K from 0 to 4"},    {"shield:density=101", "from 0 to 100"},     {"shield:where=sp+dp", "where is some of"},
-      {"shield:map=random,crossbar=65", "from 0 to 64"}, {"shield:where=", "where names no unit"},
+      {"shield:shufle", "did you mean 'shuffle'"},
+      {"shield:pool=maybe", "true or false"},
+      {"shield:map", "map is a pattern"},
+      {"shield:map=5-per-cluster", "K from 0 to 4"},
+      {"shield:density=101", "from 0 to 100"},
+      {"shield:where=sp+dp", "where is some of"},
+      {"shield:map=random,crossbar=65", "from 0 to 64"},
+      {"shield:where=", "where names no unit"},
   };
   for (size_t i = 0; i < COUNT_OF(wrong); i++) toy_refused(&table, &shape, wrong[i][0], wrong[i][1]);
   RegionTable bare = {outputs + 1, 2, 64};
