@@ -164,8 +164,13 @@ static void add_memory(const Stats *stats, Text *out) {
 }
 
 static void add_protection(const Stats *stats, Text *out) {
-  static const UnitName counts[] = {
-      {STAT_COPIES, "copies issued"}, {STAT_REPEATED, "repeated"}, {STAT_DETECTED, "detected"}, {STAT_CORRECTED, "corrected"}};
+  static const UnitName counts[] = {{STAT_PARTS, "further parts of divided instructions"},
+                                    {STAT_MOVED, "issued on other lanes"},
+                                    {STAT_BOUND, "issued to a chosen SP"},
+                                    {STAT_COPIES, "copies issued"},
+                                    {STAT_REPEATED, "repeated"},
+                                    {STAT_DETECTED, "detected"},
+                                    {STAT_CORRECTED, "corrected"}};
   Text line = {0};
   for (size_t i = 0; i < COUNT_OF(counts); i++) {
     if (of(stats, counts[i].stat) == 0) continue;

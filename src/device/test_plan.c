@@ -19,6 +19,7 @@ typedef enum Way {
   TWICE,        // and of the same warp
   SHUFFLED,     // threads live on other lanes
   BOUND,        // all on SP 0
+  LATE,         // results take longer
   RANDOM,       // all of it
   WAYS
 } Way;
@@ -121,8 +122,10 @@ static Verdict on_place(Hook *hook, HookMachine *machine, PlaceEvent *event) {
     if (draw(toy, 2) == 0) rearrange(toy, event->part);
     if (draw(toy, 8) == 0) part_take_out(event->part, (uint32_t)random_draw(toy->seed, toy->draws++, 1));
     if (event->sps > 0 && draw(toy, 4) == 0) event->sp = (uint8_t)draw(toy, event->sps);
+    if (draw(toy, 8) == 0) event->late = (uint8_t)draw(toy, 40);
   }
   if (toy->way == BOUND && event->sps > 0) event->sp = 0;
+  if (toy->way == LATE) event->late = 20;
   return VERDICT_PASS;
 }
 
@@ -191,7 +194,7 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
 
 typedef struct Outcome {
   TrapKind trap;
-  uint64_t cycles, threads, issued, copies, corrected, detected, output_hash;
+  uint64_t cycles, threads, issued, copies, parts, moved, bound, corrected, detected, output_hash;
 } Outcome;
 
 static void toy_make(Toy *toy, Way way, uint64_t seed) {
@@ -229,6 +232,9 @@ static Outcome run(const char *name, const Spec *spec, Toy *toy, const char *pro
     outcome.threads += value[STAT_THREAD_INSTRUCTIONS];
     outcome.issued += value[STAT_ISSUED];
     outcome.copies += value[STAT_COPIES];
+    outcome.parts += value[STAT_PARTS];
+    outcome.moved += value[STAT_MOVED];
+    outcome.bound += value[STAT_BOUND];
     outcome.corrected += value[STAT_CORRECTED];
     outcome.detected += value[STAT_DETECTED];
   }
@@ -285,6 +291,11 @@ static void every_way_gives_the_same_results(void **state) {
         if (way == COPIES) assert_true(planned.copies > planned.issued / 4 && toy->moved == 0);
         if (way == COPIES_MOVED || way == SHUFFLED) assert_true(toy->moved > 0);
         if (way == QUARTERS || way == HALVES) assert_true(planned.issued > plain.issued && planned.copies == 0);
+        if (way == QUARTERS || way == HALVES) assert_true(planned.parts > 0 && planned.issued - planned.parts <= plain.issued * 2);
+        if (way == PLAIN) assert_int_equal(planned.parts + planned.moved + planned.bound, 0);
+        if (way == COPIES_MOVED) assert_true(planned.moved > 0 && planned.moved <= planned.copies);
+        if (way == BOUND) assert_true(planned.bound > planned.issued / 4);
+        if (way == LATE) assert_true(planned.cycles > plain.cycles && planned.moved + planned.parts == 0);
         lent += way == GUESTS ? toy->met : 0;
         shadows += way == TWICE ? toy->shadows : 0;
         moved += toy->moved;

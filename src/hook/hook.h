@@ -166,9 +166,11 @@ typedef struct PlaceEvent {
   Unit unit;
   uint8_t copy;
   bool is_repeat;
-  bool is_whole;  // a memory instruction: all threads must be placed, or none moves
-  uint8_t sps;    // SPs that it could take; 0: it goes to another unit
-  uint8_t sp;     // (in/out) one of them; PART_ANY: whichever is free
+  bool is_whole; // a memory instruction: all threads must be placed, or none moves
+  uint8_t sps;   // SPs that it could take; 0: it goes to another unit
+  uint8_t sp;    // (in/out) one of them; PART_ANY: whichever is free
+  uint8_t
+      late; // (in/out) further cycles until its result, or its addresses, for wires and crossbars on the way; units begin others meanwhile
   uint32_t lanes; // of the unit: lane slot s is lane s % lanes in turn s / lanes
   LanePart *part; // (in/out)
 } PlaceEvent;

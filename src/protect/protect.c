@@ -32,6 +32,15 @@ static const Scheme schemes[] = {
       "7 check bits per 32, 8 per 64, stored and themselves struck by faults; encoding and checking take no time",
       "Hsiao, A Class of Optimal Minimum Odd-weight-column SEC-DED Codes, IBM J. R&D 14(4), 1970"},
      secded_new},
+    {{"shield", "shield[:map=MAP,shuffle,deform,intersp,...]",
+      "Warped-Shield: threads on broken lanes go to idle ones of their cluster (shuffle), warps with too many threads issue as sub-warps "
+      "(deform), to the SP that needs fewer of them (intersp); all three unless some are named. MAP: K-per-cluster, K+K-per-cluster (SP 0 "
+      "and "
+      "SP 1), random (density=PERCENT, most=K of a cluster, seed=N) or a file; where=sp+sfu+fp64+tensor+agu; units=true maps integer and "
+      "floating-point units apart; pool=true lets both halves of a warp share lanes; retire=true leaves SMs out that cannot run every warp",
+      "issue slots and unit time of sub-warps; crossbar=N and control=N cycles (0); a bit per lane, itself struck by faults",
+      "Dweik, Abdel-Majeed and Annavaram, Warped-Shield: Tolerating Hard Faults in GPGPUs, DSN 2014"},
+     shield_new},
 };
 const uint32_t protect_count = COUNT_OF(schemes);
 

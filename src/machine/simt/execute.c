@@ -124,7 +124,7 @@ static void launch_flight(Simt *m, uint32_t sm, const Collector *collector, cons
   Flight *flight = flight_at(m, sm, index);
   const OpInfo *info = &op_info[instr->op];
   flight->slot = collector->slot;
-  flight->done_at = simt_now(m) + m->unit_latency[info->unit];
+  flight->done_at = simt_now(m) + m->unit_latency[info->unit] + flight->slot.late;
   flight->rows = (uint16_t)operand_results(instr).rows;
   flight->has_predicates = (uint8_t)operand_predicates(info);
   compute(m, sm, collector, instr, flight);

@@ -240,7 +240,7 @@ static void end_round(Simt *m, uint32_t sm, Gather *gather) {
     return;
   }
   gather->stage = MEM_DONE;
-  gather->ready_at = simt_now(m) + latency;
+  gather->ready_at = simt_now(m) + latency + gather->slot.late;
   sm_wake(m, sm, gather->ready_at);
 }
 

@@ -434,6 +434,7 @@ static bool issue_planned(Simt *m, const Next *n, Slot *slot) {
     next_issues(m, n, count_lanes(offer.taken));
     scoreboard_mark(m, n->sm, n->warp, n->instr);
     if (is_whole) {
+      slot->late = offer.late;
       offer_wish(m, &offer);
       collect_take(m, n->sm, slot, n->instr);
     } else {

@@ -175,7 +175,7 @@ void ldst_begin(Simt *m, uint32_t sm, MemOp *op) {
   uint64_t begins = max_u64(simt_now(m), state->ldst_free_at);
   state->ldst_free_at = begins + m->unit_interval[UNIT_LDST];
   op->stage = MEM_ADDRESS;
-  op->ready_at = begins + m->unit_latency[UNIT_LDST];
+  op->ready_at = begins + m->unit_latency[UNIT_LDST] + op->slot.late;
   state->memory_used[index / 64] |= UINT64_C(1) << index % 64;
   if (places_are_wanted(m))
     simt_take(m, who_slot(m, sm, &op->slot), REGION_LDST_ADDRESS, REGION_LDST_DATA, (uint64_t)sm * m->dims.memops + index);

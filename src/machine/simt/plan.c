@@ -227,6 +227,7 @@ bool offer_place(Simt *m, Offer *offer) {
                       .part = &part};
   if (is_refused(m, offer, hooks_place(&m->hooks, &m->hook_machine, &event))) return false;
   offer->sp = event.sps != 0 && event.sp < event.sps ? event.sp : PART_ANY;
+  offer->late = event.late;
   if (memcmp(&part, &offer->fill.part, sizeof part) == 0) return true;
   Fill was = offer->fill;
   uint32_t taken = offer->taken;
@@ -252,16 +253,28 @@ static bool is_plain(const Offer *offer) {
   return true;
 }
 
+// A thread is not where it was offered.
+static bool has_moved(const Offer *offer) {
+  for (uint32_t left = offer->fill.part.filled & ~offer->fill.part.shadow; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    if (offer->fill.origin[i] != i) return true;
+  }
+  return false;
+}
+
 void offer_fill(Simt *m, const Offer *offer, Slot *slot) {
   slot->mask = offer->fill.part.filled;
   slot->ps = offer->is_wide ? offer->wide_ps : offer->fill.ps;
   slot->pa = offer->is_wide ? offer->wide_pa : offer->fill.pa;
   slot->ticket = offer->owner[0].ticket;
   slot->bound_to = offer->sp == PART_ANY ? 0 : (uint8_t)(offer->sp + 1);
+  slot->late = offer->late;
   slot->plan = 0;
+  if (slot->bound_to != 0) simt_count(m, STAT_BOUND, 1);
   if (is_plain(offer)) return;
   slot->plan = (uint16_t)plan_new(m, offer->sm);
   if (slot->plan == 0) return; // never: offer_place has seen to it
+  if (has_moved(offer)) simt_count(m, STAT_MOVED, 1);
   Plan *plan = plan_at(m, offer->sm, slot->plan);
   plan->shadow = offer->fill.part.shadow;
   plan->members = offer->members;

@@ -29,6 +29,7 @@ typedef struct Offer {
   uint8_t part;  // number
   uint8_t copy, copies;
   uint8_t next, sp; // wishes of hooks; PART_ANY: none
+  uint8_t late;     // likewise, in cycles
   Fill fill;
   uint32_t offered; // lane slots
   uint32_t taken;   // of them: those that issue now

@@ -148,7 +148,7 @@ bool rest_part(Simt *m, const Next *n) {
 
 bool rest_issue(Simt *m, const Next *n) {
   Rest *rest = rest_of(m, n->sm, n->warp);
-  bool is_copy = rest->empty != 0 || rest->again != 0;
+  bool is_copy = rest->empty != 0 || rest->again != 0, is_first = rest->part == 0;
   if (rest->empty != 0) {
     rest->empty--;
     end_if_done(m, n, rest);
@@ -159,6 +159,6 @@ bool rest_issue(Simt *m, const Next *n) {
     return false;
   }
   simt_count(m, STAT_ISSUED, 1);
-  if (is_copy) simt_count(m, STAT_COPIES, 1);
+  if (is_copy || !is_first) simt_count(m, is_copy ? STAT_COPIES : STAT_PARTS, 1);
   return true;
 }

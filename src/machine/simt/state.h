@@ -188,7 +188,8 @@ typedef struct Slot {
   uint8_t part;         // number of the part within the instruction; its copies share it
   uint8_t is_early;     // a later copy is to come: of a memory instruction only that makes the access
   uint8_t has_more;     // this copy of the part did not find room for all its threads: others follow
-  uint8_t spare[3];
+  uint8_t late;         // further cycles until its result: a wish of hooks
+  uint8_t spare[2];
 } Slot;
 
 // How the lane slots of a part are filled, where that is not plain.
