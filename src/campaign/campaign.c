@@ -140,7 +140,7 @@ static bool open_journal(Campaign *at) {
                       .structures = options->structures,
                       .window = options->window,
                       .standing = options->standing == NULL ? "" : options->standing,
-                      .sampling = options->every ? "every bit" : "",
+                      .sampling = options->every ? "every bit" : options->by_bits ? "by bits" : "",
                       .program_hash = at->golden.program_hash,
                       .layout_hash = at->golden.layout_hash,
                       .seed = options->seed,
@@ -246,6 +246,12 @@ static void fill_place(const Campaign *at, const Draw *draw, FaultRow *row) {
   if (draw->op < OP_COUNT) row->opcode = op_info[draw->op].text;
 }
 
+// How long a run with wrong results took is known only where no fault is followed without time.
+static bool knows_time(const Campaign *at, uint32_t outcome) {
+  bool ends = is_good(outcome) || outcome == OUTCOME_DETECTED;
+  return ends || (strcmp(outcome_info[outcome].group, "sdc") == 0 && !machine_can(at->target->spec, MACHINE_IS_FOLLOWED));
+}
+
 // Writes a fault's row; what progress is told is committed first.
 static bool put_row(Campaign *at, const Draw *draw, const Record *record) {
   Text text = {0};
@@ -261,7 +267,7 @@ static bool put_row(Campaign *at, const Draw *draw, const Record *record) {
   row.outcome = (uint8_t)record->outcome;
   row.settled = (uint8_t)record->settled;
   row.class_of = draw->class_of;
-  row.cycles = is_good(record->outcome) || record->outcome == OUTCOME_DETECTED ? record->cycles : 0;
+  row.cycles = knows_time(at, record->outcome) ? record->cycles : 0;
   row.wrong = record->wrong;
   row.worst = record->worst;
   row.pattern = (uint8_t)record->pattern;

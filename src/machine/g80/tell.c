@@ -109,11 +109,20 @@ void tell_whom(G80Machine *m) {
   }
 }
 
+// While the scheduler waits for the SMs, num_blocks is looked at only for whether it is zero, and written before the wait for the next pass.
+// A clear bit of a number that is not zero does not matter then, however many such bits are struck at once.
+static bool is_spare_count(const HookMachine *machine, const Region *region, const Site *site, uint32_t state) {
+  if (state != BS_SCHEDULE_WAIT || strcmp(region->name, "bs_num_blocks") != 0) return false;
+  uint64_t value = unit_get(region, machine->block + region->base + site->row * region->row_bytes);
+  return value != 0 && (value >> site->bit & 1) == 0;
+}
+
 bool is_free_cell(const HookMachine *machine, const Site *site) {
   const Region *region = &machine->regions->items[site->region];
   uint32_t state = ((const G80Shared *)(const void *)machine->block)->scheduler.state & 7;
   bool is_signal = (region->flags & (REGION_HASHED | REGION_INJECTABLE)) == REGION_INJECTABLE;
-  return is_signal && state != BS_CALC_BLOCKS && state != BS_CHECK_BLOCKS;
+  if (!is_signal) return is_spare_count(machine, region, site, state);
+  return state != BS_CALC_BLOCKS && state != BS_CHECK_BLOCKS;
 }
 
 // ---- The rest --------------------------------------------------------------------------------------------------------
