@@ -105,6 +105,19 @@ static bool put_count(Campaign *at, JournalNote note, uint64_t value) {
   return journal_put_note(at->journal, note, arena_format(at->arena, "%" PRIu64, value), at->diags);
 }
 
+// [[launch, sm, "name", first cycle], ...] as JSON, where SM -1 is all of the machine; names need no escaping. "": none were told.
+static const char *phases_text(Campaign *at) {
+  Text text = {0};
+  for (uint32_t i = 0; i < at->golden.phases.count; i++) {
+    const GoldenPhase *phase = &at->golden.phases.items[i];
+    text_add(&text, "%s[%u,%" PRId64 ",\"%s\",%" PRIu64 "]", i == 0 ? "[" : ",", phase->launch, phase->sm, phase->name, phase->at);
+  }
+  if (text.length > 0) text_add(&text, "]");
+  const char *copy = text.length > 0 ? arena_copy_text(at->arena, text.at, text.length) : "";
+  text_free(&text);
+  return copy;
+}
+
 // The first run says where the journal comes from; what the machine is made of is always the same.
 static bool put_notes(Campaign *at) {
   const CampaignOrigin *origin = &at->options->origin;
@@ -125,6 +138,7 @@ static bool put_notes(Campaign *at) {
     *(region->owned_by_scheme != 0 ? &scheme : &chip) += region_bits(region);
   }
   for (uint32_t i = 0; i < at->golden.outputs.count; i++) elements += at->golden.outputs.items[i].count;
+  if (good && at->golden.phases.count > 0) good = journal_put_note(at->journal, NOTE_PHASES, phases_text(at), at->diags);
   return good && put_count(at, NOTE_SCHEME_BITS, scheme) && put_count(at, NOTE_CHIP_BITS, chip) &&
          put_count(at, NOTE_OUTPUT_ELEMENTS, elements);
 }

@@ -135,6 +135,7 @@ void tell_launch(G80Machine *m) {
                        .block = {config->block[0], config->block[1], config->block[2]},
                        .shared_bytes = config->shmem_size};
   obey(m, hooks_launch(&m->hooks->chain, hook_machine(m), &event));
+  tell_phase(m, WHO_NO_INDEX, "configuration", m->shared->start);
 }
 
 void tell_block(const G80Machine *m, uint32_t sm, uint32_t slot, bool done) {
@@ -153,6 +154,11 @@ void tell_commit(const G80Machine *m, uint32_t sm, const G80Job *job, uint64_t i
   CommitEvent event = {
       .who = &who, .mask = job->active & (m->sps == 32 ? UINT32_MAX : ((1u << m->sps) - 1) << shift), .issued_at = issued_at};
   obey(m, hooks_commit(&m->hooks->chain, hook_machine(m), &event));
+}
+
+void tell_phase(const G80Machine *m, uint32_t sm, const char *name, uint64_t at) {
+  Who who = who_of(m, sm, NULL);
+  hooks_phase(&m->hooks->chain, hook_machine(m), &(PhaseEvent){.who = &who, .name = name, .at = at});
 }
 
 void tell_trap(const G80Machine *m, uint32_t kind) {
