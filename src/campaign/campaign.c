@@ -96,6 +96,19 @@ static bool put_count(Campaign *at, JournalNote note, uint64_t value) {
   return journal_put_note(at->journal, note, arena_format(at->arena, "%" PRIu64, value), at->diags);
 }
 
+// [[launch, sm, "name", first cycle], ...] as JSON, where SM -1 is all of the machine; names need no escaping. "": none were told.
+static const char *phases_text(Campaign *at) {
+  Text text = {0};
+  for (uint32_t i = 0; i < at->golden.phases.count; i++) {
+    const GoldenPhase *phase = &at->golden.phases.items[i];
+    text_add(&text, "%s[%u,%" PRId64 ",\"%s\",%" PRIu64 "]", i == 0 ? "[" : ",", phase->launch, phase->sm, phase->name, phase->at);
+  }
+  if (text.length > 0) text_add(&text, "]");
+  const char *copy = text.length > 0 ? arena_copy_text(at->arena, text.at, text.length) : "";
+  text_free(&text);
+  return copy;
+}
+
 // The first run says where the journal comes from; what the machine is made of is always the same.
 static bool put_notes(Campaign *at) {
   const CampaignOrigin *origin = &at->options->origin;
@@ -116,6 +129,7 @@ static bool put_notes(Campaign *at) {
     *(region->owned_by_scheme != 0 ? &scheme : &chip) += region_bits(region);
   }
   for (uint32_t i = 0; i < at->golden.outputs.count; i++) elements += at->golden.outputs.items[i].count;
+  if (good && at->golden.phases.count > 0) good = journal_put_note(at->journal, NOTE_PHASES, phases_text(at), at->diags);
   return good && put_count(at, NOTE_SCHEME_BITS, scheme) && put_count(at, NOTE_CHIP_BITS, chip) &&
          put_count(at, NOTE_OUTPUT_ELEMENTS, elements);
 }
@@ -131,7 +145,7 @@ static bool open_journal(Campaign *at) {
                       .structures = options->structures,
                       .window = options->window,
                       .standing = options->standing == NULL ? "" : options->standing,
-                      .sampling = options->every ? "every bit" : "",
+                      .sampling = options->every ? "every bit" : options->by_bits ? "by bits" : "",
                       .program_hash = at->golden.program_hash,
                       .layout_hash = at->golden.layout_hash,
                       .seed = options->seed,
@@ -237,6 +251,12 @@ static void fill_place(const Campaign *at, const Draw *draw, FaultRow *row) {
   if (draw->op < OP_COUNT) row->opcode = op_info[draw->op].text;
 }
 
+// How long a run with wrong results took is known only where no fault is followed without time.
+static bool knows_time(const Campaign *at, uint32_t outcome) {
+  bool ends = is_good(outcome) || outcome == OUTCOME_DETECTED;
+  return ends || (strcmp(outcome_info[outcome].group, "sdc") == 0 && !machine_can(at->target->spec, MACHINE_IS_FOLLOWED));
+}
+
 // Writes a fault's row; what progress is told is committed first.
 static bool put_row(Campaign *at, const Draw *draw, const Record *record) {
   Text text = {0};
@@ -252,7 +272,7 @@ static bool put_row(Campaign *at, const Draw *draw, const Record *record) {
   row.outcome = (uint8_t)record->outcome;
   row.settled = (uint8_t)record->settled;
   row.class_of = draw->class_of;
-  row.cycles = is_good(record->outcome) || record->outcome == OUTCOME_DETECTED ? record->cycles : 0;
+  row.cycles = knows_time(at, record->outcome) ? record->cycles : 0;
   row.wrong = record->wrong;
   row.worst = record->worst;
   row.pattern = (uint8_t)record->pattern;

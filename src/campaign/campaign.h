@@ -33,6 +33,7 @@ typedef struct CampaignOptions {
   const HookChain *protections;
   const char *standing; // a fault in every run, also in the one that the others are compared with; NULL: none
   bool every;           // not drawn: every bit of the structures once
+  bool by_bits;         // drawn over all bits of all structures, instead of as many faults for each structure
   uint64_t faults;      // how many; 0: from margin and confidence
   double margin, confidence;
   uint64_t seed;

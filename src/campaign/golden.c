@@ -60,6 +60,16 @@ static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *ev
   return VERDICT_PASS;
 }
 
+static Verdict on_phase(Hook *hook, HookMachine *machine, const PhaseEvent *event) {
+  Golden *golden = ((Watcher *)hook->own)->golden;
+  (void)machine;
+  *VEC_PUSH(&golden->phases, golden->arena) = (GoldenPhase){.launch = golden->launches.count,
+                                                            .sm = event->who->sm == WHO_NO_INDEX ? -1 : (int64_t)event->who->sm,
+                                                            .name = keep(golden->arena, event->name),
+                                                            .at = event->at};
+  return VERDICT_PASS;
+}
+
 // Names of schemes' regions live only as long as the machine.
 void golden_keep_regions(Golden *golden, const RegionTable *table) {
   golden->regions = ARENA_ARRAY(golden->arena, Region, table->count);
@@ -161,7 +171,7 @@ Hook *golden_watch(Golden *golden, Target *target, const RegionTable *table) {
   if (table != NULL) golden_keep_regions(golden, table);
   Watcher *watcher = ARENA_NEW(arena, Watcher);
   *watcher = (Watcher){.golden = golden, .target = target};
-  watcher->hook = (Hook){.name = "golden", .kind = HOOK_OBSERVER, .own = watcher, .cycle = on_cycle, .launch = on_launch};
+  watcher->hook = (Hook){.name = "golden", .kind = HOOK_OBSERVER, .own = watcher, .cycle = on_cycle, .launch = on_launch, .phase = on_phase};
   watcher->hook.next_cycle = FIRST_SPACING;
   return &watcher->hook;
 }

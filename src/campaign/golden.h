@@ -18,12 +18,20 @@ typedef struct Resident { // of a launch, summed over its cycles, on all SMs
   double warps, register_rows, shared_rows;
 } Resident;
 
+typedef struct GoldenPhase { // as a machine tells them (PhaseEvent)
+  uint32_t launch;
+  int64_t sm; // -1: all
+  const char *name;
+  uint64_t at;
+} GoldenPhase;
+
 typedef struct Golden {
   Arena *arena;
   Checkpoint checkpoints[MOST_CHECKPOINTS]; // ascending
   uint32_t checkpoint_count;
   uint64_t spacing;
   GoldenVec launches;
+  VEC(GoldenPhase) phases; // of all launches, as they were told
   Resident *residents; // by launch, from 0
   TargetOutputs outputs;
   uint64_t cycles; // of all launches: when the machine's clock stops

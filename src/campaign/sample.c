@@ -138,7 +138,7 @@ uint64_t population_total(const Population *population) {
 }
 
 bool population_make(Population *population, const Golden *golden, const CampaignOptions *options, Diags *diags) {
-  *population = (Population){.seed = options->seed, .golden = golden, .every = options->every};
+  *population = (Population){.seed = options->seed, .golden = golden, .every = options->every, .by_bits = options->by_bits};
   bool good = add_structures(population, &golden->table, options->structures, diags) && set_window(population, options->window, diags) &&
               fault_parse_model(options->model, &population->pattern, diags);
   if (good && options->every && population_total(population) > MOST_EVERY)
@@ -157,17 +157,29 @@ static uint32_t structure_of_bit(const Population *population, uint64_t *bit) {
   return structure;
 }
 
+// Of all structures together.
+static uint64_t drawn_bit(const Population *population, uint64_t id) {
+  return random_below(random_draw(population->seed, id, DRAW_BIT), population_total(population));
+}
+
 // Round by round, each begun somewhere else: whoever takes every n-th gets all of them.
 uint32_t population_structure(const Population *population, uint64_t id) {
   if (population->every) return structure_of_bit(population, &id);
+  if (population->by_bits) {
+    uint64_t bit = drawn_bit(population, id);
+    return structure_of_bit(population, &bit);
+  }
   uint64_t count = population->count, round = id / count;
   return (uint32_t)((id + random_below(random_draw(population->seed, round, DRAW_FIRST), count)) % count);
 }
 
 Fault population_draw(const Population *population, const RegionTable *table, uint64_t id) {
   uint32_t structure = population_structure(population, id);
-  uint64_t bit = random_below(random_draw(population->seed, id, DRAW_BIT), population->bits[structure]), every = id;
-  if (population->every) structure_of_bit(population, &every), bit = every;
+  uint64_t bit = random_below(random_draw(population->seed, id, DRAW_BIT), population->bits[structure]);
+  if (population->every || population->by_bits) {
+    bit = population->every ? id : drawn_bit(population, id);
+    structure_of_bit(population, &bit);
+  }
   Fault fault = population->pattern;
   fault.site = part_site(table, population->regions[structure], &population->parts[structure], bit);
   fault.is_output = (table->items[fault.site.region].flags & REGION_OUTPUT) != 0;

@@ -33,6 +33,7 @@ static bool set_params(WorkloadRun *run, const WorkloadChoice *choice, Diags *di
 static bool workload_target_start(Target *target, const HookChain *hooks, Diags *diags) {
   WorkloadTarget *own = target->own;
   DeviceOptions options = {.spec = target->spec, .hooks = hooks, .launcher = target->launcher};
+  if (own->choice.workload->form == FORM_G80) options.address_bits = 32;
   own->device = device_new(&options, diags);
   if (own->device == NULL) return false;
   own->run = (WorkloadRun){.seed = own->choice.seed};
@@ -75,11 +76,9 @@ static void workload_target_finish(Target *target) {
 }
 
 static void add_workload_source(Target *target, Arena *arena, const Workload *workload) {
-  for (uint32_t i = 0; i < workload_count; i++) {
-    if (workloads[i] != workload) continue;
-    TargetSource source = {.file = workload->name, .text = workload_ptx[i], .length = strlen(workload_ptx[i]), .kernels = ""};
-    target_add_source(target, arena, &source);
-  }
+  const char *text = workload_source(workload);
+  if (text == NULL) return;
+  target_add_source(target, arena, &(TargetSource){.file = workload->name, .text = text, .length = strlen(text), .kernels = ""});
 }
 
 Target *target_workload(Arena *arena, const WorkloadChoice *choice, const Spec *spec, Diags *diags) {

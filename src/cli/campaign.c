@@ -43,6 +43,12 @@ bool option_faults(const OptionUse *use) {
   return run->options.every || option_u64(use);
 }
 
+static bool take_sampling(const OptionUse *use) {
+  bool *by_bits = option_field(use);
+  *by_bits = strcmp(use->text, "bits") == 0;
+  return *by_bits || strcmp(use->text, "even") == 0 || option_wrong(use, "is 'even' or 'bits'");
+}
+
 static bool take_margin(const OptionUse *use) { return option_real(use, 0.0001, 0.5, option_field(use)); }
 
 #define FIELD(name) offsetof(CampaignRun, options.name)
@@ -55,8 +61,10 @@ static const Option fault_options[] = {
     {"model", 0, "MODEL", "how ('redoubt list faults'; default flip)", .take = option_text, .offset = FIELD(model)},
     {"window", 0, "WHEN", "all (default), kernel:NAME or cycles:FROM-TO; faults that last begin then", .take = option_text,
      .offset = FIELD(window)},
-    {"faults", 0, "N", "how many faults, dealt evenly over the structures; all: every bit once", .take = option_faults,
+    {"faults", 0, "N", "how many faults, dealt over the structures (--sampling); all: every bit once", .take = option_faults,
      .offset = FIELD(faults), .least = 1, .most = 1000000000},
+    {"sampling", 0, "HOW", "even (default): as many faults for each structure; bits: each bit of all of them is as likely as any other",
+     .take = take_sampling, .offset = FIELD(by_bits)},
     {"margin", 0, "E", "or: until the interval of each structure is within +-E (default 0.01)", .take = take_margin,
      .offset = FIELD(margin)},
     {"confidence", 0, "C", "of the intervals (default 0.99)", .take = option_confidence, .offset = FIELD(confidence)},

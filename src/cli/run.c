@@ -169,6 +169,7 @@ int run_check_target(const RunOptions *options, const char *command) {
   if (options->outputs.count > 0) return message_usage(command, "--output is for CUDA programs");
   if (options->ignored.count > 0 || options->ignores_output)
     return message_usage(command, "--ignore and --ignore-output are for CUDA programs");
+  if (workload != NULL && workload->form == FORM_G80) return g80_machine_given(options, command) ? EXIT_OK : EXIT_BAD_INPUT;
   return run_takes_ptx(options) ? EXIT_OK : EXIT_BAD_INPUT;
 }
 

@@ -110,6 +110,7 @@ int run_ptx(Run *run);                                                 // run_pt
 int run_set(Run *run);                                                 // run_set.c: several workloads
 int run_g80(Run *run);                                                 // run_g80.c
 bool is_g80_file(const char *target);                                  // .sass, .hex
+bool g80_machine_given(const RunOptions *options, const char *command); // else it has said that G80 code needs one
 bool g80_check_target(const RunOptions *options, const char *command); // false, after a message: options or machine are not for G80 code
 int run_application(Run *run);                                         // run_app.c
 

@@ -194,10 +194,16 @@ static int run_program(Run *run, Program *program, Diags *diags) {
   return run_finish(run, device) || code != EXIT_OK ? code : EXIT_BAD_INPUT;
 }
 
+bool g80_machine_given(const RunOptions *options, const char *command) {
+  if (machine_form(&options->spec) == FORM_G80) return true;
+  message_usage(command, "G80 code needs --machine flexgrip or --machine flexgrip-thesis");
+  return false;
+}
+
 bool g80_check_target(const RunOptions *options, const char *command) {
   const char *wrong = NULL;
-  if (machine_form(&options->spec) != FORM_G80) wrong = "G80 code needs --machine flexgrip or --machine flexgrip-thesis";
-  else if (options->dump_program) wrong = "--dump program is for PTX files; use 'redoubt disasm'";
+  if (!g80_machine_given(options, command)) return false;
+  if (options->dump_program) wrong = "--dump program is for PTX files; use 'redoubt disasm'";
   else if (options->size_given) wrong = "--size and --param are for workloads";
   else if (options->kernel != NULL || options->cooperative) wrong = "--kernel and --cooperative are for PTX files";
   else if (options->outputs.count > 0) wrong = "--output is for CUDA programs";

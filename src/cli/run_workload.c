@@ -89,7 +89,7 @@ static int run_started(Run *run, WorkloadRun *workload_run, const Workload *work
 }
 
 int run_workload(Run *run, const Workload *workload) {
-  Device *device = run_device(run, 64);
+  Device *device = run_device(run, workload->form == FORM_G80 ? 32 : 64);
   if (device == NULL) return EXIT_BAD_INPUT;
   Diags diags = {0};
   WorkloadRun workload_run;

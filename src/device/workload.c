@@ -2,6 +2,7 @@
 #include "device/workload.h"
 
 #include "device/device_internal.h"
+#include "sass/sass.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -28,6 +29,19 @@ const Workload *workload_find(const char *name) {
   for (uint32_t i = 0; i < workload_count; i++) {
     if (strcmp(workloads[i]->name, name) == 0) return workloads[i];
   }
+  for (uint32_t i = 0; i < g80_workload_count; i++) {
+    if (strcmp(g80_workloads[i]->name, name) == 0) return g80_workloads[i];
+  }
+  return NULL;
+}
+
+const char *workload_source(const Workload *workload) {
+  bool is_g80 = workload->form == FORM_G80;
+  const Workload *const *all = is_g80 ? g80_workloads : workloads;
+  uint32_t count = is_g80 ? g80_workload_count : workload_count;
+  for (uint32_t i = 0; i < count; i++) {
+    if (all[i] == workload) return is_g80 ? g80_workload_sass[i] : workload_ptx[i];
+  }
   return NULL;
 }
 
@@ -49,25 +63,34 @@ bool workload_trait_holds(const WorkloadTrait *trait, const Stats *stats, double
   return trait->bound == TRAIT_AT_LEAST ? *value >= trait->value : *value <= trait->value;
 }
 
+// The module is there: parameters at that size.
+static bool start_loaded(WorkloadRun *run, const Workload *workload, WorkloadSize size, Device *device, Module *module) {
+  *run = (WorkloadRun){.device = device, .seed = 1, .module = module};
+  if (module == NULL) return false;
+  run->arena = arena_new();
+  for (uint32_t i = 0; i < workload_param_count(workload); i++) run->param[i] = workload->params[i].value[size];
+  return true;
+}
+
+static Module *load_g80(const Workload *workload, const char *text, Device *device, Diags *diags) {
+  SassProgram *sass = sass_assemble(workload->name, text, strlen(text), diags);
+  return sass == NULL ? NULL : device_load_program(device, sass_to_program(sass), diags);
+}
+
 bool workload_start(WorkloadRun *run, const Workload *workload, WorkloadSize size, Device *device, Diags *diags) {
   *run = (WorkloadRun){.device = device};
-  uint32_t index = 0;
-  while (index < workload_count && workloads[index] != workload) index++;
-  if (index == workload_count) return diags_add(diags, NULL, 0, 0, "workload %s is not built in", workload->name);
+  const char *text = workload_source(workload);
+  if (text == NULL) return diags_add(diags, NULL, 0, 0, "workload %s is not built in", workload->name);
+  if (workload->form == FORM_G80) return start_loaded(run, workload, size, device, load_g80(workload, text, device, diags));
   char file[128];
   snprintf(file, sizeof file, "workloads/%s/kernel.ptx", workload->name);
-  PtxSource source = {device_name_copy(device, file), workload_ptx[index], strlen(workload_ptx[index])};
+  PtxSource source = {device_name_copy(device, file), text, strlen(text)};
   return workload_start_from(run, workload, size, device, &source, diags);
 }
 
 bool workload_start_from(WorkloadRun *run, const Workload *workload, WorkloadSize size, Device *device, const PtxSource *source,
                          Diags *diags) {
-  *run = (WorkloadRun){.device = device, .seed = 1};
-  run->module = device_load_ptx(device, source, 1, diags);
-  if (run->module == NULL) return false;
-  run->arena = arena_new();
-  for (uint32_t i = 0; i < workload_param_count(workload); i++) run->param[i] = workload->params[i].value[size];
-  return true;
+  return start_loaded(run, workload, size, device, device_load_ptx(device, source, 1, diags));
 }
 
 bool workload_set(WorkloadRun *run, const Workload *workload, const char *name, uint64_t value, Diags *diags) {

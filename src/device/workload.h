@@ -60,6 +60,7 @@ typedef struct WorkloadTrait {
 
 typedef struct Workload {
   const char *name, *summary;
+  ProgramForm form;                          // FORM_REDOUBT: kernel.ptx; FORM_G80: kernel.sass
   WorkloadParam params[WORKLOAD_MAX_PARAMS]; // ends at the first without a name
   WorkloadTrait traits[WORKLOAD_MAX_TRAITS]; // ends at the first without a reason
   bool (*prepare)(WorkloadRun *run);         // allocate, fill from the seed, declare outputs
@@ -70,7 +71,12 @@ typedef struct Workload {
 extern const Workload *const workloads[]; // by name
 extern const char *const workload_ptx[];  // kernel.ptx of each, embedded
 extern const uint32_t workload_count;
-const Workload *workload_find(const char *name);                 // NULL: none
+// Those in G80 machine code (workloads/g80), named g80.NAME. They are not in the list above: other machines cannot run them.
+extern const Workload *const g80_workloads[];
+extern const char *const g80_workload_sass[];
+extern const uint32_t g80_workload_count;
+const char *workload_source(const Workload *workload);           // its kernel's text; NULL: it is not built in
+const Workload *workload_find(const char *name);                 // of both; NULL: none
 bool workload_check(WorkloadRun *run, const Workload *workload); // its check(), as often as wanted
 // What check() compares with, kept from one check to the next. *missing: it is the first, and they are to be filled in (they are zero).
 double *workload_expected(WorkloadRun *run, uint64_t count, bool *missing);

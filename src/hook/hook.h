@@ -284,6 +284,13 @@ typedef struct PrefetchEvent {                                                  
 } PrefetchEvent;
 
 // One entry of a time line, for observers: unit busy, line filled, row opened.
+// A launch has phases where the machine tells them: who->sm begins one, or (WHO_NO_INDEX) all of it.
+typedef struct PhaseEvent {
+  const Who *who;
+  const char *name; // "configuration", "processing", "exchange"
+  uint64_t at;      // its first cycle; may lie ahead
+} PhaseEvent;
+
 typedef struct SpanEvent {
   const Who *who;
   const char *track; // "l2", "dram"

@@ -192,6 +192,7 @@ static void begin_run(G80Machine *m, uint32_t sm, uint64_t cycle) {
   for (uint32_t i = 0; i < STAGE_COUNT; i++) s->stages[i].last_at = cycle;
   uint32_t pass = m->shared->pass_count - 1;
   if (pass < G80_MAX_PASSES) m->shared->passes[pass].issue = max_u64(m->shared->passes[pass].issue, s->poll_at);
+  tell_phase(m, sm, "processing", s->poll_at);
 }
 
 // One warp, or the step from one block to the next.

@@ -16,7 +16,8 @@ void g80_launch_default(G80Launch *launch, const Spec *spec, const SassProgram *
   for (uint32_t i = 0; i < 3; i++) launch->block[i] = max_u32(program->block[i], 1);
   if (program->block[0] == 0) launch->block[0] = 32;
   launch->blocks_per_core = program->blocks_per_core != 0 ? program->blocks_per_core : (uint32_t)spec->g80_blocks_per_core;
-  launch->gprs = program->gprs != 0 ? program->gprs : (uint32_t)spec->g80_gprs;
+  uint32_t unit = (uint32_t)spec->g80_gprs_unit, gprs = program->gprs != 0 ? program->gprs : (uint32_t)spec->g80_gprs;
+  launch->gprs = (gprs + unit - 1) / unit * unit;
   launch->shared_bytes = program->shared_bytes;
   launch->param_count = min_u32(program->param_count, G80_MAX_PARAMS);
   launch->constants = program->constants;

@@ -132,6 +132,7 @@ static inline void tell_port(const G80Machine *m, PortId id, bool write) { // al
   if (m->tells_cells) tell_port_cells(m, id, write);
 }
 void tell_commit(const G80Machine *m, uint32_t sm, const G80Job *job, uint64_t issued_at);
+void tell_phase(const G80Machine *m, uint32_t sm, const char *name, uint64_t at); // sm WHO_NO_INDEX: the whole machine
 void tell_trap(const G80Machine *m, uint32_t kind);
 void tell_cycle(G80Machine *m, uint64_t next); // to those who want this cycle; `next`: of the machine's next event
 bool is_free_cell(const HookMachine *machine, const Site *site);

@@ -94,7 +94,7 @@ static void hash_all(G80Machine *m, size_t own_bytes) {
 }
 
 static bool attach_hooks(G80Machine *m, const RegionTable *own, Diags *diags) {
-  enum { TOLD_EVENTS = WANT_LAUNCH | WANT_BLOCK | WANT_CELLS | WANT_COMMIT | WANT_TRAP | WANT_CYCLE | WANT_FINISH };
+  enum { TOLD_EVENTS = WANT_LAUNCH | WANT_BLOCK | WANT_CELLS | WANT_COMMIT | WANT_TRAP | WANT_PHASE | WANT_CYCLE | WANT_FINISH };
   HookShape shape = {.sms = m->sms, .warps = G80_WARPS, .block_slots = G80_BLOCK_SLOTS, .untold = ~(uint32_t)TOLD_EVENTS};
   HookLayout *layout = hook_layout_begin(m->arena, own, &shape);
   if (!hook_layout_attach(layout, &m->hooks->chain, diags)) return false;

@@ -14,6 +14,15 @@ static uint32_t abilities(const Spec *spec) {
 }
 
 // ---- A launch --------------------------------------------------------------------------------------------------------
+// Where the program does not say: as many as the machine's setting allows and an SM takes.
+static uint32_t blocks_that_fit(const G80Launch *launch) {
+  uint32_t warps = max_u32((launch->block[0] * launch->block[1] * launch->block[2] + WARP_LANES - 1) / WARP_LANES, 1);
+  uint32_t shared = (launch->param_count + launch->shared_bytes + 16 + 255) & ~255u;
+  uint32_t fits = min_u32(G80_WARPS / min_u32(warps, G80_WARPS), G80_REGISTERS / min_u32(warps * launch->gprs, G80_REGISTERS));
+  fits = min_u32(fits, G80_SHARED_BYTES / min_u32(max_u32(shared, 1), G80_SHARED_BYTES));
+  return max_u32(min_u32(fits, launch->blocks_per_core), 1);
+}
+
 static void launch_of(const Spec *spec, const Launch *from, G80Launch *launch) {
   g80_launch_default(launch, spec, from->program->sass);
   memcpy(launch->grid, from->grid, sizeof launch->grid);
@@ -21,6 +30,7 @@ static void launch_of(const Spec *spec, const Launch *from, G80Launch *launch) {
   launch->shared_bytes = from->kernel->shared_bytes + from->dynamic_shared_bytes;
   launch->param_count = min_u32(from->kernel->param_count, G80_MAX_PARAMS);
   memcpy(launch->params, from->params, launch->param_count * sizeof launch->params[0]);
+  if (from->program->sass->blocks_per_core == 0) launch->blocks_per_core = blocks_that_fit(launch);
 }
 
 static bool admits(const Machine *machine, const Launch *launch, Diags *diags) {

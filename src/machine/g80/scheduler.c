@@ -168,6 +168,7 @@ static void wait_for_sms(G80Machine *m, bool smp_done, uint64_t cycle) {
   set_state(m, BS_CALC_BLOCKS);
   uint32_t pass = shared->pass_count - 1;
   if (pass < G80_MAX_PASSES) shared->passes[pass].done = cycle - 1;
+  tell_phase(m, WHO_NO_INDEX, "exchange", cycle - 1);
 }
 
 static bool sm_is_done(const G80Machine *m, uint32_t sm, uint64_t cycle) {

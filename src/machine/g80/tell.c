@@ -109,11 +109,20 @@ void tell_whom(G80Machine *m) {
   }
 }
 
+// While the scheduler waits for the SMs, num_blocks is looked at only for whether it is zero, and written before the wait for the next pass.
+// A clear bit of a number that is not zero does not matter then, however many such bits are struck at once.
+static bool is_spare_count(const HookMachine *machine, const Region *region, const Site *site, uint32_t state) {
+  if (state != BS_SCHEDULE_WAIT || strcmp(region->name, "bs_num_blocks") != 0) return false;
+  uint64_t value = unit_get(region, machine->block + region->base + site->row * region->row_bytes);
+  return value != 0 && (value >> site->bit & 1) == 0;
+}
+
 bool is_free_cell(const HookMachine *machine, const Site *site) {
   const Region *region = &machine->regions->items[site->region];
   uint32_t state = ((const G80Shared *)(const void *)machine->block)->scheduler.state & 7;
   bool is_signal = (region->flags & (REGION_HASHED | REGION_INJECTABLE)) == REGION_INJECTABLE;
-  return is_signal && state != BS_CALC_BLOCKS && state != BS_CHECK_BLOCKS;
+  if (!is_signal) return is_spare_count(machine, region, site, state);
+  return state != BS_CALC_BLOCKS && state != BS_CHECK_BLOCKS;
 }
 
 // ---- The rest --------------------------------------------------------------------------------------------------------
@@ -126,6 +135,7 @@ void tell_launch(G80Machine *m) {
                        .block = {config->block[0], config->block[1], config->block[2]},
                        .shared_bytes = config->shmem_size};
   obey(m, hooks_launch(&m->hooks->chain, hook_machine(m), &event));
+  tell_phase(m, WHO_NO_INDEX, "configuration", m->shared->start);
 }
 
 void tell_block(const G80Machine *m, uint32_t sm, uint32_t slot, bool done) {
@@ -144,6 +154,11 @@ void tell_commit(const G80Machine *m, uint32_t sm, const G80Job *job, uint64_t i
   CommitEvent event = {
       .who = &who, .mask = job->active & (m->sps == 32 ? UINT32_MAX : ((1u << m->sps) - 1) << shift), .issued_at = issued_at};
   obey(m, hooks_commit(&m->hooks->chain, hook_machine(m), &event));
+}
+
+void tell_phase(const G80Machine *m, uint32_t sm, const char *name, uint64_t at) {
+  Who who = who_of(m, sm, NULL);
+  hooks_phase(&m->hooks->chain, hook_machine(m), &(PhaseEvent){.who = &who, .name = name, .at = at});
 }
 
 void tell_trap(const G80Machine *m, uint32_t kind) {

@@ -94,7 +94,7 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   Region *own = ARENA_ARRAY(arena, Region, SIMT_REGIONS);
   size_t own_bytes = simt_layout(&m->dims, own);
   RegionTable table = {own, m->dims.acts != 0 ? SIMT_REGIONS : SIMT_PLAIN_REGIONS, own_bytes};
-  HookShape shape = {.sms = m->dims.sms, .warps = m->dims.warps, .block_slots = m->dims.blocks};
+  HookShape shape = {.sms = m->dims.sms, .warps = m->dims.warps, .block_slots = m->dims.blocks, .untold = WANT_PHASE};
   HookLayout *layout = hook_layout_begin(arena, &table, &shape);
   if (!hook_layout_attach(layout, &m->hooks, diags)) {
     arena_free(arena);
