@@ -47,6 +47,14 @@ typedef struct WarpView {
   uint32_t scheduler, block_slot;
 } WarpView;
 
+// What schemes count, one row each in tally.def.
+typedef enum TallyId {
+#define STAT(id, name, unit, meaning) TALLY_##id,
+#include "hook/tally.def"
+#undef STAT
+  TALLY_COUNT
+} TallyId;
+
 // What hooks may know of the machine they are attached to. Pointers are re-made when the block moves.
 typedef struct HookMachine HookMachine;
 struct HookMachine {
@@ -59,6 +67,7 @@ struct HookMachine {
   uint64_t cycle;
   uint64_t still_until;                      // in `cycle`: before this cycle no cell changes but by the hook that is called; 0: not known
   uint64_t *corrected, *detected, *repeated; // counters in the block, part of every launch's statistics; hooks count
+  uint64_t *tally;                           // TALLY_COUNT counters in the block, likewise; NULL: the machine has none
   Refusal refused;                           // .hook is NULL: nobody
   // Does the place hold nothing now? Then this bit is written before it is read again. NULL: the machine does not know.
   bool (*is_free)(const HookMachine *machine, const Site *site);
@@ -69,6 +78,10 @@ struct HookMachine {
   // Queues an action for the next cycle. False: the queue is full, it is none that the hooks need, or it names what is not there. NULL: no hook needs any.
   bool (*act)(HookMachine *machine, const Action *action);
 };
+
+static inline void hook_tally(const HookMachine *machine, TallyId id, uint64_t by) {
+  if (machine->tally != NULL) machine->tally[id] += by;
+}
 
 // ---- Who -----------------------------------------------------------------------------------------
 // Who in an SM, or below it, an access of memory is for.
@@ -276,11 +289,13 @@ typedef struct ActionEvent { // an action was carried out, or could not be
 } ActionEvent;
 
 typedef enum PrefetchStage { PREFETCH_FILLED, PREFETCH_USED, PREFETCH_EVICTED } PrefetchStage; // USED: for the first time; EVICTED: unused
-typedef struct PrefetchEvent {                                                                 // of a line that ACTION_PREFETCH has brought
-  const Who *who; // the SM of the cache; none for the second level
+// Of a line that ACTION_PREFETCH has brought, or into the second level a load of a mirror (`mirror`), which nobody else had asked for.
+typedef struct PrefetchEvent {
+  const Who *who; // the SM of the cache; second level: the SM that has asked for it
   PrefetchStage stage;
   ActionCache cache;
   uint64_t address; // physical, of the line
+  bool mirror;
 } PrefetchEvent;
 
 // One entry of a time line, for observers: unit busy, line filled, row opened.
@@ -303,6 +318,7 @@ typedef struct SpanEvent {
 // Hands out regions while the machine is being laid out. How far events' indices go: hooks size their state by it.
 typedef struct HookShape {
   uint32_t sms, warps, block_slots; // warps and slots per SM
+  uint32_t tpc_sms;                 // SMs of a TPC, those that lie together; 0: the machine has no TPCs
   uint32_t untold;                  // WANT_*: events that the machine does not tell
 } HookShape;
 typedef struct HookLayout HookLayout;

@@ -32,6 +32,7 @@ void machine_bind(Simt *m) {
   m->hook_machine.corrected = &m->at.stats->value[STAT_CORRECTED];
   m->hook_machine.detected = &m->at.stats->value[STAT_DETECTED];
   m->hook_machine.repeated = &m->at.stats->value[STAT_REPEATED];
+  m->hook_machine.tally = &m->at.stats->value[STAT_COUNT - TALLY_COUNT];
 }
 
 static void unit_times(Simt *m) {
@@ -94,7 +95,9 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   Region *own = ARENA_ARRAY(arena, Region, SIMT_REGIONS);
   size_t own_bytes = simt_layout(&m->dims, own);
   RegionTable table = {own, m->dims.acts != 0 ? SIMT_REGIONS : SIMT_PLAIN_REGIONS, own_bytes};
-  HookShape shape = {.sms = m->dims.sms, .warps = m->dims.warps, .block_slots = m->dims.blocks, .untold = WANT_PHASE};
+  HookShape shape = {.sms = m->dims.sms, .warps = m->dims.warps, .block_slots = m->dims.blocks};
+  shape.tpc_sms = (uint32_t)spec->sm_per_tpc;
+  shape.untold = WANT_PHASE;
   HookLayout *layout = hook_layout_begin(arena, &table, &shape);
   if (!hook_layout_attach(layout, &m->hooks, diags)) {
     arena_free(arena);
