@@ -55,6 +55,65 @@ static void prefetches_change_no_result(void **state) {
   arena_free(arena);
 }
 
+// Of one cache, or of what mirrors bring.
+typedef struct Lines {
+  uint64_t told[2][3]; // prefetched and brought by mirrors, by PrefetchStage
+} Lines;
+
+static Verdict note_lines(Hook *hook, HookMachine *machine, const PrefetchEvent *event) {
+  Lines *lines = hook->own;
+  (void)machine;
+  if (event->cache == PREFETCH_DATA || event->mirror) lines->told[event->mirror][event->stage]++;
+  if (event->mirror) assert_true(event->cache == PREFETCH_L2 && event->who->sm % 2 == 1 && event->who->client == CLIENT_LOAD);
+  return VERDICT_PASS;
+}
+
+// Without an L1, loads that come while the line is under way have it; nobody has it afterwards.
+static void without_an_l1_loads_join_a_prefetch(void **state) {
+  (void)state;
+  Arena *arena = arena_new();
+  Spec spec;
+  toy_spec(&spec, arena, "tesla-hints");
+  Lines lines = {0};
+  Hook hook = {.name = "toy", .kind = HOOK_PROTECTION, .own = &lines, .actions = ACTION_BIT(ACTION_PREFETCH), .next_cycle = UINT64_MAX};
+  hook.request = prefetch_next;
+  hook.prefetch = note_lines;
+  for (uint32_t i = 0; i < workload_count; i++) {
+    ToyResult plain = toy_run(workloads[i], &spec, NULL, NULL, NULL), result = toy_run(workloads[i], &spec, &hook, NULL, NULL);
+    assert_int_equal(result.output_hash, plain.output_hash);
+  }
+  const uint64_t *told = lines.told[0];
+  assert_int_equal(told[PREFETCH_FILLED], told[PREFETCH_USED] + told[PREFETCH_EVICTED]);
+  assert_true(told[PREFETCH_USED] > 100 && told[PREFETCH_EVICTED] > 100);
+  arena_free(arena);
+}
+
+static Verdict mirror_odd(Hook *hook, HookMachine *machine, const BlockEvent *event) {
+  (void)hook;
+  if (event->done || event->stopped || event->mirror) return VERDICT_PASS;
+  if (event->who->sm % 2 == 1) return VERDICT_STALL;
+  machine->act(machine, &(Action){.kind = ACTION_MIRROR, .sm = event->who->sm + 1, .block = event->who->block});
+  return VERDICT_PASS;
+}
+
+// A line of the L2 that only mirrors have asked for counts as prefetched: it is used when somebody else reads it.
+static void lines_that_mirrors_bring_are_told(void **state) {
+  (void)state;
+  Arena *arena = arena_new();
+  Spec spec;
+  toy_spec(&spec, arena, "tesla-hints");
+  Lines lines = {0};
+  Hook hook = {.name = "toy", .kind = HOOK_PROTECTION, .own = &lines, .actions = ACTION_BIT(ACTION_MIRROR), .next_cycle = UINT64_MAX};
+  hook.block = mirror_odd;
+  hook.prefetch = note_lines;
+  for (uint32_t i = 0; i < workload_count; i += 3) assert_int_equal(toy_run(workloads[i], &spec, &hook, NULL, NULL).trap, TRAP_NONE);
+  const uint64_t *told = lines.told[1];
+  assert_int_equal(told[PREFETCH_FILLED], told[PREFETCH_USED] + told[PREFETCH_EVICTED]);
+  assert_true(told[PREFETCH_USED] > 100);
+  assert_int_equal(lines.told[0][PREFETCH_FILLED], 0);
+  arena_free(arena);
+}
+
 // ---- Programs that misbehave in a mirror -----------------------------------------------------------------
 
 // A thread on an even SM writes 1. On an odd one it does what `way` says.
@@ -335,6 +394,8 @@ static void any_flip_is_survived(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(prefetches_change_no_result),
+      cmocka_unit_test(without_an_l1_loads_join_a_prefetch),
+      cmocka_unit_test(lines_that_mirrors_bring_are_told),
       cmocka_unit_test(mirrors_have_no_effect_outside),
       cmocka_unit_test(dropped_writes_count_as_answered),
       cmocka_unit_test(what_cannot_be_is_left_out),

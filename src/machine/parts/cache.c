@@ -153,6 +153,12 @@ MshrFind mshr_prefetch(Mshr *mshrs, uint32_t count, uint64_t line_address, ByteM
   return MSHR_NEW;
 }
 
+bool mshr_join_only(Mshr *mshrs, uint32_t count, uint32_t most_waiters, uint64_t line_address, ByteMask want, uint32_t waiter,
+                    uint32_t *index) {
+  if (!mshr_find(mshrs, count, line_address, want, index) || !mshr_valid(&mshrs[*index])) return false;
+  return mshr_join(&mshrs[*index], most_waiters, waiter) == MSHR_JOINED;
+}
+
 void mshr_mark_stale(Mshr *mshrs, uint32_t count, uint64_t line_address) {
   for (uint32_t i = 0; i < count; i++) {
     if (mshr_valid(&mshrs[i]) && mshrs[i].address == line_address) mshrs[i].stale = 1;

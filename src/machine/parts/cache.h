@@ -91,6 +91,9 @@ MshrFind mshr_want(Mshr *mshrs, uint32_t count, uint32_t most_waiters, uint64_t 
                    uint32_t *index);
 // The same without a waiter, for a line that nobody wants yet. JOINED: it is under way already. FULL: no register.
 MshrFind mshr_prefetch(Mshr *mshrs, uint32_t count, uint64_t line_address, ByteMask want, uint32_t *index);
+// Joins a request that is under way and covers the bytes, or (false) does nothing.
+bool mshr_join_only(Mshr *mshrs, uint32_t count, uint32_t most_waiters, uint64_t line_address, ByteMask want, uint32_t waiter,
+                    uint32_t *index);
 void mshr_mark_stale(Mshr *mshrs, uint32_t count, uint64_t line_address); // after a write to the line
 uint32_t mshr_waiters(const Mshr *mshr);                                  // how many of its waiters count
 static inline bool mshr_valid(const Mshr *mshr) { return (mshr->valid & 1) != 0; }

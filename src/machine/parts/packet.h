@@ -48,7 +48,7 @@ typedef struct Packet {
   uint32_t word;                 // the schemes'
   uint32_t since;                // low bits of the cycle in which the stage began
   uint32_t spent[MEMORY_STAGES]; // cycles in the stages before
-  uint8_t quiet;                 // WRITE, ATOMIC: is answered, and changes nothing
+  uint8_t quiet;                 // WRITE, ATOMIC: is answered, and changes nothing; READ: of a mirror
   uint8_t prefetch;              // READ: nobody waits for it: 1 + ActionCache that it is for
   uint16_t spare;
   uint32_t data[LINE_WORDS];

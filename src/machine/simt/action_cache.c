@@ -42,23 +42,39 @@ static void tell(Simt *m, ActionCache cache, uint64_t line, PrefetchStage stage)
   if ((m->wants & WANT_PREFETCH) == 0) return;
   Who who = m->nobody;
   who.client = CLIENT_PREFETCH;
-  if (cache != PREFETCH_L2) who.sm = (uint32_t)(line / max_u32(lines_per_sm(m, cache), 1));
-  PrefetchEvent event = {.who = &who, .stage = stage, .cache = cache, .address = marked(m, cache, line).address};
+  Marked at = marked(m, cache, line);
+  who.sm = cache == PREFETCH_L2 ? at.mark->sm : (uint32_t)(line / max_u32(lines_per_sm(m, cache), 1));
+  bool mirror = cache == PREFETCH_L2 && at.mark->mirror != 0;
+  if (mirror) who.client = CLIENT_LOAD;
+  PrefetchEvent event = {.who = &who, .stage = stage, .cache = cache, .address = at.address, .mirror = mirror};
   simt_obey(m, &who, hooks_prefetch(&m->hooks, &m->hook_machine, &event));
 }
 
 void prefetch_filled(Simt *m, ActionCache cache, uint64_t line, bool is_wanted) {
   tell(m, cache, line, PREFETCH_FILLED);
   if (is_wanted) tell(m, cache, line, PREFETCH_USED);
-  marked(m, cache, line).mark->fresh = is_wanted ? 0 : 1;
+  Mark *mark = marked(m, cache, line).mark;
+  if (is_wanted) *mark = (Mark){0};
+  else mark->fresh = 1;
+}
+
+void prefetch_passed(Simt *m, ActionCache cache, uint32_t sm, uint64_t address, bool is_wanted) {
+  if ((m->wants & WANT_PREFETCH) == 0) return;
+  Who who = m->nobody;
+  who.client = CLIENT_PREFETCH;
+  who.sm = sm;
+  PrefetchEvent event = {.who = &who, .stage = PREFETCH_FILLED, .cache = cache, .address = address & PHYSICAL_MASK};
+  simt_obey(m, &who, hooks_prefetch(&m->hooks, &m->hook_machine, &event));
+  event.stage = is_wanted ? PREFETCH_USED : PREFETCH_EVICTED;
+  simt_obey(m, &who, hooks_prefetch(&m->hooks, &m->hook_machine, &event));
 }
 
 // Its mark goes, if it has one.
 static void lose_mark(Simt *m, ActionCache cache, uint64_t line, PrefetchStage stage) {
   Mark *mark = marked(m, cache, line).mark;
   if ((mark->fresh & 1) == 0) return;
-  mark->fresh = 0;
   tell(m, cache, line, stage);
+  *mark = (Mark){0};
 }
 
 void prefetch_used(Simt *m, ActionCache cache, uint64_t line) { lose_mark(m, cache, line, PREFETCH_USED); }

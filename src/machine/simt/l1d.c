@@ -107,6 +107,16 @@ bool l1d_prefetch(Simt *m, uint32_t sm, uint64_t address) {
   return true;
 }
 
+bool l1d_join(Simt *m, uint32_t sm, uint32_t index, const Transaction *transaction) {
+  MemOp *op = &m->at.memops[sm * m->dims.memops + index];
+  Mshr *mshrs = mshrs_of(m, sm);
+  uint32_t waiter = waiter_make(index, (unsigned)__builtin_ctz(transaction->lanes), op->word & 7u), number;
+  if (!mshr_join_only(mshrs, m->dims.l1d_mshrs, (uint32_t)m->spec->l1d_merge, transaction->line, transaction->bytes, waiter, &number))
+    return false;
+  op->outstanding++;
+  return true;
+}
+
 // ---- Stores ------------------------------------------------------------------------------------------
 
 static void mark_stale(Simt *m, uint32_t sm, uint64_t line) {
@@ -120,7 +130,10 @@ static void empty(Simt *m, uint32_t sm, uint32_t index) {
 }
 
 void l1d_written(Simt *m, uint32_t sm, uint64_t line) {
-  if (m->dims.l1d_lines == 0) return;
+  if (m->dims.l1d_lines == 0) {
+    if (m->dims.acts != 0) mark_stale(m, sm, line); // a prefetch may be under way
+    return;
+  }
   uint32_t at = 0;
   ByteMask none = {{0, 0}};
   CacheLine *lines = lines_of(m, sm);
@@ -200,6 +213,7 @@ void l1d_reply(Simt *m, uint32_t sm, const Packet *packet) {
   uint32_t waiters = mshr_waiters(mshr);
   for (uint32_t i = 0; i < waiters; i++) waiter_serve(m, sm, mshr->waiter[i], packet);
   if (mshr->stale == 0 && m->dims.l1d_lines > 0) fill(m, sm, mshr, packet);
+  if (mshr->prefetch != 0 && m->dims.l1d_lines == 0) prefetch_passed(m, PREFETCH_DATA, sm, mshr->address, waiters > 0);
   mshr_released(m, sm, (uint32_t)(mshr - mshrs_of(m, sm)));
   memset(mshr, 0, sizeof *mshr);
   m->at.l1d_full[sm] = 0;

@@ -216,6 +216,11 @@ static uint32_t lanes_like(const MemOp *op, unsigned lane) {
   return lanes & op->left;
 }
 
+// Loads that must see memory as it is now do not join a request that was made before them.
+static bool may_join(const Simt *m, const MemOp *op) {
+  return m->dims.acts != 0 && m->dims.l1d_lines == 0 && (op->mods & (MOD_VOLATILE | MOD_CACHE_GLOBAL | MOD_ORDERED)) == 0;
+}
+
 static MemStep read_past(Simt *m, uint32_t sm, uint32_t index, const Transaction *transaction) {
   MemOp *op = memop_at(m, sm, index);
   Packet packet;
@@ -227,6 +232,7 @@ static MemStep read_past(Simt *m, uint32_t sm, uint32_t index, const Transaction
   packet.lanes = transaction->lanes;
   packet_for_slot(m, sm, &op->slot, &packet);
   packet.tag = tag_make(TAG_DIRECT, index | (uint32_t)(op->word & 7) << TAG_WORD_SHIFT);
+  if (may_join(m, op) && l1d_join(m, sm, index, transaction)) return MEMORY_DONE;
   if (!sm_send(m, sm, &packet)) return MEMORY_BLOCKED;
   op->outstanding++;
   return MEMORY_DONE;
@@ -283,7 +289,7 @@ static MemStep atomic_past(Simt *m, uint32_t sm, uint32_t index) {
   }
   WriteWay way = write_way(m, sm, op->slot.warp, made.line);
   if (way == WRITE_ENDS) packet.kind = PACKET_READ; // what it finds, and no more
-  packet.quiet = way == WRITE_QUIET;
+  packet.quiet = way != WRITE_GOES;
   if (!sm_send(m, sm, &packet)) return MEMORY_BLOCKED;
   l1d_written(m, sm, made.line);
   op->outstanding++;

@@ -108,6 +108,8 @@ void ldst_begin(Simt *m, uint32_t sm, MemOp *op); // takes its place in program 
 void surface_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr);
 
 MemStep l1d_load(Simt *m, uint32_t sm, uint32_t index, const Transaction *transaction);
+// Without an L1: a load joins a prefetch of its line that is under way. False: there is none.
+bool l1d_join(Simt *m, uint32_t sm, uint32_t index, const Transaction *transaction);
 MemStep l1d_store_local(Simt *m, uint32_t sm, MemOp *op, const Transaction *transaction);
 void l1d_written(Simt *m, uint32_t sm, uint64_t line); // a store or atomic goes past the cache
 void l1d_reply(Simt *m, uint32_t sm, const Packet *packet);

@@ -14,6 +14,7 @@
 #include "machine/simt/partition.h"
 
 enum { NONE = UINT32_MAX };
+enum { PREFETCHED = 1, MIRRORED = 2 }; // Mshr.prefetch: an action has asked for the line; a load of a mirror alone has
 
 L2Slice l2_slice(Simt *m, uint32_t index) {
   return (L2Slice){.m = m,
@@ -209,7 +210,7 @@ static void perform_atomic(L2Slice *slice, const Packet *packet, uint32_t line) 
 
 // The line has what the request needs, and there is room for its reply.
 static void perform(L2Slice *slice, const Packet *packet, uint32_t line) {
-  if (packet->kind != PACKET_WRITE) line_used(slice->m, PREFETCH_L2, row_of(slice, line));
+  if (packet->kind != PACKET_WRITE && packet->quiet == 0) line_used(slice->m, PREFETCH_L2, row_of(slice, line));
   if (packet->kind == PACKET_READ) {
     l2_line_read(slice, packet, line, packet->bytes, reply_to(slice, packet, PACKET_READ_REPLY)->data);
   } else if (packet->kind == PACKET_WRITE) {
@@ -277,11 +278,13 @@ static void fetch(L2Slice *slice, uint32_t register_number, const Packet *packet
 static bool miss(L2Slice *slice, const Packet *packet, uint64_t local, uint32_t line) {
   uint32_t number = find_free(slice), place = find_place(slice);
   if (number == NONE || place == NONE || below_is_full(slice)) return false;
+  bool is_new = line == NONE && has_cache(slice);
   if (!has_cache(slice)) line = number;
   else if (line == NONE) line = reserve(slice, local);
   if (line == NONE || below_is_full(slice)) return false; // the victim may have taken the last place
   Mshr *mshr = &slice->mshrs[number];
   *mshr = (Mshr){.address = physical_of(slice, local), .valid = 1, .stage = STAGE_MISS_REGISTER, .line = line};
+  mshr->prefetch = is_new && packet->kind == PACKET_READ && packet->quiet != 0 ? MIRRORED : 0;
   if (places_are_wanted(slice->m) && tag_is_free(slice, line)) tell_tag(slice, packet, line, true);
   slice->lines[line].used = CACHE_PINNED;
   slice->state->pending++;
@@ -338,6 +341,16 @@ uint32_t l2_waiters(Simt *m, const Packet *fetch, Packet **first, Who *waiters) 
   return count;
 }
 
+// A line that nobody but mirrors has asked for until now has come.
+static void tell_filled(L2Slice *slice, const Mshr *mshr, uint32_t sm) {
+  uint32_t wanted = 0;
+  for (uint32_t i = 0; i < mshr_waiters(mshr); i++) wanted += waiter_at(slice, mshr, i)->quiet == 0;
+  Mark *mark = &slice->m->at.l2_marks[row_of(slice, mshr->line)];
+  mark->mirror = mshr->prefetch == MIRRORED;
+  mark->sm = (uint16_t)sm;
+  prefetch_filled(slice->m, PREFETCH_L2, row_of(slice, mshr->line), wanted > 0);
+}
+
 // The constant part of DRAM's latency, controller and pins, is spent here: a request that has had its burst no longer takes a place
 // in the controller's queue.
 void l2_fill(Simt *m, const Packet *packet) {
@@ -347,7 +360,7 @@ void l2_fill(Simt *m, const Packet *packet) {
   if (!mshr_valid(mshr)) return;
   line_write(&slice, packet, mshr->line, packet->bytes, packet->data);
   mshr->word = packet->word;
-  if (mshr->prefetch != 0) prefetch_filled(m, PREFETCH_L2, row_of(&slice, mshr->line), mshr_waiters(mshr) > 0);
+  if (mshr->prefetch != 0 && m->dims.acts != 0) tell_filled(&slice, mshr, packet->sm);
   mshr->prefetch = 0;
   mshr->asked = (ByteMask){{0, 0}};
   mshr->ready_at = simt_now(m) + m->spec->dram_latency;
@@ -486,7 +499,7 @@ static bool take_prefetch(L2Slice *slice, const Packet *packet, uint64_t local, 
     if (line == NONE || below_is_full(slice)) return false;
     if (places_are_wanted(slice->m) && tag_is_free(slice, line)) tell_tag(slice, packet, line, true);
     slice->mshrs[number] =
-        (Mshr){.address = physical_of(slice, local), .valid = 1, .stage = STAGE_MISS_REGISTER, .prefetch = 1, .line = line};
+        (Mshr){.address = physical_of(slice, local), .valid = 1, .stage = STAGE_MISS_REGISTER, .prefetch = PREFETCHED, .line = line};
     slice->lines[line].used = CACHE_PINNED;
     slice->state->pending++;
     Packet request = *packet;

@@ -92,6 +92,7 @@ void packet_for_warp(const Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, Pac
   packet->block = m->at.blocks[sm * m->dims.blocks + at->block_slot].linear;
   packet->pc = pc;
   packet->issue = UINT32_MAX;
+  packet->quiet = warp_is_mirror(m, sm, warp);
 }
 
 void packet_for_slot(const Simt *m, uint32_t sm, const Slot *slot, Packet *packet) {

@@ -176,6 +176,8 @@ static inline WriteWay write_way(const Simt *m, uint32_t sm, uint32_t warp, uint
 }
 // Lines of caches that were prefetched (action_cache.c); `line` is the line's row of its structure.
 void prefetch_filled(Simt *m, ActionCache cache, uint64_t line, bool is_wanted); // is_wanted: somebody waits for it already
+// The same of a line that no cache keeps: those who wait have it, and nobody after them.
+void prefetch_passed(Simt *m, ActionCache cache, uint32_t sm, uint64_t address, bool is_wanted);
 void prefetch_used(Simt *m, ActionCache cache, uint64_t line);
 void prefetch_gone(Simt *m, ActionCache cache, uint64_t line);
 static inline void line_used(Simt *m, ActionCache cache, uint64_t line) {

@@ -372,6 +372,8 @@ typedef struct Owed { // a block that was abandoned, or is to run once more
 
 typedef struct Mark { // beside a line of a cache
   uint8_t fresh;      // 1: prefetched, and not used yet
+  uint8_t mirror;     // L2, while fresh: a load of a mirror has brought it
+  uint16_t sm;        // L2, while fresh: that has asked for it
 } Mark;
 
 // Sizes that follow from a Spec.
