@@ -24,6 +24,15 @@ static const Scheme schemes[] = {
       "crossbar take no time",
       "Tan and Fu, RISE, PACT 2012, sections 1 and 3: its baseline"},
      dmr_new},
+    {{"hints", "hints[:faulty=LIST,use=off,types=LIST,...]",
+      "faulty SMs (1+5+27, each: one of every TPC, none) run the blocks of a healthy SM of their TPC without effect, and warm its caches "
+      "by hints; "
+      "with use=off they are switched off. docs/hints.md has all options",
+      "what mirrors and prefetches take of caches, network and DRAM; a queue of 2,048 hints of 104 bits a TPC, two registers and a counter "
+      "per type an "
+      "SM; resynchronising stops both blocks",
+      "Durytskyy, Zahran and Karri, ICCD 2011"},
+     hints_new},
     {{"parity", "parity", "parity on the register file: an odd number of wrong bits in a register's lane is detected at the next read",
       "one bit per 32, stored and itself struck by faults; encoding and checking take no time",
       "Hamming, Error Detecting and Error Correcting Codes, Bell System Technical Journal 29(2), 1950, section 3"},

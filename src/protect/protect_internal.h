@@ -23,6 +23,7 @@ bool protect_unknown(const ProtectArguments *arguments, const char *key, const c
 Hook *none_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *null_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *dmr_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
+Hook *hints_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *parity_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *shield_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *secded_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
