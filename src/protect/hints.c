@@ -126,7 +126,8 @@ static bool add_cells(Hints *own, HookLayout *layout, HintCells cells, Diags *di
                    .units = row->units,
                    .bits = row->bits,
                    .unit_bytes = 8};
-  if (cells == CELLS_QUEUE || cells == CELLS_RING || cells == CELLS_PERIOD || cells == CELLS_TURN) wanted.dims[0] = (RegionDim){"tpc", own->tpc_count};
+  if (cells == CELLS_QUEUE || cells == CELLS_RING || cells == CELLS_PERIOD || cells == CELLS_TURN)
+    wanted.dims[0] = (RegionDim){"tpc", own->tpc_count};
   if (cells == CELLS_QUEUE) wanted.dims[wanted.dim_count++] = (RegionDim){"place", own->queue};
   if (cells == CELLS_COUNTER) wanted.dims[wanted.dim_count++] = (RegionDim){"type", per_type};
   if (cells == CELLS_BLOCK) wanted.dims[wanted.dim_count++] = (RegionDim){"slot", own->slots};
@@ -161,11 +162,13 @@ static bool on_attach(Hook *hook, HookLayout *layout, Diags *diags) {
   own->tpc_sms = max_u32(shape->tpc_sms, 1);
   own->warps = shape->warps;
   own->slots = shape->block_slots;
-  if (own->sms > HINT_MOST_SMS) return diags_add(diags, NULL, 0, 0, "hints: 6 bits name at most %d SMs; this machine has %u", HINT_MOST_SMS, own->sms);
+  if (own->sms > HINT_MOST_SMS)
+    return diags_add(diags, NULL, 0, 0, "hints: 6 bits name at most %d SMs; this machine has %u", HINT_MOST_SMS, own->sms);
   own->tpc_count = (own->sms + own->tpc_sms - 1) / own->tpc_sms;
   uint64_t all = own->sms == HINT_MOST_SMS ? UINT64_MAX : (UINT64_C(1) << own->sms) - 1;
   if ((own->named & ~all) != 0) {
-    return diags_add(diags, NULL, 0, 0, "hints: there is no SM %u; this machine has %u", 63 - (uint32_t)__builtin_clzll(own->named), own->sms);
+    return diags_add(diags, NULL, 0, 0, "hints: there is no SM %u; this machine has %u", 63 - (uint32_t)__builtin_clzll(own->named),
+                     own->sms);
   }
   own->faulty = own->named;
   for (uint32_t tpc = 0; own->each && tpc < min_u32(own->tpcs, own->tpc_count); tpc++) {
@@ -189,7 +192,7 @@ typedef struct Reading {
   Diags *diags;
 } Reading;
 
-static const char *const known[] = {"faulty", "tpcs", "use",    "types",  "order", "threshold", "queue",
+static const char *const known[] = {"faulty", "tpcs",   "use",     "types",  "order", "threshold", "queue",
                                     "period", "resync", "disable", "checks", "l2",    "wrong",     "perfect"};
 
 static bool refuse(const Reading *at, const char *what) {
@@ -214,7 +217,8 @@ static bool choice(const Reading *at, const char *const *words, uint32_t count, 
 
 // "3", "1+5+27", "each", "none".
 static bool read_faulty(const Reading *at) {
-  const char *text = at->argument->value == NULL ? "" : at->argument->value, *wanted = "each, none, or numbers of SMs below 64 such as 1+5+27";
+  const char *text = at->argument->value == NULL ? "" : at->argument->value,
+             *wanted = "each, none, or numbers of SMs below 64 such as 1+5+27";
   Hints *own = at->own;
   own->each = strcmp(text, "each") == 0;
   own->named = 0;
@@ -252,7 +256,8 @@ static bool read_word(const Reading *at) {
   bool good = false;
   if (strcmp(key, "use") == 0) good = choice(at, uses, 2, "hints or off", &chosen), at->own->off = chosen == 1;
   else if (strcmp(key, "order") == 0) good = choice(at, orders, 2, "pc or issue", &chosen), at->own->order = (HintOrder)chosen;
-  else if (strcmp(key, "disable") == 0) good = choice(at, disables, 3, "period, now or never", &chosen), at->own->disable = (HintDisable)chosen;
+  else if (strcmp(key, "disable") == 0)
+    good = choice(at, disables, 3, "period, now or never", &chosen), at->own->disable = (HintDisable)chosen;
   else if (strcmp(key, "l2") == 0) good = choice(at, ways, 2, "load or prefetch", &chosen), at->own->sends = chosen == 1;
   else if (strcmp(key, "perfect") == 0) good = choice(at, flags, 2, "yes or no", &chosen), at->own->perfect = chosen == 1;
   else protect_unknown(at->arguments, key, known, COUNT_OF(known), at->diags);
@@ -282,7 +287,7 @@ Hook *hints_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
     if (!read_argument(&at)) return NULL;
   }
   Hook *hook = ARENA_NEW(arena, Hook);
-  *hook = (Hook){.name = "hints", .kind = HOOK_PROTECTION, .own = own, .attach = on_attach, .next_cycle = UINT64_MAX, .passes_values = true};
+  *hook = (Hook){.name = "hints", .kind = HOOK_PROTECTION, .own = own, .attach = on_attach, .next_cycle = UINT64_MAX};
   bool has_faulty = own->named != 0 || (own->each && own->tpcs > 0);
   if (!has_faulty) return hook; // all SMs are healthy: nothing is told, and nothing is done
   hook->block = hints_block;

@@ -11,7 +11,7 @@
 #include "hook/hook.h"
 
 typedef enum HintType { HINT_ICACHE, HINT_MERGE, HINT_L2, HINT_OTHER, HINT_TYPES } HintType;
-typedef enum HintOrder { ORDER_PC, ORDER_ISSUE } HintOrder;                        // what the time stamp is
+typedef enum HintOrder { ORDER_PC, ORDER_ISSUE } HintOrder;                          // what the time stamp is
 typedef enum HintDisable { DISABLE_PERIOD, DISABLE_NOW, DISABLE_NEVER } HintDisable; // when a type goes off
 enum {
   HINT_SM_BITS = 6,
@@ -54,9 +54,9 @@ typedef enum HintCells {
   CELLS_ON,      // [sm]: types that are on
   CELLS_BLOCK,   // [sm][slot]: 1 + block, and of a mirror its partner's slot, of a partner's block BLOCK_ bits
   CELLS_AT,      // [sm][warp]: program counter, instructions issued, HINT_NOT_ISSUED: what the SM knows of its warps
-  CELLS_TURN,    // [tpc]: hints still to be compared in this round; 1: hints came in this period; warps of a block; when the length was last added up
-  CELLS_WATCH,   // [sm][kind][entry]: 1 + address, hints that named it; for statistics and the counters
-  CELLS_SINCE,   // [sm]: when a mirror was last like its partner; for statistics
+  CELLS_TURN, // [tpc]: hints still to be compared in this round; 1: hints came in this period; warps of a block; when the length was last added up
+  CELLS_WATCH, // [sm][kind][entry]: 1 + address, hints that named it; for statistics and the counters
+  CELLS_SINCE, // [sm]: when a mirror was last like its partner; for statistics
   CELLS_COUNT
 } HintCells;
 enum { FULL_GATHER = 1, FULL_PROCESS = 2 };
@@ -73,9 +73,9 @@ typedef struct Hints {
   uint64_t named;           // bit s: SM s is faulty
   // Filled in when the scheme is attached
   uint32_t sms, tpc_sms, tpc_count, warps, slots;
-  uint64_t faulty;                   // bit s: SM s
-  uint16_t partner[HINT_MOST_SMS];   // of a faulty SM: its healthy one, or HINT_NO_SM
-  uint8_t helpers[HINT_MOST_SMS];    // of a healthy SM: how many faulty ones help it
+  uint64_t faulty;                    // bit s: SM s
+  uint16_t partner[HINT_MOST_SMS];    // of a faulty SM: its healthy one, or HINT_NO_SM
+  uint8_t helpers[HINT_MOST_SMS];     // of a healthy SM: how many faulty ones help it
   uint8_t helper_rank[HINT_MOST_SMS]; // of a faulty SM: which of them it is
   uint16_t cells[CELLS_COUNT];
 } Hints;

@@ -54,8 +54,9 @@ void hints_gather_fetch(Hook *hook, HookMachine *machine, const Who *who) {
   if (!hints_partner_warp(own, machine, who, &hint.warp)) return;
   const uint64_t *at = hints_at(own, machine, CELLS_AT, (uint64_t)who->sm * own->warps + who->warp);
   bool has_issued = (at[2] & HINT_NOT_ISSUED) == 0;
-  hint.stamp = own->order == ORDER_ISSUE ? (uint32_t)at[1] : has_issued ? (uint32_t)at[0] : who->pc;
   hint.specific = (uint64_t)who->pc * 16 / HINT_BLOCK_BYTES * HINT_BLOCK_BYTES;
+  uint32_t pc = has_issued ? (uint32_t)at[0] : (uint32_t)(hint.specific / 16);
+  hint.stamp = own->order == ORDER_ISSUE ? (uint32_t)at[1] : pc;
   gather(hook, machine, hint);
 }
 

@@ -84,7 +84,9 @@ bool hints_deliver(const Hints *own, HookMachine *machine, const Hint *hint) {
     taken = !own->sends || ask(machine, partner, PREFETCH_L2, hint_line(hint->specific));
     if (taken) hints_watch(own, machine, partner, WATCH_LINE, hint_line(hint->specific));
     break;
-  default: taken = ask(machine, partner, (hint->specific & 1) != 0 ? PREFETCH_TEXTURE : PREFETCH_CONSTANT, hint_line(hint->specific)); break;
+  default:
+    taken = ask(machine, partner, (hint->specific & 1) != 0 ? PREFETCH_TEXTURE : PREFETCH_CONSTANT, hint_line(hint->specific));
+    break;
   }
   if (taken) hints_count(machine, TALLY_HINTS_DELIVERED_ICACHE, hint->type, 1);
   return taken;

@@ -22,8 +22,7 @@ static bool top_bit(const Hints *own, const HookMachine *machine, uint32_t partn
 bool hints_type_is_on(const Hints *own, const HookMachine *machine, uint32_t partner, HintType type) {
   if (partner >= own->sms || (own->types >> type & 1) == 0) return false;
   if (own->disable == DISABLE_NEVER) return true;
-  return own->disable == DISABLE_NOW ? top_bit(own, machine, partner, type)
-                                     : (*hints_at(own, machine, CELLS_ON, partner) >> type & 1) != 0;
+  return own->disable == DISABLE_NOW ? top_bit(own, machine, partner, type) : (*hints_at(own, machine, CELLS_ON, partner) >> type & 1) != 0;
 }
 
 void hints_up(const Hints *own, const HookMachine *machine, uint32_t partner, HintType type, uint32_t by) {
@@ -85,9 +84,7 @@ Verdict hints_prefetch(Hook *hook, HookMachine *machine, const PrefetchEvent *ev
     if (type == HINT_MERGE || type == HINT_OTHER) useful(own, machine, partner, type, 1);
     if (type == HINT_MERGE) hints_wanted(own, machine, partner, WATCH_LINE, event->address); // its load asks nobody else
     break;
-  default:
-    hints_count(machine, TALLY_HINTS_WASTED_ICACHE, type, 1);
-    hints_down(own, machine, partner, type);
+  default: hints_count(machine, TALLY_HINTS_WASTED_ICACHE, type, 1); hints_down(own, machine, partner, type);
   }
   return VERDICT_PASS;
 }
