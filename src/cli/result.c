@@ -173,8 +173,10 @@ static bool print_json(const Run *run, Diags *diags) {
   json_t *launches = json_array();
   for (uint32_t i = 0; i < result->launches.count; i++) json_array_append_new(launches, launch_json(run, &result->launches.items[i]));
   LaunchRecord total = result_total(result);
-  json_t *root =
-      json_pack("{s:s, s:o, s:o}", "machine", run->options->spec.machine, "launches", launches, "total", launch_json(run, &total));
+  json_t *all = launch_json(run, &total);
+  for (uint32_t i = 0; i < result->ace.count; i++)
+    json_object_set_new(all, result->ace.items[i].name, json_real(result->ace.items[i].value));
+  json_t *root = json_pack("{s:s, s:o, s:o}", "machine", run->options->spec.machine, "launches", launches, "total", all);
   if (run->options->check != 0) json_object_set_new(root, "memory_check", memory_report_json(run));
   bool good = write_json_file(&run->options->files, run->options->json_file, root, diags);
   json_decref(root);

@@ -76,10 +76,17 @@ typedef struct Progress {
   double start, last; // host seconds
 } Progress;
 
+// What --observe ace found of a structure, over all launches: numbers of the run's total.
+typedef struct AceFigure {
+  const char *name; // "ace_sp_ace"
+  double value;
+} AceFigure;
+
 typedef struct RunResult {
   VEC(LaunchRecord) launches; // of all repeats, names in the run's arena
   CheckResult check;
   VEC(MemoryFinding) findings; // of --check memory; names in the run's arena
+  VEC(AceFigure) ace;          // of --observe ace; names in the run's arena
 } RunResult;
 
 typedef struct Run {
@@ -104,6 +111,8 @@ bool run_finish(Run *run, Device *device);
 // The exit code for a device call that failed: says why.
 int run_device_failed(Run *run, const Device *device);
 void run_clear_progress(Run *run);
+
+void ace_figures_take(Run *run, const Ace *ace); // ace_figures.c: of --observe ace
 
 int run_workload(Run *run, const Workload *workload);                  // run_workload.c
 int run_ptx(Run *run);                                                 // run_ptx.c

@@ -244,6 +244,11 @@ static const Option result_options[] = {
     {"trace-every", 0, "N|never", "sample its curves (IPC, warps, queues, hit rates) every N cycles (default 200)",
      .take = take_trace_every, .offset = offsetof(RunOptions, wishes.trace_every)},
     {"trace-cycles", 0, "FROM:TO", "only these cycles of it", .take = take_trace_cycles, .offset = offsetof(RunOptions, wishes)},
+    {"observe", 0, "ace[:LIST]",
+     "which bit-cycles matter (ACE), of all structures or of LIST such as rf,unit.sp: numbers 'ace_...' of the total in JSON; 'redoubt "
+     "avf' "
+     "shows more",
+     .take = option_text, .offset = offsetof(RunOptions, wishes.observe)},
     {"check", 0, "WHAT[=strict]",
      "memory: report reads of memory that nobody wrote and accesses outside of allocations that the machine lets pass; races: report "
      "races of warps in shared and global memory, with both lines; functional machine; may be repeated. "
@@ -337,8 +342,8 @@ static bool check_faults(const RunOptions *options) {
 static bool check_together(const RunOptions *options) {
   const AttachmentWishes *wishes = &options->wishes;
   bool has_time = machine_can(&options->spec, MACHINE_HAS_TIME);
-  if ((wishes->protections != NULL || wishes->trace != NULL) && !has_time)
-    return usage("--protect and --trace need a machine with time, such as --machine fermi-gtx480");
+  if ((wishes->protections != NULL || wishes->trace != NULL || wishes->observe != NULL) && !has_time)
+    return usage("--protect, --trace and --observe need a machine with time, such as --machine fermi-gtx480");
   if (options->stats == STATS_GPGPUSIM && !has_time)
     return usage("--stats gpgpusim needs a machine with time, such as --machine fermi-gtx480");
   if (options->check != 0 && !machine_can(&options->spec, MACHINE_IS_WATCHED))

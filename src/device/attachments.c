@@ -45,12 +45,34 @@ static bool add_trace(Attachments *attachments, const AttachmentWishes *wishes, 
   return hook_chain_add(&attachments->chain, attachments->trace);
 }
 
+// A protection that may act on a value because of its bits alone, whoever needs it: every read counts then.
+static bool all_reads_count(const HookChain *chain) {
+  for (uint32_t i = 0; i < chain->count; i++) {
+    const Hook *hook = chain->hooks[i];
+    if (hook->kind == HOOK_PROTECTION && !hook->passes_values && (hook->read != NULL || hook->result != NULL)) return true;
+  }
+  return false;
+}
+
+static bool add_observer(Attachments *attachments, const AttachmentWishes *wishes, Diags *diags) {
+  const char *text = wishes->observe, *colon = strchr(text, ':');
+  size_t length = colon == NULL ? strlen(text) : (size_t)(colon - text);
+  if (length != 3 || memcmp(text, "ace", 3) != 0)
+    return diags_add(diags, NULL, 0, 0, "no observer '%.*s'; there is 'ace', or 'ace:LIST' for some structures", (int)length, text);
+  AceOptions options = {.structures = colon == NULL ? NULL : colon + 1, .window = wishes->ace_window};
+  options.all_reads_count = all_reads_count(&attachments->chain);
+  attachments->ace = ace_new(&options);
+  return hook_chain_add(&attachments->chain, ace_hook(attachments->ace));
+}
+
 bool attachments_open(Attachments *attachments, const AttachmentWishes *wishes, Diags *diags) {
   *attachments = (Attachments){.arena = arena_new()};
   bool ok = wishes->protections == NULL || add_protections(attachments, wishes->protections, diags);
   ok = ok && (wishes->trace == NULL || add_trace(attachments, wishes, diags));
+  ok = ok && (wishes->observe == NULL || add_observer(attachments, wishes, diags));
   if (ok) return true;
   if (attachments->file != NULL) fclose(attachments->file);
+  ace_free(attachments->ace);
   arena_free(attachments->arena);
   *attachments = (Attachments){0};
   return false;
@@ -64,6 +86,7 @@ bool attachments_close(Attachments *attachments, Diags *diags) {
     written = fclose(attachments->file) == 0 && written;
     if (!written) ok = diags_add(diags, attachments->path, 0, 0, "cannot be written to its end");
   }
+  ace_free(attachments->ace);
   arena_free(attachments->arena);
   *attachments = (Attachments){0};
   return ok;

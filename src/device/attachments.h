@@ -1,8 +1,9 @@
-// What users attach to a machine, as they write it: protections and a trace file. `redoubt run` and the CUDA runtime
+// What users attach to a machine, as they write it: protections, a trace file, an observer of what matters (ACE analysis). `redoubt run` and the CUDA runtime
 // library make a device's hooks here, one set per device.
 #ifndef REDOUBT_ATTACHMENTS_H
 #define REDOUBT_ATTACHMENTS_H
 
+#include "ace/ace.h"
 #include "hook/hook.h"
 
 #include <stdio.h>
@@ -14,12 +15,15 @@ typedef struct AttachmentWishes {
   uint64_t trace_from, trace_to; // cycles it shows, [from, to); to = 0: to the end
   uint64_t trace_every;          // cycles between samples of its curves; 0: the usual distance, UINT64_MAX: no curves
   const char *trace_marks;       // "CYCLE text", a line each: what it points at; NULL: nothing
+  const char *observe;           // "ace", "ace:unit.sp,rf": which bits matter; NULL: not asked
+  uint32_t ace_window;           // warp instructions; 0: the usual number
 } AttachmentWishes;
 
 typedef struct Attachments {
   HookChain chain; // for DeviceOptions.hooks; must outlive the device
   Arena *arena;
   Hook *trace;
+  Ace *ace;         // NULL: not asked for
   FILE *file;       // of the trace
   const char *path; // its name in messages
 } Attachments;

@@ -30,13 +30,9 @@ static uint32_t result_bits(const RegionTable *regions, const Fault *fault, cons
 
 uint32_t fault_result_bits(const RegionTable *regions, const Fault *fault, uint64_t cycle, const ResultEvent *event,
                            ResultBit bits[FAULT_MAX_BITS]) {
-  bool is_out = event->region == fault->site.region && cycle >= fault->from && cycle - fault->from < event->cycles;
-  if (!is_out) return 0;
-  // Turns are spread over the cycles; several in one cycle take turns from cycle to cycle.
-  const Region *region = &regions->items[event->region];
-  uint64_t passed = event->cycles - 1 - (cycle - fault->from), turns = turns_of(region);
-  uint64_t turn = (passed * turns + fault->from % max_u64(turns / event->cycles, 1)) / event->cycles;
-  return result_bits(regions, fault, event, (uint32_t)turn, (uint32_t)(fault->from % groups_of(region, event)), bits);
+  OutputMoment moment;
+  if (event->region != fault->site.region || !result_at(&regions->items[event->region], event, cycle, fault->from, &moment)) return 0;
+  return result_bits(regions, fault, event, moment.turn, moment.group, bits);
 }
 
 bool fault_meets(const RegionTable *regions, const Fault *fault, const ResultEvent *event) {

@@ -129,6 +129,17 @@ static inline bool is_put_off(HookEventId event, Verdict verdict) {
   return verdict == VERDICT_STALL || (event == HOOK_EVENT_ARRIVAL && verdict == VERDICT_HOLD);
 }
 
+bool result_at(const Region *outputs, const ResultEvent *event, uint64_t now, uint64_t cycle, OutputMoment *moment) {
+  uint32_t turns = (WARP_LANES + outputs->units - 1) / outputs->units, width = (outputs->bits + 31) / 32;
+  uint32_t groups = max_u32((event->row_count + width - 1) / width, 1);
+  *moment = (OutputMoment){.turns = turns, .groups = groups, .width = width};
+  if (now < cycle || now - cycle >= event->cycles) return false;
+  uint64_t passed = event->cycles - 1 - (now - cycle);
+  moment->turn = (uint32_t)((passed * turns + cycle % max_u64(turns / event->cycles, 1)) / event->cycles);
+  moment->group = (uint32_t)(cycle % groups);
+  return true;
+}
+
 const char *client_name(Client client) {
   static const char *const names[CLIENT_COUNT] = {"none",  "instruction", "constant",   "texture", "load",
                                                   "store", "atomic",      "write-back", "prefetch"};

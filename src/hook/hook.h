@@ -219,6 +219,15 @@ typedef struct ResultEvent {
   uint32_t *predicates; // two masks of lane slots (in/out); NULL when it makes none
 } ResultEvent;
 
+// Which turn of the threads, and which group of the result's words, was on the outputs in `cycle`; the result is told in `now`. Turns are spread over the cycles;
+// several in one cycle take turns from cycle to cycle, and so do the words of a result that is wider than the outputs. False: none of it was there then.
+typedef struct OutputMoment {
+  uint32_t turn, turns;   // lane slot = turn * units + unit
+  uint32_t group, groups; // its first word = group * width
+  uint32_t width;         // of the outputs, in words
+} OutputMoment;
+bool result_at(const Region *outputs, const ResultEvent *event, uint64_t now, uint64_t cycle, OutputMoment *moment);
+
 typedef struct BranchEvent {
   const Who *who;
   uint32_t target, mask, taken;

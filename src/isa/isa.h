@@ -211,6 +211,10 @@ uint16_t op_legal_mods(Op op);             // every modifier bit the row may car
 uint64_t imm_value(TypeId type, uint32_t imm);
 bool imm_fits(TypeId type, uint64_t value, uint32_t *imm); // inverse, where it exists
 
+// Bits of source slot a, b, c (or of the data that a store takes from d) that can change what it does; the others it ignores, whatever the other operands are.
+// Of arithmetic and stores; all ones where nothing is known (masking.def). Addresses are not data: whoever asks knows slot a of a store.
+uint64_t instr_care(const Instr *instr, unsigned slot);
+
 // "@!p1 add.rn.ftz.f32 r4, r5, c[0][8]": for dumps and traces.
 void instr_format(const Instr *instr, Text *out);
 

@@ -194,6 +194,7 @@ static void begin(Machine *machine, const MachineEnvironment *environment, const
   m->backing.banks[BANK_SYMBOL] = environment->symbol_bank;
   m->backing.bank_bytes[BANK_SYMBOL] = launch->program->symbol_count * 8;
   local_new(m);
+  m->hook_machine.cycle = simt_now(m);
   LaunchEvent event = {.who = &m->nobody, .kernel = launch->kernel->name, .shared_bytes = m->layout.shared_bytes};
   memcpy(event.grid, launch->grid, sizeof event.grid);
   memcpy(event.block, launch->block, sizeof event.block);
