@@ -62,6 +62,8 @@ struct HookMachine {
   Refusal refused;                           // .hook is NULL: nobody
   // Does the place hold nothing now? Then this bit is written before it is read again. NULL: the machine does not know.
   bool (*is_free)(const HookMachine *machine, const Site *site);
+  // Of a REGION_DECIDED structure: will every further use of this bit, and every write of it, be told in `decide`? NULL: no.
+  bool (*is_told)(const HookMachine *machine, const Site *site);
   // What a warp would issue next, without any effect; NULL: not known. See WarpView.
   bool (*look_at)(const HookMachine *machine, uint32_t sm, uint32_t warp, WarpView *view);
   // A statistic of the launch so far, by its name (docs/statistics.md): NULL: there is none. NULL as a whole: not known.
@@ -256,6 +258,16 @@ typedef struct HoldEvent {
   uint16_t region, last;
   uint64_t row;
 } HoldEvent;
+
+// Control logic has used a cell of a REGION_DECIDED structure, or written it. Bits that are in neither mask stay as they were.
+typedef struct DecideEvent {
+  const Who *who;
+  uint16_t region;
+  uint64_t row;
+  uint32_t unit;
+  uint64_t decided; // bits each of which, had it alone been the other way, would have made a difference to what has been done
+  uint64_t written; // of the others: those that have a new value now, whatever they were
+} DecideEvent;
 
 typedef struct CommitEvent { // an instruction has written back
   const Who *who;

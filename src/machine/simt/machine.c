@@ -107,7 +107,7 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   m->state_layout = hashed_layout(m);
   m->block = machine_block_new(m->block_bytes);
   m->hook_machine =
-      (HookMachine){.regions = &m->regions, .spec = spec, .is_free = simt_is_free, .look_at = simt_look_at, .stat = statistic};
+      (HookMachine){.regions = &m->regions, .spec = spec, .is_free = simt_is_free, .is_told = simt_is_told, .look_at = simt_look_at, .stat = statistic};
   if (m->dims.acts != 0) m->hook_machine.act = simt_act;
   machine_bind(m);
   hooks_begin(&m->hooks, &m->hook_machine);

@@ -163,6 +163,12 @@ void simt_release(Simt *m, const Who *who, SimtRegion first, SimtRegion last, ui
   hooks_release(&m->hooks, &m->hook_machine, &event);
 }
 
+void simt_decided(Simt *m, const Who *who, const DecideEvent *event) {
+  DecideEvent told = *event;
+  told.who = who;
+  hooks_decide(&m->hooks, &m->hook_machine, &told);
+}
+
 void simt_tell_levels(Simt *m, uint32_t sm) {
   for (uint32_t warp = 0; warp < m->dims.warps; warp++) {
     uint32_t *told = &m->levels_told[sm * m->dims.warps + warp], depth = min_u32(simt_warp(m, sm, warp)->warp.stack.depth, m->dims.stack);
