@@ -303,6 +303,7 @@ static __attribute__((noinline, cold)) void trap_refused(Simt *m) {
 
 static void cycle_of_hooks(Simt *m) {
   if ((m->wants & WANT_CYCLE) == 0 || hooks_next_cycle(&m->hooks, &m->hook_machine) > simt_now(m)) return;
+  m->hook_machine.still_until = m->is_still && hooks_changing(&m->hooks) == 1 ? UINT64_MAX : 0;
   hooks_cycle(&m->hooks, &m->hook_machine);
   front_disturbed(m); // they may have changed any cell
 }
@@ -332,6 +333,7 @@ uint64_t machine_cycle(Simt *m) {
   if (m->hook_machine.refused.hook != NULL) trap_refused(m);
   if (m->dims.acts != 0 && actions_wait(m)) next = now + 1;
   if ((m->wants & WANT_CYCLE) == 0) return max_u64(next, now + 1);
+  m->is_still = next == UINT64_MAX;
   if (next == UINT64_MAX && hooks_next_change(&m->hooks, &m->hook_machine) == UINT64_MAX)
     return next; // those who only look would wait for ever
   return max_u64(min_u64(next, hooks_next_cycle(&m->hooks, &m->hook_machine)), now + 1);

@@ -37,6 +37,7 @@ struct Simt {
   uint32_t wants;   // hook_chain_wants
   uint32_t actions; // hook_chain_actions
   HookMachine hook_machine;
+  bool is_still;         // after the last cycle: nothing will ever happen again, unless a hook changes a cell
   Who who;               // of the event that is being told; see below
   Who nobody;            // launch alone is known
   struct Mirror *mirror; // of a clone that was copied to: its block and the original's
@@ -232,7 +233,7 @@ void fetch_cycle(Simt *m, uint32_t sm);                                         
 bool fetch_reply(Simt *m, uint32_t sm,
                  const Packet *packet); // a line has come; false: not now, it comes again next cycle (so for all replies)
 void fetch_restart(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc); // empties the buffer: control flow has changed
-typedef enum DispatchPolicy { DISPATCH_ROUND_ROBIN, DISPATCH_ORDERED, DISPATCH_EVEN_ODD, DISPATCH_RANDOM } DispatchPolicy; // config.def
+typedef enum DispatchPolicy { DISPATCH_ROUND_ROBIN, DISPATCH_ORDERED, DISPATCH_EVEN_ODD, DISPATCH_RANDOM } DispatchPolicy;   // config.def
 typedef enum SchedulePolicy { SCHEDULE_LRR, SCHEDULE_GTO, SCHEDULE_TWO_LEVEL, SCHEDULE_FAIR, SCHEDULE_FRFS } SchedulePolicy; // config.def
 // schedule.c: the next candidate of a scheduler after `tried` ones were refused; SIMT_MOST_WARPS: none left.
 uint32_t schedule_pick(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t ready, uint64_t tried);
