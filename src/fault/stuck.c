@@ -35,17 +35,27 @@ static bool force(const HookMachine *machine, const Fault *fault) {
   return changed;
 }
 
+static bool holds(const HookMachine *machine, const Fault *fault) {
+  Site bits[FAULT_MAX_BITS];
+  bool all = true;
+  uint32_t count = fault_bits(machine->regions, machine, fault, bits);
+  for (uint32_t i = 0; i < count; i++)
+    all &= ((*fault_byte(machine, &bits[i]) & site_mask(&bits[i])) == 0) == (fault->model == FAULT_STUCK0);
+  return all;
+}
+
 static Verdict after_write(Hook *hook, HookMachine *machine, const CellEvent *event) {
   const Fault *fault = &((FaultHook *)hook->own)->fault;
   if (event->region == fault->site.region && stuck_is_active(fault, machine->cycle)) force(machine, fault);
   return VERDICT_PASS;
 }
 
-// When the fault next does something by itself: begins, or is forced anew. What it holds already stays so while cells are still.
+// When the fault next does something by itself: begins, or is forced anew. What it holds already stays so while cells are still; if they are so for
+// ever, it does nothing any more, and the machine hangs.
 static uint64_t next_time(const HookMachine *machine, const Fault *fault, bool changed) {
   bool is_still = !changed && machine->still_until > machine->cycle && fault->model != FAULT_DUTY;
-  uint64_t next = (is_still ? machine->still_until : machine->cycle) + 1;
-  if (is_still && machine->still_until == UINT64_MAX) return UINT64_MAX;
+  uint64_t next = (is_still && machine->still_until != UINT64_MAX ? machine->still_until : machine->cycle) + 1;
+  if (!changed && machine->still_until == UINT64_MAX && holds(machine, fault)) return UINT64_MAX;
   bool told = (machine->regions->items[fault->site.region].flags & REGION_TRACED) != 0;
   if (next > fault->to) return UINT64_MAX;
   if (!told) return next;

@@ -218,6 +218,12 @@ uint64_t hooks_next_cycle(const HookChain *chain, const HookMachine *machine) {
   return next;
 }
 
+uint32_t hooks_changing(const HookChain *chain) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < chain->count; i++) count += chain->hooks[i]->cycle != NULL && !only_looks(chain->hooks[i]);
+  return count;
+}
+
 uint64_t hooks_next_change(const HookChain *chain, const HookMachine *machine) {
   uint64_t next = UINT64_MAX;
   for (uint32_t i = 0; i < chain->count; i++) {

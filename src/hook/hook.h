@@ -71,6 +71,8 @@ struct HookMachine {
   Refusal refused;                           // .hook is NULL: nobody
   // Does the place hold nothing now? Then this bit is written before it is read again. NULL: the machine does not know.
   bool (*is_free)(const HookMachine *machine, const Site *site);
+  // Of a REGION_DECIDED structure: will every further use of this bit, and every write of it, be told in `decide`? NULL: no.
+  bool (*is_told)(const HookMachine *machine, const Site *site);
   // What a warp would issue next, without any effect; NULL: not known. See WarpView.
   bool (*look_at)(const HookMachine *machine, uint32_t sm, uint32_t warp, WarpView *view);
   // A statistic of the launch so far, by its name (docs/statistics.md): NULL: there is none. NULL as a whole: not known.
@@ -279,6 +281,16 @@ typedef struct HoldEvent {
   uint64_t row;
 } HoldEvent;
 
+// Control logic has used a cell of a REGION_DECIDED structure, or written it. Bits that are in neither mask stay as they were.
+typedef struct DecideEvent {
+  const Who *who;
+  uint16_t region;
+  uint64_t row;
+  uint32_t unit;
+  uint64_t decided; // bits each of which, had it alone been the other way, would have made a difference to what has been done
+  uint64_t written; // of the others: those that have a new value now, whatever they were
+} DecideEvent;
+
 typedef struct CommitEvent { // an instruction has written back
   const Who *who;
   uint32_t mask;
@@ -447,6 +459,7 @@ Verdict hook_said(HookMachine *machine, const Hook *hook, HookEventId event, Ver
 // is taken then equals one taken before. Whoever does not arm itself again in the call is disarmed after it.
 void hooks_begin(const HookChain *chain, HookMachine *machine); // the machine has been made: protections' first wake-ups go into the block
 uint64_t hooks_next_cycle(const HookChain *chain, const HookMachine *machine);  // the earliest that any wants
+uint32_t hooks_changing(const HookChain *chain);                                // how many may change something in a cycle
 uint64_t hooks_next_change(const HookChain *chain, const HookMachine *machine); // of those that may change something then
 
 void hook_refusal_format(const Refusal *refused, Text *out); // the line that names the scheme

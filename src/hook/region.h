@@ -20,6 +20,8 @@ enum {
   REGION_LOOKED_AT = 1u << 5,  // TRACED, but logic also looks at the bits between the accesses that are told: no def-use
   REGION_OUTPUT = 1u << 6,     // no cells: the outputs of a functional unit, which hold a result while it is told (ResultEvent)
   REGION_PLACES = 1u << 7,     // taking and releasing its rows is told to hooks (HoldEvent)
+  REGION_DECIDED =
+      1u << 8, // cells of control logic: what their bits decide is told to hooks while HookMachine.is_told says so (DecideEvent)
 };
 
 // How long the state of a scheme lives: when the machine zeroes it.

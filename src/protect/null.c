@@ -23,9 +23,10 @@ Hook *none_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
   return hook;
 }
 
-// Some events come with work that is theirs alone: "plan" adds those that place threads on lanes, "places" those of places taken and released.
+// Some events come with work that is theirs alone: "plan" adds those that place threads on lanes, "places" those of places
+// taken and released, "decisions" what control logic decides by.
 Hook *null_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
-  static const char *const known[] = {"plan", "places"};
+  static const char *const known[] = {"plan", "places", "decisions"};
   bool has[COUNT_OF(known)] = {false};
   for (uint32_t i = 0; i < arguments->count; i++) {
     uint32_t k = 0;
@@ -45,5 +46,6 @@ Hook *null_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
 #undef MOMENT
   if (!has[0]) hook->plan = NULL, hook->place = NULL;
   if (!has[1]) hook->take = hook->release = NULL;
+  if (!has[2]) hook->decide = NULL;
   return hook;
 }

@@ -9,6 +9,7 @@
 // By what the golden run shows of the struck place
 extern const Settler settle_def_use;     // its cells are written before they are read, or never read
 extern const Settler settle_free_places; // it held nothing
+extern const Settler settle_decisions;   // it made no difference to control logic
 extern const Settler settle_outputs;     // of a functional unit: no result passed
 extern const Settler settle_classes;     // another fault does the same
 // Without time: along the program, on the functional machine

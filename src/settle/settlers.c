@@ -1,8 +1,8 @@
 // The ways to settle faults, in the order in which they are tried.
 #include "settle/settle.h"
 
-const Settler *const all_settlers[] = {&settle_def_use, &settle_free_places, &settle_outputs,  &settle_classes, &settle_follow,
-                                       &settle_trial,   &settle_returned,    &settle_simulate, NULL};
+const Settler *const all_settlers[] = {&settle_def_use, &settle_free_places, &settle_decisions, &settle_outputs,  &settle_classes,
+                                       &settle_follow,  &settle_trial,       &settle_returned,  &settle_simulate, NULL};
 
 _Static_assert(sizeof all_settlers / sizeof *all_settlers - 1 <= MOST_SETTLERS, "a campaign has room for these");
 

@@ -87,6 +87,7 @@ void simt_machine_copy(Machine *clone, const Machine *machine) {
   }
   local_copy(to, from, used);
   to->trap = from->trap;
+  to->is_still = from->is_still;
   ASSERT(memory_copy(to->backing.memory, from->backing.memory));
 }
 
@@ -134,6 +135,7 @@ bool simt_machine_load(Machine *machine, const char *path, Diags *diags) {
   Snapshot snapshot = snapshot_of(m, &local);
   if (!snapshot_load(path, &snapshot, diags)) return false;
   machine_bind(m);
+  m->is_still = false;
   return true;
 }
 

@@ -7,12 +7,10 @@
 // A block ends when its threads have ended and none of its instructions is under way any more.
 #include "machine/simt/simt.h"
 
-typedef enum DispatchPolicy { DISPATCH_ROUND_ROBIN, DISPATCH_ORDERED, DISPATCH_EVEN_ODD, DISPATCH_RANDOM } DispatchPolicy; // config.def
-
 static bool has_room(const Simt *m, uint32_t sm) { return m->at.sms[sm].resident < m->blocks_per_sm; }
 
-// The SM asked as number `turn`; each is asked once in `sms` turns.
-static uint32_t sm_at_turn(const Simt *m, uint32_t turn) {
+// The SM asked as number `turn`, if number 0 is `first` in round robin; each is asked once in `sms` turns.
+static uint32_t sm_at_turn(const Simt *m, uint32_t first, uint32_t turn) {
   const SimtCore *core = m->at.core;
   uint32_t sms = m->dims.sms, even = (sms + 1) / 2;
   switch ((DispatchPolicy)m->spec->dispatch_policy) {
@@ -22,7 +20,7 @@ static uint32_t sm_at_turn(const Simt *m, uint32_t turn) {
     uint64_t draw = random_draw(m->spec->dispatch_seed, core->next_block, m->launch->number);
     return (uint32_t)((random_below(draw, sms) + turn) % sms);
   }
-  default: return (uint32_t)(((uint64_t)core->dispatch_sm + turn) % sms);
+  default: return (uint32_t)(((uint64_t)first + turn) % sms);
   }
 }
 
@@ -106,6 +104,12 @@ static void tell_warps(Simt *m, uint32_t sm, uint32_t slot, uint64_t linear, boo
   simt_tell_levels(m, sm);
 }
 
+static void tell_first_warps(Simt *m, uint32_t sm) {
+  for (uint32_t i = 0; i < m->dims.schedulers; i++) {
+    simt_decided(m, who_sm(m, sm), &(DecideEvent){.region = REGION_SCHEDULER_LAST, .row = sm, .unit = i, .written = UINT64_MAX});
+  }
+}
+
 static void start_block(Simt *m, uint32_t sm, uint32_t slot, uint64_t linear) {
   SimtCore *core = m->at.core;
   SmState *state = &m->at.sms[sm];
@@ -121,6 +125,7 @@ static void start_block(Simt *m, uint32_t sm, uint32_t slot, uint64_t linear) {
   for (uint32_t i = 0; i < m->dims.schedulers && state->resident == 0; i++) { // an empty SM begins with warp 0
     state->schedulers[i].last = state->schedulers[i].entered = SIMT_MOST_WARPS - 1;
   }
+  if (decisions_are_wanted(m) && state->resident == 0) tell_first_warps(m, sm);
   state->slots |= UINT64_C(1) << slot;
   state->resident++;
   core->resident++;
@@ -155,16 +160,34 @@ bool dispatch_mirror(Simt *m, uint32_t sm, uint64_t linear, bool sends) {
   return true;
 }
 
+// Which bits of the block scheduler's cells have made this SM the one that gets the next block. Hooks are asked in the order of the SMs; if one has
+// refused, any other order may be another story.
+static void tell_dispatch(Simt *m, uint32_t chosen, bool refused) {
+  uint64_t decided = 0;
+  for (uint32_t bit = 0; bit < 8; bit++) {
+    uint32_t first = m->at.core->dispatch_sm ^ 1u << bit, turn = 0;
+    while (turn < m->dims.sms && !has_room(m, sm_at_turn(m, first, turn))) turn++;
+    bool is_same = !refused && turn < m->dims.sms && sm_at_turn(m, first, turn) == chosen;
+    decided |= is_same ? 0 : UINT64_C(1) << bit;
+  }
+  simt_decided(m, &m->nobody, &(DecideEvent){.region = REGION_BLOCKS_SM, .decided = decided, .written = ~decided});
+  simt_decided(m, &m->nobody, &(DecideEvent){.region = REGION_BLOCKS_NEXT, .decided = UINT64_MAX});
+}
+
 bool dispatch_cycle(Simt *m) {
   SimtCore *core = m->at.core;
   uint64_t now = simt_now(m), linear = core->next_block;
   if (dispatch_next(m) > now) return false;
-  bool is_again = m->dims.acts != 0 && owed_next(m, &linear);
+  bool refused = false, is_again = m->dims.acts != 0 && owed_next(m, &linear);
   for (uint32_t turn = 0; turn < m->dims.sms; turn++) {
-    uint32_t sm = sm_at_turn(m, turn);
+    uint32_t sm = sm_at_turn(m, core->dispatch_sm, turn);
     if (!has_room(m, sm)) continue;
     uint32_t slot = free_slot(m, sm);
-    if (!hook_allows(m, sm, slot, linear, false)) continue;
+    if (!hook_allows(m, sm, slot, linear, false)) {
+      refused = true;
+      continue;
+    }
+    if (decisions_are_wanted(m)) tell_dispatch(m, sm, refused);
     mark_mirror(m, sm, slot, false, false);
     start_block(m, sm, slot, linear);
     simt_count(m, STAT_WARPS, m->layout.warps);
@@ -174,6 +197,7 @@ bool dispatch_cycle(Simt *m) {
     core->dispatch_at = now + m->spec->dispatch_interval;
     return true;
   }
+  if (decisions_are_wanted(m)) tell_dispatch(m, WHO_NO_INDEX, refused);
   core->dispatch_at = now + 1; // hooks have refused every SM
   return false;
 }
@@ -187,6 +211,16 @@ uint64_t dispatch_next(const Simt *m) {
 }
 
 // ---- A block ends ----------------------------------------------------------------------------------
+
+// The count goes on, and the schedulers forget the block's warps.
+static void tell_block_ended(Simt *m, uint32_t sm, uint32_t slot) {
+  uint64_t warps = 0;
+  for (uint32_t i = 0; i < m->layout.warps; i++) warps |= UINT64_C(1) << (slot * m->layout.warps + i) % m->dims.warps;
+  for (uint32_t i = 0; i < m->dims.schedulers; i++) {
+    simt_decided(m, who_sm(m, sm), &(DecideEvent){.region = REGION_SCHEDULER_ACTIVE, .row = sm, .unit = i, .written = warps});
+  }
+  simt_decided(m, &m->nobody, &(DecideEvent){.region = REGION_BLOCKS_DONE, .decided = UINT64_MAX});
+}
 
 void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t slot) {
   SimtCore *core = m->at.core;
@@ -215,6 +249,7 @@ void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t slot) {
   state->ending &= ~(UINT64_C(1) << slot);
   state->resident -= state->resident > 0;
   core->resident -= core->resident > 0;
+  if (decisions_are_wanted(m)) tell_block_ended(m, sm, slot);
   core->blocks_done += mirror || stopped ? 0 : 1;
   core->dispatch_at = max_u64(core->dispatch_at, simt_now(m) + 1);
   if (places_are_wanted(m)) tell_warps(m, sm, slot, linear, false);

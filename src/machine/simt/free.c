@@ -1,7 +1,8 @@
 // Which places hold nothing (FREE rows of state.def): entries of the warp table without a warp, levels above the top of a stack, buffers, collectors,
 // latches, queue entries, miss registers and tags that nobody uses, marks of registers that the kernel does not have. A fault there
 // is gone when the place is taken: whoever takes it writes all its cells, and until then nobody reads them.
-#include "machine/simt/simt.h"
+// Of the schedulers' own cells: whether anything asks them before they are written.
+#include "machine/simt/plan.h"
 
 static bool warp_is_free(const Simt *m, uint64_t row) {
   uint64_t sm = row / m->dims.warps, slot = row % m->dims.warps / max_u32(m->layout.warps, 1);
@@ -55,6 +56,34 @@ static bool mark_is_free(const Simt *m, uint32_t unit, uint32_t bit) {
 }
 
 static bool line_is_free(const CacheLine *line) { return !cache_line_valid(line) && line->used != CACHE_PINNED; }
+
+// ---- Cells of the schedulers ---------------------------------------------------------------------------
+
+static bool all_blocks_are_out(const Simt *m) { return m->at.core->next_block >= m->at.core->block_total && m->dims.acts == 0; }
+
+// All blocks are out, and a bit more does not change that; one less might.
+static bool count_is_free(const Simt *m, uint32_t bit) { return all_blocks_are_out(m) && (m->at.core->next_block >> bit & 1) == 0; }
+
+static bool turn_is_free(const Simt *m) { return m->spec->dispatch_policy != DISPATCH_ROUND_ROBIN || all_blocks_are_out(m); }
+
+// The first block of an empty SM sets it; some policies never ask for it.
+static bool last_is_free(const Simt *m, uint64_t sm, uint32_t scheduler) {
+  bool is_asked = m->spec->scheduler_policy != SCHEDULE_FAIR && m->spec->scheduler_policy != SCHEDULE_FRFS;
+  return scheduler >= m->dims.schedulers || m->at.sms[sm].resident == 0 || (!is_asked && !plan_is_asked(m));
+}
+
+bool simt_is_told(const HookMachine *machine, const Site *site) {
+  const Simt *m = (const Simt *)(const void *)((const uint8_t *)machine - offsetof(Simt, hook_machine));
+  const SimtCore *core = m->at.core;
+  switch (site->region) {
+  case REGION_SCHEDULER_LAST: return !plan_is_asked(m); // else the last warp is asked first whether it has a rest
+  case REGION_SCHEDULER_ACTIVE: return true;
+  case REGION_BLOCKS_NEXT:
+  case REGION_BLOCKS_SM: return m->dims.acts == 0 && core->next_block < core->block_total;
+  case REGION_BLOCKS_DONE: return m->dims.acts == 0 && (core->blocks_done ^ UINT64_C(1) << site->bit) < core->block_total;
+  default: return false;
+  }
+}
 
 static bool action_is_free(const Simt *m, uint64_t row) {
   const Actor *actor = &m->at.actors[row / SIMT_ACTIONS];

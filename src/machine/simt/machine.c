@@ -109,8 +109,8 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   m->keeps_instructions = hooks_keep_instructions(&m->regions);
   m->state_layout = hashed_layout(m);
   m->block = machine_block_new(m->block_bytes);
-  m->hook_machine =
-      (HookMachine){.regions = &m->regions, .spec = spec, .is_free = simt_is_free, .look_at = simt_look_at, .stat = statistic};
+  m->hook_machine = (HookMachine){
+      .regions = &m->regions, .spec = spec, .is_free = simt_is_free, .is_told = simt_is_told, .look_at = simt_look_at, .stat = statistic};
   if (m->dims.acts != 0) m->hook_machine.act = simt_act;
   machine_bind(m);
   hooks_begin(&m->hooks, &m->hook_machine);
@@ -177,6 +177,7 @@ static void begin(Machine *machine, const MachineEnvironment *environment, const
   m->hook_machine.program = launch->program;
   m->hook_machine.memory = memory_bytes(environment->memory);
   m->trap = (Trap){0};
+  m->is_still = false;
   block_layout(&m->layout, launch, environment->stack_bytes);
   m->warp_registers = max_u32(launch->kernel->registers, 1);
   m->hook_machine.warp_rows = m->warp_registers;

@@ -52,9 +52,7 @@ static uint64_t active_set(Simt *m, uint32_t sm, SchedulerState *scheduler, uint
   return active;
 }
 
-uint32_t schedule_pick(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t ready, uint64_t tried) {
-  SchedulerState *at = &m->at.sms[sm].schedulers[scheduler];
-  uint64_t set = ready & ~tried;
+static inline uint32_t pick(Simt *m, uint32_t sm, SchedulerState *at, uint64_t set) {
   if (m->spec->scheduler_policy == SCHEDULE_TWO_LEVEL) set &= active_set(m, sm, at, set);
   if (set == 0) return SIMT_MOST_WARPS;
   switch ((SchedulePolicy)m->spec->scheduler_policy) {
@@ -67,8 +65,50 @@ uint32_t schedule_pick(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t ready,
   }
 }
 
+// The same choice with each bit the other way. `before` are the scheduler's cells when it chose `warp`.
+static __attribute__((noinline, cold)) void tell_pick(Simt *m, uint32_t sm, uint32_t scheduler, const SchedulerState *before, uint64_t set,
+                                                      uint32_t warp) {
+  const SmState *state = &m->at.sms[sm];
+  const SchedulerState *after = &state->schedulers[scheduler];
+  DecideEvent last = {.region = REGION_SCHEDULER_LAST, .row = sm, .unit = scheduler};
+  for (uint64_t bit = 1; bit < SIMT_MOST_WARPS; bit <<= 1) {
+    SchedulerState other = *before;
+    other.last ^= (uint32_t)bit;
+    if (pick(m, sm, &other, set) != warp) last.decided |= bit;
+  }
+  simt_decided(m, who_sm(m, sm), &last);
+  if (m->spec->scheduler_policy != SCHEDULE_TWO_LEVEL) return;
+  DecideEvent active = {.region = REGION_SCHEDULER_ACTIVE, .row = sm, .unit = scheduler};
+  for (uint64_t left = state->present & ~(state->waits[IDLE_MEMORY] | state->waits[IDLE_BARRIER]); left != 0; left &= left - 1) {
+    SchedulerState other = *before;
+    other.active ^= left & -left;
+    bool is_same = pick(m, sm, &other, set) == warp && other.active == after->active && other.entered == after->entered;
+    active.decided |= is_same ? 0 : left & -left;
+  }
+  active.written = ~active.decided; // what is left of the set was chosen anew
+  simt_decided(m, who_sm(m, sm), &active);
+}
+
+uint32_t schedule_pick(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t ready, uint64_t tried) {
+  SchedulerState *at = &m->at.sms[sm].schedulers[scheduler];
+  if (!decisions_are_wanted(m)) return pick(m, sm, at, ready & ~tried);
+  SchedulerState before = *at;
+  uint32_t warp = pick(m, sm, at, ready & ~tried);
+  tell_pick(m, sm, scheduler, &before, ready & ~tried, warp);
+  return warp;
+}
+
+static __attribute__((noinline, cold)) void tell_issued(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, bool long_latency) {
+  DecideEvent event = {.region = REGION_SCHEDULER_LAST, .row = sm, .unit = scheduler, .written = UINT64_MAX};
+  simt_decided(m, who_sm(m, sm), &event);
+  event.region = REGION_SCHEDULER_ACTIVE;
+  event.written = bit_of(warp);
+  if (long_latency) simt_decided(m, who_sm(m, sm), &event);
+}
+
 void schedule_issued(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, bool long_latency) {
   SchedulerState *at = &m->at.sms[sm].schedulers[scheduler];
+  if (decisions_are_wanted(m)) tell_issued(m, sm, scheduler, warp, long_latency);
   at->last = warp;
   if (at->wanted == warp + 1) at->wanted = 0;
   if (long_latency) at->active &= ~bit_of(warp);

@@ -164,6 +164,12 @@ void simt_release(Simt *m, const Who *who, SimtRegion first, SimtRegion last, ui
   hooks_release(&m->hooks, &m->hook_machine, &event);
 }
 
+void simt_decided(Simt *m, const Who *who, const DecideEvent *event) {
+  DecideEvent told = *event;
+  told.who = who;
+  hooks_decide(&m->hooks, &m->hook_machine, &told);
+}
+
 void simt_tell_levels(Simt *m, uint32_t sm) {
   for (uint32_t warp = 0; warp < m->dims.warps; warp++) {
     uint32_t *told = &m->levels_told[sm * m->dims.warps + warp], depth = min_u32(simt_warp(m, sm, warp)->warp.stack.depth, m->dims.stack);
@@ -298,6 +304,7 @@ static __attribute__((noinline, cold)) void trap_refused(Simt *m) {
 
 static void cycle_of_hooks(Simt *m) {
   if ((m->wants & WANT_CYCLE) == 0 || hooks_next_cycle(&m->hooks, &m->hook_machine) > simt_now(m)) return;
+  m->hook_machine.still_until = m->is_still && hooks_changing(&m->hooks) == 1 ? UINT64_MAX : 0;
   hooks_cycle(&m->hooks, &m->hook_machine);
   front_disturbed(m); // they may have changed any cell
 }
@@ -327,6 +334,7 @@ uint64_t machine_cycle(Simt *m) {
   if (m->hook_machine.refused.hook != NULL) trap_refused(m);
   if (m->dims.acts != 0 && actions_wait(m)) next = now + 1;
   if ((m->wants & WANT_CYCLE) == 0) return max_u64(next, now + 1);
+  m->is_still = next == UINT64_MAX;
   if (next == UINT64_MAX && hooks_next_change(&m->hooks, &m->hook_machine) == UINT64_MAX)
     return next; // those who only look would wait for ever
   return max_u64(min_u64(next, hooks_next_cycle(&m->hooks, &m->hook_machine)), now + 1);

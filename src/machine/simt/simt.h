@@ -37,6 +37,7 @@ struct Simt {
   uint32_t wants;   // hook_chain_wants
   uint32_t actions; // hook_chain_actions
   HookMachine hook_machine;
+  bool is_still;         // after the last cycle: nothing will ever happen again, unless a hook changes a cell
   Who who;               // of the event that is being told; see below
   Who nobody;            // launch alone is known
   struct Mirror *mirror; // of a clone that was copied to: its block and the original's
@@ -125,6 +126,9 @@ static inline void cells_written(Simt *m, const Who *who, SimtRegion region, uin
 static inline bool places_are_wanted(const Simt *m) { return __builtin_expect((m->wants & (WANT_TAKE | WANT_RELEASE)) != 0, 0); }
 void simt_take(Simt *m, const Who *who, SimtRegion first, SimtRegion last, uint64_t row);
 void simt_release(Simt *m, const Who *who, SimtRegion first, SimtRegion last, uint64_t row);
+// Control logic has used, or written, a cell of a DECIDED structure.
+static inline bool decisions_are_wanted(const Simt *m) { return __builtin_expect((m->wants & WANT_DECIDE) != 0, 0); }
+void simt_decided(Simt *m, const Who *who, const DecideEvent *event); // all but `who` is filled in
 // A line of a cache gets another address: whatever it held is gone.
 static inline void tag_replaced(Simt *m, uint32_t sm, SimtRegion tags, uint64_t row, bool held_something) {
   if (!places_are_wanted(m)) return;
@@ -225,11 +229,13 @@ static inline void front_awake(Simt *m, uint32_t sm, uint64_t warps) {
 }
 void front_disturbed(Simt *m); // somebody outside may have changed the state (a flip): sleeping warps are looked at
 bool simt_is_free(const HookMachine *machine, const Site *site);                           // HookMachine.is_free (free.c)
+bool simt_is_told(const HookMachine *machine, const Site *site);                           // HookMachine.is_told (free.c)
 bool simt_look_at(const HookMachine *machine, uint32_t sm, uint32_t warp, WarpView *view); // HookMachine.look_at (issue.c)
 void fetch_cycle(Simt *m, uint32_t sm);                                                    // fetch.c: one access of the instruction cache
 bool fetch_reply(Simt *m, uint32_t sm,
                  const Packet *packet); // a line has come; false: not now, it comes again next cycle (so for all replies)
 void fetch_restart(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc); // empties the buffer: control flow has changed
+typedef enum DispatchPolicy { DISPATCH_ROUND_ROBIN, DISPATCH_ORDERED, DISPATCH_EVEN_ODD, DISPATCH_RANDOM } DispatchPolicy;   // config.def
 typedef enum SchedulePolicy { SCHEDULE_LRR, SCHEDULE_GTO, SCHEDULE_TWO_LEVEL, SCHEDULE_FAIR, SCHEDULE_FRFS } SchedulePolicy; // config.def
 // schedule.c: the next candidate of a scheduler after `tried` ones were refused; SIMT_MOST_WARPS: none left.
 uint32_t schedule_pick(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t ready, uint64_t tried);
