@@ -1,5 +1,5 @@
-# Built-in studies: every studies/NAME/study.ini, and the CSV files beside it, become rows of builtin_study_files[] (src/study/study.h).
-file(GLOB study_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/studies/*/study.ini ${CMAKE_SOURCE_DIR}/studies/*/*.csv)
+# Built-in studies: every studies/NAME/study.ini (and beyond.ini), and the CSV files beside it, become rows of builtin_study_files[] (src/study/study.h).
+file(GLOB study_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/studies/*/*.ini ${CMAKE_SOURCE_DIR}/studies/*/*.csv)
 set(declarations "")
 set(rows "")
 foreach(file ${study_files})

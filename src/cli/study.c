@@ -16,6 +16,7 @@
 typedef struct StudyWishes {
   const char *output;
   bool list, quick;
+  bool beyond;  // what the paper left open: another study file
   bool of_many; // one study of several: what it says stands in its files only
   CellWishes cells;
   Files files;
@@ -242,7 +243,7 @@ static int every_study(StudyWishes *wishes, Diags *diags) {
   for (uint32_t i = 0; i < builtin_study_file_count && code < EXIT_SIGNAL; i++) {
     const char *name = builtin_study_files[i].study;
     if (strcmp(builtin_study_files[i].name, "study.ini") != 0) continue;
-    StudyFile *study = study_builtin(name, diags);
+    StudyFile *study = study_builtin(name, "study.ini", diags);
     ASSERT(study != NULL); // a test reads every one
     *VEC_PUSH(&opened, arena) = study;
     StudyWishes own = *wishes;
@@ -267,7 +268,7 @@ static void list_builtin(Text *out) {
   for (uint32_t i = 0; i < builtin_study_file_count; i++) {
     if (strcmp(builtin_study_files[i].name, "study.ini") != 0) continue;
     Diags diags = {0};
-    StudyFile *study = study_builtin(builtin_study_files[i].study, &diags);
+    StudyFile *study = study_builtin(builtin_study_files[i].study, "study.ini", &diags);
     ASSERT(study != NULL); // a test reads every one
     const StudyPart *head = &study->parts.items[0];
     const char *shows = study_value(head, "shows"), *cost = study_value(head, "cost");
@@ -290,7 +291,9 @@ static int run_with(const Command *command, bool is_builtin, int argc, char **ar
   int code = operands.exit_code;
   if (good && is_builtin && strcmp(operands.items[0], "all") == 0) code = every_study(&wishes, &diags);
   else if (good)
-    code = one_study(is_builtin ? study_builtin(operands.items[0], &diags) : study_read(operands.items[0], &diags), &wishes, &diags);
+    code = one_study(is_builtin ? study_builtin(operands.items[0], wishes.beyond ? "beyond.ini" : "study.ini", &diags)
+                                : study_read(operands.items[0], &diags),
+                     &wishes, &diags);
   arena_free(arena);
   return code;
 }

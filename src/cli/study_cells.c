@@ -130,9 +130,13 @@ static void start_cell(CellCrew *crew, CellJob *job) {
   crew->code = EXIT_INTERNAL;
 }
 
+static bool is_good_code(const StudyCell *cell, int code) {
+  return code == EXIT_OK || (cell->may_fail && (code == EXIT_CHECK_FAILED || code == EXIT_TRAPPED));
+}
+
 static void end_cell(CellCrew *crew, CellJob *job, int status) {
   char text[MESSAGE + 1] = "";
-  bool good = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OK;
+  bool good = WIFEXITED(status) && is_good_code(job->cell, WEXITSTATUS(status));
   ssize_t length = pread(job->messages, text, MESSAGE, 0);
   text[length > 0 ? length : 0] = '\0';
   close(job->messages);

@@ -11,7 +11,7 @@ typedef VEC(const char *) Words;
 // A run or campaign with what it takes from others by `like`.
 typedef struct Plan {
   const StudyPart *part;
-  const char *targets, *machines, *size, *faults, *sweep, *options;
+  const char *targets, *machines, *size, *faults, *sweep, *options, *may_fail;
 } Plan;
 
 typedef struct Expansion {
@@ -62,6 +62,7 @@ static bool read_plan(Expansion *at, const StudyPart *part, uint32_t depth, Plan
   plan->size = own_or(value_of(part, "size", quick), plan->size);
   plan->sweep = own_or(value_of(part, "sweep", quick), plan->sweep);
   plan->faults = part->section == SECTION_CAMPAIGN ? own_or(value_of(part, "faults", quick), plan->faults) : NULL;
+  plan->may_fail = part->section == SECTION_RUN ? own_or(value_of(part, "may_fail", quick), plan->may_fail) : NULL;
   const char *own = value_of(part, "options", quick);
   if (own != NULL) plan->options = arena_format(at->cells->arena, "%s %s", plan->options, own);
   return true;
@@ -184,12 +185,30 @@ static void finish_cell(Expansion *at, StudyCell *cell) {
       arena_format(at->cells->arena, "cells/%016llx.%s", (unsigned long long)hash, cell->part->section == SECTION_RUN ? "json" : "db");
 }
 
+// "sms,blocks: 1,16 2,32": names that go together. False: a value has not as many parts.
+static bool add_sweeps(Expansion *at, StudyCell *cell, const char *names, const char *values) {
+  Arena *arena = at->cells->arena;
+  for (bool more = true; more;) {
+    size_t name = strcspn(names, ",");
+    more = names[name] == ',';
+    size_t value = more ? strcspn(values, ",") : strlen(values);
+    if (cell->sweep_count == STUDY_SWEEPS) return complain(at, "too many sweeps: %s", at->plan.sweep);
+    cell->sweeps[cell->sweep_count++] = (StudySweep){arena_copy_text(arena, names, name), arena_copy_text(arena, values, value)};
+    if (more && values[value] != ',') return complain(at, "a value for each of several names that go together: %s", at->plan.sweep);
+    names += name + more;
+    values += value + more;
+  }
+  return true;
+}
+
 static bool add_cell(Expansion *at, const char *target, const char *machine, const uint32_t *chosen) {
   if (at->cells->items.count == STUDY_CELLS) return complain(at, "the study has more than 100000 cells%s", "");
   StudyCell *cell = VEC_PUSH(&at->cells->items, at->cells->arena);
   *cell = (StudyCell){.part = at->plan.part, .target = target, .machine = machine, .size = at->plan.size != NULL ? at->plan.size : ""};
-  for (uint32_t i = 0; i < at->sweep_count; i++)
-    cell->sweeps[cell->sweep_count++] = (StudySweep){at->names[i], at->values[i].items[chosen[i]]};
+  cell->may_fail = at->plan.may_fail != NULL && strcmp(at->plan.may_fail, "yes") == 0;
+  for (uint32_t i = 0; i < at->sweep_count; i++) {
+    if (!add_sweeps(at, cell, at->names[i], at->values[i].items[chosen[i]])) return false;
+  }
   add_word(at, cell, study_section_names[at->plan.part->section]);
   add_word(at, cell, target);
   add_word(at, cell, "--machine");

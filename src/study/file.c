@@ -203,21 +203,25 @@ StudyFile *study_read(const char *path, Diags *diags) {
   return study;
 }
 
-StudyFile *study_builtin(const char *name, Diags *diags) {
+StudyFile *study_builtin(const char *name, const char *wanted, Diags *diags) {
   const char *names[64];
   size_t count = 0;
   for (uint32_t i = 0; i < builtin_study_file_count; i++) {
     const BuiltinStudyFile *file = &builtin_study_files[i];
-    if (strcmp(file->name, "study.ini") != 0) continue;
+    if (strcmp(file->name, wanted) != 0) continue;
     if (count < COUNT_OF(names)) names[count++] = file->study;
     if (strcmp(file->study, name) != 0) continue;
     Arena *arena = arena_new();
-    StudyFile *study = study_parse(arena_format(arena, "studies/%s/study.ini", name), file->text, diags);
+    StudyFile *study = study_parse(arena_format(arena, "studies/%s/%s", name, wanted), file->text, diags);
     arena_free(arena);
     if (study != NULL) study->builtin = file->study;
     return study;
   }
   const char *near = text_nearest(name, names, count);
+  if (strcmp(wanted, "study.ini") != 0) {
+    diags_add(diags, NULL, 0, 0, "nothing is built in that goes beyond '%s'", name);
+    return NULL;
+  }
   diags_add(diags, NULL, 0, 0, "no study '%s'%s%s%s; 'redoubt reproduce' lists them", name, near != NULL ? "; did you mean '" : "",
             near != NULL ? near : "", near != NULL ? "'?" : "");
   return NULL;

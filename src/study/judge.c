@@ -39,6 +39,24 @@ static bool judge_row(const StudyFile *study, StudyJudged *judged, uint32_t row,
   return true;
 }
 
+// Rows with the same text in the column `kind` are judged together, then the kinds. Rows without a kind are shown and not judged: exceptions.
+static Finding finding_of_kinds(const StudyJudged *judged, uint32_t column, Arena *arena) {
+  const StudyTable *table = &judged->table;
+  Finding *kinds = ARENA_ARRAY(arena, Finding, table->rows.count + 1), *rows = ARENA_ARRAY(arena, Finding, table->rows.count + 1);
+  uint32_t count = 0;
+  for (uint32_t first = 0; first < table->rows.count; first++) {
+    const char *kind = table->rows.items[first][column].text;
+    uint32_t here = 0, before = 0;
+    for (uint32_t i = 0; i < table->rows.count; i++) {
+      if (strcmp(table->rows.items[i][column].text, kind) != 0) continue;
+      before += i < first;
+      rows[here++] = judged->rows[i];
+    }
+    if (before == 0 && *kind != '\0') kinds[count++] = finding_of_group(rows, here);
+  }
+  return finding_of_all(kinds, count);
+}
+
 static bool judge_claim(const StudyFile *study, const StudyPart *part, StudyResults *results, Arena *arena, StudyJudged *judged,
                         Diags *diags) {
   *judged = (StudyJudged){.part = part, .reason = study_value(part, "cannot"), .finding = FINDING_CANNOT};
@@ -54,7 +72,8 @@ static bool judge_claim(const StudyFile *study, const StudyPart *part, StudyResu
   for (uint32_t i = 0; i < count; i++) {
     if (!judge_row(study, judged, i, tolerance, diags)) return false;
   }
-  judged->finding = finding_of_all(judged->rows, count);
+  uint32_t kind = study_column(&judged->table, "kind");
+  judged->finding = kind != UINT32_MAX ? finding_of_kinds(judged, kind, arena) : finding_of_all(judged->rows, count);
   if (count == 0) judged->reason = "its measure has no rows";
   return true;
 }

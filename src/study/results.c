@@ -2,7 +2,7 @@
 //   - each [run] is a table: target, machine, size, a column for each sweep, and one for each statistic and ratio of the run;
 //   - each [campaign] is a table: the same first columns, `structure` ('all' for the chip) and counts and shares of outcomes;
 //   - each CSV file beside the study is a table named as the file;
-//   - each [measure] is a view.
+//   - each [measure] is a table too, made once, so that a later one can build on it at no cost.
 #include "report/report.h"
 #include "study/study.h"
 
@@ -73,12 +73,35 @@ static void wilson_high(sqlite3_context *context, int count, sqlite3_value **val
   sqlite3_result_double(context, interval_of(context, values).high);
 }
 
+// An interval for the difference of two shares, the second less the first (Newcombe 1998, method 10).
+static Interval difference_of(sqlite3_context *context, sqlite3_value **values) {
+  double faults[2] = {sqlite3_value_double(values[1]), sqlite3_value_double(values[3])};
+  double p = faults[0] > 0 ? sqlite3_value_double(values[0]) / faults[0] : 0;
+  double q = faults[1] > 0 ? sqlite3_value_double(values[2]) / faults[1] : 0;
+  Interval left = interval_of(context, values), right = interval_of(context, values + 2);
+  double down = sqrt((q - right.low) * (q - right.low) + (left.high - p) * (left.high - p));
+  double up = sqrt((right.high - q) * (right.high - q) + (p - left.low) * (p - left.low));
+  return (Interval){q - p - down, q - p + up};
+}
+
+static void difference_low(sqlite3_context *context, int count, sqlite3_value **values) {
+  (void)count;
+  sqlite3_result_double(context, difference_of(context, values).low);
+}
+
+static void difference_high(sqlite3_context *context, int count, sqlite3_value **values) {
+  (void)count;
+  sqlite3_result_double(context, difference_of(context, values).high);
+}
+
 static bool add_functions(StudyResults *results) {
   const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
   sqlite3 *database = results->database;
   return sqlite3_create_function(database, "geomean", 1, flags, NULL, NULL, geomean_step, geomean_final) == SQLITE_OK &&
          sqlite3_create_function(database, "wilson_low", 2, flags, results, wilson_low, NULL, NULL) == SQLITE_OK &&
-         sqlite3_create_function(database, "wilson_high", 2, flags, results, wilson_high, NULL, NULL) == SQLITE_OK;
+         sqlite3_create_function(database, "wilson_high", 2, flags, results, wilson_high, NULL, NULL) == SQLITE_OK &&
+         sqlite3_create_function(database, "difference_low", 4, flags, results, difference_low, NULL, NULL) == SQLITE_OK &&
+         sqlite3_create_function(database, "difference_high", 4, flags, results, difference_high, NULL, NULL) == SQLITE_OK;
 }
 
 // ---- Rows of any shape -----------------------------------------------------------------------------------------------
@@ -136,19 +159,30 @@ static void bind(sqlite3_stmt *statement, int at, const Column *column) {
   else sqlite3_bind_double(statement, at, column->number);
 }
 
-static bool insert(StudyResults *results, const char *table, const Row *row, const StudyPart *part) {
+// NULL: there is no such table.
+static sqlite3_stmt *insertion(StudyResults *results, const char *table, const Row *row) {
   Text sql = {0};
   add_columns(&sql, "INSERT INTO", table, row);
   text_add(&sql, ") VALUES (");
   for (uint32_t i = 0; i < row->columns.count; i++) text_add(&sql, i == 0 ? "?" : ", ?");
   text_add(&sql, ")");
   sqlite3_stmt *statement = NULL;
-  bool good = sqlite3_prepare_v2(results->database, sql.at, -1, &statement, NULL) == SQLITE_OK;
-  for (uint32_t i = 0; i < row->columns.count && good; i++) bind(statement, (int)i + 1, &row->columns.items[i]);
-  good = good && sqlite3_step(statement) == SQLITE_DONE;
-  if (!good) failed(results, part);
-  sqlite3_finalize(statement);
+  sqlite3_prepare_v2(results->database, sql.at, -1, &statement, NULL);
   text_free(&sql);
+  return statement;
+}
+
+static bool insert_with(sqlite3_stmt *statement, const Row *row) {
+  for (uint32_t i = 0; i < row->columns.count; i++) bind(statement, (int)i + 1, &row->columns.items[i]);
+  bool good = sqlite3_step(statement) == SQLITE_DONE;
+  sqlite3_reset(statement);
+  return good;
+}
+
+static bool insert(StudyResults *results, const char *table, const Row *row, const StudyPart *part) {
+  sqlite3_stmt *statement = insertion(results, table, row);
+  bool good = (statement != NULL && insert_with(statement, row)) || failed(results, part);
+  sqlite3_finalize(statement);
   return good;
 }
 
@@ -164,6 +198,12 @@ static Row first_columns(Arena *arena, const StudyCell *cell) {
   return row;
 }
 
+static bool has_column(const Row *row, const char *name) {
+  bool any = false;
+  for (uint32_t i = 0; i < row->columns.count && !any; i++) any = strcmp(row->columns.items[i].name, name) == 0;
+  return any;
+}
+
 static bool add_run(StudyResults *results, const StudyCell *cell, bool is_first) {
   Arena *arena = arena_new();
   const char *path = arena_format(arena, "%s/%s", results->folder, cell->file), *key;
@@ -172,10 +212,14 @@ static bool add_run(StudyResults *results, const StudyCell *cell, bool is_first)
   const json_t *total = json_object_get(root, "total");
   Row row = first_columns(arena, cell);
   json_object_foreach((json_t *)(uintptr_t)total, key, value) {
-    bool known = strcmp(key, "target") == 0 || strcmp(key, "machine") == 0 || strcmp(key, "size") == 0;
+    bool known = has_column(&row, key); // a sweep may have the name of a statistic: then it is the sweep's
     if (!known && json_is_number(value)) put_number(&row, key, json_number_value(value));
     else if (!known && json_is_null(value)) put_number(&row, key, NAN);
   }
+  const char *check = json_string_value(json_object_get(total, "check")), *trap = json_string_value(json_object_get(total, "trap"));
+  bool is_checked = check != NULL && strcmp(check, "none") != 0;
+  put_number(&row, "right", is_checked ? (double)(strcmp(check, "passed") == 0) : NAN);
+  put_text(&row, "trap", trap != NULL ? arena_copy_text(arena, trap, strlen(trap)) : "");
   bool good = total != NULL || diags_add(results->diags, path, 0, 0, "is not the result of a run: %s", error.text);
   good =
       good && (!is_first || make_table(results, cell->part->name, &row, cell->part)) && insert(results, cell->part->name, &row, cell->part);
@@ -208,6 +252,80 @@ static bool add_structure(StudyResults *results, const StudyCell *cell, const Re
   return good;
 }
 
+// Whether any measure, claim, table or chart names a table: those of faults are large, and made only for who wants them.
+static bool is_named(const StudyResults *results, const char *table) {
+  bool any = false;
+  for (uint32_t i = 0; i < results->study->parts.count && !any; i++) {
+    const char *sql = study_value(&results->study->parts.items[i], "sql");
+    any = sql != NULL && strstr(sql, table) != NULL;
+  }
+  return any;
+}
+
+static void put_cell(Row *row, const char *name, const Cell *cell) {
+  if (cell->kind == CELL_TEXT) put_text(row, name, cell->text);
+  else put_number(row, name, cell->kind == CELL_INTEGER ? (double)cell->integer : NAN);
+}
+
+static const char *const fault_names[] = {"id", "structure", "row", "unit", "bit", "cycle", "outcome", "outcome_group", "settled", "late"};
+static const char faults_sql[] = "SELECT id, structure, row, unit, bit, cycle, outcome, outcome_group, settled,"
+                                 " nullif(cycles, 0) - (SELECT max(began_at + cycles) FROM launches) FROM results ORDER BY id";
+
+static bool copy_faults(StudyResults *results, const StudyCell *cell, Query *query, const char *table, Row *row, bool is_first) {
+  const uint32_t kept = row->columns.count;
+  sqlite3_stmt *statement = NULL;
+  bool good = true;
+  while (good && query_next(query)) {
+    row->columns.count = kept;
+    for (uint32_t i = 0; i < COUNT_OF(fault_names); i++) {
+      Cell value = query_cell(query, i);
+      put_cell(row, fault_names[i], &value);
+    }
+    if (statement == NULL) {
+      good = !is_first || make_table(results, table, row, cell->part);
+      statement = good ? insertion(results, table, row) : NULL;
+    }
+    good = good && ((statement != NULL && insert_with(statement, row)) || failed(results, cell->part));
+  }
+  sqlite3_finalize(statement);
+  return good;
+}
+
+// NAME_faults: every fault. `late`: cycles by which the run ended after the one without faults; nothing where that is not known.
+static bool add_faults(StudyResults *results, const StudyCell *cell, const Journal *journal, bool is_first) {
+  Arena *arena = arena_new();
+  const char *table = arena_format(arena, "%s_faults", cell->part->name);
+  bool good = true;
+  if (is_named(results, table)) {
+    Row row = first_columns(arena, cell);
+    Query *query = journal_query(journal, faults_sql);
+    good = copy_faults(results, cell, query, table, &row, is_first);
+    good = (query_end(query) || journal_damaged(journal, results->diags)) && good;
+  }
+  arena_free(arena);
+  return good;
+}
+
+// NAME_phases: the phases of the run without faults, as machines tell them.
+static bool add_phases(StudyResults *results, const StudyCell *cell, const Journal *journal, bool is_first) {
+  Arena *arena = arena_new();
+  const char *table = arena_format(arena, "%s_phases", cell->part->name), *text = journal_note(journal, NOTE_PHASES);
+  json_t *phases = is_named(results, table) ? json_loads(*text != '\0' ? text : "[]", 0, NULL) : NULL, *phase;
+  bool good = true;
+  size_t i;
+  json_array_foreach(phases, i, phase) {
+    Row row = first_columns(arena, cell);
+    put_number(&row, "launch", json_number_value(json_array_get(phase, 0)));
+    put_number(&row, "sm", json_number_value(json_array_get(phase, 1)));
+    put_text(&row, "phase", json_string_value(json_array_get(phase, 2)));
+    put_number(&row, "at", json_number_value(json_array_get(phase, 3)));
+    good = good && (!is_first || i > 0 || make_table(results, table, &row, cell->part)) && insert(results, table, &row, cell->part);
+  }
+  json_decref(phases);
+  arena_free(arena);
+  return good;
+}
+
 static bool add_campaign(StudyResults *results, const StudyCell *cell, bool is_first) {
   Arena *arena = arena_new();
   const char *path = arena_format(arena, "%s/%s", results->folder, cell->file);
@@ -216,6 +334,7 @@ static bool add_campaign(StudyResults *results, const StudyCell *cell, bool is_f
   bool good = report != NULL && report_is_whole(report, results->diags) && add_structure(results, cell, report, NULL, is_first);
   for (uint32_t i = 0; good && i < report->structures.count; i++)
     good = add_structure(results, cell, report, &report->structures.items[i], false);
+  good = good && add_faults(results, cell, journal, is_first) && add_phases(results, cell, journal, is_first);
   if (report != NULL) report_free(report);
   if (journal != NULL) journal_close(journal);
   arena_free(arena);
@@ -318,7 +437,7 @@ static bool add_measures(StudyResults *results) {
   for (uint32_t i = 0; i < results->study->parts.count; i++) {
     const StudyPart *part = &results->study->parts.items[i];
     if (part->section != SECTION_MEASURE) continue;
-    char *sql = sqlite3_mprintf("CREATE VIEW \"%w\" AS %s", part->name, study_value(part, "sql"));
+    char *sql = sqlite3_mprintf("CREATE TABLE \"%w\" AS %s", part->name, study_value(part, "sql"));
     good = run(results, sql, part) && good;
     sqlite3_free(sql);
   }

@@ -60,7 +60,7 @@ typedef struct StudyFile {
 // NULL, with diagnostics: cannot be read, or says what no study can. study_close.
 StudyFile *study_read(const char *path, Diags *diags);
 StudyFile *study_parse(const char *path, const char *text, Diags *diags);
-StudyFile *study_builtin(const char *name, Diags *diags); // NULL, with a diagnostic: there is none of that name
+StudyFile *study_builtin(const char *name, const char *file, Diags *diags); // file: "study.ini", "beyond.ini"; NULL, with a diagnostic: there is none of that name
 void study_close(StudyFile *study);
 const char *study_value(const StudyPart *part, const char *key); // NULL: not said
 const StudyPart *study_part(const StudyFile *study, StudySection section, const char *name);
@@ -78,6 +78,7 @@ typedef struct StudyCell {
   uint32_t sweep_count;
   VEC(const char *) words; // after `redoubt`: all that decides its result
   uint64_t hash;           // of the words, the files that they name, and the program
+  bool may_fail;           // wrong results and traps are results
   const char *file;        // "cells/0123456789abcdef.json" or ".db", in the study's folder of results
 } StudyCell;
 typedef struct StudyCells {
@@ -141,6 +142,8 @@ typedef struct Ours { // low and high the same as value: no chance in it
 Finding finding_of_figure(const Ours *ours, const Published *published, Tolerance tolerance);
 Finding finding_of_trend(const Ours *ours); // above 0
 Finding finding_of_all(const Finding *findings, uint32_t count);
+// Pairs of one kind that a trend is claimed of, where each may be clear by chance: decided when at least half of them are.
+Finding finding_of_group(const Finding *findings, uint32_t count);
 
 typedef struct StudyJudged {
   const StudyPart *part;

@@ -291,7 +291,7 @@ static void test_builtin(void **state) {
   for (uint32_t i = 0; i < builtin_study_file_count; i++) {
     if (strcmp(builtin_study_files[i].name, "study.ini") != 0) continue;
     Diags diags = {0};
-    StudyFile *study = study_builtin(builtin_study_files[i].study, &diags);
+    StudyFile *study = study_builtin(builtin_study_files[i].study, builtin_study_files[i].name, &diags);
     if (study == NULL) fail_msg("%s: %s", builtin_study_files[i].study, diags.items[0].text);
     study_close(study);
     diags_free(&diags);
