@@ -72,11 +72,11 @@ static void sub_warps_cost_a_cycle_each(void **state) {
     uint64_t full, half; // cycles more than alone: full warps, and warps with two threads in each cluster
   } cases[] = {
       {"shield:map=none", 0, 0},
-      {"shield:map=1-per-cluster", 1, 0},            // four threads on three lanes: two sub-warps; two threads: they fit
-      {"shield:map=2-per-cluster", 1, 0},            // on two lanes
-      {"shield:map=3-per-cluster", 3, 1},            // on one: four, two
-      {"shield:map=3-per-cluster,pool=true", 3, 1},  // eight threads on two lane slots; four
-      {"shield:map=3+0-per-cluster", 0, 0},          // the other SP
+      {"shield:map=1-per-cluster", 1, 0},           // four threads on three lanes: two sub-warps; two threads: they fit
+      {"shield:map=2-per-cluster", 1, 0},           // on two lanes
+      {"shield:map=3-per-cluster", 3, 1},           // on one: four, two
+      {"shield:map=3-per-cluster,pool=true", 3, 1}, // eight threads on two lane slots; four
+      {"shield:map=3+0-per-cluster", 0, 0},         // the other SP
       {"shield:map=3+2-per-cluster", 1, 0},
       {"shield:map=3+0-per-cluster,shuffle,deform", 3, 1}, // warp 0 goes to SP 0
       {"shield:map=0+3-per-cluster,shuffle,deform", 0, 0},

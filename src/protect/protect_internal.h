@@ -25,6 +25,7 @@ Hook *null_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *dmr_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *hints_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *parity_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
+Hook *heal_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *shield_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *secded_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 

@@ -281,6 +281,10 @@ bool redundancy_reserve(const Redundancy *at, const HookMachine *machine, const 
   return find_slot(at, machine, event->who->sm, make_tag(event->who, event->instr, event->number)) != NO_SLOT;
 }
 
+uint32_t redundancy_entry(const Redundancy *at, const HookMachine *machine, const ResultEvent *event) {
+  return find_slot(at, machine, event->who->sm, make_tag(event->who, event->instr, event->part));
+}
+
 static void clear_entries(const Redundancy *at, const HookMachine *machine, uint32_t sm, uint64_t mask, uint64_t tag) {
   for (uint32_t slot = 0; slot < at->slots; slot++) {
     Held held = held_at(at, machine, sm, slot);

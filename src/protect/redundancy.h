@@ -30,6 +30,8 @@ bool redundancy_covers(const Instr *instr);
 bool redundancy_reserve(const Redundancy *at, const HookMachine *machine, const PlanEvent *event);
 // A copy's results: what becomes of them. Says in event->compared that all of them are compared, for observers.
 Verdict redundancy_result(const Redundancy *at, HookMachine *machine, ResultEvent *event);
+// The buffer's entry of a copy's results, for schemes that note something beside it; `slots` and more: there is none.
+uint32_t redundancy_entry(const Redundancy *at, const HookMachine *machine, const ResultEvent *event);
 // Threads that stand in two lane slots of this part agree.
 bool redundancy_agrees_within(const ResultEvent *event);
 // Nothing is under way when a launch begins, nor of a block that has ended: what a trap or a fault left behind goes.

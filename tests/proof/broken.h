@@ -14,8 +14,8 @@ typedef enum Spoil { SPOIL_RANDOM, SPOIL_STUCK0, SPOIL_STUCK1, SPOILS } Spoil;
 
 typedef struct Broken {
   Hook hook, watch;
-  Shield map;         // which lanes, as shield reads it from the same text
-  Spoil spoil;        // what they put out
+  Shield map;  // which lanes, as shield reads it from the same text
+  Spoil spoil; // what they put out
   uint64_t seed, draws;
   uint64_t last;      // cycle after which the launch is ended; UNLIMITED
   uint64_t met, seen; // results with a thread on such a lane, as the fault and as the observer counts
@@ -51,7 +51,8 @@ static inline Verdict broken_result(Hook *hook, HookMachine *machine, ResultEven
       event->rows[r * WARP_LANES + slot] = broken_word(broken, event->rows[r * WARP_LANES + slot]);
     }
     for (uint32_t k = 0; k < 2 && event->predicates != NULL; k++) {
-      uint32_t value = broken->spoil == SPOIL_RANDOM ? (uint32_t)random_draw(broken->seed, broken->draws++, 1) & 1 : broken->spoil == SPOIL_STUCK1;
+      uint32_t value =
+          broken->spoil == SPOIL_RANDOM ? (uint32_t)random_draw(broken->seed, broken->draws++, 1) & 1 : broken->spoil == SPOIL_STUCK1;
       event->predicates[k] = (event->predicates[k] & ~(1u << slot)) | value << slot;
     }
   }

@@ -33,11 +33,12 @@ static void prove(const Workload *workload, const Spec *spec, uint64_t number, c
   snprintf(protection, sizeof protection, "shield:%s", options);
   broken_make(&broken, options, (Spoil)(number % SPOILS), number, arena);
   const char *other = number % 8 == 3 ? "dmr:shuffle=3" : number % 8 == 6 ? "secded:rf" : NULL; // schemes go together
-  Hook *hooks[] = {&broken.hook, other == NULL ? NULL : protect_new(other, arena, &diags), protect_new(protection, arena, &diags), &broken.watch};
+  Hook *hooks[] = {&broken.hook, other == NULL ? NULL : protect_new(other, arena, &diags), protect_new(protection, arena, &diags),
+                   &broken.watch};
   Outcome shielded = broken_run(workload, spec, hooks, COUNT_OF(hooks));
   if (!shielded.is_done || shielded.hash != golden->hash || broken.seen + broken.met != 0) {
-    fprintf(stderr, "%s, %s %s: trap %d, outputs %s, %lu results on broken lanes\n", workload->name, other == NULL ? "" : other, protection, shielded.trap,
-            shielded.hash == golden->hash ? "right" : "wrong", broken.seen);
+    fprintf(stderr, "%s, %s %s: trap %d, outputs %s, %lu results on broken lanes\n", workload->name, other == NULL ? "" : other, protection,
+            shielded.trap, shielded.hash == golden->hash ? "right" : "wrong", broken.seen);
     exit(1);
   }
   tally->runs++;

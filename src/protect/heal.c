@@ -1,0 +1,393 @@
+// From a broken lane to a healed machine, by itself: detection, diagnosis, map, Warped-Shield. Ours; we know of no published system that closes this
+// loop on a GPU.
+//
+// Detection: full redundancy as in dmr.c (Tan and Fu, PACT 2012), the second copy `rotate` lanes further, so that a broken lane meets different
+// threads in different copies. A mismatch issues a third copy on yet other lanes, and the three vote per thread: no wrong value is written.
+// Diagnosis: of a thread that was outvoted in a copy, the lane of that copy gets a vote, at most one for each instruction. A lane that has `threshold`
+// votes of the current `window` of cycles is broken: it goes into the map, and shield (shield.c) keeps threads away from it from then on. A transient gives one vote
+// and is forgotten.
+// Trial: what a lane of the map would compute is still looked at, for `trials` windows: a shadow of some thread runs on it and is compared with its thread; it is
+// never written. Wrong in every window: permanent. Wrong in some: intermittent; it stays in the map. Wrong in none: it comes back into use.
+// The last healthy lane of a cluster is never taken out; the vote goes on putting its results right.
+// Not covered: what dmr.c does not cover. Address units are compared and voted on, but not mapped, since accesses cannot be divided. Two lanes that
+// break at once at the distance of the copies can outvote the third.
+// State: the buffer of dmr (heal.tag, heal.mask, heal.rows), per held copy and thread its lane and a digest of its results (heal.note), the map (heal.sp, ...), and per lane its
+// votes and trial (heal.vote.sp, ...).
+// Cost: that of dmr and of shield. Votes and trials take no time: shadows run in lane slots that are idle.
+#include "protect/redundancy.h"
+#include "protect/shield.h"
+
+#include <stdio.h>
+
+enum { DEFAULT_SLOTS = 32, DEFAULT_THRESHOLD = 4, DEFAULT_WINDOW = 1024, DEFAULT_TRIALS = 16, MOST_TRIALS = 31, LEAST_PROBES = 4 };
+
+typedef struct Heal {
+  Shield shield;
+  Redundancy redundancy;
+  uint32_t rotate;
+  uint64_t threshold, window, trials;
+  uint16_t notes;               // region: per held copy and thread
+  uint16_t votes[SHIELD_UNITS]; // regions: per lane; REGION_NONE: no such unit, or not mapped
+} Heal;
+
+// ---- Lanes -------------------------------------------------------------------------------------------
+
+typedef enum LaneKind { LANE_USED, LANE_ON_TRIAL, LANE_PERMANENT, LANE_INTERMITTENT } LaneKind;
+// What is known of a lane. It lies packed in a unit of its region, so that every bit of it is a cell.
+typedef struct LaneState {
+  uint32_t kind, votes, noisy, quiet, probes, wrong;
+  uint32_t stamp; // window of the votes, or of the trial
+} LaneState;
+enum { KIND_BITS = 2, VOTE_BITS = 6, COUNT_BITS = 5, PROBE_BITS = 4, WRONG_BITS = 1, STAMP_BITS = 24 };
+enum { LANE_BITS = KIND_BITS + VOTE_BITS + 2 * COUNT_BITS + PROBE_BITS + WRONG_BITS + STAMP_BITS };
+
+static uint32_t cut(uint64_t *bits, uint32_t width) {
+  uint32_t value = (uint32_t)(*bits & ((UINT64_C(1) << width) - 1));
+  *bits >>= width;
+  return value;
+}
+static void glue(uint64_t *bits, uint32_t value, uint32_t width) { *bits = *bits << width | (value & ((UINT64_C(1) << width) - 1)); }
+
+static uint8_t *lane_at(const Heal *own, const HookMachine *machine, uint32_t unit, uint32_t row, uint32_t lane) {
+  const Region *region = &machine->regions->items[own->votes[unit]];
+  return machine->block + region->base + row % region->rows * region->row_bytes + lane % region->units * region->unit_bytes;
+}
+
+static LaneState lane_get(const Heal *own, const HookMachine *machine, uint32_t unit, uint32_t row, uint32_t lane) {
+  uint64_t bits = unit_get(&machine->regions->items[own->votes[unit]], lane_at(own, machine, unit, row, lane));
+  LaneState state;
+  state.kind = cut(&bits, KIND_BITS);
+  state.votes = cut(&bits, VOTE_BITS);
+  state.noisy = cut(&bits, COUNT_BITS);
+  state.quiet = cut(&bits, COUNT_BITS);
+  state.probes = cut(&bits, PROBE_BITS);
+  state.wrong = cut(&bits, WRONG_BITS);
+  state.stamp = cut(&bits, STAMP_BITS);
+  return state;
+}
+
+static void lane_set(const Heal *own, const HookMachine *machine, uint32_t unit, uint32_t row, uint32_t lane, const LaneState *state) {
+  uint64_t bits = 0;
+  glue(&bits, state->stamp, STAMP_BITS);
+  glue(&bits, state->wrong, WRONG_BITS);
+  glue(&bits, state->probes, PROBE_BITS);
+  glue(&bits, state->quiet, COUNT_BITS);
+  glue(&bits, state->noisy, COUNT_BITS);
+  glue(&bits, state->votes, VOTE_BITS);
+  glue(&bits, state->kind, KIND_BITS);
+  unit_set(&machine->regions->items[own->votes[unit]], lane_at(own, machine, unit, row, lane), bits);
+}
+
+static uint32_t window_now(const Heal *own, const HookMachine *machine) {
+  return (uint32_t)(machine->cycle / own->window) & ((1u << STAMP_BITS) - 1);
+}
+
+// The lane disagrees with two others.
+static void vote_against(const Heal *own, const HookMachine *machine, uint32_t unit, uint32_t sm, uint32_t row, uint32_t lane) {
+  if (own->votes[unit] == REGION_NONE || lane >= own->shield.unit[unit].lanes) return;
+  LaneState state = lane_get(own, machine, unit, row, lane);
+  if (state.kind != LANE_USED) return; // it was under way when the lane went
+  uint32_t now = window_now(own, machine);
+  if (state.stamp != now) state.votes = 0; // older ones are forgotten: transients
+  state.stamp = now;
+  state.votes++;
+  if (state.votes >= own->threshold) {
+    state.votes = 0;
+    shield_break(&own->shield, machine, (ShieldUnitId)unit, row, 0, lane, true);
+    bool is_last = !shield_sm_is_usable(&own->shield, machine, sm);
+    if (is_last) shield_break(&own->shield, machine, (ShieldUnitId)unit, row, 0, lane, false);
+    else state = (LaneState){.kind = LANE_ON_TRIAL, .stamp = now};
+  }
+  lane_set(own, machine, unit, row, lane, &state);
+}
+
+// A window of the trial is over; the last one decides.
+static void end_window(const Heal *own, const HookMachine *machine, uint32_t unit, uint32_t row, uint32_t lane, LaneState *state) {
+  bool counts = state->wrong != 0 || state->probes >= LEAST_PROBES;
+  if (counts && state->wrong != 0) state->noisy++;
+  else if (counts) state->quiet++;
+  state->probes = state->wrong = 0;
+  if (state->noisy + state->quiet < own->trials) return;
+  state->kind = state->quiet == 0 ? LANE_PERMANENT : state->noisy > 0 ? LANE_INTERMITTENT : LANE_USED;
+  if (state->kind != LANE_USED) return;
+  *state = (LaneState){.kind = LANE_USED};
+  shield_break(&own->shield, machine, (ShieldUnitId)unit, row, 0, lane, false);
+}
+
+// A shadow on a lane of the map was right or wrong.
+static void try_lane(const Heal *own, const HookMachine *machine, uint32_t unit, uint32_t row, uint32_t lane, bool is_wrong) {
+  LaneState state = lane_get(own, machine, unit, row, lane);
+  if (state.kind != LANE_ON_TRIAL) return;
+  uint32_t now = window_now(own, machine);
+  if (state.stamp != now) end_window(own, machine, unit, row, lane, &state);
+  state.stamp = state.kind == LANE_ON_TRIAL ? now : state.stamp;
+  if (state.kind == LANE_ON_TRIAL) {
+    state.probes = min_u32(state.probes + 1, (1u << PROBE_BITS) - 1);
+    state.wrong |= is_wrong ? 1u : 0u;
+  }
+  lane_set(own, machine, unit, row, lane, &state);
+}
+
+static uint32_t unit_of(const Heal *own, uint16_t region) {
+  for (uint32_t u = 0; u < SHIELD_UNITS; u++) {
+    if (own->shield.unit[u].output == region) return u;
+  }
+  return SHIELD_UNITS;
+}
+
+// ---- Notes: which lane computed a thread in a copy that is held, and a digest of what --------------------
+
+enum { HELD_COPIES = 2, NOTE_SLOT_BITS = 6, NOTE_ROW_BITS = 5, NOTE_DIGEST_AT = NOTE_SLOT_BITS + NOTE_ROW_BITS };
+
+static uint32_t *notes_at(const Heal *own, const HookMachine *machine, uint32_t sm, uint32_t entry, uint32_t copy) {
+  const Region *region = &machine->regions->items[own->notes];
+  uint64_t row = ((uint64_t)sm * own->redundancy.slots + entry) * HELD_COPIES + copy;
+  return (uint32_t *)(void *)(machine->block + region->base + row % region->rows * region->row_bytes);
+}
+
+static uint32_t digest_of(const ResultEvent *event, uint32_t slot) {
+  uint64_t digest = 0;
+  for (uint32_t r = 0; r < event->row_count; r++) digest = (digest ^ event->rows[r * WARP_LANES + slot]) * UINT64_C(0x9E3779B97F4A7C15);
+  for (uint32_t k = 0; k < 2 && event->predicates != NULL; k++) {
+    digest = (digest ^ (event->predicates[k] >> slot & 1)) * UINT64_C(0x9E3779B97F4A7C15);
+  }
+  return (uint32_t)(digest >> 43) << NOTE_DIGEST_AT;
+}
+
+// By thread; 0: not computed.
+static void make_notes(const ResultEvent *event, uint32_t notes[WARP_LANES]) {
+  memset(notes, 0, WARP_LANES * sizeof notes[0]);
+  for (uint32_t left = event->mask & ~event->shadow; left != 0; left &= left - 1) {
+    uint32_t slot = (uint32_t)__builtin_ctz(left);
+    uint32_t row = (uint32_t)event->row & ((1u << NOTE_ROW_BITS) - 1);
+    notes[event->thread[slot] % WARP_LANES] = digest_of(event, slot) | row << NOTE_SLOT_BITS | (slot + 1);
+  }
+}
+
+// The lane of a note gets a vote, unless it has had one for this instruction.
+static void blame(const Heal *own, const HookMachine *machine, const ResultEvent *event, uint32_t note, uint32_t voted[SHIELD_MOST_SPS]) {
+  uint32_t unit = unit_of(own, event->region), slot = (note & ((1u << NOTE_SLOT_BITS) - 1)) - 1;
+  if (unit == SHIELD_UNITS || slot >= WARP_LANES) return;
+  uint32_t per_sm = unit == SHIELD_SP ? own->shield.sps : 1, lane = slot % own->shield.unit[unit].lanes;
+  for (uint32_t i = 0; i < per_sm; i++) {
+    uint32_t row = event->who->sm * per_sm + i;
+    bool is_row = (row & ((1u << NOTE_ROW_BITS) - 1)) == (note >> NOTE_SLOT_BITS & ((1u << NOTE_ROW_BITS) - 1));
+    if (!is_row || (voted[i] >> lane & 1) != 0) continue;
+    voted[i] |= 1u << lane;
+    vote_against(own, machine, unit, event->who->sm, row, lane);
+  }
+}
+
+// The copies have voted, and the event holds what they agree on.
+static void diagnose(const Heal *own, const HookMachine *machine, const ResultEvent *event, uint32_t entry, const uint32_t third[WARP_LANES]) {
+  uint32_t agreed[WARP_LANES], voted[SHIELD_MOST_SPS] = {0};
+  make_notes(event, agreed);
+  for (uint32_t thread = 0; thread < WARP_LANES; thread++) {
+    if (agreed[thread] == 0) continue;
+    for (uint32_t copy = 0; copy <= HELD_COPIES; copy++) {
+      uint32_t note = copy == HELD_COPIES ? third[thread] : notes_at(own, machine, event->who->sm, entry, copy)[thread];
+      if (note != 0 && (note ^ agreed[thread]) >> NOTE_DIGEST_AT != 0) blame(own, machine, event, note, voted);
+    }
+  }
+}
+
+static void forget(const Heal *own, const HookMachine *machine, const ResultEvent *event, uint32_t entry) {
+  for (uint32_t left = event->mask & ~event->shadow; left != 0; left &= left - 1) {
+    uint32_t thread = event->thread[__builtin_ctz(left)] % WARP_LANES;
+    for (uint32_t copy = 0; copy < HELD_COPIES; copy++) notes_at(own, machine, event->who->sm, entry, copy)[thread] = 0;
+  }
+}
+
+// ---- Trials --------------------------------------------------------------------------------------------
+
+// Shadows of threads of the part go to lanes of the map that are on trial.
+static void add_probes(const Heal *own, const HookMachine *machine, PlaceEvent *event) {
+  uint32_t unit = shield_unit_of(event->instr), sps = max_u32(event->sps, 1), threads = event->part->filled & ~event->part->shadow;
+  if (own->votes[unit] == REGION_NONE || threads == 0 || event->is_whole) return;
+  for (uint32_t sp = 0; sp < sps; sp++) {
+    uint32_t row = event->who->sm * sps + sp;
+    if (event->sp != PART_ANY && event->sp != sp) continue;
+    for (uint32_t left = shield_broken(&own->shield, machine, (ShieldUnitId)unit, row, 0); left != 0; left &= left - 1) {
+      uint32_t lane = (uint32_t)__builtin_ctz(left), from = (uint32_t)__builtin_ctz(threads);
+      bool is_idle = lane < PART_SLOTS && (event->part->filled >> lane & 1) == 0;
+      if (is_idle && lane_get(own, machine, unit, row, lane).kind == LANE_ON_TRIAL)
+        part_put(event->part, lane, event->part->warp[from], event->part->thread[from], true);
+    }
+  }
+}
+
+static bool differs(const ResultEvent *event, uint32_t a, uint32_t b) {
+  for (uint32_t r = 0; r < event->row_count; r++) {
+    if (event->rows[r * WARP_LANES + a] != event->rows[r * WARP_LANES + b]) return true;
+  }
+  for (uint32_t k = 0; k < 2 && event->predicates != NULL; k++) {
+    if (((event->predicates[k] >> a ^ event->predicates[k] >> b) & 1) != 0) return true;
+  }
+  return false;
+}
+
+static void look_at_probes(const Heal *own, const HookMachine *machine, const ResultEvent *event) {
+  uint32_t unit = unit_of(own, event->region);
+  if (event->shadow == 0 || unit == SHIELD_UNITS || own->votes[unit] == REGION_NONE) return;
+  uint32_t lanes = own->shield.unit[unit].lanes, broken = shield_broken(&own->shield, machine, (ShieldUnitId)unit, (uint32_t)event->row, 0);
+  for (uint32_t left = event->mask & event->shadow; left != 0; left &= left - 1) {
+    uint32_t slot = (uint32_t)__builtin_ctz(left);
+    for (uint32_t others = event->mask & ~event->shadow; others != 0; others &= others - 1) {
+      uint32_t other = (uint32_t)__builtin_ctz(others);
+      bool is_own = event->thread[other] == event->thread[slot] && event->owner_of[other] == event->owner_of[slot];
+      if (is_own && (broken >> slot % lanes & 1) != 0)
+        try_lane(own, machine, unit, (uint32_t)event->row, slot % lanes, differs(event, slot, other));
+    }
+  }
+}
+
+// ---- Events --------------------------------------------------------------------------------------------
+
+static Verdict on_plan(Hook *hook, HookMachine *machine, PlanEvent *event) {
+  const Heal *own = hook->own;
+  if (event->copy > 0 || !redundancy_covers(event->instr)) return VERDICT_PASS;
+  if (!redundancy_reserve(&own->redundancy, machine, event)) return VERDICT_STALL;
+  event->copies = 2;
+  return VERDICT_PASS;
+}
+
+static Verdict on_place(Hook *hook, HookMachine *machine, PlaceEvent *event) {
+  const Heal *own = hook->own;
+  if (event->copy > 0) redundancy_rotate(event, event->is_repeat && event->copy > 1 ? own->rotate : own->rotate * event->copy);
+  bool is_placed = shield_place(&own->shield, machine, event);
+  if (!is_placed && event->is_repeat) return VERDICT_PASS; // it began before the lane went: the other two can still outvote it
+  if (!is_placed) ++*machine->detected;
+  if (is_placed && event->copy == 0) add_probes(own, machine, event);
+  return is_placed ? VERDICT_PASS : VERDICT_HALT;
+}
+
+static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
+  const Heal *own = hook->own;
+  look_at_probes(own, machine, event);
+  if (event->copies < 2) return VERDICT_PASS;
+  uint32_t entry = redundancy_entry(&own->redundancy, machine, event), notes[WARP_LANES];
+  bool is_noted = entry < own->redundancy.slots && event->owners == 1;
+  make_notes(event, notes);
+  for (uint32_t thread = 0; thread < WARP_LANES && is_noted && event->copy < HELD_COPIES; thread++) {
+    if (notes[thread] != 0) notes_at(own, machine, event->who->sm, entry, event->copy)[thread] = notes[thread];
+  }
+  Verdict verdict = redundancy_result(&own->redundancy, machine, event);
+  if (is_noted && verdict == VERDICT_FIXED) diagnose(own, machine, event, entry, notes);
+  if (is_noted && verdict != VERDICT_HOLD && verdict != VERDICT_REPEAT) forget(own, machine, event, entry);
+  return verdict;
+}
+
+static void clear_notes(const Heal *own, const HookMachine *machine) {
+  const Region *region = &machine->regions->items[own->notes];
+  memset(machine->block + region->base, 0, region->rows * region->row_bytes);
+}
+
+static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
+  const Heal *own = hook->own;
+  (void)event;
+  redundancy_clear(&own->redundancy, machine);
+  clear_notes(own, machine);
+  if (hook_wakes_at(hook, machine) == UINT64_MAX) return VERDICT_PASS;
+  shield_begin(&own->shield, machine);
+  hook_wake(hook, machine, UINT64_MAX);
+  return VERDICT_PASS;
+}
+
+static void on_cycle(Hook *hook, HookMachine *machine) { shield_begin(&((const Heal *)hook->own)->shield, machine); }
+
+static Verdict on_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
+  const Heal *own = hook->own;
+  if (event->done) redundancy_clear_block(&own->redundancy, machine, event->who->sm, event->who->block_slot);
+  return VERDICT_PASS;
+}
+
+// ---- Made ------------------------------------------------------------------------------------------------
+
+static bool add_votes(Heal *own, HookLayout *layout, uint32_t u, Diags *diags) {
+  const ShieldUnit *unit = &own->shield.unit[u];
+  char name[64];
+  own->votes[u] = REGION_NONE;
+  if (unit->output == REGION_NONE || u == SHIELD_AGU) return true;
+  const Region outputs = hook_layout_regions(layout)->items[unit->output];
+  snprintf(name, sizeof name, "heal.vote.%s", shield_unit_names[u]);
+  Region votes = {.name = name,
+                  .title = "votes against lanes",
+                  .unit = "lane",
+                  .meaning = "votes of the window, what its trial has shown",
+                  .dim_count = outputs.dim_count,
+                  .units = unit->lanes,
+                  .bits = LANE_BITS,
+                  .unit_bytes = 8};
+  memcpy(votes.dims, outputs.dims, sizeof votes.dims);
+  own->votes[u] = hook_add_region(layout, &votes, LIFE_MACHINE, diags);
+  return own->votes[u] != REGION_NONE;
+}
+
+static bool on_attach(Hook *hook, HookLayout *layout, Diags *diags) {
+  Heal *own = hook->own;
+  if (!shield_attach(&own->shield, layout, diags) || !redundancy_attach(&own->redundancy, layout, diags)) return false;
+  for (uint32_t u = 0; u < SHIELD_UNITS; u++) {
+    if (!add_votes(own, layout, u, diags)) return false;
+  }
+  Region notes = {.name = "heal.note",
+                  .title = "redundancy buffer",
+                  .unit = "thread",
+                  .meaning = "lane slot and SP of a held result, and a digest of it",
+                  .dims = {{"sm", own->redundancy.sms}, {"slot", own->redundancy.slots}, {"copy", HELD_COPIES}},
+                  .dim_count = 3,
+                  .units = WARP_LANES,
+                  .bits = 32,
+                  .unit_bytes = 4};
+  own->notes = hook_add_region(layout, &notes, LIFE_LAUNCH, diags);
+  return own->notes != REGION_NONE;
+}
+
+static bool read_option(Heal *own, const ProtectArguments *arguments, const ProtectArgument *argument, Diags *diags) {
+  static const char *const known[] = {"slots",   "rotate", "threshold", "window", "trials",   "map",    "density",
+                                      "seed", "most",    "where",  "pool",      "crossbar", "control"};
+  uint64_t slots = own->redundancy.slots, rotate = own->rotate;
+  bool good = false, is_shields = false;
+  for (size_t i = 5; i < COUNT_OF(known); i++) is_shields |= strcmp(argument->key, known[i]) == 0;
+  if (is_shields) return shield_option(&own->shield, arguments, argument, &good, diags) && good;
+  if (strcmp(argument->key, "slots") == 0) good = protect_number(arguments, argument, 1, REDUNDANCY_MOST_SLOTS, &slots, diags);
+  else if (strcmp(argument->key, "rotate") == 0) good = protect_number(arguments, argument, 1, WARP_LANES - 1, &rotate, diags);
+  else if (strcmp(argument->key, "threshold") == 0)
+    good = protect_number(arguments, argument, 1, (1u << VOTE_BITS) - 1, &own->threshold, diags);
+  else if (strcmp(argument->key, "window") == 0) good = protect_number(arguments, argument, 1, UINT32_MAX, &own->window, diags);
+  else if (strcmp(argument->key, "trials") == 0) good = protect_number(arguments, argument, 1, MOST_TRIALS, &own->trials, diags);
+  else protect_unknown(arguments, argument->key, known, COUNT_OF(known), diags);
+  own->redundancy.slots = (uint32_t)slots;
+  own->rotate = (uint32_t)rotate;
+  return good;
+}
+
+Hook *heal_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
+  Heal *own = ARENA_NEW(arena, Heal);
+  own->shield = shield_make("heal", arena);
+  own->redundancy = (Redundancy){
+      .tag_name = "heal.tag", .mask_name = "heal.mask", .rows_name = "heal.rows", .order = COMPARE_FIRST, .slots = DEFAULT_SLOTS};
+  own->rotate = 1;
+  own->threshold = DEFAULT_THRESHOLD;
+  own->window = DEFAULT_WINDOW;
+  own->trials = DEFAULT_TRIALS;
+  for (uint32_t i = 0; i < arguments->count; i++) {
+    if (!read_option(own, arguments, &arguments->items[i], diags)) return NULL;
+  }
+  shield_choose(&own->shield);
+  Hook *hook = ARENA_NEW(arena, Hook);
+  *hook = (Hook){.name = "heal",
+                 .kind = HOOK_PROTECTION,
+                 .own = own,
+                 .attach = on_attach,
+                 .launch = on_launch,
+                 .block = on_block,
+                 .plan = on_plan,
+                 .place = on_place,
+                 .result = on_result,
+                 .cycle = on_cycle,
+                 .needs = WANT_PLAN | WANT_PLACE | WANT_RESULT,
+                 .repeats = true,
+                 .passes_values = true,
+                 .next_cycle = 0};
+  return hook;
+}

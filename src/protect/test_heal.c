@@ -1,0 +1,129 @@
+// heal on a toy machine: options, and that it asks for what it needs. What it does is shown by tests/proof/heal.sh on the SIMT machine.
+#include "protect/test_toy.h"
+
+static const Region sp = {.name = "unit.sp",
+                          .title = "outputs",
+                          .unit = "lane",
+                          .meaning = "toy",
+                          .dims = {{"sm", 1}, {"sp", 2}},
+                          .dim_count = 2,
+                          .flags = REGION_OUTPUT | REGION_INJECTABLE,
+                          .rows = 2,
+                          .units = 4,
+                          .bits = 32};
+static const RegionTable table = {&sp, 1, 64};
+static const HookShape shape = {.sms = 1, .warps = 2, .block_slots = 1};
+static const Instr add = {.op = OP_ADD_B32};
+
+static void wrong_options_are_refused(void **state) {
+  (void)state;
+  toy_refused(&table, &shape, "heal:treshold=3", "did you mean 'threshold'");
+  toy_refused(&table, &shape, "heal:threshold=0", "from 1 to 63");
+  toy_refused(&table, &shape, "heal:trials=32", "from 1 to 31");
+  toy_refused(&table, &shape, "heal:units=true", "unknown option 'units'");
+  toy_refused(&table, &shape, "heal:map=4-per-cluster", "no healthy lane left");
+}
+
+typedef struct Issue { // one instruction of warp 0
+  uint64_t number;
+  uint32_t broken[2]; // lanes of SP 0 and SP 1 that put out garbage
+} Issue;
+
+static Verdict copy_result(Toy *toy, const Issue *issue, uint8_t copy, uint8_t copies, uint32_t by) {
+  static const uint8_t zeros[WARP_LANES];
+  uint32_t rows[WARP_LANES];
+  uint8_t thread[WARP_LANES];
+  Who who = {.launch = 1, .issue = issue->number};
+  PartOwner owner = {.issue = issue->number};
+  for (uint32_t slot = 0; slot < WARP_LANES; slot++) { // rotated within its turn
+    thread[slot] = (uint8_t)(slot / 4 * 4 + (slot + 4 - by) % 4);
+    rows[slot] = 1000 + thread[slot];
+    if ((issue->broken[0] >> slot % 4 & 1) != 0) rows[slot] = ~rows[slot] + copy;
+  }
+  ResultEvent event = {.who = &who,
+                       .instr = &add,
+                       .region = 0,
+                       .row = 0,
+                       .cycles = 1,
+                       .mask = UINT32_MAX,
+                       .owner = &owner,
+                       .owner_of = zeros,
+                       .thread = thread,
+                       .owners = 1,
+                       .copy = copy,
+                       .copies = copies,
+                       .is_last = true,
+                       .rows = rows,
+                       .row_count = 1};
+  Verdict verdict = hooks_result(&toy->chain, &toy->machine, &event);
+  for (uint32_t slot = 0; slot < WARP_LANES && verdict == VERDICT_FIXED; slot++) assert_int_equal(rows[slot], 1000 + thread[slot]);
+  return verdict;
+}
+
+static void run(Toy *toy, const Issue *issue) {
+  LanePart part = {.filled = UINT32_MAX};
+  Who who = {.launch = 1, .issue = issue->number};
+  PlanEvent plan = {.who = &who, .instr = &add, .copies = 1, .part = &part};
+  assert_int_equal(hooks_plan(&toy->chain, &toy->machine, &plan), VERDICT_PASS);
+  assert_int_equal(plan.copies, 2);
+  assert_int_equal(copy_result(toy, issue, 0, 2, 0), VERDICT_HOLD);
+  Verdict second = copy_result(toy, issue, 1, 2, 1);
+  assert_int_equal(second, issue->broken[0] == 0 ? VERDICT_PASS : VERDICT_REPEAT);
+  if (second == VERDICT_REPEAT) assert_int_equal(copy_result(toy, issue, 2, 3, 2), VERDICT_FIXED);
+}
+
+static uint32_t map_of(const Toy *toy, uint64_t row) {
+  uint32_t lanes;
+  memcpy(&lanes, toy_row(toy, region_find(&toy->table, "heal.sp"), row), sizeof lanes);
+  return lanes;
+}
+
+static void open_toy(Toy *toy, const char *protection) {
+  assert_true(toy_open(toy, &table, &shape, protection));
+  Who who = {.launch = 1};
+  LaunchEvent launch = {.who = &who, .kernel = "toy"};
+  hooks_begin(&toy->chain, &toy->machine);
+  assert_int_equal(hooks_launch(&toy->chain, &toy->machine, &launch), VERDICT_PASS);
+}
+
+// As many votes as the threshold within a window; one fewer, or spread over windows, are transients.
+static void votes_of_one_window_count(void **state) {
+  (void)state;
+  Toy toy;
+  uint64_t number = 0;
+  Issue good = {0}, bad = {.broken = {1u << 2, 0}};
+  open_toy(&toy, "heal:threshold=3,window=100");
+  for (uint32_t window = 0; window < 20; window++) { // two in each
+    toy.machine.cycle = 100 * window + 10;
+    for (uint32_t i = 0; i < 2; i++) bad.number = number++, run(&toy, &bad);
+    good.number = number++, run(&toy, &good);
+    assert_int_equal(map_of(&toy, 0), 0);
+  }
+  bad.number = number++, run(&toy, &bad); // the third of the last window
+  assert_int_equal(map_of(&toy, 0), 1u << 2);
+  assert_int_equal(map_of(&toy, 1), 0);
+  assert_int_equal(toy.detected, 0);
+  toy_close(&toy);
+}
+
+// The last healthy lane of a cluster stays: here it is the only one that SP 1 and SP 0 have left.
+static void the_last_lane_stays(void **state) {
+  (void)state;
+  Toy toy;
+  open_toy(&toy, "heal:threshold=1");
+  uint32_t dead = 0xF, one_left = 0xB;
+  memcpy(toy_row(&toy, region_find(&toy.table, "heal.sp"), 1), &dead, sizeof dead);
+  memcpy(toy_row(&toy, region_find(&toy.table, "heal.sp"), 0), &one_left, sizeof one_left);
+  for (uint64_t i = 0; i < 10; i++) run(&toy, &(Issue){.number = i, .broken = {1u << 2, 0}});
+  assert_int_equal(map_of(&toy, 0), one_left);
+  toy_close(&toy);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(wrong_options_are_refused),
+      cmocka_unit_test(votes_of_one_window_count),
+      cmocka_unit_test(the_last_lane_stays),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,248 @@
+// A machine that heals itself: heal_proof permanent|intermittent LANES SHARD/SHARDS [WORKLOAD...], or heal_proof transient COUNT THRESHOLD.
+//
+// The first two: every workload, twice on one machine, with LANES different lanes that break in the middle of the first run: for good, or now and then. All outputs
+// must be right. What is measured: cycles from the first wrong result to its detection, and to the entry in the map; what the lane was found to be; the time of
+// the run before, of the one in which the lane breaks, and of the next. The third: one workload again and again, COUNT single wrong results at random lanes;
+// entries in the map are false ones. The last line is what heal.sh adds up.
+#include "broken.h"
+
+enum { WINDOW = 256, TRIALS = 8, OFTEN = 500 };
+typedef enum Mode { PERMANENT, INTERMITTENT, TRANSIENT } Mode;
+
+typedef struct Lane {
+  Hook hook, watch;
+  Mode mode;
+  Spoil spoil;
+  uint32_t row, lane;
+  uint64_t seed, from, on, off, next, draws;
+  uint16_t output, map, votes;
+  uint32_t kind; // as heal has found: 1 on trial, 2 permanent, 3 intermittent
+  uint64_t first, found, mapped; // cycles of the first wrong result, its detection, the entry; 0: not yet
+  uint64_t strikes, false_entries, came_back;
+  uint32_t was_mapped;
+} Lane;
+
+static bool is_active(const Lane *lane, uint64_t cycle) {
+  if (cycle < lane->from) return false;
+  return lane->mode == PERMANENT || (cycle - lane->from) % (lane->on + lane->off) < lane->on;
+}
+
+static bool spoil(Lane *lane, ResultEvent *event, uint32_t slot) {
+  bool is_changed = false;
+  for (uint32_t r = 0; r < event->row_count; r++) {
+    uint32_t *word = &event->rows[r * WARP_LANES + slot], was = *word, bit = 1u << lane->seed % 8;
+    *word = lane->spoil == SPOIL_STUCK0 ? was & ~bit : lane->spoil == SPOIL_STUCK1 ? was | bit : (uint32_t)random_draw(lane->seed, lane->draws++, 0);
+    is_changed |= *word != was;
+  }
+  for (uint32_t k = 0; k < 2 && event->predicates != NULL; k++) {
+    uint32_t was = event->predicates[k];
+    event->predicates[k] = lane->spoil == SPOIL_STUCK0 ? was & ~(1u << slot) : lane->spoil == SPOIL_STUCK1 ? was | 1u << slot : was ^ 1u << slot;
+    is_changed |= event->predicates[k] != was;
+  }
+  return is_changed;
+}
+
+static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
+  Lane *lane = hook->own;
+  uint32_t lanes = machine->regions->items[lane->output].units;
+  if (event->region != lane->output || event->mask == 0) return VERDICT_PASS;
+  if (lane->mode == TRANSIENT) { // one thread's result, whose lane is drawn among those at work
+    if (machine->cycle < lane->next) return VERDICT_PASS;
+    uint32_t at = (uint32_t)random_below(random_draw(lane->seed, lane->strikes, 1), (uint64_t)__builtin_popcount(event->mask)), slots = event->mask;
+    while (at-- > 0) slots &= slots - 1;
+    lane->strikes += spoil(lane, event, (uint32_t)__builtin_ctz(slots)) ? 1 : 0;
+    lane->next = machine->cycle + 1 + random_below(random_draw(lane->seed, lane->draws++, 2), 2 * OFTEN);
+    return VERDICT_PASS;
+  }
+  if (event->row != lane->row || !is_active(lane, machine->cycle)) return VERDICT_PASS;
+  for (uint32_t slot = lane->lane; slot < WARP_LANES; slot += lanes) {
+    bool is_met = (event->mask >> slot & 1) != 0 && spoil(lane, event, slot) && (event->shadow >> slot & 1) == 0;
+    if (is_met && lane->first == 0) lane->first = machine->cycle;
+  }
+  return VERDICT_PASS;
+}
+
+static Verdict on_watch(Hook *hook, HookMachine *machine, ResultEvent *event) {
+  Lane *lane = hook->own;
+  const Region *region = &machine->regions->items[lane->map];
+  uint32_t wrong = 0;
+  (void)event;
+  if (lane->found == 0 && *machine->repeated > 0) lane->found = machine->cycle;
+  for (uint64_t row = 0; row < region->rows; row++) {
+    uint32_t map;
+    memcpy(&map, machine->block + region->base + row * region->row_bytes, sizeof map);
+    bool is_here = lane->mode != TRANSIENT && row == lane->row && (map >> lane->lane & 1) != 0;
+    if (is_here && lane->mapped == 0) lane->mapped = machine->cycle;
+    wrong += (uint32_t)__builtin_popcount(map) - (is_here ? 1 : 0);
+  }
+  if (wrong > lane->was_mapped) lane->false_entries += wrong - lane->was_mapped;
+  if (wrong < lane->was_mapped) lane->came_back += lane->was_mapped - wrong;
+  lane->was_mapped = wrong;
+  const Region *votes = &machine->regions->items[lane->votes];
+  lane->kind = machine->block[votes->base + lane->row * votes->row_bytes + lane->lane * votes->unit_bytes] & 3;
+  return VERDICT_PASS;
+}
+
+static bool on_attach(Hook *hook, HookLayout *layout, Diags *diags) {
+  Lane *lane = hook->own;
+  (void)diags;
+  lane->output = region_find(hook_layout_regions(layout), "unit.sp");
+  lane->map = region_find(hook_layout_regions(layout), "heal.sp");
+  lane->votes = region_find(hook_layout_regions(layout), "heal.vote.sp");
+  return lane->map != REGION_NONE && lane->votes != REGION_NONE;
+}
+
+// ---- Runs ------------------------------------------------------------------------------------------------
+
+typedef struct Bench {
+  Arena *arena;
+  Diags diags;
+  HookChain chain;
+  Device *device;
+} Bench;
+
+static void bench_open(Bench *bench, const Spec *spec, const char *protection, Lane *lane) {
+  *bench = (Bench){.arena = arena_new()};
+  lane->hook = (Hook){.name = "lane", .kind = HOOK_FAULT, .own = lane, .result = on_result, .next_cycle = UINT64_MAX};
+  lane->watch = (Hook){.name = "watch", .kind = HOOK_OBSERVER, .own = lane, .attach = on_attach, .result = on_watch, .next_cycle = UINT64_MAX};
+  Hook *heal = protect_new(protection, bench->arena, &bench->diags);
+  if (heal == NULL) broken_die(protection, &bench->diags);
+  hook_chain_add(&bench->chain, &lane->hook);
+  hook_chain_add(&bench->chain, heal);
+  hook_chain_add(&bench->chain, &lane->watch);
+  DeviceOptions options = {.spec = spec, .hooks = &bench->chain};
+  bench->device = device_new(&options, &bench->diags);
+  if (bench->device == NULL) broken_die("device", &bench->diags);
+}
+
+static void bench_close(Bench *bench) {
+  device_free(bench->device);
+  diags_free(&bench->diags);
+  arena_free(bench->arena);
+}
+
+typedef struct Ran {
+  bool is_done;
+  uint64_t hash, cycles;
+} Ran;
+
+static Ran bench_run(Bench *bench, const Workload *workload) {
+  WorkloadRun work = {0};
+  uint32_t before = device_launch_count(bench->device);
+  if (!workload_start(&work, workload, SIZE_TINY, bench->device, &bench->diags) || !workload->prepare(&work)) broken_die(workload->name, &bench->diags);
+  Ran ran = {.is_done = workload->launch(&work)};
+  for (uint32_t i = before; i < device_launch_count(bench->device); i++) ran.cycles += device_launch_record(bench->device, i)->stats.value[STAT_CYCLES];
+  Arena *arena = arena_new();
+  for (uint32_t i = 0; i < work.output_count && ran.is_done; i++) {
+    uint64_t bytes = work.outputs[i].count * element_bytes(work.outputs[i].type);
+    uint8_t *copy = arena_alloc(arena, bytes + 1);
+    if (device_read(bench->device, copy, work.outputs[i].address, bytes)) ran.hash = hash_bytes(copy, bytes, ran.hash);
+  }
+  arena_free(arena);
+  workload_finish(&work);
+  return ran;
+}
+
+// ---- A lane breaks -----------------------------------------------------------------------------------------
+
+typedef struct Tally {
+  uint64_t runs, met, found, mapped, detection, most_detection, entry, most_entry, kinds[4], false_entries, wrong, healthy, during, after;
+} Tally;
+
+static void breaks(const Workload *workload, const Spec *spec, Mode mode, uint64_t number, uint64_t index, Tally *tally) {
+  char protection[80];
+  snprintf(protection, sizeof protection, "heal:window=%d,trials=%d", WINDOW, TRIALS);
+  Bench bench;
+  Lane lane = {.mode = mode, .from = UINT64_MAX};
+  bench_open(&bench, spec, protection, &lane);
+  Ran healthy = bench_run(&bench, workload);
+  bench_close(&bench);
+  if (!healthy.is_done || lane.false_entries > 0) broken_die(workload->name, &bench.diags);
+  uint64_t seed = number * 100 + index;
+  lane = (Lane){.mode = mode, .spoil = (Spoil)(number % SPOILS), .seed = seed, .row = (uint32_t)random_below(random_draw(seed, 0, 3), 4)};
+  lane.lane = (uint32_t)random_below(random_draw(seed, 1, 3), spec->sm_sp_lanes);
+  lane.from = 1 + random_below(random_draw(seed, 2, 3), healthy.cycles / 2 + 1);
+  lane.on = 3 * WINDOW;
+  lane.off = 2 * WINDOW;
+  bench_open(&bench, spec, protection, &lane);
+  Ran during = bench_run(&bench, workload), after = during.is_done ? bench_run(&bench, workload) : (Ran){0};
+  tally->runs++;
+  if (!during.is_done || !after.is_done || during.hash != healthy.hash || after.hash != healthy.hash) {
+    fprintf(stderr, "%s: lane %u of SP row %u from cycle %lu, spoil %d: %s\n", workload->name, lane.lane, lane.row, lane.from, lane.spoil,
+            during.is_done && after.is_done ? "wrong outputs" : "ended early");
+    tally->wrong++;
+  }
+  tally->false_entries += lane.false_entries;
+  tally->met += lane.first > 0;
+  if (lane.first > 0 && lane.found >= lane.first) {
+    tally->found++;
+    tally->detection += lane.found - lane.first;
+    if (lane.found - lane.first > tally->most_detection) tally->most_detection = lane.found - lane.first;
+  }
+  if (lane.mapped > 0) {
+    tally->mapped++;
+    tally->entry += lane.mapped - lane.first;
+    if (lane.mapped - lane.first > tally->most_entry) tally->most_entry = lane.mapped - lane.first;
+    tally->kinds[lane.kind]++;
+    tally->healthy += healthy.cycles;
+    tally->during += during.cycles;
+    tally->after += after.cycles;
+  }
+  bench_close(&bench);
+}
+
+static int prove_breaks(Mode mode, const Spec *spec, int argc, char **argv) {
+  unsigned long lanes = 0, shard = 0, shards = 1;
+  if (argc < 2 || sscanf(argv[0], "%lu", &lanes) != 1 || sscanf(argv[1], "%lu/%lu", &shard, &shards) != 2) return 2;
+  Tally tally = {0};
+  for (uint32_t i = 0; i < workload_count; i++) {
+    bool is_chosen = argc == 2;
+    for (int k = 2; k < argc; k++) is_chosen |= strcmp(argv[k], workloads[i]->name) == 0;
+    for (uint64_t number = shard; number < lanes && is_chosen; number += shards) breaks(workloads[i], spec, mode, number, i, &tally);
+  }
+  printf("runs %lu met %lu found %lu mapped %lu detection %lu entry %lu trial %lu permanent %lu intermittent %lu back %lu false %lu wrong %lu "
+         "healthy %lu during %lu after %lu most-detection %lu most-entry %lu\n",
+         tally.runs, tally.met, tally.found, tally.mapped, tally.detection, tally.entry, tally.kinds[1], tally.kinds[2], tally.kinds[3],
+         tally.kinds[0], tally.false_entries, tally.wrong, tally.healthy, tally.during, tally.after, tally.most_detection, tally.most_entry);
+  return tally.wrong > 0 ? 1 : 0;
+}
+
+// ---- Transients --------------------------------------------------------------------------------------------
+
+static int prove_transients(const Spec *spec, int argc, char **argv) {
+  unsigned long count = 0, threshold = 0;
+  if (argc != 2 || sscanf(argv[0], "%lu", &count) != 1 || sscanf(argv[1], "%lu", &threshold) != 1) return 2;
+  char protection[80];
+  snprintf(protection, sizeof protection, "heal:threshold=%lu", threshold);
+  Bench bench;
+  Lane lane = {.mode = TRANSIENT, .seed = 77};
+  const Workload *workload = workload_find("matmul");
+  bench_open(&bench, spec, protection, &lane);
+  uint64_t runs = 0, wrong = 0, hash = 0;
+  for (; lane.strikes < count; runs++) {
+    Ran ran = bench_run(&bench, workload);
+    if (runs == 0) hash = ran.hash;
+    wrong += !ran.is_done || ran.hash != hash;
+  }
+  bench_close(&bench);
+  Outcome golden = broken_run(workload, spec, NULL, 0);
+  if (hash != golden.hash) wrong++;
+  printf("threshold %lu transients %lu runs %lu wrong %lu false %lu back %lu\n", threshold, lane.strikes, runs, wrong, lane.false_entries, lane.came_back);
+  return wrong > 0 ? 1 : 0;
+}
+
+int main(int argc, char **argv) {
+  Arena *arena = arena_new();
+  Diags diags = {0};
+  Spec spec;
+  bool good = spec_load(&spec, arena, "fermi-gtx480", &diags) && spec_set(&spec, "sm.count", "2", NULL, 0, &diags);
+  if (!good) broken_die("machine", &diags);
+  int code = 2;
+  if (argc > 2 && strcmp(argv[1], "permanent") == 0) code = prove_breaks(PERMANENT, &spec, argc - 2, argv + 2);
+  if (argc > 2 && strcmp(argv[1], "intermittent") == 0) code = prove_breaks(INTERMITTENT, &spec, argc - 2, argv + 2);
+  if (argc > 2 && strcmp(argv[1], "transient") == 0) code = prove_transients(&spec, argc - 2, argv + 2);
+  if (code == 2) fprintf(stderr, "heal_proof permanent|intermittent LANES SHARD/SHARDS [WORKLOAD...] | transient COUNT THRESHOLD\n");
+  diags_free(&diags);
+  arena_free(arena);
+  return code;
+}
