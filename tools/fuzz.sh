@@ -18,6 +18,7 @@ for target in build-fuzz/fuzz_*; do
     fault) seeds=tests/fault/fuzz-corpus ;;
     fatbin) seeds=tests/cuda/fatbin ;;
     calls) seeds=tests/cuda/fuzz-corpus ;;
+    shader) seeds=workloads/fragment ;;
   esac
   # shellcheck disable=SC2086
   "$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 -verbosity=0 \
