@@ -27,6 +27,7 @@ for redoubt in "$@"; do
   {
     for machine in gt200-rise tesla-hints turing-rtx2060; do timed hotspot $machine; done
     faults histogram64 rf,shared,l2
+    for program in mandelbrot stress0; do "$redoubt" run workloads/fragment/$program.fp --machine sheaffer-2007 --json --dump color | grep -v '"host_seconds"'; done
   } >>"$folder/now"
   if [ -f "$folder/first" ]; then
     cmp "$folder/first" "$folder/now" || { echo "$redoubt differs from $1"; diff "$folder/first" "$folder/now" | head -n 20; exit 1; }

@@ -3,7 +3,7 @@
 # Says which; asks for nothing. Needs root or sudo only when something is missing.
 set -eu
 
-build="gcc libc6-dev make cmake ninja-build libinih-dev libjansson-dev libxxhash-dev libzstd-dev liblz4-dev libsqlite3-dev libiberty-dev libjs-vega"
+build="gcc libc6-dev make cmake ninja-build libinih-dev libjansson-dev libxxhash-dev libzstd-dev liblz4-dev libsqlite3-dev libiberty-dev libpng-dev libjs-vega"
 test="clang clang-format libclang-rt-14-dev libcmocka-dev libmpfr-dev libgmp-dev git chromium zsh fish groff-base python3 pkg-config debootstrap"
 docs="mkdocs"
 deb="dpkg-dev file"

@@ -329,7 +329,7 @@ const Command command_campaign = {
                 "redoubt campaign @SET|NAME,NAME... [options]       several, one after the other, a journal each in the folder of -o\n"
                 "redoubt campaign FILE.ptx [options]                the same for a kernel of a PTX file\n"
                 "redoubt campaign [options] -- ./app ARGUMENTS      and for a CUDA program\n",
-    .groups = {&fault_group, &work_group, &run_machine_group, &run_workload_group, &run_ptx_group},
+    .groups = {&fault_group, &work_group, &run_machine_group, &run_workload_group, &run_ptx_group, &run_shader_group},
     .ending = "Examples:\n"
               "  redoubt campaign scalarprod --machine fermi-gtx480 --structure rf,shared --faults 5000\n"
               "  redoubt campaign matmul --size tiny --machine turing-rtx2060 --structure rf,unit --margin 0.005 --confidence 0.95\n"

@@ -1,6 +1,8 @@
-// redoubt check FILE.ptx...: every line that cannot be run, before running.
+// redoubt check FILE...: every line of PTX files and fragment programs that cannot be run, before running.
 #include "cli/cli.h"
+#include "cli/run.h"
 #include "cli/screen.h"
+#include "shader/shader.h"
 
 // Kernels of a file that has no problem.
 static uint32_t count_kernels(const PtxSource *source) {
@@ -12,6 +14,23 @@ static uint32_t count_kernels(const PtxSource *source) {
   if (program != NULL) program_free(program);
   diags_free(&diags);
   return kernels;
+}
+
+static int check_shader(const char *path, bool quiet) {
+  Arena *arena = arena_new();
+  Diags diags = {0};
+  char *text;
+  size_t length;
+  ShaderProgram *program = file_read(arena, path, &text, &length, &diags) ? shader_parse(path, text, length, &diags) : NULL;
+  int code = program != NULL ? EXIT_OK : message_diags(&diags);
+  if (program != NULL && !quiet) {
+    uint32_t instructions = program->count - 1, reads = program->texture_reads; // END is none
+    screen_print(arena_format(arena, "%s: ok (%u instruction%s, %u texture read%s)\n", path, instructions, instructions == 1 ? "" : "s",
+                              reads, reads == 1 ? "" : "s"));
+  }
+  shader_free(program);
+  arena_free(arena);
+  return code;
 }
 
 static int check_file(const char *path, bool quiet) {
@@ -39,7 +58,8 @@ static int check_files(int argc, char **argv) {
   bool good = options_parse(&command_check, NULL, arena, argc, argv, &operands);
   int code = good ? EXIT_OK : operands.exit_code;
   for (uint32_t i = 0; good && i < operands.count; i++) {
-    int result = check_file(operands.items[i], operands.quiet);
+    bool is_shader = is_shader_file(operands.items[i]);
+    int result = is_shader ? check_shader(operands.items[i], operands.quiet) : check_file(operands.items[i], operands.quiet);
     if (result != EXIT_OK) code = result;
   }
   arena_free(arena);
@@ -49,8 +69,8 @@ static int check_files(int argc, char **argv) {
 const Command command_check = {
     .name = "check",
     .usage = "FILE...",
-    .summary = "say what in a PTX file cannot be run, line by line",
-    .synopsis = "redoubt check FILE.ptx...\n",
+    .summary = "say what in a PTX file or fragment program cannot be run, line by line",
+    .synopsis = "redoubt check FILE.ptx|FILE.fp...\n",
     .about = "Says, for every line that cannot be run, what is wrong with it: file, line, column and text.\n",
     .ending = "Exit codes: 0 every file can be run, 2 some line of some file cannot.\n"
               "\n"

@@ -13,6 +13,7 @@
 
 Target *run_as_target(const RunOptions *options, Arena *arena, Diags *diags) {
   const Workload *workload = workload_find(options->target);
+  if (workload == NULL && is_shader_file(options->target)) return shader_target(options, arena, diags);
   if (workload == NULL) return is_g80_file(options->target) ? g80_target(options, arena, diags) : ptx_target(options, arena, diags);
   const char **params = ARENA_ARRAY(arena, const char *, options->params.count + 1);
   for (uint32_t i = 0; i < options->params.count; i++) {

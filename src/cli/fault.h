@@ -7,8 +7,9 @@
 
 // The workload, PTX file or G80 code that the options name, as a target of faults; NULL, with diagnostics. Lives in the arena.
 Target *run_as_target(const RunOptions *options, Arena *arena, Diags *diags);
-Target *ptx_target(const RunOptions *options, Arena *arena, Diags *diags); // ptx_target.c
-Target *g80_target(const RunOptions *options, Arena *arena, Diags *diags); // g80_target.c
+Target *ptx_target(const RunOptions *options, Arena *arena, Diags *diags);    // ptx_target.c
+Target *shader_target(const RunOptions *options, Arena *arena, Diags *diags); // shader_target.c
+Target *g80_target(const RunOptions *options, Arena *arena, Diags *diags);    // g80_target.c
 // Arrays among arguments, as they are in device memory now (ptx_target.c).
 void arguments_as_outputs(const Argument *arguments, uint32_t count, Device *device, TargetOutputs *outputs, Arena *arena);
 

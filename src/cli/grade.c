@@ -190,7 +190,7 @@ const Command command_grade = {
                 "redoubt grade JOURNAL.db... [options] or journals of such campaigns (--window cycles:0-1, the same seed)\n",
     .about = "A fault is detected if a kernel's outputs, its signature, differ from those without faults, or do not come at all.\n"
              "See docs/safety.md.\n",
-    .groups = {&grade_group, &file_group, &run_machine_group, &run_workload_group, &run_ptx_group},
+    .groups = {&grade_group, &file_group, &run_machine_group, &run_workload_group, &run_ptx_group, &run_shader_group},
     .ending = "Example:\n"
               "  redoubt grade scan,reduction,matmul --size tiny --structure unit.sp,unit.agu --faults 400 --coverage 0.9\n"
               "\n"

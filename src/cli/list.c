@@ -11,6 +11,7 @@
 #include "journal/journal.h"
 #include "machine/ratio.h"
 #include "protect/protect.h"
+#include "shader/shader.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -126,6 +127,10 @@ static void study_keys_page(Text *out) {
   }
 }
 
+static void list_shader(Text *out) {
+  for (uint32_t i = 0; i < SHADER_OPS; i++) text_add(out, "%-8s %s\n", shader_op_info[i].name, shader_op_info[i].meaning);
+}
+
 typedef struct ListTable {
   const char *name, *other_name;
   void (*list)(Text *out);
@@ -142,6 +147,7 @@ static const ListTable tables[] = {
     {"protections", NULL, protections_list, NULL},
     {"events", NULL, hook_events_list, hook_events_markdown},
     {"study", "study-keys", list_study, study_keys_page},
+    {"shader", NULL, list_shader, NULL},
 };
 
 // ---- Structures: those of one machine, with what protections add ------------------------------------
@@ -263,7 +269,7 @@ static const OptionGroup trait_group = OPTION_GROUP("Workloads", trait_options);
 const Command command_list = {
     .name = "list",
     .usage = "WHAT",
-    .summary = "machines, workloads, structures, faults, protections, events, instructions, params, stats, traps, study",
+    .summary = "machines, workloads, structures, faults, protections, events, instructions, params, stats, traps, study, shader",
     .synopsis = "redoubt list WHAT [options]\n"
                 "redoubt list workloads [--traits] [options] [NAME|@SET...]\n",
     .about = "  machines       simulated GPUs that are built in\n"

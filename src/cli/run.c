@@ -159,8 +159,10 @@ static int other_file(const char *path, const char *command) {
 int run_check_target(const RunOptions *options, const char *command) {
   const Workload *workload = workload_find(options->target);
   if (workload == NULL && is_g80_file(options->target)) return g80_check_target(options, command) ? EXIT_OK : EXIT_BAD_INPUT;
+  if (workload == NULL && is_shader_file(options->target)) return shader_check_target(options, command) ? EXIT_OK : EXIT_BAD_INPUT;
   int other = workload == NULL ? other_file(options->target, command) : EXIT_OK;
   if (other != EXIT_OK) return other;
+  if (options->shader.given) return message_usage(command, "--domain, --texture and --value are for fragment programs (.fp)");
   if (options->images.given)
     return message_usage(command, "--gmem-in, --gmem-out, --cmem-in and --cmem-bytes are for G80 code (.sass, .hex)");
   if (workload == NULL && !is_ptx_file(options->target)) return unknown_target(options->target, command);
@@ -187,7 +189,7 @@ static int run_target(Run *run) {
   int code = EXIT_OK;
   for (uint32_t i = 0; i < options->repeat && code == EXIT_OK; i++) {
     for (uint32_t k = 0; k < options->dumps.count; k++) options->dumps.items[k].done = false;
-    code = workload != NULL ? run_workload(run, workload) : run_ptx(run);
+    code = workload != NULL ? run_workload(run, workload) : is_shader_file(options->target) ? run_shader(run) : run_ptx(run);
   }
   Diags diags = {0};
   if (!options->dump_program && code != EXIT_BAD_INPUT && !result_print(run, &diags)) code = message_diags(&diags);

@@ -21,6 +21,13 @@ typedef struct G80Images {
   bool given;
 } G80Images;
 
+// Of fragment programs: --domain, --texture, --value.
+typedef struct ShaderWishes {
+  uint32_t domain[2]; // zeros: not given
+  VEC(const char *) textures, values;
+  bool given;
+} ShaderWishes;
+
 typedef struct RunOptions {
   SpecWishes machine; // --machine, --set and its short forms
   const char *target; // NULL: not given
@@ -47,6 +54,7 @@ typedef struct RunOptions {
   unsigned check;          // --check: CHECK_MEMORY, CHECK_RACES
   bool check_is_strict;    // findings are wrong results
   G80Images images;
+  ShaderWishes shader;
   uint32_t repeat;
   VEC(const char *) faults; // --fault
   bool explain;
@@ -58,8 +66,8 @@ typedef struct RunOptions {
   Spec spec;
   Files files; // that the run reads and writes
 } RunOptions;
-extern const OptionGroup run_workload_group, run_ptx_group, run_machine_group; // for structs that begin with RunOptions
-OptionTake option_size, option_json, option_csv;                               // for such structs too
+extern const OptionGroup run_workload_group, run_ptx_group, run_shader_group, run_machine_group; // for structs that begin with RunOptions
+OptionTake option_size, option_json, option_csv;                                                 // for such structs too
 void run_options_default(RunOptions *options);
 // Once options are taken: the target, the machine, and whether it all goes together. False, after a message: it does not.
 bool run_options_complete(RunOptions *options, const Operands *operands, Arena *arena);
@@ -114,14 +122,14 @@ void run_clear_progress(Run *run);
 
 void ace_figures_take(Run *run, const Ace *ace); // ace_figures.c: of --observe ace
 
-int run_workload(Run *run, const Workload *workload);                  // run_workload.c
-int run_ptx(Run *run);                                                 // run_ptx.c
-int run_set(Run *run);                                                 // run_set.c: several workloads
-int run_g80(Run *run);                                                 // run_g80.c
-bool is_g80_file(const char *target);                                  // .sass, .hex
+int run_workload(Run *run, const Workload *workload);                   // run_workload.c
+int run_ptx(Run *run);                                                  // run_ptx.c
+int run_set(Run *run);                                                  // run_set.c: several workloads
+int run_g80(Run *run);                                                  // run_g80.c
+bool is_g80_file(const char *target);                                   // .sass, .hex
 bool g80_machine_given(const RunOptions *options, const char *command); // else it has said that G80 code needs one
-bool g80_check_target(const RunOptions *options, const char *command); // false, after a message: options or machine are not for G80 code
-int run_application(Run *run);                                         // run_app.c
+bool g80_check_target(const RunOptions *options, const char *command);  // false, after a message: options or machine are not for G80 code
+int run_application(Run *run);                                          // run_app.c
 
 // ---- Element types, arguments, dumps (argument.c, element.c, dump.c) ------------------------------
 typedef enum ElementKind { KIND_OF_UNSIGNED, KIND_OF_SIGNED, KIND_OF_BITS, KIND_OF_FLOAT } ElementKind;
@@ -187,6 +195,27 @@ typedef struct G80Call {
 Program *g80_call_compile(const RunOptions *options, Diags *diags); // the file with what the options say of it
 bool g80_call_parse(G80Call *call, const RunOptions *options, Arena *arena, const Program *program, Diags *diags);
 bool g80_call_place(G80Call *call, Device *device);
+
+// ---- A fragment program with its domain and textures (run_shader.c) -------------------------------
+enum { SHADER_CALL_TEXTURES = 16 };
+typedef struct ShaderTexels {
+  float *pixels; // four for each texel, row by row
+  uint32_t width, height;
+} ShaderTexels;
+typedef struct ShaderCall {
+  uint32_t width, height;
+  ShaderTexels texture[SHADER_CALL_TEXTURES];
+  struct FragmentParams *params; // as the program gets them, once placed
+  const void *pointers[1];
+  DeviceAddress frame;
+  LaunchRequest request; // but for the module
+} ShaderCall;
+int run_shader(Run *run);
+bool is_shader_file(const char *target);                                  // .fp
+bool shader_check_target(const RunOptions *options, const char *command); // false, after a message: options or machine are not for it
+Program *shader_call_compile(const RunOptions *options, Diags *diags);
+bool shader_call_parse(ShaderCall *call, const RunOptions *options, Arena *arena, Diags *diags);
+bool shader_call_place(ShaderCall *call, Device *device);
 
 bool dump_array(const DumpWish *wish, const Files *files, Device *device, DeviceAddress address, const Element *element, uint64_t count,
                 Diags *diags);

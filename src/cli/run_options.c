@@ -172,6 +172,26 @@ static bool take_trace_every(const OptionUse *use) {
 
 // ---- Tables ------------------------------------------------------------------------------------------
 
+static bool take_domain(const OptionUse *use) {
+  ShaderWishes *shader = option_field(use);
+  int length = 0;
+  bool good = sscanf(use->text, "%ux%u%n", &shader->domain[0], &shader->domain[1], &length) == 2 && use->text[length] == '\0';
+  shader->given = true;
+  return (good && shader->domain[0] > 0 && shader->domain[1] > 0) || option_wrong(use, "is written WxH, as 128x128");
+}
+
+static bool take_texture(const OptionUse *use) {
+  RunOptions *options = use->wishes;
+  *VEC_PUSH(&options->shader.textures, use->arena) = use->text;
+  return options->shader.given = true;
+}
+
+static bool take_value(const OptionUse *use) {
+  RunOptions *options = use->wishes;
+  *VEC_PUSH(&options->shader.values, use->arena) = use->text;
+  return options->shader.given = true;
+}
+
 static const Option workload_options[] = {
     {"size", 0, "SIZE", "tiny, small, default or large", .take = option_size},
     {"param", 0, "NAME=NUMBER", "change one of its parameters", .take = take_param},
@@ -192,6 +212,13 @@ static const Option ptx_options[] = {
      .take = take_argument},
 };
 const OptionGroup run_ptx_group = OPTION_GROUP("PTX files", ptx_options);
+
+static const Option shader_options[] = {
+    {"domain", 0, "WxH", "fragments (default 64x64)", .take = take_domain, .offset = offsetof(RunOptions, shader)},
+    {"texture", 0, "N=WHAT", "texture N: random:WxH, zeros:WxH or a PNG file; may be repeated", .take = take_texture},
+    {"value", 0, "NAME=X,Y,Z,W", "of a parameter that the program declares; may be repeated", .take = take_value},
+};
+const OptionGroup run_shader_group = OPTION_GROUP("Fragment programs (.fp)", shader_options);
 
 static const Option machine_options[] = {
     {"machine", 0, "NAME|FILE", "the simulated GPU ('redoubt list machines'; default: functional to run, fermi-gtx480 for campaigns)",
@@ -282,7 +309,7 @@ const Command command_run = {
                 "redoubt run FILE.ptx [options]          a kernel from a PTX file, without any host code\n"
                 "redoubt run FILE.sass|FILE.hex [options]  G80 machine code, with --machine flexgrip or flexgrip-thesis\n"
                 "redoubt run [options] -- ./app ARGS     a CUDA program\n",
-    .groups = {&run_workload_group, &run_ptx_group, &g80_group, &run_machine_group, &result_group, &fault_group},
+    .groups = {&run_workload_group, &run_ptx_group, &g80_group, &run_shader_group, &run_machine_group, &result_group, &fault_group},
     .ending = "Arguments of PTX kernels:\n"
               "  u32:1024  n:s32=-5  x:f32=0.5       a number, with or without a name\n"
               "  out:f32[1024]                       an array in device memory, zeros; its address is passed\n"
@@ -392,6 +419,7 @@ static bool check_files(RunOptions *options, Diags *diags) {
   files_read(files, options->images.gmem_in);
   files_read(files, options->images.cmem_in);
   for (uint32_t i = 0; i < options->arguments.count; i++) read_named(files, options->arguments.items[i], "=file:", "");
+  for (uint32_t i = 0; i < options->shader.textures.count; i++) read_named(files, options->shader.textures.items[i], "=", "");
   for (uint32_t i = 0; i < options->faults.count; i++) read_named(files, options->faults.items[i], "pattern(", ")");
   for (char **word = options->application; word != NULL && *word != NULL; word++) files_read(files, *word);
   bool good = files_write(files, options->json_file, diags) && files_write(files, options->csv_file, diags);

@@ -16,7 +16,7 @@ typedef struct Spec {
 #undef PARAM_CHOICE
 } Spec;
 
-enum { MODEL_FUNCTIONAL, MODEL_SIMT, MODEL_FLEXGRIP }; // machine.model: the order of its choices
+enum { MODEL_FUNCTIONAL, MODEL_SIMT, MODEL_FLEXGRIP, MODEL_FRAGMENT }; // machine.model: the order of its choices
 
 typedef struct ParamInfo {
   const char *key, *unit, *help;

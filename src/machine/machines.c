@@ -1,8 +1,10 @@
 // Which machines there are, and how their functions are called. The one place that knows them all.
 #include "machine/machines.h"
 
-static const MachineKind *const kinds[] = {
-    [MODEL_FUNCTIONAL] = &functional_machine, [MODEL_SIMT] = &simt_machine, [MODEL_FLEXGRIP] = &g80_machine};
+static const MachineKind *const kinds[] = {[MODEL_FUNCTIONAL] = &functional_machine,
+                                           [MODEL_SIMT] = &simt_machine,
+                                           [MODEL_FLEXGRIP] = &g80_machine,
+                                           [MODEL_FRAGMENT] = &fragment_machine};
 
 static const MachineKind *kind_of(const Spec *spec) {
   ASSERT(spec->machine_model < COUNT_OF(kinds));

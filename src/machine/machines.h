@@ -7,5 +7,6 @@
 extern const MachineKind functional_machine; // functional/machine.c
 extern const MachineKind simt_machine;       // simt/machine.c
 extern const MachineKind g80_machine;        // g80/machine.c
+extern const MachineKind fragment_machine;   // fragment/machine.c
 
 #endif

@@ -1,7 +1,8 @@
 // The program: look-ups and identity.
 #include "program/program_internal.h"
 
-const char *const program_form_text[FORM_COUNT] = {[FORM_REDOUBT] = "PTX", [FORM_G80] = "G80 machine code"};
+const char *const program_form_text[FORM_COUNT] = {
+    [FORM_REDOUBT] = "PTX", [FORM_G80] = "G80 machine code", [FORM_SHADER] = "fragment programs"};
 
 void program_text_at(const Program *program, uint32_t pc, Text *out) {
   if (program->decoded != NULL) instr_format(&program->decoded[pc], out);

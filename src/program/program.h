@@ -68,6 +68,7 @@ typedef struct Relocation {
 typedef enum ProgramForm {
   FORM_REDOUBT, // instructions of isa.def, lowered from PTX
   FORM_G80,     // G80 machine code (src/sass)
+  FORM_SHADER,  // fragment programs (src/shader)
   FORM_COUNT
 } ProgramForm;
 extern const char *const program_form_text[FORM_COUNT]; // what users call them
@@ -79,6 +80,7 @@ typedef struct ForeignInstr {
   uint8_t address; // stores: the register that holds it
 } ForeignInstr;
 struct SassProgram;
+struct ShaderProgram;
 
 typedef struct Program {
   Arena *arena; // owns everything below
@@ -98,11 +100,11 @@ typedef struct Program {
   uint32_t symbol_count;
   const Relocation *relocations;
   uint32_t relocation_count;
-  uint32_t const_bytes; // size of BANK_CONST
-  uint64_t hash;        // of code, symbols and functions: journals and snapshots check it
-  // FORM_G80
-  const struct SassProgram *sass;
-  const ForeignInstr *foreign; // by instruction
+  uint32_t const_bytes;               // size of BANK_CONST
+  uint64_t hash;                      // of code, symbols and functions: journals and snapshots check it
+  const struct SassProgram *sass;     // FORM_G80
+  const struct ShaderProgram *shader; // FORM_SHADER
+  const ForeignInstr *foreign;        // by instruction
 } Program;
 
 // ---- The address space ---------------------------------------------------------------------

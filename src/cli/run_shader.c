@@ -1,0 +1,199 @@
+// redoubt run FILE.fp: a fragment program over a domain, with textures and values for its parameters, without any host code.
+#include "cli/png_file.h"
+#include "cli/run.h"
+#include "machine/fragment/fragment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+bool is_shader_file(const char *target) {
+  const char *dot = strrchr(target, '.');
+  return dot != NULL && strcmp(dot, ".fp") == 0;
+}
+
+// ---- What the options say ---------------------------------------------------------------------------------------------
+
+// "x,y,z,w", or fewer: what is not said is 0, and 1 in w.
+static bool parse_vector(const char *text, float value[4]) {
+  value[0] = value[1] = value[2] = 0.0f;
+  value[3] = 1.0f;
+  for (uint32_t i = 0; i < 4; i++) {
+    char *rest;
+    value[i] = strtof(text, &rest);
+    if (rest == text || (*rest != ',' && *rest != '\0')) return false;
+    if (*rest == '\0') return true;
+    text = rest + 1;
+  }
+  return false;
+}
+
+static bool set_values(const RunOptions *options, ShaderProgram *shader, Diags *diags) {
+  for (uint32_t i = 0; i < options->shader.values.count; i++) {
+    const char *text = options->shader.values.items[i], *equals = strrchr(text, '=');
+    float value[4];
+    char name[80];
+    snprintf(name, sizeof name, "%.*s", equals != NULL ? (int)(equals - text) : 0, text);
+    if (equals == NULL || !parse_vector(equals + 1, value)) return diags_add(diags, NULL, 0, 0, "--value %s: write NAME=X,Y,Z,W", text);
+    if (!shader_set(shader, name, value)) return diags_add(diags, NULL, 0, 0, "--value %s: the program declares no '%s'", text, name);
+  }
+  return true;
+}
+
+Program *shader_call_compile(const RunOptions *options, Diags *diags) {
+  Arena *arena = arena_new();
+  char *text;
+  size_t length;
+  ShaderProgram *shader = NULL;
+  if (file_read(arena, options->target, &text, &length, diags)) shader = shader_parse(options->target, text, length, diags);
+  arena_free(arena);
+  if (shader != NULL && set_values(options, shader, diags)) return fragment_program(options->target, shader);
+  shader_free(shader);
+  return NULL;
+}
+
+static void fill_random(float *texels, uint64_t count, uint64_t seed) {
+  for (uint64_t i = 0; i < count; i++) texels[i] = random_unit_f32(random_draw(seed, i, 0));
+}
+
+// "0=random:64x64", "1=zeros:8x8", "2=picture.png"
+static bool parse_texture(ShaderCall *call, const RunOptions *options, const char *text, Arena *arena, Diags *diags) {
+  unsigned number, width, height;
+  int length = 0;
+  const char *rest = text;
+  if (sscanf(text, "%u=%n", &number, &length) != 1 || length == 0 || number >= SHADER_TEXTURES)
+    return diags_add(diags, NULL, 0, 0,
+                     "--texture %s: write NUMBER=random:WxH, NUMBER=zeros:WxH or NUMBER=FILE.png; NUMBER is from 0 to %d", text,
+                     SHADER_TEXTURES - 1);
+  rest += length;
+  ShaderTexels *texture = &call->texture[number];
+  bool is_random = sscanf(rest, "random:%ux%u%n", &width, &height, &length) == 2 && rest[length] == '\0';
+  bool is_zero = !is_random && sscanf(rest, "zeros:%ux%u%n", &width, &height, &length) == 2 && rest[length] == '\0';
+  if (!is_random && !is_zero) return png_read(rest, arena, FRAGMENT_MOST_EDGE, &texture->pixels, &texture->width, &texture->height, diags);
+  if (width == 0 || height == 0 || width > FRAGMENT_MOST_EDGE || height > FRAGMENT_MOST_EDGE)
+    return diags_add(diags, NULL, 0, 0, "--texture %s: edges are from 1 to %d texels", text, FRAGMENT_MOST_EDGE);
+  texture->width = width;
+  texture->height = height;
+  texture->pixels = ARENA_ARRAY(arena, float, (size_t)width *height * 4);
+  if (is_random) fill_random(texture->pixels, (uint64_t)width * height * 4, options->seed + number);
+  return true;
+}
+
+bool shader_call_parse(ShaderCall *call, const RunOptions *options, Arena *arena, Diags *diags) {
+  *call = (ShaderCall){.width = options->shader.domain[0], .height = options->shader.domain[1]};
+  if (call->width == 0) call->width = call->height = 64;
+  for (uint32_t i = 0; i < options->shader.textures.count; i++) {
+    if (!parse_texture(call, options, options->shader.textures.items[i], arena, diags)) return false;
+  }
+  call->params = ARENA_NEW(arena, FragmentParams);
+  call->pointers[0] = call->params;
+  return true;
+}
+
+// ---- Memory ----------------------------------------------------------------------------------------------------------------
+
+static bool place_texture(const ShaderTexels *texels, FragmentTexture *texture, Device *device) {
+  uint64_t bytes = fragment_texture_bytes(texels->width, texels->height), address = device_alloc(device, bytes);
+  if (address == 0) return false;
+  uint8_t *swizzled = calloc(1, bytes);
+  ASSERT(swizzled != NULL);
+  for (uint32_t y = 0; y < texels->height; y++) {
+    for (uint32_t x = 0; x < texels->width; x++)
+      memcpy(swizzled + (size_t)fragment_morton(x, y, texels->width, texels->height) * FRAGMENT_TEXEL_BYTES,
+             &texels->pixels[((size_t)y * texels->width + x) * 4], FRAGMENT_TEXEL_BYTES);
+  }
+  bool good = device_write(device, address, swizzled, bytes);
+  free(swizzled);
+  *texture = (FragmentTexture){(uint32_t)(address - memory_base(device_memory(device))), texels->width, texels->height};
+  return good;
+}
+
+bool shader_call_place(ShaderCall *call, Device *device) {
+  uint64_t base = memory_base(device_memory(device)), bytes = (uint64_t)call->width * call->height * FRAGMENT_TEXEL_BYTES;
+  FragmentParams *params = call->params;
+  call->frame = device_alloc(device, bytes);
+  if (call->frame == 0) return false;
+  params->frame = (uint32_t)(call->frame - base);
+  for (uint32_t i = 0; i < SHADER_TEXTURES; i++) {
+    if (call->texture[i].width != 0 && !place_texture(&call->texture[i], &params->texture[i], device)) return false;
+  }
+  call->request.kernel = "fragment program";
+  call->request.arguments = call->pointers;
+  call->request.argument_count = 1;
+  call->request.grid[0] = call->width;
+  call->request.grid[1] = call->height;
+  call->request.grid[2] = call->request.block[0] = call->request.block[1] = call->request.block[2] = 1;
+  return true;
+}
+
+// ---- Results -----------------------------------------------------------------------------------------------------------------
+
+// "color": three floats of a fragment; "depth": one.
+static bool dump(const DumpWish *wish, const RunOptions *options, const ShaderCall *call, Device *device, Diags *diags) {
+  uint32_t channels = strcmp(wish->name, "color") == 0 ? 3 : 1;
+  size_t count = (size_t)call->width * call->height;
+  const uint8_t *frame = memory_at(device_memory(device), call->frame, count * FRAGMENT_TEXEL_BYTES);
+  ASSERT(frame != NULL); // it was allocated here
+  float *values = malloc(count * channels * sizeof(float));
+  ASSERT(values != NULL);
+  for (size_t i = 0; i < count; i++)
+    memcpy(&values[i * channels], frame + i * FRAGMENT_TEXEL_BYTES + (channels == 1 ? 12 : 0), channels * sizeof(float));
+  Text out = {0};
+  bool is_picture = wish->file != NULL && strlen(wish->file) > 4 && strcmp(wish->file + strlen(wish->file) - 4, ".png") == 0;
+  bool good = true;
+  if (is_picture) good = png_write(values, channels, call->width, call->height, &out, diags);
+  else if (wish->file != NULL) text_add_bytes(&out, (const char *)values, count * channels * sizeof(float));
+  for (size_t i = 0; wish->file == NULL && i < count * channels; i++) text_add(&out, "%s[%zu] = %.9g\n", wish->name, i, (double)values[i]);
+  free(values);
+  good = good && out_text(&options->files, wish->file, &out, diags);
+  text_free(&out);
+  return good;
+}
+
+static bool dumps_are_known(const RunOptions *options, Diags *diags) {
+  for (uint32_t i = 0; i < options->dumps.count; i++) {
+    const char *name = options->dumps.items[i].name;
+    if (strcmp(name, "color") != 0 && strcmp(name, "depth") != 0)
+      return diags_add(diags, NULL, 0, 0, "--dump %s: a fragment program has color and depth", name);
+  }
+  return true;
+}
+
+// ---- The launch --------------------------------------------------------------------------------------------------------------
+
+bool shader_check_target(const RunOptions *options, const char *command) {
+  const char *wrong = NULL;
+  if (machine_form(&options->spec) != FORM_SHADER) wrong = "fragment programs need --machine sheaffer-2007";
+  else if (options->dump_program) wrong = "--dump program is for PTX files";
+  else if (options->size_given) wrong = "--size and --param are for workloads; parameters of a fragment program are given by --value";
+  else if (options->ptx_given) wrong = "--kernel, --grid, --block, --shared, --cooperative and --arg are for PTX files";
+  else if (options->outputs.count > 0) wrong = "--output is for CUDA programs";
+  if (wrong != NULL) message_usage(command, "%s", wrong);
+  return wrong == NULL;
+}
+
+static int launch(Run *run, ShaderCall *call, Device *device, Diags *diags) {
+  const RunOptions *options = run->options;
+  bool done = shader_call_place(call, device) && device_launch(device, &call->request);
+  run_clear_progress(run);
+  if (!done && device_trap(device)->kind == TRAP_NONE) return run_device_failed(run, device);
+  for (uint32_t i = 0; i < options->dumps.count; i++) {
+    if (!dump(&options->dumps.items[i], options, call, device, diags)) return message_diags(diags);
+  }
+  return done ? EXIT_OK : run_device_failed(run, device);
+}
+
+int run_shader(Run *run) {
+  Diags diags = {0};
+  ShaderCall call;
+  Program *program = shader_call_compile(run->options, &diags);
+  bool good = program != NULL && dumps_are_known(run->options, &diags) && shader_call_parse(&call, run->options, run->arena, &diags);
+  if (!good) {
+    if (program != NULL) program_free(program);
+    return message_diags(&diags);
+  }
+  Device *device = run_device(run, program->address_bits);
+  if (device == NULL) return program_free(program), EXIT_BAD_INPUT;
+  call.request.module = device_load_program(device, program, &diags);
+  int code = call.request.module == NULL ? message_diags(&diags) : launch(run, &call, device, &diags);
+  return run_finish(run, device) || code != EXIT_OK ? code : EXIT_BAD_INPUT;
+}

@@ -1,0 +1,200 @@
+// The block: its arrays for one Spec, and the names of its cells (state.def).
+#include "machine/fragment/fragment_internal.h"
+
+enum { CELL = REGION_HASHED | REGION_INJECTABLE, TOLD = CELL | REGION_TRACED };
+
+typedef struct CellsRow {
+  const char *name;
+  FragArray array;
+  size_t offset, row_bytes, unit_bytes;
+  const char *row;
+  uint32_t rows, units;
+  const char *unit;
+  uint32_t bits, flags;
+  const char *title, *meaning;
+} CellsRow;
+
+// Arrays of vectors: `whole` is the vector.
+typedef struct ShaderVectorCell {
+  float whole[4];
+} ShaderVectorCell;
+typedef struct ShaderHalvesCell {
+  uint16_t whole[4];
+} ShaderHalvesCell;
+#define ShaderVector ShaderVectorCell
+#define ShaderHalves ShaderHalvesCell
+static const CellsRow rows[] = {
+#define CELLS(name, array, Element, member, row, rows, units, unit, bits, flags, title, meaning) \
+  {#name,                                                                                        \
+   ARRAY_##array,                                                                                \
+   offsetof(Element, member),                                                                    \
+   sizeof(Element),                                                                              \
+   sizeof(((Element *)0)->member) / (units),                                                     \
+   row,                                                                                          \
+   rows,                                                                                         \
+   units,                                                                                        \
+   unit,                                                                                         \
+   bits,                                                                                         \
+   flags,                                                                                        \
+   title,                                                                                        \
+   meaning},
+#include "machine/fragment/state.def"
+#undef CELLS
+};
+#undef ShaderVector
+#undef ShaderHalves
+
+// ---- Sizes ---------------------------------------------------------------------------------------------------------
+
+static void take_spec(Fragment *m) {
+  const Spec *spec = m->spec;
+  FragDims *dims = &m->dims;
+  dims->pipes = (uint32_t)spec->fragment_pipelines;
+  dims->contexts = (uint32_t)spec->fragment_contexts;
+  dims->queue = (uint32_t)spec->fragment_queue;
+  dims->misses = (uint32_t)spec->fragment_texture_queue;
+  dims->asked = (uint32_t)spec->fragment_crossbar_queue;
+  dims->width = (uint32_t)spec->fragment_crossbar_width;
+  dims->memory_width = (uint32_t)spec->fragment_memory_width;
+  dims->memory_latency = (uint32_t)spec->fragment_memory_latency;
+  dims->rops = (uint32_t)spec->fragment_rops;
+  dims->is_perfect = spec->fragment_perfect != 0;
+  dims->cache = cache_shape(spec->fragment_cache_bytes, spec->fragment_cache_ways, FRAG_LINE);
+  dims->flying = dims->memory_width * (dims->memory_latency + 4);
+}
+
+static size_t array_bytes(const Fragment *m, FragArray array) {
+  const FragDims *d = &m->dims;
+  size_t contexts = (size_t)d->pipes * d->contexts, lines = cache_lines(&d->cache);
+  switch (array) {
+  case ARRAY_CORE: return sizeof(FragCore);
+  case ARRAY_CONSTANTS: return SHADER_MOST_CONSTANTS * sizeof(float[4]);
+  case ARRAY_QUEUE: return d->queue * sizeof(FragEntry);
+  case ARRAY_TEMP: return contexts * SHADER_TEMPS * sizeof(float[4]);
+  case ARRAY_HALF: return contexts * SHADER_HALVES * sizeof(uint16_t[4]);
+  case ARRAY_INPUT: return contexts * SHADER_INPUTS * sizeof(float[4]);
+  case ARRAY_CONTEXTS: return contexts * sizeof(FragContext);
+  case ARRAY_PIPES: return d->pipes * sizeof(FragPipe);
+  case ARRAY_TCACHE: return d->pipes * lines * sizeof(CacheLine);
+  case ARRAY_MISSES: return (size_t)d->pipes * d->misses * sizeof(FragMiss);
+  case ARRAY_ASKED: return d->asked * sizeof(FragAsked);
+  case ARRAY_FLYING: return d->flying * sizeof(FragAsked);
+  case ARRAY_RESULT: return d->asked * sizeof(FragResult);
+  case ARRAY_LANDING: return (size_t)d->width * 4 * sizeof(FragResult);
+  case ARRAY_RCACHE: return d->rops * lines * sizeof(CacheLine);
+  case ARRAY_STATS: return sizeof(FragStats);
+  case FRAG_ARRAYS: break;
+  }
+  return 0;
+}
+
+// The dimensions of an array, outermost first.
+static void name_dims(const Fragment *m, const CellsRow *row, Region *region) {
+  const FragDims *d = &m->dims;
+  uint32_t lines = cache_lines(&d->cache);
+  bool by_context = row->array == ARRAY_TEMP || row->array == ARRAY_HALF || row->array == ARRAY_INPUT || row->array == ARRAY_CONTEXTS;
+  bool by_pipe = by_context || row->array == ARRAY_PIPES || row->array == ARRAY_TCACHE || row->array == ARRAY_MISSES;
+  uint32_t entries = 0;
+  if (by_pipe) region->dims[region->dim_count++] = (RegionDim){"pipe", d->pipes};
+  if (by_context) region->dims[region->dim_count++] = (RegionDim){"context", d->contexts};
+  if (row->array == ARRAY_RCACHE) region->dims[region->dim_count++] = (RegionDim){"rop", d->rops};
+  if (row->array == ARRAY_TCACHE || row->array == ARRAY_RCACHE) entries = lines;
+  if (row->array == ARRAY_MISSES) entries = d->misses;
+  if (row->array == ARRAY_ASKED || row->array == ARRAY_RESULT) entries = d->asked;
+  if (row->array == ARRAY_CONSTANTS) entries = SHADER_MOST_CONSTANTS;
+  if (row->array == ARRAY_QUEUE) entries = d->queue;
+  if (row->rows > 0) entries = row->rows;
+  if (entries > 0) region->dims[region->dim_count++] = (RegionDim){*row->row != '\0' ? row->row : "entry", entries};
+  region->rows = 1;
+  for (uint32_t i = 0; i < region->dim_count; i++) region->rows *= region->dims[i].count;
+}
+
+bool fragment_layout(Fragment *m, Diags *diags) {
+  take_spec(m);
+  size_t at = 0;
+  for (uint32_t i = 0; i < FRAG_ARRAYS; i++) {
+    m->array_at[i] = at;
+    at = align_up(at + array_bytes(m, (FragArray)i), 64);
+  }
+  Region *items = ARENA_ARRAY(m->arena, Region, COUNT_OF(rows));
+  for (uint32_t i = 0; i < COUNT_OF(rows); i++) {
+    items[i] = (Region){.name = rows[i].name,
+                        .title = rows[i].title,
+                        .unit = rows[i].unit,
+                        .meaning = rows[i].meaning,
+                        .flags = rows[i].flags,
+                        .units = rows[i].units,
+                        .bits = rows[i].bits,
+                        .base = m->array_at[rows[i].array] + rows[i].offset,
+                        .row_bytes = rows[i].row_bytes,
+                        .unit_bytes = rows[i].unit_bytes};
+    name_dims(m, &rows[i], &items[i]);
+    if (rows[i].array == ARRAY_TEMP) m->temp_region = (uint16_t)i;
+    if (rows[i].array == ARRAY_HALF) m->half_region = (uint16_t)i;
+  }
+  enum { TOLD_EVENTS = WANT_LAUNCH | WANT_CELLS | WANT_COMMIT | WANT_TRAP | WANT_CYCLE | WANT_FINISH };
+  HookShape shape = {.sms = m->dims.pipes, .warps = m->dims.contexts, .block_slots = 1, .untold = ~(uint32_t)TOLD_EVENTS};
+  RegionTable own = {items, COUNT_OF(rows), at};
+  HookLayout *layout = hook_layout_begin(m->arena, &own, &shape);
+  if (!hook_layout_attach(layout, &m->hooks, diags)) return false;
+  m->regions = hook_layout_finish(layout);
+  m->own_bytes = at;
+  ByteRange *hashed = ARENA_ARRAY(m->arena, ByteRange, 2);
+  hashed[0] = (ByteRange){0, m->array_at[ARRAY_STATS]};
+  hashed[1] = (ByteRange){at, m->regions.block_bytes - at};
+  m->layout = (StateLayout){.regions = &m->regions, .hashed = hashed, .hashed_count = m->regions.block_bytes > at ? 2 : 1};
+  return true;
+}
+
+void fragment_bind(Fragment *m) {
+  uint8_t *at[FRAG_ARRAYS];
+  for (uint32_t i = 0; i < FRAG_ARRAYS; i++) at[i] = m->block + m->array_at[i];
+  m->core = (FragCore *)(void *)at[ARRAY_CORE];
+  m->constants = (ShaderVector *)(void *)at[ARRAY_CONSTANTS];
+  m->queue = (FragEntry *)(void *)at[ARRAY_QUEUE];
+  m->temp = (ShaderVector *)(void *)at[ARRAY_TEMP];
+  m->half = (ShaderHalves *)(void *)at[ARRAY_HALF];
+  m->input = (ShaderVector *)(void *)at[ARRAY_INPUT];
+  m->contexts = (FragContext *)(void *)at[ARRAY_CONTEXTS];
+  m->pipes = (FragPipe *)(void *)at[ARRAY_PIPES];
+  m->tcache = (CacheLine *)(void *)at[ARRAY_TCACHE];
+  m->misses = (FragMiss *)(void *)at[ARRAY_MISSES];
+  m->asked = (FragAsked *)(void *)at[ARRAY_ASKED];
+  m->flying = (FragAsked *)(void *)at[ARRAY_FLYING];
+  m->result = (FragResult *)(void *)at[ARRAY_RESULT];
+  m->landing = (FragResult *)(void *)at[ARRAY_LANDING];
+  m->rcache = (CacheLine *)(void *)at[ARRAY_RCACHE];
+  m->stats = (FragStats *)(void *)at[ARRAY_STATS];
+  HookMachine *machine = &m->machine;
+  machine->block = m->block;
+  machine->regions = &m->regions;
+  machine->corrected = &m->core->corrected;
+  machine->detected = &m->core->detected;
+  machine->repeated = &m->core->repeated;
+}
+
+// ---- Places that hold nothing ------------------------------------------------------------------------------------------
+
+static bool is_in_ring(const FragRing *ring, uint64_t entry, uint32_t size) {
+  return ring->count > 0 && (entry + size - ring->head % size) % size < ring->count;
+}
+
+bool fragment_is_free(const HookMachine *machine, const Site *site) {
+  const Region *region = &machine->regions->items[site->region];
+  if (site->region >= COUNT_OF(rows)) return false; // of a scheme
+  const CellsRow *row = &rows[site->region];
+  const uint8_t *element = machine->block + region->base - row->offset + site->row * region->row_bytes;
+  const FragCore *core = (const FragCore *)(const void *)machine->block;
+  uint64_t entries = region->dim_count > 0 ? region->dims[region->dim_count - 1].count : 1;
+  switch (row->array) {
+  case ARRAY_QUEUE: return strcmp(row->name, "fqueue") == 0 && (((const FragEntry *)(const void *)element)->valid & 1) == 0;
+  case ARRAY_CONTEXTS:
+    return strcmp(row->name, "status") != 0 && (((const FragContext *)(const void *)element)->status & 3) == CONTEXT_FREE;
+  case ARRAY_TCACHE:
+  case ARRAY_RCACHE: return !cache_line_valid((const CacheLine *)(const void *)element);
+  case ARRAY_MISSES: return (((const FragMiss *)(const void *)element)->valid & 1) == 0;
+  case ARRAY_ASKED: return !is_in_ring(&core->asked, site->row, (uint32_t)entries);
+  case ARRAY_RESULT: return !is_in_ring(&core->result, site->row, (uint32_t)entries);
+  default: return false;
+  }
+}

@@ -1,0 +1,65 @@
+// What hooks are told of the contexts: accesses of their registers, and instructions that have ended.
+#include "machine/fragment/fragment_internal.h"
+
+static Who who_of(const Fragment *m, uint32_t pipe, uint32_t number, uint32_t pc) {
+  Who who = WHO_NOBODY;
+  const FragContext *context = context_at(m, pipe, number);
+  who.launch = m->launch->number;
+  who.sm = pipe;
+  who.warp = number;
+  who.block = (uint64_t)context->place.y * m->width + context->place.x;
+  who.block_slot = 0;
+  who.pc = pc;
+  return who;
+}
+
+static void obey(Fragment *m, Verdict verdict) {
+  if (verdict == VERDICT_HALT || m->machine.refused.hook != NULL) m->core->halted = 1;
+}
+
+static void tell(Fragment *m, const Who *who, uint32_t file, uint32_t index, uint32_t units, bool is_write) {
+  bool is_temp = file == SHADER_TEMP;
+  if ((!is_temp && file != SHADER_HALF) || units == 0) return;
+  uint32_t count = is_temp ? SHADER_TEMPS : SHADER_HALVES;
+  uint64_t row = ((uint64_t)who->sm * m->dims.contexts + who->warp) * count + index % count;
+  CellEvent event = {.who = who, .region = is_temp ? m->temp_region : m->half_region, .units = units, .row = row};
+  event.data = is_temp ? (uint8_t *)m->temp[row] : (uint8_t *)m->half[row];
+  obey(m, is_write ? hooks_write(&m->hooks, &m->machine, &event) : hooks_read(&m->hooks, &m->machine, &event));
+}
+
+void tell_begin(Fragment *m, uint32_t pipe, uint32_t number) {
+  if ((m->wants & WANT_CELLS) == 0) return;
+  Who who = who_of(m, pipe, number, WHO_NO_INDEX);
+  for (uint32_t i = 0; i < SHADER_TEMPS; i++) tell(m, &who, SHADER_TEMP, i, 0xF, true);
+  for (uint32_t i = 0; i < SHADER_HALVES; i++) tell(m, &who, SHADER_HALF, i, 0xF, true);
+}
+
+void tell_reads(Fragment *m, uint32_t pipe, uint32_t number) {
+  uint32_t pc = context_at(m, pipe, number)->thread.pc;
+  if ((m->wants & WANT_CELLS) == 0 || pc >= m->shader->count) return;
+  const ShaderInstr *instr = &m->shader->code[pc];
+  Who who = who_of(m, pipe, number, pc);
+  for (uint32_t i = 0; i < shader_op_info[instr->op].sources; i++) {
+    const ShaderSource *source = &instr->source[i];
+    uint32_t units = 0;
+    for (uint32_t k = 0; k < 4; k++) units |= 1u << source->swizzle[k] % 4;
+    tell(m, &who, source->file, source->index, units, false);
+  }
+}
+
+// Components that the condition keeps from being written are told as read first: what they hold goes on.
+static void tell_write(Fragment *m, const Who *who, const ShaderInstr *instr) {
+  ShaderKind kind = shader_op_info[instr->op].kind;
+  if (kind == SHADER_FLOW || kind == SHADER_KILL) return;
+  if (instr->test != CODE_ANY) tell(m, who, instr->file, instr->index, instr->mask, false);
+  tell(m, who, instr->file, instr->index, instr->mask, true);
+}
+
+void tell_end(Fragment *m, uint32_t pipe, uint32_t number, uint32_t pc) {
+  if ((m->wants & (WANT_CELLS | WANT_COMMIT)) == 0 || pc >= m->shader->count) return;
+  Who who = who_of(m, pipe, number, pc);
+  if ((m->wants & WANT_CELLS) != 0) tell_write(m, &who, &m->shader->code[pc]);
+  if ((m->wants & WANT_COMMIT) == 0) return;
+  CommitEvent event = {.who = &who, .mask = 1, .issued_at = m->core->cycle};
+  obey(m, hooks_commit(&m->hooks, &m->machine, &event));
+}

@@ -1,0 +1,277 @@
+// The fragment processor: results are those of a plain interpreter, times are as counted by hand, state can be copied in the middle, and no flip
+// of any cell does harm.
+#include "machine/fragment/fragment_internal.h"
+#include "machine/machines.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { TEXTURE_EDGE = 16 };
+
+// A launch of a program on a machine with textures 0 and 1.
+typedef struct Bench {
+  Arena *arena;
+  Spec spec;
+  Memory *memory;
+  Program *program;
+  Machine *machine;
+  MachineEnvironment environment;
+  Launch launch;
+  FragmentParams params;
+} Bench;
+
+static uint64_t base_of(const Bench *bench) { return memory_base(bench->memory); }
+
+static FragmentTexture place_texture(Bench *bench, uint32_t number) {
+  uint64_t bytes = fragment_texture_bytes(TEXTURE_EDGE, TEXTURE_EDGE), address = memory_alloc(bench->memory, bytes, 256);
+  float *texels = (float *)(void *)memory_at(bench->memory, address, bytes);
+  for (uint64_t i = 0; i < bytes / 4; i++) texels[i] = random_unit_f32(random_draw(number, i, 0));
+  return (FragmentTexture){(uint32_t)(address - base_of(bench)), TEXTURE_EDGE, TEXTURE_EDGE};
+}
+
+static void open_bench(Bench *bench, const char *body, uint32_t width, uint32_t height, const char *settings[][2], uint32_t count) {
+  Diags diags = {0};
+  *bench = (Bench){.arena = arena_new()};
+  assert_true(spec_load(&bench->spec, bench->arena, "sheaffer-2007", &diags));
+  for (uint32_t i = 0; i < count; i++) assert_true(spec_set(&bench->spec, settings[i][0], settings[i][1], NULL, 0, &diags));
+  bench->memory = memory_new(&(MemoryOptions){GLOBAL_BASE32, 1 << 20, 1, false}, &diags);
+  assert_non_null(bench->memory);
+  const char *text = arena_format(bench->arena, "!!FP1.0\n%s\nEND\n", body);
+  ShaderProgram *shader = shader_parse("test.fp", text, strlen(text), &diags);
+  if (shader == NULL) fail_msg("%s: %s", body, diags.items[0].text);
+  bench->program = fragment_program("test.fp", shader);
+  uint64_t frame = memory_alloc(bench->memory, (uint64_t)width * height * FRAGMENT_TEXEL_BYTES, 256);
+  bench->params.frame = (uint32_t)(frame - base_of(bench));
+  for (uint32_t i = 0; i < 2; i++) bench->params.texture[i] = place_texture(bench, i);
+  bench->environment = (MachineEnvironment){.memory = bench->memory};
+  bench->launch = (Launch){.program = bench->program,
+                           .kernel = bench->program->functions,
+                           .grid = {width, height, 1},
+                           .block = {1, 1, 1},
+                           .params = (const uint8_t *)&bench->params,
+                           .number = 1};
+  bench->machine = machine_new(&bench->spec, NULL, &diags);
+  assert_non_null(bench->machine);
+  assert_true(machine_admits(bench->machine, &bench->launch, &diags));
+  machine_begin(bench->machine, &bench->environment, &bench->launch);
+}
+
+static uint64_t end_bench(Bench *bench, TrapKind *trap_kind) {
+  Stats stats;
+  Trap trap;
+  machine_run(bench->machine, UINT64_MAX);
+  machine_end(bench->machine, &stats, &trap);
+  *trap_kind = trap.kind;
+  return stats.value[STAT_CYCLES];
+}
+
+static void close_bench(Bench *bench) {
+  machine_free(bench->machine);
+  program_free(bench->program);
+  memory_free(bench->memory);
+  arena_free(bench->arena);
+}
+
+static const float *frame_of(const Bench *bench, uint64_t pixels) {
+  return (const float *)(const void *)memory_at(bench->memory, base_of(bench) + bench->params.frame, pixels * FRAGMENT_TEXEL_BYTES);
+}
+
+// ---- Results ---------------------------------------------------------------------------------------------------------
+
+// What a fragment comes to, without any machine. False: it was killed.
+static bool interpret(const Bench *bench, uint32_t x, uint32_t y, float pixel[4]) {
+  const ShaderProgram *program = bench->program->shader;
+  ShaderThread thread;
+  ShaderVector temp[SHADER_TEMPS], input[SHADER_INPUTS], constants[SHADER_MOST_CONSTANTS];
+  ShaderHalves half[SHADER_HALVES];
+  ShaderState state = {&thread, temp, input, half, constants};
+  shader_constants(program, constants);
+  shader_begin(&state);
+  float place[2] = {(float)x + 0.5f, (float)y + 0.5f};
+  memcpy(input[INPUT_WPOS], (float[4]){place[0], place[1], 0, 1}, sizeof input[0]);
+  for (uint32_t i = INPUT_TEX0; i < SHADER_INPUTS; i++)
+    memcpy(input[i], (float[4]){place[0] / (float)bench->launch.grid[0], place[1] / (float)bench->launch.grid[1], 0, 1}, sizeof input[0]);
+  for (;;) {
+    ShaderRead read;
+    ShaderStep step = shader_step(program, &state, &read);
+    if (step == STEP_READS) {
+      const FragmentTexture *texture = &bench->params.texture[read.texture];
+      uint32_t u, v;
+      fragment_texel(texture, &read, &u, &v);
+      uint64_t at = base_of(bench) + texture->address + fragment_morton(u, v, TEXTURE_EDGE, TEXTURE_EDGE) * FRAGMENT_TEXEL_BYTES;
+      float texel[4];
+      memcpy(texel, memory_at(bench->memory, at, sizeof texel), sizeof texel);
+      shader_read(program, &state, texel);
+    } else if (step != STEP_ON) {
+      memcpy(pixel, thread.output[OUTPUT_COLOR], 3 * sizeof(float));
+      pixel[3] = thread.output[OUTPUT_DEPTH][2];
+      return step == STEP_ENDED;
+    }
+  }
+}
+
+static const char *const programs[] = {
+    "MOV o[COLR], f[TEX0]; MOV o[DEPR].z, f[WPOS].y;",
+    "TEX R0, f[TEX0], TEX0, 2D; TEX R1, f[TEX0].yxzw, TEX1, 2D; MAD o[COLR], R0, R1, R0;",
+    "TEX R0, f[TEX0], TEX0, 2D; TEX R1, R0, TEX1, 2D; TEX R2, R1, TEX0, 2D; ADD o[COLR], R2, R1;", // reads that depend on reads
+    "MUL R0, f[WPOS], {0.3, 0.7}; FRC R0, R0; MUL R1.x, R0.x, 9; REP R1.x; MAD R2, R2, 0.5, R0; ENDREP; MOV o[COLR], R2;",
+    "TEX H0, f[TEX0], TEX0, 2D; SGTC RC.x, H0.x, 0.5; IF GT.x; TEX H0, H0, TEX1, 2D; ELSE; KIL LT.x; ENDIF; MOV o[COLR], H0;",
+    "TEX R0, f[WPOS], TEX1, RECT; SUBC RC, R0, 0.5; KIL LT.y; MOV o[COLR], R0;",
+};
+
+static void test_results(void **state) {
+  (void)state;
+  static const uint32_t domains[][2] = {{1, 1}, {16, 16}, {37, 5}};
+  const char *settings[][2] = {{"fragment.perfect", "0"}, {"fragment.texture_queue", "256"}, {"fragment.cache_bytes", "16384"}};
+  for (uint32_t form = 0; form < 3; form++) {
+    settings[0][1] = form == 1 ? "1" : "0";
+    settings[1][1] = form == 2 ? "1" : "256"; // one miss at a time, and a cache of two sets
+    settings[2][1] = form == 2 ? "1024" : "16384";
+    for (size_t p = 0; p < COUNT_OF(programs); p++) {
+      for (size_t d = 0; d < COUNT_OF(domains); d++) {
+        Bench bench;
+        TrapKind trap;
+        uint32_t width = domains[d][0], height = domains[d][1];
+        open_bench(&bench, programs[p], width, height, settings, COUNT_OF(settings));
+        end_bench(&bench, &trap);
+        assert_int_equal(trap, TRAP_NONE);
+        const float *frame = frame_of(&bench, (uint64_t)width * height);
+        for (uint32_t i = 0; i < width * height; i++) {
+          float pixel[4] = {0};
+          if (!interpret(&bench, i % width, i / width, pixel)) memset(pixel, 0, sizeof pixel);
+          if (memcmp(pixel, &frame[i * 4], sizeof pixel) != 0) fail_msg("form %u, program %zu, domain %zu: fragment %u", form, p, d, i);
+        }
+        close_bench(&bench);
+      }
+    }
+  }
+}
+
+// ---- Times -----------------------------------------------------------------------------------------------------------
+
+// Cycle 0: the rasteriser; 1: a context takes the fragment; then an instruction a cycle, END included; a cycle to hand the result over; one into the
+// crossbar and one out of it; the raster operation works in the cycle in which the result comes.
+enum { BEFORE = 2, AFTER = 3 };
+
+static uint64_t time_of(const char *body, uint32_t width, const char *settings[][2], uint32_t count) {
+  Bench bench;
+  TrapKind trap;
+  open_bench(&bench, body, width, 1, settings, count);
+  uint64_t cycles = end_bench(&bench, &trap);
+  assert_int_equal(trap, TRAP_NONE);
+  close_bench(&bench);
+  return cycles;
+}
+
+static void test_times(void **state) {
+  (void)state;
+  const char *perfect[][2] = {{"fragment.perfect", "1"}, {"fragment.pipelines", "1"}};
+  const char *real[][2] = {{"fragment.memory_latency", "50"}, {"fragment.pipelines", "1"}};
+  static const char one[] = "MOV o[COLR], f[TEX0];", read[] = "TEX o[COLR], f[TEX0], TEX0, 2D;";
+  uint64_t alone = time_of(one, 1, perfect, 2);
+  assert_int_equal(alone, BEFORE + 2 + AFTER);
+  assert_int_equal(time_of("MOV R0, f[TEX0]; MOV o[COLR], R0;", 1, perfect, 2), alone + 1); // an instruction more, a cycle more
+  assert_int_equal(time_of(one, 2, perfect, 2), alone + 2);                                 // a fragment more of two instructions
+  assert_int_equal(time_of(read, 1, perfect, 2), alone);                                    // a read takes a cycle
+  uint64_t missed = time_of(read, 1, real, 2);
+  assert_int_equal(missed, alone - 1 + 1 + 50 + 1); // not one cycle, but in, memory, out
+  assert_int_equal(time_of("TEX R0, f[TEX0], TEX0, 2D; TEX o[COLR], f[TEX0], TEX0, 2D;", 1, real, 2), missed + 1); // a hit takes a cycle
+  // While one fragment waits another works: the second is not late by the memory's time.
+  assert_true(time_of(read, 2, real, 2) < missed + 50);
+}
+
+// ---- State -----------------------------------------------------------------------------------------------------------
+
+static void test_state(void **state) {
+  (void)state;
+  Diags diags = {0};
+  Bench bench;
+  TrapKind trap;
+  open_bench(&bench, programs[2], 16, 16, NULL, 0);
+  assert_true(region_table_check(machine_regions(bench.machine), &diags));
+  assert_false(machine_run(bench.machine, 150));
+  Memory *memory = memory_clone(bench.memory, &diags);
+  Machine *clone = machine_clone(bench.machine, memory, NULL);
+  assert_int_equal(machine_hash(clone), machine_hash(bench.machine));
+  machine_move(bench.machine);
+  assert_int_equal(machine_hash(clone), machine_hash(bench.machine));
+  assert_true(machine_run(clone, UINT64_MAX));
+  assert_int_not_equal(machine_hash(clone), machine_hash(bench.machine));
+  uint64_t ended = machine_now(clone);
+  machine_copy(clone, bench.machine); // back to the middle
+  Text text = {0};
+  assert_false(machine_diff(clone, bench.machine, &text));
+  text_free(&text);
+  machine_free(clone);
+  memory_free(memory);
+  end_bench(&bench, &trap);
+  assert_int_equal(machine_now(bench.machine), ended);
+  close_bench(&bench);
+}
+
+// Cells of every structure are struck in the middle: whatever comes of it, the machine ends, and writes nothing outside its memory.
+static void test_flips(void **state) {
+  (void)state;
+  const char *settings[][2] = {{"fragment.cycle_limit", "20000"}};
+  for (uint64_t draw = 0; draw < 400; draw++) {
+    Bench bench;
+    TrapKind trap;
+    open_bench(&bench, programs[draw % COUNT_OF(programs)], 16, 8, settings, 1);
+    machine_run(bench.machine, 20 + random_below(random_draw(1, draw, 0), 300));
+    const RegionTable *regions = machine_regions(bench.machine);
+    for (uint32_t i = 0; i < 8; i++) {
+      uint16_t region = (uint16_t)((draw + i) % regions->count);
+      Site site = region_site(regions, region, random_below(random_draw(2, draw, i), region_bits(&regions->items[region])));
+      machine_block(bench.machine)[site_byte(&regions->items[region], &site)] ^= site_mask(&site);
+    }
+    end_bench(&bench, &trap);
+    close_bench(&bench);
+  }
+}
+
+static void test_refused(void **state) {
+  (void)state;
+  Bench bench;
+  TrapKind trap;
+  Diags diags = {0};
+  open_bench(&bench, programs[1], 4, 4, NULL, 0);
+  bench.params.texture[1] = (FragmentTexture){0};
+  assert_false(machine_admits(bench.machine, &bench.launch, &diags));
+  assert_non_null(strstr(diags.items[0].text, "texture 1 is read here and was not given"));
+  diags_free(&diags);
+  bench.launch.grid[0] = 5000;
+  diags = (Diags){0};
+  assert_false(machine_admits(bench.machine, &bench.launch, &diags));
+  diags_free(&diags);
+  bench.launch.grid[0] = 4;
+  end_bench(&bench, &trap);
+  close_bench(&bench);
+}
+
+static void test_morton(void **state) {
+  (void)state;
+  assert_int_equal(fragment_morton(0, 0, 16, 16), 0);
+  assert_int_equal(fragment_morton(1, 0, 16, 16), 1);
+  assert_int_equal(fragment_morton(0, 1, 16, 16), 2);
+  assert_int_equal(fragment_morton(3, 3, 16, 16), 15);
+  assert_int_equal(fragment_morton(15, 15, 16, 16), 255);
+  assert_int_equal(fragment_morton(7, 1, 8, 2), 15); // the longer edge's bits come last
+  assert_int_equal(fragment_texture_bytes(5, 3), 16 * 8 * 4);
+  bool seen[64] = {false};
+  for (uint32_t i = 0; i < 64; i++) seen[fragment_morton(i % 16, i / 16, 16, 4)] = true;
+  for (uint32_t i = 0; i < 64; i++) assert_true(seen[i]);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_results), cmocka_unit_test(test_times),   cmocka_unit_test(test_state),
+      cmocka_unit_test(test_flips),   cmocka_unit_test(test_refused), cmocka_unit_test(test_morton),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

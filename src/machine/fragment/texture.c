@@ -1,0 +1,176 @@
+// Texture reads: the caches of the pipelines, the crossbar and the memory behind it. A miss takes a place in the cache's queue and goes over the
+// crossbar: one cycle in, the memory's time, one cycle out. A read of a line that is under way joins it.
+#include "machine/fragment/fragment_internal.h"
+
+#include <math.h>
+
+// ---- Which texel -------------------------------------------------------------------------------------------------------
+
+static uint32_t log2_up(uint32_t x) {
+  uint32_t bits = 0;
+  while ((1u << bits) < x) bits++;
+  return bits;
+}
+
+uint32_t fragment_morton(uint32_t x, uint32_t y, uint32_t width, uint32_t height) {
+  uint32_t x_bits = log2_up(width), y_bits = log2_up(height), at = 0, place = 0;
+  for (uint32_t i = 0; i < 16; i++) {
+    if (i < x_bits) place |= (x >> i & 1) << at++;
+    if (i < y_bits) place |= (y >> i & 1) << at++;
+  }
+  return place;
+}
+
+uint64_t fragment_texture_bytes(uint32_t width, uint32_t height) {
+  return ((uint64_t)FRAGMENT_TEXEL_BYTES << log2_up(width)) << log2_up(height);
+}
+
+// A coordinate as a texel: 0.0 to 1.0 repeats; texels of RECT are clamped. What is no number is 0.
+static uint32_t nearest(float at, uint32_t size, bool is_rect) {
+  if (!is_rect) at = (at - __builtin_floorf(at)) * (float)size;
+  if (!(at > 0.0f)) return 0;
+  return at < (float)size ? (uint32_t)at : size - 1;
+}
+
+void fragment_texel(const FragmentTexture *texture, const ShaderRead *read, uint32_t *x, uint32_t *y) {
+  *x = nearest(read->at[0], texture->width, read->shape == SHAPE_RECT);
+  *y = read->shape == SHAPE_1D ? 0 : nearest(read->at[1], texture->height, read->shape == SHAPE_RECT);
+}
+
+uint8_t *frame_bytes(const Fragment *m, uint32_t address, uint32_t bytes) {
+  return memory_at(m->memory, memory_base(m->memory) + address, bytes);
+}
+
+// ---- The cache -----------------------------------------------------------------------------------------------------------
+
+static void take_texel(const CacheLine *line, uint32_t address, float texel[4]) {
+  memcpy(texel, (const uint8_t *)line->data + address % FRAG_LINE, FRAGMENT_TEXEL_BYTES);
+}
+
+static void read_memory(const Fragment *m, uint32_t address, void *bytes, uint32_t count) {
+  const uint8_t *from = frame_bytes(m, address, count);
+  if (from != NULL) memcpy(bytes, from, count);
+  else memset(bytes, 0, count); // beyond what is allocated: only after a fault
+}
+
+// Puts the miss into the queue, or joins one. False: no place in the queue or in the crossbar.
+static bool ask_for(Fragment *m, uint32_t pipe, uint32_t number, uint32_t line_address) {
+  FragMiss *misses = &m->misses[pipe * m->dims.misses], *fresh = NULL;
+  for (uint32_t i = 0; i < m->dims.misses; i++) {
+    if ((misses[i].valid & 1) == 0) {
+      if (fresh == NULL) fresh = &misses[i];
+    } else if (misses[i].address == line_address) {
+      misses[i].waiters |= (uint16_t)(1u << number);
+      m->stats->merged++;
+      return true;
+    }
+  }
+  FragRing *ring = &m->core->asked;
+  if (fresh == NULL || ring->count >= m->dims.asked) return false;
+  *fresh = (FragMiss){.address = line_address, .waiters = (uint16_t)(1u << number), .valid = 1};
+  m->asked[(ring->head + ring->count++) % m->dims.asked] =
+      (FragAsked){.address = line_address, .miss = (uint16_t)(fresh - misses), .from = (uint8_t)pipe, .at = m->core->cycle + 1};
+  m->stats->misses++;
+  return true;
+}
+
+bool texture_reads(Fragment *m, uint32_t pipe, uint32_t number, const ShaderRead *read, float texel[4]) {
+  const FragmentTexture *texture = &m->params.texture[read->texture % SHADER_TEXTURES];
+  uint32_t x, y;
+  memset(texel, 0, 4 * sizeof(float));
+  if (texture->width == 0) return true; // none is bound
+  fragment_texel(texture, read, &x, &y);
+  uint32_t address = texture->address + fragment_morton(x, y, texture->width, texture->height) * FRAGMENT_TEXEL_BYTES;
+  address &= (1u << FRAG_ADDRESS_BITS) - FRAGMENT_TEXEL_BYTES;
+  if (m->dims.is_perfect) {
+    m->stats->reads++;
+    read_memory(m, address, texel, FRAGMENT_TEXEL_BYTES);
+    return true;
+  }
+  CacheLine *lines = &m->tcache[pipe * cache_lines(&m->dims.cache)];
+  uint32_t index, line_address = address & ~(uint32_t)(FRAG_LINE - 1);
+  if (cache_find(&m->dims.cache, lines, address, bytes_from(0, FRAG_LINE), &index) == CACHE_HIT) {
+    lines[index].used = m->core->cycle;
+    m->stats->reads++;
+    take_texel(&lines[index], address, texel);
+    return true;
+  }
+  if (!ask_for(m, pipe, number, line_address)) return false; // again in the next cycle
+  FragContext *context = context_at(m, pipe, number);
+  context->status = CONTEXT_WAITS;
+  context->texel = address;
+  m->stats->reads++;
+  return false;
+}
+
+// ---- The crossbar and memory -----------------------------------------------------------------------------------------------
+
+bool memory_takes(Fragment *m) {
+  FragCore *core = m->core;
+  uint32_t room = m->dims.memory_width;
+  bool any = false;
+  for (; room > 0 && core->writes > 0; room--) { // lines of raster operations, which were waiting longer
+    core->writes--;
+    any = true;
+  }
+  for (; room > 0 && core->asked.count > 0; room--) {
+    FragAsked *asked = &m->asked[core->asked.head % m->dims.asked];
+    if (asked->at > core->cycle || core->flying.count >= m->dims.flying) break;
+    FragAsked *flying = &m->flying[(core->flying.head + core->flying.count++) % m->dims.flying];
+    *flying = *asked;
+    flying->at = core->cycle + m->dims.memory_latency + 1;
+    core->asked.head = (core->asked.head + 1) % m->dims.asked;
+    core->asked.count--;
+    m->stats->memory_reads++;
+    any = true;
+  }
+  return any;
+}
+
+static void fill(Fragment *m, uint32_t pipe, uint32_t address) {
+  CacheLine *lines = &m->tcache[pipe * cache_lines(&m->dims.cache)];
+  CacheLine *line = &lines[cache_victim(&m->dims.cache, lines, address)];
+  *line = (CacheLine){.tag = cache_tag(&m->dims.cache, address), .used = m->core->cycle, .valid = bytes_from(0, FRAG_LINE)};
+  read_memory(m, address, line->data, FRAG_LINE);
+}
+
+// The texel of a context that waited for a line which has come: its instruction ends.
+static void wake(Fragment *m, uint32_t pipe, uint32_t number) {
+  FragContext *context = context_at(m, pipe, number);
+  if ((context->status & 3) != CONTEXT_WAITS) return; // a fault
+  float texel[4];
+  ShaderState state = state_of(m, pipe, number);
+  uint32_t address = context->texel & ((1u << FRAG_ADDRESS_BITS) - FRAGMENT_TEXEL_BYTES);
+  CacheLine *lines = &m->tcache[pipe * cache_lines(&m->dims.cache)];
+  uint32_t index;
+  bool is_there = cache_find(&m->dims.cache, lines, address, bytes_from(0, FRAG_LINE), &index) == CACHE_HIT;
+  if (is_there) take_texel(&lines[index], address, texel);
+  else read_memory(m, address, texel, FRAGMENT_TEXEL_BYTES); // a fault has moved it: the line goes past the cache
+  uint32_t pc = context->thread.pc;
+  shader_read(m->shader, &state, texel);
+  tell_end(m, pipe, number, pc);
+  context->status = CONTEXT_READY;
+  m->stats->instructions++;
+}
+
+bool memory_replies(Fragment *m) {
+  FragCore *core = m->core;
+  bool any = false;
+  while (core->flying.count > 0) {
+    FragAsked *flying = &m->flying[core->flying.head % m->dims.flying];
+    if (flying->at > core->cycle) break;
+    FragAsked asked = *flying;
+    uint32_t pipe = asked.from % m->dims.pipes;
+    FragMiss *miss = &m->misses[pipe * m->dims.misses + asked.miss % m->dims.misses];
+    fill(m, pipe, asked.address & ((1u << FRAG_ADDRESS_BITS) - FRAG_LINE));
+    for (uint32_t i = 0; i < m->dims.contexts && (miss->valid & 1) != 0; i++) {
+      if ((miss->waiters >> i & 1) != 0) wake(m, pipe, i);
+    }
+    *miss = (FragMiss){0};
+    *flying = (FragAsked){0};
+    core->flying.head = (core->flying.head + 1) % m->dims.flying;
+    core->flying.count--;
+    any = true;
+  }
+  return any;
+}

@@ -1,0 +1,10 @@
+!!FP1.0
+# stress0: a stressmark of Sheaffer, Luebke and Skadron, Table 2: 0 texture reads, 7 instructions.
+ADDR R0, R0, {0.25}.x;
+MULR R0, R0, {0.5}.x;
+MADR R0, R0, R0, {0.125}.x;
+DP4R R1, R0, R0;
+ADDR R1, R1, R0;
+MULR R0, R1, {0.75}.x;
+MOVR o[COLR], R0;
+END

@@ -1,0 +1,11 @@
+!!FP1.0
+# stress1: a stressmark of Sheaffer, Luebke and Skadron, Table 2: 1 texture reads, 8 instructions.
+TEX R0, f[TEX0], TEX0, 2D;
+ADDR R0, R0, {0.25}.x;
+MULR R0, R0, {0.5}.x;
+MADR R0, R0, R0, {0.125}.x;
+DP4R R1, R0, R0;
+ADDR R1, R1, R0;
+MULR R0, R1, {0.75}.x;
+MOVR o[COLR], R0;
+END

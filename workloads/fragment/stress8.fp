@@ -1,0 +1,24 @@
+!!FP1.0
+# stress8: a stressmark of Sheaffer, Luebke and Skadron, Table 2: 8 texture reads, 20 instructions.
+# 1 of them (MAX, MIN, ADD before the last seven) are chosen by us: the paper describes fewer than it counts.
+TEX R2, f[TEX0], TEX0, 2D;
+TEX R3, f[TEX0], TEX1, 2D;
+MADR R0, R2, R3, R0;
+TEX R2, f[TEX0], TEX2, 2D;
+TEX R3, f[TEX0], TEX3, 2D;
+MADR R0, R2, R3, R0;
+TEX R2, f[TEX0], TEX4, 2D;
+TEX R3, f[TEX0], TEX5, 2D;
+MADR R0, R2, R3, R0;
+TEX R2, f[TEX0], TEX6, 2D;
+TEX R3, f[TEX0], TEX7, 2D;
+MADR R0, R2, R3, R0;
+MAXR R0, R0, {0}.x;
+ADDR R0, R0, {0.25}.x;
+MULR R0, R0, {0.5}.x;
+MADR R0, R0, R0, {0.125}.x;
+DP4R R1, R0, R0;
+ADDR R1, R1, R0;
+MULR R0, R1, {0.75}.x;
+MOVR o[COLR], R0;
+END
