@@ -400,8 +400,13 @@ static bool begin(Parser *p, OpenKind kind) {
   return true;
 }
 
+// An instruction that was wrong is not there.
+static void set_jump(Parser *p, uint32_t instr, uint16_t to) {
+  if (instr < p->code.count) p->code.items[instr].jump = to;
+}
+
 static void close_loop(Parser *p, uint32_t first, uint16_t past) {
-  while (p->breaks.count > 0 && p->breaks.items[p->breaks.count - 1] > first) p->code.items[p->breaks.items[--p->breaks.count]].jump = past;
+  while (p->breaks.count > 0 && p->breaks.items[p->breaks.count - 1] > first) set_jump(p, p->breaks.items[--p->breaks.count], past);
 }
 
 // The instruction that ends or divides what was opened last.
@@ -410,7 +415,7 @@ static bool close(Parser *p, ShaderInstr *instr, OpenKind kind, const char *open
   bool fits = open != NULL && (open->kind == kind || (instr->op == SHADER_ENDIF && open->kind == OPEN_ELSE));
   if (!fits) return wrong(p, "%s without %s", shader_op_info[instr->op].name, opener);
   uint16_t past = (uint16_t)(p->code.count + 1);
-  p->code.items[open->at].jump = past;
+  set_jump(p, open->at, past);
   if (instr->op == SHADER_ELSE) {
     *open = (Open){OPEN_ELSE, p->code.count};
     return true;
@@ -505,7 +510,7 @@ static void resolve(Parser *p) {
     bool found = false;
     for (uint32_t k = 0; k < p->labels.count && !found; k++) {
       found = strcmp(p->labels.items[k].name, call_at->name) == 0;
-      if (found && call_at->at < p->code.count) p->code.items[call_at->at].jump = (uint16_t)p->labels.items[k].at;
+      if (found) set_jump(p, call_at->at, (uint16_t)p->labels.items[k].at);
     }
     if (!found) diags_add(p->diags, p->file, call_at->line, 0, "no label '%s'", call_at->name);
   }
