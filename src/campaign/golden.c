@@ -1,6 +1,6 @@
 // The golden run: what happens without faults, with a hash of the state at many cycles.
 #include "campaign/golden.h"
-#include "campaign/processes.h"
+#include "base/process.h"
 #include "machine/snapshot.h"
 
 #include <sys/resource.h>

@@ -10,15 +10,10 @@
 // matter; the golden run waits meanwhile. That costs a fraction of what a process does. Each of the workers, which are processes, goes
 // through a golden run of its own and takes every n-th fault. What they tell nothing of is simulated to its end (simulate.c).
 #include "settle/follow.h"
-#include "campaign/processes.h"
+#include "base/process.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MOST_RETURNED_WORDS = 1 << 16, MOST_LINES = 256, MOST_OPEN = 256, SLICE = 32 }; // SLICE: cycles
@@ -469,38 +464,14 @@ static _Noreturn void work(Trials *at) {
 
 // ---- In the parent ---------------------------------------------------------------------------------
 
-typedef struct Worker {
-  pid_t pid;
-  int from; // pipe; -1: it has ended
-} Worker;
-
-static bool start_worker(const Settling *settling, const Draw *draws, Trials *shape, Worker *worker) {
-  int ends[2];
-  *worker = (Worker){.from = -1};
-  if (pipe(ends) != 0) return false;
-  fflush(NULL);
-  worker->pid = fork();
-  if (worker->pid == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // a campaign that is killed takes its simulations with it
-    process_allow(golden_allowance(settling->golden, settling->options->timeout));
-    close(ends[0]);
-    shape->target = settling->target;
-    shape->settling = settling;
-    shape->draws = draws;
-    shape->to = ends[1];
-    work(shape);
-  }
-  close(ends[1]);
-  if (worker->pid < 0) close(ends[0]);
-  else worker->from = ends[0];
-  return worker->pid > 0;
-}
-
-static void end_worker(Worker *worker) {
-  if (worker->from < 0) return;
-  close(worker->from);
-  worker->from = -1;
-  while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR) continue;
+// A campaign that is killed takes its simulations with it.
+static void start_worker(const Settling *settling, const Draw *draws, Trials *shape, Pool *pool) {
+  PoolWish wish = {.tells = true, .dies_by = SIGKILL, .seconds = golden_allowance(settling->golden, settling->options->timeout)};
+  if (pool_start(pool, &wish, &shape->to) != POOL_CHILD) return; // without it, its faults are simulated to the end
+  shape->target = settling->target;
+  shape->settling = settling;
+  shape->draws = draws;
+  work(shape);
 }
 
 static uint32_t value_after(const Settling *settling, uint32_t launch, uint64_t address) {
@@ -531,7 +502,7 @@ static void finish(const Settling *settling, Returned *returned) {
 }
 
 // What has come from a worker. False: the campaign shall stop.
-static bool take(const Settling *settling, Worker *worker) {
+static bool take(const Settling *settling, Pool *pool, PoolJob *worker) {
   TrialHead head = {0};
   bool whole = pipe_read(worker->from, &head, sizeof head) && head.count <= MOST_RETURNED_WORDS;
   Returned returned = {
@@ -543,7 +514,7 @@ static bool take(const Settling *settling, Worker *worker) {
   }
   if (!whole) {
     words_free(&returned.words);
-    end_worker(worker);
+    pool_end(pool, worker);
     return true;
   }
   if (head.record.settled != SETTLED_COUNT) return settling->listener->take(settling->listener->context, &head.record);
@@ -554,28 +525,20 @@ static bool take(const Settling *settling, Worker *worker) {
 
 // Tries draws[0, count). Some may neither be taken nor returned. False: stopped.
 static bool try_all(const Settling *settling, const Draw *draws, uint32_t count) {
-  Worker workers[MOST_JOBS];
-  struct pollfd waits[MOST_JOBS];
-  uint32_t jobs = min_u32(min_u32(settling->options->jobs, MOST_JOBS), count), running = 0;
+  Pool pool = {.running = 0};
+  uint32_t jobs = min_u32(min_u32(settling->options->jobs, MOST_JOBS), count);
   bool goes_on = true;
   for (uint32_t i = 0; i < jobs; i++) {
     Trials shape = {.count = count, .next = i, .step = jobs};
-    running += start_worker(settling, draws, &shape, &workers[i]);
+    start_worker(settling, draws, &shape, &pool);
   }
-  while (running > 0 && goes_on) {
-    for (uint32_t i = 0; i < jobs; i++) waits[i] = (struct pollfd){.fd = workers[i].from, .events = POLLIN};
-    int ready = poll(waits, jobs, LOOK_UP_MS);
-    for (uint32_t i = 0; i < jobs && ready > 0 && goes_on; i++) {
-      if (waits[i].fd < 0 || waits[i].revents == 0) continue;
-      goes_on = take(settling, &workers[i]);
-      running -= workers[i].from < 0;
-    }
+  while (pool.running > 0 && goes_on) {
+    PoolJob *worker = pool_wait(&pool);
+    goes_on = worker == NULL || take(settling, &pool, worker);
     goes_on = goes_on && settling->listener->goes_on(settling->listener->context);
   }
-  for (uint32_t i = 0; i < jobs; i++) {
-    if (workers[i].from >= 0) kill(workers[i].pid, SIGKILL);
-    end_worker(&workers[i]);
-  }
+  pool_signal(&pool, SIGKILL);
+  while (pool.running > 0) pool_end(&pool, &pool.jobs[0]);
   return goes_on;
 }
 
