@@ -42,8 +42,8 @@ typedef struct Trials { // of one worker
   const Program *program; // of the current launch
   uint32_t launch, block_warps;
   Blocks blocks;
-  uint64_t base, line_total; // of device memory
-  uint32_t *sent, *answered; // by line: stores so far
+  uint64_t base, line_total, line_bytes; // of device memory
+  uint32_t *sent, *answered;             // by line: stores so far
   // The clone, made for a launch when it is first needed, and the trial on it
   Machine *clone;
   Memory *memory;
@@ -104,7 +104,7 @@ static Verdict on_clone_block(Hook *hook, HookMachine *machine, const BlockEvent
   return VERDICT_PASS;
 }
 
-static uint64_t line_at(const Trials *at, uint64_t address) { return (address - at->base) / (LINE_WORDS * sizeof(uint32_t)); }
+static uint64_t line_at(const Trials *at, uint64_t address) { return (address - at->base) / at->line_bytes; }
 
 // What a slice gives back to DRAM was stored before.
 static bool is_store(const MemoryEvent *event) { return event->write && event->who->sm != WHO_NO_INDEX; }
@@ -406,7 +406,8 @@ static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *ev
   blocks_new(&at->clone_blocks, blocks);
   const Memory *memory = device_memory(at->target->device(at->target));
   at->base = memory_base(memory);
-  at->line_total = memory_extent(memory) / (LINE_WORDS * sizeof(uint32_t)) + 1;
+  at->line_bytes = machine_accesses(machine->spec).line_words * sizeof(uint32_t);
+  at->line_total = memory_extent(memory) / at->line_bytes + 1;
   free(at->sent);
   at->sent = calloc(2 * at->line_total, sizeof *at->sent);
   ASSERT(at->sent != NULL);
