@@ -489,9 +489,9 @@ void flow_open(Flow *flow, Tally *tally, const HookLayout *layout, const AceOpti
   flow->sms = max_u32(shape->sms, 1);
   flow->warps = max_u32(shape->warps, 1);
   if ((shape->untold & needed) != 0) return;
-  flow->rf = region_find(tally->regions, "rf");
-  flow->predicates = region_find(tally->regions, "pred");
-  flow->shared = region_find(tally->regions, "shared");
+  flow->rf = region_with_role(tally->regions, REGION_ROLE_REGISTERS);
+  flow->predicates = region_with_role(tally->regions, REGION_ROLE_PREDICATES);
+  flow->shared = region_with_role(tally->regions, REGION_ROLE_SHARED);
   flow->window = 1;
   uint32_t wanted = options->window == 0 ? ACE_WINDOW : options->window;
   while (flow->window < wanted) flow->window *= 2;

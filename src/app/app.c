@@ -1,6 +1,6 @@
 // The campaign's side of a campaign on a CUDA program: how the program is started, and its runs without faults. See app.h.
 #include "app/app_internal.h"
-#include "campaign/processes.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,12 +62,10 @@ static void redirect(const char *path, int flags, int to) {
   if (file >= 0) dup2(file, to);
 }
 
-// In the new process. Addresses must be the same in every run, for programs keep them in memory. It has no files but its own,
-// and ends if the campaign does.
+// In the new process. Addresses must be the same in every run, for programs keep them in memory. It has no files but its own.
 static _Noreturn void become_program(const AppTarget *own, uint32_t slot, AppMode mode) {
   char path[APP_FILE_PATH];
   pid_t campaign = getppid();
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
   app_mark(campaign, slot);
   personality(ADDR_NO_RANDOMIZE);
   if (own->has_golden && mode != APP_FORK) setrlimit(RLIMIT_CPU, &(struct rlimit){own->cpu_seconds, own->cpu_seconds + 5});
@@ -82,8 +80,7 @@ static _Noreturn void become_program(const AppTarget *own, uint32_t slot, AppMod
 
 pid_t app_start(AppTarget *own, uint32_t slot, AppMode mode) {
   if (!originals_place(&own->originals)) return -1;
-  fflush(NULL);
-  pid_t pid = fork();
+  pid_t pid = process_fork(SIGKILL); // it ends if the campaign does
   if (pid == 0) become_program(own, slot, mode);
   return pid;
 }

@@ -5,7 +5,7 @@
 // Faults for which there was no such process are struck in a run of the program from its beginning: all of them without snapshots, and
 // those at whose moment the program could not be forked.
 #include "app/app_internal.h"
-#include "campaign/processes.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -5,7 +5,7 @@
 // The verdict is the exit code, another than without faults: it rejects. Or lines of standard output that say that all is well: fewer of
 // them, it rejects; the very same, it accepts. If they are as many but other lines ("2 of 3 tests passed"), nobody can tell.
 #include "app/app_internal.h"
-#include "campaign/processes.h"
+#include "base/process.h"
 
 #include <ctype.h>
 #include <signal.h>

@@ -145,7 +145,9 @@ static bool open_journal(Campaign *at) {
                       .structures = options->structures,
                       .window = options->window,
                       .standing = options->standing == NULL ? "" : options->standing,
-                      .sampling = options->every ? "every bit" : options->by_bits ? "by bits" : "",
+                      .sampling = options->every     ? "every bit"
+                                  : options->by_bits ? "by bits"
+                                                     : "",
                       .program_hash = at->golden.program_hash,
                       .layout_hash = at->golden.layout_hash,
                       .seed = options->seed,
@@ -240,7 +242,7 @@ static void fill_place(const Campaign *at, const Draw *draw, FaultRow *row) {
   }
   // The register file's rows are dealt to warps as the launch's kernel needs them.
   uint32_t registers = row->launch == 0 ? 0 : at->golden.launches.items[row->launch - 1].registers;
-  if (strcmp(region->name, "rf") == 0 && row->reg >= 0) {
+  if (region->role == REGION_ROLE_REGISTERS && row->reg >= 0) {
     row->warp = registers == 0 ? NOTHING : row->reg / registers;
     row->reg = registers == 0 ? NOTHING : row->reg % registers;
   }

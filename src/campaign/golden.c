@@ -1,6 +1,6 @@
 // The golden run: what happens without faults, with a hash of the state at many cycles.
 #include "campaign/golden.h"
-#include "campaign/processes.h"
+#include "base/process.h"
 #include "machine/snapshot.h"
 
 #include <sys/resource.h>
@@ -18,7 +18,7 @@ typedef struct Watcher {
   DemandVec demands; // per launch
 } Watcher;
 
-enum { SHARED_ROW_BYTES = 128, LEAST_ALLOWANCE = 60, ALLOWANCE_FACTOR = 100 };
+enum { LEAST_ALLOWANCE = 60, ALLOWANCE_FACTOR = 100 };
 
 static const char *keep(Arena *arena, const char *text) { return arena_copy_text(arena, text, strlen(text)); }
 
@@ -47,11 +47,10 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
 static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
   Watcher *watcher = hook->own;
   Golden *golden = watcher->golden;
-  uint32_t threads = event->block[0] * event->block[1] * event->block[2];
-  *VEC_PUSH(&watcher->demands, golden->arena) =
-      (Demand){.warp_rows = machine->warp_rows,
-               .block_warps = max_u32((threads + WARP_LANES - 1) / WARP_LANES, 1),
-               .block_shared_rows = (event->shared_bytes + SHARED_ROW_BYTES - 1) / SHARED_ROW_BYTES};
+  uint32_t threads = event->block[0] * event->block[1] * event->block[2], row_bytes = region_shared_row(machine->regions);
+  *VEC_PUSH(&watcher->demands, golden->arena) = (Demand){.warp_rows = machine->warp_rows,
+                                                         .block_warps = max_u32((threads + WARP_LANES - 1) / WARP_LANES, 1),
+                                                         .block_shared_rows = (event->shared_bytes + row_bytes - 1) / row_bytes};
   GoldenRow *row = VEC_PUSH(&golden->launches, golden->arena);
   *row = (GoldenRow){.launch = golden->launches.count,
                      .kernel = keep(golden->arena, event->kernel),
@@ -117,8 +116,8 @@ double golden_used(const Golden *golden, const Region *region, const char *kerne
   double cycles;
   Resident resident = resident_in(golden, kernel, &cycles);
   if (cycles <= 0) return 0;
-  if (strcmp(region->name, "rf") == 0) return resident.register_rows / cycles / (double)region->rows;
-  if (strcmp(region->name, "shared") == 0) return resident.shared_rows / cycles / (double)region->rows;
+  if (region->role == REGION_ROLE_REGISTERS) return resident.register_rows / cycles / (double)region->rows;
+  if (region->role == REGION_ROLE_SHARED) return resident.shared_rows / cycles / (double)region->rows;
   uint64_t places = 1;
   bool is_by_warp = false;
   for (uint32_t i = 0; i < region->dim_count && !is_by_warp; i++) { // 15 sm x 48 warp x ...
@@ -171,7 +170,8 @@ Hook *golden_watch(Golden *golden, Target *target, const RegionTable *table) {
   if (table != NULL) golden_keep_regions(golden, table);
   Watcher *watcher = ARENA_NEW(arena, Watcher);
   *watcher = (Watcher){.golden = golden, .target = target};
-  watcher->hook = (Hook){.name = "golden", .kind = HOOK_OBSERVER, .own = watcher, .cycle = on_cycle, .launch = on_launch, .phase = on_phase};
+  watcher->hook =
+      (Hook){.name = "golden", .kind = HOOK_OBSERVER, .own = watcher, .cycle = on_cycle, .launch = on_launch, .phase = on_phase};
   watcher->hook.next_cycle = FIRST_SPACING;
   return &watcher->hook;
 }

@@ -3,6 +3,7 @@
 // container the path may be one of the host that cannot be seen; its own group is then at the root.
 #include "cli/cores.h"
 
+#include "base/process.h"
 #include "cli/cli.h"
 
 #include <inttypes.h>
@@ -10,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_CORES = 1 << 16, MOST_JOBS = 256 };
+enum { MOST_CORES = 1 << 16 };
 
 // ---- Control groups ----------------------------------------------------------------------------------
 

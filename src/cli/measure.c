@@ -1,12 +1,12 @@
 // Workloads measured side by side, each in a process of its own; see measure.h.
 #include "cli/measure.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,12 +22,8 @@ static void measure_here(RunOptions *options, Measured *result) {
   result->check = run.result.check;
 }
 
-// What it says on stderr goes to `messages`: that of several at a time would be mixed.
-static pid_t start(RunOptions *options, Measured *result, int messages) {
-  fflush(stdout);
-  pid_t pid = fork();
-  if (pid != 0) return pid;
-  prctl(PR_SET_PDEATHSIG, SIGKILL); // whoever ends the command ends its workloads
+// In the new process. What it says on stderr goes to `messages`: that of several at a time would be mixed.
+static _Noreturn void become_workload(RunOptions *options, Measured *result, int messages) {
   dup2(messages, STDERR_FILENO);
   measure_here(options, result);
   _exit(EXIT_OK);
@@ -35,15 +31,11 @@ static pid_t start(RunOptions *options, Measured *result, int messages) {
 
 // ---- All of them -----------------------------------------------------------------------------------------
 
-typedef struct Job {
-  pid_t pid;
-  int messages; // a file in memory
-} Job;
-
 typedef struct Crew {
   RunOptions *options;
   Measured *results;
-  Job *jobs; // of results[i]
+  int *messages; // of results[i]: a file in memory
+  Pool pool;
   uint32_t count, started, ended;
   bool shows; // stderr is a terminal
 } Crew;
@@ -55,20 +47,23 @@ static void show_progress(const Crew *crew) {
   fflush(stderr);
 }
 
+// Whoever ends the command ends its workloads.
 static bool start_one(Crew *crew) {
-  Job *job = &crew->jobs[crew->started];
-  job->messages = memfd_create("messages", MFD_CLOEXEC);
-  job->pid = job->messages < 0 ? -1 : start(crew->options, &crew->results[crew->started], job->messages);
-  if (job->pid > 0) crew->started++;
+  uint32_t index = crew->started;
+  int messages = memfd_create("messages", MFD_CLOEXEC);
+  PoolWish wish = {.tag = index, .dies_by = SIGKILL};
+  PoolSide side = messages < 0 ? POOL_FAILED : pool_start(&crew->pool, &wish, NULL);
+  if (side == POOL_CHILD) become_workload(crew->options, &crew->results[index], messages);
+  crew->messages[index] = messages;
+  if (side == POOL_PARENT) crew->started++;
   else message_error("cannot start a process: %s", strerror(errno));
-  return job->pid > 0;
+  return side == POOL_PARENT;
 }
 
-static void take_result(Measured *result, Job *job, int status) {
-  ssize_t length = pread(job->messages, result->message, sizeof result->message - 1, 0);
+static void take_result(Measured *result, int messages, int status) {
+  ssize_t length = pread(messages, result->message, sizeof result->message - 1, 0);
   result->message[length < 0 ? 0 : length] = '\0';
-  close(job->messages);
-  job->pid = 0;
+  close(messages);
   if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OK) return;
   result->code = EXIT_INTERNAL;
   size_t used = strlen(result->message);
@@ -76,14 +71,11 @@ static void take_result(Measured *result, Job *job, int status) {
 }
 
 static void end_one(Crew *crew) {
-  int status = 0;
-  pid_t pid = wait(&status);
-  for (uint32_t i = 0; i < crew->started && pid > 0; i++) {
-    if (crew->jobs[i].pid != pid) continue;
-    take_result(&crew->results[i], &crew->jobs[i], status);
-    crew->ended++;
-    break;
-  }
+  PoolJob *job = pool_wait(&crew->pool);
+  if (job == NULL) return;
+  uint64_t index = job->tag;
+  take_result(&crew->results[index], crew->messages[index], pool_end(&crew->pool, job));
+  crew->ended++;
   show_progress(crew);
 }
 
@@ -95,12 +87,12 @@ Measured *measure(RunOptions *options, const WorkloadList *list, uint32_t proces
     return NULL;
   }
   Arena *arena = arena_new();
-  Crew crew = {.options = options, .results = results, .jobs = ARENA_ARRAY(arena, Job, list->count), .count = list->count};
+  Crew crew = {.options = options, .results = results, .messages = ARENA_ARRAY(arena, int, list->count), .count = list->count};
   crew.shows = isatty(STDERR_FILENO) != 0;
   for (uint32_t i = 0; i < list->count; i++) results[i].workload = list->items[i];
   bool ok = true;
   while (crew.ended < crew.started || (ok && crew.started < crew.count)) {
-    bool has_room = ok && crew.started < crew.count && crew.started - crew.ended < processes;
+    bool has_room = ok && crew.started < crew.count && crew.started - crew.ended < min_u32(processes, MOST_JOBS);
     if (has_room) ok = start_one(&crew);
     else end_one(&crew);
   }

@@ -6,6 +6,7 @@
 #include "cli/app.h"
 
 #include "app/app.h"
+#include "base/process.h"
 #include "cli/fault.h"
 #include "cli/interrupt.h"
 #include "device/record.h"
@@ -17,7 +18,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -186,7 +186,6 @@ static sigset_t held_signals(void) {
 
 // In the new process; `mask` is the one that redoubt was started with.
 static _Noreturn void become_program(const Run *run, const char *folder, const char *records, const sigset_t *mask) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
   app_mark(getppid(), APP_SLOT_RUN);
   app_environment(run->options, run->arena, folder, records);
   signal(SIGXFSZ, SIG_DFL);
@@ -219,9 +218,8 @@ static bool wait_for_program(pid_t child, int *status) {
 // Runs the program; false when it could not be started.
 static bool run_child(Run *run, const char *folder, const char *records, int *status) {
   sigset_t set = held_signals(), mask;
-  fflush(NULL);
   sigprocmask(SIG_BLOCK, &set, &mask);
-  pid_t child = fork();
+  pid_t child = process_fork(SIGKILL);
   if (child == 0) become_program(run, folder, records, &mask);
   bool good = child > 0 && wait_for_program(child, status);
   if (child < 0) message_error("cannot start a process: %s", strerror(errno));

@@ -1,6 +1,7 @@
 // The cells of a study; see study.h. Each is a process of this program with the cell's own command line, so that the command which repeats
 // a cell is the one that made it. What a cell says is shown only if it fails.
 #include "cli/study.h"
+#include "base/process.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
@@ -12,15 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { MOST_JOBS = 256, LOOK_MS = 20, MESSAGE = 2048 };
+enum { MESSAGE = 2048 };
 
 typedef struct CellJob {
-  pid_t pid; // 0: free
   const StudyCell *cell;
   int messages; // a file in memory
   double began;
@@ -30,7 +28,8 @@ typedef struct CellCrew {
   const CellWishes *wishes;
   const StudyCell **waiting;
   uint32_t count, started, ended;
-  CellJob jobs[MOST_JOBS];
+  CellJob *jobs; // by cell that was started
+  Pool pool;
   double began, told;
   int code;
   bool shows; // stderr is a terminal
@@ -106,7 +105,6 @@ static _Noreturn void become_cell(const CellCrew *crew, const StudyCell *cell, i
     words[at++] = count;
   }
   words[at] = NULL;
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
   interrupt_release();
   dup2(messages, STDERR_FILENO);
   dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
@@ -115,14 +113,15 @@ static _Noreturn void become_cell(const CellCrew *crew, const StudyCell *cell, i
   _exit(EXIT_INTERNAL);
 }
 
-static void start_cell(CellCrew *crew, CellJob *job) {
+static void start_cell(CellCrew *crew) {
+  CellJob *job = &crew->jobs[crew->started];
   const StudyCell *cell = crew->waiting[crew->started];
   uint32_t left = crew->count - crew->started, jobs = crew->wishes->jobs;
   *job = (CellJob){.cell = cell, .messages = memfd_create("messages", MFD_CLOEXEC), .began = host_seconds()};
-  pid_t pid = job->messages < 0 ? -1 : fork();
-  if (pid == 0) become_cell(crew, cell, job->messages, left >= jobs ? 1 : max_u32(1, jobs / left));
-  if (pid > 0) {
-    job->pid = pid;
+  PoolWish wish = {.tag = crew->started, .dies_by = SIGTERM};
+  PoolSide side = job->messages < 0 ? POOL_FAILED : pool_start(&crew->pool, &wish, NULL);
+  if (side == POOL_CHILD) become_cell(crew, cell, job->messages, left >= jobs ? 1 : max_u32(1, jobs / left));
+  if (side == POOL_PARENT) {
     crew->started++;
     return;
   }
@@ -140,7 +139,6 @@ static void end_cell(CellCrew *crew, CellJob *job, int status) {
   ssize_t length = pread(job->messages, text, MESSAGE, 0);
   text[length > 0 ? length : 0] = '\0';
   close(job->messages);
-  job->pid = 0;
   crew->ended++;
   Text path = {0};
   bool is_run = job->cell->part->section == SECTION_RUN; // a journal goes on; a run that failed has results that nobody shall take for good
@@ -171,24 +169,18 @@ static void show(CellCrew *crew) {
   text_free(&left);
 }
 
-static CellJob *free_job(CellCrew *crew) {
-  for (uint32_t i = 0; i < min_u32(crew->wishes->jobs, MOST_JOBS); i++) {
-    if (crew->jobs[i].pid == 0) return &crew->jobs[i];
-  }
-  return NULL;
+static bool has_room(const CellCrew *crew) {
+  return crew->code == EXIT_OK && crew->started < crew->count && crew->pool.running < min_u32(crew->wishes->jobs, MOST_JOBS);
 }
 
 static void look(CellCrew *crew) {
-  int status;
-  for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-    for (uint32_t i = 0; i < MOST_JOBS; i++) {
-      if (crew->jobs[i].pid == pid) end_cell(crew, &crew->jobs[i], status);
-    }
+  PoolJob *ended = has_room(crew) ? NULL : pool_wait(&crew->pool);
+  if (ended != NULL) {
+    CellJob *job = &crew->jobs[ended->tag];
+    end_cell(crew, job, pool_end(&crew->pool, ended));
   }
   int signal_number = interrupt_take();
-  for (uint32_t i = 0; i < MOST_JOBS && signal_number > 0; i++) {
-    if (crew->jobs[i].pid > 0) kill(crew->jobs[i].pid, SIGTERM);
-  }
+  if (signal_number > 0) pool_signal(&crew->pool, SIGTERM);
   if (signal_number > 0) crew->code = EXIT_SIGNAL + signal_number;
 }
 
@@ -202,11 +194,10 @@ int cells_run(const StudyCells *cells, const CellWishes *wishes) {
     bool is_ours = i % wishes->shards == wishes->shard;
     if (is_ours && !cell_is_done(cell, wishes->folder)) crew->waiting[crew->count++] = cell;
   }
+  crew->jobs = ARENA_ARRAY(arena, CellJob, crew->count + 1);
   interrupt_hold();
   while (crew->ended < crew->started || (crew->code == EXIT_OK && crew->started < crew->count)) {
-    CellJob *job = crew->code == EXIT_OK && crew->started < crew->count ? free_job(crew) : NULL;
-    if (job != NULL) start_cell(crew, job);
-    else nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000L}, NULL);
+    if (has_room(crew)) start_cell(crew);
     look(crew);
     show(crew);
   }

@@ -1,14 +1,14 @@
 // One run with faults. It happens in a process of its own, so that an endless run can be ended at any cycle and a failure of
 // Redoubt itself is told from an outcome; what it finds is left in memory that both share.
 #include "campaign/golden.h"
-#include "campaign/processes.h"
+#include "base/process.h"
 #include "explain/explain_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 const char *const fate_text[FATE_COUNT] = {
@@ -171,12 +171,10 @@ static _Noreturn void run_struck(Single *at) {
 
 static bool run_child(Single *at) {
   if (at->target->traced != NULL) return run_elsewhere(at, TRACE_COMPARE);
-  fflush(NULL);
-  pid_t child = fork();
+  pid_t child = process_fork(SIGKILL);
   if (child < 0) return diags_add(at->diags, NULL, 0, 0, "no process for the run: %s", strerror(errno));
   if (child == 0) run_struck(at);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  int status = process_end(child);
   if (at->shared->trace_failed) {
     const AttachmentWishes *trace = at->options->trace;
     return diags_add(at->diags, trace->trace_as != NULL ? trace->trace_as : trace->trace, 0, 0, "cannot be written to its end");

@@ -380,8 +380,8 @@ static bool on_attach(Hook *hook, HookLayout *layout, Diags *diags) {
   (void)diags;
   at->shape = *hook_layout_shape(layout);
   uint64_t warps = (uint64_t)at->shape.sms * at->shape.warps;
-  at->rf = region_find(hook_layout_regions(layout), "rf");
-  at->predicates = region_find(hook_layout_regions(layout), "pred");
+  at->rf = region_with_role(hook_layout_regions(layout), REGION_ROLE_REGISTERS);
+  at->predicates = region_with_role(hook_layout_regions(layout), REGION_ROLE_PREDICATES);
   at->blocks = ARENA_ARRAY(at->arena, uint64_t, (uint64_t)at->shape.sms * at->shape.block_slots + 1);
   at->counts = ARENA_ARRAY(at->arena, uint32_t, warps * STREAMS + 1);
   at->lost = ARENA_ARRAY(at->arena, bool, warps + 1);

@@ -13,6 +13,18 @@ uint16_t region_find(const RegionTable *table, const char *name) {
   return REGION_NONE;
 }
 
+uint16_t region_with_role(const RegionTable *table, RegionRole role) {
+  for (uint32_t i = 0; i < table->count; i++) {
+    if (table->items[i].role == role) return (uint16_t)i;
+  }
+  return REGION_NONE;
+}
+
+uint32_t region_shared_row(const RegionTable *table) {
+  uint16_t shared = region_with_role(table, REGION_ROLE_SHARED);
+  return shared == REGION_NONE ? 1 : table->items[shared].units * (uint32_t)table->items[shared].unit_bytes;
+}
+
 Site region_site(const RegionTable *table, uint16_t region, uint64_t number) {
   ASSERT(region < table->count && number < region_bits(&table->items[region]));
   const Region *item = &table->items[region];

@@ -24,6 +24,18 @@ enum {
       1u << 8, // cells of control logic: what their bits decide is told to hooks while HookMachine.is_told says so (DecideEvent)
 };
 
+// What a structure is to programs. Whoever needs "the registers" asks for the role: names are for users.
+typedef enum RegionRole {
+  REGION_ROLE_NONE,
+  REGION_ROLE_REGISTERS,    // of warps: a row per register, a unit per lane
+  REGION_ROLE_PREDICATES,   // of warps: a row per warp, a unit per predicate, a bit per lane
+  REGION_ROLE_SHARED,       // shared memory of blocks
+  REGION_ROLE_INSTRUCTIONS, // encoded instructions, on their way or in a cache
+} RegionRole;
+enum { REGION_ROLE_SHIFT = 16, REGION_FLAGS = 0xFFFF };
+// In a table of structures the role stands beside the flags.
+#define REGION_AS(role) ((uint32_t)REGION_ROLE_##role << REGION_ROLE_SHIFT)
+
 // How long the state of a scheme lives: when the machine zeroes it.
 typedef enum RegionLife {
   LIFE_OWN,         // the machine's own region, not a scheme's
@@ -46,6 +58,7 @@ typedef struct Region {
   RegionDim dims[REGION_MAX_DIMS];
   uint32_t dim_count;
   uint32_t flags;
+  RegionRole role;
   uint64_t rows;        // product of the dims
   uint32_t units, bits; // per row; per unit, 1..64, little-endian in memory
   size_t base;          // of row 0, unit 0, bit 0 in the block
@@ -81,6 +94,8 @@ static inline uint8_t site_mask(const Site *site) { return (uint8_t)(1u << site-
 
 // REGION_NONE: there is none of that name.
 uint16_t region_find(const RegionTable *table, const char *name);
+uint32_t region_shared_row(const RegionTable *table);                 // bytes of a row of shared memory; 1: there is none
+uint16_t region_with_role(const RegionTable *table, RegionRole role); // the first; REGION_NONE: there is none
 // The n-th bit of the region, counted row by row, unit by unit.
 Site region_site(const RegionTable *table, uint16_t region, uint64_t number);
 // "rf[sm=3,reg=12,lane=7,bit=4]" and back. Keys are the dimensions, the unit's name (left out where a row has one unit)

@@ -218,9 +218,6 @@ RerunEnd rerun_block(Rerun *rerun, uint64_t linear, const RerunFlip *flip, uint6
 const Trap *rerun_trap(const Rerun *rerun);
 const uint8_t *rerun_shared(const Rerun *rerun, uint32_t *bytes); // the block's shared memory as it is now
 
-// Passes that a load or store of these lanes in shared memory takes: all that its time depends on. Addresses are offsets.
-uint32_t shared_passes(const Spec *spec, const uint64_t address[WARP_LANES], uint32_t lanes, uint32_t lane_bytes);
-
 // ---- Machines ------------------------------------------------------------------------------
 // A machine lives as long as its device and runs one launch after the other. Which one it is follows from the Spec; others ask what it
 // can do (machine_can, machine_form), never which it is. A new machine is a folder that hands out a MachineKind, and a line in machines.c.
@@ -238,7 +235,17 @@ enum {                              // what a machine can do
   MACHINE_IS_WATCHED = 1u << 4,     // tells each lane's accesses to MachineEnvironment.watch
 };
 bool machine_can(const Spec *spec, uint32_t abilities); // all of them
-ProgramForm machine_form(const Spec *spec);             // of the programs that it runs
+
+// How a machine that IS_FOLLOWED carries out accesses to memory: all that those must know who follow a program without time.
+typedef struct MachineAccesses {
+  uint32_t line_words; // of its caches, a power of two: who reads of a line has all of it
+  bool joins_lanes;    // up to four bytes of each lane of a warp go out in one request per line
+  uint32_t schedulers; // of an SM: warp w belongs to number w % schedulers, and in a cycle they issue one after the other
+  // Passes that a load or store of these lanes in shared memory takes: all that its time depends on. Addresses are offsets.
+  uint32_t (*shared_passes)(const Spec *spec, const uint64_t address[WARP_LANES], uint32_t lanes, uint32_t lane_bytes);
+} MachineAccesses;
+MachineAccesses machine_accesses(const Spec *spec); // of a machine that can be followed
+ProgramForm machine_form(const Spec *spec);         // of the programs that it runs
 
 // The chain's hooks are attached, if the machine has time; they and the spec must outlive the machine. NULL on error.
 Machine *machine_new(const Spec *spec, const HookChain *hooks, Diags *diags);
@@ -272,10 +279,11 @@ bool machine_diff(const Machine *a, const Machine *b, Text *out); // false: no d
 // ---- For those who make machines --------------------------------------------------------------
 // One for each kind: the functions above, by their names there. A machine without time leaves NULL what stands below `end`.
 typedef struct MachineKind {
-  const char *name;                        // as machine.model has it
-  ProgramForm form;                        // what it runs
-  uint32_t (*abilities)(const Spec *spec); // MACHINE_*
-  uint32_t actions;                        // that it offers to hooks, ACTION_BIT of each
+  const char *name;                              // as machine.model has it
+  ProgramForm form;                              // what it runs
+  uint32_t (*abilities)(const Spec *spec);       // MACHINE_*
+  uint32_t actions;                              // that it offers to hooks, ACTION_BIT of each
+  MachineAccesses (*accesses)(const Spec *spec); // NULL: it cannot be followed
   Machine *(*make)(const Spec *spec, const HookChain *hooks, Diags *diags);
   void (*free)(Machine *machine);
   bool (*admits)(const Machine *machine, const Launch *launch, Diags *diags); // NULL: all

@@ -12,6 +12,10 @@ static const MachineKind *kind_of(const Spec *spec) {
 }
 
 bool machine_can(const Spec *spec, uint32_t abilities) { return (kind_of(spec)->abilities(spec) & abilities) == abilities; }
+MachineAccesses machine_accesses(const Spec *spec) {
+  ASSERT(machine_can(spec, MACHINE_IS_FOLLOWED));
+  return kind_of(spec)->accesses(spec);
+}
 ProgramForm machine_form(const Spec *spec) { return kind_of(spec)->form; }
 
 Machine *machine_new(const Spec *spec, const HookChain *hooks, Diags *diags) {

@@ -23,6 +23,53 @@ static void machines_say_what_they_can(void **state) {
   assert_int_equal(machine_form(&spec), FORM_G80);
 }
 
+// What programs can name has a role on each machine that can be struck, and its shape is that of the role.
+static void structures_have_roles(void **state) {
+  (void)state;
+  static const uint64_t models[] = {MODEL_SIMT, MODEL_FLEXGRIP};
+  for (size_t i = 0; i < COUNT_OF(models); i++) {
+    Diags diags = {0};
+    Spec spec;
+    spec_default(&spec);
+    spec.machine_model = (uint32_t)models[i];
+    Machine *machine = machine_new(&spec, NULL, &diags);
+    assert_non_null(machine);
+    const RegionTable *table = machine_regions(machine);
+    uint16_t registers = region_with_role(table, REGION_ROLE_REGISTERS);
+    assert_true(registers != REGION_NONE && registers == region_find(table, "rf"));
+    assert_int_equal(table->items[registers].units, WARP_LANES);
+    assert_int_equal(table->items[registers].flags >> REGION_ROLE_SHIFT, 0); // roles are no flags
+    assert_int_equal(region_with_role(table, REGION_ROLE_SHARED), region_find(table, "shared"));
+    assert_true(region_with_role(table, REGION_ROLE_INSTRUCTIONS) != REGION_NONE);
+    assert_int_equal(region_shared_row(table), models[i] == MODEL_SIMT ? 128 : 1);
+    uint16_t predicates = region_with_role(table, REGION_ROLE_PREDICATES);
+    if (models[i] == MODEL_SIMT) assert_int_equal(table->items[predicates].bits, WARP_LANES);
+    else assert_int_equal(predicates, REGION_NONE); // a row for each predicate there
+    machine_free(machine);
+    diags_free(&diags);
+  }
+}
+
+static void machines_tell_their_accesses(void **state) {
+  (void)state;
+  Spec spec;
+  spec_default(&spec);
+  spec.machine_model = MODEL_SIMT;
+  spec.sm_schedulers = 2;
+  spec.ldst_coalescer = 1;
+  spec.shared_banks = 32;
+  MachineAccesses accesses = machine_accesses(&spec);
+  assert_int_equal(accesses.line_words, 32);
+  assert_int_equal(accesses.schedulers, 2);
+  assert_true(accesses.joins_lanes);
+  spec.ldst_coalescer = 0; // by half-warp
+  assert_false(machine_accesses(&spec).joins_lanes);
+  uint64_t address[WARP_LANES] = {0, 128};
+  assert_int_equal(accesses.shared_passes(&spec, address, 3, 4), 2); // two words of one bank
+  address[1] = 4;
+  assert_int_equal(accesses.shared_passes(&spec, address, 3, 4), 1);
+}
+
 static void hooks_need_time(void **state) {
   (void)state;
   Hook hook = {.name = "observer", .kind = HOOK_OBSERVER, .next_cycle = UINT64_MAX};
@@ -41,6 +88,7 @@ static void hooks_need_time(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(machines_say_what_they_can), cmocka_unit_test(hooks_need_time)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(machines_say_what_they_can), cmocka_unit_test(hooks_need_time),
+                                     cmocka_unit_test(structures_have_roles), cmocka_unit_test(machines_tell_their_accesses)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

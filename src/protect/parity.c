@@ -52,8 +52,8 @@ static Verdict parity_read(Hook *hook, HookMachine *machine, const CellEvent *ev
 // The machine is being laid out: a row of parity bits for each row of the register file.
 static bool parity_attach(Hook *hook, HookLayout *layout, Diags *diags) {
   Parity *own = hook->own;
-  own->rf = region_find(hook_layout_regions(layout), "rf");
-  if (own->rf == REGION_NONE) return diags_add(diags, NULL, 0, 0, "parity: this machine has no register file 'rf'");
+  own->rf = region_with_role(hook_layout_regions(layout), REGION_ROLE_REGISTERS);
+  if (own->rf == REGION_NONE) return diags_add(diags, NULL, 0, 0, "parity: this machine has no register file");
   const Region rf = hook_layout_regions(layout)->items[own->rf]; // a copy: adding a structure moves the table
   if ((rf.flags & REGION_TRACED) == 0 || rf.units != WARP_LANES || rf.bits != 32)
     return diags_add(diags, NULL, 0, 0, "parity: the register file of this machine is not 32 lanes of 32 bits whose accesses are told");

@@ -4,6 +4,7 @@
 
 enum { RF, ROWS = 3, ROW = 1 };
 static const Region rf = {.name = "rf",
+                          .role = REGION_ROLE_REGISTERS,
                           .title = "register file",
                           .unit = "lane",
                           .meaning = "toy",
@@ -89,8 +90,8 @@ static void pairs_of_errors_are_not(void **state) {
 static void others_are_refused(void **state) {
   (void)state;
   Region other = rf;
-  other.name = "registers";
-  toy_refused(&(RegionTable){&other, 1, table.block_bytes}, &shape, "parity", "no register file 'rf'");
+  other.role = REGION_ROLE_NONE;
+  toy_refused(&(RegionTable){&other, 1, table.block_bytes}, &shape, "parity", "has no register file");
   other = rf;
   other.flags &= ~(uint32_t)REGION_TRACED;
   toy_refused(&(RegionTable){&other, 1, table.block_bytes}, &shape, "parity", "not 32 lanes of 32 bits");

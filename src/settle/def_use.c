@@ -22,7 +22,6 @@ typedef struct DefUse {
   uint8_t **rows;  // per region: bit per row, NULL where nothing is struck
   uint32_t *heads; // hash table of rows: first draw of a list
   uint32_t mask;
-  uint16_t rf, predicates, shared;
 } DefUse;
 
 static uint32_t row_hash(const DefUse *at, uint16_t region, uint64_t row) {
@@ -51,8 +50,9 @@ static bool is_watched(const DefUse *at, const CellEvent *event) {
 
 static void note_reader(const DefUse *at, const HookMachine *machine, const CellEvent *event, Draw *draw, Cells *cells) {
   const Residents *residents = &at->residents;
-  bool is_rf = event->region == at->rf, is_shared = event->region == at->shared;
-  bool is_known = is_rf || is_shared || event->region == at->predicates;
+  RegionRole role = at->watched.table->items[event->region].role;
+  bool is_rf = role == REGION_ROLE_REGISTERS, is_shared = role == REGION_ROLE_SHARED;
+  bool is_known = is_rf || is_shared || role == REGION_ROLE_PREDICATES;
   // Accesses of shared memory come in one order for all warps; those of registers only in that of their own.
   if (!is_known || event->who->issue == UINT64_MAX || (!is_shared && event->who->issue < cells->read_to)) return;
   uint32_t rows = at->watched.table->items[event->region].dims[1].count, row = (uint32_t)(event->row % rows);
@@ -172,9 +172,7 @@ static Hook *watch(const WatchedDraws *watched) {
   DefUse *at = ARENA_NEW(arena, DefUse);
   uint32_t slots = 64;
   while (slots < 2 * watched->count) slots *= 2;
-  *at = (DefUse){.watched = *watched, .mask = slots - 1, .rf = region_find(watched->table, "rf")};
-  at->predicates = region_find(watched->table, "pred");
-  at->shared = region_find(watched->table, "shared");
+  *at = (DefUse){.watched = *watched, .mask = slots - 1};
   at->cells = ARENA_ARRAY(arena, Cells, watched->count + 1);
   at->rows = ARENA_ARRAY(arena, uint8_t *, watched->table->count);
   at->heads = ARENA_ARRAY(arena, uint32_t, slots);

@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { EXTRA_CYCLES = 1000, MOST_KEPT_WORDS = 1 << 26, COALESCER_GT200 = 0 }; // config.def: by half-warp
+enum { EXTRA_CYCLES = 1000, MOST_KEPT_WORDS = 1 << 26 };
 
 typedef enum TrailState { TRAIL_AHEAD, TRAIL_GOING, TRAIL_SETTLED, TRAIL_LOST } TrailState;
 
@@ -189,8 +189,7 @@ static void on_launch(void *context, const MachineEnvironment *environment, cons
     take_returned(at, launch);
     return;
   }
-  CourseOptions options = {
-      .timeline = at->following->timeline, .keeps_lanes = at->twin.spec->ldst_coalescer != COALESCER_GT200, .readers = at->going > 0};
+  CourseOptions options = {.timeline = at->following->timeline, .readers = at->going > 0};
   options.spec = at->twin.spec;
   options.may_be_open = !at->is_again;
   at->course = course_new(environment, launch, &options, stats, trap);
@@ -362,7 +361,7 @@ static bool values_pass(const HookChain *protections) {
 
 // What programs can name: a register, a predicate, a word of shared memory, a result.
 static bool is_named(const Region *region) {
-  return strcmp(region->name, "rf") == 0 || strcmp(region->name, "pred") == 0 || strcmp(region->name, "shared") == 0 ||
+  return region->role == REGION_ROLE_REGISTERS || region->role == REGION_ROLE_PREDICATES || region->role == REGION_ROLE_SHARED ||
          (region->flags & REGION_OUTPUT) != 0;
 }
 

@@ -5,8 +5,6 @@
 
 #include "settle/settle.h"
 
-enum { LINE_WORDS = 32 }; // as the caches of all machines have them
-
 // ---- Words of memory that differ (words.c) -----------------------------------------------------------
 typedef struct Word {
   uint64_t address; // a multiple of four
@@ -56,7 +54,6 @@ typedef struct CourseResult {
 typedef struct CourseOptions {
   const Timeline *timeline; // NULL: nothing is known of time
   const Spec *spec;         // of the machine with time
-  bool keeps_lanes;         // up to four bytes of each lane of a warp go out in one request per line
   bool readers;             // there will be course_go_on: which blocks read a line is noted, too
   bool may_be_open;         // words may be left open
 } CourseOptions;
@@ -79,6 +76,7 @@ typedef struct LaunchMemory {
   uint32_t launch; // number
   uint32_t blocks;
   uint64_t base, words; // of memory
+  uint32_t line_words;  // of the caches
   uint32_t *after;      // as the launch left them
   KeptUse *uses;
 } LaunchMemory;

@@ -10,9 +10,9 @@ void launch_memory_free(LaunchMemory *kept) {
 }
 
 LineState launch_memory_line(const LaunchMemory *kept, uint64_t line, uint32_t block, uint32_t begun, const uint8_t *ended) {
-  uint64_t first = (line - kept->base) / sizeof(uint32_t) / LINE_WORDS * LINE_WORDS;
+  uint64_t first = (line - kept->base) / sizeof(uint32_t) / kept->line_words * kept->line_words;
   LineState state = LINE_DECIDED;
-  for (uint64_t i = first; i < first + LINE_WORDS && i < kept->words; i++) {
+  for (uint64_t i = first; i < first + kept->line_words && i < kept->words; i++) {
     const KeptUse *use = &kept->uses[i];
     if (use->reader != 0 && use->reader != block + 1) return LINE_READ;
     if (use->writer != 0 && use->writer <= begun && ended[use->writer - 1] == 0) state = LINE_WAITS;

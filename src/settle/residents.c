@@ -1,13 +1,12 @@
 // Which block is where, as the hooks of a golden run learn it; see settle.h.
 #include "settle/settle.h"
 
-enum { SHARED_ROW_BYTES = 128 };
-
 static bool attach(Hook *hook, HookLayout *layout, Diags *diags) {
   Residents *at = hook->own;
   const HookShape *shape = hook_layout_shape(layout);
   (void)diags;
   at->slots = max_u32(shape->block_slots, 1);
+  at->shared_row_bytes = region_shared_row(hook_layout_regions(layout));
   at->blocks = ARENA_ARRAY(at->arena, uint32_t, shape->sms * at->slots);
   return true;
 }
@@ -16,7 +15,7 @@ Verdict residents_launch(Hook *hook, HookMachine *machine, const LaunchEvent *ev
   Residents *at = hook->own;
   (void)machine;
   at->launch = (uint32_t)event->who->launch;
-  at->shared_rows = max_u32((event->shared_bytes + SHARED_ROW_BYTES - 1) / SHARED_ROW_BYTES, 1);
+  at->shared_rows = max_u32((event->shared_bytes + at->shared_row_bytes - 1) / at->shared_row_bytes, 1);
   at->block_warps = max_u32((event->block[0] * event->block[1] * event->block[2] + WARP_LANES - 1) / WARP_LANES, 1);
   return VERDICT_PASS;
 }

@@ -35,9 +35,10 @@ typedef struct Residents {
   Arena *arena;
   uint32_t launch;      // number of the current one
   uint32_t block_warps; // of each of its blocks
-  uint32_t shared_rows; // likewise, of 128 bytes
-  uint32_t slots;       // for blocks, per SM
-  uint32_t *blocks;     // by SM and slot: linear index
+  uint32_t shared_rows; // likewise
+  uint32_t shared_row_bytes;
+  uint32_t slots;   // for blocks, per SM
+  uint32_t *blocks; // by SM and slot: linear index
 } Residents;
 // An observer that keeps it up to date. `own` is the first field of what the hook owns; other events may be added to it.
 Hook residents_hook(const char *name, Residents *own, Arena *arena);

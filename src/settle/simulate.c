@@ -6,24 +6,14 @@
 // Faults that last never leave the state as it was: they go on to the end. Without snapshots every fault is a run of its own from the
 // beginning, with the fault's hook attached.
 #include "settle/settle.h"
-#include "campaign/processes.h"
+#include "base/process.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { LEAST_LOT = 64, MOST_LOT = 512 };
-
-typedef struct Child {
-  pid_t pid;
-  int from; // pipe
-  uint64_t id;
-} Child;
 
 typedef struct Injector {
   Hook hook;
@@ -31,8 +21,7 @@ typedef struct Injector {
   const Settling *settling;
   const Draw *draws;
   uint32_t count, next;
-  Child children[MOST_JOBS];
-  uint32_t running;
+  Pool pool;
   bool stopped;
   Hook *asleep; // of faults that last; NULL: they do not
   // In a child
@@ -112,62 +101,40 @@ static void give(Injector *at, const Record *record) {
 }
 
 // A child that ends without a whole record has failed in Redoubt itself.
-static void take_record(Injector *at, uint32_t index) {
-  Child child = at->children[index];
+static void take_record(Injector *at, PoolJob *job) {
   Record record;
-  bool whole = pipe_read(child.from, &record, sizeof record) && record.id == child.id && record.outcome < OUTCOME_COUNT;
-  int status = 0;
-  close(child.from);
-  while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR) continue;
+  uint64_t id = job->tag;
+  bool whole = pipe_read(job->from, &record, sizeof record) && record.id == id && record.outcome < OUTCOME_COUNT;
+  int status = pool_end(&at->pool, job);
   if (!whole) {
-    record = (Record){.id = child.id, .outcome = OUTCOME_INTERNAL, .settled = SETTLED_RUN};
+    record = (Record){.id = id, .outcome = OUTCOME_INTERNAL, .settled = SETTLED_RUN};
     process_end_note(status, record.note, sizeof record.note);
   }
-  at->children[index] = at->children[--at->running];
   give(at, &record);
 }
 
 // Waits until fewer than `most` are running.
 static void wait_for_room(Injector *at, uint32_t most) {
-  while (at->running >= most && at->running > 0) {
-    struct pollfd waits[MOST_JOBS];
-    for (uint32_t i = 0; i < at->running; i++) waits[i] = (struct pollfd){.fd = at->children[i].from, .events = POLLIN};
-    int ready = poll(waits, at->running, LOOK_UP_MS);
-    for (uint32_t i = at->running; ready > 0 && i-- > 0;) {
-      if (waits[i].revents != 0) take_record(at, i);
-    }
-    const Listener *listener = at->settling->listener;
-    if (ready == 0 && !listener->goes_on(listener->context)) at->stopped = true;
+  const Listener *listener = at->settling->listener;
+  while (at->pool.running >= most && at->pool.running > 0) {
+    PoolJob *job = pool_wait(&at->pool);
+    if (job != NULL) take_record(at, job);
+    else if (!listener->goes_on(listener->context)) at->stopped = true;
   }
 }
 
-// True in the child.
+// True in the child. A campaign that is killed takes its simulations with it.
 static bool start_child(Injector *at, const Draw *draw) {
-  int ends[2];
-  wait_for_room(at, at->settling->options->jobs);
-  if (pipe(ends) != 0) {
-    give(at, &(Record){.id = draw->id, .outcome = OUTCOME_INTERNAL, .note = "no pipe for the simulation"});
-    return false;
-  }
-  fflush(NULL);
-  pid_t pid = fork();
-  if (pid == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // a campaign that is killed takes its simulations with it
-    process_allow(golden_allowance(at->settling->golden, at->settling->options->timeout));
-    close(ends[0]);
-    at->to = ends[1];
-    at->own = draw;
-    at->limit = at->settling->golden->cycles * at->settling->options->timeout;
-    return true;
-  }
-  close(ends[1]);
-  if (pid < 0) {
-    close(ends[0]);
-    give(at, &(Record){.id = draw->id, .outcome = OUTCOME_INTERNAL, .note = "no process for the simulation"});
-    return false;
-  }
-  at->children[at->running++] = (Child){.pid = pid, .from = ends[0], .id = draw->id};
-  return false;
+  const Settling *settling = at->settling;
+  wait_for_room(at, min_u32(settling->options->jobs, MOST_JOBS));
+  PoolWish wish = {.tag = draw->id, .tells = true, .dies_by = SIGKILL};
+  wish.seconds = golden_allowance(settling->golden, settling->options->timeout);
+  PoolSide side = pool_start(&at->pool, &wish, &at->to);
+  if (side == POOL_FAILED) give(at, &(Record){.id = draw->id, .outcome = OUTCOME_INTERNAL, .note = "no process for the simulation"});
+  if (side != POOL_CHILD) return false;
+  at->own = draw;
+  at->limit = settling->golden->cycles * settling->options->timeout;
+  return true;
 }
 
 static void on_cycle(Hook *hook, HookMachine *machine) {

@@ -61,7 +61,7 @@ static void ignore(void *context, DeviceAddress address, uint64_t bytes) { (void
 // The launch, the test's part, and memory compared.
 static void on_launch(void *context, const MachineEnvironment *environment, const Launch *launch, Stats *stats, Trap *trap) {
   Bench *bench = context;
-  CourseOptions options = {.timeline = bench->has_times ? bench->timeline : NULL, .keeps_lanes = true, .readers = true};
+  CourseOptions options = {.timeline = bench->has_times ? bench->timeline : NULL, .readers = true};
   options.spec = &bench->spec;
   options.may_be_open = bench->may_be_open;
   Course *course = course_new(environment, launch, &options, stats, trap);

@@ -17,6 +17,7 @@ struct Timeline {
   Hook hook;
   Arena *arena;
   LaunchTimesVec launches; // by number
+  uint32_t schedulers;     // of an SM
   uint64_t moments;
   uint64_t longest;                      // of all, from issue to write-back
   uint64_t longest_store, longest_write; // stores: from issue to the last request; from request to reply
@@ -25,6 +26,7 @@ struct Timeline {
 static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
   Timeline *at = hook->own;
   residents_launch(hook, machine, event);
+  at->schedulers = machine_accesses(machine->spec).schedulers;
   LaunchTimes *launch = VEC_PUSH(&at->launches, at->arena);
   *launch = (LaunchTimes){.began_at = machine->cycle, .blocks = event->grid[0] * event->grid[1] * event->grid[2]};
   launch->block_warps = at->residents.block_warps;
@@ -41,7 +43,7 @@ static Verdict on_commit(Hook *hook, HookMachine *machine, const CommitEvent *ev
   uint32_t block = residents_of(&at->residents, event->who->sm, event->who->warp / launch->block_warps);
   if (block >= launch->blocks) return VERDICT_PASS;
   MomentVec *warp = &launch->warps[block * launch->block_warps + event->who->warp % launch->block_warps];
-  uint64_t time = (event->issued_at - launch->began_at) * CYCLE_PARTS + event->who->warp % machine->spec->sm_schedulers;
+  uint64_t time = (event->issued_at - launch->began_at) * CYCLE_PARTS + event->who->warp % at->schedulers;
   if (time >= UINT32_MAX) at->moments = MOST_MOMENTS; // longer than can be told
   Moment moment = {.issue = (uint32_t)event->who->issue, .time = (uint32_t)time};
   uint32_t place = warp->count;

@@ -10,15 +10,10 @@
 // matter; the golden run waits meanwhile. That costs a fraction of what a process does. Each of the workers, which are processes, goes
 // through a golden run of its own and takes every n-th fault. What they tell nothing of is simulated to its end (simulate.c).
 #include "settle/follow.h"
-#include "campaign/processes.h"
+#include "base/process.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MOST_RETURNED_WORDS = 1 << 16, MOST_LINES = 256, MOST_OPEN = 256, SLICE = 32 }; // SLICE: cycles
@@ -47,8 +42,8 @@ typedef struct Trials { // of one worker
   const Program *program; // of the current launch
   uint32_t launch, block_warps;
   Blocks blocks;
-  uint64_t base, line_total; // of device memory
-  uint32_t *sent, *answered; // by line: stores so far
+  uint64_t base, line_total, line_bytes; // of device memory
+  uint32_t *sent, *answered;             // by line: stores so far
   // The clone, made for a launch when it is first needed, and the trial on it
   Machine *clone;
   Memory *memory;
@@ -109,7 +104,7 @@ static Verdict on_clone_block(Hook *hook, HookMachine *machine, const BlockEvent
   return VERDICT_PASS;
 }
 
-static uint64_t line_at(const Trials *at, uint64_t address) { return (address - at->base) / (LINE_WORDS * sizeof(uint32_t)); }
+static uint64_t line_at(const Trials *at, uint64_t address) { return (address - at->base) / at->line_bytes; }
 
 // What a slice gives back to DRAM was stored before.
 static bool is_store(const MemoryEvent *event) { return event->write && event->who->sm != WHO_NO_INDEX; }
@@ -411,7 +406,8 @@ static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *ev
   blocks_new(&at->clone_blocks, blocks);
   const Memory *memory = device_memory(at->target->device(at->target));
   at->base = memory_base(memory);
-  at->line_total = memory_extent(memory) / (LINE_WORDS * sizeof(uint32_t)) + 1;
+  at->line_bytes = machine_accesses(machine->spec).line_words * sizeof(uint32_t);
+  at->line_total = memory_extent(memory) / at->line_bytes + 1;
   free(at->sent);
   at->sent = calloc(2 * at->line_total, sizeof *at->sent);
   ASSERT(at->sent != NULL);
@@ -469,38 +465,14 @@ static _Noreturn void work(Trials *at) {
 
 // ---- In the parent ---------------------------------------------------------------------------------
 
-typedef struct Worker {
-  pid_t pid;
-  int from; // pipe; -1: it has ended
-} Worker;
-
-static bool start_worker(const Settling *settling, const Draw *draws, Trials *shape, Worker *worker) {
-  int ends[2];
-  *worker = (Worker){.from = -1};
-  if (pipe(ends) != 0) return false;
-  fflush(NULL);
-  worker->pid = fork();
-  if (worker->pid == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // a campaign that is killed takes its simulations with it
-    process_allow(golden_allowance(settling->golden, settling->options->timeout));
-    close(ends[0]);
-    shape->target = settling->target;
-    shape->settling = settling;
-    shape->draws = draws;
-    shape->to = ends[1];
-    work(shape);
-  }
-  close(ends[1]);
-  if (worker->pid < 0) close(ends[0]);
-  else worker->from = ends[0];
-  return worker->pid > 0;
-}
-
-static void end_worker(Worker *worker) {
-  if (worker->from < 0) return;
-  close(worker->from);
-  worker->from = -1;
-  while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR) continue;
+// A campaign that is killed takes its simulations with it.
+static void start_worker(const Settling *settling, const Draw *draws, Trials *shape, Pool *pool) {
+  PoolWish wish = {.tells = true, .dies_by = SIGKILL, .seconds = golden_allowance(settling->golden, settling->options->timeout)};
+  if (pool_start(pool, &wish, &shape->to) != POOL_CHILD) return; // without it, its faults are simulated to the end
+  shape->target = settling->target;
+  shape->settling = settling;
+  shape->draws = draws;
+  work(shape);
 }
 
 static uint32_t value_after(const Settling *settling, uint32_t launch, uint64_t address) {
@@ -531,7 +503,7 @@ static void finish(const Settling *settling, Returned *returned) {
 }
 
 // What has come from a worker. False: the campaign shall stop.
-static bool take(const Settling *settling, Worker *worker) {
+static bool take(const Settling *settling, Pool *pool, PoolJob *worker) {
   TrialHead head = {0};
   bool whole = pipe_read(worker->from, &head, sizeof head) && head.count <= MOST_RETURNED_WORDS;
   Returned returned = {
@@ -543,7 +515,7 @@ static bool take(const Settling *settling, Worker *worker) {
   }
   if (!whole) {
     words_free(&returned.words);
-    end_worker(worker);
+    pool_end(pool, worker);
     return true;
   }
   if (head.record.settled != SETTLED_COUNT) return settling->listener->take(settling->listener->context, &head.record);
@@ -554,28 +526,20 @@ static bool take(const Settling *settling, Worker *worker) {
 
 // Tries draws[0, count). Some may neither be taken nor returned. False: stopped.
 static bool try_all(const Settling *settling, const Draw *draws, uint32_t count) {
-  Worker workers[MOST_JOBS];
-  struct pollfd waits[MOST_JOBS];
-  uint32_t jobs = min_u32(min_u32(settling->options->jobs, MOST_JOBS), count), running = 0;
+  Pool pool = {.running = 0};
+  uint32_t jobs = min_u32(min_u32(settling->options->jobs, MOST_JOBS), count);
   bool goes_on = true;
   for (uint32_t i = 0; i < jobs; i++) {
     Trials shape = {.count = count, .next = i, .step = jobs};
-    running += start_worker(settling, draws, &shape, &workers[i]);
+    start_worker(settling, draws, &shape, &pool);
   }
-  while (running > 0 && goes_on) {
-    for (uint32_t i = 0; i < jobs; i++) waits[i] = (struct pollfd){.fd = workers[i].from, .events = POLLIN};
-    int ready = poll(waits, jobs, LOOK_UP_MS);
-    for (uint32_t i = 0; i < jobs && ready > 0 && goes_on; i++) {
-      if (waits[i].fd < 0 || waits[i].revents == 0) continue;
-      goes_on = take(settling, &workers[i]);
-      running -= workers[i].from < 0;
-    }
+  while (pool.running > 0 && goes_on) {
+    PoolJob *worker = pool_wait(&pool);
+    goes_on = worker == NULL || take(settling, &pool, worker);
     goes_on = goes_on && settling->listener->goes_on(settling->listener->context);
   }
-  for (uint32_t i = 0; i < jobs; i++) {
-    if (workers[i].from >= 0) kill(workers[i].pid, SIGKILL);
-    end_worker(&workers[i]);
-  }
+  pool_signal(&pool, SIGKILL);
+  while (pool.running > 0) pool_end(&pool, &pool.jobs[0]);
   return goes_on;
 }
 

@@ -51,6 +51,8 @@ static ByteMask segment_of(uint64_t first, uint32_t bytes, ByteMask used) {
   return bytes_from(at, bytes);
 }
 
+bool coalesce_joins_lanes(const Spec *spec) { return spec->ldst_coalescer != COALESCE_GT200; } // half-warps there
+
 Transaction coalesce_next(const Simt *m, const uint64_t address[WARP_LANES], uint32_t left, uint32_t lane_bytes) {
   unsigned lane = (unsigned)__builtin_ctz(left);
   uint64_t first = address[lane];

@@ -290,12 +290,20 @@ static uint32_t abilities(const Spec *spec) {
   return spec->scheduler_large_warp <= 1 ? all | MACHINE_IS_FOLLOWED : all;
 }
 
+static MachineAccesses accesses(const Spec *spec) {
+  return (MachineAccesses){.line_words = LINE_WORDS,
+                           .joins_lanes = coalesce_joins_lanes(spec),
+                           .schedulers = (uint32_t)spec->sm_schedulers,
+                           .shared_passes = shared_passes};
+}
+
 const MachineKind simt_machine = {
     .name = "simt",
     .form = FORM_REDOUBT,
     .abilities = abilities,
     .actions = ACTION_BIT(ACTION_PREFETCH) | ACTION_BIT(ACTION_DROP) | ACTION_BIT(ACTION_MIRROR) | ACTION_BIT(ACTION_ABANDON) |
                ACTION_BIT(ACTION_REDISPATCH) | ACTION_BIT(ACTION_COPY),
+    .accesses = accesses,
     .make = make,
     .free = free_machine,
     .begin = begin,

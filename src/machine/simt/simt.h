@@ -285,6 +285,8 @@ typedef struct Transaction {
   uint32_t lanes;
 } Transaction;
 // The next request of the lanes in `left`, which is not empty; each lane's bytes are aligned to their number, a power of two.
+uint32_t shared_passes(const Spec *spec, const uint64_t address[WARP_LANES], uint32_t lanes, uint32_t lane_bytes); // MachineAccesses
+bool coalesce_joins_lanes(const Spec *spec); // up to four bytes of each lane of a warp go out in one request per line
 Transaction coalesce_next(const Simt *m, const uint64_t address[WARP_LANES], uint32_t left, uint32_t lane_bytes);
 // constant.c. True: the line of a constant operand or parameter load is in the cache; otherwise it has been asked for.
 bool constant_ready(Simt *m, uint32_t sm, uint32_t warp, uint32_t bank, uint32_t offset, uint32_t bytes);

@@ -170,16 +170,18 @@ size_t simt_layout(const SimtDims *d, Region regions[SIMT_REGIONS]) {
   ArrayPlaces places;
   size_t end = place_arrays(d, &places);
 #define ARRAY(name, Type, count, flags)
-#define CELLS(ID, Name, Title, array, member, Unit, Units, Bits, UnitBytes, Flags, Meaning, ...)                \
-  {                                                                                                             \
-    const RegionDim dims[] = {__VA_ARGS__};                                                                     \
-    Region region = {.name = (Name), .title = (Title), .unit = (Unit), .meaning = (Meaning), .flags = (Flags)}; \
-    region.units = (Units);                                                                                     \
-    region.bits = (Bits);                                                                                       \
-    region.base = places.array.at + offsetof(__typeof__(*((SimtState *)0)->array), member);                     \
-    region.row_bytes = places.array.element_bytes;                                                              \
-    region.unit_bytes = (UnitBytes);                                                                            \
-    regions[REGION_##ID] = make_region(region, dims, COUNT_OF(dims));                                           \
+#define CELLS(ID, Name, Title, array, member, Unit, Units, Bits, UnitBytes, Flags, Meaning, ...) \
+  {                                                                                              \
+    const RegionDim dims[] = {__VA_ARGS__};                                                      \
+    Region region = {.name = (Name), .title = (Title), .unit = (Unit), .meaning = (Meaning)};    \
+    region.flags = (Flags)&REGION_FLAGS;                                                         \
+    region.role = (RegionRole)((uint32_t)(Flags) >> REGION_ROLE_SHIFT);                          \
+    region.units = (Units);                                                                      \
+    region.bits = (Bits);                                                                        \
+    region.base = places.array.at + offsetof(__typeof__(*((SimtState *)0)->array), member);      \
+    region.row_bytes = places.array.element_bytes;                                               \
+    region.unit_bytes = (UnitBytes);                                                             \
+    regions[REGION_##ID] = make_region(region, dims, COUNT_OF(dims));                            \
   }
 #define MEMORY_CELLS(ID, Name, Title, Unit, Units, Bits, UnitBytes, Meaning, ...)                                               \
   {                                                                                                                             \
