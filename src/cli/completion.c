@@ -58,7 +58,6 @@ static void add_params(Text *out) {
 }
 
 static void add_studies(Text *out) {
-  add_word(out, "flexgrip");
   for (uint32_t i = 0; i < builtin_study_file_count; i++) {
     if (strcmp(builtin_study_files[i].name, "study.ini") == 0) add_word(out, builtin_study_files[i].study);
   }
