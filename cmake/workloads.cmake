@@ -4,7 +4,7 @@
 file(GLOB workload_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/workloads/*/workload.c)
 file(GLOB g80_workload_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/workloads/g80/*/workload.c)
 add_library(workloads STATIC ${CMAKE_BINARY_DIR}/generated/workload_table.c ${CMAKE_SOURCE_DIR}/workloads/sets.c)
-target_include_directories(workloads PRIVATE ${CMAKE_SOURCE_DIR}/workloads)
+target_include_directories(workloads PRIVATE ${CMAKE_SOURCE_DIR}/workloads/g80)
 
 # Appends to the rows of one table; `prefix` goes before the names in C.
 macro(add_workloads files prefix kernel)
