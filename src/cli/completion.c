@@ -17,6 +17,7 @@ static void add_machines(Text *out) {
 
 static void add_targets(Text *out) {
   for (uint32_t i = 0; i < workload_count; i++) add_word(out, workloads[i]->name);
+  for (uint32_t i = 0; i < g80_workload_count; i++) add_word(out, g80_workloads[i]->name);
   for (uint32_t i = 0; i < SET_COUNT; i++) text_add(out, " @%s", workload_sets[i].name);
 }
 
