@@ -73,6 +73,11 @@ compare g80.vecadd bs
 compare g80.scalarprod ctl,wu,wp,arb
 compare g80.nn fetch,decode,read,execute,write
 for model in stuck0 stuck1; do compare g80.vecadd bs,ctl,arb; done
+model=flip
+for policy in ordered random; do
+  machine="--machine flexgrip-thesis --set g80.sms=2 --set dispatch.policy=$policy"
+  compare g80.nn bs,ctl
+done
 machine='--machine flexgrip-thesis' size=small
 for model in flip stuck1; do compare g80.nn bs; done # several passes of blocks
 machine='--machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2'
