@@ -50,6 +50,8 @@ typedef struct G80Machine {
   size_t hashed_from_sms;
   uint32_t sms, sps, groups, predicate_cycles;
   bool outside;          // arbiters outside the SMs, as in the thesis
+  bool loses_requests;   // several SMs behind the arbiter of the released RTL
+  bool private_ports;    // each SM has all ports to itself
   bool thesis_registers; // thesis_register_addressing
   uint32_t policy;       // dispatch.policy
   uint64_t policy_seed;  // dispatch.seed

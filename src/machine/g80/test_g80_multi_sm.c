@@ -83,6 +83,33 @@ static void deals_blocks_by_policy(void **state) {
   assert_true(differs);
 }
 
+static uint64_t cycles_with(uint32_t sms, uint32_t arbiters, uint32_t outcome) {
+  Spec spec;
+  thesis_spec(&spec, sms);
+  spec.g80_arbiters = arbiters;
+  Vecadd v = {16, 64, true};
+  Machine *machine = make_vecadd(&spec, &v);
+  assert_true(machine_run(machine, FAR_CYCLE));
+  G80Result result;
+  g80_result(machine, &result);
+  assert_int_equal(result.outcome, outcome);
+  if (outcome == G80_DONE) assert_true(vecadd_right(&v, machine));
+  machine_free(machine);
+  return result.cycles;
+}
+
+// The thesis's arbiters lose nothing and cost waiting; ports of an SM's own cost none; the released arbiter loses what comes at once.
+static void arbiters_decide_who_waits(void **state) {
+  (void)state;
+  enum { RELEASED, THESIS, PRIVATE };
+  assert_int_equal(cycles_with(1, PRIVATE, G80_DONE), cycles_with(1, THESIS, G80_DONE)); // alone nobody waits
+  uint64_t alone = cycles_with(1, THESIS, G80_DONE), shared = cycles_with(2, THESIS, G80_DONE), own = cycles_with(2, PRIVATE, G80_DONE);
+  assert_in_range(2 * own, alone, alone + 8); // half of it, and the block scheduler's part
+  assert_true(shared > own + own / 4);
+  cycles_with(2, RELEASED, G80_HANG);
+  cycles_with(1, RELEASED, G80_DONE);
+}
+
 typedef struct LimitRow {
   uint32_t sms, blocks, threads;
   bool consistent;
@@ -133,6 +160,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(splits_any_grid),
       cmocka_unit_test(deals_blocks_by_policy),
+      cmocka_unit_test(arbiters_decide_who_waits),
       cmocka_unit_test(shows_the_defect_of_table_2),
       cmocka_unit_test(cells_are_those_of_their_sm),
   };
