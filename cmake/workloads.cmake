@@ -4,30 +4,33 @@
 file(GLOB workload_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/workloads/*/workload.c)
 file(GLOB g80_workload_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/workloads/g80/*/workload.c)
 add_library(workloads STATIC ${CMAKE_BINARY_DIR}/generated/workload_table.c ${CMAKE_SOURCE_DIR}/workloads/sets.c)
-target_include_directories(workloads PRIVATE ${CMAKE_SOURCE_DIR}/workloads)
+target_include_directories(workloads PRIVATE ${CMAKE_SOURCE_DIR}/workloads/g80)
 
 # Appends to the rows of one table; `prefix` goes before the names in C.
 macro(add_workloads files prefix kernel)
   set(declarations "")
   set(rows "")
   set(texts "")
+  set(names "")
   set(total 0)
   foreach(file ${files})
     get_filename_component(folder ${file} DIRECTORY)
-    get_filename_component(name ${folder} NAME)
-    set(name ${prefix}${name})
+    get_filename_component(folder_name ${folder} NAME)
+    set(name ${prefix}${folder_name})
     if(EXISTS ${folder}/${kernel})
       target_sources(workloads PRIVATE ${file})
       embed_text(workloads ${folder}/${kernel} ${name}_kernel)
       string(APPEND declarations "extern const Workload workload_${name};\nextern const char ${name}_kernel[];\n")
       string(APPEND rows "    &workload_${name},\n")
       string(APPEND texts "    ${name}_kernel,\n")
+      list(APPEND names ${folder_name})
       math(EXPR total "${total} + 1")
     endif()
   endforeach()
 endmacro()
 
 add_workloads("${workload_files}" "" kernel.ptx)
+set(workload_names ${names})
 string(CONFIGURE "@declarations@
 const Workload *const workloads[] = {
 @rows@    NULL,
@@ -38,6 +41,7 @@ const char *const workload_ptx[] = {
 const uint32_t workload_count = @total@;
 " ptx_table @ONLY)
 add_workloads("${g80_workload_files}" g80_ kernel.sass)
+set(g80_workload_names ${names})
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/workload_table.c @ONLY CONTENT
 "#include \"device/workload.h\"
 @ptx_table@

@@ -190,12 +190,31 @@ static void every_bit_comes_once(void **state) {
   }
 }
 
+// Drawn by bits, a structure is struck as often as its bits are many.
+static void bits_are_alike(void **state) {
+  (void)state;
+  Golden golden = golden_of();
+  Population population;
+  Diags diags = {0};
+  CampaignOptions options = {.structures = "a[row=1],b.y", .window = "cycles:0-1", .model = "flip", .seed = 7, .by_bits = true};
+  assert_true(population_make(&population, &golden, &options, &diags));
+  uint32_t seen[48] = {0}, least = UINT32_MAX, most = 0;
+  for (uint64_t i = 0; i < 48000; i++) {
+    Fault fault = population_draw(&population, &golden.table, i);
+    assert_int_equal(population_structure(&population, i), fault.site.region == 0 ? 0 : 1);
+    seen[fault.site.region == 0 ? fault.site.unit * 8 + fault.site.bit : 16 + fault.site.bit]++;
+  }
+  for (uint32_t i = 0; i < 48; i++) least = min_u32(least, seen[i]), most = max_u32(most, seen[i]);
+  assert_in_range(least, 880, 1000);
+  assert_in_range(most, 1000, 1120);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_kernel_is_all_its_launches), cmocka_unit_test(windows_bound_the_cycles),
       cmocka_unit_test(structures_take_turns),        cmocka_unit_test(shards_get_all_structures),
       cmocka_unit_test(structures_count_once),        cmocka_unit_test(parts_hold_what_they_name),
-      cmocka_unit_test(every_bit_comes_once),
+      cmocka_unit_test(every_bit_comes_once),         cmocka_unit_test(bits_are_alike),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,12 +38,6 @@ bool key_value_split(KeyValue *pair, Arena *arena, const char *text); // "key=va
 OptionTake option_setting;                                            // --set, into a SpecWishes
 bool spec_wishes_load(Spec *spec, Arena *arena, const SpecWishes *wishes, Diags *diags);
 
-// ---- The one study that is no text file yet (flexgrip.c, flexgrip_page.c) ------------------------
-extern const Command command_flexgrip;
-int run_flexgrip(int argc, char **argv);
-struct Study;
-void reproduce_page(const struct Study *study, Text *out);
-
 // ---- Messages (message.c): all to stderr, one line each ------------------------------------------
 void message_note(bool quiet, const char *format, ...) __attribute__((format(printf, 2, 3)));          // what went well; --quiet: nothing
 void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));                     // "redoubt: ..."

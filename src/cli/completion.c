@@ -17,6 +17,7 @@ static void add_machines(Text *out) {
 
 static void add_targets(Text *out) {
   for (uint32_t i = 0; i < workload_count; i++) add_word(out, workloads[i]->name);
+  for (uint32_t i = 0; i < g80_workload_count; i++) add_word(out, g80_workloads[i]->name);
   for (uint32_t i = 0; i < SET_COUNT; i++) text_add(out, " @%s", workload_sets[i].name);
 }
 
@@ -58,7 +59,6 @@ static void add_params(Text *out) {
 }
 
 static void add_studies(Text *out) {
-  add_word(out, "flexgrip");
   for (uint32_t i = 0; i < builtin_study_file_count; i++) {
     if (strcmp(builtin_study_files[i].name, "study.ini") == 0) add_word(out, builtin_study_files[i].study);
   }

@@ -136,6 +136,7 @@ int list_workloads(ListOptions *options, const Operands *operands) {
   bool good = true, all = operands->count == 1;
   for (uint32_t i = 1; i < operands->count; i++) good = workload_list_add(&chosen, options->arena, operands->items[i], &diags) && good;
   for (uint32_t i = 0; i < workload_count && all; i++) *VEC_PUSH(&chosen, options->arena) = workloads[i];
+  for (uint32_t i = 0; i < g80_workload_count && all && !options->traits; i++) *VEC_PUSH(&chosen, options->arena) = g80_workloads[i];
   if (run->machine.machine == NULL) run->machine.machine = TRAIT_MACHINE;
   if (!good) return message_diags(&diags);
   const Operands none = {.quiet = operands->quiet};

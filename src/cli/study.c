@@ -185,7 +185,8 @@ static int study_of(const StudyFile *study, StudyWishes *wishes, StudyOutcome *o
   StudyCells *cells = ARENA_NEW(arena, StudyCells);
   StudyChoice choice = {.quick = wishes->quick, .program = program_hash(), .set = set_members};
   const char *name = study->builtin != NULL ? study->builtin : "study";
-  if (wishes->output == NULL) wishes->output = arena_format(arena, "%s-%s", name, wishes->quick ? "quick" : "results");
+  if (wishes->output == NULL)
+    wishes->output = arena_format(arena, "%s%s-%s", name, wishes->beyond ? "-beyond" : "", wishes->quick ? "quick" : "results");
   wishes->cells.folder = wishes->output;
   *is_judged = false;
   if (!study_cells(study, &choice, arena, cells, diags)) return message_diags(diags);
@@ -303,19 +304,12 @@ static int run_study(int argc, char **argv) { return run_with(&command_study, fa
 static int list_studies(void) {
   Text text = {0};
   list_builtin(&text);
-  text_add(&text, "flexgrip   the multi-SM FlexGripPlus thesis: 111,520 upsets in its block scheduler\n"
-                  "           cost: about 10 s on two cores; 'redoubt reproduce flexgrip --help' has its own options\n");
   bool good = screen_print(text.at);
   text_free(&text);
   return good ? EXIT_OK : EXIT_INTERNAL;
 }
 
-static int run_reproduce(int argc, char **argv) {
-  for (int i = 1; i < argc; i++) {
-    if (strcmp(argv[i], "flexgrip") == 0) return run_flexgrip(argc, argv);
-  }
-  return argc < 2 ? list_studies() : run_with(&command_reproduce, true, argc, argv);
-}
+static int run_reproduce(int argc, char **argv) { return argc < 2 ? list_studies() : run_with(&command_reproduce, true, argc, argv); }
 
 static bool take_shard(const OptionUse *use) {
   CellWishes *cells = option_field(use);
@@ -337,6 +331,10 @@ static const Option options[] = {
      .take = option_jobs, .offset = offsetof(StudyWishes, cells.jobs), .least = 1, .most = 256},
 };
 static const OptionGroup group = OPTION_GROUP(NULL, options);
+static const Option beyond_options[] = {
+    {"beyond", 0, NULL, "instead, what the paper left open", .take = option_flag, .offset = offsetof(StudyWishes, beyond)},
+};
+static const OptionGroup beyond_group = OPTION_GROUP(NULL, beyond_options);
 
 const Command command_study = {
     .name = "study",
@@ -361,8 +359,8 @@ const Command command_reproduce = {
     .synopsis = "redoubt reproduce                     which studies are built in, what they show and cost\n"
                 "redoubt reproduce STUDY [options]     one of them, as 'redoubt study' runs a file\n"
                 "redoubt reproduce all [options]       every one, and an index of all claims of all papers\n"
-                "redoubt reproduce flexgrip [options]  the FlexGripPlus thesis; see 'redoubt reproduce flexgrip --help'\n",
-    .groups = {&group},
+                "redoubt reproduce STUDY --beyond      what its paper left open, where there is such a study\n",
+    .groups = {&group, &beyond_group},
     .ending = "The files are those of studies/; docs/studies.md and docs/reproduce.md say more.\n",
     .operand = "study",
     .wanted = "which study? 'redoubt reproduce' lists them",

@@ -60,7 +60,8 @@ typedef struct StudyFile {
 // NULL, with diagnostics: cannot be read, or says what no study can. study_close.
 StudyFile *study_read(const char *path, Diags *diags);
 StudyFile *study_parse(const char *path, const char *text, Diags *diags);
-StudyFile *study_builtin(const char *name, const char *file, Diags *diags); // file: "study.ini", "beyond.ini"; NULL, with a diagnostic: there is none of that name
+StudyFile *study_builtin(const char *name, const char *file,
+                         Diags *diags); // file: "study.ini", "beyond.ini"; NULL, with a diagnostic: there is none of that name
 void study_close(StudyFile *study);
 const char *study_value(const StudyPart *part, const char *key); // NULL: not said
 const StudyPart *study_part(const StudyFile *study, StudySection section, const char *name);

@@ -193,6 +193,52 @@ static void write_file(const char *path, const char *text) {
   assert_int_equal(fclose(file), 0);
 }
 
+// A trend is claimed only of groups of which at least half of the pairs are clear.
+static void test_groups(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t follow, oppose, level;
+    Finding finding;
+  } cases[] = {{8, 0, 0, FINDING_AGREES},  {4, 0, 4, FINDING_AGREES},  {3, 0, 5, FINDING_NOT_DECIDED}, {0, 3, 5, FINDING_NOT_DECIDED},
+               {5, 2, 1, FINDING_IN_PART}, {2, 2, 4, FINDING_DIFFERS}, {0, 6, 2, FINDING_DIFFERS},     {0, 0, 0, FINDING_NOT_DECIDED}};
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    Finding all[8];
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < cases[i].follow; k++) all[count++] = FINDING_AGREES;
+    for (uint32_t k = 0; k < cases[i].oppose; k++) all[count++] = FINDING_DIFFERS;
+    for (uint32_t k = 0; k < cases[i].level; k++) all[count++] = FINDING_NOT_DECIDED;
+    Finding found = finding_of_group(all, count);
+    if (found != cases[i].finding) fail_msg("case %zu: %s", i, finding_names[found]);
+  }
+}
+
+// Names that go together take their values together.
+static void test_swept_together(void **state) {
+  (void)state;
+  Diags diags = {0};
+  Arena *arena = arena_new();
+  StudyCells cells;
+  StudyFile *study = study_parse("s.ini",
+                                 "[study]\ntitle = t\n[run a]\ntargets = w\nmachines = m\nsweep = x,y: 1,2 3,4 | z: 5 6\n"
+                                 "options = --x ${x} --y ${y} --z ${z}\nmay_fail = yes\n",
+                                 &diags);
+  assert_non_null(study);
+  assert_true(study_cells(study, &(StudyChoice){.set = made_up_set}, arena, &cells, &diags));
+  assert_int_equal(cells.items.count, 4);
+  Text text = {0};
+  study_command(&cells.items.items[2], &text);
+  assert_string_equal(text.at, "redoubt run w --machine m --x 3 --y 4 --z 5");
+  assert_true(cells.items.items[2].may_fail);
+  text_free(&text);
+  study_close(study);
+  study = study_parse("s.ini", "[study]\ntitle = t\n[run a]\ntargets = w\nmachines = m\nsweep = x,y: 1\n", &diags);
+  assert_non_null(study);
+  assert_false(study_cells(study, &(StudyChoice){.set = made_up_set}, arena, &cells, &diags));
+  study_close(study);
+  arena_free(arena);
+  diags_free(&diags);
+}
+
 static const char judged_text[] =
     "[study]\ntitle = Made up\n"
     "[run a]\ntargets = one two\nmachines = m\nsweep = n: 1 2\noptions = ${n}\n"
@@ -201,6 +247,11 @@ static const char judged_text[] =
     "[claim each]\ntext = t\nsql = SELECT name, value, said AS published FROM total JOIN paper USING (name)\n"
     "[claim mean]\ntext = t\npublished = 20\ntolerance = 0.001\nsql = SELECT geomean(cycles) AS value FROM a WHERE n = 1\n"
     "[claim trend]\ntext = t\nsql = SELECT wilson_low(5, 10) AS value, wilson_low(5, 10) AS low, wilson_high(5, 10) AS high\n"
+    "[claim pairs]\ntext = t\nsql = SELECT 'x' AS kind, 1 AS value UNION ALL SELECT 'x', 2 UNION ALL SELECT 'x', -1 UNION ALL SELECT '', "
+    "-5\n"
+    "[claim apart]\ntext = t\npublished = 0.2\ntolerance = 0.0001\nsql = SELECT 0.2 AS value, difference_low(48, 80, 56, 70) AS low,"
+    " difference_high(48, 80, 56, 70) AS high\n"
+    "[claim right]\ntext = t\npublished = 3\nsql = SELECT sum(right) AS value FROM a WHERE trap = 'none'\n"
     "[claim never]\ntext = t\ncannot = because\n";
 
 static void test_judged(void **state) {
@@ -218,19 +269,24 @@ static void test_judged(void **state) {
   static const uint64_t cycles[] = {10, 20, 40, 30}; // one: 10 and 20, two: 40 and 30
   for (uint32_t i = 0; i < cells.items.count; i++)
     write_file(arena_format(arena, "%s/%s", folder, cells.items.items[i].file),
-               arena_format(arena, "{\"total\": {\"cycles\": %llu}}", (unsigned long long)cycles[i]));
+               arena_format(arena, "{\"total\": {\"cycles\": %llu, \"n\": 7, \"check\": \"%s\", \"trap\": \"none\"}}",
+                            (unsigned long long)cycles[i], i == 2 ? "failed" : "passed"));
   StudyResults *results = study_collect(study, &cells, folder, &diags);
   assert_non_null(results);
   StudyOutcome outcome;
   assert_true(study_judge_all(study, &cells, false, results, arena, &outcome, &diags));
-  static const Finding expected[] = {FINDING_AGREES, FINDING_IN_PART, FINDING_AGREES, FINDING_AGREES, FINDING_CANNOT};
+  static const Finding expected[] = {FINDING_AGREES,  FINDING_IN_PART,     FINDING_AGREES, FINDING_AGREES,
+                                     FINDING_IN_PART, FINDING_NOT_DECIDED, FINDING_AGREES, FINDING_CANNOT};
   assert_int_equal(outcome.claims.count, COUNT_OF(expected));
   for (size_t i = 0; i < COUNT_OF(expected); i++) {
     if (outcome.claims.items[i].finding != expected[i]) fail_msg("claim %zu: %s", i, finding_names[outcome.claims.items[i].finding]);
   }
+  const StudyTable *apart = &outcome.claims.items[5].table; // Newcombe 1998, table II, method 10: 56/70 - 48/80
+  assert_float_equal(apart->rows.items[0][study_column(apart, "low")].number, 0.0524, 0.00005);
+  assert_float_equal(apart->rows.items[0][study_column(apart, "high")].number, 0.3339, 0.00005);
   Text text = {0};
   study_as_text(&outcome, &text);
-  assert_non_null(strstr(text.at, "5 claims: 3 agrees, 1 agrees in part, 1 cannot be compared; 4 cells"));
+  assert_non_null(strstr(text.at, "8 claims: 4 agrees, 2 agrees in part, 1 not decided, 1 cannot be compared; 4 cells"));
   text_free(&text);
   study_results_close(results);
   study_close(study);
@@ -300,8 +356,9 @@ static void test_builtin(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_refused), cmocka_unit_test(test_cells),  cmocka_unit_test(test_wrong_cells), cmocka_unit_test(test_figures),
-      cmocka_unit_test(test_trends),  cmocka_unit_test(test_judged), cmocka_unit_test(test_builtin),     cmocka_unit_test(test_index),
+      cmocka_unit_test(test_refused), cmocka_unit_test(test_cells),  cmocka_unit_test(test_wrong_cells),    cmocka_unit_test(test_figures),
+      cmocka_unit_test(test_trends),  cmocka_unit_test(test_groups), cmocka_unit_test(test_swept_together), cmocka_unit_test(test_judged),
+      cmocka_unit_test(test_builtin), cmocka_unit_test(test_index),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

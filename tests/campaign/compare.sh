@@ -11,11 +11,12 @@ size=tiny
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
+machine='--machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2'
 model=flip protect=none
 settle() { # name workload structure options...
   name=$1 workload=$2 structure=$3
   shift 3
-  "$redoubt" campaign "$workload" --size $size --machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2 --model "$model" --protect "$protect" \
+  "$redoubt" campaign "$workload" --size $size $machine --model "$model" --protect "$protect" \
     --structure "$structure" --faults "$each" -o "$folder/$name.db" "$@" >"$folder/$name.out" 2>&1 || {
     cat "$folder/$name.out"
     exit 1
@@ -66,6 +67,20 @@ protect=secded:rf,shared,l2
 compare hotspot rf,shared,l2,ecc.rf
 model='adjacent(2)'
 compare transpose rf,l2
+model=flip protect=none
+machine='--machine flexgrip-thesis --set g80.sms=2' # another machine; its block scheduler most of all
+compare g80.vecadd bs
+compare g80.scalarprod ctl,wu,wp,arb
+compare g80.nn fetch,decode,read,execute,write
+for model in stuck0 stuck1; do compare g80.vecadd bs,ctl,arb; done
+model=flip
+for policy in ordered random; do
+  machine="--machine flexgrip-thesis --set g80.sms=2 --set dispatch.policy=$policy"
+  compare g80.nn bs,ctl
+done
+machine='--machine flexgrip-thesis' size=small
+for model in flip stuck1; do compare g80.nn bs; done # several passes of blocks
+machine='--machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2'
 model=flip
 protect=none size=small each=$((each * 6)) # one block after the other: a wrong store comes before or after the right one
 compare transpose rf

@@ -36,7 +36,8 @@ for signal in INT:130 TERM:143 HUP:129; do
   wait $! 2>/dev/null || code=$?
   [ $code -eq "${signal#*:}" ] || fail "run ended by ${signal%:*}: exit code $code: $(cat said)"
 
-  env --default-signal "$redoubt" reproduce flexgrip --faults 50000 -j 2 >said 2>&1 &
+  rm -rf results
+  env --default-signal "$redoubt" reproduce flexgrip -o results -j 2 >said 2>&1 &
   within_a_minute pgrep -P $! >processes || fail "reproduce starts no processes: $(cat said)"
   kill "-${signal%:*}" $!
   code=0

@@ -23,11 +23,10 @@ done | awk '
     below["settle"] = below["campaign"] " settle"
     below["explain"] = below["campaign"] " explain"
     below["app"] = below["settle"] " explain app"
-    below["flexgrip"] = below["settle"] " flexgrip"
     below["report"] = below["journal"] " report"
     below["study"] = below["report"] " study"
     below["cudart"] = below["app"] " cudart"
-    below["cli"] = below["app"] " report study flexgrip cli"
+    below["cli"] = below["app"] " report study cli"
     below["lib"] = below["settle"] " explain lib"
     below["workloads"] = below["device"]
   }

@@ -2,28 +2,32 @@
 // served one after the other while the rest is stalled, and "only when all the requests coming simultaneously are
 // considered, the execution can go ahead". Whoever asks later waits for the next round. The multiplexers follow the grant.
 //
+// Two variants show what that is worth. The arbiter of the released RTL "will serve only one of the devices requesting the common resource (so all
+// the other requests are lost) and then it will wait for new requests" (thesis, 2.1.2): an SM that asks together with another, or while the port is
+// in use, waits for ever. With ports of its own no SM waits: the bound without contention.
+//
 // The thesis gives no cycle counts; those of ArbiterTiming were chosen once for all machines (docs/DEVIATIONS.md).
 #include "machine/g80/g80_internal.h"
 
 static uint32_t sm_bit(uint32_t sm) { return 1u << (sm & 31); }
 static uint32_t all_sms(const G80Machine *m) { return m->sms == 32 ? UINT32_MAX : (1u << m->sms) - 1; }
 
+// A port that nobody else has: the access takes place as soon as it can. Its effect comes with the request, not arbiter_grant cycles later.
+static void serve_at_once(G80Machine *m, PortId id, uint32_t sm, uint64_t cycle) {
+  access_released(m, id, sm, access_granted(m, id, sm, cycle + m->arbiter.grant) + 1);
+}
+
 // Requests that come while others are being served wait for the next round.
 void arbiter_request(G80Machine *m, PortId id, uint32_t sm, uint64_t cycle) {
   G80Port *port = &m->shared->ports[id];
+  if (m->private_ports) {
+    serve_at_once(m, id, sm, cycle);
+    return;
+  }
   tell_port(m, id, false);
   port->request |= sm_bit(sm);
   tell_port(m, id, true);
   if ((port->state & 3) == ARBITER_IDLE && port->next == G80_NEVER) port->next = cycle + m->arbiter.grant - 1;
-}
-
-// A round begins: those that want the port now are served before anybody else.
-static void begin_round(G80Machine *m, PortId id, uint64_t cycle) {
-  G80Port *port = &m->shared->ports[id];
-  port->stall = port->request & all_sms(m);
-  if (port->stall == 0) return;
-  port->state = ARBITER_REQUESTED;
-  port->next = cycle + 1;
 }
 
 // From the pointer on, the first SM of the round; m->sms: none is left.
@@ -34,6 +38,17 @@ static uint32_t choose(const G80Machine *m, const G80Port *port, uint32_t *passe
     if ((port->stall & sm_bit(sm)) != 0) return sm;
   }
   return m->sms;
+}
+
+// A round begins: those that want the port now are served before anybody else.
+static void begin_round(G80Machine *m, PortId id, uint64_t cycle) {
+  G80Port *port = &m->shared->ports[id];
+  port->stall = port->request & all_sms(m);
+  if (port->stall == 0) return;
+  uint32_t passed;
+  if (m->loses_requests) port->stall = port->request = sm_bit(choose(m, port, &passed));
+  port->state = ARBITER_REQUESTED;
+  port->next = cycle + 1;
 }
 
 static void grant(G80Machine *m, PortId id, uint64_t cycle) {
@@ -61,7 +76,7 @@ static void grant(G80Machine *m, PortId id, uint64_t cycle) {
 static void acknowledge(G80Machine *m, PortId id, uint64_t cycle) {
   G80Port *port = &m->shared->ports[id];
   port->ack = port->grant;
-  port->request &= ~port->grant;
+  port->request &= m->loses_requests ? 0 : ~port->grant; // those that came meanwhile
   port->grant = 0;
   bool more = (port->stall & all_sms(m)) != 0;
   port->served |= port->ack;

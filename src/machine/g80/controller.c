@@ -43,7 +43,7 @@ void sm_reset(G80Machine *m, uint32_t sm) {
 void controller_start(G80Machine *m, uint32_t sm, uint64_t cycle) {
   G80Controller *c = &m->sm[sm].controller;
   if (c->state != CTL_IDLE || blocks_of_pass(m, sm) == 0) return;
-  *c = (G80Controller){.state = CTL_START, .idx = sm};
+  *c = (G80Controller){.state = CTL_START, .idx = policy_first(m, sm)};
   tell_controller(m, sm, true);
   m->sm[sm].controller_at = m->sm[sm].next = cycle;
 }
@@ -77,13 +77,14 @@ static void shared_put(G80Machine *m, uint32_t sm, uint32_t address, uint32_t va
 static bool next_block(G80Machine *m, uint32_t sm) {
   G80Controller *c = &m->sm[sm].controller;
   c->block = (c->block + 1) & 15;
-  c->idx = (c->idx + m->sms) & 0xFFFF;
+  c->idx = (c->idx + policy_step(m)) & 0xFFFF;
   return c->block < blocks_of_pass(m, sm);
 }
 
-static void first_block(G80Controller *c, uint32_t sm) {
+static void first_block(const G80Machine *m, uint32_t sm) {
+  G80Controller *c = &m->sm[sm].controller;
   c->block = 0;
-  c->idx = sm;
+  c->idx = policy_first(m, sm);
 }
 
 static void end_block_header(G80Machine *m, uint32_t sm) {
@@ -114,7 +115,7 @@ static void locate_registers(G80Machine *m, uint32_t sm) {
 
 static void begin_threads(G80Machine *m, uint32_t sm) {
   G80Controller *c = &m->sm[sm].controller;
-  first_block(c, sm);
+  first_block(m, sm);
   c->register_base = c->lane = 0;
   c->thread[0] = c->thread[1] = c->thread[2] = 0;
   locate_registers(m, sm);

@@ -57,8 +57,13 @@ static void take_spec(G80Machine *m, const Spec *spec) {
   m->sps = 8u << spec->g80_sps;
   m->groups = 32 / m->sps;
   m->predicate_cycles = 6 + 2 * m->groups;
-  m->outside = spec->g80_arbiters != 0 || m->sms > 1;
+  enum { ARBITERS_RELEASED, ARBITERS_THESIS, ARBITERS_PRIVATE }; // as g80.arbiters
+  m->outside = spec->g80_arbiters != ARBITERS_RELEASED || m->sms > 1;
+  m->loses_requests = spec->g80_arbiters == ARBITERS_RELEASED && m->sms > 1;
+  m->private_ports = spec->g80_arbiters == ARBITERS_PRIVATE;
   m->thesis_registers = spec->g80_thesis_register_addressing != 0;
+  m->policy = (uint32_t)spec->dispatch_policy;
+  m->policy_seed = spec->dispatch_seed;
   m->block_cycles = (uint32_t)spec->g80_calibration_block;
   m->arbiter = (ArbiterTiming){(uint32_t)spec->g80_arbiter_grant, (uint32_t)spec->g80_arbiter_turn, (uint32_t)spec->g80_arbiter_walk};
 }

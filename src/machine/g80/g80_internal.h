@@ -50,7 +50,11 @@ typedef struct G80Machine {
   size_t hashed_from_sms;
   uint32_t sms, sps, groups, predicate_cycles;
   bool outside;          // arbiters outside the SMs, as in the thesis
+  bool loses_requests;   // several SMs behind the arbiter of the released RTL
+  bool private_ports;    // each SM has all ports to itself
   bool thesis_registers; // thesis_register_addressing
+  uint32_t policy;       // dispatch.policy
+  uint64_t policy_seed;  // dispatch.seed
   uint32_t block_cycles; // calibration constant
   ArbiterTiming arbiter;
   uint64_t cycle_limit; // of the launch, as a cycle; G80_NEVER: none
@@ -136,6 +140,12 @@ void tell_phase(const G80Machine *m, uint32_t sm, const char *name, uint64_t at)
 void tell_trap(const G80Machine *m, uint32_t kind);
 void tell_cycle(G80Machine *m, uint64_t next); // to those who want this cycle; `next`: of the machine's next event
 bool is_free_cell(const HookMachine *machine, const Site *site);
+
+// ---- Which blocks go where (policy.c) ----------------------------------------------------------------------------------
+uint32_t policy_rank(const G80Machine *m, uint32_t sm, uint32_t first_block); // of an SM among those of a pass that begins with this block
+uint32_t policy_first(const G80Machine *m, uint32_t sm); // place in the pass of the SM's first block, as its controller finds it
+uint32_t policy_place(const G80Machine *m, uint32_t sm); // the same, for who only looks on
+uint32_t policy_step(const G80Machine *m);               // from one block of an SM to its next
 
 // ---- layout.c --------------------------------------------------------------------------------------------------------
 bool layout_build(G80Machine *m, Diags *diags); // regions, the hooks' too; needs sms, sps, outside, hooks

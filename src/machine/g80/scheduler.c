@@ -72,7 +72,8 @@ static void calc_blocks(G80Machine *m, const G80Wires *wires) {
   G80Scheduler *s = &m->shared->scheduler;
   uint32_t most = m->shared->config.blocks_per_core & 15;
   for (uint32_t i = 0; i < m->sms; i++) {
-    uint32_t share = wires->blocks_remaining / m->sms + (i < wires->blocks_remaining_mod_sm ? 1 : 0);
+    uint32_t share =
+        wires->blocks_remaining / m->sms + (policy_rank(m, i, s->blocks_scheduled_cnt & 0xFFFF) < wires->blocks_remaining_mod_sm ? 1 : 0);
     bool full = m->outside ? wires->blocks_remaining >= (wires->blocks_per_core_all & 0xFFF) : wires->blocks_remaining >= most;
     s->num_blocks[i] = full ? most : m->outside ? share : wires->blocks_remaining;
     writes(m, REGION_ID_bs_num_blocks, i);

@@ -140,7 +140,7 @@ void tell_launch(G80Machine *m) {
 
 void tell_block(const G80Machine *m, uint32_t sm, uint32_t slot, bool done) {
   Who who = who_of(m, sm, NULL);
-  who.block = ((m->shared->scheduler.block_idx_out & 0xFFFF) + sm + slot * m->sms) & 0xFFFF;
+  who.block = ((m->shared->scheduler.block_idx_out & 0xFFFF) + policy_place(m, sm) + slot * policy_step(m)) & 0xFFFF;
   who.block_slot = slot;
   BlockEvent event = {.who = &who, .done = done};
   m->shared->blocks += done;

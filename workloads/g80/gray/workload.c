@@ -1,5 +1,5 @@
 // Gray filter in G80 machine code: a thread for each pixel (workloads/g80/README.md).
-#include "g80/memory.h"
+#include "image.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 // Nearest neighbour in G80 machine code: the distance of each record from a point (workloads/g80/README.md).
-#include "g80/memory.h"
+#include "image.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 // Scalar products in G80 machine code: a block for each pair of vectors (workloads/g80/README.md).
-#include "g80/memory.h"
+#include "image.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 // Vector addition in G80 machine code, as the multi-SM FlexGripPlus thesis measures it (workloads/g80/README.md).
-#include "g80/memory.h"
+#include "image.h"
 
 enum { A = 0, B = 0x8000, C = 0x10000, PARAMS = 10 };
 

@@ -1,7 +1,7 @@
 // What the G80 programs share: one image of all of global memory, which is the output too. A fault that lets a block write
 // where no array lies must not go unseen. Addresses in the image are those that kernels are given.
-#ifndef WORKLOADS_G80_MEMORY_H
-#define WORKLOADS_G80_MEMORY_H
+#ifndef WORKLOADS_G80_IMAGE_H
+#define WORKLOADS_G80_IMAGE_H
 
 #include "device/workload.h"
 
