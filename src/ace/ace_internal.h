@@ -19,6 +19,7 @@ typedef struct LineSum {
 typedef struct Tally {
   const RegionTable *regions;
   AceStructure *structures;
+  char **names;        // of theirs; NULL: the regions'
   uint16_t *of_region; // structure of a region; REGION_NONE: not wanted
   uint32_t count;
   AceSums *launch; // by structure: of the launch that runs
@@ -57,6 +58,9 @@ void tally_line(Tally *tally, uint16_t region, uint32_t pc, uint64_t bits);
 uint32_t tally_first(const Tally *tally, uint16_t region, uint64_t row); // the row's first probe; probe_count: none
 bool tally_is_asked(const Tally *tally, uint16_t region, uint64_t row);
 void tally_answer(Tally *tally, uint16_t region, uint64_t row, uint32_t unit, uint64_t bits, uint32_t from, uint32_t to, AceCause cause);
+
+Tally *ace_tally(const Ace *ace);
+Ace *ace_empty(uint32_t window, bool all_reads_count); // to be filled from bytes
 
 // ---- What an instruction does with its operands (operand.c) -------------------------------------------
 typedef enum Role {

@@ -36,7 +36,7 @@ typedef struct Campaign {
 
 // ---- The journal's rows ----------------------------------------------------------------------------
 
-static const char *settings_text(Arena *arena, const Spec *spec) {
+const char *settings_text(Arena *arena, const Spec *spec) {
   Text text = {0};
   for (uint32_t i = 0; i < param_count; i++) text_add(&text, "%s=%" PRIu64 "\n", param_info[i].key, spec_get(spec, i));
   const char *copy = arena_copy_text(arena, text.at, text.length);
@@ -145,7 +145,9 @@ static bool open_journal(Campaign *at) {
                       .structures = options->structures,
                       .window = options->window,
                       .standing = options->standing == NULL ? "" : options->standing,
-                      .sampling = options->every ? "every bit" : options->by_bits ? "by bits" : "",
+                      .sampling = options->every     ? "every bit"
+                                  : options->by_bits ? "by bits"
+                                                     : "",
                       .program_hash = at->golden.program_hash,
                       .layout_hash = at->golden.layout_hash,
                       .seed = options->seed,
