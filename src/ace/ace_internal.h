@@ -101,11 +101,11 @@ typedef struct Value {
   uint32_t open;                    // reads of which it is not known whether they matter
   uint32_t born, pc, row;
   uint16_t region;
-  uint8_t unit;  // predicates: which
-  uint8_t word;  // of the maker's results
-  uint8_t role;  // strongest of its readers
-  bool is_empty; // what was there before the first write, or after a place was cleared
-  uint32_t lanes;  // that it began with
+  uint8_t unit;                    // predicates: which
+  uint8_t word;                    // of the maker's results
+  uint8_t role;                    // strongest of its readers
+  bool is_empty;                   // what was there before the first write, or after a place was cleared
+  uint32_t lanes;                  // that it began with
   uint32_t read_until, live_until; // the last read, and the last that matters; of all lanes alike, or
   uint32_t times;                  // of each lane there; 0: alike
 } Value;
@@ -212,7 +212,8 @@ void flow_spread(Flow *flow);                                                // 
 uint32_t value_new(Flow *flow, uint32_t lanes, uint32_t time);
 void value_read(Flow *flow, Value *value, uint32_t lanes, uint32_t time);
 void value_needed(Flow *flow, Value *value, const Source *source, uint32_t lanes, Role role, bool is_sure);
-void value_ended(Flow *flow, const Value *value, uint32_t lanes, uint32_t time, AceCause cause); // gone from these lanes: since its last read, it was un-ACE
+void value_ended(Flow *flow, const Value *value, uint32_t lanes, uint32_t time,
+                 AceCause cause);              // gone from these lanes: since its last read, it was un-ACE
 void value_settle(Flow *flow, uint32_t index); // gone from its row, and all its readers are decided: accounts for it
 
 // ---- Outputs of units (unit.c) --------------------------------------------------------------------------
