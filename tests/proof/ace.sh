@@ -3,7 +3,7 @@
 # whose values are followed and half in all cells of the chip, on three machines in turn. A fault that does harm (SDC or DUE) in a bit-cycle that the
 # analysis calls un-ACE ends it. Small chips, so that few faults strike places without work. The short form has fewer faults and workloads.
 set -eu
-redoubt=$1 folder=$2/ace faults=${3:-8400}
+redoubt=$1 folder=$2/ace faults=${3:-9600}
 [ $# -gt 3 ] && shift 3 || set -- matmul scan bfs hotspot sad binomial reduction kmeans needleman transpose aes raytrace
 rm -rf "$folder"
 mkdir -p "$folder"
