@@ -131,7 +131,8 @@ static void write_place(Flow *flow, const Place *place, const Writing *writing) 
 
 // ---- Who it is --------------------------------------------------------------------------------------------
 
-static bool has_warp(const Flow *flow, const Who *who) { return who->sm < flow->sms && who->warp < flow->warps; }
+// Not where values are not followed.
+static bool has_warp(const Flow *flow, const Who *who) { return flow->nodes != NULL && who->sm < flow->sms && who->warp < flow->warps; }
 
 // Parts with a plan do not say the number of their instruction: the latest of the warp at that place in the program, if it is still under way.
 static uint32_t find_by_pc(const Flow *flow, const uint32_t *recent, uint32_t warp, uint32_t pc) {

@@ -195,8 +195,9 @@ bool avf_text(const Journal *journal, Text *out) {
   const JournalMeta *meta = journal_meta(journal);
   if (!journal_has_ace(journal)) return false;
   char *window = note_of(journal, "window"), *cycles = note_of(journal, "cycles"), *reads = note_of(journal, "all reads count");
-  text_add(out, "%s on %s, protection %s: ACE analysis of %s cycles; undecided after %s warp instructions counts as ACE\n", meta->target,
-           meta->machine, meta->protection, cycles, window);
+  text_add(out, "%s on %s, protection %s: ACE analysis of %s cycles\n", meta->target, meta->machine, meta->protection, cycles);
+  if (strcmp(window, "0") != 0) text_add(out, "undecided after %s warp instructions counts as ACE\n", window);
+  else text_add(out, "values are not followed on this machine: whatever is read counts as ACE\n");
   if (strcmp(reads, "1") == 0)
     text_add(out, "every read counts: the protection looks at bits when they are read, so that dead and masked are not told apart\n");
   free(window);
