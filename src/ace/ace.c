@@ -9,6 +9,8 @@ struct Ace {
   char *structures;
   RegionTable regions; // as they were when it was attached
   bool is_open;
+  AceProbe *probes;
+  uint32_t probe_count;
   Tally tally;
   Flow flow;
   Cells cells;
@@ -25,6 +27,7 @@ static bool attach(Hook *hook, HookLayout *layout, Diags *diags) {
   ace->regions = *regions;
   ace->regions.items = copy;
   if (!tally_open(&ace->tally, &ace->regions, ace->structures, diags)) return false;
+  tally_ask(&ace->tally, ace->probes, ace->probe_count);
   flow_open(&ace->flow, &ace->tally, layout, &ace->options);
   cells_open(&ace->cells, &ace->tally, &ace->flow);
   ace->is_open = true;
@@ -128,7 +131,20 @@ void ace_free(Ace *ace) {
 }
 
 Hook *ace_hook(Ace *ace) { return &ace->hook; }
-void ace_ask(Ace *ace, AceProbe *probes, uint32_t count) { tally_ask(&ace->tally, probes, count); }
+Tally *ace_tally(const Ace *ace) { return (Tally *)(uintptr_t)&ace->tally; }
+
+void ace_ask(Ace *ace, AceProbe *probes, uint32_t count) {
+  ace->probes = probes;
+  ace->probe_count = count;
+}
+
+Ace *ace_empty(uint32_t window, bool all_reads_count) {
+  Ace *ace = calloc(1, sizeof *ace);
+  ASSERT(ace != NULL);
+  ace->flow.window = window;
+  ace->flow.all_reads_count = all_reads_count;
+  return ace;
+}
 
 // ---- What was found ------------------------------------------------------------------------------------
 
@@ -138,6 +154,7 @@ uint32_t ace_kernel_count(const Ace *ace) { return ace->tally.kernel_count; }
 const AceKernel *ace_kernel(const Ace *ace, uint32_t kernel) { return &ace->tally.kernels[kernel]; }
 uint64_t ace_cycles(const Ace *ace) { return ace->tally.cycles; }
 uint32_t ace_window(const Ace *ace) { return ace->flow.window; }
+bool ace_all_reads_count(const Ace *ace) { return ace->flow.all_reads_count; }
 uint32_t ace_line_count(const Ace *ace) { return ace->tally.line_count; }
 const AceLine *ace_line(const Ace *ace, uint32_t index) { return &ace->tally.lines[index]; }
 

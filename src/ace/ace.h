@@ -68,6 +68,7 @@ uint32_t ace_kernel_count(const Ace *ace);
 const AceKernel *ace_kernel(const Ace *ace, uint32_t kernel);
 uint64_t ace_cycles(const Ace *ace); // of all launches
 uint32_t ace_window(const Ace *ace);
+bool ace_all_reads_count(const Ace *ace);
 // Sums of a structure over all launches, or of the last one alone; `empty` is filled in.
 AceSums ace_sums(const Ace *ace, uint32_t structure);
 AceSums ace_launch_sums(const Ace *ace, uint32_t structure, uint64_t *cycles);
@@ -86,6 +87,10 @@ typedef struct AceProbe {
   bool is_known;  // (out) false: the structure tells nothing, or no launch ran then
   uint64_t id;    // the caller's
 } AceProbe;
-void ace_ask(Ace *ace, AceProbe *probes, uint32_t count); // sorts them; they must live as long as the run
+void ace_ask(Ace *ace, AceProbe *probes, uint32_t count); // before it is attached. Sorts them; they must live as long as the run
+
+// What was found as bytes of this build, and back, with the answers; NULL: they are damaged. One that comes back is only looked at.
+void ace_pack(const Ace *ace, Text *out);
+Ace *ace_unpack(const char *bytes, size_t count, AceProbe *probes, uint32_t probe_count);
 
 #endif

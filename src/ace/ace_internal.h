@@ -19,6 +19,7 @@ typedef struct LineSum {
 typedef struct Tally {
   const RegionTable *regions;
   AceStructure *structures;
+  char **names;        // of theirs; NULL: the regions'
   uint16_t *of_region; // structure of a region; REGION_NONE: not wanted
   uint32_t count;
   AceSums *launch; // by structure: of the launch that runs
@@ -57,6 +58,9 @@ void tally_line(Tally *tally, uint16_t region, uint32_t pc, uint64_t bits);
 uint32_t tally_first(const Tally *tally, uint16_t region, uint64_t row); // the row's first probe; probe_count: none
 bool tally_is_asked(const Tally *tally, uint16_t region, uint64_t row);
 void tally_answer(Tally *tally, uint16_t region, uint64_t row, uint32_t unit, uint64_t bits, uint32_t from, uint32_t to, AceCause cause);
+
+Tally *ace_tally(const Ace *ace);
+Ace *ace_empty(uint32_t window, bool all_reads_count); // to be filled from bytes
 
 // ---- What an instruction does with its operands (operand.c) -------------------------------------------
 typedef enum Role {
@@ -97,12 +101,18 @@ typedef struct Value {
   uint32_t open;                    // reads of which it is not known whether they matter
   uint32_t born, pc, row;
   uint16_t region;
-  uint8_t unit;  // predicates: which
-  uint8_t word;  // of the maker's results
-  uint8_t role;  // strongest of its readers
-  bool is_empty; // what was there before the first write, or after a place was cleared
-  uint32_t read_until[WARP_LANES], live_until[WARP_LANES];
+  uint8_t unit;                    // predicates: which
+  uint8_t word;                    // of the maker's results
+  uint8_t role;                    // strongest of its readers
+  bool is_empty;                   // what was there before the first write, or after a place was cleared
+  uint32_t lanes;                  // that it began with
+  uint32_t read_until, live_until; // the last read, and the last that matters; of all lanes alike, or
+  uint32_t times;                  // of each lane there; 0: alike
 } Value;
+typedef struct LaneTimes {
+  uint32_t read_until[WARP_LANES], live_until[WARP_LANES];
+  uint32_t next; // of the free list
+} LaneTimes;
 
 typedef struct Source { // a node's read of a value
   uint32_t value, lanes, time, care;
@@ -150,7 +160,9 @@ typedef struct Flow {
   Node *nodes;             // a ring
   uint32_t oldest, newest; // numbers, from 1
   Value *values;
-  uint32_t value_room, value_count, free;
+  uint32_t value_room, free;
+  LaneTimes *times;
+  uint32_t times_room, times_free;
   uint32_t *rows[3]; // by row of rf, of predicates times units, of shared: first value; NOBODY: untouched
   uint64_t row_count[3];
   uint32_t *recent;           // by warp and issue: node
@@ -195,8 +207,14 @@ void node_drop(Flow *flow, uint32_t number, uint32_t lanes);                 // 
 void node_needed(Flow *flow, uint32_t number, uint32_t lanes, bool is_sure); // somebody that matters does
 void node_retire(Flow *flow);                                                // the oldest leaves the window
 void flow_spread(Flow *flow);                                                // what is queued of that
+
+// value.c: how long a value was there and mattered
+uint32_t value_new(Flow *flow, uint32_t lanes, uint32_t time);
+void value_read(Flow *flow, Value *value, uint32_t lanes, uint32_t time);
 void value_needed(Flow *flow, Value *value, const Source *source, uint32_t lanes, Role role, bool is_sure);
-void value_settle(Flow *flow, uint32_t index); // it is gone from its row and all its readers are decided: account for it
+void value_ended(Flow *flow, const Value *value, uint32_t lanes, uint32_t time,
+                 AceCause cause);              // gone from these lanes: since its last read, it was un-ACE
+void value_settle(Flow *flow, uint32_t index); // gone from its row, and all its readers are decided: accounts for it
 
 // ---- Outputs of units (unit.c) --------------------------------------------------------------------------
 void unit_result(Flow *flow, const HookMachine *machine, const ResultEvent *event);

@@ -6,59 +6,13 @@
 
 #include <stdlib.h>
 
-enum { FIRST_VALUES = 4096 };
-
-static const uint32_t lane_bit[WARP_LANES] = {
-    1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,  1u << 8,  1u << 9,  1u << 10,
-    1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21,
-    1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31,
-};
-
 static void *new_array(size_t count, size_t size) {
   void *array = calloc(count > 0 ? count : 1, size);
   ASSERT(array != NULL);
   return array;
 }
 
-// ---- Lanes: without branches, so that they become vector code -------------------------------------------
-
-static void set_times(uint32_t *restrict times, uint32_t lanes, uint32_t time) {
-  for (unsigned i = 0; i < WARP_LANES; i++) {
-    uint32_t taken = (lanes & lane_bit[i]) != 0 ? UINT32_MAX : 0;
-    times[i] = (time & taken) | (times[i] & ~taken);
-  }
-}
-
-static void raise_times(uint32_t *restrict times, uint32_t lanes, uint32_t time) {
-  for (unsigned i = 0; i < WARP_LANES; i++) {
-    uint32_t wanted = (lanes & lane_bit[i]) != 0 ? time : 0;
-    times[i] = times[i] > wanted ? times[i] : wanted;
-  }
-}
-
-static uint64_t sum_times(const uint32_t *restrict times, uint32_t lanes) { // fits: times of one launch
-  uint64_t sum = 0;
-  for (unsigned i = 0; i < WARP_LANES; i++) sum += (lanes & lane_bit[i]) != 0 ? times[i] : 0;
-  return sum;
-}
-
-// ---- Values ---------------------------------------------------------------------------------------------
-
-static uint32_t value_new(Flow *flow) {
-  if (flow->free == NOBODY) {
-    uint32_t room = flow->value_room == 0 ? FIRST_VALUES : 2 * flow->value_room;
-    flow->values = realloc(flow->values, room * sizeof *flow->values);
-    ASSERT(flow->values != NULL);
-    for (uint32_t i = room; i > max_u32(flow->value_room, 1); i--) {
-      flow->values[i - 1].next = flow->free;
-      flow->free = i - 1;
-    }
-    flow->value_room = room;
-  }
-  uint32_t index = flow->free;
-  flow->free = flow->values[index].next;
-  return index;
-}
+// ---- Rows -----------------------------------------------------------------------------------------------
 
 // Which of a region's lists a value lies in: its row, or the unit of its row.
 typedef struct Place {
@@ -77,16 +31,11 @@ static Place place_of(const Flow *flow, uint16_t region, uint64_t row, uint32_t 
 }
 
 static uint32_t begin_value(Flow *flow, const Place *place, uint32_t lanes, uint32_t time) {
-  uint32_t index = value_new(flow);
+  uint32_t index = value_new(flow, lanes, time);
   Value *value = &flow->values[index];
-  memset(value, 0, offsetof(Value, read_until));
-  value->held = lanes;
-  value->born = time;
   value->row = (uint32_t)place->row;
   value->region = place->region;
   value->unit = (uint8_t)place->unit;
-  value->pc = WHO_NO_INDEX;
-  for (unsigned i = 0; i < WARP_LANES; i++) value->read_until[i] = value->live_until[i] = time;
   value->next = *place->head;
   *place->head = index;
   return index;
@@ -97,101 +46,6 @@ static void first_touch(Flow *flow, const Place *place) {
   if (*place->head != NOBODY) return;
   uint32_t index = begin_value(flow, place, UINT32_MAX, 0);
   flow->values[index].is_empty = true;
-}
-
-static AceCause cause_of(const Value *value, uint32_t lane) {
-  if ((value->sure >> lane & 1) == 0) return ACE_UNDECIDED;
-  switch ((Role)value->role) {
-  case ROLE_ADDRESS: return ACE_ADDRESS;
-  case ROLE_CONTROL: return ACE_CONTROL;
-  case ROLE_OUTPUT: return ACE_OUTPUT;
-  default: return ACE_DATA;
-  }
-}
-
-static uint32_t bits_of(const Flow *flow, const Value *value) { return value->region == flow->predicates ? 1 : 32; }
-
-// Site of a lane of a value: predicates have a bit for each lane, others a unit.
-static void answer(Flow *flow, const Value *value, uint32_t lane, uint32_t bits, uint32_t from, uint32_t to, AceCause cause) {
-  if (value->region == flow->predicates) {
-    tally_answer(flow->tally, value->region, value->row, value->unit, (uint64_t)(bits & 1) << lane, from, to, cause);
-  } else {
-    tally_answer(flow->tally, value->region, value->row, lane, bits, from, to, cause);
-  }
-}
-
-static void answer_all(Flow *flow, const Value *value, uint32_t care) {
-  uint32_t all = bits_of(flow, value) == 1 ? 1 : UINT32_MAX;
-  for (uint32_t left = value->read; left != 0; left &= left - 1) {
-    uint32_t lane = (uint32_t)__builtin_ctz(left), live_until = value->live_until[lane], read_until = value->read_until[lane];
-    bool is_live = (value->live >> lane & 1) != 0;
-    if (is_live) {
-      answer(flow, value, lane, care & all, value->born, live_until, cause_of(value, lane));
-      answer(flow, value, lane, ~care & all, value->born, live_until, ACE_MASKED);
-    }
-    AceCause dead = (value->later >> lane & 1) != 0 ? ACE_DEAD_LATER : ACE_DEAD;
-    answer(flow, value, lane, all, is_live ? live_until : value->born, read_until, dead);
-  }
-}
-
-// Lanes mostly have the same times.
-static void slice_lanes(Flow *flow, const Value *value, uint32_t bits) {
-  uint32_t first = (uint32_t)__builtin_ctz(value->live), until = value->live_until[first], same = 0;
-  for (unsigned i = 0; i < WARP_LANES; i++) same |= value->live_until[i] == until ? lane_bit[i] : 0;
-  same &= value->live;
-  tally_slice(flow->tally, value->region, value->born, until, (uint64_t)count_ones(same) * bits);
-  for (uint32_t left = value->live & ~same; left != 0; left &= left - 1)
-    tally_slice(flow->tally, value->region, value->born, value->live_until[__builtin_ctz(left)], bits);
-}
-
-void value_settle(Flow *flow, uint32_t index) {
-  Value *value = &flow->values[index];
-  Tally *tally = flow->tally;
-  if (value->read != 0 && tally_wants(tally, value->region)) {
-    uint32_t all = bits_of(flow, value), care = all == 1 ? value->care & 1 : value->care, looked_at = count_ones(care);
-    uint32_t dead = value->read & ~value->live;
-    uint64_t born = value->born;
-    if (value->live != 0) {
-      uint32_t unsure = value->live & ~value->sure;
-      AceCause cause = cause_of(value, (uint32_t)__builtin_ctz(value->sure | value->live));
-      uint64_t sure_time = sum_times(value->live_until, value->live & value->sure) - born * count_ones(value->live & value->sure);
-      uint64_t unsure_time = sum_times(value->live_until, unsure) - born * count_ones(unsure);
-      tally_sum(tally, value->region, cause, sure_time * looked_at);
-      tally_sum(tally, value->region, ACE_UNDECIDED, unsure_time * looked_at);
-      tally_sum(tally, value->region, ACE_MASKED, (sure_time + unsure_time) * (all - looked_at));
-      if (value->pc != WHO_NO_INDEX) tally_line(tally, value->region, value->pc, (sure_time + unsure_time) * looked_at);
-      slice_lanes(flow, value, looked_at);
-    }
-    for (uint32_t k = 0; k < 2; k++) { // after the last read that matters, until the last read at all
-      uint32_t some = k == 0 ? value->later : ~value->later, only = dead & some, after = value->live & some & value->read;
-      uint64_t time = sum_times(value->read_until, only | after) - born * count_ones(only) - sum_times(value->live_until, after);
-      tally_sum(tally, value->region, k == 0 ? ACE_DEAD_LATER : ACE_DEAD, time * all);
-    }
-    if (tally_is_asked(tally, value->region, value->row)) answer_all(flow, value, care);
-  }
-  value->next = flow->free;
-  flow->free = index;
-}
-
-static void read_value(Value *value, uint32_t lanes, uint32_t time) {
-  value->read |= lanes;
-  set_times(value->read_until, lanes, time);
-}
-
-void value_needed(Flow *flow, Value *value, const Source *source, uint32_t lanes, Role role, bool is_sure) {
-  value->live |= lanes;
-  if (is_sure) value->sure |= lanes;
-  value->care |= source->care;
-  if (role == ROLE_CONTROL || role == ROLE_ADDRESS || role == ROLE_OUTPUT) {
-    if (value->role == ROLE_NONE || role < value->role) value->role = (uint8_t)role;
-  }
-  raise_times(value->live_until, lanes, source->time);
-  if (!node_is_there(flow, value->maker)) return;
-  Node *maker = node_at(flow, value->maker);
-  if (value->region == flow->predicates) maker->predicates_needed |= 1u << (value->word & 31);
-  else if (value->word < NODE_WORDS) maker->care[value->word] |= source->care;
-  else memset(maker->care, 0xFF, sizeof maker->care);
-  node_needed(flow, value->maker, lanes, is_sure);
 }
 
 // ---- Reading --------------------------------------------------------------------------------------------
@@ -209,7 +63,7 @@ static void read_one(Flow *flow, uint32_t index, const Reading *reading) {
   Node *node = reading->node == NOBODY ? NULL : node_at(flow, reading->node);
   bool is_link = reading->role == ROLE_LINK || reading->role == ROLE_WHOLE;
   bool is_tied = is_link && node != NULL && node->source_count < NODE_SOURCES && !node->is_settled && !flow->all_reads_count;
-  read_value(value, lanes, reading->time);
+  value_read(flow, value, lanes, reading->time);
   if (node_is_there(flow, value->maker)) node_at(flow, value->maker)->read |= node_at(flow, value->maker)->is_store ? 1 : lanes;
   if (!is_tied) {
     value_needed(flow, value, &source, lanes, is_link ? ROLE_DATA : reading->role, true);
@@ -233,24 +87,12 @@ static void read_place(Flow *flow, const Place *place, const Reading *reading) {
 
 // ---- Writing --------------------------------------------------------------------------------------------
 
-// The value is gone from these lanes; since its last read nobody needed it.
 static void end_lanes(Flow *flow, uint32_t index, uint32_t lanes, uint32_t time, AceCause cause) {
   Value *value = &flow->values[index];
-  bool is_empty = value->is_empty && value->read == 0;
-  if (!is_empty && tally_wants(flow->tally, value->region)) {
-    uint64_t lived = (uint64_t)time * count_ones(lanes) - sum_times(value->read_until, lanes);
-    tally_sum(flow->tally, value->region, cause, lived * bits_of(flow, value));
-    if (tally_is_asked(flow->tally, value->region, value->row)) {
-      for (uint32_t left = lanes; left != 0; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left);
-        answer(flow, value, lane, UINT32_MAX, value->read_until[lane], time, cause);
-      }
-    }
-  }
+  value_ended(flow, value, lanes, time, cause);
   value->held &= ~lanes;
   if (!node_is_there(flow, value->maker)) return;
-  Node *maker = node_at(flow, value->maker);
-  if (!maker->is_store) node_drop(flow, value->maker, lanes);
+  if (!node_at(flow, value->maker)->is_store) node_drop(flow, value->maker, lanes);
   else if (value->held == 0) node_drop(flow, value->maker, 1);
 }
 
@@ -289,7 +131,8 @@ static void write_place(Flow *flow, const Place *place, const Writing *writing) 
 
 // ---- Who it is --------------------------------------------------------------------------------------------
 
-static bool has_warp(const Flow *flow, const Who *who) { return who->sm < flow->sms && who->warp < flow->warps; }
+// Not where values are not followed.
+static bool has_warp(const Flow *flow, const Who *who) { return flow->nodes != NULL && who->sm < flow->sms && who->warp < flow->warps; }
 
 // Parts with a plan do not say the number of their instruction: the latest of the warp at that place in the program, if it is still under way.
 static uint32_t find_by_pc(const Flow *flow, const uint32_t *recent, uint32_t warp, uint32_t pc) {
@@ -510,6 +353,7 @@ void flow_close(Flow *flow) {
   for (uint32_t i = 0; i < 3; i++) free(flow->rows[i]);
   free(flow->nodes);
   free(flow->values);
+  free(flow->times);
   free(flow->recent);
   free(flow->pending);
   free(flow->roles);

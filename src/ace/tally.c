@@ -35,8 +35,9 @@ static AceTold told_of(const Region *region) {
   return all_accesses || (region->flags & REGION_PLACES) != 0 ? ACE_TOLD : ACE_NOT_TOLD;
 }
 
-// "rf,unit": a name, or all whose names begin with it and a dot.
+// "rf,unit": a name, or all whose names begin with it and a dot; "all".
 static bool name_matches(const char *name, size_t length, const char *region) {
+  if (length == 3 && memcmp(name, "all", 3) == 0) return true;
   return strncmp(region, name, length) == 0 && (region[length] == '\0' || region[length] == '.');
 }
 
@@ -97,6 +98,8 @@ void tally_close(Tally *tally) {
     free(tally->kernels[i].sums);
   }
   for (uint32_t i = 0; i < tally->line_count; i++) free(tally->lines[i].bits);
+  for (uint32_t i = 0; i < tally->count && tally->names != NULL; i++) free(tally->names[i]);
+  free(tally->names);
   for (uint32_t i = 0; i < tally->count && tally->by_pc != NULL; i++) free(tally->by_pc[i]);
   free(tally->kernels);
   free(tally->lines);
@@ -240,10 +243,11 @@ static int by_place(const void *left, const void *right) {
 }
 
 void tally_ask(Tally *tally, AceProbe *probes, uint32_t count) {
-  qsort(probes, count, sizeof *probes, by_place);
+  if (count > 0) qsort(probes, count, sizeof *probes, by_place);
   tally->probes = probes;
   tally->probe_count = count;
   for (uint32_t i = count; i > 0; i--) {
+    ASSERT(probes[i - 1].site.region < tally->regions->count);
     probes[i - 1].cause = ACE_EMPTY;
     probes[i - 1].is_known = false;
     tally->probe_first[probes[i - 1].site.region] = i;

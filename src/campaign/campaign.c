@@ -36,7 +36,7 @@ typedef struct Campaign {
 
 // ---- The journal's rows ----------------------------------------------------------------------------
 
-static const char *settings_text(Arena *arena, const Spec *spec) {
+const char *settings_text(Arena *arena, const Spec *spec) {
   Text text = {0};
   for (uint32_t i = 0; i < param_count; i++) text_add(&text, "%s=%" PRIu64 "\n", param_info[i].key, spec_get(spec, i));
   const char *copy = arena_copy_text(arena, text.at, text.length);

@@ -18,6 +18,8 @@ typedef struct CampaignProgress {
   uint64_t sample_counts[OUTCOME_COUNT]; // of these
 } CampaignProgress;
 
+const char *settings_text(Arena *arena, const Spec *spec); // every parameter as a journal keeps it
+
 // Where a journal comes from, for its readers; NULL: not told.
 typedef struct CampaignOrigin {
   const char *version, *commit, *binary, *date, *command, *host;

@@ -187,7 +187,7 @@ static const char *binary_hash(Arena *arena) {
   return hash;
 }
 
-static CampaignOrigin origin_of(Arena *arena, int argc, char **argv) {
+CampaignOrigin origin_of(Arena *arena, int argc, char **argv) {
   struct utsname host = {0};
   char date[32] = "";
   time_t now = time(NULL);

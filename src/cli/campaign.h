@@ -15,6 +15,7 @@ typedef struct CampaignRun {
   Arena *arena;
   ProgressScreen screen;
 } CampaignRun;
+CampaignOrigin origin_of(Arena *arena, int argc, char **argv);      // who runs what, for a journal
 OptionTake option_faults;                                           // a number, or all: every bit once
 OptionTake option_fault_seed;                                       // both for structs that begin with a CampaignRun
 void campaign_default(CampaignRun *run, int argc, char **argv);     // as main's: for the journal. run->arena is to be freed

@@ -21,9 +21,9 @@ const char *version_commit(void); // "b04363f9c1d2", with "-dirty" when files we
 // The whole program: argv as main's.
 int cli_main(int argc, char **argv);
 
-extern const Command command_run, command_check, command_campaign, command_replay, command_report, command_export, command_compare,
-    command_fmeda, command_grade, command_merge, command_reproduce, command_study, command_list, command_asm, command_disasm,
-    command_manual;
+extern const Command command_run, command_avf, command_check, command_campaign, command_replay, command_report, command_export,
+    command_compare, command_fmeda, command_grade, command_merge, command_reproduce, command_study, command_list, command_asm,
+    command_disasm, command_manual;
 
 // ---- The machine that is meant (spec_wishes.c): --machine and --set ------------------------------
 typedef struct KeyValue {

@@ -94,6 +94,10 @@ void app_environment(const RunOptions *options, Arena *arena, const char *folder
   set_or_unset("REDOUBT_PROTECT", wishes->protections);
   set_or_unset("REDOUBT_TRACE", wishes->trace);
   set_or_unset("REDOUBT_CHECK", options->check == 0 ? NULL : check_names[options->check & (CHECK_MEMORY | CHECK_RACES)]);
+  set_or_unset("REDOUBT_OBSERVE", wishes->observe);
+  set_or_unset("REDOUBT_ACE_FILE", wishes->ace_file);
+  set_or_unset("REDOUBT_ACE_ASK", wishes->ace_ask);
+  set_or_unset("REDOUBT_ACE_WINDOW", wishes->ace_window == 0 ? NULL : arena_format(arena, "%u", wishes->ace_window));
   bool cycles = wishes->trace_from != 0 || wishes->trace_to != 0;
   set_or_unset("REDOUBT_TRACE_CYCLES", cycles ? arena_format(arena, "%" PRIu64 ":%" PRIu64, wishes->trace_from, wishes->trace_to) : NULL);
   set_or_unset("REDOUBT_TRACE_EVERY", wishes->trace_every == 0 ? NULL : arena_format(arena, "%" PRIu64, wishes->trace_every));
@@ -246,6 +250,36 @@ static int exit_code_of(const char *name, int status) {
   return 128 + WTERMSIG(status);
 }
 
+// ---- What an observer in the program's process found ------------------------------------------------------
+
+// A file without a name, by which the program gives or gets it. -1, after a message: none.
+static int exchange_file(Run *run, const char **path) {
+  int file = app_temporary(temporary_folder());
+  char name[APP_FILE_PATH];
+  if (file < 0) message_error("cannot make a temporary file in %s: %s", temporary_folder(), strerror(errno));
+  else *path = arena_format(run->arena, "%s", app_file_path(getpid(), file, name));
+  return file;
+}
+
+static bool ask_observer(const AttachmentWishes *wishes, int file) {
+  size_t bytes = wishes->ace_probe_count * sizeof *wishes->ace_probes;
+  if (bytes == 0 || write(file, wishes->ace_probes, bytes) == (ssize_t)bytes) return true;
+  message_error("cannot write a temporary file in %s: %s", temporary_folder(), strerror(errno));
+  return false;
+}
+
+static void take_observed(Run *run) {
+  const AttachmentWishes *wishes = &run->options->wishes;
+  Diags diags = {0};
+  char *bytes;
+  size_t count;
+  if (wishes->ace_file == NULL) return;
+  bool good = file_read(run->arena, wishes->ace_file, &bytes, &count, &diags);
+  if (good && count > 0) run->ace = ace_unpack(bytes, count, wishes->ace_probes, wishes->ace_probe_count);
+  if (run->ace != NULL) ace_figures_take(run, run->ace);
+  diags_free(&diags);
+}
+
 static int finish(Run *run, const char *records, int status) {
   const char *name = run->options->application[0];
   RecordReading reading = {0};
@@ -262,7 +296,8 @@ static int finish(Run *run, const char *records, int status) {
   for (uint32_t i = 0; i < reading.findings.count; i++) memory_report_take(run, &reading.findings.items[i]);
   Diags diags = {0};
   fflush(stdout);
-  if (!result_print(run, &diags)) return message_diags(&diags);
+  take_observed(run);
+  if (!run->is_part && !result_print(run, &diags)) return message_diags(&diags);
   // Nothing ran, and the program ended in a way that left the library no say.
   if (code == EXIT_OK && reading.failure != 0 && reading.launches.count == 0) {
     message_error("nothing of %s ran on the simulated GPU, so that it does not end with exit code 0", name);
@@ -296,13 +331,29 @@ static int run_traced(Run *run, const char *folder, const char *records) {
   return code;
 }
 
+// The same with an observer, if one is wanted: what it is asked and what it finds go through files.
+static int run_observed(Run *run, const char *folder, const char *records) {
+  AttachmentWishes *wishes = &run->options->wishes;
+  if (wishes->observe == NULL) return run_traced(run, folder, records);
+  int found = exchange_file(run, &wishes->ace_file), asked = exchange_file(run, &wishes->ace_ask);
+  bool good = found >= 0 && asked >= 0 && ask_observer(wishes, asked);
+  int code = good ? run_traced(run, folder, records) : EXIT_INTERNAL;
+  if (found >= 0) close(found);
+  if (asked >= 0) close(asked);
+  if (!run->is_part) {
+    ace_free(run->ace);
+    run->ace = NULL;
+  }
+  return code;
+}
+
 int run_application(Run *run) {
   const RunOptions *options = run->options;
   if (options->target != NULL) return message_usage("run", "one target at a time, not '%s' and an application", options->target);
   if (options->size_given || options->ptx_given || options->dump_program || options->dumps.count > 0 || options->repeat > 1) {
-    return message_usage("run",
-                         "an application takes --json, --csv, --stats, --machine, --set, --protect, --trace, --check, --fault, --explain, "
-                         "--timeout, --output, --ignore, --ignore-output, --max-registers and --max-instructions only");
+    return message_usage(
+        "run", "an application takes --json, --csv, --stats, --machine, --set, --protect, --trace, --observe, --check, --fault, --explain, "
+               "--timeout, --output, --ignore, --ignore-output, --max-registers and --max-instructions only");
   }
   if (options->application[0] == NULL) return message_usage("run", "run which application? redoubt run -- ./app ARGUMENTS");
   if (options->outputs.count > 0 && options->faults.count == 0)
@@ -323,7 +374,7 @@ int run_application(Run *run) {
   }
   char records[APP_FILE_PATH];
   app_file_path(getpid(), file, records);
-  int code = run_traced(run, folder, records);
+  int code = run_observed(run, folder, records);
   close(file);
   return code;
 }

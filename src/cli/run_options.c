@@ -250,8 +250,7 @@ static const Option g80_options[] = {
     {"cmem-bytes", 0, "N", "its size as the host declares it, which delays the start", .take = take_cmem_bytes,
      .offset = offsetof(RunOptions, images.cmem_bytes), .most = UINT32_MAX},
 };
-static const OptionGroup g80_group =
-    OPTION_GROUP("G80 code (.sass, .hex; --grid, --block, --shared and --arg go with it too)", g80_options);
+const OptionGroup run_g80_group = OPTION_GROUP("G80 code (.sass, .hex; --grid, --block, --shared and --arg go with it too)", g80_options);
 
 static const Option result_options[] = {
     {"dump", 0, "NAME[=FILE]",
@@ -309,7 +308,7 @@ const Command command_run = {
                 "redoubt run FILE.ptx [options]          a kernel from a PTX file, without any host code\n"
                 "redoubt run FILE.sass|FILE.hex [options]  G80 machine code, with --machine flexgrip or flexgrip-thesis\n"
                 "redoubt run [options] -- ./app ARGS     a CUDA program\n",
-    .groups = {&run_workload_group, &run_ptx_group, &g80_group, &run_shader_group, &run_machine_group, &result_group, &fault_group},
+    .groups = {&run_workload_group, &run_ptx_group, &run_g80_group, &run_shader_group, &run_machine_group, &result_group, &fault_group},
     .ending = "Arguments of PTX kernels:\n"
               "  u32:1024  n:s32=-5  x:f32=0.5       a number, with or without a name\n"
               "  out:f32[1024]                       an array in device memory, zeros; its address is passed\n"

@@ -4,6 +4,7 @@
 //   REDOUBT_PROTECT  protections, spaces between them    REDOUBT_TRACE  file of a time line
 //   REDOUBT_TRACE_CYCLES  FROM:TO, the cycles it shows    REDOUBT_TRACE_EVERY  cycles between samples of its curves
 //   REDOUBT_CHECK  memory: watch what kernels do to memory; findings are appended to the records
+//   REDOUBT_OBSERVE  an observer    REDOUBT_ACE_FILE  where what it found goes    REDOUBT_ACE_WINDOW  instructions    REDOUBT_ACE_ASK  a file of questions
 //   REDOUBT_CAMPAIGN  the file that `redoubt campaign -- APPLICATION` shares with this process
 // All may be absent: a program may also be started with the library in LD_LIBRARY_PATH alone.
 #include "cudart/runtime.h"
@@ -32,8 +33,28 @@ static const char *given(const char *name) {
   return value == NULL || value[0] == '\0' ? NULL : strdup(value); // the program may change its environment
 }
 
+// What ACE analysis is asked, as it lies in the other process's memory. Kept until the end.
+static void read_questions(AttachmentWishes *wishes) {
+  const char *path = getenv("REDOUBT_ACE_ASK");
+  FILE *file = path == NULL ? NULL : fopen(path, "rbe");
+  if (file == NULL) return;
+  fseek(file, 0, SEEK_END);
+  long bytes = ftell(file);
+  rewind(file);
+  size_t count = bytes > 0 ? (size_t)bytes / sizeof *wishes->ace_probes : 0;
+  wishes->ace_probes = calloc(count + 1, sizeof *wishes->ace_probes);
+  if (wishes->ace_probes != NULL) wishes->ace_probe_count = (uint32_t)fread(wishes->ace_probes, sizeof *wishes->ace_probes, count, file);
+  fclose(file);
+}
+
 static void read_wishes(AttachmentWishes *wishes) {
-  *wishes = (AttachmentWishes){.protections = given("REDOUBT_PROTECT"), .trace = given("REDOUBT_TRACE")};
+  *wishes = (AttachmentWishes){.protections = given("REDOUBT_PROTECT"),
+                               .trace = given("REDOUBT_TRACE"),
+                               .observe = given("REDOUBT_OBSERVE"),
+                               .ace_file = given("REDOUBT_ACE_FILE")};
+  const char *window = getenv("REDOUBT_ACE_WINDOW");
+  if (window != NULL) wishes->ace_window = (uint32_t)strtoul(window, NULL, 10);
+  if (wishes->observe != NULL) read_questions(wishes);
   const char *every = getenv("REDOUBT_TRACE_EVERY");
   if (every != NULL) wishes->trace_every = strtoull(every, NULL, 10);
   const char *cycles = getenv("REDOUBT_TRACE_CYCLES");

@@ -62,6 +62,8 @@ static bool add_observer(Attachments *attachments, const AttachmentWishes *wishe
   AceOptions options = {.structures = colon == NULL ? NULL : colon + 1, .window = wishes->ace_window};
   options.all_reads_count = all_reads_count(&attachments->chain);
   attachments->ace = ace_new(&options);
+  ace_ask(attachments->ace, wishes->ace_probes, wishes->ace_probe_count);
+  if (wishes->ace_file != NULL) attachments->ace_file = arena_copy_text(attachments->arena, wishes->ace_file, strlen(wishes->ace_file));
   return hook_chain_add(&attachments->chain, ace_hook(attachments->ace));
 }
 
@@ -78,8 +80,18 @@ bool attachments_open(Attachments *attachments, const AttachmentWishes *wishes, 
   return false;
 }
 
+static bool write_ace(const Attachments *attachments, Diags *diags) {
+  Text text = {0};
+  ace_pack(attachments->ace, &text);
+  FILE *file = fopen(attachments->ace_file, "w");
+  bool good = file != NULL && fwrite(text.at, 1, text.length, file) == text.length;
+  good = (file == NULL || fclose(file) == 0) && good;
+  text_free(&text);
+  return good || diags_add(diags, attachments->ace_file, 0, 0, "cannot be written: %s", strerror(errno));
+}
+
 bool attachments_close(Attachments *attachments, Diags *diags) {
-  bool ok = true;
+  bool ok = attachments->ace == NULL || attachments->ace_file == NULL || write_ace(attachments, diags);
   if (attachments->trace != NULL) {
     trace_close(attachments->trace);
     bool written = ferror(attachments->file) == 0;

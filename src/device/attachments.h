@@ -17,15 +17,20 @@ typedef struct AttachmentWishes {
   const char *trace_marks;       // "CYCLE text", a line each: what it points at; NULL: nothing
   const char *observe;           // "ace", "ace:unit.sp,rf": which bits matter; NULL: not asked
   uint32_t ace_window;           // warp instructions; 0: the usual number
+  const char *ace_file;          // where what was found goes, as bytes; NULL: nowhere
+  const char *ace_ask;           // file of questions, for another process that reads it; NULL: none
+  AceProbe *ace_probes;          // what it is asked
+  uint32_t ace_probe_count;
 } AttachmentWishes;
 
 typedef struct Attachments {
   HookChain chain; // for DeviceOptions.hooks; must outlive the device
   Arena *arena;
   Hook *trace;
-  Ace *ace;         // NULL: not asked for
-  FILE *file;       // of the trace
-  const char *path; // its name in messages
+  Ace *ace;             // NULL: not asked for
+  const char *ace_file; // where what it found goes; NULL: nowhere
+  FILE *file;           // of the trace
+  const char *path;     // its name in messages
 } Attachments;
 
 // False, with diagnostics: not understood, or the file cannot be written; nothing needs to be closed then.

@@ -182,6 +182,17 @@ bool query_next(Query *query);
 Cell query_cell(const Query *query, uint32_t column);
 bool query_end(Query *query); // frees it; false: the file is damaged, or the text is no SELECT
 
+// ---- ACE analysis (ace.def; docs/avf.md) -----------------------------------------------------------------
+typedef enum JournalAceTable {
+#define TABLE(id, name, columns, meaning) JOURNAL_ACE_##id,
+#include "journal/ace.def"
+#undef TABLE
+  JOURNAL_ACE_TABLES
+} JournalAceTable;
+bool journal_begin_ace(Journal *journal, Diags *diags); // empty tables, whatever was there
+bool journal_put_ace(Journal *journal, JournalAceTable table, const Cell *cells, uint32_t count, Diags *diags); // a row
+bool journal_has_ace(const Journal *journal);
+
 // ---- Whole journals ------------------------------------------------------------------------------------
 // Shards of one campaign, each complete, into one journal: the same content that one machine would have written.
 bool journal_merge(const char *path, const char *const *shards, uint32_t count, Diags *diags);

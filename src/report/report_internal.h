@@ -8,6 +8,7 @@
 extern const char vega_js[] __attribute__((visibility("hidden"))); // Vega, as text
 extern const char common_css[], common_js[];                       // what pages share, as text
 extern const char report_page_html[], matrix_page_html[];          // page.html, matrix.html, as text
+extern const char avf_page_html[];                                 // avf.html
 
 json_t *report_summary(const Report *report); // all but the single faults
 // A row of the view `results` as JSON, straight into text: a journal has millions of them. `reals`: how many digits, as flags of jansson.

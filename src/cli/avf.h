@@ -1,0 +1,37 @@
+// What the files of `redoubt avf` share.
+#ifndef REDOUBT_CLI_AVF_H
+#define REDOUBT_CLI_AVF_H
+
+#include "cli/campaign.h"
+#include "journal/journal.h"
+
+typedef struct AvfWishes {
+  RunOptions run;         // first: it shares options with 'redoubt run'
+  const char *structures; // NULL: all
+  uint32_t window;
+  const char *against; // journal of a campaign; NULL: none
+  const char *journal; // to be kept; NULL: none
+  const char *page;
+  CampaignOrigin origin;
+} AvfWishes;
+
+// A fault of the campaign: what ACE analysis is asked about it, and what injection found.
+typedef struct AvfFault {
+  uint8_t outcome, settled;
+} AvfFault;
+typedef struct AvfAgainst {
+  const char *path;
+  AceProbe *probes; // id: index in `faults`
+  AvfFault *faults;
+  uint64_t *ids;
+  uint32_t count;
+  uint64_t left_out; // faults of other models than single flips
+  uint64_t cycles;   // of its run
+} AvfAgainst;
+// The faults of a campaign on this very run. False, with diagnostics: it is not, or it cannot be read. avf_against_free.
+bool avf_against_read(AvfAgainst *against, const char *path, const JournalMeta *meta, Diags *diags);
+void avf_against_free(AvfAgainst *against);
+// What was found, and who found what where they differ, as a journal that is open for writing.
+bool avf_journal_fill(Journal *journal, const Ace *ace, const AvfAgainst *against, bool all_reads_count, Diags *diags);
+
+#endif
