@@ -179,7 +179,8 @@ static void blame(const Heal *own, const HookMachine *machine, const ResultEvent
 }
 
 // The copies have voted, and the event holds what they agree on.
-static void diagnose(const Heal *own, const HookMachine *machine, const ResultEvent *event, uint32_t entry, const uint32_t third[WARP_LANES]) {
+static void diagnose(const Heal *own, const HookMachine *machine, const ResultEvent *event, uint32_t entry,
+                     const uint32_t third[WARP_LANES]) {
   uint32_t agreed[WARP_LANES], voted[SHIELD_MOST_SPS] = {0};
   make_notes(event, agreed);
   for (uint32_t thread = 0; thread < WARP_LANES; thread++) {
@@ -343,8 +344,8 @@ static bool on_attach(Hook *hook, HookLayout *layout, Diags *diags) {
 }
 
 static bool read_option(Heal *own, const ProtectArguments *arguments, const ProtectArgument *argument, Diags *diags) {
-  static const char *const known[] = {"slots",   "rotate", "threshold", "window", "trials",   "map",    "density",
-                                      "seed", "most",    "where",  "pool",      "crossbar", "control"};
+  static const char *const known[] = {"slots", "rotate", "threshold", "window", "trials",   "map",    "density",
+                                      "seed",  "most",   "where",     "pool",   "crossbar", "control"};
   uint64_t slots = own->redundancy.slots, rotate = own->rotate;
   bool good = false, is_shields = false;
   for (size_t i = 5; i < COUNT_OF(known); i++) is_shields |= strcmp(argument->key, known[i]) == 0;

@@ -16,7 +16,7 @@ typedef struct Lane {
   uint32_t row, lane;
   uint64_t seed, from, on, off, next, draws;
   uint16_t output, map, votes;
-  uint32_t kind; // as heal has found: 1 on trial, 2 permanent, 3 intermittent
+  uint32_t kind;                 // as heal has found: 1 on trial, 2 permanent, 3 intermittent
   uint64_t first, found, mapped; // cycles of the first wrong result, its detection, the entry; 0: not yet
   uint64_t strikes, false_entries, came_back;
   uint32_t was_mapped;
@@ -31,12 +31,16 @@ static bool spoil(Lane *lane, ResultEvent *event, uint32_t slot) {
   bool is_changed = false;
   for (uint32_t r = 0; r < event->row_count; r++) {
     uint32_t *word = &event->rows[r * WARP_LANES + slot], was = *word, bit = 1u << lane->seed % 8;
-    *word = lane->spoil == SPOIL_STUCK0 ? was & ~bit : lane->spoil == SPOIL_STUCK1 ? was | bit : (uint32_t)random_draw(lane->seed, lane->draws++, 0);
+    *word = lane->spoil == SPOIL_STUCK0   ? was & ~bit
+            : lane->spoil == SPOIL_STUCK1 ? was | bit
+                                          : (uint32_t)random_draw(lane->seed, lane->draws++, 0);
     is_changed |= *word != was;
   }
   for (uint32_t k = 0; k < 2 && event->predicates != NULL; k++) {
     uint32_t was = event->predicates[k];
-    event->predicates[k] = lane->spoil == SPOIL_STUCK0 ? was & ~(1u << slot) : lane->spoil == SPOIL_STUCK1 ? was | 1u << slot : was ^ 1u << slot;
+    event->predicates[k] = lane->spoil == SPOIL_STUCK0   ? was & ~(1u << slot)
+                           : lane->spoil == SPOIL_STUCK1 ? was | 1u << slot
+                                                         : was ^ 1u << slot;
     is_changed |= event->predicates[k] != was;
   }
   return is_changed;
@@ -48,7 +52,8 @@ static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
   if (event->region != lane->output || event->mask == 0) return VERDICT_PASS;
   if (lane->mode == TRANSIENT) { // one thread's result, whose lane is drawn among those at work
     if (machine->cycle < lane->next) return VERDICT_PASS;
-    uint32_t at = (uint32_t)random_below(random_draw(lane->seed, lane->strikes, 1), (uint64_t)__builtin_popcount(event->mask)), slots = event->mask;
+    uint32_t at = (uint32_t)random_below(random_draw(lane->seed, lane->strikes, 1), (uint64_t)__builtin_popcount(event->mask)),
+             slots = event->mask;
     while (at-- > 0) slots &= slots - 1;
     lane->strikes += spoil(lane, event, (uint32_t)__builtin_ctz(slots)) ? 1 : 0;
     lane->next = machine->cycle + 1 + random_below(random_draw(lane->seed, lane->draws++, 2), 2 * OFTEN);
@@ -104,7 +109,8 @@ typedef struct Bench {
 static void bench_open(Bench *bench, const Spec *spec, const char *protection, Lane *lane) {
   *bench = (Bench){.arena = arena_new()};
   lane->hook = (Hook){.name = "lane", .kind = HOOK_FAULT, .own = lane, .result = on_result, .next_cycle = UINT64_MAX};
-  lane->watch = (Hook){.name = "watch", .kind = HOOK_OBSERVER, .own = lane, .attach = on_attach, .result = on_watch, .next_cycle = UINT64_MAX};
+  lane->watch =
+      (Hook){.name = "watch", .kind = HOOK_OBSERVER, .own = lane, .attach = on_attach, .result = on_watch, .next_cycle = UINT64_MAX};
   Hook *heal = protect_new(protection, bench->arena, &bench->diags);
   if (heal == NULL) broken_die(protection, &bench->diags);
   hook_chain_add(&bench->chain, &lane->hook);
@@ -129,9 +135,11 @@ typedef struct Ran {
 static Ran bench_run(Bench *bench, const Workload *workload) {
   WorkloadRun work = {0};
   uint32_t before = device_launch_count(bench->device);
-  if (!workload_start(&work, workload, SIZE_TINY, bench->device, &bench->diags) || !workload->prepare(&work)) broken_die(workload->name, &bench->diags);
+  if (!workload_start(&work, workload, SIZE_TINY, bench->device, &bench->diags) || !workload->prepare(&work))
+    broken_die(workload->name, &bench->diags);
   Ran ran = {.is_done = workload->launch(&work)};
-  for (uint32_t i = before; i < device_launch_count(bench->device); i++) ran.cycles += device_launch_record(bench->device, i)->stats.value[STAT_CYCLES];
+  for (uint32_t i = before; i < device_launch_count(bench->device); i++)
+    ran.cycles += device_launch_record(bench->device, i)->stats.value[STAT_CYCLES];
   Arena *arena = arena_new();
   for (uint32_t i = 0; i < work.output_count && ran.is_done; i++) {
     uint64_t bytes = work.outputs[i].count * element_bytes(work.outputs[i].type);
@@ -200,10 +208,11 @@ static int prove_breaks(Mode mode, const Spec *spec, int argc, char **argv) {
     for (int k = 2; k < argc; k++) is_chosen |= strcmp(argv[k], workloads[i]->name) == 0;
     for (uint64_t number = shard; number < lanes && is_chosen; number += shards) breaks(workloads[i], spec, mode, number, i, &tally);
   }
-  printf("runs %lu met %lu found %lu mapped %lu detection %lu entry %lu trial %lu permanent %lu intermittent %lu back %lu false %lu wrong %lu "
-         "healthy %lu during %lu after %lu most-detection %lu most-entry %lu\n",
-         tally.runs, tally.met, tally.found, tally.mapped, tally.detection, tally.entry, tally.kinds[1], tally.kinds[2], tally.kinds[3],
-         tally.kinds[0], tally.false_entries, tally.wrong, tally.healthy, tally.during, tally.after, tally.most_detection, tally.most_entry);
+  printf(
+      "runs %lu met %lu found %lu mapped %lu detection %lu entry %lu trial %lu permanent %lu intermittent %lu back %lu false %lu wrong %lu "
+      "healthy %lu during %lu after %lu most-detection %lu most-entry %lu\n",
+      tally.runs, tally.met, tally.found, tally.mapped, tally.detection, tally.entry, tally.kinds[1], tally.kinds[2], tally.kinds[3],
+      tally.kinds[0], tally.false_entries, tally.wrong, tally.healthy, tally.during, tally.after, tally.most_detection, tally.most_entry);
   return tally.wrong > 0 ? 1 : 0;
 }
 
@@ -227,7 +236,8 @@ static int prove_transients(const Spec *spec, int argc, char **argv) {
   bench_close(&bench);
   Outcome golden = broken_run(workload, spec, NULL, 0);
   if (hash != golden.hash) wrong++;
-  printf("threshold %lu transients %lu runs %lu wrong %lu false %lu back %lu\n", threshold, lane.strikes, runs, wrong, lane.false_entries, lane.came_back);
+  printf("threshold %lu transients %lu runs %lu wrong %lu false %lu back %lu\n", threshold, lane.strikes, runs, wrong, lane.false_entries,
+         lane.came_back);
   return wrong > 0 ? 1 : 0;
 }
 
