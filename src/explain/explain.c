@@ -149,6 +149,13 @@ static bool open_trace(const Single *at, Limit *limit, Attachments *trace, HookC
   return good;
 }
 
+static void add_stats(const Device *device, FaultRun *run) {
+  run->has_stats = true;
+  for (uint32_t i = 0; i < device_launch_count(device); i++) {
+    for (uint32_t k = 0; k < STAT_COUNT; k++) run->stats.value[k] += device_launch_record(device, i)->stats.value[k];
+  }
+}
+
 static _Noreturn void run_struck(Single *at) {
   process_allow(golden_allowance(&at->golden, at->options->timeout));
   Limit limit = {.shared = at->shared};
@@ -166,6 +173,7 @@ static _Noreturn void run_struck(Single *at) {
   TargetRight right = golden_right(&at->golden);
   target_judge(at->target, done, &right, at->arena, &run->judgement);
   if (run->judgement.wrong > 0) note_first_wrong(at, run);
+  add_stats(at->target->device(at->target), run);
   leave(&limit);
 }
 

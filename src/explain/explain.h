@@ -69,6 +69,8 @@ typedef struct FaultRun {
   uint64_t golden_cycles;
   TargetOutputs outputs; // of the run without faults
   Judgement judgement;
+  bool has_stats; // not of CUDA programs
+  Stats stats;    // of the run with the faults, all its launches
   // With `explain`
   Access accesses[FAULT_RUN_MOST];
   uint64_t different, different_stores; // values that differ from the golden run's
