@@ -30,7 +30,7 @@
 #include "protect/rise.h"
 
 enum {
-  DEFAULT_THRESHOLD = 64, // chosen by us
+  DEFAULT_THRESHOLD = 16, // chosen by us
   DEFAULT_PERIOD = 512,   // chosen by us
   DEFAULT_REFERENCE = 128,
   DEFAULT_SLOTS = 32,
