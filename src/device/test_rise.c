@@ -150,8 +150,13 @@ static const char *const schedulers[5][5] = {{"scheduler.policy", "lrr"},
 
 static void no_result_changes(void **state) {
   (void)state;
-  static const char *const schemes[] = {"rise:threshold=0", "rise:full,threshold=0,order=write", "rise:partial", "rise:rp,threshold=0,by=warp,scope=controller",
-                                        "rise:is,idle=follow,order=write", "rise:order=write,threshold=8,shuffle=off"};
+  static const char *const schemes[] = {"rise:threshold=0",
+                                        "rise:full,threshold=0,order=write",
+                                        "rise:partial",
+                                        "rise:rp,threshold=0,by=warp,scope=controller",
+                                        "rise:is,idle=follow,order=write",
+                                        "rise:is,idle=mirror",
+                                        "rise:order=write,threshold=8,shuffle=off"};
   Arena *arena = arena_new();
   uint64_t copies = 0, helped = 0, runs = 0;
   for (uint32_t k = 0; k < COUNT_OF(schedulers); k++) {
@@ -218,7 +223,8 @@ static void no_strike_gets_through(void **state) {
       }
     }
   }
-  print_message("struck %lu corrected %lu detected %lu unseen %lu wrong %lu\n", sum.struck, sum.corrected, sum.detected, sum.unseen, sum.wrong);
+  print_message("struck %lu corrected %lu detected %lu unseen %lu wrong %lu\n", sum.struck, sum.corrected, sum.detected, sum.unseen,
+                sum.wrong);
   assert_int_equal(sum.wrong, 0);
   assert_true(sum.corrected > sum.struck / 2);
   arena_free(arena);
@@ -226,7 +232,8 @@ static void no_strike_gets_through(void **state) {
 
 int main(int count, char **arguments) {
   const struct CMUnitTest results[] = {cmocka_unit_test(no_result_changes)}, struck[] = {cmocka_unit_test(no_strike_gets_through)};
-  if (count > 3) strikes = strtoull(arguments[1], NULL, 10), shard = strtoull(arguments[2], NULL, 10), shards = strtoull(arguments[3], NULL, 10);
+  if (count > 3)
+    strikes = strtoull(arguments[1], NULL, 10), shard = strtoull(arguments[2], NULL, 10), shards = strtoull(arguments[3], NULL, 10);
   int failed = count > 3 ? 0 : cmocka_run_group_tests(results, NULL, NULL);
   return failed + cmocka_run_group_tests(struck, NULL, NULL);
 }

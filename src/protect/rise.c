@@ -21,7 +21,7 @@
 //   scope=controller has one for each controller. T_thr_pend (threshold) and the period are not printed: chosen by us, by the sweeps of studies/rise.
 //   IS-FRISE: SMs and blocks are chosen at random by the seed. An SM that gets no block has none to duplicate.
 //   Partial-RISE: the SPs' own instructions only; a helped warp may itself be diverged and help a third.
-// What the paper argues against can be switched on: by=warp, static=N, scale=off (3.1.1), idle=follow (5.1).
+// What the paper argues against can be switched on: by=warp, static=N, scale=off (3.1.1), idle=mirror (3.1.2), idle=follow (5.1).
 // Not modelled: strikes that last longer than a cycle are not told apart from others by the scheme, as in the paper.
 //
 // Cost: time as it is simulated. State: `redoubt list structures --machine M --protect rise` has every bit. Area, as the paper says: 3% of a memory controller
@@ -116,6 +116,7 @@ static Verdict rise_block(Hook *hook, HookMachine *machine, const BlockEvent *ev
   const Rise *own = hook->own;
   const Who *who = event->who;
   if (event->stopped || event->mirror) return VERDICT_PASS;
+  if (own->options.when == RISE_MIRROR && own->options.idle) rise_idle_mirror(own, machine, event);
   if (event->done) redundancy_clear_block(&own->redundancy, machine, who->sm, who->block_slot);
   if (!own->options.pending && !own->options.idle) return VERDICT_PASS;
   clear_counters(own, machine, who);
@@ -186,6 +187,15 @@ static bool choose(const ProtectArguments *arguments, const ProtectArgument *arg
   return diags_add(diags, NULL, 0, 0, "%s: %s must be %s or %s", arguments->text, argument->key, no, yes);
 }
 
+static bool read_idle(const ProtectArguments *arguments, const ProtectArgument *argument, RiseOptions *options, Diags *diags) {
+  static const char *const names[] = {[RISE_AT_START] = "start", [RISE_FOLLOW] = "follow", [RISE_MIRROR] = "mirror"};
+  for (size_t i = 0; i < COUNT_OF(names); i++) {
+    options->when = (RiseIdle)i;
+    if (strcmp(argument->value, names[i]) == 0) return true;
+  }
+  return diags_add(diags, NULL, 0, 0, "%s: idle must be start, follow or mirror", arguments->text);
+}
+
 typedef struct NumberOption {
   const char *key;
   uint64_t least, most;
@@ -198,7 +208,7 @@ typedef struct WordOption {
 enum { MOST_OPTIONS = 32 };
 
 static bool read_option(const ProtectArguments *arguments, const ProtectArgument *argument, RiseOptions *options, Diags *diags) {
-  bool writes = false, follows = false;
+  bool writes = false;
   const NumberOption numbers[] = {
       {"threshold", 0, RISE_LAST_COUNT, &options->threshold},
       {"reference", 1, 1u << 15, &options->reference},
@@ -216,7 +226,6 @@ static bool read_option(const ProtectArguments *arguments, const ProtectArgument
       {"shuffle", "off", "on", &options->shuffles},
       {"help", "off", "on", &options->helps},
       {"order", "hold", "write", &writes},
-      {"idle", "start", "follow", &follows},
       {"choose", "random", "order", &options->in_order},
   };
   const char *known[MOST_OPTIONS];
@@ -231,9 +240,10 @@ static bool read_option(const ProtectArguments *arguments, const ProtectArgument
     if (strcmp(argument->key, words[i].key) != 0) continue;
     if (!choose(arguments, argument, words[i].no, words[i].yes, words[i].value, diags)) return false;
     if (words[i].value == &writes) options->order = writes ? WRITE_FIRST : COMPARE_FIRST;
-    if (words[i].value == &follows) options->when = follows ? RISE_FOLLOW : RISE_AT_START;
     return true;
   }
+  known[count++] = "idle";
+  if (strcmp(argument->key, "idle") == 0) return read_idle(arguments, argument, options, diags);
   return protect_unknown(arguments, argument->key, known, count, diags);
 }
 
@@ -301,6 +311,7 @@ Hook *rise_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
                  .response = options->pending ? rise_response : NULL,
                  .word_bits = options->pending ? RISE_TIMER_BITS : 0,
                  .needs = WANT_PLAN | WANT_RESULT | (has_counters ? WANT_PLACE | WANT_BLOCK : 0) | (options->partial ? WANT_HOME : 0),
+                 .actions = options->idle && options->when == RISE_MIRROR ? ACTION_BIT(ACTION_MIRROR) : 0,
                  .repeats = true,
                  .passes_values = true,
                  .next_cycle = UINT64_MAX};

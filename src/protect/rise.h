@@ -12,7 +12,7 @@ enum {
   RISE_COUNTER_BITS = 16, // 1,023 cycles times 64 warps; the paper prints no width
 };
 
-typedef enum RiseIdle { RISE_AT_START, RISE_FOLLOW } RiseIdle;
+typedef enum RiseIdle { RISE_AT_START, RISE_FOLLOW, RISE_MIRROR } RiseIdle;
 
 typedef struct RiseOptions {
   bool pending, idle, partial; // which techniques are there
@@ -39,7 +39,7 @@ typedef struct Rise {
   // structures
   uint16_t timer, latency, sum, samples, turn; // rise_pending.c
   uint16_t counter, fixed, threads;            // rise.c
-  uint16_t pick, load;                         // rise_idle.c
+  uint16_t pick, load, running, left;          // rise_idle.c
   uint16_t until;                              // rise.c: when third issues are through the front end
 } Rise;
 
@@ -81,6 +81,7 @@ Verdict rise_response(Hook *hook, HookMachine *machine, const MemoryEvent *event
 bool rise_idle_attach(Rise *own, HookLayout *layout, Diags *diags);
 void rise_idle_launch(const Rise *own, const HookMachine *machine, const LaunchEvent *event);
 bool rise_idle_takes(const Rise *own, const HookMachine *machine, const BlockEvent *event); // this block runs redundantly
+void rise_idle_mirror(const Rise *own, HookMachine *machine, const BlockEvent *event);      // idle=mirror
 
 // ---- Partial-RISE: rise_partial.c ----------------------------------------------------------------------
 Verdict rise_home(Hook *hook, HookMachine *machine, HomeEvent *event);

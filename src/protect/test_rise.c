@@ -58,7 +58,7 @@ static void launch(uint32_t blocks, uint32_t threads) {
 }
 
 static void block(uint32_t sm, uint32_t slot, bool done) {
-  Who who = {.launch = 1, .sm = sm, .block_slot = slot};
+  Who who = {.launch = 1, .sm = sm, .block_slot = slot, .block = 10 * sm + slot};
   BlockEvent event = {.who = &who, .done = done};
   assert_int_equal(hooks_block(&toy.chain, &toy.machine, &event), VERDICT_PASS);
 }
@@ -277,6 +277,38 @@ static void test_following_loads(void **state) {
   assert_int_equal(issue(1, 0, 0, "add.b32"), 2);
   block(1, 1, false); // 3, and not 4
   assert_int_equal(issue(1, 1, 2, "add.b32"), 1);
+  close_rise();
+}
+
+static Action acted[8];
+static uint32_t acts;
+static bool act(HookMachine *machine, const Action *action) {
+  (void)machine;
+  acted[acts++ % COUNT_OF(acted)] = *action;
+  return true;
+}
+
+// An SM without a block takes the one that began last, once all have been sent out.
+static void test_mirrors(void **state) {
+  (void)state;
+  open_rise("rise:is,idle=mirror");
+  toy.machine.act = act;
+  acts = 0;
+  launch(3, 64);
+  block(0, 0, false);
+  block(1, 0, false);
+  assert_int_equal(acts, 0);
+  block(1, 1, false); // the last of them
+  assert_int_equal(acts, 2);
+  for (uint32_t i = 0; i < 2; i++) assert_true(acted[i].kind == ACTION_MIRROR && acted[i].sm == 2 + i && acted[i].block == 11);
+  block(1, 1, true); // SM 1 has another
+  assert_int_equal(acts, 2);
+  block(0, 0, true);
+  assert_int_equal(acts, 3);
+  assert_true(acted[2].sm == 0 && acted[2].block == 10);
+  block(1, 0, true); // nothing is left to be mirrored
+  assert_int_equal(acts, 3);
+  assert_int_equal(issue(1, 0, 0, "add.b32"), 1);
   close_rise();
 }
 
@@ -598,6 +630,7 @@ static void test_refusals(void **state) {
   toy_refused(&machine_regions, &shape, "rise:threshold=1024", "threshold must be a whole number from 0 to 1023");
   toy_refused(&machine_regions, &shape, "rise:reference=100", "reference must be a power of two");
   toy_refused(&machine_regions, &shape, "rise:order=first", "order must be hold or write");
+  toy_refused(&machine_regions, &shape, "rise:idle=late", "idle must be start, follow or mirror");
   toy_refused(&no_regions, &shape, "rise:rp", "input buffers at its memory controllers");
   Toy other;
   assert_true(toy_open(&other, &no_regions, &shape, "rise:is"));
@@ -616,6 +649,7 @@ int main(void) {
       cmocka_unit_test(test_remainders),
       cmocka_unit_test(test_a_redundant_block),
       cmocka_unit_test(test_following_loads),
+      cmocka_unit_test(test_mirrors),
       cmocka_unit_test(test_whom_lanes_are_lent_to),
       cmocka_unit_test(test_redundancy_mode_goes_first),
       cmocka_unit_test(test_looking_alone),
