@@ -3,7 +3,7 @@
 cd "$(dirname "$0")/.." || exit 2
 redoubt=$1
 missed=""
-for name in functional texture simt gpgpusim redundancy campaign journal reproduce startup; do
+for name in functional texture simt gpgpusim campaign journal reproduce startup; do
   [ -x "bench/$name.sh" ] || continue
   printf '\n== %s\n' "$name"
   "bench/$name.sh" "$redoubt" || missed="$missed $name"

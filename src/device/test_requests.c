@@ -107,6 +107,9 @@ static Verdict on_service(Hook *hook, HookMachine *machine, const MemoryEvent *e
   assert_int_equal(total(event->stages), machine->cycle - entry->asked_at);
   assert_true(event->stages[STAGE_CONTROLLER] >= event->waited); // a request may be served twice, sector by sector
   assert_int_equal(event->stages[STAGE_RETURN], 0);
+  const Region *queue = &machine->regions->items[region_find(machine->regions, "dramq.address")];
+  assert_true(event->entry < queue->rows); // it is the entry that holds this address
+  assert_int_equal(unit_get(queue, machine->block + queue->base + event->entry * queue->row_bytes), event->address);
   bool is_passing = event->write && event->who->sm != WHO_NO_INDEX; // a store where there is no L2: its reply went before
   for (uint32_t i = 0; i < event->waiter_count; i++) {
     Entry *waiter = known(book, &event->waiters[i]);

@@ -45,6 +45,7 @@ typedef struct WarpView {
   uint64_t issue;       // number that the instruction will have
   InstrWord word;
   uint32_t scheduler, block_slot;
+  const uint8_t *home; // lane slot of each of its 32 threads; good during the call
 } WarpView;
 
 // What schemes count, one row each in tally.def.
@@ -270,6 +271,7 @@ typedef struct MemoryEvent {
   const Who *waiters;     // service, response: all that wait for the bytes, merged ones included; else who alone
   uint32_t waiter_count;  // a prefetch has none
   uint64_t waited;        // service: cycles in the controller's queue until now; response: since the request
+  uint64_t entry;         // service: row of the controllers' queue ("dramq.*") in which it waited
   const uint32_t *stages; // MEMORY_STAGES: cycles in each of them so far
   uint32_t *word;         // scheme word, see hook_word_get; what is written at request or service comes back with every reply to who waits
 } MemoryEvent;

@@ -45,6 +45,16 @@ static const Scheme schemes[] = {
       "one bit per 32, stored and itself struck by faults; encoding and checking take no time",
       "Hamming, Error Detecting and Error Correcting Codes, Bell System Technical Journal 29(2), 1950, section 3"},
      parity_new},
+    {{"rise", "rise[:all|rp|is|full|partial][,OPTION=...]",
+      "idle time of the SPs spent on a second computation: of blocks whose requests waited long at a memory controller (rp), of a block of "
+      "SMs "
+      "that run fewer (is), both (full), of other warps' threads on lanes that a diverged warp leaves idle (partial); docs/rise.md has the "
+      "options",
+      "issue slots and unit time of the copies; all its counters, timers and buffers are structures that faults strike; area after the "
+      "paper: 3% of a "
+      "memory controller, 1% of an SM, 1% more for partial; comparison and the search for a warp take no time",
+      "Tan and Fu, RISE, PACT 2012, section 3"},
+     rise_new},
     {{"secded", "secded:STRUCTURE,... | secded:all", "single errors of a cell's unit corrected, double errors detected, at every read",
       "7 check bits per 32, 8 per 64, stored and themselves struck by faults; encoding and checking take no time",
       "Hsiao, A Class of Optimal Minimum Odd-weight-column SEC-DED Codes, IBM J. R&D 14(4), 1970"},

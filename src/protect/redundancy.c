@@ -12,7 +12,8 @@ enum {
   PART_BITS = 5,
   NUMBER_BITS = 40,
   WARP_AT = STATE_BITS + BLOCK_BITS,
-  NUMBER_AT = WARP_AT + WARP_BITS
+  NUMBER_AT = WARP_AT + WARP_BITS,
+  SHADOW_PART = (1 << PART_BITS) - 1 // in place of a part's number: the entry holds shadows of the instruction, whatever part they come for
 };
 enum { TAG_BITS = NUMBER_AT + NUMBER_BITS };
 #define FIELD(bits) ((UINT64_C(1) << (bits)) - 1)
@@ -47,28 +48,41 @@ static Held held_at(const Redundancy *at, const HookMachine *machine, uint32_t s
 static SlotState tag_state(uint64_t tag) { return (SlotState)(tag & FIELD(STATE_BITS)); }
 static void set_state(const Held *held, SlotState state) { *held->tag = (*held->tag & ~FIELD(STATE_BITS)) | (uint64_t)state; }
 
+static uint64_t tag_of(uint32_t block_slot, uint32_t warp, uint64_t number, uint32_t part) {
+  number = number << PART_BITS | (part & FIELD(PART_BITS));
+  return (block_slot & FIELD(BLOCK_BITS)) << STATE_BITS | (warp & FIELD(WARP_BITS)) << WARP_AT | (number & FIELD(NUMBER_BITS)) << NUMBER_AT;
+}
+
 // Which part of which instruction, without the state. Warp-wide instructions (shuffles, votes, matrix multiplication) may issue in vain and wait for
 // other lanes of their warp, so their number is their place in the program: the scoreboard lets only one
 // instance of it be under way, and the next one finds the entry that was left behind.
 static uint64_t make_tag(const Who *who, const Instr *instr, uint32_t part) {
   const OpInfo *info = &op_info[instr->op];
   bool warp_wide = info->kind == KIND_WARP || (info->kind == KIND_MATRIX && info->space == SPACE_NONE);
-  uint64_t number = (warp_wide ? (uint64_t)who->pc << 1 | 1 : who->issue << 1) << PART_BITS | (part & FIELD(PART_BITS));
-  return (who->block_slot & FIELD(BLOCK_BITS)) << STATE_BITS | (who->warp & FIELD(WARP_BITS)) << WARP_AT |
-         (number & FIELD(NUMBER_BITS)) << NUMBER_AT;
+  return tag_of(who->block_slot, who->warp, warp_wide ? (uint64_t)who->pc << 1 | 1 : who->issue << 1, part);
+}
+
+static uint64_t shadow_tag(const PartOwner *owner) { return tag_of(owner->block_slot, owner->warp, owner->issue << 1, SHADOW_PART); }
+
+// The entry of an instruction, else NO_SLOT and the first free one.
+static uint32_t look_up(const Redundancy *at, const HookMachine *machine, uint32_t sm, uint64_t tag, uint32_t *free_slot) {
+  const uint64_t *tags = held_at(at, machine, sm, 0).tag;
+  *free_slot = NO_SLOT;
+  for (uint32_t i = 0; i < at->slots; i++) {
+    if (tag_state(tags[i]) == SLOT_FREE) {
+      if (*free_slot == NO_SLOT) *free_slot = i;
+    } else if ((tags[i] & ~FIELD(STATE_BITS)) == tag) {
+      return i;
+    }
+  }
+  return NO_SLOT;
 }
 
 // The entry of an instruction, else a free one with its tag put in, else NO_SLOT.
 static uint32_t find_slot(const Redundancy *at, const HookMachine *machine, uint32_t sm, uint64_t tag) {
   uint64_t *tags = held_at(at, machine, sm, 0).tag;
-  uint32_t free_slot = NO_SLOT;
-  for (uint32_t i = 0; i < at->slots; i++) {
-    if (tag_state(tags[i]) == SLOT_FREE) {
-      if (free_slot == NO_SLOT) free_slot = i;
-    } else if ((tags[i] & ~FIELD(STATE_BITS)) == tag) {
-      return i;
-    }
-  }
+  uint32_t free_slot, slot = look_up(at, machine, sm, tag, &free_slot);
+  if (slot != NO_SLOT) return slot;
   if (free_slot != NO_SLOT) tags[free_slot] = tag | SLOT_RESERVED;
   return free_slot;
 }
@@ -235,14 +249,43 @@ static bool makes_addresses(const Instr *instr) {
   return kind == KIND_LOAD || kind == KIND_STORE || kind == KIND_ATOMIC || kind == KIND_TEXTURE || op_info[instr->op].space != SPACE_NONE;
 }
 
+// Registers of an operand, as bits from `first` on.
+static bool registers_meet(const Instr *instr, const OperandUse *a, const OperandUse *b) {
+  const uint8_t numbers[MAX_OPERANDS] = {instr->d[0], instr->d[1],  instr->d[2],  instr->d[3], instr->a,    instr->b,
+                                         instr->c,    instr->pd[0], instr->pd[1], instr->ps,   instr->guard};
+  uint32_t first = numbers[a->slot % MAX_OPERANDS], second = numbers[b->slot % MAX_OPERANDS];
+  if (a->predicate != b->predicate) return false;
+  if (a->predicate) return first == second && first < MAX_PREDICATES;
+  return first != REG_ZERO && second != REG_ZERO && first < second + b->registers && second < first + a->registers;
+}
+
+static bool overwrites_source(const Instr *instr) {
+  OperandUse uses[MAX_OPERANDS];
+  unsigned count = op_operands((Op)instr->op, instr->mods, (OperandSelect)instr->select, uses), selected = MAX_OPERANDS;
+  if (instr->select != SELECT_REGISTERS)
+    selected = SLOT_A + instr->select - (unsigned)(instr->select >= SELECT_CONST_A ? SELECT_CONST_A : SELECT_IMM_A);
+  for (unsigned i = 0; i < count; i++) {
+    for (unsigned k = 0; uses[i].written && k < count; k++) {
+      if (!uses[k].written && uses[k].slot != selected && registers_meet(instr, &uses[i], &uses[k])) return true;
+    }
+  }
+  return false;
+}
+
+// The registers do not hold its operands any more.
+static bool cannot_repeat(const Redundancy *at, const Instr *instr) {
+  return at->order == WRITE_FIRST && !makes_addresses(instr) && overwrites_source(instr);
+}
+
 static Verdict second_copy(const Redundancy *at, const Held *held, HookMachine *machine, const ResultEvent *event, const Values *values) {
   bool first_is_there = tag_state(*held->tag) >= SLOT_ONE;
   bool differ = first_is_there && threads_differ(held, values, 1, event->is_last);
   if (first_is_there && !differ && same(held, 0, values)) {
     settle(held, values);
+    hook_tally(machine, TALLY_REDUNDANCY_COMPARED, (uint64_t)__builtin_popcount(values->threads));
     return at->order == WRITE_FIRST && !makes_addresses(event->instr) ? VERDICT_HOLD : VERDICT_PASS;
   }
-  if (differ) return give_up(held, machine, values);
+  if (differ || cannot_repeat(at, event->instr)) return give_up(held, machine, values);
   hold(held, first_is_there ? 1 : 0, values);
   set_state(held, first_is_there ? SLOT_TWO : SLOT_ONE);
   ++*machine->repeated;
@@ -269,6 +312,132 @@ Verdict redundancy_result(const Redundancy *at, HookMachine *machine, ResultEven
   return writes_first ? VERDICT_PASS : VERDICT_HOLD;
 }
 
+// ---- Shadows ---------------------------------------------------------------------------------------
+
+// Results of an owner's threads in these lane slots, by thread.
+static void values_of_owner(const ResultEvent *event, uint32_t owner, uint32_t slots, Values *values) {
+  memset(values, 0, sizeof *values);
+  values->count = min_u32(event->row_count, HELD_ROWS);
+  for (uint32_t left = slots; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left), to = event->thread[i] % WARP_LANES;
+    if (event->owner_of[i] != owner) continue;
+    values->place[i] = (uint8_t)to;
+    values->threads |= 1u << to;
+    for (uint32_t r = 0; r < values->count; r++) values->rows[r][to] = event->rows[r * WARP_LANES + i];
+    for (uint32_t k = 0; k < 2 && event->predicates != NULL; k++) values->predicates[k] |= (event->predicates[k] >> i & 1) << to;
+  }
+}
+
+// Of these lane slots those that computed the threads of an owner.
+static uint32_t slots_of_threads(const ResultEvent *event, uint32_t owner, uint32_t among, uint32_t threads) {
+  uint32_t slots = 0;
+  for (uint32_t left = event->mask & among; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    if (event->owner_of[i] == owner && (threads >> event->thread[i] % WARP_LANES & 1) != 0) slots |= 1u << i;
+  }
+  return slots;
+}
+
+// The entry for shadows of this owner's instruction; false: there is none.
+static bool find_shadows(const Redundancy *at, const HookMachine *machine, const ResultEvent *event, uint32_t owner, Held *held) {
+  uint32_t free_slot, slot = look_up(at, machine, event->who->sm, shadow_tag(&event->owner[owner]), &free_slot);
+  if (slot == NO_SLOT) return false;
+  *held = held_at(at, machine, event->who->sm, slot);
+  return true;
+}
+
+static void drop_shadows(const Held *held, HookMachine *machine) {
+  hook_tally(machine, TALLY_REDUNDANCY_UNUSED, (uint64_t)__builtin_popcount(held->words[0][0]));
+  release(held, HELD_ROWS);
+}
+
+// Shadows of this part wait for their threads. Those that come too late, or whose entry a fault has hidden, go.
+static void keep_shadows(const Redundancy *at, HookMachine *machine, ResultEvent *event) {
+  for (uint32_t owner = 0; owner < event->owners; owner++) {
+    Held held;
+    Values values;
+    values_of_owner(event, owner, event->mask & event->shadow, &values);
+    if (values.threads == 0) continue;
+    if (!find_shadows(at, machine, event, owner, &held) || tag_state(*held.tag) != SLOT_RESERVED) {
+      hook_tally(machine, TALLY_REDUNDANCY_UNUSED, (uint64_t)__builtin_popcount(values.threads));
+      continue;
+    }
+    hold(&held, 0, &values);
+    set_state(&held, SLOT_ONE);
+    event->compared |= slots_of_threads(event, owner, event->shadow, values.threads);
+  }
+}
+
+// Threads with what shadows have left for them. False: they differ, and the entry has both.
+static bool agrees_with_shadows(const Held *held, HookMachine *machine, const Values *values) {
+  Values both = *values;
+  both.threads &= held->words[0][0];
+  if (tag_state(*held->tag) == SLOT_ONE && !same(held, 0, &both)) {
+    hold(held, 1, values);
+    set_state(held, SLOT_TWO);
+    return false;
+  }
+  hook_tally(machine, TALLY_REDUNDANCY_COMPARED, (uint64_t)__builtin_popcount(both.threads));
+  held->words[0][0] &= ~both.threads;
+  drop_shadows(held, machine); // those of threads that did not come
+  return true;
+}
+
+// The repeat of a part that did not agree with its shadows: these threads vote, the others must be as they were.
+static bool vote_shadows(const Held *held, Values *values) {
+  Values voting = *values, others = *values;
+  voting.threads &= held->words[0][0];
+  others.threads &= ~held->words[0][0];
+  if ((values->threads & ~held->words[1][0]) != 0 || !same(held, 1, &others) || !vote(held, &voting)) return false;
+  for (uint32_t r = 0; r < values->count; r++) {
+    for (uint32_t i = 0; i < WARP_LANES; i++) {
+      if ((voting.threads >> i & 1) != 0) values->rows[r][i] = voting.rows[r][i];
+    }
+  }
+  for (uint32_t k = 0; k < 2; k++)
+    values->predicates[k] = (values->predicates[k] & ~voting.threads) | (voting.predicates[k] & voting.threads);
+  return true;
+}
+
+static void give_back_owner(const Values *values, uint32_t owner, ResultEvent *event) {
+  ResultEvent part = *event; // same rows, fewer lane slots
+  part.mask = slots_of_threads(event, owner, UINT32_MAX, UINT32_MAX);
+  give_back(values, &part);
+}
+
+bool redundancy_helped(const Redundancy *at, HookMachine *machine, ResultEvent *event, Verdict *verdict) {
+  bool decided = false;
+  *verdict = VERDICT_PASS;
+  if (event->copy == 0) keep_shadows(at, machine, event);
+  for (uint32_t owner = 0; owner < event->owners; owner++) {
+    Held held;
+    Values values;
+    if (!find_shadows(at, machine, event, owner, &held)) continue;
+    values_of_owner(event, owner, event->mask & ~event->shadow, &values);
+    if (values.threads == 0) continue; // guests, whose own instruction is still to come
+    bool is_vote = event->copy > 0 && tag_state(*held.tag) == SLOT_TWO;
+    if (event->copies > 1 && !is_vote) {
+      drop_shadows(&held, machine); // its copies are compared
+      continue;
+    }
+    decided = true;
+    event->compared |= slots_of_threads(event, owner, ~event->shadow, held.words[0][0]);
+    if (is_vote && vote_shadows(&held, &values)) {
+      give_back_owner(&values, owner, event);
+      release(&held, values.count);
+      ++*machine->corrected;
+      *verdict = max_u32(*verdict, VERDICT_FIXED);
+    } else if (is_vote || (!agrees_with_shadows(&held, machine, &values) && cannot_repeat(at, event->instr))) {
+      *verdict = give_up(&held, machine, &values);
+      return true;
+    } else if (tag_state(*held.tag) == SLOT_TWO) {
+      *verdict = VERDICT_REPEAT;
+    }
+  }
+  if (*verdict == VERDICT_REPEAT) ++*machine->repeated;
+  return decided;
+}
+
 // ---- For schemes -----------------------------------------------------------------------------------
 
 bool redundancy_covers(const Instr *instr) {
@@ -283,6 +452,13 @@ bool redundancy_reserve(const Redundancy *at, const HookMachine *machine, const 
 
 uint32_t redundancy_entry(const Redundancy *at, const HookMachine *machine, const ResultEvent *event) {
   return find_slot(at, machine, event->who->sm, make_tag(event->who, event->instr, event->part));
+}
+
+bool redundancy_expect(const Redundancy *at, const HookMachine *machine, uint32_t sm, const PartOwner *helped) {
+  uint32_t free_slot, slot = look_up(at, machine, sm, shadow_tag(helped), &free_slot);
+  if (slot != NO_SLOT || free_slot == NO_SLOT) return false;
+  *held_at(at, machine, sm, free_slot).tag = shadow_tag(helped) | SLOT_RESERVED;
+  return true;
 }
 
 static void clear_entries(const Redundancy *at, const HookMachine *machine, uint32_t sm, uint64_t mask, uint64_t tag) {

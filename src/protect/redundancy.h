@@ -5,6 +5,13 @@
 // COMPARE_FIRST holds the first copy until its comparison, so that no wrong value is ever written; WRITE_FIRST writes it at once,
 // and a vote writes over it. Address generation of memory instructions is compared alike; the access waits for it in both orders.
 //
+// A thread may also be computed by a shadow: as a guest of another warp's part before its own instruction issues, or in a second lane slot of its own
+// part. The shadow's results wait in an entry of the thread's own instruction and are compared with those of the thread itself; then a mismatch
+// asks for that instruction once more, and shadow, thread and repeat vote. Threads without a shadow must agree with their repeat.
+//
+// A third copy that reads the registers anew finds what the first has written there. So with WRITE_FIRST an instruction that overwrites a source of
+// its own cannot be repaired: its mismatch ends the launch. (The machine itself keeps the operands; this is the paper's hardware.)
+//
 // State: per SM `slots` entries, taken when a part is planned and freed when all its threads have been compared. A free entry is all
 // zeros. Any bits are legal: an entry that a fault made unfindable costs a third issue. Comparators and voters take no time.
 #ifndef REDOUBT_PROTECT_REDUNDANCY_H
@@ -28,6 +35,11 @@ bool redundancy_attach(Redundancy *at, HookLayout *layout, Diags *diags);
 bool redundancy_covers(const Instr *instr);
 // An entry for the instruction that is being planned. False: none is left.
 bool redundancy_reserve(const Redundancy *at, const HookMachine *machine, const PlanEvent *event);
+// An entry for the shadows of a warp's next instruction. False: there is one already, or none is left.
+bool redundancy_expect(const Redundancy *at, const HookMachine *machine, uint32_t sm, const PartOwner *helped);
+// A part's results: its shadows are kept for their threads' own results, and its threads are compared with what shadows have left for them.
+// event->compared says which, for observers. False: there was nothing to be decided, and `verdict` is not set.
+bool redundancy_helped(const Redundancy *at, HookMachine *machine, ResultEvent *event, Verdict *verdict);
 // A copy's results: what becomes of them. Says in event->compared that all of them are compared, for observers.
 Verdict redundancy_result(const Redundancy *at, HookMachine *machine, ResultEvent *event);
 // The buffer's entry of a copy's results, for schemes that note something beside it; `slots` and more: there is none.

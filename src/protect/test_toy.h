@@ -16,7 +16,7 @@ typedef struct Toy {
   HookChain chain;
   RegionTable table;
   HookMachine machine;
-  uint64_t corrected, detected, repeated;
+  uint64_t corrected, detected, repeated, tally[TALLY_COUNT];
 } Toy;
 
 // False: the protection was refused; toy->diags tells.
@@ -34,7 +34,8 @@ static inline bool toy_open(Toy *toy, const RegionTable *own, const HookShape *s
                                .regions = &toy->table,
                                .corrected = &toy->corrected,
                                .detected = &toy->detected,
-                               .repeated = &toy->repeated};
+                               .repeated = &toy->repeated,
+                               .tally = toy->tally};
   memset(toy->machine.block, 0, bytes);
   return true;
 }

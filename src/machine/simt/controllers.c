@@ -17,6 +17,7 @@ static void tell_service(Simt *m, DramRequest *request) {
   }
   story.event.write = !is_read;
   story.event.waited = simt_now(m) - min_u64(request->arrived_at, simt_now(m));
+  story.event.entry = (uint64_t)(request - m->at.dram_queue);
   simt_obey(m, story.event.who, hooks_service(&m->hooks, &m->hook_machine, &story.event));
 }
 

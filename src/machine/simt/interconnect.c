@@ -2,7 +2,7 @@
 // reply queues. Back-pressure runs from the last of them to the first.
 #include "machine/simt/simt.h"
 
-enum { MOST_SINKS = 2048 }; // SMs or partitions: config.def's limits
+enum { MOST_SINKS = 2048, LONG_ACCESS = 1000 }; // SMs or partitions: config.def's limits; cycles: STAT_MEMORY_LONG
 
 static void tell_request_place(void *context, uint64_t place, const Packet *packet, bool taken) {
   Simt *m = context;
@@ -127,7 +127,9 @@ static bool send_replies(Simt *m, Network *network) {
 
 static void count_reply(Simt *m, const Packet *packet) {
   if (packet->kind != PACKET_READ_REPLY) return;
-  simt_count(m, STAT_MEMORY_LATENCY, simt_now(m) - min_u64(packet->sent_at, simt_now(m)));
+  uint64_t latency = simt_now(m) - min_u64(packet->sent_at, simt_now(m));
+  simt_count(m, STAT_MEMORY_LATENCY, latency);
+  if (latency > LONG_ACCESS) simt_count(m, STAT_MEMORY_LONG, 1);
   simt_count(m, STAT_MEMORY_READS, 1);
 }
 

@@ -239,7 +239,8 @@ bool warp_look(const Simt *m, uint32_t sm, uint32_t warp, WarpView *view) {
                      .issue = at->issued,
                      .word = n.entry->word,
                      .scheduler = scheduler_of_warp(m, warp),
-                     .block_slot = at->block_slot};
+                     .block_slot = at->block_slot,
+                     .home = at->shuffled != 0 ? at->home : part_identity};
   ConstantOperand operand;
   bool has_constant = !constant_of(n.instr, &operand) || constant_is_there(m, sm, operand.bank, operand.offset, operand.bytes);
   view->is_ready =
