@@ -195,8 +195,10 @@ static void what_is_still_needed_is_foreseen(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      CASE(parts_merge_to_the_whole),  CASE(a_part_counts_its_own),
-      CASE(a_margin_leaves_out_what_is_too_much), CASE(structures_end_one_by_one),
+      CASE(parts_merge_to_the_whole),
+      CASE(a_part_counts_its_own),
+      CASE(a_margin_leaves_out_what_is_too_much),
+      CASE(structures_end_one_by_one),
       CASE(what_is_still_needed_is_foreseen),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
