@@ -11,6 +11,7 @@ typedef struct CampaignRun {
   CampaignOptions options;
   bool has_seed;       // of the faults; else it is that of the inputs
   bool machine_chosen; // by us: there was no --machine
+  const char *cluster; // --cluster; NULL: this process alone
   bool is_part;        // of a larger work: its tables are not shown
   Arena *arena;
   ProgressScreen screen;

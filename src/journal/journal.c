@@ -341,6 +341,13 @@ Journal *journal_open(const char *path, const JournalMeta *meta, Diags *diags) {
   return NULL;
 }
 
+bool journal_replace_note(const char *path, JournalNote note, const char *value, Diags *diags) {
+  Journal *journal = open_database(path, SQLITE_OPEN_READWRITE, diags);
+  bool good = journal != NULL && schema_check(journal, diags) && journal_put_note(journal, note, value, diags);
+  journal_close(journal);
+  return good;
+}
+
 // What is read only is not changed: an older journal is brought up to date in memory.
 static bool copy_to_memory(Journal *journal, Diags *diags) {
   sqlite3 *memory = NULL;

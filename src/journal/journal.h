@@ -123,7 +123,8 @@ typedef enum JournalNote {
 } JournalNote;
 extern const char *const note_keys[NOTE_COUNT];
 bool journal_put_note(Journal *journal, JournalNote note, const char *value, Diags *diags);
-const char *journal_note(const Journal *journal, JournalNote note); // "": there is none
+const char *journal_note(const Journal *journal, JournalNote note);                             // "": there is none
+bool journal_replace_note(const char *path, JournalNote note, const char *value, Diags *diags); // of a journal that nobody writes
 
 // What was asked for. A new plan leaves what is there, but knows nothing of it yet.
 typedef struct JournalPlan {

@@ -24,10 +24,11 @@ done | awk '
     below["explain"] = below["campaign"] " explain"
     below["app"] = below["settle"] " explain app"
     below["flexgrip"] = below["settle"] " flexgrip"
+    below["cluster"] = below["journal"] " cluster"
     below["report"] = below["journal"] " report"
     below["study"] = below["report"] " study"
     below["cudart"] = below["app"] " cudart"
-    below["cli"] = below["app"] " report study flexgrip cli"
+    below["cli"] = below["app"] " report study cluster flexgrip cli"
     below["lib"] = below["settle"] " explain lib"
     below["workloads"] = below["device"]
   }
