@@ -146,7 +146,9 @@ static bool open_journal(Campaign *at) {
                       .structures = options->structures,
                       .window = options->window,
                       .standing = options->standing == NULL ? "" : options->standing,
-                      .sampling = options->every ? "every bit" : options->by_bits ? "by bits" : "",
+                      .sampling = options->every     ? "every bit"
+                                  : options->by_bits ? "by bits"
+                                                     : "",
                       .program_hash = at->golden.program_hash,
                       .layout_hash = at->golden.layout_hash,
                       .seed = options->seed,

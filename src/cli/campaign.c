@@ -233,6 +233,10 @@ void campaign_default(CampaignRun *run, int argc, char **argv) {
   run->options.progress = progress_told;
   run->options.context = &run->screen;
   run->options.origin = origin_of(run->arena, argc, argv);
+  const char **words = ARENA_ARRAY(run->arena, const char *, argc + 1);
+  for (int i = 0; i < argc; i++) words[i] = argv[i];
+  run->words = words;
+  run->word_count = (uint32_t)argc;
 }
 
 // What the program writes is not what the campaign writes.
@@ -327,22 +331,23 @@ static bool can_be_cut(const CampaignRun *run, Diags *diags) {
 }
 
 // The same words for each task, with its part and its journal behind them.
-static ClusterPlan *plan_of(CampaignRun *run, int argc, char **argv, Diags *diags) {
+static ClusterPlan *plan_of(CampaignRun *run, Diags *diags) {
   const char *folder = arena_format(run->arena, "%s.cluster", run->options.journal), *none[] = {"--cluster", "none", NULL};
-  ClusterPlan *plan = cluster_plan_begin(folder, run->cluster, argc, argv, run->arena, diags);
+  ClusterPlan *plan = cluster_plan_begin(folder, run->cluster, 0, NULL, run->arena, diags);
   if (plan == NULL) return NULL;
+  plan->command = run->options.origin.command;
   ClusterOutput *output = VEC_PUSH(&plan->outputs, plan->arena);
   const char *journal = run->options.journal;
   output->file = journal[0] == '/' ? journal : arena_format(run->arena, "%s/%s", plan->work, journal);
-  cluster_words(&output->words, plan->arena, (const char *const *)argv, (uint32_t)argc, none);
+  cluster_words(&output->words, plan->arena, run->words, run->word_count, none);
   return plan;
 }
 
-static int campaign_on_cluster(CampaignRun *run, int argc, char **argv) {
+static int campaign_on_cluster(CampaignRun *run) {
   Diags diags = {0};
   bool is_new, quiet = run->target.files.quiet;
   if (!can_be_cut(run, &diags) || !complete_options(run, &diags)) return message_diags(&diags);
-  ClusterPlan *plan = plan_of(run, argc, argv, &diags);
+  ClusterPlan *plan = plan_of(run, &diags);
   if (plan == NULL || (plan = cluster_plan_open(plan, &is_new, &diags)) == NULL) return message_diags(&diags);
   if (is_new && access(plan->outputs.items[0].file, F_OK) == 0) {
     message_error("%s is there already; choose another file with -o", run->options.journal);
@@ -367,8 +372,8 @@ bool campaign_complete(CampaignRun *run, const Operands *operands) {
   return run_options_complete(&run->target, operands, run->arena);
 }
 
-static int run_as_wished(CampaignRun *run, int argc, char **argv) {
-  if (!is_of_several(&run->target)) return is_on_cluster(run) ? campaign_on_cluster(run, argc, argv) : campaign_one(run);
+static int run_as_wished(CampaignRun *run) {
+  if (!is_of_several(&run->target)) return is_on_cluster(run) ? campaign_on_cluster(run) : campaign_one(run);
   if (!is_on_cluster(run)) return run_campaigns(run);
   return message_usage("campaign", "one target at a time with --cluster; several are a study ('redoubt study FILE --cluster ...')");
 }
@@ -381,7 +386,7 @@ static int run_command(int argc, char **argv) {
   int code = EXIT_BAD_INPUT;
   bool good = options_parse(&command_campaign, run, run->arena, argc, argv, &operands);
   if (!good) code = operands.exit_code;
-  else if (campaign_complete(run, &operands)) code = run_as_wished(run, argc, argv);
+  else if (campaign_complete(run, &operands)) code = run_as_wished(run);
   arena_free(run->arena);
   free(run);
   return code;

@@ -18,7 +18,7 @@ void cluster_words(ClusterWords *words, Arena *arena, const char *const *command
 
 // ---- From plan to result ----------------------------------------------------------------------------------------
 // Hands out tasks till all is there, and watches; the exit code. EXIT_OK: the result is there.
-int cluster_watch(ClusterPlan *plan, bool quiet); // cluster_watch.c
+int cluster_watch(ClusterPlan *plan, bool quiet);  // cluster_watch.c
 int cluster_show_scripts(const ClusterPlan *plan); // dry-run
 
 typedef VEC(uint32_t) TaskList;
@@ -49,7 +49,8 @@ typedef struct OwnProcess { // this program with other words
 int own_process_start(const OwnProcess *process); // its process; -1: none
 // Waits; a signal that ends this process is handed on and remembered in `*stopped_by`. The exit code; 128 + the signal that killed it.
 int own_process_wait(int process, int *stopped_by);
-uint64_t own_hash(void); // of this program's file
+uint64_t own_hash(void);              // of this program's file
+void folder_remove(const char *path); // with all that is in it
 
 // ---- Counted (cluster_status.c) ---------------------------------------------------------------------------------------
 typedef struct ClusterCount {

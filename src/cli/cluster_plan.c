@@ -69,7 +69,8 @@ ClusterPlan *cluster_plan_open(ClusterPlan *wanted, bool *is_new, Diags *diags) 
   if (*is_new) return wanted->options.dry_run || make_folders(wanted, diags) ? wanted : NULL;
   ClusterPlan *there = cluster_plan_read(wanted->folder, wanted->arena, diags);
   if (there == NULL || there->identity == wanted->identity) return there;
-  const char *why = there->program_hash != wanted->program_hash ? "it was planned by another build of Redoubt" : "it belongs to another command";
+  const char *why =
+      there->program_hash != wanted->program_hash ? "it was planned by another build of Redoubt" : "it belongs to another command";
   diags_add(diags, wanted->folder, 0, 0, "%s: %s. Finish that, remove the folder, or name another one with --cluster %s:folder=NAME", why,
             there->command, cluster_kind_names[wanted->options.kind]);
   return NULL;

@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -55,6 +57,16 @@ int own_process_wait(int process, int *stopped_by) {
     nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000L}, NULL);
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_SIGNAL + WTERMSIG(status);
+}
+
+static int remove_entry(const char *path, const struct stat *about, int kind, struct FTW *place) {
+  (void)about, (void)kind, (void)place;
+  return remove(path);
+}
+
+void folder_remove(const char *path) {
+  enum { OPEN_AT_ONCE = 16 };
+  nftw(path, remove_entry, OPEN_AT_ONCE, FTW_DEPTH | FTW_PHYS);
 }
 
 uint64_t own_hash(void) {

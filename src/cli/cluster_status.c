@@ -38,7 +38,8 @@ void cluster_count(const ClusterPlan *plan, Arena *arena, ClusterCount *count) {
     count->faults += receipt.faults;
     for (uint32_t k = 0; k < receipt.structures.count; k++) {
       ReceiptStructure *structure = structure_named(count, arena, receipt.structures.items[k].name);
-      for (uint32_t outcome = 0; outcome < OUTCOME_COUNT; outcome++) structure->counts[outcome] += receipt.structures.items[k].counts[outcome];
+      for (uint32_t outcome = 0; outcome < OUTCOME_COUNT; outcome++)
+        structure->counts[outcome] += receipt.structures.items[k].counts[outcome];
     }
   }
 }
@@ -78,7 +79,8 @@ static void add_outcomes(const ClusterCount *count, Text *out) {
     add_share(out, of_group(structure, "due"), all);
     add_share(out, of_group(structure, "detected"), all);
     text_add(out, "\n");
-    if (structure->counts[OUTCOME_INTERNAL] > 0) text_add(out, "  %llu simulations failed in Redoubt itself\n", (unsigned long long)structure->counts[OUTCOME_INTERNAL]);
+    if (structure->counts[OUTCOME_INTERNAL] > 0)
+      text_add(out, "  %llu simulations failed in Redoubt itself\n", (unsigned long long)structure->counts[OUTCOME_INTERNAL]);
   }
 }
 
@@ -122,7 +124,9 @@ static void add_queue(const ClusterPlan *plan, const ClusterCount *count, Text *
   }
   text_add(out, "in the queue as %s: %u running, %u waiting\n", cluster_plan_name(plan), jobs.running, jobs.waiting);
   bool is_idle = jobs.running + jobs.waiting == 0 && !jobs.gathers;
-  if (is_idle) text_add(out, "nobody works on %s: the first command, or 'redoubt gather %s', goes on\n", count->done < plan->tasks.count ? "the rest" : "it", plan->folder);
+  if (is_idle)
+    text_add(out, "nobody works on %s: the first command, or 'redoubt gather %s', goes on\n",
+             count->done < plan->tasks.count ? "the rest" : "it", plan->folder);
 }
 
 static const char *state_text(const ClusterPlan *plan) {

@@ -43,8 +43,7 @@ static const char *scratch_root(const ClusterPlan *plan) {
 
 static void remove_folder(Arena *arena, const char *path) {
   DIR *folder = opendir(path);
-  for (const struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;)
-    unlinkat(dirfd(folder), entry->d_name, 0);
+  for (const struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) unlinkat(dirfd(folder), entry->d_name, 0);
   if (folder != NULL) closedir(folder);
   rmdir(arena_format(arena, "%s", path));
 }
@@ -154,7 +153,8 @@ static void note_failure(TaskRun *run, int code) {
 }
 
 static int carry_out(TaskRun *run, const char *local) {
-  OwnProcess process = {.words = task_words(run, local), .work = run->plan->work, .out = open("/dev/null", O_WRONLY | O_CLOEXEC), .err = -1};
+  OwnProcess process = {
+      .words = task_words(run, local), .work = run->plan->work, .out = open("/dev/null", O_WRONLY | O_CLOEXEC), .err = -1};
   int child = own_process_start(&process);
   if (process.out >= 0) close(process.out);
   return child < 0 ? EXIT_INTERNAL : own_process_wait(child, &run->stopped_by);

@@ -155,8 +155,7 @@ static int leave(const ClusterPlan *plan, Watch *watch, int number) {
 static bool take_over(ClusterPlan *plan, bool quiet, Diags *diags) {
   TaskList missing = {0};
   Advance advance;
-  return cluster_advance(plan, &advance, &missing, diags) &&
-         (advance != ADVANCE_MISSING || slurm_submit(plan, &missing, quiet, diags));
+  return cluster_advance(plan, &advance, &missing, diags) && (advance != ADVANCE_MISSING || slurm_submit(plan, &missing, quiet, diags));
 }
 
 typedef struct Slurm {

@@ -60,10 +60,10 @@ typedef struct ClusterPlan {
   uint64_t program_hash, identity;
   const char *options_text;
   ClusterOptions options; // from that text
-  ClusterWords finish; // of a study: the command that judges it once its cells are there
+  ClusterWords finish;    // of a study: the command that judges it once its cells are there
   VEC(ClusterOutput) outputs;
   VEC(ClusterTask) tasks;
-  uint32_t bundle;        // tasks that one process of a job carries out
+  uint32_t bundle;         // tasks that one process of a job carries out
   double seconds_per_task; // as planned; 0: not known
   uint32_t submissions;
   uint32_t rounds; // of a campaign with a margin
@@ -74,13 +74,13 @@ ClusterPlan *cluster_plan_new(const char *folder, Arena *arena);
 ClusterPlan *cluster_plan_read(const char *folder, Arena *arena, Diags *diags); // NULL, with a diagnostic: there is none, or it is damaged
 bool cluster_plan_write(const ClusterPlan *plan, Diags *diags);                 // whole, or not at all
 uint64_t cluster_plan_identity(const ClusterPlan *plan);
-const char *cluster_plan_name(const ClusterPlan *plan);                     // of its jobs
-const char *cluster_plan_file(const ClusterPlan *plan, const char *name);   // in its folder
-const char *cluster_task_file(const ClusterPlan *plan, uint32_t task);      // where its result goes
-const char *cluster_task_receipt(const ClusterPlan *plan, uint32_t task);   // results/000012.ok
-const char *cluster_task_failure(const ClusterPlan *plan, uint32_t task);   // results/000012.failed
+const char *cluster_plan_name(const ClusterPlan *plan);                      // of its jobs
+const char *cluster_plan_file(const ClusterPlan *plan, const char *name);    // in its folder
+const char *cluster_task_file(const ClusterPlan *plan, uint32_t task);       // where its result goes
+const char *cluster_task_receipt(const ClusterPlan *plan, uint32_t task);    // results/000012.ok
+const char *cluster_task_failure(const ClusterPlan *plan, uint32_t task);    // results/000012.failed
 const char *cluster_task_unfinished(const ClusterPlan *plan, uint32_t task); // results/000012.unfinished.db
-const char *cluster_task_log(const ClusterPlan *plan, uint32_t task);       // of its last try
+const char *cluster_task_log(const ClusterPlan *plan, uint32_t task);        // of its last try
 
 // ---- Tasks of a campaign (cut.c) --------------------------------------------------------------------------
 // What a fault costs, from two samples: seconds = fixed + faults * each.
@@ -110,7 +110,7 @@ typedef struct Receipt {
 bool result_publish(const char *from, const char *to, Receipt *receipt, Diags *diags);
 bool text_publish(const char *path, const Text *text, Diags *diags); // the same for a text
 bool receipt_write(const char *path, const Receipt *receipt, Diags *diags);
-bool receipt_read(const char *path, Arena *arena, Receipt *receipt); // false: none, or no receipt
+bool receipt_read(const char *path, Arena *arena, Receipt *receipt);                   // false: none, or no receipt
 bool receipt_count(Receipt *receipt, const char *journal, Arena *arena, Diags *diags); // faults by structure and outcome
 typedef enum ResultState { RESULT_GOOD, RESULT_MISSING, RESULT_DAMAGED } ResultState;
 // Thorough: by its hash too, not by its length alone.
