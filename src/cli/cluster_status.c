@@ -142,7 +142,7 @@ static void add_all(const ClusterPlan *plan, Arena *arena, Text *out) {
   cluster_progress(plan, &count, out);
   text_add(out, "\n");
   add_queue(plan, &count, out);
-  add_outcomes(&count, out);
+  if (!plan->is_study) add_outcomes(&count, out); // of a study every campaign counts for itself
   add_troubles(plan, arena, out);
   if (plan->state == CLUSTER_DONE && !plan->is_study) text_add(out, "\nThe journal: %s\n", plan->outputs.items[0].file);
 }

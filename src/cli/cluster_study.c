@@ -12,7 +12,8 @@ static void add_outputs(ClusterPlan *plan, const StudyCells *cells, const char *
     const StudyCell *cell = &cells->items.items[i];
     ClusterOutput *output = VEC_PUSH(&plan->outputs, plan->arena);
     for (uint32_t k = 0; k < cell->words.count; k++) *VEC_PUSH(&output->words, plan->arena) = cell->words.items[k];
-    output->file = arena_format(plan->arena, "%s%s%s/%s", folder[0] == '/' ? "" : plan->work, folder[0] == '/' ? "" : "/", folder, cell->file);
+    output->file =
+        arena_format(plan->arena, "%s%s%s/%s", folder[0] == '/' ? "" : plan->work, folder[0] == '/' ? "" : "/", folder, cell->file);
     output->is_run = cell->part->section == SECTION_RUN;
   }
 }

@@ -41,13 +41,6 @@ static const char *scratch_root(const ClusterPlan *plan) {
   return "/tmp";
 }
 
-static void remove_folder(Arena *arena, const char *path) {
-  DIR *folder = opendir(path);
-  for (const struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) unlinkat(dirfd(folder), entry->d_name, 0);
-  if (folder != NULL) closedir(folder);
-  rmdir(arena_format(arena, "%s", path));
-}
-
 // Left behind by a task that was killed: nobody holds its lock, and it is not just being made.
 static bool is_stale(Arena *arena, const char *path) {
   struct stat about;
@@ -63,7 +56,7 @@ static void sweep(Arena *arena, const char *root) {
   for (const struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
     if (strncmp(entry->d_name, SCRATCH_NAME, sizeof SCRATCH_NAME - 1) != 0) continue;
     const char *path = arena_format(arena, "%s/%s", root, entry->d_name);
-    if (is_stale(arena, path)) remove_folder(arena, path);
+    if (is_stale(arena, path)) folder_remove(path);
   }
   if (folder != NULL) closedir(folder);
 }
@@ -81,7 +74,7 @@ static bool open_scratch(TaskRun *run) {
 
 static void close_scratch(TaskRun *run) {
   if (run->folder == NULL) return;
-  remove_folder(run->arena, run->folder);
+  folder_remove(run->folder);
   if (run->lock >= 0) close(run->lock);
 }
 
