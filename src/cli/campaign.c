@@ -330,16 +330,40 @@ static bool can_be_cut(const CampaignRun *run, Diags *diags) {
   return true;
 }
 
+// How it is shown, and by how many, decides nothing: the command is the same without. How many words that is, from this one on; 0: it decides.
+static uint32_t idle_words(const char *word) {
+  static const char *const alone[] = {"-q", "--quiet", "--progress"}, *const with_value[] = {"-j", "--jobs", "--cluster"};
+  for (size_t i = 0; i < COUNT_OF(alone); i++) {
+    if (strcmp(word, alone[i]) == 0) return 1;
+  }
+  for (size_t i = 0; i < COUNT_OF(with_value); i++) {
+    size_t length = strlen(with_value[i]);
+    if (strcmp(word, with_value[i]) == 0) return 2;
+    if (strncmp(word, with_value[i], length) == 0 && (word[length] == '=' || length == 2)) return 1;
+  }
+  return 0;
+}
+
+static void add_words(const CampaignRun *run, ClusterWords *words) {
+  bool is_ours = true;
+  for (uint32_t i = 0; i < run->word_count;) {
+    is_ours &= strcmp(run->words[i], "--") != 0; // then come an application's
+    uint32_t idle = is_ours ? idle_words(run->words[i]) : 0;
+    if (idle == 0) *VEC_PUSH(words, run->arena) = run->words[i];
+    i += idle == 0 ? 1 : idle;
+  }
+}
+
 // The same words for each task, with its part and its journal behind them.
 static ClusterPlan *plan_of(CampaignRun *run, Diags *diags) {
-  const char *folder = arena_format(run->arena, "%s.cluster", run->options.journal), *none[] = {"--cluster", "none", NULL};
+  const char *folder = arena_format(run->arena, "%s.cluster", run->options.journal);
   ClusterPlan *plan = cluster_plan_begin(folder, run->cluster, 0, NULL, run->arena, diags);
   if (plan == NULL) return NULL;
   plan->command = run->options.origin.command;
   ClusterOutput *output = VEC_PUSH(&plan->outputs, plan->arena);
   const char *journal = run->options.journal;
   output->file = journal[0] == '/' ? journal : arena_format(run->arena, "%s/%s", plan->work, journal);
-  cluster_words(&output->words, plan->arena, run->words, run->word_count, none);
+  add_words(run, &output->words);
   return plan;
 }
 
@@ -359,9 +383,6 @@ static int campaign_on_cluster(CampaignRun *run) {
   return code == EXIT_OK ? complete_code(run, &diags) : code;
 }
 
-// Nothing else than this process: what a task of a cluster is told.
-static bool is_on_cluster(const CampaignRun *run) { return run->cluster != NULL && strcmp(run->cluster, "none") != 0; }
-
 static bool is_of_several(const RunOptions *target) {
   return target->target != NULL && is_workload_list(target->target) && !is_ptx_file(target->target);
 }
@@ -373,8 +394,9 @@ bool campaign_complete(CampaignRun *run, const Operands *operands) {
 }
 
 static int run_as_wished(CampaignRun *run) {
-  if (!is_of_several(&run->target)) return is_on_cluster(run) ? campaign_on_cluster(run) : campaign_one(run);
-  if (!is_on_cluster(run)) return run_campaigns(run);
+  bool on_cluster = run->cluster != NULL;
+  if (!is_of_several(&run->target)) return on_cluster ? campaign_on_cluster(run) : campaign_one(run);
+  if (!on_cluster) return run_campaigns(run);
   return message_usage("campaign", "one target at a time with --cluster; several are a study ('redoubt study FILE --cluster ...')");
 }
 

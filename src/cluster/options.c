@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-const char *const cluster_kind_names[CLUSTER_KINDS] = {"none", "local", "slurm", "folder"};
+const char *const cluster_kind_names[CLUSTER_KINDS] = {"", "local", "slurm", "folder"};
 
 typedef enum ValueKind { VALUE_NUMBER, VALUE_TEXT } ValueKind;
 typedef struct Value {
@@ -87,7 +87,7 @@ static bool take_word(char *word, Arena *arena, ClusterOptions *options, Diags *
 }
 
 static bool take_kind(const char *text, size_t length, ClusterOptions *options, Diags *diags) {
-  for (uint32_t i = 0; i < CLUSTER_KINDS; i++) {
+  for (uint32_t i = CLUSTER_LOCAL; i < CLUSTER_KINDS; i++) {
     const char *name = cluster_kind_names[i];
     if (strlen(name) != length || strncmp(name, text, length) != 0) continue;
     options->kind = (ClusterKind)i;

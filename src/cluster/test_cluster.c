@@ -58,14 +58,11 @@ static void options_are_read(void **state) {
 
 static void wrong_options_are_named(void **state) {
   Scene *scene = *state;
-  static const char *const cases[][2] = {{"slrm", "must begin with slurm, local or folder"},
-                                         {"slurm:cpu=2", "did you mean 'cpus'"},
-                                         {"slurm:cpus=none", "must be a number from 1 to 256"},
-                                         {"slurm:cpus=0", "must be a number from 1 to 256"},
-                                         {"slurm:partition=", "must be a plain text"},
-                                         {"slurm:sbatch=--comment=\"x", "must be a plain text"},
-                                         {"local:2,dry-run", "dry-run is for slurm"},
-                                         {"slurm:4", "there is no option '4'"}};
+  static const char *const cases[][2] = {
+      {"slrm", "must begin with slurm, local or folder"},    {"slurm:cpu=2", "did you mean 'cpus'"},
+      {"slurm:cpus=none", "must be a number from 1 to 256"}, {"slurm:cpus=0", "must be a number from 1 to 256"},
+      {"slurm:partition=", "must be a plain text"},          {"slurm:sbatch=--comment=\"x", "must be a plain text"},
+      {"local:2,dry-run", "dry-run is for slurm"},           {"slurm:4", "there is no option '4'"}};
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     ClusterOptions options;
     Diags diags = {0};
@@ -104,7 +101,7 @@ static void parts_follow_the_cost(void **state) {
   assert_int_equal(cluster_task_faults(&cost, 60, BATCH), 1821); // 1,896 fit in; nine even shares of a batch
   assert_int_equal(cluster_task_faults(&cost, 3600, BATCH), 7 * BATCH);
   assert_int_equal(cluster_task_faults(&cost, 1, BATCH), 64); // no time at all: not less
-  ClusterCost odd = cost_of(2, 16, 1, 256); // the second was quicker
+  ClusterCost odd = cost_of(2, 16, 1, 256);                   // the second was quicker
   assert_true(odd.each > 0 && odd.fixed <= 2);
   ClusterPlan *plan = cluster_plan_new(scene->folder, scene->arena);
   cluster_plan_cut(plan, 0, 100000, 1821, BATCH, "");
@@ -233,9 +230,9 @@ static void scripts_say_what_was_asked_for(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      CASE(options_are_read),  CASE(wrong_options_are_named),   CASE(time_doubles),    CASE(parts_follow_the_cost),
-      CASE(a_number_of_tasks_is_kept), CASE(a_plan_comes_back), CASE(a_damaged_plan_is_refused), CASE(damage_is_found),
-      CASE(scripts_say_what_was_asked_for),
+      CASE(options_are_read),          CASE(wrong_options_are_named),   CASE(time_doubles),
+      CASE(parts_follow_the_cost),     CASE(a_number_of_tasks_is_kept), CASE(a_plan_comes_back),
+      CASE(a_damaged_plan_is_refused), CASE(damage_is_found),           CASE(scripts_say_what_was_asked_for),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
