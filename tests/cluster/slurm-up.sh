@@ -43,6 +43,8 @@ SchedulerParameters=batch_sched_delay=0,sched_interval=2,sched_min_interval=0,bf
 MinJobAge=10
 MaxArraySize=${MAX_ARRAY:-4}
 KillWait=2
+MessageTimeout=2
+TCPTimeout=1
 NodeName=n1 NodeHostname=$host NodeAddr=127.0.0.1 Port=$(slurm_free_port 1) CPUs=2 State=UNKNOWN
 NodeName=n2 NodeHostname=$host NodeAddr=127.0.0.1 Port=$(slurm_free_port 2) CPUs=2 State=UNKNOWN
 PartitionName=debug Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP
@@ -71,18 +73,28 @@ slurm_up() {
   return 1
 }
 
-slurm_end() { # pid files: waits till they have ended
+slurm_end() { # pid files: tells them all, then waits
+  pids=""
   for file in "$@"; do
-    [ -s "$file" ] || continue
-    pid=$(cat "$file")
-    kill "$pid" 2>/dev/null || continue
+    [ ! -s "$file" ] || pids="$pids $(cat "$file")"
+    rm -f "$file"
+  done
+  for pid in $pids; do kill "$pid" 2>/dev/null || true; done
+  for pid in $pids; do
     for _ in $(seq 100); do
       kill -0 "$pid" 2>/dev/null || break
       sleep 0.1
     done
     kill -9 "$pid" 2>/dev/null || true
-    rm -f "$file"
   done
 }
 
-slurm_down() { slurm_end "$slurm_folder/ctld.pid" "$slurm_folder/slurmd-n1.pid" "$slurm_folder/slurmd-n2.pid" "$slurm_folder/munge.pid"; }
+# A step that cannot tell a controller of its end goes on trying: it is ended, too. Ours work in our folder.
+slurm_down() {
+  slurm_end "$slurm_folder/ctld.pid" "$slurm_folder/slurmd-n1.pid" "$slurm_folder/slurmd-n2.pid" "$slurm_folder/munge.pid"
+  for step in $(pgrep -x slurmstepd || true); do
+    case $(readlink "/proc/$step/cwd") in
+    "$slurm_folder"*) kill -9 "$step" 2>/dev/null || true ;;
+    esac
+  done
+}
