@@ -57,11 +57,16 @@ typedef struct Piece {
   uint64_t number, end; // shard; or first fault of a part, and the one after its last
 } Piece;
 
+// Rows of parts come in order of their numbers, so that what is committed is not touched again. Rows of shards go everywhere: each page changes with
+// each shard, and is written once if it stays in memory till the end.
+enum { COMMIT_ROWS = 1 << 16, CACHE_KILOBYTES = 256 * 1024 };
+
 typedef struct Merge {
   const char *path;
   Piece *pieces;
   uint32_t count;
   Journal *first, *into; // the first that was given; what is written
+  uint64_t uncommitted;  // rows
   Rounds rounds;
   Arena *arena;
   Diags *diags;
@@ -75,6 +80,7 @@ static bool merge_structure(void *context, const StructureRow *row) {
 }
 static bool merge_fault(void *context, const FaultRow *row) {
   Merge *merge = context;
+  merge->uncommitted++;
   return !rounds_take(&merge->rounds, row) || journal_put_fault(merge->into, row, merge->diags);
 }
 
@@ -172,6 +178,7 @@ static bool merge_frame(Merge *merge) {
   meta.first = meta.end = 0;
   meta.enough = "";
   merge->into = journal_open(merge->path, &meta, merge->diags);
+  if (merge->into != NULL) journal_cache(merge->into, CACHE_KILOBYTES);
   return merge->into != NULL && merge_notes(merge->into, merge->first, merge->diags) &&
          journal_each_golden(merge->first, merge_launch, merge) && journal_each_structure(merge->first, merge_structure, merge) &&
          merge_sources(merge->into, merge->first, merge->diags);
@@ -182,7 +189,9 @@ static bool merge_piece(Merge *merge, const Piece *piece) {
   bool good = shard != NULL && journal_each_fault(shard, merge_fault, merge);
   if (shard != NULL && !good && merge->diags->count == 0) journal_damaged(shard, merge->diags);
   journal_close(shard);
-  return good && journal_commit(merge->into, merge->diags);
+  if (!good || merge->first->meta.end == 0 || merge->uncommitted < COMMIT_ROWS) return good;
+  merge->uncommitted = 0;
+  return journal_commit(merge->into, merge->diags);
 }
 
 // Parts: whether they reach as far as one machine would have come.
@@ -203,7 +212,7 @@ static bool merge_all(Merge *merge) {
   bool is_part = merge->first->meta.end > 0, good = true;
   if (is_part) rounds_begin(&merge->rounds, merge->first, merge->arena);
   for (uint32_t i = 0; i < merge->count && good; i++) good = merge_piece(merge, &merge->pieces[i]);
-  return good && (!is_part || finish_parts(merge));
+  return good && (is_part ? finish_parts(merge) : journal_commit(merge->into, merge->diags));
 }
 
 bool journal_merge(const char *path, const char *const *shards, uint32_t count, Diags *diags) {
