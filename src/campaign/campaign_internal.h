@@ -28,7 +28,7 @@ typedef struct Population {
   const Golden *golden;
   Fault pattern; // model and its arguments
   uint64_t seed;
-  bool every;   // not drawn: fault i is the i-th bit of all structures, at a drawn time
+  bool every; // not drawn: fault i is the i-th bit of all structures, at a drawn time
   bool by_bits; // fault i strikes a bit drawn over all structures
 } Population;
 bool population_make(Population *population, const Golden *golden, const CampaignOptions *options, Diags *diags);

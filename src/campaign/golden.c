@@ -171,8 +171,7 @@ Hook *golden_watch(Golden *golden, Target *target, const RegionTable *table) {
   if (table != NULL) golden_keep_regions(golden, table);
   Watcher *watcher = ARENA_NEW(arena, Watcher);
   *watcher = (Watcher){.golden = golden, .target = target};
-  watcher->hook =
-      (Hook){.name = "golden", .kind = HOOK_OBSERVER, .own = watcher, .cycle = on_cycle, .launch = on_launch, .phase = on_phase};
+  watcher->hook = (Hook){.name = "golden", .kind = HOOK_OBSERVER, .own = watcher, .cycle = on_cycle, .launch = on_launch, .phase = on_phase};
   watcher->hook.next_cycle = FIRST_SPACING;
   return &watcher->hook;
 }

@@ -32,7 +32,7 @@ typedef struct Golden {
   uint64_t spacing;
   GoldenVec launches;
   VEC(GoldenPhase) phases; // of all launches, as they were told
-  Resident *residents;     // by launch, from 0
+  Resident *residents; // by launch, from 0
   TargetOutputs outputs;
   uint64_t cycles; // of all launches: when the machine's clock stops
   double seconds;  // of processor time
