@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FIRST_SAMPLE = 16, SECOND_SAMPLE = 256 };
+// MOST_TASKS: what a queue of Slurm holds as it comes (MaxJobCount). A plan of more is also slow to read for each of them.
+enum { FIRST_SAMPLE = 16, SECOND_SAMPLE = 256, MOST_TASKS = 10000 };
 
 void cluster_words(ClusterWords *words, Arena *arena, const char *const *command, uint32_t count, const char *const *more) {
   uint32_t end = 0;
@@ -142,12 +143,13 @@ static bool measure_in(ClusterPlan *plan, const char *folder, bool quiet, Diags 
   if (!take_sample(plan, folder, FIRST_SAMPLE, &first, diags)) return false;
   uint64_t batch = journal_batch(first.has_margin, first.structures), size, end = first.total;
   if (first.has_margin) end = min_u64(batch, end); // what more is needed is foreseen from these
-  if (plan->options.tasks > 0) {
-    size = cluster_task_faults_of(end, plan->options.tasks, batch);
-  } else {
+  size = cluster_task_faults_of(end, plan->options.tasks > 0 ? plan->options.tasks : MOST_TASKS, batch);
+  bool needs_cost =
+      plan->options.tasks == 0 || (plan->options.kind == CLUSTER_SLURM && plan->options.limit == 0); // of the time that it gets
+  if (needs_cost) {
     if (!take_sample(plan, folder, SECOND_SAMPLE, &second, diags)) return false;
     cost = cost_of(first.seconds, first.faults, second.seconds, second.faults);
-    size = cluster_task_faults(&cost, 60.0 * plan->options.minutes, batch);
+    if (plan->options.tasks == 0) size = max_u64(size, cluster_task_faults(&cost, 60.0 * plan->options.minutes, batch));
     plan->seconds_per_task = cost.fixed + cost.each * (double)min_u64(size, end);
   }
   cluster_plan_cut(plan, 0, end, size, batch, "");

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 50, IDLE_LOOKS = 2 };
+enum { LOOK_MS = 50, IDLE_LOOKS = 2, RECEIPTS_A_SECOND = 200 };
 
 // ---- Shown ---------------------------------------------------------------------------------------------------------------
 
@@ -132,7 +132,7 @@ static int watch_local(ClusterPlan *plan, Watch *watch) {
 
 // ---- Slurm -------------------------------------------------------------------------------------------------------------------
 
-// True: a signal has come.
+// The signal that has come meanwhile; 0: none.
 static int wait_seconds(uint32_t seconds) {
   double until = host_seconds() + seconds;
   int number = 0;
@@ -142,6 +142,9 @@ static int wait_seconds(uint32_t seconds) {
   }
   return number;
 }
+
+// A look opens a file for each task: no file server shall suffer from it.
+static uint32_t look_every(const ClusterPlan *plan) { return max_u32(plan->options.poll, plan->tasks.count / RECEIPTS_A_SECOND); }
 
 static int leave(const ClusterPlan *plan, Watch *watch, int number) {
   clear_line(watch);
@@ -190,7 +193,7 @@ static int watch_slurm(const char *folder, bool is_begun, Watch *watch) {
     if (is_over) clear_line(watch);
     if (is_over && plan->state == CLUSTER_FAILED) cluster_say_failed(plan);
     if (is_over) code = plan->state == CLUSTER_DONE ? EXIT_OK : EXIT_INTERNAL;
-    int number = good && !is_over ? wait_seconds(plan->options.poll) : 0;
+    int number = good && !is_over ? wait_seconds(look_every(plan)) : 0;
     if (number != 0) code = leave(plan, watch, number);
     arena_free(arena);
     if (!good || is_over || number != 0) return code;

@@ -29,7 +29,6 @@ typedef struct ClusterOptions {
   ClusterWords extra;                                                // further words for sbatch
 } ClusterOptions;
 bool cluster_options_parse(const char *text, Arena *arena, ClusterOptions *options, Diags *diags);
-uint32_t cluster_limit(const ClusterOptions *options, uint32_t tries); // minutes; doubled with each further try
 extern const char cluster_options_help[];
 
 // ---- The plan (plan.c): plan.json ---------------------------------------------------------------------------
@@ -73,6 +72,7 @@ typedef struct ClusterPlan {
 ClusterPlan *cluster_plan_new(const char *folder, Arena *arena);
 ClusterPlan *cluster_plan_read(const char *folder, Arena *arena, Diags *diags); // NULL, with a diagnostic: there is none, or it is damaged
 bool cluster_plan_write(const ClusterPlan *plan, Diags *diags);                 // whole, or not at all
+uint32_t cluster_plan_limit(const ClusterPlan *plan, uint32_t tries); // minutes that a process of a job gets; doubled with each further try
 uint64_t cluster_plan_identity(const ClusterPlan *plan);
 const char *cluster_plan_name(const ClusterPlan *plan);                      // of its jobs
 const char *cluster_plan_file(const ClusterPlan *plan, const char *name);    // in its folder

@@ -107,8 +107,3 @@ bool cluster_options_parse(const char *text, Arena *arena, ClusterOptions *optio
   }
   return true;
 }
-
-uint32_t cluster_limit(const ClusterOptions *options, uint32_t tries) {
-  uint64_t minutes = options->limit > 0 ? options->limit : 4 * (uint64_t)options->minutes + 10;
-  return (uint32_t)min_u64(minutes << min_u32(tries > 0 ? tries - 1 : 0, 8), 100 * 24 * 60);
-}

@@ -42,6 +42,13 @@ const char *cluster_plan_name(const ClusterPlan *plan) {
   return arena_format(plan->arena, "redoubt-%08x", (unsigned)(hash >> 32));
 }
 
+uint32_t cluster_plan_limit(const ClusterPlan *plan, uint32_t tries) {
+  double planned = plan->seconds_per_task * plan->bundle / 60 + 1;
+  uint64_t minutes = max_u64(plan->options.minutes, (uint64_t)(planned < 1e6 ? planned : 1e6));
+  minutes = plan->options.limit > 0 ? plan->options.limit : 4 * minutes + 10;
+  return (uint32_t)min_u64(minutes << min_u32(tries > 0 ? tries - 1 : 0, 8), 100 * 24 * 60);
+}
+
 uint64_t cluster_plan_identity(const ClusterPlan *plan) {
   uint64_t hash = plan->program_hash + plan->is_study;
   for (uint32_t i = 0; i < plan->outputs.count; i++) {

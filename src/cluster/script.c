@@ -46,7 +46,7 @@ void script_array(const ClusterPlan *plan, const ArrayJob *job, Text *out) {
   common_lines(plan, out);
   directive(out, "output", cluster_plan_file(plan, arena_format(plan->arena, "logs/%03u-%%a.log", job->submission)));
   directive(out, "mem", options->memory);
-  uint32_t minutes = cluster_limit(options, job->tries);
+  uint32_t minutes = cluster_plan_limit(plan, job->tries);
   text_add(out, "#SBATCH --cpus-per-task=%u\n#SBATCH --time=%u\n#SBATCH --requeue\n", options->cpus, minutes);
   if (minutes > 2) text_add(out, "#SBATCH --signal=B:TERM@60\n");
   text_add(out, "set -eu\n# The numbers of this process's tasks: a line of the list.\ntasks=$(sed -n \"$((SLURM_ARRAY_TASK_ID + 1))p\" ");

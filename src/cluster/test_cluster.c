@@ -76,10 +76,12 @@ static void wrong_options_are_named(void **state) {
 // A task that ran out of time has twice as much the next time.
 static void time_doubles(void **state) {
   Scene *scene = *state;
-  ClusterOptions options;
-  assert_true(cluster_options_parse("slurm:minutes=5", scene->arena, &options, &scene->diags));
-  assert_int_equal(cluster_limit(&options, 1), 30);
-  assert_int_equal(cluster_limit(&options, 3), 120);
+  ClusterPlan *plan = cluster_plan_new(scene->folder, scene->arena);
+  assert_true(cluster_options_parse("slurm:minutes=5", scene->arena, &plan->options, &scene->diags));
+  assert_int_equal(cluster_plan_limit(plan, 1), 30);
+  assert_int_equal(cluster_plan_limit(plan, 3), 120);
+  plan->seconds_per_task = 3600; // longer than was wished
+  assert_int_equal(cluster_plan_limit(plan, 1), 4 * 61 + 10);
 }
 
 // ---- Cuts ---------------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ running() { pgrep -f "redoubt task $folder/all.db.cluster" >pids; }
 
 campaign="$redoubt campaign vecadd --size tiny --machine fermi-gtx480 --set sm.count=2 --structure rf,shared --faults 240 --no-prune --no-snapshot"
 $campaign -o one.db -j2 -q >one.txt
-on_slurm="$campaign -o all.db --cluster slurm:tasks=10,poll=1"
+on_slurm="$campaign -o all.db --cluster slurm:tasks=10,poll=1,limit=9"
 
 # Ctrl-C: the jobs go on.
 env --default-signal=INT $on_slurm >all.txt 2>&1 &
