@@ -23,32 +23,67 @@ static bool write_all(int file, const char *bytes, size_t count) {
   return true;
 }
 
-// In the goal's folder, so that renaming is one step on any file system.
-static bool publish(const char *path, const char *bytes, size_t count, Diags *diags) {
-  Text part = {0};
-  text_add(&part, "%s.XXXXXX", path);
-  int file = mkstemp(part.at);
-  bool good = file >= 0 && write_all(file, bytes, count) && fchmod(file, 0644) == 0 && fsync(file) == 0;
-  if (file >= 0) good = close(file) == 0 && good;
-  good = good && rename(part.at, path) == 0;
-  if (!good) diags_add(diags, path, 0, 0, "cannot be written: %s", strerror(errno));
-  if (!good && file >= 0) unlink(part.at);
-  text_free(&part);
+// What is being written: in the goal's folder, so that renaming is one step on any file system.
+typedef struct Part {
+  const char *goal;
+  Text path;
+  int file;
+} Part;
+
+static bool part_open(Part *part, const char *goal) {
+  *part = (Part){.goal = goal};
+  text_add(&part->path, "%s.XXXXXX", goal);
+  part->file = mkstemp(part->path.at);
+  return part->file >= 0;
+}
+
+// On disk before it has its name. `good` false: throws it away.
+static bool part_close(Part *part, bool good, Diags *diags) {
+  good = good && fchmod(part->file, 0644) == 0 && fsync(part->file) == 0;
+  if (part->file >= 0) good = close(part->file) == 0 && good;
+  good = good && rename(part->path.at, part->goal) == 0;
+  if (!good) diags_add(diags, part->goal, 0, 0, "cannot be written: %s", strerror(errno));
+  if (!good && part->file >= 0) unlink(part->path.at);
+  text_free(&part->path);
   return good;
+}
+
+static bool publish(const char *path, const char *bytes, size_t count, Diags *diags) {
+  Part part;
+  bool good = part_open(&part, path) && write_all(part.file, bytes, count);
+  return part_close(&part, good, diags);
 }
 
 bool text_publish(const char *path, const Text *text, Diags *diags) { return publish(path, text->at, text->length, diags); }
 
+// A piece at a time, since a merged journal may be larger than memory. Each piece is hashed with the hash of those before it; `into` below 0: only that.
+static bool walk(const char *path, int into, Receipt *receipt) {
+  enum { PIECE = 1 << 20 };
+  char *bytes = malloc(PIECE);
+  ASSERT(bytes != NULL);
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  bool good = file >= 0;
+  ssize_t count = 0;
+  receipt->bytes = receipt->hash = 0;
+  while (good && (count = pread(file, bytes, PIECE, (off_t)receipt->bytes)) > 0) {
+    // A short read would cut pieces elsewhere.
+    for (ssize_t more = 1; count < PIECE && more > 0; count += more) {
+      more = pread(file, bytes + count, (size_t)(PIECE - count), (off_t)receipt->bytes + count);
+      if (more < 0) good = false, more = 0;
+    }
+    receipt->hash = hash_bytes(bytes, (size_t)count, receipt->hash);
+    receipt->bytes += (uint64_t)count;
+    good = good && (into < 0 || write_all(into, bytes, (size_t)count));
+  }
+  if (file >= 0) close(file);
+  free(bytes);
+  return good && count == 0;
+}
+
 bool result_publish(const char *from, const char *to, Receipt *receipt, Diags *diags) {
-  Arena *arena = arena_new();
-  char *bytes;
-  size_t count;
-  bool good = file_read(arena, from, &bytes, &count, diags);
-  if (good) receipt->bytes = count;
-  if (good) receipt->hash = hash_bytes(bytes, count, 0);
-  good = good && publish(to, bytes, count, diags);
-  arena_free(arena);
-  return good;
+  Part part;
+  bool good = part_open(&part, to) && walk(from, part.file, receipt);
+  return part_close(&part, good, diags);
 }
 
 // ---- Receipts ---------------------------------------------------------------------------------------------------------
@@ -138,16 +173,9 @@ bool receipt_count(Receipt *receipt, const char *path, Arena *arena, Diags *diag
 
 static bool is_whole(const char *path, const Receipt *receipt, bool thorough) {
   struct stat about;
+  Receipt found;
   if (stat(path, &about) != 0 || (uint64_t)about.st_size != receipt->bytes) return false;
-  if (!thorough) return true;
-  Arena *arena = arena_new();
-  Diags ignored = {0};
-  char *bytes;
-  size_t count;
-  bool good = file_read(arena, path, &bytes, &count, &ignored) && hash_bytes(bytes, count, 0) == receipt->hash;
-  diags_free(&ignored);
-  arena_free(arena);
-  return good;
+  return !thorough || (walk(path, -1, &found) && found.bytes == receipt->bytes && found.hash == receipt->hash);
 }
 
 ResultState result_state(const ClusterPlan *plan, uint32_t task, bool thorough, Arena *arena, Receipt *receipt) {
