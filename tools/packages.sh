@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the Debian packages that are missing: packages.sh build [test] [docs] [deb]
+# Installs the Debian packages that are missing: packages.sh build [test] [docs] [deb] [cluster]
 # Says which; asks for nothing. Needs root or sudo only when something is missing.
 set -eu
 
@@ -7,6 +7,7 @@ build="gcc libc6-dev make cmake ninja-build libinih-dev libjansson-dev libxxhash
 test="clang clang-format libclang-rt-14-dev libcmocka-dev libmpfr-dev libgmp-dev git chromium zsh fish groff-base python3 pkg-config debootstrap"
 docs="mkdocs"
 deb="dpkg-dev file"
+cluster="slurm-wlm munge shellcheck"
 
 wanted=""
 for group in "$@"; do
@@ -15,7 +16,8 @@ for group in "$@"; do
     test) wanted="$wanted $test" ;;
     docs) wanted="$wanted $docs" ;;
     deb) wanted="$wanted $deb" ;;
-    *) echo "packages.sh: unknown group '$group'; known: build, test, docs, deb" >&2; exit 2 ;;
+    cluster) wanted="$wanted $cluster" ;;
+    *) echo "packages.sh: unknown group '$group'; known: build, test, docs, deb, cluster" >&2; exit 2 ;;
   esac
 done
 

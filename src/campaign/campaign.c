@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SMALL_BATCH = 4096, LEAST_EACH = 512, LARGE_BATCH = 16384, COMMIT_EVERY = 64, LOOK_UP_CYCLES = 4096, NOT_KNOWN = 0xFF };
+enum { KNOWN_AT_FIRST = 4096, COMMIT_EVERY = 64, LOOK_UP_CYCLES = 4096, NOT_KNOWN = 0xFF };
 
 typedef struct Campaign {
   Target *target;
@@ -21,7 +21,8 @@ typedef struct Campaign {
   Draw *draws;                     // of the current batch, in order of id
   uint32_t draw_count;
   uint64_t first_id;
-  uint8_t *known; // outcomes by id that are in the journal; NOT_KNOWN: none
+  uint64_t part_first, part_end; // faults of other numbers are not ours
+  uint8_t *known;                // outcomes by id, from part_first on, that are in the journal; NOT_KNOWN: none
   uint64_t known_count;
   uint64_t sample_end; // faults of ours with smaller numbers are all known
   // By structure, what sequential stopping looks at: of the batches so far, whoever settled them; sure enough when this one began.
@@ -153,7 +154,10 @@ static bool open_journal(Campaign *at) {
                       .seed = options->seed,
                       .timeout = options->timeout,
                       .shard = options->shard,
-                      .shards = options->shards};
+                      .shards = options->shards,
+                      .first = options->first,
+                      .end = options->end,
+                      .enough = options->enough == NULL ? "" : options->enough};
   at->journal = journal_open(options->journal, &meta, at->diags);
   if (at->journal == NULL) return false;
   return put_notes(at) && put_structures(at) && put_source(at) &&
@@ -169,32 +173,40 @@ static uint32_t launch_at(const Golden *golden, uint64_t cycle) {
   return 0;
 }
 
-// This shard's, and of a structure of which not enough is known.
+// This shard's or part's, and of a structure of which not enough is known.
 static bool is_ours(const Campaign *at, uint64_t id) {
-  return id % at->options->shards == at->options->shard && !at->tight[population_structure(&at->population, id)];
+  return id >= at->part_first && id < at->part_end && id % at->options->shards == at->options->shard &&
+         !at->tight[population_structure(&at->population, id)];
+}
+
+// The outcome of a fault that is in the journal, or NOT_KNOWN.
+static uint8_t known_outcome(const Campaign *at, uint64_t id) {
+  uint64_t place = id - at->part_first;
+  return id >= at->part_first && place < at->known_count ? at->known[place] : NOT_KNOWN;
 }
 
 // A fault is in the journal now.
 static void know(Campaign *at, uint64_t id, uint8_t outcome) {
-  if (id >= at->known_count) {
-    uint64_t count = max_u64(SMALL_BATCH, 2 * (id + 1));
+  uint64_t place = id - at->part_first;
+  if (place >= at->known_count) {
+    uint64_t count = max_u64(KNOWN_AT_FIRST, 2 * (place + 1));
     at->known = realloc(at->known, count);
     ASSERT(at->known != NULL);
     memset(at->known + at->known_count, NOT_KNOWN, count - at->known_count);
     at->known_count = count;
   }
-  at->known[id] = outcome;
+  at->known[place] = outcome;
 }
 
 // The fair sample grows up to the next fault that is missing. Those that are left out because enough is known of their structure are not.
 static void extend_sample(Campaign *at, uint64_t end) {
   for (; at->sample_end < end; at->sample_end++) {
     uint64_t id = at->sample_end;
-    bool is_there = id < at->known_count && at->known[id] != NOT_KNOWN;
-    if (!is_there && is_ours(at, id)) return;
-    if (!is_there) continue;
+    uint8_t known = known_outcome(at, id);
+    if (known == NOT_KNOWN && is_ours(at, id)) return;
+    if (known == NOT_KNOWN) continue;
     at->progress.sample++;
-    at->progress.sample_counts[at->known[id] % OUTCOME_COUNT]++;
+    at->progress.sample_counts[known % OUTCOME_COUNT]++;
   }
 }
 
@@ -292,7 +304,7 @@ static bool put_row(Campaign *at, const Draw *draw, const Record *record) {
 // ---- A batch ---------------------------------------------------------------------------------------
 
 // Ours, and not in the journal since an earlier run.
-static bool is_left(const Campaign *at, uint64_t id) { return is_ours(at, id) && (id >= at->known_count || at->known[id] == NOT_KNOWN); }
+static bool is_left(const Campaign *at, uint64_t id) { return is_ours(at, id) && known_outcome(at, id) == NOT_KNOWN; }
 
 static bool take_record(void *context, const Record *record) {
   Campaign *at = context;
@@ -400,7 +412,7 @@ static bool is_known(Campaign *at, uint64_t first, uint32_t count) {
   bool all = true;
   for (uint64_t id = first; id < first + count; id++) {
     if (is_left(at, id)) all = false;
-    else if (is_ours(at, id)) count_settled(at, id, at->known[id]);
+    else if (is_ours(at, id)) count_settled(at, id, known_outcome(at, id));
   }
   return all;
 }
@@ -408,7 +420,8 @@ static bool is_known(Campaign *at, uint64_t first, uint32_t count) {
 // What the rest will cost, if it is like this batch.
 static void expect(Campaign *at, uint32_t simulations) {
   uint64_t left = at->progress.total - min_u64(at->progress.done, at->progress.total);
-  uint64_t here = min_u64(left, at->draw_count / at->options->shards);
+  uint64_t ours = min_u64(at->first_id + at->draw_count, at->part_end) - max_u64(at->first_id, at->part_first);
+  uint64_t here = min_u64(left, ours / at->options->shards);
   uint64_t later = here == 0 ? 0 : (left - here) * simulations / here;
   at->progress.simulations = simulations + later;
   at->progress.is_expected = true;
@@ -473,28 +486,41 @@ static uint64_t faults_wanted(const Campaign *at) {
 // interrupted or not.
 static bool find_tight(Campaign *at) {
   const CampaignOptions *options = at->options;
-  if (options->faults > 0 || options->shards > 1) return false;
+  if (options->faults > 0 || options->shards > 1 || options->end > 0) return false;
   bool all = true;
   for (uint32_t i = 0; i < at->population.count; i++) {
-    Interval interval = wilson_interval(at->bad[i], at->settled[i], options->confidence);
-    at->tight[i] = (interval.high - interval.low) / 2 <= options->margin;
+    at->tight[i] = wilson_is_tight(at->bad[i], at->settled[i], options->margin, options->confidence);
     all &= at->tight[i];
   }
   return all;
 }
 
 // Of structures of which enough is known no more faults are needed.
-static void leave_out_tight(Campaign *at, uint64_t first, uint32_t count) {
-  for (uint64_t id = first; id < first + count; id++) {
+static void leave_out_tight(Campaign *at, uint64_t first, uint64_t end) {
+  for (uint64_t id = first; id < end; id++) {
     bool is_needed = !at->tight[population_structure(&at->population, id)] || at->progress.total <= at->progress.done;
     if (!is_needed) at->progress.total--;
   }
   at->told.total = at->progress.total;
 }
 
+// Whether a list of names holds this one.
+static bool is_listed(const char *names, const char *name) {
+  size_t length = strlen(name);
+  for (const char *at = names; at != NULL; at = strchr(at, ','), at = at == NULL ? NULL : at + 1) {
+    if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) return true;
+  }
+  return false;
+}
+
+static void leave_out_enough(Campaign *at) {
+  for (uint32_t i = 0; i < at->population.count; i++)
+    at->tight[i] = is_listed(at->options->enough, at->golden.table.items[at->population.regions[i]].name);
+}
+
 static bool know_row(void *context, const FaultRow *row) {
   Campaign *at = context;
-  if (row->outcome == OUTCOME_INTERNAL) return true; // tried again
+  if (row->outcome == OUTCOME_INTERNAL || row->id < at->part_first) return true; // tried again; not ours
   know(at, row->id, row->outcome);
   at->progress.done++;
   at->progress.counts[row->outcome % OUTCOME_COUNT]++;
@@ -506,20 +532,25 @@ static bool run_faults(Campaign *at) {
   uint64_t total = faults_wanted(at);
   uint32_t shard = at->options->shard, shards = at->options->shards;
   at->progress.golden_cycles = at->golden.cycles;
+  at->part_first = at->sample_end = min_u64(at->options->first, total);
+  at->part_end = at->options->end > 0 ? min_u64(at->options->end, total) : total;
   at->progress.total = total / shards + (total % shards > shard);
+  if (at->options->end > 0) at->progress.total = at->part_end - min_u64(at->part_first, at->part_end);
+  leave_out_enough(at);
   const CampaignOptions *options = at->options;
   JournalPlan plan = {total, options->faults > 0 ? 0 : options->margin, options->confidence};
   bool good = journal_each_fault(at->journal, know_row, at) && journal_begin(at->journal, &plan, at->diags);
   at->told = at->progress;
-  // Each batch costs two fault-free runs; a campaign that stops when it is sure enough looks up after each.
-  uint32_t batch = at->options->faults > 0 ? LARGE_BATCH : max_u32(SMALL_BATCH, LEAST_EACH * at->population.count);
+  uint32_t batch = journal_batch(at->options->faults == 0, at->population.count);
   bool is_sure = false;
-  for (uint64_t first = 0; first < total && good && !is_sure; first += batch) {
+  for (uint64_t first = at->part_first / batch * batch; first < at->part_end && good && !is_sure; first += batch) {
     uint32_t count = (uint32_t)min_u64(batch, total - first);
-    leave_out_tight(at, first, count);
+    leave_out_tight(at, max_u64(first, at->part_first), min_u64(first + count, at->part_end));
     good = run_batch(at, first, count);
     is_sure = find_tight(at);
-    if (good) good = journal_reached(at->journal, first + count, is_sure || first + count >= total, at->diags) && commit(at);
+    if (good)
+      good = journal_reached(at->journal, min_u64(first + count, at->part_end), is_sure || first + count >= at->part_end, at->diags) &&
+             commit(at);
   }
   if (good && is_sure) at->progress.total = at->told.total = at->progress.done;
   return good && report(at);

@@ -41,9 +41,11 @@ typedef struct CampaignOptions {
   uint64_t seed;
   uint32_t jobs; // simulations at one time
   uint32_t shard, shards;
-  uint64_t timeout; // multiple of the golden run's cycles
-  bool prune;       // settle by def-use where that is exact
-  bool snapshot;    // start each simulation from the golden run's state, stop when it is in that state again
+  uint64_t first, end; // only faults with these numbers, without `end`; end 0: all
+  const char *enough;  // "rf,shared": no more faults of these structures; NULL: of all
+  uint64_t timeout;    // multiple of the golden run's cycles
+  bool prune;          // settle by def-use where that is exact
+  bool snapshot;       // start each simulation from the golden run's state, stop when it is in that state again
   const char *journal;
   CampaignOrigin origin;
   // Told now and then, and at the end; false stops the campaign after what is running.

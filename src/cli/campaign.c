@@ -4,6 +4,7 @@
 #include "cli/fault.h"
 #include "cli/app.h"
 #include "cli/campaign.h"
+#include "cli/cluster.h"
 #include "cli/cores.h"
 #include "cli/interrupt.h"
 #include "cli/journal.h"
@@ -49,6 +50,16 @@ static bool take_sampling(const OptionUse *use) {
   return *by_bits || strcmp(use->text, "even") == 0 || option_wrong(use, "is 'even' or 'bits'");
 }
 
+static bool take_part(const OptionUse *use) {
+  CampaignOptions *options = option_field(use);
+  unsigned long long first, end;
+  int length = 0;
+  bool good = sscanf(use->text, "%llu-%llu%n", &first, &end, &length) == 2 && use->text[length] == '\0';
+  options->first = first;
+  options->end = end;
+  return (good && first < end) || option_wrong(use, "write FROM-TO: faults with the numbers FROM to TO-1");
+}
+
 static bool take_margin(const OptionUse *use) { return option_real(use, 0.0001, 0.5, option_field(use)); }
 
 #define FIELD(name) offsetof(CampaignRun, options.name)
@@ -84,6 +95,14 @@ static const Option work_options[] = {
      .offset = FIELD(journal)},
     {"shard", 0, "I/N", "every N-th fault only, I from 0; 'redoubt merge' puts the journals together", .take = take_shard,
      .offset = offsetof(CampaignRun, options)},
+    {"part", 0, "FROM-TO", "faults with the numbers FROM to TO-1 only; 'redoubt merge' puts the journals together", .take = take_part,
+     .offset = offsetof(CampaignRun, options)},
+    {"enough", 0, "LIST", "with --part: no faults of these structures, since enough is known of them", .take = option_text,
+     .offset = FIELD(enough)},
+    {"cluster", 0, "WHERE",
+     "cut it into tasks: slurm[:OPTION,...], local:N processes, folder for other schedulers; options: partition=, account=, qos=, cpus=, "
+     "memory=, minutes= a task, tasks=, throttle=, tries=, limit=, poll=, scratch=, folder=, sbatch=--WORD, dry-run",
+     .take = option_text, .offset = offsetof(CampaignRun, cluster)},
     {"progress", 0, NULL, "say how far it is every ten seconds, if there is no terminal", .take = option_flag,
      .offset = offsetof(CampaignRun, screen.wanted)},
     {"no-prune", 0, NULL, "simulate also what is known to be masked", .take = option_off, .offset = FIELD(prune)},
@@ -214,6 +233,10 @@ void campaign_default(CampaignRun *run, int argc, char **argv) {
   run->options.progress = progress_told;
   run->options.context = &run->screen;
   run->options.origin = origin_of(run->arena, argc, argv);
+  const char **words = ARENA_ARRAY(run->arena, const char *, argc + 1);
+  for (int i = 0; i < argc; i++) words[i] = argv[i];
+  run->words = words;
+  run->word_count = (uint32_t)argc;
 }
 
 // What the program writes is not what the campaign writes.
@@ -297,6 +320,69 @@ static int run_campaigns(CampaignRun *run) {
   return worst;
 }
 
+// ---- On a cluster ----------------------------------------------------------------------------------
+
+static bool can_be_cut(const CampaignRun *run, Diags *diags) {
+  const CampaignOptions *options = &run->options;
+  if (options->shards > 1 || options->end > 0) return diags_add(diags, NULL, 0, 0, "--cluster makes parts itself: no --shard, no --part");
+  if (run->target.outputs.count > 0)
+    return diags_add(diags, NULL, 0, 0, "--output names a file that all tasks would write at once: not with --cluster");
+  return true;
+}
+
+// How it is shown, and by how many, decides nothing: the command is the same without. How many words that is, from this one on; 0: it decides.
+static uint32_t idle_words(const char *word) {
+  static const char *const alone[] = {"-q", "--quiet", "--progress"}, *const with_value[] = {"-j", "--jobs", "--cluster"};
+  for (size_t i = 0; i < COUNT_OF(alone); i++) {
+    if (strcmp(word, alone[i]) == 0) return 1;
+  }
+  for (size_t i = 0; i < COUNT_OF(with_value); i++) {
+    size_t length = strlen(with_value[i]);
+    if (strcmp(word, with_value[i]) == 0) return 2;
+    if (strncmp(word, with_value[i], length) == 0 && (word[length] == '=' || length == 2)) return 1;
+  }
+  return 0;
+}
+
+static void add_words(const CampaignRun *run, ClusterWords *words) {
+  bool is_ours = true;
+  for (uint32_t i = 0; i < run->word_count;) {
+    is_ours &= strcmp(run->words[i], "--") != 0; // then come an application's
+    uint32_t idle = is_ours ? idle_words(run->words[i]) : 0;
+    if (idle == 0) *VEC_PUSH(words, run->arena) = run->words[i];
+    i += idle == 0 ? 1 : idle;
+  }
+}
+
+// The same words for each task, with its part and its journal behind them.
+static ClusterPlan *plan_of(CampaignRun *run, Diags *diags) {
+  const char *folder = arena_format(run->arena, "%s.cluster", run->options.journal);
+  ClusterPlan *plan = cluster_plan_begin(folder, run->cluster, 0, NULL, run->arena, diags);
+  if (plan == NULL) return NULL;
+  plan->command = run->options.origin.command;
+  ClusterOutput *output = VEC_PUSH(&plan->outputs, plan->arena);
+  const char *journal = run->options.journal;
+  output->file = journal[0] == '/' ? journal : arena_format(run->arena, "%s/%s", plan->work, journal);
+  add_words(run, &output->words);
+  return plan;
+}
+
+static int campaign_on_cluster(CampaignRun *run) {
+  Diags diags = {0};
+  bool is_new, quiet = run->target.files.quiet;
+  if (!can_be_cut(run, &diags) || !complete_options(run, &diags)) return message_diags(&diags);
+  ClusterPlan *plan = plan_of(run, &diags);
+  if (plan == NULL || (plan = cluster_plan_open(plan, &is_new, &diags)) == NULL) return message_diags(&diags);
+  if (is_new && access(plan->outputs.items[0].file, F_OK) == 0) {
+    message_error("%s is there already; choose another file with -o", run->options.journal);
+    return EXIT_BAD_INPUT;
+  }
+  if (is_new && !cluster_plan_measure(plan, quiet, &diags)) return message_diags(&diags);
+  if (plan->options.dry_run) return cluster_show_scripts(plan);
+  int code = cluster_watch(plan, quiet);
+  return code == EXIT_OK ? complete_code(run, &diags) : code;
+}
+
 static bool is_of_several(const RunOptions *target) {
   return target->target != NULL && is_workload_list(target->target) && !is_ptx_file(target->target);
 }
@@ -307,6 +393,13 @@ bool campaign_complete(CampaignRun *run, const Operands *operands) {
   return run_options_complete(&run->target, operands, run->arena);
 }
 
+static int run_as_wished(CampaignRun *run) {
+  bool on_cluster = run->cluster != NULL;
+  if (!is_of_several(&run->target)) return on_cluster ? campaign_on_cluster(run) : campaign_one(run);
+  if (!on_cluster) return run_campaigns(run);
+  return message_usage("campaign", "one target at a time with --cluster; several are a study ('redoubt study FILE --cluster ...')");
+}
+
 static int run_command(int argc, char **argv) {
   CampaignRun *run = calloc(1, sizeof *run);
   ASSERT(run != NULL);
@@ -315,7 +408,7 @@ static int run_command(int argc, char **argv) {
   int code = EXIT_BAD_INPUT;
   bool good = options_parse(&command_campaign, run, run->arena, argc, argv, &operands);
   if (!good) code = operands.exit_code;
-  else if (campaign_complete(run, &operands)) code = is_of_several(&run->target) ? run_campaigns(run) : campaign_one(run);
+  else if (campaign_complete(run, &operands)) code = run_as_wished(run);
   arena_free(run->arena);
   free(run);
   return code;

@@ -9,8 +9,11 @@
 typedef struct CampaignRun {
   RunOptions target; // first: it shares options with 'redoubt run'
   CampaignOptions options;
-  bool has_seed;       // of the faults; else it is that of the inputs
-  bool machine_chosen; // by us: there was no --machine
+  bool has_seed;            // of the faults; else it is that of the inputs
+  bool machine_chosen;      // by us: there was no --machine
+  const char *const *words; // after `redoubt`, in the order in which they were given
+  uint32_t word_count;
+  const char *cluster; // --cluster; NULL: this process alone
   bool is_part;        // of a larger work: its tables are not shown
   Arena *arena;
   ProgressScreen screen;

@@ -3,9 +3,10 @@
 
 #include <stdio.h>
 
-const Command *const commands[] = {&command_run,     &command_avf,   &command_check, &command_campaign, &command_report, &command_export,
-                                   &command_compare, &command_fmeda, &command_grade, &command_merge,    &command_study,  &command_reproduce,
-                                   &command_replay,  &command_list,  &command_asm,   &command_disasm,   &command_manual};
+const Command *const commands[] = {&command_run,    &command_avf,       &command_check,  &command_campaign, &command_report,
+                                   &command_export, &command_compare,   &command_fmeda,  &command_grade,    &command_merge,
+                                   &command_study,  &command_reproduce, &command_replay, &command_list,     &command_asm,
+                                   &command_disasm, &command_status,    &command_task,   &command_gather,   &command_manual};
 const uint32_t command_count = COUNT_OF(commands);
 
 const Command *command_find(const char *name) {

@@ -23,7 +23,7 @@ int cli_main(int argc, char **argv);
 
 extern const Command command_run, command_avf, command_check, command_campaign, command_replay, command_report, command_export,
     command_compare, command_fmeda, command_grade, command_merge, command_reproduce, command_study, command_list, command_asm,
-    command_disasm, command_manual;
+    command_disasm, command_manual, command_status, command_task, command_gather;
 
 // ---- The machine that is meant (spec_wishes.c): --machine and --set ------------------------------
 typedef struct KeyValue {

@@ -1,6 +1,7 @@
 // redoubt study FILE, redoubt reproduce NAME: runs a study file's cells, measures, judges its claims, and shows what was found.
 #include "cli/study.h"
 #include "cli/cli.h"
+#include "cli/cluster.h"
 #include "cli/cores.h"
 #include "cli/interrupt.h"
 #include "cli/out_file.h"
@@ -33,18 +34,6 @@ static const char *const *set_members(const char *name, Arena *arena) {
   const char **names = ARENA_ARRAY(arena, const char *, list.count + 1);
   for (uint32_t i = 0; i < list.count; i++) names[i] = list.items[i]->name;
   return names;
-}
-
-// Another build of the program may give other results, so that its cells are other cells.
-static uint64_t program_hash(void) {
-  Arena *arena = arena_new();
-  Diags ignored = {0};
-  char *bytes;
-  size_t count;
-  uint64_t hash = file_read(arena, "/proc/self/exe", &bytes, &count, &ignored) ? hash_bytes(bytes, count, 0) : 0;
-  diags_free(&ignored);
-  arena_free(arena);
-  return hash;
 }
 
 // How long a cell takes that has not been run: as those that have, of the same part and target, or of the same part. Below 0: nobody knows.
@@ -163,7 +152,9 @@ static int run_cells(const StudyWishes *wishes, const StudyFile *study, const St
       !make_folder(arena_format(arena, "%s/cells", wishes->output), diags) ||
       !make_folder(arena_format(arena, "%s/times", wishes->output), diags))
     return message_diags(diags);
-  int code = cells_run(cells, &wishes->cells);
+  bool is_shown = false, on_cluster = wishes->cells.cluster != NULL;
+  int code = on_cluster ? cells_on_cluster(cells, &wishes->cells, &is_shown) : cells_run(cells, &wishes->cells);
+  if (is_shown || (on_cluster && code != EXIT_OK)) return code; // that has been said
   if (code != EXIT_OK) {
     message_error("the study is not finished; the same command goes on where it stopped");
     return code;
@@ -180,14 +171,29 @@ static int run_cells(const StudyWishes *wishes, const StudyFile *study, const St
   return EXIT_OK;
 }
 
+// What runs this study alone, and judges it if its cells are there.
+static void note_command(const StudyFile *study, StudyWishes *wishes) {
+  const char **words = ARENA_ARRAY(wishes->files.arena, const char *, 8);
+  uint32_t count = 0;
+  words[count++] = study->builtin != NULL ? "reproduce" : "study";
+  words[count++] = study->builtin != NULL ? study->builtin : study->path;
+  words[count++] = "-o";
+  words[count++] = wishes->output;
+  if (wishes->quick) words[count++] = "--quick";
+  wishes->cells.command = words;
+  wishes->cells.command_count = count;
+}
+
 static int study_of(const StudyFile *study, StudyWishes *wishes, StudyOutcome *outcome, bool *is_judged, Diags *diags) {
   Arena *arena = wishes->files.arena;
   StudyCells *cells = ARENA_NEW(arena, StudyCells);
-  StudyChoice choice = {.quick = wishes->quick, .program = program_hash(), .set = set_members};
+  // Another build of the program may give other results, so that its cells are other cells.
+  StudyChoice choice = {.quick = wishes->quick, .program = own_hash(), .set = set_members};
   const char *name = study->builtin != NULL ? study->builtin : "study";
   if (wishes->output == NULL)
     wishes->output = arena_format(arena, "%s%s-%s", name, wishes->beyond ? "-beyond" : "", wishes->quick ? "quick" : "results");
   wishes->cells.folder = wishes->output;
+  note_command(study, wishes);
   *is_judged = false;
   if (!study_cells(study, &choice, arena, cells, diags)) return message_diags(diags);
   if (wishes->list) list_cells(wishes, study, cells);
@@ -329,6 +335,8 @@ static const Option options[] = {
      .offset = offsetof(StudyWishes, cells)},
     {"jobs", 'j', "N", "processes (default and most: the processors that this process may use); results do not depend on it",
      .take = option_jobs, .offset = offsetof(StudyWishes, cells.jobs), .least = 1, .most = 256},
+    {"cluster", 0, "WHERE", "cells as tasks: slurm[:OPTION,...], local:N, folder; options as for 'redoubt campaign', docs/cluster.md",
+     .take = option_text, .offset = offsetof(StudyWishes, cells.cluster)},
 };
 static const OptionGroup group = OPTION_GROUP(NULL, options);
 static const Option beyond_options[] = {

@@ -41,6 +41,12 @@ static bool run_sql(Journal *journal, const char *sql, Diags *diags) {
   return sqlite3_exec(journal->database, sql, NULL, NULL, NULL) == SQLITE_OK || journal_error(journal, "cannot be written", diags);
 }
 
+void journal_cache(Journal *journal, int kilobytes) {
+  char sql[64];
+  snprintf(sql, sizeof sql, "PRAGMA cache_size = -%d", kilobytes);
+  sqlite3_exec(journal->database, sql, NULL, NULL, NULL); // without it, only slower
+}
+
 sqlite3_stmt *journal_prepare(const Journal *journal, const char *sql) {
   sqlite3_stmt *statement = NULL;
   return sqlite3_prepare_v2(journal->database, sql, -1, &statement, NULL) == SQLITE_OK ? statement : NULL;
@@ -63,7 +69,11 @@ const char *text_at(sqlite3_stmt *statement, int column) {
 typedef struct MetaRow {
   const char *key, *value;
 } MetaRow;
-enum { META_ROWS = 16 };
+enum { META_ROWS = 18 };
+
+static const char *part_text(const JournalMeta *meta, Arena *arena) {
+  return meta->end == 0 ? "" : arena_format(arena, "%" PRIu64 "-%" PRIu64, meta->first, meta->end);
+}
 
 static void meta_rows(const JournalMeta *meta, Arena *arena, MetaRow rows[META_ROWS]) {
   const MetaRow all[META_ROWS] = {
@@ -83,6 +93,8 @@ static void meta_rows(const JournalMeta *meta, Arena *arena, MetaRow rows[META_R
       {"timeout", arena_format(arena, "%" PRIu64, meta->timeout)},
       {"shard", arena_format(arena, "%" PRIu64, meta->shard)},
       {"shards", arena_format(arena, "%" PRIu64, meta->shards)},
+      {"part", part_text(meta, arena)},
+      {"enough", meta->enough == NULL ? "" : meta->enough},
   };
   memcpy(rows, all, sizeof all);
 }
@@ -135,7 +147,10 @@ static void read_meta(Journal *journal) {
                                 .seed = meta_number(journal, "seed", 10),
                                 .timeout = meta_number(journal, "timeout", 10),
                                 .shard = meta_number(journal, "shard", 10),
-                                .shards = meta_number(journal, "shards", 10)};
+                                .shards = meta_number(journal, "shards", 10),
+                                .enough = meta_text(journal, "enough")};
+  if (sscanf(meta_text(journal, "part"), "%" SCNu64 "-%" SCNu64, &journal->meta.first, &journal->meta.end) != 2)
+    journal->meta.first = journal->meta.end = 0;
 }
 
 // ---- Notes -----------------------------------------------------------------------------------------
@@ -176,14 +191,16 @@ bool journal_reached(Journal *journal, uint64_t below, bool complete, Diags *dia
   return put_number(journal, NOTE_SETTLED_BELOW, below, diags) && put_number(journal, NOTE_COMPLETE, complete, diags);
 }
 
-// Faults that a shard has below a number.
+// Faults that a shard or a part has below a number.
 static uint64_t part_below(const JournalMeta *meta, uint64_t below) {
+  if (meta->end > 0) return max_u64(meta->first, min_u64(below, meta->end)) - meta->first;
   uint64_t shards = max_u64(meta->shards, 1);
   return below / shards + (below % shards > meta->shard);
 }
 
 // Beyond what is known to be settled: as far as no number is missing.
 static uint64_t extend_below(const Journal *journal, uint64_t below) {
+  below = max_u64(below, journal->meta.first);
   uint64_t shards = max_u64(journal->meta.shards, 1), next = below + (journal->meta.shard + shards - below % shards) % shards;
   sqlite3_stmt *get = journal_prepare(journal, "SELECT id FROM faults WHERE id >= ?1 ORDER BY id");
   if (get != NULL) sqlite3_bind_int64(get, 1, (sqlite3_int64)below);
@@ -286,7 +303,8 @@ static bool are_numbers_sound(const Journal *journal) {
   int64_t count = journal_number(journal, "SELECT count(*) FROM faults"), largest = journal_number(journal, "SELECT max(id) FROM faults");
   int64_t least = journal_number(journal, "SELECT min(id) FROM faults");
   if (count < 0 || least < 0 || largest < 0) return count == 0;
-  return (uint64_t)largest / max_u64(meta_number(journal, "shards", 10), 1) <= 2 * (uint64_t)count + MOST_HOLES;
+  uint64_t before = min_u64(strtoull(meta_text(journal, "part"), NULL, 10), (uint64_t)largest);
+  return ((uint64_t)largest - before) / max_u64(meta_number(journal, "shards", 10), 1) <= 2 * (uint64_t)count + MOST_HOLES;
 }
 
 // Words in the rows that nobody wrote.
@@ -327,6 +345,13 @@ Journal *journal_open(const char *path, const JournalMeta *meta, Diags *diags) {
     sqlite3_exec(journal->database, "ROLLBACK", NULL, NULL, NULL); // half a migration is none
   journal_close(journal);
   return NULL;
+}
+
+bool journal_replace_note(const char *path, JournalNote note, const char *value, Diags *diags) {
+  Journal *journal = open_database(path, SQLITE_OPEN_READWRITE, diags);
+  bool good = journal != NULL && schema_check(journal, diags) && journal_put_note(journal, note, value, diags);
+  journal_close(journal);
+  return good;
 }
 
 // What is read only is not changed: an older journal is brought up to date in memory.

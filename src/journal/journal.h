@@ -62,6 +62,8 @@ typedef struct JournalMeta {
   uint64_t program_hash, layout_hash, seed;
   uint64_t timeout;       // multiple of the golden run's cycles at which a run counts as endless
   uint64_t shard, shards; // 0 of 1 for a whole campaign
+  uint64_t first, end;    // a part of a campaign: faults with these numbers, without `end`; end 0: all
+  const char *enough;     // of these structures the part has no faults, since enough was known of them; "" or NULL: none
 } JournalMeta;
 
 typedef struct GoldenRow { // the golden run, one row per launch; totals are sums
@@ -121,7 +123,8 @@ typedef enum JournalNote {
 } JournalNote;
 extern const char *const note_keys[NOTE_COUNT];
 bool journal_put_note(Journal *journal, JournalNote note, const char *value, Diags *diags);
-const char *journal_note(const Journal *journal, JournalNote note); // "": there is none
+const char *journal_note(const Journal *journal, JournalNote note);                             // "": there is none
+bool journal_replace_note(const char *path, JournalNote note, const char *value, Diags *diags); // of a journal that nobody writes
 
 // What was asked for. A new plan leaves what is there, but knows nothing of it yet.
 typedef struct JournalPlan {
@@ -144,6 +147,32 @@ typedef struct JournalState {
 JournalState journal_state(const Journal *journal);
 // From now on only faults with smaller numbers are read, by cursors, counts and the view `results`.
 bool journal_limit(Journal *journal, uint64_t below, Diags *diags);
+
+// ---- Batches (rounds.c) --------------------------------------------------------------------------------
+// Faults are settled in batches. A campaign with a margin looks up after each: structures of which enough is known get no more faults.
+uint32_t journal_batch(bool has_margin, uint32_t structures); // faults of one
+typedef struct RoundStructure {
+  uint16_t region;
+  const char *name;
+  uint64_t settled, bad; // faults, of whole batches; those that are not masked, late or corrected
+  bool is_tight;         // its interval is narrow enough
+} RoundStructure;
+// How far the parts of a campaign with a margin have come. Rows are taken in order of their numbers. Zero-initialise.
+typedef struct Rounds {
+  Arena *arena;
+  uint64_t total;            // faults at most
+  double margin, confidence; // margin 0: all of them
+  uint64_t batch;
+  uint64_t batch_end; // of the one that rows belong to
+  bool is_sure;       // every structure's interval was narrow enough when the batch before batch_end had ended
+  VEC(RoundStructure) structures;
+} Rounds;
+void rounds_begin(Rounds *rounds, const Journal *first, Arena *arena); // what was asked for, and which structures
+bool rounds_take(Rounds *rounds, const FaultRow *row);                 // whether one machine would have settled it
+void rounds_end(Rounds *rounds, uint64_t end);                         // all rows with smaller numbers were taken
+uint64_t rounds_below(const Rounds *rounds, uint64_t end);             // after that: up to where one machine would have come
+// How many faults the next batches should have in all, as far as what is known lets one foresee: whole batches, at least one.
+uint64_t rounds_foresee(const Rounds *rounds);
 
 // ---- Rows --------------------------------------------------------------------------------------------
 bool journal_put_golden(Journal *journal, const GoldenRow *rows, uint32_t count, Diags *diags);
@@ -194,7 +223,8 @@ bool journal_put_ace(Journal *journal, JournalAceTable table, const Cell *cells,
 bool journal_has_ace(const Journal *journal);
 
 // ---- Whole journals ------------------------------------------------------------------------------------
-// Shards of one campaign, each complete, into one journal: the same content that one machine would have written.
+// Shards or parts of one campaign, each complete, into one journal: the same content that one machine would have written. Parts may be
+// given in any order; of a campaign with a margin they may hold more faults than it needs, which are left out.
 bool journal_merge(const char *path, const char *const *shards, uint32_t count, Diags *diags);
 // Content as text, in a fixed order: equal journals give equal text, whatever the file's bytes. Without where it comes from.
 void journal_dump(const Journal *journal, Text *out);

@@ -19,6 +19,7 @@ struct Journal {
 bool journal_error(const Journal *journal, const char *what, Diags *diags);
 // Whether it is of this campaign; if not, says what differs.
 bool journal_same_meta(const Journal *journal, const JournalMeta *meta, Diags *diags);
+void journal_cache(Journal *journal, int kilobytes);                    // how much of the file may stay in memory
 sqlite3_stmt *journal_prepare(const Journal *journal, const char *sql); // NULL: journal_error says why
 int64_t journal_number(const Journal *journal, const char *sql);        // its first column; -1: none
 const char *text_at(sqlite3_stmt *statement, int column);               // "" for NULL

@@ -51,8 +51,24 @@ void journal_dump(const Journal *journal, Text *out) {
 
 // ---- Merged ------------------------------------------------------------------------------------------
 
+// One file of a merge. Files are opened one at a time: there may be thousands.
+typedef struct Piece {
+  const char *path;
+  uint64_t number, end; // shard; or first fault of a part, and the one after its last
+} Piece;
+
+// Rows of parts come in order of their numbers, so that what is committed is not touched again. Rows of shards go everywhere: each page changes with
+// each shard, and is written once if it stays in memory till the end.
+enum { COMMIT_ROWS = 1 << 16, CACHE_KILOBYTES = 256 * 1024 };
+
 typedef struct Merge {
-  Journal *into;
+  const char *path;
+  Piece *pieces;
+  uint32_t count;
+  Journal *first, *into; // the first that was given; what is written
+  uint64_t uncommitted;  // rows
+  Rounds rounds;
+  Arena *arena;
   Diags *diags;
 } Merge;
 
@@ -63,33 +79,76 @@ static bool merge_structure(void *context, const StructureRow *row) {
   return journal_put_structures(((Merge *)context)->into, row, 1, ((Merge *)context)->diags);
 }
 static bool merge_fault(void *context, const FaultRow *row) {
-  return journal_put_fault(((Merge *)context)->into, row, ((Merge *)context)->diags);
+  Merge *merge = context;
+  merge->uncommitted++;
+  return !rounds_take(&merge->rounds, row) || journal_put_fault(merge->into, row, merge->diags);
 }
 
-// Whether these are all shards of one campaign: known before anything is written.
-static bool check_shard(const Journal *shard, const Journal *first, bool *seen, uint32_t count, Diags *diags) {
-  JournalMeta meta = first->meta;
-  uint64_t number = shard->meta.shard, shards = shard->meta.shards;
-  if (shards != count) {
-    return diags_add(diags, shard->path, 0, 0, "is shard %" PRIu64 " of %" PRIu64 ", but %u journals are given", number, shards, count);
+static bool check_wish(const Merge *merge, const Journal *shard) {
+  const JournalNote asked[] = {NOTE_ASKED_FAULTS, NOTE_ASKED_MARGIN, NOTE_ASKED_CONFIDENCE};
+  for (size_t i = 0; i < COUNT_OF(asked); i++) {
+    const char *here = journal_note(shard, asked[i]), *there = journal_note(merge->first, asked[i]);
+    if (strcmp(here, there) != 0)
+      return diags_add(merge->diags, shard->path, 0, 0, "was made with another wish: its %s is %s, of the first shard %s",
+                       note_keys[asked[i]], here, there);
   }
-  if (number >= count || seen[number]) return diags_add(diags, shard->path, 0, 0, "shard %" PRIu64 " is given twice", number);
-  seen[number] = true;
+  return true;
+}
+
+// Whether it belongs to the campaign of the first one, and is complete: known before anything is written.
+static bool check_shard(const Merge *merge, const Journal *shard) {
+  JournalMeta meta = merge->first->meta;
+  uint64_t number = shard->meta.shard, shards = shard->meta.shards;
+  bool is_part = merge->first->meta.end > 0;
+  if (!is_part && shards != merge->count) {
+    return diags_add(merge->diags, shard->path, 0, 0, "is shard %" PRIu64 " of %" PRIu64 ", but %u journals are given", number, shards,
+                     merge->count);
+  }
   JournalState state = journal_state(shard);
   if (!state.complete) {
-    return diags_add(diags, shard->path, 0, 0,
+    return diags_add(merge->diags, shard->path, 0, 0,
                      "is unfinished: %" PRIu64 " of %" PRIu64 " faults; run its campaign again to the end, then merge", state.done,
                      state.asked);
   }
-  const JournalNote asked[] = {NOTE_ASKED_FAULTS, NOTE_ASKED_MARGIN, NOTE_ASKED_CONFIDENCE};
-  for (size_t i = 0; i < COUNT_OF(asked); i++) {
-    const char *here = journal_note(shard, asked[i]), *there = journal_note(first, asked[i]);
-    if (strcmp(here, there) != 0)
-      return diags_add(diags, shard->path, 0, 0, "was made with another wish: its %s is %s, of the first shard %s", note_keys[asked[i]],
-                       here, there);
-  }
   meta.shard = number;
-  return journal_same_meta(shard, &meta, diags);
+  if (is_part && shard->meta.end > 0) {
+    meta.first = shard->meta.first;
+    meta.end = shard->meta.end;
+    meta.enough = shard->meta.enough;
+  }
+  return check_wish(merge, shard) && journal_same_meta(shard, &meta, merge->diags);
+}
+
+static bool look_at(Merge *merge, Piece *piece) {
+  bool is_first = merge->first == NULL;
+  Journal *shard = journal_read(piece->path, merge->diags);
+  if (is_first) merge->first = shard;
+  bool good = shard != NULL && check_shard(merge, shard);
+  if (good) piece->number = shard->meta.end > 0 ? shard->meta.first : shard->meta.shard;
+  if (good) piece->end = shard->meta.end > 0 ? shard->meta.end : piece->number + 1;
+  if (!is_first) journal_close(shard);
+  return good;
+}
+
+static int by_number(const void *left, const void *right) {
+  const Piece *a = left, *b = right;
+  return a->number < b->number ? -1 : a->number > b->number;
+}
+
+// Nothing twice, nothing missing between two of them. What is missing at the end is known once a margin has been looked at.
+static bool check_order(Merge *merge) {
+  bool is_part = merge->first->meta.end > 0;
+  qsort(merge->pieces, merge->count, sizeof *merge->pieces, by_number);
+  for (uint32_t i = 0; i < merge->count; i++) {
+    const Piece *piece = &merge->pieces[i];
+    uint64_t wanted = i == 0 ? 0 : merge->pieces[i - 1].end;
+    if (piece->number < wanted)
+      return diags_add(merge->diags, piece->path, 0, 0, "%s %" PRIu64 " is given twice", is_part ? "fault" : "shard", piece->number);
+    if (piece->number > wanted)
+      return diags_add(merge->diags, merge->path, 0, 0, "no journal with %s %" PRIu64 " to %" PRIu64 " is given",
+                       is_part ? "faults" : "shards", wanted, piece->number - 1);
+  }
+  return true;
 }
 
 static bool merge_sources(Journal *into, const Journal *shard, Diags *diags) {
@@ -111,33 +170,58 @@ static bool merge_notes(Journal *into, const Journal *first, Diags *diags) {
   return good;
 }
 
-static bool merge_shard(Journal *into, const Journal *shard, Diags *diags) {
-  Merge merge = {into, diags};
-  bool good = journal_each_golden(shard, merge_launch, &merge) && journal_each_structure(shard, merge_structure, &merge) &&
-              merge_sources(into, shard, diags) && journal_each_fault(shard, merge_fault, &merge);
-  if (!good && diags->count == 0) return journal_damaged(shard, diags);
-  return good && journal_commit(into, diags);
+// What is the same in all of them.
+static bool merge_frame(Merge *merge) {
+  JournalMeta meta = merge->first->meta;
+  meta.shard = 0;
+  meta.shards = 1;
+  meta.first = meta.end = 0;
+  meta.enough = "";
+  merge->into = journal_open(merge->path, &meta, merge->diags);
+  if (merge->into != NULL) journal_cache(merge->into, CACHE_KILOBYTES);
+  return merge->into != NULL && merge_notes(merge->into, merge->first, merge->diags) &&
+         journal_each_golden(merge->first, merge_launch, merge) && journal_each_structure(merge->first, merge_structure, merge) &&
+         merge_sources(merge->into, merge->first, merge->diags);
+}
+
+static bool merge_piece(Merge *merge, const Piece *piece) {
+  Journal *shard = journal_read(piece->path, merge->diags);
+  bool good = shard != NULL && journal_each_fault(shard, merge_fault, merge);
+  if (shard != NULL && !good && merge->diags->count == 0) journal_damaged(shard, merge->diags);
+  journal_close(shard);
+  if (!good || merge->first->meta.end == 0 || merge->uncommitted < COMMIT_ROWS) return good;
+  merge->uncommitted = 0;
+  return journal_commit(merge->into, merge->diags);
+}
+
+// Parts: whether they reach as far as one machine would have come.
+static bool finish_parts(Merge *merge) {
+  uint64_t end = merge->pieces[merge->count - 1].end, total = merge->rounds.total;
+  rounds_end(&merge->rounds, min_u64(end, total));
+  if (end < total && !merge->rounds.is_sure)
+    return diags_add(merge->diags, merge->path, 0, 0, "no journal with faults %" PRIu64 " to %" PRIu64 " is given", end, total - 1);
+  return journal_reached(merge->into, rounds_below(&merge->rounds, min_u64(end, total)), true, merge->diags) &&
+         journal_commit(merge->into, merge->diags);
+}
+
+static bool merge_all(Merge *merge) {
+  for (uint32_t i = 0; i < merge->count; i++) {
+    if (!look_at(merge, &merge->pieces[i])) return false;
+  }
+  if (!check_order(merge) || !merge_frame(merge)) return false;
+  bool is_part = merge->first->meta.end > 0, good = true;
+  if (is_part) rounds_begin(&merge->rounds, merge->first, merge->arena);
+  for (uint32_t i = 0; i < merge->count && good; i++) good = merge_piece(merge, &merge->pieces[i]);
+  return good && (is_part ? finish_parts(merge) : journal_commit(merge->into, merge->diags));
 }
 
 bool journal_merge(const char *path, const char *const *shards, uint32_t count, Diags *diags) {
-  Journal **all = calloc(count + 1, sizeof *all), *into = NULL;
-  bool *seen = calloc(count + 1, sizeof *seen), good = count > 0;
-  ASSERT(all != NULL && seen != NULL);
-  for (uint32_t i = 0; i < count && good; i++) {
-    all[i] = journal_read(shards[i], diags);
-    good = all[i] != NULL && check_shard(all[i], all[0], seen, count, diags);
-  }
-  if (good) {
-    JournalMeta meta = all[0]->meta;
-    meta.shard = 0;
-    meta.shards = 1;
-    into = journal_open(path, &meta, diags);
-    good = into != NULL && merge_notes(into, all[0], diags);
-  }
-  for (uint32_t i = 0; i < count && good; i++) good = merge_shard(into, all[i], diags);
-  journal_close(into);
-  for (uint32_t i = 0; i < count; i++) journal_close(all[i]);
-  free(all);
-  free(seen);
+  Merge merge = {.path = path, .count = count, .arena = arena_new(), .diags = diags};
+  merge.pieces = ARENA_ARRAY(merge.arena, Piece, count + 1);
+  for (uint32_t i = 0; i < count; i++) merge.pieces[i].path = shards[i];
+  bool good = count > 0 && merge_all(&merge);
+  journal_close(merge.into);
+  journal_close(merge.first);
+  arena_free(merge.arena);
   return good;
 }

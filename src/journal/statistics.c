@@ -28,6 +28,11 @@ Interval wilson_interval(uint64_t hits, uint64_t trials, double confidence) {
   return wilson_share(trials == 0 ? 0 : (double)hits / (double)trials, (double)trials, confidence);
 }
 
+bool wilson_is_tight(uint64_t hits, uint64_t trials, double margin, double confidence) {
+  Interval interval = wilson_interval(hits, trials, confidence);
+  return (interval.high - interval.low) / 2 <= margin;
+}
+
 // How much the two shares go together, from -1 to 1; with the paper's continuity correction for positive ones.
 static double paired_correlation(PairedCounts counts) {
   double a = counts.both, b = counts.first, c = counts.second, d = counts.neither;

@@ -12,6 +12,8 @@ typedef struct Interval {
 double normal_quantile(double confidence);
 // Wilson's score interval for `hits` of `trials`; 0..1 without trials.
 Interval wilson_interval(uint64_t hits, uint64_t trials, double confidence);
+// The interval reaches no farther than `margin` from its middle.
+bool wilson_is_tight(uint64_t hits, uint64_t trials, double margin, double confidence);
 // The same for a share that comes from as much as `trials` of equal weight. Of trials with weights that is the square of the weights' sum
 // over the sum of their squares (Kish, Survey Sampling, 1965).
 Interval wilson_share(double share, double trials, double confidence);

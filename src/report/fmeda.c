@@ -37,7 +37,7 @@ static bool check_journal(const Report *report, const Report *first, bool is_tes
   if (!report_is_whole(report, diags)) return false;
   if (internal > 0)
     return diags_add(diags, path, 0, 0, "%" PRIu64 " simulations failed in Redoubt itself: no figure of it can be trusted", internal);
-  if (a->shards > 1) return diags_add(diags, path, 0, 0, "is one shard of a campaign; 'redoubt merge' puts them together");
+  if (a->shards > 1 || a->end > 0) return diags_add(diags, path, 0, 0, "is one shard of a campaign; 'redoubt merge' puts them together");
   if (strcmp(a->machine, b->machine) != 0 || strcmp(a->settings, b->settings) != 0)
     return diags_add(diags, path, 0, 0, "is of another machine than %s: its name or a setting differs", journal_path(first->journal));
   if (is_test || (strcmp(a->target, b->target) == 0 && strcmp(a->arguments, b->arguments) == 0)) return true;

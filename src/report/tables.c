@@ -218,6 +218,7 @@ void report_text(const Report *report, Text *out) {
   text_add(out, "%s on %s, protection %s, model %s, window %s, seed %" PRIu64 "; intervals at %.4g%%\n", meta->target, meta->machine,
            meta->protection, meta->model, meta->window, meta->seed, 100 * report->confidence);
   if (meta->standing[0] != '\0') text_add(out, "a first fault stands in every run: %s\n", meta->standing);
+  if (meta->end > 0) text_add(out, "faults %" PRIu64 " to %" PRIu64 " of a campaign alone\n", meta->first, meta->end - 1);
   if (meta->shards > 1) text_add(out, "shard %" PRIu64 " of %" PRIu64 " alone\n", meta->shard, meta->shards);
   report_state_text(report, out);
   text_add(out, "\n");

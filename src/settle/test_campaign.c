@@ -320,6 +320,26 @@ static void test_shards(void **state) {
   assert_string_equal(dump(bed, whole.journal), dump(bed, merged));
 }
 
+// Runs of numbers, in the middle of a batch too, are put together to the same.
+static void test_parts(void **state) {
+  Bed *bed = *state;
+  static const uint64_t ends[] = {0, 13, 64, 100};
+  CampaignOptions whole = plain(bed, "rf,shared", 100);
+  run_whole(bed, "matmul", &whole);
+  const char *parts[3];
+  for (uint32_t i = 0; i < 3; i++) {
+    CampaignOptions part = plain(bed, "rf,shared", 100);
+    part.first = ends[i];
+    part.end = ends[i + 1];
+    run_whole(bed, "matmul", &part);
+    assert_int_equal(faults_in(bed, part.journal), ends[i + 1] - ends[i]);
+    parts[i] = part.journal;
+  }
+  const char *merged = new_journal(bed);
+  assert_true(journal_merge(merged, parts, 3, &bed->diags));
+  assert_string_equal(dump(bed, whole.journal), dump(bed, merged));
+}
+
 // Stopped after some faults and gone on with, a campaign ends as if it had not been stopped.
 static void assert_same_in_parts(Bed *bed, const CampaignOptions *whole, uint64_t first) {
   CampaignOptions parts = *whole;
@@ -362,6 +382,40 @@ static bool count_structure(void *context, const FaultRow *row) {
   return true;
 }
 
+typedef struct NameOf {
+  Bed *bed;
+  uint16_t region;
+  const char *name;
+} NameOf;
+
+static bool find_name(void *context, const StructureRow *row) {
+  NameOf *wanted = context;
+  if (row->region == wanted->region) wanted->name = arena_copy_text(wanted->bed->arena, row->name, strlen(row->name));
+  return true;
+}
+
+// As a cluster does it: the first batches; the others without the structure of which these were enough; one batch too many.
+static void assert_same_in_rounds(Bed *bed, const CampaignOptions *whole, uint16_t enough, uint64_t from) {
+  uint32_t batch = journal_batch(true, 2), count = 0;
+  NameOf name = {.bed = bed, .region = enough};
+  Journal *journal = journal_read(whole->journal, &bed->diags);
+  uint64_t end = strtoull(journal_note(journal, NOTE_SETTLED_BELOW), NULL, 10) + batch;
+  assert_true(journal_each_structure(journal, find_name, &name));
+  journal_close(journal);
+  const char *paths[16];
+  for (uint64_t first = 0; first < end; first += batch) {
+    CampaignOptions part = *whole;
+    part.first = first;
+    part.end = first + batch;
+    if (first >= from) part.enough = arena_format(bed->arena, "shared,%s", name.name);
+    paths[count++] = part.journal = new_journal(bed);
+    run_whole(bed, "vecadd", &part);
+  }
+  const char *merged = new_journal(bed);
+  assert_true(journal_merge(merged, paths, count, &bed->diags));
+  assert_string_equal(dump(bed, whole->journal), dump(bed, merged));
+}
+
 // Each structure is drawn until its own interval is narrow enough, and no longer.
 static void test_sequential_structures(void **state) {
   Bed *bed = *state;
@@ -380,6 +434,8 @@ static void test_sequential_structures(void **state) {
   }
   assert_true(counts.settled[0] != counts.settled[1]); // one of them was sure before the other
   assert_same_in_parts(bed, &whole, 1500);
+  uint32_t sure = counts.settled[1] < counts.settled[0]; // earlier; of two structures each gets half of a batch
+  assert_same_in_rounds(bed, &whole, counts.regions[sure], 2 * counts.settled[sure]);
 }
 
 // ---- Every structure -------------------------------------------------------------------------------
@@ -527,6 +583,7 @@ int main(void) {
       cmocka_unit_test(test_extended),
       cmocka_unit_test(test_killed),
       cmocka_unit_test(test_shards),
+      cmocka_unit_test(test_parts),
       cmocka_unit_test(test_sequential),
       cmocka_unit_test(test_sequential_structures),
       cmocka_unit_test(test_used_share),

@@ -1,4 +1,5 @@
 // Makes a journal of made-up faults, for tests and measurements of reports: journal_maker FILE FAULTS [odd|PROTECTION] [DONE]
+// Or FOLDER FAULTS parts N, shards N: the same campaign as N journals, FOLDER/0.db and so on.
 // Outcomes, places and lines are drawn at random but always the same; nothing is simulated. "odd": texts that a page or a
 // table could stumble over. DONE: how many of the faults are there; the campaign was stopped then.
 #include "journal/journal.h"
@@ -29,6 +30,18 @@ static const StructureRow structures[] = {
      .bits = 24,
      .raw_fit_per_mbit = 900},
 };
+
+static const JournalMeta made_up = {.target = "made-up",
+                                    .arguments = "size=none\n",
+                                    .machine = "fermi-gtx480",
+                                    .settings = "sm.count=15\n",
+                                    .protection = "none",
+                                    .model = "flip",
+                                    .structures = "rf,shared,l2,stack.pc",
+                                    .window = "all",
+                                    .seed = 1,
+                                    .timeout = 10,
+                                    .shards = 1};
 
 static bool put_frame(Journal *journal, Diags *diags) {
   GoldenRow launches[LAUNCHES];
@@ -83,22 +96,42 @@ static bool put_fault(Journal *journal, uint64_t id, bool odd, Diags *diags) {
   return journal_put_fault(journal, &row, diags);
 }
 
+// A run of numbers, or every N-th, of the faults.
+static bool write_piece(const char *folder, uint64_t faults, uint64_t piece, uint64_t pieces, bool is_part) {
+  Diags diags = {0};
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%" PRIu64 ".db", folder, piece);
+  JournalMeta meta = made_up;
+  uint64_t size = (faults + pieces - 1) / pieces, first = is_part ? piece * size : piece, step = is_part ? 1 : pieces;
+  uint64_t end = is_part && first + size < faults ? first + size : faults;
+  if (is_part) meta.first = first, meta.end = end;
+  if (!is_part) meta.shard = piece, meta.shards = pieces;
+  Journal *journal = journal_open(path, &meta, &diags);
+  bool good = journal != NULL && put_frame(journal, &diags) && journal_begin(journal, &(JournalPlan){faults, 0, 0.99}, &diags);
+  for (uint64_t i = first; i < end && good; i += step) good = put_fault(journal, i, false, &diags);
+  good = good && journal_reached(journal, end, true, &diags) && journal_commit(journal, &diags);
+  journal_close(journal);
+  diags_free(&diags);
+  return good;
+}
+
+static int write_pieces(char **argv) {
+  uint64_t faults = strtoull(argv[2], NULL, 10), pieces = strtoull(argv[4], NULL, 10);
+  for (uint64_t i = 0; i < pieces; i++) {
+    if (!write_piece(argv[1], faults, i, pieces, strcmp(argv[3], "parts") == 0)) return 1;
+  }
+  return 0;
+}
+
 int main(int argc, char **argv) {
   Diags diags = {0};
   if (argc < 3) return 2;
+  if (argc > 4 && (strcmp(argv[3], "parts") == 0 || strcmp(argv[3], "shards") == 0)) return write_pieces(argv);
   uint64_t faults = strtoull(argv[2], NULL, 10);
   bool odd = argc > 3 && strcmp(argv[3], "odd") == 0;
-  JournalMeta meta = {.target = odd ? "</script><b>odd</b>" : "made-up",
-                      .arguments = "size=none\n",
-                      .machine = "fermi-gtx480",
-                      .settings = "sm.count=15\n",
-                      .protection = argc > 3 && !odd ? argv[3] : "none",
-                      .model = "flip",
-                      .structures = "rf,shared,l2,stack.pc",
-                      .window = "all",
-                      .seed = 1,
-                      .timeout = 10,
-                      .shards = 1};
+  JournalMeta meta = made_up;
+  if (odd) meta.target = "</script><b>odd</b>";
+  if (argc > 3 && !odd) meta.protection = argv[3];
   Journal *journal = journal_open(argv[1], &meta, &diags);
   uint64_t done = argc > 4 ? strtoull(argv[4], NULL, 10) : faults;
   bool good = journal != NULL && put_frame(journal, &diags) && journal_begin(journal, &(JournalPlan){faults, 0, 0.99}, &diags);

@@ -23,10 +23,11 @@ done | awk '
     below["settle"] = below["campaign"] " settle"
     below["explain"] = below["campaign"] " explain"
     below["app"] = below["settle"] " explain app"
+    below["cluster"] = below["journal"] " cluster"
     below["report"] = below["journal"] " report"
     below["study"] = below["report"] " study"
     below["cudart"] = below["app"] " cudart"
-    below["cli"] = below["app"] " report study cli"
+    below["cli"] = below["app"] " report study cluster cli"
     below["lib"] = below["settle"] " explain lib"
     below["workloads"] = below["device"]
   }
