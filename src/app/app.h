@@ -48,7 +48,9 @@ typedef struct AppLaunch {
   uint64_t began_at, cycles, thread_instructions, warp_instructions;
   uint32_t registers;
   Resident resident;
-  uint64_t memory_hash; // after it, for those that follow faults; 0: not known
+  // For those that follow faults; 0: not known
+  uint64_t memory_hash, memory_before; // after it, before it
+  uint64_t request;                    // hash of what the host wants: kernel, grid, block, arguments
 } AppLaunch;
 
 // What the host copies back from the device, copy by copy. A kind of copy is where it comes from and how much it is.
@@ -168,6 +170,7 @@ void app_process_leave(AppProcess *process);
 // The host has these bytes from the device now; copied back: asked for, and judged.
 void app_process_saw(AppProcess *process, const void *bytes, uint64_t count, bool copied_back);
 void app_process_copied(AppProcess *process, uint64_t from, uint64_t bytes); // all of these bytes, by one call
+void app_process_launches(AppProcess *process, uint64_t request);            // a launch begins; hash of what is wanted, not 0
 void app_process_launched(AppProcess *process);                              // a launch has ended
 void app_process_loaded(AppProcess *process, const Program *program, const PtxSource *sources, uint32_t count); // made of these
 void app_process_forked(AppProcess *process); // in a process that the program has forked: no faults there

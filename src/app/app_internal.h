@@ -85,11 +85,12 @@ typedef struct AppParting {
   void *context;
   bool (*is_own)(void *context);              // not one that the program has forked
   void (*parted)(void *context, AppRun *run); // this is now the process of a fault
-  void (*lost)(void *context);                // whose fault cannot be followed further: ends it
+  void (*stop)(void *context, AppStop how);   // ends it
 } AppParting;
 AppFollow *app_follow_new(AppExchange *exchange, const AppParting *parting, Target *target, Arena *arena, Diags *diags);
 const Launcher *app_follow_launcher(const AppFollow *follow);
 void app_follow_begin(AppFollow *follow, Memory *memory);
+void app_follow_launches(AppFollow *follow, uint64_t request);
 void app_follow_moves(AppFollow *follow, uint64_t to, uint64_t from, uint64_t bytes, bool is_seen);
 void app_follow_shows(AppFollow *follow, uint64_t from, uint64_t bytes);
 void app_follow_fails(AppFollow *follow); // nothing is followed further

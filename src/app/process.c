@@ -74,9 +74,7 @@ static void has_parted(void *context, AppRun *run) {
   process->pid = getpid();
 }
 
-static void is_lost(void *context) {
-  if (is_own(context)) stop_here(context, APP_LOST, 0);
-}
+static void stop_followed(void *context, AppStop how) { stop_here(context, how, 0); }
 
 static void wait_for_checkpoint(AppProcess *process, uint64_t cycle) {
   const AppExchange *exchange = process->exchange;
@@ -244,7 +242,9 @@ static void tell_golden(AppProcess *process) {
                           row->warp_instructions,
                           row->registers,
                           golden->residents[i],
-                          is_kept ? launch->memory_hash : 0};
+                          is_kept ? launch->memory_hash : 0,
+                          launch->memory_before,
+                          launch->request};
     snprintf(launch->kernel, sizeof launch->kernel, "%s", row->kernel);
   }
 }
@@ -272,7 +272,7 @@ static bool add_hooks(AppProcess *process, HookChain *chain, const Spec *spec, D
   case APP_STRIKE: room = add_strike(process, chain); break;
   case APP_FORK: room = add_fork(process, chain); break;
   case APP_FOLLOW:
-    process->parting = (AppParting){.context = process, .is_own = is_own_process, .parted = has_parted, .lost = is_lost};
+    process->parting = (AppParting){.context = process, .is_own = is_own_process, .parted = has_parted, .stop = stop_followed};
     process->follow = app_follow_new(process->exchange, &process->parting, &process->target, process->arena, diags);
     return process->follow != NULL;
   }
@@ -364,6 +364,15 @@ void app_process_copied(AppProcess *process, uint64_t from, uint64_t bytes) {
 void app_process_loaded(AppProcess *process, const Program *program, const PtxSource *sources, uint32_t count) {
   bool is_wanted = is_own(process) && process->exchange->mode == APP_GOLDEN && process->exchange->sources >= 0;
   if (is_wanted) app_sources_write(process->exchange, program, sources, count);
+}
+
+void app_process_launches(AppProcess *process, uint64_t request) {
+  uint32_t count = process == NULL ? APP_MOST_LAUNCHES : device_launch_count(process->device);
+  if (process != NULL && process->timeline != NULL && count < APP_MOST_LAUNCHES) {
+    process->exchange->launches[count].request = request;
+    process->exchange->launches[count].memory_before = app_memory_hash(device_memory(process->device));
+  }
+  if (is_own(process) && process->follow != NULL) app_follow_launches(process->follow, request);
 }
 
 static void show_range(void *context, uint64_t start, uint64_t bytes) { app_follow_shows(((AppProcess *)context)->follow, start, bytes); }

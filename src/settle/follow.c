@@ -37,6 +37,7 @@ struct Follower {
   Target twin;            // the target, its launches carried out here
   const FollowHost *host; // of a program that drives its run itself; NULL: run_twin does
   bool has_parted;        // this is a process of one fault alone
+  Trail *alone; // that, between launches with its wrong words in memory and the right ones in its list; NULL: a kernel has trapped
   Launcher launcher;
   const Settling *settling;
   Following *following;
@@ -110,8 +111,9 @@ static bool is_in_time(const Follower *at, const Trail *trail) { return trail->s
 
 // The host hears of it, in a process of its own. The others go on without it.
 static void part(Follower *at, Trail *trail, bool same_flow) {
-  at->has_parted = at->host->part(at->host->context, (uint32_t)(trail - at->trails), same_flow);
-  if (!at->has_parted) lose(at, trail);
+  at->has_parted = at->host->part(at->host->context, (uint32_t)(trail - at->trails));
+  if (at->has_parted) at->host->knows_time(at->host->context, same_flow);
+  else lose(at, trail);
 }
 
 // What a launch has made of it.
@@ -202,9 +204,40 @@ static void launch_plain(Follower *at, const MachineEnvironment *environment, co
   take_returned(at, launch);
 }
 
+// The host has seen what the fault has made wrong, and launches once more. As long as it does what it does without the fault, the
+// launch is carried out as there, and again where it reads what is wrong.
+static void launch_alone(Follower *at, const MachineEnvironment *environment, const Launch *launch, Stats *stats, Trap *trap) {
+  const FollowHost *host = at->host;
+  Trail *trail = at->alone;
+  if (trail == NULL) host->stop(host->context, false);
+  words_swap(&trail->words, at->memory);
+  if (at->failed || !host->is_next(host->context, launch)) host->stop(host->context, false);
+  CourseOptions options = {.timeline = at->following->timeline, .readers = true, .spec = at->twin.spec};
+  options.keeps_lanes = at->twin.spec->ldst_coalescer != COALESCER_GT200;
+  at->course = course_new(environment, launch, &options, stats, trap);
+  if (trap->kind != TRAP_NONE || !is_as_with_time(at, launch, stats)) host->stop(host->context, false);
+  CourseResult result = course_go_on(at->course, &trail->words, at->limit);
+  trail->same_flow &= result.same_flow;
+  trail->late += result.extra * EXTRA_CYCLES;
+  if (result.end == RERUN_ENDLESS) host->stop(host->context, true);
+  if (result.end == RERUN_UNKNOWN || !is_in_time(at, trail)) host->stop(host->context, false);
+  host->knows_time(host->context, trail->same_flow && result.end != RERUN_TRAPPED);
+  if (result.end == RERUN_TRAPPED) {
+    *trap = *course_trap(at->course);
+    at->alone = NULL;
+    return; // the course stays: the trap is its
+  }
+  words_swap(&trail->words, at->memory);
+  course_free(at->course);
+  at->course = NULL;
+}
+
 static void on_launch(void *context, const MachineEnvironment *environment, const Launch *launch, Stats *stats, Trap *trap) {
   Follower *at = context;
-  if (at->has_parted) at->host->launches(at->host->context);
+  if (at->has_parted) {
+    launch_alone(at, environment, launch, stats, trap);
+    return;
+  }
   if (!is_wanted(at, launch)) {
     launch_plain(at, environment, launch, stats, trap);
     return;
@@ -379,6 +412,8 @@ static uint32_t follow_all(Settling *settling, bool is_again, Draw *draws, uint3
 // What is freed stays as it is until it is allocated again, and is zero then: the device says so as of any write.
 static void ignore_reads(void *context, DeviceAddress from, uint64_t bytes) { (void)context, (void)from, (void)bytes; }
 
+static void on_wrote(void *context, DeviceAddress to, uint64_t bytes) { follower_wrote(context, to, bytes); }
+
 Follower *follower_new(const Settling *settling, const Timeline *timeline, const FollowHost *host, uint64_t limit) {
   Follower *at = ARENA_NEW(settling->arena, Follower);
   *at = (Follower){.twin = *settling->target, .settling = settling, .host = host, .golden = settling->golden, .count = settling->count};
@@ -386,7 +421,7 @@ Follower *follower_new(const Settling *settling, const Timeline *timeline, const
   at->following->timeline = timeline;
   at->limit = limit;
   at->slack = limit - min_u64(limit, at->golden->cycles);
-  at->launcher = (Launcher){.context = at, .launch = on_launch, .host_reads = ignore_reads, .host_wrote = on_host_wrote};
+  at->launcher = (Launcher){.context = at, .launch = on_launch, .host_reads = ignore_reads, .host_wrote = on_wrote};
   at->trails = ARENA_ARRAY(settling->arena, Trail, at->count + 1);
   for (uint32_t i = 0; i < at->count; i++) at->trails[i] = trail_of(at, &settling->draws[i]);
   return at;
@@ -401,16 +436,26 @@ void follower_reads(Follower *at, DeviceAddress from, uint64_t bytes) {
     if (trail->state != TRAIL_GOING || !words_meet(&trail->words, from, bytes)) continue;
     if (at->failed) lose(at, trail);
     else part(at, trail, trail->same_flow);
-    if (at->has_parted) words_swap(&trail->words, at->memory);
+    if (!at->has_parted) continue;
+    words_swap(&trail->words, at->memory);
+    at->alone = trail;
   }
 }
 
+static void wrote_alone(Follower *at, DeviceAddress to, uint64_t bytes) {
+  if (at->alone == NULL) return;
+  words_remove(&at->alone->words, to, bytes);
+  if (words_meet(&at->alone->words, to, bytes)) at->failed = true;
+}
+
 void follower_wrote(Follower *at, DeviceAddress to, uint64_t bytes) {
-  if (!at->has_parted) on_host_wrote(at, to, bytes);
+  if (at->has_parted) wrote_alone(at, to, bytes);
+  else on_host_wrote(at, to, bytes);
 }
 
 void follower_loses(Follower *at, DeviceAddress from, uint64_t bytes) {
   if (!at->has_parted) on_host_reads(at, from, bytes);
+  else if (at->alone != NULL && words_meet(&at->alone->words, from, bytes)) at->failed = true;
 }
 
 void follower_fails(Follower *at) { at->failed = true; }

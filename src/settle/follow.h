@@ -137,9 +137,12 @@ typedef struct FollowHost {
   void *context;
   // After a launch without faults: is memory as the machine with time left it? False: nothing more is followed. Gives the launch its time.
   bool (*is_same)(void *context, const Launch *launch, Stats *stats);
-  // A process in which the fault number `draw` has come to the host. True in that one. Its time so far is known only if the flow was the same.
-  bool (*part)(void *context, uint32_t draw, bool same_flow);
-  void (*launches)(void *context); // in such a process: the next launch; what it does there is not known
+  // A process in which the fault number `draw` has come to the host. True in that one.
+  bool (*part)(void *context, uint32_t draw);
+  // In such a process. Is a launch the same as without faults, with the same memory before it, when what the fault has made wrong is put right?
+  bool (*is_next)(void *context, const Launch *launch);
+  void (*knows_time)(void *context, bool is_known); // all launches so far have taken the time that they take without faults
+  void (*stop)(void *context, bool is_endless); // the fault has made a launch endless; else it cannot be followed further. Does not return
 } FollowHost;
 typedef struct Follower Follower;
 // Follows settling->draws, each from its reader on; lives as long as settling->arena. limit: cycle at which a run counts as endless.
