@@ -27,6 +27,7 @@ enum {
   APP_FILE_PATH = 32,
   APP_MOST_KINDS = 2048,
   APP_MOST_COPIES = 4096,
+  APP_MOST_FOLLOWED = 1 << 17, // faults at a time
   APP_GRANULE_BYTES = 2 << 20, // what programs can overrun, as with hardware's pages, unless users say otherwise
 };
 #define APP_EXCHANGE "REDOUBT_CAMPAIGN" // environment variable: the file's path
@@ -37,15 +38,19 @@ typedef enum AppMode {
   APP_TRACE,  // no fault; observed for an explanation
   APP_STRIKE, // has faults
   APP_FORK,   // no fault; forks at the moment of each draw
+  APP_FOLLOW, // no fault, no time; forks where the host is about to see what one has done
 } AppMode;
 // How the library ended the program before its end.
-typedef enum AppStop { APP_RAN_ON, APP_SETTLED, APP_TIMED_OUT } AppStop;
+typedef enum AppStop { APP_RAN_ON, APP_SETTLED, APP_TIMED_OUT, APP_LOST } AppStop; // LOST: it could not be followed to its end
 
 typedef struct AppLaunch {
   char kernel[512];
   uint64_t began_at, cycles, thread_instructions, warp_instructions;
   uint32_t registers;
   Resident resident;
+  // For those that follow faults; 0: not known
+  uint64_t memory_hash, memory_before; // after it, before it
+  uint64_t request;                    // hash of what the host wants: kernel, grid, block, arguments
 } AppLaunch;
 
 // What the host copies back from the device, copy by copy. A kind of copy is where it comes from and how much it is.
@@ -70,7 +75,8 @@ typedef struct AppRun {
   uint32_t delivered; // what the run without faults copies back was copied back
   uint32_t trap;      // TrapKind of the first launch that had one
   uint64_t seen, corrected, cycles;
-  int32_t output; // number of the campaign's file that has its standard output
+  int32_t output;     // number of the campaign's file that has its standard output
+  uint32_t same_flow; // APP_FOLLOW: its kernels took the time that they take without the fault
 } AppRun;
 
 typedef struct AppExchange {
@@ -78,6 +84,7 @@ typedef struct AppExchange {
   uint32_t mode;            // AppMode
   int32_t campaign;         // process number; files of the campaign are named by their numbers there
   int32_t values;           // file of the tracer's log
+  int32_t timeline;         // file of the golden run's times, for those that follow faults; -1: not wanted
   int32_t sources;          // file of the PTX that is loaded; -1: it is known
   char temporary[APP_PATH]; // folder of further files, which have no name
   // Of the run without faults: from it, and to the others
@@ -106,6 +113,7 @@ typedef struct AppExchange {
   uint32_t place_count, kept_count;
   char kept[ORIGINALS_MOST][APP_PATH]; // output files, and links to them: as in Originals
   AppRun runs[APP_MOST_JOBS + 1];      // the process that the campaign starts, then those that it forks
+  uint8_t followed[APP_MOST_FOLLOWED]; // by draw: 1 + the outcome of one that was followed to its end; 0: not known
   uint32_t draw_count;
   Draw draws[]; // to be watched, or to be struck, those in order of strike_at
 } AppExchange;
@@ -147,11 +155,22 @@ void app_process_before_stop(AppProcess *process, void (*stopping)(void *context
 // The device is there. host_memory: a hash of all memory that kernels write and the host reads without a copy.
 typedef uint64_t (*AppHostMemory)(const void *context, uint64_t seed);
 void app_process_device(AppProcess *process, Device *device, AppHostMemory host_memory, const void *context);
-void app_process_enter(AppProcess *process); // NULL is fine for these
+// All memory that kernels write and the host reads without a copy, piece by piece.
+typedef void (*AppHostRange)(void *context, uint64_t start, uint64_t bytes);
+typedef void (*AppHostRanges)(const void *context, AppHostRange each, void *each_context);
+void app_process_host_ranges(AppProcess *process, AppHostRanges ranges);
+const Launcher *app_process_launcher(const AppProcess *process); // that the device must have; NULL: none
+// Before bytes move between the host and the device, or within it. is_seen: the host has them then.
+void app_process_moves(AppProcess *process, uint64_t to, uint64_t from, uint64_t bytes, bool is_seen);
+void app_process_fills(AppProcess *process, uint64_t to, uint64_t bytes);
+void app_process_registers(AppProcess *process); // memory of the program's own that kernels may use
+void app_process_asks_time(AppProcess *process); // the host wants to know how long something has taken
+void app_process_enter(AppProcess *process);     // NULL is fine for these
 void app_process_leave(AppProcess *process);
 // The host has these bytes from the device now; copied back: asked for, and judged.
 void app_process_saw(AppProcess *process, const void *bytes, uint64_t count, bool copied_back);
 void app_process_copied(AppProcess *process, uint64_t from, uint64_t bytes); // all of these bytes, by one call
+void app_process_launches(AppProcess *process, uint64_t request);            // a launch begins; hash of what is wanted, not 0
 void app_process_launched(AppProcess *process);                              // a launch has ended
 void app_process_loaded(AppProcess *process, const Program *program, const PtxSource *sources, uint32_t count); // made of these
 void app_process_forked(AppProcess *process); // in a process that the program has forked: no faults there

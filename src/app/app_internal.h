@@ -27,6 +27,7 @@ typedef struct AppTarget {
   AppSlot slots[APP_MOST_JOBS + 1];
   int values;                            // file of the tracer's log
   int sources;                           // of the PTX that is loaded
+  int timeline;                          // of the golden run's times
   const char *outputs[APP_MOST_OUTPUTS]; // absolute
   Originals originals;                   // of the outputs
   AppMask mask;                          // what of standard output is not compared
@@ -37,7 +38,9 @@ typedef struct AppTarget {
   Text good_lines; // in which its standard output says that all is well
   uint32_t good_line_count;
   int golden_output, golden_files[APP_MOST_OUTPUTS]; // copies; -1: not written
-  uint64_t cpu_seconds;                              // beyond which a process counts as endless
+  AppLaunch *launches;                               // NULL: faults are not followed
+  uint32_t launch_count;
+  uint64_t cpu_seconds; // beyond which a process counts as endless
 } AppTarget;
 
 // ---- app.c -------------------------------------------------------------------------------------------
@@ -54,6 +57,8 @@ AppResult app_result(const AppTarget *own, const AppRun *run, uint32_t slot, int
 // ---- jobs.c --------------------------------------------------------------------------------------
 bool app_inject(Target *target, const CampaignOptions *options, const Golden *golden, const Draw *draws, uint32_t count,
                 const Listener *listener); // Target.inject
+
+bool app_follow(Target *target, Settling *settling, Draw *live, uint32_t *count); // Target.follow
 
 // ---- judge.c -------------------------------------------------------------------------------------
 Outcome app_judge(const AppTarget *own, const AppExchange *exchange, const AppRun *run, const AppResult *result, Record *record);
@@ -72,5 +77,25 @@ bool app_traced(Target *target, const TracedRun *wish, Diags *diags); // Target.
 // ---- sources.c -----------------------------------------------------------------------------------
 void app_sources_write(const AppExchange *exchange, const Program *program, const PtxSource *sources, uint32_t count);
 void app_sources_read(Target *target, Arena *arena, int number);
+
+// ---- follow.c: the library's side of faults that are followed ------------------------------------------
+typedef struct AppFollow AppFollow;
+// What it needs of the process that it is in.
+typedef struct AppParting {
+  void *context;
+  bool (*is_own)(void *context);              // not one that the program has forked
+  void (*parted)(void *context, AppRun *run); // this is now the process of a fault
+  void (*stop)(void *context, AppStop how);   // ends it
+} AppParting;
+AppFollow *app_follow_new(AppExchange *exchange, const AppParting *parting, Target *target, Arena *arena, Diags *diags);
+const Launcher *app_follow_launcher(const AppFollow *follow);
+void app_follow_begin(AppFollow *follow, Memory *memory);
+void app_follow_launches(AppFollow *follow, uint64_t request);
+void app_follow_moves(AppFollow *follow, uint64_t to, uint64_t from, uint64_t bytes, bool is_seen);
+void app_follow_shows(AppFollow *follow, uint64_t from, uint64_t bytes);
+void app_follow_fails(AppFollow *follow); // nothing is followed further
+void app_follow_asks_time(const AppFollow *follow);
+void app_follow_end(AppFollow *follow); // tells what is settled without a process of its own
+uint64_t app_memory_hash(const Memory *memory);
 
 #endif

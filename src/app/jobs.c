@@ -6,6 +6,7 @@
 // those at whose moment the program could not be forked.
 #include "app/app_internal.h"
 #include "base/process.h"
+#include "settle/follow.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -31,6 +32,8 @@ typedef struct Jobs {
   bool stopped;  // no more of them
   bool given_up; // nor those that are running: they were killed
   uint32_t most; // at one time: runs that write the same files follow each other
+  // Of faults that are followed
+  Record *records; // by draw: told when the run that they were forked from has ended as it must; NULL: they are not followed
 } Jobs;
 
 // ---- Records ---------------------------------------------------------------------------------------
@@ -82,12 +85,19 @@ static void restore_outputs(const AppExchange *exchange) {
   }
 }
 
+// A right result says nothing of the time if it is not known.
+static bool is_followed(const AppRun *run, const Record *record) {
+  bool is_right = record->outcome == OUTCOME_MASKED || record->outcome == OUTCOME_PERFORMANCE;
+  return run->stop != APP_LOST && record->outcome != OUTCOME_INTERNAL && (!is_right || run->same_flow != 0);
+}
+
 static void end_forked(Jobs *at, AppExchange *exchange, AppRun *run, int status) {
   Record record = {.id = at->draws[run->draw].id};
   AppResult result = app_result(at->own, run, (uint32_t)(run - exchange->runs), status);
   record.outcome = app_judge(at->own, exchange, run, &result, &record);
-  at->done[run->draw] = true;
-  if (!at->given_up) give(at, &record);
+  at->done[run->draw] = at->records == NULL || is_followed(run, &record);
+  if (at->records != NULL) at->records[run->draw] = record;
+  else if (!at->given_up) give(at, &record);
   restore_outputs(exchange);
   exchange->stopped = at->stopped;
   run->pid = 0;
@@ -106,19 +116,26 @@ static void fill_exchange(const Jobs *at, AppExchange *exchange) {
   sem_init(&exchange->room, 1, at->most);
 }
 
-static void inject_forking(Jobs *at) {
-  AppExchange *exchange = app_exchange_new(at->own, APP_FORK, 0, at->count);
+static AppExchange *open_exchange(const Jobs *at, AppMode mode) {
+  AppExchange *exchange = app_exchange_new(at->own, mode, 0, at->count);
   if (exchange == NULL || !app_exchange_places(at->own, exchange, at->most)) {
     if (exchange != NULL) app_exchange_free(exchange, at->count);
-    return; // all of them from the beginning
+    return NULL;
   }
   fill_exchange(at, exchange);
-  pid_t forking = app_start(at->own, 0, APP_FORK);
+  return exchange;
+}
+
+// One run, and those that it forks. How it ended itself.
+static int run_forking(Jobs *at, AppExchange *exchange, AppMode mode) {
+  int ended = -1;
+  pid_t forking = app_start(at->own, 0, mode);
   while (forking > 0 || any_run(exchange)) {
     int status;
     pid_t pid = wait_for_any(at, &status);
     if (pid < 0) break;
     AppRun *run = pid > 0 ? find_run(exchange, pid) : NULL;
+    if (pid == forking) ended = status;
     if (pid == forking) forking = 0;
     else if (run != NULL) end_forked(at, exchange, run, status);
     else exchange->stopped = at->stopped;
@@ -127,7 +144,73 @@ static void inject_forking(Jobs *at) {
   }
   for (uint32_t i = 0; i <= (at->given_up ? at->most : 0); i++) app_end_left(getpid(), i); // of the forking process, and half-made ones
   sem_destroy(&exchange->room);
+  return ended;
+}
+
+static void inject_forking(Jobs *at) {
+  AppExchange *exchange = open_exchange(at, APP_FORK);
+  if (exchange == NULL) return; // all of them from the beginning
+  run_forking(at, exchange, APP_FORK);
   app_exchange_free(exchange, at->count);
+}
+
+// ---- Followed without time -------------------------------------------------------------------------
+
+// The run that was carried out without time did what the one with time does: whatever was forked from it holds.
+static bool is_golden(const Jobs *at, const AppExchange *exchange, int status) {
+  const AppResult *golden = &at->own->golden;
+  if (status < 0 || exchange->runs[0].finished == 0 || at->given_up) return false;
+  AppResult result = app_result(at->own, &exchange->runs[0], 0, status);
+  return result.status == golden->status && result.output == golden->output && result.files == golden->files && result.seen == golden->seen;
+}
+
+// Tells what is known, and keeps the others.
+static void tell_followed(Jobs *at, const AppExchange *exchange, Draw *live, uint32_t *count) {
+  uint32_t left = 0;
+  for (uint32_t i = 0; i < at->count; i++) {
+    bool is_settled = exchange->followed[i] != 0;
+    if (is_settled) at->records[i] = (Record){.id = live[i].id, .outcome = exchange->followed[i] - 1u};
+    if (is_settled && at->records[i].outcome == OUTCOME_TIMEOUT) record_timeout(&at->records[i]);
+    at->records[i].settled = SETTLED_FOLLOWED;
+    at->records[i].cycles = at->golden->cycles;
+    if ((is_settled || at->done[i]) && !at->stopped) give(at, &at->records[i]);
+    else live[left++] = live[i];
+  }
+  *count = left;
+}
+
+static bool any_reader(const Draw *draws, uint32_t count) {
+  bool any = false;
+  for (uint32_t i = 0; i < count && !any; i++) any = draws[i].reader.launch != 0 && !fault_lasts(&draws[i].fault);
+  return any;
+}
+
+static void jobs_begin(Jobs *at) {
+  at->most = at->own->choice.output_count > 0 ? 1 : min_u32(at->options->jobs, APP_MOST_JOBS);
+  at->done = calloc(at->count + 1, sizeof *at->done);
+  ASSERT(at->done != NULL);
+}
+
+bool app_follow(Target *target, Settling *settling, Draw *live, uint32_t *count) {
+  AppTarget *own = target->own;
+  Jobs at = {.own = own, .options = settling->options, .golden = settling->golden, .draws = live, .count = *count};
+  if (own->launches == NULL || *count > APP_MOST_FOLLOWED || !any_reader(live, *count)) return true;
+  at.listener = settling->listener;
+  jobs_begin(&at);
+  at.records = calloc(*count, sizeof *at.records);
+  ASSERT(at.records != NULL);
+  AppExchange *exchange = open_exchange(&at, APP_FOLLOW);
+  if (exchange != NULL) {
+    exchange->timeline = own->timeline;
+    exchange->cycles = settling->golden->cycles;
+    memcpy(exchange->launches, own->launches, own->launch_count * sizeof *own->launches);
+    int status = run_forking(&at, exchange, APP_FOLLOW);
+    if (is_golden(&at, exchange, status)) tell_followed(&at, exchange, live, count);
+    app_exchange_free(exchange, at.count);
+  }
+  free(at.records);
+  free(at.done);
+  return !at.stopped;
 }
 
 // ---- From the beginning ----------------------------------------------------------------------------
@@ -194,9 +277,7 @@ bool app_inject(Target *target, const CampaignOptions *options, const Golden *go
                 const Listener *listener) {
   AppTarget *own = target->own;
   Jobs at = {.own = own, .options = options, .golden = golden, .draws = draws, .count = count, .listener = listener};
-  at.most = own->choice.output_count > 0 ? 1 : min_u32(options->jobs, APP_MOST_JOBS);
-  at.done = calloc(count + 1, sizeof *at.done);
-  ASSERT(at.done != NULL);
+  jobs_begin(&at);
   if (options->snapshot && count > 0) inject_forking(&at);
   inject_from_start(&at);
   free(at.done);

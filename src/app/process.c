@@ -1,5 +1,6 @@
 // The library's side of a campaign on a CUDA program; see app.h.
 #include "app/app_internal.h"
+#include "settle/follow.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,6 +25,11 @@ struct AppProcess {
   Hook *watch;
   WatchedDraws watched;       // this process's copy of the draws
   Hook *seers[MOST_SETTLERS]; // who look on for their sake
+  Timeline *timeline;         // NULL: not wanted
+  AppHostRanges host_ranges;
+  // Followed
+  AppFollow *follow; // NULL: they are not
+  AppParting parting;
   // With faults
   Hook hook;
   Hook *others[FAULT_RUN_MOST + 1]; // hooks of faults that strike by themselves, and the tracer's
@@ -59,6 +65,16 @@ static _Noreturn void stop_here(AppProcess *process, AppStop stop, uint64_t corr
   if (process->stopping != NULL) process->stopping(process->stopping_context);
   _exit(0);
 }
+
+static bool is_own_process(void *context) { return is_own(context); }
+
+static void has_parted(void *context, AppRun *run) {
+  AppProcess *process = context;
+  process->run = run;
+  process->pid = getpid();
+}
+
+static void stop_followed(void *context, AppStop how) { stop_here(context, how, 0); }
 
 static void wait_for_checkpoint(AppProcess *process, uint64_t cycle) {
   const AppExchange *exchange = process->exchange;
@@ -192,6 +208,10 @@ static bool add_watch(AppProcess *process, HookChain *chain, const Spec *spec, D
     process->watched = (WatchedDraws){process->arena, &process->golden.table, draws, exchange->draw_count};
     room = settlers_watch(all_settlers, settlers_in_program(all_settlers), &process->watched, process->seers, chain) && room;
   }
+  if (exchange->timeline >= 0) {
+    process->timeline = timeline_new(process->arena);
+    room = hook_chain_add(chain, timeline_hook(process->timeline)) && room;
+  }
   machine_free(like);
   return room || diags_add(diags, NULL, 0, 0, "too many protections for a campaign");
 }
@@ -204,6 +224,8 @@ static void tell_golden(AppProcess *process) {
     settlers_seen(all_settlers, settlers_in_program(all_settlers), &process->watched, process->seers);
     memcpy(exchange->draws, process->watched.draws, exchange->draw_count * sizeof *process->watched.draws);
   }
+  char path[APP_FILE_PATH];
+  bool is_kept = process->timeline == NULL || timeline_save(process->timeline, app_file_path(exchange->campaign, exchange->timeline, path));
   exchange->checkpoint_count = golden->checkpoint_count;
   memcpy(exchange->checkpoints, golden->checkpoints, sizeof golden->checkpoints);
   exchange->cycles = golden->cycles;
@@ -213,8 +235,16 @@ static void tell_golden(AppProcess *process) {
   for (uint32_t i = 0; i < golden->launches.count && i < APP_MOST_LAUNCHES; i++) {
     const GoldenRow *row = &golden->launches.items[i];
     AppLaunch *launch = &exchange->launches[i];
-    *launch =
-        (AppLaunch){"", row->began_at, row->cycles, row->thread_instructions, row->warp_instructions, row->registers, golden->residents[i]};
+    *launch = (AppLaunch){"",
+                          row->began_at,
+                          row->cycles,
+                          row->thread_instructions,
+                          row->warp_instructions,
+                          row->registers,
+                          golden->residents[i],
+                          is_kept ? launch->memory_hash : 0,
+                          launch->memory_before,
+                          launch->request};
     snprintf(launch->kernel, sizeof launch->kernel, "%s", row->kernel);
   }
 }
@@ -241,6 +271,10 @@ static bool add_hooks(AppProcess *process, HookChain *chain, const Spec *spec, D
   case APP_TRACE: break;
   case APP_STRIKE: room = add_strike(process, chain); break;
   case APP_FORK: room = add_fork(process, chain); break;
+  case APP_FOLLOW:
+    process->parting = (AppParting){.context = process, .is_own = is_own_process, .parted = has_parted, .stop = stop_followed};
+    process->follow = app_follow_new(process->exchange, &process->parting, &process->target, process->arena, diags);
+    return process->follow != NULL;
   }
   room = room && add_tracer(process, chain, diags);
   return room || diags_add(diags, NULL, 0, 0, "too many protections for a campaign");
@@ -284,6 +318,29 @@ void app_process_device(AppProcess *process, Device *device, AppHostMemory host_
   process->host_memory = host_memory;
   process->host_context = context;
   process->exchange->has_time = machine_can(device_spec(device), MACHINE_HAS_TIME);
+  if (process->follow != NULL) app_follow_begin(process->follow, device_memory(device));
+}
+
+void app_process_host_ranges(AppProcess *process, AppHostRanges ranges) {
+  if (process != NULL) process->host_ranges = ranges;
+}
+
+const Launcher *app_process_launcher(const AppProcess *process) {
+  return process == NULL || process->follow == NULL ? NULL : app_follow_launcher(process->follow);
+}
+
+void app_process_moves(AppProcess *process, uint64_t to, uint64_t from, uint64_t bytes, bool is_seen) {
+  if (is_own(process) && process->follow != NULL) app_follow_moves(process->follow, to, from, bytes, is_seen);
+}
+
+void app_process_fills(AppProcess *process, uint64_t to, uint64_t bytes) { app_process_moves(process, to, 0, bytes, false); }
+
+void app_process_registers(AppProcess *process) {
+  if (is_own(process) && process->follow != NULL) app_follow_fails(process->follow);
+}
+
+void app_process_asks_time(AppProcess *process) {
+  if (is_own(process) && process->follow != NULL) app_follow_asks_time(process->follow);
 }
 
 void app_process_enter(AppProcess *process) {
@@ -309,8 +366,24 @@ void app_process_loaded(AppProcess *process, const Program *program, const PtxSo
   if (is_wanted) app_sources_write(process->exchange, program, sources, count);
 }
 
+void app_process_launches(AppProcess *process, uint64_t request) {
+  uint32_t count = process == NULL ? APP_MOST_LAUNCHES : device_launch_count(process->device);
+  if (process != NULL && process->timeline != NULL && count < APP_MOST_LAUNCHES) {
+    process->exchange->launches[count].request = request;
+    process->exchange->launches[count].memory_before = app_memory_hash(device_memory(process->device));
+  }
+  if (is_own(process) && process->follow != NULL) app_follow_launches(process->follow, request);
+}
+
+static void show_range(void *context, uint64_t start, uint64_t bytes) { app_follow_shows(((AppProcess *)context)->follow, start, bytes); }
+
 void app_process_launched(AppProcess *process) {
-  if (process != NULL) process->known = process->host_memory(process->host_context, process->known);
+  if (process == NULL) return;
+  process->known = process->host_memory(process->host_context, process->known);
+  uint32_t count = device_launch_count(process->device);
+  if (process->timeline != NULL && count > 0 && count <= APP_MOST_LAUNCHES)
+    process->exchange->launches[count - 1].memory_hash = app_memory_hash(device_memory(process->device));
+  if (is_own(process) && process->follow != NULL) process->host_ranges(process->host_context, show_range, process);
 }
 
 static void silence(Hook *hook) { *hook = (Hook){.name = hook->name, .kind = hook->kind, .next_cycle = UINT64_MAX}; }
@@ -334,6 +407,7 @@ void app_process_finish(AppProcess *process) {
   run->seen = process->copied;
   run->delivered = app_copies_reach(&process->copies, &process->exchange->expected);
   run->corrected = target_stat(&process->target, STAT_CORRECTED);
-  run->cycles = target_cycles(&process->target);
+  run->cycles = process->follow != NULL ? process->exchange->cycles : target_cycles(&process->target);
+  if (process->follow != NULL) app_follow_end(process->follow);
   run->finished = 1;
 }

@@ -41,6 +41,7 @@ typedef struct Target Target;
 struct Golden;
 struct Draw;
 struct CampaignOptions;
+struct Settling;
 struct Record;
 struct TracedRun;
 // Whom the stages of a campaign tell what they find, and ask now and then whether to go on; false: stop.
@@ -69,6 +70,8 @@ struct Target {
   bool (*golden)(Target *target, struct Draw *draws, uint32_t count, struct Golden *golden, const Listener *listener, Diags *diags);
   bool (*inject)(Target *target, const struct CampaignOptions *options, const struct Golden *golden, const struct Draw *draws,
                  uint32_t count, const Listener *listener);
+  // Follows what it can of live[0, *count) without time, tells the listener, and keeps the others (settle/follow.c).
+  bool (*follow)(Target *target, struct Settling *settling, struct Draw *live, uint32_t *count);
   bool (*traced)(Target *target, const struct TracedRun *wish, Diags *diags);
 };
 

@@ -204,6 +204,7 @@ static CudaError register_range(Runtime *runtime, void *pointer, uint64_t bytes,
   ASSERT(ranges != NULL && range != NULL);
   *range = (Allocation){.start = start, .bytes = bytes, .type = MEMORY_HOST, .flags = flags, .registered = true};
   ranges[runtime->range_count++] = range;
+  app_process_registers(runtime->environment.campaign);
   runtime->ranges = ranges;
   return cudaSuccess;
 }
@@ -263,15 +264,24 @@ CUDART(cudaPointerGetAttributes, PointerAttributes *attributes, const void *poin
 
 // ---- For campaigns --------------------------------------------------------------------------------------
 
-uint64_t allocation_hash_host(const void *context, uint64_t seed) {
+void allocation_each_host(const void *context, AppHostRange each, void *each_context) {
   const Runtime *runtime = context;
   const PointerMap *map = &runtime->allocations;
   for (uint32_t i = 0; i < map->capacity; i++) {
     const Allocation *allocation = map->keys[i] == NULL ? NULL : map->values[i];
     bool shared = allocation != NULL && allocation->type != MEMORY_DEVICE;
-    if (shared) seed = hash_bytes(pointer_of(allocation->start), allocation->bytes, seed);
+    if (shared) each(each_context, allocation->start, allocation->bytes);
   }
-  for (uint32_t i = 0; i < runtime->range_count; i++)
-    seed = hash_bytes(pointer_of(runtime->ranges[i]->start), runtime->ranges[i]->bytes, seed);
-  return variable_hash_managed(runtime, seed);
+  for (uint32_t i = 0; i < runtime->range_count; i++) each(each_context, runtime->ranges[i]->start, runtime->ranges[i]->bytes);
+  variable_each_managed(runtime, each, each_context);
+}
+
+static void hash_range(void *context, uint64_t start, uint64_t bytes) {
+  uint64_t *hash = context;
+  *hash = hash_bytes(pointer_of(start), bytes, *hash);
+}
+
+uint64_t allocation_hash_host(const void *context, uint64_t seed) {
+  allocation_each_host(context, hash_range, &seed);
+  return seed;
 }

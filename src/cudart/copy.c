@@ -48,9 +48,11 @@ static bool is_told(Runtime *runtime, uint64_t to, uint64_t from) {
 }
 
 static void move(Runtime *runtime, void *to, const void *from, size_t bytes) {
+  bool is_seen = is_told(runtime, address_of(to), address_of(from));
+  app_process_moves(runtime->environment.campaign, address_of(to), address_of(from), bytes, is_seen);
   memmove(to, from, bytes);
   memory_note_copy(device_memory(runtime->device), address_of(to), address_of(from), bytes);
-  if (is_told(runtime, address_of(to), address_of(from))) app_process_saw(runtime->environment.campaign, to, bytes, true);
+  if (is_seen) app_process_saw(runtime->environment.campaign, to, bytes, true);
 }
 
 // After the last of its moves.
@@ -156,6 +158,7 @@ CudaError set_bytes(Runtime *runtime, const MemsetParams *set) {
   if (!device_range_is_good(runtime, address_of(set->destination), bytes)) return cudaErrorInvalidValue;
   for (size_t y = 0; y < set->height; y++) {
     uint8_t *at = (uint8_t *)set->destination + y * set->pitch;
+    app_process_fills(runtime->environment.campaign, address_of(at), row);
     memory_note_write(device_memory(runtime->device), address_of(at), row);
     if (element == 1) {
       memset(at, (int)(set->value & 255), row);

@@ -81,6 +81,7 @@ CUDART(cudaEventElapsedTime, float *milliseconds, Event *first, Event *last) {
               ((first->flags | last->flags) & EVENT_NO_TIMING) == 0;
   if (!good) return runtime_leave(runtime, cudaErrorInvalidResourceHandle);
   if (milliseconds == NULL) return runtime_leave(runtime, cudaErrorInvalidValue);
+  app_process_asks_time(runtime->environment.campaign);
   double nanoseconds = (double)last->time_ns - (double)first->time_ns;
   *milliseconds = (float)(nanoseconds * 1e-6);
   return runtime_leave(runtime, cudaSuccess);

@@ -115,6 +115,22 @@ static void report_findings(Runtime *runtime, uint32_t before) {
   text_free(&bytes);
 }
 
+// All that decides a launch, besides memory.
+static uint64_t hash_request(const LaunchRequest *request, const Function *function) {
+  uint64_t hash = hash_bytes(request->kernel, strlen(request->kernel), 1);
+  const uint32_t shape[] = {request->grid[0],
+                            request->grid[1],
+                            request->grid[2],
+                            request->block[0],
+                            request->block[1],
+                            request->block[2],
+                            request->dynamic_shared_bytes,
+                            request->cooperative};
+  hash = hash_bytes(shape, sizeof shape, hash);
+  for (uint32_t i = 0; i < function->param_count; i++) hash = hash_bytes(request->arguments[i], function->params[i].bytes, hash);
+  return hash | 1; // never 0
+}
+
 CudaError launch_run(Runtime *runtime, const LaunchWish *wish) {
   if (runtime->sticky != cudaSuccess) return runtime->sticky;
   Kernel *kernel;
@@ -137,6 +153,7 @@ CudaError launch_run(Runtime *runtime, const LaunchWish *wish) {
                            .argument_count = kernel->function->param_count,
                            .cooperative = wish->cooperative};
   uint32_t before = device_launch_count(runtime->device);
+  if (runtime->environment.campaign != NULL) app_process_launches(runtime->environment.campaign, hash_request(&request, kernel->function));
   bool went_well = device_launch(runtime->device, &request);
   app_process_launched(runtime->environment.campaign);
   for (uint32_t i = before; i < device_launch_count(runtime->device); i++) report_launch(runtime, i); // more: kernels launch kernels

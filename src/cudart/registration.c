@@ -99,14 +99,13 @@ CudaError variable_find(Runtime *runtime, const void *host, uint64_t *address, u
 
 // ---- For campaigns --------------------------------------------------------------------------------------
 
-uint64_t variable_hash_managed(const Runtime *runtime, uint64_t seed) {
+void variable_each_managed(const Runtime *runtime, AppHostRange each, void *context) {
   const PointerMap *map = &runtime->variables;
   for (uint32_t i = 0; i < map->capacity; i++) {
     const Variable *variable = map->keys[i] == NULL ? NULL : map->values[i];
     uint64_t address, bytes;
     bool there = variable != NULL && variable->managed != NULL && variable->binary->module != NULL &&
                  module_symbol(variable->binary->module, variable->name, &address, &bytes);
-    if (there) seed = hash_bytes(pointer_of(address), bytes, seed);
+    if (there) each(context, address, bytes);
   }
-  return seed;
 }

@@ -176,9 +176,11 @@ Device *runtime_device(Runtime *runtime) {
   options.check = runtime->environment.check;
   options.fits_registers = true;
   options.hooks = runtime->environment.failed ? NULL : environment_attach(&runtime->environment, &diags);
+  options.launcher = app_process_launcher(runtime->environment.campaign);
   runtime->device = options.hooks == NULL ? NULL : device_new(&options, &diags);
   runtime->device_failed = runtime->device == NULL;
   if (runtime->device_failed) runtime_failed(runtime);
+  app_process_host_ranges(runtime->environment.campaign, allocation_each_host);
   if (runtime->device_failed) runtime_say_diags(&diags);
   else app_process_device(runtime->environment.campaign, runtime->device, allocation_hash_host, runtime);
   return runtime->device;

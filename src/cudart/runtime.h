@@ -207,7 +207,7 @@ void handle_drop(Runtime *runtime, const void *handle);           // no handle a
 Kernel *kernel_find(Runtime *runtime, const void *host);
 CudaError kernel_load(Runtime *runtime, const void *host, Kernel **kernel);
 CudaError variable_find(Runtime *runtime, const void *host, uint64_t *address, uint64_t *bytes);
-uint64_t variable_hash_managed(const Runtime *runtime, uint64_t seed); // contents of those that the host reads too
+void variable_each_managed(const Runtime *runtime, AppHostRange each, void *context); // those that the host reads too
 
 // binary.c
 CudaError binary_load(Runtime *runtime, Binary *binary);
@@ -228,6 +228,7 @@ void allocation_free_all(Runtime *runtime);                                     
 CudaError graph_memory_new(Runtime *runtime, void **pointer, size_t bytes);                // stays until the process ends
 CudaError stream_allocate(Runtime *runtime, void **pointer, size_t bytes, Stream *stream); // or a node, in a capture
 const Allocation *allocation_find(Runtime *runtime, uint64_t address);                     // NULL: none of the program's
+void allocation_each_host(const void *runtime, AppHostRange each, void *context);          // what the host reads too
 uint64_t allocation_hash_host(const void *runtime, uint64_t seed);                         // contents of what the host reads too
 static inline uint64_t address_of(const void *pointer) { return (uint64_t)(uintptr_t)pointer; }
 static inline void *pointer_of(uint64_t address) { return (void *)(uintptr_t)address; }

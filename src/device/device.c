@@ -91,6 +91,8 @@ DeviceAddress device_alloc(Device *device, uint64_t bytes) {
   if (address == 0) {
     device_fail(device, "out of device memory: %" PRIu64 " bytes wanted, %" PRIu64 " of %" PRIu64 " in use", bytes,
                 memory_in_use(device->memory), memory_capacity(device->memory));
+  } else {
+    tell_wrote(device, address, max_u64(bytes, 1)); // it is zero now
   }
   return address;
 }

@@ -18,7 +18,7 @@ typedef struct Launcher {
   void *context;
   void (*launch)(void *context, const MachineEnvironment *environment, const Launch *launch, Stats *stats, Trap *trap);
   void (*host_reads)(void *context, DeviceAddress from, uint64_t bytes); // or frees, or copies elsewhere
-  void (*host_wrote)(void *context, DeviceAddress to, uint64_t bytes);
+  void (*host_wrote)(void *context, DeviceAddress to, uint64_t bytes);   // or allocated, which zeroes
 } Launcher;
 
 typedef struct DeviceOptions {

@@ -33,8 +33,11 @@ typedef struct Trail {
   Record record;
 } Trail;
 
-typedef struct Follower {
-  Target twin; // the target, its launches carried out here
+struct Follower {
+  Target twin;            // the target, its launches carried out here
+  const FollowHost *host; // of a program that drives its run itself; NULL: run_twin does
+  bool has_parted;        // this is a process of one fault alone
+  Trail *alone; // that, between launches with its wrong words in memory and the right ones in its list; NULL: a kernel has trapped
   Launcher launcher;
   const Settling *settling;
   Following *following;
@@ -49,7 +52,7 @@ typedef struct Follower {
   bool judges;
   Course *course; // of the current launch
   Memory *memory;
-} Follower;
+};
 
 static bool goes_on(const Follower *at) { return at->settling->listener->goes_on(at->settling->listener->context); }
 
@@ -106,6 +109,13 @@ void record_timeout(Record *record) {
 // It ends before the limit.
 static bool is_in_time(const Follower *at, const Trail *trail) { return trail->same_flow || (at->slack > 0 && trail->late <= at->slack); }
 
+// The host hears of it, in a process of its own. The others go on without it.
+static void part(Follower *at, Trail *trail, bool same_flow) {
+  at->has_parted = at->host->part(at->host->context, (uint32_t)(trail - at->trails));
+  if (at->has_parted) at->host->knows_time(at->host->context, same_flow);
+  else lose(at, trail);
+}
+
 // What a launch has made of it.
 static void take_end(Follower *at, Trail *trail, const CourseResult *result, const Launch *launch) {
   trail->same_flow &= result->same_flow;
@@ -115,6 +125,8 @@ static void take_end(Follower *at, Trail *trail, const CourseResult *result, con
     settle(at, trail, trail->record.outcome);
   } else if (result->end == RERUN_UNKNOWN || !is_in_time(at, trail)) {
     lose(at, trail);
+  } else if (result->end == RERUN_TRAPPED && at->host != NULL) {
+    part(at, trail, false);
   } else if (result->end == RERUN_TRAPPED) {
     record_trap(&trail->record, course_trap(at->course), launch->program);
     settle(at, trail, trail->record.outcome);
@@ -161,7 +173,7 @@ static void take_returned(Follower *at, const Launch *launch) {
 // Some of the faults of this launch have to be simulated: what helps to end that early is kept.
 static void keep_memory(Follower *at, const Launch *launch) {
   bool wanted = false;
-  for (uint32_t i = 0; i < at->count && !at->is_again; i++) {
+  for (uint32_t i = 0; i < at->count && !at->is_again && at->host == NULL; i++) {
     wanted |= at->trails[i].state == TRAIL_LOST && at->trails[i].draw->reader.launch == launch->number;
   }
   LaunchMemory kept;
@@ -182,23 +194,68 @@ static bool is_wanted(const Follower *at, const Launch *launch) {
   return wanted && !at->failed;
 }
 
+static bool is_as_with_time(const Follower *at, const Launch *launch, Stats *stats) {
+  return at->host == NULL || at->host->is_same(at->host->context, launch, stats);
+}
+
+static void launch_plain(Follower *at, const MachineEnvironment *environment, const Launch *launch, Stats *stats, Trap *trap) {
+  functional_run(environment, launch, stats, trap);
+  if (!is_as_with_time(at, launch, stats)) at->failed = true;
+  take_returned(at, launch);
+}
+
+// The host has seen what the fault has made wrong, and launches once more. As long as it does what it does without the fault, the
+// launch is carried out as there, and again where it reads what is wrong.
+static void launch_alone(Follower *at, const MachineEnvironment *environment, const Launch *launch, Stats *stats, Trap *trap) {
+  const FollowHost *host = at->host;
+  Trail *trail = at->alone;
+  if (trail == NULL) host->stop(host->context, false);
+  words_swap(&trail->words, at->memory);
+  if (at->failed || !host->is_next(host->context, launch)) host->stop(host->context, false);
+  CourseOptions options = {.timeline = at->following->timeline, .readers = true, .spec = at->twin.spec};
+  options.keeps_lanes = at->twin.spec->ldst_coalescer != COALESCER_GT200;
+  at->course = course_new(environment, launch, &options, stats, trap);
+  if (trap->kind != TRAP_NONE || !is_as_with_time(at, launch, stats)) host->stop(host->context, false);
+  CourseResult result = course_go_on(at->course, &trail->words, at->limit);
+  trail->same_flow &= result.same_flow;
+  trail->late += result.extra * EXTRA_CYCLES;
+  if (result.end == RERUN_ENDLESS) host->stop(host->context, true);
+  if (result.end == RERUN_UNKNOWN || !is_in_time(at, trail)) host->stop(host->context, false);
+  host->knows_time(host->context, trail->same_flow && result.end != RERUN_TRAPPED);
+  if (result.end == RERUN_TRAPPED) {
+    *trap = *course_trap(at->course);
+    at->alone = NULL;
+    return; // the course stays: the trap is its
+  }
+  words_swap(&trail->words, at->memory);
+  course_free(at->course);
+  at->course = NULL;
+}
+
 static void on_launch(void *context, const MachineEnvironment *environment, const Launch *launch, Stats *stats, Trap *trap) {
   Follower *at = context;
+  if (at->has_parted) {
+    launch_alone(at, environment, launch, stats, trap);
+    return;
+  }
   if (!is_wanted(at, launch)) {
-    functional_run(environment, launch, stats, trap);
-    take_returned(at, launch);
+    launch_plain(at, environment, launch, stats, trap);
     return;
   }
   CourseOptions options = {.timeline = at->following->timeline, .readers = at->going > 0};
   options.spec = at->twin.spec;
-  options.may_be_open = !at->is_again;
+  options.may_be_open = !at->is_again && at->host == NULL;
   at->course = course_new(environment, launch, &options, stats, trap);
-  if (trap->kind != TRAP_NONE) at->failed = true;
-  for (uint32_t i = 0; i < at->count && !at->failed; i++) {
+  if (trap->kind != TRAP_NONE || !is_as_with_time(at, launch, stats)) at->failed = true;
+  for (uint32_t i = 0; i < at->count && !at->failed && !at->has_parted; i++) {
     Trail *trail = &at->trails[i];
     if (trail->state != TRAIL_GOING && !is_struck_in(trail, launch)) continue;
     advance(at, trail, launch);
     at->failed = !goes_on(at);
+  }
+  if (at->has_parted) {
+    *trap = *course_trap(at->course);
+    return; // the course stays: the trap is its
   }
   keep_memory(at, launch);
   course_free(at->course);
@@ -349,6 +406,66 @@ static uint32_t follow_all(Settling *settling, bool is_again, Draw *draws, uint3
   return left;
 }
 
+// ---- A program that drives its run itself ------------------------------------------------------------
+
+// What is freed stays as it is until it is allocated again, and is zero then: the device says so as of any write.
+static void ignore_reads(void *context, DeviceAddress from, uint64_t bytes) { (void)context, (void)from, (void)bytes; }
+
+static void on_wrote(void *context, DeviceAddress to, uint64_t bytes) { follower_wrote(context, to, bytes); }
+
+Follower *follower_new(const Settling *settling, const Timeline *timeline, const FollowHost *host, uint64_t limit) {
+  Follower *at = ARENA_NEW(settling->arena, Follower);
+  *at = (Follower){.twin = *settling->target, .settling = settling, .host = host, .golden = settling->golden, .count = settling->count};
+  at->following = ARENA_NEW(settling->arena, Following);
+  at->following->timeline = timeline;
+  at->limit = limit;
+  at->slack = limit - min_u64(limit, at->golden->cycles);
+  at->launcher = (Launcher){.context = at, .launch = on_launch, .host_reads = ignore_reads, .host_wrote = on_wrote};
+  at->trails = ARENA_ARRAY(settling->arena, Trail, at->count + 1);
+  for (uint32_t i = 0; i < at->count; i++) at->trails[i] = trail_of(at, &settling->draws[i]);
+  return at;
+}
+
+const Launcher *follower_launcher(const Follower *at) { return &at->launcher; }
+void follower_begin(Follower *at, Memory *memory) { at->memory = memory; }
+
+void follower_reads(Follower *at, DeviceAddress from, uint64_t bytes) {
+  for (uint32_t i = 0; i < at->count && at->going > 0 && !at->has_parted; i++) {
+    Trail *trail = &at->trails[i];
+    if (trail->state != TRAIL_GOING || !words_meet(&trail->words, from, bytes)) continue;
+    if (at->failed) lose(at, trail);
+    else part(at, trail, trail->same_flow);
+    if (!at->has_parted) continue;
+    words_swap(&trail->words, at->memory);
+    at->alone = trail;
+  }
+}
+
+static void wrote_alone(Follower *at, DeviceAddress to, uint64_t bytes) {
+  if (at->alone == NULL) return;
+  words_remove(&at->alone->words, to, bytes);
+  if (words_meet(&at->alone->words, to, bytes)) at->failed = true;
+}
+
+void follower_wrote(Follower *at, DeviceAddress to, uint64_t bytes) {
+  if (at->has_parted) wrote_alone(at, to, bytes);
+  else on_host_wrote(at, to, bytes);
+}
+
+void follower_loses(Follower *at, DeviceAddress from, uint64_t bytes) {
+  if (!at->has_parted) on_host_reads(at, from, bytes);
+  else if (at->alone != NULL && words_meet(&at->alone->words, from, bytes)) at->failed = true;
+}
+
+void follower_fails(Follower *at) { at->failed = true; }
+
+bool follower_end(Follower *at, uint32_t draw, Outcome *outcome) {
+  Trail *trail = &at->trails[draw];
+  if (trail->state == TRAIL_GOING && trail->same_flow && !at->failed) settle(at, trail, OUTCOME_MASKED); // nobody has seen what is wrong
+  *outcome = (Outcome)trail->record.outcome;
+  return trail->state == TRAIL_SETTLED;
+}
+
 bool campaign_is_protected(const CampaignOptions *options) {
   return options->protections != NULL && hook_chain_wants(options->protections) != 0;
 }
@@ -367,9 +484,10 @@ static bool is_named(const Region *region) {
 
 bool settles_by_following(const Settling *at) {
   const CampaignOptions *options = at->options;
-  bool can = options->standing == NULL && options->prune && options->snapshot && at->target->inject == NULL &&
-             machine_can(at->target->spec, MACHINE_IS_FOLLOWED);
-  bool any = false, is_protected = campaign_is_protected(options);
+  bool is_protected = campaign_is_protected(options), any = false;
+  bool is_ours = at->target->inject == NULL || (at->target->follow != NULL && !is_protected);
+  bool can =
+      options->standing == NULL && options->prune && options->snapshot && is_ours && machine_can(at->target->spec, MACHINE_IS_FOLLOWED);
   for (uint32_t i = 0; i < at->count && can && !any; i++) {
     const Region *region = &at->golden->table.items[at->draws[i].fault.site.region];
     any = is_named(region) || (is_protected && (region->flags & REGION_TRACED) != 0);
@@ -379,7 +497,10 @@ bool settles_by_following(const Settling *at) {
 
 static Hook *watch(const WatchedDraws *watched) { return timeline_hook(timeline_new(watched->arena)); }
 
+bool settles_by_trials(const Settling *at) { return at->target->inject == NULL && settles_by_following(at); }
+
 static bool settle_all(Settling *at, Hook *hook, Draw *live, uint32_t *count) {
+  if (at->target->follow != NULL) return *count == 0 || at->target->follow(at->target, at, live, count);
   at->following = ARENA_NEW(at->arena, Following);
   at->following->timeline = hook->own;
   at->following->is_protected = campaign_is_protected(at->options);
@@ -403,4 +524,4 @@ static void finish(Settling *at) {
 }
 
 const Settler settle_follow = {.name = "follow", .is_for = settles_by_following, .watch = watch, .settle = settle_all, .finish = finish};
-const Settler settle_returned = {.name = "returned", .is_for = settles_by_following, .settle = settle_again};
+const Settler settle_returned = {.name = "returned", .is_for = settles_by_trials, .settle = settle_again};

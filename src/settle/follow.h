@@ -33,8 +33,10 @@ typedef struct MomentKey {
 } MomentKey;
 Timeline *timeline_new(Arena *arena);
 Hook *timeline_hook(Timeline *timeline);
-uint32_t timeline_longest(const Timeline *timeline);       // cycles from issue to write-back
-uint32_t timeline_longest_store(const Timeline *timeline); // until it has been performed
+bool timeline_save(const Timeline *timeline, const char *path); // for another process of this build
+Timeline *timeline_load(Arena *arena, const char *path);        // NULL: it cannot be read
+uint32_t timeline_longest(const Timeline *timeline);            // cycles from issue to write-back
+uint32_t timeline_longest_store(const Timeline *timeline);      // until it has been performed
 // The access `number` of a warp, in the order of its program. False: there is none, or there were too many to keep.
 bool timeline_moment(const Timeline *timeline, const MomentKey *key, uint32_t number, Moment *moment);
 
@@ -121,8 +123,34 @@ typedef struct Following {
   bool is_protected, passes_values;
 } Following;
 bool settles_by_following(const Settling *at);              // some faults strike what programs can name, and nothing stands in the way
+bool settles_by_trials(const Settling *at);                 // and its runs are in this process
 bool campaign_is_protected(const CampaignOptions *options); // --protect none wants nothing
 void record_trap(Record *record, const Trap *trap, const Program *program);
 void record_timeout(Record *record);
+
+// ---- Following where the host's code is not ours ---------------------------------------------------------
+// A CUDA program drives its run itself, on a device whose launches are carried out here. Where it is about to see what a fault has made wrong, or that a kernel
+// has trapped, it goes on in a process of its own.
+typedef struct FollowHost {
+  void *context;
+  // After a launch without faults: is memory as the machine with time left it? False: nothing more is followed. Gives the launch its time.
+  bool (*is_same)(void *context, const Launch *launch, Stats *stats);
+  // A process in which the fault number `draw` has come to the host. True in that one.
+  bool (*part)(void *context, uint32_t draw);
+  // In such a process. Is a launch the same as without faults, with the same memory before it, when what the fault has made wrong is put right?
+  bool (*is_next)(void *context, const Launch *launch);
+  void (*knows_time)(void *context, bool is_known); // all launches so far have taken the time that they take without faults
+  void (*stop)(void *context, bool is_endless); // the fault has made a launch endless; else it cannot be followed further. Does not return
+} FollowHost;
+typedef struct Follower Follower;
+// Follows settling->draws, each from its reader on; lives as long as settling->arena. limit: cycle at which a run counts as endless.
+Follower *follower_new(const Settling *settling, const Timeline *timeline, const FollowHost *host, uint64_t limit);
+const Launcher *follower_launcher(const Follower *follower);
+void follower_begin(Follower *follower, Memory *memory);
+void follower_reads(Follower *follower, DeviceAddress from, uint64_t bytes); // the host is about to, or may from now on
+void follower_wrote(Follower *follower, DeviceAddress to, uint64_t bytes);
+void follower_loses(Follower *follower, DeviceAddress from, uint64_t bytes); // what differs there is not followed further
+void follower_fails(Follower *follower);                                     // nothing is followed further
+bool follower_end(Follower *follower, uint32_t draw, Outcome *outcome);      // at the run's end: is it settled?
 
 #endif

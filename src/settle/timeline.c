@@ -1,6 +1,8 @@
 // When memory instructions issued in the golden run, by launch, block and warp; see follow.h.
 #include "settle/follow.h"
 
+#include <stdio.h>
+
 enum { MOST_MOMENTS = 1 << 24, CYCLE_PARTS = 8 }; // CYCLE_PARTS: the most schedulers
 
 typedef VEC(Moment) MomentVec;
@@ -87,4 +89,57 @@ bool timeline_moment(const Timeline *timeline, const MomentKey *key, uint32_t nu
   if (number >= warp->count) return false;
   *moment = warp->items[number];
   return true;
+}
+
+// ---- From one process to another -----------------------------------------------------------------------
+
+static bool put(FILE *file, const void *bytes, size_t size, size_t count) { return fwrite(bytes, size, count, file) == count; }
+static bool get(FILE *file, void *bytes, size_t size, size_t count) { return fread(bytes, size, count, file) == count; }
+
+static bool save_launch(const LaunchTimes *launch, FILE *file) {
+  bool good = put(file, launch, sizeof *launch, 1);
+  for (uint32_t i = 0; i < launch->blocks * launch->block_warps && good; i++) {
+    const MomentVec *warp = &launch->warps[i];
+    good = put(file, &warp->count, sizeof warp->count, 1) && put(file, warp->items, sizeof *warp->items, warp->count);
+  }
+  return good;
+}
+
+bool timeline_save(const Timeline *timeline, const char *path) {
+  FILE *file = fopen(path, "wb");
+  if (file == NULL) return false;
+  bool good = put(file, timeline, sizeof *timeline, 1);
+  for (uint32_t i = 0; i < timeline->launches.count && good; i++) good = save_launch(&timeline->launches.items[i], file);
+  return fclose(file) == 0 && good;
+}
+
+static bool load_launch(LaunchTimes *launch, Arena *arena, FILE *file) {
+  bool good = get(file, launch, sizeof *launch, 1);
+  if (!good) return false;
+  launch->warps = ARENA_ARRAY(arena, MomentVec, launch->blocks * launch->block_warps);
+  for (uint32_t i = 0; i < launch->blocks * launch->block_warps && good; i++) {
+    MomentVec *warp = &launch->warps[i];
+    uint32_t count = 0;
+    good = get(file, &count, sizeof count, 1) && count <= MOST_MOMENTS;
+    Moment *items = ARENA_ARRAY(arena, Moment, good ? count : 0);
+    good = good && get(file, items, sizeof *items, count);
+    *warp = (MomentVec){.items = items, .count = good ? count : 0};
+  }
+  return good;
+}
+
+Timeline *timeline_load(Arena *arena, const char *path) {
+  FILE *file = fopen(path, "rb");
+  if (file == NULL) return NULL;
+  Timeline kept, *timeline = timeline_new(arena);
+  bool good = get(file, &kept, sizeof kept, 1);
+  if (good) {
+    timeline->moments = kept.moments;
+    timeline->longest = kept.longest;
+    timeline->longest_store = kept.longest_store;
+    timeline->longest_write = kept.longest_write;
+  }
+  for (uint32_t i = 0; good && i < kept.launches.count; i++) good = load_launch(VEC_PUSH(&timeline->launches, arena), arena, file);
+  fclose(file);
+  return good ? timeline : NULL;
 }

@@ -556,4 +556,4 @@ static bool settle(Settling *at, Hook *hook, Draw *live, uint32_t *count) {
   return true;
 }
 
-const Settler settle_trial = {.name = "trial", .is_for = settles_by_following, .settle = settle};
+const Settler settle_trial = {.name = "trial", .is_for = settles_by_trials, .settle = settle};
