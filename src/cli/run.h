@@ -66,8 +66,9 @@ typedef struct RunOptions {
   Spec spec;
   Files files; // that the run reads and writes
 } RunOptions;
-extern const OptionGroup run_workload_group, run_ptx_group, run_g80_group, run_shader_group, run_machine_group; // for structs that begin with RunOptions
-OptionTake option_size, option_json, option_csv;                                                                // for such structs too
+extern const OptionGroup run_workload_group, run_ptx_group, run_g80_group, run_shader_group,
+    run_machine_group;                           // for structs that begin with RunOptions
+OptionTake option_size, option_json, option_csv; // for such structs too
 void run_options_default(RunOptions *options);
 // Once options are taken: the target, the machine, and whether it all goes together. False, after a message: it does not.
 bool run_options_complete(RunOptions *options, const Operands *operands, Arena *arena);

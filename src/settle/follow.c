@@ -213,7 +213,6 @@ static void launch_alone(Follower *at, const MachineEnvironment *environment, co
   words_swap(&trail->words, at->memory);
   if (at->failed || !host->is_next(host->context, launch)) host->stop(host->context, false);
   CourseOptions options = {.timeline = at->following->timeline, .readers = true, .spec = at->twin.spec};
-  options.keeps_lanes = at->twin.spec->ldst_coalescer != COALESCER_GT200;
   at->course = course_new(environment, launch, &options, stats, trap);
   if (trap->kind != TRAP_NONE || !is_as_with_time(at, launch, stats)) host->stop(host->context, false);
   CourseResult result = course_go_on(at->course, &trail->words, at->limit);
