@@ -1,55 +1,19 @@
 // G80 machine code as a target of faults: every array passed to it is an output; without arrays, global memory is.
-#include "cli/fault.h"
+#include "cli/file_target.h"
 #include "machine/g80/g80.h"
 #include "sass/sass.h"
 
-typedef struct G80Target {
-  const RunOptions *options;
-  G80Call call;
-  Device *device;
-} G80Target;
+static bool place(void *call, Device *device) { return g80_call_place(call, device); }
 
-static bool g80_target_start(Target *target, const HookChain *hooks, Diags *diags) {
-  G80Target *own = target->own;
-  Program *program = g80_call_compile(own->options, diags);
-  if (program == NULL) return false;
-  DeviceOptions options = {.spec = target->spec, .hooks = hooks, .launcher = target->launcher, .address_bits = program->address_bits};
-  own->device = device_new(&options, diags);
-  if (own->device == NULL) return program_free(program), false;
-  own->call.request.module = device_load_program(own->device, program, diags);
-  if (own->call.request.module == NULL) return false;
-  if (g80_call_place(&own->call, own->device)) return true;
-  return diags_add(diags, NULL, 0, 0, "%s: %s", target->name, device_error(own->device));
-}
-
-static bool g80_target_run(Target *target) {
-  G80Target *own = target->own;
-  return device_launch(own->device, &own->call.request);
-}
-
-static bool g80_target_check(Target *target) {
-  (void)target;
-  return true;
-}
-
-static void g80_target_outputs(Target *target, TargetOutputs *outputs, Arena *arena) {
-  G80Target *own = target->own;
-  outputs->count = 0;
-  if (own->call.arrays == 0) {
+static void add_outputs(const FileTarget *own, TargetOutputs *outputs, Arena *arena) {
+  const G80Call *call = own->call;
+  if (call->arrays == 0) {
     TargetOutput *all = &outputs->items[outputs->count++];
-    *all = (TargetOutput){.name = "global", .type = ELEMENT_U32, .count = G80_GLOBAL_BYTES / 4, .address = own->call.memory};
+    *all = (TargetOutput){.name = "global", .type = ELEMENT_U32, .count = G80_GLOBAL_BYTES / 4, .address = call->memory};
     all->bytes = arena_alloc(arena, G80_GLOBAL_BYTES);
     device_read(own->device, all->bytes, all->address, G80_GLOBAL_BYTES);
   }
-  arguments_as_outputs(own->call.arguments, own->call.argument_count, own->device, outputs, arena);
-}
-
-static Device *g80_target_device(Target *target) { return ((G80Target *)target->own)->device; }
-
-static void g80_target_finish(Target *target) {
-  G80Target *own = target->own;
-  if (own->device != NULL) device_free(own->device);
-  own->device = NULL;
+  arguments_as_outputs(call->arguments, call->argument_count, own->device, outputs, arena);
 }
 
 // As `redoubt run` takes them, one per line: replay reads it back.
@@ -69,26 +33,15 @@ static const char *arguments_text(const RunOptions *options, const G80Call *call
 }
 
 Target *g80_target(const RunOptions *options, Arena *arena, Diags *diags) {
-  G80Target *own = ARENA_NEW(arena, G80Target);
-  own->options = options;
+  G80Call *call = ARENA_NEW(arena, G80Call);
   Program *program = g80_call_compile(options, diags);
-  bool good = program != NULL && g80_call_parse(&own->call, options, arena, program, diags);
+  bool good = program != NULL && g80_call_parse(call, options, arena, program, diags);
   if (program != NULL) program_free(program);
   char *source;
   size_t length;
   if (!good || !file_read(arena, options->target, &source, &length, diags)) return NULL;
-  Target *target = ARENA_NEW(arena, Target);
-  *target = (Target){.name = options->target,
-                     .arguments = arguments_text(options, &own->call, arena),
-                     .spec = &options->spec,
-                     .own = own,
-                     .start = g80_target_start,
-                     .run = g80_target_run,
-                     .check = g80_target_check,
-                     .outputs = g80_target_outputs,
-                     .device = g80_target_device,
-                     .finish = g80_target_finish};
-  TargetSource text = {.file = options->target, .text = source, .length = length, .kernels = ""};
-  target_add_source(target, arena, &text);
-  return target;
+  FileTarget *own = ARENA_NEW(arena, FileTarget);
+  *own = (FileTarget){
+      .options = options, .call = call, .request = &call->request, .compile = g80_call_compile, .place = place, .outputs = add_outputs};
+  return file_target(own, arguments_text(options, call, arena), source, length, arena);
 }

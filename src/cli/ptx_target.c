@@ -1,42 +1,14 @@
 // A kernel of a PTX file as a target of faults: every array passed to it is an output; there is no check of its own.
-#include "cli/fault.h"
+#include "cli/file_target.h"
 
-#include <stdio.h>
-
-typedef struct PtxTarget {
-  const RunOptions *options;
-  Arena *arena;
-  PtxCall call;
-  Device *device;
-} PtxTarget;
-
-static bool ptx_target_start(Target *target, const HookChain *hooks, Diags *diags) {
-  PtxTarget *own = target->own;
+static Program *compile(const RunOptions *options, Diags *diags) {
   Arena *scratch = arena_new();
-  Program *program = ptx_call_compile(own->options, scratch, NULL, diags);
-  bool good = program != NULL;
-  if (good) {
-    DeviceOptions options = {.spec = target->spec, .hooks = hooks, .launcher = target->launcher, .address_bits = program->address_bits};
-    own->device = device_new(&options, diags);
-    if (own->device == NULL) program_free(program);
-    else own->call.request.module = device_load_program(own->device, program, diags);
-    good = own->device != NULL && own->call.request.module != NULL;
-  }
-  if (good && !ptx_call_place(&own->call, own->device))
-    good = diags_add(diags, NULL, 0, 0, "%s: %s", target->name, device_error(own->device));
+  Program *program = ptx_call_compile(options, scratch, NULL, diags);
   arena_free(scratch);
-  return good;
+  return program;
 }
 
-static bool ptx_target_run(Target *target) {
-  PtxTarget *own = target->own;
-  return device_launch(own->device, &own->call.request);
-}
-
-static bool ptx_target_check(Target *target) {
-  (void)target;
-  return true;
-}
+static bool place(void *call, Device *device) { return ptx_call_place(call, device); }
 
 // Untyped bits are compared as unsigned numbers.
 static TargetOutput output_of(const Argument *array) {
@@ -60,18 +32,9 @@ void arguments_as_outputs(const Argument *arguments, uint32_t count, Device *dev
   }
 }
 
-static void ptx_target_outputs(Target *target, TargetOutputs *outputs, Arena *arena) {
-  PtxTarget *own = target->own;
-  outputs->count = 0;
-  arguments_as_outputs(own->call.arguments, own->call.argument_count, own->device, outputs, arena);
-}
-
-static Device *ptx_target_device(Target *target) { return ((PtxTarget *)target->own)->device; }
-
-static void ptx_target_finish(Target *target) {
-  PtxTarget *own = target->own;
-  if (own->device != NULL) device_free(own->device);
-  own->device = NULL;
+static void add_outputs(const FileTarget *own, TargetOutputs *outputs, Arena *arena) {
+  const PtxCall *call = own->call;
+  arguments_as_outputs(call->arguments, call->argument_count, own->device, outputs, arena);
 }
 
 // As `redoubt run` takes them, one per line: replay reads it back.
@@ -95,29 +58,18 @@ static uint32_t count_arrays(const PtxCall *call) {
 }
 
 Target *ptx_target(const RunOptions *options, Arena *arena, Diags *diags) {
-  PtxTarget *own = ARENA_NEW(arena, PtxTarget);
-  *own = (PtxTarget){.options = options, .arena = arena};
+  PtxCall *call = ARENA_NEW(arena, PtxCall);
   const char *source = NULL;
   Program *program = ptx_call_compile(options, arena, &source, diags);
-  bool good = program != NULL && ptx_call_parse(&own->call, options, arena, program, diags);
+  bool good = program != NULL && ptx_call_parse(call, options, arena, program, diags);
   if (program != NULL) program_free(program);
-  if (good && count_arrays(&own->call) > TARGET_MAX_OUTPUTS) {
+  if (good && count_arrays(call) > TARGET_MAX_OUTPUTS) {
     good = diags_add(diags, NULL, 0, 0, "at most %d arrays can be compared as outputs", TARGET_MAX_OUTPUTS);
   }
   if (!good) return NULL;
   diags_free(diags);
-  Target *target = ARENA_NEW(arena, Target);
-  *target = (Target){.name = options->target,
-                     .arguments = arguments_text(options, &own->call, arena),
-                     .spec = &options->spec,
-                     .own = own,
-                     .start = ptx_target_start,
-                     .run = ptx_target_run,
-                     .check = ptx_target_check,
-                     .outputs = ptx_target_outputs,
-                     .device = ptx_target_device,
-                     .finish = ptx_target_finish};
-  TargetSource text = {.file = options->target, .text = source, .length = strlen(source), .kernels = ""};
-  target_add_source(target, arena, &text);
-  return target;
+  FileTarget *own = ARENA_NEW(arena, FileTarget);
+  *own =
+      (FileTarget){.options = options, .call = call, .request = &call->request, .compile = compile, .place = place, .outputs = add_outputs};
+  return file_target(own, arguments_text(options, call, arena), source, strlen(source), arena);
 }

@@ -26,7 +26,7 @@ static const SetCase set_cases[] = {
     {"memory.bytes", "99999999999999999999", "memory.bytes = 99999999999999999999: not a whole number"},
     {"limit.instructions", "18446744073709551615", NULL},
     {"machine.model", "functional", NULL},
-    {"machine.model", "func", "machine.model = func: must be one of functional|simt|flexgrip"},
+    {"machine.model", "func", "machine.model = func: must be one of functional|simt|flexgrip|fragment"},
     {"memory.byte", "1", "unknown parameter 'memory.byte'; did you mean 'memory.bytes'?"},
     {"zzzzzzzzzzzzzz", "1", "unknown parameter 'zzzzzzzzzzzzzz'; 'redoubt list params' shows all"},
 };

@@ -392,12 +392,12 @@ static void test_names(void **state) {
   toy_close(&toy);
   assert_true(toy_open(&toy, &no_regions, &shape, "null"));
   assert_int_equal(hook_chain_wants(&toy.chain),
-                   ((1u << HOOK_EVENTS) - 1) & ~(uint32_t)(WANT_PLAN | WANT_PLACE | WANT_TAKE | WANT_RELEASE));
+                   ((1u << HOOK_EVENTS) - 1) & ~(uint32_t)(WANT_PLAN | WANT_PLACE | WANT_TAKE | WANT_RELEASE | WANT_DECIDE));
   toy_close(&toy);
   assert_true(toy_open(&toy, &no_regions, &shape, "null:plan"));
-  assert_int_equal(hook_chain_wants(&toy.chain), ((1u << HOOK_EVENTS) - 1) & ~(uint32_t)(WANT_TAKE | WANT_RELEASE));
+  assert_int_equal(hook_chain_wants(&toy.chain), ((1u << HOOK_EVENTS) - 1) & ~(uint32_t)(WANT_TAKE | WANT_RELEASE | WANT_DECIDE));
   toy_close(&toy);
-  assert_true(toy_open(&toy, &no_regions, &shape, "null:plan,places"));
+  assert_true(toy_open(&toy, &no_regions, &shape, "null:plan,places,decisions"));
   assert_int_equal(hook_chain_wants(&toy.chain), (1u << HOOK_EVENTS) - 1);
   assert_int_equal(toy.table.count, 1); // wake.null
   assert_true(hooks_next_cycle(&toy.chain, &toy.machine) == UINT64_MAX);

@@ -9,6 +9,7 @@ static const Vecadd adding = {10, 64, false}; // two passes on one SM
 static void spec_of(Spec *spec, uint32_t sms) {
   spec_default(spec);
   spec->g80_sms = sms;
+  spec->g80_arbiters = sms > 1; // without arbiters several SMs lose what they ask for
   spec->g80_cycle_limit = LIMIT_CYCLES;
 }
 
