@@ -46,6 +46,15 @@ static inline const uint32_t *g80_read(WorkloadRun *run, uint32_t address, uint3
   return device_read(run->device, words, image->address + address, count * 4ull) ? words : NULL;
 }
 
+// The side of a square grid of so many blocks; 0, with the reason: they make no square.
+static inline uint32_t g80_grid_side(WorkloadRun *run, uint32_t blocks) {
+  uint32_t side = 1;
+  while (side * side < blocks) side++;
+  if (side * side == blocks) return side;
+  workload_refuse(run, "blocks must be a square number, not %u", blocks);
+  return 0;
+}
+
 // To the bit: the machine's arithmetic is IEEE's.
 static inline bool g80_same(WorkloadRun *run, const char *name, const uint32_t *got, const uint32_t *expected, uint32_t count) {
   for (uint32_t i = 0; got != NULL && i < count; i++) {

@@ -6,9 +6,8 @@
 enum { COLOUR = 0, GRAY = 0x10000, CHANNELS = 3, LEVELS = 256, PARAMS = 4 };
 
 static bool prepare(WorkloadRun *run) {
-  uint32_t blocks = (uint32_t)run->param[0], width = (uint32_t)run->param[1], words = CHANNELS * width * width, root = 1;
-  while (root * root < blocks) root++;
-  if (root * root != blocks) return workload_refuse(run, "blocks must be a square number, not %u", blocks);
+  uint32_t root = g80_grid_side(run, (uint32_t)run->param[0]), width = (uint32_t)run->param[1], words = CHANNELS * width * width;
+  if (root == 0) return false;
   if (words > (GRAY - COLOUR) / 4) return workload_refuse(run, "an image of %u x %u pixels is more than the memory takes", width, width);
   G80Image *image = g80_image(run);
   for (uint32_t i = 0; i < words; i++) image->words[COLOUR / 4 + i] = (uint32_t)random_below(random_draw(run->seed, i, 0), LEVELS);

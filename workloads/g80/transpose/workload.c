@@ -4,9 +4,8 @@
 enum { IN = 0, OUT = 0x10000, PARAMS = 3 };
 
 static bool prepare(WorkloadRun *run) {
-  uint32_t blocks = (uint32_t)run->param[0], side = (uint32_t)run->param[1], root = 1;
-  while (root * root < blocks) root++;
-  if (root * root != blocks) return workload_refuse(run, "blocks must be a square number, not %u", blocks);
+  uint32_t root = g80_grid_side(run, (uint32_t)run->param[0]), side = (uint32_t)run->param[1];
+  if (root == 0) return false;
   uint32_t width = root * side, words = width * width;
   if (words > (OUT - IN) / 4) return workload_refuse(run, "a matrix of %u x %u words is more than the memory takes", width, width);
   G80Image *image = g80_image(run);
