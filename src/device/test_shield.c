@@ -108,7 +108,8 @@ static void strike(Hook *hook, HookMachine *machine) {
     hook->next_cycle = machine->cycle + 1; // draws again
   } else {
     hook->next_cycle = machine->cycle + 1 + striker->seed % 40;
-    Site site = region_site(machine->regions, (uint16_t)region, random_below(random_draw(striker->seed, striker->strikes, 1), region_bits(at)));
+    Site site =
+        region_site(machine->regions, (uint16_t)region, random_below(random_draw(striker->seed, striker->strikes, 1), region_bits(at)));
     machine->block[site_byte(at, &site)] ^= site_mask(&site);
   }
   striker->strikes++;
@@ -144,10 +145,9 @@ static void struck_run(const char *protection, uint64_t seed) {
 
 static void flips_in_the_schemes_are_survived(void **state) {
   (void)state;
-  static const char *const protections[] = {"shield:map=2-per-cluster", "shield:map=random,density=60,retire=true", "heal", "heal:threshold=1,window=64,trials=1"};
-  for (uint64_t seed = 0; seed < 16; seed++) {
-    struck_run(protections[seed % COUNT_OF(protections)], seed);
-  }
+  static const char *const protections[] = {"shield:map=2-per-cluster", "shield:map=random,density=60,retire=true", "heal",
+                                            "heal:threshold=1,window=64,trials=1"};
+  for (uint64_t seed = 0; seed < 16; seed++) { struck_run(protections[seed % COUNT_OF(protections)], seed); }
 }
 
 int main(void) {
