@@ -63,6 +63,10 @@ for model in stuck0 stuck1 'duty(50,50)'; do compare transpose rf,pred,unit.sp; 
 model=flip protect=dmr
 compare hotspot rf,unit,latch,collector,stack
 compare transpose rf,shared,unit # followed past the comparisons, or tried with them
+protect=shield:map=random,density=40
+compare scan rf,unit,shield.sp # threads on other lanes, warps in parts, and the map itself
+protect=heal
+compare scan unit,heal.sp,heal.vote.sp,heal.note
 protect=secded:rf,shared,l2
 compare hotspot rf,shared,l2,ecc.rf
 model='adjacent(2)'
