@@ -145,7 +145,7 @@ static void fill_meta(AvfRun *at, const Target *target) {
   at->meta = (JournalMeta){.target = target->name,
                            .arguments = target->arguments,
                            .machine = wishes->run.spec.machine,
-                           .settings = settings_text(at->arena, &wishes->run.spec),
+                           .settings = settings_text(at->arena, target->spec),
                            .protection = wishes->run.wishes.protections == NULL ? "none" : wishes->run.wishes.protections,
                            .model = "ace",
                            .structures = wishes->structures == NULL ? "all" : wishes->structures,
@@ -212,11 +212,9 @@ static int check_target(const AvfWishes *wishes) {
 
 static int avf(AvfWishes *wishes, Arena *arena) {
   Diags diags = {0};
-  int code = check_target(wishes);
-  if (code != EXIT_OK) return code;
   if (!check_files(wishes, &diags)) return message_diags(&diags);
   AvfRun at = {.wishes = wishes, .arena = arena};
-  code = analyse(&at, &diags);
+  int code = analyse(&at, &diags);
   if (diags.count > 0) message_diags(&diags);
   if (at.is_own) ace_free(at.ace);
   if (at.attachments.arena != NULL) attachments_close(&at.attachments, &diags);
@@ -239,8 +237,11 @@ static int run_avf(int argc, char **argv) {
     bool machine_chosen = wishes->run.machine.machine == NULL;
     if (machine_chosen) wishes->run.machine.machine = "fermi-gtx480";
     bool good = run_options_complete(&wishes->run, &operands, arena);
-    if (good && machine_chosen) message_note(wishes->run.files.quiet, "machine %s, as no --machine was given", wishes->run.spec.machine);
-    if (good) code = avf(wishes, arena);
+    if (good) code = check_target(wishes);
+    if (good && code == EXIT_OK) {
+      if (machine_chosen) message_note(wishes->run.files.quiet, "machine %s, as no --machine was given", wishes->run.spec.machine);
+      code = avf(wishes, arena);
+    }
   }
   arena_free(arena);
   free(wishes);
