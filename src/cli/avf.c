@@ -94,21 +94,11 @@ static int run_program(AvfRun *at) {
 
 // ---- The journal -----------------------------------------------------------------------------------
 
-static bool put_origin(Journal *journal, const CampaignOrigin *origin, Diags *diags) {
-  const struct {
-    JournalNote note;
-    const char *value;
-  } notes[] = {{NOTE_VERSION, origin->version}, {NOTE_COMMIT, origin->commit},   {NOTE_BINARY, origin->binary},
-               {NOTE_DATE, origin->date},       {NOTE_COMMAND, origin->command}, {NOTE_HOST, origin->host}};
-  bool good = true;
-  for (size_t i = 0; i < COUNT_OF(notes) && good; i++) good = journal_put_note(journal, notes[i].note, notes[i].value, diags);
-  return good;
-}
-
 static int show_found(AvfRun *at, const char *path, Diags *diags) {
   Journal *journal = journal_open(path, &at->meta, diags);
   if (journal == NULL) return EXIT_BAD_INPUT;
-  bool good = put_origin(journal, &at->wishes->origin, diags) && journal_put_golden(journal, at->launches, at->launch_count, diags) &&
+  bool good = campaign_put_origin(journal, &at->wishes->origin, diags) &&
+              journal_put_golden(journal, at->launches, at->launch_count, diags) &&
               journal_begin(journal, &(JournalPlan){.faults = 0}, diags) &&
               avf_journal_fill(journal, at->ace, &at->against, at->all_reads_count, diags) && journal_reached(journal, 0, true, diags) &&
               journal_commit(journal, diags) && avf_show(&at->wishes->shown, journal, diags);
