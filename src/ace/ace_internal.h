@@ -4,7 +4,14 @@
 
 #include "ace/ace.h"
 
+#include <stdlib.h>
+
 #define NOBODY 0u
+static inline void *new_array(size_t count, size_t size) { // zeros; to be freed
+  void *array = calloc(count > 0 ? count : 1, size);
+  ASSERT(array != NULL);
+  return array;
+}
 static inline uint32_t count_ones(uint32_t mask) { return (uint32_t)__builtin_popcount(mask); }
 
 // ---- Sums (tally.c) --------------------------------------------------------------------------------

@@ -4,27 +4,20 @@
 
 #include <stdlib.h>
 
-static uint32_t *new_times(uint64_t count) {
-  uint32_t *times = calloc(count > 0 ? count : 1, sizeof *times);
-  ASSERT(times != NULL);
-  return times;
-}
-
 static bool has_times(const Cells *cells, uint16_t region) { return cells->last[region] != NULL; }
 
 void cells_open(Cells *cells, Tally *tally, const Flow *flow) {
   uint32_t count = tally->regions->count;
   *cells = (Cells){.tally = tally};
-  cells->last = calloc(count, sizeof *cells->last);
-  cells->taken = calloc(count, sizeof *cells->taken);
-  ASSERT(cells->last != NULL && cells->taken != NULL);
+  cells->last = new_array(count, sizeof *cells->last);
+  cells->taken = new_array(count, sizeof *cells->taken);
   for (uint32_t i = 0; i < count; i++) {
     const Region *region = &tally->regions->items[i];
     if (!tally_wants(tally, (uint16_t)i) || flow_has(flow, (uint16_t)i)) continue;
     if ((region->flags & (REGION_TRACED | REGION_LOOKED_AT)) == REGION_TRACED) {
-      cells->last[i] = new_times(region->rows * region->units);
+      cells->last[i] = new_array(region->rows * region->units, sizeof(uint32_t));
     } else if ((region->flags & REGION_PLACES) != 0) {
-      cells->taken[i] = new_times(region->rows);
+      cells->taken[i] = new_array(region->rows, sizeof(uint32_t));
     }
   }
 }

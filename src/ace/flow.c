@@ -6,12 +6,6 @@
 
 #include <stdlib.h>
 
-static void *new_array(size_t count, size_t size) {
-  void *array = calloc(count > 0 ? count : 1, size);
-  ASSERT(array != NULL);
-  return array;
-}
-
 // ---- Rows -----------------------------------------------------------------------------------------------
 
 // Which of a region's lists a value lies in: its row, or the unit of its row.

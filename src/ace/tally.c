@@ -13,12 +13,6 @@ const AceCauseInfo ace_causes[ACE_CAUSES] = {
 #undef CAUSE
 };
 
-static void *new_array(size_t count, size_t size) {
-  void *array = calloc(count > 0 ? count : 1, size);
-  ASSERT(array != NULL);
-  return array;
-}
-
 static void *grow(void *array, uint32_t *room, size_t size) {
   *room = *room == 0 ? 16 : 2 * *room;
   array = realloc(array, *room * size);

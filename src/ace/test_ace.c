@@ -14,6 +14,7 @@ enum { RF, PRED, SHARED, QUEUE, CACHE, SECRET, SP, REGIONS };
 
 static const Region regions[REGIONS] = {
     [RF] = {.name = "rf",
+            .role = REGION_ROLE_REGISTERS,
             .unit = "lane",
             .dims = {{"sm", 1}, {"reg", ROWS}},
             .dim_count = 2,
@@ -24,6 +25,7 @@ static const Region regions[REGIONS] = {
             .row_bytes = 128,
             .unit_bytes = 4},
     [PRED] = {.name = "pred",
+              .role = REGION_ROLE_PREDICATES,
               .unit = "pred",
               .dims = {{"sm", 1}, {"warp", 1}},
               .dim_count = 2,
@@ -35,6 +37,7 @@ static const Region regions[REGIONS] = {
               .row_bytes = 64,
               .unit_bytes = 4},
     [SHARED] = {.name = "shared",
+                .role = REGION_ROLE_SHARED,
                 .unit = "word",
                 .dims = {{"sm", 1}, {"row", 1}},
                 .dim_count = 2,

@@ -110,9 +110,7 @@ static const char *phases_text(Campaign *at) {
   return copy;
 }
 
-// The first run says where the journal comes from; what the machine is made of is always the same.
-static bool put_notes(Campaign *at) {
-  const CampaignOrigin *origin = &at->options->origin;
+bool campaign_put_origin(Journal *journal, const CampaignOrigin *origin, Diags *diags) {
   const struct {
     JournalNote note;
     const char *value;
@@ -120,9 +118,15 @@ static bool put_notes(Campaign *at) {
                {NOTE_DATE, origin->date},       {NOTE_COMMAND, origin->command}, {NOTE_HOST, origin->host}};
   bool good = true;
   for (size_t i = 0; i < COUNT_OF(notes) && good; i++) {
-    bool is_there = journal_note(at->journal, notes[i].note)[0] != '\0';
-    if (notes[i].value != NULL && !is_there) good = journal_put_note(at->journal, notes[i].note, notes[i].value, at->diags);
+    bool is_there = journal_note(journal, notes[i].note)[0] != '\0';
+    if (notes[i].value != NULL && !is_there) good = journal_put_note(journal, notes[i].note, notes[i].value, diags);
   }
+  return good;
+}
+
+// What the machine is made of is always the same.
+static bool put_notes(Campaign *at) {
+  bool good = campaign_put_origin(at->journal, &at->options->origin, at->diags);
   uint64_t scheme = 0, chip = 0, elements = 0;
   for (uint32_t i = 0; i < at->golden.table.count; i++) {
     const Region *region = &at->golden.table.items[i];

@@ -24,6 +24,7 @@ const char *settings_text(Arena *arena, const Spec *spec); // every parameter as
 typedef struct CampaignOrigin {
   const char *version, *commit, *binary, *date, *command, *host;
 } CampaignOrigin;
+bool campaign_put_origin(Journal *journal, const CampaignOrigin *origin, Diags *diags); // of the first run that writes to it
 
 struct Settler;
 typedef struct CampaignOptions {

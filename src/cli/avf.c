@@ -4,8 +4,6 @@
 #include "app/app.h"
 #include "cli/app.h"
 #include "cli/fault.h"
-#include "cli/reading.h"
-#include "cli/screen.h"
 #include "report/avf.h"
 
 #include <errno.h>
@@ -94,67 +92,16 @@ static int run_program(AvfRun *at) {
   return code;
 }
 
-// ---- What is shown -----------------------------------------------------------------------------------
-
-static bool write_file(const AvfWishes *wishes, const char *path, Text *text, bool good, const Journal *journal, Diags *diags) {
-  good = good ? out_text(&wishes->run.files, path, text, diags) : journal_damaged(journal, diags);
-  text_free(text);
-  return good;
-}
-
-static const char *table_path(const AvfWishes *wishes, uint32_t table) {
-  return arena_format(wishes->run.files.arena, "%s/%s.csv", wishes->run.csv_file, avf_tables[table]);
-}
-
-// Into a file, or to the terminal, the structures; into a folder all tables.
-static bool write_tables(const AvfWishes *wishes, const Journal *journal, Diags *diags) {
-  bool to_folder = wishes->run.csv_file != NULL && is_folder(wishes->run.csv_file), good = true;
-  for (uint32_t i = 0; i < (to_folder ? AVF_TABLES : 1) && good; i++) {
-    Text text = {0};
-    bool whole = avf_csv(journal, (AvfTable)i, &text);
-    good = write_file(wishes, to_folder ? table_path(wishes, i) : wishes->run.csv_file, &text, whole, journal, diags);
-  }
-  return good;
-}
-
-static bool show(const AvfWishes *wishes, const Journal *journal, Diags *diags) {
-  Text text = {0}, json = {0}, page = {0};
-  bool is_quiet = wishes->page != NULL || wishes->run.csv || wishes->run.json, good = true;
-  if (!is_quiet) {
-    good = avf_text(journal, &text) || journal_damaged(journal, diags);
-    if (good) screen_print(text.at);
-    text_free(&text);
-  }
-  if (good && wishes->run.csv) good = write_tables(wishes, journal, diags);
-  if (good && wishes->run.json) {
-    bool whole = avf_json(journal, &json);
-    good = write_file(wishes, wishes->run.json_file, &json, whole, journal, diags);
-  }
-  if (good && wishes->page != NULL) {
-    bool whole = avf_page(journal, &page);
-    good = write_file(wishes, wishes->page, &page, whole, journal, diags);
-  }
-  return good;
-}
-
-static bool put_origin(Journal *journal, const CampaignOrigin *origin, Diags *diags) {
-  const struct {
-    JournalNote note;
-    const char *value;
-  } notes[] = {{NOTE_VERSION, origin->version}, {NOTE_COMMIT, origin->commit},   {NOTE_BINARY, origin->binary},
-               {NOTE_DATE, origin->date},       {NOTE_COMMAND, origin->command}, {NOTE_HOST, origin->host}};
-  bool good = true;
-  for (size_t i = 0; i < COUNT_OF(notes) && good; i++) good = journal_put_note(journal, notes[i].note, notes[i].value, diags);
-  return good;
-}
+// ---- The journal -----------------------------------------------------------------------------------
 
 static int show_found(AvfRun *at, const char *path, Diags *diags) {
   Journal *journal = journal_open(path, &at->meta, diags);
   if (journal == NULL) return EXIT_BAD_INPUT;
-  bool good = put_origin(journal, &at->wishes->origin, diags) && journal_put_golden(journal, at->launches, at->launch_count, diags) &&
+  bool good = campaign_put_origin(journal, &at->wishes->origin, diags) &&
+              journal_put_golden(journal, at->launches, at->launch_count, diags) &&
               journal_begin(journal, &(JournalPlan){.faults = 0}, diags) &&
               avf_journal_fill(journal, at->ace, &at->against, at->all_reads_count, diags) && journal_reached(journal, 0, true, diags) &&
-              journal_commit(journal, diags) && show(at->wishes, journal, diags);
+              journal_commit(journal, diags) && avf_show(&at->wishes->shown, journal, diags);
   uint64_t wrong = good && at->against.path != NULL ? avf_violations(journal) : 0;
   journal_close(journal);
   if (!good) return EXIT_BAD_INPUT;
@@ -188,7 +135,7 @@ static void fill_meta(AvfRun *at, const Target *target) {
   at->meta = (JournalMeta){.target = target->name,
                            .arguments = target->arguments,
                            .machine = wishes->run.spec.machine,
-                           .settings = settings_text(at->arena, &wishes->run.spec),
+                           .settings = settings_text(at->arena, target->spec),
                            .protection = wishes->run.wishes.protections == NULL ? "none" : wishes->run.wishes.protections,
                            .model = "ace",
                            .structures = wishes->structures == NULL ? "all" : wishes->structures,
@@ -232,9 +179,15 @@ static int analyse(AvfRun *at, Diags *diags) {
 static bool check_files(AvfWishes *wishes, Diags *diags) {
   Files *files = &wishes->run.files;
   if (wishes->against != NULL) files_journal(files, wishes->against);
+  wishes->shown = (AvfShown){.files = files,
+                             .page = wishes->page,
+                             .csv = wishes->run.csv_file,
+                             .json = wishes->run.json_file,
+                             .has_csv = wishes->run.csv,
+                             .has_json = wishes->run.json};
   bool good = files_write(files, wishes->journal, diags) && files_write(files, wishes->page, diags);
-  bool to_folder = wishes->run.csv_file != NULL && is_folder(wishes->run.csv_file);
-  for (uint32_t i = 0; i < AVF_TABLES && good && to_folder; i++) good = files_write(files, table_path(wishes, i), diags);
+  for (uint32_t i = 0; i < AVF_TABLES && good && avf_to_folder(&wishes->shown); i++)
+    good = files_write(files, avf_table_path(&wishes->shown, i), diags);
   return good;
 }
 
@@ -249,11 +202,9 @@ static int check_target(const AvfWishes *wishes) {
 
 static int avf(AvfWishes *wishes, Arena *arena) {
   Diags diags = {0};
-  int code = check_target(wishes);
-  if (code != EXIT_OK) return code;
   if (!check_files(wishes, &diags)) return message_diags(&diags);
   AvfRun at = {.wishes = wishes, .arena = arena};
-  code = analyse(&at, &diags);
+  int code = analyse(&at, &diags);
   if (diags.count > 0) message_diags(&diags);
   if (at.is_own) ace_free(at.ace);
   if (at.attachments.arena != NULL) attachments_close(&at.attachments, &diags);
@@ -276,8 +227,11 @@ static int run_avf(int argc, char **argv) {
     bool machine_chosen = wishes->run.machine.machine == NULL;
     if (machine_chosen) wishes->run.machine.machine = "fermi-gtx480";
     bool good = run_options_complete(&wishes->run, &operands, arena);
-    if (good && machine_chosen) message_note(wishes->run.files.quiet, "machine %s, as no --machine was given", wishes->run.spec.machine);
-    if (good) code = avf(wishes, arena);
+    if (good) code = check_target(wishes);
+    if (good && code == EXIT_OK) {
+      if (machine_chosen) message_note(wishes->run.files.quiet, "machine %s, as no --machine was given", wishes->run.spec.machine);
+      code = avf(wishes, arena);
+    }
   }
   arena_free(arena);
   free(wishes);
@@ -295,7 +249,7 @@ static const Option analysis_options[] = {
 static const OptionGroup analysis_group = OPTION_GROUP("The analysis", analysis_options);
 
 static const Option file_options[] = {
-    {"journal", 'o', "DB", "keep it as a journal, for 'redoubt report', 'compare' and 'export'", .take = option_text,
+    {"journal", 'o', "DB", "keep it as a journal, for 'redoubt report' and 'redoubt compare'", .take = option_text,
      .offset = offsetof(AvfWishes, journal)},
     {"page", 0, "FILE", "one page, which needs no network", .take = option_text, .offset = offsetof(AvfWishes, page)},
     {"json", 0, "FILE", "all of it as JSON, to the terminal or FILE", .take = option_json, .offset = offsetof(RunOptions, json_file),

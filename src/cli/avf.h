@@ -4,7 +4,20 @@
 
 #include "cli/campaign.h"
 #include "journal/journal.h"
+#include "report/avf.h"
 
+// ---- What journals say of it (avf_show.c), for 'redoubt report', too -------------------------------------
+typedef struct AvfShown {
+  const Files *files;
+  const char *page, *csv, *json; // NULL: none, or the terminal
+  bool has_csv, has_json;
+} AvfShown;
+bool avf_show(const AvfShown *shown, const Journal *journal, Diags *diags); // tables for people, unless files are wanted
+bool avf_to_folder(const AvfShown *shown);                                  // all tables, a file each
+const char *avf_table_path(const AvfShown *shown, uint32_t table);          // there
+bool avf_show_two(const Journal *a, const Journal *b, Diags *diags);        // side by side
+
+// ---- The command -----------------------------------------------------------------------------------------
 typedef struct AvfWishes {
   RunOptions run;         // first: it shares options with 'redoubt run'
   const char *structures; // NULL: all
@@ -12,6 +25,7 @@ typedef struct AvfWishes {
   const char *against; // journal of a campaign; NULL: none
   const char *journal; // to be kept; NULL: none
   const char *page;
+  AvfShown shown;
   CampaignOrigin origin;
 } AvfWishes;
 

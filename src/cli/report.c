@@ -1,4 +1,5 @@
 // redoubt report, export, compare, merge: what journals say.
+#include "cli/avf.h"
 #include "cli/cli.h"
 #include "cli/journal.h"
 #include "cli/out_file.h"
@@ -130,7 +131,12 @@ static bool print_breakdowns(const Report *report, const char *names, Diags *dia
   return good;
 }
 
+// Of ACE analysis alone: 'redoubt avf' has no faults.
+static bool is_of_ace(const Report *report) { return report->all.total == 0 && journal_has_ace(report->journal); }
+
 static bool show_one(const ReportWishes *wishes, const Report *report, Diags *diags) {
+  AvfShown ace = {&wishes->files, wishes->page, wishes->csv, wishes->json, wishes->csv != NULL, wishes->json != NULL};
+  if (is_of_ace(report)) return avf_show(&ace, report->journal, diags);
   bool is_quiet = wishes->page != NULL || wishes->csv != NULL || wishes->json != NULL, good = true;
   Text text = {0};
   if (!is_quiet && wishes->by == NULL) report_text(report, &text);
@@ -301,8 +307,13 @@ const Command command_export = {
 static bool compare_all(const Reading *reading, Diags *diags) {
   bool good = true;
   for (uint32_t i = 1; i < reading->count && good; i++) {
+    const Report *first = reading->reports[0], *other = reading->reports[i];
     Text text = {0};
-    good = report_compare(reading->reports[0], reading->reports[i], &text, diags);
+    if (is_of_ace(first) && is_of_ace(other)) {
+      good = avf_show_two(first->journal, other->journal, diags);
+      continue;
+    }
+    good = report_compare(first, other, &text, diags);
     if (good && i > 1) screen_print("\n");
     if (good) screen_print_outcomes(text.at);
     text_free(&text);

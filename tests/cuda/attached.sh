@@ -40,3 +40,14 @@ if grep -q PASS out; then
   echo "the program ran"
   exit 1
 fi
+
+# ACE analysis in the program's own process, alone and held against a campaign.
+"$redoubt" avf --machine fermi-gtx480 --set sm.count=2 --structure rf,unit.sp -- ./app >out
+expect 'ACE analysis of [0-9]* cycles'
+expect '^rf  *2097152  *[0-9]*[.][0-9]*[1-9]'
+"$redoubt" run --machine fermi-gtx480 --set sm.count=2 --observe ace:unit.sp --json=ace.json -- ./app >/dev/null 2>&1
+cp ace.json out
+expect '"ace_sp_ace": [1-9]'
+"$redoubt" campaign -q --machine fermi-gtx480 --set sm.count=2 --structure rf,unit.sp --faults 200 -o ace.db -- ./app >/dev/null
+"$redoubt" avf --machine fermi-gtx480 --set sm.count=2 --structure rf,unit.sp --against ace.db -- ./app >out
+expect 'No SDC or DUE in a bit-cycle that is un-ACE'
