@@ -114,6 +114,44 @@ static void lines_that_mirrors_bring_are_told(void **state) {
   arena_free(arena);
 }
 
+// Mirrors on odd SMs want the replies of their even neighbours; requests of others are never joined, whoever asks for it.
+static Verdict join_neighbour(Hook *hook, HookMachine *machine, const MemoryEvent *event) {
+  Lines *lines = hook->own;
+  (void)machine;
+  assert_non_null(event->join);
+  assert_int_equal(*event->join, WHO_NO_INDEX);
+  *event->join = lines->told[0][0]++ % 7 == 6 ? 99 : event->who->sm ^ 1; // 99: there is no such SM
+  return VERDICT_PASS;
+}
+
+static void mirrors_join_loads_of_their_neighbours(void **state) {
+  (void)state;
+  static const char *const joining[] = {"tesla-hints", "fermi-gtx480"}; // without an L1, and with
+  Arena *arena = arena_new();
+  for (uint32_t k = 0; k < COUNT_OF(joining); k++) {
+    uint64_t joined = 0;
+    for (uint32_t i = k; i < workload_count; i += 2) {
+      Spec spec;
+      Diags diags = {0};
+      toy_spec(&spec, arena, joining[k]);
+      assert_true(spec_set(&spec, "sm.per_tpc", "2", NULL, 0, &diags));
+      Lines lines = {0};
+      Hook hook = {.name = "toy", .kind = HOOK_PROTECTION, .own = &lines, .actions = ACTION_BIT(ACTION_MIRROR), .next_cycle = UINT64_MAX};
+      hook.block = mirror_odd;
+      hook.request = join_neighbour;
+      ToyResult plain = toy_run(workloads[i], &spec, NULL, NULL, NULL), result = toy_run(workloads[i], &spec, &hook, NULL, NULL);
+      assert_int_equal(result.trap, TRAP_NONE);
+      assert_int_equal(result.output_hash, plain.output_hash);
+      assert_int_equal(plain.joined_loads, 0);
+      joined += result.joined_loads;
+      diags_free(&diags);
+    }
+    print_message("%s: %lu loads joined\n", joining[k], joined);
+    assert_true(joined > 20);
+  }
+  arena_free(arena);
+}
+
 // ---- Programs that misbehave in a mirror -----------------------------------------------------------------
 
 // A thread on an even SM writes 1. On an odd one it does what `way` says.
@@ -396,6 +434,7 @@ int main(void) {
       cmocka_unit_test(prefetches_change_no_result),
       cmocka_unit_test(without_an_l1_loads_join_a_prefetch),
       cmocka_unit_test(lines_that_mirrors_bring_are_told),
+      cmocka_unit_test(mirrors_join_loads_of_their_neighbours),
       cmocka_unit_test(mirrors_have_no_effect_outside),
       cmocka_unit_test(dropped_writes_count_as_answered),
       cmocka_unit_test(what_cannot_be_is_left_out),

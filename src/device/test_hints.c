@@ -24,6 +24,7 @@ typedef struct Broken {
   uint32_t sm;
   Site site;
   bool one, is_output;
+  char text[80]; // the site
 } Broken;
 
 static void hold_cell(Hook *hook, HookMachine *machine) {
@@ -46,16 +47,22 @@ static Verdict hold_output(Hook *hook, HookMachine *machine, ResultEvent *event)
   return VERDICT_PASS;
 }
 
-// Any bit of any structure that has SMs as its first dimension: of this SM.
+// Any bit of any structure of this SM, or of the scheme in its TPC. Not of action.*: which blocks are mirrors is what the block scheduler and the
+// fence around the SM know.
 static bool draw_site(const RegionTable *table, Broken *broken) {
   uint64_t first = random_below(random_draw(broken->seed, 0, 0), table->count);
   for (uint32_t i = 0; i < table->count; i++) {
     uint16_t region = (uint16_t)((first + i) % table->count);
     const Region *item = &table->items[region];
-    bool is_of_sm = item->dim_count > 0 && strcmp(item->dims[0].name, "sm") == 0 && (item->flags & REGION_INJECTABLE) != 0;
-    if (!is_of_sm || region_bits(item) == 0) continue;
-    uint64_t share = region_bits(item) / item->dims[0].count;
-    broken->site = region_site(table, region, broken->sm * share + random_below(random_draw(broken->seed, 0, 1), share));
+    if (item->dim_count == 0 || (item->flags & REGION_INJECTABLE) == 0 || region_bits(item) == 0) continue;
+    bool is_of_sm = strcmp(item->dims[0].name, "sm") == 0, is_of_tpc = strncmp(item->name, "hints.", 6) == 0 && !is_of_sm;
+    if ((!is_of_sm && !is_of_tpc) || strncmp(item->name, "action.", 7) == 0) continue;
+    uint64_t share = region_bits(item) / item->dims[0].count, index = is_of_tpc ? broken->sm / 2 : broken->sm;
+    broken->site = region_site(table, region, index * share + random_below(random_draw(broken->seed, 0, 1), share));
+    Text text = {0};
+    site_format(table, &broken->site, &text);
+    snprintf(broken->text, sizeof broken->text, "%s", text.at);
+    text_free(&text);
     broken->is_output = (item->flags & REGION_OUTPUT) != 0;
     broken->one = (random_draw(broken->seed, 0, 2) & 1) != 0;
     return true;
@@ -246,7 +253,8 @@ static void no_permanent_fault_makes_a_wrong_result(void **state) {
                                           : "hints:l2=prefetch,types=icache+merge+l2+other,period=300";
     Result result = run(programs[i], &spec, options, &broken);
     if (result.trap != TRAP_NONE || result.output_hash != plain[i].output_hash)
-      fail_msg("fault %lu in %s: wrong result", seed, programs[i]);
+      fail_msg("fault %lu, stuck%d:%s, in %s with %s: %s", seed, broken.one, broken.text, programs[i], options,
+               result.trap != TRAP_NONE ? trap_info[result.trap].name : "wrong result");
     traps += tally(&result, TALLY_HINTS_TRAPS) > 0;
     copies += tally(&result, TALLY_HINTS_RESYNCS);
   }

@@ -273,7 +273,8 @@ typedef struct MemoryEvent {
   uint64_t waited;        // service: cycles in the controller's queue until now; response: since the request
   uint64_t entry;         // service: row of the controllers' queue ("dramq.*") in which it waited
   const uint32_t *stages; // MEMORY_STAGES: cycles in each of them so far
-  uint32_t *word;         // scheme word, see hook_word_get; what is written at request or service comes back with every reply to who waits
+  uint32_t *join; // (in/out) request of a mirror's load: an SM of the TPC whose reply for the line shall answer it, too; NULL: cannot be
+  uint32_t *word; // scheme word, see hook_word_get; what is written at request or service comes back with every reply to who waits
 } MemoryEvent;
 
 // Rows `row` of the structures `region` to `last`, which lie together, begin or end to hold something.

@@ -29,6 +29,10 @@ static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *ev
   uint64_t *turn = hints_at(own, machine, CELLS_TURN, 0);
   turn[2] = max_u64(min_u64((threads + WARP_LANES - 1) / WARP_LANES, own->warps), 1);
   hints_begin(own, machine);
+  // Mirrors write nothing anyway. The SM as a whole is fenced off, too, whatever becomes of its blocks.
+  for (uint32_t sm = 0; sm < own->sms; sm++) {
+    if (hints_is_faulty(own, sm)) machine->act(machine, &(Action){.kind = ACTION_DROP, .sm = sm, .on = true});
+  }
   return VERDICT_PASS;
 }
 
@@ -176,6 +180,7 @@ static bool on_attach(Hook *hook, HookLayout *layout, Diags *diags) {
   }
   if (own->faulty == all) return diags_add(diags, NULL, 0, 0, "hints: no healthy SM is left");
   memset(own->helpers, 0, sizeof own->helpers);
+  for (uint32_t sm = 0; sm < HINT_MOST_SMS; sm++) own->partner[sm] = HINT_NO_SM;
   for (uint32_t tpc = 0; tpc < own->tpc_count; tpc++) pair_up(own, tpc * own->tpc_sms, min_u32((tpc + 1) * own->tpc_sms, own->sms));
   for (uint32_t cells = 0; cells < CELLS_COUNT && !own->off; cells++) {
     if (!add_cells(own, layout, (HintCells)cells, diags)) return false;
@@ -293,7 +298,8 @@ Hook *hints_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
   hook->block = hints_block;
   hook->needs = WANT_BLOCK;
   if (own->off) return hook;
-  hook->actions = ACTION_BIT(ACTION_PREFETCH) | ACTION_BIT(ACTION_MIRROR) | ACTION_BIT(ACTION_ABANDON) | ACTION_BIT(ACTION_COPY);
+  hook->actions = ACTION_BIT(ACTION_PREFETCH) | ACTION_BIT(ACTION_DROP) | ACTION_BIT(ACTION_MIRROR) | ACTION_BIT(ACTION_ABANDON) |
+                  ACTION_BIT(ACTION_COPY);
   hook->needs = WANT_LAUNCH | WANT_BLOCK | WANT_FETCH | WANT_ISSUE | WANT_REQUEST | WANT_PREFETCH | WANT_CYCLE;
   hook->launch = on_launch;
   hook->fetch = on_fetch;

@@ -82,6 +82,9 @@ void hints_gather_request(Hook *hook, HookMachine *machine, const MemoryEvent *e
     return;
   }
   hint.specific = hint_range(event->address, first_word(event->mask), last_word(event->mask));
+  // A load of the partner that is under way already answers the mirror's, too: the other half of merging.
+  uint32_t partner = own->partner[who->sm];
+  if (event->join != NULL && hints_type_is_on(own, machine, partner, HINT_MERGE)) *event->join = partner;
   hint.type = HINT_MERGE;
   gather(hook, machine, hint);
   hint.type = HINT_L2;

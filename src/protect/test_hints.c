@@ -41,6 +41,10 @@ static void open_bed(Bed *bed, uint32_t sms, uint32_t tpc_sms, const char *optio
   asked_count = 0;
   asked_room = MOST_ACTIONS;
   bed->hook->launch(bed->hook, &bed->toy.machine, &(LaunchEvent){.grid = {4, 1, 1}, .block = {64, 1, 1}});
+  assert_int_equal(asked_count, __builtin_popcountll(bed->own->faulty)); // faulty SMs are fenced off
+  for (uint32_t i = 0; i < asked_count; i++)
+    assert_true(asked[i].kind == ACTION_DROP && asked[i].on && hints_is_faulty(bed->own, asked[i].sm));
+  asked_count = 0;
 }
 
 static void close_bed(Bed *bed) { toy_close(&bed->toy); }

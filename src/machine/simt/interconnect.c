@@ -39,9 +39,10 @@ uint32_t partition_of(const Simt *m, uint64_t address) {
 }
 
 // False: a hook says not now.
-static bool request_passes(Simt *m, uint32_t sm, Packet *packet) {
+static bool request_passes(Simt *m, uint32_t sm, Packet *packet, uint32_t *join) {
   PacketStory story;
   const MemoryEvent *event = packet_story(m, packet, MEMORY_REQUEST, &story);
+  story.event.join = join;
   if (simt_obey(m, event->who, hooks_request(&m->hooks, &m->hook_machine, event)) != VERDICT_STALL) return true;
   sm_wake(m, sm, simt_now(m) + 1);
   return false;
@@ -58,7 +59,12 @@ bool sm_send(Simt *m, uint32_t sm, Packet *packet) {
   packet->turn = last != NULL && last->sent_at == now ? (uint8_t)(last->turn + 1) : 0;
   packet->sm = (uint16_t)sm;
   packet->partition = (uint16_t)partition_of(m, packet->address);
-  if (__builtin_expect((m->wants & WANT_REQUEST) != 0, 0) && !request_passes(m, sm, packet)) return false;
+  uint32_t join = WHO_NO_INDEX;
+  if (__builtin_expect((m->wants & WANT_REQUEST) != 0, 0) && !request_passes(m, sm, packet, &join)) return false;
+  if (__builtin_expect(m->dims.acts != 0, 0)) {
+    if (join != WHO_NO_INDEX && join_other(m, sm, packet, join)) return true;
+    join_sent(m, sm, packet);
+  }
   packet_copy(packet_queue_push(queue, items, m->dims.out), packet);
   m->at.core->packets++;
   sm_wake(m, sm, now + 1); // the networks look at the queues again next cycle
@@ -178,6 +184,17 @@ static bool give_reply(Simt *m, uint32_t sm, const Packet *packet) {
   }
 }
 
+// A reply that did not come over the network.
+void sm_give_reply(Simt *m, uint32_t sm, const Packet *packet) {
+  Packet reply = *packet;
+  bool is_told = (m->wants & WANT_RESPONSE) != 0;
+  PacketStory story;
+  if (is_told) find_waiters(m, sm, &reply, &story);
+  give_reply(m, sm, &reply);
+  if (is_told) tell_response(m, &reply, &story);
+  sm_wake(m, sm, simt_now(m) + 1);
+}
+
 void sm_take_reply(Simt *m, uint32_t sm) {
   PacketQueue *queue = &m->at.reply_queues[sm];
   Packet *items = &m->at.reply_waiting[sm * SIMT_REPLIES], *packet = packet_queue_front(queue, items, SIMT_REPLIES);
@@ -189,6 +206,7 @@ void sm_take_reply(Simt *m, uint32_t sm) {
   sm_wake(m, sm, simt_now(m) + 1);
   if (!taken) return;
   count_reply(m, packet);
+  if (__builtin_expect(m->dims.acts != 0, 0)) join_replied(m, sm, packet);
   if (is_told) tell_response(m, packet, &story);
   packet_queue_pop(queue, items, SIMT_REPLIES);
   m->at.core->packets -= m->at.core->packets > 0;

@@ -164,6 +164,8 @@ static void core_begin(Simt *m) {
                      .dispatch_at = core->cycle + m->spec->dispatch_latency};
   memset(m->at.stats, 0, sizeof *m->at.stats);
   memset(m->at.l1d_full, 0, m->dims.sms);
+  memset(m->at.sent, 0, (size_t)m->dims.acts * m->dims.sms * SIMT_SENT * sizeof *m->at.sent);
+  memset(m->at.joined, 0, (size_t)m->dims.acts * m->dims.sms * SIMT_JOINED * sizeof *m->at.joined);
   for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
     m->at.sms[sm] = (SmState){.wake_at = UINT64_MAX, .counted_to = core->cycle, .idle_reason = IDLE_EMPTY};
   }

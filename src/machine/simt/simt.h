@@ -178,6 +178,11 @@ WriteWay action_write_way(const Simt *m, uint32_t sm, uint32_t warp, uint64_t ad
 static inline WriteWay write_way(const Simt *m, uint32_t sm, uint32_t warp, uint64_t address) {
   return __builtin_expect(m->dims.acts == 0, 1) ? WRITE_GOES : action_write_way(m, sm, warp, address);
 }
+// Loads of mirrors that another SM's reply answers, too (join.c).
+void join_sent(Simt *m, uint32_t sm, const Packet *packet);                  // it is under way
+bool join_other(Simt *m, uint32_t sm, const Packet *packet, uint32_t other); // false: nothing to join
+void join_replied(Simt *m, uint32_t sm, const Packet *packet);
+void sm_give_reply(Simt *m, uint32_t sm, const Packet *packet); // interconnect.c
 // Lines of caches that were prefetched (action_cache.c); `line` is the line's row of its structure.
 void prefetch_filled(Simt *m, ActionCache cache, uint64_t line, bool is_wanted); // is_wanted: somebody waits for it already
 // The same of a line that no cache keeps: those who wait have it, and nobody after them.

@@ -370,6 +370,19 @@ typedef struct Owed { // a block that was abandoned, or is to run once more
   uint32_t state;     // AGAIN_ bits; 0: no entry
 } Owed;
 
+enum { SIMT_SENT = 64, SIMT_JOINED = 32 };
+typedef struct SentLoad { // a load of an SM that is under way (join.c)
+  uint64_t address, sent_at;
+  ByteMask bytes;
+  uint8_t turn, valid, spare[6];
+} SentLoad;
+typedef struct JoinedLoad { // a mirror's load that waits for the reply to another SM's
+  uint64_t sent_at;         // of that one
+  uint16_t sm;
+  uint8_t turn, valid, spare[4];
+  Packet request; // without data
+} JoinedLoad;
+
 typedef struct Mark { // beside a line of a cache
   uint8_t fresh;      // 1: prefetched, and not used yet
   uint8_t mirror;     // L2, while fresh: a load of a mirror has brought it
