@@ -1,6 +1,7 @@
 // A campaign from its options to its journal.
 #include "campaign/campaign.h"
 #include "campaign/campaign_internal.h"
+#include "campaign/golden_store.h"
 #include "campaign/settler.h"
 #include "journal/statistics.h"
 
@@ -563,6 +564,14 @@ static bool run_faults(Campaign *at) {
 static bool run_golden(Campaign *at) {
   Target *target = at->target;
   const CampaignOptions *options = at->options;
+  GoldenStore store = {options->golden_folder, options->protection, options->origin.binary};
+  bool is_kept = target->golden == NULL && options->standing == NULL && options->golden_folder != NULL;
+  if (is_kept && golden_load(&store, target, options->protections, &at->golden)) return true;
+  if (is_kept) {
+    bool good = golden_run(target, options->protections, NULL, &at->golden, at->diags);
+    if (good) golden_save(&store, target, &at->golden);
+    return good;
+  }
   if (target->golden == NULL) return golden_run_standing(target, options->protections, options->standing, &at->golden, at->diags);
   if (options->standing != NULL) return diags_add(at->diags, NULL, 0, 0, "--with-fault is not for CUDA programs");
   return target->golden(target, NULL, 0, &at->golden, &at->listener, at->diags);

@@ -48,6 +48,7 @@ typedef struct CampaignOptions {
   bool prune;          // settle by def-use where that is exact
   bool snapshot;       // start each simulation from the golden run's state, stop when it is in that state again
   const char *journal;
+  const char *golden_folder; // where golden runs are kept for other campaigns; NULL: nowhere
   CampaignOrigin origin;
   // Told now and then, and at the end; false stops the campaign after what is running.
   bool (*progress)(void *context, const CampaignProgress *progress);

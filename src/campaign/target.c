@@ -92,6 +92,7 @@ Target *target_workload(Arena *arena, const WorkloadChoice *choice, const Spec *
                      .arguments = arena_copy_text(arena, text.at, text.length),
                      .spec = spec,
                      .has_check = true,
+                     .is_repeatable = true,
                      .own = own,
                      .start = workload_target_start,
                      .run = workload_target_run,

@@ -57,6 +57,7 @@ struct Target {
   const Spec *spec;
   const Launcher *launcher; // see DeviceOptions; NULL but where campaigns follow faults
   bool has_check;
+  bool is_repeatable; // name, arguments and Spec decide all of its run: nothing comes from a file
   void *own;
   bool (*start)(Target *target, const HookChain *hooks, Diags *diags); // a fresh device, inputs in place
   bool (*run)(Target *target);                                         // all launches and the host code between them; false: a trap

@@ -93,6 +93,8 @@ static const Option work_options[] = {
      .offset = FIELD(jobs), .least = 1, .most = 256},
     {"journal", 'o', "FILE", "the journal (default TARGET-MACHINE.db); an unfinished one is resumed", .take = option_text,
      .offset = FIELD(journal)},
+    {"golden", 0, "FOLDER", "keep runs without faults there, for campaigns on workloads that differ only in their faults",
+     .take = option_text, .offset = FIELD(golden_folder)},
     {"shard", 0, "I/N", "every N-th fault only, I from 0; 'redoubt merge' puts the journals together", .take = take_shard,
      .offset = offsetof(CampaignRun, options)},
     {"part", 0, "FROM-TO", "faults with the numbers FROM to TO-1 only; 'redoubt merge' puts the journals together", .take = take_part,

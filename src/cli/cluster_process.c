@@ -1,4 +1,5 @@
 // Processes that the commands about clusters start.
+#include "base/process.h"
 #include "cli/cli.h"
 #include "cli/cluster.h"
 #include "cli/interrupt.h"
@@ -9,7 +10,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ enum { NOT_STARTED = 127, LOOK_MS = 20 };
 int process_output(const char *const *words, Text *out) {
   int ends[2], status = 0;
   if (pipe2(ends, O_CLOEXEC) != 0) return NOT_STARTED;
-  pid_t child = fork();
+  pid_t child = process_fork(0);
   if (child == 0) {
     interrupt_release();
     dup2(ends[1], STDOUT_FILENO);
@@ -38,9 +38,8 @@ int process_output(const char *const *words, Text *out) {
 }
 
 int own_process_start(const OwnProcess *process) {
-  pid_t child = fork();
+  pid_t child = process_fork(SIGTERM);
   if (child != 0) return child;
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
   interrupt_release();
   if (process->out >= 0) dup2(process->out, STDOUT_FILENO);
   if (process->err >= 0) dup2(process->err, STDERR_FILENO);

@@ -99,6 +99,8 @@ static _Noreturn void become_cell(const CellCrew *crew, const StudyCell *cell, i
     words[at++] = option.at;
   } else {
     snprintf(count, sizeof count, "%u", jobs);
+    text_add(&option, "--golden=%s/golden", crew->wishes->folder);
+    words[at++] = option.at;
     words[at++] = "-o";
     words[at++] = path.at;
     words[at++] = "-j";

@@ -1,6 +1,7 @@
 // Campaigns on a small machine: the fast way finds what the slow way finds, whatever the number of workers, whether it was
 // interrupted, killed, or done in shards.
 #include "campaign/campaign.h"
+#include "campaign/golden_store.h"
 #include "settle/settle.h"
 #include "journal/statistics.h"
 #include "protect/protect.h"
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -538,6 +540,80 @@ static void test_list(void **state) {
   text_free(&outcomes.text);
 }
 
+// ---- Golden runs that are kept -----------------------------------------------------------------------
+
+static Target *vecadd(Bed *bed, uint64_t seed) {
+  WorkloadChoice choice = {.workload = workload_find("vecadd"), .size = SIZE_TINY, .seed = seed};
+  return target_workload(bed->arena, &choice, &bed->spec, &bed->diags);
+}
+
+static void flip_byte(const char *path, long at) {
+  FILE *file = fopen(path, "r+b");
+  assert_non_null(file);
+  fseek(file, at, SEEK_SET);
+  int byte = fgetc(file);
+  fseek(file, at, SEEK_SET);
+  fputc(byte ^ 1, file);
+  fclose(file);
+}
+
+static void assert_same_golden(const Golden *a, const Golden *b) {
+  assert_int_equal(a->checkpoint_count, b->checkpoint_count);
+  assert_memory_equal(a->checkpoints, b->checkpoints, a->checkpoint_count * sizeof *a->checkpoints);
+  assert_true(a->cycles == b->cycles && a->program_hash == b->program_hash && a->layout_hash == b->layout_hash);
+  assert_true(a->memory_hash == b->memory_hash && a->launches.count == b->launches.count && a->table.count == b->table.count);
+  assert_string_equal(a->launches.items[0].kernel, b->launches.items[0].kernel);
+  assert_memory_equal(a->residents, b->residents, a->launches.count * sizeof *a->residents);
+  for (uint32_t i = 0; i < a->table.count; i++) assert_int_equal(a->table.items[i].rows, b->table.items[i].rows);
+  assert_int_equal(a->outputs.count, b->outputs.count);
+  const TargetOutput *first = &a->outputs.items[0], *second = &b->outputs.items[0];
+  assert_true(first->address == second->address && first->count == second->count);
+  assert_memory_equal(first->bytes, second->bytes, first->count * element_bytes(first->type));
+}
+
+static void test_golden_store(void **state) {
+  Bed *bed = *state;
+  GoldenStore store = {arena_format(bed->arena, "%s/golden", bed->folder), "none", "binary"};
+  Target *target = vecadd(bed, 1);
+  Golden made = {.arena = bed->arena}, kept = {.arena = bed->arena};
+  uint64_t key = golden_key(&store, target);
+  assert_false(golden_load(&store, target, NULL, &kept));
+  assert_true(golden_run(target, NULL, NULL, &made, &bed->diags));
+  golden_save(&store, target, &made);
+  assert_true(golden_load(&store, target, NULL, &kept));
+  assert_same_golden(&made, &kept);
+  // Another program, other inputs, another protection: another run.
+  GoldenStore others[] = {{store.folder, "none", "other"}, {store.folder, "secded:rf", "binary"}};
+  assert_true(golden_key(&others[0], target) != key && golden_key(&others[1], target) != key);
+  assert_false(golden_load(&store, vecadd(bed, 2), NULL, &kept));
+  assert_int_equal(golden_key(&(GoldenStore){store.folder, "none", NULL}, target), 0);
+  // A file that is not whole is not believed, wherever it is broken.
+  const char *path = arena_format(bed->arena, "%s/%016llx.golden", store.folder, (unsigned long long)key);
+  struct stat about;
+  assert_int_equal(stat(path, &about), 0);
+  for (long at = 0; at < about.st_size; at += about.st_size / 37) {
+    flip_byte(path, at);
+    assert_false(golden_load(&store, target, NULL, &kept));
+    flip_byte(path, at);
+  }
+  assert_int_equal(truncate(path, about.st_size - 1), 0);
+  assert_false(golden_load(&store, target, NULL, &kept));
+  // Campaigns: the one that makes the file, the one that reads it, and one without are the same to the byte.
+  const char *dumps[3];
+  for (uint32_t i = 0; i < COUNT_OF(dumps); i++) {
+    CampaignOptions options = plain(bed, "rf,shared", 60);
+    options.golden_folder = i == 0 ? NULL : store.folder;
+    options.origin.binary = "binary";
+    run_whole(bed, "vecadd", &options);
+    dumps[i] = dump(bed, options.journal);
+  }
+  assert_string_equal(dumps[0], dumps[1]);
+  assert_string_equal(dumps[0], dumps[2]);
+  assert_true(golden_load(&store, target, NULL, &kept)); // the broken one was made anew
+  unlink(path);
+  rmdir(store.folder);
+}
+
 // ---- What is refused -------------------------------------------------------------------------------
 
 static void assert_refused(Bed *bed, const char *workload, const CampaignOptions *options, const char *why) {
@@ -590,6 +666,7 @@ int main(void) {
       cmocka_unit_test(test_every_structure),
       cmocka_unit_test(test_refused),
       cmocka_unit_test(test_list),
+      cmocka_unit_test(test_golden_store),
   };
   return cmocka_run_group_tests(tests, bed_new, bed_free);
 }

@@ -32,42 +32,65 @@ typedef struct OpenLine {
   bool is_alone;           // no other block has sent any
 } OpenLine;
 
-typedef struct Trials { // of one worker
-  Target *target;
-  const Settling *settling;
-  const Draw *draws;
-  uint32_t count, next, step;
-  int to;                 // pipe
-  Hook hook;              // in the golden run
-  const Program *program; // of the current launch
-  uint32_t launch, block_warps;
+// The launch that the golden run is in.
+typedef struct RunLaunch {
+  const Program *program;
+  uint32_t launch, block_warps; // launch: its number
   Blocks blocks;
   uint64_t base, line_total, line_bytes; // of device memory
   uint32_t *sent, *answered;             // by line: stores so far
-  // The clone, made for a launch when it is first needed, and the trial on it
-  Machine *clone;
+  bool has_lasting;                      // state that outlives the launch: what its words are does not tell what comes after it
+} RunLaunch;
+
+// A machine in the golden run's state, made for a launch when it is first needed.
+typedef struct Clone {
+  Machine *machine;
   Memory *memory;
   Hook observer;
+} Clone;
+
+// The trial that is under way on the clone.
+typedef struct Trial {
   const Draw *own;
   Strike strike;
+  const HookMachine *view; // of the clone
   const LaunchMemory *kept;
-  Blocks clone_blocks;
+  Blocks blocks;
   const Unfinished *unfinished; // NULL: nothing is known
   OpenLine open[MOST_OPEN];     // by open word
   bool ends_with_block;         // and those that write where it has written
   bool is_over;                 // the struck block has ended
   bool is_decided;              // nothing that is still to come can change what has become wrong
-  // Under protections: where the fault-free run's state is known
-  bool is_protected;
-  bool has_lasting; // state that outlives the launch: what its words are does not tell what comes after it
-  Machine *ahead;   // without faults
-  Memory *ahead_memory;
-  Checkpoint ahead_at;        // where it is; UINT64_MAX: at the launch's end
-  Checkpoint meeting;         // at which the trial's state is compared next; UINT64_MAX: never
-  uint32_t first, checkpoint; // of the golden run, after the strike; to be looked at next
-  const HookMachine *view;    // of the clone
-  uint64_t lines[MOST_LINES]; // where the struck block has written since
+  uint64_t lines[MOST_LINES];   // where the struck block has written since
   uint32_t line_count;
+} Trial;
+
+// Under protections: a second clone, without faults, some cycles ahead.
+typedef struct Ahead {
+  Machine *machine;
+  Memory *memory;
+  Checkpoint at; // where it is; UINT64_MAX: at the launch's end
+} Ahead;
+
+// Where the trial's state is compared with that of the fault-free run.
+typedef struct Meeting {
+  Checkpoint next;            // UINT64_MAX: never
+  uint32_t first, checkpoint; // of the golden run, after the strike; to be looked at next
+} Meeting;
+
+typedef struct Trials { // of one worker
+  Target *target;
+  const Settling *settling;
+  const Draw *draws;
+  uint32_t count, next, step;
+  int to;    // pipe
+  Hook hook; // in the golden run
+  bool is_protected;
+  RunLaunch run;
+  Clone clone;
+  Trial trial;
+  Ahead ahead;
+  Meeting meeting;
 } Trials;
 
 // What a worker tells of a fault: its outcome, or with settled == SETTLED_COUNT words that differ after the launch.
@@ -87,32 +110,33 @@ static void note_block(Blocks *blocks, const BlockEvent *event) {
 // Whether the others that use the struck block's lines have ended, or are still to begin.
 static bool lines_are_decided(Trials *at) {
   bool decided = true;
-  for (uint32_t i = 0; i < at->line_count; i++) {
-    LineState state = launch_memory_line(at->kept, at->lines[i], at->own->reader.block, at->clone_blocks.begun, at->clone_blocks.ended);
+  for (uint32_t i = 0; i < at->trial.line_count; i++) {
+    LineState state =
+        launch_memory_line(at->trial.kept, at->trial.lines[i], at->trial.own->reader.block, at->trial.blocks.begun, at->trial.blocks.ended);
     decided &= state == LINE_DECIDED;
-    if (state == LINE_READ) at->ends_with_block = false; // another may go wrong, too
+    if (state == LINE_READ) at->trial.ends_with_block = false; // another may go wrong, too
   }
-  return decided && at->ends_with_block;
+  return decided && at->trial.ends_with_block;
 }
 
 static Verdict on_clone_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
   Trials *at = hook->own;
   (void)machine;
-  note_block(&at->clone_blocks, event);
-  at->is_over |= event->done && event->who->block == at->own->reader.block;
-  at->is_decided = at->is_over && at->kept != NULL && lines_are_decided(at);
+  note_block(&at->trial.blocks, event);
+  at->trial.is_over |= event->done && event->who->block == at->trial.own->reader.block;
+  at->trial.is_decided = at->trial.is_over && at->trial.kept != NULL && lines_are_decided(at);
   return VERDICT_PASS;
 }
 
-static uint64_t line_at(const Trials *at, uint64_t address) { return (address - at->base) / at->line_bytes; }
+static uint64_t line_at(const Trials *at, uint64_t address) { return (address - at->run.base) / at->run.line_bytes; }
 
 // What a slice gives back to DRAM was stored before.
 static bool is_store(const MemoryEvent *event) { return event->write && event->who->sm != WHO_NO_INDEX; }
 
 static void note_store(Trials *at, const MemoryEvent *event, bool is_ours) {
   uint64_t line = line_at(at, event->address);
-  for (uint32_t i = 0; at->unfinished != NULL && i < at->unfinished->open.count; i++) {
-    OpenLine *open = &at->open[i];
+  for (uint32_t i = 0; at->trial.unfinished != NULL && i < at->trial.unfinished->open.count; i++) {
+    OpenLine *open = &at->trial.open[i];
     if (open->line != line) continue;
     open->is_alone &= is_ours;
     open->left -= event->moment == MEMORY_RESPONSE && open->left > 0;
@@ -121,34 +145,34 @@ static void note_store(Trials *at, const MemoryEvent *event, bool is_ours) {
 }
 
 static void note_line(Trials *at, uint64_t line) {
-  for (uint32_t i = 0; i < at->line_count; i++) {
-    if (at->lines[i] == line) return;
+  for (uint32_t i = 0; i < at->trial.line_count; i++) {
+    if (at->trial.lines[i] == line) return;
   }
-  if (at->line_count < MOST_LINES) at->lines[at->line_count++] = line;
-  else at->ends_with_block = false;
+  if (at->trial.line_count < MOST_LINES) at->trial.lines[at->trial.line_count++] = line;
+  else at->trial.ends_with_block = false;
 }
 
 static Verdict on_clone_memory(Hook *hook, HookMachine *machine, const MemoryEvent *event) {
   Trials *at = hook->own;
-  const Reader *struck = &at->own->reader;
+  const Reader *struck = &at->trial.own->reader;
   (void)machine;
   bool is_ours =
-      event->who->sm == struck->sm && event->who->warp >= struck->first_warp && event->who->warp < struck->first_warp + at->block_warps;
+      event->who->sm == struck->sm && event->who->warp >= struck->first_warp && event->who->warp < struck->first_warp + at->run.block_warps;
   if (!is_store(event)) return VERDICT_PASS;
-  note_store(at, event, is_ours && !at->is_over);
+  note_store(at, event, is_ours && !at->trial.is_over);
   if (event->moment == MEMORY_REQUEST && is_ours) note_line(at, event->address);
   return VERDICT_PASS;
 }
 
 static void on_clone_cycle(Hook *hook, HookMachine *machine) {
   Trials *at = hook->own;
-  at->strike = fault_strike(machine, &at->own->fault);
-  at->view = machine;
+  at->trial.strike = fault_strike(machine, &at->trial.own->fault);
+  at->trial.view = machine;
   hook->next_cycle = UINT64_MAX;
 }
 
 static Verdict on_clone_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
-  strike_result(&((Trials *)hook->own)->strike, machine, event);
+  strike_result(&((Trials *)hook->own)->trial.strike, machine, event);
   return VERDICT_PASS;
 }
 
@@ -162,26 +186,26 @@ static void tell(const Trials *at, const TrialHead *head, const WordList *words)
 // The words that were left open.
 static void tell_open_words(const Trials *at, const Record *record) {
   WordList words = {0};
-  const OpenWordVec *open = &at->unfinished->open;
-  machine_flush(at->clone);
+  const OpenWordVec *open = &at->trial.unfinished->open;
+  machine_flush(at->clone.machine);
   for (uint32_t i = 0; i < open->count; i++) {
-    uint64_t word = (open->items[i].address - at->base) / sizeof(uint32_t);
-    uint32_t value, writer = at->kept->uses[word].writer;
-    bool is_to_come = at->open[i].left > 0 && writer != 0 && writer != at->own->reader.block + 1;
-    memcpy(&value, memory_bytes(at->memory) + word * sizeof value, sizeof value);
-    if (is_to_come) value = at->kept->after[word];
+    uint64_t word = (open->items[i].address - at->run.base) / sizeof(uint32_t);
+    uint32_t value, writer = at->trial.kept->uses[word].writer;
+    bool is_to_come = at->trial.open[i].left > 0 && writer != 0 && writer != at->trial.own->reader.block + 1;
+    memcpy(&value, memory_bytes(at->clone.memory) + word * sizeof value, sizeof value);
+    if (is_to_come) value = at->trial.kept->after[word];
     words_add(&words, open->items[i].address, value);
   }
-  tell(at, &(TrialHead){.record = *record, .launch = at->launch, .count = words.count, .is_open = true}, &words);
+  tell(at, &(TrialHead){.record = *record, .launch = at->run.launch, .count = words.count, .is_open = true}, &words);
   words_free(&words);
 }
 
 // The rest of the launch is as without the fault.
 static void tell_words(const Trials *at, const Record *record) {
   WordList words = {0};
-  machine_flush(at->clone);
-  launch_memory_compare(at->kept, at->memory, at->clone_blocks.ended, &words);
-  TrialHead head = {.record = *record, .launch = at->launch, .count = words.count};
+  machine_flush(at->clone.machine);
+  launch_memory_compare(at->trial.kept, at->clone.memory, at->trial.blocks.ended, &words);
+  TrialHead head = {.record = *record, .launch = at->run.launch, .count = words.count};
   if (words.count <= MOST_RETURNED_WORDS) tell(at, &head, &words);
   words_free(&words);
 }
@@ -189,7 +213,7 @@ static void tell_words(const Trials *at, const Record *record) {
 static const LaunchMemory *kept_for(const Trials *at, const Draw *draw) {
   const LaunchMemoryVec *kept = &at->settling->following->kept;
   for (uint32_t i = 0; i < kept->count; i++) {
-    if (kept->items[i].launch == draw->reader.launch && draw->reader.launch == at->launch) return &kept->items[i];
+    if (kept->items[i].launch == draw->reader.launch && draw->reader.launch == at->run.launch) return &kept->items[i];
   }
   return NULL;
 }
@@ -203,54 +227,56 @@ static Machine *clone_with(const Trials *at, const HookChain *given, Memory **me
 }
 
 static void clone_golden(Trials *at) {
-  HookChain chain = {.hooks = {&at->observer}, .count = 1};
-  if (at->clone != NULL) machine_copy(at->clone, golden_of(at));
-  else at->clone = clone_with(at, &chain, &at->memory);
-  at->clone_blocks.begun = at->blocks.begun;
-  memcpy(at->clone_blocks.ended, at->blocks.ended, at->blocks.total);
+  HookChain chain = {.hooks = {&at->clone.observer}, .count = 1};
+  if (at->clone.machine != NULL) machine_copy(at->clone.machine, golden_of(at));
+  else at->clone.machine = clone_with(at, &chain, &at->clone.memory);
+  at->trial.blocks.begun = at->run.blocks.begun;
+  memcpy(at->trial.blocks.ended, at->run.blocks.ended, at->run.blocks.total);
 }
 
 // ---- Where trials meet the fault-free run --------------------------------------------------------------
 
 // Takes the machine without faults a little further than the trial that begins.
 static void go_ahead(Trials *at, uint64_t now) {
-  if (at->ahead == NULL) {
-    at->ahead = clone_with(at, NULL, &at->ahead_memory);
-    at->ahead_at = (Checkpoint){0};
+  if (at->ahead.machine == NULL) {
+    at->ahead.machine = clone_with(at, NULL, &at->ahead.memory);
+    at->ahead.at = (Checkpoint){0};
   }
-  if (at->ahead_at.cycle >= now + LEAST_AHEAD) return;
-  bool ended = machine_run(at->ahead, now + MOST_AHEAD);
-  at->ahead_at = ended ? (Checkpoint){.cycle = UINT64_MAX}
-                       : (Checkpoint){.cycle = machine_now(at->ahead), .hash = target_hash_with(at->target, at->ahead)};
+  if (at->ahead.at.cycle >= now + LEAST_AHEAD) return;
+  bool ended = machine_run(at->ahead.machine, now + MOST_AHEAD);
+  at->ahead.at = ended ? (Checkpoint){.cycle = UINT64_MAX}
+                       : (Checkpoint){.cycle = machine_now(at->ahead.machine), .hash = target_hash_with(at->target, at->ahead.machine)};
 }
 
 static void next_meeting(Trials *at) {
   const Golden *golden = at->settling->golden;
-  uint64_t now = machine_now(at->clone);
-  at->checkpoint += at->checkpoint - at->first; // ever more seldom: a hash costs as much as many cycles
-  while (at->checkpoint < golden->checkpoint_count && golden->checkpoints[at->checkpoint].cycle <= now) at->checkpoint++;
-  at->meeting = at->checkpoint < golden->checkpoint_count ? golden->checkpoints[at->checkpoint] : (Checkpoint){.cycle = UINT64_MAX};
+  uint64_t now = machine_now(at->clone.machine);
+  at->meeting.checkpoint += at->meeting.checkpoint - at->meeting.first; // ever more seldom: a hash costs as much as many cycles
+  while (at->meeting.checkpoint < golden->checkpoint_count && golden->checkpoints[at->meeting.checkpoint].cycle <= now)
+    at->meeting.checkpoint++;
+  at->meeting.next =
+      at->meeting.checkpoint < golden->checkpoint_count ? golden->checkpoints[at->meeting.checkpoint] : (Checkpoint){.cycle = UINT64_MAX};
 }
 
 static void first_meeting(Trials *at) {
   const Golden *golden = at->settling->golden;
-  uint64_t now = machine_now(at->clone);
-  at->meeting = (Checkpoint){.cycle = UINT64_MAX};
+  uint64_t now = machine_now(at->clone.machine);
+  at->meeting.next = (Checkpoint){.cycle = UINT64_MAX};
   if (!at->is_protected) return;
   go_ahead(at, now);
-  at->first = 0;
-  while (at->first < golden->checkpoint_count && golden->checkpoints[at->first].cycle <= now) at->first++;
-  at->checkpoint = at->first;
-  at->meeting = at->ahead_at;
-  if (at->meeting.cycle == UINT64_MAX) next_meeting(at);
+  at->meeting.first = 0;
+  while (at->meeting.first < golden->checkpoint_count && golden->checkpoints[at->meeting.first].cycle <= now) at->meeting.first++;
+  at->meeting.checkpoint = at->meeting.first;
+  at->meeting.next = at->ahead.at;
+  if (at->meeting.next.cycle == UINT64_MAX) next_meeting(at);
 }
 
 // The state is that of the run without the fault; if it was to be compared here.
 static bool has_met(Trials *at) {
-  uint64_t now = machine_now(at->clone);
-  if (now < at->meeting.cycle) return false;
-  bool can_be_same = now == at->meeting.cycle && strike_is_over(&at->strike, now);
-  if (can_be_same && target_hash_with(at->target, at->clone) == at->meeting.hash) return true;
+  uint64_t now = machine_now(at->clone.machine);
+  if (now < at->meeting.next.cycle) return false;
+  bool can_be_same = now == at->meeting.next.cycle && strike_is_over(&at->trial.strike, now);
+  if (can_be_same && target_hash_with(at->target, at->clone.machine) == at->meeting.next.hash) return true;
   next_meeting(at);
   return false;
 }
@@ -259,49 +285,50 @@ static bool has_met(Trials *at) {
 
 static void begin_trial(Trials *at, const Draw *draw) {
   const UnfinishedVec *unfinished = &at->settling->following->unfinished;
-  at->own = draw;
-  at->is_over = at->is_decided = false;
-  at->ends_with_block = true;
-  at->line_count = 0;
-  at->unfinished = NULL;
+  at->trial.own = draw;
+  at->trial.is_over = at->trial.is_decided = false;
+  at->trial.ends_with_block = true;
+  at->trial.line_count = 0;
+  at->trial.unfinished = NULL;
   for (uint32_t i = 0; i < unfinished->count; i++) {
-    if (unfinished->items[i].id == draw->id && unfinished->items[i].open.count <= MOST_OPEN) at->unfinished = &unfinished->items[i];
+    if (unfinished->items[i].id == draw->id && unfinished->items[i].open.count <= MOST_OPEN) at->trial.unfinished = &unfinished->items[i];
   }
-  for (uint32_t i = 0; at->unfinished != NULL && i < at->unfinished->open.count; i++) {
-    const OpenWord *open = &at->unfinished->open.items[i];
+  for (uint32_t i = 0; at->trial.unfinished != NULL && i < at->trial.unfinished->open.count; i++) {
+    const OpenWord *open = &at->trial.unfinished->open.items[i];
     uint64_t line = line_at(at, open->address);
-    at->open[i] = (OpenLine){line, open->stores - min_u32(open->stores, at->answered[line]), open->own_stores, at->sent[line] == 0};
+    at->trial.open[i] =
+        (OpenLine){line, open->stores - min_u32(open->stores, at->run.answered[line]), open->own_stores, at->run.sent[line] == 0};
   }
 }
 
 // All stores to the open words' lines are in place, or the struck block's are before the first of any other.
 static bool is_known(const Trials *at) {
-  bool known = at->unfinished != NULL;
-  for (uint32_t i = 0; known && i < at->unfinished->open.count; i++) {
-    const OpenLine *open = &at->open[i];
+  bool known = at->trial.unfinished != NULL;
+  for (uint32_t i = 0; known && i < at->trial.unfinished->open.count; i++) {
+    const OpenLine *open = &at->trial.open[i];
     known = open->left == 0 || (open->is_alone && open->own_left == 0);
   }
-  return known || at->is_decided;
+  return known || at->trial.is_decided;
 }
 
-static bool was_corrected(const Trials *at) { return at->is_protected && *at->view->corrected > 0; }
+static bool was_corrected(const Trials *at) { return at->is_protected && *at->trial.view->corrected > 0; }
 
 typedef enum TrialEnd { TRIAL_ENDED, TRIAL_SAME, TRIAL_KNOWN, TRIAL_ENDLESS, TRIAL_IN_VAIN } TrialEnd;
 
 // Something was put right, so most likely the values are right: only the end tells the time. That of a launch that is not the last does not.
-static bool goes_on_for_time(const Trials *at) { return was_corrected(at) && at->unfinished == NULL; }
+static bool goes_on_for_time(const Trials *at) { return was_corrected(at) && at->trial.unfinished == NULL; }
 
 static TrialEnd run_trial(Trials *at) {
   uint64_t limit = at->settling->golden->cycles * at->settling->options->timeout; // cycle at which it counts as endless
-  uint64_t alone = machine_now(at->clone) + ALONE_CYCLES;
-  bool is_last = at->launch == at->settling->golden->launches.count;
+  uint64_t alone = machine_now(at->clone.machine) + ALONE_CYCLES;
+  bool is_last = at->run.launch == at->settling->golden->launches.count;
   for (;;) {
-    uint64_t now = machine_now(at->clone);
-    if (machine_run(at->clone, min_u64(min_u64(now + SLICE, limit), max_u64(at->meeting.cycle, now + 1)))) return TRIAL_ENDED;
-    now = machine_now(at->clone);
+    uint64_t now = machine_now(at->clone.machine);
+    if (machine_run(at->clone.machine, min_u64(min_u64(now + SLICE, limit), max_u64(at->meeting.next.cycle, now + 1)))) return TRIAL_ENDED;
+    now = machine_now(at->clone.machine);
     if (has_met(at)) return TRIAL_SAME;
-    if (at->kept == NULL && now >= alone) return TRIAL_IN_VAIN;
-    bool is_known_now = at->kept != NULL && is_known(at);
+    if (at->trial.kept == NULL && now >= alone) return TRIAL_IN_VAIN;
+    bool is_known_now = at->trial.kept != NULL && is_known(at);
     if (is_known_now && !goes_on_for_time(at)) return TRIAL_KNOWN;
     if (is_known_now && !is_last) return TRIAL_IN_VAIN;
     if (now >= limit) return TRIAL_ENDLESS;
@@ -316,13 +343,13 @@ static void tell_outcome(const Trials *at, Record record, Outcome outcome, uint6
 
 // The launch has come to its end. Its words are followed; but if it is the last and they are right, all is known.
 static void tell_end(const Trials *at, const Record *record) {
-  uint64_t cycles = machine_now(at->clone), golden = at->settling->golden->cycles;
-  bool is_last = at->launch == at->settling->golden->launches.count;
-  if (at->kept == NULL || (at->has_lasting && !is_last)) return;
+  uint64_t cycles = machine_now(at->clone.machine), golden = at->settling->golden->cycles;
+  bool is_last = at->run.launch == at->settling->golden->launches.count;
+  if (at->trial.kept == NULL || (at->run.has_lasting && !is_last)) return;
   WordList words = {0};
-  machine_flush(at->clone);
-  launch_memory_compare(at->kept, at->memory, at->clone_blocks.ended, &words);
-  TrialHead head = {.record = *record, .launch = at->launch, .count = words.count};
+  machine_flush(at->clone.machine);
+  launch_memory_compare(at->trial.kept, at->clone.memory, at->trial.blocks.ended, &words);
+  TrialHead head = {.record = *record, .launch = at->run.launch, .count = words.count};
   if (words.count == 0 && is_last && at->is_protected) {
     Outcome late = cycles == golden ? OUTCOME_MASKED : OUTCOME_PERFORMANCE;
     tell_outcome(at, (Record){.id = record->id, .settled = SETTLED_RUN}, was_corrected(at) ? OUTCOME_CORRECTED : late, cycles);
@@ -334,26 +361,26 @@ static void tell_end(const Trials *at, const Record *record) {
 
 // A fault that the trial may tell something of.
 static bool is_for_trial(Trials *at, const Draw *draw) {
-  at->kept = kept_for(at, draw);
+  at->trial.kept = kept_for(at, draw);
   bool several = (draw->struck & (draw->struck - 1)) != 0;
   if (at->is_protected && several && !at->settling->following->passes_values)
-    at->kept = NULL; // those that nobody has read yet may be found later
-  return !fault_lasts(&draw->fault) && (at->kept != NULL || at->is_protected);
+    at->trial.kept = NULL; // those that nobody has read yet may be found later
+  return !fault_lasts(&draw->fault) && (at->trial.kept != NULL || at->is_protected);
 }
 
 static void try_one(Trials *at, const Draw *draw) {
   if (!is_for_trial(at, draw)) return;
   begin_trial(at, draw);
   clone_golden(at);
-  at->observer.next_cycle = machine_now(at->clone);
+  at->clone.observer.next_cycle = machine_now(at->clone.machine);
   first_meeting(at);
   TrialEnd end = run_trial(at);
-  const Trap *trap = machine_trap(at->clone);
+  const Trap *trap = machine_trap(at->clone.machine);
   Record record = {.id = draw->id, .settled = SETTLED_RUN}, open = {.id = draw->id, .settled = SETTLED_COUNT};
-  open.cycles = machine_now(at->clone);
+  open.cycles = machine_now(at->clone.machine);
   if (end == TRIAL_ENDED && trap->kind != TRAP_NONE) {
-    record_trap(&record, trap, at->program);
-    tell_outcome(at, record, record.outcome, machine_now(at->clone)); // when it was detected
+    record_trap(&record, trap, at->run.program);
+    tell_outcome(at, record, record.outcome, machine_now(at->clone.machine)); // when it was detected
   } else if (end == TRIAL_ENDLESS) {
     record_timeout(&record);
     tell_outcome(at, record, record.outcome, 0);
@@ -362,8 +389,8 @@ static void try_one(Trials *at, const Draw *draw) {
     tell_outcome(at, record, was_corrected(at) ? OUTCOME_CORRECTED : OUTCOME_MASKED, at->settling->golden->cycles);
   } else if (end == TRIAL_ENDED) {
     tell_end(at, &open);
-  } else if (end == TRIAL_KNOWN && at->is_decided) {
-    if (!at->has_lasting) tell_words(at, &open);
+  } else if (end == TRIAL_KNOWN && at->trial.is_decided) {
+    if (!at->run.has_lasting) tell_words(at, &open);
   } else if (end == TRIAL_KNOWN) {
     tell_open_words(at, &open);
   }
@@ -372,12 +399,12 @@ static void try_one(Trials *at, const Draw *draw) {
 // ---- In the golden run -------------------------------------------------------------------------------
 
 static void drop_clone(Trials *at) {
-  machine_free(at->clone);
-  machine_free(at->ahead);
-  memory_free(at->memory);
-  memory_free(at->ahead_memory);
-  at->clone = at->ahead = NULL;
-  at->memory = at->ahead_memory = NULL;
+  machine_free(at->clone.machine);
+  machine_free(at->ahead.machine);
+  memory_free(at->clone.memory);
+  memory_free(at->ahead.memory);
+  at->clone.machine = at->ahead.machine = NULL;
+  at->clone.memory = at->ahead.memory = NULL;
 }
 
 static void blocks_new(Blocks *blocks, uint32_t total) {
@@ -398,26 +425,26 @@ static bool keeps_state(const RegionTable *regions) {
 static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
   Trials *at = hook->own;
   uint32_t blocks = event->grid[0] * event->grid[1] * event->grid[2];
-  at->program = machine->program;
-  at->has_lasting = keeps_state(machine->regions);
-  at->launch = (uint32_t)event->who->launch;
-  at->block_warps = max_u32((event->block[0] * event->block[1] * event->block[2] + WARP_LANES - 1) / WARP_LANES, 1);
-  blocks_new(&at->blocks, blocks);
-  blocks_new(&at->clone_blocks, blocks);
+  at->run.program = machine->program;
+  at->run.has_lasting = keeps_state(machine->regions);
+  at->run.launch = (uint32_t)event->who->launch;
+  at->run.block_warps = max_u32((event->block[0] * event->block[1] * event->block[2] + WARP_LANES - 1) / WARP_LANES, 1);
+  blocks_new(&at->run.blocks, blocks);
+  blocks_new(&at->trial.blocks, blocks);
   const Memory *memory = device_memory(at->target->device(at->target));
-  at->base = memory_base(memory);
-  at->line_bytes = machine_accesses(machine->spec).line_words * sizeof(uint32_t);
-  at->line_total = memory_extent(memory) / at->line_bytes + 1;
-  free(at->sent);
-  at->sent = calloc(2 * at->line_total, sizeof *at->sent);
-  ASSERT(at->sent != NULL);
-  at->answered = at->sent + at->line_total;
+  at->run.base = memory_base(memory);
+  at->run.line_bytes = machine_accesses(machine->spec).line_words * sizeof(uint32_t);
+  at->run.line_total = memory_extent(memory) / at->run.line_bytes + 1;
+  free(at->run.sent);
+  at->run.sent = calloc(2 * at->run.line_total, sizeof *at->run.sent);
+  ASSERT(at->run.sent != NULL);
+  at->run.answered = at->run.sent + at->run.line_total;
   return VERDICT_PASS;
 }
 
 static Verdict on_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
   (void)machine;
-  note_block(&((Trials *)hook->own)->blocks, event);
+  note_block(&((Trials *)hook->own)->run.blocks, event);
   return VERDICT_PASS;
 }
 
@@ -425,9 +452,9 @@ static Verdict on_memory(Hook *hook, HookMachine *machine, const MemoryEvent *ev
   Trials *at = hook->own;
   uint64_t line = line_at(at, event->address);
   (void)machine;
-  if (!is_store(event) || line >= at->line_total) return VERDICT_PASS;
-  at->sent[line] += event->moment == MEMORY_REQUEST;
-  at->answered[line] += event->moment == MEMORY_RESPONSE;
+  if (!is_store(event) || line >= at->run.line_total) return VERDICT_PASS;
+  at->run.sent[line] += event->moment == MEMORY_REQUEST;
+  at->run.answered[line] += event->moment == MEMORY_RESPONSE;
   return VERDICT_PASS;
 }
 
@@ -455,10 +482,10 @@ static _Noreturn void work(Trials *at) {
   at->hook.request = at->hook.response = on_memory;
   at->hook.finish = on_finish;
   at->hook.next_cycle = at->draws[at->next].strike_at;
-  at->observer = (Hook){.name = "trial", .kind = HOOK_FAULT, .own = at, .block = on_clone_block};
-  at->observer.request = at->observer.response = on_clone_memory;
-  at->observer.cycle = on_clone_cycle;
-  if (any_output(at->draws, at->count)) at->observer.result = on_clone_result;
+  at->clone.observer = (Hook){.name = "trial", .kind = HOOK_FAULT, .own = at, .block = on_clone_block};
+  at->clone.observer.request = at->clone.observer.response = on_clone_memory;
+  at->clone.observer.cycle = on_clone_cycle;
+  if (any_output(at->draws, at->count)) at->clone.observer.result = on_clone_result;
   bool good = hook_chain_add(&chain, &at->hook) && at->target->start(at->target, &chain, &diags) && at->target->run(at->target);
   _exit(good ? 0 : 1);
 }
