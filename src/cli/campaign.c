@@ -265,6 +265,9 @@ static bool complete_options(CampaignRun *run, Diags *diags) {
   if (options->journal == NULL) options->journal = journal_name(run);
   if (options->faults > 0 && options->margin > 0)
     return diags_add(diags, NULL, 0, 0, "--faults says how many and --margin how sure: give one of them");
+  if (options->end > 0 && options->shards > 1)
+    return diags_add(diags, NULL, 0, 0, "--part and --shard both choose faults: give one of them");
+  if (options->enough != NULL && options->end == 0) return diags_add(diags, NULL, 0, 0, "--enough is for --part");
   if (options->faults == 0 && options->margin == 0) options->margin = 0.01;
   if (!files_write(&run->target.files, options->journal, diags)) return false;
   if (run->machine_chosen) message_note(run->target.files.quiet, "machine %s, as no --machine was given", run->target.spec.machine);

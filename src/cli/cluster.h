@@ -46,11 +46,11 @@ typedef struct OwnProcess { // this program with other words
   const char *work;         // folder; NULL: as it is
   int out, err;             // where they go; -1: stays as it is
 } OwnProcess;
-int own_process_start(const OwnProcess *process); // its process; -1: none
-// Waits; a signal that ends this process is handed on and remembered in `*stopped_by`. The exit code; 128 + the signal that killed it.
-int own_process_wait(int process, int *stopped_by);
-uint64_t own_hash(void);              // of this program's file
-void folder_remove(const char *path); // with all that is in it
+// Runs it to its end; a signal that ends this process is handed on and remembered in `*stopped_by`. The exit code; 128 + the signal that killed it.
+int own_process_run(const OwnProcess *process, int *stopped_by);
+_Noreturn void own_process_become(const OwnProcess *process); // for a process that was just started
+uint64_t own_hash(void);                                      // of this program's file
+void folder_remove(const char *path);                         // with all that is in it
 
 // ---- Counted (cluster_status.c) ---------------------------------------------------------------------------------------
 typedef struct ClusterCount {

@@ -121,8 +121,7 @@ static bool judge_study(const ClusterPlan *plan, Diags *diags) {
   for (uint32_t i = 0; i < plan->finish.count; i++) *VEC_PUSH(&words, plan->arena) = plan->finish.items[i];
   *VEC_PUSH(&words, plan->arena) = NULL;
   OwnProcess process = {.words = words.items, .work = plan->work, .out = open("/dev/null", O_WRONLY | O_CLOEXEC), .err = -1};
-  int child = own_process_start(&process), stopped_by = 0;
-  int code = child < 0 ? EXIT_INTERNAL : own_process_wait(child, &stopped_by);
+  int stopped_by = 0, code = own_process_run(&process, &stopped_by);
   if (process.out >= 0) close(process.out);
   return code == EXIT_OK || diags_add(diags, plan->folder, 0, 0, "all cells are there, but the study cannot be judged: exit code %d", code);
 }

@@ -115,8 +115,7 @@ static bool take_sample(const ClusterPlan *plan, const char *folder, uint32_t fa
   *VEC_PUSH(&words, plan->arena) = NULL;
   OwnProcess process = {.words = words.items, .out = open("/dev/null", O_WRONLY | O_CLOEXEC), .err = -1};
   double began = host_seconds();
-  int child = own_process_start(&process), stopped_by = 0;
-  int code = child < 0 ? EXIT_INTERNAL : own_process_wait(child, &stopped_by);
+  int stopped_by = 0, code = own_process_run(&process, &stopped_by);
   if (process.out >= 0) close(process.out);
   sample->seconds = host_seconds() - began;
   bool good = code == EXIT_OK && read_sample(path, sample, diags);

@@ -1,8 +1,8 @@
 // Processes that the commands about clusters start.
-#include "base/process.h"
 #include "cli/cli.h"
 #include "cli/cluster.h"
 #include "cli/interrupt.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,10 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { NOT_STARTED = 127, LOOK_MS = 20 };
+enum { NOT_STARTED = 127 };
 
 int process_output(const char *const *words, Text *out) {
   int ends[2], status = 0;
@@ -37,9 +36,7 @@ int process_output(const char *const *words, Text *out) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_SIGNAL + WTERMSIG(status);
 }
 
-int own_process_start(const OwnProcess *process) {
-  pid_t child = process_fork(SIGTERM);
-  if (child != 0) return child;
+void own_process_become(const OwnProcess *process) {
   interrupt_release();
   if (process->out >= 0) dup2(process->out, STDOUT_FILENO);
   if (process->err >= 0) dup2(process->err, STDERR_FILENO);
@@ -47,13 +44,15 @@ int own_process_start(const OwnProcess *process) {
   _exit(NOT_STARTED);
 }
 
-int own_process_wait(int process, int *stopped_by) {
+int own_process_run(const OwnProcess *process, int *stopped_by) {
   int status = 0;
-  while (waitpid(process, &status, WNOHANG) == 0) {
+  pid_t child = process_fork(SIGTERM);
+  if (child == 0) own_process_become(process);
+  if (child < 0) return NOT_STARTED;
+  while (process_wait(child, &status) == 0) {
     int number = interrupt_take();
     if (number > 0) *stopped_by = number;
-    if (number > 0) kill(process, SIGTERM);
-    nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000L}, NULL);
+    if (number > 0) kill(child, SIGTERM);
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_SIGNAL + WTERMSIG(status);
 }

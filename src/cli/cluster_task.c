@@ -148,9 +148,9 @@ static void note_failure(TaskRun *run, int code) {
 static int carry_out(TaskRun *run, const char *local) {
   OwnProcess process = {
       .words = task_words(run, local), .work = run->plan->work, .out = open("/dev/null", O_WRONLY | O_CLOEXEC), .err = -1};
-  int child = own_process_start(&process);
+  int code = own_process_run(&process, &run->stopped_by);
   if (process.out >= 0) close(process.out);
-  return child < 0 ? EXIT_INTERNAL : own_process_wait(child, &run->stopped_by);
+  return code;
 }
 
 static bool take_up(TaskRun *run, const char *local) {

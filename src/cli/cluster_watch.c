@@ -3,13 +3,13 @@
 #include "cli/cluster.h"
 #include "cli/interrupt.h"
 #include "cli/screen.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,53 +48,19 @@ static void show(Watch *watch, const ClusterPlan *plan, const SlurmJobs *jobs) {
 
 // ---- Processes of this computer ----------------------------------------------------------------------------------------------
 
-typedef struct Pool {
-  ClusterPlan *plan;
-  const TaskList *tasks;
-  int *processes; // 0: free
-  uint32_t started, running;
-  int stopped_by;
-} Pool;
-
-static int start_task(const Pool *pool, uint32_t task) {
-  const ClusterPlan *plan = pool->plan;
+// The process of a task; its log is opened before.
+static bool start_task(Pool *pool, const ClusterPlan *plan, uint32_t task) {
   const char *words[] = {"redoubt", "task", plan->folder, arena_format(plan->arena, "%u", task), NULL};
   int log = open(cluster_task_log(plan, task), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   OwnProcess process = {.words = words, .out = log, .err = log};
-  int child = own_process_start(&process);
+  PoolSide side = pool_start(pool, &(PoolWish){.tag = task, .dies_by = SIGTERM}, NULL);
+  if (side == POOL_CHILD) own_process_become(&process);
   if (log >= 0) close(log);
-  return child;
-}
-
-static void end_some(Pool *pool) {
-  for (uint32_t i = 0; i < pool->plan->options.processes; i++) {
-    int status;
-    if (pool->processes[i] <= 0 || waitpid(pool->processes[i], &status, WNOHANG) == 0) continue;
-    pool->processes[i] = 0;
-    pool->running--;
-  }
-  int number = interrupt_take();
-  if (number == 0) return;
-  pool->stopped_by = number;
-  for (uint32_t i = 0; i < pool->plan->options.processes; i++) {
-    if (pool->processes[i] > 0) kill(pool->processes[i], SIGTERM);
-  }
-}
-
-static void start_some(Pool *pool) {
-  for (uint32_t i = 0; i < pool->plan->options.processes && pool->started < pool->tasks->count; i++) {
-    if (pool->processes[i] != 0) continue;
-    int child = start_task(pool, pool->tasks->items[pool->started]);
-    if (child <= 0) return;
-    pool->processes[i] = child;
-    pool->running++;
-    pool->started++;
-  }
+  return side == POOL_PARENT;
 }
 
 // Every missing task once. Whether they have left results is looked at afterwards.
 static bool run_pool(ClusterPlan *plan, const TaskList *tasks, Watch *watch, int *stopped_by, Diags *diags) {
-  Pool pool = {.plan = plan, .tasks = tasks, .processes = ARENA_ARRAY(plan->arena, int, plan->options.processes)};
   plan->submissions++;
   for (uint32_t i = 0; i < tasks->count; i++) {
     ClusterTask *task = &plan->tasks.items[tasks->items[i]];
@@ -103,14 +69,22 @@ static bool run_pool(ClusterPlan *plan, const TaskList *tasks, Watch *watch, int
     task->place = i;
   }
   if (!cluster_plan_write(plan, diags)) return false;
-  while (pool.running > 0 || (pool.stopped_by == 0 && pool.started < tasks->count)) {
-    uint32_t before = pool.running;
-    if (pool.stopped_by == 0) start_some(&pool);
-    nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000L}, NULL);
-    end_some(&pool);
-    if (pool.running < before) show(watch, plan, NULL);
+  Pool *pool = ARENA_NEW(plan->arena, Pool);
+  uint32_t started = 0;
+  bool starts = true; // as long as there is room for processes
+  while (pool->running > 0 || (*stopped_by == 0 && starts && started < tasks->count)) {
+    starts = true;
+    while (*stopped_by == 0 && starts && started < tasks->count && pool->running < plan->options.processes) {
+      starts = start_task(pool, plan, tasks->items[started]);
+      started += starts;
+    }
+    PoolJob *job = pool_wait(pool);
+    if (job != NULL) pool_end(pool, job);
+    if (job != NULL) show(watch, plan, NULL);
+    int number = interrupt_take();
+    if (number != 0) *stopped_by = number;
+    if (number != 0) pool_signal(pool, SIGTERM);
   }
-  *stopped_by = pool.stopped_by;
   return true;
 }
 

@@ -180,6 +180,7 @@ static void note_command(const StudyFile *study, StudyWishes *wishes) {
   words[count++] = "-o";
   words[count++] = wishes->output;
   if (wishes->quick) words[count++] = "--quick";
+  if (wishes->beyond) words[count++] = "--beyond";
   wishes->cells.command = words;
   wishes->cells.command_count = count;
 }

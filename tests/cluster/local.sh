@@ -1,5 +1,5 @@
 #!/bin/sh
-# Campaigns and studies as tasks of this computer: local.sh REDOUBT. The result is that of one process, row for row: after kill -9 of a task and of
+# Campaigns and studies as tasks of this computer: local.sh REDOUBT [SLOW]. The result is that of one process, row for row: after kill -9 of a task and of
 # the command, after Ctrl-C, with a result cut off, in rounds with a margin. Also: the folder for other schedulers, failures, scripts.
 set -eu
 . "$(dirname "$0")/../campaign/wait.sh"
@@ -37,8 +37,8 @@ cmp one.txt again.txt
 grep -q '^3000 faults in 1 tasks, of about' all.err || fail "$(cat all.err)"
 same one.db measured.db
 
-# Slow tasks: one is killed, then the command; then it is stopped by Ctrl-C and a result is cut off.
-slow="$target --faults 200 --no-prune --no-snapshot"
+# SLOW faults in slow tasks: one is killed, then the command; then it is stopped by Ctrl-C and a result is cut off.
+slow="$target --faults ${2:-200} --no-prune --no-snapshot"
 "$redoubt" campaign $slow -o slow.db -j2 -q >/dev/null
 on_cluster="$redoubt campaign $slow -o killed.db --cluster local:2,tasks=8"
 running() { pgrep -f "redoubt task $folder/killed.db.cluster" >pids; }
