@@ -266,11 +266,12 @@ const Command command_avf = {
     .synopsis = "redoubt avf WORKLOAD [options]               a built-in workload\n"
                 "redoubt avf FILE.ptx [options]               a kernel from a PTX file\n"
                 "redoubt avf FILE.sass|FILE.hex [options]     G80 machine code, with --machine flexgrip\n"
+                "redoubt avf FILE.fp [options]                a fragment program, with --machine sheaffer-2007\n"
                 "redoubt avf [options] -- ./app ARGUMENTS     a CUDA program\n",
     .about = "From one run without faults: the share of bit-cycles of each structure in which a flip may change the result (ACE),\n"
              "and why the others do not matter. docs/avf.md says what counts and why it is sound. What is not known counts as ACE,\n"
              "so that the AVF by injection is never above it.\n",
-    .groups = {&analysis_group, &file_group, &run_machine_group, &run_workload_group, &run_ptx_group, &run_g80_group},
+    .groups = {&analysis_group, &file_group, &run_machine_group, &run_workload_group, &run_ptx_group, &run_g80_group, &run_shader_group},
     .ending = "Examples:\n"
               "  redoubt avf matmul --machine fermi-gtx480\n"
               "  redoubt avf bfs --size small --machine gt200-rise --structure unit.sp --protect dmr\n"
