@@ -1,12 +1,12 @@
 #!/bin/sh
 # Speed of fault campaigns: campaign.sh REDOUBT. Times are the host's, so it should have nothing else to do; CPU seconds count all processes.
 # First the campaign that the README names; then, for six workloads, injections per core-hour beside one full simulation per fault, on one core each;
-# then the comparison of 2,004 faults with and without shortcuts.
+# then the same for two CUDA programs, where there is nvcc; then the comparison of 2,004 faults with and without shortcuts.
 set -eu
 redoubt=$1
 here=$(dirname "$0")
 machine=fermi-gtx480
-goal_seconds=60 goal_ratio=200
+goal_seconds=60 goal_ratio=200 goal_cuda=50
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failed=0
@@ -35,6 +35,14 @@ campaign() { # workload faults workers
   rm "$folder/$1.db"
 }
 
+rate() { # name faults; goal, full, spent and before are set
+  echo "$1 $2 $full $spent $before $(settled "$folder/$1.csv")" | awk -v goal="$goal" '{
+    cost = ($4 - $5) / $2
+    ratio = $3 / cost
+    printf "%-12s %8d %16.0f %18.0f %8.0f %11.2f%%  %s\n", $1, $2, 3600 / cost, 3600 / $3, ratio, $8, (ratio >= goal ? "met" : "MISSED")
+    exit (ratio < goal) }'
+}
+
 began=$(date +%s.%N)
 cpu
 before=$spent
@@ -58,11 +66,27 @@ for workload in scalarprod matmul reduction vecadd hotspot transpose; do
   before=$spent
   campaign $workload $faults 1
   cpu
-  echo "$workload $faults $full $spent $before $(settled "$folder/$workload.csv")" | awk -v goal=$goal_ratio '{
-    cost = ($4 - $5) / $2
-    ratio = $3 / cost
-    printf "%-12s %8d %16.0f %18.0f %8.0f %11.2f%%  %s\n", $1, $2, 3600 / cost, 3600 / $3, ratio, $8, (ratio >= goal ? "met" : "MISSED")
-    exit (ratio < goal) }' || failed=1
+  goal=$goal_ratio
+  rate $workload $faults || failed=1
+done
+
+nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
+[ -x "$nvcc" ] && printf '\n%-12s %8s %16s %18s %8s %12s  goal %d\n' 'CUDA program' faults 'per core-hour' 'full simulations' ratio 'to the end' $goal_cuda
+for program in matmul relax; do
+  [ -x "$nvcc" ] || continue
+  faults=10000
+  "$nvcc" -O2 -std=c++17 -arch=sm_75 -cudart shared -o "$folder/$program" "$here/cuda/$program.cu"
+  cpu
+  before=$spent
+  for i in 1 2 3; do "$redoubt" run --machine $machine -- "$folder/$program" >/dev/null 2>&1; done
+  cpu
+  full=$(echo "$spent $before" | awk '{ print ($1 - $2) / 3 }')
+  before=$spent
+  "$redoubt" campaign --machine $machine --structure rf --faults $faults -j1 -o "$folder/$program.db" -- "$folder/$program" >/dev/null 2>&1
+  "$redoubt" report "$folder/$program.db" --csv "$folder/$program.csv" >/dev/null
+  cpu
+  goal=$goal_cuda
+  rate $program $faults || failed=1
 done
 
 echo

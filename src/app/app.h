@@ -1,7 +1,7 @@
 // Campaigns on CUDA programs. The program runs as a process of its own, with Redoubt's CUDA runtime library in it: twice
 // without faults, then once more, and that process forks at the moment of each fault that def-use leaves. What the campaign and
 // the library tell each other is in a file that both map (AppExchange).
-//   the library's side   process.c (hooks), fork.c (a process for each fault)
+//   the library's side   process.c (hooks), fork.c (a process for each fault), follow.c (faults followed without time)
 //   the campaign's       app.c (runs without faults), jobs.c (those with), trace.c (explanations), judge.c (outcomes),
 //                        same.c (two runs without faults), mask.c (what of standard output is compared), originals.c (the
 //                        user's files)
