@@ -204,7 +204,7 @@ StudyFile *study_read(const char *path, Diags *diags) {
 }
 
 StudyFile *study_builtin(const char *name, const char *wanted, Diags *diags) {
-  const char *names[64];
+  const char *names[64] = {NULL};
   size_t count = 0;
   for (uint32_t i = 0; i < builtin_study_file_count; i++) {
     const BuiltinStudyFile *file = &builtin_study_files[i];
