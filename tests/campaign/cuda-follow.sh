@@ -10,6 +10,9 @@ nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 build() { "$nvcc" -O2 -std=c++17 -arch=sm_75 -cudart shared -o "$folder/$2" "$1/$2.cu"; }
+build "$sources" app
+build "$sources" stencil
+[ -z "$long" ] || for program in matmul relax; do build "$sources/../../bench/cuda" $program; done
 # A library built with the address sanitizer needs its runtime in the program from the start.
 asan=$(ldd "$(dirname "$redoubt")/cudart/libcudart.so.13" | sed -n 's|.*=> \(.*libasan[^ ]*\) .*|\1|p')
 if [ -n "$asan" ]; then
@@ -48,14 +51,11 @@ compare() { # what options... -- program
 }
 
 cd "$folder"
-build "$sources" app
-build "$sources" stencil
 compare "app, rf" --structure rf --model lanes --window cycles:100-4000 -- ./app
 # Copied back, checked by the program, printed with the time, never copied but read, given up half-way.
 for how in code word clock managed early; do compare "stencil $how, rf and units" --structure rf,unit.sp --model lanes -- ./stencil $how; done
 compare "stencil with a file" --structure rf --model lanes --output result.txt -- sh -c './stencil word > result.txt'
 [ -n "$long" ] || exit 0
 for program in matmul relax; do
-  build "$sources/../../bench/cuda" $program
   compare "$program, rf, pred and shared" --structure rf,pred,shared -- ./$program
 done
