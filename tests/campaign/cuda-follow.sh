@@ -1,6 +1,6 @@
 #!/bin/sh
 # Faults of CUDA programs that are followed without time: cuda-follow.sh REDOUBT FAULTS [LONG]
-# FAULTS for each program and structure, settled with all shortcuts and by a simulation of every fault: every column but how it was settled must be the
+# FAULTS for each program, settled with all shortcuts and by a simulation of every fault: every column but how it was settled must be the
 # same, and of the faults that do something most are followed. LONG: the programs of bench/cuda, too. Exit code 77 (skipped) where there is no nvcc.
 set -eu
 redoubt=$(realpath "$1") faults=$2 long=${3:-}
@@ -10,6 +10,9 @@ nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 build() { "$nvcc" -O2 -std=c++17 -arch=sm_75 -cudart shared -o "$folder/$2" "$1/$2.cu"; }
+build "$sources" app
+build "$sources" stencil
+[ -z "$long" ] || for program in matmul relax; do build "$sources/../../bench/cuda" $program; done
 # A library built with the address sanitizer needs its runtime in the program from the start.
 asan=$(ldd "$(dirname "$redoubt")/cudart/libcudart.so.13" | sed -n 's|.*=> \(.*libasan[^ ]*\) .*|\1|p')
 if [ -n "$asan" ]; then
@@ -20,7 +23,7 @@ settle() { # name options... -- program
   name=$1
   shift
   rm -f "$name.db"
-  "$redoubt" campaign --machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2 --set sm.registers=8K --faults "$faults" -j2 -o "$name.db" "$@" >"$name.out" 2>&1 || {
+  "$redoubt" campaign --machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2 --set sm.registers=2K --faults "$faults" -j2 -o "$name.db" "$@" >"$name.out" 2>&1 || {
     cat "$name.out"
     exit 1
   }
@@ -48,14 +51,11 @@ compare() { # what options... -- program
 }
 
 cd "$folder"
-build "$sources" app
-build "$sources" stencil
-compare "app, rf" --structure rf --model lanes --window cycles:100-4000 -- ./app
+compare "app, rf and shared" --structure rf,shared --window cycles:100-4000 -- ./app
 # Copied back, checked by the program, printed with the time, never copied but read, given up half-way.
-for how in code word clock managed early; do compare "stencil $how, rf and units" --structure rf,unit.sp --model lanes -- ./stencil $how; done
-compare "stencil with a file" --structure rf --model lanes --output result.txt -- sh -c './stencil word > result.txt'
+for how in code word clock managed early; do compare "stencil $how, rf, pred and units" --structure rf,pred,unit.sp -- ./stencil $how; done
+compare "stencil with a file" --structure rf --output result.txt -- sh -c './stencil word > result.txt'
 [ -n "$long" ] || exit 0
 for program in matmul relax; do
-  build "$sources/../../bench/cuda" $program
   compare "$program, rf, pred and shared" --structure rf,pred,shared -- ./$program
 done
