@@ -103,7 +103,9 @@ static bool is_arithmetic(const Instr *instr) {
 void rise_lend(const Rise *own, const HookMachine *machine, PlanEvent *event) {
   if (event->part->filled == UINT32_MAX || event->part->filled == 0 || !is_arithmetic(event->instr)) return;
   if (rise_threads(own, machine) < WARP_LANES) {
-    if (own->options.helps) double_threads(own, machine, event);
+    if (!own->options.helps) return; // its lanes are idle without divergence: nothing to be counted
+    hook_tally(machine, TALLY_RISE_DIVERGED, 1);
+    double_threads(own, machine, event);
     return;
   }
   hook_tally(machine, TALLY_RISE_DIVERGED, 1);

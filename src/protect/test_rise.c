@@ -408,6 +408,7 @@ static void test_blocks_of_less_than_a_warp(void **state) {
     launch(8, threads);
     Planned planned = plan(1, 0x00FFFFFF, "add.b32");
     assert_int_equal(planned.part.shadow, threads == 31 ? 0xFF000000 : 0);
+    assert_int_equal(toy.tally[TALLY_RISE_DIVERGED], 1);
     if (threads == 31) {
       assert_int_equal(planned.part.thread[24], 0);
       assert_int_equal(planned.part.warp[24], 1);
