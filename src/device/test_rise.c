@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-enum { SAMPLE = 200, MOST_HELD = 64 };
+enum { SAMPLE = 200 };
 static uint64_t strikes = SAMPLE, shard = 0, shards = 1;
 
 typedef struct Outcome {
@@ -18,62 +18,51 @@ typedef struct Outcome {
 
 // ---- A strike of a result that is computed twice -----------------------------------------------------------
 
-// Threads that shadows have computed, until their own instruction comes.
-typedef struct Helped {
-  uint64_t issue;
-  uint32_t sm, warp, threads;
-} Helped;
+// A result of an SP of which some lane slots are compared. Runs are alike until the strike, so what a run without one has told holds for it.
+typedef struct Candidate {
+  uint64_t number; // of the result in its run
+  uint32_t slots;
+} Candidate;
 
 typedef struct Striker {
-  Hook hook;
-  uint64_t seed, number; // draws are made of them
-  uint64_t target;       // which of the candidates is struck; UINT64_MAX: none, they are counted
-  uint64_t candidates;   // so far
-  uint32_t bits;         // how many bits of the lane flip
+  Hook hook, observer;
+  uint64_t seed, draw;  // bits are drawn of them
+  uint64_t results;     // so far
+  const Candidate *aim; // NULL: none is struck, candidates are gathered
+  uint32_t bits;        // how many bits of the lane flip
   bool has_struck;
-  Helped helped[MOST_HELD];
-  uint32_t next;
+  Candidate *candidates; // malloc
+  size_t count, room;
 } Striker;
 
-static Helped *find_helped(Striker *striker, uint32_t sm, const PartOwner *owner) {
-  for (uint32_t i = 0; i < MOST_HELD; i++) {
-    Helped *helped = &striker->helped[i];
-    if (helped->threads != 0 && helped->sm == sm && helped->warp == owner->warp && helped->issue == owner->issue) return helped;
-  }
-  return NULL;
+static bool is_of_sp(const HookMachine *machine, const ResultEvent *event) {
+  return event->mask != 0 && strcmp(machine->regions->items[event->region].name, "unit.sp") == 0;
 }
 
-// Lane slots of this result whose thread is computed twice: copies, shadows, and threads that a shadow has computed before.
-static uint32_t twice(Striker *striker, const ResultEvent *event) {
-  uint32_t sm = event->who->sm, slots = 0;
-  if (event->copies > 1) return event->mask & ~event->shadow;
-  for (uint32_t left = event->mask; left != 0; left &= left - 1) {
-    uint32_t i = (uint32_t)__builtin_ctz(left), thread = 1u << event->thread[i] % WARP_LANES;
-    const PartOwner *owner = &event->owner[event->owner_of[i]];
-    Helped *helped = find_helped(striker, sm, owner);
-    bool is_shadow = (event->shadow >> i & 1) != 0;
-    if (is_shadow && helped == NULL) {
-      helped = &striker->helped[striker->next++ % MOST_HELD];
-      *helped = (Helped){.issue = owner->issue, .sm = sm, .warp = owner->warp};
-    }
-    if (is_shadow) helped->threads |= thread;
-    if (!is_shadow && helped != NULL && (helped->threads & thread) != 0) slots |= 1u << i;
+// Comes after the protection, which has said what it compares.
+static Verdict gather(Hook *hook, HookMachine *machine, ResultEvent *event) {
+  Striker *striker = hook->own;
+  if (striker->aim != NULL || !is_of_sp(machine, event) || event->compared == 0) return VERDICT_PASS;
+  if (striker->count == striker->room) {
+    striker->room = striker->room * 2 + 1024;
+    striker->candidates = realloc(striker->candidates, striker->room * sizeof *striker->candidates);
+    assert_non_null(striker->candidates);
   }
-  return slots | (event->mask & event->shadow);
+  striker->candidates[striker->count++] = (Candidate){striker->results - 1, event->compared & event->mask};
+  return VERDICT_PASS;
 }
 
 static Verdict strike(Hook *hook, HookMachine *machine, ResultEvent *event) {
   Striker *striker = hook->own;
-  static const char *const name = "unit.sp";
-  if (strcmp(machine->regions->items[event->region].name, name) != 0 || event->mask == 0) return VERDICT_PASS;
-  uint32_t slots = twice(striker, event);
-  if (slots == 0) return VERDICT_PASS;
-  if (striker->candidates++ != striker->target) return VERDICT_PASS;
-  uint64_t which = random_below(random_draw(striker->seed, striker->number, 1), (uint64_t)__builtin_popcount(slots));
+  if (!is_of_sp(machine, event)) return VERDICT_PASS;
+  striker->results++;
+  if (striker->aim == NULL || striker->aim->number != striker->results - 1) return VERDICT_PASS;
+  uint32_t slots = striker->aim->slots;
+  uint64_t which = random_below(random_draw(striker->seed, striker->draw, 1), (uint64_t)__builtin_popcount(slots));
   while (which-- > 0) slots &= slots - 1;
   uint32_t slot = (uint32_t)__builtin_ctz(slots);
   for (uint32_t i = 0; i < striker->bits; i++) {
-    uint32_t draw = (uint32_t)random_draw(striker->seed, striker->number, 2 + i);
+    uint32_t draw = (uint32_t)random_draw(striker->seed, striker->draw, 2 + i);
     if (event->row_count == 0 && event->predicates != NULL) event->predicates[draw % 2] ^= 1u << slot;
     else if (event->row_count != 0) event->rows[draw / 32 % event->row_count * WARP_LANES + slot] ^= 1u << draw % 32;
   }
@@ -105,7 +94,9 @@ static Outcome run(const char *name, const Spec *spec, const char *protection, S
   if (protection != NULL) assert_true(hook_chain_add(&chain, protect_new(protection, arena, &diags)));
   if (striker != NULL) {
     striker->hook = (Hook){.name = "striker", .kind = HOOK_FAULT, .own = striker, .result = strike, .next_cycle = UINT64_MAX};
+    striker->observer = (Hook){.name = "gatherer", .kind = HOOK_OBSERVER, .own = striker, .result = gather, .next_cycle = UINT64_MAX};
     assert_true(hook_chain_add(&chain, &striker->hook));
+    assert_true(hook_chain_add(&chain, &striker->observer));
   }
   DeviceOptions options = {.spec = spec, .hooks = &chain};
   Device *device = device_new(&options, &diags);
@@ -199,7 +190,7 @@ static void strike_once(const char *name, const Spec *spec, const char *protecti
   sum->unseen += is_right && outcome.corrected == 0; // the shadow was thrown away, or the result is not looked at
   if (is_right || outcome.trap == TRAP_DETECTED) return;
   sum->wrong++;
-  print_error("%s under %s: strike %lu of seed %lu got through\n", name, protection, striker.number, striker.seed);
+  print_error("%s under %s: strike %lu of seed %lu got through\n", name, protection, striker.draw, striker.seed);
 }
 
 static void no_strike_gets_through(void **state) {
@@ -214,13 +205,14 @@ static void no_strike_gets_through(void **state) {
   uint64_t each = (strikes + COUNT_OF(subjects) * COUNT_OF(schemes) - 1) / (COUNT_OF(subjects) * COUNT_OF(schemes));
   for (uint32_t i = 0; i < COUNT_OF(subjects); i++) {
     for (uint32_t s = 0; s < COUNT_OF(schemes); s++) {
-      Striker count = {.target = UINT64_MAX};
-      Outcome golden = run(subjects[i], &spec, schemes[s], &count);
-      for (uint64_t n = shard; n < each && count.candidates > 0; n += shards) {
-        Striker striker = {.seed = i * 16 + s, .number = n, .bits = n % 4 == 3 ? 3 : 1};
-        striker.target = random_below(random_draw(striker.seed, n, 0), count.candidates);
+      Striker all = {.aim = NULL};
+      Outcome golden = run(subjects[i], &spec, schemes[s], &all);
+      for (uint64_t n = shard; n < each && all.count > 0; n += shards) {
+        Striker striker = {.seed = i * 16 + s, .draw = n, .bits = n % 4 == 3 ? 3 : 1};
+        striker.aim = &all.candidates[random_below(random_draw(striker.seed, n, 0), all.count)];
         strike_once(subjects[i], &spec, schemes[s], &golden, striker, &sum);
       }
+      free(all.candidates);
     }
   }
   print_message("struck %lu corrected %lu detected %lu unseen %lu wrong %lu\n", sum.struck, sum.corrected, sum.detected, sum.unseen,
