@@ -34,6 +34,8 @@ bench: all                   ## the speeds that the README names
 	bench/run.sh build/redoubt
 
 proof: test-packages all     ## the long proofs, up to 3 hours; writes docs/proof.md. PROOFS="NAME ..." for some of them
+	cmake --preset release -DREDOUBT_TESTS=ON >/dev/null
+	cmake --build build -j $(JOBS) -- --quiet
 	tools/proof.sh build/redoubt docs/proof.md $(PROOFS)
 
 reproduce: all               ## every published study again, some hours; goes on where it stopped; writes docs/claims.md
