@@ -93,8 +93,11 @@ bool timeline_moment(const Timeline *timeline, const MomentKey *key, uint32_t nu
 
 // ---- From one process to another -----------------------------------------------------------------------
 
-static bool put(FILE *file, const void *bytes, size_t size, size_t count) { return fwrite(bytes, size, count, file) == count; }
-static bool get(FILE *file, void *bytes, size_t size, size_t count) { return fread(bytes, size, count, file) == count; }
+// Of nothing there are no bytes to point at.
+static bool put(FILE *file, const void *bytes, size_t size, size_t count) {
+  return count == 0 || fwrite(bytes, size, count, file) == count;
+}
+static bool get(FILE *file, void *bytes, size_t size, size_t count) { return count == 0 || fread(bytes, size, count, file) == count; }
 
 static bool save_launch(const LaunchTimes *launch, FILE *file) {
   bool good = put(file, launch, sizeof *launch, 1);
