@@ -100,7 +100,7 @@ static bool add_round(ClusterPlan *plan, TaskList *missing, Diags *diags) {
 // On a local disk, as the tasks: then the journal appears whole.
 static bool merge_parts(const ClusterPlan *plan, Diags *diags) {
   const char *root = plan->options.scratch != NULL ? plan->options.scratch : getenv("TMPDIR");
-  char *folder = arena_format(plan->arena, "%s/redoubt-merge-XXXXXX", root == NULL ? "/tmp" : root);
+  char *folder = arena_format(plan->arena, "%s/redoubt-merge-XXXXXX", root == NULL ? P_tmpdir : root);
   if (mkdtemp(folder) == NULL) return diags_add(diags, folder, 0, 0, "cannot be made: %s", strerror(errno));
   const char *local = arena_format(plan->arena, "%s/all.db", folder);
   Receipt unused = {0};

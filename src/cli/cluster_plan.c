@@ -159,7 +159,7 @@ static bool measure_in(ClusterPlan *plan, const char *folder, bool quiet, Diags 
 
 bool cluster_plan_measure(ClusterPlan *plan, bool quiet, Diags *diags) {
   const char *root = getenv("TMPDIR");
-  char *folder = arena_format(plan->arena, "%s/redoubt-sample-XXXXXX", root == NULL ? "/tmp" : root);
+  char *folder = arena_format(plan->arena, "%s/redoubt-sample-XXXXXX", root == NULL ? P_tmpdir : root);
   if (mkdtemp(folder) == NULL) return diags_add(diags, folder, 0, 0, "cannot be made: %s", strerror(errno));
   bool good = measure_in(plan, folder, quiet, diags);
   rmdir(folder);

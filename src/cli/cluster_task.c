@@ -38,7 +38,7 @@ static const char *scratch_root(const ClusterPlan *plan) {
     const char *folder = getenv(names[i]);
     if (folder != NULL && access(folder, W_OK) == 0) return folder;
   }
-  return "/tmp";
+  return P_tmpdir;
 }
 
 // Left behind by a task that was killed: nobody holds its lock, and it is not just being made.

@@ -20,7 +20,7 @@ typedef struct Scene {
 
 static int set_up(void **state) {
   Scene *scene = calloc(1, sizeof *scene);
-  snprintf(scene->folder, sizeof scene->folder, "/tmp/cluster-XXXXXX");
+  snprintf(scene->folder, sizeof scene->folder, P_tmpdir "/redoubt-cluster-XXXXXX");
   assert_non_null(mkdtemp(scene->folder));
   scene->arena = arena_new();
   assert_int_equal(mkdir(arena_format(scene->arena, "%s/results", scene->folder), 0777), 0);

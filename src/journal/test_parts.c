@@ -20,7 +20,7 @@ typedef struct Scene {
 
 static int set_up(void **state) {
   Scene *scene = calloc(1, sizeof *scene);
-  snprintf(scene->folder, sizeof scene->folder, "/tmp/parts-XXXXXX");
+  snprintf(scene->folder, sizeof scene->folder, P_tmpdir "/redoubt-parts-XXXXXX");
   assert_non_null(mkdtemp(scene->folder));
   scene->arena = arena_new();
   *state = scene;

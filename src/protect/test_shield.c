@@ -271,7 +271,7 @@ static void latencies_are_charged(void **state) {
 // Integer and floating-point units of a lane apart.
 static void pipes_are_mapped_apart(void **state) {
   (void)state;
-  char path[] = "/tmp/shield-map-XXXXXX";
+  char path[] = P_tmpdir "/redoubt-map-XXXXXX";
   int file = mkstemp(path);
   static const char text[] = "# a map\nunit.sp[sm=0,sp=0,lane=0] fp\n  unit.sp[sp=1,sm=0,lane=0]   # both\nunit.sfu[sm=1,lane=2] int\n\n";
   assert_int_equal(write(file, text, sizeof text - 1), (ssize_t)sizeof text - 1);

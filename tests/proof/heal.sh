@@ -35,7 +35,7 @@ for threshold in 1 2 3 4; do
   if [ $((threshold % 2)) -eq 0 ] || [ "$shards" -lt 2 ]; then wait $pid; else other=$pid; fi
   [ $((threshold % 2)) -ne 0 ] || [ "$shards" -lt 2 ] || wait "$other"
 done
-cat "$folder"/heal-transient-*.txt | awk '{ printf "RESULT heal-transient-%d: threshold %d: after %d transients %d wrong outputs, %d false entries, of which %d came back into use\n", $2, $2, $4, $8, $10, $12
+cat "$folder"/heal-transient-*.txt | awk '{ printf "RESULT heal-transient-%d: threshold %d: after %d transients %d wrong outputs, %d false entries, of which %d came back into use; %d runs of %d ended as detected, since two transients met one thread of one instruction\n", $2, $2, $4, $8, $10, $12, $14, $6
     if ($2 == 1) low = $10
     if ($2 == 4) high = $10 }
   END { exit low == 0 || high > 0 }'
