@@ -23,6 +23,12 @@ uint64_t state_hash(const StateLayout *layout, const uint8_t *block); // XXH3 ov
 // Statistics and cells outside the block are not looked at. Returns the number of differing bits; 0 adds no text.
 uint64_t state_diff(const StateLayout *layout, const uint8_t *a, const uint8_t *b, Text *out);
 
+// ---- For machines whose state is such a block ----------------------------------------------------
+uint8_t *state_block_new(size_t bytes);                   // not zeroed; free
+uint8_t *state_block_moved(uint8_t *block, size_t bytes); // the same at another address; the old one is spoiled and freed
+// A layout of its own for a clone, in its arena.
+void state_layout_copy(Arena *arena, const StateLayout *from, StateLayout *to, RegionTable *regions);
+
 // ---- Snapshots in files --------------------------------------------------------------------------
 // What a state belongs to. A snapshot is loaded only where all of these are the same.
 uint64_t layout_hash(const StateLayout *layout);

@@ -19,7 +19,7 @@ static const KnownClaim known_claims[] = {
 #undef PUBLISHED
 };
 
-const char *const index_not_measured = "not measured";
+const char *const index_not_measured = "not measured", *const index_not_run = "study not run";
 
 // ---- Rows --------------------------------------------------------------------------------------------------------------
 
@@ -88,6 +88,13 @@ static bool is_paper(const char *study) {
   return false;
 }
 
+static bool is_builtin(const char *study) {
+  for (uint32_t i = 0; i < builtin_study_file_count; i++) {
+    if (strcmp(builtin_study_files[i].study, study) == 0) return true;
+  }
+  return false;
+}
+
 void study_index_rows(const StudyIndex *index, Arena *arena, IndexRows *rows) {
   const char *study = NULL;
   for (size_t i = 0; i < COUNT_OF(known_claims); i++) {
@@ -97,14 +104,15 @@ void study_index_rows(const StudyIndex *index, Arena *arena, IndexRows *rows) {
       const StudyOutcome *outcome = outcome_of(index, study);
       if (outcome != NULL) add_judged(outcome, study, arena, rows);
     } else if (!has_row(rows, known->name)) {
-      *VEC_PUSH(rows, arena) = (IndexRow){.study = study,
-                                          .name = known->name,
-                                          .text = known->text,
-                                          .place = "",
-                                          .published = known->published,
-                                          .ours = "",
-                                          .finding = index_not_measured,
-                                          .reason = ""};
+      *VEC_PUSH(rows, arena) =
+          (IndexRow){.study = study,
+                     .name = known->name,
+                     .text = known->text,
+                     .place = "",
+                     .published = known->published,
+                     .ours = "",
+                     .finding = outcome_of(index, study) == NULL && is_builtin(study) ? index_not_run : index_not_measured,
+                     .reason = ""};
     }
   }
   for (uint32_t i = 0; i < index->studies.count; i++) {
@@ -128,8 +136,8 @@ static const char quick_note[] = "Quick form: smaller programs and fewer faults.
 
 static void add_tally(const IndexRows *rows, Text *out) {
   uint32_t told = 0;
-  for (uint32_t f = 0; f <= FINDINGS; f++) {
-    const char *name = f < FINDINGS ? finding_names[f] : index_not_measured;
+  for (uint32_t f = 0; f < FINDINGS + 2; f++) {
+    const char *name = f < FINDINGS ? finding_names[f] : f == FINDINGS ? index_not_run : index_not_measured;
     uint32_t count = 0;
     for (uint32_t i = 0; i < rows->count; i++) count += strcmp(rows->items[i].finding, name) == 0;
     if (count > 0) text_add(out, "%s%u %s", told++ > 0 ? ", " : "", count, name);

@@ -181,12 +181,13 @@ typedef struct StudyIndex {
 } StudyIndex;
 typedef struct IndexRow {
   const char *study, *name, *text, *place, *published, *ours; // "" where there is none
-  const char *finding;                                        // its name, or index_not_measured
+  const char *finding;                                        // its name, or one of the two below
   const char *reason;
   bool fitted;
 } IndexRow;
 typedef VEC(IndexRow) IndexRows;
-extern const char *const index_not_measured;
+extern const char *const index_not_measured; // no study has it
+extern const char *const index_not_run;      // its study was not run, or is not finished
 void study_index_rows(const StudyIndex *index, Arena *arena, IndexRows *rows);
 void study_index_text(const StudyIndex *index, const IndexRows *rows, Text *out);
 void study_index_csv(const IndexRows *rows, Text *out);

@@ -14,13 +14,6 @@ static uint32_t abilities(const Spec *spec) {
 
 // ---- Making one ------------------------------------------------------------------------------------------------------
 
-static uint8_t *new_block(size_t bytes) {
-  uint8_t *block = aligned_alloc(64, align_up(bytes, 64));
-  ASSERT(block != NULL);
-  memset(block, 0, bytes);
-  return block;
-}
-
 static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   Arena *arena = arena_new();
   Fragment *m = ARENA_NEW(arena, Fragment);
@@ -32,7 +25,8 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
     return NULL;
   }
   m->wants = hook_chain_wants(&m->hooks);
-  m->block = new_block(m->regions.block_bytes);
+  m->block = state_block_new(m->regions.block_bytes);
+  memset(m->block, 0, m->regions.block_bytes);
   fragment_bind(m);
   hooks_begin(&m->hooks, &m->machine);
   return &m->base;
@@ -175,9 +169,8 @@ static void end(Machine *machine, Stats *stats, Trap *trap) {
   stats->value[STAT_WARP_INSTRUCTIONS] = stats->value[STAT_THREAD_INSTRUCTIONS] = own->instructions;
   stats->value[STAT_BLOCKS] = (uint64_t)m->width * m->height;
   stats->value[STAT_TEXTURE_FETCHES] = own->reads;
-  stats->value[STAT_TEXTURE_ACCESSES] = own->reads;
+  stats->value[STAT_TEXTURE_ACCESSES] = m->dims.is_perfect ? 0 : own->reads; // of caches
   stats->value[STAT_TEXTURE_MISSES] = own->misses;
-  stats->value[STAT_L2_ACCESSES] = 0;
   stats->value[STAT_DRAM_READS] = own->memory_reads;
   stats->value[STAT_DRAM_WRITES] = own->memory_writes;
   stats->value[STAT_SM_CYCLES] = stats->value[STAT_CYCLES] * m->dims.pipes;
@@ -208,13 +201,10 @@ static Machine *clone(const Machine *machine, Memory *memory, const HookChain *g
   m->memory = memory;
   m->machine.memory = memory_bytes(memory);
   m->environment = NULL; // prints nothing, tells no progress
-  m->regions.items = memcpy(ARENA_ARRAY(arena, Region, from->regions.count), from->regions.items, from->regions.count * sizeof(Region));
-  ByteRange *hashed = ARENA_ARRAY(arena, ByteRange, from->layout.hashed_count);
-  m->layout.hashed = memcpy(hashed, from->layout.hashed, from->layout.hashed_count * sizeof *hashed);
-  m->layout.regions = &m->regions;
+  state_layout_copy(arena, &from->layout, &m->layout, &m->regions);
   ASSERT(hook_chain_clone(&from->hooks, given, &m->hooks));
   m->wants = hook_chain_wants(&m->hooks);
-  m->block = new_block(m->regions.block_bytes);
+  m->block = state_block_new(m->regions.block_bytes);
   memcpy(m->block, from->block, m->regions.block_bytes);
   fragment_bind(m);
   return &m->base;
@@ -229,11 +219,7 @@ static void copy(Machine *to, const Machine *from) {
 
 static void move(Machine *machine) {
   Fragment *m = fragment_of(machine);
-  uint8_t *fresh = new_block(m->regions.block_bytes);
-  memcpy(fresh, m->block, m->regions.block_bytes);
-  memset(m->block, 0xA5, m->regions.block_bytes); // whoever still points there shall notice
-  free(m->block);
-  m->block = fresh;
+  m->block = state_block_moved(m->block, m->regions.block_bytes);
   fragment_bind(m);
 }
 

@@ -127,12 +127,6 @@ void g80_bind(G80Machine *m) {
   tell_whom(m);
 }
 
-uint8_t *g80_block_new(size_t bytes) {
-  uint8_t *block = aligned_alloc(64, align_up(bytes, 64));
-  ASSERT(block != NULL);
-  return block;
-}
-
 Machine *g80_make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   Arena *arena = arena_new();
   G80Machine *m = ARENA_NEW(arena, G80Machine);
@@ -150,7 +144,7 @@ Machine *g80_make(const Spec *spec, const HookChain *hooks, Diags *diags) {
     return NULL;
   }
   m->hooks->machine = (HookMachine){.regions = &m->regions, .spec = spec, .is_free = is_free_cell};
-  m->block = g80_block_new(m->regions.block_bytes);
+  m->block = state_block_new(m->regions.block_bytes);
   memset(m->block, 0, m->regions.block_bytes);
   g80_bind(m);
   hooks_begin(&m->hooks->chain, &m->hooks->machine);

@@ -206,7 +206,6 @@ bool g80_check(const G80Launch *launch, Diags *diags);
 bool g80_load(G80Machine *m, const SassProgram *program, const G80Launch *launch, Diags *diags); // the start of a launch
 void g80_bind(G80Machine *m);                                                                    // everything that points into the block
 bool g80_run(Machine *machine, uint64_t until);
-uint8_t *g80_block_new(size_t bytes);
 
 // ---- operand.c, flow.c -----------------------------------------------------------------------------------------------
 uint32_t guard_mask(const G80Machine *m, uint32_t sm, const SassInstr *instr, const G80Job *job);

@@ -132,15 +132,12 @@ static Machine *clone(const Machine *machine, Memory *memory, const HookChain *g
   m->memory = memory;
   m->environment = NULL; // prints nothing, tells no progress
   m->program = NULL;     // the first's
-  m->regions.items = memcpy(ARENA_ARRAY(arena, Region, from->regions.count), from->regions.items, from->regions.count * sizeof(Region));
-  ByteRange *hashed = ARENA_ARRAY(arena, ByteRange, from->layout.hashed_count);
-  m->layout.hashed = memcpy(hashed, from->layout.hashed, from->layout.hashed_count * sizeof *hashed);
-  m->layout.regions = &m->regions;
+  state_layout_copy(arena, &from->layout, &m->layout, &m->regions);
   m->hooks = ARENA_NEW(arena, G80Hooks);
   m->hooks->machine = from->hooks->machine;
   m->hooks->machine.regions = &m->regions;
   ASSERT(hook_chain_clone(&from->hooks->chain, given, &m->hooks->chain));
-  m->block = g80_block_new(m->regions.block_bytes);
+  m->block = state_block_new(m->regions.block_bytes);
   memcpy(m->block, from->block, m->regions.block_bytes);
   g80_bind(m);
   return &m->base;
@@ -154,11 +151,7 @@ static void copy(Machine *to, const Machine *from) {
 
 static void move(Machine *machine) {
   G80Machine *m = g80_of(machine);
-  uint8_t *fresh = g80_block_new(m->regions.block_bytes);
-  memcpy(fresh, m->block, m->regions.block_bytes);
-  memset(m->block, 0xA5, m->regions.block_bytes); // whoever still points there shall notice
-  free(m->block);
-  m->block = fresh;
+  m->block = state_block_moved(m->block, m->regions.block_bytes);
   g80_bind(m);
 }
 
