@@ -33,13 +33,14 @@ static const Scheme schemes[] = {
       "SM; resynchronising stops both blocks",
       "Durytskyy, Zahran and Karri, ICCD 2011"},
      hints_new},
-    {{"heal", "heal[:threshold=N,window=CYCLES,trials=N,rotate=L,slots=N,map=MAP,...]",
+    {{"heal", "heal[:threshold=N,window=CYCLES,trials=N,rotate=L,slots=N,detect=dmr|rise,map=MAP,...]",
       "finds broken lanes by itself and goes on without them: every instruction twice on different lanes, a third issue and a vote repair; "
       "a lane "
       "that is outvoted N (4) times in a window (1024 cycles) goes into a map, and shield keeps threads away from it; what it would "
       "compute is "
-      "looked at for N (16) further windows: permanent, intermittent, or back into use",
-      "that of dmr and of shield; votes take no time", ""},
+      "looked at for N (16) further windows: permanent, intermittent, or back into use. With detect=rise only idle time is used to find "
+      "lanes: cheaper, but wrong values are written until a lane is found",
+      "that of dmr (or of rise) and of shield; votes take no time", ""},
      heal_new},
     {{"parity", "parity", "parity on the register file: an odd number of wrong bits in a register's lane is detected at the next read",
       "one bit per 32, stored and itself struck by faults; encoding and checking take no time",
