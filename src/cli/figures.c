@@ -65,7 +65,7 @@ static void add_value(const Figure *figure, bool exists, double value, Text *out
   else text_add(out, "%*.*f", width, figure->digits, value);
 }
 
-static const char *verdict(const Measured *result) {
+static const char *check_of(const Measured *result) {
   if (result->total.trap.kind != TRAP_NONE) return trap_info[result->total.trap.kind].name;
   if (result->code == EXIT_INTERNAL) return "internal error";
   return result->code == EXIT_OK ? "passed" : result->launches == 0 ? "refused" : "failed";
@@ -79,7 +79,7 @@ static void add_row(const FigureTable *table, const Measured *result, Text *out)
     add_value(&table->figures[i], exists, value, out);
   }
   if (table->seconds) text_add(out, "%10.3f", result->total.host_seconds);
-  text_add(out, "  %s\n", verdict(result));
+  text_add(out, "  %s\n", check_of(result));
 }
 
 void figures_text(const FigureTable *table, Text *out) {
@@ -115,7 +115,7 @@ void figures_csv(const FigureTable *table, const char *machine, const char *size
   text_add(out, "\n");
   for (uint32_t r = 0; r < table->count; r++) {
     const Measured *result = &table->results[r];
-    text_add(out, "%s,%s,%s,%s,%u,%.9g", result->workload->name, machine, size, verdict(result), result->launches,
+    text_add(out, "%s,%s,%s,%s,%u,%.9g", result->workload->name, machine, size, check_of(result), result->launches,
              result->total.host_seconds);
     for (uint32_t i = 0; i < table->figure_count; i++) {
       double value = 0;
@@ -205,7 +205,7 @@ static json_t *traits_json(const Workload *workload, const Stats *stats) {
 
 static json_t *measured_json(const Measured *result, const Spec *spec) {
   json_t *object = json_pack("{s:s, s:o, s:s, s:i, s:I, s:f}", "workload", result->workload->name, "names",
-                             names_json(result->workload->name), "check", verdict(result), "exit_code", result->code, "launches",
+                             names_json(result->workload->name), "check", check_of(result), "exit_code", result->code, "launches",
                              (json_int_t)result->launches, "host_seconds", result->total.host_seconds);
   if (result->message[0] != '\0') json_object_set_new(object, "message", json_string(result->message));
   if (result->launches == 0) return object;

@@ -169,7 +169,7 @@ typedef struct PlanEvent {
   uint8_t number; // of the part within the instruction; copies share it
   uint8_t copy;   // 0: these threads issue for the first time; else it is the copy of that number, or (is_repeat) a repeat
   bool is_repeat; // a hook has said REPEAT
-  uint8_t copies; // (in/out, copy 0) how often this part issues, in consecutive slots; 1 = once
+  uint8_t copies; // (in/out, copy 0) how often this part issues, in consecutive issue slots; 1 = once
   uint8_t next;   // (in/out) warp that shall issue next, as soon as it can; PART_ANY: no wish
   LanePart *part; // (in/out) as it would issue; guests, threads of other warps that are ready at the same instruction, as shadows
 } PlanEvent;
@@ -341,7 +341,7 @@ typedef struct SpanEvent {
 // ---- The hook ----------------------------------------------------------------------------------
 // Hands out regions while the machine is being laid out. How far events' indices go: hooks size their state by it.
 typedef struct HookShape {
-  uint32_t sms, warps, block_slots; // warps and slots per SM
+  uint32_t sms, warps, block_slots; // both per SM
   uint32_t tpc_sms;                 // SMs of a TPC, those that lie together; 0: the machine has no TPCs
   uint32_t untold;                  // WANT_*: events that the machine does not tell
 } HookShape;

@@ -21,7 +21,7 @@
 
 #include <stdio.h>
 
-enum { DEFAULT_SLOTS = 32, DEFAULT_THRESHOLD = 4, DEFAULT_WINDOW = 1024, DEFAULT_TRIALS = 16, MOST_TRIALS = 31, LEAST_PROBES = 4 };
+enum { DEFAULT_ENTRIES = 32, DEFAULT_THRESHOLD = 4, DEFAULT_WINDOW = 1024, DEFAULT_TRIALS = 16, MOST_TRIALS = 31, LEAST_PROBES = 4 };
 
 typedef struct Heal {
   Shield shield;
@@ -29,7 +29,7 @@ typedef struct Heal {
   Hook *rise;                   // says what is computed twice; NULL: every instruction
   Redundancy every;             // the buffer, if it is every instruction
   const Redundancy *redundancy; // the buffer in use: that, or the one of RISE
-  uint64_t slots;
+  uint64_t entries;
   uint32_t rotate;
   uint64_t threshold, window, trials;
   uint16_t notes;               // region: per held copy and thread
@@ -147,7 +147,7 @@ enum { HELD_COPIES = 2, NOTE_SLOT_BITS = 6, NOTE_ROW_BITS = 5, NOTE_DIGEST_AT = 
 
 static uint32_t *notes_at(const Heal *own, const HookMachine *machine, uint32_t sm, uint32_t entry, uint32_t copy) {
   const Region *region = &machine->regions->items[own->notes];
-  uint64_t row = ((uint64_t)sm * own->redundancy->slots + entry) * HELD_COPIES + copy;
+  uint64_t row = ((uint64_t)sm * own->redundancy->entries + entry) * HELD_COPIES + copy;
   return (uint32_t *)(void *)(machine->block + region->base + row % region->rows * region->row_bytes);
 }
 
@@ -275,7 +275,7 @@ static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
   look_at_probes(own, machine, event);
   if (event->copies < 2) return VERDICT_PASS;
   uint32_t entry = redundancy_entry(own->redundancy, machine, event), notes[WARP_LANES];
-  bool is_noted = entry < own->redundancy->slots && event->owners == 1;
+  bool is_noted = entry < own->redundancy->entries && event->owners == 1;
   make_notes(event, notes);
   for (uint32_t thread = 0; thread < WARP_LANES && is_noted && event->copy < HELD_COPIES; thread++) {
     if (notes[thread] != 0) notes_at(own, machine, event->who->sm, entry, event->copy)[thread] = notes[thread];
@@ -362,7 +362,7 @@ static bool on_attach(Hook *hook, HookLayout *layout, Diags *diags) {
                   .title = "redundancy buffer",
                   .unit = "thread",
                   .meaning = "lane slot and SP of a held result, and a digest of it",
-                  .dims = {{"sm", own->redundancy->sms}, {"slot", own->redundancy->slots}, {"copy", HELD_COPIES}},
+                  .dims = {{"sm", own->redundancy->sms}, {"place", own->redundancy->entries}, {"copy", HELD_COPIES}},
                   .dim_count = 3,
                   .units = WARP_LANES,
                   .bits = 32,
@@ -378,13 +378,13 @@ static bool read_detection(Heal *own, const ProtectArguments *arguments, const P
 }
 
 static bool read_option(Heal *own, const ProtectArguments *arguments, const ProtectArgument *argument, Diags *diags) {
-  static const char *const known[] = {"slots",   "rotate", "threshold", "window", "trials", "detect",   "map",
+  static const char *const known[] = {"entries", "rotate", "threshold", "window", "trials", "detect",   "map",
                                       "density", "seed",   "most",      "where",  "pool",   "crossbar", "control"};
   uint64_t rotate = own->rotate;
   bool good = false, is_shields = false;
   for (size_t i = 6; i < COUNT_OF(known); i++) is_shields |= strcmp(argument->key, known[i]) == 0;
   if (is_shields) return shield_option(&own->shield, arguments, argument, &good, diags) && good;
-  if (strcmp(argument->key, "slots") == 0) good = protect_number(arguments, argument, 1, REDUNDANCY_MOST_SLOTS, &own->slots, diags);
+  if (strcmp(argument->key, "entries") == 0) good = protect_number(arguments, argument, 1, REDUNDANCY_MOST_ENTRIES, &own->entries, diags);
   else if (strcmp(argument->key, "rotate") == 0) good = protect_number(arguments, argument, 1, WARP_LANES - 1, &rotate, diags);
   else if (strcmp(argument->key, "threshold") == 0)
     good = protect_number(arguments, argument, 1, (1u << VOTE_BITS) - 1, &own->threshold, diags);
@@ -397,12 +397,15 @@ static bool read_option(Heal *own, const ProtectArguments *arguments, const Prot
 }
 
 static bool choose_detection(Heal *own, Arena *arena, Diags *diags) {
-  own->every = (Redundancy){
-      .tag_name = "heal.tag", .mask_name = "heal.mask", .rows_name = "heal.rows", .order = COMPARE_FIRST, .slots = (uint32_t)own->slots};
+  own->every = (Redundancy){.tag_name = "heal.tag",
+                            .mask_name = "heal.mask",
+                            .rows_name = "heal.rows",
+                            .order = COMPARE_FIRST,
+                            .entries = (uint32_t)own->entries};
   own->redundancy = &own->every;
   if (!own->is_rise) return true;
   char text[32];
-  snprintf(text, sizeof text, "rise:full,slots=%u", (uint32_t)own->slots);
+  snprintf(text, sizeof text, "rise:full,entries=%u", (uint32_t)own->entries);
   own->rise = protect_new(text, arena, diags);
   if (own->rise != NULL) own->redundancy = &((const Rise *)own->rise->own)->redundancy;
   return own->rise != NULL;
@@ -411,7 +414,7 @@ static bool choose_detection(Heal *own, Arena *arena, Diags *diags) {
 Hook *heal_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
   Heal *own = ARENA_NEW(arena, Heal);
   own->shield = shield_make("heal", arena);
-  own->slots = DEFAULT_SLOTS;
+  own->entries = DEFAULT_ENTRIES;
   own->rotate = 1;
   own->threshold = DEFAULT_THRESHOLD;
   own->window = DEFAULT_WINDOW;

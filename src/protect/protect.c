@@ -17,8 +17,8 @@ static const Scheme schemes[] = {
       "hooks alone cost",
       "nothing", ""},
      null_new},
-    {{"dmr", "dmr[:slots=N,shuffle=L]",
-      "full redundancy: every warp instruction issues twice in consecutive slots, results are compared at write-back, "
+    {{"dmr", "dmr[:entries=N,shuffle=L]",
+      "full redundancy: every warp instruction issues twice in consecutive issue slots, results are compared at write-back, "
       "a third issue and a vote repair; with shuffle the second copy runs L lanes further, so that broken lanes are found too",
       "issue slots and unit time of the copies; N (32) instructions of an SM at a time in the holding buffer, more stall; comparison and "
       "crossbar take no time",
@@ -33,7 +33,7 @@ static const Scheme schemes[] = {
       "SM; resynchronising stops both blocks",
       "Durytskyy, Zahran and Karri, ICCD 2011"},
      hints_new},
-    {{"heal", "heal[:threshold=N,window=CYCLES,trials=N,rotate=L,slots=N,detect=dmr|rise,map=MAP,...]",
+    {{"heal", "heal[:threshold=N,window=CYCLES,trials=N,rotate=L,entries=N,detect=dmr|rise,map=MAP,...]",
       "finds broken lanes by itself and goes on without them: every instruction twice on different lanes, a third issue and a vote repair; "
       "a lane "
       "that is outvoted N (4) times in a window (1024 cycles) goes into a map, and shield keeps threads away from it; what it would "

@@ -112,11 +112,11 @@ static void fill_second(Simt *m, uint32_t sm, uint64_t address, const uint32_t *
 // The line of a miss register is there: it goes into the L1 and to who waits for it. The register is free again.
 static void complete(Simt *m, uint32_t sm, uint32_t number, const uint32_t *words) {
   SmState *state = &m->at.sms[sm];
-  Mshr *slot = &m->at.icache_mshrs[sm * m->dims.icache_mshrs + number];
-  Mshr mshr = *slot;
+  Mshr *entry = &m->at.icache_mshrs[sm * m->dims.icache_mshrs + number];
+  Mshr mshr = *entry;
   uint32_t index = fill_first(m, sm, mshr.address, words), waiters = mshr_waiters(&mshr);
   if (mshr.prefetch != 0) prefetch_filled(m, PREFETCH_INSTRUCTION, sm * m->dims.icache_lines + index, waiters > 0);
-  memset(slot, 0, sizeof *slot);
+  memset(entry, 0, sizeof *entry);
   m->at.icache_times[sm * m->dims.icache_mshrs + number] = 0;
   state->fetch_stalled = 0;
   sm_wake(m, sm, simt_now(m) + 1);

@@ -73,7 +73,7 @@ void waiter_serve(Simt *m, uint32_t sm, uint32_t waiter, const Packet *packet) {
   uint64_t line = line_of(op->address[lane]);
   uint32_t lanes = 0;
   for (unsigned i = 0; i < WARP_LANES; i++) lanes |= (line_of(op->address[i]) == line ? 1u : 0u) << i;
-  memop_deliver(op, lanes & op->slot.mask, waiter >> 13 & 7, packet->data, packet->bytes);
+  memop_deliver(op, lanes & op->uop.mask, waiter >> 13 & 7, packet->data, packet->bytes);
   memop_replied(m, sm, op);
 }
 

@@ -122,7 +122,7 @@ static void touch_lanes(Touched *touched, const MemOp *op, uint32_t lanes) {
 
 static void tell(Simt *m, uint32_t sm, const MemOp *op, uint32_t lanes, bool is_write) {
   if ((m->wants & WANT_CELLS) == 0) return;
-  const Who *who = cells_slot(m, sm, &op->slot);
+  const Who *who = cells_uop(m, sm, &op->uop);
   Touched touched;
   touch_lanes(&touched, op, lanes);
   for (uint32_t i = 0; i < touched.count; i++) {

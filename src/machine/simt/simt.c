@@ -7,12 +7,12 @@
 
 static uint32_t known(uint32_t index) { return index == WHO_NO_INDEX ? 0 : index; }
 
-// The mirrors that an event is of, as slots of its SM; 0: of others too, or nobody knows.
+// The mirrors that an event is of, as block slots of its SM; 0: of others too, or nobody knows.
 static uint64_t mirrors_of(const Simt *m, const Who *who) {
   if (m->dims.acts == 0 || who->sm >= m->dims.sms) return 0;
-  uint64_t slots = m->at.sms[who->sm].slots, mirrors = simt_actor(m, who->sm)->mirrors & slots;
+  uint64_t taken = m->at.sms[who->sm].block_slots, mirrors = simt_actor(m, who->sm)->mirrors & taken;
   if (who->block_slot < m->dims.blocks) return mirrors & UINT64_C(1) << who->block_slot;
-  return slots == mirrors ? mirrors : 0;
+  return taken == mirrors ? mirrors : 0;
 }
 
 void simt_halt(Simt *m, const Who *who) {
@@ -27,11 +27,11 @@ const Who *who_sm(Simt *m, uint32_t sm) {
   return &m->who;
 }
 
-const Who *who_block(Simt *m, uint32_t sm, uint32_t slot, uint64_t linear) {
+const Who *who_block(Simt *m, uint32_t sm, uint32_t block_slot, uint64_t linear) {
   m->who = m->nobody;
   m->who.sm = sm;
   m->who.block = linear;
-  m->who.block_slot = slot;
+  m->who.block_slot = block_slot;
   return &m->who;
 }
 
@@ -95,9 +95,9 @@ void packet_for_warp(const Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, Pac
   packet->quiet = warp_is_mirror(m, sm, warp);
 }
 
-void packet_for_slot(const Simt *m, uint32_t sm, const Slot *slot, Packet *packet) {
-  packet_for_warp(m, sm, slot->warp, slot->pc, packet);
-  packet->issue = (uint32_t)slot->issue;
+void packet_for_uop(const Simt *m, uint32_t sm, const Uop *uop, Packet *packet) {
+  packet_for_warp(m, sm, uop->warp, uop->pc, packet);
+  packet->issue = (uint32_t)uop->issue;
 }
 
 void packet_for_nobody(Packet *packet, ActionCache cache) {
@@ -218,7 +218,7 @@ static bool tell_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind
 void simt_violation(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessViolation *violation, const char *note) {
   if (!tell_trap(m, sm, warp, pc, violation->kind)) return;
   if (warp_is_mirror(m, sm % m->dims.sms, warp)) {
-    simt_actor(m, sm % m->dims.sms)->fallen |= UINT64_C(1) << slot_of_warp(m, warp);
+    simt_actor(m, sm % m->dims.sms)->fallen |= UINT64_C(1) << block_slot_of_warp(m, warp);
     return; // as if it did not happen; the mirror is abandoned before anything else does
   }
   end_launch(m, sm, warp, pc, violation, note);

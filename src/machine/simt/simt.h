@@ -41,7 +41,7 @@ struct Simt {
   Who who;               // of the event that is being told; see below
   Who nobody;            // launch alone is known
   struct Mirror *mirror; // of a clone that was copied to: its block and the original's
-  Who *whos; // of each warp: its launch, SM, block, slot and number are filled in when its block starts; NULL: there are no hooks
+  Who *whos; // of each warp: its launch, SM, block, block slot and number are filled in when its block starts; NULL: there are no hooks
   uint32_t *levels_told;   // of each warp's stack: as hooks know it; NULL: nobody wants to
   size_t own_bytes;        // of the block; what follows is the schemes'
   bool keeps_instructions; // a scheme has state of single instructions
@@ -82,17 +82,17 @@ static inline void sm_wake(Simt *m, uint32_t sm, uint64_t cycle) {
 
 // On whose behalf events are told. Each of these fills m->who, or the warp's own, and returns it; it stands until the next of them.
 const Who *who_sm(Simt *m, uint32_t sm); // nobody in particular
-const Who *who_block(Simt *m, uint32_t sm, uint32_t slot, uint64_t linear);
+const Who *who_block(Simt *m, uint32_t sm, uint32_t block_slot, uint64_t linear);
 static inline const Who *who_warp(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint64_t issue) {
   Who *who = &m->whos[sm * m->dims.warps + (warp < m->dims.warps ? warp : warp % m->dims.warps)];
   who->pc = pc;
   who->issue = issue;
   return who;
 }
-static inline const Who *who_slot(Simt *m, uint32_t sm, const Slot *slot) { return who_warp(m, sm, slot->warp, slot->pc, slot->issue); }
+static inline const Who *who_uop(Simt *m, uint32_t sm, const Uop *uop) { return who_warp(m, sm, uop->warp, uop->pc, uop->issue); }
 const Who *who_packet(Simt *m, const Packet *packet);
 // A request is for an instruction, or for a warp that wants the instruction at `pc`.
-void packet_for_slot(const Simt *m, uint32_t sm, const Slot *slot, Packet *packet);
+void packet_for_uop(const Simt *m, uint32_t sm, const Uop *uop, Packet *packet);
 void packet_for_warp(const Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, Packet *packet);
 void packet_for_nobody(Packet *packet, ActionCache cache); // a prefetch
 // What hooks are told of a packet; `who` is the first of `waiters`. The event points into the packet and lives as long as it.
@@ -108,8 +108,8 @@ static inline const Who *cells_sm(Simt *m, uint32_t sm) { return cells_are_wante
 static inline const Who *cells_warp(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint64_t issue) {
   return cells_are_wanted(m) ? who_warp(m, sm, warp, pc, issue) : NULL;
 }
-static inline const Who *cells_slot(Simt *m, uint32_t sm, const Slot *slot) {
-  return cells_warp(m, sm, slot->warp, slot->pc, slot->plan != 0 ? WHO_NO_NUMBER : slot->issue);
+static inline const Who *cells_uop(Simt *m, uint32_t sm, const Uop *uop) {
+  return cells_warp(m, sm, uop->warp, uop->pc, uop->plan != 0 ? WHO_NO_NUMBER : uop->issue);
 }
 
 // Hardware cells are read and written through these, whoever does it: they tell the hooks. `data` is unit 0 of the row.
@@ -164,13 +164,13 @@ void actions_cycle(Simt *m, const uint8_t *due);           // carries out the ol
 bool actions_wait(const Simt *m);                          // something is queued for the next cycle
 bool actions_hold(const Simt *m);                          // a block is to run again: the launch is not over
 static inline Actor *simt_actor(const Simt *m, uint32_t sm) { return &m->at.actors[sm]; }
-static inline uint32_t slot_of_warp(const Simt *m, uint32_t warp) { return warp / max_u32(m->layout.warps, 1) % m->dims.blocks; }
+static inline uint32_t block_slot_of_warp(const Simt *m, uint32_t warp) { return warp / max_u32(m->layout.warps, 1) % m->dims.blocks; }
 static inline bool warp_is_mirror(const Simt *m, uint32_t sm, uint32_t warp) {
-  return __builtin_expect(m->dims.acts != 0, 0) && (m->at.actors[sm].mirrors >> slot_of_warp(m, warp) & 1) != 0;
+  return __builtin_expect(m->dims.acts != 0, 0) && (m->at.actors[sm].mirrors >> block_slot_of_warp(m, warp) & 1) != 0;
 }
 // Its block was abandoned: what still comes back for it is thrown away.
 static inline bool warp_is_stopping(const Simt *m, uint32_t sm, uint32_t warp) {
-  return __builtin_expect(m->dims.acts != 0, 0) && (m->at.actors[sm].stopping >> slot_of_warp(m, warp) & 1) != 0;
+  return __builtin_expect(m->dims.acts != 0, 0) && (m->at.actors[sm].stopping >> block_slot_of_warp(m, warp) & 1) != 0;
 }
 // How far a write of these warps may go. QUIET: to its partition, without effect there.
 typedef enum WriteWay { WRITE_GOES, WRITE_QUIET, WRITE_ENDS } WriteWay;
@@ -202,20 +202,20 @@ bool texture_prefetch(Simt *m, uint32_t sm, uint64_t address);
 bool l2_prefetch(Simt *m, uint32_t sm, uint64_t address);
 // Blocks (action_block.c, dispatch.c). False: it cannot be.
 bool dispatch_mirror(Simt *m, uint32_t sm, uint64_t linear, bool sends);
-bool block_abandon(Simt *m, uint32_t sm, uint32_t slot);
+bool block_abandon(Simt *m, uint32_t sm, uint32_t block_slot);
 bool block_again(Simt *m, uint64_t linear);
 bool owed_next(const Simt *m, uint64_t *linear); // the next block that goes out once more
 void owed_started(Simt *m, uint64_t linear);
 void owed_gone(Simt *m, uint64_t linear); // nothing of an abandoned block is under way any more
 typedef enum CopyStep { COPY_DONE, COPY_REFUSED, COPY_WAITS } CopyStep;
-CopyStep block_copy(Simt *m, uint32_t sm, uint32_t slot, const Action *action);
-// The block in this slot, which was abandoned, leaves the pipelines.
-void collect_abandon(Simt *m, uint32_t sm, uint32_t slot);
-void parts_abandon(Simt *m, uint32_t sm, uint32_t slot); // what is still to issue of its instructions
-void writeback_abandon(Simt *m, uint32_t sm, uint32_t slot);
-void ldst_abandon(Simt *m, uint32_t sm, uint32_t slot);
-void gather_abandon(Simt *m, uint32_t sm, uint32_t slot);
-bool block_is_quiet(const Simt *m, uint32_t sm, uint32_t slot); // issue.c: nothing of the block is under way
+CopyStep block_copy(Simt *m, uint32_t sm, uint32_t block_slot, const Action *action);
+// The block in this block slot, which was abandoned, leaves the pipelines.
+void collect_abandon(Simt *m, uint32_t sm, uint32_t block_slot);
+void parts_abandon(Simt *m, uint32_t sm, uint32_t block_slot); // what is still to issue of its instructions
+void writeback_abandon(Simt *m, uint32_t sm, uint32_t block_slot);
+void ldst_abandon(Simt *m, uint32_t sm, uint32_t block_slot);
+void gather_abandon(Simt *m, uint32_t sm, uint32_t block_slot);
+bool block_is_quiet(const Simt *m, uint32_t sm, uint32_t block_slot); // issue.c: nothing of the block is under way
 
 // The instruction of a word: the program's own when the bits are those at `pc`, else decoded into *scratch. NULL: no legal
 // instruction, or one that names registers the kernel does not have.
@@ -223,7 +223,7 @@ const Instr *simt_decode(const Simt *m, uint32_t pc, InstrWord word, Instr *scra
 
 // ---- Grid and blocks (dispatch.c) ----------------------------------------------------------------
 bool dispatch_cycle(Simt *m); // sends at most one block out; true: it did
-void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t slot);
+void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t block_slot);
 uint64_t dispatch_next(const Simt *m); // earliest cycle in which a block may go out; UINT64_MAX: none, or no room
 
 // ---- Front end -----------------------------------------------------------------------------------
@@ -265,15 +265,15 @@ bool control_front(Simt *m, uint32_t sm, uint32_t warp);
 // collect.c. Room for one more instruction of this unit class?
 bool collect_has_room(const Simt *m, uint32_t sm, const Instr *instr);
 // Takes an instruction with its predicates read; operands follow over the next cycles. Constant operands must be there (constant_ready).
-void collect_take(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr);
+void collect_take(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr);
 void collect_cycle(Simt *m, uint32_t sm); // reads register banks
 // execute.c: collectors whose operands are complete go to their unit; results enter the latch.
 void execute_cycle(Simt *m, uint32_t sm);
 // writeback.c: results whose time has come go to the register file and predicates.
 void writeback_cycle(Simt *m, uint32_t sm);
-// Writes result rows and predicates (NULL: none) of any instruction: register file, scoreboard, commit. `slot` is the pipeline's own,
+// Writes result rows and predicates (NULL: none) of any instruction: register file, scoreboard, commit. `uop` is the pipeline's own,
 // not a copy. Memory instructions have shown hooks their addresses; what other units compute hooks see before this.
-void writeback_rows(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, uint32_t (*rows)[WARP_LANES], uint32_t row_count,
+void writeback_rows(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, uint32_t (*rows)[WARP_LANES], uint32_t row_count,
                     const uint32_t *predicates);
 
 // ---- Memory pipeline of an SM -------------------------------------------------------------------------
