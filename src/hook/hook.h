@@ -452,7 +452,8 @@ Verdict hook_said(HookMachine *machine, const Hook *hook, HookEventId event, Ver
     Hook *only = chain->hooks[0];                                                                  \
     if (chain->count != 1 || only->name == NULL) return hooks_walk_##name(chain, machine, event);  \
     Verdict said = only->name(only, machine, event);                                               \
-    return said == VERDICT_PASS ? VERDICT_PASS : hook_said(machine, only, HOOK_EVENT_##ID, said);  \
+    if (__builtin_expect(said == VERDICT_PASS, 1)) return VERDICT_PASS;                            \
+    return hook_said(machine, chain->hooks[0], HOOK_EVENT_##ID, said);                             \
   }
 #define MOMENT(name, ID, moment) void hooks_##name(const HookChain *chain, HookMachine *machine);
 #include "hook/hook.def"

@@ -46,7 +46,7 @@ Machine *simt_machine_clone(const Machine *machine, Memory *memory, const HookCh
   *m = *from;
   m->arena = arena;
   m->mirror = NULL;
-  m->whos = NULL; // machine_bind makes its own
+  m->whos = m->sm_whos = NULL; // machine_bind makes its own
   m->levels_told = NULL;
   m->block = machine_block_new(m->block_bytes);
   m->regions.items = memcpy(ARENA_ARRAY(arena, Region, from->regions.count), from->regions.items, from->regions.count * sizeof(Region));
@@ -65,7 +65,7 @@ Machine *simt_machine_clone(const Machine *machine, Memory *memory, const HookCh
   m->backing.banks[BANK_CONST] = m->cloned_environment.const_bank;
   local_new(m);
   ASSERT(hook_chain_clone(&from->hooks, given, &m->hooks));
-  m->wants = hook_chain_wants(&m->hooks);
+  simt_meet_hooks(m);
   memcpy(m->block, from->block, m->block_bytes);
   machine_bind(m);
   local_copy(m, from, local_used(from));

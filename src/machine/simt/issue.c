@@ -287,7 +287,7 @@ void predicates_tell(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const Ins
   if (op_info[instr->op].a == TYPE_pred && instr->a < MAX_PREDICATES) units |= 1u << instr->a;
   if (units == 0) return;
   SimtWarp *at = simt_warp(m, sm, warp);
-  cells_read(m, who_warp(m, sm, warp, pc, at->issued), REGION_PREDICATES, sm * m->dims.warps + warp, units, at->warp.predicates);
+  cells_read(m, who_scheduled(m, sm, warp, pc, at->issued), REGION_PREDICATES, sm * m->dims.warps + warp, units, at->warp.predicates);
 }
 
 PredicateBits predicates_of(const Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
@@ -318,12 +318,12 @@ static uint32_t home_lanes(const SimtWarp *at, uint32_t threads) {
   return lanes;
 }
 
-bool issue_told(Simt *m, const Next *n, uint32_t threads, uint32_t idle) {
+static inline bool tell_issue(Simt *m, const Next *n, uint32_t threads, uint32_t idle) {
   uint64_t number = n->at->issued - (n->at->to_issue != 0 ? 1 : 0);
   bool begins = n->at->to_issue == 0; // not a further part of it
   if (begins && m->keeps_instructions) hooks_instruction_begins(&m->regions, m->block, n->sm, n->warp, number);
   if ((m->wants & WANT_ISSUE) == 0) return true;
-  IssueEvent event = {.who = who_warp(m, n->sm, n->warp, n->pc, number),
+  IssueEvent event = {.who = who_scheduled(m, n->sm, n->warp, n->pc, number),
                       .scheduler = n->scheduler,
                       .instr = n->instr,
                       .unit = n->info->unit,
@@ -333,6 +333,8 @@ bool issue_told(Simt *m, const Next *n, uint32_t threads, uint32_t idle) {
   if (verdict == VERDICT_STALL) sm_wake(m, n->sm, simt_now(m) + 1);
   return verdict != VERDICT_STALL && !simt_has_trapped(m);
 }
+
+bool issue_told(Simt *m, const Next *n, uint32_t threads, uint32_t idle) { return tell_issue(m, n, threads, idle); }
 
 static void pop_buffer(Simt *m, const Next *n) {
   SimtWarp *at = n->at;
@@ -389,7 +391,7 @@ static void start(Simt *m, const Next *n, const Uop *uop) {
 static bool read_word(Simt *m, Next *n) {
   if ((m->wants & WANT_CELLS) != 0 && n->pc < m->program->code_count) {
     InstrWord before = n->entry->word;
-    cells_read(m, who_warp(m, n->sm, n->warp, WHO_NO_INDEX, WHO_NO_NUMBER), REGION_BUFFER, (uint64_t)(n->entry - m->at.buffers), 0xF,
+    cells_read(m, who_scheduled(m, n->sm, n->warp, WHO_NO_INDEX, WHO_NO_NUMBER), REGION_BUFFER, (uint64_t)(n->entry - m->at.buffers), 0xF,
                &n->entry->word);
     if (n->entry->word.low != before.low || n->entry->word.high != before.high) {
       n->instr = simt_decode(m, n->pc, n->entry->word, &n->scratch);
@@ -467,7 +469,7 @@ static bool issue(Simt *m, Next *n) {
   bool is_wide = is_warp_wide(n->info), at_issue = is_control(n->info) || is_wide, has_work = active != 0 && !at_issue;
   if (has_work && m->spec->scheduler_large_warp > 1) return pack_issue(m, n);
   bool is_told = (m->wants & WANT_ISSUE) != 0 || m->keeps_instructions;
-  if (is_told && !issue_told(m, n, active, ~home_lanes(n->at, active))) return false;
+  if (is_told && !tell_issue(m, n, active, ~home_lanes(n->at, active))) return false;
   Uop uop = next_slot(m, n, active);
   bool is_planned = plan_is_asked(m) || n->at->shuffled != 0;
   if (is_planned && active != 0 && (has_work || is_wide)) return issue_planned(m, n, &uop);

@@ -58,9 +58,10 @@ void address_of_lanes(const Collector *collector, const Instr *instr, uint32_t o
 
 // What address generation has made, by lane slot of a part.
 static Verdict tell_addresses(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, uint32_t address[2][WARP_LANES]) {
+  const Who *who = who_uop(m, sm, uop);
   PartView view;
-  part_view(m, sm, uop, &view);
-  ResultEvent event = {.who = who_uop(m, sm, uop),
+  part_view(m, sm, uop, who, &view);
+  ResultEvent event = {.who = who,
                        .instr = instr,
                        .region = REGION_UNIT_AGU,
                        .row = sm,
@@ -102,12 +103,13 @@ static Verdict repeat_addresses(Simt *m, uint32_t sm, const Uop *uop, const Inst
 bool address_tell(Simt *m, uint32_t sm, Uop *uop, const Instr *instr, uint32_t address[2][WARP_LANES]) {
   if (__builtin_expect((m->wants & WANT_RESULT) != 0, 0)) {
     uint32_t made[2][WARP_LANES];
-    memcpy(made, address, sizeof made);
+    bool may_repeat = (m->wants & WANT_REPEAT) != 0;
+    if (may_repeat) memcpy(made, address, sizeof made);
     for (uint32_t tries = 0; tries < MOST_REPEATS; tries++) {
       if (tries > 0) memcpy(address, made, sizeof made);
       Verdict verdict = tries == 0 ? tell_addresses(m, sm, uop, instr, address) : repeat_addresses(m, sm, uop, instr, address);
       if (verdict == VERDICT_HOLD) return false;
-      if (verdict != VERDICT_REPEAT) break;
+      if (verdict != VERDICT_REPEAT || !may_repeat) break;
       uop->copy = uop->copies++;
       simt_count(m, STAT_ISSUED, 1);
       simt_count(m, STAT_COPIES, 1);

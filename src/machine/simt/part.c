@@ -3,7 +3,7 @@
 
 const uint8_t part_identity[WARP_LANES] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
                                            16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
-static const uint8_t zeros[WARP_LANES];
+const uint8_t part_one_owner[WARP_LANES];
 
 // ---- Tables ----------------------------------------------------------------------------------------
 
@@ -131,13 +131,7 @@ static PartOwner owner_view(const Simt *m, uint32_t sm, uint32_t warp, uint64_t 
   return (PartOwner){.issue = issue, .warp = warp, .block_slot = simt_warp(m, sm, warp % m->dims.warps)->block_slot};
 }
 
-void part_view(const Simt *m, uint32_t sm, const Uop *uop, PartView *view) {
-  view->owners = 1;
-  view->owner[0] = owner_view(m, sm, uop->warp, uop->issue);
-  view->shadow = 0;
-  view->owner_of = zeros;
-  view->thread = part_identity;
-  if (uop->plan == 0) return;
+void part_view_planned(const Simt *m, uint32_t sm, const Uop *uop, PartView *view) {
   const Plan *plan = plan_at(m, sm, uop->plan);
   view->owners = (uint32_t)min_u64(plan->owners, SIMT_PLAN_OWNERS);
   for (uint32_t i = 0; i < SIMT_PLAN_OWNERS; i++) view->owner[i] = owner_view(m, sm, plan->owner[i].warp, plan->owner[i].issue);

@@ -70,7 +70,19 @@ typedef struct PartView {
   const uint8_t *owner_of, *thread;
   uint32_t owners, shadow;
 } PartView;
-void part_view(const Simt *m, uint32_t sm, const Uop *uop, PartView *view);
+extern const uint8_t part_one_owner[WARP_LANES]; // zeros
+void part_view_planned(const Simt *m, uint32_t sm, const Uop *uop, PartView *view);
+static inline void part_view(const Simt *m, uint32_t sm, const Uop *uop, const Who *who, PartView *view) {
+  if (__builtin_expect(uop->plan != 0, 0)) {
+    part_view_planned(m, sm, uop, view);
+    return;
+  }
+  view->owner[0] = (PartOwner){.issue = uop->issue, .warp = uop->warp, .block_slot = who->block_slot};
+  view->owner_of = part_one_owner;
+  view->thread = part_identity;
+  view->owners = 1;
+  view->shadow = 0;
+}
 
 // A part has returned; the last one of an instruction clears the scoreboard. `is_held`: nothing of it was written.
 void part_counts_return(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, bool is_held);

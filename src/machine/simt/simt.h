@@ -25,6 +25,11 @@ struct Backing {
   uint32_t bank_bytes[BANK_COUNT];
 };
 
+// As large as a line of the host's cache: events find theirs by shifts.
+typedef struct WhoCell {
+  _Alignas(64) Who who;
+} WhoCell;
+
 struct Simt {
   const Spec *spec;
   SimtDims dims;
@@ -34,14 +39,17 @@ struct Simt {
   size_t block_bytes;
   SimtState at; // typed pointers into the block
   HookChain hooks;
-  uint32_t wants;   // hook_chain_wants
-  uint32_t actions; // hook_chain_actions
+  uint32_t wants;                  // hook_chain_wants
+  Hook *sole_reader, *sole_writer; // the only hook there is, if it wants to be told of cells; NULL: walk the chain
+  uint32_t actions;                // hook_chain_actions
   HookMachine hook_machine;
   bool is_still;         // after the last cycle: nothing will ever happen again, unless a hook changes a cell
   Who who;               // of the event that is being told; see below
   Who nobody;            // launch alone is known
   struct Mirror *mirror; // of a clone that was copied to: its block and the original's
-  Who *whos; // of each warp: its launch, SM, block, block slot and number are filled in when its block starts; NULL: there are no hooks
+  WhoCell
+      *whos; // [SM][SIMT_MOST_WARPS]: launch, SM, block, block slot and warp are filled in when the block starts; NULL: there are no hooks
+  WhoCell *sm_whos;        // of each SM: nobody in particular there
   uint32_t *levels_told;   // of each warp's stack: as hooks know it; NULL: nobody wants to
   size_t own_bytes;        // of the block; what follows is the schemes'
   bool keeps_instructions; // a scheme has state of single instructions
@@ -80,16 +88,25 @@ static inline void sm_wake(Simt *m, uint32_t sm, uint64_t cycle) {
   if (cycle < state->wake_at) state->wake_at = cycle;
 }
 
+void simt_meet_hooks(Simt *m); // m->hooks are new: what they want
+
 // On whose behalf events are told. Each of these fills m->who, or the warp's own, and returns it; it stands until the next of them.
-const Who *who_sm(Simt *m, uint32_t sm); // nobody in particular
+static inline const Who *who_sm(const Simt *m, uint32_t sm) { return &m->sm_whos[sm].who; } // nobody in particular
 const Who *who_block(Simt *m, uint32_t sm, uint32_t block_slot, uint64_t linear);
 static inline const Who *who_warp(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint64_t issue) {
-  Who *who = &m->whos[sm * m->dims.warps + (warp < m->dims.warps ? warp : warp % m->dims.warps)];
+  Who *who = &m->whos[sm * SIMT_MOST_WARPS + (warp < m->dims.warps ? warp : warp % m->dims.warps)].who;
   who->pc = pc;
   who->issue = issue;
   return who;
 }
-static inline const Who *who_uop(Simt *m, uint32_t sm, const Uop *uop) { return who_warp(m, sm, uop->warp, uop->pc, uop->issue); }
+// The same of warps whose number no fault can strike: those that a scheduler has picked, and of uops.
+static inline const Who *who_scheduled(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint64_t issue) {
+  Who *who = &m->whos[sm * SIMT_MOST_WARPS + warp % SIMT_MOST_WARPS].who;
+  who->pc = pc;
+  who->issue = issue;
+  return who;
+}
+static inline const Who *who_uop(Simt *m, uint32_t sm, const Uop *uop) { return who_scheduled(m, sm, uop->warp, uop->pc, uop->issue); }
 const Who *who_packet(Simt *m, const Packet *packet);
 // A request is for an instruction, or for a warp that wants the instruction at `pc`.
 void packet_for_uop(const Simt *m, uint32_t sm, const Uop *uop, Packet *packet);
@@ -104,12 +121,12 @@ typedef struct PacketStory {
 const MemoryEvent *packet_story(Simt *m, Packet *packet, MemoryMoment moment, PacketStory *story);
 // Of accesses to cells: NULL when nobody wants to be told of them. Threads of several warps have no issue number in common.
 static inline bool cells_are_wanted(const Simt *m) { return __builtin_expect((m->wants & WANT_CELLS) != 0, 0); }
-static inline const Who *cells_sm(Simt *m, uint32_t sm) { return cells_are_wanted(m) ? who_sm(m, sm) : NULL; }
+static inline const Who *cells_sm(const Simt *m, uint32_t sm) { return cells_are_wanted(m) ? who_sm(m, sm) : NULL; }
 static inline const Who *cells_warp(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint64_t issue) {
   return cells_are_wanted(m) ? who_warp(m, sm, warp, pc, issue) : NULL;
 }
 static inline const Who *cells_uop(Simt *m, uint32_t sm, const Uop *uop) {
-  return cells_warp(m, sm, uop->warp, uop->pc, uop->plan != 0 ? WHO_NO_NUMBER : uop->issue);
+  return cells_are_wanted(m) ? who_scheduled(m, sm, uop->warp, uop->pc, uop->plan != 0 ? WHO_NO_NUMBER : uop->issue) : NULL;
 }
 
 // Hardware cells are read and written through these, whoever does it: they tell the hooks. `data` is unit 0 of the row.
@@ -141,6 +158,7 @@ static inline void tag_released(Simt *m, uint32_t sm, SimtRegion tags, uint64_t 
 // What events are told with is not in the block: who the warps are, and what hooks have been told of their stacks.
 void simt_name_warp(Simt *m, uint32_t sm, uint32_t warp); // a block has started
 void simt_name_warps(Simt *m);                            // the block, or the hooks, are new
+void simt_name_sms(Simt *m);                              // the launch is new
 void simt_tell_levels(Simt *m, uint32_t sm);              // of the SM's stacks: what has changed since it was told last
 
 // The launch ends with this trap; the first one counts. `lane` is a thread of the warp.

@@ -76,7 +76,7 @@ static inline void pipe_close(Pipe *pipe) {
 
 static inline void pipe_hook(Pipe *pipe, Hook *hook) {
   assert_true(hook_chain_add(&pipe->m.hooks, hook));
-  pipe->m.wants = hook_chain_wants(&pipe->m.hooks);
+  simt_meet_hooks(&pipe->m);
   simt_name_warps(&pipe->m);
 }
 

@@ -63,13 +63,14 @@ static void write_warp(Simt *m, const Who *who, uint32_t sm, uint32_t warp, uint
 
 // ---- One instruction -------------------------------------------------------------------------------------
 
-static void write_uop(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, const Results *results) {
-  const Who *who = cells_uop(m, sm, uop);
+// `who` is that of the uop; NULL: there are no hooks.
+static void write_uop(Simt *m, const Who *who, uint32_t sm, const Uop *uop, const Instr *instr, const Results *results) {
   if (uop->plan == 0) {
     write_warp(m, who, sm, uop->warp % m->dims.warps, uop->mask, instr, results);
     return;
   }
   const Plan *plan = plan_at(m, sm, uop->plan);
+  who = cells_uop(m, sm, uop);
   for (uint32_t left = part_written(m, sm, uop); left != 0;) {
     PartGroup group = part_group(m, sm, uop, left);
     uint32_t rows[SIMT_RESULT_ROWS][WARP_LANES], predicates[2] = {0, 0}, count = min_u32(results->row_count, SIMT_RESULT_ROWS);
@@ -84,19 +85,24 @@ static void write_uop(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, 
   }
 }
 
-static void tell_commit(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr) {
+static void tell_commit(Simt *m, const Who *who, uint32_t sm, const Uop *uop, const Instr *instr) {
   if ((m->wants & WANT_COMMIT) == 0) return;
-  uint32_t threads = uop->plan == 0 ? uop->mask : part_bits_to_threads(plan_at(m, sm, uop->plan), uop->mask, part_written(m, sm, uop));
-  CommitEvent event = {.who = who_uop(m, sm, uop), .mask = threads, .instr = instr, .issued_at = uop->issued_at};
+  uint32_t threads = uop->mask;
+  if (uop->plan != 0) {
+    threads = part_bits_to_threads(plan_at(m, sm, uop->plan), uop->mask, part_written(m, sm, uop));
+    who = who_uop(m, sm, uop);
+  }
+  CommitEvent event = {.who = who, .mask = threads, .instr = instr, .issued_at = uop->issued_at};
   simt_obey(m, event.who, hooks_commit(&m->hooks, &m->hook_machine, &event));
 }
 
 void writeback_rows(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, uint32_t (*rows)[WARP_LANES], uint32_t row_count,
                     const uint32_t *predicates) {
   Results results = {.rows = rows, .row_count = row_count, .predicates = predicates};
-  write_uop(m, sm, uop, instr, &results);
+  const Who *who = m->wants != 0 ? who_uop(m, sm, uop) : NULL;
+  write_uop(m, who, sm, uop, instr, &results);
   part_returns(m, sm, uop, instr, false);
-  tell_commit(m, sm, uop, instr);
+  tell_commit(m, who, sm, uop, instr);
 }
 
 // Whose outputs the result leaves. What a fault has made of the instruction may have no unit: it was in an SP, then.
@@ -113,9 +119,10 @@ static Verdict ask(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
   if ((m->wants & WANT_RESULT) == 0) return VERDICT_PASS;
   const Uop *uop = &flight->uop;
   SimtRegion region = output_region(instr);
+  const Who *who = who_uop(m, sm, uop);
   PartView view;
-  part_view(m, sm, uop, &view);
-  ResultEvent event = {.who = who_uop(m, sm, uop),
+  part_view(m, sm, uop, who, &view);
+  ResultEvent event = {.who = who,
                        .instr = instr,
                        .region = (uint16_t)region,
                        .row = region == REGION_UNIT_SP ? sm * m->dims.sps + uop->sp % m->dims.sps : sm,
