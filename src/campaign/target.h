@@ -71,8 +71,10 @@ struct Target {
   bool (*golden)(Target *target, struct Draw *draws, uint32_t count, struct Golden *golden, const Listener *listener, Diags *diags);
   bool (*inject)(Target *target, const struct CampaignOptions *options, const struct Golden *golden, const struct Draw *draws,
                  uint32_t count, const Listener *listener);
-  // Follows what it can of live[0, *count) without time, tells the listener, and keeps the others (settle/follow.c).
-  bool (*follow)(Target *target, struct Settling *settling, struct Draw *live, uint32_t *count);
+  // Follows what it can of live[0, *count) without time, tells the listener, and keeps the others (settle/follow.c). is_again: those that come back from
+  // trials. try_faults: trials of live[0, count) (settle/trial.c); without follow there are none.
+  bool (*follow)(Target *target, struct Settling *settling, bool is_again, struct Draw *live, uint32_t *count);
+  bool (*try_faults)(Target *target, struct Settling *settling, const struct Draw *live, uint32_t count);
   bool (*traced)(Target *target, const struct TracedRun *wish, Diags *diags);
 };
 
