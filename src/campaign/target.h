@@ -66,6 +66,9 @@ struct Target {
   Device *(*device)(Target *target);
   uint64_t (*seen)(Target *target); // hash of what the host knows from the device; NULL: of what it has read
   void (*finish)(Target *target);
+  uint64_t (*inputs)(
+      Target
+          *target); // hash of all that its files decide, as a run would begin now, or 0: they cannot be read. NULL: no files, or who knows
   // Programs that run in processes of their own do the campaign's stages themselves (app.c); NULL: this process does. As golden_run
   // with the cells of `draws` watched, as inject_all, and a run for fault_run. A golden run that is stopped has no diagnostics.
   bool (*golden)(Target *target, struct Draw *draws, uint32_t count, struct Golden *golden, const Listener *listener, Diags *diags);

@@ -116,7 +116,8 @@ bool following_load(Following *following, Arena *arena, const char *path) {
   ASSERT(following->kept.count == 0 && following->file == NULL);
   int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
-  void *bytes = fstat(file, &about) == 0 && about.st_size > 0 ? mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
+  void *bytes =
+      fstat(file, &about) == 0 && about.st_size > 0 ? mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
   close(file);
   if (bytes == MAP_FAILED) return false;
   following->file = bytes;
