@@ -128,9 +128,11 @@ static void pass_all(Stream *at, uint64_t key, Golden *golden) {
 
 static uint64_t add_text(const char *text, uint64_t hash) { return hash_bytes(text, strlen(text) + 1, hash); }
 
-uint64_t golden_key(const GoldenStore *store, const Target *target) {
-  if (store->folder == NULL || store->binary == NULL || !target->is_repeatable) return 0;
-  uint64_t hash = add_text(store->binary, FORMAT);
+uint64_t golden_key(const GoldenStore *store, Target *target) {
+  if (store->folder == NULL || store->binary == NULL || (!target->is_repeatable && target->inputs == NULL)) return 0;
+  uint64_t inputs = target->is_repeatable ? 1 : target->inputs(target);
+  if (inputs == 0) return 0;
+  uint64_t hash = hash_bytes(&inputs, sizeof inputs, add_text(store->binary, FORMAT));
   hash = add_text(store->protection, hash);
   hash = add_text(target->name, hash);
   hash = add_text(target->arguments, hash);
@@ -167,7 +169,7 @@ bool golden_load(const GoldenStore *store, Target *target, const HookChain *prot
   return stream.good;
 }
 
-void golden_save(const GoldenStore *store, const Target *target, Golden *golden) {
+void golden_save(const GoldenStore *store, Target *target, Golden *golden) {
   char path[PATH_BYTES], part[PATH_BYTES], ending[32];
   uint64_t key = golden_key(store, target);
   snprintf(ending, sizeof ending, ".%d", (int)getpid());
