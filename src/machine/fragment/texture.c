@@ -41,6 +41,9 @@ uint8_t *frame_bytes(const Fragment *m, uint32_t address, uint32_t bytes) {
   return memory_at(m->memory, memory_base(m->memory) + address, bytes);
 }
 
+// A line of a texture cache is there as a whole: its first bit alone says whether it counts.
+static const ByteMask line_valid = {{1, 0}};
+
 // ---- The cache -----------------------------------------------------------------------------------------------------------
 
 static void take_texel(const CacheLine *line, uint32_t address, float texel[4]) {
@@ -51,6 +54,14 @@ static void read_memory(const Fragment *m, uint32_t address, void *bytes, uint32
   const uint8_t *from = frame_bytes(m, address, count);
   if (from != NULL) memcpy(bytes, from, count);
   else memset(bytes, 0, count); // beyond what is allocated: only after a fault
+}
+
+bool crossbar_asks(Fragment *m, uint32_t from, uint32_t miss, uint32_t line_address) {
+  FragRing *ring = &m->core->asked;
+  if (ring->count >= m->dims.asked) return false;
+  m->asked[(ring->head + ring->count++) % m->dims.asked] =
+      (FragAsked){.address = line_address, .miss = (uint16_t)miss, .from = (uint8_t)from, .at = m->core->cycle + 1};
+  return true;
 }
 
 // Puts the miss into the queue, or joins one. False: no place in the queue or in the crossbar.
@@ -65,11 +76,8 @@ static bool ask_for(Fragment *m, uint32_t pipe, uint32_t number, uint32_t line_a
       return true;
     }
   }
-  FragRing *ring = &m->core->asked;
-  if (fresh == NULL || ring->count >= m->dims.asked) return false;
+  if (fresh == NULL || !crossbar_asks(m, pipe, (uint32_t)(fresh - misses), line_address)) return false;
   *fresh = (FragMiss){.address = line_address, .waiters = (uint16_t)(1u << number), .valid = 1};
-  m->asked[(ring->head + ring->count++) % m->dims.asked] =
-      (FragAsked){.address = line_address, .miss = (uint16_t)(fresh - misses), .from = (uint8_t)pipe, .at = m->core->cycle + 1};
   m->stats->misses++;
   return true;
 }
@@ -82,14 +90,14 @@ bool texture_reads(Fragment *m, uint32_t pipe, uint32_t number, const ShaderRead
   fragment_texel(texture, read, &x, &y);
   uint32_t address = texture->address + fragment_morton(x, y, texture->width, texture->height) * FRAGMENT_TEXEL_BYTES;
   address &= (1u << FRAG_ADDRESS_BITS) - FRAGMENT_TEXEL_BYTES;
-  if (m->dims.is_perfect) {
+  if (m->dims.has_perfect_textures) {
     m->stats->reads++;
     read_memory(m, address, texel, FRAGMENT_TEXEL_BYTES);
     return true;
   }
   CacheLine *lines = &m->tcache[pipe * cache_lines(&m->dims.cache)];
   uint32_t index, line_address = address & ~(uint32_t)(FRAG_LINE - 1);
-  if (cache_find(&m->dims.cache, lines, address, bytes_from(0, FRAG_LINE), &index) == CACHE_HIT) {
+  if (cache_find(&m->dims.cache, lines, address, line_valid, &index) == CACHE_HIT) {
     lines[index].used = m->core->cycle;
     m->stats->reads++;
     take_texel(&lines[index], address, texel);
@@ -109,6 +117,7 @@ bool memory_takes(Fragment *m) {
   FragCore *core = m->core;
   uint32_t room = m->dims.memory_width;
   bool any = false;
+  if (core->cycle < core->memory_at) return false;
   for (; room > 0 && core->writes > 0; room--) { // lines of raster operations, which were waiting longer
     core->writes--;
     any = true;
@@ -124,6 +133,7 @@ bool memory_takes(Fragment *m) {
     m->stats->memory_reads++;
     any = true;
   }
+  if (any) core->memory_at = core->cycle + m->dims.memory_interval;
   return any;
 }
 
@@ -143,7 +153,7 @@ static void wake(Fragment *m, uint32_t pipe, uint32_t number) {
   uint32_t address = context->texel & ((1u << FRAG_ADDRESS_BITS) - FRAGMENT_TEXEL_BYTES);
   CacheLine *lines = &m->tcache[pipe * cache_lines(&m->dims.cache)];
   uint32_t index;
-  bool is_there = cache_find(&m->dims.cache, lines, address, bytes_from(0, FRAG_LINE), &index) == CACHE_HIT;
+  bool is_there = cache_find(&m->dims.cache, lines, address, line_valid, &index) == CACHE_HIT;
   if (is_there) take_texel(&lines[index], address, texel);
   else read_memory(m, address, texel, FRAGMENT_TEXEL_BYTES); // a fault has moved it: the line goes past the cache
   uint32_t pc = context->thread.pc;
@@ -153,6 +163,16 @@ static void wake(Fragment *m, uint32_t pipe, uint32_t number) {
   m->stats->instructions++;
 }
 
+static void texture_filled(Fragment *m, const FragAsked *asked) {
+  uint32_t pipe = asked->from;
+  FragMiss *miss = &m->misses[pipe * m->dims.misses + asked->miss % m->dims.misses];
+  fill(m, pipe, asked->address & ((1u << FRAG_ADDRESS_BITS) - FRAG_LINE));
+  for (uint32_t i = 0; i < m->dims.contexts && (miss->valid & 1) != 0; i++) {
+    if ((miss->waiters >> i & 1) != 0) wake(m, pipe, i);
+  }
+  *miss = (FragMiss){0};
+}
+
 bool memory_replies(Fragment *m) {
   FragCore *core = m->core;
   bool any = false;
@@ -160,13 +180,8 @@ bool memory_replies(Fragment *m) {
     FragAsked *flying = &m->flying[core->flying.head % m->dims.flying];
     if (flying->at > core->cycle) break;
     FragAsked asked = *flying;
-    uint32_t pipe = asked.from % m->dims.pipes;
-    FragMiss *miss = &m->misses[pipe * m->dims.misses + asked.miss % m->dims.misses];
-    fill(m, pipe, asked.address & ((1u << FRAG_ADDRESS_BITS) - FRAG_LINE));
-    for (uint32_t i = 0; i < m->dims.contexts && (miss->valid & 1) != 0; i++) {
-      if ((miss->waiters >> i & 1) != 0) wake(m, pipe, i);
-    }
-    *miss = (FragMiss){0};
+    if (asked.from < m->dims.pipes) texture_filled(m, &asked);
+    else rop_filled(m, (asked.from - m->dims.pipes) % m->dims.rops, asked.address & ((1u << FRAG_ADDRESS_BITS) - FRAG_LINE));
     *flying = (FragAsked){0};
     core->flying.head = (core->flying.head + 1) % m->dims.flying;
     core->flying.count--;
