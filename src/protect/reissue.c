@@ -190,14 +190,14 @@ static Verdict reissue_merge(Hook *hook, HookMachine *machine, MergeEvent *event
 
 // Copies of a number have pipelines of their own; pairs: those of a point are neighbours, which may share a texture cache.
 static Verdict reissue_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
-  (void)machine;
   const Reissue *own = hook->own;
   if (event->done) return VERDICT_PASS;
   uint32_t copy = event->copy % own->copies, group = event->who->sm / own->copies, groups = own->pipes / own->copies;
   if (group >= groups) return VERDICT_STALL; // pipelines that are left over
   if (event->who->sm % own->copies != copy) return VERDICT_STALL;
   if (!own->pairs) return VERDICT_PASS;
-  return event->who->block / 4 % groups == group ? VERDICT_PASS : VERDICT_STALL;
+  uint64_t width = max_u64(reissue_get(machine, own->geometry, 0, 0), 1), x = event->who->block % width, y = event->who->block / width;
+  return (y / 2 * ((width + 1) / 2) + x / 2) % groups == group ? VERDICT_PASS : VERDICT_STALL; // quad by quad
 }
 
 // ---- Making it ---------------------------------------------------------------------------------------------------------
@@ -285,10 +285,10 @@ Hook *reissue_new(const ProtectArguments *arguments, Arena *arena, Diags *diags)
     if (!read_option(own, arguments, &arguments->items[i], diags)) return NULL;
   }
   if (own->order == ORDER_GEOMETRY) own->toggles = true; // a point that one pass leaves out is found at the end alone
-  const char *wrong = own->order == ORDER_QUADS && own->copies == 3   ? "quad has two copies"
-                      : own->copies == 3 && own->toggles                ? "with three copies bits are not toggled"
-                      : own->order == ORDER_QUADS && own->pairs         ? "quad and pairs: choose one"
-                                                                        : NULL;
+  if ((own->apart || own->pairs) && own->order == ORDER_POINTS && own->copies == 2) own->order = ORDER_QUADS; // neighbours stay together
+  const char *wrong = own->order == ORDER_QUADS && own->copies == 3 ? "quad has two copies"
+                      : own->copies == 3 && own->toggles            ? "with three copies bits are not toggled"
+                                                                    : NULL;
   if (wrong != NULL) {
     diags_add(diags, NULL, 0, 0, "%s: %s", arguments->text, wrong);
     return NULL;

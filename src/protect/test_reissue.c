@@ -42,7 +42,8 @@ static void next_cycle(Frame *frame) {
 
 static PointEvent ask(Frame *frame, bool has_own, bool is_drained) {
   static const Who who = {.launch = 1};
-  PointEvent event = {.who = &who, .x = 7, .y = 7, .width = WIDTH, .height = HEIGHT, .has_own = has_own, .is_drained = is_drained, .copies = 1};
+  PointEvent event = {
+      .who = &who, .x = 7, .y = 7, .width = WIDTH, .height = HEIGHT, .has_own = has_own, .is_drained = is_drained, .copies = 1};
   hooks_point(&frame->toy.chain, &frame->toy.machine, &event);
   return event;
 }
@@ -131,7 +132,7 @@ static void test_order_of_geometry(void **state) {
   assert_int_equal(results_in_order("reissue:toggle", in_order, 4, &left), 0);
   assert_int_equal(left, 20);
   assert_int_equal(results_in_order("reissue:toggle", broken, 4, &left), 2); // false alarms
-  assert_int_equal(left, 10);                                               // and the frame has the older value
+  assert_int_equal(left, 10);                                                // and the frame has the older value
 }
 
 // One result of a point was lost: its word is full at the end.
@@ -198,7 +199,7 @@ static void test_where(void **state) {
       for (uint32_t pipe = 0; pipe < 4; pipe++) {
         Who who = WHO_NOBODY;
         who.sm = pipe;
-        who.block = 4;
+        who.block = 2; // the second quad
         BlockEvent event = {.who = &who, .copy = (uint8_t)copy};
         if (hooks_block(&frame.toy.chain, &frame.toy.machine, &event) == VERDICT_PASS) allowed |= 1u << pipe;
       }
@@ -228,9 +229,11 @@ static void test_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_two_copies),   cmocka_unit_test(test_every_bit), cmocka_unit_test(test_full_buffer),
-      cmocka_unit_test(test_order_of_geometry), cmocka_unit_test(test_left_full), cmocka_unit_test(test_three_copies),
-      cmocka_unit_test(test_orders),       cmocka_unit_test(test_where),     cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_two_copies),  cmocka_unit_test(test_every_bit),
+      cmocka_unit_test(test_full_buffer), cmocka_unit_test(test_order_of_geometry),
+      cmocka_unit_test(test_left_full),   cmocka_unit_test(test_three_copies),
+      cmocka_unit_test(test_orders),      cmocka_unit_test(test_where),
+      cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

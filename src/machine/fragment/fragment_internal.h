@@ -9,7 +9,7 @@
 
 enum {
   FRAG_LINE = 64,         // bytes of a line of all caches
-  FRAG_CONTEXTS = 16,     // at most, of a pipeline: waiters are a mask of 16 bits
+  FRAG_CONTEXTS = 16,     // at most, of a pipeline: waiters are a mask of 32 bits, for two pipelines
   FRAG_ADDRESS_BITS = 27, // 128 MB
 };
 
@@ -33,8 +33,8 @@ typedef struct FragPipe {
 } FragPipe;
 typedef struct FragMiss { // of a texture cache
   uint32_t address;       // of the line
-  uint16_t waiters;       // contexts
-  uint8_t valid, spare;
+  uint32_t waiters;       // contexts; of the second pipeline behind those of the first
+  uint8_t valid, spare[7];
 } FragMiss;
 typedef struct FragAsked { // an entry of the crossbar to memory
   uint32_t address;
@@ -86,6 +86,7 @@ typedef struct FragCore {
 
 typedef struct FragDims {
   uint32_t pipes, contexts, queue, misses, asked, rops, width, memory_width, memory_latency, flying, group, memory_interval;
+  uint32_t sharing; // pipelines of a texture cache
   CacheShape cache;
   bool is_perfect, has_perfect_textures;
 } FragDims;

@@ -52,6 +52,7 @@ static void take_spec(Fragment *m) {
   dims->pipes = (uint32_t)spec->fragment_pipelines;
   dims->contexts = (uint32_t)spec->fragment_contexts;
   dims->queue = (uint32_t)spec->fragment_queue;
+  dims->sharing = min_u32((uint32_t)spec->fragment_cache_pipelines, dims->pipes);
   dims->misses = (uint32_t)spec->fragment_texture_queue;
   dims->asked = (uint32_t)spec->fragment_crossbar_queue;
   dims->width = (uint32_t)spec->fragment_crossbar_width;
@@ -78,8 +79,8 @@ static size_t array_bytes(const Fragment *m, FragArray array) {
   case ARRAY_INPUT: return contexts * SHADER_INPUTS * sizeof(float[4]);
   case ARRAY_CONTEXTS: return contexts * sizeof(FragContext);
   case ARRAY_PIPES: return d->pipes * sizeof(FragPipe);
-  case ARRAY_TCACHE: return d->pipes * lines * sizeof(CacheLine);
-  case ARRAY_MISSES: return (size_t)d->pipes * d->misses * sizeof(FragMiss);
+  case ARRAY_TCACHE: return d->pipes / d->sharing * lines * sizeof(CacheLine);
+  case ARRAY_MISSES: return (size_t)d->pipes / d->sharing * d->misses * sizeof(FragMiss);
   case ARRAY_ASKED: return d->asked * sizeof(FragAsked);
   case ARRAY_FLYING: return d->flying * sizeof(FragAsked);
   case ARRAY_RESULT: return d->asked * sizeof(FragResult);
@@ -97,9 +98,10 @@ static void name_dims(const Fragment *m, const CellsRow *row, Region *region) {
   const FragDims *d = &m->dims;
   uint32_t lines = cache_lines(&d->cache);
   bool by_context = row->array == ARRAY_TEMP || row->array == ARRAY_HALF || row->array == ARRAY_INPUT || row->array == ARRAY_CONTEXTS;
-  bool by_pipe = by_context || row->array == ARRAY_PIPES || row->array == ARRAY_TCACHE || row->array == ARRAY_MISSES;
+  bool by_pipe = by_context || row->array == ARRAY_PIPES, by_cache = row->array == ARRAY_TCACHE || row->array == ARRAY_MISSES;
   uint32_t entries = 0;
   if (by_pipe) region->dims[region->dim_count++] = (RegionDim){"pipe", d->pipes};
+  if (by_cache) region->dims[region->dim_count++] = (RegionDim){d->sharing == 1 ? "pipe" : "cache", d->pipes / d->sharing};
   if (by_context) region->dims[region->dim_count++] = (RegionDim){"context", d->contexts};
   if (row->array == ARRAY_RCACHE || row->array == ARRAY_ROPS || row->array == ARRAY_LANDING)
     region->dims[region->dim_count++] = (RegionDim){"rop", d->rops};
@@ -118,6 +120,8 @@ static void name_dims(const Fragment *m, const CellsRow *row, Region *region) {
 
 bool fragment_layout(Fragment *m, Diags *diags) {
   take_spec(m);
+  if (m->dims.pipes % m->dims.sharing != 0)
+    return diags_add(diags, NULL, 0, 0, "fragment.cache_pipelines: an odd number of pipelines cannot share caches by two");
   size_t at = 0;
   for (uint32_t i = 0; i < FRAG_ARRAYS; i++) {
     m->array_at[i] = at;
@@ -136,6 +140,7 @@ bool fragment_layout(Fragment *m, Diags *diags) {
                         .row_bytes = rows[i].row_bytes,
                         .unit_bytes = rows[i].unit_bytes};
     name_dims(m, &rows[i], &items[i]);
+    if (strcmp(rows[i].name, "tqueue.waiters") == 0) items[i].bits = m->dims.contexts * m->dims.sharing;
     if (rows[i].array == ARRAY_TEMP) m->temp_region = (uint16_t)i;
     if (rows[i].array == ARRAY_HALF) m->half_region = (uint16_t)i;
   }

@@ -46,6 +46,8 @@ static const ByteMask line_valid = {{1, 0}};
 
 // ---- The cache -----------------------------------------------------------------------------------------------------------
 
+static CacheLine *cache_of(const Fragment *m, uint32_t cache) { return &m->tcache[cache * cache_lines(&m->dims.cache)]; }
+
 static void take_texel(const CacheLine *line, uint32_t address, float texel[4]) {
   memcpy(texel, (const uint8_t *)line->data + address % FRAG_LINE, FRAGMENT_TEXEL_BYTES);
 }
@@ -66,18 +68,19 @@ bool crossbar_asks(Fragment *m, uint32_t from, uint32_t miss, uint32_t line_addr
 
 // Puts the miss into the queue, or joins one. False: no place in the queue or in the crossbar.
 static bool ask_for(Fragment *m, uint32_t pipe, uint32_t number, uint32_t line_address) {
-  FragMiss *misses = &m->misses[pipe * m->dims.misses], *fresh = NULL;
+  uint32_t cache = pipe / m->dims.sharing, waiter = 1u << (pipe % m->dims.sharing * m->dims.contexts + number);
+  FragMiss *misses = &m->misses[cache * m->dims.misses], *fresh = NULL;
   for (uint32_t i = 0; i < m->dims.misses; i++) {
     if ((misses[i].valid & 1) == 0) {
       if (fresh == NULL) fresh = &misses[i];
     } else if (misses[i].address == line_address) {
-      misses[i].waiters |= (uint16_t)(1u << number);
+      misses[i].waiters |= waiter;
       m->stats->merged++;
       return true;
     }
   }
-  if (fresh == NULL || !crossbar_asks(m, pipe, (uint32_t)(fresh - misses), line_address)) return false;
-  *fresh = (FragMiss){.address = line_address, .waiters = (uint16_t)(1u << number), .valid = 1};
+  if (fresh == NULL || !crossbar_asks(m, cache, (uint32_t)(fresh - misses), line_address)) return false;
+  *fresh = (FragMiss){.address = line_address, .waiters = waiter, .valid = 1};
   m->stats->misses++;
   return true;
 }
@@ -95,7 +98,7 @@ bool texture_reads(Fragment *m, uint32_t pipe, uint32_t number, const ShaderRead
     read_memory(m, address, texel, FRAGMENT_TEXEL_BYTES);
     return true;
   }
-  CacheLine *lines = &m->tcache[pipe * cache_lines(&m->dims.cache)];
+  CacheLine *lines = cache_of(m, pipe / m->dims.sharing);
   uint32_t index, line_address = address & ~(uint32_t)(FRAG_LINE - 1);
   if (cache_find(&m->dims.cache, lines, address, line_valid, &index) == CACHE_HIT) {
     lines[index].used = m->core->cycle;
@@ -137,8 +140,8 @@ bool memory_takes(Fragment *m) {
   return any;
 }
 
-static void fill(Fragment *m, uint32_t pipe, uint32_t address) {
-  CacheLine *lines = &m->tcache[pipe * cache_lines(&m->dims.cache)];
+static void fill(Fragment *m, uint32_t cache, uint32_t address) {
+  CacheLine *lines = cache_of(m, cache);
   CacheLine *line = &lines[cache_victim(&m->dims.cache, lines, address)];
   *line = (CacheLine){.tag = cache_tag(&m->dims.cache, address), .used = m->core->cycle, .valid = bytes_from(0, FRAG_LINE)};
   read_memory(m, address, line->data, FRAG_LINE);
@@ -151,7 +154,7 @@ static void wake(Fragment *m, uint32_t pipe, uint32_t number) {
   float texel[4];
   ShaderState state = state_of(m, pipe, number);
   uint32_t address = context->texel & ((1u << FRAG_ADDRESS_BITS) - FRAGMENT_TEXEL_BYTES);
-  CacheLine *lines = &m->tcache[pipe * cache_lines(&m->dims.cache)];
+  CacheLine *lines = cache_of(m, pipe / m->dims.sharing);
   uint32_t index;
   bool is_there = cache_find(&m->dims.cache, lines, address, line_valid, &index) == CACHE_HIT;
   if (is_there) take_texel(&lines[index], address, texel);
@@ -164,11 +167,11 @@ static void wake(Fragment *m, uint32_t pipe, uint32_t number) {
 }
 
 static void texture_filled(Fragment *m, const FragAsked *asked) {
-  uint32_t pipe = asked->from;
-  FragMiss *miss = &m->misses[pipe * m->dims.misses + asked->miss % m->dims.misses];
-  fill(m, pipe, asked->address & ((1u << FRAG_ADDRESS_BITS) - FRAG_LINE));
-  for (uint32_t i = 0; i < m->dims.contexts && (miss->valid & 1) != 0; i++) {
-    if ((miss->waiters >> i & 1) != 0) wake(m, pipe, i);
+  uint32_t cache = asked->from % (m->dims.pipes / m->dims.sharing);
+  FragMiss *miss = &m->misses[cache * m->dims.misses + asked->miss % m->dims.misses];
+  fill(m, cache, asked->address & ((1u << FRAG_ADDRESS_BITS) - FRAG_LINE));
+  for (uint32_t i = 0; i < m->dims.sharing * m->dims.contexts && (miss->valid & 1) != 0; i++) {
+    if ((miss->waiters >> i & 1) != 0) wake(m, cache * m->dims.sharing + i / m->dims.contexts, i % m->dims.contexts);
   }
   *miss = (FragMiss){0};
 }
