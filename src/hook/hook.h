@@ -140,6 +140,7 @@ typedef struct BlockEvent { // a block goes to an SM, or (done) has left it
   bool done;
   bool stopped; // it was abandoned: nothing of it will be issued or written back; `done` follows when its last packets are back
   bool mirror;  // ACTION_MIRROR has made it
+  uint8_t copy; // of a point that a rasteriser has issued several times: which
 } BlockEvent;
 
 typedef struct FetchEvent { // instruction words enter a warp's buffer
@@ -276,6 +277,31 @@ typedef struct MemoryEvent {
   uint32_t *join; // (in/out) request of a mirror's load: an SM of the TPC whose reply for the line shall answer it, too; NULL: cannot be
   uint32_t *word; // scheme word, see hook_word_get; what is written at request or service comes back with every reply to who waits
 } MemoryEvent;
+
+// A rasteriser is about to issue a point of its domain. Points go out one by one, the copies of a point behind one another. It is asked in every cycle
+// in which it has room, also when the domain is at its end.
+typedef struct PointEvent {
+  const Who *who;             // block: the rasteriser's own point, if there is one
+  uint32_t x, y;              // (in/out) that point, or (is_other) another one, which goes first
+  uint32_t width, height;     // of the domain
+  bool has_own;               // false: all points of the domain have gone out
+  bool is_drained;            // and nothing is under way any more: without another point the launch ends
+  bool is_other;              // (out) x and y are a hook's: the rasteriser's own comes later
+  bool waits;                 // (out) one will come later: the launch does not end
+  bool restarts;              // (out) with !has_own: the domain is rasterised once more, from its first point
+  uint8_t copies, first_copy; // (in/out) how many go out; the number of the first, which `block` tells
+} PointEvent;
+
+// A raster operation has a result in its hands. PASS: it writes it; DROP: it does not. With `wants_old` it reads what the frame holds through its cache, and
+// the event comes again, with `old`: in the same cycle if the cache has it.
+typedef struct MergeEvent {
+  const Who *who; // block: the point
+  uint32_t unit;  // raster operation
+  uint32_t x, y, width;
+  uint32_t *value;     // (in/out) four words: red, green, blue, depth
+  const uint32_t *old; // the same four words of the frame; NULL: not asked for
+  bool wants_old;      // (out)
+} MergeEvent;
 
 // Rows `row` of the structures `region` to `last`, which lie together, begin or end to hold something.
 typedef struct HoldEvent {

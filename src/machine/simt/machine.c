@@ -97,7 +97,7 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   RegionTable table = {own, m->dims.acts != 0 ? SIMT_REGIONS : SIMT_PLAIN_REGIONS, own_bytes};
   HookShape shape = {.sms = m->dims.sms, .warps = m->dims.warps, .block_slots = m->dims.blocks};
   shape.tpc_sms = (uint32_t)spec->sm_per_tpc;
-  shape.untold = WANT_PHASE;
+  shape.untold = WANT_PHASE | WANT_POINT | WANT_MERGE;
   HookLayout *layout = hook_layout_begin(arena, &table, &shape);
   if (!hook_layout_attach(layout, &m->hooks, diags)) {
     arena_free(arena);
