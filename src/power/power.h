@@ -75,8 +75,8 @@ typedef struct Energy {
 // `regions`: of the machine with its protections; NULL: it has no cells. Every statistic that power.def names must be among `names`: false if not.
 bool power_model(PowerModel *model, const Spec *spec, const RegionTable *regions, const PowerNames *names);
 Energy power_energy(const PowerModel *model, const uint64_t *counts);
-double energy_watts(const Energy *energy); // mean power; 0 where no time has passed
-LeakageId power_leakage_of(const Region *region);     // whose number holds for a structure's cells
+double energy_watts(const Energy *energy);                         // mean power; 0 where no time has passed
+LeakageId power_leakage_of(const Region *region);                  // whose number holds for a structure's cells
 double power_region_watts(const Spec *spec, const Region *region); // leakage of one structure
 
 // Events and leakage in groups, as reports show them: "registers", "leakage".

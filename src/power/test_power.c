@@ -195,9 +195,12 @@ static int free_arena(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_event_costs_its_energy), cmocka_unit_test(statistics_are_added_and_taken_away),
-      cmocka_unit_test(dram_is_not_scaled),        cmocka_unit_test(cells_leak_by_their_bits),
-      cmocka_unit_test(logic_leaks_by_the_sm),     cmocka_unit_test(groups_hold_all_energy),
+      cmocka_unit_test(an_event_costs_its_energy),
+      cmocka_unit_test(statistics_are_added_and_taken_away),
+      cmocka_unit_test(dram_is_not_scaled),
+      cmocka_unit_test(cells_leak_by_their_bits),
+      cmocka_unit_test(logic_leaks_by_the_sm),
+      cmocka_unit_test(groups_hold_all_energy),
       cmocka_unit_test(a_machine_without_numbers_has_no_model),
   };
   return cmocka_run_group_tests(tests, make_arena, free_arena);

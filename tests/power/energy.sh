@@ -18,6 +18,13 @@ for protection in null dmr parity secded:rf,shared,l1d,l2 rise; do
   "$redoubt" run scan --size tiny --machine fermi-gtx480 --protect $protection --json="$protection.json" -q >/dev/null
 done
 "$redoubt" run scan,vecadd --size tiny --machine fermi-gtx480 --json=set.json -q >/dev/null
+for protection in none dmr; do
+  "$redoubt" campaign scan --size tiny --machine fermi-gtx480 --structure rf --faults 20 --protect $protection -o $protection.db -q >/dev/null 2>&1
+done
+"$redoubt" compare none.db dmr.db >compare.txt
+"$redoubt" report none.db dmr.db --csv matrix.csv -q >/dev/null 2>&1
+"$redoubt" report none.db dmr.db >matrix.txt
+"$redoubt" report none.db >report.txt
 python3 - <<'PY'
 import csv, json
 
@@ -73,5 +80,13 @@ assert total('parity')['energy_nj']['dynamic']['check_bit'] > 0
 assert fermi['energy_nj']['leakage']['leak_scheme'] == 0
 of_set = {item['workload']: item for item in read('set')['workloads']}
 assert near(of_set['scan']['energy_total_nj'], base)
+# Campaigns: the same energy, of their runs without faults.
+added = dmr['energy_total_nj'] / base - 1
+text = '  energy: %.6g instead of %.6g nJ (%+.2f%%), by the power model: ' % (dmr['energy_total_nj'], base, 100 * added)
+assert text in open('compare.txt').read(), text
+assert 'energy          %.6g nJ of the run without faults' % base in open('report.txt').read()
+assert ' %+.2f%%' % (100 * added) in [line for line in open('matrix.txt') if line.startswith('scan') and ' dmr ' in line][0]
+cell = [row for row in csv.DictReader(open('matrix.csv')) if row['column'] == 'dmr' and row['program'] == 'scan'][0]
+assert abs(float(cell['energy_added']) - added) < 1e-7, cell
 print('energy: all agree')
 PY
