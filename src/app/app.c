@@ -136,6 +136,8 @@ static bool fill_golden(Target *target, const AppExchange *exchange, Golden *gol
   *golden = (Golden){.arena = arena, .checkpoint_count = exchange->checkpoint_count, .cycles = exchange->cycles};
   memcpy(golden->checkpoints, exchange->checkpoints, sizeof golden->checkpoints);
   golden->program_hash = exchange->program_hash;
+  golden->dynamic_nj = exchange->dynamic_nj;
+  golden->leakage_nj = exchange->leakage_nj;
   golden->residents = ARENA_ARRAY(arena, Resident, exchange->launch_count + 1);
   for (uint32_t i = 0; i < exchange->launch_count; i++) {
     const AppLaunch *launch = &exchange->launches[i];

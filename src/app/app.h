@@ -95,8 +95,9 @@ typedef struct AppExchange {
   uint32_t checkpoint_count;
   Checkpoint checkpoints[MOST_CHECKPOINTS];
   uint64_t cycles, program_hash, memory_bytes;
-  uint32_t has_time;  // the device is a machine with time
-  uint32_t asks_time; // the host has asked how long something took
+  double dynamic_nj, leakage_nj; // as in Golden
+  uint32_t has_time;             // the device is a machine with time
+  uint32_t asks_time;            // the host has asked how long something took
   uint32_t launch_count;
   AppLaunch launches[APP_MOST_LAUNCHES];
   AppCopies copies;   // of the first process, without faults

@@ -229,6 +229,8 @@ static void tell_golden(AppProcess *process) {
   exchange->checkpoint_count = golden->checkpoint_count;
   memcpy(exchange->checkpoints, golden->checkpoints, sizeof golden->checkpoints);
   exchange->cycles = golden->cycles;
+  exchange->dynamic_nj = golden->dynamic_nj;
+  exchange->leakage_nj = golden->leakage_nj;
   exchange->program_hash = golden->program_hash;
   exchange->memory_bytes = memory_in_use(device_memory(process->device));
   exchange->launch_count = golden->launches.count;

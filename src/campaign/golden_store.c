@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FORMAT = 1, MOST_ITEMS = 1 << 20, MOST_TEXT = 1 << 16, PATH_BYTES = 4096 };
+enum { FORMAT = 2, MOST_ITEMS = 1 << 20, MOST_TEXT = 1 << 16, PATH_BYTES = 4096 };
 
 // One description of the file serves both ways.
 typedef struct Stream {
@@ -111,6 +111,8 @@ static void pass_golden(Stream *at, Golden *golden) {
   golden->memory_hash = pass_number(at, golden->memory_hash);
   golden->corrected = pass_number(at, golden->corrected);
   pass(at, &golden->seconds, sizeof golden->seconds);
+  pass(at, &golden->dynamic_nj, sizeof golden->dynamic_nj);
+  pass(at, &golden->leakage_nj, sizeof golden->leakage_nj);
   pass_launches(at, golden);
   pass_phases(at, golden);
   pass_outputs(at, &golden->outputs);

@@ -143,8 +143,9 @@ static void give_back(const Values *values, ResultEvent *event) {
 // ---- Comparing and voting --------------------------------------------------------------------------
 
 // Adds what was computed to a copy that is held.
-static void hold(const Held *held, uint32_t copy, const Values *values) {
+static void hold(const Held *held, const HookMachine *machine, uint32_t copy, const Values *values) {
   uint32_t *words = held->words[copy];
+  hook_tally(machine, TALLY_REDUNDANCY_HELD, (uint64_t)__builtin_popcount(values->threads));
   words[0] |= values->threads;
   for (uint32_t k = 0; k < 2; k++) words[1 + k] = (words[1 + k] & ~values->threads) | values->predicates[k];
   for (uint32_t r = 0; r < values->count; r++) {
@@ -286,7 +287,7 @@ static Verdict second_copy(const Redundancy *at, const Held *held, HookMachine *
     return at->order == WRITE_FIRST && !makes_addresses(event->instr) ? VERDICT_HOLD : VERDICT_PASS;
   }
   if (differ || cannot_repeat(at, event->instr)) return give_up(held, machine, values);
-  hold(held, first_is_there ? 1 : 0, values);
+  hold(held, machine, first_is_there ? 1 : 0, values);
   set_state(held, first_is_there ? ENTRY_TWO : ENTRY_ONE);
   ++*machine->repeated;
   return VERDICT_REPEAT;
@@ -307,7 +308,7 @@ Verdict redundancy_result(const Redundancy *at, HookMachine *machine, ResultEven
   values_of(event, &values);
   if (event->copy >= 2) return last_copy(&held, machine, event, &values);
   if (event->copy == 1) return second_copy(at, &held, machine, event, &values);
-  hold(&held, 0, &values);
+  hold(&held, machine, 0, &values);
   if (tag_state(*held.tag) < ENTRY_ONE) set_state(&held, ENTRY_ONE);
   return writes_first ? VERDICT_PASS : VERDICT_HOLD;
 }
@@ -362,7 +363,7 @@ static void keep_shadows(const Redundancy *at, HookMachine *machine, ResultEvent
       hook_tally(machine, TALLY_REDUNDANCY_UNUSED, (uint64_t)__builtin_popcount(values.threads));
       continue;
     }
-    hold(&held, 0, &values);
+    hold(&held, machine, 0, &values);
     set_state(&held, ENTRY_ONE);
     event->compared |= slots_of_threads(event, owner, event->shadow, values.threads);
   }
@@ -373,7 +374,7 @@ static bool agrees_with_shadows(const Held *held, HookMachine *machine, const Va
   Values both = *values;
   both.threads &= held->words[0][0];
   if (tag_state(*held->tag) == ENTRY_ONE && !same(held, 0, &both)) {
-    hold(held, 1, values);
+    hold(held, machine, 1, values);
     set_state(held, ENTRY_TWO);
     return false;
   }

@@ -146,7 +146,9 @@ static void test_equal_copies_pass(void **state) {
     for (uint32_t lane = 8; lane < 16; lane++) second.rows[0][lane] = 77; // lanes that do not execute hold anything
     second.predicates[0] ^= 0x0000FF00;
     assert_int_equal(give(&toy, 2, rows, 1, &second), VERDICT_PASS);
-    assert_true(block_is_zero(&toy)); // equal states have equal bytes
+    assert_true(block_is_zero(&toy));                                    // equal states have equal bytes
+    assert_int_equal(toy.tally[TALLY_REDUNDANCY_HELD], (rows + 1) * 24); // threads of the first copy
+    assert_int_equal(toy.tally[TALLY_REDUNDANCY_COMPARED], (rows + 1) * 24);
   }
   assert_int_equal(toy.corrected + toy.detected + toy.repeated, 0);
   toy_close(&toy);

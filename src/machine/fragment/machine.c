@@ -165,6 +165,11 @@ static bool run(Machine *machine, uint64_t until) {
 
 static void flush(Machine *machine) { rops_flush(fragment_of(machine)); }
 
+// Over both crossbars: lines that caches asked for and got, and results on their way to raster operations. A header has 8 bytes, as on other machines.
+static uint64_t network_bytes(const FragStats *own) {
+  return own->memory_reads * (8 + 8 + FRAG_LINE) + own->rop_accesses * (8 + FRAGMENT_TEXEL_BYTES);
+}
+
 static void end(Machine *machine, Stats *stats, Trap *trap) {
   Fragment *m = fragment_of(machine);
   const FragCore *core = m->core;
@@ -177,6 +182,11 @@ static void end(Machine *machine, Stats *stats, Trap *trap) {
   stats->value[STAT_TEXTURE_FETCHES] = own->reads;
   stats->value[STAT_TEXTURE_ACCESSES] = m->dims.has_perfect_textures ? 0 : own->reads; // of caches
   stats->value[STAT_TEXTURE_MISSES] = own->misses;
+  stats->value[STAT_ISSUED] = own->instructions;
+  stats->value[STAT_OPERATIONS_FP32] = 4 * (own->instructions - min_u64(own->reads, own->instructions)); // components
+  stats->value[STAT_RASTER_ACCESSES] = own->rop_accesses;
+  stats->value[STAT_RASTER_MISSES] = own->rop_misses;
+  stats->value[STAT_NETWORK_BYTES] = network_bytes(own);
   stats->value[STAT_DRAM_READS] = own->memory_reads;
   stats->value[STAT_DRAM_WRITES] = own->memory_writes;
   stats->value[STAT_SM_CYCLES] = stats->value[STAT_CYCLES] * m->dims.pipes;

@@ -146,6 +146,14 @@ static const StatId unit_stat[UNIT_COUNT] = {
     [UNIT_TENSOR] = STAT_UNIT_TENSOR, [UNIT_BRANCH] = STAT_UNIT_ALU,
 };
 
+// What its lanes do.
+static const StatId operation_stat[UNIT_COUNT] = {
+    [UNIT_ALU] = STAT_OPERATIONS_ALU,      [UNIT_FP32] = STAT_OPERATIONS_FP32,   [UNIT_FP64] = STAT_OPERATIONS_FP64,
+    [UNIT_SFU] = STAT_OPERATIONS_SFU,      [UNIT_IMUL] = STAT_OPERATIONS_IMUL,   [UNIT_IDIV] = STAT_OPERATIONS_IDIV,
+    [UNIT_LDST] = STAT_OPERATIONS_ADDRESS, [UNIT_TEX] = STAT_OPERATIONS_ADDRESS, [UNIT_TENSOR] = STAT_OPERATIONS_TENSOR,
+    [UNIT_BRANCH] = STAT_OPERATIONS_ALU,
+};
+
 static const char *const port_track[PORT_COUNT] = {
     [PORT_SP] = "sp",     [PORT_SFU] = "sfu",       [PORT_FP64] = "fp64", [PORT_TENSOR] = "tensor",
     [PORT_LDST] = "ldst", [PORT_GATHER] = "gather", [PORT_NONE] = "none",
@@ -206,6 +214,7 @@ static void occupy(Simt *m, uint32_t sm, Port port, Uop *uop, const Instr *instr
   Unit unit = op_info[instr->op].unit;
   uint64_t until = simt_now(m) + m->unit_interval[unit];
   if (unit_stat[unit] != STAT_COUNT) simt_count(m, unit_stat[unit], 1);
+  simt_count(m, operation_stat[unit], (uint64_t)__builtin_popcount(uop->mask));
   switch (port) {
   case PORT_SP:
     count_lanes(m, state, uop, uop->sp);

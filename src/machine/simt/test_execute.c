@@ -142,14 +142,17 @@ static void special_registers_are_those_of_the_warp(void **state) {
 typedef struct UnitCase {
   Op op;
   Unit unit;
-  StatId stat;
+  StatId stat, operations;
   bool on_sp;
 } UnitCase;
 static const UnitCase unit_cases[] = {
-    {OP_ADD_B32, UNIT_ALU, STAT_UNIT_ALU, true},          {OP_ADD_RN_F32, UNIT_FP32, STAT_UNIT_FP32, true},
-    {OP_MUL_LO_B32, UNIT_IMUL, STAT_UNIT_ALU, true},      {OP_DIV_U32, UNIT_IDIV, STAT_UNIT_ALU, true},
-    {OP_RCP_APPROX_F32, UNIT_SFU, STAT_UNIT_SFU, false},  {OP_ADD_RN_F64, UNIT_FP64, STAT_UNIT_FP64, false},
-    {OP_MOVMATRIX, UNIT_TENSOR, STAT_UNIT_TENSOR, false},
+    {OP_ADD_B32, UNIT_ALU, STAT_UNIT_ALU, STAT_OPERATIONS_ALU, true},
+    {OP_ADD_RN_F32, UNIT_FP32, STAT_UNIT_FP32, STAT_OPERATIONS_FP32, true},
+    {OP_MUL_LO_B32, UNIT_IMUL, STAT_UNIT_ALU, STAT_OPERATIONS_IMUL, true},
+    {OP_DIV_U32, UNIT_IDIV, STAT_UNIT_ALU, STAT_OPERATIONS_IDIV, true},
+    {OP_RCP_APPROX_F32, UNIT_SFU, STAT_UNIT_SFU, STAT_OPERATIONS_SFU, false},
+    {OP_ADD_RN_F64, UNIT_FP64, STAT_UNIT_FP64, STAT_OPERATIONS_FP64, false},
+    {OP_MOVMATRIX, UNIT_TENSOR, STAT_UNIT_TENSOR, STAT_OPERATIONS_TENSOR, false},
 };
 
 // Issued in cycle 0, operands read in 1, begun in 2: the result is written in 2 + latency and not in the cycle before.
@@ -172,6 +175,7 @@ static void a_unit_takes_its_latency(void **state) {
       assert_int_equal(pipe.m.at.sms[0].flight_count, 0);
       assert_int_equal(simt_scoreboard(&pipe.m, 0, 0)->registers[0], 0);
       assert_int_equal(pipe_stat(&pipe, unit_cases[i].stat), 1);
+      assert_int_equal(pipe_stat(&pipe, unit_cases[i].operations), WARP_LANES);
       pipe_close(&pipe);
     }
   }
@@ -346,6 +350,7 @@ static void lane_slots_are_counted(void **state) {
   assert_int_equal(pipe.m.at.sms[0].sp_partial, 0);
   pipe_drain(&pipe);
   for (unsigned lane = 0; lane < WARP_LANES; lane++) assert_int_equal(pipe_stat(&pipe, STAT_LANE_0 + lane), lane >= 30 ? 2 : 1);
+  assert_int_equal(pipe_stat(&pipe, STAT_OPERATIONS_ALU) + pipe_stat(&pipe, STAT_OPERATIONS_FP32), 2 + WARP_LANES);
   pipe_close(&pipe);
 }
 
