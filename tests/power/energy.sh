@@ -82,7 +82,7 @@ of_set = {item['workload']: item for item in read('set')['workloads']}
 assert near(of_set['scan']['energy_total_nj'], base)
 # Campaigns: the same energy, of their runs without faults.
 added = dmr['energy_total_nj'] / base - 1
-text = '  energy: %.6g instead of %.6g nJ (%+.2f%%), by the power model: ' % (dmr['energy_total_nj'], base, 100 * added)
+text = '  energy: %.6g instead of %.6g nJ (%+.2f%%), by the power model:' % (dmr['energy_total_nj'], base, 100 * added)
 assert text in open('compare.txt').read(), text
 assert 'energy          %.6g nJ of the run without faults' % base in open('report.txt').read()
 assert ' %+.2f%%' % (100 * added) in [line for line in open('matrix.txt') if line.startswith('scan') and ' dmr ' in line][0]
