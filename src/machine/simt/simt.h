@@ -25,10 +25,12 @@ struct Backing {
   uint32_t bank_bytes[BANK_COUNT];
 };
 
-// As large as a line of the host's cache: events find theirs by shifts.
-typedef struct WhoCell {
-  _Alignas(64) Who who;
+// A power of two in size: events find theirs by shifts.
+typedef union WhoCell {
+  Who who;
+  uint8_t room[64];
 } WhoCell;
+_Static_assert(sizeof(WhoCell) == 64, "a Who fits");
 
 struct Simt {
   const Spec *spec;
