@@ -101,7 +101,7 @@ static void tell_warps(Simt *m, uint32_t sm, uint32_t block_slot, uint64_t linea
     tell(m, who, REGION_WARP_PC, REGION_STACK_DEPTH, row);
     tell(m, who, REGION_SCOREBOARD, REGION_SCOREBOARD, row);
   }
-  simt_tell_levels(m, sm);
+  simt_tell_levels(m, sm, UINT64_C(1) << block_slot);
 }
 
 static void tell_first_warps(Simt *m, uint32_t sm) {

@@ -204,14 +204,21 @@ void simt_decided(Simt *m, const Who *who, const DecideEvent *event) {
   hooks_decide(&m->hooks, &m->hook_machine, &told);
 }
 
-void simt_tell_levels(Simt *m, uint32_t sm) {
-  for (uint32_t warp = 0; warp < m->dims.warps; warp++) {
-    uint32_t *told = &m->levels_told[sm * m->dims.warps + warp], depth = min_u32(simt_warp(m, sm, warp)->warp.stack.depth, m->dims.stack);
-    uint64_t first = ((uint64_t)sm * m->dims.warps + warp) * m->dims.stack;
-    if (*told == depth) continue;
-    const Who *who = who_warp(m, sm, warp, WHO_NO_INDEX, WHO_NO_NUMBER);
-    for (; *told < depth; (*told)++) simt_take(m, who, REGION_STACK_PC, REGION_STACK_STATE, first + *told);
-    for (; *told > depth; (*told)--) simt_release(m, who, REGION_STACK_PC, REGION_STACK_STATE, first + *told - 1);
+static __attribute__((noinline)) void tell_stack(Simt *m, uint32_t sm, uint32_t warp, uint32_t *told, uint32_t depth) {
+  const Who *who = who_warp(m, sm, warp, WHO_NO_INDEX, WHO_NO_NUMBER);
+  uint64_t first = ((uint64_t)sm * m->dims.warps + warp) * m->dims.stack;
+  for (; *told < depth; (*told)++) simt_take(m, who, REGION_STACK_PC, REGION_STACK_STATE, first + *told);
+  for (; *told > depth; (*told)--) simt_release(m, who, REGION_STACK_PC, REGION_STACK_STATE, first + *told - 1);
+}
+
+void simt_tell_levels(Simt *m, uint32_t sm, uint64_t block_slots) {
+  for (; block_slots != 0; block_slots &= block_slots - 1) {
+    uint32_t first = (uint32_t)__builtin_ctzll(block_slots) * m->layout.warps;
+    for (uint32_t i = 0; i < m->layout.warps; i++) {
+      uint32_t warp = (first + i) < m->dims.warps ? first + i : (first + i) % m->dims.warps; // further on only after a flip
+      uint32_t *told = &m->levels_told[sm * m->dims.warps + warp], depth = min_u32(simt_warp(m, sm, warp)->warp.stack.depth, m->dims.stack);
+      if (*told != depth) tell_stack(m, sm, warp, told, depth);
+    }
   }
 }
 
@@ -324,7 +331,7 @@ static void sm_cycle(Simt *m, uint32_t sm) {
   collect_cycle(m, sm);
   if (issue_cycle(m, sm)) account_issued(m, sm);
   fetch_cycle(m, sm);
-  if (places_are_wanted(m)) simt_tell_levels(m, sm);
+  if (places_are_wanted(m)) simt_tell_levels(m, sm, m->at.sms[sm].block_slots);
 }
 
 // A hook has said what it may not: the launch ends, and says whose fault that is.

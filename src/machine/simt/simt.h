@@ -25,10 +25,12 @@ struct Backing {
   uint32_t bank_bytes[BANK_COUNT];
 };
 
-// As large as a line of the host's cache: events find theirs by shifts.
-typedef struct WhoCell {
-  _Alignas(64) Who who;
+// A power of two in size: events find theirs by shifts.
+typedef union WhoCell {
+  Who who;
+  uint8_t room[64];
 } WhoCell;
+_Static_assert(sizeof(WhoCell) == 64, "a Who fits");
 
 struct Simt {
   const Spec *spec;
@@ -156,10 +158,10 @@ static inline void tag_released(Simt *m, uint32_t sm, SimtRegion tags, uint64_t 
   if (places_are_wanted(m)) simt_release(m, who_sm(m, sm), tags, tags, row);
 }
 // What events are told with is not in the block: who the warps are, and what hooks have been told of their stacks.
-void simt_name_warp(Simt *m, uint32_t sm, uint32_t warp); // a block has started
-void simt_name_warps(Simt *m);                            // the block, or the hooks, are new
-void simt_name_sms(Simt *m);                              // the launch is new
-void simt_tell_levels(Simt *m, uint32_t sm);              // of the SM's stacks: what has changed since it was told last
+void simt_name_warp(Simt *m, uint32_t sm, uint32_t warp);          // a block has started
+void simt_name_warps(Simt *m);                                     // the block, or the hooks, are new
+void simt_name_sms(Simt *m);                                       // the launch is new
+void simt_tell_levels(Simt *m, uint32_t sm, uint64_t block_slots); // of stacks of these blocks: what has changed since it was told last
 
 // The launch ends with this trap; the first one counts. `lane` is a thread of the warp.
 void simt_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, uint32_t lanes);
