@@ -21,7 +21,7 @@ settle() { # name options...
 }
 
 runs() { # what is kept, with the identity of each file
-  ls -i golden | sort | tr '\n' ' '
+  find golden -type f -printf '%i %f ' | sort
 }
 
 check() { # what options...
