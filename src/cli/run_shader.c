@@ -39,13 +39,8 @@ static bool set_values(const RunOptions *options, ShaderProgram *shader, Diags *
   return true;
 }
 
-Program *shader_call_compile(const RunOptions *options, Diags *diags) {
-  Arena *arena = arena_new();
-  char *text;
-  size_t length;
-  ShaderProgram *shader = NULL;
-  if (file_read(arena, options->target, &text, &length, diags)) shader = shader_parse(options->target, text, length, diags);
-  arena_free(arena);
+Program *shader_call_compile(const RunOptions *options, const SourceText *source, Diags *diags) {
+  ShaderProgram *shader = shader_parse(options->target, source->text, source->length, diags);
   if (shader != NULL && set_values(options, shader, diags)) return fragment_program(options->target, shader);
   shader_free(shader);
   return NULL;
@@ -185,7 +180,8 @@ static int launch(Run *run, ShaderCall *call, Device *device, Diags *diags) {
 int run_shader(Run *run) {
   Diags diags = {0};
   ShaderCall call;
-  Program *program = shader_call_compile(run->options, &diags);
+  SourceText source;
+  Program *program = source_read(run->options, run->arena, &source, &diags) ? shader_call_compile(run->options, &source, &diags) : NULL;
   bool good = program != NULL && dumps_are_known(run->options, &diags) && shader_call_parse(&call, run->options, run->arena, &diags);
   if (!good) {
     if (program != NULL) program_free(program);

@@ -219,9 +219,12 @@ uint64_t hooks_next_cycle(const HookChain *chain, const HookMachine *machine) {
   return next;
 }
 
-uint32_t hooks_changing(const HookChain *chain) {
+uint32_t hooks_changing(const HookChain *chain, const HookMachine *machine) {
   uint32_t count = 0;
-  for (uint32_t i = 0; i < chain->count; i++) count += chain->hooks[i]->cycle != NULL && !only_looks(chain->hooks[i]);
+  for (uint32_t i = 0; i < chain->count; i++) {
+    const Hook *hook = chain->hooks[i];
+    count += hook->cycle != NULL && !only_looks(hook) && hook_wakes_at(hook, machine) != UINT64_MAX;
+  }
   return count;
 }
 

@@ -489,7 +489,7 @@ Verdict hook_said(HookMachine *machine, const Hook *hook, HookEventId event, Ver
 // is taken then equals one taken before. Whoever does not arm itself again in the call is disarmed after it.
 void hooks_begin(const HookChain *chain, HookMachine *machine); // the machine has been made: protections' first wake-ups go into the block
 uint64_t hooks_next_cycle(const HookChain *chain, const HookMachine *machine);  // the earliest that any wants
-uint32_t hooks_changing(const HookChain *chain);                                // how many may change something in a cycle
+uint32_t hooks_changing(const HookChain *chain, const HookMachine *machine);    // how many may change something by themselves, now or later
 uint64_t hooks_next_change(const HookChain *chain, const HookMachine *machine); // of those that may change something then
 
 void hook_refusal_format(const Refusal *refused, Text *out); // the line that names the scheme

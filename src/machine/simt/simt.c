@@ -345,7 +345,7 @@ static __attribute__((noinline, cold)) void trap_refused(Simt *m) {
 
 static void cycle_of_hooks(Simt *m) {
   if ((m->wants & WANT_CYCLE) == 0 || hooks_next_cycle(&m->hooks, &m->hook_machine) > simt_now(m)) return;
-  m->hook_machine.still_until = m->is_still && hooks_changing(&m->hooks) == 1 ? UINT64_MAX : 0;
+  m->hook_machine.still_until = m->is_still && hooks_changing(&m->hooks, &m->hook_machine) == 1 ? UINT64_MAX : 0;
   hooks_cycle(&m->hooks, &m->hook_machine);
   front_disturbed(m); // they may have changed any cell
 }
