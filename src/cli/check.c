@@ -21,7 +21,7 @@ static int check_shader(const char *path, bool quiet) {
   Diags diags = {0};
   char *text;
   size_t length;
-  ShaderProgram *program = file_read(arena, path, &text, &length, &diags) ? shader_parse(path, text, length, &diags) : NULL;
+  ShaderProgram *program = shader_text(arena, path, &text, &length, &diags) ? shader_parse(path, text, length, &diags) : NULL;
   int code = program != NULL ? EXIT_OK : message_diags(&diags);
   if (program != NULL && !quiet) {
     uint32_t instructions = program->count - 1, reads = program->texture_reads; // END is none

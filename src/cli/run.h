@@ -215,6 +215,13 @@ typedef struct ShaderCall {
   LaunchRequest request; // but for the module
 } ShaderCall;
 int run_shader(Run *run);
+typedef struct BuiltinShader {
+  const char *name, *text;
+} BuiltinShader;
+extern const BuiltinShader builtin_shaders[]; // workloads/fragment
+extern const uint32_t builtin_shader_count;
+bool shader_text(Arena *arena, const char *target, char **text, size_t *length,
+                 Diags *diags);                                           // of a file, or of one that comes with the command
 bool is_shader_file(const char *target);                                  // .fp
 bool shader_check_target(const RunOptions *options, const char *command); // false, after a message: options or machine are not for it
 Program *shader_call_compile(const RunOptions *options, Diags *diags);

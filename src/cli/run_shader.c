@@ -5,10 +5,21 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 bool is_shader_file(const char *target) {
   const char *dot = strrchr(target, '.');
   return dot != NULL && strcmp(dot, ".fp") == 0;
+}
+
+bool shader_text(Arena *arena, const char *target, char **text, size_t *length, Diags *diags) {
+  for (uint32_t i = 0; i < builtin_shader_count && access(target, F_OK) != 0; i++) { // a file of that name comes first
+    if (strcmp(builtin_shaders[i].name, target) != 0) continue;
+    *length = strlen(builtin_shaders[i].text);
+    *text = arena_copy_text(arena, builtin_shaders[i].text, *length);
+    return true;
+  }
+  return file_read(arena, target, text, length, diags);
 }
 
 // ---- What the options say ---------------------------------------------------------------------------------------------
@@ -44,7 +55,7 @@ Program *shader_call_compile(const RunOptions *options, Diags *diags) {
   char *text;
   size_t length;
   ShaderProgram *shader = NULL;
-  if (file_read(arena, options->target, &text, &length, diags)) shader = shader_parse(options->target, text, length, diags);
+  if (shader_text(arena, options->target, &text, &length, diags)) shader = shader_parse(options->target, text, length, diags);
   arena_free(arena);
   if (shader != NULL && set_values(options, shader, diags)) return fragment_program(options->target, shader);
   shader_free(shader);

@@ -30,7 +30,7 @@ Target *shader_target(const RunOptions *options, Arena *arena, Diags *diags) {
   if (program != NULL) program_free(program);
   char *source;
   size_t length;
-  if (!good || !file_read(arena, options->target, &source, &length, diags)) return NULL;
+  if (!good || !shader_text(arena, options->target, &source, &length, diags)) return NULL;
   FileTarget *own = ARENA_NEW(arena, FileTarget);
   *own = (FileTarget){
       .options = options, .call = call, .request = &call->request, .compile = shader_call_compile, .place = place, .outputs = add_frame};

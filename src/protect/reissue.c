@@ -157,6 +157,7 @@ static Verdict reissue_point(Hook *hook, HookMachine *machine, PointEvent *event
   if (!event->is_drained || event->is_other || event->restarts) return VERDICT_PASS;
   if (is_on_path(own, machine)) {
     event->waits = true;
+    hook_wake(hook, machine, machine->cycle + 1); // armed already, unless a fault has filled a latch
   } else if (own->toggles) {
     buffer_left_full(own, machine, event);
     take_from_buffer(own, machine, event);
