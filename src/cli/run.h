@@ -214,6 +214,10 @@ typedef struct ShaderCall {
   DeviceAddress frame;
   LaunchRequest request; // but for the module
 } ShaderCall;
+// A picture or the floats of a frame: color, depth, or (`other` is not NULL) the difference of two.
+bool shader_dump(const DumpWish *wish, const RunOptions *options, const uint8_t *frame, const uint8_t *other, Diags *diags);
+bool shader_dumps_known(const RunOptions *options, Diags *diags);
+void shader_domain(const RunOptions *options, uint32_t *width, uint32_t *height);
 int run_shader(Run *run);
 typedef struct BuiltinShader {
   const char *name, *text;

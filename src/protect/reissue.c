@@ -127,6 +127,7 @@ static void issue_quad(const Reissue *own, const HookMachine *machine, PointEven
     issue_other(own, event, reissue_get(machine, own->quad, next % 4, 0), reissue_get(machine, own->quad, next % 4, 1));
     event->copies = 1;
     event->first_copy = 1;
+    event->joins = true;
     bool is_last = next + 1 >= count;
     reissue_set(machine, own->quad_ring, 0, 0, is_last ? 0 : count);
     reissue_set(machine, own->quad_ring, 0, 1, is_last ? 0 : next + 1);
