@@ -35,7 +35,7 @@ static const char *arguments_text(const RunOptions *options, const G80Call *call
 Target *g80_target(const RunOptions *options, Arena *arena, Diags *diags) {
   G80Call *call = ARENA_NEW(arena, G80Call);
   FileTarget *own = ARENA_NEW(arena, FileTarget);
-  if (!source_read(options, arena, &own->source, diags)) return NULL;
+  if (!source_read(options->target, arena, &own->source, diags)) return NULL;
   Program *program = g80_call_compile(options, &own->source, diags);
   bool good = program != NULL && g80_call_parse(call, options, arena, program, diags);
   if (program != NULL) program_free(program);

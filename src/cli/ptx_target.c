@@ -53,7 +53,7 @@ static uint32_t count_arrays(const PtxCall *call) {
 Target *ptx_target(const RunOptions *options, Arena *arena, Diags *diags) {
   PtxCall *call = ARENA_NEW(arena, PtxCall);
   FileTarget *own = ARENA_NEW(arena, FileTarget);
-  if (!source_read(options, arena, &own->source, diags)) return NULL;
+  if (!source_read(options->target, arena, &own->source, diags)) return NULL;
   Program *program = ptx_call_compile(options, &own->source, diags);
   bool good = program != NULL && ptx_call_parse(call, options, arena, program, diags);
   if (program != NULL) program_free(program);

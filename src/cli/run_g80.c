@@ -215,7 +215,8 @@ int run_g80(Run *run) {
   Diags diags = {0};
   run->progress.start = host_seconds();
   SourceText source;
-  Program *program = source_read(run->options, run->arena, &source, &diags) ? g80_call_compile(run->options, &source, &diags) : NULL;
+  Program *program =
+      source_read(run->options->target, run->arena, &source, &diags) ? g80_call_compile(run->options, &source, &diags) : NULL;
   int code = program == NULL ? EXIT_BAD_INPUT : run_program(run, program, &diags);
   if (diags.count > 0) message_diags(&diags);
   return code;

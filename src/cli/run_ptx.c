@@ -122,9 +122,9 @@ bool arguments_dumpable(const RunOptions *options, const Argument *arguments, ui
 
 // ---- The launch --------------------------------------------------------------------------------------
 
-bool source_read(const RunOptions *options, Arena *arena, SourceText *source, Diags *diags) {
+bool source_read(const char *target, Arena *arena, SourceText *source, Diags *diags) {
   char *text;
-  if (!file_read(arena, options->target, &text, &source->length, diags)) return false;
+  if (!file_read(arena, target, &text, &source->length, diags)) return false;
   source->text = text;
   return true;
 }
@@ -198,7 +198,8 @@ static int run_program(Run *run, Program *program) {
 int run_ptx(Run *run) {
   Diags diags = {0};
   SourceText source;
-  Program *program = source_read(run->options, run->arena, &source, &diags) ? ptx_call_compile(run->options, &source, &diags) : NULL;
+  Program *program =
+      source_read(run->options->target, run->arena, &source, &diags) ? ptx_call_compile(run->options, &source, &diags) : NULL;
   if (program == NULL) return message_diags(&diags);
   diags_free(&diags);
   if (!run->options->dump_program) return run_program(run, program);

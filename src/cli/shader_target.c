@@ -26,7 +26,7 @@ static const char *arguments_text(const RunOptions *options, const ShaderCall *c
 Target *shader_target(const RunOptions *options, Arena *arena, Diags *diags) {
   ShaderCall *call = ARENA_NEW(arena, ShaderCall);
   FileTarget *own = ARENA_NEW(arena, FileTarget);
-  if (!source_read(options, arena, &own->source, diags)) return NULL;
+  if (!shader_text(options->target, arena, &own->source, diags)) return NULL;
   Program *program = shader_call_compile(options, &own->source, diags);
   bool good = program != NULL && shader_call_parse(call, options, arena, diags);
   if (program != NULL) program_free(program);

@@ -287,6 +287,7 @@ typedef struct PointEvent {
   bool has_own;               // false: all points of the domain have gone out
   bool is_drained;            // and nothing is under way any more: without another point the launch ends
   bool is_other;              // (out) x and y are a hook's: the rasteriser's own comes later
+  bool joins;                 // (out) with is_other: it goes with its neighbours, as the rasteriser's own points do
   bool waits;                 // (out) one will come later: the launch does not end
   bool restarts;              // (out) with !has_own: the domain is rasterised once more, from its first point
   uint8_t copies, first_copy; // (in/out) how many go out; the number of the first, which `block` tells

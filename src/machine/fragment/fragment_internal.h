@@ -20,7 +20,7 @@ typedef struct FragPlace {
 } FragPlace;
 typedef struct FragEntry { // of the fragment queue
   FragPlace place;
-  uint8_t valid, copy, spare[2];
+  uint8_t valid, copy, starts, spare; // starts: a new group begins here
 } FragEntry;
 typedef struct FragContext {
   ShaderThread thread;
@@ -56,11 +56,15 @@ typedef struct FragRing { // what has come is taken in the same order
 typedef struct FragIssue { // the point that goes out
   FragPlace place;
   uint8_t left, copy; // copies that are still to go; number of the next one
+  uint8_t is_apart;   // it came out of turn: a group of its own
+  uint8_t spare;
 } FragIssue;
 typedef struct FragRaster {
   uint16_t bounds[2]; // of the rectangle
   uint16_t at[2];     // the quad of the next point; y beyond the bounds: all are issued
   uint16_t corner;    // of the quad
+  uint8_t grouped;    // fragments of the group that goes out
+  uint8_t was_apart;  // and another has come between them
   FragIssue issue;
 } FragRaster;
 typedef struct FragRop { // a raster operation that waits for what the frame holds
