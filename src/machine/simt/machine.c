@@ -1,6 +1,7 @@
 // The SIMT machine as others see it: made for a Spec, given launches, run, cloned, hashed, compared.
 #include "machine/machines.h"
 #include "machine/mirror.h"
+#include "machine/pages.h"
 #include "machine/simt/simt.h"
 
 #include <stdio.h>
@@ -262,7 +263,7 @@ static void dram_stats(Simt *m) {
 // A launch begins with everything at rest, whatever the one before it left in the pipelines. What schemes keep for longer stays.
 static void rest(Simt *m) {
   uint64_t cycle = m->at.core->cycle;
-  memset(m->block, 0, m->own_bytes);
+  pages_zero(m->block, m->own_bytes);
   hooks_launch_ended(&m->regions, m->block);
   m->at.core->cycle = cycle;
   simt_name_warps(m);
