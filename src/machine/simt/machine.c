@@ -2,7 +2,7 @@
 #include "machine/machines.h"
 #include "machine/mirror.h"
 #include "machine/pages.h"
-#include "machine/simt/simt.h"
+#include "machine/simt/facts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +87,7 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   m->arena = arena;
   m->spec = spec;
   m->functions = lane_functions();
+  m->rows = row_functions();
   if (hooks != NULL) m->hooks = *hooks;
   simt_meet_hooks(m);
   m->actions = hook_chain_actions(&m->hooks);
@@ -128,6 +129,7 @@ static void local_free(Simt *m) {
 static void free_machine(Machine *machine) {
   Simt *m = simt_of(machine);
   local_free(m);
+  facts_free(m);
   mirror_free(m->mirror);
   machine_block_free(m->block, m->block_bytes);
   arena_free(m->arena);
@@ -177,6 +179,7 @@ static void begin(Machine *machine, const MachineEnvironment *environment, const
   m->environment = environment;
   m->launch = launch;
   m->program = launch->program;
+  facts_prepare(m);
   m->hook_machine.program = launch->program;
   m->hook_machine.memory = memory_bytes(environment->memory);
   m->trap = (Trap){0};

@@ -8,6 +8,7 @@
 
 #include "hook/hook.h"
 #include "machine/parts/access.h"
+#include "machine/parts/rows.h"
 #include "machine/simt/state.h"
 #include "machine/snapshot.h"
 
@@ -58,6 +59,7 @@ struct Simt {
   const Launch *launch;
   const Program *program;
   const LaneFunction *functions;
+  const RowFunctions *rows;
   BlockLayout layout; // threads, warps, registers of a block; the block's own memory layout is not used
   Backing backing;
   uint32_t blocks_per_sm;  // of this kernel
@@ -65,6 +67,10 @@ struct Simt {
   uint32_t unit_latency[UNIT_COUNT], unit_interval[UNIT_COUNT];
   MachineEnvironment cloned_environment; // of a clone: the original's, with its own memory
   Trap trap;                             // details of the first trap
+  struct Facts *facts;                   // of the program's instructions; see facts.h
+  const Instr *facts_of;
+  uint64_t facts_hash;
+  uint32_t facts_count;
   Arena *arena;
 };
 

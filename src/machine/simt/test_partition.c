@@ -44,6 +44,7 @@ static Rig *rig_new(const char *const settings[][2], uint32_t count) {
   Simt *m = &rig->m;
   m->spec = &rig->spec;
   m->functions = lane_functions();
+  m->rows = row_functions();
   simt_dims(&rig->spec, &m->dims);
   m->regions = (RegionTable){rig->regions, SIMT_REGIONS, simt_layout(&m->dims, rig->regions)};
   m->block_bytes = m->regions.block_bytes;
