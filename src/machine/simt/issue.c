@@ -550,8 +550,11 @@ static bool issue_one(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t refused
     if (simt_has_trapped(m)) return false;
     tried |= bit_of(wanted - 1);
   }
+  bool is_plain = m->spec->scheduler_policy == SCHEDULE_LRR && !decisions_are_wanted(m);
   for (;;) {
-    uint32_t warp = schedule_pick(m, sm, scheduler, set, tried);
+    uint32_t warp = SIMT_MOST_WARPS;
+    if (!is_plain) warp = schedule_pick(m, sm, scheduler, set, tried);
+    else if ((set & ~tried) != 0) warp = schedule_first_after(set & ~tried, state->schedulers[scheduler].last);
     if (warp >= SIMT_MOST_WARPS) return false;
     if (try_warp(m, sm, scheduler, warp, refused)) return true;
     if (simt_has_trapped(m)) return false;
@@ -572,13 +575,13 @@ static IdleReason idle_reason(const Simt *m, uint32_t sm, const uint32_t refused
   const SmState *state = &m->at.sms[sm];
   if (state->resident == 0) return IDLE_EMPTY;
   IdleReason best = IDLE_MEMORY; // also when threads have ended and only their stores are under way
-  IdleReason collectors = memory_holds_collectors(state) ? IDLE_MEMORY : IDLE_PIPELINE;
+  IdleReason collectors = state->wants_collector != 0 && memory_holds_collectors(state) ? IDLE_MEMORY : IDLE_PIPELINE;
   uint32_t most = 0;
   for (uint32_t i = 0; i < COUNT_OF(order); i++) {
     uint64_t waits = state->waits[order[i]];
     if (order[i] == IDLE_MEMORY) waits |= state->wants_ldst;
     if (order[i] == collectors) waits |= state->wants_collector;
-    uint32_t warps = refused[order[i]] + count_warps(waits & state->present);
+    uint32_t warps = refused[order[i]] + ((waits & state->present) == 0 ? 0 : count_warps(waits & state->present));
     if (warps <= most) continue;
     most = warps;
     best = order[i];

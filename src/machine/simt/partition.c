@@ -544,15 +544,22 @@ static bool accept(L2Slice *slice, uint64_t *ready_at) {
 bool partition_cycle(Simt *m, uint32_t partition, uint64_t *next) {
   PartitionState *state = &m->at.partitions[partition];
   uint64_t now = simt_now(m), ready_at = UINT64_MAX;
-  if (now < state->next_at) {
-    *next = min_u64(*next, state->next_at);
-    return false;
-  }
   L2Slice slice = l2_slice(m, partition);
   bool moved = serve(&slice, &ready_at);
   moved |= accept(&slice, &ready_at);
   // What waits for data, for room below or for room in the output is woken by whoever brings it.
   state->next_at = moved ? now + 1 : ready_at;
   *next = min_u64(*next, state->next_at);
+  return moved;
+}
+
+bool partitions_cycle(Simt *m, uint64_t *next) {
+  uint64_t now = simt_now(m);
+  bool moved = false;
+  for (uint32_t i = 0; i < m->dims.partitions; i++) {
+    uint64_t next_at = m->at.partitions[i].next_at;
+    if (now < next_at) *next = min_u64(*next, next_at);
+    else moved |= partition_cycle(m, i, next);
+  }
   return moved;
 }

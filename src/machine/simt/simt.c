@@ -357,7 +357,7 @@ uint64_t machine_cycle(Simt *m) {
   if (m->dims.acts != 0) cycle_of_actions(m);
   else cycle_of_hooks(m);
   memory_cycle(m, &next);
-  for (uint32_t partition = 0; partition < m->dims.partitions; partition++) partition_cycle(m, partition, &next);
+  partitions_cycle(m, &next);
   interconnect_cycle(m, &next);
   dispatch_cycle(m);
   for (uint32_t sm = 0; sm < m->dims.sms; sm++) {

@@ -268,6 +268,11 @@ typedef enum DispatchPolicy { DISPATCH_ROUND_ROBIN, DISPATCH_ORDERED, DISPATCH_E
 typedef enum SchedulePolicy { SCHEDULE_LRR, SCHEDULE_GTO, SCHEDULE_TWO_LEVEL, SCHEDULE_FAIR, SCHEDULE_FRFS } SchedulePolicy; // config.def
 // schedule.c: the next candidate of a scheduler after `tried` ones were refused; SIMT_MOST_WARPS: none left.
 uint32_t schedule_pick(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t ready, uint64_t tried);
+// The first of a set that is not empty, going round from the one after `last`.
+static inline uint32_t schedule_first_after(uint64_t set, uint32_t last) {
+  uint64_t later = set & (UINT64_MAX << (last % SIMT_MOST_WARPS) << 1);
+  return (uint32_t)__builtin_ctzll(later != 0 ? later : set);
+}
 void schedule_issued(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, bool long_latency);
 bool issue_cycle(Simt *m, uint32_t sm); // issue.c: all schedulers; true: something issued
 // Results are in: clears what the instruction had marked. Source registers are never marked.
@@ -348,6 +353,7 @@ void sm_take_reply(Simt *m, uint32_t sm);         // gives the oldest reply to w
 bool interconnect_cycle(Simt *m, uint64_t *next); // both networks; replies reach the SMs' reply queues and wake them
 uint32_t partition_of(const Simt *m, uint64_t address);
 bool partition_cycle(Simt *m, uint32_t partition, uint64_t *next); // an L2 slice
+bool partitions_cycle(Simt *m, uint64_t *next);                    // all of them
 bool memory_cycle(Simt *m, uint64_t *next);                        // all DRAM controllers
 bool memory_is_idle(const Simt *m);                                // nothing under way in networks, slices and controllers
 // Everything dirty goes to memory and all caches become empty: launch boundaries, system calls. Takes no time.

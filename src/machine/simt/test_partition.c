@@ -107,7 +107,7 @@ static void cycle(Rig *rig, uint32_t drain, bool skip) {
   Simt *m = &rig->m;
   uint64_t next = UINT64_MAX;
   memory_cycle(m, &next);
-  for (uint32_t i = 0; i < m->dims.partitions; i++) partition_cycle(m, i, &next);
+  partitions_cycle(m, &next);
   for (uint32_t i = 0; i < m->dims.partitions; i++) {
     if (m->at.partitions[i].output.count != 0) next = simt_now(m) + 1;
     if (random_draw(77, simt_now(m), i) % 8 < drain) take_reply(rig, i);
