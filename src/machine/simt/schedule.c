@@ -7,9 +7,7 @@
 //   fair       the one that has issued least
 //   frfs       first ready, first served
 // Ties go to the older warp, then to the lower number. Scheduler s of n has the warps w with w mod n = s.
-#include "machine/simt/simt.h"
-
-static uint64_t bit_of(uint32_t warp) { return UINT64_C(1) << warp; }
+#include "machine/simt/issue.h"
 
 // What a policy wants the least of.
 static uint64_t rank_of(const Simt *m, const SimtWarp *at) {
@@ -38,9 +36,11 @@ static uint32_t least_of(const Simt *m, uint32_t sm, uint64_t set) {
 static uint64_t active_set(Simt *m, uint32_t sm, SchedulerState *scheduler, uint64_t ready) {
   const SmState *state = &m->at.sms[sm];
   uint64_t active = scheduler->active & state->present & ~(state->waits[IDLE_MEMORY] | state->waits[IDLE_BARRIER]);
-  while ((ready & ~active) != 0 && (uint64_t)__builtin_popcountll(active) < m->spec->scheduler_active) {
-    scheduler->entered = schedule_first_after(ready & ~active, scheduler->entered);
+  uint64_t others = ready & ~active;
+  for (uint64_t count = others == 0 ? 0 : count_warps(active); others != 0 && count < m->spec->scheduler_active; count++) {
+    scheduler->entered = schedule_first_after(others, scheduler->entered);
     active |= bit_of(scheduler->entered);
+    others &= ~bit_of(scheduler->entered);
   }
   scheduler->active = active;
   return active;
