@@ -292,12 +292,13 @@ static bool waits_for_copy(const Simt *m, uint32_t sm, uint32_t place) {
 void execute_cycle(Simt *m, uint32_t sm) {
   SmState *state = &m->at.sms[sm];
   if (state->sp_busy_until <= simt_now(m)) state->sp_partial = 0;
-  if (state->collect_used == state->collect_pending) return;
-  uint32_t blocked = 0, kept = 0; // bit: port; SP that an older instruction waits for
-  for (uint32_t place = 0; place < state->collect_count;) {
+  uint64_t complete = state->collect_used & ~state->collect_pending; // of those that have not been looked at
+  uint32_t blocked = 0, kept = 0;                                    // bit: port; SP that an older instruction waits for
+  for (uint32_t place = 0; complete != 0 && place < state->collect_count;) {
     uint32_t index = state->collect_order[place], port = state->collect_port[index];
     uint32_t bit = is_memory((Port)port) ? 1u << PORT_LDST | 1u << PORT_GATHER : 1u << port;
     bool pending = (state->collect_pending >> index & 1) != 0;
+    complete &= ~(UINT64_C(1) << index);
     if (!pending && (blocked & bit) == 0 && !waits_for_copy(m, sm, place) && dispatch(m, sm, index, kept)) {
       collect_release(m, sm, place);
       continue;

@@ -239,24 +239,24 @@ static MemStep write_past(Simt *m, uint32_t sm, MemOp *op, const Transaction *tr
 }
 
 // Atomics: every word of a line at most once in a packet; of lanes that collide the lowest goes first.
-static Transaction atomic_lanes(const MemOp *op) {
+static Transaction atomic_lanes(const Simt *m, const MemOp *op) {
   uint32_t bytes = op->element_bytes, taken = 0;
   Transaction made = {.line = line_of(op->address[__builtin_ctz(op->left)])};
-  for (uint32_t left = op->left; left != 0; left &= left - 1) {
+  uint32_t lanes = op->left & m->rows->matching(op->address, line_of(UINT64_MAX) | ADDRESS_SHARED, made.line);
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
     unsigned lane = (unsigned)__builtin_ctz(left);
-    if (memop_is_shared(op, lane) || line_of(op->address[lane]) != made.line) continue;
-    uint32_t at = memop_offset(op, lane, bytes), words = (bytes == 8 ? 3u : 1u) << at / 4;
+    uint32_t words = (bytes == 8 ? 3u : 1u) << memop_offset(op, lane, bytes) / 4;
     if ((taken & words) != 0) continue;
     taken |= words;
     made.lanes |= 1u << lane;
-    made.bytes = bytes_or(made.bytes, bytes_from(at, bytes));
   }
+  m->rows->bytes_of(op->address, made.lanes, bytes, made.bytes.half);
   return made;
 }
 
 static MemStep atomic_past(Simt *m, uint32_t sm, uint32_t index) {
   MemOp *op = memop_at(m, sm, index);
-  Transaction made = atomic_lanes(op);
+  Transaction made = atomic_lanes(m, op);
   Packet packet = {.address = made.line,
                    .bytes = made.bytes,
                    .kind = PACKET_ATOMIC,

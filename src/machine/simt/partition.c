@@ -165,6 +165,16 @@ typedef struct AtomicRound {
   uint32_t b[2 * WARP_LANES], c[2 * WARP_LANES], fresh[2 * WARP_LANES];
 } AtomicRound;
 
+// The data of `size` bytes from byte `first` on, one per bit, that lie in the mask as a whole.
+static uint32_t data_in(ByteMask bytes, uint32_t first, uint32_t size) {
+  uint32_t words = bytes_words_all(bytes), active = 0;
+  if (size == 4) return words;
+  for (unsigned lane = 0; lane < WARP_LANES && first + lane * size < LINE_BYTES; lane++) {
+    active |= (bytes_cover(bytes, bytes_from(first + lane * size, size)) ? 1u : 0u) << lane;
+  }
+  return active;
+}
+
 static void row_load(uint32_t *row, unsigned lane, const uint32_t *line, uint32_t at, uint32_t size) {
   uint64_t value = 0;
   memcpy(&value, (const uint8_t *)line + at, size);
@@ -176,17 +186,16 @@ static void atomic_apply(const Simt *m, const Packet *packet, uint32_t line[LINE
   uint32_t size = type_info[op_info[packet->op].d].bits / 8u;
   for (uint32_t first = 0; first < LINE_BYTES; first += size * WARP_LANES) {
     AtomicRound round;
+    uint32_t active = data_in(packet->bytes, first, size);
+    if (active == 0) continue;
     memset(&round, 0, sizeof round);
-    uint32_t active = 0;
-    for (unsigned lane = 0; lane < WARP_LANES && first + lane * size < LINE_BYTES; lane++) {
+    for (uint32_t left = active; left != 0; left &= left - 1) {
+      unsigned lane = (unsigned)__builtin_ctz(left);
       uint32_t at = first + lane * size;
-      if (!bytes_cover(packet->bytes, bytes_from(at, size))) continue;
-      active |= 1u << lane;
       row_load(round.old, lane, line, at, size);
       row_load(round.b, lane, packet->data, at, size);
       row_load(round.c, lane, packet->other, at, size);
     }
-    if (active == 0) continue;
     LaneOp op = {.d = round.fresh, .a = round.old, .b = round.b, .c = round.c, .active = active, .mods = packet->mods};
     m->functions[packet->op](&op);
     for (uint32_t left = active; left != 0; left &= left - 1) {

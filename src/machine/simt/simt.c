@@ -271,9 +271,7 @@ void simt_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, 
 
 // ---- Decoding --------------------------------------------------------------------------------------
 
-const Instr *simt_decode(const Simt *m, uint32_t pc, InstrWord word, Instr *scratch) {
-  const Program *program = m->program;
-  if (pc < program->code_count && word.low == program->code[pc].low && word.high == program->code[pc].high) return &program->decoded[pc];
+const Instr *simt_decode_damaged(const Simt *m, InstrWord word, Instr *scratch) {
   if (!instr_decode(word, scratch) || !legal_for(scratch, m->warp_registers)) return NULL;
   return scratch;
 }

@@ -243,7 +243,12 @@ bool block_is_quiet(const Simt *m, uint32_t sm, uint32_t block_slot); // issue.c
 
 // The instruction of a word: the program's own when the bits are those at `pc`, else decoded into *scratch. NULL: no legal
 // instruction, or one that names registers the kernel does not have.
-const Instr *simt_decode(const Simt *m, uint32_t pc, InstrWord word, Instr *scratch);
+const Instr *simt_decode_damaged(const Simt *m, InstrWord word, Instr *scratch);
+static inline const Instr *simt_decode(const Simt *m, uint32_t pc, InstrWord word, Instr *scratch) {
+  const Program *program = m->program;
+  bool is_own = pc < program->code_count && word.low == program->code[pc].low && word.high == program->code[pc].high;
+  return __builtin_expect(is_own, 1) ? &program->decoded[pc] : simt_decode_damaged(m, word, scratch);
+}
 
 // ---- Grid and blocks (dispatch.c) ----------------------------------------------------------------
 bool dispatch_cycle(Simt *m); // sends at most one block out; true: it did
