@@ -236,9 +236,11 @@ static bool can_perform(const L2Slice *slice, const Packet *packet, uint32_t lin
 
 // ---- Misses ------------------------------------------------------------------------------------------
 static uint32_t find_pending(const L2Slice *slice, uint64_t address) {
-  uint32_t count = slice->state->pending == 0 ? 0 : slice->m->dims.l2_mshrs;
-  for (uint32_t i = 0; i < count; i++) {
-    if (mshr_valid(&slice->mshrs[i]) && slice->mshrs[i].address == address) return i;
+  uint32_t left = slice->state->pending;
+  for (uint32_t i = 0; left > 0 && i < slice->m->dims.l2_mshrs; i++) {
+    if (!mshr_valid(&slice->mshrs[i])) continue;
+    if (slice->mshrs[i].address == address) return i;
+    left--;
   }
   return NONE;
 }

@@ -311,15 +311,17 @@ void simt_account_all(Simt *m) {
 
 // ---- The cycle -------------------------------------------------------------------------------------
 
+// Stages that hold nothing are passed over.
 static void sm_cycle(Simt *m, uint32_t sm) {
+  SmState *state = &m->at.sms[sm];
   account_rest(m, sm, simt_now(m));
-  m->at.sms[sm].wake_at = UINT64_MAX;
-  writeback_cycle(m, sm);
-  sm_take_reply(m, sm);
-  ldst_cycle(m, sm);
-  gather_cycle(m, sm);
+  state->wake_at = UINT64_MAX;
+  if (state->flight_count != 0) writeback_cycle(m, sm);
+  if (!packet_queue_empty(&m->at.reply_queues[sm])) sm_take_reply(m, sm);
+  if ((state->done_count | state->memory_count) != 0) ldst_cycle(m, sm);
+  if (state->gathers_used != 0) gather_cycle(m, sm);
   execute_cycle(m, sm);
-  collect_cycle(m, sm);
+  if (state->collect_pending != 0) collect_cycle(m, sm);
   if (issue_cycle(m, sm)) account_issued(m, sm);
   fetch_cycle(m, sm);
   if (places_are_wanted(m)) simt_tell_levels(m, sm);
