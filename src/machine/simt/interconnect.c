@@ -91,10 +91,10 @@ static bool send_requests(Simt *m, Network *network) {
   bool busy = false;
   for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
     PacketQueue *queue = &m->at.out_queues[sm];
-    Packet *items = &m->at.out_packets[sm * m->dims.out];
-    Packet *front = packet_queue_front(queue, items, m->dims.out);
-    busy |= front != NULL;
-    if (front == NULL || !network_can_send(network, sm)) continue;
+    if (packet_queue_empty(queue)) continue;
+    busy = true;
+    if (!network_can_send(network, sm)) continue;
+    Packet *items = &m->at.out_packets[sm * m->dims.out], *front = packet_queue_front(queue, items, m->dims.out);
     packet_enters(front, STAGE_NETWORK, now);
     simt_count(m, STAT_NETWORK_REQUESTS, 1);
     simt_count(m, STAT_NETWORK_BYTES, packet_wire_bytes(front));
@@ -120,10 +120,11 @@ static bool send_replies(Simt *m, Network *network) {
   uint32_t room = m->dims.l2_queue;
   for (uint32_t i = 0; i < m->dims.partitions; i++) {
     PacketQueue *queue = &m->at.partitions[i].output;
+    if (packet_queue_empty(queue)) continue;
+    busy = true;
+    if (!network_can_send(network, i)) continue;
     Packet *items = &m->at.partition_outputs[i * room];
     const Packet *front = packet_queue_front(queue, items, room);
-    busy |= front != NULL;
-    if (front == NULL || !network_can_send(network, i)) continue;
     simt_count(m, STAT_NETWORK_REPLIES, 1);
     simt_count(m, STAT_NETWORK_BYTES, packet_wire_bytes(front));
     network_send(network, i, front->sm % m->dims.sms, front, simt_now(m));
@@ -216,16 +217,29 @@ void sm_take_reply(Simt *m, uint32_t sm) {
 
 // ---- Both --------------------------------------------------------------------------------------------
 
+static bool cycle_of_replies(Simt *m, Network *network, uint64_t *next) {
+  bool has_room[MOST_SINKS];
+  *next = network->control->wake_at;
+  if (simt_now(m) < *next) return false;
+  for (uint32_t i = 0; i < m->dims.sms; i++) has_room[i] = !packet_queue_full(&m->at.reply_queues[i], SIMT_REPLIES);
+  return network_cycle(network, simt_now(m), has_room, deliver_reply, m, next);
+}
+
+static bool cycle_of_requests(Simt *m, Network *network, uint64_t *next) {
+  bool has_room[MOST_SINKS];
+  *next = network->control->wake_at;
+  if (simt_now(m) < *next) return false;
+  for (uint32_t i = 0; i < m->dims.partitions; i++) has_room[i] = !packet_queue_full(&m->at.partitions[i].input, m->dims.l2_inputs);
+  return network_cycle(network, simt_now(m), has_room, deliver_request, m, next);
+}
+
 bool interconnect_cycle(Simt *m, uint64_t *next) {
   if (m->at.core->packets == 0) return false;
   uint64_t now = simt_now(m), request_next, reply_next;
-  bool has_room[MOST_SINKS];
   Network replies = reply_network(m), requests = request_network(m);
-  for (uint32_t i = 0; i < m->dims.sms; i++) has_room[i] = !packet_queue_full(&m->at.reply_queues[i], SIMT_REPLIES);
-  bool moved = network_cycle(&replies, now, has_room, deliver_reply, m, &reply_next);
+  bool moved = cycle_of_replies(m, &replies, &reply_next);
   bool busy = send_replies(m, &replies);
-  for (uint32_t i = 0; i < m->dims.partitions; i++) has_room[i] = !packet_queue_full(&m->at.partitions[i].input, m->dims.l2_inputs);
-  moved |= network_cycle(&requests, now, has_room, deliver_request, m, &request_next);
+  moved |= cycle_of_requests(m, &requests, &request_next);
   busy |= send_requests(m, &requests);
   *next = min_u64(*next, busy || moved ? now + 1 : min_u64(request_next, reply_next));
   return moved;

@@ -1,7 +1,8 @@
 // The SIMT machine as others see it: made for a Spec, given launches, run, cloned, hashed, compared.
 #include "machine/machines.h"
 #include "machine/mirror.h"
-#include "machine/simt/simt.h"
+#include "machine/pages.h"
+#include "machine/simt/facts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +87,7 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   m->arena = arena;
   m->spec = spec;
   m->functions = lane_functions();
+  m->rows = row_functions();
   if (hooks != NULL) m->hooks = *hooks;
   simt_meet_hooks(m);
   m->actions = hook_chain_actions(&m->hooks);
@@ -127,6 +129,7 @@ static void local_free(Simt *m) {
 static void free_machine(Machine *machine) {
   Simt *m = simt_of(machine);
   local_free(m);
+  facts_free(m);
   mirror_free(m->mirror);
   machine_block_free(m->block, m->block_bytes);
   arena_free(m->arena);
@@ -176,6 +179,7 @@ static void begin(Machine *machine, const MachineEnvironment *environment, const
   m->environment = environment;
   m->launch = launch;
   m->program = launch->program;
+  facts_prepare(m);
   m->hook_machine.program = launch->program;
   m->hook_machine.memory = memory_bytes(environment->memory);
   m->trap = (Trap){0};
@@ -262,7 +266,7 @@ static void dram_stats(Simt *m) {
 // A launch begins with everything at rest, whatever the one before it left in the pipelines. What schemes keep for longer stays.
 static void rest(Simt *m) {
   uint64_t cycle = m->at.core->cycle;
-  memset(m->block, 0, m->own_bytes);
+  pages_zero(m->block, m->own_bytes);
   hooks_launch_ended(&m->regions, m->block);
   m->at.core->cycle = cycle;
   simt_name_warps(m);

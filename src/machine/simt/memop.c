@@ -33,13 +33,9 @@ void memop_get(const MemOp *op, unsigned lane, uint32_t word, uint8_t *to, uint3
   }
 }
 
-void memop_deliver(MemOp *op, uint32_t lanes, uint32_t word, const uint32_t *line, ByteMask bytes) {
+void memop_deliver(const Simt *m, MemOp *op, uint32_t lanes, uint32_t word, const uint32_t *line, ByteMask bytes) {
   if (op->element_bytes == 4 && op->elements == 1) {
-    uint32_t words = bytes_words_any(bytes), *row = op->data[word % SIMT_MEMORY_ROWS];
-    for (; lanes != 0; lanes &= lanes - 1) {
-      unsigned lane = (unsigned)__builtin_ctz(lanes), at = (unsigned)op->address[lane] / 4 % LINE_WORDS;
-      if ((words >> at & 1) != 0) row[lane] = line[at];
-    }
+    m->rows->deliver(line, bytes_words_any(bytes), op->address, lanes, op->data[word % SIMT_MEMORY_ROWS]);
     return;
   }
   for (; lanes != 0; lanes &= lanes - 1) {
@@ -71,9 +67,8 @@ void waiter_serve(Simt *m, uint32_t sm, uint32_t waiter, const Packet *packet) {
   unsigned lane = waiter >> 8 & (WARP_LANES - 1);
   if (op->stage != MEM_REQUEST && op->stage != MEM_WAIT) return;
   uint64_t line = line_of(op->address[lane]);
-  uint32_t lanes = 0;
-  for (unsigned i = 0; i < WARP_LANES; i++) lanes |= (line_of(op->address[i]) == line ? 1u : 0u) << i;
-  memop_deliver(op, lanes & op->uop.mask, waiter >> 13 & 7, packet->data, packet->bytes);
+  uint32_t lanes = m->rows->matching(op->address, line_of(UINT64_MAX), line);
+  memop_deliver(m, op, lanes & op->uop.mask, waiter >> 13 & 7, packet->data, packet->bytes);
   memop_replied(m, sm, op);
 }
 

@@ -278,9 +278,7 @@ void simt_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, 
 
 // ---- Decoding --------------------------------------------------------------------------------------
 
-const Instr *simt_decode(const Simt *m, uint32_t pc, InstrWord word, Instr *scratch) {
-  const Program *program = m->program;
-  if (pc < program->code_count && word.low == program->code[pc].low && word.high == program->code[pc].high) return &program->decoded[pc];
+const Instr *simt_decode_damaged(const Simt *m, InstrWord word, Instr *scratch) {
   if (!instr_decode(word, scratch) || !legal_for(scratch, m->warp_registers)) return NULL;
   return scratch;
 }
@@ -320,15 +318,17 @@ void simt_account_all(Simt *m) {
 
 // ---- The cycle -------------------------------------------------------------------------------------
 
+// Stages that hold nothing are passed over.
 static void sm_cycle(Simt *m, uint32_t sm) {
+  SmState *state = &m->at.sms[sm];
   account_rest(m, sm, simt_now(m));
-  m->at.sms[sm].wake_at = UINT64_MAX;
-  writeback_cycle(m, sm);
-  sm_take_reply(m, sm);
-  ldst_cycle(m, sm);
-  gather_cycle(m, sm);
+  state->wake_at = UINT64_MAX;
+  if (state->flight_count != 0) writeback_cycle(m, sm);
+  if (!packet_queue_empty(&m->at.reply_queues[sm])) sm_take_reply(m, sm);
+  if ((state->done_count | state->memory_count) != 0) ldst_cycle(m, sm);
+  if (state->gathers_used != 0) gather_cycle(m, sm);
   execute_cycle(m, sm);
-  collect_cycle(m, sm);
+  if (state->collect_pending != 0) collect_cycle(m, sm);
   if (issue_cycle(m, sm)) account_issued(m, sm);
   fetch_cycle(m, sm);
   if (places_are_wanted(m)) simt_tell_levels(m, sm, m->at.sms[sm].block_slots);
@@ -364,7 +364,7 @@ uint64_t machine_cycle(Simt *m) {
   if (m->dims.acts != 0) cycle_of_actions(m);
   else cycle_of_hooks(m);
   memory_cycle(m, &next);
-  for (uint32_t partition = 0; partition < m->dims.partitions; partition++) partition_cycle(m, partition, &next);
+  partitions_cycle(m, &next);
   interconnect_cycle(m, &next);
   dispatch_cycle(m);
   for (uint32_t sm = 0; sm < m->dims.sms; sm++) {

@@ -8,6 +8,7 @@
 
 #include "hook/hook.h"
 #include "machine/parts/access.h"
+#include "machine/parts/rows.h"
 #include "machine/simt/state.h"
 #include "machine/snapshot.h"
 
@@ -60,6 +61,7 @@ struct Simt {
   const Launch *launch;
   const Program *program;
   const LaneFunction *functions;
+  const RowFunctions *rows;
   BlockLayout layout; // threads, warps, registers of a block; the block's own memory layout is not used
   Backing backing;
   uint32_t blocks_per_sm;  // of this kernel
@@ -67,6 +69,10 @@ struct Simt {
   uint32_t unit_latency[UNIT_COUNT], unit_interval[UNIT_COUNT];
   MachineEnvironment cloned_environment; // of a clone: the original's, with its own memory
   Trap trap;                             // details of the first trap
+  struct Facts *facts;                   // of the program's instructions; see facts.h
+  const Instr *facts_of;
+  uint64_t facts_hash;
+  uint32_t facts_count;
   Arena *arena;
 };
 
@@ -239,7 +245,12 @@ bool block_is_quiet(const Simt *m, uint32_t sm, uint32_t block_slot); // issue.c
 
 // The instruction of a word: the program's own when the bits are those at `pc`, else decoded into *scratch. NULL: no legal
 // instruction, or one that names registers the kernel does not have.
-const Instr *simt_decode(const Simt *m, uint32_t pc, InstrWord word, Instr *scratch);
+const Instr *simt_decode_damaged(const Simt *m, InstrWord word, Instr *scratch);
+static inline const Instr *simt_decode(const Simt *m, uint32_t pc, InstrWord word, Instr *scratch) {
+  const Program *program = m->program;
+  bool is_own = pc < program->code_count && word.low == program->code[pc].low && word.high == program->code[pc].high;
+  return __builtin_expect(is_own, 1) ? &program->decoded[pc] : simt_decode_damaged(m, word, scratch);
+}
 
 // ---- Grid and blocks (dispatch.c) ----------------------------------------------------------------
 bool dispatch_cycle(Simt *m); // sends at most one block out; true: it did
@@ -264,6 +275,11 @@ typedef enum DispatchPolicy { DISPATCH_ROUND_ROBIN, DISPATCH_ORDERED, DISPATCH_E
 typedef enum SchedulePolicy { SCHEDULE_LRR, SCHEDULE_GTO, SCHEDULE_TWO_LEVEL, SCHEDULE_FAIR, SCHEDULE_FRFS } SchedulePolicy; // config.def
 // schedule.c: the next candidate of a scheduler after `tried` ones were refused; SIMT_MOST_WARPS: none left.
 uint32_t schedule_pick(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t ready, uint64_t tried);
+// The first of a set that is not empty, going round from the one after `last`.
+static inline uint32_t schedule_first_after(uint64_t set, uint32_t last) {
+  uint64_t later = set & (UINT64_MAX << (last % SIMT_MOST_WARPS) << 1);
+  return (uint32_t)__builtin_ctzll(later != 0 ? later : set);
+}
 void schedule_issued(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, bool long_latency);
 bool issue_cycle(Simt *m, uint32_t sm); // issue.c: all schedulers; true: something issued
 // Results are in: clears what the instruction had marked. Source registers are never marked.
@@ -344,6 +360,7 @@ void sm_take_reply(Simt *m, uint32_t sm);         // gives the oldest reply to w
 bool interconnect_cycle(Simt *m, uint64_t *next); // both networks; replies reach the SMs' reply queues and wake them
 uint32_t partition_of(const Simt *m, uint64_t address);
 bool partition_cycle(Simt *m, uint32_t partition, uint64_t *next); // an L2 slice
+bool partitions_cycle(Simt *m, uint64_t *next);                    // all of them
 bool memory_cycle(Simt *m, uint64_t *next);                        // all DRAM controllers
 bool memory_is_idle(const Simt *m);                                // nothing under way in networks, slices and controllers
 // Everything dirty goes to memory and all caches become empty: launch boundaries, system calls. Takes no time.
