@@ -86,7 +86,7 @@ static inline void toy_open(Toy *toy, uint32_t needs) {
 typedef struct ToyResult {
   TrapKind trap;
   bool done;
-  uint64_t cycles, blocks, mirror_instructions, corrected, repeated, joined_loads, output_hash;
+  uint64_t cycles, blocks, mirror_instructions, corrected, repeated, joined_loads, shared_replies, output_hash;
 } ToyResult;
 
 static inline void toy_spec(Spec *spec, Arena *arena, const char *machine) {
@@ -107,6 +107,7 @@ static inline void toy_sum(const Device *device, ToyResult *result) {
     result->corrected += value[STAT_CORRECTED] + value[STAT_DETECTED];
     result->repeated += value[STAT_REPEATED];
     result->joined_loads += value[STAT_JOINED_LOADS];
+    result->shared_replies += value[STAT_SHARED_REPLIES];
   }
   result->trap = device_trap(device)->kind;
 }

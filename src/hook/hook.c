@@ -51,6 +51,16 @@ uint32_t hook_chain_actions(const HookChain *chain) {
   return actions;
 }
 
+MirrorWay hook_chain_mirrors(const HookChain *chain) {
+  MirrorWay way = {0};
+  for (uint32_t i = 0; i < chain->count; i++) {
+    const MirrorWay *asked = &chain->hooks[i]->mirrors;
+    if (asked->lines > way.lines) way.lines = asked->lines;
+    if (asked->free_cycles > way.free_cycles) way.free_cycles = asked->free_cycles;
+  }
+  return way;
+}
+
 bool hook_chain_served(const HookChain *chain, uint32_t offers, const char *machine, Diags *diags) {
   for (uint32_t i = 0; i < chain->count; i++) {
     const Hook *hook = chain->hooks[i];

@@ -274,8 +274,8 @@ typedef struct MemoryEvent {
   uint64_t waited;        // service: cycles in the controller's queue until now; response: since the request
   uint64_t entry;         // service: row of the controllers' queue ("dramq.*") in which it waited
   const uint32_t *stages; // MEMORY_STAGES: cycles in each of them so far
-  uint32_t *join; // (in/out) request of a mirror's load: an SM of the TPC whose reply for the line shall answer it, too; NULL: cannot be
-  uint32_t *word; // scheme word, see hook_word_get; what is written at request or service comes back with every reply to who waits
+  uint32_t *join;         // (in/out) request of a load: an SM of the TPC whose reply for the line shall answer it, too; NULL: cannot be
+  uint32_t *word;         // scheme word, see hook_word_get; what is written at request or service comes back with every reply to who waits
 } MemoryEvent;
 
 // A rasteriser is about to issue a point of its domain. Points go out one by one, the copies of a point behind one another. It is asked in every cycle
@@ -382,11 +382,18 @@ uint64_t hook_instruction_row(const Region *region, uint32_t sm, uint32_t warp,
 const RegionTable *hook_layout_regions(const HookLayout *layout); // what is there already: the machine's own, and earlier hooks'
 const HookShape *hook_layout_shape(const HookLayout *layout);
 
+// How mirrors (ACTION_MIRROR) work on a machine. Of several hooks, the most that any asks for.
+typedef struct MirrorWay {
+  uint16_t lines;       // of an SM's own stores that its mirrors keep and read back; 0: they see memory as others have made it
+  uint16_t free_cycles; // their loads cost nothing and take so long: for limit studies; 0: they are like others
+} MirrorWay;
+
 struct Hook {
   const char *name;
   HookClass kind;
   void *own;        // configuration; the owner of the hook frees it
   uint32_t actions; // that it calls for, ACTION_BIT(kind) of each; observers call for none
+  MirrorWay mirrors;
   bool (*attach)(Hook *hook, HookLayout *layout, Diags *diags);
 #define EVENT(name, ID, Event, direction, verdicts, moment) Verdict (*name)(Hook * hook, HookMachine * machine, Event * event);
 #define MOMENT(name, ID, moment) void (*name)(Hook * hook, HookMachine * machine);
@@ -454,6 +461,7 @@ enum {
 uint32_t hook_chain_wants(const HookChain *chain);
 uint32_t hook_chain_word_bits(const HookChain *chain); // of the scheme word that any wants
 uint32_t hook_chain_actions(const HookChain *chain);   // of all of them
+MirrorWay hook_chain_mirrors(const HookChain *chain);
 // Does a machine that offers these actions have what each hook needs? If not, a diagnostic says who misses what.
 bool hook_chain_served(const HookChain *chain, uint32_t offers, const char *machine, Diags *diags);
 

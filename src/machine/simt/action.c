@@ -81,8 +81,18 @@ static bool prefetch(Simt *m, const Action *action) {
   }
 }
 
+// Only an SM whose blocks are all mirrors: the launch waits for the others.
+static bool fence(Simt *m, uint32_t sm, bool on) {
+  Actor *actor = simt_actor(m, sm);
+  if (on && (m->at.sms[sm].block_slots & ~actor->mirrors) != 0) return false;
+  actor->fenced = on ? 1 : 0;
+  return true;
+}
+
+// What no hook has asked for is not done: a fault has made another action of it.
 static CopyStep carry_out(Simt *m, const Action *action) {
   bool done = false;
+  if ((m->actions & ACTION_BIT(action->kind)) == 0) return COPY_REFUSED;
   switch (action->kind) {
   case ACTION_PREFETCH: done = prefetch(m, action); break;
   case ACTION_DROP:
@@ -93,6 +103,7 @@ static CopyStep carry_out(Simt *m, const Action *action) {
   case ACTION_ABANDON: done = block_abandon(m, action->sm, action->block_slot); break;
   case ACTION_REDISPATCH: done = block_again(m, action->block); break;
   case ACTION_COPY: return block_copy(m, action->sm, action->block_slot, action);
+  case ACTION_FENCE: done = fence(m, action->sm, action->on); break;
   default: break; // a fault has made nothing of it
   }
   return done ? COPY_DONE : COPY_REFUSED;
@@ -148,7 +159,7 @@ static bool is_own_local(const Simt *m, uint32_t sm, uint64_t address) {
 WriteWay action_write_way(const Simt *m, uint32_t sm, uint32_t warp, uint64_t address) {
   const Actor *actor = simt_actor(m, sm);
   uint64_t block_slot = UINT64_C(1) << block_slot_of_warp(m, warp);
-  if ((actor->drops & 1) == 0 && (actor->mirrors & block_slot) == 0) return WRITE_GOES;
+  if ((actor->drops & 1) == 0 && (actor_mirrors(actor) & block_slot) == 0) return WRITE_GOES;
   if (is_own_local(m, sm, address)) return WRITE_GOES;
   return (actor->drops & 1) == 0 && (actor->senders & block_slot) != 0 ? WRITE_QUIET : WRITE_ENDS;
 }

@@ -52,7 +52,8 @@ bool sm_send(Simt *m, uint32_t sm, Packet *packet) {
   PacketQueue *queue = &m->at.out_queues[sm];
   Packet *items = &m->at.out_packets[sm * m->dims.out];
   uint64_t now = simt_now(m);
-  if (packet_queue_full(queue, m->dims.out)) return false;
+  bool is_free = oracle_takes(m, packet);
+  if (is_free ? !oracle_has_room(m, sm) : packet_queue_full(queue, m->dims.out)) return false;
   const Packet *last = packet_queue_at(queue, items, m->dims.out, queue->count - 1); // of this cycle, unless nothing was sent in it yet
   packet->sent_at = now;
   packet->since = (uint32_t)now;
@@ -61,6 +62,10 @@ bool sm_send(Simt *m, uint32_t sm, Packet *packet) {
   packet->partition = (uint16_t)partition_of(m, packet->address);
   uint32_t join = WHO_NO_INDEX;
   if (__builtin_expect((m->wants & WANT_REQUEST) != 0, 0) && !request_passes(m, sm, packet, &join)) return false;
+  if (is_free) {
+    oracle_load(m, sm, packet);
+    return true;
+  }
   if (__builtin_expect(m->dims.acts != 0, 0)) {
     if (join != WHO_NO_INDEX && join_other(m, sm, packet, join)) return true;
     join_sent(m, sm, packet);
@@ -96,6 +101,7 @@ static bool send_requests(Simt *m, Network *network) {
     if (!network_can_send(network, sm)) continue;
     Packet *items = &m->at.out_packets[sm * m->dims.out], *front = packet_queue_front(queue, items, m->dims.out);
     packet_enters(front, STAGE_NETWORK, now);
+    if (__builtin_expect(m->dims.acts != 0, 0)) join_left(m, sm, front);
     simt_count(m, STAT_NETWORK_REQUESTS, 1);
     simt_count(m, STAT_NETWORK_BYTES, packet_wire_bytes(front));
     simt_count(m, STAT_NETWORK_WAIT, now - min_u64(front->sent_at, now));
@@ -110,6 +116,7 @@ static bool send_requests(Simt *m, Network *network) {
 
 static void deliver_reply(void *context, uint32_t sink, const Packet *packet) {
   Simt *m = context;
+  if (__builtin_expect(m->dims.acts != 0, 0)) join_delivered(m, sink, packet);
   Packet *place = packet_queue_push(&m->at.reply_queues[sink], &m->at.reply_waiting[sink * SIMT_REPLIES], SIMT_REPLIES);
   if (place != NULL) packet_copy(place, packet);
   sm_wake(m, sink, simt_now(m));
@@ -194,6 +201,7 @@ void sm_give_reply(Simt *m, uint32_t sm, const Packet *packet) {
   PacketStory story;
   if (is_told) find_waiters(m, sm, &reply, &story);
   give_reply(m, sm, &reply);
+  if (reply.quiet == 0) count_reply(m, &reply);
   if (is_told) tell_response(m, &reply, &story);
   sm_wake(m, sm, simt_now(m) + 1);
 }

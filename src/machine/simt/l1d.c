@@ -68,6 +68,7 @@ static MemStep ask(Simt *m, uint32_t sm, uint32_t index, const Transaction *tran
     packet.client = CLIENT_LOAD;
     packet_for_uop(m, sm, &op->uop, &packet);
     packet.tag = tag_make(TAG_MISS, number);
+    packet.joins = m->dims.acts != 0 && memop_may_join(op);
     if (!sm_send(m, sm, &packet)) {
       mshr_released(m, sm, number);
       memset(&mshrs[number], 0, sizeof mshrs[number]);
@@ -220,6 +221,7 @@ void l1d_reply(Simt *m, uint32_t sm, const Packet *packet) {
 }
 
 void l1d_invalidate(Simt *m, uint32_t sm) {
+  if (m->dims.acts != 0) join_synchronised(m, sm);
   CacheLine *lines = lines_of(m, sm);
   for (uint32_t i = 0; i < m->dims.l1d_lines; i++) {
     bool is_local = address_window(cache_line_address(&m->dims.l1d, lines, i)) == PHYSICAL_LOCAL;

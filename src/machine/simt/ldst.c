@@ -203,10 +203,7 @@ static uint32_t lanes_like(const Simt *m, const MemOp *op, unsigned lane) {
   return m->rows->matching(op->address, window, op->address[lane] & window) & op->left;
 }
 
-// Loads that must see memory as it is now do not join a request that was made before them.
-static bool may_join(const Simt *m, const MemOp *op) {
-  return m->dims.acts != 0 && m->dims.l1d_lines == 0 && (op->mods & (MOD_VOLATILE | MOD_CACHE_GLOBAL | MOD_ORDERED)) == 0;
-}
+static bool may_join(const Simt *m, const MemOp *op) { return m->dims.acts != 0 && m->dims.l1d_lines == 0 && memop_may_join(op); }
 
 static MemStep read_past(Simt *m, uint32_t sm, uint32_t index, const Transaction *transaction) {
   MemOp *op = memop_at(m, sm, index);
@@ -219,6 +216,7 @@ static MemStep read_past(Simt *m, uint32_t sm, uint32_t index, const Transaction
   packet.lanes = transaction->lanes;
   packet_for_uop(m, sm, &op->uop, &packet);
   packet.tag = tag_make(TAG_DIRECT, index | (uint32_t)(op->word & 7) << TAG_WORD_SHIFT);
+  packet.joins = m->dims.acts != 0 && memop_may_join(op);
   if (may_join(m, op) && l1d_join(m, sm, index, transaction)) return MEMORY_DONE;
   if (!sm_send(m, sm, &packet)) return MEMORY_BLOCKED;
   op->outstanding++;
@@ -303,7 +301,8 @@ static void count_transaction(Simt *m, const MemOp *op) {
 static MemStep global_request(Simt *m, uint32_t sm, uint32_t index) {
   MemOp *op = memop_at(m, sm, index);
   Transaction made = coalesce_next(m, op->address, op->left, memop_lane_bytes(op));
-  MemStep step = one_transaction(m, sm, index, &made, false);
+  bool is_kept = __builtin_expect(m->dims.mirror_lines != 0, 0) && view_load(m, sm, op, made.line, made.lanes);
+  MemStep step = is_kept ? MEMORY_DONE : one_transaction(m, sm, index, &made, false);
   if (step != MEMORY_DONE) return step;
   op->left &= ~made.lanes;
   count_transaction(m, op);
@@ -504,20 +503,26 @@ static void store_replied(Simt *m, uint32_t sm, uint32_t value) {
 }
 
 // Old values of an atomic, zero-extended as registers hold them.
-static void deliver_old(MemOp *op, const Packet *packet) {
-  for (uint32_t left = packet->lanes & op->uop.mask; left != 0; left &= left - 1) {
+static void deliver_old(MemOp *op, uint32_t lanes, const uint32_t line[LINE_WORDS]) {
+  for (uint32_t left = lanes & op->uop.mask; left != 0; left &= left - 1) {
     unsigned lane = (unsigned)__builtin_ctz(left);
     uint64_t old = 0;
-    memcpy(&old, (const uint8_t *)packet->data + memop_offset(op, lane, op->element_bytes), op->element_bytes);
+    memcpy(&old, (const uint8_t *)line + memop_offset(op, lane, op->element_bytes), op->element_bytes);
     row_set(op->data[0], lane, op->element_bytes == 8 ? 2 : 1, old);
   }
+}
+
+static void atomic_replied(Simt *m, uint32_t sm, MemOp *op, const Packet *packet) {
+  uint32_t seen[LINE_WORDS];
+  if (m->dims.mirror_lines != 0) view_atomic(m, sm, op, packet, seen);
+  deliver_old(op, packet->lanes, m->dims.mirror_lines != 0 ? seen : packet->data);
 }
 
 static void direct_replied(Simt *m, uint32_t sm, const Packet *packet) {
   uint32_t value = packet->tag & ((1u << TAG_SHIFT) - 1);
   MemOp *op = memop_at(m, sm, (value & ((1u << TAG_WORD_SHIFT) - 1)) % m->dims.memops);
   if (op->stage != MEM_REQUEST && op->stage != MEM_WAIT) return;
-  if (op->action == ACTION_ATOMIC) deliver_old(op, packet);
+  if (op->action == ACTION_ATOMIC) atomic_replied(m, sm, op, packet);
   else memop_deliver(m, op, packet->lanes & op->uop.mask, value >> TAG_WORD_SHIFT & 7, packet->data, packet->bytes);
   memop_replied(m, sm, op);
 }

@@ -94,6 +94,9 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   simt_dims(spec, &m->dims);
   m->dims.word_bits = hook_chain_word_bits(&m->hooks);
   m->dims.acts = m->actions != 0 ? 1 : 0;
+  MirrorWay mirrors = hook_chain_mirrors(&m->hooks);
+  m->dims.mirror_lines = m->dims.acts * mirrors.lines;
+  m->dims.mirror_free = m->dims.acts * mirrors.free_cycles;
   Region *own = ARENA_ARRAY(arena, Region, SIMT_REGIONS);
   size_t own_bytes = simt_layout(&m->dims, own);
   RegionTable table = {own, m->dims.acts != 0 ? SIMT_REGIONS : SIMT_PLAIN_REGIONS, own_bytes};
@@ -309,7 +312,7 @@ const MachineKind simt_machine = {
     .form = FORM_REDOUBT,
     .abilities = abilities,
     .actions = ACTION_BIT(ACTION_PREFETCH) | ACTION_BIT(ACTION_DROP) | ACTION_BIT(ACTION_MIRROR) | ACTION_BIT(ACTION_ABANDON) |
-               ACTION_BIT(ACTION_REDISPATCH) | ACTION_BIT(ACTION_COPY),
+               ACTION_BIT(ACTION_REDISPATCH) | ACTION_BIT(ACTION_COPY) | ACTION_BIT(ACTION_FENCE),
     .accesses = accesses,
     .make = make,
     .free = free_machine,

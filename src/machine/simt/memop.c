@@ -34,6 +34,7 @@ void memop_get(const MemOp *op, unsigned lane, uint32_t word, uint8_t *to, uint3
 }
 
 void memop_deliver(const Simt *m, MemOp *op, uint32_t lanes, uint32_t word, const uint32_t *line, ByteMask bytes) {
+  lanes &= ~op->kept;
   if (op->element_bytes == 4 && op->elements == 1) {
     m->rows->deliver(line, bytes_words_any(bytes), op->address, lanes, op->data[word % SIMT_MEMORY_ROWS]);
     return;
@@ -53,6 +54,7 @@ void memop_replied(Simt *m, uint32_t sm, MemOp *op) {
   SmState *state = &m->at.sms[sm];
   const MemOp *ops = &m->at.memops[sm * m->dims.memops];
   op->stage = MEM_DONE;
+  if (__builtin_expect(m->dims.mirror_lines != 0, 0)) view_complete(m, sm, op);
   memop_result_at(op, simt_now(m));
   uint64_t place = state->done_count++;
   for (; place > 0 && ops[state->done_queue[place - 1]].ready_at > op->ready_at; place--) {
@@ -108,7 +110,12 @@ bool memory_send_store(Simt *m, uint32_t sm, Packet *packet, uint64_t warps) {
   packet->warp = (uint16_t)base;
   packet->tag = tag_make(TAG_STORE, base | (uint32_t)(warps >> base) << TAG_WARPS_SHIFT);
   WriteWay way = write_way(m, sm, base, packet->address);
+  if (way == WRITE_ENDS && m->dims.mirror_lines != 0) view_store(m, sm, packet);
   if (way == WRITE_ENDS) return true; // counts as answered
+  if (m->dims.mirror_free != 0 && warp_is_mirror(m, sm, base)) {
+    oracle_store(m, packet);
+    return true;
+  }
   packet->quiet = way == WRITE_QUIET;
   if (!sm_send(m, sm, packet)) return false;
   m->at.sms[sm].stores_out++;

@@ -43,6 +43,8 @@ void memop_get(const MemOp *op, unsigned lane, uint32_t word, uint8_t *to, uint3
 void memop_deliver(const Simt *m, MemOp *op, uint32_t lanes, uint32_t word, const uint32_t *line, ByteMask bytes);
 // One of the awaited replies has been delivered.
 void memop_replied(Simt *m, uint32_t sm, MemOp *op);
+// Loads that must see memory as it is now do not join a request that was made before them.
+static inline bool memop_may_join(const MemOp *op) { return (op->mods & (MOD_VOLATILE | MOD_CACHE_GLOBAL | MOD_ORDERED)) == 0; }
 static inline void memop_result_at(MemOp *op, uint64_t cycle) { op->ready_at = max_u64(op->ready_at, cycle); }
 
 // Who waits in a miss register: the instruction, one of its lanes, the word of its datum. The lanes that

@@ -46,6 +46,11 @@ uint64_t l2_line_address(const L2Slice *slice, uint32_t line) {
   return physical_of(slice, cache_line_address(&slice->m->dims.l2, slice->lines, line));
 }
 
+bool l2_find(const L2Slice *slice, uint64_t address, uint32_t *line) {
+  const ByteMask none = {{0, 0}};
+  return has_cache(slice) && cache_find(&slice->m->dims.l2, slice->lines, local_of(slice, address), none, line) != CACHE_MISS;
+}
+
 // ---- Lines -----------------------------------------------------------------------------------------
 static uint64_t row_of(const L2Slice *slice, uint32_t line) { return (uint64_t)slice->index * slice->m->dims.l2_lines + line; }
 
@@ -181,8 +186,10 @@ static void row_load(uint32_t *row, unsigned lane, const uint32_t *line, uint32_
   row_set(row, lane, size == 8 ? 2 : 1, value);
 }
 
-// New values of the data in `bytes` into `line`, which holds the old ones.
-static void atomic_apply(const Simt *m, const Packet *packet, uint32_t line[LINE_WORDS]) {
+static bool is_atomic_row(uint16_t op) { return op < OP_COUNT && op_info[op].kind == KIND_ATOMIC; }
+
+void l2_atomic_apply(const Simt *m, const Packet *packet, uint32_t line[LINE_WORDS]) {
+  if (!is_atomic_row(packet->op)) return; // damaged on its way
   uint32_t size = type_info[op_info[packet->op].d].bits / 8u;
   for (uint32_t first = 0; first < LINE_BYTES; first += size * WARP_LANES) {
     AtomicRound round;
@@ -206,14 +213,12 @@ static void atomic_apply(const Simt *m, const Packet *packet, uint32_t line[LINE
   }
 }
 
-static bool is_atomic_row(uint16_t op) { return op < OP_COUNT && op_info[op].kind == KIND_ATOMIC; }
-
 static void perform_atomic(L2Slice *slice, const Packet *packet, uint32_t line) {
   uint32_t data[LINE_WORDS] = {0};
   l2_line_read(slice, packet, line, packet->bytes, data);
   memcpy(reply_to(slice, packet, PACKET_ATOMIC_REPLY)->data, data, sizeof data);
   if (!is_atomic_row(packet->op) || packet->quiet != 0) return; // damaged on its way, or without effect
-  atomic_apply(slice->m, packet, data);
+  l2_atomic_apply(slice->m, packet, data);
   line_dirty(slice, packet, line, data);
 }
 

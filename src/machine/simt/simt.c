@@ -10,7 +10,7 @@ static uint32_t known(uint32_t index) { return index == WHO_NO_INDEX ? 0 : index
 // The mirrors that an event is of, as block slots of its SM; 0: of others too, or nobody knows.
 static uint64_t mirrors_of(const Simt *m, const Who *who) {
   if (m->dims.acts == 0 || who->sm >= m->dims.sms) return 0;
-  uint64_t taken = m->at.sms[who->sm].block_slots, mirrors = simt_actor(m, who->sm)->mirrors & taken;
+  uint64_t taken = m->at.sms[who->sm].block_slots, mirrors = actor_mirrors(simt_actor(m, who->sm)) & taken;
   if (who->block_slot < m->dims.blocks) return mirrors & UINT64_C(1) << who->block_slot;
   return taken == mirrors ? mirrors : 0;
 }
@@ -325,6 +325,7 @@ static void sm_cycle(Simt *m, uint32_t sm) {
   state->wake_at = UINT64_MAX;
   if (state->flight_count != 0) writeback_cycle(m, sm);
   if (!packet_queue_empty(&m->at.reply_queues[sm])) sm_take_reply(m, sm);
+  if (__builtin_expect(m->dims.mirror_free != 0, 0)) oracle_cycle(m, sm);
   if ((state->done_count | state->memory_count) != 0) ldst_cycle(m, sm);
   if (state->gathers_used != 0) gather_cycle(m, sm);
   execute_cycle(m, sm);

@@ -191,8 +191,10 @@ bool actions_wait(const Simt *m);                          // something is queue
 bool actions_hold(const Simt *m);                          // a block is to run again: the launch is not over
 static inline Actor *simt_actor(const Simt *m, uint32_t sm) { return &m->at.actors[sm]; }
 static inline uint32_t block_slot_of_warp(const Simt *m, uint32_t warp) { return warp / max_u32(m->layout.warps, 1) % m->dims.blocks; }
+// Either of two cells makes a block of a fenced SM a mirror: one that is struck lets nothing out.
+static inline uint64_t actor_mirrors(const Actor *actor) { return (actor->fenced & 1) != 0 ? UINT64_MAX : actor->mirrors; }
 static inline bool warp_is_mirror(const Simt *m, uint32_t sm, uint32_t warp) {
-  return __builtin_expect(m->dims.acts != 0, 0) && (m->at.actors[sm].mirrors >> block_slot_of_warp(m, warp) & 1) != 0;
+  return __builtin_expect(m->dims.acts != 0, 0) && (actor_mirrors(&m->at.actors[sm]) >> block_slot_of_warp(m, warp) & 1) != 0;
 }
 // Its block was abandoned: what still comes back for it is thrown away.
 static inline bool warp_is_stopping(const Simt *m, uint32_t sm, uint32_t warp) {
@@ -204,11 +206,29 @@ WriteWay action_write_way(const Simt *m, uint32_t sm, uint32_t warp, uint64_t ad
 static inline WriteWay write_way(const Simt *m, uint32_t sm, uint32_t warp, uint64_t address) {
   return __builtin_expect(m->dims.acts == 0, 1) ? WRITE_GOES : action_write_way(m, sm, warp, address);
 }
-// Loads of mirrors that another SM's reply answers, too (join.c).
-void join_sent(Simt *m, uint32_t sm, const Packet *packet);                  // it is under way
+// Loads that another SM's reply answers, too (join.c).
+void join_sent(Simt *m, uint32_t sm, const Packet *packet);                  // the SM has sent it
+void join_left(Simt *m, uint32_t sm, const Packet *packet);                  // the network has it
 bool join_other(Simt *m, uint32_t sm, const Packet *packet, uint32_t other); // false: nothing to join
-void join_replied(Simt *m, uint32_t sm, const Packet *packet);
-void sm_give_reply(Simt *m, uint32_t sm, const Packet *packet); // interconnect.c
+void join_delivered(Simt *m, uint32_t sm, const Packet *packet);             // the network gives the reply to the SM
+void join_replied(Simt *m, uint32_t sm, const Packet *packet);               // the SM has taken it
+void join_synchronised(Simt *m, uint32_t sm);                                // the SM must not see what is older than this
+void sm_give_reply(Simt *m, uint32_t sm, const Packet *packet);              // interconnect.c
+// What mirrors see of their own stores (view.c).
+void view_store(Simt *m, uint32_t sm, const Packet *packet);                    // it ends in the SM
+bool view_load(Simt *m, uint32_t sm, MemOp *op, uint64_t line, uint32_t lanes); // true: all these lanes have their data
+void view_complete(Simt *m, uint32_t sm, MemOp *op);                            // what a load has read is there, without what is only here
+void view_atomic(Simt *m, uint32_t sm, const MemOp *op, const Packet *reply, uint32_t old[LINE_WORDS]);
+void view_forget(Simt *m, uint32_t sm, uint32_t block_slot);
+// Loads of mirrors that cost nothing (oracle.c).
+static inline bool oracle_takes(const Simt *m, const Packet *packet) {
+  return __builtin_expect(m->dims.mirror_free != 0, 0) && packet->quiet != 0 && packet->kind == PACKET_READ && packet->prefetch == 0 &&
+         (packet->client == CLIENT_LOAD || packet->client == CLIENT_ATOMIC);
+}
+bool oracle_has_room(const Simt *m, uint32_t sm);
+void oracle_load(Simt *m, uint32_t sm, const Packet *packet);
+void oracle_store(Simt *m, const Packet *packet);
+void oracle_cycle(Simt *m, uint32_t sm); // those whose time has come are answered
 // Lines of caches that were prefetched (action_cache.c); `line` is the line's row of its structure.
 void prefetch_filled(Simt *m, ActionCache cache, uint64_t line, bool is_wanted); // is_wanted: somebody waits for it already
 // The same of a line that no cache keeps: those who wait have it, and nobody after them.
