@@ -75,11 +75,11 @@ static void only_an_sm_without_blocks_is_fenced(void **state) {
 static const char head[] = ".version 6.0\n.target sm_70\n.address_size 64\n"
                            ".visible .entry kernel(.param .u64 out) {\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
                            "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\nadd.u64 %rd1, %rd1, %rd2;\n";
-static const char *const bodies[] = {
-    "ld.global.u32 %r2, [%rd1];\nadd.u32 %r2, %r2, 1;\nst.global.u32 [%rd1+128], %r2;\nret;\n}\n",
-    "add.u32 %r3, %r1, 100;\nst.global.u32 [%rd1], %r3;\nld.global.u32 %r2, [%rd1];\nadd.u32 %r2, %r2, 1;\n"
-    "st.global.u32 [%rd1+128], %r2;\nret;\n}\n",
-    "ld.volatile.global.u32 %r2, [%rd1];\nadd.u32 %r2, %r2, 1;\nst.global.u32 [%rd1+128], %r2;\nret;\n}\n"};
+static const char loads[] = "ld.global.u32 %r2, [%rd1];\nadd.u32 %r2, %r2, 1;\nst.global.u32 [%rd1+128], %r2;\nret;\n}\n";
+static const char stores_first[] = "add.u32 %r3, %r1, 100;\nst.global.u32 [%rd1], %r3;\nld.global.u32 %r2, [%rd1];\nadd.u32 %r2, %r2, 1;\n"
+                                   "st.global.u32 [%rd1+128], %r2;\nret;\n}\n";
+static const char loads_volatile[] = "ld.volatile.global.u32 %r2, [%rd1];\nadd.u32 %r2, %r2, 1;\nst.global.u32 [%rd1+128], %r2;\nret;\n}\n";
+static const char *const bodies[] = {loads, stores_first, loads_volatile};
 
 typedef struct Watch {
   uint64_t until;                 // SM 0 issues nothing before
