@@ -88,14 +88,6 @@ static void without_an_l1_loads_join_a_prefetch(void **state) {
   arena_free(arena);
 }
 
-static Verdict mirror_odd(Hook *hook, HookMachine *machine, const BlockEvent *event) {
-  (void)hook;
-  if (event->done || event->stopped || event->mirror) return VERDICT_PASS;
-  if (event->who->sm % 2 == 1) return VERDICT_STALL;
-  machine->act(machine, &(Action){.kind = ACTION_MIRROR, .sm = event->who->sm + 1, .block = event->who->block});
-  return VERDICT_PASS;
-}
-
 // A line of the L2 that only mirrors have asked for counts as prefetched: it is used when somebody else reads it.
 static void lines_that_mirrors_bring_are_told(void **state) {
   (void)state;
@@ -104,7 +96,7 @@ static void lines_that_mirrors_bring_are_told(void **state) {
   toy_spec(&spec, arena, "tesla-hints");
   Lines lines = {0};
   Hook hook = {.name = "toy", .kind = HOOK_PROTECTION, .own = &lines, .actions = ACTION_BIT(ACTION_MIRROR), .next_cycle = UINT64_MAX};
-  hook.block = mirror_odd;
+  hook.block = toy_mirror_odd;
   hook.prefetch = note_lines;
   for (uint32_t i = 0; i < workload_count; i += 3) assert_int_equal(toy_run(workloads[i], &spec, &hook, NULL, NULL).trap, TRAP_NONE);
   const uint64_t *told = lines.told[1];
@@ -137,7 +129,7 @@ static void mirrors_and_their_neighbours_join_loads(void **state) {
       assert_true(spec_set(&spec, "sm.per_tpc", "2", NULL, 0, &diags));
       Lines lines = {0};
       Hook hook = {.name = "toy", .kind = HOOK_PROTECTION, .own = &lines, .actions = ACTION_BIT(ACTION_MIRROR), .next_cycle = UINT64_MAX};
-      hook.block = mirror_odd;
+      hook.block = toy_mirror_odd;
       hook.request = join_neighbour;
       ToyResult plain = toy_run(workloads[i], &spec, NULL, NULL, NULL), result = toy_run(workloads[i], &spec, &hook, NULL, NULL);
       assert_int_equal(result.trap, TRAP_NONE);

@@ -3,14 +3,6 @@
 
 enum { WORDS = 64, THREADS = 16 }; // half a warp: one request
 
-static Verdict mirror_odd(Hook *hook, HookMachine *machine, const BlockEvent *event) {
-  (void)hook;
-  if (event->done || event->stopped || event->mirror) return VERDICT_PASS;
-  if (event->who->sm % 2 == 1) return VERDICT_STALL;
-  machine->act(machine, &(Action){.kind = ACTION_MIRROR, .sm = event->who->sm + 1, .block = event->who->block});
-  return VERDICT_PASS;
-}
-
 // ---- The fence -------------------------------------------------------------------------------------------
 
 static Verdict fence_odd(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
@@ -42,7 +34,7 @@ static void a_fence_holds_when_a_cell_does_not(void **state) {
       Toy toy = {.every = 1, .act = hold_mirrors, .sends = fenced == 1};
       toy_open(&toy, ACTION_BIT(ACTION_MIRROR) | ACTION_BIT(ACTION_FENCE));
       toy.hook.next_cycle = UINT64_MAX;
-      toy.hook.block = mirror_odd;
+      toy.hook.block = toy_mirror_odd;
       toy.hook.launch = fence_odd;
       ToyResult result = toy_run(workloads[i], &spec, &toy.hook, NULL, NULL);
       wrong[fenced] += result.trap != TRAP_NONE || result.output_hash != plain.output_hash || result.blocks != plain.blocks;
@@ -83,11 +75,11 @@ static void only_an_sm_without_blocks_is_fenced(void **state) {
 static const char head[] = ".version 6.0\n.target sm_70\n.address_size 64\n"
                            ".visible .entry kernel(.param .u64 out) {\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
                            "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\nadd.u64 %rd1, %rd1, %rd2;\n";
-static const char *const bodies[] = {
-    "ld.global.u32 %r2, [%rd1];\nadd.u32 %r2, %r2, 1;\nst.global.u32 [%rd1+128], %r2;\nret;\n}\n",
-    "add.u32 %r3, %r1, 100;\nst.global.u32 [%rd1], %r3;\nld.global.u32 %r2, [%rd1];\nadd.u32 %r2, %r2, 1;\n"
-    "st.global.u32 [%rd1+128], %r2;\nret;\n}\n",
-    "ld.volatile.global.u32 %r2, [%rd1];\nadd.u32 %r2, %r2, 1;\nst.global.u32 [%rd1+128], %r2;\nret;\n}\n"};
+static const char loads[] = "ld.global.u32 %r2, [%rd1];\nadd.u32 %r2, %r2, 1;\nst.global.u32 [%rd1+128], %r2;\nret;\n}\n";
+static const char stores_first[] = "add.u32 %r3, %r1, 100;\nst.global.u32 [%rd1], %r3;\nld.global.u32 %r2, [%rd1];\nadd.u32 %r2, %r2, 1;\n"
+                                   "st.global.u32 [%rd1+128], %r2;\nret;\n}\n";
+static const char loads_volatile[] = "ld.volatile.global.u32 %r2, [%rd1];\nadd.u32 %r2, %r2, 1;\nst.global.u32 [%rd1+128], %r2;\nret;\n}\n";
+static const char *const bodies[] = {loads, stores_first, loads_volatile};
 
 typedef struct Watch {
   uint64_t until;                 // SM 0 issues nothing before
@@ -118,7 +110,7 @@ static uint64_t run_late(const Spec *spec, uint32_t body, uint16_t free_cycles, 
   char text[2000];
   *watch = (Watch){.until = until};
   Hook hook = {.name = "toy", .kind = HOOK_PROTECTION, .own = watch, .actions = ACTION_BIT(ACTION_MIRROR), .next_cycle = UINT64_MAX};
-  hook.block = mirror_odd;
+  hook.block = toy_mirror_odd;
   hook.issue = start_late;
   hook.request = see_request;
   hook.response = see_response;
@@ -199,7 +191,7 @@ static uint64_t mirror_traps(const Spec *spec, const char *body, uint16_t lines)
   char text[3000];
   Toy toy = {0};
   toy_open(&toy, ACTION_BIT(ACTION_MIRROR));
-  toy.hook.block = mirror_odd;
+  toy.hook.block = toy_mirror_odd;
   toy.hook.issue = wait_long;
   toy.hook.mirrors.lines = lines;
   ToyProgram program;
@@ -241,7 +233,7 @@ static void free_loads_take_their_cycles_and_nothing_else(void **state) {
   }
   for (uint32_t i = 0; i < workload_count; i += 3) {
     Hook hook = {.name = "toy", .kind = HOOK_PROTECTION, .actions = ACTION_BIT(ACTION_MIRROR), .next_cycle = UINT64_MAX};
-    hook.block = mirror_odd;
+    hook.block = toy_mirror_odd;
     hook.mirrors = (MirrorWay){.lines = 4, .free_cycles = (uint16_t)(1 + i)};
     ToyResult plain = toy_run(workloads[i], &spec, NULL, NULL, NULL), result = toy_run(workloads[i], &spec, &hook, NULL, NULL);
     assert_int_equal(result.trap, TRAP_NONE);

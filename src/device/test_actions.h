@@ -61,6 +61,15 @@ static inline Verdict toy_prefetch(Hook *hook, HookMachine *machine, const Prefe
   return VERDICT_PASS;
 }
 
+// Odd SMs run mirrors of the blocks of their even neighbours, and nothing else.
+static inline Verdict toy_mirror_odd(Hook *hook, HookMachine *machine, const BlockEvent *event) {
+  (void)hook;
+  if (event->done || event->stopped || event->mirror) return VERDICT_PASS;
+  if (event->who->sm % 2 == 1) return VERDICT_STALL;
+  machine->act(machine, &(Action){.kind = ACTION_MIRROR, .sm = event->who->sm + 1, .block = event->who->block});
+  return VERDICT_PASS;
+}
+
 static inline Verdict toy_trap(Hook *hook, HookMachine *machine, const TrapEvent *event) {
   Toy *toy = hook->own;
   (void)machine, (void)event;
