@@ -25,7 +25,8 @@ static double convolution(int x, int y, uint32_t k) {
 }
 
 static double jacobi(int x, int y, uint32_t k) {
-  double sum = (double)texel(0, x + 1, y, k) + (double)texel(0, x - 1, y, k) + (double)texel(0, x, y + 1, k) + (double)texel(0, x, y - 1, k);
+  double sum =
+      (double)texel(0, x + 1, y, k) + (double)texel(0, x - 1, y, k) + (double)texel(0, x, y + 1, k) + (double)texel(0, x, y - 1, k);
   return (sum - (double)texel(1, x, y, k)) / 4;
 }
 
