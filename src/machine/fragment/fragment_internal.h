@@ -117,6 +117,18 @@ typedef enum FragArray {
   FRAG_ARRAYS
 } FragArray;
 
+// Structures whose accesses are told row by row, beside registers: what can carry ECC.
+typedef enum FragLooked {
+  LOOKED_RASTER,
+  LOOKED_CORNER,
+  LOOKED_BOUNDS,
+  LOOKED_FRAME,
+  LOOKED_ROW,
+  LOOKED_TCACHE,
+  LOOKED_RCACHE,
+  FRAG_LOOKED
+} FragLooked;
+
 typedef struct FragStats { // decide nothing
   uint64_t instructions, reads, misses, merged, rop_accesses, rop_misses, memory_reads, memory_writes, busy, killed;
   uint64_t tally[TALLY_COUNT]; // what schemes count
@@ -133,6 +145,7 @@ typedef struct Fragment {
   RegionTable regions;
   StateLayout layout;
   uint16_t temp_region, half_region; // whose accesses are told
+  uint16_t looked[FRAG_LOOKED];
   HookChain hooks;
   HookMachine machine;
   uint32_t wants;
@@ -189,6 +202,8 @@ void tell_begin(Fragment *m, uint32_t pipe, uint32_t number); // all registers a
 void tell_reads(Fragment *m, uint32_t pipe, uint32_t number); // of the instruction that is next
 void tell_end(Fragment *m, uint32_t pipe, uint32_t number, uint32_t pc);
 
+// Bits of a row leave it or have entered it; `units` are those that count.
+void tell_row(Fragment *m, FragLooked which, uint64_t row, uint32_t units, bool is_write);
 // A fragment is about to go to a context (false: a hook does not want that now), or has left it.
 bool tell_fragment(Fragment *m, uint32_t pipe, uint32_t number, FragPlace place, uint32_t copy);
 void tell_fragment_end(Fragment *m, uint32_t pipe, uint32_t number);

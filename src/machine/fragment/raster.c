@@ -71,7 +71,7 @@ static bool ask_hooks(Fragment *m) {
   return true;
 }
 
-static bool next_point(Fragment *m) {
+static bool choose_point(Fragment *m) {
   FragRaster *raster = &m->core->raster;
   if ((m->wants & WANT_POINT) != 0) return ask_hooks(m);
   if (!has_own(raster)) {
@@ -81,6 +81,17 @@ static bool next_point(Fragment *m) {
   raster->issue = (FragIssue){.place = own_point(raster), .left = 1};
   advance(raster);
   return true;
+}
+
+static bool next_point(Fragment *m) {
+  tell_row(m, LOOKED_RASTER, 0, 3, false);
+  tell_row(m, LOOKED_CORNER, 0, 1, false);
+  tell_row(m, LOOKED_BOUNDS, 0, 3, false);
+  bool is_there = choose_point(m);
+  tell_row(m, LOOKED_RASTER, 0, 3, true);
+  tell_row(m, LOOKED_CORNER, 0, 1, true);
+  tell_row(m, LOOKED_BOUNDS, 0, 3, true);
+  return is_there;
 }
 
 // Does a group begin with this fragment? Groups stay in step with quads, whatever comes between: else neighbours would part for the rest of the run.
@@ -127,6 +138,7 @@ static void begin_thread(Fragment *m, uint32_t pipe, uint32_t number, const Frag
   context->status = CONTEXT_READY;
   context->texel = 0;
   const FragRaster *raster = &m->core->raster;
+  tell_row(m, LOOKED_BOUNDS, 0, 3, false);
   float x = (float)entry->place.x + 0.5f, y = (float)entry->place.y + 0.5f;
   const float position[4] = {x, y, 0.0f, 1.0f}, coordinates[4] = {x / (float)raster->bounds[0], y / (float)raster->bounds[1], 0.0f, 1.0f};
   memcpy(state.input[INPUT_WPOS], position, sizeof position);
