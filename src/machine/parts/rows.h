@@ -27,7 +27,8 @@ typedef struct RowFunctions {
   void (*bytes_of)(const uint64_t address[WARP_LANES], uint32_t lanes, uint32_t bytes, uint64_t half[2]);
   RowExtent (*extent)(const uint64_t address[WARP_LANES], uint32_t lanes); // of the lanes' addresses; lanes is not 0
   // to[lane] = from[address % 128 / 4] in those of the lanes whose word is one of `words`.
-  void (*deliver)(const uint32_t from[WARP_LANES], uint32_t words, const uint64_t address[WARP_LANES], uint32_t lanes, uint32_t to[WARP_LANES]);
+  void (*deliver)(const uint32_t from[WARP_LANES], uint32_t words, const uint64_t address[WARP_LANES], uint32_t lanes,
+                  uint32_t to[WARP_LANES]);
   // to[lane] = from[(address & mask) / 4] in those lanes.
   void (*gather)(const uint32_t *from, const uint64_t address[WARP_LANES], uint64_t mask, uint32_t lanes, uint32_t to[WARP_LANES]);
   void (*blend)(const uint32_t from[WARP_LANES], uint32_t lanes, uint32_t to[WARP_LANES]); // to[lane] = from[lane] in those lanes

@@ -82,7 +82,8 @@ static void check_lines(const RowFunctions *rows, const Input *in) {
 }
 
 static void check_words(const RowFunctions *rows, const Input *in) {
-  uint32_t memory[1024], words = draw() % 2 == 0 ? UINT32_MAX : (uint32_t)draw(), delivered[WARP_LANES], gathered[WARP_LANES], blended[WARP_LANES];
+  uint32_t memory[1024], words = draw() % 2 == 0 ? UINT32_MAX : (uint32_t)draw(), delivered[WARP_LANES], gathered[WARP_LANES],
+                         blended[WARP_LANES];
   uint64_t counts[WARP_LANES];
   for (unsigned i = 0; i < COUNT_OF(memory); i++) memory[i] = (uint32_t)draw();
   memset(delivered, 0xA5, sizeof delivered);

@@ -12,11 +12,11 @@ typedef struct Facts {
   Scoreboard uses, writes; // registers and predicates that it reads or writes; that it writes
   OperandRows sources;
   OperandResults results;
-  uint8_t port;                       // Port
-  uint8_t predicates;                 // operand_predicates
-  uint8_t value_row;                  // first row of the operand that an immediate or a constant stands for; NO_ROW: none
-  uint8_t ones_row;                   // row of an implied member mask; NO_ROW: none
-  uint8_t value_operand;                 // operand of value_row
+  uint8_t port;                        // Port
+  uint8_t predicates;                  // operand_predicates
+  uint8_t value_row;                   // first row of the operand that an immediate or a constant stands for; NO_ROW: none
+  uint8_t ones_row;                    // row of an implied member mask; NO_ROW: none
+  uint8_t value_operand;               // operand of value_row
   uint8_t registers[SIMT_SOURCE_ROWS]; // of each source row; REG_ZERO: no register
 } Facts;
 
