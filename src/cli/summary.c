@@ -28,7 +28,9 @@ static void add_parts(Text *line, const Stats *stats, const Part *parts, size_t 
   }
 }
 
+// What would have come after a colon or comma may not be known of this machine.
 static void add_line(Text *out, const char *title, Text *line) {
+  while (line->length > 0 && strchr(" ,:", line->at[line->length - 1]) != NULL) line->at[--line->length] = '\0';
   if (line->length > 0) text_add(out, "  %-14s %s\n", title, line->at);
   text_free(line);
   *line = (Text){0};
