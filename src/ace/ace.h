@@ -1,7 +1,7 @@
 // AVF by ACE analysis (Mukherjee et al., MICRO 2003): from one run without faults, which bits matter in which cycles.
 //
-// An observer: it hears what a machine tells of its structures and follows values through registers, predicates and shared memory. A bit-cycle
-// is ACE (a flip in it may change the result) unless a cause is known why it is not (cause.def). docs/avf.md says why each is sound.
+// An observer: it hears what a machine tells of its structures and follows values through registers, predicates and memory to what the host reads. A
+// bit-cycle is ACE (a flip in it may change the result) unless a cause is known why it is not (cause.def). docs/avf.md says why each is sound.
 #ifndef REDOUBT_ACE_H
 #define REDOUBT_ACE_H
 
@@ -25,6 +25,8 @@ typedef struct AceOptions {
   uint32_t window;        // warp instructions after which what is undecided counts as ACE; 0: ACE_WINDOW
   // Reads count, whoever reads: a protection that checks bits when they leave a structure acts on them though their value does not matter.
   bool all_reads_count;
+  // Actions of protections may change who reads and writes memory: then stores to global and local memory always count.
+  bool memory_is_output;
 } AceOptions;
 
 // Why there is no number of a structure.
@@ -51,6 +53,11 @@ typedef struct AceKernel {
   uint64_t cycles;
   AceSums *sums; // by structure
 } AceKernel;
+typedef struct AceLaunch {
+  uint32_t kernel;
+  uint64_t cycles;
+  uint64_t *bits, *undecided; // by structure: ACE bit-cycles, and those of them that are undecided
+} AceLaunch;
 typedef struct AceLine { // ACE bit-cycles of values that a line has made, or of the results that it sends through a unit
   uint32_t kernel, line;
   uint64_t *bits; // by structure
@@ -61,7 +68,10 @@ Ace *ace_new(const AceOptions *options); // ace_free
 void ace_free(Ace *ace);
 Hook *ace_hook(Ace *ace); // serves one machine; structures are known once it is attached
 
-// What was found, after each launch.
+// The run is over: what is known by now is all. `host_sees`: the host may read memory that it was not told to have read.
+void ace_end(Ace *ace, bool host_sees);
+
+// What was found, after ace_end.
 uint32_t ace_structure_count(const Ace *ace);
 const AceStructure *ace_structure(const Ace *ace, uint32_t structure);
 uint32_t ace_kernel_count(const Ace *ace);
@@ -69,9 +79,10 @@ const AceKernel *ace_kernel(const Ace *ace, uint32_t kernel);
 uint64_t ace_cycles(const Ace *ace); // of all launches
 uint32_t ace_window(const Ace *ace);
 bool ace_all_reads_count(const Ace *ace);
-// Sums of a structure over all launches, or of the last one alone; `empty` is filled in.
+// Sums of a structure over all launches; `empty` is filled in.
 AceSums ace_sums(const Ace *ace, uint32_t structure);
-AceSums ace_launch_sums(const Ace *ace, uint32_t structure, uint64_t *cycles);
+uint32_t ace_launch_count(const Ace *ace);
+const AceLaunch *ace_launch(const Ace *ace, uint32_t launch);
 AceSums ace_kernel_sums(const Ace *ace, uint32_t kernel, uint32_t structure);
 uint32_t ace_line_count(const Ace *ace); // by kernel, then by line
 const AceLine *ace_line(const Ace *ace, uint32_t index);

@@ -28,7 +28,13 @@ uint32_t value_new(Flow *flow, uint32_t lanes, uint32_t time) {
   uint32_t index = flow->free;
   Value *value = &flow->values[index];
   flow->free = value->next;
-  *value = (Value){.held = lanes, .lanes = lanes, .born = time, .read_until = time, .live_until = time, .pc = WHO_NO_INDEX};
+  *value = (Value){.held = lanes,
+                   .lanes = lanes,
+                   .born = time,
+                   .read_until = time,
+                   .live_until = time,
+                   .pc = WHO_NO_INDEX,
+                   .launch = flow->tally->launch_number};
   return index;
 }
 
@@ -89,7 +95,7 @@ void value_needed(Flow *flow, Value *value, const Source *source, uint32_t lanes
   if (role == ROLE_CONTROL || role == ROLE_ADDRESS || role == ROLE_OUTPUT) {
     if (value->role == ROLE_NONE || role < value->role) value->role = (uint8_t)role;
   }
-  raise_live(flow, value, lanes, source->time);
+  if (value->region != REGION_NONE) raise_live(flow, value, lanes, source->time);
   if (!node_is_there(flow, value->maker)) return;
   Node *maker = node_at(flow, value->maker);
   if (value->region == flow->predicates) maker->predicates_needed |= 1u << (value->word & 31);
@@ -205,11 +211,15 @@ static void add_dead(Flow *flow, const Value *value) {
 
 void value_settle(Flow *flow, uint32_t index) {
   Value *value = &flow->values[index];
-  if (value->read != 0 && tally_wants(flow->tally, value->region)) {
+  if (value->region == REGION_NONE) {
+    memory_unchain(flow, index);
+  } else if (value->read != 0 && tally_wants(flow->tally, value->region)) {
     uint32_t care = bits_of(flow, value) == 1 ? value->care & 1 : value->care;
+    tally_turn_to(flow->tally, value->launch);
     if (value->live != 0) add_live(flow, value, care);
     add_dead(flow, value);
     if (tally_is_asked(flow->tally, value->region, value->row)) answer_all(flow, value, care);
+    tally_turn_to(flow->tally, flow->tally->launch_number);
   }
   if (value->times != 0) {
     flow->times[value->times].next = flow->times_free;
