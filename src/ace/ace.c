@@ -45,6 +45,7 @@ static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *ev
   tally_decided(&ace->tally, flow_oldest_launch(&ace->flow));
   tally_launch(&ace->tally, machine, event->kernel);
   flow_launch(&ace->flow, machine);
+  cells_launch(&ace->cells, machine);
   return VERDICT_PASS;
 }
 
@@ -82,6 +83,11 @@ static Verdict on_take(Hook *hook, HookMachine *machine, const HoldEvent *event)
 
 static Verdict on_release(Hook *hook, HookMachine *machine, const HoldEvent *event) {
   cells_release(&((Ace *)hook->own)->cells, machine, event);
+  return VERDICT_PASS;
+}
+
+static Verdict on_decide(Hook *hook, HookMachine *machine, const DecideEvent *event) {
+  cells_decide(&((Ace *)hook->own)->cells, machine, event);
   return VERDICT_PASS;
 }
 
@@ -124,6 +130,7 @@ Ace *ace_new(const AceOptions *options) {
                      .result = on_result,
                      .take = on_take,
                      .release = on_release,
+                     .decide = options->structures == NULL ? NULL : on_decide,
                      .commit = on_commit,
                      .host = on_host,
                      .finish = on_finish,

@@ -21,16 +21,18 @@ extern const AceCauseInfo ace_causes[ACE_CAUSES];
 
 enum { ACE_WINDOW = 1 << 16, ACE_LEAST_WINDOW = 1 << 6, ACE_MOST_WINDOW = 1 << 22 }; // warp instructions
 typedef struct AceOptions {
-  const char *structures; // names with commas between them; NULL: all
-  uint32_t window;        // warp instructions after which what is undecided counts as ACE; 0: ACE_WINDOW
+  // Names with commas between them; NULL: all. What control logic decides by (DECIDED structures) is followed only if it is named, or "all" is: to be
+  // told of it takes longer than all else. Else it counts as ACE as long as a launch runs.
+  const char *structures;
+  uint32_t window; // warp instructions after which what is undecided counts as ACE; 0: ACE_WINDOW
   // Reads count, whoever reads: a protection that checks bits when they leave a structure acts on them though their value does not matter.
   bool all_reads_count;
   // Actions of protections may change who reads and writes memory: then stores to global and local memory always count.
   bool memory_is_output;
 } AceOptions;
 
-// Why there is no number of a structure.
-typedef enum AceTold { ACE_TOLD, ACE_NOT_TOLD, ACE_OUTSIDE } AceTold;
+// What is known of a structure. HELD_ALWAYS: nothing is told of it, so all of it counts, as long as a launch runs. OUTSIDE: there is no number of it.
+typedef enum AceTold { ACE_TOLD, ACE_HELD_ALWAYS, ACE_OUTSIDE } AceTold;
 
 // Sums of bit-cycles by cause; of outputs of units also of lane-cycles. A lane that computes for two threads in a cycle gives each half a lane-cycle, so
 // that both are counted in parts (ACE_PARTS).

@@ -299,10 +299,16 @@ void unit_result(Flow *flow, const HookMachine *machine, const ResultEvent *even
 void unit_retire(Flow *flow, const Node *node);
 
 // ---- Structures whose values are not followed (cells.c) ----------------------------------------------------
+typedef struct Decided { // a cell of control logic
+  uint64_t told;         // bits of which all that they decide is told
+  uint32_t *since;       // by bit: when it last decided something or was written
+} Decided;
 typedef struct Cells {
   Tally *tally;
-  uint32_t **last;  // by region: 1 + time of the last access of each unit; 0: none yet. NULL: not of this kind
-  uint32_t **taken; // by region: 1 + time at which the row was taken; 0: it is free
+  uint32_t **last;    // by region: 1 + time of the last access of each unit; 0: none yet. NULL: not of this kind
+  uint32_t **taken;   // by region: 1 + time at which the row was taken; 0: it is free
+  uint8_t **was_read; // by region at which logic looks between accesses: the last access of each unit was a read
+  Decided **decided;  // by region: of each unit
 } Cells;
 void cells_open(Cells *cells, Tally *tally, const Flow *flow);
 void cells_close(Cells *cells);
@@ -310,6 +316,8 @@ void cells_read(Cells *cells, const HookMachine *machine, const CellEvent *event
 void cells_write(Cells *cells, const HookMachine *machine, const CellEvent *event);
 void cells_take(Cells *cells, const HookMachine *machine, const HoldEvent *event);
 void cells_release(Cells *cells, const HookMachine *machine, const HoldEvent *event);
+void cells_decide(Cells *cells, const HookMachine *machine, const DecideEvent *event);
+void cells_launch(Cells *cells, const HookMachine *machine);
 void cells_finish(Cells *cells, const HookMachine *machine);
 
 #endif

@@ -392,8 +392,7 @@ static void host_row(Flow *flow, uint32_t row, const HostRange *range) {
 void memory_host(Flow *flow, const HostEvent *event) {
   Memories *at = &flow->memory;
   if (!flow->follows_memory || event->bytes == 0) return;
-  HostRange range = {event->address, event->address + min_u64(event->bytes - 1, UINT64_MAX - event->address),
-                     event->access != HOST_WRITES};
+  HostRange range = {event->address, event->address + min_u64(event->bytes - 1, UINT64_MAX - event->address), event->access != HOST_WRITES};
   if (event->access == HOST_SHOWS) at->shown_first = range.first, at->shown_last = range.last;
   uint64_t first = range.first >> LINE_SHIFT, last = range.last >> LINE_SHIFT;
   if (last - first < at->row_used) {

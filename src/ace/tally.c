@@ -22,11 +22,13 @@ static void *grow(void *array, uint32_t *room, size_t size) {
 
 // ---- Which structures ------------------------------------------------------------------------------
 
-static AceTold told_of(const Region *region) {
+static AceTold told_of(const Region *region, bool is_named) {
   if ((region->flags & REGION_OUTPUT) != 0) return ACE_TOLD;
   if ((region->flags & REGION_OUTSIDE) != 0) return ACE_OUTSIDE;
-  bool all_accesses = (region->flags & (REGION_TRACED | REGION_LOOKED_AT)) == REGION_TRACED;
-  return all_accesses || (region->flags & REGION_PLACES) != 0 ? ACE_TOLD : ACE_NOT_TOLD;
+  bool is_looked_at = (region->flags & REGION_LOOKED_AT) != 0 && (region->flags & REGION_TAKEN_OUT) == 0;
+  bool is_told = ((region->flags & REGION_TRACED) != 0 && !is_looked_at) || (region->flags & REGION_PLACES) != 0 ||
+                 (is_named && (region->flags & REGION_DECIDED) != 0);
+  return is_told ? ACE_TOLD : ACE_HELD_ALWAYS;
 }
 
 // "rf,unit": a name, or all whose names begin with it and a dot; "all".
@@ -72,7 +74,7 @@ bool tally_open(Tally *tally, const RegionTable *regions, const char *names, Dia
     if (!wanted) continue;
     tally->structures[tally->count++] = (AceStructure){.name = region->name,
                                                        .region = (uint16_t)i,
-                                                       .told = told_of(region),
+                                                       .told = told_of(region, names != NULL),
                                                        .is_output = (region->flags & REGION_OUTPUT) != 0,
                                                        .bit_count = region_bits(region),
                                                        .lanes = region->rows * region->units};
@@ -231,13 +233,21 @@ void tally_finish(Tally *tally, const HookMachine *machine) {
   tally->kernels[launch->kernel].launches++;
   tally->kernels[launch->kernel].cycles += cycles;
   tally->launches[tally->launch_count - 1].cycles = cycles;
-  tally->cycles += cycles;
   for (uint32_t i = 0; i < tally->probe_count; i++) { // those that nothing has answered met nothing
     AceProbe *probe = &tally->probes[i];
     uint16_t structure = tally->of_region[probe->site.region];
     bool is_now = probe->cycle >= launch->began_at && probe->cycle <= machine->cycle;
-    if (is_now && structure != REGION_NONE && tally->structures[structure].told == ACE_TOLD) probe->is_known = true;
+    if (!is_now || structure == REGION_NONE || tally->structures[structure].told == ACE_OUTSIDE) continue;
+    probe->is_known = true;
+    if (tally->structures[structure].told == ACE_HELD_ALWAYS) probe->cause = ACE_HELD;
   }
+  for (uint32_t i = 0; i < tally->count; i++) {
+    const AceStructure *structure = &tally->structures[i];
+    if (structure->told != ACE_HELD_ALWAYS) continue;
+    tally_sum(tally, structure->region, ACE_HELD, structure->bit_count * cycles);
+    tally_slice(tally, structure->region, 0, (uint32_t)cycles, structure->bit_count);
+  }
+  tally->cycles += cycles;
 }
 
 // ---- Slices of time ----------------------------------------------------------------------------------

@@ -225,7 +225,51 @@ static void test_other_structures(void **state) {
   expect(&toy, "cache", ACE_READ, (15 + 61) * LANE);
   expect(&toy, "cache", ACE_OVERWRITTEN, (30 + 45) * LANE);
   expect(&toy, "cache", ACE_UNREAD, (49 + 49 + 39) * LANE);
-  assert_int_equal(ace_structure(toy.ace, structure(&toy, "secret"))->told, ACE_NOT_TOLD);
+  assert_int_equal(ace_structure(toy.ace, structure(&toy, "secret"))->told, ACE_HELD_ALWAYS);
+  expect(&toy, "secret", ACE_HELD, 100 * 32); // nothing is told of it
+  close_toy(&toy);
+}
+
+// Logic looks at what lies in the buffer: what was written matters, whether it is read or not; what was read is gone.
+static void test_looked_at(void **state) {
+  Toy toy;
+  (void)state;
+  open_toy(&toy);
+  Who who = who_is(ADD, 0);
+  cells(&toy, 9, true, &who, BUFFERED, 0, 0xF);
+  cells(&toy, 19, false, &who, BUFFERED, 0, 0xF); // issued
+  cells(&toy, 29, true, &who, BUFFERED, 0, 0xF);
+  cells(&toy, 39, true, &who, BUFFERED, 0, 0x3); // thrown away
+  finish(&toy);
+  expect(&toy, "buffer", ACE_CONTROL, 10 * 4 * LANE);
+  expect(&toy, "buffer", ACE_OVERWRITTEN, 10 * 4 * LANE);
+  expect(&toy, "buffer", ACE_HELD, 10 * 2 * LANE + 60 * 2 * LANE + 70 * 2 * LANE);
+  close_toy(&toy);
+}
+
+// Bit 0 decides something in 29 and is written in 39, bit 1 is written in 19, bit 2 is never told, bit 3 from 39 on.
+static void test_decided(void **state) {
+  Toy toy;
+  (void)state;
+  AceProbe probes[] = {{.site = {LOGIC, 0, 0, 0}, .cycle = 29}, {.site = {LOGIC, 0, 0, 0}, .cycle = 30}};
+  open_with(&toy, &(AceOptions){.window = 64, .structures = "all"}, probes, COUNT_OF(probes));
+  Who nobody = WHO_NOBODY;
+  DecideEvent events[] = {{&nobody, LOGIC, 0, 0, 0, 0x2}, {&nobody, LOGIC, 0, 0, 0x1, 0}, {&nobody, LOGIC, 0, 0, 0, 0x1}};
+  for (uint32_t i = 0; i < COUNT_OF(events); i++) {
+    toy.machine.cycle = 19 + 10 * i;
+    hooks_decide(&toy.chain, &toy.machine, &events[i]);
+  }
+  finish(&toy);
+  expect(&toy, "logic", ACE_CONTROL, 30);
+  expect(&toy, "logic", ACE_OVERWRITTEN, 20 + 10);
+  expect(&toy, "logic", ACE_HELD, 100 + 40);
+  expect(&toy, "logic", ACE_UNREAD, 80 + 60 + 60);
+  assert_int_equal(probes[0].cause, ACE_CONTROL);
+  assert_int_equal(probes[1].cause, ACE_OVERWRITTEN);
+  close_toy(&toy);
+  open_toy(&toy); // it is not named
+  finish(&toy);
+  expect(&toy, "logic", ACE_HELD, 100 * 4);
   close_toy(&toy);
 }
 
@@ -316,6 +360,8 @@ int main(void) {
       cmocka_unit_test(test_units),
       cmocka_unit_test(test_probes),
       cmocka_unit_test(test_other_structures),
+      cmocka_unit_test(test_looked_at),
+      cmocka_unit_test(test_decided),
       cmocka_unit_test(test_slices_and_bytes),
       cmocka_unit_test(test_unknown_structure),
   };

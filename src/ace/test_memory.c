@@ -222,11 +222,8 @@ static void test_other_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_memory),
-      cmocka_unit_test(test_window_of_memory),
-      cmocka_unit_test(test_under_way),
-      cmocka_unit_test(test_launches),
-      cmocka_unit_test(test_other_memory),
+      cmocka_unit_test(test_memory),   cmocka_unit_test(test_window_of_memory), cmocka_unit_test(test_under_way),
+      cmocka_unit_test(test_launches), cmocka_unit_test(test_other_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 enum { ROWS = 8, ALL = -1, END = 99 }; // registers; the last cycle: launches have 100
-enum { RF, PRED, SHARED, QUEUE, CACHE, SECRET, SP, AGU, REGIONS };
+enum { RF, PRED, SHARED, QUEUE, CACHE, SECRET, SP, AGU, BUFFERED, LOGIC, REGIONS };
 #define EVERY UINT32_MAX
 
 static const Region regions[REGIONS] = {
@@ -100,6 +100,29 @@ static const Region regions[REGIONS] = {
              .rows = 1,
              .units = 32,
              .bits = 64},
+    [BUFFERED] = {.name = "buffer",
+                  .role = REGION_ROLE_INSTRUCTIONS,
+                  .unit = "word",
+                  .dims = {{"entry", 1}},
+                  .dim_count = 1,
+                  .flags = REGION_INJECTABLE | REGION_HASHED | REGION_TRACED | REGION_LOOKED_AT | REGION_TAKEN_OUT,
+                  .rows = 1,
+                  .units = 4,
+                  .bits = 32,
+                  .base = 1408,
+                  .row_bytes = 16,
+                  .unit_bytes = 4},
+    [LOGIC] = {.name = "logic",
+               .unit = "entry",
+               .dims = {{"gpu", 1}},
+               .dim_count = 1,
+               .flags = REGION_INJECTABLE | REGION_HASHED | REGION_DECIDED,
+               .rows = 1,
+               .units = 1,
+               .bits = 4,
+               .base = 1472,
+               .row_bytes = 4,
+               .unit_bytes = 4},
 };
 static const RegionTable table = {regions, REGIONS, 2048};
 
@@ -177,6 +200,12 @@ static inline void write_program(Toy *toy) {
   toy->program = (Program){.decoded = code, .lines = toy->lines, .code_count = INSTRUCTIONS};
 }
 
+// Of "logic": bits 0 and 1, later bit 3, too.
+enum { TOLD_FIRST = 0x3, TOLD_LATER = 0xB };
+static inline bool is_told(const HookMachine *machine, const Site *site) {
+  return ((machine->cycle < 39 ? TOLD_FIRST : TOLD_LATER) >> site->bit & 1) != 0;
+}
+
 static inline void open_with(Toy *toy, const AceOptions *options, AceProbe *probes, uint32_t count) {
   *toy = (Toy){.arena = arena_new(), .ace = ace_new(options)};
   write_program(toy);
@@ -186,7 +215,7 @@ static inline void open_with(Toy *toy, const AceOptions *options, AceProbe *prob
   hook_chain_add(&toy->chain, ace_hook(toy->ace));
   HookLayout *layout = hook_layout_begin(toy->arena, &table, &shape);
   assert_true(hook_layout_attach(layout, &toy->chain, &diags));
-  toy->machine = (HookMachine){.regions = &table, .program = &toy->program, .warp_rows = ROWS};
+  toy->machine = (HookMachine){.regions = &table, .program = &toy->program, .warp_rows = ROWS, .is_told = is_told};
   Who who = WHO_NOBODY;
   hooks_launch(&toy->chain, &toy->machine, &(LaunchEvent){.who = &who, .kernel = "kernel"});
 }
