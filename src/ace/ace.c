@@ -30,6 +30,8 @@ static bool attach(Hook *hook, HookLayout *layout, Diags *diags) {
   tally_ask(&ace->tally, ace->probes, ace->probe_count);
   flow_open(&ace->flow, &ace->tally, layout, &ace->options);
   cells_open(&ace->cells, &ace->tally, &ace->flow);
+  if (!cells_decide_any(&ace->cells)) hook->decide = NULL; // to be told of what nobody wants takes long
+  if (!cells_take_any(&ace->cells)) hook->take = hook->release = NULL;
   ace->is_open = true;
   return true;
 }
@@ -130,7 +132,7 @@ Ace *ace_new(const AceOptions *options) {
                      .result = on_result,
                      .take = on_take,
                      .release = on_release,
-                     .decide = options->structures == NULL ? NULL : on_decide,
+                     .decide = on_decide,
                      .commit = on_commit,
                      .host = on_host,
                      .finish = on_finish,

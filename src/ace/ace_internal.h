@@ -312,6 +312,8 @@ typedef struct Cells {
 } Cells;
 void cells_open(Cells *cells, Tally *tally, const Flow *flow);
 void cells_close(Cells *cells);
+bool cells_decide_any(const Cells *cells); // it needs to hear what control logic decides
+bool cells_take_any(const Cells *cells);   // or of places
 void cells_read(Cells *cells, const HookMachine *machine, const CellEvent *event);
 void cells_write(Cells *cells, const HookMachine *machine, const CellEvent *event);
 void cells_take(Cells *cells, const HookMachine *machine, const HoldEvent *event);

@@ -32,6 +32,18 @@ void cells_open(Cells *cells, Tally *tally, const Flow *flow) {
   }
 }
 
+bool cells_decide_any(const Cells *cells) {
+  bool any = false;
+  for (uint32_t i = 0; i < cells->tally->regions->count; i++) any = any || cells->decided[i] != NULL;
+  return any;
+}
+
+bool cells_take_any(const Cells *cells) {
+  bool any = false;
+  for (uint32_t i = 0; i < cells->tally->regions->count; i++) any = any || cells->taken[i] != NULL;
+  return any;
+}
+
 void cells_close(Cells *cells) {
   for (uint32_t i = 0; cells->tally != NULL && i < cells->tally->regions->count; i++) {
     free(cells->last[i]);
