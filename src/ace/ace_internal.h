@@ -12,6 +12,13 @@ static inline void *new_array(size_t count, size_t size) { // zeros; to be freed
   ASSERT(array != NULL);
   return array;
 }
+// Items that come and go are numbered from 1 in an array that grows; free ones are chained by a number of their own, at `next_at` bytes in an item.
+typedef struct PoolShape {
+  size_t size, next_at;
+  uint32_t first_room;
+} PoolShape;
+#define POOL_SHAPE(Type, first) (&(PoolShape){sizeof(Type), offsetof(Type, next), first})
+void *pool_grow(void *items, uint32_t *room, uint32_t *free_item, const PoolShape *shape); // twice the room; new items are zero
 static inline uint32_t count_ones(uint32_t mask) { return (uint32_t)__builtin_popcount(mask); }
 
 // ---- Sums (tally.c) --------------------------------------------------------------------------------

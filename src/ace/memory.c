@@ -39,16 +39,7 @@ static void grow_buckets(Memories *at) {
 
 static uint32_t add_row(Memories *at, uint64_t key) {
   if (at->row_used >= at->bucket_count) grow_buckets(at);
-  if (at->row_free == 0) {
-    uint32_t room = at->row_room == 0 ? FIRST_ROWS : 2 * at->row_room;
-    at->rows = realloc(at->rows, room * sizeof *at->rows);
-    ASSERT(at->rows != NULL);
-    for (uint32_t i = room; i > max_u32(at->row_room, 1); i--) {
-      at->rows[i - 1] = (MemoryRow){.next = at->row_free};
-      at->row_free = i - 1;
-    }
-    at->row_room = room;
-  }
+  if (at->row_free == 0) at->rows = pool_grow(at->rows, &at->row_room, &at->row_free, POOL_SHAPE(MemoryRow, FIRST_ROWS));
   uint32_t row = at->row_free, bucket = bucket_of(at, key);
   at->row_free = at->rows[row].next;
   at->rows[row] = (MemoryRow){.key = key, .next = at->buckets[bucket]};
@@ -208,16 +199,7 @@ static uint32_t touch_all(Touching *to, const ResultEvent *event) {
 
 static Access *new_access(Flow *flow, Node *node) {
   Memories *at = &flow->memory;
-  if (at->access_free == 0) {
-    uint32_t room = at->access_room == 0 ? FIRST_ACCESSES : 2 * at->access_room;
-    at->accesses = realloc(at->accesses, room * sizeof *at->accesses);
-    ASSERT(at->accesses != NULL);
-    for (uint32_t i = room; i > max_u32(at->access_room, 1); i--) {
-      at->accesses[i - 1].next = at->access_free;
-      at->access_free = i - 1;
-    }
-    at->access_room = room;
-  }
+  if (at->access_free == 0) at->accesses = pool_grow(at->accesses, &at->access_room, &at->access_free, POOL_SHAPE(Access, FIRST_ACCESSES));
   node->access = at->access_free;
   Access *access = &at->accesses[node->access];
   at->access_free = access->next;

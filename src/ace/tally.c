@@ -222,7 +222,7 @@ void tally_decided(Tally *tally, uint32_t before) {
   }
   tally->open_count -= count;
   tally->open_first += count;
-  memmove(tally->open, &tally->open[count], tally->open_count * sizeof *tally->open);
+  if (count > 0) memmove(tally->open, &tally->open[count], tally->open_count * sizeof *tally->open);
   tally->at = tally->open_count == 0 ? NULL : &tally->open[tally->open_count - 1];
   for (uint32_t i = 0; i < tally->kernel_count && tally->open_count == 0; i++) add_lines(tally, i);
 }
