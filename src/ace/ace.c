@@ -30,6 +30,8 @@ static bool attach(Hook *hook, HookLayout *layout, Diags *diags) {
   tally_ask(&ace->tally, ace->probes, ace->probe_count);
   flow_open(&ace->flow, &ace->tally, layout, &ace->options);
   cells_open(&ace->cells, &ace->tally, &ace->flow);
+  if (!cells_decide_any(&ace->cells)) hook->decide = NULL; // to be told of what nobody wants takes long
+  if (!cells_take_any(&ace->cells)) hook->take = hook->release = NULL;
   ace->is_open = true;
   return true;
 }
@@ -41,8 +43,11 @@ static bool watches(const Hook *hook, uint16_t region) {
 
 static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
   Ace *ace = hook->own;
+  if (tally_is_new_code(&ace->tally, machine, event->kernel)) flow_decide_all(&ace->flow);
+  tally_decided(&ace->tally, flow_oldest_launch(&ace->flow));
   tally_launch(&ace->tally, machine, event->kernel);
   flow_launch(&ace->flow, machine);
+  cells_launch(&ace->cells, machine);
   return VERDICT_PASS;
 }
 
@@ -67,7 +72,9 @@ static Verdict on_write(Hook *hook, HookMachine *machine, const CellEvent *event
 }
 
 static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
-  unit_result(&((Ace *)hook->own)->flow, machine, event);
+  Ace *ace = hook->own;
+  unit_result(&ace->flow, machine, event);
+  if (ace->flow.follows_memory) memory_addresses(&ace->flow, event);
   return VERDICT_PASS;
 }
 
@@ -81,9 +88,20 @@ static Verdict on_release(Hook *hook, HookMachine *machine, const HoldEvent *eve
   return VERDICT_PASS;
 }
 
+static Verdict on_decide(Hook *hook, HookMachine *machine, const DecideEvent *event) {
+  cells_decide(&((Ace *)hook->own)->cells, machine, event);
+  return VERDICT_PASS;
+}
+
 static Verdict on_commit(Hook *hook, HookMachine *machine, const CommitEvent *event) {
   (void)machine;
   flow_commit(&((Ace *)hook->own)->flow, event);
+  return VERDICT_PASS;
+}
+
+static Verdict on_host(Hook *hook, HookMachine *machine, const HostEvent *event) {
+  (void)machine;
+  memory_host(&((Ace *)hook->own)->flow, event);
   return VERDICT_PASS;
 }
 
@@ -114,7 +132,9 @@ Ace *ace_new(const AceOptions *options) {
                      .result = on_result,
                      .take = on_take,
                      .release = on_release,
+                     .decide = on_decide,
                      .commit = on_commit,
+                     .host = on_host,
                      .finish = on_finish,
                      .next_cycle = UINT64_MAX};
   return ace;
@@ -128,6 +148,13 @@ void ace_free(Ace *ace) {
   free((void *)(uintptr_t)ace->regions.items);
   free(ace->structures);
   free(ace);
+}
+
+void ace_end(Ace *ace, bool host_sees) {
+  if (!ace->is_open || ace->tally.launch_number == 0) return;
+  memory_end(&ace->flow, host_sees);
+  flow_decide_all(&ace->flow);
+  tally_decided(&ace->tally, ace->tally.launch_number + 1);
 }
 
 Hook *ace_hook(Ace *ace) { return &ace->hook; }
@@ -155,6 +182,8 @@ const AceKernel *ace_kernel(const Ace *ace, uint32_t kernel) { return &ace->tall
 uint64_t ace_cycles(const Ace *ace) { return ace->tally.cycles; }
 uint32_t ace_window(const Ace *ace) { return ace->flow.window; }
 bool ace_all_reads_count(const Ace *ace) { return ace->flow.all_reads_count; }
+uint32_t ace_launch_count(const Ace *ace) { return ace->tally.launch_count; }
+const AceLaunch *ace_launch(const Ace *ace, uint32_t launch) { return &ace->tally.launches[launch]; }
 uint32_t ace_line_count(const Ace *ace) { return ace->tally.line_count; }
 const AceLine *ace_line(const Ace *ace, uint32_t index) { return &ace->tally.lines[index]; }
 
@@ -175,11 +204,6 @@ static AceSums filled(const AceStructure *structure, const AceSums *sums, uint64
 AceSums ace_kernel_sums(const Ace *ace, uint32_t kernel, uint32_t structure) {
   const AceKernel *at = &ace->tally.kernels[kernel];
   return filled(&ace->tally.structures[structure], &at->sums[structure], at->cycles);
-}
-
-AceSums ace_launch_sums(const Ace *ace, uint32_t structure, uint64_t *cycles) {
-  *cycles = ace->tally.last_cycles;
-  return filled(&ace->tally.structures[structure], &ace->tally.last[structure], *cycles);
 }
 
 AceSums ace_sums(const Ace *ace, uint32_t structure) {

@@ -1,7 +1,7 @@
 // AVF by ACE analysis (Mukherjee et al., MICRO 2003): from one run without faults, which bits matter in which cycles.
 //
-// An observer: it hears what a machine tells of its structures and follows values through registers, predicates and shared memory. A bit-cycle
-// is ACE (a flip in it may change the result) unless a cause is known why it is not (cause.def). docs/avf.md says why each is sound.
+// An observer: it hears what a machine tells of its structures and follows values through registers, predicates and memory to what the host reads. A
+// bit-cycle is ACE (a flip in it may change the result) unless a cause is known why it is not (cause.def). docs/avf.md says why each is sound.
 #ifndef REDOUBT_ACE_H
 #define REDOUBT_ACE_H
 
@@ -21,14 +21,18 @@ extern const AceCauseInfo ace_causes[ACE_CAUSES];
 
 enum { ACE_WINDOW = 1 << 16, ACE_LEAST_WINDOW = 1 << 6, ACE_MOST_WINDOW = 1 << 22 }; // warp instructions
 typedef struct AceOptions {
-  const char *structures; // names with commas between them; NULL: all
-  uint32_t window;        // warp instructions after which what is undecided counts as ACE; 0: ACE_WINDOW
+  // Names with commas between them; NULL: all. What control logic decides by (DECIDED structures) is followed only if it is named, or "all" is: to be
+  // told of it takes longer than all else. Else it counts as ACE as long as a launch runs.
+  const char *structures;
+  uint32_t window; // warp instructions after which what is undecided counts as ACE; 0: ACE_WINDOW
   // Reads count, whoever reads: a protection that checks bits when they leave a structure acts on them though their value does not matter.
   bool all_reads_count;
+  // Actions of protections may change who reads and writes memory: then stores to global and local memory always count.
+  bool memory_is_output;
 } AceOptions;
 
-// Why there is no number of a structure.
-typedef enum AceTold { ACE_TOLD, ACE_NOT_TOLD, ACE_OUTSIDE } AceTold;
+// What is known of a structure. HELD_ALWAYS: nothing is told of it, so all of it counts, as long as a launch runs. OUTSIDE: there is no number of it.
+typedef enum AceTold { ACE_TOLD, ACE_HELD_ALWAYS, ACE_OUTSIDE } AceTold;
 
 // Sums of bit-cycles by cause; of outputs of units also of lane-cycles. A lane that computes for two threads in a cycle gives each half a lane-cycle, so
 // that both are counted in parts (ACE_PARTS).
@@ -51,6 +55,11 @@ typedef struct AceKernel {
   uint64_t cycles;
   AceSums *sums; // by structure
 } AceKernel;
+typedef struct AceLaunch {
+  uint32_t kernel;
+  uint64_t cycles;
+  uint64_t *bits, *undecided; // by structure: ACE bit-cycles, and those of them that are undecided
+} AceLaunch;
 typedef struct AceLine { // ACE bit-cycles of values that a line has made, or of the results that it sends through a unit
   uint32_t kernel, line;
   uint64_t *bits; // by structure
@@ -61,7 +70,10 @@ Ace *ace_new(const AceOptions *options); // ace_free
 void ace_free(Ace *ace);
 Hook *ace_hook(Ace *ace); // serves one machine; structures are known once it is attached
 
-// What was found, after each launch.
+// The run is over: what is known by now is all. `host_sees`: the host may read memory that it was not told to have read.
+void ace_end(Ace *ace, bool host_sees);
+
+// What was found, after ace_end.
 uint32_t ace_structure_count(const Ace *ace);
 const AceStructure *ace_structure(const Ace *ace, uint32_t structure);
 uint32_t ace_kernel_count(const Ace *ace);
@@ -69,9 +81,10 @@ const AceKernel *ace_kernel(const Ace *ace, uint32_t kernel);
 uint64_t ace_cycles(const Ace *ace); // of all launches
 uint32_t ace_window(const Ace *ace);
 bool ace_all_reads_count(const Ace *ace);
-// Sums of a structure over all launches, or of the last one alone; `empty` is filled in.
+// Sums of a structure over all launches; `empty` is filled in.
 AceSums ace_sums(const Ace *ace, uint32_t structure);
-AceSums ace_launch_sums(const Ace *ace, uint32_t structure, uint64_t *cycles);
+uint32_t ace_launch_count(const Ace *ace);
+const AceLaunch *ace_launch(const Ace *ace, uint32_t launch);
 AceSums ace_kernel_sums(const Ace *ace, uint32_t kernel, uint32_t structure);
 uint32_t ace_line_count(const Ace *ace); // by kernel, then by line
 const AceLine *ace_line(const Ace *ace, uint32_t index);

@@ -1,4 +1,4 @@
-// Values in registers, predicates and shared memory: who made them, who reads them, when they are gone.
+// Values in registers, predicates and shared memory (memory.c has global and local memory): who made them, who reads them, when they are gone.
 //
 // Every row of 32 lanes has a list of values; each lane lies in one of them. A read ties the reader to the value; a write ends it and begins
 // another. When a value is gone and all its readers are decided, its time is summed by cause: until the last reader that matters it was ACE.
@@ -50,6 +50,8 @@ typedef struct Reading {
   uint32_t node; // NOBODY: whoever it is matters
 } Reading;
 
+static Role role_of(const Node *node) { return node->is_memory ? ROLE_OUTPUT : ROLE_DATA; }
+
 static void read_one(Flow *flow, uint32_t index, const Reading *reading) {
   Value *value = &flow->values[index];
   uint32_t lanes = reading->lanes & value->held;
@@ -60,7 +62,7 @@ static void read_one(Flow *flow, uint32_t index, const Reading *reading) {
   value_read(flow, value, lanes, reading->time);
   if (node_is_there(flow, value->maker)) node_at(flow, value->maker)->read |= node_at(flow, value->maker)->is_store ? 1 : lanes;
   if (!is_tied) {
-    value_needed(flow, value, &source, lanes, is_link ? ROLE_DATA : reading->role, true);
+    value_needed(flow, value, &source, lanes, !is_link ? reading->role : node == NULL ? ROLE_DATA : role_of(node), true);
     return;
   }
   node->sources[node->source_count++] = source;
@@ -68,7 +70,7 @@ static void read_one(Flow *flow, uint32_t index, const Reading *reading) {
   if (node_is_there(flow, value->maker)) node_add(node_at(flow, value->maker), lanes);
   uint32_t decided = lanes & node->live; // by another of its results
   if (node->live != 0 && (source.is_whole || node->is_store)) decided = lanes;
-  if (decided != 0) value_needed(flow, value, &source, decided, ROLE_DATA, true);
+  if (decided != 0) value_needed(flow, value, &source, decided, role_of(node), true);
 }
 
 static void read_place(Flow *flow, const Place *place, const Reading *reading) {
@@ -156,7 +158,7 @@ uint32_t flow_find(const Flow *flow, const Who *who) {
 static const InstrRoles *roles_at(Flow *flow, uint32_t pc) {
   if (flow->program == NULL || flow->program->decoded == NULL || pc >= min_u32(flow->program->code_count, flow->role_room)) return NULL;
   InstrRoles *roles = &flow->roles[pc];
-  if (!roles->is_known) instr_roles(&flow->program->decoded[pc], roles);
+  if (!roles->is_known) instr_roles(&flow->program->decoded[pc], flow->follows_memory, roles);
   return roles;
 }
 
@@ -207,6 +209,7 @@ void flow_issue(Flow *flow, const IssueEvent *event) {
   if (number == NOBODY && event->mask != 0 && roles != NULL && roles->has_node) {
     number = node_new(flow, who, event->mask);
     node_at(flow, number)->is_store = roles->stores;
+    node_at(flow, number)->is_memory = roles->to_memory;
     node_add(node_at(flow, number), event->mask); // until it is written back
     flow->recent[warp * RECENT + who->issue % RECENT] = number;
   }
@@ -220,6 +223,7 @@ void flow_commit(Flow *flow, const CommitEvent *event) {
   Node *node = node_at(flow, number);
   uint32_t lanes = event->mask & node->mask & ~node->committed;
   node->committed |= lanes;
+  if (flow->follows_memory && node->committed == node->mask) memory_commit(flow, number);
   if (!node->is_store) node_drop(flow, number, lanes);
   else if (lanes != 0 && node->committed == node->mask) node_drop(flow, number, 1);
   flow_spread(flow);
@@ -323,9 +327,13 @@ void flow_open(Flow *flow, Tally *tally, const HookLayout *layout, const AceOpti
   uint32_t needed = WANT_ISSUE | WANT_COMMIT | WANT_RESULT;
   *flow = (Flow){.tally = tally, .rf = REGION_NONE, .predicates = REGION_NONE, .shared = REGION_NONE, .oldest = 1};
   flow->all_reads_count = options->all_reads_count;
+  flow->follows_memory = !options->all_reads_count && !options->memory_is_output;
   flow->sms = max_u32(shape->sms, 1);
   flow->warps = max_u32(shape->warps, 1);
-  if ((shape->untold & needed) != 0) return;
+  if ((shape->untold & needed) != 0) {
+    flow->follows_memory = false;
+    return;
+  }
   flow->rf = region_with_role(tally->regions, REGION_ROLE_REGISTERS);
   flow->predicates = region_with_role(tally->regions, REGION_ROLE_PREDICATES);
   flow->shared = region_with_role(tally->regions, REGION_ROLE_SHARED);
@@ -352,6 +360,7 @@ void flow_close(Flow *flow) {
   free(flow->pending);
   free(flow->roles);
   free(flow->waiting);
+  memory_close(flow);
 }
 
 void flow_launch(Flow *flow, const HookMachine *machine) {
@@ -363,6 +372,8 @@ void flow_launch(Flow *flow, const HookMachine *machine) {
     flow->role_room = count;
   }
   for (uint32_t i = 0; i < count; i++) flow->roles[i].is_known = false;
+  if (flow->newest > UINT32_MAX / 2 || flow->memory.serial > UINT32_MAX / 2) flow_decide_all(flow);
+  memory_launch(flow);
 }
 
 void flow_finish(Flow *flow, const HookMachine *machine) {
@@ -376,10 +387,16 @@ void flow_finish(Flow *flow, const HookMachine *machine) {
     }
   }
   flow_spread(flow);
+  memory_finish(flow);
+  memset(flow->recent, 0, (size_t)flow->sms * flow->warps * RECENT * sizeof *flow->recent);
+  memset(flow->pending, 0, (size_t)flow->sms * flow->warps * sizeof *flow->pending);
+  if (!flow->follows_memory) flow_decide_all(flow);
+}
+
+void flow_decide_all(Flow *flow) {
   while (flow->oldest <= flow->newest) node_retire(flow);
   flow->oldest = 1;
   flow->newest = 0;
-  memset(flow->recent, 0, (size_t)flow->sms * flow->warps * RECENT * sizeof *flow->recent);
-  memset(flow->pending, 0, (size_t)flow->sms * flow->warps * sizeof *flow->pending);
+  flow->memory.serial = 0;
   flow->waiting_count = 0;
 }

@@ -102,7 +102,8 @@ static void spread_live(Flow *flow, uint32_t number) {
     const Source *source = &node->sources[i];
     uint32_t concerned = lanes_of(node, source, lanes, is_first);
     bool is_sure = (node->sure & lanes) == lanes;
-    if (concerned != 0) value_needed(flow, &flow->values[source->value], source, concerned, ROLE_DATA, is_sure);
+    Role role = node->is_memory ? ROLE_OUTPUT : ROLE_DATA;
+    if (concerned != 0) value_needed(flow, &flow->values[source->value], source, concerned, role, is_sure);
   }
   settle(flow, node);
 }
@@ -151,7 +152,10 @@ void node_retire(Flow *flow) {
     node_needed(flow, number, undecided, false);
     flow_spread(flow);
   }
+  tally_turn_to(flow->tally, node->launch);
   unit_retire(flow, node);
+  tally_turn_to(flow->tally, flow->tally->launch_number);
+  memory_retire(flow, node);
   flow->oldest++;
 }
 
@@ -164,5 +168,6 @@ uint32_t node_new(Flow *flow, const Who *who, uint32_t mask) {
   node->warp = who->sm * flow->warps + who->warp;
   node->pc = who->pc;
   node->mask = mask;
+  node->launch = flow->tally->launch_number;
   return number;
 }

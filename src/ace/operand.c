@@ -12,14 +12,14 @@ static unsigned member_mask(const OpInfo *info) {
   return info->c != TYPE_none ? OPERAND_C : info->b != TYPE_none ? OPERAND_B : OPERAND_A;
 }
 
-static Role role_of(const OpInfo *info, unsigned operand) {
+static Role role_of(const OpInfo *info, unsigned operand, bool follows_memory) {
   if (operand == OPERAND_GUARD) return ROLE_CONTROL;
   switch (info->kind) {
   case KIND_ALU:
   case KIND_SREG: return ROLE_LINK;
   case KIND_WARP: return operand >= OPERAND_A && operand == member_mask(info) ? ROLE_CONTROL : ROLE_WHOLE;
   case KIND_MATRIX: return info->space == SPACE_NONE ? ROLE_WHOLE : operand == OPERAND_A ? ROLE_ADDRESS : ROLE_OUTPUT;
-  case KIND_STORE: return operand == OPERAND_A ? ROLE_ADDRESS : info->space == SPACE_SHARED ? ROLE_LINK : ROLE_OUTPUT;
+  case KIND_STORE: return operand == OPERAND_A ? ROLE_ADDRESS : follows_memory || info->space == SPACE_SHARED ? ROLE_LINK : ROLE_OUTPUT;
   case KIND_ATOMIC: return operand == OPERAND_A ? ROLE_ADDRESS : ROLE_OUTPUT;
   case KIND_LOAD:
   case KIND_TEXTURE: return ROLE_ADDRESS;
@@ -33,32 +33,34 @@ static uint8_t number_of(const Instr *instr, unsigned operand) {
   return operand == OPERAND_PS ? instr->ps : instr->guard;
 }
 
-static void add_role(const Instr *instr, InstrRoles *roles, unsigned operand, unsigned registers, bool is_predicate) {
+static void add_role(const Instr *instr, InstrRoles *roles, const OperandUse *use, bool follows_memory) {
+  unsigned operand = use->operand;
   const OpInfo *info = &op_info[instr->op];
   if (roles->count == OPERAND_ROLES) { // more than any row has: nothing is known of it then
     roles->items[0] = (OperandRole){.first = 0, .count = UINT8_MAX, .role = ROLE_DATA, .care = {UINT32_MAX, UINT32_MAX}};
     return;
   }
   OperandRole role = {.first = number_of(instr, operand),
-                      .count = (uint8_t)max_u32(registers, 1),
-                      .role = (uint8_t)role_of(info, operand),
-                      .is_predicate = is_predicate};
+                      .count = (uint8_t)max_u32(use->registers, 1),
+                      .role = (uint8_t)role_of(info, operand, follows_memory),
+                      .is_predicate = use->predicate};
   bool is_data = operand <= OPERAND_C && (role.role == ROLE_LINK || role.role == ROLE_OUTPUT);
-  uint64_t care = is_predicate ? 1 : is_data ? instr_care(instr, operand) : UINT64_MAX;
+  uint64_t care = use->predicate ? 1 : is_data ? instr_care(instr, operand) : UINT64_MAX;
   role.care[0] = (uint32_t)care;
   role.care[1] = type_info[type_of(info, min_u32(operand, OPERAND_C))].bits > 32 || !is_data ? (uint32_t)(care >> 32) : UINT32_MAX;
   roles->items[roles->count++] = role;
 }
 
-void instr_roles(const Instr *instr, InstrRoles *roles) {
+void instr_roles(const Instr *instr, bool follows_memory, InstrRoles *roles) {
   const OpInfo *info = &op_info[instr->op];
   OperandUse uses[MAX_OPERANDS];
   unsigned count = op_operands((Op)instr->op, instr->mods, (OperandSelect)instr->select, uses);
   *roles = (InstrRoles){.is_known = true};
   for (unsigned i = 0; i < count; i++) {
-    if (!uses[i].written) add_role(instr, roles, uses[i].operand, uses[i].registers, uses[i].predicate);
+    if (!uses[i].written) add_role(instr, roles, &uses[i], follows_memory);
   }
-  roles->stores = info->kind == KIND_STORE && info->space == SPACE_SHARED;
+  roles->to_memory = follows_memory && info->kind == KIND_STORE && info->space != SPACE_SHARED;
+  roles->stores = roles->to_memory || (info->kind == KIND_STORE && info->space == SPACE_SHARED);
   bool has_results = info->kind == KIND_ALU || info->kind == KIND_SREG || info->kind == KIND_WARP || info->kind == KIND_LOAD ||
                      info->kind == KIND_ATOMIC || info->kind == KIND_TEXTURE || info->kind == KIND_MATRIX;
   roles->has_node = has_results || roles->stores;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { PACK_MARK = 0x31454341 }; // "ACE1"
+enum { PACK_MARK = 0x32454341 }; // "ACE2"
 
 // ---- There -----------------------------------------------------------------------------------------------
 
@@ -22,6 +22,7 @@ void ace_pack(const Ace *ace, Text *out) {
   put_number(out, tally->count);
   put_number(out, tally->kernel_count);
   put_number(out, tally->line_count);
+  put_number(out, tally->launch_count);
   put_number(out, tally->probe_count);
   put_number(out, tally->cycles);
   put_number(out, tally->slice);
@@ -34,6 +35,12 @@ void ace_pack(const Ace *ace, Text *out) {
     put_number(out, tally->kernels[i].launches);
     put_number(out, tally->kernels[i].cycles);
     put(out, tally->kernels[i].sums, tally->count * sizeof(AceSums));
+  }
+  for (uint32_t i = 0; i < tally->launch_count; i++) {
+    put_number(out, tally->launches[i].kernel);
+    put_number(out, tally->launches[i].cycles);
+    put(out, tally->launches[i].bits, tally->count * sizeof(uint64_t));
+    put(out, tally->launches[i].undecided, tally->count * sizeof(uint64_t));
   }
   for (uint32_t i = 0; i < tally->line_count; i++) {
     put_number(out, tally->lines[i].kernel);
@@ -89,7 +96,20 @@ static char *get_name(Unpacking *from) {
   return name;
 }
 
-static void get_tables(Unpacking *from, Tally *tally, uint32_t kernels, uint32_t lines) {
+static void get_launches(Unpacking *from, Tally *tally, uint32_t launches) {
+  tally->launches = calloc((size_t)launches + 1, sizeof *tally->launches);
+  ASSERT(tally->launches != NULL);
+  for (uint32_t i = 0; i < launches && from->good; i++) {
+    AceLaunch *launch = &tally->launches[tally->launch_count++];
+    launch->kernel = (uint32_t)get_number(from);
+    launch->cycles = get_number(from);
+    launch->bits = get_array(from, tally->count, sizeof(uint64_t));
+    launch->undecided = get_array(from, tally->count, sizeof(uint64_t));
+    from->good = from->good && launch->kernel < tally->kernel_count;
+  }
+}
+
+static void get_tables(Unpacking *from, Tally *tally, uint32_t kernels, uint32_t lines, uint32_t launches) {
   for (uint32_t i = 0; i < tally->count && from->good; i++) {
     tally->names[i] = get_name(from);
     get(from, &tally->structures[i], sizeof tally->structures[i]);
@@ -102,6 +122,7 @@ static void get_tables(Unpacking *from, Tally *tally, uint32_t kernels, uint32_t
     kernel->cycles = get_number(from);
     kernel->sums = get_array(from, tally->count, sizeof(AceSums));
   }
+  get_launches(from, tally, launches);
   for (uint32_t i = 0; i < lines && from->good; i++) {
     AceLine *line = &tally->lines[tally->line_count++];
     line->kernel = (uint32_t)get_number(from);
@@ -119,7 +140,7 @@ Ace *ace_unpack(const char *bytes, size_t count, AceProbe *probes, uint32_t prob
   Ace *ace = ace_empty(window, all_reads_count);
   Tally *tally = ace_tally(ace);
   tally->count = get_count(&from);
-  uint32_t kernels = get_count(&from), lines = get_count(&from), probed = get_count(&from);
+  uint32_t kernels = get_count(&from), lines = get_count(&from), launches = get_count(&from), probed = get_count(&from);
   tally->cycles = get_number(&from);
   tally->slice = max_u64(get_number(&from), 1);
   tally->names = calloc((size_t)tally->count + 1, sizeof *tally->names);
@@ -127,7 +148,7 @@ Ace *ace_unpack(const char *bytes, size_t count, AceProbe *probes, uint32_t prob
   tally->kernels = calloc((size_t)kernels + 1, sizeof *tally->kernels);
   tally->lines = calloc((size_t)lines + 1, sizeof *tally->lines);
   ASSERT(tally->names != NULL && tally->structures != NULL && tally->kernels != NULL && tally->lines != NULL);
-  get_tables(&from, tally, kernels, lines);
+  get_tables(&from, tally, kernels, lines, launches);
   tally->slices = get_array(&from, tally->count, sizeof *tally->slices);
   from.good = from.good && probed == probe_count;
   if (from.good) get(&from, probes, probe_count * sizeof *probes);

@@ -22,11 +22,13 @@ static void *grow(void *array, uint32_t *room, size_t size) {
 
 // ---- Which structures ------------------------------------------------------------------------------
 
-static AceTold told_of(const Region *region) {
+static AceTold told_of(const Region *region, bool is_named) {
   if ((region->flags & REGION_OUTPUT) != 0) return ACE_TOLD;
   if ((region->flags & REGION_OUTSIDE) != 0) return ACE_OUTSIDE;
-  bool all_accesses = (region->flags & (REGION_TRACED | REGION_LOOKED_AT)) == REGION_TRACED;
-  return all_accesses || (region->flags & REGION_PLACES) != 0 ? ACE_TOLD : ACE_NOT_TOLD;
+  bool is_looked_at = (region->flags & REGION_LOOKED_AT) != 0 && (region->flags & REGION_TAKEN_OUT) == 0;
+  bool is_told = ((region->flags & REGION_TRACED) != 0 && !is_looked_at) || (region->flags & REGION_PLACES) != 0 ||
+                 (is_named && (region->flags & REGION_DECIDED) != 0);
+  return is_told ? ACE_TOLD : ACE_HELD_ALWAYS;
 }
 
 // "rf,unit": a name, or all whose names begin with it and a dot; "all".
@@ -72,21 +74,21 @@ bool tally_open(Tally *tally, const RegionTable *regions, const char *names, Dia
     if (!wanted) continue;
     tally->structures[tally->count++] = (AceStructure){.name = region->name,
                                                        .region = (uint16_t)i,
-                                                       .told = told_of(region),
+                                                       .told = told_of(region, names != NULL),
                                                        .is_output = (region->flags & REGION_OUTPUT) != 0,
                                                        .bit_count = region_bits(region),
                                                        .lanes = region->rows * region->units};
   }
-  tally->launch = new_array(tally->count, sizeof *tally->launch);
-  tally->last = new_array(tally->count, sizeof *tally->last);
   tally->slices = new_array(tally->count, sizeof *tally->slices);
-  tally->by_pc = new_array(tally->count, sizeof *tally->by_pc);
   tally->probe_first = new_array(regions->count, sizeof *tally->probe_first);
   tally->slice = FIRST_SLICE;
   return true;
 }
 
+static void free_launches(Tally *tally);
+
 void tally_close(Tally *tally) {
+  free_launches(tally);
   for (uint32_t i = 0; i < tally->kernel_count; i++) {
     free((void *)(uintptr_t)tally->kernels[i].name);
     free(tally->kernels[i].sums);
@@ -94,13 +96,9 @@ void tally_close(Tally *tally) {
   for (uint32_t i = 0; i < tally->line_count; i++) free(tally->lines[i].bits);
   for (uint32_t i = 0; i < tally->count && tally->names != NULL; i++) free(tally->names[i]);
   free(tally->names);
-  for (uint32_t i = 0; i < tally->count && tally->by_pc != NULL; i++) free(tally->by_pc[i]);
   free(tally->kernels);
   free(tally->lines);
-  free(tally->by_pc);
   free(tally->slices);
-  free(tally->launch);
-  free(tally->last);
   free(tally->structures);
   free(tally->of_region);
   free(tally->probe_first);
@@ -108,78 +106,148 @@ void tally_close(Tally *tally) {
 
 // ---- Launches --------------------------------------------------------------------------------------
 
-static uint32_t find_kernel(Tally *tally, const char *name) {
-  for (uint32_t i = 0; i < tally->kernel_count; i++) {
-    if (strcmp(tally->kernels[i].name, name) == 0) return i;
+static void free_code(KernelCode *code, uint32_t structures) {
+  for (uint32_t i = 0; i < structures && code->bits != NULL; i++) free(code->bits[i]);
+  free(code->bits);
+  free(code->lines);
+  *code = (KernelCode){0};
+}
+
+static void free_launches(Tally *tally) {
+  for (uint32_t i = 0; i < tally->open_count; i++) free(tally->open[i].sums);
+  for (uint32_t i = 0; i < tally->launch_count; i++) {
+    free(tally->launches[i].bits);
+    free(tally->launches[i].undecided);
   }
+  for (uint32_t i = 0; i < tally->kernel_count && tally->codes != NULL; i++) free_code(&tally->codes[i], tally->count);
+  free(tally->open);
+  free(tally->launches);
+  free(tally->codes);
+}
+
+static uint32_t find_kernel(const Tally *tally, const char *name) { // kernel_count: not there
+  uint32_t i = 0;
+  while (i < tally->kernel_count && strcmp(tally->kernels[i].name, name) != 0) i++;
+  return i;
+}
+
+static uint32_t add_kernel(Tally *tally, const char *name) {
   if (tally->kernel_count == tally->kernel_room) tally->kernels = grow(tally->kernels, &tally->kernel_room, sizeof *tally->kernels);
+  if (tally->kernel_count == tally->code_room) tally->codes = grow(tally->codes, &tally->code_room, sizeof *tally->codes);
   char *copy = strdup(name);
   ASSERT(copy != NULL);
   tally->kernels[tally->kernel_count] = (AceKernel){.name = copy, .sums = new_array(tally->count, sizeof(AceSums))};
+  tally->codes[tally->kernel_count] = (KernelCode){0};
   return tally->kernel_count++;
 }
 
-void tally_launch(Tally *tally, const HookMachine *machine, const char *kernel) {
-  tally->began_at = machine->cycle;
-  tally->program = machine->program;
-  tally->kernel = find_kernel(tally, kernel);
-  memset(tally->launch, 0, tally->count * sizeof *tally->launch);
-  uint32_t pcs = machine->program == NULL ? 0 : machine->program->code_count;
-  for (uint32_t i = 0; i < tally->count; i++) {
-    if (pcs > tally->by_pc_room || tally->by_pc[i] == NULL) {
-      free(tally->by_pc[i]);
-      tally->by_pc[i] = new_array(max_u32(pcs, tally->by_pc_room), sizeof **tally->by_pc);
-    }
-    memset(tally->by_pc[i], 0, pcs * sizeof **tally->by_pc);
-  }
-  tally->by_pc_room = max_u32(pcs, tally->by_pc_room);
+static uint32_t line_count(const Program *program) { return program == NULL || program->lines == NULL ? 0 : program->code_count; }
+
+static bool is_same_code(const KernelCode *code, const Program *program) {
+  uint32_t count = line_count(program);
+  return code->count == count && (count == 0 || memcmp(code->lines, program->lines, count * sizeof *code->lines) == 0);
 }
 
-static AceLine *find_line(Tally *tally, uint32_t line) {
+bool tally_is_new_code(const Tally *tally, const HookMachine *machine, const char *kernel) {
+  uint32_t number = find_kernel(tally, kernel);
+  return number < tally->kernel_count && !is_same_code(&tally->codes[number], machine->program);
+}
+
+static AceLine *find_line(Tally *tally, uint32_t kernel, uint32_t line) {
   uint32_t i = tally->line_count;
-  while (i > 0 &&
-         (tally->lines[i - 1].kernel > tally->kernel || (tally->lines[i - 1].kernel == tally->kernel && tally->lines[i - 1].line > line)))
-    i--;
-  if (i > 0 && tally->lines[i - 1].kernel == tally->kernel && tally->lines[i - 1].line == line) return &tally->lines[i - 1];
+  while (i > 0 && (tally->lines[i - 1].kernel > kernel || (tally->lines[i - 1].kernel == kernel && tally->lines[i - 1].line > line))) i--;
+  if (i > 0 && tally->lines[i - 1].kernel == kernel && tally->lines[i - 1].line == line) return &tally->lines[i - 1];
   if (tally->line_count == tally->line_room) tally->lines = grow(tally->lines, &tally->line_room, sizeof *tally->lines);
   memmove(&tally->lines[i + 1], &tally->lines[i], (tally->line_count - i) * sizeof *tally->lines);
   tally->line_count++;
-  tally->lines[i] = (AceLine){.kernel = tally->kernel, .line = line, .bits = new_array(tally->count, sizeof(uint64_t))};
+  tally->lines[i] = (AceLine){.kernel = kernel, .line = line, .bits = new_array(tally->count, sizeof(uint64_t))};
   return &tally->lines[i];
 }
 
-static void add_lines(Tally *tally) {
-  const Program *program = tally->program;
-  for (uint32_t pc = 0; program != NULL && program->lines != NULL && pc < program->code_count; pc++) {
-    uint64_t all = 0;
-    for (uint32_t i = 0; i < tally->count; i++) all |= tally->by_pc[i][pc];
-    if (all == 0) continue;
-    AceLine *line = find_line(tally, program->lines[pc]);
-    for (uint32_t i = 0; i < tally->count; i++) line->bits[i] += tally->by_pc[i][pc];
+// What was kept by instruction goes to the lines.
+static void add_lines(Tally *tally, uint32_t kernel) {
+  KernelCode *code = &tally->codes[kernel];
+  for (uint32_t i = 0; i < tally->count && code->bits != NULL; i++) {
+    for (uint32_t pc = 0; pc < code->count && code->bits[i] != NULL; pc++) {
+      if (code->bits[i][pc] == 0) continue;
+      find_line(tally, kernel, code->lines[pc])->bits[i] += code->bits[i][pc];
+      code->bits[i][pc] = 0;
+    }
   }
+}
+
+static void set_code(Tally *tally, uint32_t kernel, const Program *program) {
+  KernelCode *code = &tally->codes[kernel];
+  if (is_same_code(code, program) && code->bits != NULL) return;
+  add_lines(tally, kernel);
+  free_code(code, tally->count);
+  code->count = line_count(program);
+  code->lines = new_array(code->count, sizeof *code->lines);
+  code->bits = new_array(tally->count, sizeof *code->bits);
+  if (code->count > 0) memcpy(code->lines, program->lines, code->count * sizeof *code->lines);
+}
+
+void tally_launch(Tally *tally, const HookMachine *machine, const char *kernel) {
+  uint32_t number = find_kernel(tally, kernel);
+  if (number == tally->kernel_count) number = add_kernel(tally, kernel);
+  set_code(tally, number, machine->program);
+  if (tally->open_count == tally->open_room) tally->open = grow(tally->open, &tally->open_room, sizeof *tally->open);
+  if (tally->launch_count == tally->launch_room) tally->launches = grow(tally->launches, &tally->launch_room, sizeof *tally->launches);
+  tally->launch_number++;
+  if (tally->open_count == 0) tally->open_first = tally->launch_number;
+  tally->open[tally->open_count++] =
+      (OpenLaunch){.kernel = number, .past = tally->cycles, .began_at = machine->cycle, .sums = new_array(tally->count, sizeof(AceSums))};
+  tally->launches[tally->launch_count++] = (AceLaunch){
+      .kernel = number, .bits = new_array(tally->count, sizeof(uint64_t)), .undecided = new_array(tally->count, sizeof(uint64_t))};
+  tally_turn_to(tally, tally->launch_number);
+}
+
+static void add_launch(Tally *tally, const OpenLaunch *open, AceLaunch *launch) {
+  AceKernel *kernel = &tally->kernels[open->kernel];
+  for (uint32_t i = 0; i < tally->count; i++) {
+    for (uint32_t k = 0; k < ACE_CAUSES; k++) {
+      kernel->sums[i].bits[k] += open->sums[i].bits[k];
+      kernel->sums[i].lanes[k] += open->sums[i].lanes[k];
+      if (ace_causes[k].is_ace) launch->bits[i] += open->sums[i].bits[k];
+    }
+    launch->undecided[i] = open->sums[i].bits[ACE_UNDECIDED];
+  }
+}
+
+void tally_decided(Tally *tally, uint32_t before) {
+  uint32_t count = min_u32(before - min_u32(before, tally->open_first), tally->open_count);
+  for (uint32_t i = 0; i < count; i++) {
+    add_launch(tally, &tally->open[i], &tally->launches[tally->open_first + i - 1]);
+    free(tally->open[i].sums);
+  }
+  tally->open_count -= count;
+  tally->open_first += count;
+  if (count > 0) memmove(tally->open, &tally->open[count], tally->open_count * sizeof *tally->open);
+  tally->at = tally->open_count == 0 ? NULL : &tally->open[tally->open_count - 1];
+  for (uint32_t i = 0; i < tally->kernel_count && tally->open_count == 0; i++) add_lines(tally, i);
 }
 
 void tally_finish(Tally *tally, const HookMachine *machine) {
   uint64_t cycles = tally_time(tally, machine);
-  AceKernel *kernel = &tally->kernels[tally->kernel];
-  kernel->launches++;
-  kernel->cycles += cycles;
-  for (uint32_t i = 0; i < tally->count; i++) {
-    for (uint32_t k = 0; k < ACE_CAUSES; k++) {
-      kernel->sums[i].bits[k] += tally->launch[i].bits[k];
-      kernel->sums[i].lanes[k] += tally->launch[i].lanes[k];
-    }
-  }
-  memcpy(tally->last, tally->launch, tally->count * sizeof *tally->last);
-  add_lines(tally);
-  tally->last_cycles = cycles;
-  tally->cycles += cycles;
+  const OpenLaunch *launch = &tally->open[tally->open_count - 1];
+  tally->kernels[launch->kernel].launches++;
+  tally->kernels[launch->kernel].cycles += cycles;
+  tally->launches[tally->launch_count - 1].cycles = cycles;
   for (uint32_t i = 0; i < tally->probe_count; i++) { // those that nothing has answered met nothing
     AceProbe *probe = &tally->probes[i];
     uint16_t structure = tally->of_region[probe->site.region];
-    bool is_now = probe->cycle >= tally->began_at && probe->cycle <= machine->cycle;
-    if (is_now && structure != REGION_NONE && tally->structures[structure].told == ACE_TOLD) probe->is_known = true;
+    bool is_now = probe->cycle >= launch->began_at && probe->cycle <= machine->cycle;
+    if (!is_now || structure == REGION_NONE || tally->structures[structure].told == ACE_OUTSIDE) continue;
+    probe->is_known = true;
+    if (tally->structures[structure].told == ACE_HELD_ALWAYS) probe->cause = ACE_HELD;
   }
+  for (uint32_t i = 0; i < tally->count; i++) {
+    const AceStructure *structure = &tally->structures[i];
+    if (structure->told != ACE_HELD_ALWAYS) continue;
+    tally_sum(tally, structure->region, ACE_HELD, structure->bit_count * cycles);
+    tally_slice(tally, structure->region, 0, (uint32_t)cycles, structure->bit_count);
+  }
+  tally->cycles += cycles;
 }
 
 // ---- Slices of time ----------------------------------------------------------------------------------
@@ -207,7 +275,7 @@ static void add_edge(Tally *tally, Slices *slices, uint64_t time, int64_t weight
 }
 
 void tally_slice(Tally *tally, uint16_t region, uint32_t from, uint32_t to, uint64_t weight) {
-  uint64_t past = tally->cycles; // launches follow one another
+  uint64_t past = tally->at->past; // launches follow one another
   if (from >= to || weight == 0) return;
   while ((past + to) / tally->slice >= ACE_SLICES) double_slices(tally);
   Slices *slices = &tally->slices[tally->of_region[region]];
@@ -216,14 +284,17 @@ void tally_slice(Tally *tally, uint16_t region, uint32_t from, uint32_t to, uint
 }
 
 void tally_slice_at(Tally *tally, uint16_t region, uint32_t time, uint64_t bits) {
-  uint64_t past = tally->cycles;
+  uint64_t past = tally->at->past;
   while ((past + time) / tally->slice >= ACE_SLICES) double_slices(tally);
   tally->slices[tally->of_region[region]].partial[(past + time) / tally->slice] += (int64_t)bits;
 }
 
 void tally_line(Tally *tally, uint16_t region, uint32_t pc, uint64_t bits) {
-  if (pc < tally->by_pc_room && tally->program != NULL && pc < tally->program->code_count)
-    tally->by_pc[tally->of_region[region]][pc] += bits;
+  KernelCode *code = &tally->codes[tally->at->kernel];
+  uint64_t **of_structure = &code->bits[tally->of_region[region]];
+  if (pc >= code->count) return;
+  if (*of_structure == NULL) *of_structure = new_array(code->count, sizeof **of_structure);
+  (*of_structure)[pc] += bits;
 }
 
 // ---- Probes --------------------------------------------------------------------------------------------
@@ -268,8 +339,8 @@ bool tally_is_asked(const Tally *tally, uint16_t region, uint64_t row) {
 void tally_answer(Tally *tally, uint16_t region, uint64_t row, uint32_t unit, uint64_t bits, uint32_t from, uint32_t to, AceCause cause) {
   for (uint32_t i = tally_first(tally, region, row); i < tally->probe_count; i++) {
     AceProbe *probe = &tally->probes[i];
-    if (probe->site.region != region || probe->site.row != row || probe->cycle >= tally->began_at + to) return;
-    bool is_met = probe->cycle >= tally->began_at + from && probe->site.unit == unit && (bits >> probe->site.bit & 1) != 0;
+    if (probe->site.region != region || probe->site.row != row || probe->cycle >= tally->at->began_at + to) return;
+    bool is_met = probe->cycle >= tally->at->began_at + from && probe->site.unit == unit && (bits >> probe->site.bit & 1) != 0;
     if (is_met) probe->cause = cause;
   }
 }

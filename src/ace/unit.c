@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static void add(Tally *tally, uint16_t region, AceCause cause, uint64_t lanes, uint64_t bits) {
-  AceSums *sums = &tally->launch[tally->of_region[region]];
+  AceSums *sums = &tally->at->sums[tally->of_region[region]];
   sums->lanes[cause] += lanes;
   sums->bits[cause] += bits;
 }

@@ -14,37 +14,38 @@ static const uint32_t lane_bit[WARP_LANES] = {
 
 // ---- Room ---------------------------------------------------------------------------------------------
 
-uint32_t value_new(Flow *flow, uint32_t lanes, uint32_t time) {
-  if (flow->free == NOBODY) {
-    uint32_t room = flow->value_room == 0 ? FIRST_VALUES : 2 * flow->value_room;
-    flow->values = realloc(flow->values, room * sizeof *flow->values);
-    ASSERT(flow->values != NULL);
-    for (uint32_t i = room; i > max_u32(flow->value_room, 1); i--) {
-      flow->values[i - 1].next = flow->free;
-      flow->free = i - 1;
-    }
-    flow->value_room = room;
+void *pool_grow(void *items, uint32_t *room, uint32_t *free_item, const PoolShape *shape) {
+  uint32_t was = *room, now = was == 0 ? shape->first_room : 2 * was;
+  uint8_t *grown = realloc(items, now * shape->size);
+  ASSERT(grown != NULL);
+  memset(grown + was * shape->size, 0, (now - was) * shape->size);
+  for (uint32_t i = now - 1; i >= max_u32(was, 1); i--) {
+    memcpy(grown + i * shape->size + shape->next_at, free_item, sizeof *free_item);
+    *free_item = i;
   }
+  *room = now;
+  return grown;
+}
+
+uint32_t value_new(Flow *flow, uint32_t lanes, uint32_t time) {
+  if (flow->free == NOBODY) flow->values = pool_grow(flow->values, &flow->value_room, &flow->free, POOL_SHAPE(Value, FIRST_VALUES));
   uint32_t index = flow->free;
   Value *value = &flow->values[index];
   flow->free = value->next;
-  *value = (Value){.held = lanes, .lanes = lanes, .born = time, .read_until = time, .live_until = time, .pc = WHO_NO_INDEX};
+  *value = (Value){.held = lanes,
+                   .lanes = lanes,
+                   .born = time,
+                   .read_until = time,
+                   .live_until = time,
+                   .pc = WHO_NO_INDEX,
+                   .launch = flow->tally->launch_number};
   return index;
 }
 
 // From now on each lane has times of its own.
 static LaneTimes *times_of(Flow *flow, Value *value) {
   if (value->times != 0) return &flow->times[value->times];
-  if (flow->times_free == 0) {
-    uint32_t room = flow->times_room == 0 ? FIRST_TIMES : 2 * flow->times_room;
-    flow->times = realloc(flow->times, room * sizeof *flow->times);
-    ASSERT(flow->times != NULL);
-    for (uint32_t i = room; i > max_u32(flow->times_room, 1); i--) {
-      flow->times[i - 1].next = flow->times_free;
-      flow->times_free = i - 1;
-    }
-    flow->times_room = room;
-  }
+  if (flow->times_free == 0) flow->times = pool_grow(flow->times, &flow->times_room, &flow->times_free, POOL_SHAPE(LaneTimes, FIRST_TIMES));
   value->times = flow->times_free;
   LaneTimes *times = &flow->times[value->times];
   flow->times_free = times->next;
@@ -89,7 +90,7 @@ void value_needed(Flow *flow, Value *value, const Source *source, uint32_t lanes
   if (role == ROLE_CONTROL || role == ROLE_ADDRESS || role == ROLE_OUTPUT) {
     if (value->role == ROLE_NONE || role < value->role) value->role = (uint8_t)role;
   }
-  raise_live(flow, value, lanes, source->time);
+  if (value->region != REGION_NONE) raise_live(flow, value, lanes, source->time);
   if (!node_is_there(flow, value->maker)) return;
   Node *maker = node_at(flow, value->maker);
   if (value->region == flow->predicates) maker->predicates_needed |= 1u << (value->word & 31);
@@ -205,11 +206,15 @@ static void add_dead(Flow *flow, const Value *value) {
 
 void value_settle(Flow *flow, uint32_t index) {
   Value *value = &flow->values[index];
-  if (value->read != 0 && tally_wants(flow->tally, value->region)) {
+  if (value->region == REGION_NONE) {
+    memory_unchain(flow, index);
+  } else if (value->read != 0 && tally_wants(flow->tally, value->region)) {
     uint32_t care = bits_of(flow, value) == 1 ? value->care & 1 : value->care;
+    tally_turn_to(flow->tally, value->launch);
     if (value->live != 0) add_live(flow, value, care);
     add_dead(flow, value);
     if (tally_is_asked(flow->tally, value->region, value->row)) answer_all(flow, value, care);
+    tally_turn_to(flow->tally, flow->tally->launch_number);
   }
   if (value->times != 0) {
     flow->times[value->times].next = flow->times_free;

@@ -35,7 +35,7 @@ void ace_figures_take(Run *run, const Ace *ace) {
   run->result.ace.count = 0; // of repeats, the last
   for (uint32_t i = 0; i < ace_structure_count(ace); i++) {
     const AceStructure *structure = ace_structure(ace, i);
-    if (structure->told != ACE_TOLD) continue;
+    if (structure->told == ACE_OUTSIDE) continue;
     AceSums sums = ace_sums(ace, i);
     double cycles = (double)ace_cycles(ace), parts = structure->is_output ? ACE_PARTS : 1;
     if (structure->is_output) add(run, structure->name, "lane_cycles", cycles * (double)structure->lanes);

@@ -64,6 +64,9 @@ static int run_target(AvfRun *at, Target *target, Diags *diags) {
   at->ace = at->attachments.ace;
   if (!target->start(target, &at->attachments.chain, diags)) return EXIT_BAD_INPUT;
   bool good = target->run(target);
+  TargetOutputs outputs = {0};
+  if (good) target->outputs(target, &outputs, at->arena); // the host reads them
+  ace_end(at->ace, !good);
   Device *device = target->device(target);
   int code = good ? EXIT_OK : EXIT_TRAPPED;
   if (!good) message_error("%s", device_error(device));

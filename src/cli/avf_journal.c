@@ -89,21 +89,33 @@ static Cell real(double value) { return (Cell){.kind = CELL_REAL, .real = value}
 static double parts_of(const AceStructure *structure) { return structure->is_output ? ACE_PARTS : 1; }
 
 static bool put_structures(Journal *journal, const Ace *ace, Diags *diags) {
-  static const char *const told[] = {[ACE_TOLD] = "yes",
-                                     [ACE_NOT_TOLD] = "the machine does not tell its accesses, nor when its places are taken",
-                                     [ACE_OUTSIDE] = "device memory"};
+  static const char *const told[] = {[ACE_TOLD] = "yes", [ACE_HELD_ALWAYS] = "held", [ACE_OUTSIDE] = "device memory"};
   bool good = true;
   for (uint32_t i = 0; i < ace_structure_count(ace) && good; i++) {
     const AceStructure *at = ace_structure(ace, i);
     good = PUT(STRUCTURES, text(at->name), text(told[at->told]), whole(at->is_followed), whole(at->bit_count),
                whole(at->is_output ? at->lanes : 0));
-    for (uint32_t kernel = 0; kernel < ace_kernel_count(ace) && good && at->told == ACE_TOLD; kernel++) {
+    for (uint32_t kernel = 0; kernel < ace_kernel_count(ace) && good && at->told != ACE_OUTSIDE; kernel++) {
       AceSums sums = ace_kernel_sums(ace, kernel, i);
       for (uint32_t k = 0; k < ACE_CAUSES && good; k++) {
         if (sums.bits[k] == 0 && sums.lanes[k] == 0) continue;
         good = PUT(SUMS, text(at->name), text(ace_kernel(ace, kernel)->name), text(ace_causes[k].name), whole(ace_causes[k].is_ace),
                    real((double)sums.bits[k] / parts_of(at)), real((double)sums.lanes[k] / parts_of(at)));
       }
+    }
+  }
+  return good;
+}
+
+static bool put_launches(Journal *journal, const Ace *ace, Diags *diags) {
+  bool good = true;
+  for (uint32_t i = 0; i < ace_launch_count(ace) && good; i++) {
+    const AceLaunch *launch = ace_launch(ace, i);
+    for (uint32_t k = 0; k < ace_structure_count(ace) && good; k++) {
+      const AceStructure *at = ace_structure(ace, k);
+      if (at->told == ACE_OUTSIDE) continue;
+      good = PUT(LAUNCHES, whole(i + 1), text(ace_kernel(ace, launch->kernel)->name), text(at->name), whole(launch->cycles),
+                 real((double)launch->bits[k] / parts_of(at)), real((double)launch->undecided[k] / parts_of(at)));
     }
   }
   return good;
@@ -128,7 +140,7 @@ static bool put_slices(Journal *journal, const Ace *ace, Diags *diags) {
   for (uint32_t i = 0; i < ace_structure_count(ace) && good; i++) {
     const AceStructure *at = ace_structure(ace, i);
     uint64_t each, bits[ACE_SLICES];
-    uint32_t count = at->told == ACE_TOLD ? ace_slices(ace, i, &each, bits) : 0;
+    uint32_t count = at->told != ACE_OUTSIDE ? ace_slices(ace, i, &each, bits) : 0;
     for (uint32_t k = 0; k < count && good; k++) {
       uint64_t from = k * each, cycles = min_u64(each, ace_cycles(ace) - from);
       good = PUT(SLICES, text(at->name), whole(from), whole(cycles), real((double)bits[k] / parts_of(at)));
@@ -202,9 +214,9 @@ bool avf_journal_fill(Journal *journal, const Ace *ace, const AvfAgainst *agains
   char cycles[24], window[24];
   snprintf(cycles, sizeof cycles, "%" PRIu64, ace_cycles(ace));
   snprintf(window, sizeof window, "%u", ace_window(ace));
-  bool good = journal_begin_ace(journal, diags) && put_structures(journal, ace, diags) && put_lines(journal, ace, diags) &&
-              put_slices(journal, ace, diags) && PUT(NOTES, text("cycles"), text(cycles)) && PUT(NOTES, text("window"), text(window)) &&
-              PUT(NOTES, text("all reads count"), text(all_reads_count ? "1" : "0"));
+  bool good = journal_begin_ace(journal, diags) && put_structures(journal, ace, diags) && put_launches(journal, ace, diags) &&
+              put_lines(journal, ace, diags) && put_slices(journal, ace, diags) && PUT(NOTES, text("cycles"), text(cycles)) &&
+              PUT(NOTES, text("window"), text(window)) && PUT(NOTES, text("all reads count"), text(all_reads_count ? "1" : "0"));
   if (good && against->path != NULL) good = put_against(journal, ace, against, diags);
   return good && journal_commit(journal, diags);
 }

@@ -99,7 +99,10 @@ bool run_finish(Run *run, Device *device) {
   }
   const MemoryCheck *check = device_check(device);
   for (uint32_t i = 0; i < memory_check_count(check); i++) memory_report_take(run, memory_check_finding(check, i));
-  if (run->attachments.ace != NULL) ace_figures_take(run, run->attachments.ace);
+  if (run->attachments.ace != NULL) {
+    ace_end(run->attachments.ace, !run->outputs_were_read);
+    ace_figures_take(run, run->attachments.ace);
+  }
   device_free(device);
   Diags diags = {0};
   bool good = attachments_close(&run->attachments, &diags);

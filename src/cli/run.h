@@ -108,6 +108,7 @@ typedef struct Run {
   OutFile trace;           // where --trace goes
   bool is_part;            // of another command, which shows what it wants; then `ace` is kept for it
   Ace *ace;                // of a CUDA program: what --observe ace found; the Run's owner frees it
+  bool outputs_were_read;  // by the host, all of them
 } Run;
 
 bool is_ptx_file(const char *target);                                 // no workload, but a file

@@ -61,6 +61,16 @@ static bool dump_outputs(const RunOptions *options, WorkloadRun *workload_run, D
   return ok;
 }
 
+// For observers: what a host program does with its outputs.
+static void read_outputs(Run *run, const WorkloadRun *workload_run) {
+  for (uint32_t i = 0; i < workload_run->output_count; i++) {
+    const WorkloadOutput *output = &workload_run->outputs[i];
+    uint64_t bytes = output->count * element_bytes(output->type);
+    device_read(workload_run->device, arena_alloc(run->arena, bytes), output->address, bytes);
+  }
+  run->outputs_were_read = true;
+}
+
 static int run_prepared(Run *run, WorkloadRun *workload_run, const Workload *workload) {
   Diags diags = {0};
   if (!workload->launch(workload_run)) {
@@ -76,6 +86,7 @@ static int run_prepared(Run *run, WorkloadRun *workload_run, const Workload *wor
     const char *why = workload_run->failure[0] != '\0' ? workload_run->failure : device_error(workload_run->device);
     message_error("%s: wrong result: %s", workload->name, why);
   }
+  if (run->attachments.ace != NULL) read_outputs(run, workload_run);
   return dump_outputs(run->options, workload_run, &diags) ? code : message_diags(&diags);
 }
 

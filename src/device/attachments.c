@@ -61,6 +61,7 @@ static bool add_observer(Attachments *attachments, const AttachmentWishes *wishe
     return diags_add(diags, NULL, 0, 0, "no observer '%.*s'; there is 'ace', or 'ace:LIST' for some structures", (int)length, text);
   AceOptions options = {.structures = colon == NULL ? NULL : colon + 1, .window = wishes->ace_window};
   options.all_reads_count = all_reads_count(&attachments->chain);
+  options.memory_is_output = hook_chain_actions(&attachments->chain) != 0;
   attachments->ace = ace_new(&options);
   ace_ask(attachments->ace, wishes->ace_probes, wishes->ace_probe_count);
   if (wishes->ace_file != NULL) attachments->ace_file = arena_copy_text(attachments->arena, wishes->ace_file, strlen(wishes->ace_file));
@@ -82,6 +83,7 @@ bool attachments_open(Attachments *attachments, const AttachmentWishes *wishes, 
 
 static bool write_ace(const Attachments *attachments, Diags *diags) {
   Text text = {0};
+  ace_end(attachments->ace, true);
   ace_pack(attachments->ace, &text);
   FILE *file = fopen(attachments->ace_file, "w");
   bool good = file != NULL && fwrite(text.at, 1, text.length, file) == text.length;

@@ -15,6 +15,9 @@ Device *device_new(const DeviceOptions *options, Diags *diags) {
     device->spec = *options->spec;
   }
   device->options.spec = &device->spec;
+  for (uint32_t i = 0; options->hooks != NULL && i < options->hooks->count; i++) {
+    if (options->hooks->hooks[i]->host != NULL) hook_chain_add(&device->listeners, options->hooks->hooks[i]);
+  }
   device->address_bits = options->address_bits == 32 ? 32 : 64;
   device->stack_bytes = device->spec.limit_stack;
   device->heap_bytes = device->spec.limit_heap;
@@ -75,14 +78,23 @@ const char *device_name_copy(Device *device, const char *name) {
 
 // ---- Memory ------------------------------------------------------------------------------------
 
+void device_tell_host(const Device *device, HostAccess access, DeviceAddress address, uint64_t bytes) {
+  Who nobody = WHO_NOBODY;
+  HookMachine none = {.cycle = 0};
+  if (device->listeners.count == 0) return;
+  hooks_host(&device->listeners, &none, &(HostEvent){&nobody, access, address, bytes});
+}
+
 static void tell_read(const Device *device, DeviceAddress from, uint64_t bytes) {
   const Launcher *launcher = device->options.launcher;
   if (launcher != NULL) launcher->host_reads(launcher->context, from, bytes);
+  device_tell_host(device, HOST_READS, from, bytes);
 }
 
 static void tell_wrote(const Device *device, DeviceAddress to, uint64_t bytes) {
   const Launcher *launcher = device->options.launcher;
   if (launcher != NULL) launcher->host_wrote(launcher->context, to, bytes);
+  device_tell_host(device, HOST_WRITES, to, bytes);
 }
 
 DeviceAddress device_alloc(Device *device, uint64_t bytes) {
@@ -100,8 +112,13 @@ DeviceAddress device_alloc(Device *device, uint64_t bytes) {
 bool device_release(Device *device, DeviceAddress address) {
   device->error[0] = '\0';
   uint64_t start, bytes;
-  if (memory_find(device->memory, address, &start, &bytes)) tell_read(device, start, bytes);
-  if (memory_release(device->memory, address)) return true;
+  const Launcher *launcher = device->options.launcher;
+  bool is_there = memory_find(device->memory, address, &start, &bytes);
+  if (is_there && launcher != NULL) launcher->host_reads(launcher->context, start, bytes);
+  if (memory_release(device->memory, address)) {
+    if (is_there) device_tell_host(device, HOST_WRITES, start, bytes);
+    return true;
+  }
   return device_fail(device, "free of 0x%" PRIx64 ", which is not the start of an allocation", address);
 }
 

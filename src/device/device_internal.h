@@ -30,6 +30,7 @@ struct Device {
   Arena *arena;
   Spec spec;
   DeviceOptions options;
+  HookChain listeners; // hooks that hear what the host does
   uint32_t address_bits;
   Memory *memory;
   Machine *machine;   // NULL: a launcher does its work
@@ -47,6 +48,8 @@ struct Device {
 
 // Notes why a call failed; always returns false.
 bool device_fail(Device *device, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// To hooks that listen. Address 0 and UINT64_MAX bytes: any of it.
+void device_tell_host(const Device *device, HostAccess access, DeviceAddress address, uint64_t bytes);
 const char *device_name_copy(Device *device, const char *name);
 bool launch_check(Device *device, const LaunchRequest *request, const Function **kernel);
 bool launch_once(Device *device, const LaunchRequest *wanted); // without what the kernel itself launches

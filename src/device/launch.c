@@ -212,7 +212,11 @@ bool launch_once(Device *device, const LaunchRequest *wanted) {
   }
   Stats stats = {0};
   double start = device->options.clock == NULL ? 0 : device->options.clock();
+  if (environment.const_bank != NULL)
+    device_tell_host(device, HOST_SHOWS, request.module->const_address, request.module->program->const_bytes);
   run_launch(device, &environment, &launch, &stats);
+  // Managed memory is read without a word; children are started from what kernels have left in memory.
+  if (device->options.same_address || request.module->launch_list != 0) device_tell_host(device, HOST_READS, 0, UINT64_MAX);
   double seconds = device->options.clock == NULL ? 0 : device->options.clock() - start;
   record_launch(device, &launch, &stats, seconds);
   arena_free(scratch);

@@ -41,6 +41,51 @@ static void memory_is_checked(void **state) {
   device_free(device);
 }
 
+// ---- What hooks hear of the host --------------------------------------------------------------------
+typedef struct Heard {
+  HostEvent events[16];
+  uint32_t count;
+} Heard;
+
+static Verdict hear(Hook *hook, HookMachine *machine, const HostEvent *event) {
+  Heard *heard = hook->own;
+  (void)machine;
+  assert_true(heard->count < COUNT_OF(heard->events));
+  heard->events[heard->count++] = *event;
+  return VERDICT_PASS;
+}
+
+static void hooks_hear_the_host(void **state) {
+  (void)state;
+  Heard heard = {.count = 0};
+  Hook hook = {.name = "listener", .kind = HOOK_OBSERVER, .own = &heard, .host = hear, .next_cycle = UINT64_MAX};
+  HookChain chain = {.hooks = {&hook}, .count = 1};
+  Diags diags = {0};
+  Arena *arena = arena_new();
+  Spec spec;
+  assert_true(spec_load(&spec, arena, "gt200-rise", &diags)); // hooks need a machine with time
+  Device *device = device_new(&(DeviceOptions){.spec = &spec, .hooks = &chain}, &diags);
+  assert_non_null(device);
+  chain.count = 0; // the device has its own list
+  uint8_t bytes[64] = {0};
+  DeviceAddress a = device_alloc(device, 256);
+  assert_true(device_write(device, a, bytes, 64) && device_read(device, bytes, a + 8, 32) && device_copy(device, a + 128, a, 16));
+  assert_false(device_read(device, bytes, a + 250, 32));
+  assert_true(device_set(device, a, 1, 4) && device_release(device, a));
+  assert_false(device_release(device, a));
+  const HostEvent right[] = {{NULL, HOST_WRITES, a, 256}, {NULL, HOST_WRITES, a, 64},       {NULL, HOST_READS, a + 8, 32},
+                             {NULL, HOST_READS, a, 16},   {NULL, HOST_WRITES, a + 128, 16}, {NULL, HOST_WRITES, a, 4},
+                             {NULL, HOST_WRITES, a, 256}};
+  assert_int_equal(heard.count, COUNT_OF(right));
+  for (uint32_t i = 0; i < heard.count; i++) {
+    assert_int_equal(heard.events[i].access, right[i].access);
+    assert_int_equal(heard.events[i].address, right[i].address);
+    assert_int_equal(heard.events[i].bytes, right[i].bytes);
+  }
+  device_free(device);
+  arena_free(arena);
+}
+
 static void addresses_of_32_bits(void **state) {
   (void)state;
   Device *device = new_device(32);
@@ -294,7 +339,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(memory_is_checked),   cmocka_unit_test(addresses_of_32_bits),  cmocka_unit_test(modules_are_placed),
       cmocka_unit_test(modules_are_refused), cmocka_unit_test(textures_have_handles), cmocka_unit_test(launches_are_checked),
-      cmocka_unit_test(occupancy),
+      cmocka_unit_test(occupancy),           cmocka_unit_test(hooks_hear_the_host),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

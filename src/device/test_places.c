@@ -1,6 +1,8 @@
 // Lifetimes of places: what hooks are told of places taken and released is what is_free says, at any cycle, on machines of all kinds.
 #include "device/workload.h"
 
+#include "protect/protect.h"
+
 #include <setjmp.h>
 #include <stdio.h>
 #include <cmocka.h>
@@ -87,7 +89,7 @@ static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *ev
   return VERDICT_PASS;
 }
 
-static void run_on(const Spec *spec, Watch *watch, const char *name) {
+static void run_on(const Spec *spec, Watch *watch, const char *protection, const char *name) {
   Diags diags = {0};
   HookChain chain = {0};
   const Workload *workload = NULL;
@@ -104,6 +106,7 @@ static void run_on(const Spec *spec, Watch *watch, const char *name) {
                        .finish = on_finish,
                        .next_cycle = UINT64_MAX};
   assert_true(hook_chain_add(&chain, &watch->hook));
+  if (protection != NULL) assert_true(hook_chain_add(&chain, protect_new(protection, watch->arena, &diags)));
   DeviceOptions options = {.spec = spec, .hooks = &chain};
   Device *device = device_new(&options, &diags);
   assert_non_null(device);
@@ -118,9 +121,10 @@ static void run_on(const Spec *spec, Watch *watch, const char *name) {
 
 static void events_and_polling_agree(void **state) {
   (void)state;
-  static const char *const machines[][3] = {{"fermi-gtx480", "sm.count", "4"},
+  static const char *const machines[][4] = {{"fermi-gtx480", "sm.count", "4"},
                                             {"turing-rtx2060", "l2.bytes", "16384"},
                                             {"gt200-rise", "sm.count", "4"},
+                                            {"gt200-rise", "sm.count", "3", "rise"}, // plans, and threads that are shuffled
                                             {"tesla-hints", "scheduler.large_warp", "2"}};
   static const char *const names[] = {"bfs", "convolution", "hybridsort", "scan", "nqueens", "matmul"};
   uint64_t by_region[128] = {0};
@@ -131,7 +135,7 @@ static void events_and_polling_agree(void **state) {
     assert_true(spec_load(&spec, arena, machines[m][0], &diags));
     assert_true(spec_set(&spec, machines[m][1], machines[m][2], NULL, 0, &diags));
     Watch watch = {.arena = arena, .seed = m + 1};
-    for (size_t w = 0; w < COUNT_OF(names); w++) run_on(&spec, &watch, names[w]);
+    for (size_t w = 0; w < COUNT_OF(names); w++) run_on(&spec, &watch, machines[m][3], names[w]);
     print_message("%s: %llu takes, %llu rows compared, %llu of them taken\n", machines[m][0], (unsigned long long)watch.takes,
                   (unsigned long long)watch.compared, (unsigned long long)watch.in_use);
     assert_true(watch.takes > 1000 && watch.in_use > 1000 && watch.compared > 10 * watch.in_use / 9);

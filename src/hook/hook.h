@@ -357,6 +357,19 @@ typedef struct PhaseEvent {
   uint64_t at;      // its first cycle; may lie ahead
 } PhaseEvent;
 
+// What the host does with device memory between launches. The device tells it to the hooks that it was made with, not to those of clones; the
+// HookMachine is empty.
+typedef enum HostAccess {
+  HOST_READS,  // or copies it to another place
+  HOST_WRITES, // or frees it: what was there is gone
+  HOST_SHOWS,  // the launch that follows reads it by other ways than loads: a constant bank
+} HostAccess;
+typedef struct HostEvent {
+  const Who *who;
+  HostAccess access;
+  uint64_t address, bytes; // 0, UINT64_MAX: any of it
+} HostEvent;
+
 typedef struct SpanEvent {
   const Who *who;
   const char *track; // "l2", "dram"

@@ -7,50 +7,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *const avf_tables[AVF_TABLES] = {"structures", "kernels", "lines", "slices", "against", "causes"};
+const char *const avf_tables[AVF_TABLES] = {"structures", "kernels", "lines", "slices", "against", "causes", "launches"};
 
 // Shares of a structure's bit-cycles, and of a unit's lane-cycles, by cause. The same columns for structures and for each kernel.
 #define SHARE(column, condition) "total(iif(" condition ", bit_cycles, 0)) / total(bit_cycles) AS " column
-#define SHARES                                                                                                                                                                                    \
-  SHARE("avf", "ace")                                                                                                                                                                             \
-  ", iif(lanes > 0, total(iif(ace, lane_cycles, 0)) / total(lane_cycles), NULL) AS lane_avf, " SHARE("undecided", "cause = 'undecided'") ", " SHARE("empty", "cause = 'empty'") ", " SHARE(       \
-      "unread",                                                                                                                                                                                   \
-      "cause = 'unread'") ", " SHARE("overwritten",                                                                                                                                               \
-                                     "cause = 'overwritten'") ", " SHARE("inactive",                                                                                                              \
-                                                                         "cause = 'inactive'") ", " SHARE("dead",                                                                                 \
-                                                                                                          "cause = 'dead'") ", " SHARE("d"                                                        \
-                                                                                                                                       "e"                                                        \
-                                                                                                                                       "a"                                                        \
-                                                                                                                                       "d"                                                        \
-                                                                                                                                       "_"                                                        \
-                                                                                                                                       "l"                                                        \
-                                                                                                                                       "a"                                                        \
-                                                                                                                                       "t"                                                        \
-                                                                                                                                       "e"                                                        \
-                                                                                                                                       "r",                                                       \
-                                                                                                                                       "c"                                                        \
-                                                                                                                                       "a"                                                        \
-                                                                                                                                       "u"                                                        \
-                                                                                                                                       "s"                                                        \
-                                                                                                                                       "e"                                                        \
-                                                                                                                                       " "                                                        \
-                                                                                                                                       "="                                                        \
-                                                                                                                                       " "                                                        \
-                                                                                                                                       "'"                                                        \
-                                                                                                                                       "d"                                                        \
-                                                                                                                                       "e"                                                        \
-                                                                                                                                       "a"                                                        \
-                                                                                                                                       "d"                                                        \
-                                                                                                                                       "-"                                                        \
-                                                                                                                                       "l"                                                        \
-                                                                                                                                       "a"                                                        \
-                                                                                                                                       "t"                                                        \
-                                                                                                                                       "e"                                                        \
-                                                                                                                                       "r"                                                        \
-                                                                                                                                       "'") ", " SHARE("masked",                                  \
-                                                                                                                                                       "cause = 'masked'") ", " SHARE("compared", \
-                                                                                                                                                                                      "cause = 'compared'")
-#define FROM_SUMS " FROM ace_structures s JOIN ace a USING (structure) WHERE told = 'yes' "
+// clang-format off
+#define SHARES \
+  SHARE("avf", "ace") ", " \
+  "iif(lanes > 0, total(iif(ace, lane_cycles, 0)) / total(lane_cycles), NULL) AS lane_avf, " \
+  SHARE("undecided", "cause = 'undecided'") ", " \
+  SHARE("empty", "cause = 'empty'") ", " \
+  SHARE("unread", "cause = 'unread'") ", " \
+  SHARE("overwritten", "cause = 'overwritten'") ", " \
+  SHARE("inactive", "cause = 'inactive'") ", " \
+  SHARE("dead", "cause = 'dead'") ", " \
+  SHARE("dead_later", "cause = 'dead-later'") ", " \
+  SHARE("masked", "cause = 'masked'") ", " \
+  SHARE("compared", "cause = 'compared'")
+// clang-format on
+#define FROM_SUMS " FROM ace_structures s JOIN ace a USING (structure) WHERE told IN ('yes', 'held') "
 static const char *const selects[AVF_TABLES] = {
     [AVF_STRUCTURES] = "SELECT structure, bits, followed, " SHARES FROM_SUMS "GROUP BY s.rowid ORDER BY s.rowid",
     [AVF_KERNELS] = "SELECT structure, kernel, bits, " SHARES FROM_SUMS "GROUP BY s.rowid, kernel ORDER BY s.rowid, min(a.rowid)",
@@ -60,9 +35,25 @@ static const char *const selects[AVF_TABLES] = {
                    " USING (structure) ORDER BY s.rowid, cycle",
     [AVF_AGAINST] = "SELECT structure, cause, ace, outcome, outcome_group, settled, faults, first FROM ace_faults ORDER BY rowid",
     [AVF_CAUSES] = "SELECT structure, kernel, cause, ace, bit_cycles, lane_cycles FROM ace ORDER BY rowid",
+    [AVF_LAUNCHES] =
+        "SELECT launch, kernel, structure, cycles, bit_cycles, undecided, bit_cycles / (bits * cycles) AS avf FROM ace_launches"
+        " JOIN ace_structures s USING (structure) ORDER BY launch, s.rowid",
 };
 
-static Query *query_of(const Journal *journal, AvfTable table) { return journal_query(journal, selects[table]); }
+static uint64_t number_of(const Journal *journal, const char *sql) {
+  Query *query = journal_query(journal, sql);
+  uint64_t value = query_next(query) ? (uint64_t)query_cell(query, 0).integer : UINT64_MAX;
+  query_end(query);
+  return value;
+}
+
+// Journals of earlier versions say nothing of single launches.
+static const char *select_of(const Journal *journal, AvfTable table) {
+  bool is_missing = table == AVF_LAUNCHES && number_of(journal, "SELECT count(*) FROM sqlite_master WHERE name = 'ace_launches'") == 0;
+  return is_missing ? "SELECT 0 AS launch WHERE 0" : selects[table];
+}
+
+static Query *query_of(const Journal *journal, AvfTable table) { return journal_query(journal, select_of(journal, table)); }
 
 static char *note_of(const Journal *journal, const char *key) {
   char sql[120];
@@ -71,13 +62,6 @@ static char *note_of(const Journal *journal, const char *key) {
   char *value = strdup(query_next(query) ? query_cell(query, 0).text : "");
   query_end(query);
   ASSERT(value != NULL);
-  return value;
-}
-
-static uint64_t number_of(const Journal *journal, const char *sql) {
-  Query *query = journal_query(journal, sql);
-  uint64_t value = query_next(query) ? (uint64_t)query_cell(query, 0).integer : UINT64_MAX;
-  query_end(query);
   return value;
 }
 
@@ -115,8 +99,13 @@ static bool add_structures(const Journal *journal, Text *out) {
 static bool add_untold(const Journal *journal, Text *out) {
   Query *query = journal_query(journal, "SELECT told, group_concat(structure, ', ') FROM ace_structures WHERE told <> 'yes' GROUP BY told");
   while (query_next(query)) {
-    Cell names = query_cell(query, 1);
-    text_add(out, "no number (%s): %s\n", query_cell(query, 0).text, names.text);
+    Cell told = query_cell(query, 0), names = query_cell(query, 1);
+    if (strcmp(told.text, "held") == 0)
+      text_add(out,
+               "counts as ACE as long as a launch runs: %s\n(not told when it is in use; what schedulers decide by is followed if "
+               "--structure names it)\n",
+               names.text);
+    else text_add(out, "no number (%s): %s\n", told.text, names.text);
   }
   return query_end(query);
 }
@@ -258,7 +247,7 @@ static char *all_json(const Journal *journal, size_t flags, bool *good) {
   json_object_set_new(root, "origin", json_notes(journal));
   json_object_set_new(root, "notes", rows_json(journal, "SELECT key, value FROM ace_notes", good));
   json_object_set_new(root, "untold", rows_json(journal, "SELECT structure, told FROM ace_structures WHERE told <> 'yes'", good));
-  for (uint32_t i = 0; i < AVF_TABLES; i++) json_object_set_new(root, avf_tables[i], rows_json(journal, selects[i], good));
+  for (uint32_t i = 0; i < AVF_TABLES; i++) json_object_set_new(root, avf_tables[i], rows_json(journal, select_of(journal, i), good));
   char *json = json_dumps(root, flags | JSON_SORT_KEYS | JSON_REAL_PRECISION(9));
   json_decref(root);
   ASSERT(json != NULL);

@@ -5,7 +5,7 @@
 
 #include "journal/journal.h"
 
-typedef enum AvfTable { AVF_STRUCTURES, AVF_KERNELS, AVF_LINES, AVF_SLICES, AVF_AGAINST, AVF_CAUSES, AVF_TABLES } AvfTable;
+typedef enum AvfTable { AVF_STRUCTURES, AVF_KERNELS, AVF_LINES, AVF_SLICES, AVF_AGAINST, AVF_CAUSES, AVF_LAUNCHES, AVF_TABLES } AvfTable;
 extern const char *const avf_tables[AVF_TABLES]; // "structures", "kernels", ...
 
 // False: the journal is damaged, or has nothing of the kind.

@@ -100,6 +100,7 @@ static void tell_warps(Simt *m, uint32_t sm, uint32_t block_slot, uint64_t linea
     uint64_t row = (uint64_t)sm * m->dims.warps + (block_slot * m->layout.warps + i) % m->dims.warps;
     void (*tell)(Simt *, const Who *, SimtRegion, SimtRegion, uint64_t) = taken ? simt_take : simt_release;
     tell(m, who, REGION_WARP_PC, REGION_STACK_DEPTH, row);
+    if (taken && m->at.warps[row].shuffled != 0) simt_take(m, who, REGION_WARP_HOME, REGION_WARP_HOME, row);
     tell(m, who, REGION_SCOREBOARD, REGION_SCOREBOARD, row);
   }
   simt_tell_levels(m, sm, UINT64_C(1) << block_slot);
@@ -235,6 +236,8 @@ void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t block_slot) {
     memset(simt_entries(m, sm, warp), 0, m->dims.stack * sizeof(SimtEntry));
     memset(simt_buffer(m, sm, warp), 0, m->dims.buffer * sizeof(BufferEntry));
     memset(simt_scoreboard(m, sm, warp), 0, sizeof(Scoreboard));
+    if (places_are_wanted(m) && simt_warp(m, sm, warp)->shuffled != 0)
+      simt_release(m, who_sm(m, sm), REGION_WARP_HOME, REGION_WARP_HOME, (uint64_t)sm * m->dims.warps + warp);
     memset(simt_warp(m, sm, warp), 0, sizeof(SimtWarp));
     memset(&m->at.rests[sm * m->dims.warps + warp], 0, sizeof(Rest));
     zero_registers(m, sm, warp * m->warp_registers);

@@ -108,6 +108,7 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
     arena_free(arena);
     return NULL;
   }
+  m->wants = hook_chain_wants(&m->hooks); // once more: a hook knows only now of what it need not hear
   m->regions = hook_layout_finish(layout);
   m->block_bytes = m->regions.block_bytes;
   m->own_bytes = own_bytes;

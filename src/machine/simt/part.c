@@ -21,14 +21,19 @@ static uint32_t take_place(uint64_t *used, uint32_t count) {
 
 uint32_t plan_new(Simt *m, uint32_t sm) {
   uint32_t number = take_place(m->at.sms[sm].plans_used, m->dims.plans);
-  if (number != 0) memset(plan_at(m, sm, number), 0, sizeof(Plan)); // what faults may have left in it
+  if (number == 0) return 0;
+  memset(plan_at(m, sm, number), 0, sizeof(Plan)); // what faults may have left in it
+  if (places_are_wanted(m)) simt_take(m, who_sm(m, sm), REGION_PLAN_WARP, REGION_PLAN_SHADOW, (uint64_t)sm * m->dims.plans + number);
   return number;
 }
 
 void plan_free(Simt *m, uint32_t sm, uint32_t number) {
   if (number == 0 || number >= m->dims.plans) return;
+  bool is_used = (m->at.sms[sm].plans_used[number / 64] >> number % 64 & 1) != 0;
   memset(plan_at(m, sm, number), 0, sizeof(Plan));
   m->at.sms[sm].plans_used[number / 64] &= ~(UINT64_C(1) << number % 64);
+  if (is_used && places_are_wanted(m))
+    simt_release(m, who_sm(m, sm), REGION_PLAN_WARP, REGION_PLAN_SHADOW, (uint64_t)sm * m->dims.plans + number);
 }
 
 bool plans_have_room(const Simt *m, uint32_t sm) {
@@ -43,13 +48,18 @@ bool plans_have_room(const Simt *m, uint32_t sm) {
 
 uint32_t ticket_new(Simt *m, uint32_t sm, uint32_t warp) {
   uint32_t number = take_place(m->at.sms[sm].tickets_used, m->dims.tickets);
-  if (number != 0) *ticket_at(m, sm, number) = (Ticket){.warp = (uint8_t)warp};
+  if (number == 0) return 0;
+  *ticket_at(m, sm, number) = (Ticket){.warp = (uint8_t)warp};
+  if (places_are_wanted(m)) simt_take(m, who_sm(m, sm), REGION_TICKET, REGION_TICKET, (uint64_t)sm * m->dims.tickets + number);
   return number;
 }
 
 static void ticket_free(Simt *m, uint32_t sm, uint32_t number) {
+  bool is_used = (m->at.sms[sm].tickets_used[number / 64] >> number % 64 & 1) != 0;
   memset(ticket_at(m, sm, number), 0, sizeof(Ticket));
   m->at.sms[sm].tickets_used[number / 64] &= ~(UINT64_C(1) << number % 64);
+  if (is_used && places_are_wanted(m))
+    simt_release(m, who_sm(m, sm), REGION_TICKET, REGION_TICKET, (uint64_t)sm * m->dims.tickets + number);
 }
 
 uint32_t part_tickets(const Simt *m, uint32_t sm, const Uop *uop, uint16_t tickets[SIMT_PLAN_OWNERS]) {
