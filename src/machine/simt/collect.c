@@ -75,11 +75,12 @@ static void take_register(Simt *m, uint32_t sm, Collector *collector, unsigned r
 
 static void take_sources(Simt *m, uint32_t sm, Collector *collector, const Instr *instr, const Facts *facts) {
   uint64_t value = facts->value_row != NO_ROW ? selected_value(m, sm, instr, facts->value_operand) : 0;
+  unsigned values = facts->value_row != NO_ROW ? facts->sources.count[facts->value_operand] : 0;
   for (unsigned row = 0; row < facts->sources.rows; row++) {
     uint8_t number = facts->registers[row];
+    unsigned k = row - facts->value_row; // of the value's own rows, if it is one of them
     if (number != REG_ZERO) take_register(m, sm, collector, row, number);
-    else if (row == facts->value_row) fill_row(collector, row, (uint32_t)value);
-    else if (row == facts->value_row + 1u) fill_row(collector, row, (uint32_t)(value >> 32));
+    else if (row >= facts->value_row && k < values) fill_row(collector, row, k < 2 ? (uint32_t)(value >> 32 * k) : 0);
     else fill_row(collector, row, row == facts->ones_row ? UINT32_MAX : 0);
   }
   collector->rows = facts->sources.rows;

@@ -1,0 +1,71 @@
+// Facts of instructions: those of the program's own stand in the table, all others are worked out, and both say the same.
+#include "machine/simt/facts.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+// d = r4.., a = r10.., b = r20.., c = r30..
+static Instr instr_of(Op op) {
+  Instr instr = instr_rest(op);
+  instr.d[0] = 4, instr.a = 10, instr.b = 20, instr.c = 30;
+  return instr;
+}
+
+static void rows_have_their_registers(void **state) {
+  (void)state;
+  for (uint32_t op = 0; op < OP_COUNT; op++) {
+    Instr instr = instr_of((Op)op);
+    Facts facts;
+    facts_make(&instr, &facts);
+    for (unsigned operand = OPERAND_A; operand <= OPERAND_C; operand++) {
+      for (unsigned k = 0; k < facts.sources.count[operand]; k++) {
+        assert_int_equal(facts.registers[facts.sources.first[operand] + k], operand_register(&instr, operand) + k);
+      }
+    }
+    assert_int_equal(facts.port, port_of(&instr));
+    assert_int_equal(facts.results.rows, operand_results(&instr).rows);
+    assert_int_equal(facts.value_row, NO_ROW);
+  }
+}
+
+static void an_immediate_has_no_register(void **state) {
+  (void)state;
+  Instr instr = instr_of(OP_ADD_B32);
+  Facts facts;
+  instr.select = SELECT_IMM_B;
+  facts_make(&instr, &facts);
+  assert_int_equal(facts.value_row, facts.sources.first[OPERAND_B]);
+  assert_int_equal(facts.value_operand, OPERAND_B);
+  assert_int_equal(facts.registers[facts.value_row], REG_ZERO);
+  assert_int_equal(facts.registers[facts.sources.first[OPERAND_A]], 10);
+}
+
+static void a_damaged_word_is_worked_out(void **state) {
+  (void)state;
+  Instr code[3] = {instr_of(OP_ADD_B32), instr_of(OP_ADD_B64), instr_of(OP_ADD_B32)}, damaged = code[1];
+  Program program = {.decoded = code, .code_count = 3, .hash = 1};
+  Simt m = {.program = &program};
+  Facts scratch;
+  memset(&scratch, 0, sizeof scratch);
+  facts_prepare(&m);
+  assert_ptr_equal(facts_at(&m, &code[1], &scratch), &m.facts[1]);
+  damaged.d[0] = 77;
+  const Facts *facts = facts_at(&m, &damaged, &scratch);
+  assert_ptr_equal(facts, &scratch);
+  assert_int_equal(facts->writes.registers[1], UINT64_C(3) << (77 - 64));
+  assert_int_equal(m.facts[1].writes.registers[0], UINT64_C(3) << 4);
+  code[0].d[0] = 9; // another program in the same place
+  program.hash = 2;
+  facts_prepare(&m);
+  assert_int_equal(m.facts[0].writes.registers[0], UINT64_C(1) << 9);
+  facts_free(&m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_have_their_registers), cmocka_unit_test(an_immediate_has_no_register),
+                                     cmocka_unit_test(a_damaged_word_is_worked_out)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
