@@ -52,7 +52,7 @@ grep -q '"outcome": "corrected"' struck.json || fail "reissue does not put it ri
 [ "$(stat struck reissue_again)" -ge 1 ] || fail "no point was issued again"
 # The rasteriser is outside the sphere: reissue alone does not help, ECC does.
 bounds() {
-  "$redoubt" run stress0.fp --domain 16x16 --machine sheaffer-2007 --fault 'flip:raster.bounds[coordinate=1,bit=4]@0' "$@" --json=bounds.json -q >out.txt 2>&1 || { cat out.txt; fail "bounds $*"; }
+  "$redoubt" run stress0.fp --domain 16x16 --machine sheaffer-2007 --fault 'flip:raster.bounds[coordinate=1,bit=4]@1' "$@" --json=bounds.json -q >out.txt 2>&1 || { cat out.txt; fail "bounds $*"; }
 }
 bounds --protect reissue
 grep -q '"outcome": "sdc"' bounds.json || fail "wrong bounds do no harm"

@@ -78,7 +78,7 @@ typedef struct FragCore {
   FragRaster raster;
   uint32_t frame;     // of raster operations: the frame's address
   uint16_t frame_row; // and points of a row
-  uint8_t next_pipe, is_running, halted, is_drained, is_over, spare;
+  uint8_t next_pipe, is_running, halted, is_drained, is_over, is_set_up;
   uint32_t flush; // raster operations give back what their caches hold: the next line
   FragRing asked, flying, result;
   uint32_t queue_head, queue_tail; // of the fragment queue

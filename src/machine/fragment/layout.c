@@ -1,7 +1,7 @@
 // The block: its arrays for one Spec, and the names of its cells (state.def).
 #include "machine/fragment/fragment_internal.h"
 
-enum { CELL = REGION_HASHED | REGION_INJECTABLE, TOLD = CELL | REGION_TRACED, LOOKED = TOLD | REGION_LOOKED_AT };
+enum { CELL = REGION_HASHED | REGION_INJECTABLE, TOLD = CELL | REGION_TRACED };
 
 typedef struct CellsRow {
   const char *name;

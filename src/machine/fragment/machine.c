@@ -75,18 +75,12 @@ static void begin(Machine *machine, const MachineEnvironment *environment, const
   m->machine.memory = memory_bytes(m->memory);
   core->start = core->cycle;
   core->is_running = 1;
-  core->raster.bounds[0] = (uint16_t)m->width;
-  core->raster.bounds[1] = (uint16_t)m->height;
-  core->frame = m->params.frame;
-  core->frame_row = (uint16_t)m->width;
   shader_constants(m->shader, m->constants);
   Who who = WHO_NOBODY;
   who.launch = launch->number;
   m->machine.cycle = core->cycle;
   LaunchEvent event = {.who = &who, .kernel = launch->kernel->name, .grid = {m->width, m->height, 1}, .block = {1, 1, 1}};
   if (hooks_launch(&m->hooks, &m->machine, &event) == VERDICT_HALT) core->halted = 1;
-  for (uint32_t i = LOOKED_RASTER; i <= LOOKED_ROW; i++)
-    tell_row(m, (FragLooked)i, 0, i <= LOOKED_BOUNDS && i != LOOKED_CORNER ? 3 : 1, true);
 }
 
 static void note_trap(Fragment *m) {

@@ -107,8 +107,22 @@ static bool starts_group(const Fragment *m, FragRaster *raster) {
   return starts;
 }
 
+// The first cycle of a launch: the geometry sets up the rasteriser, and the state of raster operations comes with it.
+static void set_up(Fragment *m) {
+  FragCore *core = m->core;
+  core->is_set_up = 1;
+  core->raster = (FragRaster){.bounds = {(uint16_t)m->width, (uint16_t)m->height}};
+  core->frame = m->params.frame;
+  core->frame_row = (uint16_t)m->width;
+  for (uint32_t i = LOOKED_RASTER; i <= LOOKED_ROW; i++) {
+    uint32_t units = i == LOOKED_RASTER || i == LOOKED_BOUNDS ? 3 : 1;
+    tell_row(m, (FragLooked)i, 0, units, true);
+  }
+}
+
 bool rasteriser_fills(Fragment *m) {
   FragCore *core = m->core;
+  if (core->is_set_up == 0) set_up(m);
   FragIssue *issue = &core->raster.issue;
   bool any = false;
   if (core->is_drained != 0) return false;

@@ -125,6 +125,22 @@ static const char *const programs[] = {
     "TEX R0, f[WPOS], TEX1, RECT; SUBC RC, R0, 0.5; KIL LT.y; MOV o[COLR], R0;",
 };
 
+// Every point of the machine's frame is what the interpreter says.
+static void run_and_compare(const char *body, uint32_t width, uint32_t height, const char *settings[][2], uint32_t count) {
+  Bench bench;
+  TrapKind trap;
+  open_bench(&bench, body, width, height, settings, count);
+  end_bench(&bench, &trap);
+  assert_int_equal(trap, TRAP_NONE);
+  const float *frame = frame_of(&bench, (uint64_t)width * height);
+  for (uint32_t i = 0; i < width * height; i++) {
+    float pixel[4] = {0};
+    if (!interpret(&bench, i % width, i / width, pixel)) memset(pixel, 0, sizeof pixel);
+    if (memcmp(pixel, &frame[i * 4], sizeof pixel) != 0) fail_msg("%s: %u x %u, fragment %u", body, width, height, i);
+  }
+  close_bench(&bench);
+}
+
 static void test_results(void **state) {
   (void)state;
   static const uint32_t domains[][2] = {{1, 1}, {16, 16}, {37, 5}};
@@ -135,21 +151,50 @@ static void test_results(void **state) {
     settings[2][1] = form == 2 ? "1024" : "16384";
     for (size_t p = 0; p < COUNT_OF(programs); p++) {
       for (size_t d = 0; d < COUNT_OF(domains); d++) {
-        Bench bench;
-        TrapKind trap;
-        uint32_t width = domains[d][0], height = domains[d][1];
-        open_bench(&bench, programs[p], width, height, settings, COUNT_OF(settings));
-        end_bench(&bench, &trap);
-        assert_int_equal(trap, TRAP_NONE);
-        const float *frame = frame_of(&bench, (uint64_t)width * height);
-        for (uint32_t i = 0; i < width * height; i++) {
-          float pixel[4] = {0};
-          if (!interpret(&bench, i % width, i / width, pixel)) memset(pixel, 0, sizeof pixel);
-          if (memcmp(pixel, &frame[i * 4], sizeof pixel) != 0) fail_msg("form %u, program %zu, domain %zu: fragment %u", form, p, d, i);
-        }
-        close_bench(&bench);
+        run_and_compare(programs[p], domains[d][0], domains[d][1], settings, COUNT_OF(settings));
       }
     }
+  }
+}
+
+// Programs drawn at random: arithmetic on few registers, reads that depend on it, branches, loops and kills.
+static void draw_instruction(uint64_t seed, uint32_t *draws, uint32_t depth, Text *out) {
+  static const char *const plain[] = {"ADD", "SUB", "MUL", "MIN", "MAX", "SLT", "SGE", "SEQ"};
+  static const char *const swizzle[] = {"", ".x", ".wzyx", ".yyww"}, *const mask[] = {"", ".x", ".yz", ".xw"};
+  uint32_t d[8]; // all drawn before any is used: arguments have no order
+  for (uint32_t i = 0; i < COUNT_OF(d); i++) d[i] = (uint32_t)(random_draw(seed, (*draws)++, 0) >> 33);
+  uint32_t kind = d[0] % (depth < 2 ? 10 : 6), to = d[1] % 4, a = d[2] % 4, b = d[3] % 4;
+  const char *masked = mask[d[4] % 4], *swizzled = swizzle[d[5] % 4];
+  if (kind < 3) {
+    text_add(out, "%s R%u%s, R%u%s, %sR%u; ", plain[d[6] % 8], to, masked, a, swizzled, d[7] % 2 == 0 ? "-" : "", b);
+  } else if (kind == 3) {
+    text_add(out, "MAD R%u%s, R%u, R%u, R%u%s; ", to, masked, a, b, d[6] % 4, swizzled);
+  } else if (kind < 6) {
+    text_add(out, "FRC R%u, R%u; TEX R%u, R%u, TEX%u, 2D; ", a, a, to, a, d[6] % 2);
+  } else {
+    bool loops = kind == 6;
+    if (loops) text_add(out, "REP %u; ", 1 + d[6] % 3);
+    else text_add(out, "SGTC RC.x, R%u.x, 0.5; %sIF GT.x; ", a, kind == 9 ? "KIL EQ.x; " : "");
+    for (uint32_t i = 0; i < 2; i++) draw_instruction(seed, draws, depth + 1, out);
+    text_add(out, "%s", loops ? "ENDREP; " : "ENDIF; ");
+  }
+}
+
+static void test_random_programs(void **state) {
+  (void)state;
+  const char *settings[][2] = {
+      {"fragment.perfect", "0"}, {"fragment.group", "8"}, {"fragment.cache_pipelines", "1"}, {"fragment.rops", "16"}};
+  for (uint64_t seed = 0; seed < 60; seed++) {
+    Text body = {0};
+    uint32_t draws = 0;
+    text_add(&body, "MOV R0, f[TEX0]; MUL R1, f[WPOS], {0.3, 0.7, 0.1, 0.9}; FRC R1, R1; ");
+    for (uint32_t i = 0; i < 8; i++) draw_instruction(seed, &draws, 0, &body);
+    text_add(&body, "MOV o[COLR], R0; MOV o[DEPR].z, R1.x;");
+    settings[1][1] = seed % 3 == 0 ? "1" : "8";
+    settings[2][1] = seed % 2 == 0 ? "1" : "2";
+    settings[3][1] = seed % 5 == 0 ? "3" : "16";
+    run_and_compare(body.at, 19, 7, settings, COUNT_OF(settings));
+    text_free(&body);
   }
 }
 
@@ -288,7 +333,7 @@ static void test_morton(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_results), cmocka_unit_test(test_times),  cmocka_unit_test(test_state), cmocka_unit_test(test_flips),
-      cmocka_unit_test(test_refused), cmocka_unit_test(test_morton), cmocka_unit_test(test_lines),
+      cmocka_unit_test(test_refused), cmocka_unit_test(test_morton), cmocka_unit_test(test_lines), cmocka_unit_test(test_random_programs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
