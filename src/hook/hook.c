@@ -45,6 +45,12 @@ uint32_t hook_chain_word_bits(const HookChain *chain) {
   return bits;
 }
 
+uint32_t hook_chain_held_lines(const HookChain *chain) {
+  uint32_t lines = 0;
+  for (uint32_t i = 0; i < chain->count; i++) lines = max_u32(lines, chain->hooks[i]->held_lines);
+  return lines;
+}
+
 uint32_t hook_chain_actions(const HookChain *chain) {
   uint32_t actions = 0;
   for (uint32_t i = 0; i < chain->count; i++) actions |= chain->hooks[i]->actions;

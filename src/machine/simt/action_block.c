@@ -127,6 +127,7 @@ bool block_abandon(Simt *m, uint32_t sm, uint32_t slot) {
   parts_abandon(m, sm, slot);
   writeback_abandon(m, sm, slot);
   ldst_abandon(m, sm, slot);
+  if (m->dims.held != 0) held_begin(m, sm, slot, HOLD_NONE);
   gather_abandon(m, sm, slot);
   clear_warps(m, sm, slot);
   block->alive = block->waiting = 0;
@@ -229,6 +230,7 @@ CopyStep block_copy(Simt *m, uint32_t sm, uint32_t slot, const Action *action) {
   }
   copy_shared(m, sm, slot, from_sm, from_slot);
   copy_local(m, sm, slot, from_sm, from_slot);
+  if (m->dims.held != 0) held_forget(m, sm, slot); // the other block has stored what it has stored
   hold(m, sm, slot, now + action->cycles);
   hold(m, from_sm, from_slot, now + action->cycles);
   sm_wake(m, sm, now);

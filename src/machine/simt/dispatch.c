@@ -149,13 +149,17 @@ static void mark_mirror(Simt *m, uint32_t sm, uint32_t slot, bool mirror, bool s
   actor->senders = mirror && sends ? actor->senders | bit : actor->senders & ~bit;
   actor->stopping &= ~bit;
   actor->fallen &= ~bit;
+  held_begin(m, sm, slot, HOLD_NONE);
 }
 
-bool dispatch_mirror(Simt *m, uint32_t sm, uint64_t linear, bool sends) {
+bool dispatch_mirror(Simt *m, const Action *action) {
+  uint32_t sm = action->sm;
+  uint64_t linear = action->block;
   if (linear >= m->at.core->block_total || !has_room(m, sm)) return false;
   uint32_t slot = free_slot(m, sm);
   if (!hook_allows(m, sm, slot, linear, true)) return false;
-  mark_mirror(m, sm, slot, true, sends);
+  mark_mirror(m, sm, slot, true, action->sends);
+  held_begin(m, sm, slot, action->hold);
   start_block(m, sm, slot, linear);
   return true;
 }

@@ -92,6 +92,7 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   simt_dims(spec, &m->dims);
   m->dims.word_bits = hook_chain_word_bits(&m->hooks);
   m->dims.acts = m->actions != 0 ? 1 : 0;
+  m->dims.held = (m->actions & (ACTION_BIT(ACTION_HOLD))) != 0 ? hook_chain_held_lines(&m->hooks) : 0;
   Region *own = ARENA_ARRAY(arena, Region, SIMT_REGIONS);
   size_t own_bytes = simt_layout(&m->dims, own);
   RegionTable table = {own, m->dims.acts != 0 ? SIMT_REGIONS : SIMT_PLAIN_REGIONS, own_bytes};
@@ -166,6 +167,8 @@ static void core_begin(Simt *m) {
   memset(m->at.l1d_full, 0, m->dims.sms);
   memset(m->at.sent, 0, (size_t)m->dims.acts * m->dims.sms * SIMT_SENT * sizeof *m->at.sent);
   memset(m->at.joined, 0, (size_t)m->dims.acts * m->dims.sms * SIMT_JOINED * sizeof *m->at.joined);
+  memset(m->at.held, 0, (size_t)m->dims.sms * m->dims.held * sizeof *m->at.held);
+  if (m->dims.held != 0) memset(m->at.held_slots, 0, (size_t)m->dims.sms * m->dims.blocks * sizeof *m->at.held_slots);
   for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
     m->at.sms[sm] = (SmState){.wake_at = UINT64_MAX, .counted_to = core->cycle, .idle_reason = IDLE_EMPTY};
   }
@@ -198,7 +201,8 @@ static void begin(Machine *machine, const MachineEnvironment *environment, const
   m->backing.bank_bytes[BANK_SYMBOL] = launch->program->symbol_count * 8;
   local_new(m);
   m->hook_machine.cycle = simt_now(m);
-  LaunchEvent event = {.who = &m->nobody, .kernel = launch->kernel->name, .shared_bytes = m->layout.shared_bytes};
+  LaunchEvent event = {
+      .who = &m->nobody, .kernel = launch->kernel->name, .shared_bytes = m->layout.shared_bytes, .block_slots = m->blocks_per_sm};
   memcpy(event.grid, launch->grid, sizeof event.grid);
   memcpy(event.block, launch->block, sizeof event.block);
   if ((m->wants & WANT_LAUNCH) != 0) simt_obey(m, &m->nobody, hooks_launch(&m->hooks, &m->hook_machine, &event));
@@ -304,7 +308,7 @@ const MachineKind simt_machine = {
     .form = FORM_REDOUBT,
     .abilities = abilities,
     .actions = ACTION_BIT(ACTION_PREFETCH) | ACTION_BIT(ACTION_DROP) | ACTION_BIT(ACTION_MIRROR) | ACTION_BIT(ACTION_ABANDON) |
-               ACTION_BIT(ACTION_REDISPATCH) | ACTION_BIT(ACTION_COPY),
+               ACTION_BIT(ACTION_REDISPATCH) | ACTION_BIT(ACTION_COPY) | ACTION_BIT(ACTION_HOLD),
     .accesses = accesses,
     .make = make,
     .free = free_machine,

@@ -285,6 +285,7 @@ static void sm_cycle(Simt *m, uint32_t sm) {
   writeback_cycle(m, sm);
   sm_take_reply(m, sm);
   ldst_cycle(m, sm);
+  if (__builtin_expect(m->dims.held != 0, 0)) held_cycle(m, sm);
   gather_cycle(m, sm);
   execute_cycle(m, sm);
   collect_cycle(m, sm);

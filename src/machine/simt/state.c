@@ -16,6 +16,8 @@ SIZE_IS(Flight, sizeof(Slot) + 16 + 8 + SIMT_RESULT_ROWS * 128);
 SIZE_IS(MemOp, sizeof(Slot) + 8 + 8 * WARP_LANES + 32 + (SIMT_MEMORY_ROWS + 2) * 128);
 SIZE_IS(Gather, sizeof(Slot) + 8 + 24 + SIMT_GATHER_LINES * (8 + 16 + LINE_BYTES) + (SIMT_SOURCE_ROWS + SIMT_RESULT_ROWS) * 128);
 SIZE_IS(BufferEntry, 24);
+SIZE_IS(HeldLine, 8 + 16 + LINE_BYTES);
+SIZE_IS(HeldSlot, 16);
 SIZE_IS(Actor, 4 * 8 + 4 * 4);
 SIZE_IS(Mshr, 8 + 8 + 16 + 16 + 4 * MSHR_MOST_WAITERS);
 
