@@ -4,7 +4,8 @@
 static const char *const machines[] = {"fermi-gtx480", "turing-rtx2060", "tesla-hints", "gt200-rise"};
 enum { ROOM = 1024 };
 
-static const uint32_t needed = ACTION_BIT(ACTION_HOLD) | ACTION_BIT(ACTION_MIRROR) | ACTION_BIT(ACTION_ABANDON) | ACTION_BIT(ACTION_REDISPATCH);
+static const uint32_t needed =
+    ACTION_BIT(ACTION_HOLD) | ACTION_BIT(ACTION_MIRROR) | ACTION_BIT(ACTION_ABANDON) | ACTION_BIT(ACTION_REDISPATCH);
 
 static bool starts(const BlockEvent *event) { return !event->done && !event->stopped; }
 

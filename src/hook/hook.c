@@ -59,7 +59,8 @@ uint32_t hook_chain_actions(const HookChain *chain) {
 
 bool hook_chain_served(const HookChain *chain, uint32_t offers, const char *machine, Diags *diags) {
   for (uint32_t i = 0; i < chain->count; i++) {
-    const Hook *hook = chain->hooks[i];
+    Hook *hook = chain->hooks[i];
+    if (hook->fit != NULL && !hook->fit(hook, offers, diags)) return false;
     uint32_t missing = hook->kind == HOOK_OBSERVER ? hook->actions : hook->actions & ~offers;
     if (missing == 0) continue;
     const char *name = action_names[(uint32_t)__builtin_ctz(missing) % ACTION_KINDS];

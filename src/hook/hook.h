@@ -304,7 +304,8 @@ typedef struct CommitEvent { // an instruction has written back
 
 typedef struct TrapEvent {
   const Who *who;
-  uint32_t kind; // TrapKind
+  uint32_t kind;  // TrapKind
+  bool of_thread; // a thread of `who` has done it; else the launch as a whole ends: it hangs, or is stopped
 } TrapEvent;
 
 typedef struct ActionEvent { // an action was carried out, or could not be
@@ -374,7 +375,11 @@ struct Hook {
   HookClass kind;
   void *own;        // configuration; the owner of the hook frees it
   uint32_t actions; // that it calls for, ACTION_BIT(kind) of each; observers call for none
+  // Called before anything else of the hook is looked at, with the actions that the machine offers: a scheme that has several forms takes one. NULL: it has one.
+  bool (*fit)(Hook *hook, uint32_t offers, Diags *diags);
   bool (*attach)(Hook *hook, HookLayout *layout, Diags *diags);
+  // Does it protect this kernel? False: it runs without, and `why` says for which reason, in one line. NULL: it asks nothing of kernels.
+  bool (*covers)(const Hook *hook, const Program *program, const char *kernel, Text *why);
 #define EVENT(name, ID, Event, direction, verdicts, moment) Verdict (*name)(Hook * hook, HookMachine * machine, Event * event);
 #define MOMENT(name, ID, moment) void (*name)(Hook * hook, HookMachine * machine);
 #include "hook/hook.def"

@@ -27,6 +27,7 @@ Hook *hints_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *parity_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *heal_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *shield_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
+Hook *reissue_blocks_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *rise_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *secded_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 
