@@ -14,7 +14,9 @@
 
 enum { LATE_CYCLES = 20000, MOST_LINES = 4096, MOST_SECTORS = 8192 };
 
-static uint64_t *state_of(const Blocks *own, const HookMachine *machine, uint32_t place) { return blocks_at(own, machine, CELLS_STATE, place); }
+static uint64_t *state_of(const Blocks *own, const HookMachine *machine, uint32_t place) {
+  return blocks_at(own, machine, CELLS_STATE, place);
+}
 static bool is(const Blocks *own, const HookMachine *machine, uint32_t place, uint64_t bits) {
   return (*state_of(own, machine, place) & bits) == bits;
 }
@@ -385,10 +387,12 @@ static const CellsRow rows[CELLS_COUNT] = {
     [CELLS_BLOCK] = {"reissue.block", "block dispatcher of reissue", "entry", "index of its block", 1, 32},
     [CELLS_PEER] = {"reissue.peer", "block dispatcher of reissue", "entry", "where the other copy is", 1, 16},
     [CELLS_TIME] = {"reissue.time", "block dispatcher of reissue", "field", "cycles in which it began and ended", 2, 32},
-    [CELLS_LINES] = {"reissue.lines", "block dispatcher of reissue", "field", "lines that it holds; its pair's share of the comparators", 2, 13},
+    [CELLS_LINES] = {"reissue.lines", "block dispatcher of reissue", "field", "lines that it holds; its pair's share of the comparators", 2,
+                     13},
     [CELLS_AGAIN] = {"reissue.again", "block dispatcher of reissue", "field", "blocks that were reissued: index, how often", 2, 33},
     [CELLS_TAKEN] = {"reissue.taken", "block dispatcher of reissue", "entry", "slots of an SM that are taken", 1, 7},
-    [CELLS_CORE] = {"reissue.core", "block dispatcher of reissue", "field", "covered, whose copy goes next, lines compared, slots, halt", CORE_FIELDS, 17},
+    [CELLS_CORE] = {"reissue.core", "block dispatcher of reissue", "field", "covered, whose copy goes next, lines compared, slots, halt",
+                    CORE_FIELDS, 17},
     [CELLS_FULL] = {"reissue.full", "comparators of reissue", "entry", "full/empty bit of a sector", 1, 1},
     [CELLS_KEY] = {"reissue.key", "comparators of reissue", "entry", "pair and number of the sector", 1, 62},
     [CELLS_MASK] = {"reissue.mask", "comparators of reissue", "entry", "its bytes that were stored", 1, 32},
@@ -426,7 +430,8 @@ static bool on_attach(Hook *hook, HookLayout *layout, Diags *diags) {
   own->slots = max_u32(shape->block_slots, 1);
   own->places = own->sms * own->slots;
   own->partitions = max_u32(regions->items[slices].dims[0].count, 1);
-  if (own->places >= UINT16_MAX) return diags_add(diags, NULL, 0, 0, "reissue has room for 65,534 block slots; this machine has %u", own->places);
+  if (own->places >= UINT16_MAX)
+    return diags_add(diags, NULL, 0, 0, "reissue has room for 65,534 block slots; this machine has %u", own->places);
   for (uint32_t cells = 0; cells < CELLS_COUNT; cells++) {
     if (!add_cells(own, layout, (BlocksCells)cells, diags)) return false;
   }

@@ -37,7 +37,14 @@ enum {
   PLACE_ORDERED = 512, // first copy: and that the block is to run again
   PLACE_BITS = 10
 };
-enum { CORE_COVERS, CORE_PENDING, CORE_CREDIT, CORE_SLOTS, CORE_HALT, CORE_FIELDS }; // PENDING: 1 + place whose second copy is to go out next
+enum {
+  CORE_COVERS,
+  CORE_PENDING,
+  CORE_CREDIT,
+  CORE_SLOTS,
+  CORE_HALT,
+  CORE_FIELDS
+}; // PENDING: 1 + place whose second copy is to go out next
 enum { LINES_HELD, LINES_CREDIT };
 enum { AGAIN_ALONE = 255 };
 enum { SECTOR_BYTES = 32, SECTOR_WORDS = 8, LINE_SECTORS = 4 };
@@ -61,7 +68,8 @@ static inline uint64_t *blocks_at(const Blocks *own, const HookMachine *machine,
 static inline uint64_t *blocks_core(const Blocks *own, const HookMachine *machine) { return blocks_at(own, machine, CELLS_CORE, 0); }
 
 // reissue_sectors.c: the comparators at the partitions.
-bool sectors_compare(const Blocks *own, HookMachine *machine, uint32_t pair, const MemoryEvent *event); // false: they differ, or there is no room
+bool sectors_compare(const Blocks *own, HookMachine *machine, uint32_t pair,
+                     const MemoryEvent *event);                                      // false: they differ, or there is no room
 bool sectors_are_left(const Blocks *own, const HookMachine *machine, uint32_t pair); // full: only one copy has stored them
 void sectors_forget(const Blocks *own, const HookMachine *machine, uint32_t pair);
 

@@ -50,7 +50,8 @@ static bool check_one(const Cover *cover, uint32_t pc) {
   const uint16_t fresh = MOD_VOLATILE | MOD_ORDERED;
   switch (info->kind) {
   case KIND_ATOMIC:
-    return !is_outside(info->space) || refuse(cover, pc, "atomic on global memory", "its order between blocks is not the same for both copies");
+    return !is_outside(info->space) ||
+           refuse(cover, pc, "atomic on global memory", "its order between blocks is not the same for both copies");
   case KIND_SREG: {
     const char *reason = moving_register(instr);
     return reason == NULL || refuse(cover, pc, sreg_info[instr->imm % SREG_COUNT].text, reason);
@@ -59,7 +60,8 @@ static bool check_one(const Cover *cover, uint32_t pc) {
     if ((instr->mods & fresh) == 0 || !is_outside(info->space)) return true;
     return refuse(cover, pc, "volatile or acquiring load", "the block waits for what another one stores in the same launch");
   case KIND_FENCE:
-    return instr->op == OP_MEMBAR_CTA || refuse(cover, pc, "membar.gl", "blocks communicate within the launch, and held stores are not seen");
+    return instr->op == OP_MEMBAR_CTA ||
+           refuse(cover, pc, "membar.gl", "blocks communicate within the launch, and held stores are not seen");
   case KIND_TEXTURE: {
     unsigned operation = texture_field(instr->imm, TEXTURE_OPERATION, 4);
     bool is_atomic = operation == TEXTURE_SURED || operation == TEXTURE_SURED_P;

@@ -5,7 +5,9 @@
 // left full when both copies are through has been stored by one of them alone.
 #include "protect/reissue_blocks.h"
 
-static uint64_t key_of(uint32_t pair, uint64_t address) { return (uint64_t)(pair + 1) << 45 | (address / SECTOR_BYTES & ((UINT64_C(1) << 45) - 1)); }
+static uint64_t key_of(uint32_t pair, uint64_t address) {
+  return (uint64_t)(pair + 1) << 45 | (address / SECTOR_BYTES & ((UINT64_C(1) << 45) - 1));
+}
 
 static uint64_t first_row(const Blocks *own, uint32_t partition) { return (uint64_t)(partition % own->partitions) * own->sectors; }
 
@@ -54,7 +56,8 @@ static bool compare_one(const Blocks *own, HookMachine *machine, uint32_t partit
   uint64_t row = find(own, machine, partition, key);
   bool is_full = row != UINT64_MAX && *blocks_at(own, machine, CELLS_FULL, row) != 0;
   if (is_full) {
-    bool same = *blocks_at(own, machine, CELLS_MASK, row) == mask && memcmp(blocks_at(own, machine, CELLS_DATA, row), words, sizeof words) == 0;
+    bool same =
+        *blocks_at(own, machine, CELLS_MASK, row) == mask && memcmp(blocks_at(own, machine, CELLS_DATA, row), words, sizeof words) == 0;
     clear(own, machine, row);
     hook_tally(machine, TALLY_REISSUE_SECTORS, 1);
     return same;
