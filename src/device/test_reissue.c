@@ -70,7 +70,9 @@ static void nothing_is_reissued_without_faults(void **state) {
     Outcome plain = run(workloads[i], &spec, NULL, NULL), twice = run(workloads[i], &spec, "reissue", NULL);
     assert_int_equal(twice.trap, TRAP_NONE);
     assert_int_equal(twice.hash, plain.hash);
-    assert_int_equal(count(&twice, "reissue_reissues"), 0);
+    if (count(&twice, "reissue_reissues") > 0)
+      fail_msg("%s on %s: %lu differ, %lu late", workloads[i]->name, spec.machine, count(&twice, "reissue_mismatches"),
+               count(&twice, "reissue_late"));
     assert_int_equal(count(&twice, "reissue_mismatches"), 0);
     assert_int_equal(twice.note[0] != '\0', count(&twice, "reissue_refused") > 0);
     assert_int_equal(twice.note[0] != '\0', strcmp(workloads[i]->name, "hybridsort") == 0);
@@ -89,8 +91,9 @@ static void kernels_that_cannot_run_twice_are_told(void **state) {
   toy_spec(&spec, arena, "fermi-gtx480");
   const Workload *sort = workload_find("hybridsort");
   Outcome outcome = run(sort, &spec, "reissue", NULL);
-  assert_string_equal(outcome.note, "reissue does not cover it: atomic on global memory in line 84: its order between blocks is not the same for "
-                                    "both copies");
+  assert_string_equal(outcome.note,
+                      "reissue does not cover it: atomic on global memory in line 84: its order between blocks is not the same for "
+                      "both copies");
   Outcome strict = run(sort, &spec, "reissue:strict", NULL);
   assert_false(strict.done);
   assert_int_equal(strict.trap, TRAP_DETECTED);
@@ -257,9 +260,12 @@ static void wrong_options_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_is_reissued_without_faults), cmocka_unit_test(kernels_that_cannot_run_twice_are_told),
-      cmocka_unit_test(every_rule_is_told),                 cmocka_unit_test(blocks_without_room_run_alone),
-      cmocka_unit_test(nothing_wrong_gets_out),             cmocka_unit_test(a_broken_sm_is_never_silent),
+      cmocka_unit_test(nothing_is_reissued_without_faults),
+      cmocka_unit_test(kernels_that_cannot_run_twice_are_told),
+      cmocka_unit_test(every_rule_is_told),
+      cmocka_unit_test(blocks_without_room_run_alone),
+      cmocka_unit_test(nothing_wrong_gets_out),
+      cmocka_unit_test(a_broken_sm_is_never_silent),
       cmocka_unit_test(wrong_options_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

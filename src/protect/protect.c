@@ -45,9 +45,10 @@ static const Scheme schemes[] = {
       "one bit per 32, stored and itself struck by faults; encoding and checking take no time",
       "Hamming, Error Detecting and Error Correcting Codes, Bell System Technical Journal 29(2), 1950, section 3"},
      parity_new},
-    {{"reissue", "reissue[:lines=N,sectors=N,tries=N,patience=N,same,strict]",
+    {{"reissue", "reissue[:lines=N,sectors=N,tries=N,patience=N,same,strict,free]",
       "every block runs twice, on different SMs (same: or on one); stores are held until both copies agree, compared at the memory "
-      "partitions, and blocks that differ run again, N (3) times at most. Kernels that cannot run twice are not covered (strict: are not "
+      "partitions, and blocks that differ run again, N (3) times at most. Blocks write in waves, when all that run have agreed (free: each "
+      "when it has). Kernels that cannot run twice are not covered (strict: are not "
       "run). lines=N (1024) of 128 bytes of an SM for held stores, sectors=N (512) of a partition's comparator; docs/reissue.md",
       "the whole machine's time for the copies; each line that is stored crosses the network three times; held lines, comparators and "
       "bookkeeping, all struck by faults; comparing takes no time",

@@ -6,7 +6,8 @@
 // since a kernel that updates in place would read what the other copy has written. When both have ended, both send what they hold to the memory
 // partitions, where it is compared (reissue_sectors.c). If nothing differs, the first copy writes what it holds. If something does, a copy makes an error
 // that would end the launch, or a copy is late, both are abandoned and the block is sent out again. Kernels that cannot run twice are not covered (reissue_cover.c).
-// A block that stores more than it can hold runs once more, alone and unprotected.
+// Blocks write in waves: when all that run have agreed. So both copies of a block read the same memory, even if other blocks store there in the same launch.
+// A block that stores more than it can hold runs once more, unprotected, and nothing beside it.
 // Not modelled: wires between the dispatcher, the SMs and the comparators take no time.
 // Cost: the copies' time in the whole machine; every line that is stored goes over the network twice to be compared and once to be written; room for
 // held lines in each SM (held.*), comparators and bookkeeping (reissue.*), all of which faults strike. Comparing takes no time.
@@ -56,6 +57,18 @@ static uint64_t *again_of(const Blocks *own, const HookMachine *machine, uint64_
   return make ? open : NULL;
 }
 
+// Copies that differ more than once may read what other blocks store meanwhile: the next time no other block runs.
+static bool runs_serially(const Blocks *own, const HookMachine *machine, uint64_t block) {
+  const uint64_t *entry = again_of(own, machine, block, false);
+  return entry != NULL && entry[1] >= SERIAL_FROM && entry[1] != AGAIN_ALONE;
+}
+
+static bool is_empty(const Blocks *own, const HookMachine *machine) {
+  uint64_t taken = 0;
+  for (uint32_t sm = 0; sm < own->sms; sm++) taken += *blocks_at(own, machine, CELLS_TAKEN, sm);
+  return taken == 0;
+}
+
 static bool runs_alone(const Blocks *own, const HookMachine *machine, uint64_t block) {
   const uint64_t *entry = again_of(own, machine, block, false);
   return entry != NULL && entry[1] == AGAIN_ALONE;
@@ -67,18 +80,14 @@ static bool runs_alone(const Blocks *own, const HookMachine *machine, uint64_t b
 static bool tell_place(const Blocks *own, HookMachine *machine, uint32_t place) {
   uint64_t *state = state_of(own, machine, place);
   if ((*state & PLACE_LIVE) == 0) return true;
-  bool orders = is(own, machine, place, PLACE_GONE) && (*state & (PLACE_MIRROR | PLACE_AGREED | PLACE_ORDERED)) == 0;
   bool good = true;
   if ((*state & PLACE_TOLD) == 0) {
     if ((*state & PLACE_GONE) != 0) good = act(own, machine, place, ACTION_ABANDON, HOLD_NONE);
+    else if ((*state & PLACE_AGREED) != 0 && own->waves && blocks_core(own, machine)[CORE_WRITING] == 0) return true; // the others first
     else if ((*state & PLACE_AGREED) != 0) good = act(own, machine, place, ACTION_HOLD, HOLD_WRITE);
     else if ((*state & PLACE_SENDING) != 0) good = act(own, machine, place, ACTION_HOLD, HOLD_SEND);
     else return true;
     if (good) *state |= PLACE_TOLD;
-  }
-  if (good && orders) {
-    good = act(own, machine, place, ACTION_REDISPATCH, HOLD_NONE);
-    if (good) *state |= PLACE_ORDERED;
   }
   return good;
 }
@@ -105,6 +114,7 @@ static void give_up(Hook *hook, HookMachine *machine, uint32_t pair) {
   const Blocks *own = hook->own;
   uint64_t *core = blocks_core(own, machine);
   if (core[CORE_PENDING] == pair + 1) core[CORE_PENDING] = 0;
+  core[CORE_STARTED] -= core[CORE_STARTED] > 0;
   sectors_forget(own, machine, pair);
   give_credit_back(own, machine, pair);
   mark(hook, machine, pair, PLACE_GONE);
@@ -161,6 +171,24 @@ static void compare_all(Hook *hook, HookMachine *machine) {
   }
 }
 
+// A wave is over when all its blocks have agreed. Until then memory stays as it was when the wave began, so that both copies of every block read the
+// same, whatever other blocks store.
+static void write_wave(Hook *hook, HookMachine *machine) {
+  const Blocks *own = hook->own;
+  uint64_t *core = blocks_core(own, machine);
+  if (!own->waves || core[CORE_WRITING] != 0 || core[CORE_PENDING] != 0) return;
+  uint32_t agreed = 0;
+  for (uint32_t place = 0; place < own->places; place++) {
+    uint64_t state = *state_of(own, machine, place);
+    if ((state & (PLACE_LIVE | PLACE_MIRROR)) != PLACE_LIVE) continue;
+    if ((state & PLACE_AGREED) == 0) return;
+    agreed++;
+  }
+  if (agreed == 0) return;
+  core[CORE_WRITING] = 1;
+  for (uint32_t place = 0; place < own->places; place++) tell(hook, machine, place);
+}
+
 // Everything has been compared.
 static void judge(Hook *hook, HookMachine *machine, uint32_t pair) {
   const Blocks *own = hook->own;
@@ -172,8 +200,10 @@ static void judge(Hook *hook, HookMachine *machine, uint32_t pair) {
     give_credit_back(own, machine, pair);
     mark(hook, machine, pair, PLACE_AGREED);
     mark(hook, machine, peer_of(own, machine, pair), PLACE_AGREED | PLACE_GONE);
+    *blocks_at(own, machine, CELLS_PEER, pair) = 0; // another block may take its place
   }
   compare_all(hook, machine);
+  write_wave(hook, machine);
 }
 
 // ---- The dispatcher ------------------------------------------------------------------------------------
@@ -223,16 +253,32 @@ static Verdict first_starts(Hook *hook, HookMachine *machine, const Who *who) {
   uint64_t *core = blocks_core(own, machine);
   uint32_t place = place_of(own, who);
   if (core[CORE_PENDING] != 0) return VERDICT_STALL; // the second copy of a block goes before the next block
-  if (runs_alone(own, machine, who->block)) {
+  if (core[CORE_SERIAL] != 0 || core[CORE_WRITING] != 0) return VERDICT_STALL;
+  bool is_alone = runs_alone(own, machine, who->block), is_serial = is_alone || runs_serially(own, machine, who->block);
+  if (is_serial && !is_empty(own, machine)) return VERDICT_STALL;
+  if (own->waves && !is_serial && core[CORE_STARTED] > 0 && core[CORE_STARTED] >= core[CORE_SLOTS] * own->sms / 2) return VERDICT_STALL;
+  if (is_alone) {
     begin_place(own, machine, who, 0);
+    core[CORE_SERIAL] = place + 1;
     return VERDICT_PASS;
   }
   Action action = {.kind = ACTION_HOLD, .sm = who->sm, .slot = who->block_slot, .hold = HOLD_WAIT};
   if (!machine->act(machine, &action)) return VERDICT_STALL;
   begin_place(own, machine, who, PLACE_LIVE);
   core[CORE_PENDING] = place + 1;
+  core[CORE_STARTED]++;
+  if (is_serial) core[CORE_SERIAL] = place + 1;
+  hook_tally(machine, TALLY_REISSUE_SERIAL, is_serial);
   send_second(hook, machine);
   return VERDICT_PASS;
+}
+
+// An abandoned block goes out again. Any SM's queue will do.
+static void send_again(const Blocks *own, HookMachine *machine, uint64_t block) {
+  for (uint32_t sm = 0; sm < own->sms; sm++) {
+    if (machine->act(machine, &(Action){.kind = ACTION_REDISPATCH, .sm = sm, .block = block})) return;
+  }
+  blocks_core(own, machine)[CORE_HALT] = 1;
 }
 
 // The place is free.
@@ -241,12 +287,17 @@ static void place_ends(Hook *hook, HookMachine *machine, const Who *who) {
   uint32_t place = place_of(own, who);
   uint64_t *taken = blocks_at(own, machine, CELLS_TAKEN, who->sm % own->sms), state = *state_of(own, machine, place);
   *taken -= *taken > 0;
+  if ((state & (PLACE_LIVE | PLACE_MIRROR | PLACE_GONE)) == (PLACE_LIVE | PLACE_GONE)) send_again(own, machine, who->block);
   bool is_over = (state & PLACE_MIRROR) == 0 && ((state & PLACE_LIVE) == 0 || (state & PLACE_AGREED) != 0);
   uint64_t *again = is_over ? again_of(own, machine, who->block, false) : NULL;
   if (again != NULL && again[1] != AGAIN_ALONE) ++*machine->corrected;
   if (again != NULL) again[0] = again[1] = 0;
   *state_of(own, machine, place) = 0;
+  uint64_t *core = blocks_core(own, machine);
+  if (core[CORE_SERIAL] == place + 1) core[CORE_SERIAL] = 0;
+  if (core[CORE_WRITING] != 0 && is_empty(own, machine)) core[CORE_WRITING] = core[CORE_STARTED] = 0;
   send_second(hook, machine);
+  write_wave(hook, machine);
 }
 
 static Verdict halted(const Blocks *own, const HookMachine *machine) {
@@ -391,8 +442,8 @@ static const CellsRow rows[CELLS_COUNT] = {
                      13},
     [CELLS_AGAIN] = {"reissue.again", "block dispatcher of reissue", "field", "blocks that were reissued: index, how often", 2, 33},
     [CELLS_TAKEN] = {"reissue.taken", "block dispatcher of reissue", "entry", "slots of an SM that are taken", 1, 7},
-    [CELLS_CORE] = {"reissue.core", "block dispatcher of reissue", "field", "covered, whose copy goes next, lines compared, slots, halt",
-                    CORE_FIELDS, 17},
+    [CELLS_CORE] = {"reissue.core", "block dispatcher of reissue", "field",
+                    "covered, whose copy goes next, lines compared, slots, halt, who runs alone, wave", CORE_FIELDS, 17},
     [CELLS_FULL] = {"reissue.full", "comparators of reissue", "entry", "full/empty bit of a sector", 1, 1},
     [CELLS_KEY] = {"reissue.key", "comparators of reissue", "entry", "pair and number of the sector", 1, 62},
     [CELLS_MASK] = {"reissue.mask", "comparators of reissue", "entry", "its bytes that were stored", 1, 32},
@@ -441,7 +492,7 @@ static bool on_attach(Hook *hook, HookLayout *layout, Diags *diags) {
 // ---- Options -------------------------------------------------------------------------------------------
 
 static bool read_argument(const ProtectArguments *arguments, const ProtectArgument *argument, Blocks *own, Diags *diags) {
-  static const char *const known[] = {"lines", "sectors", "tries", "patience", "same", "strict"};
+  static const char *const known[] = {"lines", "sectors", "tries", "patience", "same", "strict", "free"};
   const char *key = argument->key;
   uint32_t *const values[] = {&own->lines, &own->sectors, &own->tries, &own->patience};
   static const uint32_t least[] = {1, LINE_SECTORS, 0, 1}, most[] = {MOST_LINES, MOST_SECTORS, 100, 1000};
@@ -452,15 +503,18 @@ static bool read_argument(const ProtectArguments *arguments, const ProtectArgume
     *values[i] = (uint32_t)wide;
     return true;
   }
-  bool *flag = strcmp(key, "same") == 0 ? &own->same : strcmp(key, "strict") == 0 ? &own->strict : NULL;
-  if (flag == NULL) return protect_unknown(arguments, key, known, COUNT_OF(known), diags);
-  *flag = argument->value == NULL;
-  return *flag || diags_add(diags, NULL, 0, 0, "%s: %s takes no value", arguments->text, key);
+  bool is_same = strcmp(key, "same") == 0, is_strict = strcmp(key, "strict") == 0, is_free = strcmp(key, "free") == 0;
+  if (!is_same && !is_strict && !is_free) return protect_unknown(arguments, key, known, COUNT_OF(known), diags);
+  if (argument->value != NULL) return diags_add(diags, NULL, 0, 0, "%s: %s takes no value", arguments->text, key);
+  own->same |= is_same;
+  own->strict |= is_strict;
+  own->waves &= !is_free;
+  return true;
 }
 
 Hook *reissue_blocks_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
   Blocks *own = ARENA_NEW(arena, Blocks);
-  *own = (Blocks){.lines = 1024, .sectors = 512, .tries = 3, .patience = 4};
+  *own = (Blocks){.lines = 1024, .sectors = 512, .tries = 3, .patience = 4, .waves = true};
   for (uint32_t i = 0; i < arguments->count; i++) {
     if (!read_argument(arguments, &arguments->items[i], own, diags)) return NULL;
   }

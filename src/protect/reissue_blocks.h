@@ -25,26 +25,20 @@ typedef enum BlocksCells {
 } BlocksCells;
 
 enum {
-  PLACE_LIVE = 1,      // a copy of a covered block is here
-  PLACE_MIRROR = 2,    // the second copy
-  PLACE_ENDED = 4,     // it has ended and holds its stores
-  PLACE_SENDING = 8,   // they are on their way to be compared
-  PLACE_SENT = 16,     // all have been
-  PLACE_WRONG = 32,    // first copy: something differed
-  PLACE_AGREED = 64,   // nothing did
-  PLACE_GONE = 128,    // to be abandoned: it is over, or is to run again
-  PLACE_TOLD = 256,    // the machine knows what to do with it
-  PLACE_ORDERED = 512, // first copy: and that the block is to run again
-  PLACE_BITS = 10
+  PLACE_LIVE = 1,    // a copy of a covered block is here
+  PLACE_MIRROR = 2,  // the second copy
+  PLACE_ENDED = 4,   // it has ended and holds its stores
+  PLACE_SENDING = 8, // they are on their way to be compared
+  PLACE_SENT = 16,   // all have been
+  PLACE_WRONG = 32,  // first copy: something differed
+  PLACE_AGREED = 64, // nothing did
+  PLACE_GONE = 128,  // to be abandoned: it is over, or is to run again
+  PLACE_TOLD = 256,  // the machine knows what to do with it
+  PLACE_BITS = 9
 };
-enum {
-  CORE_COVERS,
-  CORE_PENDING,
-  CORE_CREDIT,
-  CORE_SLOTS,
-  CORE_HALT,
-  CORE_FIELDS
-}; // PENDING: 1 + place whose second copy is to go out next
+// Of the dispatcher. PENDING: 1 + place whose second copy is to go out next. SERIAL: 1 + place of the block that runs while no other does.
+enum { CORE_COVERS, CORE_PENDING, CORE_CREDIT, CORE_SLOTS, CORE_HALT, CORE_SERIAL, CORE_WRITING, CORE_STARTED, CORE_FIELDS };
+enum { SERIAL_FROM = 2 }; // reissue of a block from which on nothing else runs beside it
 enum { LINES_HELD, LINES_CREDIT };
 enum { AGAIN_ALONE = 255 };
 enum { SECTOR_BYTES = 32, SECTOR_WORDS = 8, LINE_SECTORS = 4 };
@@ -54,6 +48,7 @@ typedef struct Blocks {
   uint32_t sectors;  // entries of a partition's comparator
   uint32_t tries;    // reissues of a block before the launch ends
   uint32_t patience; // a copy is late when it has run so many times as long as the other, and 20,000 cycles
+  bool waves;        // blocks write what they hold when all that run have agreed; else each as soon as its copies have
   bool same;         // both copies may run on one SM
   bool strict;       // kernels that cannot be covered are not run
   // Of the machine
