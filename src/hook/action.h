@@ -39,6 +39,7 @@ typedef enum ActionHold {
   HOLD_WAIT,  // the same, but the block that has ended waits with what it holds until it is told what to do; ABANDON throws it away
   HOLD_SEND,  // it has ended: what it holds travels to its partitions, is told there (arrival) and has no effect; it stays held
   HOLD_WRITE, // it has ended: what it holds is written, then the block is done
+  HOLD_FRESH, // of no block: the SM's L1 data cache forgets what was read of global memory, as after an acquire
   HOLD_STEPS
 } ActionHold;
 

@@ -248,6 +248,13 @@ static Verdict second_starts(Hook *hook, HookMachine *machine, const Who *who) {
   return VERDICT_PASS;
 }
 
+// Memory has changed since the last blocks began: no SM may have old lines that another has not. False: not now.
+static bool read_anew(const Blocks *own, HookMachine *machine) {
+  bool all = true;
+  for (uint32_t sm = 0; sm < own->sms; sm++) all &= machine->act(machine, &(Action){.kind = ACTION_HOLD, .sm = sm, .hold = HOLD_FRESH});
+  return all;
+}
+
 static Verdict first_starts(Hook *hook, HookMachine *machine, const Who *who) {
   const Blocks *own = hook->own;
   uint64_t *core = blocks_core(own, machine);
@@ -262,6 +269,8 @@ static Verdict first_starts(Hook *hook, HookMachine *machine, const Who *who) {
     core[CORE_SERIAL] = place + 1;
     return VERDICT_PASS;
   }
+  if (core[CORE_STALE] != 0 && !read_anew(own, machine)) return VERDICT_STALL;
+  core[CORE_STALE] = 0;
   Action action = {.kind = ACTION_HOLD, .sm = who->sm, .slot = who->block_slot, .hold = HOLD_WAIT};
   if (!machine->act(machine, &action)) return VERDICT_STALL;
   begin_place(own, machine, who, PLACE_LIVE);
@@ -296,6 +305,7 @@ static void place_ends(Hook *hook, HookMachine *machine, const Who *who) {
   uint64_t *core = blocks_core(own, machine);
   if (core[CORE_SERIAL] == place + 1) core[CORE_SERIAL] = 0;
   if (core[CORE_WRITING] != 0 && is_empty(own, machine)) core[CORE_WRITING] = core[CORE_STARTED] = 0;
+  if (is_empty(own, machine)) core[CORE_STALE] = 1;
   send_second(hook, machine);
   write_wave(hook, machine);
 }
@@ -443,7 +453,7 @@ static const CellsRow rows[CELLS_COUNT] = {
     [CELLS_AGAIN] = {"reissue.again", "block dispatcher of reissue", "field", "blocks that were reissued: index, how often", 2, 33},
     [CELLS_TAKEN] = {"reissue.taken", "block dispatcher of reissue", "entry", "slots of an SM that are taken", 1, 7},
     [CELLS_CORE] = {"reissue.core", "block dispatcher of reissue", "field",
-                    "covered, whose copy goes next, lines compared, slots, halt, who runs alone, wave", CORE_FIELDS, 17},
+                    "covered, whose copy goes next, lines compared, slots, halt, who runs alone, wave, stale", CORE_FIELDS, 17},
     [CELLS_FULL] = {"reissue.full", "comparators of reissue", "entry", "full/empty bit of a sector", 1, 1},
     [CELLS_KEY] = {"reissue.key", "comparators of reissue", "entry", "pair and number of the sector", 1, 62},
     [CELLS_MASK] = {"reissue.mask", "comparators of reissue", "entry", "its bytes that were stored", 1, 32},

@@ -37,7 +37,7 @@ enum {
   PLACE_BITS = 9
 };
 // Of the dispatcher. PENDING: 1 + place whose second copy is to go out next. SERIAL: 1 + place of the block that runs while no other does.
-enum { CORE_COVERS, CORE_PENDING, CORE_CREDIT, CORE_SLOTS, CORE_HALT, CORE_SERIAL, CORE_WRITING, CORE_STARTED, CORE_FIELDS };
+enum { CORE_COVERS, CORE_PENDING, CORE_CREDIT, CORE_SLOTS, CORE_HALT, CORE_SERIAL, CORE_WRITING, CORE_STARTED, CORE_STALE, CORE_FIELDS };
 enum { SERIAL_FROM = 2 }; // reissue of a block from which on nothing else runs beside it
 enum { LINES_HELD, LINES_CREDIT };
 enum { AGAIN_ALONE = 255 };

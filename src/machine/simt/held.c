@@ -113,6 +113,10 @@ void held_begin(Simt *m, uint32_t sm, uint32_t slot, ActionHold step) {
 }
 
 bool held_action(Simt *m, uint32_t sm, uint32_t slot, ActionHold step) {
+  if (step == HOLD_FRESH && m->dims.held != 0) {
+    l1d_invalidate(m, sm);
+    return true;
+  }
   bool is_there = slot < m->blocks_per_sm && (m->at.sms[sm].slots >> slot & 1) != 0;
   if (m->dims.held == 0 || !is_there || warp_is_stopping(m, sm, slot * m->layout.warps)) return false;
   HeldSlot *at = slot_at(m, sm, slot);
