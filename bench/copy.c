@@ -1,6 +1,8 @@
 // What it costs to make a clone equal to its machine again, as trials do: copy WORKLOAD MACHINE SIZE EVERY AHEAD
 // Every EVERY cycles of a run a clone is made equal to the machine and runs AHEAD cycles away from it. Processor time, so that a loaded host matters little.
 #include "device/workload.h"
+#include "machine/mirror.h"
+#include "machine/simt/simt.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@ typedef struct Copier {
   uint64_t every, ahead;
   double copying, running; // microseconds
   uint32_t copies;
+  uint64_t bytes; // copied, but for the first time
 } Copier;
 
 static double now_us(void) {
@@ -36,6 +39,7 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
   at->copying += copied - start;
   at->running += now_us() - copied;
   at->copies++;
+  at->bytes += mirror_copied(simt_in(at->clone)->mirror);
   hook->next_cycle = machine->cycle + at->every;
 }
 
@@ -66,8 +70,8 @@ int main(int count, char **words) {
   double start = now_us();
   if (!workload->prepare(&run) || !workload->launch(&run) || at.copies == 0) return 1;
   double all = now_us() - start;
-  printf("%s, %s, %s: %u copies of %zu KB, %.0f us each; %.0f us for %u cycles of the clone; the whole run %.0f ms\n", words[1], words[3],
-         words[2], at.copies, machine_regions(device_machine(at.device))->block_bytes / 1024, at.copying / at.copies,
-         at.running / at.copies, (uint32_t)at.ahead, all / 1000);
+  printf("%s, %s, %s: %u copies, %.0f KB of %zu KB and %.0f us each; %.0f us for %u cycles of the clone; the whole run %.0f ms\n", words[1],
+         words[3], words[2], at.copies, (double)at.bytes / at.copies / 1024, machine_regions(device_machine(at.device))->block_bytes / 1024,
+         at.copying / at.copies, at.running / at.copies, (uint32_t)at.ahead, all / 1000);
   return 0;
 }

@@ -9,7 +9,7 @@ trap 'rm -f "$program"' EXIT
 lib() { for name; do printf '%s/lib%s.a ' "$build" "$name"; done; }
 # shellcheck disable=SC2046
 cc -D_GNU_SOURCE -std=gnu17 -O2 -I"$here/../src" -I"$build/generated" "$here/copy.c" -o "$program" \
-  $(lib workloads device workloads machine sass) -lzstd $(lib protect observe hook ptx config program isa base) -lxxhash -linih -lm
+  $(lib workloads device workloads machine sass shader) -lzstd $(lib protect observe hook ptx config program isa base) -lxxhash -linih -lm
 for subject in 'matmul fermi-gtx480 tiny' 'matmul fermi-gtx480 small' 'scalarprod fermi-gtx480 small' 'hotspot fermi-gtx480 small'; do
   # shellcheck disable=SC2086
   "$program" $subject 50 64

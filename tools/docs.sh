@@ -6,13 +6,17 @@ folder=$2
 for page in instructions parameters statistics study-keys; do
   "$redoubt" list "$page" --markdown >"$folder/$page.md"
 done
-# docs/hooks.md is written by hand, but for its table of events.
+# Pages that are written by hand, but for a table.
 table=$(mktemp)
 trap 'rm -f "$table"' EXIT
-"$redoubt" list events --markdown >"$table"
-awk -v table="$table" '
-  /^\| event \|/ { while ((getline line < table) > 0) print line; skip = 1 }
-  !/^\|/ { skip = 0 }
-  !skip' docs/hooks.md >"$table.page"
-mv "$table.page" "$folder/hooks.md"
+with_table() { # PAGE WHAT FIRST_COLUMN
+  "$redoubt" list "$2" --markdown >"$table"
+  awk -v table="$table" -v head="| $3 |" '
+    index($0, head) == 1 { while ((getline line < table) > 0) print line; skip = 1 }
+    !/^\|/ { skip = 0 }
+    !skip' "docs/$1.md" >"$table.page"
+  mv "$table.page" "$folder/$1.md"
+}
+with_table hooks events event
+with_table power power power.
 "$redoubt" manual --markdown >"$folder/commands.md"

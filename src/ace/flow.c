@@ -258,9 +258,9 @@ void flow_read(Flow *flow, const HookMachine *machine, const CellEvent *event) {
 
 static uint32_t register_word(const Instr *instr, uint32_t number) {
   uint32_t registers = max_u32(type_info[op_info[instr->op].d].registers, 1);
-  for (uint32_t slot = 0; slot < 4; slot++) {
-    if (instr->d[slot] != REG_ZERO && number >= instr->d[slot] && number < instr->d[slot] + registers)
-      return slot * registers + number - instr->d[slot];
+  for (uint32_t operand = 0; operand < 4; operand++) {
+    if (instr->d[operand] != REG_ZERO && number >= instr->d[operand] && number < instr->d[operand] + registers)
+      return operand * registers + number - instr->d[operand];
   }
   return NODE_WORDS; // somewhere else
 }

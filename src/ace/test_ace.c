@@ -50,7 +50,7 @@ static const Region regions[REGIONS] = {
                 .unit_bytes = 4},
     [QUEUE] = {.name = "queue.entry",
                .unit = "entry",
-               .dims = {{"slot", 2}},
+               .dims = {{"place", 2}},
                .dim_count = 1,
                .flags = REGION_INJECTABLE | REGION_HASHED | REGION_PLACES,
                .rows = 2,

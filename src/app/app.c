@@ -39,7 +39,7 @@ AppExchange *app_exchange_new(AppTarget *own, AppMode mode, uint32_t slot, uint3
   exchange->mode = mode;
   exchange->campaign = getpid();
   exchange->values = own->values;
-  exchange->timeline = -1;
+  exchange->timeline = exchange->following = exchange->returned = exchange->told = -1;
   exchange->sources = mode == APP_GOLDEN && !own->has_golden ? own->sources : -1;
   exchange->expected = own->copies;
   exchange->runs[0].output = own->slots[slot].output;
@@ -69,8 +69,8 @@ static _Noreturn void become_program(const AppTarget *own, uint32_t slot, AppMod
   pid_t campaign = getppid();
   app_mark(campaign, slot);
   personality(ADDR_NO_RANDOMIZE);
-  if (own->has_golden && mode != APP_FORK && mode != APP_FOLLOW)
-    setrlimit(RLIMIT_CPU, &(struct rlimit){own->cpu_seconds, own->cpu_seconds + 5});
+  bool has_other_limit = mode == APP_FORK || mode == APP_FOLLOW || mode == APP_TRIAL;
+  if (own->has_golden && !has_other_limit) setrlimit(RLIMIT_CPU, &(struct rlimit){own->cpu_seconds, own->cpu_seconds + 5});
   redirect("/dev/null", O_RDONLY, STDIN_FILENO);
   redirect(app_file_path(campaign, own->slots[slot].output, path), O_WRONLY | O_TRUNC, STDOUT_FILENO);
   if (mode != APP_GOLDEN) redirect("/dev/null", O_WRONLY, STDERR_FILENO);
@@ -136,6 +136,8 @@ static bool fill_golden(Target *target, const AppExchange *exchange, Golden *gol
   *golden = (Golden){.arena = arena, .checkpoint_count = exchange->checkpoint_count, .cycles = exchange->cycles};
   memcpy(golden->checkpoints, exchange->checkpoints, sizeof golden->checkpoints);
   golden->program_hash = exchange->program_hash;
+  golden->dynamic_nj = exchange->dynamic_nj;
+  golden->leakage_nj = exchange->leakage_nj;
   golden->residents = ARENA_ARRAY(arena, Resident, exchange->launch_count + 1);
   for (uint32_t i = 0; i < exchange->launch_count; i++) {
     const AppLaunch *launch = &exchange->launches[i];
@@ -200,16 +202,12 @@ static bool learn_more(Target *target, const Listener *listener, Diags *diags) {
   return good;
 }
 
-static bool can_follow(const Target *target) {
-  const HookChain *protections = ((const AppTarget *)target->own)->choice.protections;
-  return machine_can(target->spec, MACHINE_IS_FOLLOWED) && (protections == NULL || hook_chain_wants(protections) == 0);
-}
-
 // For those that follow faults: how long each takes, and what it leaves.
 static void keep_launches(AppTarget *own, const AppExchange *exchange) {
   if (own->launches == NULL) own->launches = ARENA_ARRAY(own->arena, AppLaunch, exchange->launch_count + 1);
   memcpy(own->launches, exchange->launches, exchange->launch_count * sizeof *own->launches);
   own->launch_count = exchange->launch_count;
+  own->asks_time = exchange->asks_time != 0;
 }
 
 static bool app_golden(Target *target, Draw *draws, uint32_t count, Golden *golden, const Listener *listener, Diags *diags) {
@@ -218,7 +216,7 @@ static bool app_golden(Target *target, Draw *draws, uint32_t count, Golden *gold
   AppExchange *exchange = app_exchange_new(own, APP_GOLDEN, 0, count);
   if (exchange == NULL) return diags_add(diags, own->choice.temporary, 0, 0, "no room for the campaign's files: %s", strerror(errno));
   exchange->draw_count = count;
-  if (count > 0 && can_follow(target))
+  if (count > 0 && machine_can(target->spec, MACHINE_IS_FOLLOWED))
     exchange->timeline = own->timeline = own->timeline < 0 ? app_temporary(own->choice.temporary) : own->timeline;
   if (count > 0) memcpy(exchange->draws, draws, count * sizeof *draws);
   double before = process_seconds(RUSAGE_CHILDREN);
@@ -309,7 +307,7 @@ Target *target_app(Arena *arena, const AppChoice *choice, const Spec *spec, Diag
   own->arena = arena;
   own->originals = (Originals){.arena = arena, .say = choice->say, .context = choice->context};
   for (uint32_t i = 0; i < COUNT_OF(own->slots); i++) own->slots[i] = (AppSlot){-1, -1};
-  own->values = own->sources = own->timeline = -1;
+  own->values = own->sources = own->timeline = own->following = own->returned = -1;
   own->mask = (AppMask){.arena = arena, .all = choice->ignores_output};
   bool good = true;
   for (uint32_t i = 0; i < choice->ignored_count && good; i++) good = app_mask_ignore(&own->mask, choice->ignored[i], diags);
@@ -325,6 +323,7 @@ Target *target_app(Arena *arena, const AppChoice *choice, const Spec *spec, Diag
   *target = (Target){.name = choice->arguments[0], .spec = spec, .own = own, .golden = app_golden, .inject = app_inject};
   target->traced = app_traced;
   target->follow = app_follow;
+  target->try_faults = app_try;
   prctl(PR_SET_CHILD_SUBREAPER, 1); // what its processes leave behind comes to this one
   uint32_t orphans = app_end_orphans();
   if (orphans > 0 && choice->say != NULL)
@@ -348,4 +347,6 @@ void target_app_free(Target *target) {
   if (own->values >= 0) close(own->values);
   if (own->sources >= 0) close(own->sources);
   if (own->timeline >= 0) close(own->timeline);
+  if (own->following >= 0) close(own->following);
+  if (own->returned >= 0) close(own->returned);
 }

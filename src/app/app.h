@@ -1,7 +1,7 @@
 // Campaigns on CUDA programs. The program runs as a process of its own, with Redoubt's CUDA runtime library in it: twice
 // without faults, then once more, and that process forks at the moment of each fault that def-use leaves. What the campaign and
 // the library tell each other is in a file that both map (AppExchange).
-//   the library's side   process.c (hooks), fork.c (a process for each fault), follow.c (faults followed without time)
+//   the library's side   process.c (hooks), fork.c (a process for each fault), follow.c (faults followed without time), trial.c (faults tried)
 //   the campaign's       app.c (runs without faults), jobs.c (those with), trace.c (explanations), judge.c (outcomes),
 //                        same.c (two runs without faults), mask.c (what of standard output is compared), originals.c (the
 //                        user's files)
@@ -39,6 +39,7 @@ typedef enum AppMode {
   APP_STRIKE, // has faults
   APP_FORK,   // no fault; forks at the moment of each draw
   APP_FOLLOW, // no fault, no time; forks where the host is about to see what one has done
+  APP_TRIAL,  // no fault; tries the draws on a copy of the machine
 } AppMode;
 // How the library ended the program before its end.
 typedef enum AppStop { APP_RAN_ON, APP_SETTLED, APP_TIMED_OUT, APP_LOST } AppStop; // LOST: it could not be followed to its end
@@ -86,12 +87,17 @@ typedef struct AppExchange {
   int32_t values;           // file of the tracer's log
   int32_t timeline;         // file of the golden run's times, for those that follow faults; -1: not wanted
   int32_t sources;          // file of the PTX that is loaded; -1: it is known
+  int32_t following;        // file of what following leaves to trials; -1: not wanted, or nothing
+  int32_t returned;         // file of what trials have found for following to go on with; -1: they have not been there
+  int32_t told;             // APP_TRIAL: file of what it finds
   char temporary[APP_PATH]; // folder of further files, which have no name
   // Of the run without faults: from it, and to the others
   uint32_t checkpoint_count;
   Checkpoint checkpoints[MOST_CHECKPOINTS];
   uint64_t cycles, program_hash, memory_bytes;
-  uint32_t has_time; // the device is a machine with time
+  double dynamic_nj, leakage_nj; // as in Golden
+  uint32_t has_time;             // the device is a machine with time
+  uint32_t asks_time;            // the host has asked how long something took
   uint32_t launch_count;
   AppLaunch launches[APP_MOST_LAUNCHES];
   AppCopies copies;   // of the first process, without faults
@@ -106,6 +112,9 @@ typedef struct AppExchange {
   uint32_t trace;   // TraceMode
   char marks[2048]; // for a trace of the run with faults
   FaultRun traced;
+  // Following and trials
+  bool is_protected, passes_values; // as of struct Following
+  uint32_t first_draw, draw_step;   // APP_TRIAL: which of the draws
   // Forking
   sem_t room;       // places for processes that are free
   uint32_t stopped; // no more of them

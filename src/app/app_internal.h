@@ -5,6 +5,7 @@
 #include "app/app.h"
 #include "app/mask.h"
 #include "explain/explain_internal.h"
+#include "settle/follow.h"
 
 #include <sys/types.h>
 
@@ -28,6 +29,7 @@ typedef struct AppTarget {
   int values;                            // file of the tracer's log
   int sources;                           // of the PTX that is loaded
   int timeline;                          // of the golden run's times
+  int following, returned;               // of what following and trials give each other
   const char *outputs[APP_MOST_OUTPUTS]; // absolute
   Originals originals;                   // of the outputs
   AppMask mask;                          // what of standard output is not compared
@@ -40,6 +42,7 @@ typedef struct AppTarget {
   int golden_output, golden_files[APP_MOST_OUTPUTS]; // copies; -1: not written
   AppLaunch *launches;                               // NULL: faults are not followed
   uint32_t launch_count;
+  bool asks_time;
   uint64_t cpu_seconds; // beyond which a process counts as endless
 } AppTarget;
 
@@ -58,7 +61,8 @@ AppResult app_result(const AppTarget *own, const AppRun *run, uint32_t slot, int
 bool app_inject(Target *target, const CampaignOptions *options, const Golden *golden, const Draw *draws, uint32_t count,
                 const Listener *listener); // Target.inject
 
-bool app_follow(Target *target, Settling *settling, Draw *live, uint32_t *count); // Target.follow
+bool app_follow(Target *target, Settling *settling, bool is_again, Draw *live, uint32_t *count); // Target.follow
+bool app_try(Target *target, Settling *settling, const Draw *live, uint32_t count);              // Target.try_faults
 
 // ---- judge.c -------------------------------------------------------------------------------------
 Outcome app_judge(const AppTarget *own, const AppExchange *exchange, const AppRun *run, const AppResult *result, Record *record);
@@ -87,7 +91,17 @@ typedef struct AppParting {
   void (*parted)(void *context, AppRun *run); // this is now the process of a fault
   void (*stop)(void *context, AppStop how);   // ends it
 } AppParting;
-AppFollow *app_follow_new(AppExchange *exchange, const AppParting *parting, Target *target, Arena *arena, Diags *diags);
+// What both need of the run without faults, in the program's process: settling->target and settling->arena are there. False: with diagnostics.
+typedef struct AppSettling {
+  Settling settling;
+  Golden golden;
+  CampaignOptions options;
+  Following following;
+  Listener listener;
+} AppSettling;
+bool app_settling_fill(AppSettling *at, AppExchange *exchange, const HookChain *chain, Diags *diags);
+AppFollow *app_follow_new(AppExchange *exchange, const AppParting *parting, Target *target, const HookChain *chain, Arena *arena,
+                          Diags *diags);
 const Launcher *app_follow_launcher(const AppFollow *follow);
 void app_follow_begin(AppFollow *follow, Memory *memory);
 void app_follow_launches(AppFollow *follow, uint64_t request);
@@ -95,7 +109,15 @@ void app_follow_moves(AppFollow *follow, uint64_t to, uint64_t from, uint64_t by
 void app_follow_shows(AppFollow *follow, uint64_t from, uint64_t bytes);
 void app_follow_fails(AppFollow *follow); // nothing is followed further
 void app_follow_asks_time(const AppFollow *follow);
-void app_follow_end(AppFollow *follow); // tells what is settled without a process of its own
+void app_follow_end(AppFollow *follow);              // tells what is settled without a process of its own, and what trials need
+uint64_t app_follow_cycles(const AppFollow *follow); // of the run
 uint64_t app_memory_hash(const Memory *memory);
+
+// ---- trial.c: the library's side of faults that are tried ------------------------------------------------
+typedef struct AppTrial AppTrial;
+AppTrial *app_trial_new(AppExchange *exchange, Target *target, const HookChain *chain, Arena *arena, Diags *diags);
+Hook *app_trial_hook(const AppTrial *trial);
+// The launch after the first `count` begins. If it is not that of the golden run, nothing more is tried.
+void app_trial_launches(AppTrial *trial, uint32_t count, uint64_t request, const Memory *memory);
 
 #endif

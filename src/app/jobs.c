@@ -6,7 +6,6 @@
 // those at whose moment the program could not be forked.
 #include "app/app_internal.h"
 #include "base/process.h"
-#include "settle/follow.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -169,10 +168,9 @@ static void tell_followed(Jobs *at, const AppExchange *exchange, Draw *live, uin
   uint32_t left = 0;
   for (uint32_t i = 0; i < at->count; i++) {
     bool is_settled = exchange->followed[i] != 0;
-    if (is_settled) at->records[i] = (Record){.id = live[i].id, .outcome = exchange->followed[i] - 1u};
+    if (is_settled) at->records[i] = (Record){.id = live[i].id, .outcome = exchange->followed[i] - 1u, .cycles = at->golden->cycles};
     if (is_settled && at->records[i].outcome == OUTCOME_TIMEOUT) record_timeout(&at->records[i]);
-    at->records[i].settled = SETTLED_FOLLOWED;
-    at->records[i].cycles = at->golden->cycles;
+    at->records[i].settled = exchange->returned >= 0 ? SETTLED_BLOCK : SETTLED_FOLLOWED;
     if ((is_settled || at->done[i]) && !at->stopped) give(at, &at->records[i]);
     else live[left++] = live[i];
   }
@@ -191,9 +189,47 @@ static void jobs_begin(Jobs *at) {
   ASSERT(at->done != NULL);
 }
 
-bool app_follow(Target *target, Settling *settling, Draw *live, uint32_t *count) {
+// What those need who follow and try.
+static void fill_following(const Jobs *at, const Settling *settling, AppExchange *exchange) {
+  const AppTarget *own = at->own;
+  exchange->cycles = settling->golden->cycles;
+  exchange->is_protected = settling->following->is_protected;
+  exchange->passes_values = settling->following->passes_values;
+  exchange->asks_time = own->asks_time;
+  exchange->launch_count = own->launch_count;
+  memcpy(exchange->launches, own->launches, own->launch_count * sizeof *own->launches);
+}
+
+// A file for processes of the program; -1: none.
+static int empty_file(const AppTarget *own, int *file) {
+  if (*file < 0) *file = app_temporary(own->choice.temporary);
+  return *file >= 0 && ftruncate(*file, 0) == 0 ? *file : -1;
+}
+
+// False: it cannot be written.
+static bool fill_returned(const Jobs *at, const Settling *settling, AppExchange *exchange) {
+  char path[APP_FILE_PATH];
+  Following returned = {.returned = settling->following->returned};
+  exchange->returned = empty_file(at->own, &at->own->returned);
+  return exchange->returned >= 0 && following_save(&returned, app_file_path(getpid(), exchange->returned, path));
+}
+
+// One process of the program goes along with the faults.
+static void follow_with(Jobs *at, Settling *settling, AppExchange *exchange, Draw *live, uint32_t *count) {
+  char path[APP_FILE_PATH];
+  fill_following(at, settling, exchange);
+  exchange->timeline = at->own->timeline;
+  exchange->following = exchange->returned < 0 ? empty_file(at->own, &at->own->following) : -1;
+  int status = run_forking(at, exchange, APP_FOLLOW);
+  if (!is_golden(at, exchange, status)) return;
+  tell_followed(at, exchange, live, count);
+  if (exchange->following >= 0) following_load(settling->following, settling->arena, app_file_path(getpid(), exchange->following, path));
+}
+
+bool app_follow(Target *target, Settling *settling, bool is_again, Draw *live, uint32_t *count) {
   AppTarget *own = target->own;
   Jobs at = {.own = own, .options = settling->options, .golden = settling->golden, .draws = live, .count = *count};
+  settling->following->is_program = true;
   if (own->launches == NULL || *count > APP_MOST_FOLLOWED || !any_reader(live, *count)) return true;
   at.listener = settling->listener;
   jobs_begin(&at);
@@ -201,14 +237,77 @@ bool app_follow(Target *target, Settling *settling, Draw *live, uint32_t *count)
   ASSERT(at.records != NULL);
   AppExchange *exchange = open_exchange(&at, APP_FOLLOW);
   if (exchange != NULL) {
-    exchange->timeline = own->timeline;
-    exchange->cycles = settling->golden->cycles;
-    memcpy(exchange->launches, own->launches, own->launch_count * sizeof *own->launches);
-    int status = run_forking(&at, exchange, APP_FOLLOW);
-    if (is_golden(&at, exchange, status)) tell_followed(&at, exchange, live, count);
+    if (!is_again || fill_returned(&at, settling, exchange)) follow_with(&at, settling, exchange, live, count);
     app_exchange_free(exchange, at.count);
   }
   free(at.records);
+  free(at.done);
+  return !at.stopped;
+}
+
+// ---- Tried -------------------------------------------------------------------------------------------
+
+typedef struct AppWorker { // tries every n-th fault
+  pid_t pid;
+  int told; // file
+  AppExchange *exchange;
+} AppWorker;
+
+// Without it, its faults are simulated.
+static bool start_worker(Jobs *at, const Settling *settling, AppWorker *worker, uint32_t slot) {
+  worker->told = app_temporary(at->own->choice.temporary);
+  worker->exchange = worker->told < 0 ? NULL : app_exchange_new(at->own, APP_TRIAL, slot, at->count);
+  if (worker->exchange == NULL) return false;
+  fill_exchange(at, worker->exchange);
+  fill_following(at, settling, worker->exchange);
+  worker->exchange->following = at->own->following;
+  worker->exchange->told = worker->told;
+  worker->exchange->first_draw = slot;
+  worker->exchange->draw_step = at->most;
+  worker->pid = app_start(at->own, slot, APP_TRIAL);
+  return worker->pid > 0;
+}
+
+// Takes what it has found.
+static void end_worker(Jobs *at, const Settling *settling, AppWorker *worker, uint32_t slot) {
+  bool goes_on = !at->stopped;
+  app_end_left(getpid(), slot);
+  if (worker->told >= 0) lseek(worker->told, 0, SEEK_SET);
+  while (goes_on && worker->told >= 0 && trials_take(settling, worker->told, &goes_on)) continue;
+  if (!goes_on) at->stopped = true;
+  if (worker->told >= 0) close(worker->told);
+  if (worker->exchange != NULL) {
+    sem_destroy(&worker->exchange->room);
+    app_exchange_free(worker->exchange, at->count);
+  }
+  *worker = (AppWorker){.told = -1};
+}
+
+bool app_try(Target *target, Settling *settling, const Draw *live, uint32_t count) {
+  AppTarget *own = target->own;
+  Jobs at = {.own = own, .options = settling->options, .golden = settling->golden, .draws = live, .count = count};
+  AppWorker workers[APP_MOST_JOBS];
+  if (own->launches == NULL) return true;
+  at.listener = settling->listener;
+  jobs_begin(&at);
+  at.most = min_u32(at.most, count);
+  uint32_t running = 0;
+  for (uint32_t i = 0; i < at.most; i++) {
+    workers[i] = (AppWorker){.told = -1};
+    if (start_worker(&at, settling, &workers[i], i)) running++;
+    else end_worker(&at, settling, &workers[i], i);
+  }
+  while (running > 0) {
+    int status;
+    pid_t pid = wait_for_any(&at, &status);
+    if (pid < 0) break;
+    for (uint32_t i = 0; i < at.most; i++) {
+      if (at.stopped) end_at_once(workers[i].pid);
+      if (pid == 0 || workers[i].pid != pid) continue;
+      end_worker(&at, settling, &workers[i], i);
+      running--;
+    }
+  }
   free(at.done);
   return !at.stopped;
 }

@@ -1,6 +1,5 @@
 // The library's side of a campaign on a CUDA program; see app.h.
 #include "app/app_internal.h"
-#include "settle/follow.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,6 +29,7 @@ struct AppProcess {
   // Followed
   AppFollow *follow; // NULL: they are not
   AppParting parting;
+  AppTrial *trial; // tried; NULL: they are not
   // With faults
   Hook hook;
   Hook *others[FAULT_RUN_MOST + 1]; // hooks of faults that strike by themselves, and the tracer's
@@ -229,6 +229,8 @@ static void tell_golden(AppProcess *process) {
   exchange->checkpoint_count = golden->checkpoint_count;
   memcpy(exchange->checkpoints, golden->checkpoints, sizeof golden->checkpoints);
   exchange->cycles = golden->cycles;
+  exchange->dynamic_nj = golden->dynamic_nj;
+  exchange->leakage_nj = golden->leakage_nj;
   exchange->program_hash = golden->program_hash;
   exchange->memory_bytes = memory_in_use(device_memory(process->device));
   exchange->launch_count = golden->launches.count;
@@ -273,8 +275,13 @@ static bool add_hooks(AppProcess *process, HookChain *chain, const Spec *spec, D
   case APP_FORK: room = add_fork(process, chain); break;
   case APP_FOLLOW:
     process->parting = (AppParting){.context = process, .is_own = is_own_process, .parted = has_parted, .stop = stop_followed};
-    process->follow = app_follow_new(process->exchange, &process->parting, &process->target, process->arena, diags);
+    process->follow = app_follow_new(process->exchange, &process->parting, &process->target, chain, process->arena, diags);
     return process->follow != NULL;
+  case APP_TRIAL:
+    process->trial = app_trial_new(process->exchange, &process->target, chain, process->arena, diags);
+    if (process->trial == NULL) return false;
+    room = add_other(process, chain, app_trial_hook(process->trial));
+    break;
   }
   room = room && add_tracer(process, chain, diags);
   return room || diags_add(diags, NULL, 0, 0, "too many protections for a campaign");
@@ -340,6 +347,7 @@ void app_process_registers(AppProcess *process) {
 }
 
 void app_process_asks_time(AppProcess *process) {
+  if (is_own(process)) process->exchange->asks_time = 1;
   if (is_own(process) && process->follow != NULL) app_follow_asks_time(process->follow);
 }
 
@@ -373,6 +381,7 @@ void app_process_launches(AppProcess *process, uint64_t request) {
     process->exchange->launches[count].memory_before = app_memory_hash(device_memory(process->device));
   }
   if (is_own(process) && process->follow != NULL) app_follow_launches(process->follow, request);
+  if (is_own(process) && process->trial != NULL) app_trial_launches(process->trial, count, request, device_memory(process->device));
 }
 
 static void show_range(void *context, uint64_t start, uint64_t bytes) { app_follow_shows(((AppProcess *)context)->follow, start, bytes); }
@@ -407,7 +416,7 @@ void app_process_finish(AppProcess *process) {
   run->seen = process->copied;
   run->delivered = app_copies_reach(&process->copies, &process->exchange->expected);
   run->corrected = target_stat(&process->target, STAT_CORRECTED);
-  run->cycles = process->follow != NULL ? process->exchange->cycles : target_cycles(&process->target);
+  run->cycles = process->follow != NULL ? app_follow_cycles(process->follow) : target_cycles(&process->target);
   if (process->follow != NULL) app_follow_end(process->follow);
   run->finished = 1;
 }

@@ -1,6 +1,7 @@
 // The golden run: what happens without faults, with a hash of the state at many cycles.
 #include "campaign/golden.h"
 #include "base/process.h"
+#include "device/energy.h"
 #include "machine/snapshot.h"
 
 #include <sys/resource.h>
@@ -136,6 +137,18 @@ void golden_limit_memory(Golden *golden, uint64_t bytes) {
   }
 }
 
+static void measure_energy(Target *target, Device *device, Golden *golden) {
+  PowerModel model;
+  Stats sum = {0};
+  for (uint32_t i = 0; i < device_launch_count(device); i++) {
+    for (uint32_t k = 0; k < STAT_COUNT; k++) sum.value[k] += device_launch_record(device, i)->stats.value[k];
+  }
+  energy_model(&model, target->spec, machine_regions(device_machine(device)));
+  Energy energy = energy_of(&model, &sum);
+  golden->dynamic_nj = energy.dynamic / 1000;
+  golden->leakage_nj = energy.leakage / 1000;
+}
+
 void golden_measure(const Hook *watch, Golden *golden) {
   const Watcher *watcher = watch->own;
   Device *device = watcher->target->device(watcher->target);
@@ -147,6 +160,7 @@ void golden_measure(const Hook *watch, Golden *golden) {
   }
   golden->cycles = machine_now(device_machine(device));
   measure_residents(watcher, golden);
+  measure_energy(watcher->target, device, golden);
 }
 
 static bool fill_golden(const Hook *watch, bool done, Golden *golden, Diags *diags) {

@@ -37,10 +37,11 @@ typedef struct Golden {
   uint64_t cycles; // of all launches: when the machine's clock stops
   double seconds;  // of processor time
   uint64_t program_hash, layout_hash;
-  uint64_t memory_hash;  // at the end; not of programs in processes of their own
-  uint64_t corrected;    // by protections, in all launches
-  const Fault *standing; // a fault that stands in this run and in all that are compared with it; NULL: none
-  Region *regions;       // copies, for after the device is gone
+  uint64_t memory_hash;          // at the end; not of programs in processes of their own
+  uint64_t corrected;            // by protections, in all launches
+  double dynamic_nj, leakage_nj; // energy by the power model; both 0: the machine has none
+  const Fault *standing;         // a fault that stands in this run and in all that are compared with it; NULL: none
+  Region *regions;               // copies, for after the device is gone
   RegionTable table;
 } Golden;
 // The observer that fills it while a target runs; golden->arena is there. golden_measure takes what the device knows at the end.

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FORMAT = 1, MOST_ITEMS = 1 << 20, MOST_TEXT = 1 << 16, PATH_BYTES = 4096 };
+enum { FORMAT = 2, MOST_ITEMS = 1 << 20, MOST_TEXT = 1 << 16, PATH_BYTES = 4096 };
 
 // One description of the file serves both ways.
 typedef struct Stream {
@@ -111,6 +111,8 @@ static void pass_golden(Stream *at, Golden *golden) {
   golden->memory_hash = pass_number(at, golden->memory_hash);
   golden->corrected = pass_number(at, golden->corrected);
   pass(at, &golden->seconds, sizeof golden->seconds);
+  pass(at, &golden->dynamic_nj, sizeof golden->dynamic_nj);
+  pass(at, &golden->leakage_nj, sizeof golden->leakage_nj);
   pass_launches(at, golden);
   pass_phases(at, golden);
   pass_outputs(at, &golden->outputs);
@@ -128,9 +130,11 @@ static void pass_all(Stream *at, uint64_t key, Golden *golden) {
 
 static uint64_t add_text(const char *text, uint64_t hash) { return hash_bytes(text, strlen(text) + 1, hash); }
 
-uint64_t golden_key(const GoldenStore *store, const Target *target) {
-  if (store->folder == NULL || store->binary == NULL || !target->is_repeatable) return 0;
-  uint64_t hash = add_text(store->binary, FORMAT);
+uint64_t golden_key(const GoldenStore *store, Target *target) {
+  if (store->folder == NULL || store->binary == NULL || (!target->is_repeatable && target->inputs == NULL)) return 0;
+  uint64_t inputs = target->is_repeatable ? 1 : target->inputs(target);
+  if (inputs == 0) return 0;
+  uint64_t hash = hash_bytes(&inputs, sizeof inputs, add_text(store->binary, FORMAT));
   hash = add_text(store->protection, hash);
   hash = add_text(target->name, hash);
   hash = add_text(target->arguments, hash);
@@ -167,7 +171,7 @@ bool golden_load(const GoldenStore *store, Target *target, const HookChain *prot
   return stream.good;
 }
 
-void golden_save(const GoldenStore *store, const Target *target, Golden *golden) {
+void golden_save(const GoldenStore *store, Target *target, Golden *golden) {
   char path[PATH_BYTES], part[PATH_BYTES], ending[32];
   uint64_t key = golden_key(store, target);
   snprintf(ending, sizeof ending, ".%d", (int)getpid());

@@ -10,9 +10,9 @@ typedef struct GoldenStore {
   const char *binary;     // hash of the program that runs the campaign: another one may give another run
 } GoldenStore;
 // Of all that decides the run. 0: more than can be told does, or something is not known.
-uint64_t golden_key(const GoldenStore *store, const Target *target);
+uint64_t golden_key(const GoldenStore *store, Target *target);
 // False: it is not there, or not whole. golden->arena is there.
 bool golden_load(const GoldenStore *store, Target *target, const HookChain *protections, Golden *golden);
-void golden_save(const GoldenStore *store, const Target *target, Golden *golden); // if that fails, the next campaign runs it again
+void golden_save(const GoldenStore *store, Target *target, Golden *golden); // if that fails, the next campaign runs it again
 
 #endif

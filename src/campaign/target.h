@@ -66,13 +66,18 @@ struct Target {
   Device *(*device)(Target *target);
   uint64_t (*seen)(Target *target); // hash of what the host knows from the device; NULL: of what it has read
   void (*finish)(Target *target);
+  uint64_t (*inputs)(
+      Target
+          *target); // hash of all that its files decide, as a run would begin now, or 0: they cannot be read. NULL: no files, or who knows
   // Programs that run in processes of their own do the campaign's stages themselves (app.c); NULL: this process does. As golden_run
   // with the cells of `draws` watched, as inject_all, and a run for fault_run. A golden run that is stopped has no diagnostics.
   bool (*golden)(Target *target, struct Draw *draws, uint32_t count, struct Golden *golden, const Listener *listener, Diags *diags);
   bool (*inject)(Target *target, const struct CampaignOptions *options, const struct Golden *golden, const struct Draw *draws,
                  uint32_t count, const Listener *listener);
-  // Follows what it can of live[0, *count) without time, tells the listener, and keeps the others (settle/follow.c).
-  bool (*follow)(Target *target, struct Settling *settling, struct Draw *live, uint32_t *count);
+  // Follows what it can of live[0, *count) without time, tells the listener, and keeps the others (settle/follow.c). is_again: those that come back from
+  // trials. try_faults: trials of live[0, count) (settle/trial.c); without follow there are none.
+  bool (*follow)(Target *target, struct Settling *settling, bool is_again, struct Draw *live, uint32_t *count);
+  bool (*try_faults)(Target *target, struct Settling *settling, const struct Draw *live, uint32_t count);
   bool (*traced)(Target *target, const struct TracedRun *wish, Diags *diags);
 };
 

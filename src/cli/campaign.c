@@ -93,7 +93,7 @@ static const Option work_options[] = {
      .offset = FIELD(jobs), .least = 1, .most = 256},
     {"journal", 'o', "FILE", "the journal (default TARGET-MACHINE.db); an unfinished one is resumed", .take = option_text,
      .offset = FIELD(journal)},
-    {"golden", 0, "FOLDER", "keep runs without faults there, for campaigns on workloads that differ only in their faults",
+    {"golden", 0, "FOLDER", "keep runs without faults there, for campaigns that differ only in their faults; not of CUDA programs",
      .take = option_text, .offset = FIELD(golden_folder)},
     {"shard", 0, "I/N", "every N-th fault only, I from 0; 'redoubt merge' puts the journals together", .take = take_shard,
      .offset = offsetof(CampaignRun, options)},

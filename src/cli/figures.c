@@ -14,17 +14,23 @@ static const char *const paper_text[] = {[SET_RISE] = "RISE", [SET_HINTS] = "hin
 // ---- Values --------------------------------------------------------------------------------------------
 
 const char *figure_name(const Figure *figure) {
+  if (figure->kind == FIGURE_ENERGY) return energy_figure_name[figure->energy];
   return figure->kind == FIGURE_COUNT ? stat_info[figure->stat].name : ratio_info[figure->ratio].name;
 }
 
 bool figure_value(const Figure *figure, const Stats *stats, double *value) {
+  if (figure->kind == FIGURE_ENERGY) {
+    Energy energy = energy_of(figure->power, stats);
+    *value = energy_figure(&energy, figure->energy);
+    return figure->power->is_there;
+  }
   if (figure->kind != FIGURE_COUNT) return ratio_value(figure->ratio, stats, value);
   *value = (double)stats->value[figure->stat];
   return true;
 }
 
 bool figure_mean(const Figure *figure, MeanKind mean, const Measured *results, uint32_t count, double *value) {
-  bool scales = figure->kind == FIGURE_COUNT || figure->kind == FIGURE_RATE;
+  bool scales = figure->kind == FIGURE_COUNT || figure->kind == FIGURE_RATE || figure->kind == FIGURE_ENERGY;
   if (mean == (scales ? MEAN_ARITHMETIC : MEAN_GEOMETRIC)) return false;
   double sum = 0, one;
   uint32_t found = 0;
@@ -65,7 +71,7 @@ static void add_value(const Figure *figure, bool exists, double value, Text *out
   else text_add(out, "%*.*f", width, figure->digits, value);
 }
 
-static const char *verdict(const Measured *result) {
+static const char *check_of(const Measured *result) {
   if (result->total.trap.kind != TRAP_NONE) return trap_info[result->total.trap.kind].name;
   if (result->code == EXIT_INTERNAL) return "internal error";
   return result->code == EXIT_OK ? "passed" : result->launches == 0 ? "refused" : "failed";
@@ -79,7 +85,7 @@ static void add_row(const FigureTable *table, const Measured *result, Text *out)
     add_value(&table->figures[i], exists, value, out);
   }
   if (table->seconds) text_add(out, "%10.3f", result->total.host_seconds);
-  text_add(out, "  %s\n", verdict(result));
+  text_add(out, "  %s\n", check_of(result));
 }
 
 void figures_text(const FigureTable *table, Text *out) {
@@ -115,7 +121,7 @@ void figures_csv(const FigureTable *table, const char *machine, const char *size
   text_add(out, "\n");
   for (uint32_t r = 0; r < table->count; r++) {
     const Measured *result = &table->results[r];
-    text_add(out, "%s,%s,%s,%s,%u,%.9g", result->workload->name, machine, size, verdict(result), result->launches,
+    text_add(out, "%s,%s,%s,%s,%u,%.9g", result->workload->name, machine, size, check_of(result), result->launches,
              result->total.host_seconds);
     for (uint32_t i = 0; i < table->figure_count; i++) {
       double value = 0;
@@ -156,19 +162,20 @@ uint32_t traits_judge(const Measured *results, uint32_t count, WorkloadSize size
 
 // ---- Everything, for scripts -------------------------------------------------------------------------------
 
-uint32_t figures_all(Figure figures[FIGURES_MOST]) {
+uint32_t figures_all(Figure figures[FIGURES_MOST], const PowerModel *power) {
   uint32_t count = 0;
   for (StatId stat = 0; stat < STAT_COUNT; stat++) figures[count++] = (Figure){.kind = FIGURE_COUNT, .stat = stat};
   for (RatioId ratio = 0; ratio < RATIO_COUNT; ratio++) {
     bool is_rate = ratio == RATIO_THREAD_IPC || ratio == RATIO_WARP_IPC;
     figures[count++] = (Figure){.kind = is_rate ? FIGURE_RATE : FIGURE_NUMBER, .ratio = ratio};
   }
+  for (EnergyFigure i = 0; i < ENERGY_FIGURES; i++) figures[count++] = (Figure){.kind = FIGURE_ENERGY, .energy = i, .power = power};
   return count;
 }
 
-static json_t *means_json(const Measured *results, uint32_t count) {
+static json_t *means_json(const Measured *results, uint32_t count, const PowerModel *power) {
   Figure figures[FIGURES_MOST];
-  uint32_t figure_count = figures_all(figures);
+  uint32_t figure_count = figures_all(figures, power);
   json_t *means = json_object();
   for (MeanKind mean = 0; mean < MEAN_KINDS; mean++) {
     json_t *values = json_object();
@@ -203,9 +210,9 @@ static json_t *traits_json(const Workload *workload, const Stats *stats) {
   return traits;
 }
 
-static json_t *measured_json(const Measured *result, const Spec *spec) {
+static json_t *measured_json(const Measured *result, const Spec *spec, const RunPower *power) {
   json_t *object = json_pack("{s:s, s:o, s:s, s:i, s:I, s:f}", "workload", result->workload->name, "names",
-                             names_json(result->workload->name), "check", verdict(result), "exit_code", result->code, "launches",
+                             names_json(result->workload->name), "check", check_of(result), "exit_code", result->code, "launches",
                              (json_int_t)result->launches, "host_seconds", result->total.host_seconds);
   if (result->message[0] != '\0') json_object_set_new(object, "message", json_string(result->message));
   if (result->launches == 0) return object;
@@ -214,12 +221,14 @@ static json_t *measured_json(const Measured *result, const Spec *spec) {
     json_object_set_new(object, stat_info[stat].name, json_integer((json_int_t)stats->value[stat]));
   if (!machine_can(spec, MACHINE_HAS_TIME)) return object;
   json_object_set_new(object, "ratios", ratios_json(stats, spec));
+  energy_json(power, stats, true, object);
   if (strcmp(spec->machine, TRAIT_MACHINE) == 0) json_object_set_new(object, "traits", traits_json(result->workload, stats));
   return object;
 }
 
-json_t *figures_json(const Measured *results, uint32_t count, const Spec *spec, const char *size) {
+json_t *figures_json(const Measured *results, uint32_t count, const Spec *spec, const RunPower *power, const char *size) {
   json_t *list = json_array();
-  for (uint32_t i = 0; i < count; i++) json_array_append_new(list, measured_json(&results[i], spec));
-  return json_pack("{s:s, s:s, s:o, s:o}", "machine", spec->machine, "size", size, "workloads", list, "means", means_json(results, count));
+  for (uint32_t i = 0; i < count; i++) json_array_append_new(list, measured_json(&results[i], spec, power));
+  return json_pack("{s:s, s:s, s:o, s:o}", "machine", spec->machine, "size", size, "workloads", list, "means",
+                   means_json(results, count, &power->model));
 }

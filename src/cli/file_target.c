@@ -38,6 +38,26 @@ static void finish(Target *target) {
   own->device = NULL;
 }
 
+// The program, memory and parameters with which a run begins. They are made of the files as they are now.
+static uint64_t inputs_of(Target *target) {
+  FileTarget *own = target->own;
+  Diags ignored = {0};
+  uint64_t hash = 0;
+  if (start(target, NULL, &ignored)) {
+    const LaunchRequest *request = own->request;
+    const Program *program = module_program(request->module);
+    const Function *kernel = program_function(program, request->kernel);
+    const TargetSource *source = &target->sources.items[0];
+    hash = memory_hash(device_memory(own->device), hash_bytes(source->text, source->length, program->hash));
+    for (uint32_t i = 0; kernel != NULL && i < kernel->param_count && i < request->argument_count; i++)
+      hash = hash_bytes(request->arguments[i], kernel->params[i].bytes, hash);
+    hash = hash_bytes(request->grid, sizeof request->grid, hash_bytes(request->block, sizeof request->block, hash));
+  }
+  finish(target);
+  diags_free(&ignored);
+  return hash;
+}
+
 Target *file_target(FileTarget *own, const char *arguments, const char *source, size_t length, Arena *arena) {
   Target *target = ARENA_NEW(arena, Target);
   *target = (Target){.name = own->options->target,
@@ -49,7 +69,8 @@ Target *file_target(FileTarget *own, const char *arguments, const char *source, 
                      .check = check,
                      .outputs = outputs_of,
                      .device = device_of,
-                     .finish = finish};
+                     .finish = finish,
+                     .inputs = inputs_of};
   TargetSource text = {.file = own->options->target, .text = source, .length = length, .kernels = ""};
   target_add_source(target, arena, &text);
   return target;

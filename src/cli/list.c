@@ -10,6 +10,7 @@
 #include "hook/hook.h"
 #include "journal/journal.h"
 #include "machine/ratio.h"
+#include "power/power.h"
 #include "protect/protect.h"
 #include "shader/shader.h"
 
@@ -142,6 +143,7 @@ static const ListTable tables[] = {
     {"instructions", NULL, list_instructions, instructions_page},
     {"params", "parameters", list_params, params_markdown},
     {"stats", "statistics", list_stats, stats_page},
+    {"power", "energies", power_list, power_markdown},
     {"traps", NULL, list_traps, NULL},
     {"faults", NULL, list_faults, NULL},
     {"protections", NULL, protections_list, NULL},
@@ -237,7 +239,7 @@ static int run_list(int argc, char **argv) {
 }
 
 static const Option options[] = {
-    {"markdown", 0, NULL, "structures, events, instructions, params, stats or study as docs/ holds them", .take = option_flag,
+    {"markdown", 0, NULL, "structures, events, instructions, params, stats, power or study as docs/ holds them", .take = option_flag,
      .offset = offsetof(ListOptions, markdown)},
 };
 static const OptionGroup group = OPTION_GROUP(NULL, options);
@@ -269,7 +271,7 @@ static const OptionGroup trait_group = OPTION_GROUP("Workloads", trait_options);
 const Command command_list = {
     .name = "list",
     .usage = "WHAT",
-    .summary = "machines, workloads, structures, faults, protections, events, instructions, params, stats, traps, study, shader",
+    .summary = "machines, workloads, structures, faults, protections, events, instructions, params, stats, power, traps, study, shader",
     .synopsis = "redoubt list WHAT [options]\n"
                 "redoubt list workloads [--traits] [options] [NAME|@SET...]\n",
     .about = "  machines       simulated GPUs that are built in\n"
@@ -283,6 +285,7 @@ const Command command_list = {
              "  instructions   every instruction and what it does\n"
              "  params         parameters of machines: default, meaning, range\n"
              "  stats          what a run counts\n"
+             "  power          what a run's energy is made of, and which statistics count it\n"
              "  traps          how a launch can end early\n"
              "  study          what a study file may say\n",
     .groups = {&group, &machine_group, &trait_group},

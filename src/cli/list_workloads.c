@@ -101,7 +101,11 @@ static bool are_promised(const RunOptions *options) {
 static int print_traits(const RunOptions *options, const Measured *results, uint32_t count) {
   Diags diags = {0};
   const FigureTable table = {.results = results, .count = count, .figures = figures, .figure_count = COUNT_OF(figures)};
-  if (!measured_print(options, &table, &table, &diags)) return message_diags(&diags);
+  Arena *arena = arena_new();
+  RunPower power = run_power(&options->spec, options->wishes.protections, arena);
+  bool shown = measured_print(options, &table, &table, &power, &diags);
+  arena_free(arena);
+  if (!shown) return message_diags(&diags);
   Text lines = {0};
   uint32_t broken = are_promised(options) ? traits_judge(results, count, options->size, &lines) : 0;
   bool for_scripts = (options->json && options->json_file == NULL) || (options->csv && options->csv_file == NULL);

@@ -23,15 +23,17 @@ void measured_free(Measured *results, uint32_t count);
 int measured_failures(const Measured *results, uint32_t count);
 
 // ---- Tables (figures.c) ------------------------------------------------------------------------------
-// What a column shows: a statistic, or a ratio. Shares are told as percentages. Geometric means are made of counts and of rates, which
+// What a column shows: a statistic, a ratio, or energy. Shares are told as percentages. Geometric means are made of counts, rates and energies, which
 // scale with a program's size; arithmetic ones of everything else.
-typedef enum FigureKind { FIGURE_COUNT, FIGURE_RATE, FIGURE_NUMBER, FIGURE_SHARE } FigureKind;
+typedef enum FigureKind { FIGURE_COUNT, FIGURE_RATE, FIGURE_NUMBER, FIGURE_SHARE, FIGURE_ENERGY } FigureKind;
 typedef struct Figure {
   const char *title; // over its column
   FigureKind kind;
   StatId stat;   // of FIGURE_COUNT
-  RatioId ratio; // of all others
+  RatioId ratio; // of all others but energies
   int digits;
+  EnergyFigure energy;     // of FIGURE_ENERGY
+  const PowerModel *power; // likewise
 } Figure;
 const char *figure_name(const Figure *figure); // of the statistic or ratio
 // False: the run has no such ratio.
@@ -52,12 +54,12 @@ void figures_text(const FigureTable *table, Text *out);
 void figures_csv(const FigureTable *table, const char *machine, const char *size, Text *out);
 
 // As the options say: text, CSV with the columns of `csv`, JSON with everything.
-bool measured_print(const RunOptions *options, const FigureTable *table, const FigureTable *csv, Diags *diags);
+bool measured_print(const RunOptions *options, const FigureTable *table, const FigureTable *csv, const RunPower *power, Diags *diags);
 
-// Every statistic and every ratio.
-enum { FIGURES_MOST = (int)STAT_COUNT + (int)RATIO_COUNT };
-uint32_t figures_all(Figure figures[FIGURES_MOST]);
-struct json_t *figures_json(const Measured *results, uint32_t count, const Spec *spec, const char *size);
+// Every statistic, every ratio and every energy.
+enum { FIGURES_MOST = (int)STAT_COUNT + (int)RATIO_COUNT + (int)ENERGY_FIGURES };
+uint32_t figures_all(Figure figures[FIGURES_MOST], const PowerModel *power);
+struct json_t *figures_json(const Measured *results, uint32_t count, const Spec *spec, const RunPower *power, const char *size);
 
 // A line for each trait that workloads promise at this size. The number that do not hold.
 uint32_t traits_judge(const Measured *results, uint32_t count, WorkloadSize size, Text *out);

@@ -99,7 +99,7 @@ static void print_text(Text *text) {
   text_free(text);
 }
 
-static void print_summaries(const Run *run) {
+static void print_summaries(const Run *run, const RunPower *power) {
   const RunResult *result = &run->result;
   Text out = {0};
   uint32_t kernels = 0;
@@ -110,12 +110,12 @@ static void print_summaries(const Run *run) {
     kernels++;
     text_add(&out, "\n%s on %s", result->launches.items[i].kernel, run->options->spec.machine);
     text_add(&out, launches > 1 ? ", %u launches\n" : "\n", launches);
-    summary_format(&stats, &run->options->spec, &out);
+    summary_format(&stats, &run->options->spec, &power->model, &out);
   }
   if (kernels > 1) {
     LaunchRecord total = result_total(result);
     text_add(&out, "\ntotal of %u kernels\n", kernels);
-    summary_format(&total.stats, &run->options->spec, &out);
+    summary_format(&total.stats, &run->options->spec, &power->model, &out);
   }
   print_text(&out);
 }
@@ -163,7 +163,7 @@ json_t *ratios_json(const Stats *stats, const Spec *spec) {
   return object;
 }
 
-static json_t *launch_json(const Run *run, const LaunchRecord *launch) {
+static json_t *launch_json(const Run *run, const RunPower *power, const LaunchRecord *launch) {
   json_t *object = json_object();
   json_object_set_new(object, "kernel", json_string(launch->kernel));
   if (launch->grid[0] != 0) {
@@ -173,6 +173,7 @@ static json_t *launch_json(const Run *run, const LaunchRecord *launch) {
   for (int k = 0; k < STAT_COUNT; k++) json_object_set_new(object, stat_info[k].name, json_integer((json_int_t)launch->stats.value[k]));
   json_object_set_new(object, "host_seconds", json_real(launch->host_seconds));
   if (has_time(run)) json_object_set_new(object, "ratios", ratios_json(&launch->stats, &run->options->spec));
+  if (has_time(run)) energy_json(power, &launch->stats, launch->grid[0] == 0, object);
   json_object_set_new(object, "check", json_string(check_text[run->result.check]));
   if (launch->note[0] != '\0') json_object_set_new(object, "note", json_string(launch->note));
   json_object_set_new(object, "trap", json_string(trap_info[launch->trap.kind].name));
@@ -180,12 +181,13 @@ static json_t *launch_json(const Run *run, const LaunchRecord *launch) {
   return object;
 }
 
-static bool print_json(const Run *run, Diags *diags) {
+static bool print_json(const Run *run, const RunPower *power, Diags *diags) {
   const RunResult *result = &run->result;
   json_t *launches = json_array();
-  for (uint32_t i = 0; i < result->launches.count; i++) json_array_append_new(launches, launch_json(run, &result->launches.items[i]));
+  for (uint32_t i = 0; i < result->launches.count; i++)
+    json_array_append_new(launches, launch_json(run, power, &result->launches.items[i]));
   LaunchRecord total = result_total(result);
-  json_t *all = launch_json(run, &total);
+  json_t *all = launch_json(run, power, &total);
   for (uint32_t i = 0; i < result->ace.count; i++)
     json_object_set_new(all, result->ace.items[i].name, json_real(result->ace.items[i].value));
   json_t *root = json_pack("{s:s, s:o, s:o}", "machine", run->options->spec.machine, "launches", launches, "total", all);
@@ -197,7 +199,7 @@ static bool print_json(const Run *run, Diags *diags) {
 
 // ---- CSV -------------------------------------------------------------------------------------------------
 
-static void add_csv_row(const Run *run, const LaunchRecord *launch, Text *out) {
+static void add_csv_row(const Run *run, const RunPower *power, const LaunchRecord *launch, Text *out) {
   char grid[40] = "", block[40] = "";
   if (launch->grid[0] != 0) {
     dimensions_text(launch->grid, grid, sizeof grid);
@@ -208,23 +210,29 @@ static void add_csv_row(const Run *run, const LaunchRecord *launch, Text *out) {
   text_add_csv_name(out, run->options->spec.machine);
   text_add(out, ",%s,%s,%s,%s,%.9g", grid, block, check_text[run->result.check], trap_info[launch->trap.kind].name, launch->host_seconds);
   for (int k = 0; k < STAT_COUNT; k++) text_add(out, ",%" PRIu64, launch->stats.value[k]);
+  Energy energy = energy_of(&power->model, &launch->stats);
+  for (EnergyFigure i = 0; i < ENERGY_FIGURES; i++) {
+    if (power->model.is_there) text_add(out, ",%.9g", energy_figure(&energy, i));
+    else text_add(out, ",");
+  }
   text_add(out, "\n");
 }
 
-static bool print_csv(const Run *run, Diags *diags) {
+static bool print_csv(const Run *run, const RunPower *power, Diags *diags) {
   Text out = {0};
   text_add(&out, "kernel,machine,grid,block,check,trap,host_seconds");
   for (int k = 0; k < STAT_COUNT; k++) text_add(&out, ",%s", stat_info[k].name);
+  for (EnergyFigure i = 0; i < ENERGY_FIGURES; i++) text_add(&out, ",%s", energy_figure_name[i]);
   text_add(&out, "\n");
-  for (uint32_t i = 0; i < run->result.launches.count; i++) add_csv_row(run, &run->result.launches.items[i], &out);
+  for (uint32_t i = 0; i < run->result.launches.count; i++) add_csv_row(run, power, &run->result.launches.items[i], &out);
   LaunchRecord total = result_total(&run->result);
-  add_csv_row(run, &total, &out);
+  add_csv_row(run, power, &total, &out);
   bool good = out_text(&run->options->files, run->options->csv_file, &out, diags);
   text_free(&out);
   return good;
 }
 
-static void print_for_people(const Run *run) {
+static void print_for_people(const Run *run, const RunPower *power) {
   const RunOptions *options = run->options;
   print_notes(run);
   bool for_scripts = (options->json && options->json_file == NULL) || (options->csv && options->csv_file == NULL);
@@ -234,11 +242,12 @@ static void print_for_people(const Run *run) {
     return;
   }
   print_table(&run->result);
-  if (has_time(run) && options->stats == STATS_SUMMARY) print_summaries(run);
+  if (has_time(run) && options->stats == STATS_SUMMARY) print_summaries(run, power);
   if (options->check != 0) memory_report_print(run);
 }
 
 bool result_print(const Run *run, Diags *diags) {
-  print_for_people(run);
-  return (!run->options->json || print_json(run, diags)) && (!run->options->csv || print_csv(run, diags));
+  RunPower power = run_power(&run->options->spec, run->options->wishes.protections, run->arena);
+  print_for_people(run, &power);
+  return (!run->options->json || print_json(run, &power, diags)) && (!run->options->csv || print_csv(run, &power, diags));
 }

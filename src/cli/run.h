@@ -3,6 +3,7 @@
 #define REDOUBT_CLI_RUN_H
 
 #include "cli/cli.h"
+#include "cli/energy.h"
 #include "cli/out_file.h"
 #include "device/attachments.h"
 
@@ -233,6 +234,7 @@ void memory_report_take(Run *run, const MemoryFinding *finding); // a copy
 int memory_report_exit(const Run *run, int code);                // strict: findings are wrong results
 void memory_report_print(const Run *run);                        // table
 struct json_t *memory_report_json(const Run *run);
-void summary_format(const Stats *stats, const Spec *spec, Text *out); // summary.c: for machines with time
+// summary.c: for machines with time; power: NULL: nothing is said of energy
+void summary_format(const Stats *stats, const Spec *spec, const PowerModel *power, Text *out);
 
 #endif

@@ -33,7 +33,7 @@ static const char *option_for_one(const RunOptions *options) {
   return options->stats == STATS_GPGPUSIM ? "--stats gpgpusim" : NULL;
 }
 
-bool measured_print(const RunOptions *options, const FigureTable *table, const FigureTable *csv, Diags *diags) {
+bool measured_print(const RunOptions *options, const FigureTable *table, const FigureTable *csv, const RunPower *power, Diags *diags) {
   const char *size = workload_size_text[options->size];
   bool for_scripts = (options->json && options->json_file == NULL) || (options->csv && options->csv_file == NULL), ok = true;
   Text text = {0};
@@ -44,7 +44,7 @@ bool measured_print(const RunOptions *options, const FigureTable *table, const F
     text = (Text){0};
   }
   if (options->json) {
-    json_t *root = figures_json(table->results, table->count, &options->spec, size);
+    json_t *root = figures_json(table->results, table->count, &options->spec, power, size);
     ok = write_json_file(&options->files, options->json_file, root, diags) && ok;
     json_decref(root);
   }
@@ -56,13 +56,13 @@ bool measured_print(const RunOptions *options, const FigureTable *table, const F
   return ok;
 }
 
-static bool print(const RunOptions *options, const Measured *results, uint32_t count, Diags *diags) {
+static bool print(const RunOptions *options, const Measured *results, uint32_t count, const RunPower *power, Diags *diags) {
   bool has_time = machine_can(&options->spec, MACHINE_HAS_TIME);
   Figure all[FIGURES_MOST];
-  FigureTable csv = {results, count, all, figures_all(all), true}, table = csv;
+  FigureTable csv = {results, count, all, figures_all(all, &power->model), true}, table = csv;
   table.figures = has_time ? timed : untimed;
   table.figure_count = has_time ? COUNT_OF(timed) : COUNT_OF(untimed);
-  return measured_print(options, &table, &csv, diags);
+  return measured_print(options, &table, &csv, power, diags);
 }
 
 int run_set(Run *run) {
@@ -75,7 +75,8 @@ int run_set(Run *run) {
   if (!run_takes_ptx(options)) return EXIT_BAD_INPUT;
   Measured *results = measure(options, &list, options->processes > 0 ? options->processes : host_cores());
   if (results == NULL) return EXIT_INTERNAL;
-  int code = print(options, results, list.count, &diags) ? measured_failures(results, list.count) : message_diags(&diags);
+  RunPower power = run_power(&options->spec, options->wishes.protections, run->arena);
+  int code = print(options, results, list.count, &power, &diags) ? measured_failures(results, list.count) : message_diags(&diags);
   measured_free(results, list.count);
   return code;
 }

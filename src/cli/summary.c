@@ -179,12 +179,13 @@ static void add_protection(const Stats *stats, Text *out) {
   add_line(out, "protection", &line);
 }
 
-void summary_format(const Stats *stats, const Spec *spec, Text *out) {
+void summary_format(const Stats *stats, const Spec *spec, const PowerModel *power, Text *out) {
   add_time(stats, spec, out);
   add_idle(stats, out);
   add_units(stats, out);
   add_divergence(stats, out);
   add_lanes(stats, out);
   add_memory(stats, out);
+  if (power != NULL) energy_summary(power, stats, out);
   add_protection(stats, out);
 }

@@ -61,7 +61,7 @@ static void summary_says_what_is_there(void **state) {
   Stats stats = some_stats();
   Spec spec = a_spec();
   Text text = {0};
-  summary_format(&stats, &spec, &text);
+  summary_format(&stats, &spec, NULL, &text);
   size_t length = 0;
   for (size_t i = 0; i < COUNT_OF(lines); i++) {
     if (strstr(text.at, lines[i]) == NULL) fail_msg("no line '%s' in\n%s", lines[i], text.at);

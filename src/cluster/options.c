@@ -73,10 +73,10 @@ static bool take_word(char *word, Arena *arena, ClusterOptions *options, Diags *
   *equal = '\0';
   const char *text = equal + 1;
   if (strcmp(word, "sbatch") == 0) {
-    const char **slot = VEC_PUSH(&options->extra, arena);
+    const char **place = VEC_PUSH(&options->extra, arena);
     ClusterOptions taken = {0};
     if (!take_text(&(Value){"sbatch", VALUE_TEXT, offsetof(ClusterOptions, partition), 0, 0}, text, &taken, diags)) return false;
-    *slot = taken.partition;
+    *place = taken.partition;
     return true;
   }
   for (size_t i = 0; i < COUNT_OF(values); i++) {

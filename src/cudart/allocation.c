@@ -40,7 +40,7 @@ void allocation_free_all(Runtime *runtime) {
   for (uint32_t i = 0; i < map->capacity;) {
     const Allocation *allocation = map->keys[i] == NULL ? NULL : map->values[i];
     bool freed = allocation != NULL && allocation->type != MEMORY_HOST && !allocation->of_graph && !allocation->of_array;
-    if (freed) allocation_free(runtime, allocation->start, false); // another may have moved into the slot
+    if (freed) allocation_free(runtime, allocation->start, false); // another may have moved into its place
     else i++;
   }
 }

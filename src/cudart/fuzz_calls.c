@@ -13,7 +13,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
-  SLOTS = 4,
+  HANDLES = 4,
   MOST_CALLS = 200,
   HOST_BYTES = 1 << 16,
   DEVICE_BYTES = 64 << 20,
@@ -25,7 +25,7 @@ enum {
 
 typedef struct Fuzz {
   const uint8_t *at, *end;
-  void *slots[KINDS][SLOTS]; // by HandleKind, and those three; never cleared, so that destroyed handles come back
+  void *handles[KINDS][HANDLES]; // by HandleKind, and those three; never cleared, so that destroyed handles come back
   Runtime *runtime;
 } Fuzz;
 
@@ -82,13 +82,13 @@ static void *handle(Fuzz *f, uint32_t kind) {
   static const uintptr_t wild[] = {0, 1, 2, 8, 0x41, 0xFFFFFFFF, UINTPTR_MAX - 7, UINTPTR_MAX};
   uint8_t choice = byte(f);
   if (choice < 16) return pointer_of(wild[choice % COUNT_OF(wild)]);
-  if (choice < 24) return f->slots[byte(f) % KINDS][choice % SLOTS];
-  void *chosen = f->slots[kind][choice % SLOTS];
-  return chosen != NULL ? chosen : f->slots[kind][0];
+  if (choice < 24) return f->handles[byte(f) % KINDS][choice % HANDLES];
+  void *chosen = f->handles[kind][choice % HANDLES];
+  return chosen != NULL ? chosen : f->handles[kind][0];
 }
 
 static void keep(Fuzz *f, uint32_t kind, CudaError error, void *made) {
-  if (error == cudaSuccess && made != NULL) f->slots[kind][byte(f) % SLOTS] = made;
+  if (error == cudaSuccess && made != NULL) f->handles[kind][byte(f) % HANDLES] = made;
 }
 
 // An address that the library takes for device memory: in an allocation, or not.
@@ -96,7 +96,7 @@ static void *device(Fuzz *f) {
   uint8_t choice = byte(f);
   if (choice < 8) return NULL;
   if (choice < 24) return pointer_of(memory_base(device_memory(f->runtime->device)) + min_u64(size(f), DEVICE_BYTES));
-  return pointer_of(address_of(f->slots[MEMORY][choice % SLOTS]) + (choice < 64 ? byte(f) : 0));
+  return pointer_of(address_of(f->handles[MEMORY][choice % HANDLES]) + (choice < 64 ? byte(f) : 0));
 }
 
 // A pointer for that many bytes: to the host's memory if it has them.
@@ -437,17 +437,17 @@ static void call_other(Fuzz *f) {
 // Things to work on: most calls on nothing end at once.
 static void prepare(Fuzz *f) {
   ChannelDesc desc = {32, 0, 0, 0, CHANNEL_FLOAT};
-  void *(*slots)[SLOTS] = f->slots;
-  CudaError error = cudaMalloc(&slots[MEMORY][0], 4096);
-  if (error == cudaSuccess) error = cudaStreamCreate((Stream **)&slots[HANDLE_STREAM][0]);
-  if (error == cudaSuccess) error = cudaStreamCreate((Stream **)&slots[HANDLE_STREAM][1]);
-  if (error == cudaSuccess) error = cudaEventCreate((Event **)&slots[HANDLE_EVENT][0]);
-  if (error == cudaSuccess) error = cudaGraphCreate((Graph **)&slots[HANDLE_GRAPH][0], 0);
-  if (error == cudaSuccess) error = cudaGraphAddEmptyNode((GraphNode **)&slots[HANDLE_NODE][0], slots[HANDLE_GRAPH][0], NULL, 0);
-  if (error == cudaSuccess) error = cudaGraphInstantiateWithFlags((GraphExec **)&slots[HANDLE_EXEC][0], slots[HANDLE_GRAPH][0], 0);
-  if (error == cudaSuccess) error = cudaMallocArray((Array **)&slots[HANDLE_ARRAY][0], &desc, 16, 8, 0);
-  if (error == cudaSuccess) error = cuModuleLoadData((Binary **)&slots[HANDLE_BINARY][0], ptx);
-  if (error == cudaSuccess) error = cuModuleGetFunction((Kernel **)&slots[KERNELS][0], slots[HANDLE_BINARY][0], "fill");
+  void *(*handles)[HANDLES] = f->handles;
+  CudaError error = cudaMalloc(&handles[MEMORY][0], 4096);
+  if (error == cudaSuccess) error = cudaStreamCreate((Stream **)&handles[HANDLE_STREAM][0]);
+  if (error == cudaSuccess) error = cudaStreamCreate((Stream **)&handles[HANDLE_STREAM][1]);
+  if (error == cudaSuccess) error = cudaEventCreate((Event **)&handles[HANDLE_EVENT][0]);
+  if (error == cudaSuccess) error = cudaGraphCreate((Graph **)&handles[HANDLE_GRAPH][0], 0);
+  if (error == cudaSuccess) error = cudaGraphAddEmptyNode((GraphNode **)&handles[HANDLE_NODE][0], handles[HANDLE_GRAPH][0], NULL, 0);
+  if (error == cudaSuccess) error = cudaGraphInstantiateWithFlags((GraphExec **)&handles[HANDLE_EXEC][0], handles[HANDLE_GRAPH][0], 0);
+  if (error == cudaSuccess) error = cudaMallocArray((Array **)&handles[HANDLE_ARRAY][0], &desc, 16, 8, 0);
+  if (error == cudaSuccess) error = cuModuleLoadData((Binary **)&handles[HANDLE_BINARY][0], ptx);
+  if (error == cudaSuccess) error = cuModuleGetFunction((Kernel **)&handles[KERNELS][0], handles[HANDLE_BINARY][0], "fill");
   ASSERT(error == cudaSuccess);
 }
 

@@ -71,7 +71,7 @@ static Verdict again_block(Hook *hook, HookMachine *machine, const BlockEvent *e
 // Some block of some SM stops.
 static bool abandon_some(Toy *toy, HookMachine *machine) {
   if (toy->done[ACTION_ABANDON] >= toy->most) return false;
-  Action action = {.kind = ACTION_ABANDON, .sm = toy_draw(toy, TOY_SMS), .slot = toy_draw(toy, 2)};
+  Action action = {.kind = ACTION_ABANDON, .sm = toy_draw(toy, TOY_SMS), .block_slot = toy_draw(toy, 2)};
   assert_true(machine->act(machine, &action));
   return true;
 }
@@ -150,7 +150,7 @@ static void abandoned_blocks_are_owed(void **state) {
 // ---- Copies --------------------------------------------------------------------------------------------
 
 typedef struct Place {
-  uint32_t sm, slot;
+  uint32_t sm, block_slot;
 } Place;
 
 static bool find_place(Toy *toy, uint32_t of[TOY_SMS][TOY_SLOTS], Place *place) {
@@ -158,7 +158,7 @@ static bool find_place(Toy *toy, uint32_t of[TOY_SMS][TOY_SLOTS], Place *place) 
   for (uint32_t i = 0; i < TOY_SMS * TOY_SLOTS; i++) {
     uint32_t at = (first + i) % (TOY_SMS * TOY_SLOTS);
     *place = (Place){at / TOY_SLOTS, at % TOY_SLOTS};
-    if (of[place->sm][place->slot] != 0) return true;
+    if (of[place->sm][place->block_slot] != 0) return true;
   }
   return false;
 }
@@ -167,7 +167,8 @@ static bool find_place(Toy *toy, uint32_t of[TOY_SMS][TOY_SLOTS], Place *place) 
 static bool copy_some(Toy *toy, HookMachine *machine) {
   Place mirror, from;
   if (!find_place(toy, toy->mirror, &mirror) || !find_place(toy, toy->resident, &from)) return true;
-  Action action = {.kind = ACTION_COPY, .sm = mirror.sm, .slot = mirror.slot, .from_sm = from.sm, .from_slot = from.slot};
+  Action action = {
+      .kind = ACTION_COPY, .sm = mirror.sm, .block_slot = mirror.block_slot, .from_sm = from.sm, .from_block_slot = from.block_slot};
   action.cycles = toy_draw(toy, 40);
   machine->act(machine, &action);
   return true;
@@ -191,13 +192,13 @@ static Verdict check_copy(Hook *hook, HookMachine *machine, const ActionEvent *e
   const Action *action = event->action;
   toy_action(hook, machine, event);
   if (action->kind != ACTION_COPY || !event->done) return VERDICT_PASS;
-  Place to = {action->sm, action->slot}, from = {action->from_sm, action->from_slot};
+  Place to = {action->sm, action->block_slot}, from = {action->from_sm, action->from_block_slot};
   uint32_t warps = toy->most; // of a block
-  assert_rows_equal(machine, "rf", to, to.slot * warps * machine->warp_rows, from, from.slot * warps * machine->warp_rows,
+  assert_rows_equal(machine, "rf", to, to.block_slot * warps * machine->warp_rows, from, from.block_slot * warps * machine->warp_rows,
                     warps * machine->warp_rows);
-  assert_rows_equal(machine, "pred", to, to.slot * warps, from, from.slot * warps, warps);
-  assert_rows_equal(machine, "warp.alive", to, to.slot * warps, from, from.slot * warps, warps);
-  toy->mirror[to.sm][to.slot] = toy->resident[from.sm][from.slot];
+  assert_rows_equal(machine, "pred", to, to.block_slot * warps, from, from.block_slot * warps, warps);
+  assert_rows_equal(machine, "warp.alive", to, to.block_slot * warps, from, from.block_slot * warps, warps);
+  toy->mirror[to.sm][to.block_slot] = toy->resident[from.sm][from.block_slot];
   return VERDICT_PASS;
 }
 

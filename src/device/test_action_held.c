@@ -10,7 +10,7 @@ static const uint32_t needed =
 static bool starts(const BlockEvent *event) { return !event->done && !event->stopped; }
 
 static void act(HookMachine *machine, const Who *who, ActionKind kind, ActionHold hold) {
-  Action action = {.kind = kind, .sm = who->sm, .slot = who->block_slot, .block = who->block, .hold = hold};
+  Action action = {.kind = kind, .sm = who->sm, .block_slot = who->block_slot, .block = who->block, .hold = hold};
   assert_true(machine->act(machine, &action));
 }
 

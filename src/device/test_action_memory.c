@@ -288,7 +288,7 @@ static Verdict ask_wrongly(Hook *hook, HookMachine *machine, const LaunchEvent *
       {.kind = ACTION_KINDS},
       {.kind = ACTION_COPY, .sm = 0}, // not among what it needs
       {.kind = ACTION_ABANDON, .sm = TOY_SMS},
-      {.kind = ACTION_ABANDON, .slot = 64},
+      {.kind = ACTION_ABANDON, .block_slot = 64},
       {.kind = ACTION_PREFETCH, .cache = PREFETCH_CACHES},
       {.kind = ACTION_REDISPATCH, .block = UINT64_C(1) << 32},
   };
@@ -355,11 +355,11 @@ static bool act_wildly(Toy *toy, HookMachine *machine) {
   for (uint32_t i = toy_draw(toy, 4); i > 0; i--) {
     Action action = {.kind = (ActionKind)(1 + toy_draw(toy, ACTION_KINDS - 1)),
                      .sm = toy_draw(toy, TOY_SMS),
-                     .slot = toy_draw(toy, 4),
+                     .block_slot = toy_draw(toy, 4),
                      .block = toy_draw(toy, 12),
                      .cache = (ActionCache)toy_draw(toy, PREFETCH_CACHES),
                      .from_sm = toy_draw(toy, TOY_SMS),
-                     .from_slot = toy_draw(toy, 4),
+                     .from_block_slot = toy_draw(toy, 4),
                      .cycles = toy_draw(toy, 60),
                      .on = toy_draw(toy, 8) == 0,
                      .sends = toy_draw(toy, 2) == 0,
@@ -381,7 +381,7 @@ static Verdict wild_block(Hook *hook, HookMachine *machine, const BlockEvent *ev
 
 static Verdict wild_held(Hook *hook, HookMachine *machine, const HeldEvent *event) {
   Toy *toy = hook->own;
-  Action action = {.kind = ACTION_HOLD, .sm = event->who->sm, .slot = event->who->block_slot, .hold = HOLD_WRITE};
+  Action action = {.kind = ACTION_HOLD, .sm = event->who->sm, .block_slot = event->who->block_slot, .hold = HOLD_WRITE};
   if (event->stage == HELD_ENDED && toy_draw(toy, 2) == 0) action.hold = HOLD_SEND;
   if (event->stage != HELD_FULL) machine->act(machine, &action);
   return VERDICT_PASS;

@@ -15,11 +15,11 @@ static void act_by_cycle(Hook *hook, HookMachine *machine) {
     const ActionKind kinds[] = {ACTION_MIRROR, ACTION_PREFETCH, ACTION_ABANDON, ACTION_COPY, ACTION_PREFETCH};
     Action action = {.kind = kinds[draw_at(machine, 8 * i, COUNT_OF(kinds))],
                      .sm = draw_at(machine, 8 * i + 1, TOY_SMS),
-                     .slot = draw_at(machine, 8 * i + 2, 3),
+                     .block_slot = draw_at(machine, 8 * i + 2, 3),
                      .block = draw_at(machine, 8 * i + 3, 4),
                      .cache = (ActionCache)draw_at(machine, 8 * i + 4, PREFETCH_CACHES),
                      .from_sm = draw_at(machine, 8 * i + 5, TOY_SMS),
-                     .from_slot = draw_at(machine, 8 * i + 6, 3),
+                     .from_block_slot = draw_at(machine, 8 * i + 6, 3),
                      .cycles = 20};
     uint32_t place = draw_at(machine, 8 * i + 7, 4096);
     action.address = action.cache == PREFETCH_INSTRUCTION ? action_code_address(place / 64) : GLOBAL_BASE64 + place * 32;
@@ -183,9 +183,9 @@ static Verdict mirror_another(Hook *hook, HookMachine *machine, const BlockEvent
 
 static bool copy_each(Toy *toy, HookMachine *machine) {
   for (uint32_t i = 0; i < TOY_SMS * 2; i++) {
-    uint32_t sm = i / 2, slot = i % 2, from = toy_draw(toy, TOY_SMS) & ~1u;
-    if (toy->mirror[sm][slot] == 0 || toy->resident[from][slot] == 0) continue;
-    Action action = {.kind = ACTION_COPY, .sm = sm, .slot = slot, .from_sm = from, .from_slot = slot};
+    uint32_t sm = i / 2, block_slot = i % 2, from = toy_draw(toy, TOY_SMS) & ~1u;
+    if (toy->mirror[sm][block_slot] == 0 || toy->resident[from][block_slot] == 0) continue;
+    Action action = {.kind = ACTION_COPY, .sm = sm, .block_slot = block_slot, .from_sm = from, .from_block_slot = block_slot};
     machine->act(machine, &action);
   }
   return true;

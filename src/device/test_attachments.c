@@ -12,7 +12,7 @@ static void protections_keep_their_order(void **state) {
   (void)state;
   Attachments attachments;
   Diags diags = {0};
-  AttachmentWishes wishes = {.protections = "  dmr:slots=4\nsecded:rf,shared null "};
+  AttachmentWishes wishes = {.protections = "  dmr:entries=4\nsecded:rf,shared null "};
   assert_true(attachments_open(&attachments, &wishes, &diags));
   assert_int_equal(attachments.chain.count, 3);
   assert_string_equal(attachments.chain.hooks[0]->name, "dmr");
@@ -33,7 +33,7 @@ static void nothing_attached_is_an_empty_chain(void **state) {
 
 static void wrong_protections_are_refused(void **state) {
   (void)state;
-  static const char *const wrong[] = {"dmrr", "dmr:slots=0", "dmr nonsense", "null null null null null null null null null"};
+  static const char *const wrong[] = {"dmrr", "dmr:entries=0", "dmr nonsense", "null null null null null null null null null"};
   for (size_t i = 0; i < COUNT_OF(wrong); i++) {
     Attachments attachments;
     Diags diags = {0};

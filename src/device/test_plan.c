@@ -328,7 +328,7 @@ static void random_plans_change_no_result(void **state) {
 static void schemes_and_large_warps_go_together(void **state) {
   (void)state;
   static const Way ways[] = {PLAIN, HALVES, QUARTERS, SHUFFLED, RANDOM};
-  static const char *const protections[] = {NULL, "dmr", "dmr:shuffle=5", "dmr:slots=2"};
+  static const char *const protections[] = {NULL, "dmr", "dmr:shuffle=5", "dmr:entries=2"};
   Arena *arena = arena_new();
   Toy *toy = arena_alloc(arena, sizeof *toy);
   for (uint32_t large = 0; large <= 4; large += 4) {

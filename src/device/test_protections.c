@@ -39,7 +39,11 @@ static Outcome run(const char *name, const Spec *spec, const char *protection, S
   Diags diags = {0};
   HookChain chain = {0};
   Hook fault = {.name = "striker", .kind = HOOK_FAULT, .own = striker, .cycle = strike, .next_cycle = 50};
-  if (protection != NULL) assert_true(hook_chain_add(&chain, protect_new(protection, arena, &diags)));
+  char text[64]; // protections, with spaces between them
+  assert_true(snprintf(text, sizeof text, "%s", protection == NULL ? "" : protection) < (int)sizeof text);
+  for (char *left, *word = strtok_r(text, " ", &left); word != NULL; word = strtok_r(NULL, " ", &left)) {
+    assert_true(hook_chain_add(&chain, protect_new(arena_format(arena, "%s", word), arena, &diags)));
+  }
   if (striker != NULL) assert_true(hook_chain_add(&chain, &fault));
   DeviceOptions options = {.spec = spec, .hooks = &chain};
   Device *device = device_new(&options, &diags);
@@ -95,7 +99,7 @@ static void alone_they_change_nothing(void **state) {
   for (size_t k = 0; k < COUNT_OF(machines); k++) {
     Spec spec;
     load_small(&spec, arena, machines[k]);
-    for (uint32_t i = 0; i < workload_count; i++) {
+    for (size_t i = k % TEST_STEP; i < workload_count; i += TEST_STEP) {
       const char *name = workloads[i]->name;
       Outcome plain = run(name, &spec, NULL, NULL), null = run(name, &spec, "null:plan", NULL), ecc = run(name, &spec, "secded:all", NULL);
       assert_int_equal(plain.trap, TRAP_NONE);
@@ -156,11 +160,38 @@ static void codes_repair_registers_and_shared_memory(void **state) {
   assert_protected("secded:rf,shared,pred", cells, 20, true);
 }
 
+// Each repairs what it is made for, while the other is there.
+static void two_protections_go_together(void **state) {
+  (void)state;
+  static const char *const both[] = {"latch.result", "rf", NULL}, *const subjects[] = {"matmul", "hotspot"};
+  Arena *arena = arena_new();
+  Spec spec;
+  load_small(&spec, arena, "fermi-gtx480");
+  uint64_t corrected[3] = {0}; // by redundancy, by the code, by both
+  static const char *const texts[] = {"dmr", "secded:rf", "dmr secded:rf"};
+  for (size_t i = 0; i < COUNT_OF(subjects); i++) {
+    Outcome plain = run(subjects[i], &spec, "dmr", NULL), quiet = run(subjects[i], &spec, "dmr secded:rf", NULL);
+    assert_same(&plain, &quiet);
+    for (uint64_t seed = 0; seed < 3; seed++) {
+      for (size_t p = 0; p < COUNT_OF(texts); p++) {
+        Striker striker = {.names = both, .every = 4, .seed = seed};
+        Outcome struck = run(subjects[i], &spec, texts[p], &striker);
+        corrected[p] += struck.corrected;
+        if (p == 2 && struck.trap != TRAP_DETECTED) assert_int_equal(struck.output_hash, plain.output_hash);
+      }
+    }
+  }
+  assert_true(corrected[0] > 0 && corrected[1] > 0);
+  assert_true(corrected[2] > corrected[0] && corrected[2] > corrected[1]);
+  arena_free(arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(alone_they_change_nothing),
       cmocka_unit_test(redundancy_repairs_latches),
       cmocka_unit_test(codes_repair_registers_and_shared_memory),
+      cmocka_unit_test(two_protections_go_together),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,14 +48,15 @@ static void save_load_continue(const char *name, const char *machine) {
   Diags diags = {0};
   Spec spec;
   assert_true(spec_load(&spec, arena, machine, &diags));
-  assert_true(spec_set(&spec, "sm.count", "2", NULL, 0, &diags));
+  bool is_g80 = strncmp(name, "g80.", 4) == 0;
+  assert_true(spec_set(&spec, is_g80 ? "g80.sms" : "sm.count", "2", NULL, 0, &diags));
   Device *device = NULL;
   Keeper keeper = {.device = &device, .path = P_tmpdir "/redoubt-state-XXXXXX"};
   close(mkstemp(keeper.path));
   keeper.hook = (Hook){.name = "keeper", .kind = HOOK_OBSERVER, .own = &keeper, .cycle = on_cycle, .next_cycle = SAVED_AT};
   HookChain chain = {0};
   hook_chain_add(&chain, &keeper.hook);
-  device = device_new(&(DeviceOptions){.spec = &spec, .hooks = &chain}, &diags);
+  device = device_new(&(DeviceOptions){.spec = &spec, .hooks = &chain, .address_bits = is_g80 ? 32 : 64}, &diags);
   const Workload *workload = workload_find(name);
   WorkloadRun run = {0};
   assert_true(workload_start(&run, workload, SIZE_TINY, device, &diags));
@@ -74,9 +75,11 @@ static void save_load_continue(const char *name, const char *machine) {
 static void saved_machines_go_on(void **state) {
   (void)state;
   static const char *const machines[] = {"fermi-gtx480", "gt200-rise"}, *const subjects[] = {"matmul", "hybridsort"};
+  static const char *const others[] = {"g80.gray", "g80.scalarprod", "g80.transpose"}; // of the FlexGripPlus machine
   for (size_t k = 0; k < COUNT_OF(machines); k++) {
     for (size_t i = 0; i < COUNT_OF(subjects); i++) save_load_continue(subjects[i], machines[k]);
   }
+  for (size_t i = 0; i < COUNT_OF(others); i++) save_load_continue(others[i], "flexgrip-thesis");
 }
 
 int main(void) {

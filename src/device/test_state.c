@@ -228,8 +228,8 @@ static void what_is_free_does_not_matter(void **state) {
   static const char *const machines[] = {"fermi-gtx480", "turing-rtx2060", "tesla-hints", "gt200-rise"};
   Arena *arena = *state;
   uint64_t struck[COUNT_OF(((Ticker *)0)->struck)] = {0};
-  for (uint32_t i = 0; i < workload_count * COUNT_OF(machines); i++) {
-    const Workload *workload = workloads[i / COUNT_OF(machines)];
+  for (uint32_t i = 0; i < workload_count; i += TEST_STEP) {
+    const Workload *workload = workloads[i];
     Spec spec;
     spec_of(&spec, arena, machines[i % COUNT_OF(machines)]);
     Ticker ticker = {.every = 19 + i % 5, .act = strike_what_is_free, .seed = i};

@@ -40,7 +40,7 @@ struct Tracer {
   uint16_t rf, predicates;
   Watch watches[FAULT_RUN_MOST];
   uint32_t launch, block_warps, block_threads;
-  uint64_t *blocks; // [sm][slot]: 1 + index of the block there
+  uint64_t *blocks; // [sm][block slot]: 1 + index of the block there
   uint32_t *counts; // [sm][warp][stream]: values so far
   bool *lost;       // [sm][warp]: took another path
   uint32_t write_sm, write_warp, write_count;
@@ -51,9 +51,9 @@ struct Tracer {
 // ---- Who is where --------------------------------------------------------------------------------------------------
 
 static uint64_t *block_at(const Tracer *at, uint32_t sm, uint32_t warp) {
-  uint32_t slot = warp / max_u32(at->block_warps, 1);
-  bool inside = sm < at->shape.sms && slot < at->shape.block_slots;
-  return inside ? &at->blocks[sm * at->shape.block_slots + slot] : NULL;
+  uint32_t block_slot = warp / max_u32(at->block_warps, 1);
+  bool inside = sm < at->shape.sms && block_slot < at->shape.block_slots;
+  return inside ? &at->blocks[sm * at->shape.block_slots + block_slot] : NULL;
 }
 
 static uint32_t rows_per_sm(const Tracer *at, uint16_t region) {

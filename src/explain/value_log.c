@@ -5,17 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { FIRST_SLOTS = 1 << 16, MOST_SLOTS = 1 << 25 }; // at most 512 MiB, half of it used
+enum { FIRST_ENTRIES = 1 << 16, MOST_ENTRIES = 1 << 25 }; // at most 512 MiB, half of it used
 
 static LoggedValue *find(const ValueLog *log, uint64_t key) {
-  uint64_t slot = key & log->mask;
-  while (log->items[slot].key != 0 && log->items[slot].key != key) slot = (slot + 1) & log->mask;
-  return &log->items[slot];
+  uint64_t entry = key & log->mask;
+  while (log->items[entry].key != 0 && log->items[entry].key != key) entry = (entry + 1) & log->mask;
+  return &log->items[entry];
 }
 
 static void grow(ValueLog *log) {
-  uint64_t slots = log->items == NULL ? FIRST_SLOTS : 2 * (log->mask + 1);
-  ValueLog larger = {.items = calloc(slots, sizeof *log->items), .mask = slots - 1, .count = log->count};
+  uint64_t entries = log->items == NULL ? FIRST_ENTRIES : 2 * (log->mask + 1);
+  ValueLog larger = {.items = calloc(entries, sizeof *log->items), .mask = entries - 1, .count = log->count};
   ASSERT(larger.items != NULL);
   for (uint64_t i = 0; log->items != NULL && i <= log->mask; i++) {
     if (log->items[i].key != 0) *find(&larger, log->items[i].key) = log->items[i];
@@ -27,7 +27,7 @@ static void grow(ValueLog *log) {
 void value_log_put(ValueLog *log, uint64_t key, uint32_t pc, uint32_t hash) {
   if (key == 0) key = 1;
   if (log->items == NULL || 2 * log->count > log->mask) {
-    log->full = log->mask + 1 >= MOST_SLOTS;
+    log->full = log->mask + 1 >= MOST_ENTRIES;
     if (log->full) return;
     grow(log);
   }
@@ -50,21 +50,22 @@ void value_log_free(ValueLog *log) {
 bool value_log_save(const ValueLog *log, const char *path) {
   FILE *file = fopen(path, "wb");
   if (file == NULL) return false;
-  uint64_t slots = log->items == NULL ? 0 : log->mask + 1;
-  ValueLog head = {.count = log->count, .mask = slots, .full = log->full};
-  bool good = fwrite(&head, sizeof head, 1, file) == 1 && (slots == 0 || fwrite(log->items, sizeof *log->items, slots, file) == slots);
+  uint64_t entries = log->items == NULL ? 0 : log->mask + 1;
+  ValueLog head = {.count = log->count, .mask = entries, .full = log->full};
+  bool good =
+      fwrite(&head, sizeof head, 1, file) == 1 && (entries == 0 || fwrite(log->items, sizeof *log->items, entries, file) == entries);
   return fclose(file) == 0 && good;
 }
 
 bool value_log_load(ValueLog *log, const char *path) {
   FILE *file = fopen(path, "rb");
   if (file == NULL) return false;
-  bool good = fread(log, sizeof *log, 1, file) == 1 && log->mask <= MOST_SLOTS;
-  uint64_t slots = good ? log->mask : 0;
-  log->items = slots == 0 ? NULL : calloc(slots, sizeof *log->items);
-  ASSERT(slots == 0 || log->items != NULL);
-  log->mask = slots == 0 ? 0 : slots - 1;
-  good = good && (slots == 0 || fread(log->items, sizeof *log->items, slots, file) == slots);
+  bool good = fread(log, sizeof *log, 1, file) == 1 && log->mask <= MOST_ENTRIES;
+  uint64_t entries = good ? log->mask : 0;
+  log->items = entries == 0 ? NULL : calloc(entries, sizeof *log->items);
+  ASSERT(entries == 0 || log->items != NULL);
+  log->mask = entries == 0 ? 0 : entries - 1;
+  good = good && (entries == 0 || fread(log->items, sizeof *log->items, entries, file) == entries);
   fclose(file);
   return good;
 }

@@ -71,11 +71,11 @@ static void test_round_trip(void **state) {
       "adjacent(3):rf[sm=0,reg=0,lane=31,bit=31]@9",
       "random(4):rf[sm=0,reg=0,lane=0,bit=0]@9",
       "random(4,18446744073709551615):rf[sm=0,reg=0,lane=0,bit=0]@9",
-      "byte:queue[slot=3,entry=1,bit=11]@1",
+      "byte:queue[place=3,entry=1,bit=11]@1",
       "lanes:rf[sm=0,reg=1,lane=0,bit=2]@1",
       "pattern(0.0.0+0.1.0+1.0.-3):rf[sm=0,reg=1,lane=0,bit=9]@4",
       "stuck0:rf[sm=0,reg=1,lane=0,bit=2]@0-",
-      "stuck1:queue[slot=0,entry=0,bit=0]@5-10",
+      "stuck1:queue[place=0,entry=0,bit=0]@5-10",
       "duty(100,900):rf[sm=0,reg=1,lane=0,bit=2]@7-",
       "flip:unit.sp[sm=1,sp=1,lane=7,bit=31]@99",
       "stuck0:unit.wide[sm=0,lane=0,bit=63]@0-",
@@ -161,9 +161,9 @@ static void test_bits(void **state) {
   for (uint32_t i = 0; i < 3; i++) assert_true(bits[i].bit == 4 + i && bits[i].unit == 5);
   assert_int_equal(bits_of("adjacent(3):rf[sm=0,reg=0,lane=5,bit=31]@0", bits), 3); // at the end: the last three
   assert_int_equal(bits[0].bit, 29);
-  assert_int_equal(bits_of("adjacent(99):queue[slot=0,entry=0,bit=3]@0", bits), 12);
+  assert_int_equal(bits_of("adjacent(99):queue[place=0,entry=0,bit=3]@0", bits), 12);
   assert_int_equal(bits[0].bit, 0);
-  assert_int_equal(bits_of("byte:queue[slot=0,entry=1,bit=9]@0", bits), 4); // bits 8 to 11 of 12
+  assert_int_equal(bits_of("byte:queue[place=0,entry=1,bit=9]@0", bits), 4); // bits 8 to 11 of 12
   assert_int_equal(bits[0].bit, 8);
   assert_int_equal(bits_of("lanes:rf[sm=0,reg=3,lane=9,bit=2]@0", bits), 32);
   for (uint32_t i = 0; i < 32; i++) assert_true(bits[i].unit == i && bits[i].bit == 2 && bits[i].row == 3);
@@ -219,14 +219,14 @@ static uint32_t same_bits(const Site *a, const Site *b, uint32_t count) {
 static void test_random_bits(void **state) {
   (void)state;
   Site bits[FAULT_MAX_BITS], again[FAULT_MAX_BITS];
-  uint32_t count = bits_of("random(24,5):queue[slot=2,entry=1,bit=3]@0", bits); // all that the row has
+  uint32_t count = bits_of("random(24,5):queue[place=2,entry=1,bit=3]@0", bits); // all that the row has
   assert_int_equal(count, 24);
   assert_true(bits[0].unit == 1 && bits[0].bit == 3);
   for (uint32_t i = 0; i < count; i++) {
     assert_true(bits[i].row == 2 && bits[i].unit < 2 && bits[i].bit < 12);
     for (uint32_t k = 0; k < i; k++) assert_true(bits[i].unit != bits[k].unit || bits[i].bit != bits[k].bit);
   }
-  assert_int_equal(bits_of("random(1000):queue[slot=2,entry=1,bit=3]@0", again), 24);
+  assert_int_equal(bits_of("random(1000):queue[place=2,entry=1,bit=3]@0", again), 24);
   assert_int_equal(bits_of("random(8,5):rf[sm=0,reg=0,lane=1,bit=3]@0", bits), 8);
   assert_int_equal(bits_of("random(8,5):rf[sm=0,reg=0,lane=1,bit=3]@77", again), 8);
   assert_int_equal(same_bits(bits, again, 8), 8); // the seed alone decides
@@ -301,7 +301,7 @@ static void test_stuck(void **state) {
 static void test_stuck_untold(void **state) {
   (void)state;
   Toy toy;
-  toy_open(&toy, "stuck1:queue[slot=1,entry=1,bit=9]@5-7");
+  toy_open(&toy, "stuck1:queue[place=1,entry=1,bit=9]@5-7");
   for (uint64_t cycle = 5; cycle < 8; cycle++) {
     toy.block[QUEUE_BASE + 7] = 0;
     toy_cycle(&toy, cycle);

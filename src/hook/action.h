@@ -46,16 +46,16 @@ typedef enum ActionHold {
 // What each kind looks at stands in brackets.
 typedef struct Action {
   ActionKind kind;
-  uint32_t sm;                 // whose queue it waits in [all]; where it happens [all but REDISPATCH]
-  uint32_t slot;               // block slot of the SM [ABANDON, HOLD, COPY: the mirror]
-  uint64_t block;              // linear index [MIRROR, REDISPATCH]
-  ActionCache cache;           // [PREFETCH]
-  ActionHold hold;             // [HOLD; MIRROR: none, KEEP or WAIT from its beginning]
-  uint64_t address;            // as MemoryEvents have it; any byte of the line [PREFETCH]
-  uint32_t from_sm, from_slot; // the block that is copied [COPY]
-  uint32_t cycles;             // that both blocks issue nothing afterwards, at most ACTION_MOST_CYCLES [COPY]
-  bool on;                     // [DROP]
-  bool sends;                  // stores and atomics travel to the memory partitions and are told there, else they end in the SM [MIRROR]
+  uint32_t sm;                       // whose queue it waits in [all]; where it happens [all but REDISPATCH]
+  uint32_t block_slot;               // of the SM [ABANDON, HOLD, COPY: the mirror]
+  uint64_t block;                    // linear index [MIRROR, REDISPATCH]
+  ActionCache cache;                 // [PREFETCH]
+  ActionHold hold;                   // [HOLD; MIRROR: none, KEEP or WAIT from its beginning]
+  uint64_t address;                  // as MemoryEvents have it; any byte of the line [PREFETCH]
+  uint32_t from_sm, from_block_slot; // the block that is copied [COPY]
+  uint32_t cycles;                   // that both blocks issue nothing afterwards, at most ACTION_MOST_CYCLES [COPY]
+  bool on;                           // [DROP]
+  bool sends; // stores and atomics travel to the memory partitions and are told there, else they end in the SM [MIRROR]
 } Action;
 enum { ACTION_MOST_CYCLES = 0xFFFF };
 

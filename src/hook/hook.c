@@ -163,7 +163,8 @@ const char *client_name(Client client) {
     Verdict said = hook->name(hook, machine, event);                                                                   \
     if (said != VERDICT_PASS) verdict = combine(verdict, machine, hook, HOOK_EVENT_##ID, said);                        \
   }
-#define CAN_BE_PUT_OFF(ID, verdicts) (((verdicts)&MAY(STALL)) != 0 || HOOK_EVENT_##ID == HOOK_EVENT_ARRIVAL)
+#define CAN_BE_PUT_OFF(ID, verdicts) \
+  (((verdicts)&MAY(STALL)) != 0 || HOOK_EVENT_##ID == HOOK_EVENT_ARRIVAL || HOOK_EVENT_##ID == HOOK_EVENT_MERGE)
 // ENTERS: [protections, faults] last added first, then observers in their order.
 #define BACKWARDS(name, ID, verdicts)                                                           \
   uint32_t observers = chain->count;                                                            \

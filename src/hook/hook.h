@@ -141,6 +141,7 @@ typedef struct BlockEvent { // a block goes to an SM, or (done) has left it
   bool done;
   bool stopped; // it was abandoned: nothing of it will be issued or written back; `done` follows when its last packets are back
   bool mirror;  // ACTION_MIRROR has made it
+  uint8_t copy; // of a point that a rasteriser has issued several times: which
 } BlockEvent;
 
 typedef struct FetchEvent { // instruction words enter a warp's buffer
@@ -170,7 +171,7 @@ typedef struct PlanEvent {
   uint8_t number; // of the part within the instruction; copies share it
   uint8_t copy;   // 0: these threads issue for the first time; else it is the copy of that number, or (is_repeat) a repeat
   bool is_repeat; // a hook has said REPEAT
-  uint8_t copies; // (in/out, copy 0) how often this part issues, in consecutive slots; 1 = once
+  uint8_t copies; // (in/out, copy 0) how often this part issues, in consecutive issue slots; 1 = once
   uint8_t next;   // (in/out) warp that shall issue next, as soon as it can; PART_ANY: no wish
   LanePart *part; // (in/out) as it would issue; guests, threads of other warps that are ready at the same instruction, as shadows
 } PlanEvent;
@@ -278,6 +279,31 @@ typedef struct MemoryEvent {
   uint32_t *word; // scheme word, see hook_word_get; what is written at request or service comes back with every reply to who waits
 } MemoryEvent;
 
+// A rasteriser is about to issue a point of its domain. Points go out one by one, the copies of a point behind one another. It is asked in every cycle
+// in which it has room, also when the domain is at its end.
+typedef struct PointEvent {
+  const Who *who;             // block: the rasteriser's own point, if there is one
+  uint32_t x, y;              // (in/out) that point, or (is_other) another one, which goes first
+  uint32_t width, height;     // of the domain
+  bool has_own;               // false: all points of the domain have gone out
+  bool is_drained;            // and nothing is under way any more: without another point the launch ends
+  bool is_other;              // (out) x and y are a hook's: the rasteriser's own comes later
+  bool waits;                 // (out) one will come later: the launch does not end
+  bool restarts;              // (out) with !has_own: the domain is rasterised once more, from its first point
+  uint8_t copies, first_copy; // (in/out) how many go out; the number of the first, which `block` tells
+} PointEvent;
+
+// A raster operation has a result in its hands. PASS: it writes it; DROP: it does not. With `wants_old` it reads what the frame holds through its cache, and
+// the event comes again, with `old`: in the same cycle if the cache has it.
+typedef struct MergeEvent {
+  const Who *who; // block: the point
+  uint32_t unit;  // raster operation
+  uint32_t x, y, width;
+  uint32_t *value;     // (in/out) four words: red, green, blue, depth
+  const uint32_t *old; // the same four words of the frame; NULL: not asked for
+  bool wants_old;      // (out)
+} MergeEvent;
+
 // Rows `row` of the structures `region` to `last`, which lie together, begin or end to hold something.
 typedef struct HoldEvent {
   const Who *who;
@@ -356,7 +382,7 @@ typedef struct SpanEvent {
 // ---- The hook ----------------------------------------------------------------------------------
 // Hands out regions while the machine is being laid out. How far events' indices go: hooks size their state by it.
 typedef struct HookShape {
-  uint32_t sms, warps, block_slots; // warps and slots per SM
+  uint32_t sms, warps, block_slots; // both per SM
   uint32_t tpc_sms;                 // SMs of a TPC, those that lie together; 0: the machine has no TPCs
   uint32_t untold;                  // WANT_*: events that the machine does not tell
 } HookShape;
@@ -473,7 +499,8 @@ Verdict hook_said(HookMachine *machine, const Hook *hook, HookEventId event, Ver
     Hook *only = chain->hooks[0];                                                                  \
     if (chain->count != 1 || only->name == NULL) return hooks_walk_##name(chain, machine, event);  \
     Verdict said = only->name(only, machine, event);                                               \
-    return said == VERDICT_PASS ? VERDICT_PASS : hook_said(machine, only, HOOK_EVENT_##ID, said);  \
+    if (__builtin_expect(said == VERDICT_PASS, 1)) return VERDICT_PASS;                            \
+    return hook_said(machine, chain->hooks[0], HOOK_EVENT_##ID, said);                             \
   }
 #define MOMENT(name, ID, moment) void hooks_##name(const HookChain *chain, HookMachine *machine);
 #include "hook/hook.def"

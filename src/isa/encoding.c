@@ -1,4 +1,4 @@
-// The binary form of an instruction (layout in isa.h) and which slots a row uses.
+// The binary form of an instruction (layout in isa.h) and which operands a row uses.
 // Invariant: every word that decodes is canonical, so encoding it again gives the same word; a
 // flipped bit in an instruction word is another legal instruction or none at all.
 #include "isa/isa.h"
@@ -31,7 +31,7 @@ unsigned mods_vector_count(uint16_t mods) {
 
 static bool is_vector_kind(Kind kind) { return kind == KIND_LOAD || kind == KIND_STORE; }
 
-static unsigned d_slots(const OpInfo *row, uint16_t mods) {
+static unsigned d_count(const OpInfo *row, uint16_t mods) {
   if (type_info[row->d].registers == 0) return 0;
   if (row->kind == KIND_TEXTURE) return 4;
   return is_vector_kind(row->kind) ? mods_vector_count(mods) : 1;
@@ -39,22 +39,22 @@ static unsigned d_slots(const OpInfo *row, uint16_t mods) {
 
 static unsigned address_registers(const OpInfo *row, uint16_t mods) { return has_address_pair(row) && !(mods & MOD_ADDRESS32) ? 2 : 1; }
 
-// The slot (SLOT_A..SLOT_C) of the member mask; 0 when the row has none.
-static unsigned mask_slot(const OpInfo *row) {
+// The operand (OPERAND_A..OPERAND_C) of the member mask; 0 when the row has none.
+static unsigned mask_operand(const OpInfo *row) {
   if (!(row->flags & IT_MEMBER_MASK)) return 0;
-  return row->c != TYPE_none ? SLOT_C : row->b != TYPE_none ? SLOT_B : SLOT_A;
+  return row->c != TYPE_none ? OPERAND_C : row->b != TYPE_none ? OPERAND_B : OPERAND_A;
 }
 
-static OperandUse source_use(const OpInfo *row, unsigned slot, uint16_t mods) {
-  TypeId type = slot == SLOT_A ? row->a : slot == SLOT_B ? row->b : row->c;
+static OperandUse source_use(const OpInfo *row, unsigned operand, uint16_t mods) {
+  TypeId type = operand == OPERAND_A ? row->a : operand == OPERAND_B ? row->b : row->c;
   unsigned registers = type_info[type].registers;
-  if (slot == SLOT_A && is_memory(row)) registers = address_registers(row, mods);
-  return (OperandUse){(uint8_t)slot, (uint8_t)registers, type == TYPE_pred, false};
+  if (operand == OPERAND_A && is_memory(row)) registers = address_registers(row, mods);
+  return (OperandUse){(uint8_t)operand, (uint8_t)registers, type == TYPE_pred, false};
 }
 
-static bool source_present(const OpInfo *row, unsigned slot, uint16_t mods) {
-  TypeId type = slot == SLOT_A ? row->a : slot == SLOT_B ? row->b : row->c;
-  return type != TYPE_none && !((mods & MOD_FULL_MASK) && mask_slot(row) == slot);
+static bool source_present(const OpInfo *row, unsigned operand, uint16_t mods) {
+  TypeId type = operand == OPERAND_A ? row->a : operand == OPERAND_B ? row->b : row->c;
+  return type != TYPE_none && !((mods & MOD_FULL_MASK) && mask_operand(row) == operand);
 }
 
 static bool reads_ps(const OpInfo *row) { return row->flags & (IT_PRED_IN | IT_CARRY_IN); }
@@ -62,16 +62,16 @@ static bool reads_ps(const OpInfo *row) { return row->flags & (IT_PRED_IN | IT_C
 unsigned op_operands(Op op, uint16_t mods, OperandSelect select, OperandUse uses[MAX_OPERANDS]) {
   const OpInfo *row = &op_info[op];
   unsigned count = 0;
-  (void)select; // a slot taken by imm is listed too; its register field rests at REG_ZERO
+  (void)select; // an operand taken by imm is listed too; its register field rests at REG_ZERO
   bool d_written = !(row->flags & IT_DATA_IN);
-  for (unsigned i = 0; i < d_slots(row, mods); i++)
-    uses[count++] = (OperandUse){(uint8_t)(SLOT_D + i), type_info[row->d].registers, false, d_written};
-  for (unsigned slot = SLOT_A; slot <= SLOT_C; slot++)
-    if (source_present(row, slot, mods)) uses[count++] = source_use(row, slot, mods);
-  if (row->flags & (IT_PRED_OUT | IT_CARRY_OUT)) uses[count++] = (OperandUse){SLOT_PD, 0, true, true};
-  if (row->flags & IT_PRED_OUT) uses[count++] = (OperandUse){SLOT_PD + 1, 0, true, true};
-  if (reads_ps(row)) uses[count++] = (OperandUse){SLOT_PS, 0, true, false};
-  uses[count++] = (OperandUse){SLOT_GUARD, 0, true, false};
+  for (unsigned i = 0; i < d_count(row, mods); i++)
+    uses[count++] = (OperandUse){(uint8_t)(OPERAND_D + i), type_info[row->d].registers, false, d_written};
+  for (unsigned operand = OPERAND_A; operand <= OPERAND_C; operand++)
+    if (source_present(row, operand, mods)) uses[count++] = source_use(row, operand, mods);
+  if (row->flags & (IT_PRED_OUT | IT_CARRY_OUT)) uses[count++] = (OperandUse){OPERAND_PD, 0, true, true};
+  if (row->flags & IT_PRED_OUT) uses[count++] = (OperandUse){OPERAND_PD + 1, 0, true, true};
+  if (reads_ps(row)) uses[count++] = (OperandUse){OPERAND_PS, 0, true, false};
+  uses[count++] = (OperandUse){OPERAND_GUARD, 0, true, false};
   return count;
 }
 
@@ -104,9 +104,9 @@ InstrWord instr_encode(const Instr *instr) {
 }
 
 // ---- Decoding --------------------------------------------------------------------------------------
-static uint8_t *register_slot(Instr *instr, unsigned slot) {
-  if (slot < SLOT_A) return &instr->d[slot];
-  return slot == SLOT_A ? &instr->a : slot == SLOT_B ? &instr->b : &instr->c;
+static uint8_t *register_field(Instr *instr, unsigned operand) {
+  if (operand < OPERAND_A) return &instr->d[operand];
+  return operand == OPERAND_A ? &instr->a : operand == OPERAND_B ? &instr->b : &instr->c;
 }
 
 static bool mods_legal(const OpInfo *row, Op op, uint16_t mods) {
@@ -114,16 +114,16 @@ static bool mods_legal(const OpInfo *row, Op op, uint16_t mods) {
   return !is_vector_kind(row->kind) || (mods & MOD_VECTOR_MASK) >> MOD_VECTOR_SHIFT <= 2;
 }
 
-// imm can stand for an operand where it has no other meaning and the slot holds a value.
+// imm can stand for an operand where it has no other meaning and the operand holds a value.
 static bool select_legal(const OpInfo *row, const Instr *instr) {
   if (instr->select == SELECT_REGISTERS) return true;
   if (instr->select >= SELECT_COUNT || row->flags & IT_IMM) return false;
   if (row->kind != KIND_ALU && row->kind != KIND_WARP && row->kind != KIND_BARRIER && row->kind != KIND_SYSTEM) return false;
   bool is_const = instr->select >= SELECT_CONST_A;
   unsigned first = is_const ? SELECT_CONST_A : SELECT_IMM_A;
-  unsigned slot = SLOT_A + (instr->select - first);
-  if (!source_present(row, slot, instr->mods)) return false;
-  OperandUse use = source_use(row, slot, instr->mods);
+  unsigned operand = OPERAND_A + (instr->select - first);
+  if (!source_present(row, operand, instr->mods)) return false;
+  OperandUse use = source_use(row, operand, instr->mods);
   if (use.predicate || use.registers == 0 || use.registers > 2) return false;
   return !is_const || instr->imm >> 24 < BANK_COUNT;
 }
@@ -136,26 +136,26 @@ static bool imm_legal(const OpInfo *row, const Instr *instr) {
   return instr->imm == 0;
 }
 
-static bool selected(const Instr *instr, unsigned slot) {
+static bool selected(const Instr *instr, unsigned operand) {
   unsigned first = instr->select >= SELECT_CONST_A ? SELECT_CONST_A : SELECT_IMM_A;
-  return instr->select != SELECT_REGISTERS && slot == SLOT_A + (instr->select - first);
+  return instr->select != SELECT_REGISTERS && operand == OPERAND_A + (instr->select - first);
 }
 
 // Registers in range where the row uses them, at rest everywhere else.
 static bool registers_legal(Instr *instr) {
   OperandUse uses[MAX_OPERANDS];
   unsigned count = op_operands((Op)instr->op, instr->mods, (OperandSelect)instr->select, uses);
-  bool used[SLOT_C + 1] = {false};
+  bool used[OPERAND_C + 1] = {false};
   for (unsigned i = 0; i < count; i++) {
-    if (uses[i].slot > SLOT_C) continue;
-    uint8_t number = *register_slot(instr, uses[i].slot);
-    if (selected(instr, uses[i].slot)) continue;
-    used[uses[i].slot] = true;
+    if (uses[i].operand > OPERAND_C) continue;
+    uint8_t number = *register_field(instr, uses[i].operand);
+    if (selected(instr, uses[i].operand)) continue;
+    used[uses[i].operand] = true;
     if (uses[i].predicate && number > PRED_TRUE) return false;
     if (!uses[i].predicate && number != REG_ZERO && number + uses[i].registers > MAX_REGISTERS) return false;
   }
-  for (unsigned slot = 0; slot <= SLOT_C; slot++)
-    if (!used[slot] && *register_slot(instr, slot) != REG_ZERO) return false;
+  for (unsigned operand = 0; operand <= OPERAND_C; operand++)
+    if (!used[operand] && *register_field(instr, operand) != REG_ZERO) return false;
   return true;
 }
 
@@ -164,14 +164,14 @@ static bool predicates_legal(const OpInfo *row, const Instr *instr) {
   return row->flags & IT_PRED_OUT || instr->pd[1] == PRED_TRUE;
 }
 
-// Takes ps out of the slot that carries it; the slot then rests.
+// Takes ps out of the operand that carries it; the operand then rests.
 static bool take_ps(const OpInfo *row, Instr *instr) {
   if (!reads_ps(row)) return true;
-  uint8_t *slot = row->c == TYPE_none ? &instr->c : &instr->d[1];
-  if (*slot > 31) return false;
-  instr->ps = *slot & 15;
-  instr->ps_negated = *slot >> 4;
-  *slot = REG_ZERO;
+  uint8_t *field = row->c == TYPE_none ? &instr->c : &instr->d[1];
+  if (*field > 31) return false;
+  instr->ps = *field & 15;
+  instr->ps_negated = *field >> 4;
+  *field = REG_ZERO;
   return true;
 }
 

@@ -54,19 +54,19 @@ static void add_predicate(unsigned number, bool negated, Text *out) {
   else text_add(out, "%sp%u", negated ? "!" : "", number);
 }
 
-static bool is_selected(const Instr *instr, unsigned slot, unsigned first) {
-  return instr->select >= first && instr->select < first + 3 && slot == SLOT_A + (instr->select - first);
+static bool is_selected(const Instr *instr, unsigned operand, unsigned first) {
+  return instr->select >= first && instr->select < first + 3 && operand == OPERAND_A + (instr->select - first);
 }
 
 static void add_source(const Instr *instr, const OpInfo *row, OperandUse use, Text *out) {
-  uint8_t number = use.slot == SLOT_A ? instr->a : use.slot == SLOT_B ? instr->b : instr->c;
-  if (is_selected(instr, use.slot, SELECT_IMM_A)) {
+  uint8_t number = use.operand == OPERAND_A ? instr->a : use.operand == OPERAND_B ? instr->b : instr->c;
+  if (is_selected(instr, use.operand, SELECT_IMM_A)) {
     text_add(out, "0x%x", instr->imm);
-  } else if (is_selected(instr, use.slot, SELECT_CONST_A)) {
+  } else if (is_selected(instr, use.operand, SELECT_CONST_A)) {
     text_add(out, "c[%u][0x%x]", instr->imm >> 24, instr->imm & 0xFFFFFF);
   } else if (use.predicate) {
     add_predicate(number, false, out);
-  } else if (use.slot == SLOT_A && row->space != SPACE_NONE) {
+  } else if (use.operand == OPERAND_A && row->space != SPACE_NONE) {
     text_add(out, "[");
     add_register(number, use.registers, out);
     if (instr->imm && row->kind != KIND_MATRIX) text_add(out, "%+d", (int32_t)instr->imm);
@@ -77,13 +77,13 @@ static void add_source(const Instr *instr, const OpInfo *row, OperandUse use, Te
 }
 
 static void add_operand(const Instr *instr, const OpInfo *row, OperandUse use, Text *out) {
-  if (use.slot < SLOT_A) add_register(instr->d[use.slot], use.registers, out);
-  else if (use.slot <= SLOT_C) add_source(instr, row, use, out);
-  else if (use.slot == SLOT_PS) add_predicate(instr->ps, instr->ps_negated, out);
-  else add_predicate(instr->pd[use.slot - SLOT_PD], false, out);
+  if (use.operand < OPERAND_A) add_register(instr->d[use.operand], use.registers, out);
+  else if (use.operand <= OPERAND_C) add_source(instr, row, use, out);
+  else if (use.operand == OPERAND_PS) add_predicate(instr->ps, instr->ps_negated, out);
+  else add_predicate(instr->pd[use.operand - OPERAND_PD], false, out);
 }
 
-// What the imm field means when no slot takes it and it is no address offset.
+// What the imm field means when no operand takes it and it is no address offset.
 static void add_imm(const Instr *instr, const OpInfo *row, const char *separator, Text *out) {
   if (row->kind == KIND_SREG) {
     if (instr->imm < SREG_COUNT) text_add(out, "%s%s", separator, sreg_info[instr->imm].text);
@@ -109,10 +109,10 @@ void instr_format(const Instr *instr, Text *out) {
   const char *separator = " ";
   for (unsigned pass = 0; pass < 3; pass++) {
     for (unsigned i = 0; i < count; i++) {
-      if (uses[i].slot == SLOT_GUARD) continue;
-      bool is_stored_data = !uses[i].written && uses[i].slot < SLOT_A;
+      if (uses[i].operand == OPERAND_GUARD) continue;
+      bool is_stored_data = !uses[i].written && uses[i].operand < OPERAND_A;
       if (pass != (uses[i].written ? 0u : is_stored_data ? 2u : 1u)) continue;
-      bool is_spare = uses[i].slot == SLOT_PD + 1 && instr->pd[1] == PRED_TRUE;
+      bool is_spare = uses[i].operand == OPERAND_PD + 1 && instr->pd[1] == PRED_TRUE;
       if (is_spare) continue;
       text_add(out, "%s", separator);
       add_operand(instr, row, uses[i], out);

@@ -1,4 +1,4 @@
-// Immediates: how 32 bits in an instruction stand for a value of the slot's type.
+// Immediates: how 32 bits in an instruction stand for a value of the operand's type.
 // 64-bit integers sign-extend, f64 takes the bits as its upper half, narrow types take the low bits.
 #include "isa/isa.h"
 

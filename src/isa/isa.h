@@ -28,7 +28,7 @@ typedef enum Kind {
   KIND_ALU,     // body: pure function of each lane's a, b, c -> d
   KIND_SREG,    // reads the special register numbered by imm
   KIND_LOAD,    // d[0..n) = memory[a + imm]
-  KIND_STORE,   // memory[a + imm] = d[0..n)  (the d slots are sources)
+  KIND_STORE,   // memory[a + imm] = d[0..n)  (the d operands are sources)
   KIND_ATOMIC,  // body: new = f(old as a, b, c); d = old
   KIND_WARP,    // body: function of all lanes at once (shuffles, votes, matches, reductions)
   KIND_MATRIX,  // body: function of all lanes at once on register tuples; memory forms as LOAD/STORE
@@ -78,7 +78,7 @@ enum {
   IT_WRITES_MEMORY = 1u << 15,
   IT_READS_MEMORY = 1u << 16,
   IT_MEMBER_MASK = 1u << 17, // its last used source (of a, b, c) is a member mask, unless MOD_FULL_MASK
-  IT_DATA_IN = 1u << 18,     // the d slots are sources
+  IT_DATA_IN = 1u << 18,     // the d operands are sources
   IT_TRAPS = 1u << 19,       // always traps (trap, brkpt)
   IT_IMM = 1u << 20,         // ALU, WARP: the body reads imm (a table, packed selectors); a, b, c are registers
   IT_KEEPS_NAN = 1u << 21,   // IT_FLOAT row whose NaN results keep their bits (abs, neg, copysign, moves)
@@ -91,7 +91,7 @@ typedef struct OpInfo {
   Kind kind;
   Unit unit;
   Space space;       // of memory kinds
-  TypeId d, a, b, c; // operand types; TYPE_none = slot unused
+  TypeId d, a, b, c; // operand types; TYPE_none = operand unused
   uint32_t flags;
 } OpInfo;
 
@@ -153,11 +153,11 @@ enum {
   MOD_ADDRESS32 = 1u << 8,    // the address register is one 32-bit register, not a pair
   MOD_ORDERED = 1u << 9,      // acquire, release: orders other accesses before or after it
   // KIND_WARP, KIND_BARRIER
-  MOD_FULL_MASK = 1u << 4, // member mask is all 32 lanes; its slot is unused
+  MOD_FULL_MASK = 1u << 4, // member mask is all 32 lanes; its operand is unused
 };
 
-// Decoded form. Register slots hold physical numbers 0..254 or REG_ZERO; wide values name their
-// lowest register. Unused register slots hold REG_ZERO, unused predicates PRED_TRUE.
+// Decoded form. Register fields hold physical numbers 0..254 or REG_ZERO; wide values name their
+// lowest register. Unused register fields hold REG_ZERO, unused predicates PRED_TRUE.
 typedef struct Instr {
   uint16_t op;
   uint16_t mods;
@@ -165,7 +165,7 @@ typedef struct Instr {
   uint8_t guard;  // predicate; PRED_TRUE = always
   bool guard_negated;
   uint8_t pd[2]; // destination predicates
-  uint8_t ps;    // source predicate (IT_PRED_IN, IT_CARRY_IN); encoded in the c slot
+  uint8_t ps;    // source predicate (IT_PRED_IN, IT_CARRY_IN); encoded in the c field
   bool ps_negated;
   uint8_t d[4]; // destinations; sources for IT_DATA_IN
   uint8_t a, b, c;
@@ -177,7 +177,7 @@ typedef struct Instr {
 //   low  [11:0] op [15:12] guard [16] negated [19:17] select [31:20] mods
 //        [39:32] d0 [47:40] a [55:48] b [63:56] c, or ps | negated << 4
 //   high [31:0] imm [39:32] d1 [47:40] d2 [55:48] d3 (or reconverge) [59:56] pd0 [63:60] pd1
-//   Rows that read both c and ps (madc) hold ps in d1. A slot whose column is `pred` holds a
+//   Rows that read both c and ps (madc) hold ps in d1. An operand whose column is `pred` holds a
 //   predicate's number.
 typedef struct InstrWord {
   uint64_t low, high;
@@ -195,25 +195,25 @@ bool instr_decode(InstrWord word, Instr *instr);
 
 // Registers an instruction touches, in one place for liveness, scoreboards, printers, checks.
 typedef struct OperandUse {
-  uint8_t slot;      // 0..3 = d[slot], 4 = a, 5 = b, 6 = c, 7..8 = pd, 9 = ps, 10 = guard
+  uint8_t operand;   // 0..3 = d[operand], 4 = a, 5 = b, 6 = c, 7..8 = pd, 9 = ps, 10 = guard
   uint8_t registers; // consecutive registers; 0 for predicates
   bool predicate, written;
 } OperandUse;
-enum { SLOT_D = 0, SLOT_A = 4, SLOT_B = 5, SLOT_C = 6, SLOT_PD = 7, SLOT_PS = 9, SLOT_GUARD = 10, MAX_OPERANDS = 11 };
-// From row, mods, select and which slots are in use by the row. A slot taken by an immediate or
-// constant, and slots that hold REG_ZERO / PRED_TRUE, are still listed: callers skip those.
+enum { OPERAND_D = 0, OPERAND_A = 4, OPERAND_B = 5, OPERAND_C = 6, OPERAND_PD = 7, OPERAND_PS = 9, OPERAND_GUARD = 10, MAX_OPERANDS = 11 };
+// From row, mods, select and which operands are in use by the row. An operand taken by an immediate or
+// constant, and operands that hold REG_ZERO / PRED_TRUE, are still listed: callers skip those.
 unsigned op_operands(Op op, uint16_t mods, OperandSelect select, OperandUse uses[MAX_OPERANDS]);
 unsigned mods_vector_count(uint16_t mods); // 1, 2 or 4
 uint16_t op_legal_mods(Op op);             // every modifier bit the row may carry
 
-// The value of an immediate for a slot of that type: 64-bit integers sign-extend, f64 takes imm
+// The value of an immediate for an operand of that type: 64-bit integers sign-extend, f64 takes imm
 // as its upper half, narrower types take the low bits.
 uint64_t imm_value(TypeId type, uint32_t imm);
 bool imm_fits(TypeId type, uint64_t value, uint32_t *imm); // inverse, where it exists
 
-// Bits of source slot a, b, c (or of the data that a store takes from d) that can change what it does; the others it ignores, whatever the other operands are.
-// Of arithmetic and stores; all ones where nothing is known (masking.def). Addresses are not data: whoever asks knows slot a of a store.
-uint64_t instr_care(const Instr *instr, unsigned slot);
+// Bits of source operand a, b, c (or of the data that a store takes from d) that can change what it does; the others it ignores, whatever the other operands are.
+// Of arithmetic and stores; all ones where nothing is known (masking.def). Addresses are not data: whoever asks knows operand a of a store.
+uint64_t instr_care(const Instr *instr, unsigned operand);
 
 // "@!p1 add.rn.ftz.f32 r4, r5, c[0][8]": for dumps and traces.
 void instr_format(const Instr *instr, Text *out);
@@ -231,7 +231,7 @@ typedef struct LaneOp {
   const uint32_t *a, *b, *c;
   uint32_t active; // lanes that execute; others keep their d and pd
   uint32_t ps;     // source predicate of every lane, negation applied
-  uint32_t pa;     // slot a of rows whose column a is `pred`: that predicate of every lane
+  uint32_t pa;     // operand a of rows whose column a is `pred`: that predicate of every lane
   uint32_t pd[2];  // in: old values; out: new values
   uint16_t mods;
   uint32_t imm; // IT_IMM and KIND_MATRIX rows: the instruction's imm

@@ -32,26 +32,26 @@ static bool takes_selected(const OpInfo *row) {
   return row->kind == KIND_ALU || row->kind == KIND_WARP || row->kind == KIND_BARRIER || row->kind == KIND_SYSTEM;
 }
 
-static void random_slot(Instr *instr, OperandUse use, Random *random) {
+static void random_operand(Instr *instr, OperandUse use, Random *random) {
   uint8_t number = (uint8_t)below(random, 16);
   if (!use.predicate) number = below(random, 8) == 0 ? REG_ZERO : (uint8_t)below(random, MAX_REGISTERS - use.registers + 1u);
-  if (use.slot < SLOT_A) instr->d[use.slot] = number;
-  else if (use.slot == SLOT_A) instr->a = number;
-  else if (use.slot == SLOT_B) instr->b = number;
-  else if (use.slot == SLOT_C) instr->c = number;
-  else if (use.slot < SLOT_PS) instr->pd[use.slot - SLOT_PD] = number;
-  else if (use.slot == SLOT_PS) instr->ps = number, instr->ps_negated = below(random, 2);
+  if (use.operand < OPERAND_A) instr->d[use.operand] = number;
+  else if (use.operand == OPERAND_A) instr->a = number;
+  else if (use.operand == OPERAND_B) instr->b = number;
+  else if (use.operand == OPERAND_C) instr->c = number;
+  else if (use.operand < OPERAND_PS) instr->pd[use.operand - OPERAND_PD] = number;
+  else if (use.operand == OPERAND_PS) instr->ps = number, instr->ps_negated = below(random, 2);
   else instr->guard = number, instr->guard_negated = below(random, 2);
 }
 
 // Turns one register source into an immediate or a constant.
 static void random_select(Instr *instr, OperandUse use, Random *random) {
-  if (use.slot < SLOT_A || use.slot > SLOT_C || use.predicate || use.registers > 2 || below(random, 4)) return;
+  if (use.operand < OPERAND_A || use.operand > OPERAND_C || use.predicate || use.registers > 2 || below(random, 4)) return;
   if (instr->select != SELECT_REGISTERS) return;
   bool is_const = below(random, 2);
-  instr->select = (uint8_t)((is_const ? SELECT_CONST_A : SELECT_IMM_A) + use.slot - SLOT_A);
+  instr->select = (uint8_t)((is_const ? SELECT_CONST_A : SELECT_IMM_A) + use.operand - OPERAND_A);
   instr->imm = is_const ? below(random, BANK_COUNT) << 24 | below(random, 1 << 24) : below(random, UINT32_MAX);
-  *(use.slot == SLOT_A ? &instr->a : use.slot == SLOT_B ? &instr->b : &instr->c) = REG_ZERO;
+  *(use.operand == OPERAND_A ? &instr->a : use.operand == OPERAND_B ? &instr->b : &instr->c) = REG_ZERO;
 }
 
 static Instr random_instr(Op op, Random *random) {
@@ -61,7 +61,7 @@ static Instr random_instr(Op op, Random *random) {
   OperandUse uses[MAX_OPERANDS];
   unsigned count = op_operands(op, instr.mods, SELECT_REGISTERS, uses);
   for (unsigned i = 0; i < count; i++) {
-    random_slot(&instr, uses[i], random);
+    random_operand(&instr, uses[i], random);
     if (takes_selected(row)) random_select(&instr, uses[i], random);
   }
   if (imm_is_free(row)) instr.imm = below(random, UINT32_MAX);
@@ -177,18 +177,18 @@ static void illegal_words_do_not_decode(void **state) {
 typedef struct UseCase {
   Op op;
   uint16_t mods;
-  const char *uses; // slot letters with register counts; lower-case p = predicates; ! = written
+  const char *uses; // operand letters with register counts; lower-case p = predicates; ! = written
 } UseCase;
 
 static void add_use(OperandUse use, Text *out) {
   static const char *const names[] = {"d0", "d1", "d2", "d3", "a", "b", "c", "pd0", "pd1", "ps", "guard"};
-  if (use.slot == SLOT_GUARD) return;
-  text_add(out, "%s%s%s", out->length ? " " : "", names[use.slot], use.written ? "!" : "");
+  if (use.operand == OPERAND_GUARD) return;
+  text_add(out, "%s%s%s", out->length ? " " : "", names[use.operand], use.written ? "!" : "");
   if (use.predicate) text_add(out, ":p");
   else text_add(out, ":%u", use.registers);
 }
 
-static void rows_use_the_right_slots(void **state) {
+static void rows_use_the_right_operands(void **state) {
   (void)state;
   static const UseCase cases[] = {
       {OP_ADD_B64, 0, "d0!:2 a:2 b:2"},
@@ -322,7 +322,7 @@ int main(void) {
       cmocka_unit_test(single_flips_stay_canonical),
       cmocka_unit_test(random_words_are_canonical_or_illegal),
       cmocka_unit_test(illegal_words_do_not_decode),
-      cmocka_unit_test(rows_use_the_right_slots),
+      cmocka_unit_test(rows_use_the_right_operands),
       cmocka_unit_test(immediates_stand_for_values),
       cmocka_unit_test(every_spelling_is_found_and_is_unique),
       cmocka_unit_test(instructions_read_like_ptx),

@@ -43,22 +43,24 @@ static void run(const Instr *instr, const Values *values, uint32_t d[2 * WARP_LA
   pd[1] = op.pd[1];
 }
 
-static TypeId type_of(const OpInfo *info, unsigned slot) { return slot == SLOT_A ? info->a : slot == SLOT_B ? info->b : info->c; }
+static TypeId type_of(const OpInfo *info, unsigned operand) {
+  return operand == OPERAND_A ? info->a : operand == OPERAND_B ? info->b : info->c;
+}
 
-static void check_slot(const Instr *instr, const Values *values, unsigned slot) {
+static void check_operand(const Instr *instr, const Values *values, unsigned operand) {
   const OpInfo *info = &op_info[instr->op];
-  unsigned bits = 32 * type_info[type_of(info, slot)].registers;
-  uint64_t care = instr_care(instr, slot);
+  unsigned bits = 32 * type_info[type_of(info, operand)].registers;
+  uint64_t care = instr_care(instr, operand);
   uint32_t right[2 * WARP_LANES], right_pd[2];
   run(instr, values, right, right_pd);
   for (unsigned bit = 0; bit < bits; bit++) {
     if ((care >> bit & 1) != 0) continue;
     Values turned = *values;
-    for (unsigned lane = 0; lane < WARP_LANES; lane++) turned.row[slot - SLOT_A][bit / 32 * WARP_LANES + lane] ^= 1u << bit % 32;
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) turned.row[operand - OPERAND_A][bit / 32 * WARP_LANES + lane] ^= 1u << bit % 32;
     uint32_t d[2 * WARP_LANES], pd[2];
     run(instr, &turned, d, pd);
     if (memcmp(d, right, sizeof d) != 0 || pd[0] != right_pd[0] || pd[1] != right_pd[1])
-      fail_msg("%s: bit %u of operand %c matters (imm %08x, select %u)", info->text, bit, (int)('a' + slot - SLOT_A), instr->imm,
+      fail_msg("%s: bit %u of operand %c matters (imm %08x, select %u)", info->text, bit, (int)('a' + operand - OPERAND_A), instr->imm,
                instr->select);
   }
 }
@@ -73,16 +75,16 @@ static void check_row(Op op, uint64_t *state) {
     }
     instr.imm = draw_constant(state);
     unsigned chosen = (unsigned)(draw(state) >> 5) % 4; // a, b, c or none is a constant
-    bool has_constant = chosen < 3 && (info->flags & IT_IMM) == 0 && type_info[type_of(info, SLOT_A + chosen)].registers > 0;
+    bool has_constant = chosen < 3 && (info->flags & IT_IMM) == 0 && type_info[type_of(info, OPERAND_A + chosen)].registers > 0;
     if (has_constant) {
       instr.select = (uint8_t)(SELECT_IMM_A + chosen);
-      uint64_t value = imm_value(type_of(info, SLOT_A + chosen), instr.imm);
+      uint64_t value = imm_value(type_of(info, OPERAND_A + chosen), instr.imm);
       for (unsigned lane = 0; lane < WARP_LANES; lane++) row_set(values.row[chosen], lane, 2, value);
     }
     if ((info->flags & IT_SAT) != 0 && (round & 1) != 0) instr.mods |= MOD_SAT;
-    for (unsigned slot = SLOT_A; slot <= SLOT_C; slot++) {
-      if (has_constant && slot == SLOT_A + chosen) continue;
-      if (type_info[type_of(info, slot)].registers > 0) check_slot(&instr, &values, slot);
+    for (unsigned operand = OPERAND_A; operand <= OPERAND_C; operand++) {
+      if (has_constant && operand == OPERAND_A + chosen) continue;
+      if (type_info[type_of(info, operand)].registers > 0) check_operand(&instr, &values, operand);
     }
   }
 }
@@ -109,35 +111,35 @@ static void test_known_masks(void **state) {
   static const struct {
     const char *op;
     uint32_t imm;
-    uint8_t select, slot;
+    uint8_t select, operand;
     uint64_t care;
   } cases[] = {
-      {"and.b32", 0xFF, SELECT_IMM_B, SLOT_A, 0xFF},
-      {"or.b32", 0xFF, SELECT_IMM_B, SLOT_A, 0xFFFFFF00},
-      {"shl.b32", 8, SELECT_IMM_B, SLOT_A, 0x00FFFFFF},
-      {"shr.b32", 8, SELECT_IMM_B, SLOT_A, 0xFFFFFF00},
-      {"shr.s32", 40, SELECT_IMM_B, SLOT_A, 0x80000000},
-      {"setp.lt.s32", 0, SELECT_IMM_B, SLOT_A, 0x80000000},
-      {"setp.lt.u32", 64, SELECT_IMM_B, SLOT_A, 0xFFFFFFC0},
-      {"setp.gt.u32", 63, SELECT_IMM_B, SLOT_A, 0xFFFFFFC0},
-      {"setp.lt.u32", 63, SELECT_IMM_A, SLOT_B, 0xFFFFFFC0},
-      {"setp.eq.b32", 0, SELECT_IMM_B, SLOT_A, 0xFFFFFFFF},
-      {"and.b32", 0xFF, SELECT_CONST_B, SLOT_A, 0xFFFFFFFF}, // the constant's value is not in the instruction
-      {"lop3.b32", 0xF0, SELECT_REGISTERS, SLOT_B, 0},       // the table of "a"
-      {"lop3.b32", 0xF0, SELECT_REGISTERS, SLOT_A, 0xFFFFFFFF},
-      {"cvt.u8.u32", 0, SELECT_REGISTERS, SLOT_A, 0xFF},
-      {"mul24.lo.u32", 0, SELECT_REGISTERS, SLOT_A, 0xFFFFFF},
-      {"add.b32", 0, SELECT_REGISTERS, SLOT_A, 0xFFFFFFFF},
+      {"and.b32", 0xFF, SELECT_IMM_B, OPERAND_A, 0xFF},
+      {"or.b32", 0xFF, SELECT_IMM_B, OPERAND_A, 0xFFFFFF00},
+      {"shl.b32", 8, SELECT_IMM_B, OPERAND_A, 0x00FFFFFF},
+      {"shr.b32", 8, SELECT_IMM_B, OPERAND_A, 0xFFFFFF00},
+      {"shr.s32", 40, SELECT_IMM_B, OPERAND_A, 0x80000000},
+      {"setp.lt.s32", 0, SELECT_IMM_B, OPERAND_A, 0x80000000},
+      {"setp.lt.u32", 64, SELECT_IMM_B, OPERAND_A, 0xFFFFFFC0},
+      {"setp.gt.u32", 63, SELECT_IMM_B, OPERAND_A, 0xFFFFFFC0},
+      {"setp.lt.u32", 63, SELECT_IMM_A, OPERAND_B, 0xFFFFFFC0},
+      {"setp.eq.b32", 0, SELECT_IMM_B, OPERAND_A, 0xFFFFFFFF},
+      {"and.b32", 0xFF, SELECT_CONST_B, OPERAND_A, 0xFFFFFFFF}, // the constant's value is not in the instruction
+      {"lop3.b32", 0xF0, SELECT_REGISTERS, OPERAND_B, 0},       // the table of "a"
+      {"lop3.b32", 0xF0, SELECT_REGISTERS, OPERAND_A, 0xFFFFFFFF},
+      {"cvt.u8.u32", 0, SELECT_REGISTERS, OPERAND_A, 0xFF},
+      {"mul24.lo.u32", 0, SELECT_REGISTERS, OPERAND_A, 0xFFFFFF},
+      {"add.b32", 0, SELECT_REGISTERS, OPERAND_A, 0xFFFFFFFF},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     Instr instr = instr_rest(find(cases[i].op));
     instr.imm = cases[i].imm;
     instr.select = cases[i].select;
-    uint64_t care = instr_care(&instr, cases[i].slot);
+    uint64_t care = instr_care(&instr, cases[i].operand);
     if (care != cases[i].care) fail_msg("%s: %llx", cases[i].op, (unsigned long long)care);
   }
   Instr store = instr_rest(find("st.global.b8"));
-  assert_int_equal(instr_care(&store, SLOT_D), 0xFF);
+  assert_int_equal(instr_care(&store, OPERAND_D), 0xFF);
 }
 
 int main(void) {

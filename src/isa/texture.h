@@ -78,9 +78,9 @@ static inline unsigned texture_field(uint32_t imm, unsigned shift, unsigned bits
 typedef struct TextureForm {
   Op op;
   uint32_t imm;
-  uint8_t results; // d slots in use: results, or data for stores (sust, sured: is_store)
+  uint8_t results; // d operands in use: results, or data for stores (sust, sured: is_store)
   bool is_store;
-  bool wide_data;      // each d slot is a 64-bit pair
+  bool wide_data;      // each d operand is a 64-bit pair
   uint8_t coordinates; // registers of b that PTX's coordinate vector fills (it may list more: ignore those)
   bool has_lod;        // tex.level, txq.level: the lod operand goes to the register after the coordinates
   bool has_gradients;  // tex.grad: two vectors of `dimensions` components each

@@ -40,8 +40,8 @@ void journal_dump(const Journal *journal, Text *out) {
            meta->program_hash, meta->layout_hash, meta->seed, meta->timeout, meta->shard, meta->shards);
   if (meta->standing[0] != '\0') text_add(out, "standing fault %s\n", meta->standing);
   if (meta->sampling[0] != '\0') text_add(out, "sampling %s\n", meta->sampling);
-  const JournalNote notes[] = {NOTE_ASKED_FAULTS, NOTE_ASKED_MARGIN, NOTE_ASKED_CONFIDENCE, NOTE_SETTLED_BELOW,
-                               NOTE_COMPLETE,     NOTE_SCHEME_BITS,  NOTE_CHIP_BITS,        NOTE_OUTPUT_ELEMENTS};
+  const JournalNote notes[] = {NOTE_ASKED_FAULTS, NOTE_ASKED_MARGIN, NOTE_ASKED_CONFIDENCE, NOTE_SETTLED_BELOW,  NOTE_COMPLETE,
+                               NOTE_SCHEME_BITS,  NOTE_CHIP_BITS,    NOTE_OUTPUT_ELEMENTS,  NOTE_ENERGY_DYNAMIC, NOTE_ENERGY_LEAKAGE};
   for (size_t i = 0; i < COUNT_OF(notes); i++) text_add(out, "%s %s\n", note_keys[notes[i]], journal_note(journal, notes[i]));
   journal_each_golden(journal, dump_launch, out);
   journal_each_structure(journal, dump_structure, out);

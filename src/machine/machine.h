@@ -262,10 +262,11 @@ uint64_t machine_now(const Machine *machine); // cycle, since the machine was ma
 const RegionTable *machine_regions(const Machine *machine);
 uint8_t *machine_block(Machine *machine);
 // Another machine in the same state, in the middle of the same launch, on another memory (a clone of the first's). It has the first's
-// protections with their state, none of its faults and observers, and prints nothing; `given` (NULL: none) are its own faults and
-// observers, which must be such as need no attaching.
+// protections with their state, none of its faults and observers, and prints nothing (machine_would_print tells); `given` (NULL: none) are its
+// own faults and observers, which must be such as need no attaching.
 Machine *machine_clone(const Machine *machine, Memory *memory, const HookChain *given);
 void machine_copy(Machine *clone, const Machine *machine); // the clone, and its memory, as machine and memory are now: in the same launch
+bool machine_would_print(const Machine *clone);            // it would have printed something, since it was made or copied to
 const Trap *machine_trap(const Machine *machine);          // the launch's first so far
 // The whole state in the middle of a launch, to a file and back into a machine that has begun the same launch.
 // Another machine, program, launch or set of protections is refused with one line; see snapshot.h.
@@ -306,6 +307,7 @@ typedef struct MachineKind {
 
 struct Machine { // the first member of every machine
   const MachineKind *kind;
+  bool would_print; // of a clone
 };
 
 #endif

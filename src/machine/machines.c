@@ -51,7 +51,10 @@ Machine *machine_clone(const Machine *machine, Memory *memory, const HookChain *
 void machine_copy(Machine *clone, const Machine *machine) {
   ASSERT(clone->kind == machine->kind);
   clone->kind->copy(clone, machine);
+  clone->would_print = false;
 }
+
+bool machine_would_print(const Machine *clone) { return clone->would_print; }
 
 const Trap *machine_trap(const Machine *machine) { return machine->kind->trap(machine); }
 bool machine_save(Machine *machine, const char *path, Diags *diags) { return machine->kind->save(machine, path, diags); }

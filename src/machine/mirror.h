@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-enum { MIRROR_PAGE = 4096 };
+enum { MIRROR_PAGE = 4096, MIRROR_PIECE = 256 }; // the host tells which pages were written; pieces of them that differ are copied
 
 typedef struct Mirror Mirror;
 // Both stretches begin and end at multiples of MIRROR_PAGE, and stay where they are for as long as the mirror lives.

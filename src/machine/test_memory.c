@@ -165,25 +165,25 @@ static void test_heap_limit(void **state) {
 // Random allocations and releases against a list: no overlap, every byte as promised.
 static void test_random_against_model(void **state) {
   (void)state;
-  enum { SLOTS = 40 };
-  uint64_t start[SLOTS] = {0}, size[SLOTS] = {0};
+  enum { PIECES = 40 };
+  uint64_t start[PIECES] = {0}, size[PIECES] = {0};
   Memory *memory = open_memory(1, false);
   for (uint64_t turn = 0; turn < 4000; turn++) {
-    size_t slot = random_draw(1, turn, 0) % SLOTS;
-    if (start[slot] != 0) {
-      assert_true(memory_release(memory, start[slot]));
-      start[slot] = 0;
+    size_t piece = random_draw(1, turn, 0) % PIECES;
+    if (start[piece] != 0) {
+      assert_true(memory_release(memory, start[piece]));
+      start[piece] = 0;
       continue;
     }
-    size[slot] = 1 + random_draw(1, turn, 1) % 20000;
-    start[slot] = memory_alloc(memory, size[slot], UINT64_C(1) << random_draw(1, turn, 2) % 13);
-    assert_int_not_equal(start[slot], 0);
-    for (size_t i = 0; i < SLOTS; i++) {
-      if (i == slot || start[i] == 0) continue;
-      assert_true(start[i] + size[i] + 256 <= start[slot] || start[slot] + size[slot] + 256 <= start[i]);
+    size[piece] = 1 + random_draw(1, turn, 1) % 20000;
+    start[piece] = memory_alloc(memory, size[piece], UINT64_C(1) << random_draw(1, turn, 2) % 13);
+    assert_int_not_equal(start[piece], 0);
+    for (size_t i = 0; i < PIECES; i++) {
+      if (i == piece || start[i] == 0) continue;
+      assert_true(start[i] + size[i] + 256 <= start[piece] || start[piece] + size[piece] + 256 <= start[i]);
     }
-    assert_non_null(memory_at(memory, start[slot], size[slot]));
-    assert_null(memory_at(memory, start[slot] + size[slot], 1));
+    assert_non_null(memory_at(memory, start[piece], size[piece]));
+    assert_null(memory_at(memory, start[piece] + size[piece], 1));
   }
   memory_free(memory);
 }

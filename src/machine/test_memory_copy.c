@@ -25,16 +25,16 @@ static Memory *clone_of(const Memory *memory) {
 static void live(Memory *memory, uint64_t seed, int steps) {
   uint64_t held[16] = {0};
   for (int i = 0; i < steps; i++) {
-    uint64_t *slot = &held[random_below(random_draw(seed, (uint64_t)i, 0), COUNT_OF(held))];
+    uint64_t *piece = &held[random_below(random_draw(seed, (uint64_t)i, 0), COUNT_OF(held))];
     uint64_t bytes = 1 + random_below(random_draw(seed, (uint64_t)i, 1), 20000);
-    bool heap = slot >= &held[12];
-    if (*slot != 0) {
-      assert_true(heap ? memory_heap_release(memory, *slot) : memory_release(memory, *slot));
-      *slot = 0;
+    bool heap = piece >= &held[12];
+    if (*piece != 0) {
+      assert_true(heap ? memory_heap_release(memory, *piece) : memory_release(memory, *piece));
+      *piece = 0;
     } else {
-      *slot = heap ? memory_heap_alloc(memory, bytes, 1 << 20) : memory_alloc(memory, bytes, 256);
-      assert_int_not_equal(*slot, 0);
-      uint8_t *at = memory_at(memory, *slot, bytes);
+      *piece = heap ? memory_heap_alloc(memory, bytes, 1 << 20) : memory_alloc(memory, bytes, 256);
+      assert_int_not_equal(*piece, 0);
+      uint8_t *at = memory_at(memory, *piece, bytes);
       for (uint64_t k = 0; k < bytes; k++) at[k] = (uint8_t)random_draw(seed, (uint64_t)i, 2 + k);
     }
   }

@@ -40,7 +40,7 @@ static void test_copies(void **state) {
     scribble(from, 2 * i + 1, count);
     is_told = make_equal(mirror, to, from);
     assert_memory_equal(to, from, BYTES);
-    assert_true(mirror_copied(mirror) <= (size_t)2 * count * MIRROR_PAGE);
+    assert_true(mirror_copied(mirror) <= (size_t)2 * count * MIRROR_PIECE);
   }
   print_message("%s\n", is_told ? "the kernel tells what has changed" : "everything is copied");
   mirror_free(mirror);

@@ -62,7 +62,7 @@ typedef struct Trace {
   Track *tracks;
   const char *span_tracks[MOST_SPAN_TRACKS];
   uint32_t span_track_count;
-  Open *blocks; // per SM and slot
+  Open *blocks; // per SM and block slot
   Open kernel;
   char kernel_name[256];
   Counters counters;
@@ -285,13 +285,13 @@ static Place sm_place(uint32_t sm, uint32_t index, const char *text, uint32_t nu
 static const Place kernel_place = {PROCESS_KERNELS, 0, "kernels", NO_NUMBER, "kernel", NO_NUMBER};
 
 // ---- Launches and blocks ---------------------------------------------------------------------------
-static void end_block(Trace *trace, uint32_t sm, uint32_t slot, uint64_t now) {
-  Open *open = &trace->blocks[sm * trace->shape.block_slots + slot];
+static void end_block(Trace *trace, uint32_t sm, uint32_t block_slot, uint64_t now) {
+  Open *open = &trace->blocks[sm * trace->shape.block_slots + block_slot];
   if (!open->open) return;
   open->open = false;
   trace->name.length = 0;
   text_add(&trace->name, "block %" PRIu64, open->number);
-  Place place = sm_place(sm, SM_BLOCKS + slot, "block slot", slot);
+  Place place = sm_place(sm, SM_BLOCKS + block_slot, "block slot", block_slot);
   Text *out = begin_slice(trace, &place, open->start, now, trace->name.at);
   if (out != NULL) text_add(out, "}}");
 }
@@ -299,7 +299,7 @@ static void end_block(Trace *trace, uint32_t sm, uint32_t slot, uint64_t now) {
 // Ends what is open: blocks of a launch that a trap has ended, and the kernel itself.
 static void end_launch(Trace *trace, uint64_t now) {
   for (uint32_t sm = 0; sm < trace->shape.sms; sm++) {
-    for (uint32_t slot = 0; slot < trace->shape.block_slots; slot++) end_block(trace, sm, slot, now);
+    for (uint32_t block_slot = 0; block_slot < trace->shape.block_slots; block_slot++) end_block(trace, sm, block_slot, now);
   }
   if (!trace->kernel.open) return;
   trace->kernel.open = false;

@@ -14,9 +14,9 @@ static void note_uses(const Instr *instr, RegisterSet *reads, RegisterSet *write
   memset(reads, 0, sizeof *reads);
   memset(writes, 0, sizeof *writes);
   for (unsigned i = 0; i < count; i++) {
-    if (!instr_slot_used(instr, &uses[i]) || (uses[i].written && guarded)) continue;
+    if (!instr_operand_used(instr, &uses[i]) || (uses[i].written && guarded)) continue;
     RegisterSet *set = uses[i].written ? writes : reads;
-    unsigned number = instr_slot(instr, uses[i].slot);
+    unsigned number = instr_operand(instr, uses[i].operand);
     if (uses[i].predicate) set->predicates |= 1u << number;
     for (unsigned r = number; r < number + uses[i].registers; r++) set->words[r / 64] |= UINT64_C(1) << r % 64;
   }

@@ -22,16 +22,16 @@ VregId mir_vreg(MirFunction *function, Arena *arena, unsigned width) {
   return function->vregs.count - 1;
 }
 
-static Vref *slot_ref(MirInstr *instr, unsigned slot) {
-  switch (slot) {
-  case SLOT_A: return &instr->a;
-  case SLOT_B: return &instr->b;
-  case SLOT_C: return &instr->c;
-  case SLOT_PS: return &instr->ps;
-  case SLOT_GUARD: return &instr->guard;
-  case SLOT_PD:
-  case SLOT_PD + 1: return &instr->pd[slot - SLOT_PD];
-  default: ASSERT(slot < SLOT_A); return &instr->d[slot];
+static Vref *operand_ref(MirInstr *instr, unsigned operand) {
+  switch (operand) {
+  case OPERAND_A: return &instr->a;
+  case OPERAND_B: return &instr->b;
+  case OPERAND_C: return &instr->c;
+  case OPERAND_PS: return &instr->ps;
+  case OPERAND_GUARD: return &instr->guard;
+  case OPERAND_PD:
+  case OPERAND_PD + 1: return &instr->pd[operand - OPERAND_PD];
+  default: ASSERT(operand < OPERAND_A); return &instr->d[operand];
   }
 }
 
@@ -40,9 +40,9 @@ unsigned mir_operands(MirInstr *instr, Operand operands[MAX_OPERANDS]) {
   unsigned listed = op_operands((Op)instr->op, instr->mods, (OperandSelect)instr->select, uses);
   unsigned count = 0;
   for (unsigned i = 0; i < listed; i++) {
-    Vref *ref = slot_ref(instr, uses[i].slot);
+    Vref *ref = operand_ref(instr, uses[i].operand);
     if (ref->vreg == VREG_NONE) continue;
-    operands[count++] = (Operand){ref, uses[i].slot, uses[i].predicate ? 0 : uses[i].registers, uses[i].written};
+    operands[count++] = (Operand){ref, uses[i].operand, uses[i].predicate ? 0 : uses[i].registers, uses[i].written};
   }
   return count;
 }
@@ -72,7 +72,7 @@ static void dump_instr(const MirFunction *function, const MirInstr *source, Text
   unsigned count = mir_operands(&instr, operands);
   for (unsigned pass = 0; pass < 2; pass++) {
     for (unsigned i = 0; i < count; i++) {
-      if (operands[i].slot == SLOT_GUARD || operands[i].written != (pass == 0)) continue;
+      if (operands[i].operand == OPERAND_GUARD || operands[i].written != (pass == 0)) continue;
       text_add(out, operands[i].written ? " =" : " ");
       dump_ref(function, *operands[i].ref, out);
     }

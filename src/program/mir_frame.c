@@ -12,15 +12,15 @@ VregId work_temp(Work *work, unsigned width) {
   return vreg;
 }
 
-uint32_t work_slot(Work *work, VregId vreg) {
-  while (work->slots.count <= vreg) VEC_PUSH(&work->slots, work->arena);
-  if (work->slots.items[vreg] == 0) {
+uint32_t work_home(Work *work, VregId vreg) {
+  while (work->homes.count <= vreg) VEC_PUSH(&work->homes, work->arena);
+  if (work->homes.items[vreg] == 0) {
     uint32_t bytes = 4 * max_u32(1, work->function->vregs.items[vreg].width);
     work->frame_bytes = (uint32_t)align_up(work->frame_bytes, min_u32(bytes, 16));
-    work->slots.items[vreg] = work->frame_bytes + 1;
+    work->homes.items[vreg] = work->frame_bytes + 1;
     work->frame_bytes += bytes;
   }
-  return work->slots.items[vreg] - 1;
+  return work->homes.items[vreg] - 1;
 }
 
 void work_need_frame(Work *work) {
@@ -106,7 +106,7 @@ static void push_saves(Work *work, const LiveScan *scan, MirInstrVec *out, const
       VregId v = live->vreg_of[unit];
       if (v == work->function->frame_pointer) continue;
       Vref ref = {v, (uint8_t)(unit - live->unit_base[v])};
-      uint32_t offset = work_slot(work, v) + 4u * ref.part;
+      uint32_t offset = work_home(work, v) + 4u * ref.part;
       Vref word = kind == 1 ? VREF(work_temp(work, 1)) : ref;
       if (kind == 1 && !restore) push_predicate_to_register(work, out, word, ref, call->line);
       if (restore) push_frame_load(work, out, word, 1, offset, call->line);

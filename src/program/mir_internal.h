@@ -26,7 +26,7 @@ enum {
 // ---- Operands ----------------------------------------------------------------------------------
 typedef struct Operand {
   Vref *ref;
-  uint8_t slot;      // as in OperandUse
+  uint8_t operand;   // as in OperandUse
   uint8_t registers; // 0 = predicate
   bool written;
 } Operand;
@@ -67,7 +67,7 @@ typedef struct Work {
   const MirModule *module;
   Diags *diags;
   VEC(bool) is_temp;   // by virtual register: helpers of spills; past the end: no
-  VEC(uint32_t) slots; // by virtual register: its place in the frame + 1; 0 or past the end: none
+  VEC(uint32_t) homes; // by virtual register: its place in the frame + 1; 0 or past the end: none
   VregId callee_frame; // kernels: r0 as callees find it; VREG_NONE
   uint32_t limit;      // registers it may use
   bool reserve_r0;     // r0 carries the frame pointer, or passes it to callees
@@ -80,7 +80,7 @@ typedef struct Work {
 
 VregId work_temp(Work *work, unsigned width); // a new register that must not be spilled
 bool work_is_temp(const Work *work, VregId vreg);
-uint32_t work_slot(Work *work, VregId vreg); // its place in the frame, made at need
+uint32_t work_home(Work *work, VregId vreg); // its place in the frame, made at need
 void work_need_frame(Work *work);            // from now on there is a frame pointer
 
 // Instructions of a block under reconstruction.

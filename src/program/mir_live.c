@@ -94,7 +94,7 @@ void live_scan_step(LiveScan *scan, const MirInstr *instr, const Operand *operan
   for (unsigned i = 0; i < count; i++) {
     if (operands[i].written) continue;
     uint32_t unit = unit_of_ref(scan->live, *operands[i].ref);
-    Need need = operands[i].slot == SLOT_GUARD ? (Need){NEED_ALWAYS, 0} : guard;
+    Need need = operands[i].operand == OPERAND_GUARD ? (Need){NEED_ALWAYS, 0} : guard;
     for (unsigned k = 0; k < operand_units(&operands[i]); k++) step_read(scan, unit + k, need);
   }
 }

@@ -52,8 +52,8 @@ static bool is_own_save(const SpillPlan *plan, const MirInstr *instr) {
   const Work *work = plan->work;
   VregId v = instr->d[0].vreg;
   if (op_info[instr->op].space != SPACE_LOCAL || instr->a.vreg != work->function->frame_pointer || v == VREG_NONE) return false;
-  if (plan->kinds[v] != SPILL_FRAME || v >= work->slots.count || work->slots.items[v] == 0) return false;
-  return instr->imm == work->slots.items[v] - 1 + 4u * instr->d[0].part;
+  if (plan->kinds[v] != SPILL_FRAME || v >= work->homes.count || work->homes.items[v] == 0) return false;
+  return instr->imm == work->homes.items[v] - 1 + 4u * instr->d[0].part;
 }
 
 static Vref make_helper(SpillPlan *plan, MirInstrVec *out, const Operand *read, uint32_t line) {
@@ -62,7 +62,7 @@ static Vref make_helper(SpillPlan *plan, MirInstrVec *out, const Operand *read, 
   VregId helper = work_temp(work, plan->kinds[v] == SPILL_REMAKE ? work->function->vregs.items[v].width : read->registers);
   switch ((SpillKind)plan->kinds[v]) {
   case SPILL_PREDICATE: push_register_to_predicate(work, out, VREF(helper), VREF(plan->holder[v]), line); break;
-  case SPILL_FRAME: push_frame_load(work, out, VREF(helper), read->registers, work_slot(work, v) + 4u * read->ref->part, line); break;
+  case SPILL_FRAME: push_frame_load(work, out, VREF(helper), read->registers, work_home(work, v) + 4u * read->ref->part, line); break;
   case SPILL_REMAKE: {
     MirInstr *made = VEC_PUSH(out, work->arena);
     *made = plan->maker[v];
@@ -100,7 +100,7 @@ static void push_keep(SpillPlan *plan, MirInstrVec *out, const Operand *written,
   Work *work = plan->work;
   VregId v = written->ref->vreg;
   if (plan->kinds[v] == SPILL_FRAME) {
-    push_frame_store(work, out, VREF(helper), written->registers, work_slot(work, v) + 4u * written->ref->part, like);
+    push_frame_store(work, out, VREF(helper), written->registers, work_home(work, v) + 4u * written->ref->part, like);
     return;
   }
   push_predicate_to_register(work, out, VREF(plan->holder[v]), VREF(helper), like->line);

@@ -6,10 +6,10 @@
 
 uint64_t program_hash(const Program *program);
 
-// The register or predicate number in a slot of an instruction, numbered as in OperandUse.
-uint8_t instr_slot(const Instr *instr, unsigned slot);
-// Whether the slot's register is read or written at all: not RZ or PT, not taken by a constant.
-bool instr_slot_used(const Instr *instr, const OperandUse *use);
+// The register or predicate number in an operand of an instruction, numbered as in OperandUse.
+uint8_t instr_operand(const Instr *instr, unsigned operand);
+// Whether the operand's register is read or written at all: not RZ or PT, not taken by a constant.
+bool instr_operand_used(const Instr *instr, const OperandUse *use);
 
 // Physical registers live before each instruction of a function, as counts.
 typedef struct PhysicalLive {

@@ -28,21 +28,22 @@ static inline void put_row(uint32_t *row, const uint32_t *from, unsigned registe
   for (unsigned r = 0; r < registers; r++) row[WARP_LANES * r] = from[r];
 }
 
-static inline void load_slot(const Thread *thread, uint32_t *row, int number, unsigned registers) {
+static inline void load_register(const Thread *thread, uint32_t *row, int number, unsigned registers) {
   static const uint32_t zeros[8] = {0};
   put_row(row, number < 0 ? zeros : &thread->registers[number], registers);
 }
 
-static inline void load_source(const Thread *thread, uint32_t *row, unsigned slot, int number, TypeId type, unsigned select, uint32_t imm) {
+static inline void load_source(const Thread *thread, uint32_t *row, unsigned operand, int number, TypeId type, unsigned select,
+                               uint32_t imm) {
   if (type == TYPE_none || type == TYPE_pred) return;
   unsigned registers = type_info[type].registers;
-  if (select == SELECT_IMM_A + slot || select == SELECT_CONST_A + slot) {
+  if (select == SELECT_IMM_A + operand || select == SELECT_CONST_A + operand) {
     // Constants: a value that depends on the reference alone.
     uint64_t value = select >= SELECT_CONST_A ? imm * UINT64_C(0x9E3779B97F4A7C15) : imm_value(type, imm);
     row_set(row, 0, registers, value);
     return;
   }
-  load_slot(thread, row, number, registers);
+  load_register(thread, row, number, registers);
 }
 
 static inline bool predicate_of(const Thread *thread, int number) { return number < 0 || thread->predicates[number] != 0; }

@@ -81,16 +81,16 @@ static void emit_alu(Generator *g) {
   g->f->blocks.items[g->block].instrs.count--;
   guard_some(g, &made);
   const TypeId types[3] = {info->a, info->b, info->c};
-  Vref *slots[3] = {&made.a, &made.b, &made.c};
+  Vref *sources[3] = {&made.a, &made.b, &made.c};
   for (unsigned s = 0; s < 3; s++) {
-    if (types[s] == TYPE_pred) *slots[s] = predicate(g);
-    else if (types[s] != TYPE_none) *slots[s] = read_ref(g, type_info[types[s]].registers);
+    if (types[s] == TYPE_pred) *sources[s] = predicate(g);
+    else if (types[s] != TYPE_none) *sources[s] = read_ref(g, type_info[types[s]].registers);
   }
   unsigned chosen = below(g, 8);
   if (chosen < 3 && types[chosen] != TYPE_none && types[chosen] != TYPE_pred && (info->flags & IT_IMM) == 0) {
     made.select = (uint8_t)((below(g, 2) == 0 ? SELECT_IMM_A : SELECT_CONST_A) + chosen);
     made.imm = made.select >= SELECT_CONST_A ? below(g, 8) * 8 : below(g, 1 << 20);
-    *slots[chosen] = VREF_NONE;
+    *sources[chosen] = VREF_NONE;
   }
   if ((info->flags & (IT_PRED_IN | IT_CARRY_IN)) != 0) made.ps = predicate(g);
   if ((info->flags & (IT_PRED_OUT | IT_CARRY_OUT)) != 0) made.pd[0] = predicate(g);

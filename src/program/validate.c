@@ -2,26 +2,26 @@
 // a wrong front end is found here and not as a strange result.
 #include "program/program_internal.h"
 
-uint8_t instr_slot(const Instr *instr, unsigned slot) {
-  switch (slot) {
-  case SLOT_A: return instr->a;
-  case SLOT_B: return instr->b;
-  case SLOT_C: return instr->c;
-  case SLOT_PS: return instr->ps;
-  case SLOT_GUARD: return instr->guard;
-  case SLOT_PD:
-  case SLOT_PD + 1: return instr->pd[slot - SLOT_PD];
-  default: return instr->d[slot & 3];
+uint8_t instr_operand(const Instr *instr, unsigned operand) {
+  switch (operand) {
+  case OPERAND_A: return instr->a;
+  case OPERAND_B: return instr->b;
+  case OPERAND_C: return instr->c;
+  case OPERAND_PS: return instr->ps;
+  case OPERAND_GUARD: return instr->guard;
+  case OPERAND_PD:
+  case OPERAND_PD + 1: return instr->pd[operand - OPERAND_PD];
+  default: return instr->d[operand & 3];
   }
 }
 
-bool instr_slot_used(const Instr *instr, const OperandUse *use) {
-  if (use->predicate) return instr_slot(instr, use->slot) < MAX_PREDICATES;
-  if (use->slot >= SLOT_A && use->slot <= SLOT_C) {
-    unsigned taken = use->slot - SLOT_A;
+bool instr_operand_used(const Instr *instr, const OperandUse *use) {
+  if (use->predicate) return instr_operand(instr, use->operand) < MAX_PREDICATES;
+  if (use->operand >= OPERAND_A && use->operand <= OPERAND_C) {
+    unsigned taken = use->operand - OPERAND_A;
     if (instr->select == SELECT_IMM_A + taken || instr->select == SELECT_CONST_A + taken) return false;
   }
-  return instr_slot(instr, use->slot) != REG_ZERO;
+  return instr_operand(instr, use->operand) != REG_ZERO;
 }
 
 typedef struct Check {
@@ -40,8 +40,8 @@ static bool check_registers(const Check *check, const Instr *instr) {
   OperandUse uses[MAX_OPERANDS];
   unsigned count = op_operands((Op)instr->op, instr->mods, (OperandSelect)instr->select, uses);
   for (unsigned i = 0; i < count; i++) {
-    if (!instr_slot_used(instr, &uses[i])) continue;
-    uint32_t number = instr_slot(instr, uses[i].slot);
+    if (!instr_operand_used(instr, &uses[i])) continue;
+    uint32_t number = instr_operand(instr, uses[i].operand);
     if (uses[i].predicate && number >= check->function->predicates) return complain(check, "a predicate is past those the function has");
     if (uses[i].predicate) continue;
     if (number + uses[i].registers > check->function->registers) return complain(check, "a register is past those the function has");

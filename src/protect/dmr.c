@@ -2,9 +2,9 @@
 //
 // Paper: J. Tan and X. Fu, "RISE: Improving the Streaming Processors Reliability Against Soft Errors in GPGPUs", PACT 2012: the
 // duplication of section 1 (58% slower on average) with the mechanism of section 3.1.3, without its counters. The warp stays
-// selected and issues the same instruction again in the next slot; at write-back the first copy's results go
+// selected and issues the same instruction again in the next issue slot; at write-back the first copy's results go
 // to a holding buffer, the second copy's are compared with them. A mismatch issues the instruction once more, and the three vote
-// per thread and register. The paper writes the first copy to the registers at once; here it waits one slot for its comparison,
+// per thread and register. The paper writes the first copy to the registers at once; here it waits one issue slot for its comparison,
 // so that a wrong value is never seen and the third issue reads the operands that the first two read.
 //
 // shuffle=N is ours: the second copy runs N lanes further, the third 2 N. The paper's copies run on the same lanes, so that a lane that is
@@ -19,7 +19,7 @@
 #include "protect/protect_internal.h"
 #include "protect/redundancy.h"
 
-enum { DEFAULT_SLOTS = 32, MOST_SHUFFLE = WARP_LANES - 1 };
+enum { DEFAULT_ENTRIES = 32, MOST_SHUFFLE = WARP_LANES - 1 };
 
 typedef struct Dmr {
   Redundancy redundancy;
@@ -61,19 +61,19 @@ static bool dmr_attach(Hook *hook, HookLayout *layout, Diags *diags) {
 }
 
 Hook *dmr_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
-  static const char *const known[] = {"slots", "shuffle"};
-  uint64_t slots = DEFAULT_SLOTS, shuffle = 0;
+  static const char *const known[] = {"entries", "shuffle"};
+  uint64_t entries = DEFAULT_ENTRIES, shuffle = 0;
   for (uint32_t i = 0; i < arguments->count; i++) {
     const ProtectArgument *argument = &arguments->items[i];
     bool good = false;
-    if (strcmp(argument->key, known[0]) == 0) good = protect_number(arguments, argument, 1, REDUNDANCY_MOST_SLOTS, &slots, diags);
+    if (strcmp(argument->key, known[0]) == 0) good = protect_number(arguments, argument, 1, REDUNDANCY_MOST_ENTRIES, &entries, diags);
     else if (strcmp(argument->key, known[1]) == 0) good = protect_number(arguments, argument, 1, MOST_SHUFFLE, &shuffle, diags);
     else protect_unknown(arguments, argument->key, known, COUNT_OF(known), diags);
     if (!good) return NULL;
   }
   Dmr *own = ARENA_NEW(arena, Dmr);
   own->redundancy = (Redundancy){
-      .tag_name = "dmr.tag", .mask_name = "dmr.mask", .rows_name = "dmr.rows", .order = COMPARE_FIRST, .slots = (uint32_t)slots};
+      .tag_name = "dmr.tag", .mask_name = "dmr.mask", .rows_name = "dmr.rows", .order = COMPARE_FIRST, .entries = (uint32_t)entries};
   own->shuffle = (uint32_t)shuffle;
   Hook *hook = ARENA_NEW(arena, Hook);
   *hook = (Hook){.name = "dmr",

@@ -3,6 +3,8 @@
 //
 // Detection: full redundancy as in dmr.c (Tan and Fu, PACT 2012), the second copy `rotate` lanes further, so that a broken lane meets different
 // threads in different copies. A mismatch issues a third copy on yet other lanes, and the three vote per thread: no wrong value is written.
+// With detect=rise only what RISE's idle time allows (rise.c: full, that is rp and is) is computed twice: nearly free, but a broken lane writes wrong values until
+// it is found, and it is found only where there is idle time.
 // Diagnosis: of a thread that was outvoted in a copy, the lane of that copy gets a vote, at most one for each instruction. A lane that has `threshold`
 // votes of the current `window` of cycles is broken: it goes into the map, and shield (shield.c) keeps threads away from it from then on. A transient gives one vote
 // and is forgotten.
@@ -11,19 +13,23 @@
 // The last healthy lane of a cluster is never taken out; the vote goes on putting its results right.
 // Not covered: what dmr.c does not cover. Address units are compared and voted on, but not mapped, since accesses cannot be divided. Two lanes that
 // break at once at the distance of the copies can outvote the third.
-// State: the buffer of dmr (heal.tag, heal.mask, heal.rows), per held copy and thread its lane and a digest of its results (heal.note), the map (heal.sp, ...), and per lane its
+// State: the buffer of dmr (heal.tag, heal.mask, heal.rows) or the structures of RISE, per held copy and thread its lane and a digest of its results (heal.note), the map (heal.sp, ...), and per lane its
 // votes and trial (heal.vote.sp, ...).
-// Cost: that of dmr and of shield. Votes and trials take no time: shadows run in lane slots that are idle.
-#include "protect/redundancy.h"
+// Cost: that of dmr (or of RISE) and of shield. Votes and trials take no time: shadows run in lane slots that are idle.
+#include "protect/rise.h"
 #include "protect/shield.h"
 
 #include <stdio.h>
 
-enum { DEFAULT_SLOTS = 32, DEFAULT_THRESHOLD = 4, DEFAULT_WINDOW = 1024, DEFAULT_TRIALS = 16, MOST_TRIALS = 31, LEAST_PROBES = 4 };
+enum { DEFAULT_ENTRIES = 32, DEFAULT_THRESHOLD = 4, DEFAULT_WINDOW = 1024, DEFAULT_TRIALS = 16, MOST_TRIALS = 31, LEAST_PROBES = 4 };
 
 typedef struct Heal {
   Shield shield;
-  Redundancy redundancy;
+  bool is_rise;                 // detect=rise
+  Hook *rise;                   // says what is computed twice; NULL: every instruction
+  Redundancy every;             // the buffer, if it is every instruction
+  const Redundancy *redundancy; // the buffer in use: that, or the one of RISE
+  uint64_t entries;
   uint32_t rotate;
   uint64_t threshold, window, trials;
   uint16_t notes;               // region: per held copy and thread
@@ -141,7 +147,7 @@ enum { HELD_COPIES = 2, NOTE_SLOT_BITS = 6, NOTE_ROW_BITS = 5, NOTE_DIGEST_AT = 
 
 static uint32_t *notes_at(const Heal *own, const HookMachine *machine, uint32_t sm, uint32_t entry, uint32_t copy) {
   const Region *region = &machine->regions->items[own->notes];
-  uint64_t row = ((uint64_t)sm * own->redundancy.slots + entry) * HELD_COPIES + copy;
+  uint64_t row = ((uint64_t)sm * own->redundancy->entries + entry) * HELD_COPIES + copy;
   return (uint32_t *)(void *)(machine->block + region->base + row % region->rows * region->row_bytes);
 }
 
@@ -246,8 +252,9 @@ static void look_at_probes(const Heal *own, const HookMachine *machine, const Re
 
 static Verdict on_plan(Hook *hook, HookMachine *machine, PlanEvent *event) {
   const Heal *own = hook->own;
+  if (own->rise != NULL) return own->rise->plan(own->rise, machine, event);
   if (event->copy > 0 || !redundancy_covers(event->instr)) return VERDICT_PASS;
-  if (!redundancy_reserve(&own->redundancy, machine, event)) return VERDICT_STALL;
+  if (!redundancy_reserve(own->redundancy, machine, event)) return VERDICT_STALL;
   event->copies = 2;
   return VERDICT_PASS;
 }
@@ -259,6 +266,7 @@ static Verdict on_place(Hook *hook, HookMachine *machine, PlaceEvent *event) {
   if (!is_placed && event->is_repeat) return VERDICT_PASS; // it began before the lane went: the other two can still outvote it
   if (!is_placed) ++*machine->detected;
   if (is_placed && event->copy == 0) add_probes(own, machine, event);
+  if (is_placed && own->rise != NULL) return own->rise->place(own->rise, machine, event);
   return is_placed ? VERDICT_PASS : VERDICT_HALT;
 }
 
@@ -266,13 +274,13 @@ static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
   const Heal *own = hook->own;
   look_at_probes(own, machine, event);
   if (event->copies < 2) return VERDICT_PASS;
-  uint32_t entry = redundancy_entry(&own->redundancy, machine, event), notes[WARP_LANES];
-  bool is_noted = entry < own->redundancy.slots && event->owners == 1;
+  uint32_t entry = redundancy_entry(own->redundancy, machine, event), notes[WARP_LANES];
+  bool is_noted = entry < own->redundancy->entries && event->owners == 1;
   make_notes(event, notes);
   for (uint32_t thread = 0; thread < WARP_LANES && is_noted && event->copy < HELD_COPIES; thread++) {
     if (notes[thread] != 0) notes_at(own, machine, event->who->sm, entry, event->copy)[thread] = notes[thread];
   }
-  Verdict verdict = redundancy_result(&own->redundancy, machine, event);
+  Verdict verdict = own->rise != NULL ? own->rise->result(own->rise, machine, event) : redundancy_result(own->redundancy, machine, event);
   if (is_noted && verdict == VERDICT_FIXED) diagnose(own, machine, event, entry, notes);
   if (is_noted && verdict != VERDICT_HOLD && verdict != VERDICT_REPEAT) forget(own, machine, event, entry);
   return verdict;
@@ -285,9 +293,9 @@ static void clear_notes(const Heal *own, const HookMachine *machine) {
 
 static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
   const Heal *own = hook->own;
-  (void)event;
-  redundancy_clear(&own->redundancy, machine);
+  redundancy_clear(own->redundancy, machine);
   clear_notes(own, machine);
+  if (own->rise != NULL) own->rise->launch(own->rise, machine, event);
   if (hook_wakes_at(hook, machine) == UINT64_MAX) return VERDICT_PASS;
   shield_begin(&own->shield, machine);
   hook_wake(hook, machine, UINT64_MAX);
@@ -298,8 +306,23 @@ static void on_cycle(Hook *hook, HookMachine *machine) { shield_begin(&((const H
 
 static Verdict on_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
   const Heal *own = hook->own;
-  if (event->done) redundancy_clear_block(&own->redundancy, machine, event->who->sm, event->who->block_slot);
+  if (own->rise != NULL) return own->rise->block(own->rise, machine, event);
+  if (event->done) redundancy_clear_block(own->redundancy, machine, event->who->sm, event->who->block_slot);
   return VERDICT_PASS;
+}
+
+// What RISE looks at beside: how long requests wait for DRAM.
+static Verdict on_take(Hook *hook, HookMachine *machine, const HoldEvent *event) {
+  Hook *rise = ((const Heal *)hook->own)->rise;
+  return rise->take(rise, machine, event);
+}
+static Verdict on_service(Hook *hook, HookMachine *machine, const MemoryEvent *event) {
+  Hook *rise = ((const Heal *)hook->own)->rise;
+  return rise->service(rise, machine, event);
+}
+static Verdict on_response(Hook *hook, HookMachine *machine, const MemoryEvent *event) {
+  Hook *rise = ((const Heal *)hook->own)->rise;
+  return rise->response(rise, machine, event);
 }
 
 // ---- Made ------------------------------------------------------------------------------------------------
@@ -326,7 +349,12 @@ static bool add_votes(Heal *own, HookLayout *layout, uint32_t u, Diags *diags) {
 
 static bool on_attach(Hook *hook, HookLayout *layout, Diags *diags) {
   Heal *own = hook->own;
-  if (!shield_attach(&own->shield, layout, diags) || !redundancy_attach(&own->redundancy, layout, diags)) return false;
+  if (!shield_attach(&own->shield, layout, diags)) return false;
+  if (own->rise == NULL && !redundancy_attach(&own->every, layout, diags)) return false;
+  if (own->rise != NULL) {
+    own->rise->word_shift = hook->word_shift; // the bits of packets that are heal's are RISE's
+    if (!own->rise->attach(own->rise, layout, diags)) return false;
+  }
   for (uint32_t u = 0; u < SHIELD_UNITS; u++) {
     if (!add_votes(own, layout, u, diags)) return false;
   }
@@ -334,7 +362,7 @@ static bool on_attach(Hook *hook, HookLayout *layout, Diags *diags) {
                   .title = "redundancy buffer",
                   .unit = "thread",
                   .meaning = "lane slot and SP of a held result, and a digest of it",
-                  .dims = {{"sm", own->redundancy.sms}, {"slot", own->redundancy.slots}, {"copy", HELD_COPIES}},
+                  .dims = {{"sm", own->redundancy->sms}, {"place", own->redundancy->entries}, {"copy", HELD_COPIES}},
                   .dim_count = 3,
                   .units = WARP_LANES,
                   .bits = 32,
@@ -343,30 +371,50 @@ static bool on_attach(Hook *hook, HookLayout *layout, Diags *diags) {
   return own->notes != REGION_NONE;
 }
 
+static bool read_detection(Heal *own, const ProtectArguments *arguments, const ProtectArgument *argument, Diags *diags) {
+  const char *word = argument->value == NULL ? "" : argument->value;
+  own->is_rise = strcmp(word, "rise") == 0;
+  return own->is_rise || strcmp(word, "dmr") == 0 || diags_add(diags, NULL, 0, 0, "%s: detect must be dmr or rise", arguments->text);
+}
+
 static bool read_option(Heal *own, const ProtectArguments *arguments, const ProtectArgument *argument, Diags *diags) {
-  static const char *const known[] = {"slots", "rotate", "threshold", "window", "trials",   "map",    "density",
-                                      "seed",  "most",   "where",     "pool",   "crossbar", "control"};
-  uint64_t slots = own->redundancy.slots, rotate = own->rotate;
+  static const char *const known[] = {"entries", "rotate", "threshold", "window", "trials", "detect",   "map",
+                                      "density", "seed",   "most",      "where",  "pool",   "crossbar", "control"};
+  uint64_t rotate = own->rotate;
   bool good = false, is_shields = false;
-  for (size_t i = 5; i < COUNT_OF(known); i++) is_shields |= strcmp(argument->key, known[i]) == 0;
+  for (size_t i = 6; i < COUNT_OF(known); i++) is_shields |= strcmp(argument->key, known[i]) == 0;
   if (is_shields) return shield_option(&own->shield, arguments, argument, &good, diags) && good;
-  if (strcmp(argument->key, "slots") == 0) good = protect_number(arguments, argument, 1, REDUNDANCY_MOST_SLOTS, &slots, diags);
+  if (strcmp(argument->key, "entries") == 0) good = protect_number(arguments, argument, 1, REDUNDANCY_MOST_ENTRIES, &own->entries, diags);
   else if (strcmp(argument->key, "rotate") == 0) good = protect_number(arguments, argument, 1, WARP_LANES - 1, &rotate, diags);
   else if (strcmp(argument->key, "threshold") == 0)
     good = protect_number(arguments, argument, 1, (1u << VOTE_BITS) - 1, &own->threshold, diags);
   else if (strcmp(argument->key, "window") == 0) good = protect_number(arguments, argument, 1, UINT32_MAX, &own->window, diags);
   else if (strcmp(argument->key, "trials") == 0) good = protect_number(arguments, argument, 1, MOST_TRIALS, &own->trials, diags);
+  else if (strcmp(argument->key, "detect") == 0) good = read_detection(own, arguments, argument, diags);
   else protect_unknown(arguments, argument->key, known, COUNT_OF(known), diags);
-  own->redundancy.slots = (uint32_t)slots;
   own->rotate = (uint32_t)rotate;
   return good;
+}
+
+static bool choose_detection(Heal *own, Arena *arena, Diags *diags) {
+  own->every = (Redundancy){.tag_name = "heal.tag",
+                            .mask_name = "heal.mask",
+                            .rows_name = "heal.rows",
+                            .order = COMPARE_FIRST,
+                            .entries = (uint32_t)own->entries};
+  own->redundancy = &own->every;
+  if (!own->is_rise) return true;
+  char text[32];
+  snprintf(text, sizeof text, "rise:full,entries=%u", (uint32_t)own->entries);
+  own->rise = protect_new(text, arena, diags);
+  if (own->rise != NULL) own->redundancy = &((const Rise *)own->rise->own)->redundancy;
+  return own->rise != NULL;
 }
 
 Hook *heal_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
   Heal *own = ARENA_NEW(arena, Heal);
   own->shield = shield_make("heal", arena);
-  own->redundancy = (Redundancy){
-      .tag_name = "heal.tag", .mask_name = "heal.mask", .rows_name = "heal.rows", .order = COMPARE_FIRST, .slots = DEFAULT_SLOTS};
+  own->entries = DEFAULT_ENTRIES;
   own->rotate = 1;
   own->threshold = DEFAULT_THRESHOLD;
   own->window = DEFAULT_WINDOW;
@@ -375,6 +423,7 @@ Hook *heal_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
     if (!read_option(own, arguments, &arguments->items[i], diags)) return NULL;
   }
   shield_choose(&own->shield);
+  if (!choose_detection(own, arena, diags)) return NULL;
   Hook *hook = ARENA_NEW(arena, Hook);
   *hook = (Hook){.name = "heal",
                  .kind = HOOK_PROTECTION,
@@ -386,7 +435,11 @@ Hook *heal_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
                  .place = on_place,
                  .result = on_result,
                  .cycle = on_cycle,
-                 .needs = WANT_PLAN | WANT_PLACE | WANT_RESULT,
+                 .take = own->is_rise ? on_take : NULL,
+                 .service = own->is_rise ? on_service : NULL,
+                 .response = own->is_rise ? on_response : NULL,
+                 .word_bits = own->is_rise ? own->rise->word_bits : 0,
+                 .needs = WANT_PLAN | WANT_PLACE | WANT_RESULT | (own->is_rise ? own->rise->needs : 0),
                  .repeats = true,
                  .passes_values = true,
                  .next_cycle = 0};

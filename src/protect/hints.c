@@ -13,7 +13,7 @@
 // Our readings, where the paper leaves it open: the time stamp is taken when the hint is gathered. The distance is counted in instructions. A hint
 // at the threshold stays in the queue. Types go off at the end of a period (Figure 4 can be read as at once: disable=now). A mirror sees memory
 // without its own global stores.
-// Not modelled: the wires between the SMs of a TPC take no time; energy.
+// Not modelled: the wires between the SMs of a TPC take no time.
 // Cost: the cells below; what mirrors and prefetches take of caches, network and DRAM arises in the machine. A resynchronisation stops both blocks
 // for a cycle per register row of the block, the width of the register file's port, or for `resync` cycles.
 #include "protect/hints.h"

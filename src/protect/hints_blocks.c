@@ -59,18 +59,18 @@ static void block_ends(const Hints *own, HookMachine *machine, const Who *who) {
   uint32_t helper = helper_of(own, who->sm, who->block_slot), slot = slot_of(own, machine, helper, who->block);
   uint64_t *block = block_at(own, machine, who->sm, who->block_slot);
   block[0] = block[1] = 0;
-  if (slot < own->slots) machine->act(machine, &(Action){.kind = ACTION_ABANDON, .sm = helper, .slot = slot});
+  if (slot < own->slots) machine->act(machine, &(Action){.kind = ACTION_ABANDON, .sm = helper, .block_slot = slot});
 }
 
 // ---- Mirrors -------------------------------------------------------------------------------------------
 
-static void ask_copy(const Hints *own, HookMachine *machine, uint32_t helper, uint32_t slot, uint32_t from_slot) {
+static void ask_copy(const Hints *own, HookMachine *machine, uint32_t helper, uint32_t slot, uint32_t from_block_slot) {
   uint32_t rows = hints_block_warps(own, machine) * machine->warp_rows;
   machine->act(machine, &(Action){.kind = ACTION_COPY,
                                   .sm = helper,
-                                  .slot = slot,
+                                  .block_slot = slot,
                                   .from_sm = own->partner[helper],
-                                  .from_slot = from_slot,
+                                  .from_block_slot = from_block_slot,
                                   .cycles = min_u32(own->resync > 0 ? own->resync : rows, ACTION_MOST_CYCLES)});
 }
 
@@ -148,7 +148,7 @@ void hints_resynchronise(const Hints *own, HookMachine *machine, uint32_t partne
 }
 
 static void mirror_is_equal(const Hints *own, const HookMachine *machine, const Action *action) {
-  uint32_t count = hints_block_warps(own, machine), to = action->slot * count, from = action->from_slot * count;
+  uint32_t count = hints_block_warps(own, machine), to = action->block_slot * count, from = action->from_block_slot * count;
   *hints_at(own, machine, CELLS_SINCE, action->sm) = machine->cycle;
   for (uint32_t i = 0; i < count && max_u32(to, from) + i < own->warps; i++) {
     memcpy(hints_at(own, machine, CELLS_AT, (uint64_t)action->sm * own->warps + to + i),

@@ -4,8 +4,9 @@
 // System Technical Journal 29(2), 1950, section 3.
 // Modelled: a parity bit per lane of each register, written with the register and checked at every read. An odd number of wrong bits
 // ends the launch (HALT, detected). An even number is not seen; nothing is ever put right.
-// Not modelled: time and energy of the trees of XOR gates.
-// Cost: the parity bits, which are cells like others: parity.rf is hashed, cloned and struck by faults.
+// Not modelled: time of the trees of XOR gates.
+// Cost: the parity bits, which are cells like others: parity.rf is hashed, cloned and struck by faults. And the energy of their accesses, which
+// `check_bits` counts.
 #include "protect/protect_internal.h"
 
 typedef struct Parity {
@@ -35,6 +36,7 @@ static Verdict parity_write(Hook *hook, HookMachine *machine, const CellEvent *e
   const Region *region = &machine->regions->items[own->bits];
   uint8_t *kept = kept_at(own, machine, event->row);
   uint64_t fresh = parity_of(event->data) & event->units;
+  hook_tally(machine, TALLY_CHECK_BITS, (uint64_t)__builtin_popcount(event->units));
   unit_set(region, kept, (unit_get(region, kept) & ~(uint64_t)event->units) | fresh);
   return VERDICT_PASS;
 }
@@ -44,6 +46,7 @@ static Verdict parity_read(Hook *hook, HookMachine *machine, const CellEvent *ev
   const Parity *own = hook->own;
   if (event->region != own->rf) return VERDICT_PASS;
   uint64_t kept = unit_get(&machine->regions->items[own->bits], kept_at(own, machine, event->row));
+  hook_tally(machine, TALLY_CHECK_BITS, (uint64_t)__builtin_popcount(event->units));
   if (((parity_of(event->data) ^ kept) & event->units) == 0) return VERDICT_PASS;
   ++*machine->detected;
   return VERDICT_HALT;

@@ -17,8 +17,8 @@ static const Scheme schemes[] = {
       "hooks alone cost",
       "nothing", ""},
      null_new},
-    {{"dmr", "dmr[:slots=N,shuffle=L]",
-      "full redundancy: every warp instruction issues twice in consecutive slots, results are compared at write-back, "
+    {{"dmr", "dmr[:entries=N,shuffle=L]",
+      "full redundancy: every warp instruction issues twice in consecutive issue slots, results are compared at write-back, "
       "a third issue and a vote repair; with shuffle the second copy runs L lanes further, so that broken lanes are found too",
       "issue slots and unit time of the copies; N (32) instructions of an SM at a time in the holding buffer, more stall; comparison and "
       "crossbar take no time",
@@ -33,27 +33,31 @@ static const Scheme schemes[] = {
       "SM; resynchronising stops both blocks",
       "Durytskyy, Zahran and Karri, ICCD 2011"},
      hints_new},
-    {{"heal", "heal[:threshold=N,window=CYCLES,trials=N,rotate=L,slots=N,map=MAP,...]",
+    {{"heal", "heal[:threshold=N,window=CYCLES,trials=N,rotate=L,entries=N,detect=dmr|rise,map=MAP,...]",
       "finds broken lanes by itself and goes on without them: every instruction twice on different lanes, a third issue and a vote repair; "
       "a lane "
       "that is outvoted N (4) times in a window (1024 cycles) goes into a map, and shield keeps threads away from it; what it would "
       "compute is "
-      "looked at for N (16) further windows: permanent, intermittent, or back into use",
-      "that of dmr and of shield; votes take no time", ""},
+      "looked at for N (16) further windows: permanent, intermittent, or back into use. With detect=rise only idle time is used to find "
+      "lanes: cheaper, but wrong values are written until a lane is found",
+      "that of dmr (or of rise) and of shield; votes take no time", ""},
      heal_new},
     {{"parity", "parity", "parity on the register file: an odd number of wrong bits in a register's lane is detected at the next read",
       "one bit per 32, stored and itself struck by faults; encoding and checking take no time",
       "Hamming, Error Detecting and Error Correcting Codes, Bell System Technical Journal 29(2), 1950, section 3"},
      parity_new},
-    {{"reissue", "reissue[:lines=N,sectors=N,tries=N,patience=N,same,strict,free]",
-      "every block runs twice, on different SMs (same: or on one); stores are held until both copies agree, compared at the memory "
-      "partitions, and blocks that differ run again, N (3) times at most. Blocks write in waves, when all that run have agreed (free: each "
-      "when it has). Kernels that cannot run twice are not covered (strict: are not "
-      "run). lines=N (1024) of 128 bytes of an SM for held stores, sectors=N (512) of a partition's comparator; docs/reissue.md",
-      "the whole machine's time for the copies; each line that is stored crosses the network three times; held lines, comparators and "
-      "bookkeeping, all struck by faults; comparing takes no time",
-      "Sheaffer, Luebke and Skadron, Graphics Hardware 2007, sections 3.2 and 6: its future work"},
-     reissue_blocks_new},
+    {{"reissue", "reissue[:OPTION,...]",
+      "everything is computed twice, compared before it counts, and issued again where it differs. On machines with a rasteriser: every "
+      "point; "
+      "raster operations compare, the domain buffer issues again; options toggle, apart, pairs, quad, geometry, copies=N, off, entries=N, "
+      "points=N (docs/fragment.md). On SIMT machines: every block; its stores are held until both copies agree; options lines=N, "
+      "sectors=N, "
+      "tries=N, patience=N, same, free, strict; kernels that cannot run twice are named and not covered (docs/reissue.md)",
+      "the whole machine's time for the copies; full/empty bits, domain buffer and path, or held lines and comparators, all struck by "
+      "faults; "
+      "the comparison itself takes no time",
+      "Sheaffer, Luebke and Skadron, Graphics Hardware 2007, sections 3.2, 4.1 and 6"},
+     reissue_new},
     {{"rise", "rise[:all|rp|is|full|partial][,OPTION=...]",
       "idle time of the SPs spent on a second computation: of blocks whose requests waited long at a memory controller (rp), of a block of "
       "SMs "

@@ -14,7 +14,7 @@ typedef struct ProtectInfo {
 extern const uint32_t protect_count;
 const ProtectInfo *protect_info(uint32_t index);
 
-// "dmr", "dmr:slots=16", "secded:rf,shared". The hook lives in the arena; it may be attached to one machine. NULL, with one
+// "dmr", "dmr:entries=16", "secded:rf,shared". The hook lives in the arena; it may be attached to one machine. NULL, with one
 // diagnostic: not understood. "none" is a hook that wants nothing.
 Hook *protect_new(const char *text, Arena *arena, Diags *diags);
 void protections_list(Text *out); // `redoubt list protections`

@@ -1,10 +1,10 @@
 // The holding buffer, comparing and voting; see redundancy.h.
 #include "protect/redundancy.h"
 
-enum { HELD_COPIES = 2, HELD_ROWS = 8, WORDS = 3, NO_SLOT = UINT32_MAX };
+enum { HELD_COPIES = 2, HELD_ROWS = 8, WORDS = 3, NO_ENTRY = UINT32_MAX };
 
 // An entry's tag: state, block slot, warp, number of the instruction and of its part.
-typedef enum SlotState { SLOT_FREE, SLOT_RESERVED, SLOT_ONE, SLOT_TWO } SlotState; // so many copies held
+typedef enum EntryState { ENTRY_FREE, ENTRY_RESERVED, ENTRY_ONE, ENTRY_TWO } EntryState; // so many copies held
 enum {
   STATE_BITS = 2,
   BLOCK_BITS = 8,
@@ -36,8 +36,8 @@ typedef struct Values {
 
 static uint8_t *region_at(const HookMachine *machine, uint16_t region) { return machine->block + machine->regions->items[region].base; }
 
-static Held held_at(const Redundancy *at, const HookMachine *machine, uint32_t sm, uint32_t slot) {
-  size_t entry = (size_t)(sm % at->sms) * at->slots + slot;
+static Held held_at(const Redundancy *at, const HookMachine *machine, uint32_t sm, uint32_t number) {
+  size_t entry = (size_t)(sm % at->sms) * at->entries + number;
   return (Held){
       .tag = (uint64_t *)(void *)region_at(machine, at->tags) + entry,
       .words = (uint32_t(*)[WORDS])(void *)region_at(machine, at->words) + entry * HELD_COPIES,
@@ -45,8 +45,8 @@ static Held held_at(const Redundancy *at, const HookMachine *machine, uint32_t s
   };
 }
 
-static SlotState tag_state(uint64_t tag) { return (SlotState)(tag & FIELD(STATE_BITS)); }
-static void set_state(const Held *held, SlotState state) { *held->tag = (*held->tag & ~FIELD(STATE_BITS)) | (uint64_t)state; }
+static EntryState tag_state(uint64_t tag) { return (EntryState)(tag & FIELD(STATE_BITS)); }
+static void set_state(const Held *held, EntryState state) { *held->tag = (*held->tag & ~FIELD(STATE_BITS)) | (uint64_t)state; }
 
 static uint64_t tag_of(uint32_t block_slot, uint32_t warp, uint64_t number, uint32_t part) {
   number = number << PART_BITS | (part & FIELD(PART_BITS));
@@ -64,27 +64,27 @@ static uint64_t make_tag(const Who *who, const Instr *instr, uint32_t part) {
 
 static uint64_t shadow_tag(const PartOwner *owner) { return tag_of(owner->block_slot, owner->warp, owner->issue << 1, SHADOW_PART); }
 
-// The entry of an instruction, else NO_SLOT and the first free one.
-static uint32_t look_up(const Redundancy *at, const HookMachine *machine, uint32_t sm, uint64_t tag, uint32_t *free_slot) {
+// The entry of an instruction, else NO_ENTRY and the first free one.
+static uint32_t look_up(const Redundancy *at, const HookMachine *machine, uint32_t sm, uint64_t tag, uint32_t *free_entry) {
   const uint64_t *tags = held_at(at, machine, sm, 0).tag;
-  *free_slot = NO_SLOT;
-  for (uint32_t i = 0; i < at->slots; i++) {
-    if (tag_state(tags[i]) == SLOT_FREE) {
-      if (*free_slot == NO_SLOT) *free_slot = i;
+  *free_entry = NO_ENTRY;
+  for (uint32_t i = 0; i < at->entries; i++) {
+    if (tag_state(tags[i]) == ENTRY_FREE) {
+      if (*free_entry == NO_ENTRY) *free_entry = i;
     } else if ((tags[i] & ~FIELD(STATE_BITS)) == tag) {
       return i;
     }
   }
-  return NO_SLOT;
+  return NO_ENTRY;
 }
 
-// The entry of an instruction, else a free one with its tag put in, else NO_SLOT.
-static uint32_t find_slot(const Redundancy *at, const HookMachine *machine, uint32_t sm, uint64_t tag) {
+// The entry of an instruction, else a free one with its tag put in, else NO_ENTRY.
+static uint32_t find_entry(const Redundancy *at, const HookMachine *machine, uint32_t sm, uint64_t tag) {
   uint64_t *tags = held_at(at, machine, sm, 0).tag;
-  uint32_t free_slot, slot = look_up(at, machine, sm, tag, &free_slot);
-  if (slot != NO_SLOT) return slot;
-  if (free_slot != NO_SLOT) tags[free_slot] = tag | SLOT_RESERVED;
-  return free_slot;
+  uint32_t free_entry, entry = look_up(at, machine, sm, tag, &free_entry);
+  if (entry != NO_ENTRY) return entry;
+  if (free_entry != NO_ENTRY) tags[free_entry] = tag | ENTRY_RESERVED;
+  return free_entry;
 }
 
 static void release(const Held *held, uint32_t rows) {
@@ -143,8 +143,9 @@ static void give_back(const Values *values, ResultEvent *event) {
 // ---- Comparing and voting --------------------------------------------------------------------------
 
 // Adds what was computed to a copy that is held.
-static void hold(const Held *held, uint32_t copy, const Values *values) {
+static void hold(const Held *held, const HookMachine *machine, uint32_t copy, const Values *values) {
   uint32_t *words = held->words[copy];
+  hook_tally(machine, TALLY_REDUNDANCY_HELD, (uint64_t)__builtin_popcount(values->threads));
   words[0] |= values->threads;
   for (uint32_t k = 0; k < 2; k++) words[1 + k] = (words[1 + k] & ~values->threads) | values->predicates[k];
   for (uint32_t r = 0; r < values->count; r++) {
@@ -214,7 +215,7 @@ static void settle(const Held *held, const Values *values) {
     }
   }
   if (held->words[0][0] == 0) release(held, values->count);
-  else if (held->words[1][0] == 0) set_state(held, SLOT_ONE);
+  else if (held->words[1][0] == 0) set_state(held, ENTRY_ONE);
 }
 
 static Verdict give_up(const Held *held, HookMachine *machine, const Values *values) {
@@ -232,9 +233,9 @@ static bool threads_differ(const Held *held, const Values *values, uint32_t copy
 
 // The third copy: a majority, or the end.
 static Verdict last_copy(const Held *held, HookMachine *machine, ResultEvent *event, Values *values) {
-  SlotState state = tag_state(*held->tag);
-  bool has_two = state == SLOT_TWO && (held->words[1][0] & values->threads) != 0;
-  bool has_one = state >= SLOT_ONE && !has_two && (state == SLOT_ONE || held->words[1][0] != 0);
+  EntryState state = tag_state(*held->tag);
+  bool has_two = state == ENTRY_TWO && (held->words[1][0] & values->threads) != 0;
+  bool has_one = state >= ENTRY_ONE && !has_two && (state == ENTRY_ONE || held->words[1][0] != 0);
   bool differ = threads_differ(held, values, event->copy, event->is_last);
   bool good = !differ && ((has_one && same(held, 0, values)) || (has_two && vote(held, values)));
   if (!good) return give_up(held, machine, values);
@@ -253,7 +254,7 @@ static bool makes_addresses(const Instr *instr) {
 static bool registers_meet(const Instr *instr, const OperandUse *a, const OperandUse *b) {
   const uint8_t numbers[MAX_OPERANDS] = {instr->d[0], instr->d[1],  instr->d[2],  instr->d[3], instr->a,    instr->b,
                                          instr->c,    instr->pd[0], instr->pd[1], instr->ps,   instr->guard};
-  uint32_t first = numbers[a->slot % MAX_OPERANDS], second = numbers[b->slot % MAX_OPERANDS];
+  uint32_t first = numbers[a->operand % MAX_OPERANDS], second = numbers[b->operand % MAX_OPERANDS];
   if (a->predicate != b->predicate) return false;
   if (a->predicate) return first == second && first < MAX_PREDICATES;
   return first != REG_ZERO && second != REG_ZERO && first < second + b->registers && second < first + a->registers;
@@ -263,10 +264,10 @@ static bool overwrites_source(const Instr *instr) {
   OperandUse uses[MAX_OPERANDS];
   unsigned count = op_operands((Op)instr->op, instr->mods, (OperandSelect)instr->select, uses), selected = MAX_OPERANDS;
   if (instr->select != SELECT_REGISTERS)
-    selected = SLOT_A + instr->select - (unsigned)(instr->select >= SELECT_CONST_A ? SELECT_CONST_A : SELECT_IMM_A);
+    selected = OPERAND_A + instr->select - (unsigned)(instr->select >= SELECT_CONST_A ? SELECT_CONST_A : SELECT_IMM_A);
   for (unsigned i = 0; i < count; i++) {
     for (unsigned k = 0; uses[i].written && k < count; k++) {
-      if (!uses[k].written && uses[k].slot != selected && registers_meet(instr, &uses[i], &uses[k])) return true;
+      if (!uses[k].written && uses[k].operand != selected && registers_meet(instr, &uses[i], &uses[k])) return true;
     }
   }
   return false;
@@ -278,7 +279,7 @@ static bool cannot_repeat(const Redundancy *at, const Instr *instr) {
 }
 
 static Verdict second_copy(const Redundancy *at, const Held *held, HookMachine *machine, const ResultEvent *event, const Values *values) {
-  bool first_is_there = tag_state(*held->tag) >= SLOT_ONE;
+  bool first_is_there = tag_state(*held->tag) >= ENTRY_ONE;
   bool differ = first_is_there && threads_differ(held, values, 1, event->is_last);
   if (first_is_there && !differ && same(held, 0, values)) {
     settle(held, values);
@@ -286,8 +287,8 @@ static Verdict second_copy(const Redundancy *at, const Held *held, HookMachine *
     return at->order == WRITE_FIRST && !makes_addresses(event->instr) ? VERDICT_HOLD : VERDICT_PASS;
   }
   if (differ || cannot_repeat(at, event->instr)) return give_up(held, machine, values);
-  hold(held, first_is_there ? 1 : 0, values);
-  set_state(held, first_is_there ? SLOT_TWO : SLOT_ONE);
+  hold(held, machine, first_is_there ? 1 : 0, values);
+  set_state(held, first_is_there ? ENTRY_TWO : ENTRY_ONE);
   ++*machine->repeated;
   return VERDICT_REPEAT;
 }
@@ -295,20 +296,20 @@ static Verdict second_copy(const Redundancy *at, const Held *held, HookMachine *
 Verdict redundancy_result(const Redundancy *at, HookMachine *machine, ResultEvent *event) {
   if (event->copies < 2) return VERDICT_PASS; // not one of ours
   event->compared |= event->mask;
-  uint32_t slot = find_slot(at, machine, event->who->sm, make_tag(event->who, event->instr, event->part));
+  uint32_t entry = find_entry(at, machine, event->who->sm, make_tag(event->who, event->instr, event->part));
   bool writes_first = at->order == WRITE_FIRST;
-  if (slot == NO_SLOT) { // faults in the buffer alone lead here
+  if (entry == NO_ENTRY) { // faults in the buffer alone lead here
     if (event->copy == 0) return writes_first ? VERDICT_PASS : VERDICT_HOLD;
     ++*(event->copy == 1 ? machine->repeated : machine->detected);
     return event->copy == 1 ? VERDICT_REPEAT : VERDICT_HALT;
   }
-  Held held = held_at(at, machine, event->who->sm, slot);
+  Held held = held_at(at, machine, event->who->sm, entry);
   Values values;
   values_of(event, &values);
   if (event->copy >= 2) return last_copy(&held, machine, event, &values);
   if (event->copy == 1) return second_copy(at, &held, machine, event, &values);
-  hold(&held, 0, &values);
-  if (tag_state(*held.tag) < SLOT_ONE) set_state(&held, SLOT_ONE);
+  hold(&held, machine, 0, &values);
+  if (tag_state(*held.tag) < ENTRY_ONE) set_state(&held, ENTRY_ONE);
   return writes_first ? VERDICT_PASS : VERDICT_HOLD;
 }
 
@@ -340,9 +341,9 @@ static uint32_t slots_of_threads(const ResultEvent *event, uint32_t owner, uint3
 
 // The entry for shadows of this owner's instruction; false: there is none.
 static bool find_shadows(const Redundancy *at, const HookMachine *machine, const ResultEvent *event, uint32_t owner, Held *held) {
-  uint32_t free_slot, slot = look_up(at, machine, event->who->sm, shadow_tag(&event->owner[owner]), &free_slot);
-  if (slot == NO_SLOT) return false;
-  *held = held_at(at, machine, event->who->sm, slot);
+  uint32_t free_entry, entry = look_up(at, machine, event->who->sm, shadow_tag(&event->owner[owner]), &free_entry);
+  if (entry == NO_ENTRY) return false;
+  *held = held_at(at, machine, event->who->sm, entry);
   return true;
 }
 
@@ -358,12 +359,12 @@ static void keep_shadows(const Redundancy *at, HookMachine *machine, ResultEvent
     Values values;
     values_of_owner(event, owner, event->mask & event->shadow, &values);
     if (values.threads == 0) continue;
-    if (!find_shadows(at, machine, event, owner, &held) || tag_state(*held.tag) != SLOT_RESERVED) {
+    if (!find_shadows(at, machine, event, owner, &held) || tag_state(*held.tag) != ENTRY_RESERVED) {
       hook_tally(machine, TALLY_REDUNDANCY_UNUSED, (uint64_t)__builtin_popcount(values.threads));
       continue;
     }
-    hold(&held, 0, &values);
-    set_state(&held, SLOT_ONE);
+    hold(&held, machine, 0, &values);
+    set_state(&held, ENTRY_ONE);
     event->compared |= slots_of_threads(event, owner, event->shadow, values.threads);
   }
 }
@@ -372,9 +373,9 @@ static void keep_shadows(const Redundancy *at, HookMachine *machine, ResultEvent
 static bool agrees_with_shadows(const Held *held, HookMachine *machine, const Values *values) {
   Values both = *values;
   both.threads &= held->words[0][0];
-  if (tag_state(*held->tag) == SLOT_ONE && !same(held, 0, &both)) {
-    hold(held, 1, values);
-    set_state(held, SLOT_TWO);
+  if (tag_state(*held->tag) == ENTRY_ONE && !same(held, 0, &both)) {
+    hold(held, machine, 1, values);
+    set_state(held, ENTRY_TWO);
     return false;
   }
   hook_tally(machine, TALLY_REDUNDANCY_COMPARED, (uint64_t)__builtin_popcount(both.threads));
@@ -415,7 +416,7 @@ bool redundancy_helped(const Redundancy *at, HookMachine *machine, ResultEvent *
     if (!find_shadows(at, machine, event, owner, &held)) continue;
     values_of_owner(event, owner, event->mask & ~event->shadow, &values);
     if (values.threads == 0) continue; // guests, whose own instruction is still to come
-    bool is_vote = event->copy > 0 && tag_state(*held.tag) == SLOT_TWO;
+    bool is_vote = event->copy > 0 && tag_state(*held.tag) == ENTRY_TWO;
     if (event->copies > 1 && !is_vote) {
       drop_shadows(&held, machine); // its copies are compared
       continue;
@@ -430,7 +431,7 @@ bool redundancy_helped(const Redundancy *at, HookMachine *machine, ResultEvent *
     } else if (is_vote || (!agrees_with_shadows(&held, machine, &values) && cannot_repeat(at, event->instr))) {
       *verdict = give_up(&held, machine, &values);
       return true;
-    } else if (tag_state(*held.tag) == SLOT_TWO) {
+    } else if (tag_state(*held.tag) == ENTRY_TWO) {
       *verdict = VERDICT_REPEAT;
     }
   }
@@ -447,23 +448,23 @@ bool redundancy_covers(const Instr *instr) {
 }
 
 bool redundancy_reserve(const Redundancy *at, const HookMachine *machine, const PlanEvent *event) {
-  return find_slot(at, machine, event->who->sm, make_tag(event->who, event->instr, event->number)) != NO_SLOT;
+  return find_entry(at, machine, event->who->sm, make_tag(event->who, event->instr, event->number)) != NO_ENTRY;
 }
 
 uint32_t redundancy_entry(const Redundancy *at, const HookMachine *machine, const ResultEvent *event) {
-  return find_slot(at, machine, event->who->sm, make_tag(event->who, event->instr, event->part));
+  return find_entry(at, machine, event->who->sm, make_tag(event->who, event->instr, event->part));
 }
 
 bool redundancy_expect(const Redundancy *at, const HookMachine *machine, uint32_t sm, const PartOwner *helped) {
-  uint32_t free_slot, slot = look_up(at, machine, sm, shadow_tag(helped), &free_slot);
-  if (slot != NO_SLOT || free_slot == NO_SLOT) return false;
-  *held_at(at, machine, sm, free_slot).tag = shadow_tag(helped) | SLOT_RESERVED;
+  uint32_t free_entry, entry = look_up(at, machine, sm, shadow_tag(helped), &free_entry);
+  if (entry != NO_ENTRY || free_entry == NO_ENTRY) return false;
+  *held_at(at, machine, sm, free_entry).tag = shadow_tag(helped) | ENTRY_RESERVED;
   return true;
 }
 
 static void clear_entries(const Redundancy *at, const HookMachine *machine, uint32_t sm, uint64_t mask, uint64_t tag) {
-  for (uint32_t slot = 0; slot < at->slots; slot++) {
-    Held held = held_at(at, machine, sm, slot);
+  for (uint32_t entry = 0; entry < at->entries; entry++) {
+    Held held = held_at(at, machine, sm, entry);
     if (*held.tag != 0 && (*held.tag & mask) == tag) release(&held, HELD_ROWS);
   }
 }
@@ -495,7 +496,7 @@ bool redundancy_attach(Redundancy *at, HookLayout *layout, Diags *diags) {
                  .title = "redundancy buffer",
                  .unit = "entry",
                  .meaning = "which instruction an entry holds",
-                 .dims = {{"sm", at->sms}, {"slot", at->slots}},
+                 .dims = {{"sm", at->sms}, {"place", at->entries}},
                  .dim_count = 2,
                  .units = 1,
                  .bits = TAG_BITS,
@@ -504,7 +505,7 @@ bool redundancy_attach(Redundancy *at, HookLayout *layout, Diags *diags) {
                   .title = "redundancy buffer",
                   .unit = "word",
                   .meaning = "threads that executed, and predicate results",
-                  .dims = {{"sm", at->sms}, {"slot", at->slots}, {"copy", HELD_COPIES}},
+                  .dims = {{"sm", at->sms}, {"place", at->entries}, {"copy", HELD_COPIES}},
                   .dim_count = 3,
                   .units = WORDS,
                   .bits = 32,
@@ -513,7 +514,7 @@ bool redundancy_attach(Redundancy *at, HookLayout *layout, Diags *diags) {
                  .title = "redundancy buffer",
                  .unit = "lane",
                  .meaning = "result registers",
-                 .dims = {{"sm", at->sms}, {"slot", at->slots}, {"copy", HELD_COPIES}, {"row", HELD_ROWS}},
+                 .dims = {{"sm", at->sms}, {"place", at->entries}, {"copy", HELD_COPIES}, {"row", HELD_ROWS}},
                  .dim_count = 4,
                  .units = WARP_LANES,
                  .bits = 32,

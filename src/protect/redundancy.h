@@ -12,20 +12,20 @@
 // A third copy that reads the registers anew finds what the first has written there. So with WRITE_FIRST an instruction that overwrites a source of
 // its own cannot be repaired: its mismatch ends the launch. (The machine itself keeps the operands; this is the paper's hardware.)
 //
-// State: per SM `slots` entries, taken when a part is planned and freed when all its threads have been compared. A free entry is all
+// State: per SM `entries`, taken when a part is planned and freed when all its threads have been compared. A free entry is all
 // zeros. Any bits are legal: an entry that a fault made unfindable costs a third issue. Comparators and voters take no time.
 #ifndef REDOUBT_PROTECT_REDUNDANCY_H
 #define REDOUBT_PROTECT_REDUNDANCY_H
 
 #include "hook/hook.h"
 
-enum { REDUNDANCY_MOST_SLOTS = 256 };
+enum { REDUNDANCY_MOST_ENTRIES = 256 };
 typedef enum RedundancyOrder { COMPARE_FIRST, WRITE_FIRST } RedundancyOrder;
 
 typedef struct Redundancy {
   const char *tag_name, *mask_name, *rows_name; // of its structures: "dmr.tag", "dmr.mask", "dmr.rows"
   RedundancyOrder order;
-  uint32_t slots;             // entries per SM
+  uint32_t entries;           // per SM
   uint32_t sms;               // filled in by redundancy_attach, as the rest
   uint16_t tags, words, rows; // regions
 } Redundancy;
@@ -42,7 +42,7 @@ bool redundancy_expect(const Redundancy *at, const HookMachine *machine, uint32_
 bool redundancy_helped(const Redundancy *at, HookMachine *machine, ResultEvent *event, Verdict *verdict);
 // A copy's results: what becomes of them. Says in event->compared that all of them are compared, for observers.
 Verdict redundancy_result(const Redundancy *at, HookMachine *machine, ResultEvent *event);
-// The buffer's entry of a copy's results, for schemes that note something beside it; `slots` and more: there is none.
+// The buffer's entry of a copy's results, for schemes that note something beside it; `entries` and more: there is none.
 uint32_t redundancy_entry(const Redundancy *at, const HookMachine *machine, const ResultEvent *event);
 // Threads that stand in two lane slots of this part agree.
 bool redundancy_agrees_within(const ResultEvent *event);

@@ -38,7 +38,7 @@ static void wake_by(Hook *hook, HookMachine *machine, uint64_t cycle) {
 }
 
 static bool act(const Blocks *own, HookMachine *machine, uint32_t place, ActionKind kind, ActionHold hold) {
-  Action action = {.kind = kind, .sm = place / own->slots, .slot = place % own->slots, .hold = hold};
+  Action action = {.kind = kind, .sm = place / own->slots, .block_slot = place % own->slots, .hold = hold};
   action.block = *blocks_at(own, machine, CELLS_BLOCK, place);
   return machine->act(machine, &action);
 }
@@ -271,7 +271,7 @@ static Verdict first_starts(Hook *hook, HookMachine *machine, const Who *who) {
   }
   if (core[CORE_STALE] != 0 && !read_anew(own, machine)) return VERDICT_STALL;
   core[CORE_STALE] = 0;
-  Action action = {.kind = ACTION_HOLD, .sm = who->sm, .slot = who->block_slot, .hold = HOLD_WAIT};
+  Action action = {.kind = ACTION_HOLD, .sm = who->sm, .block_slot = who->block_slot, .hold = HOLD_WAIT};
   if (!machine->act(machine, &action)) return VERDICT_STALL;
   begin_place(own, machine, who, PLACE_LIVE);
   core[CORE_PENDING] = place + 1;

@@ -4,16 +4,16 @@
 //   RP-FRISE  (rise_pending.c)  blocks whose memory requests have waited long are slowed down by redundancy
 //   IS-FRISE  (rise_idle.c)     SMs that will run fewer blocks run one of theirs redundantly
 //   Partial   (rise_partial.c)  diverged warps lend idle lanes to other warps
-// Here is what they share: a counter for each block slot. While it is above zero each instruction of the block issues once more in the following slot and the
+// Here is what they share: a counter for each block slot. While it is above zero each instruction of the block issues once more in the following issue slot and the
 // counter falls by one; copies are compared at write-back, with a third issue and a vote (redundancy.c). IS-FRISE holds it at one, so that RP-FRISE
 // finds it set and does nothing (3.1.2). Warps whose counter is above zero neither lend lanes nor are helped (3.3).
 //
 // What the paper leaves open, and how it is read here:
-//   Order of writing: order=write writes the first copy and compares after (3.1.3); order=hold, the default, holds it one slot, as dmr does.
+//   Order of writing: order=write writes the first copy and compares after (3.1.3); order=hold, the default, holds it one issue slot, as dmr does.
 //   With order=write an instruction that overwrites a source of its own cannot be issued a third time: detected, not corrected.
 //   The third copy is fetched anew: it waits `refetch` cycles for the front end. Its operands are those of the first two.
 //   The buffer: the paper has one row of thirty-two 32-bit entries for an SM, used between two write-backs that follow each other. Here an entry is taken
-//   at issue, so there are `slots` of them; 64-bit results take two rows of an entry. With none left the issue stalls.
+//   at issue, so there are `entries` of them; 64-bit results take two rows of an entry. With none left the issue stalls.
 //   The counter has 16 bits. It falls with redundant issues: control flow, barriers and fences have no result, so they are neither copied nor counted.
 //   Loads, stores, atomics and textures are copied as far as their addresses; the access is made once.
 //   Responses to loads, textures, constants and atomics set the counter; those to instruction fetches, stores and write-backs do not.
@@ -33,7 +33,7 @@ enum {
   DEFAULT_THRESHOLD = 16, // chosen by us
   DEFAULT_PERIOD = 512,   // chosen by us
   DEFAULT_REFERENCE = 128,
-  DEFAULT_SLOTS = 32,
+  DEFAULT_ENTRIES = 32,
   DEFAULT_REFETCH = 4, // instruction cache, decoding, selection, issue
   THREADS_BITS = 11,
   UNTIL_BITS = 16,
@@ -138,7 +138,7 @@ uint16_t rise_cells(HookLayout *layout, const Region *wanted, Diags *diags) {
 }
 
 static bool counters_attach(Rise *own, HookLayout *layout, Diags *diags) {
-  RegionDim place = own->options.by_warp ? (RegionDim){"warp", own->warps} : (RegionDim){"slot", own->block_slots};
+  RegionDim place = own->options.by_warp ? (RegionDim){"warp", own->warps} : (RegionDim){"block_slot", own->block_slots};
   const Region counter = {.name = "rise.counter",
                           .meaning = "redundant issues that are still to come",
                           .bits = RISE_COUNTER_BITS,
@@ -147,7 +147,7 @@ static bool counters_attach(Rise *own, HookLayout *layout, Diags *diags) {
   const Region fixed = {.name = "rise.fixed",
                         .meaning = "the counter does not fall: all of the block is redundant",
                         .bits = 1,
-                        .dims = {{"sm", own->sms}, {"slot", own->block_slots}},
+                        .dims = {{"sm", own->sms}, {"block_slot", own->block_slots}},
                         .dim_count = 2};
   own->counter = rise_cells(layout, &counter, diags);
   if (own->options.idle) own->fixed = rise_cells(layout, &fixed, diags);
@@ -214,7 +214,7 @@ static bool read_option(const ProtectArguments *arguments, const ProtectArgument
       {"reference", 1, 1u << 15, &options->reference},
       {"period", 1, 1u << 24, &options->period},
       {"static", 1, RISE_LAST_COUNT, &options->fixed},
-      {"slots", 1, REDUNDANCY_MOST_SLOTS, &options->slots},
+      {"entries", 1, REDUNDANCY_MOST_ENTRIES, &options->entries},
       {"seed", 0, UINT64_MAX, &options->seed},
       {"refetch", 0, 1000, &options->refetch},
   };
@@ -281,7 +281,7 @@ Hook *rise_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
                                .threshold = DEFAULT_THRESHOLD,
                                .reference = DEFAULT_REFERENCE,
                                .period = DEFAULT_PERIOD,
-                               .slots = DEFAULT_SLOTS,
+                               .entries = DEFAULT_ENTRIES,
                                .seed = 1,
                                .refetch = DEFAULT_REFETCH,
                                .scales = true,
@@ -294,7 +294,7 @@ Hook *rise_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
                                  .mask_name = "rise.mask",
                                  .rows_name = "rise.rows",
                                  .order = options->order,
-                                 .slots = (uint32_t)options->slots};
+                                 .entries = (uint32_t)options->entries};
   Hook *hook = ARENA_NEW(arena, Hook);
   *hook = (Hook){.name = "rise",
                  .kind = HOOK_PROTECTION,

@@ -20,7 +20,7 @@ typedef struct RiseOptions {
   uint64_t reference;          // T_ref_lat, cycles: a power of two
   uint64_t period;             // of the samples of T_acc_lat, cycles
   uint64_t fixed;              // redundancy cycles of every request that waited longer than the threshold; 0: by Eq. 1
-  uint64_t slots, seed, refetch;
+  uint64_t entries, seed, refetch;
   bool is_last;       // T_acc_lat is the latest access of a period; else their mean
   bool by_controller; // each controller has its own T_acc_lat; else one for the chip
   bool by_warp;       // a counter for each warp; else for each block

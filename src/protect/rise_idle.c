@@ -100,7 +100,7 @@ static bool mirror_attach(Rise *own, HookLayout *layout, Diags *diags) {
   const Region running = {.name = "rise.running",
                           .meaning = "1 + the block that runs there; 0: none does",
                           .bits = BLOCK_BITS,
-                          .dims = {{"sm", own->sms}, {"slot", own->block_slots}},
+                          .dims = {{"sm", own->sms}, {"block_slot", own->block_slots}},
                           .dim_count = 2};
   const Region left = {
       .name = "rise.left", .meaning = "blocks that have not been sent out", .bits = BLOCK_BITS, .dims = {{"chip", 1}}, .dim_count = 1};

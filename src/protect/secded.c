@@ -7,7 +7,7 @@
 //
 // Encode at every write, check at every read: one error, in data or check bits, is put right in place (FIXED, corrected); two
 // or more that the code can tell from one end the launch (HALT, detected). Check bits of zeros are zeros, so a zeroed block is consistent.
-// Not modelled: the time and energy of encoders and checkers, scrubbing. Cost: the check bits.
+// Not modelled: the time of encoders and checkers, scrubbing. Cost: the check bits, and the energy of their accesses.
 #include "protect/protect_internal.h"
 
 enum { MOST_REGIONS = 64, MOST_CHECK_BITS = 8, NO_POSITION = 0xFF, CHECK_POSITION = 64 };
@@ -95,12 +95,17 @@ static uint8_t *check_row(const HookMachine *machine, const Protected *item, uin
   return machine->block + check->base + row * check->row_bytes;
 }
 
+static void count_check_bits(const HookMachine *machine, const Protected *item, const CellEvent *event) {
+  hook_tally(machine, TALLY_CHECK_BITS, (uint64_t)__builtin_popcount(event->units) * item->code.check_bits);
+}
+
 static Verdict secded_write(Hook *hook, HookMachine *machine, const CellEvent *event) {
   const Protected *item = find_protected(hook->own, event);
   if (item == NULL) return VERDICT_PASS;
   const Region *region = &machine->regions->items[item->region];
   uint8_t *check = check_row(machine, item, event->row), fresh[REGION_MAX_UNITS];
   encode_row(&item->code, region, event->data, fresh);
+  count_check_bits(machine, item, event);
   for (uint32_t i = 0; i < region->units; i++) check[i] = (event->units >> i & 1) != 0 ? fresh[i] : check[i];
   return VERDICT_PASS;
 }
@@ -128,6 +133,7 @@ static Verdict secded_read(Hook *hook, HookMachine *machine, const CellEvent *ev
   uint8_t *check = check_row(machine, item, event->row), fresh[REGION_MAX_UNITS];
   uint8_t width = (uint8_t)((1u << item->code.check_bits) - 1);
   encode_row(&item->code, region, event->data, fresh);
+  count_check_bits(machine, item, event);
   if (memcmp(fresh, check, region->units) == 0) return VERDICT_PASS;
   Verdict verdict = VERDICT_PASS;
   for (uint32_t i = 0; i < region->units; i++) {

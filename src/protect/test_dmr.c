@@ -146,7 +146,9 @@ static void test_equal_copies_pass(void **state) {
     for (uint32_t lane = 8; lane < 16; lane++) second.rows[0][lane] = 77; // lanes that do not execute hold anything
     second.predicates[0] ^= 0x0000FF00;
     assert_int_equal(give(&toy, 2, rows, 1, &second), VERDICT_PASS);
-    assert_true(block_is_zero(&toy)); // equal states have equal bytes
+    assert_true(block_is_zero(&toy));                                    // equal states have equal bytes
+    assert_int_equal(toy.tally[TALLY_REDUNDANCY_HELD], (rows + 1) * 24); // threads of the first copy
+    assert_int_equal(toy.tally[TALLY_REDUNDANCY_COMPARED], (rows + 1) * 24);
   }
   assert_int_equal(toy.corrected + toy.detected + toy.repeated, 0);
   toy_close(&toy);
@@ -218,7 +220,7 @@ static void test_a_copy_in_pieces(void **state) {
   Result whole = make_result(1), low = make_result(1), high = make_result(1), wrong;
   low.mask = whole.mask & 0x0000FFFF, high.mask = whole.mask & 0xFFFF0000;
   low.is_not_last = true;
-  assert_true(toy_open(&toy, &no_regions, &shape, "dmr:slots=1"));
+  assert_true(toy_open(&toy, &no_regions, &shape, "dmr:entries=1"));
   assert_int_equal(issue(&toy, "add.b32", 0, 1, &copies), VERDICT_PASS);
   assert_int_equal(give(&toy, 0, 1, 0, &whole), VERDICT_HOLD);
   wrong = low;
@@ -279,7 +281,7 @@ static void test_overlap_and_stall(void **state) {
   Toy toy;
   uint8_t copies;
   Result result = make_result(1);
-  assert_true(toy_open(&toy, &no_regions, &shape, "dmr:slots=3"));
+  assert_true(toy_open(&toy, &no_regions, &shape, "dmr:entries=3"));
   for (uint32_t warp = 0; warp < 3; warp++) assert_int_equal(issue(&toy, "add.b32", warp, 9, &copies), VERDICT_PASS);
   assert_int_equal(issue(&toy, "add.b32", 1, 9, &copies), VERDICT_PASS); // asked again for the same: has its entry
   assert_int_equal(issue(&toy, "add.b32", 3, 9, &copies), VERDICT_STALL);
@@ -309,7 +311,7 @@ static void test_warp_wide_instructions(void **state) {
   Toy toy;
   uint8_t copies;
   Result result = make_result(1), same = result;
-  assert_true(toy_open(&toy, &no_regions, &shape, "dmr:slots=1"));
+  assert_true(toy_open(&toy, &no_regions, &shape, "dmr:entries=1"));
   for (uint64_t number = 1; number < 20; number++) {
     assert_int_equal(issue(&toy, shuffle, 2, number, &copies), VERDICT_PASS);
     assert_int_equal(copies, 2);
@@ -345,7 +347,7 @@ static void test_flips_in_the_buffer(void **state) {
   Toy toy;
   uint8_t copies;
   uint64_t number = 0, fixed = 0, passed = 0;
-  assert_true(toy_open(&toy, &no_regions, &shape, "dmr:slots=2"));
+  assert_true(toy_open(&toy, &no_regions, &shape, "dmr:entries=2"));
   for (uint16_t region = 0; region < toy.table.count; region++) {
     uint64_t bits = region_bits(&toy.table.items[region]);
     for (uint64_t bit = 0; bit < bits; bit += 1 + bit % 3) {
@@ -380,10 +382,10 @@ static void test_flips_in_the_buffer(void **state) {
 static void test_names(void **state) {
   (void)state;
   Toy toy;
-  toy_refused(&no_regions, &shape, "dmr:slots=0", "slots must be a whole number from 1 to 256");
-  toy_refused(&no_regions, &shape, "dmr:slots", "slots must be a whole number");
+  toy_refused(&no_regions, &shape, "dmr:entries=0", "entries must be a whole number from 1 to 256");
+  toy_refused(&no_regions, &shape, "dmr:entries", "entries must be a whole number");
   toy_refused(&no_regions, &shape, "dmr:shuffle=0", "shuffle must be a whole number from 1 to 31");
-  toy_refused(&no_regions, &shape, "dmr:slot=4", "unknown option 'slot'; did you mean 'slots'?");
+  toy_refused(&no_regions, &shape, "dmr:entrie=4", "unknown option 'entrie'; did you mean 'entries'?");
   toy_refused(&no_regions, &shape, "dmrr", "no protection 'dmrr'; did you mean 'dmr'?");
   toy_refused(&no_regions, &shape, "warpedshield", "'redoubt list protections' shows all");
   toy_refused(&no_regions, &shape, "null:x", "unknown option 'x'");

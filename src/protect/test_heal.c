@@ -20,6 +20,7 @@ static void wrong_options_are_refused(void **state) {
   toy_refused(&table, &shape, "heal:treshold=3", "did you mean 'threshold'");
   toy_refused(&table, &shape, "heal:threshold=0", "from 1 to 63");
   toy_refused(&table, &shape, "heal:trials=32", "from 1 to 31");
+  toy_refused(&table, &shape, "heal:detect=all", "detect must be dmr or rise");
   toy_refused(&table, &shape, "heal:units=true", "unknown option 'units'");
   toy_refused(&table, &shape, "heal:map=4-per-cluster", "no healthy lane left");
 }

@@ -322,7 +322,7 @@ static uint32_t copies_asked(void) {
   for (uint32_t i = 0; i < asked_count; i++) {
     if (asked[i].kind != ACTION_COPY) continue;
     copies++;
-    assert_true(asked[i].sm == 1 && asked[i].slot == 2 && asked[i].from_sm == 0 && asked[i].from_slot == 1);
+    assert_true(asked[i].sm == 1 && asked[i].block_slot == 2 && asked[i].from_sm == 0 && asked[i].from_block_slot == 1);
     assert_int_equal(asked[i].cycles, 2 * 16); // a cycle for each register row of the block's two warps
   }
   return copies;
@@ -373,7 +373,7 @@ static void mirrors_follow_their_blocks(void **state) {
   assert_int_equal(tell_block(&bed, 1, 3, 6, true, false), VERDICT_STALL); // nobody has it
   assert_int_equal(tell_block(&bed, 0, 1, 5, false, true), VERDICT_PASS);
   assert_int_equal(asked_count, 1);
-  assert_true(asked[0].kind == ACTION_ABANDON && asked[0].sm == 1 && asked[0].slot == 2);
+  assert_true(asked[0].kind == ACTION_ABANDON && asked[0].sm == 1 && asked[0].block_slot == 2);
   // While the old mirror goes, a new block begins: its mirror finds no room, and is asked for again when there is.
   tell_block(&bed, 0, 1, 7, false, false);
   asked_count = 0;
@@ -389,7 +389,7 @@ static void mirrors_follow_their_blocks(void **state) {
   assert_true(asked_count == 1 && asked[0].kind == ACTION_MIRROR && asked[0].block == 7);
   asked_count = 0;
   tell_block(&bed, 1, 0, 7, true, false);
-  assert_true(asked_count == 1 && asked[0].kind == ACTION_COPY && asked[0].from_slot == 1);
+  assert_true(asked_count == 1 && asked[0].kind == ACTION_COPY && asked[0].from_block_slot == 1);
   close_bed(&bed);
 }
 

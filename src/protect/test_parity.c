@@ -49,6 +49,7 @@ static void errors_are_detected(void **state) {
   write_lanes(&toy, UINT32_MAX, 1);
   write_lanes(&toy, 0x00FF00F0, 2); // some lanes alone
   assert_int_equal(read_lanes(&toy, UINT32_MAX), VERDICT_PASS);
+  assert_int_equal(toy.tally[TALLY_CHECK_BITS], 3 * WARP_LANES + 12); // two reads and two writes
   uint64_t expected = 0;
   for (uint16_t region = RF; region <= bits; region++) {
     for (uint32_t unit = 0; unit < toy.table.items[region].units; unit++) {

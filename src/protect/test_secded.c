@@ -108,6 +108,7 @@ static void test_only_what_is_accessed(void **state) {
   CellEvent others = row_event(&toy, 0xF & ~(1u << UNIT));
   assert_int_equal(hooks_read(&toy.chain, &toy.machine, &others), VERDICT_PASS);
   assert_int_equal(hooks_write(&toy.chain, &toy.machine, &others), VERDICT_PASS);
+  assert_int_equal(toy.tally[TALLY_CHECK_BITS], (3 + 3) * 7);
   assert_int_equal(read_row(&toy), VERDICT_FIXED);
   site.region = 1;
   toy_flip(&toy, &site);

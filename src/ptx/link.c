@@ -8,7 +8,7 @@
 // ---- Name maps ---------------------------------------------------------------------------------
 static uint64_t name_hash(uint32_t scope, Slice name) { return hash_bytes(name.at, name.length, scope); }
 
-static NameEntry *name_slot(const NameMap *map, uint32_t scope, Slice name) {
+static NameEntry *name_entry(const NameMap *map, uint32_t scope, Slice name) {
   uint32_t i = (uint32_t)name_hash(scope, name) & (map->capacity - 1);
   while (map->entries[i].used && !(map->entries[i].scope == scope && slice_equal(map->entries[i].name, name))) {
     i = (i + 1) & (map->capacity - 1);
@@ -18,7 +18,7 @@ static NameEntry *name_slot(const NameMap *map, uint32_t scope, Slice name) {
 
 bool name_map_find(const NameMap *map, uint32_t scope, Slice name, uint32_t *value) {
   if (!map->capacity) return false;
-  const NameEntry *entry = name_slot(map, scope, name);
+  const NameEntry *entry = name_entry(map, scope, name);
   if (entry->used) *value = entry->value;
   return entry->used;
 }
@@ -28,13 +28,13 @@ static void name_map_grow(NameMap *map) {
   map->capacity = old.capacity ? 2 * old.capacity : 64;
   map->entries = ARENA_ARRAY(map->arena, NameEntry, map->capacity);
   for (uint32_t i = 0; i < old.capacity; i++) {
-    if (old.entries[i].used) *name_slot(map, old.entries[i].scope, old.entries[i].name) = old.entries[i];
+    if (old.entries[i].used) *name_entry(map, old.entries[i].scope, old.entries[i].name) = old.entries[i];
   }
 }
 
 void name_map_set(NameMap *map, uint32_t scope, Slice name, uint32_t value) {
   if (4 * (map->count + 1) > 3 * map->capacity) name_map_grow(map);
-  NameEntry *entry = name_slot(map, scope, name);
+  NameEntry *entry = name_entry(map, scope, name);
   if (!entry->used) map->count++;
   *entry = (NameEntry){name, scope, value, true};
 }

@@ -130,19 +130,19 @@ static bool write_destination(Fn *fn, const Opcode *opcode, const PtxOperand *op
   return check_width(fn, opcode, operand, info->d) && write_register(fn, operand, width, &out->d[0]);
 }
 
-// The PTX type by which a slot's literal is read.
-static PtxType literal_type(const Opcode *opcode, TypeId slot) {
-  if (ptx_type_bits(opcode->type) == type_info[slot].bits || opcode->narrow_bits) return opcode->type;
-  switch (type_info[slot].bits) {
-  case 64: return slot == TYPE_f64 ? PTX_F64 : PTX_B64;
-  case 32: return slot == TYPE_f32 ? PTX_F32 : PTX_B32;
+// The PTX type by which an operand's literal is read.
+static PtxType literal_type(const Opcode *opcode, TypeId type) {
+  if (ptx_type_bits(opcode->type) == type_info[type].bits || opcode->narrow_bits) return opcode->type;
+  switch (type_info[type].bits) {
+  case 64: return type == TYPE_f64 ? PTX_F64 : PTX_B64;
+  case 32: return type == TYPE_f32 ? PTX_F32 : PTX_B32;
   case 16: return PTX_B16;
   default: return PTX_B32;
   }
 }
 
-// A predicate in a slot that has no room for a negation.
-static bool read_slot_predicate(Fn *fn, const PtxOperand *operand, Value *value) {
+// A predicate in an operand that has no room for a negation.
+static bool read_source_predicate(Fn *fn, const PtxOperand *operand, Value *value) {
   if (!read_predicate(fn, operand, value)) return false;
   if (!value->negated) return true;
   Vref inverse = VREF(temp(fn, 0));
@@ -153,12 +153,12 @@ static bool read_slot_predicate(Fn *fn, const PtxOperand *operand, Value *value)
   return true;
 }
 
-bool read_source(Fn *fn, const Opcode *opcode, const PtxOperand *operand, unsigned slot, Sources *sources) {
+bool read_source(Fn *fn, const Opcode *opcode, const PtxOperand *operand, unsigned source, Sources *sources) {
   const OpInfo *info = &op_info[opcode->op];
-  TypeId type = slot == 0 ? info->a : slot == 1 ? info->b : info->c;
-  sources->used[slot] = true;
-  if (type == TYPE_pred) return read_slot_predicate(fn, operand, &sources->slot[slot]);
-  if (!read_value(fn, operand, literal_type(opcode, type), &sources->slot[slot])) return false;
+  TypeId type = source == 0 ? info->a : source == 1 ? info->b : info->c;
+  sources->used[source] = true;
+  if (type == TYPE_pred) return read_source_predicate(fn, operand, &sources->value[source]);
+  if (!read_value(fn, operand, literal_type(opcode, type), &sources->value[source])) return false;
   return check_width(fn, opcode, operand, type);
 }
 
@@ -189,7 +189,9 @@ bool lower_row(Fn *fn, const PtxInstr *instr, const Opcode *opcode) {
   Sources sources = {0};
   Value predicate = {.ref = VREF_NONE};
   bool good = !writes || write_destination(fn, opcode, &instr->operands[0], &shape);
-  for (unsigned slot = 0; slot < count; slot++) { good = read_source(fn, opcode, &instr->operands[writes + slot], slot, &sources) && good; }
+  for (unsigned source = 0; source < count; source++) {
+    good = read_source(fn, opcode, &instr->operands[writes + source], source, &sources) && good;
+  }
   if (selector) good = read_predicate(fn, &instr->operands[expected - 1], &predicate) && good;
   if (!good) return false;
   settle_sources(fn, opcode->op, &sources);

@@ -167,9 +167,9 @@ typedef struct FunctionLowering {
 } FunctionLowering;
 typedef FunctionLowering Fn;
 
-// Operands of slots a, b, c of one instruction, at most one of them folded as immediate or constant.
+// Operands a, b, c of one instruction, at most one of them folded as immediate or constant.
 typedef struct Sources {
-  Value slot[3];
+  Value value[3];
   bool used[3];
   Vref refs[3];
   OperandSelect select;
@@ -178,7 +178,7 @@ typedef struct Sources {
 
 void lower_function(Lower *lower, uint32_t function);
 bool lower_instr_generic(Fn *fn, const PtxInstr *instr);
-bool read_source(Fn *fn, const Opcode *opcode, const PtxOperand *operand, unsigned slot, Sources *sources);
+bool read_source(Fn *fn, const Opcode *opcode, const PtxOperand *operand, unsigned source, Sources *sources);
 uint16_t legacy_flush(const Fn *fn, const Opcode *opcode); // what old targets add to mods
 bool lower_row(Fn *fn, const PtxInstr *instr, const Opcode *opcode);
 void place_arguments(Fn *fn); // lower_call.c

@@ -17,13 +17,13 @@ bool lower_bfi(Fn *fn, const PtxInstr *instr) {
   if (!read_value(fn, &instr->operands[3], PTX_U32, &position) || !read_value(fn, &instr->operands[4], PTX_U32, &length)) return false;
   sources.used[2] = true;
   if (position.fact.kind == FACT_IMMEDIATE && length.fact.kind == FACT_IMMEDIATE) {
-    sources.slot[2] = value_of_bits((position.fact.bits & 0xFF) | (length.fact.bits & 0xFF) << 8);
+    sources.value[2] = value_of_bits((position.fact.bits & 0xFF) | (length.fact.bits & 0xFF) << 8);
   } else {
     // prmt takes byte 0 of the position and byte 0 of the length; the other two do not matter.
     Vref packed = VREF(temp(fn, 1));
     Value selector = value_of_bits(0x4440);
     emit_alu(fn, row(fn, "prmt.b32"), packed, &position, &length, &selector);
-    sources.slot[2] = value_of_vref(packed, 1);
+    sources.value[2] = value_of_vref(packed, 1);
   }
   settle_sources(fn, opcode.op, &sources);
   MirInstr *out = emit_guarded(fn, opcode.op);

@@ -222,7 +222,7 @@ static void copy_local(Fn *fn, uint32_t from, uint32_t to, uint32_t bytes, uint3
   }
 }
 
-// A predicate or a register to or from its slot.
+// A predicate or a register to or from its place.
 static void register_access(Fn *fn, bool is_load, Vref data, const PtxVariable *variable, uint32_t offset) {
   if (variable->type != PTX_PRED) {
     uint32_t bytes = variable_bytes(variable);

@@ -260,34 +260,34 @@ void set_fact(Fn *fn, const PtxOperand *operand, Fact fact) {
 }
 
 // ---- Sources of one instruction ------------------------------------------------------------------
-static TypeId source_type(const OpInfo *info, unsigned slot) { return slot == 0 ? info->a : slot == 1 ? info->b : info->c; }
+static TypeId source_type(const OpInfo *info, unsigned source) { return source == 0 ? info->a : source == 1 ? info->b : info->c; }
 
 static bool takes_constants(const OpInfo *info) {
   if (info->flags & IT_IMM || info->space != SPACE_NONE) return false;
   return info->kind == KIND_ALU || info->kind == KIND_WARP || info->kind == KIND_BARRIER || info->kind == KIND_SYSTEM;
 }
 
-// Whether the slot's constant can stand in the instruction; how.
-static bool foldable(const OpInfo *info, const Sources *sources, unsigned slot, uint32_t *imm, OperandSelect *select) {
-  TypeId type = source_type(info, slot);
-  const Value *value = &sources->slot[slot];
-  if (!sources->used[slot] || type == TYPE_pred || type_info[type].registers == 0 || type_info[type].registers > 2) return false;
+// Whether the source's constant can stand in the instruction; how.
+static bool foldable(const OpInfo *info, const Sources *sources, unsigned source, uint32_t *imm, OperandSelect *select) {
+  TypeId type = source_type(info, source);
+  const Value *value = &sources->value[source];
+  if (!sources->used[source] || type == TYPE_pred || type_info[type].registers == 0 || type_info[type].registers > 2) return false;
   if (value->fact.kind == FACT_IMMEDIATE) {
-    *select = (OperandSelect)(SELECT_IMM_A + slot);
+    *select = (OperandSelect)(SELECT_IMM_A + source);
     return imm_fits(type, value->fact.bits, imm);
   }
-  *select = (OperandSelect)(SELECT_CONST_A + slot);
+  *select = (OperandSelect)(SELECT_CONST_A + source);
   *imm = value->fact.reference;
   return value->fact.kind == FACT_CONSTANT;
 }
 
-// Which slot to fold: a literal first, since it has no register; then any known constant.
-static int choose_slot(const OpInfo *info, Sources *sources) {
+// Which source to fold: a literal first, since it has no register; then any known constant.
+static int choose_source(const OpInfo *info, Sources *sources) {
   for (int wanted = 0; wanted < 2; wanted++) {
-    for (int slot = 0; slot < 3; slot++) {
-      bool zero = sources->slot[slot].fact.kind == FACT_IMMEDIATE && sources->slot[slot].fact.bits == 0;
-      bool literal = !sources->slot[slot].in_register && !zero;
-      if (literal == (wanted == 0) && foldable(info, sources, (unsigned)slot, &sources->imm, &sources->select)) return slot;
+    for (int source = 0; source < 3; source++) {
+      bool zero = sources->value[source].fact.kind == FACT_IMMEDIATE && sources->value[source].fact.bits == 0;
+      bool literal = !sources->value[source].in_register && !zero;
+      if (literal == (wanted == 0) && foldable(info, sources, (unsigned)source, &sources->imm, &sources->select)) return source;
     }
   }
   sources->select = SELECT_REGISTERS;
@@ -297,11 +297,11 @@ static int choose_slot(const OpInfo *info, Sources *sources) {
 
 void settle_sources(Fn *fn, Op op, Sources *sources) {
   const OpInfo *info = &op_info[op];
-  int folded = takes_constants(info) ? choose_slot(info, sources) : -1;
-  for (int slot = 0; slot < 3; slot++) {
-    sources->refs[slot] = VREF_NONE;
-    if (!sources->used[slot] || slot == folded) continue;
-    sources->refs[slot] = value_register(fn, &sources->slot[slot], type_info[source_type(info, (unsigned)slot)].registers);
+  int folded = takes_constants(info) ? choose_source(info, sources) : -1;
+  for (int source = 0; source < 3; source++) {
+    sources->refs[source] = VREF_NONE;
+    if (!sources->used[source] || source == folded) continue;
+    sources->refs[source] = value_register(fn, &sources->value[source], type_info[source_type(info, (unsigned)source)].registers);
   }
 }
 
@@ -317,9 +317,9 @@ void put_sources(MirInstr *instr, const Sources *sources) {
 
 static void gather_sources(Fn *fn, Op op, const Value *a, const Value *b, const Value *c, Sources *sources) {
   *sources = (Sources){.used = {a != NULL, b != NULL, c != NULL}};
-  if (a) sources->slot[0] = *a;
-  if (b) sources->slot[1] = *b;
-  if (c) sources->slot[2] = *c;
+  if (a) sources->value[0] = *a;
+  if (b) sources->value[1] = *b;
+  if (c) sources->value[2] = *c;
   settle_sources(fn, op, sources);
 }
 

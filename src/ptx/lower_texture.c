@@ -1,5 +1,5 @@
 // Textures and surfaces (isa/texture.h): handle in a, coordinates and what follows them as one tuple in b,
-// gradients in c, results or data in the d slots.
+// gradients in c, results or data in the d operands.
 #include "isa/texture.h"
 
 #include "ptx/lower_tuple.h"

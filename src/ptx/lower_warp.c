@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 // Puts the member mask into the row's last source, or leaves it out when it names all lanes.
-static bool read_mask(Fn *fn, const PtxInstr *instr, uint32_t operand, unsigned slot, Sources *sources, uint16_t *mods) {
+static bool read_mask(Fn *fn, const PtxInstr *instr, uint32_t operand, unsigned source, Sources *sources, uint16_t *mods) {
   Value mask;
   *mods = MOD_FULL_MASK;
   if (!has_part(instr, "sync")) return true;
@@ -15,8 +15,8 @@ static bool read_mask(Fn *fn, const PtxInstr *instr, uint32_t operand, unsigned 
   }
   if (mask.fact.kind == FACT_IMMEDIATE && (uint32_t)mask.fact.bits == UINT32_MAX) return true;
   *mods = 0;
-  sources->slot[slot] = mask;
-  sources->used[slot] = true;
+  sources->value[source] = mask;
+  sources->used[source] = true;
   return true;
 }
 
@@ -69,7 +69,7 @@ bool lower_shfl(Fn *fn, const PtxInstr *instr) {
       !read_mask(fn, instr, 4, 2, &sources, &mods)) {
     return false;
   }
-  sources.slot[1] = pack_lane(fn, &lane, &clamp);
+  sources.value[1] = pack_lane(fn, &lane, &clamp);
   settle_sources(fn, row(fn, text), &sources);
   MirInstr *out = emit_guarded(fn, row(fn, text));
   out->mods = mods;

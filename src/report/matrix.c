@@ -153,6 +153,8 @@ static double mean_ratio(const Matrix *matrix, uint32_t column) { // geometric
 typedef struct Gain {
   bool is_known;
   double time, bits; // added, as shares of the run's cycles and of the chip's bits
+  bool has_energy;
+  double energy; // added, as a share of the run's
   Estimate removed[MEASURES];
 } Gain;
 
@@ -164,6 +166,8 @@ static Gain gain_of(const Matrix *matrix, uint32_t row, uint32_t column) {
   const Report *own = cell_at(matrix, row, column), *base = cell_at(matrix, row, matrix->baseline);
   double chip = note_number(base, NOTE_CHIP_BITS), added = note_number(own, NOTE_SCHEME_BITS) - note_number(base, NOTE_SCHEME_BITS);
   Gain gain = {.is_known = true, .time = ratio - 1, .bits = chip > 0 ? added / chip : 0};
+  gain.has_energy = report_energy(base) > 0 && report_energy(own) > 0;
+  if (gain.has_energy) gain.energy = report_energy(own) / report_energy(base) - 1;
   for (uint32_t m = 0; m < MEASURES; m++) {
     Estimate a = report_chip(base, (Measure)m), b = report_chip(own, (Measure)m);
     Interval interval = difference_interval(a.value, (Interval){a.low, a.high}, b.value, (Interval){b.low, b.high});
@@ -233,11 +237,13 @@ static void add_gains(const Matrix *matrix, Text *out) {
       Gain gain = gain_of(matrix, row, i);
       if (!gain.is_known) continue;
       if (!any)
-        text_add(out, "\n%-*s  %-16s %8s %8s  %-24s  %s\n", row_width(matrix), "cost and gain", "", "time", "bits",
+        text_add(out, "\n%-*s  %-16s %8s %8s %8s  %-24s  %s\n", row_width(matrix), "cost and gain", "", "time", "bits", "energy",
                  "SDC-AVF removed, points", "DUE-AVF removed, points");
       any = true;
       text_add(out, "%-*s  %-16s %+7.2f%% %+7.2f%%", row_width(matrix), matrix->rows[row], matrix->columns[i], 100 * gain.time,
                100 * gain.bits);
+      if (gain.has_energy) text_add(out, " %+7.2f%%", 100 * gain.energy);
+      else text_add(out, " %8s", "-");
       add_removed(gain.removed[MEASURE_SDC], out);
       add_removed(gain.removed[MEASURE_DUE], out);
       while (out->at[out->length - 1] == ' ') out->length--;
@@ -287,7 +293,9 @@ static void add_csv_row(const Matrix *matrix, const char *program, uint32_t colu
 static void add_matrix_csv(const Matrix *matrix, Text *out) {
   add_text(out, "program,column,journal,faults,cycles");
   for (uint32_t m = 0; m < MEASURES; m++) text_add(out, ",%s,%s_low,%s_high", measures[m].key, measures[m].key, measures[m].key);
-  add_text(out, ",time_ratio,bits_added,sdc_removed,sdc_removed_low,sdc_removed_high,due_removed,due_removed_low,due_removed_high\n");
+  add_text(
+      out,
+      ",time_ratio,bits_added,energy_added,sdc_removed,sdc_removed_low,sdc_removed_high,due_removed,due_removed_low,due_removed_high\n");
   for (uint32_t row = 0; row <= matrix->row_count; row++) {
     for (uint32_t i = 0; i < matrix->column_count; i++) {
       bool is_mean = row == matrix->row_count;
@@ -299,6 +307,8 @@ static void add_matrix_csv(const Matrix *matrix, Text *out) {
       if (ratio > 0) text_add(out, ",%.9g", ratio);
       else add_text(out, ",");
       if (gain.is_known) text_add(out, ",%.9g", gain.bits);
+      else add_text(out, ",");
+      if (gain.has_energy) text_add(out, ",%.9g", gain.energy);
       else add_text(out, ",");
       csv_estimate(out, gain.removed[MEASURE_SDC]);
       csv_estimate(out, gain.removed[MEASURE_DUE]);
@@ -327,6 +337,7 @@ static json_t *matrix_json(const Matrix *matrix) {
       Gain gain = is_mean ? (Gain){0} : gain_of(matrix, row, i);
       if (gain.is_known) {
         json_object_set_new(cell, "bits_added", json_real(gain.bits));
+        json_object_set_new(cell, "energy_added", gain.has_energy ? json_real(gain.energy) : json_null());
         json_object_set_new(cell, "sdc_removed", json_estimate(gain.removed[MEASURE_SDC]));
         json_object_set_new(cell, "due_removed", json_estimate(gain.removed[MEASURE_DUE]));
       }

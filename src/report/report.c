@@ -69,6 +69,11 @@ Estimate report_outcome(const Report *report, uint8_t outcome) {
 
 Estimate report_fit(const Report *report, Measure measure) { return sum_structures(report, measure, structure_rate, 1); }
 
+double report_energy(const Report *report) {
+  return strtod(journal_note(report->journal, NOTE_ENERGY_DYNAMIC), NULL) +
+         strtod(journal_note(report->journal, NOTE_ENERGY_LEAKAGE), NULL);
+}
+
 // Of a part of the run the AVF is not that of all its cycles.
 Estimate report_cycles_between_sdc(const Report *report) {
   if (strcmp(report->meta->window, "all") != 0) return (Estimate){0};

@@ -119,6 +119,8 @@ Estimate report_chip(const Report *report, Measure measure);
 Estimate report_outcome(const Report *report, uint8_t outcome); // the same for one outcome: DUEs by cause
 Estimate report_fit(const Report *report, Measure measure);
 double report_bits(const Report *report);
+// Energy of the run without faults, in nJ; 0: not known, for the machine has no power model or the journal is older.
+double report_energy(const Report *report);
 // MTBF as in the thesis on FlexGripPlus (section 4.2.3), in cycles: the run's length over the share of SDCs.
 Estimate report_cycles_between_sdc(const Report *report);
 

@@ -156,6 +156,12 @@ static void add_between(const Report *report, Text *out) {
   text_add(out, ": cycles of the run / SDC-AVF\n");
 }
 
+static void add_energy(const Report *report, Text *out) {
+  if (report_energy(report) <= 0) return;
+  text_add(out, "energy          %.6g nJ of the run without faults, by the power model: dynamic %s, leakage %s; for ratios between runs\n",
+           report_energy(report), journal_note(report->journal, NOTE_ENERGY_DYNAMIC), journal_note(report->journal, NOTE_ENERGY_LEAKAGE));
+}
+
 // Outcomes by cause. Several structures count by their bits, as in the line of all.
 // What the words mean would not fit beside the shares: terminals are often 80 columns wide.
 static void add_causes(const Report *report, Text *out) {
@@ -227,6 +233,7 @@ void report_text(const Report *report, Text *out) {
   add_fit(report, out);
   add_no_fit(report, out);
   add_between(report, out);
+  add_energy(report, out);
   if (report->kernels.count > 1) add_kernels(report, out);
   add_causes(report, out);
   add_settled(report, out);

@@ -293,11 +293,11 @@ static bool bind_flags(Binding *binding, const Written *written) {
   return written->kind == WRITTEN_FLAGS || fail(binding, written->column, "expected a predicate register, C0 to C3");
 }
 
-static bool bind_slot(Binding *binding, unsigned slot, const Written *written) {
+static bool bind_text(Binding *binding, unsigned text, const Written *written) {
   SassInstr *instr = &binding->instr;
   uint32_t number = 0;
   bool ok;
-  switch (slot) {
+  switch (text) {
   case TEXT_D: return bind_d(binding, written);
   case TEXT_A: return bind_a(binding, written);
   case TEXT_B: return bind_b(binding, written);
@@ -353,13 +353,13 @@ static bool bind_guard(Binding *binding) {
 static bool bind_operands(Binding *binding) {
   const Statement *statement = binding->statement;
   uint32_t count = 0;
-  while (count < MAX_SLOTS && binding->layout->slots[count] != TEXT_NOTHING) count++;
+  while (count < MOST_OPERANDS && binding->layout->texts[count] != TEXT_NOTHING) count++;
   if (statement->count != count) {
     return diags_add(binding->diags, statement->file, statement->line, statement->column, "%.*s takes %u operand%s, not %u",
                      (int)statement->mnemonic.length, statement->mnemonic.at, count, count == 1 ? "" : "s", statement->count);
   }
   for (uint32_t i = 0; i < count; i++) {
-    if (!bind_slot(binding, binding->layout->slots[i], &statement->operands[i])) return false;
+    if (!bind_text(binding, binding->layout->texts[i], &statement->operands[i])) return false;
   }
   return bind_guard(binding);
 }

@@ -332,7 +332,7 @@ bool sass_decode(uint32_t low, uint32_t high, SassInstr *instr) {
   decode_guard(layout, word, instr);
   if (format == SASS_CONTROL) {
     instr->write = layout->write;
-    if (layout->slots[0] == TEXT_TARGET) instr->target = field_get(word, FIELD_TARGET);
+    if (layout->texts[0] == TEXT_TARGET) instr->target = field_get(word, FIELD_TARGET);
     instr->op = OP_COUNT;
   } else {
     instr->address = decode_address(word, format);

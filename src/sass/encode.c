@@ -114,8 +114,8 @@ static uint64_t encode_modifiers(uint64_t word, const SassInstr *instr, const La
 static uint64_t encode_control(const SassInstr *instr, const Layout *layout) {
   const uint64_t given = (uint64_t)instr->high << 32 | instr->low;
   uint64_t word = sass_rows[instr->row].value | sass_row_details[instr->row].rest | encode_guard(instr, layout) | 3;
-  if (layout->slots[0] == TEXT_TARGET) word = field_put(word, FIELD_TARGET, instr->target);
-  if (layout->slots[0] == TEXT_BARRIER) word |= given & (field_mask(FIELD_BARRIER) | field_mask(FIELD_THREADS));
+  if (layout->texts[0] == TEXT_TARGET) word = field_put(word, FIELD_TARGET, instr->target);
+  if (layout->texts[0] == TEXT_BARRIER) word |= given & (field_mask(FIELD_BARRIER) | field_mask(FIELD_THREADS));
   return word;
 }
 

@@ -11,15 +11,26 @@ static void call(const LaneFunction *functions, unsigned op, SassLanes *lanes) {
   functions[op](&operation);
 }
 
-static uint32_t resolve_integer(const SassOperand *operand, uint32_t value, bool extend) {
-  if (extend) value = (uint32_t)(int32_t)(int16_t)value;
-  if (operand->invert) value = ~value;
-  return operand->negate ? 0 - value : value;
+// Most operands are taken as they are.
+static void resolve_integers(const SassOperand *operand, bool extend, uint32_t row[WARP_LANES]) {
+  bool invert = operand->invert, negate = operand->negate;
+  if (!extend && !invert && !negate) return;
+  for (unsigned i = 0; i < WARP_LANES; i++) {
+    uint32_t value = extend ? (uint32_t)(int32_t)(int16_t)row[i] : row[i];
+    value = invert ? ~value : value;
+    row[i] = negate ? 0 - value : value;
+  }
 }
 
 static uint32_t resolve_float(const SassOperand *operand, uint32_t value) {
   if (operand->absolute) value &= 0x7FFFFFFF;
   return operand->negate ? value ^ 0x80000000 : value;
+}
+
+static void resolve_floats(const SassOperand *operand, uint32_t row[WARP_LANES]) {
+  const SassOperand own = *operand; // so that the rows cannot change it
+  if (!own.absolute && !own.negate) return;
+  for (unsigned i = 0; i < WARP_LANES; i++) row[i] = resolve_float(&own, row[i]);
 }
 
 static bool float_action(const SassInstr *instr) {
@@ -37,15 +48,13 @@ static void resolve(const SassInstr *instr, SassLanes *lanes) {
   bool floats = float_action(instr) && instr->action != SASS_DO_TO_FLOAT;
   bool adds = instr->action >= SASS_DO_ADD && instr->action <= SASS_DO_ADD_CARRY;
   bool extend = adds && instr->narrow;
-  for (unsigned i = 0; i < WARP_LANES; i++) {
-    if (floats) {
-      lanes->a[i] = resolve_float(&instr->a, lanes->a[i]);
-      lanes->b[i] = resolve_float(&instr->b, lanes->b[i]);
-      lanes->c[i] = resolve_float(&instr->c, lanes->c[i]);
-    } else if (instr->action != SASS_DO_CONVERT) { // which negates after it has extended
-      lanes->a[i] = resolve_integer(&instr->a, lanes->a[i], extend);
-      lanes->b[i] = resolve_integer(&instr->b, lanes->b[i], extend);
-    }
+  if (floats) {
+    resolve_floats(&instr->a, lanes->a);
+    resolve_floats(&instr->b, lanes->b);
+    resolve_floats(&instr->c, lanes->c);
+  } else if (instr->action != SASS_DO_CONVERT) { // which negates after it has extended
+    resolve_integers(&instr->a, extend, lanes->a);
+    resolve_integers(&instr->b, extend, lanes->b);
   }
 }
 
@@ -82,14 +91,39 @@ static void add_lane(const SassInstr *instr, SassLanes *lanes, unsigned i, uint3
   lanes->flags[i] = (uint8_t)(zero_sign(result, narrow, show_sign) | (out ? SASS_FLAG_CARRY : 0) | (overflow ? SASS_FLAG_OVERFLOW : 0));
 }
 
+// The same of 32 bits without carry and saturation, which most additions are; all lanes at once.
+static void add_words(const SassInstr *instr, SassLanes *lanes, const uint32_t a[WARP_LANES], const uint32_t b[WARP_LANES]) {
+  bool show_sign = instr->action != SASS_DO_MULTIPLY_ADD || instr->is_signed;
+  uint32_t sign = show_sign ? SASS_FLAG_SIGN : 0, sums[WARP_LANES], flags[WARP_LANES];
+  for (unsigned i = 0; i < WARP_LANES; i++) {
+    uint32_t sum = a[i] + b[i], out = (a[i] & b[i]) | ((a[i] | b[i]) & ~sum), overflow = ~(a[i] ^ b[i]) & (a[i] ^ sum);
+    sums[i] = sum;
+    flags[i] = (sum == 0 ? SASS_FLAG_ZERO : 0u) | ((0 - (sum >> 31)) & sign) | ((0 - (out >> 31)) & SASS_FLAG_CARRY) |
+               ((0 - (overflow >> 31)) & SASS_FLAG_OVERFLOW);
+  }
+  memcpy(lanes->d, sums, sizeof sums);
+  for (unsigned i = 0; i < WARP_LANES; i++) lanes->flags[i] = (uint8_t)flags[i];
+}
+
+static void add_rows(const SassInstr *instr, SassLanes *lanes, const uint32_t a[WARP_LANES], const uint32_t b[WARP_LANES]) {
+  if (instr->d.half == SASS_WHOLE && !instr->reads_carry && !instr->saturate) {
+    add_words(instr, lanes, a, b);
+    return;
+  }
+  for (unsigned i = 0; i < WARP_LANES; i++) add_lane(instr, lanes, i, a[i], b[i]);
+}
+
 static void execute_add(const SassInstr *instr, SassLanes *lanes) {
-  bool subtracts = instr->action == SASS_DO_SUBTRACT;
-  for (unsigned i = 0; i < WARP_LANES; i++) add_lane(instr, lanes, i, subtracts ? 0 - lanes->a[i] : lanes->a[i], lanes->b[i]);
+  uint32_t negative[WARP_LANES];
+  if (instr->action == SASS_DO_SUBTRACT) {
+    for (unsigned i = 0; i < WARP_LANES; i++) negative[i] = 0 - lanes->a[i];
+  }
+  add_rows(instr, lanes, instr->action == SASS_DO_SUBTRACT ? negative : lanes->a, lanes->b);
 }
 
 static void execute_multiply_add(const SassInstr *instr, const LaneFunction *functions, SassLanes *lanes) {
   call(functions, instr->op, lanes);
-  for (unsigned i = 0; i < WARP_LANES; i++) add_lane(instr, lanes, i, lanes->d[i], lanes->c[i]);
+  add_rows(instr, lanes, lanes->d, lanes->c);
 }
 
 static void execute_compare(const SassInstr *instr, const LaneFunction *functions, SassLanes *lanes) {

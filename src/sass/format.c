@@ -77,9 +77,9 @@ static void add_destination(const SassInstr *instr, Text *out) {
   }
 }
 
-static void add_slot(const SassInstr *instr, unsigned slot, Text *out) {
+static void add_operand_text(const SassInstr *instr, unsigned text, Text *out) {
   uint64_t word = (uint64_t)instr->high << 32 | instr->low;
-  switch (slot) {
+  switch (text) {
   case TEXT_D: add_destination(instr, out); break;
   case TEXT_D_ADDRESS: text_add(out, "A%u", instr->d.value); break;
   case TEXT_A: add_source(instr, &instr->a, out); break;
@@ -133,9 +133,9 @@ void sass_format(const SassInstr *instr, Text *out) {
     add_guard(instr, out);
     separator = ", ";
   }
-  for (unsigned i = 0; i < MAX_SLOTS && layout->slots[i] != TEXT_NOTHING; i++) {
+  for (unsigned i = 0; i < MOST_OPERANDS && layout->texts[i] != TEXT_NOTHING; i++) {
     text_add(out, "%s", separator);
-    add_slot(instr, layout->slots[i], out);
+    add_operand_text(instr, layout->texts[i], out);
     separator = ", ";
     if (i > 0 || !guard || instr->format == SASS_CONTROL) continue;
     text_add(out, " (");

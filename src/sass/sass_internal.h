@@ -25,8 +25,8 @@ typedef enum WidthRule {
   WIDTH_MAD    // sub-operations 0 to 2 of IMAD
 } WidthRule;
 
-// What an operand slot prints and parses as.
-typedef enum SlotText {
+// What an operand prints and parses as.
+typedef enum OperandText {
   TEXT_NOTHING,
   TEXT_D,         // destination register
   TEXT_D_ADDRESS, // destination address register
@@ -46,8 +46,8 @@ typedef enum SlotText {
   TEXT_BARRIER, // b0
   TEXT_THREADS,
   TEXT_IMMEDIATE, // the 32-bit immediate
-} SlotText;
-enum { MAX_SLOTS = 4 };
+} OperandText;
+enum { MOST_OPERANDS = 4 };
 
 // A suffix of the mnemonic stands for these bits, under its style's mask. Of entries of a style with the same text the
 // first is canonical.
@@ -82,7 +82,7 @@ typedef struct Layout {
   bool guard_silent;                          // has no guard in the text (NOP)
   bool signed_immediate;                      // prints the immediate as a signed number (floats)
   uint8_t write;                              // SassWrite
-  uint8_t slots[MAX_SLOTS];                   // SlotText
+  uint8_t texts[MOST_OPERANDS];               // OperandText
   uint8_t styles[MAX_STYLES];                 // StyleId
 } Layout;
 
@@ -239,7 +239,7 @@ typedef struct Statement {
   bool guarded;
   uint8_t guard_register, guard_condition;
   int guard_column;
-  Written operands[MAX_SLOTS];
+  Written operands[MOST_OPERANDS];
   uint32_t count;
 } Statement;
 

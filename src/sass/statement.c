@@ -250,7 +250,7 @@ bool statement_parse(const char *at, const char *end, const char *line_start, St
   if (statement->mnemonic.length == 0) return fail(&cursor, cursor.at, "expected an instruction");
   skip_space(&cursor);
   while (cursor.at < cursor.end) {
-    if (statement->count == MAX_SLOTS) return fail(&cursor, cursor.at, "too many operands");
+    if (statement->count == MOST_OPERANDS) return fail(&cursor, cursor.at, "too many operands");
     Written *written = &statement->operands[statement->count];
     if (!parse_operand(&cursor, written)) return false;
     statement->count++;

@@ -56,14 +56,14 @@ static void note_reader(const DefUse *at, const HookMachine *machine, const Cell
   // Accesses of shared memory come in one order for all warps; those of registers only in that of their own.
   if (!is_known || event->who->issue == UINT64_MAX || (!is_shared && event->who->issue < cells->read_to)) return;
   uint32_t rows = at->watched.table->items[event->region].dims[1].count, row = (uint32_t)(event->row % rows);
-  uint32_t sm = (uint32_t)(event->row / rows), slot = event->who->warp / residents->block_warps;
+  uint32_t sm = (uint32_t)(event->row / rows), block_slot = event->who->warp / residents->block_warps;
   if (is_rf) row %= max_u32(machine->warp_rows, 1);
   else if (is_shared) row %= residents->shared_rows;
   draw->reader = (Reader){.launch = residents->launch,
-                          .block = residents_of(residents, sm, slot),
+                          .block = residents_of(residents, sm, block_slot),
                           .warp = event->who->warp % residents->block_warps,
                           .sm = sm,
-                          .first_warp = slot * residents->block_warps,
+                          .first_warp = block_slot * residents->block_warps,
                           .place = is_rf       ? RERUN_REGISTER
                                    : is_shared ? RERUN_SHARED
                                                : RERUN_PREDICATES,
@@ -170,13 +170,13 @@ static void watch_draw(DefUse *at, uint32_t index) {
 static Hook *watch(const WatchedDraws *watched) {
   Arena *arena = watched->arena;
   DefUse *at = ARENA_NEW(arena, DefUse);
-  uint32_t slots = 64;
-  while (slots < 2 * watched->count) slots *= 2;
-  *at = (DefUse){.watched = *watched, .mask = slots - 1};
+  uint32_t heads = 64;
+  while (heads < 2 * watched->count) heads *= 2;
+  *at = (DefUse){.watched = *watched, .mask = heads - 1};
   at->cells = ARENA_ARRAY(arena, Cells, watched->count + 1);
   at->rows = ARENA_ARRAY(arena, uint8_t *, watched->table->count);
-  at->heads = ARENA_ARRAY(arena, uint32_t, slots);
-  memset(at->heads, 0xFF, slots * sizeof *at->heads);
+  at->heads = ARENA_ARRAY(arena, uint32_t, heads);
+  memset(at->heads, 0xFF, heads * sizeof *at->heads);
   for (uint32_t i = 0; i < watched->count; i++) watch_draw(at, i);
   at->hook = residents_hook("def-use", &at->residents, arena);
   at->hook.finish = on_finish;

@@ -16,6 +16,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 enum { EXTRA_CYCLES = 1000, MOST_KEPT_WORDS = 1 << 26 };
 
@@ -30,6 +31,7 @@ typedef struct Trail {
   uint64_t late;            // cycles that it may take longer than without the fault
   WordList words;
   OpenWordVec open; // of one that is lost: all that is not known after the launch
+  bool has_parted;  // goes on in another process
   Record record;
 } Trail;
 
@@ -52,6 +54,7 @@ struct Follower {
   bool judges;
   Course *course; // of the current launch
   Memory *memory;
+  const Returned *trapped; // in the process of a fault whose trial has trapped
 };
 
 static bool goes_on(const Follower *at) { return at->settling->listener->goes_on(at->settling->listener->context); }
@@ -112,8 +115,12 @@ static bool is_in_time(const Follower *at, const Trail *trail) { return trail->s
 // The host hears of it, in a process of its own. The others go on without it.
 static void part(Follower *at, Trail *trail, bool same_flow) {
   at->has_parted = at->host->part(at->host->context, (uint32_t)(trail - at->trails));
-  if (at->has_parted) at->host->knows_time(at->host->context, same_flow);
-  else lose(at, trail);
+  if (at->has_parted) {
+    at->host->knows_time(at->host->context, same_flow);
+  } else {
+    trail->has_parted = true;
+    lose(at, trail);
+  }
 }
 
 // What a launch has made of it.
@@ -155,11 +162,26 @@ static bool is_struck_in(const Trail *trail, const Launch *launch) {
   return trail->state == TRAIL_AHEAD && trail->returned == NULL && trail->draw->reader.launch == launch->number;
 }
 
+// A trial has found that the fault makes this launch trap.
+static void take_trap(Follower *at, Trail *trail, const Launch *launch, Trap *trap) {
+  at->going++;
+  trail->state = TRAIL_GOING;
+  part(at, trail, false);
+  if (!at->has_parted) return;
+  at->trapped = trail->returned;
+  *trap = trail->returned->trap;
+  trap->kernel = trap->function = launch->kernel->name;
+}
+
 // Faults whose trial has ended within this launch go on from here.
-static void take_returned(Follower *at, const Launch *launch) {
-  for (uint32_t i = 0; i < at->count; i++) {
+static void take_returned(Follower *at, const Launch *launch, Trap *trap) {
+  for (uint32_t i = 0; i < at->count && !at->has_parted && !at->failed; i++) {
     Trail *trail = &at->trails[i];
     if (trail->state != TRAIL_AHEAD || trail->returned == NULL || trail->returned->launch != launch->number) continue;
+    if (trail->returned->trap.kind != TRAP_NONE) {
+      take_trap(at, trail, launch, trap);
+      continue;
+    }
     for (uint32_t k = 0; k < trail->returned->words.count; k++) {
       words_add(&trail->words, trail->returned->words.items[k].address, trail->returned->words.items[k].value);
     }
@@ -173,11 +195,12 @@ static void take_returned(Follower *at, const Launch *launch) {
 // Some of the faults of this launch have to be simulated: what helps to end that early is kept.
 static void keep_memory(Follower *at, const Launch *launch) {
   bool wanted = false;
-  for (uint32_t i = 0; i < at->count && !at->is_again && at->host == NULL; i++) {
-    wanted |= at->trails[i].state == TRAIL_LOST && at->trails[i].draw->reader.launch == launch->number;
+  for (uint32_t i = 0; i < at->count && !at->is_again; i++) {
+    const Trail *trail = &at->trails[i];
+    wanted |= trail->state == TRAIL_LOST && !trail->has_parted && trail->draw->reader.launch == launch->number;
   }
   LaunchMemory kept;
-  if (!wanted || at->kept_words > MOST_KEPT_WORDS || !course_keep(at->course, &kept)) return;
+  if (!wanted || at->failed || at->kept_words > MOST_KEPT_WORDS || !course_keep(at->course, &kept)) return;
   at->kept_words += kept.words;
   *VEC_PUSH(&at->following->kept, at->settling->arena) = kept;
 }
@@ -201,7 +224,7 @@ static bool is_as_with_time(const Follower *at, const Launch *launch, Stats *sta
 static void launch_plain(Follower *at, const MachineEnvironment *environment, const Launch *launch, Stats *stats, Trap *trap) {
   functional_run(environment, launch, stats, trap);
   if (!is_as_with_time(at, launch, stats)) at->failed = true;
-  take_returned(at, launch);
+  take_returned(at, launch, trap);
 }
 
 // The host has seen what the fault has made wrong, and launches once more. As long as it does what it does without the fault, the
@@ -243,7 +266,7 @@ static void on_launch(void *context, const MachineEnvironment *environment, cons
   }
   CourseOptions options = {.timeline = at->following->timeline, .readers = at->going > 0};
   options.spec = at->twin.spec;
-  options.may_be_open = !at->is_again && at->host == NULL;
+  options.may_be_open = !at->is_again;
   at->course = course_new(environment, launch, &options, stats, trap);
   if (trap->kind != TRAP_NONE || !is_as_with_time(at, launch, stats)) at->failed = true;
   for (uint32_t i = 0; i < at->count && !at->failed && !at->has_parted; i++) {
@@ -259,7 +282,7 @@ static void on_launch(void *context, const MachineEnvironment *environment, cons
   keep_memory(at, launch);
   course_free(at->course);
   at->course = NULL;
-  take_returned(at, launch);
+  take_returned(at, launch, trap);
 }
 
 // ---- The host between launches ---------------------------------------------------------------------
@@ -326,6 +349,13 @@ static void drop_kept(LaunchMemoryVec *kept) {
   kept->count = 0;
 }
 
+// What is not known of a fault, for its trial.
+static void keep_open(Follower *at, Trail *trail) {
+  Unfinished unfinished = {.id = trail->record.id, .words = trail->words, .open = trail->open, .late = trail->late};
+  if (trail->open.count > 0) *VEC_PUSH(&at->following->unfinished, at->settling->arena) = unfinished;
+  else words_free(&trail->words);
+}
+
 static void run_twin(Follower *at, Diags *diags) {
   Target *twin = &at->twin;
   bool good = twin->start(twin, NULL, diags);
@@ -370,9 +400,7 @@ static uint32_t tell(Follower *at, Draw *draws) {
     trail->record.cycles = at->golden->cycles;
     if (is_settled && going) going = listener->take(listener->context, &trail->record);
     if (!is_settled) draws[left++] = draws[i];
-    Unfinished unfinished = {.id = trail->record.id, .words = trail->words, .open = trail->open, .late = trail->late};
-    if (trail->open.count > 0) *VEC_PUSH(&at->following->unfinished, at->settling->arena) = unfinished;
-    else words_free(&trail->words);
+    keep_open(at, trail);
   }
   return left;
 }
@@ -412,11 +440,11 @@ static void ignore_reads(void *context, DeviceAddress from, uint64_t bytes) { (v
 
 static void on_wrote(void *context, DeviceAddress to, uint64_t bytes) { follower_wrote(context, to, bytes); }
 
-Follower *follower_new(const Settling *settling, const Timeline *timeline, const FollowHost *host, uint64_t limit) {
+Follower *follower_new(const Settling *settling, bool is_again, const FollowHost *host, uint64_t limit) {
   Follower *at = ARENA_NEW(settling->arena, Follower);
   *at = (Follower){.twin = *settling->target, .settling = settling, .host = host, .golden = settling->golden, .count = settling->count};
-  at->following = ARENA_NEW(settling->arena, Following);
-  at->following->timeline = timeline;
+  at->following = settling->following;
+  at->is_again = is_again;
   at->limit = limit;
   at->slack = limit - min_u64(limit, at->golden->cycles);
   at->launcher = (Launcher){.context = at, .launch = on_launch, .host_reads = ignore_reads, .host_wrote = on_wrote};
@@ -456,6 +484,12 @@ void follower_loses(Follower *at, DeviceAddress from, uint64_t bytes) {
   else if (at->alone != NULL && words_meet(&at->alone->words, from, bytes)) at->failed = true;
 }
 
+void follower_asks_time(Follower *at) {
+  for (uint32_t i = 0; i < at->count && !at->has_parted; i++) {
+    if (at->trails[i].state == TRAIL_GOING && !at->trails[i].same_flow) lose(at, &at->trails[i]);
+  }
+}
+
 void follower_fails(Follower *at) { at->failed = true; }
 
 bool follower_end(Follower *at, uint32_t draw, Outcome *outcome) {
@@ -463,6 +497,13 @@ bool follower_end(Follower *at, uint32_t draw, Outcome *outcome) {
   if (trail->state == TRAIL_GOING && trail->same_flow && !at->failed) settle(at, trail, OUTCOME_MASKED); // nobody has seen what is wrong
   *outcome = (Outcome)trail->record.outcome;
   return trail->state == TRAIL_SETTLED;
+}
+
+uint64_t follower_trapped_at(const Follower *at) { return at->trapped == NULL ? 0 : at->trapped->late; }
+
+void follower_keep(Follower *at) {
+  if (at->failed) drop_kept(&at->following->kept);
+  for (uint32_t i = 0; i < at->count && !at->failed && !at->is_again; i++) keep_open(at, &at->trails[i]);
 }
 
 bool campaign_is_protected(const CampaignOptions *options) {
@@ -489,7 +530,7 @@ static bool blocks_run_again(const CampaignOptions *options) {
 bool settles_by_following(const Settling *at) {
   const CampaignOptions *options = at->options;
   bool is_protected = campaign_is_protected(options), any = false;
-  bool is_ours = at->target->inject == NULL || (at->target->follow != NULL && !is_protected);
+  bool is_ours = at->target->inject == NULL || at->target->follow != NULL;
   bool can = options->standing == NULL && options->prune && options->snapshot && is_ours && !blocks_run_again(options) &&
              machine_can(at->target->spec, MACHINE_IS_FOLLOWED);
   for (uint32_t i = 0; i < at->count && can && !any; i++) {
@@ -501,31 +542,42 @@ bool settles_by_following(const Settling *at) {
 
 static Hook *watch(const WatchedDraws *watched) { return timeline_hook(timeline_new(watched->arena)); }
 
-bool settles_by_trials(const Settling *at) { return at->target->inject == NULL && settles_by_following(at); }
+Following *following_new(const Settling *at) {
+  Following *following = ARENA_NEW(at->arena, Following);
+  following->is_protected = campaign_is_protected(at->options);
+  following->passes_values = values_pass(at->options->protections);
+  return following;
+}
+
+void following_free(Following *following) {
+  if (following->file != NULL) {
+    munmap(following->file, following->file_bytes);
+    following->kept.count = 0;
+  }
+  drop_kept(&following->kept);
+  for (uint32_t i = 0; i < following->returned.count; i++) words_free(&following->returned.items[i].words);
+  for (uint32_t i = 0; i < following->unfinished.count; i++) words_free(&following->unfinished.items[i].words);
+}
 
 static bool settle_all(Settling *at, Hook *hook, Draw *live, uint32_t *count) {
-  if (at->target->follow != NULL) return *count == 0 || at->target->follow(at->target, at, live, count);
-  at->following = ARENA_NEW(at->arena, Following);
+  at->following = following_new(at);
+  if (at->target->follow != NULL) return *count == 0 || at->target->follow(at->target, at, false, live, count);
   at->following->timeline = hook->own;
-  at->following->is_protected = campaign_is_protected(at->options);
-  at->following->passes_values = values_pass(at->options->protections);
   if (*count > 0) *count = follow_all(at, false, live, *count);
   return true;
 }
 
 static bool settle_again(Settling *at, Hook *hook, Draw *live, uint32_t *count) {
   (void)hook;
-  if (*count > 0 && at->following->returned.count > 0) *count = follow_all(at, true, live, *count);
+  if (*count == 0 || at->following->returned.count == 0) return true;
+  if (at->target->follow != NULL) return at->target->follow(at->target, at, true, live, count);
+  *count = follow_all(at, true, live, *count);
   return true;
 }
 
 static void finish(Settling *at) {
-  Following *following = at->following;
-  if (following == NULL) return;
-  drop_kept(&following->kept);
-  for (uint32_t i = 0; i < following->returned.count; i++) words_free(&following->returned.items[i].words);
-  for (uint32_t i = 0; i < following->unfinished.count; i++) words_free(&following->unfinished.items[i].words);
+  if (at->following != NULL) following_free(at->following);
 }
 
 const Settler settle_follow = {.name = "follow", .is_for = settles_by_following, .watch = watch, .settle = settle_all, .finish = finish};
-const Settler settle_returned = {.name = "returned", .is_for = settles_by_trials, .settle = settle_again};
+const Settler settle_returned = {.name = "returned", .is_for = settles_by_following, .settle = settle_again};

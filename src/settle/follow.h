@@ -96,12 +96,13 @@ LineState launch_memory_line(const LaunchMemory *kept, uint64_t line, uint32_t b
 // Words that will differ at the launch's end, when the caches are flushed and the blocks not in `ended` are still to end.
 void launch_memory_compare(const LaunchMemory *kept, Memory *memory, const uint8_t *ended, WordList *words);
 
-// A fault whose trial has ended so: `words` differ after the launch.
+// A fault whose trial has ended so: `words` differ after the launch; or, of a CUDA program, the launch has trapped.
 typedef struct Returned {
   uint64_t id;
   uint32_t launch;
-  uint64_t late; // cycles that the program may take longer
+  uint64_t late; // cycles that the program may take longer; with a trap, the cycle in which it came
   WordList words;
+  Trap trap; // without names
 } Returned;
 typedef VEC(Returned) ReturnedVec;
 // A fault of which all is known but some words of the launch in which it struck.
@@ -121,9 +122,17 @@ typedef struct Following {
   // There are protections. Those that let values pass change nothing for wrong values that were read from cells; else, and for outputs of units,
   // nothing is followed from the strike on, and launches are only kept for trials.
   bool is_protected, passes_values;
+  // Of a CUDA program: its host hears of traps and goes on, and what its kernels print is judged, too. It may ask for the time.
+  bool is_program, asks_time;
+  void *file; // that has the arrays of `kept`; NULL: they are allocated
+  size_t file_bytes;
 } Following;
+Following *following_new(const Settling *settling);
+void following_free(Following *following); // all but itself
+// From one process to another of this build. What is read is added to `following`, which has nothing kept yet; false: it has nothing then.
+bool following_save(const Following *following, const char *path);
+bool following_load(Following *following, Arena *arena, const char *path);
 bool settles_by_following(const Settling *at);              // some faults strike what programs can name, and nothing stands in the way
-bool settles_by_trials(const Settling *at);                 // and its runs are in this process
 bool campaign_is_protected(const CampaignOptions *options); // --protect none wants nothing
 void record_trap(Record *record, const Trap *trap, const Program *program);
 void record_timeout(Record *record);
@@ -143,14 +152,32 @@ typedef struct FollowHost {
   void (*stop)(void *context, bool is_endless); // the fault has made a launch endless; else it cannot be followed further. Does not return
 } FollowHost;
 typedef struct Follower Follower;
-// Follows settling->draws, each from its reader on; lives as long as settling->arena. limit: cycle at which a run counts as endless.
-Follower *follower_new(const Settling *settling, const Timeline *timeline, const FollowHost *host, uint64_t limit);
+// Follows settling->draws as settling->following says: each from its reader on, or those that have come back from trials from there on (is_again). It lives as
+// long as settling->arena. limit: cycle at which a run counts as endless.
+Follower *follower_new(const Settling *settling, bool is_again, const FollowHost *host, uint64_t limit);
 const Launcher *follower_launcher(const Follower *follower);
 void follower_begin(Follower *follower, Memory *memory);
 void follower_reads(Follower *follower, DeviceAddress from, uint64_t bytes); // the host is about to, or may from now on
 void follower_wrote(Follower *follower, DeviceAddress to, uint64_t bytes);
 void follower_loses(Follower *follower, DeviceAddress from, uint64_t bytes); // what differs there is not followed further
-void follower_fails(Follower *follower);                                     // nothing is followed further
-bool follower_end(Follower *follower, uint32_t draw, Outcome *outcome);      // at the run's end: is it settled?
+void follower_asks_time(Follower *follower); // the host does: faults of which the time is not known are not followed further
+void follower_fails(Follower *follower);     // nothing is followed further
+bool follower_end(Follower *follower, uint32_t draw, Outcome *outcome); // at the run's end: is it settled?
+uint64_t follower_trapped_at(const Follower *follower); // in a process of one fault whose trial has trapped: the cycle; else 0
+void follower_keep(Follower *follower);                 // at the run's end: settling->following has what trials need
+
+// ---- Trials where the host's code is not ours ------------------------------------------------------------
+// Somebody else drives a golden run, with the hook of these trials attached. It ends the process when there is nothing left to try.
+typedef struct TrialTurns {
+  const Draw *draws; // in order of strike_at
+  uint32_t count, first, step;
+  int to; // file in which they tell
+} TrialTurns;
+typedef struct Trials Trials;
+Trials *trials_new(const Settling *settling, const TrialTurns *turns); // lives as long as settling->arena
+Hook *trials_hook(Trials *trials);
+void trials_stop(Trials *trials); // this run is not the golden one, or cannot be cloned: no more
+// Takes what one of them has told next. False: there is no more. *goes_on becomes false if the campaign shall stop.
+bool trials_take(const Settling *settling, int from, bool *goes_on);
 
 #endif

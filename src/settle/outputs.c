@@ -63,12 +63,12 @@ static void note_result(const Outputs *at, const HookMachine *machine, const Res
   uint32_t count = fault_result_bits(machine->regions, &draw->fault, machine->cycle, event, bits);
   if (count == 0) return;
   note_strike(at, machine, event, draw);
-  uint32_t slot = event->who->warp / residents->block_warps;
+  uint32_t block_slot = event->who->warp / residents->block_warps;
   draw->reader = (Reader){.launch = residents->launch,
-                          .block = residents_of(residents, event->who->sm, slot),
+                          .block = residents_of(residents, event->who->sm, block_slot),
                           .warp = event->who->warp % residents->block_warps,
                           .sm = event->who->sm,
-                          .first_warp = slot * residents->block_warps,
+                          .first_warp = block_slot * residents->block_warps,
                           .pc = event->who->pc,
                           .issue = event->who->issue + 1,
                           .is_past = true};

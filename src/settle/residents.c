@@ -5,9 +5,9 @@ static bool attach(Hook *hook, HookLayout *layout, Diags *diags) {
   Residents *at = hook->own;
   const HookShape *shape = hook_layout_shape(layout);
   (void)diags;
-  at->slots = max_u32(shape->block_slots, 1);
+  at->block_slots = max_u32(shape->block_slots, 1);
   at->shared_row_bytes = region_shared_row(hook_layout_regions(layout));
-  at->blocks = ARENA_ARRAY(at->arena, uint32_t, shape->sms * at->slots);
+  at->blocks = ARENA_ARRAY(at->arena, uint32_t, shape->sms * at->block_slots);
   return true;
 }
 
@@ -23,7 +23,7 @@ Verdict residents_launch(Hook *hook, HookMachine *machine, const LaunchEvent *ev
 static Verdict on_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
   Residents *at = hook->own;
   (void)machine;
-  if (!event->done) at->blocks[event->who->sm * at->slots + event->who->block_slot % at->slots] = (uint32_t)event->who->block;
+  if (!event->done) at->blocks[event->who->sm * at->block_slots + event->who->block_slot % at->block_slots] = (uint32_t)event->who->block;
   return VERDICT_PASS;
 }
 
@@ -35,4 +35,6 @@ Hook residents_hook(const char *name, Residents *own, Arena *arena) {
   return hook;
 }
 
-uint32_t residents_of(const Residents *at, uint32_t sm, uint32_t slot) { return at->blocks[sm * at->slots + slot % at->slots]; }
+uint32_t residents_of(const Residents *at, uint32_t sm, uint32_t block_slot) {
+  return at->blocks[sm * at->block_slots + block_slot % at->block_slots];
+}

@@ -29,20 +29,20 @@ bool any_output(const Draw *draws, uint32_t count);                 // strikes o
 Hook *asleep_for(Arena *arena, const Draw *draws, uint32_t count);  // of faults that last, for any of these
 
 // ---- Which block is where (residents.c) ------------------------------------------------------------
-// Warp `w` of an SM is number w % block_warps of the block in slot w / block_warps, row `r` of its shared memory number r % shared_rows of the
-// block in slot r / shared_rows.
+// Warp `w` of an SM is number w % block_warps of the block in block slot w / block_warps, row `r` of its shared memory number r % shared_rows of the
+// block in block slot r / shared_rows.
 typedef struct Residents {
   Arena *arena;
   uint32_t launch;      // number of the current one
   uint32_t block_warps; // of each of its blocks
   uint32_t shared_rows; // likewise
   uint32_t shared_row_bytes;
-  uint32_t slots;   // for blocks, per SM
-  uint32_t *blocks; // by SM and slot: linear index
+  uint32_t block_slots; // per SM
+  uint32_t *blocks;     // by SM and block slot: linear index
 } Residents;
 // An observer that keeps it up to date. `own` is the first field of what the hook owns; other events may be added to it.
 Hook residents_hook(const char *name, Residents *own, Arena *arena);
 Verdict residents_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event); // for hooks with a launch of their own
-uint32_t residents_of(const Residents *at, uint32_t sm, uint32_t slot);               // linear index of the block
+uint32_t residents_of(const Residents *at, uint32_t sm, uint32_t block_slot);         // linear index of the block
 
 #endif

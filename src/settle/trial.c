@@ -78,7 +78,7 @@ typedef struct Meeting {
   uint32_t first, checkpoint; // of the golden run, after the strike; to be looked at next
 } Meeting;
 
-typedef struct Trials { // of one worker
+struct Trials { // of one worker
   Target *target;
   const Settling *settling;
   const Draw *draws;
@@ -91,13 +91,15 @@ typedef struct Trials { // of one worker
   Trial trial;
   Ahead ahead;
   Meeting meeting;
-} Trials;
+  bool is_stopped; // nothing more is tried
+};
 
-// What a worker tells of a fault: its outcome, or with settled == SETTLED_COUNT words that differ after the launch.
+// What a worker tells of a fault: its outcome, or with settled == SETTLED_COUNT words that differ after the launch, or its trap.
 typedef struct TrialHead {
   Record record;
   uint32_t launch, count;
   bool is_open; // they are those that were left open: the others are known
+  Trap trap;
 } TrialHead;
 
 // ---- On the clone ----------------------------------------------------------------------------------
@@ -222,26 +224,27 @@ static Machine *golden_of(const Trials *at) { return device_machine(at->target->
 
 static Machine *clone_with(const Trials *at, const HookChain *given, Memory **memory) {
   *memory = memory_clone(device_memory(at->target->device(at->target)), NULL);
-  if (*memory == NULL) _exit(1);
-  return machine_clone(golden_of(at), *memory, given);
+  return *memory == NULL ? NULL : machine_clone(golden_of(at), *memory, given);
 }
 
-static void clone_golden(Trials *at) {
+// False: there is no room, or memory of the program's own is in use.
+static bool clone_golden(Trials *at) {
   HookChain chain = {.hooks = {&at->clone.observer}, .count = 1};
   if (at->clone.machine != NULL) machine_copy(at->clone.machine, golden_of(at));
   else at->clone.machine = clone_with(at, &chain, &at->clone.memory);
+  if (at->is_protected && at->ahead.machine == NULL) {
+    at->ahead.machine = clone_with(at, NULL, &at->ahead.memory);
+    at->ahead.at = (Checkpoint){0};
+  }
   at->trial.blocks.begun = at->run.blocks.begun;
   memcpy(at->trial.blocks.ended, at->run.blocks.ended, at->run.blocks.total);
+  return at->clone.machine != NULL && (!at->is_protected || at->ahead.machine != NULL);
 }
 
 // ---- Where trials meet the fault-free run --------------------------------------------------------------
 
 // Takes the machine without faults a little further than the trial that begins.
 static void go_ahead(Trials *at, uint64_t now) {
-  if (at->ahead.machine == NULL) {
-    at->ahead.machine = clone_with(at, NULL, &at->ahead.memory);
-    at->ahead.at = (Checkpoint){0};
-  }
   if (at->ahead.at.cycle >= now + LEAST_AHEAD) return;
   bool ended = machine_run(at->ahead.machine, now + MOST_AHEAD);
   at->ahead.at = ended ? (Checkpoint){.cycle = UINT64_MAX}
@@ -341,7 +344,7 @@ static void tell_outcome(const Trials *at, Record record, Outcome outcome, uint6
   tell(at, &(TrialHead){.record = record}, &(WordList){0});
 }
 
-// The launch has come to its end. Its words are followed; but if it is the last and they are right, all is known.
+// The launch has come to its end. Its words are followed; but if it is the last and they are right, all is known, unless the host asks for the time.
 static void tell_end(const Trials *at, const Record *record) {
   uint64_t cycles = machine_now(at->clone.machine), golden = at->settling->golden->cycles;
   bool is_last = at->run.launch == at->settling->golden->launches.count;
@@ -350,7 +353,7 @@ static void tell_end(const Trials *at, const Record *record) {
   machine_flush(at->clone.machine);
   launch_memory_compare(at->trial.kept, at->clone.memory, at->trial.blocks.ended, &words);
   TrialHead head = {.record = *record, .launch = at->run.launch, .count = words.count};
-  if (words.count == 0 && is_last && at->is_protected) {
+  if (words.count == 0 && is_last && at->is_protected && !at->settling->following->asks_time) {
     Outcome late = cycles == golden ? OUTCOME_MASKED : OUTCOME_PERFORMANCE;
     tell_outcome(at, (Record){.id = record->id, .settled = SETTLED_RUN}, was_corrected(at) ? OUTCOME_CORRECTED : late, cycles);
   } else if (words.count <= MOST_RETURNED_WORDS) {
@@ -368,19 +371,26 @@ static bool is_for_trial(Trials *at, const Draw *draw) {
   return !fault_lasts(&draw->fault) && (at->trial.kept != NULL || at->is_protected);
 }
 
-static void try_one(Trials *at, const Draw *draw) {
-  if (!is_for_trial(at, draw)) return;
-  begin_trial(at, draw);
-  clone_golden(at);
-  at->clone.observer.next_cycle = machine_now(at->clone.machine);
-  first_meeting(at);
-  TrialEnd end = run_trial(at);
+// When it was detected is told, too. The host of a CUDA program hears of it.
+static void tell_trap(const Trials *at, const Record *open) {
   const Trap *trap = machine_trap(at->clone.machine);
-  Record record = {.id = draw->id, .settled = SETTLED_RUN}, open = {.id = draw->id, .settled = SETTLED_COUNT};
+  Record record = {.id = open->id, .settled = SETTLED_RUN};
+  TrialHead head = {.record = *open, .launch = at->run.launch, .trap = *trap};
+  head.trap.kernel = head.trap.function = NULL; // of this process
+  if (at->settling->following->is_program) {
+    tell(at, &head, &(WordList){0});
+    return;
+  }
+  record_trap(&record, trap, at->run.program);
+  tell_outcome(at, record, record.outcome, open->cycles);
+}
+
+static void tell_trial(Trials *at, TrialEnd end) {
+  uint64_t id = at->trial.own->id;
+  Record record = {.id = id, .settled = SETTLED_RUN}, open = {.id = id, .settled = SETTLED_COUNT};
   open.cycles = machine_now(at->clone.machine);
-  if (end == TRIAL_ENDED && trap->kind != TRAP_NONE) {
-    record_trap(&record, trap, at->run.program);
-    tell_outcome(at, record, record.outcome, machine_now(at->clone.machine)); // when it was detected
+  if (end == TRIAL_ENDED && machine_trap(at->clone.machine)->kind != TRAP_NONE) {
+    tell_trap(at, &open);
   } else if (end == TRIAL_ENDLESS) {
     record_timeout(&record);
     tell_outcome(at, record, record.outcome, 0);
@@ -394,6 +404,20 @@ static void try_one(Trials *at, const Draw *draw) {
   } else if (end == TRIAL_KNOWN) {
     tell_open_words(at, &open);
   }
+}
+
+static void try_one(Trials *at, const Draw *draw) {
+  if (at->is_stopped || !is_for_trial(at, draw)) return;
+  begin_trial(at, draw);
+  if (!clone_golden(at)) {
+    at->is_stopped = true;
+    return;
+  }
+  at->clone.observer.next_cycle = machine_now(at->clone.machine);
+  first_meeting(at);
+  TrialEnd end = run_trial(at);
+  bool has_told = at->settling->following->is_program && machine_would_print(at->clone.machine); // the host, what nobody can compare
+  if (!has_told) tell_trial(at, end);
 }
 
 // ---- In the golden run -------------------------------------------------------------------------------
@@ -464,7 +488,7 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
     try_one(at, &at->draws[at->next]);
     process_allow(golden_allowance(at->settling->golden, at->settling->options->timeout));
   }
-  if (at->next >= at->count) _exit(0); // the rest of the golden run is of no interest
+  if (at->next >= at->count || at->is_stopped) _exit(0); // the rest of the golden run is of no interest
   hook->next_cycle = at->draws[at->next].strike_at;
 }
 
@@ -473,33 +497,42 @@ static void on_finish(Hook *hook, HookMachine *machine) {
   drop_clone(hook->own);
 }
 
-static _Noreturn void work(Trials *at) {
-  Diags diags = {0};
-  const HookChain *protections = at->settling->options->protections;
-  HookChain chain = protections == NULL ? (HookChain){0} : *protections;
-  at->is_protected = campaign_is_protected(at->settling->options);
+Trials *trials_new(const Settling *settling, const TrialTurns *turns) {
+  Trials *at = ARENA_NEW(settling->arena, Trials);
+  *at = (Trials){.target = settling->target, .settling = settling, .draws = turns->draws, .count = turns->count, .next = turns->first};
+  at->step = turns->step;
+  at->to = turns->to;
+  at->is_protected = settling->following->is_protected;
   at->hook = (Hook){.name = "trial", .kind = HOOK_OBSERVER, .own = at, .launch = on_launch, .block = on_block, .cycle = on_cycle};
   at->hook.request = at->hook.response = on_memory;
   at->hook.finish = on_finish;
-  at->hook.next_cycle = at->draws[at->next].strike_at;
+  at->hook.next_cycle = at->next < at->count ? at->draws[at->next].strike_at : 0;
   at->clone.observer = (Hook){.name = "trial", .kind = HOOK_FAULT, .own = at, .block = on_clone_block};
   at->clone.observer.request = at->clone.observer.response = on_clone_memory;
   at->clone.observer.cycle = on_clone_cycle;
   if (any_output(at->draws, at->count)) at->clone.observer.result = on_clone_result;
-  bool good = hook_chain_add(&chain, &at->hook) && at->target->start(at->target, &chain, &diags) && at->target->run(at->target);
+  return at;
+}
+
+Hook *trials_hook(Trials *at) { return &at->hook; }
+void trials_stop(Trials *at) { at->is_stopped = true; }
+
+static _Noreturn void work(const Settling *settling, const TrialTurns *turns) {
+  Diags diags = {0};
+  const HookChain *protections = settling->options->protections;
+  HookChain chain = protections == NULL ? (HookChain){0} : *protections;
+  Target *target = settling->target;
+  Trials *at = trials_new(settling, turns);
+  bool good = hook_chain_add(&chain, &at->hook) && target->start(target, &chain, &diags) && target->run(target);
   _exit(good ? 0 : 1);
 }
 
 // ---- In the parent ---------------------------------------------------------------------------------
 
 // A campaign that is killed takes its simulations with it.
-static void start_worker(const Settling *settling, const Draw *draws, Trials *shape, Pool *pool) {
+static void start_worker(const Settling *settling, TrialTurns *turns, Pool *pool) {
   PoolWish wish = {.tells = true, .dies_by = SIGKILL, .seconds = golden_allowance(settling->golden, settling->options->timeout)};
-  if (pool_start(pool, &wish, &shape->to) != POOL_CHILD) return; // without it, its faults are simulated to the end
-  shape->target = settling->target;
-  shape->settling = settling;
-  shape->draws = draws;
-  work(shape);
+  if (pool_start(pool, &wish, &turns->to) == POOL_CHILD) work(settling, turns); // without it, its faults are simulated to the end
 }
 
 static uint32_t value_after(const Settling *settling, uint32_t launch, uint64_t address) {
@@ -529,23 +562,24 @@ static void finish(const Settling *settling, Returned *returned) {
   words_free(&open);
 }
 
-// What has come from a worker. False: the campaign shall stop.
-static bool take(const Settling *settling, Pool *pool, PoolJob *worker) {
+bool trials_take(const Settling *settling, int from, bool *goes_on) {
   TrialHead head = {0};
-  bool whole = pipe_read(worker->from, &head, sizeof head) && head.count <= MOST_RETURNED_WORDS;
-  Returned returned = {
-      .id = head.record.id, .launch = head.launch, .late = head.record.cycles}; // what is left takes no longer than all without faults
+  bool whole = pipe_read(from, &head, sizeof head) && head.count <= MOST_RETURNED_WORDS;
+  Returned returned = {.id = head.record.id, .launch = head.launch, .trap = head.trap};
+  returned.late = head.record.cycles; // what is left takes no longer than all without faults
   for (uint32_t i = 0; whole && i < head.count; i++) {
     Word word;
-    whole = pipe_read(worker->from, &word, sizeof word);
+    whole = pipe_read(from, &word, sizeof word);
     if (whole) words_add(&returned.words, word.address, word.value);
   }
   if (!whole) {
     words_free(&returned.words);
-    pool_end(pool, worker);
+    return false;
+  }
+  if (head.record.settled != SETTLED_COUNT) {
+    *goes_on = settling->listener->take(settling->listener->context, &head.record);
     return true;
   }
-  if (head.record.settled != SETTLED_COUNT) return settling->listener->take(settling->listener->context, &head.record);
   if (head.is_open) finish(settling, &returned);
   *VEC_PUSH(&settling->following->returned, settling->arena) = returned;
   return true;
@@ -556,13 +590,11 @@ static bool try_all(const Settling *settling, const Draw *draws, uint32_t count)
   Pool pool = {.running = 0};
   uint32_t jobs = min_u32(min_u32(settling->options->jobs, MOST_JOBS), count);
   bool goes_on = true;
-  for (uint32_t i = 0; i < jobs; i++) {
-    Trials shape = {.count = count, .next = i, .step = jobs};
-    start_worker(settling, draws, &shape, &pool);
-  }
+  for (uint32_t i = 0; i < jobs; i++)
+    start_worker(settling, &(TrialTurns){.draws = draws, .count = count, .first = i, .step = jobs}, &pool);
   while (pool.running > 0 && goes_on) {
     PoolJob *worker = pool_wait(&pool);
-    goes_on = worker == NULL || take(settling, &pool, worker);
+    if (worker != NULL && !trials_take(settling, worker->from, &goes_on)) pool_end(&pool, worker);
     goes_on = goes_on && settling->listener->goes_on(settling->listener->context);
   }
   pool_signal(&pool, SIGKILL);
@@ -574,7 +606,8 @@ static bool settle(Settling *at, Hook *hook, Draw *live, uint32_t *count) {
   (void)hook;
   bool helps = at->following->kept.count > 0 || at->following->is_protected;
   if (*count == 0 || !helps) return true;
-  if (!try_all(at, live, *count)) return false;
+  bool good = at->target->try_faults == NULL ? try_all(at, live, *count) : at->target->try_faults(at->target, at, live, *count);
+  if (!good) return false;
   uint32_t left = 0;
   for (uint32_t i = 0; i < *count; i++) {
     if (!settling_draw(at, live[i].id)->is_told) live[left++] = live[i];
@@ -583,4 +616,4 @@ static bool settle(Settling *at, Hook *hook, Draw *live, uint32_t *count) {
   return true;
 }
 
-const Settler settle_trial = {.name = "trial", .is_for = settles_by_trials, .settle = settle};
+const Settler settle_trial = {.name = "trial", .is_for = settles_by_following, .settle = settle};

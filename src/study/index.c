@@ -132,7 +132,7 @@ static const char *paper_of(const StudyIndex *index, const char *study) {
 
 // ---- Outputs -------------------------------------------------------------------------------------------------------------
 
-static const char quick_note[] = "Quick form: smaller programs and fewer faults. No verdict here is that of a study.";
+static const char quick_note[] = "Quick form: smaller programs and fewer faults. No judgement here is that of a study.";
 
 static void add_tally(const IndexRows *rows, Text *out) {
   uint32_t told = 0;

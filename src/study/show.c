@@ -63,7 +63,7 @@ static void add_head(const StudyOutcome *outcome, Text *out) {
   const StudyPart *study = &outcome->study->parts.items[0];
   add_lines(out, said(study, "title"), 0);
   if (*said(study, "paper") != '\0') add_lines(out, said(study, "paper"), 0);
-  if (outcome->quick) add_lines(out, "Quick form: smaller programs and fewer faults. No verdict here is that of the study.", 0);
+  if (outcome->quick) add_lines(out, "Quick form: smaller programs and fewer faults. No judgement here is that of the study.", 0);
   text_add(out, "\n");
 }
 

@@ -2,8 +2,8 @@
 # Shortcuts change no outcome: compare.sh REDOUBT [FAULTS]
 # FAULTS (default 2004) are dealt over four workloads and three structures, and as many as each of these lots go to registers,
 # predicates, units and queues of more workloads, to faults that last, and to protections, half as many as all to a race of blocks. Each lot is settled with all
-# shortcuts by two workers, by one, by a campaign that is resumed, and by a full simulation of every fault. Outcome, cycles, wrong
-# elements, worst error and note must be the same. (interrupt.sh: campaigns stopped at any moment.)
+# shortcuts, and by a full simulation of every fault. Outcome, cycles, wrong elements, worst error and note must be the same. Some lots are also settled by
+# one worker instead of two, and by a campaign that is resumed: the same bytes. (interrupt.sh: campaigns stopped at any moment.)
 set -eu
 redoubt=$1
 each=$(((${2:-2004} + 11) / 12))
@@ -34,12 +34,7 @@ outcomes() {
 compare() { # workload structure
   rm -f "$folder"/*
   settle fast "$1" "$2" -j2
-  settle alone "$1" "$2" -j1
-  settle part "$1" "$2" -j2 --faults $((each / 3))
-  settle part "$1" "$2" -j2
   settle slow "$1" "$2" -j2 --no-prune --no-snapshot
-  cmp "$folder/fast.csv" "$folder/alone.csv"
-  cmp "$folder/fast.csv" "$folder/part.csv"
   outcomes "$folder/fast.csv" >"$folder/fast.txt"
   outcomes "$folder/slow.csv" >"$folder/slow.txt"
   if ! cmp -s "$folder/fast.txt" "$folder/slow.txt"; then
@@ -50,8 +45,19 @@ compare() { # workload structure
   echo "$1, $2, $model: $each faults alike"
 }
 
+in_any_way() { # workload structure: by one worker, and by a campaign that is resumed
+  rm -f "$folder"/*
+  settle fast "$1" "$2" -j2
+  settle alone "$1" "$2" -j1
+  settle part "$1" "$2" -j2 --faults $((each / 3))
+  settle part "$1" "$2" -j2
+  cmp "$folder/fast.csv" "$folder/alone.csv"
+  cmp "$folder/fast.csv" "$folder/part.csv"
+}
+
 for workload in scalarprod matmul reduction bfs; do
   for structure in rf shared l2; do compare $workload $structure; done
+  in_any_way $workload rf,shared,l2
 done
 for workload in hotspot transpose scan gray; do compare $workload rf; done # several launches, waves of blocks, bytes
 for workload in transpose scan; do compare $workload pred; done
@@ -74,6 +80,7 @@ compare transpose rf,l2
 model=flip protect=none
 machine='--machine flexgrip-thesis --set g80.sms=2' # another machine; its block scheduler most of all
 compare g80.vecadd bs
+in_any_way g80.vecadd bs
 compare g80.scalarprod ctl,wu,wp,arb
 compare g80.nn fetch,decode,read,execute,write
 for model in stuck0 stuck1; do compare g80.vecadd bs,ctl,arb; done

@@ -3,6 +3,8 @@
 //   exact   like code, without tolerance                    clock  like word, and prints the time as well
 //   month   like word, and prints a word that is never the same
 //   early   like code, and gives up after the first half    managed  like code; results are never copied
+//   print   like code, and a kernel prints what is out of range; it leaves nothing in memory
+//   timed   like code, and prints how long the kernels took on the device
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +18,12 @@ __global__ void smooth(const float *in, float *out) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   float left = in[i == 0 ? 0 : i - 1], right = in[i == n - 1 ? i : i + 1];
   out[i] = 0.25f * left + 0.5f * in[i] + 0.25f * right;
+}
+
+__global__ void show(const float *in) {
+  float sum = 0;
+  for (int k = 0; k < 16; k++) sum += static_cast<float>(k) * in[(blockIdx.x * 16 + threadIdx.x + k) % n];
+  if (!(sum > 0 && sum < 1e5f)) printf("%d: %g\n", blockIdx.x, sum);
 }
 
 static float first(int i) { return static_cast<float>(i * 37 % 101); }
@@ -51,11 +59,25 @@ int main(int argc, char **argv) {
     cudaMalloc(&out, sizeof host);
     cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
   }
+  cudaEvent_t begin, end;
+  if (is("timed")) {
+    cudaEventCreate(&begin);
+    cudaEventCreate(&end);
+    cudaEventRecord(begin);
+  }
   for (int step = 0; step < steps; step++) {
     smooth<<<n / 64, 64>>>(in, out);
     float *swap = in;
     in = out;
     out = swap;
+  }
+  if (is("print")) show<<<48, 32>>>(in);
+  if (is("timed")) {
+    float took = 0;
+    cudaEventRecord(end);
+    if (cudaEventSynchronize(end) != cudaSuccess) return 2;
+    cudaEventElapsedTime(&took, begin, end);
+    printf("%.9g\n", took);
   }
   bool right = true;
   if (is("managed")) {
@@ -79,6 +101,6 @@ int main(int argc, char **argv) {
     printf("\n");
   }
   if (is("word") || is("clock") || is("month")) printf("Test %s\n", right ? "PASSED" : "FAILED");
-  bool tells = is("code") || is("exact") || is("early") || is("managed");
+  bool tells = is("code") || is("exact") || is("early") || is("managed") || is("print") || is("timed");
   return tells && !right ? 1 : 0;
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Faults of CUDA programs that are followed without time end as by a simulation: cuda-follow.sh REDOUBT FOLDER. The long form of
+# Faults of CUDA programs that are followed without time, or tried on a copy of the machine, end as by a simulation: cuda-follow.sh REDOUBT FOLDER. The long form of
 # tests/campaign/cuda-follow.sh.
 set -eu
 faults=2000
@@ -13,5 +13,5 @@ fi
   cat "$2/follow.txt"
   exit 1
 }
-awk '/faults alike/ { for (i = 1; i <= NF; i++) { if ($(i + 1) == "faults") n += $i; if ($(i + 1) == "followed,") f += $i; if ($(i + 1) == "simulated") s += $i } lots++ }
-  END { printf "RESULT cuda-follow: %d faults of CUDA programs in %d lots, with shortcuts and by a simulation of each: all alike; %d followed, %d simulated\n", n, lots, f, s }' "$2/follow.txt"
+awk '/faults alike/ { for (i = 1; i <= NF; i++) { if ($(i + 1) == "faults") n += $i; if ($(i + 1) == "followed,") f += $i; if ($(i + 1) == "tried,") t += $i; if ($(i + 1) == "simulated") s += $i } lots++ }
+  END { printf "RESULT cuda-follow: %d faults of CUDA programs in %d lots, with and without protections, with shortcuts and by a simulation of each: all alike; %d followed, %d tried, %d simulated\n", n, lots, f, t, s }' "$2/follow.txt"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A machine that heals itself: heal.sh REDOUBT FOLDER [LANES [TRANSIENTS [WORKLOAD...]]]. Every workload with 20 lanes that break for good and 20 that break now and then, and
-# 10,000 transients at each of four thresholds; see heal_proof.c.
+# A machine that heals itself: heal.sh REDOUBT FOLDER [LANES [TRANSIENTS [WORKLOAD...]]]. Every workload with 20 lanes that break for good, 20 that break now and then,
+# and 20 that break for good where only idle time looks for them, and 10,000 transients at each of four thresholds; see heal_proof.c.
 set -eu
 proof="$(dirname "$1")/heal_proof"
 folder=$2
@@ -12,7 +12,7 @@ shift 2
 shards=$(nproc)
 mkdir -p "$folder"
 rm -f "$folder"/heal-*.txt
-for mode in permanent intermittent; do
+for mode in permanent intermittent idle; do
   i=0
   pids=
   while [ $i -lt "$shards" ]; do
@@ -23,6 +23,12 @@ for mode in permanent intermittent; do
   for pid in $pids; do wait "$pid"; done
   cat "$folder"/heal-$mode-*.txt | awk -v mode=$mode '{ for (i = 1; i < NF; i += 2) if ($i ~ /^most/) { if ($(i + 1) > n[$i]) n[$i] = $(i + 1) } else n[$i] += $(i + 1) }
     END {
+      if (mode == "idle") {
+        printf "RESULT heal-idle: %d runs with a lane that breaks, found by RISE in idle time: of %d in which the lane gave a wrong result %d were detected, after %.0f cycles (at most %d), %d mapped, after %.0f cycles (at most %d), with %d false entries; %d first runs were wrong or ended early; 0 wrong of those that began with the lane in the map and kept it there; time of the run in which it breaks %.3f, of the next %.3f times that before\n", \
+          n["runs"], n["met"], n["found"], n["detection"] / n["found"], n["most-detection"], n["mapped"], n["entry"] / n["mapped"], n["most-entry"], n["false"], n["let"], \
+          n["during"] / n["healthy"], n["after"] / n["healthy"]
+        exit n["runs"] == 0 || n["wrong"] > 0 || n["mapped"] == 0 || n["false"] > 0
+      }
       printf "RESULT heal-%s: %d runs with a lane that breaks: 0 wrong outputs; of %d in which the lane gave a wrong result %d were detected, after %.1f cycles (at most %d), %d mapped, after %.0f cycles (at most %d), with %d false entries; found permanent %d, intermittent %d, still on trial %d, back in use %d; time of the run in which it breaks %.3f, of the next %.3f times that before\n", \
         mode, n["runs"], n["met"], n["found"], n["detection"] / n["found"], n["most-detection"], n["mapped"], n["entry"] / n["mapped"], n["most-entry"], n["false"], \
         n["permanent"], n["intermittent"], n["trial"], n["back"], n["during"] / n["healthy"], n["after"] / n["healthy"]

@@ -1,8 +1,10 @@
-// A machine that heals itself: heal_proof permanent|intermittent LANES SHARD/SHARDS [WORKLOAD...], or heal_proof transient COUNT THRESHOLD.
+// A machine that heals itself: heal_proof permanent|intermittent|idle LANES SHARD/SHARDS [WORKLOAD...], or heal_proof transient COUNT THRESHOLD.
 //
 // The first two: every workload, twice on one machine, with LANES different lanes that break in the middle of the first run: for good, or now and then. All outputs
 // must be right. What is measured: cycles from the first wrong result to its detection, and to the entry in the map; what the lane was found to be; the time of
-// the run before, of the one in which the lane breaks, and of the next. The third: one workload again and again, COUNT single wrong results at random lanes,
+// the run before, of the one in which the lane breaks, and of the next. `idle` is `permanent` with RISE's idle time instead of full redundancy: there the first run
+// may be wrong or end early, which is counted; a run that begins with the lane in the map must be right, unless the
+// lane comes back into use. `transient`: one workload again and again, COUNT single wrong results at random lanes,
 // some of them close together; entries in the map are false ones. The last line is what heal.sh adds up.
 #include "broken.h"
 
@@ -20,6 +22,7 @@ typedef struct Lane {
   uint64_t first, found, mapped; // cycles of the first wrong result, its detection, the entry; 0: not yet
   uint64_t strikes, false_entries, came_back;
   uint32_t was_mapped;
+  bool is_here, has_left; // the lane is in the map; it came back into use
 } Lane;
 
 static bool is_active(const Lane *lane, uint64_t cycle) {
@@ -71,6 +74,7 @@ static Verdict on_watch(Hook *hook, HookMachine *machine, ResultEvent *event) {
   Lane *lane = hook->own;
   const Region *region = &machine->regions->items[lane->map];
   uint32_t wrong = 0;
+  bool was_here = lane->is_here;
   (void)event;
   if (lane->found == 0 && *machine->repeated > 0) lane->found = machine->cycle;
   for (uint64_t row = 0; row < region->rows; row++) {
@@ -78,11 +82,13 @@ static Verdict on_watch(Hook *hook, HookMachine *machine, ResultEvent *event) {
     memcpy(&map, machine->block + region->base + row * region->row_bytes, sizeof map);
     bool is_here = lane->mode != TRANSIENT && row == lane->row && (map >> lane->lane & 1) != 0;
     if (is_here && lane->mapped == 0) lane->mapped = machine->cycle;
+    if (row == lane->row) lane->is_here = is_here;
     wrong += (uint32_t)__builtin_popcount(map) - (is_here ? 1 : 0);
   }
   if (wrong > lane->was_mapped) lane->false_entries += wrong - lane->was_mapped;
   if (wrong < lane->was_mapped) lane->came_back += lane->was_mapped - wrong;
   lane->was_mapped = wrong;
+  lane->has_left |= was_here && !lane->is_here;
   const Region *votes = &machine->regions->items[lane->votes];
   lane->kind = machine->block[votes->base + lane->row * votes->row_bytes + lane->lane * votes->unit_bytes] & 3;
   return VERDICT_PASS;
@@ -154,12 +160,20 @@ static Ran bench_run(Bench *bench, const Workload *workload) {
 // ---- A lane breaks -----------------------------------------------------------------------------------------
 
 typedef struct Tally {
-  uint64_t runs, met, found, mapped, detection, most_detection, entry, most_entry, kinds[4], false_entries, wrong, healthy, during, after;
+  uint64_t runs, met, found, mapped, detection, most_detection, entry, most_entry, kinds[4], false_entries, wrong, let, healthy, during,
+      after;
 } Tally;
 
-static void breaks(const Workload *workload, const Spec *spec, Mode mode, uint64_t number, uint64_t index, Tally *tally) {
+static void complain(const Workload *workload, const Lane *lane, const char *what) {
+  fprintf(stderr, "%s: lane %u of SP row %u from cycle %lu, spoil %d: %s\n", workload->name, lane->lane, lane->row, lane->from, lane->spoil,
+          what);
+}
+
+static void breaks(const Workload *workload, const Spec *spec, Mode mode, const char *detect, uint64_t number, uint64_t index,
+                   Tally *tally) {
   char protection[80];
-  snprintf(protection, sizeof protection, "heal:window=%d,trials=%d", WINDOW, TRIALS);
+  bool is_idle = strcmp(detect, "rise") == 0;
+  snprintf(protection, sizeof protection, "heal:window=%d,trials=%d,detect=%s", WINDOW, TRIALS, detect);
   Bench bench;
   Lane lane = {.mode = mode, .from = UINT64_MAX};
   bench_open(&bench, spec, protection, &lane);
@@ -173,13 +187,16 @@ static void breaks(const Workload *workload, const Spec *spec, Mode mode, uint64
   lane.on = 3 * WINDOW;
   lane.off = 2 * WINDOW;
   bench_open(&bench, spec, protection, &lane);
-  Ran during = bench_run(&bench, workload), after = during.is_done ? bench_run(&bench, workload) : (Ran){0};
+  Ran during = bench_run(&bench, workload);
+  bool was_mapped = lane.mapped > 0, is_right = during.is_done && during.hash == healthy.hash;
+  Ran after = during.is_done ? bench_run(&bench, workload) : (Ran){0};
+  bool stays_right = after.is_done && after.hash == healthy.hash,
+       must_be_right = !is_idle || (was_mapped && !lane.has_left && during.is_done);
   tally->runs++;
-  if (!during.is_done || !after.is_done || during.hash != healthy.hash || after.hash != healthy.hash) {
-    fprintf(stderr, "%s: lane %u of SP row %u from cycle %lu, spoil %d: %s\n", workload->name, lane.lane, lane.row, lane.from, lane.spoil,
-            during.is_done && after.is_done ? "wrong outputs" : "ended early");
-    tally->wrong++;
-  }
+  tally->let += is_idle && !is_right;
+  bool is_wrong = (!is_idle && !is_right) || (must_be_right && !stays_right);
+  if (is_wrong) complain(workload, &lane, during.is_done && after.is_done ? "wrong outputs" : "ended early");
+  tally->wrong += is_wrong;
   tally->false_entries += lane.false_entries;
   tally->met += lane.first > 0;
   if (lane.first > 0 && lane.found >= lane.first) {
@@ -192,6 +209,8 @@ static void breaks(const Workload *workload, const Spec *spec, Mode mode, uint64
     tally->entry += lane.mapped - lane.first;
     if (lane.mapped - lane.first > tally->most_entry) tally->most_entry = lane.mapped - lane.first;
     tally->kinds[lane.kind]++;
+  }
+  if (lane.mapped > 0 && after.is_done) {
     tally->healthy += healthy.cycles;
     tally->during += during.cycles;
     tally->after += after.cycles;
@@ -199,20 +218,22 @@ static void breaks(const Workload *workload, const Spec *spec, Mode mode, uint64
   bench_close(&bench);
 }
 
-static int prove_breaks(Mode mode, const Spec *spec, int argc, char **argv) {
+static int prove_breaks(Mode mode, const char *detect, const Spec *spec, int argc, char **argv) {
   unsigned long lanes = 0, shard = 0, shards = 1;
   if (argc < 2 || sscanf(argv[0], "%lu", &lanes) != 1 || sscanf(argv[1], "%lu/%lu", &shard, &shards) != 2) return 2;
   Tally tally = {0};
   for (uint32_t i = 0; i < workload_count; i++) {
     bool is_chosen = argc == 2;
     for (int k = 2; k < argc; k++) is_chosen |= strcmp(argv[k], workloads[i]->name) == 0;
-    for (uint64_t number = shard; number < lanes && is_chosen; number += shards) breaks(workloads[i], spec, mode, number, i, &tally);
+    for (uint64_t number = shard; number < lanes && is_chosen; number += shards)
+      breaks(workloads[i], spec, mode, detect, number, i, &tally);
   }
-  printf(
-      "runs %lu met %lu found %lu mapped %lu detection %lu entry %lu trial %lu permanent %lu intermittent %lu back %lu false %lu wrong %lu "
-      "healthy %lu during %lu after %lu most-detection %lu most-entry %lu\n",
-      tally.runs, tally.met, tally.found, tally.mapped, tally.detection, tally.entry, tally.kinds[1], tally.kinds[2], tally.kinds[3],
-      tally.kinds[0], tally.false_entries, tally.wrong, tally.healthy, tally.during, tally.after, tally.most_detection, tally.most_entry);
+  printf("runs %lu met %lu found %lu mapped %lu detection %lu entry %lu trial %lu permanent %lu intermittent %lu back %lu false %lu wrong "
+         "%lu let %lu "
+         "healthy %lu during %lu after %lu most-detection %lu most-entry %lu\n",
+         tally.runs, tally.met, tally.found, tally.mapped, tally.detection, tally.entry, tally.kinds[1], tally.kinds[2], tally.kinds[3],
+         tally.kinds[0], tally.false_entries, tally.wrong, tally.let, tally.healthy, tally.during, tally.after, tally.most_detection,
+         tally.most_entry);
   return tally.wrong > 0 ? 1 : 0;
 }
 
@@ -245,13 +266,15 @@ int main(int argc, char **argv) {
   Arena *arena = arena_new();
   Diags diags = {0};
   Spec spec;
-  bool good = spec_load(&spec, arena, "fermi-gtx480", &diags) && spec_set(&spec, "sm.count", "2", NULL, 0, &diags);
+  bool good = spec_load(&spec, arena, "fermi-gtx480", &diags) && spec_set(&spec, "sm.count", "2", NULL, 0, &diags) &&
+              spec_set(&spec, "limit.instructions", "2000000", NULL, 0, &diags); // a wrong loop counter may go on for ever
   if (!good) broken_die("machine", &diags);
   int code = 2;
-  if (argc > 2 && strcmp(argv[1], "permanent") == 0) code = prove_breaks(PERMANENT, &spec, argc - 2, argv + 2);
-  if (argc > 2 && strcmp(argv[1], "intermittent") == 0) code = prove_breaks(INTERMITTENT, &spec, argc - 2, argv + 2);
+  if (argc > 2 && strcmp(argv[1], "permanent") == 0) code = prove_breaks(PERMANENT, "dmr", &spec, argc - 2, argv + 2);
+  if (argc > 2 && strcmp(argv[1], "intermittent") == 0) code = prove_breaks(INTERMITTENT, "dmr", &spec, argc - 2, argv + 2);
+  if (argc > 2 && strcmp(argv[1], "idle") == 0) code = prove_breaks(PERMANENT, "rise", &spec, argc - 2, argv + 2);
   if (argc > 2 && strcmp(argv[1], "transient") == 0) code = prove_transients(&spec, argc - 2, argv + 2);
-  if (code == 2) fprintf(stderr, "heal_proof permanent|intermittent LANES SHARD/SHARDS [WORKLOAD...] | transient COUNT THRESHOLD\n");
+  if (code == 2) fprintf(stderr, "heal_proof permanent|intermittent|idle LANES SHARD/SHARDS [WORKLOAD...] | transient COUNT THRESHOLD\n");
   diags_free(&diags);
   arena_free(arena);
   return code;

@@ -9,7 +9,7 @@
 
 enum {
   FRAG_LINE = 64,         // bytes of a line of all caches
-  FRAG_CONTEXTS = 16,     // at most, of a pipeline: waiters are a mask of 16 bits
+  FRAG_CONTEXTS = 16,     // at most, of a pipeline: waiters are a mask of 32 bits, for two pipelines
   FRAG_ADDRESS_BITS = 27, // 128 MB
 };
 
@@ -20,21 +20,21 @@ typedef struct FragPlace {
 } FragPlace;
 typedef struct FragEntry { // of the fragment queue
   FragPlace place;
-  uint8_t valid, spare[3];
+  uint8_t valid, copy, spare[2];
 } FragEntry;
 typedef struct FragContext {
   ShaderThread thread;
   FragPlace place;
   uint32_t texel; // CONTEXT_WAITS: from the memory's first byte
-  uint8_t status, spare[3];
+  uint8_t status, copy, spare[2];
 } FragContext;
 typedef struct FragPipe {
   uint8_t current, spare[7];
 } FragPipe;
 typedef struct FragMiss { // of a texture cache
   uint32_t address;       // of the line
-  uint16_t waiters;       // contexts
-  uint8_t valid, spare;
+  uint32_t waiters;       // contexts; of the second pipeline behind those of the first
+  uint8_t valid, spare[7];
 } FragMiss;
 typedef struct FragAsked { // an entry of the crossbar to memory
   uint32_t address;
@@ -53,22 +53,42 @@ typedef struct FragRing { // what has come is taken in the same order
   uint32_t head, count;
 } FragRing;
 
+typedef struct FragIssue { // the point that goes out
+  FragPlace place;
+  uint8_t left, copy; // copies that are still to go; number of the next one
+} FragIssue;
+typedef struct FragRaster {
+  uint16_t bounds[2]; // of the rectangle
+  uint16_t at[2];     // the quad of the next point; y beyond the bounds: all are issued
+  uint16_t corner;    // of the quad
+  FragIssue issue;
+} FragRaster;
+typedef struct FragRop { // a raster operation that waits for what the frame holds
+  FragRing landing;      // its results
+  uint32_t address;
+  uint8_t waits, spare[3];
+} FragRop;
+
 typedef struct FragCore {
   uint64_t cycle, start;
-  uint16_t raster[2]; // the next fragment; y = height: all are issued
-  uint8_t is_running, halted, spare[2];
-  FragRing asked, flying, result, landing;
+  FragRaster raster;
+  uint32_t frame;     // of raster operations: the frame's address
+  uint16_t frame_row; // and points of a row
+  uint8_t next_pipe, is_running, halted, is_drained, is_over, spare;
+  uint32_t flush; // raster operations give back what their caches hold: the next line
+  FragRing asked, flying, result;
   uint32_t queue_head, queue_tail; // of the fragment queue
   uint32_t outcome;                // TrapKind
-  uint64_t left;                   // fragments that have no result yet
+  uint64_t memory_at;              // when memory takes the next line
   uint64_t writes;                 // lines that raster operations have sent to memory and that wait for their turn
   uint64_t corrected, detected, repeated;
 } FragCore;
 
 typedef struct FragDims {
-  uint32_t pipes, contexts, queue, misses, asked, rops, width, memory_width, memory_latency, flying;
+  uint32_t pipes, contexts, queue, misses, asked, rops, width, memory_width, memory_latency, flying, group, memory_interval;
+  uint32_t sharing; // pipelines of a texture cache
   CacheShape cache;
-  bool is_perfect;
+  bool is_perfect, has_perfect_textures;
 } FragDims;
 
 // The arrays of the block, in their order.
@@ -87,6 +107,7 @@ typedef enum FragArray {
   ARRAY_FLYING,
   ARRAY_RESULT,
   ARRAY_LANDING,
+  ARRAY_ROPS,
   ARRAY_RCACHE,
   ARRAY_STATS,
   FRAG_ARRAYS
@@ -94,6 +115,7 @@ typedef enum FragArray {
 
 typedef struct FragStats { // decide nothing
   uint64_t instructions, reads, misses, merged, rop_accesses, rop_misses, memory_reads, memory_writes, busy, killed;
+  uint64_t tally[TALLY_COUNT]; // what schemes count
 } FragStats;
 
 typedef struct Fragment {
@@ -121,6 +143,7 @@ typedef struct Fragment {
   FragMiss *misses;
   FragAsked *asked, *flying;
   FragResult *result, *landing;
+  FragRop *rops;
   const MachineEnvironment *environment;
   const Launch *launch;
   const ShaderProgram *shader;
@@ -150,10 +173,11 @@ bool fragment_is_free(const HookMachine *machine, const Site *site);
 bool memory_replies(Fragment *m);          // texture.c: lines come back
 bool memory_takes(Fragment *m);            // texture.c: the crossbar hands requests to memory
 bool rops_work(Fragment *m);               // rop.c: raster operations write results
+bool rops_give_back(Fragment *m);          // rop.c: and at the end their caches go to memory
 bool results_cross(Fragment *m);           // rop.c: the crossbar hands results to raster operations
 bool pipelines_work(Fragment *m);          // pipeline.c: one instruction of each pipeline
-bool contexts_fill(Fragment *m);           // pipeline.c: fragments go to free contexts
-bool rasteriser_fills(Fragment *m);        // pipeline.c: new fragments into the queue
+bool contexts_fill(Fragment *m);           // raster.c: fragments go to free contexts
+bool rasteriser_fills(Fragment *m);        // raster.c: new fragments into the queue
 uint64_t fragment_next(const Fragment *m); // the next cycle in which something arrives; UINT64_MAX: none
 
 // ---- tell.c: hooks hear of registers and instructions; `pc` is of the instruction that has ended ---------------------------
@@ -161,10 +185,16 @@ void tell_begin(Fragment *m, uint32_t pipe, uint32_t number); // all registers a
 void tell_reads(Fragment *m, uint32_t pipe, uint32_t number); // of the instruction that is next
 void tell_end(Fragment *m, uint32_t pipe, uint32_t number, uint32_t pc);
 
+// A fragment is about to go to a context (false: a hook does not want that now), or has left it.
+bool tell_fragment(Fragment *m, uint32_t pipe, uint32_t number, FragPlace place, uint32_t copy);
+void tell_fragment_end(Fragment *m, uint32_t pipe, uint32_t number);
+
 // texture.c: true: the texel is there. False: the context waits, or tries again (its status says).
 bool texture_reads(Fragment *m, uint32_t pipe, uint32_t number, const ShaderRead *read, float texel[4]);
-bool rops_take(Fragment *m, const FragContext *context);                   // rop.c: false: the crossbar is full
-void rops_flush(Fragment *m);                                              // rop.c: what their caches hold goes to memory
-uint8_t *frame_bytes(const Fragment *m, uint32_t address, uint32_t bytes); // of memory; NULL: outside, only after a fault
+bool rops_take(Fragment *m, const FragContext *context);                              // rop.c: false: the crossbar is full
+void rop_filled(Fragment *m, uint32_t rop, uint32_t address);                         // rop.c: a line of the frame has come
+bool crossbar_asks(Fragment *m, uint32_t from, uint32_t miss, uint32_t line_address); // texture.c: false: it is full
+void rops_flush(Fragment *m);                                                         // rop.c: what their caches hold goes to memory
+uint8_t *frame_bytes(const Fragment *m, uint32_t address, uint32_t bytes);            // of memory; NULL: outside, only after a fault
 
 #endif

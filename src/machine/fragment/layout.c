@@ -52,13 +52,17 @@ static void take_spec(Fragment *m) {
   dims->pipes = (uint32_t)spec->fragment_pipelines;
   dims->contexts = (uint32_t)spec->fragment_contexts;
   dims->queue = (uint32_t)spec->fragment_queue;
+  dims->sharing = min_u32((uint32_t)spec->fragment_cache_pipelines, dims->pipes);
   dims->misses = (uint32_t)spec->fragment_texture_queue;
   dims->asked = (uint32_t)spec->fragment_crossbar_queue;
   dims->width = (uint32_t)spec->fragment_crossbar_width;
   dims->memory_width = (uint32_t)spec->fragment_memory_width;
   dims->memory_latency = (uint32_t)spec->fragment_memory_latency;
   dims->rops = (uint32_t)spec->fragment_rops;
-  dims->is_perfect = spec->fragment_perfect != 0;
+  dims->group = min_u32((uint32_t)spec->fragment_group, min_u32(dims->contexts, dims->queue));
+  dims->memory_interval = (uint32_t)spec->fragment_memory_interval;
+  dims->is_perfect = spec->fragment_perfect == 1;
+  dims->has_perfect_textures = spec->fragment_perfect != 0;
   dims->cache = cache_shape(spec->fragment_cache_bytes, spec->fragment_cache_ways, FRAG_LINE);
   dims->flying = dims->memory_width * (dims->memory_latency + 4);
 }
@@ -75,12 +79,13 @@ static size_t array_bytes(const Fragment *m, FragArray array) {
   case ARRAY_INPUT: return contexts * SHADER_INPUTS * sizeof(float[4]);
   case ARRAY_CONTEXTS: return contexts * sizeof(FragContext);
   case ARRAY_PIPES: return d->pipes * sizeof(FragPipe);
-  case ARRAY_TCACHE: return d->pipes * lines * sizeof(CacheLine);
-  case ARRAY_MISSES: return (size_t)d->pipes * d->misses * sizeof(FragMiss);
+  case ARRAY_TCACHE: return d->pipes / d->sharing * lines * sizeof(CacheLine);
+  case ARRAY_MISSES: return (size_t)d->pipes / d->sharing * d->misses * sizeof(FragMiss);
   case ARRAY_ASKED: return d->asked * sizeof(FragAsked);
   case ARRAY_FLYING: return d->flying * sizeof(FragAsked);
   case ARRAY_RESULT: return d->asked * sizeof(FragResult);
-  case ARRAY_LANDING: return (size_t)d->width * 4 * sizeof(FragResult);
+  case ARRAY_LANDING: return (size_t)d->rops * d->misses * sizeof(FragResult);
+  case ARRAY_ROPS: return d->rops * sizeof(FragRop);
   case ARRAY_RCACHE: return d->rops * lines * sizeof(CacheLine);
   case ARRAY_STATS: return sizeof(FragStats);
   case FRAG_ARRAYS: break;
@@ -93,14 +98,18 @@ static void name_dims(const Fragment *m, const CellsRow *row, Region *region) {
   const FragDims *d = &m->dims;
   uint32_t lines = cache_lines(&d->cache);
   bool by_context = row->array == ARRAY_TEMP || row->array == ARRAY_HALF || row->array == ARRAY_INPUT || row->array == ARRAY_CONTEXTS;
-  bool by_pipe = by_context || row->array == ARRAY_PIPES || row->array == ARRAY_TCACHE || row->array == ARRAY_MISSES;
+  bool by_pipe = by_context || row->array == ARRAY_PIPES, by_cache = row->array == ARRAY_TCACHE || row->array == ARRAY_MISSES;
   uint32_t entries = 0;
   if (by_pipe) region->dims[region->dim_count++] = (RegionDim){"pipe", d->pipes};
+  if (by_cache) region->dims[region->dim_count++] = (RegionDim){d->sharing == 1 ? "pipe" : "cache", d->pipes / d->sharing};
   if (by_context) region->dims[region->dim_count++] = (RegionDim){"context", d->contexts};
-  if (row->array == ARRAY_RCACHE) region->dims[region->dim_count++] = (RegionDim){"rop", d->rops};
+  if (row->array == ARRAY_RCACHE || row->array == ARRAY_ROPS || row->array == ARRAY_LANDING)
+    region->dims[region->dim_count++] = (RegionDim){"rop", d->rops};
   if (row->array == ARRAY_TCACHE || row->array == ARRAY_RCACHE) entries = lines;
   if (row->array == ARRAY_MISSES) entries = d->misses;
   if (row->array == ARRAY_ASKED || row->array == ARRAY_RESULT) entries = d->asked;
+  if (row->array == ARRAY_FLYING) entries = d->flying;
+  if (row->array == ARRAY_LANDING) entries = d->misses;
   if (row->array == ARRAY_CONSTANTS) entries = SHADER_MOST_CONSTANTS;
   if (row->array == ARRAY_QUEUE) entries = d->queue;
   if (row->rows > 0) entries = row->rows;
@@ -111,6 +120,8 @@ static void name_dims(const Fragment *m, const CellsRow *row, Region *region) {
 
 bool fragment_layout(Fragment *m, Diags *diags) {
   take_spec(m);
+  if (m->dims.pipes % m->dims.sharing != 0)
+    return diags_add(diags, NULL, 0, 0, "fragment.cache_pipelines: an odd number of pipelines cannot share caches by two");
   size_t at = 0;
   for (uint32_t i = 0; i < FRAG_ARRAYS; i++) {
     m->array_at[i] = at;
@@ -129,11 +140,14 @@ bool fragment_layout(Fragment *m, Diags *diags) {
                         .row_bytes = rows[i].row_bytes,
                         .unit_bytes = rows[i].unit_bytes};
     name_dims(m, &rows[i], &items[i]);
+    if (strcmp(rows[i].name, "tqueue.waiters") == 0) items[i].bits = m->dims.contexts * m->dims.sharing;
     if (rows[i].array == ARRAY_TEMP) m->temp_region = (uint16_t)i;
     if (rows[i].array == ARRAY_HALF) m->half_region = (uint16_t)i;
   }
-  enum { TOLD_EVENTS = WANT_LAUNCH | WANT_CELLS | WANT_COMMIT | WANT_TRAP | WANT_CYCLE | WANT_FINISH };
-  HookShape shape = {.sms = m->dims.pipes, .warps = m->dims.contexts, .block_slots = 1, .untold = ~(uint32_t)TOLD_EVENTS};
+  enum {
+    TOLD_EVENTS = WANT_LAUNCH | WANT_BLOCK | WANT_POINT | WANT_MERGE | WANT_CELLS | WANT_COMMIT | WANT_TRAP | WANT_CYCLE | WANT_FINISH
+  };
+  HookShape shape = {.sms = m->dims.pipes, .warps = m->dims.contexts, .block_slots = m->dims.contexts, .untold = ~(uint32_t)TOLD_EVENTS};
   RegionTable own = {items, COUNT_OF(rows), at};
   HookLayout *layout = hook_layout_begin(m->arena, &own, &shape);
   if (!hook_layout_attach(layout, &m->hooks, diags)) return false;
@@ -163,6 +177,7 @@ void fragment_bind(Fragment *m) {
   m->flying = (FragAsked *)(void *)at[ARRAY_FLYING];
   m->result = (FragResult *)(void *)at[ARRAY_RESULT];
   m->landing = (FragResult *)(void *)at[ARRAY_LANDING];
+  m->rops = (FragRop *)(void *)at[ARRAY_ROPS];
   m->rcache = (CacheLine *)(void *)at[ARRAY_RCACHE];
   m->stats = (FragStats *)(void *)at[ARRAY_STATS];
   HookMachine *machine = &m->machine;
@@ -171,6 +186,7 @@ void fragment_bind(Fragment *m) {
   machine->corrected = &m->core->corrected;
   machine->detected = &m->core->detected;
   machine->repeated = &m->core->repeated;
+  machine->tally = m->stats->tally;
 }
 
 // ---- Places that hold nothing ------------------------------------------------------------------------------------------
@@ -187,14 +203,18 @@ bool fragment_is_free(const HookMachine *machine, const Site *site) {
   const FragCore *core = (const FragCore *)(const void *)machine->block;
   uint64_t entries = region->dim_count > 0 ? region->dims[region->dim_count - 1].count : 1;
   switch (row->array) {
-  case ARRAY_QUEUE: return strcmp(row->name, "fqueue") == 0 && (((const FragEntry *)(const void *)element)->valid & 1) == 0;
+  case ARRAY_QUEUE: return strcmp(row->name, "fqueue.valid") != 0 && (((const FragEntry *)(const void *)element)->valid & 1) == 0;
   case ARRAY_CONTEXTS:
     return strcmp(row->name, "status") != 0 && (((const FragContext *)(const void *)element)->status & 3) == CONTEXT_FREE;
   case ARRAY_TCACHE:
-  case ARRAY_RCACHE: return !cache_line_valid((const CacheLine *)(const void *)element);
-  case ARRAY_MISSES: return (((const FragMiss *)(const void *)element)->valid & 1) == 0;
+  case ARRAY_RCACHE:
+    return strstr(row->name, ".valid") == NULL && strstr(row->name, ".dirty") == NULL &&
+           !cache_line_valid((const CacheLine *)(const void *)element);
+  case ARRAY_MISSES: return strcmp(row->name, "tqueue.valid") != 0 && (((const FragMiss *)(const void *)element)->valid & 1) == 0;
   case ARRAY_ASKED: return !is_in_ring(&core->asked, site->row, (uint32_t)entries);
+  case ARRAY_FLYING: return !is_in_ring(&core->flying, site->row, (uint32_t)entries);
   case ARRAY_RESULT: return !is_in_ring(&core->result, site->row, (uint32_t)entries);
+  case ARRAY_LANDING: return false;
   default: return false;
   }
 }

@@ -1,4 +1,5 @@
-// The fragment processor as others see it, and its cycle. A launch ends when every fragment has its result in the frame, or none.
+// The fragment processor as others see it, and its cycle. A launch ends when every fragment has its result in the
+// frame, or none, and the frame is in memory.
 #include "machine/fragment/fragment_internal.h"
 #include "machine/machines.h"
 
@@ -74,7 +75,10 @@ static void begin(Machine *machine, const MachineEnvironment *environment, const
   m->machine.memory = memory_bytes(m->memory);
   core->start = core->cycle;
   core->is_running = 1;
-  core->left = (uint64_t)m->width * m->height;
+  core->raster.bounds[0] = (uint16_t)m->width;
+  core->raster.bounds[1] = (uint16_t)m->height;
+  core->frame = m->params.frame;
+  core->frame_row = (uint16_t)m->width;
   shader_constants(m->shader, m->constants);
   Who who = WHO_NOBODY;
   who.launch = launch->number;
@@ -105,9 +109,10 @@ uint64_t fragment_next(const Fragment *m) {
   const FragCore *core = m->core;
   uint64_t next = UINT64_MAX;
   if (core->flying.count > 0) next = min_u64(next, m->flying[core->flying.head % m->dims.flying].at);
-  if (core->asked.count > 0) next = min_u64(next, max_u64(m->asked[core->asked.head % m->dims.asked].at, core->cycle + 1));
+  if (core->asked.count > 0)
+    next = min_u64(next, max_u64(max_u64(m->asked[core->asked.head % m->dims.asked].at, core->memory_at), core->cycle + 1));
   if (core->result.count > 0) next = min_u64(next, max_u64(m->result[core->result.head % m->dims.asked].at, core->cycle + 1));
-  if (core->landing.count > 0) next = min_u64(next, core->cycle + 1);
+  if (core->is_drained != 0) next = min_u64(next, max_u64(core->memory_at, core->cycle + 1));
   return next;
 }
 
@@ -120,6 +125,7 @@ static bool machine_cycle(Fragment *m) {
   any = pipelines_work(m) || any;
   any = contexts_fill(m) || any;
   any = rasteriser_fills(m) || any;
+  if (m->core->is_drained != 0) any = rops_give_back(m) || any;
   return any;
 }
 
@@ -130,7 +136,7 @@ static void tell_cycle(Fragment *m) {
 
 static bool has_ended(const Fragment *m) {
   const FragCore *core = m->core;
-  return core->left == 0 || core->outcome != TRAP_NONE || core->halted != 0 || m->machine.refused.hook != NULL;
+  return core->is_over != 0 || core->outcome != TRAP_NONE || core->halted != 0 || m->machine.refused.hook != NULL;
 }
 
 static bool run(Machine *machine, uint64_t until) {
@@ -159,6 +165,11 @@ static bool run(Machine *machine, uint64_t until) {
 
 static void flush(Machine *machine) { rops_flush(fragment_of(machine)); }
 
+// Over both crossbars: lines that caches asked for and got, and results on their way to raster operations. A header has 8 bytes, as on other machines.
+static uint64_t network_bytes(const FragStats *own) {
+  return own->memory_reads * (8 + 8 + FRAG_LINE) + own->rop_accesses * (8 + FRAGMENT_TEXEL_BYTES);
+}
+
 static void end(Machine *machine, Stats *stats, Trap *trap) {
   Fragment *m = fragment_of(machine);
   const FragCore *core = m->core;
@@ -169,8 +180,13 @@ static void end(Machine *machine, Stats *stats, Trap *trap) {
   stats->value[STAT_WARP_INSTRUCTIONS] = stats->value[STAT_THREAD_INSTRUCTIONS] = own->instructions;
   stats->value[STAT_BLOCKS] = (uint64_t)m->width * m->height;
   stats->value[STAT_TEXTURE_FETCHES] = own->reads;
-  stats->value[STAT_TEXTURE_ACCESSES] = m->dims.is_perfect ? 0 : own->reads; // of caches
+  stats->value[STAT_TEXTURE_ACCESSES] = m->dims.has_perfect_textures ? 0 : own->reads; // of caches
   stats->value[STAT_TEXTURE_MISSES] = own->misses;
+  stats->value[STAT_ISSUED] = own->instructions;
+  stats->value[STAT_OPERATIONS_FP32] = 4 * (own->instructions - min_u64(own->reads, own->instructions)); // components
+  stats->value[STAT_RASTER_ACCESSES] = own->rop_accesses;
+  stats->value[STAT_RASTER_MISSES] = own->rop_misses;
+  stats->value[STAT_NETWORK_BYTES] = network_bytes(own);
   stats->value[STAT_DRAM_READS] = own->memory_reads;
   stats->value[STAT_DRAM_WRITES] = own->memory_writes;
   stats->value[STAT_SM_CYCLES] = stats->value[STAT_CYCLES] * m->dims.pipes;
@@ -178,6 +194,7 @@ static void end(Machine *machine, Stats *stats, Trap *trap) {
   stats->value[STAT_CORRECTED] = core->corrected;
   stats->value[STAT_DETECTED] = core->detected;
   stats->value[STAT_REPEATED] = core->repeated;
+  for (uint32_t i = 0; i < TALLY_COUNT; i++) stats->value[STAT_COUNT - TALLY_COUNT + i] = own->tally[i];
   *trap = m->trap;
   hooks_finish(&m->hooks, &m->machine);
   uint64_t cycle = core->cycle;

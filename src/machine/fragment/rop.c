@@ -2,8 +2,6 @@
 // over the raster operations. A result is written without a read of its line: caches know which bytes they have.
 #include "machine/fragment/fragment_internal.h"
 
-enum { LANDING_PER_CYCLE = 4 }; // see layout.c: cycles of crossing that the ring holds
-
 bool rops_take(Fragment *m, const FragContext *context) {
   FragRing *ring = &m->core->result;
   if (ring->count >= m->dims.asked) return false;
@@ -14,16 +12,27 @@ bool rops_take(Fragment *m, const FragContext *context) {
   return true;
 }
 
+// Where a result goes. Places are as they are, but after a fault.
+static uint32_t address_of(const Fragment *m, const FragResult *result, uint32_t *rop) {
+  uint32_t row = max_u32(m->core->frame_row, 1), x = result->place.x % row, y = result->place.y % m->height;
+  uint32_t address = (m->core->frame + (y * row + x) * FRAGMENT_TEXEL_BYTES) & ((1u << FRAG_ADDRESS_BITS) - FRAGMENT_TEXEL_BYTES);
+  *rop = address / FRAG_LINE % m->dims.rops;
+  return address;
+}
+
+// In the order in which they came in; one whose raster operation has no room holds up those behind it.
 bool results_cross(Fragment *m) {
   FragCore *core = m->core;
-  uint32_t size = m->dims.width * LANDING_PER_CYCLE;
   bool any = false;
   for (uint32_t i = 0; i < m->dims.width && core->result.count > 0; i++) {
     FragResult *result = &m->result[core->result.head % m->dims.asked];
-    if (result->at > core->cycle || core->landing.count >= size) break;
-    FragResult *landing = &m->landing[(core->landing.head + core->landing.count++) % size];
-    *landing = *result;
-    landing->at = core->cycle + 1;
+    uint32_t rop;
+    address_of(m, result, &rop);
+    FragRing *landing = &m->rops[rop].landing;
+    if (result->at > core->cycle || landing->count >= m->dims.misses) break;
+    FragResult *to = &m->landing[rop * m->dims.misses + (landing->head + landing->count++) % m->dims.misses];
+    *to = *result;
+    to->at = core->cycle + 1;
     *result = (FragResult){0};
     core->result.head = (core->result.head + 1) % m->dims.asked;
     core->result.count--;
@@ -32,9 +41,13 @@ bool results_cross(Fragment *m) {
   return any;
 }
 
-static void write_back(Fragment *m, CacheLine *lines, uint32_t index) {
+// Lines are dealt over the raster operations, so the bits that name one are no part of an address within its cache.
+static uint32_t inside(const Fragment *m, uint32_t address) { return address / FRAG_LINE / m->dims.rops * FRAG_LINE + address % FRAG_LINE; }
+
+static void write_back(Fragment *m, uint32_t rop, CacheLine *lines, uint32_t index) {
   CacheLine *line = &lines[index];
-  uint32_t address = (uint32_t)cache_line_address(&m->dims.cache, lines, index) & ((1u << FRAG_ADDRESS_BITS) - FRAG_LINE);
+  uint32_t number = (uint32_t)cache_line_address(&m->dims.cache, lines, index) / FRAG_LINE * m->dims.rops + rop;
+  uint32_t address = number * FRAG_LINE & ((1u << FRAG_ADDRESS_BITS) - FRAG_LINE);
   for (uint32_t i = 0; i < FRAG_LINE; i++) {
     if ((line->dirty.half[0] >> i & 1) == 0) continue;
     uint8_t *to = frame_bytes(m, address + i, 1);
@@ -48,49 +61,135 @@ static void write_through(Fragment *m, uint32_t address, const uint32_t value[4]
   if (to != NULL) memcpy(to, value, FRAGMENT_TEXEL_BYTES);
 }
 
-static void write_result(Fragment *m, uint32_t address, const uint32_t value[4]) {
-  uint32_t rop = address / FRAG_LINE % m->dims.rops, index;
-  CacheLine *lines = &m->rcache[rop * cache_lines(&m->dims.cache)];
+static CacheLine *cache_of(const Fragment *m, uint32_t rop) { return &m->rcache[rop * cache_lines(&m->dims.cache)]; }
+
+// The line of an address, which goes into the cache if it is not there. Bytes that nobody has brought stay invalid.
+static CacheLine *line_of(Fragment *m, uint32_t rop, uint32_t address) {
+  CacheLine *lines = cache_of(m, rop);
+  uint32_t index;
+  if (cache_find(&m->dims.cache, lines, inside(m, address), bytes_from(0, FRAG_LINE), &index) != CACHE_MISS) return &lines[index];
+  m->stats->rop_misses++;
+  index = cache_victim(&m->dims.cache, lines, inside(m, address));
+  if (bytes_any(lines[index].dirty)) {
+    write_back(m, rop, lines, index);
+    m->core->writes++;
+  }
+  lines[index] = (CacheLine){.tag = cache_tag(&m->dims.cache, inside(m, address)), .used = m->core->cycle};
+  return &lines[index];
+}
+
+static void write_result(Fragment *m, uint32_t rop, uint32_t address, const uint32_t value[4]) {
   ByteMask bytes = bytes_from(address % FRAG_LINE, FRAGMENT_TEXEL_BYTES);
   m->stats->rop_accesses++;
-  if (cache_find(&m->dims.cache, lines, address, bytes, &index) == CACHE_MISS) {
-    m->stats->rop_misses++;
-    index = cache_victim(&m->dims.cache, lines, address);
-    if (bytes_any(lines[index].dirty)) {
-      write_back(m, lines, index);
-      m->core->writes++;
-    }
-    lines[index] = (CacheLine){.tag = cache_tag(&m->dims.cache, address)};
-  }
-  CacheLine *line = &lines[index];
+  CacheLine *line = line_of(m, rop, address);
   memcpy((uint8_t *)line->data + address % FRAG_LINE, value, FRAGMENT_TEXEL_BYTES);
   line->valid = bytes_or(line->valid, bytes);
   line->dirty = bytes_or(line->dirty, bytes);
   line->used = m->core->cycle;
 }
 
-// Each raster operation takes one result a cycle, in the order of their coming.
-bool rops_work(Fragment *m) {
-  FragCore *core = m->core;
-  uint32_t size = m->dims.width * LANDING_PER_CYCLE;
-  uint64_t taken = 0; // raster operations that have worked in this cycle
-  bool any = false;
-  while (core->landing.count > 0) {
-    FragResult *landing = &m->landing[core->landing.head % size];
-    uint32_t x = landing->place.x % m->width, y = landing->place.y % m->height; // as they are, but after a fault
-    uint32_t address = m->params.frame + (y * m->width + x) * FRAGMENT_TEXEL_BYTES;
-    uint64_t rop = UINT64_C(1) << address / FRAG_LINE % m->dims.rops;
-    if (landing->at > core->cycle || (taken & rop) != 0) break;
-    taken |= rop;
-    if (m->dims.is_perfect) write_through(m, address, landing->value);
-    else write_result(m, address, landing->value);
-    *landing = (FragResult){0};
-    core->landing.head = (core->landing.head + 1) % size;
-    core->landing.count--;
-    core->left--;
-    any = true;
+// ---- What the frame holds ----------------------------------------------------------------------------------------------
+
+static bool ask_for_line(Fragment *m, uint32_t rop, uint32_t address) {
+  FragRop *unit = &m->rops[rop];
+  uint32_t line_address = address & ~(uint32_t)(FRAG_LINE - 1);
+  if ((unit->waits & 1) != 0 && unit->address == line_address) return false; // under way
+  if (crossbar_asks(m, m->dims.pipes + rop, 0, line_address)) unit->address = line_address, unit->waits = 1;
+  return true;
+}
+
+// False: it is not in the cache yet. *any: something was done for it.
+static bool read_old(Fragment *m, uint32_t rop, uint32_t address, uint32_t old[4], bool *any) {
+  if (m->dims.is_perfect) {
+    const uint8_t *from = frame_bytes(m, address, FRAGMENT_TEXEL_BYTES);
+    if (from != NULL) memcpy(old, from, FRAGMENT_TEXEL_BYTES);
+    return true;
   }
+  CacheLine *lines = cache_of(m, rop);
+  uint32_t index;
+  if (cache_find(&m->dims.cache, lines, inside(m, address), bytes_from(address % FRAG_LINE, FRAGMENT_TEXEL_BYTES), &index) != CACHE_HIT) {
+    *any = ask_for_line(m, rop, address) || *any;
+    return false;
+  }
+  m->stats->rop_accesses++;
+  lines[index].used = m->core->cycle;
+  memcpy(old, (const uint8_t *)lines[index].data + address % FRAG_LINE, FRAGMENT_TEXEL_BYTES);
+  return true;
+}
+
+void rop_filled(Fragment *m, uint32_t rop, uint32_t address) {
+  CacheLine *line = line_of(m, rop, address);
+  const uint8_t *from = frame_bytes(m, address, FRAG_LINE);
+  for (uint32_t i = 0; i < FRAG_LINE; i++) { // what was written meanwhile is newer
+    if ((line->valid.half[0] >> i & 1) == 0) ((uint8_t *)line->data)[i] = from != NULL ? from[i] : 0;
+  }
+  line->valid = bytes_from(0, FRAG_LINE);
+  line->used = m->core->cycle;
+  m->rops[rop].waits = 0;
+}
+
+// ---- A result ----------------------------------------------------------------------------------------------------------
+
+// Asks hooks what becomes of a result. False: it stays where it is. *any: something was done for it.
+static bool ask_hooks(Fragment *m, uint32_t rop, uint32_t address, FragResult *landing, bool *writes, bool *any) {
+  uint32_t old[4] = {0};
+  uint32_t row = max_u32(m->core->frame_row, 1), x = landing->place.x % row, y = landing->place.y % m->height;
+  Who who = WHO_NOBODY;
+  who.launch = m->launch->number;
+  who.block = (uint64_t)y * m->width + x;
+  MergeEvent event = {.who = &who, .unit = rop, .x = x, .y = y, .width = m->width, .value = landing->value};
+  Verdict verdict = hooks_merge(&m->hooks, &m->machine, &event);
+  if (event.wants_old) {
+    if (!read_old(m, rop, address, old, any)) return false;
+    event.wants_old = false;
+    event.old = old;
+    verdict = hooks_merge(&m->hooks, &m->machine, &event);
+  }
+  if (verdict == VERDICT_HALT || m->machine.refused.hook != NULL) m->core->halted = 1;
+  *writes = verdict == VERDICT_PASS;
+  return verdict != VERDICT_HOLD;
+}
+
+// The oldest result of a raster operation. False: there is none, or it stays.
+static bool rop_works(Fragment *m, uint32_t rop) {
+  FragRing *ring = &m->rops[rop].landing;
+  if (ring->count == 0) return false;
+  FragResult *landing = &m->landing[rop * m->dims.misses + ring->head % m->dims.misses];
+  uint32_t there;
+  uint32_t address = address_of(m, landing, &there); // another raster operation's, after a fault: it goes through this cache all the same
+  bool writes = true, any = false;
+  if (landing->at > m->core->cycle) return false;
+  if ((m->wants & WANT_MERGE) != 0 && !ask_hooks(m, rop, address, landing, &writes, &any)) return any;
+  if (writes && m->dims.is_perfect) write_through(m, address, landing->value);
+  else if (writes) write_result(m, rop, address, landing->value);
+  *landing = (FragResult){0};
+  ring->head = (ring->head + 1) % m->dims.misses;
+  ring->count--;
+  return true;
+}
+
+// Each takes one result a cycle.
+bool rops_work(Fragment *m) {
+  bool any = false;
+  for (uint32_t rop = 0; rop < m->dims.rops; rop++) any = rop_works(m, rop) || any;
   return any;
+}
+
+// The frame goes to memory at the end: memory takes dirty lines at its own pace. The launch is over when it has the last.
+bool rops_give_back(Fragment *m) {
+  FragCore *core = m->core;
+  uint32_t count = cache_lines(&m->dims.cache), all = m->dims.is_perfect ? 0 : count * m->dims.rops, room = m->dims.memory_width;
+  if (core->cycle < core->memory_at || core->writes > 0) return false; // lines that were pushed out come first
+  for (; core->flush < all && room > 0; core->flush++) {
+    CacheLine *lines = &m->rcache[core->flush / count * count];
+    if (!bytes_any(lines[core->flush % count].dirty)) continue;
+    write_back(m, core->flush / count, lines, core->flush % count);
+    lines[core->flush % count].dirty = (ByteMask){{0, 0}};
+    core->memory_at = core->cycle + m->dims.memory_interval;
+    room--;
+  }
+  if (core->flush >= all) core->is_over = 1;
+  return true;
 }
 
 void rops_flush(Fragment *m) {
@@ -99,7 +198,7 @@ void rops_flush(Fragment *m) {
     CacheLine *lines = &m->rcache[rop * count];
     for (uint32_t i = 0; i < count; i++) {
       if (!bytes_any(lines[i].dirty)) continue;
-      write_back(m, lines, i);
+      write_back(m, rop, lines, i);
       lines[i].dirty = (ByteMask){{0, 0}};
     }
   }

@@ -8,7 +8,7 @@ static Who who_of(const Fragment *m, uint32_t pipe, uint32_t number, uint32_t pc
   who.sm = pipe;
   who.warp = number;
   who.block = (uint64_t)context->place.y * m->width + context->place.x;
-  who.block_slot = 0;
+  who.block_slot = number;
   who.pc = pc;
   return who;
 }
@@ -62,4 +62,21 @@ void tell_end(Fragment *m, uint32_t pipe, uint32_t number, uint32_t pc) {
   if ((m->wants & WANT_COMMIT) == 0) return;
   CommitEvent event = {.who = &who, .mask = 1, .issued_at = m->core->cycle};
   obey(m, hooks_commit(&m->hooks, &m->machine, &event));
+}
+
+bool tell_fragment(Fragment *m, uint32_t pipe, uint32_t number, FragPlace place, uint32_t copy) {
+  if ((m->wants & WANT_BLOCK) == 0) return true;
+  Who who = who_of(m, pipe, number, WHO_NO_INDEX);
+  who.block = (uint64_t)place.y * m->width + place.x;
+  BlockEvent event = {.who = &who, .copy = (uint8_t)copy};
+  Verdict verdict = hooks_block(&m->hooks, &m->machine, &event);
+  obey(m, verdict);
+  return verdict == VERDICT_PASS;
+}
+
+void tell_fragment_end(Fragment *m, uint32_t pipe, uint32_t number) {
+  if ((m->wants & WANT_BLOCK) == 0) return;
+  Who who = who_of(m, pipe, number, WHO_NO_INDEX);
+  BlockEvent event = {.who = &who, .done = true, .copy = context_at(m, pipe, number)->copy & 3};
+  obey(m, hooks_block(&m->hooks, &m->machine, &event));
 }

@@ -180,7 +180,8 @@ static void test_times(void **state) {
   assert_int_equal(time_of(one, 2, perfect, 2), alone + 2);                                 // a fragment more of two instructions
   assert_int_equal(time_of(read, 1, perfect, 2), alone);                                    // a read takes a cycle
   uint64_t missed = time_of(read, 1, real, 2);
-  assert_int_equal(missed, alone - 1 + 1 + 50 + 1); // not one cycle, but in, memory, out
+  assert_int_equal(missed,
+                   alone - 1 + 1 + 50 + 1 + 3); // not one cycle, but in, memory, out; and the frame's line goes to memory at the end
   assert_int_equal(time_of("TEX R0, f[TEX0], TEX0, 2D; TEX o[COLR], f[TEX0], TEX0, 2D;", 1, real, 2), missed + 1); // a hit takes a cycle
   // While one fragment waits another works: the second is not late by the memory's time.
   assert_true(time_of(read, 2, real, 2) < missed + 50);

@@ -41,7 +41,12 @@ uint8_t *frame_bytes(const Fragment *m, uint32_t address, uint32_t bytes) {
   return memory_at(m->memory, memory_base(m->memory) + address, bytes);
 }
 
+// A line of a texture cache is there as a whole: its first bit alone says whether it counts.
+static const ByteMask line_valid = {{1, 0}};
+
 // ---- The cache -----------------------------------------------------------------------------------------------------------
+
+static CacheLine *cache_of(const Fragment *m, uint32_t cache) { return &m->tcache[cache * cache_lines(&m->dims.cache)]; }
 
 static void take_texel(const CacheLine *line, uint32_t address, float texel[4]) {
   memcpy(texel, (const uint8_t *)line->data + address % FRAG_LINE, FRAGMENT_TEXEL_BYTES);
@@ -53,23 +58,29 @@ static void read_memory(const Fragment *m, uint32_t address, void *bytes, uint32
   else memset(bytes, 0, count); // beyond what is allocated: only after a fault
 }
 
+bool crossbar_asks(Fragment *m, uint32_t from, uint32_t miss, uint32_t line_address) {
+  FragRing *ring = &m->core->asked;
+  if (ring->count >= m->dims.asked) return false;
+  m->asked[(ring->head + ring->count++) % m->dims.asked] =
+      (FragAsked){.address = line_address, .miss = (uint16_t)miss, .from = (uint8_t)from, .at = m->core->cycle + 1};
+  return true;
+}
+
 // Puts the miss into the queue, or joins one. False: no place in the queue or in the crossbar.
 static bool ask_for(Fragment *m, uint32_t pipe, uint32_t number, uint32_t line_address) {
-  FragMiss *misses = &m->misses[pipe * m->dims.misses], *fresh = NULL;
+  uint32_t cache = pipe / m->dims.sharing, waiter = 1u << (pipe % m->dims.sharing * m->dims.contexts + number);
+  FragMiss *misses = &m->misses[cache * m->dims.misses], *fresh = NULL;
   for (uint32_t i = 0; i < m->dims.misses; i++) {
     if ((misses[i].valid & 1) == 0) {
       if (fresh == NULL) fresh = &misses[i];
     } else if (misses[i].address == line_address) {
-      misses[i].waiters |= (uint16_t)(1u << number);
+      misses[i].waiters |= waiter;
       m->stats->merged++;
       return true;
     }
   }
-  FragRing *ring = &m->core->asked;
-  if (fresh == NULL || ring->count >= m->dims.asked) return false;
-  *fresh = (FragMiss){.address = line_address, .waiters = (uint16_t)(1u << number), .valid = 1};
-  m->asked[(ring->head + ring->count++) % m->dims.asked] =
-      (FragAsked){.address = line_address, .miss = (uint16_t)(fresh - misses), .from = (uint8_t)pipe, .at = m->core->cycle + 1};
+  if (fresh == NULL || !crossbar_asks(m, cache, (uint32_t)(fresh - misses), line_address)) return false;
+  *fresh = (FragMiss){.address = line_address, .waiters = waiter, .valid = 1};
   m->stats->misses++;
   return true;
 }
@@ -82,14 +93,14 @@ bool texture_reads(Fragment *m, uint32_t pipe, uint32_t number, const ShaderRead
   fragment_texel(texture, read, &x, &y);
   uint32_t address = texture->address + fragment_morton(x, y, texture->width, texture->height) * FRAGMENT_TEXEL_BYTES;
   address &= (1u << FRAG_ADDRESS_BITS) - FRAGMENT_TEXEL_BYTES;
-  if (m->dims.is_perfect) {
+  if (m->dims.has_perfect_textures) {
     m->stats->reads++;
     read_memory(m, address, texel, FRAGMENT_TEXEL_BYTES);
     return true;
   }
-  CacheLine *lines = &m->tcache[pipe * cache_lines(&m->dims.cache)];
+  CacheLine *lines = cache_of(m, pipe / m->dims.sharing);
   uint32_t index, line_address = address & ~(uint32_t)(FRAG_LINE - 1);
-  if (cache_find(&m->dims.cache, lines, address, bytes_from(0, FRAG_LINE), &index) == CACHE_HIT) {
+  if (cache_find(&m->dims.cache, lines, address, line_valid, &index) == CACHE_HIT) {
     lines[index].used = m->core->cycle;
     m->stats->reads++;
     take_texel(&lines[index], address, texel);
@@ -109,6 +120,7 @@ bool memory_takes(Fragment *m) {
   FragCore *core = m->core;
   uint32_t room = m->dims.memory_width;
   bool any = false;
+  if (core->cycle < core->memory_at) return false;
   for (; room > 0 && core->writes > 0; room--) { // lines of raster operations, which were waiting longer
     core->writes--;
     any = true;
@@ -124,11 +136,12 @@ bool memory_takes(Fragment *m) {
     m->stats->memory_reads++;
     any = true;
   }
+  if (any) core->memory_at = core->cycle + m->dims.memory_interval;
   return any;
 }
 
-static void fill(Fragment *m, uint32_t pipe, uint32_t address) {
-  CacheLine *lines = &m->tcache[pipe * cache_lines(&m->dims.cache)];
+static void fill(Fragment *m, uint32_t cache, uint32_t address) {
+  CacheLine *lines = cache_of(m, cache);
   CacheLine *line = &lines[cache_victim(&m->dims.cache, lines, address)];
   *line = (CacheLine){.tag = cache_tag(&m->dims.cache, address), .used = m->core->cycle, .valid = bytes_from(0, FRAG_LINE)};
   read_memory(m, address, line->data, FRAG_LINE);
@@ -141,9 +154,9 @@ static void wake(Fragment *m, uint32_t pipe, uint32_t number) {
   float texel[4];
   ShaderState state = state_of(m, pipe, number);
   uint32_t address = context->texel & ((1u << FRAG_ADDRESS_BITS) - FRAGMENT_TEXEL_BYTES);
-  CacheLine *lines = &m->tcache[pipe * cache_lines(&m->dims.cache)];
+  CacheLine *lines = cache_of(m, pipe / m->dims.sharing);
   uint32_t index;
-  bool is_there = cache_find(&m->dims.cache, lines, address, bytes_from(0, FRAG_LINE), &index) == CACHE_HIT;
+  bool is_there = cache_find(&m->dims.cache, lines, address, line_valid, &index) == CACHE_HIT;
   if (is_there) take_texel(&lines[index], address, texel);
   else read_memory(m, address, texel, FRAGMENT_TEXEL_BYTES); // a fault has moved it: the line goes past the cache
   uint32_t pc = context->thread.pc;
@@ -153,6 +166,16 @@ static void wake(Fragment *m, uint32_t pipe, uint32_t number) {
   m->stats->instructions++;
 }
 
+static void texture_filled(Fragment *m, const FragAsked *asked) {
+  uint32_t cache = asked->from % (m->dims.pipes / m->dims.sharing);
+  FragMiss *miss = &m->misses[cache * m->dims.misses + asked->miss % m->dims.misses];
+  fill(m, cache, asked->address & ((1u << FRAG_ADDRESS_BITS) - FRAG_LINE));
+  for (uint32_t i = 0; i < m->dims.sharing * m->dims.contexts && (miss->valid & 1) != 0; i++) {
+    if ((miss->waiters >> i & 1) != 0) wake(m, cache * m->dims.sharing + i / m->dims.contexts, i % m->dims.contexts);
+  }
+  *miss = (FragMiss){0};
+}
+
 bool memory_replies(Fragment *m) {
   FragCore *core = m->core;
   bool any = false;
@@ -160,13 +183,8 @@ bool memory_replies(Fragment *m) {
     FragAsked *flying = &m->flying[core->flying.head % m->dims.flying];
     if (flying->at > core->cycle) break;
     FragAsked asked = *flying;
-    uint32_t pipe = asked.from % m->dims.pipes;
-    FragMiss *miss = &m->misses[pipe * m->dims.misses + asked.miss % m->dims.misses];
-    fill(m, pipe, asked.address & ((1u << FRAG_ADDRESS_BITS) - FRAG_LINE));
-    for (uint32_t i = 0; i < m->dims.contexts && (miss->valid & 1) != 0; i++) {
-      if ((miss->waiters >> i & 1) != 0) wake(m, pipe, i);
-    }
-    *miss = (FragMiss){0};
+    if (asked.from < m->dims.pipes) texture_filled(m, &asked);
+    else rop_filled(m, (asked.from - m->dims.pipes) % m->dims.rops, asked.address & ((1u << FRAG_ADDRESS_BITS) - FRAG_LINE));
     *flying = (FragAsked){0};
     core->flying.head = (core->flying.head + 1) % m->dims.flying;
     core->flying.count--;

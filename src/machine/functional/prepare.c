@@ -33,11 +33,11 @@ typedef struct Source {
   uint8_t base;
 } Source;
 
-// Slot 0, 1, 2 = a, b, c.
-static Source source_of(Runner *run, const Instr *instr, unsigned slot, uint8_t reg, TypeId type) {
+// Operand 0, 1, 2 = a, b, c.
+static Source source_of(Runner *run, const Instr *instr, unsigned operand, uint8_t reg, TypeId type) {
   unsigned registers = type_info[type].registers == 2 ? 2 : 1;
-  if (instr->select == SELECT_IMM_A + slot) return (Source){add_constant(run, imm_value(type, instr->imm), registers), BASE_CONSTANTS};
-  if (instr->select == SELECT_CONST_A + slot) {
+  if (instr->select == SELECT_IMM_A + operand) return (Source){add_constant(run, imm_value(type, instr->imm), registers), BASE_CONSTANTS};
+  if (instr->select == SELECT_CONST_A + operand) {
     return (Source){add_constant(run, bank_value(run, instr->imm, type_bytes(type)), registers), BASE_CONSTANTS};
   }
   if (reg == REG_ZERO || type == TYPE_pred) return (Source){0, BASE_CONSTANTS};

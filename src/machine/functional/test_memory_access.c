@@ -86,7 +86,7 @@ static uint64_t expected_element(const uint8_t *data, const LoadCase *load, uint
 }
 
 static void run_load(const LoadCase *load, unsigned pattern, uint32_t lanes, bool in_place) {
-  static const uint8_t slots[4] = {16, 20, 24, 28};
+  static const uint8_t registers[4] = {16, 20, 24, 28};
   Bench *bench = test_malloc(sizeof *bench);
   bench_open(bench);
   bench->kernel.shared_bytes = bench->kernel.stack_bytes = DATA_BYTES;
@@ -106,13 +106,13 @@ static void run_load(const LoadCase *load, unsigned pattern, uint32_t lanes, boo
   put_setp(bench, OP_SETP_NE_B32, 1, 5, 0);
   put_dab(bench, OP_MOV_B64, 14, 10, REG_ZERO);
   uint8_t address = 8;
-  Instr *instr = put_memory(bench, load->op, slots[0], address, bias);
+  Instr *instr = put_memory(bench, load->op, registers[0], address, bias);
   instr->guard = 1;
   if (in_place) instr->d[0] = address;
-  for (unsigned k = 1; k < load->vector; k++) instr->d[k] = slots[k];
+  for (unsigned k = 1; k < load->vector; k++) instr->d[k] = registers[k];
   if (load->vector > 1) instr->mods = (uint16_t)((load->vector == 2 ? 1u : 2u) << MOD_VECTOR_SHIFT);
   for (unsigned k = 0; k < load->vector; k++) {
-    uint8_t from = k == 0 && in_place ? address : slots[k];
+    uint8_t from = k == 0 && in_place ? address : registers[k];
     put_memory(bench, OP_ST_GLOBAL_B32, from, 14, RESULT_AT + 256 * k)->guard = 1;
     if (load->bytes == 8) put_memory(bench, OP_ST_GLOBAL_B32, from + 1u, 14, RESULT_AT + 128 + 256 * k)->guard = 1;
   }

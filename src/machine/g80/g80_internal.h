@@ -130,7 +130,7 @@ static inline void tell_controller(const G80Machine *m, uint32_t sm, bool write)
 void tell_loaded(const G80Machine *m); // what the host has written before the launch
 void tell_whom(G80Machine *m);         // finds out who wants what
 void tell_launch(G80Machine *m);
-void tell_block(const G80Machine *m, uint32_t sm, uint32_t slot, bool done);
+void tell_block(const G80Machine *m, uint32_t sm, uint32_t block_slot, bool done);
 void tell_port_cells(const G80Machine *m, PortId id, bool write);
 static inline void tell_port(const G80Machine *m, PortId id, bool write) { // all registers of the arbiter
   if (m->tells_cells) tell_port_cells(m, id, write);

@@ -151,8 +151,12 @@ static void write_register(G80Machine *m, uint32_t sm, const SassInstr *instr, u
   uint32_t *row = register_row(m, sm, job->gpr_base + instr->d.value) + first_lane(m, job);
   uint32_t number = register_number(sm, job->gpr_base + instr->d.value), lanes = active << first_lane(m, job);
   if (instr->d.half != SASS_WHOLE) reads_for(m, REGION_ID_rf, number, lanes, job);
-  for (uint32_t i = 0; i < m->sps; i++) {
-    if ((active >> i & 1) != 0) row[i] = sass_half_put(row[i], s->write.d[i], instr->d.half);
+  if (instr->d.half == SASS_WHOLE && active == group_mask(m, job, UINT32_MAX)) {
+    for (uint32_t i = 0; i < m->sps; i += 8) memcpy(row + i, s->write.d + i, 8 * sizeof *row); // SPs come in eights
+  } else {
+    for (uint32_t i = 0; i < m->sps; i++) {
+      if ((active >> i & 1) != 0) row[i] = sass_half_put(row[i], s->write.d[i], instr->d.half);
+    }
   }
   writes_for(m, REGION_ID_rf, number, lanes, job);
 }

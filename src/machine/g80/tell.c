@@ -138,10 +138,10 @@ void tell_launch(G80Machine *m) {
   tell_phase(m, WHO_NO_INDEX, "configuration", m->shared->start);
 }
 
-void tell_block(const G80Machine *m, uint32_t sm, uint32_t slot, bool done) {
+void tell_block(const G80Machine *m, uint32_t sm, uint32_t block_slot, bool done) {
   Who who = who_of(m, sm, NULL);
-  who.block = ((m->shared->scheduler.block_idx_out & 0xFFFF) + policy_place(m, sm) + slot * policy_step(m)) & 0xFFFF;
-  who.block_slot = slot;
+  who.block = ((m->shared->scheduler.block_idx_out & 0xFFFF) + policy_place(m, sm) + block_slot * policy_step(m)) & 0xFFFF;
+  who.block_slot = block_slot;
   BlockEvent event = {.who = &who, .done = done};
   m->shared->blocks += done;
   obey(m, hooks_block(&m->hooks->chain, hook_machine(m), &event));

@@ -71,7 +71,7 @@ static inline uint64_t access_address(const Access *access, unsigned lane) {
   return base + (uint64_t)(int64_t)(int32_t)access->offset;
 }
 
-// One lane's bytes, 1..16 of them, aligned to their number rounded up to a power of two at most 8. Fault's lane is filled too.
+// One lane's bytes, 1..16 of them, aligned to their number rounded up to a power of two at most 8. The violation's lane is filled, too.
 bool lane_read(const MemoryView *view, Space space, uint64_t address, uint32_t bytes, unsigned lane, void *to, AccessViolation *violation);
 bool lane_write(const MemoryView *view, Space space, uint64_t address, uint32_t bytes, unsigned lane, const void *from,
                 AccessViolation *violation);

@@ -3,28 +3,28 @@
 // collision.
 #include "machine/parts/atomic.h"
 
-enum { HASH_SLOTS = 64 };
+enum { HASH_ENTRIES = 64 };
 
 // The lanes of `left` that are the lowest with their address.
 static uint32_t first_of_each(const uint64_t address[WARP_LANES], uint32_t left, unsigned shift) {
-  uint8_t slot_lane[HASH_SLOTS];
+  uint8_t entry_lane[HASH_ENTRIES];
   uint64_t used = 0;
   uint32_t chosen = 0;
   for (; left != 0; left &= left - 1) {
     unsigned lane = (unsigned)__builtin_ctz(left);
     uint64_t key = address[lane] >> shift;
-    unsigned slot = (unsigned)(key ^ key >> 6) & (HASH_SLOTS - 1);
+    unsigned entry = (unsigned)(key ^ key >> 6) & (HASH_ENTRIES - 1);
     bool taken = false;
-    while ((used >> slot & 1) != 0) {
-      if (address[slot_lane[slot]] == address[lane]) {
+    while ((used >> entry & 1) != 0) {
+      if (address[entry_lane[entry]] == address[lane]) {
         taken = true;
         break;
       }
-      slot = (slot + 1) & (HASH_SLOTS - 1);
+      entry = (entry + 1) & (HASH_ENTRIES - 1);
     }
     if (taken) continue;
-    used |= UINT64_C(1) << slot;
-    slot_lane[slot] = (uint8_t)lane;
+    used |= UINT64_C(1) << entry;
+    entry_lane[entry] = (uint8_t)lane;
     chosen |= 1u << lane;
   }
   return chosen;

@@ -9,7 +9,7 @@ typedef struct SampleRows {
   const uint32_t *handle;      // pair
   const uint32_t *coordinates; // as many rows as the row's b column says
   const uint32_t *gradients;   // c likewise
-  uint32_t *data[4];           // slots of d
+  uint32_t *data[4];           // operands of d
 } SampleRows;
 
 bool sample_execute(const MachineEnvironment *environment, Op op, uint32_t imm, uint32_t active, const SampleRows *rows,

@@ -14,7 +14,7 @@ typedef struct SystemContext {
 } SystemContext;
 
 // Each active lane makes the call, in order. `areas` is the row of their argument areas' local addresses.
-// False: fault->kind says why; `note` then holds an assertion's text.
+// False: violation->kind says why; `note` then holds an assertion's text.
 // *heap_changed: blocks were given back, so what was remembered of valid windows is void.
 bool system_execute(const SystemContext *context, Op op, uint32_t active, const uint32_t *areas, bool *heap_changed,
                     AccessViolation *violation, char note[256]);

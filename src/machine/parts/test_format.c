@@ -29,7 +29,7 @@ static bool page_argument(void *context, uint32_t offset, uint32_t bytes, void *
 
 typedef struct FormatCase {
   const char *format;
-  uint64_t arguments[4]; // as 8-byte slots in memory; see `packed`
+  uint64_t arguments[4]; // as 8-byte places in memory; see `packed`
   const char *expected;
   uint32_t used;
 } FormatCase;

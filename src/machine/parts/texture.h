@@ -24,7 +24,7 @@ typedef enum TextureStatus {
 } TextureStatus;
 
 // One lane of any KIND_TEXTURE instruction. coordinates: the registers of b; gradients: those of c
-// (8 each, zeros beyond the row's width). data: slot i of d at data[i], or at data[2i] and data[2i + 1]
+// (8 each, zeros beyond the row's width). data: operand i of d at data[i], or at data[2i] and data[2i + 1]
 // for rows whose d is 64 bits wide; in: what a store writes; out: results (untouched by stores).
 // *address is set to the place of the failure.
 TextureStatus texture_execute(const Texture *texture, const TextureReader *reader, uint32_t imm, const uint32_t coordinates[8],

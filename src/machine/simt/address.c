@@ -6,7 +6,7 @@
 
 typedef struct Translation {
   Simt *m;
-  const Slot *slot;
+  const Uop *uop;
   uint32_t sm;
   Space space;          // as the instruction names it
   uint32_t bytes;       // per lane
@@ -16,8 +16,8 @@ typedef struct Translation {
   uint64_t first, last; // a valid stretch of device addresses
 } Translation;
 
-static uint32_t lane_warp(const Translation *t, unsigned lane) { return part_warp(t->m, t->sm, t->slot, lane); }
-static uint32_t lane_thread(const Translation *t, unsigned lane) { return part_thread(t->m, t->sm, t->slot, lane); }
+static uint32_t lane_warp(const Translation *t, unsigned lane) { return part_warp(t->m, t->sm, t->uop, lane); }
+static uint32_t lane_thread(const Translation *t, unsigned lane) { return part_thread(t->m, t->sm, t->uop, lane); }
 
 static bool in_global(Translation *t, uint64_t address) {
   if (address >= t->first && address < t->last && t->last - address >= t->bytes) return true;
@@ -79,9 +79,9 @@ static bool translate_all(Translation *t, const uint32_t address[2][WARP_LANES],
 }
 
 static Translation translation(Simt *m, uint32_t sm, const AddressQuery *query) {
-  const SimtWarp *warp = simt_warp(m, sm, query->slot->warp % m->dims.warps);
+  const SimtWarp *warp = simt_warp(m, sm, query->uop->warp % m->dims.warps);
   return (Translation){.m = m,
-                       .slot = query->slot,
+                       .uop = query->uop,
                        .sm = sm,
                        .space = query->space,
                        .bytes = query->bytes,
@@ -100,7 +100,7 @@ static bool check_lane(Translation *t, unsigned lane, uint64_t address, uint64_t
                                .lane = lane_thread(t, lane),
                                .address = address,
                                .bytes = t->bytes};
-  simt_violation(t->m, t->sm, lane_warp(t, lane), t->slot->pc, &violation, NULL);
+  simt_violation(t->m, t->sm, lane_warp(t, lane), t->uop->pc, &violation, NULL);
   return false;
 }
 
@@ -110,7 +110,7 @@ bool address_of_one(Simt *m, uint32_t sm, const AddressQuery *query, unsigned la
 }
 
 bool address_translate(Simt *m, uint32_t sm, const Instr *instr, const uint32_t address[2][WARP_LANES], MemOp *op) {
-  AddressQuery query = {&op->slot, op_info[instr->op].space, memop_lane_bytes(op), (MemAction)op->action, false};
+  AddressQuery query = {&op->uop, op_info[instr->op].space, memop_lane_bytes(op), (MemAction)op->action, false};
   if (op->left == 0) return true;
   Translation t = translation(m, sm, &query);
   if (translate_all(&t, address, op)) return true;

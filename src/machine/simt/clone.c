@@ -37,16 +37,22 @@ static const uint8_t *same_place(const uint8_t *bytes, Memory *from, Memory *to)
   return is_there ? memory_bytes(to) + (bytes - start) : bytes;
 }
 
+// A clone's printf.
+static void note_print(void *context, const char *bytes, size_t count) {
+  (void)bytes, (void)count;
+  ((Machine *)context)->would_print = true;
+}
+
 Machine *simt_machine_clone(const Machine *machine, Memory *memory, const HookChain *given) {
   const Simt *from = simt_in(machine);
   Arena *arena = arena_new();
   SimtMachine *clone = ARENA_NEW(arena, SimtMachine);
-  clone->base = *machine;
+  clone->base = (Machine){.kind = machine->kind};
   Simt *m = &clone->simt;
   *m = *from;
   m->arena = arena;
   m->mirror = NULL;
-  m->whos = NULL; // machine_bind makes its own
+  m->whos = m->sm_whos = NULL; // machine_bind makes its own
   m->levels_told = NULL;
   m->block = machine_block_new(m->block_bytes);
   m->regions.items = memcpy(ARENA_ARRAY(arena, Region, from->regions.count), from->regions.items, from->regions.count * sizeof(Region));
@@ -59,13 +65,14 @@ Machine *simt_machine_clone(const Machine *machine, Memory *memory, const HookCh
   m->cloned_environment = *from->environment;
   m->cloned_environment.memory = memory;
   m->cloned_environment.const_bank = same_place(from->environment->const_bank, from->backing.memory, memory);
-  m->cloned_environment.print = NULL;
+  m->cloned_environment.print = note_print;
+  m->cloned_environment.print_context = &clone->base;
   m->environment = &m->cloned_environment;
   m->backing.memory = memory;
   m->backing.banks[BANK_CONST] = m->cloned_environment.const_bank;
   local_new(m);
   ASSERT(hook_chain_clone(&from->hooks, given, &m->hooks));
-  m->wants = hook_chain_wants(&m->hooks);
+  simt_meet_hooks(m);
   memcpy(m->block, from->block, m->block_bytes);
   machine_bind(m);
   local_copy(m, from, local_used(from));

@@ -55,32 +55,32 @@ static void fill_row(Collector *collector, unsigned row, uint32_t value) {
   for (unsigned lane = 0; lane < WARP_LANES; lane++) collector->row[row][lane] = value;
 }
 
-// The value of the slot that an immediate or a constant stands for; it has at most two registers.
-static uint64_t selected_value(Simt *m, uint32_t sm, const Instr *instr, unsigned slot) {
-  TypeId type = operand_type(&op_info[instr->op], slot);
+// The value of the operand that an immediate or a constant stands for; it has at most two registers.
+static uint64_t selected_value(Simt *m, uint32_t sm, const Instr *instr, unsigned operand) {
+  TypeId type = operand_type(&op_info[instr->op], operand);
   if (instr->select < SELECT_CONST_A) return imm_value(type, instr->imm);
   return constant_value(m, sm, instr->imm >> 24, instr->imm & 0xFFFFFF, (type_info[type].bits + 7u) / 8u);
 }
 
 // The row will be read when its bank is free, in a later cycle: by then other SMs have had the processor's caches.
 static void take_register(Simt *m, uint32_t sm, Collector *collector, unsigned row, uint32_t number) {
-  uint32_t at = register_row(m, sm, collector->slot.warp, number);
+  uint32_t at = register_row(m, sm, collector->uop.warp, number);
   const RegisterRow *from = register_at(m, sm, at);
   __builtin_prefetch(&from->lane[0]);
   __builtin_prefetch(&from->lane[WARP_LANES / 2]);
-  collector->source[row] = (uint16_t)(collector->slot.plan != 0 ? number : at);
+  collector->source[row] = (uint16_t)(collector->uop.plan != 0 ? number : at);
   collector->pending |= 1u << row;
 }
 
-// Adds the rows of a slot.
-static void take_slot(Simt *m, uint32_t sm, Collector *collector, const Instr *instr, unsigned slot) {
+// Adds the rows of an operand.
+static void take_operand(Simt *m, uint32_t sm, Collector *collector, const Instr *instr, unsigned operand) {
   const OpInfo *info = &op_info[instr->op];
-  unsigned count = slot < SLOT_A ? type_info[info->d].registers : operand_source_rows(instr, info, slot), first = collector->rows;
+  unsigned count = operand < OPERAND_A ? type_info[info->d].registers : operand_source_rows(instr, info, operand), first = collector->rows;
   if (count == 0) return;
-  uint8_t number = operand_register(instr, slot);
-  bool ones = slot == operand_full_mask(instr), selected = slot == operand_selected(instr);
+  uint8_t number = operand_register(instr, operand);
+  bool ones = operand == operand_full_mask(instr), selected = operand == operand_selected(instr);
   bool is_register = !ones && !selected && number != REG_ZERO;
-  uint64_t value = ones ? UINT32_MAX : selected ? selected_value(m, sm, instr, slot) : 0;
+  uint64_t value = ones ? UINT32_MAX : selected ? selected_value(m, sm, instr, operand) : 0;
   for (unsigned k = 0; k < count; k++) {
     if (is_register) take_register(m, sm, collector, first + k, number + k);
     else fill_row(collector, first + k, k < 2 ? (uint32_t)(value >> 32 * k) : 0);
@@ -90,18 +90,18 @@ static void take_slot(Simt *m, uint32_t sm, Collector *collector, const Instr *i
 
 static void take_sources(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
   const OpInfo *info = &op_info[instr->op];
-  unsigned data = (info->flags & IT_DATA_IN) != 0 ? operand_data_slots(instr, info) : 0;
-  for (unsigned slot = 0; slot < data; slot++) take_slot(m, sm, collector, instr, SLOT_D + slot);
-  for (unsigned slot = SLOT_A; slot <= SLOT_C; slot++) take_slot(m, sm, collector, instr, slot);
+  unsigned data = (info->flags & IT_DATA_IN) != 0 ? operand_data_count(instr, info) : 0;
+  for (unsigned i = 0; i < data; i++) take_operand(m, sm, collector, instr, OPERAND_D + i);
+  for (unsigned operand = OPERAND_A; operand <= OPERAND_C; operand++) take_operand(m, sm, collector, instr, operand);
 }
 
-void collect_take(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr) {
+void collect_take(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr) {
   uint32_t index = place_new(m, sm, port_of(instr));
   Collector *collector = collector_at(m, sm, index);
   Kind kind = op_info[instr->op].kind;
-  collector->slot = *slot;
-  collector->slot.valid = 1;
-  if (places_are_wanted(m)) simt_take(m, who_slot(m, sm, slot), REGION_COLLECTOR, REGION_COLLECTOR_MASK, row_of(m, collector));
+  collector->uop = *uop;
+  collector->uop.valid = 1;
+  if (places_are_wanted(m)) simt_take(m, who_uop(m, sm, uop), REGION_COLLECTOR, REGION_COLLECTOR_MASK, row_of(m, collector));
   collector->whole = kind == KIND_WARP || kind == KIND_MATRIX;
   take_sources(m, sm, collector, instr);
   if (collector->pending != 0) m->at.sms[sm].collect_pending |= UINT64_C(1) << index;
@@ -109,13 +109,13 @@ void collect_take(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr) {
   sm_wake(m, sm, simt_now(m) + 1);
 }
 
-bool collect_known(Simt *m, uint32_t sm, const Slot *slot, const FlightOperands *operands, uint32_t rows) {
+bool collect_known(Simt *m, uint32_t sm, const Uop *uop, const FlightOperands *operands, uint32_t rows) {
   if (m->at.sms[sm].collect_count >= m->dims.collectors) return false;
   Instr scratch;
-  const Instr *instr = simt_decode(m, slot->pc, slot->word, &scratch);
+  const Instr *instr = simt_decode(m, uop->pc, uop->word, &scratch);
   Collector *collector = collector_at(m, sm, place_new(m, sm, instr == NULL ? PORT_NONE : port_of(instr)));
-  collector->slot = *slot;
-  if (places_are_wanted(m)) simt_take(m, who_slot(m, sm, slot), REGION_COLLECTOR, REGION_COLLECTOR_MASK, row_of(m, collector));
+  collector->uop = *uop;
+  if (places_are_wanted(m)) simt_take(m, who_uop(m, sm, uop), REGION_COLLECTOR, REGION_COLLECTOR_MASK, row_of(m, collector));
   collector->rows = (uint16_t)rows;
   for (uint32_t row = 0; row < rows; row++) collector->source[row] = SOURCE_NONE;
   memcpy(collector->row, operands->row, rows * sizeof operands->row[0]);
@@ -128,8 +128,7 @@ void collect_release(Simt *m, uint32_t sm, uint32_t place) {
   uint32_t index = state->collect_order[place];
   Collector *collector = collector_at(m, sm, index);
   uint32_t rows = max_u32(collector->rows, INJECTABLE_ROWS);
-  if (places_are_wanted(m))
-    simt_release(m, who_slot(m, sm, &collector->slot), REGION_COLLECTOR, REGION_COLLECTOR_MASK, row_of(m, collector));
+  if (places_are_wanted(m)) simt_release(m, who_uop(m, sm, &collector->uop), REGION_COLLECTOR, REGION_COLLECTOR_MASK, row_of(m, collector));
   state->collect_used &= ~(UINT64_C(1) << index);
   state->collect_port[index] = 0;
   state->collect_count--;
@@ -139,16 +138,16 @@ void collect_release(Simt *m, uint32_t sm, uint32_t place) {
   if (replays_waiting(m, sm) > 0) sm_wake(m, sm, simt_now(m) + 1);
 }
 
-void collect_abandon(Simt *m, uint32_t sm, uint32_t slot) {
+void collect_abandon(Simt *m, uint32_t sm, uint32_t block_slot) {
   SmState *state = &m->at.sms[sm];
   for (uint32_t place = 0; place < state->collect_count;) {
     uint32_t index = state->collect_order[place];
-    if (slot_of_warp(m, collector_at(m, sm, index)->slot.warp) != slot) {
+    if (block_slot_of_warp(m, collector_at(m, sm, index)->uop.warp) != block_slot) {
       place++;
       continue;
     }
     state->collect_pending &= ~(UINT64_C(1) << index);
-    part_ends(m, sm, &collector_at(m, sm, index)->slot);
+    part_ends(m, sm, &collector_at(m, sm, index)->uop);
     collect_release(m, sm, place);
   }
 }
@@ -157,21 +156,21 @@ void collect_abandon(Simt *m, uint32_t sm, uint32_t slot) {
 
 static void read_row(Simt *m, uint32_t sm, Collector *collector, unsigned row, uint32_t number) {
   RegisterRow *from = register_at(m, sm, number);
-  uint32_t lanes = collector->whole != 0 ? UINT32_MAX : collector->slot.mask;
-  cells_read(m, cells_slot(m, sm, &collector->slot), REGION_RF, (uint64_t)sm * m->dims.register_rows + number, lanes, from->lane);
+  uint32_t lanes = collector->whole != 0 ? UINT32_MAX : collector->uop.mask;
+  cells_read(m, cells_uop(m, sm, &collector->uop), REGION_RF, (uint64_t)sm * m->dims.register_rows + number, lanes, from->lane);
   memcpy(collector->row[row], from->lane, sizeof from->lane);
   simt_count(m, STAT_REGISTER_READS, 1);
 }
 
 // Each lane slot from the row of its own warp.
 static void read_planned(Simt *m, uint32_t sm, Collector *collector, unsigned row) {
-  const Slot *slot = &collector->slot;
-  const Plan *plan = plan_at(m, sm, slot->plan);
-  for (uint32_t left = slot->mask; left != 0;) {
-    PartGroup group = part_group(m, sm, slot, left);
+  const Uop *uop = &collector->uop;
+  const Plan *plan = plan_at(m, sm, uop->plan);
+  for (uint32_t left = uop->mask; left != 0;) {
+    PartGroup group = part_group(m, sm, uop, left);
     uint32_t number = register_row(m, sm, group.warp, collector->source[row]);
     RegisterRow *from = register_at(m, sm, number);
-    cells_read(m, cells_slot(m, sm, slot), REGION_RF, (uint64_t)sm * m->dims.register_rows + number, group.threads, from->lane);
+    cells_read(m, cells_uop(m, sm, uop), REGION_RF, (uint64_t)sm * m->dims.register_rows + number, group.threads, from->lane);
     simt_count(m, STAT_REGISTER_READS, 1);
     part_row_to_slots(plan, group.slots, from->lane, collector->row[row]);
     left &= ~group.slots;
@@ -189,8 +188,8 @@ static void serve(Simt *m, uint32_t sm, uint32_t index, uint64_t *taken) {
   uint32_t banks = (uint32_t)m->spec->collector_banks;
   for (uint32_t left = collector->pending; left != 0; left &= left - 1) {
     unsigned row = (unsigned)__builtin_ctz(left);
-    bool is_planned = collector->slot.plan != 0;
-    uint32_t number = is_planned ? register_row(m, sm, collector->slot.warp, collector->source[row]) : collector->source[row];
+    bool is_planned = collector->uop.plan != 0;
+    uint32_t number = is_planned ? register_row(m, sm, collector->uop.warp, collector->source[row]) : collector->source[row];
     uint64_t bank = bank_of(number, banks);
     if ((*taken & bank) != 0) {
       simt_count(m, STAT_REGISTER_CONFLICTS, 1);

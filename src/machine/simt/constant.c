@@ -41,7 +41,7 @@ static bool ask(Simt *m, uint32_t sm, uint64_t line, uint32_t waiter) {
     packet.bytes = whole;
     packet.kind = PACKET_READ;
     packet.client = CLIENT_CONSTANT;
-    if ((waiter & WAITER_WARP) == 0) packet_for_slot(m, sm, &memop_of_waiter(m, sm, waiter)->slot, &packet);
+    if ((waiter & WAITER_WARP) == 0) packet_for_uop(m, sm, &memop_of_waiter(m, sm, waiter)->uop, &packet);
     else packet_for_warp(m, sm, waiter & ~WAITER_WARP, WHO_NO_INDEX, &packet);
     packet.tag = (uint16_t)number;
     if (!sm_send(m, sm, &packet)) {
@@ -130,7 +130,7 @@ uint32_t constant_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiter
   for (uint32_t i = 0; i < count; i++) {
     uint32_t waiter = mshr->waiter[i];
     bool is_load = (waiter & WAITER_WARP) == 0;
-    waiters[i] = is_load ? *who_slot(m, sm, &memop_of_waiter(m, sm, waiter)->slot)
+    waiters[i] = is_load ? *who_uop(m, sm, &memop_of_waiter(m, sm, waiter)->uop)
                          : *who_warp(m, sm, (waiter & ~WAITER_WARP) % m->dims.warps, WHO_NO_INDEX, WHO_NO_NUMBER);
   }
   return count;

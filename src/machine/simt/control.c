@@ -51,22 +51,22 @@ static void broadcast(uint32_t *rows, unsigned registers, uint64_t value) {
   for (unsigned lane = 0; lane < WARP_LANES; lane++) row_set(rows, lane, registers, value);
 }
 
-// Operand a, b or c (slot 0, 1, 2) of all lanes.
-static void read_operand(const Control *c, unsigned slot, uint32_t rows[ROW_REGISTERS * WARP_LANES]) {
+// Operand a, b or c (number 0, 1, 2) of all lanes.
+static void read_operand(const Control *c, unsigned operand, uint32_t rows[ROW_REGISTERS * WARP_LANES]) {
   Simt *m = c->m;
   const Instr *instr = c->instr;
   const uint8_t names[] = {instr->a, instr->b, instr->c};
   const TypeId types[] = {c->info->a, c->info->b, c->info->c};
-  unsigned registers = type_info[types[slot]].registers == 2 ? 2 : 1;
+  unsigned registers = type_info[types[operand]].registers == 2 ? 2 : 1;
   memset(rows, 0, ROW_REGISTERS * WARP_LANES * sizeof *rows);
-  if (instr->select == SELECT_IMM_A + slot) {
-    broadcast(rows, registers, imm_value(types[slot], instr->imm));
-  } else if (instr->select == SELECT_CONST_A + slot) {
-    uint32_t bytes = (type_info[types[slot]].bits + 7u) / 8u;
+  if (instr->select == SELECT_IMM_A + operand) {
+    broadcast(rows, registers, imm_value(types[operand], instr->imm));
+  } else if (instr->select == SELECT_CONST_A + operand) {
+    uint32_t bytes = (type_info[types[operand]].bits + 7u) / 8u;
     broadcast(rows, registers, constant_value(m, c->sm, instr->imm >> 24, instr->imm & 0xFFFFFF, bytes));
-  } else if (names[slot] != REG_ZERO) {
+  } else if (names[operand] != REG_ZERO) {
     for (unsigned k = 0; k < registers; k++) {
-      uint32_t row = register_row(m, c->sm, c->number, (uint32_t)names[slot] + k);
+      uint32_t row = register_row(m, c->sm, c->number, (uint32_t)names[operand] + k);
       RegisterRow *lanes = register_at(m, c->sm, row);
       const Who *who = cells_warp(m, c->sm, c->number, c->pc, c->at->issued - 1);
       cells_read(m, who, REGION_RF, (uint64_t)c->sm * m->dims.register_rows + row, c->active, lanes);

@@ -1,6 +1,6 @@
 // The block scheduler: which SM gets the next block, and what a block starts and ends with.
 //
-// Blocks go out one per dispatch.interval, in launch order. A block takes the lowest free slot of its SM; slot s owns the warp-table
+// Blocks go out one per dispatch.interval, in launch order. A block takes the lowest free block slot of its SM; block slot s owns the warp-table
 // entries, register rows and shared-memory rows that follow from s, so nothing is ever fragmented. Registers and shared
 // memory are zeroed at the start: what a block computes never depends on who was there before it. And at the end: what
 // a block leaves behind decides nothing, so that two runs that differ in it alone are in the same state.
@@ -24,9 +24,9 @@ static uint32_t sm_at_turn(const Simt *m, uint32_t first, uint32_t turn) {
   }
 }
 
-static bool hook_allows(Simt *m, uint32_t sm, uint32_t slot, uint64_t linear, bool mirror) {
+static bool hook_allows(Simt *m, uint32_t sm, uint32_t block_slot, uint64_t linear, bool mirror) {
   if ((m->wants & WANT_BLOCK) == 0) return true;
-  BlockEvent event = {.who = who_block(m, sm, slot, linear), .done = false, .mirror = mirror};
+  BlockEvent event = {.who = who_block(m, sm, block_slot, linear), .done = false, .mirror = mirror};
   Verdict verdict = simt_obey(m, event.who, hooks_block(&m->hooks, &m->hook_machine, &event));
   return verdict != VERDICT_STALL && !simt_has_trapped(m);
 }
@@ -41,10 +41,10 @@ static void zero_registers(Simt *m, uint32_t sm, uint32_t base) {
   }
 }
 
-static void zero_shared(Simt *m, uint32_t sm, uint32_t slot) {
+static void zero_shared(Simt *m, uint32_t sm, uint32_t block_slot) {
   uint32_t rows = (m->layout.shared_bytes + LINE_BYTES - 1) / LINE_BYTES;
   for (uint32_t i = 0; i < rows; i++) {
-    uint32_t row = sm * m->dims.shared_rows + (slot * rows + i) % m->dims.shared_rows;
+    uint32_t row = sm * m->dims.shared_rows + (block_slot * rows + i) % m->dims.shared_rows;
     m->at.shared[row] = (SharedRow){{0}};
     cells_written(m, cells_sm(m, sm), REGION_SHARED, row, UINT32_MAX, &m->at.shared[row]);
   }
@@ -69,8 +69,8 @@ static void ask_home(Simt *m, uint32_t sm, uint32_t number) {
   memcpy(at->home, home, sizeof at->home);
 }
 
-static void start_warp(Simt *m, uint32_t sm, uint32_t slot, uint32_t index) {
-  uint32_t number = (slot * m->layout.warps + index) % m->dims.warps, entry = m->launch->kernel->entry;
+static void start_warp(Simt *m, uint32_t sm, uint32_t block_slot, uint32_t index) {
+  uint32_t number = (block_slot * m->layout.warps + index) % m->dims.warps, entry = m->launch->kernel->entry;
   SimtWarp *at = simt_warp(m, sm, number);
   uint32_t threads = min_u32(m->layout.threads - index * WARP_LANES, WARP_LANES);
   memset(at, 0, sizeof *at);
@@ -79,7 +79,7 @@ static void start_warp(Simt *m, uint32_t sm, uint32_t slot, uint32_t index) {
   at->warp.predicates[PRED_TRUE] = UINT32_MAX;
   at->warp.stack.capacity = m->dims.stack;
   at->valid = 1;
-  at->block_slot = (uint8_t)slot;
+  at->block_slot = (uint8_t)block_slot;
   at->index = (uint8_t)index;
   at->register_base = (uint16_t)(number * m->warp_registers);
   at->age = m->at.core->ages * SIMT_MOST_WARPS + index;
@@ -93,10 +93,10 @@ static void start_warp(Simt *m, uint32_t sm, uint32_t slot, uint32_t index) {
 }
 
 // Entries of the warp table, with their scoreboards.
-static void tell_warps(Simt *m, uint32_t sm, uint32_t slot, uint64_t linear, bool taken) {
-  const Who *who = who_block(m, sm, slot, linear);
+static void tell_warps(Simt *m, uint32_t sm, uint32_t block_slot, uint64_t linear, bool taken) {
+  const Who *who = who_block(m, sm, block_slot, linear);
   for (uint32_t i = 0; i < m->layout.warps; i++) {
-    uint64_t row = (uint64_t)sm * m->dims.warps + (slot * m->layout.warps + i) % m->dims.warps;
+    uint64_t row = (uint64_t)sm * m->dims.warps + (block_slot * m->layout.warps + i) % m->dims.warps;
     void (*tell)(Simt *, const Who *, SimtRegion, SimtRegion, uint64_t) = taken ? simt_take : simt_release;
     tell(m, who, REGION_WARP_PC, REGION_STACK_DEPTH, row);
     tell(m, who, REGION_SCOREBOARD, REGION_SCOREBOARD, row);
@@ -110,57 +110,57 @@ static void tell_first_warps(Simt *m, uint32_t sm) {
   }
 }
 
-static void start_block(Simt *m, uint32_t sm, uint32_t slot, uint64_t linear) {
+static void start_block(Simt *m, uint32_t sm, uint32_t block_slot, uint64_t linear) {
   SimtCore *core = m->at.core;
   SmState *state = &m->at.sms[sm];
   const uint32_t *grid = m->launch->grid;
-  Block *block = &m->at.blocks[sm * m->dims.blocks + slot];
+  Block *block = &m->at.blocks[sm * m->dims.blocks + block_slot];
   memset(block, 0, sizeof *block);
   block->index[0] = (uint32_t)(linear % grid[0]);
   block->index[1] = (uint32_t)(linear / grid[0] % grid[1]);
   block->index[2] = (uint32_t)(linear / grid[0] / grid[1]);
   block->linear = (uint32_t)linear;
   block->alive = m->layout.threads;
-  zero_shared(m, sm, slot);
+  zero_shared(m, sm, block_slot);
   for (uint32_t i = 0; i < m->dims.schedulers && state->resident == 0; i++) { // an empty SM begins with warp 0
     state->schedulers[i].last = state->schedulers[i].entered = SIMT_MOST_WARPS - 1;
   }
   if (decisions_are_wanted(m) && state->resident == 0) tell_first_warps(m, sm);
-  state->slots |= UINT64_C(1) << slot;
+  state->block_slots |= UINT64_C(1) << block_slot;
   state->resident++;
   core->resident++;
-  for (uint32_t i = 0; i < m->layout.warps; i++) start_warp(m, sm, slot, i);
+  for (uint32_t i = 0; i < m->layout.warps; i++) start_warp(m, sm, block_slot, i);
   core->ages++;
-  if (places_are_wanted(m)) tell_warps(m, sm, slot, linear, true);
+  if (places_are_wanted(m)) tell_warps(m, sm, block_slot, linear, true);
   sm_wake(m, sm, simt_now(m));
 }
 
-static uint32_t free_slot(const Simt *m, uint32_t sm) {
-  uint64_t taken = m->at.sms[sm].slots;
+static uint32_t free_block_slot(const Simt *m, uint32_t sm) {
+  uint64_t taken = m->at.sms[sm].block_slots;
   return taken == UINT64_MAX ? 0 : (uint32_t)__builtin_ctzll(~taken);
 }
 
-// What faults may have left in the bits of the slot goes.
-static void mark_mirror(Simt *m, uint32_t sm, uint32_t slot, bool mirror, bool sends) {
+// What faults may have left in the bits of the block slot goes.
+static void mark_mirror(Simt *m, uint32_t sm, uint32_t block_slot, bool mirror, bool sends) {
   if (m->dims.acts == 0) return;
   Actor *actor = simt_actor(m, sm);
-  uint64_t bit = UINT64_C(1) << slot;
+  uint64_t bit = UINT64_C(1) << block_slot;
   actor->mirrors = mirror ? actor->mirrors | bit : actor->mirrors & ~bit;
   actor->senders = mirror && sends ? actor->senders | bit : actor->senders & ~bit;
   actor->stopping &= ~bit;
   actor->fallen &= ~bit;
-  held_begin(m, sm, slot, HOLD_NONE);
+  held_begin(m, sm, block_slot, HOLD_NONE);
 }
 
 bool dispatch_mirror(Simt *m, const Action *action) {
   uint32_t sm = action->sm;
   uint64_t linear = action->block;
   if (linear >= m->at.core->block_total || !has_room(m, sm)) return false;
-  uint32_t slot = free_slot(m, sm);
-  if (!hook_allows(m, sm, slot, linear, true)) return false;
-  mark_mirror(m, sm, slot, true, action->sends);
-  held_begin(m, sm, slot, action->hold);
-  start_block(m, sm, slot, linear);
+  uint32_t block_slot = free_block_slot(m, sm);
+  if (!hook_allows(m, sm, block_slot, linear, true)) return false;
+  mark_mirror(m, sm, block_slot, true, action->sends);
+  held_begin(m, sm, block_slot, action->hold);
+  start_block(m, sm, block_slot, linear);
   return true;
 }
 
@@ -186,14 +186,14 @@ bool dispatch_cycle(Simt *m) {
   for (uint32_t turn = 0; turn < m->dims.sms; turn++) {
     uint32_t sm = sm_at_turn(m, core->dispatch_sm, turn);
     if (!has_room(m, sm)) continue;
-    uint32_t slot = free_slot(m, sm);
-    if (!hook_allows(m, sm, slot, linear, false)) {
+    uint32_t block_slot = free_block_slot(m, sm);
+    if (!hook_allows(m, sm, block_slot, linear, false)) {
       refused = true;
       continue;
     }
     if (decisions_are_wanted(m)) tell_dispatch(m, sm, refused);
-    mark_mirror(m, sm, slot, false, false);
-    start_block(m, sm, slot, linear);
+    mark_mirror(m, sm, block_slot, false, false);
+    start_block(m, sm, block_slot, linear);
     simt_count(m, STAT_WARPS, m->layout.warps);
     if (is_again) owed_started(m, linear);
     else core->next_block++;
@@ -217,23 +217,23 @@ uint64_t dispatch_next(const Simt *m) {
 // ---- A block ends ----------------------------------------------------------------------------------
 
 // The count goes on, and the schedulers forget the block's warps.
-static void tell_block_ended(Simt *m, uint32_t sm, uint32_t slot) {
+static void tell_block_ended(Simt *m, uint32_t sm, uint32_t block_slot) {
   uint64_t warps = 0;
-  for (uint32_t i = 0; i < m->layout.warps; i++) warps |= UINT64_C(1) << (slot * m->layout.warps + i) % m->dims.warps;
+  for (uint32_t i = 0; i < m->layout.warps; i++) warps |= UINT64_C(1) << (block_slot * m->layout.warps + i) % m->dims.warps;
   for (uint32_t i = 0; i < m->dims.schedulers; i++) {
     simt_decided(m, who_sm(m, sm), &(DecideEvent){.region = REGION_SCHEDULER_ACTIVE, .row = sm, .unit = i, .written = warps});
   }
   simt_decided(m, &m->nobody, &(DecideEvent){.region = REGION_BLOCKS_DONE, .decided = UINT64_MAX});
 }
 
-void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t slot) {
+void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t block_slot) {
   SimtCore *core = m->at.core;
   SmState *state = &m->at.sms[sm];
-  Block *block = &m->at.blocks[sm * m->dims.blocks + slot];
+  Block *block = &m->at.blocks[sm * m->dims.blocks + block_slot];
   uint64_t linear = block->linear;
-  bool mirror = warp_is_mirror(m, sm, slot * m->layout.warps), stopped = warp_is_stopping(m, sm, slot * m->layout.warps);
+  bool mirror = warp_is_mirror(m, sm, block_slot * m->layout.warps), stopped = warp_is_stopping(m, sm, block_slot * m->layout.warps);
   for (uint32_t i = 0; i < m->layout.warps; i++) {
-    uint32_t warp = (slot * m->layout.warps + i) % m->dims.warps;
+    uint32_t warp = (block_slot * m->layout.warps + i) % m->dims.warps;
     memset(simt_entries(m, sm, warp), 0, m->dims.stack * sizeof(SimtEntry));
     memset(simt_buffer(m, sm, warp), 0, m->dims.buffer * sizeof(BufferEntry));
     memset(simt_scoreboard(m, sm, warp), 0, sizeof(Scoreboard));
@@ -247,21 +247,21 @@ void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t slot) {
     state->fetch_stalled &= ~bit;
     for (uint32_t s = 0; s < m->dims.schedulers; s++) state->schedulers[s].active &= ~bit;
   }
-  zero_shared(m, sm, slot);
+  zero_shared(m, sm, block_slot);
   memset(block, 0, sizeof *block);
-  state->slots &= ~(UINT64_C(1) << slot);
-  state->ending &= ~(UINT64_C(1) << slot);
+  state->block_slots &= ~(UINT64_C(1) << block_slot);
+  state->ending &= ~(UINT64_C(1) << block_slot);
   state->resident -= state->resident > 0;
   core->resident -= core->resident > 0;
-  if (decisions_are_wanted(m)) tell_block_ended(m, sm, slot);
+  if (decisions_are_wanted(m)) tell_block_ended(m, sm, block_slot);
   core->blocks_done += mirror || stopped ? 0 : 1;
   core->dispatch_at = max_u64(core->dispatch_at, simt_now(m) + 1);
-  if (places_are_wanted(m)) tell_warps(m, sm, slot, linear, false);
+  if (places_are_wanted(m)) tell_warps(m, sm, block_slot, linear, false);
   simt_count(m, STAT_BLOCKS, mirror || stopped ? 0 : 1);
   if (stopped && !mirror) owed_gone(m, linear);
-  mark_mirror(m, sm, slot, false, false);
+  mark_mirror(m, sm, block_slot, false, false);
   sm_wake(m, sm, simt_now(m) + 1);
   if ((m->wants & WANT_BLOCK) == 0) return;
-  BlockEvent event = {.who = who_block(m, sm, slot, linear), .done = true, .mirror = mirror};
+  BlockEvent event = {.who = who_block(m, sm, block_slot, linear), .done = true, .mirror = mirror};
   simt_obey(m, event.who, hooks_block(&m->hooks, &m->hook_machine, &event));
 }

@@ -42,11 +42,11 @@ static uint64_t nanoseconds(const Simt *m) {
   return now / khz * 1000000 + now % khz * 1000000 / khz;
 }
 
-static void read_special(const Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, Flight *flight) {
+static void read_special(const Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, Flight *flight) {
   unsigned registers = type_info[op_info[instr->op].d].registers;
-  for (uint32_t left = slot->mask; left != 0;) {
-    PartGroup group = {slot->warp % m->dims.warps, left, left};
-    if (slot->plan != 0) group = part_group(m, sm, slot, left);
+  for (uint32_t left = uop->mask; left != 0;) {
+    PartGroup group = {uop->warp % m->dims.warps, left, left};
+    if (uop->plan != 0) group = part_group(m, sm, uop, left);
     const SimtWarp *warp = simt_warp(m, sm, group.warp);
     SpecialContext context = {.launch = m->launch,
                               .layout = &m->layout,
@@ -56,50 +56,50 @@ static void read_special(const Simt *m, uint32_t sm, const Slot *slot, const Ins
                               .sm_count = m->dims.sms,
                               .clock = simt_now(m),
                               .nanoseconds = nanoseconds(m)};
-    if (slot->plan == 0) {
+    if (uop->plan == 0) {
       special_read(&context, instr->imm, registers, group.threads, flight->row[0]);
     } else {
       uint32_t rows[2][WARP_LANES] = {{0}};
       special_read(&context, instr->imm, registers, group.threads, rows[0]);
-      for (unsigned r = 0; r < registers; r++) part_row_to_slots(plan_at(m, sm, slot->plan), group.slots, rows[r], flight->row[r]);
+      for (unsigned r = 0; r < registers; r++) part_row_to_slots(plan_at(m, sm, uop->plan), group.slots, rows[r], flight->row[r]);
     }
     left &= ~group.slots;
   }
 }
 
 // Warp-wide and not plain: carried out by thread for all threads of the instruction; the part's lane slots take their results.
-static void compute_wide(const Simt *m, uint32_t sm, const Slot *slot, LaneFunction function, LaneOp *op, Flight *flight) {
-  const Plan *plan = plan_at(m, sm, slot->plan);
+static void compute_wide(const Simt *m, uint32_t sm, const Uop *uop, LaneFunction function, LaneOp *op, Flight *flight) {
+  const Plan *plan = plan_at(m, sm, uop->plan);
   uint32_t rows[SIMT_RESULT_ROWS][WARP_LANES];
   memset(rows, 0, sizeof rows);
   op->d = rows[0];
   op->active = plan->members;
   function(op);
-  for (uint32_t r = 0; r < flight->rows; r++) part_row_to_slots(plan, slot->mask, rows[r], flight->row[r]);
-  for (uint32_t i = 0; i < 2; i++) flight->predicates[i] = part_bits_to_slots(plan, slot->mask, op->pd[i]);
+  for (uint32_t r = 0; r < flight->rows; r++) part_row_to_slots(plan, uop->mask, rows[r], flight->row[r]);
+  for (uint32_t i = 0; i < 2; i++) flight->predicates[i] = part_bits_to_slots(plan, uop->mask, op->pd[i]);
 }
 
 static void compute(const Simt *m, uint32_t sm, const Collector *collector, const Instr *instr, Flight *flight) {
-  const Slot *slot = &collector->slot;
-  if (slot->mask == 0) return;
+  const Uop *uop = &collector->uop;
+  if (uop->mask == 0) return;
   if (op_info[instr->op].kind == KIND_SREG) {
-    read_special(m, sm, slot, instr, flight);
+    read_special(m, sm, uop, instr, flight);
     return;
   }
   OperandRows at = operand_sources(instr);
   LaneOp op = {.d = flight->row[0],
-               .a = collector->row[at.first[SLOT_A]],
-               .b = collector->row[at.first[SLOT_B]],
-               .c = collector->row[at.first[SLOT_C]],
-               .active = slot->mask,
-               .ps = slot->ps,
-               .pa = slot->pa,
+               .a = collector->row[at.first[OPERAND_A]],
+               .b = collector->row[at.first[OPERAND_B]],
+               .c = collector->row[at.first[OPERAND_C]],
+               .active = uop->mask,
+               .ps = uop->ps,
+               .pa = uop->pa,
                .mods = instr->mods,
                .imm = instr->imm};
   LaneFunction function = m->functions[instr->op];
   ASSERT(function != NULL);
-  if (slot->plan != 0 && is_warp_wide(&op_info[instr->op])) {
-    compute_wide(m, sm, slot, function, &op, flight);
+  if (uop->plan != 0 && is_warp_wide(&op_info[instr->op])) {
+    compute_wide(m, sm, uop, function, &op, flight);
     return;
   }
   function(&op);
@@ -123,8 +123,8 @@ static void launch_flight(Simt *m, uint32_t sm, const Collector *collector, cons
   uint32_t index = (uint32_t)__builtin_ctz(~m->at.sms[sm].flights_used);
   Flight *flight = flight_at(m, sm, index);
   const OpInfo *info = &op_info[instr->op];
-  flight->slot = collector->slot;
-  flight->done_at = simt_now(m) + m->unit_latency[info->unit] + flight->slot.late;
+  flight->uop = collector->uop;
+  flight->done_at = simt_now(m) + m->unit_latency[info->unit] + flight->uop.late;
   flight->rows = (uint16_t)operand_results(instr).rows;
   flight->has_predicates = (uint8_t)operand_predicates(info);
   compute(m, sm, collector, instr, flight);
@@ -134,7 +134,7 @@ static void launch_flight(Simt *m, uint32_t sm, const Collector *collector, cons
   }
   queue_flight(m, sm, index, flight->done_at);
   if (places_are_wanted(m))
-    simt_take(m, who_slot(m, sm, &flight->slot), REGION_LATCH, REGION_LATCH_PRED, (uint64_t)sm * SIMT_FLIGHTS + index);
+    simt_take(m, who_uop(m, sm, &flight->uop), REGION_LATCH, REGION_LATCH_PRED, (uint64_t)sm * SIMT_FLIGHTS + index);
 }
 
 // ---- Units -------------------------------------------------------------------------------------------
@@ -146,17 +146,25 @@ static const StatId unit_stat[UNIT_COUNT] = {
     [UNIT_TENSOR] = STAT_UNIT_TENSOR, [UNIT_BRANCH] = STAT_UNIT_ALU,
 };
 
+// What its lanes do.
+static const StatId operation_stat[UNIT_COUNT] = {
+    [UNIT_ALU] = STAT_OPERATIONS_ALU,      [UNIT_FP32] = STAT_OPERATIONS_FP32,   [UNIT_FP64] = STAT_OPERATIONS_FP64,
+    [UNIT_SFU] = STAT_OPERATIONS_SFU,      [UNIT_IMUL] = STAT_OPERATIONS_IMUL,   [UNIT_IDIV] = STAT_OPERATIONS_IDIV,
+    [UNIT_LDST] = STAT_OPERATIONS_ADDRESS, [UNIT_TEX] = STAT_OPERATIONS_ADDRESS, [UNIT_TENSOR] = STAT_OPERATIONS_TENSOR,
+    [UNIT_BRANCH] = STAT_OPERATIONS_ALU,
+};
+
 static const char *const port_track[PORT_COUNT] = {
     [PORT_SP] = "sp",     [PORT_SFU] = "sfu",       [PORT_FP64] = "fp64", [PORT_TENSOR] = "tensor",
     [PORT_LDST] = "ldst", [PORT_GATHER] = "gather", [PORT_NONE] = "none",
 };
 
 // An SP that can begin the instruction; sm_sps: none. `kept` are SPs for which older instructions wait that are bound to them.
-static uint32_t free_sp(const Simt *m, const SmState *state, const Slot *slot, uint32_t kept) {
+static uint32_t free_sp(const Simt *m, const SmState *state, const Uop *uop, uint32_t kept) {
   uint64_t now = simt_now(m);
-  uint32_t sps = (uint32_t)m->spec->sm_sps, wanted = slot->warp % sps;
-  if (slot->bound_to != 0) {
-    wanted = (slot->bound_to - 1u) % sps;
+  uint32_t sps = (uint32_t)m->spec->sm_sps, wanted = uop->warp % sps;
+  if (uop->bound_to != 0) {
+    wanted = (uop->bound_to - 1u) % sps;
     return state->sp_free_at[wanted] <= now && (kept >> wanted & 1) == 0 ? wanted : sps;
   }
   if (state->sp_free_at[wanted] <= now && (kept >> wanted & 1) == 0) return wanted;
@@ -187,29 +195,30 @@ static uint64_t port_free_at(const Simt *m, uint32_t sm, Port port, const Instr 
 }
 
 // Hardware lanes at work, and whether any is idle (statistics of SPs).
-static void count_lanes(Simt *m, SmState *state, const Slot *slot, uint32_t sp) {
+static void count_lanes(Simt *m, SmState *state, const Uop *uop, uint32_t sp) {
   uint64_t *lanes = &m->at.stats->value[STAT_LANE_0], now = simt_now(m);
   for (uint32_t other = 0; other < m->spec->sm_sps; other++) {
     if (state->sp_free_at[other] <= now) state->sp_partial &= ~(UINT64_C(1) << other);
   }
-  if (slot->mask == UINT32_MAX) {
+  if (uop->mask == UINT32_MAX) {
     for (unsigned lane = 0; lane < WARP_LANES; lane++) lanes[lane]++;
     return;
   }
   state->sp_partial |= UINT64_C(1) << sp;
-  for (unsigned lane = 0; lane < WARP_LANES; lane++) lanes[lane] += (slot->mask & lane_bit[lane]) != 0 ? 1 : 0;
+  for (unsigned lane = 0; lane < WARP_LANES; lane++) lanes[lane] += (uop->mask & lane_bit[lane]) != 0 ? 1 : 0;
 }
 
 // The port is taken for the instruction's interval.
-static void occupy(Simt *m, uint32_t sm, Port port, Slot *slot, const Instr *instr) {
+static void occupy(Simt *m, uint32_t sm, Port port, Uop *uop, const Instr *instr) {
   SmState *state = &m->at.sms[sm];
   Unit unit = op_info[instr->op].unit;
   uint64_t until = simt_now(m) + m->unit_interval[unit];
   if (unit_stat[unit] != STAT_COUNT) simt_count(m, unit_stat[unit], 1);
+  simt_count(m, operation_stat[unit], (uint64_t)__builtin_popcount(uop->mask));
   switch (port) {
   case PORT_SP:
-    count_lanes(m, state, slot, slot->sp);
-    state->sp_free_at[slot->sp] = until;
+    count_lanes(m, state, uop, uop->sp);
+    state->sp_free_at[uop->sp] = until;
     state->sp_busy_until = max_u64(state->sp_busy_until, until);
     break;
   case PORT_SFU: state->sfu_free_at = until; break;
@@ -218,13 +227,13 @@ static void occupy(Simt *m, uint32_t sm, Port port, Slot *slot, const Instr *ins
   default: break; // ldst_take and gather_take see to themselves
   }
   if ((m->wants & WANT_SPAN) == 0) return;
-  SpanEvent event = {.who = who_slot(m, sm, slot),
+  SpanEvent event = {.who = who_uop(m, sm, uop),
                      .track = port_track[port],
                      .instance = sm,
                      .what = op_info[instr->op].text,
                      .start = simt_now(m),
                      .end = until};
-  if (port == PORT_SP) event.instance = sm * (uint32_t)m->spec->sm_sps + slot->sp;
+  if (port == PORT_SP) event.instance = sm * (uint32_t)m->spec->sm_sps + uop->sp;
   hooks_span(&m->hooks, &m->hook_machine, &event);
 }
 
@@ -236,36 +245,36 @@ static bool is_memory(Port port) { return port == PORT_LDST || port == PORT_GATH
 static bool dispatch(Simt *m, uint32_t sm, uint32_t index, uint32_t kept) {
   SmState *state = &m->at.sms[sm];
   Collector *collector = collector_at(m, sm, index);
-  Slot *slot = &collector->slot;
+  Uop *uop = &collector->uop;
   Instr scratch;
-  const Instr *instr = simt_decode(m, slot->pc, slot->word, &scratch);
+  const Instr *instr = simt_decode(m, uop->pc, uop->word, &scratch);
   if (instr == NULL) {
-    simt_trap(m, sm, slot->warp, slot->pc, TRAP_ILLEGAL_INSTRUCTION, slot->mask);
-    part_ends(m, sm, slot);
+    simt_trap(m, sm, uop->warp, uop->pc, TRAP_ILLEGAL_INSTRUCTION, uop->mask);
+    part_ends(m, sm, uop);
     return true;
   }
   Port port = port_of(instr); // not what it was when a fault has struck the word
   state->collect_port[index] = (uint8_t)port;
   if (port == PORT_NONE) { // no unit takes it
-    part_is_lost(m, sm, slot);
+    part_is_lost(m, sm, uop);
     return true;
   }
   uint64_t free_at = port_free_at(m, sm, port, instr);
-  if (port == PORT_SP && slot->bound_to != 0) free_at = state->sp_free_at[(slot->bound_to - 1u) % m->spec->sm_sps];
+  if (port == PORT_SP && uop->bound_to != 0) free_at = state->sp_free_at[(uop->bound_to - 1u) % m->spec->sm_sps];
   if (free_at > simt_now(m)) {
     sm_wake(m, sm, free_at);
     return false;
   }
   if (!is_memory(port) && state->flights_used == UINT32_MAX) return false;
   if (port == PORT_SP) {
-    uint32_t sp = free_sp(m, state, slot, kept);
+    uint32_t sp = free_sp(m, state, uop, kept);
     if (sp >= m->spec->sm_sps) {
       sm_wake(m, sm, simt_now(m) + 1);
       return false;
     }
-    slot->sp = (uint8_t)sp;
+    uop->sp = (uint8_t)sp;
   }
-  occupy(m, sm, port, slot, instr);
+  occupy(m, sm, port, uop, instr);
   if (port == PORT_LDST) ldst_take(m, sm, collector, instr);
   else if (port == PORT_GATHER) gather_take(m, sm, collector, instr);
   else launch_flight(m, sm, collector, instr);
@@ -275,10 +284,10 @@ static bool dispatch(Simt *m, uint32_t sm, uint32_t index, uint32_t kept) {
 // Copies of an instruction that hooks have asked for leave in their order, whatever bank conflicts did to the first.
 static bool waits_for_copy(const Simt *m, uint32_t sm, uint32_t place) {
   const SmState *state = &m->at.sms[sm];
-  const Slot *slot = &collector_at(m, sm, state->collect_order[place])->slot;
-  for (uint32_t i = 0; slot->copy > 0 && i < place; i++) {
-    const Slot *other = &collector_at(m, sm, state->collect_order[i])->slot;
-    if (other->warp == slot->warp && other->issue == slot->issue) return true;
+  const Uop *uop = &collector_at(m, sm, state->collect_order[place])->uop;
+  for (uint32_t i = 0; uop->copy > 0 && i < place; i++) {
+    const Uop *other = &collector_at(m, sm, state->collect_order[i])->uop;
+    if (other->warp == uop->warp && other->issue == uop->issue) return true;
   }
   return false;
 }
@@ -296,7 +305,7 @@ void execute_cycle(Simt *m, uint32_t sm) {
       collect_release(m, sm, place);
       continue;
     }
-    uint32_t bound_to = port == PORT_SP ? collector_at(m, sm, index)->slot.bound_to : 0;
+    uint32_t bound_to = port == PORT_SP ? collector_at(m, sm, index)->uop.bound_to : 0;
     if (bound_to != 0) kept |= pending ? 0 : 1u << (bound_to - 1) % m->spec->sm_sps;
     else if (!pending || is_memory((Port)port)) blocked |= bit;
     place++;

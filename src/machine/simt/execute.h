@@ -46,6 +46,6 @@ static inline uint32_t scheduler_of_warp(const Simt *m, uint32_t warp) {
 // collect.c. The instruction at `place` of the order has left its collector.
 void collect_release(Simt *m, uint32_t sm, uint32_t place);
 // An instruction whose operands are known, in the order of its collector. False: no collector is free.
-bool collect_known(Simt *m, uint32_t sm, const Slot *slot, const FlightOperands *operands, uint32_t rows);
+bool collect_known(Simt *m, uint32_t sm, const Uop *uop, const FlightOperands *operands, uint32_t rows);
 
 #endif

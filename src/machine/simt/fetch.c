@@ -35,14 +35,18 @@ void fetch_restart(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc) {
 // False: a hook wants it later.
 static bool push(Simt *m, uint32_t sm, uint32_t warp, InstrWord word, uint32_t pc) {
   SimtWarp *at = simt_warp(m, sm, warp);
+  const Who *who = NULL;
   if ((m->wants & WANT_FETCH) != 0) {
-    FetchEvent event = {.who = who_warp(m, sm, warp, pc, WHO_NO_NUMBER), .word = &word};
-    if (simt_obey(m, event.who, hooks_fetch(&m->hooks, &m->hook_machine, &event)) == VERDICT_STALL) return false;
+    FetchEvent event = {.who = who = who_warp(m, sm, warp, pc, WHO_NO_NUMBER), .word = &word};
+    if (simt_obey(m, who, hooks_fetch(&m->hooks, &m->hook_machine, &event)) == VERDICT_STALL) return false;
   }
   uint32_t place = (at->head + (uint32_t)at->buffered) % m->dims.buffer;
   BufferEntry *entry = &simt_buffer(m, sm, warp)[place];
   *entry = (BufferEntry){.word = word, .pc = pc, .valid = 1};
-  cells_written(m, cells_warp(m, sm, warp, pc, WHO_NO_NUMBER), REGION_BUFFER, (uint64_t)(entry - m->at.buffers), 0xF, &entry->word);
+  if (cells_are_wanted(m)) {
+    if (who == NULL) who = who_warp(m, sm, warp, pc, WHO_NO_NUMBER);
+    simt_tell_write(m, who, REGION_BUFFER, (uint64_t)(entry - m->at.buffers), 0xF, &entry->word);
+  }
   at->buffered++;
   at->arriving++;
   return true;
@@ -112,11 +116,11 @@ static void fill_second(Simt *m, uint32_t sm, uint64_t address, const uint32_t *
 // The line of a miss register is there: it goes into the L1 and to who waits for it. The register is free again.
 static void complete(Simt *m, uint32_t sm, uint32_t number, const uint32_t *words) {
   SmState *state = &m->at.sms[sm];
-  Mshr *slot = &m->at.icache_mshrs[sm * m->dims.icache_mshrs + number];
-  Mshr mshr = *slot;
+  Mshr *entry = &m->at.icache_mshrs[sm * m->dims.icache_mshrs + number];
+  Mshr mshr = *entry;
   uint32_t index = fill_first(m, sm, mshr.address, words), waiters = mshr_waiters(&mshr);
   if (mshr.prefetch != 0) prefetch_filled(m, PREFETCH_INSTRUCTION, sm * m->dims.icache_lines + index, waiters > 0);
-  memset(slot, 0, sizeof *slot);
+  memset(entry, 0, sizeof *entry);
   m->at.icache_times[sm * m->dims.icache_mshrs + number] = 0;
   state->fetch_stalled = 0;
   sm_wake(m, sm, simt_now(m) + 1);

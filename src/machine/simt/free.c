@@ -5,8 +5,8 @@
 #include "machine/simt/plan.h"
 
 static bool warp_is_free(const Simt *m, uint64_t row) {
-  uint64_t sm = row / m->dims.warps, slot = row % m->dims.warps / max_u32(m->layout.warps, 1);
-  return slot >= m->dims.blocks || (m->at.sms[sm].slots >> slot & 1) == 0;
+  uint64_t sm = row / m->dims.warps, block_slot = row % m->dims.warps / max_u32(m->layout.warps, 1);
+  return block_slot >= m->dims.blocks || (m->at.sms[sm].block_slots >> block_slot & 1) == 0;
 }
 
 static bool level_is_free(const Simt *m, uint64_t row) { return row % m->dims.stack >= m->at.warps[row / m->dims.stack].warp.stack.depth; }

@@ -112,14 +112,14 @@ static bool sample(Walk *walk, unsigned lane, bool note) {
   Gather *gather = walk->gather;
   OperandRows at = operand_sources(walk->instr);
   unsigned registers = type_info[op_info[walk->instr->op].d].registers;
-  SampleRows rows = {.handle = gather->source[at.first[SLOT_A]],
-                     .coordinates = gather->source[at.first[SLOT_B]],
-                     .gradients = gather->source[at.first[SLOT_C]]};
+  SampleRows rows = {.handle = gather->source[at.first[OPERAND_A]],
+                     .coordinates = gather->source[at.first[OPERAND_B]],
+                     .gradients = gather->source[at.first[OPERAND_C]]};
   for (unsigned k = 0; k < 4; k++) rows.data[k] = gather->result[k * registers % SIMT_RESULT_ROWS];
   TextureReader reader = {.read = note ? note_texel : read_texel, .context = walk};
   AccessViolation violation;
   if (sample_lane(walk->m->environment, &reader, walk->instr, lane, &rows, &violation)) return true;
-  if (note) simt_violation(walk->m, walk->sm, gather->slot.warp, gather->slot.pc, &violation, NULL);
+  if (note) simt_violation(walk->m, walk->sm, gather->uop.warp, gather->uop.pc, &violation, NULL);
   return false;
 }
 
@@ -127,7 +127,7 @@ static bool sample(Walk *walk, unsigned lane, bool note) {
 
 static bool piece_place(Walk *walk, unsigned lane, uint64_t address, uint32_t bytes, uint64_t *physical) {
   MemAction action = is_store(walk->instr) ? ACTION_STORE : ACTION_LOAD;
-  AddressQuery query = {&walk->gather->slot, op_info[walk->instr->op].space, bytes, action, true};
+  AddressQuery query = {&walk->gather->uop, op_info[walk->instr->op].space, bytes, action, true};
   if (address_of_one(walk->m, walk->sm, &query, lane, address, physical)) return true;
   walk->failed = true;
   return false;
@@ -158,12 +158,14 @@ static bool write_piece(void *context, unsigned lane, uint64_t address, uint32_t
 static bool fragment(Walk *walk, uint32_t lanes, FragmentMove move) {
   Gather *gather = walk->gather;
   OperandRows at = operand_sources(walk->instr);
-  uint32_t stride[WARP_LANES], first = (uint32_t)__builtin_ctz(gather->slot.mask | 1u << 31);
-  for (unsigned i = 0; i < WARP_LANES; i++) stride[i] = gather->source[at.first[SLOT_B]][first];
-  Access access = {
-      .space = op_info[walk->instr->op].space, .wide = at.count[SLOT_A] == 2, .active = lanes, .address = gather->source[at.first[SLOT_A]]};
+  uint32_t stride[WARP_LANES], first = (uint32_t)__builtin_ctz(gather->uop.mask | 1u << 31);
+  for (unsigned i = 0; i < WARP_LANES; i++) stride[i] = gather->source[at.first[OPERAND_B]][first];
+  Access access = {.space = op_info[walk->instr->op].space,
+                   .wide = at.count[OPERAND_A] == 2,
+                   .active = lanes,
+                   .address = gather->source[at.first[OPERAND_A]]};
   FragmentWay way = {move, walk};
-  if (is_store(walk->instr)) return fragment_store_by(&access, walk->instr, stride, gather->source[at.first[SLOT_D]], way);
+  if (is_store(walk->instr)) return fragment_store_by(&access, walk->instr, stride, gather->source[at.first[OPERAND_D]], way);
   return fragment_load_by(&access, walk->instr, stride, gather->result[0], way);
 }
 
@@ -213,11 +215,11 @@ static void begin_round(Simt *m, uint32_t sm, Gather *gather, const Instr *instr
 }
 
 static void release(Simt *m, uint32_t sm, Gather *gather, const Instr *instr) {
-  uint64_t warps = part_warps(m, sm, &gather->slot, gather->slot.mask);
+  uint64_t warps = part_warps(m, sm, &gather->uop, gather->uop.mask);
   uint32_t index = (uint32_t)(gather - &m->at.gathers[sm * m->dims.gathers]);
-  writeback_rows(m, sm, &gather->slot, instr, gather->result, operand_results(instr).rows, NULL);
+  writeback_rows(m, sm, &gather->uop, instr, gather->result, operand_results(instr).rows, NULL);
   warps_end_memory(m, sm, warps);
-  part_ends(m, sm, &gather->slot);
+  part_ends(m, sm, &gather->uop);
   memset(gather, 0, sizeof *gather);
   m->at.sms[sm].gathers_used &= ~(1u << index);
   sm_wake(m, sm, simt_now(m) + 1);
@@ -226,7 +228,7 @@ static void release(Simt *m, uint32_t sm, Gather *gather, const Instr *instr) {
 // All lines have come: results of the round's lanes.
 static void end_round(Simt *m, uint32_t sm, Gather *gather) {
   Instr scratch;
-  const Instr *instr = simt_decode(m, gather->slot.pc, gather->slot.word, &scratch);
+  const Instr *instr = simt_decode(m, gather->uop.pc, gather->uop.word, &scratch);
   if (instr == NULL) return;
   Walk walk = {.m = m, .sm = sm, .gather = gather, .instr = instr};
   uint64_t latency = is_texture(instr) ? m->spec->texture_latency : 1;
@@ -240,15 +242,15 @@ static void end_round(Simt *m, uint32_t sm, Gather *gather) {
     return;
   }
   gather->stage = MEM_DONE;
-  gather->ready_at = simt_now(m) + latency + gather->slot.late;
+  gather->ready_at = simt_now(m) + latency + gather->uop.late;
   sm_wake(m, sm, gather->ready_at);
 }
 
 // Nothing is written back.
 static void throw_away(Simt *m, uint32_t sm, Gather *gather) {
   uint32_t index = (uint32_t)(gather - &m->at.gathers[sm * m->dims.gathers]);
-  warps_end_memory(m, sm, part_warps(m, sm, &gather->slot, gather->slot.mask));
-  part_ends(m, sm, &gather->slot);
+  warps_end_memory(m, sm, part_warps(m, sm, &gather->uop, gather->uop.mask));
+  part_ends(m, sm, &gather->uop);
   memset(gather, 0, sizeof *gather);
   m->at.sms[sm].gathers_used &= ~(1u << index);
   sm_wake(m, sm, simt_now(m) + 1);
@@ -257,10 +259,10 @@ static void throw_away(Simt *m, uint32_t sm, Gather *gather) {
 static void line_arrived(Simt *m, uint32_t sm, Gather *gather, uint32_t line, const uint32_t *data) {
   if (gather->stage != MEM_REQUEST && gather->stage != MEM_WAIT) return;
   uint32_t scratch[LINE_WORDS];
-  const uint32_t *seen = held_view(m, sm, gather->slot.warp, gather->address[line % SIMT_GATHER_LINES], data, scratch);
+  const uint32_t *seen = held_view(m, sm, gather->uop.warp, gather->address[line % SIMT_GATHER_LINES], data, scratch);
   memcpy(gather->line[line % SIMT_GATHER_LINES], seen, LINE_BYTES);
   gather->arrived++;
-  if (warp_is_stopping(m, sm, gather->slot.warp)) {
+  if (warp_is_stopping(m, sm, gather->uop.warp)) {
     if (gather->arrived >= gather->count) throw_away(m, sm, gather);
     return;
   }
@@ -274,12 +276,12 @@ static void line_asked(Simt *m, uint32_t sm, Gather *gather) {
 }
 
 // Lines that were asked for still come; stores wait for none.
-void gather_abandon(Simt *m, uint32_t sm, uint32_t slot) {
+void gather_abandon(Simt *m, uint32_t sm, uint32_t block_slot) {
   for (uint32_t left = m->at.sms[sm].gathers_used; left != 0; left &= left - 1) {
     Gather *gather = gather_at(m, sm, (uint32_t)__builtin_ctz(left));
-    if (slot_of_warp(m, gather->slot.warp) != slot) continue;
+    if (block_slot_of_warp(m, gather->uop.warp) != block_slot) continue;
     Instr scratch;
-    const Instr *instr = simt_decode(m, gather->slot.pc, gather->slot.word, &scratch);
+    const Instr *instr = simt_decode(m, gather->uop.pc, gather->uop.word, &scratch);
     bool awaits = gather->stage != MEM_DONE && gather->arrived < gather->asked && (instr == NULL || !is_store(instr));
     gather->stage = MEM_WAIT;
     gather->count = gather->asked;
@@ -299,21 +301,21 @@ static void count_instruction(Simt *m, const Instr *instr) {
 
 // What hooks see of a gather's place: coordinates of textures and surfaces, addresses of fragments; what they change counts.
 static bool tell_place(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
-  if (__builtin_expect((m->wants & WANT_RESULT) == 0, 1)) return collector->slot.is_early == 0;
+  if (__builtin_expect((m->wants & WANT_RESULT) == 0, 1)) return collector->uop.is_early == 0;
   OperandRows at = operand_sources(instr);
-  unsigned slot = is_texture(instr) ? SLOT_B : SLOT_A;
-  uint32_t rows = min_u32(at.count[slot], 2), place[2][WARP_LANES] = {{0}};
-  memcpy(place, collector->row[at.first[slot]], rows * sizeof place[0]);
-  if (!address_tell(m, sm, &collector->slot, instr, place)) return false;
-  memcpy(collector->row[at.first[slot]], place, rows * sizeof place[0]);
+  unsigned operand = is_texture(instr) ? OPERAND_B : OPERAND_A;
+  uint32_t rows = min_u32(at.count[operand], 2), place[2][WARP_LANES] = {{0}};
+  memcpy(place, collector->row[at.first[operand]], rows * sizeof place[0]);
+  if (!address_tell(m, sm, &collector->uop, instr, place)) return false;
+  memcpy(collector->row[at.first[operand]], place, rows * sizeof place[0]);
   return true;
 }
 
 void gather_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
   SmState *state = &m->at.sms[sm];
   if (!tell_place(m, sm, collector, instr)) {
-    part_returns(m, sm, &collector->slot, instr, true);
-    part_ends(m, sm, &collector->slot);
+    part_returns(m, sm, &collector->uop, instr, true);
+    part_ends(m, sm, &collector->uop);
     return;
   }
   part_to_threads(m, sm, collector, NULL, 0);
@@ -324,12 +326,12 @@ void gather_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr)
   uint32_t index = free_gather(m, sm);
   if (index >= m->dims.gathers) return;
   Gather *gather = gather_at(m, sm, index);
-  gather->slot = collector->slot;
-  gather->left = gather->slot.mask;
+  gather->uop = collector->uop;
+  gather->left = gather->uop.mask;
   memcpy(gather->source, collector->row, min_u32(collector->rows, SIMT_SOURCE_ROWS) * sizeof gather->source[0]);
   state->gathers_used |= 1u << index;
-  if (gather->slot.mask != 0) count_instruction(m, instr);
-  warps_begin_memory(m, sm, part_warps(m, sm, &gather->slot, gather->slot.mask));
+  if (gather->uop.mask != 0) count_instruction(m, instr);
+  warps_begin_memory(m, sm, part_warps(m, sm, &gather->uop, gather->uop.mask));
   begin_round(m, sm, gather, instr);
   if (!is_texture(instr)) ldst_enqueue(m, sm, RING_GATHERS + index);
   sm_wake(m, sm, simt_now(m) + 1);
@@ -357,7 +359,7 @@ static bool ask_line(Simt *m, uint32_t sm, uint32_t index) {
   packet.bytes = gather->bytes[i];
   packet.kind = PACKET_READ;
   packet.client = CLIENT_TEXTURE;
-  packet_for_slot(m, sm, &gather->slot, &packet);
+  packet_for_uop(m, sm, &gather->uop, &packet);
   packet.tag = (uint16_t)(TAG_LINE | i << TAG_LINE_SHIFT | index);
   if (!sm_send(m, sm, &packet)) return false;
   gather->asked++;
@@ -377,8 +379,8 @@ static bool write_line(Simt *m, uint32_t sm, Gather *gather) {
   } else {
     Packet packet = {.address = gather->address[i], .bytes = bytes};
     memcpy(packet.data, gather->line[i], sizeof packet.data);
-    packet_for_slot(m, sm, &gather->slot, &packet);
-    if (!memory_send_store(m, sm, &packet, part_warps(m, sm, &gather->slot, gather->slot.mask))) return false;
+    packet_for_uop(m, sm, &gather->uop, &packet);
+    if (!memory_send_store(m, sm, &packet, part_warps(m, sm, &gather->uop, gather->uop.mask))) return false;
     l1d_written(m, sm, packet.address);
     simt_count(m, STAT_TRANSACTIONS_STORE, 1);
   }
@@ -400,7 +402,7 @@ static MemStep store_request(Simt *m, uint32_t sm, Gather *gather, const Instr *
 MemStep gather_request(Simt *m, uint32_t sm, uint32_t index) {
   Gather *gather = gather_at(m, sm, index);
   Instr scratch;
-  const Instr *instr = simt_decode(m, gather->slot.pc, gather->slot.word, &scratch);
+  const Instr *instr = simt_decode(m, gather->uop.pc, gather->uop.word, &scratch);
   if (instr == NULL || gather->stage == MEM_FREE || gather->stage == MEM_DONE) return MEMORY_DONE;
   if (is_store(instr)) return store_request(m, sm, gather, instr);
   if (gather->stage == MEM_WAIT) return MEMORY_BLOCKED; // another round is to come
@@ -430,7 +432,7 @@ static bool ask_miss(Simt *m, uint32_t sm, uint32_t index, uint32_t line) {
   packet.bytes = whole;
   packet.kind = PACKET_READ;
   packet.client = CLIENT_TEXTURE;
-  packet_for_slot(m, sm, &gather->slot, &packet);
+  packet_for_uop(m, sm, &gather->uop, &packet);
   packet.tag = (uint16_t)number;
   if (sm_send(m, sm, &packet)) return true;
   memset(&mshrs[number], 0, sizeof mshrs[number]);
@@ -471,9 +473,9 @@ static uint32_t oldest_asking(const Simt *m, uint32_t sm) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
     const Gather *gather = gather_at(m, sm, i);
     Instr scratch;
-    const Instr *instr = simt_decode(m, gather->slot.pc, gather->slot.word, &scratch);
+    const Instr *instr = simt_decode(m, gather->uop.pc, gather->uop.word, &scratch);
     if (gather->stage != MEM_REQUEST || instr == NULL || !is_texture(instr)) continue;
-    if (chosen == m->dims.gathers || gather->slot.issued_at < gather_at(m, sm, chosen)->slot.issued_at) chosen = i;
+    if (chosen == m->dims.gathers || gather->uop.issued_at < gather_at(m, sm, chosen)->uop.issued_at) chosen = i;
   }
   return chosen;
 }
@@ -489,7 +491,7 @@ static void write_back(Simt *m, uint32_t sm) {
   }
   if (chosen == NULL || chosen->ready_at > simt_now(m)) return;
   Instr scratch;
-  const Instr *instr = simt_decode(m, chosen->slot.pc, chosen->slot.word, &scratch);
+  const Instr *instr = simt_decode(m, chosen->uop.pc, chosen->uop.word, &scratch);
   if (instr != NULL) release(m, sm, chosen, instr);
 }
 
@@ -506,7 +508,7 @@ uint32_t gather_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[
   if ((packet->tag & TAG_LINE) != 0) return 1; // whoever asked
   const Mshr *mshr = &mshrs_of(m, sm)[packet->tag % SIMT_TEXTURE_MSHRS];
   uint32_t count = mshr_valid(mshr) ? mshr_waiters(mshr) : 0;
-  for (uint32_t i = 0; i < count; i++) waiters[i] = *who_slot(m, sm, &gather_at(m, sm, mshr->waiter[i] & 0xFF)->slot);
+  for (uint32_t i = 0; i < count; i++) waiters[i] = *who_uop(m, sm, &gather_at(m, sm, mshr->waiter[i] & 0xFF)->uop);
   return count;
 }
 

@@ -52,14 +52,15 @@ static bool gather_wants(const Gather *gather, uint64_t line) {
 static bool is_under_way(const Simt *m, uint32_t sm, uint32_t slot, uint64_t line) {
   for (uint32_t i = 0; i < m->dims.memops; i++) {
     const MemOp *op = &m->at.memops[sm * m->dims.memops + i];
-    if (op->stage != MEM_WAIT || op->action == ACTION_STORE || op->outstanding == 0 || slot_of_warp(m, op->slot.warp) != slot) continue;
-    for (uint32_t left = op->slot.mask; left != 0; left &= left - 1) {
+    if (op->stage != MEM_WAIT || op->action == ACTION_STORE || op->outstanding == 0 || block_slot_of_warp(m, op->uop.warp) != slot)
+      continue;
+    for (uint32_t left = op->uop.mask; left != 0; left &= left - 1) {
       if (line_of(op->address[__builtin_ctz(left)]) == line && !memop_is_shared(op, (unsigned)__builtin_ctz(left))) return true;
     }
   }
   for (uint32_t left = m->at.sms[sm].gathers_used; left != 0; left &= left - 1) {
     const Gather *gather = &m->at.gathers[sm * m->dims.gathers + (uint32_t)__builtin_ctz(left) % m->dims.gathers];
-    if (slot_of_warp(m, gather->slot.warp) == slot && gather_wants(gather, line)) return true;
+    if (block_slot_of_warp(m, gather->uop.warp) == slot && gather_wants(gather, line)) return true;
   }
   return false;
 }
@@ -72,7 +73,7 @@ static HeldTake cannot(Simt *m, uint32_t sm, uint32_t slot) {
 }
 
 HeldTake held_store(Simt *m, uint32_t sm, uint32_t warp, const Packet *packet) {
-  uint32_t slot = slot_of_warp(m, warp);
+  uint32_t slot = block_slot_of_warp(m, warp);
   HeldSlot *at = slot_at(m, sm, slot);
   if (is_under_way(m, sm, slot, packet->address)) return HELD_BLOCKED; // its reply wakes the SM
   HeldLine *line = find(m, sm, slot, packet->address);
@@ -87,10 +88,10 @@ HeldTake held_store(Simt *m, uint32_t sm, uint32_t warp, const Packet *packet) {
   return HELD_TAKEN;
 }
 
-HeldTake held_atomic(Simt *m, uint32_t sm, uint32_t warp) { return cannot(m, sm, slot_of_warp(m, warp)); }
+HeldTake held_atomic(Simt *m, uint32_t sm, uint32_t warp) { return cannot(m, sm, block_slot_of_warp(m, warp)); }
 
 const uint32_t *held_overlay(const Simt *m, uint32_t sm, uint32_t warp, uint64_t line, const uint32_t *data, uint32_t scratch[LINE_WORDS]) {
-  uint32_t slot = slot_of_warp(m, warp);
+  uint32_t slot = block_slot_of_warp(m, warp);
   const HeldLine *held = slot_at(m, sm, slot)->lines == 0 ? NULL : find(m, sm, slot, line);
   if (held == NULL) return data;
   memcpy(scratch, data, LINE_BYTES);
@@ -117,7 +118,7 @@ bool held_action(Simt *m, uint32_t sm, uint32_t slot, ActionHold step) {
     l1d_invalidate(m, sm);
     return true;
   }
-  bool is_there = slot < m->blocks_per_sm && (m->at.sms[sm].slots >> slot & 1) != 0;
+  bool is_there = slot < m->blocks_per_sm && (m->at.sms[sm].block_slots >> slot & 1) != 0;
   if (m->dims.held == 0 || !is_there || warp_is_stopping(m, sm, slot * m->layout.warps)) return false;
   HeldSlot *at = slot_at(m, sm, slot);
   bool begins = step == HOLD_KEEP || step == HOLD_WAIT, has_ended = at->mode == HELD_MODE_ENDED;

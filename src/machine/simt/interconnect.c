@@ -97,6 +97,7 @@ static bool send_requests(Simt *m, Network *network) {
     if (front == NULL || !network_can_send(network, sm)) continue;
     packet_enters(front, STAGE_NETWORK, now);
     simt_count(m, STAT_NETWORK_REQUESTS, 1);
+    simt_count(m, STAT_NETWORK_BYTES, packet_wire_bytes(front));
     simt_count(m, STAT_NETWORK_WAIT, now - min_u64(front->sent_at, now));
     network_send(network, sm, front->partition % m->dims.partitions, front, now);
     packet_queue_pop(queue, items, m->dims.out);
@@ -124,6 +125,7 @@ static bool send_replies(Simt *m, Network *network) {
     busy |= front != NULL;
     if (front == NULL || !network_can_send(network, i)) continue;
     simt_count(m, STAT_NETWORK_REPLIES, 1);
+    simt_count(m, STAT_NETWORK_BYTES, packet_wire_bytes(front));
     network_send(network, i, front->sm % m->dims.sms, front, simt_now(m));
     packet_queue_pop(queue, items, room);
     m->at.partitions[i].next_at = 0;

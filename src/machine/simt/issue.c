@@ -41,12 +41,12 @@ void scoreboard_clear(Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
 static bool overtakes_reader(const Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
   for (uint64_t left = m->at.sms[sm].collect_pending; left != 0; left &= left - 1) {
     const Collector *collector = collector_at(m, sm, (uint32_t)__builtin_ctzll(left));
-    if (!part_has_warp(m, sm, &collector->slot, warp)) continue;
+    if (!part_has_warp(m, sm, &collector->uop, warp)) continue;
     Scoreboard marks;
     operand_marks(instr, false, &marks);
     for (uint32_t rows = collector->pending; rows != 0; rows &= rows - 1) {
       uint32_t source = collector->source[__builtin_ctz(rows) % SIMT_SOURCE_ROWS];
-      uint32_t number = collector->slot.plan != 0 ? source : source - register_row(m, sm, warp, 0);
+      uint32_t number = collector->uop.plan != 0 ? source : source - register_row(m, sm, warp, 0);
       if (number < MAX_REGISTERS && (marks.registers[number / 64] >> number % 64 & 1) != 0) return true;
     }
   }
@@ -60,16 +60,14 @@ bool next_is_free(const Simt *m, const Next *n) {
 // ---- What is under way -----------------------------------------------------------------------------
 
 // The instruction is of the block whose warps begin with `first`. Guests of other blocks are not waited for: nothing of theirs is written.
-static bool slot_is_of(const Simt *m, const Slot *slot, uint32_t first) {
-  return slot->warp >= first && slot->warp < first + m->layout.warps;
-}
+static bool slot_is_of(const Simt *m, const Uop *uop, uint32_t first) { return uop->warp >= first && uop->warp < first + m->layout.warps; }
 
 // Nothing of the warp waits in a collector or for memory.
 static bool has_drained(const Simt *m, uint32_t sm, uint32_t warp) {
   const SimtWarp *at = simt_warp(m, sm, warp);
   if (at->loads != 0 || at->stores != 0) return false;
   for (uint64_t left = m->at.sms[sm].collect_used; left != 0; left &= left - 1) {
-    if (part_has_warp(m, sm, &collector_at(m, sm, (uint32_t)__builtin_ctzll(left))->slot, warp)) return false;
+    if (part_has_warp(m, sm, &collector_at(m, sm, (uint32_t)__builtin_ctzll(left))->uop, warp)) return false;
   }
   return true;
 }
@@ -82,29 +80,29 @@ static bool has_ended(const Simt *m, uint32_t sm, uint32_t first) {
     if (at->loads != 0 || at->stores != 0) return false;
   }
   for (uint64_t left = state->collect_used; left != 0; left &= left - 1) {
-    if (slot_is_of(m, &collector_at(m, sm, (uint32_t)__builtin_ctzll(left))->slot, first)) return false;
+    if (slot_is_of(m, &collector_at(m, sm, (uint32_t)__builtin_ctzll(left))->uop, first)) return false;
   }
   for (uint32_t left = state->flights_used; left != 0; left &= left - 1) {
-    if (slot_is_of(m, &flight_at(m, sm, (uint32_t)__builtin_ctz(left))->slot, first)) return false;
+    if (slot_is_of(m, &flight_at(m, sm, (uint32_t)__builtin_ctz(left))->uop, first)) return false;
   }
   for (uint32_t i = 0; i < m->dims.memops; i++) {
     const MemOp *op = &m->at.memops[sm * m->dims.memops + i];
-    if (op->stage != MEM_FREE && slot_is_of(m, &op->slot, first)) return false;
+    if (op->stage != MEM_FREE && slot_is_of(m, &op->uop, first)) return false;
   }
   for (uint32_t i = 0; i < m->dims.gathers; i++) {
     const Gather *gather = &m->at.gathers[sm * m->dims.gathers + i];
-    if (gather->stage != MEM_FREE && slot_is_of(m, &gather->slot, first)) return false;
+    if (gather->stage != MEM_FREE && slot_is_of(m, &gather->uop, first)) return false;
   }
   return true;
 }
 
-bool block_is_quiet(const Simt *m, uint32_t sm, uint32_t slot) { return has_ended(m, sm, slot * m->layout.warps); }
+bool block_is_quiet(const Simt *m, uint32_t sm, uint32_t block_slot) { return has_ended(m, sm, block_slot * m->layout.warps); }
 
 static void end_blocks(Simt *m, uint32_t sm) {
   for (uint64_t left = m->at.sms[sm].ending; left != 0; left &= left - 1) {
-    uint32_t slot = (uint32_t)__builtin_ctzll(left);
-    bool has = has_ended(m, sm, slot * m->layout.warps);
-    if (has && (m->dims.held == 0 || held_lets_end(m, sm, slot))) dispatch_block_ended(m, sm, slot);
+    uint32_t block_slot = (uint32_t)__builtin_ctzll(left);
+    bool has = has_ended(m, sm, block_slot * m->layout.warps);
+    if (has && (m->dims.held == 0 || held_lets_end(m, sm, block_slot))) dispatch_block_ended(m, sm, block_slot);
   }
 }
 
@@ -125,7 +123,7 @@ static IdleReason missing_result(const Simt *m, const Next *n) {
   const SmState *state = &m->at.sms[n->sm];
   for (uint64_t left = state->collect_used; left != 0; left &= left - 1) {
     uint32_t index = (uint32_t)__builtin_ctzll(left);
-    bool is_own = is_memory_port(state->collect_port[index]) && part_has_warp(m, n->sm, &collector_at(m, n->sm, index)->slot, n->warp);
+    bool is_own = is_memory_port(state->collect_port[index]) && part_has_warp(m, n->sm, &collector_at(m, n->sm, index)->uop, n->warp);
     if (is_own) return IDLE_MEMORY;
   }
   return IDLE_PIPELINE;
@@ -205,7 +203,7 @@ static bool top_is_ready(const Simt *m, const Next *n) {
 static IdleReason look_at_rest(Simt *m, Next *n) {
   const Rest *rest = rest_of(m, n->sm, n->warp);
   n->is_rest = true;
-  n->instr = rest->empty != 0 ? NULL : simt_decode(m, rest->slot.pc, rest->slot.word, &n->scratch);
+  n->instr = rest->empty != 0 ? NULL : simt_decode(m, rest->uop.pc, rest->uop.word, &n->scratch);
   n->info = n->instr == NULL ? NULL : &op_info[n->instr->op];
   if (rest_waits(m, n)) return IDLE_PIPELINE; // collecting wakes the SM
   return n->instr == NULL ? IDLE_NONE : look_at_units(m, n);
@@ -290,7 +288,7 @@ void predicates_tell(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const Ins
   if (op_info[instr->op].a == TYPE_pred && instr->a < MAX_PREDICATES) units |= 1u << instr->a;
   if (units == 0) return;
   SimtWarp *at = simt_warp(m, sm, warp);
-  cells_read(m, who_warp(m, sm, warp, pc, at->issued), REGION_PREDICATES, sm * m->dims.warps + warp, units, at->warp.predicates);
+  cells_read(m, who_scheduled(m, sm, warp, pc, at->issued), REGION_PREDICATES, sm * m->dims.warps + warp, units, at->warp.predicates);
 }
 
 PredicateBits predicates_of(const Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
@@ -299,18 +297,18 @@ PredicateBits predicates_of(const Simt *m, uint32_t sm, uint32_t warp, const Ins
   return (PredicateBits){predicates[instr->ps] ^ (instr->ps_negated ? UINT32_MAX : 0), predicates[pa]};
 }
 
-Slot next_slot(const Simt *m, const Next *n, uint32_t threads) {
+Uop next_slot(const Simt *m, const Next *n, uint32_t threads) {
   PredicateBits bits = predicates_of(m, n->sm, n->warp, n->instr);
-  return (Slot){.word = n->entry->word,
-                .issue = n->at->issued,
-                .issued_at = simt_now(m),
-                .pc = n->pc,
-                .mask = threads,
-                .ps = bits.ps,
-                .pa = bits.pa,
-                .valid = 1,
-                .warp = (uint8_t)n->warp,
-                .copies = 1};
+  return (Uop){.word = n->entry->word,
+               .issue = n->at->issued,
+               .issued_at = simt_now(m),
+               .pc = n->pc,
+               .mask = threads,
+               .ps = bits.ps,
+               .pa = bits.pa,
+               .valid = 1,
+               .warp = (uint8_t)n->warp,
+               .copies = 1};
 }
 
 // Home lanes of threads.
@@ -321,12 +319,12 @@ static uint32_t home_lanes(const SimtWarp *at, uint32_t threads) {
   return lanes;
 }
 
-bool issue_told(Simt *m, const Next *n, uint32_t threads, uint32_t idle) {
+static inline bool tell_issue(Simt *m, const Next *n, uint32_t threads, uint32_t idle) {
   uint64_t number = n->at->issued - (n->at->to_issue != 0 ? 1 : 0);
   bool begins = n->at->to_issue == 0; // not a further part of it
   if (begins && m->keeps_instructions) hooks_instruction_begins(&m->regions, m->block, n->sm, n->warp, number);
   if ((m->wants & WANT_ISSUE) == 0) return true;
-  IssueEvent event = {.who = who_warp(m, n->sm, n->warp, n->pc, number),
+  IssueEvent event = {.who = who_scheduled(m, n->sm, n->warp, n->pc, number),
                       .scheduler = n->scheduler,
                       .instr = n->instr,
                       .unit = n->info->unit,
@@ -336,6 +334,8 @@ bool issue_told(Simt *m, const Next *n, uint32_t threads, uint32_t idle) {
   if (verdict == VERDICT_STALL) sm_wake(m, n->sm, simt_now(m) + 1);
   return verdict != VERDICT_STALL && !simt_has_trapped(m);
 }
+
+bool issue_told(Simt *m, const Next *n, uint32_t threads, uint32_t idle) { return tell_issue(m, n, threads, idle); }
 
 static void pop_buffer(Simt *m, const Next *n) {
   SimtWarp *at = n->at;
@@ -382,17 +382,17 @@ void next_issues(Simt *m, const Next *n, uint32_t threads) {
   note_polls(&n->at->warp, n->instr, n->info);
 }
 
-static void start(Simt *m, const Next *n, const Slot *slot) {
+static void start(Simt *m, const Next *n, const Uop *uop) {
   scoreboard_mark(m, n->sm, n->warp, n->instr);
   note_polls(&n->at->warp, n->instr, n->info);
-  collect_take(m, n->sm, slot, n->instr);
+  collect_take(m, n->sm, uop, n->instr);
 }
 
 // The word leaves the buffer: what the hooks say of its bits counts. False: it cannot be carried out, which is a trap.
 static bool read_word(Simt *m, Next *n) {
   if ((m->wants & WANT_CELLS) != 0 && n->pc < m->program->code_count) {
     InstrWord before = n->entry->word;
-    cells_read(m, who_warp(m, n->sm, n->warp, WHO_NO_INDEX, WHO_NO_NUMBER), REGION_BUFFER, (uint64_t)(n->entry - m->at.buffers), 0xF,
+    cells_read(m, who_scheduled(m, n->sm, n->warp, WHO_NO_INDEX, WHO_NO_NUMBER), REGION_BUFFER, (uint64_t)(n->entry - m->at.buffers), 0xF,
                &n->entry->word);
     if (n->entry->word.low != before.low || n->entry->word.high != before.high) {
       n->instr = simt_decode(m, n->pc, n->entry->word, &n->scratch);
@@ -423,12 +423,12 @@ static bool pass_control(Simt *m, const Next *n, uint32_t *members) {
 }
 
 // The same where hooks have a say in who issues where, or threads are not on the lanes of their numbers.
-static bool issue_planned(Simt *m, const Next *n, Slot *slot) {
+static bool issue_planned(Simt *m, const Next *n, Uop *uop) {
   Offer offer;
-  uint32_t threads = count_lanes(slot->mask);
-  offer_begin(&offer, n->sm, slot, n->instr);
-  offer_owner(&offer, n->warp, slot->issue, 0);
-  offer_threads(m, &offer, 0, slot->mask, slot->ps, slot->pa, true);
+  uint32_t threads = count_lanes(uop->mask);
+  offer_begin(&offer, n->sm, uop, n->instr);
+  offer_owner(&offer, n->warp, uop->issue, 0);
+  offer_threads(m, &offer, 0, uop->mask, uop->ps, uop->pa, true);
   if (!offer_plan(m, &offer) || (!offer.is_wide && !offer_place(m, &offer))) return false;
   next_begins(m, n, threads);
   if (!offer.is_wide) {
@@ -436,21 +436,21 @@ static bool issue_planned(Simt *m, const Next *n, Slot *slot) {
     next_issues(m, n, count_lanes(offer.taken));
     scoreboard_mark(m, n->sm, n->warp, n->instr);
     if (is_whole) {
-      slot->late = offer.late;
+      uop->late = offer.late;
       offer_wish(m, &offer);
-      collect_take(m, n->sm, slot, n->instr);
+      collect_take(m, n->sm, uop, n->instr);
     } else {
-      rest_begin(m, n, slot, offer.copies);
+      rest_begin(m, n, uop, offer.copies);
       rest_send(m, n, &offer);
     }
     next_passes(m, n);
     return true;
   }
   count_issue(m, threads);
-  if (pass_control(m, n, &slot->mask)) {
+  if (pass_control(m, n, &uop->mask)) {
     scoreboard_mark(m, n->sm, n->warp, n->instr);
     note_polls(&n->at->warp, n->instr, n->info);
-    rest_begin(m, n, slot, offer.copies);
+    rest_begin(m, n, uop, offer.copies);
     offer_wish(m, &offer);
     rest_part(m, n);
   } else {
@@ -470,20 +470,20 @@ static bool issue(Simt *m, Next *n) {
   bool is_wide = is_warp_wide(n->info), at_issue = is_control(n->info) || is_wide, has_work = active != 0 && !at_issue;
   if (has_work && m->spec->scheduler_large_warp > 1) return pack_issue(m, n);
   bool is_told = (m->wants & WANT_ISSUE) != 0 || m->keeps_instructions;
-  if (is_told && !issue_told(m, n, active, ~home_lanes(n->at, active))) return false;
-  Slot slot = next_slot(m, n, active);
+  if (is_told && !tell_issue(m, n, active, ~home_lanes(n->at, active))) return false;
+  Uop uop = next_slot(m, n, active);
   bool is_planned = plan_is_asked(m) || n->at->shuffled != 0;
-  if (is_planned && active != 0 && (has_work || is_wide)) return issue_planned(m, n, &slot);
+  if (is_planned && active != 0 && (has_work || is_wide)) return issue_planned(m, n, &uop);
   bool is_branch = (n->info->flags & (IT_BRANCH | IT_INDIRECT)) == IT_BRANCH;
   uint32_t threads = count_lanes(is_branch ? n->mask : active);
   next_begins(m, n, threads);
   count_issue(m, threads);
-  if (has_work) start(m, n, &slot);
+  if (has_work) start(m, n, &uop);
   if (!at_issue) {
     next_passes(m, n);
     return true;
   }
-  if (pass_control(m, n, &slot.mask)) start(m, n, &slot);
+  if (pass_control(m, n, &uop.mask)) start(m, n, &uop);
   follow_flow(m, n);
   return true;
 }
@@ -538,7 +538,7 @@ static bool issue_one(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t refused
   uint64_t own = warps_of_scheduler(m, scheduler), tried = 0;
   uint32_t last = state->schedulers[scheduler].last % m->dims.warps;
   bool has_rest = plan_is_asked(m) && (own & bit_of(last)) != 0 && simt_warp(m, sm, last)->has_rest != 0;
-  if (has_rest) return try_warp(m, sm, scheduler, last, refused); // it takes the next slots, whatever else could go
+  if (has_rest) return try_warp(m, sm, scheduler, last, refused); // it takes the next issue slots, whatever else could go
   uint64_t set = state->present & ~asleep_warps(state) & own;
   if (set == 0) return false;
   bool by_readiness = m->spec->scheduler_policy == SCHEDULE_FRFS;

@@ -59,14 +59,14 @@ static MemStep ask(Simt *m, uint32_t sm, uint32_t index, const Transaction *tran
     return MEMORY_BLOCKED;
   }
   if (found == MSHR_NEW) {
-    if (places_are_wanted(m)) simt_take(m, who_slot(m, sm, &op->slot), REGION_MSHR, REGION_MSHR, (uint64_t)sm * m->dims.l1d_mshrs + number);
+    if (places_are_wanted(m)) simt_take(m, who_uop(m, sm, &op->uop), REGION_MSHR, REGION_MSHR, (uint64_t)sm * m->dims.l1d_mshrs + number);
     Packet packet;
     memset(&packet, 0, offsetof(Packet, data));
     packet.address = transaction->line;
     packet.bytes = want;
     packet.kind = PACKET_READ;
     packet.client = CLIENT_LOAD;
-    packet_for_slot(m, sm, &op->slot, &packet);
+    packet_for_uop(m, sm, &op->uop, &packet);
     packet.tag = tag_make(TAG_MISS, number);
     if (!sm_send(m, sm, &packet)) {
       mshr_released(m, sm, number);
@@ -87,9 +87,9 @@ MemStep l1d_load(Simt *m, uint32_t sm, uint32_t index, const Transaction *transa
   uint32_t at = 0;
   CacheFind found = cache_find(&m->dims.l1d, lines, transaction->line, transaction->bytes, &at);
   if (found == CACHE_HIT) {
-    cells_read(m, cells_slot(m, sm, &op->slot), REGION_L1D, row_of(m, sm, at), bytes_words_any(transaction->bytes), lines[at].data);
+    cells_read(m, cells_uop(m, sm, &op->uop), REGION_L1D, row_of(m, sm, at), bytes_words_any(transaction->bytes), lines[at].data);
     uint32_t scratch[LINE_WORDS];
-    const uint32_t *data = held_view(m, sm, op->slot.warp, transaction->line, lines[at].data, scratch);
+    const uint32_t *data = held_view(m, sm, op->uop.warp, transaction->line, lines[at].data, scratch);
     memop_deliver(op, transaction->lanes, op->word, data, transaction->bytes);
     line_used(m, PREFETCH_DATA, row_of(m, sm, at));
     lines[at].used = simt_now(m);
@@ -205,7 +205,7 @@ static Mshr *mshr_of(const Simt *m, uint32_t sm, const Packet *packet) {
 uint32_t l1d_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[MSHR_MOST_WAITERS]) {
   const Mshr *mshr = mshr_of(m, sm, packet);
   uint32_t count = mshr_valid(mshr) ? mshr_waiters(mshr) : 0;
-  for (uint32_t i = 0; i < count; i++) waiters[i] = *who_slot(m, sm, &memop_of_waiter(m, sm, mshr->waiter[i])->slot);
+  for (uint32_t i = 0; i < count; i++) waiters[i] = *who_uop(m, sm, &memop_of_waiter(m, sm, mshr->waiter[i])->uop);
   return count;
 }
 

@@ -40,9 +40,9 @@ static void leave_ring(SmState *state) {
 
 void address_of_lanes(const Collector *collector, const Instr *instr, uint32_t offset, uint32_t address[2][WARP_LANES]) {
   OperandRows rows = operand_sources(instr);
-  const uint32_t *low = collector->row[rows.first[SLOT_A]], *high = collector->row[rows.first[SLOT_A] + 1];
-  uint32_t mask = collector->slot.mask;
-  if (rows.count[SLOT_A] != 2) {
+  const uint32_t *low = collector->row[rows.first[OPERAND_A]], *high = collector->row[rows.first[OPERAND_A] + 1];
+  uint32_t mask = collector->uop.mask;
+  if (rows.count[OPERAND_A] != 2) {
     for (unsigned lane = 0; lane < WARP_LANES; lane++) address[0][lane] = (mask & 1u << lane) != 0 ? low[lane] + offset : 0;
     memset(address[1], 0, sizeof address[1]);
     return;
@@ -57,35 +57,36 @@ void address_of_lanes(const Collector *collector, const Instr *instr, uint32_t o
 }
 
 // What address generation has made, by lane slot of a part.
-static Verdict tell_addresses(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, uint32_t address[2][WARP_LANES]) {
+static Verdict tell_addresses(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, uint32_t address[2][WARP_LANES]) {
+  const Who *who = who_uop(m, sm, uop);
   PartView view;
-  part_view(m, sm, slot, &view);
-  ResultEvent event = {.who = who_slot(m, sm, slot),
+  part_view(m, sm, uop, who, &view);
+  ResultEvent event = {.who = who,
                        .instr = instr,
                        .region = REGION_UNIT_AGU,
                        .row = sm,
                        .cycles = m->unit_interval[UNIT_LDST],
-                       .mask = slot->mask,
+                       .mask = uop->mask,
                        .shadow = view.shadow,
                        .owner = view.owner,
                        .owner_of = view.owner_of,
                        .thread = view.thread,
                        .owners = view.owners,
-                       .part = slot->part,
-                       .is_last = slot->has_more == 0,
-                       .copy = slot->copy,
-                       .copies = slot->copies,
+                       .part = uop->part,
+                       .is_last = uop->has_more == 0,
+                       .copy = uop->copy,
+                       .copies = uop->copies,
                        .rows = address[0],
                        .row_count = 2};
   return simt_obey(m, event.who, hooks_result(&m->hooks, &m->hook_machine, &event));
 }
 
 // Once more, perhaps on other lanes; the addresses come back to the lane slots that they were on.
-static Verdict repeat_addresses(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, uint32_t address[2][WARP_LANES]) {
-  Slot again = *slot;
+static Verdict repeat_addresses(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, uint32_t address[2][WARP_LANES]) {
+  Uop again = *uop;
   uint8_t origin[WARP_LANES];
   uint32_t moved[2][WARP_LANES] = {{0}};
-  if (again_asks(m, sm, &again, instr, origin) != AGAIN_MOVES) return tell_addresses(m, sm, slot, instr, address);
+  if (again_asks(m, sm, &again, instr, origin) != AGAIN_MOVES) return tell_addresses(m, sm, uop, instr, address);
   for (uint32_t left = again.mask; left != 0; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
     for (uint32_t r = 0; r < 2; r++) moved[r][i] = address[r][origin[i] % WARP_LANES];
@@ -99,21 +100,22 @@ static Verdict repeat_addresses(Simt *m, uint32_t sm, const Slot *slot, const In
   return verdict;
 }
 
-bool address_tell(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint32_t address[2][WARP_LANES]) {
+bool address_tell(Simt *m, uint32_t sm, Uop *uop, const Instr *instr, uint32_t address[2][WARP_LANES]) {
   if (__builtin_expect((m->wants & WANT_RESULT) != 0, 0)) {
     uint32_t made[2][WARP_LANES];
-    memcpy(made, address, sizeof made);
+    bool may_repeat = (m->wants & WANT_REPEAT) != 0;
+    if (may_repeat) memcpy(made, address, sizeof made);
     for (uint32_t tries = 0; tries < MOST_REPEATS; tries++) {
       if (tries > 0) memcpy(address, made, sizeof made);
-      Verdict verdict = tries == 0 ? tell_addresses(m, sm, slot, instr, address) : repeat_addresses(m, sm, slot, instr, address);
+      Verdict verdict = tries == 0 ? tell_addresses(m, sm, uop, instr, address) : repeat_addresses(m, sm, uop, instr, address);
       if (verdict == VERDICT_HOLD) return false;
-      if (verdict != VERDICT_REPEAT) break;
-      slot->copy = slot->copies++;
+      if (verdict != VERDICT_REPEAT || !may_repeat) break;
+      uop->copy = uop->copies++;
       simt_count(m, STAT_ISSUED, 1);
       simt_count(m, STAT_COPIES, 1);
     }
   }
-  return slot->is_early == 0; // of copies only the addresses are made; the last one makes the access
+  return uop->is_early == 0; // of copies only the addresses are made; the last one makes the access
 }
 
 static void count_instruction(Simt *m, const OpInfo *info) {
@@ -150,22 +152,22 @@ static void take_data(MemOp *op, const Collector *collector, const Instr *instr)
   OperandRows rows = operand_sources(instr);
   if (op->action == ACTION_STORE) {
     uint32_t count = 0;
-    for (unsigned k = 0; k < op->elements; k++) count += rows.count[SLOT_D + k];
-    memcpy(op->data, collector->row[rows.first[SLOT_D]], min_u32(count, SIMT_MEMORY_ROWS) * sizeof op->data[0]);
+    for (unsigned k = 0; k < op->elements; k++) count += rows.count[OPERAND_D + k];
+    memcpy(op->data, collector->row[rows.first[OPERAND_D]], min_u32(count, SIMT_MEMORY_ROWS) * sizeof op->data[0]);
   } else if (op->action == ACTION_ATOMIC) {
-    memcpy(op->data, collector->row[rows.first[SLOT_B]], min_u32(rows.count[SLOT_B], 2) * sizeof op->data[0]);
-    memcpy(op->other, collector->row[rows.first[SLOT_C]], min_u32(rows.count[SLOT_C], 2) * sizeof op->other[0]);
+    memcpy(op->data, collector->row[rows.first[OPERAND_B]], min_u32(rows.count[OPERAND_B], 2) * sizeof op->data[0]);
+    memcpy(op->other, collector->row[rows.first[OPERAND_C]], min_u32(rows.count[OPERAND_C], 2) * sizeof op->other[0]);
   }
 }
 
-MemOp *ldst_new(Simt *m, uint32_t sm, const Slot *slot) {
+MemOp *ldst_new(Simt *m, uint32_t sm, const Uop *uop) {
   uint32_t index = free_memop(m, &m->at.sms[sm]);
   if (index >= m->dims.memops) return NULL;
   MemOp *op = memop_at(m, sm, index);
   memset(op->address, 0, sizeof op->address); // what faults may have left in it
   memset(op->data[0], 0, sizeof op->data[0]);
-  op->slot = *slot;
-  op->left = slot->mask;
+  op->uop = *uop;
+  op->left = uop->mask;
   return op;
 }
 
@@ -175,25 +177,25 @@ void ldst_begin(Simt *m, uint32_t sm, MemOp *op) {
   uint64_t begins = max_u64(simt_now(m), state->ldst_free_at);
   state->ldst_free_at = begins + m->unit_interval[UNIT_LDST];
   op->stage = MEM_ADDRESS;
-  op->ready_at = begins + m->unit_latency[UNIT_LDST] + op->slot.late;
+  op->ready_at = begins + m->unit_latency[UNIT_LDST] + op->uop.late;
   state->memory_used[index / 64] |= UINT64_C(1) << index % 64;
   if (places_are_wanted(m))
-    simt_take(m, who_slot(m, sm, &op->slot), REGION_LDST_ADDRESS, REGION_LDST_DATA, (uint64_t)sm * m->dims.memops + index);
+    simt_take(m, who_uop(m, sm, &op->uop), REGION_LDST_ADDRESS, REGION_LDST_DATA, (uint64_t)sm * m->dims.memops + index);
   ldst_enqueue(m, sm, index);
-  warps_begin_memory(m, sm, part_warps(m, sm, &op->slot, op->slot.mask));
+  warps_begin_memory(m, sm, part_warps(m, sm, &op->uop, op->uop.mask));
   sm_wake(m, sm, op->ready_at);
 }
 
 void ldst_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
   uint32_t address[2][WARP_LANES];
   address_of_lanes(collector, instr, instr->imm, address);
-  if (!address_tell(m, sm, &collector->slot, instr, address)) {
-    part_returns(m, sm, &collector->slot, instr, true);
-    part_ends(m, sm, &collector->slot);
+  if (!address_tell(m, sm, &collector->uop, instr, address)) {
+    part_returns(m, sm, &collector->uop, instr, true);
+    part_ends(m, sm, &collector->uop);
     return;
   }
   part_to_threads(m, sm, collector, address, 2);
-  MemOp *op = ldst_new(m, sm, &collector->slot);
+  MemOp *op = ldst_new(m, sm, &collector->uop);
   if (op == NULL) return;
   describe(m, op, instr);
   if (!address_translate(m, sm, instr, (const uint32_t(*)[WARP_LANES])address, op)) {
@@ -201,7 +203,7 @@ void ldst_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
     return;
   }
   take_data(op, collector, instr);
-  if (op->slot.mask != 0) count_instruction(m, &op_info[instr->op]);
+  if (op->uop.mask != 0) count_instruction(m, &op_info[instr->op]);
   ldst_begin(m, sm, op);
 }
 
@@ -230,7 +232,7 @@ static MemStep read_past(Simt *m, uint32_t sm, uint32_t index, const Transaction
   packet.kind = PACKET_READ;
   packet.client = CLIENT_LOAD;
   packet.lanes = transaction->lanes;
-  packet_for_slot(m, sm, &op->slot, &packet);
+  packet_for_uop(m, sm, &op->uop, &packet);
   packet.tag = tag_make(TAG_DIRECT, index | (uint32_t)(op->word & 7) << TAG_WORD_SHIFT);
   if (may_join(m, op) && l1d_join(m, sm, index, transaction)) return MEMORY_DONE;
   if (!sm_send(m, sm, &packet)) return MEMORY_BLOCKED;
@@ -245,8 +247,8 @@ static MemStep write_past(Simt *m, uint32_t sm, MemOp *op, const Transaction *tr
     unsigned lane = (unsigned)__builtin_ctz(left);
     memop_get(op, lane, op->word, (uint8_t *)packet.data + memop_offset(op, lane, run), run);
   }
-  packet_for_slot(m, sm, &op->slot, &packet);
-  if (!memory_send_store(m, sm, &packet, part_warps(m, sm, &op->slot, transaction->lanes))) return MEMORY_BLOCKED;
+  packet_for_uop(m, sm, &op->uop, &packet);
+  if (!memory_send_store(m, sm, &packet, part_warps(m, sm, &op->uop, transaction->lanes))) return MEMORY_BLOCKED;
   l1d_written(m, sm, transaction->line);
   return MEMORY_DONE;
 }
@@ -278,7 +280,7 @@ static MemStep atomic_past(Simt *m, uint32_t sm, uint32_t index) {
                    .op = op->op,
                    .mods = op->mods,
                    .tag = tag_make(TAG_DIRECT, index)};
-  packet_for_slot(m, sm, &op->slot, &packet);
+  packet_for_uop(m, sm, &op->uop, &packet);
   unsigned registers = op->element_bytes == 8 ? 2 : 1;
   for (uint32_t left = made.lanes; left != 0; left &= left - 1) {
     unsigned lane = (unsigned)__builtin_ctz(left);
@@ -287,10 +289,10 @@ static MemStep atomic_past(Simt *m, uint32_t sm, uint32_t index) {
     memcpy((uint8_t *)packet.data + at, &b, op->element_bytes);
     memcpy((uint8_t *)packet.other + at, &c, op->element_bytes);
   }
-  WriteWay way = write_way(m, sm, op->slot.warp, made.line, true);
+  WriteWay way = write_way(m, sm, op->uop.warp, made.line, true);
   if (way == WRITE_HELD) {
-    if (held_atomic(m, sm, op->slot.warp) == HELD_BLOCKED) return MEMORY_BLOCKED;
-    way = write_way(m, sm, op->slot.warp, made.line, false);
+    if (held_atomic(m, sm, op->uop.warp) == HELD_BLOCKED) return MEMORY_BLOCKED;
+    way = write_way(m, sm, op->uop.warp, made.line, false);
   }
   if (way == WRITE_ENDS) packet.kind = PACKET_READ; // what it finds, and no more
   packet.quiet = way != WRITE_GOES;
@@ -385,10 +387,10 @@ static void clear(MemOp *op) {
 // Its place is free again.
 static void leave(Simt *m, uint32_t sm, uint32_t index) {
   MemOp *op = memop_at(m, sm, index);
-  warps_end_memory(m, sm, part_warps(m, sm, &op->slot, op->slot.mask));
+  warps_end_memory(m, sm, part_warps(m, sm, &op->uop, op->uop.mask));
   if (places_are_wanted(m))
-    simt_release(m, who_slot(m, sm, &op->slot), REGION_LDST_ADDRESS, REGION_LDST_DATA, (uint64_t)sm * m->dims.memops + index);
-  part_ends(m, sm, &op->slot);
+    simt_release(m, who_uop(m, sm, &op->uop), REGION_LDST_ADDRESS, REGION_LDST_DATA, (uint64_t)sm * m->dims.memops + index);
+  part_ends(m, sm, &op->uop);
   clear(op);
   m->at.sms[sm].memory_used[index / 64] &= ~(UINT64_C(1) << index % 64);
 }
@@ -396,10 +398,10 @@ static void leave(Simt *m, uint32_t sm, uint32_t index) {
 static void retire(Simt *m, uint32_t sm, uint32_t index) {
   MemOp *op = memop_at(m, sm, index);
   Instr scratch;
-  const Instr *instr = simt_decode(m, op->slot.pc, op->slot.word, &scratch);
-  if (warp_is_stopping(m, sm, op->slot.warp)) instr = NULL; // its block was abandoned: thrown away
-  else if (instr != NULL) writeback_rows(m, sm, &op->slot, instr, op->data, operand_results(instr).rows, NULL);
-  else simt_trap(m, sm, op->slot.warp, op->slot.pc, TRAP_ILLEGAL_INSTRUCTION, op->slot.mask);
+  const Instr *instr = simt_decode(m, op->uop.pc, op->uop.word, &scratch);
+  if (warp_is_stopping(m, sm, op->uop.warp)) instr = NULL; // its block was abandoned: thrown away
+  else if (instr != NULL) writeback_rows(m, sm, &op->uop, instr, op->data, operand_results(instr).rows, NULL);
+  else simt_trap(m, sm, op->uop.warp, op->uop.pc, TRAP_ILLEGAL_INSTRUCTION, op->uop.mask);
   if ((op->mods & MOD_ORDERED) != 0 && op->action != ACTION_STORE) l1d_invalidate(m, sm); // an acquire
   leave(m, sm, index);
   sm_wake(m, sm, simt_now(m) + 1);
@@ -470,20 +472,20 @@ void ldst_cycle(Simt *m, uint32_t sm) {
   }
 }
 
-static bool entry_is_of(const Simt *m, uint32_t sm, uint32_t entry, uint32_t slot) {
+static bool entry_is_of(const Simt *m, uint32_t sm, uint32_t entry, uint32_t block_slot) {
   const Gather *gathers = &m->at.gathers[sm * m->dims.gathers];
-  const Slot *of = entry >= RING_GATHERS ? &gathers[(entry - RING_GATHERS) % m->dims.gathers].slot : &memop_at(m, sm, entry)->slot;
-  return slot_of_warp(m, of->warp) == slot;
+  const Uop *of = entry >= RING_GATHERS ? &gathers[(entry - RING_GATHERS) % m->dims.gathers].uop : &memop_at(m, sm, entry)->uop;
+  return block_slot_of_warp(m, of->warp) == block_slot;
 }
 
 // Those of other blocks keep their order.
-static void leave_ring_all(Simt *m, uint32_t sm, uint32_t slot) {
+static void leave_ring_all(Simt *m, uint32_t sm, uint32_t block_slot) {
   SmState *state = &m->at.sms[sm];
   uint16_t kept[SIMT_MEMORY_RING];
   uint32_t count = 0, before = state->memory_count;
   for (uint32_t i = 0; i < before; i++) {
     uint32_t entry = state->memory_ring[(state->memory_head + i) % SIMT_MEMORY_RING];
-    if (!entry_is_of(m, sm, entry, slot)) kept[count++] = (uint16_t)entry;
+    if (!entry_is_of(m, sm, entry, block_slot)) kept[count++] = (uint16_t)entry;
   }
   if (count == before) return;
   memset(state->memory_ring, 0, sizeof state->memory_ring);
@@ -495,12 +497,12 @@ static void leave_ring_all(Simt *m, uint32_t sm, uint32_t slot) {
 }
 
 // Who has no reply to wait for goes at once; the others when it has come, see retire.
-void ldst_abandon(Simt *m, uint32_t sm, uint32_t slot) {
-  leave_ring_all(m, sm, slot);
+void ldst_abandon(Simt *m, uint32_t sm, uint32_t block_slot) {
+  leave_ring_all(m, sm, block_slot);
   for (uint32_t i = 0; i < m->dims.memops; i++) {
     MemOp *op = memop_at(m, sm, i);
     bool asks = op->stage == MEM_ADDRESS || op->stage == MEM_REQUEST;
-    if (!asks || slot_of_warp(m, op->slot.warp) != slot) continue;
+    if (!asks || block_slot_of_warp(m, op->uop.warp) != block_slot) continue;
     op->left = op->part = 0;
     op->stage = MEM_WAIT;
     if (op->outstanding != 0) continue;
@@ -521,7 +523,7 @@ static void store_replied(Simt *m, uint32_t sm, uint32_t value) {
 
 // Old values of an atomic, zero-extended as registers hold them.
 static void deliver_old(MemOp *op, const Packet *packet) {
-  for (uint32_t left = packet->lanes & op->slot.mask; left != 0; left &= left - 1) {
+  for (uint32_t left = packet->lanes & op->uop.mask; left != 0; left &= left - 1) {
     unsigned lane = (unsigned)__builtin_ctz(left);
     uint64_t old = 0;
     memcpy(&old, (const uint8_t *)packet->data + memop_offset(op, lane, op->element_bytes), op->element_bytes);
@@ -536,8 +538,8 @@ static void direct_replied(Simt *m, uint32_t sm, const Packet *packet) {
   if (op->action == ACTION_ATOMIC) deliver_old(op, packet);
   else {
     uint32_t scratch[LINE_WORDS];
-    const uint32_t *data = held_view(m, sm, op->slot.warp, packet->address, packet->data, scratch);
-    memop_deliver(op, packet->lanes & op->slot.mask, value >> TAG_WORD_SHIFT & 7, data, packet->bytes);
+    const uint32_t *data = held_view(m, sm, op->uop.warp, packet->address, packet->data, scratch);
+    memop_deliver(op, packet->lanes & op->uop.mask, value >> TAG_WORD_SHIFT & 7, data, packet->bytes);
   }
   memop_replied(m, sm, op);
 }

@@ -87,7 +87,7 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   m->spec = spec;
   m->functions = lane_functions();
   if (hooks != NULL) m->hooks = *hooks;
-  m->wants = hook_chain_wants(&m->hooks);
+  simt_meet_hooks(m);
   m->actions = hook_chain_actions(&m->hooks);
   simt_dims(spec, &m->dims);
   m->dims.word_bits = hook_chain_word_bits(&m->hooks);
@@ -98,7 +98,7 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   RegionTable table = {own, m->dims.acts != 0 ? SIMT_REGIONS : SIMT_PLAIN_REGIONS, own_bytes};
   HookShape shape = {.sms = m->dims.sms, .warps = m->dims.warps, .block_slots = m->dims.blocks};
   shape.tpc_sms = (uint32_t)spec->sm_per_tpc;
-  shape.untold = WANT_PHASE;
+  shape.untold = WANT_PHASE | WANT_POINT | WANT_MERGE;
   HookLayout *layout = hook_layout_begin(arena, &table, &shape);
   if (!hook_layout_attach(layout, &m->hooks, diags)) {
     arena_free(arena);
@@ -189,6 +189,7 @@ static void begin(Machine *machine, const MachineEnvironment *environment, const
   m->hook_machine.refused = (Refusal){0};
   m->nobody = WHO_NOBODY;
   m->nobody.launch = launch->number;
+  simt_name_sms(m);
   m->blocks_per_sm = blocks_that_fit(m);
   core_begin(m);
   m->backing.memory = environment->memory;

@@ -74,8 +74,8 @@ void waiter_serve(Simt *m, uint32_t sm, uint32_t waiter, const Packet *packet) {
   uint32_t lanes = 0;
   for (unsigned i = 0; i < WARP_LANES; i++) lanes |= (line_of(op->address[i]) == line ? 1u : 0u) << i;
   uint32_t scratch[LINE_WORDS];
-  const uint32_t *data = held_view(m, sm, op->slot.warp, packet->address, packet->data, scratch);
-  memop_deliver(op, lanes & op->slot.mask, waiter >> 13 & 7, data, packet->bytes);
+  const uint32_t *data = held_view(m, sm, op->uop.warp, packet->address, packet->data, scratch);
+  memop_deliver(op, lanes & op->uop.mask, waiter >> 13 & 7, data, packet->bytes);
   memop_replied(m, sm, op);
 }
 

@@ -82,7 +82,7 @@ void warps_end_memory(Simt *m, uint32_t sm, uint64_t warps);
 // False: not now.
 bool memory_send_store(Simt *m, uint32_t sm, Packet *packet, uint64_t warps);
 // Tells the hooks the addresses of the lane slots, which they may change. False: this part shall not be carried out.
-bool address_tell(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint32_t address[2][WARP_LANES]);
+bool address_tell(Simt *m, uint32_t sm, Uop *uop, const Instr *instr, uint32_t address[2][WARP_LANES]);
 // Low and high words of each lane's address: operand and offset.
 void address_of_lanes(const Collector *collector, const Instr *instr, uint32_t offset, uint32_t address[2][WARP_LANES]);
 
@@ -93,7 +93,7 @@ bool address_translate(Simt *m, uint32_t sm, const Instr *instr, const uint32_t 
 
 // The same for one access of one lane. False: it may not, and the launch has ended unless a hook keeps it going.
 typedef struct AddressQuery {
-  const Slot *slot;
+  const Uop *uop;
   Space space;
   uint32_t bytes;
   MemAction action;
@@ -101,8 +101,8 @@ typedef struct AddressQuery {
 } AddressQuery;
 bool address_of_one(Simt *m, uint32_t sm, const AddressQuery *query, unsigned lane, uint64_t address, uint64_t *physical);
 
-// A place for an instruction with this slot, or NULL. Whoever asked fills it and calls ldst_begin, or clears it.
-MemOp *ldst_new(Simt *m, uint32_t sm, const Slot *slot);
+// A place for an instruction with this uop, or NULL. Whoever asked fills it and calls ldst_begin, or clears it.
+MemOp *ldst_new(Simt *m, uint32_t sm, const Uop *uop);
 void ldst_begin(Simt *m, uint32_t sm, MemOp *op); // takes its place in program order
 // Surfaces (surface.c): loads, stores and atomics of one address per lane.
 void surface_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr);

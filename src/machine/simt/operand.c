@@ -2,15 +2,15 @@
 #include "machine/simt/operand.h"
 
 unsigned operand_selected(const Instr *instr) {
-  if (instr->select == SELECT_REGISTERS) return OPERAND_SLOTS;
+  if (instr->select == SELECT_REGISTERS) return VALUE_OPERANDS;
   unsigned first = instr->select >= SELECT_CONST_A ? SELECT_CONST_A : SELECT_IMM_A;
-  return SLOT_A + instr->select - first;
+  return OPERAND_A + instr->select - first;
 }
 
 unsigned operand_full_mask(const Instr *instr) {
   const OpInfo *info = &op_info[instr->op];
-  if ((info->flags & IT_MEMBER_MASK) == 0 || (instr->mods & MOD_FULL_MASK) == 0) return OPERAND_SLOTS;
-  return info->c != TYPE_none ? SLOT_C : info->b != TYPE_none ? SLOT_B : SLOT_A;
+  if ((info->flags & IT_MEMBER_MASK) == 0 || (instr->mods & MOD_FULL_MASK) == 0) return VALUE_OPERANDS;
+  return info->c != TYPE_none ? OPERAND_C : info->b != TYPE_none ? OPERAND_B : OPERAND_A;
 }
 
 static inline void mark_registers(Scoreboard *marks, unsigned first, unsigned count) {
@@ -29,13 +29,13 @@ void operand_marks(const Instr *instr, bool with_sources, Scoreboard *marks) {
   *marks = (Scoreboard){{0}, 0};
   unsigned registers = type_info[info->d].registers, predicates = operand_predicates(info);
   bool is_marked = (info->flags & IT_DATA_IN) == 0 || with_sources;
-  unsigned slots = registers != 0 && is_marked ? operand_data_slots(instr, info) : 0;
-  for (unsigned slot = 0; slot < slots; slot++) mark_registers(marks, instr->d[slot], registers);
+  unsigned count = registers != 0 && is_marked ? operand_data_count(instr, info) : 0;
+  for (unsigned operand = 0; operand < count; operand++) mark_registers(marks, instr->d[operand], registers);
   if ((predicates & 1) != 0) mark_predicate(marks, instr->pd[0]);
   if ((predicates & 2) != 0) mark_predicate(marks, instr->pd[1]);
   if (!with_sources) return;
-  for (unsigned slot = SLOT_A; slot <= SLOT_C; slot++) {
-    mark_registers(marks, operand_register(instr, slot), operand_source_rows(instr, info, slot));
+  for (unsigned operand = OPERAND_A; operand <= OPERAND_C; operand++) {
+    mark_registers(marks, operand_register(instr, operand), operand_source_rows(instr, info, operand));
   }
   if (info->a == TYPE_pred) mark_predicate(marks, instr->a);
   if ((info->flags & (IT_PRED_IN | IT_CARRY_IN)) != 0) mark_predicate(marks, instr->ps);
@@ -46,8 +46,8 @@ bool operand_is_possible(const Instr *instr, uint32_t registers) {
   OperandUse uses[MAX_OPERANDS];
   unsigned count = op_operands((Op)instr->op, instr->mods, (OperandSelect)instr->select, uses);
   for (unsigned i = 0; i < count; i++) {
-    if (uses[i].predicate || uses[i].slot >= OPERAND_SLOTS) continue;
-    uint8_t first = operand_register(instr, uses[i].slot);
+    if (uses[i].predicate || uses[i].operand >= VALUE_OPERANDS) continue;
+    uint8_t first = operand_register(instr, uses[i].operand);
     if (first != REG_ZERO && (uint32_t)first + uses[i].registers > registers) return false;
   }
   return true;

@@ -1,30 +1,30 @@
 // Where the operands of an instruction are while it is in the pipeline: which rows of a collector hold the registers of which
-// slot, and which rows of a latch its results. Sources come in the order d (instructions that read their d slots), a, b, c; the
-// registers of a slot lie in consecutive rows. A member mask has a row even when it is implied (MOD_FULL_MASK).
+// operand, and which rows of a latch its results. Sources come in the order d (instructions that read their d operands), a, b, c; the
+// registers of an operand lie in consecutive rows. A member mask has a row even when it is implied (MOD_FULL_MASK).
 #ifndef REDOUBT_SIMT_OPERAND_H
 #define REDOUBT_SIMT_OPERAND_H
 
 #include "machine/simt/state.h"
 
-enum { OPERAND_SLOTS = SLOT_C + 1 }; // d[0..3], a, b, c
+enum { VALUE_OPERANDS = OPERAND_C + 1 }; // d[0..3], a, b, c
 
 typedef struct OperandRows {
-  uint8_t first[OPERAND_SLOTS]; // row of the slot's first register
-  uint8_t count[OPERAND_SLOTS]; // rows; 0: the slot takes no part
-  uint8_t rows;                 // of all slots; at most SIMT_SOURCE_ROWS, or SIMT_RESULT_ROWS
+  uint8_t first[VALUE_OPERANDS]; // row of the operand's first register
+  uint8_t count[VALUE_OPERANDS]; // rows; 0: the operand takes no part
+  uint8_t rows;                  // of all operands; at most SIMT_SOURCE_ROWS, or SIMT_RESULT_ROWS
 } OperandRows;
 
-// Result slot s has the rows from s * registers on.
+// Result operand s has the rows from s * registers on.
 typedef struct OperandResults {
-  uint32_t slots, registers, rows;
+  uint32_t count, registers, rows;
 } OperandResults;
 
-static inline TypeId operand_type(const OpInfo *info, unsigned slot) {
-  return slot < SLOT_A ? info->d : slot == SLOT_A ? info->a : slot == SLOT_B ? info->b : info->c;
+static inline TypeId operand_type(const OpInfo *info, unsigned operand) {
+  return operand < OPERAND_A ? info->d : operand == OPERAND_A ? info->a : operand == OPERAND_B ? info->b : info->c;
 }
 
-// How many d slots an instruction with a d column has.
-static inline unsigned operand_data_slots(const Instr *instr, const OpInfo *info) {
+// How many d operands an instruction with a d column has.
+static inline unsigned operand_data_count(const Instr *instr, const OpInfo *info) {
   if (info->kind == KIND_ALU) return 1;
   if (info->kind == KIND_TEXTURE) return 4;
   return info->kind == KIND_LOAD || info->kind == KIND_STORE ? mods_vector_count(instr->mods) : 1;
@@ -36,22 +36,22 @@ static inline unsigned operand_address_rows(const Instr *instr, const OpInfo *in
   return wide && (instr->mods & MOD_ADDRESS32) == 0 ? 2 : 1;
 }
 
-// Rows of a source slot a, b or c.
-static inline unsigned operand_source_rows(const Instr *instr, const OpInfo *info, unsigned slot) {
-  if (slot == SLOT_A && info->space != SPACE_NONE && info->a != TYPE_none) return operand_address_rows(instr, info);
-  return type_info[operand_type(info, slot)].registers;
+// Rows of a source operand a, b or c.
+static inline unsigned operand_source_rows(const Instr *instr, const OpInfo *info, unsigned operand) {
+  if (operand == OPERAND_A && info->space != SPACE_NONE && info->a != TYPE_none) return operand_address_rows(instr, info);
+  return type_info[operand_type(info, operand)].registers;
 }
 
 // Every stage asks for these, for every instruction: computed from the row's columns, not through op_operands; test_operand.c
 // holds them against it for all rows and modifiers.
 static inline OperandRows operand_sources(const Instr *instr) {
   const OpInfo *info = &op_info[instr->op];
-  unsigned d = type_info[info->d].registers, slots = (info->flags & IT_DATA_IN) != 0 ? operand_data_slots(instr, info) : 0;
+  unsigned d = type_info[info->d].registers, data = (info->flags & IT_DATA_IN) != 0 ? operand_data_count(instr, info) : 0;
   OperandRows at = {.rows = 0};
-  for (unsigned slot = 0; slot < OPERAND_SLOTS; slot++) {
-    unsigned count = slot >= SLOT_A ? operand_source_rows(instr, info, slot) : slot < slots ? d : 0;
-    at.first[slot] = at.rows;
-    at.count[slot] = (uint8_t)count;
+  for (unsigned operand = 0; operand < VALUE_OPERANDS; operand++) {
+    unsigned count = operand >= OPERAND_A ? operand_source_rows(instr, info, operand) : operand < data ? d : 0;
+    at.first[operand] = at.rows;
+    at.count[operand] = (uint8_t)count;
     at.rows = (uint8_t)(at.rows + count);
   }
   return at;
@@ -59,16 +59,16 @@ static inline OperandRows operand_sources(const Instr *instr) {
 
 static inline OperandResults operand_results(const Instr *instr) {
   const OpInfo *info = &op_info[instr->op];
-  unsigned slots = (info->flags & IT_DATA_IN) == 0 ? operand_data_slots(instr, info) : 0, registers = type_info[info->d].registers;
-  return (OperandResults){slots, registers, slots * registers};
+  unsigned count = (info->flags & IT_DATA_IN) == 0 ? operand_data_count(instr, info) : 0, registers = type_info[info->d].registers;
+  return (OperandResults){count, registers, count * registers};
 }
 
-// SLOT_A..SLOT_C: the one that an immediate or a constant stands for; OPERAND_SLOTS: none.
+// OPERAND_A..OPERAND_C: the one that an immediate or a constant stands for; VALUE_OPERANDS: none.
 unsigned operand_selected(const Instr *instr);
-// SLOT_A..SLOT_C: the one whose value is all ones without a register (MOD_FULL_MASK); OPERAND_SLOTS: none.
+// OPERAND_A..OPERAND_C: the one whose value is all ones without a register (MOD_FULL_MASK); VALUE_OPERANDS: none.
 unsigned operand_full_mask(const Instr *instr);
-static inline uint8_t operand_register(const Instr *instr, unsigned slot) {
-  return slot < SLOT_A ? instr->d[slot] : slot == SLOT_A ? instr->a : slot == SLOT_B ? instr->b : instr->c;
+static inline uint8_t operand_register(const Instr *instr, unsigned operand) {
+  return operand < OPERAND_A ? instr->d[operand] : operand == OPERAND_A ? instr->a : operand == OPERAND_B ? instr->b : instr->c;
 }
 // Predicates that the instruction writes: bit 0 = pd[0], bit 1 = pd[1]. PRED_TRUE counts: whoever writes skips it.
 static inline unsigned operand_predicates(const OpInfo *info) {

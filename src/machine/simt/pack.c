@@ -43,10 +43,10 @@ static void add_row(Simt *m, Pack *pack, const Next *row) {
   uint32_t active = row->mask & next_guard(row), left = row->at->to_issue != 0 ? row->at->to_issue : active;
   PredicateBits bits = predicates_of(m, row->sm, row->warp, row->instr);
   if (pack->count == 0) {
-    Slot slot = next_slot(m, row, 0);
-    slot.issue -= row->at->to_issue != 0 ? 1 : 0;
-    slot.part = row->at->parts;
-    offer_begin(offer, row->sm, &slot, row->instr);
+    Uop uop = next_slot(m, row, 0);
+    uop.issue -= row->at->to_issue != 0 ? 1 : 0;
+    uop.part = row->at->parts;
+    offer_begin(offer, row->sm, &uop, row->instr);
   }
   uint32_t owner = offer_owner(offer, row->warp, row->at->issued - (row->at->to_issue != 0 ? 1 : 0), row->at->ticket);
   if (offer_threads(m, offer, owner, left, bits.ps, bits.pa, false) == 0) {
@@ -101,17 +101,17 @@ bool pack_issue(Simt *m, const Next *n) {
   Offer *offer = &pack.offer;
   if (!gather(m, n, &pack) || !issue_told(m, n, offer->offered, ~offer->offered)) return false;
   if (!offer_plan(m, offer) || !offer_place(m, offer)) return false;
-  Slot slot = next_slot(m, &pack.row[0], 0);
-  slot.issue = offer->owner[0].issue;
-  slot.part = pack.row[0].at->parts++;
+  Uop uop = next_slot(m, &pack.row[0], 0);
+  uop.issue = offer->owner[0].issue;
+  uop.part = pack.row[0].at->parts++;
   for (uint32_t i = 0; i < pack.count; i++) row_begins(m, offer, i, &pack.row[i], pack.active[i]);
-  slot.copies = offer->copies;
-  slot.is_early = offer->copies > 1;
-  offer_fill(m, offer, &slot);
+  uop.copies = offer->copies;
+  uop.is_early = offer->copies > 1;
+  offer_fill(m, offer, &uop);
   next_issues(m, n, count_lanes(offer->taken));
-  collect_take(m, n->sm, &slot, n->instr);
+  collect_take(m, n->sm, &uop, n->instr);
   offer_wish(m, offer);
-  if (slot.copies > 1) rest_repeats(m, n->sm, n->warp, &slot);
+  if (uop.copies > 1) rest_repeats(m, n->sm, n->warp, &uop);
   for (uint32_t i = 0; i < pack.count; i++) {
     if (pack.row[i].at->to_issue != 0 || offer->owner[i].ticket == TICKET_GUEST) continue;
     pack.row[i].at->ticket = 0;

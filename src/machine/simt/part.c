@@ -3,7 +3,7 @@
 
 const uint8_t part_identity[WARP_LANES] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
                                            16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
-static const uint8_t zeros[WARP_LANES];
+const uint8_t part_one_owner[WARP_LANES];
 
 // ---- Tables ----------------------------------------------------------------------------------------
 
@@ -52,13 +52,13 @@ static void ticket_free(Simt *m, uint32_t sm, uint32_t number) {
   m->at.sms[sm].tickets_used[number / 64] &= ~(UINT64_C(1) << number % 64);
 }
 
-uint32_t part_tickets(const Simt *m, uint32_t sm, const Slot *slot, uint16_t tickets[SIMT_PLAN_OWNERS]) {
+uint32_t part_tickets(const Simt *m, uint32_t sm, const Uop *uop, uint16_t tickets[SIMT_PLAN_OWNERS]) {
   uint32_t count = 0;
-  if (slot->plan == 0) {
-    if (slot->ticket != 0) tickets[count++] = slot->ticket;
+  if (uop->plan == 0) {
+    if (uop->ticket != 0) tickets[count++] = uop->ticket;
     return count;
   }
-  const Plan *plan = plan_at(m, sm, slot->plan);
+  const Plan *plan = plan_at(m, sm, uop->plan);
   for (uint32_t i = 0; i < min_u64(plan->owners, SIMT_PLAN_OWNERS); i++) {
     uint16_t ticket = plan->owner[i].ticket;
     if (ticket != 0 && ticket != TICKET_GUEST) tickets[count++] = ticket;
@@ -68,12 +68,12 @@ uint32_t part_tickets(const Simt *m, uint32_t sm, const Slot *slot, uint16_t tic
 
 // ---- Lane slots and threads ------------------------------------------------------------------------
 
-PartGroup part_group(const Simt *m, uint32_t sm, const Slot *slot, uint32_t slots) {
-  const Plan *plan = plan_at(m, sm, slot->plan);
-  PartGroup group = {.warp = part_warp(m, sm, slot, (uint32_t)__builtin_ctz(slots))};
+PartGroup part_group(const Simt *m, uint32_t sm, const Uop *uop, uint32_t slots) {
+  const Plan *plan = plan_at(m, sm, uop->plan);
+  PartGroup group = {.warp = part_warp(m, sm, uop, (uint32_t)__builtin_ctz(slots))};
   for (uint32_t left = slots; left != 0; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
-    if (part_warp(m, sm, slot, i) != group.warp) continue;
+    if (part_warp(m, sm, uop, i) != group.warp) continue;
     group.slots |= 1u << i;
     group.threads |= 1u << plan->thread[i] % WARP_LANES;
   }
@@ -109,19 +109,19 @@ void part_row_to_slots(const Plan *plan, uint32_t slots, const uint32_t from[WAR
   }
 }
 
-bool part_has_warp(const Simt *m, uint32_t sm, const Slot *slot, uint32_t warp) {
-  if (slot->warp == warp) return true;
-  if (slot->plan == 0) return false;
-  const Plan *plan = plan_at(m, sm, slot->plan);
+bool part_has_warp(const Simt *m, uint32_t sm, const Uop *uop, uint32_t warp) {
+  if (uop->warp == warp) return true;
+  if (uop->plan == 0) return false;
+  const Plan *plan = plan_at(m, sm, uop->plan);
   for (uint32_t i = 0; i < min_u64(plan->owners, SIMT_PLAN_OWNERS); i++) {
     if (plan->owner[i].warp == warp) return true;
   }
   return false;
 }
 
-uint64_t part_planned_warps(const Simt *m, uint32_t sm, const Slot *slot, uint32_t slots) {
+uint64_t part_planned_warps(const Simt *m, uint32_t sm, const Uop *uop, uint32_t slots) {
   uint64_t warps = 0;
-  for (; slots != 0; slots &= slots - 1) warps |= UINT64_C(1) << part_warp(m, sm, slot, (uint32_t)__builtin_ctz(slots));
+  for (; slots != 0; slots &= slots - 1) warps |= UINT64_C(1) << part_warp(m, sm, uop, (uint32_t)__builtin_ctz(slots));
   return warps;
 }
 
@@ -131,17 +131,11 @@ static PartOwner owner_view(const Simt *m, uint32_t sm, uint32_t warp, uint64_t 
   return (PartOwner){.issue = issue, .warp = warp, .block_slot = simt_warp(m, sm, warp % m->dims.warps)->block_slot};
 }
 
-void part_view(const Simt *m, uint32_t sm, const Slot *slot, PartView *view) {
-  view->owners = 1;
-  view->owner[0] = owner_view(m, sm, slot->warp, slot->issue);
-  view->shadow = 0;
-  view->owner_of = zeros;
-  view->thread = part_identity;
-  if (slot->plan == 0) return;
-  const Plan *plan = plan_at(m, sm, slot->plan);
+void part_view_planned(const Simt *m, uint32_t sm, const Uop *uop, PartView *view) {
+  const Plan *plan = plan_at(m, sm, uop->plan);
   view->owners = (uint32_t)min_u64(plan->owners, SIMT_PLAN_OWNERS);
   for (uint32_t i = 0; i < SIMT_PLAN_OWNERS; i++) view->owner[i] = owner_view(m, sm, plan->owner[i].warp, plan->owner[i].issue);
-  view->shadow = plan->shadow & slot->mask;
+  view->shadow = plan->shadow & uop->mask;
   view->owner_of = plan->owner_of;
   view->thread = plan->thread;
 }
@@ -156,12 +150,12 @@ static void ticket_returns(Simt *m, uint32_t sm, uint32_t number, const Instr *i
   ticket_free(m, sm, number);
 }
 
-void part_counts_return(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, bool is_held) {
-  if (slot->plan == 0) {
-    ticket_returns(m, sm, slot->ticket, instr);
+void part_counts_return(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, bool is_held) {
+  if (uop->plan == 0) {
+    ticket_returns(m, sm, uop->ticket, instr);
     return;
   }
-  const Plan *plan = plan_at(m, sm, slot->plan);
+  const Plan *plan = plan_at(m, sm, uop->plan);
   for (uint32_t i = 0; i < min_u64(plan->owners, SIMT_PLAN_OWNERS); i++) {
     const PlanOwner *owner = &plan->owner[i];
     if (owner->ticket == TICKET_GUEST) continue;
@@ -170,59 +164,59 @@ void part_counts_return(Simt *m, uint32_t sm, const Slot *slot, const Instr *ins
   }
 }
 
-void part_is_lost(Simt *m, uint32_t sm, Slot *slot) {
+void part_is_lost(Simt *m, uint32_t sm, Uop *uop) {
   uint16_t tickets[SIMT_PLAN_OWNERS];
-  uint32_t count = slot->copy + 1 < slot->copies ? part_tickets(m, sm, slot, tickets) : 0;
+  uint32_t count = uop->copy + 1 < uop->copies ? part_tickets(m, sm, uop, tickets) : 0;
   for (uint32_t i = 0; i < count; i++) ticket_at(m, sm, tickets[i])->issued--;
-  part_ends(m, sm, slot);
+  part_ends(m, sm, uop);
 }
 
-static bool is_same_part(const Slot *a, const Slot *b) { return a->warp == b->warp && a->issue == b->issue && a->part == b->part; }
+static bool is_same_part(const Uop *a, const Uop *b) { return a->warp == b->warp && a->issue == b->issue && a->part == b->part; }
 
-bool part_has_readers(const Simt *m, uint32_t sm, const Slot *slot) {
-  if (slot->copies < 2) return false;
+bool part_has_readers(const Simt *m, uint32_t sm, const Uop *uop) {
+  if (uop->copies < 2) return false;
   for (uint64_t left = m->at.sms[sm].present; left != 0; left &= left - 1) {
     uint32_t warp = (uint32_t)__builtin_ctzll(left);
     const Rest *rest = rest_of(m, sm, warp);
-    if (simt_warp(m, sm, warp)->has_rest != 0 && rest->again != 0 && is_same_part(&rest->slot, slot)) return true;
+    if (simt_warp(m, sm, warp)->has_rest != 0 && rest->again != 0 && is_same_part(&rest->uop, uop)) return true;
   }
   for (uint64_t left = m->at.sms[sm].collect_pending; left != 0; left &= left - 1) {
-    if (is_same_part(&collector_at(m, sm, (uint32_t)__builtin_ctzll(left))->slot, slot)) return true;
+    if (is_same_part(&collector_at(m, sm, (uint32_t)__builtin_ctzll(left))->uop, uop)) return true;
   }
   return false;
 }
 
-void parts_abandon(Simt *m, uint32_t sm, uint32_t slot) {
+void parts_abandon(Simt *m, uint32_t sm, uint32_t block_slot) {
   for (uint32_t i = 0; i < m->layout.warps; i++) {
-    Rest *rest = rest_of(m, sm, (slot * m->layout.warps + i) % m->dims.warps);
-    part_ends(m, sm, &rest->slot);
+    Rest *rest = rest_of(m, sm, (block_slot * m->layout.warps + i) % m->dims.warps);
+    part_ends(m, sm, &rest->uop);
     memset(rest, 0, sizeof *rest);
   }
   for (uint32_t number = 1; number < m->dims.tickets; number++) {
     bool is_used = (m->at.sms[sm].tickets_used[number / 64] >> number % 64 & 1) != 0;
-    if (is_used && slot_of_warp(m, ticket_at(m, sm, number)->warp) == slot) ticket_free(m, sm, number);
+    if (is_used && block_slot_of_warp(m, ticket_at(m, sm, number)->warp) == block_slot) ticket_free(m, sm, number);
   }
 }
 
 // ---- Operands ----------------------------------------------------------------------------------------
 
 void part_keep_operands(Simt *m, uint32_t sm, const Collector *collector) {
-  const Slot *slot = &collector->slot;
-  if (slot->ticket == 0 || collector->whole == 0) return;
-  Ticket *ticket = ticket_at(m, sm, slot->ticket);
+  const Uop *uop = &collector->uop;
+  if (uop->ticket == 0 || collector->whole == 0) return;
+  Ticket *ticket = ticket_at(m, sm, uop->ticket);
   if ((ticket->state & (TICKET_DEALT | TICKET_KEPT)) != TICKET_DEALT) return;
-  FlightOperands *kept = &m->at.kept[sm * m->dims.schedulers + scheduler_of_warp(m, slot->warp)];
+  FlightOperands *kept = &m->at.kept[sm * m->dims.schedulers + scheduler_of_warp(m, uop->warp)];
   memcpy(kept->row, collector->row, min_u32(collector->rows, SIMT_SOURCE_ROWS) * sizeof kept->row[0]);
   ticket->state |= TICKET_KEPT;
 }
 
 void part_to_threads(Simt *m, uint32_t sm, Collector *collector, uint32_t (*rows)[WARP_LANES], uint32_t row_count) {
-  Slot *slot = &collector->slot;
-  if (slot->plan == 0) return;
-  Plan *plan = plan_at(m, sm, slot->plan);
-  uint32_t slots = part_written(m, sm, slot), written = 0, row[WARP_LANES];
+  Uop *uop = &collector->uop;
+  if (uop->plan == 0) return;
+  Plan *plan = plan_at(m, sm, uop->plan);
+  uint32_t slots = part_written(m, sm, uop), written = 0, row[WARP_LANES];
   for (uint32_t i = 0; i < min_u64(plan->owners, SIMT_PLAN_OWNERS); i++) written += plan->owner[i].ticket != TICKET_GUEST ? 1 : 0;
-  slot->mask = slots; // shadows end here
+  uop->mask = slots; // shadows end here
   if (written > 1) return;
   for (uint32_t r = 0; r < collector->rows + row_count; r++) {
     uint32_t *values = r < collector->rows ? collector->row[r] : rows[r - collector->rows];
@@ -230,8 +224,8 @@ void part_to_threads(Simt *m, uint32_t sm, Collector *collector, uint32_t (*rows
     part_row_to_threads(plan, slots, values, row);
     memcpy(values, row, sizeof row);
   }
-  slot->ps = part_bits_to_threads(plan, slots, slot->ps);
-  slot->pa = part_bits_to_threads(plan, slots, slot->pa);
-  slot->mask = part_bits_to_threads(plan, slots, slots);
-  part_ends(m, sm, slot);
+  uop->ps = part_bits_to_threads(plan, slots, uop->ps);
+  uop->pa = part_bits_to_threads(plan, slots, uop->pa);
+  uop->mask = part_bits_to_threads(plan, slots, slots);
+  part_ends(m, sm, uop);
 }

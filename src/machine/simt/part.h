@@ -23,15 +23,15 @@ static inline const PlanOwner *plan_owner(const Plan *plan, uint32_t slot) {
 }
 
 // Warp and thread of a lane slot, whatever faults have made of the plan.
-static inline uint32_t part_warp(const Simt *m, uint32_t sm, const Slot *slot, uint32_t lane_slot) {
-  return (slot->plan == 0 ? slot->warp : plan_owner(plan_at(m, sm, slot->plan), lane_slot)->warp) % m->dims.warps;
+static inline uint32_t part_warp(const Simt *m, uint32_t sm, const Uop *uop, uint32_t lane_slot) {
+  return (uop->plan == 0 ? uop->warp : plan_owner(plan_at(m, sm, uop->plan), lane_slot)->warp) % m->dims.warps;
 }
-static inline uint32_t part_thread(const Simt *m, uint32_t sm, const Slot *slot, uint32_t lane_slot) {
-  return slot->plan == 0 ? lane_slot : plan_at(m, sm, slot->plan)->thread[lane_slot] % WARP_LANES;
+static inline uint32_t part_thread(const Simt *m, uint32_t sm, const Uop *uop, uint32_t lane_slot) {
+  return uop->plan == 0 ? lane_slot : plan_at(m, sm, uop->plan)->thread[lane_slot] % WARP_LANES;
 }
 // Lane slots that are written in the end.
-static inline uint32_t part_written(const Simt *m, uint32_t sm, const Slot *slot) {
-  return slot->plan == 0 ? slot->mask : slot->mask & ~plan_at(m, sm, slot->plan)->shadow;
+static inline uint32_t part_written(const Simt *m, uint32_t sm, const Uop *uop) {
+  return uop->plan == 0 ? uop->mask : uop->mask & ~plan_at(m, sm, uop->plan)->shadow;
 }
 
 extern const uint8_t part_identity[WARP_LANES]; // 0, 1, 2, ...
@@ -42,7 +42,7 @@ void plan_free(Simt *m, uint32_t sm, uint32_t number);
 bool plans_have_room(const Simt *m, uint32_t sm); // for a part and its copies
 uint32_t ticket_new(Simt *m, uint32_t sm, uint32_t warp);
 // The tickets of a part's owners that have one; returns their number.
-uint32_t part_tickets(const Simt *m, uint32_t sm, const Slot *slot, uint16_t tickets[SIMT_PLAN_OWNERS]);
+uint32_t part_tickets(const Simt *m, uint32_t sm, const Uop *uop, uint16_t tickets[SIMT_PLAN_OWNERS]);
 
 // A group of lane slots whose registers are those of one warp.
 typedef struct PartGroup {
@@ -51,17 +51,17 @@ typedef struct PartGroup {
   uint32_t threads; // of the warp
 } PartGroup;
 // The group of the lowest of `slots`, which are not empty.
-PartGroup part_group(const Simt *m, uint32_t sm, const Slot *slot, uint32_t slots);
+PartGroup part_group(const Simt *m, uint32_t sm, const Uop *uop, uint32_t slots);
 // Bits of lane slots as bits of threads, and the other way round.
 uint32_t part_bits_to_threads(const Plan *plan, uint32_t slots, uint32_t bits);
 uint32_t part_bits_to_slots(const Plan *plan, uint32_t slots, uint32_t bits);
 void part_row_to_threads(const Plan *plan, uint32_t slots, const uint32_t from[WARP_LANES], uint32_t to[WARP_LANES]);
 void part_row_to_slots(const Plan *plan, uint32_t slots, const uint32_t from[WARP_LANES], uint32_t to[WARP_LANES]);
 
-bool part_has_warp(const Simt *m, uint32_t sm, const Slot *slot, uint32_t warp);
-uint64_t part_planned_warps(const Simt *m, uint32_t sm, const Slot *slot, uint32_t slots);
-static inline uint64_t part_warps(const Simt *m, uint32_t sm, const Slot *slot, uint32_t slots) {
-  return slot->plan == 0 ? UINT64_C(1) << slot->warp % m->dims.warps : part_planned_warps(m, sm, slot, slots);
+bool part_has_warp(const Simt *m, uint32_t sm, const Uop *uop, uint32_t warp);
+uint64_t part_planned_warps(const Simt *m, uint32_t sm, const Uop *uop, uint32_t slots);
+static inline uint64_t part_warps(const Simt *m, uint32_t sm, const Uop *uop, uint32_t slots) {
+  return uop->plan == 0 ? UINT64_C(1) << uop->warp % m->dims.warps : part_planned_warps(m, sm, uop, slots);
 }
 
 // Results as hooks see them.
@@ -70,23 +70,35 @@ typedef struct PartView {
   const uint8_t *owner_of, *thread;
   uint32_t owners, shadow;
 } PartView;
-void part_view(const Simt *m, uint32_t sm, const Slot *slot, PartView *view);
+extern const uint8_t part_one_owner[WARP_LANES]; // zeros
+void part_view_planned(const Simt *m, uint32_t sm, const Uop *uop, PartView *view);
+static inline void part_view(const Simt *m, uint32_t sm, const Uop *uop, const Who *who, PartView *view) {
+  if (__builtin_expect(uop->plan != 0, 0)) {
+    part_view_planned(m, sm, uop, view);
+    return;
+  }
+  view->owner[0] = (PartOwner){.issue = uop->issue, .warp = uop->warp, .block_slot = who->block_slot};
+  view->owner_of = part_one_owner;
+  view->thread = part_identity;
+  view->owners = 1;
+  view->shadow = 0;
+}
 
 // A part has returned; the last one of an instruction clears the scoreboard. `is_held`: nothing of it was written.
-void part_counts_return(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, bool is_held);
-static inline void part_returns(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, bool is_held) {
-  if ((slot->plan | slot->ticket) != 0) part_counts_return(m, sm, slot, instr, is_held);
-  else if (!is_held) scoreboard_clear(m, sm, slot->warp % m->dims.warps, instr);
+void part_counts_return(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, bool is_held);
+static inline void part_returns(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, bool is_held) {
+  if ((uop->plan | uop->ticket) != 0) part_counts_return(m, sm, uop, instr, is_held);
+  else if (!is_held) scoreboard_clear(m, sm, uop->warp % m->dims.warps, instr);
 }
 // A fault has sent it where no unit takes it: copies that are to come stand in for it.
-void part_is_lost(Simt *m, uint32_t sm, Slot *slot);
-static inline void part_ends(Simt *m, uint32_t sm, Slot *slot) { // its plan is free again
-  if (slot->plan == 0) return;
-  plan_free(m, sm, slot->plan);
-  slot->plan = 0;
+void part_is_lost(Simt *m, uint32_t sm, Uop *uop);
+static inline void part_ends(Simt *m, uint32_t sm, Uop *uop) { // its plan is free again
+  if (uop->plan == 0) return;
+  plan_free(m, sm, uop->plan);
+  uop->plan = 0;
 }
 // Other copies of its threads have not read all their operands yet.
-bool part_has_readers(const Simt *m, uint32_t sm, const Slot *slot);
+bool part_has_readers(const Simt *m, uint32_t sm, const Uop *uop);
 
 // A warp-wide instruction whose threads are dealt over parts reads its operands once: the first part leaves them here for the others.
 void part_keep_operands(Simt *m, uint32_t sm, const Collector *collector);

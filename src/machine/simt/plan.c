@@ -4,17 +4,17 @@
 
 // ---- Offers ------------------------------------------------------------------------------------------
 
-void offer_begin(Offer *offer, uint32_t sm, const Slot *slot, const Instr *instr) {
+void offer_begin(Offer *offer, uint32_t sm, const Uop *uop, const Instr *instr) {
   const OpInfo *info = &op_info[instr->op];
   Port port = port_of(instr);
   memset(offer, 0, sizeof *offer);
   offer->sm = sm;
-  offer->warp = slot->warp;
-  offer->pc = slot->pc;
-  offer->issue = slot->issue;
+  offer->warp = uop->warp;
+  offer->pc = uop->pc;
+  offer->issue = uop->issue;
   offer->instr = instr;
-  offer->word = slot->word;
-  offer->part = slot->part;
+  offer->word = uop->word;
+  offer->part = uop->part;
   offer->is_wide = is_warp_wide(info);
   offer->is_memory = port == PORT_LDST || port == PORT_GATHER;
   offer->is_fixed = info->kind == KIND_MATRIX && offer->is_memory; // fragments are the whole warp's
@@ -63,21 +63,21 @@ uint32_t offer_threads(const Simt *m, Offer *offer, uint32_t owner, uint32_t thr
   return found;
 }
 
-void offer_again(const Simt *m, Offer *offer, const Slot *slot, uint32_t slots) {
-  if (slot->plan == 0) {
-    offer_owner(offer, slot->warp, slot->issue, slot->ticket);
+void offer_again(const Simt *m, Offer *offer, const Uop *uop, uint32_t slots) {
+  if (uop->plan == 0) {
+    offer_owner(offer, uop->warp, uop->issue, uop->ticket);
   } else {
-    const Plan *plan = plan_at(m, offer->sm, slot->plan);
+    const Plan *plan = plan_at(m, offer->sm, uop->plan);
     offer->owners = (uint32_t)min_u64(plan->owners, SIMT_PLAN_OWNERS);
     memcpy(offer->owner, plan->owner, sizeof offer->owner);
   }
   for (uint32_t left = slots; left != 0; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
-    uint32_t owner = slot->plan == 0 ? 0 : plan_at(m, offer->sm, slot->plan)->owner_of[i] % SIMT_PLAN_OWNERS;
-    fill_put(&offer->fill, i, owner, part_warp(m, offer->sm, slot, i), part_thread(m, offer->sm, slot, i), slot->ps >> i, slot->pa >> i);
+    uint32_t owner = uop->plan == 0 ? 0 : plan_at(m, offer->sm, uop->plan)->owner_of[i] % SIMT_PLAN_OWNERS;
+    fill_put(&offer->fill, i, owner, part_warp(m, offer->sm, uop, i), part_thread(m, offer->sm, uop, i), uop->ps >> i, uop->pa >> i);
   }
   offer->offered = offer->taken = offer->fill.part.filled;
-  offer->is_plain = slot->plan == 0;
+  offer->is_plain = uop->plan == 0;
 }
 
 uint32_t offer_threads_taken(const Offer *offer, uint32_t owner) {
@@ -262,20 +262,20 @@ static bool has_moved(const Offer *offer) {
   return false;
 }
 
-void offer_fill(Simt *m, const Offer *offer, Slot *slot) {
-  slot->mask = offer->fill.part.filled;
-  slot->ps = offer->is_wide ? offer->wide_ps : offer->fill.ps;
-  slot->pa = offer->is_wide ? offer->wide_pa : offer->fill.pa;
-  slot->ticket = offer->owner[0].ticket;
-  slot->bound_to = offer->sp == PART_ANY ? 0 : (uint8_t)(offer->sp + 1);
-  slot->late = offer->late;
-  slot->plan = 0;
-  if (slot->bound_to != 0) simt_count(m, STAT_BOUND, 1);
+void offer_fill(Simt *m, const Offer *offer, Uop *uop) {
+  uop->mask = offer->fill.part.filled;
+  uop->ps = offer->is_wide ? offer->wide_ps : offer->fill.ps;
+  uop->pa = offer->is_wide ? offer->wide_pa : offer->fill.pa;
+  uop->ticket = offer->owner[0].ticket;
+  uop->bound_to = offer->sp == PART_ANY ? 0 : (uint8_t)(offer->sp + 1);
+  uop->late = offer->late;
+  uop->plan = 0;
+  if (uop->bound_to != 0) simt_count(m, STAT_BOUND, 1);
   if (is_plain(offer)) return;
-  slot->plan = (uint16_t)plan_new(m, offer->sm);
-  if (slot->plan == 0) return; // never: offer_place has seen to it
+  uop->plan = (uint16_t)plan_new(m, offer->sm);
+  if (uop->plan == 0) return; // never: offer_place has seen to it
   if (has_moved(offer)) simt_count(m, STAT_MOVED, 1);
-  Plan *plan = plan_at(m, offer->sm, slot->plan);
+  Plan *plan = plan_at(m, offer->sm, uop->plan);
   plan->shadow = offer->fill.part.shadow;
   plan->members = offer->members;
   plan->owners = offer->owners;
@@ -286,45 +286,45 @@ void offer_fill(Simt *m, const Offer *offer, Slot *slot) {
 
 // ---- Repeats -----------------------------------------------------------------------------------------
 
-Again again_asks(Simt *m, uint32_t sm, Slot *slot, const Instr *instr, uint8_t origin[WARP_LANES]) {
+Again again_asks(Simt *m, uint32_t sm, Uop *uop, const Instr *instr, uint8_t origin[WARP_LANES]) {
   if (!plan_is_asked(m) || instr == NULL) return AGAIN_STAYS;
   Offer offer;
-  offer_begin(&offer, sm, slot, instr);
-  offer_again(m, &offer, slot, part_written(m, sm, slot));
-  offer.copy = slot->copy;
-  offer.copies = slot->copies;
+  offer_begin(&offer, sm, uop, instr);
+  offer_again(m, &offer, uop, part_written(m, sm, uop));
+  offer.copy = uop->copy;
+  offer.copies = uop->copies;
   offer.is_repeat = true;
   if (offer.is_wide) {
-    offer.members = slot->plan == 0 ? slot->mask : plan_at(m, sm, slot->plan)->members;
-    offer.wide_ps = slot->ps;
-    offer.wide_pa = slot->pa;
+    offer.members = uop->plan == 0 ? uop->mask : plan_at(m, sm, uop->plan)->members;
+    offer.wide_ps = uop->ps;
+    offer.wide_pa = uop->pa;
   }
   if (!offer_plan(m, &offer) || !offer_place(m, &offer)) return simt_has_trapped(m) ? AGAIN_STAYS : AGAIN_WAITS;
   memcpy(origin, offer.fill.origin, sizeof offer.fill.origin);
-  Slot new = *slot;
+  Uop new = *uop;
   offer_fill(m, &offer, &new);
-  *slot = new;
+  *uop = new;
   return AGAIN_MOVES;
 }
 
 bool again_goes(Simt *m, uint32_t sm, Flight *flight, const Instr *instr, const FlightOperands *operands) {
   if (m->at.sms[sm].collect_count >= m->dims.collectors) return false;
-  Slot slot = flight->slot;
+  Uop uop = flight->uop;
   uint8_t origin[WARP_LANES];
-  Again again = again_asks(m, sm, &slot, instr, origin);
+  Again again = again_asks(m, sm, &uop, instr, origin);
   if (again == AGAIN_WAITS) return false;
   if (again == AGAIN_STAYS || is_warp_wide(&op_info[instr->op])) { // warp-wide: operands lie by thread
-    bool goes = collect_known(m, sm, &slot, operands, flight->operand_rows);
-    if (again == AGAIN_STAYS) flight->slot.plan = 0; // it has moved on
+    bool goes = collect_known(m, sm, &uop, operands, flight->operand_rows);
+    if (again == AGAIN_STAYS) flight->uop.plan = 0; // it has moved on
     return goes;
   }
   FlightOperands moved;
   memset(&moved, 0, sizeof moved);
   for (uint32_t r = 0; r < min_u32(flight->operand_rows, SIMT_SOURCE_ROWS); r++) {
-    for (uint32_t left = slot.mask; left != 0; left &= left - 1) {
+    for (uint32_t left = uop.mask; left != 0; left &= left - 1) {
       uint32_t i = (uint32_t)__builtin_ctz(left);
       moved.row[r][i] = operands->row[r][origin[i] % WARP_LANES];
     }
   }
-  return collect_known(m, sm, &slot, &moved, flight->operand_rows);
+  return collect_known(m, sm, &uop, &moved, flight->operand_rows);
 }

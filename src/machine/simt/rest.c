@@ -3,10 +3,10 @@
 #include "machine/simt/operand.h"
 #include "machine/simt/plan.h"
 
-void rest_begin(Simt *m, const Next *n, const Slot *slot, uint32_t copies) {
+void rest_begin(Simt *m, const Next *n, const Uop *uop, uint32_t copies) {
   Rest *rest = rest_of(m, n->sm, n->warp);
-  *rest = (Rest){.slot = *slot, .left = slot->mask, .members = slot->mask, .ps = slot->ps, .pa = slot->pa, .copies = (uint8_t)copies};
-  rest->slot.mask = 0;
+  *rest = (Rest){.uop = *uop, .left = uop->mask, .members = uop->mask, .ps = uop->ps, .pa = uop->pa, .copies = (uint8_t)copies};
+  rest->uop.mask = 0;
   n->at->has_rest = 1;
 }
 
@@ -16,14 +16,14 @@ void rest_empty(Simt *m, const Next *n, uint32_t copies) {
   n->at->has_rest = 1;
 }
 
-void rest_repeats(Simt *m, uint32_t sm, uint32_t warp, const Slot *slot) {
+void rest_repeats(Simt *m, uint32_t sm, uint32_t warp, const Uop *uop) {
   Rest *rest = rest_of(m, sm, warp);
-  rest->slot = *slot;
-  rest->slot.copy = 1;
-  rest->again = part_written(m, sm, slot);
-  if (slot->plan != 0) {
-    rest->slot.plan = (uint16_t)plan_new(m, sm);
-    if (rest->slot.plan != 0) memcpy(plan_at(m, sm, rest->slot.plan), plan_at(m, sm, slot->plan), sizeof(Plan));
+  rest->uop = *uop;
+  rest->uop.copy = 1;
+  rest->again = part_written(m, sm, uop);
+  if (uop->plan != 0) {
+    rest->uop.plan = (uint16_t)plan_new(m, sm);
+    if (rest->uop.plan != 0) memcpy(plan_at(m, sm, rest->uop.plan), plan_at(m, sm, uop->plan), sizeof(Plan));
   }
   simt_warp(m, sm, warp)->has_rest = 1;
 }
@@ -62,14 +62,14 @@ static void count_again(Simt *m, uint32_t sm, Rest *rest, const Offer *offer) {
 
 // ---- Parts ---------------------------------------------------------------------------------------------
 
-static void collect(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr) {
-  bool is_kept = slot->ticket != 0 && is_warp_wide(&op_info[instr->op]) && (ticket_at(m, sm, slot->ticket)->state & TICKET_KEPT) != 0;
+static void collect(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr) {
+  bool is_kept = uop->ticket != 0 && is_warp_wide(&op_info[instr->op]) && (ticket_at(m, sm, uop->ticket)->state & TICKET_KEPT) != 0;
   if (!is_kept) {
-    collect_take(m, sm, slot, instr);
+    collect_take(m, sm, uop, instr);
     return;
   }
-  const FlightOperands *kept = &m->at.kept[sm * m->dims.schedulers + scheduler_of_warp(m, slot->warp)];
-  collect_known(m, sm, slot, kept, operand_sources(instr).rows);
+  const FlightOperands *kept = &m->at.kept[sm * m->dims.schedulers + scheduler_of_warp(m, uop->warp)];
+  collect_known(m, sm, uop, kept, operand_sources(instr).rows);
 }
 
 void offer_wish(Simt *m, const Offer *offer) {
@@ -80,19 +80,19 @@ void offer_wish(Simt *m, const Offer *offer) {
 // The copy that was under way is through.
 static void next_copy(Simt *m, uint32_t sm, Rest *rest) {
   if (rest->again != 0) return;
-  if (++rest->slot.copy < rest->slot.copies) {
-    rest->again = part_written(m, sm, &rest->slot);
+  if (++rest->uop.copy < rest->uop.copies) {
+    rest->again = part_written(m, sm, &rest->uop);
     return;
   }
-  part_ends(m, sm, &rest->slot);
-  rest->slot.mask = 0;
+  part_ends(m, sm, &rest->uop);
+  rest->uop.mask = 0;
 }
 
 static void end_if_done(Simt *m, const Next *n, Rest *rest) {
   if (rest->again != 0 || rest->left != 0 || rest->empty != 0) return;
   bool is_kept = rest->ticket != 0 && (ticket_at(m, n->sm, rest->ticket)->state & TICKET_KEPT) != 0;
   if (is_kept) memset(&m->at.kept[n->sm * m->dims.schedulers + scheduler_of_warp(m, n->warp)], 0, sizeof(FlightOperands));
-  part_ends(m, n->sm, &rest->slot);
+  part_ends(m, n->sm, &rest->uop);
   memset(rest, 0, sizeof *rest);
   n->at->has_rest = 0;
 }
@@ -100,37 +100,37 @@ static void end_if_done(Simt *m, const Next *n, Rest *rest) {
 void rest_send(Simt *m, const Next *n, Offer *offer) {
   Rest *rest = rest_of(m, n->sm, n->warp);
   bool is_copy = offer->copy > 0;
-  Slot slot = rest->slot;
+  Uop uop = rest->uop;
   if (is_copy) count_again(m, n->sm, rest, offer);
   else count_first(m, n, rest, offer);
-  slot.valid = 1;
-  slot.issued_at = simt_now(m);
-  slot.copy = offer->copy;
-  slot.copies = is_copy ? rest->slot.copies : offer->copies;
-  slot.is_early = slot.copy + 1 < slot.copies;
-  slot.has_more = is_copy && rest->again != 0;
-  slot.part = is_copy ? rest->slot.part : rest->part++;
-  offer_fill(m, offer, &slot);
-  collect(m, n->sm, &slot, offer->instr);
+  uop.valid = 1;
+  uop.issued_at = simt_now(m);
+  uop.copy = offer->copy;
+  uop.copies = is_copy ? rest->uop.copies : offer->copies;
+  uop.is_early = uop.copy + 1 < uop.copies;
+  uop.has_more = is_copy && rest->again != 0;
+  uop.part = is_copy ? rest->uop.part : rest->part++;
+  offer_fill(m, offer, &uop);
+  collect(m, n->sm, &uop, offer->instr);
   offer_wish(m, offer);
   if (is_copy) next_copy(m, n->sm, rest);
-  else if (slot.copies > 1) rest_repeats(m, n->sm, n->warp, &slot);
+  else if (uop.copies > 1) rest_repeats(m, n->sm, n->warp, &uop);
   end_if_done(m, n, rest);
 }
 
 // The next part as it would issue.
 static void make_offer(const Simt *m, const Next *n, const Rest *rest, Offer *offer) {
-  offer_begin(offer, n->sm, &rest->slot, n->instr);
+  offer_begin(offer, n->sm, &rest->uop, n->instr);
   offer->members = rest->members;
   offer->wide_ps = rest->ps;
   offer->wide_pa = rest->pa;
   if (rest->again != 0) {
-    offer->copy = rest->slot.copy;
-    offer_again(m, offer, &rest->slot, rest->again);
+    offer->copy = rest->uop.copy;
+    offer_again(m, offer, &rest->uop, rest->again);
   } else {
     offer->part = rest->part;
     offer->copies = rest->copies;
-    offer_owner(offer, n->warp, rest->slot.issue, rest->ticket);
+    offer_owner(offer, n->warp, rest->uop.issue, rest->ticket);
     offer_threads(m, offer, 0, rest->left, rest->ps, rest->pa, true);
   }
 }

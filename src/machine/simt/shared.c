@@ -94,6 +94,25 @@ static void touch(Touched *touched, uint32_t row, uint32_t units) {
   touched->units[i] |= units;
 }
 
+// Words of one row.
+typedef struct OneRow {
+  uint32_t row, units;
+} OneRow;
+
+// Do all lanes want words of the same row? Mostly: then its banks do not meet, and this one look at the addresses is enough.
+static bool is_one_row(const uint64_t address[WARP_LANES], OneRow *one) {
+  uint64_t first = address[0] / 4, others = 0;
+  uint32_t units = 0;
+  if ((address[0] ^ address[WARP_LANES - 1]) >= LINE_BYTES) return false;
+  for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+    uint64_t word = address[lane] / 4;
+    others |= word ^ first;
+    units |= 1u << word % LINE_WORDS;
+  }
+  *one = (OneRow){(uint32_t)first / LINE_WORDS, units};
+  return others < LINE_WORDS;
+}
+
 // The words of one row that all lanes touch, `words` of them from first[lane] on. Four at a time: it is run for every access that is told.
 static uint32_t units_of_row(const uint32_t first[WARP_LANES], uint32_t words) {
   uint32_t units = 0;
@@ -120,9 +139,19 @@ static void touch_lanes(Touched *touched, const MemOp *op, uint32_t lanes) {
   }
 }
 
-static void tell(Simt *m, uint32_t sm, const MemOp *op, uint32_t lanes, bool is_write) {
-  if ((m->wants & WANT_CELLS) == 0) return;
-  const Who *who = cells_slot(m, sm, &op->slot);
+static void tell_row(Simt *m, uint32_t sm, const MemOp *op, const OneRow *at, bool is_write) {
+  uint64_t row = (uint64_t)sm * m->dims.shared_rows + at->row % m->dims.shared_rows; // further on only after a flip
+  if (is_write) cells_written(m, cells_uop(m, sm, &op->uop), REGION_SHARED, row, at->units, m->at.shared[row].word);
+  else cells_read(m, cells_uop(m, sm, &op->uop), REGION_SHARED, row, at->units, m->at.shared[row].word);
+}
+
+static void tell(Simt *m, uint32_t sm, const MemOp *op, uint32_t lanes, const OneRow *one, bool is_write) {
+  if (!cells_are_wanted(m)) return;
+  if (one != NULL) {
+    tell_row(m, sm, op, one, is_write);
+    return;
+  }
+  const Who *who = cells_uop(m, sm, &op->uop);
   Touched touched;
   touch_lanes(&touched, op, lanes);
   for (uint32_t i = 0; i < touched.count; i++) {
@@ -132,9 +161,10 @@ static void tell(Simt *m, uint32_t sm, const MemOp *op, uint32_t lanes, bool is_
   }
 }
 
-static void load(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes) {
+// `one`: the row of the access; NULL: not known, or several.
+static void load(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes, const OneRow *one) {
   uint32_t bytes = memop_lane_bytes(op);
-  tell(m, sm, op, lanes, false);
+  tell(m, sm, op, lanes, one, false);
   for (; lanes != 0; lanes &= lanes - 1) {
     unsigned lane = (unsigned)__builtin_ctz(lanes);
     const uint8_t *from = bytes_at(m, sm, place_of(m, op, lane));
@@ -143,14 +173,14 @@ static void load(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes) {
   }
 }
 
-static void store(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes) {
+static void store(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes, const OneRow *one) {
   uint32_t bytes = memop_lane_bytes(op);
-  if (bytes < 4) tell(m, sm, op, lanes, false); // parts of words
+  if (bytes < 4) tell(m, sm, op, lanes, one, false); // parts of words
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     unsigned lane = (unsigned)__builtin_ctz(left);
     memop_get(op, lane, 0, bytes_at(m, sm, place_of(m, op, lane)), bytes);
   }
-  tell(m, sm, op, lanes, true);
+  tell(m, sm, op, lanes, one, true);
 }
 
 // ---- Atomics -----------------------------------------------------------------------------------------
@@ -175,7 +205,7 @@ static uint32_t first_of_each(const Simt *m, const MemOp *op, uint32_t left) {
 static void atomic_round(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes) {
   uint32_t old[2][WARP_LANES] = {{0}}, fresh[2][WARP_LANES] = {{0}};
   unsigned bytes = op->element_bytes, registers = bytes == 8 ? 2 : 1;
-  tell(m, sm, op, lanes, false);
+  tell(m, sm, op, lanes, NULL, false);
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     unsigned lane = (unsigned)__builtin_ctz(left);
     uint64_t value = 0;
@@ -190,7 +220,7 @@ static void atomic_round(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes) {
     memcpy(bytes_at(m, sm, place_of(m, op, lane)), &value, bytes);
     row_set(op->data[0], lane, registers, row_get(old[0], lane, registers));
   }
-  tell(m, sm, op, lanes, true);
+  tell(m, sm, op, lanes, NULL, true);
 }
 
 // Lanes take effect in order of their number where they collide. Returns the passes.
@@ -206,10 +236,12 @@ static uint32_t atomic(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes) {
 }
 
 uint32_t shared_access(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes) {
-  uint32_t groups, passes = passes_of(m->spec, op->address, lanes, memop_lane_bytes(op), &groups);
+  OneRow found, *one = lanes == UINT32_MAX && memop_lane_bytes(op) == 4 && is_one_row(op->address, &found) ? &found : NULL;
+  uint32_t groups = 1, passes = 1; // of a row as wide as the banks
+  if (one == NULL || m->spec->shared_banks < LINE_WORDS) passes = passes_of(m->spec, op->address, lanes, memop_lane_bytes(op), &groups);
   if (op->action == ACTION_ATOMIC) passes = max_u32(atomic(m, sm, op, lanes), groups);
-  else if (op->action == ACTION_STORE) store(m, sm, op, lanes);
-  else load(m, sm, op, lanes);
+  else if (op->action == ACTION_STORE) store(m, sm, op, lanes, one);
+  else load(m, sm, op, lanes, one);
   simt_count(m, STAT_SHARED_CONFLICTS, passes - min_u32(groups, passes));
   return max_u32(passes, 1);
 }

@@ -7,12 +7,12 @@
 
 static uint32_t known(uint32_t index) { return index == WHO_NO_INDEX ? 0 : index; }
 
-// The mirrors that an event is of, as slots of its SM; 0: of others too, or nobody knows.
+// The mirrors that an event is of, as block slots of its SM; 0: of others too, or nobody knows.
 static uint64_t mirrors_of(const Simt *m, const Who *who) {
   if (m->dims.acts == 0 || who->sm >= m->dims.sms) return 0;
-  uint64_t slots = m->at.sms[who->sm].slots, mirrors = simt_actor(m, who->sm)->mirrors & slots;
+  uint64_t taken = m->at.sms[who->sm].block_slots, mirrors = simt_actor(m, who->sm)->mirrors & taken;
   if (who->block_slot < m->dims.blocks) return mirrors & UINT64_C(1) << who->block_slot;
-  return slots == mirrors ? mirrors : 0;
+  return taken == mirrors ? mirrors : 0;
 }
 
 void simt_halt(Simt *m, const Who *who) {
@@ -21,17 +21,18 @@ void simt_halt(Simt *m, const Who *who) {
   else simt_end(m, known(who->sm), known(who->warp), known(who->pc), TRAP_DETECTED, 0);
 }
 
-const Who *who_sm(Simt *m, uint32_t sm) {
-  m->who = m->nobody;
-  m->who.sm = sm;
-  return &m->who;
+void simt_meet_hooks(Simt *m) {
+  Hook *sole = m->hooks.count == 1 ? m->hooks.hooks[0] : NULL;
+  m->wants = hook_chain_wants(&m->hooks);
+  m->sole_reader = sole != NULL && sole->read != NULL ? sole : NULL;
+  m->sole_writer = sole != NULL && sole->write != NULL ? sole : NULL;
 }
 
-const Who *who_block(Simt *m, uint32_t sm, uint32_t slot, uint64_t linear) {
+const Who *who_block(Simt *m, uint32_t sm, uint32_t block_slot, uint64_t linear) {
   m->who = m->nobody;
   m->who.sm = sm;
   m->who.block = linear;
-  m->who.block_slot = slot;
+  m->who.block_slot = block_slot;
   return &m->who;
 }
 
@@ -50,13 +51,23 @@ static void fill_warp(const Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, ui
 }
 
 void simt_name_warp(Simt *m, uint32_t sm, uint32_t warp) {
-  if (m->whos != NULL) fill_warp(m, sm, warp, WHO_NO_INDEX, WHO_NO_NUMBER, &m->whos[sm * m->dims.warps + warp]);
+  if (m->whos != NULL) fill_warp(m, sm, warp, WHO_NO_INDEX, WHO_NO_NUMBER, &m->whos[sm * SIMT_MOST_WARPS + warp].who);
+}
+
+void simt_name_sms(Simt *m) {
+  if (m->wants == 0) return;
+  if (m->sm_whos == NULL) m->sm_whos = ARENA_ARRAY(m->arena, WhoCell, m->dims.sms);
+  for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
+    m->sm_whos[sm].who = m->nobody;
+    m->sm_whos[sm].who.sm = sm;
+  }
 }
 
 void simt_name_warps(Simt *m) {
   uint32_t warps = m->dims.sms * m->dims.warps;
   if (m->wants == 0) return;
-  if (m->whos == NULL) m->whos = ARENA_ARRAY(m->arena, Who, warps);
+  if (m->whos == NULL) m->whos = ARENA_ARRAY(m->arena, WhoCell, (size_t)m->dims.sms * SIMT_MOST_WARPS);
+  simt_name_sms(m);
   for (uint32_t i = 0; i < warps; i++) simt_name_warp(m, i / m->dims.warps, i % m->dims.warps);
   if (!places_are_wanted(m)) return;
   if (m->levels_told == NULL) m->levels_told = ARENA_ARRAY(m->arena, uint32_t, warps);
@@ -95,9 +106,9 @@ void packet_for_warp(const Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, Pac
   packet->quiet = warp_is_mirror(m, sm, warp);
 }
 
-void packet_for_slot(const Simt *m, uint32_t sm, const Slot *slot, Packet *packet) {
-  packet_for_warp(m, sm, slot->warp, slot->pc, packet);
-  packet->issue = (uint32_t)slot->issue;
+void packet_for_uop(const Simt *m, uint32_t sm, const Uop *uop, Packet *packet) {
+  packet_for_warp(m, sm, uop->warp, uop->pc, packet);
+  packet->issue = (uint32_t)uop->issue;
 }
 
 void packet_for_nobody(Packet *packet, ActionCache cache) {
@@ -144,14 +155,37 @@ static __attribute__((noinline, cold)) void halt_at_cells(Simt *m, const CellEve
   simt_obey(m, &who, VERDICT_HALT);
 }
 
+// These two are told most often of all. A lone hook is called at once; whatever is not PASS then goes the long way.
+static __attribute__((noinline, cold)) void cells_answered(Simt *m, const CellEvent *event, HookEventId id, Verdict said) {
+  if (hook_said(&m->hook_machine, m->hooks.hooks[0], id, said) == VERDICT_HALT) halt_at_cells(m, event);
+}
+
+static __attribute__((noinline)) void walk_read(Simt *m, const CellEvent *event) {
+  if (hooks_read(&m->hooks, &m->hook_machine, event) == VERDICT_HALT) halt_at_cells(m, event);
+}
+
+static __attribute__((noinline)) void walk_write(Simt *m, const CellEvent *event) {
+  if (hooks_write(&m->hooks, &m->hook_machine, event) == VERDICT_HALT) halt_at_cells(m, event);
+}
+
 void simt_tell_read(Simt *m, const Who *who, SimtRegion region, uint64_t row, uint32_t units, void *data) {
   CellEvent event = {.who = who, .region = (uint16_t)region, .units = units, .row = row, .data = data};
-  if (hooks_read(&m->hooks, &m->hook_machine, &event) == VERDICT_HALT) halt_at_cells(m, &event);
+  if (__builtin_expect(m->sole_reader == NULL, 0)) {
+    walk_read(m, &event);
+    return;
+  }
+  Verdict said = m->sole_reader->read(m->sole_reader, &m->hook_machine, &event);
+  if (__builtin_expect(said != VERDICT_PASS, 0)) cells_answered(m, &event, HOOK_EVENT_READ, said);
 }
 
 void simt_tell_write(Simt *m, const Who *who, SimtRegion region, uint64_t row, uint32_t units, void *data) {
   CellEvent event = {.who = who, .region = (uint16_t)region, .units = units, .row = row, .data = data};
-  if (hooks_write(&m->hooks, &m->hook_machine, &event) == VERDICT_HALT) halt_at_cells(m, &event);
+  if (__builtin_expect(m->sole_writer == NULL, 0)) {
+    walk_write(m, &event);
+    return;
+  }
+  Verdict said = m->sole_writer->write(m->sole_writer, &m->hook_machine, &event);
+  if (__builtin_expect(said != VERDICT_PASS, 0)) cells_answered(m, &event, HOOK_EVENT_WRITE, said);
 }
 
 void simt_take(Simt *m, const Who *who, SimtRegion first, SimtRegion last, uint64_t row) {
@@ -218,7 +252,7 @@ static bool tell_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind
 void simt_violation(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessViolation *violation, const char *note) {
   if (!tell_trap(m, sm, warp, pc, violation->kind, true)) return;
   if (warp_is_mirror(m, sm % m->dims.sms, warp)) {
-    simt_actor(m, sm % m->dims.sms)->fallen |= UINT64_C(1) << slot_of_warp(m, warp);
+    simt_actor(m, sm % m->dims.sms)->fallen |= UINT64_C(1) << block_slot_of_warp(m, warp);
     return; // as if it did not happen; the mirror is abandoned before anything else does
   }
   end_launch(m, sm, warp, pc, violation, note);

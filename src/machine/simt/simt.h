@@ -25,6 +25,11 @@ struct Backing {
   uint32_t bank_bytes[BANK_COUNT];
 };
 
+// As large as a line of the host's cache: events find theirs by shifts.
+typedef struct WhoCell {
+  _Alignas(64) Who who;
+} WhoCell;
+
 struct Simt {
   const Spec *spec;
   SimtDims dims;
@@ -34,14 +39,17 @@ struct Simt {
   size_t block_bytes;
   SimtState at; // typed pointers into the block
   HookChain hooks;
-  uint32_t wants;   // hook_chain_wants
-  uint32_t actions; // hook_chain_actions
+  uint32_t wants;                  // hook_chain_wants
+  Hook *sole_reader, *sole_writer; // the only hook there is, if it wants to be told of cells; NULL: walk the chain
+  uint32_t actions;                // hook_chain_actions
   HookMachine hook_machine;
   bool is_still;         // after the last cycle: nothing will ever happen again, unless a hook changes a cell
   Who who;               // of the event that is being told; see below
   Who nobody;            // launch alone is known
   struct Mirror *mirror; // of a clone that was copied to: its block and the original's
-  Who *whos; // of each warp: its launch, SM, block, slot and number are filled in when its block starts; NULL: there are no hooks
+  WhoCell
+      *whos; // [SM][SIMT_MOST_WARPS]: launch, SM, block, block slot and warp are filled in when the block starts; NULL: there are no hooks
+  WhoCell *sm_whos;        // of each SM: nobody in particular there
   uint32_t *levels_told;   // of each warp's stack: as hooks know it; NULL: nobody wants to
   size_t own_bytes;        // of the block; what follows is the schemes'
   bool keeps_instructions; // a scheme has state of single instructions
@@ -80,19 +88,28 @@ static inline void sm_wake(Simt *m, uint32_t sm, uint64_t cycle) {
   if (cycle < state->wake_at) state->wake_at = cycle;
 }
 
+void simt_meet_hooks(Simt *m); // m->hooks are new: what they want
+
 // On whose behalf events are told. Each of these fills m->who, or the warp's own, and returns it; it stands until the next of them.
-const Who *who_sm(Simt *m, uint32_t sm); // nobody in particular
-const Who *who_block(Simt *m, uint32_t sm, uint32_t slot, uint64_t linear);
+static inline const Who *who_sm(const Simt *m, uint32_t sm) { return &m->sm_whos[sm].who; } // nobody in particular
+const Who *who_block(Simt *m, uint32_t sm, uint32_t block_slot, uint64_t linear);
 static inline const Who *who_warp(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint64_t issue) {
-  Who *who = &m->whos[sm * m->dims.warps + (warp < m->dims.warps ? warp : warp % m->dims.warps)];
+  Who *who = &m->whos[sm * SIMT_MOST_WARPS + (warp < m->dims.warps ? warp : warp % m->dims.warps)].who;
   who->pc = pc;
   who->issue = issue;
   return who;
 }
-static inline const Who *who_slot(Simt *m, uint32_t sm, const Slot *slot) { return who_warp(m, sm, slot->warp, slot->pc, slot->issue); }
+// The same of warps whose number no fault can strike: those that a scheduler has picked, and of uops.
+static inline const Who *who_scheduled(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint64_t issue) {
+  Who *who = &m->whos[sm * SIMT_MOST_WARPS + warp % SIMT_MOST_WARPS].who;
+  who->pc = pc;
+  who->issue = issue;
+  return who;
+}
+static inline const Who *who_uop(Simt *m, uint32_t sm, const Uop *uop) { return who_scheduled(m, sm, uop->warp, uop->pc, uop->issue); }
 const Who *who_packet(Simt *m, const Packet *packet);
 // A request is for an instruction, or for a warp that wants the instruction at `pc`.
-void packet_for_slot(const Simt *m, uint32_t sm, const Slot *slot, Packet *packet);
+void packet_for_uop(const Simt *m, uint32_t sm, const Uop *uop, Packet *packet);
 void packet_for_warp(const Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, Packet *packet);
 void packet_for_nobody(Packet *packet, ActionCache cache); // a prefetch
 // What hooks are told of a packet; `who` is the first of `waiters`. The event points into the packet and lives as long as it.
@@ -104,12 +121,12 @@ typedef struct PacketStory {
 const MemoryEvent *packet_story(Simt *m, Packet *packet, MemoryMoment moment, PacketStory *story);
 // Of accesses to cells: NULL when nobody wants to be told of them. Threads of several warps have no issue number in common.
 static inline bool cells_are_wanted(const Simt *m) { return __builtin_expect((m->wants & WANT_CELLS) != 0, 0); }
-static inline const Who *cells_sm(Simt *m, uint32_t sm) { return cells_are_wanted(m) ? who_sm(m, sm) : NULL; }
+static inline const Who *cells_sm(const Simt *m, uint32_t sm) { return cells_are_wanted(m) ? who_sm(m, sm) : NULL; }
 static inline const Who *cells_warp(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint64_t issue) {
   return cells_are_wanted(m) ? who_warp(m, sm, warp, pc, issue) : NULL;
 }
-static inline const Who *cells_slot(Simt *m, uint32_t sm, const Slot *slot) {
-  return cells_warp(m, sm, slot->warp, slot->pc, slot->plan != 0 ? WHO_NO_NUMBER : slot->issue);
+static inline const Who *cells_uop(Simt *m, uint32_t sm, const Uop *uop) {
+  return cells_are_wanted(m) ? who_scheduled(m, sm, uop->warp, uop->pc, uop->plan != 0 ? WHO_NO_NUMBER : uop->issue) : NULL;
 }
 
 // Hardware cells are read and written through these, whoever does it: they tell the hooks. `data` is unit 0 of the row.
@@ -141,6 +158,7 @@ static inline void tag_released(Simt *m, uint32_t sm, SimtRegion tags, uint64_t 
 // What events are told with is not in the block: who the warps are, and what hooks have been told of their stacks.
 void simt_name_warp(Simt *m, uint32_t sm, uint32_t warp); // a block has started
 void simt_name_warps(Simt *m);                            // the block, or the hooks, are new
+void simt_name_sms(Simt *m);                              // the launch is new
 void simt_tell_levels(Simt *m, uint32_t sm);              // of the SM's stacks: what has changed since it was told last
 
 // The launch ends with this trap; the first one counts. `lane` is a thread of the warp.
@@ -164,13 +182,13 @@ void actions_cycle(Simt *m, const uint8_t *due);           // carries out the ol
 bool actions_wait(const Simt *m);                          // something is queued for the next cycle
 bool actions_hold(const Simt *m);                          // a block is to run again: the launch is not over
 static inline Actor *simt_actor(const Simt *m, uint32_t sm) { return &m->at.actors[sm]; }
-static inline uint32_t slot_of_warp(const Simt *m, uint32_t warp) { return warp / max_u32(m->layout.warps, 1) % m->dims.blocks; }
+static inline uint32_t block_slot_of_warp(const Simt *m, uint32_t warp) { return warp / max_u32(m->layout.warps, 1) % m->dims.blocks; }
 static inline bool warp_is_mirror(const Simt *m, uint32_t sm, uint32_t warp) {
-  return __builtin_expect(m->dims.acts != 0, 0) && (m->at.actors[sm].mirrors >> slot_of_warp(m, warp) & 1) != 0;
+  return __builtin_expect(m->dims.acts != 0, 0) && (m->at.actors[sm].mirrors >> block_slot_of_warp(m, warp) & 1) != 0;
 }
 // Its block was abandoned: what still comes back for it is thrown away.
 static inline bool warp_is_stopping(const Simt *m, uint32_t sm, uint32_t warp) {
-  return __builtin_expect(m->dims.acts != 0, 0) && (m->at.actors[sm].stopping >> slot_of_warp(m, warp) & 1) != 0;
+  return __builtin_expect(m->dims.acts != 0, 0) && (m->at.actors[sm].stopping >> block_slot_of_warp(m, warp) & 1) != 0;
 }
 // How far a write of these warps may go. QUIET: to its partition, without effect there.
 typedef enum WriteWay { WRITE_GOES, WRITE_QUIET, WRITE_ENDS, WRITE_HELD } WriteWay;
@@ -223,20 +241,20 @@ bool texture_prefetch(Simt *m, uint32_t sm, uint64_t address);
 bool l2_prefetch(Simt *m, uint32_t sm, uint64_t address);
 // Blocks (action_block.c, dispatch.c). False: it cannot be.
 bool dispatch_mirror(Simt *m, const Action *action);
-bool block_abandon(Simt *m, uint32_t sm, uint32_t slot);
+bool block_abandon(Simt *m, uint32_t sm, uint32_t block_slot);
 bool block_again(Simt *m, uint64_t linear);
 bool owed_next(const Simt *m, uint64_t *linear); // the next block that goes out once more
 void owed_started(Simt *m, uint64_t linear);
 void owed_gone(Simt *m, uint64_t linear); // nothing of an abandoned block is under way any more
 typedef enum CopyStep { COPY_DONE, COPY_REFUSED, COPY_WAITS } CopyStep;
-CopyStep block_copy(Simt *m, uint32_t sm, uint32_t slot, const Action *action);
-// The block in this slot, which was abandoned, leaves the pipelines.
-void collect_abandon(Simt *m, uint32_t sm, uint32_t slot);
-void parts_abandon(Simt *m, uint32_t sm, uint32_t slot); // what is still to issue of its instructions
-void writeback_abandon(Simt *m, uint32_t sm, uint32_t slot);
-void ldst_abandon(Simt *m, uint32_t sm, uint32_t slot);
-void gather_abandon(Simt *m, uint32_t sm, uint32_t slot);
-bool block_is_quiet(const Simt *m, uint32_t sm, uint32_t slot); // issue.c: nothing of the block is under way
+CopyStep block_copy(Simt *m, uint32_t sm, uint32_t block_slot, const Action *action);
+// The block in this block slot, which was abandoned, leaves the pipelines.
+void collect_abandon(Simt *m, uint32_t sm, uint32_t block_slot);
+void parts_abandon(Simt *m, uint32_t sm, uint32_t block_slot); // what is still to issue of its instructions
+void writeback_abandon(Simt *m, uint32_t sm, uint32_t block_slot);
+void ldst_abandon(Simt *m, uint32_t sm, uint32_t block_slot);
+void gather_abandon(Simt *m, uint32_t sm, uint32_t block_slot);
+bool block_is_quiet(const Simt *m, uint32_t sm, uint32_t block_slot); // issue.c: nothing of the block is under way
 
 // The instruction of a word: the program's own when the bits are those at `pc`, else decoded into *scratch. NULL: no legal
 // instruction, or one that names registers the kernel does not have.
@@ -244,7 +262,7 @@ const Instr *simt_decode(const Simt *m, uint32_t pc, InstrWord word, Instr *scra
 
 // ---- Grid and blocks (dispatch.c) ----------------------------------------------------------------
 bool dispatch_cycle(Simt *m); // sends at most one block out; true: it did
-void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t slot);
+void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t block_slot);
 uint64_t dispatch_next(const Simt *m); // earliest cycle in which a block may go out; UINT64_MAX: none, or no room
 
 // ---- Front end -----------------------------------------------------------------------------------
@@ -286,15 +304,15 @@ bool control_front(Simt *m, uint32_t sm, uint32_t warp);
 // collect.c. Room for one more instruction of this unit class?
 bool collect_has_room(const Simt *m, uint32_t sm, const Instr *instr);
 // Takes an instruction with its predicates read; operands follow over the next cycles. Constant operands must be there (constant_ready).
-void collect_take(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr);
+void collect_take(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr);
 void collect_cycle(Simt *m, uint32_t sm); // reads register banks
 // execute.c: collectors whose operands are complete go to their unit; results enter the latch.
 void execute_cycle(Simt *m, uint32_t sm);
 // writeback.c: results whose time has come go to the register file and predicates.
 void writeback_cycle(Simt *m, uint32_t sm);
-// Writes result rows and predicates (NULL: none) of any instruction: register file, scoreboard, commit. `slot` is the pipeline's own,
+// Writes result rows and predicates (NULL: none) of any instruction: register file, scoreboard, commit. `uop` is the pipeline's own,
 // not a copy. Memory instructions have shown hooks their addresses; what other units compute hooks see before this.
-void writeback_rows(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, uint32_t (*rows)[WARP_LANES], uint32_t row_count,
+void writeback_rows(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, uint32_t (*rows)[WARP_LANES], uint32_t row_count,
                     const uint32_t *predicates);
 
 // ---- Memory pipeline of an SM -------------------------------------------------------------------------

@@ -99,7 +99,7 @@ typedef struct SmState {
   uint8_t done_queue[SIMT_MOST_MEMOPS];          // memory instructions whose results are complete, by ready_at
   uint64_t stores_out;                           // write packets without reply
   uint64_t memory_stalled_at;                    // cycle since which the head of the ring could not go on; 0: it can
-  uint64_t slots;                                // bit s: block slot s is taken
+  uint64_t block_slots;                          // bit s: block slot s is taken
   uint64_t ending;                               // of them: all threads have ended, some of their accesses have not
   uint64_t present;                              // bit w: entry w of the warp table holds a warp with living threads
   uint64_t waits[IDLE_REASONS];                  // of them, by reason: need not be looked at until front_awake
@@ -171,7 +171,7 @@ typedef struct SharedRow { // 128 bytes of shared memory
 
 // What a part of an instruction takes along from issue to write-back. A part has 32 lane slots: (turn, lane) of its unit is number
 // turn * lanes + lane.
-typedef struct Slot {
+typedef struct Uop {
   InstrWord word;
   uint64_t issue;     // number within the warp; all parts share it
   uint64_t issued_at; // cycle
@@ -190,7 +190,7 @@ typedef struct Slot {
   uint8_t has_more;     // this copy of the part did not find room for all its threads: others follow
   uint8_t late;         // further cycles until its result: a wish of hooks
   uint8_t spare[2];
-} Slot;
+} Uop;
 
 // How the lane slots of a part are filled, where that is not plain.
 typedef struct PlanOwner { // a warp with threads in it
@@ -223,7 +223,7 @@ typedef enum TicketState {
 
 // What is still to issue of a warp's instruction that has left the buffer.
 typedef struct Rest {
-  Slot slot;        // the part whose threads issue again; it owns the slot's plan. slot.copy: the next copy
+  Uop uop;          // the part whose threads issue again; it owns the uop's plan. uop.copy: the next copy
   uint32_t again;   // lane slots of it still to issue in that copy
   uint32_t left;    // threads that have not issued at all
   uint32_t members; // all threads of the instruction
@@ -236,7 +236,7 @@ typedef struct Rest {
 } Rest;
 
 typedef struct Collector {
-  Slot slot;
+  Uop uop;
   uint32_t pending;                           // bit i: row i is still to be read from the register file
   uint16_t rows;                              // in use
   uint16_t whole;                             // reads all lanes of a row, not only those of the mask: warp-wide instructions
@@ -245,7 +245,7 @@ typedef struct Collector {
 } Collector;
 
 typedef struct Flight { // in a unit's pipeline, its results already in the latch
-  Slot slot;
+  Uop uop;
   uint64_t done_at;
   uint16_t rows;
   uint8_t has_predicates;
@@ -278,7 +278,7 @@ typedef enum MemAction { ACTION_LOAD, ACTION_STORE, ACTION_ATOMIC } MemAction;
 
 // A load, store or atomic between dispatch and its last reply.
 typedef struct MemOp {
-  Slot slot;
+  Uop uop;
   uint64_t ready_at;               // address generation, then results
   uint64_t address[WARP_LANES];    // physical; ADDRESS_SHARED and an offset in the SM's shared memory
   uint32_t stage;                  // MemStage
@@ -298,7 +298,7 @@ typedef struct MemOp {
 
 // A texture or matrix fragment instruction: collects lines, then works on them; or makes lines, then writes them.
 typedef struct Gather {
-  Slot slot;
+  Uop uop;
   uint64_t ready_at;                   // results
   uint32_t stage;                      // MemStage
   uint32_t lanes;                      // that this round serves
@@ -334,9 +334,9 @@ typedef struct ActCore {
 } ActCore;
 
 typedef struct Actor {         // what actions have made of an SM
-  uint64_t mirrors;            // bit s: the block in slot s is a mirror
+  uint64_t mirrors;            // bit s: the block in block slot s is a mirror
   uint64_t senders;            // of them: stores and atomics travel to the partitions, where they have no effect
-  uint64_t stopping;           // bit s: the block in slot s was abandoned; its last packets are under way
+  uint64_t stopping;           // bit s: the block in block slot s was abandoned; its last packets are under way
   uint64_t fallen;             // of the mirrors: has trapped, stops at the start of the next cycle
   uint32_t drops;              // 1: stores and atomics of the SM have no effect
   uint32_t head, count, spare; // ring of actions
@@ -348,15 +348,15 @@ typedef struct ActionEntry {
   uint64_t operand; // address of a line, or index of a block
 } ActionEntry;
 enum {
-  ACTION_KIND_AT = 0,       // 3 bits
-  ACTION_CACHE_AT = 3,      // 3: ActionCache of a prefetch, else ActionHold
-  ACTION_SLOT_AT = 6,       // 6
-  ACTION_FROM_SLOT_AT = 12, // 6
-  ACTION_FROM_SM_AT = 18,   // 10
-  ACTION_ON_AT = 28,        // 1
-  ACTION_SENDS_AT = 29,     // 1
-  ACTION_CYCLES_AT = 30,    // 16
-  ACTION_WAITED_AT = 46,    // 16: cycles that it has waited at the head of its queue
+  ACTION_KIND_AT = 0,             // 3 bits
+  ACTION_CACHE_AT = 3,            // 3: ActionCache of a prefetch, else ActionHold
+  ACTION_BLOCK_SLOT_AT = 6,       // 6
+  ACTION_FROM_BLOCK_SLOT_AT = 12, // 6
+  ACTION_FROM_SM_AT = 18,         // 10
+  ACTION_ON_AT = 28,              // 1
+  ACTION_SENDS_AT = 29,           // 1
+  ACTION_CYCLES_AT = 30,          // 16
+  ACTION_WAITED_AT = 46,          // 16: cycles that it has waited at the head of its queue
   ACTION_WORD_BITS = 62,
 };
 

@@ -70,7 +70,7 @@ static void describe(MemOp *op, const Instr *instr, uint32_t bytes) {
 
 static bool misfit(Simt *m, uint32_t sm, const MemOp *op, unsigned lane, const Note *at) {
   AccessViolation violation = {.kind = TRAP_MISALIGNED, .space = SPACE_GLOBAL, .lane = lane, .address = at->address, .bytes = at->bytes};
-  simt_violation(m, sm, op->slot.warp, op->slot.pc, &violation, NULL);
+  simt_violation(m, sm, op->uop.warp, op->uop.pc, &violation, NULL);
   return false;
 }
 
@@ -80,7 +80,7 @@ static bool take_lane(Simt *m, uint32_t sm, MemOp *op, const Instr *instr, const
   TextureReader reader = {note_read, note_write, &at};
   AccessViolation violation;
   if (!sample_lane(m->environment, &reader, instr, lane, rows, &violation)) {
-    simt_violation(m, sm, op->slot.warp, op->slot.pc, &violation, NULL);
+    simt_violation(m, sm, op->uop.warp, op->uop.pc, &violation, NULL);
     return false;
   }
   op->left &= ~(1u << lane);
@@ -95,17 +95,17 @@ static bool take_lane(Simt *m, uint32_t sm, MemOp *op, const Instr *instr, const
 }
 
 void surface_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
-  MemOp *op = ldst_new(m, sm, &collector->slot);
+  MemOp *op = ldst_new(m, sm, &collector->uop);
   if (op == NULL) return;
   OperandRows at = operand_sources(instr);
   uint32_t unused[SIMT_RESULT_ROWS][WARP_LANES];
   memset(unused, 0, sizeof unused);
-  SampleRows rows = {.handle = collector->row[at.first[SLOT_A]],
-                     .coordinates = collector->row[at.first[SLOT_B]],
-                     .gradients = collector->row[at.first[SLOT_C]]};
+  SampleRows rows = {.handle = collector->row[at.first[OPERAND_A]],
+                     .coordinates = collector->row[at.first[OPERAND_B]],
+                     .gradients = collector->row[at.first[OPERAND_C]]};
   bool is_source = (op_info[instr->op].flags & IT_DATA_IN) != 0;
-  for (unsigned k = 0; k < 4; k++) rows.data[k] = is_source ? collector->row[at.first[SLOT_D + k]] : unused[2 * k];
-  for (uint32_t left = op->slot.mask; left != 0 && !simt_has_trapped(m); left &= left - 1) {
+  for (unsigned k = 0; k < 4; k++) rows.data[k] = is_source ? collector->row[at.first[OPERAND_D + k]] : unused[2 * k];
+  for (uint32_t left = op->uop.mask; left != 0 && !simt_has_trapped(m); left &= left - 1) {
     unsigned lane = (unsigned)__builtin_ctz(left);
     if (!take_lane(m, sm, op, instr, &rows, lane)) op->left &= ~(1u << lane);
   }
@@ -114,7 +114,7 @@ void surface_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr
     return;
   }
   if (op->element_bytes == 0) describe(op, instr, 4);
-  if (op->action == ACTION_ATOMIC) memcpy(op->data, collector->row[at.first[SLOT_D]], 2 * sizeof op->data[0]);
-  if (op->slot.mask != 0) simt_count(m, STAT_TEXTURE_FETCHES, 1);
+  if (op->action == ACTION_ATOMIC) memcpy(op->data, collector->row[at.first[OPERAND_D]], 2 * sizeof op->data[0]);
+  if (op->uop.mask != 0) simt_count(m, STAT_TEXTURE_FETCHES, 1);
   ldst_begin(m, sm, op);
 }

@@ -183,12 +183,12 @@ static inline void take(Bed *bed, uint32_t warp, uint32_t pc, uint32_t mask) {
   Simt *m = &bed->pipe.m;
   const Instr *instr = &bed->pipe.decoded[pc];
   OperandRows rows = operand_sources(instr);
-  Collector collector = {.slot = pipe_slot(&bed->pipe, pc, warp, mask)};
-  collector.slot.valid = 1;
-  for (unsigned slot = 0; slot < OPERAND_SLOTS; slot++) {
-    uint8_t number = operand_register(instr, slot);
-    for (unsigned k = 0; k < rows.count[slot]; k++) {
-      if (number != REG_ZERO) memcpy(collector.row[rows.first[slot] + k], bed->registers[warp][number + k], sizeof collector.row[0]);
+  Collector collector = {.uop = pipe_uop(&bed->pipe, pc, warp, mask)};
+  collector.uop.valid = 1;
+  for (unsigned operand = 0; operand < VALUE_OPERANDS; operand++) {
+    uint8_t number = operand_register(instr, operand);
+    for (unsigned k = 0; k < rows.count[operand]; k++) {
+      if (number != REG_ZERO) memcpy(collector.row[rows.first[operand] + k], bed->registers[warp][number + k], sizeof collector.row[0]);
     }
   }
   bool gathers = port_of(instr) == PORT_GATHER;

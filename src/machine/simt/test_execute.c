@@ -12,30 +12,30 @@ typedef struct Reference {
 static uint64_t drawn(uint64_t *draws) { return random_draw(7, 0, (*draws)++); }
 
 // A source row of the reference, as the functional machine would point at it.
-static const uint32_t *reference_row(const Reference *at, const Instr *instr, unsigned slot, uint32_t constant[2][WARP_LANES]) {
+static const uint32_t *reference_row(const Reference *at, const Instr *instr, unsigned operand, uint32_t constant[2][WARP_LANES]) {
   static const uint32_t zeros[8][WARP_LANES];
-  uint8_t number = operand_register(instr, slot);
-  if (slot == operand_full_mask(instr)) {
+  uint8_t number = operand_register(instr, operand);
+  if (operand == operand_full_mask(instr)) {
     memset(constant, 0xFF, WARP_LANES * 4);
     return constant[0];
   }
-  if (slot == operand_selected(instr)) {
-    uint64_t value = imm_value(operand_type(&op_info[instr->op], slot), instr->imm);
+  if (operand == operand_selected(instr)) {
+    uint64_t value = imm_value(operand_type(&op_info[instr->op], operand), instr->imm);
     for (unsigned lane = 0; lane < WARP_LANES; lane++) row_set(constant[0], lane, 2, value);
     return constant[0];
   }
-  return number == REG_ZERO || operand_type(&op_info[instr->op], slot) == TYPE_pred ? zeros[0] : at->registers[number];
+  return number == REG_ZERO || operand_type(&op_info[instr->op], operand) == TYPE_pred ? zeros[0] : at->registers[number];
 }
 
-static void reference_run(Reference *at, const Instr *instr, const Slot *slot) {
+static void reference_run(Reference *at, const Instr *instr, const Uop *uop) {
   uint32_t a[2][WARP_LANES], b[2][WARP_LANES], c[2][WARP_LANES];
   LaneOp op = {.d = at->registers[instr->d[0] % PIPE_REGISTERS],
-               .a = reference_row(at, instr, SLOT_A, a),
-               .b = reference_row(at, instr, SLOT_B, b),
-               .c = reference_row(at, instr, SLOT_C, c),
-               .active = slot->mask,
-               .ps = slot->ps,
-               .pa = slot->pa,
+               .a = reference_row(at, instr, OPERAND_A, a),
+               .b = reference_row(at, instr, OPERAND_B, b),
+               .c = reference_row(at, instr, OPERAND_C, c),
+               .active = uop->mask,
+               .ps = uop->ps,
+               .pa = uop->pa,
                .mods = instr->mods,
                .imm = instr->imm};
   uint8_t pd[2];
@@ -55,20 +55,20 @@ static bool random_instr(Op op, uint64_t *draws, Instr *instr) {
     instr->mods = (uint16_t)(drawn(draws) & op_legal_mods(op));
     unsigned count = op_operands(op, instr->mods, SELECT_REGISTERS, uses);
     for (unsigned i = 0; i < count; i++) {
-      unsigned slot = uses[i].slot;
+      unsigned operand = uses[i].operand;
       uint8_t number = random_register(draws), predicate = (uint8_t)random_below(drawn(draws), MAX_PREDICATES + 1);
-      if (slot < SLOT_A) instr->d[slot] = number;
-      if (slot == SLOT_A) instr->a = uses[i].predicate ? predicate : number;
-      if (slot == SLOT_B) instr->b = number;
-      if (slot == SLOT_C) instr->c = number;
-      if (slot == SLOT_PD || slot == SLOT_PD + 1) instr->pd[slot - SLOT_PD] = predicate;
-      if (slot == SLOT_PS) instr->ps = predicate, instr->ps_negated = drawn(draws) % 2 != 0;
+      if (operand < OPERAND_A) instr->d[operand] = number;
+      if (operand == OPERAND_A) instr->a = uses[i].predicate ? predicate : number;
+      if (operand == OPERAND_B) instr->b = number;
+      if (operand == OPERAND_C) instr->c = number;
+      if (operand == OPERAND_PD || operand == OPERAND_PD + 1) instr->pd[operand - OPERAND_PD] = predicate;
+      if (operand == OPERAND_PS) instr->ps = predicate, instr->ps_negated = drawn(draws) % 2 != 0;
     }
     if ((info->flags & IT_IMM) != 0 || info->kind == KIND_MATRIX) instr->imm = (uint32_t)drawn(draws);
-    unsigned slot = (unsigned)random_below(drawn(draws), 6);
-    if (slot < 3 && instr->imm == 0) {
-      instr->select = (uint8_t)(SELECT_IMM_A + slot), instr->imm = (uint32_t)drawn(draws);
-      *(slot == 0 ? &instr->a : slot == 1 ? &instr->b : &instr->c) = REG_ZERO;
+    unsigned operand = (unsigned)random_below(drawn(draws), 6);
+    if (operand < 3 && instr->imm == 0) {
+      instr->select = (uint8_t)(SELECT_IMM_A + operand), instr->imm = (uint32_t)drawn(draws);
+      *(operand == 0 ? &instr->a : operand == 1 ? &instr->b : &instr->c) = REG_ZERO;
     }
     Instr decoded;
     if (instr_decode(instr_encode(instr), &decoded) && memcmp(&decoded, instr, sizeof decoded) == 0) return true;
@@ -88,9 +88,9 @@ static void check_row(Pipe *pipe, Op op, uint64_t *draws) {
   for (unsigned i = 0; i < MAX_PREDICATES; i++) at->warp.predicates[i] = (uint32_t)drawn(draws);
   memcpy(reference.registers, pipe_register(pipe, warp, 0), sizeof reference.registers);
   memcpy(reference.predicates, at->warp.predicates, sizeof reference.predicates);
-  Slot slot = pipe_slot(pipe, pc, warp, mask);
-  reference_run(&reference, &instr, &slot);
-  pipe_take(pipe, &slot);
+  Uop uop = pipe_uop(pipe, pc, warp, mask);
+  reference_run(&reference, &instr, &uop);
+  pipe_take(pipe, &uop);
   pipe_drain(pipe);
   if (memcmp(reference.registers, pipe_register(pipe, warp, 0), sizeof reference.registers) != 0) fail_msg("%s", op_info[op].id);
   if (memcmp(reference.predicates, at->warp.predicates, MAX_PREDICATES * 4) != 0) fail_msg("%s: predicates", op_info[op].id);
@@ -142,14 +142,17 @@ static void special_registers_are_those_of_the_warp(void **state) {
 typedef struct UnitCase {
   Op op;
   Unit unit;
-  StatId stat;
+  StatId stat, operations;
   bool on_sp;
 } UnitCase;
 static const UnitCase unit_cases[] = {
-    {OP_ADD_B32, UNIT_ALU, STAT_UNIT_ALU, true},          {OP_ADD_RN_F32, UNIT_FP32, STAT_UNIT_FP32, true},
-    {OP_MUL_LO_B32, UNIT_IMUL, STAT_UNIT_ALU, true},      {OP_DIV_U32, UNIT_IDIV, STAT_UNIT_ALU, true},
-    {OP_RCP_APPROX_F32, UNIT_SFU, STAT_UNIT_SFU, false},  {OP_ADD_RN_F64, UNIT_FP64, STAT_UNIT_FP64, false},
-    {OP_MOVMATRIX, UNIT_TENSOR, STAT_UNIT_TENSOR, false},
+    {OP_ADD_B32, UNIT_ALU, STAT_UNIT_ALU, STAT_OPERATIONS_ALU, true},
+    {OP_ADD_RN_F32, UNIT_FP32, STAT_UNIT_FP32, STAT_OPERATIONS_FP32, true},
+    {OP_MUL_LO_B32, UNIT_IMUL, STAT_UNIT_ALU, STAT_OPERATIONS_IMUL, true},
+    {OP_DIV_U32, UNIT_IDIV, STAT_UNIT_ALU, STAT_OPERATIONS_IDIV, true},
+    {OP_RCP_APPROX_F32, UNIT_SFU, STAT_UNIT_SFU, STAT_OPERATIONS_SFU, false},
+    {OP_ADD_RN_F64, UNIT_FP64, STAT_UNIT_FP64, STAT_OPERATIONS_FP64, false},
+    {OP_MOVMATRIX, UNIT_TENSOR, STAT_UNIT_TENSOR, STAT_OPERATIONS_TENSOR, false},
 };
 
 // Issued in cycle 0, operands read in 1, begun in 2: the result is written in 2 + latency and not in the cycle before.
@@ -172,6 +175,7 @@ static void a_unit_takes_its_latency(void **state) {
       assert_int_equal(pipe.m.at.sms[0].flight_count, 0);
       assert_int_equal(simt_scoreboard(&pipe.m, 0, 0)->registers[0], 0);
       assert_int_equal(pipe_stat(&pipe, unit_cases[i].stat), 1);
+      assert_int_equal(pipe_stat(&pipe, unit_cases[i].operations), WARP_LANES);
       pipe_close(&pipe);
     }
   }
@@ -223,7 +227,7 @@ static void each_sp_begins_one(void **state) {
     pipe_step(&pipe);
     assert_int_equal(pipe.m.at.sms[0].flight_count, sps);
     uint32_t used = 0;
-    for (uint32_t i = 0; i < sps; i++) used |= 1u << flight_at(&pipe.m, 0, i)->slot.sp;
+    for (uint32_t i = 0; i < sps; i++) used |= 1u << flight_at(&pipe.m, 0, i)->uop.sp;
     assert_int_equal(used, (1u << sps) - 1);
     assert_int_equal(pipe.m.at.sms[0].wake_at, 22); // nothing to do before an SP is free
     for (uint32_t cycle = 3; cycle < 22; cycle++) pipe_step(&pipe);
@@ -319,8 +323,8 @@ static void memory_instructions_leave_in_order(void **state) {
   pipe_issue(&pipe, move, 2, UINT32_MAX);
   execute_cycle(&pipe.m, 0);
   assert_int_equal(pipe.m.at.sms[0].collect_count, 2);
-  assert_int_equal(collector_at(&pipe.m, 0, 0)->slot.pc, load);
-  assert_int_equal(collector_at(&pipe.m, 0, 1)->slot.pc, zero);
+  assert_int_equal(collector_at(&pipe.m, 0, 0)->uop.pc, load);
+  assert_int_equal(collector_at(&pipe.m, 0, 1)->uop.pc, zero);
   pipe_close(&pipe);
 }
 
@@ -332,20 +336,21 @@ static void lane_slots_are_counted(void **state) {
   pipe_open(&pipe);
   pipe_build(&pipe);
   uint32_t pc = pipe_put_dabc(&pipe, OP_MOV_B32, (const uint8_t[]){1, 2, REG_ZERO, REG_ZERO});
-  Slot slot = pipe_slot(&pipe, pc, 0, 0x3u << 30);
-  pipe_take(&pipe, &slot);
+  Uop uop = pipe_uop(&pipe, pc, 0, 0x3u << 30);
+  pipe_take(&pipe, &uop);
   pipe_step(&pipe);
   pipe_step(&pipe);
   assert_int_not_equal(pipe.m.at.sms[0].sp_partial, 0); // while it works
   pipe_step(&pipe);
   assert_int_equal(pipe.m.at.sms[0].sp_partial, 0);
-  slot.mask = UINT32_MAX;
-  pipe_take(&pipe, &slot);
+  uop.mask = UINT32_MAX;
+  pipe_take(&pipe, &uop);
   pipe_step(&pipe);
   pipe_step(&pipe);
   assert_int_equal(pipe.m.at.sms[0].sp_partial, 0);
   pipe_drain(&pipe);
   for (unsigned lane = 0; lane < WARP_LANES; lane++) assert_int_equal(pipe_stat(&pipe, STAT_LANE_0 + lane), lane >= 30 ? 2 : 1);
+  assert_int_equal(pipe_stat(&pipe, STAT_OPERATIONS_ALU) + pipe_stat(&pipe, STAT_OPERATIONS_FP32), 2 + WARP_LANES);
   pipe_close(&pipe);
 }
 
@@ -365,7 +370,7 @@ static void packed_threads_use_their_own_warps(void **state) {
     }
   }
   scoreboard_mark(&pipe.m, 0, 1, &pipe.decoded[pc]);
-  Slot first = pipe_slot(&pipe, pc, 0, 0x0000FFFF), second = pipe_slot(&pipe, pc, 1, 0x0000000F);
+  Uop first = pipe_uop(&pipe, pc, 0, 0x0000FFFF), second = pipe_uop(&pipe, pc, 1, 0x0000000F);
   uint16_t ticket = (uint16_t)ticket_new(&pipe.m, 0, 1);
   ticket_at(&pipe.m, 0, ticket)->issued = 2;
   first.plan = (uint16_t)plan_new(&pipe.m, 0);
@@ -486,7 +491,7 @@ static void hooks_damage_hold_and_repeat(void **state) {
   pipe_close(&pipe);
 }
 
-// A replay that finds no collector does not keep the SM awake; it goes on in the cycle after one has become free.
+// A repeat that finds no collector does not keep the SM awake; it goes on in the cycle after one has become free.
 static void a_replay_without_collector_sleeps(void **state) {
   (void)state;
   Pipe pipe;
@@ -513,7 +518,7 @@ static void a_replay_without_collector_sleeps(void **state) {
   pipe_step(&pipe);
   assert_int_equal(sm->collect_count, 0); // its operands were there: it has begun again
   assert_int_equal(sm->flight_count, 1);
-  assert_int_equal(flight_at(&pipe.m, 0, sm->flight_queue[0])->slot.copy, 1);
+  assert_int_equal(flight_at(&pipe.m, 0, sm->flight_queue[0])->uop.copy, 1);
   pipe_close(&pipe);
 }
 
@@ -525,13 +530,13 @@ static void copies_share_a_destination(void **state) {
   pipe.spec.sm_sps = 1;
   pipe_build(&pipe);
   uint32_t pc = pipe_put_dabc(&pipe, OP_MOV_B32, (const uint8_t[]){1, 2, REG_ZERO, REG_ZERO});
-  Slot slot = pipe_slot(&pipe, pc, 0, UINT32_MAX);
-  slot.copies = 2;
-  slot.ticket = (uint16_t)ticket_new(&pipe.m, 0, 0);
-  ticket_at(&pipe.m, 0, slot.ticket)->issued = 2;
-  pipe_take(&pipe, &slot);
-  slot.copy = 1;
-  pipe_take(&pipe, &slot);
+  Uop uop = pipe_uop(&pipe, pc, 0, UINT32_MAX);
+  uop.copies = 2;
+  uop.ticket = (uint16_t)ticket_new(&pipe.m, 0, 0);
+  ticket_at(&pipe.m, 0, uop.ticket)->issued = 2;
+  pipe_take(&pipe, &uop);
+  uop.copy = 1;
+  pipe_take(&pipe, &uop);
   while (pipe_stat(&pipe, STAT_REGISTER_WRITES) == 0) pipe_step(&pipe);
   assert_int_equal(simt_scoreboard(&pipe.m, 0, 0)->registers[0], 2);
   pipe_drain(&pipe);
@@ -580,9 +585,9 @@ static void flips_are_survived(void **state) {
       for (uint32_t k = 0; k < 4; k++) flip(&pipe, regions[random_below(drawn(&draws), COUNT_OF(regions))], drawn(&draws));
       // Where only instructions in flight are struck, most words become another or none.
       Collector *collector = collector_at(&pipe.m, 0, 0);
-      if (collector->slot.valid != 0) collector->slot.word.low ^= UINT64_C(1) << drawn(&draws) % 64;
+      if (collector->uop.valid != 0) collector->uop.word.low ^= UINT64_C(1) << drawn(&draws) % 64;
       Flight *flight = flight_at(&pipe.m, 0, 0);
-      if (flight->slot.valid != 0) flight->slot.word.high ^= UINT64_C(1) << drawn(&draws) % 64;
+      if (flight->uop.valid != 0) flight->uop.word.high ^= UINT64_C(1) << drawn(&draws) % 64;
       pipe_step(&pipe);
       forget_memory(&pipe);
     }

@@ -77,7 +77,7 @@ static inline void front_close(Front *front) { arena_free(front->arena); }
 
 static inline void front_hook(Front *front, Hook *hook) {
   assert_true(hook_chain_add(&front->m.hooks, hook));
-  front->m.wants = hook_chain_wants(&front->m.hooks);
+  simt_meet_hooks(&front->m);
   simt_name_warps(&front->m);
 }
 

@@ -102,7 +102,7 @@ static void run_fragment(Yard *yard, const char *text, bool scattered) {
                      .shared = bed->shared,
                      .shared_bytes = SHARED_BYTES};
   Access access = {
-      .space = info->space, .wide = operand_sources(&instr).count[SLOT_A] == 2, .active = UINT32_MAX, .address = bed->registers[0][0]};
+      .space = info->space, .wide = operand_sources(&instr).count[OPERAND_A] == 2, .active = UINT32_MAX, .address = bed->registers[0][0]};
   AccessViolation violation;
   uint32_t *rows = bed->registers[0][16];
   if (is_store) assert_true(fragment_store(&view, &access, form.op, form.imm, bed->registers[0][2], rows, &violation));

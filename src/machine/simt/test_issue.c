@@ -227,7 +227,7 @@ static void hooks_stall_copy_and_move(void **state) {
       front_hook(&front, &hook);
       uint64_t first = front_next_issue(&front);
       for (uint32_t i = 1; i < copies; i++) {
-        assert_int_equal(front_next_issue(&front), first + i); // the next slots of the warp
+        assert_int_equal(front_next_issue(&front), first + i); // the next issue slots of the warp
         assert_int_equal(front_stat(&front, STAT_WARP_INSTRUCTIONS), 1);
       }
       assert_int_equal(front_next_issue(&front), first + copies);

@@ -31,7 +31,7 @@ static void carry_out(Bed *bed, uint32_t warp, const Instr *instr, uint32_t mask
                    .element_bytes = (uint8_t)((type_info[is_atomic ? info->a : info->d].bits + 7u) / 8u),
                    .elements = is_atomic ? 1 : (uint8_t)mods_vector_count(instr->mods),
                    .sign_extend = info->d == TYPE_s8 || info->d == TYPE_s16,
-                   .wide = operand_sources(instr).count[SLOT_A] == 2,
+                   .wide = operand_sources(instr).count[OPERAND_A] == 2,
                    .offset = instr->imm,
                    .active = mask,
                    .address = bed->registers[warp][instr->a]};
@@ -78,7 +78,7 @@ static uint64_t random_address(Bed *bed, Space space, uint32_t bytes, bool may_c
 
 static void set_addresses(Bed *bed, uint32_t warp, const Instr *instr, uint32_t bytes) {
   const OpInfo *info = &op_info[instr->op];
-  bool is_wide = operand_sources(instr).count[SLOT_A] == 2;
+  bool is_wide = operand_sources(instr).count[OPERAND_A] == 2;
   uint32_t style = draw(bed, 3);
   uint64_t base = random_address(bed, info->space, bytes, info->kind == KIND_LOAD, info->kind != KIND_ATOMIC);
   for (unsigned lane = 0; lane < WARP_LANES; lane++) {

@@ -15,19 +15,19 @@ static void check_layout(Op op, uint16_t mods) {
   OperandUse uses[MAX_OPERANDS];
   unsigned count = op_operands(op, mods, SELECT_REGISTERS, uses), read = 0, written = 0, predicates = 0;
   for (unsigned i = 0; i < count; i++) {
-    if (uses[i].slot >= SLOT_PD && uses[i].slot < SLOT_PS) predicates |= 1u << (uses[i].slot - SLOT_PD);
-    if (uses[i].predicate || uses[i].slot >= OPERAND_SLOTS) continue;
+    if (uses[i].operand >= OPERAND_PD && uses[i].operand < OPERAND_PS) predicates |= 1u << (uses[i].operand - OPERAND_PD);
+    if (uses[i].predicate || uses[i].operand >= VALUE_OPERANDS) continue;
     if (uses[i].written) {
-      assert_int_equal(uses[i].slot * results.registers, written);
+      assert_int_equal(uses[i].operand * results.registers, written);
       assert_int_equal(results.registers, uses[i].registers);
       written += uses[i].registers;
     } else {
-      assert_int_equal(sources.first[uses[i].slot], read);
-      assert_int_equal(sources.count[uses[i].slot], uses[i].registers);
+      assert_int_equal(sources.first[uses[i].operand], read);
+      assert_int_equal(sources.count[uses[i].operand], uses[i].registers);
       read += uses[i].registers;
     }
   }
-  if (operand_full_mask(&instr) < OPERAND_SLOTS) {
+  if (operand_full_mask(&instr) < VALUE_OPERANDS) {
     assert_int_equal(sources.first[operand_full_mask(&instr)], read);
     assert_int_equal(sources.count[operand_full_mask(&instr)], 1);
     read++;
@@ -42,14 +42,14 @@ static void check_layout(Op op, uint16_t mods) {
 static void note(Scoreboard *marks, const Instr *instr, const OperandUse *use) {
   const uint8_t names[MAX_OPERANDS] = {instr->d[0], instr->d[1],  instr->d[2],  instr->d[3], instr->a,    instr->b,
                                        instr->c,    instr->pd[0], instr->pd[1], instr->ps,   instr->guard};
-  uint8_t name = names[use->slot];
+  uint8_t name = names[use->operand];
   if (use->predicate && name != PRED_TRUE) marks->predicates |= UINT64_C(1) << name;
   for (unsigned i = 0; !use->predicate && name != REG_ZERO && i < use->registers; i++) {
     marks->registers[(name + i) / 64] |= UINT64_C(1) << (name + i) % 64;
   }
 }
 
-// Random registers and predicates in the slots that the row uses, at rest everywhere else.
+// Random registers and predicates in the operands that the row uses, at rest everywhere else.
 static Instr random_operands(Op op, uint16_t mods, uint64_t *draws) {
   Instr instr = instr_rest(op);
   OperandUse uses[MAX_OPERANDS];
@@ -60,7 +60,7 @@ static Instr random_operands(Op op, uint16_t mods, uint64_t *draws) {
                                            &instr.c,    &instr.pd[0], &instr.pd[1], &instr.ps,   &instr.guard};
     uint64_t bits = random_draw(3, op, (*draws)++);
     uint64_t number = random_below(bits, uses[i].predicate ? PRED_TRUE + 1 : MAX_REGISTERS - uses[i].registers + 1);
-    *places[uses[i].slot] = (uint8_t)(!uses[i].predicate && bits % 8 == 0 ? REG_ZERO : number);
+    *places[uses[i].operand] = (uint8_t)(!uses[i].predicate && bits % 8 == 0 ? REG_ZERO : number);
   }
   return instr;
 }
@@ -103,11 +103,11 @@ static void layouts_agree_with_the_table(void **state) {
 static void selected_slot_follows_the_select_field(void **state) {
   (void)state;
   Instr instr = instr_rest(OP_MAD_LO_B32);
-  assert_int_equal(operand_selected(&instr), OPERAND_SLOTS);
-  const unsigned slots[SELECT_COUNT] = {OPERAND_SLOTS, SLOT_A, SLOT_B, SLOT_C, SLOT_A, SLOT_B, SLOT_C};
+  assert_int_equal(operand_selected(&instr), VALUE_OPERANDS);
+  const unsigned operands[SELECT_COUNT] = {VALUE_OPERANDS, OPERAND_A, OPERAND_B, OPERAND_C, OPERAND_A, OPERAND_B, OPERAND_C};
   for (unsigned select = 1; select < SELECT_COUNT; select++) {
     instr.select = (uint8_t)select;
-    assert_int_equal(operand_selected(&instr), slots[select]);
+    assert_int_equal(operand_selected(&instr), operands[select]);
   }
 }
 

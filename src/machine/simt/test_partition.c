@@ -493,7 +493,7 @@ static void hooks_are_told(void **state) {
     Shadow shadow = {.m = &rig->m, .row = arena_alloc(rig->arena, (size_t)rig->m.dims.partitions * rig->m.dims.l2_lines * LINE_BYTES)};
     Hook hook = {.name = "shadow", .kind = HOOK_OBSERVER, .own = &shadow, .read = shadow_read, .write = shadow_write};
     assert_true(hook_chain_add(&rig->m.hooks, &hook));
-    rig->m.wants = hook_chain_wants(&rig->m.hooks);
+    simt_meet_hooks(&rig->m);
     random_against_model(rig, 7, 50);
     assert_true(shadow.reads > 1000 && shadow.writes > 1000);
     rig_free(rig);
@@ -507,7 +507,7 @@ static void partial_words_are_read_first(void **state) {
   Shadow shadow = {.m = &rig->m, .row = arena_alloc(rig->arena, (size_t)rig->m.dims.partitions * rig->m.dims.l2_lines * LINE_BYTES)};
   Hook hook = {.name = "shadow", .kind = HOOK_OBSERVER, .own = &shadow, .read = shadow_read, .write = shadow_write};
   assert_true(hook_chain_add(&rig->m.hooks, &hook));
-  rig->m.wants = hook_chain_wants(&rig->m.hooks);
+  simt_meet_hooks(&rig->m);
   for (uint32_t bytes = 3; bytes <= 4; bytes++) {
     Packet packet = request(rig, PACKET_WRITE, 0, bytes_from(4, bytes), bytes);
     assert_true(put(rig, &packet));

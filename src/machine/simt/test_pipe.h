@@ -76,7 +76,7 @@ static inline void pipe_close(Pipe *pipe) {
 
 static inline void pipe_hook(Pipe *pipe, Hook *hook) {
   assert_true(hook_chain_add(&pipe->m.hooks, hook));
-  pipe->m.wants = hook_chain_wants(&pipe->m.hooks);
+  simt_meet_hooks(&pipe->m);
   simt_name_warps(&pipe->m);
 }
 
@@ -99,26 +99,26 @@ static inline uint32_t pipe_put_dabc(Pipe *pipe, Op op, const uint8_t dabc[4]) {
   return pipe_put(pipe, &instr);
 }
 
-static inline Slot pipe_slot(Pipe *pipe, uint32_t pc, uint32_t warp, uint32_t mask) {
+static inline Uop pipe_uop(Pipe *pipe, uint32_t pc, uint32_t warp, uint32_t mask) {
   const Instr *instr = &pipe->decoded[pc];
   const uint32_t *predicates = simt_warp(&pipe->m, 0, warp)->warp.predicates;
-  Slot slot = {.word = pipe->code[pc], .issue = pipe->issues++, .pc = pc, .mask = mask, .warp = (uint8_t)warp, .copies = 1};
-  slot.issued_at = simt_now(&pipe->m);
-  slot.ps = predicates[instr->ps] ^ (instr->ps_negated ? UINT32_MAX : 0);
-  if (op_info[instr->op].a == TYPE_pred) slot.pa = predicates[instr->a % 16];
-  return slot;
+  Uop uop = {.word = pipe->code[pc], .issue = pipe->issues++, .pc = pc, .mask = mask, .warp = (uint8_t)warp, .copies = 1};
+  uop.issued_at = simt_now(&pipe->m);
+  uop.ps = predicates[instr->ps] ^ (instr->ps_negated ? UINT32_MAX : 0);
+  if (op_info[instr->op].a == TYPE_pred) uop.pa = predicates[instr->a % 16];
+  return uop;
 }
 
-static inline void pipe_take(Pipe *pipe, const Slot *slot) {
+static inline void pipe_take(Pipe *pipe, const Uop *uop) {
   Simt *m = &pipe->m;
-  assert_true(collect_has_room(m, 0, &pipe->decoded[slot->pc]));
-  scoreboard_mark(m, 0, slot->warp, &pipe->decoded[slot->pc]);
-  collect_take(m, 0, slot, &pipe->decoded[slot->pc]);
+  assert_true(collect_has_room(m, 0, &pipe->decoded[uop->pc]));
+  scoreboard_mark(m, 0, uop->warp, &pipe->decoded[uop->pc]);
+  collect_take(m, 0, uop, &pipe->decoded[uop->pc]);
 }
 
 static inline void pipe_issue(Pipe *pipe, uint32_t pc, uint32_t warp, uint32_t mask) {
-  Slot slot = pipe_slot(pipe, pc, warp, mask);
-  pipe_take(pipe, &slot);
+  Uop uop = pipe_uop(pipe, pc, warp, mask);
+  pipe_take(pipe, &uop);
 }
 
 static inline void pipe_step(Pipe *pipe) {

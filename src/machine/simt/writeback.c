@@ -47,10 +47,10 @@ typedef struct Results {
 
 static void write_warp(Simt *m, const Who *who, uint32_t sm, uint32_t warp, uint32_t lanes, const Instr *instr, const Results *results) {
   OperandResults at = operand_results(instr);
-  for (unsigned slot = 0; slot < at.slots; slot++) {
-    uint8_t number = instr->d[slot];
+  for (unsigned operand = 0; operand < at.count; operand++) {
+    uint8_t number = instr->d[operand];
     if (number == REG_ZERO) continue;
-    for (unsigned k = 0, row = slot * at.registers; k < at.registers && row + k < results->row_count; k++) {
+    for (unsigned k = 0, row = operand * at.registers; k < at.registers && row + k < results->row_count; k++) {
       write_row(m, who, sm, register_row(m, sm, warp, number + k), lanes, results->rows[row + k]);
     }
   }
@@ -63,15 +63,16 @@ static void write_warp(Simt *m, const Who *who, uint32_t sm, uint32_t warp, uint
 
 // ---- One instruction -------------------------------------------------------------------------------------
 
-static void write_slot(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, const Results *results) {
-  const Who *who = cells_slot(m, sm, slot);
-  if (slot->plan == 0) {
-    write_warp(m, who, sm, slot->warp % m->dims.warps, slot->mask, instr, results);
+// `who` is that of the uop; NULL: there are no hooks.
+static void write_uop(Simt *m, const Who *who, uint32_t sm, const Uop *uop, const Instr *instr, const Results *results) {
+  if (uop->plan == 0) {
+    write_warp(m, who, sm, uop->warp % m->dims.warps, uop->mask, instr, results);
     return;
   }
-  const Plan *plan = plan_at(m, sm, slot->plan);
-  for (uint32_t left = part_written(m, sm, slot); left != 0;) {
-    PartGroup group = part_group(m, sm, slot, left);
+  const Plan *plan = plan_at(m, sm, uop->plan);
+  who = cells_uop(m, sm, uop);
+  for (uint32_t left = part_written(m, sm, uop); left != 0;) {
+    PartGroup group = part_group(m, sm, uop, left);
     uint32_t rows[SIMT_RESULT_ROWS][WARP_LANES], predicates[2] = {0, 0}, count = min_u32(results->row_count, SIMT_RESULT_ROWS);
     memset(rows, 0, sizeof rows);
     for (uint32_t r = 0; r < count; r++) part_row_to_threads(plan, group.slots, results->rows[r], rows[r]);
@@ -84,19 +85,24 @@ static void write_slot(Simt *m, uint32_t sm, const Slot *slot, const Instr *inst
   }
 }
 
-static void tell_commit(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr) {
+static void tell_commit(Simt *m, const Who *who, uint32_t sm, const Uop *uop, const Instr *instr) {
   if ((m->wants & WANT_COMMIT) == 0) return;
-  uint32_t threads = slot->plan == 0 ? slot->mask : part_bits_to_threads(plan_at(m, sm, slot->plan), slot->mask, part_written(m, sm, slot));
-  CommitEvent event = {.who = who_slot(m, sm, slot), .mask = threads, .instr = instr, .issued_at = slot->issued_at};
+  uint32_t threads = uop->mask;
+  if (uop->plan != 0) {
+    threads = part_bits_to_threads(plan_at(m, sm, uop->plan), uop->mask, part_written(m, sm, uop));
+    who = who_uop(m, sm, uop);
+  }
+  CommitEvent event = {.who = who, .mask = threads, .instr = instr, .issued_at = uop->issued_at};
   simt_obey(m, event.who, hooks_commit(&m->hooks, &m->hook_machine, &event));
 }
 
-void writeback_rows(Simt *m, uint32_t sm, const Slot *slot, const Instr *instr, uint32_t (*rows)[WARP_LANES], uint32_t row_count,
+void writeback_rows(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, uint32_t (*rows)[WARP_LANES], uint32_t row_count,
                     const uint32_t *predicates) {
   Results results = {.rows = rows, .row_count = row_count, .predicates = predicates};
-  write_slot(m, sm, slot, instr, &results);
-  part_returns(m, sm, slot, instr, false);
-  tell_commit(m, sm, slot, instr);
+  const Who *who = m->wants != 0 ? who_uop(m, sm, uop) : NULL;
+  write_uop(m, who, sm, uop, instr, &results);
+  part_returns(m, sm, uop, instr, false);
+  tell_commit(m, who, sm, uop, instr);
 }
 
 // Whose outputs the result leaves. What a fault has made of the instruction may have no unit: it was in an SP, then.
@@ -111,25 +117,26 @@ static SimtRegion output_region(const Instr *instr) {
 
 static Verdict ask(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
   if ((m->wants & WANT_RESULT) == 0) return VERDICT_PASS;
-  const Slot *slot = &flight->slot;
+  const Uop *uop = &flight->uop;
   SimtRegion region = output_region(instr);
+  const Who *who = who_uop(m, sm, uop);
   PartView view;
-  part_view(m, sm, slot, &view);
-  ResultEvent event = {.who = who_slot(m, sm, slot),
+  part_view(m, sm, uop, who, &view);
+  ResultEvent event = {.who = who,
                        .instr = instr,
                        .region = (uint16_t)region,
-                       .row = region == REGION_UNIT_SP ? sm * m->dims.sps + slot->sp % m->dims.sps : sm,
+                       .row = region == REGION_UNIT_SP ? sm * m->dims.sps + uop->sp % m->dims.sps : sm,
                        .cycles = m->unit_interval[op_info[instr->op].unit],
-                       .mask = slot->mask,
+                       .mask = uop->mask,
                        .shadow = view.shadow,
                        .owner = view.owner,
                        .owner_of = view.owner_of,
                        .thread = view.thread,
                        .owners = view.owners,
-                       .part = slot->part,
-                       .is_last = slot->has_more == 0,
-                       .copy = slot->copy,
-                       .copies = slot->copies,
+                       .part = uop->part,
+                       .is_last = uop->has_more == 0,
+                       .copy = uop->copy,
+                       .copies = uop->copies,
                        .rows = flight->row[0],
                        .row_count = flight->rows,
                        .predicates = flight->has_predicates != 0 ? flight->predicates : NULL};
@@ -146,7 +153,7 @@ static Verdict judge(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
   bool is_again = verdict == VERDICT_REPEAT && (m->wants & WANT_REPEAT) != 0;
   if (!is_again) return verdict == VERDICT_REPEAT ? VERDICT_PASS : verdict;
   flight->waits = FLIGHT_AGAIN;
-  flight->slot.copy = flight->slot.copies++;
+  flight->uop.copy = flight->uop.copies++;
   simt_count(m, STAT_ISSUED, 1);
   simt_count(m, STAT_COPIES, 1);
   return verdict;
@@ -155,22 +162,22 @@ static Verdict judge(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
 // True: the flight is over. False: it waits.
 static bool retire(Simt *m, uint32_t sm, uint32_t index) {
   Flight *flight = flight_at(m, sm, index);
-  Slot *slot = &flight->slot;
+  Uop *uop = &flight->uop;
   Instr scratch;
-  const Instr *instr = simt_decode(m, slot->pc, slot->word, &scratch);
+  const Instr *instr = simt_decode(m, uop->pc, uop->word, &scratch);
   if (instr == NULL && flight->waits != FLIGHT_AGAIN) {
-    simt_trap(m, sm, slot->warp, slot->pc, TRAP_ILLEGAL_INSTRUCTION, slot->mask);
+    simt_trap(m, sm, uop->warp, uop->pc, TRAP_ILLEGAL_INSTRUCTION, uop->mask);
     return true;
   }
   Verdict verdict = judge(m, sm, flight, instr);
   if (verdict == VERDICT_REPEAT) return again_goes(m, sm, flight, instr, flight_operands(m, sm, index));
-  if (verdict == VERDICT_HOLD) part_returns(m, sm, slot, instr, true);
+  if (verdict == VERDICT_HOLD) part_returns(m, sm, uop, instr, true);
   if (verdict == VERDICT_HOLD || verdict > VERDICT_REPEAT) return true;
-  if (part_has_readers(m, sm, slot)) {
+  if (part_has_readers(m, sm, uop)) {
     flight->waits = FLIGHT_WRITES;
     return false;
   }
-  writeback_rows(m, sm, slot, instr, flight->row, flight->rows, flight->has_predicates != 0 ? flight->predicates : NULL);
+  writeback_rows(m, sm, uop, instr, flight->row, flight->rows, flight->has_predicates != 0 ? flight->predicates : NULL);
   return true;
 }
 
@@ -179,9 +186,9 @@ static void release(Simt *m, uint32_t sm, uint32_t place) {
   uint32_t index = state->flight_queue[place];
   Flight *flight = flight_at(m, sm, index);
   if (places_are_wanted(m))
-    simt_release(m, who_slot(m, sm, &flight->slot), REGION_LATCH, REGION_LATCH_PRED, (uint64_t)sm * SIMT_FLIGHTS + index);
+    simt_release(m, who_uop(m, sm, &flight->uop), REGION_LATCH, REGION_LATCH_PRED, (uint64_t)sm * SIMT_FLIGHTS + index);
   state->flights_used &= ~(1u << index);
-  part_ends(m, sm, &flight->slot);
+  part_ends(m, sm, &flight->uop);
   state->flight_count--;
   memmove(&state->flight_queue[place], &state->flight_queue[place + 1], state->flight_count - place);
   state->flight_queue[state->flight_count] = 0;
@@ -190,10 +197,10 @@ static void release(Simt *m, uint32_t sm, uint32_t place) {
   memset(flight, 0, offsetof(Flight, row) + max_u32(flight->rows, 1) * sizeof flight->row[0]); // row 0 is open to faults
 }
 
-void writeback_abandon(Simt *m, uint32_t sm, uint32_t slot) {
+void writeback_abandon(Simt *m, uint32_t sm, uint32_t block_slot) {
   const SmState *state = &m->at.sms[sm];
   for (uint32_t place = 0; place < state->flight_count;) {
-    if (slot_of_warp(m, flight_at(m, sm, state->flight_queue[place])->slot.warp) == slot) release(m, sm, place);
+    if (block_slot_of_warp(m, flight_at(m, sm, state->flight_queue[place])->uop.warp) == block_slot) release(m, sm, place);
     else place++;
   }
 }

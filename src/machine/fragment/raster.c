@@ -1,0 +1,169 @@
+// The rasteriser and the fragment queue. The rasteriser is only functional: it fills the queue in every cycle and is never what others wait for. It goes
+// through its rectangle in quads of 2 x 2 points, as rasterisers do, so that neighbours follow one another.
+#include "machine/fragment/fragment_internal.h"
+
+// ---- The next point ----------------------------------------------------------------------------------------------------
+
+static bool has_own(const FragRaster *raster) { return raster->at[1] < raster->bounds[1]; }
+
+static FragPlace own_point(const FragRaster *raster) {
+  return (FragPlace){(uint16_t)(raster->at[0] + (raster->corner & 1)), (uint16_t)(raster->at[1] + (raster->corner >> 1 & 1))};
+}
+
+// To the next corner of the quad that lies in the rectangle, or to the next quad.
+static void advance(FragRaster *raster) {
+  do {
+    raster->corner = (raster->corner + 1) & 3;
+    if (raster->corner != 0) continue;
+    raster->at[0] = (uint16_t)(raster->at[0] + 2);
+    if (raster->at[0] < raster->bounds[0]) continue;
+    raster->at[0] = 0;
+    raster->at[1] = (uint16_t)(raster->at[1] + 2);
+  } while (has_own(raster) && (own_point(raster).x >= raster->bounds[0] || own_point(raster).y >= raster->bounds[1]));
+}
+
+// Nothing is under way to the frame. Looked at only when the rasteriser has nothing to do.
+static bool is_drained(const Fragment *m) {
+  const FragCore *core = m->core;
+  if (core->result.count > 0) return false;
+  for (uint32_t i = 0; i < m->dims.rops; i++) {
+    if (m->rops[i].landing.count > 0) return false;
+  }
+  for (uint32_t i = 0; i < m->dims.queue; i++) {
+    if ((m->queue[i].valid & 1) != 0) return false;
+  }
+  for (uint32_t i = 0; i < m->dims.pipes * m->dims.contexts; i++) {
+    if ((m->contexts[i].status & 3) != CONTEXT_FREE) return false;
+  }
+  return true;
+}
+
+static bool obeyed(Fragment *m, Verdict verdict) {
+  if (verdict != VERDICT_HALT && m->machine.refused.hook == NULL) return true;
+  m->core->halted = 1;
+  return false;
+}
+
+// Fills the latch of the point that goes out next. Hooks may put another one first. False: there is none now.
+static bool ask_hooks(Fragment *m) {
+  FragRaster *raster = &m->core->raster;
+  FragPlace own = own_point(raster);
+  PointEvent event = {.has_own = has_own(raster), .x = own.x, .y = own.y, .width = m->width, .height = m->height, .copies = 1};
+  event.is_drained = !event.has_own && is_drained(m);
+  Who who = WHO_NOBODY;
+  who.launch = m->launch->number;
+  if (event.has_own) who.block = (uint64_t)own.y * m->width + own.x;
+  event.who = &who;
+  if (!obeyed(m, hooks_point(&m->hooks, &m->machine, &event))) return false;
+  if (event.restarts && !event.has_own) {
+    raster->at[0] = raster->at[1] = raster->corner = 0;
+    return ask_hooks(m);
+  }
+  if (!event.has_own && !event.is_other) {
+    m->core->is_drained = event.is_drained && !event.waits;
+    return false;
+  }
+  if (!event.is_other) advance(raster);
+  raster->issue = (FragIssue){.place = {(uint16_t)event.x, (uint16_t)event.y}, .left = event.copies, .copy = event.first_copy};
+  return true;
+}
+
+static bool next_point(Fragment *m) {
+  FragRaster *raster = &m->core->raster;
+  if ((m->wants & WANT_POINT) != 0) return ask_hooks(m);
+  if (!has_own(raster)) {
+    m->core->is_drained = is_drained(m);
+    return false;
+  }
+  raster->issue = (FragIssue){.place = own_point(raster), .left = 1};
+  advance(raster);
+  return true;
+}
+
+bool rasteriser_fills(Fragment *m) {
+  FragCore *core = m->core;
+  FragIssue *issue = &core->raster.issue;
+  bool any = false;
+  if (core->is_drained != 0) return false;
+  for (uint32_t room = m->dims.queue; room > 0; room--) {
+    FragEntry *entry = &m->queue[core->queue_tail % m->dims.queue];
+    if ((entry->valid & 1) != 0) break;
+    if ((issue->left & 3) == 0 && !next_point(m)) break;
+    if ((issue->left & 3) == 0) continue; // a hook wants no copy of this point
+    *entry = (FragEntry){.place = issue->place, .valid = 1, .copy = issue->copy & 3};
+    core->queue_tail = (core->queue_tail + 1) % m->dims.queue;
+    issue->left = (uint8_t)((issue->left & 3) - 1);
+    issue->copy = (issue->copy + 1) & 3;
+    any = true;
+  }
+  return any;
+}
+
+// ---- From the queue to a context ---------------------------------------------------------------------------------------
+
+static void begin_thread(Fragment *m, uint32_t pipe, uint32_t number, const FragEntry *entry) {
+  FragContext *context = context_at(m, pipe, number);
+  ShaderState state = state_of(m, pipe, number);
+  shader_begin(&state);
+  tell_begin(m, pipe, number);
+  context->place = entry->place;
+  context->copy = entry->copy;
+  context->status = CONTEXT_READY;
+  context->texel = 0;
+  const FragRaster *raster = &m->core->raster;
+  float x = (float)entry->place.x + 0.5f, y = (float)entry->place.y + 0.5f;
+  const float position[4] = {x, y, 0.0f, 1.0f}, coordinates[4] = {x / (float)raster->bounds[0], y / (float)raster->bounds[1], 0.0f, 1.0f};
+  memcpy(state.input[INPUT_WPOS], position, sizeof position);
+  for (uint32_t i = INPUT_TEX0; i < SHADER_INPUTS; i++) memcpy(state.input[i], coordinates, sizeof coordinates);
+}
+
+static uint32_t free_context(const Fragment *m, uint32_t pipe) {
+  uint32_t number = 0;
+  while (number < m->dims.contexts && (context_at(m, pipe, number)->status & 3) != CONTEXT_FREE) number++;
+  return number;
+}
+
+static bool has_room(const Fragment *m, uint32_t pipe, uint32_t wanted) {
+  uint32_t room = 0;
+  for (uint32_t i = 0; i < m->dims.contexts && room < wanted; i++) room += (context_at(m, pipe, i)->status & 3) == CONTEXT_FREE;
+  return room >= wanted;
+}
+
+// Fragments at the head of the queue, up to a group.
+static uint32_t waiting(const Fragment *m) {
+  uint32_t count = 0;
+  while (count < m->dims.group && (m->queue[(m->core->queue_head + count) % m->dims.queue].valid & 1) != 0) count++;
+  return count;
+}
+
+// A group of neighbours goes to a pipeline that has room for all of them. False: it took none.
+static bool fill_pipeline(Fragment *m, uint32_t pipe) {
+  FragCore *core = m->core;
+  uint32_t count = waiting(m);
+  bool any = false;
+  if (count == 0 || !has_room(m, pipe, count)) return false;
+  for (uint32_t i = 0; i < count; i++) {
+    FragEntry *entry = &m->queue[core->queue_head % m->dims.queue];
+    uint32_t number = free_context(m, pipe);
+    if (!tell_fragment(m, pipe, number, entry->place, entry->copy & 3)) break;
+    begin_thread(m, pipe, number, entry);
+    *entry = (FragEntry){0};
+    core->queue_head = (core->queue_head + 1) % m->dims.queue;
+    any = true;
+  }
+  return any;
+}
+
+bool contexts_fill(Fragment *m) {
+  FragCore *core = m->core;
+  bool any = false;
+  if (core->queue_head == core->queue_tail && (m->queue[core->queue_head % m->dims.queue].valid & 1) == 0) return false;
+  uint32_t first = core->next_pipe;
+  for (uint32_t i = 0; i < m->dims.pipes; i++) {
+    uint32_t pipe = (first + i) % m->dims.pipes;
+    if (!fill_pipeline(m, pipe)) continue;
+    core->next_pipe = (uint8_t)((pipe + 1) % m->dims.pipes);
+    any = true;
+  }
+  return any;
+}
