@@ -9,12 +9,22 @@ typedef struct Forms {
   bool is_of_blocks;
 } Forms;
 
+// Options of points come first.
+static const char *const options[] = {"toggle", "apart", "pairs",   "quad",  "geometry", "copies", "off",    "entries",
+                                      "points", "lines", "sectors", "tries", "patience", "same",   "strict", "free"};
+enum { OPTIONS_OF_POINTS = 9 };
+
+// Its place among them; COUNT_OF(options): there is none of that name.
+static uint32_t option_of(const ProtectArgument *argument) {
+  uint32_t i = 0;
+  while (i < COUNT_OF(options) && strcmp(argument->key, options[i]) != 0) i++;
+  return i;
+}
+
 static bool is_of_points(const ProtectArguments *arguments) {
-  static const char *const options[] = {"toggle", "apart", "pairs", "quad", "geometry", "copies", "off", "entries", "points"};
-  for (uint32_t i = 0; i < arguments->count * COUNT_OF(options); i++) {
-    if (strcmp(arguments->items[i / COUNT_OF(options)].key, options[i % COUNT_OF(options)]) == 0) return true;
-  }
-  return false;
+  bool any = false;
+  for (uint32_t i = 0; i < arguments->count; i++) any |= option_of(&arguments->items[i]) < OPTIONS_OF_POINTS;
+  return any;
 }
 
 static bool take(Forms *forms, bool of_blocks, Diags *diags);
@@ -37,5 +47,10 @@ static bool take(Forms *forms, bool of_blocks, Diags *diags) {
 Hook *reissue_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
   Forms *forms = ARENA_NEW(arena, Forms);
   *forms = (Forms){.arguments = *arguments, .arena = arena};
+  for (uint32_t i = 0; i < arguments->count; i++) {
+    if (option_of(&arguments->items[i]) < COUNT_OF(options)) continue;
+    protect_unknown(arguments, arguments->items[i].key, options, COUNT_OF(options), diags);
+    return NULL;
+  }
   return take(forms, !is_of_points(arguments), diags) ? &forms->hook : NULL;
 }
