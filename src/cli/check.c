@@ -19,9 +19,8 @@ static uint32_t count_kernels(const PtxSource *source) {
 static int check_shader(const char *path, bool quiet) {
   Arena *arena = arena_new();
   Diags diags = {0};
-  char *text;
-  size_t length;
-  ShaderProgram *program = file_read(arena, path, &text, &length, &diags) ? shader_parse(path, text, length, &diags) : NULL;
+  SourceText source;
+  ShaderProgram *program = shader_text(path, arena, &source, &diags) ? shader_parse(path, source.text, source.length, &diags) : NULL;
   int code = program != NULL ? EXIT_OK : message_diags(&diags);
   if (program != NULL && !quiet) {
     uint32_t instructions = program->count - 1, reads = program->texture_reads; // END is none

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
+#include <sys/mman.h>
 
 Target *run_as_target(const RunOptions *options, Arena *arena, Diags *diags) {
   const Workload *workload = workload_find(options->target);
@@ -122,6 +123,30 @@ static void print(const RunOptions *options, const FaultRun *result, bool explai
   text_free(&text);
 }
 
+// ---- Pictures of a frame -------------------------------------------------------------------------------------------
+
+static size_t frame_bytes(const RunOptions *options) {
+  uint32_t width, height;
+  shader_domain(options, &width, &height);
+  return (size_t)width * height * 16;
+}
+
+// Memory that the run's process shares with this one.
+static uint8_t *share_frame(const RunOptions *options) {
+  if (options->dumps.count == 0) return NULL;
+  void *frame = mmap(NULL, frame_bytes(options), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return frame == MAP_FAILED ? NULL : frame;
+}
+
+static bool dump_frame(const RunOptions *options, const FaultRun *result, uint8_t *frame, Diags *diags) {
+  if (frame == NULL) return options->dumps.count == 0 || diags_add(diags, NULL, 0, 0, "no memory for the frame");
+  bool good = true;
+  for (uint32_t i = 0; i < options->dumps.count && good; i++)
+    good = shader_dump(&options->dumps.items[i], options, frame, result->outputs.items[0].bytes, diags);
+  munmap(frame, frame_bytes(options));
+  return good;
+}
+
 static bool run_and_print(const RunOptions *options, const FaultWishes *wishes, const HookChain *protections, AppInterrupts *interrupts,
                           FaultRun *result, Diags *diags, Arena *arena) {
   bool is_application = options->application != NULL;
@@ -135,11 +160,15 @@ static bool run_and_print(const RunOptions *options, const FaultWishes *wishes, 
                          .trace = options->wishes.trace == NULL ? NULL : &options->wishes};
   if (wishes->meta != NULL && wishes->meta->standing[0] != '\0') run.standing = wishes->meta->standing;
   if (wishes->meta != NULL) run.program_hash = wishes->meta->program_hash, run.layout_hash = wishes->meta->layout_hash;
+  if (options->dumps.count > 0 && !shader_dumps_known(options, diags)) return false;
+  run.got = share_frame(options);
+  run.got_bytes = run.got == NULL ? 0 : frame_bytes(options);
   bool good = target != NULL && fault_run(target, &run, arena, result, diags);
   if (is_application) target_app_free(target); // before anything is printed: nobody may listen any more
   if (is_application) interrupt_release();
   bool for_scripts = options->json && options->json_file == NULL;
   if (good && !for_scripts) print(options, result, wishes->explain);
+  good = good && dump_frame(options, result, run.got, diags);
   if (good && options->json) good = write_json(options, result, wishes->explain, diags);
   return good;
 }

@@ -3,7 +3,7 @@
 
 static bool start(Target *target, const HookChain *hooks, Diags *diags) {
   FileTarget *own = target->own;
-  Program *program = own->compile(own->options, diags);
+  Program *program = own->compile(own->options, &own->source, diags);
   if (program == NULL) return false;
   DeviceOptions options = {.spec = target->spec, .hooks = hooks, .launcher = target->launcher, .address_bits = program->address_bits};
   own->device = device_new(&options, diags);
@@ -38,7 +38,7 @@ static void finish(Target *target) {
   own->device = NULL;
 }
 
-// The program, memory and parameters with which a run begins. They are made of the files as they are now.
+// The program, memory and parameters with which a run begins.
 static uint64_t inputs_of(Target *target) {
   FileTarget *own = target->own;
   Diags ignored = {0};
@@ -47,8 +47,7 @@ static uint64_t inputs_of(Target *target) {
     const LaunchRequest *request = own->request;
     const Program *program = module_program(request->module);
     const Function *kernel = program_function(program, request->kernel);
-    const TargetSource *source = &target->sources.items[0];
-    hash = memory_hash(device_memory(own->device), hash_bytes(source->text, source->length, program->hash));
+    hash = memory_hash(device_memory(own->device), hash_bytes(own->source.text, own->source.length, program->hash));
     for (uint32_t i = 0; kernel != NULL && i < kernel->param_count && i < request->argument_count; i++)
       hash = hash_bytes(request->arguments[i], kernel->params[i].bytes, hash);
     hash = hash_bytes(request->grid, sizeof request->grid, hash_bytes(request->block, sizeof request->block, hash));
@@ -58,7 +57,7 @@ static uint64_t inputs_of(Target *target) {
   return hash;
 }
 
-Target *file_target(FileTarget *own, const char *arguments, const char *source, size_t length, Arena *arena) {
+Target *file_target(FileTarget *own, const char *arguments, Arena *arena) {
   Target *target = ARENA_NEW(arena, Target);
   *target = (Target){.name = own->options->target,
                      .arguments = arguments,
@@ -71,7 +70,7 @@ Target *file_target(FileTarget *own, const char *arguments, const char *source, 
                      .device = device_of,
                      .finish = finish,
                      .inputs = inputs_of};
-  TargetSource text = {.file = own->options->target, .text = source, .length = length, .kernels = ""};
+  TargetSource text = {.file = own->options->target, .text = own->source.text, .length = own->source.length, .kernels = ""};
   target_add_source(target, arena, &text);
   return target;
 }

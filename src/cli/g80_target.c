@@ -34,14 +34,14 @@ static const char *arguments_text(const RunOptions *options, const G80Call *call
 
 Target *g80_target(const RunOptions *options, Arena *arena, Diags *diags) {
   G80Call *call = ARENA_NEW(arena, G80Call);
-  Program *program = g80_call_compile(options, diags);
+  FileTarget *own = ARENA_NEW(arena, FileTarget);
+  if (!source_read(options->target, arena, &own->source, diags)) return NULL;
+  Program *program = g80_call_compile(options, &own->source, diags);
   bool good = program != NULL && g80_call_parse(call, options, arena, program, diags);
   if (program != NULL) program_free(program);
-  char *source;
-  size_t length;
-  if (!good || !file_read(arena, options->target, &source, &length, diags)) return NULL;
-  FileTarget *own = ARENA_NEW(arena, FileTarget);
-  *own = (FileTarget){
-      .options = options, .call = call, .request = &call->request, .compile = g80_call_compile, .place = place, .outputs = add_outputs};
-  return file_target(own, arguments_text(options, call, arena), source, length, arena);
+  if (!good) return NULL;
+  *own = (FileTarget){.options = options, .source = own->source, .call = call, .request = &call->request, .compile = g80_call_compile};
+  own->place = place;
+  own->outputs = add_outputs;
+  return file_target(own, arguments_text(options, call, arena), arena);
 }

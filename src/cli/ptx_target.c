@@ -1,13 +1,6 @@
 // A kernel of a PTX file as a target of faults: every array passed to it is an output; there is no check of its own.
 #include "cli/file_target.h"
 
-static Program *compile(const RunOptions *options, Diags *diags) {
-  Arena *scratch = arena_new();
-  Program *program = ptx_call_compile(options, scratch, NULL, diags);
-  arena_free(scratch);
-  return program;
-}
-
 static bool place(void *call, Device *device) { return ptx_call_place(call, device); }
 
 // Untyped bits are compared as unsigned numbers.
@@ -59,8 +52,9 @@ static uint32_t count_arrays(const PtxCall *call) {
 
 Target *ptx_target(const RunOptions *options, Arena *arena, Diags *diags) {
   PtxCall *call = ARENA_NEW(arena, PtxCall);
-  const char *source = NULL;
-  Program *program = ptx_call_compile(options, arena, &source, diags);
+  FileTarget *own = ARENA_NEW(arena, FileTarget);
+  if (!source_read(options->target, arena, &own->source, diags)) return NULL;
+  Program *program = ptx_call_compile(options, &own->source, diags);
   bool good = program != NULL && ptx_call_parse(call, options, arena, program, diags);
   if (program != NULL) program_free(program);
   if (good && count_arrays(call) > TARGET_MAX_OUTPUTS) {
@@ -68,8 +62,8 @@ Target *ptx_target(const RunOptions *options, Arena *arena, Diags *diags) {
   }
   if (!good) return NULL;
   diags_free(diags);
-  FileTarget *own = ARENA_NEW(arena, FileTarget);
-  *own =
-      (FileTarget){.options = options, .call = call, .request = &call->request, .compile = compile, .place = place, .outputs = add_outputs};
-  return file_target(own, arguments_text(options, call, arena), source, strlen(source), arena);
+  *own = (FileTarget){.options = options, .source = own->source, .call = call, .request = &call->request, .compile = ptx_call_compile};
+  own->place = place;
+  own->outputs = add_outputs;
+  return file_target(own, arguments_text(options, call, arena), arena);
 }

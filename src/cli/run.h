@@ -177,8 +177,14 @@ typedef struct PtxCall {
   const void **pointers; // at the arguments, once placed
   LaunchRequest request; // but for the module
 } PtxCall;
-// The file that the options name; its text too where wanted. NULL, with diagnostics: it cannot be run.
-Program *ptx_call_compile(const RunOptions *options, Arena *arena, const char **source_text, Diags *diags);
+// The text of a file that is a target.
+typedef struct SourceText {
+  const char *text;
+  size_t length;
+} SourceText;
+bool source_read(const char *target, Arena *arena, SourceText *source, Diags *diags);
+// NULL, with diagnostics: it cannot be run.
+Program *ptx_call_compile(const RunOptions *options, const SourceText *source, Diags *diags);
 bool ptx_call_parse(PtxCall *call, const RunOptions *options, Arena *arena, const Program *program, Diags *diags);
 bool ptx_call_place(PtxCall *call, Device *device); // arrays into device memory; false: the device says why
 const Argument *argument_find(const Argument *arguments, uint32_t count, const char *name);                  // the array; NULL: none
@@ -196,7 +202,7 @@ typedef struct G80Call {
   DeviceAddress memory;  // all of it, if there are no arrays
   LaunchRequest request; // but for the module
 } G80Call;
-Program *g80_call_compile(const RunOptions *options, Diags *diags); // the file with what the options say of it
+Program *g80_call_compile(const RunOptions *options, const SourceText *source, Diags *diags); // the file with what the options say of it
 bool g80_call_parse(G80Call *call, const RunOptions *options, Arena *arena, const Program *program, Diags *diags);
 bool g80_call_place(G80Call *call, Device *device);
 
@@ -214,10 +220,20 @@ typedef struct ShaderCall {
   DeviceAddress frame;
   LaunchRequest request; // but for the module
 } ShaderCall;
+// A picture or the floats of a frame: color, depth, or (`other` is not NULL) the difference of two.
+bool shader_dump(const DumpWish *wish, const RunOptions *options, const uint8_t *frame, const uint8_t *other, Diags *diags);
+bool shader_dumps_known(const RunOptions *options, Diags *diags);
+void shader_domain(const RunOptions *options, uint32_t *width, uint32_t *height);
 int run_shader(Run *run);
-bool is_shader_file(const char *target);                                  // .fp
+typedef struct BuiltinShader {
+  const char *name, *text;
+} BuiltinShader;
+extern const BuiltinShader builtin_shaders[]; // workloads/fragment
+extern const uint32_t builtin_shader_count;
+bool shader_text(const char *target, Arena *arena, SourceText *source, Diags *diags); // of a file, or of one that comes with the command
+bool is_shader_file(const char *target);                                              // .fp
 bool shader_check_target(const RunOptions *options, const char *command); // false, after a message: options or machine are not for it
-Program *shader_call_compile(const RunOptions *options, Diags *diags);
+Program *shader_call_compile(const RunOptions *options, const SourceText *source, Diags *diags);
 bool shader_call_parse(ShaderCall *call, const RunOptions *options, Arena *arena, Diags *diags);
 bool shader_call_place(ShaderCall *call, Device *device);
 

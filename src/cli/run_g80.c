@@ -24,8 +24,8 @@ static bool set_constants(const RunOptions *options, SassProgram *program, Diags
   return true;
 }
 
-Program *g80_call_compile(const RunOptions *options, Diags *diags) {
-  SassProgram *program = sass_read(options->target, diags);
+Program *g80_call_compile(const RunOptions *options, const SourceText *source, Diags *diags) {
+  SassProgram *program = sass_read_text(options->target, source->text, source->length, diags);
   if (program == NULL) return NULL;
   if (options->shared_bytes != 0) program->shared_bytes = options->shared_bytes;
   program->param_count = max_u32(program->param_count, options->arguments.count);
@@ -214,7 +214,9 @@ bool g80_check_target(const RunOptions *options, const char *command) {
 int run_g80(Run *run) {
   Diags diags = {0};
   run->progress.start = host_seconds();
-  Program *program = g80_call_compile(run->options, &diags);
+  SourceText source;
+  Program *program =
+      source_read(run->options->target, run->arena, &source, &diags) ? g80_call_compile(run->options, &source, &diags) : NULL;
   int code = program == NULL ? EXIT_BAD_INPUT : run_program(run, program, &diags);
   if (diags.count > 0) message_diags(&diags);
   return code;

@@ -360,7 +360,8 @@ static bool check_faults(const RunOptions *options) {
   if (options->faults.count == 0) return !options->explain || usage("--explain needs --fault: what should be explained?");
   if (!machine_can(&options->spec, MACHINE_HAS_TIME)) return usage("--fault needs a machine with time, such as --machine fermi-gtx480");
   if (options->repeat > 1) return usage("--fault and --repeat do not go together: every run with a fault is the same");
-  if (options->dumps.count > 0 || options->dump_program || options->csv)
+  bool has_frame = options->application == NULL && options->target != NULL && is_shader_file(options->target);
+  if ((options->dumps.count > 0 && !has_frame) || options->dump_program || options->csv)
     return usage("--fault prints an outcome: --dump and --csv do not go with it");
   return true;
 }

@@ -122,14 +122,17 @@ bool arguments_dumpable(const RunOptions *options, const Argument *arguments, ui
 
 // ---- The launch --------------------------------------------------------------------------------------
 
-Program *ptx_call_compile(const RunOptions *options, Arena *arena, const char **source_text, Diags *diags) {
-  PtxSource source = {.file = options->target};
+bool source_read(const char *target, Arena *arena, SourceText *source, Diags *diags) {
   char *text;
-  if (!file_read(arena, source.file, &text, &source.length, diags)) return NULL;
-  source.text = text;
-  if (source_text != NULL) *source_text = text;
+  if (!file_read(arena, target, &text, &source->length, diags)) return false;
+  source->text = text;
+  return true;
+}
+
+Program *ptx_call_compile(const RunOptions *options, const SourceText *source, Diags *diags) {
+  PtxSource ptx = {.file = options->target, .text = source->text, .length = source->length};
   MirOptions limits = {(uint32_t)options->spec.limit_registers, (uint32_t)options->spec.sm_registers};
-  return ptx_compile(&source, 1, &limits, diags);
+  return ptx_compile(&ptx, 1, &limits, diags);
 }
 
 bool ptx_call_parse(PtxCall *call, const RunOptions *options, Arena *arena, const Program *program, Diags *diags) {
@@ -194,7 +197,9 @@ static int run_program(Run *run, Program *program) {
 
 int run_ptx(Run *run) {
   Diags diags = {0};
-  Program *program = ptx_call_compile(run->options, run->arena, NULL, &diags);
+  SourceText source;
+  Program *program =
+      source_read(run->options->target, run->arena, &source, &diags) ? ptx_call_compile(run->options, &source, &diags) : NULL;
   if (program == NULL) return message_diags(&diags);
   diags_free(&diags);
   if (!run->options->dump_program) return run_program(run, program);

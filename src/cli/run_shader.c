@@ -5,10 +5,20 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 bool is_shader_file(const char *target) {
   const char *dot = strrchr(target, '.');
   return dot != NULL && strcmp(dot, ".fp") == 0;
+}
+
+bool shader_text(const char *target, Arena *arena, SourceText *source, Diags *diags) {
+  for (uint32_t i = 0; i < builtin_shader_count && access(target, F_OK) != 0; i++) { // a file of that name comes first
+    if (strcmp(builtin_shaders[i].name, target) != 0) continue;
+    *source = (SourceText){builtin_shaders[i].text, strlen(builtin_shaders[i].text)};
+    return true;
+  }
+  return source_read(target, arena, source, diags);
 }
 
 // ---- What the options say ---------------------------------------------------------------------------------------------
@@ -39,13 +49,8 @@ static bool set_values(const RunOptions *options, ShaderProgram *shader, Diags *
   return true;
 }
 
-Program *shader_call_compile(const RunOptions *options, Diags *diags) {
-  Arena *arena = arena_new();
-  char *text;
-  size_t length;
-  ShaderProgram *shader = NULL;
-  if (file_read(arena, options->target, &text, &length, diags)) shader = shader_parse(options->target, text, length, diags);
-  arena_free(arena);
+Program *shader_call_compile(const RunOptions *options, const SourceText *source, Diags *diags) {
+  ShaderProgram *shader = shader_parse(options->target, source->text, source->length, diags);
   if (shader != NULL && set_values(options, shader, diags)) return fragment_program(options->target, shader);
   shader_free(shader);
   return NULL;
@@ -78,9 +83,15 @@ static bool parse_texture(ShaderCall *call, const RunOptions *options, const cha
   return true;
 }
 
+void shader_domain(const RunOptions *options, uint32_t *width, uint32_t *height) {
+  *width = options->shader.domain[0];
+  *height = options->shader.domain[1];
+  if (*width == 0) *width = *height = 64;
+}
+
 bool shader_call_parse(ShaderCall *call, const RunOptions *options, Arena *arena, Diags *diags) {
-  *call = (ShaderCall){.width = options->shader.domain[0], .height = options->shader.domain[1]};
-  if (call->width == 0) call->width = call->height = 64;
+  *call = (ShaderCall){0};
+  shader_domain(options, &call->width, &call->height);
   for (uint32_t i = 0; i < options->shader.textures.count; i++) {
     if (!parse_texture(call, options, options->shader.textures.items[i], arena, diags)) return false;
   }
@@ -127,20 +138,30 @@ bool shader_call_place(ShaderCall *call, Device *device) {
 
 // ---- Results -----------------------------------------------------------------------------------------------------------------
 
-// "color": three floats of a fragment; "depth": one.
-static bool dump(const DumpWish *wish, const RunOptions *options, const ShaderCall *call, Device *device, Diags *diags) {
-  uint32_t channels = strcmp(wish->name, "color") == 0 ? 3 : 1;
-  size_t count = (size_t)call->width * call->height;
-  const uint8_t *frame = memory_at(device_memory(device), call->frame, count * FRAGMENT_TEXEL_BYTES);
-  ASSERT(frame != NULL); // it was allocated here
-  float *values = malloc(count * channels * sizeof(float));
-  ASSERT(values != NULL);
+static void take_channels(const uint8_t *frame, size_t count, uint32_t channels, float *values) {
   for (size_t i = 0; i < count; i++)
     memcpy(&values[i * channels], frame + i * FRAGMENT_TEXEL_BYTES + (channels == 1 ? 12 : 0), channels * sizeof(float));
+}
+
+// 1 where any bit of the point differs.
+static void take_difference(const uint8_t *frame, const uint8_t *other, size_t count, float *values) {
+  for (size_t i = 0; i < count; i++)
+    values[i] = memcmp(frame + i * FRAGMENT_TEXEL_BYTES, other + i * FRAGMENT_TEXEL_BYTES, FRAGMENT_TEXEL_BYTES) == 0 ? 0.0f : 1.0f;
+}
+
+// "color": three floats of a fragment; "depth" and "difference": one.
+bool shader_dump(const DumpWish *wish, const RunOptions *options, const uint8_t *frame, const uint8_t *other, Diags *diags) {
+  uint32_t width, height, channels = strcmp(wish->name, "color") == 0 ? 3 : 1;
+  shader_domain(options, &width, &height);
+  size_t count = (size_t)width * height;
+  float *values = malloc(count * channels * sizeof(float));
+  ASSERT(values != NULL);
+  if (strcmp(wish->name, "difference") == 0) take_difference(frame, other, count, values);
+  else take_channels(frame, count, channels, values);
   Text out = {0};
   bool is_picture = wish->file != NULL && strlen(wish->file) > 4 && strcmp(wish->file + strlen(wish->file) - 4, ".png") == 0;
   bool good = true;
-  if (is_picture) good = png_write(values, channels, call->width, call->height, &out, diags);
+  if (is_picture) good = png_write(values, channels, width, height, &out, diags);
   else if (wish->file != NULL) text_add_bytes(&out, (const char *)values, count * channels * sizeof(float));
   for (size_t i = 0; wish->file == NULL && i < count * channels; i++) text_add(&out, "%s[%zu] = %.9g\n", wish->name, i, (double)values[i]);
   free(values);
@@ -149,11 +170,15 @@ static bool dump(const DumpWish *wish, const RunOptions *options, const ShaderCa
   return good;
 }
 
-static bool dumps_are_known(const RunOptions *options, Diags *diags) {
+bool shader_dumps_known(const RunOptions *options, Diags *diags) {
   for (uint32_t i = 0; i < options->dumps.count; i++) {
     const char *name = options->dumps.items[i].name;
+    if (strcmp(name, "difference") == 0) {
+      if (options->faults.count > 0) continue;
+      return diags_add(diags, NULL, 0, 0, "--dump difference needs --fault: it shows where the frame is wrong");
+    }
     if (strcmp(name, "color") != 0 && strcmp(name, "depth") != 0)
-      return diags_add(diags, NULL, 0, 0, "--dump %s: a fragment program has color and depth", name);
+      return diags_add(diags, NULL, 0, 0, "--dump %s: a fragment program has color and depth, and with --fault difference", name);
   }
   return true;
 }
@@ -176,8 +201,10 @@ static int launch(Run *run, ShaderCall *call, Device *device, Diags *diags) {
   bool done = shader_call_place(call, device) && device_launch(device, &call->request);
   run_clear_progress(run);
   if (!done && device_trap(device)->kind == TRAP_NONE) return run_device_failed(run, device);
+  const uint8_t *frame = memory_at(device_memory(device), call->frame, (uint64_t)call->width * call->height * FRAGMENT_TEXEL_BYTES);
+  ASSERT(frame != NULL); // it was allocated here
   for (uint32_t i = 0; i < options->dumps.count; i++) {
-    if (!dump(&options->dumps.items[i], options, call, device, diags)) return message_diags(diags);
+    if (!shader_dump(&options->dumps.items[i], options, frame, NULL, diags)) return message_diags(diags);
   }
   return done ? EXIT_OK : run_device_failed(run, device);
 }
@@ -185,8 +212,10 @@ static int launch(Run *run, ShaderCall *call, Device *device, Diags *diags) {
 int run_shader(Run *run) {
   Diags diags = {0};
   ShaderCall call;
-  Program *program = shader_call_compile(run->options, &diags);
-  bool good = program != NULL && dumps_are_known(run->options, &diags) && shader_call_parse(&call, run->options, run->arena, &diags);
+  SourceText source;
+  Program *program =
+      shader_text(run->options->target, run->arena, &source, &diags) ? shader_call_compile(run->options, &source, &diags) : NULL;
+  bool good = program != NULL && shader_dumps_known(run->options, &diags) && shader_call_parse(&call, run->options, run->arena, &diags);
   if (!good) {
     if (program != NULL) program_free(program);
     return message_diags(&diags);

@@ -25,14 +25,14 @@ static const char *arguments_text(const RunOptions *options, const ShaderCall *c
 
 Target *shader_target(const RunOptions *options, Arena *arena, Diags *diags) {
   ShaderCall *call = ARENA_NEW(arena, ShaderCall);
-  Program *program = shader_call_compile(options, diags);
+  FileTarget *own = ARENA_NEW(arena, FileTarget);
+  if (!shader_text(options->target, arena, &own->source, diags)) return NULL;
+  Program *program = shader_call_compile(options, &own->source, diags);
   bool good = program != NULL && shader_call_parse(call, options, arena, diags);
   if (program != NULL) program_free(program);
-  char *source;
-  size_t length;
-  if (!good || !file_read(arena, options->target, &source, &length, diags)) return NULL;
-  FileTarget *own = ARENA_NEW(arena, FileTarget);
-  *own = (FileTarget){
-      .options = options, .call = call, .request = &call->request, .compile = shader_call_compile, .place = place, .outputs = add_frame};
-  return file_target(own, arguments_text(options, call, arena), source, length, arena);
+  if (!good) return NULL;
+  *own = (FileTarget){.options = options, .source = own->source, .call = call, .request = &call->request, .compile = shader_call_compile};
+  own->place = place;
+  own->outputs = add_frame;
+  return file_target(own, arguments_text(options, call, arena), arena);
 }

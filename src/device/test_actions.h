@@ -61,6 +61,15 @@ static inline Verdict toy_prefetch(Hook *hook, HookMachine *machine, const Prefe
   return VERDICT_PASS;
 }
 
+// Odd SMs run mirrors of the blocks of their even neighbours, and nothing else.
+static inline Verdict toy_mirror_odd(Hook *hook, HookMachine *machine, const BlockEvent *event) {
+  (void)hook;
+  if (event->done || event->stopped || event->mirror) return VERDICT_PASS;
+  if (event->who->sm % 2 == 1) return VERDICT_STALL;
+  machine->act(machine, &(Action){.kind = ACTION_MIRROR, .sm = event->who->sm + 1, .block = event->who->block});
+  return VERDICT_PASS;
+}
+
 static inline Verdict toy_trap(Hook *hook, HookMachine *machine, const TrapEvent *event) {
   Toy *toy = hook->own;
   (void)machine, (void)event;
@@ -86,7 +95,7 @@ static inline void toy_open(Toy *toy, uint32_t needs) {
 typedef struct ToyResult {
   TrapKind trap;
   bool done;
-  uint64_t cycles, blocks, mirror_instructions, corrected, repeated, joined_loads, output_hash;
+  uint64_t cycles, blocks, mirror_instructions, corrected, repeated, joined_loads, shared_replies, output_hash;
 } ToyResult;
 
 static inline void toy_spec(Spec *spec, Arena *arena, const char *machine) {
@@ -107,6 +116,7 @@ static inline void toy_sum(const Device *device, ToyResult *result) {
     result->corrected += value[STAT_CORRECTED] + value[STAT_DETECTED];
     result->repeated += value[STAT_REPEATED];
     result->joined_loads += value[STAT_JOINED_LOADS];
+    result->shared_replies += value[STAT_SHARED_REPLIES];
   }
   result->trap = device_trap(device)->kind;
 }

@@ -136,6 +136,14 @@ static void note_first_wrong(Single *at, FaultRun *run) {
   }
 }
 
+static void keep_output(Single *at) {
+  TargetOutputs got = {0};
+  at->target->outputs(at->target, &got, at->arena);
+  if (got.count == 0) return;
+  size_t bytes = (size_t)got.items[0].count * element_bytes(got.items[0].type);
+  memcpy(at->options->got, got.items[0].bytes, bytes < at->options->got_bytes ? bytes : at->options->got_bytes);
+}
+
 static bool open_trace(const Single *at, Limit *limit, Attachments *trace, HookChain *chain) {
   if (at->options->trace == NULL) return true;
   Text marks = {0};
@@ -173,6 +181,7 @@ static _Noreturn void run_struck(Single *at) {
   TargetRight right = golden_right(&at->golden);
   target_judge(at->target, done, &right, at->arena, &run->judgement);
   if (run->judgement.wrong > 0) note_first_wrong(at, run);
+  if (at->options->got != NULL) keep_output(at);
   add_stats(at->target->device(at->target), run);
   leave(&limit);
 }

@@ -92,6 +92,9 @@ typedef struct FaultRunOptions {
   bool explain;
   const AttachmentWishes *trace;      // of the run with the faults, which are marked in it; NULL: none
   uint64_t program_hash, layout_hash; // of the journal; 0: any
+  // Shared memory that gets the first output of the run with the faults, as far as it was reached; NULL: not wanted. Not of CUDA programs.
+  uint8_t *got;
+  size_t got_bytes;
 } FaultRunOptions;
 
 // False, with diagnostics: a fault was not understood, or the run without faults fails. Text lives in the arena.

@@ -16,6 +16,7 @@ typedef enum ActionKind {
   ACTION_ABANDON,    // a block stops where it is
   ACTION_REDISPATCH, // a block that was abandoned or has ended runs again from its beginning
   ACTION_COPY,       // a mirror goes on from where another block is
+  ACTION_FENCE,      // from now on (`on`), every block of the SM counts as a mirror, and no other goes there; or they do again
   ACTION_HOLD,       // stores of a block are held in its SM; later they are sent, written, or thrown away. See ActionHold
   ACTION_KINDS
 } ActionKind;
@@ -54,7 +55,7 @@ typedef struct Action {
   uint64_t address;                  // as MemoryEvents have it; any byte of the line [PREFETCH]
   uint32_t from_sm, from_block_slot; // the block that is copied [COPY]
   uint32_t cycles;                   // that both blocks issue nothing afterwards, at most ACTION_MOST_CYCLES [COPY]
-  bool on;                           // [DROP]
+  bool on;                           // [DROP, FENCE]
   bool sends; // stores and atomics travel to the memory partitions and are told there, else they end in the SM [MIRROR]
 } Action;
 enum { ACTION_MOST_CYCLES = 0xFFFF };

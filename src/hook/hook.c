@@ -57,6 +57,16 @@ uint32_t hook_chain_actions(const HookChain *chain) {
   return actions;
 }
 
+MirrorWay hook_chain_mirrors(const HookChain *chain) {
+  MirrorWay way = {0};
+  for (uint32_t i = 0; i < chain->count; i++) {
+    const MirrorWay *asked = &chain->hooks[i]->mirrors;
+    if (asked->lines > way.lines) way.lines = asked->lines;
+    if (asked->free_cycles > way.free_cycles) way.free_cycles = asked->free_cycles;
+  }
+  return way;
+}
+
 bool hook_chain_served(const HookChain *chain, uint32_t offers, const char *machine, Diags *diags) {
   for (uint32_t i = 0; i < chain->count; i++) {
     Hook *hook = chain->hooks[i];
@@ -226,9 +236,12 @@ uint64_t hooks_next_cycle(const HookChain *chain, const HookMachine *machine) {
   return next;
 }
 
-uint32_t hooks_changing(const HookChain *chain) {
+uint32_t hooks_changing(const HookChain *chain, const HookMachine *machine) {
   uint32_t count = 0;
-  for (uint32_t i = 0; i < chain->count; i++) count += chain->hooks[i]->cycle != NULL && !only_looks(chain->hooks[i]);
+  for (uint32_t i = 0; i < chain->count; i++) {
+    const Hook *hook = chain->hooks[i];
+    count += hook->cycle != NULL && !only_looks(hook) && hook_wakes_at(hook, machine) != UINT64_MAX;
+  }
   return count;
 }
 

@@ -275,8 +275,8 @@ typedef struct MemoryEvent {
   uint64_t waited;        // service: cycles in the controller's queue until now; response: since the request
   uint64_t entry;         // service: row of the controllers' queue ("dramq.*") in which it waited
   const uint32_t *stages; // MEMORY_STAGES: cycles in each of them so far
-  uint32_t *join; // (in/out) request of a mirror's load: an SM of the TPC whose reply for the line shall answer it, too; NULL: cannot be
-  uint32_t *word; // scheme word, see hook_word_get; what is written at request or service comes back with every reply to who waits
+  uint32_t *join;         // (in/out) request of a load: an SM of the TPC whose reply for the line shall answer it, too; NULL: cannot be
+  uint32_t *word;         // scheme word, see hook_word_get; what is written at request or service comes back with every reply to who waits
 } MemoryEvent;
 
 // A rasteriser is about to issue a point of its domain. Points go out one by one, the copies of a point behind one another. It is asked in every cycle
@@ -288,6 +288,7 @@ typedef struct PointEvent {
   bool has_own;               // false: all points of the domain have gone out
   bool is_drained;            // and nothing is under way any more: without another point the launch ends
   bool is_other;              // (out) x and y are a hook's: the rasteriser's own comes later
+  bool joins;                 // (out) with is_other: it goes with its neighbours, as the rasteriser's own points do
   bool waits;                 // (out) one will come later: the launch does not end
   bool restarts;              // (out) with !has_own: the domain is rasterised once more, from its first point
   uint8_t copies, first_copy; // (in/out) how many go out; the number of the first, which `block` tells
@@ -396,11 +397,18 @@ uint64_t hook_instruction_row(const Region *region, uint32_t sm, uint32_t warp,
 const RegionTable *hook_layout_regions(const HookLayout *layout); // what is there already: the machine's own, and earlier hooks'
 const HookShape *hook_layout_shape(const HookLayout *layout);
 
+// How mirrors (ACTION_MIRROR) work on a machine. Of several hooks, the most that any asks for.
+typedef struct MirrorWay {
+  uint16_t lines;       // of an SM's own stores that its mirrors keep and read back; 0: they see memory as others have made it
+  uint16_t free_cycles; // their loads cost nothing and take so long: for limit studies; 0: they are like others
+} MirrorWay;
+
 struct Hook {
   const char *name;
   HookClass kind;
   void *own;        // configuration; the owner of the hook frees it
   uint32_t actions; // that it calls for, ACTION_BIT(kind) of each; observers call for none
+  MirrorWay mirrors;
   // Called before anything else of the hook is looked at, with the actions that the machine offers: a scheme that has several forms takes one. NULL: it has one.
   bool (*fit)(Hook *hook, uint32_t offers, Diags *diags);
   bool (*attach)(Hook *hook, HookLayout *layout, Diags *diags);
@@ -471,9 +479,10 @@ enum {
   WANT_REPEAT = 1u << HOOK_EVENTS, // `result` may say REPEAT
 };
 uint32_t hook_chain_wants(const HookChain *chain);
-uint32_t hook_chain_word_bits(const HookChain *chain);  // of the scheme word that any wants
+uint32_t hook_chain_word_bits(const HookChain *chain); // of the scheme word that any wants
+uint32_t hook_chain_actions(const HookChain *chain);   // of all of them
+MirrorWay hook_chain_mirrors(const HookChain *chain);
 uint32_t hook_chain_held_lines(const HookChain *chain); // the most that any wants
-uint32_t hook_chain_actions(const HookChain *chain);    // of all of them
 // Does a machine that offers these actions have what each hook needs? If not, a diagnostic says who misses what.
 bool hook_chain_served(const HookChain *chain, uint32_t offers, const char *machine, Diags *diags);
 
@@ -510,7 +519,7 @@ Verdict hook_said(HookMachine *machine, const Hook *hook, HookEventId event, Ver
 // is taken then equals one taken before. Whoever does not arm itself again in the call is disarmed after it.
 void hooks_begin(const HookChain *chain, HookMachine *machine); // the machine has been made: protections' first wake-ups go into the block
 uint64_t hooks_next_cycle(const HookChain *chain, const HookMachine *machine);  // the earliest that any wants
-uint32_t hooks_changing(const HookChain *chain);                                // how many may change something in a cycle
+uint32_t hooks_changing(const HookChain *chain, const HookMachine *machine);    // how many may change something by themselves, now or later
 uint64_t hooks_next_change(const HookChain *chain, const HookMachine *machine); // of those that may change something then
 
 void hook_refusal_format(const Refusal *refused, Text *out); // the line that names the scheme

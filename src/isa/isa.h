@@ -243,6 +243,7 @@ typedef void (*LaneFunction)(LaneOp *op);
 // an ordinary operand row (all ones under MOD_FULL_MASK).
 // The table is the fastest build that this processor can run; all give the same bits.
 const LaneFunction *lane_functions(void);
+unsigned lane_level(void); // which build that is: 0 baseline, 1 x86-64-v3, 2 x86-64-v4
 
 // docs/instructions.md: the bit layout and every row, by chapter.
 void instructions_markdown(Text *out);

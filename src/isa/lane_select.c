@@ -21,11 +21,10 @@ LaneBuild lane_build(unsigned number) {
   return (LaneBuild){"absent", NULL, false};
 }
 
-const LaneFunction *lane_functions(void) {
-  const LaneFunction *best = lane_functions_baseline;
-  for (unsigned number = 1; number < LANE_BUILDS; number++) {
-    LaneBuild build = lane_build(number);
-    if (build.runs_here) best = build.functions;
-  }
+unsigned lane_level(void) {
+  unsigned best = 0;
+  for (unsigned number = 1; number < LANE_BUILDS; number++) best = lane_build(number).runs_here ? number : best;
   return best;
 }
+
+const LaneFunction *lane_functions(void) { return lane_build(lane_level()).functions; }

@@ -6,13 +6,12 @@
 // Modelled: every unit of section II. The faulty SM mirrors its partner's blocks (hints_blocks.c). Its gathering unit makes hints of 104 bits: 6 SM,
 // 2 type, 32 time stamp, 10 warp, 54 specific (hints_gather.c). A queue for 2,048 of them in each TPC, and a processing unit that compares
 // time stamps (hints_queue.c). A disabling unit with a counter per type, a recovery period of 2,000 cycles, resynchronisation (hints_worth.c).
-// Three types: blocks of instructions into the partner's L1, lines of loads that the partner asks for early so that its own loads join (and merge with
-// the faulty SM's in the L2's miss registers, whose reply goes to both), lines that the faulty SM's own loads bring into the L2. A fourth, which
-// the two bits leave free: constant and texture lines; off unless asked for.
+// Three types: blocks of instructions into the partner's L1, loads of the two SMs that are merged so that one reply goes to both, whichever
+// comes first, lines that the faulty SM's own loads bring into the L2. A fourth, which the two bits leave free: constant and texture lines; off unless asked for.
 //
 // Our readings, where the paper leaves it open: the time stamp is taken when the hint is gathered. The distance is counted in instructions. A hint
-// at the threshold stays in the queue. Types go off at the end of a period (Figure 4 can be read as at once: disable=now). A mirror sees memory
-// without its own global stores.
+// at the threshold stays in the queue. Types go off at the end of a period (Figure 4 can be read as at once: disable=now). A load is within the
+// time of a hint if it is less than the threshold before or behind it. A mirror sees memory without its own global stores, or (view) with them.
 // Not modelled: the wires between the SMs of a TPC take no time.
 // Cost: the cells below; what mirrors and prefetches take of caches, network and DRAM arises in the machine. A resynchronisation stops both blocks
 // for a cycle per register row of the block, the width of the register file's port, or for `resync` cycles.
@@ -29,9 +28,9 @@ static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *ev
   uint64_t *turn = hints_at(own, machine, CELLS_TURN, 0);
   turn[2] = max_u64(min_u64((threads + WARP_LANES - 1) / WARP_LANES, own->warps), 1);
   hints_begin(own, machine);
-  // Mirrors write nothing anyway. The SM as a whole is fenced off, too, whatever becomes of its blocks.
+  // Its blocks are mirrors anyway. The SM as a whole is fenced off, too: no single cell lets anything of it out.
   for (uint32_t sm = 0; sm < own->sms; sm++) {
-    if (hints_is_faulty(own, sm)) machine->act(machine, &(Action){.kind = ACTION_DROP, .sm = sm, .on = true});
+    if (hints_is_faulty(own, sm)) machine->act(machine, &(Action){.kind = ACTION_FENCE, .sm = sm, .on = true});
   }
   return VERDICT_PASS;
 }
@@ -61,7 +60,9 @@ static Verdict on_request(Hook *hook, HookMachine *machine, const MemoryEvent *e
   const Hints *own = hints_own(hook);
   const Who *who = event->who;
   if (hints_is_faulty(own, who->sm)) hints_gather_request(hook, machine, event);
-  else if (who->client == CLIENT_LOAD && hints_is_helped(own, who->sm)) hints_wanted(own, machine, who->sm, WATCH_LINE, event->address);
+  if (who->client != CLIENT_LOAD || !hints_is_helped(own, who->sm)) return VERDICT_PASS;
+  hints_wanted(own, machine, who->sm, WATCH_LINE, event->address);
+  hints_merge(own, machine, event);
   return VERDICT_PASS;
 }
 
@@ -197,8 +198,8 @@ typedef struct Reading {
   Diags *diags;
 } Reading;
 
-static const char *const known[] = {"faulty", "tpcs",   "use",     "types",  "order", "threshold", "queue",
-                                    "period", "resync", "disable", "checks", "l2",    "wrong",     "perfect"};
+static const char *const known[] = {"faulty",  "tpcs",   "use", "types", "order", "threshold", "queue", "period", "resync",
+                                    "disable", "checks", "l2",  "merge", "view",  "free",      "wrong", "perfect"};
 
 static bool refuse(const Reading *at, const char *what) {
   return diags_add(at->diags, NULL, 0, 0, "%s: %s must be %s", at->arguments->text, at->argument->key, what);
@@ -255,7 +256,7 @@ static bool read_types(const Reading *at) {
 
 static bool read_word(const Reading *at) {
   static const char *const uses[] = {"hints", "off"}, *const orders[] = {"pc", "issue"}, *const disables[] = {"period", "now", "never"},
-                           *const ways[] = {"load", "prefetch"}, *const flags[] = {"no", "yes"};
+                           *const ways[] = {"load", "prefetch"}, *const flags[] = {"no", "yes"}, *const merges[] = {"join", "ask"};
   const char *key = at->argument->key;
   uint32_t chosen = 0;
   bool good = false;
@@ -264,6 +265,7 @@ static bool read_word(const Reading *at) {
   else if (strcmp(key, "disable") == 0)
     good = choice(at, disables, 3, "period, now or never", &chosen), at->own->disable = (HintDisable)chosen;
   else if (strcmp(key, "l2") == 0) good = choice(at, ways, 2, "load or prefetch", &chosen), at->own->sends = chosen == 1;
+  else if (strcmp(key, "merge") == 0) good = choice(at, merges, 2, "join or ask", &chosen), at->own->asks = chosen == 1;
   else if (strcmp(key, "perfect") == 0) good = choice(at, flags, 2, "yes or no", &chosen), at->own->perfect = chosen == 1;
   else protect_unknown(at->arguments, key, known, COUNT_OF(known), at->diags);
   return good;
@@ -280,6 +282,8 @@ static bool read_argument(const Reading *at) {
   if (strcmp(key, "period") == 0) return number(at, 1, HINT_MOST_PERIOD, &own->period);
   if (strcmp(key, "resync") == 0) return number(at, 0, ACTION_MOST_CYCLES, &own->resync);
   if (strcmp(key, "checks") == 0) return number(at, 1, 64, &own->checks);
+  if (strcmp(key, "view") == 0) return number(at, 0, HINT_MOST_VIEW, &own->view);
+  if (strcmp(key, "free") == 0) return number(at, 0, UINT16_MAX, &own->free);
   if (strcmp(key, "wrong") == 0) return number(at, 0, 100, &own->wrong);
   return read_word(at);
 }
@@ -298,8 +302,9 @@ Hook *hints_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
   hook->block = hints_block;
   hook->needs = WANT_BLOCK;
   if (own->off) return hook;
-  hook->actions = ACTION_BIT(ACTION_PREFETCH) | ACTION_BIT(ACTION_DROP) | ACTION_BIT(ACTION_MIRROR) | ACTION_BIT(ACTION_ABANDON) |
+  hook->actions = ACTION_BIT(ACTION_PREFETCH) | ACTION_BIT(ACTION_FENCE) | ACTION_BIT(ACTION_MIRROR) | ACTION_BIT(ACTION_ABANDON) |
                   ACTION_BIT(ACTION_COPY);
+  hook->mirrors = (MirrorWay){.lines = (uint16_t)own->view, .free_cycles = (uint16_t)own->free};
   hook->needs = WANT_LAUNCH | WANT_BLOCK | WANT_FETCH | WANT_ISSUE | WANT_REQUEST | WANT_PREFETCH | WANT_CYCLE;
   hook->launch = on_launch;
   hook->fetch = on_fetch;

@@ -27,6 +27,7 @@ enum {
   HINT_PERIOD_BITS = 20,
   HINT_MOST_PERIOD = (1 << HINT_PERIOD_BITS) - 1,
   HINT_MOST_QUEUE = 16384,
+  HINT_MOST_VIEW = 4096,
   HINT_MOST_SMS = 1 << HINT_SM_BITS,
   HINT_STEP = 4,           // cycles between two turns of the processing unit: in so many an SM issues one warp instruction
   HINT_WATCHES = 256,      // addresses whose use is awaited, per SM and kind
@@ -61,16 +62,18 @@ typedef enum HintCells {
 } HintCells;
 enum { FULL_GATHER = 1, FULL_PROCESS = 2 };
 enum { BLOCK_FELL = 1, BLOCK_WANTS_COPY = 2 }; // its mirror has trapped; the next mirror goes on from where the block is
-typedef enum HintWatch { WATCH_CODE, WATCH_LINE, WATCH_KINDS } HintWatch;
+typedef enum HintWatch { WATCH_CODE, WATCH_LINE, WATCH_MERGE, WATCH_ASKED, WATCH_KINDS } HintWatch;
 
 typedef struct Hints {
-  uint32_t threshold, queue, period, resync, checks, wrong, tpcs; // options; see hints.c
-  uint32_t types;                                                 // bit t: type t
+  uint32_t threshold, queue, period, resync, checks, wrong, tpcs, view, free; // options; see hints.c
+  uint32_t types;                                                             // bit t: type t
   HintOrder order;
   HintDisable disable;
-  bool off, perfect, sends; // sends: hints for the L2 become prefetches
-  bool each;                // a faulty SM in each of the first `tpcs` TPCs; else `named`
-  uint64_t named;           // bit s: SM s is faulty
+  bool off, perfect;
+  bool sends;     // hints for the L2 become prefetches
+  bool asks;      // hints to merge become early requests of the partner; else its loads join those of the faulty SM
+  bool each;      // a faulty SM in each of the first `tpcs` TPCs; else `named`
+  uint64_t named; // bit s: SM s is faulty
   // Filled in when the scheme is attached
   uint32_t sms, tpc_sms, tpc_count, warps, slots;
   uint64_t faulty;                    // bit s: SM s
@@ -102,6 +105,8 @@ static inline uint64_t hint_range(uint64_t address, uint32_t first_word, uint32_
   return ((address >> 7 & ((UINT64_C(1) << 43) - 1)) << 11) | first_word << 5 | last_word;
 }
 static inline uint64_t hint_line(uint64_t specific) { return specific >> 11 << 7; }
+static inline uint32_t hint_first_word(uint64_t specific) { return (uint32_t)(specific >> 5 & 31); }
+static inline uint32_t hint_last_word(uint64_t specific) { return (uint32_t)(specific & 31); }
 
 // ---- Blocks --------------------------------------------------------------------------------------------
 Verdict hints_block(Hook *hook, HookMachine *machine, const BlockEvent *event);
@@ -113,6 +118,7 @@ void hints_resynchronise(const Hints *own, HookMachine *machine, uint32_t partne
 // ---- Gathering -----------------------------------------------------------------------------------------
 void hints_gather_fetch(Hook *hook, HookMachine *machine, const Who *who);
 void hints_gather_request(Hook *hook, HookMachine *machine, const MemoryEvent *event);
+uint64_t hints_range_of(const MemoryEvent *event); // the line and the words that it asks for, as hints have them
 
 // ---- Queue and processing ------------------------------------------------------------------------------
 bool hints_push(const Hints *own, const HookMachine *machine, uint32_t tpc, const uint64_t cells[2]); // false: full
@@ -129,6 +135,11 @@ void hints_up(const Hints *own, const HookMachine *machine, uint32_t partner, Hi
 void hints_down(const Hints *own, const HookMachine *machine, uint32_t partner, HintType type);
 void hints_watch(const Hints *own, const HookMachine *machine, uint32_t partner, HintWatch kind, uint64_t key);
 void hints_wanted(const Hints *own, const HookMachine *machine, uint32_t partner, HintWatch kind, uint64_t key);
+// Loads of the partner that lie within the range and the time of a hint. Whichever of the two comes first waits for the other.
+bool hints_meets(const Hints *own, const HookMachine *machine, const Hint *hint); // the partner has asked already
+void hints_offer(const Hints *own, const HookMachine *machine, const Hint *hint);
+bool hints_is_offered(const Hints *own, const HookMachine *machine, const Hint *hint);
+void hints_merge(const Hints *own, const HookMachine *machine, const MemoryEvent *event); // the partner asks
 Verdict hints_prefetch(Hook *hook, HookMachine *machine, const PrefetchEvent *event);
 void hints_aged(const Hints *own, const HookMachine *machine, uint32_t faulty, TallyId first, uint64_t by);
 void hints_begin(const Hints *own, const HookMachine *machine);

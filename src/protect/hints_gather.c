@@ -27,7 +27,10 @@ static void gather(Hook *hook, HookMachine *machine, Hint hint) {
   hint_pack(&hint, cells);
   // One fetch fills the buffer with several instructions of a block.
   if (hint.type == HINT_ICACHE && cells[0] == reg[0] && cells[1] == reg[1]) return;
-  if (own->perfect) {
+  bool met = hint.type == HINT_MERGE && !own->asks && hints_meets(own, machine, &hint);
+  if (met) {
+    hints_count(machine, TALLY_HINTS_DELIVERED_ICACHE, hint.type, 1); // and has nothing to wait for
+  } else if (own->perfect) {
     if (!hints_deliver(own, machine, &hint)) return;
     memcpy(reg, cells, sizeof cells);
   } else {
@@ -43,6 +46,7 @@ static void gather(Hook *hook, HookMachine *machine, Hint hint) {
     turn[1] = 1;
     *hints_at(own, machine, CELLS_PERIOD, tpc) = machine->cycle & HINT_MOST_PERIOD;
   }
+  if (hint.type == HINT_MERGE && !own->asks && !met) hints_offer(own, machine, &hint);
   hints_count(machine, TALLY_HINTS_GENERATED_ICACHE, hint.type, 1);
   hints_aged(own, machine, hint.sm, TALLY_HINTS_AGED_0, 1);
   hints_moved(hook, machine, hint.sm);
@@ -67,6 +71,8 @@ static uint32_t last_word(const uint64_t mask[2]) {
   return (uint32_t)(mask[1] != 0 ? 127 - __builtin_clzll(mask[1]) : mask[0] != 0 ? 63 - __builtin_clzll(mask[0]) : 0) / 4;
 }
 
+uint64_t hints_range_of(const MemoryEvent *event) { return hint_range(event->address, first_word(event->mask), last_word(event->mask)); }
+
 void hints_gather_request(Hook *hook, HookMachine *machine, const MemoryEvent *event) {
   const Hints *own = hints_own(hook);
   const Who *who = event->who;
@@ -81,7 +87,7 @@ void hints_gather_request(Hook *hook, HookMachine *machine, const MemoryEvent *e
     gather(hook, machine, hint);
     return;
   }
-  hint.specific = hint_range(event->address, first_word(event->mask), last_word(event->mask));
+  hint.specific = hints_range_of(event);
   // A load of the partner that is under way already answers the mirror's, too: the other half of merging.
   uint32_t partner = own->partner[who->sm];
   if (event->join != NULL && hints_type_is_on(own, machine, partner, HINT_MERGE)) *event->join = partner;

@@ -79,7 +79,7 @@ bool hints_deliver(const Hints *own, HookMachine *machine, const Hint *hint) {
     if (taken) hints_watch(own, machine, partner, WATCH_CODE, pc / (HINT_BLOCK_BYTES / 16));
     break;
   }
-  case HINT_MERGE: taken = ask(machine, partner, PREFETCH_DATA, hint_line(hint->specific)); break;
+  case HINT_MERGE: taken = !own->asks || ask(machine, partner, PREFETCH_DATA, hint_line(hint->specific)); break;
   case HINT_L2:
     taken = !own->sends || ask(machine, partner, PREFETCH_L2, hint_line(hint->specific));
     if (taken) hints_watch(own, machine, partner, WATCH_LINE, hint_line(hint->specific));
@@ -98,6 +98,9 @@ static bool resolve(const Hints *own, HookMachine *machine, uint32_t tpc, uint32
   Hint hint = hint_unpack(cells);
   uint32_t partner = own->partner[hint.sm % HINT_MOST_SMS], distance;
   HintTime time = hints_judge(own, machine, &hint, &distance);
+  // A load that has joined before its hint came to the front of the queue: the hint has done its work.
+  if (time == HINT_LATE && hint.type == HINT_MERGE && !own->asks && partner == sm && !hints_is_offered(own, machine, &hint))
+    time = HINT_NOW;
   bool is_other = partner != sm && partner < own->sms && partner / own->tpc_sms == tpc; // of another SM of the TPC
   if (is_other || time == HINT_EARLY) hints_push(own, machine, tpc, cells);
   else if (time == HINT_NOW && partner == sm) {

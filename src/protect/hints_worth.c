@@ -53,7 +53,7 @@ static void useful(const Hints *own, const HookMachine *machine, uint32_t partne
 }
 
 static uint64_t *watch_of(const Hints *own, const HookMachine *machine, uint32_t partner, HintWatch kind, uint64_t key) {
-  uint64_t line = kind == WATCH_LINE ? key >> 7 : key, entry = (line ^ line >> 8) % HINT_WATCHES;
+  uint64_t line = kind == WATCH_CODE ? key : key >> 7, entry = (line ^ line >> 8) % HINT_WATCHES;
   return hints_at(own, machine, CELLS_WATCH, ((uint64_t)partner * WATCH_KINDS + kind) * HINT_WATCHES + entry);
 }
 
@@ -69,6 +69,67 @@ void hints_wanted(const Hints *own, const HookMachine *machine, uint32_t partner
   if (watch[0] != 1 + key || watch[1] == 0) return;
   useful(own, machine, partner, kind == WATCH_CODE ? HINT_ICACHE : HINT_L2, (uint32_t)watch[1]);
   watch[0] = watch[1] = 0;
+}
+
+// ---- Loads that join -----------------------------------------------------------------------------------
+// A load that waits for one of the other SM: which words of the line it asks for, and where in the program. The second unit of its cells:
+enum { LOAD_SM_AT = 8, LOAD_FIRST_AT = 14, LOAD_LAST_AT = 19, LOAD_STAMP_AT = 24, LOAD_STAMP_BITS = 24, LOAD_MOST = 255 };
+
+static uint32_t field(uint64_t word, unsigned at, unsigned bits) { return (uint32_t)(word >> at & ((UINT64_C(1) << bits) - 1)); }
+
+static void load_waits(uint64_t *watch, uint32_t sm, uint64_t range, uint32_t stamp) {
+  uint64_t line = hint_line(range), count = watch[0] == 1 + line ? watch[1] & LOAD_MOST : 0;
+  watch[0] = 1 + line;
+  watch[1] = min_u64(count + 1, LOAD_MOST) | (uint64_t)sm << LOAD_SM_AT | (uint64_t)hint_first_word(range) << LOAD_FIRST_AT |
+             (uint64_t)hint_last_word(range) << LOAD_LAST_AT | (uint64_t)field(stamp, 0, LOAD_STAMP_BITS) << LOAD_STAMP_AT;
+}
+
+// A load meets one that waits: it lies within that one's words, and less than the threshold before or behind it.
+static bool load_meets(const Hints *own, const uint64_t *watch, uint64_t range, uint32_t stamp) {
+  if (watch[0] != 1 + hint_line(range) || (watch[1] & LOAD_MOST) == 0) return false;
+  uint32_t ahead = field(field(watch[1], LOAD_STAMP_AT, LOAD_STAMP_BITS) - (uint64_t)stamp, 0, LOAD_STAMP_BITS);
+  bool in_range = hint_first_word(range) >= field(watch[1], LOAD_FIRST_AT, 5) && hint_last_word(range) <= field(watch[1], LOAD_LAST_AT, 5);
+  return in_range && min_u32(ahead, (1u << LOAD_STAMP_BITS) - ahead) < own->threshold;
+}
+
+static void load_has_met(uint64_t *watch) {
+  watch[1]--;
+  if ((watch[1] & LOAD_MOST) == 0) watch[0] = watch[1] = 0;
+}
+
+bool hints_meets(const Hints *own, const HookMachine *machine, const Hint *hint) {
+  uint32_t partner = own->partner[hint->sm];
+  uint64_t *watch = watch_of(own, machine, partner, WATCH_ASKED, hint_line(hint->specific));
+  if (!load_meets(own, watch, hint->specific, hint->stamp)) return false;
+  load_has_met(watch);
+  useful(own, machine, partner, HINT_MERGE, 1);
+  return true;
+}
+
+void hints_offer(const Hints *own, const HookMachine *machine, const Hint *hint) {
+  uint64_t *watch = watch_of(own, machine, own->partner[hint->sm], WATCH_MERGE, hint_line(hint->specific));
+  load_waits(watch, hint->sm, hint->specific, hint->stamp);
+}
+
+bool hints_is_offered(const Hints *own, const HookMachine *machine, const Hint *hint) {
+  uint64_t line = hint_line(hint->specific);
+  return watch_of(own, machine, own->partner[hint->sm % HINT_MOST_SMS] % own->sms, WATCH_MERGE, line)[0] == 1 + line;
+}
+
+void hints_merge(const Hints *own, const HookMachine *machine, const MemoryEvent *event) {
+  const Who *who = event->who;
+  uint64_t range = hints_range_of(event), line = hint_line(range);
+  if (own->asks || event->address >> 48 != 0 || !hints_type_is_on(own, machine, who->sm, HINT_MERGE))
+    return; // local memory is the SM's own
+  uint64_t *watch = watch_of(own, machine, who->sm, WATCH_MERGE, line);
+  uint32_t stamp = own->order == ORDER_PC || who->issue == WHO_NO_NUMBER ? who->pc : (uint32_t)who->issue;
+  if (!load_meets(own, watch, range, stamp)) {
+    load_waits(watch_of(own, machine, who->sm, WATCH_ASKED, line), who->sm, range, stamp);
+    return;
+  }
+  if (event->join != NULL) *event->join = field(watch[1], LOAD_SM_AT, HINT_SM_BITS);
+  load_has_met(watch);
+  useful(own, machine, who->sm, HINT_MERGE, 1);
 }
 
 Verdict hints_prefetch(Hook *hook, HookMachine *machine, const PrefetchEvent *event) {

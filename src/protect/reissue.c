@@ -127,6 +127,7 @@ static void issue_quad(const Reissue *own, const HookMachine *machine, PointEven
     issue_other(own, event, reissue_get(machine, own->quad, next % 4, 0), reissue_get(machine, own->quad, next % 4, 1));
     event->copies = 1;
     event->first_copy = 1;
+    event->joins = true;
     bool is_last = next + 1 >= count;
     reissue_set(machine, own->quad_ring, 0, 0, is_last ? 0 : count);
     reissue_set(machine, own->quad_ring, 0, 1, is_last ? 0 : next + 1);
@@ -157,6 +158,7 @@ static Verdict reissue_point(Hook *hook, HookMachine *machine, PointEvent *event
   if (!event->is_drained || event->is_other || event->restarts) return VERDICT_PASS;
   if (is_on_path(own, machine)) {
     event->waits = true;
+    hook_wake(hook, machine, machine->cycle + 1); // armed already, unless a fault has filled a latch
   } else if (own->toggles) {
     buffer_left_full(own, machine, event);
     take_from_buffer(own, machine, event);

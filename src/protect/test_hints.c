@@ -43,7 +43,7 @@ static void open_bed(Bed *bed, uint32_t sms, uint32_t tpc_sms, const char *optio
   bed->hook->launch(bed->hook, &bed->toy.machine, &(LaunchEvent){.grid = {4, 1, 1}, .block = {64, 1, 1}});
   assert_int_equal(asked_count, __builtin_popcountll(bed->own->faulty)); // faulty SMs are fenced off
   for (uint32_t i = 0; i < asked_count; i++)
-    assert_true(asked[i].kind == ACTION_DROP && asked[i].on && hints_is_faulty(bed->own, asked[i].sm));
+    assert_true(asked[i].kind == ACTION_FENCE && asked[i].on && hints_is_faulty(bed->own, asked[i].sm));
   asked_count = 0;
 }
 
@@ -75,9 +75,17 @@ static void tell_fetch(Bed *bed, uint32_t sm, uint32_t slot, uint32_t warp, uint
   bed->hook->fetch(bed->hook, &bed->toy.machine, &(FetchEvent){.who = &who, .word = &word});
 }
 
-static void tell_load(Bed *bed, uint32_t sm, uint32_t slot, uint32_t warp, uint32_t pc, uint64_t line) {
+// Bytes of the upper half of a line. The SM whose load it shall join, or WHO_NO_INDEX.
+static uint32_t load_bytes(Bed *bed, uint32_t sm, uint32_t slot, uint32_t warp, uint32_t pc, uint64_t line, uint64_t mask) {
   Who who = {.sm = sm, .block_slot = slot, .warp = warp, .pc = pc, .issue = pc, .client = CLIENT_LOAD};
-  bed->hook->request(bed->hook, &bed->toy.machine, &(MemoryEvent){.who = &who, .address = line, .mask = {0, UINT64_MAX}, .bytes = 64});
+  uint32_t join = WHO_NO_INDEX;
+  MemoryEvent event = {.who = &who, .address = line, .mask = {0, mask}, .bytes = (uint32_t)__builtin_popcountll(mask), .join = &join};
+  bed->hook->request(bed->hook, &bed->toy.machine, &event);
+  return join;
+}
+
+static void tell_load(Bed *bed, uint32_t sm, uint32_t slot, uint32_t warp, uint32_t pc, uint64_t line) {
+  load_bytes(bed, sm, slot, warp, pc, line, UINT64_MAX);
 }
 
 static uint64_t queued(const Bed *bed) { return hints_at(bed->own, &bed->toy.machine, CELLS_RING, 0)[1]; }
@@ -166,7 +174,7 @@ static void a_fetch_of_several_instructions_is_one_hint(void **state) {
 static void a_load_makes_two_hints(void **state) {
   (void)state;
   Bed bed;
-  open_bed(&bed, 2, 2, "");
+  open_bed(&bed, 2, 2, ",merge=ask");
   start_pair(&bed);
   tell_load(&bed, 1, 2, 5, 3, 0x1080);
   tell_load(&bed, 1, 2, 5, 3, UINT64_C(1) << 48 | 0x80); // local memory
@@ -177,6 +185,68 @@ static void a_load_makes_two_hints(void **state) {
   assert_true(asked[0].kind == ACTION_PREFETCH && asked[0].sm == 0 && asked[0].cache == PREFETCH_DATA && asked[0].address == 0x1080);
   tell_load(&bed, 0, 1, 3, 3, 0x1080);
   assert_int_equal(bed.tally[TALLY_HINTS_USEFUL_L2], 1);
+  close_bed(&bed);
+}
+
+// ---- Loads that meet -------------------------------------------------------------------------------------
+
+// The faulty SM's load is at 50. The partner's joins it if it is less than THRESHOLD away, and asks for no more.
+static void a_load_joins_within_range_and_time(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t pc;
+    uint64_t line, mask;
+    uint32_t join;
+  } cases[] = {{50, 0x1080, UINT64_MAX, 1},
+               {50 - THRESHOLD + 1, 0x1080, UINT64_MAX, 1},
+               {50 - THRESHOLD, 0x1080, UINT64_MAX, WHO_NO_INDEX},
+               {50 + THRESHOLD - 1, 0x1080, 0xF0, 1},
+               {50 + THRESHOLD, 0x1080, 0xF0, WHO_NO_INDEX},
+               {50, 0x1100, UINT64_MAX, WHO_NO_INDEX}};
+  for (uint32_t i = 0; i < COUNT_OF(cases); i++) {
+    Bed bed;
+    open_bed(&bed, 2, 2, "");
+    start_pair(&bed);
+    assert_int_equal(load_bytes(&bed, 1, 2, 5, 50, 0x1080, UINT64_MAX), 0); // a mirror joins its partner's, if there is one
+    bool joins = cases[i].join == 1;
+    assert_int_equal(load_bytes(&bed, 0, 1, 3, cases[i].pc, cases[i].line, cases[i].mask), cases[i].join);
+    assert_int_equal(bed.tally[TALLY_HINTS_USEFUL_MERGE], joins);
+    assert_int_equal(load_bytes(&bed, 0, 1, 3, cases[i].pc, cases[i].line, cases[i].mask), WHO_NO_INDEX); // a hint is used once
+    assert_int_equal(bed.tally[TALLY_HINTS_USEFUL_MERGE], joins);
+    run_to(&bed, 20);
+    assert_int_equal(asked_count, 0);
+    close_bed(&bed);
+  }
+}
+
+static void a_load_outside_the_range_asks_itself(void **state) {
+  (void)state;
+  Bed bed;
+  open_bed(&bed, 2, 2, "");
+  start_pair(&bed);
+  load_bytes(&bed, 1, 2, 5, 50, 0x1080, 0xFF0);
+  assert_int_equal(load_bytes(&bed, 0, 1, 3, 50, 0x1080, 0xFFF), WHO_NO_INDEX);
+  assert_int_equal(bed.tally[TALLY_HINTS_USEFUL_MERGE], 0);
+  assert_int_equal(load_bytes(&bed, 0, 1, 3, 50, 0x1080, 0xF0), 1);
+  close_bed(&bed);
+}
+
+// The partner was first: the hint is useful when it is made, and does not go into the queue.
+static void a_hint_meets_a_load_before_it(void **state) {
+  (void)state;
+  Bed bed;
+  open_bed(&bed, 2, 2, ",types=merge");
+  start_pair(&bed);
+  assert_int_equal(load_bytes(&bed, 0, 1, 3, 50, 0x1080, UINT64_MAX), WHO_NO_INDEX);
+  assert_int_equal(load_bytes(&bed, 1, 2, 5, 50, 0x1080, UINT64_MAX), 0);
+  assert_int_equal(bed.tally[TALLY_HINTS_USEFUL_MERGE], 1);
+  assert_int_equal(bed.tally[TALLY_HINTS_GENERATED_MERGE], 1);
+  assert_int_equal(bed.tally[TALLY_HINTS_DELIVERED_MERGE], 1);
+  run_to(&bed, 20);
+  assert_int_equal(queued(&bed), 0);
+  assert_int_equal(bed.tally[TALLY_HINTS_LATE_MERGE], 0);
+  load_bytes(&bed, 1, 2, 5, 50, 0x1080, UINT64_MAX); // the next one waits
+  assert_int_equal(bed.tally[TALLY_HINTS_USEFUL_MERGE], 1);
   close_bed(&bed);
 }
 
@@ -419,6 +489,9 @@ static void wrong_options_are_refused(void **state) {
   toy_refused(&none, &shape, "hints:faulty=0+1", "no healthy SM is left");
   toy_refused(&none, &shape, "hints:faulty=1+", "faulty must be each, none, or numbers of SMs");
   toy_refused(&none, &shape, "hints:faulty=x", "faulty must be each, none, or numbers of SMs");
+  toy_refused(&none, &shape, "hints:merge=both", "merge must be join or ask");
+  toy_refused(&none, &shape, "hints:view=4097", "4096");
+  toy_refused(&none, &shape, "hints:free=65536", "65535");
   toy_refused(&none, &shape, "hints:types=icache+l3", "types must be icache, merge, l2, other");
   toy_refused(&none, &shape, "hints:use=on", "use must be hints or off");
   toy_refused(&none, &shape, "hints:queue=0", "queue must be a whole number from 1 to 16384");
@@ -445,6 +518,9 @@ int main(void) {
       cmocka_unit_test(a_full_queue_stops_gathering),
       cmocka_unit_test(a_fetch_of_several_instructions_is_one_hint),
       cmocka_unit_test(a_load_makes_two_hints),
+      cmocka_unit_test(a_load_joins_within_range_and_time),
+      cmocka_unit_test(a_load_outside_the_range_asks_itself),
+      cmocka_unit_test(a_hint_meets_a_load_before_it),
       cmocka_unit_test(the_threshold_is_exact),
       cmocka_unit_test(a_hint_waits_for_room),
       cmocka_unit_test(counters_stop_at_their_ends),

@@ -151,6 +151,20 @@ static void test_left_full(void **state) {
   toy_close(&frame.toy);
 }
 
+// A fault fills a latch of the way back: its point is issued once more, and the launch ends.
+static void test_struck_latch(void **state) {
+  (void)state;
+  Frame frame;
+  open_frame(&frame, "reissue");
+  uint16_t region = region_find(&frame.toy.table, "reissue.path.valid");
+  toy_flip(&frame.toy, &(Site){.region = region, .row = 1});
+  assert_true(ask(&frame, false, true).waits);
+  next_cycle(&frame);
+  assert_true(ask(&frame, false, true).is_other);
+  assert_false(ask(&frame, false, true).waits);
+  toy_close(&frame.toy);
+}
+
 static void test_three_copies(void **state) {
   (void)state;
   static const uint32_t wrong[][3] = {{11, 10, 10}, {10, 11, 10}, {10, 10, 11}};
@@ -229,10 +243,9 @@ static void test_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_two_copies),  cmocka_unit_test(test_every_bit),
-      cmocka_unit_test(test_full_buffer), cmocka_unit_test(test_order_of_geometry),
-      cmocka_unit_test(test_left_full),   cmocka_unit_test(test_three_copies),
-      cmocka_unit_test(test_orders),      cmocka_unit_test(test_where),
+      cmocka_unit_test(test_two_copies),        cmocka_unit_test(test_every_bit), cmocka_unit_test(test_full_buffer),
+      cmocka_unit_test(test_order_of_geometry), cmocka_unit_test(test_left_full), cmocka_unit_test(test_three_copies),
+      cmocka_unit_test(test_struck_latch),      cmocka_unit_test(test_orders),    cmocka_unit_test(test_where),
       cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

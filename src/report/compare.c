@@ -315,8 +315,8 @@ static double add_energy(const Pairs *pairs, Text *out) {
     text_add(out, "  energy: not known: the machine file gives no energies (power.*)\n");
     return 0;
   }
-  text_add(out, "  energy: %.6g instead of %.6g nJ (%+.2f%%), by the power model: dynamic %.6g and %.6g, leakage %.6g and %.6g\n", b, a,
-           100 * (b / a - 1), note_number(pairs->b, NOTE_ENERGY_DYNAMIC), note_number(pairs->a, NOTE_ENERGY_DYNAMIC),
+  text_add(out, "  energy: %.6g instead of %.6g nJ (%+.2f%%), by the power model:\n    dynamic %.6g and %.6g, leakage %.6g and %.6g\n", b,
+           a, 100 * (b / a - 1), note_number(pairs->b, NOTE_ENERGY_DYNAMIC), note_number(pairs->a, NOTE_ENERGY_DYNAMIC),
            note_number(pairs->b, NOTE_ENERGY_LEAKAGE), note_number(pairs->a, NOTE_ENERGY_LEAKAGE));
   return 100 * (b / a - 1);
 }

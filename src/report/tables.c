@@ -158,8 +158,8 @@ static void add_between(const Report *report, Text *out) {
 
 static void add_energy(const Report *report, Text *out) {
   if (report_energy(report) <= 0) return;
-  text_add(out, "energy          %.6g nJ of the run without faults, by the power model: dynamic %s, leakage %s; for ratios between runs\n",
-           report_energy(report), journal_note(report->journal, NOTE_ENERGY_DYNAMIC), journal_note(report->journal, NOTE_ENERGY_LEAKAGE));
+  text_add(out, "energy          %.4g nJ without faults, %.0f%% leakage; a model, for ratios\n", report_energy(report),
+           100 * strtod(journal_note(report->journal, NOTE_ENERGY_LEAKAGE), NULL) / report_energy(report));
 }
 
 // Outcomes by cause. Several structures count by their bits, as in the line of all.

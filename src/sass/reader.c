@@ -61,16 +61,18 @@ SassProgram *sass_read_hex(const char *file, const char *text, size_t length, Di
   return NULL;
 }
 
+SassProgram *sass_read_text(const char *path, const char *text, size_t length, Diags *diags) {
+  size_t name = strlen(path);
+  bool words = name > 4 && strcmp(path + name - 4, ".hex") == 0;
+  return words ? sass_read_hex(path, text, length, diags) : sass_assemble(path, text, length, diags);
+}
+
 SassProgram *sass_read(const char *path, Diags *diags) {
   Arena *arena = arena_new();
   char *text;
   size_t length;
   SassProgram *program = NULL;
-  if (file_read(arena, path, &text, &length, diags)) {
-    size_t name = strlen(path);
-    bool words = name > 4 && strcmp(path + name - 4, ".hex") == 0;
-    program = words ? sass_read_hex(path, text, length, diags) : sass_assemble(path, text, length, diags);
-  }
+  if (file_read(arena, path, &text, &length, diags)) program = sass_read_text(path, text, length, diags);
   arena_free(arena);
   return program;
 }

@@ -229,8 +229,9 @@ typedef struct SassProgram {
 } SassProgram;
 enum { SASS_MAX_WORDS = 65536, SASS_MAX_PARAMS = 15, SASS_CONSTANT_WORDS = 2048 };
 
-// NULL after errors, all of which are in diags. sass_read takes .hex files as words, all others as assembly.
+// NULL after errors, all of which are in diags. Files named .hex are words, all others assembly.
 SassProgram *sass_read(const char *path, Diags *diags);
+SassProgram *sass_read_text(const char *path, const char *text, size_t length, Diags *diags); // as if the file had this in it
 SassProgram *sass_read_hex(const char *file, const char *text, size_t length, Diags *diags);
 SassProgram *sass_assemble(const char *file, const char *text, size_t length, Diags *diags);
 void sass_disassemble(const SassProgram *program, Text *out); // assembly that assembles to the same canonical words

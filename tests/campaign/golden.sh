@@ -21,7 +21,7 @@ settle() { # name options...
 }
 
 runs() { # what is kept, with the identity of each file
-  ls -i golden | sort | tr '\n' ' '
+  find golden -type f -printf '%i %f ' | sort
 }
 
 check() { # what options...
@@ -77,3 +77,12 @@ check fragment $fragment
 sed -i '2a # changed' jacobi.fp
 # shellcheck disable=SC2086
 changed fragment $fragment
+
+# A file is read once: a campaign is of one program, whatever becomes of its file meanwhile. Here it can be read once only.
+mkfifo once.sass
+cat "$root/workloads/g80/vecadd/kernel.sass" >once.sass &
+# shellcheck disable=SC2086
+settle once once.sass ${g80#kernel.sass}
+# shellcheck disable=SC2086
+settle plain $g80
+cmp plain.csv once.csv

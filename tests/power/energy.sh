@@ -11,6 +11,9 @@ for machine in fermi-gtx480 gt200-rise tesla-hints turing-rtx2060; do
   "$redoubt" run scan --size tiny --machine $machine --json=$machine.json --csv=$machine.csv -q >/dev/null
 done
 "$redoubt" run "$programs/stress4.fp" --machine sheaffer-2007 --domain 16x16 --texture 0=random:16x16 --texture 1=random:16x16 --texture 2=random:16x16 --texture 3=random:16x16 --json=sheaffer-2007.json --csv=sheaffer-2007.csv -q >/dev/null
+for protection in none reissue reissue:off; do
+  "$redoubt" run "$programs/stress0.fp" --machine sheaffer-2007 --domain 32x32 --protect $protection --json="points-$protection.json" -q >/dev/null
+done
 "$redoubt" run scan --size tiny --machine fermi-gtx480 --json=again.json -q >/dev/null
 "$redoubt" run scan --size tiny --machine fermi-gtx480 --set clock.core_khz=350000 --json=slow.json -q >/dev/null
 "$redoubt" run scan --size tiny --machine fermi-gtx480 --set power.scale=2194 --json=scaled.json -q >/dev/null
@@ -80,11 +83,18 @@ assert total('parity')['energy_nj']['dynamic']['check_bit'] > 0
 assert fermi['energy_nj']['leakage']['leak_scheme'] == 0
 of_set = {item['workload']: item for item in read('set')['workloads']}
 assert near(of_set['scan']['energy_total_nj'], base)
+# Every point twice: what pipelines do costs twice as much, less than twice the energy in all. Hardware that rests leaks.
+once, twice, rests = total('points-none'), total('points-reissue'), total('points-reissue:off')
+assert near(twice['energy_nj']['dynamic']['issue'], 2 * once['energy_nj']['dynamic']['issue'])
+assert near(twice['energy_nj']['dynamic']['compare_point'], 5.191 * 0.4 * 1024 / 1000), twice['energy_nj']['dynamic']['compare_point']
+assert 1.4 < twice['energy_total_nj'] / once['energy_total_nj'] < 2
+assert near(rests['energy_dynamic_nj'], once['energy_dynamic_nj']) and rests['energy_leakage_nj'] > once['energy_leakage_nj']
+
 # Campaigns: the same energy, of their runs without faults.
 added = dmr['energy_total_nj'] / base - 1
-text = '  energy: %.6g instead of %.6g nJ (%+.2f%%), by the power model: ' % (dmr['energy_total_nj'], base, 100 * added)
+text = '  energy: %.6g instead of %.6g nJ (%+.2f%%), by the power model:' % (dmr['energy_total_nj'], base, 100 * added)
 assert text in open('compare.txt').read(), text
-assert 'energy          %.6g nJ of the run without faults' % base in open('report.txt').read()
+assert 'energy          %.4g nJ without faults' % base in open('report.txt').read()
 assert ' %+.2f%%' % (100 * added) in [line for line in open('matrix.txt') if line.startswith('scan') and ' dmr ' in line][0]
 cell = [row for row in csv.DictReader(open('matrix.csv')) if row['column'] == 'dmr' and row['program'] == 'scan'][0]
 assert abs(float(cell['energy_added']) - added) < 1e-7, cell

@@ -20,7 +20,7 @@ typedef struct FragPlace {
 } FragPlace;
 typedef struct FragEntry { // of the fragment queue
   FragPlace place;
-  uint8_t valid, copy, spare[2];
+  uint8_t valid, copy, starts, spare; // starts: a new group begins here
 } FragEntry;
 typedef struct FragContext {
   ShaderThread thread;
@@ -56,11 +56,15 @@ typedef struct FragRing { // what has come is taken in the same order
 typedef struct FragIssue { // the point that goes out
   FragPlace place;
   uint8_t left, copy; // copies that are still to go; number of the next one
+  uint8_t is_apart;   // it came out of turn: a group of its own
+  uint8_t spare;
 } FragIssue;
 typedef struct FragRaster {
   uint16_t bounds[2]; // of the rectangle
   uint16_t at[2];     // the quad of the next point; y beyond the bounds: all are issued
   uint16_t corner;    // of the quad
+  uint8_t grouped;    // fragments of the group that goes out
+  uint8_t was_apart;  // and another has come between them
   FragIssue issue;
 } FragRaster;
 typedef struct FragRop { // a raster operation that waits for what the frame holds
@@ -113,6 +117,18 @@ typedef enum FragArray {
   FRAG_ARRAYS
 } FragArray;
 
+// Structures whose accesses are told row by row, beside registers: what can carry ECC.
+typedef enum FragLooked {
+  LOOKED_RASTER,
+  LOOKED_CORNER,
+  LOOKED_BOUNDS,
+  LOOKED_FRAME,
+  LOOKED_ROW,
+  LOOKED_TCACHE,
+  LOOKED_RCACHE,
+  FRAG_LOOKED
+} FragLooked;
+
 typedef struct FragStats { // decide nothing
   uint64_t instructions, reads, misses, merged, rop_accesses, rop_misses, memory_reads, memory_writes, busy, killed;
   uint64_t tally[TALLY_COUNT]; // what schemes count
@@ -129,6 +145,7 @@ typedef struct Fragment {
   RegionTable regions;
   StateLayout layout;
   uint16_t temp_region, half_region; // whose accesses are told
+  uint16_t looked[FRAG_LOOKED];
   HookChain hooks;
   HookMachine machine;
   uint32_t wants;
@@ -185,6 +202,8 @@ void tell_begin(Fragment *m, uint32_t pipe, uint32_t number); // all registers a
 void tell_reads(Fragment *m, uint32_t pipe, uint32_t number); // of the instruction that is next
 void tell_end(Fragment *m, uint32_t pipe, uint32_t number, uint32_t pc);
 
+// Bits of a row leave it or have entered it; `units` are those that count.
+void tell_row(Fragment *m, FragLooked which, uint64_t row, uint32_t units, bool is_write);
 // A fragment is about to go to a context (false: a hook does not want that now), or has left it.
 bool tell_fragment(Fragment *m, uint32_t pipe, uint32_t number, FragPlace place, uint32_t copy);
 void tell_fragment_end(Fragment *m, uint32_t pipe, uint32_t number);

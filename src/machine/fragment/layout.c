@@ -1,7 +1,7 @@
 // The block: its arrays for one Spec, and the names of its cells (state.def).
 #include "machine/fragment/fragment_internal.h"
 
-enum { CELL = REGION_HASHED | REGION_INJECTABLE, TOLD = CELL | REGION_TRACED };
+enum { CELL = REGION_HASHED | REGION_INJECTABLE, TOLD = CELL | REGION_TRACED, LOOKED = TOLD | REGION_LOOKED_AT };
 
 typedef struct CellsRow {
   const char *name;
@@ -118,6 +118,13 @@ static void name_dims(const Fragment *m, const CellsRow *row, Region *region) {
   for (uint32_t i = 0; i < region->dim_count; i++) region->rows *= region->dims[i].count;
 }
 
+static void note_looked(Fragment *m, const char *name, uint16_t region) {
+  static const char *const names[FRAG_LOOKED] = {"raster", "raster.corner", "raster.bounds", "rop.frame", "rop.row", "tcache", "rcache"};
+  for (uint32_t i = 0; i < FRAG_LOOKED; i++) {
+    if (strcmp(names[i], name) == 0) m->looked[i] = region;
+  }
+}
+
 bool fragment_layout(Fragment *m, Diags *diags) {
   take_spec(m);
   if (m->dims.pipes % m->dims.sharing != 0)
@@ -139,7 +146,10 @@ bool fragment_layout(Fragment *m, Diags *diags) {
                         .base = m->array_at[rows[i].array] + rows[i].offset,
                         .row_bytes = rows[i].row_bytes,
                         .unit_bytes = rows[i].unit_bytes};
+    // Lines of 64 bytes take the first half of a CacheLine's data.
+    if (rows[i].units == FRAG_LINE / 4 && rows[i].row_bytes == sizeof(CacheLine)) items[i].unit_bytes = 4;
     name_dims(m, &rows[i], &items[i]);
+    note_looked(m, rows[i].name, (uint16_t)i);
     if (strcmp(rows[i].name, "tqueue.waiters") == 0) items[i].bits = m->dims.contexts * m->dims.sharing;
     if (rows[i].array == ARRAY_TEMP) m->temp_region = (uint16_t)i;
     if (rows[i].array == ARRAY_HALF) m->half_region = (uint16_t)i;

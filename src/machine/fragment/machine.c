@@ -85,6 +85,8 @@ static void begin(Machine *machine, const MachineEnvironment *environment, const
   m->machine.cycle = core->cycle;
   LaunchEvent event = {.who = &who, .kernel = launch->kernel->name, .grid = {m->width, m->height, 1}, .block = {1, 1, 1}};
   if (hooks_launch(&m->hooks, &m->machine, &event) == VERDICT_HALT) core->halted = 1;
+  for (uint32_t i = LOOKED_RASTER; i <= LOOKED_ROW; i++)
+    tell_row(m, (FragLooked)i, 0, i <= LOOKED_BOUNDS && i != LOOKED_CORNER ? 3 : 1, true);
 }
 
 static void note_trap(Fragment *m) {

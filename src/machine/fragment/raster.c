@@ -57,6 +57,8 @@ static bool ask_hooks(Fragment *m) {
   if (!obeyed(m, hooks_point(&m->hooks, &m->machine, &event))) return false;
   if (event.restarts && !event.has_own) {
     raster->at[0] = raster->at[1] = raster->corner = 0;
+    raster->bounds[0] = (uint16_t)m->width; // the geometry sets it up anew
+    raster->bounds[1] = (uint16_t)m->height;
     return ask_hooks(m);
   }
   if (!event.has_own && !event.is_other) {
@@ -65,10 +67,11 @@ static bool ask_hooks(Fragment *m) {
   }
   if (!event.is_other) advance(raster);
   raster->issue = (FragIssue){.place = {(uint16_t)event.x, (uint16_t)event.y}, .left = event.copies, .copy = event.first_copy};
+  raster->issue.is_apart = event.is_other && !event.joins;
   return true;
 }
 
-static bool next_point(Fragment *m) {
+static bool choose_point(Fragment *m) {
   FragRaster *raster = &m->core->raster;
   if ((m->wants & WANT_POINT) != 0) return ask_hooks(m);
   if (!has_own(raster)) {
@@ -78,6 +81,30 @@ static bool next_point(Fragment *m) {
   raster->issue = (FragIssue){.place = own_point(raster), .left = 1};
   advance(raster);
   return true;
+}
+
+static bool next_point(Fragment *m) {
+  tell_row(m, LOOKED_RASTER, 0, 3, false);
+  tell_row(m, LOOKED_CORNER, 0, 1, false);
+  tell_row(m, LOOKED_BOUNDS, 0, 3, false);
+  bool is_there = choose_point(m);
+  tell_row(m, LOOKED_RASTER, 0, 3, true);
+  tell_row(m, LOOKED_CORNER, 0, 1, true);
+  tell_row(m, LOOKED_BOUNDS, 0, 3, true);
+  return is_there;
+}
+
+// Does a group begin with this fragment? Groups stay in step with quads, whatever comes between: else neighbours would part for the rest of the run.
+static bool starts_group(const Fragment *m, FragRaster *raster) {
+  if ((raster->issue.is_apart & 1) != 0) {
+    bool is_first = (raster->was_apart & 1) == 0 || raster->issue.copy == 0;
+    raster->was_apart = 1;
+    return is_first;
+  }
+  bool starts = raster->grouped == 0 || (raster->was_apart & 1) != 0;
+  raster->grouped = (uint8_t)((raster->grouped + 1) % m->dims.group);
+  raster->was_apart = 0;
+  return starts;
 }
 
 bool rasteriser_fills(Fragment *m) {
@@ -90,7 +117,7 @@ bool rasteriser_fills(Fragment *m) {
     if ((entry->valid & 1) != 0) break;
     if ((issue->left & 3) == 0 && !next_point(m)) break;
     if ((issue->left & 3) == 0) continue; // a hook wants no copy of this point
-    *entry = (FragEntry){.place = issue->place, .valid = 1, .copy = issue->copy & 3};
+    *entry = (FragEntry){.place = issue->place, .valid = 1, .copy = issue->copy & 3, .starts = starts_group(m, &core->raster)};
     core->queue_tail = (core->queue_tail + 1) % m->dims.queue;
     issue->left = (uint8_t)((issue->left & 3) - 1);
     issue->copy = (issue->copy + 1) & 3;
@@ -111,6 +138,7 @@ static void begin_thread(Fragment *m, uint32_t pipe, uint32_t number, const Frag
   context->status = CONTEXT_READY;
   context->texel = 0;
   const FragRaster *raster = &m->core->raster;
+  tell_row(m, LOOKED_BOUNDS, 0, 3, false);
   float x = (float)entry->place.x + 0.5f, y = (float)entry->place.y + 0.5f;
   const float position[4] = {x, y, 0.0f, 1.0f}, coordinates[4] = {x / (float)raster->bounds[0], y / (float)raster->bounds[1], 0.0f, 1.0f};
   memcpy(state.input[INPUT_WPOS], position, sizeof position);
@@ -129,10 +157,13 @@ static bool has_room(const Fragment *m, uint32_t pipe, uint32_t wanted) {
   return room >= wanted;
 }
 
-// Fragments at the head of the queue, up to a group.
+// Fragments of the group at the head of the queue, as far as they are there.
 static uint32_t waiting(const Fragment *m) {
   uint32_t count = 0;
-  while (count < m->dims.group && (m->queue[(m->core->queue_head + count) % m->dims.queue].valid & 1) != 0) count++;
+  for (; count < m->dims.group; count++) {
+    const FragEntry *entry = &m->queue[(m->core->queue_head + count) % m->dims.queue];
+    if ((entry->valid & 1) == 0 || (count > 0 && (entry->starts & 1) != 0)) break;
+  }
   return count;
 }
 

@@ -13,7 +13,9 @@ bool rops_take(Fragment *m, const FragContext *context) {
 }
 
 // Where a result goes. Places are as they are, but after a fault.
-static uint32_t address_of(const Fragment *m, const FragResult *result, uint32_t *rop) {
+static uint32_t address_of(Fragment *m, const FragResult *result, uint32_t *rop) {
+  tell_row(m, LOOKED_FRAME, 0, 1, false);
+  tell_row(m, LOOKED_ROW, 0, 1, false);
   uint32_t row = max_u32(m->core->frame_row, 1), x = result->place.x % row, y = result->place.y % m->height;
   uint32_t address = (m->core->frame + (y * row + x) * FRAGMENT_TEXEL_BYTES) & ((1u << FRAG_ADDRESS_BITS) - FRAGMENT_TEXEL_BYTES);
   *rop = address / FRAG_LINE % m->dims.rops;
@@ -46,6 +48,7 @@ static uint32_t inside(const Fragment *m, uint32_t address) { return address / F
 
 static void write_back(Fragment *m, uint32_t rop, CacheLine *lines, uint32_t index) {
   CacheLine *line = &lines[index];
+  tell_row(m, LOOKED_RCACHE, (uint64_t)(line - m->rcache), bytes_words_any(line->dirty) & 0xFFFF, false);
   uint32_t number = (uint32_t)cache_line_address(&m->dims.cache, lines, index) / FRAG_LINE * m->dims.rops + rop;
   uint32_t address = number * FRAG_LINE & ((1u << FRAG_ADDRESS_BITS) - FRAG_LINE);
   for (uint32_t i = 0; i < FRAG_LINE; i++) {
@@ -86,6 +89,7 @@ static void write_result(Fragment *m, uint32_t rop, uint32_t address, const uint
   line->valid = bytes_or(line->valid, bytes);
   line->dirty = bytes_or(line->dirty, bytes);
   line->used = m->core->cycle;
+  tell_row(m, LOOKED_RCACHE, (uint64_t)(line - m->rcache), 0xFu << address % FRAG_LINE / 4, true);
 }
 
 // ---- What the frame holds ----------------------------------------------------------------------------------------------
@@ -113,6 +117,7 @@ static bool read_old(Fragment *m, uint32_t rop, uint32_t address, uint32_t old[4
   }
   m->stats->rop_accesses++;
   lines[index].used = m->core->cycle;
+  tell_row(m, LOOKED_RCACHE, (uint64_t)(&lines[index] - m->rcache), 0xFu << address % FRAG_LINE / 4, false);
   memcpy(old, (const uint8_t *)lines[index].data + address % FRAG_LINE, FRAGMENT_TEXEL_BYTES);
   return true;
 }
@@ -123,8 +128,10 @@ void rop_filled(Fragment *m, uint32_t rop, uint32_t address) {
   for (uint32_t i = 0; i < FRAG_LINE; i++) { // what was written meanwhile is newer
     if ((line->valid.half[0] >> i & 1) == 0) ((uint8_t *)line->data)[i] = from != NULL ? from[i] : 0;
   }
+  uint32_t fresh = ~bytes_words_any(line->valid) & 0xFFFF;
   line->valid = bytes_from(0, FRAG_LINE);
   line->used = m->core->cycle;
+  tell_row(m, LOOKED_RCACHE, (uint64_t)(line - m->rcache), fresh, true);
   m->rops[rop].waits = 0;
 }
 

@@ -27,6 +27,16 @@ static void tell(Fragment *m, const Who *who, uint32_t file, uint32_t index, uin
   obey(m, is_write ? hooks_write(&m->hooks, &m->machine, &event) : hooks_read(&m->hooks, &m->machine, &event));
 }
 
+void tell_row(Fragment *m, FragLooked which, uint64_t row, uint32_t units, bool is_write) {
+  if ((m->wants & WANT_CELLS) == 0 || units == 0) return;
+  Who who = WHO_NOBODY;
+  who.launch = m->launch->number;
+  const Region *region = &m->regions.items[m->looked[which]];
+  CellEvent event = {.who = &who, .region = m->looked[which], .units = units, .row = row};
+  event.data = m->block + region->base + row * region->row_bytes;
+  obey(m, is_write ? hooks_write(&m->hooks, &m->machine, &event) : hooks_read(&m->hooks, &m->machine, &event));
+}
+
 void tell_begin(Fragment *m, uint32_t pipe, uint32_t number) {
   if ((m->wants & WANT_CELLS) == 0) return;
   Who who = who_of(m, pipe, number, WHO_NO_INDEX);

@@ -236,6 +236,22 @@ static void test_flips(void **state) {
   }
 }
 
+// The words of a cache's line lie behind one another: those of 64 bytes, and no others.
+static void test_lines(void **state) {
+  (void)state;
+  Bench bench;
+  TrapKind trap;
+  open_bench(&bench, programs[1], 4, 4, NULL, 0);
+  static const char *const names[] = {"tcache", "rcache"};
+  for (uint32_t i = 0; i < COUNT_OF(names); i++) {
+    const RegionTable *regions = machine_regions(bench.machine);
+    const Region *region = &regions->items[region_find(regions, names[i])];
+    assert_int_equal(region->units * region->unit_bytes, FRAG_LINE);
+  }
+  end_bench(&bench, &trap);
+  close_bench(&bench);
+}
+
 static void test_refused(void **state) {
   (void)state;
   Bench bench;
@@ -271,8 +287,8 @@ static void test_morton(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_results), cmocka_unit_test(test_times),   cmocka_unit_test(test_state),
-      cmocka_unit_test(test_flips),   cmocka_unit_test(test_refused), cmocka_unit_test(test_morton),
+      cmocka_unit_test(test_results), cmocka_unit_test(test_times),  cmocka_unit_test(test_state), cmocka_unit_test(test_flips),
+      cmocka_unit_test(test_refused), cmocka_unit_test(test_morton), cmocka_unit_test(test_lines),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

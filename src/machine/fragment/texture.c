@@ -48,7 +48,8 @@ static const ByteMask line_valid = {{1, 0}};
 
 static CacheLine *cache_of(const Fragment *m, uint32_t cache) { return &m->tcache[cache * cache_lines(&m->dims.cache)]; }
 
-static void take_texel(const CacheLine *line, uint32_t address, float texel[4]) {
+static void take_texel(Fragment *m, const CacheLine *line, uint32_t address, float texel[4]) {
+  tell_row(m, LOOKED_TCACHE, (uint64_t)(line - m->tcache), 0xFu << address % FRAG_LINE / 4, false);
   memcpy(texel, (const uint8_t *)line->data + address % FRAG_LINE, FRAGMENT_TEXEL_BYTES);
 }
 
@@ -103,7 +104,7 @@ bool texture_reads(Fragment *m, uint32_t pipe, uint32_t number, const ShaderRead
   if (cache_find(&m->dims.cache, lines, address, line_valid, &index) == CACHE_HIT) {
     lines[index].used = m->core->cycle;
     m->stats->reads++;
-    take_texel(&lines[index], address, texel);
+    take_texel(m, &lines[index], address, texel);
     return true;
   }
   if (!ask_for(m, pipe, number, line_address)) return false; // again in the next cycle
@@ -145,6 +146,7 @@ static void fill(Fragment *m, uint32_t cache, uint32_t address) {
   CacheLine *line = &lines[cache_victim(&m->dims.cache, lines, address)];
   *line = (CacheLine){.tag = cache_tag(&m->dims.cache, address), .used = m->core->cycle, .valid = bytes_from(0, FRAG_LINE)};
   read_memory(m, address, line->data, FRAG_LINE);
+  tell_row(m, LOOKED_TCACHE, (uint64_t)(line - m->tcache), 0xFFFF, true);
 }
 
 // The texel of a context that waited for a line which has come: its instruction ends.
@@ -157,7 +159,7 @@ static void wake(Fragment *m, uint32_t pipe, uint32_t number) {
   CacheLine *lines = cache_of(m, pipe / m->dims.sharing);
   uint32_t index;
   bool is_there = cache_find(&m->dims.cache, lines, address, line_valid, &index) == CACHE_HIT;
-  if (is_there) take_texel(&lines[index], address, texel);
+  if (is_there) take_texel(m, &lines[index], address, texel);
   else read_memory(m, address, texel, FRAGMENT_TEXEL_BYTES); // a fault has moved it: the line goes past the cache
   uint32_t pc = context->thread.pc;
   shader_read(m->shader, &state, texel);

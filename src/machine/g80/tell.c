@@ -170,7 +170,7 @@ void tell_trap(const G80Machine *m, uint32_t kind) {
 // Cells change in the cycles that are simulated, and by hooks. If there is one hook that may change them, it knows when they are still.
 void tell_cycle(G80Machine *m, uint64_t next) {
   HookMachine *machine = hook_machine(m);
-  machine->still_until = hooks_changing(&m->hooks->chain) == 1 ? next : 0;
+  machine->still_until = hooks_changing(&m->hooks->chain, machine) == 1 ? next : 0;
   hooks_cycle(&m->hooks->chain, machine);
   machine->still_until = 0;
 }

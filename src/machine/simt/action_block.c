@@ -16,7 +16,7 @@ static bool is_taken(const Simt *m, uint32_t sm, uint32_t block_slot) {
   return block_slot < m->blocks_per_sm && (m->at.sms[sm].block_slots >> block_slot & 1) != 0 &&
          (simt_actor(m, sm)->stopping >> block_slot & 1) == 0;
 }
-static bool is_mirror(const Simt *m, uint32_t sm, uint32_t block_slot) { return (simt_actor(m, sm)->mirrors >> block_slot & 1) != 0; }
+static bool is_mirror(const Simt *m, uint32_t sm, uint32_t block_slot) { return (actor_mirrors(simt_actor(m, sm)) >> block_slot & 1) != 0; }
 
 // ---- Blocks that run again -----------------------------------------------------------------------------
 
@@ -231,6 +231,7 @@ CopyStep block_copy(Simt *m, uint32_t sm, uint32_t block_slot, const Action *act
   for (uint32_t i = 0; i < m->layout.warps; i++) {
     copy_warp(m, sm, (first_warp(m, block_slot) + i) % m->dims.warps, from_sm, (first_warp(m, from_block_slot) + i) % m->dims.warps);
   }
+  view_forget(m, sm, block_slot); // memory has what the other block has stored
   copy_shared(m, sm, block_slot, from_sm, from_block_slot);
   copy_local(m, sm, block_slot, from_sm, from_block_slot);
   if (m->dims.held != 0) held_forget(m, sm, block_slot); // the other block has stored what it has stored

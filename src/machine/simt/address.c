@@ -54,16 +54,10 @@ static bool lane_translate(Translation *t, unsigned lane, uint64_t address, uint
 
 // All lanes of an access in one valid stretch of addresses, as nearly always: [first, last], to `to`. False: lane by lane.
 static bool translate_stretch(const Translation *t, const uint32_t address[2][WARP_LANES], uint64_t last, uint64_t to, MemOp *op) {
-  uint64_t first = t->first, bad = 0, align = t->bytes - 1;
   unsigned some = (unsigned)__builtin_ctz(op->left);
-  uint64_t rest = address[0][some] | (uint64_t)address[1][some] << 32; // what lanes that do not take part stand for
-  for (unsigned i = 0; i < WARP_LANES; i++) {
-    uint64_t at = address[0][i] | (uint64_t)address[1][i] << 32;
-    at = (op->left & 1u << i) != 0 ? at : rest;
-    bad |= (at < first) | (at > last) | (at & align);
-    op->address[i] = at - first + to;
-  }
-  return bad == 0;
+  RowStretch stretch = {.first = t->first, .last = last, .to = to, .align = t->bytes - 1};
+  stretch.rest = address[0][some] | (uint64_t)address[1][some] << 32;
+  return t->m->rows->translate(address, op->left, &stretch, op->address);
 }
 
 static bool translate_all(Translation *t, const uint32_t address[2][WARP_LANES], MemOp *op) {

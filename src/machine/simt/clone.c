@@ -1,7 +1,7 @@
 // The state of the SIMT machine as others copy and compare it: block, local memory, device memory.
 #include "machine/machine.h"
 #include "machine/mirror.h"
-#include "machine/simt/simt.h"
+#include "machine/simt/facts.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -54,6 +54,9 @@ Machine *simt_machine_clone(const Machine *machine, Memory *memory, const HookCh
   m->mirror = NULL;
   m->whos = m->sm_whos = NULL; // machine_bind makes its own
   m->levels_told = NULL;
+  m->facts = NULL;
+  m->facts_count = 0;
+  facts_prepare(m);
   m->block = machine_block_new(m->block_bytes);
   m->regions.items = memcpy(ARENA_ARRAY(arena, Region, from->regions.count), from->regions.items, from->regions.count * sizeof(Region));
   ByteRange *hashed = ARENA_ARRAY(arena, ByteRange, from->state_layout.hashed_count);

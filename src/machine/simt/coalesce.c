@@ -16,17 +16,11 @@ static uint32_t lane_range(uint32_t lane, uint32_t group) {
 }
 
 // The lanes of `left` whose bytes lie in the aligned stretch of `bytes` around `address`, and which bytes of the line they use.
-static uint32_t lanes_in(const uint64_t *address, uint32_t left, uint64_t first, uint32_t shift, uint32_t lane_bytes, ByteMask *used) {
-  uint64_t ones = lane_bytes >= 64 ? UINT64_MAX : (UINT64_C(1) << lane_bytes) - 1;
-  uint32_t lanes = 0;
-  *used = (ByteMask){{0, 0}};
-  for (; left != 0; left &= left - 1) {
-    unsigned lane = (unsigned)__builtin_ctz(left);
-    if ((address[lane] ^ first) >> shift != 0) continue;
-    uint32_t at = (uint32_t)address[lane] & (LINE_BYTES - 1) & ~(lane_bytes - 1);
-    used->half[at / 64] |= ones << at % 64;
-    lanes |= 1u << lane;
-  }
+static uint32_t lanes_in(const Simt *m, const uint64_t *address, uint32_t left, uint64_t first, uint32_t shift, uint32_t lane_bytes,
+                         ByteMask *used) {
+  uint64_t stretch = UINT64_MAX << shift;
+  uint32_t lanes = m->rows->matching(address, stretch, first & stretch) & left;
+  m->rows->bytes_of(address, lanes, lane_bytes, used->half);
   return lanes;
 }
 
@@ -61,12 +55,12 @@ Transaction coalesce_next(const Simt *m, const uint64_t address[WARP_LANES], uin
   if (kind == COALESCE_GT200) {
     uint32_t segment = lane_bytes == 1 ? 32 : lane_bytes == 2 ? 64 : LINE_BYTES;
     uint32_t shift = (uint32_t)__builtin_ctz(segment);
-    made.lanes = lanes_in(address, left & lane_range(lane, HALF_WARP), first, shift, lane_bytes, &made.bytes);
+    made.lanes = lanes_in(m, address, left & lane_range(lane, HALF_WARP), first, shift, lane_bytes, &made.bytes);
     made.fetch = segment_of(first, segment, made.bytes);
     return made;
   }
   uint32_t group = kind == COALESCE_FERMI && lane_bytes > 4 ? WARP_LANES * 4 / lane_bytes : WARP_LANES;
-  made.lanes = lanes_in(address, left & lane_range(lane, group), first, (uint32_t)__builtin_ctz(LINE_BYTES), lane_bytes, &made.bytes);
+  made.lanes = lanes_in(m, address, left & lane_range(lane, group), first, (uint32_t)__builtin_ctz(LINE_BYTES), lane_bytes, &made.bytes);
   made.fetch = sectors_of(made.bytes);
   return made;
 }

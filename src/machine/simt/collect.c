@@ -7,7 +7,7 @@
 //
 // Invariants: collect_order lists the collectors of collect_used, oldest first; a collector not in it is all zeros, but for what
 // faults have done to its rows; pending is 0 for collectors outside collect_pending.
-#include "machine/simt/operand.h"
+#include "machine/simt/facts.h"
 #include "machine/simt/part.h"
 
 enum { INJECTABLE_ROWS = 3 }; // collector, collector.b, collector.c of state.def
@@ -29,7 +29,8 @@ static uint32_t replays_waiting(const Simt *m, uint32_t sm) {
 
 bool collect_has_room(const Simt *m, uint32_t sm, const Instr *instr) {
   if (m->at.sms[sm].collect_count + replays_waiting(m, sm) >= m->dims.collectors) return false;
-  switch (port_of(instr)) {
+  Facts scratch;
+  switch ((Port)facts_at(m, instr, &scratch)->port) {
   case PORT_LDST: return ldst_has_room(m, sm, instr);
   case PORT_GATHER: return gather_has_room(m, sm, instr);
   default: return true;
@@ -72,38 +73,29 @@ static void take_register(Simt *m, uint32_t sm, Collector *collector, unsigned r
   collector->pending |= 1u << row;
 }
 
-// Adds the rows of an operand.
-static void take_operand(Simt *m, uint32_t sm, Collector *collector, const Instr *instr, unsigned operand) {
-  const OpInfo *info = &op_info[instr->op];
-  unsigned count = operand < OPERAND_A ? type_info[info->d].registers : operand_source_rows(instr, info, operand), first = collector->rows;
-  if (count == 0) return;
-  uint8_t number = operand_register(instr, operand);
-  bool ones = operand == operand_full_mask(instr), selected = operand == operand_selected(instr);
-  bool is_register = !ones && !selected && number != REG_ZERO;
-  uint64_t value = ones ? UINT32_MAX : selected ? selected_value(m, sm, instr, operand) : 0;
-  for (unsigned k = 0; k < count; k++) {
-    if (is_register) take_register(m, sm, collector, first + k, number + k);
-    else fill_row(collector, first + k, k < 2 ? (uint32_t)(value >> 32 * k) : 0);
+static void take_sources(Simt *m, uint32_t sm, Collector *collector, const Instr *instr, const Facts *facts) {
+  uint64_t value = facts->value_row != NO_ROW ? selected_value(m, sm, instr, facts->value_operand) : 0;
+  for (unsigned row = 0; row < facts->sources.rows; row++) {
+    uint8_t number = facts->registers[row];
+    if (number != REG_ZERO) take_register(m, sm, collector, row, number);
+    else if (row == facts->value_row) fill_row(collector, row, (uint32_t)value);
+    else if (row == facts->value_row + 1u) fill_row(collector, row, (uint32_t)(value >> 32));
+    else fill_row(collector, row, row == facts->ones_row ? UINT32_MAX : 0);
   }
-  collector->rows = (uint16_t)(first + count);
-}
-
-static void take_sources(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
-  const OpInfo *info = &op_info[instr->op];
-  unsigned data = (info->flags & IT_DATA_IN) != 0 ? operand_data_count(instr, info) : 0;
-  for (unsigned i = 0; i < data; i++) take_operand(m, sm, collector, instr, OPERAND_D + i);
-  for (unsigned operand = OPERAND_A; operand <= OPERAND_C; operand++) take_operand(m, sm, collector, instr, operand);
+  collector->rows = facts->sources.rows;
 }
 
 void collect_take(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr) {
-  uint32_t index = place_new(m, sm, port_of(instr));
+  Facts scratch;
+  const Facts *facts = facts_at(m, instr, &scratch);
+  uint32_t index = place_new(m, sm, (Port)facts->port);
   Collector *collector = collector_at(m, sm, index);
   Kind kind = op_info[instr->op].kind;
   collector->uop = *uop;
   collector->uop.valid = 1;
   if (places_are_wanted(m)) simt_take(m, who_uop(m, sm, uop), REGION_COLLECTOR, REGION_COLLECTOR_MASK, row_of(m, collector));
   collector->whole = kind == KIND_WARP || kind == KIND_MATRIX;
-  take_sources(m, sm, collector, instr);
+  take_sources(m, sm, collector, instr, facts);
   if (collector->pending != 0) m->at.sms[sm].collect_pending |= UINT64_C(1) << index;
   else part_keep_operands(m, sm, collector);
   sm_wake(m, sm, simt_now(m) + 1);

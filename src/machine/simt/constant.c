@@ -113,7 +113,7 @@ MemStep constant_load(Simt *m, uint32_t sm, uint32_t index) {
   if (line != NULL) {
     ByteMask used = bytes_from(memop_offset(op, first, bytes), bytes);
     cells_read(m, cells_sm(m, sm), REGION_CONSTANT, row_of(m, sm, at), bytes_words_any(used), line->data);
-    memop_deliver(op, lanes, 0, line->data, used);
+    memop_deliver(m, op, lanes, 0, line->data, used);
     memop_result_at(op, simt_now(m) + m->spec->constant_latency);
   } else {
     if (!ask(m, sm, line_of(address), waiter_make(index, first, 0))) return MEMORY_BLOCKED;

@@ -99,10 +99,21 @@ static bool take_one(Simt *m, uint32_t controller, Dram *dram) {
   return false;
 }
 
+// Nothing from above, and nothing of its own before wake_at.
+static bool controller_rests(const Simt *m, uint32_t controller) {
+  uint32_t above = 0;
+  for (uint32_t i = 0; i < m->dims.slices; i++) above |= m->at.partitions[controller * m->dims.slices + i].below.count;
+  return above == 0 && simt_now(m) < m->at.controllers[controller].wake_at;
+}
+
 bool memory_cycle(Simt *m, uint64_t *next) {
   uint64_t now = simt_now(m);
   bool moved = false;
   for (uint32_t i = 0; i < m->dims.controllers; i++) {
+    if (controller_rests(m, i)) {
+      *next = min_u64(*next, m->at.controllers[i].wake_at);
+      continue;
+    }
     Dram dram = dram_of(m, i);
     if (take_one(m, i, &dram)) *next = min_u64(*next, now + 1);
     uint64_t dram_next;

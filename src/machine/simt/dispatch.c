@@ -8,6 +8,7 @@
 #include "machine/simt/simt.h"
 
 static bool has_room(const Simt *m, uint32_t sm) { return m->at.sms[sm].resident < m->blocks_per_sm; }
+static bool is_fenced(const Simt *m, uint32_t sm) { return m->dims.acts != 0 && (simt_actor(m, sm)->fenced & 1) != 0; }
 
 // The SM asked as number `turn`, if number 0 is `first` in round robin; each is asked once in `sms` turns.
 static uint32_t sm_at_turn(const Simt *m, uint32_t first, uint32_t turn) {
@@ -101,7 +102,7 @@ static void tell_warps(Simt *m, uint32_t sm, uint32_t block_slot, uint64_t linea
     tell(m, who, REGION_WARP_PC, REGION_STACK_DEPTH, row);
     tell(m, who, REGION_SCOREBOARD, REGION_SCOREBOARD, row);
   }
-  simt_tell_levels(m, sm);
+  simt_tell_levels(m, sm, UINT64_C(1) << block_slot);
 }
 
 static void tell_first_warps(Simt *m, uint32_t sm) {
@@ -149,6 +150,7 @@ static void mark_mirror(Simt *m, uint32_t sm, uint32_t block_slot, bool mirror, 
   actor->senders = mirror && sends ? actor->senders | bit : actor->senders & ~bit;
   actor->stopping &= ~bit;
   actor->fallen &= ~bit;
+  view_forget(m, sm, block_slot);
   held_begin(m, sm, block_slot, HOLD_NONE);
 }
 
@@ -185,7 +187,7 @@ bool dispatch_cycle(Simt *m) {
   bool refused = false, is_again = m->dims.acts != 0 && owed_next(m, &linear);
   for (uint32_t turn = 0; turn < m->dims.sms; turn++) {
     uint32_t sm = sm_at_turn(m, core->dispatch_sm, turn);
-    if (!has_room(m, sm)) continue;
+    if (!has_room(m, sm) || is_fenced(m, sm)) continue;
     uint32_t block_slot = free_block_slot(m, sm);
     if (!hook_allows(m, sm, block_slot, linear, false)) {
       refused = true;

@@ -9,7 +9,7 @@
 // Invariant: flight_queue lists the flights of flights_used by done_at, equal times by dispatch.
 #include "machine/simt/execute.h"
 #include "machine/parts/special.h"
-#include "machine/simt/operand.h"
+#include "machine/simt/facts.h"
 #include "machine/simt/part.h"
 
 Port port_of(const Instr *instr) {
@@ -79,18 +79,17 @@ static void compute_wide(const Simt *m, uint32_t sm, const Uop *uop, LaneFunctio
   for (uint32_t i = 0; i < 2; i++) flight->predicates[i] = part_bits_to_slots(plan, uop->mask, op->pd[i]);
 }
 
-static void compute(const Simt *m, uint32_t sm, const Collector *collector, const Instr *instr, Flight *flight) {
+static void compute(const Simt *m, uint32_t sm, const Collector *collector, const Instr *instr, const OperandRows *at, Flight *flight) {
   const Uop *uop = &collector->uop;
   if (uop->mask == 0) return;
   if (op_info[instr->op].kind == KIND_SREG) {
     read_special(m, sm, uop, instr, flight);
     return;
   }
-  OperandRows at = operand_sources(instr);
   LaneOp op = {.d = flight->row[0],
-               .a = collector->row[at.first[OPERAND_A]],
-               .b = collector->row[at.first[OPERAND_B]],
-               .c = collector->row[at.first[OPERAND_C]],
+               .a = collector->row[at->first[OPERAND_A]],
+               .b = collector->row[at->first[OPERAND_B]],
+               .c = collector->row[at->first[OPERAND_C]],
                .active = uop->mask,
                .ps = uop->ps,
                .pa = uop->pa,
@@ -119,15 +118,15 @@ static void queue_flight(Simt *m, uint32_t sm, uint32_t index, uint64_t done_at)
   sm_wake(m, sm, done_at);
 }
 
-static void launch_flight(Simt *m, uint32_t sm, const Collector *collector, const Instr *instr) {
+static void launch_flight(Simt *m, uint32_t sm, const Collector *collector, const Instr *instr, const Facts *facts) {
   uint32_t index = (uint32_t)__builtin_ctz(~m->at.sms[sm].flights_used);
   Flight *flight = flight_at(m, sm, index);
   const OpInfo *info = &op_info[instr->op];
   flight->uop = collector->uop;
   flight->done_at = simt_now(m) + m->unit_latency[info->unit] + flight->uop.late;
-  flight->rows = (uint16_t)operand_results(instr).rows;
-  flight->has_predicates = (uint8_t)operand_predicates(info);
-  compute(m, sm, collector, instr, flight);
+  flight->rows = (uint16_t)facts->results.rows;
+  flight->has_predicates = facts->predicates;
+  compute(m, sm, collector, instr, &facts->sources, flight);
   if ((m->wants & WANT_REPEAT) != 0) {
     flight->operand_rows = collector->rows;
     memcpy(flight_operands(m, sm, index)->row, collector->row, collector->rows * sizeof collector->row[0]);
@@ -196,16 +195,12 @@ static uint64_t port_free_at(const Simt *m, uint32_t sm, Port port, const Instr 
 
 // Hardware lanes at work, and whether any is idle (statistics of SPs).
 static void count_lanes(Simt *m, SmState *state, const Uop *uop, uint32_t sp) {
-  uint64_t *lanes = &m->at.stats->value[STAT_LANE_0], now = simt_now(m);
+  uint64_t now = simt_now(m);
   for (uint32_t other = 0; other < m->spec->sm_sps; other++) {
     if (state->sp_free_at[other] <= now) state->sp_partial &= ~(UINT64_C(1) << other);
   }
-  if (uop->mask == UINT32_MAX) {
-    for (unsigned lane = 0; lane < WARP_LANES; lane++) lanes[lane]++;
-    return;
-  }
-  state->sp_partial |= UINT64_C(1) << sp;
-  for (unsigned lane = 0; lane < WARP_LANES; lane++) lanes[lane] += (uop->mask & lane_bit[lane]) != 0 ? 1 : 0;
+  if (uop->mask != UINT32_MAX) state->sp_partial |= UINT64_C(1) << sp;
+  m->rows->count(&m->at.stats->value[STAT_LANE_0], uop->mask);
 }
 
 // The port is taken for the instruction's interval.
@@ -253,7 +248,9 @@ static bool dispatch(Simt *m, uint32_t sm, uint32_t index, uint32_t kept) {
     part_ends(m, sm, uop);
     return true;
   }
-  Port port = port_of(instr); // not what it was when a fault has struck the word
+  Facts own;
+  const Facts *facts = facts_at(m, instr, &own);
+  Port port = (Port)facts->port; // not what it was when a fault has struck the word
   state->collect_port[index] = (uint8_t)port;
   if (port == PORT_NONE) { // no unit takes it
     part_is_lost(m, sm, uop);
@@ -277,7 +274,7 @@ static bool dispatch(Simt *m, uint32_t sm, uint32_t index, uint32_t kept) {
   occupy(m, sm, port, uop, instr);
   if (port == PORT_LDST) ldst_take(m, sm, collector, instr);
   else if (port == PORT_GATHER) gather_take(m, sm, collector, instr);
-  else launch_flight(m, sm, collector, instr);
+  else launch_flight(m, sm, collector, instr, facts);
   return true;
 }
 
@@ -295,12 +292,13 @@ static bool waits_for_copy(const Simt *m, uint32_t sm, uint32_t place) {
 void execute_cycle(Simt *m, uint32_t sm) {
   SmState *state = &m->at.sms[sm];
   if (state->sp_busy_until <= simt_now(m)) state->sp_partial = 0;
-  if (state->collect_used == state->collect_pending) return;
-  uint32_t blocked = 0, kept = 0; // bit: port; SP that an older instruction waits for
-  for (uint32_t place = 0; place < state->collect_count;) {
+  uint64_t complete = state->collect_used & ~state->collect_pending; // of those that have not been looked at
+  uint32_t blocked = 0, kept = 0;                                    // bit: port; SP that an older instruction waits for
+  for (uint32_t place = 0; complete != 0 && place < state->collect_count;) {
     uint32_t index = state->collect_order[place], port = state->collect_port[index];
     uint32_t bit = is_memory((Port)port) ? 1u << PORT_LDST | 1u << PORT_GATHER : 1u << port;
     bool pending = (state->collect_pending >> index & 1) != 0;
+    complete &= ~(UINT64_C(1) << index);
     if (!pending && (blocked & bit) == 0 && !waits_for_copy(m, sm, place) && dispatch(m, sm, index, kept)) {
       collect_release(m, sm, place);
       continue;

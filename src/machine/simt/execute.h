@@ -21,8 +21,6 @@ static inline bool is_warp_wide(const OpInfo *info) {
   return info->kind == KIND_WARP || (info->kind == KIND_MATRIX && info->space == SPACE_NONE);
 }
 
-extern const uint32_t lane_bit[WARP_LANES]; // 1 << lane: loops over lanes with a mask become vector code
-
 static inline Collector *collector_at(const Simt *m, uint32_t sm, uint32_t index) {
   return &m->at.collectors[sm * m->dims.collectors + index];
 }

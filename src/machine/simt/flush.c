@@ -10,6 +10,11 @@ typedef struct Range {
 static const Range everything = {0, UINT64_MAX};
 static bool is_in(const Range *range, uint64_t address) { return address >= range->first && address < range->last; }
 
+// Lines that hold nothing are not written: most pages of a large cache are never touched.
+static void line_empty(CacheLine *line) {
+  if (bytes_any(bytes_or(line->valid, line->dirty))) line->valid = line->dirty = (ByteMask){{0, 0}};
+}
+
 static void write_now(Simt *m, Packet *packet, const Range *range) {
   if (packet->kind != PACKET_WRITE || !is_in(range, packet->address)) return;
   backing_write(&m->backing, packet->address, packet->bytes, packet->data);
@@ -49,13 +54,15 @@ static void flush_slice(Simt *m, uint32_t index, const Range *range) {
       l2_line_read(&slice, NULL, line, at->dirty, data);
       backing_write(&m->backing, l2_line_address(&slice, line), at->dirty, data);
     }
-    at->dirty = (ByteMask){{0, 0}};
-    if (at->used == CACHE_PINNED) continue; // data that requests have waited for: they keep it
+    if (at->used == CACHE_PINNED) { // data that requests have waited for: they keep it
+      at->dirty = (ByteMask){{0, 0}};
+      continue;
+    }
     bool is_emptied = cache_line_valid(at) && m->dims.l2.sets > 0;
     if (is_emptied && places_are_wanted(m))
       simt_release(m, &m->nobody, REGION_L2_TAG, REGION_L2_TAG, (uint64_t)index * m->dims.l2_lines + line);
     line_gone(m, PREFETCH_L2, (uint64_t)index * m->dims.l2_lines + line);
-    at->valid = at->dirty;
+    line_empty(at);
   }
 }
 
@@ -73,7 +80,7 @@ static void flush_l1d(Simt *m, uint32_t sm, const Range *range) {
     }
     if (cache_line_valid(at)) tag_released(m, sm, REGION_L1D_TAG, row);
     line_gone(m, PREFETCH_DATA, row);
-    at->valid = at->dirty = (ByteMask){{0, 0}};
+    line_empty(at);
   }
 }
 
@@ -82,7 +89,7 @@ static void empty_lines(Simt *m, ActionCache cache, CacheLine *lines, uint32_t p
   for (uint32_t i = 0; i < m->dims.sms * per; i++) {
     if (cache_line_valid(&lines[i])) tag_released(m, i / per, tags, i);
     line_gone(m, cache, i);
-    lines[i].valid = lines[i].dirty = (ByteMask){{0, 0}};
+    line_empty(&lines[i]);
   }
 }
 
@@ -104,5 +111,5 @@ void caches_flush(Simt *m) {
   empty_lines(m, PREFETCH_CONSTANT, m->at.constant, d->constant_lines, REGION_CONSTANT_TAG);
   empty_lines(m, PREFETCH_TEXTURE, m->at.texture, d->texture_lines, REGION_TEXTURE_TAG);
   empty_lines(m, PREFETCH_INSTRUCTION, m->at.icache, d->icache_lines, REGION_ICACHE_TAG);
-  for (size_t i = 0; i < (size_t)d->tpcs * d->icache2_lines; i++) m->at.icache2[i].valid = m->at.icache2[i].dirty = (ByteMask){{0, 0}};
+  for (size_t i = 0; i < (size_t)d->tpcs * d->icache2_lines; i++) line_empty(&m->at.icache2[i]);
 }

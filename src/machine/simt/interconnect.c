@@ -52,7 +52,8 @@ bool sm_send(Simt *m, uint32_t sm, Packet *packet) {
   PacketQueue *queue = &m->at.out_queues[sm];
   Packet *items = &m->at.out_packets[sm * m->dims.out];
   uint64_t now = simt_now(m);
-  if (packet_queue_full(queue, m->dims.out)) return false;
+  bool is_free = oracle_takes(m, packet);
+  if (is_free ? !oracle_has_room(m, sm) : packet_queue_full(queue, m->dims.out)) return false;
   const Packet *last = packet_queue_at(queue, items, m->dims.out, queue->count - 1); // of this cycle, unless nothing was sent in it yet
   packet->sent_at = now;
   packet->since = (uint32_t)now;
@@ -61,6 +62,10 @@ bool sm_send(Simt *m, uint32_t sm, Packet *packet) {
   packet->partition = (uint16_t)partition_of(m, packet->address);
   uint32_t join = WHO_NO_INDEX;
   if (__builtin_expect((m->wants & WANT_REQUEST) != 0, 0) && !request_passes(m, sm, packet, &join)) return false;
+  if (is_free) {
+    oracle_load(m, sm, packet);
+    return true;
+  }
   if (__builtin_expect(m->dims.acts != 0, 0)) {
     if (join != WHO_NO_INDEX && join_other(m, sm, packet, join)) return true;
     join_sent(m, sm, packet);
@@ -91,11 +96,12 @@ static bool send_requests(Simt *m, Network *network) {
   bool busy = false;
   for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
     PacketQueue *queue = &m->at.out_queues[sm];
-    Packet *items = &m->at.out_packets[sm * m->dims.out];
-    Packet *front = packet_queue_front(queue, items, m->dims.out);
-    busy |= front != NULL;
-    if (front == NULL || !network_can_send(network, sm)) continue;
+    if (packet_queue_empty(queue)) continue;
+    busy = true;
+    if (!network_can_send(network, sm)) continue;
+    Packet *items = &m->at.out_packets[sm * m->dims.out], *front = packet_queue_front(queue, items, m->dims.out);
     packet_enters(front, STAGE_NETWORK, now);
+    if (__builtin_expect(m->dims.acts != 0, 0)) join_left(m, sm, front);
     simt_count(m, STAT_NETWORK_REQUESTS, 1);
     simt_count(m, STAT_NETWORK_BYTES, packet_wire_bytes(front));
     simt_count(m, STAT_NETWORK_WAIT, now - min_u64(front->sent_at, now));
@@ -110,6 +116,7 @@ static bool send_requests(Simt *m, Network *network) {
 
 static void deliver_reply(void *context, uint32_t sink, const Packet *packet) {
   Simt *m = context;
+  if (__builtin_expect(m->dims.acts != 0, 0)) join_delivered(m, sink, packet);
   Packet *place = packet_queue_push(&m->at.reply_queues[sink], &m->at.reply_waiting[sink * SIMT_REPLIES], SIMT_REPLIES);
   if (place != NULL) packet_copy(place, packet);
   sm_wake(m, sink, simt_now(m));
@@ -120,10 +127,11 @@ static bool send_replies(Simt *m, Network *network) {
   uint32_t room = m->dims.l2_queue;
   for (uint32_t i = 0; i < m->dims.partitions; i++) {
     PacketQueue *queue = &m->at.partitions[i].output;
+    if (packet_queue_empty(queue)) continue;
+    busy = true;
+    if (!network_can_send(network, i)) continue;
     Packet *items = &m->at.partition_outputs[i * room];
     const Packet *front = packet_queue_front(queue, items, room);
-    busy |= front != NULL;
-    if (front == NULL || !network_can_send(network, i)) continue;
     simt_count(m, STAT_NETWORK_REPLIES, 1);
     simt_count(m, STAT_NETWORK_BYTES, packet_wire_bytes(front));
     network_send(network, i, front->sm % m->dims.sms, front, simt_now(m));
@@ -193,6 +201,7 @@ void sm_give_reply(Simt *m, uint32_t sm, const Packet *packet) {
   PacketStory story;
   if (is_told) find_waiters(m, sm, &reply, &story);
   give_reply(m, sm, &reply);
+  if (reply.quiet == 0) count_reply(m, &reply);
   if (is_told) tell_response(m, &reply, &story);
   sm_wake(m, sm, simt_now(m) + 1);
 }
@@ -216,16 +225,29 @@ void sm_take_reply(Simt *m, uint32_t sm) {
 
 // ---- Both --------------------------------------------------------------------------------------------
 
+static bool cycle_of_replies(Simt *m, Network *network, uint64_t *next) {
+  bool has_room[MOST_SINKS];
+  *next = network->control->wake_at;
+  if (simt_now(m) < *next) return false;
+  for (uint32_t i = 0; i < m->dims.sms; i++) has_room[i] = !packet_queue_full(&m->at.reply_queues[i], SIMT_REPLIES);
+  return network_cycle(network, simt_now(m), has_room, deliver_reply, m, next);
+}
+
+static bool cycle_of_requests(Simt *m, Network *network, uint64_t *next) {
+  bool has_room[MOST_SINKS];
+  *next = network->control->wake_at;
+  if (simt_now(m) < *next) return false;
+  for (uint32_t i = 0; i < m->dims.partitions; i++) has_room[i] = !packet_queue_full(&m->at.partitions[i].input, m->dims.l2_inputs);
+  return network_cycle(network, simt_now(m), has_room, deliver_request, m, next);
+}
+
 bool interconnect_cycle(Simt *m, uint64_t *next) {
   if (m->at.core->packets == 0) return false;
   uint64_t now = simt_now(m), request_next, reply_next;
-  bool has_room[MOST_SINKS];
   Network replies = reply_network(m), requests = request_network(m);
-  for (uint32_t i = 0; i < m->dims.sms; i++) has_room[i] = !packet_queue_full(&m->at.reply_queues[i], SIMT_REPLIES);
-  bool moved = network_cycle(&replies, now, has_room, deliver_reply, m, &reply_next);
+  bool moved = cycle_of_replies(m, &replies, &reply_next);
   bool busy = send_replies(m, &replies);
-  for (uint32_t i = 0; i < m->dims.partitions; i++) has_room[i] = !packet_queue_full(&m->at.partitions[i].input, m->dims.l2_inputs);
-  moved |= network_cycle(&requests, now, has_room, deliver_request, m, &request_next);
+  moved |= cycle_of_requests(m, &requests, &request_next);
   busy |= send_requests(m, &requests);
   *next = min_u64(*next, busy || moved ? now + 1 : min_u64(request_next, reply_next));
   return moved;

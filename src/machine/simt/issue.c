@@ -5,7 +5,7 @@
 // carried out here (control.c); everything else goes to a collector. Warps that wait for something that will announce itself
 // are not looked at until it does: see front_sleep.
 #include "machine/simt/issue.h"
-#include "machine/simt/operand.h"
+#include "machine/simt/facts.h"
 #include "machine/simt/plan.h"
 
 // ---- Scoreboard ------------------------------------------------------------------------------------
@@ -14,25 +14,27 @@ bool scoreboard_is_free(const Simt *m, uint32_t sm, uint32_t warp, const Instr *
   const Scoreboard *board = simt_scoreboard(m, sm, warp);
   const uint64_t *taken = board->registers;
   if ((taken[0] | taken[1] | taken[2] | taken[3] | board->predicates) == 0) return true;
-  Scoreboard marks;
-  operand_marks(instr, true, &marks);
-  uint64_t both = taken[0] & marks.registers[0];
-  for (uint32_t i = 1; i < 4; i++) both |= taken[i] & marks.registers[i];
-  return (both | (board->predicates & marks.predicates)) == 0;
+  Facts scratch;
+  const Scoreboard *marks = &facts_at(m, instr, &scratch)->uses;
+  uint64_t both = taken[0] & marks->registers[0];
+  for (uint32_t i = 1; i < 4; i++) both |= taken[i] & marks->registers[i];
+  return (both | (board->predicates & marks->predicates)) == 0;
 }
 
 void scoreboard_mark(Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
-  Scoreboard *board = simt_scoreboard(m, sm, warp), marks;
-  operand_marks(instr, false, &marks);
-  for (uint32_t i = 0; i < 4; i++) board->registers[i] |= marks.registers[i];
-  board->predicates |= marks.predicates;
+  Facts scratch;
+  Scoreboard *board = simt_scoreboard(m, sm, warp);
+  const Scoreboard *marks = &facts_at(m, instr, &scratch)->writes;
+  for (uint32_t i = 0; i < 4; i++) board->registers[i] |= marks->registers[i];
+  board->predicates |= marks->predicates;
 }
 
 void scoreboard_clear(Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
-  Scoreboard *board = simt_scoreboard(m, sm, warp), marks;
-  operand_marks(instr, false, &marks);
-  for (uint32_t i = 0; i < 4; i++) board->registers[i] &= ~marks.registers[i];
-  board->predicates &= ~marks.predicates;
+  Facts scratch;
+  Scoreboard *board = simt_scoreboard(m, sm, warp);
+  const Scoreboard *marks = &facts_at(m, instr, &scratch)->writes;
+  for (uint32_t i = 0; i < 4; i++) board->registers[i] &= ~marks->registers[i];
+  board->predicates &= ~marks->predicates;
   front_awake(m, sm, bit_of(warp));
   sm_wake(m, sm, simt_now(m) + 1);
 }
@@ -42,12 +44,12 @@ static bool overtakes_reader(const Simt *m, uint32_t sm, uint32_t warp, const In
   for (uint64_t left = m->at.sms[sm].collect_pending; left != 0; left &= left - 1) {
     const Collector *collector = collector_at(m, sm, (uint32_t)__builtin_ctzll(left));
     if (!part_has_warp(m, sm, &collector->uop, warp)) continue;
-    Scoreboard marks;
-    operand_marks(instr, false, &marks);
+    Facts scratch;
+    const Scoreboard *marks = &facts_at(m, instr, &scratch)->writes;
     for (uint32_t rows = collector->pending; rows != 0; rows &= rows - 1) {
       uint32_t source = collector->source[__builtin_ctz(rows) % SIMT_SOURCE_ROWS];
       uint32_t number = collector->uop.plan != 0 ? source : source - register_row(m, sm, warp, 0);
-      if (number < MAX_REGISTERS && (marks.registers[number / 64] >> number % 64 & 1) != 0) return true;
+      if (number < MAX_REGISTERS && (marks->registers[number / 64] >> number % 64 & 1) != 0) return true;
     }
   }
   return false;
@@ -549,8 +551,11 @@ static bool issue_one(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t refused
     if (simt_has_trapped(m)) return false;
     tried |= bit_of(wanted - 1);
   }
+  bool is_plain = m->spec->scheduler_policy == SCHEDULE_LRR && !decisions_are_wanted(m);
   for (;;) {
-    uint32_t warp = schedule_pick(m, sm, scheduler, set, tried);
+    uint32_t warp = SIMT_MOST_WARPS;
+    if (!is_plain) warp = schedule_pick(m, sm, scheduler, set, tried);
+    else if ((set & ~tried) != 0) warp = schedule_first_after(set & ~tried, state->schedulers[scheduler].last);
     if (warp >= SIMT_MOST_WARPS) return false;
     if (try_warp(m, sm, scheduler, warp, refused)) return true;
     if (simt_has_trapped(m)) return false;
@@ -571,13 +576,13 @@ static IdleReason idle_reason(const Simt *m, uint32_t sm, const uint32_t refused
   const SmState *state = &m->at.sms[sm];
   if (state->resident == 0) return IDLE_EMPTY;
   IdleReason best = IDLE_MEMORY; // also when threads have ended and only their stores are under way
-  IdleReason collectors = memory_holds_collectors(state) ? IDLE_MEMORY : IDLE_PIPELINE;
+  IdleReason collectors = state->wants_collector != 0 && memory_holds_collectors(state) ? IDLE_MEMORY : IDLE_PIPELINE;
   uint32_t most = 0;
   for (uint32_t i = 0; i < COUNT_OF(order); i++) {
     uint64_t waits = state->waits[order[i]];
     if (order[i] == IDLE_MEMORY) waits |= state->wants_ldst;
     if (order[i] == collectors) waits |= state->wants_collector;
-    uint32_t warps = refused[order[i]] + count_warps(waits & state->present);
+    uint32_t warps = refused[order[i]] + ((waits & state->present) == 0 ? 0 : count_warps(waits & state->present));
     if (warps <= most) continue;
     most = warps;
     best = order[i];

@@ -68,6 +68,7 @@ static MemStep ask(Simt *m, uint32_t sm, uint32_t index, const Transaction *tran
     packet.client = CLIENT_LOAD;
     packet_for_uop(m, sm, &op->uop, &packet);
     packet.tag = tag_make(TAG_MISS, number);
+    packet.joins = m->dims.acts != 0 && memop_may_join(op);
     if (!sm_send(m, sm, &packet)) {
       mshr_released(m, sm, number);
       memset(&mshrs[number], 0, sizeof mshrs[number]);
@@ -90,7 +91,7 @@ MemStep l1d_load(Simt *m, uint32_t sm, uint32_t index, const Transaction *transa
     cells_read(m, cells_uop(m, sm, &op->uop), REGION_L1D, row_of(m, sm, at), bytes_words_any(transaction->bytes), lines[at].data);
     uint32_t scratch[LINE_WORDS];
     const uint32_t *data = held_view(m, sm, op->uop.warp, transaction->line, lines[at].data, scratch);
-    memop_deliver(op, transaction->lanes, op->word, data, transaction->bytes);
+    memop_deliver(m, op, transaction->lanes, op->word, data, transaction->bytes);
     line_used(m, PREFETCH_DATA, row_of(m, sm, at));
     lines[at].used = simt_now(m);
     memop_result_at(op, simt_now(m) + m->spec->l1d_latency);
@@ -222,6 +223,7 @@ void l1d_reply(Simt *m, uint32_t sm, const Packet *packet) {
 }
 
 void l1d_invalidate(Simt *m, uint32_t sm) {
+  if (m->dims.acts != 0) join_synchronised(m, sm);
   CacheLine *lines = lines_of(m, sm);
   for (uint32_t i = 0; i < m->dims.l1d_lines; i++) {
     bool is_local = address_window(cache_line_address(&m->dims.l1d, lines, i)) == PHYSICAL_LOCAL;

@@ -3,7 +3,7 @@
 // a later load of the same address reach shared memory, the L1 and the L2 in this order. Loads wait for their replies outside
 // the ring, so that those behind them go on; one a cycle writes back.
 #include "machine/simt/memop.h"
-#include "machine/simt/operand.h"
+#include "machine/simt/facts.h"
 #include "machine/simt/plan.h"
 
 enum { MOST_REPEATS = 16 }; // of one address generation: a hook that never agrees shall not stop the machine
@@ -38,22 +38,11 @@ static void leave_ring(SmState *state) {
 
 // ---- Dispatch ----------------------------------------------------------------------------------------
 
-void address_of_lanes(const Collector *collector, const Instr *instr, uint32_t offset, uint32_t address[2][WARP_LANES]) {
-  OperandRows rows = operand_sources(instr);
-  const uint32_t *low = collector->row[rows.first[OPERAND_A]], *high = collector->row[rows.first[OPERAND_A] + 1];
-  uint32_t mask = collector->uop.mask;
-  if (rows.count[OPERAND_A] != 2) {
-    for (unsigned lane = 0; lane < WARP_LANES; lane++) address[0][lane] = (mask & 1u << lane) != 0 ? low[lane] + offset : 0;
-    memset(address[1], 0, sizeof address[1]);
-    return;
-  }
-  uint64_t signed_offset = (uint64_t)(int64_t)(int32_t)offset;
-  for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-    uint64_t at = (low[lane] | (uint64_t)high[lane] << 32) + signed_offset;
-    at = (mask & 1u << lane) != 0 ? at : 0;
-    address[0][lane] = (uint32_t)at;
-    address[1][lane] = (uint32_t)(at >> 32);
-  }
+void address_of_lanes(const Simt *m, const Collector *collector, const Instr *instr, uint32_t offset, uint32_t address[2][WARP_LANES]) {
+  Facts scratch;
+  const OperandRows *rows = &facts_at(m, instr, &scratch)->sources;
+  const uint32_t *low = collector->row[rows->first[OPERAND_A]], *high = rows->count[OPERAND_A] == 2 ? low + WARP_LANES : NULL;
+  m->rows->add(low, high, (uint64_t)(int64_t)(int32_t)offset, collector->uop.mask, address);
 }
 
 // What address generation has made, by lane slot of a part.
@@ -188,7 +177,7 @@ void ldst_begin(Simt *m, uint32_t sm, MemOp *op) {
 
 void ldst_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
   uint32_t address[2][WARP_LANES];
-  address_of_lanes(collector, instr, instr->imm, address);
+  address_of_lanes(m, collector, instr, instr->imm, address);
   if (!address_tell(m, sm, &collector->uop, instr, address)) {
     part_returns(m, sm, &collector->uop, instr, true);
     part_ends(m, sm, &collector->uop);
@@ -209,19 +198,12 @@ void ldst_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
 
 // ---- Requests ----------------------------------------------------------------------------------------
 
-static uint32_t lanes_like(const MemOp *op, unsigned lane) {
-  uint32_t lanes = 0;
-  uint64_t kind = op->address[lane] >> PHYSICAL_SHIFT, others = 0;
-  for (unsigned i = 0; i < WARP_LANES; i++) others |= op->address[i] >> PHYSICAL_SHIFT ^ kind;
-  if (others == 0) return op->left;
-  for (unsigned i = 0; i < WARP_LANES; i++) lanes |= (op->address[i] >> PHYSICAL_SHIFT == kind ? 1u : 0u) << i;
-  return lanes & op->left;
+static uint32_t lanes_like(const Simt *m, const MemOp *op, unsigned lane) {
+  uint64_t window = UINT64_MAX << PHYSICAL_SHIFT;
+  return m->rows->matching(op->address, window, op->address[lane] & window) & op->left;
 }
 
-// Loads that must see memory as it is now do not join a request that was made before them.
-static bool may_join(const Simt *m, const MemOp *op) {
-  return m->dims.acts != 0 && m->dims.l1d_lines == 0 && (op->mods & (MOD_VOLATILE | MOD_CACHE_GLOBAL | MOD_ORDERED)) == 0;
-}
+static bool may_join(const Simt *m, const MemOp *op) { return m->dims.acts != 0 && m->dims.l1d_lines == 0 && memop_may_join(op); }
 
 static MemStep read_past(Simt *m, uint32_t sm, uint32_t index, const Transaction *transaction) {
   MemOp *op = memop_at(m, sm, index);
@@ -234,6 +216,7 @@ static MemStep read_past(Simt *m, uint32_t sm, uint32_t index, const Transaction
   packet.lanes = transaction->lanes;
   packet_for_uop(m, sm, &op->uop, &packet);
   packet.tag = tag_make(TAG_DIRECT, index | (uint32_t)(op->word & 7) << TAG_WORD_SHIFT);
+  packet.joins = m->dims.acts != 0 && memop_may_join(op);
   if (may_join(m, op) && l1d_join(m, sm, index, transaction)) return MEMORY_DONE;
   if (!sm_send(m, sm, &packet)) return MEMORY_BLOCKED;
   op->outstanding++;
@@ -254,24 +237,24 @@ static MemStep write_past(Simt *m, uint32_t sm, MemOp *op, const Transaction *tr
 }
 
 // Atomics: every word of a line at most once in a packet; of lanes that collide the lowest goes first.
-static Transaction atomic_lanes(const MemOp *op) {
+static Transaction atomic_lanes(const Simt *m, const MemOp *op) {
   uint32_t bytes = op->element_bytes, taken = 0;
   Transaction made = {.line = line_of(op->address[__builtin_ctz(op->left)])};
-  for (uint32_t left = op->left; left != 0; left &= left - 1) {
+  uint32_t lanes = op->left & m->rows->matching(op->address, line_of(UINT64_MAX) | ADDRESS_SHARED, made.line);
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
     unsigned lane = (unsigned)__builtin_ctz(left);
-    if (memop_is_shared(op, lane) || line_of(op->address[lane]) != made.line) continue;
-    uint32_t at = memop_offset(op, lane, bytes), words = (bytes == 8 ? 3u : 1u) << at / 4;
+    uint32_t words = (bytes == 8 ? 3u : 1u) << memop_offset(op, lane, bytes) / 4;
     if ((taken & words) != 0) continue;
     taken |= words;
     made.lanes |= 1u << lane;
-    made.bytes = bytes_or(made.bytes, bytes_from(at, bytes));
   }
+  m->rows->bytes_of(op->address, made.lanes, bytes, made.bytes.half);
   return made;
 }
 
 static MemStep atomic_past(Simt *m, uint32_t sm, uint32_t index) {
   MemOp *op = memop_at(m, sm, index);
-  Transaction made = atomic_lanes(op);
+  Transaction made = atomic_lanes(m, op);
   Packet packet = {.address = made.line,
                    .bytes = made.bytes,
                    .kind = PACKET_ATOMIC,
@@ -322,7 +305,8 @@ static void count_transaction(Simt *m, const MemOp *op) {
 static MemStep global_request(Simt *m, uint32_t sm, uint32_t index) {
   MemOp *op = memop_at(m, sm, index);
   Transaction made = coalesce_next(m, op->address, op->left, memop_lane_bytes(op));
-  MemStep step = one_transaction(m, sm, index, &made, false);
+  bool is_kept = __builtin_expect(m->dims.mirror_lines != 0, 0) && view_load(m, sm, op, made.line, made.lanes);
+  MemStep step = is_kept ? MEMORY_DONE : one_transaction(m, sm, index, &made, false);
   if (step != MEMORY_DONE) return step;
   op->left &= ~made.lanes;
   count_transaction(m, op);
@@ -332,7 +316,7 @@ static MemStep global_request(Simt *m, uint32_t sm, uint32_t index) {
 // Local memory: the lanes' first words, then their second ones, which lie a line further on.
 static MemStep local_request(Simt *m, uint32_t sm, uint32_t index, unsigned lane) {
   MemOp *op = memop_at(m, sm, index);
-  uint32_t lanes = lanes_like(op, lane), words = (memop_lane_bytes(op) + 3) / 4;
+  uint32_t lanes = lanes_like(m, op, lane), words = (memop_lane_bytes(op) + 3) / 4;
   MemStep step = MEMORY_DONE;
   if ((lanes & ~op->part) != 0) {
     Transaction made = coalesce_next(m, op->address, lanes & ~op->part, memop_run_bytes(op, true));
@@ -353,7 +337,7 @@ static MemStep local_request(Simt *m, uint32_t sm, uint32_t index, unsigned lane
 
 static MemStep shared_request(Simt *m, uint32_t sm, MemOp *op, unsigned lane) {
   SmState *state = &m->at.sms[sm];
-  uint32_t lanes = lanes_like(op, lane), cycles = shared_access(m, sm, op, lanes);
+  uint32_t lanes = lanes_like(m, op, lane), cycles = shared_access(m, sm, op, lanes);
   uint64_t now = simt_now(m);
   uint64_t rest = m->spec->latency_shared - min_u64(m->spec->latency_shared, m->unit_latency[UNIT_LDST]);
   state->shared_free_at = now + cycles;
@@ -398,9 +382,10 @@ static void leave(Simt *m, uint32_t sm, uint32_t index) {
 static void retire(Simt *m, uint32_t sm, uint32_t index) {
   MemOp *op = memop_at(m, sm, index);
   Instr scratch;
+  Facts own;
   const Instr *instr = simt_decode(m, op->uop.pc, op->uop.word, &scratch);
   if (warp_is_stopping(m, sm, op->uop.warp)) instr = NULL; // its block was abandoned: thrown away
-  else if (instr != NULL) writeback_rows(m, sm, &op->uop, instr, op->data, operand_results(instr).rows, NULL);
+  else if (instr != NULL) writeback_rows(m, sm, &op->uop, instr, op->data, facts_at(m, instr, &own)->results.rows, NULL);
   else simt_trap(m, sm, op->uop.warp, op->uop.pc, TRAP_ILLEGAL_INSTRUCTION, op->uop.mask);
   if ((op->mods & MOD_ORDERED) != 0 && op->action != ACTION_STORE) l1d_invalidate(m, sm); // an acquire
   leave(m, sm, index);
@@ -522,24 +507,30 @@ static void store_replied(Simt *m, uint32_t sm, uint32_t value) {
 }
 
 // Old values of an atomic, zero-extended as registers hold them.
-static void deliver_old(MemOp *op, const Packet *packet) {
-  for (uint32_t left = packet->lanes & op->uop.mask; left != 0; left &= left - 1) {
+static void deliver_old(MemOp *op, uint32_t lanes, const uint32_t line[LINE_WORDS]) {
+  for (uint32_t left = lanes & op->uop.mask; left != 0; left &= left - 1) {
     unsigned lane = (unsigned)__builtin_ctz(left);
     uint64_t old = 0;
-    memcpy(&old, (const uint8_t *)packet->data + memop_offset(op, lane, op->element_bytes), op->element_bytes);
+    memcpy(&old, (const uint8_t *)line + memop_offset(op, lane, op->element_bytes), op->element_bytes);
     row_set(op->data[0], lane, op->element_bytes == 8 ? 2 : 1, old);
   }
+}
+
+static void atomic_replied(Simt *m, uint32_t sm, MemOp *op, const Packet *packet) {
+  uint32_t seen[LINE_WORDS];
+  if (m->dims.mirror_lines != 0) view_atomic(m, sm, op, packet, seen);
+  deliver_old(op, packet->lanes, m->dims.mirror_lines != 0 ? seen : packet->data);
 }
 
 static void direct_replied(Simt *m, uint32_t sm, const Packet *packet) {
   uint32_t value = packet->tag & ((1u << TAG_SHIFT) - 1);
   MemOp *op = memop_at(m, sm, (value & ((1u << TAG_WORD_SHIFT) - 1)) % m->dims.memops);
   if (op->stage != MEM_REQUEST && op->stage != MEM_WAIT) return;
-  if (op->action == ACTION_ATOMIC) deliver_old(op, packet);
+  if (op->action == ACTION_ATOMIC) atomic_replied(m, sm, op, packet);
   else {
     uint32_t scratch[LINE_WORDS];
     const uint32_t *data = held_view(m, sm, op->uop.warp, packet->address, packet->data, scratch);
-    memop_deliver(op, packet->lanes & op->uop.mask, value >> TAG_WORD_SHIFT & 7, data, packet->bytes);
+    memop_deliver(m, op, packet->lanes & op->uop.mask, value >> TAG_WORD_SHIFT & 7, data, packet->bytes);
   }
   memop_replied(m, sm, op);
 }

@@ -1,7 +1,8 @@
 // The SIMT machine as others see it: made for a Spec, given launches, run, cloned, hashed, compared.
 #include "machine/machines.h"
 #include "machine/mirror.h"
-#include "machine/simt/simt.h"
+#include "machine/pages.h"
+#include "machine/simt/facts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,13 +87,17 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   m->arena = arena;
   m->spec = spec;
   m->functions = lane_functions();
+  m->rows = row_functions();
   if (hooks != NULL) m->hooks = *hooks;
   simt_meet_hooks(m);
   m->actions = hook_chain_actions(&m->hooks);
   simt_dims(spec, &m->dims);
   m->dims.word_bits = hook_chain_word_bits(&m->hooks);
   m->dims.acts = m->actions != 0 ? 1 : 0;
-  m->dims.held = (m->actions & (ACTION_BIT(ACTION_HOLD))) != 0 ? hook_chain_held_lines(&m->hooks) : 0;
+  m->dims.held = (m->actions & ACTION_BIT(ACTION_HOLD)) != 0 ? hook_chain_held_lines(&m->hooks) : 0;
+  MirrorWay mirrors = hook_chain_mirrors(&m->hooks);
+  m->dims.mirror_lines = m->dims.acts * mirrors.lines;
+  m->dims.mirror_free = m->dims.acts * mirrors.free_cycles;
   Region *own = ARENA_ARRAY(arena, Region, SIMT_REGIONS);
   size_t own_bytes = simt_layout(&m->dims, own);
   RegionTable table = {own, m->dims.acts != 0 ? SIMT_REGIONS : SIMT_PLAIN_REGIONS, own_bytes};
@@ -128,6 +133,7 @@ static void local_free(Simt *m) {
 static void free_machine(Machine *machine) {
   Simt *m = simt_of(machine);
   local_free(m);
+  facts_free(m);
   mirror_free(m->mirror);
   machine_block_free(m->block, m->block_bytes);
   arena_free(m->arena);
@@ -179,6 +185,7 @@ static void begin(Machine *machine, const MachineEnvironment *environment, const
   m->environment = environment;
   m->launch = launch;
   m->program = launch->program;
+  facts_prepare(m);
   m->hook_machine.program = launch->program;
   m->hook_machine.memory = memory_bytes(environment->memory);
   m->trap = (Trap){0};
@@ -266,7 +273,7 @@ static void dram_stats(Simt *m) {
 // A launch begins with everything at rest, whatever the one before it left in the pipelines. What schemes keep for longer stays.
 static void rest(Simt *m) {
   uint64_t cycle = m->at.core->cycle;
-  memset(m->block, 0, m->own_bytes);
+  pages_zero(m->block, m->own_bytes);
   hooks_launch_ended(&m->regions, m->block);
   m->at.core->cycle = cycle;
   simt_name_warps(m);
@@ -309,7 +316,7 @@ const MachineKind simt_machine = {
     .form = FORM_REDOUBT,
     .abilities = abilities,
     .actions = ACTION_BIT(ACTION_PREFETCH) | ACTION_BIT(ACTION_DROP) | ACTION_BIT(ACTION_MIRROR) | ACTION_BIT(ACTION_ABANDON) |
-               ACTION_BIT(ACTION_REDISPATCH) | ACTION_BIT(ACTION_COPY) | ACTION_BIT(ACTION_HOLD),
+               ACTION_BIT(ACTION_REDISPATCH) | ACTION_BIT(ACTION_COPY) | ACTION_BIT(ACTION_FENCE) | ACTION_BIT(ACTION_HOLD),
     .accesses = accesses,
     .make = make,
     .free = free_machine,

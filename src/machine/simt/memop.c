@@ -33,13 +33,10 @@ void memop_get(const MemOp *op, unsigned lane, uint32_t word, uint8_t *to, uint3
   }
 }
 
-void memop_deliver(MemOp *op, uint32_t lanes, uint32_t word, const uint32_t *line, ByteMask bytes) {
+void memop_deliver(const Simt *m, MemOp *op, uint32_t lanes, uint32_t word, const uint32_t *line, ByteMask bytes) {
+  lanes &= ~op->kept;
   if (op->element_bytes == 4 && op->elements == 1) {
-    uint32_t words = bytes_words_any(bytes), *row = op->data[word % SIMT_MEMORY_ROWS];
-    for (; lanes != 0; lanes &= lanes - 1) {
-      unsigned lane = (unsigned)__builtin_ctz(lanes), at = (unsigned)op->address[lane] / 4 % LINE_WORDS;
-      if ((words >> at & 1) != 0) row[lane] = line[at];
-    }
+    m->rows->deliver(line, bytes_words_any(bytes), op->address, lanes, op->data[word % SIMT_MEMORY_ROWS]);
     return;
   }
   for (; lanes != 0; lanes &= lanes - 1) {
@@ -57,6 +54,7 @@ void memop_replied(Simt *m, uint32_t sm, MemOp *op) {
   SmState *state = &m->at.sms[sm];
   const MemOp *ops = &m->at.memops[sm * m->dims.memops];
   op->stage = MEM_DONE;
+  if (__builtin_expect(m->dims.mirror_lines != 0, 0)) view_complete(m, sm, op);
   memop_result_at(op, simt_now(m));
   uint64_t place = state->done_count++;
   for (; place > 0 && ops[state->done_queue[place - 1]].ready_at > op->ready_at; place--) {
@@ -71,11 +69,10 @@ void waiter_serve(Simt *m, uint32_t sm, uint32_t waiter, const Packet *packet) {
   unsigned lane = waiter >> 8 & (WARP_LANES - 1);
   if (op->stage != MEM_REQUEST && op->stage != MEM_WAIT) return;
   uint64_t line = line_of(op->address[lane]);
-  uint32_t lanes = 0;
-  for (unsigned i = 0; i < WARP_LANES; i++) lanes |= (line_of(op->address[i]) == line ? 1u : 0u) << i;
+  uint32_t lanes = m->rows->matching(op->address, line_of(UINT64_MAX), line);
   uint32_t scratch[LINE_WORDS];
   const uint32_t *data = held_view(m, sm, op->uop.warp, packet->address, packet->data, scratch);
-  memop_deliver(op, lanes & op->uop.mask, waiter >> 13 & 7, data, packet->bytes);
+  memop_deliver(m, op, lanes & op->uop.mask, waiter >> 13 & 7, data, packet->bytes);
   memop_replied(m, sm, op);
 }
 
@@ -120,7 +117,12 @@ bool memory_send_store(Simt *m, uint32_t sm, Packet *packet, uint64_t warps) {
     if (take != HELD_GOES) return take == HELD_TAKEN;
     way = write_way(m, sm, base, packet->address, false);
   }
+  if (way == WRITE_ENDS && m->dims.mirror_lines != 0) view_store(m, sm, packet);
   if (way == WRITE_ENDS) return true; // counts as answered
+  if (m->dims.mirror_free != 0 && warp_is_mirror(m, sm, base)) {
+    oracle_store(m, packet);
+    return true;
+  }
   packet->quiet = way == WRITE_QUIET;
   if (!sm_send(m, sm, packet)) return false;
   m->at.sms[sm].stores_out++;

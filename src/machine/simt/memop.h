@@ -40,9 +40,11 @@ static inline uint32_t memop_offset(const MemOp *op, unsigned lane, uint32_t run
 void memop_put(MemOp *op, unsigned lane, uint32_t word, const uint8_t *from, uint32_t bytes);
 void memop_get(const MemOp *op, unsigned lane, uint32_t word, uint8_t *to, uint32_t bytes);
 // A line has come: the lanes take their bytes, as far as `bytes` has them. `word`: see MemOp.word; 0 but for local memory.
-void memop_deliver(MemOp *op, uint32_t lanes, uint32_t word, const uint32_t *line, ByteMask bytes);
+void memop_deliver(const Simt *m, MemOp *op, uint32_t lanes, uint32_t word, const uint32_t *line, ByteMask bytes);
 // One of the awaited replies has been delivered.
 void memop_replied(Simt *m, uint32_t sm, MemOp *op);
+// Loads that must see memory as it is now do not join a request that was made before them.
+static inline bool memop_may_join(const MemOp *op) { return (op->mods & (MOD_VOLATILE | MOD_CACHE_GLOBAL | MOD_ORDERED)) == 0; }
 static inline void memop_result_at(MemOp *op, uint64_t cycle) { op->ready_at = max_u64(op->ready_at, cycle); }
 
 // Who waits in a miss register: the instruction, one of its lanes, the word of its datum. The lanes that
@@ -84,7 +86,7 @@ bool memory_send_store(Simt *m, uint32_t sm, Packet *packet, uint64_t warps);
 // Tells the hooks the addresses of the lane slots, which they may change. False: this part shall not be carried out.
 bool address_tell(Simt *m, uint32_t sm, Uop *uop, const Instr *instr, uint32_t address[2][WARP_LANES]);
 // Low and high words of each lane's address: operand and offset.
-void address_of_lanes(const Collector *collector, const Instr *instr, uint32_t offset, uint32_t address[2][WARP_LANES]);
+void address_of_lanes(const Simt *m, const Collector *collector, const Instr *instr, uint32_t offset, uint32_t address[2][WARP_LANES]);
 
 // ---- Parts of the pipeline ---------------------------------------------------------------------------
 // Addresses of the lanes in `op` from their virtual ones; lanes that may not do what they want leave op->left. False: the launch

@@ -46,6 +46,11 @@ uint64_t l2_line_address(const L2Slice *slice, uint32_t line) {
   return physical_of(slice, cache_line_address(&slice->m->dims.l2, slice->lines, line));
 }
 
+bool l2_find(const L2Slice *slice, uint64_t address, uint32_t *line) {
+  const ByteMask none = {{0, 0}};
+  return has_cache(slice) && cache_find(&slice->m->dims.l2, slice->lines, local_of(slice, address), none, line) != CACHE_MISS;
+}
+
 // ---- Lines -----------------------------------------------------------------------------------------
 static uint64_t row_of(const L2Slice *slice, uint32_t line) { return (uint64_t)slice->index * slice->m->dims.l2_lines + line; }
 
@@ -165,28 +170,39 @@ typedef struct AtomicRound {
   uint32_t b[2 * WARP_LANES], c[2 * WARP_LANES], fresh[2 * WARP_LANES];
 } AtomicRound;
 
+// The data of `size` bytes from byte `first` on, one per bit, that lie in the mask as a whole.
+static uint32_t data_in(ByteMask bytes, uint32_t first, uint32_t size) {
+  uint32_t words = bytes_words_all(bytes), active = 0;
+  if (size == 4) return words;
+  for (unsigned lane = 0; lane < WARP_LANES && first + lane * size < LINE_BYTES; lane++) {
+    active |= (bytes_cover(bytes, bytes_from(first + lane * size, size)) ? 1u : 0u) << lane;
+  }
+  return active;
+}
+
 static void row_load(uint32_t *row, unsigned lane, const uint32_t *line, uint32_t at, uint32_t size) {
   uint64_t value = 0;
   memcpy(&value, (const uint8_t *)line + at, size);
   row_set(row, lane, size == 8 ? 2 : 1, value);
 }
 
-// New values of the data in `bytes` into `line`, which holds the old ones.
-static void atomic_apply(const Simt *m, const Packet *packet, uint32_t line[LINE_WORDS]) {
+static bool is_atomic_row(uint16_t op) { return op < OP_COUNT && op_info[op].kind == KIND_ATOMIC; }
+
+void l2_atomic_apply(const Simt *m, const Packet *packet, uint32_t line[LINE_WORDS]) {
+  if (!is_atomic_row(packet->op)) return; // damaged on its way
   uint32_t size = type_info[op_info[packet->op].d].bits / 8u;
   for (uint32_t first = 0; first < LINE_BYTES; first += size * WARP_LANES) {
     AtomicRound round;
+    uint32_t active = data_in(packet->bytes, first, size);
+    if (active == 0) continue;
     memset(&round, 0, sizeof round);
-    uint32_t active = 0;
-    for (unsigned lane = 0; lane < WARP_LANES && first + lane * size < LINE_BYTES; lane++) {
+    for (uint32_t left = active; left != 0; left &= left - 1) {
+      unsigned lane = (unsigned)__builtin_ctz(left);
       uint32_t at = first + lane * size;
-      if (!bytes_cover(packet->bytes, bytes_from(at, size))) continue;
-      active |= 1u << lane;
       row_load(round.old, lane, line, at, size);
       row_load(round.b, lane, packet->data, at, size);
       row_load(round.c, lane, packet->other, at, size);
     }
-    if (active == 0) continue;
     LaneOp op = {.d = round.fresh, .a = round.old, .b = round.b, .c = round.c, .active = active, .mods = packet->mods};
     m->functions[packet->op](&op);
     for (uint32_t left = active; left != 0; left &= left - 1) {
@@ -197,14 +213,12 @@ static void atomic_apply(const Simt *m, const Packet *packet, uint32_t line[LINE
   }
 }
 
-static bool is_atomic_row(uint16_t op) { return op < OP_COUNT && op_info[op].kind == KIND_ATOMIC; }
-
 static void perform_atomic(L2Slice *slice, const Packet *packet, uint32_t line) {
   uint32_t data[LINE_WORDS] = {0};
   l2_line_read(slice, packet, line, packet->bytes, data);
   memcpy(reply_to(slice, packet, PACKET_ATOMIC_REPLY)->data, data, sizeof data);
   if (!is_atomic_row(packet->op) || packet->quiet != 0) return; // damaged on its way, or without effect
-  atomic_apply(slice->m, packet, data);
+  l2_atomic_apply(slice->m, packet, data);
   line_dirty(slice, packet, line, data);
 }
 
@@ -227,9 +241,11 @@ static bool can_perform(const L2Slice *slice, const Packet *packet, uint32_t lin
 
 // ---- Misses ------------------------------------------------------------------------------------------
 static uint32_t find_pending(const L2Slice *slice, uint64_t address) {
-  uint32_t count = slice->state->pending == 0 ? 0 : slice->m->dims.l2_mshrs;
-  for (uint32_t i = 0; i < count; i++) {
-    if (mshr_valid(&slice->mshrs[i]) && slice->mshrs[i].address == address) return i;
+  uint32_t left = slice->state->pending;
+  for (uint32_t i = 0; left > 0 && i < slice->m->dims.l2_mshrs; i++) {
+    if (!mshr_valid(&slice->mshrs[i])) continue;
+    if (slice->mshrs[i].address == address) return i;
+    left--;
   }
   return NONE;
 }
@@ -544,15 +560,22 @@ static bool accept(L2Slice *slice, uint64_t *ready_at) {
 bool partition_cycle(Simt *m, uint32_t partition, uint64_t *next) {
   PartitionState *state = &m->at.partitions[partition];
   uint64_t now = simt_now(m), ready_at = UINT64_MAX;
-  if (now < state->next_at) {
-    *next = min_u64(*next, state->next_at);
-    return false;
-  }
   L2Slice slice = l2_slice(m, partition);
   bool moved = serve(&slice, &ready_at);
   moved |= accept(&slice, &ready_at);
   // What waits for data, for room below or for room in the output is woken by whoever brings it.
   state->next_at = moved ? now + 1 : ready_at;
   *next = min_u64(*next, state->next_at);
+  return moved;
+}
+
+bool partitions_cycle(Simt *m, uint64_t *next) {
+  uint64_t now = simt_now(m);
+  bool moved = false;
+  for (uint32_t i = 0; i < m->dims.partitions; i++) {
+    uint64_t next_at = m->at.partitions[i].next_at;
+    if (now < next_at) *next = min_u64(*next, next_at);
+    else moved |= partition_cycle(m, i, next);
+  }
   return moved;
 }

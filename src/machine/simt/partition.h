@@ -22,6 +22,9 @@ L2Slice l2_slice(Simt *m, uint32_t index);
 
 // Bytes of one of the slice's lines, with hooks told for which packet; NULL: for none.
 void l2_line_read(L2Slice *slice, const Packet *packet, uint32_t line, ByteMask bytes, uint32_t to[LINE_WORDS]);
+bool l2_find(const L2Slice *slice, uint64_t address, uint32_t *line); // false: it has nothing of it
+// New values of the data that an atomic is for, into a line that holds the old ones.
+void l2_atomic_apply(const Simt *m, const Packet *packet, uint32_t line[LINE_WORDS]);
 uint64_t l2_line_address(const L2Slice *slice, uint32_t line); // physical
 // All that wait for a fetch of the slice's enter that stage.
 void l2_fetch_enters(Simt *m, const Packet *fetch, MemoryStage stage);

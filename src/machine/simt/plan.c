@@ -6,7 +6,6 @@
 
 void offer_begin(Offer *offer, uint32_t sm, const Uop *uop, const Instr *instr) {
   const OpInfo *info = &op_info[instr->op];
-  Port port = port_of(instr);
   memset(offer, 0, sizeof *offer);
   offer->sm = sm;
   offer->warp = uop->warp;
@@ -16,7 +15,8 @@ void offer_begin(Offer *offer, uint32_t sm, const Uop *uop, const Instr *instr) 
   offer->word = uop->word;
   offer->part = uop->part;
   offer->is_wide = is_warp_wide(info);
-  offer->is_memory = port == PORT_LDST || port == PORT_GATHER;
+  offer->port = port_of(instr);
+  offer->is_memory = offer->port == PORT_LDST || offer->port == PORT_GATHER;
   offer->is_fixed = info->kind == KIND_MATRIX && offer->is_memory; // fragments are the whole warp's
   offer->copies = 1;
   offer->next = offer->sp = PART_ANY;
@@ -157,8 +157,8 @@ static void settle(Simt *m, Offer *offer, const LanePart *asked, bool may_invite
   offer->fill = now;
 }
 
-static uint32_t unit_lanes(const Simt *m, const Instr *instr) {
-  switch (port_of(instr)) {
+static uint32_t unit_lanes(const Simt *m, Port port) {
+  switch (port) {
   case PORT_SFU: return m->dims.sfu_lanes;
   case PORT_FP64: return m->dims.fp64_lanes;
   case PORT_TENSOR: return m->dims.tensor_lanes;
@@ -168,9 +168,10 @@ static uint32_t unit_lanes(const Simt *m, const Instr *instr) {
   }
 }
 
-static const Who *offer_who(Simt *m, const Offer *offer) { return who_warp(m, offer->sm, offer->warp, offer->pc, offer->issue); }
+static const Who *offer_who(Simt *m, const Offer *offer) { return who_scheduled(m, offer->sm, offer->warp, offer->pc, offer->issue); }
 
 static bool is_refused(Simt *m, const Offer *offer, Verdict verdict) {
+  if (__builtin_expect(verdict == VERDICT_PASS, 1)) return simt_has_trapped(m);
   verdict = simt_obey(m, offer_who(m, offer), verdict);
   if (verdict == VERDICT_STALL) sm_wake(m, offer->sm, simt_now(m) + 1);
   return verdict == VERDICT_STALL || simt_has_trapped(m);
@@ -213,7 +214,6 @@ bool offer_place(Simt *m, Offer *offer) {
   }
   if ((m->wants & WANT_PLACE) == 0) return true;
   LanePart part = offer->fill.part;
-  Port port = port_of(offer->instr);
   PlaceEvent event = {.who = offer_who(m, offer),
                       .scheduler = scheduler_of_warp(m, offer->warp),
                       .instr = offer->instr,
@@ -221,9 +221,9 @@ bool offer_place(Simt *m, Offer *offer) {
                       .copy = offer->copy,
                       .is_repeat = offer->is_repeat,
                       .is_whole = offer->is_memory || offer->is_repeat,
-                      .sps = port == PORT_SP ? (uint8_t)m->spec->sm_sps : 0,
+                      .sps = offer->port == PORT_SP ? (uint8_t)m->spec->sm_sps : 0,
                       .sp = PART_ANY,
-                      .lanes = unit_lanes(m, offer->instr),
+                      .lanes = unit_lanes(m, offer->port),
                       .part = &part};
   if (is_refused(m, offer, hooks_place(&m->hooks, &m->hook_machine, &event))) return false;
   offer->sp = event.sps != 0 && event.sp < event.sps ? event.sp : PART_ANY;

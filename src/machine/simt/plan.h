@@ -22,6 +22,7 @@ typedef struct Offer {
   uint32_t sm, warp, pc;
   uint64_t issue;
   const Instr *instr;
+  Port port; // of the instruction
   InstrWord word;
   bool is_wide, is_memory, is_fixed; // is_fixed: it keeps its lanes
   bool is_repeat;

@@ -7,15 +7,7 @@
 //   fair       the one that has issued least
 //   frfs       first ready, first served
 // Ties go to the older warp, then to the lower number. Scheduler s of n has the warps w with w mod n = s.
-#include "machine/simt/simt.h"
-
-static uint64_t bit_of(uint32_t warp) { return UINT64_C(1) << warp; }
-
-// The first of a set that is not empty, going round from the one after `last`.
-static uint32_t first_after(uint64_t set, uint32_t last) {
-  uint64_t later = set & (UINT64_MAX << (last % SIMT_MOST_WARPS)) & ~bit_of(last % SIMT_MOST_WARPS);
-  return (uint32_t)__builtin_ctzll(later != 0 ? later : set);
-}
+#include "machine/simt/issue.h"
 
 // What a policy wants the least of.
 static uint64_t rank_of(const Simt *m, const SimtWarp *at) {
@@ -44,9 +36,11 @@ static uint32_t least_of(const Simt *m, uint32_t sm, uint64_t set) {
 static uint64_t active_set(Simt *m, uint32_t sm, SchedulerState *scheduler, uint64_t ready) {
   const SmState *state = &m->at.sms[sm];
   uint64_t active = scheduler->active & state->present & ~(state->waits[IDLE_MEMORY] | state->waits[IDLE_BARRIER]);
-  while ((ready & ~active) != 0 && (uint64_t)__builtin_popcountll(active) < m->spec->scheduler_active) {
-    scheduler->entered = first_after(ready & ~active, scheduler->entered);
+  uint64_t others = ready & ~active;
+  for (uint64_t count = others == 0 ? 0 : count_warps(active); others != 0 && count < m->spec->scheduler_active; count++) {
+    scheduler->entered = schedule_first_after(others, scheduler->entered);
     active |= bit_of(scheduler->entered);
+    others &= ~bit_of(scheduler->entered);
   }
   scheduler->active = active;
   return active;
@@ -57,7 +51,7 @@ static inline uint32_t pick(Simt *m, uint32_t sm, SchedulerState *at, uint64_t s
   if (set == 0) return SIMT_MOST_WARPS;
   switch ((SchedulePolicy)m->spec->scheduler_policy) {
   case SCHEDULE_LRR:
-  case SCHEDULE_TWO_LEVEL: return first_after(set, at->last);
+  case SCHEDULE_TWO_LEVEL: return schedule_first_after(set, at->last);
   case SCHEDULE_GTO:
     if ((set & bit_of(at->last % SIMT_MOST_WARPS)) != 0) return at->last % SIMT_MOST_WARPS;
     return least_of(m, sm, set);

@@ -8,20 +8,8 @@ enum { MOST_BANKS = 32 };
 
 // ---- Conflicts ---------------------------------------------------------------------------------------
 
-// Words within one stretch as wide as the banks lie in different ones: the common case.
-static bool is_one_stretch(const uint64_t *address, uint32_t lanes, uint32_t words, uint32_t banks) {
-  uint64_t least = UINT64_MAX, most = 0;
-  for (; lanes != 0; lanes &= lanes - 1) {
-    uint64_t word = address[__builtin_ctz(lanes)] / 4;
-    least = min_u64(least, word);
-    most = max_u64(most, word);
-  }
-  return most - least + words <= banks;
-}
-
 // Passes of one group of lanes.
 static uint32_t group_passes(const uint64_t *address, uint32_t lanes, uint32_t words, uint32_t banks) {
-  if (is_one_stretch(address, lanes, words, banks)) return 1;
   uint64_t seen[MOST_BANKS][WARP_LANES];
   uint8_t count[MOST_BANKS] = {0};
   uint32_t most = 0;
@@ -41,15 +29,19 @@ static uint32_t group_passes(const uint64_t *address, uint32_t lanes, uint32_t w
 
 static uint32_t words_of(uint32_t lane_bytes) { return max_u32(lane_bytes / 4, 1); }
 
-static uint32_t passes_of(const Spec *spec, const uint64_t *address, uint32_t lanes, uint32_t lane_bytes, uint32_t *groups) {
-  uint32_t banks = (uint32_t)min_u64(spec->shared_banks, MOST_BANKS), passes = 0;
-  uint32_t group = min_u32(max_u32(banks / words_of(lane_bytes), 1), WARP_LANES);
+// Words within one stretch as wide as the banks lie in different ones: the common case. `all` is the extent of all lanes.
+static uint32_t passes_of(const Spec *spec, const RowFunctions *rows, RowExtent all, const uint64_t *address, uint32_t lanes,
+                          uint32_t lane_bytes, uint32_t *groups) {
+  uint32_t banks = (uint32_t)min_u64(spec->shared_banks, MOST_BANKS), words = words_of(lane_bytes), passes = 0;
+  uint32_t group = min_u32(max_u32(banks / words, 1), WARP_LANES);
   uint32_t mask = group >= WARP_LANES ? UINT32_MAX : (1u << group) - 1;
   *groups = 0;
   for (uint32_t first = 0; first < WARP_LANES; first += group) {
     uint32_t some = lanes & mask << first;
     if (some == 0) continue;
-    passes += group_passes(address, some, words_of(lane_bytes), banks);
+    RowExtent extent = some == lanes ? all : rows->extent(address, some);
+    bool is_one_stretch = extent.most / 4 - extent.least / 4 + words <= banks;
+    passes += is_one_stretch ? 1 : group_passes(address, some, words, banks);
     ++*groups;
   }
   return passes;
@@ -57,7 +49,9 @@ static uint32_t passes_of(const Spec *spec, const uint64_t *address, uint32_t la
 
 uint32_t shared_passes(const Spec *spec, const uint64_t address[WARP_LANES], uint32_t lanes, uint32_t lane_bytes) {
   uint32_t groups;
-  return max_u32(passes_of(spec, address, lanes, lane_bytes, &groups), 1);
+  if (lanes == 0) return 1;
+  const RowFunctions *rows = row_functions();
+  return max_u32(passes_of(spec, rows, rows->extent(address, lanes), address, lanes, lane_bytes, &groups), 1);
 }
 
 // ---- The bits ----------------------------------------------------------------------------------------
@@ -99,7 +93,7 @@ typedef struct OneRow {
   uint32_t row, units;
 } OneRow;
 
-// Do all lanes want words of the same row? Mostly: then its banks do not meet, and this one look at the addresses is enough.
+// Do all lanes want words of the same row? Mostly: then this one look at the addresses is enough to tell them.
 static bool is_one_row(const uint64_t address[WARP_LANES], OneRow *one) {
   uint64_t first = address[0] / 4, others = 0;
   uint32_t units = 0;
@@ -161,26 +155,48 @@ static void tell(Simt *m, uint32_t sm, const MemOp *op, uint32_t lanes, const On
   }
 }
 
-// `one`: the row of the access; NULL: not known, or several.
-static void load(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes, const OneRow *one) {
+// What is known of an access.
+typedef struct Reach {
+  uint64_t last;     // highest address
+  const OneRow *one; // its row; NULL: not known, or several
+} Reach;
+
+// Every lane wants one word, and all of them are there.
+static bool has_plain_words(const Simt *m, const MemOp *op, uint64_t last) {
+  if (op->element_bytes != 4 || op->elements != 1) return false;
+  return (last & PHYSICAL_MASK) < (uint64_t)m->dims.shared_rows * LINE_BYTES && last >> PHYSICAL_BITS == 1;
+}
+
+static void load(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes, Reach reach) {
   uint32_t bytes = memop_lane_bytes(op);
-  tell(m, sm, op, lanes, one, false);
+  tell(m, sm, op, lanes, reach.one, false);
+  if (has_plain_words(m, op, reach.last)) {
+    m->rows->gather(m->at.shared[(size_t)sm * m->dims.shared_rows].word, op->address, PHYSICAL_MASK, lanes, op->data[0]);
+    return;
+  }
   for (; lanes != 0; lanes &= lanes - 1) {
     unsigned lane = (unsigned)__builtin_ctz(lanes);
-    const uint8_t *from = bytes_at(m, sm, place_of(m, op, lane));
-    if (bytes == 4 && op->elements == 1) memcpy(&op->data[0][lane], from, 4);
-    else memop_put(op, lane, 0, from, bytes);
+    memop_put(op, lane, 0, bytes_at(m, sm, place_of(m, op, lane)), bytes);
   }
 }
 
-static void store(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes, const OneRow *one) {
+static void store(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes, Reach reach) {
   uint32_t bytes = memop_lane_bytes(op);
-  if (bytes < 4) tell(m, sm, op, lanes, one, false); // parts of words
+  if (bytes < 4) tell(m, sm, op, lanes, reach.one, false); // parts of words
+  if (has_plain_words(m, op, reach.last)) {
+    uint32_t *words = m->at.shared[(size_t)sm * m->dims.shared_rows].word;
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+      unsigned lane = (unsigned)__builtin_ctz(left);
+      words[(op->address[lane] & PHYSICAL_MASK) / 4] = op->data[0][lane];
+    }
+    tell(m, sm, op, lanes, reach.one, true);
+    return;
+  }
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     unsigned lane = (unsigned)__builtin_ctz(left);
     memop_get(op, lane, 0, bytes_at(m, sm, place_of(m, op, lane)), bytes);
   }
-  tell(m, sm, op, lanes, one, true);
+  tell(m, sm, op, lanes, reach.one, true);
 }
 
 // ---- Atomics -----------------------------------------------------------------------------------------
@@ -236,12 +252,14 @@ static uint32_t atomic(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes) {
 }
 
 uint32_t shared_access(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes) {
-  OneRow found, *one = lanes == UINT32_MAX && memop_lane_bytes(op) == 4 && is_one_row(op->address, &found) ? &found : NULL;
-  uint32_t groups = 1, passes = 1; // of a row as wide as the banks
-  if (one == NULL || m->spec->shared_banks < LINE_WORDS) passes = passes_of(m->spec, op->address, lanes, memop_lane_bytes(op), &groups);
+  RowExtent extent = m->rows->extent(op->address, lanes);
+  bool is_told = cells_are_wanted(m) && lanes == UINT32_MAX && memop_lane_bytes(op) == 4;
+  OneRow found;
+  Reach reach = {extent.most, is_told && is_one_row(op->address, &found) ? &found : NULL};
+  uint32_t groups, passes = passes_of(m->spec, m->rows, extent, op->address, lanes, memop_lane_bytes(op), &groups);
   if (op->action == ACTION_ATOMIC) passes = max_u32(atomic(m, sm, op, lanes), groups);
-  else if (op->action == ACTION_STORE) store(m, sm, op, lanes, one);
-  else load(m, sm, op, lanes, one);
+  else if (op->action == ACTION_STORE) store(m, sm, op, lanes, reach);
+  else load(m, sm, op, lanes, reach);
   simt_count(m, STAT_SHARED_CONFLICTS, passes - min_u32(groups, passes));
   return max_u32(passes, 1);
 }

@@ -10,7 +10,7 @@ static uint32_t known(uint32_t index) { return index == WHO_NO_INDEX ? 0 : index
 // The mirrors that an event is of, as block slots of its SM; 0: of others too, or nobody knows.
 static uint64_t mirrors_of(const Simt *m, const Who *who) {
   if (m->dims.acts == 0 || who->sm >= m->dims.sms) return 0;
-  uint64_t taken = m->at.sms[who->sm].block_slots, mirrors = simt_actor(m, who->sm)->mirrors & taken;
+  uint64_t taken = m->at.sms[who->sm].block_slots, mirrors = actor_mirrors(simt_actor(m, who->sm)) & taken;
   if (who->block_slot < m->dims.blocks) return mirrors & UINT64_C(1) << who->block_slot;
   return taken == mirrors ? mirrors : 0;
 }
@@ -204,14 +204,21 @@ void simt_decided(Simt *m, const Who *who, const DecideEvent *event) {
   hooks_decide(&m->hooks, &m->hook_machine, &told);
 }
 
-void simt_tell_levels(Simt *m, uint32_t sm) {
-  for (uint32_t warp = 0; warp < m->dims.warps; warp++) {
-    uint32_t *told = &m->levels_told[sm * m->dims.warps + warp], depth = min_u32(simt_warp(m, sm, warp)->warp.stack.depth, m->dims.stack);
-    uint64_t first = ((uint64_t)sm * m->dims.warps + warp) * m->dims.stack;
-    if (*told == depth) continue;
-    const Who *who = who_warp(m, sm, warp, WHO_NO_INDEX, WHO_NO_NUMBER);
-    for (; *told < depth; (*told)++) simt_take(m, who, REGION_STACK_PC, REGION_STACK_STATE, first + *told);
-    for (; *told > depth; (*told)--) simt_release(m, who, REGION_STACK_PC, REGION_STACK_STATE, first + *told - 1);
+static __attribute__((noinline)) void tell_stack(Simt *m, uint32_t sm, uint32_t warp, uint32_t *told, uint32_t depth) {
+  const Who *who = who_warp(m, sm, warp, WHO_NO_INDEX, WHO_NO_NUMBER);
+  uint64_t first = ((uint64_t)sm * m->dims.warps + warp) * m->dims.stack;
+  for (; *told < depth; (*told)++) simt_take(m, who, REGION_STACK_PC, REGION_STACK_STATE, first + *told);
+  for (; *told > depth; (*told)--) simt_release(m, who, REGION_STACK_PC, REGION_STACK_STATE, first + *told - 1);
+}
+
+void simt_tell_levels(Simt *m, uint32_t sm, uint64_t block_slots) {
+  for (; block_slots != 0; block_slots &= block_slots - 1) {
+    uint32_t first = (uint32_t)__builtin_ctzll(block_slots) * m->layout.warps;
+    for (uint32_t i = 0; i < m->layout.warps; i++) {
+      uint32_t warp = (first + i) < m->dims.warps ? first + i : (first + i) % m->dims.warps; // further on only after a flip
+      uint32_t *told = &m->levels_told[sm * m->dims.warps + warp], depth = min_u32(simt_warp(m, sm, warp)->warp.stack.depth, m->dims.stack);
+      if (*told != depth) tell_stack(m, sm, warp, told, depth);
+    }
   }
 }
 
@@ -271,9 +278,7 @@ void simt_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, 
 
 // ---- Decoding --------------------------------------------------------------------------------------
 
-const Instr *simt_decode(const Simt *m, uint32_t pc, InstrWord word, Instr *scratch) {
-  const Program *program = m->program;
-  if (pc < program->code_count && word.low == program->code[pc].low && word.high == program->code[pc].high) return &program->decoded[pc];
+const Instr *simt_decode_damaged(const Simt *m, InstrWord word, Instr *scratch) {
   if (!instr_decode(word, scratch) || !legal_for(scratch, m->warp_registers)) return NULL;
   return scratch;
 }
@@ -313,19 +318,22 @@ void simt_account_all(Simt *m) {
 
 // ---- The cycle -------------------------------------------------------------------------------------
 
+// Stages that hold nothing are passed over.
 static void sm_cycle(Simt *m, uint32_t sm) {
+  SmState *state = &m->at.sms[sm];
   account_rest(m, sm, simt_now(m));
-  m->at.sms[sm].wake_at = UINT64_MAX;
-  writeback_cycle(m, sm);
-  sm_take_reply(m, sm);
-  ldst_cycle(m, sm);
+  state->wake_at = UINT64_MAX;
+  if (state->flight_count != 0) writeback_cycle(m, sm);
+  if (!packet_queue_empty(&m->at.reply_queues[sm])) sm_take_reply(m, sm);
+  if (__builtin_expect(m->dims.mirror_free != 0, 0)) oracle_cycle(m, sm);
+  if ((state->done_count | state->memory_count) != 0) ldst_cycle(m, sm);
   if (__builtin_expect(m->dims.held != 0, 0)) held_cycle(m, sm);
-  gather_cycle(m, sm);
+  if (state->gathers_used != 0) gather_cycle(m, sm);
   execute_cycle(m, sm);
-  collect_cycle(m, sm);
+  if (state->collect_pending != 0) collect_cycle(m, sm);
   if (issue_cycle(m, sm)) account_issued(m, sm);
   fetch_cycle(m, sm);
-  if (places_are_wanted(m)) simt_tell_levels(m, sm);
+  if (places_are_wanted(m)) simt_tell_levels(m, sm, m->at.sms[sm].block_slots);
 }
 
 // A hook has said what it may not: the launch ends, and says whose fault that is.
@@ -339,7 +347,7 @@ static __attribute__((noinline, cold)) void trap_refused(Simt *m) {
 
 static void cycle_of_hooks(Simt *m) {
   if ((m->wants & WANT_CYCLE) == 0 || hooks_next_cycle(&m->hooks, &m->hook_machine) > simt_now(m)) return;
-  m->hook_machine.still_until = m->is_still && hooks_changing(&m->hooks) == 1 ? UINT64_MAX : 0;
+  m->hook_machine.still_until = m->is_still && hooks_changing(&m->hooks, &m->hook_machine) == 1 ? UINT64_MAX : 0;
   hooks_cycle(&m->hooks, &m->hook_machine);
   front_disturbed(m); // they may have changed any cell
 }
@@ -358,7 +366,7 @@ uint64_t machine_cycle(Simt *m) {
   if (m->dims.acts != 0) cycle_of_actions(m);
   else cycle_of_hooks(m);
   memory_cycle(m, &next);
-  for (uint32_t partition = 0; partition < m->dims.partitions; partition++) partition_cycle(m, partition, &next);
+  partitions_cycle(m, &next);
   interconnect_cycle(m, &next);
   dispatch_cycle(m);
   for (uint32_t sm = 0; sm < m->dims.sms; sm++) {

@@ -8,6 +8,7 @@
 
 #include "hook/hook.h"
 #include "machine/parts/access.h"
+#include "machine/parts/rows.h"
 #include "machine/simt/state.h"
 #include "machine/snapshot.h"
 
@@ -25,10 +26,12 @@ struct Backing {
   uint32_t bank_bytes[BANK_COUNT];
 };
 
-// As large as a line of the host's cache: events find theirs by shifts.
-typedef struct WhoCell {
-  _Alignas(64) Who who;
+// A power of two in size: events find theirs by shifts.
+typedef union WhoCell {
+  Who who;
+  uint8_t room[64];
 } WhoCell;
+_Static_assert(sizeof(WhoCell) == 64, "a Who fits");
 
 struct Simt {
   const Spec *spec;
@@ -58,6 +61,7 @@ struct Simt {
   const Launch *launch;
   const Program *program;
   const LaneFunction *functions;
+  const RowFunctions *rows;
   BlockLayout layout; // threads, warps, registers of a block; the block's own memory layout is not used
   Backing backing;
   uint32_t blocks_per_sm;  // of this kernel
@@ -65,6 +69,10 @@ struct Simt {
   uint32_t unit_latency[UNIT_COUNT], unit_interval[UNIT_COUNT];
   MachineEnvironment cloned_environment; // of a clone: the original's, with its own memory
   Trap trap;                             // details of the first trap
+  struct Facts *facts;                   // of the program's instructions; see facts.h
+  const Instr *facts_of;
+  uint64_t facts_hash;
+  uint32_t facts_count;
   Arena *arena;
 };
 
@@ -156,10 +164,10 @@ static inline void tag_released(Simt *m, uint32_t sm, SimtRegion tags, uint64_t 
   if (places_are_wanted(m)) simt_release(m, who_sm(m, sm), tags, tags, row);
 }
 // What events are told with is not in the block: who the warps are, and what hooks have been told of their stacks.
-void simt_name_warp(Simt *m, uint32_t sm, uint32_t warp); // a block has started
-void simt_name_warps(Simt *m);                            // the block, or the hooks, are new
-void simt_name_sms(Simt *m);                              // the launch is new
-void simt_tell_levels(Simt *m, uint32_t sm);              // of the SM's stacks: what has changed since it was told last
+void simt_name_warp(Simt *m, uint32_t sm, uint32_t warp);          // a block has started
+void simt_name_warps(Simt *m);                                     // the block, or the hooks, are new
+void simt_name_sms(Simt *m);                                       // the launch is new
+void simt_tell_levels(Simt *m, uint32_t sm, uint64_t block_slots); // of stacks of these blocks: what has changed since it was told last
 
 // The launch ends with this trap; the first one counts. `lane` is a thread of the warp.
 void simt_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, uint32_t lanes);
@@ -183,8 +191,10 @@ bool actions_wait(const Simt *m);                          // something is queue
 bool actions_hold(const Simt *m);                          // a block is to run again: the launch is not over
 static inline Actor *simt_actor(const Simt *m, uint32_t sm) { return &m->at.actors[sm]; }
 static inline uint32_t block_slot_of_warp(const Simt *m, uint32_t warp) { return warp / max_u32(m->layout.warps, 1) % m->dims.blocks; }
+// Either of two cells makes a block of a fenced SM a mirror: one that is struck lets nothing out.
+static inline uint64_t actor_mirrors(const Actor *actor) { return (actor->fenced & 1) != 0 ? UINT64_MAX : actor->mirrors; }
 static inline bool warp_is_mirror(const Simt *m, uint32_t sm, uint32_t warp) {
-  return __builtin_expect(m->dims.acts != 0, 0) && (m->at.actors[sm].mirrors >> block_slot_of_warp(m, warp) & 1) != 0;
+  return __builtin_expect(m->dims.acts != 0, 0) && (actor_mirrors(&m->at.actors[sm]) >> block_slot_of_warp(m, warp) & 1) != 0;
 }
 // Its block was abandoned: what still comes back for it is thrown away.
 static inline bool warp_is_stopping(const Simt *m, uint32_t sm, uint32_t warp) {
@@ -217,11 +227,29 @@ static inline const uint32_t *held_view(const Simt *m, uint32_t sm, uint32_t war
                                         uint32_t scratch[LINE_WORDS]) {
   return __builtin_expect(m->dims.held == 0, 1) ? data : held_overlay(m, sm, warp, line, data, scratch);
 }
-// Loads of mirrors that another SM's reply answers, too (join.c).
-void join_sent(Simt *m, uint32_t sm, const Packet *packet);                  // it is under way
+// Loads that another SM's reply answers, too (join.c).
+void join_sent(Simt *m, uint32_t sm, const Packet *packet);                  // the SM has sent it
+void join_left(Simt *m, uint32_t sm, const Packet *packet);                  // the network has it
 bool join_other(Simt *m, uint32_t sm, const Packet *packet, uint32_t other); // false: nothing to join
-void join_replied(Simt *m, uint32_t sm, const Packet *packet);
-void sm_give_reply(Simt *m, uint32_t sm, const Packet *packet); // interconnect.c
+void join_delivered(Simt *m, uint32_t sm, const Packet *packet);             // the network gives the reply to the SM
+void join_replied(Simt *m, uint32_t sm, const Packet *packet);               // the SM has taken it
+void join_synchronised(Simt *m, uint32_t sm);                                // the SM must not see what is older than this
+void sm_give_reply(Simt *m, uint32_t sm, const Packet *packet);              // interconnect.c
+// What mirrors see of their own stores (view.c).
+void view_store(Simt *m, uint32_t sm, const Packet *packet);                    // it ends in the SM
+bool view_load(Simt *m, uint32_t sm, MemOp *op, uint64_t line, uint32_t lanes); // true: all these lanes have their data
+void view_complete(Simt *m, uint32_t sm, MemOp *op);                            // what a load has read is there, without what is only here
+void view_atomic(Simt *m, uint32_t sm, const MemOp *op, const Packet *reply, uint32_t old[LINE_WORDS]);
+void view_forget(Simt *m, uint32_t sm, uint32_t block_slot);
+// Loads of mirrors that cost nothing (oracle.c).
+static inline bool oracle_takes(const Simt *m, const Packet *packet) {
+  return __builtin_expect(m->dims.mirror_free != 0, 0) && packet->quiet != 0 && packet->kind == PACKET_READ && packet->prefetch == 0 &&
+         (packet->client == CLIENT_LOAD || packet->client == CLIENT_ATOMIC);
+}
+bool oracle_has_room(const Simt *m, uint32_t sm);
+void oracle_load(Simt *m, uint32_t sm, const Packet *packet);
+void oracle_store(Simt *m, const Packet *packet);
+void oracle_cycle(Simt *m, uint32_t sm); // those whose time has come are answered
 // Lines of caches that were prefetched (action_cache.c); `line` is the line's row of its structure.
 void prefetch_filled(Simt *m, ActionCache cache, uint64_t line, bool is_wanted); // is_wanted: somebody waits for it already
 // The same of a line that no cache keeps: those who wait have it, and nobody after them.
@@ -258,7 +286,12 @@ bool block_is_quiet(const Simt *m, uint32_t sm, uint32_t block_slot); // issue.c
 
 // The instruction of a word: the program's own when the bits are those at `pc`, else decoded into *scratch. NULL: no legal
 // instruction, or one that names registers the kernel does not have.
-const Instr *simt_decode(const Simt *m, uint32_t pc, InstrWord word, Instr *scratch);
+const Instr *simt_decode_damaged(const Simt *m, InstrWord word, Instr *scratch);
+static inline const Instr *simt_decode(const Simt *m, uint32_t pc, InstrWord word, Instr *scratch) {
+  const Program *program = m->program;
+  bool is_own = pc < program->code_count && word.low == program->code[pc].low && word.high == program->code[pc].high;
+  return __builtin_expect(is_own, 1) ? &program->decoded[pc] : simt_decode_damaged(m, word, scratch);
+}
 
 // ---- Grid and blocks (dispatch.c) ----------------------------------------------------------------
 bool dispatch_cycle(Simt *m); // sends at most one block out; true: it did
@@ -283,6 +316,11 @@ typedef enum DispatchPolicy { DISPATCH_ROUND_ROBIN, DISPATCH_ORDERED, DISPATCH_E
 typedef enum SchedulePolicy { SCHEDULE_LRR, SCHEDULE_GTO, SCHEDULE_TWO_LEVEL, SCHEDULE_FAIR, SCHEDULE_FRFS } SchedulePolicy; // config.def
 // schedule.c: the next candidate of a scheduler after `tried` ones were refused; SIMT_MOST_WARPS: none left.
 uint32_t schedule_pick(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t ready, uint64_t tried);
+// The first of a set that is not empty, going round from the one after `last`.
+static inline uint32_t schedule_first_after(uint64_t set, uint32_t last) {
+  uint64_t later = set & (UINT64_MAX << (last % SIMT_MOST_WARPS) << 1);
+  return (uint32_t)__builtin_ctzll(later != 0 ? later : set);
+}
 void schedule_issued(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, bool long_latency);
 bool issue_cycle(Simt *m, uint32_t sm); // issue.c: all schedulers; true: something issued
 // Results are in: clears what the instruction had marked. Source registers are never marked.
@@ -363,6 +401,7 @@ void sm_take_reply(Simt *m, uint32_t sm);         // gives the oldest reply to w
 bool interconnect_cycle(Simt *m, uint64_t *next); // both networks; replies reach the SMs' reply queues and wake them
 uint32_t partition_of(const Simt *m, uint64_t address);
 bool partition_cycle(Simt *m, uint32_t partition, uint64_t *next); // an L2 slice
+bool partitions_cycle(Simt *m, uint64_t *next);                    // all of them
 bool memory_cycle(Simt *m, uint64_t *next);                        // all DRAM controllers
 bool memory_is_idle(const Simt *m);                                // nothing under way in networks, slices and controllers
 // Everything dirty goes to memory and all caches become empty: launch boundaries, system calls. Takes no time.

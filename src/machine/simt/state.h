@@ -291,7 +291,8 @@ typedef struct MemOp {
   uint8_t sign_extend;             // of elements smaller than a register
   uint8_t word;                    // local memory: the current word of each lane's datum
   uint8_t cached;                  // global loads look in the L1 data cache
-  uint8_t spare[6];
+  uint8_t spare[2];
+  uint32_t kept;                               // of a mirror: lanes that have their data from its own stores (view.c)
   uint32_t data[SIMT_MEMORY_ROWS][WARP_LANES]; // store: what it writes; load: what has come; atomic: operand b, then old values
   uint32_t other[2][WARP_LANES];               // atomic: operand c
 } MemOp;
@@ -333,13 +334,15 @@ typedef struct ActCore {
   uint64_t owed; // entries of `owed` in use: while there is none, nobody looks at them
 } ActCore;
 
-typedef struct Actor {         // what actions have made of an SM
-  uint64_t mirrors;            // bit s: the block in block slot s is a mirror
-  uint64_t senders;            // of them: stores and atomics travel to the partitions, where they have no effect
-  uint64_t stopping;           // bit s: the block in block slot s was abandoned; its last packets are under way
-  uint64_t fallen;             // of the mirrors: has trapped, stops at the start of the next cycle
-  uint32_t drops;              // 1: stores and atomics of the SM have no effect
-  uint32_t head, count, spare; // ring of actions
+typedef struct Actor {       // what actions have made of an SM
+  uint64_t mirrors;          // bit s: the block in block slot s is a mirror
+  uint64_t senders;          // of them: stores and atomics travel to the partitions, where they have no effect
+  uint64_t stopping;         // bit s: the block in block slot s was abandoned; its last packets are under way
+  uint64_t fallen;           // of the mirrors: has trapped, stops at the start of the next cycle
+  uint32_t drops;            // 1: stores and atomics of the SM have no effect
+  uint32_t fenced;           // 1: all blocks of the SM are mirrors, whatever `mirrors` says
+  uint32_t head, count;      // ring of actions
+  uint32_t view_next, spare; // line of `views` that is the oldest
 } Actor;
 
 // A queued action. Fields of `word`, from bit 0 on; whatever bits are in them is legal.
@@ -392,17 +395,39 @@ typedef enum HeldMode {
 } HeldMode;
 
 enum { SIMT_SENT = 64, SIMT_JOINED = 32 };
+enum { SIMT_JOIN_STORES = 64 };
 typedef struct SentLoad { // a load of an SM that is under way (join.c)
   uint64_t address, sent_at;
   ByteMask bytes;
-  uint8_t turn, valid, spare[6];
+  uint8_t turn, valid;
+  uint8_t mirror; // it is a mirror's
+  uint8_t stale;  // and older than what these SMs of the TPC know
+  uint8_t spare[4];
 } SentLoad;
-typedef struct JoinedLoad { // a mirror's load that waits for the reply to another SM's
+typedef struct Joins {              // of an SM
+  uint32_t mirrored;                // loads of mirrors in its part of `sent`
+  uint8_t stores[SIMT_JOIN_STORES]; // by line, several share one: stores and atomics under way
+} Joins;
+typedef struct JoinedLoad { // a load that waits for the reply to another SM's
   uint64_t sent_at;         // of that one
   uint16_t sm;
   uint8_t turn, valid, spare[4];
   Packet request; // without data
 } JoinedLoad;
+
+typedef struct ViewLine { // what a mirror has stored of a line (view.c)
+  uint64_t address;
+  ByteMask bytes;  // that it has stored
+  uint32_t holder; // 1 + block slot of the mirror; 0: empty
+  uint32_t spare;
+  uint32_t data[LINE_WORDS];
+} ViewLine;
+
+enum { SIMT_FREE_LOADS = 64 };
+typedef struct FreeLoad { // a load of a mirror that costs nothing (oracle.c)
+  uint64_t ready_at;      // 0: none
+  Packet reply;
+} FreeLoad;
 
 typedef struct Mark { // beside a line of a cache
   uint8_t fresh;      // 1: prefetched, and not used yet
@@ -412,8 +437,10 @@ typedef struct Mark { // beside a line of a cache
 
 // Sizes that follow from a Spec.
 typedef struct SimtDims {
-  uint32_t acts; // 1: hooks need actions
-  uint32_t held; // lines for held stores in each SM; 0: no hook holds any
+  uint32_t acts;         // 1: hooks need actions
+  uint32_t held;         // lines for held stores in each SM; 0: no hook holds any
+  uint32_t mirror_lines; // that mirrors of an SM keep of their own stores; 0: they do not see them
+  uint32_t mirror_free;  // cycles of a mirror's load that costs nothing; 0: loads of mirrors are like others
   uint32_t sms, tpcs, warps, blocks, register_rows, shared_rows, stack, schedulers;
   uint32_t collectors, memops, gathers, out, buffer, plans, tickets;
   uint32_t sps, sp_lanes, sfu_lanes, fp64_lanes, tensor_lanes, ldst_lanes;

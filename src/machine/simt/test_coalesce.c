@@ -13,7 +13,7 @@ typedef struct Pattern {
 
 static void run_patterns(uint32_t coalescer, const Pattern *patterns, size_t count) {
   Spec spec;
-  Simt m = {.spec = &spec};
+  Simt m = {.rows = row_functions(), .spec = &spec};
   spec_default(&spec);
   spec.ldst_coalescer = coalescer;
   for (size_t i = 0; i < count; i++) {
@@ -128,7 +128,7 @@ static void test_conflicts(void **state) {
       {"nobody", 32, 4, 4, 0, 1},
   };
   Spec spec;
-  Simt m = {.spec = &spec};
+  Simt m = {.rows = row_functions(), .spec = &spec};
   spec_default(&spec);
   for (size_t i = 0; i < COUNT_OF(conflicts); i++) {
     const Conflict *conflict = &conflicts[i];
@@ -144,7 +144,7 @@ static void test_conflicts(void **state) {
 static void test_conflict_degrees(void **state) {
   (void)state;
   Spec spec;
-  Simt m = {.spec = &spec};
+  Simt m = {.rows = row_functions(), .spec = &spec};
   spec_default(&spec);
   for (uint32_t n = 1; n <= WARP_LANES; n++) {
     uint64_t address[WARP_LANES];

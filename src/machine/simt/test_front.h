@@ -53,6 +53,7 @@ static inline void front_build(Front *front) {
   front->launch.kernel = &front->kernel;
   m->spec = &front->spec;
   m->functions = lane_functions();
+  m->rows = row_functions();
   m->program = &front->program;
   m->launch = &front->launch;
   m->environment = &front->environment;

@@ -44,6 +44,7 @@ static Rig *rig_new(const char *const settings[][2], uint32_t count) {
   Simt *m = &rig->m;
   m->spec = &rig->spec;
   m->functions = lane_functions();
+  m->rows = row_functions();
   simt_dims(&rig->spec, &m->dims);
   m->regions = (RegionTable){rig->regions, SIMT_REGIONS, simt_layout(&m->dims, rig->regions)};
   m->block_bytes = m->regions.block_bytes;
@@ -106,7 +107,7 @@ static void cycle(Rig *rig, uint32_t drain, bool skip) {
   Simt *m = &rig->m;
   uint64_t next = UINT64_MAX;
   memory_cycle(m, &next);
-  for (uint32_t i = 0; i < m->dims.partitions; i++) partition_cycle(m, i, &next);
+  partitions_cycle(m, &next);
   for (uint32_t i = 0; i < m->dims.partitions; i++) {
     if (m->at.partitions[i].output.count != 0) next = simt_now(m) + 1;
     if (random_draw(77, simt_now(m), i) % 8 < drain) take_reply(rig, i);

@@ -45,6 +45,7 @@ static inline void pipe_build(Pipe *pipe) {
   pipe->launch = (Launch){.program = &pipe->program, .kernel = &pipe->kernel, .grid = {1, 1, 1}, .block = {256, 1, 1}, .number = 1};
   m->spec = &pipe->spec;
   m->functions = lane_functions();
+  m->rows = row_functions();
   m->program = &pipe->program;
   m->launch = &pipe->launch;
   m->warp_registers = PIPE_REGISTERS;

@@ -3,29 +3,15 @@
 // Hooks see a unit's results here (ResultEvent) and may hold them or ask for the instruction again; then it goes back to a
 // collector with the operands it had, as a further copy. Destinations stay marked in the scoreboard until the last
 // part of the instruction is through. Whatever faults have made of mask, word and results is written as it is.
-#include "machine/simt/operand.h"
+#include "machine/simt/facts.h"
 #include "machine/simt/plan.h"
 
 // ---- Registers and predicates --------------------------------------------------------------------------
 
-const uint32_t lane_bit[WARP_LANES] = {
-    1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,  1u << 8,  1u << 9,  1u << 10,
-    1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21,
-    1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31,
-};
-
-// Without branches, so that it becomes vector code.
-static void blend_row(uint32_t *restrict to, const uint32_t *restrict from, uint32_t lanes) {
-  for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-    uint32_t taken = (lanes & lane_bit[lane]) != 0 ? UINT32_MAX : 0;
-    to[lane] = (from[lane] & taken) | (to[lane] & ~taken);
-  }
-}
-
 static void write_row(Simt *m, const Who *who, uint32_t sm, uint32_t row, uint32_t lanes, const uint32_t from[WARP_LANES]) {
   RegisterRow *to = register_at(m, sm, row);
   if (lanes == UINT32_MAX) memcpy(to->lane, from, sizeof to->lane);
-  else blend_row(to->lane, from, lanes);
+  else m->rows->blend(from, lanes, to->lane);
   cells_written(m, who, REGION_RF, (uint64_t)sm * m->dims.register_rows + row, lanes, to->lane);
   simt_count(m, STAT_REGISTER_WRITES, 1);
 }
@@ -46,7 +32,9 @@ typedef struct Results {
 } Results;
 
 static void write_warp(Simt *m, const Who *who, uint32_t sm, uint32_t warp, uint32_t lanes, const Instr *instr, const Results *results) {
-  OperandResults at = operand_results(instr);
+  Facts scratch;
+  const Facts *facts = facts_at(m, instr, &scratch);
+  OperandResults at = facts->results;
   for (unsigned operand = 0; operand < at.count; operand++) {
     uint8_t number = instr->d[operand];
     if (number == REG_ZERO) continue;
@@ -54,7 +42,7 @@ static void write_warp(Simt *m, const Who *who, uint32_t sm, uint32_t warp, uint
       write_row(m, who, sm, register_row(m, sm, warp, number + k), lanes, results->rows[row + k]);
     }
   }
-  unsigned written = results->predicates == NULL ? 0 : operand_predicates(&op_info[instr->op]);
+  unsigned written = results->predicates == NULL ? 0 : facts->predicates;
   for (unsigned k = 0; k < 2; k++) {
     if ((written >> k & 1) == 0 || instr->pd[k] == PRED_TRUE) continue;
     write_predicate(m, who, sm, warp, instr->pd[k], lanes, results->predicates[k]);

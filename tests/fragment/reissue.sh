@@ -1,0 +1,60 @@
+#!/bin/sh
+# Reissue as users meet it: reissue.sh REDOUBT. No variant changes a result or issues a point again without a fault; at rest it costs not a cycle; a struck point is
+# issued again; lost points are found at the end by toggled bits.
+set -eu
+redoubt=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+fail() {
+  echo "reissue: FAILED: $*"
+  exit 1
+}
+# run NAME PROGRAM OPTIONS: the frame's colours in NAME.bin, statistics in NAME.json
+run() {
+  name=$1
+  shift
+  "$redoubt" run "$@" --machine sheaffer-2007 -q --json="$name.json" --dump color="$name.bin" >out.txt 2>&1 || { cat out.txt; fail "$*"; }
+}
+stat() { awk -F '[:,]' -v name="\"$2\"" '$1 ~ name { gsub(/ /, "", $2); print $2; exit }' "$1.json"; }
+
+textures="--texture 0=random:64x64 --texture 1=random:64x64"
+# shellcheck disable=SC2086
+for program in mandelbrot.fp "jacobi.fp $textures" "matmul.fp $textures --texture 2=random:64x64" "convolution.fp $textures"; do
+  run plain $program --domain 21x13
+  for form in entries=1024 toggle apart pairs quad geometry copies=3 off apart,geometry; do
+    run twice $program --domain 21x13 --protect reissue:$form
+    cmp -s plain.bin twice.bin || fail "$program: $form has another result"
+    [ "$(stat twice corrected)" = 0 ] || fail "$program: $form issues points again without a fault"
+  done
+done
+# shellcheck disable=SC2086
+for size in 16x16 64x64; do
+  for program in stress0.fp "stress2.fp $textures"; do
+    run plain $program --domain $size
+    run rests $program --domain $size --protect reissue:off
+    [ "$(stat plain cycles)" = "$(stat rests cycles)" ] || fail "$program: at rest it takes $(stat rests cycles) cycles, not $(stat plain cycles)"
+  done
+done
+# A fragment goes to another place: two points are wrong, and a picture shows where. Reissue puts both right.
+struck() {
+  "$redoubt" run mandelbrot.fp --domain 16x16 --machine sheaffer-2007 --fault 'flip:place[pipe=9,context=2,coordinate=0,bit=3]@20' \
+    --dump difference=difference.bin --dump difference=difference.png --json=struck.json "$@" -q >out.txt 2>&1 || { cat out.txt; fail "struck $*"; }
+  od -An -v -tf4 -w4 difference.bin | awk '$1 != 0 { n++ } END { print n + 0 }' >wrong.txt
+}
+struck
+grep -q '"outcome": "sdc"' struck.json || fail "the fault does no harm"
+[ "$(cat wrong.txt)" -ge 1 ] || fail "the difference shows $(cat wrong.txt) points"
+[ "$(od -An -c -N4 difference.png | tr -d ' ')" = '211PNG' ] || fail "difference.png is no picture"
+struck --protect reissue
+grep -q '"outcome": "corrected"' struck.json || fail "reissue does not put it right"
+[ "$(cat wrong.txt)" = 0 ] || fail "under reissue $(cat wrong.txt) points are wrong"
+[ "$(stat struck reissue_again)" -ge 1 ] || fail "no point was issued again"
+# The rasteriser is outside the sphere: reissue alone does not help, ECC does.
+bounds() {
+  "$redoubt" run stress0.fp --domain 16x16 --machine sheaffer-2007 --fault 'flip:raster.bounds[coordinate=1,bit=4]@0' "$@" --json=bounds.json -q >out.txt 2>&1 || { cat out.txt; fail "bounds $*"; }
+}
+bounds --protect reissue
+grep -q '"outcome": "sdc"' bounds.json || fail "wrong bounds do no harm"
+bounds --protect reissue --protect secded:raster.bounds
+grep -q '"outcome": "corrected"' bounds.json || fail "ECC does not put bounds right"
