@@ -120,6 +120,17 @@ static void print_summaries(const Run *run, const RunPower *power) {
   print_text(&out);
 }
 
+// What protections have to say of kernels, once for each.
+static void print_notes(const Run *run) {
+  const RunResult *result = &run->result;
+  for (uint32_t i = 0; i < result->launches.count; i++) {
+    const LaunchRecord *launch = &result->launches.items[i];
+    Stats stats;
+    if (launch->note[0] == '\0' || kernel_stats(result, i, &stats) == 0) continue;
+    message_note(run->options->files.quiet, "kernel %s: %s", launch->kernel, launch->note);
+  }
+}
+
 static void print_gpgpusim(const Run *run) {
   Text out = {0};
   Stats so_far = {0};
@@ -164,6 +175,7 @@ static json_t *launch_json(const Run *run, const RunPower *power, const LaunchRe
   if (has_time(run)) json_object_set_new(object, "ratios", ratios_json(&launch->stats, &run->options->spec));
   if (has_time(run)) energy_json(power, &launch->stats, launch->grid[0] == 0, object);
   json_object_set_new(object, "check", json_string(check_text[run->result.check]));
+  if (launch->note[0] != '\0') json_object_set_new(object, "note", json_string(launch->note));
   json_object_set_new(object, "trap", json_string(trap_info[launch->trap.kind].name));
   if (launch->trap.kind != TRAP_NONE && launch->grid[0] != 0) json_object_set_new(object, "trap_place", trap_place_json(&launch->trap));
   return object;
@@ -222,6 +234,7 @@ static bool print_csv(const Run *run, const RunPower *power, Diags *diags) {
 
 static void print_for_people(const Run *run, const RunPower *power) {
   const RunOptions *options = run->options;
+  print_notes(run);
   bool for_scripts = (options->json && options->json_file == NULL) || (options->csv && options->csv_file == NULL);
   if (for_scripts || run->result.launches.count == 0) return;
   if (options->stats == STATS_GPGPUSIM) {

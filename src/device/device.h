@@ -87,12 +87,14 @@ typedef struct LaunchRequest {
 } LaunchRequest;
 
 // What one launch did; kept by the device in order.
+enum { LAUNCH_NOTE_BYTES = 192 };
 typedef struct LaunchRecord {
   const char *kernel;
   uint32_t grid[3], block[3];
   Stats stats;
   Trap trap;
   double host_seconds;
+  char note[LAUNCH_NOTE_BYTES]; // one line: a protection does not cover the kernel, and why; empty: nothing to say
 } LaunchRecord;
 
 bool device_launch(Device *device, const LaunchRequest *request); // false: refused, or a trap

@@ -134,6 +134,18 @@ static const uint8_t *pack_arguments(Arena *arena, const LaunchRequest *request,
   return packed;
 }
 
+// Which of the protections do not cover the kernel.
+static void note_covers(const Device *device, const Launch *launch, char note[LAUNCH_NOTE_BYTES]) {
+  const HookChain *hooks = device->machine == NULL ? NULL : device->options.hooks;
+  for (uint32_t i = 0; hooks != NULL && i < hooks->count && note[0] == '\0'; i++) {
+    const Hook *hook = hooks->hooks[i];
+    Text why = {0};
+    if (hook->covers != NULL && !hook->covers(hook, launch->program, launch->kernel->name, &why))
+      snprintf(note, LAUNCH_NOTE_BYTES, "%s does not cover it: %s", hook->name, why.at == NULL ? "" : why.at);
+    text_free(&why);
+  }
+}
+
 static void record_launch(Device *device, const Launch *launch, const Stats *stats, double seconds) {
   LaunchRecord *record = VEC_PUSH(&device->records, device->arena);
   device->executed += stats->value[STAT_WARP_INSTRUCTIONS];
@@ -143,6 +155,7 @@ static void record_launch(Device *device, const Launch *launch, const Stats *sta
       .kernel = device_name_copy(device, launch->kernel->name), .stats = *stats, .trap = device->trap, .host_seconds = seconds};
   memcpy(record->grid, launch->grid, sizeof record->grid);
   memcpy(record->block, launch->block, sizeof record->block);
+  note_covers(device, launch, record->note);
 }
 
 bool launch_report_trap(Device *device, const Program *program) {

@@ -14,6 +14,7 @@ typedef struct RecordLaunch {
   uint32_t trap, name_bytes;
   Stats stats;
   double host_seconds;
+  char note[LAUNCH_NOTE_BYTES];
 } RecordLaunch;
 
 typedef struct RecordFinding {
@@ -45,6 +46,7 @@ void record_pack_launch(const LaunchRecord *launch, Text *out) {
       .trap = (uint32_t)launch->trap.kind, .name_bytes = name_bytes, .stats = launch->stats, .host_seconds = launch->host_seconds};
   memcpy(packed.grid, launch->grid, sizeof packed.grid);
   memcpy(packed.block, launch->block, sizeof packed.block);
+  memcpy(packed.note, launch->note, sizeof packed.note);
   RecordHead head = {KIND_LAUNCH, (uint32_t)(sizeof packed + (trapped ? sizeof(Trap) : 0) + name_bytes)};
   text_add_bytes(out, &head, sizeof head);
   text_add_bytes(out, &packed, sizeof packed);
@@ -98,6 +100,8 @@ static bool unpack_launch(const char *bytes, size_t count, Arena *arena, LaunchR
   memcpy(launch->block, packed.block, sizeof launch->block);
   launch->stats = packed.stats;
   launch->host_seconds = packed.host_seconds;
+  memcpy(launch->note, packed.note, sizeof launch->note);
+  launch->note[sizeof launch->note - 1] = '\0';
   launch->kernel = arena_copy_text(arena, bytes + sizeof packed + trap_bytes, packed.name_bytes);
   return true;
 }

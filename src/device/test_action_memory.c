@@ -355,7 +355,8 @@ static bool act_wildly(Toy *toy, HookMachine *machine) {
                      .from_block_slot = toy_draw(toy, 4),
                      .cycles = toy_draw(toy, 60),
                      .on = toy_draw(toy, 8) == 0,
-                     .sends = toy_draw(toy, 2) == 0};
+                     .sends = toy_draw(toy, 2) == 0,
+                     .hold = (ActionHold)toy_draw(toy, HOLD_STEPS)};
     action.address =
         action.cache == PREFETCH_INSTRUCTION ? action_code_address(toy_draw(toy, 200)) : GLOBAL_BASE64 + toy_draw(toy, 1 << 16);
     machine->act(machine, &action);
@@ -368,6 +369,14 @@ static Verdict wild_block(Hook *hook, HookMachine *machine, const BlockEvent *ev
   Action action = {.kind = ACTION_REDISPATCH, .sm = event->who->sm, .block = event->who->block};
   (void)hook;
   if (event->stopped && !event->mirror) machine->act(machine, &action);
+  return VERDICT_PASS;
+}
+
+static Verdict wild_held(Hook *hook, HookMachine *machine, const HeldEvent *event) {
+  Toy *toy = hook->own;
+  Action action = {.kind = ACTION_HOLD, .sm = event->who->sm, .block_slot = event->who->block_slot, .hold = HOLD_WRITE};
+  if (event->stage == HELD_ENDED && toy_draw(toy, 2) == 0) action.hold = HOLD_SEND;
+  if (event->stage != HELD_FULL) machine->act(machine, &action);
   return VERDICT_PASS;
 }
 
@@ -405,6 +414,8 @@ static void any_flip_is_survived(void **state) {
     toy_open(&toy, ~0u << 1 & ((1u << ACTION_KINDS) - 1));
     toy.hook.mirrors.lines = 8;
     toy.hook.block = wild_block;
+    toy.hook.held = wild_held;
+    toy.hook.held_lines = 24;
     ToyResult result = toy_run(workload_find(subjects[run % COUNT_OF(subjects)]), &spec, &toy.hook, run % 8 == 7 ? NULL : &fault, &device);
     strikes += striker.strikes;
     in_actions += striker.in_actions;

@@ -10,6 +10,7 @@ static LaunchRecord sample(uint32_t index) {
   LaunchRecord launch = {.kernel = index % 2 == 0 ? "even" : "a_longer_name", .grid = {index + 1, 2, 3}, .block = {64, 1, 1}};
   for (int i = 0; i < STAT_COUNT; i++) launch.stats.value[i] = (uint64_t)index << 33 | (uint64_t)i;
   launch.host_seconds = 0.5 * index;
+  if (index % 2 == 1) snprintf(launch.note, sizeof launch.note, "not covered %u", index);
   if (index % 3 == 2) {
     launch.trap = (Trap){.kind = TRAP_ILLEGAL_ADDRESS, .kernel = launch.kernel, .line = 17 + index, .address = 0x40};
     snprintf(launch.trap.note, sizeof launch.trap.note, "note %u", index);
@@ -58,6 +59,7 @@ static void records_come_back(void **state) {
     assert_memory_equal(got->block, wanted.block, sizeof wanted.block);
     assert_memory_equal(&got->stats, &wanted.stats, sizeof wanted.stats);
     assert_true(got->host_seconds == wanted.host_seconds);
+    assert_string_equal(got->note, wanted.note);
     assert_int_equal(got->trap.kind, wanted.trap.kind);
     assert_int_equal(got->trap.line, wanted.trap.line);
     assert_string_equal(got->trap.note, wanted.trap.note);

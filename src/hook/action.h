@@ -17,6 +17,7 @@ typedef enum ActionKind {
   ACTION_REDISPATCH, // a block that was abandoned or has ended runs again from its beginning
   ACTION_COPY,       // a mirror goes on from where another block is
   ACTION_FENCE,      // from now on (`on`), every block of the SM counts as a mirror, and no other goes there; or they do again
+  ACTION_HOLD,       // stores of a block are held in its SM; later they are sent, written, or thrown away. See ActionHold
   ACTION_KINDS
 } ActionKind;
 // A set of actions: Hook.needs, HookShape.offers.
@@ -32,13 +33,25 @@ typedef enum ActionCache {
   PREFETCH_CACHES
 } ActionCache;
 
+// What is to become of a block's stores to global memory. Its own loads see what is held; nobody else does.
+typedef enum ActionHold {
+  HOLD_NONE,
+  HOLD_KEEP,  // from now on they are held; when the block ends they are written, those of a mirror thrown away
+  HOLD_WAIT,  // the same, but the block that has ended waits with what it holds until it is told what to do; ABANDON throws it away
+  HOLD_SEND,  // it has ended: what it holds travels to its partitions, is told there (arrival) and has no effect; it stays held
+  HOLD_WRITE, // it has ended: what it holds is written, then the block is done
+  HOLD_FRESH, // of no block: the SM's L1 data cache forgets what was read of global memory, as after an acquire
+  HOLD_STEPS
+} ActionHold;
+
 // What each kind looks at stands in brackets.
 typedef struct Action {
   ActionKind kind;
   uint32_t sm;                       // whose queue it waits in [all]; where it happens [all but REDISPATCH]
-  uint32_t block_slot;               // of the SM [ABANDON, COPY: the mirror]
+  uint32_t block_slot;               // of the SM [ABANDON, HOLD, COPY: the mirror]
   uint64_t block;                    // linear index [MIRROR, REDISPATCH]
   ActionCache cache;                 // [PREFETCH]
+  ActionHold hold;                   // [HOLD; MIRROR: none, KEEP or WAIT from its beginning]
   uint64_t address;                  // as MemoryEvents have it; any byte of the line [PREFETCH]
   uint32_t from_sm, from_block_slot; // the block that is copied [COPY]
   uint32_t cycles;                   // that both blocks issue nothing afterwards, at most ACTION_MOST_CYCLES [COPY]

@@ -45,6 +45,12 @@ uint32_t hook_chain_word_bits(const HookChain *chain) {
   return bits;
 }
 
+uint32_t hook_chain_held_lines(const HookChain *chain) {
+  uint32_t lines = 0;
+  for (uint32_t i = 0; i < chain->count; i++) lines = max_u32(lines, chain->hooks[i]->held_lines);
+  return lines;
+}
+
 uint32_t hook_chain_actions(const HookChain *chain) {
   uint32_t actions = 0;
   for (uint32_t i = 0; i < chain->count; i++) actions |= chain->hooks[i]->actions;
@@ -63,7 +69,8 @@ MirrorWay hook_chain_mirrors(const HookChain *chain) {
 
 bool hook_chain_served(const HookChain *chain, uint32_t offers, const char *machine, Diags *diags) {
   for (uint32_t i = 0; i < chain->count; i++) {
-    const Hook *hook = chain->hooks[i];
+    Hook *hook = chain->hooks[i];
+    if (hook->fit != NULL && !hook->fit(hook, offers, diags)) return false;
     uint32_t missing = hook->kind == HOOK_OBSERVER ? hook->actions : hook->actions & ~offers;
     if (missing == 0) continue;
     const char *name = action_names[(uint32_t)__builtin_ctz(missing) % ACTION_KINDS];

@@ -133,6 +133,7 @@ typedef struct LaunchEvent {
   const char *kernel;
   uint32_t grid[3], block[3];
   uint32_t shared_bytes; // of a block
+  uint32_t block_slots;  // blocks of it that an SM can have at once; 0: not known
 } LaunchEvent;
 
 typedef struct BlockEvent { // a block goes to an SM, or (done) has left it
@@ -330,7 +331,8 @@ typedef struct CommitEvent { // an instruction has written back
 
 typedef struct TrapEvent {
   const Who *who;
-  uint32_t kind; // TrapKind
+  uint32_t kind;  // TrapKind
+  bool of_thread; // a thread of `who` has done it; else the launch as a whole ends: it hangs, or is stopped
 } TrapEvent;
 
 typedef struct ActionEvent { // an action was carried out, or could not be
@@ -338,6 +340,19 @@ typedef struct ActionEvent { // an action was carried out, or could not be
   const Action *action;
   bool done;
 } ActionEvent;
+
+// Of a block whose stores are held (ACTION_HOLD).
+typedef enum HeldStage {
+  HELD_FULL,  // there is no room for a store, or it is an atomic, which cannot be held; PASS: it goes as if nothing were held
+  HELD_ENDED, // the block has ended and waits for HOLD_SEND, HOLD_WRITE or ABANDON
+  HELD_SENT,  // what it holds has been to the partitions and back; it waits again
+} HeldStage;
+typedef struct HeldEvent {
+  const Who *who;
+  HeldStage stage;
+  bool mirror;
+  uint32_t lines, bytes; // that are held
+} HeldEvent;
 
 typedef enum PrefetchStage { PREFETCH_FILLED, PREFETCH_USED, PREFETCH_EVICTED } PrefetchStage; // USED: for the first time; EVICTED: unused
 // Of a line that ACTION_PREFETCH has brought, or into the second level a load of a mirror (`mirror`), which nobody else had asked for.
@@ -407,14 +422,19 @@ struct Hook {
   void *own;        // configuration; the owner of the hook frees it
   uint32_t actions; // that it calls for, ACTION_BIT(kind) of each; observers call for none
   MirrorWay mirrors;
+  // Called before anything else of the hook is looked at, with the actions that the machine offers: a scheme that has several forms takes one. NULL: it has one.
+  bool (*fit)(Hook *hook, uint32_t offers, Diags *diags);
   bool (*attach)(Hook *hook, HookLayout *layout, Diags *diags);
+  // Does it protect this kernel? False: it runs without, and `why` says for which reason, in one line. NULL: it asks nothing of kernels.
+  bool (*covers)(const Hook *hook, const Program *program, const char *kernel, Text *why);
 #define EVENT(name, ID, Event, direction, verdicts, moment) Verdict (*name)(Hook * hook, HookMachine * machine, Event * event);
 #define MOMENT(name, ID, moment) void (*name)(Hook * hook, HookMachine * machine);
 #include "hook/hook.def"
 #undef EVENT
 #undef MOMENT
-  uint8_t word_bits;  // of the scheme word that packets carry: how many this hook wants for itself
-  uint8_t word_shift; // and where they begin: given when the machine is laid out
+  uint16_t held_lines; // room in each SM for stores that ACTION_HOLD holds, in lines of 128 bytes; a launch's blocks share it evenly
+  uint8_t word_bits;   // of the scheme word that packets carry: how many this hook wants for itself
+  uint8_t word_shift;  // and where they begin: given when the machine is laid out
   // Machines may spare the hook accesses of other structures; they ask when a launch begins, or when a clone is copied to. NULL: watches all.
   bool (*watches)(const Hook *hook, uint16_t region);
   uint32_t needs; // WANT_*: events without which the hook is of no use: a machine that does not tell them refuses it
@@ -475,6 +495,7 @@ uint32_t hook_chain_wants(const HookChain *chain);
 uint32_t hook_chain_word_bits(const HookChain *chain); // of the scheme word that any wants
 uint32_t hook_chain_actions(const HookChain *chain);   // of all of them
 MirrorWay hook_chain_mirrors(const HookChain *chain);
+uint32_t hook_chain_held_lines(const HookChain *chain); // the most that any wants
 // Does a machine that offers these actions have what each hook needs? If not, a diagnostic says who misses what.
 bool hook_chain_served(const HookChain *chain, uint32_t offers, const char *machine, Diags *diags);
 

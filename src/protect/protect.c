@@ -46,16 +46,17 @@ static const Scheme schemes[] = {
       "one bit per 32, stored and itself struck by faults; encoding and checking take no time",
       "Hamming, Error Detecting and Error Correcting Codes, Bell System Technical Journal 29(2), 1950, section 3"},
      parity_new},
-    {{"reissue", "reissue[:toggle,apart,pairs,quad,geometry,copies=N,...]",
-      "every point of a domain is computed twice, raster operations compare, and the domain buffer issues again what differs. toggle: bits "
-      "are toggled, and what is left full at the end is issued again; apart: copies on different pipelines; pairs: on neighbours; quad: "
-      "four "
-      "points, then the same four; geometry: the rasteriser goes through the domain twice; copies=3: and a vote; off: the hardware is "
-      "there "
-      "and rests; entries=N (1024) of the domain buffer, points=N (1048576) of a domain at most",
-      "the whole machine's time for the copies; a bit per word of the frame, domain buffer and path, all struck by faults; the comparison "
-      "itself takes no time",
-      "Sheaffer, Luebke and Skadron, Graphics Hardware 2007, sections 3.2 and 4.1"},
+    {{"reissue", "reissue[:OPTION,...]",
+      "everything is computed twice, compared before it counts, and issued again where it differs. On machines with a rasteriser: every "
+      "point; "
+      "raster operations compare, the domain buffer issues again; options toggle, apart, pairs, quad, geometry, copies=N, off, entries=N, "
+      "points=N (docs/fragment.md). On SIMT machines: every block; its stores are held until both copies agree; options lines=N, "
+      "sectors=N, "
+      "tries=N, patience=N, same, free, strict; kernels that cannot run twice are named and not covered (docs/reissue.md)",
+      "the whole machine's time for the copies; full/empty bits, domain buffer and path, or held lines and comparators, all struck by "
+      "faults; "
+      "the comparison itself takes no time",
+      "Sheaffer, Luebke and Skadron, Graphics Hardware 2007, sections 3.2, 4.1 and 6"},
      reissue_new},
     {{"rise", "rise[:all|rp|is|full|partial][,OPTION=...]",
       "idle time of the SPs spent on a second computation: of blocks whose requests waited long at a memory controller (rp), of a block of "

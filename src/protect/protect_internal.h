@@ -27,7 +27,9 @@ Hook *hints_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *parity_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *heal_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *shield_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
-Hook *reissue_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
+Hook *reissue_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);        // takes one of these two forms
+Hook *reissue_points_new(const ProtectArguments *arguments, Arena *arena, Diags *diags); // fragment machines
+Hook *reissue_blocks_new(const ProtectArguments *arguments, Arena *arena, Diags *diags); // SIMT machines
 Hook *rise_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *secded_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 

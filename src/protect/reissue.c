@@ -279,7 +279,7 @@ static bool read_option(Reissue *own, const ProtectArguments *arguments, const P
   return true;
 }
 
-Hook *reissue_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
+Hook *reissue_points_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
   Reissue *own = ARENA_NEW(arena, Reissue);
   // 1024: more points than can be under way on the machine, so that the buffer never holds raster operations up. 2^20 points: a domain of 1024 x 1024.
   *own = (Reissue){.copies = 2, .entries = 1024, .points = 1 << 20, .votes = 64};

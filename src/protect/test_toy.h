@@ -23,7 +23,7 @@ typedef struct Toy {
 static inline bool toy_open(Toy *toy, const RegionTable *own, const HookShape *shape, const char *protection) {
   *toy = (Toy){.arena = arena_new()};
   Hook *hook = protect_new(protection, toy->arena, &toy->diags);
-  if (hook == NULL) return false;
+  if (hook == NULL || (hook->fit != NULL && !hook->fit(hook, 0, &toy->diags))) return false;
   hook_chain_add(&toy->chain, hook);
   HookLayout *layout = hook_layout_begin(toy->arena, own, shape);
   if (!hook_layout_attach(layout, &toy->chain, &toy->diags)) return false;

@@ -522,12 +522,17 @@ static bool is_named(const Region *region) {
          (region->flags & REGION_OUTPUT) != 0;
 }
 
+// A protection may send blocks out again: then the end of a block does not say what has become of it.
+static bool blocks_run_again(const CampaignOptions *options) {
+  return options->protections != NULL && (hook_chain_actions(options->protections) & ACTION_BIT(ACTION_REDISPATCH)) != 0;
+}
+
 bool settles_by_following(const Settling *at) {
   const CampaignOptions *options = at->options;
   bool is_protected = campaign_is_protected(options), any = false;
   bool is_ours = at->target->inject == NULL || at->target->follow != NULL;
-  bool can =
-      options->standing == NULL && options->prune && options->snapshot && is_ours && machine_can(at->target->spec, MACHINE_IS_FOLLOWED);
+  bool can = options->standing == NULL && options->prune && options->snapshot && is_ours && !blocks_run_again(options) &&
+             machine_can(at->target->spec, MACHINE_IS_FOLLOWED);
   for (uint32_t i = 0; i < at->count && can && !any; i++) {
     const Region *region = &at->golden->table.items[at->draws[i].fault.site.region];
     any = is_named(region) || (is_protected && (region->flags & REGION_TRACED) != 0);

@@ -51,3 +51,26 @@ expect '"ace_sp_ace": [1-9]'
 "$redoubt" campaign -q --machine fermi-gtx480 --set sm.count=2 --structure rf,unit.sp --faults 200 -o ace.db -- ./app >/dev/null
 "$redoubt" avf --machine fermi-gtx480 --set sm.count=2 --structure rf,unit.sp --against ace.db -- ./app >out
 expect 'No SDC or DUE in a bit-cycle that is un-ACE'
+
+# Blocks run twice, launch by launch; a kernel that cannot is named with the reason.
+"$redoubt" run --machine fermi-gtx480 --protect reissue --json=twice.json -- ./app >out
+expect '^PASS$'
+cp twice.json out
+expect '"reissue_blocks": [1-9]'
+expect '"reissue_reissues": 0'
+cat >count.cu <<'CODE'
+#include <cstdio>
+__global__ void count(int *n) { atomicAdd(n, 1); }
+int main() {
+  int *n, host = 0;
+  cudaMalloc(&n, sizeof *n);
+  cudaMemset(n, 0, sizeof *n);
+  count<<<4, 32>>>(n);
+  cudaMemcpy(&host, n, sizeof host, cudaMemcpyDeviceToHost);
+  puts(host == 128 ? "PASS" : "FAIL");
+}
+CODE
+nvcc -std=c++17 -arch=sm_75 -cudart shared -o count count.cu
+"$redoubt" run --machine fermi-gtx480 --protect reissue -- ./count >out 2>&1
+expect '^PASS$'
+expect '^kernel .*: reissue does not cover it: atomic on global memory in line [0-9]*: its order between blocks'

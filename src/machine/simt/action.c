@@ -11,21 +11,28 @@ static uint64_t field(uint64_t word, unsigned at, unsigned bits) { return word >
 
 static ActionEntry entry_of(const Action *action) {
   bool is_line = action->kind == ACTION_PREFETCH;
-  uint64_t word =
-      (uint64_t)action->kind << ACTION_KIND_AT | (uint64_t)(action->cache & 7) << ACTION_CACHE_AT |
-      (uint64_t)(action->block_slot & 63) << ACTION_BLOCK_SLOT_AT | (uint64_t)(action->from_block_slot & 63) << ACTION_FROM_BLOCK_SLOT_AT |
-      (uint64_t)(action->from_sm & 1023) << ACTION_FROM_SM_AT | (uint64_t)(action->on ? 1 : 0) << ACTION_ON_AT |
-      (uint64_t)(action->sends ? 1 : 0) << ACTION_SENDS_AT | (uint64_t)min_u32(action->cycles, ACTION_MOST_CYCLES) << ACTION_CYCLES_AT;
+  bool holds = action->kind == ACTION_HOLD || action->kind == ACTION_MIRROR;
+  uint64_t choice = is_line ? (uint64_t)action->cache : holds ? (uint64_t)action->hold : 0;
+  uint64_t kind =
+      action->kind == ACTION_HOLD ? (uint64_t)ACTION_FENCE : (uint64_t)action->kind; // three bits: HOLD is a FENCE with a choice
+  uint64_t word = kind << ACTION_KIND_AT | (choice & 7) << ACTION_CACHE_AT | (uint64_t)(action->block_slot & 63) << ACTION_BLOCK_SLOT_AT |
+                  (uint64_t)(action->from_block_slot & 63) << ACTION_FROM_BLOCK_SLOT_AT |
+                  (uint64_t)(action->from_sm & 1023) << ACTION_FROM_SM_AT | (uint64_t)(action->on ? 1 : 0) << ACTION_ON_AT |
+                  (uint64_t)(action->sends ? 1 : 0) << ACTION_SENDS_AT |
+                  (uint64_t)min_u32(action->cycles, ACTION_MOST_CYCLES) << ACTION_CYCLES_AT;
   return (ActionEntry){.word = word, .operand = is_line ? action->address & PHYSICAL_MASK : action->block & UINT32_MAX};
 }
 
 static Action action_of(uint32_t sm, const ActionEntry *entry) {
   uint64_t word = entry->word;
-  return (Action){.kind = (ActionKind)field(word, ACTION_KIND_AT, 3),
+  ActionKind kind = (ActionKind)field(word, ACTION_KIND_AT, 3);
+  if (kind == ACTION_FENCE && field(word, ACTION_CACHE_AT, 3) != 0) kind = ACTION_HOLD;
+  return (Action){.kind = kind,
                   .sm = sm,
                   .block_slot = (uint32_t)field(word, ACTION_BLOCK_SLOT_AT, 6),
                   .block = entry->operand & UINT32_MAX,
                   .cache = (ActionCache)field(word, ACTION_CACHE_AT, 3),
+                  .hold = (ActionHold)field(word, ACTION_CACHE_AT, 3),
                   .address = entry->operand & PHYSICAL_MASK,
                   .from_sm = (uint32_t)field(word, ACTION_FROM_SM_AT, 10),
                   .from_block_slot = (uint32_t)field(word, ACTION_FROM_BLOCK_SLOT_AT, 6),
@@ -45,6 +52,7 @@ bool simt_act(HookMachine *machine, const Action *action) {
   bool is_known = action->kind > ACTION_NONE && action->kind < ACTION_KINDS && (m->actions & ACTION_BIT(action->kind)) != 0;
   if (!is_known || action->sm >= m->dims.sms || action->from_sm >= m->dims.sms || action->block > UINT32_MAX) return false;
   if (action->block_slot >= m->dims.blocks || action->from_block_slot >= m->dims.blocks || action->cache >= PREFETCH_CACHES) return false;
+  if (action->hold >= HOLD_STEPS || (action->kind == ACTION_HOLD && action->hold == HOLD_NONE)) return false;
   Actor *actor = simt_actor(m, action->sm);
   if (actor->count >= SIMT_ACTIONS) return false;
   *entry_at(m, action->sm, actor->count) = entry_of(action);
@@ -99,9 +107,10 @@ static CopyStep carry_out(Simt *m, const Action *action) {
     simt_actor(m, action->sm)->drops = action->on ? 1 : 0;
     done = true;
     break;
-  case ACTION_MIRROR: done = dispatch_mirror(m, action->sm, action->block, action->sends); break;
+  case ACTION_MIRROR: done = dispatch_mirror(m, action); break;
   case ACTION_ABANDON: done = block_abandon(m, action->sm, action->block_slot); break;
   case ACTION_REDISPATCH: done = block_again(m, action->block); break;
+  case ACTION_HOLD: done = held_action(m, action->sm, action->block_slot, action->hold); break;
   case ACTION_COPY: return block_copy(m, action->sm, action->block_slot, action);
   case ACTION_FENCE: done = fence(m, action->sm, action->on); break;
   default: break; // a fault has made nothing of it
@@ -156,10 +165,12 @@ static bool is_own_local(const Simt *m, uint32_t sm, uint64_t address) {
   return (address >> PHYSICAL_SHIFT & 3) == PHYSICAL_LOCAL && offset >= sm * bytes && offset < (sm + 1) * bytes;
 }
 
-WriteWay action_write_way(const Simt *m, uint32_t sm, uint32_t warp, uint64_t address) {
+WriteWay action_write_way(const Simt *m, uint32_t sm, uint32_t warp, uint64_t address, bool may_hold) {
   const Actor *actor = simt_actor(m, sm);
   uint64_t block_slot = UINT64_C(1) << block_slot_of_warp(m, warp);
-  if ((actor->drops & 1) == 0 && (actor_mirrors(actor) & block_slot) == 0) return WRITE_GOES;
+  bool is_held = may_hold && block_is_held(m, sm, block_slot_of_warp(m, warp));
+  if ((actor->drops & 1) == 0 && (actor_mirrors(actor) & block_slot) == 0 && !is_held) return WRITE_GOES;
   if (is_own_local(m, sm, address)) return WRITE_GOES;
+  if (is_held) return WRITE_HELD;
   return (actor->drops & 1) == 0 && (actor->senders & block_slot) != 0 ? WRITE_QUIET : WRITE_ENDS;
 }

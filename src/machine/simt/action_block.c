@@ -129,6 +129,7 @@ bool block_abandon(Simt *m, uint32_t sm, uint32_t block_slot) {
   parts_abandon(m, sm, block_slot);
   writeback_abandon(m, sm, block_slot);
   ldst_abandon(m, sm, block_slot);
+  if (m->dims.held != 0) held_begin(m, sm, block_slot, HOLD_NONE);
   gather_abandon(m, sm, block_slot);
   clear_warps(m, sm, block_slot);
   block->alive = block->waiting = 0;
@@ -233,6 +234,7 @@ CopyStep block_copy(Simt *m, uint32_t sm, uint32_t block_slot, const Action *act
   view_forget(m, sm, block_slot); // memory has what the other block has stored
   copy_shared(m, sm, block_slot, from_sm, from_block_slot);
   copy_local(m, sm, block_slot, from_sm, from_block_slot);
+  if (m->dims.held != 0) held_forget(m, sm, block_slot); // the other block has stored what it has stored
   hold(m, sm, block_slot, now + action->cycles);
   hold(m, from_sm, from_block_slot, now + action->cycles);
   sm_wake(m, sm, now);

@@ -152,13 +152,17 @@ static void mark_mirror(Simt *m, uint32_t sm, uint32_t block_slot, bool mirror, 
   actor->stopping &= ~bit;
   actor->fallen &= ~bit;
   view_forget(m, sm, block_slot);
+  held_begin(m, sm, block_slot, HOLD_NONE);
 }
 
-bool dispatch_mirror(Simt *m, uint32_t sm, uint64_t linear, bool sends) {
+bool dispatch_mirror(Simt *m, const Action *action) {
+  uint32_t sm = action->sm;
+  uint64_t linear = action->block;
   if (linear >= m->at.core->block_total || !has_room(m, sm)) return false;
   uint32_t block_slot = free_block_slot(m, sm);
   if (!hook_allows(m, sm, block_slot, linear, true)) return false;
-  mark_mirror(m, sm, block_slot, true, sends);
+  mark_mirror(m, sm, block_slot, true, action->sends);
+  held_begin(m, sm, block_slot, action->hold);
   start_block(m, sm, block_slot, linear);
   return true;
 }

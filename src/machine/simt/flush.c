@@ -75,7 +75,7 @@ static void flush_l1d(Simt *m, uint32_t sm, const Range *range) {
     if (bytes_any(at->dirty)) {
       cells_read(m, cells_sm(m, sm), REGION_L1D, row, bytes_words_any(at->dirty), at->data);
       // Dirty lines are of the SM's own local memory: one that the SM may not write has a damaged tag.
-      bool may = write_way(m, sm, local_warp(m, address), address) == WRITE_GOES;
+      bool may = write_way(m, sm, local_warp(m, address), address, false) == WRITE_GOES;
       if (may) backing_write(&m->backing, address, at->dirty, at->data);
     }
     if (cache_line_valid(at)) tag_released(m, sm, REGION_L1D_TAG, row);

@@ -90,6 +90,13 @@ static bool action_is_free(const Simt *m, uint64_t row) {
   return (row + SIMT_ACTIONS - actor->head % SIMT_ACTIONS) % SIMT_ACTIONS >= actor->count;
 }
 
+// Lines of a slot are taken from its first on, and cleared then.
+static bool held_is_free(const Simt *m, uint64_t row) {
+  uint32_t room = held_room(m), sm = (uint32_t)(row / m->dims.held), line = (uint32_t)(row % m->dims.held);
+  uint32_t slot = line / room;
+  return slot >= m->dims.blocks || line % room >= m->at.held_slots[sm * m->dims.blocks + slot].lines;
+}
+
 bool simt_is_free(const HookMachine *machine, const Site *site) {
   const Simt *m = (const Simt *)(const void *)((const uint8_t *)machine - offsetof(Simt, hook_machine));
   const uint64_t row = site->row;

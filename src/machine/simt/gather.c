@@ -258,7 +258,9 @@ static void throw_away(Simt *m, uint32_t sm, Gather *gather) {
 
 static void line_arrived(Simt *m, uint32_t sm, Gather *gather, uint32_t line, const uint32_t *data) {
   if (gather->stage != MEM_REQUEST && gather->stage != MEM_WAIT) return;
-  memcpy(gather->line[line % SIMT_GATHER_LINES], data, LINE_BYTES);
+  uint32_t scratch[LINE_WORDS];
+  const uint32_t *seen = held_view(m, sm, gather->uop.warp, gather->address[line % SIMT_GATHER_LINES], data, scratch);
+  memcpy(gather->line[line % SIMT_GATHER_LINES], seen, LINE_BYTES);
   gather->arrived++;
   if (warp_is_stopping(m, sm, gather->uop.warp)) {
     if (gather->arrived >= gather->count) throw_away(m, sm, gather);

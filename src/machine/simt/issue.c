@@ -103,7 +103,8 @@ bool block_is_quiet(const Simt *m, uint32_t sm, uint32_t block_slot) { return ha
 static void end_blocks(Simt *m, uint32_t sm) {
   for (uint64_t left = m->at.sms[sm].ending; left != 0; left &= left - 1) {
     uint32_t block_slot = (uint32_t)__builtin_ctzll(left);
-    if (has_ended(m, sm, block_slot * m->layout.warps)) dispatch_block_ended(m, sm, block_slot);
+    bool has = has_ended(m, sm, block_slot * m->layout.warps);
+    if (has && (m->dims.held == 0 || held_lets_end(m, sm, block_slot))) dispatch_block_ended(m, sm, block_slot);
   }
 }
 

@@ -89,7 +89,9 @@ MemStep l1d_load(Simt *m, uint32_t sm, uint32_t index, const Transaction *transa
   CacheFind found = cache_find(&m->dims.l1d, lines, transaction->line, transaction->bytes, &at);
   if (found == CACHE_HIT) {
     cells_read(m, cells_uop(m, sm, &op->uop), REGION_L1D, row_of(m, sm, at), bytes_words_any(transaction->bytes), lines[at].data);
-    memop_deliver(m, op, transaction->lanes, op->word, lines[at].data, transaction->bytes);
+    uint32_t scratch[LINE_WORDS];
+    const uint32_t *data = held_view(m, sm, op->uop.warp, transaction->line, lines[at].data, scratch);
+    memop_deliver(m, op, transaction->lanes, op->word, data, transaction->bytes);
     line_used(m, PREFETCH_DATA, row_of(m, sm, at));
     lines[at].used = simt_now(m);
     memop_result_at(op, simt_now(m) + m->spec->l1d_latency);

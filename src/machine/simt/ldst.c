@@ -272,7 +272,11 @@ static MemStep atomic_past(Simt *m, uint32_t sm, uint32_t index) {
     memcpy((uint8_t *)packet.data + at, &b, op->element_bytes);
     memcpy((uint8_t *)packet.other + at, &c, op->element_bytes);
   }
-  WriteWay way = write_way(m, sm, op->uop.warp, made.line);
+  WriteWay way = write_way(m, sm, op->uop.warp, made.line, true);
+  if (way == WRITE_HELD) {
+    if (held_atomic(m, sm, op->uop.warp) == HELD_BLOCKED) return MEMORY_BLOCKED;
+    way = write_way(m, sm, op->uop.warp, made.line, false);
+  }
   if (way == WRITE_ENDS) packet.kind = PACKET_READ; // what it finds, and no more
   packet.quiet = way != WRITE_GOES;
   if (!sm_send(m, sm, &packet)) return MEMORY_BLOCKED;
@@ -523,7 +527,11 @@ static void direct_replied(Simt *m, uint32_t sm, const Packet *packet) {
   MemOp *op = memop_at(m, sm, (value & ((1u << TAG_WORD_SHIFT) - 1)) % m->dims.memops);
   if (op->stage != MEM_REQUEST && op->stage != MEM_WAIT) return;
   if (op->action == ACTION_ATOMIC) atomic_replied(m, sm, op, packet);
-  else memop_deliver(m, op, packet->lanes & op->uop.mask, value >> TAG_WORD_SHIFT & 7, packet->data, packet->bytes);
+  else {
+    uint32_t scratch[LINE_WORDS];
+    const uint32_t *data = held_view(m, sm, op->uop.warp, packet->address, packet->data, scratch);
+    memop_deliver(m, op, packet->lanes & op->uop.mask, value >> TAG_WORD_SHIFT & 7, data, packet->bytes);
+  }
   memop_replied(m, sm, op);
 }
 

@@ -94,6 +94,7 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   simt_dims(spec, &m->dims);
   m->dims.word_bits = hook_chain_word_bits(&m->hooks);
   m->dims.acts = m->actions != 0 ? 1 : 0;
+  m->dims.held = (m->actions & ACTION_BIT(ACTION_HOLD)) != 0 ? hook_chain_held_lines(&m->hooks) : 0;
   MirrorWay mirrors = hook_chain_mirrors(&m->hooks);
   m->dims.mirror_lines = m->dims.acts * mirrors.lines;
   m->dims.mirror_free = m->dims.acts * mirrors.free_cycles;
@@ -173,6 +174,8 @@ static void core_begin(Simt *m) {
   memset(m->at.l1d_full, 0, m->dims.sms);
   memset(m->at.sent, 0, (size_t)m->dims.acts * m->dims.sms * SIMT_SENT * sizeof *m->at.sent);
   memset(m->at.joined, 0, (size_t)m->dims.acts * m->dims.sms * SIMT_JOINED * sizeof *m->at.joined);
+  memset(m->at.held, 0, (size_t)m->dims.sms * m->dims.held * sizeof *m->at.held);
+  if (m->dims.held != 0) memset(m->at.held_slots, 0, (size_t)m->dims.sms * m->dims.blocks * sizeof *m->at.held_slots);
   for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
     m->at.sms[sm] = (SmState){.wake_at = UINT64_MAX, .counted_to = core->cycle, .idle_reason = IDLE_EMPTY};
   }
@@ -207,7 +210,8 @@ static void begin(Machine *machine, const MachineEnvironment *environment, const
   m->backing.bank_bytes[BANK_SYMBOL] = launch->program->symbol_count * 8;
   local_new(m);
   m->hook_machine.cycle = simt_now(m);
-  LaunchEvent event = {.who = &m->nobody, .kernel = launch->kernel->name, .shared_bytes = m->layout.shared_bytes};
+  LaunchEvent event = {
+      .who = &m->nobody, .kernel = launch->kernel->name, .shared_bytes = m->layout.shared_bytes, .block_slots = m->blocks_per_sm};
   memcpy(event.grid, launch->grid, sizeof event.grid);
   memcpy(event.block, launch->block, sizeof event.block);
   if ((m->wants & WANT_LAUNCH) != 0) simt_obey(m, &m->nobody, hooks_launch(&m->hooks, &m->hook_machine, &event));
@@ -313,7 +317,7 @@ const MachineKind simt_machine = {
     .form = FORM_REDOUBT,
     .abilities = abilities,
     .actions = ACTION_BIT(ACTION_PREFETCH) | ACTION_BIT(ACTION_DROP) | ACTION_BIT(ACTION_MIRROR) | ACTION_BIT(ACTION_ABANDON) |
-               ACTION_BIT(ACTION_REDISPATCH) | ACTION_BIT(ACTION_COPY) | ACTION_BIT(ACTION_FENCE),
+               ACTION_BIT(ACTION_REDISPATCH) | ACTION_BIT(ACTION_COPY) | ACTION_BIT(ACTION_FENCE) | ACTION_BIT(ACTION_HOLD),
     .accesses = accesses,
     .make = make,
     .free = free_machine,

@@ -70,7 +70,9 @@ void waiter_serve(Simt *m, uint32_t sm, uint32_t waiter, const Packet *packet) {
   if (op->stage != MEM_REQUEST && op->stage != MEM_WAIT) return;
   uint64_t line = line_of(op->address[lane]);
   uint32_t lanes = m->rows->matching(op->address, line_of(UINT64_MAX), line);
-  memop_deliver(m, op, lanes & op->uop.mask, waiter >> 13 & 7, packet->data, packet->bytes);
+  uint32_t scratch[LINE_WORDS];
+  const uint32_t *data = held_view(m, sm, op->uop.warp, packet->address, packet->data, scratch);
+  memop_deliver(m, op, lanes & op->uop.mask, waiter >> 13 & 7, data, packet->bytes);
   memop_replied(m, sm, op);
 }
 
@@ -109,7 +111,12 @@ bool memory_send_store(Simt *m, uint32_t sm, Packet *packet, uint64_t warps) {
   if (packet->client == CLIENT_NONE) packet->client = CLIENT_STORE;
   packet->warp = (uint16_t)base;
   packet->tag = tag_make(TAG_STORE, base | (uint32_t)(warps >> base) << TAG_WARPS_SHIFT);
-  WriteWay way = write_way(m, sm, base, packet->address);
+  WriteWay way = write_way(m, sm, base, packet->address, true);
+  if (way == WRITE_HELD) {
+    HeldTake take = held_store(m, sm, base, packet);
+    if (take != HELD_GOES) return take == HELD_TAKEN;
+    way = write_way(m, sm, base, packet->address, false);
+  }
   if (way == WRITE_ENDS && m->dims.mirror_lines != 0) view_store(m, sm, packet);
   if (way == WRITE_ENDS) return true; // counts as answered
   if (m->dims.mirror_free != 0 && warp_is_mirror(m, sm, base)) {

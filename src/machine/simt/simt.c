@@ -248,16 +248,16 @@ static void end_launch(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const A
 }
 
 // False: the launch has ended already, or a hook says that it shall not.
-static bool tell_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind) {
+static bool tell_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, bool of_thread) {
   if (simt_has_trapped(m)) return false;
   Who who;
   fill_warp(m, sm % m->dims.sms, warp, pc, WHO_NO_NUMBER, &who);
-  TrapEvent event = {.who = &who, .kind = kind};
+  TrapEvent event = {.who = &who, .kind = kind, .of_thread = of_thread};
   return (m->wants & WANT_TRAP) == 0 || hooks_trap(&m->hooks, &m->hook_machine, &event) != VERDICT_FIXED;
 }
 
 void simt_violation(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessViolation *violation, const char *note) {
-  if (!tell_trap(m, sm, warp, pc, violation->kind)) return;
+  if (!tell_trap(m, sm, warp, pc, violation->kind, true)) return;
   if (warp_is_mirror(m, sm % m->dims.sms, warp)) {
     simt_actor(m, sm % m->dims.sms)->fallen |= UINT64_C(1) << block_slot_of_warp(m, warp);
     return; // as if it did not happen; the mirror is abandoned before anything else does
@@ -266,7 +266,7 @@ void simt_violation(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const Acce
 }
 
 void simt_end(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, uint32_t lanes) {
-  if (!tell_trap(m, sm, warp, pc, kind)) return;
+  if (!tell_trap(m, sm, warp, pc, kind, false)) return;
   AccessViolation violation = {.kind = kind, .lane = lanes == 0 ? 0 : (unsigned)__builtin_ctz(lanes)};
   end_launch(m, sm, warp, pc, &violation, NULL);
 }
@@ -327,6 +327,7 @@ static void sm_cycle(Simt *m, uint32_t sm) {
   if (!packet_queue_empty(&m->at.reply_queues[sm])) sm_take_reply(m, sm);
   if (__builtin_expect(m->dims.mirror_free != 0, 0)) oracle_cycle(m, sm);
   if ((state->done_count | state->memory_count) != 0) ldst_cycle(m, sm);
+  if (__builtin_expect(m->dims.held != 0, 0)) held_cycle(m, sm);
   if (state->gathers_used != 0) gather_cycle(m, sm);
   execute_cycle(m, sm);
   if (state->collect_pending != 0) collect_cycle(m, sm);
@@ -340,7 +341,7 @@ static __attribute__((noinline, cold)) void trap_refused(Simt *m) {
   Text note = {0};
   hook_refusal_format(&m->hook_machine.refused, &note);
   AccessViolation violation = {.kind = TRAP_REFUSED};
-  if (tell_trap(m, 0, 0, 0, TRAP_REFUSED)) end_launch(m, 0, 0, 0, &violation, note.at);
+  if (tell_trap(m, 0, 0, 0, TRAP_REFUSED, false)) end_launch(m, 0, 0, 0, &violation, note.at);
   text_free(&note);
 }
 

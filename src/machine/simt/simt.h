@@ -201,10 +201,31 @@ static inline bool warp_is_stopping(const Simt *m, uint32_t sm, uint32_t warp) {
   return __builtin_expect(m->dims.acts != 0, 0) && (m->at.actors[sm].stopping >> block_slot_of_warp(m, warp) & 1) != 0;
 }
 // How far a write of these warps may go. QUIET: to its partition, without effect there.
-typedef enum WriteWay { WRITE_GOES, WRITE_QUIET, WRITE_ENDS } WriteWay;
-WriteWay action_write_way(const Simt *m, uint32_t sm, uint32_t warp, uint64_t address);
-static inline WriteWay write_way(const Simt *m, uint32_t sm, uint32_t warp, uint64_t address) {
-  return __builtin_expect(m->dims.acts == 0, 1) ? WRITE_GOES : action_write_way(m, sm, warp, address);
+typedef enum WriteWay { WRITE_GOES, WRITE_QUIET, WRITE_ENDS, WRITE_HELD } WriteWay;
+WriteWay action_write_way(const Simt *m, uint32_t sm, uint32_t warp, uint64_t address, bool may_hold);
+static inline WriteWay write_way(const Simt *m, uint32_t sm, uint32_t warp, uint64_t address, bool may_hold) {
+  return __builtin_expect(m->dims.acts == 0, 1) ? WRITE_GOES : action_write_way(m, sm, warp, address, may_hold);
+}
+// Stores that are held (held.c).
+typedef enum HeldTake { HELD_TAKEN, HELD_BLOCKED, HELD_GOES } HeldTake; // GOES: a hook lets it go as if nothing were held
+HeldTake held_store(Simt *m, uint32_t sm, uint32_t warp, const Packet *packet);
+HeldTake held_atomic(Simt *m, uint32_t sm, uint32_t warp);
+bool held_action(Simt *m, uint32_t sm, uint32_t slot, ActionHold step);
+void held_begin(Simt *m, uint32_t sm, uint32_t slot, ActionHold step); // of a block that starts: NONE, KEEP or WAIT
+void held_forget(Simt *m, uint32_t sm, uint32_t slot);                 // the lines alone
+void held_cycle(Simt *m, uint32_t sm);                                 // sends at most one line
+bool held_lets_end(Simt *m, uint32_t sm, uint32_t slot);               // nothing of the block is under way; false: it must stay where it is
+// Lines that each block of the launch may hold.
+static inline uint32_t held_room(const Simt *m) { return max_u32(m->dims.held / max_u32(m->blocks_per_sm, 1), 1); }
+static inline bool block_is_held(const Simt *m, uint32_t sm, uint32_t slot) {
+  uint32_t mode = m->dims.held == 0 ? 0 : m->at.held_slots[sm * m->dims.blocks + slot].mode;
+  return mode == HELD_MODE_KEEPS || mode == HELD_MODE_WAITS;
+}
+// A line as the warp's block sees it: `data`, or a copy of it in `scratch` with what the block holds of it.
+const uint32_t *held_overlay(const Simt *m, uint32_t sm, uint32_t warp, uint64_t line, const uint32_t *data, uint32_t scratch[LINE_WORDS]);
+static inline const uint32_t *held_view(const Simt *m, uint32_t sm, uint32_t warp, uint64_t line, const uint32_t *data,
+                                        uint32_t scratch[LINE_WORDS]) {
+  return __builtin_expect(m->dims.held == 0, 1) ? data : held_overlay(m, sm, warp, line, data, scratch);
 }
 // Loads that another SM's reply answers, too (join.c).
 void join_sent(Simt *m, uint32_t sm, const Packet *packet);                  // the SM has sent it
@@ -247,7 +268,7 @@ bool constant_prefetch(Simt *m, uint32_t sm, uint64_t address);
 bool texture_prefetch(Simt *m, uint32_t sm, uint64_t address);
 bool l2_prefetch(Simt *m, uint32_t sm, uint64_t address);
 // Blocks (action_block.c, dispatch.c). False: it cannot be.
-bool dispatch_mirror(Simt *m, uint32_t sm, uint64_t linear, bool sends);
+bool dispatch_mirror(Simt *m, const Action *action);
 bool block_abandon(Simt *m, uint32_t sm, uint32_t block_slot);
 bool block_again(Simt *m, uint64_t linear);
 bool owed_next(const Simt *m, uint64_t *linear); // the next block that goes out once more

@@ -17,6 +17,8 @@ SIZE_IS(MemOp, sizeof(Uop) + 8 + 8 * WARP_LANES + 32 + (SIMT_MEMORY_ROWS + 2) * 
 SIZE_IS(Gather, sizeof(Uop) + 8 + 24 + SIMT_GATHER_LINES * (8 + 16 + LINE_BYTES) + (SIMT_SOURCE_ROWS + SIMT_RESULT_ROWS) * 128);
 SIZE_IS(BufferEntry, 24);
 SIZE_IS(Actor, 4 * 8 + 6 * 4);
+SIZE_IS(HeldLine, 8 + 16 + LINE_BYTES);
+SIZE_IS(HeldSlot, 16);
 SIZE_IS(Joins, 4 + SIMT_JOIN_STORES);
 SIZE_IS(ViewLine, 8 + 16 + 2 * 4 + LINE_BYTES);
 SIZE_IS(FreeLoad, 8 + sizeof(Packet));

@@ -352,7 +352,7 @@ typedef struct ActionEntry {
 } ActionEntry;
 enum {
   ACTION_KIND_AT = 0,             // 3 bits
-  ACTION_CACHE_AT = 3,            // 3
+  ACTION_CACHE_AT = 3,            // 3: ActionCache of a prefetch, else ActionHold
   ACTION_BLOCK_SLOT_AT = 6,       // 6
   ACTION_FROM_BLOCK_SLOT_AT = 12, // 6
   ACTION_FROM_SM_AT = 18,         // 10
@@ -372,6 +372,27 @@ typedef struct Owed { // a block that was abandoned, or is to run once more
   uint32_t block;     // linear index
   uint32_t state;     // AGAIN_ bits; 0: no entry
 } Owed;
+
+// Stores of a block that are held in its SM (held.c): a line of 128 bytes each, of which `bytes` counts.
+typedef struct HeldLine {
+  uint64_t address; // physical
+  ByteMask bytes;
+  uint32_t data[LINE_WORDS];
+} HeldLine;
+typedef struct HeldSlot { // of a block slot
+  uint32_t mode;          // HeldMode
+  uint32_t lines;         // in use
+  uint32_t next;          // to be sent or written
+  uint32_t spare;
+} HeldSlot;
+typedef enum HeldMode {
+  HELD_MODE_NONE,
+  HELD_MODE_KEEPS,  // stores are held
+  HELD_MODE_WAITS,  // stores are held, and the block's end waits for an action
+  HELD_MODE_ENDED,  // the block has ended and waits
+  HELD_MODE_SENDS,  // lines travel to their partitions, without effect
+  HELD_MODE_WRITES, // lines are written; then the block is done
+} HeldMode;
 
 enum { SIMT_SENT = 64, SIMT_JOINED = 32 };
 enum { SIMT_JOIN_STORES = 64 };
@@ -417,6 +438,7 @@ typedef struct Mark { // beside a line of a cache
 // Sizes that follow from a Spec.
 typedef struct SimtDims {
   uint32_t acts;         // 1: hooks need actions
+  uint32_t held;         // lines for held stores in each SM; 0: no hook holds any
   uint32_t mirror_lines; // that mirrors of an SM keep of their own stores; 0: they do not see them
   uint32_t mirror_free;  // cycles of a mirror's load that costs nothing; 0: loads of mirrors are like others
   uint32_t sms, tpcs, warps, blocks, register_rows, shared_rows, stack, schedulers;

@@ -1,0 +1,190 @@
+// Stores of a block that are held in its SM (ACTION_HOLD).
+//
+// A held block's stores to global memory do not leave its SM. They are gathered here, line by line, newest bytes on top. The block's own loads see
+// them; nobody else does. What is held goes out when the block has ended: sent to be looked at, or written. Or it is thrown away.
+// A line is looked up in no time beside the L1: loads still ask memory for the line, and what is held is laid over what comes back. So that a load
+// never sees a store that comes after it, a store waits while loads of its block have its line under way.
+// Atomics cannot be held. Local and shared memory are the block's own and are not.
+// Each block of a launch has an equal share of the SM's lines: dims.held / blocks_per_sm.
+#include "machine/simt/memop.h"
+
+static HeldSlot *slot_at(const Simt *m, uint32_t sm, uint32_t slot) { return &m->at.held_slots[sm * m->dims.blocks + slot]; }
+
+// A fault may have changed the count.
+static uint32_t lines_in(const Simt *m, const HeldSlot *at) { return min_u32(at->lines, held_room(m)); }
+
+static HeldLine *lines_of(const Simt *m, uint32_t sm, uint32_t slot) {
+  uint32_t room = held_room(m);
+  return &m->at.held[(size_t)sm * m->dims.held + min_u32(slot * room, m->dims.held - room)];
+}
+
+static HeldLine *find(const Simt *m, uint32_t sm, uint32_t slot, uint64_t line) {
+  HeldLine *lines = lines_of(m, sm, slot);
+  uint32_t count = lines_in(m, slot_at(m, sm, slot));
+  for (uint32_t i = 0; i < count; i++) {
+    if (lines[i].address == line) return &lines[i];
+  }
+  return NULL;
+}
+
+static Verdict tell(Simt *m, uint32_t sm, uint32_t slot, HeldStage stage) {
+  if ((m->wants & WANT_HELD) == 0) return VERDICT_PASS;
+  const HeldLine *lines = lines_of(m, sm, slot);
+  HeldEvent event = {.who = who_block(m, sm, slot, m->at.blocks[sm * m->dims.blocks + slot].linear),
+                     .stage = stage,
+                     .mirror = warp_is_mirror(m, sm, slot * m->layout.warps),
+                     .lines = lines_in(m, slot_at(m, sm, slot))};
+  for (uint32_t i = 0; i < event.lines; i++) event.bytes += bytes_count(lines[i].bytes);
+  return simt_obey(m, event.who, hooks_held(&m->hooks, &m->hook_machine, &event));
+}
+
+// ---- Stores and loads ----------------------------------------------------------------------------------
+
+static bool gather_wants(const Gather *gather, uint64_t line) {
+  bool is_asking = gather->stage == MEM_REQUEST || gather->stage == MEM_WAIT;
+  for (uint32_t i = 0; is_asking && i < min_u32(gather->asked, SIMT_GATHER_LINES); i++) {
+    if (gather->address[i] == line && gather->arrived < gather->asked) return true;
+  }
+  return false;
+}
+
+// A load of the block waits for the line.
+static bool is_under_way(const Simt *m, uint32_t sm, uint32_t slot, uint64_t line) {
+  for (uint32_t i = 0; i < m->dims.memops; i++) {
+    const MemOp *op = &m->at.memops[sm * m->dims.memops + i];
+    if (op->stage != MEM_WAIT || op->action == ACTION_STORE || op->outstanding == 0 || block_slot_of_warp(m, op->uop.warp) != slot)
+      continue;
+    for (uint32_t left = op->uop.mask; left != 0; left &= left - 1) {
+      if (line_of(op->address[__builtin_ctz(left)]) == line && !memop_is_shared(op, (unsigned)__builtin_ctz(left))) return true;
+    }
+  }
+  for (uint32_t left = m->at.sms[sm].gathers_used; left != 0; left &= left - 1) {
+    const Gather *gather = &m->at.gathers[sm * m->dims.gathers + (uint32_t)__builtin_ctz(left) % m->dims.gathers];
+    if (block_slot_of_warp(m, gather->uop.warp) == slot && gather_wants(gather, line)) return true;
+  }
+  return false;
+}
+
+// Asked again in the next cycle, unless a hook lets it go.
+static HeldTake cannot(Simt *m, uint32_t sm, uint32_t slot) {
+  if (tell(m, sm, slot, HELD_FULL) != VERDICT_STALL) return HELD_GOES;
+  sm_wake(m, sm, simt_now(m) + 1);
+  return HELD_BLOCKED;
+}
+
+HeldTake held_store(Simt *m, uint32_t sm, uint32_t warp, const Packet *packet) {
+  uint32_t slot = block_slot_of_warp(m, warp);
+  HeldSlot *at = slot_at(m, sm, slot);
+  if (is_under_way(m, sm, slot, packet->address)) return HELD_BLOCKED; // its reply wakes the SM
+  HeldLine *line = find(m, sm, slot, packet->address);
+  if (line == NULL) {
+    if (at->lines >= held_room(m)) return cannot(m, sm, slot);
+    line = &lines_of(m, sm, slot)[at->lines++];
+    *line = (HeldLine){.address = packet->address};
+  }
+  bytes_copy(line->data, packet->data, packet->bytes);
+  line->bytes = bytes_or(line->bytes, packet->bytes);
+  simt_count(m, STAT_HELD_STORES, 1);
+  return HELD_TAKEN;
+}
+
+HeldTake held_atomic(Simt *m, uint32_t sm, uint32_t warp) { return cannot(m, sm, block_slot_of_warp(m, warp)); }
+
+const uint32_t *held_overlay(const Simt *m, uint32_t sm, uint32_t warp, uint64_t line, const uint32_t *data, uint32_t scratch[LINE_WORDS]) {
+  uint32_t slot = block_slot_of_warp(m, warp);
+  const HeldLine *held = slot_at(m, sm, slot)->lines == 0 ? NULL : find(m, sm, slot, line);
+  if (held == NULL) return data;
+  memcpy(scratch, data, LINE_BYTES);
+  bytes_copy(scratch, held->data, held->bytes);
+  return scratch;
+}
+
+// ---- Beginning and end ---------------------------------------------------------------------------------
+
+void held_forget(Simt *m, uint32_t sm, uint32_t slot) {
+  HeldSlot *at = slot_at(m, sm, slot);
+  memset(lines_of(m, sm, slot), 0, lines_in(m, at) * sizeof(HeldLine));
+  at->lines = at->next = 0;
+}
+
+void held_begin(Simt *m, uint32_t sm, uint32_t slot, ActionHold step) {
+  if (m->dims.held == 0) return;
+  held_forget(m, sm, slot);
+  slot_at(m, sm, slot)->mode = step == HOLD_KEEP ? HELD_MODE_KEEPS : step == HOLD_WAIT ? HELD_MODE_WAITS : HELD_MODE_NONE;
+}
+
+bool held_action(Simt *m, uint32_t sm, uint32_t slot, ActionHold step) {
+  if (step == HOLD_FRESH && m->dims.held != 0) {
+    l1d_invalidate(m, sm);
+    return true;
+  }
+  bool is_there = slot < m->blocks_per_sm && (m->at.sms[sm].block_slots >> slot & 1) != 0;
+  if (m->dims.held == 0 || !is_there || warp_is_stopping(m, sm, slot * m->layout.warps)) return false;
+  HeldSlot *at = slot_at(m, sm, slot);
+  bool begins = step == HOLD_KEEP || step == HOLD_WAIT, has_ended = at->mode == HELD_MODE_ENDED;
+  if (begins && at->mode > HELD_MODE_WAITS) return false;
+  if (begins) {
+    at->mode = step == HOLD_KEEP ? HELD_MODE_KEEPS : HELD_MODE_WAITS;
+    return true;
+  }
+  if (!has_ended || step == HOLD_NONE) return false;
+  at->mode = step == HOLD_SEND ? HELD_MODE_SENDS : HELD_MODE_WRITES;
+  at->next = 0;
+  sm_wake(m, sm, simt_now(m));
+  return true;
+}
+
+// A line goes towards memory, on behalf of the block's first warp. False: not now.
+static bool send(Simt *m, uint32_t sm, uint32_t slot, const HeldLine *line, bool quiet) {
+  uint32_t warp = slot * m->layout.warps % m->dims.warps;
+  Packet packet = {.address = line->address & PHYSICAL_MASK & ~(uint64_t)(LINE_BYTES - 1), .bytes = line->bytes, .kind = PACKET_WRITE};
+  packet_for_warp(m, sm, warp, WHO_NO_INDEX, &packet);
+  packet.client = CLIENT_STORE;
+  packet.tag = tag_make(TAG_STORE, warp | 1u << TAG_WARPS_SHIFT);
+  packet.quiet = quiet;
+  memcpy(packet.data, line->data, sizeof packet.data);
+  if (!sm_send(m, sm, &packet)) return false;
+  m->at.sms[sm].stores_out++;
+  simt_warp(m, sm, warp)->stores++;
+  if (!quiet) l1d_written(m, sm, packet.address);
+  simt_count(m, quiet ? STAT_HELD_SENT : STAT_HELD_WRITTEN, 1);
+  return true;
+}
+
+static bool goes_out(const HeldSlot *at) { return at->mode == HELD_MODE_SENDS || at->mode == HELD_MODE_WRITES; }
+
+void held_cycle(Simt *m, uint32_t sm) {
+  for (uint64_t left = m->at.sms[sm].ending; left != 0; left &= left - 1) {
+    uint32_t slot = (uint32_t)__builtin_ctzll(left);
+    HeldSlot *at = slot_at(m, sm, slot);
+    if (!goes_out(at) || at->next >= lines_in(m, at)) continue;
+    if (!send(m, sm, slot, &lines_of(m, sm, slot)[at->next], at->mode == HELD_MODE_SENDS)) return; // whoever makes room wakes the SM
+    at->next++;
+    sm_wake(m, sm, simt_now(m) + 1);
+    return;
+  }
+}
+
+static bool waits(Simt *m, uint32_t sm, uint32_t slot, HeldStage stage) {
+  slot_at(m, sm, slot)->mode = HELD_MODE_ENDED;
+  tell(m, sm, slot, stage);
+  return false;
+}
+
+bool held_lets_end(Simt *m, uint32_t sm, uint32_t slot) {
+  HeldSlot *at = slot_at(m, sm, slot);
+  if (warp_is_stopping(m, sm, slot * m->layout.warps)) return true;
+  switch ((HeldMode)at->mode) {
+  case HELD_MODE_KEEPS:
+    if (warp_is_mirror(m, sm, slot * m->layout.warps)) return true;
+    at->mode = HELD_MODE_WRITES;
+    at->next = 0;
+    sm_wake(m, sm, simt_now(m) + 1);
+    return false;
+  case HELD_MODE_WAITS: return waits(m, sm, slot, HELD_ENDED);
+  case HELD_MODE_ENDED: return false;
+  case HELD_MODE_SENDS: return at->next < lines_in(m, at) ? false : waits(m, sm, slot, HELD_SENT);
+  case HELD_MODE_WRITES: return at->next >= lines_in(m, at);
+  default: return true; // nothing is held, or a fault says so
+  }
+}
