@@ -18,7 +18,7 @@ static uint32_t abilities(const Spec *spec) {
 static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   Arena *arena = arena_new();
   Fragment *m = ARENA_NEW(arena, Fragment);
-  *m = (Fragment){.base = {&fragment_machine}, .arena = arena, .spec = spec};
+  *m = (Fragment){.base = {.kind = &fragment_machine}, .arena = arena, .spec = spec};
   if (hooks != NULL) m->hooks = *hooks;
   m->machine = (HookMachine){.spec = spec, .is_free = fragment_is_free};
   if (!fragment_layout(m, diags)) {

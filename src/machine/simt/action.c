@@ -13,26 +13,22 @@ static ActionEntry entry_of(const Action *action) {
   bool is_line = action->kind == ACTION_PREFETCH;
   bool holds = action->kind == ACTION_HOLD || action->kind == ACTION_MIRROR;
   uint64_t choice = is_line ? (uint64_t)action->cache : holds ? (uint64_t)action->hold : 0;
-  uint64_t kind =
-      action->kind == ACTION_HOLD ? (uint64_t)ACTION_FENCE : (uint64_t)action->kind; // three bits: HOLD is a FENCE with a choice
-  uint64_t word = kind << ACTION_KIND_AT | (choice & 7) << ACTION_CACHE_AT | (uint64_t)(action->block_slot & 63) << ACTION_BLOCK_SLOT_AT |
-                  (uint64_t)(action->from_block_slot & 63) << ACTION_FROM_BLOCK_SLOT_AT |
-                  (uint64_t)(action->from_sm & 1023) << ACTION_FROM_SM_AT | (uint64_t)(action->on ? 1 : 0) << ACTION_ON_AT |
-                  (uint64_t)(action->sends ? 1 : 0) << ACTION_SENDS_AT |
-                  (uint64_t)min_u32(action->cycles, ACTION_MOST_CYCLES) << ACTION_CYCLES_AT;
+  uint64_t word =
+      (uint64_t)action->kind << ACTION_KIND_AT | (choice & 7) << ACTION_CHOICE_AT |
+      (uint64_t)(action->block_slot & 63) << ACTION_BLOCK_SLOT_AT | (uint64_t)(action->from_block_slot & 63) << ACTION_FROM_BLOCK_SLOT_AT |
+      (uint64_t)(action->from_sm & 1023) << ACTION_FROM_SM_AT | (uint64_t)(action->on ? 1 : 0) << ACTION_ON_AT |
+      (uint64_t)(action->sends ? 1 : 0) << ACTION_SENDS_AT | (uint64_t)min_u32(action->cycles, ACTION_MOST_CYCLES) << ACTION_CYCLES_AT;
   return (ActionEntry){.word = word, .operand = is_line ? action->address & PHYSICAL_MASK : action->block & UINT32_MAX};
 }
 
 static Action action_of(uint32_t sm, const ActionEntry *entry) {
   uint64_t word = entry->word;
-  ActionKind kind = (ActionKind)field(word, ACTION_KIND_AT, 3);
-  if (kind == ACTION_FENCE && field(word, ACTION_CACHE_AT, 3) != 0) kind = ACTION_HOLD;
-  return (Action){.kind = kind,
+  return (Action){.kind = (ActionKind)field(word, ACTION_KIND_AT, 4),
                   .sm = sm,
                   .block_slot = (uint32_t)field(word, ACTION_BLOCK_SLOT_AT, 6),
                   .block = entry->operand & UINT32_MAX,
-                  .cache = (ActionCache)field(word, ACTION_CACHE_AT, 3),
-                  .hold = (ActionHold)field(word, ACTION_CACHE_AT, 3),
+                  .cache = (ActionCache)field(word, ACTION_CHOICE_AT, 3),
+                  .hold = (ActionHold)field(word, ACTION_CHOICE_AT, 3),
                   .address = entry->operand & PHYSICAL_MASK,
                   .from_sm = (uint32_t)field(word, ACTION_FROM_SM_AT, 10),
                   .from_block_slot = (uint32_t)field(word, ACTION_FROM_BLOCK_SLOT_AT, 6),

@@ -351,16 +351,16 @@ typedef struct ActionEntry {
   uint64_t operand; // address of a line, or index of a block
 } ActionEntry;
 enum {
-  ACTION_KIND_AT = 0,             // 3 bits
-  ACTION_CACHE_AT = 3,            // 3: ActionCache of a prefetch, else ActionHold
-  ACTION_BLOCK_SLOT_AT = 6,       // 6
-  ACTION_FROM_BLOCK_SLOT_AT = 12, // 6
-  ACTION_FROM_SM_AT = 18,         // 10
-  ACTION_ON_AT = 28,              // 1
-  ACTION_SENDS_AT = 29,           // 1
-  ACTION_CYCLES_AT = 30,          // 16
-  ACTION_WAITED_AT = 46,          // 16: cycles that it has waited at the head of its queue
-  ACTION_WORD_BITS = 62,
+  ACTION_KIND_AT = 0,             // 4 bits
+  ACTION_CHOICE_AT = 4,           // 3: ActionCache of a prefetch, else ActionHold
+  ACTION_BLOCK_SLOT_AT = 7,       // 6
+  ACTION_FROM_BLOCK_SLOT_AT = 13, // 6
+  ACTION_FROM_SM_AT = 19,         // 10
+  ACTION_ON_AT = 29,              // 1
+  ACTION_SENDS_AT = 30,           // 1
+  ACTION_CYCLES_AT = 31,          // 16
+  ACTION_WAITED_AT = 47,          // 16: cycles that it has waited at the head of its queue
+  ACTION_WORD_BITS = 63,
 };
 
 enum {
