@@ -6,6 +6,19 @@ command -v nvcc >/dev/null 2>&1 || exit 77
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 nvcc -std=c++17 -arch=sm_75 -cudart shared -o "$folder/app" "$2"
+cat >"$folder/count.cu" <<'CODE'
+#include <cstdio>
+__global__ void count(int *n) { atomicAdd(n, 1); }
+int main() {
+  int *n, host = 0;
+  cudaMalloc(&n, sizeof *n);
+  cudaMemset(n, 0, sizeof *n);
+  count<<<4, 32>>>(n);
+  cudaMemcpy(&host, n, sizeof host, cudaMemcpyDeviceToHost);
+  puts(host == 128 ? "PASS" : "FAIL");
+}
+CODE
+nvcc -std=c++17 -arch=sm_75 -cudart shared -o "$folder/count" "$folder/count.cu"
 # A library built with the address sanitizer needs its runtime in the program from the start.
 asan=$(ldd "$(dirname "$redoubt")/cudart/libcudart.so.13" | sed -n 's|.*=> \(.*libasan[^ ]*\) .*|\1|p')
 if [ -n "$asan" ]; then
@@ -58,19 +71,6 @@ expect '^PASS$'
 cp twice.json out
 expect '"reissue_blocks": [1-9]'
 expect '"reissue_reissues": 0'
-cat >count.cu <<'CODE'
-#include <cstdio>
-__global__ void count(int *n) { atomicAdd(n, 1); }
-int main() {
-  int *n, host = 0;
-  cudaMalloc(&n, sizeof *n);
-  cudaMemset(n, 0, sizeof *n);
-  count<<<4, 32>>>(n);
-  cudaMemcpy(&host, n, sizeof host, cudaMemcpyDeviceToHost);
-  puts(host == 128 ? "PASS" : "FAIL");
-}
-CODE
-nvcc -std=c++17 -arch=sm_75 -cudart shared -o count count.cu
 "$redoubt" run --machine fermi-gtx480 --protect reissue -- ./count >out 2>&1
 expect '^PASS$'
 expect '^kernel .*: reissue does not cover it: atomic on global memory in line [0-9]*: its order between blocks'
