@@ -181,7 +181,7 @@ static uint64_t count_group(RedoubtResults *results, const char *group) {
 
 static void test_campaign(void **state) {
   (void)state;
-  char folder[] = "/tmp/redoubt-lib-XXXXXX", journal[64];
+  char folder[] = P_tmpdir "/redoubt-lib-XXXXXX", journal[64];
   assert_non_null(mkdtemp(folder));
   snprintf(journal, sizeof journal, "%s/a.db", folder);
   RedoubtMachine *machine = open_machine("fermi-gtx480");

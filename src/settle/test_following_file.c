@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -55,7 +56,7 @@ static void test_file(void **state) {
   (void)state;
   Arena *arena = arena_new();
   Following made, read = {0};
-  char path[] = "/tmp/redoubt-following-XXXXXX";
+  char path[] = P_tmpdir "/redoubt-following-XXXXXX";
   int file = mkstemp(path);
   assert_true(file >= 0);
   assert_false(following_load(&read, arena, path)); // empty

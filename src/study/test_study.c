@@ -256,7 +256,7 @@ static const char judged_text[] =
 
 static void test_judged(void **state) {
   (void)state;
-  char folder[] = "/tmp/redoubt-study-XXXXXX";
+  char folder[] = P_tmpdir "/redoubt-study-XXXXXX";
   assert_non_null(mkdtemp(folder));
   Diags diags = {0};
   Arena *arena = arena_new();
