@@ -19,18 +19,18 @@ enum { HOST_SECONDS = 60 }; // CPU time beyond which a program counts as endless
 
 // ---- One run ---------------------------------------------------------------------------------------
 
-// The files of runs in this slot, one after the other.
-static bool open_slot(AppTarget *own, uint32_t slot) {
-  AppSlot *files = &own->slots[slot];
+// The files of runs in this seat, one after the other.
+static bool open_seat(AppTarget *own, uint32_t seat) {
+  AppSeat *files = &own->seats[seat];
   if (files->exchange < 0) files->exchange = memfd_create("redoubt-exchange", MFD_CLOEXEC);
   if (files->output < 0) files->output = app_temporary(own->choice.temporary);
   return files->exchange >= 0 && files->output >= 0;
 }
 
-AppExchange *app_exchange_new(AppTarget *own, AppMode mode, uint32_t slot, uint32_t draws) {
+AppExchange *app_exchange_new(AppTarget *own, AppMode mode, uint32_t seat, uint32_t draws) {
   size_t bytes = sizeof(AppExchange) + draws * sizeof(Draw);
-  if (!open_slot(own, slot)) return NULL;
-  int file = own->slots[slot].exchange;
+  if (!open_seat(own, seat)) return NULL;
+  int file = own->seats[seat].exchange;
   bool fits = ftruncate(file, 0) == 0 && ftruncate(file, (off_t)bytes) == 0;
   void *mapped = fits ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
   if (mapped == MAP_FAILED) return NULL;
@@ -42,7 +42,7 @@ AppExchange *app_exchange_new(AppTarget *own, AppMode mode, uint32_t slot, uint3
   exchange->timeline = exchange->following = exchange->returned = exchange->told = -1;
   exchange->sources = mode == APP_GOLDEN && !own->has_golden ? own->sources : -1;
   exchange->expected = own->copies;
-  exchange->runs[0].output = own->slots[slot].output;
+  exchange->runs[0].output = own->seats[seat].output;
   snprintf(exchange->temporary, sizeof exchange->temporary, "%s", own->choice.temporary);
   return exchange;
 }
@@ -50,8 +50,8 @@ AppExchange *app_exchange_new(AppTarget *own, AppMode mode, uint32_t slot, uint3
 bool app_exchange_places(AppTarget *own, AppExchange *exchange, uint32_t count) {
   exchange->place_count = count;
   for (uint32_t i = 1; i <= count; i++) {
-    if (!open_slot(own, i)) return false;
-    exchange->runs[i].output = own->slots[i].output;
+    if (!open_seat(own, i)) return false;
+    exchange->runs[i].output = own->seats[i].output;
   }
   return true;
 }
@@ -64,26 +64,26 @@ static void redirect(const char *path, int flags, int to) {
 }
 
 // In the new process. Addresses must be the same in every run, for programs keep them in memory. It has no files but its own.
-static _Noreturn void become_program(const AppTarget *own, uint32_t slot, AppMode mode) {
+static _Noreturn void become_program(const AppTarget *own, uint32_t seat, AppMode mode) {
   char path[APP_FILE_PATH];
   pid_t campaign = getppid();
-  app_mark(campaign, slot);
+  app_mark(campaign, seat);
   personality(ADDR_NO_RANDOMIZE);
   bool has_other_limit = mode == APP_FORK || mode == APP_FOLLOW || mode == APP_TRIAL;
   if (own->has_golden && !has_other_limit) setrlimit(RLIMIT_CPU, &(struct rlimit){own->cpu_seconds, own->cpu_seconds + 5});
   redirect("/dev/null", O_RDONLY, STDIN_FILENO);
-  redirect(app_file_path(campaign, own->slots[slot].output, path), O_WRONLY | O_TRUNC, STDOUT_FILENO);
+  redirect(app_file_path(campaign, own->seats[seat].output, path), O_WRONLY | O_TRUNC, STDOUT_FILENO);
   if (mode != APP_GOLDEN) redirect("/dev/null", O_WRONLY, STDERR_FILENO);
   close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
-  own->choice.prepare(own->choice.context, app_file_path(campaign, own->slots[slot].exchange, path));
+  own->choice.prepare(own->choice.context, app_file_path(campaign, own->seats[seat].exchange, path));
   execvp(own->choice.arguments[0], own->choice.arguments);
   _exit(127);
 }
 
-pid_t app_start(AppTarget *own, uint32_t slot, AppMode mode) {
+pid_t app_start(AppTarget *own, uint32_t seat, AppMode mode) {
   if (!originals_place(&own->originals)) return -1;
   pid_t pid = process_fork(SIGKILL); // it ends if the campaign does
-  if (pid == 0) become_program(own, slot, mode);
+  if (pid == 0) become_program(own, seat, mode);
   return pid;
 }
 
@@ -107,9 +107,9 @@ uint64_t app_hash_file(const char *path, uint64_t seed) {
   return seed;
 }
 
-AppResult app_result(const AppTarget *own, const AppRun *run, uint32_t slot, int status) {
+AppResult app_result(const AppTarget *own, const AppRun *run, uint32_t seat, int status) {
   char path[APP_FILE_PATH];
-  app_end_left(getpid(), slot);
+  app_end_left(getpid(), seat);
   AppResult result = {.status = status, .seen = run->seen, .cycles = run->cycles};
   result.output = app_mask_hash(&own->mask, app_file_path(getpid(), run->output, path), 1);
   for (uint32_t i = 0; i < own->choice.output_count; i++) {
@@ -306,7 +306,7 @@ Target *target_app(Arena *arena, const AppChoice *choice, const Spec *spec, Diag
   own->choice = *choice;
   own->arena = arena;
   own->originals = (Originals){.arena = arena, .say = choice->say, .context = choice->context};
-  for (uint32_t i = 0; i < COUNT_OF(own->slots); i++) own->slots[i] = (AppSlot){-1, -1};
+  for (uint32_t i = 0; i < COUNT_OF(own->seats); i++) own->seats[i] = (AppSeat){-1, -1};
   own->values = own->sources = own->timeline = own->following = own->returned = -1;
   own->mask = (AppMask){.arena = arena, .all = choice->ignores_output};
   bool good = true;
@@ -340,9 +340,9 @@ void target_app_free(Target *target) {
   originals_give_back(&own->originals);
   app_mask_free(&own->mask);
   app_forget_golden(own);
-  for (uint32_t i = 0; i < COUNT_OF(own->slots); i++) {
-    if (own->slots[i].exchange >= 0) close(own->slots[i].exchange);
-    if (own->slots[i].output >= 0) close(own->slots[i].output);
+  for (uint32_t i = 0; i < COUNT_OF(own->seats); i++) {
+    if (own->seats[i].exchange >= 0) close(own->seats[i].exchange);
+    if (own->seats[i].output >= 0) close(own->seats[i].output);
   }
   if (own->values >= 0) close(own->values);
   if (own->sources >= 0) close(own->sources);

@@ -191,8 +191,8 @@ const char *app_file_path(pid_t owner, int number, char path[APP_FILE_PATH]); //
 bool app_copy_bytes(int from, int to, off_t bytes);                           // from its beginning
 
 // ---- Processes that a run leaves behind (left.c) -------------------------------------------------
-void app_mark(pid_t campaign, uint32_t slot);         // this process and all that it will start
-uint32_t app_end_left(pid_t campaign, uint32_t slot); // those of that run; how many
+void app_mark(pid_t campaign, uint32_t seat);         // this process and all that it will start
+uint32_t app_end_left(pid_t campaign, uint32_t seat); // those of that run; how many
 uint32_t app_end_orphans(void);                       // those of campaigns that were killed
 
 // ---- Forking (fork.c) ----------------------------------------------------------------------------

@@ -18,14 +18,14 @@ typedef struct AppResult {
   uint64_t seen, cycles;           // of the exchange
 } AppResult;
 
-typedef struct AppSlot { // files of one run at a time, by number; -1: not there yet
+typedef struct AppSeat { // files of one run at a time, by number; -1: not there yet
   int exchange, output;
-} AppSlot;
+} AppSeat;
 
 typedef struct AppTarget {
   AppChoice choice;
   Arena *arena;
-  AppSlot slots[APP_MOST_JOBS + 1];
+  AppSeat seats[APP_MOST_JOBS + 1];
   int values;                            // file of the tracer's log
   int sources;                           // of the PTX that is loaded
   int timeline;                          // of the golden run's times
@@ -47,15 +47,15 @@ typedef struct AppTarget {
 } AppTarget;
 
 // ---- app.c -------------------------------------------------------------------------------------------
-AppExchange *app_exchange_new(AppTarget *own, AppMode mode, uint32_t slot, uint32_t draws); // NULL: see errno
+AppExchange *app_exchange_new(AppTarget *own, AppMode mode, uint32_t seat, uint32_t draws); // NULL: see errno
 bool app_exchange_places(AppTarget *own, AppExchange *exchange, uint32_t count);            // for processes that are forked
 void app_exchange_free(AppExchange *exchange, uint32_t draws);
-pid_t app_start(AppTarget *own, uint32_t slot, AppMode mode); // of the exchange in that slot; -1: no process
+pid_t app_start(AppTarget *own, uint32_t seat, AppMode mode); // of the exchange in that seat; -1: no process
 bool app_goes_on(const AppTarget *own);                       // false: whatever runs is ended at once
 // For its end. False: it was killed, because the listener (NULL: none) wants no more, or the user.
 bool app_wait(const AppTarget *own, pid_t pid, const Listener *listener, int *status);
 uint64_t app_hash_file(const char *path, uint64_t seed);
-AppResult app_result(const AppTarget *own, const AppRun *run, uint32_t slot, int status); // ends what it has left behind
+AppResult app_result(const AppTarget *own, const AppRun *run, uint32_t seat, int status); // ends what it has left behind
 
 // ---- jobs.c --------------------------------------------------------------------------------------
 bool app_inject(Target *target, const CampaignOptions *options, const Golden *golden, const Draw *draws, uint32_t count,

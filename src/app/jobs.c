@@ -254,24 +254,24 @@ typedef struct AppWorker { // tries every n-th fault
 } AppWorker;
 
 // Without it, its faults are simulated.
-static bool start_worker(Jobs *at, const Settling *settling, AppWorker *worker, uint32_t slot) {
+static bool start_worker(Jobs *at, const Settling *settling, AppWorker *worker, uint32_t seat) {
   worker->told = app_temporary(at->own->choice.temporary);
-  worker->exchange = worker->told < 0 ? NULL : app_exchange_new(at->own, APP_TRIAL, slot, at->count);
+  worker->exchange = worker->told < 0 ? NULL : app_exchange_new(at->own, APP_TRIAL, seat, at->count);
   if (worker->exchange == NULL) return false;
   fill_exchange(at, worker->exchange);
   fill_following(at, settling, worker->exchange);
   worker->exchange->following = at->own->following;
   worker->exchange->told = worker->told;
-  worker->exchange->first_draw = slot;
+  worker->exchange->first_draw = seat;
   worker->exchange->draw_step = at->most;
-  worker->pid = app_start(at->own, slot, APP_TRIAL);
+  worker->pid = app_start(at->own, seat, APP_TRIAL);
   return worker->pid > 0;
 }
 
 // Takes what it has found.
-static void end_worker(Jobs *at, const Settling *settling, AppWorker *worker, uint32_t slot) {
+static void end_worker(Jobs *at, const Settling *settling, AppWorker *worker, uint32_t seat) {
   bool goes_on = !at->stopped;
-  app_end_left(getpid(), slot);
+  app_end_left(getpid(), seat);
   if (worker->told >= 0) lseek(worker->told, 0, SEEK_SET);
   while (goes_on && worker->told >= 0 && trials_take(settling, worker->told, &goes_on)) continue;
   if (!goes_on) at->stopped = true;
@@ -314,15 +314,15 @@ bool app_try(Target *target, Settling *settling, const Draw *live, uint32_t coun
 
 // ---- From the beginning ----------------------------------------------------------------------------
 
-static bool start_job(Jobs *at, const Draw *draw, AppJob *job, uint32_t slot) {
-  AppExchange *exchange = app_exchange_new(at->own, APP_STRIKE, slot, 0);
+static bool start_job(Jobs *at, const Draw *draw, AppJob *job, uint32_t seat) {
+  AppExchange *exchange = app_exchange_new(at->own, APP_STRIKE, seat, 0);
   if (exchange == NULL) return false;
   set_checkpoints(at, exchange);
   exchange->faults[0] = draw->fault;
   exchange->fault_count = 1;
   exchange->strike_at = draw->strike_at;
   exchange->can_settle = at->options->snapshot && !fault_lasts(&draw->fault);
-  *job = (AppJob){app_start(at->own, slot, APP_STRIKE), exchange, draw};
+  *job = (AppJob){app_start(at->own, seat, APP_STRIKE), exchange, draw};
   if (job->pid > 0) return true;
   app_exchange_free(exchange, 0);
   job->pid = 0;
@@ -333,13 +333,13 @@ static bool start_job(Jobs *at, const Draw *draw, AppJob *job, uint32_t slot) {
 static void end_one(Jobs *at, AppJob *jobs) {
   int status;
   pid_t pid = wait_for_any(at, &status);
-  for (uint32_t slot = 0; slot < at->most; slot++) {
-    AppJob *job = &jobs[slot];
+  for (uint32_t seat = 0; seat < at->most; seat++) {
+    AppJob *job = &jobs[seat];
     if (at->given_up) end_at_once(job->pid);
     if (job->pid != pid || pid <= 0) continue;
     Record record = {.id = job->draw->id};
     const AppRun *run = &job->exchange->runs[0];
-    AppResult result = app_result(at->own, run, slot, status);
+    AppResult result = app_result(at->own, run, seat, status);
     record.outcome = app_judge(at->own, job->exchange, run, &result, &record);
     app_exchange_free(job->exchange, 0);
     job->pid = 0;
@@ -347,15 +347,15 @@ static void end_one(Jobs *at, AppJob *jobs) {
   }
 }
 
-static uint32_t free_slot(const Jobs *at, const AppJob *jobs) {
-  uint32_t slot = 0;
-  while (slot < at->most && jobs[slot].pid != 0) slot++;
-  return slot;
+static uint32_t free_seat(const Jobs *at, const AppJob *jobs) {
+  uint32_t seat = 0;
+  while (seat < at->most && jobs[seat].pid != 0) seat++;
+  return seat;
 }
 
 static bool is_idle(const Jobs *at, const AppJob *jobs) {
-  for (uint32_t slot = 0; slot < at->most; slot++) {
-    if (jobs[slot].pid != 0) return false;
+  for (uint32_t seat = 0; seat < at->most; seat++) {
+    if (jobs[seat].pid != 0) return false;
   }
   return true;
 }
@@ -364,9 +364,9 @@ static void inject_from_start(Jobs *at) {
   AppJob jobs[APP_MOST_JOBS] = {{0}};
   for (uint32_t i = 0; i < at->count && !at->stopped; i++) {
     if (at->done[i]) continue;
-    while (free_slot(at, jobs) == at->most) end_one(at, jobs);
-    uint32_t slot = free_slot(at, jobs);
-    if (at->stopped || start_job(at, &at->draws[i], &jobs[slot], slot)) continue;
+    while (free_seat(at, jobs) == at->most) end_one(at, jobs);
+    uint32_t seat = free_seat(at, jobs);
+    if (at->stopped || start_job(at, &at->draws[i], &jobs[seat], seat)) continue;
     give(at, &(Record){.id = at->draws[i].id, .outcome = OUTCOME_INTERNAL, .note = "no process for the simulation"});
   }
   while (!is_idle(at, jobs)) end_one(at, jobs);

@@ -13,15 +13,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_ROUNDS = 1000, ROUND_NS = 1000000, SLOT_BITS = 16, CAMPAIGN_BITS = 32 };
-static const uint64_t MARK = UINT64_C(0x5ED0) << (SLOT_BITS + CAMPAIGN_BITS);
+enum { MOST_ROUNDS = 1000, ROUND_NS = 1000000, SEAT_BITS = 16, CAMPAIGN_BITS = 32 };
+static const uint64_t MARK = UINT64_C(0x5ED0) << (SEAT_BITS + CAMPAIGN_BITS);
 
-static uint64_t mark_of(pid_t campaign, uint32_t slot) { return MARK | (uint64_t)(uint32_t)campaign << SLOT_BITS | slot; }
+static uint64_t mark_of(pid_t campaign, uint32_t seat) { return MARK | (uint64_t)(uint32_t)campaign << SEAT_BITS | seat; }
 
-void app_mark(pid_t campaign, uint32_t slot) {
+void app_mark(pid_t campaign, uint32_t seat) {
   struct rlimit limit;
-  if (getrlimit(RLIMIT_LOCKS, &limit) != 0 || limit.rlim_max < mark_of(campaign, slot)) return;
-  limit.rlim_cur = mark_of(campaign, slot);
+  if (getrlimit(RLIMIT_LOCKS, &limit) != 0 || limit.rlim_max < mark_of(campaign, seat)) return;
+  limit.rlim_cur = mark_of(campaign, seat);
   setrlimit(RLIMIT_LOCKS, &limit);
 }
 
@@ -50,13 +50,13 @@ static bool is_of_this_world(pid_t pid) {
 // Of one run, or of all runs of campaigns that are no more.
 typedef struct Wanted {
   pid_t campaign; // 0: any that is gone
-  uint32_t slot;
+  uint32_t seat;
 } Wanted;
 
 static bool is_wanted(const Wanted *wanted, pid_t pid, uint64_t mark) {
-  if (wanted->campaign != 0) return mark == mark_of(wanted->campaign, wanted->slot);
-  bool is_mark = mark >> (SLOT_BITS + CAMPAIGN_BITS) == MARK >> (SLOT_BITS + CAMPAIGN_BITS);
-  return is_mark && (mark & UINT16_MAX) != APP_SLOT_RUN && is_gone((pid_t)(mark >> SLOT_BITS & UINT32_MAX)) && is_of_this_world(pid);
+  if (wanted->campaign != 0) return mark == mark_of(wanted->campaign, wanted->seat);
+  bool is_mark = mark >> (SEAT_BITS + CAMPAIGN_BITS) == MARK >> (SEAT_BITS + CAMPAIGN_BITS);
+  return is_mark && (mark & UINT16_MAX) != APP_SLOT_RUN && is_gone((pid_t)(mark >> SEAT_BITS & UINT32_MAX)) && is_of_this_world(pid);
 }
 
 // How many were found alive.
@@ -87,5 +87,5 @@ static uint32_t end_all(const Wanted *wanted) {
   return first;
 }
 
-uint32_t app_end_left(pid_t campaign, uint32_t slot) { return end_all(&(Wanted){campaign, slot}); }
+uint32_t app_end_left(pid_t campaign, uint32_t seat) { return end_all(&(Wanted){campaign, seat}); }
 uint32_t app_end_orphans(void) { return end_all(&(Wanted){0}); }

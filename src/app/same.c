@@ -97,8 +97,8 @@ void app_keep_golden(AppTarget *own, const AppExchange *exchange, const AppResul
   own->has_golden = true;
   own->copies = exchange->copies;
   own->good_line_count = app_good_lines(&own->mask, app_file_path(getpid(), exchange->runs[0].output, path), &own->good_lines);
-  own->golden_output = own->slots[0].output; // the next run has another
-  own->slots[0].output = -1;
+  own->golden_output = own->seats[0].output; // the next run has another
+  own->seats[0].output = -1;
   for (uint32_t i = 0; i < own->choice.output_count; i++) own->golden_files[i] = keep_file(own, own->outputs[i]);
 }
 

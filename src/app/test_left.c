@@ -12,12 +12,12 @@
 #include <cmocka.h>
 
 // A run with this mark that leaves a process of another session behind, which starts others. They hold the pipe; its other end is returned.
-static int leave_behind(pid_t campaign, uint32_t slot) {
+static int leave_behind(pid_t campaign, uint32_t seat) {
   int ends[2];
   assert_int_equal(pipe(ends), 0);
   pid_t pid = fork();
   if (pid == 0) {
-    app_mark(campaign, slot);
+    app_mark(campaign, seat);
     pid_t server = fork();
     if (server == 0) {
       setsid();

@@ -112,7 +112,8 @@ static const CellsRow rows[CELLS_COUNT] = {
     [CELLS_FULL] = {"hints.full", "hint registers", "entry", "which of the two registers hold a hint", 1, 2},
     [CELLS_COUNTER] = {"hints.counter", "hint disabling unit", "entry", "up/down counter of a type", 1, HINT_COUNTER_BITS},
     [CELLS_ON] = {"hints.on", "hint disabling unit", "entry", "types that are on", 1, HINT_TYPES},
-    [CELLS_BLOCK] = {"hints.block", "hint bookkeeping", "field", "block of a slot; partner's slot, or what its mirror did", 2, 33},
+    [CELLS_BLOCK] = {"hints.block", "hint bookkeeping", "field", "block of a block slot; that of its partner, or what its mirror did", 2,
+                     33},
     [CELLS_AT] = {"hints.at", "hint bookkeeping", "field", "where a warp is: program counter, instructions issued", 3, 32},
     [CELLS_TURN] = {"hints.turn", "hint bookkeeping", "field", "hints still to compare; for statistics", 4, 48},
     [CELLS_WATCH] = {"hints.watch", "hint bookkeeping", "field", "addresses whose use is awaited", 2, 50},
@@ -135,7 +136,7 @@ static bool add_cells(Hints *own, HookLayout *layout, HintCells cells, Diags *di
     wanted.dims[0] = (RegionDim){"tpc", own->tpc_count};
   if (cells == CELLS_QUEUE) wanted.dims[wanted.dim_count++] = (RegionDim){"place", own->queue};
   if (cells == CELLS_COUNTER) wanted.dims[wanted.dim_count++] = (RegionDim){"type", per_type};
-  if (cells == CELLS_BLOCK) wanted.dims[wanted.dim_count++] = (RegionDim){"slot", own->slots};
+  if (cells == CELLS_BLOCK) wanted.dims[wanted.dim_count++] = (RegionDim){"block_slot", own->block_slots};
   if (cells == CELLS_AT) wanted.dims[wanted.dim_count++] = (RegionDim){"warp", own->warps};
   if (cells == CELLS_WATCH) {
     wanted.dims[wanted.dim_count++] = (RegionDim){"kind", WATCH_KINDS};
@@ -166,7 +167,7 @@ static bool on_attach(Hook *hook, HookLayout *layout, Diags *diags) {
   own->sms = max_u32(shape->sms, 1);
   own->tpc_sms = max_u32(shape->tpc_sms, 1);
   own->warps = shape->warps;
-  own->slots = shape->block_slots;
+  own->block_slots = shape->block_slots;
   if (own->sms > HINT_MOST_SMS)
     return diags_add(diags, NULL, 0, 0, "hints: 6 bits name at most %d SMs; this machine has %u", HINT_MOST_SMS, own->sms);
   own->tpc_count = (own->sms + own->tpc_sms - 1) / own->tpc_sms;

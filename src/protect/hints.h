@@ -53,7 +53,7 @@ typedef enum HintCells {
   CELLS_FULL,    // [sm]: which of the two hold a hint
   CELLS_COUNTER, // [sm][type]
   CELLS_ON,      // [sm]: types that are on
-  CELLS_BLOCK,   // [sm][slot]: 1 + block, and of a mirror its partner's slot, of a partner's block BLOCK_ bits
+  CELLS_BLOCK,   // [sm][block slot]: 1 + block, and of a mirror its partner's block slot, of a partner's block BLOCK_ bits
   CELLS_AT,      // [sm][warp]: program counter, instructions issued, HINT_NOT_ISSUED: what the SM knows of its warps
   CELLS_TURN, // [tpc]: hints still to be compared in this round; 1: hints came in this period; warps of a block; when the length was last added up
   CELLS_WATCH, // [sm][kind][entry]: 1 + address, hints that named it; for statistics and the counters
@@ -75,7 +75,7 @@ typedef struct Hints {
   bool each;      // a faulty SM in each of the first `tpcs` TPCs; else `named`
   uint64_t named; // bit s: SM s is faulty
   // Filled in when the scheme is attached
-  uint32_t sms, tpc_sms, tpc_count, warps, slots;
+  uint32_t sms, tpc_sms, tpc_count, warps, block_slots;
   uint64_t faulty;                    // bit s: SM s
   uint16_t partner[HINT_MOST_SMS];    // of a faulty SM: its healthy one, or HINT_NO_SM
   uint8_t helpers[HINT_MOST_SMS];     // of a healthy SM: how many faulty ones help it

@@ -51,10 +51,10 @@ static bool pop(const Hints *own, const HookMachine *machine, uint32_t tpc, uint
 // ---- Where a hint stands -------------------------------------------------------------------------------
 
 HintTime hints_judge(const Hints *own, const HookMachine *machine, const Hint *hint, uint32_t *distance) {
-  uint32_t partner = own->partner[hint->sm % HINT_MOST_SMS], slot = hint->warp / hints_block_warps(own, machine);
+  uint32_t partner = own->partner[hint->sm % HINT_MOST_SMS], block_slot = hint->warp / hints_block_warps(own, machine);
   *distance = 0;
-  if (partner == HINT_NO_SM || hint->warp >= own->warps || slot >= own->slots) return HINT_LATE; // a fault has struck it
-  if (hints_at(own, machine, CELLS_BLOCK, (uint64_t)partner * own->slots + slot)[0] == 0) return HINT_LATE;
+  if (partner == HINT_NO_SM || hint->warp >= own->warps || block_slot >= own->block_slots) return HINT_LATE; // a fault has struck it
+  if (hints_at(own, machine, CELLS_BLOCK, (uint64_t)partner * own->block_slots + block_slot)[0] == 0) return HINT_LATE;
   const uint64_t *at = hints_at(own, machine, CELLS_AT, (uint64_t)partner * own->warps + hint->warp);
   if (own->order == ORDER_PC && (at[2] & HINT_NOT_ISSUED) != 0) return HINT_NOW;
   int64_t ahead = (int32_t)(hint->stamp - (uint32_t)at[own->order == ORDER_PC ? 0 : 1]);

@@ -21,7 +21,9 @@ static uint64_t *state_of(const Blocks *own, const HookMachine *machine, uint32_
 static bool is(const Blocks *own, const HookMachine *machine, uint32_t place, uint64_t bits) {
   return (*state_of(own, machine, place) & bits) == bits;
 }
-static uint32_t place_of(const Blocks *own, const Who *who) { return who->sm % own->sms * own->slots + who->block_slot % own->slots; }
+static uint32_t place_of(const Blocks *own, const Who *who) {
+  return who->sm % own->sms * own->block_slots + who->block_slot % own->block_slots;
+}
 // The other copy; own->places: there is none.
 static uint32_t peer_of(const Blocks *own, const HookMachine *machine, uint32_t place) {
   uint64_t peer = *blocks_at(own, machine, CELLS_PEER, place);
@@ -38,7 +40,7 @@ static void wake_by(Hook *hook, HookMachine *machine, uint64_t cycle) {
 }
 
 static bool act(const Blocks *own, HookMachine *machine, uint32_t place, ActionKind kind, ActionHold hold) {
-  Action action = {.kind = kind, .sm = place / own->slots, .block_slot = place % own->slots, .hold = hold};
+  Action action = {.kind = kind, .sm = place / own->block_slots, .block_slot = place % own->block_slots, .hold = hold};
   action.block = *blocks_at(own, machine, CELLS_BLOCK, place);
   return machine->act(machine, &action);
 }
@@ -214,7 +216,7 @@ static void send_second(Hook *hook, HookMachine *machine) {
   const uint64_t *core = blocks_core(own, machine);
   uint64_t pending = core[CORE_PENDING];
   if (pending == 0 || pending > own->places) return;
-  uint32_t sm = (uint32_t)(pending - 1) / own->slots, tries = own->same || own->sms == 1 ? own->sms : own->sms - 1;
+  uint32_t sm = (uint32_t)(pending - 1) / own->block_slots, tries = own->same || own->sms == 1 ? own->sms : own->sms - 1;
   for (uint32_t i = 1; i <= tries; i++) {
     uint32_t other = (sm + i) % own->sms;
     if (*blocks_at(own, machine, CELLS_TAKEN, other) >= core[CORE_SLOTS]) continue;
@@ -385,7 +387,7 @@ static Verdict on_held(Hook *hook, HookMachine *machine, const HeldEvent *event)
 static Verdict on_arrival(Hook *hook, HookMachine *machine, const MemoryEvent *event) {
   const Blocks *own = hook->own;
   const Who *who = event->who;
-  if (who->client != CLIENT_STORE || event->data == NULL || who->sm >= own->sms || who->block_slot >= own->slots) return VERDICT_PASS;
+  if (who->client != CLIENT_STORE || event->data == NULL || who->sm >= own->sms || who->block_slot >= own->block_slots) return VERDICT_PASS;
   uint32_t place = place_of(own, who);
   uint64_t state = *state_of(own, machine, place);
   if ((state & (PLACE_SENDING | PLACE_SENT | PLACE_GONE)) != PLACE_SENDING) return VERDICT_PASS;
@@ -397,7 +399,7 @@ static Verdict on_arrival(Hook *hook, HookMachine *machine, const MemoryEvent *e
 static Verdict on_trap(Hook *hook, HookMachine *machine, const TrapEvent *event) {
   const Blocks *own = hook->own;
   const Who *who = event->who;
-  if (!event->of_thread || who->sm >= own->sms || who->block_slot >= own->slots) return VERDICT_PASS;
+  if (!event->of_thread || who->sm >= own->sms || who->block_slot >= own->block_slots) return VERDICT_PASS;
   uint32_t place = place_of(own, who), pair = pair_of(own, machine, place);
   if (!is(own, machine, place, PLACE_LIVE) || pair >= own->places) return VERDICT_PASS;
   if (is(own, machine, place, PLACE_GONE)) return VERDICT_FIXED; // it will be abandoned before anything else happens
@@ -451,9 +453,9 @@ static const CellsRow rows[CELLS_COUNT] = {
     [CELLS_LINES] = {"reissue.lines", "block dispatcher of reissue", "field", "lines that it holds; its pair's share of the comparators", 2,
                      13},
     [CELLS_AGAIN] = {"reissue.again", "block dispatcher of reissue", "field", "blocks that were reissued: index, how often", 2, 33},
-    [CELLS_TAKEN] = {"reissue.taken", "block dispatcher of reissue", "entry", "slots of an SM that are taken", 1, 7},
+    [CELLS_TAKEN] = {"reissue.taken", "block dispatcher of reissue", "entry", "block slots of an SM that are taken", 1, 7},
     [CELLS_CORE] = {"reissue.core", "block dispatcher of reissue", "field",
-                    "covered, whose copy goes next, lines compared, slots, halt, who runs alone, wave, stale", CORE_FIELDS, 17},
+                    "covered, whose copy goes next, lines compared, block slots, halt, who runs alone, wave, stale", CORE_FIELDS, 17},
     [CELLS_FULL] = {"reissue.full", "comparators of reissue", "entry", "full/empty bit of a sector", 1, 1},
     [CELLS_KEY] = {"reissue.key", "comparators of reissue", "entry", "pair and number of the sector", 1, 62},
     [CELLS_MASK] = {"reissue.mask", "comparators of reissue", "entry", "its bytes that were stored", 1, 32},
@@ -472,7 +474,7 @@ static bool add_cells(Blocks *own, HookLayout *layout, BlocksCells cells, Diags 
                    .units = row->units,
                    .bits = row->bits,
                    .unit_bytes = cells == CELLS_DATA ? 4 : 8};
-  if (cells < CELLS_AGAIN) wanted.dims[wanted.dim_count++] = (RegionDim){"slot", own->slots};
+  if (cells < CELLS_AGAIN) wanted.dims[wanted.dim_count++] = (RegionDim){"block_slot", own->block_slots};
   if (cells == CELLS_AGAIN) wanted.dims[0] = (RegionDim){"entry", own->places};
   if (cells == CELLS_CORE) wanted.dims[0] = (RegionDim){"gpu", 1};
   if (cells >= CELLS_FULL) wanted.dims[0] = (RegionDim){"slice", own->partitions};
@@ -488,8 +490,8 @@ static bool on_attach(Hook *hook, HookLayout *layout, Diags *diags) {
   uint16_t slices = region_find(regions, "l2");
   if (slices == REGION_NONE) return diags_add(diags, NULL, 0, 0, "reissue compares at memory partitions; this machine has none");
   own->sms = max_u32(shape->sms, 1);
-  own->slots = max_u32(shape->block_slots, 1);
-  own->places = own->sms * own->slots;
+  own->block_slots = max_u32(shape->block_slots, 1);
+  own->places = own->sms * own->block_slots;
   own->partitions = max_u32(regions->items[slices].dims[0].count, 1);
   if (own->places >= UINT16_MAX)
     return diags_add(diags, NULL, 0, 0, "reissue has room for 65,534 block slots; this machine has %u", own->places);

@@ -5,7 +5,7 @@
 #include "protect/protect_internal.h"
 
 typedef enum BlocksCells {
-  // Of each place for a block, sm * slots + slot. A pair of copies goes by the place of its first copy.
+  // Of each place for a block, sm * block_slots + block slot. A pair of copies goes by the place of its first copy.
   CELLS_STATE, // PLACE_ bits
   CELLS_BLOCK, // index in the grid
   CELLS_PEER,  // 1 + place of the other copy; 0: not there yet
@@ -52,7 +52,7 @@ typedef struct Blocks {
   bool same;         // both copies may run on one SM
   bool strict;       // kernels that cannot be covered are not run
   // Of the machine
-  uint32_t sms, slots, places, partitions;
+  uint32_t sms, block_slots, places, partitions;
   uint16_t cells[CELLS_COUNT];
 } Blocks;
 

@@ -43,7 +43,7 @@ enum {
 
 bool rise_is_redundant(const Rise *own, const HookMachine *machine, uint32_t sm, uint32_t block_slot, uint32_t warp) {
   if (!own->options.pending && !own->options.idle) return false;
-  bool is_fixed = own->options.idle && rise_get(machine, own->fixed, rise_slot(own, sm, block_slot)) != 0;
+  bool is_fixed = own->options.idle && rise_get(machine, own->fixed, rise_block_slot(own, sm, block_slot)) != 0;
   return is_fixed || rise_get(machine, own->counter, rise_row(own, sm, block_slot, warp)) != 0;
 }
 
@@ -72,7 +72,7 @@ static Verdict rise_place(Hook *hook, HookMachine *machine, PlaceEvent *event) {
   const Rise *own = hook->own;
   const Who *who = event->who;
   if (event->copy == 0 || event->is_repeat) return VERDICT_PASS;
-  bool is_fixed = own->options.idle && rise_get(machine, own->fixed, rise_slot(own, who->sm, who->block_slot)) != 0;
+  bool is_fixed = own->options.idle && rise_get(machine, own->fixed, rise_block_slot(own, who->sm, who->block_slot)) != 0;
   uint64_t row = rise_row(own, who->sm, who->block_slot, who->warp), count = rise_get(machine, own->counter, row);
   if (!is_fixed && count != 0) rise_set(machine, own->counter, row, count - 1);
   return VERDICT_PASS;
@@ -102,7 +102,7 @@ static Verdict rise_launch(Hook *hook, HookMachine *machine, const LaunchEvent *
 }
 
 static void clear_counters(const Rise *own, const HookMachine *machine, const Who *who) {
-  if (own->options.idle) rise_set(machine, own->fixed, rise_slot(own, who->sm, who->block_slot), 0);
+  if (own->options.idle) rise_set(machine, own->fixed, rise_block_slot(own, who->sm, who->block_slot), 0);
   if (!own->options.by_warp) {
     rise_set(machine, own->counter, rise_row(own, who->sm, who->block_slot, 0), 0);
     return;
@@ -121,7 +121,7 @@ static Verdict rise_block(Hook *hook, HookMachine *machine, const BlockEvent *ev
   if (!own->options.pending && !own->options.idle) return VERDICT_PASS;
   clear_counters(own, machine, who);
   if (event->done || !own->options.idle || !rise_idle_takes(own, machine, event)) return VERDICT_PASS;
-  rise_set(machine, own->fixed, rise_slot(own, who->sm, who->block_slot), 1);
+  rise_set(machine, own->fixed, rise_block_slot(own, who->sm, who->block_slot), 1);
   if (!own->options.by_warp) rise_set(machine, own->counter, rise_row(own, who->sm, who->block_slot, 0), 1);
   return VERDICT_PASS;
 }

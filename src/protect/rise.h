@@ -61,7 +61,7 @@ static inline uint64_t rise_row(const Rise *own, uint32_t sm, uint32_t block_slo
   return own->options.by_warp ? (uint64_t)(sm % own->sms) * own->warps + warp % own->warps
                               : (uint64_t)(sm % own->sms) * own->block_slots + block_slot % own->block_slots;
 }
-static inline uint64_t rise_slot(const Rise *own, uint32_t sm, uint32_t block_slot) {
+static inline uint64_t rise_block_slot(const Rise *own, uint32_t sm, uint32_t block_slot) {
   return (uint64_t)(sm % own->sms) * own->block_slots + block_slot % own->block_slots;
 }
 static inline uint64_t rise_threads(const Rise *own, const HookMachine *machine) {

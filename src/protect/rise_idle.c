@@ -60,8 +60,8 @@ static bool is_behind(const Rise *own, const HookMachine *machine, uint32_t sm) 
 // ---- idle=mirror -------------------------------------------------------------------------------------------
 
 static bool has_no_block(const Rise *own, const HookMachine *machine, uint32_t sm) {
-  for (uint32_t slot = 0; slot < own->block_slots; slot++) {
-    if (rise_get(machine, own->running, rise_slot(own, sm, slot)) != 0) return false;
+  for (uint32_t i = 0; i < own->block_slots; i++) {
+    if (rise_get(machine, own->running, rise_block_slot(own, sm, i)) != 0) return false;
   }
   return true;
 }
@@ -78,7 +78,7 @@ void rise_idle_mirror(const Rise *own, HookMachine *machine, const BlockEvent *e
   uint32_t sm = event->who->sm % own->sms;
   if (event->mirror || event->stopped) return;
   uint64_t left = rise_get(machine, own->left, 0);
-  rise_set(machine, own->running, rise_slot(own, sm, event->who->block_slot), event->done ? 0 : (event->who->block + 1) & UINT32_MAX);
+  rise_set(machine, own->running, rise_block_slot(own, sm, event->who->block_slot), event->done ? 0 : (event->who->block + 1) & UINT32_MAX);
   if (!event->done && left != 0) rise_set(machine, own->left, 0, --left);
   if (left != 0) return;
   for (uint32_t i = 0; i < own->sms && !event->done; i++) take_mirror(own, machine, i); // the last block has been sent out
