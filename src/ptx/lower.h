@@ -294,5 +294,7 @@ bool lower_texture(Fn *fn, const PtxInstr *instr);
 bool lower_cvt(Fn *fn, const PtxInstr *instr);
 bool lower_cp(Fn *fn, const PtxInstr *instr);
 bool lower_mbarrier(Fn *fn, const PtxInstr *instr);
+bool lower_arithmetic(Fn *fn, const PtxInstr *instr);
+bool lower_extreme(Fn *fn, const PtxInstr *instr);
 
 #endif

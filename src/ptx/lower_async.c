@@ -2,16 +2,17 @@
 //
 // Copies are carried out at once, which the memory model allows; groups then have nothing to wait for.
 // An mbarrier is a 64-bit word, opaque to programs: pending arrivals in bits 19..0, the count that the next
-// phase starts with in bits 39..20, the number of the phase above. Arriving is an atomic add; whoever takes the
-// pending count to zero adds once more, which sets it anew and begins the next phase. Transaction
-// counts (expect_tx, bulk copies) are not there.
-#include "ptx/lower.h"
+// phase starts with in bits 39..20, the transaction count plus 2^20 in bits 60..40, the number of the phase above.
+// Arriving, expecting and completing transactions are atomic adds. Whoever leaves no pending arrival and no
+// transaction adds once more, which sets the pending arrivals anew and begins the next phase.
+#include "ptx/lower_async.h"
 
-enum { MBARRIER_COUNT = 20, MBARRIER_PHASE = 40, MBARRIER_MASK = 0xFFFFF };
+#define MBARRIER_NO_TX (UINT64_C(1) << (MBARRIER_TX + 20)) // a transaction count of zero
+#define MBARRIER_OPEN ((UINT64_C(0x1FFFFF) << MBARRIER_TX) | MBARRIER_MASK)
 
 // ---- cp.async ----------------------------------------------------------------------------------
 // A predicate that also holds the instruction's own guard.
-static Vref under_guard(Fn *fn, Vref predicate) {
+Vref under_guard(Fn *fn, Vref predicate) {
   if (!fn->instr->has_guard) return predicate;
   Vref both = VREF(temp(fn, 0)), guard = register_ref(fn, fn->instr->guard, 0);
   MirInstr *out = emit(fn, row(fn, "and.pred"));
@@ -104,7 +105,7 @@ static bool lower_copy(Fn *fn, const PtxInstr *instr) {
 }
 
 // ---- mbarrier ----------------------------------------------------------------------------------
-static bool barrier_address(Fn *fn, const PtxInstr *instr, const PtxOperand *operand, Address *address) {
+bool barrier_address(Fn *fn, const PtxInstr *instr, const PtxOperand *operand, Address *address) {
   bool shared = has_part(instr, "shared") || has_part(instr, "shared::cta") || has_part(instr, "shared::cluster");
   if (!read_address(fn, operand, shared ? PTX_SPACE_SHARED : PTX_SPACE_NONE, address)) return false;
   settle_address(fn, address);
@@ -163,25 +164,60 @@ static Value doubled(Fn *fn, const Value *count) {
   return value_of_vref(wide(fn, "or.b64", count, &shifted), 2);
 }
 
-static bool lower_arrive(Fn *fn, const PtxInstr *instr, const PtxOperand *state, const PtxOperand *place, const PtxOperand *count_operand,
+static Value transactions(Fn *fn, const Value *bytes) {
+  Value amount = value_of_bits(MBARRIER_TX);
+  if (!bytes->in_register) return value_of_bits(bytes->fact.bits << MBARRIER_TX);
+  return value_of_vref(wide(fn, "shl.b64", bytes, &amount), 2);
+}
+
+// Adds to the barrier; if nothing is open afterwards, the next phase begins. `old`: what was there before.
+static Vref change_barrier(Fn *fn, const Address *address, const Value *addend) {
+  Vref old = VREF(temp(fn, 2)), last = VREF(temp(fn, 0));
+  add_to_barrier(fn, address, old, value_register(fn, addend, 2), VREF_NONE);
+  Value before = value_of_vref(old, 2), open = value_of_bits(MBARRIER_OPEN), none = value_of_bits(MBARRIER_NO_TX);
+  Vref after = wide(fn, "add.b64", &before, addend);
+  Value after_value = value_of_vref(after, 2), phase = value_of_bits(UINT64_C(1) << MBARRIER_PHASE);
+  Value left = value_of_vref(wide(fn, "and.b64", &after_value, &open), 2), next = field(fn, after, MBARRIER_COUNT);
+  emit_alu(fn, row(fn, "setp.eq.b64"), VREF_NONE, &left, &none, NULL)->pd[0] = last;
+  add_to_barrier(fn, address, VREF_NONE, wide(fn, "add.b64", &next, &phase), under_guard(fn, last));
+  return old;
+}
+
+bool read_bytes(Fn *fn, const PtxOperand *operand, Value *bytes) { return read_count(fn, operand, bytes); }
+
+void complete_transactions(Fn *fn, const Address *address, const Value *bytes) {
+  Value done = transactions(fn, bytes), zero = value_of_bits(0);
+  Value minus = value_of_vref(wide(fn, "sub.b64", &zero, &done), 2);
+  (void)change_barrier(fn, address, &minus);
+}
+
+// `extra`: the number of arrivals; with `expects`, bytes that are expected beside the one arrival.
+static bool lower_arrive(Fn *fn, const PtxInstr *instr, const PtxOperand *state, const PtxOperand *place, const PtxOperand *extra,
                          bool drop) {
   Address address;
-  Value count;
+  Value count = value_of_bits(1), bytes = value_of_bits(0);
   Vref d = VREF_NONE;
+  bool expects = has_part(instr, "expect_tx");
   if (state && !write_register(fn, state, 2, &d)) return false;
-  if (!barrier_address(fn, instr, place, &address) || !read_count(fn, count_operand, &count)) return false;
-  Value taken = drop ? doubled(fn, &count) : count, zero = value_of_bits(0);
-  Vref minus = wide(fn, "sub.b64", &zero, &taken), old = VREF(temp(fn, 2));
-  add_to_barrier(fn, &address, old, minus, VREF_NONE);
-  // The last arrival begins the next phase.
-  Value pending = field(fn, old, 0), next = field(fn, old, MBARRIER_COUNT), phase = value_of_bits(UINT64_C(1) << MBARRIER_PHASE);
-  Vref last = VREF(temp(fn, 0));
-  if (drop) next = value_of_vref(wide(fn, "sub.b64", &next, &count), 2);
-  emit_alu(fn, row(fn, "setp.eq.b64"), VREF_NONE, &pending, &count, NULL)->pd[0] = last;
-  Vref fresh = wide(fn, "add.b64", &next, &phase);
-  add_to_barrier(fn, &address, VREF_NONE, fresh, under_guard(fn, last));
-  Value result = value_of_vref(old, 2);
+  if (!barrier_address(fn, instr, place, &address) || !read_count(fn, extra, expects ? &bytes : &count)) return false;
+  Value taken = drop ? doubled(fn, &count) : count, more = transactions(fn, &bytes);
+  Value addend = value_of_vref(wide(fn, "sub.b64", &more, &taken), 2), result = value_of_vref(change_barrier(fn, &address, &addend), 2);
   if (d.vreg != VREG_NONE) move_value(fn, true, d, 2, &result);
+  return true;
+}
+
+// expect_tx, complete_tx [barrier], bytes.
+static bool lower_transactions(Fn *fn, const PtxInstr *instr, bool completes) {
+  Address address;
+  Value bytes;
+  if (!expect_operands(fn, instr, 2, 2)) return false;
+  if (!barrier_address(fn, instr, &instr->operands[0], &address) || !read_count(fn, &instr->operands[1], &bytes)) return false;
+  if (completes) {
+    complete_transactions(fn, &address, &bytes);
+    return true;
+  }
+  Value more = transactions(fn, &bytes);
+  (void)change_barrier(fn, &address, &more);
   return true;
 }
 
@@ -190,7 +226,8 @@ static bool lower_barrier_init(Fn *fn, const PtxInstr *instr) {
   Value count;
   if (!expect_operands(fn, instr, 2, 2)) return false;
   if (!barrier_address(fn, instr, &instr->operands[0], &address) || !read_count(fn, &instr->operands[1], &count)) return false;
-  Value word = doubled(fn, &count);
+  Value counts = doubled(fn, &count), none = value_of_bits(MBARRIER_NO_TX);
+  Value word = counts.in_register ? value_of_vref(wide(fn, "or.b64", &counts, &none), 2) : value_of_bits(counts.fact.bits | MBARRIER_NO_TX);
   Vref data = value_register(fn, &word, 2);
   MirInstr *out = emit_guarded(fn, row(fn, address.space == SPACE_SHARED ? "st.shared.b64" : "st.b64"));
   out->d[0] = data;
@@ -210,7 +247,7 @@ static bool lower_barrier_wait(Fn *fn, const PtxInstr *instr) {
   load->d[0] = word;
   load->mods = MOD_VOLATILE;
   put_barrier(load, &address);
-  // The phase's number is in the upper half from bit 8 on.
+  // The phase's number is at the top of the upper half.
   Value now = value_of_vref(vref_part(word, 1), 1), then = value_of_vref(parity ? state : vref_part(state, 1), 1);
   Value shift = value_of_bits(MBARRIER_PHASE - 32), one = value_of_bits(1);
   Vref phase = VREF(temp(fn, 1)), other = VREF(temp(fn, 1));
@@ -239,8 +276,9 @@ static bool lower_pending_count(Fn *fn, const PtxInstr *instr) {
 }
 
 bool lower_mbarrier(Fn *fn, const PtxInstr *instr) {
-  if (instr->part_count < 2 || has_part(instr, "expect_tx") || has_part(instr, "complete_tx")) return unsupported(fn, instr);
+  if (instr->part_count < 2) return unsupported(fn, instr);
   Slice what = instr->parts[1];
+  if (slice_is(what, "expect_tx") || slice_is(what, "complete_tx")) return lower_transactions(fn, instr, slice_is(what, "complete_tx"));
   if (slice_is(what, "init")) return lower_barrier_init(fn, instr);
   if (slice_is(what, "inval")) return expect_operands(fn, instr, 1, 1);
   if (slice_is(what, "test_wait") || slice_is(what, "try_wait")) return lower_barrier_wait(fn, instr);
@@ -256,8 +294,9 @@ bool lower_mbarrier(Fn *fn, const PtxInstr *instr) {
 }
 
 bool lower_cp(Fn *fn, const PtxInstr *instr) {
-  if (instr->part_count < 3 || !slice_is(instr->parts[1], "async")) return unsupported(fn, instr);
+  if (instr->part_count < 3 || !(slice_is(instr->parts[1], "async") || slice_is(instr->parts[1], "reduce"))) return unsupported(fn, instr);
   Slice what = instr->parts[2];
+  if (slice_is(what, "bulk") || slice_is(instr->parts[1], "reduce")) return lower_bulk(fn, instr);
   if (slice_is(what, "ca") || slice_is(what, "cg")) return lower_copy(fn, instr);
   if (slice_is(what, "commit_group") || slice_is(what, "wait_all")) return expect_operands(fn, instr, 0, 0);
   if (slice_is(what, "wait_group")) return expect_operands(fn, instr, 1, 1);

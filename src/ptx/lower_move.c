@@ -239,7 +239,7 @@ static void note_base(Fn *fn, const PtxInstr *instr, const PtxOperand *a, int64_
 }
 
 bool lower_add(Fn *fn, const PtxInstr *instr) {
-  if (!lower_instr_generic(fn, instr)) return false;
+  if (!lower_arithmetic(fn, instr)) return false;
   PtxType type = last_type(instr);
   bool integer = type == PTX_S64 || type == PTX_U64 || type == PTX_S32 || type == PTX_U32;
   int64_t offset;
