@@ -6,10 +6,16 @@ command -v cc >/dev/null 2>&1 || exit 77
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
+# A library built with the address sanitizer needs its runtime in the program from the start.
+asan=$(ldd "$(dirname "$redoubt")/cudart/libcudart.so.13" | sed -n 's|.*=> \(.*libasan[^ ]*\) .*|\1|p')
 fail() { echo "$*"; cat out; exit 1; }
 run() { # COMMAND...: its output in out, its exit code in code
   code=0
-  LD_LIBRARY_PATH=$libraries "$redoubt" run -- "$@" >out 2>&1 || code=$?
+  (
+    [ -z "$asan" ] || export LD_PRELOAD="$asan" ASAN_OPTIONS="detect_leaks=0"
+    export LD_LIBRARY_PATH="$libraries"
+    exec "$redoubt" run -- "$@"
+  ) >out 2>&1 || code=$?
 }
 expect() { # NAME COMMAND...: one line of ours names it and says what is offered
   name=$1
