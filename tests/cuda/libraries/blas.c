@@ -125,6 +125,20 @@ static void test_small_types(Handle *handle, const Format *format, bool wide_res
   EXPECT(cudaFree(on_a) == 0 && cudaFree(on_b) == 0 && cudaFree(on_c) == 0);
 }
 
+// Products that lie in the middle between two numbers of the format: 1.5 times odd fractions.
+static void test_ties(Handle *handle, const Format *format) {
+  enum { COUNT = 128 };
+  Half a[COUNT], b = (Half)(format->bias << format->fraction | 1 << (format->fraction - 1)), got[COUNT];
+  for (int i = 0; i < COUNT; i++) a[i] = (Half)(format->bias << format->fraction | i);
+  float one = 1, zero = 0;
+  void *on_a = to_device(a, sizeof a), *on_b = to_device(&b, sizeof b), *on_c = to_device(a, sizeof a);
+  EXPECT(cublasGemmEx(handle, N, N, COUNT, 1, 1, &one, on_a, format->type, COUNT, on_b, format->type, 1, &zero, on_c, format->type, COUNT,
+                      COMPUTE_32F, -1) == SUCCESS);
+  EXPECT(cudaMemcpy(got, on_c, sizeof got, 2) == 0);
+  for (int i = 0; i < COUNT; i++) EXPECT(value_of(format, got[i]) == rounded(format, value_of(format, a[i]) * 1.5f));
+  EXPECT(cudaFree(on_a) == 0 && cudaFree(on_b) == 0 && cudaFree(on_c) == 0);
+}
+
 // ---- The handle ------------------------------------------------------------------------------------
 
 static void test_handle(Handle *handle) {
@@ -176,6 +190,8 @@ int main(void) {
   test_small_types(handle, &f16, true, COMPUTE_32F);
   test_small_types(handle, &bf16, false, COMPUTE_32F);
   test_small_types(handle, &bf16, true, COMPUTE_TF32);
+  test_ties(handle, &f16);
+  test_ties(handle, &bf16);
   EXPECT(cublasDestroy_v2(handle) == SUCCESS);
   puts(failures == 0 ? "PASS" : "FAIL");
   return failures != 0;

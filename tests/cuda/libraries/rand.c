@@ -162,14 +162,16 @@ static void test_distribution(int type, int distribution) {
   EXPECT(curandDestroyGenerator(on_host) == SUCCESS && curandDestroyGenerator(generator) == SUCCESS);
 }
 
-// Many threads, longer chunks: the words are those of the host.
+// Many threads, longer chunks, then short ones again: the words are those of the host.
 static void test_large(int type) {
-  enum { COUNT = 64 * 2048 + 1000 };
+  enum { COUNT = 64 * 2048 + 1000, FEW = 1000 };
   unsigned *host = malloc(COUNT * sizeof *host), *device = malloc(COUNT * sizeof *device), *to;
   Generator *on_host = new_generator(type, true, 1, 0), *generator = new_generator(type, false, 1, 0);
   EXPECT(cudaMalloc((void **)&to, COUNT * sizeof *to) == 0);
   EXPECT(curandGenerate(on_host, host, COUNT) == SUCCESS && curandGenerate(generator, to, COUNT) == SUCCESS);
   EXPECT(cudaMemcpy(device, to, COUNT * sizeof *to, 2) == 0 && memcmp(device, host, COUNT * sizeof *to) == 0);
+  EXPECT(curandGenerate(on_host, host, FEW) == SUCCESS && curandGenerate(generator, to, FEW) == SUCCESS);
+  EXPECT(cudaMemcpy(device, to, FEW * sizeof *to, 2) == 0 && memcmp(device, host, FEW * sizeof *to) == 0);
   EXPECT(curandDestroyGenerator(on_host) == SUCCESS && curandDestroyGenerator(generator) == SUCCESS && cudaFree(to) == 0);
   free(host);
   free(device);
