@@ -26,8 +26,8 @@ typedef struct BlasGemm { // c = alpha * op(a) * op(b) + beta * c, column-major
   const void *a, *b;
   void *c;
   long long m, n, k, a_leading, b_leading, c_leading;
-  long long a_step, b_step, c_step; // elements from a matrix of the batch to the next
-  long long batch;
+  long long a_step, b_step, c_step;    // elements from a matrix of the batch to the next
+  long long first_column, first_batch; // of this launch: a grid has room for 65,535
   BlasScalar alpha, beta;
   int a_transposed, b_transposed;
   long long arrays; // a, b and c are arrays of pointers, one for each of the batch
@@ -37,7 +37,7 @@ typedef struct BlasGemv { // y = alpha * op(a) * x + beta * y; a has m rows and 
   const void *a, *x;
   void *y;
   long long m, n, leading, x_stride, y_stride; // strides in elements; x and y point to the first element used
-  long long a_step, x_step, y_step, batch;
+  long long a_step, x_step, y_step, first_batch;
   BlasScalar alpha, beta;
   long long arrays;
   long long x_first, y_first; // of the first element used, from the pointer that the program gives

@@ -63,6 +63,8 @@ template <typename Sum, typename Out> INLINE void finish(Out *c, Sum sum, bool h
   else put(c, multiply(beta, wide(*c)));
 }
 
+INLINE Index block_z(void) { return __nvvm_read_ptx_sreg_ctaid_z(); }
+
 // A matrix or vector of a batch.
 template <typename T> INLINE T *of_batch(T *first, bool arrays, Index step, Index which) {
   return arrays ? ((T *const *)first)[which] : first + step * which;
@@ -70,16 +72,37 @@ template <typename T> INLINE T *of_batch(T *first, bool arrays, Index step, Inde
 
 // ---- gemm ------------------------------------------------------------------------------------------
 
-// tile[k][i] = op(matrix)(first + i, from + k), 0 outside. Threads beside each other read elements beside each other.
-template <typename In, typename Sum>
-INLINE void load_tile(Sum (*tile)[BLAS_TILE + 1], const In *matrix, Index leading, bool along_k, Index first, Index count, Index from, Index depth) {
+// Elements that a thread brings to a tile: tile[k][i] = op(matrix)(first + i, k). Threads beside each other read elements beside each other.
+enum { LOADS = BLAS_TILE * BLAS_DEPTH / (BLAS_SIDE * BLAS_SIDE) };
+template <typename In> struct Loader {
+  const In *at[LOADS];
+  unsigned i[LOADS], k[LOADS];
+  bool inside[LOADS]; // of the matrix, as to i
+  Index advance;      // from a tile to the next along k
+};
+
+template <typename In> INLINE void begin_loads(Loader<In> &loader, const In *matrix, Index leading, bool along_k, Index first, Index count) {
   unsigned thread = threadIdx.y * BLAS_SIDE + threadIdx.x;
 #pragma unroll
-  for (unsigned part = 0; part < BLAS_TILE * BLAS_DEPTH; part += BLAS_SIDE * BLAS_SIDE) {
-    unsigned e = part + thread, i = along_k ? e / BLAS_DEPTH : e % BLAS_TILE, k = along_k ? e % BLAS_DEPTH : e / BLAS_TILE;
+  for (unsigned e = 0; e < LOADS; e++) {
+    unsigned place = e * BLAS_SIDE * BLAS_SIDE + thread;
+    unsigned i = along_k ? place / BLAS_DEPTH : place % BLAS_TILE, k = along_k ? place % BLAS_DEPTH : place / BLAS_TILE;
+    loader.at[e] = matrix + (along_k ? k + (first + i) * leading : first + i + k * leading);
+    loader.i[e] = i;
+    loader.k[e] = k;
+    loader.inside[e] = first + i < count;
+  }
+  loader.advance = along_k ? BLAS_DEPTH : BLAS_DEPTH * leading;
+}
+
+// The next tile, of `depth` steps; 0 outside of the matrix.
+template <typename In, typename Sum> INLINE void load_tile(Sum (*tile)[BLAS_TILE + 1], Loader<In> &loader, unsigned depth) {
+#pragma unroll
+  for (unsigned e = 0; e < LOADS; e++) {
     Sum value = 0;
-    if (first + i < count && from + k < depth) value = wide(matrix[along_k ? from + k + (first + i) * leading : first + i + (from + k) * leading]);
-    tile[k][i] = value;
+    if (loader.inside[e] && loader.k[e] < depth) value = wide(*loader.at[e]);
+    tile[loader.k[e]][loader.i[e]] = value;
+    loader.at[e] += loader.advance;
   }
 }
 
@@ -99,16 +122,20 @@ template <typename Sum> INLINE void step(Four<Sum> &sum, const Sum *a, const Sum
 // The tile whose first element is (row, column).
 template <typename In, typename Sum> INLINE void multiply_tile(Four<Sum> &sum, const In *a, const In *b, const BlasGemm &g, Index row, Index column) {
   __shared__ Sum a_tile[BLAS_DEPTH][BLAS_TILE + 1], b_tile[BLAS_DEPTH][BLAS_TILE + 1];
-  for (Index from = 0; from < g.k; from += BLAS_DEPTH) {
-    load_tile(a_tile, a, g.a_leading, g.a_transposed, row, g.m, from, g.k);
-    load_tile(b_tile, b, g.b_leading, !g.b_transposed, column, g.n, from, g.k);
+  Loader<In> a_loader, b_loader;
+  begin_loads(a_loader, a, g.a_leading, g.a_transposed, row, g.m);
+  begin_loads(b_loader, b, g.b_leading, !g.b_transposed, column, g.n);
+  for (Index left = g.k; left > 0; left -= BLAS_DEPTH) {
+    unsigned depth = left < BLAS_DEPTH ? (unsigned)left : BLAS_DEPTH;
+    load_tile(a_tile, a_loader, depth);
+    load_tile(b_tile, b_loader, depth);
     __syncthreads();
-    if (g.k - from >= BLAS_DEPTH) {
+    if (depth == BLAS_DEPTH) {
 #pragma unroll
       for (unsigned k = 0; k < BLAS_DEPTH; k++) step(sum, a_tile[k], b_tile[k]);
     } else {
 #pragma unroll 1
-      for (unsigned k = 0; k < g.k - from; k++) step(sum, a_tile[k], b_tile[k]);
+      for (unsigned k = 0; k < depth; k++) step(sum, a_tile[k], b_tile[k]);
     }
     __syncthreads();
   }
@@ -117,19 +144,17 @@ template <typename In, typename Sum> INLINE void multiply_tile(Four<Sum> &sum, c
 template <typename In, typename Out, typename Sum> INLINE void gemm(const BlasGemm &g) {
   Sum alpha = scalar(g.alpha, Sum()), beta = scalar(g.beta, Sum());
   bool has_product = alpha != 0 && g.k > 0;
-  Index row = (Index)blockIdx.x * BLAS_TILE;
-  for (Index z = __nvvm_read_ptx_sreg_ctaid_z(); z < g.batch; z += __nvvm_read_ptx_sreg_nctaid_z()) {
+  Index row = (Index)blockIdx.x * BLAS_TILE, column = g.first_column + (Index)blockIdx.y * BLAS_TILE, z = g.first_batch + block_z();
+  Four<Sum> sum = {};
+  if (has_product) {
     const In *a = of_batch((const In *)g.a, g.arrays, g.a_step, z), *b = of_batch((const In *)g.b, g.arrays, g.b_step, z);
-    Out *c = of_batch((Out *)g.c, g.arrays, g.c_step, z);
-    for (Index column = (Index)blockIdx.y * BLAS_TILE; column < g.n; column += (Index)gridDim.y * BLAS_TILE) {
-      Four<Sum> sum = {};
-      if (has_product) multiply_tile(sum, a, b, g, row, column);
+    multiply_tile(sum, a, b, g, row, column);
+  }
+  Out *c = of_batch((Out *)g.c, g.arrays, g.c_step, z);
 #pragma unroll
-      for (unsigned i = 0; i < 4; i++) {
-        Index r = row + threadIdx.x + i / 2 * BLAS_SIDE, s = column + threadIdx.y + i % 2 * BLAS_SIDE;
-        if (r < g.m && s < g.n) finish(&c[r + s * g.c_leading], sum.at[i / 2][i % 2], has_product, alpha, beta);
-      }
-    }
+  for (unsigned i = 0; i < 4; i++) {
+    Index r = row + threadIdx.x + i / 2 * BLAS_SIDE, s = column + threadIdx.y + i % 2 * BLAS_SIDE;
+    if (r < g.m && s < g.n) finish(&c[r + s * g.c_leading], sum.at[i / 2][i % 2], has_product, alpha, beta);
   }
 }
 
@@ -143,38 +168,30 @@ KERNEL cublas_bsgemm(BlasGemm g) { gemm<Bfloat, float, float>(g); }  // bf16 -> 
 // ---- gemv ------------------------------------------------------------------------------------------
 
 template <typename T> INLINE void gemv_n(const BlasGemv &g) {
-  T alpha = scalar(g.alpha, T()), beta = scalar(g.beta, T());
-  bool has_product = alpha != 0 && g.n > 0;
-  Index row = (Index)blockIdx.x * BLAS_ROWS + threadIdx.x;
+  T alpha = scalar(g.alpha, T()), beta = scalar(g.beta, T()), sum = 0;
+  bool has_product = alpha != 0;
+  Index row = (Index)blockIdx.x * BLAS_ROWS + threadIdx.x, z = g.first_batch + block_z();
   if (row >= g.m) return;
-  for (Index z = __nvvm_read_ptx_sreg_ctaid_z(); z < g.batch; z += __nvvm_read_ptx_sreg_nctaid_z()) {
-    const T *a = of_batch((const T *)g.a, g.arrays, g.a_step, z), *x = of_batch((const T *)g.x, g.arrays, g.x_step, z) + g.x_first;
-    T sum = 0;
-    for (Index j = 0; has_product && j < g.n; j++) sum = multiply_add(a[row + j * g.leading], x[j * g.x_stride], sum);
-    finish(of_batch((T *)g.y, g.arrays, g.y_step, z) + g.y_first + row * g.y_stride, sum, has_product, alpha, beta);
-  }
+  const T *a = of_batch((const T *)g.a, g.arrays, g.a_step, z), *x = of_batch((const T *)g.x, g.arrays, g.x_step, z) + g.x_first;
+  for (Index j = 0; has_product && j < g.n; j++) sum = multiply_add(a[row + j * g.leading], x[j * g.x_stride], sum);
+  finish(of_batch((T *)g.y, g.arrays, g.y_step, z) + g.y_first + row * g.y_stride, sum, has_product, alpha, beta);
 }
 
 template <typename T> INLINE void gemv_t(const BlasGemv &g) {
   __shared__ T sums[BLAS_COLUMNS][BLAS_LANES];
-  T alpha = scalar(g.alpha, T()), beta = scalar(g.beta, T());
-  bool has_product = alpha != 0 && g.m > 0;
-  Index column = (Index)blockIdx.x * BLAS_COLUMNS + threadIdx.y;
-  T *own = sums[threadIdx.y];
-  for (Index z = __nvvm_read_ptx_sreg_ctaid_z(); z < g.batch; z += __nvvm_read_ptx_sreg_nctaid_z()) {
-    const T *a = of_batch((const T *)g.a, g.arrays, g.a_step, z), *x = of_batch((const T *)g.x, g.arrays, g.x_step, z) + g.x_first;
-    T sum = 0;
-    for (Index i = threadIdx.x; has_product && column < g.n && i < g.m; i += BLAS_LANES)
-      sum = multiply_add(a[i + column * g.leading], x[i * g.x_stride], sum);
-    own[threadIdx.x] = sum;
-    for (unsigned half = BLAS_LANES / 2; half > 0; half /= 2) {
-      __syncthreads();
-      if (threadIdx.x < half) own[threadIdx.x] += own[threadIdx.x + half];
-    }
-    if (threadIdx.x == 0 && column < g.n)
-      finish(of_batch((T *)g.y, g.arrays, g.y_step, z) + g.y_first + column * g.y_stride, own[0], has_product, alpha, beta);
+  T alpha = scalar(g.alpha, T()), beta = scalar(g.beta, T()), sum = 0, *own = sums[threadIdx.y];
+  bool has_product = alpha != 0;
+  Index column = (Index)blockIdx.x * BLAS_COLUMNS + threadIdx.y, z = g.first_batch + block_z();
+  const T *a = of_batch((const T *)g.a, g.arrays, g.a_step, z), *x = of_batch((const T *)g.x, g.arrays, g.x_step, z) + g.x_first;
+  for (Index i = threadIdx.x; has_product && column < g.n && i < g.m; i += BLAS_LANES)
+    sum = multiply_add(a[i + column * g.leading], x[i * g.x_stride], sum);
+  own[threadIdx.x] = sum;
+  for (unsigned half = BLAS_LANES / 2; half > 0; half /= 2) {
     __syncthreads();
+    if (threadIdx.x < half) own[threadIdx.x] += own[threadIdx.x + half];
   }
+  if (threadIdx.x == 0 && column < g.n)
+    finish(of_batch((T *)g.y, g.arrays, g.y_step, z) + g.y_first + column * g.y_stride, own[0], has_product, alpha, beta);
 }
 
 KERNEL cublas_sgemv_n(BlasGemv g) { gemv_n<float>(g); }

@@ -1,7 +1,7 @@
 // Products: gemm and gemv, one or a batch.
 #include "libraries/blas/blas.h"
 
-enum { MOST_GRID = 65535 }; // in y and z; kernels go on behind it
+enum { MOST_GRID = 65535 }; // in y and z; more takes another launch
 
 static bool is_operation(int operation) { return operation == BLAS_N || operation == BLAS_T || operation == BLAS_C; }
 
@@ -48,15 +48,21 @@ BlasStatus blas_gemm(const Blas *blas, BlasTypes types, const BlasProduct *p) {
                 .a_step = p->a_step,
                 .b_step = p->b_step,
                 .c_step = p->c_step,
-                .batch = p->batch,
                 .alpha = blas_scalar(blas, types.scale, p->alpha),
                 .beta = blas_scalar(blas, types.scale, p->beta),
                 .a_transposed = p->a_operation != BLAS_N,
                 .b_transposed = p->b_operation != BLAS_N,
                 .arrays = p->arrays};
-  CudaGrid grid = {(unsigned)in_parts(p->m, BLAS_TILE), (unsigned)at_most(in_parts(p->n, BLAS_TILE), MOST_GRID),
-                   (unsigned)at_most(p->batch, MOST_GRID)};
-  return blas_launch(blas, kernel_of(types)->letters, "gemm", grid, (CudaGrid){BLAS_SIDE, BLAS_SIDE, 1}, &g);
+  CudaGrid block = {BLAS_SIDE, BLAS_SIDE, 1};
+  BlasStatus status = CUBLAS_STATUS_SUCCESS;
+  for (; g.first_batch < p->batch && status == CUBLAS_STATUS_SUCCESS; g.first_batch += MOST_GRID) {
+    for (g.first_column = 0; g.first_column < p->n && status == CUBLAS_STATUS_SUCCESS; g.first_column += (int64_t)MOST_GRID * BLAS_TILE) {
+      CudaGrid grid = {(unsigned)in_parts(p->m, BLAS_TILE), (unsigned)at_most(in_parts(p->n - g.first_column, BLAS_TILE), MOST_GRID),
+                       (unsigned)at_most(p->batch - g.first_batch, MOST_GRID)};
+      status = blas_launch(blas, kernel_of(types)->letters, "gemm", grid, block, &g);
+    }
+  }
+  return status;
 }
 
 static int kind_of(int type) {
@@ -121,17 +127,17 @@ BlasStatus blas_gemv(const Blas *blas, int kind, const BlasProduct *p) {
                 .a_step = p->a_step,
                 .x_step = p->b_step,
                 .y_step = p->c_step,
-                .batch = p->batch,
                 .alpha = blas_scalar(blas, kind, p->alpha),
                 .beta = blas_scalar(blas, kind, p->beta),
                 .arrays = p->arrays,
                 .x_first = first_index(x_count, p->b.stride),
                 .y_first = first_index(y_count, p->c.stride)};
-  unsigned batch = (unsigned)at_most(p->batch, MOST_GRID);
-  if (transposed) {
-    CudaGrid grid = {(unsigned)in_parts(p->n, BLAS_COLUMNS), 1, batch};
-    return blas_launch(blas, kind == BLAS_F32 ? "s" : "d", "gemv_t", grid, (CudaGrid){BLAS_LANES, BLAS_COLUMNS, 1}, &g);
+  CudaGrid grid = {(unsigned)(transposed ? in_parts(p->n, BLAS_COLUMNS) : in_parts(p->m, BLAS_ROWS)), 1, 1};
+  CudaGrid block = transposed ? (CudaGrid){BLAS_LANES, BLAS_COLUMNS, 1} : (CudaGrid){BLAS_ROWS, 1, 1};
+  BlasStatus status = CUBLAS_STATUS_SUCCESS;
+  for (; g.first_batch < p->batch && status == CUBLAS_STATUS_SUCCESS; g.first_batch += MOST_GRID) {
+    grid.z = (unsigned)at_most(p->batch - g.first_batch, MOST_GRID);
+    status = blas_launch(blas, kind == BLAS_F32 ? "s" : "d", transposed ? "gemv_t" : "gemv_n", grid, block, &g);
   }
-  CudaGrid grid = {(unsigned)in_parts(p->m, BLAS_ROWS), 1, batch};
-  return blas_launch(blas, kind == BLAS_F32 ? "s" : "d", "gemv_n", grid, (CudaGrid){BLAS_ROWS, 1, 1}, &g);
+  return status;
 }

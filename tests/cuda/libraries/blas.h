@@ -47,6 +47,8 @@ int cublasGetMatrix(int rows, int columns, int size, const void *a, int a_leadin
   int cublas##S##gemmStridedBatched(Handle *, int, int, int, int, int, const REAL *, const REAL *, int, long long, const REAL *, int,  \
                                     long long, const REAL *, REAL *, int, long long, int);                                             \
   int cublas##S##gemv_v2(Handle *, int, int, int, const REAL *, const REAL *, int, const REAL *, int, const REAL *, REAL *, int);      \
+  int cublas##S##gemvBatched(Handle *, int, int, int, const REAL *, const REAL *const *, int, const REAL *const *, int, const REAL *,  \
+                             REAL *const *, int, int);                                                                                 \
   int cublas##S##gemvStridedBatched(Handle *, int, int, int, const REAL *, const REAL *, int, long long, const REAL *, int, long long, \
                                     const REAL *, REAL *, int, long long, int);                                                        \
   int cublas##S##axpy_v2(Handle *, int, const REAL *, const REAL *, int, REAL *, int);                                                 \
