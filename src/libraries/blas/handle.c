@@ -168,8 +168,10 @@ static BlasStatus copy(int64_t rows, int64_t columns, int64_t size, Side from, S
   if (rows == 0 || columns == 0) return CUBLAS_STATUS_SUCCESS;
   const Cuda *cuda = cuda_of_process(CUBLAS_GENERATION);
   if (cuda == NULL) return CUBLAS_STATUS_NOT_INITIALIZED;
-  int error = cuda->cudaMemcpy2DAsync((void *)(uintptr_t)to.at, (size_t)(to.pitch * size), from.at, (size_t)(from.pitch * size),
-                                      (size_t)(rows * size), (size_t)columns, CUDA_COPY_DEFAULT, stream);
+  bool whole = from.pitch == rows && to.pitch == rows; // without gaps
+  int error = whole ? cuda->cudaMemcpyAsync((void *)(uintptr_t)to.at, from.at, (size_t)(rows * columns * size), CUDA_COPY_DEFAULT, stream)
+                    : cuda->cudaMemcpy2DAsync((void *)(uintptr_t)to.at, (size_t)(to.pitch * size), from.at, (size_t)(from.pitch * size),
+                                              (size_t)(rows * size), (size_t)columns, CUDA_COPY_DEFAULT, stream);
   if (error == 0 && waits) error = cuda->cudaStreamSynchronize(stream);
   return error == 0 ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
 }
