@@ -9,6 +9,7 @@ enum {                // sizes that decide the order of sums
   BLAS_ROWS = 128,    // threads of a block of gemv_n, one for each row
   BLAS_LANES = 32,    // threads that share a column in gemv_t
   BLAS_COLUMNS = 8,   // columns of a block of gemv_t
+  BLAS_SOLVERS = 64,  // threads of a block of trsm, one for each vector
   BLAS_THREADS = 256, // of a block of the vector functions
   BLAS_BLOCKS = 64,   // the most blocks of a sum
 };
@@ -30,8 +31,27 @@ typedef struct BlasGemm { // c = alpha * op(a) * op(b) + beta * c, column-major
   long long first_column, first_batch; // of this launch: a grid has room for 65,535
   BlasScalar alpha, beta;
   int a_transposed, b_transposed;
-  long long arrays; // a, b and c are arrays of pointers, one for each of the batch
+  long long arrays;   // a, b and c are arrays of pointers, one for each of the batch
+  long long triangle; // the part of c that is computed
 } BlasGemm;
+
+enum { BLAS_ALL, BLAS_LOWER, BLAS_UPPER }; // of a matrix
+
+typedef struct BlasSum { // c = alpha * a + beta * b (geam), c = c + alpha * a * b (ger): element by element
+  const void *a, *b;
+  void *c;
+  long long m, n, a_row, a_column, b_row, b_column, c_leading; // strides from a row or column to the next
+  BlasScalar alpha, beta;
+} BlasSum;
+
+typedef struct BlasSolve { // a * x = alpha * b for each of `count` vectors b, which become x
+  const void *a;
+  void *b;
+  long long size, count, a_row, a_column, b_row, b_next; // strides
+  BlasScalar alpha;
+  long long backward; // a is upper triangular: the last row first
+  long long unit;     // its diagonal counts as 1 and is not read
+} BlasSolve;
 
 typedef struct BlasGemv { // y = alpha * op(a) * x + beta * y; a has m rows and n columns
   const void *a, *x;

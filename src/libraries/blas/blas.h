@@ -38,6 +38,8 @@ static inline int64_t at_least(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t in_parts(int64_t n, int64_t part) { return (n + part - 1) / part; }
 
+static inline bool blas_is_operation(int operation) { return operation == BLAS_N || operation == BLAS_T || operation == BLAS_C; }
+
 // The index of the element where a vector of a stride below 0 begins.
 static inline int64_t first_index(int64_t n, int64_t stride) { return stride < 0 ? (1 - n) * stride : 0; }
 
@@ -74,9 +76,17 @@ typedef struct BlasProduct { // c = alpha * op(a) * op(b) + beta * c; of gemv, b
   const void *alpha, *beta;
   int64_t a_step, b_step, c_step, batch;
   bool arrays;
+  int triangle; // of c: BLAS_ALL, ...
 } BlasProduct;
 BlasStatus blas_gemm(const Blas *blas, BlasTypes types, const BlasProduct *product);
-BlasStatus blas_gemv(const Blas *blas, int kind, const BlasProduct *product); // op(a) * b; k is not looked at
+BlasStatus blas_gemv(const Blas *blas, int kind, const BlasProduct *product);           // op(a) * b; k is not looked at
+BlasStatus blas_syrk(const Blas *blas, int kind, int fill, const BlasProduct *product); // op(a) * op(a)^T; m and b are not looked at
+BlasStatus blas_geam(const Blas *blas, int kind, const BlasProduct *product);           // alpha * op(a) + beta * op(b)
+BlasStatus blas_ger(const Blas *blas, int kind, const BlasProduct *product);            // c + alpha * a * b^T, of vectors
+typedef struct BlasTriangle { // cublasSideMode_t, cublasFillMode_t, cublasOperation_t, cublasDiagType_t
+  int side, fill, operation, diagonal;
+} BlasTriangle;
+BlasStatus blas_trsm(const Blas *blas, int kind, BlasTriangle triangle, const BlasProduct *product); // b becomes the result
 // Which kernel has these types of NVIDIA's; false, after a line that names the function: none.
 bool blas_types(const char *function, int compute, int a, int b, int c, BlasTypes *types);
 

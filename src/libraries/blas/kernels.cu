@@ -154,7 +154,8 @@ template <typename In, typename Out, typename Sum> INLINE void gemm(const BlasGe
 #pragma unroll
   for (unsigned i = 0; i < 4; i++) {
     Index r = row + threadIdx.x + i / 2 * BLAS_SIDE, s = column + threadIdx.y + i % 2 * BLAS_SIDE;
-    if (r < g.m && s < g.n) finish(&c[r + s * g.c_leading], sum.at[i / 2][i % 2], has_product, alpha, beta);
+    bool wanted = g.triangle == BLAS_ALL || (g.triangle == BLAS_LOWER ? r >= s : r <= s);
+    if (r < g.m && s < g.n && wanted) finish(&c[r + s * g.c_leading], sum.at[i / 2][i % 2], has_product, alpha, beta);
   }
 }
 
@@ -198,6 +199,66 @@ KERNEL cublas_sgemv_n(BlasGemv g) { gemv_n<float>(g); }
 KERNEL cublas_dgemv_n(BlasGemv g) { gemv_n<double>(g); }
 KERNEL cublas_sgemv_t(BlasGemv g) { gemv_t<float>(g); }
 KERNEL cublas_dgemv_t(BlasGemv g) { gemv_t<double>(g); }
+
+// ---- Matrices, element by element ------------------------------------------------------------------
+
+template <typename T> INLINE void geam(const BlasSum &g) {
+  T alpha = scalar(g.alpha, T()), beta = scalar(g.beta, T());
+  Index i = (Index)blockIdx.x * BLAS_SIDE + threadIdx.x;
+  if (i >= g.m) return;
+  for (Index j = (Index)blockIdx.y * BLAS_SIDE + threadIdx.y; j < g.n; j += (Index)gridDim.y * BLAS_SIDE) {
+    T result = 0;
+    if (alpha != 0) result = multiply(alpha, ((const T *)g.a)[i * g.a_row + j * g.a_column]);
+    if (beta != 0) {
+      T b = ((const T *)g.b)[i * g.b_row + j * g.b_column];
+      result = alpha != 0 ? multiply_add(beta, b, result) : multiply(beta, b);
+    }
+    ((T *)g.c)[i + j * g.c_leading] = result;
+  }
+}
+template <typename T> INLINE void ger(const BlasSum &g) {
+  T alpha = scalar(g.alpha, T());
+  Index i = (Index)blockIdx.x * BLAS_SIDE + threadIdx.x;
+  if (i >= g.m || alpha == 0) return;
+  for (Index j = (Index)blockIdx.y * BLAS_SIDE + threadIdx.y; j < g.n; j += (Index)gridDim.y * BLAS_SIDE) {
+    T *c = (T *)g.c + i + j * g.c_leading;
+    *c = multiply_add(((const T *)g.a)[i * g.a_row], multiply(alpha, ((const T *)g.b)[j * g.b_column]), *c);
+  }
+}
+
+KERNEL cublas_sgeam(BlasSum g) { geam<float>(g); }
+KERNEL cublas_dgeam(BlasSum g) { geam<double>(g); }
+KERNEL cublas_sger(BlasSum g) { ger<float>(g); }
+KERNEL cublas_dger(BlasSum g) { ger<double>(g); }
+
+// ---- trsm: a thread solves for one vector ------------------------------------------------------------
+
+INLINE float divide(float a, float b) { return __nvvm_div_rn_f(a, b); }
+INLINE double divide(double a, double b) { return __nvvm_div_rn_d(a, b); }
+
+template <typename T> INLINE void trsm(const BlasSolve &g) {
+  T alpha = scalar(g.alpha, T());
+  Index which = (Index)blockIdx.x * BLAS_SOLVERS + threadIdx.x;
+  if (which >= g.count) return;
+  const T *a = (const T *)g.a;
+  T *x = (T *)g.b + which * g.b_next;
+  for (Index done = 0; done < g.size; done++) {
+    Index i = g.backward ? g.size - 1 - done : done;
+    if (alpha == 0) {
+      x[i * g.b_row] = 0;
+      continue;
+    }
+    T sum = multiply(alpha, x[i * g.b_row]);
+    for (Index step = 0; step < done; step++) {
+      Index k = g.backward ? g.size - 1 - step : step;
+      sum = multiply_add(-a[i * g.a_row + k * g.a_column], x[k * g.b_row], sum);
+    }
+    x[i * g.b_row] = g.unit ? sum : divide(sum, a[i * g.a_row + i * g.a_column]);
+  }
+}
+
+KERNEL cublas_strsm(BlasSolve g) { trsm<float>(g); }
+KERNEL cublas_dtrsm(BlasSolve g) { trsm<double>(g); }
 
 // ---- Vectors, element by element -------------------------------------------------------------------
 

@@ -3,8 +3,6 @@
 
 enum { MOST_GRID = 65535 }; // in y and z; more takes another launch
 
-static bool is_operation(int operation) { return operation == BLAS_N || operation == BLAS_T || operation == BLAS_C; }
-
 // ---- gemm ------------------------------------------------------------------------------------------
 
 typedef struct GemmKernel {
@@ -27,7 +25,7 @@ static const GemmKernel *kernel_of(BlasTypes types) {
 
 static bool gemm_is_right(const BlasProduct *p) {
   int64_t a_rows = p->a_operation == BLAS_N ? p->m : p->k, b_rows = p->b_operation == BLAS_N ? p->k : p->n;
-  return is_operation(p->a_operation) && is_operation(p->b_operation) && p->m >= 0 && p->n >= 0 && p->k >= 0 && p->batch >= 0 &&
+  return blas_is_operation(p->a_operation) && blas_is_operation(p->b_operation) && p->m >= 0 && p->n >= 0 && p->k >= 0 && p->batch >= 0 &&
          p->a.stride >= at_least(1, a_rows) && p->b.stride >= at_least(1, b_rows) && p->c.stride >= at_least(1, p->m) && p->alpha != NULL &&
          p->beta != NULL;
 }
@@ -52,7 +50,8 @@ BlasStatus blas_gemm(const Blas *blas, BlasTypes types, const BlasProduct *p) {
                 .beta = blas_scalar(blas, types.scale, p->beta),
                 .a_transposed = p->a_operation != BLAS_N,
                 .b_transposed = p->b_operation != BLAS_N,
-                .arrays = p->arrays};
+                .arrays = p->arrays,
+                .triangle = p->triangle};
   CudaGrid block = {BLAS_SIDE, BLAS_SIDE, 1};
   BlasStatus status = CUBLAS_STATUS_SUCCESS;
   for (; g.first_batch < p->batch && status == CUBLAS_STATUS_SUCCESS; g.first_batch += MOST_GRID) {
@@ -106,8 +105,8 @@ bool blas_types(const char *function, int compute, int a, int b, int c, BlasType
 // ---- gemv ------------------------------------------------------------------------------------------
 
 static bool gemv_is_right(const BlasProduct *p) {
-  return is_operation(p->a_operation) && p->m >= 0 && p->n >= 0 && p->batch >= 0 && p->a.stride >= at_least(1, p->m) && p->b.stride != 0 &&
-         p->c.stride != 0 && p->alpha != NULL && p->beta != NULL;
+  return blas_is_operation(p->a_operation) && p->m >= 0 && p->n >= 0 && p->batch >= 0 && p->a.stride >= at_least(1, p->m) &&
+         p->b.stride != 0 && p->c.stride != 0 && p->alpha != NULL && p->beta != NULL;
 }
 
 BlasStatus blas_gemv(const Blas *blas, int kind, const BlasProduct *p) {

@@ -151,7 +151,7 @@ static void test_handle(Handle *handle) {
   EXPECT(cublasSetMathMode(handle, 1) == SUCCESS && cublasGetMathMode(handle, &value) == SUCCESS && value == 1);
   EXPECT(cublasGetPointerMode_v2(handle, &value) == SUCCESS && value == HOST);
   EXPECT(cublasSetPointerMode_v2(handle, 7) == INVALID_VALUE);
-  EXPECT(cublasSetWorkspace_v2(handle, NULL, 0) == SUCCESS && cublasSetWorkspace_v2(handle, &value, 64) == INVALID_VALUE);
+  EXPECT(cublasSetWorkspace_v2(handle, NULL, 0) == SUCCESS && cublasSetWorkspace_v2(handle, (void *)(uintptr_t)260, 64) == INVALID_VALUE);
   EXPECT(cublasGetVersion_v2(handle, &value) == SUCCESS && value == GENERATION * 10000);
   EXPECT(cublasGetProperty(0, &value) == SUCCESS && value == GENERATION);
   EXPECT(strcmp(cublasGetStatusName(INVALID_VALUE), "CUBLAS_STATUS_INVALID_VALUE") == 0);

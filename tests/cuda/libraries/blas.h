@@ -51,6 +51,10 @@ int cublasGetMatrix(int rows, int columns, int size, const void *a, int a_leadin
                              REAL *const *, int, int);                                                                                 \
   int cublas##S##gemvStridedBatched(Handle *, int, int, int, const REAL *, const REAL *, int, long long, const REAL *, int, long long, \
                                     const REAL *, REAL *, int, long long, int);                                                        \
+  int cublas##S##ger_v2(Handle *, int, int, const REAL *, const REAL *, int, const REAL *, int, REAL *, int);                          \
+  int cublas##S##geam(Handle *, int, int, int, int, const REAL *, const REAL *, int, const REAL *, const REAL *, int, REAL *, int);    \
+  int cublas##S##syrk_v2(Handle *, int, int, int, int, const REAL *, const REAL *, int, const REAL *, REAL *, int);                    \
+  int cublas##S##trsm_v2(Handle *, int, int, int, int, int, int, const REAL *, const REAL *, int, REAL *, int);                        \
   int cublas##S##axpy_v2(Handle *, int, const REAL *, const REAL *, int, REAL *, int);                                                 \
   int cublas##S##scal_v2(Handle *, int, const REAL *, REAL *, int);                                                                    \
   int cublas##S##copy_v2(Handle *, int, const REAL *, int, REAL *, int);                                                               \
