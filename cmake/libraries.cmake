@@ -33,7 +33,6 @@ foreach(generation 13 12 11)
 endforeach()
 # One for all generations: it takes the runtime that the program has.
 file(GLOB rand_sources CONFIGURE_DEPENDS ${folder}/rand/*.c)
-list(FILTER rand_sources EXCLUDE REGEX "/test_[^/]*\\.c$")
 cuda_library(curand10 libcurand.so.10 "curand*" 13 ${rand_sources} $<TARGET_OBJECTS:library_objects>)
 embed_text(curand10 ${folder}/rand/kernels.ptx rand_ptx)
 target_link_libraries(curand10 PRIVATE m)

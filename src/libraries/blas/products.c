@@ -95,7 +95,10 @@ static int scale_of(int compute) {
 
 bool blas_types(const char *function, int compute, int a, int b, int c, BlasTypes *types) {
   *types = (BlasTypes){kind_of(a), kind_of(c), scale_of(compute)};
+  static bool said;
   if (a == b && kernel_of(*types) != NULL) return true;
+  if (said) return false;
+  said = true;
   library_say(
       "%s is not offered for the types %d, %d and %d with compute type %d: it returns CUBLAS_STATUS_NOT_SUPPORTED (docs/libraries.md)",
       function, a, b, c, compute);

@@ -224,8 +224,10 @@ API(curandGenerateLogNormalDouble, Generator *generator, double *to, size_t coun
 }
 API(curandGeneratePoisson, Generator *generator, unsigned *to, size_t count, double lambda) {
   if (!is_generator(generator)) return CURAND_STATUS_NOT_INITIALIZED;
-  if (lambda > POISSON_MOST)
+  static bool said;
+  if (lambda > POISSON_MOST && !said)
     library_say("curandGeneratePoisson is not offered for lambda above %g: it returns CURAND_STATUS_OUT_OF_RANGE", POISSON_MOST);
+  said |= lambda > POISSON_MOST;
   if (!(lambda > 0 && lambda <= POISSON_MOST)) return CURAND_STATUS_OUT_OF_RANGE;
   return generate(generator, to, count, &(Wish){.kernel = "curand_poisson", .words = 1, .mean = lambda, .deviation = rand_exp(-lambda)});
 }
