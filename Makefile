@@ -45,7 +45,7 @@ reproduce: all               ## every published study again, some hours; goes on
 fuzz: test-packages          ## fuzz parsers and decoders; SECONDS=600 each by default
 	tools/fuzz.sh $(or $(SECONDS),600)
 
-ptx: test-packages           ## compile the workloads' CUDA kernels to PTX with clang
+ptx: test-packages           ## compile the CUDA kernels of workloads and libraries to PTX with clang
 	tools/ptx.sh
 
 docs: docs-packages all      ## write the generated pages of docs/, and the site with search: build/site/index.html

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Compiles every workload's kernel.cu to PTX with clang: ptx.sh [FOLDER]
-# Writes workloads/NAME/kernel.ptx, or FOLDER/NAME.ptx when a folder is given.
+# Compiles the CUDA kernels of the workloads and of the libraries to PTX with clang: ptx.sh [FOLDER]
+# Writes kernel.ptx beside each kernel.cu, or FOLDER/NAME.ptx when a folder is given; NAME is that of the kernel's own folder.
 set -eu
 cd "$(dirname "$0")/.."
-for source in workloads/*/kernel.cu; do
-  folder=${source%/kernel.cu}
-  out=${1:+$1/${folder##*/}.ptx}
+for source in workloads/*/kernel.cu src/libraries/*/kernels.cu; do
+  name=$(basename "$(dirname "$source")")
+  out=${1:+$1/$name.ptx}
   clang -x cuda --cuda-device-only -nocudainc -nocudalib --cuda-gpu-arch=sm_70 -fdeclspec -O2 -S \
-    -Wno-unknown-cuda-version -Wall -Wno-unused-function -o "${out:-$folder/kernel.ptx}" "$source"
+    -Wno-unknown-cuda-version -Wall -Wno-unused-function -o "${out:-${source%.cu}.ptx}" "$source"
 done

@@ -161,10 +161,9 @@ CudaError binary_load(Runtime *runtime, Binary *binary) {
 
 // ---- Images that programs bring themselves ------------------------------------------------------------------
 
-static CudaError load_text(Runtime *runtime, Binary *binary, const char *text, size_t limit) {
-  size_t length = strnlen(text, limit);
+static CudaError load_text(Runtime *runtime, Binary *binary, const char *file, const char *text, size_t length) {
   Diags diags = {0};
-  PtxSource source = {arena_format(runtime->arena, "%s:module.ptx", program_invocation_short_name), text, length};
+  PtxSource source = {file, text, length};
   binary->arch = DEVICE_ARCH;
   binary->module = load_sources(runtime, &source, 1, &diags);
   if (binary->module == NULL) runtime_say_diags(&diags);
@@ -189,7 +188,16 @@ static CudaError load_image(Runtime *runtime, Binary *binary, const void *image,
     runtime_say("a module of machine code was loaded; build it as PTX (nvcc -ptx, or -fatbin -arch=compute_75)");
     return cudaErrorNoKernelImageForDevice;
   }
-  return load_text(runtime, binary, image, room);
+  const char *file = arena_format(runtime->arena, "%s:module.ptx", program_invocation_short_name);
+  return load_text(runtime, binary, file, image, strnlen(image, room));
+}
+
+static CudaError keep(Runtime *runtime, Binary *binary, Binary **result) {
+  if (binary->failure != cudaSuccess) kernels_are_missing(runtime);
+  if (binary->failure != cudaSuccess) return binary->failure;
+  handle_add(runtime, HANDLE_BINARY, binary);
+  *result = binary;
+  return cudaSuccess;
 }
 
 CudaError binary_from_image(Runtime *runtime, const void *image, size_t limit, Binary **result) {
@@ -197,11 +205,16 @@ CudaError binary_from_image(Runtime *runtime, const void *image, size_t limit, B
   if (runtime_device(runtime) == NULL) return cudaErrorInitializationError;
   Binary *binary = ARENA_NEW(runtime->arena, Binary);
   binary->failure = load_image(runtime, binary, image, limit);
-  if (binary->failure != cudaSuccess) kernels_are_missing(runtime);
-  if (binary->failure != cudaSuccess) return binary->failure;
-  handle_add(runtime, HANDLE_BINARY, binary);
-  *result = binary;
-  return cudaSuccess;
+  return keep(runtime, binary, result);
+}
+
+CudaError binary_from_text(Runtime *runtime, const char *file, const char *text, Binary **result) {
+  if (file == NULL || text == NULL || result == NULL) return cudaErrorInvalidValue;
+  if (runtime_device(runtime) == NULL) return cudaErrorInitializationError;
+  Binary *binary = ARENA_NEW(runtime->arena, Binary);
+  binary->loaded = true;
+  binary->failure = load_text(runtime, binary, file, text, strlen(text));
+  return keep(runtime, binary, result);
 }
 
 CudaError binary_from_file(Runtime *runtime, const char *path, Binary **result) {

@@ -8,6 +8,12 @@ CUDART(cudaLibraryLoadData, Binary **library, const void *code, int *options, vo
   return runtime_leave(runtime, binary_from_image(runtime, code, 0, library));
 }
 
+// For src/libraries: PTX that is known by its own file's name in explanations.
+CUDART(__cudaLoadPtx, Binary **library, const char *file, const char *text) {
+  Runtime *runtime = runtime_enter();
+  return runtime_leave(runtime, binary_from_text(runtime, file, text, library));
+}
+
 CUDART(cudaLibraryLoadFromFile, Binary **library, const char *path, int *options, void **values, uint32_t count, int *library_options,
        void **library_values, uint32_t library_count) {
   (void)options, (void)values, (void)count, (void)library_options, (void)library_values, (void)library_count;

@@ -213,6 +213,8 @@ void variable_each_managed(const Runtime *runtime, AppHostRange each, void *cont
 CudaError binary_load(Runtime *runtime, Binary *binary);
 // Loads what the program brings itself: a fat binary, or PTX text. `limit`: bytes of a file that was read; 0: memory of the program.
 CudaError binary_from_image(Runtime *runtime, const void *image, size_t limit, Binary **binary);
+// PTX text of a library of ours, under a name of its own.
+CudaError binary_from_text(Runtime *runtime, const char *file, const char *text, Binary **binary);
 CudaError binary_from_file(Runtime *runtime, const char *path, Binary **binary);
 CudaError binary_unload(Runtime *runtime, Binary *binary);                 // any handle
 Kernel *binary_kernel(Runtime *runtime, Binary *binary, const char *name); // NULL: none; its host address is the Kernel itself

@@ -18,6 +18,10 @@ works "$tree"
 # A CUDA program gets the installed library, not that of the build.
 said=$(env -i HOME="$folder" PATH="$tree/bin:/usr/bin:/bin" LD_DEBUG=libs redoubt run -q -- "$build/generation13" 2>&1 >/dev/null | grep 'calling init.*libcudart')
 case $said in *"$tree/bin/../lib/redoubt/cudart/libcudart.so.13"*) ;; *) fail "CUDA programs: $said" ;; esac
+# So does one that uses cuBLAS, and the library for static runtimes is there: it is loaded without a complaint of the dynamic linker's.
+said=$(env -i HOME="$folder" PATH="$tree/bin:/usr/bin:/bin" LD_DEBUG=libs redoubt run -q -- "$build/blas13" 2>&1 >/dev/null)
+case $said in *"calling init: $tree/bin/../lib/redoubt/cudart/libcublas.so.13"*) ;; *) fail "cuBLAS is not that of the tree" ;; esac
+case $said in *"cannot be loaded as audit interface"*) fail "the library for static runtimes is missing" ;; esac
 
 # A program in C, with pkg-config.
 if command -v pkg-config >/dev/null; then

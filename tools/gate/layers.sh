@@ -28,6 +28,7 @@ done | awk '
     below["report"] = below["journal"] " report"
     below["study"] = below["report"] " study"
     below["cudart"] = below["app"] " cudart"
+    below["libraries"] = "libraries"
     below["cli"] = below["app"] " report study cluster cli"
     below["lib"] = below["settle"] " explain lib"
     below["workloads"] = below["device"]

@@ -165,7 +165,9 @@ static _Noreturn void refuse_program(void) {
 typedef struct Outside {
   const char *library, *function, *name;
 } Outside;
-static const Outside outside[] = {{"libcublas", "cublasCreate_v2", "cuBLAS"},
+static const Outside outside[] = {{"libcublasLt", NULL, "cuBLASLt"},
+                                  {"libcublas", "cublasCreate_v2", "cuBLAS"},
+                                  {"libnvblas", NULL, "NVBLAS"},
                                   {"libcufft", "cufftCreate", "cuFFT"},
                                   {"libcudnn", "cudnnCreate", "cuDNN"},
                                   {"libcusparse", "cusparseCreate", "cuSPARSE"},
@@ -183,8 +185,11 @@ static void say_outside(const Outside *library, const char *name) {
   static bool said[sizeof outside / sizeof outside[0]];
   if (said[library - outside]) return;
   said[library - outside] = true;
-  dprintf(STDERR_FILENO, "redoubt: %s (%s) is NVIDIA's machine code without PTX, which Redoubt does not simulate: its calls will fail\n",
-          name, library->name);
+  dprintf(
+      STDERR_FILENO,
+      "redoubt: %s (%s) is NVIDIA's machine code without PTX, which Redoubt does not simulate: its calls will fail; Redoubt has libraries "
+      "of its own in place of the shared libcublas and libcurand of CUDA 11, 12 and 13\n",
+      name, library->name);
 }
 
 static void look_for_outside(const Object *object, const char *name) {
@@ -193,11 +198,63 @@ static void look_for_outside(const Object *object, const char *name) {
   }
 }
 
+// A library of ours that takes the place of one of NVIDIA's: NULL, none has this file's name. The text is the caller's to free.
+static char *own_library(const char *file) {
+  const char *folder = own_folder();
+  char *path;
+  if (folder == NULL || strncmp(file, "lib", 3) != 0 || asprintf(&path, "%s/%s", folder, file) < 0) return NULL;
+  if (access(path, R_OK) == 0) return path;
+  free(path);
+  return NULL;
+}
+
+// Names that an object asks our libraries for and that they do not have. The dynamic linker would end the program with a line of its own,
+// at once or at the first call.
+typedef struct Offered {
+  const char *file, *prefix, *name;
+  Object exports; // read when first needed
+} Offered;
+static Offered offered[] = {{.file = "libcublasLt.so.13", .prefix = "cublasLt", .name = "cuBLASLt"},
+                            {.file = "libcublas.so.13", .prefix = "cublas", .name = "cuBLAS"},
+                            {.file = "libcurand.so.10", .prefix = "curand", .name = "cuRAND"}};
+
+static bool is_lacking(Offered *library, const char *name) {
+  char *path = library->exports.file == NULL ? own_library(library->file) : NULL;
+  if (path != NULL) object_read(&library->exports, path);
+  free(path);
+  return library->exports.file != NULL && object_function(&library->exports, name) == NULL;
+}
+
+static Offered *offered_for(const char *name) {
+  for (size_t i = 0; i < sizeof offered / sizeof offered[0]; i++) {
+    size_t length = strlen(offered[i].prefix);
+    if (strncmp(name, offered[i].prefix, length) == 0 && isupper((unsigned char)name[length])) return &offered[i];
+  }
+  return NULL;
+}
+
+static void look_for_lacking(const Object *object, const char *name) {
+  const char *first = NULL;
+  Offered *of = NULL;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < object->asked_count; i++) {
+    Offered *library = offered_for(object->asked[i]);
+    if (library == NULL || object_function(object, object->asked[i]) != NULL || !is_lacking(library, object->asked[i])) continue;
+    if (count++ == 0) first = object->asked[i], of = library;
+  }
+  if (count == 0) return;
+  char more[32] = "";
+  if (count > 1) snprintf(more, sizeof more, " and %u other functions", count - 1);
+  dprintf(STDERR_FILENO, "redoubt: %s asks for %s%s, which Redoubt's %s does not have: it cannot start, or it ends at the call\n", name,
+          first, more, of->name);
+}
+
 // ---- The dynamic linker's calls --------------------------------------------------------------------
 
 #define AUDIT __attribute__((visibility("default")))
 AUDIT unsigned la_version(unsigned version);
 AUDIT unsigned la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie);
+AUDIT void la_preinit(uintptr_t *cookie);
 AUDIT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag);
 
 unsigned la_version(unsigned version) { return version < LAV_CURRENT ? version : LAV_CURRENT; }
@@ -220,15 +277,37 @@ static void look_at(const struct link_map *map, const char *path, bool is_progra
     if (is_program) refuse_program();
   }
   look_for_outside(&object, name);
+  look_for_lacking(&object, name);
   object_free(&object);
 }
 
-// A library is looked for, whether it is there or not.
+static bool has_started; // the program and the libraries that it names are loaded
+
+void la_preinit(uintptr_t *cookie) {
+  (void)cookie;
+  has_started = true;
+}
+
+// The dynamic linker's last place to look for a library.
+static bool is_last_place(const char *path, unsigned flag) {
+  const char *slash = strrchr(path, '/');
+  size_t length = slash == NULL ? 0 : (size_t)(slash - path);
+  bool is_last = (length == 8 && strncmp(path, "/usr/lib", length) == 0) || (length == 10 && strncmp(path, "/usr/lib64", length) == 0);
+  return flag == LA_SER_DEFAULT && is_last;
+}
+
+// A library is looked for, whether it is there or not. One that we have is ours, wherever the program would look. One of NVIDIA's that we
+// do not have is named; a program that cannot start without it and does not find it ends here, before the linker's own line.
 char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag) {
   (void)cookie;
   const char *slash = strrchr(name, '/'), *file = slash == NULL ? name : slash + 1;
-  for (size_t i = 0; i < sizeof outside / sizeof outside[0] && flag == LA_SER_ORIG; i++) {
-    if (strncmp(file, outside[i].library, strlen(outside[i].library)) == 0) say_outside(&outside[i], file);
+  char *own = flag == LA_SER_ORIG ? own_library(file) : NULL;
+  if (own != NULL) return own; // kept: the dynamic linker has it
+  for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++) {
+    if (strncmp(file, outside[i].library, strlen(outside[i].library)) != 0) continue;
+    say_outside(&outside[i], file);
+    if (!has_started && is_last_place(name, flag) && access(name, R_OK) != 0) refuse_program();
+    break;
   }
   return (char *)(uintptr_t)name;
 }

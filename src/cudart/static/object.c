@@ -60,11 +60,14 @@ static void take_symbols(Object *object, const Elf64_Shdr *sections, uint32_t se
   ObjectFunction *more = realloc(object->functions, (object->count + count) * sizeof *more);
   if (more == NULL) return;
   object->functions = more;
+  if (table->sh_type == SHT_DYNSYM && object->asked == NULL) object->asked = calloc(count, sizeof *object->asked);
   for (uint64_t i = 0; i < count; i++) {
     const char *name = text_at(texts, strings->sh_size, symbols[i].st_name);
     if (object_name_is(name, registration)) object->asks_runtime = true;
     bool defined = ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC && symbols[i].st_shndx != SHN_UNDEF && symbols[i].st_value != 0;
     if (defined) object->functions[object->count++] = (ObjectFunction){name, symbols[i].st_value};
+    bool asked = table->sh_type == SHT_DYNSYM && symbols[i].st_shndx == SHN_UNDEF && ELF64_ST_BIND(symbols[i].st_info) == STB_GLOBAL;
+    if (asked && object->asked != NULL && object->asked_count < count) object->asked[object->asked_count++] = name;
   }
 }
 
@@ -97,6 +100,7 @@ bool object_read(Object *object, const char *path) {
 void object_free(Object *object) {
   if (object->file != NULL) munmap((void *)(uintptr_t)object->file, object->bytes);
   free(object->functions);
+  free(object->asked);
   *object = (Object){0};
 }
 

@@ -16,6 +16,8 @@ typedef struct Object {
   size_t bytes;
   ObjectFunction *functions; // defined ones, by address; malloc
   uint32_t count;
+  const char **asked; // names that other objects must have; in the mapped file; malloc
+  uint32_t asked_count;
   bool has_kernels;  // carries a fat binary
   bool asks_runtime; // names the runtime's registration, defined here or elsewhere
 } Object;
