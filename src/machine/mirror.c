@@ -4,6 +4,7 @@
 //
 // A protected page costs a page fault at its first write: half a microsecond or so, against a quarter to copy it.
 #include "machine/mirror.h"
+#include "machine/pages.h"
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -38,7 +39,10 @@ struct Mirror {
   int watcher, pagemap; // files; -1: none
   bool is_watched;      // both stretches, since the last copy
   uint64_t *changed;    // bit i: page i
+  uint64_t *touched;    // pages of `to` that may not be zero, as far as they were listed
 };
+
+static size_t words_for(size_t bytes) { return bytes / MIRROR_PAGE / WORD_BITS + 1; }
 
 // ---- Watching ----------------------------------------------------------------------------------------
 static bool open_files(Mirror *mirror) {
@@ -63,13 +67,13 @@ static bool protect(const Mirror *mirror, const uint8_t *at) {
   return ioctl(mirror->watcher, UFFDIO_WRITEPROTECT, &wanted) == 0;
 }
 
-static void mark(Mirror *mirror, const uint8_t *at, const Stretch *stretch) {
+static void mark(uint64_t *bits, const uint8_t *at, const Stretch *stretch) {
   uint64_t first = (stretch->start - (uintptr_t)at) / MIRROR_PAGE, end = (stretch->end - (uintptr_t)at) / MIRROR_PAGE;
-  for (uint64_t page = first; page < end; page++) mirror->changed[page / WORD_BITS] |= UINT64_C(1) << page % WORD_BITS;
+  for (uint64_t page = first; page < end; page++) bits[page / WORD_BITS] |= UINT64_C(1) << page % WORD_BITS;
 }
 
 // Marks the pages that were written; with PROTECT_LISTED those are protected again.
-static bool list_changes(Mirror *mirror, const uint8_t *at, uint64_t flags) {
+static bool list_changes(const Mirror *mirror, const uint8_t *at, uint64_t flags, uint64_t *bits) {
   Stretch stretches[MOST_STRETCHES];
   uint64_t start = (uintptr_t)at, end = start + mirror->bytes;
   while (start < end) {
@@ -79,7 +83,7 @@ static bool list_changes(Mirror *mirror, const uint8_t *at, uint64_t flags) {
     scan.mask = scan.return_mask = IS_WRITTEN;
     int count = ioctl(mirror->pagemap, PAGEMAP_SCAN_IOCTL, &scan);
     if (count < 0 || scan.walk_end <= start) return false;
-    for (int i = 0; i < count; i++) mark(mirror, at, &stretches[i]);
+    for (int i = 0; i < count; i++) mark(bits, at, &stretches[i]);
     start = scan.walk_end;
   }
   return true;
@@ -107,16 +111,34 @@ static void copy_changed(Mirror *mirror) {
 bool mirror_copy(Mirror *mirror) {
   mirror->copied = 0;
   if (!mirror->is_watched) return false;
-  memset(mirror->changed, 0, (mirror->bytes / MIRROR_PAGE / WORD_BITS + 1) * sizeof *mirror->changed);
-  mirror->is_watched = list_changes(mirror, mirror->from, PROTECT_LISTED) && list_changes(mirror, mirror->to, 0);
+  memset(mirror->changed, 0, words_for(mirror->bytes) * sizeof *mirror->changed);
+  mirror->is_watched =
+      list_changes(mirror, mirror->from, PROTECT_LISTED, mirror->changed) && list_changes(mirror, mirror->to, 0, mirror->changed);
   if (!mirror->is_watched) return false;
   copy_changed(mirror);
-  mirror->is_watched = list_changes(mirror, mirror->to, PROTECT_LISTED); // those that were copied, too
+  for (size_t word = 0; word < words_for(mirror->bytes); word++) mirror->touched[word] |= mirror->changed[word];
+  mirror->is_watched = list_changes(mirror, mirror->to, PROTECT_LISTED, mirror->changed); // those that were copied, too
   return true;
 }
 
+// Protected pages look touched: those that are must be known before.
+static void note_touched(Mirror *mirror) {
+  TouchedPages touched;
+  touched_begin(&touched, mirror->to, mirror->bytes);
+  for (size_t page = 0; page < touched.pages; page++) {
+    if (touched_page(&touched, page)) mirror->touched[page / WORD_BITS] |= UINT64_C(1) << page % WORD_BITS;
+  }
+  touched_end(&touched);
+}
+
 void mirror_start(Mirror *mirror) {
+  note_touched(mirror);
   mirror->is_watched = mirror->watcher >= 0 && protect(mirror, mirror->from) && protect(mirror, mirror->to);
+}
+
+const uint64_t *mirror_touched(Mirror *mirror) {
+  bool is_known = mirror != NULL && mirror->is_watched && list_changes(mirror, mirror->to, 0, mirror->touched);
+  return is_known ? mirror->touched : NULL;
 }
 
 Mirror *mirror_new(uint8_t *to, const uint8_t *from, size_t bytes) {
@@ -124,8 +146,9 @@ Mirror *mirror_new(uint8_t *to, const uint8_t *from, size_t bytes) {
   Mirror *mirror = calloc(1, sizeof *mirror);
   ASSERT(mirror != NULL);
   *mirror = (Mirror){.to = to, .from = from, .bytes = bytes};
-  mirror->changed = calloc(bytes / MIRROR_PAGE / WORD_BITS + 1, sizeof *mirror->changed);
-  ASSERT(mirror->changed != NULL);
+  mirror->changed = calloc(words_for(bytes), sizeof *mirror->changed);
+  mirror->touched = calloc(words_for(bytes), sizeof *mirror->touched);
+  ASSERT(mirror->changed != NULL && mirror->touched != NULL);
   bool good = open_files(mirror) && watch(mirror, to);
   if (good && !watch(mirror, from)) {
     unwatch(mirror, to);
@@ -147,6 +170,7 @@ void mirror_free(Mirror *mirror) {
   }
   if (mirror->pagemap >= 0) close(mirror->pagemap);
   free(mirror->changed);
+  free(mirror->touched);
   free(mirror);
 }
 

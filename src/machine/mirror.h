@@ -15,6 +15,8 @@ bool mirror_is_of(const Mirror *mirror, const uint8_t *to, const uint8_t *from, 
 // mirror_start.
 bool mirror_copy(Mirror *mirror);
 void mirror_start(Mirror *mirror);
+// Pages of `to` that may hold anything but zeros, as bits. NULL: not known. They stay until the next call.
+const uint64_t *mirror_touched(Mirror *mirror);
 size_t mirror_copied(const Mirror *mirror); // bytes, by the last mirror_copy
 
 #endif

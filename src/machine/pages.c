@@ -6,29 +6,64 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, MOST_PAGES = 1024 }; // asked for at a time
-#define IS_THERE (UINT64_C(3) << 62)     // in memory or in the swap
+#define IS_THERE (UINT64_C(3) << 62) // in memory or in the swap
 
-static const uint8_t zeros[PAGE];
+static const uint8_t zeros[HOST_PAGE];
+
+void touched_begin(TouchedPages *touched, const uint8_t *at, size_t bytes) {
+  size_t before = (uintptr_t)at % HOST_PAGE;
+  touched->at = at - before;
+  touched->pages = (before + bytes + HOST_PAGE - 1) / HOST_PAGE;
+  touched->file = sysconf(_SC_PAGESIZE) == HOST_PAGE ? open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC) : -1;
+  touched->first = touched->count = 0;
+  touched->bits = NULL;
+}
+
+void touched_by_bits(TouchedPages *touched, const uint8_t *at, size_t bytes, const uint64_t *bits) {
+  ASSERT((uintptr_t)at % HOST_PAGE == 0);
+  *touched = (TouchedPages){.at = at, .pages = (bytes + HOST_PAGE - 1) / HOST_PAGE, .file = -1, .bits = bits};
+}
+
+void touched_end(TouchedPages *touched) {
+  if (touched->file >= 0) close(touched->file);
+  touched->file = -1;
+}
+
+static void read_entries(TouchedPages *touched, size_t page) {
+  size_t count = min_u64(touched->pages - page, PAGES_AT_ONCE), wanted = count * sizeof touched->entries[0];
+  off_t place = (off_t)(((uintptr_t)touched->at / HOST_PAGE + page) * sizeof touched->entries[0]);
+  touched->first = page;
+  touched->count = count;
+  if (pread(touched->file, touched->entries, wanted, place) != (ssize_t)wanted) touched_end(touched);
+}
+
+bool touched_page(TouchedPages *touched, size_t page) {
+  if (touched->bits != NULL) return (touched->bits[page / 64] >> page % 64 & 1) != 0;
+  if (touched->file >= 0 && page >= touched->first + touched->count) read_entries(touched, page);
+  return touched->file < 0 || (touched->entries[page - touched->first] & IS_THERE) != 0;
+}
 
 // Pages that were only read are all the same one: they are left alone, too.
-static void zero_those_there(uint8_t *at, size_t bytes, const uint64_t *entries, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    size_t part = min_u64(bytes - i * PAGE, PAGE);
-    if ((entries[i] & IS_THERE) != 0 && memcmp(at + i * PAGE, zeros, part) != 0) memset(at + i * PAGE, 0, part);
+void pages_copy(uint8_t *to, const uint8_t *from, size_t bytes) {
+  TouchedPages of_to, of_from;
+  touched_begin(&of_to, to, bytes);
+  touched_begin(&of_from, from, bytes);
+  for (size_t page = 0; page < of_to.pages; page++) {
+    size_t at = page * HOST_PAGE, part = min_u64(bytes - at, HOST_PAGE);
+    const uint8_t *now = touched_page(&of_to, page) ? to + at : zeros, *wanted = touched_page(&of_from, page) ? from + at : zeros;
+    if (now != wanted && memcmp(now, wanted, part) != 0) memcpy(to + at, wanted, part);
   }
+  touched_end(&of_to);
+  touched_end(&of_from);
 }
 
 void pages_zero(uint8_t *at, size_t bytes) {
-  uint64_t entries[MOST_PAGES];
-  int pagemap = sysconf(_SC_PAGESIZE) == PAGE ? open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC) : -1;
-  size_t done = 0;
-  while (pagemap >= 0 && done < bytes) {
-    size_t count = min_u64((bytes - done + PAGE - 1) / PAGE, MOST_PAGES), wanted = count * sizeof entries[0];
-    if (pread(pagemap, entries, wanted, (off_t)((uintptr_t)(at + done) / PAGE * sizeof entries[0])) != (ssize_t)wanted) break;
-    zero_those_there(at + done, bytes - done, entries, count);
-    done += min_u64(count * PAGE, bytes - done);
+  TouchedPages touched;
+  touched_begin(&touched, at, bytes);
+  for (size_t page = 0; page < touched.pages; page++) {
+    uint8_t *start = at + page * HOST_PAGE;
+    size_t part = min_u64(bytes - page * HOST_PAGE, HOST_PAGE);
+    if (touched_page(&touched, page) && memcmp(start, zeros, part) != 0) memset(start, 0, part);
   }
-  if (pagemap >= 0) close(pagemap);
-  if (done < bytes) memset(at + done, 0, bytes - done);
+  touched_end(&touched);
 }

@@ -2,9 +2,29 @@
 #ifndef REDOUBT_MACHINE_PAGES_H
 #define REDOUBT_MACHINE_PAGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+enum { HOST_PAGE = 4096, PAGES_AT_ONCE = 1024 }; // known at a time
+
+// Which pages of private anonymous memory may hold anything but zeros. Pages that were never touched are zero and are never read.
+typedef struct TouchedPages {
+  const uint8_t *at; // start of the first page
+  size_t pages;
+  int file;             // -1: not known, all may
+  const uint64_t *bits; // not NULL: bit i of these says it of page i
+  size_t first;         // entries of pages from this one on
+  size_t count;
+  uint64_t entries[PAGES_AT_ONCE];
+} TouchedPages;
+void touched_begin(TouchedPages *touched, const uint8_t *at, size_t bytes);                         // of all pages with bytes of it
+void touched_by_bits(TouchedPages *touched, const uint8_t *at, size_t bytes, const uint64_t *bits); // where somebody else knows
+bool touched_page(TouchedPages *touched, size_t page);                                              // asked for in ascending order
+void touched_end(TouchedPages *touched);
+
+// Copies what differs. Both begin at the start of a page.
+void pages_copy(uint8_t *to, const uint8_t *from, size_t bytes);
 // Zeroes a stretch of private anonymous memory, whose start is that of a page. Pages that were never touched are zero already and stay untouched.
 void pages_zero(uint8_t *at, size_t bytes);
 

@@ -18,7 +18,9 @@ typedef struct StateLayout {
   uint32_t hashed_count;
 } StateLayout;
 
-uint64_t state_hash(const StateLayout *layout, const uint8_t *block); // XXH3 over the hashed stretches
+// XXH3 over the hashed stretches. The block is private anonymous memory: pages that were never touched are zero, and are not read.
+// Which these are, the host is asked; or `touched` says it, bit i of page i (NULL: nobody does).
+uint64_t state_hash(const StateLayout *layout, const uint8_t *block, const uint64_t *touched);
 // What differs between two blocks, one line per structure: its first differing bit, the two values, how many bits differ.
 // Statistics and cells outside the block are not looked at. Returns the number of differing bits; 0 adds no text.
 uint64_t state_diff(const StateLayout *layout, const uint8_t *a, const uint8_t *b, Text *out);

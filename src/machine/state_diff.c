@@ -1,12 +1,34 @@
 // Hash of a machine's state, and what differs between two states, by name.
+#include "machine/pages.h"
 #include "machine/snapshot.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-uint64_t state_hash(const StateLayout *layout, const uint8_t *block) {
+static const uint8_t zeros[HOST_PAGE];
+
+// Part of a stretch, with its place. Zeros add nothing, so that pages that were never touched need not be read.
+static uint64_t hash_part(const uint8_t *block, size_t at, size_t bytes, uint64_t hash) {
+  if (memcmp(block + at, zeros, bytes) == 0) return hash;
+  return hash_bytes(block + at, bytes, hash_bytes(&at, sizeof at, hash));
+}
+
+// Parts end at multiples of a page from the block's start: the hash must not depend on where the block lies.
+uint64_t state_hash(const StateLayout *layout, const uint8_t *block, const uint64_t *known) {
   uint64_t hash = 0;
-  for (uint32_t i = 0; i < layout->hashed_count; i++) hash = hash_bytes(block + layout->hashed[i].offset, layout->hashed[i].bytes, hash);
+  size_t before = (uintptr_t)block % HOST_PAGE;
+  TouchedPages touched;
+  if (known != NULL) touched_by_bits(&touched, block, layout->regions->block_bytes, known);
+  else touched_begin(&touched, block, layout->regions->block_bytes);
+  for (uint32_t i = 0; i < layout->hashed_count; i++) {
+    size_t end = layout->hashed[i].offset + layout->hashed[i].bytes;
+    for (size_t at = layout->hashed[i].offset, bytes; at < end; at += bytes) {
+      bytes = min_u64(align_up(at + 1, HOST_PAGE), end) - at;
+      bool may_hold = touched_page(&touched, (before + at) / HOST_PAGE) || touched_page(&touched, (before + at + bytes - 1) / HOST_PAGE);
+      if (may_hold) hash = hash_part(block, at, bytes, hash);
+    }
+  }
+  touched_end(&touched);
   return hash;
 }
 

@@ -1,5 +1,6 @@
 // Whatever is written on either side, a copy makes both equal; and where the kernel helps, only what was written is copied.
 #include "machine/mirror.h"
+#include "machine/pages.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,15 +23,25 @@ static void scribble(uint8_t *at, uint64_t seed, uint32_t count) {
 
 static bool make_equal(Mirror *mirror, uint8_t *to, const uint8_t *from) {
   if (mirror_copy(mirror)) return true;
-  memcpy(to, from, BYTES);
+  pages_copy(to, from, BYTES);
   mirror_start(mirror);
   return false;
+}
+
+// Pages that are said to be untouched are zero.
+static void assert_touched(Mirror *mirror, const uint8_t *to) {
+  static const uint8_t zeros[MIRROR_PAGE];
+  const uint64_t *touched = mirror_touched(mirror);
+  for (uint32_t page = 0; touched != NULL && page < PAGES; page++) {
+    bool is_zero = memcmp(to + (size_t)page * MIRROR_PAGE, zeros, MIRROR_PAGE) == 0;
+    assert_true(is_zero || (touched[page / 64] >> page % 64 & 1) != 0);
+  }
 }
 
 static void test_copies(void **state) {
   (void)state;
   uint8_t *to = open_stretch(), *from = open_stretch();
-  scribble(from, 99, 5000);
+  scribble(from, 99, 500);
   Mirror *mirror = mirror_new(to, from, BYTES);
   assert_false(make_equal(mirror, to, from));
   bool is_told = false;
@@ -38,6 +49,7 @@ static void test_copies(void **state) {
     uint32_t count = i % 7 * 30;
     scribble(to, 2 * i, count);
     scribble(from, 2 * i + 1, count);
+    assert_touched(mirror, to);
     is_told = make_equal(mirror, to, from);
     assert_memory_equal(to, from, BYTES);
     assert_true(mirror_copied(mirror) <= (size_t)2 * count * MIRROR_PIECE);

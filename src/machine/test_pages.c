@@ -49,7 +49,29 @@ static void leaves_untouched_pages(void **state) {
   munmap(at, (size_t)PAGES * PAGE);
 }
 
+static void copies_what_was_written(void **state) {
+  (void)state;
+  uint8_t *from = fresh(), *to = fresh();
+  unsigned char there[PAGES];
+  size_t bytes = (size_t)PAGES * PAGE - 1000;
+  for (size_t page = 3; page < PAGES; page += 300) memset(from + page * PAGE + page % 100, 0x5A, 2000);
+  from[bytes - 1] = from[bytes] = 7;
+  pages_copy(to, from, bytes);
+  assert_memory_equal(to, from, bytes);
+  assert_int_equal(to[bytes], 0);
+  munmap(to, (size_t)PAGES * PAGE);
+  to = fresh();
+  pages_copy(to, from, bytes); // whose untouched pages have been read by now
+  assert_int_equal(mincore(to, (size_t)PAGES * PAGE, there), 0);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < PAGES; i++) count += there[i] & 1;
+  assert_in_range(count, 1, PAGES / 4);
+  munmap(to, (size_t)PAGES * PAGE);
+  munmap(from, (size_t)PAGES * PAGE);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(zeroes_what_was_written), cmocka_unit_test(leaves_untouched_pages)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(zeroes_what_was_written), cmocka_unit_test(leaves_untouched_pages),
+                                     cmocka_unit_test(copies_what_was_written)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -60,13 +61,45 @@ static void test_hash_covers_what_decides(void **state) {
   (void)state;
   uint8_t block[256];
   fill(block, 1);
-  uint64_t hash = state_hash(&layout, block);
+  uint64_t hash = state_hash(&layout, block, NULL);
   for (uint32_t i = 0; i < 256 * 8; i++) {
     bool decides = i / 8 < 144 || i / 8 >= 192;
     block[i / 8] ^= (uint8_t)(1u << i % 8);
-    assert_int_equal(state_hash(&layout, block) != hash, decides);
+    assert_int_equal(state_hash(&layout, block, NULL) != hash, decides);
     block[i / 8] ^= (uint8_t)(1u << i % 8);
   }
+}
+
+// Where the block lies in the host's memory, and which of its pages were touched, must not show.
+static void test_hash_of_sparse_blocks(void **state) {
+  (void)state;
+  enum { BYTES = 40 * 4096 };
+  static const RegionTable wide = {NULL, 0, BYTES};
+  static const ByteRange ranges[] = {{100, 5 * 4096}, {6 * 4096 + 8, BYTES - 6 * 4096 - 8}};
+  static const StateLayout sparse = {&wide, ranges, COUNT_OF(ranges)};
+  void *fresh[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    fresh[i] = mmap(NULL, BYTES + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(fresh[i], MAP_FAILED);
+  }
+  uint8_t *a = fresh[0], *b = (uint8_t *)fresh[1] + 192;
+  memset(b, 0, BYTES); // all of its pages are there
+  static const size_t places[] = {100, 4095, 4096, 5 * 4096 + 99, 6 * 4096 + 8, 20 * 4096 + 5, BYTES - 1};
+  uint64_t last = state_hash(&sparse, a, NULL);
+  for (uint32_t i = 0; i < COUNT_OF(places); i++) {
+    a[places[i]] = b[places[i]] = 1;
+    uint64_t hash = state_hash(&sparse, a, NULL);
+    assert_true(hash != last && hash == state_hash(&sparse, b, NULL));
+    last = hash;
+  }
+  a[20 * 4096 + 5] = 0; // the same byte elsewhere is another state
+  a[21 * 4096 + 5] = 1;
+  assert_true(state_hash(&sparse, a, NULL) != last);
+  a[5 * 4096 + 100] = a[6 * 4096 + 7] = 1; // between the stretches
+  a[21 * 4096 + 5] = 0;
+  a[20 * 4096 + 5] = 1;
+  assert_int_equal(state_hash(&sparse, a, NULL), last);
+  for (uint32_t i = 0; i < 2; i++) munmap(fresh[i], BYTES + 4096);
 }
 
 static void assert_differs(const uint8_t *a, const uint8_t *b, uint64_t bits, const char *said) {
@@ -295,6 +328,7 @@ static void test_identities(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_hash_covers_what_decides),
+      cmocka_unit_test(test_hash_of_sparse_blocks),
       cmocka_unit_test(test_differences_have_names),
       cmocka_unit_test_setup_teardown(test_save_and_load, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_further_bytes, open_folder, close_folder),

@@ -238,7 +238,7 @@ static void move(Machine *machine) {
 
 static uint64_t hash(const Machine *machine) {
   const Fragment *m = fragment_in(machine);
-  return memory_hash(m->memory, state_hash(&m->layout, m->block));
+  return memory_hash(m->memory, state_hash(&m->layout, m->block, NULL));
 }
 
 static bool diff(const Machine *a, const Machine *b, Text *out) {

@@ -155,7 +155,7 @@ static void move(Machine *machine) {
   g80_bind(m);
 }
 
-static uint64_t hash(const Machine *machine) { return state_hash(&g80_in(machine)->layout, g80_in(machine)->block); }
+static uint64_t hash(const Machine *machine) { return state_hash(&g80_in(machine)->layout, g80_in(machine)->block, NULL); }
 
 static bool diff(const Machine *a, const Machine *b, Text *out) {
   uint64_t bits = state_diff(&g80_in(a)->layout, g80_in(a)->block, g80_in(b)->block, out);

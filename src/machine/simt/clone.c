@@ -1,6 +1,7 @@
 // The state of the SIMT machine as others copy and compare it: block, local memory, device memory.
 #include "machine/machine.h"
 #include "machine/mirror.h"
+#include "machine/pages.h"
 #include "machine/simt/facts.h"
 
 #include <stdlib.h>
@@ -76,7 +77,7 @@ Machine *simt_machine_clone(const Machine *machine, Memory *memory, const HookCh
   local_new(m);
   ASSERT(hook_chain_clone(&from->hooks, given, &m->hooks));
   simt_meet_hooks(m);
-  memcpy(m->block, from->block, m->block_bytes);
+  pages_copy(m->block, from->block, m->block_bytes);
   machine_bind(m);
   local_copy(m, from, local_used(from));
   return &clone->base;
@@ -92,7 +93,7 @@ void simt_machine_copy(Machine *clone, const Machine *machine) {
     to->mirror = mirror_new(to->block, from->block, bytes);
   }
   if (!mirror_copy(to->mirror)) {
-    memcpy(to->block, from->block, from->block_bytes);
+    pages_copy(to->block, from->block, from->block_bytes);
     mirror_start(to->mirror);
   }
   local_copy(to, from, used);
@@ -160,7 +161,7 @@ void simt_machine_move(Machine *machine) {
 
 uint64_t simt_machine_hash(const Machine *machine) {
   const Simt *m = simt_in(machine);
-  uint64_t hash = state_hash(&m->state_layout, m->block), used = local_used(m);
+  uint64_t hash = state_hash(&m->state_layout, m->block, mirror_touched(m->mirror)), used = local_used(m);
   for (uint64_t at = 0; used > 0 && at + used <= m->backing.local_bytes; at += m->backing.local_warp_bytes) {
     hash = hash_bytes(m->backing.local + at, used, hash);
   }
