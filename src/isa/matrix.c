@@ -3,7 +3,7 @@
 // figures; "ldmatrix", "stmatrix".
 #include "isa/matrix_internal.h"
 
-enum { FAMILY_WMMA = MATRIX_WMMA, FAMILY_MMA = MATRIX_MMA_SYNC, FAMILY_QUAD = MATRIX_QUAD };
+enum { FAMILY_WMMA = MATRIX_WMMA, FAMILY_MMA = MATRIX_MMA_SYNC, FAMILY_QUAD = MATRIX_QUAD, FAMILY_SPARSE = MATRIX_SPARSE };
 const MatrixShape matrix_shapes[MATRIX_SHAPES] = {
 #define SHAPE(family, m, n, k, element) {FAMILY_##family, MATRIX_##element, m, n, k},
 #include "isa/matrix_shapes.def"
@@ -20,21 +20,25 @@ unsigned matrix_elements_per_register(const MatrixShape *shape) {
 }
 
 // Tiles of 4 registers' worth of k.
-static unsigned tiles_of_k(const MatrixShape *shape) { return max_u32(shape->k / (4 * matrix_elements_per_register(shape)), 1); }
+static unsigned tiles_of_k(const MatrixShape *shape, MatrixPart part) {
+  return max_u32(matrix_depth(shape, part) / (4 * matrix_elements_per_register(shape)), 1);
+}
 
 unsigned matrix_registers(const MatrixShape *shape, MatrixPart part, bool is_f16) {
   unsigned wide = shape->element == MATRIX_F64 ? 2 : 1;
   if (part == PART_C) return (unsigned)shape->m * shape->n / WARP_LANES * wide / (is_f16 ? 2 : 1) * (shape->family == MATRIX_QUAD ? 4 : 1);
   if (shape->family == MATRIX_QUAD) return 2;
-  return (part == PART_A ? shape->m : shape->n) / 8u * tiles_of_k(shape) * wide;
+  return (part == PART_A ? shape->m : shape->n) / 8u * tiles_of_k(shape, part) * wide;
 }
 unsigned matrix_listed(const MatrixShape *shape, MatrixPart part, bool is_f16) {
   if (part != PART_C && shape->family == MATRIX_WMMA && shape->element == MATRIX_F16) return 8;
+  // The metadata follows a sparse A in its tuple, and fills it up.
+  if (part == PART_A && shape->family == MATRIX_SPARSE) return 2 * matrix_registers(shape, part, is_f16);
   return matrix_registers(shape, part, is_f16);
 }
 
 MatrixPlace matrix_place(const MatrixShape *shape, MatrixPart part, unsigned unit) {
-  unsigned halves = shape->m >= 16 ? 2 : 1, tiles = tiles_of_k(shape), width = 4 * matrix_elements_per_register(shape);
+  unsigned halves = shape->m >= 16 ? 2 : 1, tiles = tiles_of_k(shape, part), width = 4 * matrix_elements_per_register(shape);
   if (part == PART_A) {
     unsigned half = unit % halves, tile = unit / halves % tiles, block = unit / (halves * tiles);
     return (MatrixPlace){16 * block + 8 * half, width * tile};
@@ -45,6 +49,23 @@ MatrixPlace matrix_place(const MatrixShape *shape, MatrixPart part, unsigned uni
   return (MatrixPlace){16 * block + 8 * half, 8 * column + unit % 2};
 }
 unsigned matrix_step(const MatrixShape *shape, MatrixPart part) { return part == PART_C ? 2 : matrix_elements_per_register(shape); }
+
+// ---- Sparse A --------------------------------------------------------------------------------
+static unsigned chunk_elements(const MatrixShape *shape) { return shape->element == MATRIX_TF32 ? 2 : shape->element == MATRIX_I4 ? 8 : 4; }
+unsigned matrix_metadata_lanes(const MatrixShape *shape) { return min_u32(max_u32(shape->k / chunk_elements(shape) / 4u, 1), 4); }
+uint32_t matrix_select(uint32_t imm, uint32_t selector) { return (imm & ~(3u << IMM_SELECTOR)) | (selector & 3) << IMM_SELECTOR; }
+
+unsigned matrix_sparse_k(const MatrixShape *shape, uint32_t imm, const uint32_t *rows, unsigned row, unsigned i) {
+  const uint32_t *metadata = rows + matrix_registers(shape, PART_A, false) * WARP_LANES;
+  unsigned elements = chunk_elements(shape), chunk = i / (elements / 2), lanes = matrix_metadata_lanes(shape), lane, shift;
+  unsigned first = ((imm >> IMM_SELECTOR) & 3) * lanes % 4;
+  if (matrix_element_bits(shape) >= 16) lane = first + chunk / 4, shift = row / 8 * 16 + chunk % 4 * 4;
+  else lane = first + chunk / 8 * 2 + row / 8, shift = chunk % 8 * 4;
+  unsigned indices = metadata[row % 8 * 4 + lane % 4] >> shift & 15;
+  if (elements == 2) return chunk * 2 + indices / 2 % 2;
+  if (elements == 8) return chunk * 8 + (indices >> i / 2 % 2 * 2 & 3) * 2 + i % 2;
+  return chunk * 4 + (indices >> i % 2 * 2 & 3);
+}
 
 // ---- Memory ----------------------------------------------------------------------------------
 static void add_piece(MatrixPlan *plan, unsigned limit, MatrixPiece piece) {

@@ -10,6 +10,12 @@
 // lists more registers than the matrix fills (f16 A and B), the tiles repeat.
 // Only mma.m8n8k4 on f16 differs (quad pairs); see matrix.c.
 //
+// mma.sp: A's registers hold half of k, laid out as a dense A of that size. The metadata says which k each element has: 4 bits for a
+// chunk of a row. A chunk is 4 elements of which 2 are there (f16, bf16, 8 bits; two indices of 2 bits), 2 of which one is (tf32:
+// 0100 the first, 1110 the second), or 4 pairs of which 2 are (4 bits). Lanes of a group of four hold it: with elements of 16 and 32 bits, lane j of them (counted from
+// the selected one) has chunks 4j .. 4j + 3 of row g in bits 15:0, of row g + 8 in bits 31:16; with smaller ones, an even lane has 8 chunks of row g,
+// the odd one after it those of row g + 8. Metadata that PTX calls invalid is taken as it stands.
+//
 // Arithmetic: f16, bf16, tf32 products are formed in f32 and added to an f32 accumulator one by one
 // in order of k, from c on, each sum rounded to nearest; f16 results are rounded once at the end.
 // f64: fused multiply-add in order of k. Integers: modulo 2^32, or exact and then clamped (.satfinite).
@@ -39,7 +45,11 @@ typedef struct MatrixForm {
   // Emit `op` so many times: step i takes the i-th a registers of PTX's A list and the i-th b of B's,
   // and accumulates onto d of the step before. 1 but for mma.m16n8k16 on f64 (2).
   uint8_t steps;
+  // mma.sp: how many values the sparsity selector has (1, 2 or 4); 0: A is not sparse. The tuple of A is a / 2 registers of
+  // PTX's A list, then the metadata in the others. matrix_select puts the selector into imm.
+  uint8_t selectors;
 } MatrixForm;
+uint32_t matrix_select(uint32_t imm, uint32_t selector);
 
 // From the opcode's dot parts, parts[0] being "wmma", "mma", "ldmatrix", "stmatrix" or "movmatrix".
 // False: no supported matrix opcode.
@@ -84,7 +94,8 @@ unsigned matrix_pieces(Op op, uint32_t imm, unsigned lane, uint32_t stride, Matr
 #define MATRIX_WIDTHS(X)                                                                                     \
   X(8, 8, 8, 8) X(8, 8, 8, 4) X(4, 8, 8, 8) X(4, 8, 8, 4) X(8, 2, 2, 8) X(8, 4, 1, 8) X(8, 1, 4, 8)          \
   X(8, 4, 4, 8) X(8, 2, 8, 8) X(8, 8, 2, 8) X(4, 2, 2, 4) X(2, 1, 1, 2) X(4, 2, 1, 4) X(2, 2, 1, 2)          \
-  X(4, 4, 2, 4) X(2, 4, 2, 2) X(8, 4, 2, 8) X(8, 8, 4, 8) X(4, 2, 2, 8) X(8, 2, 2, 4)
+  X(4, 4, 2, 4) X(2, 4, 2, 2) X(8, 4, 2, 8) X(8, 8, 4, 8) X(4, 2, 2, 8) X(8, 2, 2, 4)          \
+  X(4, 8, 4, 4) X(2, 8, 4, 2)
 // clang-format on
 #define MATRIX_DECLARE(d, a, b, c) void matrix_mma_##d##a##b##c(LaneOp *op);
 MATRIX_WIDTHS(MATRIX_DECLARE)

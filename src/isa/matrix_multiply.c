@@ -62,7 +62,7 @@ static void decode(const MatrixShape *shape, const uint32_t *row, bool is_signed
 
 static void spread(const MatrixShape *shape, MatrixPart part, const uint32_t *rows, bool is_signed, float *out) {
   unsigned width = matrix_elements_per_register(shape), registers = matrix_registers(shape, part, false);
-  unsigned row_step = part == PART_A ? shape->k : 1, k_step = part == PART_A ? 1 : shape->n;
+  unsigned row_step = part == PART_A ? matrix_depth(shape, part) : 1, k_step = part == PART_A ? 1 : shape->n;
   for (unsigned reg = 0; reg < registers; reg++) {
     MatrixPlace place = matrix_place(shape, part, reg);
     float *first = out + place.row * row_step + place.column * k_step;
@@ -92,6 +92,22 @@ static void accumulate(const Factors *factors, unsigned m, unsigned n, unsigned 
       memcpy(upper, &sum0, sizeof sum0);
       memcpy(lower, &sum1, sizeof sum1);
     }
+}
+
+// The same for a sparse A: each element of its rows names its row of B.
+static void accumulate_sparse(const LaneOp *op, const MatrixShape *shape, const Factors *factors, float *sums) {
+  unsigned depth = matrix_depth(shape, PART_A);
+  for (unsigned row = 0; row < shape->m; row++)
+    for (unsigned i = 0; i < depth; i++) {
+      const float *b = factors->b + matrix_sparse_k(shape, op->imm, op->a, row, i) * shape->n;
+      for (unsigned column = 0; column < shape->n; column++) sums[row * shape->n + column] += factors->a[row * depth + i] * b[column];
+    }
+}
+static void multiply_factors(const LaneOp *op, const MatrixShape *shape, Factors *factors, float *sums) {
+  spread(shape, PART_A, op->a, op->imm & IMM_A_SIGNED, factors->a);
+  spread(shape, PART_B, op->b, op->imm & IMM_B_SIGNED, factors->b);
+  if (shape->family == MATRIX_SPARSE) accumulate_sparse(op, shape, factors, sums);
+  else accumulate(factors, shape->m, shape->n, shape->k, sums);
 }
 
 // ---- C and D ---------------------------------------------------------------------------------------
@@ -134,10 +150,8 @@ static void put_floats(const MatrixShape *shape, const float *sums, bool is_f16,
 static void multiply_floats(const LaneOp *op, const MatrixShape *shape, uint32_t *out) {
   Factors factors;
   float sums[MAX_PRODUCT];
-  spread(shape, PART_A, op->a, op->imm & IMM_A_SIGNED, factors.a);
-  spread(shape, PART_B, op->b, op->imm & IMM_B_SIGNED, factors.b);
   take_floats(shape, op->c, op->imm & IMM_C_F16, sums);
-  accumulate(&factors, shape->m, shape->n, shape->k, sums);
+  multiply_factors(op, shape, &factors, sums);
   put_floats(shape, sums, op->imm & IMM_D_F16, out);
 }
 
@@ -151,9 +165,7 @@ static uint32_t add_integers(uint32_t c, int64_t sum, bool saturate) {
 static void multiply_integers(const LaneOp *op, const MatrixShape *shape, uint32_t *out) {
   Factors factors;
   float sums[MAX_PRODUCT] = {0};
-  spread(shape, PART_A, op->a, op->imm & IMM_A_SIGNED, factors.a);
-  spread(shape, PART_B, op->b, op->imm & IMM_B_SIGNED, factors.b);
-  accumulate(&factors, shape->m, shape->n, shape->k, sums);
+  multiply_factors(op, shape, &factors, sums);
   for (unsigned unit = 0; unit < units_of(shape); unit++) {
     float lanes[WARP_LANES];
     take_unit(sums + unit_at(shape, unit), shape->n, lanes);

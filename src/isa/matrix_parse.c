@@ -53,11 +53,14 @@ static bool next_shape(Parts *parts, unsigned sizes[3]) {
   parts->at++, parts->left--;
   return true;
 }
-static bool find_shape(bool is_wmma, const unsigned sizes[3], MatrixClass element, uint32_t *number) {
+typedef enum Syntax { SYNTAX_WMMA, SYNTAX_MMA, SYNTAX_SPARSE } Syntax;
+static Syntax syntax_of(const MatrixShape *shape) {
+  return shape->family == MATRIX_WMMA ? SYNTAX_WMMA : shape->family == MATRIX_SPARSE ? SYNTAX_SPARSE : SYNTAX_MMA;
+}
+static bool find_shape(Syntax syntax, const unsigned sizes[3], MatrixClass element, uint32_t *number) {
   for (*number = 0; *number < MATRIX_SHAPES; ++*number) {
     const MatrixShape *shape = &matrix_shapes[*number];
-    if ((shape->family == MATRIX_WMMA) == is_wmma && shape->m == sizes[0] && shape->n == sizes[1] && shape->k == sizes[2] &&
-        shape->element == element)
+    if (syntax_of(shape) == syntax && shape->m == sizes[0] && shape->n == sizes[1] && shape->k == sizes[2] && shape->element == element)
       return true;
   }
   return false;
@@ -118,7 +121,7 @@ static bool find_part_shape(Parts *parts, const unsigned sizes[3], MatrixPart pa
   *is_f16 = false;
   if (part != PART_C) {
     const Element *element = next_element(parts);
-    return element && find_shape(true, sizes, (MatrixClass)element->element, number);
+    return element && find_shape(SYNTAX_WMMA, sizes, (MatrixClass)element->element, number);
   }
   for (*number = 0; *number < MATRIX_SHAPES; ++*number) {
     const MatrixShape *shape = &matrix_shapes[*number];
@@ -208,14 +211,15 @@ static bool read_product(Parts *parts, Product *product) {
   return parts->left == 0 && (!product->saturates || element == MATRIX_I8 || element == MATRIX_I4);
 }
 
-static bool parse_product(Parts *parts, bool is_wmma, MatrixForm *form) {
+static bool parse_product(Parts *parts, Syntax syntax, MatrixForm *form) {
+  bool is_wmma = syntax == SYNTAX_WMMA;
   Product product = {.is_wmma = is_wmma};
   uint32_t number;
   if (!read_product(parts, &product)) return false;
   MatrixClass element = (MatrixClass)product.a->element;
   form->steps = 1;
-  if (!is_wmma && element == MATRIX_F64 && product.sizes[2] == 16) product.sizes[2] = 8, form->steps = 2;
-  if (!find_shape(is_wmma, product.sizes, element, &number)) return false;
+  if (syntax == SYNTAX_MMA && element == MATRIX_F64 && product.sizes[2] == 16) product.sizes[2] = 8, form->steps = 2;
+  if (!find_shape(syntax, product.sizes, element, &number)) return false;
   const MatrixShape *shape = &matrix_shapes[number];
   bool is_quad = shape->family == MATRIX_QUAD, is_free = is_wmma && matrix_element_bits(shape) >= 8;
   if (!is_quad && !is_free && (product.a_column || !product.b_column)) return false;
@@ -229,6 +233,7 @@ static bool parse_product(Parts *parts, bool is_wmma, MatrixForm *form) {
   form->b = (uint8_t)matrix_listed(shape, PART_B, false);
   form->c = (uint8_t)matrix_listed(shape, PART_C, product.c_f16);
   form->a_is_wide = form->c_is_wide = element == MATRIX_F64;
+  form->selectors = syntax == SYNTAX_SPARSE ? (uint8_t)(4 / matrix_metadata_lanes(shape)) : 0;
   return find_mma_row(form);
 }
 
@@ -249,7 +254,8 @@ bool matrix_parse(const Slice *parts, unsigned count, MatrixForm *form) {
   *form = (MatrixForm){.steps = 1};
   bool fine = false;
   if (next_is(&rest, "mma")) {
-    fine = parse_product(&rest, false, form);
+    bool is_sparse = next_is(&rest, "sp") || next_is(&rest, "sp::ordered_metadata");
+    fine = parse_product(&rest, is_sparse ? SYNTAX_SPARSE : SYNTAX_MMA, form);
   } else if (next_is(&rest, "ldmatrix")) {
     form->use = MATRIX_LOAD;
     fine = parse_rows(&rest, form);
@@ -261,7 +267,7 @@ bool matrix_parse(const Slice *parts, unsigned count, MatrixForm *form) {
     fine = next_aligned(&rest) && next_is(&rest, "m8n8") && next_is(&rest, "trans") && next_is(&rest, "b16");
   } else if (next_is(&rest, "wmma")) {
     form->use = next_is(&rest, "load") ? MATRIX_LOAD : next_is(&rest, "store") ? MATRIX_STORE : MATRIX_MMA;
-    fine = form->use != MATRIX_MMA ? parse_fragment(&rest, form) : next_is(&rest, "mma") && parse_product(&rest, true, form);
+    fine = form->use != MATRIX_MMA ? parse_fragment(&rest, form) : next_is(&rest, "mma") && parse_product(&rest, SYNTAX_WMMA, form);
   }
   return fine && rest.left == 0;
 }

@@ -83,6 +83,8 @@ static const char *const bad_forms[] = {
     "wmma.mma",
     "mma.sync",
     "mma.sync.aligned.m16n8k8",
+    "mma.sp.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32",
+    "mma.sync.aligned.m16n8k64.row.col.f32.e4m3.e4m3.f32",
     "wmma.load.a.sync.aligned.row.m16n16k17.f16",
     "wmma.load.d.sync.aligned.row.m16n16k16.f16",
     "wmma.load.a.sync.aligned.m16n16k16.f16",

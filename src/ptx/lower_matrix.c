@@ -15,8 +15,23 @@ static bool read_fragment(Fn *fn, const PtxOperand *operand, unsigned registers,
   return read_tuple(fn, items + step * each, each, wide ? 2 : 1, tuple);
 }
 
+// mma.sp d, a, b, c, metadata, selector: the metadata fills A's tuple up.
+static bool read_sparse(Fn *fn, const PtxInstr *instr, const MatrixForm *form, Vref *a, uint32_t *imm) {
+  const PtxOperand *items, *selector = &instr->operands[5];
+  PtxOperand all[8];
+  uint32_t count = operand_items(&instr->operands[1], &items);
+  if (!check_fragment(fn, &instr->operands[1], count, form->a / 2)) return false;
+  for (uint32_t i = 0; i < form->a; i++) all[i] = i < count ? items[i] : instr->operands[4];
+  if (!operand_is_literal(selector) || selector->bits >= form->selectors)
+    return complain(fn, selector->place, "the sparsity selector must be a constant from 0 to %u", form->selectors - 1u);
+  *imm = matrix_select(form->imm, (uint32_t)selector->bits);
+  return read_tuple(fn, all, form->a, 1, a);
+}
+
 static bool lower_multiply(Fn *fn, const PtxInstr *instr, const MatrixForm *form) {
-  if (!expect_operands(fn, instr, 4, 4)) return false;
+  unsigned operands = form->selectors != 0 ? 6 : 4;
+  uint32_t imm = form->imm;
+  if (!expect_operands(fn, instr, operands, operands)) return false;
   const PtxOperand *items;
   unsigned wide = form->c_is_wide ? 2 : 1;
   uint32_t count = operand_items(&instr->operands[0], &items);
@@ -24,10 +39,12 @@ static bool lower_multiply(Fn *fn, const PtxInstr *instr, const MatrixForm *form
   if (!check_fragment(fn, &instr->operands[0], count, form->d / wide) || !write_tuple(fn, items, count, wide, &d)) return false;
   if (!read_fragment(fn, &instr->operands[3], form->c, form->c_is_wide, 0, 1, &c)) return false;
   for (unsigned step = 0; step < form->steps; step++) {
-    if (!read_fragment(fn, &instr->operands[1], form->a, form->a_is_wide, step, form->steps, &a)) return false;
+    if (form->selectors != 0 ? !read_sparse(fn, instr, form, &a, &imm)
+                             : !read_fragment(fn, &instr->operands[1], form->a, form->a_is_wide, step, form->steps, &a))
+      return false;
     if (!read_fragment(fn, &instr->operands[2], form->b, form->a_is_wide, step, form->steps, &b)) return false;
     MirInstr *out = emit_guarded(fn, form->op);
-    out->imm = form->imm;
+    out->imm = imm;
     out->d[0] = d;
     out->a = a;
     out->b = b;

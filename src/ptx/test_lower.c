@@ -267,6 +267,8 @@ static const Snippet bad_snippets[] = {
      "19: 4 registers are needed here, not 2"},
     {"mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r1}, {%r3, %r4}, {%r5}, {%r2, %r1};",
      "50: this fragment has 2 registers, not 1"},
+    {"mma.sp.sync.aligned.m16n8k32.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r3, %r4, %r5, %r6}, {%r3, %r4, %r5, %r6}, {%r1, %r2}, %r7, 2;",
+     "127: the sparsity selector must be a constant from 0 to 1"},
     {"mma.sync.aligned.m16n8k99.row.col.f16.f16.f16.f16 {%r1}, {%r3, %r4}, {%r5}, {%r2, %r1};",
      "1: unsupported instruction 'mma.sync.aligned.m16n8k99.row.col.f16.f16.f16.f16'"},
     {"mapa.shared::cluster.u32 %r1, %r2, %r3;",
