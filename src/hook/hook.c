@@ -80,6 +80,14 @@ bool hook_chain_served(const HookChain *chain, uint32_t offers, const char *mach
   return true;
 }
 
+bool hook_chain_admits(const HookChain *chain, const Program *program, const LaunchEvent *event, Diags *diags) {
+  for (uint32_t i = 0; i < chain->count; i++) {
+    const Hook *hook = chain->hooks[i];
+    if (hook->admits != NULL && !hook->admits(hook, program, event, diags)) return false;
+  }
+  return true;
+}
+
 // ---- Verdicts ------------------------------------------------------------------------------------
 #define MAY(verdict) (1u << VERDICT_##verdict)
 typedef enum Direction { NEITHER, LEAVES, ENTERS } Direction;

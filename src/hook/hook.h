@@ -427,6 +427,9 @@ struct Hook {
   bool (*attach)(Hook *hook, HookLayout *layout, Diags *diags);
   // Does it protect this kernel? False: it runs without, and `why` says for which reason, in one line. NULL: it asks nothing of kernels.
   bool (*covers)(const Hook *hook, const Program *program, const char *kernel, Text *why);
+  // Can it serve this launch at all? Asked before anything of it happens. False: the launch is refused, and one line in `diags` says why and what to do.
+  // NULL: it serves every launch.
+  bool (*admits)(const Hook *hook, const Program *program, const LaunchEvent *event, Diags *diags);
 #define EVENT(name, ID, Event, direction, verdicts, moment) Verdict (*name)(Hook * hook, HookMachine * machine, Event * event);
 #define MOMENT(name, ID, moment) void (*name)(Hook * hook, HookMachine * machine);
 #include "hook/hook.def"
@@ -498,6 +501,8 @@ MirrorWay hook_chain_mirrors(const HookChain *chain);
 uint32_t hook_chain_held_lines(const HookChain *chain); // the most that any wants
 // Does a machine that offers these actions have what each hook needs? If not, a diagnostic says who misses what.
 bool hook_chain_served(const HookChain *chain, uint32_t offers, const char *machine, Diags *diags);
+// Does every hook serve this launch? If not, a diagnostic says why.
+bool hook_chain_admits(const HookChain *chain, const Program *program, const LaunchEvent *event, Diags *diags);
 
 // ---- For machines --------------------------------------------------------------------------------
 // A machine lays its own state out, then lets the hooks append theirs; regions start at multiples of 64 bytes.
