@@ -165,7 +165,7 @@ int run_check_target(const RunOptions *options, const char *command) {
   if (workload == NULL && is_shader_file(options->target)) return shader_check_target(options, command) ? EXIT_OK : EXIT_BAD_INPUT;
   int other = workload == NULL ? other_file(options->target, command) : EXIT_OK;
   if (other != EXIT_OK) return other;
-  if (options->shader.given) return message_usage(command, "--domain, --texture and --value are for fragment programs (.fp)");
+  if (options->shader.given) return message_usage(command, "--domain, --texture, --value and --twice are for fragment programs (.fp)");
   if (options->images.given)
     return message_usage(command, "--gmem-in, --gmem-out, --cmem-in and --cmem-bytes are for G80 code (.sass, .hex)");
   if (workload == NULL && !is_ptx_file(options->target)) return unknown_target(options->target, command);

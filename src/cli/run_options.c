@@ -192,6 +192,12 @@ static bool take_value(const OptionUse *use) {
   return options->shader.given = true;
 }
 
+static bool take_twice(const OptionUse *use) {
+  ShaderWishes *shader = option_field(use);
+  shader->given = true;
+  return shader_twice_of(use->text, &shader->twice) || option_wrong(use, "host, gpu or boards");
+}
+
 static const Option workload_options[] = {
     {"size", 0, "SIZE", "tiny, small, default or large", .take = option_size},
     {"param", 0, "NAME=NUMBER", "change one of its parameters", .take = take_param},
@@ -217,6 +223,10 @@ static const Option shader_options[] = {
     {"domain", 0, "WxH", "fragments (default 64x64)", .take = take_domain, .offset = offsetof(RunOptions, shader)},
     {"texture", 0, "N=WHAT", "texture N: random:WxH, zeros:WxH or a PNG file; may be repeated", .take = take_texture},
     {"value", 0, "NAME=X,Y,Z,W", "of a parameter that the program declares; may be repeated", .take = take_value},
+    {"twice", 0, "WHERE",
+     "all of it twice, without hardware for that; compared by the host, on the gpu, or of two boards by the host; a third time if they "
+     "differ",
+     .take = take_twice, .offset = offsetof(RunOptions, shader)},
 };
 const OptionGroup run_shader_group = OPTION_GROUP("Fragment programs (.fp)", shader_options);
 
