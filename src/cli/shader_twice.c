@@ -40,9 +40,7 @@ static bool place_frame(const ShaderCall *call, Device *device, DeviceAddress *f
   return *frame != 0 && device_set(device, *frame, 0, shader_frame_bytes(call));
 }
 
-static uint32_t offset_of(Device *device, DeviceAddress address) {
-  return (uint32_t)(address - memory_base(device_memory(device)));
-}
+static uint32_t offset_of(Device *device, DeviceAddress address) { return (uint32_t)(address - memory_base(device_memory(device))); }
 
 static bool place_comparison(ShaderCall *call, Device *device, Diags *diags) {
   SourceText source;

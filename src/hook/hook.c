@@ -155,7 +155,7 @@ static inline bool is_put_off(HookEventId event, Verdict verdict) {
 }
 
 bool result_at(const Region *outputs, const ResultEvent *event, uint64_t now, uint64_t cycle, OutputMoment *moment) {
-  uint32_t turns = (WARP_LANES + outputs->units - 1) / outputs->units, width = (outputs->bits + 31) / 32;
+  uint32_t turns = result_turns(outputs, event), width = (outputs->bits + 31) / 32;
   uint32_t groups = max_u32((event->row_count + width - 1) / width, 1);
   *moment = (OutputMoment){.turns = turns, .groups = groups, .width = width};
   if (now < cycle || now - cycle >= event->cycles) return false;

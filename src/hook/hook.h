@@ -204,8 +204,8 @@ typedef struct HomeEvent {
 // A unit has its results, by lane slot. The unit's outputs are row `row` of the REGION_OUTPUT region `region`, which has as many units as the
 // hardware has lanes: lane slot s leaves output s % lanes in turn s / lanes.
 typedef struct ResultEvent {
-  const Who *who; // of the instruction that issued; threads of other warps may be with it
-  const Instr *instr;
+  const Who *who;     // of the instruction that issued; threads of other warps may be with it
+  const Instr *instr; // NULL: of a program of another form
   uint16_t region;
   uint64_t row;
   uint32_t cycles;         // that the outputs are busy with it, this one the last
@@ -215,6 +215,7 @@ typedef struct ResultEvent {
   const uint8_t *owner_of; // of each lane slot: index in `owner`
   const uint8_t *thread;   // of each lane slot: thread of that warp
   uint32_t owners;
+  uint8_t slots;        // lane slots that there are; 0: those of a warp
   uint8_t copy, copies; // this is issue `copy` (from 0) of `copies` so far of its threads
   uint8_t part;         // number of the part within the instruction; copies share it
   bool is_last;         // of this copy: all its threads have come with this result
@@ -231,6 +232,9 @@ typedef struct OutputMoment {
   uint32_t group, groups; // its first word = group * width
   uint32_t width;         // of the outputs, in words
 } OutputMoment;
+static inline uint32_t result_turns(const Region *outputs, const ResultEvent *event) {
+  return ((event->slots == 0 ? WARP_LANES : event->slots) + outputs->units - 1) / outputs->units;
+}
 bool result_at(const Region *outputs, const ResultEvent *event, uint64_t now, uint64_t cycle, OutputMoment *moment);
 
 typedef struct BranchEvent {
