@@ -1,6 +1,7 @@
 // redoubt run TARGET: one run of a workload or of a kernel in a PTX file.
 #include "cli/fault.h"
 #include "cli/run.h"
+#include "fault/upsets.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -61,6 +62,11 @@ static bool attach(Run *run, Diags *diags) {
   AttachmentWishes wishes;
   if (!trace_file_open(&run->trace, run->options, &wishes, diags)) return false;
   bool good = attachments_open(&run->attachments, &wishes, diags);
+  if (good && run->options->upsets != NULL) {
+    Hook *upsets = upsets_new(run->options->upsets, run->arena, diags);
+    good = upsets != NULL && hook_chain_add(&run->attachments.chain, upsets);
+    if (!good) attachments_close(&run->attachments, diags);
+  }
   if (!good) trace_file_close(&run->trace, false, diags);
   return good;
 }

@@ -55,6 +55,7 @@ typedef struct RunOptions {
   const char *csv_file; // NULL: stdout
   StatsStyle stats;
   AttachmentWishes wishes; // --protect, --trace
+  const char *upsets;      // --upsets; NULL: none
   unsigned check;          // --check: CHECK_MEMORY, CHECK_RACES
   bool check_is_strict;    // findings are wrong results
   G80Images images;

@@ -239,6 +239,8 @@ static const Option machine_options[] = {
     {"max-instructions", 0, "N", "warp instructions per launch before it counts as endless", .take = take_max_instructions},
     {"protect", 0, "SCHEME", "attach a protection ('redoubt list protections'); several: repeat it", .take = option_words,
      .offset = offsetof(RunOptions, wishes.protections)},
+    {"upsets", 0, "CYCLES:LIST[:SEED]", "in every so many cycles a random bit of these structures flips; the results are then checked",
+     .take = option_text, .offset = offsetof(RunOptions, upsets)},
     {"output", 0, "FILE",
      "with faults and a CUDA program: a file that it writes, judged besides its standard output and what it copies back, and yours again "
      "afterwards; "

@@ -203,6 +203,27 @@ bool shader_check_target(const RunOptions *options, const char *command) {
   return wrong == NULL;
 }
 
+// With --upsets: is the frame that of a run without? It has no protection either.
+static bool is_right(Run *run, const ShaderCall *got, const uint8_t *frame, Diags *diags) {
+  SourceText source;
+  ShaderCall call;
+  const RunOptions *options = run->options;
+  if (!shader_text(options->target, run->arena, &source, diags) || !shader_call_parse(&call, options, run->arena, diags)) return false;
+  Program *program = shader_call_compile(options, &source, diags);
+  DeviceOptions plain = {.spec = &options->spec, .address_bits = program == NULL ? 0 : program->address_bits};
+  Device *device = program == NULL ? NULL : device_new(&plain, diags);
+  if (device == NULL) return false;
+  call.twice = TWICE_NOT;
+  call.request.module = device_load_program(device, program, diags);
+  uint64_t bytes = (uint64_t)call.width * call.height * FRAGMENT_TEXEL_BYTES;
+  const uint8_t *right = NULL;
+  if (call.request.module != NULL && shader_call_place(&call, device) && shader_call_run(&call, device))
+    right = memory_at(device_memory(device), call.frame, bytes);
+  bool same = right != NULL && got->width == call.width && memcmp(frame, right, bytes) == 0;
+  device_free(device);
+  return same;
+}
+
 static int launch(Run *run, ShaderCall *call, Device *device, Diags *diags) {
   const RunOptions *options = run->options;
   bool done = shader_call_place(call, device) && shader_call_run(call, device);
@@ -213,7 +234,10 @@ static int launch(Run *run, ShaderCall *call, Device *device, Diags *diags) {
   for (uint32_t i = 0; i < options->dumps.count; i++) {
     if (!shader_dump(&options->dumps.items[i], options, frame, NULL, diags)) return message_diags(diags);
   }
-  return done ? EXIT_OK : run_device_failed(run, device);
+  if (!done) return run_device_failed(run, device);
+  if (options->upsets == NULL) return EXIT_OK;
+  run->result.check = is_right(run, call, frame, diags) ? CHECK_PASSED : CHECK_FAILED;
+  return run->result.check == CHECK_PASSED ? EXIT_OK : EXIT_CHECK_FAILED;
 }
 
 int run_shader(Run *run) {

@@ -19,7 +19,8 @@ static Verdict compute(Toy *toy, uint32_t pipe, uint32_t mask, uint32_t wrong) {
   Verdict verdict = VERDICT_PASS;
   for (uint32_t i = 0; i < 2; i++) {
     uint32_t rows[WARP_LANES] = {1, 2, 3 ^ (i * wrong), 4};
-    ResultEvent event = {.who = &who, .region = 0, .row = pipe * 2 + i, .mask = mask, .rows = rows, .row_count = 1, .slots = 4, .cycles = 1};
+    ResultEvent event = {
+        .who = &who, .region = 0, .row = pipe * 2 + i, .mask = mask, .rows = rows, .row_count = 1, .slots = 4, .cycles = 1};
     verdict = hooks_result(&toy->chain, &toy->machine, &event);
   }
   return verdict;

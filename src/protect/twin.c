@@ -58,7 +58,8 @@ static bool twin_attach(Hook *hook, HookLayout *layout, Diags *diags) {
   first.dims[first.dim_count++] = (RegionDim){"pipe", pipes};
   first.bits = 32;
   first.unit_bytes = 4;
-  Region again = {.name = "twin.again", .title = "twin", .unit = "register", .meaning = "how often an instruction was repeated", .units = 1};
+  Region again = {
+      .name = "twin.again", .title = "twin", .unit = "register", .meaning = "how often an instruction was repeated", .units = 1};
   again.dims[again.dim_count++] = (RegionDim){"pipe", pipes};
   again.bits = 2;
   again.unit_bytes = 1;
