@@ -137,11 +137,12 @@ void unit_result(Flow *flow, const HookMachine *machine, const ResultEvent *even
   const Region *region = &tally->regions->items[event->region];
   OutputMoment at;
   result_at(region, event, machine->cycle, machine->cycle, &at);
-  uint32_t weight = ACE_PARTS * event->cycles / at.turns, number = flow_find(flow, event->who);
+  uint32_t weight = ACE_PARTS * event->cycles / at.turns, number = event->instr == NULL ? NOBODY : flow_find(flow, event->who);
   Slots slots = slots_of(event);
-  Kind kind = op_info[event->instr->op].kind;
-  bool computes =
-      kind == KIND_ALU || kind == KIND_WARP || kind == KIND_SREG || (kind == KIND_MATRIX && op_info[event->instr->op].space == SPACE_NONE);
+  // Who reads the results of a program of another form is not known: each counts.
+  const OpInfo *info = event->instr == NULL ? NULL : &op_info[event->instr->op];
+  Kind kind = info == NULL ? KIND_ALU : info->kind;
+  bool computes = kind == KIND_ALU || kind == KIND_WARP || kind == KIND_SREG || (kind == KIND_MATRIX && info->space == SPACE_NONE);
   Node *node = number == NOBODY || !computes ? NULL : node_at(flow, number);
   if (node != NULL && (node->pass_count == NODE_PASSES || node->is_store)) node = NULL;
   Told told = {event, &slots, node, machine->cycle, computes ? ACE_DATA : ACE_ADDRESS};

@@ -174,7 +174,7 @@ static bool fill_golden(const Hook *watch, bool done, Golden *golden, Diags *dia
   golden_limit_memory(golden, memory_in_use(device_memory(device)));
   target->outputs(target, &golden->outputs, golden->arena);
   golden->memory_hash = memory_hash(device_memory(device), 0);
-  golden->corrected = target_stat(target, STAT_CORRECTED);
+  golden->corrected = target_corrected(target);
   return true;
 }
 

@@ -157,6 +157,8 @@ uint64_t target_stat(Target *target, StatId stat) {
   return sum;
 }
 
+uint64_t target_corrected(Target *target) { return target_stat(target, STAT_CORRECTED) + target->repaired; }
+
 uint64_t target_hash_with(Target *target, const Machine *machine) {
   Device *device = target->device(target);
   uint64_t parts[2] = {machine_hash(machine), target->seen != NULL ? target->seen(target) : device_seen(device)};
@@ -253,7 +255,7 @@ void target_judge(Target *target, bool done, const TargetRight *right, Arena *ar
   *judgement = (Judgement){.cycles = target_cycles(target)};
   Device *device = target->device(target);
   if (!done) {
-    judgement->outcome = target_trap_outcome(device_trap(device)->kind);
+    judgement->outcome = target->gave_up ? OUTCOME_DETECTED : target_trap_outcome(device_trap(device)->kind);
     snprintf(judgement->note, sizeof judgement->note, "%s", device_error(device));
     return;
   }
@@ -262,7 +264,7 @@ void target_judge(Target *target, bool done, const TargetRight *right, Arena *ar
   target_compare(right->outputs, &got, judgement);
   if (judgement->wrong > 0) {
     judgement->outcome = !target->has_check ? OUTCOME_SDC : target->check(target) ? OUTCOME_SDC_TOLERABLE : OUTCOME_SDC_CRITICAL;
-  } else if (target_stat(target, STAT_CORRECTED) > right->corrected) {
+  } else if (target_corrected(target) > right->corrected) {
     judgement->outcome = OUTCOME_CORRECTED;
   } else {
     judgement->outcome = judgement->cycles == right->cycles ? OUTCOME_MASKED : OUTCOME_PERFORMANCE;

@@ -59,6 +59,8 @@ struct Target {
   bool has_check;
   bool is_repeatable; // name, arguments and Spec decide all of its run: nothing comes from a file
   void *own;
+  uint32_t repaired;                                                   // errors that its own host code has found and put right in this run
+  bool gave_up;                                                        // and one that it could not put right
   bool (*start)(Target *target, const HookChain *hooks, Diags *diags); // a fresh device, inputs in place
   bool (*run)(Target *target);                                         // all launches and the host code between them; false: a trap
   bool (*check)(Target *target);                                       // the target's own idea of right
@@ -118,6 +120,7 @@ uint64_t target_hash(Target *target); // of the machine and of what the host has
 uint64_t target_hash_with(Target *target, const Machine *machine); // likewise, with another machine in the place of its own
 uint64_t target_cycles(Target *target);                            // of the machine's clock; the host's loading counts
 uint64_t target_stat(Target *target, StatId stat);
+uint64_t target_corrected(Target *target); // by protections, and by its own host code
 Outcome target_trap_outcome(TrapKind kind);
 void target_compare(const TargetOutputs *golden, const TargetOutputs *got, Judgement *judgement); // adds to wrong and worst
 WrongPattern target_pattern(const Judgement *judgement);

@@ -58,8 +58,8 @@ static void add_machine(Words *words, Arena *arena, const JournalMeta *meta) {
 
 // "size=tiny", "seed=1", "kernel=NAME", "cooperative": options of that name; of a workload, the rest are its parameters.
 static void add_argument(Words *words, Arena *arena, const char *line, bool is_workload) {
-  static const char *const options[] = {"size", "seed",    "kernel",  "grid",       "block",  "shared",  "cooperative",
-                                        "arg",  "gmem-in", "cmem-in", "cmem-bytes", "domain", "texture", "value"};
+  static const char *const options[] = {"size",    "seed",    "kernel",     "grid",   "block",   "shared", "cooperative", "arg",
+                                        "gmem-in", "cmem-in", "cmem-bytes", "domain", "texture", "value",  "twice"};
   size_t length = strcspn(line, "=");
   for (size_t i = 0; i < COUNT_OF(options); i++) {
     bool own = !is_workload || i < 2;

@@ -1,6 +1,7 @@
 // redoubt run TARGET: one run of a workload or of a kernel in a PTX file.
 #include "cli/fault.h"
 #include "cli/run.h"
+#include "fault/upsets.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -61,6 +62,11 @@ static bool attach(Run *run, Diags *diags) {
   AttachmentWishes wishes;
   if (!trace_file_open(&run->trace, run->options, &wishes, diags)) return false;
   bool good = attachments_open(&run->attachments, &wishes, diags);
+  if (good && run->options->upsets != NULL) {
+    Hook *upsets = upsets_new(run->options->upsets, run->arena, diags);
+    good = upsets != NULL && hook_chain_add(&run->attachments.chain, upsets);
+    if (!good) attachments_close(&run->attachments, diags);
+  }
   if (!good) trace_file_close(&run->trace, false, diags);
   return good;
 }
@@ -165,7 +171,7 @@ int run_check_target(const RunOptions *options, const char *command) {
   if (workload == NULL && is_shader_file(options->target)) return shader_check_target(options, command) ? EXIT_OK : EXIT_BAD_INPUT;
   int other = workload == NULL ? other_file(options->target, command) : EXIT_OK;
   if (other != EXIT_OK) return other;
-  if (options->shader.given) return message_usage(command, "--domain, --texture and --value are for fragment programs (.fp)");
+  if (options->shader.given) return message_usage(command, "--domain, --texture, --value and --twice are for fragment programs (.fp)");
   if (options->images.given)
     return message_usage(command, "--gmem-in, --gmem-out, --cmem-in and --cmem-bytes are for G80 code (.sass, .hex)");
   if (workload == NULL && !is_ptx_file(options->target)) return unknown_target(options->target, command);

@@ -22,8 +22,11 @@ typedef struct G80Images {
   bool given;
 } G80Images;
 
-// Of fragment programs: --domain, --texture, --value.
+// All of a fragment program issued twice from the host, and how the results are compared (shader_twice.c).
+typedef enum ShaderTwice { TWICE_NOT, TWICE_HOST, TWICE_GPU, TWICE_BOARDS } ShaderTwice;
+// Of fragment programs: --domain, --texture, --value, --twice.
 typedef struct ShaderWishes {
+  ShaderTwice twice;
   uint32_t domain[2]; // zeros: not given
   VEC(const char *) textures, values;
   bool given;
@@ -52,6 +55,7 @@ typedef struct RunOptions {
   const char *csv_file; // NULL: stdout
   StatsStyle stats;
   AttachmentWishes wishes; // --protect, --trace
+  const char *upsets;      // --upsets; NULL: none
   unsigned check;          // --check: CHECK_MEMORY, CHECK_RACES
   bool check_is_strict;    // findings are wrong results
   G80Images images;
@@ -213,6 +217,7 @@ typedef struct ShaderTexels {
   float *pixels; // four for each texel, row by row
   uint32_t width, height;
 } ShaderTexels;
+typedef struct ShaderComparison ShaderComparison; // on the GPU: parameters and launch of compare.fp
 typedef struct ShaderCall {
   uint32_t width, height;
   ShaderTexels texture[SHADER_CALL_TEXTURES];
@@ -220,6 +225,12 @@ typedef struct ShaderCall {
   const void *pointers[1];
   DeviceAddress frame;
   LaunchRequest request; // but for the module
+  // --twice. Frames of the first, second and third computation: the first is `frame`, which has the result.
+  ShaderTwice twice;
+  DeviceAddress frames[3], marks;
+  struct FragmentParams *second; // of the second computation
+  ShaderComparison *comparison;
+  bool differed, gave_up; // of the last run: two computations differed; no two of three agreed
 } ShaderCall;
 // A picture or the floats of a frame: color, depth, or (`other` is not NULL) the difference of two.
 bool shader_dump(const DumpWish *wish, const RunOptions *options, const uint8_t *frame, const uint8_t *other, Diags *diags);
@@ -237,6 +248,14 @@ bool shader_check_target(const RunOptions *options, const char *command); // fal
 Program *shader_call_compile(const RunOptions *options, const SourceText *source, Diags *diags);
 bool shader_call_parse(ShaderCall *call, const RunOptions *options, Arena *arena, Diags *diags);
 bool shader_call_place(ShaderCall *call, Device *device);
+bool shader_textures_place(const ShaderCall *call, struct FragmentParams *params, Device *device);
+
+// ---- All of it twice (shader_twice.c) ---------------------------------------------------------------
+bool shader_twice_of(const char *text, ShaderTwice *twice); // false: there is no such way
+const char *shader_twice_name(ShaderTwice twice);           // not of TWICE_NOT
+uint64_t shader_frame_bytes(const ShaderCall *call);        // that it takes in memory
+bool shader_twice_place(ShaderCall *call, Device *device);  // what it needs besides
+bool shader_call_run(ShaderCall *call, Device *device);     // all launches; false: a trap, or (gave_up) no two results agree
 
 bool dump_array(const DumpWish *wish, const Files *files, Device *device, DeviceAddress address, const Element *element, uint64_t count,
                 Diags *diags);

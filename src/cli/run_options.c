@@ -192,6 +192,12 @@ static bool take_value(const OptionUse *use) {
   return options->shader.given = true;
 }
 
+static bool take_twice(const OptionUse *use) {
+  ShaderWishes *shader = option_field(use);
+  shader->given = true;
+  return shader_twice_of(use->text, &shader->twice) || option_wrong(use, "host, gpu or boards");
+}
+
 static const Option workload_options[] = {
     {"size", 0, "SIZE", "tiny, small, default or large", .take = option_size},
     {"param", 0, "NAME=NUMBER", "change one of its parameters", .take = take_param},
@@ -217,6 +223,10 @@ static const Option shader_options[] = {
     {"domain", 0, "WxH", "fragments (default 64x64)", .take = take_domain, .offset = offsetof(RunOptions, shader)},
     {"texture", 0, "N=WHAT", "texture N: random:WxH, zeros:WxH or a PNG file; may be repeated", .take = take_texture},
     {"value", 0, "NAME=X,Y,Z,W", "of a parameter that the program declares; may be repeated", .take = take_value},
+    {"twice", 0, "WHERE",
+     "all of it twice, without hardware for that; compared by the host, on the gpu, or of two boards by the host; a third time if they "
+     "differ",
+     .take = take_twice, .offset = offsetof(RunOptions, shader)},
 };
 const OptionGroup run_shader_group = OPTION_GROUP("Fragment programs (.fp)", shader_options);
 
@@ -229,6 +239,8 @@ static const Option machine_options[] = {
     {"max-instructions", 0, "N", "warp instructions per launch before it counts as endless", .take = take_max_instructions},
     {"protect", 0, "SCHEME", "attach a protection ('redoubt list protections'); several: repeat it", .take = option_words,
      .offset = offsetof(RunOptions, wishes.protections)},
+    {"upsets", 0, "CYCLES:LIST[:SEED]", "in every so many cycles a random bit of these structures flips; the results are then checked",
+     .take = option_text, .offset = offsetof(RunOptions, upsets)},
     {"output", 0, "FILE",
      "with faults and a CUDA program: a file that it writes, judged besides its standard output and what it copies back, and yours again "
      "afterwards; "

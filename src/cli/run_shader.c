@@ -1,7 +1,6 @@
 // redoubt run FILE.fp: a fragment program over a domain, with textures and values for its parameters, without any host code.
 #include "cli/png_file.h"
-#include "cli/run.h"
-#include "machine/fragment/fragment.h"
+#include "cli/shader_twice.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,7 +94,10 @@ bool shader_call_parse(ShaderCall *call, const RunOptions *options, Arena *arena
   for (uint32_t i = 0; i < options->shader.textures.count; i++) {
     if (!parse_texture(call, options, options->shader.textures.items[i], arena, diags)) return false;
   }
+  call->twice = options->shader.twice;
   call->params = ARENA_NEW(arena, FragmentParams);
+  call->second = ARENA_NEW(arena, FragmentParams);
+  call->comparison = ARENA_NEW(arena, ShaderComparison);
   call->pointers[0] = call->params;
   return true;
 }
@@ -118,22 +120,27 @@ static bool place_texture(const ShaderTexels *texels, FragmentTexture *texture, 
   return good;
 }
 
-bool shader_call_place(ShaderCall *call, Device *device) {
-  uint64_t base = memory_base(device_memory(device)), bytes = (uint64_t)call->width * call->height * FRAGMENT_TEXEL_BYTES;
-  FragmentParams *params = call->params;
-  call->frame = device_alloc(device, bytes);
-  if (call->frame == 0) return false;
-  params->frame = (uint32_t)(call->frame - base);
+bool shader_textures_place(const ShaderCall *call, FragmentParams *params, Device *device) {
   for (uint32_t i = 0; i < SHADER_TEXTURES; i++) {
     if (call->texture[i].width != 0 && !place_texture(&call->texture[i], &params->texture[i], device)) return false;
   }
+  return true;
+}
+
+bool shader_call_place(ShaderCall *call, Device *device) {
+  uint64_t base = memory_base(device_memory(device));
+  FragmentParams *params = call->params;
+  call->frame = device_alloc(device, shader_frame_bytes(call));
+  if (call->frame == 0) return false;
+  params->frame = (uint32_t)(call->frame - base);
+  if (!shader_textures_place(call, params, device)) return false;
   call->request.kernel = "fragment program";
   call->request.arguments = call->pointers;
   call->request.argument_count = 1;
   call->request.grid[0] = call->width;
   call->request.grid[1] = call->height;
   call->request.grid[2] = call->request.block[0] = call->request.block[1] = call->request.block[2] = 1;
-  return true;
+  return shader_twice_place(call, device);
 }
 
 // ---- Results -----------------------------------------------------------------------------------------------------------------
@@ -196,9 +203,30 @@ bool shader_check_target(const RunOptions *options, const char *command) {
   return wrong == NULL;
 }
 
+// With --upsets: is the frame that of a run without? It has no protection either.
+static bool is_right(Run *run, const ShaderCall *got, const uint8_t *frame, Diags *diags) {
+  SourceText source;
+  ShaderCall call;
+  const RunOptions *options = run->options;
+  if (!shader_text(options->target, run->arena, &source, diags) || !shader_call_parse(&call, options, run->arena, diags)) return false;
+  Program *program = shader_call_compile(options, &source, diags);
+  DeviceOptions plain = {.spec = &options->spec, .address_bits = program == NULL ? 0 : program->address_bits};
+  Device *device = program == NULL ? NULL : device_new(&plain, diags);
+  if (device == NULL) return false;
+  call.twice = TWICE_NOT;
+  call.request.module = device_load_program(device, program, diags);
+  uint64_t bytes = (uint64_t)call.width * call.height * FRAGMENT_TEXEL_BYTES;
+  const uint8_t *right = NULL;
+  if (call.request.module != NULL && shader_call_place(&call, device) && shader_call_run(&call, device))
+    right = memory_at(device_memory(device), call.frame, bytes);
+  bool same = right != NULL && got->width == call.width && memcmp(frame, right, bytes) == 0;
+  device_free(device);
+  return same;
+}
+
 static int launch(Run *run, ShaderCall *call, Device *device, Diags *diags) {
   const RunOptions *options = run->options;
-  bool done = shader_call_place(call, device) && device_launch(device, &call->request);
+  bool done = shader_call_place(call, device) && shader_call_run(call, device);
   run_clear_progress(run);
   if (!done && device_trap(device)->kind == TRAP_NONE) return run_device_failed(run, device);
   const uint8_t *frame = memory_at(device_memory(device), call->frame, (uint64_t)call->width * call->height * FRAGMENT_TEXEL_BYTES);
@@ -206,7 +234,10 @@ static int launch(Run *run, ShaderCall *call, Device *device, Diags *diags) {
   for (uint32_t i = 0; i < options->dumps.count; i++) {
     if (!shader_dump(&options->dumps.items[i], options, frame, NULL, diags)) return message_diags(diags);
   }
-  return done ? EXIT_OK : run_device_failed(run, device);
+  if (!done) return run_device_failed(run, device);
+  if (options->upsets == NULL) return EXIT_OK;
+  run->result.check = is_right(run, call, frame, diags) ? CHECK_PASSED : CHECK_FAILED;
+  return run->result.check == CHECK_PASSED ? EXIT_OK : EXIT_CHECK_FAILED;
 }
 
 int run_shader(Run *run) {

@@ -3,6 +3,15 @@
 
 static bool place(void *call, Device *device) { return shader_call_place(call, device); }
 
+static bool run(Target *target) {
+  const FileTarget *own = target->own;
+  ShaderCall *call = own->call;
+  bool done = shader_call_run(call, own->device);
+  target->repaired = done && call->differed ? 1 : 0;
+  target->gave_up = call->gave_up;
+  return done;
+}
+
 static void add_frame(const FileTarget *own, TargetOutputs *outputs, Arena *arena) {
   const ShaderCall *call = own->call;
   TargetOutput *frame = &outputs->items[outputs->count++];
@@ -18,6 +27,7 @@ static const char *arguments_text(const RunOptions *options, const ShaderCall *c
   text_add(&text, "seed=%llu\ndomain=%ux%u\n", (unsigned long long)options->seed, call->width, call->height);
   for (uint32_t i = 0; i < options->shader.textures.count; i++) text_add(&text, "texture=%s\n", options->shader.textures.items[i]);
   for (uint32_t i = 0; i < options->shader.values.count; i++) text_add(&text, "value=%s\n", options->shader.values.items[i]);
+  if (options->shader.twice != TWICE_NOT) text_add(&text, "twice=%s\n", shader_twice_name(options->shader.twice));
   const char *copy = arena_copy_text(arena, text.at, text.length);
   text_free(&text);
   return copy;
@@ -34,5 +44,7 @@ Target *shader_target(const RunOptions *options, Arena *arena, Diags *diags) {
   *own = (FileTarget){.options = options, .source = own->source, .call = call, .request = &call->request, .compile = shader_call_compile};
   own->place = place;
   own->outputs = add_frame;
-  return file_target(own, arguments_text(options, call, arena), arena);
+  Target *target = file_target(own, arguments_text(options, call, arena), arena);
+  target->run = run;
+  return target;
 }

@@ -182,9 +182,19 @@ static void run_launch(Device *device, const MachineEnvironment *environment, co
   if (device->check != NULL) memory_check_end(device->check);
 }
 
+// Machine and hooks are asked whether they can serve it, before anything of it happens.
 static bool launch_admitted(Device *device, const Launch *launch) {
   Diags diags = {0};
+  const HookChain *hooks = device->machine == NULL ? NULL : device->options.hooks;
   bool good = device->machine == NULL || machine_admits(device->machine, launch, &diags);
+  if (good && hooks != NULL) {
+    Who who = WHO_NOBODY;
+    who.launch = launch->number;
+    LaunchEvent event = {.who = &who, .kernel = launch->kernel->name, .shared_bytes = launch->dynamic_shared_bytes};
+    memcpy(event.grid, launch->grid, sizeof event.grid);
+    memcpy(event.block, launch->block, sizeof event.block);
+    good = hook_chain_admits(hooks, launch->program, &event, &diags);
+  }
   if (!good) device_fail(device, "%s", diags.items[0].text);
   diags_free(&diags);
   return good;

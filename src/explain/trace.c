@@ -327,7 +327,9 @@ static Verdict on_read(Hook *hook, HookMachine *machine, const CellEvent *event)
 static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
   Tracer *at = hook->own;
   if (at->mode == TRACE_RECORD) watch_result(at, machine, event);
-  if (at->mode != TRACE_COMPARE || event->row_count != 2 || (op_info[event->instr->op].flags & IT_WRITES_MEMORY) == 0) return VERDICT_PASS;
+  if (at->mode != TRACE_COMPARE || event->instr == NULL || event->row_count != 2 ||
+      (op_info[event->instr->op].flags & IT_WRITES_MEMORY) == 0)
+    return VERDICT_PASS;
   for (uint32_t i = at->run->step_count; i-- > 0;) {
     Step *step = &at->run->steps[i];
     bool is_store = step->kind == STEP_STORE_DATA || step->kind == STEP_STORE_ADDRESS;

@@ -4,7 +4,6 @@
 // affair: results lie by lane slot. Comparisons put out one bit, or two: bits 0 and 1.
 #include "fault/fault_internal.h"
 
-static uint32_t turns_of(const Region *region) { return (WARP_LANES + region->units - 1) / region->units; }
 static uint32_t width_of(const Region *region) { return (region->bits + 31) / 32; } // in words
 static uint32_t groups_of(const Region *region, const ResultEvent *event) {
   return max_u32((event->row_count + width_of(region) - 1) / width_of(region), 1);
@@ -38,7 +37,7 @@ uint32_t fault_result_bits(const RegionTable *regions, const Fault *fault, uint6
 bool fault_meets(const RegionTable *regions, const Fault *fault, const ResultEvent *event) {
   if (event->region != fault->site.region || event->row != fault->site.row) return false;
   ResultBit bits[FAULT_MAX_BITS];
-  uint32_t found = 0, turns = turns_of(&regions->items[event->region]);
+  uint32_t found = 0, turns = result_turns(&regions->items[event->region], event);
   for (uint32_t turn = 0; turn < turns && found == 0; turn++) found = result_bits(regions, fault, event, turn, 0, bits);
   return found > 0;
 }
@@ -69,7 +68,7 @@ bool strike_is_over(const Strike *strike, uint64_t cycle) { return !strike->wait
 // Every result that passes while a fault lasts.
 static bool hold(const RegionTable *regions, const Fault *fault, const ResultEvent *event, ResultEvent *damaged) {
   const Region *region = &regions->items[event->region];
-  uint32_t turns = turns_of(region), all = turns * groups_of(region, event);
+  uint32_t turns = result_turns(region, event), all = turns * groups_of(region, event);
   bool alters = false;
   for (uint32_t i = 0; i < all; i++) {
     ResultBit bits[FAULT_MAX_BITS];

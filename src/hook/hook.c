@@ -80,6 +80,14 @@ bool hook_chain_served(const HookChain *chain, uint32_t offers, const char *mach
   return true;
 }
 
+bool hook_chain_admits(const HookChain *chain, const Program *program, const LaunchEvent *event, Diags *diags) {
+  for (uint32_t i = 0; i < chain->count; i++) {
+    const Hook *hook = chain->hooks[i];
+    if (hook->admits != NULL && !hook->admits(hook, program, event, diags)) return false;
+  }
+  return true;
+}
+
 // ---- Verdicts ------------------------------------------------------------------------------------
 #define MAY(verdict) (1u << VERDICT_##verdict)
 typedef enum Direction { NEITHER, LEAVES, ENTERS } Direction;
@@ -147,7 +155,7 @@ static inline bool is_put_off(HookEventId event, Verdict verdict) {
 }
 
 bool result_at(const Region *outputs, const ResultEvent *event, uint64_t now, uint64_t cycle, OutputMoment *moment) {
-  uint32_t turns = (WARP_LANES + outputs->units - 1) / outputs->units, width = (outputs->bits + 31) / 32;
+  uint32_t turns = result_turns(outputs, event), width = (outputs->bits + 31) / 32;
   uint32_t groups = max_u32((event->row_count + width - 1) / width, 1);
   *moment = (OutputMoment){.turns = turns, .groups = groups, .width = width};
   if (now < cycle || now - cycle >= event->cycles) return false;

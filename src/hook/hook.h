@@ -204,8 +204,8 @@ typedef struct HomeEvent {
 // A unit has its results, by lane slot. The unit's outputs are row `row` of the REGION_OUTPUT region `region`, which has as many units as the
 // hardware has lanes: lane slot s leaves output s % lanes in turn s / lanes.
 typedef struct ResultEvent {
-  const Who *who; // of the instruction that issued; threads of other warps may be with it
-  const Instr *instr;
+  const Who *who;     // of the instruction that issued; threads of other warps may be with it
+  const Instr *instr; // NULL: of a program of another form
   uint16_t region;
   uint64_t row;
   uint32_t cycles;         // that the outputs are busy with it, this one the last
@@ -215,6 +215,7 @@ typedef struct ResultEvent {
   const uint8_t *owner_of; // of each lane slot: index in `owner`
   const uint8_t *thread;   // of each lane slot: thread of that warp
   uint32_t owners;
+  uint8_t slots;        // lane slots that there are; 0: those of a warp
   uint8_t copy, copies; // this is issue `copy` (from 0) of `copies` so far of its threads
   uint8_t part;         // number of the part within the instruction; copies share it
   bool is_last;         // of this copy: all its threads have come with this result
@@ -231,6 +232,9 @@ typedef struct OutputMoment {
   uint32_t group, groups; // its first word = group * width
   uint32_t width;         // of the outputs, in words
 } OutputMoment;
+static inline uint32_t result_turns(const Region *outputs, const ResultEvent *event) {
+  return ((event->slots == 0 ? WARP_LANES : event->slots) + outputs->units - 1) / outputs->units;
+}
 bool result_at(const Region *outputs, const ResultEvent *event, uint64_t now, uint64_t cycle, OutputMoment *moment);
 
 typedef struct BranchEvent {
@@ -427,6 +431,9 @@ struct Hook {
   bool (*attach)(Hook *hook, HookLayout *layout, Diags *diags);
   // Does it protect this kernel? False: it runs without, and `why` says for which reason, in one line. NULL: it asks nothing of kernels.
   bool (*covers)(const Hook *hook, const Program *program, const char *kernel, Text *why);
+  // Can it serve this launch at all? Asked before anything of it happens. False: the launch is refused, and one line in `diags` says why and what to do.
+  // NULL: it serves every launch.
+  bool (*admits)(const Hook *hook, const Program *program, const LaunchEvent *event, Diags *diags);
 #define EVENT(name, ID, Event, direction, verdicts, moment) Verdict (*name)(Hook * hook, HookMachine * machine, Event * event);
 #define MOMENT(name, ID, moment) void (*name)(Hook * hook, HookMachine * machine);
 #include "hook/hook.def"
@@ -498,6 +505,8 @@ MirrorWay hook_chain_mirrors(const HookChain *chain);
 uint32_t hook_chain_held_lines(const HookChain *chain); // the most that any wants
 // Does a machine that offers these actions have what each hook needs? If not, a diagnostic says who misses what.
 bool hook_chain_served(const HookChain *chain, uint32_t offers, const char *machine, Diags *diags);
+// Does every hook serve this launch? If not, a diagnostic says why.
+bool hook_chain_admits(const HookChain *chain, const Program *program, const LaunchEvent *event, Diags *diags);
 
 // ---- For machines --------------------------------------------------------------------------------
 // A machine lays its own state out, then lets the hooks append theirs; regions start at multiples of 64 bytes.

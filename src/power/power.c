@@ -23,8 +23,9 @@ const LeakageInfo leakage_info[LEAKAGE_COUNT] = {
 };
 
 // Dense arrays of cells, with the periphery of a memory. All other structures are latches.
-static const char *const memories[] = {"rf",   "shared", "l1d",    "constant",  "texture", "icache", "icache2", "l2",   "pred",     "temp",
-                                       "half", "input",  "output", "constants", "tcache",  "rcache", "stack",   "loop", "ldst.data"};
+static const char *const memories[] = {"rf",     "shared", "l1d",   "constant", "texture",   "icache", "icache2",
+                                       "l2",     "pred",   "temp",  "half",     "input",     "output", "constants",
+                                       "tcache", "rcache", "stack", "loop",     "ldst.data", "store"};
 
 // ---- The model ---------------------------------------------------------------------------------------
 

@@ -81,6 +81,10 @@ static const Scheme schemes[] = {
       "issue slots and unit time of sub-warps; crossbar=N and control=N cycles (0); a bit per lane, itself struck by faults",
       "Dweik, Abdel-Majeed and Annavaram, Warped-Shield: Tolerating Hard Faults in GPGPUs, DSN 2014"},
      shield_new},
+    {{"twin", "twin", "every arithmetic unit twice in its core; what differs is not written, and the instruction is carried out again",
+      "a second arithmetic unit in each pipeline (--set fragment.units=2) and its energy; a cycle for each repeat",
+      "Sheaffer, Luebke and Skadron, Graphics Hardware 2007, Figure 1: what the paper argues against"},
+     twin_new},
 };
 const uint32_t protect_count = COUNT_OF(schemes);
 

@@ -32,5 +32,6 @@ Hook *reissue_points_new(const ProtectArguments *arguments, Arena *arena, Diags 
 Hook *reissue_blocks_new(const ProtectArguments *arguments, Arena *arena, Diags *diags); // SIMT machines
 Hook *rise_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *secded_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
+Hook *twin_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 
 #endif

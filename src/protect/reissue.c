@@ -10,6 +10,8 @@
 // faults strike. Switched off (`off`), the hardware is there and costs nothing.
 #include "protect/reissue.h"
 
+#include <inttypes.h>
+
 // ---- Bits and entries of structures ------------------------------------------------------------------------------------
 
 static uint8_t *row_of(const HookMachine *machine, uint16_t region, uint64_t row) {
@@ -204,9 +206,21 @@ static Verdict reissue_block(Hook *hook, HookMachine *machine, const BlockEvent 
 
 // ---- Making it ---------------------------------------------------------------------------------------------------------
 
+static bool has_room(const Reissue *own, const LaunchEvent *event) { return (uint64_t)event->grid[0] * event->grid[1] <= own->points; }
+
+static bool reissue_admits(const Hook *hook, const Program *program, const LaunchEvent *event, Diags *diags) {
+  (void)program;
+  const Reissue *own = hook->own;
+  if (has_room(own, event)) return true;
+  uint64_t points = (uint64_t)event->grid[0] * event->grid[1];
+  return diags_add(diags, NULL, 0, 0,
+                   "reissue has full/empty bits for %u points, and the domain of %u x %u has %" PRIu64 "; give it reissue:points=%" PRIu64,
+                   own->points, event->grid[0], event->grid[1], points, points);
+}
+
 static Verdict reissue_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
   const Reissue *own = hook->own;
-  if ((uint64_t)event->grid[0] * event->grid[1] > own->points) return VERDICT_HALT; // more than the frame has bits for
+  if (!has_room(own, event)) return VERDICT_HALT; // nobody has asked `admits`
   for (uint32_t i = 0; i < 2; i++) reissue_set(machine, own->geometry, 0, i, event->grid[i]);
   return VERDICT_PASS;
 }
@@ -303,6 +317,7 @@ Hook *reissue_points_new(const ProtectArguments *arguments, Arena *arena, Diags 
                  .needs = WANT_POINT | WANT_MERGE,
                  .next_cycle = UINT64_MAX};
   if (own->off) return hook;
+  hook->admits = reissue_admits;
   hook->launch = reissue_launch;
   hook->point = reissue_point;
   hook->merge = reissue_merge;

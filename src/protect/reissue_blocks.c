@@ -318,6 +318,17 @@ static Verdict halted(const Blocks *own, const HookMachine *machine) {
 
 // ---- Events --------------------------------------------------------------------------------------------
 
+// Only with `strict`: others run without.
+static bool admits(const Hook *hook, const Program *program, const LaunchEvent *event, Diags *diags) {
+  Text why = {0};
+  bool covers = reissue_covers(hook, program, event->kernel, &why);
+  if (!covers)
+    diags_add(diags, NULL, 0, 0, "reissue:strict does not run kernel '%s': %s; without 'strict' it runs unprotected", event->kernel,
+              why.at == NULL ? "" : why.at);
+  text_free(&why);
+  return covers;
+}
+
 static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
   const Blocks *own = hook->own;
   uint64_t *core = blocks_core(own, machine);
@@ -536,6 +547,7 @@ Hook *reissue_blocks_new(const ProtectArguments *arguments, Arena *arena, Diags 
   hook->needs = WANT_LAUNCH | WANT_BLOCK | WANT_HELD | WANT_ARRIVAL | WANT_CYCLE;
   hook->held_lines = (uint16_t)own->lines;
   hook->covers = reissue_covers;
+  if (own->strict) hook->admits = admits;
   hook->launch = on_launch;
   hook->block = on_block;
   hook->held = on_held;

@@ -238,6 +238,14 @@ static void test_refused(void **state) {
   Who who = WHO_NOBODY;
   LaunchEvent launch = {.who = &who, .grid = {WIDTH, HEIGHT, 1}};
   assert_int_equal(hooks_launch(&toy.chain, &toy.machine, &launch), VERDICT_HALT);
+  Diags diags = {0};
+  assert_false(hook_chain_admits(&toy.chain, NULL, &launch, &diags));
+  assert_string_equal(diags.items[0].text,
+                      "reissue has full/empty bits for 63 points, and the domain of 8 x 8 has 64; give it reissue:points=64");
+  diags_free(&diags);
+  toy_close(&toy);
+  assert_true(toy_open(&toy, &none, &shape, "reissue:points=64"));
+  assert_true(hook_chain_admits(&toy.chain, NULL, &launch, &diags));
   toy_close(&toy);
 }
 

@@ -37,6 +37,7 @@ static bool computes(const OpInfo *info) { return info->kind == KIND_ALU || info
 // The register or predicate that goes wrong, and how; RERUN_NOWHERE: none, or more than one.
 static RerunPlace wrong_place(const ResultEvent *event, const ResultBit *bits, uint32_t count, Reader *reader) {
   const Instr *instr = event->instr;
+  if (instr == NULL) return RERUN_NOWHERE;
   const OpInfo *info = &op_info[instr->op];
   bool is_register = !bits[0].is_predicate;
   if (!computes(info) || (is_register && type_info[info->d].registers != event->row_count)) return RERUN_NOWHERE;

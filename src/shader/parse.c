@@ -547,6 +547,9 @@ ShaderProgram *shader_parse(const char *file, const char *text, size_t length, D
     program->texture_reads += reads;
     if (reads) program->textures |= 1u << program->code[i].texture;
   }
+  ShaderWord *words = ARENA_ARRAY(p.arena, ShaderWord, program->count);
+  for (uint32_t i = 0; i < program->count; i++) shader_encode(&program->code[i], &words[i]);
+  program->words = words;
   return program;
 }
 

@@ -56,6 +56,13 @@ typedef struct ShaderInstr {
   uint32_t line;
 } ShaderInstr;
 
+// An instruction as hardware stores it: 123 bits of four words. The line is not among them.
+typedef struct ShaderWord {
+  uint32_t word[4];
+} ShaderWord;
+void shader_encode(const ShaderInstr *instr, ShaderWord *word);
+bool shader_decode(const ShaderWord *word, ShaderInstr *instr); // false: no legal instruction
+
 typedef struct ShaderParameter {
   const char *name; // NULL: a constant in the text
   float value[4];
@@ -63,6 +70,7 @@ typedef struct ShaderParameter {
 typedef struct ShaderProgram {
   Arena *arena;
   const ShaderInstr *code; // the last one is END
+  const ShaderWord *words; // the same, encoded
   uint32_t count;
   ShaderParameter *constants;
   uint32_t constant_count;
@@ -101,16 +109,19 @@ typedef struct ShaderState {
   ShaderHalves *half;            // SHADER_HALVES
   const ShaderVector *constants; // as many as the program has
 } ShaderState;
-typedef enum ShaderStep { STEP_ON, STEP_READS, STEP_KILLED, STEP_ENDED, STEP_WRONG } ShaderStep;
+typedef enum ShaderStep { STEP_ON, STEP_COMPUTED, STEP_READS, STEP_KILLED, STEP_ENDED, STEP_WRONG } ShaderStep;
 typedef struct ShaderRead { // of STEP_READS: what is to be read
   uint32_t texture, shape;
-  float at[4]; // coordinates, divided already
+  float at[4]; // coordinates, divided already; of STEP_COMPUTED the result of the arithmetic unit
 } ShaderRead;
 // Carries out the instruction at thread->pc. STEP_READS: shader_read ends the instruction with the texel. STEP_WRONG: the program counter or
 // a stack is beyond its end, which only a fault can do.
 void shader_begin(const ShaderState *state); // all zero but the condition code, which is "equal"
 ShaderStep shader_step(const ShaderProgram *program, const ShaderState *state, ShaderRead *read);
 void shader_read(const ShaderProgram *program, const ShaderState *state, const float texel[4]);
+// The same for machines, which fetch the instruction themselves. STEP_COMPUTED: shader_put ends the instruction with the result, as with a texel.
+ShaderStep shader_carry_out(const ShaderProgram *program, const ShaderInstr *instr, const ShaderState *state, ShaderRead *read);
+void shader_put(const ShaderInstr *instr, const ShaderState *state, const float result[4]);
 // The result of an instruction that is neither a read nor flow, before masks and precision.
 void shader_compute(ShaderOp op, const float a[4], const float b[4], const float c[4], float result[4]);
 float shader_round(ShaderPrecision precision, float value);

@@ -171,10 +171,8 @@ static void ask(const ShaderProgram *program, const ShaderState *state, const Sh
   for (uint32_t i = 0; instr->op == SHADER_TXP && i < 3; i++) read->at[i] /= read->at[3];
 }
 
-ShaderStep shader_step(const ShaderProgram *program, const ShaderState *state, ShaderRead *read) {
+ShaderStep shader_carry_out(const ShaderProgram *program, const ShaderInstr *instr, const ShaderState *state, ShaderRead *read) {
   ShaderThread *thread = state->thread;
-  if (thread->pc >= program->count) return STEP_WRONG;
-  const ShaderInstr *instr = &program->code[thread->pc];
   const ShaderOpInfo *info = &shader_op_info[instr->op];
   if (info->kind == SHADER_FLOW) return flow(program, state, instr);
   if (info->kind == SHADER_KILL) {
@@ -186,16 +184,27 @@ ShaderStep shader_step(const ShaderProgram *program, const ShaderState *state, S
     ask(program, state, instr, read);
     return STEP_READS;
   }
-  float source[3][4] = {{0}}, result[4];
+  float source[3][4] = {{0}};
   for (uint32_t i = 0; i < info->sources; i++) fetch(program, state, &instr->source[i], source[i]);
-  shader_compute((ShaderOp)instr->op, source[0], source[1], source[2], result);
+  shader_compute((ShaderOp)instr->op, source[0], source[1], source[2], read->at);
+  return STEP_COMPUTED;
+}
+
+void shader_put(const ShaderInstr *instr, const ShaderState *state, const float result[4]) {
   write(state, instr, result);
-  thread->pc++;
+  state->thread->pc++;
+}
+
+ShaderStep shader_step(const ShaderProgram *program, const ShaderState *state, ShaderRead *read) {
+  if (state->thread->pc >= program->count) return STEP_WRONG;
+  const ShaderInstr *instr = &program->code[state->thread->pc];
+  ShaderStep step = shader_carry_out(program, instr, state, read);
+  if (step != STEP_COMPUTED) return step;
+  shader_put(instr, state, read->at);
   return STEP_ON;
 }
 
 void shader_read(const ShaderProgram *program, const ShaderState *state, const float texel[4]) {
   if (state->thread->pc >= program->count) return; // a fault
-  write(state, &program->code[state->thread->pc], texel);
-  state->thread->pc++;
+  shader_put(&program->code[state->thread->pc], state, texel);
 }

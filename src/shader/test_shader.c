@@ -217,12 +217,36 @@ static void test_parameters(void **state) {
   shader_free(program);
 }
 
+// Every instruction comes back from its bits; whatever the bits are, decoding ends, and no two fields share one.
+static void test_words(void **state) {
+  (void)state;
+  Diags diags = {0};
+  ShaderProgram *program = parse("DECLARE scale; MULRC_SAT R3.xz (GT.wzyx), -|H7.wzyx|, scale; TEX R1, R0, TEX15, RECT; REP scale.x; "
+                                 "SGTC RC.x, f[TEX7], 0.5; BRK GT.x; ENDREP; MOVX o[DEPR], R31.yyyy;",
+                                 &diags);
+  assert_non_null(program);
+  for (uint32_t i = 0; i < program->count; i++) {
+    ShaderInstr instr;
+    assert_true(shader_decode(&program->words[i], &instr));
+    instr.line = program->code[i].line;
+    assert_memory_equal(&instr, &program->code[i], sizeof instr);
+    uint32_t used = 0;
+    for (uint32_t bit = 0; bit < 128; bit++) {
+      ShaderWord struck = program->words[i], back;
+      struck.word[bit / 32] ^= 1u << bit % 32;
+      shader_decode(&struck, &instr);
+      shader_encode(&instr, &back);
+      used += memcmp(&back, &struck, sizeof back) == 0;
+    }
+    assert_int_equal(used, 123);
+  }
+  shader_free(program);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_computed),
-      cmocka_unit_test(test_ends),
-      cmocka_unit_test(test_parameters),
+      cmocka_unit_test(test_refused),    cmocka_unit_test(test_computed), cmocka_unit_test(test_ends),
+      cmocka_unit_test(test_parameters), cmocka_unit_test(test_words),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

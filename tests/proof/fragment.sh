@@ -1,13 +1,14 @@
 #!/bin/sh
 # Reissue lets no fault of the fragment cores through: fragment.sh REDOUBT FOLDER [FAULTS]. Half of the faults strike a program that waits for textures,
-# half one whose fragments take different ways. Then as many strike the fragment queue, the contexts and the crossbars, unprotected: the simulator survives.
+# half one whose fragments take different ways. Then a quarter as many strike the fragment queue, the contexts and the crossbars, and as many every structure
+# that there is, unprotected: the simulator survives.
 set -eu
 redoubt=$(realpath "$1")
 folder=$2
 faults=${3:-20000}
 mkdir -p "$folder"
 cd "$folder"
-rm -f cores-*.db queues.db
+rm -f cores-*.db queues.db every.db
 cores=temp,half,input,output,loop,call,loop.depth,call.depth,pc,code,place,copy,status,texel,current
 half=$((faults / 2))
 
@@ -27,6 +28,7 @@ campaign cores-jacobi reissue:points=1024 $half $cores jacobi.fp "$textures"
 campaign cores-mandelbrot reissue:points=256 $((faults - half)) $cores mandelbrot.fp "--domain 16x16"
 campaign cores-plain none $((half / 10 + 50)) $cores jacobi.fp "$textures"
 campaign queues none $((faults / 4)) fqueue,fqueue.valid,fqueue.head,fqueue.tail,status,place,pc,xbar.address,xbar.from,xbar.miss,xbar.ring,reply.from,reply.miss,rbar,rbar.place,rbar.ring,rop.ring jacobi.fp "$textures"
+campaign every none $((faults / 4)) all jacobi.fp "$textures"
 
 sdc=$(($(count sdc cores-jacobi.csv) + $(count sdc cores-mandelbrot.csv)))
 corrected=$(($(count corrected cores-jacobi.csv) + $(count corrected cores-mandelbrot.csv)))
@@ -35,4 +37,7 @@ plain=$(count sdc cores-plain.csv)
 internal=$(count internal queues.csv)
 echo "RESULT fragment: $faults transients in fragment cores under reissue: $sdc wrong results, $corrected put right by issuing points again, $due ended early or late; unprotected $plain of $((half / 10 + 50)) are wrong"
 echo "RESULT fragment-queues: $((faults / 4)) flips of fragment queue, contexts and crossbars: $internal internal errors"
-[ "$sdc" -eq 0 ] && [ "$corrected" -gt 0 ] && [ "$plain" -gt 0 ] && [ "$internal" -eq 0 ]
+every=$(count internal every.csv)
+structures=$(awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "structure") at = i } NR > 1 { seen[$at] = 1 } END { for (i in seen) n++; print n + 0 }' every.csv)
+echo "RESULT fragment-every: $((faults / 4)) flips of all $structures structures, program store, order of cache lines, memory and control among them: $every internal errors"
+[ "$every" -eq 0 ] && [ "$structures" -gt 60 ] && [ "$sdc" -eq 0 ] && [ "$corrected" -gt 0 ] && [ "$plain" -gt 0 ] && [ "$internal" -eq 0 ]

@@ -91,6 +91,7 @@ typedef struct FragCore {
 typedef struct FragDims {
   uint32_t pipes, contexts, queue, misses, asked, rops, width, memory_width, memory_latency, flying, group, memory_interval;
   uint32_t sharing; // pipelines of a texture cache
+  uint32_t store, units;
   CacheShape cache;
   bool is_perfect, has_perfect_textures;
 } FragDims;
@@ -99,6 +100,7 @@ typedef struct FragDims {
 typedef enum FragArray {
   ARRAY_CORE,
   ARRAY_CONSTANTS,
+  ARRAY_STORE,
   ARRAY_QUEUE,
   ARRAY_TEMP,
   ARRAY_HALF,
@@ -126,11 +128,12 @@ typedef enum FragLooked {
   LOOKED_ROW,
   LOOKED_TCACHE,
   LOOKED_RCACHE,
+  LOOKED_STORE,
   FRAG_LOOKED
 } FragLooked;
 
 typedef struct FragStats { // decide nothing
-  uint64_t instructions, reads, misses, merged, rop_accesses, rop_misses, memory_reads, memory_writes, busy, killed;
+  uint64_t instructions, reads, misses, merged, rop_accesses, rop_misses, memory_reads, memory_writes, busy, killed, repeats;
   uint64_t tally[TALLY_COUNT]; // what schemes count
 } FragStats;
 
@@ -145,6 +148,7 @@ typedef struct Fragment {
   RegionTable regions;
   StateLayout layout;
   uint16_t temp_region, half_region; // whose accesses are told
+  uint16_t unit_region;              // outputs of the arithmetic units
   uint16_t looked[FRAG_LOOKED];
   HookChain hooks;
   HookMachine machine;
@@ -152,6 +156,7 @@ typedef struct Fragment {
   FragCore *core;
   ShaderVector *constants, *temp, *input;
   ShaderHalves *half;
+  ShaderWord *store;
   FragStats *stats;
   FragEntry *queue;
   FragContext *contexts;
@@ -198,9 +203,13 @@ bool rasteriser_fills(Fragment *m);        // raster.c: new fragments into the q
 uint64_t fragment_next(const Fragment *m); // the next cycle in which something arrives; UINT64_MAX: none
 
 // ---- tell.c: hooks hear of registers and instructions; `pc` is of the instruction that has ended ---------------------------
-void tell_begin(Fragment *m, uint32_t pipe, uint32_t number); // all registers are zero
-void tell_reads(Fragment *m, uint32_t pipe, uint32_t number); // of the instruction that is next
-void tell_end(Fragment *m, uint32_t pipe, uint32_t number, uint32_t pc);
+void tell_begin(Fragment *m, uint32_t pipe, uint32_t number);                           // all registers are zero
+void tell_reads(Fragment *m, uint32_t pipe, uint32_t number, const ShaderInstr *instr); // of the instruction that is next
+void tell_end(Fragment *m, uint32_t pipe, uint32_t number, uint32_t pc, const ShaderInstr *instr);
+// What the arithmetic units of a pipeline have computed; hooks may change it. False: the instruction is to be carried out again.
+bool tell_result(Fragment *m, uint32_t pipe, uint32_t number, const ShaderInstr *instr, float result[4]);
+// pipeline.c: the instruction at an address, from the program store; `room` is for one that a fault has changed. NULL: there is none, or none that is legal.
+const ShaderInstr *fetched(Fragment *m, uint32_t pc, ShaderInstr *room);
 
 // Bits of a row leave it or have entered it; `units` are those that count.
 void tell_row(Fragment *m, FragLooked which, uint64_t row, uint32_t units, bool is_write);

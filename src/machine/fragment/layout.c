@@ -44,6 +44,8 @@ static const CellsRow rows[] = {
 #undef ShaderVector
 #undef ShaderHalves
 
+enum { OTHERS = 2 }; // regions without cells in the block
+
 // ---- Sizes ---------------------------------------------------------------------------------------------------------
 
 static void take_spec(Fragment *m) {
@@ -61,6 +63,8 @@ static void take_spec(Fragment *m) {
   dims->rops = (uint32_t)spec->fragment_rops;
   dims->group = min_u32((uint32_t)spec->fragment_group, min_u32(dims->contexts, dims->queue));
   dims->memory_interval = (uint32_t)spec->fragment_memory_interval;
+  dims->store = (uint32_t)spec->fragment_store;
+  dims->units = (uint32_t)spec->fragment_units;
   dims->is_perfect = spec->fragment_perfect == 1;
   dims->has_perfect_textures = spec->fragment_perfect != 0;
   dims->cache = cache_shape(spec->fragment_cache_bytes, spec->fragment_cache_ways, FRAG_LINE);
@@ -73,6 +77,7 @@ static size_t array_bytes(const Fragment *m, FragArray array) {
   switch (array) {
   case ARRAY_CORE: return sizeof(FragCore);
   case ARRAY_CONSTANTS: return SHADER_MOST_CONSTANTS * sizeof(float[4]);
+  case ARRAY_STORE: return d->store * sizeof(ShaderWord);
   case ARRAY_QUEUE: return d->queue * sizeof(FragEntry);
   case ARRAY_TEMP: return contexts * SHADER_TEMPS * sizeof(float[4]);
   case ARRAY_HALF: return contexts * SHADER_HALVES * sizeof(uint16_t[4]);
@@ -111,6 +116,7 @@ static void name_dims(const Fragment *m, const CellsRow *row, Region *region) {
   if (row->array == ARRAY_FLYING) entries = d->flying;
   if (row->array == ARRAY_LANDING) entries = d->misses;
   if (row->array == ARRAY_CONSTANTS) entries = SHADER_MOST_CONSTANTS;
+  if (row->array == ARRAY_STORE) entries = d->store;
   if (row->array == ARRAY_QUEUE) entries = d->queue;
   if (row->rows > 0) entries = row->rows;
   if (entries > 0) region->dims[region->dim_count++] = (RegionDim){*row->row != '\0' ? row->row : "entry", entries};
@@ -119,10 +125,28 @@ static void name_dims(const Fragment *m, const CellsRow *row, Region *region) {
 }
 
 static void note_looked(Fragment *m, const char *name, uint16_t region) {
-  static const char *const names[FRAG_LOOKED] = {"raster", "raster.corner", "raster.bounds", "rop.frame", "rop.row", "tcache", "rcache"};
+  static const char *const names[FRAG_LOOKED] = {"raster",  "raster.corner", "raster.bounds", "rop.frame",
+                                                 "rop.row", "tcache",        "rcache",        "store"};
   for (uint32_t i = 0; i < FRAG_LOOKED; i++) {
     if (strcmp(names[i], name) == 0) m->looked[i] = region;
   }
+}
+
+// What has no cells in the block: outputs of the arithmetic units, which hold a result while it is told, and device memory.
+static void add_others(Fragment *m, Region *unit, Region *memory) {
+  uint64_t lead = memory_lead(m->spec->memory_granule);
+  *unit = (Region){.name = "unit", .title = "arithmetic units", .unit = "component", .meaning = "outputs", .units = 4, .bits = 32};
+  unit->flags = REGION_INJECTABLE | REGION_OUTPUT;
+  unit->dims[unit->dim_count++] = (RegionDim){"pipe", m->dims.pipes};
+  if (m->dims.units > 1) unit->dims[unit->dim_count++] = (RegionDim){"unit", m->dims.units};
+  unit->rows = (uint64_t)m->dims.pipes * m->dims.units;
+  *memory = (Region){.name = "dram", .title = "memory", .unit = "word", .units = FRAG_LINE / 4, .bits = 32, .unit_bytes = 4};
+  memory->meaning = "textures and the frame, 64 bytes a row; campaigns strike what is allocated";
+  memory->flags = REGION_INJECTABLE | REGION_OUTSIDE;
+  memory->base = lead;
+  memory->row_bytes = FRAG_LINE;
+  memory->rows = (m->spec->memory_bytes - lead) / FRAG_LINE;
+  memory->dims[memory->dim_count++] = (RegionDim){"row", (uint32_t)memory->rows};
 }
 
 bool fragment_layout(Fragment *m, Diags *diags) {
@@ -134,7 +158,7 @@ bool fragment_layout(Fragment *m, Diags *diags) {
     m->array_at[i] = at;
     at = align_up(at + array_bytes(m, (FragArray)i), 64);
   }
-  Region *items = ARENA_ARRAY(m->arena, Region, COUNT_OF(rows));
+  Region *items = ARENA_ARRAY(m->arena, Region, COUNT_OF(rows) + OTHERS);
   for (uint32_t i = 0; i < COUNT_OF(rows); i++) {
     items[i] = (Region){.name = rows[i].name,
                         .title = rows[i].title,
@@ -154,11 +178,14 @@ bool fragment_layout(Fragment *m, Diags *diags) {
     if (rows[i].array == ARRAY_TEMP) m->temp_region = (uint16_t)i;
     if (rows[i].array == ARRAY_HALF) m->half_region = (uint16_t)i;
   }
+  add_others(m, &items[COUNT_OF(rows)], &items[COUNT_OF(rows) + 1]);
+  m->unit_region = COUNT_OF(rows);
   enum {
-    TOLD_EVENTS = WANT_LAUNCH | WANT_BLOCK | WANT_POINT | WANT_MERGE | WANT_CELLS | WANT_COMMIT | WANT_TRAP | WANT_CYCLE | WANT_FINISH
+    TOLD_EVENTS =
+        WANT_LAUNCH | WANT_BLOCK | WANT_POINT | WANT_MERGE | WANT_CELLS | WANT_RESULT | WANT_COMMIT | WANT_TRAP | WANT_CYCLE | WANT_FINISH
   };
   HookShape shape = {.sms = m->dims.pipes, .warps = m->dims.contexts, .block_slots = m->dims.contexts, .untold = ~(uint32_t)TOLD_EVENTS};
-  RegionTable own = {items, COUNT_OF(rows), at};
+  RegionTable own = {items, COUNT_OF(rows) + OTHERS, at};
   HookLayout *layout = hook_layout_begin(m->arena, &own, &shape);
   if (!hook_layout_attach(layout, &m->hooks, diags)) return false;
   m->regions = hook_layout_finish(layout);
@@ -175,6 +202,7 @@ void fragment_bind(Fragment *m) {
   for (uint32_t i = 0; i < FRAG_ARRAYS; i++) at[i] = m->block + m->array_at[i];
   m->core = (FragCore *)(void *)at[ARRAY_CORE];
   m->constants = (ShaderVector *)(void *)at[ARRAY_CONSTANTS];
+  m->store = (ShaderWord *)(void *)at[ARRAY_STORE];
   m->queue = (FragEntry *)(void *)at[ARRAY_QUEUE];
   m->temp = (ShaderVector *)(void *)at[ARRAY_TEMP];
   m->half = (ShaderHalves *)(void *)at[ARRAY_HALF];
@@ -213,6 +241,7 @@ bool fragment_is_free(const HookMachine *machine, const Site *site) {
   const FragCore *core = (const FragCore *)(const void *)machine->block;
   uint64_t entries = region->dim_count > 0 ? region->dims[region->dim_count - 1].count : 1;
   switch (row->array) {
+  case ARRAY_STORE: return machine->program != NULL && site->row >= machine->program->code_count; // beyond the program's end
   case ARRAY_QUEUE: return strcmp(row->name, "fqueue.valid") != 0 && (((const FragEntry *)(const void *)element)->valid & 1) == 0;
   case ARRAY_CONTEXTS:
     return strcmp(row->name, "status") != 0 && (((const FragContext *)(const void *)element)->status & 3) == CONTEXT_FREE;

@@ -3,6 +3,7 @@
 #include "machine/fragment/fragment_internal.h"
 #include "machine/machines.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -42,12 +43,16 @@ static void release(Machine *machine) {
 // ---- A launch --------------------------------------------------------------------------------------------------------
 
 static bool admits(const Machine *machine, const Launch *launch, Diags *diags) {
-  (void)machine;
   const ShaderProgram *shader = launch->program->shader;
   FragmentParams params;
   memcpy(&params, launch->params, sizeof params);
   if (launch->grid[0] > FRAGMENT_MOST_EDGE || launch->grid[1] > FRAGMENT_MOST_EDGE || launch->grid[2] > 1)
     return diags_add(diags, NULL, 0, 0, "a domain has at most %d x %d fragments", FRAGMENT_MOST_EDGE, FRAGMENT_MOST_EDGE);
+  uint64_t room = fragment_in(machine)->dims.store;
+  if (shader->count > room)
+    return diags_add(diags, launch->program->file, 0, 0,
+                     "the program has %u instructions, and the program store room for %" PRIu64 ": --set fragment.store=%u", shader->count,
+                     room, shader->count);
   for (uint32_t i = 0; i < shader->count; i++) {
     const ShaderInstr *instr = &shader->code[i];
     if (shader_op_info[instr->op].kind != SHADER_TEXTURE) continue;
@@ -179,7 +184,8 @@ static void end(Machine *machine, Stats *stats, Trap *trap) {
   stats->value[STAT_TEXTURE_ACCESSES] = m->dims.has_perfect_textures ? 0 : own->reads; // of caches
   stats->value[STAT_TEXTURE_MISSES] = own->misses;
   stats->value[STAT_ISSUED] = own->instructions;
-  stats->value[STAT_OPERATIONS_FP32] = 4 * (own->instructions - min_u64(own->reads, own->instructions)); // components
+  stats->value[STAT_OPERATIONS_FP32] =
+      4 * m->dims.units * (own->instructions - min_u64(own->reads, own->instructions) + own->repeats); // components
   stats->value[STAT_RASTER_ACCESSES] = own->rop_accesses;
   stats->value[STAT_RASTER_MISSES] = own->rop_misses;
   stats->value[STAT_NETWORK_BYTES] = network_bytes(own);

@@ -19,21 +19,39 @@ static void end_thread(Fragment *m, uint32_t pipe, uint32_t number, ShaderStep s
   }
 }
 
+// Bits that nobody has changed are decoded already.
+const ShaderInstr *fetched(Fragment *m, uint32_t pc, ShaderInstr *room) {
+  if (pc >= m->shader->count) return NULL;
+  tell_row(m, LOOKED_STORE, pc, 0xF, false);
+  if (memcmp(&m->store[pc], &m->shader->words[pc], sizeof *m->store) == 0) return &m->shader->code[pc];
+  return shader_decode(&m->store[pc], room) ? room : NULL;
+}
+
 // One instruction of a context that is ready.
 static void carry_out(Fragment *m, uint32_t pipe, uint32_t number) {
   ShaderState state = state_of(m, pipe, number);
   uint32_t pc = state.thread->pc;
-  tell_reads(m, pipe, number);
+  ShaderInstr room;
+  const ShaderInstr *instr = fetched(m, pc, &room);
+  if (instr == NULL) {
+    if (m->core->outcome == TRAP_NONE) m->core->outcome = pc < m->shader->count ? TRAP_ILLEGAL_INSTRUCTION : TRAP_INVALID_PC;
+    return;
+  }
+  tell_reads(m, pipe, number, instr);
   ShaderRead read;
-  ShaderStep step = shader_step(m->shader, &state, &read);
+  ShaderStep step = shader_carry_out(m->shader, instr, &state, &read);
   if (step == STEP_READS) {
     float texel[4];
     if (!texture_reads(m, pipe, number, &read, texel)) return; // it waits, or tries again
-    shader_read(m->shader, &state, texel);
+    shader_put(instr, &state, texel);
+    step = STEP_ON;
+  } else if (step == STEP_COMPUTED) {
+    if (!tell_result(m, pipe, number, instr, read.at)) return;
+    shader_put(instr, &state, read.at);
     step = STEP_ON;
   }
   m->stats->instructions++;
-  tell_end(m, pipe, number, pc);
+  tell_end(m, pipe, number, pc, instr);
   if (step != STEP_ON) end_thread(m, pipe, number, step);
 }
 

@@ -107,7 +107,7 @@ static bool starts_group(const Fragment *m, FragRaster *raster) {
   return starts;
 }
 
-// The first cycle of a launch: the geometry sets up the rasteriser, and the state of raster operations comes with it.
+// The first cycle of a launch: the geometry sets up the rasteriser, and the state of raster operations and the program come with it.
 static void set_up(Fragment *m) {
   FragCore *core = m->core;
   core->is_set_up = 1;
@@ -118,6 +118,8 @@ static void set_up(Fragment *m) {
     uint32_t units = i == LOOKED_RASTER || i == LOOKED_BOUNDS ? 3 : 1;
     tell_row(m, (FragLooked)i, 0, units, true);
   }
+  memcpy(m->store, m->shader->words, m->shader->count * sizeof *m->store);
+  for (uint32_t i = 0; i < m->shader->count; i++) tell_row(m, LOOKED_STORE, i, 0xF, true);
 }
 
 bool rasteriser_fills(Fragment *m) {

@@ -44,11 +44,9 @@ void tell_begin(Fragment *m, uint32_t pipe, uint32_t number) {
   for (uint32_t i = 0; i < SHADER_HALVES; i++) tell(m, &who, SHADER_HALF, i, 0xF, true);
 }
 
-void tell_reads(Fragment *m, uint32_t pipe, uint32_t number) {
-  uint32_t pc = context_at(m, pipe, number)->thread.pc;
-  if ((m->wants & WANT_CELLS) == 0 || pc >= m->shader->count) return;
-  const ShaderInstr *instr = &m->shader->code[pc];
-  Who who = who_of(m, pipe, number, pc);
+void tell_reads(Fragment *m, uint32_t pipe, uint32_t number, const ShaderInstr *instr) {
+  if ((m->wants & WANT_CELLS) == 0) return;
+  Who who = who_of(m, pipe, number, context_at(m, pipe, number)->thread.pc);
   for (uint32_t i = 0; i < shader_op_info[instr->op].sources; i++) {
     const ShaderSource *source = &instr->source[i];
     uint32_t units = 0;
@@ -65,10 +63,47 @@ static void tell_write(Fragment *m, const Who *who, const ShaderInstr *instr) {
   tell(m, who, instr->file, instr->index, instr->mask, true);
 }
 
-void tell_end(Fragment *m, uint32_t pipe, uint32_t number, uint32_t pc) {
-  if ((m->wants & (WANT_CELLS | WANT_COMMIT)) == 0 || pc >= m->shader->count) return;
+// One of the units. The four components are the lanes of its outputs.
+static Verdict tell_unit(Fragment *m, const Who *who, uint32_t unit, uint32_t mask, float result[4]) {
+  static const PartOwner alone[1];
+  static const uint8_t zeros[WARP_LANES];
+  uint32_t rows[WARP_LANES] = {0};
+  memcpy(rows, result, 4 * sizeof *rows);
+  ResultEvent event = {.who = who, .region = m->unit_region, .row = (uint64_t)who->sm * m->dims.units + unit, .cycles = 1, .mask = mask};
+  event.shadow = unit > 0 ? mask : 0;
+  event.owner = alone;
+  event.owners = 1;
+  event.owner_of = event.thread = zeros;
+  event.slots = 4;
+  event.copy = (uint8_t)unit;
+  event.copies = (uint8_t)(unit + 1);
+  event.is_last = true;
+  event.rows = rows;
+  event.row_count = 1;
+  Verdict verdict = hooks_result(&m->hooks, &m->machine, &event);
+  if (unit == 0) memcpy(result, rows, 4 * sizeof *rows);
+  return verdict;
+}
+
+bool tell_result(Fragment *m, uint32_t pipe, uint32_t number, const ShaderInstr *instr, float result[4]) {
+  if ((m->wants & WANT_RESULT) == 0) return true;
+  Who who = who_of(m, pipe, number, context_at(m, pipe, number)->thread.pc);
+  float second[4];
+  memcpy(second, result, sizeof second);
+  Verdict verdict = tell_unit(m, &who, 0, instr->mask & 0xFu, result);
+  if (m->dims.units > 1) {
+    Verdict other = tell_unit(m, &who, 1, instr->mask & 0xFu, second);
+    verdict = other > verdict ? other : verdict;
+  }
+  obey(m, verdict);
+  if (verdict == VERDICT_REPEAT || verdict == VERDICT_HOLD) m->stats->repeats++;
+  return verdict < VERDICT_STALL;
+}
+
+void tell_end(Fragment *m, uint32_t pipe, uint32_t number, uint32_t pc, const ShaderInstr *instr) {
+  if ((m->wants & (WANT_CELLS | WANT_COMMIT)) == 0) return;
   Who who = who_of(m, pipe, number, pc);
-  if ((m->wants & WANT_CELLS) != 0) tell_write(m, &who, &m->shader->code[pc]);
+  if ((m->wants & WANT_CELLS) != 0) tell_write(m, &who, instr);
   if ((m->wants & WANT_COMMIT) == 0) return;
   CommitEvent event = {.who = &who, .mask = 1, .issued_at = m->core->cycle};
   obey(m, hooks_commit(&m->hooks, &m->machine, &event));

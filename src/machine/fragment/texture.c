@@ -162,8 +162,12 @@ static void wake(Fragment *m, uint32_t pipe, uint32_t number) {
   if (is_there) take_texel(m, &lines[index], address, texel);
   else read_memory(m, address, texel, FRAGMENT_TEXEL_BYTES); // a fault has moved it: the line goes past the cache
   uint32_t pc = context->thread.pc;
-  shader_read(m->shader, &state, texel);
-  tell_end(m, pipe, number, pc);
+  ShaderInstr room;
+  const ShaderInstr *instr = fetched(m, pc, &room); // NULL: a fault, which the next cycle finds
+  if (instr != NULL) {
+    shader_put(instr, &state, texel);
+    tell_end(m, pipe, number, pc, instr);
+  }
   context->status = CONTEXT_READY;
   m->stats->instructions++;
 }
