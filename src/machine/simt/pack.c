@@ -35,6 +35,7 @@ static Join join_of(Simt *m, const Next *n, Next *row) {
   if (!is_same) return JOIN_ELSEWHERE; // a damaged word
   row->instr = n->instr;
   row->info = n->info;
+  row->facts = n->facts;
   return at->to_issue != 0 || next_is_free(m, row) ? JOIN_READY : JOIN_WAITS;
 }
 
