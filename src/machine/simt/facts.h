@@ -54,4 +54,17 @@ static inline const Facts *facts_at(const Simt *m, const Instr *instr, Facts *sc
   return scratch;
 }
 
+// Results are in: clears what the instruction had marked.
+static inline void board_clear(Simt *m, uint32_t sm, uint32_t warp, const Facts *facts) {
+  Scoreboard *board = simt_scoreboard(m, sm, warp);
+  for (uint32_t i = 0; i < 4; i++) board->registers[i] &= ~facts->writes.registers[i];
+  board->predicates &= ~facts->writes.predicates;
+  front_awake(m, sm, UINT64_C(1) << warp);
+  sm_wake(m, sm, simt_now(m) + 1);
+}
+
+// writeback_rows for those who have the facts: as many rows as the instruction has results.
+void writeback_known(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, const Facts *facts, uint32_t (*rows)[WARP_LANES],
+                     const uint32_t *predicates);
+
 #endif

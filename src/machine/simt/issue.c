@@ -33,12 +33,7 @@ void scoreboard_mark(Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
 
 void scoreboard_clear(Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
   Facts scratch;
-  Scoreboard *board = simt_scoreboard(m, sm, warp);
-  const Scoreboard *marks = &facts_at(m, instr, &scratch)->writes;
-  for (uint32_t i = 0; i < 4; i++) board->registers[i] &= ~marks->registers[i];
-  board->predicates &= ~marks->predicates;
-  front_awake(m, sm, bit_of(warp));
-  sm_wake(m, sm, simt_now(m) + 1);
+  board_clear(m, sm, warp, facts_at(m, instr, &scratch));
 }
 
 // An older instruction of the warp still has to read, in its collector, a register that this one writes.

@@ -139,8 +139,7 @@ MemOp *ldst_new(Simt *m, uint32_t sm, const Uop *uop) {
   uint32_t index = memop_free(m, &m->at.sms[sm]);
   if (index >= m->dims.memops) return NULL;
   MemOp *op = memop_at(m, sm, index);
-  memset(op->address, 0, sizeof op->address); // what faults may have left in it
-  memset(op->data[0], 0, sizeof op->data[0]);
+  memset(op->data[0], 0, sizeof op->data[0]); // what faults may have left in it
   op->uop = *uop;
   op->left = uop->mask;
   return op;
@@ -157,26 +156,33 @@ void ldst_begin(Simt *m, uint32_t sm, MemOp *op) {
   if (places_are_wanted(m))
     simt_take(m, who_uop(m, sm, &op->uop), REGION_LDST_ADDRESS, REGION_LDST_DATA, (uint64_t)sm * m->dims.memops + index);
   ldst_enqueue(m, sm, index);
-  warps_begin_memory(m, sm, part_warps(m, sm, &op->uop, op->uop.mask));
+  if (op->uop.plan == 0) simt_warp(m, sm, ring_place(op->uop.warp, m->dims.warps))->loads++;
+  else warps_begin_memory(m, sm, part_warps(m, sm, &op->uop, op->uop.mask));
   sm_wake(m, sm, op->ready_at);
 }
 
 void ldst_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr, const Facts *facts) {
+  const OperandRows *rows = &facts->sources;
   uint32_t address[2][WARP_LANES];
-  lane_addresses(m, collector, &facts->sources, instr->imm, address);
-  bool is_asked = (m->wants & WANT_RESULT) != 0 || collector->uop.is_early != 0;
+  bool is_asked = (m->wants & WANT_RESULT) != 0 || collector->uop.is_early != 0, is_plain = !is_asked && collector->uop.plan == 0;
+  if (!is_plain) lane_addresses(m, collector, rows, instr->imm, address);
   if (is_asked && !address_tell(m, sm, &collector->uop, instr, address)) {
     part_returns(m, sm, &collector->uop, instr, true);
     part_ends(m, sm, &collector->uop);
     return;
   }
-  if (collector->uop.plan != 0) part_to_threads(m, sm, collector, address, 2);
+  if (!is_plain) part_to_threads(m, sm, collector, address, 2);
   MemOp *op = ldst_new(m, sm, &collector->uop);
   if (op == NULL) return;
   describe(m, op, instr, facts);
-  if (!address_translate(m, sm, instr, (const uint32_t(*)[WARP_LANES])address, op)) {
-    memset(op, 0, sizeof *op);
-    return;
+  const uint32_t *low = collector->row[rows->first[OPERAND_A]], *high = rows->count[OPERAND_A] == 2 ? low + WARP_LANES : NULL;
+  if (!is_plain || !address_place(m, sm, op_info[instr->op].space, low, high, instr->imm, op)) {
+    if (is_plain) lane_addresses(m, collector, rows, instr->imm, address);
+    if (op->left == 0) memset(op->address, 0, sizeof op->address); // what faults may have left in it
+    if (!address_translate(m, sm, instr, (const uint32_t(*)[WARP_LANES])address, op)) {
+      memset(op, 0, sizeof *op);
+      return;
+    }
   }
   if (facts->action != ACTION_LOAD) take_data(op, collector, &facts->sources);
   if (op->uop.mask != 0) count_instruction(m, &op_info[instr->op]);
@@ -324,7 +330,13 @@ static MemStep local_request(Simt *m, uint32_t sm, uint32_t index, unsigned lane
 
 static MemStep shared_request(Simt *m, uint32_t sm, MemOp *op, unsigned lane) {
   SmState *state = &m->at.sms[sm];
-  uint32_t lanes = lanes_like(m, op, lane), cycles = shared_access(m, sm, op, lanes);
+  RowExtent extent = m->rows->extent(op->address, op->left);
+  uint32_t lanes = op->left;
+  if (extent.least >> PHYSICAL_SHIFT != extent.most >> PHYSICAL_SHIFT) { // some are elsewhere
+    lanes = lanes_like(m, op, lane);
+    extent = m->rows->extent(op->address, lanes);
+  }
+  uint32_t cycles = shared_access(m, sm, op, lanes, extent);
   uint64_t now = simt_now(m);
   uint64_t rest = m->spec->latency_shared - min_u64(m->spec->latency_shared, m->unit_latency[UNIT_LDST]);
   state->shared_free_at = now + cycles;
@@ -358,7 +370,9 @@ static void clear(MemOp *op) {
 // Its place is free again.
 static void leave(Simt *m, uint32_t sm, uint32_t index) {
   MemOp *op = memop_at(m, sm, index);
-  warps_end_memory(m, sm, part_warps(m, sm, &op->uop, op->uop.mask));
+  SimtWarp *warp = simt_warp(m, sm, ring_place(op->uop.warp, m->dims.warps));
+  if (op->uop.plan == 0) warp->loads -= warp->loads > 0;
+  else warps_end_memory(m, sm, part_warps(m, sm, &op->uop, op->uop.mask));
   if (places_are_wanted(m))
     simt_release(m, who_uop(m, sm, &op->uop), REGION_LDST_ADDRESS, REGION_LDST_DATA, (uint64_t)sm * m->dims.memops + index);
   part_ends(m, sm, &op->uop);
@@ -372,7 +386,7 @@ static void retire(Simt *m, uint32_t sm, uint32_t index) {
   Facts own;
   const Instr *instr = simt_decode(m, op->uop.pc, op->uop.word, &scratch);
   if (warp_is_stopping(m, sm, op->uop.warp)) instr = NULL; // its block was abandoned: thrown away
-  else if (instr != NULL) writeback_rows(m, sm, &op->uop, instr, op->data, facts_at(m, instr, &own)->results.rows, NULL);
+  else if (instr != NULL) writeback_known(m, sm, &op->uop, instr, facts_at(m, instr, &own), op->data, NULL);
   else simt_trap(m, sm, op->uop.warp, op->uop.pc, TRAP_ILLEGAL_INSTRUCTION, op->uop.mask);
   if ((op->mods & MOD_ORDERED) != 0 && op->action != ACTION_STORE) l1d_invalidate(m, sm); // an acquire
   leave(m, sm, index);
@@ -385,7 +399,7 @@ static void write_back(Simt *m, uint32_t sm) {
   uint32_t index = state->done_queue[0];
   if (memop_at(m, sm, index)->ready_at <= simt_now(m)) {
     state->done_count--;
-    memmove(&state->done_queue[0], &state->done_queue[1], state->done_count);
+    for (uint64_t i = 0; i < state->done_count; i++) state->done_queue[i] = state->done_queue[i + 1]; // they are few
     state->done_queue[state->done_count] = 0;
     retire(m, sm, index);
   }
