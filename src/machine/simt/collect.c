@@ -90,7 +90,10 @@ static void fill_others(Simt *m, uint32_t sm, Collector *collector, const Instr 
 
 void collect_take(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr) {
   Facts scratch;
-  const Facts *facts = facts_at(m, instr, &scratch);
+  collect_known_facts(m, sm, uop, instr, facts_at(m, instr, &scratch));
+}
+
+void collect_known_facts(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, const Facts *facts) {
   uint32_t index = place_new(m, sm, (Port)facts->port);
   Collector *collector = collector_at(m, sm, index);
   collector->uop = *uop;

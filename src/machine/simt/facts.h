@@ -63,6 +63,8 @@ static inline void board_clear(Simt *m, uint32_t sm, uint32_t warp, const Facts 
   sm_wake(m, sm, simt_now(m) + 1);
 }
 
+// collect_take for those who have the facts.
+void collect_known_facts(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, const Facts *facts);
 // writeback_rows for those who have the facts: as many rows as the instruction has results.
 void writeback_known(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, const Facts *facts, uint32_t (*rows)[WARP_LANES],
                      const uint32_t *predicates);

@@ -159,16 +159,16 @@ static inline IdleReason look_at_units(Simt *m, const Next *n) {
 typedef enum Seen { SEEN_ELSEWHERE, SEEN_NOTHING, SEEN_ARRIVING, SEEN_THERE } Seen;
 static inline void next_know(const Simt *m, Next *n, const Instr *instr) {
   n->instr = instr;
-  n->info = instr == NULL ? NULL : &op_info[instr->op];
   n->facts = instr == NULL ? NULL : facts_at(m, instr, &n->own);
 }
 
 static inline Seen next_see(const Simt *m, Next *n) {
   const SimtWarp *at = n->at;
-  const SimtEntry *top = &simt_entries(m, n->sm, n->warp)[at->warp.stack.depth - 1];
-  n->entry = &simt_buffer(m, n->sm, n->warp)[ring_place(at->head, m->dims.buffer)];
-  n->pc = top->pc;
-  n->mask = top->mask;
+  size_t index = (size_t)(at - m->at.warps);
+  n->top = &m->at.entries[index * m->dims.stack + at->warp.stack.depth - 1];
+  n->entry = &m->at.buffers[index * m->dims.buffer + ring_place(at->head, m->dims.buffer)];
+  n->pc = n->top->pc;
+  n->mask = n->top->mask;
   if ((at->buffered > 0 ? n->entry->pc : at->fetch_pc) != n->pc) return SEEN_ELSEWHERE;
   if (at->buffered == 0) return SEEN_NOTHING;
   if (at->buffered <= at->arriving && at->fetched_at > simt_now(m)) return SEEN_ARRIVING;
@@ -176,7 +176,7 @@ static inline Seen next_see(const Simt *m, Next *n) {
   return SEEN_THERE;
 }
 
-static inline IdleReason find(Simt *m, Next *n) {
+IdleReason next_find(Simt *m, Next *n) {
   switch (next_see(m, n)) {
   case SEEN_ELSEWHERE: fetch_restart(m, n->sm, n->warp, n->pc); return sleep(m, n, IDLE_FETCH);
   case SEEN_NOTHING: return sleep(m, n, IDLE_FETCH);
@@ -184,8 +184,6 @@ static inline IdleReason find(Simt *m, Next *n) {
   default: return IDLE_NONE;
   }
 }
-
-IdleReason next_find(Simt *m, Next *n) { return find(m, n); }
 
 // What control_front finds nearly always.
 static inline bool top_is_ready(const Simt *m, const Next *n) {
@@ -203,21 +201,43 @@ static IdleReason look_at_rest(Simt *m, Next *n) {
   return n->instr == NULL ? IDLE_NONE : look_at_units(m, n);
 }
 
+// The top of the stack is ready, the buffer holds its instruction, and that is the program's own: nearly always.
+static inline bool sees_at_once(const Simt *m, Next *n) {
+  const SimtWarp *at = n->at;
+  size_t index = (size_t)n->sm * m->dims.warps + n->warp;
+  uint32_t level = at->warp.stack.depth - 1;
+  if (level >= m->dims.stack) return false;
+  SimtEntry *top = n->top = &m->at.entries[index * m->dims.stack + level];
+  BufferEntry *entry = n->entry = &m->at.buffers[index * m->dims.buffer + ring_place(at->head, m->dims.buffer)];
+  uint32_t pc = n->pc = top->pc;
+  n->mask = top->mask;
+  if (!entry_is_ready(top) || pc == top->reconverge || top->mask == 0 || entry->pc != pc || at->buffered == 0) return false;
+  if (pc >= m->facts_count || (at->buffered <= at->arriving && at->fetched_at > simt_now(m))) return false;
+  const InstrWord *word = &m->program->code[pc];
+  if (entry->word.low != word->low || entry->word.high != word->high) return false;
+  n->instr = &m->facts_of[pc];
+  n->facts = &m->facts[pc];
+  return true;
+}
+
 // IDLE_NONE: it can issue now. Warps that cannot are put to sleep where something will wake them; lines that are missing are asked for.
 static inline IdleReason look(Simt *m, Next *n) {
   SimtWarp *at = n->at = simt_warp(m, n->sm, n->warp);
-  if (at->has_rest != 0) return look_at_rest(m, n);
+  if (__builtin_expect(at->has_rest != 0, 0)) return look_at_rest(m, n);
   if (at->next_issue_at > simt_now(m)) {
     sm_wake(m, n->sm, at->next_issue_at);
     return IDLE_PIPELINE;
   }
   if ((at->valid & 1) == 0) return sleep(m, n, IDLE_PIPELINE);
-  if (!top_is_ready(m, n) && !control_front(m, n->sm, n->warp)) return sleep(m, n, IDLE_BARRIER);
-  IdleReason reason = find(m, n);
-  if (reason != IDLE_NONE || n->instr == NULL) return reason;
+  if (!sees_at_once(m, n)) {
+    if (!top_is_ready(m, n) && !control_front(m, n->sm, n->warp)) return sleep(m, n, IDLE_BARRIER);
+    IdleReason reason = next_find(m, n);
+    if (reason != IDLE_NONE || n->instr == NULL) return reason;
+  }
   bool is_begun = at->to_issue != 0; // large-warp mode: it has marked its destinations itself
   if (!is_begun && !board_is_free(simt_scoreboard(m, n->sm, n->warp), &n->facts->uses)) return sleep(m, n, missing_result(m, n));
-  if (!is_begun && overtakes_reader(m, n->sm, n->warp, n->facts)) return IDLE_PIPELINE; // collecting wakes the SM
+  if (!is_begun && m->at.sms[n->sm].collect_pending != 0 && overtakes_reader(m, n->sm, n->warp, n->facts))
+    return IDLE_PIPELINE; // collecting wakes the SM
   return look_at_units(m, n);
 }
 
@@ -325,7 +345,7 @@ static inline bool tell_issue(Simt *m, const Next *n, uint32_t threads, uint32_t
   IssueEvent event = {.who = who_scheduled(m, n->sm, n->warp, n->pc, number),
                       .scheduler = n->scheduler,
                       .instr = n->instr,
-                      .unit = n->info->unit,
+                      .unit = n->facts->unit,
                       .mask = threads,
                       .idle_lanes = idle};
   Verdict verdict = simt_obey(m, event.who, hooks_issue(&m->hooks, &m->hook_machine, &event));
@@ -359,7 +379,7 @@ static void follow_flow(Simt *m, const Next *n) {
 
 static inline void pass(Simt *m, const Next *n) {
   pop_buffer(m, n);
-  SimtEntry *top = &simt_entries(m, n->sm, n->warp)[n->at->warp.stack.depth - 1];
+  SimtEntry *top = n->top;
   if (++top->pc == top->reconverge) follow_flow(m, n); // else the buffer has, or will have, what follows
 }
 
@@ -369,8 +389,8 @@ void next_passes(Simt *m, const Next *n) { pass(m, n); }
 static void note_polls(const Next *n) {
   Warp *warp = &n->at->warp;
   if ((n->facts->flags & FACT_POLLS) == 0) return;
-  if (n->info->kind == KIND_STORE) warp->polls = 0;
-  else if (n->info->kind == KIND_LOAD) warp->polls++;
+  if (op_info[n->instr->op].kind == KIND_STORE) warp->polls = 0;
+  else if (op_info[n->instr->op].kind == KIND_LOAD) warp->polls++;
   else warp->polls = n->instr->d[0] == REG_ZERO ? 0 : warp->polls + 1;
 }
 
@@ -382,7 +402,7 @@ void next_issues(Simt *m, const Next *n, uint32_t threads) {
 static inline void start(Simt *m, const Next *n, const Uop *uop) {
   board_mark(simt_scoreboard(m, n->sm, n->warp), &n->facts->writes);
   note_polls(n);
-  collect_take(m, n->sm, uop, n->instr);
+  collect_known_facts(m, n->sm, uop, n->instr, n->facts);
 }
 
 // The word leaves the buffer: what the hooks say of its bits counts. False: it cannot be carried out, which is a trap.
@@ -516,11 +536,18 @@ static inline uint64_t asleep_warps(const SmState *state) {
 
 static bool try_warp(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, uint32_t refused[IDLE_REASONS]) {
   Next n; // filled by hand: its scratch is large and need not be zero
-  n.sm = sm, n.scheduler = scheduler, n.warp = warp, n.is_rest = false;
-  n.instr = NULL, n.info = NULL, n.facts = NULL;
+  n.sm = sm, n.scheduler = scheduler, n.warp = warp, n.is_rest = false, n.instr = NULL, n.facts = NULL;
   IdleReason reason = look(m, &n);
   if (reason == IDLE_NONE && issue(m, &n)) {
-    schedule_issued(m, sm, scheduler, warp, !n.is_rest && n.facts != NULL && (n.facts->flags & FACT_LONG) != 0);
+    bool is_long = !n.is_rest && n.facts != NULL && (n.facts->flags & FACT_LONG) != 0;
+    if (decisions_are_wanted(m)) {
+      schedule_issued(m, sm, scheduler, warp, is_long);
+      return true;
+    }
+    SchedulerState *at = &m->at.sms[sm].schedulers[scheduler];
+    at->last = warp;
+    if (at->wanted == warp + 1) at->wanted = 0;
+    if (is_long) at->active &= ~bit_of(warp);
     return true;
   }
   bool is_asleep = (asleep_warps(&m->at.sms[sm]) >> warp & 1) != 0; // then it is counted there
@@ -528,37 +555,43 @@ static bool try_warp(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, ui
   return false;
 }
 
-static bool issue_one(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t refused[IDLE_REASONS]) {
-  SmState *state = &m->at.sms[sm];
-  SchedulerState *at = &state->schedulers[scheduler];
-  uint64_t own = warps_of_scheduler(m, scheduler), tried = 0;
-  if (plan_is_asked(m)) {
-    uint32_t last = at->last % m->dims.warps;
-    bool has_rest = (own & bit_of(last)) != 0 && simt_warp(m, sm, last)->has_rest != 0;
-    if (has_rest) return try_warp(m, sm, scheduler, last, refused); // it takes the next issue slots, whatever else could go
+// The warps of a scheduler that may go, one after the other, until one does. Others than round robin and two-level ask schedule.c.
+static bool issue_from(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set, uint32_t refused[IDLE_REASONS]) {
+  const SmState *state = &m->at.sms[sm];
+  SchedulerState *at = &m->at.sms[sm].schedulers[scheduler];
+  SchedulePolicy policy = decisions_are_wanted(m) ? SCHEDULE_POLICIES : (SchedulePolicy)m->spec->scheduler_policy;
+  for (;;) {
+    uint32_t warp;
+    if (policy == SCHEDULE_TWO_LEVEL || policy == SCHEDULE_LRR) {
+      uint64_t left = policy == SCHEDULE_LRR ? set : set & schedule_active(m, state, at, set);
+      if (left == 0) return false;
+      warp = schedule_first_after(left, at->last);
+    } else {
+      warp = schedule_pick(m, sm, scheduler, set, 0);
+      if (warp >= SIMT_MOST_WARPS) return false;
+    }
+    if (try_warp(m, sm, scheduler, warp, refused)) return true;
+    if (simt_has_trapped(m)) return false;
+    set &= ~bit_of(warp);
   }
+}
+
+// The same where hooks or the policy have a say before.
+static bool issue_wanted(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t own, uint32_t refused[IDLE_REASONS]) {
+  SmState *state = &m->at.sms[sm];
+  uint32_t last = state->schedulers[scheduler].last % m->dims.warps;
+  bool has_rest = plan_is_asked(m) && (own & bit_of(last)) != 0 && simt_warp(m, sm, last)->has_rest != 0;
+  if (has_rest) return try_warp(m, sm, scheduler, last, refused); // it takes the next issue slots, whatever else could go
   uint64_t set = state->present & ~asleep_warps(state) & own;
   if (set == 0) return false;
-  bool by_readiness = m->spec->scheduler_policy == SCHEDULE_FRFS;
-  if (by_readiness) note_ready(m, sm, scheduler, set);
-  uint32_t wanted = at->wanted;
+  if (m->spec->scheduler_policy == SCHEDULE_FRFS) note_ready(m, sm, scheduler, set);
+  uint32_t wanted = state->schedulers[scheduler].wanted;
   if (wanted != 0 && (set & bit_of(wanted - 1)) != 0) {
     if (try_warp(m, sm, scheduler, wanted - 1, refused)) return true;
     if (simt_has_trapped(m)) return false;
-    tried |= bit_of(wanted - 1);
+    set &= ~bit_of(wanted - 1);
   }
-  SchedulePolicy policy = decisions_are_wanted(m) ? SCHEDULE_POLICIES : (SchedulePolicy)m->spec->scheduler_policy;
-  for (;;) {
-    uint32_t warp = SIMT_MOST_WARPS;
-    uint64_t left = set & ~tried;
-    if (policy == SCHEDULE_TWO_LEVEL) left &= schedule_active(m, state, at, left);
-    if (policy != SCHEDULE_TWO_LEVEL && policy != SCHEDULE_LRR) warp = schedule_pick(m, sm, scheduler, set, tried);
-    else if (left != 0) warp = schedule_first_after(left, at->last);
-    if (warp >= SIMT_MOST_WARPS) return false;
-    if (try_warp(m, sm, scheduler, warp, refused)) return true;
-    if (simt_has_trapped(m)) return false;
-    tried |= bit_of(warp);
-  }
+  return issue_from(m, sm, scheduler, set, refused);
 }
 
 // Collectors are full: mostly of accesses that the load/store unit does not take yet?
@@ -588,9 +621,21 @@ static IdleReason idle_reason(const Simt *m, uint32_t sm, const uint32_t refused
   return best;
 }
 
+static bool issue_all(Simt *m, uint32_t sm, uint64_t may_go, uint32_t refused[IDLE_REASONS]) {
+  SmState *state = &m->at.sms[sm];
+  bool issued = false, has_say = m->spec->scheduler_policy == SCHEDULE_FRFS || plan_is_asked(m);
+  for (uint32_t scheduler = 0; scheduler < m->dims.schedulers; scheduler++) {
+    uint64_t own = warps_of_scheduler(m, scheduler);
+    if (has_say || state->schedulers[scheduler].wanted != 0) issued |= issue_wanted(m, sm, scheduler, own, refused);
+    else if ((may_go & own) != 0) issued |= issue_from(m, sm, scheduler, may_go & own, refused);
+    if (simt_has_trapped(m)) break;
+    may_go = state->present & ~asleep_warps(state); // one that has gone may have woken others
+  }
+  return issued;
+}
+
 bool issue_cycle(Simt *m, uint32_t sm) {
   SmState *state = &m->at.sms[sm];
-  bool issued = false;
   if (state->ending != 0) end_blocks(m, sm);
   if (state->collect_count < m->dims.collectors) {
     state->wants_collector = 0;
@@ -599,10 +644,8 @@ bool issue_cycle(Simt *m, uint32_t sm) {
   uint32_t refused[IDLE_REASONS] = {0};
   uint64_t may_go = state->present & ~asleep_warps(state);
   bool may_copy = plan_is_asked(m) && state->present != 0; // further parts go whatever their warp waits for
-  for (uint32_t scheduler = 0; scheduler < m->dims.schedulers && (may_go != 0 || may_copy); scheduler++) {
-    issued |= issue_one(m, sm, scheduler, refused);
-    if (simt_has_trapped(m)) return issued;
-  }
+  bool issued = (may_go != 0 || may_copy) && issue_all(m, sm, may_go, refused);
+  if (simt_has_trapped(m)) return issued;
   state->idle_reason = issued ? IDLE_NONE : idle_reason(m, sm, refused);
   if (issued) sm_wake(m, sm, simt_now(m) + 1);
   return issued;

@@ -8,9 +8,9 @@
 typedef struct Next {
   uint32_t sm, scheduler, warp;
   SimtWarp *at;
+  SimtEntry *top; // of its stack
   BufferEntry *entry;
   const Instr *instr; // NULL: no legal instruction, or no code
-  const OpInfo *info;
   const Facts *facts;
   uint32_t pc, mask; // of the top of the stack
   bool is_rest;      // a further part of an instruction that has begun: see Rest
