@@ -602,10 +602,12 @@ static bool memory_holds_collectors(const SmState *state) {
 }
 
 // What most warps wait for.
-static IdleReason idle_reason(const Simt *m, uint32_t sm, const uint32_t refused[IDLE_REASONS]) {
+static IdleReason idle_reason(const Simt *m, uint32_t sm, bool is_tried, const uint32_t refused[IDLE_REASONS]) {
   static const IdleReason order[] = {IDLE_MEMORY, IDLE_BARRIER, IDLE_PIPELINE, IDLE_FETCH};
   const SmState *state = &m->at.sms[sm];
   if (state->resident == 0) return IDLE_EMPTY;
+  uint64_t others = state->waits[IDLE_BARRIER] | state->waits[IDLE_FETCH] | state->waits[IDLE_PIPELINE] | state->wants_collector;
+  if (!is_tried && (others & state->present) == 0) return IDLE_MEMORY;
   IdleReason best = IDLE_MEMORY; // also when threads have ended and only their stores are under way
   IdleReason collectors = state->wants_collector != 0 && memory_holds_collectors(state) ? IDLE_MEMORY : IDLE_PIPELINE;
   uint32_t most = 0;
@@ -646,7 +648,7 @@ bool issue_cycle(Simt *m, uint32_t sm) {
   bool may_copy = plan_is_asked(m) && state->present != 0; // further parts go whatever their warp waits for
   bool issued = (may_go != 0 || may_copy) && issue_all(m, sm, may_go, refused);
   if (simt_has_trapped(m)) return issued;
-  state->idle_reason = issued ? IDLE_NONE : idle_reason(m, sm, refused);
+  state->idle_reason = issued ? IDLE_NONE : idle_reason(m, sm, may_go != 0 || may_copy, refused);
   if (issued) sm_wake(m, sm, simt_now(m) + 1);
   return issued;
 }

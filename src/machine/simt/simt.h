@@ -103,6 +103,12 @@ static inline void sm_wake(Simt *m, uint32_t sm, uint64_t cycle) {
   if (cycle < state->wake_at) state->wake_at = cycle;
 }
 
+// So does the slice.
+static inline void slice_wake(Simt *m, uint32_t partition) {
+  m->at.partitions[partition].next_at = 0;
+  m->at.core->slices_at = 0;
+}
+
 void simt_meet_hooks(Simt *m); // m->hooks are new: what they want
 
 // On whose behalf events are told. Each of these fills m->who, or the warp's own, and returns it; it stands until the next of them.
