@@ -21,6 +21,9 @@ typedef struct RowFunctions {
   void (*add)(const uint32_t *low, const uint32_t *high, uint64_t offset, uint32_t lanes, uint32_t sum[2][WARP_LANES]);
   // Every lane's place in the stretch. False: some lane's address is outside or not aligned; the places are written all the same.
   bool (*translate)(const uint32_t address[2][WARP_LANES], uint32_t lanes, const RowStretch *stretch, uint64_t place[WARP_LANES]);
+  // Both at once: the place of low + high << 32 + offset, of the stretch's `rest` where a lane does not take part.
+  bool (*place)(const uint32_t *low, const uint32_t *high, uint64_t offset, uint32_t lanes, const RowStretch *stretch,
+                uint64_t place[WARP_LANES]);
   // The lanes with (address & mask) == value.
   uint32_t (*matching)(const uint64_t address[WARP_LANES], uint64_t mask, uint64_t value);
   // Bytes of a line of 128 that the lanes use, `bytes` each, a power of two up to 16.
@@ -29,7 +32,7 @@ typedef struct RowFunctions {
   // to[lane] = from[address % 128 / 4] in those of the lanes whose word is one of `words`.
   void (*deliver)(const uint32_t from[WARP_LANES], uint32_t words, const uint64_t address[WARP_LANES], uint32_t lanes,
                   uint32_t to[WARP_LANES]);
-  // to[lane] = from[(address & mask) / 4] in those lanes.
+  // to[lane] = from[(address & mask) / 4] in those lanes; the words' numbers are below 2^31.
   void (*gather)(const uint32_t *from, const uint64_t address[WARP_LANES], uint64_t mask, uint32_t lanes, uint32_t to[WARP_LANES]);
   void (*blend)(const uint32_t from[WARP_LANES], uint32_t lanes, uint32_t to[WARP_LANES]); // to[lane] = from[lane] in those lanes
   void (*count)(uint64_t counts[WARP_LANES], uint32_t lanes);                              // counts[lane]++ of those lanes

@@ -53,6 +53,18 @@ static void check_addresses(const RowFunctions *rows, const Input *in) {
     uint64_t at = has(in, i) ? sum[0][i] | (uint64_t)sum[1][i] << 32 : stretch.rest;
     assert_int_equal(place[i], at - stretch.first + stretch.to);
   }
+  uint64_t both[WARP_LANES];
+  assert_int_equal(rows->place(in->low, in->high, offset, in->lanes, &stretch, both), is_good);
+  assert_memory_equal(both, place, sizeof both);
+  RowStretch first = {.first = 0, .last = draw() % 2 == 0 ? UINT32_MAX : (uint32_t)draw(), .to = 77, .align = stretch.align, .rest = 4};
+  is_good = true;
+  for (unsigned i = 0; i < WARP_LANES; i++) {
+    uint64_t at = has(in, i) ? in->low[i] + (uint32_t)offset : 4;
+    is_good = is_good && at <= first.last && (at & first.align) == 0;
+    place[i] = at + 77;
+  }
+  assert_int_equal(rows->place(in->low, NULL, offset, in->lanes, &first, both), is_good);
+  assert_memory_equal(both, place, sizeof both);
   rows->add(in->low, NULL, offset, in->lanes, sum);
   for (unsigned i = 0; i < WARP_LANES; i++) {
     assert_int_equal(sum[0][i], has(in, i) ? in->low[i] + (uint32_t)offset : 0);

@@ -52,28 +52,25 @@ static bool lane_translate(Translation *t, unsigned lane, uint64_t address, uint
   }
 }
 
-// All lanes of an access in one valid stretch of addresses, as nearly always: [first, last], to `to`. False: lane by lane.
-static bool translate_stretch(const Translation *t, const uint32_t address[2][WARP_LANES], uint64_t last, uint64_t to, MemOp *op) {
-  unsigned some = (unsigned)__builtin_ctz(op->left);
-  RowStretch stretch = {.first = t->first, .last = last, .to = to, .align = t->bytes - 1};
-  stretch.rest = address[0][some] | (uint64_t)address[1][some] << 32;
-  return t->m->rows->translate(address, op->left, &stretch, op->address);
-}
-
-static bool translate_all(Translation *t, const uint32_t address[2][WARP_LANES], MemOp *op) {
-  unsigned some = (unsigned)__builtin_ctz(op->left);
-  uint64_t at = address[0][some] | (uint64_t)address[1][some] << 32;
+// The one valid stretch of addresses in which all lanes of an access lie, as nearly always: that of the address `at`. False: there is none.
+static bool stretch_of(Translation *t, uint64_t at, RowStretch *stretch) {
+  *stretch = (RowStretch){.align = t->bytes - 1, .rest = at};
   if (t->space == SPACE_SHARED) {
     uint32_t size = t->m->layout.shared_bytes;
-    return size >= t->bytes && translate_stretch(t, address, size - t->bytes, ADDRESS_SHARED | t->shared, op);
+    stretch->last = size - t->bytes;
+    stretch->to = ADDRESS_SHARED | t->shared;
+    return size >= t->bytes;
   }
   bool is_global = t->space == SPACE_GLOBAL || (t->space == SPACE_GENERIC && at >= GLOBAL_BASE32);
   if (!is_global || !in_global(t, at) || t->first < GLOBAL_BASE32 || t->last >> PHYSICAL_SHIFT != 0) return false;
-  return translate_stretch(t, address, t->last - t->bytes, physical_address(PHYSICAL_GLOBAL, t->first), op);
+  stretch->first = t->first;
+  stretch->last = t->last - t->bytes;
+  stretch->to = physical_address(PHYSICAL_GLOBAL, t->first);
+  return true;
 }
 
-static Translation translation(Simt *m, uint32_t sm, const AddressQuery *query) {
-  const SimtWarp *warp = simt_warp(m, sm, query->uop->warp % m->dims.warps);
+static inline Translation translation(Simt *m, uint32_t sm, const AddressQuery *query) {
+  const SimtWarp *warp = simt_warp(m, sm, ring_place(query->uop->warp, m->dims.warps));
   return (Translation){.m = m,
                        .uop = query->uop,
                        .sm = sm,
@@ -81,7 +78,7 @@ static Translation translation(Simt *m, uint32_t sm, const AddressQuery *query) 
                        .bytes = query->bytes,
                        .may_bank = query->action == ACTION_LOAD,
                        .may_local = query->action != ACTION_ATOMIC && !query->no_local,
-                       .shared = warp->block_slot % m->dims.blocks * (uint32_t)align_up(m->layout.shared_bytes, LINE_BYTES)};
+                       .shared = ring_place(warp->block_slot, m->dims.blocks) * (uint32_t)align_up(m->layout.shared_bytes, LINE_BYTES)};
 }
 
 // False: the lane may not.
@@ -107,7 +104,11 @@ bool address_translate(Simt *m, uint32_t sm, const Instr *instr, const uint32_t 
   AddressQuery query = {&op->uop, op_info[instr->op].space, memop_lane_bytes(op), (MemAction)op->action, false};
   if (op->left == 0) return true;
   Translation t = translation(m, sm, &query);
-  if (translate_all(&t, address, op)) return true;
+  unsigned some = (unsigned)__builtin_ctz(op->left);
+  RowStretch stretch;
+  bool has_stretch = stretch_of(&t, address[0][some] | (uint64_t)address[1][some] << 32, &stretch);
+  if (!has_stretch) memset(op->address, 0, sizeof op->address); // what faults may have left in it
+  else if (m->rows->translate(address, op->left, &stretch, op->address)) return true;
   for (uint32_t left = op->left; left != 0; left &= left - 1) {
     unsigned lane = (unsigned)__builtin_ctz(left);
     if (check_lane(&t, lane, address[0][lane] | (uint64_t)address[1][lane] << 32, &op->address[lane])) continue;
@@ -115,4 +116,15 @@ bool address_translate(Simt *m, uint32_t sm, const Instr *instr, const uint32_t 
     op->left &= ~(1u << lane);
   }
   return true;
+}
+
+bool address_place(Simt *m, uint32_t sm, Space space, const uint32_t *low, const uint32_t *high, uint32_t offset, MemOp *op) {
+  AddressQuery query = {&op->uop, space, memop_lane_bytes(op), (MemAction)op->action, false};
+  Translation t = translation(m, sm, &query);
+  if (op->left == 0) return false;
+  unsigned some = (unsigned)__builtin_ctz(op->left);
+  uint64_t wide = (uint64_t)(int64_t)(int32_t)offset;
+  RowStretch stretch;
+  uint64_t at = high == NULL ? low[some] + offset : (low[some] | (uint64_t)high[some] << 32) + wide;
+  return stretch_of(&t, at, &stretch) && m->rows->place(low, high, wide, op->left, &stretch, op->address);
 }

@@ -15,7 +15,7 @@ enum { INJECTABLE_ROWS = 3 }; // collector, collector.b, collector.c of state.de
 // Instructions that a hook wants once more wait in their flights for a collector. They go first: new ones would take every
 // collector and then wait for a flight.
 // Their time has come and write-back goes through the queue in order, so they are at its front.
-static uint32_t replays_waiting(const Simt *m, uint32_t sm) {
+uint32_t collect_replays(const Simt *m, uint32_t sm) {
   const SmState *state = &m->at.sms[sm];
   uint32_t waiting = 0;
   if ((m->wants & WANT_REPEAT) == 0) return 0;
@@ -28,10 +28,10 @@ static uint32_t replays_waiting(const Simt *m, uint32_t sm) {
 }
 
 bool collect_has_room(const Simt *m, uint32_t sm, const Instr *instr) {
-  if (m->at.sms[sm].collect_count + replays_waiting(m, sm) >= m->dims.collectors) return false;
+  if (collect_is_full(m, sm)) return false;
   Facts scratch;
   switch ((Port)facts_at(m, instr, &scratch)->port) {
-  case PORT_LDST: return ldst_has_room(m, sm, instr);
+  case PORT_LDST: return ldst_has_room(m, sm);
   case PORT_GATHER: return gather_has_room(m, sm, instr);
   default: return true;
   }
@@ -57,46 +57,52 @@ static void fill_row(Collector *collector, unsigned row, uint32_t value) {
 }
 
 // The value of the operand that an immediate or a constant stands for; it has at most two registers.
-static uint64_t selected_value(Simt *m, uint32_t sm, const Instr *instr, unsigned operand) {
-  TypeId type = operand_type(&op_info[instr->op], operand);
-  if (instr->select < SELECT_CONST_A) return imm_value(type, instr->imm);
-  return constant_value(m, sm, instr->imm >> 24, instr->imm & 0xFFFFFF, (type_info[type].bits + 7u) / 8u);
+static uint64_t selected_value(Simt *m, uint32_t sm, const Instr *instr, const Facts *facts) {
+  if ((facts->flags & FACT_CONSTANT) == 0) return imm_value(operand_type(&op_info[instr->op], facts->value_operand), instr->imm);
+  return constant_value(m, sm, facts->constant_bank, facts->constant_offset, facts->constant_bytes);
 }
 
-// The row will be read when its bank is free, in a later cycle: by then other SMs have had the processor's caches.
-static void take_register(Simt *m, uint32_t sm, Collector *collector, unsigned row, uint32_t number) {
-  uint32_t at = register_row(m, sm, collector->uop.warp, number);
-  const RegisterRow *from = register_at(m, sm, at);
-  __builtin_prefetch(&from->lane[0]);
-  __builtin_prefetch(&from->lane[WARP_LANES / 2]);
-  collector->source[row] = (uint16_t)(collector->uop.plan != 0 ? number : at);
-  collector->pending |= 1u << row;
+// The rows will be read when their banks are free, in later cycles: by then other SMs have had the processor's caches.
+static void take_registers(Simt *m, uint32_t sm, Collector *collector, const Facts *facts) {
+  const Uop *uop = &collector->uop;
+  uint32_t base = register_row(m, sm, uop->warp, 0);
+  bool is_inside = base + facts->highest < m->dims.register_rows; // unless a fault has struck the base
+  for (uint32_t left = facts->register_rows; left != 0; left &= left - 1) {
+    unsigned row = (unsigned)__builtin_ctz(left);
+    uint32_t number = facts->registers[row], at = is_inside ? base + number : register_row(m, sm, uop->warp, number);
+    const RegisterRow *from = register_at(m, sm, at);
+    __builtin_prefetch(&from->lane[0]);
+    __builtin_prefetch(&from->lane[WARP_LANES / 2]);
+    collector->source[row] = (uint16_t)(uop->plan != 0 ? number : at);
+  }
+  collector->pending = facts->register_rows;
 }
 
-static void take_sources(Simt *m, uint32_t sm, Collector *collector, const Instr *instr, const Facts *facts) {
-  uint64_t value = facts->value_row != NO_ROW ? selected_value(m, sm, instr, facts->value_operand) : 0;
+static void fill_others(Simt *m, uint32_t sm, Collector *collector, const Instr *instr, const Facts *facts) {
+  uint64_t value = facts->value_row != NO_ROW ? selected_value(m, sm, instr, facts) : 0;
   unsigned values = facts->value_row != NO_ROW ? facts->sources.count[facts->value_operand] : 0;
-  for (unsigned row = 0; row < facts->sources.rows; row++) {
-    uint8_t number = facts->registers[row];
-    unsigned k = row - facts->value_row; // of the value's own rows, if it is one of them
-    if (number != REG_ZERO) take_register(m, sm, collector, row, number);
-    else if (row >= facts->value_row && k < values) fill_row(collector, row, k < 2 ? (uint32_t)(value >> 32 * k) : 0);
+  for (uint32_t left = facts->filled_rows; left != 0; left &= left - 1) {
+    unsigned row = (unsigned)__builtin_ctz(left), k = row - facts->value_row; // of the value's own rows, if it is one of them
+    if (row >= facts->value_row && k < values) fill_row(collector, row, k < 2 ? (uint32_t)(value >> 32 * k) : 0);
     else fill_row(collector, row, row == facts->ones_row ? UINT32_MAX : 0);
   }
-  collector->rows = facts->sources.rows;
 }
 
 void collect_take(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr) {
   Facts scratch;
-  const Facts *facts = facts_at(m, instr, &scratch);
+  collect_known_facts(m, sm, uop, instr, facts_at(m, instr, &scratch));
+}
+
+void collect_known_facts(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, const Facts *facts) {
   uint32_t index = place_new(m, sm, (Port)facts->port);
   Collector *collector = collector_at(m, sm, index);
-  Kind kind = op_info[instr->op].kind;
   collector->uop = *uop;
   collector->uop.valid = 1;
   if (places_are_wanted(m)) simt_take(m, who_uop(m, sm, uop), REGION_COLLECTOR, REGION_COLLECTOR_MASK, row_of(m, collector));
-  collector->whole = kind == KIND_WARP || kind == KIND_MATRIX;
-  take_sources(m, sm, collector, instr, facts);
+  collector->whole = (facts->flags & FACT_WHOLE) != 0;
+  collector->rows = facts->sources.rows;
+  if (facts->filled_rows != 0) fill_others(m, sm, collector, instr, facts);
+  take_registers(m, sm, collector, facts);
   if (collector->pending != 0) m->at.sms[sm].collect_pending |= UINT64_C(1) << index;
   else part_keep_operands(m, sm, collector);
   sm_wake(m, sm, simt_now(m) + 1);
@@ -125,10 +131,10 @@ void collect_release(Simt *m, uint32_t sm, uint32_t place) {
   state->collect_used &= ~(UINT64_C(1) << index);
   state->collect_port[index] = 0;
   state->collect_count--;
-  memmove(&state->collect_order[place], &state->collect_order[place + 1], state->collect_count - place);
+  for (; place < state->collect_count; place++) state->collect_order[place] = state->collect_order[place + 1]; // they are few
   state->collect_order[state->collect_count] = 0;
   memset(collector, 0, offsetof(Collector, row) + rows * sizeof collector->row[0]);
-  if (replays_waiting(m, sm) > 0) sm_wake(m, sm, simt_now(m) + 1);
+  if (collect_replays(m, sm) > 0) sm_wake(m, sm, simt_now(m) + 1);
 }
 
 void collect_abandon(Simt *m, uint32_t sm, uint32_t block_slot) {
@@ -179,9 +185,9 @@ static inline uint64_t bank_of(uint32_t row, uint32_t banks) {
 static void serve(Simt *m, uint32_t sm, uint32_t index, uint64_t *taken) {
   Collector *collector = collector_at(m, sm, index);
   uint32_t banks = (uint32_t)m->spec->collector_banks;
+  bool is_planned = collector->uop.plan != 0;
   for (uint32_t left = collector->pending; left != 0; left &= left - 1) {
     unsigned row = (unsigned)__builtin_ctz(left);
-    bool is_planned = collector->uop.plan != 0;
     uint32_t number = is_planned ? register_row(m, sm, collector->uop.warp, collector->source[row]) : collector->source[row];
     uint64_t bank = bank_of(number, banks);
     if ((*taken & bank) != 0) {
@@ -206,6 +212,6 @@ void collect_cycle(Simt *m, uint32_t sm) {
   uint32_t first = (uint32_t)__builtin_ctzll(from_next != 0 ? from_next : before_next);
   for (; from_next != 0; from_next &= from_next - 1) serve(m, sm, (uint32_t)__builtin_ctzll(from_next), &taken);
   for (; before_next != 0; before_next &= before_next - 1) serve(m, sm, (uint32_t)__builtin_ctzll(before_next), &taken);
-  state->collect_next = (first + 1) % m->dims.collectors;
+  state->collect_next = ring_place(first + 1, m->dims.collectors);
   sm_wake(m, sm, simt_now(m) + 1);
 }

@@ -31,7 +31,6 @@ typedef struct Control {
 } Control;
 
 static unsigned first_lane(uint32_t lanes) { return lanes == 0 ? 0 : (unsigned)__builtin_ctz(lanes); }
-static uint32_t count_lanes(uint32_t lanes) { return (uint32_t)__builtin_popcount(lanes); }
 static SimtEntry *top_of(const Control *c) { return &c->entries[c->stack->depth - 1]; }
 
 static ControlResult trap(const Control *c, TrapKind kind, uint32_t lanes) {

@@ -92,26 +92,32 @@ static bool take_one(Simt *m, uint32_t controller, Dram *dram) {
     else packet_enters(packet, STAGE_CONTROLLER, simt_now(m));
     dram_take(dram, packet, simt_now(m));
     packet_queue_pop(queue, items, room);
-    m->at.partitions[partition].next_at = 0;
+    slice_wake(m, partition);
     taken = true;
     if (!packet_queue_empty(queue) && dram_can_take(dram)) return true;
   }
   return false;
 }
 
-// Nothing from above, and nothing of its own before wake_at.
-static bool controller_rests(const Simt *m, uint32_t controller) {
+// When it has something to do: at once if there is something above it.
+static uint64_t controller_next(const Simt *m, uint32_t controller) {
   uint32_t above = 0;
   for (uint32_t i = 0; i < m->dims.slices; i++) above |= m->at.partitions[controller * m->dims.slices + i].below.count;
-  return above == 0 && simt_now(m) < m->at.controllers[controller].wake_at;
+  return above != 0 ? 0 : m->at.controllers[controller].wake_at;
 }
 
 bool memory_cycle(Simt *m, uint64_t *next) {
-  uint64_t now = simt_now(m);
+  uint64_t now = simt_now(m), least = UINT64_MAX;
   bool moved = false;
+  if (now < m->at.core->controllers_at) {
+    *next = min_u64(*next, m->at.core->controllers_at);
+    return false;
+  }
   for (uint32_t i = 0; i < m->dims.controllers; i++) {
-    if (controller_rests(m, i)) {
-      *next = min_u64(*next, m->at.controllers[i].wake_at);
+    uint64_t at = controller_next(m, i);
+    if (now < at) {
+      *next = min_u64(*next, at);
+      least = min_u64(least, at);
       continue;
     }
     Dram dram = dram_of(m, i);
@@ -119,7 +125,9 @@ bool memory_cycle(Simt *m, uint64_t *next) {
     uint64_t dram_next;
     moved |= dram_cycle(&dram, now, finished, m, &dram_next);
     *next = min_u64(*next, dram_next);
+    least = min_u64(least, controller_next(m, i));
   }
+  m->at.core->controllers_at = least;
   return moved;
 }
 

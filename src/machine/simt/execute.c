@@ -79,10 +79,11 @@ static void compute_wide(const Simt *m, uint32_t sm, const Uop *uop, LaneFunctio
   for (uint32_t i = 0; i < 2; i++) flight->predicates[i] = part_bits_to_slots(plan, uop->mask, op->pd[i]);
 }
 
-static void compute(const Simt *m, uint32_t sm, const Collector *collector, const Instr *instr, const OperandRows *at, Flight *flight) {
+static inline void compute(const Simt *m, uint32_t sm, const Collector *collector, const Instr *instr, const Facts *facts, Flight *flight) {
   const Uop *uop = &collector->uop;
+  const OperandRows *at = &facts->sources;
   if (uop->mask == 0) return;
-  if (op_info[instr->op].kind == KIND_SREG) {
+  if ((facts->flags & FACT_SPECIAL) != 0) {
     read_special(m, sm, uop, instr, flight);
     return;
   }
@@ -97,7 +98,7 @@ static void compute(const Simt *m, uint32_t sm, const Collector *collector, cons
                .imm = instr->imm};
   LaneFunction function = m->functions[instr->op];
   ASSERT(function != NULL);
-  if (uop->plan != 0 && is_warp_wide(&op_info[instr->op])) {
+  if (uop->plan != 0 && (facts->flags & FACT_WIDE) != 0) {
     compute_wide(m, sm, uop, function, &op, flight);
     return;
   }
@@ -107,7 +108,7 @@ static void compute(const Simt *m, uint32_t sm, const Collector *collector, cons
 
 // ---- Into flight -------------------------------------------------------------------------------------
 
-static void queue_flight(Simt *m, uint32_t sm, uint32_t index, uint64_t done_at) {
+static inline void queue_flight(Simt *m, uint32_t sm, uint32_t index, uint64_t done_at) {
   SmState *state = &m->at.sms[sm];
   uint32_t place = state->flight_count++;
   for (; place > 0 && flight_at(m, sm, state->flight_queue[place - 1])->done_at > done_at; place--) {
@@ -118,15 +119,14 @@ static void queue_flight(Simt *m, uint32_t sm, uint32_t index, uint64_t done_at)
   sm_wake(m, sm, done_at);
 }
 
-static void launch_flight(Simt *m, uint32_t sm, const Collector *collector, const Instr *instr, const Facts *facts) {
+static inline void launch_flight(Simt *m, uint32_t sm, const Collector *collector, const Instr *instr, const Facts *facts) {
   uint32_t index = (uint32_t)__builtin_ctz(~m->at.sms[sm].flights_used);
   Flight *flight = flight_at(m, sm, index);
-  const OpInfo *info = &op_info[instr->op];
   flight->uop = collector->uop;
-  flight->done_at = simt_now(m) + m->unit_latency[info->unit] + flight->uop.late;
+  flight->done_at = simt_now(m) + m->unit_latency[facts->unit] + collector->uop.late;
   flight->rows = (uint16_t)facts->results.rows;
   flight->has_predicates = facts->predicates;
-  compute(m, sm, collector, instr, &facts->sources, flight);
+  compute(m, sm, collector, instr, facts, flight);
   if ((m->wants & WANT_REPEAT) != 0) {
     flight->operand_rows = collector->rows;
     memcpy(flight_operands(m, sm, index)->row, collector->row, collector->rows * sizeof collector->row[0]);
@@ -159,9 +159,9 @@ static const char *const port_track[PORT_COUNT] = {
 };
 
 // An SP that can begin the instruction; sm_sps: none. `kept` are SPs for which older instructions wait that are bound to them.
-static uint32_t free_sp(const Simt *m, const SmState *state, const Uop *uop, uint32_t kept) {
+static inline uint32_t free_sp(const Simt *m, const SmState *state, const Uop *uop, uint32_t kept) {
   uint64_t now = simt_now(m);
-  uint32_t sps = (uint32_t)m->spec->sm_sps, wanted = uop->warp % sps;
+  uint32_t sps = (uint32_t)m->spec->sm_sps, wanted = (sps & (sps - 1)) == 0 ? uop->warp & (sps - 1) : uop->warp % sps;
   if (uop->bound_to != 0) {
     wanted = (uop->bound_to - 1u) % sps;
     return state->sp_free_at[wanted] <= now && (kept >> wanted & 1) == 0 ? wanted : sps;
@@ -187,14 +187,14 @@ static uint64_t port_free_at(const Simt *m, uint32_t sm, Port port, const Instr 
   case PORT_SFU: return state->sfu_free_at;
   case PORT_FP64: return state->fp64_free_at;
   case PORT_TENSOR: return state->tensor_free_at;
-  case PORT_LDST: return ldst_has_room(m, sm, instr) ? state->ldst_free_at : UINT64_MAX;
+  case PORT_LDST: return ldst_has_room(m, sm) ? state->ldst_free_at : UINT64_MAX;
   case PORT_GATHER: return gather_has_room(m, sm, instr) ? 0 : UINT64_MAX;
   default: return 0;
   }
 }
 
 // Hardware lanes at work, and whether any is idle (statistics of SPs).
-static void count_lanes(Simt *m, SmState *state, const Uop *uop, uint32_t sp) {
+static inline void note_lanes(Simt *m, SmState *state, const Uop *uop, uint32_t sp) {
   uint64_t now = simt_now(m);
   for (uint32_t other = 0; other < m->spec->sm_sps; other++) {
     if (state->sp_free_at[other] <= now) state->sp_partial &= ~(UINT64_C(1) << other);
@@ -204,15 +204,14 @@ static void count_lanes(Simt *m, SmState *state, const Uop *uop, uint32_t sp) {
 }
 
 // The port is taken for the instruction's interval.
-static void occupy(Simt *m, uint32_t sm, Port port, Uop *uop, const Instr *instr) {
+static inline void occupy(Simt *m, uint32_t sm, Port port, Uop *uop, const Instr *instr, Unit unit) {
   SmState *state = &m->at.sms[sm];
-  Unit unit = op_info[instr->op].unit;
   uint64_t until = simt_now(m) + m->unit_interval[unit];
   if (unit_stat[unit] != STAT_COUNT) simt_count(m, unit_stat[unit], 1);
-  simt_count(m, operation_stat[unit], (uint64_t)__builtin_popcount(uop->mask));
+  simt_count(m, operation_stat[unit], count_lanes(uop->mask));
   switch (port) {
   case PORT_SP:
-    count_lanes(m, state, uop, uop->sp);
+    note_lanes(m, state, uop, uop->sp);
     state->sp_free_at[uop->sp] = until;
     state->sp_busy_until = max_u64(state->sp_busy_until, until);
     break;
@@ -234,10 +233,28 @@ static void occupy(Simt *m, uint32_t sm, Port port, Uop *uop, const Instr *instr
 
 // ---- The stage ---------------------------------------------------------------------------------------
 
-static bool is_memory(Port port) { return port == PORT_LDST || port == PORT_GATHER; }
+static inline bool is_memory(Port port) { return port == PORT_LDST || port == PORT_GATHER; }
+
+// A unit that can begin the instruction; an SP is chosen for it. False: none can in this cycle.
+static inline bool find_unit(Simt *m, uint32_t sm, Port port, Uop *uop, const Instr *instr, uint32_t kept) {
+  const SmState *state = &m->at.sms[sm];
+  uint32_t sps = (uint32_t)m->spec->sm_sps, sp = port == PORT_SP ? free_sp(m, state, uop, kept) : 0;
+  if (port != PORT_SP || sp >= sps) {
+    uint64_t free_at = port_free_at(m, sm, port, instr);
+    if (port == PORT_SP && uop->bound_to != 0) free_at = state->sp_free_at[(uop->bound_to - 1u) % sps];
+    if (free_at > simt_now(m)) {
+      sm_wake(m, sm, free_at);
+      return false;
+    }
+  }
+  if (!is_memory(port) && state->flights_used == UINT32_MAX) return false;
+  if (sp >= sps) sm_wake(m, sm, simt_now(m) + 1);
+  if (port == PORT_SP) uop->sp = sp < sps ? (uint8_t)sp : uop->sp;
+  return sp < sps;
+}
 
 // Sends the instruction of a complete collector to its unit. False: not in this cycle. `kept`: SPs that it may not take.
-static bool dispatch(Simt *m, uint32_t sm, uint32_t index, uint32_t kept) {
+static inline bool dispatch(Simt *m, uint32_t sm, uint32_t index, uint32_t kept) {
   SmState *state = &m->at.sms[sm];
   Collector *collector = collector_at(m, sm, index);
   Uop *uop = &collector->uop;
@@ -256,30 +273,16 @@ static bool dispatch(Simt *m, uint32_t sm, uint32_t index, uint32_t kept) {
     part_is_lost(m, sm, uop);
     return true;
   }
-  uint64_t free_at = port_free_at(m, sm, port, instr);
-  if (port == PORT_SP && uop->bound_to != 0) free_at = state->sp_free_at[(uop->bound_to - 1u) % m->spec->sm_sps];
-  if (free_at > simt_now(m)) {
-    sm_wake(m, sm, free_at);
-    return false;
-  }
-  if (!is_memory(port) && state->flights_used == UINT32_MAX) return false;
-  if (port == PORT_SP) {
-    uint32_t sp = free_sp(m, state, uop, kept);
-    if (sp >= m->spec->sm_sps) {
-      sm_wake(m, sm, simt_now(m) + 1);
-      return false;
-    }
-    uop->sp = (uint8_t)sp;
-  }
-  occupy(m, sm, port, uop, instr);
-  if (port == PORT_LDST) ldst_take(m, sm, collector, instr);
+  if (!find_unit(m, sm, port, uop, instr, kept)) return false;
+  occupy(m, sm, port, uop, instr, (Unit)facts->unit);
+  if (port == PORT_LDST) ldst_take(m, sm, collector, instr, facts);
   else if (port == PORT_GATHER) gather_take(m, sm, collector, instr);
   else launch_flight(m, sm, collector, instr, facts);
   return true;
 }
 
 // Copies of an instruction that hooks have asked for leave in their order, whatever bank conflicts did to the first.
-static bool waits_for_copy(const Simt *m, uint32_t sm, uint32_t place) {
+static inline bool waits_for_copy(const Simt *m, uint32_t sm, uint32_t place) {
   const SmState *state = &m->at.sms[sm];
   const Uop *uop = &collector_at(m, sm, state->collect_order[place])->uop;
   for (uint32_t i = 0; uop->copy > 0 && i < place; i++) {

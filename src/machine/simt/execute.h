@@ -30,7 +30,7 @@ static inline FlightOperands *flight_operands(const Simt *m, uint32_t sm, uint32
 }
 // The row of the register file that holds a register of a warp, whatever faults have made of the warp's base.
 static inline uint32_t register_row(const Simt *m, uint32_t sm, uint32_t warp, uint32_t number) {
-  uint32_t row = simt_warp(m, sm, warp % m->dims.warps)->register_base + number;
+  uint32_t row = simt_warp(m, sm, ring_place(warp, m->dims.warps))->register_base + number;
   return row < m->dims.register_rows ? row : row % m->dims.register_rows;
 }
 static inline RegisterRow *register_at(const Simt *m, uint32_t sm, uint32_t row) {

@@ -20,12 +20,60 @@ static void note_registers(const Instr *instr, Facts *facts) {
   }
 }
 
+static void note_rows(Facts *facts) {
+  for (unsigned row = 0; row < facts->sources.rows; row++) {
+    bool is_register = facts->registers[row] != REG_ZERO;
+    *(is_register ? &facts->register_rows : &facts->filled_rows) |= 1u << row;
+    if (is_register) facts->highest = max_u32(facts->highest, facts->registers[row]);
+  }
+}
+
+static uint16_t flags_of(const Instr *instr, const OpInfo *info) {
+  bool is_control = info->kind == KIND_CONTROL || info->kind == KIND_BARRIER || info->kind == KIND_FENCE || info->kind == KIND_SYSTEM;
+  bool is_far = info->space != SPACE_SHARED && info->space != SPACE_CONST && info->space != SPACE_PARAM;
+  bool polls = info->kind == KIND_STORE || info->kind == KIND_ATOMIC || (info->kind == KIND_LOAD && (instr->mods & MOD_VOLATILE) != 0);
+  bool drains = info->kind == KIND_FENCE || (info->kind == KIND_SYSTEM && instr->op != OP_NANOSLEEP);
+  uint32_t flags =
+      (is_control ? FACT_CONTROL : 0) | (drains ? FACT_DRAINS : 0) | (is_warp_wide(info) ? FACT_WIDE : 0) | (polls ? FACT_POLLS : 0);
+  if (info->kind == KIND_WARP || info->kind == KIND_MATRIX) flags |= FACT_WHOLE;
+  if ((info->flags & IT_READS_MEMORY) != 0 && !is_control && is_far) flags |= FACT_LONG;
+  if ((info->flags & (IT_BRANCH | IT_INDIRECT)) == IT_BRANCH) flags |= FACT_BRANCH;
+  if (instr->select >= SELECT_CONST_A) flags |= FACT_CONSTANT;
+  if (info->kind == KIND_SREG) flags |= FACT_SPECIAL;
+  return (uint16_t)flags;
+}
+
+static void note_access(const Instr *instr, const OpInfo *info, Facts *facts) {
+  bool is_atomic = info->kind == KIND_ATOMIC;
+  TypeId type = is_atomic ? info->a : info->d;
+  facts->action = is_atomic ? ACTION_ATOMIC : info->kind == KIND_STORE ? ACTION_STORE : ACTION_LOAD;
+  facts->element_bytes = (uint8_t)max_u32(min_u32((type_info[type].bits + 7u) / 8u, 8), 1);
+  facts->elements = is_atomic ? 1 : (uint8_t)mods_vector_count(instr->mods);
+  facts->sign_extend = info->d == TYPE_s8 || info->d == TYPE_s16;
+  facts->bypasses = (instr->mods & (MOD_VOLATILE | MOD_CACHE_GLOBAL)) != 0;
+}
+
+static void note_constant(const Instr *instr, const OpInfo *info, Facts *facts) {
+  if ((facts->flags & FACT_CONSTANT) == 0) return;
+  const TypeId types[] = {info->a, info->b, info->c};
+  facts->constant_bank = instr->imm >> 24;
+  facts->constant_offset = instr->imm & 0xFFFFFF;
+  facts->constant_bytes = (type_info[types[instr->select - SELECT_CONST_A]].bits + 7u) / 8u;
+}
+
 void facts_make(const Instr *instr, Facts *facts) {
   *facts = (Facts){.sources = operand_sources(instr), .results = operand_results(instr), .port = (uint8_t)port_of(instr)};
   facts->predicates = (uint8_t)operand_predicates(&op_info[instr->op]);
   operand_marks(instr, true, &facts->uses);
   operand_marks(instr, false, &facts->writes);
+  const OpInfo *info = &op_info[instr->op];
   note_registers(instr, facts);
+  note_rows(facts);
+  facts->unit = (uint8_t)info->unit;
+  facts->flags = flags_of(instr, info);
+  facts->pa = info->a == TYPE_pred && instr->a < PRED_TRUE ? instr->a : PRED_TRUE;
+  note_constant(instr, info, facts);
+  note_access(instr, info, facts);
 }
 
 void facts_prepare(Simt *m) {

@@ -8,28 +8,65 @@
 
 enum { NO_ROW = UINT8_MAX };
 
-typedef struct Facts {
+typedef enum FactFlags {
+  FACT_CONTROL = 1,    // carried out at issue: control flow, barriers, fences, system calls
+  FACT_DRAINS = 2,     // waits until nothing of its warp waits in a collector or for memory
+  FACT_WIDE = 4,       // is_warp_wide
+  FACT_WHOLE = 8,      // reads all lanes of its sources
+  FACT_LONG = 16,      // reads memory that may be far away
+  FACT_BRANCH = 32,    // a branch to a place that the instruction names
+  FACT_POLLS = 64,     // counts for Warp.polls
+  FACT_CONSTANT = 128, // has an operand in constant memory
+  FACT_SPECIAL = 256,  // reads a special register
+} FactFlags;
+
+struct Facts {
   Scoreboard uses, writes; // registers and predicates that it reads or writes; that it writes
   OperandRows sources;
   OperandResults results;
-  uint8_t port;                        // Port
-  uint8_t predicates;                  // operand_predicates
-  uint8_t value_row;                   // first row of the operand that an immediate or a constant stands for; NO_ROW: none
-  uint8_t ones_row;                    // row of an implied member mask; NO_ROW: none
-  uint8_t value_operand;               // operand of value_row
-  uint8_t registers[SIMT_SOURCE_ROWS]; // of each source row; REG_ZERO: no register
-} Facts;
+  uint8_t port;                                         // Port
+  uint8_t predicates;                                   // operand_predicates
+  uint8_t value_row;                                    // first row of the operand that an immediate or a constant stands for; NO_ROW: none
+  uint8_t ones_row;                                     // row of an implied member mask; NO_ROW: none
+  uint8_t value_operand;                                // operand of value_row
+  uint8_t unit;                                         // Unit
+  uint16_t flags;                                       // FactFlags
+  uint8_t pa;                                           // predicate that operand a names; PRED_TRUE: none
+  uint8_t registers[SIMT_SOURCE_ROWS];                  // of each source row; REG_ZERO: no register
+  uint32_t register_rows;                               // bit i: source row i is read from the register file
+  uint32_t filled_rows;                                 // the others
+  uint32_t highest;                                     // of the source registers
+  uint8_t action, element_bytes, elements, sign_extend; // of memory instructions: see MemOp
+  bool bypasses;                                        // of loads: they do not look in the L1 data cache
+  uint32_t constant_bank, constant_offset, constant_bytes; // FACT_CONSTANT
+};
 
 void facts_make(const Instr *instr, Facts *facts);
 // At the start of a launch, and of a clone's life. `facts_count` of them belong to `facts_of`.
 void facts_prepare(Simt *m);
 void facts_free(Simt *m);
 
+// Of an instruction that may be decoded from a damaged word.
 static inline const Facts *facts_at(const Simt *m, const Instr *instr, Facts *scratch) {
   size_t index = ((uintptr_t)instr - (uintptr_t)m->facts_of) / sizeof *instr;
   if (__builtin_expect(index < m->facts_count, 1)) return &m->facts[index];
   facts_make(instr, scratch);
   return scratch;
 }
+
+// Results are in: clears what the instruction had marked.
+static inline void board_clear(Simt *m, uint32_t sm, uint32_t warp, const Facts *facts) {
+  Scoreboard *board = simt_scoreboard(m, sm, warp);
+  for (uint32_t i = 0; i < 4; i++) board->registers[i] &= ~facts->writes.registers[i];
+  board->predicates &= ~facts->writes.predicates;
+  front_awake(m, sm, UINT64_C(1) << warp);
+  sm_wake(m, sm, simt_now(m) + 1);
+}
+
+// collect_take for those who have the facts.
+void collect_known_facts(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, const Facts *facts);
+// writeback_rows for those who have the facts: as many rows as the instruction has results.
+void writeback_known(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, const Facts *facts, uint32_t (*rows)[WARP_LANES],
+                     const uint32_t *predicates);
 
 #endif

@@ -30,7 +30,7 @@ static uint32_t free_gather(const Simt *m, uint32_t sm) {
 }
 
 bool gather_has_room(const Simt *m, uint32_t sm, const Instr *instr) {
-  return is_surface(instr) ? ldst_has_room(m, sm, instr) : free_gather(m, sm) < m->dims.gathers;
+  return is_surface(instr) ? ldst_has_room(m, sm) : free_gather(m, sm) < m->dims.gathers;
 }
 
 // ---- Lines -------------------------------------------------------------------------------------------

@@ -72,6 +72,7 @@ bool sm_send(Simt *m, uint32_t sm, Packet *packet) {
   }
   packet_copy(packet_queue_push(queue, items, m->dims.out), packet);
   m->at.core->packets++;
+  m->at.core->sent++;
   sm_wake(m, sm, now + 1); // the networks look at the queues again next cycle
   return true;
 }
@@ -87,11 +88,12 @@ static void deliver_request(void *context, uint32_t sink, const Packet *packet) 
   packet_copy(place, packet);
   packet_enters(place, STAGE_SLICE, simt_now(m));
   m->at.partition_times[sink * m->dims.l2_inputs + (uint32_t)(place - items)].ready_at = simt_now(m) + m->spec->l2_latency;
-  partition->next_at = 0;
+  slice_wake(m, sink);
 }
 
 // True: packets were sent, or wait for the network to take them.
-static bool send_requests(Simt *m, Network *network) {
+static bool send_requests(Simt *m) {
+  Network own = request_network(m), *network = &own;
   uint64_t now = simt_now(m);
   bool busy = false;
   for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
@@ -107,6 +109,7 @@ static bool send_requests(Simt *m, Network *network) {
     simt_count(m, STAT_NETWORK_WAIT, now - min_u64(front->sent_at, now));
     network_send(network, sm, front->partition % m->dims.partitions, front, now);
     packet_queue_pop(queue, items, m->dims.out);
+    m->at.core->sent -= m->at.core->sent > 0;
     sm_wake(m, sm, now + 1);
   }
   return busy;
@@ -122,7 +125,8 @@ static void deliver_reply(void *context, uint32_t sink, const Packet *packet) {
   sm_wake(m, sink, simt_now(m));
 }
 
-static bool send_replies(Simt *m, Network *network) {
+static bool send_replies(Simt *m) {
+  Network own = reply_network(m), *network = &own;
   bool busy = false;
   uint32_t room = m->dims.l2_queue;
   for (uint32_t i = 0; i < m->dims.partitions; i++) {
@@ -136,7 +140,8 @@ static bool send_replies(Simt *m, Network *network) {
     simt_count(m, STAT_NETWORK_BYTES, packet_wire_bytes(front));
     network_send(network, i, front->sm % m->dims.sms, front, simt_now(m));
     packet_queue_pop(queue, items, room);
-    m->at.partitions[i].next_at = 0;
+    m->at.core->replied -= m->at.core->replied > 0;
+    slice_wake(m, i);
   }
   return busy;
 }
@@ -225,30 +230,32 @@ void sm_take_reply(Simt *m, uint32_t sm) {
 
 // ---- Both --------------------------------------------------------------------------------------------
 
-static bool cycle_of_replies(Simt *m, Network *network, uint64_t *next) {
+static bool cycle_of_replies(Simt *m, uint64_t *next) {
   bool has_room[MOST_SINKS];
-  *next = network->control->wake_at;
+  *next = m->at.replies_control->wake_at;
   if (simt_now(m) < *next) return false;
+  Network network = reply_network(m);
   for (uint32_t i = 0; i < m->dims.sms; i++) has_room[i] = !packet_queue_full(&m->at.reply_queues[i], SIMT_REPLIES);
-  return network_cycle(network, simt_now(m), has_room, deliver_reply, m, next);
+  return network_cycle(&network, simt_now(m), has_room, deliver_reply, m, next);
 }
 
-static bool cycle_of_requests(Simt *m, Network *network, uint64_t *next) {
+static bool cycle_of_requests(Simt *m, uint64_t *next) {
   bool has_room[MOST_SINKS];
-  *next = network->control->wake_at;
+  *next = m->at.request_control->wake_at;
   if (simt_now(m) < *next) return false;
+  Network network = request_network(m);
   for (uint32_t i = 0; i < m->dims.partitions; i++) has_room[i] = !packet_queue_full(&m->at.partitions[i].input, m->dims.l2_inputs);
-  return network_cycle(network, simt_now(m), has_room, deliver_request, m, next);
+  return network_cycle(&network, simt_now(m), has_room, deliver_request, m, next);
 }
 
 bool interconnect_cycle(Simt *m, uint64_t *next) {
-  if (m->at.core->packets == 0) return false;
+  const SimtCore *core = m->at.core;
+  if (core->packets == 0) return false;
   uint64_t now = simt_now(m), request_next, reply_next;
-  Network replies = reply_network(m), requests = request_network(m);
-  bool moved = cycle_of_replies(m, &replies, &reply_next);
-  bool busy = send_replies(m, &replies);
-  moved |= cycle_of_requests(m, &requests, &request_next);
-  busy |= send_requests(m, &requests);
+  bool moved = cycle_of_replies(m, &reply_next);
+  bool busy = core->replied != 0 && send_replies(m);
+  moved |= cycle_of_requests(m, &request_next);
+  busy |= core->sent != 0 && send_requests(m);
   *next = min_u64(*next, busy || moved ? now + 1 : min_u64(request_next, reply_next));
   return moved;
 }

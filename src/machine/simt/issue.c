@@ -10,45 +10,42 @@
 
 // ---- Scoreboard ------------------------------------------------------------------------------------
 
-bool scoreboard_is_free(const Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
-  const Scoreboard *board = simt_scoreboard(m, sm, warp);
-  const uint64_t *taken = board->registers;
-  if ((taken[0] | taken[1] | taken[2] | taken[3] | board->predicates) == 0) return true;
-  Facts scratch;
-  const Scoreboard *marks = &facts_at(m, instr, &scratch)->uses;
-  uint64_t both = taken[0] & marks->registers[0];
-  for (uint32_t i = 1; i < 4; i++) both |= taken[i] & marks->registers[i];
-  return (both | (board->predicates & marks->predicates)) == 0;
+static inline bool board_is_free(const Scoreboard *board, const Scoreboard *marks) {
+  uint64_t both = board->predicates & marks->predicates;
+  for (uint32_t i = 0; i < 4; i++) both |= board->registers[i] & marks->registers[i];
+  return both == 0;
 }
 
-void scoreboard_mark(Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
-  Facts scratch;
-  Scoreboard *board = simt_scoreboard(m, sm, warp);
-  const Scoreboard *marks = &facts_at(m, instr, &scratch)->writes;
+static inline void board_mark(Scoreboard *board, const Scoreboard *marks) {
   for (uint32_t i = 0; i < 4; i++) board->registers[i] |= marks->registers[i];
   board->predicates |= marks->predicates;
 }
 
+bool scoreboard_is_free(const Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
+  Facts scratch;
+  return board_is_free(simt_scoreboard(m, sm, warp), &facts_at(m, instr, &scratch)->uses);
+}
+
+void scoreboard_mark(Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
+  Facts scratch;
+  board_mark(simt_scoreboard(m, sm, warp), &facts_at(m, instr, &scratch)->writes);
+}
+
 void scoreboard_clear(Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
   Facts scratch;
-  Scoreboard *board = simt_scoreboard(m, sm, warp);
-  const Scoreboard *marks = &facts_at(m, instr, &scratch)->writes;
-  for (uint32_t i = 0; i < 4; i++) board->registers[i] &= ~marks->registers[i];
-  board->predicates &= ~marks->predicates;
-  front_awake(m, sm, bit_of(warp));
-  sm_wake(m, sm, simt_now(m) + 1);
+  board_clear(m, sm, warp, facts_at(m, instr, &scratch));
 }
 
 // An older instruction of the warp still has to read, in its collector, a register that this one writes.
-static bool overtakes_reader(const Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
+static bool overtakes_reader(const Simt *m, uint32_t sm, uint32_t warp, const Facts *facts) {
   for (uint64_t left = m->at.sms[sm].collect_pending; left != 0; left &= left - 1) {
     const Collector *collector = collector_at(m, sm, (uint32_t)__builtin_ctzll(left));
-    if (!part_has_warp(m, sm, &collector->uop, warp)) continue;
-    Facts scratch;
-    const Scoreboard *marks = &facts_at(m, instr, &scratch)->writes;
+    const Uop *uop = &collector->uop;
+    if (uop->warp != warp && (uop->plan == 0 || !part_has_warp(m, sm, uop, warp))) continue;
+    const Scoreboard *marks = &facts->writes;
     for (uint32_t rows = collector->pending; rows != 0; rows &= rows - 1) {
       uint32_t source = collector->source[__builtin_ctz(rows) % SIMT_SOURCE_ROWS];
-      uint32_t number = collector->uop.plan != 0 ? source : source - register_row(m, sm, warp, 0);
+      uint32_t number = uop->plan != 0 ? source : source - register_row(m, sm, warp, 0);
       if (number < MAX_REGISTERS && (marks->registers[number / 64] >> number % 64 & 1) != 0) return true;
     }
   }
@@ -56,7 +53,7 @@ static bool overtakes_reader(const Simt *m, uint32_t sm, uint32_t warp, const In
 }
 
 bool next_is_free(const Simt *m, const Next *n) {
-  return scoreboard_is_free(m, n->sm, n->warp, n->instr) && !overtakes_reader(m, n->sm, n->warp, n->instr);
+  return board_is_free(simt_scoreboard(m, n->sm, n->warp), &n->facts->uses) && !overtakes_reader(m, n->sm, n->warp, n->facts);
 }
 
 // ---- What is under way -----------------------------------------------------------------------------
@@ -110,13 +107,6 @@ static void end_blocks(Simt *m, uint32_t sm) {
 
 // ---- May it go? ------------------------------------------------------------------------------------
 
-static bool is_control(const OpInfo *info) {
-  return info->kind == KIND_CONTROL || info->kind == KIND_BARRIER || info->kind == KIND_FENCE || info->kind == KIND_SYSTEM;
-}
-static bool must_drain(const Instr *instr, const OpInfo *info) {
-  return info->kind == KIND_FENCE || (info->kind == KIND_SYSTEM && instr->op != OP_NANOSLEEP);
-}
-
 static bool is_memory_port(uint8_t port) { return port == PORT_LDST || port == PORT_GATHER; }
 
 // A result is missing: is it memory's? An access counts from its issue on, also while it waits in a collector for the unit.
@@ -136,52 +126,53 @@ static IdleReason sleep(Simt *m, const Next *n, IdleReason why) {
   return why;
 }
 
-// A constant operand, where there is one. False: there is none.
-typedef struct ConstantOperand {
-  uint32_t bank, offset, bytes;
-} ConstantOperand;
-static bool constant_of(const Instr *instr, ConstantOperand *operand) {
-  if (instr->select < SELECT_CONST_A) return false;
-  const OpInfo *info = &op_info[instr->op];
-  const TypeId types[] = {info->a, info->b, info->c};
-  uint32_t bytes = (type_info[types[instr->select - SELECT_CONST_A]].bits + 7u) / 8u;
-  *operand = (ConstantOperand){instr->imm >> 24, instr->imm & 0xFFFFFF, bytes};
-  return true;
+static bool constant_is_ready(Simt *m, const Next *n) {
+  const Facts *facts = n->facts;
+  return (facts->flags & FACT_CONSTANT) == 0 ||
+         constant_ready(m, n->sm, n->warp, facts->constant_bank, facts->constant_offset, facts->constant_bytes);
 }
 
 // A collector and what lies behind it; constants are there. Changes nothing.
-static IdleReason units_reason(const Simt *m, const Next *n) {
-  if (must_drain(n->instr, n->info)) return has_drained(m, n->sm, n->warp) ? IDLE_NONE : IDLE_MEMORY;
-  if (is_control(n->info) || collect_has_room(m, n->sm, n->instr)) return IDLE_NONE;
-  return n->info->unit == UNIT_LDST || n->info->unit == UNIT_TEX ? IDLE_MEMORY : IDLE_PIPELINE;
+static inline IdleReason units_reason(const Simt *m, const Next *n) {
+  const Facts *facts = n->facts;
+  if ((facts->flags & FACT_DRAINS) != 0) return has_drained(m, n->sm, n->warp) ? IDLE_NONE : IDLE_MEMORY;
+  if ((facts->flags & FACT_CONTROL) != 0) return IDLE_NONE;
+  bool has_room = !collect_is_full(m, n->sm);
+  if (has_room && facts->port == PORT_LDST) has_room = ldst_has_room(m, n->sm);
+  else if (has_room && facts->port == PORT_GATHER) has_room = gather_has_room(m, n->sm, n->instr);
+  if (has_room) return IDLE_NONE;
+  return facts->unit == UNIT_LDST || facts->unit == UNIT_TEX ? IDLE_MEMORY : IDLE_PIPELINE;
 }
 
-static IdleReason look_at_units(Simt *m, const Next *n) {
-  ConstantOperand operand;
-  if (constant_of(n->instr, &operand) && !constant_ready(m, n->sm, n->warp, operand.bank, operand.offset, operand.bytes))
-    return IDLE_MEMORY;
+static inline IdleReason look_at_units(Simt *m, const Next *n) {
+  if (!constant_is_ready(m, n)) return IDLE_MEMORY;
   IdleReason reason = units_reason(m, n);
-  if (reason == IDLE_NONE || must_drain(n->instr, n->info)) return reason;
+  if (reason == IDLE_NONE || (n->facts->flags & FACT_DRAINS) != 0) return reason;
   // Room appears in a cycle of this SM, before the issue stage: nobody needs to wake it.
   SmState *state = &m->at.sms[n->sm];
   if (state->collect_count >= m->dims.collectors) state->wants_collector |= bit_of(n->warp);
-  else if (n->info->unit == UNIT_LDST) state->wants_ldst |= bit_of(n->warp);
+  else if (n->facts->unit == UNIT_LDST) state->wants_ldst |= bit_of(n->warp);
   return reason;
 }
 
 // Is the instruction at the top's pc in the buffer?
 typedef enum Seen { SEEN_ELSEWHERE, SEEN_NOTHING, SEEN_ARRIVING, SEEN_THERE } Seen;
-static Seen next_see(const Simt *m, Next *n) {
+static inline void next_know(const Simt *m, Next *n, const Instr *instr) {
+  n->instr = instr;
+  n->facts = instr == NULL ? NULL : facts_at(m, instr, &n->own);
+}
+
+static inline Seen next_see(const Simt *m, Next *n) {
   const SimtWarp *at = n->at;
-  const SimtEntry *top = &simt_entries(m, n->sm, n->warp)[at->warp.stack.depth - 1];
-  n->entry = &simt_buffer(m, n->sm, n->warp)[at->head % m->dims.buffer];
-  n->pc = top->pc;
-  n->mask = top->mask;
+  size_t index = (size_t)(at - m->at.warps);
+  n->top = &m->at.entries[index * m->dims.stack + at->warp.stack.depth - 1];
+  n->entry = &m->at.buffers[index * m->dims.buffer + ring_place(at->head, m->dims.buffer)];
+  n->pc = n->top->pc;
+  n->mask = n->top->mask;
   if ((at->buffered > 0 ? n->entry->pc : at->fetch_pc) != n->pc) return SEEN_ELSEWHERE;
   if (at->buffered == 0) return SEEN_NOTHING;
   if (at->buffered <= at->arriving && at->fetched_at > simt_now(m)) return SEEN_ARRIVING;
-  n->instr = n->pc < m->program->code_count ? simt_decode(m, n->pc, n->entry->word, &n->scratch) : NULL;
-  n->info = n->instr == NULL ? NULL : &op_info[n->instr->op];
+  next_know(m, n, n->pc < m->program->code_count ? simt_decode(m, n->pc, n->entry->word, &n->scratch) : NULL);
   return SEEN_THERE;
 }
 
@@ -195,7 +186,7 @@ IdleReason next_find(Simt *m, Next *n) {
 }
 
 // What control_front finds nearly always.
-static bool top_is_ready(const Simt *m, const Next *n) {
+static inline bool top_is_ready(const Simt *m, const Next *n) {
   uint32_t depth = n->at->warp.stack.depth;
   if (depth == 0 || depth > m->dims.stack) return false;
   const SimtEntry *top = &simt_entries(m, n->sm, n->warp)[depth - 1];
@@ -205,27 +196,48 @@ static bool top_is_ready(const Simt *m, const Next *n) {
 static IdleReason look_at_rest(Simt *m, Next *n) {
   const Rest *rest = rest_of(m, n->sm, n->warp);
   n->is_rest = true;
-  n->instr = rest->empty != 0 ? NULL : simt_decode(m, rest->uop.pc, rest->uop.word, &n->scratch);
-  n->info = n->instr == NULL ? NULL : &op_info[n->instr->op];
+  next_know(m, n, rest->empty != 0 ? NULL : simt_decode(m, rest->uop.pc, rest->uop.word, &n->scratch));
   if (rest_waits(m, n)) return IDLE_PIPELINE; // collecting wakes the SM
   return n->instr == NULL ? IDLE_NONE : look_at_units(m, n);
 }
 
+// The top of the stack is ready, the buffer holds its instruction, and that is the program's own: nearly always.
+static inline bool sees_at_once(const Simt *m, Next *n) {
+  const SimtWarp *at = n->at;
+  size_t index = (size_t)n->sm * m->dims.warps + n->warp;
+  uint32_t level = at->warp.stack.depth - 1;
+  if (level >= m->dims.stack) return false;
+  SimtEntry *top = n->top = &m->at.entries[index * m->dims.stack + level];
+  BufferEntry *entry = n->entry = &m->at.buffers[index * m->dims.buffer + ring_place(at->head, m->dims.buffer)];
+  uint32_t pc = n->pc = top->pc;
+  n->mask = top->mask;
+  if (!entry_is_ready(top) || pc == top->reconverge || top->mask == 0 || entry->pc != pc || at->buffered == 0) return false;
+  if (pc >= m->facts_count || (at->buffered <= at->arriving && at->fetched_at > simt_now(m))) return false;
+  const InstrWord *word = &m->program->code[pc];
+  if (entry->word.low != word->low || entry->word.high != word->high) return false;
+  n->instr = &m->facts_of[pc];
+  n->facts = &m->facts[pc];
+  return true;
+}
+
 // IDLE_NONE: it can issue now. Warps that cannot are put to sleep where something will wake them; lines that are missing are asked for.
-static IdleReason look(Simt *m, Next *n) {
+static inline IdleReason look(Simt *m, Next *n) {
   SimtWarp *at = n->at = simt_warp(m, n->sm, n->warp);
-  if (at->has_rest != 0) return look_at_rest(m, n);
+  if (__builtin_expect(at->has_rest != 0, 0)) return look_at_rest(m, n);
   if (at->next_issue_at > simt_now(m)) {
     sm_wake(m, n->sm, at->next_issue_at);
     return IDLE_PIPELINE;
   }
   if ((at->valid & 1) == 0) return sleep(m, n, IDLE_PIPELINE);
-  if (!top_is_ready(m, n) && !control_front(m, n->sm, n->warp)) return sleep(m, n, IDLE_BARRIER);
-  IdleReason reason = next_find(m, n);
-  if (reason != IDLE_NONE || n->instr == NULL) return reason;
+  if (!sees_at_once(m, n)) {
+    if (!top_is_ready(m, n) && !control_front(m, n->sm, n->warp)) return sleep(m, n, IDLE_BARRIER);
+    IdleReason reason = next_find(m, n);
+    if (reason != IDLE_NONE || n->instr == NULL) return reason;
+  }
   bool is_begun = at->to_issue != 0; // large-warp mode: it has marked its destinations itself
-  if (!is_begun && !scoreboard_is_free(m, n->sm, n->warp, n->instr)) return sleep(m, n, missing_result(m, n));
-  if (!is_begun && overtakes_reader(m, n->sm, n->warp, n->instr)) return IDLE_PIPELINE; // collecting wakes the SM
+  if (!is_begun && !board_is_free(simt_scoreboard(m, n->sm, n->warp), &n->facts->uses)) return sleep(m, n, missing_result(m, n));
+  if (!is_begun && m->at.sms[n->sm].collect_pending != 0 && overtakes_reader(m, n->sm, n->warp, n->facts))
+    return IDLE_PIPELINE; // collecting wakes the SM
   return look_at_units(m, n);
 }
 
@@ -242,8 +254,9 @@ bool warp_look(const Simt *m, uint32_t sm, uint32_t warp, WarpView *view) {
                      .scheduler = scheduler_of_warp(m, warp),
                      .block_slot = at->block_slot,
                      .home = at->shuffled != 0 ? at->home : part_identity};
-  ConstantOperand operand;
-  bool has_constant = !constant_of(n.instr, &operand) || constant_is_there(m, sm, operand.bank, operand.offset, operand.bytes);
+  const Facts *facts = n.facts;
+  bool has_constant =
+      (facts->flags & FACT_CONSTANT) == 0 || constant_is_there(m, sm, facts->constant_bank, facts->constant_offset, facts->constant_bytes);
   view->is_ready =
       at->next_issue_at <= simt_now(m) && has_constant && at->to_issue == 0 && next_is_free(m, &n) && units_reason(m, &n) == IDLE_NONE;
   return true;
@@ -273,10 +286,10 @@ void next_begins(Simt *m, const Next *n, uint32_t threads) {
   m->at.core->instructions++;
   simt_count(m, STAT_WARP_INSTRUCTIONS, 1);
   simt_count(m, STAT_THREAD_INSTRUCTIONS, threads);
-  simt_count(m, mix_stat[n->info->unit], 1);
+  simt_count(m, mix_stat[n->facts->unit], 1);
 }
 
-static void count_issue(Simt *m, uint32_t threads) {
+static inline void count_issue(Simt *m, uint32_t threads) {
   simt_count(m, STAT_ISSUED, 1);
   simt_count(m, (StatId)(STAT_ACTIVE_0 + threads), 1);
 }
@@ -299,8 +312,9 @@ PredicateBits predicates_of(const Simt *m, uint32_t sm, uint32_t warp, const Ins
   return (PredicateBits){predicates[instr->ps] ^ (instr->ps_negated ? UINT32_MAX : 0), predicates[pa]};
 }
 
-Uop next_slot(const Simt *m, const Next *n, uint32_t threads) {
-  PredicateBits bits = predicates_of(m, n->sm, n->warp, n->instr);
+static inline Uop slot_of(const Simt *m, const Next *n, uint32_t threads) {
+  const uint32_t *predicates = n->at->warp.predicates;
+  PredicateBits bits = {predicates[n->instr->ps] ^ (n->instr->ps_negated ? UINT32_MAX : 0), predicates[n->facts->pa]};
   return (Uop){.word = n->entry->word,
                .issue = n->at->issued,
                .issued_at = simt_now(m),
@@ -312,6 +326,8 @@ Uop next_slot(const Simt *m, const Next *n, uint32_t threads) {
                .warp = (uint8_t)n->warp,
                .copies = 1};
 }
+
+Uop next_slot(const Simt *m, const Next *n, uint32_t threads) { return slot_of(m, n, threads); }
 
 // Home lanes of threads.
 static uint32_t home_lanes(const SimtWarp *at, uint32_t threads) {
@@ -329,7 +345,7 @@ static inline bool tell_issue(Simt *m, const Next *n, uint32_t threads, uint32_t
   IssueEvent event = {.who = who_scheduled(m, n->sm, n->warp, n->pc, number),
                       .scheduler = n->scheduler,
                       .instr = n->instr,
-                      .unit = n->info->unit,
+                      .unit = n->facts->unit,
                       .mask = threads,
                       .idle_lanes = idle};
   Verdict verdict = simt_obey(m, event.who, hooks_issue(&m->hooks, &m->hook_machine, &event));
@@ -339,10 +355,10 @@ static inline bool tell_issue(Simt *m, const Next *n, uint32_t threads, uint32_t
 
 bool issue_told(Simt *m, const Next *n, uint32_t threads, uint32_t idle) { return tell_issue(m, n, threads, idle); }
 
-static void pop_buffer(Simt *m, const Next *n) {
+static inline void pop_buffer(Simt *m, const Next *n) {
   SimtWarp *at = n->at;
   *n->entry = (BufferEntry){.valid = 0};
-  at->head = (uint8_t)((at->head + 1u) % m->dims.buffer);
+  at->head = (uint8_t)ring_place(at->head + 1u, m->dims.buffer);
   at->buffered--;
   at->arriving = (uint8_t)min_u32(at->arriving, at->buffered);
   if (at->fetch_wait == 0) m->at.sms[n->sm].fetch_wants |= bit_of(n->warp);
@@ -357,48 +373,46 @@ static void follow_flow(Simt *m, const Next *n) {
     return;
   }
   uint32_t pc = simt_entries(m, n->sm, n->warp)[at->warp.stack.depth - 1].pc;
-  uint32_t buffered = at->buffered > 0 ? simt_buffer(m, n->sm, n->warp)[at->head % m->dims.buffer].pc : at->fetch_pc;
+  uint32_t buffered = at->buffered > 0 ? simt_buffer(m, n->sm, n->warp)[ring_place(at->head, m->dims.buffer)].pc : at->fetch_pc;
   if (pc != buffered) fetch_restart(m, n->sm, n->warp, pc);
 }
 
-void next_passes(Simt *m, const Next *n) {
+static inline void pass(Simt *m, const Next *n) {
   pop_buffer(m, n);
-  SimtEntry *top = &simt_entries(m, n->sm, n->warp)[n->at->warp.stack.depth - 1];
+  SimtEntry *top = n->top;
   if (++top->pc == top->reconverge) follow_flow(m, n); // else the buffer has, or will have, what follows
 }
 
-// Looks at memory that others may change; see branch_spins in control.c.
-static void note_polls(Warp *warp, const Instr *instr, const OpInfo *info) {
-  if (info->kind == KIND_STORE) warp->polls = 0;
-  else if (info->kind == KIND_LOAD && (instr->mods & MOD_VOLATILE) != 0) warp->polls++;
-  else if (info->kind == KIND_ATOMIC) warp->polls = instr->d[0] == REG_ZERO ? 0 : warp->polls + 1;
-}
+void next_passes(Simt *m, const Next *n) { pass(m, n); }
 
-static bool is_long(const OpInfo *info) {
-  bool reads = (info->flags & IT_READS_MEMORY) != 0 && !is_control(info);
-  return reads && info->space != SPACE_SHARED && info->space != SPACE_CONST && info->space != SPACE_PARAM;
+// Looks at memory that others may change; see branch_spins in control.c.
+static void note_polls(const Next *n) {
+  Warp *warp = &n->at->warp;
+  if ((n->facts->flags & FACT_POLLS) == 0) return;
+  if (op_info[n->instr->op].kind == KIND_STORE) warp->polls = 0;
+  else if (op_info[n->instr->op].kind == KIND_LOAD) warp->polls++;
+  else warp->polls = n->instr->d[0] == REG_ZERO ? 0 : warp->polls + 1;
 }
 
 void next_issues(Simt *m, const Next *n, uint32_t threads) {
   count_issue(m, threads);
-  note_polls(&n->at->warp, n->instr, n->info);
+  note_polls(n);
 }
 
-static void start(Simt *m, const Next *n, const Uop *uop) {
-  scoreboard_mark(m, n->sm, n->warp, n->instr);
-  note_polls(&n->at->warp, n->instr, n->info);
-  collect_take(m, n->sm, uop, n->instr);
+static inline void start(Simt *m, const Next *n, const Uop *uop) {
+  board_mark(simt_scoreboard(m, n->sm, n->warp), &n->facts->writes);
+  note_polls(n);
+  collect_known_facts(m, n->sm, uop, n->instr, n->facts);
 }
 
 // The word leaves the buffer: what the hooks say of its bits counts. False: it cannot be carried out, which is a trap.
-static bool read_word(Simt *m, Next *n) {
-  if ((m->wants & WANT_CELLS) != 0 && n->pc < m->program->code_count) {
+static inline bool read_word(Simt *m, Next *n) {
+  if (cells_are_wanted(m) && n->pc < m->program->code_count) {
     InstrWord before = n->entry->word;
     cells_read(m, who_scheduled(m, n->sm, n->warp, WHO_NO_INDEX, WHO_NO_NUMBER), REGION_BUFFER, (uint64_t)(n->entry - m->at.buffers), 0xF,
                &n->entry->word);
     if (n->entry->word.low != before.low || n->entry->word.high != before.high) {
-      n->instr = simt_decode(m, n->pc, n->entry->word, &n->scratch);
-      n->info = n->instr == NULL ? NULL : &op_info[n->instr->op];
+      next_know(m, n, simt_decode(m, n->pc, n->entry->word, &n->scratch));
     }
   }
   uint64_t limit = m->environment->instruction_limit;
@@ -451,7 +465,7 @@ static bool issue_planned(Simt *m, const Next *n, Uop *uop) {
   count_issue(m, threads);
   if (pass_control(m, n, &uop->mask)) {
     scoreboard_mark(m, n->sm, n->warp, n->instr);
-    note_polls(&n->at->warp, n->instr, n->info);
+    note_polls(n);
     rest_begin(m, n, uop, offer.copies);
     offer_wish(m, &offer);
     rest_part(m, n);
@@ -463,26 +477,25 @@ static bool issue_planned(Simt *m, const Next *n, Uop *uop) {
 }
 
 // False: it did not.
-static bool issue(Simt *m, Next *n) {
+static inline bool issue(Simt *m, Next *n) {
   if (n->is_rest) return rest_issue(m, n);
   if (!read_word(m, n)) return skip(m, n);
   if (simt_has_trapped(m)) return false;
-  predicates_tell(m, n->sm, n->warp, n->pc, n->instr);
-  uint32_t active = n->mask & next_guard(n);
-  bool is_wide = is_warp_wide(n->info), at_issue = is_control(n->info) || is_wide, has_work = active != 0 && !at_issue;
+  if (cells_are_wanted(m)) predicates_tell(m, n->sm, n->warp, n->pc, n->instr);
+  uint32_t active = n->mask & next_guard(n), flags = n->facts->flags;
+  bool at_issue = (flags & (FACT_CONTROL | FACT_WIDE)) != 0, has_work = active != 0 && !at_issue;
   if (has_work && m->spec->scheduler_large_warp > 1) return pack_issue(m, n);
   bool is_told = (m->wants & WANT_ISSUE) != 0 || m->keeps_instructions;
   if (is_told && !tell_issue(m, n, active, ~home_lanes(n->at, active))) return false;
-  Uop uop = next_slot(m, n, active);
+  Uop uop = slot_of(m, n, active);
   bool is_planned = plan_is_asked(m) || n->at->shuffled != 0;
-  if (is_planned && active != 0 && (has_work || is_wide)) return issue_planned(m, n, &uop);
-  bool is_branch = (n->info->flags & (IT_BRANCH | IT_INDIRECT)) == IT_BRANCH;
-  uint32_t threads = count_lanes(is_branch ? n->mask : active);
+  if (is_planned && active != 0 && (has_work || (flags & FACT_WIDE) != 0)) return issue_planned(m, n, &uop);
+  uint32_t threads = count_lanes((flags & FACT_BRANCH) != 0 ? n->mask : active);
   next_begins(m, n, threads);
   count_issue(m, threads);
   if (has_work) start(m, n, &uop);
   if (!at_issue) {
-    next_passes(m, n);
+    pass(m, n);
     return true;
   }
   if (pass_control(m, n, &uop.mask)) start(m, n, &uop);
@@ -516,18 +529,25 @@ static void note_ready(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set) {
   }
 }
 
-static uint64_t asleep_warps(const SmState *state) {
+static inline uint64_t asleep_warps(const SmState *state) {
   return state->wants_collector | state->wants_ldst | state->waits[IDLE_MEMORY] | state->waits[IDLE_BARRIER] | state->waits[IDLE_FETCH] |
          state->waits[IDLE_PIPELINE];
 }
 
 static bool try_warp(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, uint32_t refused[IDLE_REASONS]) {
   Next n; // filled by hand: its scratch is large and need not be zero
-  n.sm = sm, n.scheduler = scheduler, n.warp = warp, n.is_rest = false;
-  n.at = NULL, n.entry = NULL, n.instr = NULL, n.info = NULL, n.pc = n.mask = 0;
+  n.sm = sm, n.scheduler = scheduler, n.warp = warp, n.is_rest = false, n.instr = NULL, n.facts = NULL;
   IdleReason reason = look(m, &n);
   if (reason == IDLE_NONE && issue(m, &n)) {
-    schedule_issued(m, sm, scheduler, warp, !n.is_rest && n.info != NULL && is_long(n.info));
+    bool is_long = !n.is_rest && n.facts != NULL && (n.facts->flags & FACT_LONG) != 0;
+    if (decisions_are_wanted(m)) {
+      schedule_issued(m, sm, scheduler, warp, is_long);
+      return true;
+    }
+    SchedulerState *at = &m->at.sms[sm].schedulers[scheduler];
+    at->last = warp;
+    if (at->wanted == warp + 1) at->wanted = 0;
+    if (is_long) at->active &= ~bit_of(warp);
     return true;
   }
   bool is_asleep = (asleep_warps(&m->at.sms[sm]) >> warp & 1) != 0; // then it is counted there
@@ -535,32 +555,43 @@ static bool try_warp(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, ui
   return false;
 }
 
-static bool issue_one(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t refused[IDLE_REASONS]) {
+// The warps of a scheduler that may go, one after the other, until one does. Others than round robin and two-level ask schedule.c.
+static bool issue_from(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set, uint32_t refused[IDLE_REASONS]) {
+  const SmState *state = &m->at.sms[sm];
+  SchedulerState *at = &m->at.sms[sm].schedulers[scheduler];
+  SchedulePolicy policy = decisions_are_wanted(m) ? SCHEDULE_POLICIES : (SchedulePolicy)m->spec->scheduler_policy;
+  for (;;) {
+    uint32_t warp;
+    if (policy == SCHEDULE_TWO_LEVEL || policy == SCHEDULE_LRR) {
+      uint64_t left = policy == SCHEDULE_LRR ? set : set & schedule_active(m, state, at, set);
+      if (left == 0) return false;
+      warp = schedule_first_after(left, at->last);
+    } else {
+      warp = schedule_pick(m, sm, scheduler, set, 0);
+      if (warp >= SIMT_MOST_WARPS) return false;
+    }
+    if (try_warp(m, sm, scheduler, warp, refused)) return true;
+    if (simt_has_trapped(m)) return false;
+    set &= ~bit_of(warp);
+  }
+}
+
+// The same where hooks or the policy have a say before.
+static bool issue_wanted(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t own, uint32_t refused[IDLE_REASONS]) {
   SmState *state = &m->at.sms[sm];
-  uint64_t own = warps_of_scheduler(m, scheduler), tried = 0;
   uint32_t last = state->schedulers[scheduler].last % m->dims.warps;
   bool has_rest = plan_is_asked(m) && (own & bit_of(last)) != 0 && simt_warp(m, sm, last)->has_rest != 0;
   if (has_rest) return try_warp(m, sm, scheduler, last, refused); // it takes the next issue slots, whatever else could go
   uint64_t set = state->present & ~asleep_warps(state) & own;
   if (set == 0) return false;
-  bool by_readiness = m->spec->scheduler_policy == SCHEDULE_FRFS;
-  if (by_readiness) note_ready(m, sm, scheduler, set);
+  if (m->spec->scheduler_policy == SCHEDULE_FRFS) note_ready(m, sm, scheduler, set);
   uint32_t wanted = state->schedulers[scheduler].wanted;
   if (wanted != 0 && (set & bit_of(wanted - 1)) != 0) {
     if (try_warp(m, sm, scheduler, wanted - 1, refused)) return true;
     if (simt_has_trapped(m)) return false;
-    tried |= bit_of(wanted - 1);
+    set &= ~bit_of(wanted - 1);
   }
-  bool is_plain = m->spec->scheduler_policy == SCHEDULE_LRR && !decisions_are_wanted(m);
-  for (;;) {
-    uint32_t warp = SIMT_MOST_WARPS;
-    if (!is_plain) warp = schedule_pick(m, sm, scheduler, set, tried);
-    else if ((set & ~tried) != 0) warp = schedule_first_after(set & ~tried, state->schedulers[scheduler].last);
-    if (warp >= SIMT_MOST_WARPS) return false;
-    if (try_warp(m, sm, scheduler, warp, refused)) return true;
-    if (simt_has_trapped(m)) return false;
-    tried |= bit_of(warp);
-  }
+  return issue_from(m, sm, scheduler, set, refused);
 }
 
 // Collectors are full: mostly of accesses that the load/store unit does not take yet?
@@ -571,10 +602,12 @@ static bool memory_holds_collectors(const SmState *state) {
 }
 
 // What most warps wait for.
-static IdleReason idle_reason(const Simt *m, uint32_t sm, const uint32_t refused[IDLE_REASONS]) {
+static IdleReason idle_reason(const Simt *m, uint32_t sm, bool is_tried, const uint32_t refused[IDLE_REASONS]) {
   static const IdleReason order[] = {IDLE_MEMORY, IDLE_BARRIER, IDLE_PIPELINE, IDLE_FETCH};
   const SmState *state = &m->at.sms[sm];
   if (state->resident == 0) return IDLE_EMPTY;
+  uint64_t others = state->waits[IDLE_BARRIER] | state->waits[IDLE_FETCH] | state->waits[IDLE_PIPELINE] | state->wants_collector;
+  if (!is_tried && (others & state->present) == 0) return IDLE_MEMORY;
   IdleReason best = IDLE_MEMORY; // also when threads have ended and only their stores are under way
   IdleReason collectors = state->wants_collector != 0 && memory_holds_collectors(state) ? IDLE_MEMORY : IDLE_PIPELINE;
   uint32_t most = 0;
@@ -590,22 +623,32 @@ static IdleReason idle_reason(const Simt *m, uint32_t sm, const uint32_t refused
   return best;
 }
 
+static bool issue_all(Simt *m, uint32_t sm, uint64_t may_go, uint32_t refused[IDLE_REASONS]) {
+  SmState *state = &m->at.sms[sm];
+  bool issued = false, has_say = m->spec->scheduler_policy == SCHEDULE_FRFS || plan_is_asked(m);
+  for (uint32_t scheduler = 0; scheduler < m->dims.schedulers; scheduler++) {
+    uint64_t own = warps_of_scheduler(m, scheduler);
+    if (has_say || state->schedulers[scheduler].wanted != 0) issued |= issue_wanted(m, sm, scheduler, own, refused);
+    else if ((may_go & own) != 0) issued |= issue_from(m, sm, scheduler, may_go & own, refused);
+    if (simt_has_trapped(m)) break;
+    may_go = state->present & ~asleep_warps(state); // one that has gone may have woken others
+  }
+  return issued;
+}
+
 bool issue_cycle(Simt *m, uint32_t sm) {
   SmState *state = &m->at.sms[sm];
-  bool issued = false;
   if (state->ending != 0) end_blocks(m, sm);
   if (state->collect_count < m->dims.collectors) {
     state->wants_collector = 0;
-    if (state->wants_ldst != 0 && ldst_has_room(m, sm, NULL)) state->wants_ldst = 0;
+    if (state->wants_ldst != 0 && ldst_has_room(m, sm)) state->wants_ldst = 0;
   }
   uint32_t refused[IDLE_REASONS] = {0};
   uint64_t may_go = state->present & ~asleep_warps(state);
   bool may_copy = plan_is_asked(m) && state->present != 0; // further parts go whatever their warp waits for
-  for (uint32_t scheduler = 0; scheduler < m->dims.schedulers && (may_go != 0 || may_copy); scheduler++) {
-    issued |= issue_one(m, sm, scheduler, refused);
-    if (simt_has_trapped(m)) return issued;
-  }
-  state->idle_reason = issued ? IDLE_NONE : idle_reason(m, sm, refused);
+  bool issued = (may_go != 0 || may_copy) && issue_all(m, sm, may_go, refused);
+  if (simt_has_trapped(m)) return issued;
+  state->idle_reason = issued ? IDLE_NONE : idle_reason(m, sm, may_go != 0 || may_copy, refused);
   if (issued) sm_wake(m, sm, simt_now(m) + 1);
   return issued;
 }
@@ -616,7 +659,7 @@ static bool still_waits(Simt *m, const Next *n) {
   if ((at->valid & 1) == 0) return true;
   if (!top_is_ready(m, n) && !control_front(m, n->sm, n->warp)) return true;
   uint32_t pc = simt_entries(m, n->sm, n->warp)[at->warp.stack.depth - 1].pc;
-  const BufferEntry *entry = &simt_buffer(m, n->sm, n->warp)[at->head % m->dims.buffer];
+  const BufferEntry *entry = &simt_buffer(m, n->sm, n->warp)[ring_place(at->head, m->dims.buffer)];
   if (at->buffered == 0) return at->fetch_pc == pc;
   if (entry->pc != pc) return false;
   Instr scratch;

@@ -2,29 +2,43 @@
 #ifndef REDOUBT_SIMT_ISSUE_H
 #define REDOUBT_SIMT_ISSUE_H
 
-#include "machine/simt/execute.h"
+#include "machine/simt/facts.h"
 
 // A warp's next instruction.
 typedef struct Next {
   uint32_t sm, scheduler, warp;
   SimtWarp *at;
+  SimtEntry *top; // of its stack
   BufferEntry *entry;
   const Instr *instr; // NULL: no legal instruction, or no code
-  const OpInfo *info;
+  const Facts *facts;
   uint32_t pc, mask; // of the top of the stack
   bool is_rest;      // a further part of an instruction that has begun: see Rest
-  Instr scratch;
+  Instr scratch;     // of a damaged word
+  Facts own;
 } Next;
 
 static inline uint64_t bit_of(uint32_t warp) { return UINT64_C(1) << warp; }
-static inline uint32_t count_lanes(uint32_t lanes) { // faster than a call where the processor's own cannot be used
-  lanes -= lanes >> 1 & 0x55555555;
-  lanes = (lanes & 0x33333333) + (lanes >> 2 & 0x33333333);
-  return ((lanes + (lanes >> 4)) & 0x0F0F0F0F) * 0x01010101 >> 24;
+static inline uint32_t count_warps(uint64_t warps) {
+  warps -= warps >> 1 & UINT64_C(0x5555555555555555);
+  warps = (warps & UINT64_C(0x3333333333333333)) + (warps >> 2 & UINT64_C(0x3333333333333333));
+  return (uint32_t)(((warps + (warps >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F)) * UINT64_C(0x0101010101010101) >> 56);
 }
-static inline uint32_t count_warps(uint64_t warps) { return count_lanes((uint32_t)warps) + count_lanes((uint32_t)(warps >> 32)); }
 static inline uint32_t next_guard(const Next *n) {
   return n->at->warp.predicates[n->instr->guard] ^ (n->instr->guard_negated ? UINT32_MAX : 0);
+}
+
+// Two-level scheduling: the active set without those that wait, filled up with pending warps that are ready.
+static inline uint64_t schedule_active(const Simt *m, const SmState *state, SchedulerState *scheduler, uint64_t ready) {
+  uint64_t active = scheduler->active & state->present & ~(state->waits[IDLE_MEMORY] | state->waits[IDLE_BARRIER]);
+  uint64_t others = ready & ~active;
+  for (uint64_t count = others == 0 ? 0 : count_warps(active); others != 0 && count < m->spec->scheduler_active; count++) {
+    scheduler->entered = schedule_first_after(others, scheduler->entered);
+    active |= bit_of(scheduler->entered);
+    others &= ~bit_of(scheduler->entered);
+  }
+  scheduler->active = active;
+  return active;
 }
 
 // The instruction at the top's pc, if the buffer has it (IDLE_NONE); `sm` and `warp` and `at` are given, the top is ready.

@@ -10,39 +10,30 @@ enum { MOST_REPEATS = 16 }; // of one address generation: a hook that never agre
 
 static MemOp *memop_at(const Simt *m, uint32_t sm, uint32_t index) { return &m->at.memops[sm * m->dims.memops + index]; }
 
-static uint32_t free_memop(const Simt *m, const SmState *state) {
-  for (uint32_t half = 0; half < 2; half++) {
-    uint64_t free = ~state->memory_used[half];
-    if (free != 0) return min_u32(64 * half + (uint32_t)__builtin_ctzll(free), m->dims.memops);
-  }
-  return m->dims.memops;
-}
-
-bool ldst_has_room(const Simt *m, uint32_t sm, const Instr *instr) {
-  (void)instr;
-  return free_memop(m, &m->at.sms[sm]) < m->dims.memops;
-}
-
 void ldst_enqueue(Simt *m, uint32_t sm, uint32_t entry) {
   SmState *state = &m->at.sms[sm];
   ASSERT(state->memory_count < SIMT_MEMORY_RING);
-  state->memory_ring[(state->memory_head + state->memory_count) % SIMT_MEMORY_RING] = (uint16_t)entry;
+  state->memory_ring[ring_place(state->memory_head + state->memory_count, SIMT_MEMORY_RING)] = (uint16_t)entry;
   state->memory_count++;
 }
 
 static void leave_ring(SmState *state) {
   state->memory_ring[state->memory_head] = 0;
   state->memory_count--;
-  state->memory_head = state->memory_count == 0 ? 0 : (state->memory_head + 1) % SIMT_MEMORY_RING;
+  state->memory_head = state->memory_count == 0 ? 0 : ring_place(state->memory_head + 1, SIMT_MEMORY_RING);
 }
 
 // ---- Dispatch ----------------------------------------------------------------------------------------
 
-void address_of_lanes(const Simt *m, const Collector *collector, const Instr *instr, uint32_t offset, uint32_t address[2][WARP_LANES]) {
-  Facts scratch;
-  const OperandRows *rows = &facts_at(m, instr, &scratch)->sources;
+static inline void lane_addresses(const Simt *m, const Collector *collector, const OperandRows *rows, uint32_t offset,
+                                  uint32_t address[2][WARP_LANES]) {
   const uint32_t *low = collector->row[rows->first[OPERAND_A]], *high = rows->count[OPERAND_A] == 2 ? low + WARP_LANES : NULL;
   m->rows->add(low, high, (uint64_t)(int64_t)(int32_t)offset, collector->uop.mask, address);
+}
+
+void address_of_lanes(const Simt *m, const Collector *collector, const Instr *instr, uint32_t offset, uint32_t address[2][WARP_LANES]) {
+  Facts scratch;
+  lane_addresses(m, collector, &facts_at(m, instr, &scratch)->sources, offset, address);
 }
 
 // What address generation has made, by lane slot of a part.
@@ -122,39 +113,33 @@ static void count_instruction(Simt *m, const OpInfo *info) {
   }
 }
 
-static void describe(const Simt *m, MemOp *op, const Instr *instr) {
-  const OpInfo *info = &op_info[instr->op];
-  bool is_atomic = info->kind == KIND_ATOMIC;
-  TypeId type = is_atomic ? info->a : info->d;
+static inline void describe(const Simt *m, MemOp *op, const Instr *instr, const Facts *facts) {
   op->op = instr->op;
   op->mods = instr->mods;
-  op->action = is_atomic ? ACTION_ATOMIC : info->kind == KIND_STORE ? ACTION_STORE : ACTION_LOAD;
-  op->element_bytes = (uint8_t)max_u32(min_u32((type_info[type].bits + 7u) / 8u, 8), 1);
-  op->elements = is_atomic ? 1 : (uint8_t)mods_vector_count(instr->mods);
-  op->sign_extend = info->d == TYPE_s8 || info->d == TYPE_s16;
-  bool bypasses = (instr->mods & (MOD_VOLATILE | MOD_CACHE_GLOBAL)) != 0;
-  op->cached = m->dims.l1d_lines > 0 && m->spec->l1d_globals != 0 && !bypasses;
+  op->action = facts->action;
+  op->element_bytes = facts->element_bytes;
+  op->elements = facts->elements;
+  op->sign_extend = facts->sign_extend;
+  op->cached = m->dims.l1d_lines > 0 && m->spec->l1d_globals != 0 && !facts->bypasses;
 }
 
 // What a store or atomic writes.
-static void take_data(MemOp *op, const Collector *collector, const Instr *instr) {
-  OperandRows rows = operand_sources(instr);
+static void take_data(MemOp *op, const Collector *collector, const OperandRows *rows) {
   if (op->action == ACTION_STORE) {
     uint32_t count = 0;
-    for (unsigned k = 0; k < op->elements; k++) count += rows.count[OPERAND_D + k];
-    memcpy(op->data, collector->row[rows.first[OPERAND_D]], min_u32(count, SIMT_MEMORY_ROWS) * sizeof op->data[0]);
+    for (unsigned k = 0; k < op->elements; k++) count += rows->count[OPERAND_D + k];
+    memcpy(op->data, collector->row[rows->first[OPERAND_D]], min_u32(count, SIMT_MEMORY_ROWS) * sizeof op->data[0]);
   } else if (op->action == ACTION_ATOMIC) {
-    memcpy(op->data, collector->row[rows.first[OPERAND_B]], min_u32(rows.count[OPERAND_B], 2) * sizeof op->data[0]);
-    memcpy(op->other, collector->row[rows.first[OPERAND_C]], min_u32(rows.count[OPERAND_C], 2) * sizeof op->other[0]);
+    memcpy(op->data, collector->row[rows->first[OPERAND_B]], min_u32(rows->count[OPERAND_B], 2) * sizeof op->data[0]);
+    memcpy(op->other, collector->row[rows->first[OPERAND_C]], min_u32(rows->count[OPERAND_C], 2) * sizeof op->other[0]);
   }
 }
 
 MemOp *ldst_new(Simt *m, uint32_t sm, const Uop *uop) {
-  uint32_t index = free_memop(m, &m->at.sms[sm]);
+  uint32_t index = memop_free(m, &m->at.sms[sm]);
   if (index >= m->dims.memops) return NULL;
   MemOp *op = memop_at(m, sm, index);
-  memset(op->address, 0, sizeof op->address); // what faults may have left in it
-  memset(op->data[0], 0, sizeof op->data[0]);
+  memset(op->data[0], 0, sizeof op->data[0]); // what faults may have left in it
   op->uop = *uop;
   op->left = uop->mask;
   return op;
@@ -171,27 +156,35 @@ void ldst_begin(Simt *m, uint32_t sm, MemOp *op) {
   if (places_are_wanted(m))
     simt_take(m, who_uop(m, sm, &op->uop), REGION_LDST_ADDRESS, REGION_LDST_DATA, (uint64_t)sm * m->dims.memops + index);
   ldst_enqueue(m, sm, index);
-  warps_begin_memory(m, sm, part_warps(m, sm, &op->uop, op->uop.mask));
+  if (op->uop.plan == 0) simt_warp(m, sm, ring_place(op->uop.warp, m->dims.warps))->loads++;
+  else warps_begin_memory(m, sm, part_warps(m, sm, &op->uop, op->uop.mask));
   sm_wake(m, sm, op->ready_at);
 }
 
-void ldst_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
+void ldst_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr, const Facts *facts) {
+  const OperandRows *rows = &facts->sources;
   uint32_t address[2][WARP_LANES];
-  address_of_lanes(m, collector, instr, instr->imm, address);
-  if (!address_tell(m, sm, &collector->uop, instr, address)) {
+  bool is_asked = (m->wants & WANT_RESULT) != 0 || collector->uop.is_early != 0, is_plain = !is_asked && collector->uop.plan == 0;
+  if (!is_plain) lane_addresses(m, collector, rows, instr->imm, address);
+  if (is_asked && !address_tell(m, sm, &collector->uop, instr, address)) {
     part_returns(m, sm, &collector->uop, instr, true);
     part_ends(m, sm, &collector->uop);
     return;
   }
-  part_to_threads(m, sm, collector, address, 2);
+  if (!is_plain) part_to_threads(m, sm, collector, address, 2);
   MemOp *op = ldst_new(m, sm, &collector->uop);
   if (op == NULL) return;
-  describe(m, op, instr);
-  if (!address_translate(m, sm, instr, (const uint32_t(*)[WARP_LANES])address, op)) {
-    memset(op, 0, sizeof *op);
-    return;
+  describe(m, op, instr, facts);
+  const uint32_t *low = collector->row[rows->first[OPERAND_A]], *high = rows->count[OPERAND_A] == 2 ? low + WARP_LANES : NULL;
+  if (!is_plain || !address_place(m, sm, op_info[instr->op].space, low, high, instr->imm, op)) {
+    if (is_plain) lane_addresses(m, collector, rows, instr->imm, address);
+    if (op->left == 0) memset(op->address, 0, sizeof op->address); // what faults may have left in it
+    if (!address_translate(m, sm, instr, (const uint32_t(*)[WARP_LANES])address, op)) {
+      memset(op, 0, sizeof *op);
+      return;
+    }
   }
-  take_data(op, collector, instr);
+  if (facts->action != ACTION_LOAD) take_data(op, collector, &facts->sources);
   if (op->uop.mask != 0) count_instruction(m, &op_info[instr->op]);
   ldst_begin(m, sm, op);
 }
@@ -337,7 +330,13 @@ static MemStep local_request(Simt *m, uint32_t sm, uint32_t index, unsigned lane
 
 static MemStep shared_request(Simt *m, uint32_t sm, MemOp *op, unsigned lane) {
   SmState *state = &m->at.sms[sm];
-  uint32_t lanes = lanes_like(m, op, lane), cycles = shared_access(m, sm, op, lanes);
+  RowExtent extent = m->rows->extent(op->address, op->left);
+  uint32_t lanes = op->left;
+  if (extent.least >> PHYSICAL_SHIFT != extent.most >> PHYSICAL_SHIFT) { // some are elsewhere
+    lanes = lanes_like(m, op, lane);
+    extent = m->rows->extent(op->address, lanes);
+  }
+  uint32_t cycles = shared_access(m, sm, op, lanes, extent);
   uint64_t now = simt_now(m);
   uint64_t rest = m->spec->latency_shared - min_u64(m->spec->latency_shared, m->unit_latency[UNIT_LDST]);
   state->shared_free_at = now + cycles;
@@ -371,7 +370,9 @@ static void clear(MemOp *op) {
 // Its place is free again.
 static void leave(Simt *m, uint32_t sm, uint32_t index) {
   MemOp *op = memop_at(m, sm, index);
-  warps_end_memory(m, sm, part_warps(m, sm, &op->uop, op->uop.mask));
+  SimtWarp *warp = simt_warp(m, sm, ring_place(op->uop.warp, m->dims.warps));
+  if (op->uop.plan == 0) warp->loads -= warp->loads > 0;
+  else warps_end_memory(m, sm, part_warps(m, sm, &op->uop, op->uop.mask));
   if (places_are_wanted(m))
     simt_release(m, who_uop(m, sm, &op->uop), REGION_LDST_ADDRESS, REGION_LDST_DATA, (uint64_t)sm * m->dims.memops + index);
   part_ends(m, sm, &op->uop);
@@ -385,7 +386,7 @@ static void retire(Simt *m, uint32_t sm, uint32_t index) {
   Facts own;
   const Instr *instr = simt_decode(m, op->uop.pc, op->uop.word, &scratch);
   if (warp_is_stopping(m, sm, op->uop.warp)) instr = NULL; // its block was abandoned: thrown away
-  else if (instr != NULL) writeback_rows(m, sm, &op->uop, instr, op->data, facts_at(m, instr, &own)->results.rows, NULL);
+  else if (instr != NULL) writeback_known(m, sm, &op->uop, instr, facts_at(m, instr, &own), op->data, NULL);
   else simt_trap(m, sm, op->uop.warp, op->uop.pc, TRAP_ILLEGAL_INSTRUCTION, op->uop.mask);
   if ((op->mods & MOD_ORDERED) != 0 && op->action != ACTION_STORE) l1d_invalidate(m, sm); // an acquire
   leave(m, sm, index);
@@ -398,7 +399,7 @@ static void write_back(Simt *m, uint32_t sm) {
   uint32_t index = state->done_queue[0];
   if (memop_at(m, sm, index)->ready_at <= simt_now(m)) {
     state->done_count--;
-    memmove(&state->done_queue[0], &state->done_queue[1], state->done_count);
+    for (uint64_t i = 0; i < state->done_count; i++) state->done_queue[i] = state->done_queue[i + 1]; // they are few
     state->done_queue[state->done_count] = 0;
     retire(m, sm, index);
   }

@@ -92,6 +92,9 @@ void address_of_lanes(const Simt *m, const Collector *collector, const Instr *in
 // Addresses of the lanes in `op` from their virtual ones; lanes that may not do what they want leave op->left. False: the launch
 // has ended because of one.
 bool address_translate(Simt *m, uint32_t sm, const Instr *instr, const uint32_t address[2][WARP_LANES], MemOp *op);
+// The same from operands and offset, where nobody has to be told of virtual addresses and all lanes are in one valid stretch. False: they are
+// not, and nothing has happened but to op->address.
+bool address_place(Simt *m, uint32_t sm, Space space, const uint32_t *low, const uint32_t *high, uint32_t offset, MemOp *op);
 
 // The same for one access of one lane. False: it may not, and the launch has ended unless a hook keeps it going.
 typedef struct AddressQuery {
@@ -118,7 +121,7 @@ void l1d_reply(Simt *m, uint32_t sm, const Packet *packet);
 uint32_t l1d_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[MSHR_MOST_WAITERS]);
 
 // Carries the lanes in shared memory out. Returns how many cycles that keeps the unit busy.
-uint32_t shared_access(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes);
+uint32_t shared_access(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes, RowExtent extent); // of their addresses
 MemStep constant_load(Simt *m, uint32_t sm, uint32_t index);
 
 // Entries of the ring from here on are gathers, that is matrix fragments: they keep their place in the order of memory instructions.

@@ -34,7 +34,7 @@ static Join join_of(Simt *m, const Next *n, Next *row) {
   bool is_same = row->entry->word.low == n->entry->word.low && row->entry->word.high == n->entry->word.high;
   if (!is_same) return JOIN_ELSEWHERE; // a damaged word
   row->instr = n->instr;
-  row->info = n->info;
+  row->facts = n->facts;
   return at->to_issue != 0 || next_is_free(m, row) ? JOIN_READY : JOIN_WAITS;
 }
 

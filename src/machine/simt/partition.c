@@ -99,6 +99,7 @@ static bool below_is_full(const L2Slice *slice) { return packet_queue_full(&slic
 // It is for a request, or (NULL) gives the slice's own bytes back.
 static Packet *below_push(L2Slice *slice, PacketKind kind, uint64_t address, ByteMask bytes, const Packet *request) {
   uint32_t room = slice->m->dims.l2_queue;
+  slice->m->at.core->controllers_at = 0;
   Packet *place = packet_queue_push(&slice->state->below, &slice->m->at.partition_belows[slice->index * room], room);
   if (request != NULL) {
     memcpy(place, request, offsetof(Packet, data));
@@ -157,6 +158,7 @@ static bool output_is_full(const L2Slice *slice) { return packet_queue_full(&sli
 // The reply's place in the output queue: everything of the request but its data.
 static Packet *reply_to(L2Slice *slice, const Packet *request, PacketKind kind) {
   uint32_t room = slice->m->dims.l2_queue;
+  slice->m->at.core->replied++;
   Packet *reply = packet_queue_push(&slice->state->output, &slice->m->at.partition_outputs[slice->index * room], room);
   memcpy(reply, request, offsetof(Packet, data));
   reply->kind = (uint8_t)kind;
@@ -381,7 +383,7 @@ void l2_fill(Simt *m, const Packet *packet) {
   mshr->asked = (ByteMask){{0, 0}};
   mshr->ready_at = simt_now(m) + m->spec->dram_latency;
   slice.state->serving[number / 64] |= UINT64_C(1) << number % 64;
-  slice.state->next_at = 0;
+  slice_wake(m, slice.index);
 }
 
 // ---- A cycle -----------------------------------------------------------------------------------------
@@ -570,12 +572,15 @@ bool partition_cycle(Simt *m, uint32_t partition, uint64_t *next) {
 }
 
 bool partitions_cycle(Simt *m, uint64_t *next) {
-  uint64_t now = simt_now(m);
+  uint64_t now = simt_now(m), least = UINT64_MAX;
   bool moved = false;
-  for (uint32_t i = 0; i < m->dims.partitions; i++) {
-    uint64_t next_at = m->at.partitions[i].next_at;
-    if (now < next_at) *next = min_u64(*next, next_at);
-    else moved |= partition_cycle(m, i, next);
+  if (now >= m->at.core->slices_at) {
+    for (uint32_t i = 0; i < m->dims.partitions; i++) {
+      if (now >= m->at.partitions[i].next_at) moved |= partition_cycle(m, i, next);
+      least = min_u64(least, m->at.partitions[i].next_at);
+    }
+    m->at.core->slices_at = least;
   }
+  *next = min_u64(*next, m->at.core->slices_at);
   return moved;
 }

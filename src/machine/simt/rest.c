@@ -30,7 +30,7 @@ void rest_repeats(Simt *m, uint32_t sm, uint32_t warp, const Uop *uop) {
 
 bool rest_waits(const Simt *m, const Next *n) {
   const Rest *rest = rest_of(m, n->sm, n->warp);
-  if (rest->empty != 0 || rest->ticket == 0 || n->instr == NULL || !is_warp_wide(n->info)) return false;
+  if (rest->empty != 0 || rest->ticket == 0 || n->instr == NULL || (n->facts->flags & FACT_WIDE) == 0) return false;
   const Ticket *ticket = ticket_at(m, n->sm, rest->ticket);
   return (ticket->state & (TICKET_DEALT | TICKET_KEPT)) == TICKET_DEALT;
 }

@@ -32,22 +32,8 @@ static uint32_t least_of(const Simt *m, uint32_t sm, uint64_t set) {
   return best;
 }
 
-// The active set without those that wait, filled up with pending warps that are ready.
-static uint64_t active_set(Simt *m, uint32_t sm, SchedulerState *scheduler, uint64_t ready) {
-  const SmState *state = &m->at.sms[sm];
-  uint64_t active = scheduler->active & state->present & ~(state->waits[IDLE_MEMORY] | state->waits[IDLE_BARRIER]);
-  uint64_t others = ready & ~active;
-  for (uint64_t count = others == 0 ? 0 : count_warps(active); others != 0 && count < m->spec->scheduler_active; count++) {
-    scheduler->entered = schedule_first_after(others, scheduler->entered);
-    active |= bit_of(scheduler->entered);
-    others &= ~bit_of(scheduler->entered);
-  }
-  scheduler->active = active;
-  return active;
-}
-
 static inline uint32_t pick(Simt *m, uint32_t sm, SchedulerState *at, uint64_t set) {
-  if (m->spec->scheduler_policy == SCHEDULE_TWO_LEVEL) set &= active_set(m, sm, at, set);
+  if (m->spec->scheduler_policy == SCHEDULE_TWO_LEVEL) set &= schedule_active(m, &m->at.sms[sm], at, set);
   if (set == 0) return SIMT_MOST_WARPS;
   switch ((SchedulePolicy)m->spec->scheduler_policy) {
   case SCHEDULE_LRR:

@@ -33,7 +33,11 @@ static uint32_t words_of(uint32_t lane_bytes) { return max_u32(lane_bytes / 4, 1
 static uint32_t passes_of(const Spec *spec, const RowFunctions *rows, RowExtent all, const uint64_t *address, uint32_t lanes,
                           uint32_t lane_bytes, uint32_t *groups) {
   uint32_t banks = (uint32_t)min_u64(spec->shared_banks, MOST_BANKS), words = words_of(lane_bytes), passes = 0;
-  uint32_t group = min_u32(max_u32(banks / words, 1), WARP_LANES);
+  uint32_t group = words == 1 ? banks : min_u32(max_u32(banks / words, 1), WARP_LANES);
+  if (group == WARP_LANES && all.most / 4 - all.least / 4 + words <= banks) {
+    *groups = 1;
+    return 1;
+  }
   uint32_t mask = group >= WARP_LANES ? UINT32_MAX : (1u << group) - 1;
   *groups = 0;
   for (uint32_t first = 0; first < WARP_LANES; first += group) {
@@ -251,8 +255,7 @@ static uint32_t atomic(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes) {
   return passes;
 }
 
-uint32_t shared_access(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes) {
-  RowExtent extent = m->rows->extent(op->address, lanes);
+uint32_t shared_access(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes, RowExtent extent) {
   bool is_told = cells_are_wanted(m) && lanes == UINT32_MAX && memop_lane_bytes(op) == 4;
   OneRow found;
   Reach reach = {extent.most, is_told && is_one_row(op->address, &found) ? &found : NULL};

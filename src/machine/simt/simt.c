@@ -329,7 +329,8 @@ static void sm_cycle(Simt *m, uint32_t sm) {
   if ((state->done_count | state->memory_count) != 0) ldst_cycle(m, sm);
   if (__builtin_expect(m->dims.held != 0, 0)) held_cycle(m, sm);
   if (state->gathers_used != 0) gather_cycle(m, sm);
-  execute_cycle(m, sm);
+  if (state->sp_busy_until <= simt_now(m)) state->sp_partial = 0;
+  if ((state->collect_used & ~state->collect_pending) != 0) execute_cycle(m, sm);
   if (state->collect_pending != 0) collect_cycle(m, sm);
   if (issue_cycle(m, sm)) account_issued(m, sm);
   fetch_cycle(m, sm);

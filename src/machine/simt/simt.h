@@ -87,6 +87,13 @@ static inline Scoreboard *simt_scoreboard(const Simt *m, uint32_t sm, uint32_t w
 static inline BufferEntry *simt_buffer(const Simt *m, uint32_t sm, uint32_t warp) {
   return &m->at.buffers[(sm * m->dims.warps + warp) * m->dims.buffer];
 }
+// A place of a ring, or any other index that only a fault brings past the end: a division costs more than all the rest.
+static inline uint32_t ring_place(uint32_t index, uint32_t room) { return __builtin_expect(index < room, 1) ? index : index % room; }
+static inline uint32_t count_lanes(uint32_t lanes) { // faster than a call where the processor's own cannot be used
+  lanes -= lanes >> 1 & 0x55555555;
+  lanes = (lanes & 0x33333333) + (lanes >> 2 & 0x33333333);
+  return ((lanes + (lanes >> 4)) & 0x0F0F0F0F) * 0x01010101 >> 24;
+}
 static inline uint64_t simt_now(const Simt *m) { return m->at.core->cycle; }
 static inline void simt_count(Simt *m, StatId stat, uint64_t by) { m->at.stats->value[stat] += by; }
 
@@ -94,6 +101,12 @@ static inline void simt_count(Simt *m, StatId stat, uint64_t by) { m->at.stats->
 static inline void sm_wake(Simt *m, uint32_t sm, uint64_t cycle) {
   SmState *state = &m->at.sms[sm];
   if (cycle < state->wake_at) state->wake_at = cycle;
+}
+
+// So does the slice.
+static inline void slice_wake(Simt *m, uint32_t partition) {
+  m->at.partitions[partition].next_at = 0;
+  m->at.core->slices_at = 0;
 }
 
 void simt_meet_hooks(Simt *m); // m->hooks are new: what they want
@@ -312,8 +325,15 @@ void fetch_cycle(Simt *m, uint32_t sm);                                         
 bool fetch_reply(Simt *m, uint32_t sm,
                  const Packet *packet); // a line has come; false: not now, it comes again next cycle (so for all replies)
 void fetch_restart(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc); // empties the buffer: control flow has changed
-typedef enum DispatchPolicy { DISPATCH_ROUND_ROBIN, DISPATCH_ORDERED, DISPATCH_EVEN_ODD, DISPATCH_RANDOM } DispatchPolicy;   // config.def
-typedef enum SchedulePolicy { SCHEDULE_LRR, SCHEDULE_GTO, SCHEDULE_TWO_LEVEL, SCHEDULE_FAIR, SCHEDULE_FRFS } SchedulePolicy; // config.def
+typedef enum DispatchPolicy { DISPATCH_ROUND_ROBIN, DISPATCH_ORDERED, DISPATCH_EVEN_ODD, DISPATCH_RANDOM } DispatchPolicy; // config.def
+typedef enum SchedulePolicy {
+  SCHEDULE_LRR,
+  SCHEDULE_GTO,
+  SCHEDULE_TWO_LEVEL,
+  SCHEDULE_FAIR,
+  SCHEDULE_FRFS,
+  SCHEDULE_POLICIES
+} SchedulePolicy; // config.def
 // schedule.c: the next candidate of a scheduler after `tried` ones were refused; SIMT_MOST_WARPS: none left.
 uint32_t schedule_pick(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t ready, uint64_t tried);
 // The first of a set that is not empty, going round from the one after `last`.
@@ -341,6 +361,12 @@ bool control_front(Simt *m, uint32_t sm, uint32_t warp);
 // ---- Execution -------------------------------------------------------------------------------------
 // collect.c. Room for one more instruction of this unit class?
 bool collect_has_room(const Simt *m, uint32_t sm, const Instr *instr);
+uint32_t collect_replays(const Simt *m, uint32_t sm); // instructions that a hook wants once more: they go before new ones
+static inline bool collect_is_full(const Simt *m, uint32_t sm) {
+  uint32_t taken = m->at.sms[sm].collect_count;
+  if (__builtin_expect((m->wants & WANT_REPEAT) != 0, 0)) taken += collect_replays(m, sm);
+  return taken >= m->dims.collectors;
+}
 // Takes an instruction with its predicates read; operands follow over the next cycles. Constant operands must be there (constant_ready).
 void collect_take(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr);
 void collect_cycle(Simt *m, uint32_t sm); // reads register banks
@@ -354,8 +380,18 @@ void writeback_rows(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, ui
                     const uint32_t *predicates);
 
 // ---- Memory pipeline of an SM -------------------------------------------------------------------------
-bool ldst_has_room(const Simt *m, uint32_t sm, const Instr *instr); // ldst.c
-void ldst_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr);
+// The first free place of the load/store queue; dims.memops: none.
+static inline uint32_t memop_free(const Simt *m, const SmState *state) {
+  for (uint32_t half = 0; half < 2; half++) {
+    uint64_t free = ~state->memory_used[half];
+    if (free != 0) return min_u32(64 * half + (uint32_t)__builtin_ctzll(free), m->dims.memops);
+  }
+  return m->dims.memops;
+}
+static inline bool ldst_has_room(const Simt *m, uint32_t sm) { return memop_free(m, &m->at.sms[sm]) < m->dims.memops; }
+// ldst.c
+typedef struct Facts Facts; // facts.h
+void ldst_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr, const Facts *facts);
 void ldst_cycle(Simt *m, uint32_t sm);
 bool ldst_reply(Simt *m, uint32_t sm, const Packet *packet);
 void l1d_invalidate(Simt *m, uint32_t sm); // l1d.c: nothing global that was read before is read from it again (fences)

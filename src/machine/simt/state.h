@@ -57,9 +57,12 @@ typedef struct SimtCore {
   uint32_t trap_sm, trap_warp, trap_pc, trap_lane;
   uint64_t trap_address;
   uint32_t trap_space, trap_bytes;
-  uint64_t resident;      // blocks in all SMs
-  uint64_t packets;       // requests without their reply: the interconnect rests when there are none
-  uint64_t local_touched; // bytes of each warp's local memory, from its start, that may not be zero
+  uint64_t resident;       // blocks in all SMs
+  uint64_t packets;        // requests without their reply: the interconnect rests when there are none
+  uint64_t local_touched;  // bytes of each warp's local memory, from its start, that may not be zero
+  uint64_t slices_at;      // the least next_at of all slices
+  uint64_t controllers_at; // no DRAM controller has anything to do before that
+  uint32_t sent, replied;  // packets in the SMs' output queues; in the slices'
 } SimtCore;
 
 typedef struct SchedulerState {

@@ -96,6 +96,7 @@ static bool take_lane(Simt *m, uint32_t sm, MemOp *op, const Instr *instr, const
 
 void surface_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr) {
   MemOp *op = ldst_new(m, sm, &collector->uop);
+  if (op != NULL) memset(op->address, 0, sizeof op->address); // what faults may have left in it
   if (op == NULL) return;
   OperandRows at = operand_sources(instr);
   uint32_t unused[SIMT_RESULT_ROWS][WARP_LANES];

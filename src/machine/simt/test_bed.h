@@ -3,6 +3,7 @@
 #define REDOUBT_SIMT_TEST_BED_H
 
 #include "machine/simt/memop.h"
+#include "machine/simt/facts.h"
 #include "machine/simt/test_pipe.h"
 
 enum {
@@ -193,12 +194,14 @@ static inline void take(Bed *bed, uint32_t warp, uint32_t pc, uint32_t mask) {
   }
   bool gathers = port_of(instr) == PORT_GATHER;
   collector.rows = rows.rows;
-  for (uint32_t steps = 0; !(gathers ? gather_has_room(m, 0, instr) : ldst_has_room(m, 0, instr)); steps++) {
+  for (uint32_t steps = 0; !(gathers ? gather_has_room(m, 0, instr) : ldst_has_room(m, 0)); steps++) {
     assert_true(steps < 20000);
     bed_step(bed);
   }
   if (gathers) gather_take(m, 0, &collector, instr);
-  else ldst_take(m, 0, &collector, instr);
+  Facts facts;
+  facts_make(instr, &facts);
+  if (!gathers) ldst_take(m, 0, &collector, instr, &facts);
 }
 
 #endif

@@ -8,7 +8,7 @@
 
 // ---- Registers and predicates --------------------------------------------------------------------------
 
-static void write_row(Simt *m, const Who *who, uint32_t sm, uint32_t row, uint32_t lanes, const uint32_t from[WARP_LANES]) {
+static inline void write_row(Simt *m, const Who *who, uint32_t sm, uint32_t row, uint32_t lanes, const uint32_t from[WARP_LANES]) {
   RegisterRow *to = register_at(m, sm, row);
   if (lanes == UINT32_MAX) memcpy(to->lane, from, sizeof to->lane);
   else m->rows->blend(from, lanes, to->lane);
@@ -31,19 +31,18 @@ typedef struct Results {
   const uint32_t *predicates; // NULL: none
 } Results;
 
-static void write_warp(Simt *m, const Who *who, uint32_t sm, uint32_t warp, uint32_t lanes, const Instr *instr, const Results *results) {
-  Facts scratch;
-  const Facts *facts = facts_at(m, instr, &scratch);
-  OperandResults at = facts->results;
-  for (unsigned operand = 0; operand < at.count; operand++) {
+static inline void write_warp(Simt *m, const Who *who, uint32_t sm, uint32_t warp, uint32_t lanes, const Instr *instr, const Facts *facts,
+                              const Results *results) {
+  unsigned registers = facts->results.registers;
+  for (unsigned operand = 0, row = 0; operand < facts->results.count; operand++, row += registers) {
     uint8_t number = instr->d[operand];
     if (number == REG_ZERO) continue;
-    for (unsigned k = 0, row = operand * at.registers; k < at.registers && row + k < results->row_count; k++) {
+    for (unsigned k = 0; k < registers && row + k < results->row_count; k++) {
       write_row(m, who, sm, register_row(m, sm, warp, number + k), lanes, results->rows[row + k]);
     }
   }
   unsigned written = results->predicates == NULL ? 0 : facts->predicates;
-  for (unsigned k = 0; k < 2; k++) {
+  for (unsigned k = 0; written >> k != 0; k++) {
     if ((written >> k & 1) == 0 || instr->pd[k] == PRED_TRUE) continue;
     write_predicate(m, who, sm, warp, instr->pd[k], lanes, results->predicates[k]);
   }
@@ -51,14 +50,10 @@ static void write_warp(Simt *m, const Who *who, uint32_t sm, uint32_t warp, uint
 
 // ---- One instruction -------------------------------------------------------------------------------------
 
-// `who` is that of the uop; NULL: there are no hooks.
-static void write_uop(Simt *m, const Who *who, uint32_t sm, const Uop *uop, const Instr *instr, const Results *results) {
-  if (uop->plan == 0) {
-    write_warp(m, who, sm, uop->warp % m->dims.warps, uop->mask, instr, results);
-    return;
-  }
+// Not plain: each group of lane slots goes to its own warp.
+static void write_planned(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, const Facts *facts, const Results *results) {
   const Plan *plan = plan_at(m, sm, uop->plan);
-  who = cells_uop(m, sm, uop);
+  const Who *who = cells_uop(m, sm, uop);
   for (uint32_t left = part_written(m, sm, uop); left != 0;) {
     PartGroup group = part_group(m, sm, uop, left);
     uint32_t rows[SIMT_RESULT_ROWS][WARP_LANES], predicates[2] = {0, 0}, count = min_u32(results->row_count, SIMT_RESULT_ROWS);
@@ -68,13 +63,12 @@ static void write_uop(Simt *m, const Who *who, uint32_t sm, const Uop *uop, cons
       predicates[i] = part_bits_to_threads(plan, group.slots, results->predicates[i]);
     }
     Results own = {rows, count, results->predicates == NULL ? NULL : predicates};
-    write_warp(m, who, sm, group.warp, group.threads, instr, &own);
+    write_warp(m, who, sm, group.warp, group.threads, instr, facts, &own);
     left &= ~group.slots;
   }
 }
 
 static void tell_commit(Simt *m, const Who *who, uint32_t sm, const Uop *uop, const Instr *instr) {
-  if ((m->wants & WANT_COMMIT) == 0) return;
   uint32_t threads = uop->mask;
   if (uop->plan != 0) {
     threads = part_bits_to_threads(plan_at(m, sm, uop->plan), uop->mask, part_written(m, sm, uop));
@@ -84,13 +78,28 @@ static void tell_commit(Simt *m, const Who *who, uint32_t sm, const Uop *uop, co
   simt_obey(m, event.who, hooks_commit(&m->hooks, &m->hook_machine, &event));
 }
 
+// `predicates`: NULL, there are none.
+static inline void write(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, const Facts *facts, const Results *results) {
+  const Who *who = m->wants != 0 ? who_uop(m, sm, uop) : NULL;
+  uint32_t warp = ring_place(uop->warp, m->dims.warps);
+  if (uop->plan == 0) write_warp(m, who, sm, warp, uop->mask, instr, facts, results);
+  else write_planned(m, sm, uop, instr, facts, results);
+  if ((uop->plan | uop->ticket) == 0) board_clear(m, sm, warp, facts);
+  else part_returns(m, sm, uop, instr, false);
+  if ((m->wants & WANT_COMMIT) != 0) tell_commit(m, who, sm, uop, instr);
+}
+
+void writeback_known(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, const Facts *facts, uint32_t (*rows)[WARP_LANES],
+                     const uint32_t *predicates) {
+  Results results = {.rows = rows, .row_count = facts->results.rows, .predicates = predicates};
+  write(m, sm, uop, instr, facts, &results);
+}
+
 void writeback_rows(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, uint32_t (*rows)[WARP_LANES], uint32_t row_count,
                     const uint32_t *predicates) {
   Results results = {.rows = rows, .row_count = row_count, .predicates = predicates};
-  const Who *who = m->wants != 0 ? who_uop(m, sm, uop) : NULL;
-  write_uop(m, who, sm, uop, instr, &results);
-  part_returns(m, sm, uop, instr, false);
-  tell_commit(m, who, sm, uop, instr);
+  Facts scratch;
+  write(m, sm, uop, instr, facts_at(m, instr, &scratch), &results);
 }
 
 // Whose outputs the result leaves. What a fault has made of the instruction may have no unit: it was in an SP, then.
@@ -134,7 +143,8 @@ static Verdict ask(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
 // ---- The stage -----------------------------------------------------------------------------------------
 
 // The hooks' answer, once per flight.
-static Verdict judge(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
+static inline Verdict judge(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
+  if (__builtin_expect((m->wants & WANT_RESULT) == 0 && flight->waits == FLIGHT_GOES, 1)) return VERDICT_PASS;
   if (flight->waits == FLIGHT_WRITES) return VERDICT_PASS;
   if (flight->waits == FLIGHT_AGAIN) return VERDICT_REPEAT;
   Verdict verdict = ask(m, sm, flight, instr);
@@ -148,7 +158,7 @@ static Verdict judge(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
 }
 
 // True: the flight is over. False: it waits.
-static bool retire(Simt *m, uint32_t sm, uint32_t index) {
+static inline bool retire(Simt *m, uint32_t sm, uint32_t index) {
   Flight *flight = flight_at(m, sm, index);
   Uop *uop = &flight->uop;
   Instr scratch;
@@ -161,11 +171,13 @@ static bool retire(Simt *m, uint32_t sm, uint32_t index) {
   if (verdict == VERDICT_REPEAT) return again_goes(m, sm, flight, instr, flight_operands(m, sm, index));
   if (verdict == VERDICT_HOLD) part_returns(m, sm, uop, instr, true);
   if (verdict == VERDICT_HOLD || verdict > VERDICT_REPEAT) return true;
-  if (part_has_readers(m, sm, uop)) {
+  if (uop->copies >= 2 && part_has_readers(m, sm, uop)) {
     flight->waits = FLIGHT_WRITES;
     return false;
   }
-  writeback_rows(m, sm, uop, instr, flight->row, flight->rows, flight->has_predicates != 0 ? flight->predicates : NULL);
+  Results results = {.rows = flight->row, .row_count = flight->rows, .predicates = flight->has_predicates != 0 ? flight->predicates : NULL};
+  Facts own;
+  write(m, sm, uop, instr, facts_at(m, instr, &own), &results);
   return true;
 }
 
@@ -178,7 +190,7 @@ static void release(Simt *m, uint32_t sm, uint32_t place) {
   state->flights_used &= ~(1u << index);
   part_ends(m, sm, &flight->uop);
   state->flight_count--;
-  memmove(&state->flight_queue[place], &state->flight_queue[place + 1], state->flight_count - place);
+  for (; place < state->flight_count; place++) state->flight_queue[place] = state->flight_queue[place + 1]; // they are few
   state->flight_queue[state->flight_count] = 0;
   FlightOperands *operands = flight_operands(m, sm, index);
   if (flight->operand_rows != 0) memset(operands->row, 0, flight->operand_rows * sizeof operands->row[0]);
