@@ -121,9 +121,8 @@ static void queue_flight(Simt *m, uint32_t sm, uint32_t index, uint64_t done_at)
 static void launch_flight(Simt *m, uint32_t sm, const Collector *collector, const Instr *instr, const Facts *facts) {
   uint32_t index = (uint32_t)__builtin_ctz(~m->at.sms[sm].flights_used);
   Flight *flight = flight_at(m, sm, index);
-  const OpInfo *info = &op_info[instr->op];
   flight->uop = collector->uop;
-  flight->done_at = simt_now(m) + m->unit_latency[info->unit] + flight->uop.late;
+  flight->done_at = simt_now(m) + latency_of(m, instr, (Timing)facts->timing) + flight->uop.late;
   flight->rows = (uint16_t)facts->results.rows;
   flight->has_predicates = facts->predicates;
   compute(m, sm, collector, instr, &facts->sources, flight);
@@ -204,10 +203,10 @@ static void count_lanes(Simt *m, SmState *state, const Uop *uop, uint32_t sp) {
 }
 
 // The port is taken for the instruction's interval.
-static void occupy(Simt *m, uint32_t sm, Port port, Uop *uop, const Instr *instr) {
+static void occupy(Simt *m, uint32_t sm, Port port, Uop *uop, const Instr *instr, Timing timing) {
   SmState *state = &m->at.sms[sm];
   Unit unit = op_info[instr->op].unit;
-  uint64_t until = simt_now(m) + m->unit_interval[unit];
+  uint64_t until = simt_now(m) + interval_of(m, instr, timing);
   if (unit_stat[unit] != STAT_COUNT) simt_count(m, unit_stat[unit], 1);
   simt_count(m, operation_stat[unit], (uint64_t)__builtin_popcount(uop->mask));
   switch (port) {
@@ -271,7 +270,7 @@ static bool dispatch(Simt *m, uint32_t sm, uint32_t index, uint32_t kept) {
     }
     uop->sp = (uint8_t)sp;
   }
-  occupy(m, sm, port, uop, instr);
+  occupy(m, sm, port, uop, instr, (Timing)facts->timing);
   if (port == PORT_LDST) ldst_take(m, sm, collector, instr);
   else if (port == PORT_GATHER) gather_take(m, sm, collector, instr);
   else launch_flight(m, sm, collector, instr, facts);
