@@ -43,7 +43,8 @@ static bool attach(Hook *hook, HookLayout *layout, Diags *diags) {
     const char *name = arena_copy_text(own->arena, at, length);
     uint16_t region = region_find(regions, name);
     if (region == REGION_NONE)
-      return diags_add(diags, NULL, 0, 0, "--upsets %s: the machine has no structure '%s'; 'redoubt list structures' shows all", own->text, name);
+      return diags_add(diags, NULL, 0, 0, "--upsets %s: the machine has no structure '%s'; 'redoubt list structures' shows all", own->text,
+                       name);
     if (!region_is_on_chip(&regions->items[region]))
       return diags_add(diags, NULL, 0, 0, "--upsets %s: '%s' has no cells on the chip", own->text, name);
     own->bits += region_bits(&regions->items[region]);

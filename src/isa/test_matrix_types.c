@@ -123,7 +123,8 @@ static void draw_matrices(const Case *item, unsigned salt, Matrices *at) {
   for (unsigned row = 0; row < 16; row++) {
     for (unsigned i = 0; i < depth; i++) at->a[row][i] = random_element(item->a, salt, row * MAX_K + i), at->place[row][i] = i;
     for (unsigned column = 0; column < 8; column++)
-      at->c[row][column] = is_integer(item->a) ? random_bits(salt + 3, row * 8 + column) : random_element(item->is_f16 ? F16 : TF32, salt + 3, row * 8 + column);
+      at->c[row][column] = is_integer(item->a) ? random_bits(salt + 3, row * 8 + column)
+                                               : random_element(item->is_f16 ? F16 : TF32, salt + 3, row * 8 + column);
   }
   for (unsigned i = 0; i < item->k; i++)
     for (unsigned column = 0; column < 8; column++) at->b[i][column] = random_element(item->b, salt + 2, i * 8 + column);

@@ -123,7 +123,7 @@ static inline void launch_flight(Simt *m, uint32_t sm, const Collector *collecto
   uint32_t index = (uint32_t)__builtin_ctz(~m->at.sms[sm].flights_used);
   Flight *flight = flight_at(m, sm, index);
   flight->uop = collector->uop;
-  flight->done_at = simt_now(m) + m->unit_latency[facts->unit] + collector->uop.late;
+  flight->done_at = simt_now(m) + latency_of(m, facts) + collector->uop.late;
   flight->rows = (uint16_t)facts->results.rows;
   flight->has_predicates = facts->predicates;
   compute(m, sm, collector, instr, facts, flight);
@@ -204,9 +204,10 @@ static inline void note_lanes(Simt *m, SmState *state, const Uop *uop, uint32_t 
 }
 
 // The port is taken for the instruction's interval.
-static inline void occupy(Simt *m, uint32_t sm, Port port, Uop *uop, const Instr *instr, Unit unit) {
+static inline void occupy(Simt *m, uint32_t sm, Port port, Uop *uop, const Instr *instr, const Facts *facts) {
   SmState *state = &m->at.sms[sm];
-  uint64_t until = simt_now(m) + m->unit_interval[unit];
+  Unit unit = (Unit)facts->unit;
+  uint64_t until = simt_now(m) + interval_of(m, facts);
   if (unit_stat[unit] != STAT_COUNT) simt_count(m, unit_stat[unit], 1);
   simt_count(m, operation_stat[unit], count_lanes(uop->mask));
   switch (port) {
@@ -274,7 +275,7 @@ static inline bool dispatch(Simt *m, uint32_t sm, uint32_t index, uint32_t kept)
     return true;
   }
   if (!find_unit(m, sm, port, uop, instr, kept)) return false;
-  occupy(m, sm, port, uop, instr, (Unit)facts->unit);
+  occupy(m, sm, port, uop, instr, facts);
   if (port == PORT_LDST) ldst_take(m, sm, collector, instr, facts);
   else if (port == PORT_GATHER) gather_take(m, sm, collector, instr);
   else launch_flight(m, sm, collector, instr, facts);

@@ -30,6 +30,7 @@ struct Facts {
   uint8_t ones_row;                                     // row of an implied member mask; NO_ROW: none
   uint8_t value_operand;                                // operand of value_row
   uint8_t unit;                                         // Unit
+  uint8_t timing;                                       // Timing
   uint16_t flags;                                       // FactFlags
   uint8_t pa;                                           // predicate that operand a names; PRED_TRUE: none
   uint8_t registers[SIMT_SOURCE_ROWS];                  // of each source row; REG_ZERO: no register
@@ -40,6 +41,19 @@ struct Facts {
   bool bypasses;                                        // of loads: they do not look in the L1 data cache
   uint32_t constant_bank, constant_offset, constant_bytes; // FACT_CONSTANT
 };
+
+// The class of an operation.
+Timing timing_of(Op op);
+// What the machine file says of the classes. At the start.
+void timing_prepare(Simt *m);
+static inline uint32_t latency_of(const Simt *m, const Facts *facts) {
+  uint32_t own = m->class_latency[facts->timing];
+  return own != 0 ? own : m->unit_latency[facts->unit];
+}
+static inline uint32_t interval_of(const Simt *m, const Facts *facts) {
+  uint32_t own = m->class_interval[facts->timing];
+  return own != 0 ? own : m->unit_interval[facts->unit];
+}
 
 void facts_make(const Instr *instr, Facts *facts);
 // At the start of a launch, and of a clone's life. `facts_count` of them belong to `facts_of`.

@@ -61,6 +61,7 @@ static void unit_times(Simt *m) {
     m->unit_latency[unit] = (uint32_t)latency[unit];
     m->unit_interval[unit] = (uint32_t)interval[unit];
   }
+  timing_prepare(m);
 }
 
 static const uint64_t *statistic(const HookMachine *machine, const char *name) {

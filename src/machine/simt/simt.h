@@ -33,6 +33,15 @@ typedef union WhoCell {
 } WhoCell;
 _Static_assert(sizeof(WhoCell) == 64, "a Who fits");
 
+// Classes of config/timing.def.
+typedef enum Timing {
+  TIMING_OF_UNIT,
+#define TIMING(name, units, starts, help) TIMING_##name,
+#include "config/timing.def"
+#undef TIMING
+  TIMING_COUNT
+} Timing;
+
 struct Simt {
   const Spec *spec;
   SimtDims dims;
@@ -67,9 +76,10 @@ struct Simt {
   uint32_t blocks_per_sm;  // of this kernel
   uint32_t warp_registers; // rows per warp
   uint32_t unit_latency[UNIT_COUNT], unit_interval[UNIT_COUNT];
-  MachineEnvironment cloned_environment; // of a clone: the original's, with its own memory
-  Trap trap;                             // details of the first trap
-  struct Facts *facts;                   // of the program's instructions; see facts.h
+  uint32_t class_latency[TIMING_COUNT], class_interval[TIMING_COUNT]; // of classes that have times of their own; 0: the unit's. See facts.h
+  MachineEnvironment cloned_environment;                              // of a clone: the original's, with its own memory
+  Trap trap;                                                          // details of the first trap
+  struct Facts *facts;                                                // of the program's instructions; see facts.h
   const Instr *facts_of;
   uint64_t facts_hash;
   uint32_t facts_count;

@@ -181,6 +181,25 @@ static void a_unit_takes_its_latency(void **state) {
   }
 }
 
+// A class with a latency of its own has that; others of the unit keep the unit's.
+static void a_class_takes_its_own_latency(void **state) {
+  (void)state;
+  const Op ops[] = {OP_ADD_B32, OP_AND_B32};
+  for (uint32_t i = 0; i < COUNT_OF(ops); i++) {
+    Pipe pipe;
+    pipe_open(&pipe);
+    pipe_build(&pipe);
+    pipe.m.unit_latency[UNIT_ALU] = 5;
+    pipe.m.class_latency[TIMING_add] = 11;
+    pipe_issue(&pipe, pipe_put_dabc(&pipe, ops[i], (const uint8_t[]){2, 4, 8, REG_ZERO}), 0, UINT32_MAX);
+    for (uint32_t cycle = 1; cycle < 2u + (i == 0 ? 11 : 5); cycle++) pipe_step(&pipe);
+    assert_int_equal(pipe.m.at.sms[0].flight_count, 1);
+    pipe_step(&pipe);
+    assert_int_equal(pipe.m.at.sms[0].flight_count, 0);
+    pipe_close(&pipe);
+  }
+}
+
 // Instructions of a unit that is there once begin `interval` cycles apart.
 static void a_unit_begins_one_per_interval(void **state) {
   (void)state;
@@ -600,6 +619,7 @@ int main(void) {
       cmocka_unit_test(every_row_gives_what_its_function_does),
       cmocka_unit_test(special_registers_are_those_of_the_warp),
       cmocka_unit_test(a_unit_takes_its_latency),
+      cmocka_unit_test(a_class_takes_its_own_latency),
       cmocka_unit_test(a_unit_begins_one_per_interval),
       cmocka_unit_test(each_sp_begins_one),
       cmocka_unit_test(write_ports_limit_a_cycle),

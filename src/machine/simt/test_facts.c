@@ -64,8 +64,58 @@ static void a_damaged_word_is_worked_out(void **state) {
   facts_free(&m);
 }
 
+static void instructions_are_in_their_classes(void **state) {
+  (void)state;
+  const struct {
+    Op op;
+    Timing timing;
+  } cases[] = {
+      {OP_ADD_B32, TIMING_add},
+      {OP_SUB_B64, TIMING_add},
+      {OP_SHL_B32, TIMING_shift},
+      {OP_SELP_B32, TIMING_compare},
+      {OP_AND_B32, TIMING_logic},
+      {OP_MOV_B32, TIMING_logic},
+      {OP_S2R, TIMING_logic},
+      {OP_CVT_S64_S32, TIMING_logic},
+      {OP_MUL_LO_B32, TIMING_OF_UNIT},
+      {OP_MAD_LO_B32, TIMING_imad},
+      {OP_DIV_U32, TIMING_OF_UNIT},
+      {OP_REM_U32, TIMING_rem},
+      {OP_ADD_RN_F32, TIMING_OF_UNIT},
+      {OP_FMA_RN_F32, TIMING_fma},
+      {OP_DIV_RN_F32, TIMING_fdiv},
+      {OP_DIV_APPROX_F32, TIMING_OF_UNIT},
+      {OP_RCP_APPROX_F32, TIMING_OF_UNIT},
+      {OP_CVT_RN_F32_S32, TIMING_convert},
+      {OP_ADD_RN_F64, TIMING_OF_UNIT},
+      {OP_FMA_RN_F64, TIMING_fp64_fma},
+      {OP_DIV_RN_F64, TIMING_fp64_div},
+      {OP_MIN_F64, TIMING_fp64_minmax},
+      {OP_BRA, TIMING_OF_UNIT},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    if (timing_of(cases[i].op) != cases[i].timing) fail_msg("%s: class %d", op_info[cases[i].op].text, timing_of(cases[i].op));
+  }
+}
+
+static void a_class_without_times_has_its_units(void **state) {
+  (void)state;
+  Simt m = {.unit_latency = {[UNIT_FP32] = 4}, .unit_interval = {[UNIT_FP32] = 2}};
+  Instr fma = instr_of(OP_FMA_RN_F32), add = instr_of(OP_ADD_RN_F32);
+  assert_int_equal(latency_of(&m, &fma, TIMING_fma), 4);
+  assert_int_equal(interval_of(&m, &fma, TIMING_fma), 2);
+  Spec spec = {.latency_fma = 9, .interval_fma = 3};
+  m.spec = &spec;
+  timing_prepare(&m);
+  assert_int_equal(latency_of(&m, &fma, TIMING_fma), 9);
+  assert_int_equal(interval_of(&m, &fma, TIMING_fma), 3);
+  assert_int_equal(latency_of(&m, &add, TIMING_OF_UNIT), 4);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_have_their_registers), cmocka_unit_test(an_immediate_has_no_register),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_have_their_registers), cmocka_unit_test(instructions_are_in_their_classes),
+                                     cmocka_unit_test(a_class_without_times_has_its_units), cmocka_unit_test(an_immediate_has_no_register),
                                      cmocka_unit_test(a_damaged_word_is_worked_out)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,6 +115,7 @@ static SimtRegion output_region(const Instr *instr) {
 static Verdict ask(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
   if ((m->wants & WANT_RESULT) == 0) return VERDICT_PASS;
   const Uop *uop = &flight->uop;
+  Facts own;
   SimtRegion region = output_region(instr);
   const Who *who = who_uop(m, sm, uop);
   PartView view;
@@ -123,7 +124,7 @@ static Verdict ask(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
                        .instr = instr,
                        .region = (uint16_t)region,
                        .row = region == REGION_UNIT_SP ? sm * m->dims.sps + uop->sp % m->dims.sps : sm,
-                       .cycles = m->unit_interval[op_info[instr->op].unit],
+                       .cycles = interval_of(m, facts_at(m, instr, &own)),
                        .mask = uop->mask,
                        .shadow = view.shadow,
                        .owner = view.owner,
