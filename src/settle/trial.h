@@ -8,9 +8,9 @@
 typedef struct TrialHead {
   Record record;
   uint32_t launch, count;
-  bool is_open;      // they are those that were left open: the others are known
-  bool is_whole;     // the launch was the last and has come to its end: record.cycles is the time of the run
-  bool is_corrected; // then: a protection has put something right
+  bool is_open;        // they are those that were left open: the others are known
+  bool is_whole;       // the launch was the last and has come to its end: record.cycles is the time of the run
+  bool is_corrected;   // then: a protection has put something right
   uint32_t settles_as; // Settled, of what is followed further
   Trap trap;
 } TrialHead;
@@ -29,9 +29,9 @@ typedef struct KnownEnd {
 typedef struct TrialEnds TrialEnds;
 TrialEnds *trial_ends_new(void);
 void trial_ends_free(TrialEnds *ends);
-void trial_ends_begin(TrialEnds *ends);                                        // the next trial
-const KnownEnd *trial_ends_find(const TrialEnds *ends, const TrialLook *look); // of an earlier one that was here; NULL: none was
-void trial_ends_mark(TrialEnds *ends, const TrialLook *look);                  // this one was
+void trial_ends_begin(TrialEnds *ends);                                             // the next trial
+const KnownEnd *trial_ends_find(const TrialEnds *ends, const TrialLook *look);      // of an earlier one that was here; NULL: none was
+void trial_ends_mark(TrialEnds *ends, const TrialLook *look);                       // this one was
 void trial_ends_add(TrialEnds *ends, const TrialHead *head, const WordList *words); // it has ended so
 
 #endif
