@@ -197,7 +197,7 @@ static bool is_left_to_trials(const Trail *trail) { return trail->state == TRAIL
 // Some of the faults of this launch have to be simulated: what helps to end that early is kept.
 static void keep_memory(Follower *at, const Launch *launch) {
   bool wanted = false;
-  for (uint32_t i = 0; i < at->count && !at->is_again; i++) {
+  for (uint32_t i = 0; i < at->count && !at->is_again && !at->following->blocks_again; i++) {
     const Trail *trail = &at->trails[i];
     wanted |= trail->state == TRAIL_LOST && !trail->has_parted && trail->draw->reader.launch == launch->number;
   }
@@ -209,7 +209,8 @@ static void keep_memory(Follower *at, const Launch *launch) {
 
 // It is not followed from the strike on, but a trial needs the launch.
 static bool is_kept_for(const Follower *at, const Trail *trail, const Launch *launch) {
-  return at->following->is_protected && !at->is_again && trail->state == TRAIL_LOST && trail->draw->reader.launch == launch->number;
+  return at->following->is_protected && !at->following->blocks_again && !at->is_again && trail->state == TRAIL_LOST &&
+         trail->draw->reader.launch == launch->number;
 }
 
 static bool is_wanted(const Follower *at, const Launch *launch) {
@@ -404,7 +405,8 @@ static Trail trail_of(const Follower *at, const Draw *draw) {
   bool is_known = trail.returned != NULL || (!at->is_again && draw->reader.launch != 0);
   trail.same_flow = trail.returned == NULL;
   if (trail.returned != NULL) trail.record.settled = trail.returned->settles_as;
-  bool is_checked = following->is_protected && trail.returned == NULL && (!following->passes_values || draw->fault.is_output);
+  bool passes = following->passes_values && !following->blocks_again && !draw->fault.is_output;
+  bool is_checked = following->is_protected && trail.returned == NULL && !passes;
   if (!is_known || is_checked || fault_lasts(&draw->fault)) trail.state = TRAIL_LOST;
   return trail;
 }
@@ -543,7 +545,6 @@ static bool is_named(const Region *region) {
          (region->flags & REGION_OUTPUT) != 0;
 }
 
-// A protection may send blocks out again: then the end of a block does not say what has become of it.
 static bool blocks_run_again(const CampaignOptions *options) {
   return options->protections != NULL && (hook_chain_actions(options->protections) & ACTION_BIT(ACTION_REDISPATCH)) != 0;
 }
@@ -551,9 +552,9 @@ static bool blocks_run_again(const CampaignOptions *options) {
 bool settles_by_following(const Settling *at) {
   const CampaignOptions *options = at->options;
   bool is_protected = campaign_is_protected(options), any = false;
-  bool is_ours = at->target->inject == NULL || at->target->follow != NULL;
-  bool can = options->standing == NULL && options->prune && options->snapshot && is_ours && !blocks_run_again(options) &&
-             machine_can(at->target->spec, MACHINE_IS_FOLLOWED);
+  bool is_ours = at->target->inject == NULL || (at->target->follow != NULL && !blocks_run_again(options));
+  bool can =
+      options->standing == NULL && options->prune && options->snapshot && is_ours && machine_can(at->target->spec, MACHINE_IS_FOLLOWED);
   for (uint32_t i = 0; i < at->count && can && !any; i++) {
     const Region *region = &at->golden->table.items[at->draws[i].fault.site.region];
     bool is_tried = at->target->inject == NULL && !fault_lasts(&at->draws[i].fault);
@@ -573,6 +574,7 @@ Following *following_new(const Settling *at) {
   Following *following = ARENA_NEW(at->arena, Following);
   following->is_protected = campaign_is_protected(at->options);
   following->passes_values = values_pass(at->options->protections);
+  following->blocks_again = blocks_run_again(at->options);
   return following;
 }
 

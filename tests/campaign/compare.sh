@@ -71,6 +71,8 @@ for model in stuck0 stuck1 'duty(50,50)'; do compare transpose rf,pred,unit.sp; 
 model=flip protect=dmr
 compare hotspot rf,unit,latch,collector,stack
 compare transpose rf,shared,unit # followed past the comparisons, or tried with them
+protect=reissue
+compare matmul rf,unit.sp,latch,collector # not followed, since blocks run again, but tried to the end of the last launch
 protect=shield:map=random,density=40
 compare scan rf,unit,shield.sp # threads on other lanes, warps in parts, and the map itself
 protect=heal
