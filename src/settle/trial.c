@@ -9,6 +9,9 @@
 // A fault in any other structure is tried to the end of its launch, if that is the last one. Such a trial ends early when its state is that of the
 // fault-free run, or that of an earlier trial in the same cycle (ends.c): both end alike then.
 //
+// What memory is after that launch is known from the functional machine (follow.c). Where there is none that does the same, the outcomes wait for the golden
+// run's own end: where memory is the same then, only the time is of interest. The others are simulated.
+//
 // A trial runs on a clone of the machine that a golden run is on, put into its state at the cycle in which the fault begins to
 // matter; the golden run waits meanwhile. That costs a fraction of what a process does. Each of the workers, which are processes, goes
 // through a golden run of its own and takes every n-th fault. What they tell nothing of is simulated to its end (simulate.c).
@@ -97,6 +100,7 @@ struct Trials { // of one worker
   Ahead ahead;
   Meeting meeting;
   TrialEnds *ends; // of this launch's trials
+  TrialHeadVec waiting;
   bool is_stopped; // nothing more is tried
 };
 
@@ -222,6 +226,11 @@ static const LaunchMemory *kept_for(const Trials *at, const Draw *draw) {
   return NULL;
 }
 
+// When this launch is over, all that is left is to look at memory and time.
+static bool is_last_launch(const Trials *at) {
+  return at->run.launch == at->settling->golden->launches.count && !at->settling->following->is_program;
+}
+
 // The launch is the last one, and what memory is after it is known; else NULL.
 static const LaunchMemory *last_memory(const Trials *at) {
   const LaunchMemoryVec *kept = &at->settling->following->kept;
@@ -229,8 +238,7 @@ static const LaunchMemory *last_memory(const Trials *at) {
   for (uint32_t i = 0; i < kept->count; i++) {
     if (kept->items[i].launch == at->run.launch) last = &kept->items[i];
   }
-  bool is_last = at->run.launch == at->settling->golden->launches.count && !at->settling->following->is_program;
-  return is_last ? last : NULL;
+  return is_last_launch(at) ? last : NULL;
 }
 
 static Machine *golden_of(const Trials *at) { return device_machine(at->target->device(at->target)); }
@@ -314,7 +322,7 @@ static bool was_corrected(const Trials *at) { return at->is_protected && *at->tr
 static bool goes_on_for_time(const Trials *at) { return was_corrected(at) && at->trial.unfinished == NULL; }
 
 // Whatever comes, it goes on to the run's end.
-static bool goes_to_end(const Trials *at) { return at->trial.is_whole || (goes_on_for_time(at) && last_memory(at) != NULL); }
+static bool goes_to_end(const Trials *at) { return at->trial.is_whole || (goes_on_for_time(at) && is_last_launch(at)); }
 
 // The state is that of the run without the fault, or that of an earlier trial; if it was to be compared here.
 static bool has_met(Trials *at) {
@@ -403,6 +411,11 @@ static void tell_trap(const Trials *at, const Record *open) {
   tell_outcome(at, record, record.outcome, open->cycles);
 }
 
+static Outcome outcome_by_time(const Trials *at, uint64_t cycles) {
+  if (was_corrected(at)) return OUTCOME_CORRECTED;
+  return cycles == at->settling->golden->cycles ? OUTCOME_MASKED : OUTCOME_PERFORMANCE;
+}
+
 // The last launch has come to its end: but for what the host does with the words that differ, all is known.
 static void tell_whole(const Trials *at, const LaunchMemory *last, const Record *record) {
   uint64_t cycles = machine_now(at->clone.machine);
@@ -411,8 +424,7 @@ static void tell_whole(const Trials *at, const LaunchMemory *last, const Record 
   WordList words = {0};
   launch_memory_compare(last, at->clone.memory, NULL, &words);
   if (words.count == 0) {
-    Outcome late = cycles == at->settling->golden->cycles ? OUTCOME_MASKED : OUTCOME_PERFORMANCE;
-    tell_outcome(at, (Record){.id = record->id, .settled = SETTLED_RUN}, was_corrected(at) ? OUTCOME_CORRECTED : late, cycles);
+    tell_outcome(at, (Record){.id = record->id, .settled = SETTLED_RUN}, outcome_by_time(at, cycles), cycles);
   } else if (words.count <= MOST_RETURNED_WORDS) {
     TrialHead head = {.record = *record, .settles_as = settles_as(at), .launch = at->run.launch, .count = words.count};
     head.is_whole = true;
@@ -422,21 +434,34 @@ static void tell_whole(const Trials *at, const LaunchMemory *last, const Record 
   words_free(&words);
 }
 
+static void wait_with(Trials *at, const TrialHead *head) { *VEC_PUSH(&at->waiting, at->settling->arena) = *head; }
+
+// The last launch has come to its end, and nobody knows yet what memory is without the fault.
+static void wait_for_golden(Trials *at, const Record *record) {
+  TrialHead head = {.record = *record, .is_waiting = true, .memory = memory_hash(at->clone.memory, 0)};
+  head.record.outcome = outcome_by_time(at, record->cycles);
+  head.record.settled = SETTLED_RUN;
+  trial_ends_add(at->ends, &head, &(WordList){0});
+  wait_with(at, &head);
+}
+
 // The launch has come to its end. Its words are followed.
-static void tell_end(const Trials *at, const Record *record) {
+static void tell_end(Trials *at, const Record *record) {
   const LaunchMemory *last = last_memory(at);
   machine_flush(at->clone.machine); // by which a protection may find what was struck in a cache
   if (machine_trap(at->clone.machine)->kind != TRAP_NONE) tell_trap(at, record);
   else if (last != NULL) tell_whole(at, last, record);
+  else if (is_last_launch(at)) wait_for_golden(at, record);
   else if (at->trial.kept != NULL && !at->run.has_lasting) tell_words(at, record);
 }
 
 // A trial that went this way before has told it.
-static void tell_as_before(const Trials *at) {
+static void tell_as_before(Trials *at) {
   TrialHead head = at->trial.as->head;
   head.record.id = at->trial.own->id;
   head.settles_as = settles_as(at);
-  tell(at, &head, &at->trial.as->words);
+  if (head.is_waiting) wait_with(at, &head);
+  else tell(at, &head, &at->trial.as->words);
 }
 
 // A fault that the trial may tell something of.
@@ -445,7 +470,7 @@ static bool is_for_trial(Trials *at, const Draw *draw) {
   bool several = (draw->struck & (draw->struck - 1)) != 0;
   if (at->is_protected && several && !at->settling->following->passes_values)
     at->trial.kept = NULL; // those that nobody has read yet may be found later
-  at->trial.is_whole = at->trial.kept == NULL && last_memory(at) != NULL;
+  at->trial.is_whole = at->trial.kept == NULL && is_last_launch(at);
   return !fault_lasts(&draw->fault) && (at->trial.kept != NULL || at->is_protected || at->trial.is_whole);
 }
 
@@ -526,8 +551,9 @@ static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *ev
   at->ends = trial_ends_new();
   const Memory *memory = device_memory(at->target->device(at->target));
   at->run.base = memory_base(memory);
-  at->run.line_bytes = machine_accesses(machine->spec).line_words * sizeof(uint32_t);
-  at->run.line_total = memory_extent(memory) / at->run.line_bytes + 1;
+  bool has_lines = machine_can(machine->spec, MACHINE_IS_FOLLOWED); // else nothing is left open
+  at->run.line_bytes = has_lines ? machine_accesses(machine->spec).line_words * sizeof(uint32_t) : 1;
+  at->run.line_total = has_lines ? memory_extent(memory) / at->run.line_bytes + 1 : 1;
   free(at->run.sent);
   at->run.sent = calloc(2 * at->run.line_total, sizeof *at->run.sent);
   ASSERT(at->run.sent != NULL);
@@ -557,13 +583,26 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
     try_one(at, &at->draws[at->next]);
     process_allow(golden_allowance(at->settling->golden, at->settling->options->timeout));
   }
-  if (at->next >= at->count || at->is_stopped) _exit(0); // the rest of the golden run is of no interest
-  hook->next_cycle = at->draws[at->next].strike_at;
+  bool is_over = at->next >= at->count || at->is_stopped;
+  if (is_over && at->waiting.count == 0) _exit(0); // the rest of the golden run is of no interest
+  hook->next_cycle = is_over ? UINT64_MAX : at->draws[at->next].strike_at;
+}
+
+// The golden run's last launch is over, and its caches are flushed.
+static void tell_waiting(Trials *at) {
+  uint64_t memory = memory_hash(device_memory(at->target->device(at->target)), 0);
+  trial_ends_begin(at->ends);
+  for (uint32_t i = 0; i < at->waiting.count; i++) {
+    if (at->waiting.items[i].memory == memory) tell(at, &at->waiting.items[i], &(WordList){0});
+  }
+  at->waiting.count = 0;
 }
 
 static void on_finish(Hook *hook, HookMachine *machine) {
+  Trials *at = hook->own;
   (void)machine;
-  drop_clone(hook->own);
+  drop_clone(at);
+  if (at->waiting.count > 0) tell_waiting(at);
 }
 
 Trials *trials_new(const Settling *settling, const TrialTurns *turns) {
@@ -677,7 +716,8 @@ static bool try_all(const Settling *settling, const Draw *draws, uint32_t count)
 
 static bool settle(Settling *at, Hook *hook, Draw *live, uint32_t *count) {
   (void)hook;
-  bool helps = at->following->kept.count > 0 || at->following->is_protected;
+  if (at->following == NULL) at->following = following_new(at); // nothing can be followed
+  bool helps = at->following->kept.count > 0 || at->following->is_protected || at->target->inject == NULL;
   if (*count == 0 || !helps) return true;
   bool good = at->target->try_faults == NULL ? try_all(at, live, *count) : at->target->try_faults(at->target, at, live, *count);
   if (!good) return false;
@@ -689,4 +729,12 @@ static bool settle(Settling *at, Hook *hook, Draw *live, uint32_t *count) {
   return true;
 }
 
-const Settler settle_trial = {.name = "trial", .is_for = settles_by_following, .settle = settle};
+// Whatever machine has time can be cloned.
+static bool is_for(const Settling *at) {
+  const CampaignOptions *options = at->options;
+  bool is_ours = at->target->inject == NULL && options->standing == NULL && options->prune && options->snapshot, any = false;
+  for (uint32_t i = 0; i < at->count && is_ours && !any; i++) any = !fault_lasts(&at->draws[i].fault);
+  return any || settles_by_following(at);
+}
+
+const Settler settle_trial = {.name = "trial", .is_for = is_for, .settle = settle};

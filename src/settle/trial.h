@@ -12,8 +12,12 @@ typedef struct TrialHead {
   bool is_whole;       // the launch was the last and has come to its end: record.cycles is the time of the run
   bool is_corrected;   // then: a protection has put something right
   uint32_t settles_as; // Settled, of what is followed further
+  // Nothing is told before the golden run has come to its end: then record says what it is if memory is the same, by this hash.
+  bool is_waiting;
+  uint64_t memory;
   Trap trap;
 } TrialHead;
+typedef VEC(TrialHead) TrialHeadVec;
 
 // ---- Trials that have ended (ends.c) -------------------------------------------------------------------
 // Two trials in the same state in the same cycle end alike. So a trial leaves a mark wherever its state is looked at; one that comes upon such a
