@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 pid_t process_fork(int dies_by) {
@@ -42,6 +43,12 @@ pid_t process_wait(pid_t pid, int *status) {
   sigaction(SIGALRM, &before, NULL);
   errno = error;
   return ended < 0 && error == EINTR ? 0 : ended;
+}
+
+double clock_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 double process_seconds(int who) {

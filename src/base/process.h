@@ -14,6 +14,7 @@ pid_t process_fork(int dies_by);
 pid_t process_wait(pid_t pid, int *status);                  // as waitpid, but 0 when it is time to look up
 int process_end(pid_t pid);                                  // waits for it; its status
 void process_allow(uint64_t seconds);                        // of processor time from now on; then this process is ended by SIGXCPU
+double clock_seconds(void);                                  // of a clock that only goes on
 double process_seconds(int who);                             // RUSAGE_SELF, RUSAGE_CHILDREN
 void process_end_note(int status, char *note, size_t bytes); // of a simulation that has failed in Redoubt itself
 bool pipe_write(int to, const void *bytes, size_t count);

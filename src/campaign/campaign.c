@@ -3,12 +3,14 @@
 #include "campaign/campaign_internal.h"
 #include "campaign/golden_store.h"
 #include "campaign/settler.h"
+#include "base/process.h"
 #include "journal/statistics.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+static const double COMMIT_SECONDS = 0.05;
 enum { KNOWN_AT_FIRST = 4096, COMMIT_EVERY = 64, LOOK_UP_CYCLES = 4096, NOT_KNOWN = 0xFF };
 
 typedef struct Campaign {
@@ -22,14 +24,16 @@ typedef struct Campaign {
   Draw *draws;                     // of the current batch, in order of id
   uint32_t draw_count;
   uint64_t first_id;
-  uint64_t part_first, part_end; // faults of other numbers are not ours
-  uint8_t *known;                // outcomes by id, from part_first on, that are in the journal; NOT_KNOWN: none
+  uint32_t *class_first, *class_next; // by draw: the first and the next of its class that is to be told, from 1; 0: none
+  uint64_t part_first, part_end;      // faults of other numbers are not ours
+  uint8_t *known;                     // outcomes by id, from part_first on, that are in the journal; NOT_KNOWN: none
   uint64_t known_count;
   uint64_t sample_end; // faults of ours with smaller numbers are all known
   // By structure, what sequential stopping looks at: of the batches so far, whoever settled them; sure enough when this one began.
   uint64_t settled[MOST_STRUCTURES], bad[MOST_STRUCTURES];
   bool tight[MOST_STRUCTURES];
   uint32_t uncommitted;
+  double committed_at; // by a clock, in seconds
   Listener listener;
   bool is_checked; // a second run without faults was the same
   bool stopped;
@@ -232,6 +236,7 @@ static bool goes_on(void *context) { return report(context); }
 
 static bool commit(Campaign *at) {
   at->uncommitted = 0;
+  at->committed_at = clock_seconds();
   if (!journal_commit(at->journal, at->diags)) return false;
   extend_sample(at, at->first_id + at->draw_count);
   at->told = at->progress;
@@ -323,19 +328,31 @@ static bool take_record(void *context, const Record *record) {
   const Draw *draw = &at->draws[record->id - at->first_id];
   bool good = true;
   at->draws[record->id - at->first_id].is_told = true;
-  for (uint32_t i = 0; i < at->draw_count && good; i++) { // and all of its class
-    const Draw *other = &at->draws[i];
-    if (other->class_of != draw->class_of || other->settled < SETTLED_CLASS) continue;
+  for (uint32_t i = at->class_first[draw->class_of - at->first_id]; i != 0 && good; i = at->class_next[i - 1]) { // it, and all of its class
+    const Draw *other = &at->draws[i - 1];
     if (!is_left(at, other->id)) continue;
     Record same = *record;
     same.id = other->id;
     if (other->settled == SETTLED_CLASS) same.settled = SETTLED_CLASS;
     good = put_row(at, other, &same);
   }
-  bool is_followed = record->settled == SETTLED_FOLLOWED || record->settled == SETTLED_BLOCK; // many come at once
+  bool is_due = clock_seconds() - at->committed_at >= COMMIT_SECONDS; // many may come at once
   if (record->settled != SETTLED_FOLLOWED && at->progress.simulations > 0) at->progress.simulations--;
-  if (is_followed) return good && !at->stopped;
+  if (!is_due) return good && !at->stopped;
   return good && commit(at) && report(at);
+}
+
+// Those whose outcome is still to be found, by class, in order of id.
+static void list_classes(Campaign *at, Arena *arena) {
+  at->class_first = ARENA_ARRAY(arena, uint32_t, at->draw_count + 1);
+  at->class_next = ARENA_ARRAY(arena, uint32_t, at->draw_count + 1);
+  for (uint32_t i = at->draw_count; i > 0; i--) {
+    const Draw *draw = &at->draws[i - 1];
+    if (draw->settled < SETTLED_CLASS) continue;
+    uint32_t *first = &at->class_first[draw->class_of - at->first_id];
+    at->class_next[i - 1] = *first;
+    *first = i;
+  }
 }
 
 // What the golden run has shown to change nothing.
@@ -444,6 +461,7 @@ static bool settle_live(Campaign *at, Settling *settling, uint32_t wanted, Hook 
   const Settler *const *settlers = at->options->settlers;
   Draw *live = ARENA_ARRAY(settling->arena, Draw, at->draw_count + 1);
   uint32_t count = choose_live(at, live);
+  list_classes(at, settling->arena);
   bool good = put_seen(at);
   for (uint32_t i = 0; settlers[i] != NULL && good; i++) {
     if ((wanted >> i & 1) == 0 || settlers[i]->settle == NULL) continue;

@@ -4,7 +4,6 @@
 //
 // A protected page costs a page fault at its first write: half a microsecond or so, against a quarter to copy it.
 #include "machine/mirror.h"
-#include "machine/pages.h"
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -40,6 +39,9 @@ struct Mirror {
   bool is_watched;      // both stretches, since the last copy
   uint64_t *changed;    // bit i: page i
   uint64_t *touched;    // pages of `to` that may not be zero, as far as they were listed
+  uint64_t *written;    // since the last copy, likewise
+  uint64_t *hashed;     // pages of `to` whose hash, as of the last copy, is in `hashes`
+  uint64_t *hashes;
 };
 
 static size_t words_for(size_t bytes) { return bytes / MIRROR_PAGE / WORD_BITS + 1; }
@@ -118,6 +120,7 @@ bool mirror_copy(Mirror *mirror) {
   copy_changed(mirror);
   for (size_t word = 0; word < words_for(mirror->bytes); word++) mirror->touched[word] |= mirror->changed[word];
   mirror->is_watched = list_changes(mirror, mirror->to, PROTECT_LISTED, mirror->changed); // those that were copied, too
+  for (size_t word = 0; word < words_for(mirror->bytes); word++) mirror->hashed[word] &= ~mirror->changed[word];
   return true;
 }
 
@@ -133,12 +136,23 @@ static void note_touched(Mirror *mirror) {
 
 void mirror_start(Mirror *mirror) {
   note_touched(mirror);
+  memset(mirror->hashed, 0, words_for(mirror->bytes) * sizeof *mirror->hashed);
   mirror->is_watched = mirror->watcher >= 0 && protect(mirror, mirror->from) && protect(mirror, mirror->to);
 }
 
-const uint64_t *mirror_touched(Mirror *mirror) {
-  bool is_known = mirror != NULL && mirror->is_watched && list_changes(mirror, mirror->to, 0, mirror->touched);
-  return is_known ? mirror->touched : NULL;
+bool mirror_pages(Mirror *mirror, WatchedPages *pages) {
+  if (mirror == NULL || !mirror->is_watched) return false;
+  memset(mirror->written, 0, words_for(mirror->bytes) * sizeof *mirror->written);
+  if (!list_changes(mirror, mirror->to, 0, mirror->written)) return false;
+  for (size_t word = 0; word < words_for(mirror->bytes); word++) mirror->touched[word] |= mirror->written[word];
+  *pages = (WatchedPages){mirror->touched, mirror->written, mirror->hashed, mirror->hashes};
+  return true;
+}
+
+static uint64_t *numbers_new(size_t count) {
+  uint64_t *numbers = calloc(count, sizeof *numbers);
+  ASSERT(numbers != NULL);
+  return numbers;
 }
 
 Mirror *mirror_new(uint8_t *to, const uint8_t *from, size_t bytes) {
@@ -146,9 +160,11 @@ Mirror *mirror_new(uint8_t *to, const uint8_t *from, size_t bytes) {
   Mirror *mirror = calloc(1, sizeof *mirror);
   ASSERT(mirror != NULL);
   *mirror = (Mirror){.to = to, .from = from, .bytes = bytes};
-  mirror->changed = calloc(words_for(bytes), sizeof *mirror->changed);
-  mirror->touched = calloc(words_for(bytes), sizeof *mirror->touched);
-  ASSERT(mirror->changed != NULL && mirror->touched != NULL);
+  mirror->changed = numbers_new(words_for(bytes));
+  mirror->touched = numbers_new(words_for(bytes));
+  mirror->written = numbers_new(words_for(bytes));
+  mirror->hashed = numbers_new(words_for(bytes));
+  mirror->hashes = numbers_new(bytes / MIRROR_PAGE);
   bool good = open_files(mirror) && watch(mirror, to);
   if (good && !watch(mirror, from)) {
     unwatch(mirror, to);
@@ -171,6 +187,9 @@ void mirror_free(Mirror *mirror) {
   if (mirror->pagemap >= 0) close(mirror->pagemap);
   free(mirror->changed);
   free(mirror->touched);
+  free(mirror->written);
+  free(mirror->hashed);
+  free(mirror->hashes);
   free(mirror);
 }
 

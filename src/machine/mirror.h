@@ -3,6 +3,7 @@
 #define REDOUBT_MIRROR_H
 
 #include "base/base.h"
+#include "machine/pages.h"
 
 enum { MIRROR_PAGE = 4096, MIRROR_PIECE = 256 }; // the host tells which pages were written; pieces of them that differ are copied
 
@@ -15,8 +16,8 @@ bool mirror_is_of(const Mirror *mirror, const uint8_t *to, const uint8_t *from, 
 // mirror_start.
 bool mirror_copy(Mirror *mirror);
 void mirror_start(Mirror *mirror);
-// Pages of `to` that may hold anything but zeros, as bits. NULL: not known. They stay until the next call.
-const uint64_t *mirror_touched(Mirror *mirror);
-size_t mirror_copied(const Mirror *mirror); // bytes, by the last mirror_copy
+// What is known of the pages of `to`. False: nothing. It stays until the next call of anything here.
+bool mirror_pages(Mirror *mirror, WatchedPages *pages); // false for NULL
+size_t mirror_copied(const Mirror *mirror);             // bytes, by the last mirror_copy
 
 #endif

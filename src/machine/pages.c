@@ -16,12 +16,6 @@ void touched_begin(TouchedPages *touched, const uint8_t *at, size_t bytes) {
   touched->pages = (before + bytes + HOST_PAGE - 1) / HOST_PAGE;
   touched->file = sysconf(_SC_PAGESIZE) == HOST_PAGE ? open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC) : -1;
   touched->first = touched->count = 0;
-  touched->bits = NULL;
-}
-
-void touched_by_bits(TouchedPages *touched, const uint8_t *at, size_t bytes, const uint64_t *bits) {
-  ASSERT((uintptr_t)at % HOST_PAGE == 0);
-  *touched = (TouchedPages){.at = at, .pages = (bytes + HOST_PAGE - 1) / HOST_PAGE, .file = -1, .bits = bits};
 }
 
 void touched_end(TouchedPages *touched) {
@@ -38,7 +32,6 @@ static void read_entries(TouchedPages *touched, size_t page) {
 }
 
 bool touched_page(TouchedPages *touched, size_t page) {
-  if (touched->bits != NULL) return (touched->bits[page / 64] >> page % 64 & 1) != 0;
   if (touched->file >= 0 && page >= touched->first + touched->count) read_entries(touched, page);
   return touched->file < 0 || (touched->entries[page - touched->first] & IS_THERE) != 0;
 }

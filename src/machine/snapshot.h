@@ -5,6 +5,7 @@
 
 #include "hook/hook.h"
 #include "machine/machine.h"
+#include "machine/pages.h"
 
 typedef struct ByteRange {
   size_t offset, bytes;
@@ -19,8 +20,8 @@ typedef struct StateLayout {
 } StateLayout;
 
 // XXH3 over the hashed stretches. The block is private anonymous memory: pages that were never touched are zero, and are not read.
-// Which these are, the host is asked; or `touched` says it, bit i of page i (NULL: nobody does).
-uint64_t state_hash(const StateLayout *layout, const uint8_t *block, const uint64_t *touched);
+// Which these are, the host is asked, or somebody who watches a block that begins at a page (NULL: nobody does).
+uint64_t state_hash(const StateLayout *layout, const uint8_t *block, const WatchedPages *watched);
 // What differs between two blocks, one line per structure: its first differing bit, the two values, how many bits differ.
 // Statistics and cells outside the block are not looked at. Returns the number of differing bits; 0 adds no text.
 uint64_t state_diff(const StateLayout *layout, const uint8_t *a, const uint8_t *b, Text *out);

@@ -1,5 +1,4 @@
 // Hash of a machine's state, and what differs between two states, by name.
-#include "machine/pages.h"
 #include "machine/snapshot.h"
 
 #include <inttypes.h>
@@ -7,25 +6,39 @@
 
 static const uint8_t zeros[HOST_PAGE];
 
-// Part of a stretch, with its place. Zeros add nothing, so that pages that were never touched need not be read.
-static uint64_t hash_part(const uint8_t *block, size_t at, size_t bytes, uint64_t hash) {
-  if (memcmp(block + at, zeros, bytes) == 0) return hash;
-  return hash_bytes(block + at, bytes, hash_bytes(&at, sizeof at, hash));
+// Part of a stretch, with its place. 0: all of it is zero.
+static uint64_t hash_part(const uint8_t *block, size_t at, size_t bytes) {
+  return memcmp(block + at, zeros, bytes) == 0 ? 0 : max_u64(hash_bytes(block + at, bytes, at), 1);
 }
 
-// Parts end at multiples of a page from the block's start: the hash must not depend on where the block lies.
-uint64_t state_hash(const StateLayout *layout, const uint8_t *block, const uint64_t *known) {
+// Pages that were not written since their hash was kept need not be read.
+static uint64_t hash_watched(const uint8_t *block, size_t at, size_t bytes, const WatchedPages *watched) {
+  size_t page = at / HOST_PAGE;
+  if (!page_is_in(watched->touched, page)) return 0;
+  if (bytes < HOST_PAGE || page_is_in(watched->written, page)) return hash_part(block, at, bytes);
+  if (!page_is_in(watched->hashed, page)) watched->hashes[page] = hash_part(block, at, bytes);
+  watched->hashed[page / 64] |= UINT64_C(1) << page % 64;
+  return watched->hashes[page];
+}
+
+static uint64_t hash_untold(const uint8_t *block, size_t at, size_t bytes, TouchedPages *touched) {
+  size_t first = (size_t)(block + at - touched->at) / HOST_PAGE, last = (size_t)(block + at + bytes - 1 - touched->at) / HOST_PAGE;
+  bool may_hold = touched_page(touched, first) || touched_page(touched, last);
+  return may_hold ? hash_part(block, at, bytes) : 0;
+}
+
+// Parts end at multiples of a page from the block's start: the hash must not depend on where the block lies. Zeros add nothing, so that pages that were never
+// touched need not be read.
+uint64_t state_hash(const StateLayout *layout, const uint8_t *block, const WatchedPages *watched) {
   uint64_t hash = 0;
-  size_t before = (uintptr_t)block % HOST_PAGE;
-  TouchedPages touched;
-  if (known != NULL) touched_by_bits(&touched, block, layout->regions->block_bytes, known);
-  else touched_begin(&touched, block, layout->regions->block_bytes);
+  TouchedPages touched = {.file = -1};
+  if (watched == NULL) touched_begin(&touched, block, layout->regions->block_bytes);
   for (uint32_t i = 0; i < layout->hashed_count; i++) {
     size_t end = layout->hashed[i].offset + layout->hashed[i].bytes;
     for (size_t at = layout->hashed[i].offset, bytes; at < end; at += bytes) {
       bytes = min_u64(align_up(at + 1, HOST_PAGE), end) - at;
-      bool may_hold = touched_page(&touched, (before + at) / HOST_PAGE) || touched_page(&touched, (before + at + bytes - 1) / HOST_PAGE);
-      if (may_hold) hash = hash_part(block, at, bytes, hash);
+      uint64_t part = watched != NULL ? hash_watched(block, at, bytes, watched) : hash_untold(block, at, bytes, &touched);
+      if (part != 0) hash = hash_bytes(&part, sizeof part, hash);
     }
   }
   touched_end(&touched);

@@ -192,10 +192,12 @@ static void take_returned(Follower *at, const Launch *launch, Trap *trap) {
   }
 }
 
+static bool is_left_to_trials(const Trail *trail) { return trail->state == TRAIL_LOST && !fault_lasts(&trail->draw->fault); }
+
 // Some of the faults of this launch have to be simulated: what helps to end that early is kept.
 static void keep_memory(Follower *at, const Launch *launch) {
   bool wanted = false;
-  for (uint32_t i = 0; i < at->count && !at->is_again; i++) {
+  for (uint32_t i = 0; i < at->count && !at->is_again && !at->following->blocks_again; i++) {
     const Trail *trail = &at->trails[i];
     wanted |= trail->state == TRAIL_LOST && !trail->has_parted && trail->draw->reader.launch == launch->number;
   }
@@ -207,7 +209,8 @@ static void keep_memory(Follower *at, const Launch *launch) {
 
 // It is not followed from the strike on, but a trial needs the launch.
 static bool is_kept_for(const Follower *at, const Trail *trail, const Launch *launch) {
-  return at->following->is_protected && !at->is_again && trail->state == TRAIL_LOST && trail->draw->reader.launch == launch->number;
+  return at->following->is_protected && !at->following->blocks_again && !at->is_again && trail->state == TRAIL_LOST &&
+         trail->draw->reader.launch == launch->number;
 }
 
 static bool is_wanted(const Follower *at, const Launch *launch) {
@@ -217,6 +220,15 @@ static bool is_wanted(const Follower *at, const Launch *launch) {
   return wanted && !at->failed;
 }
 
+// The last launch is over. Faults that are not followed are tried to its end: what memory is without them must be known then.
+static void keep_last(Follower *at, const MachineEnvironment *environment, const Launch *launch) {
+  bool wanted = !at->is_again && at->host == NULL && !at->failed && launch->number == at->golden->launches.count, any = false;
+  for (uint32_t i = 0; i < at->following->kept.count; i++) wanted &= at->following->kept.items[i].launch != launch->number;
+  for (uint32_t i = 0; i < at->count && !any; i++) any = is_left_to_trials(&at->trails[i]);
+  if (!wanted || !any || memory_extent(environment->memory) / sizeof(uint32_t) > MOST_KEPT_WORDS) return;
+  *VEC_PUSH(&at->following->kept, at->settling->arena) = launch_memory_after(environment->memory, launch);
+}
+
 static bool is_as_with_time(const Follower *at, const Launch *launch, Stats *stats) {
   return at->host == NULL || at->host->is_same(at->host->context, launch, stats);
 }
@@ -224,6 +236,7 @@ static bool is_as_with_time(const Follower *at, const Launch *launch, Stats *sta
 static void launch_plain(Follower *at, const MachineEnvironment *environment, const Launch *launch, Stats *stats, Trap *trap) {
   functional_run(environment, launch, stats, trap);
   if (!is_as_with_time(at, launch, stats)) at->failed = true;
+  keep_last(at, environment, launch);
   take_returned(at, launch, trap);
 }
 
@@ -280,6 +293,7 @@ static void on_launch(void *context, const MachineEnvironment *environment, cons
     return; // the course stays: the trap is its
   }
   keep_memory(at, launch);
+  keep_last(at, environment, launch);
   course_free(at->course);
   at->course = NULL;
   take_returned(at, launch, trap);
@@ -324,6 +338,12 @@ static void judge_word(const Follower *at, uint64_t address, uint64_t last[TARGE
   }
 }
 
+// The output is right.
+static Outcome outcome_by_time(const Follower *at, const Returned *returned) {
+  if (returned->is_corrected) return OUTCOME_CORRECTED;
+  return returned->cycles == at->golden->cycles ? OUTCOME_MASKED : OUTCOME_PERFORMANCE;
+}
+
 static void judge(Follower *at, Trail *trail) {
   Target *twin = &at->twin;
   Judgement judgement = {0};
@@ -338,6 +358,7 @@ static void judge(Follower *at, Trail *trail) {
   trail->record.pattern = target_pattern(&judgement);
   if (wrong) settle(at, trail, !twin->has_check ? OUTCOME_SDC : tolerable ? OUTCOME_SDC_TOLERABLE : OUTCOME_SDC_CRITICAL);
   else if (trail->same_flow) settle(at, trail, OUTCOME_MASKED);
+  else if (trail->returned != NULL && trail->returned->is_whole) settle(at, trail, outcome_by_time(at, trail->returned));
   else lose(at, trail);
 }
 
@@ -383,8 +404,9 @@ static Trail trail_of(const Follower *at, const Draw *draw) {
   }
   bool is_known = trail.returned != NULL || (!at->is_again && draw->reader.launch != 0);
   trail.same_flow = trail.returned == NULL;
-  if (trail.returned != NULL) trail.record.settled = SETTLED_BLOCK;
-  bool is_checked = following->is_protected && trail.returned == NULL && (!following->passes_values || draw->fault.is_output);
+  if (trail.returned != NULL) trail.record.settled = trail.returned->settles_as;
+  bool passes = following->passes_values && !following->blocks_again && !draw->fault.is_output;
+  bool is_checked = following->is_protected && trail.returned == NULL && !passes;
   if (!is_known || is_checked || fault_lasts(&draw->fault)) trail.state = TRAIL_LOST;
   return trail;
 }
@@ -397,7 +419,8 @@ static uint32_t tell(Follower *at, Draw *draws) {
   for (uint32_t i = 0; i < at->count; i++) {
     Trail *trail = &at->trails[i];
     bool is_settled = trail->state == TRAIL_SETTLED;
-    trail->record.cycles = at->golden->cycles;
+    bool is_whole = trail->returned != NULL && trail->returned->is_whole;
+    trail->record.cycles = is_whole ? trail->returned->cycles : at->golden->cycles;
     if (is_settled && going) going = listener->take(listener->context, &trail->record);
     if (!is_settled) draws[left++] = draws[i];
     keep_open(at, trail);
@@ -422,7 +445,7 @@ static uint32_t follow_all(Settling *settling, bool is_again, Draw *draws, uint3
   bool any = false;
   for (uint32_t i = 0; i < count; i++) {
     at->trails[i] = trail_of(at, &draws[i]);
-    any |= at->trails[i].state != TRAIL_LOST || (at->following->is_protected && !is_again && draws[i].reader.launch != 0);
+    any |= at->trails[i].state != TRAIL_LOST || (!is_again && is_left_to_trials(&at->trails[i]));
   }
   Diags diags = {0};
   if (any) run_twin(at, &diags);
@@ -522,7 +545,6 @@ static bool is_named(const Region *region) {
          (region->flags & REGION_OUTPUT) != 0;
 }
 
-// A protection may send blocks out again: then the end of a block does not say what has become of it.
 static bool blocks_run_again(const CampaignOptions *options) {
   return options->protections != NULL && (hook_chain_actions(options->protections) & ACTION_BIT(ACTION_REDISPATCH)) != 0;
 }
@@ -530,22 +552,29 @@ static bool blocks_run_again(const CampaignOptions *options) {
 bool settles_by_following(const Settling *at) {
   const CampaignOptions *options = at->options;
   bool is_protected = campaign_is_protected(options), any = false;
-  bool is_ours = at->target->inject == NULL || at->target->follow != NULL;
-  bool can = options->standing == NULL && options->prune && options->snapshot && is_ours && !blocks_run_again(options) &&
-             machine_can(at->target->spec, MACHINE_IS_FOLLOWED);
+  bool is_ours = at->target->inject == NULL || (at->target->follow != NULL && !blocks_run_again(options));
+  bool can =
+      options->standing == NULL && options->prune && options->snapshot && is_ours && machine_can(at->target->spec, MACHINE_IS_FOLLOWED);
   for (uint32_t i = 0; i < at->count && can && !any; i++) {
     const Region *region = &at->golden->table.items[at->draws[i].fault.site.region];
-    any = is_named(region) || (is_protected && (region->flags & REGION_TRACED) != 0);
+    bool is_tried = at->target->inject == NULL && !fault_lasts(&at->draws[i].fault);
+    any = is_tried || is_named(region) || (is_protected && (region->flags & REGION_TRACED) != 0);
   }
   return can && any;
 }
 
-static Hook *watch(const WatchedDraws *watched) { return timeline_hook(timeline_new(watched->arena)); }
+// Only what programs can name is followed along their accesses.
+static Hook *watch(const WatchedDraws *watched) {
+  bool any = false;
+  for (uint32_t i = 0; i < watched->count && !any; i++) any = is_named(&watched->table->items[watched->draws[i].fault.site.region]);
+  return any ? timeline_hook(timeline_new(watched->arena)) : NULL;
+}
 
 Following *following_new(const Settling *at) {
   Following *following = ARENA_NEW(at->arena, Following);
   following->is_protected = campaign_is_protected(at->options);
   following->passes_values = values_pass(at->options->protections);
+  following->blocks_again = blocks_run_again(at->options);
   return following;
 }
 
@@ -562,7 +591,7 @@ void following_free(Following *following) {
 static bool settle_all(Settling *at, Hook *hook, Draw *live, uint32_t *count) {
   at->following = following_new(at);
   if (at->target->follow != NULL) return *count == 0 || at->target->follow(at->target, at, false, live, count);
-  at->following->timeline = hook->own;
+  at->following->timeline = hook == NULL ? NULL : hook->own;
   if (*count > 0) *count = follow_all(at, false, live, *count);
   return true;
 }

@@ -80,10 +80,11 @@ typedef struct LaunchMemory {
   uint64_t base, words; // of memory
   uint32_t line_words;  // of the caches
   uint32_t *after;      // as the launch left them
-  KeptUse *uses;
+  KeptUse *uses;        // NULL: not known. Then only what has come to the launch's end can be compared
 } LaunchMemory;
 typedef VEC(LaunchMemory) LaunchMemoryVec;
-bool course_keep(const Course *course, LaunchMemory *kept); // false: its results may depend on time
+bool course_keep(const Course *course, LaunchMemory *kept);             // false: its results may depend on time
+LaunchMemory launch_memory_after(Memory *memory, const Launch *launch); // the launch is over; without uses
 void launch_memory_free(LaunchMemory *kept);
 // Who else uses the line at a device address: what launch_memory_line says of it, given which blocks have begun (those below `begun`)
 // and ended.
@@ -93,7 +94,7 @@ typedef enum LineState {
   LINE_READ,    // somebody else reads there
 } LineState;
 LineState launch_memory_line(const LaunchMemory *kept, uint64_t line, uint32_t block, uint32_t begun, const uint8_t *ended);
-// Words that will differ at the launch's end, when the caches are flushed and the blocks not in `ended` are still to end.
+// Words that will differ at the launch's end, when the caches are flushed and the blocks not in `ended` are still to end. NULL: this is the end.
 void launch_memory_compare(const LaunchMemory *kept, Memory *memory, const uint8_t *ended, WordList *words);
 
 // A fault whose trial has ended so: `words` differ after the launch; or, of a CUDA program, the launch has trapped.
@@ -103,6 +104,10 @@ typedef struct Returned {
   uint64_t late; // cycles that the program may take longer; with a trap, the cycle in which it came
   WordList words;
   Trap trap; // without names
+  // The launch was the last one, and the trial has come to its end: the run takes `cycles`. A protection has put something right.
+  bool is_whole, is_corrected;
+  uint64_t cycles;
+  uint32_t settles_as; // Settled
 } Returned;
 typedef VEC(Returned) ReturnedVec;
 // A fault of which all is known but some words of the launch in which it struck.
@@ -122,6 +127,8 @@ typedef struct Following {
   // There are protections. Those that let values pass change nothing for wrong values that were read from cells; else, and for outputs of units,
   // nothing is followed from the strike on, and launches are only kept for trials.
   bool is_protected, passes_values;
+  bool
+      blocks_again; // one of them may send blocks out again: the end of a block does not say what has become of it, and nothing is followed
   // Of a CUDA program: its host hears of traps and goes on, and what its kernels print is judged, too. It may ask for the time.
   bool is_program, asks_time;
   void *file; // that has the arrays of `kept`; NULL: they are allocated

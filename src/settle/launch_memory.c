@@ -9,6 +9,17 @@ void launch_memory_free(LaunchMemory *kept) {
   *kept = (LaunchMemory){0};
 }
 
+LaunchMemory launch_memory_after(Memory *memory, const Launch *launch) {
+  LaunchMemory kept = {.launch = (uint32_t)launch->number,
+                       .blocks = launch->grid[0] * launch->grid[1] * launch->grid[2],
+                       .base = memory_base(memory),
+                       .words = memory_extent(memory) / sizeof(uint32_t)};
+  kept.after = malloc(kept.words * sizeof *kept.after + 1);
+  ASSERT(kept.after != NULL);
+  memcpy(kept.after, memory_bytes(memory), kept.words * sizeof *kept.after);
+  return kept;
+}
+
 LineState launch_memory_line(const LaunchMemory *kept, uint64_t line, uint32_t block, uint32_t begun, const uint8_t *ended) {
   uint64_t first = (line - kept->base) / sizeof(uint32_t) / kept->line_words * kept->line_words;
   LineState state = LINE_DECIDED;
@@ -22,8 +33,9 @@ LineState launch_memory_line(const LaunchMemory *kept, uint64_t line, uint32_t b
 
 void launch_memory_compare(const LaunchMemory *kept, Memory *memory, const uint8_t *ended, WordList *words) {
   const uint8_t *bytes = memory_bytes(memory);
+  if (ended == NULL && memcmp(bytes, kept->after, kept->words * sizeof *kept->after) == 0) return;
   for (uint64_t i = 0; i < kept->words; i++) {
-    uint32_t value, writer = kept->uses[i].writer;
+    uint32_t value, writer = ended == NULL ? 0 : kept->uses[i].writer;
     memcpy(&value, bytes + i * sizeof value, sizeof value);
     bool is_to_come = writer != 0 && ended[writer - 1] == 0;
     if (value != kept->after[i] && !is_to_come) words_add(words, kept->base + i * sizeof value, value);

@@ -6,10 +6,16 @@
 // that of the fault-free run: of a second clone that is some cycles ahead, then of the golden run at its checkpoints. Where something was
 // put right late, in the last launch, it goes on to the end: then the time is known, too.
 //
+// A fault in any other structure is tried to the end of its launch, if that is the last one. Such a trial ends early when its state is that of the
+// fault-free run, or that of an earlier trial in the same cycle (ends.c): both end alike then.
+//
+// What memory is after that launch is known from the functional machine (follow.c). Where there is none that does the same, the outcomes wait for the golden
+// run's own end: where memory is the same then, only the time is of interest. The others are simulated.
+//
 // A trial runs on a clone of the machine that a golden run is on, put into its state at the cycle in which the fault begins to
 // matter; the golden run waits meanwhile. That costs a fraction of what a process does. Each of the workers, which are processes, goes
 // through a golden run of its own and takes every n-th fault. What they tell nothing of is simulated to its end (simulate.c).
-#include "settle/follow.h"
+#include "settle/trial.h"
 #include "base/process.h"
 
 #include <signal.h>
@@ -55,6 +61,8 @@ typedef struct Trial {
   Strike strike;
   const HookMachine *view; // of the clone
   const LaunchMemory *kept;
+  bool is_whole;      // goes to the end of the launch
+  const KnownEnd *as; // it has come upon the way of an earlier one, which ended so
   Blocks blocks;
   const Unfinished *unfinished; // NULL: nothing is known
   OpenLine open[MOST_OPEN];     // by open word
@@ -91,16 +99,10 @@ struct Trials { // of one worker
   Trial trial;
   Ahead ahead;
   Meeting meeting;
+  TrialEnds *ends; // of this launch's trials
+  TrialHeadVec waiting;
   bool is_stopped; // nothing more is tried
 };
-
-// What a worker tells of a fault: its outcome, or with settled == SETTLED_COUNT words that differ after the launch, or its trap.
-typedef struct TrialHead {
-  Record record;
-  uint32_t launch, count;
-  bool is_open; // they are those that were left open: the others are known
-  Trap trap;
-} TrialHead;
 
 // ---- On the clone ----------------------------------------------------------------------------------
 
@@ -180,7 +182,10 @@ static Verdict on_clone_result(Hook *hook, HookMachine *machine, ResultEvent *ev
 
 // ---- A trial ---------------------------------------------------------------------------------------
 
+static Settled settles_as(const Trials *at) { return at->trial.is_whole ? SETTLED_RUN : SETTLED_BLOCK; }
+
 static void tell(const Trials *at, const TrialHead *head, const WordList *words) {
+  trial_ends_add(at->ends, head, words);
   bool whole = pipe_write(at->to, head, sizeof *head) && pipe_write(at->to, words->items, head->count * sizeof *words->items);
   if (!whole) _exit(1);
 }
@@ -198,16 +203,16 @@ static void tell_open_words(const Trials *at, const Record *record) {
     if (is_to_come) value = at->trial.kept->after[word];
     words_add(&words, open->items[i].address, value);
   }
-  tell(at, &(TrialHead){.record = *record, .launch = at->run.launch, .count = words.count, .is_open = true}, &words);
+  tell(at, &(TrialHead){.record = *record, .settles_as = settles_as(at), .launch = at->run.launch, .count = words.count, .is_open = true},
+       &words);
   words_free(&words);
 }
 
-// The rest of the launch is as without the fault.
+// The rest of the launch is as without the fault. Caches have been flushed.
 static void tell_words(const Trials *at, const Record *record) {
   WordList words = {0};
-  machine_flush(at->clone.machine);
   launch_memory_compare(at->trial.kept, at->clone.memory, at->trial.blocks.ended, &words);
-  TrialHead head = {.record = *record, .launch = at->run.launch, .count = words.count};
+  TrialHead head = {.record = *record, .settles_as = settles_as(at), .launch = at->run.launch, .count = words.count};
   if (words.count <= MOST_RETURNED_WORDS) tell(at, &head, &words);
   words_free(&words);
 }
@@ -215,9 +220,25 @@ static void tell_words(const Trials *at, const Record *record) {
 static const LaunchMemory *kept_for(const Trials *at, const Draw *draw) {
   const LaunchMemoryVec *kept = &at->settling->following->kept;
   for (uint32_t i = 0; i < kept->count; i++) {
-    if (kept->items[i].launch == draw->reader.launch && draw->reader.launch == at->run.launch) return &kept->items[i];
+    const LaunchMemory *launch = &kept->items[i];
+    if (launch->launch == draw->reader.launch && draw->reader.launch == at->run.launch && launch->uses != NULL) return launch;
   }
   return NULL;
+}
+
+// When this launch is over, all that is left is to look at memory and time.
+static bool is_last_launch(const Trials *at) {
+  return at->run.launch == at->settling->golden->launches.count && !at->settling->following->is_program;
+}
+
+// The launch is the last one, and what memory is after it is known; else NULL.
+static const LaunchMemory *last_memory(const Trials *at) {
+  const LaunchMemoryVec *kept = &at->settling->following->kept;
+  const LaunchMemory *last = NULL;
+  for (uint32_t i = 0; i < kept->count; i++) {
+    if (kept->items[i].launch == at->run.launch) last = &kept->items[i];
+  }
+  return is_last_launch(at) ? last : NULL;
 }
 
 static Machine *golden_of(const Trials *at) { return device_machine(at->target->device(at->target)); }
@@ -251,35 +272,70 @@ static void go_ahead(Trials *at, uint64_t now) {
                        : (Checkpoint){.cycle = machine_now(at->ahead.machine), .hash = target_hash_with(at->target, at->ahead.machine)};
 }
 
+enum { CLOSE_LOOKS = 2, NEAR_LOOKS = 16, NEAR_STEP = 4, FAR_STEP = 16 };
+
+// A hash costs as much as many cycles, so checkpoints are looked at ever more seldom: soon only each 4th and then each 16th of the golden run's, so
+// that trials meet each other. The last one is always looked at: so it does not depend on the others whether a trial is found to be like the golden run.
+static uint32_t checkpoint_after(const Trials *at, uint32_t checkpoint) {
+  uint32_t last = at->settling->golden->checkpoint_count - 1, passed = checkpoint - at->meeting.first;
+  uint32_t step = passed < CLOSE_LOOKS ? 1 : passed < NEAR_LOOKS ? NEAR_STEP : FAR_STEP;
+  uint32_t next = (checkpoint / step + 1) * step;
+  return checkpoint >= last ? last + 1 : min_u32(next, last);
+}
+
+static void take_checkpoint(Trials *at) {
+  const Golden *golden = at->settling->golden;
+  bool is_there = at->meeting.checkpoint < golden->checkpoint_count;
+  at->meeting.next = is_there ? golden->checkpoints[at->meeting.checkpoint] : (Checkpoint){.cycle = UINT64_MAX};
+}
+
 static void next_meeting(Trials *at) {
   const Golden *golden = at->settling->golden;
   uint64_t now = machine_now(at->clone.machine);
-  at->meeting.checkpoint += at->meeting.checkpoint - at->meeting.first; // ever more seldom: a hash costs as much as many cycles
   while (at->meeting.checkpoint < golden->checkpoint_count && golden->checkpoints[at->meeting.checkpoint].cycle <= now)
-    at->meeting.checkpoint++;
-  at->meeting.next =
-      at->meeting.checkpoint < golden->checkpoint_count ? golden->checkpoints[at->meeting.checkpoint] : (Checkpoint){.cycle = UINT64_MAX};
+    at->meeting.checkpoint = checkpoint_after(at, at->meeting.checkpoint);
+  take_checkpoint(at);
+}
+
+// The machine ahead is of use only before the last checkpoint; see checkpoint_after.
+static bool is_ahead_of_use(const Trials *at) {
+  const Golden *golden = at->settling->golden;
+  return at->is_protected && golden->checkpoint_count > 0 && at->ahead.at.cycle <= golden->checkpoints[golden->checkpoint_count - 1].cycle;
 }
 
 static void first_meeting(Trials *at) {
   const Golden *golden = at->settling->golden;
   uint64_t now = machine_now(at->clone.machine);
   at->meeting.next = (Checkpoint){.cycle = UINT64_MAX};
-  if (!at->is_protected) return;
-  go_ahead(at, now);
+  if (!at->is_protected && !at->trial.is_whole) return;
+  if (at->is_protected) go_ahead(at, now);
   at->meeting.first = 0;
   while (at->meeting.first < golden->checkpoint_count && golden->checkpoints[at->meeting.first].cycle <= now) at->meeting.first++;
   at->meeting.checkpoint = at->meeting.first;
-  at->meeting.next = at->ahead.at;
-  if (at->meeting.next.cycle == UINT64_MAX) next_meeting(at);
+  if (is_ahead_of_use(at)) at->meeting.next = at->ahead.at;
+  else take_checkpoint(at);
 }
 
-// The state is that of the run without the fault; if it was to be compared here.
+static bool was_corrected(const Trials *at) { return at->is_protected && *at->trial.view->corrected > 0; }
+
+// Something was put right, so most likely the values are right: only the end tells the time. That of a launch that is not the last does not.
+static bool goes_on_for_time(const Trials *at) { return was_corrected(at) && at->trial.unfinished == NULL; }
+
+// Whatever comes, it goes on to the run's end.
+static bool goes_to_end(const Trials *at) { return at->trial.is_whole || (goes_on_for_time(at) && is_last_launch(at)); }
+
+// The state is that of the run without the fault, or that of an earlier trial; if it was to be compared here.
 static bool has_met(Trials *at) {
   uint64_t now = machine_now(at->clone.machine);
   if (now < at->meeting.next.cycle) return false;
   bool can_be_same = now == at->meeting.next.cycle && strike_is_over(&at->trial.strike, now);
-  if (can_be_same && target_hash_with(at->target, at->clone.machine) == at->meeting.next.hash) return true;
+  if (can_be_same) {
+    TrialLook look = {now, target_hash_with(at->target, at->clone.machine), *at->trial.view->corrected};
+    if (look.hash == at->meeting.next.hash) return true;
+    at->trial.as = goes_to_end(at) ? trial_ends_find(at->ends, &look) : NULL;
+    if (at->trial.as != NULL) return true;
+    if (goes_to_end(at)) trial_ends_mark(at->ends, &look);
+  }
   next_meeting(at);
   return false;
 }
@@ -293,6 +349,8 @@ static void begin_trial(Trials *at, const Draw *draw) {
   at->trial.ends_with_block = true;
   at->trial.line_count = 0;
   at->trial.unfinished = NULL;
+  at->trial.as = NULL;
+  trial_ends_begin(at->ends);
   for (uint32_t i = 0; i < unfinished->count; i++) {
     if (unfinished->items[i].id == draw->id && unfinished->items[i].open.count <= MOST_OPEN) at->trial.unfinished = &unfinished->items[i];
   }
@@ -314,12 +372,7 @@ static bool is_known(const Trials *at) {
   return known || at->trial.is_decided;
 }
 
-static bool was_corrected(const Trials *at) { return at->is_protected && *at->trial.view->corrected > 0; }
-
 typedef enum TrialEnd { TRIAL_ENDED, TRIAL_SAME, TRIAL_KNOWN, TRIAL_ENDLESS, TRIAL_IN_VAIN } TrialEnd;
-
-// Something was put right, so most likely the values are right: only the end tells the time. That of a launch that is not the last does not.
-static bool goes_on_for_time(const Trials *at) { return was_corrected(at) && at->trial.unfinished == NULL; }
 
 static TrialEnd run_trial(Trials *at) {
   uint64_t limit = at->settling->golden->cycles * at->settling->options->timeout; // cycle at which it counts as endless
@@ -330,7 +383,7 @@ static TrialEnd run_trial(Trials *at) {
     if (machine_run(at->clone.machine, min_u64(min_u64(now + SLICE, limit), max_u64(at->meeting.next.cycle, now + 1)))) return TRIAL_ENDED;
     now = machine_now(at->clone.machine);
     if (has_met(at)) return TRIAL_SAME;
-    if (at->trial.kept == NULL && now >= alone) return TRIAL_IN_VAIN;
+    if (at->trial.kept == NULL && !at->trial.is_whole && now >= alone) return TRIAL_IN_VAIN;
     bool is_known_now = at->trial.kept != NULL && is_known(at);
     if (is_known_now && !goes_on_for_time(at)) return TRIAL_KNOWN;
     if (is_known_now && !is_last) return TRIAL_IN_VAIN;
@@ -344,38 +397,11 @@ static void tell_outcome(const Trials *at, Record record, Outcome outcome, uint6
   tell(at, &(TrialHead){.record = record}, &(WordList){0});
 }
 
-// The launch has come to its end. Its words are followed; but if it is the last and they are right, all is known, unless the host asks for the time.
-static void tell_end(const Trials *at, const Record *record) {
-  uint64_t cycles = machine_now(at->clone.machine), golden = at->settling->golden->cycles;
-  bool is_last = at->run.launch == at->settling->golden->launches.count;
-  if (at->trial.kept == NULL || (at->run.has_lasting && !is_last)) return;
-  WordList words = {0};
-  machine_flush(at->clone.machine);
-  launch_memory_compare(at->trial.kept, at->clone.memory, at->trial.blocks.ended, &words);
-  TrialHead head = {.record = *record, .launch = at->run.launch, .count = words.count};
-  if (words.count == 0 && is_last && at->is_protected && !at->settling->following->asks_time) {
-    Outcome late = cycles == golden ? OUTCOME_MASKED : OUTCOME_PERFORMANCE;
-    tell_outcome(at, (Record){.id = record->id, .settled = SETTLED_RUN}, was_corrected(at) ? OUTCOME_CORRECTED : late, cycles);
-  } else if (words.count <= MOST_RETURNED_WORDS) {
-    tell(at, &head, &words);
-  }
-  words_free(&words);
-}
-
-// A fault that the trial may tell something of.
-static bool is_for_trial(Trials *at, const Draw *draw) {
-  at->trial.kept = kept_for(at, draw);
-  bool several = (draw->struck & (draw->struck - 1)) != 0;
-  if (at->is_protected && several && !at->settling->following->passes_values)
-    at->trial.kept = NULL; // those that nobody has read yet may be found later
-  return !fault_lasts(&draw->fault) && (at->trial.kept != NULL || at->is_protected);
-}
-
 // When it was detected is told, too. The host of a CUDA program hears of it.
 static void tell_trap(const Trials *at, const Record *open) {
   const Trap *trap = machine_trap(at->clone.machine);
   Record record = {.id = open->id, .settled = SETTLED_RUN};
-  TrialHead head = {.record = *open, .launch = at->run.launch, .trap = *trap};
+  TrialHead head = {.record = *open, .settles_as = settles_as(at), .launch = at->run.launch, .trap = *trap};
   head.trap.kernel = head.trap.function = NULL; // of this process
   if (at->settling->following->is_program) {
     tell(at, &head, &(WordList){0});
@@ -385,11 +411,76 @@ static void tell_trap(const Trials *at, const Record *open) {
   tell_outcome(at, record, record.outcome, open->cycles);
 }
 
+static Outcome outcome_by_time(const Trials *at, uint64_t cycles) {
+  if (was_corrected(at)) return OUTCOME_CORRECTED;
+  return cycles == at->settling->golden->cycles ? OUTCOME_MASKED : OUTCOME_PERFORMANCE;
+}
+
+// The last launch has come to its end: but for what the host does with the words that differ, all is known.
+static void tell_whole(const Trials *at, const LaunchMemory *last, const Record *record) {
+  uint64_t cycles = machine_now(at->clone.machine);
+  if (memory_in_use(at->clone.memory) != memory_in_use(device_memory(at->target->device(at->target))))
+    return; // it has allocated some itself
+  WordList words = {0};
+  launch_memory_compare(last, at->clone.memory, NULL, &words);
+  if (words.count == 0) {
+    tell_outcome(at, (Record){.id = record->id, .settled = SETTLED_RUN}, outcome_by_time(at, cycles), cycles);
+  } else if (words.count <= MOST_RETURNED_WORDS) {
+    TrialHead head = {.record = *record, .settles_as = settles_as(at), .launch = at->run.launch, .count = words.count};
+    head.is_whole = true;
+    head.is_corrected = was_corrected(at);
+    tell(at, &head, &words);
+  }
+  words_free(&words);
+}
+
+static void wait_with(Trials *at, const TrialHead *head) { *VEC_PUSH(&at->waiting, at->settling->arena) = *head; }
+
+// The last launch has come to its end, and nobody knows yet what memory is without the fault.
+static void wait_for_golden(Trials *at, const Record *record) {
+  TrialHead head = {.record = *record, .is_waiting = true, .memory = memory_hash(at->clone.memory, 0)};
+  head.record.outcome = outcome_by_time(at, record->cycles);
+  head.record.settled = SETTLED_RUN;
+  trial_ends_add(at->ends, &head, &(WordList){0});
+  wait_with(at, &head);
+}
+
+// The launch has come to its end. Its words are followed.
+static void tell_end(Trials *at, const Record *record) {
+  const LaunchMemory *last = last_memory(at);
+  machine_flush(at->clone.machine); // by which a protection may find what was struck in a cache
+  if (machine_trap(at->clone.machine)->kind != TRAP_NONE) tell_trap(at, record);
+  else if (last != NULL) tell_whole(at, last, record);
+  else if (is_last_launch(at)) wait_for_golden(at, record);
+  else if (at->trial.kept != NULL && !at->run.has_lasting) tell_words(at, record);
+}
+
+// A trial that went this way before has told it.
+static void tell_as_before(Trials *at) {
+  TrialHead head = at->trial.as->head;
+  head.record.id = at->trial.own->id;
+  head.settles_as = settles_as(at);
+  if (head.is_waiting) wait_with(at, &head);
+  else tell(at, &head, &at->trial.as->words);
+}
+
+// A fault that the trial may tell something of.
+static bool is_for_trial(Trials *at, const Draw *draw) {
+  at->trial.kept = kept_for(at, draw);
+  bool several = (draw->struck & (draw->struck - 1)) != 0;
+  if (at->is_protected && several && !at->settling->following->passes_values)
+    at->trial.kept = NULL; // those that nobody has read yet may be found later
+  at->trial.is_whole = at->trial.kept == NULL && is_last_launch(at);
+  return !fault_lasts(&draw->fault) && (at->trial.kept != NULL || at->is_protected || at->trial.is_whole);
+}
+
 static void tell_trial(Trials *at, TrialEnd end) {
   uint64_t id = at->trial.own->id;
   Record record = {.id = id, .settled = SETTLED_RUN}, open = {.id = id, .settled = SETTLED_COUNT};
   open.cycles = machine_now(at->clone.machine);
-  if (end == TRIAL_ENDED && machine_trap(at->clone.machine)->kind != TRAP_NONE) {
+  if (at->trial.as != NULL) {
+    tell_as_before(at);
+  } else if (end == TRIAL_ENDED && machine_trap(at->clone.machine)->kind != TRAP_NONE) {
     tell_trap(at, &open);
   } else if (end == TRIAL_ENDLESS) {
     record_timeout(&record);
@@ -400,6 +491,7 @@ static void tell_trial(Trials *at, TrialEnd end) {
   } else if (end == TRIAL_ENDED) {
     tell_end(at, &open);
   } else if (end == TRIAL_KNOWN && at->trial.is_decided) {
+    machine_flush(at->clone.machine);
     if (!at->run.has_lasting) tell_words(at, &open);
   } else if (end == TRIAL_KNOWN) {
     tell_open_words(at, &open);
@@ -455,10 +547,13 @@ static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *ev
   at->run.block_warps = max_u32((event->block[0] * event->block[1] * event->block[2] + WARP_LANES - 1) / WARP_LANES, 1);
   blocks_new(&at->run.blocks, blocks);
   blocks_new(&at->trial.blocks, blocks);
+  trial_ends_free(at->ends);
+  at->ends = trial_ends_new();
   const Memory *memory = device_memory(at->target->device(at->target));
   at->run.base = memory_base(memory);
-  at->run.line_bytes = machine_accesses(machine->spec).line_words * sizeof(uint32_t);
-  at->run.line_total = memory_extent(memory) / at->run.line_bytes + 1;
+  bool has_lines = machine_can(machine->spec, MACHINE_IS_FOLLOWED); // else nothing is left open
+  at->run.line_bytes = has_lines ? machine_accesses(machine->spec).line_words * sizeof(uint32_t) : 1;
+  at->run.line_total = has_lines ? memory_extent(memory) / at->run.line_bytes + 1 : 1;
   free(at->run.sent);
   at->run.sent = calloc(2 * at->run.line_total, sizeof *at->run.sent);
   ASSERT(at->run.sent != NULL);
@@ -488,13 +583,26 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
     try_one(at, &at->draws[at->next]);
     process_allow(golden_allowance(at->settling->golden, at->settling->options->timeout));
   }
-  if (at->next >= at->count || at->is_stopped) _exit(0); // the rest of the golden run is of no interest
-  hook->next_cycle = at->draws[at->next].strike_at;
+  bool is_over = at->next >= at->count || at->is_stopped;
+  if (is_over && at->waiting.count == 0) _exit(0); // the rest of the golden run is of no interest
+  hook->next_cycle = is_over ? UINT64_MAX : at->draws[at->next].strike_at;
+}
+
+// The golden run's last launch is over, and its caches are flushed.
+static void tell_waiting(Trials *at) {
+  uint64_t memory = memory_hash(device_memory(at->target->device(at->target)), 0);
+  trial_ends_begin(at->ends);
+  for (uint32_t i = 0; i < at->waiting.count; i++) {
+    if (at->waiting.items[i].memory == memory) tell(at, &at->waiting.items[i], &(WordList){0});
+  }
+  at->waiting.count = 0;
 }
 
 static void on_finish(Hook *hook, HookMachine *machine) {
+  Trials *at = hook->own;
   (void)machine;
-  drop_clone(hook->own);
+  drop_clone(at);
+  if (at->waiting.count > 0) tell_waiting(at);
 }
 
 Trials *trials_new(const Settling *settling, const TrialTurns *turns) {
@@ -566,7 +674,11 @@ bool trials_take(const Settling *settling, int from, bool *goes_on) {
   TrialHead head = {0};
   bool whole = pipe_read(from, &head, sizeof head) && head.count <= MOST_RETURNED_WORDS;
   Returned returned = {.id = head.record.id, .launch = head.launch, .trap = head.trap};
-  returned.late = head.record.cycles; // what is left takes no longer than all without faults
+  returned.late = head.is_whole ? 0 : head.record.cycles; // what is left takes no longer than all without faults
+  returned.is_whole = head.is_whole;
+  returned.is_corrected = head.is_corrected;
+  returned.cycles = head.record.cycles;
+  returned.settles_as = head.settles_as;
   for (uint32_t i = 0; whole && i < head.count; i++) {
     Word word;
     whole = pipe_read(from, &word, sizeof word);
@@ -604,7 +716,8 @@ static bool try_all(const Settling *settling, const Draw *draws, uint32_t count)
 
 static bool settle(Settling *at, Hook *hook, Draw *live, uint32_t *count) {
   (void)hook;
-  bool helps = at->following->kept.count > 0 || at->following->is_protected;
+  if (at->following == NULL) at->following = following_new(at); // nothing can be followed
+  bool helps = at->following->kept.count > 0 || at->following->is_protected || at->target->inject == NULL;
   if (*count == 0 || !helps) return true;
   bool good = at->target->try_faults == NULL ? try_all(at, live, *count) : at->target->try_faults(at->target, at, live, *count);
   if (!good) return false;
@@ -616,4 +729,12 @@ static bool settle(Settling *at, Hook *hook, Draw *live, uint32_t *count) {
   return true;
 }
 
-const Settler settle_trial = {.name = "trial", .is_for = settles_by_following, .settle = settle};
+// Whatever machine has time can be cloned.
+static bool is_for(const Settling *at) {
+  const CampaignOptions *options = at->options;
+  bool is_ours = at->target->inject == NULL && options->standing == NULL && options->prune && options->snapshot, any = false;
+  for (uint32_t i = 0; i < at->count && is_ours && !any; i++) any = !fault_lasts(&at->draws[i].fault);
+  return any || settles_by_following(at);
+}
+
+const Settler settle_trial = {.name = "trial", .is_for = is_for, .settle = settle};

@@ -65,10 +65,14 @@ for workload in hotspot gray; do compare $workload unit; done # outputs of funct
 for workload in hotspot scan; do # structures whose accesses are not told: what strikes a free place is gone
   compare $workload warp,stack,ibuffer,scoreboard,collector,latch,ldst,mshr,network,dramq,l1d.tag,icache.tag,l2.tag
 done
+compare matmul blocks,warp,ldst.address,l1d.tag # in the last launch: tried to its end, or until the state is that of an earlier trial
+in_any_way matmul blocks.done,blocks.next,warp,ldst,latch
 for model in stuck0 stuck1 'duty(50,50)'; do compare transpose rf,pred,unit.sp; done
 model=flip protect=dmr
 compare hotspot rf,unit,latch,collector,stack
 compare transpose rf,shared,unit # followed past the comparisons, or tried with them
+protect=reissue
+compare matmul rf,unit.sp,latch,collector # not followed, since blocks run again, but tried to the end of the last launch
 protect=shield:map=random,density=40
 compare scan rf,unit,shield.sp # threads on other lanes, warps in parts, and the map itself
 protect=heal

@@ -150,8 +150,9 @@ static bool run(Machine *machine, uint64_t until) {
     m->machine.cycle = core->cycle;
     bool any = machine_cycle(m);
     uint64_t next = any ? core->cycle + 1 : fragment_next(m);
+    bool hangs = next == UINT64_MAX && (!hears_cycles || hooks_next_change(&m->hooks, &m->machine) == UINT64_MAX); // whoever looks on
     if (hears_cycles) next = min_u64(next, max_u64(hooks_next_cycle(&m->hooks, &m->machine), core->cycle + 1));
-    if (next == UINT64_MAX) core->outcome = TRAP_HANG;
+    if (hangs) core->outcome = TRAP_HANG;
     else core->cycle = max_u64(core->cycle + 1, min_u64(next, until));
     if (limit != 0 && core->cycle - core->start > limit && core->outcome == TRAP_NONE) core->outcome = TRAP_LIMIT;
     if (core->cycle < progress || m->environment == NULL || m->environment->progress == NULL) continue;

@@ -161,7 +161,9 @@ void simt_machine_move(Machine *machine) {
 
 uint64_t simt_machine_hash(const Machine *machine) {
   const Simt *m = simt_in(machine);
-  uint64_t hash = state_hash(&m->state_layout, m->block, mirror_touched(m->mirror)), used = local_used(m);
+  WatchedPages pages;
+  bool is_watched = mirror_pages(m->mirror, &pages);
+  uint64_t hash = state_hash(&m->state_layout, m->block, is_watched ? &pages : NULL), used = local_used(m);
   for (uint64_t at = 0; used > 0 && at + used <= m->backing.local_bytes; at += m->backing.local_warp_bytes) {
     hash = hash_bytes(m->backing.local + at, used, hash);
   }
