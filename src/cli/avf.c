@@ -3,6 +3,7 @@
 
 #include "app/app.h"
 #include "cli/app.h"
+#include "cli/energy.h"
 #include "cli/fault.h"
 #include "report/avf.h"
 
@@ -31,6 +32,7 @@ typedef struct AvfRun {
   bool all_reads_count;
   GoldenRow *launches;
   uint32_t launch_count;
+  Stats sum; // of all launches
 } AvfRun;
 
 static void add_launches(AvfRun *at, const LaunchRecord *records, uint32_t count) {
@@ -39,6 +41,7 @@ static void add_launches(AvfRun *at, const LaunchRecord *records, uint32_t count
   at->launch_count = count;
   for (uint32_t i = 0; i < count; i++) {
     const uint64_t *stats = records[i].stats.value;
+    for (uint32_t k = 0; k < STAT_COUNT; k++) at->sum.value[k] += stats[k];
     at->launches[i] = (GoldenRow){.launch = i + 1,
                                   .kernel = records[i].kernel,
                                   .began_at = cycle,
@@ -97,10 +100,20 @@ static int run_program(AvfRun *at) {
 
 // ---- The journal -----------------------------------------------------------------------------------
 
+static bool put_energy(const AvfRun *at, Journal *journal, Diags *diags) {
+  const RunOptions *options = &at->wishes->run;
+  RunPower power = run_power(&options->spec, options->wishes.protections, at->arena);
+  if (!power.model.is_there) return true;
+  Energy energy = energy_of(&power.model, &at->sum);
+  const char *dynamic = arena_format(at->arena, "%.9g", energy_figure(&energy, ENERGY_DYNAMIC_NJ));
+  const char *leakage = arena_format(at->arena, "%.9g", energy_figure(&energy, ENERGY_LEAKAGE_NJ));
+  return journal_put_note(journal, NOTE_ENERGY_DYNAMIC, dynamic, diags) && journal_put_note(journal, NOTE_ENERGY_LEAKAGE, leakage, diags);
+}
+
 static int show_found(AvfRun *at, const char *path, Diags *diags) {
   Journal *journal = journal_open(path, &at->meta, diags);
   if (journal == NULL) return EXIT_BAD_INPUT;
-  bool good = campaign_put_origin(journal, &at->wishes->origin, diags) &&
+  bool good = campaign_put_origin(journal, &at->wishes->origin, diags) && put_energy(at, journal, diags) &&
               journal_put_golden(journal, at->launches, at->launch_count, diags) &&
               journal_begin(journal, &(JournalPlan){.faults = 0}, diags) &&
               avf_journal_fill(journal, at->ace, &at->against, at->all_reads_count, diags) && journal_reached(journal, 0, true, diags) &&

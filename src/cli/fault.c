@@ -3,6 +3,7 @@
 
 #include "app/app.h"
 #include "cli/app.h"
+#include "cli/energy.h"
 #include "cli/json_file.h"
 #include "cli/screen.h"
 #include "cli/interrupt.h"
@@ -86,11 +87,15 @@ static json_t *explanation_json(const FaultRun *run) {
 }
 
 // Statistics of the run with the faults, and what studies want beside them.
-static json_t *total_json(const FaultRun *run) {
+static json_t *total_json(const RunOptions *options, const FaultRun *run) {
   json_t *object = json_object();
+  Arena *scratch = arena_new();
+  RunPower power = run_power(&options->spec, options->wishes.protections, scratch);
   for (int k = 0; k < STAT_COUNT; k++) json_object_set_new(object, stat_info[k].name, json_integer((json_int_t)run->stats.value[k]));
   json_object_set_new(object, "golden_cycles", json_integer((json_int_t)run->golden_cycles));
   json_object_set_new(object, "wrong_elements", json_integer((json_int_t)run->judgement.wrong));
+  energy_json(&power, &run->stats, false, object);
+  arena_free(scratch);
   return object;
 }
 
@@ -105,7 +110,7 @@ static bool write_json(const RunOptions *options, const FaultRun *run, bool expl
                 (json_int_t)judgement->cycles, "wrong_elements", (json_int_t)judgement->wrong, "note", judgement->note);
   // JSON has no infinity: null stands for a NaN or an infinity in the output.
   json_object_set_new(root, "largest_relative_error", isinf(judgement->worst) ? json_null() : json_real(judgement->worst));
-  if (run->has_stats) json_object_set_new(root, "total", total_json(run));
+  if (run->has_stats) json_object_set_new(root, "total", total_json(options, run));
   if (explain) json_object_set_new(root, "explanation", explanation_json(run));
   bool good = write_json_file(&options->files, options->json_file, root, diags);
   json_decref(root);

@@ -249,6 +249,7 @@ Program *shader_call_compile(const RunOptions *options, const SourceText *source
 bool shader_call_parse(ShaderCall *call, const RunOptions *options, Arena *arena, Diags *diags);
 bool shader_call_place(ShaderCall *call, Device *device);
 bool shader_textures_place(const ShaderCall *call, struct FragmentParams *params, Device *device);
+bool shader_textures_write(const ShaderCall *call, Device *device); // once more to where they are
 
 // ---- All of it twice (shader_twice.c) ---------------------------------------------------------------
 bool shader_twice_of(const char *text, ShaderTwice *twice); // false: there is no such way

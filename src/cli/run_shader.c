@@ -104,9 +104,8 @@ bool shader_call_parse(ShaderCall *call, const RunOptions *options, Arena *arena
 
 // ---- Memory ----------------------------------------------------------------------------------------------------------------
 
-static bool place_texture(const ShaderTexels *texels, FragmentTexture *texture, Device *device) {
-  uint64_t bytes = fragment_texture_bytes(texels->width, texels->height), address = device_alloc(device, bytes);
-  if (address == 0) return false;
+static bool write_texture(const ShaderTexels *texels, const FragmentTexture *texture, Device *device) {
+  uint64_t bytes = fragment_texture_bytes(texels->width, texels->height);
   uint8_t *swizzled = calloc(1, bytes);
   ASSERT(swizzled != NULL);
   for (uint32_t y = 0; y < texels->height; y++) {
@@ -114,9 +113,21 @@ static bool place_texture(const ShaderTexels *texels, FragmentTexture *texture, 
       memcpy(swizzled + (size_t)fragment_morton(x, y, texels->width, texels->height) * FRAGMENT_TEXEL_BYTES,
              &texels->pixels[((size_t)y * texels->width + x) * 4], FRAGMENT_TEXEL_BYTES);
   }
-  bool good = device_write(device, address, swizzled, bytes);
+  bool good = device_write(device, memory_base(device_memory(device)) + texture->address, swizzled, bytes);
   free(swizzled);
+  return good;
+}
+
+static bool place_texture(const ShaderTexels *texels, FragmentTexture *texture, Device *device) {
+  uint64_t address = device_alloc(device, fragment_texture_bytes(texels->width, texels->height));
   *texture = (FragmentTexture){(uint32_t)(address - memory_base(device_memory(device))), texels->width, texels->height};
+  return address != 0 && write_texture(texels, texture, device);
+}
+
+bool shader_textures_write(const ShaderCall *call, Device *device) {
+  bool good = true;
+  for (uint32_t i = 0; i < SHADER_TEXTURES && good; i++)
+    good = call->texture[i].width == 0 || write_texture(&call->texture[i], &call->params->texture[i], device);
   return good;
 }
 

@@ -5,7 +5,8 @@
 //   gpu     likewise, but a program compares on the GPU (compare.fp), and the host reads one frame of marks
 //   boards  on two GPUs, each with textures of its own; the host compares. The two are simulated one after the other; their times are not to be added
 //
-// Two frames that differ, or a run that ends early, let the host issue all of it a third time: two equal frames of three win. Without any it gives up.
+// Two frames that differ, or a run that ends early, let the host issue all of it a third time, with fresh textures: two equal frames of three win. Without any it
+// gives up.
 // Comparison on the GPU is one of floats: it does not tell 0 from -0, and finds what is no number different from itself.
 #include "cli/shader_twice.h"
 
@@ -130,6 +131,7 @@ bool shader_call_run(ShaderCall *call, Device *device) {
   if (compared == ENDED_ALL) return false;
   if (same) return true;
   call->differed = true;
+  if (!shader_textures_write(call, device)) return false;
   ended[2] = compute(call, device, 2);
   if (ended[2] == ENDED_ALL) return false;
   for (uint32_t i = 0; i < 2 && ended[2] == ENDED_WELL; i++) {

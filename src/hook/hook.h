@@ -304,9 +304,10 @@ typedef struct MergeEvent {
   const Who *who; // block: the point
   uint32_t unit;  // raster operation
   uint32_t x, y, width;
-  uint32_t *value;     // (in/out) four words: red, green, blue, depth
-  const uint32_t *old; // the same four words of the frame; NULL: not asked for
-  bool wants_old;      // (out)
+  uint32_t from_x, from_y; // the point that has computed it: another one if the program scatters
+  uint32_t *value;         // (in/out) four words: red, green, blue, depth
+  const uint32_t *old;     // the same four words of the frame; NULL: not asked for
+  bool wants_old;          // (out)
 } MergeEvent;
 
 // Rows `row` of the structures `region` to `last`, which lie together, begin or end to hold something.

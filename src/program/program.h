@@ -104,6 +104,7 @@ typedef struct Program {
   uint64_t hash;                      // of code, symbols and functions: journals and snapshots check it
   const struct SassProgram *sass;     // FORM_G80
   const struct ShaderProgram *shader; // FORM_SHADER
+  bool scatters;                      // FORM_SHADER: results go to places that it computes
   const ForeignInstr *foreign;        // by instruction
 } Program;
 

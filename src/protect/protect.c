@@ -49,8 +49,9 @@ static const Scheme schemes[] = {
     {{"reissue", "reissue[:OPTION,...]",
       "everything is computed twice, compared before it counts, and issued again where it differs. On machines with a rasteriser: every "
       "point; "
-      "raster operations compare, the domain buffer issues again; options toggle, apart, pairs, quad, geometry, copies=N, off, entries=N, "
-      "points=N (docs/fragment.md). On SIMT machines: every block; its stores are held until both copies agree; options lines=N, "
+      "raster operations compare, the domain buffer issues again; options toggle, apart, pairs, quad, geometry, copies=N, off, scatter, "
+      "entries=N, points=N (docs/fragment.md). On SIMT machines: every block; its stores are held until both copies agree; options "
+      "lines=N, "
       "sectors=N, "
       "tries=N, patience=N, same, free, strict; kernels that cannot run twice are named and not covered (docs/reissue.md)",
       "the whole machine's time for the copies; full/empty bits, domain buffer and path, or held lines and comparators, all struck by "

@@ -163,6 +163,7 @@ static Verdict reissue_point(Hook *hook, HookMachine *machine, PointEvent *event
     hook_wake(hook, machine, machine->cycle + 1); // armed already, unless a fault has filled a latch
   } else if (own->toggles) {
     buffer_left_full(own, machine, event);
+    if (own->scatters) reissue_scatter_ends(own, machine);
     take_from_buffer(own, machine, event);
   }
   return VERDICT_PASS;
@@ -172,6 +173,7 @@ static Verdict reissue_point(Hook *hook, HookMachine *machine, PointEvent *event
 
 static Verdict reissue_merge(Hook *hook, HookMachine *machine, MergeEvent *event) {
   const Reissue *own = hook->own;
+  if (own->scatters) return reissue_scatter(hook, machine, event);
   uint64_t point = (uint64_t)event->y * event->width + event->x;
   if (point >= own->points) return VERDICT_PASS;
   if (!reissue_bit(machine, own->full, point)) {
@@ -209,8 +211,9 @@ static Verdict reissue_block(Hook *hook, HookMachine *machine, const BlockEvent 
 static bool has_room(const Reissue *own, const LaunchEvent *event) { return (uint64_t)event->grid[0] * event->grid[1] <= own->points; }
 
 static bool reissue_admits(const Hook *hook, const Program *program, const LaunchEvent *event, Diags *diags) {
-  (void)program;
   const Reissue *own = hook->own;
+  if (program != NULL && program->scatters && !own->scatters)
+    return diags_add(diags, NULL, 0, 0, "the program scatters its results: bits of the frame do not protect it; use reissue:scatter");
   if (has_room(own, event)) return true;
   uint64_t points = (uint64_t)event->grid[0] * event->grid[1];
   return diags_add(diags, NULL, 0, 0,
@@ -249,12 +252,19 @@ static bool reissue_attach(Hook *hook, HookLayout *layout, Diags *diags) {
       {"reissue.pass", "register", "which copy of the geometry is rasterised", NULL, 1, 1, 2, 1, &own->pass},
       {"reissue.second", "mask", "a second result has come: a bit per point", "word", words, 1, 64, 8, &own->second},
       {"reissue.vote", "word", "second results that differ", "entry", own->votes, 4, 32, 4, &own->vote},
+      {"reissue.held", "word", "first results that wait to be compared", "entry", own->entries, 4, 32, 4, &own->held},
+      {"reissue.held.word", "coordinate", "where they go", "entry", own->entries, 2, 12, 2, &own->held_word},
+      {"reissue.held.point", "coordinate", "whose they are", "entry", own->entries, 2, 12, 2, &own->held_point},
+      {"reissue.held.valid", "flag", "the entry holds one", "entry", own->entries, 1, 1, 1, &own->held_valid},
       {"reissue.vote.point", "register", "whose they are; with a flag above", "entry", own->votes, 1, 25, 4, &own->vote_point},
   };
   for (uint32_t i = 0; i < COUNT_OF(wanted); i++) {
     const Wanted *w = &wanted[i];
     bool is_quad = w->region == &own->quad || w->region == &own->quad_ring, is_pass = w->region == &own->pass;
     bool is_vote = w->region == &own->second || w->region == &own->vote || w->region == &own->vote_point;
+    bool is_held =
+        w->region == &own->held || w->region == &own->held_word || w->region == &own->held_point || w->region == &own->held_valid;
+    if (is_held && !own->scatters) continue;
     if ((is_quad && own->order != ORDER_QUADS) || (is_pass && own->order != ORDER_GEOMETRY) || (is_vote && own->copies != 3)) continue;
     Region region = {.name = w->name, .title = "reissue", .unit = w->unit, .meaning = w->meaning};
     if (w->dim != NULL) region.dims[region.dim_count++] = (RegionDim){w->dim, w->rows};
@@ -268,8 +278,8 @@ static bool reissue_attach(Hook *hook, HookLayout *layout, Diags *diags) {
 }
 
 static bool read_option(Reissue *own, const ProtectArguments *arguments, const ProtectArgument *argument, Diags *diags) {
-  static const char *const known[] = {"toggle", "apart", "pairs", "quad", "geometry", "off", "copies", "entries", "points"};
-  bool *const flags[] = {&own->toggles, &own->apart, &own->pairs, NULL, NULL, &own->off};
+  static const char *const known[] = {"toggle", "apart", "pairs", "quad", "geometry", "off", "scatter", "copies", "entries", "points"};
+  bool *const flags[] = {&own->toggles, &own->apart, &own->pairs, NULL, NULL, &own->off, &own->scatters};
   const char *key = argument->key;
   uint64_t number;
   for (uint32_t i = 0; i < COUNT_OF(flags) && argument->value == NULL; i++) {
@@ -300,10 +310,12 @@ Hook *reissue_points_new(const ProtectArguments *arguments, Arena *arena, Diags 
   for (uint32_t i = 0; i < arguments->count; i++) {
     if (!read_option(own, arguments, &arguments->items[i], diags)) return NULL;
   }
+  if (own->scatters) own->toggles = true;                // and so is a result that went astray
   if (own->order == ORDER_GEOMETRY) own->toggles = true; // a point that one pass leaves out is found at the end alone
   if ((own->apart || own->pairs) && own->order == ORDER_POINTS && own->copies == 2) own->order = ORDER_QUADS; // neighbours stay together
   const char *wrong = own->order == ORDER_QUADS && own->copies == 3 ? "quad has two copies"
                       : own->copies == 3 && own->toggles            ? "with three copies bits are not toggled"
+                      : own->scatters && own->entries < 512         ? "scatter needs 512 entries: so many points can be under way"
                                                                     : NULL;
   if (wrong != NULL) {
     diags_add(diags, NULL, 0, 0, "%s: %s", arguments->text, wrong);

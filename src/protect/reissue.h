@@ -12,12 +12,13 @@ typedef enum ReissueOrder {
 
 typedef struct Reissue {
   uint8_t copies;
-  bool toggles, apart, pairs, off;
+  bool toggles, apart, pairs, off, scatters;
   ReissueOrder order;
   uint32_t entries, points, votes; // of the domain buffer; of the frame, at most; of the buffer of second results
   uint32_t pipes, latches;
   // Structures. Those that an option needs are there with it alone.
-  uint16_t full, path, path_valid, buffer, ring, geometry, quad, quad_ring, pass, second, vote, vote_point;
+  uint16_t full, path, path_valid, buffer, ring, geometry, quad, quad_ring, pass, second, vote, vote_point, held, held_word, held_point,
+      held_valid;
 } Reissue;
 
 // Row and unit of a structure; a bit of one that has a bit per point.
@@ -29,5 +30,9 @@ bool reissue_send(Hook *hook, HookMachine *machine, const MergeEvent *event); //
 
 // reissue_vote.c: the second or third result of a point whose word is full; event->old is the first.
 Verdict reissue_vote(Hook *hook, HookMachine *machine, MergeEvent *event, uint64_t point);
+
+// reissue_scatter.c: a result of a program that scatters; and what waits at the end is thrown away.
+Verdict reissue_scatter(Hook *hook, HookMachine *machine, const MergeEvent *event);
+void reissue_scatter_ends(const Reissue *own, const HookMachine *machine);
 
 #endif

@@ -223,6 +223,49 @@ static void test_where(void **state) {
   }
 }
 
+// A result of a program that scatters: of point (x, y), for the word (3, 5).
+static Verdict scattered(Toy *toy, uint32_t x, uint32_t y, uint32_t word_x, uint32_t value) {
+  Who who = WHO_NOBODY;
+  uint32_t values[4] = {value, 2, 3, 4};
+  MergeEvent event = {.who = &who, .x = word_x, .y = 5, .width = WIDTH, .from_x = x, .from_y = y, .value = values};
+  Verdict verdict = hooks_merge(&toy->chain, &toy->machine, &event);
+  toy->machine.cycle++;
+  hooks_cycle(&toy->chain, &toy->machine); // what goes back leaves the latch
+  return verdict;
+}
+
+static void test_scatter(void **state) {
+  (void)state;
+  Toy toy;
+  assert_true(toy_open(&toy, &none, &shape, "reissue:scatter"));
+  Who who = WHO_NOBODY;
+  LaunchEvent launch = {.who = &who, .grid = {WIDTH, HEIGHT, 1}};
+  assert_int_equal(hooks_launch(&toy.chain, &toy.machine, &launch), VERDICT_PASS);
+  assert_int_equal(scattered(&toy, 1, 1, 3, 7), VERDICT_DROP); // waits
+  assert_int_equal(scattered(&toy, 2, 1, 3, 8), VERDICT_DROP); // another point writes the same word
+  assert_int_equal(scattered(&toy, 1, 1, 3, 7), VERDICT_PASS);
+  assert_int_equal(scattered(&toy, 2, 1, 3, 8), VERDICT_PASS);
+  assert_int_equal(toy.corrected, 0);
+  assert_int_equal(scattered(&toy, 1, 1, 3, 7), VERDICT_DROP);
+  assert_int_equal(scattered(&toy, 1, 1, 3, 9), VERDICT_DROP); // another value
+  assert_int_equal(toy.corrected, 1);
+  assert_int_equal(scattered(&toy, 1, 1, 3, 7), VERDICT_DROP);
+  assert_int_equal(scattered(&toy, 1, 1, 4, 7), VERDICT_DROP); // another place
+  assert_int_equal(toy.corrected, 2);
+  assert_int_equal(scattered(&toy, 1, 1, 3, 7), VERDICT_DROP); // both copies again
+  assert_int_equal(scattered(&toy, 1, 1, 3, 7), VERDICT_PASS);
+  assert_int_equal(scattered(&toy, 6, 7, 3, 7), VERDICT_DROP); // its second result is lost
+  PointEvent drained = {.who = &who, .is_drained = true, .width = WIDTH, .height = HEIGHT};
+  for (uint32_t i = 0; i < 2; i++) { // the two that went back come first
+    PointEvent again = drained;
+    hooks_point(&toy.chain, &toy.machine, &again);
+    assert_true(again.is_other && again.x == 1 && again.y == 1);
+  }
+  hooks_point(&toy.chain, &toy.machine, &drained);
+  assert_true(drained.is_other && drained.x == 6 && drained.y == 7);
+  toy_close(&toy);
+}
+
 static void test_refused(void **state) {
   (void)state;
   static const HookShape deaf = {.sms = 4, .warps = 4, .block_slots = 4, .untold = WANT_POINT | WANT_MERGE};
@@ -230,6 +273,7 @@ static void test_refused(void **state) {
   toy_refused(&none, &shape, "reissue:tog", "did you mean 'toggle'?");
   toy_refused(&none, &shape, "reissue:copies=4", "must be a whole number from 2 to 3");
   toy_refused(&none, &shape, "reissue:copies=3,quad", "quad has two copies");
+  toy_refused(&none, &shape, "reissue:scatter,entries=100", "scatter needs 512 entries");
   Toy toy;
   assert_true(toy_open(&toy, &none, &shape, "reissue:off"));
   assert_int_equal(hook_chain_wants(&toy.chain), 0);
@@ -254,7 +298,7 @@ int main(void) {
       cmocka_unit_test(test_two_copies),        cmocka_unit_test(test_every_bit), cmocka_unit_test(test_full_buffer),
       cmocka_unit_test(test_order_of_geometry), cmocka_unit_test(test_left_full), cmocka_unit_test(test_three_copies),
       cmocka_unit_test(test_struck_latch),      cmocka_unit_test(test_orders),    cmocka_unit_test(test_where),
-      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_scatter),           cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -328,8 +328,10 @@ static bool take_target(Parser *p, ShaderInstr *instr) {
     instr->file = SHADER_OUTPUT;
     if (!want(p, '[') || !take_word(p, word)) return wrong(p, "the name of an output is missing here");
     bool is_color = strcmp(word, "COLR") == 0 || strcmp(word, "COLH") == 0;
-    if (!is_color && strcmp(word, "DEPR") != 0) return wrong(p, "no output 'o[%s]': there are COLR, COLH and DEPR", word);
-    instr->index = is_color ? OUTPUT_COLOR : OUTPUT_DEPTH;
+    bool is_place = strcmp(word, "WPOS") == 0;
+    if (!is_color && !is_place && strcmp(word, "DEPR") != 0)
+      return wrong(p, "no output 'o[%s]': there are COLR, COLH, DEPR and WPOS", word);
+    instr->index = is_color ? OUTPUT_COLOR : is_place ? OUTPUT_PLACE : OUTPUT_DEPTH;
     if (!want(p, ']')) return false;
   } else if (word[0] == 'R' && take_index(p, word + 1, SHADER_TEMPS, &index)) {
     instr->file = SHADER_TEMP;
@@ -338,7 +340,7 @@ static bool take_target(Parser *p, ShaderInstr *instr) {
     instr->file = SHADER_HALF;
     instr->index = (uint8_t)index;
   } else {
-    return wrong(p, "'%s' takes no result: R0 to R31, H0 to H63, RC, HC, o[COLR], o[COLH] and o[DEPR] do", word);
+    return wrong(p, "'%s' takes no result: R0 to R31, H0 to H63, RC, HC, o[COLR], o[COLH], o[DEPR] and o[WPOS] do", word);
   }
   return take_mask(p, &instr->mask) && (!at(p, '(') || take_test(p, instr));
 }
@@ -545,6 +547,7 @@ ShaderProgram *shader_parse(const char *file, const char *text, size_t length, D
   for (uint32_t i = 0; i < program->count; i++) {
     bool reads = shader_op_info[program->code[i].op].kind == SHADER_TEXTURE;
     program->texture_reads += reads;
+    program->scatters |= program->code[i].file == SHADER_OUTPUT && program->code[i].index == OUTPUT_PLACE;
     if (reads) program->textures |= 1u << program->code[i].texture;
   }
   ShaderWord *words = ARENA_ARRAY(p.arena, ShaderWord, program->count);

@@ -34,8 +34,8 @@ extern const ShaderOpInfo shader_op_info[SHADER_OPS];
 
 typedef enum ShaderFile { SHADER_NOWHERE, SHADER_TEMP, SHADER_HALF, SHADER_INPUT, SHADER_CONSTANT, SHADER_OUTPUT } ShaderFile;
 typedef enum ShaderInput { INPUT_WPOS, INPUT_COL0, INPUT_COL1, INPUT_FOGC, INPUT_TEX0 } ShaderInput; // TEX0 to TEX7 follow
-typedef enum ShaderOutput { OUTPUT_COLOR, OUTPUT_DEPTH } ShaderOutput;
-typedef enum ShaderPrecision { PRECISION_FLOAT, PRECISION_HALF, PRECISION_FIXED } ShaderPrecision; // R, H, X
+typedef enum ShaderOutput { OUTPUT_COLOR, OUTPUT_DEPTH, OUTPUT_PLACE } ShaderOutput;                 // PLACE: where the result goes (ours)
+typedef enum ShaderPrecision { PRECISION_FLOAT, PRECISION_HALF, PRECISION_FIXED } ShaderPrecision;   // R, H, X
 typedef enum ShaderShape { SHAPE_1D, SHAPE_2D, SHAPE_3D, SHAPE_CUBE, SHAPE_RECT } ShaderShape;
 // Of a component of the condition code. A test asks whether it is one of several.
 enum { CODE_LESS = 1, CODE_EQUAL = 2, CODE_GREATER = 4, CODE_UNORDERED = 8, CODE_ANY = 15 };
@@ -76,6 +76,7 @@ typedef struct ShaderProgram {
   uint32_t constant_count;
   uint32_t texture_reads; // instructions in the text that read
   uint32_t textures;      // bit i: texture i is read
+  bool scatters;          // an instruction writes OUTPUT_PLACE: results go where it says
 } ShaderProgram;
 // NULL, with a diagnostic for everything that is wrong. shader_free.
 ShaderProgram *shader_parse(const char *file, const char *text, size_t length, Diags *diags);
@@ -96,6 +97,7 @@ typedef struct ShaderReturn {
 // A thread, and where its registers lie. Whatever bits they hold, a step does no harm.
 typedef struct ShaderThread {
   ShaderVector output[SHADER_OUTPUTS];
+  float target[2]; // OUTPUT_PLACE
   ShaderLoop loop[SHADER_NESTING];
   ShaderReturn call[SHADER_NESTING];
   uint16_t pc;

@@ -59,7 +59,10 @@ static void put(const ShaderState *state, const ShaderInstr *instr, uint32_t com
   switch (instr->file) {
   case SHADER_TEMP: state->temp[instr->index % SHADER_TEMPS][component] = x; break;
   case SHADER_HALF: state->half[instr->index % SHADER_HALVES][component] = f32_to_f16(x, ROUND_RN); break;
-  case SHADER_OUTPUT: state->thread->output[instr->index % SHADER_OUTPUTS][component] = x; break;
+  case SHADER_OUTPUT:
+    if (instr->index != OUTPUT_PLACE) state->thread->output[instr->index % SHADER_OUTPUTS][component] = x;
+    else if (component < 2) state->thread->target[component] = x;
+    break;
   default: break; // only the condition code
   }
 }

@@ -58,3 +58,27 @@ bounds --protect reissue
 grep -q '"outcome": "sdc"' bounds.json || fail "wrong bounds do no harm"
 bounds --protect reissue --protect secded:raster.bounds
 grep -q '"outcome": "corrected"' bounds.json || fail "ECC does not put bounds right"
+# Programs that scatter: a picture turned by half, read backwards, is the picture; points that meet in one word are not taken for errors.
+printf '!!FP1.0\nTEX R0, f[TEX0], TEX0, 2D;\nMOVR o[COLR], R0;\nEND\n' >copy.fp
+run straight copy.fp --domain 64x64 --texture 0=random:64x64
+od -An -v -tx4 -w12 straight.bin >straight.txt
+for protection in none reissue:scatter; do
+  run turned turn.fp --domain 64x64 --texture 0=random:64x64 --value last=64,64 --protect $protection
+  od -An -v -tx4 -w12 turned.bin | tac | cmp -s - straight.txt || fail "turn.fp: not turned, $protection"
+done
+run meet meet.fp --domain 32x32 --texture 0=random:64x64
+run met meet.fp --domain 32x32 --texture 0=random:64x64 --protect reissue:scatter
+cmp -s meet.bin met.bin || fail "meet.fp: another result under reissue"
+[ "$(stat met reissue_wrong)" = 0 ] || fail "meet.fp: $(stat met reissue_wrong) points are taken for wrong"
+scattered() {
+  "$redoubt" run turn.fp --domain 16x16 --texture 0=random:16x16 --value last=16,16 --machine sheaffer-2007 --fault 'flip:target[pipe=2,context=5,coordinate=1,bit=27]@106' "$@" --json=far.json -q >out.txt 2>&1 || { cat out.txt; fail "scattered $*"; }
+}
+scattered
+grep -q '"outcome": "sdc"' far.json || fail "a result that goes astray does no harm"
+scattered --protect reissue:scatter
+grep -q '"outcome": "corrected"\|"outcome": "masked"' far.json || fail "reissue:scatter lets a result go astray"
+"$redoubt" campaign turn.fp --domain 16x16 --texture 0=random:16x16 --value last=16,16 --machine sheaffer-2007 --protect reissue:scatter,points=256 \
+  --structure temp,output,target,place,rbar,rbar.place,rbar.from,rop.result,rop.place,reissue.held --faults 600 -o scatter.db -q >/dev/null 2>&1
+"$redoubt" export scatter.db -o scatter.csv >/dev/null 2>&1
+! grep -q ',sdc,' scatter.csv || fail "wrong results of programs that scatter"
+[ "$(grep -c ',corrected,' scatter.csv)" -ge 20 ] || fail "only $(grep -c ',corrected,' scatter.csv) points were put right"

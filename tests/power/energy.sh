@@ -17,7 +17,7 @@ done
 "$redoubt" run scan --size tiny --machine fermi-gtx480 --json=again.json -q >/dev/null
 "$redoubt" run scan --size tiny --machine fermi-gtx480 --set clock.core_khz=350000 --json=slow.json -q >/dev/null
 "$redoubt" run scan --size tiny --machine fermi-gtx480 --set power.scale=2194 --json=scaled.json -q >/dev/null
-for protection in null dmr parity secded:rf,shared,l1d,l2 rise; do
+for protection in null dmr parity secded:rf,shared,l1d,l2 rise reissue; do
   "$redoubt" run scan --size tiny --machine fermi-gtx480 --protect $protection --json="$protection.json" -q >/dev/null
 done
 "$redoubt" run scan,vecadd --size tiny --machine fermi-gtx480 --json=set.json -q >/dev/null
@@ -25,11 +25,13 @@ for protection in none dmr; do
   "$redoubt" campaign scan --size tiny --machine fermi-gtx480 --structure rf --faults 20 --protect $protection -o $protection.db -q >/dev/null 2>&1
 done
 "$redoubt" compare none.db dmr.db >compare.txt
+"$redoubt" avf scan --size tiny --machine fermi-gtx480 --structure rf -o ace.db -q >/dev/null 2>&1
+"$redoubt" run scan --size tiny --machine fermi-gtx480 --fault 'flip:rf[sm=14,reg=1000,lane=0,bit=0]@0' --json=struck.json >/dev/null
 "$redoubt" report none.db dmr.db --csv matrix.csv -q >/dev/null 2>&1
 "$redoubt" report none.db dmr.db >matrix.txt
 "$redoubt" report none.db >report.txt
 python3 - <<'PY'
-import csv, json
+import csv, json, sqlite3
 
 def near(a, b): return abs(a - b) <= 1e-9 * max(abs(a), abs(b))
 def read(name): return json.load(open(name + '.json'))
@@ -54,6 +56,10 @@ for machine in ('fermi-gtx480', 'gt200-rise', 'tesla-hints', 'turing-rtx2060', '
         assert float(row[name]) == float('%.9g' % whole[name]), (machine, name)
 
 fermi = total('fermi-gtx480')
+# ACE analysis and a run with a fault that does nothing have the energy of the run.
+notes = dict(sqlite3.connect('ace.db').execute("SELECT key, value FROM meta WHERE key LIKE 'energy %'"))
+assert len(notes) == 2 and near(float(notes['energy dynamic nJ']), float('%.9g' % fermi['energy_dynamic_nj'])), notes
+assert near(read('struck')['total']['energy_total_nj'], fermi['energy_total_nj']), 'a run with a fault'
 # By hand: 1,097/1,000 of the energies of the machine file.
 hand = {'issue': 40 * fermi['issued'], 'register_read': 103 * fermi['register_reads'], 'fp32': 4.6 * fermi['operations_fp32'],
         'shared': 69.3 * (fermi['loads_shared'] + fermi['stores_shared'] + fermi['shared_conflicts']), 'network': 18 * fermi['network_bytes']}
@@ -79,6 +85,9 @@ for name in ('dmr', 'parity', 'secded:rf,shared,l1d,l2', 'rise'):
 dmr = total('dmr')
 assert dmr['energy_dynamic_nj'] > fermi['energy_dynamic_nj']
 assert dmr['energy_nj']['dynamic']['compare'] > 0 and dmr['energy_nj']['dynamic']['hold'] > 0
+held = total('reissue')
+assert held['reissue_sectors'] > 0 and near(held['energy_nj']['dynamic']['compare_sector'], 1.097 * 114 * held['reissue_sectors'] / 1000)
+assert near(held['energy_nj']['dynamic']['hold_line'], 1.097 * 640 * (held['held_stores'] + held['held_sent'] + held['held_written']) / 1000)
 assert total('parity')['energy_nj']['dynamic']['check_bit'] > 0
 assert fermi['energy_nj']['leakage']['leak_scheme'] == 0
 of_set = {item['workload']: item for item in read('set')['workloads']}

@@ -45,8 +45,7 @@ typedef struct FragAsked { // an entry of the crossbar to memory
 } FragAsked;
 typedef struct FragResult { // of the crossbar to raster operations
   uint32_t value[4];
-  FragPlace place;
-  uint32_t spare;
+  FragPlace place, from; // where it goes; which fragment it is of
   uint64_t at;
 } FragResult;
 typedef struct FragRing { // what has come is taken in the same order

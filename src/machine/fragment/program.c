@@ -55,6 +55,7 @@ Program *fragment_program(const char *file, ShaderProgram *shader) {
                        .function_count = 1,
                        .hash = hash_of(shader),
                        .shader = shader,
+                       .scatters = shader->scatters,
                        .foreign = describe(shader)};
   return program;
 }

@@ -158,6 +158,7 @@ static void begin_thread(Fragment *m, uint32_t pipe, uint32_t number, const Frag
   float x = (float)entry->place.x + 0.5f, y = (float)entry->place.y + 0.5f;
   const float position[4] = {x, y, 0.0f, 1.0f}, coordinates[4] = {x / (float)raster->bounds[0], y / (float)raster->bounds[1], 0.0f, 1.0f};
   memcpy(state.input[INPUT_WPOS], position, sizeof position);
+  if (m->shader->scatters) memcpy(context->thread.target, position, sizeof context->thread.target); // unless it says otherwise
   for (uint32_t i = INPUT_TEX0; i < SHADER_INPUTS; i++) memcpy(state.input[i], coordinates, sizeof coordinates);
 }
 

@@ -2,11 +2,26 @@
 // over the raster operations. A result is written without a read of its line: caches know which bytes they have.
 #include "machine/fragment/fragment_internal.h"
 
+// Where a result goes. False: outside of the frame, or nowhere.
+static bool target_of(const Fragment *m, const FragContext *context, FragPlace *place) {
+  *place = context->place;
+  if (!m->shader->scatters) return true;
+  float x = __builtin_floorf(context->thread.target[0]), y = __builtin_floorf(context->thread.target[1]);
+  if (!(x >= 0.0f && x < (float)m->width && y >= 0.0f && y < (float)m->height)) return false;
+  *place = (FragPlace){(uint16_t)x, (uint16_t)y};
+  return true;
+}
+
 bool rops_take(Fragment *m, const FragContext *context) {
   FragRing *ring = &m->core->result;
+  FragPlace place;
+  if (!target_of(m, context, &place)) {
+    m->stats->killed++;
+    return true;
+  }
   if (ring->count >= m->dims.asked) return false;
   FragResult *result = &m->result[(ring->head + ring->count++) % m->dims.asked];
-  *result = (FragResult){.place = context->place, .at = m->core->cycle + 1};
+  *result = (FragResult){.place = place, .from = context->place, .at = m->core->cycle + 1};
   memcpy(result->value, context->thread.output[OUTPUT_COLOR], 3 * sizeof(uint32_t));
   memcpy(&result->value[3], &context->thread.output[OUTPUT_DEPTH][2], sizeof(uint32_t));
   return true;
@@ -145,6 +160,8 @@ static bool ask_hooks(Fragment *m, uint32_t rop, uint32_t address, FragResult *l
   who.launch = m->launch->number;
   who.block = (uint64_t)y * m->width + x;
   MergeEvent event = {.who = &who, .unit = rop, .x = x, .y = y, .width = m->width, .value = landing->value};
+  event.from_x = m->shader->scatters ? landing->from.x : x;
+  event.from_y = m->shader->scatters ? landing->from.y : y;
   Verdict verdict = hooks_merge(&m->hooks, &m->machine, &event);
   if (event.wants_old) {
     if (!read_old(m, rop, address, old, any)) return false;
