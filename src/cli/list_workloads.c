@@ -82,7 +82,7 @@ static const Figure figures[] = {
     {.title = "blocks/SM", .kind = FIGURE_NUMBER, .ratio = RATIO_BLOCKS_PER_SM, .digits = 1},
     {.title = "occupancy", .kind = FIGURE_SHARE, .ratio = RATIO_OCCUPANCY, .digits = 1},
     {.title = "fully idle", .kind = FIGURE_SHARE, .ratio = RATIO_IDLE_FULL, .digits = 1},
-    {.title = "partly idle", .kind = FIGURE_SHARE, .ratio = RATIO_PARTIAL_SLOTS, .digits = 1},
+    {.title = "partly idle", .kind = FIGURE_SHARE, .ratio = RATIO_PARTIAL_TIME, .digits = 1},
     {.title = "active", .kind = FIGURE_NUMBER, .ratio = RATIO_ACTIVE_THREADS, .digits = 1},
     {.title = "memory/1000", .kind = FIGURE_NUMBER, .ratio = RATIO_MEMORY_INTENSITY, .digits = 1},
     {.title = "DRAM wait", .kind = FIGURE_NUMBER, .ratio = RATIO_DRAM_WAIT, .digits = 1},

@@ -13,7 +13,7 @@ static const Figure timed[] = {
     {.title = "fully idle", .kind = FIGURE_SHARE, .ratio = RATIO_IDLE_FULL, .digits = 1},
     {.title = "memory", .kind = FIGURE_SHARE, .ratio = RATIO_IDLE_MEMORY, .digits = 1},
     {.title = "no block", .kind = FIGURE_SHARE, .ratio = RATIO_IDLE_EMPTY, .digits = 1},
-    {.title = "partly idle", .kind = FIGURE_SHARE, .ratio = RATIO_PARTIAL_SLOTS, .digits = 1},
+    {.title = "partly idle", .kind = FIGURE_SHARE, .ratio = RATIO_PARTIAL_TIME, .digits = 1},
 };
 static const Figure untimed[] = {
     {.title = "thread instr.", .kind = FIGURE_COUNT, .stat = STAT_THREAD_INSTRUCTIONS},

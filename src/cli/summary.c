@@ -64,8 +64,10 @@ static void add_idle(const Stats *stats, Text *out) {
     add_parts(&line, stats, reasons, COUNT_OF(reasons));
   }
   add_line(out, "fully idle", &line);
-  static const Part partly = {RATIO_IDLE_PARTIAL, "", "% of SM cycles: SPs at work with some lanes idle", 100, 1};
-  add_parts(&line, stats, &partly, 1);
+  static const Part partly[] = {{RATIO_PARTIAL_TIME, "", "% of issue slots", 100, 1},
+                                {RATIO_PARTIAL_ISSUES, "", "% of issues for 1 to 31 threads", 100, 1},
+                                {RATIO_PARTIAL_SP, "", "% of SM cycles with SPs at work and lanes idle", 100, 1}};
+  add_parts(&line, stats, partly, COUNT_OF(partly));
   add_line(out, "partly idle", &line);
 }
 

@@ -27,6 +27,8 @@ static Stats some_stats(void) {
   stats.value[STAT_DRAM_ROW_HITS] = 30;
   stats.value[STAT_DRAM_ROW_MISSES] = 10;
   stats.value[STAT_DRAM_WAIT] = 100;
+  stats.value[STAT_ISSUE_SLOTS] = 160;
+  stats.value[STAT_PARTIAL_SP] = 1050000;
   stats.value[STAT_ACTIVE_0] = 4;
   stats.value[STAT_ACTIVE_1] = 6;
   stats.value[STAT_ACTIVE_31] = 10;
@@ -50,6 +52,8 @@ static void ratios_are_sums_divided(void **state) {
   assert_ratio(RATIO_OCCUPANCY, &stats, 0.5);
   assert_ratio(RATIO_LOAD_TRANSACTIONS, &stats, 2.0); // 300 of 100 + 50
   assert_ratio(RATIO_PARTIAL_ISSUES, &stats, 0.25);   // 6 + 10 of 64: the ends of the range count, 0 and 32 do not
+  assert_ratio(RATIO_PARTIAL_TIME, &stats, 0.1);      // the same 16 of 160 chances to issue
+  assert_ratio(RATIO_PARTIAL_SP, &stats, 0.1);        // cycles of SPs: another count
   assert_ratio(RATIO_MEMORY_INTENSITY, &stats, 2.0);  // 300 + 30 + 15 + 5 of 175 thousand
   assert_ratio(RATIO_DRAM_ROWS, &stats, 0.75);
   assert_ratio(RATIO_DRAM_WAIT, &stats, 2.5);

@@ -27,10 +27,31 @@ uint32_t collect_replays(const Simt *m, uint32_t sm) {
   return waiting;
 }
 
+// Collectors may be apart for SPs, for the other units of arithmetic, and for memory.
+typedef enum CollectorClass { FOR_SP, FOR_SFU, FOR_MEMORY } CollectorClass;
+
+static CollectorClass class_of(Port port) {
+  if (port == PORT_SP) return FOR_SP;
+  return port == PORT_LDST || port == PORT_GATHER ? FOR_MEMORY : FOR_SFU;
+}
+
+// Have the instructions of this class taken all collectors that are for it?
+static bool class_is_full(const Simt *m, uint32_t sm, CollectorClass class) {
+  const SmState *state = &m->at.sms[sm];
+  const uint64_t units[] = {[FOR_SP] = m->spec->collector_sp, [FOR_SFU] = m->spec->collector_sfu, [FOR_MEMORY] = m->spec->collector_memory};
+  uint64_t taken = 0;
+  if (units[class] == 0) return false;
+  for (uint32_t place = 0; place < state->collect_count; place++)
+    taken += class_of((Port)state->collect_port[state->collect_order[place]]) == class ? 1 : 0;
+  return taken >= units[class];
+}
+
 bool collect_has_room(const Simt *m, uint32_t sm, const Instr *instr) {
   if (collect_is_full(m, sm)) return false;
   Facts scratch;
-  switch ((Port)facts_at(m, instr, &scratch)->port) {
+  Port port = (Port)facts_at(m, instr, &scratch)->port;
+  if (class_is_full(m, sm, class_of(port))) return false;
+  switch (port) {
   case PORT_LDST: return ldst_has_room(m, sm);
   case PORT_GATHER: return gather_has_room(m, sm, instr);
   default: return true;

@@ -300,7 +300,7 @@ static void account_rest(Simt *m, uint32_t sm, uint64_t to) {
   simt_count(m, STAT_RESIDENT_WARPS, cycles * state->resident * m->layout.warps);
   simt_count(m, STAT_IDLE_FULL, cycles - busy);
   simt_count(m, idle_stat[state->idle_reason % IDLE_REASONS], cycles - busy);
-  if (state->sp_partial != 0) simt_count(m, STAT_IDLE_PARTIAL, busy);
+  if (state->sp_partial != 0) simt_count(m, STAT_PARTIAL_SP, busy);
   state->counted_to = to;
 }
 
@@ -308,7 +308,7 @@ static void account_issued(Simt *m, uint32_t sm) {
   SmState *state = &m->at.sms[sm];
   simt_count(m, STAT_SM_CYCLES, 1);
   simt_count(m, STAT_RESIDENT_WARPS, (uint64_t)state->resident * m->layout.warps);
-  if (state->sp_partial != 0) simt_count(m, STAT_IDLE_PARTIAL, 1);
+  if (state->sp_partial != 0) simt_count(m, STAT_PARTIAL_SP, 1);
   state->counted_to = simt_now(m) + 1;
 }
 

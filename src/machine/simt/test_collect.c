@@ -93,6 +93,28 @@ static void a_full_set_of_collectors_has_no_room(void **state) {
   pipe_close(&pipe);
 }
 
+// Loads have two of eight collectors: a third waits, arithmetic goes on.
+static void classes_have_collectors_of_their_own(void **state) {
+  (void)state;
+  Pipe pipe;
+  pipe_open(&pipe);
+  pipe.spec.collector_units = 8;
+  pipe.spec.collector_memory = 2;
+  pipe.spec.collector_sp = 3;
+  pipe_build(&pipe);
+  uint32_t load = pipe_put_dabc(&pipe, OP_LD_SHARED_B32, move_dabc), move = pipe_put_dabc(&pipe, OP_MOV_B32, move_dabc);
+  uint32_t sine = pipe_put_dabc(&pipe, OP_SIN_APPROX_F32, move_dabc);
+  for (uint32_t i = 0; i < 2; i++) pipe_issue(&pipe, load, i, UINT32_MAX);
+  assert_false(collect_has_room(&pipe.m, 0, &pipe.decoded[load]));
+  for (uint32_t i = 0; i < 3; i++) {
+    assert_true(collect_has_room(&pipe.m, 0, &pipe.decoded[move]));
+    pipe_issue(&pipe, move, i, UINT32_MAX);
+  }
+  assert_false(collect_has_room(&pipe.m, 0, &pipe.decoded[move]));
+  assert_true(collect_has_room(&pipe.m, 0, &pipe.decoded[sine]));
+  pipe_close(&pipe);
+}
+
 typedef struct Told {
   uint32_t reads, writes;
   CellEvent last_read, last_write;
@@ -160,6 +182,7 @@ int main(void) {
       cmocka_unit_test(operands_of_one_instruction_conflict),
       cmocka_unit_test(banks_are_given_in_turn),
       cmocka_unit_test(a_full_set_of_collectors_has_no_room),
+      cmocka_unit_test(classes_have_collectors_of_their_own),
       cmocka_unit_test(accesses_are_told_with_their_lanes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
