@@ -24,7 +24,8 @@ static bool send_back(Hook *hook, HookMachine *machine, const MergeEvent *event,
 static bool make_room(Hook *hook, HookMachine *machine, const MergeEvent *event, uint64_t entry) {
   const Reissue *own = hook->own;
   if (reissue_get(machine, own->held_valid, entry, 0) == 0) return true;
-  uint64_t x = reissue_get(machine, own->held_point, entry, 0), y = reissue_get(machine, own->held_point, entry, 1), point = y * event->width + x;
+  uint64_t x = reissue_get(machine, own->held_point, entry, 0), y = reissue_get(machine, own->held_point, entry, 1),
+           point = y * event->width + x;
   if (x >= event->width || point >= own->points || !reissue_bit(machine, own->full, point)) return true;
   if (!send_back(hook, machine, event, (uint32_t)x, (uint32_t)y)) return false;
   reissue_set_bit(machine, own->full, point, false);
