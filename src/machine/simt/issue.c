@@ -8,6 +8,8 @@
 #include "machine/simt/facts.h"
 #include "machine/simt/plan.h"
 
+#define ALWAYS_INLINE __attribute__((always_inline)) // calls cost more than what they do: there are some fifty for each instruction
+
 // ---- Scoreboard ------------------------------------------------------------------------------------
 
 static inline bool board_is_free(const Scoreboard *board, const Scoreboard *marks) {
@@ -166,7 +168,7 @@ static inline Seen next_see(const Simt *m, Next *n) {
   const SimtWarp *at = n->at;
   size_t index = (size_t)(at - m->at.warps);
   n->top = &m->at.entries[index * m->dims.stack + at->warp.stack.depth - 1];
-  n->entry = &m->at.buffers[index * m->dims.buffer + ring_place(at->head, m->dims.buffer)];
+  n->entry = &m->at.buffers[index * m->dims.buffer + ring_next(at->head, m->dims.buffer)];
   n->pc = n->top->pc;
   n->mask = n->top->mask;
   if ((at->buffered > 0 ? n->entry->pc : at->fetch_pc) != n->pc) return SEEN_ELSEWHERE;
@@ -208,7 +210,7 @@ static inline bool sees_at_once(const Simt *m, Next *n) {
   uint32_t level = at->warp.stack.depth - 1;
   if (level >= m->dims.stack) return false;
   SimtEntry *top = n->top = &m->at.entries[index * m->dims.stack + level];
-  BufferEntry *entry = n->entry = &m->at.buffers[index * m->dims.buffer + ring_place(at->head, m->dims.buffer)];
+  BufferEntry *entry = n->entry = &m->at.buffers[index * m->dims.buffer + ring_next(at->head, m->dims.buffer)];
   uint32_t pc = n->pc = top->pc;
   n->mask = top->mask;
   if (!entry_is_ready(top) || pc == top->reconverge || top->mask == 0 || entry->pc != pc || at->buffered == 0) return false;
@@ -221,7 +223,7 @@ static inline bool sees_at_once(const Simt *m, Next *n) {
 }
 
 // IDLE_NONE: it can issue now. Warps that cannot are put to sleep where something will wake them; lines that are missing are asked for.
-static inline IdleReason look(Simt *m, Next *n) {
+ALWAYS_INLINE static inline IdleReason look(Simt *m, Next *n) {
   SimtWarp *at = n->at = simt_warp(m, n->sm, n->warp);
   if (__builtin_expect(at->has_rest != 0, 0)) return look_at_rest(m, n);
   if (at->next_issue_at > simt_now(m)) {
@@ -358,7 +360,7 @@ bool issue_told(Simt *m, const Next *n, uint32_t threads, uint32_t idle) { retur
 static inline void pop_buffer(Simt *m, const Next *n) {
   SimtWarp *at = n->at;
   *n->entry = (BufferEntry){.valid = 0};
-  at->head = (uint8_t)ring_place(at->head + 1u, m->dims.buffer);
+  at->head = (uint8_t)ring_next(at->head + 1u, m->dims.buffer);
   at->buffered--;
   at->arriving = (uint8_t)min_u32(at->arriving, at->buffered);
   if (at->fetch_wait == 0) m->at.sms[n->sm].fetch_wants |= bit_of(n->warp);
@@ -373,7 +375,7 @@ static void follow_flow(Simt *m, const Next *n) {
     return;
   }
   uint32_t pc = simt_entries(m, n->sm, n->warp)[at->warp.stack.depth - 1].pc;
-  uint32_t buffered = at->buffered > 0 ? simt_buffer(m, n->sm, n->warp)[ring_place(at->head, m->dims.buffer)].pc : at->fetch_pc;
+  uint32_t buffered = at->buffered > 0 ? simt_buffer(m, n->sm, n->warp)[ring_next(at->head, m->dims.buffer)].pc : at->fetch_pc;
   if (pc != buffered) fetch_restart(m, n->sm, n->warp, pc);
 }
 
@@ -477,7 +479,7 @@ static bool issue_planned(Simt *m, const Next *n, Uop *uop) {
 }
 
 // False: it did not.
-static inline bool issue(Simt *m, Next *n) {
+ALWAYS_INLINE static inline bool issue(Simt *m, Next *n) {
   if (n->is_rest) return rest_issue(m, n);
   if (!read_word(m, n)) return skip(m, n);
   if (simt_has_trapped(m)) return false;
@@ -505,21 +507,8 @@ static inline bool issue(Simt *m, Next *n) {
 
 // ---- The cycle -------------------------------------------------------------------------------------
 
-// Large warps are dealt to the schedulers as a whole.
-static uint64_t warps_of_scheduler(const Simt *m, uint32_t scheduler) {
-  uint32_t schedulers = m->dims.schedulers, together = max_u32((uint32_t)m->spec->scheduler_large_warp, 1);
-  if (schedulers == 1) return UINT64_MAX;
-  if (together == 1 && schedulers == 2) return UINT64_C(0x5555555555555555) << scheduler;
-  if (together == 1 && schedulers == 4) return UINT64_C(0x1111111111111111) << scheduler;
-  uint64_t set = 0;
-  for (uint32_t warp = 0; warp < SIMT_MOST_WARPS; warp++) {
-    if (scheduler_of_warp(m, warp) == scheduler) set |= bit_of(warp);
-  }
-  return set;
-}
-
 // First ready, first served needs to know of all warps since when they have been ready.
-static void note_ready(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set) {
+static __attribute__((noinline)) void note_ready(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set) {
   for (uint64_t left = set; left != 0; left &= left - 1) {
     Next n = {.sm = sm, .scheduler = scheduler, .warp = (uint32_t)__builtin_ctzll(left)};
     bool ready = look(m, &n) == IDLE_NONE;
@@ -534,7 +523,7 @@ static inline uint64_t asleep_warps(const SmState *state) {
          state->waits[IDLE_PIPELINE];
 }
 
-static bool try_warp(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, uint32_t refused[IDLE_REASONS]) {
+ALWAYS_INLINE static inline bool try_here(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, uint32_t refused[IDLE_REASONS]) {
   Next n; // filled by hand: its scratch is large and need not be zero
   n.sm = sm, n.scheduler = scheduler, n.warp = warp, n.is_rest = false, n.instr = NULL, n.facts = NULL;
   IdleReason reason = look(m, &n);
@@ -555,6 +544,10 @@ static bool try_warp(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, ui
   return false;
 }
 
+static __attribute__((noinline)) bool try_warp(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, uint32_t refused[IDLE_REASONS]) {
+  return try_here(m, sm, scheduler, warp, refused);
+}
+
 // The warps of a scheduler that may go, one after the other, until one does. Others than round robin and two-level ask schedule.c.
 static bool issue_from(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set, uint32_t refused[IDLE_REASONS]) {
   const SmState *state = &m->at.sms[sm];
@@ -570,7 +563,7 @@ static bool issue_from(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set, u
       warp = schedule_pick(m, sm, scheduler, set, 0);
       if (warp >= SIMT_MOST_WARPS) return false;
     }
-    if (try_warp(m, sm, scheduler, warp, refused)) return true;
+    if (try_here(m, sm, scheduler, warp, refused)) return true;
     if (simt_has_trapped(m)) return false;
     set &= ~bit_of(warp);
   }
@@ -627,7 +620,7 @@ static bool issue_all(Simt *m, uint32_t sm, uint64_t may_go, uint32_t refused[ID
   SmState *state = &m->at.sms[sm];
   bool issued = false, has_say = m->spec->scheduler_policy == SCHEDULE_FRFS || plan_is_asked(m);
   for (uint32_t scheduler = 0; scheduler < m->dims.schedulers; scheduler++) {
-    uint64_t own = warps_of_scheduler(m, scheduler);
+    uint64_t own = m->dims.scheduler_warps[scheduler];
     if (has_say || state->schedulers[scheduler].wanted != 0) issued |= issue_wanted(m, sm, scheduler, own, refused);
     else if ((may_go & own) != 0) issued |= issue_from(m, sm, scheduler, may_go & own, refused);
     if (simt_has_trapped(m)) break;
@@ -659,7 +652,7 @@ static bool still_waits(Simt *m, const Next *n) {
   if ((at->valid & 1) == 0) return true;
   if (!top_is_ready(m, n) && !control_front(m, n->sm, n->warp)) return true;
   uint32_t pc = simt_entries(m, n->sm, n->warp)[at->warp.stack.depth - 1].pc;
-  const BufferEntry *entry = &simt_buffer(m, n->sm, n->warp)[ring_place(at->head, m->dims.buffer)];
+  const BufferEntry *entry = &simt_buffer(m, n->sm, n->warp)[ring_next(at->head, m->dims.buffer)];
   if (at->buffered == 0) return at->fetch_pc == pc;
   if (entry->pc != pc) return false;
   Instr scratch;

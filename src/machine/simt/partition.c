@@ -60,16 +60,22 @@ static const Who *cells_packet(Simt *m, const Packet *packet) {
 
 void l2_line_read(L2Slice *slice, const Packet *packet, uint32_t line, ByteMask bytes, uint32_t to[LINE_WORDS]) {
   uint32_t *data = slice->lines[line].data;
-  cells_read(slice->m, cells_packet(slice->m, packet), REGION_L2, row_of(slice, line), bytes_words_any(bytes), data);
+  if (cells_are_wanted(slice->m))
+    cells_read(slice->m, cells_packet(slice->m, packet), REGION_L2, row_of(slice, line), bytes_words_any(bytes), data);
   bytes_copy(to, data, bytes);
 }
 
 static void line_write(L2Slice *slice, const Packet *packet, uint32_t line, ByteMask bytes, const uint32_t from[LINE_WORDS]) {
-  const Who *who = cells_packet(slice->m, packet);
-  uint32_t *data = slice->lines[line].data, words = bytes_words_any(bytes), parts = words & ~bytes_words_all(bytes);
-  if (parts != 0) cells_read(slice->m, who, REGION_L2, row_of(slice, line), parts, data);
-  bytes_copy(data, from, bytes);
-  cells_written(slice->m, who, REGION_L2, row_of(slice, line), words, data);
+  uint32_t *data = slice->lines[line].data;
+  if (cells_are_wanted(slice->m)) {
+    const Who *who = cells_packet(slice->m, packet);
+    uint32_t words = bytes_words_any(bytes), parts = words & ~bytes_words_all(bytes);
+    if (parts != 0) cells_read(slice->m, who, REGION_L2, row_of(slice, line), parts, data);
+    bytes_copy(data, from, bytes);
+    cells_written(slice->m, who, REGION_L2, row_of(slice, line), words, data);
+  } else {
+    bytes_copy(data, from, bytes);
+  }
   slice->lines[line].valid = bytes_or(slice->lines[line].valid, bytes);
 }
 
@@ -158,7 +164,7 @@ static bool output_is_full(const L2Slice *slice) { return packet_queue_full(&sli
 // The reply's place in the output queue: everything of the request but its data.
 static Packet *reply_to(L2Slice *slice, const Packet *request, PacketKind kind) {
   uint32_t room = slice->m->dims.l2_queue;
-  slice->m->at.core->replied++;
+  slice->m->at.core->replied_from[slice->index / 64] |= UINT64_C(1) << slice->index % 64;
   Packet *reply = packet_queue_push(&slice->state->output, &slice->m->at.partition_outputs[slice->index * room], room);
   memcpy(reply, request, offsetof(Packet, data));
   reply->kind = (uint8_t)kind;

@@ -36,6 +36,7 @@ enum {
   SIMT_MOST_RANGES = 128,
   SIMT_ACTIONS = 16,       // of an SM that wait to be carried out
   SIMT_MOST_SMS = 1024,    // config.def's limit
+  SIMT_MOST_SINKS = 2048,  // SMs or slices: config.def's limits
   SIMT_PLAN_OWNERS = 16,   // the most warps in one part: a large warp and its guests
   SIMT_MOST_PLANS = 320,   // per SM: a bit mask
   SIMT_MOST_TICKETS = 384, // per SM: a bit mask
@@ -57,12 +58,13 @@ typedef struct SimtCore {
   uint32_t trap_sm, trap_warp, trap_pc, trap_lane;
   uint64_t trap_address;
   uint32_t trap_space, trap_bytes;
-  uint64_t resident;       // blocks in all SMs
-  uint64_t packets;        // requests without their reply: the interconnect rests when there are none
-  uint64_t local_touched;  // bytes of each warp's local memory, from its start, that may not be zero
-  uint64_t slices_at;      // the least next_at of all slices
-  uint64_t controllers_at; // no DRAM controller has anything to do before that
-  uint32_t sent, replied;  // packets in the SMs' output queues; in the slices'
+  uint64_t resident;                           // blocks in all SMs
+  uint64_t packets;                            // requests without their reply: the interconnect rests when there are none
+  uint64_t local_touched;                      // bytes of each warp's local memory, from its start, that may not be zero
+  uint64_t slices_at;                          // the least next_at of all slices
+  uint64_t controllers_at;                     // no DRAM controller has anything to do before that
+  uint64_t sent_from[SIMT_MOST_SMS / 64];      // bit i: the output queue of SM i holds packets
+  uint64_t replied_from[SIMT_MOST_SINKS / 64]; // likewise of slices
 } SimtCore;
 
 typedef struct SchedulerState {
@@ -110,6 +112,7 @@ typedef struct SmState {
   uint64_t wants_ldst;                           // of them: wait for a place in the load/store queue
   uint64_t fetch_wants;                          // warps with room in their buffer and no miss under way
   uint64_t fetch_stalled;                        // of them: found no miss register
+  uint64_t fetch_looks;                          // bit i: instruction miss register i is to look into the second level
   uint64_t sp_busy_until;                        // some SP works until then (idle statistics)
   uint64_t sp_partial;                           // bit s: SP s works for an instruction that leaves lanes idle
   uint64_t collect_used;                         // bit i: collector i holds an instruction
@@ -440,10 +443,11 @@ typedef struct Mark { // beside a line of a cache
 
 // Sizes that follow from a Spec.
 typedef struct SimtDims {
-  uint32_t acts;         // 1: hooks need actions
-  uint32_t held;         // lines for held stores in each SM; 0: no hook holds any
-  uint32_t mirror_lines; // that mirrors of an SM keep of their own stores; 0: they do not see them
-  uint32_t mirror_free;  // cycles of a mirror's load that costs nothing; 0: loads of mirrors are like others
+  uint64_t scheduler_warps[SIMT_MOST_SCHEDULERS]; // of each scheduler: warps that it may have
+  uint32_t acts;                                  // 1: hooks need actions
+  uint32_t held;                                  // lines for held stores in each SM; 0: no hook holds any
+  uint32_t mirror_lines;                          // that mirrors of an SM keep of their own stores; 0: they do not see them
+  uint32_t mirror_free;                           // cycles of a mirror's load that costs nothing; 0: loads of mirrors are like others
   uint32_t sms, tpcs, warps, blocks, register_rows, shared_rows, stack, schedulers;
   uint32_t collectors, memops, gathers, out, buffer, plans, tickets;
   uint32_t sps, sp_lanes, sfu_lanes, fp64_lanes, tensor_lanes, ldst_lanes;

@@ -103,8 +103,9 @@ void writeback_rows(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, ui
 }
 
 // Whose outputs the result leaves. What a fault has made of the instruction may have no unit: it was in an SP, then.
-static SimtRegion output_region(const Instr *instr) {
-  switch (port_of(instr)) {
+static SimtRegion output_region(const Simt *m, const Instr *instr) {
+  Facts own;
+  switch ((Port)facts_at(m, instr, &own)->port) {
   case PORT_SFU: return REGION_UNIT_SFU;
   case PORT_FP64: return REGION_UNIT_FP64;
   case PORT_TENSOR: return REGION_UNIT_TENSOR;
@@ -116,7 +117,7 @@ static Verdict ask(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
   if ((m->wants & WANT_RESULT) == 0) return VERDICT_PASS;
   const Uop *uop = &flight->uop;
   Facts own;
-  SimtRegion region = output_region(instr);
+  SimtRegion region = output_region(m, instr);
   const Who *who = who_uop(m, sm, uop);
   PartView view;
   part_view(m, sm, uop, who, &view);
@@ -190,9 +191,7 @@ static void release(Simt *m, uint32_t sm, uint32_t place) {
     simt_release(m, who_uop(m, sm, &flight->uop), REGION_LATCH, REGION_LATCH_PRED, (uint64_t)sm * SIMT_FLIGHTS + index);
   state->flights_used &= ~(1u << index);
   part_ends(m, sm, &flight->uop);
-  state->flight_count--;
-  for (; place < state->flight_count; place++) state->flight_queue[place] = state->flight_queue[place + 1]; // they are few
-  state->flight_queue[state->flight_count] = 0;
+  list_remove(state->flight_queue, state->flight_count--, place);
   FlightOperands *operands = flight_operands(m, sm, index);
   if (flight->operand_rows != 0) memset(operands->row, 0, flight->operand_rows * sizeof operands->row[0]);
   memset(flight, 0, offsetof(Flight, row) + max_u32(flight->rows, 1) * sizeof flight->row[0]); // row 0 is open to faults
