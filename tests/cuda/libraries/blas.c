@@ -162,6 +162,40 @@ static void test_handle(Handle *handle) {
          NOT_SUPPORTED);
 }
 
+// The first version, with numbers that are exact in any order.
+static void test_first_version(void) {
+  float a[] = {1, 2, 3, 4}, b[] = {5, 6, 7, 8}, got[4], *on_a, *on_b; // columns: (1 2) (3 4)
+  double c[] = {3, -4, 0, 1}, more[4], *on_c;
+  EXPECT(cublasShutdown() == NOT_INITIALIZED && cublasAlloc(4, 4, (void **)&on_a) == NOT_INITIALIZED);
+  cublasDscal(1, 2, more, 1);
+  EXPECT(cublasGetError() == NOT_INITIALIZED && cublasGetError() == SUCCESS);
+  EXPECT(cublasInit() == SUCCESS && cublasInit() == SUCCESS && cublasSetKernelStream(NULL) == SUCCESS);
+  EXPECT(cublasAlloc(4, 4, (void **)&on_a) == SUCCESS && cublasAlloc(4, 4, (void **)&on_b) == SUCCESS);
+  EXPECT(cublasAlloc(4, 8, (void **)&on_c) == SUCCESS && cublasAlloc(-1, 8, (void **)&on_c) == INVALID_VALUE);
+  EXPECT(cublasSetVector(4, 4, a, 1, on_a, 1) == SUCCESS && cublasSetVector(4, 4, b, 1, on_b, 1) == SUCCESS);
+  EXPECT(cublasSetVector(4, 8, c, 1, on_c, 1) == SUCCESS);
+  EXPECT(cublasSdot(4, on_a, 1, on_b, 1) == 70 && cublasIsamax(4, on_a, 1) == 4 && cublasIdamin(4, on_c, 1) == 3);
+  EXPECT(cublasDnrm2(2, on_c, 1) == 5 && cublasDasum(4, on_c, 1) == 8);
+  cublasSgemm('n', 'T', 2, 2, 2, 1, on_a, 2, on_a, 2, -1, on_b, 2); // a a^T - b
+  EXPECT(cublasGetVector(4, 4, on_b, 1, got, 1) == SUCCESS && got[0] == 5 && got[1] == 8 && got[2] == 7 && got[3] == 12);
+  cublasSgemv('t', 2, 2, 1, on_a, 2, on_a, 1, 0, on_b, 1); // a^T (1 2)
+  cublasSaxpy(2, 2, on_a, 1, on_b, 1);
+  EXPECT(cublasGetVector(2, 4, on_b, 1, got, 1) == SUCCESS && got[0] == 7 && got[1] == 15);
+  cublasSger(2, 2, 1, on_a, 1, on_a, 1, on_b, 2);
+  cublasScopy(1, on_a, 1, on_b + 1, 1);
+  EXPECT(cublasGetVector(3, 4, on_b, 1, got, 1) == SUCCESS && got[0] == 8 && got[1] == 1 && got[2] == 9);
+  cublasStrsm('L', 'u', 'N', 'N', 2, 1, 4, on_a, 2, on_b, 2); // (1 3; 0 4) x = (32 4)
+  EXPECT(cublasGetVector(2, 4, on_b, 1, got, 1) == SUCCESS && got[0] == 29 && got[1] == 1);
+  cublasDsyrk('L', 'T', 1, 2, 1, on_c, 2, 0, on_c + 2, 1); // 9 + 16
+  cublasDscal(1, 2, on_c + 2, 1);
+  cublasDswap(1, on_c, 1, on_c + 2, 1);
+  EXPECT(cublasGetVector(4, 8, on_c, 1, more, 1) == SUCCESS && more[0] == 50 && more[1] == -4 && more[2] == 3 && more[3] == 1);
+  EXPECT(cublasGetError() == SUCCESS);
+  cublasSgemm('x', 'T', 2, 2, 2, 1, on_a, 2, on_a, 2, 1, on_b, 2);
+  EXPECT(cublasGetError() == INVALID_VALUE && cublasGetError() == SUCCESS);
+  EXPECT(cublasFree(on_a) == SUCCESS && cublasFree(on_b) == SUCCESS && cublasFree(on_c) == SUCCESS && cublasShutdown() == SUCCESS);
+}
+
 static void test_copies(void) {
   float from[24], back[24] = {0};
   for (int i = 0; i < 24; i++) from[i] = (float)i;
@@ -183,6 +217,7 @@ int main(void) {
   if (cublasCreate_v2(&handle) != SUCCESS) return 1;
   test_handle(handle);
   test_copies();
+  test_first_version();
   s_test(handle);
   d_test(handle);
   test_small_types(handle, &f16, false, COMPUTE_32F);

@@ -73,4 +73,26 @@ int cublasGemmEx(Handle *, int, int, int, int, int, const void *, const void *, 
                  int, int, int);
 int cublasSsymm_v2(Handle *);
 
+// The first version.
+int cublasInit(void);
+int cublasShutdown(void);
+int cublasGetError(void);
+int cublasAlloc(int n, int size, void **pointer);
+int cublasFree(void *pointer);
+int cublasSetKernelStream(void *stream);
+float cublasSdot(int, const float *, int, const float *, int);
+double cublasDnrm2(int, const double *, int);
+double cublasDasum(int, const double *, int);
+int cublasIsamax(int, const float *, int);
+int cublasIdamin(int, const double *, int);
+void cublasSaxpy(int, float, const float *, int, float *, int);
+void cublasDscal(int, double, double *, int);
+void cublasScopy(int, const float *, int, float *, int);
+void cublasDswap(int, double *, int, double *, int);
+void cublasSger(int, int, float, const float *, int, const float *, int, float *, int);
+void cublasSgemv(char, int, int, float, const float *, int, const float *, int, float, float *, int);
+void cublasSgemm(char, char, int, int, int, float, const float *, int, const float *, int, float, float *, int);
+void cublasDsyrk(char, char, int, int, double, const double *, int, double, double *, int);
+void cublasStrsm(char, char, char, char, int, int, float, const float *, int, float *, int);
+
 #endif
