@@ -124,7 +124,7 @@ bool address_translate(Simt *m, uint32_t sm, const Instr *instr, const uint32_t 
 }
 
 bool address_place(Simt *m, uint32_t sm, Space space, const uint32_t *low, const uint32_t *high, uint32_t offset, MemOp *op) {
-  AddressQuery query = {&op->uop, space, memop_lane_bytes(op), (MemAction)op->action, false};
+  AddressQuery query = {&op->uop, space, memop_lane_bytes(op), (MemAction)op->action, false, false};
   Translation t = translation(m, sm, &query);
   if (op->left == 0) return false;
   unsigned some = (unsigned)__builtin_ctz(op->left);
