@@ -1,5 +1,5 @@
 // What the files of cuBLAS share: the types of its interface, the handle, and how kernels are launched.
-// Numbers of enumerations and prototypes are those of NVIDIA's documentation of cuBLAS.
+// Numbers of enumerations and prototypes are those of the interface of cuBLAS.
 #ifndef REDOUBT_LIBRARIES_BLAS_H
 #define REDOUBT_LIBRARIES_BLAS_H
 

@@ -1,4 +1,4 @@
-// What the files of cuRAND share. Numbers of enumerations and prototypes are those of NVIDIA's documentation of cuRAND.
+// What the files of cuRAND share. Numbers of enumerations and prototypes are those of the interface of cuRAND.
 #ifndef REDOUBT_LIBRARIES_RAND_H
 #define REDOUBT_LIBRARIES_RAND_H
 
