@@ -35,9 +35,12 @@ static inline ByteMask bytes_from(uint32_t first, uint32_t count) {
   return mask;
 }
 uint32_t bytes_count(ByteMask mask);
-// Words (bit i = bytes 4i..4i+3) with any byte in the mask; with all of them.
-uint32_t bytes_words_any(ByteMask mask);
-uint32_t bytes_words_all(ByteMask mask);
+// Words (bit i = bytes 4i..4i+3) with any byte in the mask; with all of them. Whole lines are most common.
+uint32_t bytes_words_any_of(ByteMask mask);
+uint32_t bytes_words_all_of(ByteMask mask);
+static inline bool bytes_are_all(ByteMask mask) { return (mask.half[0] & mask.half[1]) == UINT64_MAX; }
+static inline uint32_t bytes_words_any(ByteMask mask) { return bytes_are_all(mask) ? UINT32_MAX : bytes_words_any_of(mask); }
+static inline uint32_t bytes_words_all(ByteMask mask) { return bytes_are_all(mask) ? UINT32_MAX : bytes_words_all_of(mask); }
 void bytes_copy(void *to, const void *from, ByteMask mask); // both whole lines
 
 typedef struct CacheShape {

@@ -29,7 +29,8 @@ void packet_copy(Packet *to, const Packet *from) {
 void packet_queue_pop(PacketQueue *queue, Packet *items, uint32_t room) {
   if (queue->count == 0) return;
   uint32_t at = packet_place(queue->head, room);
-  memset(&items[at], 0, items[at].kind == PACKET_ATOMIC ? sizeof items[at] : offsetof(Packet, other)); // only atomics fill all of it
+  if (items[at].kind == PACKET_ATOMIC) memset(items[at].other, 0, sizeof items[at].other); // only atomics fill all of it
+  memset(&items[at], 0, offsetof(Packet, other));
   queue->count = min_u32(queue->count, room) - 1;
   queue->head = queue->count == 0 ? 0 : packet_place((uint64_t)at + 1, room); // empty queues are equal
 }

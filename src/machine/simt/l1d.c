@@ -88,7 +88,8 @@ MemStep l1d_load(Simt *m, uint32_t sm, uint32_t index, const Transaction *transa
   uint32_t at = 0;
   CacheFind found = cache_find(&m->dims.l1d, lines, transaction->line, transaction->bytes, &at);
   if (found == CACHE_HIT) {
-    cells_read(m, cells_uop(m, sm, &op->uop), REGION_L1D, row_of(m, sm, at), bytes_words_any(transaction->bytes), lines[at].data);
+    if (cells_are_wanted(m))
+      cells_read(m, cells_uop(m, sm, &op->uop), REGION_L1D, row_of(m, sm, at), bytes_words_any(transaction->bytes), lines[at].data);
     uint32_t scratch[LINE_WORDS];
     const uint32_t *data = held_view(m, sm, op->uop.warp, transaction->line, lines[at].data, scratch);
     memop_deliver(m, op, transaction->lanes, op->word, data, transaction->bytes);
@@ -195,7 +196,7 @@ static void fill(Simt *m, uint32_t sm, const Mshr *mshr, const Packet *packet) {
   bytes_copy(line->data, packet->data, fresh);
   line->valid = bytes_or(line->valid, fresh);
   line->used = simt_now(m);
-  cells_written(m, cells_sm(m, sm), REGION_L1D, row_of(m, sm, at), bytes_words_any(fresh), line->data);
+  if (cells_are_wanted(m)) cells_written(m, cells_sm(m, sm), REGION_L1D, row_of(m, sm, at), bytes_words_any(fresh), line->data);
   if (mshr->prefetch != 0) prefetch_filled(m, PREFETCH_DATA, row_of(m, sm, at), mshr_waiters(mshr) > 0);
 }
 

@@ -60,16 +60,22 @@ static const Who *cells_packet(Simt *m, const Packet *packet) {
 
 void l2_line_read(L2Slice *slice, const Packet *packet, uint32_t line, ByteMask bytes, uint32_t to[LINE_WORDS]) {
   uint32_t *data = slice->lines[line].data;
-  cells_read(slice->m, cells_packet(slice->m, packet), REGION_L2, row_of(slice, line), bytes_words_any(bytes), data);
+  if (cells_are_wanted(slice->m))
+    cells_read(slice->m, cells_packet(slice->m, packet), REGION_L2, row_of(slice, line), bytes_words_any(bytes), data);
   bytes_copy(to, data, bytes);
 }
 
 static void line_write(L2Slice *slice, const Packet *packet, uint32_t line, ByteMask bytes, const uint32_t from[LINE_WORDS]) {
-  const Who *who = cells_packet(slice->m, packet);
-  uint32_t *data = slice->lines[line].data, words = bytes_words_any(bytes), parts = words & ~bytes_words_all(bytes);
-  if (parts != 0) cells_read(slice->m, who, REGION_L2, row_of(slice, line), parts, data);
-  bytes_copy(data, from, bytes);
-  cells_written(slice->m, who, REGION_L2, row_of(slice, line), words, data);
+  uint32_t *data = slice->lines[line].data;
+  if (cells_are_wanted(slice->m)) {
+    const Who *who = cells_packet(slice->m, packet);
+    uint32_t words = bytes_words_any(bytes), parts = words & ~bytes_words_all(bytes);
+    if (parts != 0) cells_read(slice->m, who, REGION_L2, row_of(slice, line), parts, data);
+    bytes_copy(data, from, bytes);
+    cells_written(slice->m, who, REGION_L2, row_of(slice, line), words, data);
+  } else {
+    bytes_copy(data, from, bytes);
+  }
   slice->lines[line].valid = bytes_or(slice->lines[line].valid, bytes);
 }
 

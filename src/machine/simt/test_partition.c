@@ -84,7 +84,7 @@ static bool put(Rig *rig, const Packet *packet) {
   if (place == NULL) return false;
   *place = *packet;
   m->at.partition_times[sink * m->dims.l2_inputs + (uint32_t)(place - items)].ready_at = simt_now(m) + m->spec->l2_latency;
-  m->at.partitions[sink].next_at = 0;
+  slice_wake(m, sink);
   return true;
 }
 
@@ -99,7 +99,7 @@ static void take_reply(Rig *rig, uint32_t partition) {
   rig->times_replied[tag]++;
   rig->replies++;
   packet_queue_pop(&m->at.partitions[partition].output, items, m->dims.l2_queue);
-  m->at.partitions[partition].next_at = 0;
+  slice_wake(m, partition);
 }
 
 // One cycle; replies are taken with probability `drain` / 8. Goes straight to the next cycle in which anything happens.
