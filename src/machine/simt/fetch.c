@@ -40,7 +40,7 @@ static bool push(Simt *m, uint32_t sm, uint32_t warp, InstrWord word, uint32_t p
     FetchEvent event = {.who = who = who_warp(m, sm, warp, pc, WHO_NO_NUMBER), .word = &word};
     if (simt_obey(m, who, hooks_fetch(&m->hooks, &m->hook_machine, &event)) == VERDICT_STALL) return false;
   }
-  uint32_t place = (at->head + (uint32_t)at->buffered) % m->dims.buffer;
+  uint32_t place = ring_place(at->head + (uint32_t)at->buffered, m->dims.buffer);
   BufferEntry *entry = &simt_buffer(m, sm, warp)[place];
   *entry = (BufferEntry){.word = word, .pc = pc, .valid = 1};
   if (cells_are_wanted(m)) {
@@ -122,6 +122,7 @@ static void complete(Simt *m, uint32_t sm, uint32_t number, const uint32_t *word
   if (mshr.prefetch != 0) prefetch_filled(m, PREFETCH_INSTRUCTION, sm * m->dims.icache_lines + index, waiters > 0);
   memset(entry, 0, sizeof *entry);
   m->at.icache_times[sm * m->dims.icache_mshrs + number] = 0;
+  state->fetch_looks &= ~bit_of(number);
   state->fetch_stalled = 0;
   sm_wake(m, sm, simt_now(m) + 1);
   for (uint32_t i = 0; i < waiters; i++) {
@@ -190,6 +191,7 @@ static void look_second(Simt *m, uint32_t sm, uint32_t number) {
     simt_count(m, STAT_ICACHE2_ACCESSES, m->dims.icache2_lines > 0);
     simt_count(m, STAT_ICACHE2_MISSES, m->dims.icache2_lines > 0);
     *time = UINT64_MAX;
+    m->at.sms[sm].fetch_looks &= ~bit_of(number);
   } else {
     *time = simt_now(m) + 1;
     sm_wake(m, sm, *time);
@@ -199,8 +201,8 @@ static void look_second(Simt *m, uint32_t sm, uint32_t number) {
 static void look_for_misses(Simt *m, uint32_t sm) {
   const uint64_t *times = &m->at.icache_times[sm * m->dims.icache_mshrs];
   uint64_t now = simt_now(m);
-  for (uint32_t i = 0; i < m->dims.icache_mshrs; i++) {
-    if (times[i] == 0 || times[i] == UINT64_MAX) continue;
+  for (uint64_t left = m->at.sms[sm].fetch_looks; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctzll(left);
     if (times[i] <= now) look_second(m, sm, i);
     else sm_wake(m, sm, times[i]);
   }
@@ -212,6 +214,7 @@ static void look_for_misses(Simt *m, uint32_t sm) {
 static void look_later(Simt *m, uint32_t sm, uint32_t number) {
   uint64_t at = simt_now(m) + (m->dims.icache2_lines > 0 ? m->spec->icache2_latency : 1);
   m->at.icache_times[sm * m->dims.icache_mshrs + number] = at;
+  m->at.sms[sm].fetch_looks |= bit_of(number);
   sm_wake(m, sm, at);
 }
 
@@ -273,7 +276,7 @@ static void access_cache(Simt *m, uint32_t sm, uint32_t warp) {
 void fetch_cycle(Simt *m, uint32_t sm) {
   SmState *state = &m->at.sms[sm];
   uint64_t now = simt_now(m);
-  look_for_misses(m, sm);
+  if (state->fetch_looks != 0) look_for_misses(m, sm);
   uint64_t wants = state->fetch_wants & ~state->fetch_stalled;
   while (wants != 0) {
     uint64_t later = wants & (UINT64_MAX << (state->fetch_next % SIMT_MOST_WARPS));

@@ -505,19 +505,6 @@ static inline bool issue(Simt *m, Next *n) {
 
 // ---- The cycle -------------------------------------------------------------------------------------
 
-// Large warps are dealt to the schedulers as a whole.
-static uint64_t warps_of_scheduler(const Simt *m, uint32_t scheduler) {
-  uint32_t schedulers = m->dims.schedulers, together = max_u32((uint32_t)m->spec->scheduler_large_warp, 1);
-  if (schedulers == 1) return UINT64_MAX;
-  if (together == 1 && schedulers == 2) return UINT64_C(0x5555555555555555) << scheduler;
-  if (together == 1 && schedulers == 4) return UINT64_C(0x1111111111111111) << scheduler;
-  uint64_t set = 0;
-  for (uint32_t warp = 0; warp < SIMT_MOST_WARPS; warp++) {
-    if (scheduler_of_warp(m, warp) == scheduler) set |= bit_of(warp);
-  }
-  return set;
-}
-
 // First ready, first served needs to know of all warps since when they have been ready.
 static void note_ready(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set) {
   for (uint64_t left = set; left != 0; left &= left - 1) {
@@ -627,7 +614,7 @@ static bool issue_all(Simt *m, uint32_t sm, uint64_t may_go, uint32_t refused[ID
   SmState *state = &m->at.sms[sm];
   bool issued = false, has_say = m->spec->scheduler_policy == SCHEDULE_FRFS || plan_is_asked(m);
   for (uint32_t scheduler = 0; scheduler < m->dims.schedulers; scheduler++) {
-    uint64_t own = warps_of_scheduler(m, scheduler);
+    uint64_t own = m->dims.scheduler_warps[scheduler];
     if (has_say || state->schedulers[scheduler].wanted != 0) issued |= issue_wanted(m, sm, scheduler, own, refused);
     else if ((may_go & own) != 0) issued |= issue_from(m, sm, scheduler, may_go & own, refused);
     if (simt_has_trapped(m)) break;

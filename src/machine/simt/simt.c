@@ -333,7 +333,7 @@ static void sm_cycle(Simt *m, uint32_t sm) {
   if ((state->collect_used & ~state->collect_pending) != 0) execute_cycle(m, sm);
   if (state->collect_pending != 0) collect_cycle(m, sm);
   if (issue_cycle(m, sm)) account_issued(m, sm);
-  fetch_cycle(m, sm);
+  if ((state->fetch_looks | (state->fetch_wants & ~state->fetch_stalled)) != 0) fetch_cycle(m, sm);
   if (places_are_wanted(m)) simt_tell_levels(m, sm, m->at.sms[sm].block_slots);
 }
 

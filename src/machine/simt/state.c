@@ -114,9 +114,18 @@ static void dims_of_memory(const Spec *spec, SimtDims *d) {
                         .latency = 0}; // spent in the slice's miss register, not in the queue: see l2_fill
 }
 
+// Large warps are dealt to the schedulers as a whole.
+static void deal_warps(const Spec *spec, SimtDims *d) {
+  uint32_t together = max_u32(narrow(spec->scheduler_large_warp), 1);
+  for (uint32_t warp = 0; warp < SIMT_MOST_WARPS; warp++) {
+    d->scheduler_warps[warp / together % max_u32(d->schedulers, 1) % SIMT_MOST_SCHEDULERS] |= UINT64_C(1) << warp;
+  }
+}
+
 void simt_dims(const Spec *spec, SimtDims *dims) {
   *dims = (SimtDims){0};
   dims_of_sm(spec, dims);
+  deal_warps(spec, dims);
   dims_of_memory(spec, dims);
 }
 

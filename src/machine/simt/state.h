@@ -110,6 +110,7 @@ typedef struct SmState {
   uint64_t wants_ldst;                           // of them: wait for a place in the load/store queue
   uint64_t fetch_wants;                          // warps with room in their buffer and no miss under way
   uint64_t fetch_stalled;                        // of them: found no miss register
+  uint64_t fetch_looks;                          // bit i: instruction miss register i is to look into the second level
   uint64_t sp_busy_until;                        // some SP works until then (idle statistics)
   uint64_t sp_partial;                           // bit s: SP s works for an instruction that leaves lanes idle
   uint64_t collect_used;                         // bit i: collector i holds an instruction
@@ -440,7 +441,8 @@ typedef struct Mark { // beside a line of a cache
 
 // Sizes that follow from a Spec.
 typedef struct SimtDims {
-  uint32_t acts;         // 1: hooks need actions
+  uint64_t scheduler_warps[SIMT_MOST_SCHEDULERS]; // of each scheduler: warps that it may have
+  uint32_t acts;                                  // 1: hooks need actions
   uint32_t held;         // lines for held stores in each SM; 0: no hook holds any
   uint32_t mirror_lines; // that mirrors of an SM keep of their own stores; 0: they do not see them
   uint32_t mirror_free;  // cycles of a mirror's load that costs nothing; 0: loads of mirrors are like others
