@@ -28,6 +28,7 @@ typedef struct RowFunctions {
   uint32_t (*matching)(const uint64_t address[WARP_LANES], uint64_t mask, uint64_t value);
   // Bytes of a line of 128 that the lanes use, `bytes` each, a power of two up to 16.
   void (*bytes_of)(const uint64_t address[WARP_LANES], uint32_t lanes, uint32_t bytes, uint64_t half[2]);
+  uint32_t (*words_of)(const uint64_t address[WARP_LANES]); // of a line of 128 bytes: that the lanes' addresses name, all lanes
   RowExtent (*extent)(const uint64_t address[WARP_LANES], uint32_t lanes); // of the lanes' addresses; lanes is not 0
   // to[lane] = from[address % 128 / 4] in those of the lanes whose word is one of `words`.
   void (*deliver)(const uint32_t from[WARP_LANES], uint32_t words, const uint64_t address[WARP_LANES], uint32_t lanes,

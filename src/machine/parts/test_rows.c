@@ -66,6 +66,9 @@ static void check_addresses(const RowFunctions *rows, const Input *in) {
   assert_int_equal(rows->place(in->low, NULL, offset, in->lanes, &first, both), is_good);
   assert_memory_equal(both, place, sizeof both);
   rows->add(in->low, NULL, offset, in->lanes, sum);
+  uint64_t again[WARP_LANES];
+  assert_int_equal(rows->translate((const uint32_t(*)[WARP_LANES])sum, in->lanes, &first, again), is_good);
+  assert_memory_equal(again, both, sizeof again);
   for (unsigned i = 0; i < WARP_LANES; i++) {
     assert_int_equal(sum[0][i], has(in, i) ? in->low[i] + (uint32_t)offset : 0);
     assert_int_equal(sum[1][i], 0);
@@ -85,6 +88,9 @@ static void check_lines(const RowFunctions *rows, const Input *in) {
     extent.most = max_u64(extent.most, in->address[i]);
   }
   assert_int_equal(rows->matching(in->address, mask, value), lanes);
+  uint32_t words = 0;
+  for (unsigned i = 0; i < WARP_LANES; i++) words |= 1u << in->address[i] / 4 % 32;
+  assert_int_equal(rows->words_of(in->address), words);
   rows->bytes_of(in->address, in->lanes, bytes, half);
   assert_memory_equal(half, wanted, sizeof half);
   if (in->lanes == 0) return;

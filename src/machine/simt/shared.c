@@ -97,20 +97,6 @@ typedef struct OneRow {
   uint32_t row, units;
 } OneRow;
 
-// Do all lanes want words of the same row? Mostly: then this one look at the addresses is enough to tell them.
-static bool is_one_row(const uint64_t address[WARP_LANES], OneRow *one) {
-  uint64_t first = address[0] / 4, others = 0;
-  uint32_t units = 0;
-  if ((address[0] ^ address[WARP_LANES - 1]) >= LINE_BYTES) return false;
-  for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-    uint64_t word = address[lane] / 4;
-    others |= word ^ first;
-    units |= 1u << word % LINE_WORDS;
-  }
-  *one = (OneRow){(uint32_t)first / LINE_WORDS, units};
-  return others < LINE_WORDS;
-}
-
 // The words of one row that all lanes touch, `words` of them from first[lane] on. Four at a time: it is run for every access that is told.
 static uint32_t units_of_row(const uint32_t first[WARP_LANES], uint32_t words) {
   uint32_t units = 0;
@@ -256,9 +242,12 @@ static uint32_t atomic(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes) {
 }
 
 uint32_t shared_access(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes, RowExtent extent) {
+  // Mostly all lanes want words of the same row: then one look at the addresses is enough to tell them.
   bool is_told = cells_are_wanted(m) && lanes == UINT32_MAX && memop_lane_bytes(op) == 4;
+  bool is_one = is_told && extent.least / LINE_BYTES == extent.most / LINE_BYTES;
   OneRow found;
-  Reach reach = {extent.most, is_told && is_one_row(op->address, &found) ? &found : NULL};
+  if (is_one) found = (OneRow){(uint32_t)(extent.least / 4) / LINE_WORDS, m->rows->words_of(op->address)};
+  Reach reach = {extent.most, is_one ? &found : NULL};
   uint32_t groups, passes = passes_of(m->spec, m->rows, extent, op->address, lanes, memop_lane_bytes(op), &groups);
   if (op->action == ACTION_ATOMIC) passes = max_u32(atomic(m, sm, op, lanes), groups);
   else if (op->action == ACTION_STORE) store(m, sm, op, lanes, reach);

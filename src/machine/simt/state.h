@@ -443,9 +443,9 @@ typedef struct Mark { // beside a line of a cache
 typedef struct SimtDims {
   uint64_t scheduler_warps[SIMT_MOST_SCHEDULERS]; // of each scheduler: warps that it may have
   uint32_t acts;                                  // 1: hooks need actions
-  uint32_t held;         // lines for held stores in each SM; 0: no hook holds any
-  uint32_t mirror_lines; // that mirrors of an SM keep of their own stores; 0: they do not see them
-  uint32_t mirror_free;  // cycles of a mirror's load that costs nothing; 0: loads of mirrors are like others
+  uint32_t held;                                  // lines for held stores in each SM; 0: no hook holds any
+  uint32_t mirror_lines;                          // that mirrors of an SM keep of their own stores; 0: they do not see them
+  uint32_t mirror_free;                           // cycles of a mirror's load that costs nothing; 0: loads of mirrors are like others
   uint32_t sms, tpcs, warps, blocks, register_rows, shared_rows, stack, schedulers;
   uint32_t collectors, memops, gathers, out, buffer, plans, tickets;
   uint32_t sps, sp_lanes, sfu_lanes, fp64_lanes, tensor_lanes, ldst_lanes;

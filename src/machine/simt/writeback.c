@@ -103,8 +103,9 @@ void writeback_rows(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, ui
 }
 
 // Whose outputs the result leaves. What a fault has made of the instruction may have no unit: it was in an SP, then.
-static SimtRegion output_region(const Instr *instr) {
-  switch (port_of(instr)) {
+static SimtRegion output_region(const Simt *m, const Instr *instr) {
+  Facts own;
+  switch ((Port)facts_at(m, instr, &own)->port) {
   case PORT_SFU: return REGION_UNIT_SFU;
   case PORT_FP64: return REGION_UNIT_FP64;
   case PORT_TENSOR: return REGION_UNIT_TENSOR;
@@ -116,7 +117,7 @@ static Verdict ask(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
   if ((m->wants & WANT_RESULT) == 0) return VERDICT_PASS;
   const Uop *uop = &flight->uop;
   Facts own;
-  SimtRegion region = output_region(instr);
+  SimtRegion region = output_region(m, instr);
   const Who *who = who_uop(m, sm, uop);
   PartView view;
   part_view(m, sm, uop, who, &view);
