@@ -8,6 +8,8 @@
 #include "machine/simt/facts.h"
 #include "machine/simt/plan.h"
 
+#define ALWAYS_INLINE __attribute__((always_inline)) // calls cost more than what they do: there are some fifty for each instruction
+
 // ---- Scoreboard ------------------------------------------------------------------------------------
 
 static inline bool board_is_free(const Scoreboard *board, const Scoreboard *marks) {
@@ -221,7 +223,7 @@ static inline bool sees_at_once(const Simt *m, Next *n) {
 }
 
 // IDLE_NONE: it can issue now. Warps that cannot are put to sleep where something will wake them; lines that are missing are asked for.
-static inline IdleReason look(Simt *m, Next *n) {
+ALWAYS_INLINE static inline IdleReason look(Simt *m, Next *n) {
   SimtWarp *at = n->at = simt_warp(m, n->sm, n->warp);
   if (__builtin_expect(at->has_rest != 0, 0)) return look_at_rest(m, n);
   if (at->next_issue_at > simt_now(m)) {
@@ -477,7 +479,7 @@ static bool issue_planned(Simt *m, const Next *n, Uop *uop) {
 }
 
 // False: it did not.
-static inline bool issue(Simt *m, Next *n) {
+ALWAYS_INLINE static inline bool issue(Simt *m, Next *n) {
   if (n->is_rest) return rest_issue(m, n);
   if (!read_word(m, n)) return skip(m, n);
   if (simt_has_trapped(m)) return false;
@@ -506,7 +508,7 @@ static inline bool issue(Simt *m, Next *n) {
 // ---- The cycle -------------------------------------------------------------------------------------
 
 // First ready, first served needs to know of all warps since when they have been ready.
-static void note_ready(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set) {
+static __attribute__((noinline)) void note_ready(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set) {
   for (uint64_t left = set; left != 0; left &= left - 1) {
     Next n = {.sm = sm, .scheduler = scheduler, .warp = (uint32_t)__builtin_ctzll(left)};
     bool ready = look(m, &n) == IDLE_NONE;
@@ -521,7 +523,7 @@ static inline uint64_t asleep_warps(const SmState *state) {
          state->waits[IDLE_PIPELINE];
 }
 
-static bool try_warp(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, uint32_t refused[IDLE_REASONS]) {
+ALWAYS_INLINE static inline bool try_here(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, uint32_t refused[IDLE_REASONS]) {
   Next n; // filled by hand: its scratch is large and need not be zero
   n.sm = sm, n.scheduler = scheduler, n.warp = warp, n.is_rest = false, n.instr = NULL, n.facts = NULL;
   IdleReason reason = look(m, &n);
@@ -542,6 +544,10 @@ static bool try_warp(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, ui
   return false;
 }
 
+static __attribute__((noinline)) bool try_warp(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, uint32_t refused[IDLE_REASONS]) {
+  return try_here(m, sm, scheduler, warp, refused);
+}
+
 // The warps of a scheduler that may go, one after the other, until one does. Others than round robin and two-level ask schedule.c.
 static bool issue_from(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set, uint32_t refused[IDLE_REASONS]) {
   const SmState *state = &m->at.sms[sm];
@@ -557,7 +563,7 @@ static bool issue_from(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set, u
       warp = schedule_pick(m, sm, scheduler, set, 0);
       if (warp >= SIMT_MOST_WARPS) return false;
     }
-    if (try_warp(m, sm, scheduler, warp, refused)) return true;
+    if (try_here(m, sm, scheduler, warp, refused)) return true;
     if (simt_has_trapped(m)) return false;
     set &= ~bit_of(warp);
   }
