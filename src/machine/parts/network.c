@@ -225,7 +225,8 @@ bool network_cycle(Network *network, uint64_t now, const bool *sink_has_room, Ne
   round.sink_has_room = sink_has_room;
   round.next = UINT64_MAX;
   round.waits_for_sink = false;
-  for (uint32_t w = 0; w < words; w++) round.wanted[w] = 0; // mostly one: no call
+  round.wanted[0] = 0;
+  if (words > 1) memset(round.wanted, 0, words * sizeof round.wanted[0]);
   for (uint32_t w = 0; w < words; w++) {
     for (uint64_t left = control->active[w]; left != 0; left &= left - 1) {
       contend(network, &round, w * 64 + (uint32_t)__builtin_ctzll(left));

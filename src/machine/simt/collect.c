@@ -151,9 +151,7 @@ void collect_release(Simt *m, uint32_t sm, uint32_t place) {
   if (places_are_wanted(m)) simt_release(m, who_uop(m, sm, &collector->uop), REGION_COLLECTOR, REGION_COLLECTOR_MASK, row_of(m, collector));
   state->collect_used &= ~(UINT64_C(1) << index);
   state->collect_port[index] = 0;
-  state->collect_count--;
-  for (; place < state->collect_count; place++) state->collect_order[place] = state->collect_order[place + 1]; // they are few
-  state->collect_order[state->collect_count] = 0;
+  list_remove(state->collect_order, state->collect_count--, place);
   memset(collector, 0, offsetof(Collector, row) + rows * sizeof collector->row[0]);
   if (collect_replays(m, sm) > 0) sm_wake(m, sm, simt_now(m) + 1);
 }

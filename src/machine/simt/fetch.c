@@ -40,7 +40,7 @@ static bool push(Simt *m, uint32_t sm, uint32_t warp, InstrWord word, uint32_t p
     FetchEvent event = {.who = who = who_warp(m, sm, warp, pc, WHO_NO_NUMBER), .word = &word};
     if (simt_obey(m, who, hooks_fetch(&m->hooks, &m->hook_machine, &event)) == VERDICT_STALL) return false;
   }
-  uint32_t place = ring_place(at->head + (uint32_t)at->buffered, m->dims.buffer);
+  uint32_t place = ring_next(at->head + (uint32_t)at->buffered, m->dims.buffer);
   BufferEntry *entry = &simt_buffer(m, sm, warp)[place];
   *entry = (BufferEntry){.word = word, .pc = pc, .valid = 1};
   if (cells_are_wanted(m)) {

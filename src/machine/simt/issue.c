@@ -168,7 +168,7 @@ static inline Seen next_see(const Simt *m, Next *n) {
   const SimtWarp *at = n->at;
   size_t index = (size_t)(at - m->at.warps);
   n->top = &m->at.entries[index * m->dims.stack + at->warp.stack.depth - 1];
-  n->entry = &m->at.buffers[index * m->dims.buffer + ring_place(at->head, m->dims.buffer)];
+  n->entry = &m->at.buffers[index * m->dims.buffer + ring_next(at->head, m->dims.buffer)];
   n->pc = n->top->pc;
   n->mask = n->top->mask;
   if ((at->buffered > 0 ? n->entry->pc : at->fetch_pc) != n->pc) return SEEN_ELSEWHERE;
@@ -210,7 +210,7 @@ static inline bool sees_at_once(const Simt *m, Next *n) {
   uint32_t level = at->warp.stack.depth - 1;
   if (level >= m->dims.stack) return false;
   SimtEntry *top = n->top = &m->at.entries[index * m->dims.stack + level];
-  BufferEntry *entry = n->entry = &m->at.buffers[index * m->dims.buffer + ring_place(at->head, m->dims.buffer)];
+  BufferEntry *entry = n->entry = &m->at.buffers[index * m->dims.buffer + ring_next(at->head, m->dims.buffer)];
   uint32_t pc = n->pc = top->pc;
   n->mask = top->mask;
   if (!entry_is_ready(top) || pc == top->reconverge || top->mask == 0 || entry->pc != pc || at->buffered == 0) return false;
@@ -360,7 +360,7 @@ bool issue_told(Simt *m, const Next *n, uint32_t threads, uint32_t idle) { retur
 static inline void pop_buffer(Simt *m, const Next *n) {
   SimtWarp *at = n->at;
   *n->entry = (BufferEntry){.valid = 0};
-  at->head = (uint8_t)ring_place(at->head + 1u, m->dims.buffer);
+  at->head = (uint8_t)ring_next(at->head + 1u, m->dims.buffer);
   at->buffered--;
   at->arriving = (uint8_t)min_u32(at->arriving, at->buffered);
   if (at->fetch_wait == 0) m->at.sms[n->sm].fetch_wants |= bit_of(n->warp);
@@ -375,7 +375,7 @@ static void follow_flow(Simt *m, const Next *n) {
     return;
   }
   uint32_t pc = simt_entries(m, n->sm, n->warp)[at->warp.stack.depth - 1].pc;
-  uint32_t buffered = at->buffered > 0 ? simt_buffer(m, n->sm, n->warp)[ring_place(at->head, m->dims.buffer)].pc : at->fetch_pc;
+  uint32_t buffered = at->buffered > 0 ? simt_buffer(m, n->sm, n->warp)[ring_next(at->head, m->dims.buffer)].pc : at->fetch_pc;
   if (pc != buffered) fetch_restart(m, n->sm, n->warp, pc);
 }
 
@@ -652,7 +652,7 @@ static bool still_waits(Simt *m, const Next *n) {
   if ((at->valid & 1) == 0) return true;
   if (!top_is_ready(m, n) && !control_front(m, n->sm, n->warp)) return true;
   uint32_t pc = simt_entries(m, n->sm, n->warp)[at->warp.stack.depth - 1].pc;
-  const BufferEntry *entry = &simt_buffer(m, n->sm, n->warp)[ring_place(at->head, m->dims.buffer)];
+  const BufferEntry *entry = &simt_buffer(m, n->sm, n->warp)[ring_next(at->head, m->dims.buffer)];
   if (at->buffered == 0) return at->fetch_pc == pc;
   if (entry->pc != pc) return false;
   Instr scratch;

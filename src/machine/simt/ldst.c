@@ -13,14 +13,14 @@ static MemOp *memop_at(const Simt *m, uint32_t sm, uint32_t index) { return &m->
 void ldst_enqueue(Simt *m, uint32_t sm, uint32_t entry) {
   SmState *state = &m->at.sms[sm];
   ASSERT(state->memory_count < SIMT_MEMORY_RING);
-  state->memory_ring[ring_place(state->memory_head + state->memory_count, SIMT_MEMORY_RING)] = (uint16_t)entry;
+  state->memory_ring[ring_next(state->memory_head + state->memory_count, SIMT_MEMORY_RING)] = (uint16_t)entry;
   state->memory_count++;
 }
 
 static void leave_ring(SmState *state) {
   state->memory_ring[state->memory_head] = 0;
   state->memory_count--;
-  state->memory_head = state->memory_count == 0 ? 0 : ring_place(state->memory_head + 1, SIMT_MEMORY_RING);
+  state->memory_head = state->memory_count == 0 ? 0 : ring_next(state->memory_head + 1, SIMT_MEMORY_RING);
 }
 
 // ---- Dispatch ----------------------------------------------------------------------------------------
@@ -398,9 +398,7 @@ static void write_back(Simt *m, uint32_t sm) {
   SmState *state = &m->at.sms[sm];
   uint32_t index = state->done_queue[0];
   if (memop_at(m, sm, index)->ready_at <= simt_now(m)) {
-    state->done_count--;
-    for (uint64_t i = 0; i < state->done_count; i++) state->done_queue[i] = state->done_queue[i + 1]; // they are few
-    state->done_queue[state->done_count] = 0;
+    list_remove(state->done_queue, (uint32_t)state->done_count--, 0);
     retire(m, sm, index);
   }
   if (state->done_count > 0) sm_wake(m, sm, max_u64(memop_at(m, sm, state->done_queue[0])->ready_at, simt_now(m) + 1));

@@ -99,6 +99,20 @@ static inline BufferEntry *simt_buffer(const Simt *m, uint32_t sm, uint32_t warp
 }
 // A place of a ring, or any other index that only a fault brings past the end: a division costs more than all the rest.
 static inline uint32_t ring_place(uint32_t index, uint32_t room) { return __builtin_expect(index < room, 1) ? index : index % room; }
+// The place after the last of a ring's; `index` is below 2 * room. No branch: which way it goes is hard to foresee.
+static inline uint32_t ring_next(uint32_t index, uint32_t room) { return index >= room ? index - room : index; }
+// Takes number `place` out of a list of `count` bytes; what is behind the list is zero. Lists are short.
+static inline void list_remove(uint8_t *list, uint32_t count, uint32_t place) {
+  uint64_t all, before = (UINT64_C(1) << 8 * (place & 7)) - 1;
+  if (__builtin_expect(count > 8, 0)) {
+    memmove(&list[place], &list[place + 1], count - 1 - place);
+    list[count - 1] = 0;
+    return;
+  }
+  memcpy(&all, list, sizeof all);
+  all = (all & before) | (all >> 8 & ~before);
+  memcpy(list, &all, sizeof all);
+}
 static inline uint32_t count_lanes(uint32_t lanes) { // faster than a call where the processor's own cannot be used
   lanes -= lanes >> 1 & 0x55555555;
   lanes = (lanes & 0x33333333) + (lanes >> 2 & 0x33333333);
@@ -110,7 +124,7 @@ static inline void simt_count(Simt *m, StatId stat, uint64_t by) { m->at.stats->
 // The SM does something again in that cycle, or earlier.
 static inline void sm_wake(Simt *m, uint32_t sm, uint64_t cycle) {
   SmState *state = &m->at.sms[sm];
-  if (cycle < state->wake_at) state->wake_at = cycle;
+  state->wake_at = min_u64(state->wake_at, cycle);
 }
 
 // So does the slice.

@@ -191,9 +191,7 @@ static void release(Simt *m, uint32_t sm, uint32_t place) {
     simt_release(m, who_uop(m, sm, &flight->uop), REGION_LATCH, REGION_LATCH_PRED, (uint64_t)sm * SIMT_FLIGHTS + index);
   state->flights_used &= ~(1u << index);
   part_ends(m, sm, &flight->uop);
-  state->flight_count--;
-  for (; place < state->flight_count; place++) state->flight_queue[place] = state->flight_queue[place + 1]; // they are few
-  state->flight_queue[state->flight_count] = 0;
+  list_remove(state->flight_queue, state->flight_count--, place);
   FlightOperands *operands = flight_operands(m, sm, index);
   if (flight->operand_rows != 0) memset(operands->row, 0, flight->operand_rows * sizeof operands->row[0]);
   memset(flight, 0, offsetof(Flight, row) + max_u32(flight->rows, 1) * sizeof flight->row[0]); // row 0 is open to faults
