@@ -163,6 +163,7 @@ static bool allocate(Simt *m, uint32_t sm, uint64_t address, uint32_t *index) {
 
 // Words of which a write changes some bytes and keeps others that count: they are read first.
 static void tell_kept(Simt *m, uint32_t sm, uint32_t index, ByteMask written) {
+  if (!cells_are_wanted(m)) return;
   CacheLine *line = &lines_of(m, sm)[index];
   uint32_t kept = bytes_words_any(bytes_but(line->valid, written)) & bytes_words_any(written);
   if (kept != 0) cells_read(m, cells_sm(m, sm), REGION_L1D, row_of(m, sm, index), kept, line->data);
