@@ -2,7 +2,7 @@
 // reply queues. Back-pressure runs from the last of them to the first.
 #include "machine/simt/simt.h"
 
-enum { MOST_SINKS = 2048, LONG_ACCESS = 1000 }; // SMs or partitions: config.def's limits; cycles: STAT_MEMORY_LONG
+enum { LONG_ACCESS = 1000 }; // cycles: STAT_MEMORY_LONG
 
 static void tell_request_place(void *context, uint64_t place, const Packet *packet, bool taken) {
   Simt *m = context;
@@ -72,7 +72,7 @@ bool sm_send(Simt *m, uint32_t sm, Packet *packet) {
   }
   packet_copy(packet_queue_push(queue, items, m->dims.out), packet);
   m->at.core->packets++;
-  m->at.core->sent++;
+  m->at.core->sent_from[sm / 64] |= UINT64_C(1) << sm % 64;
   sm_wake(m, sm, now + 1); // the networks look at the queues again next cycle
   return true;
 }
@@ -91,26 +91,31 @@ static void deliver_request(void *context, uint32_t sink, const Packet *packet) 
   slice_wake(m, sink);
 }
 
+static void send_request(Simt *m, Network *network, uint32_t sm) {
+  uint64_t now = simt_now(m);
+  PacketQueue *queue = &m->at.out_queues[sm];
+  Packet *items = &m->at.out_packets[sm * m->dims.out], *front = packet_queue_front(queue, items, m->dims.out);
+  if (front == NULL || !network_can_send(network, sm)) return;
+  packet_enters(front, STAGE_NETWORK, now);
+  if (__builtin_expect(m->dims.acts != 0, 0)) join_left(m, sm, front);
+  simt_count(m, STAT_NETWORK_REQUESTS, 1);
+  simt_count(m, STAT_NETWORK_BYTES, packet_wire_bytes(front));
+  simt_count(m, STAT_NETWORK_WAIT, now - min_u64(front->sent_at, now));
+  network_send(network, sm, front->partition % m->dims.partitions, front, now);
+  packet_queue_pop(queue, items, m->dims.out);
+  if (packet_queue_empty(queue)) m->at.core->sent_from[sm / 64] &= ~(UINT64_C(1) << sm % 64);
+  sm_wake(m, sm, now + 1);
+}
+
 // True: packets were sent, or wait for the network to take them.
 static bool send_requests(Simt *m) {
-  Network own = request_network(m), *network = &own;
-  uint64_t now = simt_now(m);
+  Network network = request_network(m);
   bool busy = false;
-  for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
-    PacketQueue *queue = &m->at.out_queues[sm];
-    if (packet_queue_empty(queue)) continue;
-    busy = true;
-    if (!network_can_send(network, sm)) continue;
-    Packet *items = &m->at.out_packets[sm * m->dims.out], *front = packet_queue_front(queue, items, m->dims.out);
-    packet_enters(front, STAGE_NETWORK, now);
-    if (__builtin_expect(m->dims.acts != 0, 0)) join_left(m, sm, front);
-    simt_count(m, STAT_NETWORK_REQUESTS, 1);
-    simt_count(m, STAT_NETWORK_BYTES, packet_wire_bytes(front));
-    simt_count(m, STAT_NETWORK_WAIT, now - min_u64(front->sent_at, now));
-    network_send(network, sm, front->partition % m->dims.partitions, front, now);
-    packet_queue_pop(queue, items, m->dims.out);
-    m->at.core->sent -= m->at.core->sent > 0;
-    sm_wake(m, sm, now + 1);
+  for (uint32_t w = 0; w * 64 < m->dims.sms; w++) {
+    for (uint64_t left = m->at.core->sent_from[w]; left != 0; left &= left - 1) {
+      send_request(m, &network, w * 64 + (uint32_t)__builtin_ctzll(left));
+      busy = true;
+    }
   }
   return busy;
 }
@@ -125,23 +130,28 @@ static void deliver_reply(void *context, uint32_t sink, const Packet *packet) {
   sm_wake(m, sink, simt_now(m));
 }
 
-static bool send_replies(Simt *m) {
-  Network own = reply_network(m), *network = &own;
-  bool busy = false;
+static void send_reply(Simt *m, Network *network, uint32_t partition) {
   uint32_t room = m->dims.l2_queue;
-  for (uint32_t i = 0; i < m->dims.partitions; i++) {
-    PacketQueue *queue = &m->at.partitions[i].output;
-    if (packet_queue_empty(queue)) continue;
-    busy = true;
-    if (!network_can_send(network, i)) continue;
-    Packet *items = &m->at.partition_outputs[i * room];
-    const Packet *front = packet_queue_front(queue, items, room);
-    simt_count(m, STAT_NETWORK_REPLIES, 1);
-    simt_count(m, STAT_NETWORK_BYTES, packet_wire_bytes(front));
-    network_send(network, i, front->sm % m->dims.sms, front, simt_now(m));
-    packet_queue_pop(queue, items, room);
-    m->at.core->replied -= m->at.core->replied > 0;
-    slice_wake(m, i);
+  PacketQueue *queue = &m->at.partitions[partition].output;
+  Packet *items = &m->at.partition_outputs[partition * room];
+  const Packet *front = packet_queue_front(queue, items, room);
+  if (front == NULL || !network_can_send(network, partition)) return;
+  simt_count(m, STAT_NETWORK_REPLIES, 1);
+  simt_count(m, STAT_NETWORK_BYTES, packet_wire_bytes(front));
+  network_send(network, partition, front->sm % m->dims.sms, front, simt_now(m));
+  packet_queue_pop(queue, items, room);
+  if (packet_queue_empty(queue)) m->at.core->replied_from[partition / 64] &= ~(UINT64_C(1) << partition % 64);
+  slice_wake(m, partition);
+}
+
+static bool send_replies(Simt *m) {
+  Network network = reply_network(m);
+  bool busy = false;
+  for (uint32_t w = 0; w * 64 < m->dims.partitions; w++) {
+    for (uint64_t left = m->at.core->replied_from[w]; left != 0; left &= left - 1) {
+      send_reply(m, &network, w * 64 + (uint32_t)__builtin_ctzll(left));
+      busy = true;
+    }
   }
   return busy;
 }
@@ -231,7 +241,7 @@ void sm_take_reply(Simt *m, uint32_t sm) {
 // ---- Both --------------------------------------------------------------------------------------------
 
 static bool cycle_of_replies(Simt *m, uint64_t *next) {
-  bool has_room[MOST_SINKS];
+  bool has_room[SIMT_MOST_SINKS];
   *next = m->at.replies_control->wake_at;
   if (simt_now(m) < *next) return false;
   Network network = reply_network(m);
@@ -240,7 +250,7 @@ static bool cycle_of_replies(Simt *m, uint64_t *next) {
 }
 
 static bool cycle_of_requests(Simt *m, uint64_t *next) {
-  bool has_room[MOST_SINKS];
+  bool has_room[SIMT_MOST_SINKS];
   *next = m->at.request_control->wake_at;
   if (simt_now(m) < *next) return false;
   Network network = request_network(m);
@@ -253,9 +263,9 @@ bool interconnect_cycle(Simt *m, uint64_t *next) {
   if (core->packets == 0) return false;
   uint64_t now = simt_now(m), request_next, reply_next;
   bool moved = cycle_of_replies(m, &reply_next);
-  bool busy = core->replied != 0 && send_replies(m);
+  bool busy = send_replies(m);
   moved |= cycle_of_requests(m, &request_next);
-  busy |= core->sent != 0 && send_requests(m);
+  busy |= send_requests(m);
   *next = min_u64(*next, busy || moved ? now + 1 : min_u64(request_next, reply_next));
   return moved;
 }

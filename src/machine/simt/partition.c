@@ -164,7 +164,7 @@ static bool output_is_full(const L2Slice *slice) { return packet_queue_full(&sli
 // The reply's place in the output queue: everything of the request but its data.
 static Packet *reply_to(L2Slice *slice, const Packet *request, PacketKind kind) {
   uint32_t room = slice->m->dims.l2_queue;
-  slice->m->at.core->replied++;
+  slice->m->at.core->replied_from[slice->index / 64] |= UINT64_C(1) << slice->index % 64;
   Packet *reply = packet_queue_push(&slice->state->output, &slice->m->at.partition_outputs[slice->index * room], room);
   memcpy(reply, request, offsetof(Packet, data));
   reply->kind = (uint8_t)kind;

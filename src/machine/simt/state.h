@@ -36,6 +36,7 @@ enum {
   SIMT_MOST_RANGES = 128,
   SIMT_ACTIONS = 16,       // of an SM that wait to be carried out
   SIMT_MOST_SMS = 1024,    // config.def's limit
+  SIMT_MOST_SINKS = 2048,  // SMs or slices: config.def's limits
   SIMT_PLAN_OWNERS = 16,   // the most warps in one part: a large warp and its guests
   SIMT_MOST_PLANS = 320,   // per SM: a bit mask
   SIMT_MOST_TICKETS = 384, // per SM: a bit mask
@@ -57,12 +58,13 @@ typedef struct SimtCore {
   uint32_t trap_sm, trap_warp, trap_pc, trap_lane;
   uint64_t trap_address;
   uint32_t trap_space, trap_bytes;
-  uint64_t resident;       // blocks in all SMs
-  uint64_t packets;        // requests without their reply: the interconnect rests when there are none
-  uint64_t local_touched;  // bytes of each warp's local memory, from its start, that may not be zero
-  uint64_t slices_at;      // the least next_at of all slices
-  uint64_t controllers_at; // no DRAM controller has anything to do before that
-  uint32_t sent, replied;  // packets in the SMs' output queues; in the slices'
+  uint64_t resident;                           // blocks in all SMs
+  uint64_t packets;                            // requests without their reply: the interconnect rests when there are none
+  uint64_t local_touched;                      // bytes of each warp's local memory, from its start, that may not be zero
+  uint64_t slices_at;                          // the least next_at of all slices
+  uint64_t controllers_at;                     // no DRAM controller has anything to do before that
+  uint64_t sent_from[SIMT_MOST_SMS / 64];      // bit i: the output queue of SM i holds packets
+  uint64_t replied_from[SIMT_MOST_SINKS / 64]; // likewise of slices
 } SimtCore;
 
 typedef struct SchedulerState {
