@@ -61,7 +61,7 @@ static void test_machines(void **state) {
   expect_error("no structures");
   redoubt_machine_close(functional);
   redoubt_machine_close(NULL);
-  assert_string_equal(redoubt_builtin_machine(0), "fermi-gtx480");
+  assert_string_equal(redoubt_builtin_machine(0), "ampere-a100");
   assert_null(redoubt_builtin_workload(100000));
 }
 

@@ -167,8 +167,8 @@ static void groups_hold_all_energy(void **state) {
   assert_true(groups.count < POWER_MOST_GROUPS);
   assert_near(sum, all.total);
   assert_near(protection, all.event[ENERGY_compare] + all.event[ENERGY_compare_point] + all.event[ENERGY_hold] +
-                              all.event[ENERGY_check_bit] + all.event[ENERGY_moved] + all.event[ENERGY_hint] +
-                              all.leak[LEAKAGE_leak_scheme]);
+                              all.event[ENERGY_hold_line] + all.event[ENERGY_compare_sector] + all.event[ENERGY_check_bit] +
+                              all.event[ENERGY_moved] + all.event[ENERGY_hint] + all.leak[LEAKAGE_leak_scheme]);
 }
 
 static void a_machine_without_numbers_has_no_model(void **state) {
