@@ -84,6 +84,7 @@ typedef struct LaunchRequest {
   const void *const *arguments; // one pointer per kernel parameter, as cudaLaunchKernel's
   uint32_t argument_count;
   bool cooperative;
+  uint32_t cluster[3]; // blocks of a cluster; zeros: what the kernel says, or none
 } LaunchRequest;
 
 // What one launch did; kept by the device in order.

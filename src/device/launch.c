@@ -86,6 +86,28 @@ static bool check_cooperative(Device *device, const LaunchRequest *request, cons
   return device_fail(device, "cooperative launch of %" PRIu64 " blocks: %" PRIu64 " fit on the device at once", blocks, room);
 }
 
+// The blocks of a cluster run at the same time, wherever they fit. `cluster`: what was asked for, or what the kernel says.
+static bool check_cluster(Device *device, const LaunchRequest *request, const Function *kernel, const uint32_t cluster[3]) {
+  uint64_t blocks = 1;
+  if (cluster[0] == 0) return true;
+  for (int i = 0; i < 3; i++) {
+    if (kernel->cluster[0] != 0 && cluster[i] != kernel->cluster[i])
+      return device_fail(device, "kernel '%s' must be launched in clusters of %u x %u x %u blocks", kernel->name, kernel->cluster[0],
+                         kernel->cluster[1], kernel->cluster[2]);
+    if (cluster[i] == 0 || request->grid[i] % cluster[i] != 0)
+      return device_fail(device, "a grid of %u x %u x %u blocks cannot be cut into clusters of %u x %u x %u", request->grid[0],
+                         request->grid[1], request->grid[2], cluster[0], cluster[1], cluster[2]);
+    blocks = min_u64(blocks * cluster[i], UINT32_MAX);
+  }
+  if (blocks > MOST_CLUSTER_BLOCKS)
+    return device_fail(device, "a cluster of %" PRIu64 " blocks: the most is %d", blocks, MOST_CLUSTER_BLOCKS);
+  if (shared_bytes_of(kernel, request->dynamic_shared_bytes) > UINT64_C(1) << CLUSTER_RANK_SHIFT)
+    return device_fail(device, "blocks of a cluster can have %u bytes of shared memory", 1u << CLUSTER_RANK_SHIFT);
+  uint64_t room = device_occupancy(device, kernel, threads_of(request->block), request->dynamic_shared_bytes) * device->spec.sm_count;
+  if (blocks <= room) return true;
+  return device_fail(device, "a cluster of %" PRIu64 " blocks never fits: %" PRIu64 " fit on the device at once", blocks, room);
+}
+
 // Fills *kernel. The request's dimensions are already normal (no zeros in y and z).
 bool launch_check(Device *device, const LaunchRequest *request, const Function **kernel) {
   const Function *function = program_function(request->module->program, request->kernel);
@@ -101,6 +123,8 @@ bool launch_check(Device *device, const LaunchRequest *request, const Function *
     return device_fail(device, "kernel '%s' needs %" PRIu64 " bytes of shared memory (%u of them dynamic): the limit is %" PRIu64,
                        function->name, shared, request->dynamic_shared_bytes, device->spec.block_shared);
   }
+  const uint32_t *cluster = request->cluster[0] != 0 ? request->cluster : function->cluster;
+  if (!check_cluster(device, request, function, cluster)) return false;
   return !request->cooperative || check_cooperative(device, request, function);
 }
 
@@ -226,6 +250,7 @@ bool launch_once(Device *device, const LaunchRequest *wanted) {
                    .number = 1 + (uint64_t)device->records.count};
   memcpy(launch.grid, request.grid, sizeof launch.grid);
   memcpy(launch.block, request.block, sizeof launch.block);
+  memcpy(launch.cluster, request.cluster[0] != 0 ? request.cluster : kernel->cluster, sizeof launch.cluster);
   MachineEnvironment environment;
   fill_environment(device, request.module, &environment);
   if (!launch_admitted(device, &launch)) {

@@ -92,6 +92,7 @@ typedef struct Launch {
   const Program *program;
   const Function *kernel;
   uint32_t grid[3], block[3];
+  uint32_t cluster[3]; // blocks of a cluster, which divide the grid; zeros: the launch has no clusters
   uint32_t dynamic_shared_bytes;
   const uint8_t *params; // kernel->param_bytes of them
   bool cooperative;

@@ -56,6 +56,7 @@ uint64_t launch_hash(const Launch *launch) {
   const uint64_t numbers[] = {launch->grid[0],  launch->grid[1], launch->grid[2],     launch->block[0],       launch->block[1],
                               launch->block[2], launch->number,  launch->cooperative, launch->grid_workspace, launch->dynamic_shared_bytes};
   uint64_t hash = hash_bytes(numbers, sizeof numbers, hash_text(launch->kernel->name, 0));
+  if (launch->cluster[0] != 0) hash = hash_bytes(launch->cluster, sizeof launch->cluster, hash);
   return launch->kernel->param_bytes == 0 ? hash : hash_bytes(launch->params, launch->kernel->param_bytes, hash);
 }
 

@@ -66,7 +66,7 @@ typedef struct MirFunction {
   uint32_t param_bytes;
   uint32_t shared_bytes, shared_align;
   uint32_t barriers;
-  uint32_t max_threads[3], required_threads[3], min_blocks;
+  uint32_t max_threads[3], required_threads[3], min_blocks, cluster[3];
   uint32_t max_registers; // .maxnreg; 0 = not given
   VEC(uint32_t) callees;  // direct calls, function indices
   bool has_indirect_calls;

@@ -160,6 +160,7 @@ static void describe_function(Function *result, const MirFunction *mir) {
   result->param_count = mir->params.count;
   result->param_bytes = mir->param_bytes;
   memcpy(result->max_threads, mir->max_threads, sizeof result->max_threads);
+  memcpy(result->cluster, mir->cluster, sizeof result->cluster);
   memcpy(result->required_threads, mir->required_threads, sizeof result->required_threads);
   result->min_blocks = mir->min_blocks;
 }

@@ -62,7 +62,8 @@ static uint64_t hash_function(const Function *function, uint64_t hash) {
   };
   hash = hash_bytes(numbers, sizeof numbers, hash_text(function->name, hash));
   hash = hash_bytes(function->max_threads, sizeof function->max_threads, hash);
-  return hash_bytes(function->required_threads, sizeof function->required_threads, hash);
+  hash = hash_bytes(function->required_threads, sizeof function->required_threads, hash);
+  return function->cluster[0] == 0 ? hash : hash_bytes(function->cluster, sizeof function->cluster, hash);
 }
 
 static uint64_t hash_symbol(const Symbol *symbol, uint64_t hash) {

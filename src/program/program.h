@@ -33,6 +33,7 @@ typedef struct Function {
   uint32_t max_threads[3];            // .maxntid; 0 = not given
   uint32_t required_threads[3];       // .reqntid; 0 = not given
   uint32_t min_blocks;                // .minnctapersm
+  uint32_t cluster[3];                // .reqnctapercluster: blocks of a cluster; 0 = not given
   uint32_t spill_loads, spill_stores; // static counts
 } Function;
 
@@ -114,9 +115,14 @@ typedef struct Program {
 #define LOCAL_WINDOW UINT64_C(0x02000000)
 #define CONST_WINDOW UINT64_C(0x04000000)
 #define PARAM_WINDOW UINT64_C(0x05000000)
-#define WINDOW_BYTES UINT64_C(0x01000000)  // LOCAL_WINDOW: twice that
-#define GLOBAL_BASE32 UINT64_C(0x10000000) // device memory of 32-bit programs
+#define CLUSTER_WINDOW UINT64_C(0x06000000) // shared memory of the blocks of a cluster, by rank; twice that
+#define WINDOW_BYTES UINT64_C(0x01000000)   // LOCAL_WINDOW: twice that
+#define GLOBAL_BASE32 UINT64_C(0x10000000)  // device memory of 32-bit programs
 #define GLOBAL_BASE64 UINT64_C(0x200000000000)
+
+// As an address of shared memory: the window without the start of the block's own.
+#define CLUSTER_OFFSET (CLUSTER_WINDOW - SHARED_WINDOW)
+enum { CLUSTER_RANK_SHIFT = 21, MOST_CLUSTER_BLOCKS = 16 };
 
 // A code address as programs see it (function pointers): never a plausible data address.
 #define CODE_BASE UINT64_C(0x08000000)

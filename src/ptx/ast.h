@@ -178,7 +178,7 @@ typedef struct PtxFunction {
   VEC(PtxLabel) labels;
   VEC(PtxStatement) statements;
   uint32_t max_registers; // .maxnreg
-  uint32_t max_threads[3], required_threads[3], min_blocks;
+  uint32_t max_threads[3], required_threads[3], min_blocks, cluster[3];
 } PtxFunction;
 
 // .alias name, target: another name for a function.

@@ -291,6 +291,7 @@ static void copy_directives(Fn *fn) {
   fn->mir->max_registers = fn->ptx->max_registers;
   fn->mir->min_blocks = fn->ptx->min_blocks;
   memcpy(fn->mir->max_threads, fn->ptx->max_threads, sizeof fn->mir->max_threads);
+  memcpy(fn->mir->cluster, fn->ptx->cluster, sizeof fn->mir->cluster);
   memcpy(fn->mir->required_threads, fn->ptx->required_threads, sizeof fn->mir->required_threads);
 }
 

@@ -295,6 +295,9 @@ bool lower_cvt(Fn *fn, const PtxInstr *instr);
 bool lower_cp(Fn *fn, const PtxInstr *instr);
 bool lower_mbarrier(Fn *fn, const PtxInstr *instr);
 bool lower_arithmetic(Fn *fn, const PtxInstr *instr);
+bool lower_cluster_barrier(Fn *fn, const PtxInstr *instr);
+bool lower_mapa(Fn *fn, const PtxInstr *instr);
+bool lower_getctarank(Fn *fn, const PtxInstr *instr);
 bool lower_extreme(Fn *fn, const PtxInstr *instr);
 
 #endif

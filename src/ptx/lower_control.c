@@ -105,7 +105,7 @@ bool lower_bar(Fn *fn, const PtxInstr *instr) {
     if (full) out->mods |= MOD_FULL_MASK;
     return true;
   }
-  if (has_part(instr, "cluster")) return unsupported(fn, instr);
+  if (has_part(instr, "cluster")) return lower_cluster_barrier(fn, instr);
   if (has_part(instr, "red")) return lower_bar_reduce(fn, instr);
   Value number, threads;
   bool arrive = has_part(instr, "arrive");

@@ -199,6 +199,18 @@ bool lower_isspacep(Fn *fn, const PtxInstr *instr) {
   if (window == 0) {
     bound = value_of_bits(GLOBAL_BASE32);
     out = emit_alu_guarded(fn, row(fn, width == 2 ? "setp.ge.u64" : "setp.ge.u32"), VREF_NONE, &value, &bound, NULL);
+  } else if (has_part(instr, "shared::cluster")) { // the block's own, or that of another
+    Vref own = VREF(temp(fn, 0)), other = VREF(temp(fn, 0)), far = VREF(temp(fn, width));
+    Value cluster = value_of_bits(CLUSTER_WINDOW), both = value_of_bits(2 * WINDOW_BYTES);
+    const char *sub = width == 2 ? "sub.b64" : "sub.b32", *less = width == 2 ? "setp.lt.u64" : "setp.lt.u32";
+    emit_alu(fn, row(fn, sub), difference, &value, &bound, NULL);
+    emit_alu(fn, row(fn, sub), far, &value, &cluster, NULL);
+    Value near_value = value_of_vref(difference, width), far_value = value_of_vref(far, width);
+    emit_alu(fn, row(fn, less), VREF_NONE, &near_value, &size, NULL)->pd[0] = own;
+    emit_alu(fn, row(fn, less), VREF_NONE, &far_value, &both, NULL)->pd[0] = other;
+    out = emit_guarded(fn, row(fn, "or.pred"));
+    out->a = own;
+    out->ps = other;
   } else {
     if (window == LOCAL_WINDOW) size = value_of_bits(2 * WINDOW_BYTES);
     emit_alu(fn, row(fn, width == 2 ? "sub.b64" : "sub.b32"), difference, &value, &bound, NULL);

@@ -58,7 +58,13 @@ bool write_predicate(Fn *fn, const PtxOperand *operand, Vref *ref) { return writ
 
 bool read_predicate(Fn *fn, const PtxOperand *operand, Value *value) {
   if (operand->kind == PTX_SREG_OPERAND && slice_is(operand->text, "%is_explicit_cluster")) {
-    *value = (Value){.in_register = true, .ref = VREF_NONE, .negated = !operand->negated};
+    Vref word = VREF(temp(fn, 1)), holds = VREF(temp(fn, 0));
+    MirInstr *read = emit(fn, OP_S2R);
+    read->d[0] = word;
+    read->imm = SREG_IS_EXPLICIT_CLUSTER;
+    Value given = value_of_vref(word, 1), zero = value_of_bits(0);
+    emit_alu(fn, OP_SETP_NE_B32, VREF_NONE, &given, &zero, NULL)->pd[0] = holds;
+    *value = (Value){.in_register = true, .ref = holds, .negated = operand->negated};
     return true;
   }
   if (operand->kind == PTX_INT) {
@@ -162,28 +168,15 @@ static bool special_register(Slice text, SpecialRegister *number) {
       return true;
     }
   }
-  // Clusters are of one block. Registers of tools that we have not read 0.
-  static const struct {
-    const char *text;
-    SpecialRegister number;
-  } others[] = {{"%clusterid.x", SREG_CTAID_X},           {"%clusterid.y", SREG_CTAID_Y},   {"%clusterid.z", SREG_CTAID_Z},
-                {"%nclusterid.x", SREG_NCTAID_X},         {"%nclusterid.y", SREG_NCTAID_Y}, {"%nclusterid.z", SREG_NCTAID_Z},
-                {"%aggr_smem_size", SREG_TOTAL_SMEM_SIZE}};
-  for (size_t i = 0; i < COUNT_OF(others); i++) {
-    *number = others[i].number;
-    if (slice_is(text, others[i].text)) return true;
-  }
+  // Registers of tools that we have not read 0.
+  *number = SREG_TOTAL_SMEM_SIZE;
+  if (slice_is(text, "%aggr_smem_size")) return true;
   *number = SREG_ZERO;
-  return slice_starts(text, "%envreg") || slice_starts(text, "%pm") || slice_starts(text, "%reserved") ||
-         slice_starts(text, "%cluster_ctaid") || slice_is(text, "%cluster_ctarank");
+  return slice_starts(text, "%envreg") || slice_starts(text, "%pm") || slice_starts(text, "%reserved");
 }
 
 static bool read_special(Fn *fn, const PtxOperand *operand, unsigned width, Value *value) {
   SpecialRegister number;
-  if (slice_starts(operand->text, "%cluster_nctaid") || slice_is(operand->text, "%cluster_nctarank")) {
-    *value = value_of_bits(1);
-    return true;
-  }
   if (!special_register(operand->text, &number)) {
     return complain(fn, operand->place, "unsupported special register '%.*s'", (int)operand->text.length, operand->text.at);
   }

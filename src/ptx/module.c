@@ -100,6 +100,7 @@ static bool parse_numbers(Parser *parser, uint32_t numbers[], uint32_t limit) {
 typedef enum Directive {
   DIRECTIVE_MAXNTID,
   DIRECTIVE_REQNTID,
+  DIRECTIVE_CLUSTER,
   DIRECTIVE_MINNCTAPERSM,
   DIRECTIVE_MAXNCTAPERSM,
   DIRECTIVE_MAXNREG,
@@ -124,7 +125,7 @@ static const struct {
     {"explicitcluster", DIRECTIVE_IGNORED},
     {"unified", DIRECTIVE_IGNORED},
     {"blocksareclusters", DIRECTIVE_IGNORED},
-    {"reqnctapercluster", DIRECTIVE_IGNORED_NUMBERS},
+    {"reqnctapercluster", DIRECTIVE_CLUSTER},
     {"maxclusterrank", DIRECTIVE_IGNORED_NUMBERS},
     {"abi_preserve", DIRECTIVE_IGNORED_NUMBERS},
     {"abi_preserve_control", DIRECTIVE_IGNORED_NUMBERS},
@@ -173,6 +174,9 @@ static bool parse_performance(Parser *parser, PtxFunction *function) {
   case DIRECTIVE_REQNTID:
     function->required_threads[0] = function->required_threads[1] = function->required_threads[2] = 1;
     return parse_numbers(parser, function->required_threads, 3);
+  case DIRECTIVE_CLUSTER:
+    function->cluster[0] = function->cluster[1] = function->cluster[2] = 1;
+    return parse_numbers(parser, function->cluster, 3);
   case DIRECTIVE_MINNCTAPERSM:
   case DIRECTIVE_MAXNCTAPERSM: return parse_numbers(parser, &function->min_blocks, 1);
   case DIRECTIVE_MAXNREG: return parse_numbers(parser, &function->max_registers, 1);

@@ -127,7 +127,7 @@ static void sort_notes(Course *at) {
 void past_run(Course *at, const CourseOptions *options, Stats *stats, Trap *trap) {
   CoursePast *past = &at->past;
   Arena *arena = at->frame.arena;
-  past->is_lost = at->frame.launch->cooperative;
+  past->is_lost = at->frame.launch->cooperative || at->frame.launch->cluster[0] != 0; // blocks read each other's shared memory
   past->keeps_readers = options->readers;
   past->has_times = options->timeline != NULL;
   past->uses = pages_new(at->frame.words * sizeof *past->uses);

@@ -25,8 +25,9 @@ static const uint64_t most_resident_bytes = UINT64_C(1) << 30; // state of set-a
 
 typedef enum BlockEnd {
   BLOCK_ENDED,
-  BLOCK_BUSY, // has used its quantum
-  BLOCK_IDLE, // only looks at memory, again and again: somebody else has to write there
+  BLOCK_BUSY,  // has used its quantum
+  BLOCK_IDLE,  // only looks at memory, again and again: somebody else has to write there
+  BLOCK_STUCK, // waits for other blocks of its cluster
   BLOCK_TRAPPED,
 } BlockEnd;
 
@@ -87,7 +88,9 @@ static void trap_block(Runner *run, Block *block, TrapKind kind) {
     if (warp->stack.depth == 0) continue;
     const SimtEntry *top = &block_entries(&run->layout, block, i)[warp->stack.depth - 1];
     if (kind == TRAP_BARRIER_DEADLOCK && top->state == ENTRY_AT_BARRIER) {
-      snprintf(run->trap->note, sizeof run->trap->note, "barrier %u has %u of %u threads", top->place, block->barriers[top->place].any,
+      const char *whose = top->place == BLOCK_CLUSTER_BARRIER ? "the cluster's barrier, for this block: " : "";
+      snprintf(run->trap->note, sizeof run->trap->note, "%sbarrier %u has %u of %u threads", whose, top->place,
+               block->barriers[top->place].any,
                block->barriers[top->place].expected != 0 ? block->barriers[top->place].expected : block->alive);
     }
     violation_locate(run->launch, block->index, i, (unsigned)__builtin_ctz(top->mask), top->pc, run->trap);
@@ -153,6 +156,18 @@ static bool run_round(Runner *run, Block *block, uint32_t quantum, bool *ran) {
   return true;
 }
 
+// Some of its threads wait for other blocks of the cluster.
+static bool is_at_cluster_barrier(const Runner *run, Block *block) {
+  for (uint32_t i = 0; i < run->layout.warps; i++) {
+    const SimtStack *stack = &block_warp(&run->layout, block, i)->stack;
+    const SimtEntry *entries = block_entries(&run->layout, block, i);
+    for (uint32_t k = 0; k < stack->depth; k++) {
+      if (entries[k].state == ENTRY_AT_BARRIER && entries[k].place == BLOCK_CLUSTER_BARRIER) return true;
+    }
+  }
+  return false;
+}
+
 static BlockEnd run_block(Runner *run, Block *block, uint64_t quantum, uint64_t *next_progress) {
   uint64_t last = run->executed + quantum;
   uint64_t limit = run->environment->instruction_limit;
@@ -164,6 +179,7 @@ static BlockEnd run_block(Runner *run, Block *block, uint64_t quantum, uint64_t 
     if (!run_round(run, block, turn, &ran)) return BLOCK_TRAPPED;
     if (!within_limits(run, block, next_progress)) return BLOCK_TRAPPED;
     if (!ran && block->alive > 0 && !force_one(run, block)) {
+      if (launch_has_clusters(run->launch) && is_at_cluster_barrier(run, block)) return BLOCK_STUCK;
       trap_block(run, block, TRAP_BARRIER_DEADLOCK);
       return BLOCK_TRAPPED;
     }
@@ -211,11 +227,27 @@ static void residents_free(Residents *residents) {
   free(residents->items);
 }
 
+// The blocks that run of the cluster of one of them.
+static void set_members(Runner *run, const Residents *residents, const Block *block) {
+  uint64_t number = cluster_number(run->launch, block->index);
+  memset(run->members, 0, sizeof run->members);
+  memset(run->peers, 0, sizeof run->peers);
+  for (uint32_t i = 0; i < residents->count; i++) {
+    Block *other = residents->items[i].start;
+    if (cluster_number(run->launch, other->index) != number) continue;
+    uint32_t rank = cluster_rank(run->launch, other->index) % MOST_CLUSTER_BLOCKS;
+    run->members[rank] = other;
+    run->peers[rank] = block_shared(&run->layout, other);
+  }
+}
+
 // One turn of a resident block; it is gone afterwards if it has ended.
 static BlockEnd run_resident(Runner *run, Residents *residents, uint32_t index, uint64_t *next_progress) {
   // Long blocks get longer turns the more of them there are, so that few are under way at once.
-  uint64_t quantum = run->launch->cooperative ? COOPERATIVE_QUANTUM : (uint64_t)BLOCK_QUANTUM * residents->count;
+  bool takes_turns = run->launch->cooperative || launch_has_clusters(run->launch);
+  uint64_t quantum = takes_turns ? COOPERATIVE_QUANTUM : (uint64_t)BLOCK_QUANTUM * residents->count;
   const Block *block = residents->items[index].start;
+  if (launch_has_clusters(run->launch)) set_members(run, residents, block);
   BlockEnd end = run_block(run, residents->items[index].start, quantum, next_progress);
   if (end != BLOCK_ENDED) return end;
   if (run->watch != NULL && run->watch->ended != NULL) run->watch->ended(run->watch->context, block->linear);
@@ -228,7 +260,7 @@ static bool run_residents(Runner *run, Residents *residents, uint64_t *next_prog
   for (uint32_t index = 0; index < residents->count;) {
     BlockEnd end = run_resident(run, residents, index, next_progress);
     if (end == BLOCK_TRAPPED) return false;
-    *moved |= end != BLOCK_IDLE;
+    *moved |= end != BLOCK_IDLE && end != BLOCK_STUCK;
     index += end != BLOCK_ENDED;
   }
   return true;
@@ -257,6 +289,26 @@ static void run_grid(Runner *run, Residents *residents) {
   }
 }
 
+// Clusters start one by one, whole. When the blocks that run get nowhere, the next one starts, too.
+static void run_clusters(Runner *run, Residents *residents) {
+  const uint32_t *grid = run->launch->grid, size = cluster_blocks(run->launch);
+  uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2], next = 0, next_progress = PROGRESS_INTERVAL;
+  bool moved = false;
+  while (next < blocks || residents->count > 0) {
+    if (next < blocks && !moved) {
+      for (uint32_t i = 0; i < size; i++) {
+        if (!resident_add(run, residents, cluster_block_at(run->launch, next++))) return;
+      }
+    }
+    uint64_t before = run->executed;
+    moved = false;
+    if (!run_residents(run, residents, &next_progress, &moved)) return;
+    if (moved || next < blocks || residents->count == 0 || run->executed != before) continue;
+    trap_block(run, residents->items[0].start, TRAP_BARRIER_DEADLOCK); // nobody has done anything, and nobody will
+    return;
+  }
+}
+
 static void set_view(Runner *run) {
   const MachineEnvironment *environment = run->environment;
   const Launch *launch = run->launch;
@@ -266,6 +318,8 @@ static void set_view(Runner *run) {
                            .global_base = memory_base(environment->memory),
                            .shared_bytes = run->layout.shared_bytes,
                            .local_bytes = run->layout.local_bytes,
+                           .launch = launch_has_clusters(launch) ? launch : NULL,
+                           .peers = run->peers,
                            .banks = {launch->params, environment->const_bank, environment->symbol_bank},
                            .bank_bytes = {launch->kernel->param_bytes, launch->program->const_bytes, 8 * launch->program->symbol_count}};
   for (unsigned i = 0; i < BANK_COUNT; i++) {
@@ -306,7 +360,8 @@ void functional_run(const MachineEnvironment *environment, const Launch *launch,
   RunnerChunks chunks;
   runner_open(&run, environment, launch, &chunks);
   Residents residents = {0};
-  run_grid(&run, &residents);
+  if (launch_has_clusters(launch)) run_clusters(&run, &residents);
+  else run_grid(&run, &residents);
   residents_free(&residents);
   runner_close(&chunks);
   stats->value[STAT_CYCLES] = stats->value[STAT_WARP_INSTRUCTIONS] = run.executed;

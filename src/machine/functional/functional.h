@@ -5,6 +5,7 @@
 #include "machine/machine.h"
 #include "machine/parts/access.h"
 #include "machine/parts/block.h"
+#include "machine/parts/cluster.h"
 #include "machine/parts/sample.h"
 
 // What the loop does with an instruction.
@@ -71,6 +72,9 @@ typedef struct Runner {
   bool polled;         // since last reset: looked at what others may change: volatile loads, atomics, fences, sleep
   bool progress;       // since last reset: memory changed, a thread ended or a barrier completed
   SpinNote spins[SPIN_NOTES];
+  // Of the cluster whose block runs, by rank; NULL: has ended.
+  Block *members[MOST_CLUSTER_BLOCKS];
+  uint8_t *peers[MOST_CLUSTER_BLOCKS];
 } Runner;
 
 enum { ZERO_ROWS = 8, ONES_ROWS = 1 };
@@ -139,6 +143,11 @@ StepResult step_special(WarpContext *at, Step *step, uint32_t active);
 bool step_members(WarpContext *at, const Step *step, uint32_t *active, uint32_t *others);
 // After a warp-wide instruction: the top and the others go on.
 StepResult step_pass(WarpContext *at, uint32_t others);
+
+// Clusters (cluster.c): the blocks of the one that runs; its barrier; threads of it have ended.
+ClusterView cluster_view(const Runner *run);
+StepResult step_cluster_barrier(WarpContext *at, const Step *step, uint32_t active);
+void cluster_recheck(WarpContext *at);
 
 // While somebody watches (watch.c). A memory access carried out and told; what is not told in accesses.
 StepResult watch_memory(WarpContext *at, Step *step, Access *access, bool store);

@@ -145,6 +145,7 @@ static StepResult step_exit(WarpContext *at, uint32_t active, bool is_return) {
     at->block->alive -= count_lanes(ended);
     BlockView view = view_block(at);
     if (at->block->waiting > 0) barrier_recheck(&view);
+    cluster_recheck(at);
   }
   return STEP_RELOAD;
 }
@@ -286,6 +287,7 @@ static StepResult step_system(WarpContext *at, const Step *step, uint32_t active
 StepResult step_special(WarpContext *at, Step *step, uint32_t active) {
   const OpInfo *info = &op_info[step->op];
   if (info->kind == KIND_CONTROL) return step_control(at, step, active);
+  if (step->op == OP_BARRIER_CLUSTER_ARRIVE || step->op == OP_BARRIER_CLUSTER_WAIT) return step_cluster_barrier(at, step, active);
   if (info->kind == KIND_BARRIER) {
     return (info->flags & IT_MEMBER_MASK) != 0 ? step_warp_barrier(at, step, active) : step_barrier(at, step, active);
   }

@@ -1,7 +1,15 @@
 // Memory accesses of a warp; see access.h.
 #include "machine/parts/access_element.h"
+#include "machine/parts/cluster.h"
 
 // ---- One lane ------------------------------------------------------------------------------------
+
+static uint8_t *peer_pointer(const MemoryView *view, uint64_t address, uint32_t bytes) {
+  uint32_t rank;
+  uint64_t offset;
+  if (view->launch == NULL || !cluster_place(view->launch, address, &rank, &offset) || view->peers[rank] == NULL) return NULL;
+  return offset > view->shared_bytes - bytes ? NULL : view->peers[rank] + offset;
+}
 
 Space generic_resolve(uint64_t *address) {
   uint64_t at = *address;
@@ -10,6 +18,7 @@ Space generic_resolve(uint64_t *address) {
   if (at >= LOCAL_WINDOW && at < LOCAL_WINDOW + 2 * WINDOW_BYTES) return *address = at - LOCAL_WINDOW, SPACE_LOCAL;
   if (at >= CONST_WINDOW && at < CONST_WINDOW + WINDOW_BYTES) return *address = at - CONST_WINDOW, SPACE_CONST;
   if (at >= PARAM_WINDOW && at < PARAM_WINDOW + WINDOW_BYTES) return *address = at - PARAM_WINDOW, SPACE_PARAM;
+  if (at >= CLUSTER_WINDOW && at < CLUSTER_WINDOW + 2 * WINDOW_BYTES) return *address = at - SHARED_WINDOW, SPACE_SHARED;
   return SPACE_GLOBAL;
 }
 
@@ -31,8 +40,8 @@ uint8_t *lane_pointer(const MemoryView *view, Space space, uint64_t address, uin
   switch (space) {
   case SPACE_GLOBAL: return global_pointer(view, address, bytes, window);
   case SPACE_SHARED:
-    if (view->shared_bytes < bytes || address > view->shared_bytes - bytes) return NULL;
-    return view->shared + address;
+    if (view->shared_bytes < bytes) return NULL;
+    return address > view->shared_bytes - bytes ? peer_pointer(view, address, bytes) : view->shared + address;
   case SPACE_CONST: return writable ? NULL : bank_pointer(view, BANK_CONST, address, bytes);
   case SPACE_PARAM: return writable ? NULL : bank_pointer(view, BANK_PARAM, address, bytes);
   default: return NULL;

@@ -29,7 +29,9 @@ struct MemoryView {
   uint64_t global_base;
   uint8_t *shared;
   uint32_t shared_bytes;
-  uint8_t *local; // of the current warp
+  const Launch *launch;  // with clusters: says which ranks there are; NULL: none
+  uint8_t *const *peers; // shared memory of the cluster's blocks, by rank; NULL: of a block that does not run
+  uint8_t *local;        // of the current warp
   uint32_t local_bytes;
   uint32_t *local_touched;
   const uint8_t *banks[BANK_COUNT];

@@ -9,6 +9,7 @@
 
 enum {
   BLOCK_BARRIERS = 16,
+  BLOCK_CLUSTER_BARRIER = BLOCK_BARRIERS, // the cluster's, as far as this block's threads have arrived
   BLOCK_MAX_WARPS = 64,
   PREDICATE_SINK = MAX_PREDICATES + 1, // where writes to PRED_TRUE go; predicates[PRED_TRUE] is all ones
   PREDICATE_SLOTS = PREDICATE_SINK + 1,
@@ -40,7 +41,7 @@ typedef struct Block {
   uint32_t local_touched; // local memory below this offset was written, in some thread
   uint32_t next_warp;     // who runs next
   uint32_t barrier_count; // completed barriers: progress
-  Barrier barriers[BLOCK_BARRIERS];
+  Barrier barriers[BLOCK_BARRIERS + 1];
 } Block;
 
 typedef struct BlockLayout {

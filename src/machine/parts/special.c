@@ -1,5 +1,6 @@
 // Special registers; see special.h and isa/sreg.def.
 #include "machine/parts/special.h"
+#include "machine/parts/cluster.h"
 
 enum { WARP_SLOTS = 64 }; // %nwarpid
 
@@ -46,6 +47,17 @@ static bool lane_row(const SpecialContext *context, uint32_t number, uint32_t ro
   return true;
 }
 
+static uint64_t cluster_value(const SpecialContext *context, uint32_t number) {
+  const Launch *launch = context->launch;
+  if (number == SREG_CLUSTER_CTARANK) return cluster_rank(launch, context->block->index);
+  if (number == SREG_CLUSTER_NCTARANK) return cluster_blocks(launch);
+  if (number == SREG_IS_EXPLICIT_CLUSTER) return launch_has_clusters(launch);
+  uint32_t i = (number - SREG_CLUSTERID_X) % 3, side = max_u32(launch->cluster[i], 1);
+  if (number <= SREG_CLUSTERID_Z) return context->block->index[i] / side;
+  if (number <= SREG_NCLUSTERID_Z) return launch->grid[i] / side;
+  return number <= SREG_CLUSTER_CTAID_Z ? context->block->index[i] % side : side;
+}
+
 static uint64_t warp_value(const SpecialContext *context, uint32_t number) {
   const Launch *launch = context->launch;
   switch (number) {
@@ -73,7 +85,7 @@ static uint64_t warp_value(const SpecialContext *context, uint32_t number) {
   case SREG_ENVREG2: return (uint32_t)launch->grid_workspace;
   case SREG_DYNAMIC_SMEM_SIZE: return context->layout->dynamic_bytes;
   case SREG_TOTAL_SMEM_SIZE: return context->layout->shared_bytes;
-  default: return 0;
+  default: return number >= SREG_CLUSTERID_X && number < SREG_COUNT ? cluster_value(context, number) : 0;
   }
 }
 

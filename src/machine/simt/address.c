@@ -8,10 +8,12 @@ typedef struct Translation {
   Simt *m;
   const Uop *uop;
   uint32_t sm;
-  Space space;          // as the instruction names it
-  uint32_t bytes;       // per lane
-  bool may_bank;        // constant and parameter memory will do
-  bool may_local;       // local memory will do
+  Space space;     // as the instruction names it
+  uint32_t bytes;  // per lane
+  bool may_bank;   // constant and parameter memory will do
+  bool may_local;  // local memory will do
+  bool may_remote; // shared memory of other blocks will do
+  const Block *block;
   uint32_t shared;      // where the block's shared memory starts in the SM's
   uint64_t first, last; // a valid stretch of device addresses
 } Translation;
@@ -41,7 +43,8 @@ static bool lane_translate(Translation *t, unsigned lane, uint64_t address, uint
   case SPACE_GLOBAL: *physical = physical_address(PHYSICAL_GLOBAL, address); return in_global(t, address);
   case SPACE_SHARED:
     *physical = ADDRESS_SHARED | (t->shared + (address & UINT32_MAX));
-    return layout->shared_bytes >= t->bytes && address <= layout->shared_bytes - t->bytes;
+    if (layout->shared_bytes >= t->bytes && address <= layout->shared_bytes - t->bytes) return true;
+    return t->may_remote && cluster_translate(t->m, t->block, address, t->bytes, physical);
   case SPACE_LOCAL:
     if (!t->may_local || layout->local_bytes < t->bytes || address > layout->local_bytes - t->bytes) return false;
     *physical = local_address(t->m, t->sm, lane_warp(t, lane), lane_thread(t, lane), address);
@@ -78,6 +81,8 @@ static inline Translation translation(Simt *m, uint32_t sm, const AddressQuery *
                        .bytes = query->bytes,
                        .may_bank = query->action == ACTION_LOAD,
                        .may_local = query->action != ACTION_ATOMIC && !query->no_local,
+                       .may_remote = !query->no_remote && m->launch->cluster[0] != 0,
+                       .block = &m->at.blocks[sm * m->dims.blocks + ring_place(warp->block_slot, m->dims.blocks)],
                        .shared = ring_place(warp->block_slot, m->dims.blocks) * (uint32_t)align_up(m->layout.shared_bytes, LINE_BYTES)};
 }
 
@@ -101,7 +106,7 @@ bool address_of_one(Simt *m, uint32_t sm, const AddressQuery *query, unsigned la
 }
 
 bool address_translate(Simt *m, uint32_t sm, const Instr *instr, const uint32_t address[2][WARP_LANES], MemOp *op) {
-  AddressQuery query = {&op->uop, op_info[instr->op].space, memop_lane_bytes(op), (MemAction)op->action, false};
+  AddressQuery query = {&op->uop, op_info[instr->op].space, memop_lane_bytes(op), (MemAction)op->action, false, false};
   if (op->left == 0) return true;
   Translation t = translation(m, sm, &query);
   unsigned some = (unsigned)__builtin_ctz(op->left);
@@ -119,7 +124,7 @@ bool address_translate(Simt *m, uint32_t sm, const Instr *instr, const uint32_t 
 }
 
 bool address_place(Simt *m, uint32_t sm, Space space, const uint32_t *low, const uint32_t *high, uint32_t offset, MemOp *op) {
-  AddressQuery query = {&op->uop, space, memop_lane_bytes(op), (MemAction)op->action, false};
+  AddressQuery query = {&op->uop, space, memop_lane_bytes(op), (MemAction)op->action, false, false};
   Translation t = translation(m, sm, &query);
   if (op->left == 0) return false;
   unsigned some = (unsigned)__builtin_ctz(op->left);

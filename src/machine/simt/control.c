@@ -4,6 +4,7 @@
 // Lanes of one warp make progress independently of each other: a warp that only spins lets its other lanes
 // have a turn (branch_spins), and lanes that wait for others that can never come go on without them (control_front).
 // Any bits of stack, warp table and registers are legal: depths are clipped, empty entries dropped, targets checked.
+#include "machine/parts/cluster.h"
 #include "machine/parts/system.h"
 #include "machine/simt/execute.h"
 
@@ -172,6 +173,27 @@ static ControlResult block_barrier(Control *c) {
   return CONTROL_DONE;
 }
 
+// Blocks of a cluster meet: see cluster.c.
+static ControlResult cluster_barrier(Control *c) {
+  Barrier *barrier = &c->block->barriers[BLOCK_CLUSTER_BARRIER];
+  uint32_t warp = c->at->index % BLOCK_MAX_WARPS, mask = top_of(c)->mask;
+  bool waits = c->instr->op == OP_BARRIER_CLUSTER_WAIT;
+  // Whoever has arrived and is not marked any more has seen the others arrive.
+  if (c->active == 0 || (waits && (barrier->arrived[warp] & c->active) == 0)) return go_on(c);
+  simt_count(c->m, STAT_BARRIERS, waits);
+  if (c->active != mask && !simt_split(c->stack, c->entries, c->active, c->pc + 1)) return trap(c, TRAP_STACK_OVERFLOW, c->active);
+  SimtEntry *top = top_of(c);
+  if (waits) {
+    top->state = ENTRY_AT_BARRIER;
+    top->place = BLOCK_CLUSTER_BARRIER;
+    return CONTROL_WAITS;
+  }
+  top->pc++;
+  barrier_arrive(c->block, BLOCK_CLUSTER_BARRIER, 0, warp, c->active, 0);
+  cluster_check_barrier(c->m, c->block);
+  return CONTROL_DONE;
+}
+
 // ---- Warp-wide instructions ------------------------------------------------------------------------
 
 static uint32_t members_of(const Control *c) {
@@ -266,6 +288,7 @@ static ControlResult exit_lanes(Control *c, bool is_return) {
     barrier_recheck(&view);
     wake_block(c);
   }
+  if (launch_has_clusters(c->m->launch) || c->block->barriers[BLOCK_CLUSTER_BARRIER].any > 0) cluster_check_barrier(c->m, c->block);
   if (c->block->alive == 0) state->ending |= UINT64_C(1) << (c->at->block_slot % c->m->dims.blocks);
   if (c->stack->alive != 0) return CONTROL_DONE;
   c->at->valid = 0;
@@ -401,7 +424,13 @@ ControlResult control_issue(Simt *m, uint32_t sm, uint32_t warp, const Instr *in
   at->next_issue_at = simt_now(m) + (c.info->unit == UNIT_BRANCH ? m->spec->latency_branch : 1);
   switch (c.info->kind) {
   case KIND_CONTROL: result = flow(&c); break;
-  case KIND_BARRIER: result = (c.info->flags & IT_MEMBER_MASK) != 0 ? warp_wide(&c) : block_barrier(&c); break;
+  case KIND_BARRIER:
+    if (instr->op == OP_BARRIER_CLUSTER_ARRIVE || instr->op == OP_BARRIER_CLUSTER_WAIT) {
+      result = cluster_barrier(&c);
+      break;
+    }
+    result = (c.info->flags & IT_MEMBER_MASK) != 0 ? warp_wide(&c) : block_barrier(&c);
+    break;
   case KIND_SYSTEM: result = call_out(&c); break;
   case KIND_FENCE: result = fence(&c); break;
   default: result = warp_wide(&c); break;
@@ -414,7 +443,7 @@ static void trap_deadlock(Simt *m, uint32_t sm, uint32_t warp) {
   const SimtWarp *at = simt_warp(m, sm, warp);
   const SimtEntry *top = &simt_entries(m, sm, warp)[at->warp.stack.depth - 1];
   const Block *block = &m->at.blocks[sm * m->dims.blocks + at->block_slot % m->dims.blocks];
-  const Barrier *barrier = &block->barriers[top->place % BLOCK_BARRIERS];
+  const Barrier *barrier = &block->barriers[top->place <= BLOCK_CLUSTER_BARRIER ? top->place : 0];
   AccessViolation violation = {.kind = TRAP_BARRIER_DEADLOCK, .lane = first_lane(top->mask)};
   char note[64] = "";
   if (top->state == ENTRY_AT_BARRIER) {
@@ -441,6 +470,9 @@ static void block_waits(Simt *m, uint32_t sm, uint32_t warp) {
     sm_wake(m, sm, simt_now(m) + 1);
     return;
   }
+  // Other blocks of the cluster may come. If not, the machine finds that nothing can happen any more.
+  const Block *block = &m->at.blocks[sm * m->dims.blocks + at->block_slot % m->dims.blocks];
+  if (launch_has_clusters(m->launch) && block->barriers[BLOCK_CLUSTER_BARRIER].any > 0) return;
   trap_deadlock(m, sm, warp);
 }
 

@@ -5,6 +5,7 @@
 // memory are zeroed at the start: what a block computes never depends on who was there before it. And at the end: what
 // a block leaves behind decides nothing, so that two runs that differ in it alone are in the same state.
 // A block ends when its threads have ended and none of its instructions is under way any more.
+#include "machine/parts/cluster.h"
 #include "machine/simt/simt.h"
 
 static bool has_room(const Simt *m, uint32_t sm) { return m->at.sms[sm].resident < m->blocks_per_sm; }
@@ -183,7 +184,7 @@ static void tell_dispatch(Simt *m, uint32_t chosen, bool refused) {
 
 bool dispatch_cycle(Simt *m) {
   SimtCore *core = m->at.core;
-  uint64_t now = simt_now(m), linear = core->next_block;
+  uint64_t now = simt_now(m), linear = cluster_block_at(m->launch, core->next_block);
   if (dispatch_next(m) > now) return false;
   bool refused = false, is_again = m->dims.acts != 0 && owed_next(m, &linear);
   for (uint32_t turn = 0; turn < m->dims.sms; turn++) {
@@ -213,7 +214,7 @@ uint64_t dispatch_next(const Simt *m) {
   const SimtCore *core = m->at.core;
   uint64_t linear;
   if (core->next_block >= core->block_total && (m->dims.acts == 0 || !owed_next(m, &linear))) return UINT64_MAX;
-  if (core->resident >= (uint64_t)m->blocks_per_sm * m->dims.sms) return UINT64_MAX;
+  if (core->resident >= (uint64_t)m->blocks_per_sm * m->dims.sms || !cluster_has_room(m)) return UINT64_MAX;
   return core->dispatch_at;
 }
 

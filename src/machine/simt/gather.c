@@ -127,7 +127,7 @@ static bool sample(Walk *walk, unsigned lane, bool note) {
 
 static bool piece_place(Walk *walk, unsigned lane, uint64_t address, uint32_t bytes, uint64_t *physical) {
   MemAction action = is_store(walk->instr) ? ACTION_STORE : ACTION_LOAD;
-  AddressQuery query = {&walk->gather->uop, op_info[walk->instr->op].space, bytes, action, true};
+  AddressQuery query = {&walk->gather->uop, op_info[walk->instr->op].space, bytes, action, true, true};
   if (address_of_one(walk->m, walk->sm, &query, lane, address, physical)) return true;
   walk->failed = true;
   return false;

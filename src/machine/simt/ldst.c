@@ -336,10 +336,16 @@ static MemStep shared_request(Simt *m, uint32_t sm, MemOp *op, unsigned lane) {
     lanes = lanes_like(m, op, lane);
     extent = m->rows->extent(op->address, lanes);
   }
-  uint32_t cycles = shared_access(m, sm, op, lanes, extent);
+  uint32_t own = lanes, cycles;
+  if (__builtin_expect(m->launch->cluster[0] != 0, 0)) {
+    own = cluster_own_lanes(op, lanes);
+    if (own != 0) extent = m->rows->extent(op->address, lanes = own);
+  }
+  if (__builtin_expect(own == 0, 0)) lanes = cluster_access(m, sm, op, lanes, &cycles);
+  else cycles = shared_access(m, sm, op, lanes, extent);
   uint64_t now = simt_now(m);
   uint64_t rest = m->spec->latency_shared - min_u64(m->spec->latency_shared, m->unit_latency[UNIT_LDST]);
-  state->shared_free_at = now + cycles;
+  state->shared_free_at = now + (own == 0 ? 1 : cycles);
   memop_result_at(op, now + rest + cycles - 1);
   op->left &= ~lanes;
   return MEMORY_DONE;

@@ -313,6 +313,13 @@ static MachineAccesses accesses(const Spec *spec) {
                            .shared_passes = shared_passes};
 }
 
+// Who moves, repeats or abandons single blocks knows nothing of those that share memory with them.
+static bool admits(const Machine *machine, const Launch *launch, Diags *diags) {
+  if (simt_in(machine)->dims.acts == 0 || launch->cluster[0] == 0) return true;
+  return diags_add(diags, NULL, 0, 0, "kernel '%s' has clusters of blocks: a protection that acts on single blocks cannot run it",
+                   launch->kernel->name);
+}
+
 const MachineKind simt_machine = {
     .name = "simt",
     .form = FORM_REDOUBT,
@@ -320,6 +327,7 @@ const MachineKind simt_machine = {
     .actions = ACTION_BIT(ACTION_PREFETCH) | ACTION_BIT(ACTION_DROP) | ACTION_BIT(ACTION_MIRROR) | ACTION_BIT(ACTION_ABANDON) |
                ACTION_BIT(ACTION_REDISPATCH) | ACTION_BIT(ACTION_COPY) | ACTION_BIT(ACTION_FENCE) | ACTION_BIT(ACTION_HOLD),
     .accesses = accesses,
+    .admits = admits,
     .make = make,
     .free = free_machine,
     .begin = begin,

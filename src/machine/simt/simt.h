@@ -320,6 +320,9 @@ static inline const Instr *simt_decode(const Simt *m, uint32_t pc, InstrWord wor
 bool dispatch_cycle(Simt *m); // sends at most one block out; true: it did
 void dispatch_block_ended(Simt *m, uint32_t sm, uint32_t block_slot);
 uint64_t dispatch_next(const Simt *m); // earliest cycle in which a block may go out; UINT64_MAX: none, or no room
+// Clusters (cluster.c): the next block may go out, since all of its cluster have room; the barrier's threads are let go if all have arrived.
+bool cluster_has_room(const Simt *m);
+bool cluster_check_barrier(Simt *m, const Block *block);
 
 // ---- Front end -----------------------------------------------------------------------------------
 // Warps that wait need not be looked at each cycle: front_sleep notes why, front_awake that something has happened to them.
