@@ -128,6 +128,7 @@ typedef struct FuncAttributes {
 } FuncAttributes;
 _Static_assert(sizeof(FuncAttributes) == 144, "cudaFuncAttributes");
 enum { FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED = 8, FUNC_ATTRIBUTE_CARVEOUT = 9, FUNC_ATTRIBUTE_COUNT = 16 };
+enum { FUNC_ATTRIBUTE_CLUSTER = 11, FUNC_ATTRIBUTE_NON_PORTABLE = 14, FUNC_ATTRIBUTE_CLUSTER_POLICY = 15 }; // CLUSTER: width, height, depth
 
 typedef enum MemoryType { MEMORY_UNREGISTERED, MEMORY_HOST, MEMORY_DEVICE, MEMORY_MANAGED } MemoryType;
 typedef struct PointerAttributes {
@@ -143,6 +144,7 @@ typedef struct LaunchAttribute {
   union {
     char bytes[64];
     int number;
+    Dim3 cluster;
   } value;
 } LaunchAttribute;
 _Static_assert(sizeof(LaunchAttribute) == 72, "cudaLaunchAttribute");

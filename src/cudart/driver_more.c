@@ -10,6 +10,7 @@ EXPORT CudaError cudaFuncGetAttributes(FuncAttributes *attributes, const void *h
 EXPORT CudaError cudaKernelSetAttributeForDevice(const void *host, int attribute, int value, int device);
 EXPORT CudaError cudaLaunchCooperativeKernel(const void *function, Dim3 grid, Dim3 block, void **arguments, size_t shared_bytes,
                                              Stream *stream);
+EXPORT CudaError cudaLaunchKernelExC(const LaunchConfig *config, const void *function, void **arguments);
 EXPORT CudaError cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads, size_t shared_bytes);
 EXPORT CudaError cuLaunchKernel(const void *function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x, uint32_t block_y,
                                 uint32_t block_z, uint32_t shared_bytes, Stream *stream, void **arguments, void **extra);
@@ -205,6 +206,11 @@ CUDART(cuLaunchKernelEx, const DriverLaunchConfig *config, const void *function,
     const LaunchAttribute *attribute = &config->attributes[i];
     if (attribute->id == LAUNCH_ATTRIBUTE_COOPERATIVE && attribute->value.number != 0)
       return driver_code(cudaLaunchCooperativeKernel(function, grid, block, arguments, config->shared_bytes, config->stream));
+    if (attribute->id == LAUNCH_ATTRIBUTE_CLUSTER && arguments != NULL)
+      return driver_code(cudaLaunchKernelExC(
+          &(LaunchConfig){grid, block, config->shared_bytes, config->stream, config->attributes, config->attribute_count}, function,
+          arguments));
+    if (attribute->id == LAUNCH_ATTRIBUTE_CLUSTER && extra != NULL) return driver_code(cudaErrorNotSupported);
   }
   return cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, config->shared_bytes, config->stream, arguments,
                         extra);

@@ -36,6 +36,9 @@ CUDART(cudaFuncGetAttributes, FuncAttributes *attributes, const void *host) {
                                  .binary_version = version,
                                  .max_dynamic_shared = most_dynamic_shared(kernel),
                                  .carveout = kernel->carveout};
+  const uint32_t *cluster = kernel->cluster[0] != 0 ? kernel->cluster : function->cluster;
+  for (int i = 0; i < 3; i++) attributes->cluster[1 + i] = (int)cluster[i];
+  attributes->cluster[5] = kernel->non_portable;
   return runtime_leave(runtime, cudaSuccess);
 }
 
@@ -48,6 +51,13 @@ static CudaError set_attribute(Runtime *runtime, const void *host, int attribute
     kernel->carveout = value;
     return cudaSuccess;
   }
+  if (attribute >= FUNC_ATTRIBUTE_CLUSTER && attribute < FUNC_ATTRIBUTE_CLUSTER + 3) {
+    if (value < 0 || kernel->function->cluster[0] != 0) return cudaErrorInvalidValue; // what it was compiled for stays
+    kernel->cluster[attribute - FUNC_ATTRIBUTE_CLUSTER] = (uint32_t)value;
+    return cudaSuccess;
+  }
+  if (attribute == FUNC_ATTRIBUTE_NON_PORTABLE) kernel->non_portable = value != 0;
+  if (attribute == FUNC_ATTRIBUTE_NON_PORTABLE || attribute == FUNC_ATTRIBUTE_CLUSTER_POLICY) return cudaSuccess;
   if (attribute != FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED)
     return attribute < FUNC_ATTRIBUTE_COUNT ? cudaErrorNotSupported : cudaErrorInvalidValue;
   uint64_t most = runtime->environment.spec.block_shared - min_u64(kernel->function->shared_bytes, runtime->environment.spec.block_shared);
@@ -134,4 +144,45 @@ CUDART(cudaOccupancyAvailableDynamicSMemPerBlock, size_t *bytes, const void *hos
   uint64_t each = min_u64(spec->sm_shared / (uint64_t)blocks, spec->block_shared), fixed = align_up(kernel->function->shared_bytes, 16);
   *bytes = each > fixed ? (each - fixed) & ~(size_t)15 : 0;
   return runtime_leave(runtime, cudaSuccess);
+}
+
+// Blocks that fit on the device at once. Clusters take any SMs, so that only their number counts.
+static CudaError blocks_at_once(const void *host, const LaunchConfig *config, uint64_t *blocks, uint32_t *cluster) {
+  Runtime *runtime = runtime_enter();
+  Kernel *kernel;
+  if (config == NULL || (config->attribute_count != 0 && config->attributes == NULL)) return runtime_leave(runtime, cudaErrorInvalidValue);
+  CudaError error = kernel_load(runtime, host, &kernel);
+  if (error != cudaSuccess) return runtime_leave(runtime, error);
+  const uint32_t *sides = kernel->cluster[0] != 0 ? kernel->cluster : kernel->function->cluster;
+  uint64_t size = (uint64_t)max_u32(sides[0], 1) * max_u32(sides[1], 1) * max_u32(sides[2], 1);
+  for (uint32_t i = 0; i < config->attribute_count; i++) {
+    Dim3 given = config->attributes[i].value.cluster;
+    if (config->attributes[i].id == LAUNCH_ATTRIBUTE_CLUSTER)
+      size = (uint64_t)max_u32(given.x, 1) * max_u32(given.y, 1) * max_u32(given.z, 1);
+  }
+  uint64_t threads = (uint64_t)config->block.x * config->block.y * config->block.z;
+  uint32_t shared = (uint32_t)min_u64(config->dynamic_shared_bytes, UINT32_MAX);
+  bool bounded = threads == 0 || threads > (uint64_t)most_threads(runtime, kernel->function);
+  const Function *function = bounded ? NULL : device_fitting(kernel->binary->module, kernel->function, threads);
+  *blocks = bounded ? 0 : device_occupancy(runtime->device, function, (uint32_t)threads, shared) * runtime->environment.spec.sm_count;
+  *cluster = (uint32_t)min_u64(size, UINT32_MAX);
+  return runtime_leave(runtime, cudaSuccess);
+}
+
+CUDART(cudaOccupancyMaxActiveClusters, int *clusters, const void *host, const LaunchConfig *config) {
+  uint64_t blocks;
+  uint32_t cluster;
+  if (clusters == NULL) return runtime_leave(runtime_enter(), cudaErrorInvalidValue);
+  CudaError error = blocks_at_once(host, config, &blocks, &cluster);
+  if (error == cudaSuccess) *clusters = cluster > MOST_CLUSTER_BLOCKS ? 0 : (int)(blocks / cluster);
+  return error;
+}
+
+CUDART(cudaOccupancyMaxPotentialClusterSize, int *size, const void *host, const LaunchConfig *config) {
+  uint64_t blocks;
+  uint32_t cluster;
+  if (size == NULL) return runtime_leave(runtime_enter(), cudaErrorInvalidValue);
+  CudaError error = blocks_at_once(host, config, &blocks, &cluster);
+  if (error == cudaSuccess) *size = (int)min_u64(blocks, 8); // what is portable
+  return error;
 }

@@ -271,5 +271,6 @@ CUDART(cudaGraphKernelNodeSetAttribute, GraphNode *node, int attribute, const La
   int number = 0; // the value alone is passed, without the id before it
   if (good) memcpy(&number, value, sizeof number);
   if (good && attribute == LAUNCH_ATTRIBUTE_COOPERATIVE) node->operation.cooperative = number != 0;
+  if (good && attribute == LAUNCH_ATTRIBUTE_CLUSTER) memcpy(&node->operation.cluster, value, sizeof node->operation.cluster);
   return runtime_leave(runtime, good ? cudaSuccess : cudaErrorInvalidValue);
 }

@@ -50,6 +50,26 @@ static const Function *fit_registers(Kernel *kernel, uint64_t threads) {
   return fitting;
 }
 
+// Blocks of a cluster: those of the launch, those that were set for the kernel, those that it was compiled for. Zeros: none.
+static void cluster_of(const LaunchWish *wish, const Kernel *kernel, uint32_t cluster[3]) {
+  const uint32_t given[] = {wish->cluster.x, wish->cluster.y, wish->cluster.z};
+  const uint32_t *from = given[0] != 0 ? given : kernel->cluster[0] != 0 ? kernel->cluster : kernel->function->cluster;
+  for (int i = 0; i < 3; i++) cluster[i] = from[0] == 0 ? 0 : max_u32(from[i], 1);
+}
+
+static CudaError check_cluster(const LaunchWish *wish, const Kernel *kernel) {
+  enum { MOST_PORTABLE = 8 };
+  const uint32_t grid[] = {wish->grid.x, wish->grid.y, wish->grid.z};
+  uint32_t cluster[3];
+  uint64_t blocks = 1;
+  cluster_of(wish, kernel, cluster);
+  for (int i = 0; i < 3 && cluster[0] != 0; i++) {
+    if (grid[i] % cluster[i] != 0) return cudaErrorInvalidClusterSize;
+    blocks = min_u64(blocks * cluster[i], UINT32_MAX);
+  }
+  return blocks > (kernel->non_portable ? (uint64_t)MOST_CLUSTER_BLOCKS : MOST_PORTABLE) ? cudaErrorInvalidClusterSize : cudaSuccess;
+}
+
 static CudaError check_resources(const Runtime *runtime, const LaunchWish *wish, Kernel *kernel) {
   const Spec *spec = &runtime->environment.spec;
   const Function *function = kernel->function;
@@ -65,6 +85,7 @@ static CudaError check_resources(const Runtime *runtime, const LaunchWish *wish,
                 function->registers, (unsigned long long)threads, (unsigned long long)spec->sm_registers);
     return cudaErrorLaunchOutOfResources;
   }
+  if (check_cluster(wish, kernel) != cudaSuccess) return cudaErrorInvalidClusterSize;
   uint64_t blocks = (uint64_t)wish->grid.x * wish->grid.y * wish->grid.z;
   uint64_t fit = device_occupancy(runtime->device, function, (uint32_t)threads, (uint32_t)wish->shared_bytes) * spec->sm_count;
   return wish->cooperative && blocks > fit ? cudaErrorCooperativeLaunchTooLarge : cudaSuccess;
@@ -127,6 +148,7 @@ static uint64_t hash_request(const LaunchRequest *request, const Function *funct
                             request->dynamic_shared_bytes,
                             request->cooperative};
   hash = hash_bytes(shape, sizeof shape, hash);
+  if (request->cluster[0] != 0) hash = hash_bytes(request->cluster, sizeof request->cluster, hash);
   for (uint32_t i = 0; i < function->param_count; i++) hash = hash_bytes(request->arguments[i], function->params[i].bytes, hash);
   return hash | 1; // never 0
 }
@@ -152,6 +174,7 @@ CudaError launch_run(Runtime *runtime, const LaunchWish *wish) {
                            .arguments = (const void *const *)arguments,
                            .argument_count = kernel->function->param_count,
                            .cooperative = wish->cooperative};
+  cluster_of(wish, kernel, request.cluster);
   uint32_t before = device_launch_count(runtime->device);
   if (runtime->environment.campaign != NULL) app_process_launches(runtime->environment.campaign, hash_request(&request, kernel->function));
   bool went_well = device_launch(runtime->device, &request);
@@ -173,7 +196,7 @@ CudaError launch_run(Runtime *runtime, const LaunchWish *wish) {
 static CudaError launch(const LaunchWish *wish, Stream *stream) {
   Runtime *runtime = runtime_enter();
   CudaError pending = runtime->sticky;
-  Operation operation = {.params = {.type = NODE_KERNEL}, .cooperative = wish->cooperative};
+  Operation operation = {.params = {.type = NODE_KERNEL}, .cooperative = wish->cooperative, .cluster = wish->cluster};
   operation.params.of.kernel = (KernelNodeParams){pointer_of(address_of(wish->function)),
                                                   wish->grid,
                                                   wish->block,
@@ -187,26 +210,28 @@ static CudaError launch(const LaunchWish *wish, Stream *stream) {
 }
 
 CUDART(cudaLaunchKernel, const void *function, Dim3 grid, Dim3 block, void **arguments, size_t shared_bytes, Stream *stream) {
-  return launch(&(LaunchWish){function, grid, block, shared_bytes, arguments, false, NULL}, stream);
+  return launch(&(LaunchWish){function, grid, block, shared_bytes, arguments, false, NULL, {0, 0, 0}}, stream);
 }
 CUDART_ALIAS(cudaLaunchKernel_ptsz, cudaLaunchKernel)
 
 CUDART(__cudaLaunchKernel, const void *kernel, Dim3 grid, Dim3 block, void **arguments, size_t shared_bytes, Stream *stream) {
-  return launch(&(LaunchWish){kernel, grid, block, shared_bytes, arguments, false, NULL}, stream);
+  return launch(&(LaunchWish){kernel, grid, block, shared_bytes, arguments, false, NULL, {0, 0, 0}}, stream);
 }
 CUDART_ALIAS(__cudaLaunchKernel_ptsz, __cudaLaunchKernel)
 
 CUDART(cudaLaunchCooperativeKernel, const void *function, Dim3 grid, Dim3 block, void **arguments, size_t shared_bytes, Stream *stream) {
-  return launch(&(LaunchWish){function, grid, block, shared_bytes, arguments, true, NULL}, stream);
+  return launch(&(LaunchWish){function, grid, block, shared_bytes, arguments, true, NULL, {0, 0, 0}}, stream);
 }
 CUDART_ALIAS(cudaLaunchCooperativeKernel_ptsz, cudaLaunchCooperativeKernel)
 
 CUDART(cudaLaunchKernelExC, const LaunchConfig *config, const void *function, void **arguments) {
   bool good = config != NULL && (config->attribute_count == 0 || config->attributes != NULL);
   if (!good) return runtime_leave(runtime_enter(), cudaErrorInvalidValue);
-  LaunchWish wish = {function, config->grid, config->block, config->dynamic_shared_bytes, arguments, false, NULL};
+  LaunchWish wish = {function, config->grid, config->block, config->dynamic_shared_bytes, arguments, false, NULL, {0, 0, 0}};
   for (uint32_t i = 0; i < config->attribute_count; i++) {
-    if (config->attributes[i].id == LAUNCH_ATTRIBUTE_COOPERATIVE) wish.cooperative = config->attributes[i].value.number != 0;
+    const LaunchAttribute *attribute = &config->attributes[i];
+    if (attribute->id == LAUNCH_ATTRIBUTE_COOPERATIVE) wish.cooperative = attribute->value.number != 0;
+    if (attribute->id == LAUNCH_ATTRIBUTE_CLUSTER) wish.cluster = attribute->value.cluster;
   }
   return launch(&wish, config->stream);
 }

@@ -66,6 +66,8 @@ typedef struct Kernel {
   const Function *function; // once loaded
   int max_dynamic_shared;   // -1: not set by the program
   int carveout;
+  uint32_t cluster[3]; // set by the host; zeros: what the kernel says
+  bool non_portable;   // clusters of more than 8 blocks are allowed
   bool said_registers; // the program was told that it has fewer than it asks for
   bool said_shared;    // that the machine has too little shared memory for it
   struct Kernel *next; // of the same binary, if the program loaded that itself
@@ -147,6 +149,7 @@ struct Event {
 typedef struct Operation {
   GraphNodeParams params;
   bool cooperative;     // kernels
+  Dim3 cluster;         // kernels; see LaunchWish
   void *argument_bytes; // kernels in graphs: owns params.of.kernel.arguments; malloc
 } Operation;
 CudaError operation_run(Runtime *runtime, const Operation *operation);
@@ -250,6 +253,7 @@ typedef struct LaunchWish {
   void **arguments;
   bool cooperative;
   void **extra; // arguments in one buffer instead: {1, buffer, 2, &size, NULL}
+  Dim3 cluster; // zeros: what the kernel says, or none
 } LaunchWish;
 CudaError launch_run(Runtime *runtime, const LaunchWish *wish);
 bool kernel_extra_arguments(const Function *function, void **extra, void **arguments); // pointers into the buffer; false: too small

@@ -11,7 +11,7 @@ Stream *stream_of(Runtime *runtime, Stream *handle) {
 static CudaError run_kernel(Runtime *runtime, const Operation *operation) {
   const KernelNodeParams *kernel = &operation->params.of.kernel;
   LaunchWish wish = {kernel->function,  kernel->grid,           kernel->block, kernel->shared_bytes,
-                     kernel->arguments, operation->cooperative, kernel->extra};
+                     kernel->arguments, operation->cooperative, kernel->extra, operation->cluster};
   return launch_run(runtime, &wish);
 }
 
