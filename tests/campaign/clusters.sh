@@ -11,7 +11,7 @@ for way in quick plain; do
   [ $way = quick ] && options= || options=--no-prune
   # shellcheck disable=SC2086  # no option is no word
   "$redoubt" campaign "$kernels" --machine fermi-gtx480 --set sm.count=4 --set sm.registers=2048 --set sm.shared=1024 --set block.shared=1024 \
-    --kernel ring --grid 8 --block 64 --arg 'out:u32[512]' --structure rf,shared,ibuffer,warp,stack.state,ldst.address --faults 300 \
+    --kernel ring --grid 8 --block 64 --arg 'out:u32[512]' --structure rf,shared,ibuffer,stack.mask,stack.pc,ldst.address,warp.valid --faults 420 \
     $options -o $way.db >$way.out 2>&1 || { cat $way.out; exit 1; }
   "$redoubt" export $way.db -o $way.csv 2>/dev/null
 done
@@ -20,7 +20,7 @@ outcomes() { # id and outcome of every fault
 }
 outcomes quick.csv >quick.txt
 outcomes plain.csv >plain.txt
-[ "$(wc -l <quick.txt)" = 300 ]
+[ "$(wc -l <quick.txt)" = 420 ]
 diff quick.txt plain.txt || { echo "outcomes differ"; exit 1; }
 grep -q sdc quick.txt || { echo "no fault has made a wrong result"; exit 1; }
 grep -q due-hang quick.txt || { echo "no fault has made the blocks wait for ever"; exit 1; }
