@@ -102,15 +102,15 @@ static void instructions_are_in_their_classes(void **state) {
 static void a_class_without_times_has_its_units(void **state) {
   (void)state;
   Simt m = {.unit_latency = {[UNIT_FP32] = 4}, .unit_interval = {[UNIT_FP32] = 2}};
-  Instr fma = instr_of(OP_FMA_RN_F32), add = instr_of(OP_ADD_RN_F32);
-  assert_int_equal(latency_of(&m, &fma, TIMING_fma), 4);
-  assert_int_equal(interval_of(&m, &fma, TIMING_fma), 2);
+  const Facts fma = {.timing = TIMING_fma, .unit = UNIT_FP32}, add = {.timing = TIMING_OF_UNIT, .unit = UNIT_FP32};
+  assert_int_equal(latency_of(&m, &fma), 4);
+  assert_int_equal(interval_of(&m, &fma), 2);
   Spec spec = {.latency_fma = 9, .interval_fma = 3};
   m.spec = &spec;
   timing_prepare(&m);
-  assert_int_equal(latency_of(&m, &fma, TIMING_fma), 9);
-  assert_int_equal(interval_of(&m, &fma, TIMING_fma), 3);
-  assert_int_equal(latency_of(&m, &add, TIMING_OF_UNIT), 4);
+  assert_int_equal(latency_of(&m, &fma), 9);
+  assert_int_equal(interval_of(&m, &fma), 3);
+  assert_int_equal(latency_of(&m, &add), 4);
 }
 
 int main(void) {
