@@ -69,7 +69,8 @@ bool tally_open(Tally *tally, const RegionTable *regions, const char *names, Dia
   tally->structures = new_array(regions->count, sizeof *tally->structures);
   for (uint32_t i = 0; i < regions->count; i++) {
     const Region *region = &regions->items[i];
-    bool wanted = (region->flags & REGION_INJECTABLE) != 0 && region_bits(region) > 0 && is_wanted(names, region->name);
+    bool is_inner = (region->flags & REGION_INNER) != 0; // what becomes of a value inside a unit is not followed
+    bool wanted = !is_inner && (region->flags & REGION_INJECTABLE) != 0 && region_bits(region) > 0 && is_wanted(names, region->name);
     tally->of_region[i] = wanted ? (uint16_t)tally->count : REGION_NONE;
     if (!wanted) continue;
     tally->structures[tally->count++] = (AceStructure){.name = region->name,
