@@ -81,7 +81,8 @@ bool inside_damage(const RegionTable *regions, const Fault *fault, const OutputM
     uint32_t thread = event->thread == NULL ? slot : event->thread[slot] % WARP_LANES;
     for (uint32_t element = 0; element < product.elements; element++) {
       if (moment != NULL && element != only) continue;
-      uint64_t change = matrix_make_element(&product, thread, element, touch, &struck) ^ matrix_make_element(&product, thread, element, NULL, NULL);
+      uint64_t change =
+          matrix_make_element(&product, thread, element, touch, &struck) ^ matrix_make_element(&product, thread, element, NULL, NULL);
       alters |= change != 0;
       if (damaged != NULL) change_element(&product, damaged, slot, element, change);
     }
