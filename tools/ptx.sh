@@ -6,6 +6,8 @@ cd "$(dirname "$0")/.."
 for source in workloads/*/kernel.cu src/libraries/*/kernels.cu; do
   name=$(basename "$(dirname "$source")")
   out=${1:+$1/$name.ptx}
-  clang -x cuda --cuda-device-only -nocudainc -nocudalib --cuda-gpu-arch=sm_70 -fdeclspec -O2 -S \
+  arch=sm_70
+  if [ -f "${source%/*}/arch" ]; then arch=$(cat "${source%/*}/arch"); fi # of instructions that older GPUs lack
+  clang -x cuda --cuda-device-only -nocudainc -nocudalib --cuda-gpu-arch="$arch" -fdeclspec -O2 -S \
     -Wno-unknown-cuda-version -Wall -Wno-unused-function -o "${out:-${source%.cu}.ptx}" "$source"
 done

@@ -45,10 +45,12 @@ static bool is_wanted(const char *names, const char *region) {
   return false;
 }
 
-static bool name_is_known(const RegionTable *regions, const char *name, size_t length) {
+// Structures with all these flags, and none of those.
+static bool name_is_known(const RegionTable *regions, const char *name, size_t length, uint32_t with, uint32_t without) {
   for (uint32_t i = 0; i < regions->count; i++) {
     const Region *region = &regions->items[i];
-    if ((region->flags & REGION_INJECTABLE) != 0 && region->rows > 0 && name_matches(name, length, region->name)) return true;
+    if ((region->flags & with) == with && (region->flags & without) == 0 && region->rows > 0 && name_matches(name, length, region->name))
+      return true;
   }
   return false;
 }
@@ -56,8 +58,10 @@ static bool name_is_known(const RegionTable *regions, const char *name, size_t l
 static bool names_are_known(const RegionTable *regions, const char *names, Diags *diags) {
   for (const char *at = names; at != NULL && *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
     int length = (int)strcspn(at, ",");
-    if (!name_is_known(regions, at, (size_t)length))
-      return diags_add(diags, NULL, 0, 0, "no structure '%.*s'; 'redoubt list structures' shows those of a machine", length, at);
+    if (name_is_known(regions, at, (size_t)length, REGION_INJECTABLE, REGION_INNER)) continue;
+    if (name_is_known(regions, at, (size_t)length, REGION_INJECTABLE, 0))
+      return diags_add(diags, NULL, 0, 0, "'%.*s': ACE analysis does not look inside units; a campaign does", length, at);
+    return diags_add(diags, NULL, 0, 0, "no structure '%.*s'; 'redoubt list structures' shows those of a machine", length, at);
   }
   return true;
 }
@@ -69,7 +73,8 @@ bool tally_open(Tally *tally, const RegionTable *regions, const char *names, Dia
   tally->structures = new_array(regions->count, sizeof *tally->structures);
   for (uint32_t i = 0; i < regions->count; i++) {
     const Region *region = &regions->items[i];
-    bool wanted = (region->flags & REGION_INJECTABLE) != 0 && region_bits(region) > 0 && is_wanted(names, region->name);
+    bool is_inner = (region->flags & REGION_INNER) != 0; // what becomes of a value inside a unit is not followed
+    bool wanted = !is_inner && (region->flags & REGION_INJECTABLE) != 0 && region_bits(region) > 0 && is_wanted(names, region->name);
     tally->of_region[i] = wanted ? (uint16_t)tally->count : REGION_NONE;
     if (!wanted) continue;
     tally->structures[tally->count++] = (AceStructure){.name = region->name,

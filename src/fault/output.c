@@ -30,11 +30,15 @@ static uint32_t result_bits(const RegionTable *regions, const Fault *fault, cons
 uint32_t fault_result_bits(const RegionTable *regions, const Fault *fault, uint64_t cycle, const ResultEvent *event,
                            ResultBit bits[FAULT_MAX_BITS]) {
   OutputMoment moment;
-  if (event->region != fault->site.region || !result_at(&regions->items[event->region], event, cycle, fault->from, &moment)) return 0;
+  bool is_inside = inside_has(event, fault->site.region);
+  if (event->region != fault->site.region && !is_inside) return 0;
+  if (!result_at(&regions->items[fault->site.region], event, cycle, fault->from, &moment)) return 0;
+  if (is_inside) return inside_bits(regions, fault, &moment, event, bits);
   return result_bits(regions, fault, event, moment.turn, moment.group, bits);
 }
 
 bool fault_meets(const RegionTable *regions, const Fault *fault, const ResultEvent *event) {
+  if (inside_has(event, fault->site.region)) return inside_meets(regions, fault, event);
   if (event->region != fault->site.region || event->row != fault->site.row) return false;
   ResultBit bits[FAULT_MAX_BITS];
   uint32_t found = 0, turns = result_turns(&regions->items[event->region], event);
@@ -55,9 +59,23 @@ static void damage(FaultModel model, ResultEvent *event, const ResultBit *bit) {
   else *word |= mask;
 }
 
+// The value that is there is struck, whether the result alters or not.
+static void strike_inside(Strike *strike, const HookMachine *machine, ResultEvent *event) {
+  const Fault *fault = strike->fault;
+  const Region *region = &machine->regions->items[fault->site.region];
+  OutputMoment moment;
+  if (!result_at(region, event, machine->cycle, fault->from, &moment) || !inside_meets(machine->regions, fault, event)) return;
+  inside_damage(machine->regions, fault, &moment, event, event);
+  strike->waits = false;
+}
+
 void strike_result(Strike *strike, const HookMachine *machine, ResultEvent *event) {
   ResultBit bits[FAULT_MAX_BITS];
   if (!strike->waits) return;
+  if (inside_has(event, strike->fault->site.region)) {
+    strike_inside(strike, machine, event);
+    return;
+  }
   uint32_t count = fault_result_bits(machine->regions, strike->fault, machine->cycle, event, bits);
   for (uint32_t i = 0; i < count; i++) damage(strike->fault->model, event, &bits[i]);
   if (count > 0) strike->waits = false;
@@ -82,15 +100,20 @@ static bool hold(const RegionTable *regions, const Fault *fault, const ResultEve
 }
 
 bool fault_alters_result(const RegionTable *regions, const Fault *fault, uint64_t cycle, const ResultEvent *event) {
-  return event->region == fault->site.region && stuck_is_active(fault, cycle) && hold(regions, fault, event, NULL);
+  if (!stuck_is_active(fault, cycle)) return false;
+  if (inside_has(event, fault->site.region)) return inside_damage(regions, fault, NULL, event, NULL);
+  return event->region == fault->site.region && hold(regions, fault, event, NULL);
 }
 
 static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
   FaultHook *at = hook->own;
   const Fault *fault = &at->fault;
-  if (event->region != fault->site.region) return VERDICT_PASS;
+  bool is_inside = inside_has(event, fault->site.region);
+  if (event->region != fault->site.region && !is_inside) return VERDICT_PASS;
   if (!fault_lasts(fault)) strike_result(&at->strike, machine, event);
-  else if (stuck_is_active(fault, machine->cycle)) hold(machine->regions, fault, event, event);
+  else if (!stuck_is_active(fault, machine->cycle)) return VERDICT_PASS;
+  else if (is_inside) inside_damage(machine->regions, fault, NULL, event, event);
+  else hold(machine->regions, fault, event, event);
   return VERDICT_PASS;
 }
 

@@ -201,6 +201,14 @@ typedef struct HomeEvent {
   uint8_t *home;    // (in/out) lane slot of each of the 32 threads
 } HomeEvent;
 
+// What a unit that has told regions inside made its results of: a matrix product (isa/matrix.h). Row `row * steps + step` of its regions has the
+// values of that step of k; step `steps` is step 0 again. Values inside are there in the cycles of the result.
+typedef struct ResultInside {
+  uint16_t product, sum; // regions
+  uint32_t steps;
+  const uint32_t *a, *b, *c; // the fragments of all threads, by thread
+} ResultInside;
+
 // A unit has its results, by lane slot. The unit's outputs are row `row` of the REGION_OUTPUT region `region`, which has as many units as the
 // hardware has lanes: lane slot s leaves output s % lanes in turn s / lanes.
 typedef struct ResultEvent {
@@ -215,14 +223,15 @@ typedef struct ResultEvent {
   const uint8_t *owner_of; // of each lane slot: index in `owner`
   const uint8_t *thread;   // of each lane slot: thread of that warp
   uint32_t owners;
-  uint8_t slots;        // lane slots that there are; 0: those of a warp
-  uint8_t copy, copies; // this is issue `copy` (from 0) of `copies` so far of its threads
-  uint8_t part;         // number of the part within the instruction; copies share it
-  bool is_last;         // of this copy: all its threads have come with this result
-  uint32_t compared;    // (out) lane slots whose result a hook compares with that of another computation of the same thread
-  uint32_t *rows;       // row_count * 32 words (in/out)
-  uint32_t row_count;   // result registers; addresses (2 rows) for memory instructions
-  uint32_t *predicates; // two masks of lane slots (in/out); NULL when it makes none
+  uint8_t slots;              // lane slots that there are; 0: those of a warp
+  uint8_t copy, copies;       // this is issue `copy` (from 0) of `copies` so far of its threads
+  uint8_t part;               // number of the part within the instruction; copies share it
+  bool is_last;               // of this copy: all its threads have come with this result
+  uint32_t compared;          // (out) lane slots whose result a hook compares with that of another computation of the same thread
+  uint32_t *rows;             // row_count * 32 words (in/out)
+  uint32_t row_count;         // result registers; addresses (2 rows) for memory instructions
+  uint32_t *predicates;       // two masks of lane slots (in/out); NULL when it makes none
+  const ResultInside *inside; // NULL: the unit has no regions inside
 } ResultEvent;
 
 // Which turn of the threads, and which group of the result's words, was on the outputs in `cycle`; the result is told in `now`. Turns are spread over the cycles;

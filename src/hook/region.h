@@ -22,6 +22,7 @@ enum {
   REGION_PLACES = 1u << 7,     // taking and releasing its rows is told to hooks (HoldEvent)
   REGION_DECIDED =
       1u << 8, // cells of control logic: what their bits decide is told to hooks while HookMachine.is_told says so (DecideEvent)
+  REGION_INNER = 1u << 10,    // OUTPUT, and inside a unit: values that its results are made of (ResultEvent.inside)
   REGION_TAKEN_OUT = 1u << 9, // LOOKED_AT, and a read takes the bits out: nobody looks at them until they are written again
 };
 

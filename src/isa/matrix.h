@@ -86,6 +86,30 @@ static inline unsigned matrix_source(const MatrixPlan *plan, unsigned piece, uns
 // The same for one lane, for users that go lane by lane.
 unsigned matrix_pieces(Op op, uint32_t imm, unsigned lane, uint32_t stride, MatrixPiece pieces[MATRIX_MAX_PIECES]);
 
+// ---- Inside a product ------------------------------------------------------------------------
+// The values that an element of D is made of, in the order of matrix.h: at each step of k a product, and the sum so far with it. Floats
+// are f32 bits, integers 32 bits of two's complement. b1: a step is a word of 32 bits, its product their population count. f64
+// has sums alone (its products are never rounded); they are two words, low and high.
+typedef enum MatrixStage { MATRIX_PRODUCT, MATRIX_SUM } MatrixStage;
+typedef struct MatrixInside MatrixInside; // a product with its factors spread out
+// Damages a value; `step` counts from 0, `word` is 0 but for f64.
+typedef uint32_t (*MatrixTouch)(void *own, MatrixStage stage, unsigned step, unsigned word, uint32_t value);
+
+enum { MATRIX_INSIDE_FLOATS = 2 * 1024 };
+struct MatrixInside {
+  const LaneOp *op;
+  uint8_t shape;                       // number of the shape
+  uint16_t steps;                      // of each element of D
+  uint8_t elements;                    // of D in each lane
+  uint8_t words;                       // of a value: 2 for f64
+  uint8_t bits;                        // of an element of D: 16, 32 or 64
+  float factors[MATRIX_INSIDE_FLOATS]; // A, then B; not for f64, b1 and m8n8k4
+};
+// False: `op` is no product, or a damaged one, which gives zeros. The rows of `lanes` must live as long as `inside`.
+bool matrix_look_inside(Op op, const LaneOp *lanes, MatrixInside *inside);
+// Element `element` of lane `lane` of D, made again with every value passed through `touch` (NULL: as it is).
+uint64_t matrix_make_element(const MatrixInside *inside, unsigned lane, unsigned element, MatrixTouch touch, void *own);
+
 // ---- Bodies: one per combination of tuple widths (d, a, b, c), as matrix.def lists them -----------
 // All 32 lanes' fragments are used, whatever `active` says; active lanes get their part of d. A source tuple
 // is always as many rows as its column says (for RZ: zeros). An imm that does not belong to the row's widths,

@@ -293,6 +293,126 @@ static bool widths_fit(const MatrixShape *shape, uint32_t imm, const uint8_t wid
          matrix_listed(shape, PART_B, false) == widths[2] && matrix_listed(shape, PART_C, c_f16) == widths[3];
 }
 
+// ---- One element again, value by value ---------------------------------------------------------------
+// `step` of the walk: a product is told, then added, then the sum is told.
+typedef struct Walk {
+  MatrixTouch touch;
+  void *own;
+} Walk;
+static uint32_t touched(const Walk *walk, MatrixStage stage, unsigned step, uint32_t value) {
+  return walk->touch == NULL ? value : walk->touch(walk->own, stage, step, 0, value);
+}
+static float walk_float(const Walk *walk, unsigned step, float product, float sum) {
+  float added = sum + f32_of(touched(walk, MATRIX_PRODUCT, step, bits_of_f32(product)));
+  return f32_of(touched(walk, MATRIX_SUM, step, bits_of_f32(added)));
+}
+// The sum is exact; a flip of one of its low 32 bits moves it by as much.
+static int64_t walk_integer(const Walk *walk, unsigned step, int32_t product, int64_t sum) {
+  int64_t added = sum + (int32_t)touched(walk, MATRIX_PRODUCT, step, (uint32_t)product);
+  return added + ((int64_t)touched(walk, MATRIX_SUM, step, (uint32_t)added) - (int64_t)(uint32_t)added);
+}
+static double walk_double(const Walk *walk, unsigned step, double sum) {
+  uint64_t bits = bits_of_f64(sum);
+  if (walk->touch == NULL) return sum;
+  uint32_t low = walk->touch(walk->own, MATRIX_SUM, step, 0, (uint32_t)bits),
+           high = walk->touch(walk->own, MATRIX_SUM, step, 1, (uint32_t)(bits >> 32));
+  return f64_of((uint64_t)high << 32 | low);
+}
+
+static uint64_t float_bits(const MatrixInside *inside, float sum) {
+  return inside->bits == 16 ? f32_to_f16(sum, ROUND_RN) : bits_of_f32(f32_canonical(sum));
+}
+static float start_of(const LaneOp *op, unsigned lane, unsigned element) {
+  if (op->imm & IMM_C_F16) return quad_element(op->c, lane, element);
+  return f32_of(op->c[element * WARP_LANES + lane]);
+}
+
+static uint64_t make_spread(const MatrixInside *inside, const MatrixShape *shape, unsigned lane, unsigned element, const Walk *walk) {
+  const LaneOp *op = inside->op;
+  MatrixPlace place = matrix_place(shape, PART_C, element);
+  unsigned row = place.row + lane / 4, column = place.column + lane % 4 * 2;
+  const float *a = inside->factors + row * inside->steps, *b = inside->factors + MAX_FACTOR + column;
+  bool is_float = shape->element != MATRIX_I8 && shape->element != MATRIX_I4, is_sparse = shape->family == MATRIX_SPARSE;
+  float sum = is_float ? start_of(op, lane, element) : 0;
+  int64_t whole = is_float ? 0 : (int32_t)op->c[element * WARP_LANES + lane];
+  for (unsigned i = 0; i < inside->steps; i++) {
+    unsigned k = is_sparse ? matrix_sparse_k(shape, op->imm, op->a, row, i) : i;
+    float product = a[i] * b[k * shape->n];
+    if (is_float) sum = walk_float(walk, i, product, sum);
+    else whole = walk_integer(walk, i, (int32_t)product, whole);
+  }
+  return is_float ? float_bits(inside, sum) : add_integers(0, whole, op->imm & IMM_SATFINITE);
+}
+
+static uint64_t make_bits(const MatrixInside *inside, const MatrixShape *shape, unsigned lane, unsigned element, const Walk *walk) {
+  const LaneOp *op = inside->op;
+  MatrixPlace place = matrix_place(shape, PART_C, element);
+  unsigned row = place.row + lane / 4, column = place.column + lane % 4 * 2, halves = shape->m / 8u;
+  int64_t sum = (int32_t)op->c[element * WARP_LANES + lane];
+  for (unsigned i = 0; i < inside->steps; i++) { // word i of a row: register of its tile of four words
+    uint32_t x = op->a[(i / 4 * halves + row / 8) * WARP_LANES + row % 8 * 4 + i % 4], y = op->b[i / 4 * WARP_LANES + column * 4 + i % 4];
+    sum = walk_integer(walk, i, __builtin_popcount(op->imm & IMM_AND ? x & y : x ^ y), sum);
+  }
+  return (uint32_t)sum;
+}
+
+static uint64_t make_double(const MatrixInside *inside, const MatrixShape *shape, unsigned lane, unsigned element, const Walk *walk) {
+  const LaneOp *op = inside->op;
+  double a[16 * 8], b[8 * 8], sum = f64_of(row_get(op->c + 2 * element * WARP_LANES, lane, 2));
+  MatrixPlace place = matrix_place(shape, PART_C, element);
+  spread_doubles(shape, PART_A, op->a, a);
+  spread_doubles(shape, PART_B, op->b, b);
+  const double *x = a + (place.row + lane / 4) * shape->k, *y = b + (place.column + lane % 4 * 2) * shape->k;
+  for (unsigned i = 0; i < shape->k; i++) sum = walk_double(walk, i, fused(x[i], y[i], sum, (op->imm >> IMM_ROUNDING) & 3));
+  return bits_of_f64(f64_canonical(sum));
+}
+
+static uint64_t make_quad(const MatrixInside *inside, unsigned lane, unsigned element, const Walk *walk) {
+  const LaneOp *op = inside->op;
+  bool c_f16 = op->imm & IMM_C_F16;
+  float a[8][4], b[4][8], sum = 0;
+  MatrixPlace place = quad_place(lane, element, op->imm & IMM_D_F16);
+  quad_factors(op, lane / 4 % 4, a, b);
+  for (unsigned half = 0; half < 2; half++) // C may lie elsewhere than D: find its lane
+    for (unsigned i = 0; i < 32; i++) {
+      unsigned from = 16 * half + lane / 4 % 4 * 4 + i / 8;
+      MatrixPlace there = quad_place(from, i % 8, c_f16);
+      if (there.row == place.row && there.column == place.column)
+        sum = c_f16 ? quad_element(op->c, from, i % 8) : f32_of(op->c[i % 8 * WARP_LANES + from]);
+    }
+  for (unsigned i = 0; i < 4; i++) sum = walk_float(walk, i, a[place.row][i] * b[i][place.column], sum);
+  return float_bits(inside, sum);
+}
+
+bool matrix_look_inside(Op op, const LaneOp *lanes, MatrixInside *inside) {
+  const MatrixShape *shape = matrix_shape(lanes->imm);
+  const OpInfo *info = &op_info[op];
+  if (info->kind != KIND_MATRIX || info->space != SPACE_NONE || op == OP_MOVMATRIX) return false;
+  uint8_t widths[4] = {type_info[info->d].registers, type_info[info->a].registers, type_info[info->b].registers,
+                       type_info[info->c].registers};
+  if (!widths_fit(shape, lanes->imm, widths)) return false;
+  bool is_wide = shape->element == MATRIX_F64, is_quad = shape->family == MATRIX_QUAD, is_bits = shape->element == MATRIX_B1;
+  inside->op = lanes;
+  inside->shape = (uint8_t)(shape - matrix_shapes);
+  inside->steps = (uint16_t)(is_bits ? shape->k / 32u : matrix_depth(shape, PART_A));
+  inside->elements = (uint8_t)(is_quad ? 8 : units_of(shape));
+  inside->words = is_wide ? 2 : 1;
+  inside->bits = is_wide ? 64 : lanes->imm & IMM_D_F16 ? 16 : 32;
+  if (is_wide || is_quad || is_bits) return true;
+  spread(shape, PART_A, lanes->a, lanes->imm & IMM_A_SIGNED, inside->factors);
+  spread(shape, PART_B, lanes->b, lanes->imm & IMM_B_SIGNED, inside->factors + MAX_FACTOR);
+  return true;
+}
+
+uint64_t matrix_make_element(const MatrixInside *inside, unsigned lane, unsigned element, MatrixTouch touch, void *own) {
+  const MatrixShape *shape = &matrix_shapes[inside->shape];
+  Walk walk = {touch, own};
+  if (shape->family == MATRIX_QUAD) return make_quad(inside, lane, element, &walk);
+  if (shape->element == MATRIX_F64) return make_double(inside, shape, lane, element, &walk);
+  if (shape->element == MATRIX_B1) return make_bits(inside, shape, lane, element, &walk);
+  return make_spread(inside, shape, lane, element, &walk);
+}
+
 static void multiply(LaneOp *op, const uint8_t widths[4]) {
   const MatrixShape *shape = matrix_shape(op->imm);
   uint32_t out[8 * WARP_LANES] = {0};

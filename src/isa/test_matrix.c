@@ -453,6 +453,37 @@ static void test_any_imm(void **state) {
   }
 }
 
+// Elements made one by one are those of the whole product, for every product there is; each of their values is told once.
+static uint32_t count_value(void *own, MatrixStage stage, unsigned step, unsigned word, uint32_t value) {
+  (void)step, (void)word;
+  ((unsigned *)own)[stage]++;
+  return value;
+}
+static void test_inside(void **state) {
+  (void)state;
+  static uint32_t rows[4][ROW_WORDS];
+  static MatrixInside inside;
+  unsigned found = 0;
+  for (unsigned op = 0; op < OP_COUNT; op++)
+    for (uint32_t imm = 0; imm < 0x1000 && op_info[op].kind == KIND_MATRIX && op_info[op].space == SPACE_NONE; imm++) {
+      LaneOp lanes = {.d = rows[0], .a = rows[1], .b = rows[2], .c = rows[3], .active = ~0u, .imm = imm | imm % 7 << 14};
+      for (unsigned i = 0; i < 3 * ROW_WORDS; i++) (&rows[1][0])[i] = (uint32_t)random_draw(imm, op, i);
+      if (!matrix_look_inside((Op)op, &lanes, &inside)) continue;
+      found++;
+      lane_functions()[op](&lanes);
+      for (unsigned i = 0; i < (unsigned)inside.elements * WARP_LANES; i++) {
+        unsigned told[2] = {0, 0}, lane = i % WARP_LANES, element = i / WARP_LANES, at = element * inside.bits / 32;
+        uint64_t have = matrix_make_element(&inside, lane, element, count_value, told), want = rows[0][at * WARP_LANES + lane];
+        if (inside.bits == 64) want |= (uint64_t)rows[0][(at + 1) * WARP_LANES + lane] << 32;
+        if (inside.bits == 16) want = want >> element % 2 * 16 & 0xFFFF;
+        if (have != want) fail_msg("%s imm %x: lane %u element %u", op_info[op].text, lanes.imm, lane, element);
+        assert_int_equal(told[MATRIX_SUM], inside.steps * inside.words);
+        assert_int_equal(told[MATRIX_PRODUCT], inside.words == 2 ? 0 : inside.steps);
+      }
+    }
+  assert_true(found > 500);
+}
+
 // ---- ldmatrix, stmatrix, movmatrix -----------------------------------------------------------------------
 static void test_ldmatrix(void **state) {
   (void)state;
@@ -525,7 +556,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_forms),   cmocka_unit_test(test_wmma),    cmocka_unit_test(test_mma_sync), cmocka_unit_test(test_mma_quads),
       cmocka_unit_test(test_numbers), cmocka_unit_test(test_any_imm), cmocka_unit_test(test_ldmatrix), cmocka_unit_test(test_movmatrix),
-      cmocka_unit_test(test_alias),   cmocka_unit_test(test_speed),
+      cmocka_unit_test(test_alias),   cmocka_unit_test(test_speed),   cmocka_unit_test(test_inside),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

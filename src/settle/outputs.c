@@ -18,7 +18,13 @@ typedef struct Outputs {
   bool *waits;      // by draw: for a result that it alters
 } Outputs;
 
-static bool is_watched(const Draw *draw) { return draw->fault.is_output && draw->fault.model != FAULT_PATTERN; }
+// Inside a unit, faults of several values may alter more bits than are told: they are simulated.
+static bool is_watched(const RegionTable *table, const Draw *draw) {
+  const Fault *fault = &draw->fault;
+  if (!fault->is_output || fault->model == FAULT_PATTERN) return false;
+  bool is_inner = (table->items[fault->site.region].flags & REGION_INNER) != 0;
+  return !is_inner || fault_lasts(fault) || (fault->model != FAULT_LANES && fault->model != FAULT_RANDOM);
+}
 static bool *waits_of(const Outputs *at, const Draw *draw) { return &at->waits[draw - at->watched.draws]; }
 static bool is_over(const Outputs *at, const Draw *draw, uint64_t cycle) {
   return !*waits_of(at, draw) || (!fault_lasts(&draw->fault) && draw->fault.from + FAULT_OUTPUT_CYCLES <= cycle);
@@ -78,10 +84,8 @@ static void note_result(const Outputs *at, const HookMachine *machine, const Res
 
 // ---- Events ------------------------------------------------------------------------------------------
 
-static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
-  const Outputs *at = hook->own;
-  if (at->rows[event->region] == NULL) return VERDICT_PASS;
-  OutputRow *row = &at->rows[event->region][event->row];
+static void see_row(const Outputs *at, const HookMachine *machine, const ResultEvent *event, uint16_t region, uint64_t number) {
+  OutputRow *row = &at->rows[region][number];
   while (row->next < row->end && is_over(at, at->draws[row->next], machine->cycle)) row->next++;
   for (uint32_t i = row->next; i < row->end && at->draws[i]->fault.from <= machine->cycle; i++) {
     Draw *draw = at->draws[i];
@@ -89,6 +93,19 @@ static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
     if (!fault_lasts(&draw->fault)) note_result(at, machine, event, draw);
     else if (fault_alters_result(machine->regions, &draw->fault, machine->cycle, event)) note_strike(at, machine, event, draw);
   }
+}
+
+static void see_inside(const Outputs *at, const HookMachine *machine, const ResultEvent *event, uint16_t region) {
+  uint32_t steps = event->inside->steps;
+  for (uint32_t step = 0; at->rows[region] != NULL && step < steps; step++) see_row(at, machine, event, region, event->row * steps + step);
+}
+
+static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
+  const Outputs *at = hook->own;
+  if (at->rows[event->region] != NULL) see_row(at, machine, event, event->region, event->row);
+  if (event->inside == NULL) return VERDICT_PASS;
+  see_inside(at, machine, event, event->inside->product);
+  see_inside(at, machine, event, event->inside->sum);
   return VERDICT_PASS;
 }
 
@@ -115,7 +132,7 @@ static Hook *watch(const WatchedDraws *watched) {
   at->waits = ARENA_ARRAY(arena, bool, watched->count + 1);
   uint32_t count = 0;
   for (uint32_t i = 0; i < watched->count; i++) {
-    if (!is_watched(&watched->draws[i])) continue;
+    if (!is_watched(watched->table, &watched->draws[i])) continue;
     at->waits[i] = true;
     at->draws[count++] = &watched->draws[i];
   }

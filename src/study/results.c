@@ -264,12 +264,14 @@ static bool is_named(const StudyResults *results, const char *table) {
 
 static void put_cell(Row *row, const char *name, const Cell *cell) {
   if (cell->kind == CELL_TEXT) put_text(row, name, cell->text);
-  else put_number(row, name, cell->kind == CELL_INTEGER ? (double)cell->integer : NAN);
+  else put_number(row, name, cell->kind == CELL_INTEGER ? (double)cell->integer : cell->kind == CELL_REAL ? cell->real : NAN);
 }
 
-static const char *const fault_names[] = {"id", "structure", "row", "unit", "bit", "cycle", "outcome", "outcome_group", "settled", "late"};
-static const char faults_sql[] = "SELECT id, structure, row, unit, bit, cycle, outcome, outcome_group, settled,"
-                                 " nullif(cycles, 0) - (SELECT max(began_at + cycles) FROM launches) FROM results ORDER BY id";
+static const char *const fault_names[] = {"id",      "structure", "row",   "unit",  "bit",    "cycle", "outcome", "outcome_group",
+                                          "settled", "late",      "wrong", "worst", "pattern"};
+static const char faults_sql[] =
+    "SELECT id, structure, row, unit, bit, cycle, outcome, outcome_group, settled,"
+    " nullif(cycles, 0) - (SELECT max(began_at + cycles) FROM launches), wrong, worst, pattern FROM results ORDER BY id";
 
 static bool copy_faults(StudyResults *results, const StudyCell *cell, Query *query, const char *table, Row *row, bool is_first) {
   const uint32_t kept = row->columns.count;

@@ -68,6 +68,11 @@ done
 compare matmul blocks,warp,ldst.address,l1d.tag # in the last launch: tried to its end, or until the state is that of an earlier trial
 in_any_way matmul blocks.done,blocks.next,warp,ldst,latch
 for model in stuck0 stuck1 'duty(50,50)'; do compare transpose rf,pred,unit.sp; done
+machine='--machine turing-rtx2060 --set sm.count=1 --param n=2 --param k=2' # inside the tensor unit
+for model in flip lanes; do compare gemm tensor; done
+machine='--machine turing-rtx2060 --set sm.count=1' model=stuck1
+compare gemm tensor,unit.tensor
+machine='--machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2'
 model=flip protect=dmr
 compare hotspot rf,unit,latch,collector,stack
 compare transpose rf,shared,unit # followed past the comparisons, or tried with them

@@ -13,7 +13,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for file in "$@"; do
   # "ptxas info : Compiling entry function 'NAME' for ..." is followed by "... Used N registers".
-  "$ptxas" -v -arch=sm_75 "$file" -o "$work/cubin" 2>"$work/log" || { cat "$work/log"; exit 1; }
+  source=$file arch=sm_75
+  if [ -f "$(dirname "$file")/arch" ]; then # clang does not know the GPU that has all of its instructions
+    sed 's/^\.version .*/.version 8.4/;s/^\.target .*/.target sm_89/' "$file" >"$work/newer.ptx"
+    source=$work/newer.ptx arch=sm_89
+  fi
+  "$ptxas" -v -arch=$arch "$source" -o "$work/cubin" 2>"$work/log" || { cat "$work/log"; exit 1; }
   awk -v quote="'" '
     /Compiling entry function/ { split($0, part, quote); kernel = part[2] }
     / registers/ && kernel != "" {

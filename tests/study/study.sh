@@ -20,6 +20,7 @@ done
 cmp one.txt one/study.txt
 [ "$(ls one/cells | wc -l)" -eq 7 ] || fail "not 7 cells"
 [ "$(wc -l <one/all.csv)" -eq 3 ] || fail "all.csv"
+grep -q '^1,1,1' one/wrong.csv || { cat one/wrong.csv; fail "wrong.csv"; }
 
 # Cells that are there are not run again; one that is lost is.
 before=$(stat -c '%Y %i %n' one/cells/*)

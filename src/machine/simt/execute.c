@@ -127,7 +127,7 @@ static inline void launch_flight(Simt *m, uint32_t sm, const Collector *collecto
   flight->rows = (uint16_t)facts->results.rows;
   flight->has_predicates = facts->predicates;
   compute(m, sm, collector, instr, facts, flight);
-  if ((m->wants & WANT_REPEAT) != 0) {
+  if ((m->wants & WANT_REPEAT) != 0 || facts->port == PORT_TENSOR) { // of matrix products always: states hash alike whoever looks on
     flight->operand_rows = collector->rows;
     memcpy(flight_operands(m, sm, index)->row, collector->row, collector->rows * sizeof collector->row[0]);
   }

@@ -207,11 +207,11 @@ size_t simt_layout(const SimtDims *d, Region regions[SIMT_REGIONS]) {
     region.row_bytes = region.units * region.unit_bytes;                                                                        \
     regions[REGION_##ID] = make_region(region, dims, COUNT_OF(dims));                                                           \
   }
-#define OUTPUTS(ID, Name, Title, Lanes, Bits, Meaning, ...)                                                     \
+#define OUTPUTS(ID, Name, Title, Lanes, Bits, Flags, Meaning, ...)                                              \
   {                                                                                                             \
     const RegionDim dims[] = {__VA_ARGS__};                                                                     \
     Region region = {.name = (Name), .title = (Title), .unit = "lane", .meaning = (Meaning), .units = (Lanes)}; \
-    region.flags = REGION_INJECTABLE | REGION_OUTPUT;                                                           \
+    region.flags = REGION_INJECTABLE | REGION_OUTPUT | (Flags);                                                 \
     region.bits = (Bits);                                                                                       \
     regions[REGION_##ID] = make_region(region, dims, COUNT_OF(dims));                                           \
   }

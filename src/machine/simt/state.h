@@ -21,10 +21,11 @@ enum {
   SIMT_MOST_SCHEDULERS = 8,
   SIMT_MOST_SPS = 8,
   SIMT_MOST_COLLECTORS = 64,
-  SIMT_SOURCE_ROWS = 24, // the most source registers of any instruction (wmma)
-  SIMT_RESULT_ROWS = 8,  // the most result registers
-  SIMT_FLIGHTS = 32,     // instructions of an SM between dispatch and write-back
-  SIMT_MEMORY_ROWS = 8,  // registers a load or store moves per lane
+  SIMT_SOURCE_ROWS = 24,  // the most source registers of any instruction (wmma)
+  SIMT_RESULT_ROWS = 8,   // the most result registers
+  SIMT_TENSOR_STEPS = 16, // multipliers of a lane of the tensor unit, one after the other in its sum: as deep as the usual products
+  SIMT_FLIGHTS = 32,      // instructions of an SM between dispatch and write-back
+  SIMT_MEMORY_ROWS = 8,   // registers a load or store moves per lane
   SIMT_MOST_MEMOPS = 128,
   SIMT_MEMORY_RING = 144, // the most memory instructions and gathers
   SIMT_GATHER_LINES = 64, // lines a texture or fragment instruction collects at a time

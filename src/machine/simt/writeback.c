@@ -113,6 +113,23 @@ static SimtRegion output_region(const Simt *m, const Instr *instr) {
   }
 }
 
+// The operands of a matrix product; false: it is none, or its word is no longer that of the operands.
+static bool look_inside(const Simt *m, uint32_t sm, const Flight *flight, const Instr *instr, ResultInside *inside) {
+  const OpInfo *info = &op_info[instr->op];
+  if (info->kind != KIND_MATRIX || info->space != SPACE_NONE) return false;
+  Facts scratch;
+  const OperandRows *at = &facts_at(m, instr, &scratch)->sources;
+  if (at->rows != flight->operand_rows || at->rows > SIMT_SOURCE_ROWS) return false;
+  const FlightOperands *operands = flight_operands(m, sm, (uint32_t)(flight - flight_at(m, sm, 0)));
+  *inside = (ResultInside){.product = REGION_TENSOR_PRODUCT,
+                           .sum = REGION_TENSOR_SUM,
+                           .steps = SIMT_TENSOR_STEPS,
+                           .a = operands->row[at->first[OPERAND_A]],
+                           .b = operands->row[at->first[OPERAND_B]],
+                           .c = operands->row[at->first[OPERAND_C]]};
+  return true;
+}
+
 static Verdict ask(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
   if ((m->wants & WANT_RESULT) == 0) return VERDICT_PASS;
   const Uop *uop = &flight->uop;
@@ -139,6 +156,8 @@ static Verdict ask(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
                        .rows = flight->row[0],
                        .row_count = flight->rows,
                        .predicates = flight->has_predicates != 0 ? flight->predicates : NULL};
+  ResultInside inside;
+  if (region == REGION_UNIT_TENSOR && look_inside(m, sm, flight, instr, &inside)) event.inside = &inside;
   return simt_obey(m, event.who, hooks_result(&m->hooks, &m->hook_machine, &event));
 }
 
