@@ -35,9 +35,9 @@ static CollectorClass class_of(Port port) {
   return port == PORT_LDST || port == PORT_GATHER ? FOR_MEMORY : FOR_SFU;
 }
 
-// Have the instructions of this class taken all collectors that are for it?
-static bool class_is_full(const Simt *m, uint32_t sm, CollectorClass class) {
+bool collect_class_is_full(const Simt *m, uint32_t sm, uint32_t port) {
   const SmState *state = &m->at.sms[sm];
+  CollectorClass class = class_of((Port)port);
   const uint64_t units[] = {[FOR_SP] = m->spec->collector_sp, [FOR_SFU] = m->spec->collector_sfu, [FOR_MEMORY] = m->spec->collector_memory};
   uint64_t taken = 0;
   if (units[class] == 0) return false;
@@ -50,7 +50,7 @@ bool collect_has_room(const Simt *m, uint32_t sm, const Instr *instr) {
   if (collect_is_full(m, sm)) return false;
   Facts scratch;
   Port port = (Port)facts_at(m, instr, &scratch)->port;
-  if (class_is_full(m, sm, class_of(port))) return false;
+  if (collect_class_is_full(m, sm, port)) return false;
   switch (port) {
   case PORT_LDST: return ldst_has_room(m, sm);
   case PORT_GATHER: return gather_has_room(m, sm, instr);

@@ -140,8 +140,9 @@ static inline IdleReason units_reason(const Simt *m, const Next *n) {
   if ((facts->flags & FACT_DRAINS) != 0) return has_drained(m, n->sm, n->warp) ? IDLE_NONE : IDLE_MEMORY;
   if ((facts->flags & FACT_CONTROL) != 0) return IDLE_NONE;
   bool has_room = !collect_is_full(m, n->sm);
+  if (has_room && m->has_collector_classes) has_room = !collect_class_is_full(m, n->sm, facts->port);
   if (has_room && facts->port == PORT_LDST) has_room = ldst_has_room(m, n->sm);
-  else if (has_room && facts->port == PORT_GATHER) has_room = gather_has_room(m, n->sm, n->instr);
+  if (has_room && facts->port == PORT_GATHER) has_room = gather_has_room(m, n->sm, n->instr);
   if (has_room) return IDLE_NONE;
   return facts->unit == UNIT_LDST || facts->unit == UNIT_TEX ? IDLE_MEMORY : IDLE_PIPELINE;
 }

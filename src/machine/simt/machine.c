@@ -62,6 +62,7 @@ static void unit_times(Simt *m) {
     m->unit_interval[unit] = (uint32_t)interval[unit];
   }
   timing_prepare(m);
+  m->has_collector_classes = (spec->collector_sp | spec->collector_sfu | spec->collector_memory) != 0;
 }
 
 static const uint64_t *statistic(const HookMachine *machine, const char *name) {

@@ -76,6 +76,7 @@ struct Simt {
   uint32_t blocks_per_sm;  // of this kernel
   uint32_t warp_registers; // rows per warp
   uint32_t unit_latency[UNIT_COUNT], unit_interval[UNIT_COUNT];
+  bool has_collector_classes;                                         // see collect_class_is_full
   uint32_t class_latency[TIMING_COUNT], class_interval[TIMING_COUNT]; // of classes that have times of their own; 0: the unit's. See facts.h
   MachineEnvironment cloned_environment;                              // of a clone: the original's, with its own memory
   Trap trap;                                                          // details of the first trap
@@ -388,6 +389,8 @@ bool control_front(Simt *m, uint32_t sm, uint32_t warp);
 // ---- Execution -------------------------------------------------------------------------------------
 // collect.c. Room for one more instruction of this unit class?
 bool collect_has_room(const Simt *m, uint32_t sm, const Instr *instr);
+// Have the instructions for units of this Port's class taken all collectors that are for it?
+bool collect_class_is_full(const Simt *m, uint32_t sm, uint32_t port);
 uint32_t collect_replays(const Simt *m, uint32_t sm); // instructions that a hook wants once more: they go before new ones
 static inline bool collect_is_full(const Simt *m, uint32_t sm) {
   uint32_t taken = m->at.sms[sm].collect_count;
