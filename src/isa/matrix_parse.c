@@ -233,7 +233,7 @@ static bool parse_product(Parts *parts, Syntax syntax, MatrixForm *form) {
   form->b = (uint8_t)matrix_listed(shape, PART_B, false);
   form->c = (uint8_t)matrix_listed(shape, PART_C, product.c_f16);
   form->a_is_wide = form->c_is_wide = element == MATRIX_F64;
-  form->selectors = syntax == SYNTAX_SPARSE ? (uint8_t)(4 / matrix_metadata_lanes(shape)) : 0;
+  form->selectors = (uint8_t)(syntax == SYNTAX_SPARSE ? 4 / matrix_metadata_lanes(shape) : 0);
   return find_mma_row(form);
 }
 
