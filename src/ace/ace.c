@@ -224,8 +224,8 @@ uint32_t ace_slices(const Ace *ace, uint32_t structure, uint64_t *cycles_each, u
   uint32_t count = (uint32_t)min_u64((ace->tally.cycles + ace->tally.slice - 1) / ace->tally.slice, ACE_SLICES);
   int64_t level = 0;
   for (uint32_t i = 0; i < count; i++) {
-    level += slices->level[i];
-    bits[i] = (uint64_t)(slices->partial[i] + level * (int64_t)ace->tally.slice);
+    bits[i] = (uint64_t)(slices->at[i].part + level * (int64_t)ace->tally.slice);
+    level += slices->at[i].after;
   }
   return count;
 }

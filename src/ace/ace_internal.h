@@ -19,12 +19,13 @@ typedef struct PoolShape {
 } PoolShape;
 #define POOL_SHAPE(Type, first) (&(PoolShape){sizeof(Type), offsetof(Type, next), first})
 void *pool_grow(void *items, uint32_t *room, uint32_t *free_item, const PoolShape *shape); // twice the room; new items are zero
-static inline uint32_t count_ones(uint32_t mask) { return (uint32_t)__builtin_popcount(mask); }
 
 // ---- Sums (tally.c) --------------------------------------------------------------------------------
 // Times count the cycles of a launch from 1. A stretch (from, to] is met by what strikes at the beginning of cycles from + 1 to `to`; 0 is before the launch.
 typedef struct Slices {
-  int64_t partial[ACE_SLICES], level[ACE_SLICES + 1];
+  struct {
+    int64_t part, after; // of stretches that begin or end in the slice: bit-cycles in it; bits, in all slices after it
+  } at[ACE_SLICES];
 } Slices;
 // A launch of which something is not decided yet. What is found of it later is added to it.
 typedef struct OpenLaunch {
@@ -159,25 +160,27 @@ typedef struct Pass { // results that passed a unit's outputs; of one part of th
   uint8_t words;  // of each; 0: predicates
 } Pass;
 enum { NODE_SOURCES = 8, NODE_PASSES = 2, REF_PLANES = 5, NODE_WORDS = 4 };
-// A warp instruction that is under way, or whose results may still be needed.
+// A warp instruction that is under way, or whose results may still be needed. There are many: what every event asks for lies in the first 64 bytes,
+// a line of the host's cache.
 typedef struct Node {
   uint64_t issue;
   uint32_t warp, pc; // warp of all SMs
   uint32_t mask, committed;
-  uint32_t live, sure, dead, read; // lanes of its results; of a store, lane 0 is all of it
-  uint32_t refs[REF_PLANES];       // how often a lane of its results may still be needed, a plane per binary digit
-  uint32_t many;                   // lanes for which that was too often to count
-  uint32_t ref_count;              // of stores
+  uint32_t live, read;       // lanes of its results; of a store, lane 0 is all of it
+  uint32_t refs[REF_PLANES]; // how often a lane of its results may still be needed, a plane per binary digit
+  uint32_t many;             // lanes for which that was too often to count
+  uint32_t launch;
+  uint8_t source_count, pass_count;
+  bool is_store : 1, is_memory : 1, is_settled : 1; // is_memory: a store to global or local memory, perhaps
+  uint32_t sure, dead;                              // lanes, as live
+  uint32_t ref_count;                               // of stores
   uint32_t queued_live, queued_dead, next_live, next_dead;
   uint32_t care[NODE_WORDS]; // bits of its results that are needed
   uint32_t predicates_needed;
-  uint32_t asked; // probes that wait for it: 1 + index of the first
-  uint32_t launch;
+  uint32_t asked;       // probes that wait for it: 1 + index of the first
   uint32_t first_value; // of a store: what it has left in global or local memory
   uint32_t placed;      // of a store: lanes of which it is known where they stored
   uint32_t access;      // of a load from there that is under way
-  uint8_t source_count, pass_count;
-  bool is_store, is_memory, is_settled; // is_memory: a store to global or local memory, perhaps
   Source sources[NODE_SOURCES];
   Pass passes[NODE_PASSES];
 } Node;

@@ -5,6 +5,9 @@
 #include "ace/ace_internal.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+
+enum { LARGE_PAGE = 2 << 20 };
 
 // ---- Rows -----------------------------------------------------------------------------------------------
 
@@ -340,7 +343,11 @@ void flow_open(Flow *flow, Tally *tally, const HookLayout *layout, const AceOpti
   flow->window = 1;
   uint32_t wanted = options->window == 0 ? ACE_WINDOW : options->window;
   while (flow->window < wanted) flow->window *= 2;
-  flow->nodes = new_array(flow->window, sizeof *flow->nodes);
+  size_t bytes = align_up(flow->window * sizeof *flow->nodes, LARGE_PAGE);
+  flow->nodes = aligned_alloc(LARGE_PAGE, bytes);
+  ASSERT(flow->nodes != NULL);
+  madvise(flow->nodes, bytes, MADV_HUGEPAGE); // fewer look-ups of pages; without it, only slower
+  memset(flow->nodes, 0, flow->window * sizeof *flow->nodes);
   const uint16_t regions[3] = {flow->rf, flow->predicates, flow->shared};
   for (uint32_t i = 0; i < 3; i++) {
     flow->row_count[i] = rows_of(tally, regions[i], i == 1 ? MAX_PREDICATES : 1);

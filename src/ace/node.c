@@ -98,6 +98,7 @@ static void spread_live(Flow *flow, uint32_t number) {
   node->queued_live = 0;
   node->live |= lanes;
   node->dead &= ~lanes; // cannot be: what is dead cannot be read any more
+  for (uint32_t i = 0; i < node->source_count; i++) __builtin_prefetch(&flow->values[node->sources[i].value], 1);
   for (uint32_t i = 0; i < node->source_count && !node->is_settled; i++) {
     const Source *source = &node->sources[i];
     uint32_t concerned = lanes_of(node, source, lanes, is_first);
@@ -159,7 +160,15 @@ void node_retire(Flow *flow) {
   flow->oldest++;
 }
 
+// The window is larger than the host's caches, and its nodes are taken and retired in turn: those that come soon are fetched early.
+static void fetch_ahead(const Flow *flow) {
+  enum { AHEAD = 8, LINE = 64 };
+  const char *node = (const char *)node_at(flow, flow->newest + AHEAD);
+  for (uint32_t at = 0; at < sizeof(Node); at += LINE) __builtin_prefetch(node + at, 1);
+}
+
 uint32_t node_new(Flow *flow, const Who *who, uint32_t mask) {
+  fetch_ahead(flow);
   if (flow->newest - flow->oldest + 1 >= flow->window) node_retire(flow);
   uint32_t number = ++flow->newest;
   Node *node = node_at(flow, number);

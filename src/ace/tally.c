@@ -256,7 +256,7 @@ void tally_finish(Tally *tally, const HookMachine *machine) {
 }
 
 // ---- Slices of time ----------------------------------------------------------------------------------
-// Of a stretch the slice in which it begins gets a part, and every one after it the whole, until it ends: level[s] is what begins with slice s.
+// Of a stretch the slice in which it begins gets a part, and every one after it the whole, until it ends.
 
 static void double_slices(Tally *tally) {
   int64_t cycles = (int64_t)tally->slice;
@@ -264,25 +264,26 @@ static void double_slices(Tally *tally) {
     Slices *slices = &tally->slices[i], was = *slices;
     memset(slices, 0, sizeof *slices);
     for (uint32_t k = 0; k < ACE_SLICES / 2; k++) {
-      slices->partial[k] = was.partial[2 * k] + was.partial[2 * k + 1] + cycles * was.level[2 * k + 1];
-      slices->level[k] += was.level[2 * k];
-      slices->level[k + 1] += was.level[2 * k + 1];
+      slices->at[k].part = was.at[2 * k].part + was.at[2 * k + 1].part + cycles * was.at[2 * k].after;
+      slices->at[k].after = was.at[2 * k].after + was.at[2 * k + 1].after;
     }
-    slices->level[ACE_SLICES / 2] += was.level[ACE_SLICES];
   }
   tally->slice *= 2;
 }
 
+// Slices are FIRST_SLICE cycles, doubled: a power of two.
+static uint64_t slice_at(const Tally *tally, uint64_t time) { return time >> __builtin_ctzll(tally->slice); }
+
 static void add_edge(Tally *tally, Slices *slices, uint64_t time, int64_t weight) {
-  uint64_t slice = time / tally->slice;
-  slices->partial[slice] += weight * (int64_t)((slice + 1) * tally->slice - time);
-  slices->level[slice + 1] += weight;
+  uint64_t slice = slice_at(tally, time);
+  slices->at[slice].part += weight * (int64_t)((slice + 1) * tally->slice - time);
+  slices->at[slice].after += weight;
 }
 
 void tally_slice(Tally *tally, uint16_t region, uint32_t from, uint32_t to, uint64_t weight) {
   uint64_t past = tally->at->past; // launches follow one another
   if (from >= to || weight == 0) return;
-  while ((past + to) / tally->slice >= ACE_SLICES) double_slices(tally);
+  while (slice_at(tally, past + to) >= ACE_SLICES) double_slices(tally);
   Slices *slices = &tally->slices[tally->of_region[region]];
   add_edge(tally, slices, past + from, (int64_t)weight);
   add_edge(tally, slices, past + to, -(int64_t)weight);
@@ -290,8 +291,8 @@ void tally_slice(Tally *tally, uint16_t region, uint32_t from, uint32_t to, uint
 
 void tally_slice_at(Tally *tally, uint16_t region, uint32_t time, uint64_t bits) {
   uint64_t past = tally->at->past;
-  while ((past + time) / tally->slice >= ACE_SLICES) double_slices(tally);
-  tally->slices[tally->of_region[region]].partial[(past + time) / tally->slice] += (int64_t)bits;
+  while (slice_at(tally, past + time) >= ACE_SLICES) double_slices(tally);
+  tally->slices[tally->of_region[region]].at[slice_at(tally, past + time)].part += (int64_t)bits;
 }
 
 void tally_line(Tally *tally, uint16_t region, uint32_t pc, uint64_t bits) {

@@ -121,12 +121,6 @@ typedef struct WarpContext {
   bool gives_way;   // it waits for what others do: end the turn
 } WarpContext;
 
-static inline uint32_t count_lanes(uint32_t lanes) {
-  lanes -= lanes >> 1 & 0x55555555;
-  lanes = (lanes & 0x33333333) + (lanes >> 2 & 0x33333333);
-  return ((lanes + (lanes >> 4)) & 0x0F0F0F0F) * 0x01010101 >> 24;
-}
-
 static inline void front_save(WarpContext *at) { at->entries[at->warp->stack.depth - 1].pc = at->pc; }
 
 // What an instruction did to the flow of control.

@@ -142,7 +142,7 @@ static StepResult step_exit(WarpContext *at, uint32_t active, bool is_return) {
   uint32_t ended = before & ~stack->alive;
   if (ended != 0) {
     run->progress = true;
-    at->block->alive -= count_lanes(ended);
+    at->block->alive -= count_ones(ended);
     BlockView view = view_block(at);
     if (at->block->waiting > 0) barrier_recheck(&view);
     cluster_recheck(at);

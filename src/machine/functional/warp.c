@@ -25,7 +25,7 @@ static bool front_load(WarpContext *at) {
       at->pc = top->pc;
       at->mask = top->mask;
       at->reconverge = top->reconverge;
-      at->threads = count_lanes(top->mask);
+      at->threads = count_ones(top->mask);
       return true;
     }
     if (simt_rotate(stack, at->entries, false)) continue;
@@ -234,7 +234,7 @@ WarpEnd warp_run(Runner *run, Block *block, uint32_t warp, uint32_t quantum) {
     uint32_t active = at.mask & (predicates[step->guard] ^ step->guard_flip);
     if (is_watched && !tell_step(&at, active)) return WARP_TRAPPED;
     run->executed++;
-    run->thread_executed += active == at.mask || step->kind == STEP_BRANCH ? at.threads : count_lanes(active);
+    run->thread_executed += active == at.mask || step->kind == STEP_BRANCH ? at.threads : count_ones(active);
     StepResult result = step_execute(&at, step, active);
     if (result == STEP_TRAP) return WARP_TRAPPED;
     if (result == STEP_YIELD) end = WARP_YIELDED;

@@ -281,7 +281,7 @@ static ControlResult exit_lanes(Control *c, bool is_return) {
   else simt_exit(c->stack, c->entries, c->active);
   uint32_t ended = before & ~c->stack->alive;
   if (ended == 0) return CONTROL_DONE;
-  c->block->alive -= min_u32(count_lanes(ended), c->block->alive);
+  c->block->alive -= min_u32(count_ones(ended), c->block->alive);
   SmState *state = &c->m->at.sms[c->sm];
   if (c->block->waiting > 0) {
     BlockView view = view_block(c);

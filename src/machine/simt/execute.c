@@ -209,7 +209,7 @@ static inline void occupy(Simt *m, uint32_t sm, Port port, Uop *uop, const Instr
   Unit unit = (Unit)facts->unit;
   uint64_t until = simt_now(m) + interval_of(m, facts);
   if (unit_stat[unit] != STAT_COUNT) simt_count(m, unit_stat[unit], 1);
-  simt_count(m, operation_stat[unit], count_lanes(uop->mask));
+  simt_count(m, operation_stat[unit], count_ones(uop->mask));
   switch (port) {
   case PORT_SP:
     note_lanes(m, state, uop, uop->sp);

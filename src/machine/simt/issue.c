@@ -444,7 +444,7 @@ static bool pass_control(Simt *m, const Next *n, uint32_t *members) {
 // The same where hooks have a say in who issues where, or threads are not on the lanes of their numbers.
 static bool issue_planned(Simt *m, const Next *n, Uop *uop) {
   Offer offer;
-  uint32_t threads = count_lanes(uop->mask);
+  uint32_t threads = count_ones(uop->mask);
   offer_begin(&offer, n->sm, uop, n->instr);
   offer_owner(&offer, n->warp, uop->issue, 0);
   offer_threads(m, &offer, 0, uop->mask, uop->ps, uop->pa, true);
@@ -452,7 +452,7 @@ static bool issue_planned(Simt *m, const Next *n, Uop *uop) {
   next_begins(m, n, threads);
   if (!offer.is_wide) {
     bool is_whole = offer.is_plain && offer.copies == 1 && offer.sp == PART_ANY; // as if nobody had been asked
-    next_issues(m, n, count_lanes(offer.taken));
+    next_issues(m, n, count_ones(offer.taken));
     scoreboard_mark(m, n->sm, n->warp, n->instr);
     if (is_whole) {
       uop->late = offer.late;
@@ -493,7 +493,7 @@ ALWAYS_INLINE static inline bool issue(Simt *m, Next *n) {
   Uop uop = slot_of(m, n, active);
   bool is_planned = plan_is_asked(m) || n->at->shuffled != 0;
   if (is_planned && active != 0 && (has_work || (flags & FACT_WIDE) != 0)) return issue_planned(m, n, &uop);
-  uint32_t threads = count_lanes((flags & FACT_BRANCH) != 0 ? n->mask : active);
+  uint32_t threads = count_ones((flags & FACT_BRANCH) != 0 ? n->mask : active);
   next_begins(m, n, threads);
   count_issue(m, threads);
   if (has_work) start(m, n, &uop);

@@ -82,7 +82,7 @@ static void row_begins(Simt *m, Offer *offer, uint32_t owner, const Next *row, u
     return;
   }
   if (at->to_issue == 0) {
-    next_begins(m, row, count_lanes(active));
+    next_begins(m, row, count_ones(active));
     scoreboard_mark(m, row->sm, row->warp, row->instr);
     at->to_issue = active;
   }
@@ -108,7 +108,7 @@ bool pack_issue(Simt *m, const Next *n) {
   uop.copies = offer->copies;
   uop.is_early = offer->copies > 1;
   offer_fill(m, offer, &uop);
-  next_issues(m, n, count_lanes(offer->taken));
+  next_issues(m, n, count_ones(offer->taken));
   collect_take(m, n->sm, &uop, n->instr);
   offer_wish(m, offer);
   if (uop.copies > 1) rest_repeats(m, n->sm, n->warp, &uop);

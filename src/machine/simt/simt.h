@@ -114,11 +114,6 @@ static inline void list_remove(uint8_t *list, uint32_t count, uint32_t place) {
   all = (all & before) | (all >> 8 & ~before);
   memcpy(list, &all, sizeof all);
 }
-static inline uint32_t count_lanes(uint32_t lanes) { // faster than a call where the processor's own cannot be used
-  lanes -= lanes >> 1 & 0x55555555;
-  lanes = (lanes & 0x33333333) + (lanes >> 2 & 0x33333333);
-  return ((lanes + (lanes >> 4)) & 0x0F0F0F0F) * 0x01010101 >> 24;
-}
 static inline uint64_t simt_now(const Simt *m) { return m->at.core->cycle; }
 static inline void simt_count(Simt *m, StatId stat, uint64_t by) { m->at.stats->value[stat] += by; }
 
