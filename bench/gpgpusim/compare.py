@@ -12,6 +12,7 @@ import argparse
 import csv
 import json
 import math
+import os
 import pathlib
 import re
 import subprocess
@@ -24,7 +25,7 @@ GOAL_MEAN, GOAL_EACH = 0.08, 0.20
 def build(source, ptx, program, work):
     """The steps that nvcc would take, with the PTX put in the place of its own."""
     plan = subprocess.run(["nvcc", "-arch=compute_75", "-cudart", "shared", "--dryrun", "-o", str(program), str(source)],
-                          capture_output=True, text=True, check=True, cwd=work, env=None)
+                          capture_output=True, text=True, check=True, cwd=work, env=os.environ | {"TMPDIR": str(work)})
     steps = ["set -e"]
     for line in plan.stderr.splitlines():
         step = line.removeprefix("#$ ")
@@ -39,10 +40,7 @@ def build(source, ptx, program, work):
         if '/cicc"' in step:
             made = re.search(r'-o "([^"]*\.ptx)"', step)
             steps.append(f'cp "{ptx}" "{made[1]}"')
-    script = "\n".join(steps)
-    for name in set(re.findall(r'/tmp/(tmpxft_[0-9a-f_]+-\d+_)', script)):
-        script = script.replace(f"/tmp/{name}", f"{work}/{name}")
-    subprocess.run(["sh", "-c", script], check=True, cwd=work, capture_output=True)
+    subprocess.run(["sh", "-c", "\n".join(steps)], check=True, cwd=work, capture_output=True)
 
 
 def launches(redoubt, machine, settings, program, work):
