@@ -21,7 +21,7 @@ deb: deb-packages all        ## a Debian package, build/redoubt_VERSION_ARCHITEC
 	cd build && cpack -G DEB >cpack.log || { cat cpack.log; exit 1; }
 	@echo "Install it with: apt-get install ./$$(ls -t build/redoubt_*.deb | head -n 1)"
 
-test: test-packages          ## gate, every test in release, under ASan and UBSan, built by clang, and a fuzz smoke run
+test: test-packages          ## gate, every test under ASan and UBSan, whole programs in release, built by clang, and a fuzz smoke run
 	JOBS=$(JOBS) tools/test.sh
 
 gate: test-packages all      ## format, layers, sizes, globals, forbidden calls, headers, generated docs

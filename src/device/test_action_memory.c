@@ -31,9 +31,9 @@ static void prefetches_change_no_result(void **state) {
   (void)state;
   Arena *arena = arena_new();
   uint64_t seen[3] = {0}, faster = 0;
-  for (uint32_t i = 0; i < workload_count; i++) {
+  for (uint32_t i = 0; i < workload_count; i += TEST_STEP) {
     Spec spec;
-    toy_spec(&spec, arena, machines[i % COUNT_OF(machines)]);
+    toy_spec(&spec, arena, machines[i / TEST_STEP % COUNT_OF(machines)]);
     Toy toy = {0};
     toy_open(&toy, ACTION_BIT(ACTION_PREFETCH));
     toy.hook.request = prefetch_next;
@@ -50,8 +50,8 @@ static void prefetches_change_no_result(void **state) {
   }
   print_message("%lu lines were prefetched, %lu used, %lu not; %lu of %u programs became faster\n", seen[0], seen[1], seen[2], faster,
                 workload_count);
-  assert_true(seen[PREFETCH_USED] > 100 && seen[PREFETCH_EVICTED] > 100);
-  assert_true(faster > workload_count / 4);
+  assert_true(seen[PREFETCH_USED] > 100 / TEST_STEP && seen[PREFETCH_EVICTED] > 100 / TEST_STEP);
+  assert_true(faster > workload_count / 4 / TEST_STEP);
   arena_free(arena);
 }
 
@@ -78,13 +78,13 @@ static void without_an_l1_loads_join_a_prefetch(void **state) {
   Hook hook = {.name = "toy", .kind = HOOK_PROTECTION, .own = &lines, .actions = ACTION_BIT(ACTION_PREFETCH), .next_cycle = UINT64_MAX};
   hook.request = prefetch_next;
   hook.prefetch = note_lines;
-  for (uint32_t i = 0; i < workload_count; i++) {
+  for (uint32_t i = 0; i < workload_count; i += TEST_STEP) {
     ToyResult plain = toy_run(workloads[i], &spec, NULL, NULL, NULL), result = toy_run(workloads[i], &spec, &hook, NULL, NULL);
     assert_int_equal(result.output_hash, plain.output_hash);
   }
   const uint64_t *told = lines.told[0];
   assert_int_equal(told[PREFETCH_FILLED], told[PREFETCH_USED] + told[PREFETCH_EVICTED]);
-  assert_true(told[PREFETCH_USED] > 100 && told[PREFETCH_EVICTED] > 100);
+  assert_true(told[PREFETCH_USED] > 100 / TEST_STEP && told[PREFETCH_EVICTED] > 100 / TEST_STEP);
   arena_free(arena);
 }
 
@@ -122,7 +122,7 @@ static void mirrors_and_their_neighbours_join_loads(void **state) {
   Arena *arena = arena_new();
   for (uint32_t k = 0; k < COUNT_OF(joining); k++) {
     uint64_t joined = 0, shared = 0;
-    for (uint32_t i = k; i < workload_count; i += 2) {
+    for (uint32_t i = k; i < workload_count; i += 2 * TEST_STEP) {
       Spec spec;
       Diags diags = {0};
       toy_spec(&spec, arena, joining[k]);
@@ -403,7 +403,7 @@ static void any_flip_is_survived(void **state) {
   static const char *const subjects[] = {"matmul", "bfs", "hybridsort", "reduction", "nqueens", "convolution"};
   Arena *arena = arena_new();
   uint64_t strikes = 0, in_actions = 0, done[ACTION_KINDS] = {0}, ended[TRAP_COUNT] = {0};
-  for (uint32_t run = 0; run < 120; run++) {
+  for (uint32_t run = 0; run < 120 / TEST_STEP; run++) {
     Spec spec;
     Device *device = NULL;
     toy_spec(&spec, arena, machines[run % COUNT_OF(machines)]);
@@ -427,10 +427,10 @@ static void any_flip_is_survived(void **state) {
   }
   for (uint32_t i = 1; i < ACTION_KINDS; i++) {
     print_message("%s: %lu\n", action_names[i], done[i]);
-    assert_true(done[i] > 50);
+    assert_true(done[i] > 50 / TEST_STEP);
   }
   print_message("%lu strikes, %lu in the state of actions\n", strikes, in_actions);
-  assert_true(in_actions > 100);
+  assert_true(in_actions > 100 / TEST_STEP);
   arena_free(arena);
 }
 

@@ -134,7 +134,7 @@ static void without_a_faulty_sm_nothing_changes(void **state) {
   Arena *arena = arena_new();
   Spec spec;
   spec_of(&spec, arena);
-  for (uint32_t i = 0; i < COUNT_OF(programs); i++) {
+  for (uint32_t i = 0; i < COUNT_OF(programs); i += TEST_STEP) {
     Result plain = run(programs[i], &spec, NULL, NULL), none = run(programs[i], &spec, "hints:faulty=none", NULL);
     assert_int_equal(plain.output_hash, none.output_hash);
     assert_memory_equal(&plain.stats, &none.stats, sizeof plain.stats); // every cycle and every count
@@ -160,7 +160,7 @@ static void every_option_keeps_results(void **state) {
   uint64_t copies = 0, gained = 0;
   for (uint32_t i = 0; i < COUNT_OF(programs); i++) {
     Result plain = run(programs[i], &spec, NULL, NULL);
-    for (uint32_t k = i % 2; k < COUNT_OF(options); k += 2) {
+    for (uint32_t k = i % 2; k < COUNT_OF(options); k += 2 * TEST_STEP) {
       Result result = run(programs[i], &spec, options[k], NULL);
       if (result.trap != TRAP_NONE || result.output_hash != plain.output_hash) fail_msg("%s with %s: wrong", programs[i], options[k]);
       assert_int_equal(result.stats.value[STAT_WARP_INSTRUCTIONS], plain.stats.value[STAT_WARP_INSTRUCTIONS]);
@@ -174,7 +174,7 @@ static void every_option_keeps_results(void **state) {
       }
     }
   }
-  assert_true(copies > 20 && gained > 100);
+  assert_true(copies > 20 / TEST_STEP && gained > 100 / TEST_STEP);
   arena_free(arena);
 }
 
@@ -248,7 +248,7 @@ static void no_permanent_fault_makes_a_wrong_result(void **state) {
   Result plain[COUNT_OF(programs)];
   for (uint32_t i = 0; i < COUNT_OF(programs); i++) plain[i] = run(programs[i], &spec, NULL, NULL);
   uint64_t traps = 0, copies = 0;
-  for (uint64_t seed = first; seed < first + count; seed++) {
+  for (uint64_t seed = first; seed < first + count; seed += TEST_STEP) {
     uint32_t i = (uint32_t)(seed % COUNT_OF(programs));
     Broken broken = {.seed = seed, .sm = 2 * (uint32_t)(seed / COUNT_OF(programs) % 2) + 1};
     static const char *const ways[] = {"hints:order=issue,disable=never,view=16", "hints",
@@ -261,7 +261,7 @@ static void no_permanent_fault_makes_a_wrong_result(void **state) {
     traps += tally(&result, TALLY_HINTS_TRAPS) > 0;
     copies += tally(&result, TALLY_HINTS_RESYNCS);
   }
-  printf("%lu permanent faults: no wrong result; in %lu runs a mirror trapped, %lu resynchronisations\n", count, traps, copies);
+  printf("%lu permanent faults: no wrong result; in %lu runs a mirror trapped, %lu resynchronisations\n", count / TEST_STEP, traps, copies);
   assert_true(copies > 0);
   arena_free(arena);
 }

@@ -66,9 +66,9 @@ static Outcome run(const Workload *workload, const Spec *spec, const char *prote
 static void nothing_is_reissued_without_faults(void **state) {
   (void)state;
   Arena *arena = arena_new();
-  for (uint32_t i = 0; i < workload_count; i++) {
+  for (uint32_t i = 0; i < workload_count; i += TEST_STEP) {
     Spec spec;
-    toy_spec(&spec, arena, machines[i % COUNT_OF(machines)]);
+    toy_spec(&spec, arena, machines[i / TEST_STEP % COUNT_OF(machines)]);
     Outcome plain = run(workloads[i], &spec, NULL, NULL), twice = run(workloads[i], &spec, "reissue", NULL);
     assert_int_equal(twice.trap, TRAP_NONE);
     assert_int_equal(twice.hash, plain.hash);
