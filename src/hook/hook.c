@@ -51,6 +51,12 @@ uint32_t hook_chain_held_lines(const HookChain *chain) {
   return lines;
 }
 
+bool hook_chain_lockstep(const HookChain *chain) {
+  bool any = false;
+  for (uint32_t i = 0; i < chain->count; i++) any |= chain->hooks[i]->lockstep;
+  return any;
+}
+
 uint32_t hook_chain_actions(const HookChain *chain) {
   uint32_t actions = 0;
   for (uint32_t i = 0; i < chain->count; i++) actions |= chain->hooks[i]->actions;

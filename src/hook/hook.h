@@ -413,6 +413,7 @@ typedef struct HookShape {
   uint32_t sms, warps, block_slots; // both per SM
   uint32_t tpc_sms;                 // SMs of a TPC, those that lie together; 0: the machine has no TPCs
   uint32_t untold;                  // WANT_*: events that the machine does not tell
+  bool pairs;                       // neighbouring cores share a cache and can run in lockstep
 } HookShape;
 typedef struct HookLayout HookLayout;
 // A new region: name, title, unit, meaning, dims, units, bits and unit_bytes of `wanted` say what; the rest is filled in. Its
@@ -456,6 +457,7 @@ struct Hook {
   bool (*watches)(const Hook *hook, uint16_t region);
   uint32_t needs; // WANT_*: events without which the hook is of no use: a machine that does not tell them refuses it
   bool repeats;   // `result` may say REPEAT: operands are kept for it until then
+  bool lockstep;  // copies of a point go to a pair of cores, which carry them out in the same cycles; for machines with HookShape.pairs
   // A protection that neither changes nor refuses a value that all copies of an instruction have alike: what was read wrong goes the way
   // that it goes without the protection, so that campaigns may follow it.
   bool passes_values;
@@ -513,6 +515,7 @@ uint32_t hook_chain_word_bits(const HookChain *chain); // of the scheme word tha
 uint32_t hook_chain_actions(const HookChain *chain);   // of all of them
 MirrorWay hook_chain_mirrors(const HookChain *chain);
 uint32_t hook_chain_held_lines(const HookChain *chain); // the most that any wants
+bool hook_chain_lockstep(const HookChain *chain);       // does any want it?
 // Does a machine that offers these actions have what each hook needs? If not, a diagnostic says who misses what.
 bool hook_chain_served(const HookChain *chain, uint32_t offers, const char *machine, Diags *diags);
 // Does every hook serve this launch? If not, a diagnostic says why.

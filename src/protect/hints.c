@@ -98,11 +98,6 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
 
 // ---- State ---------------------------------------------------------------------------------------------
 
-typedef struct CellsRow {
-  const char *name, *title, *unit, *meaning;
-  uint32_t units, bits;
-} CellsRow;
-
 static const CellsRow rows[CELLS_COUNT] = {
     [CELLS_QUEUE] = {"hints.queue", "hint queue", "half", "104-bit hints", 2, HINT_UNIT_BITS},
     [CELLS_RING] = {"hints.ring", "hint queue", "pointer", "front and length", 2, 15},
@@ -121,21 +116,11 @@ static const CellsRow rows[CELLS_COUNT] = {
 };
 
 static bool add_cells(Hints *own, HookLayout *layout, HintCells cells, Diags *diags) {
-  const CellsRow *row = &rows[cells];
-  const uint32_t per_type = HINT_TYPES;
-  Region wanted = {.name = row->name,
-                   .title = row->title,
-                   .unit = row->unit,
-                   .meaning = row->meaning,
-                   .dims = {{"sm", own->sms}},
-                   .dim_count = 1,
-                   .units = row->units,
-                   .bits = row->bits,
-                   .unit_bytes = 8};
+  Region wanted = protect_cells(&rows[cells], "sm", own->sms);
   if (cells == CELLS_QUEUE || cells == CELLS_RING || cells == CELLS_PERIOD || cells == CELLS_TURN)
     wanted.dims[0] = (RegionDim){"tpc", own->tpc_count};
   if (cells == CELLS_QUEUE) wanted.dims[wanted.dim_count++] = (RegionDim){"place", own->queue};
-  if (cells == CELLS_COUNTER) wanted.dims[wanted.dim_count++] = (RegionDim){"type", per_type};
+  if (cells == CELLS_COUNTER) wanted.dims[wanted.dim_count++] = (RegionDim){"type", HINT_TYPES};
   if (cells == CELLS_BLOCK) wanted.dims[wanted.dim_count++] = (RegionDim){"block_slot", own->block_slots};
   if (cells == CELLS_AT) wanted.dims[wanted.dim_count++] = (RegionDim){"warp", own->warps};
   if (cells == CELLS_WATCH) {

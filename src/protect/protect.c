@@ -114,6 +114,18 @@ bool protect_number(const ProtectArguments *arguments, const ProtectArgument *ar
   return true;
 }
 
+Region protect_cells(const CellsRow *row, const char *dim, uint32_t count) {
+  return (Region){.name = row->name,
+                  .title = row->title,
+                  .unit = row->unit,
+                  .meaning = row->meaning,
+                  .dims = {{dim, count}},
+                  .dim_count = 1,
+                  .units = row->units,
+                  .bits = row->bits,
+                  .unit_bytes = 8};
+}
+
 bool protect_unknown(const ProtectArguments *arguments, const char *key, const char *const *known, uint32_t known_count, Diags *diags) {
   const char *near = text_nearest(key, known, known_count);
   if (near != NULL) return diags_add(diags, NULL, 0, 0, "%s: unknown option '%s'; did you mean '%s'?", arguments->text, key, near);

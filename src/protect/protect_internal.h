@@ -20,6 +20,13 @@ bool protect_number(const ProtectArguments *arguments, const ProtectArgument *ar
 // For an argument that the scheme does not have; `known` are those it has. Always false.
 bool protect_unknown(const ProtectArguments *arguments, const char *key, const char *const *known, uint32_t known_count, Diags *diags);
 
+// A structure that a scheme adds, and the region for it: units of 8 bytes, one dimension. More dimensions and smaller units are the scheme's to set.
+typedef struct CellsRow {
+  const char *name, *title, *unit, *meaning;
+  uint32_t units, bits;
+} CellsRow;
+Region protect_cells(const CellsRow *row, const char *dim, uint32_t count);
+
 Hook *none_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *null_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 Hook *dmr_new(const ProtectArguments *arguments, Arena *arena, Diags *diags);

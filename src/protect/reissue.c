@@ -239,6 +239,10 @@ static bool reissue_attach(Hook *hook, HookLayout *layout, Diags *diags) {
   own->pipes = own->latches = hook_layout_shape(layout)->sms;
   if (own->pipes < own->copies && (own->apart || own->pairs))
     return diags_add(diags, NULL, 0, 0, "reissue: this machine has too few pipelines for copies on different ones");
+  if (own->lockstep && !hook_layout_shape(layout)->pairs)
+    return diags_add(diags, NULL, 0, 0,
+                     "reissue: lockstep needs neighbouring pipelines that share a texture cache: --set fragment.cache_pipelines=2; and a "
+                     "queue for two groups");
   uint32_t words = (uint32_t)((own->points + 63) / 64);
   const Wanted wanted[] = {
       {"reissue.full", "mask", "the word of the frame is full: a bit per point", "word", words, 1, 64, 8, &own->full},
@@ -278,14 +282,15 @@ static bool reissue_attach(Hook *hook, HookLayout *layout, Diags *diags) {
 }
 
 static bool read_option(Reissue *own, const ProtectArguments *arguments, const ProtectArgument *argument, Diags *diags) {
-  static const char *const known[] = {"toggle", "apart", "pairs", "quad", "geometry", "off", "scatter", "copies", "entries", "points"};
-  bool *const flags[] = {&own->toggles, &own->apart, &own->pairs, NULL, NULL, &own->off, &own->scatters};
+  static const char *const known[] = {"toggle", "apart",   "pairs",  "lockstep", "quad",  "geometry",
+                                      "off",    "scatter", "copies", "entries",  "points"};
+  bool *const flags[] = {&own->toggles, &own->apart, &own->pairs, &own->lockstep, NULL, NULL, &own->off, &own->scatters};
   const char *key = argument->key;
   uint64_t number;
   for (uint32_t i = 0; i < COUNT_OF(flags) && argument->value == NULL; i++) {
     if (strcmp(key, known[i]) != 0) continue;
     if (flags[i] != NULL) *flags[i] = true;
-    else own->order = i == 3 ? ORDER_QUADS : ORDER_GEOMETRY;
+    else own->order = i == 4 ? ORDER_QUADS : ORDER_GEOMETRY;
     return true;
   }
   if (strcmp(key, "copies") == 0) {
@@ -312,11 +317,15 @@ Hook *reissue_points_new(const ProtectArguments *arguments, Arena *arena, Diags 
   }
   if (own->scatters) own->toggles = true;                // and so is a result that went astray
   if (own->order == ORDER_GEOMETRY) own->toggles = true; // a point that one pass leaves out is found at the end alone
-  if ((own->apart || own->pairs) && own->order == ORDER_POINTS && own->copies == 2) own->order = ORDER_QUADS; // neighbours stay together
+  if ((own->apart || own->pairs || own->lockstep) && own->order == ORDER_POINTS && own->copies == 2)
+    own->order = ORDER_QUADS; // neighbours stay together
   const char *wrong = own->order == ORDER_QUADS && own->copies == 3 ? "quad has two copies"
                       : own->copies == 3 && own->toggles            ? "with three copies bits are not toggled"
-                      : own->scatters && own->entries < 512         ? "scatter needs 512 entries: so many points can be under way"
-                                                                    : NULL;
+                      : own->lockstep && own->copies == 3           ? "lockstep has two copies"
+                      : own->lockstep && (own->apart || own->pairs) ? "lockstep says already where copies go: leave apart and pairs out"
+                      : own->lockstep && own->order != ORDER_QUADS ? "in lockstep the copies of a point go out together: leave geometry out"
+                      : own->scatters && own->entries < 512        ? "scatter needs 512 entries: so many points can be under way"
+                                                                   : NULL;
   if (wrong != NULL) {
     diags_add(diags, NULL, 0, 0, "%s: %s", arguments->text, wrong);
     return NULL;
@@ -334,6 +343,7 @@ Hook *reissue_points_new(const ProtectArguments *arguments, Arena *arena, Diags 
   hook->point = reissue_point;
   hook->merge = reissue_merge;
   hook->cycle = reissue_cycle;
+  hook->lockstep = own->lockstep;
   if (own->apart || own->pairs) hook->block = reissue_block;
   return hook;
 }

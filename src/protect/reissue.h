@@ -12,7 +12,7 @@ typedef enum ReissueOrder {
 
 typedef struct Reissue {
   uint8_t copies;
-  bool toggles, apart, pairs, off, scatters;
+  bool toggles, apart, pairs, lockstep, off, scatters;
   ReissueOrder order;
   uint32_t entries, points, votes; // of the domain buffer; of the frame, at most; of the buffer of second results
   uint32_t pipes, latches;

@@ -451,11 +451,6 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
 
 // ---- State ---------------------------------------------------------------------------------------------
 
-typedef struct CellsRow {
-  const char *name, *title, *unit, *meaning;
-  uint32_t units, bits;
-} CellsRow;
-
 static const CellsRow rows[CELLS_COUNT] = {
     [CELLS_STATE] = {"reissue.state", "block dispatcher of reissue", "entry", "how far the copy in a block slot is", 1, PLACE_BITS},
     [CELLS_BLOCK] = {"reissue.block", "block dispatcher of reissue", "entry", "index of its block", 1, 32},
@@ -475,16 +470,8 @@ static const CellsRow rows[CELLS_COUNT] = {
 };
 
 static bool add_cells(Blocks *own, HookLayout *layout, BlocksCells cells, Diags *diags) {
-  const CellsRow *row = &rows[cells];
-  Region wanted = {.name = row->name,
-                   .title = row->title,
-                   .unit = row->unit,
-                   .meaning = row->meaning,
-                   .dims = {{"sm", own->sms}},
-                   .dim_count = 1,
-                   .units = row->units,
-                   .bits = row->bits,
-                   .unit_bytes = cells == CELLS_DATA ? 4 : 8};
+  Region wanted = protect_cells(&rows[cells], "sm", own->sms);
+  if (cells == CELLS_DATA) wanted.unit_bytes = 4;
   if (cells < CELLS_AGAIN) wanted.dims[wanted.dim_count++] = (RegionDim){"block_slot", own->block_slots};
   if (cells == CELLS_AGAIN) wanted.dims[0] = (RegionDim){"entry", own->places};
   if (cells == CELLS_CORE) wanted.dims[0] = (RegionDim){"gpu", 1};

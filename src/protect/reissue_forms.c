@@ -10,9 +10,9 @@ typedef struct Forms {
 } Forms;
 
 // Options of points come first.
-static const char *const options[] = {"toggle",  "apart", "pairs",   "quad",  "geometry", "copies", "off",    "entries", "points",
-                                      "scatter", "lines", "sectors", "tries", "patience", "same",   "strict", "free"};
-enum { OPTIONS_OF_POINTS = 10 };
+static const char *const options[] = {"toggle", "apart",   "pairs", "lockstep", "quad",  "geometry", "copies", "off",    "entries",
+                                      "points", "scatter", "lines", "sectors",  "tries", "patience", "same",   "strict", "free"};
+enum { OPTIONS_OF_POINTS = 11 };
 
 // Its place among them; COUNT_OF(options): there is none of that name.
 static uint32_t option_of(const ProtectArgument *argument) {

@@ -273,6 +273,10 @@ static void test_refused(void **state) {
   toy_refused(&none, &shape, "reissue:tog", "did you mean 'toggle'?");
   toy_refused(&none, &shape, "reissue:copies=4", "must be a whole number from 2 to 3");
   toy_refused(&none, &shape, "reissue:copies=3,quad", "quad has two copies");
+  toy_refused(&none, &shape, "reissue:lockstep", "lockstep needs neighbouring pipelines that share a texture cache");
+  toy_refused(&none, &shape, "reissue:lockstep,pairs", "leave apart and pairs out");
+  toy_refused(&none, &shape, "reissue:lockstep,copies=3", "lockstep has two copies");
+  toy_refused(&none, &shape, "reissue:lockstep,geometry", "leave geometry out");
   toy_refused(&none, &shape, "reissue:scatter,entries=100", "scatter needs 512 entries");
   Toy toy;
   assert_true(toy_open(&toy, &none, &shape, "reissue:off"));

@@ -54,14 +54,9 @@ static bool twin_attach(Hook *hook, HookLayout *layout, Diags *diags) {
   if (unit->dim_count != 2 || unit->dims[1].count != 2)
     return diags_add(diags, NULL, 0, 0, "twin needs two arithmetic units in each pipeline: --set fragment.units=2");
   uint32_t pipes = unit->dims[0].count;
-  Region first = {.name = "twin.first", .title = "twin", .unit = "component", .meaning = "results that wait to be compared", .units = 4};
-  first.dims[first.dim_count++] = (RegionDim){"pipe", pipes};
-  first.bits = 32;
+  Region first = protect_cells(&(CellsRow){"twin.first", "twin", "component", "results that wait to be compared", 4, 32}, "pipe", pipes);
+  Region again = protect_cells(&(CellsRow){"twin.again", "twin", "register", "how often an instruction was repeated", 1, 2}, "pipe", pipes);
   first.unit_bytes = 4;
-  Region again = {
-      .name = "twin.again", .title = "twin", .unit = "register", .meaning = "how often an instruction was repeated", .units = 1};
-  again.dims[again.dim_count++] = (RegionDim){"pipe", pipes};
-  again.bits = 2;
   again.unit_bytes = 1;
   own->first = hook_add_region(layout, &first, LIFE_LAUNCH, diags);
   own->again = own->first == REGION_NONE ? REGION_NONE : hook_add_region(layout, &again, LIFE_LAUNCH, diags);

@@ -27,6 +27,10 @@ for program in mandelbrot.fp "jacobi.fp $textures" "matmul.fp $textures --textur
     cmp -s plain.bin twice.bin || fail "$program: $form has another result"
     [ "$(stat twice corrected)" = 0 ] || fail "$program: $form issues points again without a fault"
   done
+  run pair $program --domain 21x13 --set fragment.cache_pipelines=2 --protect reissue:lockstep
+  cmp -s plain.bin pair.bin || fail "$program: lockstep has another result"
+  [ "$(stat pair corrected)" = 0 ] || fail "$program: lockstep issues points again without a fault"
+  [ "$(stat pair texture_fetches)" = $((2 * $(stat pair texture_accesses))) ] || fail "$program: in lockstep caches are not looked up once for both copies"
 done
 # shellcheck disable=SC2086
 for size in 16x16 64x64; do
@@ -70,13 +74,20 @@ run meet meet.fp --domain 32x32 --texture 0=random:64x64
 run met meet.fp --domain 32x32 --texture 0=random:64x64 --protect reissue:scatter
 cmp -s meet.bin met.bin || fail "meet.fp: another result under reissue"
 [ "$(stat met reissue_wrong)" = 0 ] || fail "meet.fp: $(stat met reissue_wrong) points are taken for wrong"
+# scattered FAULT OPTIONS. The two runs take different times: each has a fault of its own that strikes a place before it is used.
 scattered() {
-  "$redoubt" run turn.fp --domain 16x16 --texture 0=random:16x16 --value last=16,16 --machine sheaffer-2007 --fault 'flip:target[pipe=2,context=5,coordinate=1,bit=27]@106' "$@" --json=far.json -q >out.txt 2>&1 || { cat out.txt; fail "scattered $*"; }
+  fault=$1
+  shift
+  "$redoubt" run turn.fp --domain 16x16 --texture 0=random:16x16 --value last=16,16 --machine sheaffer-2007 --fault "$fault" --dump difference=difference.bin "$@" \
+    --json=far.json -q >out.txt 2>&1 || { cat out.txt; fail "scattered $*"; }
+  od -An -v -tf4 -w4 difference.bin | awk '$1 != 0 { n++ } END { print n + 0 }' >wrong.txt
 }
-scattered
+scattered 'flip:target[pipe=2,context=5,coordinate=1,bit=27]@106'
 grep -q '"outcome": "sdc"' far.json || fail "a result that goes astray does no harm"
-scattered --protect reissue:scatter
-grep -q '"outcome": "corrected"\|"outcome": "masked"' far.json || fail "reissue:scatter lets a result go astray"
+scattered 'flip:target[pipe=8,context=9,coordinate=0,bit=29]@218' --protect reissue:scatter
+grep -q '"outcome": "corrected"' far.json || fail "reissue:scatter lets a result go astray"
+[ "$(cat wrong.txt)" = 0 ] || fail "reissue:scatter: $(cat wrong.txt) points are wrong"
+[ "$(stat far reissue_again)" = 1 ] || fail "reissue:scatter issues $(stat far reissue_again) points again, not 1"
 "$redoubt" campaign turn.fp --domain 16x16 --texture 0=random:16x16 --value last=16,16 --machine sheaffer-2007 --protect reissue:scatter,points=256 \
   --structure temp,output,target,place,rbar,rbar.place,rbar.from,rop.result,rop.place,reissue.held --faults 600 -o scatter.db -q >/dev/null 2>&1
 "$redoubt" export scatter.db -o scatter.csv >/dev/null 2>&1

@@ -93,6 +93,7 @@ typedef struct FragDims {
   uint32_t store, units;
   CacheShape cache;
   bool is_perfect, has_perfect_textures;
+  bool lockstep; // pipelines go in pairs: the copies of a point are carried out in the same cycles
 } FragDims;
 
 // The arrays of the block, in their order.
@@ -132,8 +133,12 @@ typedef enum FragLooked {
 } FragLooked;
 
 typedef struct FragStats { // decide nothing
-  uint64_t instructions, reads, misses, merged, rop_accesses, rop_misses, memory_reads, memory_writes, busy, killed, repeats;
+  uint64_t instructions, reads, shared_reads, misses, merged, rop_accesses, rop_misses, memory_reads, memory_writes, busy, killed, repeats;
   uint64_t tally[TALLY_COUNT]; // what schemes count
+  struct {
+    uint64_t at; // cycle + 1
+    uint32_t pipe, line;
+  } looked_up; // lockstep: the latest texture read
 } FragStats;
 
 typedef struct Fragment {

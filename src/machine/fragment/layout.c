@@ -185,9 +185,11 @@ bool fragment_layout(Fragment *m, Diags *diags) {
         WANT_LAUNCH | WANT_BLOCK | WANT_POINT | WANT_MERGE | WANT_CELLS | WANT_RESULT | WANT_COMMIT | WANT_TRAP | WANT_CYCLE | WANT_FINISH
   };
   HookShape shape = {.sms = m->dims.pipes, .warps = m->dims.contexts, .block_slots = m->dims.contexts, .untold = ~(uint32_t)TOLD_EVENTS};
+  shape.pairs = m->dims.sharing == 2 && m->dims.queue >= 2 * m->dims.group; // both copies of a group fit into the queue
   RegionTable own = {items, COUNT_OF(rows) + OTHERS, at};
   HookLayout *layout = hook_layout_begin(m->arena, &own, &shape);
   if (!hook_layout_attach(layout, &m->hooks, diags)) return false;
+  m->dims.lockstep = hook_chain_lockstep(&m->hooks);
   m->regions = hook_layout_finish(layout);
   m->own_bytes = at;
   ByteRange *hashed = ARENA_ARRAY(m->arena, ByteRange, 2);

@@ -182,7 +182,7 @@ static void end(Machine *machine, Stats *stats, Trap *trap) {
   stats->value[STAT_WARP_INSTRUCTIONS] = stats->value[STAT_THREAD_INSTRUCTIONS] = own->instructions;
   stats->value[STAT_BLOCKS] = (uint64_t)m->width * m->height;
   stats->value[STAT_TEXTURE_FETCHES] = own->reads;
-  stats->value[STAT_TEXTURE_ACCESSES] = m->dims.has_perfect_textures ? 0 : own->reads; // of caches
+  stats->value[STAT_TEXTURE_ACCESSES] = m->dims.has_perfect_textures ? 0 : own->reads - own->shared_reads; // of caches
   stats->value[STAT_TEXTURE_MISSES] = own->misses;
   stats->value[STAT_ISSUED] = own->instructions;
   stats->value[STAT_OPERATIONS_FP32] =

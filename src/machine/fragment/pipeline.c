@@ -1,5 +1,8 @@
 // The pipelines with their contexts.
 //
+// In lockstep (Hook.lockstep) neighbours are a pair with one choice of contexts: both carry out the context of the same number in the same cycle, and neither goes on while
+// the other waits for a texel. A context whose neighbour is free, after a fault or for want of a copy, goes on by itself.
+//
 // A pipeline carries out one instruction a cycle, of the context that has it. A context that waits for a texel, or that has ended, gives the pipeline to
 // the next one that is ready, at no cost.
 #include "machine/fragment/fragment_internal.h"
@@ -77,8 +80,38 @@ static bool hand_over(Fragment *m, uint32_t pipe) {
   return any;
 }
 
+static uint32_t status_of(const Fragment *m, uint32_t pipe, uint32_t number) { return context_at(m, pipe, number)->status & 3; }
+
+// The same for a pair. *ready: which of the two, bit by bit.
+static bool choose_both(const Fragment *m, uint32_t pipe, uint32_t *number, uint32_t *ready) {
+  uint32_t first = m->pipes[pipe].current % m->dims.contexts;
+  for (uint32_t i = 0; i < m->dims.contexts; i++) {
+    *number = (first + i) % m->dims.contexts;
+    uint32_t one = status_of(m, pipe, *number), other = status_of(m, pipe + 1, *number);
+    *ready = (one == CONTEXT_READY ? 1u : 0) | (other == CONTEXT_READY ? 2u : 0);
+    if (*ready != 0 && one != CONTEXT_WAITS && other != CONTEXT_WAITS) return true;
+  }
+  return false;
+}
+
+static bool pair_works(Fragment *m, uint32_t pipe) {
+  bool any = hand_over(m, pipe);
+  any = hand_over(m, pipe + 1) || any;
+  uint32_t number, ready;
+  if (!choose_both(m, pipe, &number, &ready)) return any;
+  for (uint32_t i = 0; i < 2; i++) {
+    if ((ready >> i & 1) == 0) continue;
+    m->pipes[pipe + i].current = (uint8_t)number;
+    carry_out(m, pipe + i, number);
+    m->stats->busy++;
+  }
+  return true;
+}
+
 bool pipelines_work(Fragment *m) {
   bool any = false;
+  for (uint32_t pipe = 0; m->dims.lockstep && pipe < m->dims.pipes; pipe += 2) any = pair_works(m, pipe) || any;
+  if (m->dims.lockstep) return any;
   for (uint32_t pipe = 0; pipe < m->dims.pipes; pipe++) {
     any = hand_over(m, pipe) || any;
     uint32_t number;

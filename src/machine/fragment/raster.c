@@ -202,15 +202,63 @@ static bool fill_pipeline(Fragment *m, uint32_t pipe) {
   return any;
 }
 
+// ---- The same for pairs of pipelines in lockstep -------------------------------------------------------------------------
+
+static FragEntry *queued(const Fragment *m, uint32_t place) { return &m->queue[(m->core->queue_head + place) % m->dims.queue]; }
+
+static bool is_queued(const Fragment *m, uint32_t place, uint32_t copy) {
+  const FragEntry *entry = queued(m, place);
+  return place < m->dims.queue && (entry->valid & 1) != 0 && (entry->copy & 1) == copy;
+}
+
+// Points at the head of the queue whose second copies come behind the first ones; 0: the head has no second copy. *is_cut: what would tell is not in the queue.
+static uint32_t points_of_both(const Fragment *m, bool *is_cut) {
+  uint32_t firsts = 0, seconds = 0;
+  while (firsts < m->dims.group && is_queued(m, firsts, 0)) firsts++;
+  while (seconds < firsts && is_queued(m, firsts + seconds, 1)) seconds++;
+  *is_cut = seconds < firsts && (queued(m, firsts + seconds)->valid & 1) == 0;
+  return seconds == firsts ? firsts : 0;
+}
+
+// Numbers of contexts that both pipelines have free. False: there are fewer than wanted.
+static bool free_in_both(const Fragment *m, uint32_t pipe, uint32_t wanted, uint32_t numbers[FRAG_CONTEXTS]) {
+  uint32_t found = 0;
+  for (uint32_t i = 0; i < m->dims.contexts && found < wanted; i++) {
+    if (((context_at(m, pipe, i)->status | context_at(m, pipe + 1, i)->status) & 3) == CONTEXT_FREE) numbers[found++] = i;
+  }
+  return found == wanted;
+}
+
+// First copies to the first pipeline, second ones to the second, those of a point to contexts of the same number. What has no second copy goes by itself.
+// `may_come`: the rasteriser has not filled the queue since something was taken from it.
+static bool fill_pair(Fragment *m, uint32_t pipe, bool may_come) {
+  bool is_cut;
+  uint32_t both = points_of_both(m, &is_cut), points = max_u32(both, 1), count = both > 0 ? 2 * both : 1;
+  uint32_t numbers[FRAG_CONTEXTS];
+  if (is_cut && may_come) return false;
+  if ((queued(m, 0)->valid & 1) == 0 || !free_in_both(m, pipe, points, numbers)) return false;
+  for (uint32_t i = 0; i < count; i++) {
+    const FragEntry *entry = queued(m, i);
+    if (!tell_fragment(m, pipe + (entry->copy & 1), numbers[i % points], entry->place, entry->copy & 3)) return false;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    FragEntry *entry = queued(m, i);
+    begin_thread(m, pipe + (entry->copy & 1), numbers[i % points], entry);
+    *entry = (FragEntry){0};
+  }
+  m->core->queue_head = (m->core->queue_head + count) % m->dims.queue;
+  return true;
+}
+
 bool contexts_fill(Fragment *m) {
   FragCore *core = m->core;
   bool any = false;
   if (core->queue_head == core->queue_tail && (m->queue[core->queue_head % m->dims.queue].valid & 1) == 0) return false;
-  uint32_t first = core->next_pipe;
-  for (uint32_t i = 0; i < m->dims.pipes; i++) {
+  uint32_t wide = m->dims.lockstep ? 2 : 1, first = core->next_pipe / wide * wide;
+  for (uint32_t i = 0; i < m->dims.pipes; i += wide) {
     uint32_t pipe = (first + i) % m->dims.pipes;
-    if (!fill_pipeline(m, pipe)) continue;
-    core->next_pipe = (uint8_t)((pipe + 1) % m->dims.pipes);
+    if (!(m->dims.lockstep ? fill_pair(m, pipe, any) : fill_pipeline(m, pipe))) continue;
+    core->next_pipe = (uint8_t)((pipe + wide) % m->dims.pipes);
     any = true;
   }
   return any;

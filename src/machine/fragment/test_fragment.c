@@ -24,6 +24,7 @@ typedef struct Bench {
   MachineEnvironment environment;
   Launch launch;
   FragmentParams params;
+  HookChain hooks; // set before it is opened
 } Bench;
 
 static uint64_t base_of(const Bench *bench) { return memory_base(bench->memory); }
@@ -37,7 +38,7 @@ static FragmentTexture place_texture(Bench *bench, uint32_t number) {
 
 static void open_bench(Bench *bench, const char *body, uint32_t width, uint32_t height, const char *settings[][2], uint32_t count) {
   Diags diags = {0};
-  *bench = (Bench){.arena = arena_new()};
+  *bench = (Bench){.arena = arena_new(), .hooks = bench->hooks};
   assert_true(spec_load(&bench->spec, bench->arena, "sheaffer-2007", &diags));
   for (uint32_t i = 0; i < count; i++) assert_true(spec_set(&bench->spec, settings[i][0], settings[i][1], NULL, 0, &diags));
   bench->memory = memory_new(&(MemoryOptions){GLOBAL_BASE32, 1 << 20, 1, false}, &diags);
@@ -56,7 +57,7 @@ static void open_bench(Bench *bench, const char *body, uint32_t width, uint32_t 
                            .block = {1, 1, 1},
                            .params = (const uint8_t *)&bench->params,
                            .number = 1};
-  bench->machine = machine_new(&bench->spec, NULL, &diags);
+  bench->machine = machine_new(&bench->spec, &bench->hooks, &diags);
   assert_non_null(bench->machine);
   assert_true(machine_admits(bench->machine, &bench->launch, &diags));
   machine_begin(bench->machine, &bench->environment, &bench->launch);
@@ -127,7 +128,7 @@ static const char *const programs[] = {
 
 // Every point of the machine's frame is what the interpreter says.
 static void run_and_compare(const char *body, uint32_t width, uint32_t height, const char *settings[][2], uint32_t count) {
-  Bench bench;
+  Bench bench = {0};
   TrapKind trap;
   open_bench(&bench, body, width, height, settings, count);
   end_bench(&bench, &trap);
@@ -205,7 +206,7 @@ static void test_random_programs(void **state) {
 enum { BEFORE = 2, AFTER = 3 };
 
 static uint64_t time_of(const char *body, uint32_t width, const char *settings[][2], uint32_t count) {
-  Bench bench;
+  Bench bench = {0};
   TrapKind trap;
   open_bench(&bench, body, width, 1, settings, count);
   uint64_t cycles = end_bench(&bench, &trap);
@@ -232,12 +233,72 @@ static void test_times(void **state) {
   assert_true(time_of(read, 2, real, 2) < missed + 50);
 }
 
+// ---- Pairs of pipelines in lockstep --------------------------------------------------------------------------------------
+
+static Verdict issue_twice(Hook *hook, HookMachine *machine, PointEvent *event) {
+  (void)hook;
+  (void)machine;
+  event->copies = 2;
+  return VERDICT_PASS;
+}
+
+// Who has a context, and where in its program it is.
+static void assert_same_step(const Fragment *m, uint32_t pipe, uint32_t number) {
+  const FragContext *one = context_at(m, pipe, number), *other = context_at(m, pipe + 1, number);
+  bool runs =
+      one->status == CONTEXT_READY || one->status == CONTEXT_WAITS || other->status == CONTEXT_READY || other->status == CONTEXT_WAITS;
+  if (!runs) return; // done, or free: the crossbar may have taken the result of one and not of the other
+  assert_int_equal(one->status, other->status);
+  assert_int_equal(one->copy, 0);
+  assert_int_equal(other->copy, 1);
+  assert_memory_equal(&one->place, &other->place, sizeof one->place);
+  assert_memory_equal(&one->thread, &other->thread, sizeof one->thread);
+  ShaderState a = state_of(m, pipe, number), b = state_of(m, pipe + 1, number);
+  assert_memory_equal(a.temp, b.temp, SHADER_TEMPS * sizeof *a.temp);
+}
+
+// In every cycle the second copy is where the first one is, whatever they wait for.
+static void test_lockstep(void **state) {
+  (void)state;
+  Hook twice = {.name = "twice", .kind = HOOK_PROTECTION, .lockstep = true, .point = issue_twice, .next_cycle = UINT64_MAX};
+  const char *settings[][2] = {
+      {"fragment.cache_pipelines", "2"}, {"fragment.texture_queue", "256"}, {"fragment.crossbar_queue", "512"}, {"fragment.queue", "64"}};
+  for (uint32_t form = 0; form < 3 * COUNT_OF(programs); form++) {
+    Bench bench = {0};
+    TrapKind trap;
+    assert_true(hook_chain_add(&bench.hooks, &twice));
+    settings[1][1] = form % 3 == 1 ? "1" : "256"; // one miss at a time
+    settings[2][1] = form % 3 == 2 ? "2" : "512"; // a crossbar that is often full
+    settings[3][1] = form % 3 == 2 ? "17" : "64"; // and a queue that may end in the middle of a point
+    open_bench(&bench, programs[form / 3], 19, 6, settings, COUNT_OF(settings));
+    const Fragment *m = fragment_in(bench.machine);
+    uint64_t steps = 0;
+    for (uint64_t cycle = 1; !machine_run(bench.machine, cycle); cycle++) {
+      for (uint32_t i = 0; i < m->dims.pipes / 2 * m->dims.contexts; i++) {
+        assert_same_step(m, i / m->dims.contexts * 2, i % m->dims.contexts);
+        steps += context_at(m, i / m->dims.contexts * 2, i % m->dims.contexts)->status == CONTEXT_READY;
+      }
+    }
+    assert_true(steps >= 19 * 6);
+    assert_int_equal(m->stats->reads, 2 * m->stats->shared_reads); // the cache is looked up once for both
+    end_bench(&bench, &trap);
+    assert_int_equal(trap, TRAP_NONE);
+    const float *frame = frame_of(&bench, 19 * 6);
+    for (uint32_t i = 0; i < 19 * 6; i++) {
+      float pixel[4] = {0};
+      if (!interpret(&bench, i % 19, i / 19, pixel)) memset(pixel, 0, sizeof pixel);
+      assert_memory_equal(pixel, &frame[i * 4], sizeof pixel);
+    }
+    close_bench(&bench);
+  }
+}
+
 // ---- State -----------------------------------------------------------------------------------------------------------
 
 static void test_state(void **state) {
   (void)state;
   Diags diags = {0};
-  Bench bench;
+  Bench bench = {0};
   TrapKind trap;
   open_bench(&bench, programs[2], 16, 16, NULL, 0);
   assert_true(region_table_check(machine_regions(bench.machine), &diags));
@@ -264,11 +325,14 @@ static void test_state(void **state) {
 // Cells of every structure are struck in the middle: whatever comes of it, the machine ends, and writes nothing outside its memory.
 static void test_flips(void **state) {
   (void)state;
-  const char *settings[][2] = {{"fragment.cycle_limit", "20000"}};
-  for (uint64_t draw = 0; draw < 400; draw++) {
-    Bench bench;
+  const char *settings[][2] = {{"fragment.cycle_limit", "20000"}, {"fragment.cache_pipelines", "2"}};
+  Hook twice = {.name = "twice", .kind = HOOK_PROTECTION, .lockstep = true, .point = issue_twice, .next_cycle = UINT64_MAX};
+  for (uint64_t draw = 0; draw < 500; draw++) {
+    Bench bench = {0};
     TrapKind trap;
-    open_bench(&bench, programs[draw % COUNT_OF(programs)], 16, 8, settings, 1);
+    bool is_paired = draw % 5 == 0;
+    if (is_paired) assert_true(hook_chain_add(&bench.hooks, &twice));
+    open_bench(&bench, programs[draw % COUNT_OF(programs)], 16, 8, settings, is_paired ? 2 : 1);
     machine_run(bench.machine, 20 + random_below(random_draw(1, draw, 0), 300));
     const RegionTable *regions = machine_regions(bench.machine);
     for (uint32_t i = 0; i < 8; i++) {
@@ -288,7 +352,7 @@ static void test_flips(void **state) {
 // The words of a cache's line lie behind one another: those of 64 bytes, and no others.
 static void test_lines(void **state) {
   (void)state;
-  Bench bench;
+  Bench bench = {0};
   TrapKind trap;
   open_bench(&bench, programs[1], 4, 4, NULL, 0);
   static const char *const names[] = {"tcache", "rcache"};
@@ -303,7 +367,7 @@ static void test_lines(void **state) {
 
 static void test_refused(void **state) {
   (void)state;
-  Bench bench;
+  Bench bench = {0};
   TrapKind trap;
   Diags diags = {0};
   open_bench(&bench, programs[1], 4, 4, NULL, 0);
@@ -336,8 +400,9 @@ static void test_morton(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_results), cmocka_unit_test(test_times),  cmocka_unit_test(test_state), cmocka_unit_test(test_flips),
-      cmocka_unit_test(test_refused), cmocka_unit_test(test_morton), cmocka_unit_test(test_lines), cmocka_unit_test(test_random_programs),
+      cmocka_unit_test(test_results), cmocka_unit_test(test_times),           cmocka_unit_test(test_state),
+      cmocka_unit_test(test_flips),   cmocka_unit_test(test_refused),         cmocka_unit_test(test_morton),
+      cmocka_unit_test(test_lines),   cmocka_unit_test(test_random_programs), cmocka_unit_test(test_lockstep),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,6 +86,18 @@ static bool ask_for(Fragment *m, uint32_t pipe, uint32_t number, uint32_t line_a
   return true;
 }
 
+// Of a pair in lockstep both ask for the same line in the same cycle, and the cache is looked up once.
+static void count_read(Fragment *m, uint32_t pipe, uint32_t line_address) {
+  FragStats *stats = m->stats;
+  stats->reads++;
+  if (!m->dims.lockstep) return;
+  bool is_second = pipe % 2 == 1 && stats->looked_up.at == m->core->cycle + 1 && stats->looked_up.pipe == pipe - 1;
+  if (is_second && stats->looked_up.line == line_address) stats->shared_reads++;
+  stats->looked_up.at = m->core->cycle + 1;
+  stats->looked_up.pipe = pipe;
+  stats->looked_up.line = line_address;
+}
+
 bool texture_reads(Fragment *m, uint32_t pipe, uint32_t number, const ShaderRead *read, float texel[4]) {
   const FragmentTexture *texture = &m->params.texture[read->texture % SHADER_TEXTURES];
   uint32_t x, y;
@@ -103,7 +115,7 @@ bool texture_reads(Fragment *m, uint32_t pipe, uint32_t number, const ShaderRead
   uint32_t index, line_address = address & ~(uint32_t)(FRAG_LINE - 1);
   if (cache_find(&m->dims.cache, lines, address, line_valid, &index) == CACHE_HIT) {
     lines[index].used = m->core->cycle;
-    m->stats->reads++;
+    count_read(m, pipe, line_address);
     take_texel(m, &lines[index], address, texel);
     return true;
   }
@@ -111,7 +123,7 @@ bool texture_reads(Fragment *m, uint32_t pipe, uint32_t number, const ShaderRead
   FragContext *context = context_at(m, pipe, number);
   context->status = CONTEXT_WAITS;
   context->texel = address;
-  m->stats->reads++;
+  count_read(m, pipe, line_address);
   return false;
 }
 

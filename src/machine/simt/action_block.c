@@ -231,10 +231,9 @@ CopyStep block_copy(Simt *m, uint32_t sm, uint32_t block_slot, const Action *act
   for (uint32_t i = 0; i < m->layout.warps; i++) {
     copy_warp(m, sm, (first_warp(m, block_slot) + i) % m->dims.warps, from_sm, (first_warp(m, from_block_slot) + i) % m->dims.warps);
   }
-  view_forget(m, sm, block_slot); // memory has what the other block has stored
   copy_shared(m, sm, block_slot, from_sm, from_block_slot);
   copy_local(m, sm, block_slot, from_sm, from_block_slot);
-  if (m->dims.held != 0) held_forget(m, sm, block_slot); // the other block has stored what it has stored
+  held_forget(m, sm, block_slot); // the other block has stored what it has stored
   hold(m, sm, block_slot, now + action->cycles);
   hold(m, from_sm, from_block_slot, now + action->cycles);
   sm_wake(m, sm, now);

@@ -152,7 +152,6 @@ static void mark_mirror(Simt *m, uint32_t sm, uint32_t block_slot, bool mirror, 
   actor->senders = mirror && sends ? actor->senders | bit : actor->senders & ~bit;
   actor->stopping &= ~bit;
   actor->fallen &= ~bit;
-  view_forget(m, sm, block_slot);
   held_begin(m, sm, block_slot, HOLD_NONE);
 }
 

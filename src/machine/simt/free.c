@@ -92,7 +92,8 @@ static bool action_is_free(const Simt *m, uint64_t row) {
 
 // Lines of a slot are taken from its first on, and cleared then.
 static bool held_is_free(const Simt *m, uint64_t row) {
-  uint32_t room = held_room(m), sm = (uint32_t)(row / m->dims.held), line = (uint32_t)(row % m->dims.held);
+  uint32_t room = held_room(m), sm = (uint32_t)(row / held_lines(&m->dims)), line = (uint32_t)(row % held_lines(&m->dims));
+  if (line >= m->dims.held) return m->at.held_for[sm * m->dims.mirror_lines + line - m->dims.held].slot == 0; // the holder is asked first
   uint32_t slot = line / room;
   return slot >= m->dims.blocks || line % room >= m->at.held_slots[sm * m->dims.blocks + slot].lines;
 }

@@ -1,12 +1,18 @@
-// Stores of a block that are held in its SM (ACTION_HOLD).
+// Stores of a block that stay in its SM: newest bytes on top, line by line. The block sees them, nobody else does. There are two ways to keep them.
 //
-// A held block's stores to global memory do not leave its SM. They are gathered here, line by line, newest bytes on top. The block's own loads see
-// them; nobody else does. What is held goes out when the block has ended: sent to be looked at, or written. Or it is thrown away.
-// A line is looked up in no time beside the L1: loads still ask memory for the line, and what is held is laid over what comes back. So that a load
-// never sees a store that comes after it, a store waits while loads of its block have its line under way.
-// Atomics cannot be held. Local and shared memory are the block's own and are not.
-// Each block of a launch has an equal share of the SM's lines: dims.held / blocks_per_sm.
+// Held (ACTION_HOLD): a block's stores to global memory do not leave its SM. What is held goes out when the block has ended: sent to be looked at, or written. Or it is
+// thrown away. Each block of a launch has an equal share of the SM's lines, dims.held / blocks_per_sm; without room a hook is asked. A line is looked up in no time beside
+// the L1: loads still ask memory for the line, and what is held is laid over what comes back. So that a load never sees a store that comes after it, a store waits
+// while loads of its block have its line under way. Atomics cannot be held.
+//
+// Kept (Hook.mirrors): stores of mirrors end in the SM, which keeps the latest dims.mirror_lines lines of them, each for the block that wrote it. A line that finds no room
+// takes the place of the oldest one: its bytes are memory's again. A load whose bytes are all there asks nobody; of a datum that is there in part, the rest comes from
+// memory, and the parts are put together when the load is complete. An atomic takes its old value from here, as far as it is here, when memory's answer
+// has come, and leaves its new one here. What is kept goes with the block. Textures, surfaces and matrix fragments read memory.
+//
+// Local and shared memory are the block's own and are neither. Of an SM's lines the held ones come first, then those that are kept.
 #include "machine/simt/memop.h"
+#include "machine/simt/partition.h"
 
 static HeldSlot *slot_at(const Simt *m, uint32_t sm, uint32_t slot) { return &m->at.held_slots[sm * m->dims.blocks + slot]; }
 
@@ -15,16 +21,35 @@ static uint32_t lines_in(const Simt *m, const HeldSlot *at) { return min_u32(at-
 
 static HeldLine *lines_of(const Simt *m, uint32_t sm, uint32_t slot) {
   uint32_t room = held_room(m);
-  return &m->at.held[(size_t)sm * m->dims.held + min_u32(slot * room, m->dims.held - room)];
+  return &m->at.held[(size_t)sm * held_lines(&m->dims) + min_u32(slot * room, m->dims.held - room)];
 }
 
-static HeldLine *find(const Simt *m, uint32_t sm, uint32_t slot, uint64_t line) {
-  HeldLine *lines = lines_of(m, sm, slot);
-  uint32_t count = lines_in(m, slot_at(m, sm, slot));
-  for (uint32_t i = 0; i < count; i++) {
-    if (lines[i].address == line) return &lines[i];
+// Lines among which those of a block are.
+typedef struct Lines {
+  HeldLine *lines;
+  HeldFor *holder; // whose each of them is; NULL: all are the block's
+  uint32_t count, holds;
+} Lines;
+
+static Lines held_of(const Simt *m, uint32_t sm, uint32_t slot) {
+  return (Lines){lines_of(m, sm, slot), NULL, lines_in(m, slot_at(m, sm, slot)), 0};
+}
+
+static Lines kept_of(const Simt *m, uint32_t sm, uint32_t slot) {
+  uint32_t count = m->dims.mirror_lines;
+  return (Lines){&m->at.held[(size_t)sm * held_lines(&m->dims) + m->dims.held], &m->at.held_for[(size_t)sm * count], count, 1 + slot};
+}
+
+static HeldLine *find(const Lines *among, uint64_t line) {
+  for (uint32_t i = 0; i < among->count; i++) {
+    if (among->lines[i].address == line && (among->holder == NULL || among->holder[i].slot == among->holds)) return &among->lines[i];
   }
   return NULL;
+}
+
+static void put(HeldLine *line, const uint32_t data[LINE_WORDS], ByteMask bytes) {
+  bytes_copy(line->data, data, bytes);
+  line->bytes = bytes_or(line->bytes, bytes);
 }
 
 static Verdict tell(Simt *m, uint32_t sm, uint32_t slot, HeldStage stage) {
@@ -76,14 +101,14 @@ HeldTake held_store(Simt *m, uint32_t sm, uint32_t warp, const Packet *packet) {
   uint32_t slot = block_slot_of_warp(m, warp);
   HeldSlot *at = slot_at(m, sm, slot);
   if (is_under_way(m, sm, slot, packet->address)) return HELD_BLOCKED; // its reply wakes the SM
-  HeldLine *line = find(m, sm, slot, packet->address);
+  Lines held = held_of(m, sm, slot);
+  HeldLine *line = find(&held, packet->address);
   if (line == NULL) {
     if (at->lines >= held_room(m)) return cannot(m, sm, slot);
     line = &lines_of(m, sm, slot)[at->lines++];
     *line = (HeldLine){.address = packet->address};
   }
-  bytes_copy(line->data, packet->data, packet->bytes);
-  line->bytes = bytes_or(line->bytes, packet->bytes);
+  put(line, packet->data, packet->bytes);
   simt_count(m, STAT_HELD_STORES, 1);
   return HELD_TAKEN;
 }
@@ -92,24 +117,114 @@ HeldTake held_atomic(Simt *m, uint32_t sm, uint32_t warp) { return cannot(m, sm,
 
 const uint32_t *held_overlay(const Simt *m, uint32_t sm, uint32_t warp, uint64_t line, const uint32_t *data, uint32_t scratch[LINE_WORDS]) {
   uint32_t slot = block_slot_of_warp(m, warp);
-  const HeldLine *held = slot_at(m, sm, slot)->lines == 0 ? NULL : find(m, sm, slot, line);
+  Lines among = held_of(m, sm, slot);
+  const HeldLine *held = find(&among, line);
   if (held == NULL) return data;
   memcpy(scratch, data, LINE_BYTES);
   bytes_copy(scratch, held->data, held->bytes);
   return scratch;
 }
 
+// ---- What mirrors keep ---------------------------------------------------------------------------------
+
+static bool is_kept(const Simt *m, uint32_t sm, uint32_t warp) { return m->dims.mirror_lines != 0 && warp_is_mirror(m, sm, warp); }
+
+static HeldLine *find_or_take(Simt *m, uint32_t sm, uint32_t warp, uint64_t line) {
+  Lines kept = kept_of(m, sm, block_slot_of_warp(m, warp));
+  HeldLine *at = find(&kept, line);
+  if (at != NULL) return at;
+  Actor *actor = simt_actor(m, sm);
+  uint32_t oldest = actor->kept_next % kept.count;
+  actor->kept_next = (actor->kept_next + 1) % kept.count;
+  simt_count(m, STAT_VIEW_EVICTIONS, kept.holder[oldest].slot != 0);
+  kept.holder[oldest].slot = kept.holds;
+  kept.lines[oldest] = (HeldLine){.address = line};
+  return &kept.lines[oldest];
+}
+
+static void forget_kept(Simt *m, uint32_t sm, uint32_t slot) {
+  Lines kept = kept_of(m, sm, slot);
+  for (uint32_t i = 0; i < kept.count; i++) {
+    if (kept.holder[i].slot != kept.holds) continue;
+    kept.lines[i] = (HeldLine){0};
+    kept.holder[i].slot = 0;
+  }
+}
+
+void kept_store(Simt *m, uint32_t sm, const Packet *packet) {
+  if (!is_kept(m, sm, packet->warp)) return;
+  put(find_or_take(m, sm, packet->warp, packet->address), packet->data, packet->bytes);
+}
+
+bool kept_load(Simt *m, uint32_t sm, MemOp *op, uint64_t line, uint32_t lanes) {
+  if (op->action != ACTION_LOAD || !is_kept(m, sm, op->uop.warp)) return false;
+  Lines kept = kept_of(m, sm, block_slot_of_warp(m, op->uop.warp));
+  const HeldLine *at = find(&kept, line);
+  if (at == NULL) return false;
+  uint32_t bytes = memop_lane_bytes(op);
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    unsigned lane = (unsigned)__builtin_ctz(left);
+    uint32_t offset = memop_offset(op, lane, bytes);
+    if (!bytes_cover(at->bytes, bytes_from(offset, bytes))) continue;
+    memop_put(op, lane, 0, (const uint8_t *)at->data + offset, bytes);
+    op->kept |= 1u << lane;
+  }
+  if ((lanes & ~op->kept) != 0) return false;
+  memop_result_at(op, simt_now(m) + m->spec->l1d_latency);
+  simt_count(m, STAT_VIEW_LOADS, 1);
+  return true;
+}
+
+void kept_complete(Simt *m, uint32_t sm, MemOp *op) {
+  if (op->action != ACTION_LOAD || !is_kept(m, sm, op->uop.warp)) return;
+  Lines kept = kept_of(m, sm, block_slot_of_warp(m, op->uop.warp));
+  uint32_t bytes = memop_lane_bytes(op);
+  for (uint32_t left = op->uop.mask & ~op->kept; left != 0; left &= left - 1) {
+    unsigned lane = (unsigned)__builtin_ctz(left);
+    if (memop_is_shared(op, lane) || address_window(op->address[lane]) != PHYSICAL_GLOBAL) continue;
+    const HeldLine *at = find(&kept, line_of(op->address[lane]));
+    uint32_t offset = memop_offset(op, lane, bytes);
+    if (at == NULL || !bytes_any(bytes_and(at->bytes, bytes_from(offset, bytes)))) continue;
+    uint32_t line[LINE_WORDS] = {0};
+    memop_get(op, lane, 0, (uint8_t *)line + offset, bytes);
+    bytes_copy(line, at->data, bytes_and(at->bytes, bytes_from(offset, bytes)));
+    memop_put(op, lane, 0, (const uint8_t *)line + offset, bytes);
+  }
+}
+
+void kept_atomic(Simt *m, uint32_t sm, const MemOp *op, const Packet *reply, uint32_t old[LINE_WORDS]) {
+  memcpy(old, reply->data, sizeof reply->data);
+  if (reply->kind != PACKET_READ_REPLY || !is_kept(m, sm, op->uop.warp)) return;
+  HeldLine *at = find_or_take(m, sm, op->uop.warp, reply->address);
+  bytes_copy(old, at->data, bytes_and(at->bytes, reply->bytes));
+  Packet packet = *reply;
+  uint32_t registers = op->element_bytes == 8 ? 2 : 1;
+  for (uint32_t left = reply->lanes & op->uop.mask; left != 0; left &= left - 1) {
+    unsigned lane = (unsigned)__builtin_ctz(left);
+    uint32_t offset = memop_offset(op, lane, op->element_bytes);
+    uint64_t b = row_get(op->data[0], lane, registers), c = row_get(op->other[0], lane, registers);
+    memcpy((uint8_t *)packet.data + offset, &b, op->element_bytes);
+    memcpy((uint8_t *)packet.other + offset, &c, op->element_bytes);
+  }
+  uint32_t fresh[LINE_WORDS];
+  memcpy(fresh, old, sizeof fresh);
+  l2_atomic_apply(m, &packet, fresh);
+  put(at, fresh, reply->bytes);
+}
+
 // ---- Beginning and end ---------------------------------------------------------------------------------
 
 void held_forget(Simt *m, uint32_t sm, uint32_t slot) {
+  forget_kept(m, sm, slot);
+  if (m->dims.held == 0) return;
   HeldSlot *at = slot_at(m, sm, slot);
   memset(lines_of(m, sm, slot), 0, lines_in(m, at) * sizeof(HeldLine));
   at->lines = at->next = 0;
 }
 
 void held_begin(Simt *m, uint32_t sm, uint32_t slot, ActionHold step) {
-  if (m->dims.held == 0) return;
   held_forget(m, sm, slot);
+  if (m->dims.held == 0) return;
   slot_at(m, sm, slot)->mode = step == HOLD_KEEP ? HELD_MODE_KEEPS : step == HOLD_WAIT ? HELD_MODE_WAITS : HELD_MODE_NONE;
 }
 

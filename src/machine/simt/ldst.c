@@ -298,7 +298,7 @@ static void count_transaction(Simt *m, const MemOp *op) {
 static MemStep global_request(Simt *m, uint32_t sm, uint32_t index) {
   MemOp *op = memop_at(m, sm, index);
   Transaction made = coalesce_next(m, op->address, op->left, memop_lane_bytes(op));
-  bool is_kept = __builtin_expect(m->dims.mirror_lines != 0, 0) && view_load(m, sm, op, made.line, made.lanes);
+  bool is_kept = __builtin_expect(m->dims.mirror_lines != 0, 0) && kept_load(m, sm, op, made.line, made.lanes);
   MemStep step = is_kept ? MEMORY_DONE : one_transaction(m, sm, index, &made, false);
   if (step != MEMORY_DONE) return step;
   op->left &= ~made.lanes;
@@ -523,7 +523,7 @@ static void deliver_old(MemOp *op, uint32_t lanes, const uint32_t line[LINE_WORD
 
 static void atomic_replied(Simt *m, uint32_t sm, MemOp *op, const Packet *packet) {
   uint32_t seen[LINE_WORDS];
-  if (m->dims.mirror_lines != 0) view_atomic(m, sm, op, packet, seen);
+  if (m->dims.mirror_lines != 0) kept_atomic(m, sm, op, packet, seen);
   deliver_old(op, packet->lanes, m->dims.mirror_lines != 0 ? seen : packet->data);
 }
 

@@ -54,7 +54,7 @@ void memop_replied(Simt *m, uint32_t sm, MemOp *op) {
   SmState *state = &m->at.sms[sm];
   const MemOp *ops = &m->at.memops[sm * m->dims.memops];
   op->stage = MEM_DONE;
-  if (__builtin_expect(m->dims.mirror_lines != 0, 0)) view_complete(m, sm, op);
+  if (__builtin_expect(m->dims.mirror_lines != 0, 0)) kept_complete(m, sm, op);
   memop_result_at(op, simt_now(m));
   uint64_t place = state->done_count++;
   for (; place > 0 && ops[state->done_queue[place - 1]].ready_at > op->ready_at; place--) {
@@ -117,7 +117,7 @@ bool memory_send_store(Simt *m, uint32_t sm, Packet *packet, uint64_t warps) {
     if (take != HELD_GOES) return take == HELD_TAKEN;
     way = write_way(m, sm, base, packet->address, false);
   }
-  if (way == WRITE_ENDS && m->dims.mirror_lines != 0) view_store(m, sm, packet);
+  if (way == WRITE_ENDS && m->dims.mirror_lines != 0) kept_store(m, sm, packet);
   if (way == WRITE_ENDS) return true; // counts as answered
   if (m->dims.mirror_free != 0 && warp_is_mirror(m, sm, base)) {
     oracle_store(m, packet);

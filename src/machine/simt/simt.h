@@ -239,16 +239,22 @@ WriteWay action_write_way(const Simt *m, uint32_t sm, uint32_t warp, uint64_t ad
 static inline WriteWay write_way(const Simt *m, uint32_t sm, uint32_t warp, uint64_t address, bool may_hold) {
   return __builtin_expect(m->dims.acts == 0, 1) ? WRITE_GOES : action_write_way(m, sm, warp, address, may_hold);
 }
-// Stores that are held (held.c).
+// Stores that are held in their SM (held.c).
 typedef enum HeldTake { HELD_TAKEN, HELD_BLOCKED, HELD_GOES } HeldTake; // GOES: a hook lets it go as if nothing were held
 HeldTake held_store(Simt *m, uint32_t sm, uint32_t warp, const Packet *packet);
 HeldTake held_atomic(Simt *m, uint32_t sm, uint32_t warp);
 bool held_action(Simt *m, uint32_t sm, uint32_t slot, ActionHold step);
 void held_begin(Simt *m, uint32_t sm, uint32_t slot, ActionHold step); // of a block that starts: NONE, KEEP or WAIT
-void held_forget(Simt *m, uint32_t sm, uint32_t slot);                 // the lines alone
+void held_forget(Simt *m, uint32_t sm, uint32_t slot);                 // the lines alone, held and kept
 void held_cycle(Simt *m, uint32_t sm);                                 // sends at most one line
 bool held_lets_end(Simt *m, uint32_t sm, uint32_t slot);               // nothing of the block is under way; false: it must stay where it is
-// Lines that each block of the launch may hold.
+// What mirrors keep of their own stores (held.c).
+void kept_store(Simt *m, uint32_t sm, const Packet *packet);                    // it ends in the SM
+bool kept_load(Simt *m, uint32_t sm, MemOp *op, uint64_t line, uint32_t lanes); // true: all these lanes have their data
+void kept_complete(Simt *m, uint32_t sm, MemOp *op);                            // what a load has read is there, without what is only here
+void kept_atomic(Simt *m, uint32_t sm, const MemOp *op, const Packet *reply, uint32_t old[LINE_WORDS]);
+// Lines of an SM for both. Lines that each block of the launch may hold.
+static inline uint32_t held_lines(const SimtDims *dims) { return dims->held + dims->mirror_lines; }
 static inline uint32_t held_room(const Simt *m) { return max_u32(m->dims.held / max_u32(m->blocks_per_sm, 1), 1); }
 static inline bool block_is_held(const Simt *m, uint32_t sm, uint32_t slot) {
   uint32_t mode = m->dims.held == 0 ? 0 : m->at.held_slots[sm * m->dims.blocks + slot].mode;
@@ -268,12 +274,6 @@ void join_delivered(Simt *m, uint32_t sm, const Packet *packet);             // 
 void join_replied(Simt *m, uint32_t sm, const Packet *packet);               // the SM has taken it
 void join_synchronised(Simt *m, uint32_t sm);                                // the SM must not see what is older than this
 void sm_give_reply(Simt *m, uint32_t sm, const Packet *packet);              // interconnect.c
-// What mirrors see of their own stores (view.c).
-void view_store(Simt *m, uint32_t sm, const Packet *packet);                    // it ends in the SM
-bool view_load(Simt *m, uint32_t sm, MemOp *op, uint64_t line, uint32_t lanes); // true: all these lanes have their data
-void view_complete(Simt *m, uint32_t sm, MemOp *op);                            // what a load has read is there, without what is only here
-void view_atomic(Simt *m, uint32_t sm, const MemOp *op, const Packet *reply, uint32_t old[LINE_WORDS]);
-void view_forget(Simt *m, uint32_t sm, uint32_t block_slot);
 // Loads of mirrors that cost nothing (oracle.c).
 static inline bool oracle_takes(const Simt *m, const Packet *packet) {
   return __builtin_expect(m->dims.mirror_free != 0, 0) && packet->quiet != 0 && packet->kind == PACKET_READ && packet->prefetch == 0 &&

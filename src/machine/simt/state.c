@@ -19,8 +19,8 @@ SIZE_IS(BufferEntry, 24);
 SIZE_IS(Actor, 4 * 8 + 6 * 4);
 SIZE_IS(HeldLine, 8 + 16 + LINE_BYTES);
 SIZE_IS(HeldSlot, 16);
+SIZE_IS(HeldFor, 4);
 SIZE_IS(Joins, 4 + SIMT_JOIN_STORES);
-SIZE_IS(ViewLine, 8 + 16 + 2 * 4 + LINE_BYTES);
 SIZE_IS(FreeLoad, 8 + sizeof(Packet));
 SIZE_IS(Mshr, 8 + 8 + 16 + 16 + 4 * MSHR_MOST_WAITERS);
 

@@ -349,7 +349,7 @@ typedef struct Actor {       // what actions have made of an SM
   uint32_t drops;            // 1: stores and atomics of the SM have no effect
   uint32_t fenced;           // 1: all blocks of the SM are mirrors, whatever `mirrors` says
   uint32_t head, count;      // ring of actions
-  uint32_t view_next, spare; // line of `views` that is the oldest
+  uint32_t kept_next, spare; // line that is the oldest of those that mirrors keep
 } Actor;
 
 // A queued action. Fields of `word`, from bit 0 on; whatever bits are in them is legal.
@@ -380,12 +380,15 @@ typedef struct Owed { // a block that was abandoned, or is to run once more
   uint32_t state;     // AGAIN_ bits; 0: no entry
 } Owed;
 
-// Stores of a block that are held in its SM (held.c): a line of 128 bytes each, of which `bytes` counts.
+// Stores of a block that are held or kept in its SM (held.c): a line of 128 bytes each, of which `bytes` counts.
 typedef struct HeldLine {
   uint64_t address; // physical
   ByteMask bytes;
   uint32_t data[LINE_WORDS];
 } HeldLine;
+typedef struct HeldFor { // of a line that mirrors keep
+  uint32_t slot;         // 1 + block slot of the mirror; 0: empty
+} HeldFor;
 typedef struct HeldSlot { // of a block slot
   uint32_t mode;          // HeldMode
   uint32_t lines;         // in use
@@ -421,14 +424,6 @@ typedef struct JoinedLoad { // a load that waits for the reply to another SM's
   uint8_t turn, valid, spare[4];
   Packet request; // without data
 } JoinedLoad;
-
-typedef struct ViewLine { // what a mirror has stored of a line (view.c)
-  uint64_t address;
-  ByteMask bytes;  // that it has stored
-  uint32_t holder; // 1 + block slot of the mirror; 0: empty
-  uint32_t spare;
-  uint32_t data[LINE_WORDS];
-} ViewLine;
 
 enum { SIMT_FREE_LOADS = 64 };
 typedef struct FreeLoad { // a load of a mirror that costs nothing (oracle.c)
