@@ -230,6 +230,7 @@ static void check_simt_memory(Relations *relations) {
 
 static bool check_relations(const Spec *spec, const char *file, Diags *diags) {
   Relations relations = {spec, file, diags, true};
+  require(&relations, is_power_of_two(spec->sm_register_unit), "sm.register_unit", spec->sm_register_unit, "must be a power of two");
   require(&relations, is_power_of_two(spec->memory_granule), "memory.granule", spec->memory_granule, "must be a power of two");
   if (spec->block_shared > spec->sm_shared) {
     relations.ok =

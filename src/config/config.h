@@ -16,6 +16,7 @@ typedef struct Spec {
 #undef PARAM_CHOICE
 } Spec;
 
+typedef enum RegisterSource { REGISTERS_OURS, REGISTERS_ESTIMATE, REGISTERS_GIVEN } RegisterSource; // sm.register_source
 enum { MODEL_FUNCTIONAL, MODEL_SIMT, MODEL_FLEXGRIP, MODEL_FRAGMENT }; // machine.model: the order of its choices
 
 typedef struct ParamInfo {

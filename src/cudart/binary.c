@@ -1,5 +1,6 @@
 // Fat binaries and PTX texts become modules: those that nvcc's start-up code registered, when first needed, and those that
 // programs load themselves (cudaLibrary*, cuModule*). Nothing is read beyond the file or the mapped memory that holds it.
+#include "cudart/cubin.h"
 #include "cudart/runtime.h"
 
 #include <errno.h>
@@ -74,6 +75,39 @@ static const FatEntry *best_entry(const FatBinary *fat, uint32_t arch) {
   return best;
 }
 
+// The machine code of a unit whose register counts are taken: for the architecture of its PTX, else the newest before it, else the oldest after it.
+static const FatEntry *best_code(const FatBinary *fat, uint32_t arch) {
+  const FatEntry *best = NULL;
+  for (uint32_t i = 0; i < fat->count; i++) {
+    const FatEntry *entry = &fat->items[i];
+    if (entry->is_ptx) continue;
+    bool fits = entry->arch <= arch, best_fits = best != NULL && best->arch <= arch;
+    bool is_better = fits ? !best_fits || entry->arch > best->arch : !best_fits && (best == NULL || entry->arch < best->arch);
+    if (is_better) best = entry;
+  }
+  return best;
+}
+
+// Machine code that cannot be read gives no counts: the machine then estimates them.
+static void give_registers(const Runtime *runtime, Module *module, const Collection *all, uint32_t arch) {
+  if (runtime->environment.spec.sm_register_source != REGISTERS_GIVEN) return;
+  Arena *scratch = arena_new();
+  Diags diags = {0};
+  for (uint32_t i = 0; i < all->count; i++) {
+    const FatEntry *code = best_code(&all->items[i], arch);
+    CubinKernels kernels = {0};
+    size_t count;
+    if (code == NULL) continue;
+    const uint8_t *bytes = fatbin_bytes(code, scratch, &count, &diags);
+    if (bytes == NULL || !cubin_kernels(bytes, count, scratch, &kernels))
+      runtime_say("the machine code for sm_%u in %s cannot be read: its register counts are estimated", code->arch,
+                  program_invocation_short_name);
+    for (uint32_t k = 0; k < kernels.count; k++) module_give_registers(module, kernels.items[k].name, kernels.items[k].registers);
+  }
+  diags_free(&diags);
+  arena_free(scratch);
+}
+
 // Campaigns are told of what is loaded.
 static Module *load_sources(Runtime *runtime, const PtxSource *sources, uint32_t count, Diags *diags) {
   Module *module = device_load_ptx(runtime->device, sources, count, diags);
@@ -125,6 +159,7 @@ static CudaError load_any(Runtime *runtime, Binary *binary, Arena *scratch) {
     bool damaged;
     binary->arch = arch;
     binary->module = load_arch(runtime, &all, arch, &damaged, is_first ? &first : &others);
+    if (binary->module != NULL) give_registers(runtime, binary->module, &all, arch);
     if (is_first) first_damaged = damaged;
     diags_free(&others);
   }

@@ -79,7 +79,7 @@ static bool check_sizes(const FatEntry *entry, uint64_t bytes, Diags *diags) {
   return good || diags_add(diags, NULL, 0, 0, "%" PRIu64 " bytes cannot be PTX of %" PRIu64, entry->compressed_bytes, bytes);
 }
 
-char *fatbin_text(const FatEntry *entry, Arena *arena, size_t *length, Diags *diags) {
+uint8_t *fatbin_bytes(const FatEntry *entry, Arena *arena, size_t *length, Diags *diags) {
   bool compressed = entry->compressed_bytes != 0;
   uint64_t bytes = compressed ? entry->text_bytes : entry->stored_bytes;
   if (!check_sizes(entry, bytes, diags)) return NULL;
@@ -89,6 +89,12 @@ char *fatbin_text(const FatEntry *entry, Arena *arena, size_t *length, Diags *di
   } else if (!(entry->flags & FLAG_ZSTD ? decompress_zstd : decompress_lz4)(entry, text, bytes, diags)) {
     return NULL;
   }
-  *length = strnlen(text, bytes);
+  *length = bytes;
+  return (uint8_t *)text;
+}
+
+char *fatbin_text(const FatEntry *entry, Arena *arena, size_t *length, Diags *diags) {
+  char *text = (char *)fatbin_bytes(entry, arena, length, diags);
+  if (text != NULL) *length = strnlen(text, *length);
   return text;
 }

@@ -20,6 +20,8 @@ typedef struct FatBinary {
 
 // Reads the entry headers. `limit` is the most bytes that may be read, here and for the texts of the entries.
 bool fatbin_parse(const void *data, size_t limit, Arena *arena, FatBinary *fat, Diags *diags);
+// What an entry holds, decompressed into the arena, with a NUL after it; NULL after a diagnosis.
+uint8_t *fatbin_bytes(const FatEntry *entry, Arena *arena, size_t *length, Diags *diags);
 // The PTX text of an entry, decompressed into the arena and NUL-terminated; NULL after a diagnosis.
 char *fatbin_text(const FatEntry *entry, Arena *arena, size_t *length, Diags *diags);
 

@@ -31,7 +31,7 @@ CUDART(cudaFuncGetAttributes, FuncAttributes *attributes, const void *host) {
                                  .const_bytes = module_program(kernel->binary->module)->const_bytes,
                                  .local_bytes = function->stack_bytes,
                                  .max_threads_per_block = most_threads(runtime, function),
-                                 .registers = (int)function->registers,
+                                 .registers = (int)device_registers(&runtime->environment.spec, function),
                                  .ptx_version = version,
                                  .binary_version = version,
                                  .max_dynamic_shared = most_dynamic_shared(kernel),

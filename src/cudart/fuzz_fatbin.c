@@ -1,5 +1,6 @@
 // libFuzzer target: any bytes as a fat binary, at the end of a mapped stretch of memory. Nothing beyond it is read, and
 // something is said about every binary of which nothing is made.
+#include "cudart/cubin.h"
 #include "cudart/runtime.h"
 
 #include <sys/mman.h>
@@ -29,6 +30,9 @@ static void read_all(const void *image, size_t limit) {
     uint32_t before = diags.count;
     const char *text = fatbin_text(&fat.items[i], texts, &length, &diags);
     ASSERT(text != NULL ? strlen(text) == length : diags.count > before);
+    CubinKernels kernels = {0};
+    const uint8_t *code = fatbin_bytes(&fat.items[i], texts, &length, &diags);
+    if (code != NULL) cubin_kernels(code, length, texts, &kernels);
     arena_free(texts);
   }
   diags_free(&diags);

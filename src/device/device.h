@@ -64,7 +64,10 @@ const Program *module_program(const Module *module);
 // Where the host finds a variable, .const ones too (their bank lies in device memory); for a
 // function its code address, with 0 bytes.
 bool module_symbol(const Module *module, const char *name, DeviceAddress *address, uint64_t *bytes);
-enum { DEVICE_LEAST_REGISTERS = 16 }; // that a kernel can be compiled for
+// What NVIDIA's compiler uses for a kernel (sm.register_source). Right after loading: pointers to its functions end.
+void module_give_registers(Module *module, const char *kernel, uint32_t count);
+uint32_t device_registers(const Spec *spec, const Function *kernel); // that a thread has, before the block is known
+enum { DEVICE_LEAST_REGISTERS = 16 };                                // that a kernel can be compiled for
 // The kernel as it is launched with so many threads a block (fits_registers): with fewer registers, if that makes it fit.
 const Function *device_fitting(Module *module, const Function *kernel, uint64_t threads);
 bool device_unload(Device *device, Module *module);

@@ -22,6 +22,9 @@ struct Module {
 // The module as it is to be launched with so many threads a block: itself, or a variant of it whose registers fit into an SM.
 Module *module_fitting(Module *module, const Function *kernel, uint64_t threads);
 
+// The registers that each thread of a block of so many owns.
+uint32_t launch_registers(const Spec *spec, const Function *kernel, uint64_t threads);
+
 typedef VEC(Texture) TextureVec;
 typedef VEC(LaunchRecord) LaunchRecordVec;
 typedef VEC(const char *) NameVec;

@@ -72,7 +72,7 @@ uint32_t device_occupancy(const Device *device, const Function *kernel, uint32_t
   if (threads == 0 || threads > spec->block_threads) return 0;
   uint64_t rounded = align_up(threads, WARP_LANES);
   uint64_t blocks = min_u64(spec->sm_blocks, spec->sm_threads / rounded);
-  if (kernel->registers > 0) blocks = min_u64(blocks, spec->sm_registers / (kernel->registers * rounded));
+  if (kernel->registers > 0) blocks = min_u64(blocks, spec->sm_registers / (launch_registers(spec, kernel, threads) * rounded));
   uint64_t shared = shared_bytes_of(kernel, dynamic_shared_bytes);
   if (shared > spec->block_shared) return 0;
   if (shared > 0) blocks = min_u64(blocks, spec->sm_shared / shared);
@@ -241,8 +241,10 @@ bool launch_once(Device *device, const LaunchRequest *wanted) {
     if (workspace == 0 || !device_set(device, workspace, 0, GRID_WORKSPACE_BYTES)) return false;
   }
   Arena *scratch = arena_new();
+  Function owning = *kernel; // machines see the registers that a thread owns
+  owning.registers = launch_registers(&device->spec, kernel, threads_of(request.block));
   Launch launch = {.program = request.module->program,
-                   .kernel = kernel,
+                   .kernel = &owning,
                    .dynamic_shared_bytes = request.dynamic_shared_bytes,
                    .params = pack_arguments(scratch, &request, kernel),
                    .cooperative = request.cooperative,

@@ -134,6 +134,10 @@ static Module *new_variant(Module *module, uint32_t limit) {
     program_free(program);
     return NULL;
   }
+  for (uint32_t i = 0; i < module->program->function_count; i++) {
+    const Function *function = &module->program->functions[i];
+    if (function->given_registers != 0) program_give_registers(program, function->name, function->given_registers);
+  }
   Module *variant = ARENA_NEW(module->arena, Module);
   *variant = *module;
   variant->program = program;

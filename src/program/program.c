@@ -86,3 +86,12 @@ uint64_t program_hash(const Program *program) {
   }
   return hash_bytes(&program->const_bytes, sizeof program->const_bytes, hash);
 }
+
+void program_give_registers(Program *program, const char *kernel, uint32_t count) {
+  const Function *function = program_function(program, kernel);
+  if (function == NULL || !function->is_kernel) return;
+  Function *functions = ARENA_ARRAY(program->arena, Function, program->function_count);
+  memcpy(functions, program->functions, program->function_count * sizeof *functions);
+  functions[function - program->functions].given_registers = count;
+  program->functions = functions;
+}

@@ -18,16 +18,17 @@ typedef struct Param {
 typedef struct Function {
   const char *name;
   bool is_kernel;
-  uint32_t source;       // number of the file in which its lines are counted
-  uint32_t entry, end;   // instruction indices [entry, end)
-  uint32_t registers;    // physical registers used by this function and all it may call
-  uint32_t predicates;   // likewise
-  uint32_t frame_bytes;  // local memory of one activation: variables, spills, call arguments
-  uint32_t stack_bytes;  // local memory of a thread: deepest call chain; see `recursive`
-  bool recursive;        // recursion or indirect calls: stack_bytes is one chain, the device adds its stack limit
-  uint32_t shared_bytes; // static shared memory (kernel: with all it may call)
-  uint32_t shared_align; // of the whole; dynamic shared memory starts at align_up(shared_bytes, 16)
-  uint32_t barriers;     // highest barrier number used + 1; 16 when not known
+  uint32_t source;          // number of the file in which its lines are counted
+  uint32_t entry, end;      // instruction indices [entry, end)
+  uint32_t registers;       // physical registers used by this function and all it may call
+  uint32_t given_registers; // what NVIDIA's compiler uses, from machine code beside the PTX; 0 = not known
+  uint32_t predicates;      // likewise
+  uint32_t frame_bytes;     // local memory of one activation: variables, spills, call arguments
+  uint32_t stack_bytes;     // local memory of a thread: deepest call chain; see `recursive`
+  bool recursive;           // recursion or indirect calls: stack_bytes is one chain, the device adds its stack limit
+  uint32_t shared_bytes;    // static shared memory (kernel: with all it may call)
+  uint32_t shared_align;    // of the whole; dynamic shared memory starts at align_up(shared_bytes, 16)
+  uint32_t barriers;        // highest barrier number used + 1; 16 when not known
   const Param *params;
   uint32_t param_count, param_bytes;
   uint32_t max_threads[3];            // .maxntid; 0 = not given
@@ -135,8 +136,10 @@ const char *program_file_at(const Program *program, uint32_t pc);             //
 int program_symbol(const Program *program, const char *name);                 // -1: not there
 bool program_validate(const Program *program, Diags *diags);                  // after every pass that makes one
 bool program_stores_at(const Program *program, uint32_t pc, bool *is_global); // an instruction that writes memory
-void program_text_at(const Program *program, uint32_t pc, Text *out);         // the instruction; pc is inside
-void program_dump(const Program *program, Text *out);                         // `redoubt run --dump program`
+// Says what NVIDIA's compiler uses for a kernel; unknown names are passed over. Only before the first launch: functions move.
+void program_give_registers(Program *program, const char *kernel, uint32_t count);
+void program_text_at(const Program *program, uint32_t pc, Text *out); // the instruction; pc is inside
+void program_dump(const Program *program, Text *out);                 // `redoubt run --dump program`
 void program_free(Program *program);
 
 #endif
