@@ -44,7 +44,7 @@ static bool watches(const Hook *hook, uint16_t region) {
 static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
   Ace *ace = hook->own;
   if (tally_is_new_code(&ace->tally, machine, event->kernel)) flow_decide_all(&ace->flow);
-  tally_decided(&ace->tally, flow_oldest_launch(&ace->flow));
+  tally_decided(&ace->tally, min_u32(flow_oldest_launch(&ace->flow), cells_oldest_launch(&ace->cells)));
   tally_launch(&ace->tally, machine, event->kernel);
   flow_launch(&ace->flow, machine);
   cells_launch(&ace->cells, machine);
@@ -154,6 +154,7 @@ void ace_end(Ace *ace, bool host_sees) {
   if (!ace->is_open || ace->tally.launch_number == 0) return;
   memory_end(&ace->flow, host_sees);
   flow_decide_all(&ace->flow);
+  cells_end(&ace->cells);
   tally_decided(&ace->tally, ace->tally.launch_number + 1);
 }
 

@@ -313,12 +313,18 @@ typedef struct Decided { // a cell of control logic
   uint64_t told;         // bits of which all that they decide is told
   uint32_t *since;       // by bit: when it last decided something or was written
 } Decided;
+typedef struct Tail { // of a unit that is KEPT: since when, before this launch, it has not been accessed
+  uint32_t launch;    // number; 0: it was not accessed before
+  uint32_t from;      // time in that one
+} Tail;
 typedef struct Cells {
   Tally *tally;
-  uint32_t **last;    // by region: 1 + time of the last access of each unit; 0: none yet. NULL: not of this kind
-  uint32_t **taken;   // by region: 1 + time at which the row was taken; 0: it is free
-  uint8_t **was_read; // by region at which logic looks between accesses: the last access of each unit was a read
-  Decided **decided;  // by region: of each unit
+  Tail **tails;         // by region that is KEPT: of each unit; else NULL
+  uint32_t oldest_tail; // launch of the oldest; UINT32_MAX: there is none
+  uint32_t **last;      // by region: 1 + time of the last access of each unit; 0: none yet. NULL: not of this kind
+  uint32_t **taken;     // by region: 1 + time at which the row was taken; 0: it is free
+  uint8_t **was_read;   // by region at which logic looks between accesses: the last access of each unit was a read
+  Decided **decided;    // by region: of each unit
 } Cells;
 void cells_open(Cells *cells, Tally *tally, const Flow *flow);
 void cells_close(Cells *cells);
@@ -331,5 +337,7 @@ void cells_release(Cells *cells, const HookMachine *machine, const HoldEvent *ev
 void cells_decide(Cells *cells, const HookMachine *machine, const DecideEvent *event);
 void cells_launch(Cells *cells, const HookMachine *machine);
 void cells_finish(Cells *cells, const HookMachine *machine);
+uint32_t cells_oldest_launch(Cells *cells); // of which something is not decided yet
+void cells_end(Cells *cells);               // there will be no further launch
 
 #endif

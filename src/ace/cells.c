@@ -1,6 +1,7 @@
 // Structures whose values are not followed. Of cells whose accesses are told: from the last access to a read, a bit matters; to a write, or to
 // the launch's end, it does not. Where logic also looks at what was written and not taken out yet, that matters, too. Of places that are taken and
 // released: while they are taken, every bit matters. Of cells of control logic: until a bit decides something, but not until it is written.
+// What is kept over launches is decided in a later one, and counts for those that it lay there.
 #include "ace/ace_internal.h"
 
 #include <stdlib.h>
@@ -14,6 +15,8 @@ void cells_open(Cells *cells, Tally *tally, const Flow *flow) {
   cells->taken = new_array(count, sizeof *cells->taken);
   cells->was_read = new_array(count, sizeof *cells->was_read);
   cells->decided = new_array(count, sizeof *cells->decided);
+  cells->tails = new_array(count, sizeof *cells->tails);
+  cells->oldest_tail = UINT32_MAX;
   for (uint32_t i = 0; i < count; i++) {
     const Region *region = &tally->regions->items[i];
     if (!tally_wants(tally, (uint16_t)i) || flow_has(flow, (uint16_t)i)) continue;
@@ -22,6 +25,7 @@ void cells_open(Cells *cells, Tally *tally, const Flow *flow) {
     if ((region->flags & (REGION_TRACED | REGION_LOOKED_AT)) == REGION_TRACED || (region->flags & REGION_TAKEN_OUT) != 0) {
       cells->last[i] = new_array(units, sizeof(uint32_t));
       if ((region->flags & REGION_LOOKED_AT) != 0) cells->was_read[i] = new_array(units, 1);
+      if ((region->flags & REGION_KEPT) != 0) cells->tails[i] = new_array(units, sizeof(Tail));
     } else if ((region->flags & REGION_PLACES) != 0) {
       cells->taken[i] = new_array(region->rows, sizeof(uint32_t));
     } else if ((region->flags & REGION_DECIDED) != 0) {
@@ -49,10 +53,12 @@ void cells_close(Cells *cells) {
     free(cells->last[i]);
     free(cells->taken[i]);
     free(cells->was_read[i]);
+    free(cells->tails[i]);
     if (cells->decided[i] != NULL) free(cells->decided[i][0].since);
     free(cells->decided[i]);
   }
   free(cells->was_read);
+  free(cells->tails);
   free(cells->decided);
   free(cells->last);
   free(cells->taken);
@@ -68,12 +74,37 @@ static void add(Cells *cells, uint16_t region, uint64_t row, uint32_t unit, uint
   if (tally_is_asked(tally, region, row)) tally_answer(tally, region, row, unit, bits_mask(at), from, to, cause);
 }
 
+// What became of a unit is known: it counts for the launches before number `until`, too, since it was last accessed.
+static void end_tail(Cells *cells, uint16_t region, uint64_t cell, uint32_t until, AceCause cause) {
+  Tally *tally = cells->tally;
+  uint32_t units = tally->regions->items[region].units;
+  Tail *tail = &cells->tails[region][cell];
+  for (uint32_t launch = tail->launch; launch != 0 && launch < until; launch++) {
+    uint32_t cycles = (uint32_t)tally->launches[launch - 1].cycles;
+    tally_turn_to(tally, launch);
+    add(cells, region, cell / units, (uint32_t)(cell % units), launch == tail->launch ? tail->from : 0, cycles, cause);
+  }
+  tally_turn_to(tally, tally->launch_number);
+  *tail = (Tail){0};
+}
+
+static void end_tails(Cells *cells, const CellEvent *event, AceCause cause, uint32_t units) {
+  if (cells->tails[event->region] == NULL) return;
+  uint32_t count = cells->tally->regions->items[event->region].units;
+  for (uint32_t left = units; left != 0; left &= left - 1) {
+    uint32_t unit = (uint32_t)__builtin_ctz(left);
+    if (unit >= count || cells->tails[event->region][event->row * count + unit].launch == 0) continue;
+    end_tail(cells, event->region, event->row * count + unit, cells->tally->launch_number, cause);
+  }
+}
+
 // Units of a row mostly have the same times: they are added together.
 static void add_units(Cells *cells, const CellEvent *event, uint32_t now, AceCause cause, uint32_t units) {
   Tally *tally = cells->tally;
   const Region *region = &tally->regions->items[event->region];
   uint32_t *last = &cells->last[event->region][event->row * region->units];
   uint32_t first = UINT32_MAX, same = 0;
+  end_tails(cells, event, cause, units);
   bool asked = tally->probe_first[event->region] != 0;
   for (uint32_t left = units; left != 0; left &= left - 1) {
     uint32_t unit = (uint32_t)__builtin_ctz(left), from = last[unit];
@@ -169,6 +200,41 @@ void cells_release(Cells *cells, const HookMachine *machine, const HoldEvent *ev
   }
 }
 
+// A later launch may read what is kept: it begins that launch as it ends this one.
+static void keep_cells(Cells *cells, uint16_t region) {
+  const Region *at = &cells->tally->regions->items[region];
+  for (uint64_t i = 0; i < at->rows * at->units; i++) {
+    uint32_t *last = &cells->last[region][i];
+    Tail *tail = &cells->tails[region][i];
+    if (*last == 0) continue;
+    if (tail->launch == 0) *tail = (Tail){cells->tally->launch_number, *last - 1};
+    cells->oldest_tail = min_u32(cells->oldest_tail, tail->launch);
+    *last = 1;
+  }
+}
+
+static void decide_tails(Cells *cells, uint32_t before, uint32_t until, AceCause cause) {
+  for (uint32_t i = 0; i < cells->tally->regions->count; i++) {
+    const Region *at = &cells->tally->regions->items[i];
+    for (uint64_t k = 0; cells->tails[i] != NULL && k < at->rows * at->units; k++) {
+      uint32_t launch = cells->tails[i][k].launch;
+      if (launch != 0 && launch < before) end_tail(cells, (uint16_t)i, k, until, cause);
+    }
+  }
+}
+
+// Of launches long ago nothing is kept open: what still lies there since then counts as if it were needed.
+uint32_t cells_oldest_launch(Cells *cells) {
+  enum { MOST_OPEN = 256 };
+  uint32_t next = cells->tally->launch_number + 1, oldest = next - min_u32(next, MOST_OPEN);
+  if (cells->oldest_tail >= oldest) return cells->oldest_tail;
+  decide_tails(cells, oldest, next, ACE_HELD);
+  cells->oldest_tail = oldest;
+  return oldest;
+}
+
+void cells_end(Cells *cells) { decide_tails(cells, UINT32_MAX, cells->tally->launch_number + 1, ACE_UNREAD); }
+
 static void finish_cells(Cells *cells, uint16_t region, uint32_t now) {
   const Region *at = &cells->tally->regions->items[region];
   uint8_t *was_read = cells->was_read[region];
@@ -236,16 +302,24 @@ static void finish_decided(Cells *cells, const HookMachine *machine, uint16_t re
   const Region *at = &cells->tally->regions->items[region];
   for (uint64_t cell = 0; cell < at->rows * at->units; cell++) {
     uint64_t told = told_bits(cells, machine, region, cell) & cells->decided[region][cell].told;
+    if ((at->flags & REGION_KEPT) != 0) told = 0;
     for (uint32_t bit = 0; bit < at->bits; bit++) end_bit(cells, region, cell, bit, now, (told >> bit & 1) != 0 ? ACE_UNREAD : ACE_HELD);
   }
 }
 
 void cells_finish(Cells *cells, const HookMachine *machine) {
   uint32_t now = tally_time(cells->tally, machine);
+  cells->oldest_tail = UINT32_MAX;
   for (uint32_t i = 0; i < cells->tally->regions->count; i++) {
-    if (has_times(cells, (uint16_t)i)) finish_cells(cells, (uint16_t)i, now);
+    bool is_kept = (cells->tally->regions->items[i].flags & REGION_KEPT) != 0;
+    if (has_times(cells, (uint16_t)i) && cells->tails[i] != NULL) keep_cells(cells, (uint16_t)i);
+    else if (has_times(cells, (uint16_t)i)) finish_cells(cells, (uint16_t)i, now);
     if (cells->decided[i] != NULL) finish_decided(cells, machine, (uint16_t)i, now);
     if (cells->taken[i] == NULL) continue;
-    for (uint64_t row = 0; row < cells->tally->regions->items[i].rows; row++) release(cells, (uint16_t)i, row, now);
+    for (uint64_t row = 0; row < cells->tally->regions->items[i].rows; row++) {
+      bool stays = is_kept && cells->taken[i][row] != 0;
+      release(cells, (uint16_t)i, row, now);
+      cells->taken[i][row] = stays ? 1 : 0;
+    }
   }
 }

@@ -16,7 +16,10 @@ uint64_t allocation_new(Runtime *runtime, uint64_t bytes, MemoryType type, uint3
   uint64_t start = device_alloc(device, bytes);
   if (start == 0) return 0;
   if (counted) runtime->device_in_use += bytes;
-  if (type != MEMORY_DEVICE) memory_note_write(device_memory(device), start, bytes); // the host writes there without a word
+  if (type != MEMORY_DEVICE) { // the host writes there without a word
+    memory_note_write(device_memory(device), start, bytes);
+    memory_share(device_memory(device), start);
+  }
   Allocation *allocation = calloc(1, sizeof *allocation);
   ASSERT(allocation != NULL);
   *allocation = (Allocation){.start = start, .bytes = bytes, .type = type, .flags = flags};

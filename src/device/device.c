@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+static bool has_time(const Device *device) { return device->machine != NULL && machine_can(&device->spec, MACHINE_HAS_TIME); }
+
 Device *device_new(const DeviceOptions *options, Diags *diags) {
   Arena *arena = arena_new();
   Device *device = ARENA_NEW(arena, Device);
@@ -29,6 +31,7 @@ Device *device_new(const DeviceOptions *options, Diags *diags) {
   bool good = device->memory != NULL, is_served = options->launcher != NULL;
   if (good && !is_served) device->machine = machine_new(&device->spec, options->hooks, diags);
   good = good && (is_served || device->machine != NULL);
+  if (good && has_time(device)) memory_watch_host(device->memory);
   if (good && options->check != 0 && machine_can(&device->spec, MACHINE_IS_WATCHED)) {
     device->check = memory_check_new(device->memory, options->check);
     good = device->check != NULL || diags_add(diags, NULL, 0, 0, "no address space for the marks of the memory check");
@@ -64,8 +67,6 @@ const Spec *device_spec(const Device *device) { return &device->spec; }
 uint32_t device_address_bits(const Device *device) { return device->address_bits; }
 
 Machine *device_machine(Device *device) { return device->machine; }
-
-static bool has_time(const Device *device) { return device->machine != NULL && machine_can(&device->spec, MACHINE_HAS_TIME); }
 
 // One copy of each name: launches repeat the same few.
 const char *device_name_copy(Device *device, const char *name) {

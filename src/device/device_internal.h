@@ -14,9 +14,10 @@ struct Module {
   DeviceAddress launch_list; // where kernels leave what they launch; 0: they launch nothing
   const PtxSource *sources;  // what it was compiled from, if it may be compiled again; NULL: not kept
   uint32_t source_count;
-  Module *variants;            // the same module, compiled for fewer registers; they share its variables
-  uint32_t register_limit;     // of a variant
-  DeviceAddress const_address; // BANK_CONST lies in device memory, so that hosts copy to it as to any variable
+  Module *variants;             // the same module, compiled for fewer registers; they share its variables
+  uint32_t register_limit;      // of a variant
+  uint64_t code_at, symbols_at; // where caches know its code and symbol bank by; nobody else's ever
+  DeviceAddress const_address;  // BANK_CONST lies in device memory, so that hosts copy to it as to any variable
 };
 
 // The module as it is to be launched with so many threads a block: itself, or a variant of it whose registers fit into an SM.
@@ -45,7 +46,8 @@ struct Device {
   NameVec names; // kernels' names, which outlive their modules
   Trap trap;     // of the last launch
   uint64_t stack_bytes, heap_bytes, pending_launches;
-  uint64_t executed; // warp instructions of the host's last launch, with all that its kernels launched
+  uint64_t code_end, symbols_end; // what modules have taken so far of the addresses that caches know code and symbol banks by
+  uint64_t executed;              // warp instructions of the host's last launch, with all that its kernels launched
   char error[1024];
 };
 

@@ -69,6 +69,20 @@ static bool place_all(Module *module, Diags *diags) {
   return true;
 }
 
+// ---- Addresses that caches know code and symbol banks by ---------------------------------------------
+// None is used twice, so that what caches still hold of another program, or of the bank as it was, is not taken for this.
+enum { CACHED_ALIGN = 256 };
+
+static void take_code_address(Module *module) {
+  module->code_at = module->device->code_end;
+  module->device->code_end += align_up((uint64_t)module->program->code_count * INSTR_BYTES, CACHED_ALIGN);
+}
+
+static void take_symbol_address(Module *module) {
+  module->symbols_at = module->device->symbols_end;
+  module->device->symbols_end += align_up(8 * (uint64_t)module->program->symbol_count, CACHED_ALIGN);
+}
+
 Module *device_load_program(Device *device, Program *program, Diags *diags) {
   Arena *arena = arena_new();
   Module *module = ARENA_NEW(arena, Module);
@@ -76,6 +90,8 @@ Module *device_load_program(Device *device, Program *program, Diags *diags) {
   module->addresses = ARENA_ARRAY(arena, DeviceAddress, program->symbol_count);
   module->symbol_bank = arena_alloc(arena, 8 * (size_t)program->symbol_count);
   device->modules = module;
+  take_code_address(module);
+  take_symbol_address(module);
   ProgramForm form = machine_form(&device->spec);
   bool fits = program->form == form || diags_add(diags, program->file, 0, 0, "machine '%s' runs %s, not %s", device->spec.machine,
                                                  program_form_text[form], program_form_text[program->form]);
@@ -142,6 +158,8 @@ static Module *new_variant(Module *module, uint32_t limit) {
   *variant = *module;
   variant->program = program;
   variant->register_limit = limit;
+  take_code_address(variant);
+  take_symbol_address(variant);
   variant->next = module->variants;
   variant->variants = NULL;
   variant->symbol_bank = arena_alloc(module->arena, 8 * (size_t)program->symbol_count);
@@ -212,6 +230,8 @@ bool module_bind_texture(Module *module, const char *texref, uint64_t handle) {
   if (kind == SYMBOL_VARIABLE || kind == SYMBOL_FUNCTION) {
     return device_fail(module->device, "no texture or surface reference '%s' in %s", texref, module->program->file);
   }
-  memcpy(module->symbol_bank + 8 * (size_t)index, &handle, sizeof handle);
+  uint8_t *place = module->symbol_bank + 8 * (size_t)index;
+  if (memcmp(place, &handle, sizeof handle) != 0) take_symbol_address(module);
+  memcpy(place, &handle, sizeof handle);
   return true;
 }

@@ -142,6 +142,13 @@ static void without_a_faulty_sm_nothing_changes(void **state) {
   arena_free(arena);
 }
 
+// Warp instructions. Blocks of bfs race: how often a warp finds vertices without a level depends on who comes first. Each time it carries out five
+// more, one of them a branch. All instructions less five times the branches are the same in any order.
+static uint64_t work_done(const char *program, const Result *result) {
+  uint64_t all = result->stats.value[STAT_WARP_INSTRUCTIONS], branches = result->stats.value[STAT_INSTRUCTIONS_CONTROL];
+  return strcmp(program, "bfs") == 0 ? all - 5 * branches : all;
+}
+
 static void every_option_keeps_results(void **state) {
   (void)state;
   static const char *const options[] = {"hints",
@@ -163,7 +170,7 @@ static void every_option_keeps_results(void **state) {
     for (uint32_t k = i % 2; k < COUNT_OF(options); k += 2 * TEST_STEP) {
       Result result = run(programs[i], &spec, options[k], NULL);
       if (result.trap != TRAP_NONE || result.output_hash != plain.output_hash) fail_msg("%s with %s: wrong", programs[i], options[k]);
-      assert_int_equal(result.stats.value[STAT_WARP_INSTRUCTIONS], plain.stats.value[STAT_WARP_INSTRUCTIONS]);
+      assert_int_equal(work_done(programs[i], &result), work_done(programs[i], &plain));
       copies += tally(&result, TALLY_HINTS_RESYNCS);
       for (uint32_t type = 0; type < 4; type++) gained += tally(&result, (TallyId)(TALLY_HINTS_GAINED_ICACHE + type));
       for (uint32_t type = 0; type < 4; type++) {

@@ -75,11 +75,12 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
   hook->next_cycle = machine->cycle + 1 + random_draw(watch->seed, machine->cycle, UINT64_MAX) % 120;
 }
 
-// Everything on the chip is put to rest.
+// What is not kept for the next launch is put to rest.
 static void on_finish(Hook *hook, HookMachine *machine) {
   Watch *watch = hook->own;
   for (uint32_t i = 0; i < machine->regions->count; i++) {
-    if (watch->taken[i] != NULL) memset(watch->taken[i], 0, machine->regions->items[i].rows);
+    bool is_kept = (machine->regions->items[i].flags & REGION_KEPT) != 0;
+    if (watch->taken[i] != NULL && !is_kept) memset(watch->taken[i], 0, machine->regions->items[i].rows);
   }
 }
 

@@ -368,12 +368,13 @@ static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *ev
   return VERDICT_PASS;
 }
 
-// Everything on the chip is put to rest.
+// Everything on the chip is put to rest, but for what is kept for the next launch.
 static void on_finish(Hook *hook, HookMachine *machine) {
   Tracer *at = hook->own;
   (void)machine;
   for (uint32_t i = 0; i < at->run->fault_count; i++) {
-    if (!at->faults[i].is_output) at->watches[i].armed = at->watches[i].unnamed = false;
+    bool is_kept = (at->regions->items[at->faults[i].site.region].flags & REGION_KEPT) != 0;
+    if (!at->faults[i].is_output && !is_kept) at->watches[i].armed = at->watches[i].unnamed = false;
   }
 }
 

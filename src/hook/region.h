@@ -24,6 +24,7 @@ enum {
       1u << 8, // cells of control logic: what their bits decide is told to hooks while HookMachine.is_told says so (DecideEvent)
   REGION_INNER = 1u << 10,    // OUTPUT, and inside a unit: values that its results are made of (ResultEvent.inside)
   REGION_TAKEN_OUT = 1u << 9, // LOOKED_AT, and a read takes the bits out: nobody looks at them until they are written again
+  REGION_KEPT = 1u << 11,     // not put to rest at a launch's end: what it holds, and a fault in it, is there in the next launch
 };
 
 // What a structure is to programs. Whoever needs "the registers" asks for the role: names are for users.
@@ -43,6 +44,7 @@ typedef enum RegionLife {
   LIFE_OWN,         // the machine's own region, not a scheme's
   LIFE_INSTRUCTION, // a row per instruction of a warp: zeroed before an instruction with the same row issues, and at the launch's end
   LIFE_LAUNCH,      // zeroed when the launch has ended: check bits of cells that are put to rest then, buffers of what is under way
+  LIFE_CELLS,       // never: check bits of cells that are KEPT. They follow from what those hold, and tell nothing else
   LIFE_MACHINE,     // never: a fault map, a cache, a wake-up
 } RegionLife;
 

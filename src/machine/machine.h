@@ -42,6 +42,18 @@ bool memory_heap_release(Memory *memory, uint64_t address);                 // f
 // when it is handed out; everyone who writes must say so. Without memory_track all of it counts as written, and marking does nothing.
 bool memory_track(Memory *memory); // false: no room
 void memory_note_write(Memory *memory, uint64_t address, uint64_t bytes);
+// What the host has written since somebody last took it, for machines whose caches outlive launches. Kept from memory_watch_host on.
+typedef struct HostWrite {
+  uint64_t first, last; // addresses
+  bool is_copy;         // else it was allocated or freed, or the host may write there at any time
+} HostWrite;
+void memory_watch_host(Memory *memory);
+const HostWrite *memory_host_writes(const Memory *memory, size_t *count);
+void memory_forget_host_writes(Memory *memory);
+// The host reads and writes the allocation at this address without a word: managed and pinned memory. Until it is released.
+void memory_share(Memory *memory, uint64_t address);
+// The next range that the host may write without a word, shared or registered, from number *index on. False: there is none.
+bool memory_next_shared(const Memory *memory, size_t *index, uint64_t *first, uint64_t *last);
 void memory_note_copy(Memory *memory, uint64_t to, uint64_t from, uint64_t bytes); // marks move with what is copied
 bool memory_was_written(const Memory *memory, uint64_t address, uint64_t bytes);   // all of it
 uint8_t *memory_bytes(Memory *memory);                                             // host address of `base`
@@ -165,6 +177,7 @@ typedef struct MachineEnvironment {
   uint32_t texture_count;
   const uint8_t *const_bank;                                     // BANK_CONST of the program
   const uint8_t *symbol_bank;                                    // BANK_SYMBOL of the program
+  uint64_t code_address, const_address, symbol_address;          // where caches know them by: no two programs of a device share any
   uint64_t stack_bytes;                                          // local stack of recursive kernels, per thread
   uint64_t heap_bytes;                                           // for malloc() in kernels
   uint32_t sm_count;                                             // what %nsmid and %smid go by; 0 counts as 1
@@ -241,6 +254,7 @@ bool machine_can(const Spec *spec, uint32_t abilities); // all of them
 typedef struct MachineAccesses {
   uint32_t line_words; // of its caches, a power of two: who reads of a line has all of it
   bool joins_lanes;    // up to four bytes of each lane of a warp go out in one request per line
+  bool keeps_caches;   // some outlive launches: how long a launch takes depends on those before it
   uint32_t schedulers; // of an SM: warp w belongs to number w % schedulers, and in a cycle they issue one after the other
   // Passes that a load or store of these lanes in shared memory takes: all that its time depends on. Addresses are offsets.
   uint32_t (*shared_passes)(const Spec *spec, const uint64_t address[WARP_LANES], uint32_t lanes, uint32_t lane_bytes);

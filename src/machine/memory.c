@@ -17,6 +17,7 @@ enum { LEAST_ALIGN = 256, GUARD_BYTES = 256, LARGE_BYTES = 1 << 20, PAGE_BYTES =
 typedef struct Allocation {
   uint64_t start, bytes; // offset from base
   bool heap;             // made by malloc in a kernel
+  bool shared;           // the host uses it without a word
 } Allocation;
 
 typedef struct HostRange {
@@ -34,6 +35,9 @@ struct Memory {
   uint64_t in_use, heap_in_use;
   HostRange *hosts; // registered host memory; few
   size_t host_count;
+  bool watches_host; // keeps what the host writes
+  HostWrite *host_writes;
+  size_t host_write_count, host_write_room;
   Mirror *mirror; // of another memory that this one is made equal to again and again
   bool is_copy;   // it has been made equal to another
 };
@@ -69,6 +73,7 @@ void memory_free(Memory *memory) {
   if (memory->written != NULL) munmap(memory->written, memory->capacity);
   free(memory->items);
   free(memory->hosts);
+  free(memory->host_writes);
   free(memory);
 }
 
@@ -110,6 +115,66 @@ static uint64_t hole_start(const Memory *memory, size_t index, uint64_t align) {
   return align_up(before->start + before->bytes + guard_of(memory), align);
 }
 
+// ---- What the host does -----------------------------------------------------------------------------
+enum { MOST_HOST_WRITES = 1 << 16 };
+
+// Too many become one that reaches over all of them.
+static void note_host(Memory *memory, uint64_t address, uint64_t bytes, bool is_copy) {
+  if (!memory->watches_host || bytes == 0) return;
+  uint64_t end = address + min_u64(bytes, UINT64_MAX - address);
+  HostWrite *last = memory->host_write_count == 0 ? NULL : &memory->host_writes[memory->host_write_count - 1];
+  if (last != NULL && last->is_copy == is_copy && address == last->last) {
+    last->last = end;
+    return;
+  }
+  if (memory->host_write_count == MOST_HOST_WRITES) {
+    for (size_t i = 1; i < memory->host_write_count; i++) {
+      memory->host_writes[0].first = min_u64(memory->host_writes[0].first, memory->host_writes[i].first);
+      memory->host_writes[0].last = max_u64(memory->host_writes[0].last, memory->host_writes[i].last);
+    }
+    memory->host_writes[0].is_copy = false;
+    memory->host_write_count = 1;
+  }
+  if (memory->host_write_count == memory->host_write_room) {
+    memory->host_write_room = memory->host_write_room == 0 ? 64 : 2 * memory->host_write_room;
+    memory->host_writes = realloc(memory->host_writes, memory->host_write_room * sizeof *memory->host_writes);
+    ASSERT(memory->host_writes != NULL);
+  }
+  memory->host_writes[memory->host_write_count++] = (HostWrite){address, end, is_copy};
+}
+
+void memory_watch_host(Memory *memory) { memory->watches_host = true; }
+
+const HostWrite *memory_host_writes(const Memory *memory, size_t *count) {
+  *count = memory->host_write_count;
+  return memory->host_writes;
+}
+
+void memory_forget_host_writes(Memory *memory) { memory->host_write_count = 0; }
+
+void memory_share(Memory *memory, uint64_t address) {
+  size_t after = address < memory->base ? 0 : find_after(memory, address - memory->base);
+  if (after > 0) memory->items[after - 1].shared = true;
+}
+
+bool memory_next_shared(const Memory *memory, size_t *index, uint64_t *first, uint64_t *last) {
+  for (; *index < memory->count; ++*index) {
+    const Allocation *item = &memory->items[*index];
+    if (!item->shared) continue;
+    *first = memory->base + item->start;
+    *last = *first + item->bytes;
+    ++*index;
+    return true;
+  }
+  size_t host = *index - memory->count;
+  if (host >= memory->host_count) return false;
+  *first = memory->hosts[host].first;
+  *last = memory->hosts[host].last;
+  ++*index;
+  return true;
+}
+
+// ---- Allocations ------------------------------------------------------------------------------------
 static uint64_t place(Memory *memory, size_t index, uint64_t start, uint64_t bytes, bool heap) {
   if (memory->count == memory->room) {
     memory->room = memory->room == 0 ? 64 : 2 * memory->room;
@@ -117,12 +182,13 @@ static uint64_t place(Memory *memory, size_t index, uint64_t start, uint64_t byt
     ASSERT(memory->items != NULL);
   }
   memmove(&memory->items[index + 1], &memory->items[index], (memory->count - index) * sizeof *memory->items);
-  memory->items[index] = (Allocation){start, bytes, heap};
+  memory->items[index] = (Allocation){.start = start, .bytes = bytes, .heap = heap};
   memory->count++;
   memory->in_use += bytes;
   clear_bytes(memory, start, start + bytes);
   uint64_t end = min_u64(align_up(start + bytes, memory->granule), memory->capacity);
   memory->touched = max_u64(memory->touched, end);
+  note_host(memory, memory->base + start, bytes, false);
   return memory->base + start;
 }
 
@@ -155,6 +221,7 @@ static bool release(Memory *memory, uint64_t address, bool heap) {
   Allocation *item = &memory->items[after - 1];
   if (item->start != offset || item->heap != heap) return false;
   memory->in_use -= item->bytes;
+  note_host(memory, address, item->bytes, false);
   if (heap) memory->heap_in_use -= item->bytes;
   memmove(item, item + 1, (memory->count - after) * sizeof *item);
   memory->count--;
@@ -222,6 +289,7 @@ bool memory_register_host(Memory *memory, uint64_t address, uint64_t bytes) {
 bool memory_unregister_host(Memory *memory, uint64_t address) {
   for (size_t i = 0; i < memory->host_count; i++) {
     if (memory->hosts[i].first != address) continue;
+    note_host(memory, address, memory->hosts[i].last - address, false);
     memory->hosts[i] = memory->hosts[--memory->host_count];
     return true;
   }
@@ -280,11 +348,13 @@ static uint8_t *marks_at(const Memory *memory, uint64_t address, uint64_t *bytes
 }
 
 void memory_note_write(Memory *memory, uint64_t address, uint64_t bytes) {
+  note_host(memory, address, bytes, true);
   uint8_t *marks = marks_at(memory, address, &bytes);
   if (marks != NULL) memset(marks, 1, bytes);
 }
 
 void memory_note_copy(Memory *memory, uint64_t to, uint64_t from, uint64_t bytes) {
+  note_host(memory, to, bytes, true);
   uint8_t *marks = marks_at(memory, to, &bytes);
   const uint8_t *source = marks_at(memory, from, &bytes);
   if (marks != NULL && source != NULL) memmove(marks, source, bytes);

@@ -60,3 +60,9 @@ void pages_zero(uint8_t *at, size_t bytes) {
   }
   touched_end(&touched);
 }
+
+void pages_zero_part(uint8_t *at, size_t bytes) {
+  size_t lead = min_u64((HOST_PAGE - (uintptr_t)at % HOST_PAGE) % HOST_PAGE, bytes);
+  memset(at, 0, lead);
+  pages_zero(at + lead, bytes - lead);
+}

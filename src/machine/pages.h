@@ -33,5 +33,6 @@ static inline bool page_is_in(const uint64_t *bits, size_t page) { return (bits[
 void pages_copy(uint8_t *to, const uint8_t *from, size_t bytes);
 // Zeroes a stretch of private anonymous memory, whose start is that of a page. Pages that were never touched are zero already and stay untouched.
 void pages_zero(uint8_t *at, size_t bytes);
+void pages_zero_part(uint8_t *at, size_t bytes); // the same of a stretch that begins anywhere
 
 #endif

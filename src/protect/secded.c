@@ -196,7 +196,7 @@ static bool protect_region(Secded *own, HookLayout *layout, uint16_t index, Diag
                    .unit_bytes = 1};
   memcpy(wanted.dims, region.dims, sizeof wanted.dims);
   item->region = index;
-  item->check = hook_add_region(layout, &wanted, LIFE_LAUNCH, diags);
+  item->check = hook_add_region(layout, &wanted, (region.flags & REGION_KEPT) != 0 ? LIFE_CELLS : LIFE_LAUNCH, diags);
   own->item_of[index] = (uint8_t)++own->count;
   text_free(&name);
   text_free(&title);

@@ -94,7 +94,7 @@ void again_run(Course *at, uint32_t block, const RerunFlip *flip, uint64_t most,
   at->again.block = block;
   at->again.same = NULL;
   at->again.elsewhere = 0;
-  at->again.diverged_at = NO_TIME;
+  at->again.diverged_at = at->again.is_timeless ? 0 : NO_TIME;
   memset(at->again.warps, 0, at->frame.block_warps * sizeof *at->again.warps);
   RerunEnd end = rerun_block(at->again.rerun, block, flip, most);
   end_access(at);

@@ -163,12 +163,18 @@ static uint32_t choose(Course *at, const WordList *words) {
   return count;
 }
 
-CourseResult course_go_on(Course *at, WordList *words, uint64_t most) {
+CourseResult course_go_on(Course *at, WordList *words, uint64_t most, bool has_golden_times) {
   bool good = !at->past.is_lost;
   for (uint32_t i = 0; i < words->count; i++) good &= (words->items[i].address - at->frame.base) / WORD < at->frame.words;
   if (!good) return (CourseResult){.end = RERUN_UNKNOWN};
   at->stamp++;
-  return run_chosen(at, choose(at, words), NULL, most, words);
+  bool has_times = at->past.has_times;
+  at->again.is_timeless = !has_golden_times;
+  at->past.has_times = has_times && has_golden_times;
+  CourseResult result = run_chosen(at, choose(at, words), NULL, most, words);
+  at->again.is_timeless = false;
+  at->past.has_times = has_times;
+  return result;
 }
 
 const Trap *course_trap(const Course *course) { return &course->again.trap; }

@@ -138,6 +138,7 @@ typedef struct CourseAgain {
   const PastAccess *same; // if the warp's course was the same up to it
   uint32_t same_warp;
   uint64_t elsewhere;   // accesses that were not there, or to other addresses
+  bool is_timeless;     // the golden run's times say nothing: an earlier launch has taken another course, and caches are not as they were
   uint32_t diverged_at; // from when on its times may be others; NO_TIME: never
 } CourseAgain;
 

@@ -54,13 +54,14 @@ static Verdict on_decide(Hook *hook, HookMachine *machine, const DecideEvent *ev
   return VERDICT_PASS;
 }
 
-// The launch is over: everything on the chip is put to rest.
+// The launch is over: everything on the chip is put to rest, but for what is kept for the next one.
 static void on_finish(Hook *hook, HookMachine *machine) {
   const Decisions *at = hook->own;
   const RegionTable *table = at->watched.table;
   (void)machine;
   for (uint32_t i = 0; i < table->count; i++) {
-    for (uint64_t k = 0; at->heads[i] != NULL && k < table->items[i].rows * table->items[i].units; k++) {
+    bool rests = at->heads[i] != NULL && (table->items[i].flags & REGION_KEPT) == 0;
+    for (uint64_t k = 0; rests && k < table->items[i].rows * table->items[i].units; k++) {
       for (uint32_t draw = at->heads[i][k]; draw != NO_DRAW; draw = at->others[draw]) at->watched.draws[draw].settled = SETTLED_UNREAD;
       at->heads[i][k] = NO_DRAW;
     }

@@ -140,13 +140,14 @@ static Verdict on_write(Hook *hook, HookMachine *machine, const CellEvent *event
   return VERDICT_PASS;
 }
 
-// The launch is over: everything on the chip is put to rest, and what was struck there is gone.
+// The launch is over: what is put to rest on the chip is gone, and with it what was struck there. What is kept for the next launch goes on.
 static void on_finish(Hook *hook, HookMachine *machine) {
   DefUse *at = hook->own;
   for (uint32_t i = 0; i < at->watched.count; i++) {
     Draw *draw = &at->watched.draws[i];
     bool is_over = draw->fault.from <= machine->cycle && !fault_lasts(&draw->fault);
-    if (at->cells[i].units == 0 || !is_over) continue;
+    bool is_kept = (at->watched.table->items[draw->fault.site.region].flags & REGION_KEPT) != 0;
+    if (at->cells[i].units == 0 || !is_over || is_kept) continue;
     at->cells[i].units = 0;
     draw->settled = SETTLED_UNREAD;
   }

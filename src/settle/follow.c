@@ -6,7 +6,7 @@
 //
 // A result is taken only where it is the same on the machine with time, whatever the order of warps and blocks:
 // - where warps of a block meet in memory without a barrier between them, or blocks of a launch at all, the golden run's time tells who
-//   comes first (visit.c);
+//   comes first (visit.c); of a launch after one that has taken another course it does not, since caches are not as they were;
 // - nothing is read that tells time or place, no texture, no call to the outside; the host does not read what is wrong;
 // - a right output counts as masked only if every instruction, mask and address was that of the fault-free run: then so is the time;
 // - a program that runs longer is trusted to end before the limit only if its further instructions could take EXTRA_CYCLES each; one
@@ -112,6 +112,12 @@ void record_timeout(Record *record) {
 // It ends before the limit.
 static bool is_in_time(const Follower *at, const Trail *trail) { return trail->same_flow || (at->slack > 0 && trail->late <= at->slack); }
 
+// The launch that begins takes the time that it takes without the fault, as far as the launches before it decide that. What they have left in
+// caches depends on their course, and on every address.
+static bool has_golden_times(const Follower *at, const Trail *trail) {
+  return trail->same_flow || !machine_accesses(at->twin.spec).keeps_caches;
+}
+
 // The host hears of it, in a process of its own. The others go on without it.
 static void part(Follower *at, Trail *trail, bool same_flow) {
   at->has_parted = at->host->part(at->host->context, (uint32_t)(trail - at->trails));
@@ -148,7 +154,7 @@ static void take_end(Follower *at, Trail *trail, const CourseResult *result, con
 static void advance(Follower *at, Trail *trail, const Launch *launch) {
   CourseResult result;
   if (trail->state == TRAIL_GOING) {
-    result = course_go_on(at->course, &trail->words, at->limit);
+    result = course_go_on(at->course, &trail->words, at->limit, has_golden_times(at, trail));
   } else {
     RerunFlip flip = flip_of(at, trail->draw);
     trail->state = TRAIL_GOING;
@@ -251,7 +257,7 @@ static void launch_alone(Follower *at, const MachineEnvironment *environment, co
   CourseOptions options = {.timeline = at->following->timeline, .readers = true, .spec = at->twin.spec};
   at->course = course_new(environment, launch, &options, stats, trap);
   if (trap->kind != TRAP_NONE || !is_as_with_time(at, launch, stats)) host->stop(host->context, false);
-  CourseResult result = course_go_on(at->course, &trail->words, at->limit);
+  CourseResult result = course_go_on(at->course, &trail->words, at->limit, has_golden_times(at, trail));
   trail->same_flow &= result.same_flow;
   trail->late += result.extra * EXTRA_CYCLES;
   if (result.end == RERUN_ENDLESS) host->stop(host->context, true);

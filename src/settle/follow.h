@@ -65,7 +65,8 @@ void course_free(Course *course);
 // The launch again with one block struck; or with other words in memory at its start. `words` are what memory has then that differs
 // from the fault-free run's; memory itself is left as that run left it. `most` instructions of a warp.
 CourseResult course_strike(Course *course, uint32_t block, const RerunFlip *flip, uint64_t most, WordList *words);
-CourseResult course_go_on(Course *course, WordList *words, uint64_t most);
+// has_golden_times: caches are as they were when the golden run's launch began, so its times count.
+CourseResult course_go_on(Course *course, WordList *words, uint64_t most, bool has_golden_times);
 const Trap *course_trap(const Course *course);
 const OpenWordVec *course_open(const Course *course); // after course_strike: what is left open; it is not in `words`
 

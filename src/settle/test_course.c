@@ -221,7 +221,7 @@ static void each_twice(Bench *bench, Course *course, const Launch *launch) {
     assert_int_equal(strike(bench, course, &data_of_35, &bench->words).end, RERUN_ENDED);
     return;
   }
-  CourseResult result = course_go_on(course, &bench->words, ENOUGH);
+  CourseResult result = course_go_on(course, &bench->words, ENOUGH, true);
   assert_true(result.end == RERUN_ENDED && result.same_flow);
   assert_int_equal(bench->words.count, 2);
   assert_word(bench, &bench->words, 1, STRUCK, word_now(bench, 1, STRUCK) ^ 16);
@@ -233,13 +233,13 @@ static void each_cleared(Bench *bench, Course *course, const Launch *launch) {
     assert_int_equal(strike(bench, course, &data_of_35, &bench->words).end, RERUN_ENDED);
     return;
   }
-  assert_int_equal(course_go_on(course, &bench->words, ENOUGH).end, RERUN_ENDED);
+  assert_int_equal(course_go_on(course, &bench->words, ENOUGH, true).end, RERUN_ENDED);
   assert_int_equal(bench->words.count, 0);
 }
 
 static void each_partly_cleared(Bench *bench, Course *course, const Launch *launch) {
   if (launch->number == 1) assert_int_equal(strike(bench, course, &data_of_35, &bench->words).end, RERUN_ENDED);
-  else assert_int_equal(course_go_on(course, &bench->words, ENOUGH).end, RERUN_UNKNOWN);
+  else assert_int_equal(course_go_on(course, &bench->words, ENOUGH, true).end, RERUN_UNKNOWN);
 }
 
 static bool host_overtaken(TestProgram *program) { return host_once(program) && test_launch(program, "overtaken", 1, 1, 2); }
@@ -253,7 +253,7 @@ static void each_overtaken(Bench *bench, Course *course, const Launch *launch) {
     return;
   }
   uint32_t wrong = 3 * word_now(bench, 0, 3 * BLOCK + 3) ^ 16;
-  assert_int_equal(course_go_on(course, &bench->words, ENOUGH).end, RERUN_ENDED);
+  assert_int_equal(course_go_on(course, &bench->words, ENOUGH, true).end, RERUN_ENDED);
   assert_int_equal(bench->words.count, 3);
   for (uint32_t block = 0; block < 3; block++) assert_word(bench, &bench->words, 1, block * BLOCK + 3, wrong);
 }
@@ -478,7 +478,7 @@ static void each_lost(Bench *bench, Course *course, const Launch *launch) {
   (void)launch;
   assert_int_equal(strike(bench, course, &data_of_35, &bench->words).end, RERUN_UNKNOWN);
   words_add(&bench->words, bench->program.buffers[0], 5);
-  assert_int_equal(course_go_on(course, &bench->words, ENOUGH).end, RERUN_UNKNOWN);
+  assert_int_equal(course_go_on(course, &bench->words, ENOUGH, true).end, RERUN_UNKNOWN);
 }
 
 static bool host_clock(TestProgram *program) { return test_launch(program, "clock", 0, 1, 2); }
@@ -499,10 +499,10 @@ static void each_constant(Bench *bench, Course *course, const Launch *launch) {
   (void)launch;
   assert_true(module_symbol(bench->program.module, "table", &address, &bytes));
   words_add(&bench->words, bench->program.buffers[0], 5); // which the kernel does not read
-  assert_int_equal(course_go_on(course, &bench->words, ENOUGH).end, RERUN_ENDED);
+  assert_int_equal(course_go_on(course, &bench->words, ENOUGH, true).end, RERUN_ENDED);
   assert_int_equal(bench->words.count, 1);
   words_add(&bench->words, address, 5);
-  assert_int_equal(course_go_on(course, &bench->words, ENOUGH).end, RERUN_UNKNOWN);
+  assert_int_equal(course_go_on(course, &bench->words, ENOUGH, true).end, RERUN_UNKNOWN);
 }
 
 static void test_constants(void **state) {

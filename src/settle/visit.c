@@ -18,7 +18,8 @@ bool in_constants(const Course *at, uint64_t word) {
 
 // Further apart than anything can shift them: each access elsewhere may have taken that much longer, or shorter.
 static bool is_long_before(const Course *at, uint32_t earlier, uint32_t later) {
-  return earlier != NO_TIME && later != NO_TIME && (uint64_t)earlier + at->frame.margin + at->again.elsewhere * at->frame.latency < later;
+  return !at->again.is_timeless && earlier != NO_TIME && later != NO_TIME &&
+         (uint64_t)earlier + at->frame.margin + at->again.elsewhere * at->frame.latency < later;
 }
 
 // Another block's access that issued at `issued` is over before this one. Up to where something diverges, times are those of the

@@ -17,8 +17,13 @@ typedef enum PacketKind {
 } PacketKind;
 
 // Physical addresses, 50 bits: a window in bits 48..49 and an offset.
-enum { PHYSICAL_SHIFT = 48, PHYSICAL_BITS = 50 };
-typedef enum PhysicalWindow { PHYSICAL_GLOBAL, PHYSICAL_LOCAL, PHYSICAL_CODE, PHYSICAL_BANKS } PhysicalWindow; // BANKS: bank << 32 | offset
+enum { PHYSICAL_SHIFT = 48, PHYSICAL_BITS = 50, BANK_SHIFT = 44 };
+typedef enum PhysicalWindow {
+  PHYSICAL_GLOBAL,
+  PHYSICAL_LOCAL,
+  PHYSICAL_CODE,
+  PHYSICAL_BANKS
+} PhysicalWindow; // BANKS: bank << BANK_SHIFT | offset
 #define PHYSICAL_MASK ((UINT64_C(1) << PHYSICAL_BITS) - 1)
 static inline uint64_t physical_address(PhysicalWindow window, uint64_t offset) {
   return (uint64_t)window << PHYSICAL_SHIFT | (offset & ((UINT64_C(1) << PHYSICAL_SHIFT) - 1));

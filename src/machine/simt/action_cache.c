@@ -18,7 +18,11 @@ static Marked in_sm(const CacheShape *shape, Mark *marks, const CacheLine *lines
 
 static Marked marked(Simt *m, ActionCache cache, uint64_t line) {
   switch (cache) {
-  case PREFETCH_INSTRUCTION: return in_sm(&m->dims.icache, m->at.icache_marks, m->at.icache, line);
+  case PREFETCH_INSTRUCTION: {
+    Marked at = in_sm(&m->dims.icache, m->at.icache_marks, m->at.icache, line);
+    at.address = (at.address - m->backing.code_base) & PHYSICAL_MASK; // as hooks name it
+    return at;
+  }
   case PREFETCH_DATA: return in_sm(&m->dims.l1d, m->at.l1d_marks, m->at.l1d, line);
   case PREFETCH_CONSTANT: return in_sm(&m->dims.constant, m->at.constant_marks, m->at.constant, line);
   case PREFETCH_TEXTURE: return in_sm(&m->dims.texture, m->at.texture_marks, m->at.texture, line);

@@ -32,7 +32,7 @@ static bool in_global(Translation *t, uint64_t address) {
 
 static bool in_bank(const Translation *t, uint32_t bank, uint64_t address, uint64_t *physical) {
   uint32_t size = t->m->backing.banks[bank] == NULL ? 0 : t->m->backing.bank_bytes[bank];
-  *physical = physical_address(PHYSICAL_BANKS, (uint64_t)bank << 32 | (uint32_t)address);
+  *physical = bank_address(&t->m->backing, bank, (uint32_t)address);
   return t->may_bank && size >= t->bytes && address <= size - t->bytes;
 }
 

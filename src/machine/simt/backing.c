@@ -19,13 +19,15 @@ static Stretch stretch_at(const void *bytes, uint64_t count, uint64_t offset) {
 // Local memory, code and banks each lie in one stretch.
 static Stretch find_stretch(const Backing *backing, uint64_t address) {
   uint64_t offset = address & ((UINT64_C(1) << PHYSICAL_SHIFT) - 1);
-  uint64_t bank = offset >> 32;
+  uint64_t bank = offset >> BANK_SHIFT;
   switch ((PhysicalWindow)(address >> PHYSICAL_SHIFT & 3)) {
   case PHYSICAL_LOCAL: return stretch_at(backing->local, backing->local_bytes, offset);
-  case PHYSICAL_CODE: return stretch_at(backing->program->code, (uint64_t)backing->program->code_count * INSTR_BYTES, offset);
+  case PHYSICAL_CODE:
+    return stretch_at(backing->program->code, (uint64_t)backing->program->code_count * INSTR_BYTES, offset - backing->code_base);
   case PHYSICAL_BANKS:
     if (bank >= BANK_COUNT) return (Stretch){0};
-    return stretch_at(backing->banks[bank], backing->bank_bytes[bank], offset & UINT32_MAX);
+    offset = (offset & ((UINT64_C(1) << BANK_SHIFT) - 1)) - backing->bank_base[bank];
+    return stretch_at(backing->banks[bank], backing->bank_bytes[bank], offset);
   default: return (Stretch){0};
   }
 }
@@ -81,10 +83,17 @@ static void touch_local(const Backing *backing, uint64_t line) {
   *backing->local_touched = max_u64(*backing->local_touched, min_u64(end, warp_bytes));
 }
 
+// Kernels may write to constants by their addresses in device memory.
+static void note_constants(const Backing *backing, uint64_t line) {
+  uint64_t bytes = backing->bank_bytes[BANK_CONST], offset = line - memory_base(backing->memory) - backing->bank_base[BANK_CONST];
+  if (bytes > 0 && (offset < bytes || -offset < LINE_BYTES)) *backing->const_written = 1;
+}
+
 void backing_write(const Backing *backing, uint64_t address, ByteMask bytes, const uint32_t data[LINE_WORDS]) {
   uint64_t line = address & PHYSICAL_MASK & ~(uint64_t)(LINE_BYTES - 1);
   if (is_global(line)) {
     uint8_t *host = memory_at(backing->memory, line, LINE_BYTES);
+    note_constants(backing, line);
     if (host != NULL) {
       bytes_copy(host, data, bytes);
     } else {

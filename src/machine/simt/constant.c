@@ -10,8 +10,6 @@ static CacheLine *lines_of(const Simt *m, uint32_t sm) { return &m->at.constant[
 static Mshr *mshrs_of(const Simt *m, uint32_t sm) { return &m->at.constant_mshrs[(size_t)sm * SIMT_CONSTANT_MSHRS]; }
 static uint64_t row_of(const Simt *m, uint32_t sm, uint32_t index) { return (uint64_t)sm * m->dims.constant_lines + index; }
 
-static uint64_t operand_address(uint32_t bank, uint32_t offset) { return physical_address(PHYSICAL_BANKS, (uint64_t)bank << 32 | offset); }
-
 static CacheLine *find(Simt *m, uint32_t sm, uint64_t address, uint32_t *index) {
   CacheLine *lines = lines_of(m, sm);
   CacheFind found = cache_find(&m->dims.constant, lines, address, bytes_from(0, LINE_BYTES), index);
@@ -57,7 +55,7 @@ static bool ask(Simt *m, uint32_t sm, uint64_t line, uint32_t waiter) {
 
 bool constant_is_there(const Simt *m, uint32_t sm, uint32_t bank, uint32_t offset, uint32_t bytes) {
   if (bank >= BANK_COUNT || bytes == 0) return true;
-  uint64_t first = line_of(operand_address(bank, offset)), last = line_of(operand_address(bank, offset + bytes - 1));
+  uint64_t first = line_of(bank_address(&m->backing, bank, offset)), last = line_of(bank_address(&m->backing, bank, offset + bytes - 1));
   for (uint64_t line = first; line <= last; line += LINE_BYTES) {
     uint32_t index;
     if (cache_find(&m->dims.constant, lines_of(m, sm), line, bytes_from(0, LINE_BYTES), &index) != CACHE_HIT) return false;
@@ -67,7 +65,7 @@ bool constant_is_there(const Simt *m, uint32_t sm, uint32_t bank, uint32_t offse
 
 bool constant_ready(Simt *m, uint32_t sm, uint32_t warp, uint32_t bank, uint32_t offset, uint32_t bytes) {
   if (bank >= BANK_COUNT || bytes == 0) return true;
-  uint64_t first = line_of(operand_address(bank, offset)), last = line_of(operand_address(bank, offset + bytes - 1));
+  uint64_t first = line_of(bank_address(&m->backing, bank, offset)), last = line_of(bank_address(&m->backing, bank, offset + bytes - 1));
   for (uint64_t line = first; line <= last; line += LINE_BYTES) {
     uint32_t index;
     if (find(m, sm, line, &index) != NULL) continue;
@@ -87,7 +85,7 @@ uint64_t constant_value(Simt *m, uint32_t sm, uint32_t bank, uint32_t offset, ui
   if (bank >= BANK_COUNT || bytes == 0) return 0;
   simt_count(m, STAT_CONSTANT_ACCESSES, 1);
   for (uint32_t done = 0; done < bytes;) {
-    uint64_t address = operand_address(bank, offset + done);
+    uint64_t address = bank_address(&m->backing, bank, offset + done);
     uint32_t at = (uint32_t)address & (LINE_BYTES - 1), step = min_u32(bytes - done, LINE_BYTES - at), index;
     CacheLine *line = find(m, sm, address, &index);
     if (line != NULL) {

@@ -15,7 +15,7 @@ static uint32_t line_words(const Simt *m) { return m->dims.icache.line_bytes / 4
 static ByteMask whole_line(const Simt *m) { return bytes_from(0, m->dims.icache.line_bytes); }
 static uint32_t words_from(uint32_t first, uint32_t count) { return (uint32_t)(((UINT64_C(1) << count) - 1) << first); }
 static uint64_t line_of(const Simt *m, uint32_t pc) {
-  return physical_address(PHYSICAL_CODE, (uint64_t)pc * INSTR_BYTES) & ~(uint64_t)(m->dims.icache.line_bytes - 1);
+  return physical_address(PHYSICAL_CODE, m->backing.code_base + (uint64_t)pc * INSTR_BYTES) & ~(uint64_t)(m->dims.icache.line_bytes - 1);
 }
 
 void fetch_restart(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc) {
@@ -234,11 +234,12 @@ static void miss(Simt *m, uint32_t sm, uint32_t warp, uint64_t address) {
 }
 
 bool fetch_prefetch(Simt *m, uint32_t sm, uint64_t address) {
-  uint64_t line = address & PHYSICAL_MASK & ~(uint64_t)(m->dims.icache.line_bytes - 1);
+  uint64_t line = address & PHYSICAL_MASK & ~(uint64_t)(m->dims.icache.line_bytes - 1); // as hooks name code: the program's first is at 0
   uint64_t offset = line & ((UINT64_C(1) << PHYSICAL_SHIFT) - 1);
   bool is_code = line >> PHYSICAL_SHIFT == PHYSICAL_CODE && offset < (uint64_t)m->program->code_count * INSTR_BYTES;
   uint32_t number = 0, index;
   if (!is_code) return false;
+  line += m->backing.code_base;
   if (cache_find(&m->dims.icache, &m->at.icache[sm * m->dims.icache_lines], line, whole_line(m), &index) == CACHE_HIT) return false;
   Mshr *mshrs = &m->at.icache_mshrs[sm * m->dims.icache_mshrs];
   if (mshr_prefetch(mshrs, m->dims.icache_mshrs, line, whole_line(m), &number) != MSHR_NEW) return false;

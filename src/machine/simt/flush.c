@@ -1,4 +1,5 @@
 // Everything dirty to memory, at once and without taking time: at the end of a launch, and when a system call needs memory as it is.
+// At the end of a launch some caches keep what they hold (config.def, launch.*); see also host.c.
 // From memory upwards: what is nearer to it is older. Requests that are still between the SMs and the lines have not been
 // performed and stay as they are; writes under way to DRAM are done now and carry nothing any more.
 #include "machine/simt/partition.h"
@@ -6,13 +7,26 @@
 // Physical addresses, [first, last).
 typedef struct Range {
   uint64_t first, last;
+  bool ends;  // nobody waits for anything any more: the launch has ended
+  bool keeps; // and caches keep what may be in them for the next one
 } Range;
-static const Range everything = {0, UINT64_MAX};
+static const Range everything = {0, UINT64_MAX, false, false}, at_end = {0, UINT64_MAX, true, true}, at_trap = {0, UINT64_MAX, true, false};
+static bool is_whole(const Range *range) { return range->last == UINT64_MAX; }
 static bool is_in(const Range *range, uint64_t address) { return address >= range->first && address < range->last; }
 
 // Lines that hold nothing are not written: most pages of a large cache are never touched.
 static void line_empty(CacheLine *line) {
   if (bytes_any(bytes_or(line->valid, line->dirty))) line->valid = line->dirty = (ByteMask){{0, 0}};
+}
+
+// Parameters and local memory are the launch's own. Constants that it has written are not as caches have them.
+static bool outlives_launch(const Simt *m, uint64_t address) {
+  uint64_t bank = (address & ((UINT64_C(1) << PHYSICAL_SHIFT) - 1)) >> BANK_SHIFT;
+  switch ((PhysicalWindow)(address >> PHYSICAL_SHIFT & 3)) {
+  case PHYSICAL_LOCAL: return false;
+  case PHYSICAL_BANKS: return bank == BANK_SYMBOL || (bank == BANK_CONST && m->at.core->const_written == 0);
+  default: return true;
+  }
 }
 
 static void write_now(Simt *m, Packet *packet, const Range *range) {
@@ -36,7 +50,14 @@ static void flush_controller(Simt *m, uint32_t index, const Range *range) {
   }
 }
 
-static void flush_slice(Simt *m, uint32_t index, const Range *range) {
+// A line that waits for data will never have it: the request is gone with the launch.
+static bool stays(const Simt *m, const L2Slice *slice, uint32_t line, const Range *range) {
+  const CacheLine *at = &slice->lines[line];
+  bool can = range->keeps && m->dims.keeps_l2 != 0 && cache_line_valid(at) && at->used != CACHE_PINNED;
+  return can && outlives_launch(m, l2_line_address(slice, line));
+}
+
+static void write_slice(Simt *m, uint32_t index, const Range *range) {
   L2Slice slice = l2_slice(m, index);
   uint32_t room = m->dims.l2_queue;
   for (uint32_t i = 0; i < room; i++) {
@@ -47,22 +68,30 @@ static void flush_slice(Simt *m, uint32_t index, const Range *range) {
     if (is_in(range, slice.mshrs[i].address)) slice.mshrs[i].stale = slice.mshrs[i].waiters;
   }
   for (uint32_t line = 0; line < m->dims.l2_lines; line++) {
-    CacheLine *at = &slice.lines[line];
+    ByteMask dirty = slice.lines[line].dirty;
     uint32_t data[LINE_WORDS];
-    if (range != &everything && !is_in(range, l2_line_address(&slice, line))) continue;
-    if (bytes_any(at->dirty)) {
-      l2_line_read(&slice, NULL, line, at->dirty, data);
-      backing_write(&m->backing, l2_line_address(&slice, line), at->dirty, data);
-    }
-    if (at->used == CACHE_PINNED) { // data that requests have waited for: they keep it
+    if (!bytes_any(dirty) || (!is_whole(range) && !is_in(range, l2_line_address(&slice, line)))) continue;
+    l2_line_read(&slice, NULL, line, dirty, data);
+    backing_write(&m->backing, l2_line_address(&slice, line), dirty, data);
+  }
+}
+
+static void empty_slice(Simt *m, uint32_t index, const Range *range) {
+  L2Slice slice = l2_slice(m, index);
+  for (uint32_t line = 0; line < m->dims.l2_lines; line++) {
+    CacheLine *at = &slice.lines[line];
+    if (!is_whole(range) && !is_in(range, l2_line_address(&slice, line))) continue;
+    bool is_pinned = at->used == CACHE_PINNED;
+    if (is_pinned && !range->ends) { // data that requests have waited for: they keep it
       at->dirty = (ByteMask){{0, 0}};
       continue;
     }
-    bool is_emptied = cache_line_valid(at) && m->dims.l2.sets > 0;
-    if (is_emptied && places_are_wanted(m))
-      simt_release(m, &m->nobody, REGION_L2_TAG, REGION_L2_TAG, (uint64_t)index * m->dims.l2_lines + line);
     line_gone(m, PREFETCH_L2, (uint64_t)index * m->dims.l2_lines + line);
-    line_empty(at);
+    if (stays(m, &slice, line, range)) {
+      at->dirty = (ByteMask){{0, 0}};
+      continue;
+    }
+    l2_line_drop(&slice, line);
   }
 }
 
@@ -71,7 +100,7 @@ static void flush_l1d(Simt *m, uint32_t sm, const Range *range) {
   for (uint32_t line = 0; line < m->dims.l1d_lines; line++) {
     CacheLine *at = &lines[line];
     uint64_t row = (uint64_t)sm * m->dims.l1d_lines + line, address = cache_line_address(&m->dims.l1d, lines, line);
-    if (range != &everything && !is_in(range, address)) continue;
+    if (!is_whole(range) && !is_in(range, address)) continue;
     if (bytes_any(at->dirty)) {
       cells_read(m, cells_sm(m, sm), REGION_L1D, row, bytes_words_any(at->dirty), at->data);
       // Dirty lines are of the SM's own local memory: one that the SM may not write has a damaged tag.
@@ -84,32 +113,52 @@ static void flush_l1d(Simt *m, uint32_t sm, const Range *range) {
   }
 }
 
-// Of caches that hold nothing dirty; `per` lines belong to an SM.
-static void empty_lines(Simt *m, ActionCache cache, CacheLine *lines, uint32_t per, SimtRegion tags) {
-  for (uint32_t i = 0; i < m->dims.sms * per; i++) {
-    if (cache_line_valid(&lines[i])) tag_released(m, i / per, tags, i);
-    line_gone(m, cache, i);
-    line_empty(&lines[i]);
+// Of caches that hold nothing dirty; `per` lines belong to an SM. `kept`: those of them stay that outlive a launch.
+typedef struct CleanCache {
+  ActionCache cache;
+  const CacheShape *shape;
+  CacheLine *lines;
+  uint32_t per;
+  SimtRegion tags;
+  bool kept;
+} CleanCache;
+
+static void empty_lines(Simt *m, const CleanCache *cache) {
+  for (uint32_t i = 0; i < m->dims.sms * cache->per; i++) {
+    CacheLine *line = &cache->lines[i];
+    line_gone(m, cache->cache, i);
+    if (!cache_line_valid(line)) continue;
+    uint64_t address = cache_line_address(cache->shape, &cache->lines[i - i % cache->per], i % cache->per);
+    if (cache->kept && outlives_launch(m, address)) continue;
+    tag_released(m, i / cache->per, cache->tags, i);
+    line_empty(line);
   }
 }
 
 static void flush(Simt *m, const Range *range) {
   const SimtDims *d = &m->dims;
   for (uint32_t i = 0; i < d->controllers; i++) flush_controller(m, i, range);
-  for (uint32_t i = 0; i < d->partitions; i++) flush_slice(m, i, range);
+  for (uint32_t i = 0; i < d->partitions; i++) write_slice(m, i, range);
+  for (uint32_t i = 0; i < d->partitions; i++) empty_slice(m, i, range); // what may stay depends on what was written
   for (uint32_t sm = 0; sm < d->sms; sm++) flush_l1d(m, sm, range);
 }
 
 void caches_flush_range(Simt *m, uint64_t first, uint64_t last) {
-  Range range = {first, last};
+  Range range = {.first = first, .last = last};
   flush(m, &range);
 }
 
-void caches_flush(Simt *m) {
+static void flush_all(Simt *m, const Range *range) {
   const SimtDims *d = &m->dims;
-  flush(m, &everything);
-  empty_lines(m, PREFETCH_CONSTANT, m->at.constant, d->constant_lines, REGION_CONSTANT_TAG);
-  empty_lines(m, PREFETCH_TEXTURE, m->at.texture, d->texture_lines, REGION_TEXTURE_TAG);
-  empty_lines(m, PREFETCH_INSTRUCTION, m->at.icache, d->icache_lines, REGION_ICACHE_TAG);
-  for (size_t i = 0; i < (size_t)d->tpcs * d->icache2_lines; i++) line_empty(&m->at.icache2[i]);
+  bool keeps_constant = range->keeps && d->keeps_constant != 0, keeps_icache = range->keeps && d->keeps_icache != 0;
+  flush(m, range);
+  empty_lines(m, &(CleanCache){PREFETCH_CONSTANT, &d->constant, m->at.constant, d->constant_lines, REGION_CONSTANT_TAG, keeps_constant});
+  empty_lines(m, &(CleanCache){PREFETCH_TEXTURE, &d->texture, m->at.texture, d->texture_lines, REGION_TEXTURE_TAG, false});
+  empty_lines(m, &(CleanCache){PREFETCH_INSTRUCTION, &d->icache, m->at.icache, d->icache_lines, REGION_ICACHE_TAG, keeps_icache});
+  for (size_t i = 0; i < (size_t)d->tpcs * d->icache2_lines && !keeps_icache; i++) line_empty(&m->at.icache2[i]);
 }
+
+void caches_flush(Simt *m) { flush_all(m, &everything); }
+
+// After a trap all caches are empty: what was under way is lost, and nobody knows what of it was performed.
+void caches_end_launch(Simt *m) { flush_all(m, simt_has_trapped(m) ? &at_trap : &at_end); }

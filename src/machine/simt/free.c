@@ -64,7 +64,9 @@ static bool all_blocks_are_out(const Simt *m) { return m->at.core->next_block >=
 // All blocks are out, and a bit more does not change that; one less might.
 static bool count_is_free(const Simt *m, uint32_t bit) { return all_blocks_are_out(m) && (m->at.core->next_block >> bit & 1) == 0; }
 
-static bool turn_is_free(const Simt *m) { return m->spec->dispatch_policy != DISPATCH_ROUND_ROBIN || all_blocks_are_out(m); }
+static bool turn_is_free(const Simt *m) {
+  return m->spec->dispatch_policy != DISPATCH_ROUND_ROBIN || (m->dims.keeps_turn == 0 && all_blocks_are_out(m));
+}
 
 // The first block of an empty SM sets it; some policies never ask for it.
 static bool last_is_free(const Simt *m, uint64_t sm, uint32_t scheduler) {

@@ -29,6 +29,7 @@ void machine_bind(Simt *m) {
   simt_bind(&m->dims, m->block, &m->at);
   simt_name_warps(m);
   m->backing.local_touched = &m->at.core->local_touched;
+  m->backing.const_written = &m->at.core->const_written;
   m->hook_machine.block = m->block;
   m->hook_machine.corrected = &m->at.stats->value[STAT_CORRECTED];
   m->hook_machine.detected = &m->at.stats->value[STAT_DETECTED];
@@ -169,6 +170,7 @@ static void core_begin(Simt *m) {
   SimtCore *core = m->at.core;
   const uint32_t *grid = m->launch->grid;
   *core = (SimtCore){.cycle = core->cycle,
+                     .dispatch_sm = m->dims.keeps_turn != 0 ? core->dispatch_sm : 0,
                      .began_at = core->cycle,
                      .block_total = (uint64_t)grid[0] * grid[1] * grid[2],
                      .dispatch_at = core->cycle + m->spec->dispatch_latency};
@@ -210,6 +212,9 @@ static void begin(Machine *machine, const MachineEnvironment *environment, const
   m->backing.bank_bytes[BANK_CONST] = launch->program->const_bytes;
   m->backing.banks[BANK_SYMBOL] = environment->symbol_bank;
   m->backing.bank_bytes[BANK_SYMBOL] = launch->program->symbol_count * 8;
+  m->backing.bank_base[BANK_CONST] = environment->const_address;
+  m->backing.bank_base[BANK_SYMBOL] = environment->symbol_address;
+  m->backing.code_base = environment->code_address;
   local_new(m);
   m->hook_machine.cycle = simt_now(m);
   LaunchEvent event = {
@@ -217,6 +222,7 @@ static void begin(Machine *machine, const MachineEnvironment *environment, const
   memcpy(event.grid, launch->grid, sizeof event.grid);
   memcpy(event.block, launch->block, sizeof event.block);
   if ((m->wants & WANT_LAUNCH) != 0) simt_obey(m, &m->nobody, hooks_launch(&m->hooks, &m->hook_machine, &event));
+  caches_meet_host(m);
 }
 
 static bool is_over(const Simt *m) {
@@ -273,12 +279,40 @@ static void dram_stats(Simt *m) {
   }
 }
 
-// A launch begins with everything at rest, whatever the one before it left in the pipelines. What schemes keep for longer stays.
+// Caches that outlive launches, in the order of the block.
+static uint32_t kept_ranges(const Simt *m, ByteRange ranges[4]) {
+  const SimtDims *d = &m->dims;
+  const struct {
+    const CacheLine *lines;
+    size_t count;
+    uint32_t keeps;
+  } caches[] = {{m->at.constant, (size_t)d->sms * d->constant_lines, d->keeps_constant},
+                {m->at.icache, (size_t)d->sms * d->icache_lines, d->keeps_icache},
+                {m->at.icache2, (size_t)d->tpcs * d->icache2_lines, d->keeps_icache},
+                {m->at.l2, (size_t)d->partitions * d->l2_lines, d->keeps_l2}};
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < sizeof caches / sizeof caches[0]; i++) {
+    if (caches[i].keeps == 0) continue;
+    ranges[count++] = (ByteRange){(size_t)((const uint8_t *)caches[i].lines - m->block), caches[i].count * sizeof(CacheLine)};
+  }
+  return count;
+}
+
+// A launch begins with everything else at rest, whatever the one before it left in the pipelines. What schemes keep for longer stays.
 static void rest(Simt *m) {
   uint64_t cycle = m->at.core->cycle;
-  pages_zero(m->block, m->own_bytes);
+  uint32_t turn = m->at.core->dispatch_sm;
+  ByteRange kept[4];
+  size_t from = 0;
+  for (uint32_t i = 0, count = kept_ranges(m, kept); i < count; i++) {
+    ASSERT(kept[i].offset >= from);
+    pages_zero_part(m->block + from, kept[i].offset - from);
+    from = kept[i].offset + kept[i].bytes;
+  }
+  pages_zero_part(m->block + from, m->own_bytes - from);
   hooks_launch_ended(&m->regions, m->block);
   m->at.core->cycle = cycle;
+  if (m->dims.keeps_turn != 0) m->at.core->dispatch_sm = turn;
   simt_name_warps(m);
 }
 
@@ -291,7 +325,7 @@ static void end(Machine *machine, Stats *stats, Trap *trap) {
   m->at.stats->value[STAT_CYCLES] = core->cycle - core->began_at;
   capacity_stats(m);
   dram_stats(m);
-  caches_flush(m);
+  caches_end_launch(m);
   *stats = *m->at.stats;
   *trap = m->trap;
   hooks_finish(&m->hooks, &m->hook_machine);
@@ -308,7 +342,10 @@ static uint32_t abilities(const Spec *spec) {
 }
 
 static MachineAccesses accesses(const Spec *spec) {
+  SimtDims dims;
+  simt_dims(spec, &dims);
   return (MachineAccesses){.line_words = LINE_WORDS,
+                           .keeps_caches = (dims.keeps_l2 | dims.keeps_icache | dims.keeps_constant | dims.keeps_turn) != 0,
                            .joins_lanes = coalesce_joins_lanes(spec),
                            .schedulers = (uint32_t)spec->sm_schedulers,
                            .shared_passes = shared_passes};

@@ -99,6 +99,28 @@ static void tell_tag(L2Slice *slice, const Packet *packet, uint32_t line, bool t
 
 static void line_empty(L2Slice *slice, uint32_t line) { slice->lines[line].valid = slice->lines[line].dirty = (ByteMask){{0, 0}}; }
 
+void l2_line_drop(L2Slice *slice, uint32_t line) {
+  CacheLine *at = &slice->lines[line];
+  if (places_are_wanted(slice->m) && !tag_is_free(slice, line)) tell_tag(slice, NULL, line, false);
+  if (at->used == CACHE_PINNED) at->used = 0;
+  if (bytes_any(bytes_or(at->valid, at->dirty))) line_empty(slice, line); // most pages of a large cache are never touched
+}
+
+bool l2_take_in(L2Slice *slice, uint64_t address, ByteMask bytes, const uint32_t data[LINE_WORDS]) {
+  Simt *m = slice->m;
+  uint32_t line;
+  if (!l2_find(slice, address, &line)) {
+    line = cache_victim(&m->dims.l2, slice->lines, local_of(slice, address));
+    if (cache_line_valid(&slice->lines[line]) && slice->lines[line].used >= simt_now(m)) return false;
+    l2_line_drop(slice, line);
+    slice->lines[line].tag = cache_tag(&m->dims.l2, local_of(slice, address));
+    if (places_are_wanted(m)) tell_tag(slice, NULL, line, true);
+  }
+  line_write(slice, NULL, line, bytes, data);
+  slice->lines[line].used = simt_now(m);
+  return true;
+}
+
 // ---- The queue to DRAM -------------------------------------------------------------------------------
 static bool below_is_full(const L2Slice *slice) { return packet_queue_full(&slice->state->below, slice->m->dims.l2_queue); }
 

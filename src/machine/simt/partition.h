@@ -3,6 +3,7 @@
 //   partition.c    an L2 slice: its pipeline, lines, miss registers, replies
 //   controllers.c  the DRAM controllers below the slices
 //   flush.c        everything dirty to memory at once
+//   host.c         what the host has written between launches
 //   backing.c      the bytes behind physical addresses
 #ifndef REDOUBT_SIMT_PARTITION_H
 #define REDOUBT_SIMT_PARTITION_H
@@ -22,6 +23,9 @@ L2Slice l2_slice(Simt *m, uint32_t index);
 
 // Bytes of one of the slice's lines, with hooks told for which packet; NULL: for none.
 void l2_line_read(L2Slice *slice, const Packet *packet, uint32_t line, ByteMask bytes, uint32_t to[LINE_WORDS]);
+void l2_line_drop(L2Slice *slice, uint32_t line); // it holds nothing any more; whatever was dirty is lost
+// Bytes that are in memory come into the slice, for nobody. False: newer lines have all the places.
+bool l2_take_in(L2Slice *slice, uint64_t address, ByteMask bytes, const uint32_t data[LINE_WORDS]);
 bool l2_find(const L2Slice *slice, uint64_t address, uint32_t *line); // false: it has nothing of it
 // New values of the data that an atomic is for, into a line that holds the old ones.
 void l2_atomic_apply(const Simt *m, const Packet *packet, uint32_t line[LINE_WORDS]);

@@ -20,11 +20,16 @@ struct Backing {
   uint8_t *local; // of all resident threads: see local_address
   uint64_t local_bytes;
   uint64_t local_warp_bytes; // of one warp
+  uint64_t *const_written;   // 1: somebody has written to BANK_CONST
   uint64_t *local_touched;   // bytes of each warp's local memory, from its start, that may not be zero
   const Program *program;
   const uint8_t *banks[BANK_COUNT];
   uint32_t bank_bytes[BANK_COUNT];
+  uint64_t bank_base[BANK_COUNT], code_base; // in the windows of banks and of code
 };
+static inline uint64_t bank_address(const Backing *backing, uint32_t bank, uint32_t offset) {
+  return physical_address(PHYSICAL_BANKS, (uint64_t)bank << BANK_SHIFT | (backing->bank_base[bank] + offset));
+}
 
 // A power of two in size: events find theirs by shifts.
 typedef union WhoCell {
@@ -469,6 +474,9 @@ bool memory_is_idle(const Simt *m);                                // nothing un
 void caches_flush(Simt *m);
 // The same for physical addresses [first, last) alone.
 void caches_flush_range(Simt *m, uint64_t first, uint64_t last);
+// A launch has ended: everything dirty goes to memory, and what is not for the next launch goes (flush.c).
+void caches_end_launch(Simt *m);
+void caches_meet_host(Simt *m); // host.c. A launch begins: what the host has written since the last is no longer in caches, or is now
 
 typedef struct SimtMachine {
   Machine base;

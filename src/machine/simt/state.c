@@ -65,6 +65,9 @@ static void dims_of_sm(const Spec *spec, SimtDims *d) {
   d->icache2_lines = cache_lines(&d->icache2);
   d->l1d_mshrs = narrow(spec->l1d_mshrs);
   d->icache_mshrs = narrow(spec->icache_mshrs);
+  d->keeps_icache = spec->launch_icache == LAUNCH_KEPT;
+  d->keeps_constant = spec->launch_constant == LAUNCH_KEPT;
+  d->keeps_turn = spec->dispatch_first == DISPATCH_FIRST_NEXT;
 }
 
 // Memory clocks in scaled core cycles, rounded up.
@@ -81,6 +84,7 @@ static void dims_of_memory(const Spec *spec, SimtDims *d) {
   d->l2 = cache_shape(spec->l2_bytes, spec->l2_ways, LINE_BYTES);
   d->l2_mshrs = narrow(spec->l2_mshrs);
   d->l2_lines = d->l2.sets == 0 ? d->l2_mshrs : cache_lines(&d->l2); // without L2: a buffer per request to DRAM
+  d->keeps_l2 = d->l2.sets > 0 && spec->launch_l2 == LAUNCH_KEPT;
   d->l2_queue = narrow(spec->l2_queue);
   d->l2_inputs = d->l2_queue + min_u32(narrow(spec->l2_latency), SIMT_MOST_L2_PIPE); // one request a cycle
   NetworkKind kind = (NetworkKind)spec->network_kind;

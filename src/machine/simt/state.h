@@ -61,6 +61,7 @@ typedef struct SimtCore {
   uint32_t trap_space, trap_bytes;
   uint64_t resident;                           // blocks in all SMs
   uint64_t packets;                            // requests without their reply: the interconnect rests when there are none
+  uint64_t const_written;                      // 1: the launch has written where its constants lie
   uint64_t local_touched;                      // bytes of each warp's local memory, from its start, that may not be zero
   uint64_t slices_at;                          // the least next_at of all slices
   uint64_t controllers_at;                     // no DRAM controller has anything to do before that
@@ -452,11 +453,15 @@ typedef struct SimtDims {
   uint32_t partitions, slices, controllers, l2_lines, l2_mshrs, l2_queue, l2_inputs;
   uint32_t request_buffers, request_packets, reply_buffers, reply_packets;
   uint32_t banks, dram_queue, memory_rows, memory_lead;
-  uint32_t word_bits; // of the scheme word that hooks use; 0: none do
+  uint32_t word_bits;                                          // of the scheme word that hooks use; 0: none do
+  uint32_t keeps_l2, keeps_icache, keeps_constant, keeps_turn; // 1: not put to rest at a launch's end
   CacheShape l1d, constant, texture, icache, icache2, l2;
   NetworkShape request, reply;
   DramShape dram;
 } SimtDims;
+typedef enum LaunchCache { LAUNCH_EMPTIED, LAUNCH_KEPT } LaunchCache;                  // config.def
+typedef enum LaunchHost { LAUNCH_HOST_AROUND, LAUNCH_HOST_THROUGH } LaunchHost;        // config.def
+typedef enum DispatchFirst { DISPATCH_FIRST_ZERO, DISPATCH_FIRST_NEXT } DispatchFirst; // config.def
 void simt_dims(const Spec *spec, SimtDims *dims);
 
 // Typed pointers into a block, one per array of state.def.

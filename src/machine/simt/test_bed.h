@@ -61,6 +61,7 @@ static inline void bed_build(Bed *bed) {
   m->backing.local_bytes = m->backing.local_warp_bytes * m->dims.warps;
   m->backing.local = arena_alloc(pipe->arena, m->backing.local_bytes);
   m->backing.local_touched = &m->at.core->local_touched;
+  m->backing.const_written = &m->at.core->const_written;
   m->backing.program = &pipe->program;
   bed->local = arena_alloc(pipe->arena, m->backing.local_bytes);
   for (uint32_t i = 0; i < BANK_BYTES; i++) bed->bank[i] = (uint8_t)(i * 37 + 11);

@@ -23,7 +23,7 @@ typedef struct Rig {
   Memory *memory;
   uint64_t base; // of the device memory used
   uint64_t bytes;
-  uint64_t local_touched;
+  uint64_t local_touched, const_written;
   uint32_t replies;
   Packet *reply; // by tag
   uint64_t *reply_at;
@@ -61,6 +61,7 @@ static Rig *rig_new(const char *const settings[][2], uint32_t count) {
                          .local_bytes = 4096,
                          .local_warp_bytes = 1024,
                          .local_touched = &rig->local_touched,
+                         .const_written = &rig->const_written,
                          .program = &rig->program};
   m->backing.banks[BANK_CONST] = rig->bank;
   m->backing.bank_bytes[BANK_CONST] = sizeof rig->bank;
@@ -542,10 +543,10 @@ static void windows(void **state) {
   assert_memory_equal(read_line(rig, physical_address(PHYSICAL_CODE, 128), 0), &rig->code[8], LINE_BYTES);
   memset(expected, 0, sizeof expected);
   memcpy(expected, rig->bank + 128, 72); // the bank ends within the line
-  uint64_t bank = physical_address(PHYSICAL_BANKS, (uint64_t)BANK_CONST << 32 | 128);
+  uint64_t bank = physical_address(PHYSICAL_BANKS, (uint64_t)BANK_CONST << BANK_SHIFT | 128);
   assert_memory_equal(read_line(rig, bank, 1), expected, LINE_BYTES);
   memset(expected, 0, sizeof expected);
-  assert_memory_equal(read_line(rig, physical_address(PHYSICAL_BANKS, UINT64_C(7) << 32), 2), expected, LINE_BYTES);
+  assert_memory_equal(read_line(rig, physical_address(PHYSICAL_BANKS, UINT64_C(3) << BANK_SHIFT), 2), expected, LINE_BYTES);
   assert_memory_equal(read_line(rig, physical_address(PHYSICAL_CODE, 1 << 20), 3), expected, LINE_BYTES);
   write_line(rig, bank, 4); // goes nowhere
   assert_int_equal(rig->bank[130], (uint8_t)(130 * 7));
@@ -578,7 +579,7 @@ static void missing_bytes_read_zero(void **state) {
   Rig *rig = rig_new(plenty, COUNT_OF(plenty));
   uint64_t start = memory_alloc(rig->memory, 41, 256);
   memset(memory_at(rig->memory, start, 41), 0xAA, 41);
-  const uint64_t addresses[] = {start, physical_address(PHYSICAL_BANKS, (uint64_t)BANK_CONST << 32 | 128)};
+  const uint64_t addresses[] = {start, physical_address(PHYSICAL_BANKS, (uint64_t)BANK_CONST << BANK_SHIFT | 128)};
   const uint32_t there[] = {41, 72};
   for (uint32_t i = 0; i < 2; i++) {
     uint32_t data[LINE_WORDS];
