@@ -20,10 +20,10 @@ typedef struct Made {
 } Made;
 
 static Made make(void) {
-  static const uint8_t info[] = {3, 0x1b, 255, 0,                                  // a value of two bytes
-                                 4, 0x11, 8,   0, 2, 0, 0, 0, 40, 0, 0, 0,         // another attribute
-                                 4, 0x2f, 8,   0, 2, 0, 0, 0, 63, 0, 0, 0,         // second: 63
-                                 4, 0x2f, 8,   0, 1, 0, 0, 0, 18, 0, 0, 0};        // first: 18
+  static const uint8_t info[] = {3, 0x1b, 255, 0,                           // a value of two bytes
+                                 4, 0x11, 8,   0, 2, 0, 0, 0, 40, 0, 0, 0,  // another attribute
+                                 4, 0x2f, 8,   0, 2, 0, 0, 0, 63, 0, 0, 0,  // second: 63
+                                 4, 0x2f, 8,   0, 1, 0, 0, 0, 18, 0, 0, 0}; // first: 18
   Made made = {.head = {.e_machine = 190, .e_shoff = offsetof(Made, sections), .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = SECTIONS}};
   memcpy(made.head.e_ident, ELFMAG, SELFMAG);
   made.head.e_ident[EI_CLASS] = ELFCLASS64;
@@ -46,7 +46,8 @@ static bool read_copy(const void *bytes, size_t count, CubinKernels *kernels, Ar
   memcpy(copy, bytes, count);
   *kernels = (CubinKernels){0};
   bool good = cubin_kernels(copy, count, arena, kernels);
-  for (uint32_t i = 0; i < kernels->count; i++) kernels->items[i].name = arena_copy_text(arena, kernels->items[i].name, strlen(kernels->items[i].name));
+  for (uint32_t i = 0; i < kernels->count; i++)
+    kernels->items[i].name = arena_copy_text(arena, kernels->items[i].name, strlen(kernels->items[i].name));
   free(copy);
   return good;
 }
@@ -72,16 +73,16 @@ static void impossible_cubins_are_refused(void **state) {
   for (int i = 0; i < 10; i++) {
     Made made = make();
     switch (i) {
-    case 0: made.head.e_machine = 62; break;                        // code of another processor
+    case 0: made.head.e_machine = 62; break; // code of another processor
     case 1: made.head.e_ident[EI_CLASS] = ELFCLASS32; break;
     case 2: made.head.e_shoff = UINT64_MAX; break;
-    case 3: made.head.e_shnum = SECTIONS + 20; break;               // sections beyond the end
+    case 3: made.head.e_shnum = SECTIONS + 20; break; // sections beyond the end
     case 4: made.sections[INFO].sh_size = UINT64_MAX; break;
-    case 5: made.sections[INFO].sh_link = 9; break;                 // no such table of symbols
-    case 6: made.symbols[2].st_name = 16; break;                    // a name beyond the texts
-    case 7: made.sections[TEXTS].sh_size = 13; break;               // a name without an end
-    case 8: made.info[24] = 0; break;                               // no registers
-    default: made.info[20] = 200; break;                            // no such symbol
+    case 5: made.sections[INFO].sh_link = 9; break;   // no such table of symbols
+    case 6: made.symbols[2].st_name = 16; break;      // a name beyond the texts
+    case 7: made.sections[TEXTS].sh_size = 13; break; // a name without an end
+    case 8: made.info[24] = 0; break;                 // no registers
+    default: made.info[20] = 200; break;              // no such symbol
     }
     assert_false(read_copy(&made, sizeof made, &kernels, arena));
   }

@@ -29,10 +29,10 @@ static void counts_follow_the_source(void **state) {
       {"ours", "1", 18, 30, 256, 18, 18},     {"ours", "4", 18, 30, 256, 18, 20},
       {"estimate", "1", 18, 30, 256, 29, 29}, // 7.7 + 1.16 x 18 = 28.6
       {"estimate", "4", 18, 30, 256, 29, 32}, {"given", "1", 18, 30, 256, 30, 30},
-      {"given", "1", 18, 0, 256, 29, 29},     // nobody has given it
-      {"given", "1", 18, 10, 256, 18, 18},    // our code needs its registers
-      {"given", "1", 18, 200, 256, 63, 63},   // the machine has no more
-      {"given", "1", 18, 40, 1024, 40, 32},   // 40 x 1,024 do not fit: a compiler for this machine would have used fewer
+      {"given", "1", 18, 0, 256, 29, 29},   // nobody has given it
+      {"given", "1", 18, 10, 256, 18, 18},  // our code needs its registers
+      {"given", "1", 18, 200, 256, 63, 63}, // the machine has no more
+      {"given", "1", 18, 40, 1024, 40, 32}, // 40 x 1,024 do not fit: a compiler for this machine would have used fewer
       {"given", "8", 18, 39, 800, 39, 40},    {"given", "8", 18, 39, 801, 39, 32},
       {"estimate", "1", 40, 0, 1024, 54, 40}, // ours do not fit either: the launch is refused elsewhere
       {"estimate", "4", 0, 0, 256, 0, 0},     // a program of another form
@@ -83,7 +83,8 @@ static Seen launch(const char *source, uint32_t given) {
   module_give_registers(module, "another", 50); // not there
   DeviceAddress address = device_alloc(device, 4);
   const void *arguments[] = {&address};
-  LaunchRequest request = {.module = module, .kernel = "add", .grid = {20, 1, 1}, .block = {256, 1, 1}, .arguments = arguments, .argument_count = 1};
+  LaunchRequest request = {
+      .module = module, .kernel = "add", .grid = {20, 1, 1}, .block = {256, 1, 1}, .arguments = arguments, .argument_count = 1};
   assert_true(device_launch(device, &request));
   const Function *kernel = program_function(module_program(module), "add");
   assert_int_equal(device_occupancy(device, kernel, 256, 0), seen.block_slots);
