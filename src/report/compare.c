@@ -197,13 +197,19 @@ static void add_journal(Text *out, const char *name, const Report *report) {
   report_state_text(report, out);
 }
 
-// What the lines of the journals do not show. Settings belong to the machine, and so does the program to its arguments.
+// What makes a comparison one of other things than protections. Settings belong to the machine, and so does the program to its arguments.
 static void add_differences(const Pairs *pairs, Text *out) {
   const JournalMeta *a = pairs->a->meta, *b = pairs->b->meta;
-  const char *const names[] = {"arguments", "window", "seed", "settings of the machine"};
+  const char *const names[] = {"program", "arguments", "machine", "settings of the machine", "model", "structures", "window", "seed"};
   bool is_program = strcmp(a->target, b->target) == 0, is_machine = strcmp(a->machine, b->machine) == 0;
-  const bool differ[] = {is_program && strcmp(a->arguments, b->arguments) != 0, strcmp(a->window, b->window) != 0, a->seed != b->seed,
-                         is_machine && strcmp(a->settings, b->settings) != 0};
+  const bool differ[] = {!is_program,
+                         is_program && strcmp(a->arguments, b->arguments) != 0,
+                         !is_machine,
+                         is_machine && strcmp(a->settings, b->settings) != 0,
+                         strcmp(a->model, b->model) != 0,
+                         strcmp(a->structures, b->structures) != 0,
+                         strcmp(a->window, b->window) != 0,
+                         a->seed != b->seed};
   const char *before = "they differ in: ";
   for (size_t i = 0; i < COUNT_OF(differ); i++) {
     if (!differ[i]) continue;

@@ -58,10 +58,20 @@ static void add_tally_head(Text *out) {
   add_text(out, "\n");
 }
 
-static void add_tally(const Report *report, Text *out, const Tally *tally) {
+static void add_counts(Text *out, const Tally *tally) {
   text_add(out, "%" PRIu64, tally->total);
   for (uint32_t i = 0; i < OUTCOME_COUNT; i++) text_add(out, ",%" PRIu64, tally->counts[i]);
+}
+
+static void add_tally(const Report *report, Text *out, const Tally *tally) {
+  add_counts(out, tally);
   for (uint32_t m = 0; m < MEASURES; m++) csv_estimate(out, report_estimate(report, tally, (Measure)m));
+  add_text(out, "\n");
+}
+
+static void add_kernel(const Report *report, Text *out, const KernelSummary *kernel) {
+  add_counts(out, &kernel->tally);
+  for (uint32_t m = 0; m < MEASURES; m++) csv_estimate(out, kernel_estimate(report, kernel, (Measure)m));
   add_text(out, "\n");
 }
 
@@ -94,8 +104,8 @@ static void add_campaign(const Report *report, Text *out) {
            meta->seed, meta->timeout, meta->program_hash, meta->layout_hash, meta->shard, meta->shards);
   text_add(out, "confidence,%.9g\ncycles,%" PRIu64 "\nfaults,%" PRIu64 "\n", report->confidence, report->cycles, report->all.total);
   for (uint32_t i = 0; i < SETTLED_COUNT; i++) text_add(out, "settled_%s,%" PRIu64 "\n", settled_text[i], report->settled[i]);
-  text_add(out, "bits,%.0f\ncomplete,%d\nasked,%" PRIu64 "\ndone,%" PRIu64 "\nshares_withheld,%d\n", report_bits(report),
-           report->state.complete, report->state.asked, report->state.done, report->withheld);
+  text_add(out, "bits,%.0f\nstruck_bits,%.0f\ncomplete,%d\nasked,%" PRIu64 "\ndone,%" PRIu64 "\nshares_withheld,%d\n", report_bits(report),
+           report_struck_bits(report), report->state.complete, report->state.asked, report->state.done, report->withheld);
   for (uint32_t i = 0; i < NOTE_COUNT; i++) {
     const char *value = journal_note(report->journal, (JournalNote)i);
     if (i == NOTE_COMPLETE) continue; // it stands above, checked
@@ -146,7 +156,8 @@ static void add_kernels(const Report *report, Text *out) {
       bool is_all = k == report->structures.count;
       text_add_csv(out, at->name);
       text_add(out, ",%s,%u,%" PRIu64 ",", is_all ? "all" : report->structures.items[k].name, at->launches, at->cycles);
-      add_tally(report, out, is_all ? &at->tally : &at->by_structure[k]);
+      if (is_all) add_kernel(report, out, at);
+      else add_tally(report, out, &at->by_structure[k]);
     }
   }
 }

@@ -98,6 +98,8 @@ static json_t *json_kernels(const Report *report) {
   for (uint32_t i = 0; i < report->kernels.count; i++) {
     const KernelSummary *kernel = &report->kernels.items[i];
     json_t *item = json_tally(report, &kernel->tally), *structures = json_array();
+    for (uint32_t m = 0; m < MEASURES; m++)
+      json_object_set_new(item, measures[m].key, json_estimate(kernel_estimate(report, kernel, (Measure)m)));
     json_object_set_new(item, "name", report_string(kernel->name));
     json_object_set_new(item, "symbol", report_string(kernel->symbol));
     json_object_set_new(item, "launches", count_of(kernel->launches));
@@ -207,20 +209,22 @@ json_t *json_notes(const Journal *journal) {
 }
 
 json_t *report_summary(const Report *report) {
-  json_t *object = json_object(), *settled = json_object(), *chip = json_object(), *fit = json_object();
+  json_t *object = json_object(), *settled = json_object(), *chip = json_object(), *fit = json_object(), *all = json_tally(report, &report->all);
   for (uint32_t i = 0; i < SETTLED_COUNT; i++) json_object_set_new(settled, settled_text[i], count_of(report->settled[i]));
   for (uint32_t m = 0; m < MEASURES; m++) {
     json_object_set_new(chip, measures[m].key, json_estimate(report_chip(report, (Measure)m)));
+    json_object_set_new(all, measures[m].key, json_estimate(report_chip(report, (Measure)m)));
     json_object_set_new(fit, measures[m].key, json_estimate(report_fit(report, (Measure)m)));
   }
   json_object_set_new(chip, "fit", fit);
   json_object_set_new(chip, "bits", json_real(report_bits(report)));
+  json_object_set_new(chip, "struck_bits", json_real(report_struck_bits(report)));
   json_object_set_new(object, "campaign", json_meta(report->meta));
   json_object_set_new(object, "state", json_state(report));
   json_object_set_new(object, "notes", json_notes(report->journal));
   json_object_set_new(object, "confidence", json_real(report->confidence));
   json_object_set_new(object, "cycles", count_of(report->cycles));
-  json_object_set_new(object, "all", json_tally(report, &report->all));
+  json_object_set_new(object, "all", all);
   json_object_set_new(object, "settled", settled);
   json_object_set_new(object, "chip", chip);
   json_object_set_new(object, "cycles_between_sdc", json_estimate(report_cycles_between_sdc(report)));

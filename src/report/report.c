@@ -29,27 +29,46 @@ double report_bits(const Report *report) {
   return bits;
 }
 
-// Structures are sampled apart, so their errors are independent. Of one that no fault has struck nothing is known: its share is
-// anything, and those of the others are the best guess.
-static Estimate sum_structures(const Report *report, Measure measure, double (*weight)(const StructureSummary *), double scale) {
-  Estimate all = report_estimate(report, &report->all, measure);
-  EstimateSum sum = {0};
-  double weights = 0;
-  for (uint32_t i = 0; i < report->structures.count && all.is_known; i++) {
+double report_struck_bits(const Report *report) {
+  double bits = 0;
+  for (uint32_t i = 0; i < report->structures.count; i++) {
     const StructureSummary *structure = &report->structures.items[i];
-    Estimate own = report_estimate(report, &structure->tally, measure);
-    Interval interval = own.is_known ? (Interval){own.low, own.high} : (Interval){0, 1};
-    estimate_sum_add(&sum, weight(structure) / scale, own.is_known ? own.value : all.value, interval);
-    weights += weight(structure);
+    bits += structure->tally.total > 0 ? (double)structure->bits : 0;
   }
-  if (!all.is_known || weights <= 0) return (Estimate){0};
-  Interval interval = estimate_sum_interval(&sum);
-  return (Estimate){true, sum.value, interval.low < 0 ? 0 : interval.low, interval.high};
+  return bits;
 }
 
-static double bits_of(const StructureSummary *structure) { return (double)structure->bits; }
+// Structures are sampled apart, so their errors are independent.
+static void add_part(EstimateSum *sum, Estimate part, double weight) {
+  if (part.is_known) estimate_sum_add(sum, weight, part.value, (Interval){part.low, part.high});
+}
 
-Estimate report_chip(const Report *report, Measure measure) { return sum_structures(report, measure, bits_of, report_bits(report)); }
+static Estimate sum_estimate(const EstimateSum *sum, bool is_known) {
+  Interval interval = estimate_sum_interval(sum);
+  return is_known ? (Estimate){true, sum->value, interval.low < 0 ? 0 : interval.low, interval.high} : (Estimate){0};
+}
+
+// Of faults whose `parts` are those in each structure (NULL: all faults): each part counts by what its faults weigh.
+static Estimate share_of(const Report *report, const Tally *parts, Measure measure) {
+  EstimateSum sum = {0};
+  double weights = 0;
+  for (uint32_t pass = 0; pass < 2; pass++) {
+    for (uint32_t i = 0; i < report->structures.count; i++) {
+      const StructureSummary *structure = &report->structures.items[i];
+      const Tally *part = parts == NULL ? &structure->tally : &parts[i];
+      double weight = structure->weight * (double)part->total;
+      if (pass == 0) weights += weight;
+      else if (weights > 0) add_part(&sum, report_estimate(report, part, measure), weight / weights);
+    }
+  }
+  return sum_estimate(&sum, weights > 0 && !report->withheld);
+}
+
+Estimate report_chip(const Report *report, Measure measure) { return share_of(report, NULL, measure); }
+
+Estimate kernel_estimate(const Report *report, const KernelSummary *kernel, Measure measure) {
+  return share_of(report, kernel->by_structure, measure);
+}
 
 // As report_chip, of one outcome. Structures that no fault has struck are left out.
 Estimate report_outcome(const Report *report, uint8_t outcome) {
@@ -67,7 +86,18 @@ Estimate report_outcome(const Report *report, uint8_t outcome) {
   return (Estimate){true, sum.value / bits, interval.low < 0 ? 0 : interval.low / bits, interval.high / bits};
 }
 
-Estimate report_fit(const Report *report, Measure measure) { return sum_structures(report, measure, structure_rate, 1); }
+Estimate report_fit(const Report *report, Measure measure) {
+  EstimateSum sum = {0};
+  bool is_known = false;
+  for (uint32_t i = 0; i < report->structures.count; i++) {
+    const StructureSummary *structure = &report->structures.items[i];
+    Estimate fit = structure_fit(report, structure, measure);
+    if (structure_rate(structure) <= 0 || !fit.is_known) continue;
+    add_part(&sum, fit, 1);
+    is_known = true;
+  }
+  return sum_estimate(&sum, is_known);
+}
 
 double report_energy(const Report *report) {
   return strtod(journal_note(report->journal, NOTE_ENERGY_DYNAMIC), NULL) +

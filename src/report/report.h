@@ -114,11 +114,13 @@ Estimate report_estimate(const Report *report, const Tally *tally, Measure measu
 Estimate structure_used(const Report *report, const StructureSummary *structure, Measure measure);
 // Raw rate times AVF, in failures per 10^9 hours.
 Estimate structure_fit(const Report *report, const StructureSummary *structure, Measure measure);
-// All structures struck: AVF weighted by bits; the sum of FIT over those with a rate.
+// All structures that a fault has struck: AVF weighted by bits; the sum of FIT over those with a rate. Of the others nothing is known: they are in no sum.
 Estimate report_chip(const Report *report, Measure measure);
+Estimate kernel_estimate(const Report *report, const KernelSummary *kernel, Measure measure); // the same of a kernel's faults
 Estimate report_outcome(const Report *report, uint8_t outcome); // the same for one outcome: DUEs by cause
 Estimate report_fit(const Report *report, Measure measure);
 double report_bits(const Report *report);
+double report_struck_bits(const Report *report); // of the structures in those sums
 // Energy of the run without faults, in nJ; 0: not known, for the machine has no power model or the journal is older.
 double report_energy(const Report *report);
 // MTBF as in the thesis on FlexGripPlus (section 4.2.3), in cycles: the run's length over the share of SDCs.

@@ -5,18 +5,12 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { LEAST_NAME = 12, ESTIMATE_WIDTH = 18 };
+enum { LEAST_NAME = 12, ESTIMATE_WIDTH = 18, MOST_NAMED = 4 };
 
 // "12.34 (11.02-13.80)", or "-" where it is not known. Terminals are often 80 columns wide.
 static void format_estimate(Estimate estimate, double factor, char text[64]) {
   if (!estimate.is_known) snprintf(text, 64, "-");
   else snprintf(text, 64, "%.2f (%.2f-%.2f)", factor * estimate.value, factor * estimate.low, factor * estimate.high);
-}
-
-static void add_estimate(const Report *report, const Tally *tally, Measure measure, Text *out) {
-  char text[64];
-  format_estimate(report_estimate(report, tally, measure), 100, text);
-  text_add(out, "  %-*s", ESTIMATE_WIDTH, text);
 }
 
 // Detected errors have a column only where a protection can detect.
@@ -35,25 +29,50 @@ static void add_head(const Report *report, int name, const char *what, bool plai
   text_add(out, "\n");
 }
 
-static void add_row(const Report *report, int name, const char *what, const Tally *tally, Text *out) {
-  text_add(out, "%-*s %8" PRIu64, name, what, tally->total);
+static void add_estimates(const Report *report, int name, const char *what, uint64_t faults, const Estimate estimates[MEASURES], Text *out) {
+  text_add(out, "%-*s %8" PRIu64, name, what, faults);
   for (uint32_t m = 0; m < MEASURES; m++) {
-    if (m != MEASURE_DETECTED || has_detected(report)) add_estimate(report, tally, (Measure)m, out);
+    char text[64];
+    if (m == MEASURE_DETECTED && !has_detected(report)) continue;
+    format_estimate(estimates[m], 100, text);
+    text_add(out, "  %-*s", ESTIMATE_WIDTH, text);
   }
   while (out->length > 0 && out->at[out->length - 1] == ' ') out->length--;
   text_add(out, "\n");
 }
 
+static void add_row(const Report *report, int name, const char *what, const Tally *tally, Text *out) {
+  Estimate estimates[MEASURES];
+  for (uint32_t m = 0; m < MEASURES; m++) estimates[m] = report_estimate(report, tally, (Measure)m);
+  add_estimates(report, name, what, tally->total, estimates, out);
+}
+
 // All structures, each by its bits. The intervals are those of the sum, not of a single sample.
 static void add_chip_row(const Report *report, int name, Text *out) {
-  text_add(out, "%-*s %8" PRIu64, name, "all, by bits", report->all.total);
-  for (uint32_t m = 0; m < MEASURES; m++) {
-    char text[64];
-    if (m == MEASURE_DETECTED && !has_detected(report)) continue;
-    format_estimate(report_chip(report, (Measure)m), 100, text);
-    text_add(out, "  %-*s", m == MEASURE_AVF ? 0 : ESTIMATE_WIDTH, text);
+  Estimate estimates[MEASURES];
+  for (uint32_t m = 0; m < MEASURES; m++) estimates[m] = report_chip(report, (Measure)m);
+  add_estimates(report, name, "all, by bits", report->all.total, estimates, out);
+}
+
+static void add_kernel_row(const Report *report, int name, const KernelSummary *kernel, Text *out) {
+  Estimate estimates[MEASURES];
+  for (uint32_t m = 0; m < MEASURES; m++) estimates[m] = kernel_estimate(report, kernel, (Measure)m);
+  add_estimates(report, name, kernel->name, kernel->tally.total, estimates, out);
+}
+
+// A chip's figure without a part of the chip would be taken for that of the whole.
+static void add_unstruck(const Report *report, Text *out) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < report->structures.count; i++) count += report->structures.items[i].tally.total == 0;
+  if (count == 0 || report->all.total == 0) return;
+  text_add(out, "No fault struck ");
+  for (uint32_t i = 0, named = 0; i < report->structures.count && named < MOST_NAMED; i++) {
+    if (report->structures.items[i].tally.total > 0) continue;
+    text_add(out, "%s%s", named == 0 ? "" : ", ", report->structures.items[i].name);
+    named++;
   }
-  text_add(out, "\n");
+  if (count > MOST_NAMED) text_add(out, " and %u more", count - MOST_NAMED);
+  text_add(out, ": %.2g%% of the bits are in no sum here. More faults reach them\n", 100 * (1 - report_struck_bits(report) / report_bits(report)));
 }
 
 static int widest(int width, const char *name) {
@@ -70,6 +89,7 @@ static void add_structures(const Report *report, Text *out) {
     if (structure->tally.total > 0) add_row(report, name, structure->name, &structure->tally, out);
   }
   if (report->structures.count != 1 || report->all.total == 0) add_chip_row(report, name, out);
+  add_unstruck(report, out);
 }
 
 // Only for structures of which it is known how much is used.
@@ -127,9 +147,11 @@ static void add_fit(const Report *report, Text *out) {
                   structure_fit(report, structure, MEASURE_DETECTED), out);
   }
   if (report->structures.count > 1) {
-    double bits = 0; // of those that have a rate
-    for (uint32_t i = 0; i < report->structures.count; i++)
-      bits += report->structures.items[i].fit_per_mbit > 0 ? (double)report->structures.items[i].bits : 0;
+    double bits = 0; // of the lines above
+    for (uint32_t i = 0; i < report->structures.count; i++) {
+      const StructureSummary *structure = &report->structures.items[i];
+      bits += structure->fit_per_mbit > 0 && structure->tally.total > 0 ? (double)structure->bits : 0;
+    }
     text_add(out, "%-*s %11.0f %8s", name, "sum", bits, "");
     add_fit_cells(report, report_fit(report, MEASURE_SDC), report_fit(report, MEASURE_DUE), report_fit(report, MEASURE_DETECTED), out);
   }
@@ -199,7 +221,7 @@ static void add_kernels(const Report *report, Text *out) {
   add_head(report, name, "kernel", false, out);
   for (uint32_t i = 0; i < report->kernels.count; i++) {
     const KernelSummary *kernel = &report->kernels.items[i];
-    add_row(report, name, kernel->name, &kernel->tally, out);
+    add_kernel_row(report, name, kernel, out);
     for (uint32_t k = 0; k < report->structures.count && report->structures.count > 1; k++) {
       char part[64];
       snprintf(part, sizeof part, "  %s", report->structures.items[k].name);
@@ -223,6 +245,7 @@ void report_text(const Report *report, Text *out) {
   add_internal(report, out);
   text_add(out, "%s on %s, protection %s, model %s, window %s, seed %" PRIu64 "; intervals at %.4g%%\n", meta->target, meta->machine,
            meta->protection, meta->model, meta->window, meta->seed, 100 * report->confidence);
+  if (strchr(meta->structures, '[') != NULL) text_add(out, "struck, and meant by every figure, is this part alone: %s\n", meta->structures);
   if (meta->standing[0] != '\0') text_add(out, "a first fault stands in every run: %s\n", meta->standing);
   if (meta->end > 0) text_add(out, "faults %" PRIu64 " to %" PRIu64 " of a campaign alone\n", meta->first, meta->end - 1);
   if (meta->shards > 1) text_add(out, "shard %" PRIu64 " of %" PRIu64 " alone\n", meta->shard, meta->shards);
