@@ -209,7 +209,8 @@ json_t *json_notes(const Journal *journal) {
 }
 
 json_t *report_summary(const Report *report) {
-  json_t *object = json_object(), *settled = json_object(), *chip = json_object(), *fit = json_object(), *all = json_tally(report, &report->all);
+  json_t *object = json_object(), *settled = json_object(), *chip = json_object(), *fit = json_object(),
+         *all = json_tally(report, &report->all);
   for (uint32_t i = 0; i < SETTLED_COUNT; i++) json_object_set_new(settled, settled_text[i], count_of(report->settled[i]));
   for (uint32_t m = 0; m < MEASURES; m++) {
     json_object_set_new(chip, measures[m].key, json_estimate(report_chip(report, (Measure)m)));

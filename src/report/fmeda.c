@@ -259,7 +259,10 @@ Fmeda *fmeda_read(Report *const *reports, uint32_t count, uint32_t test_count, c
   Arena *arena = arena_new(), *scratch = arena_new();
   Fmeda *fmeda = ARENA_NEW(arena, Fmeda);
   *fmeda = (Fmeda){.arena = arena, .options = options};
-  bool good = add_journals(fmeda, reports, count, test_count, diags);
+  bool good = options->ftti <= 0 || options->reaction < options->ftti ||
+              diags_add(diags, NULL, 0, 0, "--reaction %.4g ms leaves nothing of --ftti %.4g ms to find a fault in",
+                        1e3 * options->reaction, 1e3 * options->ftti);
+  good = good && add_journals(fmeda, reports, count, test_count, diags);
   if (good) {
     fmeda->clock_hz = clock_of(reports[0]->meta->settings);
     if (fmeda->clock_hz <= 0 && options->ftti > 0)

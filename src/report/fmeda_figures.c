@@ -54,7 +54,9 @@ static void sum_type(Fmeda *fmeda, uint32_t type) {
     const FmedaCell *cell = &fmeda->cells.items[i];
     if ((type < FMEDA_TYPES && cell->type != type) || cell->fit <= 0 || cell->faults == 0) continue;
     sums->raw += cell->fit;
-    for (uint32_t c = 0; c < FAULT_CLASSES; c++) add(&classes[c], cell->fit, cell->shares[c]);
+    for (uint32_t c = 0; c < FAULT_CLASSES; c++) {
+      if (c != CLASS_LATENT || cell->type == FMEDA_PERMANENT) add(&classes[c], cell->fit, cell->shares[c]); // a transient does not stay
+    }
   }
   if (sums->raw <= 0) return;
   for (uint32_t c = 0; c < FAULT_CLASSES; c++) sums->classes[c] = sum_estimate(&classes[c], sums->raw);
@@ -62,7 +64,8 @@ static void sum_type(Fmeda *fmeda, uint32_t type) {
   sums->metrics[METRIC_SPFM] =
       (Estimate){true, 1 - residual.value / sums->raw, 1 - residual.high / sums->raw, 1 - residual.low / sums->raw};
   Estimate rest = {true, sums->raw - residual.value, sums->raw - residual.high, sums->raw - residual.low};
-  if (type != FMEDA_TRANSIENT) sums->metrics[METRIC_LFM] = complement(latent, rest); // a transient does not stay
+  if (fmeda->sums[FMEDA_PERMANENT].raw > 0 && type != FMEDA_TRANSIENT) // of transients alone nothing is known
+    sums->metrics[METRIC_LFM] = complement(latent, rest);
   sums->metrics[METRIC_PMHF] = residual;
 }
 

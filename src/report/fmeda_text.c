@@ -178,16 +178,32 @@ static void add_latent(const Fmeda *fmeda, Text *out) {
   }
 }
 
-// How much of the chip this is about: cells that have a rate of upsets. Device memory is no part of it.
-static void add_struck(const Fmeda *fmeda, Text *out) {
-  double struck = 0, chip = strtod(journal_note(fmeda->journals.items[0].report->journal, NOTE_CHIP_BITS), NULL);
-  for (uint32_t i = 0; i < fmeda->cells.count; i++) {
-    const FmedaCell *cell = &fmeda->cells.items[i];
-    bool is_counted = cell->type == FMEDA_TRANSIENT && !cell->is_own_state && cell->fit > 0 && strcmp(cell->model, "flip") == 0;
-    struck += is_counted ? (double)cell->bits : 0;
+// The first of a structure's cells with faults of this type; stuck at 0 and at 1 are two.
+static bool is_first(const Fmeda *fmeda, uint32_t number) {
+  const FmedaCell *cell = &fmeda->cells.items[number];
+  for (uint32_t i = 0; i < number; i++) {
+    const FmedaCell *other = &fmeda->cells.items[i];
+    if (other->type == cell->type && other->fit > 0 && strcmp(other->structure, cell->structure) == 0) return false;
   }
-  if (struck > 0 && struck <= chip)
-    text_add(out, "\nTransients struck %.1f%% of the chip's bits; the other structures are in no sum.\n", 100 * struck / chip);
+  return true;
+}
+
+// How much of the chip this is about: cells that have a rate. Device memory is no part of it.
+static void add_struck(const Fmeda *fmeda, Text *out) {
+  static const char *const names[FMEDA_TYPES] = {[FMEDA_TRANSIENT] = "Transients", [FMEDA_PERMANENT] = "Permanent faults"};
+  double chip = strtod(journal_note(fmeda->journals.items[0].report->journal, NOTE_CHIP_BITS), NULL);
+  const char *before = "\n";
+  for (uint32_t type = 0; type < FMEDA_TYPES; type++) {
+    double struck = 0;
+    for (uint32_t i = 0; i < fmeda->cells.count; i++) {
+      const FmedaCell *cell = &fmeda->cells.items[i];
+      bool is_counted = cell->type == (FmedaType)type && !cell->is_own_state && cell->fit > 0 && is_first(fmeda, i);
+      struck += is_counted ? (double)cell->bits : 0;
+    }
+    if (struck <= 0 || struck > chip) continue;
+    text_add(out, "%s%s struck %.1f%% of the chip's bits; the other structures are in no sum.\n", before, names[type], 100 * struck / chip);
+    before = "";
+  }
 }
 
 static void add_missing(const Fmeda *fmeda, Text *out) {

@@ -117,7 +117,7 @@ Estimate structure_fit(const Report *report, const StructureSummary *structure, 
 // All structures that a fault has struck: AVF weighted by bits; the sum of FIT over those with a rate. Of the others nothing is known: they are in no sum.
 Estimate report_chip(const Report *report, Measure measure);
 Estimate kernel_estimate(const Report *report, const KernelSummary *kernel, Measure measure); // the same of a kernel's faults
-Estimate report_outcome(const Report *report, uint8_t outcome); // the same for one outcome: DUEs by cause
+Estimate report_outcome(const Report *report, uint8_t outcome);                               // the same for one outcome: DUEs by cause
 Estimate report_fit(const Report *report, Measure measure);
 double report_bits(const Report *report);
 double report_struck_bits(const Report *report); // of the structures in those sums

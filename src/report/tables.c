@@ -29,7 +29,8 @@ static void add_head(const Report *report, int name, const char *what, bool plai
   text_add(out, "\n");
 }
 
-static void add_estimates(const Report *report, int name, const char *what, uint64_t faults, const Estimate estimates[MEASURES], Text *out) {
+static void add_estimates(const Report *report, int name, const char *what, uint64_t faults, const Estimate estimates[MEASURES],
+                          Text *out) {
   text_add(out, "%-*s %8" PRIu64, name, what, faults);
   for (uint32_t m = 0; m < MEASURES; m++) {
     char text[64];
@@ -72,7 +73,8 @@ static void add_unstruck(const Report *report, Text *out) {
     named++;
   }
   if (count > MOST_NAMED) text_add(out, " and %u more", count - MOST_NAMED);
-  text_add(out, ": %.2g%% of the bits are in no sum here. More faults reach them\n", 100 * (1 - report_struck_bits(report) / report_bits(report)));
+  text_add(out, ": %.2g%% of the bits are in no sum here. More faults reach them\n",
+           100 * (1 - report_struck_bits(report) / report_bits(report)));
 }
 
 static int widest(int width, const char *name) {
