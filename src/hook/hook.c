@@ -73,6 +73,18 @@ MirrorWay hook_chain_mirrors(const HookChain *chain) {
   return way;
 }
 
+// Neither would know which blocks, or which copies, are its own.
+static bool are_rivals(const Hook *one, const Hook *other, Diags *diags) {
+  const uint32_t of_blocks = ACTION_BIT(ACTION_MIRROR) | ACTION_BIT(ACTION_ABANDON) | ACTION_BIT(ACTION_REDISPATCH) |
+                             ACTION_BIT(ACTION_COPY) | ACTION_BIT(ACTION_FENCE) | ACTION_BIT(ACTION_HOLD);
+  const char *both = NULL;
+  if (one->kind != HOOK_PROTECTION || other->kind != HOOK_PROTECTION) return false;
+  if (one->repeats && other->repeats) both = "compare copies of instructions and carry them out again";
+  if ((one->actions & of_blocks) != 0 && (other->actions & of_blocks) != 0) both = "decide where blocks run";
+  if (both != NULL) diags_add(diags, NULL, 0, 0, "%s and %s cannot go together: both %s; take one of them", one->name, other->name, both);
+  return both != NULL;
+}
+
 bool hook_chain_served(const HookChain *chain, uint32_t offers, const char *machine, Diags *diags) {
   for (uint32_t i = 0; i < chain->count; i++) {
     Hook *hook = chain->hooks[i];
@@ -82,6 +94,11 @@ bool hook_chain_served(const HookChain *chain, uint32_t offers, const char *mach
     const char *name = action_names[(uint32_t)__builtin_ctz(missing) % ACTION_KINDS];
     if (hook->kind == HOOK_OBSERVER) return diags_add(diags, NULL, 0, 0, "%s only looks on, so it cannot %s", hook->name, name);
     return diags_add(diags, NULL, 0, 0, "%s needs a machine that can %s; machine '%s' cannot", hook->name, name, machine);
+  }
+  for (uint32_t i = 0; i < chain->count; i++) {
+    for (uint32_t k = 0; k < i; k++) {
+      if (are_rivals(chain->hooks[k], chain->hooks[i], diags)) return false;
+    }
   }
   return true;
 }

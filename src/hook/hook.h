@@ -516,7 +516,7 @@ uint32_t hook_chain_actions(const HookChain *chain);   // of all of them
 MirrorWay hook_chain_mirrors(const HookChain *chain);
 uint32_t hook_chain_held_lines(const HookChain *chain); // the most that any wants
 bool hook_chain_lockstep(const HookChain *chain);       // does any want it?
-// Does a machine that offers these actions have what each hook needs? If not, a diagnostic says who misses what.
+// Does a machine that offers these actions have what each hook needs, and can they go together? If not, a diagnostic says who misses what.
 bool hook_chain_served(const HookChain *chain, uint32_t offers, const char *machine, Diags *diags);
 // Does every hook serve this launch? If not, a diagnostic says why.
 bool hook_chain_admits(const HookChain *chain, const Program *program, const LaunchEvent *event, Diags *diags);
