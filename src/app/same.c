@@ -90,6 +90,13 @@ static int keep_file(const AppTarget *own, const char *path) {
   return good ? copy : -1;
 }
 
+// Else a name that is misspelt would hide wrong files.
+static void say_missing(const AppTarget *own, const char *output) {
+  if (own->choice.say != NULL)
+    own->choice.say(own->choice.context,
+                    arena_format(own->arena, "--output %s: the program does not write it without faults; is the name right?", output));
+}
+
 void app_keep_golden(AppTarget *own, const AppExchange *exchange, const AppResult *result) {
   char path[APP_FILE_PATH];
   own->golden = *result;
@@ -99,7 +106,10 @@ void app_keep_golden(AppTarget *own, const AppExchange *exchange, const AppResul
   own->good_line_count = app_good_lines(&own->mask, app_file_path(getpid(), exchange->runs[0].output, path), &own->good_lines);
   own->golden_output = own->seats[0].output; // the next run has another
   own->seats[0].output = -1;
-  for (uint32_t i = 0; i < own->choice.output_count; i++) own->golden_files[i] = keep_file(own, own->outputs[i]);
+  for (uint32_t i = 0; i < own->choice.output_count; i++) {
+    own->golden_files[i] = keep_file(own, own->outputs[i]);
+    if (own->golden_files[i] < 0) say_missing(own, own->choice.outputs[i]);
+  }
 }
 
 void app_forget_golden(AppTarget *own) {

@@ -134,6 +134,9 @@ stored=$(grep -n 'out\[i\] = in\[i\] \* in\[i\]' "$source" | cut -d : -f 1)
 for pattern in 'wrong: standard output, files, data copied back' 'next read at' 'stores r' "\[line [0-9]*: st.global.u32 .*; app.cu:$stored\]"; do
   grep -q "$pattern" explained.out || { cat explained.out; exit 1; }
 done
+# A name that is misspelt would hide wrong files.
+campaign misspelt --structure dram --faults 2 --output results.txt -- ./app result.txt
+grep -q 'redoubt: --output results.txt: the program does not write it without faults; is the name right?' misspelt.out || { cat misspelt.out; exit 1; }
 # Files count, and traps of which the host hears.
 campaign files --structure dram --window kernel:_Z6squarePKiPii --faults 60 -j2 --output result.txt -- ./app result.txt
 campaign traps --structure rf --model lanes --window cycles:100-1200 --faults 300 -j2 -- ./app
