@@ -138,6 +138,7 @@ static bool fill_golden(Target *target, const AppExchange *exchange, Golden *gol
   golden->program_hash = exchange->program_hash;
   golden->dynamic_nj = exchange->dynamic_nj;
   golden->leakage_nj = exchange->leakage_nj;
+  memcpy(golden->uncovered, exchange->uncovered, sizeof golden->uncovered);
   golden->residents = ARENA_ARRAY(arena, Resident, exchange->launch_count + 1);
   for (uint32_t i = 0; i < exchange->launch_count; i++) {
     const AppLaunch *launch = &exchange->launches[i];

@@ -96,6 +96,7 @@ typedef struct AppExchange {
   Checkpoint checkpoints[MOST_CHECKPOINTS];
   uint64_t cycles, program_hash, memory_bytes;
   double dynamic_nj, leakage_nj; // as in Golden
+  char uncovered[GOLDEN_NOTE];   // likewise
   uint32_t has_time;             // the device is a machine with time
   uint32_t asks_time;            // the host has asked how long something took
   uint32_t launch_count;

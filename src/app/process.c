@@ -231,6 +231,7 @@ static void tell_golden(AppProcess *process) {
   exchange->cycles = golden->cycles;
   exchange->dynamic_nj = golden->dynamic_nj;
   exchange->leakage_nj = golden->leakage_nj;
+  memcpy(exchange->uncovered, golden->uncovered, sizeof exchange->uncovered);
   exchange->program_hash = golden->program_hash;
   exchange->memory_bytes = memory_in_use(device_memory(process->device));
   exchange->launch_count = golden->launches.count;

@@ -129,8 +129,10 @@ bool campaign_put_origin(Journal *journal, const CampaignOrigin *origin, Diags *
   return good;
 }
 
-static bool put_energy(Campaign *at) {
+// What the run without faults has shown.
+static bool put_measured(Campaign *at) {
   const Golden *golden = &at->golden;
+  if (golden->uncovered[0] != '\0' && !journal_put_note(at->journal, NOTE_UNCOVERED, golden->uncovered, at->diags)) return false;
   if (golden->dynamic_nj + golden->leakage_nj <= 0) return true; // the machine has no power model
   return journal_put_note(at->journal, NOTE_ENERGY_DYNAMIC, arena_format(at->arena, "%.9g", golden->dynamic_nj), at->diags) &&
          journal_put_note(at->journal, NOTE_ENERGY_LEAKAGE, arena_format(at->arena, "%.9g", golden->leakage_nj), at->diags);
@@ -147,7 +149,7 @@ static bool put_notes(Campaign *at) {
   }
   for (uint32_t i = 0; i < at->golden.outputs.count; i++) elements += at->golden.outputs.items[i].count;
   if (good && at->golden.phases.count > 0) good = journal_put_note(at->journal, NOTE_PHASES, phases_text(at), at->diags);
-  return good && put_energy(at) && put_count(at, NOTE_SCHEME_BITS, scheme) && put_count(at, NOTE_CHIP_BITS, chip) &&
+  return good && put_measured(at) && put_count(at, NOTE_SCHEME_BITS, scheme) && put_count(at, NOTE_CHIP_BITS, chip) &&
          put_count(at, NOTE_OUTPUT_ELEMENTS, elements);
 }
 

@@ -4,6 +4,7 @@
 #include "device/energy.h"
 #include "machine/snapshot.h"
 
+#include <stdio.h>
 #include <sys/resource.h>
 
 // What a launch asks of an SM.
@@ -153,7 +154,10 @@ void golden_measure(const Hook *watch, Golden *golden) {
   const Watcher *watcher = watch->own;
   Device *device = watcher->target->device(watcher->target);
   for (uint32_t i = 0; i < golden->launches.count && i < device_launch_count(device); i++) {
-    const Stats *stats = &device_launch_record(device, i)->stats;
+    const LaunchRecord *record = device_launch_record(device, i);
+    const Stats *stats = &record->stats;
+    if (record->note[0] != '\0' && golden->uncovered[0] == '\0')
+      snprintf(golden->uncovered, sizeof golden->uncovered, "kernel %.128s: %s", record->kernel, record->note);
     golden->launches.items[i].cycles = stats->value[STAT_CYCLES];
     golden->launches.items[i].thread_instructions = stats->value[STAT_THREAD_INSTRUCTIONS];
     golden->launches.items[i].warp_instructions = stats->value[STAT_WARP_INSTRUCTIONS];

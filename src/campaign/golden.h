@@ -5,7 +5,7 @@
 #include "campaign/target.h"
 #include "fault/fault.h"
 
-enum { MOST_CHECKPOINTS = 256, FIRST_SPACING = 64 };
+enum { MOST_CHECKPOINTS = 256, FIRST_SPACING = 64, GOLDEN_NOTE = 384 };
 
 typedef struct Checkpoint {
   uint64_t cycle, hash;
@@ -40,6 +40,7 @@ typedef struct Golden {
   uint64_t memory_hash;          // at the end; not of programs in processes of their own
   uint64_t corrected;            // by protections, in all launches
   double dynamic_nj, leakage_nj; // energy by the power model; both 0: the machine has none
+  char uncovered[GOLDEN_NOTE];   // the first kernel that a protection does not cover, and why; empty: none
   const Fault *standing;         // a fault that stands in this run and in all that are compared with it; NULL: none
   Region *regions;               // copies, for after the device is gone
   RegionTable table;

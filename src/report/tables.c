@@ -247,6 +247,8 @@ void report_text(const Report *report, Text *out) {
   add_internal(report, out);
   text_add(out, "%s on %s, protection %s, model %s, window %s, seed %" PRIu64 "; intervals at %.4g%%\n", meta->target, meta->machine,
            meta->protection, meta->model, meta->window, meta->seed, 100 * report->confidence);
+  const char *uncovered = journal_note(report->journal, NOTE_UNCOVERED);
+  if (uncovered[0] != '\0') text_add(out, "NOT PROTECTED: %s\n", uncovered);
   if (strchr(meta->structures, '[') != NULL) text_add(out, "struck, and meant by every figure, is this part alone: %s\n", meta->structures);
   if (meta->standing[0] != '\0') text_add(out, "a first fault stands in every run: %s\n", meta->standing);
   if (meta->end > 0) text_add(out, "faults %" PRIu64 " to %" PRIu64 " of a campaign alone\n", meta->first, meta->end - 1);
