@@ -26,8 +26,11 @@ typedef struct FragContext {
   ShaderThread thread;
   FragPlace place;
   uint32_t texel; // CONTEXT_WAITS: from the memory's first byte
-  uint8_t status, copy, spare[2];
+  uint8_t copy, spare[3];
 } FragContext;
+typedef struct FragState { // of a context; beside one another, since every cycle looks at all of them
+  uint8_t status;          // FragStatus, in two bits
+} FragState;
 typedef struct FragPipe {
   uint8_t current, spare[7];
 } FragPipe;
@@ -106,6 +109,7 @@ typedef enum FragArray {
   ARRAY_HALF,
   ARRAY_INPUT,
   ARRAY_CONTEXTS,
+  ARRAY_STATES,
   ARRAY_PIPES,
   ARRAY_TCACHE,
   ARRAY_MISSES,
@@ -164,6 +168,7 @@ typedef struct Fragment {
   FragStats *stats;
   FragEntry *queue;
   FragContext *contexts;
+  FragState *states;
   FragPipe *pipes;
   CacheLine *tcache, *rcache;
   FragMiss *misses;
@@ -186,6 +191,15 @@ static inline ShaderState state_of(const Fragment *m, uint32_t pipe, uint32_t nu
   return (ShaderState){&m->contexts[at].thread, &m->temp[at * SHADER_TEMPS], &m->input[at * SHADER_INPUTS], &m->half[at * SHADER_HALVES],
                        m->constants};
 }
+// Of a context whose number is below dims.contexts: no division, since every cycle asks this of all contexts.
+static inline FragStatus status_of(const Fragment *m, uint32_t pipe, uint32_t number) {
+  return (FragStatus)(m->states[pipe * m->dims.contexts + number].status & 3);
+}
+static inline void set_status(Fragment *m, uint32_t pipe, uint32_t number, FragStatus status) {
+  m->states[pipe * m->dims.contexts + number].status = (uint8_t)status;
+}
+// The context after this one, round and round.
+static inline uint32_t next_context(const Fragment *m, uint32_t number) { return number + 1 < m->dims.contexts ? number + 1 : 0; }
 static inline FragContext *context_at(const Fragment *m, uint32_t pipe, uint32_t number) {
   return &m->contexts[pipe * m->dims.contexts + number % m->dims.contexts];
 }

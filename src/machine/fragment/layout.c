@@ -83,6 +83,7 @@ static size_t array_bytes(const Fragment *m, FragArray array) {
   case ARRAY_HALF: return contexts * SHADER_HALVES * sizeof(uint16_t[4]);
   case ARRAY_INPUT: return contexts * SHADER_INPUTS * sizeof(float[4]);
   case ARRAY_CONTEXTS: return contexts * sizeof(FragContext);
+  case ARRAY_STATES: return contexts * sizeof(FragState);
   case ARRAY_PIPES: return d->pipes * sizeof(FragPipe);
   case ARRAY_TCACHE: return d->pipes / d->sharing * lines * sizeof(CacheLine);
   case ARRAY_MISSES: return (size_t)d->pipes / d->sharing * d->misses * sizeof(FragMiss);
@@ -102,7 +103,8 @@ static size_t array_bytes(const Fragment *m, FragArray array) {
 static void name_dims(const Fragment *m, const CellsRow *row, Region *region) {
   const FragDims *d = &m->dims;
   uint32_t lines = cache_lines(&d->cache);
-  bool by_context = row->array == ARRAY_TEMP || row->array == ARRAY_HALF || row->array == ARRAY_INPUT || row->array == ARRAY_CONTEXTS;
+  bool by_context = row->array == ARRAY_TEMP || row->array == ARRAY_HALF || row->array == ARRAY_INPUT || row->array == ARRAY_CONTEXTS ||
+                    row->array == ARRAY_STATES;
   bool by_pipe = by_context || row->array == ARRAY_PIPES, by_cache = row->array == ARRAY_TCACHE || row->array == ARRAY_MISSES;
   uint32_t entries = 0;
   if (by_pipe) region->dims[region->dim_count++] = (RegionDim){"pipe", d->pipes};
@@ -210,6 +212,7 @@ void fragment_bind(Fragment *m) {
   m->half = (ShaderHalves *)(void *)at[ARRAY_HALF];
   m->input = (ShaderVector *)(void *)at[ARRAY_INPUT];
   m->contexts = (FragContext *)(void *)at[ARRAY_CONTEXTS];
+  m->states = (FragState *)(void *)at[ARRAY_STATES];
   m->pipes = (FragPipe *)(void *)at[ARRAY_PIPES];
   m->tcache = (CacheLine *)(void *)at[ARRAY_TCACHE];
   m->misses = (FragMiss *)(void *)at[ARRAY_MISSES];
@@ -236,6 +239,7 @@ static bool is_in_ring(const FragRing *ring, uint64_t entry, uint32_t size) {
 }
 
 bool fragment_is_free(const HookMachine *machine, const Site *site) {
+  const Fragment *m = (const Fragment *)(const void *)((const uint8_t *)machine - offsetof(Fragment, machine));
   const Region *region = &machine->regions->items[site->region];
   if (site->region >= COUNT_OF(rows)) return false; // of a scheme
   const CellsRow *row = &rows[site->region];
@@ -245,8 +249,7 @@ bool fragment_is_free(const HookMachine *machine, const Site *site) {
   switch (row->array) {
   case ARRAY_STORE: return machine->program != NULL && site->row >= machine->program->code_count; // beyond the program's end
   case ARRAY_QUEUE: return strcmp(row->name, "fqueue.valid") != 0 && (((const FragEntry *)(const void *)element)->valid & 1) == 0;
-  case ARRAY_CONTEXTS:
-    return strcmp(row->name, "status") != 0 && (((const FragContext *)(const void *)element)->status & 3) == CONTEXT_FREE;
+  case ARRAY_CONTEXTS: return (m->states[site->row].status & 3) == CONTEXT_FREE;
   case ARRAY_TCACHE:
   case ARRAY_RCACHE:
     return strstr(row->name, ".valid") == NULL && strstr(row->name, ".dirty") == NULL &&

@@ -10,12 +10,11 @@
 // ---- A pipeline ------------------------------------------------------------------------------------------------------------
 
 static void end_thread(Fragment *m, uint32_t pipe, uint32_t number, ShaderStep step) {
-  FragContext *context = context_at(m, pipe, number);
   if (step == STEP_ENDED) {
-    context->status = CONTEXT_DONE;
+    set_status(m, pipe, number, CONTEXT_DONE);
   } else if (step == STEP_KILLED) {
     tell_fragment_end(m, pipe, number);
-    context->status = CONTEXT_FREE;
+    set_status(m, pipe, number, CONTEXT_FREE);
     m->stats->killed++;
   } else if (m->core->outcome == TRAP_NONE) {
     m->core->outcome = TRAP_INVALID_PC;
@@ -60,10 +59,9 @@ static void carry_out(Fragment *m, uint32_t pipe, uint32_t number) {
 
 // The context that has the pipeline, or the next one after it that is ready. False: none is.
 static bool choose(const Fragment *m, uint32_t pipe, uint32_t *number) {
-  uint32_t first = m->pipes[pipe].current % m->dims.contexts;
-  for (uint32_t i = 0; i < m->dims.contexts; i++) {
-    *number = (first + i) % m->dims.contexts;
-    if ((context_at(m, pipe, *number)->status & 3) == CONTEXT_READY) return true;
+  *number = m->pipes[pipe].current % m->dims.contexts;
+  for (uint32_t i = 0; i < m->dims.contexts; i++, *number = next_context(m, *number)) {
+    if (status_of(m, pipe, *number) == CONTEXT_READY) return true;
   }
   return false;
 }
@@ -71,23 +69,19 @@ static bool choose(const Fragment *m, uint32_t pipe, uint32_t *number) {
 static bool hand_over(Fragment *m, uint32_t pipe) {
   bool any = false;
   for (uint32_t i = 0; i < m->dims.contexts; i++) {
-    FragContext *context = context_at(m, pipe, i);
-    if ((context->status & 3) != CONTEXT_DONE || !rops_take(m, context)) continue;
+    if (status_of(m, pipe, i) != CONTEXT_DONE || !rops_take(m, context_at(m, pipe, i))) continue;
     tell_fragment_end(m, pipe, i);
-    context->status = CONTEXT_FREE;
+    set_status(m, pipe, i, CONTEXT_FREE);
     any = true;
   }
   return any;
 }
 
-static uint32_t status_of(const Fragment *m, uint32_t pipe, uint32_t number) { return context_at(m, pipe, number)->status & 3; }
-
 // The same for a pair. *ready: which of the two, bit by bit.
 static bool choose_both(const Fragment *m, uint32_t pipe, uint32_t *number, uint32_t *ready) {
-  uint32_t first = m->pipes[pipe].current % m->dims.contexts;
-  for (uint32_t i = 0; i < m->dims.contexts; i++) {
-    *number = (first + i) % m->dims.contexts;
-    uint32_t one = status_of(m, pipe, *number), other = status_of(m, pipe + 1, *number);
+  *number = m->pipes[pipe].current % m->dims.contexts;
+  for (uint32_t i = 0; i < m->dims.contexts; i++, *number = next_context(m, *number)) {
+    FragStatus one = status_of(m, pipe, *number), other = status_of(m, pipe + 1, *number);
     *ready = (one == CONTEXT_READY ? 1u : 0) | (other == CONTEXT_READY ? 2u : 0);
     if (*ready != 0 && one != CONTEXT_WAITS && other != CONTEXT_WAITS) return true;
   }

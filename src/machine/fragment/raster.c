@@ -33,7 +33,7 @@ static bool is_drained(const Fragment *m) {
     if ((m->queue[i].valid & 1) != 0) return false;
   }
   for (uint32_t i = 0; i < m->dims.pipes * m->dims.contexts; i++) {
-    if ((m->contexts[i].status & 3) != CONTEXT_FREE) return false;
+    if ((m->states[i].status & 3) != CONTEXT_FREE) return false;
   }
   return true;
 }
@@ -151,7 +151,7 @@ static void begin_thread(Fragment *m, uint32_t pipe, uint32_t number, const Frag
   tell_begin(m, pipe, number);
   context->place = entry->place;
   context->copy = entry->copy;
-  context->status = CONTEXT_READY;
+  set_status(m, pipe, number, CONTEXT_READY);
   context->texel = 0;
   const FragRaster *raster = &m->core->raster;
   tell_row(m, LOOKED_BOUNDS, 0, 3, false);
@@ -164,13 +164,13 @@ static void begin_thread(Fragment *m, uint32_t pipe, uint32_t number, const Frag
 
 static uint32_t free_context(const Fragment *m, uint32_t pipe) {
   uint32_t number = 0;
-  while (number < m->dims.contexts && (context_at(m, pipe, number)->status & 3) != CONTEXT_FREE) number++;
+  while (number < m->dims.contexts && status_of(m, pipe, number) != CONTEXT_FREE) number++;
   return number;
 }
 
 static bool has_room(const Fragment *m, uint32_t pipe, uint32_t wanted) {
   uint32_t room = 0;
-  for (uint32_t i = 0; i < m->dims.contexts && room < wanted; i++) room += (context_at(m, pipe, i)->status & 3) == CONTEXT_FREE;
+  for (uint32_t i = 0; i < m->dims.contexts && room < wanted; i++) room += status_of(m, pipe, i) == CONTEXT_FREE;
   return room >= wanted;
 }
 
@@ -184,10 +184,9 @@ static uint32_t waiting(const Fragment *m) {
   return count;
 }
 
-// A group of neighbours goes to a pipeline that has room for all of them. False: it took none.
-static bool fill_pipeline(Fragment *m, uint32_t pipe) {
+// A group of neighbours, the `count` that are waiting, goes to a pipeline that has room for all of them. False: it took none.
+static bool fill_pipeline(Fragment *m, uint32_t pipe, uint32_t count) {
   FragCore *core = m->core;
-  uint32_t count = waiting(m);
   bool any = false;
   if (count == 0 || !has_room(m, pipe, count)) return false;
   for (uint32_t i = 0; i < count; i++) {
@@ -224,7 +223,7 @@ static uint32_t points_of_both(const Fragment *m, bool *is_cut) {
 static bool free_in_both(const Fragment *m, uint32_t pipe, uint32_t wanted, uint32_t numbers[FRAG_CONTEXTS]) {
   uint32_t found = 0;
   for (uint32_t i = 0; i < m->dims.contexts && found < wanted; i++) {
-    if (((context_at(m, pipe, i)->status | context_at(m, pipe + 1, i)->status) & 3) == CONTEXT_FREE) numbers[found++] = i;
+    if (status_of(m, pipe, i) == CONTEXT_FREE && status_of(m, pipe + 1, i) == CONTEXT_FREE) numbers[found++] = i;
   }
   return found == wanted;
 }
@@ -255,9 +254,11 @@ bool contexts_fill(Fragment *m) {
   bool any = false;
   if (core->queue_head == core->queue_tail && (m->queue[core->queue_head % m->dims.queue].valid & 1) == 0) return false;
   uint32_t wide = m->dims.lockstep ? 2 : 1, first = core->next_pipe / wide * wide;
+  uint32_t count = m->dims.lockstep ? 0 : waiting(m);
   for (uint32_t i = 0; i < m->dims.pipes; i += wide) {
     uint32_t pipe = (first + i) % m->dims.pipes;
-    if (!(m->dims.lockstep ? fill_pair(m, pipe, any) : fill_pipeline(m, pipe))) continue;
+    if (!(m->dims.lockstep ? fill_pair(m, pipe, any) : fill_pipeline(m, pipe, count))) continue;
+    if (!m->dims.lockstep) count = waiting(m);
     core->next_pipe = (uint8_t)((pipe + wide) % m->dims.pipes);
     any = true;
   }

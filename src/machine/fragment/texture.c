@@ -120,9 +120,8 @@ bool texture_reads(Fragment *m, uint32_t pipe, uint32_t number, const ShaderRead
     return true;
   }
   if (!ask_for(m, pipe, number, line_address)) return false; // again in the next cycle
-  FragContext *context = context_at(m, pipe, number);
-  context->status = CONTEXT_WAITS;
-  context->texel = address;
+  set_status(m, pipe, number, CONTEXT_WAITS);
+  context_at(m, pipe, number)->texel = address;
   count_read(m, pipe, line_address);
   return false;
 }
@@ -164,7 +163,7 @@ static void fill(Fragment *m, uint32_t cache, uint32_t address) {
 // The texel of a context that waited for a line which has come: its instruction ends.
 static void wake(Fragment *m, uint32_t pipe, uint32_t number) {
   FragContext *context = context_at(m, pipe, number);
-  if ((context->status & 3) != CONTEXT_WAITS) return; // a fault
+  if (status_of(m, pipe, number) != CONTEXT_WAITS) return; // a fault
   float texel[4];
   ShaderState state = state_of(m, pipe, number);
   uint32_t address = context->texel & ((1u << FRAG_ADDRESS_BITS) - FRAGMENT_TEXEL_BYTES);
@@ -180,7 +179,7 @@ static void wake(Fragment *m, uint32_t pipe, uint32_t number) {
     shader_put(instr, &state, texel);
     tell_end(m, pipe, number, pc, instr);
   }
-  context->status = CONTEXT_READY;
+  set_status(m, pipe, number, CONTEXT_READY);
   m->stats->instructions++;
 }
 
