@@ -12,6 +12,8 @@ EXPORT CudaError cudaLaunchCooperativeKernel(const void *function, Dim3 grid, Di
                                              Stream *stream);
 EXPORT CudaError cudaLaunchKernelExC(const LaunchConfig *config, const void *function, void **arguments);
 EXPORT CudaError cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads, size_t shared_bytes);
+EXPORT CudaError cudaOccupancyMaxActiveClusters(int *clusters, const void *host, const LaunchConfig *config);
+EXPORT CudaError cudaOccupancyMaxPotentialClusterSize(int *size, const void *host, const LaunchConfig *config);
 EXPORT CudaError cuLaunchKernel(const void *function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x, uint32_t block_y,
                                 uint32_t block_z, uint32_t shared_bytes, Stream *stream, void **arguments, void **extra);
 EXPORT CudaError cuLinkAddData_v2(void *link, int type, const char *data, size_t bytes, const char *name, uint32_t count, int *options,
@@ -199,6 +201,10 @@ typedef struct DriverLaunchConfig { // CUlaunchConfig
 } DriverLaunchConfig;
 _Static_assert(sizeof(DriverLaunchConfig) == 56, "CUlaunchConfig");
 
+static LaunchConfig runtime_config(const DriverLaunchConfig *config) {
+  return (LaunchConfig){config->grid, config->block, config->shared_bytes, config->stream, config->attributes, config->attribute_count};
+}
+
 CUDART(cuLaunchKernelEx, const DriverLaunchConfig *config, const void *function, void **arguments, void **extra) {
   if (config == NULL) return cudaErrorInvalidValue;
   Dim3 grid = config->grid, block = config->block;
@@ -206,14 +212,24 @@ CUDART(cuLaunchKernelEx, const DriverLaunchConfig *config, const void *function,
     const LaunchAttribute *attribute = &config->attributes[i];
     if (attribute->id == LAUNCH_ATTRIBUTE_COOPERATIVE && attribute->value.number != 0)
       return driver_code(cudaLaunchCooperativeKernel(function, grid, block, arguments, config->shared_bytes, config->stream));
-    if (attribute->id == LAUNCH_ATTRIBUTE_CLUSTER && arguments != NULL)
-      return driver_code(cudaLaunchKernelExC(
-          &(LaunchConfig){grid, block, config->shared_bytes, config->stream, config->attributes, config->attribute_count}, function,
-          arguments));
+    LaunchConfig same = runtime_config(config);
+    if (attribute->id == LAUNCH_ATTRIBUTE_CLUSTER && arguments != NULL) return driver_code(cudaLaunchKernelExC(&same, function, arguments));
     if (attribute->id == LAUNCH_ATTRIBUTE_CLUSTER && extra != NULL) return driver_code(cudaErrorNotSupported);
   }
   return cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, config->shared_bytes, config->stream, arguments,
                         extra);
+}
+
+CUDART(cuOccupancyMaxActiveClusters, int *clusters, const void *function, const DriverLaunchConfig *config) {
+  if (config == NULL) return cudaErrorInvalidValue;
+  LaunchConfig same = runtime_config(config);
+  return driver_code(cudaOccupancyMaxActiveClusters(clusters, function, &same));
+}
+
+CUDART(cuOccupancyMaxPotentialClusterSize, int *size, const void *function, const DriverLaunchConfig *config) {
+  if (config == NULL) return cudaErrorInvalidValue;
+  LaunchConfig same = runtime_config(config);
+  return driver_code(cudaOccupancyMaxPotentialClusterSize(size, function, &same));
 }
 
 // The largest of the block sizes that keep most threads of an SM busy.

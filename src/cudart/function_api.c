@@ -146,43 +146,53 @@ CUDART(cudaOccupancyAvailableDynamicSMemPerBlock, size_t *bytes, const void *hos
   return runtime_leave(runtime, cudaSuccess);
 }
 
-// Blocks that fit on the device at once. Clusters take any SMs, so that only their number counts.
-static CudaError blocks_at_once(const void *host, const LaunchConfig *config, uint64_t *blocks, uint32_t *cluster) {
+// How many blocks and of what a launch has, for the questions below.
+typedef struct ClusterFit {
+  uint64_t blocks;   // that fit on the device at once. Clusters take any SMs, so that only their number counts
+  uint32_t cluster;  // blocks of a cluster, as the kernel or the launch has it
+  uint32_t required; // as the kernel alone has it; 0: it leaves that open
+  uint32_t most;     // that a cluster may have
+} ClusterFit;
+
+static uint32_t cluster_size(const uint32_t sides[3]) {
+  return (uint32_t)min_u64((uint64_t)max_u32(sides[0], 1) * max_u32(sides[1], 1) * max_u32(sides[2], 1), UINT32_MAX);
+}
+
+static CudaError fit_clusters(const void *host, const LaunchConfig *config, ClusterFit *fit) {
   Runtime *runtime = runtime_enter();
   Kernel *kernel;
   if (config == NULL || (config->attribute_count != 0 && config->attributes == NULL)) return runtime_leave(runtime, cudaErrorInvalidValue);
   CudaError error = kernel_load(runtime, host, &kernel);
   if (error != cudaSuccess) return runtime_leave(runtime, error);
   const uint32_t *sides = kernel->cluster[0] != 0 ? kernel->cluster : kernel->function->cluster;
-  uint64_t size = (uint64_t)max_u32(sides[0], 1) * max_u32(sides[1], 1) * max_u32(sides[2], 1);
+  fit->required = sides[0] != 0 ? cluster_size(sides) : 0;
+  fit->cluster = max_u32(fit->required, 1);
+  fit->most = kernel->non_portable ? MOST_CLUSTER_BLOCKS : MOST_PORTABLE;
   for (uint32_t i = 0; i < config->attribute_count; i++) {
     Dim3 given = config->attributes[i].value.cluster;
-    if (config->attributes[i].id == LAUNCH_ATTRIBUTE_CLUSTER)
-      size = (uint64_t)max_u32(given.x, 1) * max_u32(given.y, 1) * max_u32(given.z, 1);
+    if (config->attributes[i].id == LAUNCH_ATTRIBUTE_CLUSTER) fit->cluster = cluster_size((uint32_t[]){given.x, given.y, given.z});
   }
   uint64_t threads = (uint64_t)config->block.x * config->block.y * config->block.z;
   uint32_t shared = (uint32_t)min_u64(config->dynamic_shared_bytes, UINT32_MAX);
   bool bounded = threads == 0 || threads > (uint64_t)most_threads(runtime, kernel->function);
   const Function *function = bounded ? NULL : device_fitting(kernel->binary->module, kernel->function, threads);
-  *blocks = bounded ? 0 : device_occupancy(runtime->device, function, (uint32_t)threads, shared) * runtime->environment.spec.sm_count;
-  *cluster = (uint32_t)min_u64(size, UINT32_MAX);
+  fit->blocks = bounded ? 0 : device_occupancy(runtime->device, function, (uint32_t)threads, shared) * runtime->environment.spec.sm_count;
   return runtime_leave(runtime, cudaSuccess);
 }
 
 CUDART(cudaOccupancyMaxActiveClusters, int *clusters, const void *host, const LaunchConfig *config) {
-  uint64_t blocks;
-  uint32_t cluster;
+  ClusterFit fit;
   if (clusters == NULL) return runtime_leave(runtime_enter(), cudaErrorInvalidValue);
-  CudaError error = blocks_at_once(host, config, &blocks, &cluster);
-  if (error == cudaSuccess) *clusters = cluster > MOST_CLUSTER_BLOCKS ? 0 : (int)(blocks / cluster);
+  CudaError error = fit_clusters(host, config, &fit);
+  if (error == cudaSuccess) *clusters = fit.cluster > MOST_CLUSTER_BLOCKS ? 0 : (int)(fit.blocks / fit.cluster);
   return error;
 }
 
+// The cluster that the launch names does not count; the one that the kernel needs does.
 CUDART(cudaOccupancyMaxPotentialClusterSize, int *size, const void *host, const LaunchConfig *config) {
-  uint64_t blocks;
-  uint32_t cluster;
+  ClusterFit fit;
   if (size == NULL) return runtime_leave(runtime_enter(), cudaErrorInvalidValue);
-  CudaError error = blocks_at_once(host, config, &blocks, &cluster);
-  if (error == cudaSuccess) *size = (int)min_u64(blocks, 8); // what is portable
+  CudaError error = fit_clusters(host, config, &fit);
+  if (error == cudaSuccess) *size = fit.required != 0 ? (int)fit.required : (int)min_u64(fit.blocks, fit.most);
   return error;
 }

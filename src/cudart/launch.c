@@ -58,7 +58,6 @@ static void cluster_of(const LaunchWish *wish, const Kernel *kernel, uint32_t cl
 }
 
 static CudaError check_cluster(const LaunchWish *wish, const Kernel *kernel) {
-  enum { MOST_PORTABLE = 8 };
   const uint32_t grid[] = {wish->grid.x, wish->grid.y, wish->grid.z};
   uint32_t cluster[3];
   uint64_t blocks = 1;

@@ -59,6 +59,7 @@ typedef struct Variable {
   struct Variable *next; // of the same binary
 } Variable;
 
+enum { MOST_PORTABLE = 8 }; // blocks of a cluster that every GPU runs
 typedef struct Kernel {
   const void *host; // also its cudaKernel_t and cudaFunction_t
   const char *name;
@@ -67,7 +68,7 @@ typedef struct Kernel {
   int max_dynamic_shared;   // -1: not set by the program
   int carveout;
   uint32_t cluster[3]; // set by the host; zeros: what the kernel says
-  bool non_portable;   // clusters of more than 8 blocks are allowed
+  bool non_portable;   // clusters of more than MOST_PORTABLE blocks are allowed
   bool said_registers; // the program was told that it has fewer than it asks for
   bool said_shared;    // that the machine has too little shared memory for it
   struct Kernel *next; // of the same binary, if the program loaded that itself

@@ -4,6 +4,7 @@
 // and not ended: a byte per byte, as far as the highest that was written.
 #include "device/memory_check.h"
 #include "device/race_check.h"
+#include "machine/parts/cluster.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -46,16 +47,16 @@ struct MemoryCheck {
 static uint32_t threads_of(const Launch *launch) { return launch->block[0] * launch->block[1] * launch->block[2]; }
 static uint32_t warps_of(const Launch *launch) { return (threads_of(launch) + WARP_LANES - 1) / WARP_LANES; }
 
-static BlockMarks *marks_of_block(MemoryCheck *check) {
+static BlockMarks *marks_of_block(MemoryCheck *check, uint32_t block) {
   uint32_t unused = UINT32_MAX;
   if (check->last_block < check->blocks.count) {
     BlockMarks *last = &check->blocks.items[check->last_block];
-    if (last->in_use && last->block == check->now.block) return last;
+    if (last->in_use && last->block == block) return last;
   }
   for (uint32_t i = 0; i < check->blocks.count; i++) {
     const BlockMarks *marks = &check->blocks.items[i];
     if (!marks->in_use) unused = i;
-    if (!marks->in_use || marks->block != check->now.block) continue;
+    if (!marks->in_use || marks->block != block) continue;
     check->last_block = i;
     return &check->blocks.items[i];
   }
@@ -64,7 +65,7 @@ static BlockMarks *marks_of_block(MemoryCheck *check) {
     VEC_PUSH(&check->blocks, check->arena);
   }
   check->last_block = unused;
-  check->blocks.items[unused] = (BlockMarks){.block = check->now.block, .in_use = true};
+  check->blocks.items[unused] = (BlockMarks){.block = block, .in_use = true};
   return &check->blocks.items[unused];
 }
 
@@ -83,8 +84,9 @@ static void on_ended(void *context, uint32_t block) {
   }
 }
 
-static Marks *marks_of_space(MemoryCheck *check, Space space) {
-  BlockMarks *marks = marks_of_block(check);
+// `owner`: the block whose shared memory it is.
+static Marks *marks_of_space(MemoryCheck *check, Space space, uint32_t owner) {
+  BlockMarks *marks = marks_of_block(check, owner);
   if (space == SPACE_SHARED) return &marks->shared;
   if (marks->threads == NULL) marks->threads = calloc((size_t)warps_of(check->launch) * WARP_LANES, sizeof *marks->threads);
   ASSERT(marks->threads != NULL);
@@ -233,19 +235,30 @@ static bool is_shown(const MemoryCheck *check) {
   return hidden == NULL || !hidden[check->now.pc];
 }
 
+// The block whose shared memory an access is to, and the place in it: another one of the cluster, where the address says so.
+static uint32_t owner_of(const MemoryCheck *check, Space space, uint64_t address, uint64_t *place) {
+  uint32_t rank, index[3];
+  *place = address;
+  if (space != SPACE_SHARED || !cluster_place(check->launch, address, &rank, place)) return check->now.block;
+  place_of(check->launch->grid, check->now.block, index);
+  return (uint32_t)cluster_member(check->launch, index, rank);
+}
+
 static void on_touch(void *context, Space space, uint64_t address, uint32_t bytes, unsigned how) {
   MemoryCheck *check = context;
   RaceOther other;
-  if (check->races != NULL && race_check_touch(check->races, space, address, bytes, how, &other) && is_shown(check))
+  uint64_t place;
+  uint32_t owner = owner_of(check, space, address, &place);
+  if (check->races != NULL && race_check_touch(check->races, space, owner, place, bytes, how, &other) && is_shown(check))
     report_as(check, entry_of(check, FINDING_RACE, space, &other), address, bytes);
   if (!check->marks_memory) return;
   if (space == SPACE_GLOBAL) {
     touch_global(check, address, bytes, how);
   } else if (space == SPACE_SHARED || space == SPACE_LOCAL) {
-    Marks *marks = marks_of_space(check, space);
-    if ((how & WATCH_READ) != 0 && is_shown(check) && !was_written(marks, address, bytes))
+    Marks *marks = marks_of_space(check, space, owner);
+    if ((how & WATCH_READ) != 0 && is_shown(check) && !was_written(marks, place, bytes))
       report(check, FINDING_UNWRITTEN, space, address, bytes);
-    if ((how & WATCH_WRITE) != 0) note_write(marks, address, bytes);
+    if ((how & WATCH_WRITE) != 0) note_write(marks, place, bytes);
   }
 }
 

@@ -74,9 +74,9 @@ static void make_room(RaceCheck *check) {
   check->room = room;
 }
 
-static Cell *cell_of(RaceCheck *check, Space space, uint64_t word) {
+static Cell *cell_of(RaceCheck *check, Space space, uint32_t owner, uint64_t word) {
   uint64_t number = word / PAGE_WORDS, key = number << 1;
-  if (space == SPACE_SHARED) key = ((uint64_t)check->now.block << 24 | number) << 1 | 1;
+  if (space == SPACE_SHARED) key = ((uint64_t)owner << 24 | number) << 1 | 1;
   Page **place = place_of_page(check->pages, check->room, key);
   if (*place == NULL) {
     if (2 * ++check->page_count > check->room) {
@@ -139,7 +139,7 @@ static bool touch_word(RaceCheck *check, Cell *cell, const Toucher *now, unsigne
   return found;
 }
 
-bool race_check_touch(RaceCheck *check, Space space, uint64_t address, uint32_t bytes, unsigned how, RaceOther *other) {
+bool race_check_touch(RaceCheck *check, Space space, uint32_t owner, uint64_t address, uint32_t bytes, unsigned how, RaceOther *other) {
   if (space != SPACE_SHARED && space != SPACE_GLOBAL) return false;
   const WatchedStep *step = &check->now;
   bool found = false;
@@ -148,7 +148,7 @@ bool race_check_touch(RaceCheck *check, Space space, uint64_t address, uint32_t 
     uint64_t from = max_u64(address, word * WORD) - word * WORD, to = min_u64(address + bytes, (word + 1) * WORD) - word * WORD;
     now.bytes = (uint8_t)((1u << to) - (1u << from));
     RaceOther with;
-    if (touch_word(check, cell_of(check, space, word), &now, how, &with) && !found) *other = with, found = true;
+    if (touch_word(check, cell_of(check, space, owner, word), &now, how, &with) && !found) *other = with, found = true;
   }
   return found;
 }

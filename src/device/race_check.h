@@ -20,7 +20,7 @@ RaceCheck *race_check_new(Arena *arena);
 void race_check_begin(RaceCheck *check, const Launch *launch);
 void race_check_end(RaceCheck *check);
 void race_check_step(RaceCheck *check, const WatchedStep *step);
-// True: this access of the step told last races with *other.
-bool race_check_touch(RaceCheck *check, Space space, uint64_t address, uint32_t bytes, unsigned how, RaceOther *other);
+// True: this access of the step told last races with *other. `owner`: the block whose shared memory it is.
+bool race_check_touch(RaceCheck *check, Space space, uint32_t owner, uint64_t address, uint32_t bytes, unsigned how, RaceOther *other);
 
 #endif

@@ -115,7 +115,7 @@ static void plan_fragment(uint32_t imm, uint32_t stride, unsigned limit, MatrixP
 
 // Matrix i of an ldmatrix has its rows' addresses in lanes 8i..8i+7; lane 4g + t takes elements 2t and 2t + 1 of row g,
 // transposed: of column g.
-static void plan_ldmatrix(uint32_t imm, unsigned limit, MatrixPlan *plan) {
+static void plan_halves(uint32_t imm, unsigned limit, MatrixPlan *plan) {
   unsigned matrices = min_u32(1u << (imm & 3), 4);
   bool transposed = imm & IMM_TRANSPOSED;
   plan->source_per_g = transposed ? 0 : 1, plan->source_per_t = transposed ? 2 : 0;
@@ -129,10 +129,35 @@ static void plan_ldmatrix(uint32_t imm, unsigned limit, MatrixPlan *plan) {
   }
 }
 
+// Elements of 8 bits and less. A row's address is in a lane of its own; matrix.h says which elements a lane takes.
+static void plan_bytes(Op op, uint32_t imm, unsigned limit, MatrixPlan *plan) {
+  unsigned matrices = min_u32(1u << (imm & 3), 4), bits = 10 - 2 * (imm >> IMM_ROW_ELEMENT & 3);
+  bool stores = op_info[op].flags & IT_DATA_IN;
+  if (!(imm & IMM_TRANSPOSED)) { // four elements side by side
+    plan->source_per_g = 1, plan->offset_per_t = bits / 2;
+    for (unsigned i = 0; i < matrices * bits / 2; i++)
+      add_piece(plan, limit,
+                (MatrixPiece){.source = (uint8_t)(8 * (i / (bits / 2))),
+                              .reg = (uint8_t)(i / (bits / 2)),
+                              .byte = (uint8_t)(i % (bits / 2)),
+                              .bytes = 1,
+                              .offset = i % (bits / 2)});
+    return;
+  }
+  plan->source_per_t = stores ? 2 : 4, plan->offset_per_g = 1;
+  for (unsigned i = 0; i < matrices * (stores ? 4 : 8); i++) {
+    MatrixPiece piece = {.reg = (uint8_t)(i / 4), .byte = (uint8_t)(i % 4), .bytes = 1};
+    piece.source = (uint8_t)(stores ? 8 * (i / 4) + i % 2 : 16 * (i / 8) + i % 4);
+    piece.offset = 8 * (stores ? i / 2 % 2 : i / 4 % 2);
+    add_piece(plan, limit, piece);
+  }
+}
+
 void matrix_plan(Op op, uint32_t imm, uint32_t stride, MatrixPlan *plan) {
   unsigned limit = type_info[op_info[op].d].registers;
   *plan = (MatrixPlan){0};
-  if (imm >> IMM_FORM == FORM_LDMATRIX) plan_ldmatrix(imm, limit, plan);
+  if (imm >> IMM_FORM == FORM_LDMATRIX && (imm >> IMM_ROW_ELEMENT & 3) == ROW_B16) plan_halves(imm, limit, plan);
+  else if (imm >> IMM_FORM == FORM_LDMATRIX) plan_bytes(op, imm, limit, plan);
   else plan_fragment(imm, stride, limit, plan);
 }
 

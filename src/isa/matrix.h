@@ -16,6 +16,11 @@
 // the selected one) has chunks 4j .. 4j + 3 of row g in bits 15:0, of row g + 8 in bits 31:16; with smaller ones, an even lane has 8 chunks of row g,
 // the odd one after it those of row g + 8. Metadata that PTX calls invalid is taken as it stands.
 //
+// ldmatrix and stmatrix of 8-bit elements (sm_100a) lie as mma's operands need them. .m16n16.trans: lane 4g + t takes byte g (first register)
+// and g + 8 (second) of the rows 4t .. 4t + 3, which is A stored by columns and B stored by rows. .m8n16: elements 4t .. 4t + 3 of row g, as .m8n8. stmatrix
+// .m16n8.trans: a register has columns 2t and 2t + 1 of row g, then of row g + 8, as four elements of D have them; column n goes to the row of
+// memory n. NVIDIA's manual has this in pictures, which were not at hand.
+//
 // Arithmetic: f16, bf16, tf32 products are formed in f32 and added to an f32 accumulator one by one
 // in order of k, from c on, each sum rounded to nearest; f16 results are rounded once at the end.
 // f64: fused multiply-add in order of k. Integers: modulo 2^32, or exact and then clamped (.satfinite).
@@ -48,6 +53,12 @@ typedef struct MatrixForm {
   // mma.sp: how many values the sparsity selector has (1, 2 or 4); 0: A is not sparse. The tuple of A is a / 2 registers of
   // PTX's A list, then the metadata in the others. matrix_select puts the selector into imm.
   uint8_t selectors;
+  // ldmatrix of elements of 6 or 4 bits, 16 of them at the start of each row of 16 bytes: bits of an element; 0: other forms.
+  // Not transposed: `op` leaves a lane's four elements side by side in each register; each becomes a byte afterwards.
+  // Transposed: no row does it. Lane 4g + t takes element g (register 2i of matrix i) and 8 + g (2i + 1) of the rows 4t .. 4t + 3, whose addresses
+  // are in lanes 16i + 4t .. 16i + 4t + 3.
+  uint8_t packed_bits;
+  bool is_transposed;
 } MatrixForm;
 uint32_t matrix_select(uint32_t imm, uint32_t selector);
 

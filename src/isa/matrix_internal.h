@@ -25,7 +25,7 @@ extern const MatrixShape matrix_shapes[MATRIX_SHAPES];
 //                  [11] b1: and, else xor [12] A column-major [13] B row-major (QUAD) [15:14] rounding of f64: rn rz rm rp
 //                  [17:16] SPARSE: selector, which lanes of a group of four hold the metadata
 // wmma.load/store: [5:0] shape [7:6] part: A, B, C [8] C is f16 [9] column-major [31:30] = 1
-// ld/stmatrix:     [1:0] log2 of the number of 8x8 matrices [2] transposed [31:30] = 2
+// ld/stmatrix:     [1:0] log2 of the number of matrices [2] transposed [4:3] elements: 16 bits, 8, 6, 4 [31:30] = 2
 enum {
   IMM_SHAPE = 0x3F,
   IMM_A_SIGNED = 1u << 6,
@@ -42,10 +42,12 @@ enum {
   IMM_FRAGMENT_F16 = 1u << 8,
   IMM_COLUMN = 1u << 9,
   IMM_TRANSPOSED = 1u << 2,
+  IMM_ROW_ELEMENT = 3,
   IMM_FORM = 30,
   FORM_FRAGMENT = 1,
   FORM_LDMATRIX = 2,
 };
+typedef enum RowElement { ROW_B16, ROW_B8, ROW_B6, ROW_B4 } RowElement; // of ldmatrix and stmatrix
 typedef enum MatrixPart { PART_A, PART_B, PART_C } MatrixPart;
 
 static inline const MatrixShape *matrix_shape(uint32_t imm) { return &matrix_shapes[(imm & IMM_SHAPE) % MATRIX_SHAPES]; }

@@ -238,14 +238,33 @@ static bool parse_product(Parts *parts, Syntax syntax, MatrixForm *form) {
 }
 
 // ---- ldmatrix, stmatrix, movmatrix ---------------------------------------------------------------------
+// The type, or what 6 and 4 bits become and what they are.
+static bool next_row_element(Parts *parts, RowElement *element) {
+  *element = next_is(parts, "b16") ? ROW_B16 : ROW_B8;
+  if (*element == ROW_B16 || next_is(parts, "b8")) return true;
+  if (!next_is(parts, "b8x16")) return false;
+  *element = next_is(parts, "b6x16_p32") ? ROW_B6 : ROW_B4;
+  return *element == ROW_B6 || next_is(parts, "b4x16_p64");
+}
+
+// .m8n8: b16; .m16n16.trans: b8 or less, a load; .m8n16: less than 8 bits, a load; .m16n8.trans: b8, a store.
 static bool parse_rows(Parts *parts, MatrixForm *form) {
-  if (!next_aligned(parts) || !next_is(parts, "m8n8")) return false;
+  RowElement element;
+  bool is_load = form->use == MATRIX_LOAD;
+  if (!next_aligned(parts)) return false;
+  bool small = next_is(parts, "m8n8"), square = !small && is_load && next_is(parts, "m16n16");
+  bool wide = !small && !square && is_load && next_is(parts, "m8n16"), tall = !small && !is_load && next_is(parts, "m16n8");
   uint32_t log_count = next_is(parts, "x1") ? 0 : next_is(parts, "x2") ? 1 : next_is(parts, "x4") ? 2 : 3;
   bool transposed = next_is(parts, "trans");
   form->space = next_space(parts);
-  if (log_count == 3 || !next_is(parts, "b16")) return false;
-  form->d = (uint8_t)(1u << log_count);
-  form->imm = log_count | (transposed ? IMM_TRANSPOSED : 0u) | (uint32_t)FORM_LDMATRIX << IMM_FORM;
+  if (!(small || square || wide || tall) || log_count == 3 || !next_row_element(parts, &element)) return false;
+  if (small != (element == ROW_B16) || (wide && element == ROW_B8) || (tall && element != ROW_B8)) return false;
+  if (!small && transposed == wide) return false;
+  if (square && log_count == 2) return false;
+  form->d = (uint8_t)(1u << (log_count + square));
+  form->imm = log_count | (transposed ? IMM_TRANSPOSED : 0u) | (uint32_t)element << IMM_ROW_ELEMENT | (uint32_t)FORM_LDMATRIX << IMM_FORM;
+  form->packed_bits = element == ROW_B6 ? 6 : element == ROW_B4 ? 4 : 0;
+  form->is_transposed = transposed;
   return find_memory_row(form);
 }
 

@@ -1,8 +1,9 @@
-// Matrix products bit for bit: random bits of every floating-point format, dense and sparse, against a plain loop that decodes
-// the formats itself and finds elements and metadata by the manual's formulas.
+// Matrix products bit for bit: random bits of every format, dense and sparse, against a plain loop that decodes the formats itself and finds
+// elements and metadata by the manual's formulas. All pairs of types that PTX allows, all accumulators, all roundings of f64.
 #include "isa/float.h"
 #include "isa/matrix.h"
 
+#include <fenv.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -195,7 +196,99 @@ static void test_bits(void **state) {
   }
 }
 
+// ---- Every pair of types ---------------------------------------------------------------------------
+static const char *const format_text[] = {"f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8", "s4", "u4"};
+
+// `depths`: k of dense products and, twice that, of sparse ones; 0: there is none.
+typedef struct Family {
+  Format first, last; // formats that may be paired with each other
+  unsigned dense[2], sparse[2];
+} Family;
+static const Family families[] = {
+    {F16, F16, {8, 16}, {16, 32}}, {BF16, BF16, {8, 16}, {16, 32}}, {TF32, TF32, {4, 8}, {8, 16}},
+    {E4M3, E5M2, {16, 32}, {64}},  {S8, U8, {16, 32}, {32, 64}},    {S4, U4, {32, 64}, {64, 128}},
+};
+
+// With f32 and f16 sums, or with and without .satfinite; dense, and sparse with every selector.
+static unsigned check_pair(Format a, Format b, unsigned k, bool is_sparse, unsigned salt) {
+  unsigned done = 0, chunks = k / (bits_of(a) == 32 ? 2 : bits_of(a) == 4 ? 8 : 4), lanes = chunks < 8 ? 1 : chunks < 16 ? 2 : 4;
+  for (unsigned other = 0; other < 2; other++) {
+    if (other == 1 && (a == BF16 || a == TF32)) continue;
+    char text[96];
+    bool is_f16 = other == 1 && !is_integer(a);
+    const char *sum = is_integer(a) ? "s32" : is_f16 ? "f16" : "f32", *clamp = other == 1 && is_integer(a) ? "satfinite." : "";
+    snprintf(text, sizeof text, "mma.%ssync.aligned.m16n8k%u.row.col.%s%s.%s.%s.%s", is_sparse ? "sp." : "", k, clamp, sum, format_text[a],
+             format_text[b], sum);
+    const Case item = {text, k, a, b, is_sparse ? lanes : 0, is_f16};
+    for (unsigned selector = 0; selector < (is_sparse ? 4 / lanes : 1); selector++, done++) check(&item, selector, salt + 16 * done);
+  }
+  return done;
+}
+
+static void test_pairs(void **state) {
+  (void)state;
+  unsigned done = 0;
+  for (size_t i = 0; i < COUNT_OF(families); i++)
+    for (unsigned a = families[i].first; a <= families[i].last; a++)
+      for (unsigned b = families[i].first; b <= families[i].last; b++)
+        for (unsigned way = 0; way < 4; way++) {
+          unsigned k = way < 2 ? families[i].dense[way] : families[i].sparse[way - 2];
+          if (k != 0) done += check_pair((Format)a, (Format)b, k, way >= 2, 7000 + 300 * done);
+        }
+  assert_in_range(done, 100, 300);
+}
+
+// ---- f64 -------------------------------------------------------------------------------------------
+static uint64_t random_double(unsigned salt, unsigned i) {
+  uint64_t raw = random_draw(2, salt, i);
+  return raw % 31 == 0 ? raw : (raw & ~(UINT64_C(0x7FF) << 52)) | (1020 + raw % 7) << 52; // mostly of similar size
+}
+
+// m16n8k4: lane 4g + t has a of rows g, g + 8 at k = t, b of column g, and columns 2t, 2t + 1 of rows g, g + 8 of c.
+static void check_doubles(const char *rounding, int mode, unsigned salt) {
+  char text[80];
+  static uint32_t a[ROW_WORDS], b[ROW_WORDS], c[ROW_WORDS], d[ROW_WORDS];
+  snprintf(text, sizeof text, "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64%s", rounding);
+  MatrixForm form = form_of(text);
+  for (unsigned lane = 0; lane < WARP_LANES; lane++)
+    for (unsigned i = 0; i < 8; i++) { // register pairs: 2 of a, 1 of b, 4 of c
+      uint32_t *rows = i < 2 ? a : i < 3 ? b : c;
+      unsigned pair = i < 2 ? i : i < 3 ? 0 : (i - 3) % 4;
+      uint64_t raw = random_double(salt + i, lane);
+      rows[2 * pair * WARP_LANES + lane] = (uint32_t)raw, rows[(2 * pair + 1) * WARP_LANES + lane] = (uint32_t)(raw >> 32);
+    }
+  LaneOp op = {.d = d, .a = a, .b = b, .c = c, .active = ~0u, .imm = form.imm};
+  lane_functions()[form.op](&op);
+#define DOUBLE(rows, pair, lane) \
+  f64_of((rows)[2 * (pair)*WARP_LANES + (lane)] | (uint64_t)(rows)[(2 * (pair) + 1) * WARP_LANES + (lane)] << 32)
+  for (unsigned lane = 0; lane < WARP_LANES; lane++)
+    for (unsigned i = 0; i < 4; i++) {
+      volatile double sum = DOUBLE(c, i, lane);
+      fesetround(mode);
+      for (unsigned k = 0; k < 4; k++) {
+        volatile double x = DOUBLE(a, i / 2, lane / 4 * 4 + k), y = DOUBLE(b, 0, (lane % 4 * 2 + i % 2) * 4 + k);
+        sum = fma(x, y, sum);
+      }
+      fesetround(FE_TONEAREST);
+      double have = DOUBLE(d, i, lane), want = sum;
+      if (isnan(want) ? !isnan(have) : bits_of_f64(have) != bits_of_f64(want))
+        fail_msg("%s: lane %u, %u: %a, not %a", text, lane, i, have, want);
+    }
+#undef DOUBLE
+}
+
+static void test_doubles(void **state) {
+  (void)state;
+  for (unsigned round = 0; round < 12; round++) {
+    check_doubles("", FE_TONEAREST, 20 * round);
+    check_doubles(".rn", FE_TONEAREST, 20 * round + 5000);
+    check_doubles(".rz", FE_TOWARDZERO, 20 * round);
+    check_doubles(".rm", FE_DOWNWARD, 20 * round);
+    check_doubles(".rp", FE_UPWARD, 20 * round);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_bits)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_bits), cmocka_unit_test(test_pairs), cmocka_unit_test(test_doubles)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

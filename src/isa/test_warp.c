@@ -218,7 +218,6 @@ static void match_all_needs_all(void **state) {
 }
 
 // ---- Reductions --------------------------------------------------------------------------------------
-// Lane i holds values[i % 4].
 static const uint32_t values[4] = {0x80000000, 0x7FFFFFFF, 0xFFFFFFFE, 0x00000003};
 typedef struct ReduceCase {
   Op op;
@@ -235,13 +234,38 @@ static const ReduceCase reduce_cases[] = {
     {OP_REDUX_SYNC_XOR_B32, 0x0000000F, EVERY_LANE, 0x00000002}, {OP_REDUX_SYNC_XOR_B32, EVERY_LANE, EVERY_LANE, 0},
 };
 
-static void reductions_combine_members(void **state) {
-  (void)state;
-  for (size_t i = 0; i < COUNT_OF(reduce_cases); i++) {
-    const ReduceCase *test = &reduce_cases[i];
+// f32 in lanes i % 8: -0, +0, 2, -3, NaN, -infinity, the smallest number, a negative NaN.
+static const uint32_t floats[8] = {0x80000000, 0, 0x40000000, 0xC0400000, 0x7FC00001, 0xFF800000, 1, 0xFFC00000};
+enum { BOTH_ZEROS = 0x03030303, NUMBERS = 0x4F4F4F4F, ALL_BUT_NAN = 0x6F6F6F6F, NANS = 0x90909090, ANY_NAN = 0x7FFFFFFF };
+static const ReduceCase float_cases[] = {
+    {OP_REDUX_SYNC_MIN_F32, EVERY_LANE, BOTH_ZEROS, 0x80000000},
+    {OP_REDUX_SYNC_MAX_F32, EVERY_LANE, BOTH_ZEROS, 0},
+    {OP_REDUX_SYNC_MIN_F32, EVERY_LANE, EVERY_LANE, 0xFF800000},
+    {OP_REDUX_SYNC_MAX_F32, EVERY_LANE, EVERY_LANE, 0x40000000},
+    {OP_REDUX_SYNC_MIN_F32, NUMBERS, EVERY_LANE, 0xC0400000},
+    {OP_REDUX_SYNC_MIN_F32, EVERY_LANE, NANS, ANY_NAN},
+    {OP_REDUX_SYNC_MAX_F32, NANS, EVERY_LANE, ANY_NAN},
+    {OP_REDUX_SYNC_MIN_ABS_F32, EVERY_LANE, EVERY_LANE, 0},
+    {OP_REDUX_SYNC_MIN_ABS_F32, EVERY_LANE, 0x4C4C4C4C, 1},
+    {OP_REDUX_SYNC_MAX_ABS_F32, EVERY_LANE, NUMBERS, 0x40400000},
+    {OP_REDUX_SYNC_MAX_ABS_F32, EVERY_LANE, EVERY_LANE, 0x7F800000},
+    {OP_REDUX_SYNC_MIN_NAN_F32, EVERY_LANE, EVERY_LANE, ANY_NAN},
+    {OP_REDUX_SYNC_MIN_NAN_F32, EVERY_LANE, ALL_BUT_NAN, 0xFF800000},
+    {OP_REDUX_SYNC_MAX_NAN_F32, EVERY_LANE, 0x00000018, ANY_NAN},
+    {OP_REDUX_SYNC_MAX_NAN_F32, EVERY_LANE, ALL_BUT_NAN, 0x40000000},
+    {OP_REDUX_SYNC_MIN_ABS_NAN_F32, EVERY_LANE, 0x80000001, ANY_NAN},
+    {OP_REDUX_SYNC_MIN_ABS_NAN_F32, NUMBERS, EVERY_LANE, 0},
+    {OP_REDUX_SYNC_MAX_ABS_NAN_F32, EVERY_LANE, NANS, ANY_NAN},
+    {OP_REDUX_SYNC_MAX_ABS_NAN_F32, EVERY_LANE, 0x0000000C, 0x40400000},
+};
+
+// Lane i holds values[i % count].
+static void check_reductions(const ReduceCase *cases, size_t case_count, const uint32_t *list, unsigned count) {
+  for (size_t i = 0; i < case_count; i++) {
+    const ReduceCase *test = &cases[i];
     Warp warp;
     warp_reset(&warp, test->active);
-    for (unsigned lane = 0; lane < WARP_LANES; lane++) warp.a[lane] = values[lane % 4];
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) warp.a[lane] = list[lane % count];
     fill(warp.b, test->mask);
     warp.op.d = warp.a; // in place
     uint32_t before[WARP_LANES];
@@ -252,6 +276,12 @@ static void reductions_combine_members(void **state) {
       if (warp.a[lane] != expected) fail_msg("case %d, lane %u: %x, not %x", (int)i, lane, warp.a[lane], expected);
     }
   }
+}
+
+static void reductions_combine_members(void **state) {
+  (void)state;
+  check_reductions(reduce_cases, COUNT_OF(reduce_cases), values, COUNT_OF(values));
+  check_reductions(float_cases, COUNT_OF(float_cases), floats, COUNT_OF(floats));
 }
 
 static void the_lowest_member_is_elected(void **state) {

@@ -147,6 +147,33 @@ REDUCTION(warp_reduce_max_s32, 0x80000000, (int32_t)y > (int32_t)x ? y : x)
 REDUCTION(warp_reduce_and, ~0u, (x) & (y))
 REDUCTION(warp_reduce_or, 0, x | y)
 REDUCTION(warp_reduce_xor, 0, x ^ y)
+
+// f32 by the order of the numbers: as integers, with the bits below the sign reversed for negative ones, so that -0 < +0.
+enum { CANONICAL_NAN = 0x7FFFFFFF, F32_SIGN = 0x80000000, F32_INFINITY = 0x7F800000 };
+static bool is_nan(uint32_t bits) { return (bits & ~F32_SIGN) > F32_INFINITY; }
+static int32_t f32_rank(uint32_t bits) { return (int32_t)(bits & F32_SIGN ? bits ^ ~F32_SIGN : bits); }
+
+typedef struct F32Choice {
+  bool largest, absolute, keeps_nan;
+} F32Choice;
+// `x`: what was chosen before, the canonical NaN at the start (`is_first`).
+static uint32_t f32_choose(F32Choice how, uint32_t x, uint32_t y, bool is_first) {
+  if (how.absolute) y &= ~F32_SIGN;
+  if (is_nan(y)) return how.keeps_nan ? CANONICAL_NAN : x;
+  if (is_nan(x)) return how.keeps_nan && !is_first ? x : y;
+  return (how.largest ? f32_rank(y) > f32_rank(x) : f32_rank(y) < f32_rank(x)) ? y : x;
+}
+#define REDUCTION_F32(name, ...) \
+  REDUCTION(warp_reduce_##name##_f32, CANONICAL_NAN, f32_choose((F32Choice){__VA_ARGS__}, x, y, rest == group.members))
+REDUCTION_F32(min, .largest = false)
+REDUCTION_F32(min_abs, .absolute = true)
+REDUCTION_F32(min_nan, .keeps_nan = true)
+REDUCTION_F32(min_abs_nan, .absolute = true, .keeps_nan = true)
+REDUCTION_F32(max, .largest = true)
+REDUCTION_F32(max_abs, .largest = true, .absolute = true)
+REDUCTION_F32(max_nan, .largest = true, .keeps_nan = true)
+REDUCTION_F32(max_abs_nan, .largest = true, .absolute = true, .keeps_nan = true)
+#undef REDUCTION_F32
 #undef REDUCTION
 
 // ---- Masks ----------------------------------------------------------------------------------------------------

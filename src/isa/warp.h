@@ -27,6 +27,14 @@ void warp_reduce_max_s32(LaneOp *op);
 void warp_reduce_and(LaneOp *op);
 void warp_reduce_or(LaneOp *op);
 void warp_reduce_xor(LaneOp *op);
+void warp_reduce_min_f32(LaneOp *op);
+void warp_reduce_min_abs_f32(LaneOp *op);
+void warp_reduce_min_nan_f32(LaneOp *op);
+void warp_reduce_min_abs_nan_f32(LaneOp *op);
+void warp_reduce_max_f32(LaneOp *op);
+void warp_reduce_max_abs_f32(LaneOp *op);
+void warp_reduce_max_nan_f32(LaneOp *op);
+void warp_reduce_max_abs_nan_f32(LaneOp *op);
 void warp_active_mask(LaneOp *op);
 void warp_elect(LaneOp *op);
 

@@ -191,6 +191,22 @@ void complete_transactions(Fn *fn, const Address *address, const Value *bytes) {
   (void)change_barrier(fn, address, &minus);
 }
 
+bool counts_at_barrier(const PtxInstr *instr) { return has_part(instr, "mbarrier::complete_tx::bytes"); }
+
+bool count_at_barrier(Fn *fn, const PtxInstr *instr, uint32_t bytes) {
+  Address barrier;
+  Value done = value_of_bits(bytes);
+  if (!counts_at_barrier(instr)) return true;
+  if (!barrier_address(fn, instr, &instr->operands[2], &barrier)) return false;
+  complete_transactions(fn, &barrier, &done);
+  return true;
+}
+
+bool is_async_part(const PtxInstr *instr, Slice part) {
+  if (instr->part_count < 2 || !slice_is(instr->parts[1], "async")) return false;
+  return slice_is(part, "async") || slice_is(part, "mbarrier::complete_tx::bytes");
+}
+
 // `extra`: the number of arrivals; with `expects`, bytes that are expected beside the one arrival.
 static bool lower_arrive(Fn *fn, const PtxInstr *instr, const PtxOperand *state, const PtxOperand *place, const PtxOperand *extra,
                          bool drop) {

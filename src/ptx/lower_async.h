@@ -12,6 +12,12 @@ bool barrier_address(Fn *fn, const PtxInstr *instr, const PtxOperand *operand, A
 bool read_bytes(Fn *fn, const PtxOperand *operand, Value *bytes); // a count of bytes, 64 bits wide
 // So many bytes of the barrier's phase have come.
 void complete_transactions(Fn *fn, const Address *address, const Value *bytes);
+// The end of st.async and red.async: with .mbarrier::complete_tx::bytes the bytes that were written count at the barrier, operand 2.
+bool counts_at_barrier(const PtxInstr *instr);
+bool count_at_barrier(Fn *fn, const PtxInstr *instr, uint32_t bytes);
+// Parts of their opcodes that only they have.
+bool is_async_part(const PtxInstr *instr, Slice part);
 bool lower_bulk(Fn *fn, const PtxInstr *instr); // cp.async.bulk, cp.reduce.async.bulk
+bool lower_fill(Fn *fn, const PtxInstr *instr); // st.bulk
 
 #endif

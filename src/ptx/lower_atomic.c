@@ -1,5 +1,5 @@
 // Atomics, reductions to memory, fences, and memory hints that have no effect on results.
-#include "ptx/lower.h"
+#include "ptx/lower_async.h"
 
 static bool is_atomic_operation(Slice part) {
   static const char *const names[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas"};
@@ -16,7 +16,7 @@ static bool parse_atomic(const PtxInstr *instr, MemoryForm *form, Slice *operati
   for (uint32_t i = 1; i < instr->part_count; i++) {
     if (is_atomic_operation(instr->parts[i])) {
       *operation = instr->parts[i];
-    } else if (!memory_part(instr->parts[i], form)) {
+    } else if (!is_async_part(instr, instr->parts[i]) && !memory_part(instr->parts[i], form)) {
       return false;
     }
   }
@@ -88,7 +88,11 @@ static bool lower_atomic(Fn *fn, const PtxInstr *instr, bool has_result) {
 
 bool lower_atom(Fn *fn, const PtxInstr *instr) { return lower_atomic(fn, instr, true); }
 
-bool lower_red(Fn *fn, const PtxInstr *instr) { return has_part(instr, "async") ? unsupported(fn, instr) : lower_atomic(fn, instr, false); }
+// red, and red.async [address], value {, [mbarrier]}, which is made at once.
+bool lower_red(Fn *fn, const PtxInstr *instr) {
+  if (counts_at_barrier(instr) && !expect_operands(fn, instr, 3, 3)) return false;
+  return lower_atomic(fn, instr, false) && count_at_barrier(fn, instr, ptx_type_bits(last_type(instr)) / 8);
+}
 
 // ---- Fences ------------------------------------------------------------------------------------
 bool lower_fence(Fn *fn, const PtxInstr *instr) {

@@ -3,7 +3,7 @@
 // A load from a constant place of the parameter or constant bank is a move from that bank, and its
 // register then carries the constant as a fact. Parameters of device functions and arguments
 // of calls lie in the frame, so their ld.param and st.param are local accesses.
-#include "ptx/lower.h"
+#include "ptx/lower_async.h"
 
 #include <stdio.h>
 
@@ -187,6 +187,7 @@ bool memory_part(Slice part, MemoryForm *form) {
 static bool parse_memory(Fn *fn, const PtxInstr *instr, MemoryForm *form) {
   *form = (MemoryForm){.vector = 1};
   for (uint32_t i = 1; i < instr->part_count; i++) {
+    if (is_async_part(instr, instr->parts[i])) continue;
     if (!memory_part(instr->parts[i], form)) return unsupported(fn, instr);
     if (slice_starts(instr->parts[i], "const[")) form->space = PTX_SPACE_CONST;
   }
@@ -355,11 +356,13 @@ static bool emit_store(Fn *fn, const MemoryForm *form, const PtxOperand *items, 
   return true;
 }
 
+// st, and st.async [address], value {, [mbarrier]}: the store is made at once, which the memory model allows.
 bool lower_store(Fn *fn, const PtxInstr *instr) {
   MemoryForm form;
   Address address;
   const PtxOperand *items;
-  if (!parse_memory(fn, instr, &form) || !expect_operands(fn, instr, 2, 3)) return false;
+  if (instr->part_count > 1 && slice_is(instr->parts[1], "bulk")) return lower_fill(fn, instr);
+  if (!parse_memory(fn, instr, &form) || !expect_operands(fn, instr, counts_at_barrier(instr) ? 3 : 2, 3)) return false;
   uint32_t count = elements_of(&instr->operands[1], &items);
   if (!read_address(fn, &instr->operands[0], form.space, &address)) return false;
   if (address.space == SPACE_CONST || address.space == SPACE_PARAM) {
@@ -371,5 +374,5 @@ bool lower_store(Fn *fn, const PtxInstr *instr) {
     if (!emit_store(fn, &form, items + i, min_u32(count - i, 4), &address)) return false;
     address.offset += 4 * (int64_t)(ptx_type_bits(form.type) / 8);
   }
-  return true;
+  return count_at_barrier(fn, instr, count * ptx_type_bits(form.type) / 8);
 }

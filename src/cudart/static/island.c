@@ -42,9 +42,12 @@ void *static_resolve(IslandEntry *entry) {
     return static_refuse;
   }
   void *function = dlsym(library->handle, entry->name);
-  if (function != NULL) entry->target = function;
-  else entry->lazy = static_refuse;
-  return function != NULL ? function : static_refuse;
+  if (function == NULL) {
+    entry->lazy = static_refuse;
+    return static_refuse;
+  }
+  entry->target = function;
+  return function;
 }
 
 // ---- Memory in reach -------------------------------------------------------------------------------

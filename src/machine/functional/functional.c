@@ -318,7 +318,7 @@ static void set_view(Runner *run) {
                            .global_base = memory_base(environment->memory),
                            .shared_bytes = run->layout.shared_bytes,
                            .local_bytes = run->layout.local_bytes,
-                           .launch = launch_has_clusters(launch) ? launch : NULL,
+                           .launch = launch,
                            .peers = run->peers,
                            .banks = {launch->params, environment->const_bank, environment->symbol_bank},
                            .bank_bytes = {launch->kernel->param_bytes, launch->program->const_bytes, 8 * launch->program->symbol_count}};

@@ -7,8 +7,9 @@
 static uint8_t *peer_pointer(const MemoryView *view, uint64_t address, uint32_t bytes) {
   uint32_t rank;
   uint64_t offset;
-  if (view->launch == NULL || !cluster_place(view->launch, address, &rank, &offset) || view->peers[rank] == NULL) return NULL;
-  return offset > view->shared_bytes - bytes ? NULL : view->peers[rank] + offset;
+  if (view->launch == NULL || !cluster_place(view->launch, address, &rank, &offset)) return NULL;
+  uint8_t *shared = launch_has_clusters(view->launch) ? view->peers[rank] : view->shared;
+  return shared == NULL || offset > view->shared_bytes - bytes ? NULL : shared + offset;
 }
 
 Space generic_resolve(uint64_t *address) {

@@ -44,7 +44,7 @@ uint64_t cluster_member(const Launch *launch, const uint32_t index[3], uint32_t 
 }
 
 bool cluster_place(const Launch *launch, uint64_t address, uint32_t *rank, uint64_t *offset) {
-  if (!launch_has_clusters(launch) || address < CLUSTER_OFFSET) return false;
+  if (address < CLUSTER_OFFSET) return false;
   uint64_t number = (address - CLUSTER_OFFSET) >> CLUSTER_RANK_SHIFT;
   *rank = (uint32_t)min_u64(number, UINT32_MAX);
   *offset = (address - CLUSTER_OFFSET) & ((UINT64_C(1) << CLUSTER_RANK_SHIFT) - 1);

@@ -16,7 +16,8 @@ uint64_t cluster_number(const Launch *launch, const uint32_t index[3]);
 // The block with this rank in the cluster of the block `index`, as an index in the grid.
 uint64_t cluster_member(const Launch *launch, const uint32_t index[3], uint32_t rank);
 
-// Rank and offset that an address of shared memory beyond the block's own names. False: none of the cluster.
+// Rank and offset that an address of shared memory beyond the block's own names. False: none of the cluster. In a launch without clusters
+// each block is a cluster of its own, in which it has rank 0.
 bool cluster_place(const Launch *launch, uint64_t address, uint32_t *rank, uint64_t *offset);
 
 // The blocks of a cluster that run.

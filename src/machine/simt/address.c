@@ -44,7 +44,7 @@ static bool lane_translate(Translation *t, unsigned lane, uint64_t address, uint
   case SPACE_SHARED:
     *physical = ADDRESS_SHARED | (t->shared + (address & UINT32_MAX));
     if (layout->shared_bytes >= t->bytes && address <= layout->shared_bytes - t->bytes) return true;
-    return t->may_remote && cluster_translate(t->m, t->block, address, t->bytes, physical);
+    return t->may_remote && cluster_translate(t->m, t->block, address, t->bytes, t->shared, physical);
   case SPACE_LOCAL:
     if (!t->may_local || layout->local_bytes < t->bytes || address > layout->local_bytes - t->bytes) return false;
     *physical = local_address(t->m, t->sm, lane_warp(t, lane), lane_thread(t, lane), address);
@@ -81,7 +81,7 @@ static inline Translation translation(Simt *m, uint32_t sm, const AddressQuery *
                        .bytes = query->bytes,
                        .may_bank = query->action == ACTION_LOAD,
                        .may_local = query->action != ACTION_ATOMIC && !query->no_local,
-                       .may_remote = !query->no_remote && m->launch->cluster[0] != 0,
+                       .may_remote = !query->no_remote,
                        .block = &m->at.blocks[sm * m->dims.blocks + ring_place(warp->block_slot, m->dims.blocks)],
                        .shared = ring_place(warp->block_slot, m->dims.blocks) * (uint32_t)align_up(m->layout.shared_bytes, LINE_BYTES)};
 }

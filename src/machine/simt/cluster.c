@@ -8,8 +8,11 @@ enum { CLUSTER_HOME_SHIFT = 32, CLUSTER_HOME_MASK = 0xFFFF };
 
 static uint64_t home_of(uint64_t address) { return address >> CLUSTER_HOME_SHIFT & CLUSTER_HOME_MASK; }
 
-// The block with this index in the grid. False: it does not run.
-static bool find_block(const Simt *m, uint64_t linear, uint32_t *sm, uint32_t *block_slot) {
+static bool is_here(const Simt *m, uint64_t linear, uint32_t sm, uint32_t block_slot) {
+  return (m->at.sms[sm].block_slots >> block_slot & 1) != 0 && m->at.blocks[sm * m->dims.blocks + block_slot].linear == linear;
+}
+
+static bool search_block(const Simt *m, uint64_t linear, uint32_t *sm, uint32_t *block_slot) {
   for (*sm = 0; *sm < m->dims.sms; ++*sm) {
     for (uint64_t left = m->at.sms[*sm].block_slots; left != 0; left &= left - 1) {
       *block_slot = (uint32_t)__builtin_ctzll(left) % m->dims.blocks;
@@ -17,6 +20,20 @@ static bool find_block(const Simt *m, uint64_t linear, uint32_t *sm, uint32_t *b
     }
   }
   return false;
+}
+
+// The block with this index in the grid. False: it does not run. All lanes of all warps ask for the same few blocks, so that the first search of a
+// cycle serves them. It is not kept longer: a fault may have sent a block out twice, and which one is found must not depend on the past.
+static bool find_block(Simt *m, uint64_t linear, uint32_t *sm, uint32_t *block_slot) {
+  ClusterPlace *known = &m->cluster_places[linear % CLUSTER_PLACES];
+  bool is_known = known->cycle == simt_now(m) && known->linear == linear && known->sm < m->dims.sms && known->block_slot < m->dims.blocks;
+  if (is_known && is_here(m, linear, known->sm, known->block_slot)) {
+    *sm = known->sm, *block_slot = known->block_slot;
+    return true;
+  }
+  if (!search_block(m, linear, sm, block_slot)) return false;
+  *known = (ClusterPlace){simt_now(m), linear, *sm, *block_slot};
+  return true;
 }
 
 bool cluster_has_room(const Simt *m) {
@@ -78,11 +95,15 @@ bool cluster_check_barrier(Simt *m, const Block *block) {
 
 // ---- Shared memory of other blocks -------------------------------------------------------------------
 
-bool cluster_translate(const Simt *m, const Block *block, uint64_t address, uint32_t bytes, uint64_t *physical) {
+bool cluster_translate(Simt *m, const Block *block, uint64_t address, uint32_t bytes, uint32_t own, uint64_t *physical) {
   uint32_t rank, sm, block_slot;
   uint64_t offset;
   if (!cluster_place(m->launch, address, &rank, &offset)) return false;
   if (m->layout.shared_bytes < bytes || offset > m->layout.shared_bytes - bytes) return false;
+  if (!launch_has_clusters(m->launch)) {
+    *physical = ADDRESS_SHARED | (own + offset);
+    return true;
+  }
   if (!find_block(m, cluster_member(m->launch, block->index, rank), &sm, &block_slot)) return false;
   uint64_t start = (uint64_t)block_slot * align_up(m->layout.shared_bytes, LINE_BYTES);
   *physical = ADDRESS_SHARED | (uint64_t)(sm + 1) << CLUSTER_HOME_SHIFT | (start + offset);

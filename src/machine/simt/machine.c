@@ -197,6 +197,7 @@ static void begin(Machine *machine, const MachineEnvironment *environment, const
   m->is_still = false;
   block_layout(&m->layout, launch, environment->stack_bytes);
   m->warp_registers = max_u32(launch->kernel->registers, 1);
+  memset(m->cluster_places, 0, sizeof m->cluster_places);
   m->hook_machine.warp_rows = m->warp_registers;
   m->hook_machine.refused = (Refusal){0};
   m->nobody = WHO_NOBODY;

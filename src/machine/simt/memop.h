@@ -106,8 +106,9 @@ typedef struct AddressQuery {
 } AddressQuery;
 bool address_of_one(Simt *m, uint32_t sm, const AddressQuery *query, unsigned lane, uint64_t address, uint64_t *physical);
 
-// Clusters (cluster.c). The physical address of shared memory of another block of the block's cluster. False: there is none.
-bool cluster_translate(const Simt *m, const Block *block, uint64_t address, uint32_t bytes, uint64_t *physical);
+// Clusters (cluster.c). The physical address of shared memory of another block of the block's cluster. False: there is none. `own`: where the
+// block's own shared memory starts.
+bool cluster_translate(Simt *m, const Block *block, uint64_t address, uint32_t bytes, uint32_t own, uint64_t *physical);
 uint32_t cluster_own_lanes(const MemOp *op, uint32_t lanes); // those whose address is in the block's own shared memory
 // The access of the lanes that want the same block's shared memory as the first; returns them, and how long it takes.
 uint32_t cluster_access(Simt *m, uint32_t sm, MemOp *op, uint32_t lanes, uint32_t *cycles);

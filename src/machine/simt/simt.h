@@ -47,6 +47,14 @@ typedef enum Timing {
   TIMING_COUNT
 } Timing;
 
+// Where a block of a cluster was found in a cycle.
+typedef struct ClusterPlace {
+  uint64_t cycle;
+  uint64_t linear; // index in the grid
+  uint32_t sm, block_slot;
+} ClusterPlace;
+enum { CLUSTER_PLACES = 64 };
+
 struct Simt {
   const Spec *spec;
   SimtDims dims;
@@ -78,8 +86,9 @@ struct Simt {
   const RowFunctions *rows;
   BlockLayout layout; // threads, warps, registers of a block; the block's own memory layout is not used
   Backing backing;
-  uint32_t blocks_per_sm;  // of this kernel
-  uint32_t warp_registers; // rows per warp
+  uint32_t blocks_per_sm;                      // of this kernel
+  uint32_t warp_registers;                     // rows per warp
+  ClusterPlace cluster_places[CLUSTER_PLACES]; // [index in the grid % CLUSTER_PLACES]; no state, see cluster.c
   uint32_t unit_latency[UNIT_COUNT], unit_interval[UNIT_COUNT];
   bool has_collector_classes;                                         // see collect_class_is_full
   uint32_t class_latency[TIMING_COUNT], class_interval[TIMING_COUNT]; // of classes that have times of their own; 0: the unit's. See facts.h

@@ -9,12 +9,19 @@ nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-printf '#include <cublas_v2.h>\n#include <curand.h>\nint main() { return 0; }\n' >probe.cu
-"$nvcc" -o probe probe.cu -lcublas -lcurand >/dev/null 2>&1 || exit 77
+# Compiling a probe would take as long as the program itself.
+toolkit=$(dirname "$(dirname "$(realpath "$nvcc")")")
+for header in cublas_v2.h curand.h; do
+  [ -e "$toolkit/include/$header" ] || [ -e "/usr/include/$header" ] || exit 77
+done
 asan=$(ldd "$(dirname "$redoubt")/cudart/libcudart.so.13" | sed -n 's|.*=> \(.*libasan[^ ]*\) .*|\1|p')
 "$nvcc" -std=c++17 -arch=sm_75 -c "$source" -o program.o
 for form in shared static; do
-  "$nvcc" -cudart $form -o app program.o -lcublas -lcublasLt -lcurand
+  "$nvcc" -cudart $form -o app program.o -lcublas -lcublasLt -lcurand >link.out 2>&1 || {
+    cat link.out
+    ! grep -q 'cannot find -l' link.out || exit 77
+    exit 1
+  }
   (
     [ -z "$asan" ] || export LD_PRELOAD="$asan" ASAN_OPTIONS="detect_leaks=0"
     exec "$redoubt" run -- ./app
