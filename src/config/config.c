@@ -192,7 +192,7 @@ static void require_line(Relations *relations, const char *key, uint64_t bytes) 
   require(relations, is_line(bytes), key, bytes, "must be 32, 64 or 128");
 }
 
-enum { SIMT_WARP = 32, SIMT_MOST_THREADS = 64 * SIMT_WARP, SIMT_LINE = 128, SIMT_INSTRUCTION = 16 };
+enum { SIMT_WARP = 32, SIMT_MOST_THREADS = 64 * SIMT_WARP, SIMT_LINE = 128 };
 
 static void check_simt_sm(Relations *relations) {
   const Spec *spec = relations->spec;
@@ -207,8 +207,10 @@ static void check_simt_sm(Relations *relations) {
   require_line(relations, "icache.line", spec->icache_line);
   require(relations, is_power_of_two(spec->front_fetch_bytes) && spec->front_fetch_bytes <= spec->icache_line, "front.fetch_bytes",
           spec->front_fetch_bytes, "must be a power of two, at most icache.line");
-  require(relations, spec->front_decode <= spec->front_fetch_bytes / SIMT_INSTRUCTION, "front.decode", spec->front_decode,
-          "more than one fetch brings (front.fetch_bytes / 16)");
+  require(relations, spec->front_instruction == 8 || spec->front_instruction == 16, "front.instruction", spec->front_instruction,
+          "must be 8 or 16");
+  require(relations, spec->front_decode <= spec->front_fetch_bytes / spec->front_instruction, "front.decode", spec->front_decode,
+          "more than one fetch brings (front.fetch_bytes / front.instruction)");
   require(relations, spec->front_decode <= spec->front_buffer, "front.decode", spec->front_decode, "more than front.buffer holds");
   require_cache(relations, "icache", spec->icache_bytes, spec->icache_ways, spec->icache_line);
   require_cache(relations, "icache2", spec->icache2_bytes, spec->icache2_ways, spec->icache_line);
@@ -300,8 +302,9 @@ void params_markdown(Text *out) {
   for (uint32_t i = 0; i < param_count; i++) {
     const ParamInfo *info = &param_info[i];
     if (info->choices != NULL) {
-      text_add(out, "| `%s` | %.*s | | | one of %s | %s |\n", info->key, (int)strcspn(info->choices, "|"), info->choices, info->choices,
-               info->help);
+      const char *initial = info->choices;
+      for (uint64_t left = info->initial; left > 0; left--) initial += strcspn(initial, "|") + 1;
+      text_add(out, "| `%s` | %.*s | | | one of %s | %s |\n", info->key, (int)strcspn(initial, "|"), initial, info->choices, info->help);
     } else {
       text_add(out, "| `%s` | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %s | %s |\n", info->key, info->initial, info->least, info->most,
                info->unit, info->help);

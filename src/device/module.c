@@ -75,7 +75,7 @@ enum { CACHED_ALIGN = 256 };
 
 static void take_code_address(Module *module) {
   module->code_at = module->device->code_end;
-  module->device->code_end += align_up((uint64_t)module->program->code_count * INSTR_BYTES, CACHED_ALIGN);
+  module->device->code_end += align_up((uint64_t)module->program->code_count * module->device->spec.front_instruction, CACHED_ALIGN);
 }
 
 static void take_symbol_address(Module *module) {

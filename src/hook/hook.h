@@ -412,6 +412,7 @@ typedef struct SpanEvent {
 typedef struct HookShape {
   uint32_t sms, warps, block_slots; // both per SM
   uint32_t tpc_sms;                 // SMs of a TPC, those that lie together; 0: the machine has no TPCs
+  uint32_t instruction_bytes;       // of an instruction as its caches count it; 0: as ours
   uint32_t untold;                  // WANT_*: events that the machine does not tell
   bool pairs;                       // neighbouring cores share a cache and can run in lockstep
 } HookShape;

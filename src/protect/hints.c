@@ -39,7 +39,7 @@ static Verdict on_fetch(Hook *hook, HookMachine *machine, FetchEvent *event) {
   const Hints *own = hints_own(hook);
   const Who *who = event->who;
   if (hints_is_faulty(own, who->sm)) hints_gather_fetch(hook, machine, who);
-  else if (hints_is_helped(own, who->sm)) hints_wanted(own, machine, who->sm, WATCH_CODE, who->pc / (HINT_BLOCK_BYTES / 16));
+  else if (hints_is_helped(own, who->sm)) hints_wanted(own, machine, who->sm, WATCH_CODE, who->pc / own->code_block);
   return VERDICT_PASS;
 }
 
@@ -151,6 +151,8 @@ static bool on_attach(Hook *hook, HookLayout *layout, Diags *diags) {
   const HookShape *shape = hook_layout_shape(layout);
   own->sms = max_u32(shape->sms, 1);
   own->tpc_sms = max_u32(shape->tpc_sms, 1);
+  own->code_bytes = shape->instruction_bytes == 0 ? INSTR_BYTES : shape->instruction_bytes;
+  own->code_block = HINT_BLOCK_BYTES / own->code_bytes;
   own->warps = shape->warps;
   own->block_slots = shape->block_slots;
   if (own->sms > HINT_MOST_SMS)

@@ -76,6 +76,7 @@ typedef struct Hints {
   uint64_t named; // bit s: SM s is faulty
   // Filled in when the scheme is attached
   uint32_t sms, tpc_sms, tpc_count, warps, block_slots;
+  uint32_t code_bytes, code_block;    // bytes of an instruction; instructions of a block that a hint names
   uint64_t faulty;                    // bit s: SM s
   uint16_t partner[HINT_MOST_SMS];    // of a faulty SM: its healthy one, or HINT_NO_SM
   uint8_t helpers[HINT_MOST_SMS];     // of a healthy SM: how many faulty ones help it

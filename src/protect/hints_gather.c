@@ -12,7 +12,7 @@ static void spoil(const Hints *own, const HookMachine *machine, Hint *hint) {
   if (random_below(draw, 100) >= own->wrong) return;
   uint64_t other = random_draw(own->wrong, draw, 1);
   if (hint->type == HINT_ICACHE) {
-    hint->specific += ((uint64_t)machine->program->code_count * 16 / HINT_BLOCK_BYTES + 1) * HINT_BLOCK_BYTES;
+    hint->specific += ((uint64_t)machine->program->code_count * own->code_bytes / HINT_BLOCK_BYTES + 1) * HINT_BLOCK_BYTES;
   } else {
     hint->specific ^= (1 + random_below(other, 4095)) << 11; // another of the lines around
   }
@@ -58,8 +58,8 @@ void hints_gather_fetch(Hook *hook, HookMachine *machine, const Who *who) {
   if (!hints_partner_warp(own, machine, who, &hint.warp)) return;
   const uint64_t *at = hints_at(own, machine, CELLS_AT, (uint64_t)who->sm * own->warps + who->warp);
   bool has_issued = (at[2] & HINT_NOT_ISSUED) == 0;
-  hint.specific = (uint64_t)who->pc * 16 / HINT_BLOCK_BYTES * HINT_BLOCK_BYTES;
-  uint32_t pc = has_issued ? (uint32_t)at[0] : (uint32_t)(hint.specific / 16);
+  hint.specific = (uint64_t)who->pc * own->code_bytes / HINT_BLOCK_BYTES * HINT_BLOCK_BYTES;
+  uint32_t pc = has_issued ? (uint32_t)at[0] : (uint32_t)(hint.specific / own->code_bytes);
   hint.stamp = own->order == ORDER_ISSUE ? (uint32_t)at[1] : pc;
   gather(hook, machine, hint);
 }

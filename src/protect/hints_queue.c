@@ -74,9 +74,9 @@ bool hints_deliver(const Hints *own, HookMachine *machine, const Hint *hint) {
   bool taken = true;
   switch (hint->type) {
   case HINT_ICACHE: {
-    uint32_t pc = (uint32_t)(hint->specific / 16 & 0xFFFFFF);
+    uint32_t pc = (uint32_t)(hint->specific / own->code_bytes & 0xFFFFFF);
     taken = ask(machine, partner, PREFETCH_INSTRUCTION, action_code_address(pc));
-    if (taken) hints_watch(own, machine, partner, WATCH_CODE, pc / (HINT_BLOCK_BYTES / 16));
+    if (taken) hints_watch(own, machine, partner, WATCH_CODE, pc / own->code_block);
     break;
   }
   case HINT_MERGE: taken = !own->asks || ask(machine, partner, PREFETCH_DATA, hint_line(hint->specific)); break;

@@ -62,6 +62,9 @@ DramPlace dram_place(const DramShape *shape, uint64_t address);
 // How requests reach the bytes. Any address is legal: what is not there reads zero and is not written.
 typedef struct Backing Backing; // machine/simt: global memory, local memory, code, constant banks
 void backing_read(const Backing *backing, uint64_t address, ByteMask bytes, uint32_t data[LINE_WORDS]);
+// Of code whose instructions are split: the halves that lie beside a line's cells (simt/code.h). Zeros where there is none.
+bool backing_splits(const Backing *backing, uint64_t address);
+void backing_rest(const Backing *backing, uint64_t address, ByteMask bytes, uint32_t rest[LINE_WORDS]);
 void backing_write(const Backing *backing, uint64_t address, ByteMask bytes, const uint32_t data[LINE_WORDS]);
 
 typedef struct Dram { // one controller's state; typed pointers into the block

@@ -23,13 +23,14 @@ void packet_copy(Packet *to, const Packet *from) {
   bool is_atomic = from->kind == PACKET_ATOMIC;
   bool has_data = from->kind == PACKET_WRITE || from->kind == PACKET_READ_REPLY || from->kind == PACKET_ATOMIC_REPLY || is_atomic;
   if (has_data) memcpy(to->data, from->data, sizeof to->data);
-  if (is_atomic && has_third(from->op)) memcpy(to->other, from->other, sizeof to->other);
+  if ((is_atomic && has_third(from->op)) || from->split != 0) memcpy(to->other, from->other, sizeof to->other);
 }
 
 void packet_queue_pop(PacketQueue *queue, Packet *items, uint32_t room) {
   if (queue->count == 0) return;
   uint32_t at = packet_place(queue->head, room);
-  if (items[at].kind == PACKET_ATOMIC) memset(items[at].other, 0, sizeof items[at].other); // only atomics fill all of it
+  bool is_whole = items[at].kind == PACKET_ATOMIC || items[at].split != 0; // only these fill all of it
+  if (is_whole) memset(items[at].other, 0, sizeof items[at].other);
   memset(&items[at], 0, offsetof(Packet, other));
   queue->count = min_u32(queue->count, room) - 1;
   queue->head = queue->count == 0 ? 0 : packet_place((uint64_t)at + 1, room); // empty queues are equal

@@ -56,7 +56,7 @@ typedef struct Packet {
   uint8_t quiet;                 // WRITE, ATOMIC: is answered, and changes nothing; READ: of a mirror
   uint8_t prefetch;              // READ: nobody waits for it: 1 + ActionCache that it is for
   uint8_t joins;                 // READ of a load: may have the reply to a request that was made before it
-  uint8_t spare;
+  uint8_t split;                 // READ_REPLY: `other` holds the other half of each instruction (simt/code.h)
   uint32_t data[LINE_WORDS];
   uint32_t other[LINE_WORDS];
 } Packet;

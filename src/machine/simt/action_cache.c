@@ -16,11 +16,17 @@ static Marked in_sm(const CacheShape *shape, Mark *marks, const CacheLine *lines
   return (Marked){&marks[line], cache_line_address(shape, &lines[line - index], index) & PHYSICAL_MASK};
 }
 
+// As hooks name code: the program's first instruction is at 0, and each takes INSTR_BYTES.
+static uint64_t code_name(const Simt *m, uint64_t address) {
+  uint64_t offset = (address - m->backing.code_base) & ((UINT64_C(1) << PHYSICAL_SHIFT) - 1);
+  return physical_address(PHYSICAL_CODE, offset / m->dims.instruction_bytes * INSTR_BYTES);
+}
+
 static Marked marked(Simt *m, ActionCache cache, uint64_t line) {
   switch (cache) {
   case PREFETCH_INSTRUCTION: {
     Marked at = in_sm(&m->dims.icache, m->at.icache_marks, m->at.icache, line);
-    at.address = (at.address - m->backing.code_base) & PHYSICAL_MASK; // as hooks name it
+    at.address = code_name(m, at.address);
     return at;
   }
   case PREFETCH_DATA: return in_sm(&m->dims.l1d, m->at.l1d_marks, m->at.l1d, line);

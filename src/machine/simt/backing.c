@@ -60,8 +60,33 @@ static void global_transfer(const Backing *backing, uint64_t line, ByteMask byte
   }
 }
 
+bool backing_splits(const Backing *backing, uint64_t address) {
+  return backing->splits_code && (address >> PHYSICAL_SHIFT & 3) == PHYSICAL_CODE;
+}
+
+// One half of each instruction of a line: what the line's cells hold, or what lies beside them.
+static void read_halves(const Backing *backing, uint64_t line, ByteMask bytes, bool is_rest, uint32_t data[LINE_WORDS]) {
+  uint64_t halves[LINE_BYTES / sizeof(uint64_t)] = {0};
+  uint64_t offset = (line & ((UINT64_C(1) << PHYSICAL_SHIFT) - 1)) - backing->code_base, first = offset / sizeof halves[0];
+  for (uint32_t i = 0; i < LINE_BYTES / sizeof halves[0] && first + i < backing->program->code_count; i++) {
+    InstrWord word = backing->program->code[first + i];
+    halves[i] = is_rest ? code_rest(word, first + i) : code_cells(word, first + i);
+  }
+  bytes_copy(data, halves, bytes);
+}
+
+void backing_rest(const Backing *backing, uint64_t address, ByteMask bytes, uint32_t rest[LINE_WORDS]) {
+  uint64_t line = address & PHYSICAL_MASK & ~(uint64_t)(LINE_BYTES - 1);
+  if (backing_splits(backing, line)) read_halves(backing, line, bytes, true, rest);
+  else bytes_copy(rest, zero_line, bytes);
+}
+
 void backing_read(const Backing *backing, uint64_t address, ByteMask bytes, uint32_t data[LINE_WORDS]) {
   uint64_t line = address & PHYSICAL_MASK & ~(uint64_t)(LINE_BYTES - 1);
+  if (backing_splits(backing, line)) {
+    read_halves(backing, line, bytes, false, data);
+    return;
+  }
   if (!is_global(line)) {
     Stretch stretch = find_stretch(backing, line);
     bytes_copy(data, stretch.bytes, bytes_and(bytes, stretch.there));

@@ -15,7 +15,8 @@ static uint32_t line_words(const Simt *m) { return m->dims.icache.line_bytes / 4
 static ByteMask whole_line(const Simt *m) { return bytes_from(0, m->dims.icache.line_bytes); }
 static uint32_t words_from(uint32_t first, uint32_t count) { return (uint32_t)(((UINT64_C(1) << count) - 1) << first); }
 static uint64_t line_of(const Simt *m, uint32_t pc) {
-  return physical_address(PHYSICAL_CODE, m->backing.code_base + (uint64_t)pc * INSTR_BYTES) & ~(uint64_t)(m->dims.icache.line_bytes - 1);
+  return physical_address(PHYSICAL_CODE, m->backing.code_base + (uint64_t)pc * m->dims.instruction_bytes) &
+         ~(uint64_t)(m->dims.icache.line_bytes - 1);
 }
 
 void fetch_restart(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc) {
@@ -63,24 +64,37 @@ static void arrive(Simt *m, uint32_t sm, uint32_t warp, uint64_t ready_at) {
   sm_wake(m, sm, ready_at);
 }
 
+// The instruction at byte `at` of a line of an SM's cache.
+static InstrWord word_at(const Simt *m, uint64_t row, uint32_t at, uint32_t pc) {
+  const uint8_t *data = (const uint8_t *)m->at.icache[row].data;
+  if (m->dims.split == 0) {
+    InstrWord word;
+    memcpy(&word, data + at, sizeof word);
+    return word;
+  }
+  uint64_t cells, beside;
+  memcpy(&cells, data + at, sizeof cells);
+  memcpy(&beside, (const uint8_t *)m->at.icache_rest[row].data + at, sizeof beside);
+  return code_join(cells, beside, pc);
+}
+
 // Instructions of the warp's window that lie in the line; the line is number `index` of the SM's cache.
 static void take_words(Simt *m, uint32_t sm, uint32_t warp, uint32_t index, uint64_t ready_at) {
   SimtWarp *at = simt_warp(m, sm, warp);
   CacheLine *line = &m->at.icache[sm * m->dims.icache_lines + index];
   uint32_t pc = fetch_place(at), bytes = m->dims.icache.line_bytes;
   uint32_t window = (uint32_t)min_u64(m->spec->front_fetch_bytes, bytes);
-  uint32_t first = pc * INSTR_BYTES % bytes;
-  uint32_t count = (window - first % window) / INSTR_BYTES;
-  count = min_u32(count, (bytes - first) / INSTR_BYTES);
+  uint32_t size = m->dims.instruction_bytes, first = pc * size % bytes;
+  uint32_t count = (window - first % window) / size;
+  count = min_u32(count, (bytes - first) / size);
   count = min_u32(min_u32(count, (uint32_t)m->spec->front_decode), m->dims.buffer - at->buffered);
   count = min_u32(max_u32(count, 1), m->program->code_count - pc);
   line->used = simt_now(m);
   line_used(m, PREFETCH_INSTRUCTION, sm * m->dims.icache_lines + index);
-  cells_read(m, cells_sm(m, sm), REGION_ICACHE, sm * m->dims.icache_lines + index, words_from(first / 4, count * 4), line->data);
+  cells_read(m, cells_sm(m, sm), REGION_ICACHE, sm * m->dims.icache_lines + index, words_from(first / 4, count * size / 4), line->data);
   at->arriving = 0;
   for (uint32_t i = 0; i < count; i++) {
-    InstrWord word;
-    memcpy(&word, (const uint8_t *)line->data + first + i * INSTR_BYTES, sizeof word);
+    InstrWord word = word_at(m, sm * m->dims.icache_lines + index, first + i * size, pc + i);
     if (!push(m, sm, warp, word, pc + i)) break;
     at->fetch_pc = pc + i + 1;
   }
@@ -89,32 +103,42 @@ static void take_words(Simt *m, uint32_t sm, uint32_t warp, uint32_t index, uint
 
 // ---- Misses ----------------------------------------------------------------------------------------
 
-static uint32_t fill(Simt *m, const CacheShape *shape, CacheLine *lines, uint64_t address, const uint32_t *words) {
-  uint32_t index = cache_victim(shape, lines, address);
-  CacheLine *line = &lines[index];
-  *line = (CacheLine){.tag = cache_tag(shape, address), .used = simt_now(m), .valid = whole_line(m)};
-  memcpy(line->data, words, shape->line_bytes);
+// A cache and what lies beside its lines.
+typedef struct CodeCache {
+  const CacheShape *shape;
+  CacheLine *lines;
+  CodeRest *rests;
+} CodeCache;
+
+static uint32_t fill(Simt *m, const CodeCache *cache, uint64_t address, const CodeWords *words) {
+  uint32_t index = cache_victim(cache->shape, cache->lines, address);
+  CacheLine *line = &cache->lines[index];
+  *line = (CacheLine){.tag = cache_tag(cache->shape, address), .used = simt_now(m), .valid = whole_line(m)};
+  memcpy(line->data, words->data, cache->shape->line_bytes);
+  if (m->dims.split != 0) memcpy(cache->rests[index].data, words->rest, cache->shape->line_bytes);
   return index;
 }
 
-static uint32_t fill_first(Simt *m, uint32_t sm, uint64_t address, const uint32_t *words) {
+static uint32_t fill_first(Simt *m, uint32_t sm, uint64_t address, const CodeWords *words) {
   uint32_t base = sm * m->dims.icache_lines, victim = cache_victim(&m->dims.icache, &m->at.icache[base], address);
   tag_replaced(m, sm, REGION_ICACHE_TAG, base + victim, cache_line_valid(&m->at.icache[base + victim]));
   line_gone(m, PREFETCH_INSTRUCTION, base + victim);
-  uint32_t index = fill(m, &m->dims.icache, &m->at.icache[base], address, words);
+  CodeCache cache = {&m->dims.icache, &m->at.icache[base], &m->at.icache_rest[m->dims.split * base]};
+  uint32_t index = fill(m, &cache, address, words);
   cells_written(m, cells_sm(m, sm), REGION_ICACHE, base + index, words_from(0, line_words(m)), m->at.icache[base + index].data);
   return index;
 }
 
-static void fill_second(Simt *m, uint32_t sm, uint64_t address, const uint32_t *words) {
+static void fill_second(Simt *m, uint32_t sm, uint64_t address, const CodeWords *words) {
   if (m->dims.icache2_lines == 0) return;
   uint32_t base = sm / (uint32_t)m->spec->sm_per_tpc * m->dims.icache2_lines;
-  uint32_t index = fill(m, &m->dims.icache2, &m->at.icache2[base], address, words);
+  CodeCache cache = {&m->dims.icache2, &m->at.icache2[base], &m->at.icache2_rest[m->dims.split * base]};
+  uint32_t index = fill(m, &cache, address, words);
   cells_written(m, cells_sm(m, sm), REGION_ICACHE2, base + index, words_from(0, line_words(m)), m->at.icache2[base + index].data);
 }
 
 // The line of a miss register is there: it goes into the L1 and to who waits for it. The register is free again.
-static void complete(Simt *m, uint32_t sm, uint32_t number, const uint32_t *words) {
+static void complete(Simt *m, uint32_t sm, uint32_t number, const CodeWords *words) {
   SmState *state = &m->at.sms[sm];
   Mshr *entry = &m->at.icache_mshrs[sm * m->dims.icache_mshrs + number];
   Mshr mshr = *entry;
@@ -152,11 +176,12 @@ bool fetch_reply(Simt *m, uint32_t sm, const Packet *packet) {
   const Mshr *mshr = &m->at.icache_mshrs[sm * m->dims.icache_mshrs + number];
   bool awaited = mshr_valid(mshr) && m->at.icache_times[sm * m->dims.icache_mshrs + number] == UINT64_MAX;
   if (!awaited) return true; // nobody asked: a damaged packet
-  const uint32_t *words = &packet->data[mshr->address % LINE_BYTES / 4];
-  uint32_t line[LINE_WORDS];
-  memcpy(line, words, m->dims.icache.line_bytes);
-  fill_second(m, sm, mshr->address, line);
-  complete(m, sm, number, line);
+  uint32_t first = mshr->address % LINE_BYTES / 4;
+  CodeWords line;
+  memcpy(line.data, &packet->data[first], m->dims.icache.line_bytes);
+  if (m->dims.split != 0) memcpy(line.rest, &packet->other[first], m->dims.icache.line_bytes);
+  fill_second(m, sm, mshr->address, &line);
+  complete(m, sm, number, &line);
   return true;
 }
 
@@ -184,9 +209,10 @@ static void look_second(Simt *m, uint32_t sm, uint32_t number) {
     simt_count(m, STAT_ICACHE2_ACCESSES, 1);
     line->used = simt_now(m);
     cells_read(m, cells_sm(m, sm), REGION_ICACHE2, base + index, words_from(0, line_words(m)), line->data);
-    uint32_t words[LINE_WORDS];
-    memcpy(words, line->data, sizeof words);
-    complete(m, sm, number, words);
+    CodeWords words;
+    memcpy(words.data, line->data, sizeof words.data);
+    if (m->dims.split != 0) memcpy(words.rest, m->at.icache2_rest[base + index].data, sizeof words.rest);
+    complete(m, sm, number, &words);
   } else if (ask_memory(m, sm, number, address)) {
     simt_count(m, STAT_ICACHE2_ACCESSES, m->dims.icache2_lines > 0);
     simt_count(m, STAT_ICACHE2_MISSES, m->dims.icache2_lines > 0);
@@ -234,12 +260,11 @@ static void miss(Simt *m, uint32_t sm, uint32_t warp, uint64_t address) {
 }
 
 bool fetch_prefetch(Simt *m, uint32_t sm, uint64_t address) {
-  uint64_t line = address & PHYSICAL_MASK & ~(uint64_t)(m->dims.icache.line_bytes - 1); // as hooks name code: the program's first is at 0
-  uint64_t offset = line & ((UINT64_C(1) << PHYSICAL_SHIFT) - 1);
-  bool is_code = line >> PHYSICAL_SHIFT == PHYSICAL_CODE && offset < (uint64_t)m->program->code_count * INSTR_BYTES;
+  uint64_t pc = (address & ((UINT64_C(1) << PHYSICAL_SHIFT) - 1)) / INSTR_BYTES; // as hooks name code: the program's first is at 0
+  bool is_code = (address & PHYSICAL_MASK) >> PHYSICAL_SHIFT == PHYSICAL_CODE && pc < m->program->code_count;
   uint32_t number = 0, index;
   if (!is_code) return false;
-  line += m->backing.code_base;
+  uint64_t line = line_of(m, (uint32_t)pc);
   if (cache_find(&m->dims.icache, &m->at.icache[sm * m->dims.icache_lines], line, whole_line(m), &index) == CACHE_HIT) return false;
   Mshr *mshrs = &m->at.icache_mshrs[sm * m->dims.icache_mshrs];
   if (mshr_prefetch(mshrs, m->dims.icache_mshrs, line, whole_line(m), &number) != MSHR_NEW) return false;

@@ -106,6 +106,7 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   RegionTable table = {own, m->dims.acts != 0 ? SIMT_REGIONS : SIMT_PLAIN_REGIONS, own_bytes};
   HookShape shape = {.sms = m->dims.sms, .warps = m->dims.warps, .block_slots = m->dims.blocks};
   shape.tpc_sms = (uint32_t)spec->sm_per_tpc;
+  shape.instruction_bytes = (uint32_t)spec->front_instruction;
   shape.untold = WANT_PHASE | WANT_POINT | WANT_MERGE;
   HookLayout *layout = hook_layout_begin(arena, &table, &shape);
   if (!hook_layout_attach(layout, &m->hooks, diags)) {
@@ -216,6 +217,7 @@ static void begin(Machine *machine, const MachineEnvironment *environment, const
   m->backing.bank_base[BANK_CONST] = environment->const_address;
   m->backing.bank_base[BANK_SYMBOL] = environment->symbol_address;
   m->backing.code_base = environment->code_address;
+  m->backing.splits_code = m->dims.split != 0;
   local_new(m);
   m->hook_machine.cycle = simt_now(m);
   LaunchEvent event = {
@@ -281,20 +283,26 @@ static void dram_stats(Simt *m) {
 }
 
 // Caches that outlive launches, in the order of the block.
-static uint32_t kept_ranges(const Simt *m, ByteRange ranges[4]) {
+enum { MOST_KEPT = 7 };
+static uint32_t kept_ranges(const Simt *m, ByteRange ranges[MOST_KEPT]) {
   const SimtDims *d = &m->dims;
+  size_t constants = (size_t)d->sms * d->constant_lines, firsts = (size_t)d->sms * d->icache_lines,
+         seconds = (size_t)d->tpcs * d->icache2_lines, l2 = (size_t)d->partitions * d->l2_lines;
   const struct {
-    const CacheLine *lines;
-    size_t count;
+    const void *from;
+    size_t bytes;
     uint32_t keeps;
-  } caches[] = {{m->at.constant, (size_t)d->sms * d->constant_lines, d->keeps_constant},
-                {m->at.icache, (size_t)d->sms * d->icache_lines, d->keeps_icache},
-                {m->at.icache2, (size_t)d->tpcs * d->icache2_lines, d->keeps_icache},
-                {m->at.l2, (size_t)d->partitions * d->l2_lines, d->keeps_l2}};
+  } caches[MOST_KEPT] = {{m->at.constant, constants * sizeof(CacheLine), d->keeps_constant},
+                         {m->at.icache, firsts * sizeof(CacheLine), d->keeps_icache},
+                         {m->at.icache2, seconds * sizeof(CacheLine), d->keeps_icache},
+                         {m->at.icache_rest, d->split * firsts * sizeof(CodeRest), d->keeps_icache},
+                         {m->at.icache2_rest, d->split * seconds * sizeof(CodeRest), d->keeps_icache},
+                         {m->at.l2, l2 * sizeof(CacheLine), d->keeps_l2},
+                         {m->at.l2_rest, d->split * l2 * sizeof(CodeRest), d->keeps_l2}};
   uint32_t count = 0;
-  for (uint32_t i = 0; i < sizeof caches / sizeof caches[0]; i++) {
-    if (caches[i].keeps == 0) continue;
-    ranges[count++] = (ByteRange){(size_t)((const uint8_t *)caches[i].lines - m->block), caches[i].count * sizeof(CacheLine)};
+  for (uint32_t i = 0; i < MOST_KEPT; i++) {
+    if (caches[i].keeps == 0 || caches[i].bytes == 0) continue;
+    ranges[count++] = (ByteRange){(size_t)((const uint8_t *)caches[i].from - m->block), caches[i].bytes};
   }
   return count;
 }
@@ -303,7 +311,7 @@ static uint32_t kept_ranges(const Simt *m, ByteRange ranges[4]) {
 static void rest(Simt *m) {
   uint64_t cycle = m->at.core->cycle;
   uint32_t turn = m->at.core->dispatch_sm;
-  ByteRange kept[4];
+  ByteRange kept[MOST_KEPT];
   size_t from = 0;
   for (uint32_t i = 0, count = kept_ranges(m, kept); i < count; i++) {
     ASSERT(kept[i].offset >= from);

@@ -256,7 +256,10 @@ static void perform_atomic(L2Slice *slice, const Packet *packet, uint32_t line) 
 static void perform(L2Slice *slice, const Packet *packet, uint32_t line) {
   if (packet->kind != PACKET_WRITE && packet->quiet == 0) line_used(slice->m, PREFETCH_L2, row_of(slice, line));
   if (packet->kind == PACKET_READ) {
-    l2_line_read(slice, packet, line, packet->bytes, reply_to(slice, packet, PACKET_READ_REPLY)->data);
+    Packet *reply = reply_to(slice, packet, PACKET_READ_REPLY);
+    l2_line_read(slice, packet, line, packet->bytes, reply->data);
+    reply->split = backing_splits(&slice->m->backing, packet->address);
+    if (reply->split != 0) bytes_copy(reply->other, slice->m->at.l2_rest[row_of(slice, line)].data, packet->bytes);
   } else if (packet->kind == PACKET_WRITE) {
     if (packet->quiet == 0) line_dirty(slice, packet, line, packet->data);
     reply_to(slice, packet, PACKET_WRITE_REPLY);
@@ -405,6 +408,8 @@ void l2_fill(Simt *m, const Packet *packet) {
   Mshr *mshr = &slice.mshrs[number];
   if (!mshr_valid(mshr)) return;
   line_write(&slice, packet, mshr->line, packet->bytes, packet->data);
+  if (backing_splits(&m->backing, mshr->address))
+    backing_rest(&m->backing, packet->address, packet->bytes, m->at.l2_rest[row_of(&slice, mshr->line)].data);
   mshr->word = packet->word;
   if (mshr->prefetch != 0 && m->dims.acts != 0) tell_filled(&slice, mshr, packet->sm);
   mshr->prefetch = 0;

@@ -26,6 +26,7 @@ struct Backing {
   const uint8_t *banks[BANK_COUNT];
   uint32_t bank_bytes[BANK_COUNT];
   uint64_t bank_base[BANK_COUNT], code_base; // in the windows of banks and of code
+  bool splits_code;                          // instructions are smaller than ours (code.h)
 };
 static inline uint64_t bank_address(const Backing *backing, uint32_t bank, uint32_t offset) {
   return physical_address(PHYSICAL_BANKS, (uint64_t)bank << BANK_SHIFT | (backing->bank_base[bank] + offset));

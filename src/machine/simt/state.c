@@ -65,6 +65,8 @@ static void dims_of_sm(const Spec *spec, SimtDims *d) {
   d->icache2_lines = cache_lines(&d->icache2);
   d->l1d_mshrs = narrow(spec->l1d_mshrs);
   d->icache_mshrs = narrow(spec->icache_mshrs);
+  d->instruction_bytes = narrow(spec->front_instruction);
+  d->split = d->instruction_bytes < INSTR_BYTES;
   d->keeps_icache = spec->launch_icache == LAUNCH_KEPT;
   d->keeps_constant = spec->launch_constant == LAUNCH_KEPT;
   d->keeps_turn = spec->dispatch_first == DISPATCH_FIRST_NEXT;

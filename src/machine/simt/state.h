@@ -14,6 +14,7 @@
 #include "machine/parts/dram.h"
 #include "machine/parts/network.h"
 #include "machine/parts/packet.h"
+#include "machine/simt/code.h"
 #include "machine/snapshot.h"
 
 enum {
@@ -450,6 +451,8 @@ typedef struct SimtDims {
   uint32_t sps, sp_lanes, sfu_lanes, fp64_lanes, tensor_lanes, ldst_lanes;
   uint32_t l1d_lines, constant_lines, texture_lines, icache_lines, icache2_lines;
   uint32_t l1d_mshrs, icache_mshrs;
+  uint32_t instruction_bytes; // of the modelled GPU
+  uint32_t split;             // 1: that are less than ours, so half of each instruction lies beside its line (code.h)
   uint32_t partitions, slices, controllers, l2_lines, l2_mshrs, l2_queue, l2_inputs;
   uint32_t request_buffers, request_packets, reply_buffers, reply_packets;
   uint32_t banks, dram_queue, memory_rows, memory_lead;

@@ -91,15 +91,17 @@ static void second_level_hit_takes_its_latency(void **state) {
 static void windows_bound_an_access(void **state) {
   (void)state;
   static const struct {
-    uint64_t fetch_bytes, decode, buffer;
+    uint64_t instruction, fetch_bytes, decode, buffer;
     uint32_t pc, count;
   } cases[] = {
-      {32, 2, 2, 0, 2}, {32, 2, 2, 1, 1},  {32, 1, 2, 0, 1},  {64, 4, 8, 0, 4}, {64, 4, 8, 5, 3},
-      {64, 8, 8, 4, 4}, {128, 8, 8, 0, 8}, {128, 8, 3, 0, 3}, {16, 4, 4, 3, 1}, {128, 8, 8, 9, 2}, // 11 instructions in all
+      {16, 32, 2, 2, 0, 2},  {16, 32, 2, 2, 1, 1},  {16, 32, 1, 2, 0, 1}, {16, 64, 4, 8, 0, 4},  {16, 64, 4, 8, 5, 3}, {16, 64, 8, 8, 4, 4},
+      {16, 128, 8, 8, 0, 8}, {16, 128, 8, 3, 0, 3}, {16, 16, 4, 4, 3, 1}, {16, 128, 8, 8, 9, 2}, // 11 instructions in all
+      {8, 16, 2, 2, 0, 2},   {8, 16, 2, 2, 1, 1},   {8, 32, 4, 8, 5, 3},  {8, 64, 8, 8, 0, 8},   {8, 128, 8, 8, 4, 7},
   };
   for (uint32_t i = 0; i < COUNT_OF(cases); i++) {
     Front front;
     front_open(&front);
+    front.spec.front_instruction = cases[i].instruction;
     front.spec.front_fetch_bytes = cases[i].fetch_bytes;
     front.spec.front_decode = cases[i].decode;
     front.spec.front_buffer = cases[i].buffer;
@@ -115,6 +117,55 @@ static void windows_bound_an_access(void **state) {
     }
     front_close(&front);
   }
+}
+
+// A line holds as many instructions as on the modelled GPU, and its cells hold half of each.
+static void small_instructions_fill_a_line(void **state) {
+  (void)state;
+  for (uint32_t size = 8; size <= 16; size += 8) {
+    Front front;
+    front_open(&front);
+    front.spec.front_instruction = size;
+    put_moves(&front, 40);
+    front_build(&front);
+    for (uint32_t pc = 0; pc < 41; pc++) {
+      fetch_restart(&front.m, 0, 0, pc);
+      first_arrival(&front);
+      assert_memory_equal(&simt_buffer(&front.m, 0, 0)[0].word, &front.code[pc], INSTR_BYTES);
+    }
+    assert_int_equal(front_stat(&front, STAT_ICACHE_MISSES), size == 8 ? 3 : 6);
+    memset(front.m.at.icache, 0, front.m.dims.icache_lines * sizeof(CacheLine)); // now only the second level has them
+    for (uint32_t pc = 0; pc < 41; pc++) {
+      fetch_restart(&front.m, 0, 0, pc);
+      first_arrival(&front);
+      assert_memory_equal(&simt_buffer(&front.m, 0, 0)[0].word, &front.code[pc], INSTR_BYTES);
+    }
+    assert_int_equal(front_stat(&front, STAT_ICACHE2_MISSES), size == 8 ? 3 : 6);
+    front_close(&front);
+  }
+}
+
+// Of 8-byte instructions the cells have the low half at even places and the high half at odd ones: a flip comes there and nowhere else.
+static void flips_reach_the_half_in_the_cells(void **state) {
+  (void)state;
+  Front front;
+  front_open(&front);
+  front.spec.front_instruction = 8;
+  put_moves(&front, 10);
+  front_build(&front);
+  first_arrival(&front);
+  for (uint32_t pc = 0; pc < 10; pc++) {
+    uint32_t index, bit = pc * 5 + 3;
+    uint64_t line = physical_address(PHYSICAL_CODE, 0);
+    assert_int_equal(cache_find(&front.m.dims.icache, front.m.at.icache, line, bytes_from(0, LINE_BYTES), &index), CACHE_HIT);
+    front.m.at.icache[index].data[pc * 2 + bit / 32] ^= 1u << bit % 32;
+    fetch_restart(&front.m, 0, 0, pc);
+    first_arrival(&front);
+    InstrWord wrong = front.code[pc];
+    *(pc % 2 == 0 ? &wrong.low : &wrong.high) ^= UINT64_C(1) << bit;
+    assert_memory_equal(&simt_buffer(&front.m, 0, 0)[0].word, &wrong, INSTR_BYTES);
+  }
+  front_close(&front);
 }
 
 // One access a cycle, in turn; all wait for the same miss and are served together when it comes.
@@ -246,6 +297,8 @@ int main(void) {
       cmocka_unit_test(second_level_answers_the_other_sm),
       cmocka_unit_test(second_level_hit_takes_its_latency),
       cmocka_unit_test(windows_bound_an_access),
+      cmocka_unit_test(small_instructions_fill_a_line),
+      cmocka_unit_test(flips_reach_the_half_in_the_cells),
       cmocka_unit_test(warps_take_turns_and_share_a_miss),
       cmocka_unit_test(full_miss_registers_only_delay),
       cmocka_unit_test(small_lines_hold_their_part),

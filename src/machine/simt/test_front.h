@@ -66,6 +66,8 @@ static inline void front_build(Front *front) {
   m->arena = front->arena;
   m->block = arena_alloc(front->arena, m->block_bytes);
   simt_bind(&m->dims, m->block, &m->at);
+  m->backing.program = &front->program;
+  m->backing.splits_code = m->dims.split != 0;
   m->hook_machine = (HookMachine){.block = m->block, .regions = &m->regions, .spec = m->spec, .program = m->program};
   for (unsigned unit = 0; unit < UNIT_COUNT; unit++) m->unit_latency[unit] = m->unit_interval[unit] = 1;
   m->unit_latency[UNIT_ALU] = (uint32_t)front->spec.latency_alu;
@@ -123,10 +125,8 @@ static inline void front_memory(Front *front, uint32_t sm) {
   assert_int_equal(asked->address >> PHYSICAL_SHIFT, PHYSICAL_CODE);
   Packet reply = *asked;
   reply.kind = PACKET_READ_REPLY;
-  uint64_t first = (asked->address & ((UINT64_C(1) << PHYSICAL_SHIFT) - 1)) / INSTR_BYTES;
-  for (uint64_t i = 0; i < LINE_BYTES / INSTR_BYTES && first + i < front->program.code_count; i++) {
-    memcpy((uint8_t *)reply.data + i * INSTR_BYTES, &front->code[first + i], INSTR_BYTES);
-  }
+  backing_read(&m->backing, asked->address, asked->bytes, reply.data);
+  if (m->dims.split != 0) backing_rest(&m->backing, asked->address, asked->bytes, reply.other);
   packet_queue_pop(&m->at.out_queues[sm], items, m->dims.out);
   assert_true(fetch_reply(m, sm, &reply));
 }

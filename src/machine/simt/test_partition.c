@@ -62,7 +62,8 @@ static Rig *rig_new(const char *const settings[][2], uint32_t count) {
                          .local_warp_bytes = 1024,
                          .local_touched = &rig->local_touched,
                          .const_written = &rig->const_written,
-                         .program = &rig->program};
+                         .program = &rig->program,
+                         .splits_code = m->dims.split != 0};
   m->backing.banks[BANK_CONST] = rig->bank;
   m->backing.bank_bytes[BANK_CONST] = sizeof rig->bank;
   rig->reply = ARENA_ARRAY(arena, Packet, REQUESTS);
@@ -536,6 +537,35 @@ static void write_line(Rig *rig, uint64_t address, uint32_t tag) {
   caches_flush(&rig->m);
 }
 
+// Both halves of every instruction come along, from DRAM and from the line that stays; with an L2 and without. Wires carry the line alone.
+static void small_instructions_come_whole(void **state) {
+  (void)state;
+  static const char *const settings[][2][2] = {{{"front.instruction", "8"}, {"l2.bytes", "65536"}},
+                                               {{"front.instruction", "8"}, {"l2.bytes", "0"}}};
+  for (uint32_t k = 0; k < COUNT_OF(settings); k++) {
+    Rig *rig = rig_new(settings[k], 2);
+    for (uint32_t tag = 0; tag < 4; tag++) {
+      uint32_t bytes = tag < 2 ? 64 : LINE_BYTES; // a small line of an instruction cache first
+      Packet packet = {
+          .kind = PACKET_READ, .address = physical_address(PHYSICAL_CODE, 0), .bytes = bytes_from(0, bytes), .tag = (uint16_t)tag};
+      assert_true(put(rig, &packet));
+      run_until_idle(rig);
+      const Packet *reply = &rig->reply[tag];
+      assert_int_equal(reply->split, 1);
+      assert_int_equal(packet_wire_bytes(reply), 8 + bytes);
+      for (uint32_t i = 0; i < bytes / 8; i++) {
+        uint64_t cells, rest;
+        memcpy(&cells, &reply->data[2 * i], sizeof cells);
+        memcpy(&rest, &reply->other[2 * i], sizeof rest);
+        InstrWord word = code_join(cells, rest, i);
+        assert_memory_equal(&word, &rig->code[i], INSTR_BYTES);
+        assert_int_equal(cells, i % 2 == 0 ? rig->code[i].low : rig->code[i].high);
+      }
+    }
+    rig_free(rig);
+  }
+}
+
 static void windows(void **state) {
   (void)state;
   Rig *rig = rig_new(plenty, COUNT_OF(plenty));
@@ -636,6 +666,7 @@ int main(void) {
       cmocka_unit_test(partial_words_are_read_first),
       cmocka_unit_test(least_recently_used_goes),
       cmocka_unit_test(windows),
+      cmocka_unit_test(small_instructions_come_whole),
       cmocka_unit_test(partial_allocations),
       cmocka_unit_test(missing_bytes_read_zero),
       cmocka_unit_test(flips_are_legal),
