@@ -91,7 +91,11 @@ void energy_summary(const PowerModel *model, const Stats *stats, Text *out) {
   EnergyGroups groups = energy_groups(&energy);
   Text line = {0};
   for (uint32_t i = 0; i < groups.count && energy.total > 0; i++) {
-    if (groups.pj[i] > 0) text_add(&line, "%s%s %.1f%%", line.length == 0 ? "" : ", ", groups.name[i], 100 * groups.pj[i] / energy.total);
+    if (groups.pj[i] <= 0) continue;
+    bool is_rest =
+        strcmp(groups.name[i], "leakage") == 0 && energy.leak[LEAKAGE_leak_scheme] > 0; // a protection has what its own bits leak
+    text_add(&line, "%s%s%s %.1f%%", line.length == 0 ? "" : ", ", groups.name[i], is_rest ? " of the rest" : "",
+             100 * groups.pj[i] / energy.total);
   }
   if (line.length > 0) text_add(out, "  %-14s %s\n", "energy goes to", line.at);
   text_free(&line);
