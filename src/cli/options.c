@@ -87,6 +87,19 @@ bool option_u32(const OptionUse *use) {
   return true;
 }
 
+bool pair_parse(const char *text, char between, uint32_t pair[2]) {
+  const char ends[2] = {between, '\0'};
+  for (int i = 0; i < 2; i++) {
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != ends[i] || errno != 0 || value > UINT32_MAX) return false;
+    pair[i] = (uint32_t)value;
+    text = end + 1;
+  }
+  return true;
+}
+
 static bool read_real(const char *text, double *value) {
   char *end;
   *value = strtod(text, &end);

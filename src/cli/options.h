@@ -37,6 +37,8 @@ OptionTake option_confidence;             // double, between 0.5 and 1
 void *option_field(const OptionUse *use); // what the row's offset means
 // For takers: "--grid x: why". Always false.
 bool option_wrong(const OptionUse *use, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// "128x64", with 'x' between: digits alone, each number below 2^32. No rest may follow.
+bool pair_parse(const char *text, char between, uint32_t pair[2]);
 bool option_real(const OptionUse *use, double least, double most, double *value);
 
 // Options that stand together in the help and may serve several commands.
