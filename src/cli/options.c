@@ -61,11 +61,16 @@ bool option_text(const OptionUse *use) {
   return true;
 }
 
-bool option_words(const OptionUse *use) {
-  const char **words = option_field(use);
-  *words = *words == NULL ? use->text : arena_format(use->arena, "%s %s", *words, use->text);
+// What is empty is mostly a variable of a shell that nobody set.
+static bool add_to(const OptionUse *use, const char *between, const char *if_empty) {
+  const char **list = option_field(use);
+  if (use->text[strspn(use->text, " ")] == '\0') return option_wrong(use, "%s", if_empty);
+  *list = *list == NULL ? use->text : arena_format(use->arena, "%s%s%s", *list, between, use->text);
   return true;
 }
+
+bool option_words(const OptionUse *use) { return add_to(use, " ", "is empty; the word for none is none"); }
+bool option_list(const OptionUse *use) { return add_to(use, ",", "is empty; name at least one"); }
 
 static bool take_whole(const OptionUse *use, uint64_t most, uint64_t *value) {
   const char *text = use->text;

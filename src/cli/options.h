@@ -31,7 +31,7 @@ typedef struct Option {
 // Takers for common types of fields.
 OptionTake option_flag, option_off;       // bool: set, cleared
 OptionTake option_text;                   // const char *
-OptionTake option_words;                  // const char *: every use adds a word
+OptionTake option_words, option_list;     // const char *: every use adds a word, after a space or a comma; none is empty
 OptionTake option_u32, option_u64;        // whole numbers from least to most; 0x1f is one
 OptionTake option_confidence;             // double, between 0.5 and 1
 void *option_field(const OptionUse *use); // what the row's offset means
