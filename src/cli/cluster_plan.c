@@ -77,6 +77,17 @@ ClusterPlan *cluster_plan_open(ClusterPlan *wanted, bool *is_new, Diags *diags) 
   return NULL;
 }
 
+const char *cluster_folder(const char *named, Arena *arena) {
+  static const char *const endings[] = {"", ".cluster", "/cluster"};
+  char path[PATH_MAX];
+  for (size_t i = 0; i < COUNT_OF(endings); i++) {
+    const char *folder = arena_format(arena, "%s%s", named, endings[i]);
+    if (access(arena_format(arena, "%s/plan.json", folder), F_OK) != 0 || realpath(folder, path) == NULL) continue;
+    return arena_copy_text(arena, path, strlen(path));
+  }
+  return named;
+}
+
 // ---- What faults cost ------------------------------------------------------------------------------------------------
 
 typedef struct Sample {
