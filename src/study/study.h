@@ -64,7 +64,7 @@ StudyFile *study_builtin(const char *name, const char *file,
                          Diags *diags); // file: "study.ini", "beyond.ini"; NULL, with a diagnostic: there is none of that name
 void study_close(StudyFile *study);
 const char *study_value(const StudyPart *part, const char *key); // NULL: not said
-int study_line(const StudyPart *part, const char *key); // of the key; of the section where the key is not said
+int study_line(const StudyPart *part, const char *key);          // of the key; of the section where the key is not said
 const StudyPart *study_part(const StudyFile *study, StudySection section, const char *name);
 
 // ---- Cells: one run or one campaign each ----------------------------------------------------------------------
