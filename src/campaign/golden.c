@@ -4,6 +4,7 @@
 #include "device/energy.h"
 #include "machine/snapshot.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -231,6 +232,9 @@ bool golden_run_standing(Target *target, const HookChain *protections, const cha
   Fault *fault = ARENA_NEW(golden->arena, Fault);
   HookChain chain;
   if (!fault_parse(&golden->table, standing, fault, diags)) return false;
+  if (fault->from >= golden->cycles)
+    return diags_add(diags, NULL, 0, 0, "%s never strikes: the run has %" PRIu64 " cycles, the first of them is cycle 0", standing,
+                     golden->cycles);
   if (!standing_chain(protections, fault, golden->arena, &chain))
     return diags_add(diags, NULL, 0, 0, "too many protections for a campaign");
   bool good = golden_run(target, &chain, NULL, golden, diags);

@@ -12,13 +12,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static bool take_structures(const OptionUse *use) {
-  if (use->text[0] == '\0') return option_wrong(use, "must name structures, such as rf,unit.sp");
-  AvfWishes *wishes = use->wishes;
-  wishes->structures = use->text;
-  return true;
-}
-
 // ---- The run -----------------------------------------------------------------------------------------
 
 typedef struct AvfRun {
@@ -255,8 +248,10 @@ static int run_avf(int argc, char **argv) {
 }
 
 static const Option analysis_options[] = {
-    {"structure", 0, "LIST", "structures, such as rf,shared,unit.sp ('redoubt list structures'; default: all that the machine tells of)",
-     .take = take_structures},
+    {"structure", 0, "LIST",
+     "structures, such as rf,shared,unit.sp ('redoubt list structures'; default: all that the machine tells of); several: repeat it, or "
+     "commas",
+     .take = option_list, .offset = offsetof(AvfWishes, structures)},
     {"window", 0, "N", "warp instructions within which it must be known whether a result is needed; else it counts as ACE (default 65536)",
      .take = option_u32, .offset = offsetof(AvfWishes, window), .least = ACE_LEAST_WINDOW, .most = ACE_MOST_WINDOW},
     {"against", 0, "DB", "journal of a campaign of single flips on the same run: what ACE analysis says of each fault beside what it did",

@@ -26,9 +26,11 @@ static const char DEFAULT_MACHINE[] = "fermi-gtx480"; // faults need a machine w
 
 static bool take_shard(const OptionUse *use) {
   CampaignOptions *options = option_field(use);
-  int length = 0;
-  bool good = sscanf(use->text, "%u/%u%n", &options->shard, &options->shards, &length) == 2 && use->text[length] == '\0';
-  if (good && options->shards > 0 && options->shard < options->shards) return true;
+  uint32_t pair[2] = {0};
+  bool good = pair_parse(use->text, '/', pair);
+  options->shard = pair[0];
+  options->shards = pair[1];
+  if (good && options->shard < options->shards) return true;
   return option_wrong(use, "write I/N, with I from 0 to N-1");
 }
 
@@ -67,8 +69,8 @@ static const Option fault_options[] = {
     {"structure", 0, "LIST",
      "what is struck: rf, shared, unit.sp, ... ('redoubt list structures'; default rf); stack is every stack.* or stack_*, all is every "
      "cell on the "
-     "chip, rf[sm=1,lane=3] a part of one",
-     .take = option_text, .offset = FIELD(structures)},
+     "chip, rf[sm=1,lane=3] a part of one; several: repeat it, or commas",
+     .take = option_list, .offset = FIELD(structures)},
     {"model", 0, "MODEL", "how ('redoubt list faults'; default flip)", .take = option_text, .offset = FIELD(model)},
     {"window", 0, "WHEN", "all (default), kernel:NAME or cycles:FROM-TO; faults that last begin then", .take = option_text,
      .offset = FIELD(window)},
@@ -227,7 +229,7 @@ void campaign_default(CampaignRun *run, int argc, char **argv) {
   run->arena = arena_new();
   run_options_default(&run->target);
   run->target.machine.machine = NULL;
-  run->options = (CampaignOptions){.structures = "rf", .model = "flip", .window = "all", .protection = "none", .confidence = 0.99};
+  run->options = (CampaignOptions){.model = "flip", .window = "all", .protection = "none", .confidence = 0.99};
   run->options.jobs = host_cores();
   run->options.shards = 1;
   run->options.timeout = 10;
@@ -267,6 +269,10 @@ static bool complete_options(CampaignRun *run, Diags *diags) {
     return diags_add(diags, NULL, 0, 0, "--faults says how many and --margin how sure: give one of them");
   if (options->end > 0 && options->shards > 1)
     return diags_add(diags, NULL, 0, 0, "--part and --shard both choose faults: give one of them");
+  if (options->faults > 0 && !options->every && options->end > options->faults)
+    return diags_add(diags, NULL, 0, 0, "--part %llu-%llu goes beyond the faults, which have the numbers 0 to %llu (--faults %llu)",
+                     (unsigned long long)options->first, (unsigned long long)options->end, (unsigned long long)options->faults - 1,
+                     (unsigned long long)options->faults);
   if (options->enough != NULL && options->end == 0) return diags_add(diags, NULL, 0, 0, "--enough is for --part");
   if (options->faults == 0 && options->margin == 0) options->margin = 0.01;
   if (!files_write(&run->target.files, options->journal, diags)) return false;
@@ -372,6 +378,11 @@ static ClusterPlan *plan_of(CampaignRun *run, Diags *diags) {
   return plan;
 }
 
+// That were asked for; all there are where nobody said a number.
+static uint64_t most_faults(const CampaignOptions *options) {
+  return options->faults > 0 && !options->every ? options->faults : UINT64_MAX;
+}
+
 static int campaign_on_cluster(CampaignRun *run) {
   Diags diags = {0};
   bool is_new, quiet = run->target.files.quiet;
@@ -382,7 +393,7 @@ static int campaign_on_cluster(CampaignRun *run) {
     message_error("%s is there already; choose another file with -o", run->options.journal);
     return EXIT_BAD_INPUT;
   }
-  if (is_new && !cluster_plan_measure(plan, quiet, &diags)) return message_diags(&diags);
+  if (is_new && !cluster_plan_measure(plan, most_faults(&run->options), quiet, &diags)) return message_diags(&diags);
   if (plan->options.dry_run) return cluster_show_scripts(plan);
   int code = cluster_watch(plan, quiet);
   return code == EXIT_OK ? complete_code(run, &diags) : code;
@@ -395,6 +406,7 @@ static bool is_of_several(const RunOptions *target) {
 bool campaign_complete(CampaignRun *run, const Operands *operands) {
   run->machine_chosen = run->target.machine.machine == NULL;
   if (run->machine_chosen) run->target.machine.machine = DEFAULT_MACHINE;
+  if (run->options.structures == NULL) run->options.structures = "rf";
   return run_options_complete(&run->target, operands, run->arena);
 }
 

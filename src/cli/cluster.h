@@ -9,10 +9,12 @@ struct CampaignRun;
 // ---- Plans made (cluster_plan.c) -----------------------------------------------------------------------------
 // A new plan, or the one in the folder if it is of the same command. NULL, with a diagnostic: of another one, or it cannot be made.
 ClusterPlan *cluster_plan_open(ClusterPlan *wanted, bool *is_new, Diags *diags);
+// The whole path of a plan's folder. It may be named by what it makes: a campaign's journal, or a study's folder.
+const char *cluster_folder(const char *named, Arena *arena);
 // What plans of campaigns and studies have in common. `folder` need not be there.
 ClusterPlan *cluster_plan_begin(const char *folder, const char *options, int argc, char **argv, Arena *arena, Diags *diags);
-// Tasks for one campaign: measured, then cut.
-bool cluster_plan_measure(ClusterPlan *plan, bool quiet, Diags *diags);
+// Tasks for one campaign: measured, then cut. `most`: faults that it has; more are not measured.
+bool cluster_plan_measure(ClusterPlan *plan, uint64_t most, bool quiet, Diags *diags);
 // The words of a command with others added, before what belongs to an application.
 void cluster_words(ClusterWords *words, Arena *arena, const char *const *command, uint32_t count, const char *const *more);
 

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -179,10 +178,9 @@ static int gather(const char *folder, Arena *arena, bool quiet) {
 static int run_command(int argc, char **argv) {
   Operands operands;
   Arena *arena = arena_new();
-  char folder[PATH_MAX];
   int code;
   if (!options_parse(&command_gather, NULL, arena, argc, argv, &operands)) code = operands.exit_code;
-  else code = gather(realpath(operands.items[0], folder) != NULL ? folder : operands.items[0], arena, operands.quiet);
+  else code = gather(cluster_folder(operands.items[0], arena), arena, operands.quiet);
   arena_free(arena);
   return code;
 }

@@ -77,6 +77,17 @@ ClusterPlan *cluster_plan_open(ClusterPlan *wanted, bool *is_new, Diags *diags) 
   return NULL;
 }
 
+const char *cluster_folder(const char *named, Arena *arena) {
+  static const char *const endings[] = {"", ".cluster", "/cluster"};
+  char path[PATH_MAX];
+  for (size_t i = 0; i < COUNT_OF(endings); i++) {
+    const char *folder = arena_format(arena, "%s%s", named, endings[i]);
+    if (access(arena_format(arena, "%s/plan.json", folder), F_OK) != 0 || realpath(folder, path) == NULL) continue;
+    return arena_copy_text(arena, path, strlen(path));
+  }
+  return named;
+}
+
 // ---- What faults cost ------------------------------------------------------------------------------------------------
 
 typedef struct Sample {
@@ -136,17 +147,17 @@ static void say_plan(const ClusterPlan *plan, const Sample *sample, const Cluste
   text_free(&text);
 }
 
-static bool measure_in(ClusterPlan *plan, const char *folder, bool quiet, Diags *diags) {
+static bool measure_in(ClusterPlan *plan, const char *folder, uint64_t most, bool quiet, Diags *diags) {
   Sample first = {0}, second = {0};
   ClusterCost cost = {0};
-  if (!take_sample(plan, folder, FIRST_SAMPLE, &first, diags)) return false;
+  if (!take_sample(plan, folder, (uint32_t)min_u64(FIRST_SAMPLE, most), &first, diags)) return false;
   uint64_t batch = journal_batch(first.has_margin, first.structures), size, end = first.total;
   if (first.has_margin) end = min_u64(batch, end); // what more is needed is foreseen from these
   size = cluster_task_faults_of(end, plan->options.tasks > 0 ? plan->options.tasks : MOST_TASKS, batch);
   bool needs_cost =
       plan->options.tasks == 0 || (plan->options.kind == CLUSTER_SLURM && plan->options.limit == 0); // of the time that it gets
   if (needs_cost) {
-    if (!take_sample(plan, folder, SECOND_SAMPLE, &second, diags)) return false;
+    if (!take_sample(plan, folder, (uint32_t)min_u64(SECOND_SAMPLE, most), &second, diags)) return false;
     cost = cost_of(first.seconds, first.faults, second.seconds, second.faults);
     if (plan->options.tasks == 0) size = max_u64(size, cluster_task_faults(&cost, 60.0 * plan->options.minutes, batch));
     plan->seconds_per_task = cost.fixed + cost.each * (double)min_u64(size, end);
@@ -157,11 +168,11 @@ static bool measure_in(ClusterPlan *plan, const char *folder, bool quiet, Diags 
   return true;
 }
 
-bool cluster_plan_measure(ClusterPlan *plan, bool quiet, Diags *diags) {
+bool cluster_plan_measure(ClusterPlan *plan, uint64_t most, bool quiet, Diags *diags) {
   const char *root = getenv("TMPDIR");
   char *folder = arena_format(plan->arena, "%s/redoubt-sample-XXXXXX", root == NULL ? P_tmpdir : root);
   if (mkdtemp(folder) == NULL) return diags_add(diags, folder, 0, 0, "cannot be made: %s", strerror(errno));
-  bool good = measure_in(plan, folder, quiet, diags);
+  bool good = measure_in(plan, folder, most, quiet, diags);
   rmdir(folder);
   return good;
 }

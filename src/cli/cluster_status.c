@@ -4,7 +4,6 @@
 #include "cli/screen.h"
 #include "journal/statistics.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -172,10 +171,9 @@ static int run_command(int argc, char **argv) {
   StatusWishes wishes = {0};
   Operands operands;
   Arena *arena = arena_new();
-  char folder[PATH_MAX];
   int code;
   if (!options_parse(&command_status, &wishes, arena, argc, argv, &operands)) code = operands.exit_code;
-  else code = status(&wishes, realpath(operands.items[0], folder) != NULL ? folder : operands.items[0], arena);
+  else code = status(&wishes, cluster_folder(operands.items[0], arena), arena);
   arena_free(arena);
   return code;
 }
@@ -196,7 +194,7 @@ const Command command_status = {
     .groups = {&group},
     .ending = "Exit codes: 0 all is done, 2 bad usage or input, 4 a task fails again and again, 5 not finished.\n",
     .operand = "folder",
-    .wanted = "name the folder of the plan: JOURNAL.cluster, or cluster in the folder of a study",
+    .wanted = "name the journal, the folder of the study, or the folder of the plan",
     .least_operands = 1,
     .most_operands = 1,
     .run = run_command,

@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -227,11 +226,10 @@ static int run_command(int argc, char **argv) {
   Diags diags = {0};
   Arena *arena = arena_new();
   int code = EXIT_OK;
-  char folder[PATH_MAX];
   if (!options_parse(&command_task, NULL, arena, argc, argv, &operands)) {
     code = operands.exit_code;
   } else {
-    const ClusterPlan *plan = cluster_plan_read(realpath(operands.items[0], folder) != NULL ? folder : operands.items[0], arena, &diags);
+    const ClusterPlan *plan = cluster_plan_read(cluster_folder(operands.items[0], arena), arena, &diags);
     code = plan == NULL ? message_diags(&diags) : run_tasks(plan, operands.items + 1, operands.count - 1);
   }
   arena_free(arena);

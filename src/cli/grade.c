@@ -139,11 +139,12 @@ static int run_grade(int argc, char **argv) {
   campaign_default(&wishes->run, argc, argv);
   wishes->models = "stuck0,stuck1";
   wishes->folder = "grade";
-  wishes->run.options.structures = "unit.sp";
   wishes->run.options.faults = DEFAULT_FAULTS; // a margin would end the campaigns of different kernels at different faults
   Operands operands;
   int code = EXIT_BAD_INPUT;
-  if (!options_parse(&command_grade, wishes, wishes->run.arena, argc, argv, &operands)) code = operands.exit_code;
+  bool good = options_parse(&command_grade, wishes, wishes->run.arena, argc, argv, &operands);
+  if (wishes->run.options.structures == NULL) wishes->run.options.structures = "unit.sp";
+  if (!good) code = operands.exit_code;
   else if (campaign_complete(&wishes->run, &operands)) code = grade(wishes, &operands);
   arena_free(wishes->run.arena);
   free(wishes);
@@ -154,8 +155,8 @@ static bool take_goal(const OptionUse *use) { return option_real(use, 0.001, 1, 
 
 #define FIELD(name) offsetof(GradeWishes, run.options.name)
 static const Option grade_options[] = {
-    {"structure", 0, "LIST", "what is struck ('redoubt list structures'; default unit.sp)", .take = option_text,
-     .offset = FIELD(structures)},
+    {"structure", 0, "LIST", "what is struck ('redoubt list structures'; default unit.sp); several: repeat it, or commas",
+     .take = option_list, .offset = FIELD(structures)},
     {"model", 0, "LIST", "how (default stuck0,stuck1)", .take = option_text, .offset = offsetof(GradeWishes, models)},
     {"faults", 0, "N", "how many faults for each model (default 1000), dealt evenly over the structures; all: every bit once",
      .take = option_faults, .offset = FIELD(faults), .least = 1, .most = 1000000000},

@@ -287,7 +287,8 @@ const Command command_list = {
              "  stats          what a run counts\n"
              "  power          what a run's energy is made of, and which statistics count it\n"
              "  traps          how a launch can end early\n"
-             "  study          what a study file may say\n",
+             "  study          what a study file may say\n"
+             "  shader         instructions of fragment programs (.fp)\n",
     .groups = {&group, &machine_group, &trait_group},
     .operand = "table",
     .wanted = "list what?",

@@ -61,11 +61,16 @@ bool option_text(const OptionUse *use) {
   return true;
 }
 
-bool option_words(const OptionUse *use) {
-  const char **words = option_field(use);
-  *words = *words == NULL ? use->text : arena_format(use->arena, "%s %s", *words, use->text);
+// What is empty is mostly a variable of a shell that nobody set.
+static bool add_to(const OptionUse *use, const char *between, const char *if_empty) {
+  const char **list = option_field(use);
+  if (use->text[strspn(use->text, " ")] == '\0') return option_wrong(use, "%s", if_empty);
+  *list = *list == NULL ? use->text : arena_format(use->arena, "%s%s%s", *list, between, use->text);
   return true;
 }
+
+bool option_words(const OptionUse *use) { return add_to(use, " ", "is empty; the word for none is none"); }
+bool option_list(const OptionUse *use) { return add_to(use, ",", "is empty; name at least one"); }
 
 static bool take_whole(const OptionUse *use, uint64_t most, uint64_t *value) {
   const char *text = use->text;
@@ -84,6 +89,19 @@ bool option_u32(const OptionUse *use) {
   uint64_t value;
   if (!take_whole(use, min_u64(use->option->most, UINT32_MAX), &value)) return false;
   *(uint32_t *)option_field(use) = (uint32_t)value;
+  return true;
+}
+
+bool pair_parse(const char *text, char between, uint32_t pair[2]) {
+  const char ends[2] = {between, '\0'};
+  for (int i = 0; i < 2; i++) {
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != ends[i] || errno != 0 || value > UINT32_MAX) return false;
+    pair[i] = (uint32_t)value;
+    text = end + 1;
+  }
   return true;
 }
 

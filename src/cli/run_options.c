@@ -174,10 +174,9 @@ static bool take_trace_every(const OptionUse *use) {
 
 static bool take_domain(const OptionUse *use) {
   ShaderWishes *shader = option_field(use);
-  int length = 0;
-  bool good = sscanf(use->text, "%ux%u%n", &shader->domain[0], &shader->domain[1], &length) == 2 && use->text[length] == '\0';
+  bool good = pair_parse(use->text, 'x', shader->domain);
   shader->given = true;
-  return (good && shader->domain[0] > 0 && shader->domain[1] > 0) || option_wrong(use, "is written WxH, as 128x128");
+  return (good && shader->domain[0] > 0 && shader->domain[1] > 0) || option_wrong(use, "is written WxH, as 128x128, each from 1 to 4096");
 }
 
 static bool take_texture(const OptionUse *use) {

@@ -61,24 +61,25 @@ static void fill_random(float *texels, uint64_t count, uint64_t seed) {
 
 // "0=random:64x64", "1=zeros:8x8", "2=picture.png"
 static bool parse_texture(ShaderCall *call, const RunOptions *options, const char *text, Arena *arena, Diags *diags) {
-  unsigned number, width, height;
-  int length = 0;
-  const char *rest = text;
-  if (sscanf(text, "%u=%n", &number, &length) != 1 || length == 0 || number >= SHADER_TEXTURES)
+  char *rest;
+  unsigned long long number = strtoull(text, &rest, 10); // too large a number stays too large
+  if (text[0] < '0' || text[0] > '9' || *rest != '=' || number >= SHADER_TEXTURES)
     return diags_add(diags, NULL, 0, 0,
                      "--texture %s: write NUMBER=random:WxH, NUMBER=zeros:WxH or NUMBER=FILE.png; NUMBER is from 0 to %d", text,
                      SHADER_TEXTURES - 1);
-  rest += length;
+  rest++;
   ShaderTexels *texture = &call->texture[number];
-  bool is_random = sscanf(rest, "random:%ux%u%n", &width, &height, &length) == 2 && rest[length] == '\0';
-  bool is_zero = !is_random && sscanf(rest, "zeros:%ux%u%n", &width, &height, &length) == 2 && rest[length] == '\0';
+  bool is_random = strncmp(rest, "random:", 7) == 0, is_zero = strncmp(rest, "zeros:", 6) == 0;
   if (!is_random && !is_zero) return png_read(rest, arena, FRAGMENT_MOST_EDGE, &texture->pixels, &texture->width, &texture->height, diags);
-  if (width == 0 || height == 0 || width > FRAGMENT_MOST_EDGE || height > FRAGMENT_MOST_EDGE)
-    return diags_add(diags, NULL, 0, 0, "--texture %s: edges are from 1 to %d texels", text, FRAGMENT_MOST_EDGE);
-  texture->width = width;
-  texture->height = height;
-  texture->pixels = ARENA_ARRAY(arena, float, (size_t)width *height * 4);
-  if (is_random) fill_random(texture->pixels, (uint64_t)width * height * 4, options->seed + number);
+  uint32_t edges[2];
+  bool good = pair_parse(strchr(rest, ':') + 1, 'x', edges);
+  if (!good || edges[0] == 0 || edges[1] == 0 || edges[0] > FRAGMENT_MOST_EDGE || edges[1] > FRAGMENT_MOST_EDGE)
+    return diags_add(diags, NULL, 0, 0, "--texture %s: edges are written WxH, each from 1 to %d texels", text, FRAGMENT_MOST_EDGE);
+  texture->width = edges[0];
+  texture->height = edges[1];
+  uint64_t texels = (uint64_t)edges[0] * edges[1];
+  texture->pixels = ARENA_ARRAY(arena, float, texels * 4);
+  if (is_random) fill_random(texture->pixels, texels * 4, options->seed + number);
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/cluster.h"
 #include "cli/cores.h"
+#include "cli/energy.h"
 #include "cli/interrupt.h"
 #include "cli/out_file.h"
 #include "cli/progress.h"
@@ -144,6 +145,16 @@ static bool is_for_results(const char *folder, Arena *arena, Diags *diags) {
   return diags_add(diags, folder, 0, 0, "is there and holds no results of a study: name another folder with -o");
 }
 
+// Names of what a run tells as numbers, NULL after the last.
+static const char *const *run_columns(Arena *arena) {
+  const char **names = ARENA_ARRAY(arena, const char *, STAT_COUNT + ENERGY_FIGURES + 2);
+  uint32_t count = 0;
+  for (int i = 0; i < STAT_COUNT; i++) names[count++] = stat_info[i].name;
+  for (int i = 0; i < ENERGY_FIGURES; i++) names[count++] = energy_figure_name[i];
+  names[count] = "host_seconds";
+  return names;
+}
+
 // *is_judged: all cells are done, and the outcome says what was found.
 static int run_cells(const StudyWishes *wishes, const StudyFile *study, const StudyCells *cells, StudyOutcome *outcome, bool *is_judged,
                      Diags *diags) {
@@ -197,6 +208,7 @@ static int study_of(const StudyFile *study, StudyWishes *wishes, StudyOutcome *o
   note_command(study, wishes);
   *is_judged = false;
   if (!study_cells(study, &choice, arena, cells, diags)) return message_diags(diags);
+  if (!study_check(study, cells, run_columns(arena), diags)) return message_diags(diags);
   if (wishes->list) list_cells(wishes, study, cells);
   return wishes->list ? EXIT_OK : run_cells(wishes, study, cells, outcome, is_judged, diags);
 }
@@ -320,8 +332,10 @@ static int run_reproduce(int argc, char **argv) { return argc < 2 ? list_studies
 
 static bool take_shard(const OptionUse *use) {
   CellWishes *cells = option_field(use);
-  int length = 0;
-  bool good = sscanf(use->text, "%u/%u%n", &cells->shard, &cells->shards, &length) == 2 && use->text[length] == '\0';
+  uint32_t pair[2] = {0};
+  bool good = pair_parse(use->text, '/', pair);
+  cells->shard = pair[0];
+  cells->shards = pair[1];
   return (good && cells->shard < cells->shards) || option_wrong(use, "is written I/N, I from 0 and below N");
 }
 

@@ -77,7 +77,7 @@ static void test_help(void **state) {
 // ---- Parsing ---------------------------------------------------------------------------------------
 
 typedef struct Wishes {
-  const char *text, *words;
+  const char *text, *words, *list;
   uint32_t small;
   uint64_t large;
   bool on, off;
@@ -86,6 +86,7 @@ typedef struct Wishes {
 static const Option rows[] = {
     {"text", 't', "TEXT", "a text", .take = option_text, .offset = offsetof(Wishes, text), .may_lack = true},
     {"word", 'w', "WORD", "a word", .take = option_words, .offset = offsetof(Wishes, words)},
+    {"list", 0, "LIST", "names", .take = option_list, .offset = offsetof(Wishes, list)},
     {"small", 's', "N", "a number", .take = option_u32, .offset = offsetof(Wishes, small), .least = 1, .most = UINT64_MAX},
     {"large", 0, "N", "a number", .take = option_u64, .offset = offsetof(Wishes, large), .most = UINT64_MAX},
     {"on", 0, NULL, "a flag", .take = option_flag, .offset = offsetof(Wishes, on)},
@@ -109,9 +110,10 @@ static void test_values(void **state) {
   Wishes wishes;
   Operands operands;
   Arena *arena = arena_new();
-  assert_true(parse(&wishes, &operands, arena, "one --text=a=b -w x --word=y -s7 two --large 0xff --on --off"));
+  assert_true(parse(&wishes, &operands, arena, "one --text=a=b -w x --word=y --list=a,b --list c -s7 two --large 0xff --on --off"));
   assert_string_equal(wishes.text, "a=b");
   assert_string_equal(wishes.words, "x y");
+  assert_string_equal(wishes.list, "a,b,c");
   assert_int_equal(wishes.small, 7);
   assert_int_equal(wishes.large, 255);
   assert_true(wishes.on && !wishes.off);
@@ -122,6 +124,17 @@ static void test_values(void **state) {
   assert_true(parse(&wishes, &operands, arena, "--large 18446744073709551615"));
   assert_true(wishes.large == UINT64_MAX);
   arena_free(arena);
+}
+
+static void test_pairs(void **state) {
+  (void)state;
+  static const char *const wrong[] = {
+      "", "1", "1x", "x1", "-1x1", "+1x1", " 1x1", "1x 1", "1x1x", "1X1", "4294967296x1", "1x4294967297", "99999999999999999999x1"};
+  uint32_t pair[2];
+  assert_true(pair_parse("4294967295x16", 'x', pair));
+  assert_int_equal(pair[0], UINT32_MAX);
+  assert_int_equal(pair[1], 16);
+  for (uint32_t i = 0; i < COUNT_OF(wrong); i++) assert_false(pair_parse(wrong[i], 'x', pair));
 }
 
 static void test_application(void **state) {
@@ -140,8 +153,18 @@ static void test_application(void **state) {
 
 static void test_refused(void **state) {
   (void)state;
-  static const char *const lines[] = {"--small 0", "--small 4294967296", "--small -1", "--small 1x", "--large 18446744073709551616",
-                                      "--large",   "--nowhere",          "-x",         "--on=1",     "a b c"};
+  static const char *const lines[] = {"--small 0",
+                                      "--small 4294967296",
+                                      "--small -1",
+                                      "--small 1x",
+                                      "--large 18446744073709551616",
+                                      "--large",
+                                      "--nowhere",
+                                      "-x",
+                                      "--on=1",
+                                      "a b c",
+                                      "--word=",
+                                      "--list="};
   Wishes wishes;
   Operands operands;
   Arena *arena = arena_new();
@@ -156,8 +179,8 @@ static void test_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rows),   cmocka_unit_test(test_commands),    cmocka_unit_test(test_help),
-      cmocka_unit_test(test_values), cmocka_unit_test(test_application), cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_rows),        cmocka_unit_test(test_commands), cmocka_unit_test(test_help),  cmocka_unit_test(test_values),
+      cmocka_unit_test(test_application), cmocka_unit_test(test_refused),  cmocka_unit_test(test_pairs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,8 +120,9 @@ typedef struct Reading {
   Spec *spec;
   Diags *diags;
   const char *file;
-  const char *text, *next; // next line to hand to inih
-  int line;                // of the line handed out last
+  const char *text, *next;          // next line to hand to inih
+  int line;                         // of the line handed out last
+  int set_in[COUNT_OF(param_info)]; // lines that set a parameter; 0: none
 } Reading;
 
 static char *next_line(char *line, int size, void *stream) {
@@ -145,6 +146,15 @@ static void cut_comment(char *value) {
   value[end] = '\0';
 }
 
+// Of two values for one parameter, nobody knows which was meant.
+static void note_line(Reading *reading, const char *key) {
+  uint32_t param = 0;
+  while (strcmp(param_info[param].key, key) != 0) param++;
+  int *line = &reading->set_in[param];
+  if (*line != 0) diags_add(reading->diags, reading->file, reading->line, 0, "%s is set already, in line %d", key, *line);
+  *line = reading->line;
+}
+
 static int on_value(void *context, const char *section, const char *name, const char *value) {
   Reading *reading = context;
   char key[256], cleaned[256];
@@ -158,7 +168,8 @@ static int on_value(void *context, const char *section, const char *name, const 
   memcpy(key + section_length + 1, name, name_length + 1);
   memcpy(cleaned, value, value_length + 1);
   cut_comment(cleaned);
-  spec_set(reading->spec, section_length == 0 ? key + 1 : key, cleaned, reading->file, reading->line, reading->diags);
+  const char *full = section_length == 0 ? key + 1 : key;
+  if (spec_set(reading->spec, full, cleaned, reading->file, reading->line, reading->diags)) note_line(reading, full);
   return 1; // go on: every wrong line is reported
 }
 
@@ -248,7 +259,7 @@ static bool check_relations(const Spec *spec, const char *file, Diags *diags) {
 bool spec_check(const Spec *spec, const char *file, Diags *diags) { return check_relations(spec, file, diags); }
 
 static bool read_text(Spec *spec, const char *file, const char *text, Diags *diags) {
-  Reading reading = {spec, diags, file, text, text, 0};
+  Reading reading = {.spec = spec, .diags = diags, .file = file, .text = text, .next = text};
   uint32_t before = diags->count;
   int bad_line = ini_parse_stream(next_line, &reading, on_value, &reading);
   if (bad_line > 0) diags_add(diags, file, bad_line, 0, "not a [section], key = value or # comment");

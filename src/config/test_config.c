@@ -79,7 +79,7 @@ static void files_report_every_wrong_line(void **state) {
   char path[] = "test_config_XXXXXX.ini";
   int descriptor = mkstemps(path, 4);
   assert_true(descriptor >= 0);
-  static const char text[] = "# a machine\n[sm]\ncount = 4 # four\nblocks = 0\n[block]\nthread = 5\nnonsense\n";
+  static const char text[] = "# a machine\n[sm]\ncount = 4 # four\nblocks = 0\n[block]\nthread = 5\nnonsense\n[sm]\ncount = 4\n";
   assert_int_equal(write(descriptor, text, sizeof text - 1), sizeof text - 1);
   close(descriptor);
   Arena *arena = arena_new();
@@ -88,12 +88,14 @@ static void files_report_every_wrong_line(void **state) {
   assert_false(spec_load(&spec, arena, path, &diags));
   unlink(path);
   assert_int_equal(spec.sm_count, 4);
-  assert_int_equal(diags.count, 3);
+  assert_int_equal(diags.count, 4);
   assert_int_equal(diags.items[0].line, 4);
   assert_string_equal(diags.items[0].text, "sm.blocks = 0: must be 1 to 64 blocks");
   assert_int_equal(diags.items[1].line, 6);
   assert_string_equal(diags.items[1].text, "unknown parameter 'block.thread'; did you mean 'block.threads'?");
-  assert_int_equal(diags.items[2].line, 7);
+  assert_int_equal(diags.items[2].line, 9);
+  assert_string_equal(diags.items[2].text, "sm.count is set already, in line 3");
+  assert_int_equal(diags.items[3].line, 7); // what is no line at all is told last
   diags_free(&diags);
   arena_free(arena);
 }

@@ -277,6 +277,12 @@ static void add_listed(const char *name, uint64_t bits, uint64_t per_sm, const c
   text_add(out, " %-4s %-46s ", ecc, shape);
 }
 
+// What it belongs to, and what its bits mean; small machines say both in one.
+static void add_meaning(const Region *region, Text *out) {
+  bool is_same = strcmp(region->title, region->meaning) == 0;
+  text_add(out, is_same ? "%s" : "%s: %s", region->title, region->meaning);
+}
+
 void regions_list(const RegionTable *table, Text *out) {
   uint64_t all = 0, all_per_sm = 0;
   text_add(out, "%-18s %12s %12s %-4s %-46s %s\n", "structure", "bits", "bits per SM", "ecc", "shape", "what");
@@ -285,7 +291,8 @@ void regions_list(const RegionTable *table, Text *out) {
     Text shape = {0};
     add_shape(region, &shape);
     add_listed(region->name, region_bits(region), bits_per_sm(region), (region->flags & REGION_TRACED) != 0 ? "ecc" : "", shape.at, out);
-    text_add(out, "%s: %s\n", region->title, region->meaning);
+    add_meaning(region, out);
+    text_add(out, "\n");
     text_free(&shape);
     all += region_is_on_chip(region) ? region_bits(region) : 0;
     all_per_sm += region_is_on_chip(region) ? bits_per_sm(region) : 0;
@@ -298,7 +305,9 @@ void regions_markdown(const RegionTable *table, Text *out) {
   text_add(out, "| structure | what | shape | bits | faults may strike | can carry ECC |\n|---|---|---|---|---|---|\n");
   for (uint32_t i = 0; i < table->count; i++) {
     const Region *region = &table->items[i];
-    text_add(out, "| `%s` | %s: %s | ", region->name, region->title, region->meaning);
+    text_add(out, "| `%s` | ", region->name);
+    add_meaning(region, out);
+    text_add(out, " | ");
     add_shape(region, out);
     text_add(out, " | %" PRIu64 " | %s | %s |\n", region_bits(region), (region->flags & REGION_INJECTABLE) != 0 ? "yes" : "no",
              (region->flags & REGION_TRACED) != 0 ? "yes" : "no");

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -92,4 +93,42 @@ bool kernels_launch(Kernels *kernels, const Cuda *cuda, const char *name, CudaGr
   void *kernel, *arguments[] = {argument};
   return load(kernels, cuda) && cuda->cudaLibraryGetKernel(&kernel, kernels->loaded, name) == 0 &&
          cuda->cudaLaunchKernel(kernel, grid, block, arguments, 0, stream) == 0;
+}
+
+// ---- Handles ---------------------------------------------------------------------------------------
+
+static pthread_mutex_t handles_lock = PTHREAD_MUTEX_INITIALIZER; // threads of a program make handles at the same time
+
+bool handles_add(Handles *handles, const void *handle) {
+  pthread_mutex_lock(&handles_lock);
+  if (handles->count == handles->room) {
+    size_t room = handles->room * 2 + 8;
+    const void **items = realloc(handles->items, room * sizeof *items);
+    if (items != NULL) handles->items = items, handles->room = room;
+  }
+  bool good = handles->count < handles->room;
+  if (good) handles->items[handles->count++] = handle;
+  pthread_mutex_unlock(&handles_lock);
+  return good;
+}
+
+// Its place; `count`: it is not there.
+static size_t place_of(const Handles *handles, const void *handle) {
+  size_t i = 0;
+  while (i < handles->count && handles->items[i] != handle) i++;
+  return i;
+}
+
+void handles_remove(Handles *handles, const void *handle) {
+  pthread_mutex_lock(&handles_lock);
+  size_t place = place_of(handles, handle);
+  if (place < handles->count) handles->items[place] = handles->items[--handles->count];
+  pthread_mutex_unlock(&handles_lock);
+}
+
+bool handles_have(const Handles *handles, const void *handle) {
+  pthread_mutex_lock(&handles_lock);
+  bool any = place_of(handles, handle) < handles->count;
+  pthread_mutex_unlock(&handles_lock);
+  return any;
 }

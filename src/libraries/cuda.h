@@ -45,6 +45,15 @@ typedef struct Kernels {
 // One launch with one argument, a struct. False: it failed.
 bool kernels_launch(Kernels *kernels, const Cuda *cuda, const char *name, CudaGrid grid, CudaGrid block, void *argument, void *stream);
 
+// Handles that live. A program may pass anything for one: what is not in the table is not looked at.
+typedef struct Handles {
+  const void **items;
+  size_t count, room;
+} Handles;
+bool handles_add(Handles *handles, const void *handle); // false: no memory
+void handles_remove(Handles *handles, const void *handle);
+bool handles_have(const Handles *handles, const void *handle);
+
 // One line on standard error, after "redoubt: ".
 void library_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -167,6 +167,11 @@ static bool on_attach(Hook *hook, HookLayout *layout, Diags *diags) {
   for (uint32_t tpc = 0; own->each && tpc < min_u32(own->tpcs, own->tpc_count); tpc++) {
     own->faulty |= UINT64_C(1) << (min_u32((tpc + 1) * own->tpc_sms, own->sms) - 1); // the last of each
   }
+  if (own->faulty == all && own->each && own->tpc_sms == 1)
+    return diags_add(
+        diags, NULL, 0, 0,
+        "hints: no healthy SM is left: one SM of every TPC is faulty, and TPCs of this machine have one SM each; give them more "
+        "with --set sm.per_tpc=2, or take --machine tesla-hints");
   if (own->faulty == all) return diags_add(diags, NULL, 0, 0, "hints: no healthy SM is left");
   memset(own->helpers, 0, sizeof own->helpers);
   for (uint32_t sm = 0; sm < HINT_MOST_SMS; sm++) own->partner[sm] = HINT_NO_SM;

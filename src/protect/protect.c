@@ -12,9 +12,10 @@ typedef struct Scheme {
 
 static const Scheme schemes[] = {
     {{"none", "none", "no protection", "nothing", ""}, none_new},
-    {{"null", "null[:plan,places]",
-      "a hook that is told what happens (with plan: where threads go; with places: what is taken and released) and changes nothing: what "
-      "hooks alone cost",
+    {{"null", "null[:plan,places,decisions]",
+      "a hook that is told what happens (with plan: where threads go; with places: what is taken and released; with decisions: what "
+      "control "
+      "logic decides by) and changes nothing: what hooks alone cost",
       "nothing", ""},
      null_new},
     {{"dmr", "dmr[:entries=N,shuffle=L]",

@@ -487,6 +487,9 @@ static void wrong_options_are_refused(void **state) {
   many.sms = 80;
   toy_refused(&none, &shape, "hints:faulty=3", "there is no SM 3; this machine has 2");
   toy_refused(&none, &shape, "hints:faulty=0+1", "no healthy SM is left");
+  HookShape single = shape;
+  single.tpc_sms = 1;
+  toy_refused(&none, &single, "hints", "no healthy SM is left: one SM of every TPC is faulty, and TPCs of this machine have one SM each");
   toy_refused(&none, &shape, "hints:faulty=1+", "faulty must be each, none, or numbers of SMs");
   toy_refused(&none, &shape, "hints:faulty=x", "faulty must be each, none, or numbers of SMs");
   toy_refused(&none, &shape, "hints:merge=both", "merge must be join or ask");

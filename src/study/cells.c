@@ -25,11 +25,12 @@ typedef struct Expansion {
   uint32_t sweep_count;
 } Expansion;
 
-static bool complain(const Expansion *at, const char *format, const char *what) {
+// Of what a key of the section says.
+static bool complain(const Expansion *at, const char *key, const char *format, const char *what) {
   char text[512];
   snprintf(text, sizeof text, format, what);
-  return diags_add(at->diags, at->study->path, at->plan.part->line, 0, "[%s %s]: %s", study_section_names[at->plan.part->section],
-                   at->plan.part->name, text);
+  return diags_add(at->diags, at->study->path, study_line(at->plan.part, key), 0, "[%s %s]: %s",
+                   study_section_names[at->plan.part->section], at->plan.part->name, text);
 }
 
 // ---- What the keys say ---------------------------------------------------------------------------------------
@@ -52,8 +53,8 @@ static bool read_plan(Expansion *at, const StudyPart *part, uint32_t depth, Plan
   const char *like = study_value(part, "like");
   if (like != NULL) {
     const StudyPart *other = study_part(at->study, part->section, like);
-    if (other == NULL) return complain(at, "there is no other of its kind named '%s'", like);
-    if (depth == MOST_LIKE) return complain(at, "'like = %s' leads back to itself, or through too many", like);
+    if (other == NULL) return complain(at, "like", "there is no other of its kind named '%s'", like);
+    if (depth == MOST_LIKE) return complain(at, "like", "'like = %s' leads back to itself, or through too many", like);
     if (!read_plan(at, other, depth + 1, plan)) return false;
     plan->part = part;
   }
@@ -69,7 +70,7 @@ static bool read_plan(Expansion *at, const StudyPart *part, uint32_t depth, Plan
 }
 
 // Words as a shell splits them, with single and double quotes but nothing else of a shell.
-static bool split(Expansion *at, const char *text, Words *words) {
+static bool split(Expansion *at, const char *key, const char *text, Words *words) {
   Arena *arena = at->cells->arena;
   for (const char *next = text; *(next += strspn(next, " \t")) != '\0';) {
     Text word = {0};
@@ -81,7 +82,7 @@ static bool split(Expansion *at, const char *text, Words *words) {
     }
     *VEC_PUSH(words, arena) = arena_copy_text(arena, word.length > 0 ? word.at : "", word.length);
     text_free(&word);
-    if (quote != '\0') return complain(at, "a quote is not closed: %s", text);
+    if (quote != '\0') return complain(at, key, "a quote is not closed: %s", text);
   }
   return true;
 }
@@ -93,13 +94,13 @@ static bool read_sweeps(Expansion *at) {
   for (const char *next = at->plan.sweep; next != NULL && *next != '\0';) {
     size_t length = strcspn(next, "|"), name_at = strspn(next, " "), name_length = strcspn(next + name_at, ": |");
     const char *colon = memchr(next, ':', length);
-    if (colon == NULL || name_length == 0) return complain(at, "a sweep is written NAME: VALUE VALUE ..., not '%s'", next);
-    if (at->sweep_count == STUDY_SWEEPS) return complain(at, "too many sweeps: %s", at->plan.sweep);
+    if (colon == NULL || name_length == 0) return complain(at, "sweep", "a sweep is written NAME: VALUE VALUE ..., not '%s'", next);
+    if (at->sweep_count == STUDY_SWEEPS) return complain(at, "sweep", "too many sweeps: %s", at->plan.sweep);
     Words *values = &at->values[at->sweep_count];
     *values = (Words){0};
     at->names[at->sweep_count++] = arena_copy_text(arena, next + name_at, name_length);
-    if (!split(at, arena_copy_text(arena, colon + 1, (size_t)(next + length - colon - 1)), values)) return false;
-    if (values->count == 0) return complain(at, "the sweep of '%s' has no values", at->names[at->sweep_count - 1]);
+    if (!split(at, "sweep", arena_copy_text(arena, colon + 1, (size_t)(next + length - colon - 1)), values)) return false;
+    if (values->count == 0) return complain(at, "sweep", "the sweep of '%s' has no values", at->names[at->sweep_count - 1]);
     next += length + (next[length] == '|');
   }
   return true;
@@ -118,8 +119,8 @@ static const char *from_study(const Expansion *at, const char *name) {
 
 static bool read_targets(Expansion *at, Words *targets) {
   Words named = {0};
-  if (at->plan.targets == NULL) return complain(at, "lacks '%s'", "targets");
-  if (!split(at, at->plan.targets, &named)) return false;
+  if (at->plan.targets == NULL) return complain(at, "targets", "lacks '%s'", "targets");
+  if (!split(at, "targets", at->plan.targets, &named)) return false;
   for (uint32_t i = 0; i < named.count; i++) {
     const char *name = named.items[i];
     if (name[0] != '@') {
@@ -127,10 +128,10 @@ static bool read_targets(Expansion *at, Words *targets) {
       continue;
     }
     const char *const *members = at->choice->set(name, at->cells->arena);
-    if (members == NULL) return complain(at, "no set '%s'; 'redoubt list workloads' names them", name);
+    if (members == NULL) return complain(at, "targets", "no set '%s'; 'redoubt list workloads' names them", name);
     for (; *members != NULL; members++) *VEC_PUSH(targets, at->cells->arena) = *members;
   }
-  return named.count > 0 || complain(at, "lacks '%s'", "targets");
+  return named.count > 0 || complain(at, "targets", "lacks '%s'", "targets");
 }
 
 // ---- Cells -----------------------------------------------------------------------------------------------------
@@ -149,7 +150,7 @@ static const char *substitute(Expansion *at, const StudyCell *cell, const char *
       if (strlen(cell->sweeps[i].name) == length && strncmp(cell->sweeps[i].name, next + 2, length) == 0) value = cell->sweeps[i].value;
     }
     good = value != NULL && next[2 + length] == '}';
-    if (!good) complain(at, "no sweep for '%s'", next);
+    if (!good) complain(at, "options", "no sweep for '%s'", next);
     if (good) text_add_bytes(&text, value, strlen(value));
     word = next + 2 + length + (next[2 + length] == '}');
   }
@@ -192,17 +193,33 @@ static bool add_sweeps(Expansion *at, StudyCell *cell, const char *names, const 
     size_t name = strcspn(names, ",");
     more = names[name] == ',';
     size_t value = more ? strcspn(values, ",") : strlen(values);
-    if (cell->sweep_count == STUDY_SWEEPS) return complain(at, "too many sweeps: %s", at->plan.sweep);
+    if (cell->sweep_count == STUDY_SWEEPS) return complain(at, "sweep", "too many sweeps: %s", at->plan.sweep);
     cell->sweeps[cell->sweep_count++] = (StudySweep){arena_copy_text(arena, names, name), arena_copy_text(arena, values, value)};
-    if (more && values[value] != ',') return complain(at, "a value for each of several names that go together: %s", at->plan.sweep);
+    if (more && values[value] != ',')
+      return complain(at, "sweep", "a value for each of several names that go together: %s", at->plan.sweep);
     names += name + more;
     values += value + more;
   }
   return true;
 }
 
+// The first columns of a result say what the keys say. An option that says something else would make them lie.
+static bool is_key(Expansion *at, const char *word) {
+  static const struct {
+    const char *option, *key;
+    size_t shortest; // as the command line still understands it: --mac
+  } known[] = {{"--machine", "machines", 5}, {"--size", "size", 4}, {"--faults", "faults", 8}};
+  size_t length = strcspn(word, "=");
+  for (size_t i = 0; i < COUNT_OF(known); i++) {
+    if (length < known[i].shortest || length > strlen(known[i].option) || strncmp(word, known[i].option, length) != 0) continue;
+    const char *text = arena_format(at->cells->arena, "'%s' in 'options': write it as the key '%s'", word, known[i].key);
+    return !complain(at, "options", "%s", text);
+  }
+  return false;
+}
+
 static bool add_cell(Expansion *at, const char *target, const char *machine, const uint32_t *chosen) {
-  if (at->cells->items.count == STUDY_CELLS) return complain(at, "the study has more than 100000 cells%s", "");
+  if (at->cells->items.count == STUDY_CELLS) return complain(at, "sweep", "the study has more than 100000 cells%s", "");
   StudyCell *cell = VEC_PUSH(&at->cells->items, at->cells->arena);
   *cell = (StudyCell){.part = at->plan.part, .target = target, .machine = machine, .size = at->plan.size != NULL ? at->plan.size : ""};
   cell->may_fail = at->plan.may_fail != NULL && strcmp(at->plan.may_fail, "yes") == 0;
@@ -216,10 +233,10 @@ static bool add_cell(Expansion *at, const char *target, const char *machine, con
   if (at->plan.size != NULL) add_word(at, cell, "--size"), add_word(at, cell, at->plan.size);
   if (at->plan.faults != NULL) add_word(at, cell, "--faults"), add_word(at, cell, at->plan.faults);
   Words options = {0};
-  if (!split(at, at->plan.options, &options)) return false;
+  if (!split(at, "options", at->plan.options, &options)) return false;
   for (uint32_t i = 0; i < options.count; i++) {
     const char *word = substitute(at, cell, options.items[i]);
-    if (word == NULL) return false;
+    if (word == NULL || is_key(at, word)) return false;
     add_word(at, cell, word);
   }
   finish_cell(at, cell);
@@ -240,8 +257,8 @@ static bool expand(Expansion *at, const StudyPart *part) {
   at->plan = (Plan){.part = part};
   Words targets = {0}, machines = {0};
   if (!read_plan(at, part, 0, &at->plan) || !read_targets(at, &targets) || !read_sweeps(at)) return false;
-  if (at->plan.machines == NULL) return complain(at, "lacks '%s'", "machines");
-  if (!split(at, at->plan.machines, &machines)) return false;
+  if (at->plan.machines == NULL) return complain(at, "machines", "lacks '%s'", "machines");
+  if (!split(at, "machines", at->plan.machines, &machines)) return false;
   for (uint32_t t = 0; t < targets.count; t++) {
     for (uint32_t m = 0; m < machines.count; m++) {
       if (!add_swept(at, targets.items[t], from_study(at, machines.items[m]))) return false;

@@ -17,6 +17,9 @@ typedef struct Reading {
   StudyFile *study;
   const char *path, *next; // next line to hand to inih
   int line;
+  int header;       // line of the last [section]
+  int refused;      // the header of a section that was refused: said once
+  bool is_indented; // the line goes on with the value before it
   Diags *diags;
 } Reading;
 
@@ -35,12 +38,12 @@ static bool find_section(Reading *at, const char *text, StudySection *section, c
     *name = text[length] == ' ' ? text + length + 1 : "";
     if (i == SECTION_STUDY && **name == '\0') return true;
     if (i != SECTION_STUDY && is_name(*name)) return true;
-    return diags_add(at->diags, at->path, at->line, 0,
+    return diags_add(at->diags, at->path, at->header, 0,
                      i == SECTION_STUDY ? "[study] takes no name"
                                         : "[%s NAME] wants a name of letters, digits, '_' and '.' that does not begin with a digit",
                      text);
   }
-  return diags_add(at->diags, at->path, at->line, 0, "no section [%s]; there are study, run, campaign, measure, claim, table and chart",
+  return diags_add(at->diags, at->path, at->header, 0, "no section [%s]; there are study, run, campaign, measure, claim, table and chart",
                    text);
 }
 
@@ -61,19 +64,25 @@ static StudyPart *part_of(Reading *at, const char *text) {
   StudyFile *study = at->study;
   StudySection section = SECTION_STUDY;
   const char *name = "";
+  if (at->refused == at->header) return NULL;
+  at->refused = at->header; // until it proves good
   if (!find_section(at, text, &section, &name)) return NULL;
   StudyPart *last = study->parts.count > 0 ? &study->parts.items[study->parts.count - 1] : NULL;
-  if (last != NULL && last->section == section && strcmp(last->name, name) == 0) return last;
+  bool goes_on = last != NULL && last->line == at->header;
+  at->refused = 0;
+  if (goes_on) return last;
   for (uint32_t i = 0; i < study->parts.count; i++) {
     const StudyPart *other = &study->parts.items[i];
     bool same = makes_table(other->section) == makes_table(section);
     if (!same || strcmp(other->name, name) != 0) continue;
-    diags_add(at->diags, at->path, at->line, 0, "[%s] has the name of [%s %s] in line %d", text, study_section_names[other->section], name,
+    at->refused = at->header;
+    diags_add(at->diags, at->path, at->header, 0,
+              other->section == section ? "[%s] is there already, in line %d" : "[%s] has a name that is taken in line %d", text,
               other->line);
     return NULL;
   }
   StudyPart *part = VEC_PUSH(&study->parts, study->arena);
-  *part = (StudyPart){.section = section, .name = arena_copy_text(study->arena, name, strlen(name)), .line = at->line};
+  *part = (StudyPart){.section = section, .name = arena_copy_text(study->arena, name, strlen(name)), .line = at->header};
   return part;
 }
 
@@ -94,14 +103,18 @@ static const StudyKey *find_key(Reading *at, const StudyPart *part, const char *
 }
 
 // inih tells a value that goes on in further, indented lines piece by piece under the same name.
-static void add_value(StudyFile *study, StudyPart *part, const StudyValue *value) {
+static void add_value(Reading *at, StudyPart *part, const StudyValue *value) {
+  Arena *arena = at->study->arena;
   for (uint32_t i = 0; i < part->values.count; i++) {
     StudyValue *known = &part->values.items[i];
     if (known->key != value->key || known->is_quick != value->is_quick) continue;
-    known->text = arena_format(study->arena, "%s %s", known->text, value->text);
+    if (at->is_indented && i + 1 == part->values.count) known->text = arena_format(arena, "%s %s", known->text, value->text);
+    else
+      diags_add(at->diags, at->path, at->line, 0, "'%s%s' is there already, in line %d", value->is_quick ? "quick." : "", value->key->name,
+                known->line);
     return;
   }
-  *VEC_PUSH(&part->values, study->arena) = *value;
+  *VEC_PUSH(&part->values, arena) = *value;
 }
 
 static int on_value(void *context, const char *section, const char *name, const char *text) {
@@ -110,8 +123,7 @@ static int on_value(void *context, const char *section, const char *name, const 
   if (part == NULL) return 1;
   bool is_quick = strncmp(name, "quick.", 6) == 0;
   const StudyKey *key = find_key(at, part, is_quick ? name + 6 : name);
-  if (key != NULL)
-    add_value(at->study, part, &(StudyValue){key, arena_copy_text(at->study->arena, text, strlen(text)), is_quick, at->line});
+  if (key != NULL) add_value(at, part, &(StudyValue){key, arena_copy_text(at->study->arena, text, strlen(text)), is_quick, at->line});
   return 1;
 }
 
@@ -126,6 +138,12 @@ static const StudyValue *find_value(const StudyPart *part, const char *key, bool
 const char *study_value(const StudyPart *part, const char *key) {
   const StudyValue *value = find_value(part, key, false);
   return value != NULL ? value->text : NULL;
+}
+
+int study_line(const StudyPart *part, const char *key) {
+  const StudyValue *value = find_value(part, key, false);
+  if (value == NULL) value = find_value(part, key, true);
+  return value != NULL ? value->line : part->line;
 }
 
 // ---- Checks ------------------------------------------------------------------------------------------------
@@ -153,11 +171,26 @@ static bool check_study(StudyFile *study, Diags *diags) {
   study->confidence = confidence != NULL ? strtod(confidence, &end) : 0.95;
   bool is_number = confidence == NULL || (*confidence != '\0' && *end == '\0');
   if (!is_number || !(study->confidence >= 0.5 && study->confidence < 1))
-    good = diags_add(diags, study->path, study->parts.items[0].line, 0, "confidence '%s' is not a number from 0.5 to below 1", confidence);
+    good = diags_add(diags, study->path, study_line(&study->parts.items[0], "confidence"), 0,
+                     "confidence '%s' is not a number from 0.5 to below 1", confidence);
   return good;
 }
 
 // ---- Reading -----------------------------------------------------------------------------------------------
+
+// inih takes " ;" for the beginning of a comment and would drop all that follows, such as the rest of an SQL text.
+static void look_at_line(Reading *at, const char *line) {
+  const char *start = line + strspn(line, " \t");
+  if (*start == '#' || *start == ';') return;
+  at->is_indented = start > line;
+  if (*line == '[') at->header = at->line;
+  for (const char *mark = start; (mark = strchr(mark, ';')) != NULL; mark++) {
+    if (mark[-1] != ' ' && mark[-1] != '\t') continue;
+    diags_add(at->diags, at->path, at->line, 0,
+              "what follows ' ;' would be ignored: leave the ';' out, and write comments in lines of their own");
+    return;
+  }
+}
 
 // Lines are handed over one at a time, so that their number is known; '#' begins a comment at the start of a line.
 static char *next_line(char *line, int size, void *context) {
@@ -172,6 +205,7 @@ static char *next_line(char *line, int size, void *context) {
   line[kept + 1] = '\0';
   at->next += length + (at->next[length] == '\n');
   at->line++;
+  look_at_line(at, line);
   return line;
 }
 

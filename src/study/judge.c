@@ -2,16 +2,41 @@
 #include "study/study.h"
 
 #include <math.h>
+#include <stdio.h>
 
-static bool wrong(const StudyFile *study, const StudyPart *part, const char *what, const char *text, Diags *diags) {
-  return diags_add(diags, study->path, part->line, 0, "[%s %s]: %s%s%s%s", study_section_names[part->section], part->name, what,
+// Of what a key of the part says.
+static bool wrong(const StudyFile *study, const StudyPart *part, const char *key, const char *what, const char *text, Diags *diags) {
+  return diags_add(diags, study->path, study_line(part, key), 0, "[%s %s]: %s%s%s%s", study_section_names[part->section], part->name, what,
                    text != NULL ? " '" : "", text != NULL ? text : "", text != NULL ? "'" : "");
 }
 
-static double number_at(const StudyTable *table, uint32_t row, uint32_t column, double otherwise) {
-  if (column == UINT32_MAX) return otherwise;
-  const StudyDatum *datum = &table->rows.items[row][column];
-  return datum->kind == DATUM_NUMBER ? datum->number : otherwise;
+// `value`, `low` or `high` of a row. Where there is none: `otherwise`. False: it is a text.
+static bool number_at(const StudyFile *study, const StudyJudged *judged, uint32_t row, const char *name, double otherwise, double *number,
+                      Diags *diags) {
+  uint32_t column = study_column(&judged->table, name);
+  const StudyDatum *datum = column != UINT32_MAX ? &judged->table.rows.items[row][column] : NULL;
+  *number = datum != NULL && datum->kind == DATUM_NUMBER ? datum->number : otherwise;
+  if (datum == NULL || datum->kind != DATUM_TEXT || *datum->text == '\0') return true;
+  char what[64];
+  snprintf(what, sizeof what, "`%s` of row %u is no number, but", name, row + 1);
+  return wrong(study, judged->part, "sql", what, datum->text, diags);
+}
+
+static bool ours_of(const StudyFile *study, const StudyJudged *judged, uint32_t row, Ours *ours, Diags *diags) {
+  if (!number_at(study, judged, row, "value", NAN, &ours->value, diags) ||
+      !number_at(study, judged, row, "low", ours->value, &ours->low, diags) ||
+      !number_at(study, judged, row, "high", ours->value, &ours->high, diags))
+    return false;
+  if (!(ours->low > ours->high)) return true;
+  char what[96];
+  snprintf(what, sizeof what, "`low` of row %u is %.6g, above `high`, which is %.6g", row + 1, ours->low, ours->high);
+  return wrong(study, judged->part, "sql", what, NULL, diags);
+}
+
+static bool read_published(const StudyFile *study, const StudyPart *part, const char *key, const char *text, Published *published,
+                           Diags *diags) {
+  return published_parse(text, published) ||
+         wrong(study, part, key, "a published number is written 1.5, <1.5, >=0.5 or 1.1..1.2, not", text, diags);
 }
 
 // The published number of a row: its own, or the claim's. False: wrongly written. *is_trend: there is none.
@@ -22,18 +47,14 @@ static bool published_of(const StudyFile *study, const StudyJudged *judged, uint
   if (column != UINT32_MAX)
     text = judged->table.rows.items[row][column].kind == DATUM_NOTHING ? NULL : judged->table.rows.items[row][column].text;
   *is_trend = text == NULL && column == UINT32_MAX;
-  if (text == NULL) return true;
-  return published_parse(text, published) ||
-         wrong(study, judged->part, "a published number is written 1.5, <1.5, >=0.5 or 1.1..1.2, not", text, diags);
+  return text == NULL || read_published(study, judged->part, column != UINT32_MAX ? "sql" : "published", text, published, diags);
 }
 
 static bool judge_row(const StudyFile *study, StudyJudged *judged, uint32_t row, Tolerance tolerance, Diags *diags) {
-  const StudyTable *table = &judged->table;
-  double value = number_at(table, row, study_column(table, "value"), NAN);
-  Ours ours = {value, number_at(table, row, study_column(table, "low"), value), number_at(table, row, study_column(table, "high"), value)};
+  Ours ours;
   Published published = {.low = NAN, .high = NAN};
   bool is_trend;
-  if (!published_of(study, judged, row, &published, &is_trend, diags)) return false;
+  if (!ours_of(study, judged, row, &ours, diags) || !published_of(study, judged, row, &published, &is_trend, diags)) return false;
   if (is_trend) judged->rows[row] = finding_of_trend(&ours);
   else judged->rows[row] = isnan(published.low) ? FINDING_CANNOT : finding_of_figure(&ours, &published, tolerance);
   return true;
@@ -57,16 +78,24 @@ static Finding finding_of_kinds(const StudyJudged *judged, uint32_t column, Aren
   return finding_of_all(kinds, count);
 }
 
+// The table of a claim, which has a column `value`.
+static bool claim_table(const StudyFile *study, const StudyPart *part, StudyResults *results, Arena *arena, StudyTable *table,
+                        Tolerance *tolerance, Diags *diags) {
+  const char *text = study_value(part, "tolerance");
+  *tolerance = (Tolerance){0};
+  if (text != NULL && !tolerance_parse(text, tolerance))
+    return wrong(study, part, "tolerance", "a tolerance is written 0.05 or 5%, not", text, diags);
+  if (!study_query(results, part, arena, table, diags)) return false;
+  return study_column(table, "value") != UINT32_MAX || wrong(study, part, "sql", "'sql' gives no column 'value'", NULL, diags);
+}
+
 static bool judge_claim(const StudyFile *study, const StudyPart *part, StudyResults *results, Arena *arena, StudyJudged *judged,
                         Diags *diags) {
   *judged = (StudyJudged){.part = part, .reason = study_value(part, "cannot"), .finding = FINDING_CANNOT};
   if (judged->reason != NULL) return true;
   judged->reason = study_value(part, "fitted");
-  Tolerance tolerance = {0};
-  const char *text = study_value(part, "tolerance");
-  if (text != NULL && !tolerance_parse(text, &tolerance)) return wrong(study, part, "a tolerance is written 0.05 or 5%, not", text, diags);
-  if (!study_query(results, part, arena, &judged->table, diags)) return false;
-  if (study_column(&judged->table, "value") == UINT32_MAX) return wrong(study, part, "'sql' gives no column 'value'", NULL, diags);
+  Tolerance tolerance;
+  if (!claim_table(study, part, results, arena, &judged->table, &tolerance, diags)) return false;
   uint32_t count = judged->table.rows.count;
   judged->rows = ARENA_ARRAY(arena, Finding, count + 1);
   for (uint32_t i = 0; i < count; i++) {
@@ -83,10 +112,11 @@ static bool check_chart(const StudyFile *study, const StudyShown *chart, Diags *
   const char *kind = study_value(chart->part, "kind");
   bool known = false;
   for (size_t i = 0; i < COUNT_OF(kinds); i++) known = known || strcmp(kinds[i], kind) == 0;
-  if (!known) return wrong(study, chart->part, "a chart's kind is bars, lines, stack or heat, not", kind, diags);
+  if (!known) return wrong(study, chart->part, "kind", "a chart's kind is bars, lines, stack or heat, not", kind, diags);
   const char *const wanted[] = {"x", strcmp(kind, "heat") == 0 ? "y" : "series", "value"};
   for (size_t i = 0; i < COUNT_OF(wanted); i++) {
-    if (study_column(&chart->table, wanted[i]) == UINT32_MAX) return wrong(study, chart->part, "'sql' gives no column", wanted[i], diags);
+    if (study_column(&chart->table, wanted[i]) == UINT32_MAX)
+      return wrong(study, chart->part, "sql", "'sql' gives no column", wanted[i], diags);
   }
   return true;
 }
@@ -104,5 +134,33 @@ bool study_judge_all(const StudyFile *study, const StudyCells *cells, bool quick
     good = study_query(results, part, arena, &shown->table, diags) &&
            (part->section == SECTION_TABLE || check_chart(study, shown, diags)) && good;
   }
+  return good;
+}
+
+static bool check_claim(const StudyFile *study, const StudyPart *part, StudyResults *results, Arena *arena, Diags *diags) {
+  const char *text = study_value(part, "published");
+  Published published;
+  Tolerance tolerance;
+  StudyTable table;
+  if (study_value(part, "cannot") != NULL) return true;
+  if (text != NULL && !read_published(study, part, "published", text, &published, diags)) return false;
+  return claim_table(study, part, results, arena, &table, &tolerance, diags);
+}
+
+bool study_check(const StudyFile *study, const StudyCells *cells, const char *const *columns, Diags *diags) {
+  StudyResults *results = study_shape(study, cells, columns, diags);
+  if (results == NULL) return false;
+  Arena *arena = arena_new();
+  bool good = true;
+  for (uint32_t i = 0; i < study->parts.count; i++) {
+    const StudyPart *part = &study->parts.items[i];
+    StudyShown shown = {.part = part};
+    if (part->section == SECTION_CLAIM) good = check_claim(study, part, results, arena, diags) && good;
+    if (part->section == SECTION_TABLE || part->section == SECTION_CHART)
+      good = study_query(results, part, arena, &shown.table, diags) &&
+             (part->section == SECTION_TABLE || check_chart(study, &shown, diags)) && good;
+  }
+  arena_free(arena);
+  study_results_close(results);
   return good;
 }

@@ -25,7 +25,9 @@ struct StudyResults {
 static bool failed(StudyResults *results, const StudyPart *part) {
   const char *why = sqlite3_errmsg(results->database);
   if (part == NULL) return diags_add(results->diags, results->study->path, 0, 0, "its results cannot be stored: %s", why);
-  return diags_add(results->diags, results->study->path, part->line, 0, "[%s %s]: %s", study_section_names[part->section], part->name, why);
+  bool lacks_table = strncmp(why, "no such table: ", 15) == 0;
+  return diags_add(results->diags, results->study->path, study_line(part, "sql"), 0, "[%s %s]: %s%s", study_section_names[part->section],
+                   part->name, why, lacks_table ? " (neither a run, a campaign, a measure above, nor a CSV file beside the study)" : "");
 }
 
 static bool run(StudyResults *results, const char *sql, const StudyPart *part) {
@@ -204,6 +206,12 @@ static bool has_column(const Row *row, const char *name) {
   return any;
 }
 
+// What every run has besides its statistics.
+static void put_end(Row *row, double right, const char *trap) {
+  put_number(row, "right", right);
+  put_text(row, "trap", trap);
+}
+
 static bool add_run(StudyResults *results, const StudyCell *cell, bool is_first) {
   Arena *arena = arena_new();
   const char *path = arena_format(arena, "%s/%s", results->folder, cell->file), *key;
@@ -218,8 +226,7 @@ static bool add_run(StudyResults *results, const StudyCell *cell, bool is_first)
   }
   const char *check = json_string_value(json_object_get(total, "check")), *trap = json_string_value(json_object_get(total, "trap"));
   bool is_checked = check != NULL && strcmp(check, "none") != 0;
-  put_number(&row, "right", is_checked ? (double)(strcmp(check, "passed") == 0) : NAN);
-  put_text(&row, "trap", trap != NULL ? arena_copy_text(arena, trap, strlen(trap)) : "");
+  put_end(&row, is_checked ? (double)(strcmp(check, "passed") == 0) : NAN, trap != NULL ? arena_copy_text(arena, trap, strlen(trap)) : "");
   bool good = total != NULL || diags_add(results->diags, path, 0, 0, "is not the result of a run: %s", error.text);
   good =
       good && (!is_first || make_table(results, cell->part->name, &row, cell->part)) && insert(results, cell->part->name, &row, cell->part);
@@ -234,16 +241,18 @@ static void put_estimate(Row *row, const char *name, Estimate estimate) {
   put_number(row, arena_format(row->arena, "%s_high", name), estimate.is_known ? estimate.high : NAN);
 }
 
+static const char *const structure_names[] = {"structure", "bits", "faults", "golden_cycles"};
+
 // A structure, or (NULL) the chip.
 static bool add_structure(StudyResults *results, const StudyCell *cell, const Report *report, const StructureSummary *structure,
                           bool is_first) {
   Arena *arena = arena_new();
   Row row = first_columns(arena, cell);
   const Tally *tally = structure != NULL ? &structure->tally : &report->all;
-  put_text(&row, "structure", structure != NULL ? structure->name : "all");
-  put_number(&row, "bits", structure != NULL ? (double)structure->bits : report_bits(report));
-  put_number(&row, "faults", (double)tally->total);
-  put_number(&row, "golden_cycles", (double)report->cycles);
+  put_text(&row, structure_names[0], structure != NULL ? structure->name : "all");
+  put_number(&row, structure_names[1], structure != NULL ? (double)structure->bits : report_bits(report));
+  put_number(&row, structure_names[2], (double)tally->total);
+  put_number(&row, structure_names[3], (double)report->cycles);
   for (uint32_t i = 0; i < REPORT_GROUPS; i++) put_number(&row, report_groups[i], (double)tally_group(tally, report_groups[i]));
   for (uint32_t i = 0; i < MEASURES; i++)
     put_estimate(&row, measures[i].key, structure != NULL ? report_estimate(report, tally, (Measure)i) : report_chip(report, (Measure)i));
@@ -308,6 +317,8 @@ static bool add_faults(StudyResults *results, const StudyCell *cell, const Journ
   return good;
 }
 
+static const char *const phase_names[] = {"launch", "sm", "phase", "at"};
+
 // NAME_phases: the phases of the run without faults, as machines tell them.
 static bool add_phases(StudyResults *results, const StudyCell *cell, const Journal *journal, bool is_first) {
   Arena *arena = arena_new();
@@ -317,10 +328,10 @@ static bool add_phases(StudyResults *results, const StudyCell *cell, const Journ
   size_t i;
   json_array_foreach(phases, i, phase) {
     Row row = first_columns(arena, cell);
-    put_number(&row, "launch", json_number_value(json_array_get(phase, 0)));
-    put_number(&row, "sm", json_number_value(json_array_get(phase, 1)));
-    put_text(&row, "phase", json_string_value(json_array_get(phase, 2)));
-    put_number(&row, "at", json_number_value(json_array_get(phase, 3)));
+    put_number(&row, phase_names[0], json_number_value(json_array_get(phase, 0)));
+    put_number(&row, phase_names[1], json_number_value(json_array_get(phase, 1)));
+    put_text(&row, phase_names[2], json_string_value(json_array_get(phase, 2)));
+    put_number(&row, phase_names[3], json_number_value(json_array_get(phase, 3)));
     good = good && (!is_first || i > 0 || make_table(results, table, &row, cell->part)) && insert(results, table, &row, cell->part);
   }
   json_decref(phases);
@@ -434,14 +445,37 @@ static bool add_files(StudyResults *results) {
 
 // ---- Measures --------------------------------------------------------------------------------------------------------------
 
+// A part's `sql`, which is one SELECT. NULL, with a diagnostic: it is not, or is wrong.
+static sqlite3_stmt *prepare(StudyResults *results, const StudyPart *part) {
+  sqlite3_stmt *statement = NULL;
+  const char *sql = study_value(part, "sql"), *rest = "";
+  if (sqlite3_prepare_v2(results->database, sql, -1, &statement, &rest) != SQLITE_OK) {
+    failed(results, part);
+    return NULL;
+  }
+  if (statement != NULL && sqlite3_stmt_readonly(statement) && sqlite3_column_count(statement) > 0 && rest[strspn(rest, " ;")] == '\0')
+    return statement;
+  sqlite3_finalize(statement);
+  diags_add(results->diags, results->study->path, study_line(part, "sql"), 0, "[%s %s]: 'sql' is one SELECT",
+            study_section_names[part->section], part->name);
+  return NULL;
+}
+
+static bool add_measure(StudyResults *results, const StudyPart *part) {
+  sqlite3_stmt *statement = prepare(results, part);
+  if (statement == NULL) return false;
+  sqlite3_finalize(statement);
+  char *sql = sqlite3_mprintf("CREATE TABLE \"%w\" AS %s", part->name, study_value(part, "sql"));
+  bool good = run(results, sql, part);
+  sqlite3_free(sql);
+  return good;
+}
+
 static bool add_measures(StudyResults *results) {
   bool good = true;
   for (uint32_t i = 0; i < results->study->parts.count; i++) {
     const StudyPart *part = &results->study->parts.items[i];
-    if (part->section != SECTION_MEASURE) continue;
-    char *sql = sqlite3_mprintf("CREATE TABLE \"%w\" AS %s", part->name, study_value(part, "sql"));
-    good = run(results, sql, part) && good;
-    sqlite3_free(sql);
+    if (part->section == SECTION_MEASURE) good = add_measure(results, part) && good;
   }
   return good;
 }
@@ -497,26 +531,83 @@ static StudyDatum datum_of(sqlite3_stmt *statement, int at, Arena *arena) {
 bool study_query(StudyResults *results, const StudyPart *part, Arena *arena, StudyTable *table, Diags *diags) {
   *table = (StudyTable){0};
   results->diags = diags;
-  sqlite3_stmt *statement = NULL;
-  const char *sql = study_value(part, "sql"), *rest = "";
-  bool good = sqlite3_prepare_v2(results->database, sql, -1, &statement, &rest) == SQLITE_OK;
-  if (good && (statement == NULL || !sqlite3_stmt_readonly(statement) || rest[strspn(rest, " ;")] != '\0')) {
-    sqlite3_finalize(statement);
-    return diags_add(diags, results->study->path, part->line, 0, "[%s %s]: 'sql' is one SELECT", study_section_names[part->section],
-                     part->name);
-  }
-  int columns = good ? sqlite3_column_count(statement) : 0, state = SQLITE_DONE;
+  sqlite3_stmt *statement = prepare(results, part);
+  if (statement == NULL) return false;
+  int columns = sqlite3_column_count(statement), state = SQLITE_DONE;
   for (int i = 0; i < columns; i++) {
     const char *name = sqlite3_column_name(statement, i);
     *VEC_PUSH(&table->columns, arena) = arena_copy_text(arena, name, strlen(name));
   }
-  while (good && (state = sqlite3_step(statement)) == SQLITE_ROW) {
+  while ((state = sqlite3_step(statement)) == SQLITE_ROW) {
     StudyDatum *row = ARENA_ARRAY(arena, StudyDatum, columns);
     for (int i = 0; i < columns; i++) row[i] = datum_of(statement, i, arena);
     *VEC_PUSH(&table->rows, arena) = row;
   }
-  good = good && state == SQLITE_DONE;
-  if (!good) failed(results, part);
+  bool good = state == SQLITE_DONE || failed(results, part);
   sqlite3_finalize(statement);
   return good;
+}
+
+// ---- Before anything is run ------------------------------------------------------------------------------------------------
+
+// --observe ace gives columns that depend on the machine: every name of that form in the study's SQL is taken for one.
+static void put_ace(const StudyResults *results, Row *row) {
+  for (uint32_t i = 0; i < results->study->parts.count; i++) {
+    const char *next = study_value(&results->study->parts.items[i], "sql");
+    while (next != NULL && (next = strstr(next, "ace_")) != NULL) {
+      size_t length = strspn(next, "abcdefghijklmnopqrstuvwxyz0123456789_");
+      const char *name = arena_copy_text(row->arena, next, length);
+      if (!has_column(row, name)) put_number(row, name, NAN);
+      next += length;
+    }
+  }
+}
+
+static bool has_option(const StudyCell *cell, const char *option) {
+  bool any = false;
+  for (uint32_t i = 0; i < cell->words.count && !any; i++) any = strncmp(cell->words.items[i], option, strlen(option)) == 0;
+  return any;
+}
+
+// The tables of a run or campaign, without rows.
+static bool add_shape(StudyResults *results, const StudyCell *cell, const char *const *columns, Arena *arena) {
+  const char *name = cell->part->name;
+  Row row = first_columns(arena, cell), faults = first_columns(arena, cell), phases = first_columns(arena, cell);
+  if (cell->part->section == SECTION_RUN) {
+    for (; *columns != NULL; columns++) {
+      if (!has_column(&row, *columns)) put_number(&row, *columns, NAN);
+    }
+    if (has_option(cell, "--observe")) put_ace(results, &row);
+    if (has_option(cell, "--fault")) put_number(&row, "golden_cycles", NAN), put_number(&row, "wrong_elements", NAN);
+    put_end(&row, NAN, "");
+    return make_table(results, name, &row, cell->part);
+  }
+  for (uint32_t i = 0; i < COUNT_OF(structure_names); i++) put_number(&row, structure_names[i], NAN);
+  for (uint32_t i = 0; i < REPORT_GROUPS; i++) put_number(&row, report_groups[i], NAN);
+  for (uint32_t i = 0; i < MEASURES; i++) put_estimate(&row, measures[i].key, (Estimate){0});
+  for (uint32_t i = 0; i < COUNT_OF(fault_names); i++) put_number(&faults, fault_names[i], NAN);
+  for (uint32_t i = 0; i < COUNT_OF(phase_names); i++) put_number(&phases, phase_names[i], NAN);
+  return make_table(results, name, &row, cell->part) && make_table(results, arena_format(arena, "%s_faults", name), &faults, cell->part) &&
+         make_table(results, arena_format(arena, "%s_phases", name), &phases, cell->part);
+}
+
+static bool add_shapes(StudyResults *results, const StudyCells *cells, const char *const *columns) {
+  Arena *arena = arena_new();
+  bool good = true;
+  for (uint32_t i = 0; i < cells->items.count && good; i++) {
+    bool is_first = i == 0 || cells->items.items[i].part != cells->items.items[i - 1].part;
+    if (is_first) good = add_shape(results, &cells->items.items[i], columns, arena);
+  }
+  arena_free(arena);
+  return good;
+}
+
+StudyResults *study_shape(const StudyFile *study, const StudyCells *cells, const char *const *columns, Diags *diags) {
+  StudyResults *results = calloc(1, sizeof *results);
+  ASSERT(results != NULL);
+  *results = (StudyResults){.study = study, .folder = "", .diags = diags, .confidence = study->confidence};
+  bool good = (sqlite3_open(":memory:", &results->database) == SQLITE_OK && add_functions(results)) || failed(results, NULL);
+  if (good && add_files(results) && add_shapes(results, cells, columns) && add_measures(results)) return results;
+  study_results_close(results);
+  return NULL;
 }

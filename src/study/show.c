@@ -94,11 +94,12 @@ void study_as_text(const StudyOutcome *outcome, Text *out) {
     table_text(&shown->table, NULL, out);
     text_add(out, "\n");
   }
-  text_add(out, "%u claims:", outcome->claims.count);
+  uint32_t claims = outcome->claims.count, cells = outcome->cells->items.count;
+  text_add(out, claims == 0 ? "no claims" : claims == 1 ? "1 claim:" : "%u claims:", claims);
   for (uint32_t i = 0, told = 0; i < FINDINGS; i++) {
     if (counts[i] > 0) text_add(out, "%s %u %s", told++ > 0 ? "," : "", counts[i], finding_names[i]);
   }
-  text_add(out, "; %u cells\n", outcome->cells->items.count);
+  text_add(out, cells == 1 ? "; 1 cell\n" : "; %u cells\n", cells);
 }
 
 // ---- CSV ---------------------------------------------------------------------------------------------------------------

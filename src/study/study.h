@@ -64,6 +64,7 @@ StudyFile *study_builtin(const char *name, const char *file,
                          Diags *diags); // file: "study.ini", "beyond.ini"; NULL, with a diagnostic: there is none of that name
 void study_close(StudyFile *study);
 const char *study_value(const StudyPart *part, const char *key); // NULL: not said
+int study_line(const StudyPart *part, const char *key);          // of the key; of the section where the key is not said
 const StudyPart *study_part(const StudyFile *study, StudySection section, const char *name);
 
 // ---- Cells: one run or one campaign each ----------------------------------------------------------------------
@@ -100,6 +101,8 @@ void study_command(const StudyCell *cell, Text *out); // "redoubt run ..." as a 
 typedef struct StudyResults StudyResults; // the SQLite file: a table for each run and campaign, and one for each CSV beside the study
 // Reads what the cells have written under `folder`, and every CSV file beside the study. Made anew each time. NULL after errors.
 StudyResults *study_collect(const StudyFile *study, const StudyCells *cells, const char *folder, Diags *diags);
+// The same in memory and without rows, before anything is run. `columns`: those of a run's statistics, NULL after the last.
+StudyResults *study_shape(const StudyFile *study, const StudyCells *cells, const char *const *columns, Diags *diags);
 void study_results_close(StudyResults *results);
 
 // A table as SQL gives it: texts and numbers.
@@ -167,6 +170,9 @@ typedef struct StudyOutcome {
 // Every claim, table and chart, in the order of the file.
 bool study_judge_all(const StudyFile *study, const StudyCells *cells, bool quick, StudyResults *results, Arena *arena,
                      StudyOutcome *outcome, Diags *diags);
+
+// What of the measures, claims, tables and charts is wrong whatever the cells give. Known before anything is run.
+bool study_check(const StudyFile *study, const StudyCells *cells, const char *const *columns, Diags *diags);
 
 // ---- Outputs ---------------------------------------------------------------------------------------------------
 void study_as_text(const StudyOutcome *outcome, Text *out);

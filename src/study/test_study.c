@@ -23,18 +23,24 @@ static void test_refused(void **state) {
   } cases[] = {
       {"", 1, "begins with [study]"},
       {"[run a]\ntargets = x\n", 1, "begins with [study]"},
-      {"[study]\npaper = p\n", 2, "lacks 'title'"},
+      {"[study]\npaper = p\n", 1, "lacks 'title'"},
       {"[study]\ntitle = t\nwrong = 1\n", 3, "has no 'wrong'"},
       {"[study]\ntitle = t\ntitel = 1\n", 3, "did you mean 'title'"},
-      {"[study]\ntitle = t\n[runs a]\ntargets = x\n", 4, "no section [runs a]"},
-      {"[study]\ntitle = t\n[run]\ntargets = x\n", 4, "wants a name"},
-      {"[study]\ntitle = t\n[run 1a]\ntargets = x\n", 4, "wants a name"},
-      {"[study]\ntitle = t\n[run a]\ntargets = x\n[measure a]\nsql = SELECT 1\n", 6, "has the name of [run a]"},
-      {"[study]\ntitle = t\n[table a]\ntitle = t\nsql = SELECT 1\n[chart a]\ntitle = t\n", 7, "has the name of [table a]"},
+      {"[study]\ntitle = t\n[runs a]\ntargets = x\n", 3, "no section [runs a]"},
+      {"[study]\ntitle = t\n[run]\ntargets = x\n", 3, "wants a name"},
+      {"[study]\ntitle = t\n[run 1a]\ntargets = x\n", 3, "wants a name"},
+      {"[study]\ntitle = t\n[run a]\ntargets = x\n[measure a]\nsql = SELECT 1\n", 5, "[measure a] has a name that is taken in line 3"},
+      {"[study]\ntitle = t\n[table a]\ntitle = t\nsql = SELECT 1\n[chart a]\ntitle = t\n", 6,
+       "[chart a] has a name that is taken in line 3"},
       {"[study]\ntitle = t\n[measure m]\nsql\n", 4, "is neither"},
-      {"[study]\ntitle = t\n[claim c]\ntext = t\n", 4, "either 'sql' or 'cannot'"},
-      {"[study]\ntitle = t\nconfidence = 2\n", 2, "is not a number from 0.5"},
-      {"[study]\ntitle = t\nconfidence =\n", 2, "is not a number from 0.5"},
+      {"[study]\ntitle = t\n[claim c]\ntext = t\n", 3, "either 'sql' or 'cannot'"},
+      {"[study]\ntitle = t\nconfidence = 2\n", 3, "is not a number from 0.5"},
+      {"[study]\ntitle = t\nconfidence =\n", 3, "is not a number from 0.5"},
+      {"[study]\ntitle = t\n[run a]\ntargets = x\n\n[run a]\nsize = tiny\n", 6, "[run a] is there already, in line 3"},
+      {"[study]\ntitle = t\n[study]\npaper = p\n", 3, "[study] is there already, in line 1"},
+      {"[study]\ntitle = t\n[run a]\ntargets = x\n  y\ntargets = z\n", 6, "'targets' is there already, in line 4"},
+      {"[study]\ntitle = t\n[run a]\nquick.size = x\nsize = y\nquick.size = z\n", 6, "'quick.size' is there already, in line 4"},
+      {"[study]\ntitle = t\n[measure m]\nsql = SELECT 1\n  AS a ; DROP TABLE x\n", 5, "what follows ' ;' would be ignored"},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     Diags diags = {0};
@@ -105,17 +111,21 @@ static void test_wrong_cells(void **state) {
   (void)state;
   static const struct {
     const char *text, *message;
+    int line; // of the key
   } cases[] = {
-      {"machines = m\n", "lacks 'targets'"},
-      {"targets = one\n", "lacks 'machines'"},
-      {"targets = @none\nmachines = m\n", "no set '@none'"},
-      {"targets = one\nmachines = m\nlike = x\n", "no other of its kind named 'x'"},
-      {"targets = one\nmachines = m\nlike = a\n", "leads back to itself"},
-      {"targets = one\nmachines = m\nsweep = 1 2\n", "a sweep is written"},
-      {"targets = one\nmachines = m\nsweep = n:\n", "has no values"},
-      {"targets = one\nmachines = m\noptions = ${n}\n", "no sweep for"},
-      {"targets = one\nmachines = m\nsweep = n: 1\noptions = ${n\n", "no sweep for"},
-      {"targets = one\nmachines = m\noptions = 'open\n", "a quote is not closed"},
+      {"targets = one\nmachines = m\nsize = tiny\noptions = --protect dmr --size small\n",
+       "'--size' in 'options': write it as the key 'size'", 7},
+      {"targets = one\nmachines = m\noptions = --mac=other\n", "write it as the key 'machines'", 6},
+      {"machines = m\n", "lacks 'targets'", 3},
+      {"targets = one\n", "lacks 'machines'", 3},
+      {"targets = @none\nmachines = m\n", "no set '@none'", 4},
+      {"targets = one\nmachines = m\nlike = x\n", "no other of its kind named 'x'", 6},
+      {"targets = one\nmachines = m\nlike = a\n", "leads back to itself", 6},
+      {"targets = one\nmachines = m\nsweep = 1 2\n", "a sweep is written", 6},
+      {"targets = one\nmachines = m\nsweep = n:\n", "has no values", 6},
+      {"targets = one\nmachines = m\noptions = ${n}\n", "no sweep for", 6},
+      {"targets = one\nmachines = m\nsweep = n: 1\noptions = ${n\n", "no sweep for", 7},
+      {"targets = one\nmachines = m\noptions = 'open\n", "a quote is not closed", 6},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     Diags diags = {0};
@@ -125,6 +135,53 @@ static void test_wrong_cells(void **state) {
     StudyCells cells;
     assert_false(study_cells(study, &(StudyChoice){.set = made_up_set}, arena, &cells, &diags));
     if (strstr(diags.items[0].text, cases[i].message) == NULL) fail_msg("case %zu: %s", i, diags.items[0].text);
+    assert_int_equal(diags.items[0].line, cases[i].line);
+    study_close(study);
+    arena_free(arena);
+    diags_free(&diags);
+  }
+}
+
+// What is wrong in any case is found before a cell runs.
+static void test_checked(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *message; // NULL: good
+    int line;
+  } cases[] = {
+      {"[claim c]\ntext = t\nsql = SELEC 1 AS value\n", "[claim c]: near", 14},
+      {"[claim c]\ntext = t\nsql = SELECT cycle AS value FROM a\n", "[claim c]: no such column: cycle", 14},
+      {"[measure m]\nsql = SELECT sdcs FROM s\n", "[measure m]: no such column: sdcs", 13},
+      {"[table m]\ntitle = t\nsql = SELECT * FROM printed\n", "no such table: printed (neither a run", 14},
+      {"[table m]\ntitle = t\nsql = SELECT 1; SELECT 2\n", "'sql' is one SELECT", 14},
+      {"[measure m]\nsql = SELECT 1 AS one; SELECT 2\n", "'sql' is one SELECT", 13},
+      {"[measure m]\nsql = DROP TABLE a\n", "'sql' is one SELECT", 13},
+      {"[claim c]\ntext = t\npublished = some\nsql = SELECT 1 AS value\n", "a published number is written", 14},
+      {"[claim c]\ntext = t\nsql = SELECT 1 AS number\n", "gives no column 'value'", 14},
+      {"[chart c]\ntitle = t\nkind = pie\nsql = SELECT 1\n", "a chart's kind is", 14},
+      {"[measure m]\nsql = SELECT n, sum(cycles) AS value, right, trap, avf_low, phase, settled FROM a JOIN s USING (target) JOIN s_phases "
+       "USING "
+       "(target) JOIN s_faults USING (target)\n[claim c]\ntext = t\nsql = SELECT value FROM m;\n",
+       NULL, 0},
+      {"[run b]\nlike = a\noptions = --observe ace --fault x\n[claim c]\ntext = t\nsql = SELECT ace_rf_dead AS value, golden_cycles, "
+       "wrong_elements FROM b\n",
+       NULL, 0},
+      {"[claim c]\ntext = t\nsql = SELECT ace_rf_dead AS value FROM a\n", "no such column: ace_rf_dead", 14},
+  };
+  static const char *const columns[] = {"cycles", "n", NULL};
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    Diags diags = {0};
+    Arena *arena = arena_new();
+    StudyCells cells;
+    const char *text = "[study]\ntitle = t\n[run a]\ntargets = one\nmachines = m\nsweep = n: 1 2\noptions = ${n}\n"
+                       "[campaign s]\ntargets = one\nmachines = m\n\n";
+    StudyFile *study = study_parse("nowhere/s.ini", arena_format(arena, "%s%s", text, cases[i].text), &diags);
+    assert_non_null(study);
+    assert_true(study_cells(study, &(StudyChoice){.set = made_up_set}, arena, &cells, &diags));
+    bool good = study_check(study, &cells, columns, &diags);
+    if (good != (cases[i].message == NULL)) fail_msg("case %zu: %s", i, diags.count > 0 ? diags.items[0].text : "passes");
+    if (!good && (strstr(diags.items[0].text, cases[i].message) == NULL || diags.items[0].line != cases[i].line))
+      fail_msg("case %zu: line %d: %s", i, diags.items[0].line, diags.items[0].text);
     study_close(study);
     arena_free(arena);
     diags_free(&diags);
@@ -295,6 +352,41 @@ static void test_judged(void **state) {
   diags_free(&diags);
 }
 
+// A claim's numbers are numbers, and an interval begins at its lower end.
+static void test_no_figures(void **state) {
+  (void)state;
+  static const struct {
+    const char *sql, *message; // NULL: good
+  } cases[] = {
+      {"SELECT 'much' AS value", "[claim c]: `value` of row 1 is no number, but 'much'"},
+      {"SELECT 1 AS value UNION ALL SELECT 'x'", "`value` of row 2 is no number"},
+      {"SELECT 1 AS value, 2 AS low, 0.5 AS high", "[claim c]: `low` of row 1 is 2, above `high`, which is 0.5"},
+      {"SELECT 1 AS value, 'a' AS low, 2 AS high", "`low` of row 1 is no number"},
+      {"SELECT 1 AS value, 1 AS low, 1 AS high", NULL},
+      {"SELECT NULL AS value, NULL AS low, NULL AS high", NULL},
+  };
+  static const char *const columns[] = {NULL};
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    Diags diags = {0};
+    Arena *arena = arena_new();
+    StudyCells cells = {.arena = arena};
+    StudyOutcome outcome;
+    StudyFile *study =
+        study_parse("nowhere/s.ini", arena_format(arena, "[study]\ntitle = t\n[claim c]\ntext = t\nsql = %s\n", cases[i].sql), &diags);
+    assert_non_null(study);
+    StudyResults *results = study_shape(study, &cells, columns, &diags);
+    assert_non_null(results);
+    bool good = study_judge_all(study, &cells, false, results, arena, &outcome, &diags);
+    if (good != (cases[i].message == NULL)) fail_msg("case %zu", i);
+    if (!good && (strstr(diags.items[0].text, cases[i].message) == NULL || diags.items[0].line != 5))
+      fail_msg("case %zu: line %d: %s", i, diags.items[0].line, diags.items[0].text);
+    study_results_close(results);
+    study_close(study);
+    arena_free(arena);
+    diags_free(&diags);
+  }
+}
+
 // ---- The index -------------------------------------------------------------------------------------------------------------
 
 static const IndexRow *row_of(const IndexRows *rows, const char *name) {
@@ -358,9 +450,9 @@ static void test_builtin(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_refused), cmocka_unit_test(test_cells),  cmocka_unit_test(test_wrong_cells),    cmocka_unit_test(test_figures),
-      cmocka_unit_test(test_trends),  cmocka_unit_test(test_groups), cmocka_unit_test(test_swept_together), cmocka_unit_test(test_judged),
-      cmocka_unit_test(test_builtin), cmocka_unit_test(test_index),
+      cmocka_unit_test(test_refused), cmocka_unit_test(test_cells),   cmocka_unit_test(test_wrong_cells),    cmocka_unit_test(test_figures),
+      cmocka_unit_test(test_trends),  cmocka_unit_test(test_groups),  cmocka_unit_test(test_swept_together), cmocka_unit_test(test_judged),
+      cmocka_unit_test(test_builtin), cmocka_unit_test(test_checked), cmocka_unit_test(test_no_figures),     cmocka_unit_test(test_index),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

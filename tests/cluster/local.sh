@@ -24,6 +24,7 @@ cmp one.txt all.txt
 grep -q '^3000 faults in 5 tasks' all.err || fail "no word of the tasks: $(cat all.err)"
 "$redoubt" status all.db.cluster >status.txt || fail "status: $(cat status.txt)"
 grep -q '^5 of 5 tasks done, 3000 faults$' status.txt || fail "$(cat status.txt)"
+"$redoubt" status all.db | cmp - status.txt || fail "status by the journal's name"
 grep -q '^rf  *1500  ' status.txt || fail "no outcomes: $(cat status.txt)"
 python3 -c "import sqlite3; (command,), = sqlite3.connect('all.db').execute(\"SELECT value FROM meta WHERE key = 'command'\"); \
 assert '--part' not in command and '--cluster' in command, command" || fail "the journal's command is that of a task"

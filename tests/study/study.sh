@@ -77,6 +77,15 @@ wrong 's/FROM slow$/FROM missing/' 'no such table: missing'
 wrong 's/SELECT \* FROM slow/DROP TABLE base/' "'sql' is one SELECT"
 wrong 's/kind = heat/kind = pie/' "a chart's kind is"
 wrong 's/cycles AS value FROM swept/cycles AS number FROM swept/' "gives no column 'value'"
+# Mistakes are found before the first cell runs.
+sed 's/^sql = SELECT \* FROM slow/sql = SELECT * FRM slow/' made-up.ini >bad.ini
+if "$redoubt" study bad.ini -o unrun -q 2>bad.txt; then fail "wrong SQL passes"; fi
+grep -q 'bad.ini:[0-9]*: error: \[table all\]: near' bad.txt || { cat bad.txt; fail "wrong SQL is not named"; }
+[ ! -e unrun ] || fail "cells were run before wrong SQL was found"
+wrong 's/^options = --protect dmr/options = --protect dmr --size small/' "\[run twice\]: '--size' in 'options': write it as the key 'size'"
+for study in $("$redoubt" reproduce | grep -o '^[a-z][^ ]*'); do
+  "$redoubt" reproduce "$study" --list >/dev/null || fail "$study is refused"
+done
 if "$redoubt" study none.ini 2>bad.txt; then fail "a study that is not there"; fi
 grep -q 'none.ini' bad.txt || fail "none.ini is not named"
 "$redoubt" reproduce | grep -q '^rise  ' || fail "reproduce lists no rise"

@@ -19,7 +19,6 @@ enum { POINTER_MODE_HOST, POINTER_MODE_DEVICE };
 enum { TYPE_R_32F = 0, TYPE_R_64F = 1, TYPE_R_16F = 2, TYPE_R_16BF = 14 }; // of cudaDataType
 
 typedef struct Blas { // cublasHandle_t
-  uint64_t mark;      // BLAS_MARK while it lives
   const Cuda *cuda;
   void *stream;
   uint8_t *room; // in device memory: partial sums, then one result, then the largest element
@@ -45,6 +44,12 @@ static inline int64_t first_index(int64_t n, int64_t stride) { return stride < 0
 
 // alpha or beta, as the pointer mode says; the pointer is not NULL.
 BlasScalar blas_scalar(const Blas *blas, int kind, const void *pointer);
+// Known to be 0: what it multiplies is not read and may be missing. Of one in device memory nothing is known yet.
+bool blas_is_zero(const BlasScalar *scalar);
+// A vector or matrix is missing that a number, which is not 0, multiplies.
+static inline bool blas_misses(const BlasScalar *scalar, const void *at) {
+  return at == NULL && scalar->at == NULL && !blas_is_zero(scalar);
+}
 
 // "cublas_", the letter of the kind, the name.
 BlasStatus blas_launch(const Blas *blas, const char *letter, const char *name, CudaGrid grid, CudaGrid block, void *argument);

@@ -4,17 +4,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const uint64_t BLAS_MARK = UINT64_C(0x7265646f75627431);
 extern const char blas_ptx[];
 static Kernels kernels = {.file = "libcublas:kernels.ptx", .text = blas_ptx};
 
-bool blas_is(const Blas *blas) { return blas != NULL && blas->mark == BLAS_MARK; }
+static Handles handles;
+
+bool blas_is(const Blas *blas) { return handles_have(&handles, blas); }
 
 BlasScalar blas_scalar(const Blas *blas, int kind, const void *pointer) {
   BlasScalar scalar = {.kind = kind};
   if (blas->pointer_mode == POINTER_MODE_DEVICE) scalar.at = pointer;
   else memcpy(&scalar.bits, pointer, (size_t)bytes_of(kind));
   return scalar;
+}
+
+bool blas_is_zero(const BlasScalar *scalar) {
+  uint64_t sign = UINT64_C(1) << (8 * bytes_of((int)scalar->kind) - 1);
+  return scalar->at == NULL && (scalar->bits & ~sign) == 0;
 }
 
 BlasStatus blas_launch(const Blas *blas, const char *letter, const char *name, CudaGrid grid, CudaGrid block, void *argument) {
@@ -37,7 +43,12 @@ API(cublasCreate_v2, Blas **handle) {
     free(blas);
     return CUBLAS_STATUS_ALLOC_FAILED;
   }
-  *blas = (Blas){.mark = BLAS_MARK, .cuda = cuda, .room = room};
+  if (!handles_add(&handles, blas)) {
+    cuda->cudaFree(room);
+    free(blas);
+    return CUBLAS_STATUS_ALLOC_FAILED;
+  }
+  *blas = (Blas){.cuda = cuda, .room = room};
   *handle = blas;
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -45,7 +56,7 @@ API(cublasCreate_v2, Blas **handle) {
 API(cublasDestroy_v2, Blas *blas) {
   if (!blas_is(blas)) return CUBLAS_STATUS_NOT_INITIALIZED;
   blas->cuda->cudaFree(blas->room);
-  blas->mark = 0;
+  handles_remove(&handles, blas);
   free(blas);
   return CUBLAS_STATUS_SUCCESS;
 }

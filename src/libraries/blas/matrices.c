@@ -43,6 +43,7 @@ BlasStatus blas_geam(const Blas *blas, int kind, const BlasProduct *p) {
                  .c_leading = p->c.stride,
                  .alpha = blas_scalar(blas, kind, p->alpha),
                  .beta = blas_scalar(blas, kind, p->beta)};
+  if (sum.c == NULL || blas_misses(&sum.alpha, sum.a) || blas_misses(&sum.beta, sum.b)) return CUBLAS_STATUS_INVALID_VALUE;
   return launch_sum(blas, kind, "geam", &sum);
 }
 
@@ -60,6 +61,8 @@ BlasStatus blas_ger(const Blas *blas, int kind, const BlasProduct *p) {
                  .b_column = p->b.stride,
                  .c_leading = p->c.stride,
                  .alpha = blas_scalar(blas, kind, p->alpha)};
+  if (blas_misses(&sum.alpha, p->a.at) || blas_misses(&sum.alpha, p->b.at) || blas_misses(&sum.alpha, p->c.at))
+    return CUBLAS_STATUS_INVALID_VALUE;
   return launch_sum(blas, kind, "ger", &sum);
 }
 
@@ -85,6 +88,7 @@ BlasStatus blas_trsm(const Blas *blas, int kind, BlasTriangle triangle, const Bl
                      .alpha = blas_scalar(blas, kind, p->alpha),
                      .backward = (triangle.fill == FILL_UPPER) != swapped,
                      .unit = triangle.diagonal == DIAGONAL_UNIT};
+  if (solve.b == NULL || blas_misses(&solve.alpha, solve.a)) return CUBLAS_STATUS_INVALID_VALUE;
   CudaGrid grid = {(unsigned)in_parts(solve.count, BLAS_SOLVERS), 1, 1};
   return blas_launch(blas, letter_of(kind), "trsm", grid, (CudaGrid){BLAS_SOLVERS, 1, 1}, &solve);
 }

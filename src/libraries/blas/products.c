@@ -34,6 +34,8 @@ BlasStatus blas_gemm(const Blas *blas, BlasTypes types, const BlasProduct *p) {
   if (!blas_is(blas)) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (!gemm_is_right(p)) return CUBLAS_STATUS_INVALID_VALUE;
   if (p->m == 0 || p->n == 0 || p->batch == 0) return CUBLAS_STATUS_SUCCESS;
+  BlasScalar alpha = blas_scalar(blas, types.scale, p->alpha);
+  if (p->c.at == NULL || (p->k > 0 && (blas_misses(&alpha, p->a.at) || blas_misses(&alpha, p->b.at)))) return CUBLAS_STATUS_INVALID_VALUE;
   BlasGemm g = {.a = p->a.at,
                 .b = p->b.at,
                 .c = (void *)(uintptr_t)p->c.at,
@@ -46,7 +48,7 @@ BlasStatus blas_gemm(const Blas *blas, BlasTypes types, const BlasProduct *p) {
                 .a_step = p->a_step,
                 .b_step = p->b_step,
                 .c_step = p->c_step,
-                .alpha = blas_scalar(blas, types.scale, p->alpha),
+                .alpha = alpha,
                 .beta = blas_scalar(blas, types.scale, p->beta),
                 .a_transposed = p->a_operation != BLAS_N,
                 .b_transposed = p->b_operation != BLAS_N,
@@ -116,6 +118,8 @@ BlasStatus blas_gemv(const Blas *blas, int kind, const BlasProduct *p) {
   if (!blas_is(blas)) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (!gemv_is_right(p)) return CUBLAS_STATUS_INVALID_VALUE;
   if (p->m == 0 || p->n == 0 || p->batch == 0) return CUBLAS_STATUS_SUCCESS;
+  BlasScalar alpha = blas_scalar(blas, kind, p->alpha);
+  if (p->c.at == NULL || blas_misses(&alpha, p->a.at) || blas_misses(&alpha, p->b.at)) return CUBLAS_STATUS_INVALID_VALUE;
   bool transposed = p->a_operation != BLAS_N;
   int64_t x_count = transposed ? p->m : p->n, y_count = transposed ? p->n : p->m;
   BlasGemv g = {.a = p->a.at,
@@ -129,7 +133,7 @@ BlasStatus blas_gemv(const Blas *blas, int kind, const BlasProduct *p) {
                 .a_step = p->a_step,
                 .x_step = p->b_step,
                 .y_step = p->c_step,
-                .alpha = blas_scalar(blas, kind, p->alpha),
+                .alpha = alpha,
                 .beta = blas_scalar(blas, kind, p->beta),
                 .arrays = p->arrays,
                 .x_first = first_index(x_count, p->b.stride),

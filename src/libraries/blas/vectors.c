@@ -25,6 +25,7 @@ static BlasStatus launch_elements(const Blas *blas, const char *name, int kind, 
 BlasStatus blas_move(const Blas *blas, const char *name, int kind, int64_t n, BlasOperand x, BlasOperand y) {
   if (!blas_is(blas)) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (n <= 0) return CUBLAS_STATUS_SUCCESS;
+  if (x.at == NULL || y.at == NULL) return CUBLAS_STATUS_INVALID_VALUE;
   BlasVector v = vectors(n, kind, x, y);
   return launch_elements(blas, name, kind, &v);
 }
@@ -35,6 +36,7 @@ BlasStatus blas_axpy(const Blas *blas, int kind, int64_t n, const void *alpha, B
   if (n <= 0) return CUBLAS_STATUS_SUCCESS;
   BlasVector v = vectors(n, kind, x, y);
   v.alpha = blas_scalar(blas, kind, alpha);
+  if (blas_misses(&v.alpha, x.at) || blas_misses(&v.alpha, y.at)) return CUBLAS_STATUS_INVALID_VALUE;
   return launch_elements(blas, "axpy", kind, &v);
 }
 
@@ -42,6 +44,7 @@ BlasStatus blas_scal(const Blas *blas, int kind, int64_t n, const void *alpha, B
   if (!blas_is(blas)) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (alpha == NULL) return CUBLAS_STATUS_INVALID_VALUE;
   if (n <= 0 || x.stride <= 0) return CUBLAS_STATUS_SUCCESS; // as BLAS has it
+  if (x.at == NULL) return CUBLAS_STATUS_INVALID_VALUE;
   BlasVector v = vectors(n, kind, x, x);
   v.alpha = blas_scalar(blas, kind, alpha);
   return launch_elements(blas, "scal", kind, &v);
@@ -88,6 +91,7 @@ BlasStatus blas_dot(const Blas *blas, int kind, int64_t n, BlasOperand x, BlasOp
   if (!blas_is(blas)) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (result == NULL) return CUBLAS_STATUS_INVALID_VALUE;
   if (n <= 0) return put_zero(blas, result, bytes);
+  if (x.at == NULL || y.at == NULL) return CUBLAS_STATUS_INVALID_VALUE;
   BlasVector v = vectors(n, kind, x, y);
   v.result = place_of(blas, result);
   return bring(blas, reduce(blas, (Reduction){letters[kind], "dot", "sum"}, &v), result, bytes);
@@ -98,6 +102,7 @@ BlasStatus blas_asum(const Blas *blas, int kind, int64_t n, BlasOperand x, void 
   if (!blas_is(blas)) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (result == NULL) return CUBLAS_STATUS_INVALID_VALUE;
   if (n <= 0 || x.stride <= 0) return put_zero(blas, result, bytes);
+  if (x.at == NULL) return CUBLAS_STATUS_INVALID_VALUE;
   BlasVector v = vectors(n, kind, x, x);
   v.result = place_of(blas, result);
   return bring(blas, reduce(blas, (Reduction){letters[kind], "asum", "sum"}, &v), result, bytes);
@@ -108,6 +113,7 @@ BlasStatus blas_nrm2(const Blas *blas, int kind, int64_t n, BlasOperand x, void 
   if (!blas_is(blas)) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (result == NULL) return CUBLAS_STATUS_INVALID_VALUE;
   if (n <= 0 || x.stride <= 0) return put_zero(blas, result, bytes);
+  if (x.at == NULL) return CUBLAS_STATUS_INVALID_VALUE;
   BlasVector v = vectors(n, kind, x, x);
   v.largest = blas->room + ROOM_LARGEST;
   v.result = place_of(blas, result);
@@ -122,6 +128,7 @@ BlasStatus blas_amax(const Blas *blas, int kind, int64_t n, BlasOperand x, void 
   if (!blas_is(blas)) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (result == NULL) return CUBLAS_STATUS_INVALID_VALUE;
   if (n <= 0 || x.stride <= 0) return put_zero(blas, result, bytes);
+  if (x.at == NULL) return CUBLAS_STATUS_INVALID_VALUE;
   BlasVector v = vectors(n, kind, x, x);
   v.result = place_of(blas, result);
   v.wide = choice.wide;

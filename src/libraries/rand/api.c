@@ -5,14 +5,12 @@
 
 #include <stdlib.h>
 
-static const uint64_t RAND_MARK = UINT64_C(0x7265646f75627432);
 enum { NEWEST_GENERATION = 13, VERSION_MAJOR = 10 };
 
 extern const char rand_ptx[];
 static Kernels kernels = {.file = "libcurand:kernels.ptx", .text = rand_ptx};
 
 typedef struct Generator { // curandGenerator_t
-  uint64_t mark;           // RAND_MARK while it lives
   Sequence sequence;
   bool on_host;
   uint64_t offset, position; // of the next word
@@ -26,7 +24,9 @@ typedef struct Generator { // curandGenerator_t
   LIBRARY_EXPORT RandStatus name(__VA_ARGS__); \
   RandStatus name(__VA_ARGS__)
 
-static bool is_generator(const Generator *generator) { return generator != NULL && generator->mark == RAND_MARK; }
+static Handles generators;
+
+static bool is_generator(const Generator *generator) { return handles_have(&generators, generator); }
 
 // ---- Making and setting ----------------------------------------------------------------------------
 
@@ -56,8 +56,12 @@ static RandStatus create(Generator **result, int type, bool on_host) {
     free(generator);
     return CURAND_STATUS_ALLOCATION_FAILED;
   }
-  generator->mark = RAND_MARK;
   generator->on_host = on_host;
+  if (!handles_add(&generators, generator)) {
+    sequence_free(&generator->sequence);
+    free(generator);
+    return CURAND_STATUS_ALLOCATION_FAILED;
+  }
   *result = generator;
   return CURAND_STATUS_SUCCESS;
 }
@@ -69,7 +73,7 @@ API(curandDestroyGenerator, Generator *generator) {
   if (!is_generator(generator)) return CURAND_STATUS_NOT_INITIALIZED;
   if (generator->matrices != NULL) generator->cuda->cudaFree(generator->matrices);
   sequence_free(&generator->sequence);
-  generator->mark = 0;
+  handles_remove(&generators, generator);
   free(generator);
   return CURAND_STATUS_SUCCESS;
 }

@@ -146,6 +146,10 @@ static void test_handle(Handle *handle) {
   void *stream = NULL, *same = NULL;
   EXPECT(cublasCreate_v2(NULL) == INVALID_VALUE);
   EXPECT(cublasSetStream_v2(NULL, NULL) == NOT_INITIALIZED && cublasDestroy_v2(NULL) == NOT_INITIALIZED);
+  Handle *none = (Handle *)(uintptr_t)0x1234, *dead;
+  EXPECT(cublasSetStream_v2(none, NULL) == NOT_INITIALIZED && cublasDestroy_v2(none) == NOT_INITIALIZED);
+  EXPECT(cublasSgemm_v2(none, N, N, 1, 1, 1, NULL, NULL, 1, NULL, 1, NULL, NULL, 1) == NOT_INITIALIZED);
+  EXPECT(cublasCreate_v2(&dead) == SUCCESS && cublasDestroy_v2(dead) == SUCCESS && cublasDestroy_v2(dead) == NOT_INITIALIZED);
   EXPECT(cudaStreamCreate(&stream) == 0);
   EXPECT(cublasSetStream_v2(handle, stream) == SUCCESS && cublasGetStream_v2(handle, &same) == SUCCESS && same == stream);
   EXPECT(cublasSetMathMode(handle, 1) == SUCCESS && cublasGetMathMode(handle, &value) == SUCCESS && value == 1);
@@ -160,6 +164,22 @@ static void test_handle(Handle *handle) {
   float scalar = 1;
   EXPECT(cublasGemmEx(handle, N, N, 1, 1, 1, &scalar, &scalar, R_8I, 1, &scalar, R_8I, 1, &scalar, &scalar, R_32F, 1, COMPUTE_32I, 0) ==
          NOT_SUPPORTED);
+}
+
+// Vectors and matrices that are missing. What a 0 multiplies is not read and may be.
+static void test_missing(Handle *handle) {
+  float numbers[] = {1, 2, 3, 4}, one = 1, zero = 0, got[4], *there = to_device(numbers, sizeof numbers);
+  EXPECT(cublasSgemm_v2(handle, N, N, 2, 2, 2, &one, NULL, 2, there, 2, &zero, there, 2) == INVALID_VALUE);
+  EXPECT(cublasSgemm_v2(handle, N, N, 2, 2, 2, &one, there, 2, NULL, 2, &zero, there, 2) == INVALID_VALUE);
+  EXPECT(cublasSgemm_v2(handle, N, N, 2, 2, 2, &zero, NULL, 2, NULL, 2, &zero, NULL, 2) == INVALID_VALUE);
+  EXPECT(cublasSgemv_v2(handle, N, 2, 2, &one, NULL, 2, there, 1, &zero, there, 1) == INVALID_VALUE);
+  EXPECT(cublasSaxpy_v2(handle, 2, &one, NULL, 1, there, 1) == INVALID_VALUE && cublasSscal_v2(handle, 2, &one, NULL, 1) == INVALID_VALUE);
+  EXPECT(cublasSdot_v2(handle, 2, there, 1, NULL, 1, got) == INVALID_VALUE && cublasSasum_v2(handle, 2, NULL, 1, got) == INVALID_VALUE);
+  EXPECT(cublasSaxpy_v2(handle, -8, &one, NULL, 1, NULL, 1) == SUCCESS); // of vectors: nothing to do, as BLAS has it
+  EXPECT(cublasSgemm_v2(handle, N, N, 2, 2, 2, &zero, NULL, 2, NULL, 2, &one, there, 2) == SUCCESS);
+  EXPECT(cublasSgemm_v2(handle, N, N, 2, 2, 0, &one, NULL, 2, NULL, 2, &one, there, 2) == SUCCESS);
+  EXPECT(cudaMemcpy(got, there, sizeof got, 2) == 0 && memcmp(got, numbers, sizeof got) == 0);
+  EXPECT(cudaFree(there) == 0);
 }
 
 // The first version, with numbers that are exact in any order.
@@ -216,6 +236,7 @@ int main(void) {
   Handle *handle;
   if (cublasCreate_v2(&handle) != SUCCESS) return 1;
   test_handle(handle);
+  test_missing(handle);
   test_copies();
   test_first_version();
   s_test(handle);

@@ -205,6 +205,7 @@ static void test_errors(void) {
   EXPECT(curandCreateGenerator(&generator, MTGP32) == TYPE_ERROR && generator == NULL);
   EXPECT(curandCreateGenerator(&generator, 12) == TYPE_ERROR);
   EXPECT(curandGenerateUniform(NULL, to, 1) == NOT_INITIALIZED);
+  EXPECT(curandGenerateUniform((Generator *)(uintptr_t)0x10, to, 1) == NOT_INITIALIZED);
   generator = new_generator(100, false, 0, 0); // the default
   EXPECT(curandGenerateNormal(generator, to, 3, 0, 1) == LENGTH_NOT_MULTIPLE && curandGenerateNormal(generator, to, 0, 0, 1) == SUCCESS);
   EXPECT(curandGeneratePoisson(generator, (unsigned *)to, 4, 0) == OUT_OF_RANGE);
