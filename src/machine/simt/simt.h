@@ -506,8 +506,6 @@ bool simt_machine_load(Machine *machine, const char *path, Diags *diags);
 void simt_machine_move(Machine *machine);
 uint64_t simt_machine_hash(const Machine *machine);
 bool simt_machine_diff(const Machine *a, const Machine *b, Text *out);
-uint8_t *machine_block_new(size_t bytes); // zeroed
-void machine_block_free(uint8_t *block, size_t bytes);
 void machine_bind(Simt *m); // everything that points into the block, or is told where it is
 
 // ---- The machine ---------------------------------------------------------------------------------------
