@@ -61,7 +61,7 @@ bool next_is_free(const Simt *m, const Next *n) {
 // ---- What is under way -----------------------------------------------------------------------------
 
 // The instruction is of the block whose warps begin with `first`. Guests of other blocks are not waited for: nothing of theirs is written.
-static bool slot_is_of(const Simt *m, const Uop *uop, uint32_t first) { return uop->warp >= first && uop->warp < first + m->layout.warps; }
+static bool uop_is_of(const Simt *m, const Uop *uop, uint32_t first) { return uop->warp >= first && uop->warp < first + m->layout.warps; }
 
 // Nothing of the warp waits in a collector or for memory.
 static bool has_drained(const Simt *m, uint32_t sm, uint32_t warp) {
@@ -81,18 +81,18 @@ static bool has_ended(const Simt *m, uint32_t sm, uint32_t first) {
     if (at->loads != 0 || at->stores != 0) return false;
   }
   for (uint64_t left = state->collect_used; left != 0; left &= left - 1) {
-    if (slot_is_of(m, &collector_at(m, sm, (uint32_t)__builtin_ctzll(left))->uop, first)) return false;
+    if (uop_is_of(m, &collector_at(m, sm, (uint32_t)__builtin_ctzll(left))->uop, first)) return false;
   }
   for (uint32_t left = state->flights_used; left != 0; left &= left - 1) {
-    if (slot_is_of(m, &flight_at(m, sm, (uint32_t)__builtin_ctz(left))->uop, first)) return false;
+    if (uop_is_of(m, &flight_at(m, sm, (uint32_t)__builtin_ctz(left))->uop, first)) return false;
   }
   for (uint32_t i = 0; i < m->dims.memops; i++) {
     const MemOp *op = &m->at.memops[sm * m->dims.memops + i];
-    if (op->stage != MEM_FREE && slot_is_of(m, &op->uop, first)) return false;
+    if (op->stage != MEM_FREE && uop_is_of(m, &op->uop, first)) return false;
   }
   for (uint32_t i = 0; i < m->dims.gathers; i++) {
     const Gather *gather = &m->at.gathers[sm * m->dims.gathers + i];
-    if (gather->stage != MEM_FREE && slot_is_of(m, &gather->uop, first)) return false;
+    if (gather->stage != MEM_FREE && uop_is_of(m, &gather->uop, first)) return false;
   }
   return true;
 }
@@ -315,7 +315,7 @@ PredicateBits predicates_of(const Simt *m, uint32_t sm, uint32_t warp, const Ins
   return (PredicateBits){predicates[instr->ps] ^ (instr->ps_negated ? UINT32_MAX : 0), predicates[pa]};
 }
 
-static inline Uop slot_of(const Simt *m, const Next *n, uint32_t threads) {
+static inline Uop uop_of(const Simt *m, const Next *n, uint32_t threads) {
   const uint32_t *predicates = n->at->warp.predicates;
   PredicateBits bits = {predicates[n->instr->ps] ^ (n->instr->ps_negated ? UINT32_MAX : 0), predicates[n->facts->pa]};
   return (Uop){.word = n->entry->word,
@@ -330,7 +330,7 @@ static inline Uop slot_of(const Simt *m, const Next *n, uint32_t threads) {
                .copies = 1};
 }
 
-Uop next_slot(const Simt *m, const Next *n, uint32_t threads) { return slot_of(m, n, threads); }
+Uop next_uop(const Simt *m, const Next *n, uint32_t threads) { return uop_of(m, n, threads); }
 
 // Home lanes of threads.
 static uint32_t home_lanes(const SimtWarp *at, uint32_t threads) {
@@ -490,7 +490,7 @@ ALWAYS_INLINE static inline bool issue(Simt *m, Next *n) {
   if (has_work && m->spec->scheduler_large_warp > 1) return pack_issue(m, n);
   bool is_told = (m->wants & WANT_ISSUE) != 0 || m->keeps_instructions;
   if (is_told && !tell_issue(m, n, active, ~home_lanes(n->at, active))) return false;
-  Uop uop = slot_of(m, n, active);
+  Uop uop = uop_of(m, n, active);
   bool is_planned = plan_is_asked(m) || n->at->shuffled != 0;
   if (is_planned && active != 0 && (has_work || (flags & FACT_WIDE) != 0)) return issue_planned(m, n, &uop);
   uint32_t threads = count_ones((flags & FACT_BRANCH) != 0 ? n->mask : active);

@@ -337,7 +337,7 @@ static void sm_cycle(Simt *m, uint32_t sm) {
   if (places_are_wanted(m)) simt_tell_levels(m, sm, m->at.sms[sm].block_slots);
 }
 
-// A hook has said what it may not: the launch ends, and says whose fault that is.
+// A hook has said what it may not: the launch ends, and says who that was.
 static __attribute__((noinline, cold)) void trap_refused(Simt *m) {
   Text note = {0};
   hook_refusal_format(&m->hook_machine.refused, &note);

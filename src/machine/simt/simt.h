@@ -258,11 +258,11 @@ static inline WriteWay write_way(const Simt *m, uint32_t sm, uint32_t warp, uint
 typedef enum HeldTake { HELD_TAKEN, HELD_BLOCKED, HELD_GOES } HeldTake; // GOES: a hook lets it go as if nothing were held
 HeldTake held_store(Simt *m, uint32_t sm, uint32_t warp, const Packet *packet);
 HeldTake held_atomic(Simt *m, uint32_t sm, uint32_t warp);
-bool held_action(Simt *m, uint32_t sm, uint32_t slot, ActionHold step);
-void held_begin(Simt *m, uint32_t sm, uint32_t slot, ActionHold step); // of a block that starts: NONE, KEEP or WAIT
-void held_forget(Simt *m, uint32_t sm, uint32_t slot);                 // the lines alone, held and kept
+bool held_action(Simt *m, uint32_t sm, uint32_t block_slot, ActionHold step);
+void held_begin(Simt *m, uint32_t sm, uint32_t block_slot, ActionHold step); // of a block that starts: NONE, KEEP or WAIT
+void held_forget(Simt *m, uint32_t sm, uint32_t block_slot);                 // the lines alone, held and kept
 void held_cycle(Simt *m, uint32_t sm);                                 // sends at most one line
-bool held_lets_end(Simt *m, uint32_t sm, uint32_t slot);               // nothing of the block is under way; false: it must stay where it is
+bool held_lets_end(Simt *m, uint32_t sm, uint32_t block_slot);               // nothing of the block is under way; false: it must stay where it is
 // What mirrors keep of their own stores (held.c).
 void kept_store(Simt *m, uint32_t sm, const Packet *packet);                    // it ends in the SM
 bool kept_load(Simt *m, uint32_t sm, MemOp *op, uint64_t line, uint32_t lanes); // true: all these lanes have their data
@@ -271,8 +271,8 @@ void kept_atomic(Simt *m, uint32_t sm, const MemOp *op, const Packet *reply, uin
 // Lines of an SM for both. Lines that each block of the launch may hold.
 static inline uint32_t held_lines(const SimtDims *dims) { return dims->held + dims->mirror_lines; }
 static inline uint32_t held_room(const Simt *m) { return max_u32(m->dims.held / max_u32(m->blocks_per_sm, 1), 1); }
-static inline bool block_is_held(const Simt *m, uint32_t sm, uint32_t slot) {
-  uint32_t mode = m->dims.held == 0 ? 0 : m->at.held_slots[sm * m->dims.blocks + slot].mode;
+static inline bool block_is_held(const Simt *m, uint32_t sm, uint32_t block_slot) {
+  uint32_t mode = m->dims.held == 0 ? 0 : m->at.held_blocks[sm * m->dims.blocks + block_slot].mode;
   return mode == HELD_MODE_KEEPS || mode == HELD_MODE_WAITS;
 }
 // A line as the warp's block sees it: `data`, or a copy of it in `scratch` with what the block holds of it.
@@ -401,10 +401,10 @@ bool control_front(Simt *m, uint32_t sm, uint32_t warp);
 bool collect_has_room(const Simt *m, uint32_t sm, const Instr *instr);
 // Have the instructions for units of this Port's class taken all collectors that are for it?
 bool collect_class_is_full(const Simt *m, uint32_t sm, uint32_t port);
-uint32_t collect_replays(const Simt *m, uint32_t sm); // instructions that a hook wants once more: they go before new ones
+uint32_t collect_repeats(const Simt *m, uint32_t sm); // instructions that a hook wants once more: they go before new ones
 static inline bool collect_is_full(const Simt *m, uint32_t sm) {
   uint32_t taken = m->at.sms[sm].collect_count;
-  if (__builtin_expect((m->wants & WANT_REPEAT) != 0, 0)) taken += collect_replays(m, sm);
+  if (__builtin_expect((m->wants & WANT_REPEAT) != 0, 0)) taken += collect_repeats(m, sm);
   return taken >= m->dims.collectors;
 }
 // Takes an instruction with its predicates read; operands follow over the next cycles. Constant operands must be there (constant_ready).
