@@ -175,7 +175,8 @@ void collect_abandon(Simt *m, uint32_t sm, uint32_t block_slot) {
 static void read_row(Simt *m, uint32_t sm, Collector *collector, unsigned row, uint32_t number) {
   RegisterRow *from = register_at(m, sm, number);
   uint32_t lanes = collector->whole != 0 ? UINT32_MAX : collector->uop.mask;
-  cells_read(m, cells_uop(m, sm, &collector->uop), REGION_RF, (uint64_t)sm * m->dims.register_rows + number, lanes, from->lane);
+  if (cells_are_wanted(m))
+    tell_read_here(m, cells_uop(m, sm, &collector->uop), REGION_RF, (uint64_t)sm * m->dims.register_rows + number, lanes, from->lane);
   memcpy(collector->row[row], from->lane, sizeof from->lane);
   simt_count(m, STAT_REGISTER_READS, 1);
 }

@@ -33,6 +33,7 @@ struct Facts {
   uint8_t timing;                                       // Timing
   uint16_t flags;                                       // FactFlags
   uint8_t pa;                                           // predicate that operand a names; PRED_TRUE: none
+  uint16_t predicates_read;                             // bit i: the guard or an operand is predicate i
   uint8_t registers[SIMT_SOURCE_ROWS];                  // of each source row; REG_ZERO: no register
   uint32_t register_rows;                               // bit i: source row i is read from the register file
   uint32_t filled_rows;                                 // the others

@@ -43,7 +43,7 @@ static bool request_passes(Simt *m, uint32_t sm, Packet *packet, uint32_t *join)
   PacketStory story;
   const MemoryEvent *event = packet_story(m, packet, MEMORY_REQUEST, &story);
   story.event.join = join;
-  if (simt_obey(m, event->who, hooks_request(&m->hooks, &m->hook_machine, event)) != VERDICT_STALL) return true;
+  if (simt_obey(m, event->who, hook_tell_request(m->listener, &m->hook_machine, event)) != VERDICT_STALL) return true;
   sm_wake(m, sm, simt_now(m) + 1);
   return false;
 }
@@ -197,7 +197,7 @@ static void find_waiters(Simt *m, uint32_t sm, Packet *packet, PacketStory *stor
 static void tell_response(Simt *m, const Packet *packet, PacketStory *story) {
   Who own = *who_packet(m, packet);
   story->event.who = &own;
-  simt_obey(m, &own, hooks_response(&m->hooks, &m->hook_machine, &story->event));
+  simt_obey(m, &own, hook_tell_response(m->listener, &m->hook_machine, &story->event));
 }
 
 static bool give_reply(Simt *m, uint32_t sm, const Packet *packet) {

@@ -123,26 +123,23 @@ static void touch_lanes(Touched *touched, const MemOp *op, uint32_t lanes) {
   }
 }
 
-static void tell_row(Simt *m, uint32_t sm, const MemOp *op, const OneRow *at, bool is_write) {
-  uint64_t row = (uint64_t)sm * m->dims.shared_rows + at->row % m->dims.shared_rows; // further on only after a flip
-  if (is_write) cells_written(m, cells_uop(m, sm, &op->uop), REGION_SHARED, row, at->units, m->at.shared[row].word);
-  else cells_read(m, cells_uop(m, sm, &op->uop), REGION_SHARED, row, at->units, m->at.shared[row].word);
+static inline void tell_row(Simt *m, const Who *who, uint32_t sm, OneRow at, bool is_write) {
+  uint64_t row = (uint64_t)sm * m->dims.shared_rows + ring_place(at.row, m->dims.shared_rows); // further on only after a flip
+  if (is_write) tell_write_here(m, who, REGION_SHARED, row, at.units, m->at.shared[row].word);
+  else tell_read_here(m, who, REGION_SHARED, row, at.units, m->at.shared[row].word);
 }
 
-static void tell(Simt *m, uint32_t sm, const MemOp *op, uint32_t lanes, const OneRow *one, bool is_write) {
-  if (!cells_are_wanted(m)) return;
-  if (one != NULL) {
-    tell_row(m, sm, op, one, is_write);
-    return;
-  }
+static __attribute__((noinline)) void tell_lanes(Simt *m, uint32_t sm, const MemOp *op, uint32_t lanes, bool is_write) {
   const Who *who = cells_uop(m, sm, &op->uop);
   Touched touched;
   touch_lanes(&touched, op, lanes);
-  for (uint32_t i = 0; i < touched.count; i++) {
-    uint64_t row = (uint64_t)sm * m->dims.shared_rows + touched.row[i] % m->dims.shared_rows; // further on only after a flip
-    if (is_write) cells_written(m, who, REGION_SHARED, row, touched.units[i], m->at.shared[row].word);
-    else cells_read(m, who, REGION_SHARED, row, touched.units[i], m->at.shared[row].word);
-  }
+  for (uint32_t i = 0; i < touched.count; i++) tell_row(m, who, sm, (OneRow){touched.row[i], touched.units[i]}, is_write);
+}
+
+static inline void tell(Simt *m, uint32_t sm, const MemOp *op, uint32_t lanes, const OneRow *one, bool is_write) {
+  if (!cells_are_wanted(m)) return;
+  if (one != NULL) tell_row(m, cells_uop(m, sm, &op->uop), sm, *one, is_write);
+  else tell_lanes(m, sm, op, lanes, is_write);
 }
 
 // What is known of an access.

@@ -14,6 +14,8 @@
 
 typedef struct Simt Simt;
 
+#define ALWAYS_INLINE __attribute__((always_inline)) // calls cost more than what they do: there are some fifty for each instruction
+
 // Host bytes behind physical addresses (backing.c).
 struct Backing {
   Memory *memory;
@@ -65,9 +67,13 @@ struct Simt {
   size_t block_bytes;
   SimtState at; // typed pointers into the block
   HookChain hooks;
-  uint32_t wants;                  // hook_chain_wants
-  Hook *sole_reader, *sole_writer; // the only hook there is, if it wants to be told of cells; NULL: walk the chain
-  uint32_t actions;                // hook_chain_actions
+  uint32_t wants;     // hook_chain_wants
+  bool listens;       // any hook wants anything
+  Hook *listener;     // hook_chain_listener
+  Hook walker;        // for it
+  ResultEvent result; // see part_show
+  PartOwner result_owner[SIMT_PLAN_OWNERS];
+  uint32_t actions; // hook_chain_actions
   HookMachine hook_machine;
   bool is_still;         // after the last cycle: nothing will ever happen again, unless a hook changes a cell
   Who who;               // of the event that is being told; see below
@@ -156,13 +162,16 @@ static inline const Who *who_warp(Simt *m, uint32_t sm, uint32_t warp, uint32_t 
   return who;
 }
 // The same of warps whose number no fault can strike: those that a scheduler has picked, and of uops.
-static inline const Who *who_scheduled(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint64_t issue) {
-  Who *who = &m->whos[sm * SIMT_MOST_WARPS + warp % SIMT_MOST_WARPS].who;
+static inline Who *who_cell(const Simt *m, uint32_t sm, uint32_t warp) { return &m->whos[(size_t)sm * SIMT_MOST_WARPS + warp].who; }
+static inline const Who *who_scheduled(const Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint64_t issue) {
+  Who *who = who_cell(m, sm, warp);
   who->pc = pc;
   who->issue = issue;
   return who;
 }
-static inline const Who *who_uop(Simt *m, uint32_t sm, const Uop *uop) { return who_scheduled(m, sm, uop->warp, uop->pc, uop->issue); }
+static inline const Who *who_uop(const Simt *m, uint32_t sm, const Uop *uop) {
+  return who_scheduled(m, sm, uop->warp, uop->pc, uop->issue);
+}
 const Who *who_packet(Simt *m, const Packet *packet);
 // A request is for an instruction, or for a warp that wants the instruction at `pc`.
 void packet_for_uop(const Simt *m, uint32_t sm, const Uop *uop, Packet *packet);
@@ -193,6 +202,18 @@ static inline void cells_read(Simt *m, const Who *who, SimtRegion region, uint64
 }
 static inline void cells_written(Simt *m, const Who *who, SimtRegion region, uint64_t row, uint32_t units, void *data) {
   if (cells_are_wanted(m)) simt_tell_write(m, who, region, row, units, data);
+}
+// The same without a call, when they are wanted: for the cells that are told with every instruction.
+void simt_cells_answered(Simt *m, const CellEvent *event, HookEventId id, Verdict said); // not PASS
+ALWAYS_INLINE static inline void tell_read_here(Simt *m, const Who *who, SimtRegion region, uint64_t row, uint32_t units, void *data) {
+  CellEvent event = {.who = who, .region = (uint16_t)region, .units = units, .row = row, .data = data};
+  Verdict said = m->listener->read(m->listener, &m->hook_machine, &event);
+  if (__builtin_expect(said != VERDICT_PASS, 0)) simt_cells_answered(m, &event, HOOK_EVENT_READ, said);
+}
+ALWAYS_INLINE static inline void tell_write_here(Simt *m, const Who *who, SimtRegion region, uint64_t row, uint32_t units, void *data) {
+  CellEvent event = {.who = who, .region = (uint16_t)region, .units = units, .row = row, .data = data};
+  Verdict said = m->listener->write(m->listener, &m->hook_machine, &event);
+  if (__builtin_expect(said != VERDICT_PASS, 0)) simt_cells_answered(m, &event, HOOK_EVENT_WRITE, said);
 }
 
 // An entry begins or ends to hold something: rows `row` of the structures `first` to `last`. Whoever is wanted says for whom.
