@@ -9,6 +9,8 @@ static void tell_service(Simt *m, DramRequest *request) {
   bool is_read = packet->kind == PACKET_READ;
   packet_story(m, packet, MEMORY_SERVICE, &story);
   if (is_read) { // whose time that is, those who wait know
+    story.waiters[0] = story.own;
+    story.event.who = story.event.waiters = story.waiters;
     story.event.waiter_count = l2_waiters(m, packet, &first, story.waiters);
     if (first != NULL) {
       memcpy(story.stages, first->spent, sizeof story.stages);

@@ -76,20 +76,24 @@ static uint8_t *bytes_at(const Simt *m, uint32_t sm, Place place) {
   return (uint8_t *)row->word + place.byte;
 }
 
-// Rows of shared memory that an access touches, in the order of their first lanes, and which words of each.
+// Rows of shared memory that an access touches, in the order of their first lanes, and which words of each. A row is found by a table of twice as many
+// places as there are lanes: 1 + its number, at or after the place that is the row's own.
+enum { TOUCHED_PLACES = 2 * WARP_LANES };
 typedef struct Touched {
   uint32_t row[WARP_LANES], units[WARP_LANES];
   uint32_t count;
+  uint8_t number[TOUCHED_PLACES];
 } Touched;
 
-static void touch(Touched *touched, uint32_t row, uint32_t units) {
-  uint32_t i = 0;
-  while (i < touched->count && touched->row[i] != row) i++;
-  if (i == touched->count) {
+static inline void touch(Touched *touched, uint32_t row, uint32_t units) {
+  uint32_t place = row % TOUCHED_PLACES;
+  while (touched->number[place] != 0 && touched->row[touched->number[place] - 1] != row) place = (place + 1) % TOUCHED_PLACES;
+  if (touched->number[place] == 0) {
     touched->row[touched->count] = row;
-    touched->units[touched->count++] = 0;
+    touched->units[touched->count] = 0;
+    touched->number[place] = (uint8_t)++touched->count;
   }
-  touched->units[i] |= units;
+  touched->units[touched->number[place] - 1] |= units;
 }
 
 // Words of one row.
@@ -113,6 +117,7 @@ static void touch_lanes(Touched *touched, const MemOp *op, uint32_t lanes) {
   for (unsigned lane = 0; lane < WARP_LANES; lane++) first[lane] = (uint32_t)op->address[lane] / 4 & skipped;
   for (unsigned lane = 0; lane < WARP_LANES; lane++) others |= first[lane] ^ first[0];
   touched->count = 0;
+  memset(touched->number, 0, sizeof touched->number);
   if (lanes == UINT32_MAX && others < LINE_WORDS) {
     touch(touched, first[0] / LINE_WORDS, units_of_row(first, words));
     return;

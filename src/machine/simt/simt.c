@@ -81,18 +81,21 @@ static uint64_t request_number(const Simt *m, const Packet *packet) {
   return ((packet->sent_at - m->at.core->began_at) * sources + source) * (UINT8_MAX + 1) + packet->turn;
 }
 
-static void fill_packet(const Simt *m, const Packet *packet, Who *who) {
-  *who = m->nobody;
+static inline void fill_packet(const Simt *m, const Packet *packet, Who *who) {
+  if (__builtin_expect(packet->sm == PACKET_NO_SM || packet->prefetch != 0, 0)) { // no instruction has asked
+    *who = m->nobody;
+    who->sm = packet->sm == PACKET_NO_SM ? WHO_NO_INDEX : packet->sm;
+  } else {
+    who->launch = m->nobody.launch;
+    who->block = packet->block;
+    who->issue = packet->issue == UINT32_MAX ? WHO_NO_NUMBER : packet->issue;
+    who->sm = packet->sm;
+    who->block_slot = packet->block_slot;
+    who->warp = packet->warp;
+    who->pc = packet->pc;
+  }
   who->client = (Client)packet->client;
   who->request = request_number(m, packet);
-  if (packet->sm == PACKET_NO_SM) return;
-  who->sm = packet->sm;
-  if (packet->prefetch != 0) return; // no instruction has asked
-  who->block = packet->block;
-  who->block_slot = packet->block_slot;
-  who->warp = packet->warp;
-  who->pc = packet->pc;
-  who->issue = packet->issue == UINT32_MAX ? WHO_NO_NUMBER : packet->issue;
 }
 
 const Who *who_packet(Simt *m, const Packet *packet) {
@@ -129,20 +132,23 @@ const MemoryEvent *packet_story(Simt *m, Packet *packet, MemoryMoment moment, Pa
   uint64_t now = simt_now(m);
   memcpy(story->stages, packet->spent, sizeof story->stages);
   story->stages[packet->stage % MEMORY_STAGES] += (uint32_t)now - packet->since;
-  fill_packet(m, packet, &story->waiters[0]);
-  story->event = (MemoryEvent){.who = &story->waiters[0],
-                               .moment = moment,
-                               .partition = packet->partition,
-                               .address = packet->address,
-                               .mask = {packet->bytes.half[0], packet->bytes.half[1]},
-                               .bytes = bytes_count(packet->bytes),
-                               .data = has_data ? packet->data : NULL,
-                               .write = changes_memory(packet),
-                               .waiters = story->waiters,
-                               .waiter_count = 1,
-                               .waited = now - min_u64(packet->sent_at, now),
-                               .stages = story->stages,
-                               .word = &packet->word};
+  fill_packet(m, packet, &story->own);
+  MemoryEvent *event = &story->event; // filled by hand: it is large
+  event->who = event->waiters = &story->own;
+  event->waiter_count = 1;
+  event->moment = moment;
+  event->partition = packet->partition;
+  event->address = packet->address;
+  event->mask[0] = packet->bytes.half[0];
+  event->mask[1] = packet->bytes.half[1];
+  event->bytes = bytes_count(packet->bytes);
+  event->data = has_data ? packet->data : NULL;
+  event->write = changes_memory(packet);
+  event->waited = now - min_u64(packet->sent_at, now);
+  event->entry = 0;
+  event->stages = story->stages;
+  event->join = NULL;
+  event->word = &packet->word;
   return &story->event;
 }
 
@@ -362,6 +368,7 @@ uint64_t machine_cycle(Simt *m) {
   if (m->dims.acts != 0 && actions_wait(m)) next = now + 1;
   if ((m->wants & WANT_CYCLE) == 0) return max_u64(next, now + 1);
   m->is_still = next == UINT64_MAX;
+  if (next <= now + 1) return now + 1; // sooner no hook can wake it
   if (next == UINT64_MAX && hooks_next_change(&m->hooks, &m->hook_machine) == UINT64_MAX)
     return next; // those who only look would wait for ever
   return max_u64(min_u64(next, hooks_next_cycle(&m->hooks, &m->hook_machine)), now + 1);

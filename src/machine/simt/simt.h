@@ -177,10 +177,11 @@ const Who *who_packet(Simt *m, const Packet *packet);
 void packet_for_uop(const Simt *m, uint32_t sm, const Uop *uop, Packet *packet);
 void packet_for_warp(const Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, Packet *packet);
 void packet_for_nobody(Packet *packet, ActionCache cache); // a prefetch
-// What hooks are told of a packet; `who` is the first of `waiters`. The event points into the packet and lives as long as it.
+// What hooks are told of a packet: `own` alone waits for it, until somebody says who does. The event points into the packet and lives as long as it.
 typedef struct PacketStory {
   MemoryEvent event;
   uint32_t stages[MEMORY_STAGES];
+  Who own;
   Who waiters[MSHR_MOST_WAITERS];
 } PacketStory;
 const MemoryEvent *packet_story(Simt *m, Packet *packet, MemoryMoment moment, PacketStory *story);
