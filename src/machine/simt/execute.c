@@ -262,14 +262,14 @@ static inline bool dispatch(Simt *m, uint32_t sm, uint32_t index, uint32_t kept)
   Collector *collector = collector_at(m, sm, index);
   Uop *uop = &collector->uop;
   Instr scratch;
-  const Instr *instr = simt_decode(m, uop->pc, uop->word, &scratch);
+  Facts own;
+  const Facts *facts;
+  const Instr *instr = facts_decode(m, uop, &scratch, &own, &facts);
   if (instr == NULL) {
     simt_trap(m, sm, uop->warp, uop->pc, TRAP_ILLEGAL_INSTRUCTION, uop->mask);
     part_ends(m, sm, uop);
     return true;
   }
-  Facts own;
-  const Facts *facts = facts_at(m, instr, &own);
   Port port = (Port)facts->port; // not what it was when a fault has struck the word
   state->collect_port[index] = (uint8_t)port;
   if (port == PORT_NONE) { // no unit takes it

@@ -69,6 +69,20 @@ static inline const Facts *facts_at(const Simt *m, const Instr *instr, Facts *sc
   return scratch;
 }
 
+// The instruction of a word and its facts, as simt_decode and facts_at find them. NULL: no legal instruction.
+static inline const Instr *facts_decode(const Simt *m, const Uop *uop, Instr *scratch, Facts *own, const Facts **facts) {
+  uint32_t pc = uop->pc;
+  const InstrWord *code = m->program->code;
+  if (__builtin_expect(pc < m->facts_count && uop->word.low == code[pc].low && uop->word.high == code[pc].high, 1)) {
+    *facts = &m->facts[pc];
+    return &m->facts_of[pc];
+  }
+  const Instr *instr = simt_decode_damaged(m, uop->word, scratch);
+  *facts = own;
+  if (instr != NULL) facts_make(instr, own);
+  return instr;
+}
+
 // Results are in: clears what the instruction had marked.
 static inline void board_clear(Simt *m, uint32_t sm, uint32_t warp, const Facts *facts) {
   Scoreboard *board = simt_scoreboard(m, sm, warp);

@@ -387,9 +387,10 @@ static void retire(Simt *m, uint32_t sm, uint32_t index) {
   MemOp *op = memop_at(m, sm, index);
   Instr scratch;
   Facts own;
-  const Instr *instr = simt_decode(m, op->uop.pc, op->uop.word, &scratch);
+  const Facts *facts;
+  const Instr *instr = facts_decode(m, &op->uop, &scratch, &own, &facts);
   if (warp_is_stopping(m, sm, op->uop.warp)) instr = NULL; // its block was abandoned: thrown away
-  else if (instr != NULL) writeback_known(m, sm, &op->uop, instr, facts_at(m, instr, &own), op->data, NULL);
+  else if (instr != NULL) writeback_known(m, sm, &op->uop, instr, facts, op->data, NULL);
   else simt_trap(m, sm, op->uop.warp, op->uop.pc, TRAP_ILLEGAL_INSTRUCTION, op->uop.mask);
   if ((op->mods & MOD_ORDERED) != 0 && op->action != ACTION_STORE) l1d_invalidate(m, sm); // an acquire
   leave(m, sm, index);

@@ -172,14 +172,14 @@ ALWAYS_INLINE static inline bool retire(Simt *m, uint32_t sm, uint32_t index, bo
   Flight *flight = flight_at(m, sm, index);
   Uop *uop = &flight->uop;
   Instr scratch;
-  const Instr *instr = simt_decode(m, uop->pc, uop->word, &scratch);
+  Facts own;
+  const Facts *facts;
+  const Instr *instr = facts_decode(m, uop, &scratch, &own, &facts);
   if (instr == NULL && flight->waits != FLIGHT_AGAIN) {
     simt_trap(m, sm, uop->warp, uop->pc, TRAP_ILLEGAL_INSTRUCTION, uop->mask);
     return true;
   }
   const Who *who = is_told ? who_uop(m, sm, uop) : NULL;
-  Facts own;
-  const Facts *facts = instr == NULL ? NULL : facts_at(m, instr, &own);
   Verdict verdict = judge(m, who, sm, flight, instr, facts);
   if (verdict == VERDICT_REPEAT) return again_goes(m, sm, flight, instr, flight_operands(m, sm, index));
   if (verdict == VERDICT_HOLD) part_returns(m, sm, uop, instr, true);
