@@ -8,7 +8,7 @@
 //   both                 files.c (files without a name), left.c (processes left behind), sources.c (the program's PTX)
 //
 // A run is judged by what the host copies back, by standard output and by the files that the user names; how bad it is if they are
-// wrong, by the program's own verdict. The program must do the same every time it is run.
+// wrong, by what the program itself says. The program must do the same every time it is run.
 #ifndef REDOUBT_APP_H
 #define REDOUBT_APP_H
 

@@ -1,8 +1,8 @@
 // What a run of a CUDA program with a fault has come to. Its results are judged first: what the host copied back, standard output and the
-// files that the user names. Programs that check their results and say so must fare like those that do not: the program's own verdict only
+// files that the user names. Programs that check their results and say so must fare like those that do not: what the program itself says only
 // tells a wrong result that it rejects from one that it accepts.
 //
-// The verdict is the exit code, another than without faults: it rejects. Or lines of standard output that say that all is well: fewer of
+// It says so by its exit code, another than without faults: it rejects. Or lines of standard output that say that all is well: fewer of
 // them, it rejects; the very same, it accepts. If they are as many but other lines ("2 of 3 tests passed"), nobody can tell.
 #include "app/app_internal.h"
 #include "base/process.h"

@@ -1,4 +1,4 @@
-// How runs of CUDA programs are judged: results first, then the program's own verdict.
+// How runs of CUDA programs are judged: results first, then what the program itself says.
 #include "app/app_internal.h"
 
 #include <setjmp.h>

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-static void take_verdicts(const AppTarget *own, const AppExchange *exchange, const AppResult *result, Judgement *judgement) {
+static void take_judgement(const AppTarget *own, const AppExchange *exchange, const AppResult *result, Judgement *judgement) {
   Record record = {0};
   record.outcome = app_judge(own, exchange, &exchange->runs[0], result, &record);
   *judgement = (Judgement){.outcome = (Outcome)record.outcome, .cycles = record.cycles, .wrong = record.wrong};
@@ -35,7 +35,7 @@ static bool run_program(AppTarget *own, AppExchange *exchange, const TracedRun *
     return diags_add(diags, NULL, 0, 0, "another run without faults could not be kept: the fault cannot be explained");
   if (mode == APP_TRACE && !app_check_same(own, exchange, &result, diags)) return false;
   if (mode == APP_TRACE) app_say_masked(own);
-  if (mode == APP_STRIKE) take_verdicts(own, exchange, &result, &wish->run->judgement);
+  if (mode == APP_STRIKE) take_judgement(own, exchange, &result, &wish->run->judgement);
   take_traced(&exchange->traced, wish->run);
   return true;
 }

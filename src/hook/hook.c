@@ -233,6 +233,29 @@ const char *client_name(Client client) {
 #undef FORWARDS
 #undef BACKWARDS
 
+// The chain as one hook. What it says has been looked at already: hook_said finds nothing to refuse.
+#define EVENT(name, ID, Event, direction, verdicts, moment) \
+  static Verdict walker_##name(Hook *walker, HookMachine *machine, Event *event) { return hooks_walk_##name(walker->own, machine, event); }
+#define MOMENT(name, ID, moment)
+#include "hook/hook.def"
+#undef EVENT
+#undef MOMENT
+
+Hook *hook_chain_listener(const HookChain *chain, Hook *walker) {
+  Hook *only = chain->count == 1 ? chain->hooks[0] : NULL;
+  if (only != NULL && (only->read == NULL) == (only->write == NULL) && (only->take == NULL) == (only->release == NULL)) return only;
+  *walker = (Hook){.name = "chain",
+                   .kind = HOOK_PROTECTION,
+                   .own = (void *)(uintptr_t)chain,
+#define EVENT(name, ID, Event, direction, verdicts, moment) .name = walker_##name,
+#define MOMENT(name, ID, moment)
+#include "hook/hook.def"
+#undef EVENT
+#undef MOMENT
+                   .next_cycle = UINT64_MAX};
+  return walker;
+}
+
 // ---- Wake-ups --------------------------------------------------------------------------------------
 // In the block: 1 + the cycle, so that zeroed bytes are "never". NULL: not a protection, or one that no machine has attached.
 static uint64_t *wake_in_block(const Hook *hook, const HookMachine *machine) {

@@ -551,6 +551,20 @@ Verdict hook_said(HookMachine *machine, const Hook *hook, HookEventId event, Ver
 #include "hook/hook.def"
 #undef EVENT
 #undef MOMENT
+// For events that come by the thousand: whom to tell, found once. That is the only hook of the chain, or else `walker`, which is filled in and whose
+// functions walk the chain; it stays good as long as both do.
+Hook *hook_chain_listener(const HookChain *chain, Hook *walker);
+// hook_tell_NAME(): as hooks_NAME(), without a test. Only for events that the chain wants; read and write, take and release count as one each.
+#define EVENT(name, ID, Event, direction, verdicts, moment)                                    \
+  static inline Verdict hook_tell_##name(Hook *listener, HookMachine *machine, Event *event) { \
+    Verdict said = listener->name(listener, machine, event);                                   \
+    if (__builtin_expect(said == VERDICT_PASS, 1)) return VERDICT_PASS;                        \
+    return hook_said(machine, listener, HOOK_EVENT_##ID, said);                                \
+  }
+#define MOMENT(name, ID, moment)
+#include "hook/hook.def"
+#undef EVENT
+#undef MOMENT
 // hooks_cycle calls those whose cycle has come. Those who only look come first and find the state that the cycle before has left: a clone that
 // is taken then equals one taken before. Whoever does not arm itself again in the call is disarmed after it.
 void hooks_begin(const HookChain *chain, HookMachine *machine); // the machine has been made: protections' first wake-ups go into the block

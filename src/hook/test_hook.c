@@ -109,6 +109,35 @@ static void test_strongest_verdict(void **state) {
   text_free(&six.calls);
 }
 
+// Whom machines tell: several hooks through one that walks the chain, in its order and with its verdict; a lone one itself, unless it lacks half of a pair.
+static void test_listener(void **state) {
+  (void)state;
+  static const char *const order[] = {"abpqxy", "abpqxy", "qpbaxy"};
+  enum { NEITHER, LEAVES, ENTERS };
+  Six six;
+  HookMachine machine = {0};
+  Hook walker;
+  make_six(&six);
+  six.probes[X].says = VERDICT_HALT;
+  Hook *listener = hook_chain_listener(&six.chain, &walker);
+#define EVENT(name, ID, Event, direction, verdicts, moment)                                \
+  six.probes[P].says = ((verdicts)&MAY(HALT)) != 0 ? VERDICT_HALT : VERDICT_PASS;          \
+  assert_int_equal(hook_tell_##name(listener, &machine, &(Event){0}), six.probes[P].says); \
+  assert_calls(&six, order[direction]);
+#define MOMENT(name, ID, moment)
+#include "hook/hook.def"
+#undef EVENT
+#undef MOMENT
+  HookChain alone = {.hooks = {&six.hooks[P]}, .count = 1};
+  assert_ptr_equal(hook_chain_listener(&alone, &walker), &six.hooks[P]);
+  six.hooks[P].write = NULL;
+  listener = hook_chain_listener(&alone, &walker);
+  assert_int_equal(hook_tell_write(listener, &machine, &(CellEvent){0}), VERDICT_PASS);
+  assert_null(six.calls.at);
+  assert_int_equal(hook_tell_read(listener, &machine, &(CellEvent){0}), six.probes[P].says);
+  assert_calls(&six, "p");
+}
+
 #ifndef REDOUBT_STRICT
 // A verdict that is not legal for its event counts as PASS and is noted, with the name of who said it.
 static void test_illegal_verdicts(void **state) {
@@ -382,6 +411,7 @@ int main(void) {
       cmocka_unit_test(test_needs),
       cmocka_unit_test(test_order),
       cmocka_unit_test(test_strongest_verdict),
+      cmocka_unit_test(test_listener),
       cmocka_unit_test(test_illegal_verdicts),
       cmocka_unit_test(test_absent_functions_are_skipped),
       cmocka_unit_test(test_cycles),

@@ -156,7 +156,7 @@ bool snapshot_save(const char *path, const Snapshot *snapshot, Diags *diags) {
   errno = 0;
   stream.file = fopen(partial.at, "wb");
   bool opened = stream.file != NULL, good = opened && write_all(&stream, snapshot);
-  int error = errno; // 0: not the file's fault, so the memory's, which refuses registered host memory
+  int error = errno; // 0: nothing is wrong with the file: it is the memory, which refuses registered host memory
   stream_close(&stream);
   if (good && rename(partial.at, path) != 0) {
     good = false;

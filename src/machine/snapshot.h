@@ -27,8 +27,9 @@ uint64_t state_hash(const StateLayout *layout, const uint8_t *block, const Watch
 uint64_t state_diff(const StateLayout *layout, const uint8_t *a, const uint8_t *b, Text *out);
 
 // ---- For machines whose state is such a block ----------------------------------------------------
-uint8_t *state_block_new(size_t bytes);                   // not zeroed; free
-uint8_t *state_block_moved(uint8_t *block, size_t bytes); // the same at another address; the old one is spoiled and freed
+uint8_t *state_block_new(size_t bytes); // zeroed; begins at a page
+void state_block_free(uint8_t *block, size_t bytes);
+uint8_t *state_block_moved(uint8_t *block, size_t bytes); // the same at another address; the old one is freed
 // A layout of its own for a clone, in its arena.
 void state_layout_copy(Arena *arena, const StateLayout *from, StateLayout *to, RegionTable *regions);
 

@@ -28,7 +28,6 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   }
   m->wants = hook_chain_wants(&m->hooks);
   m->block = state_block_new(m->regions.block_bytes);
-  memset(m->block, 0, m->regions.block_bytes);
   fragment_bind(m);
   hooks_begin(&m->hooks, &m->machine);
   return &m->base;
@@ -36,7 +35,7 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
 
 static void release(Machine *machine) {
   Fragment *m = fragment_of(machine);
-  free(m->block);
+  state_block_free(m->block, m->regions.block_bytes);
   arena_free(m->arena);
 }
 

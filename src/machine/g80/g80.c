@@ -145,7 +145,6 @@ Machine *g80_make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   }
   m->hooks->machine = (HookMachine){.regions = &m->regions, .spec = spec, .is_free = is_free_cell};
   m->block = state_block_new(m->regions.block_bytes);
-  memset(m->block, 0, m->regions.block_bytes);
   g80_bind(m);
   hooks_begin(&m->hooks->chain, &m->hooks->machine);
   return &m->base;
@@ -153,7 +152,7 @@ Machine *g80_make(const Spec *spec, const HookChain *hooks, Diags *diags) {
 
 void g80_free(Machine *machine) {
   G80Machine *m = g80_of(machine);
-  free(m->block);
+  state_block_free(m->block, m->regions.block_bytes);
   if (m->program != NULL) arena_free(m->program);
   arena_free(m->arena);
 }

@@ -2,6 +2,7 @@
 // launch begins, and back when it ends.
 #include "machine/g80/g80_internal.h"
 #include "machine/machines.h"
+#include "machine/pages.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +95,7 @@ static bool run(Machine *machine, uint64_t until) {
 // A launch begins with everything at rest.
 static void rest(G80Machine *m) {
   uint64_t cycle = m->shared->cycle;
-  memset(m->block, 0, m->own_bytes);
+  pages_zero(m->block, m->own_bytes);
   hooks_launch_ended(&m->regions, m->block);
   m->shared->cycle = cycle;
 }

@@ -58,7 +58,7 @@ Machine *simt_machine_clone(const Machine *machine, Memory *memory, const HookCh
   m->facts = NULL;
   m->facts_count = 0;
   facts_prepare(m);
-  m->block = machine_block_new(m->block_bytes);
+  m->block = state_block_new(m->block_bytes);
   m->regions.items = memcpy(ARENA_ARRAY(arena, Region, from->regions.count), from->regions.items, from->regions.count * sizeof(Region));
   ByteRange *hashed = ARENA_ARRAY(arena, ByteRange, from->state_layout.hashed_count);
   memcpy(hashed, from->state_layout.hashed, from->state_layout.hashed_count * sizeof *hashed);
@@ -87,7 +87,7 @@ void simt_machine_copy(Machine *clone, const Machine *machine) {
   Simt *to = simt_of(clone);
   const Simt *from = simt_in(machine);
   uint64_t used = max_u64(local_used(to), local_used(from));
-  size_t bytes = (size_t)align_up(from->block_bytes, MIRROR_PAGE); // as machine_block_new makes them
+  size_t bytes = (size_t)align_up(from->block_bytes, MIRROR_PAGE); // as state_block_new makes them
   if (!mirror_is_of(to->mirror, to->block, from->block, bytes)) {
     mirror_free(to->mirror);
     to->mirror = mirror_new(to->block, from->block, bytes);
@@ -152,10 +152,7 @@ bool simt_machine_load(Machine *machine, const char *path, Diags *diags) {
 
 void simt_machine_move(Machine *machine) {
   Simt *m = simt_of(machine);
-  uint8_t *block = machine_block_new(m->block_bytes);
-  memcpy(block, m->block, m->block_bytes);
-  machine_block_free(m->block, m->block_bytes); // whoever still points there will notice
-  m->block = block;
+  m->block = state_block_moved(m->block, m->block_bytes);
   machine_bind(m);
 }
 

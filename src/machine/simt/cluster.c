@@ -55,10 +55,10 @@ static ClusterView view_cluster(Simt *m, const Block *block, ClusterPlaces *plac
   uint64_t end = (cluster_number(m->launch, block->index) + 1) * size;
   ClusterView view = {.count = size, .is_whole = m->at.core->next_block >= end};
   for (uint32_t i = 0; i < size; i++) {
-    uint32_t *sm = &places->sm[i], *slot = &places->block_slot[i];
-    if (!find_block(m, cluster_member(m->launch, block->index, i), sm, slot)) continue;
-    uint32_t first = *slot * m->layout.warps % m->dims.warps;
-    view.blocks[i] = (BlockView){.block = &m->at.blocks[*sm * m->dims.blocks + *slot],
+    uint32_t *sm = &places->sm[i], *block_slot = &places->block_slot[i];
+    if (!find_block(m, cluster_member(m->launch, block->index, i), sm, block_slot)) continue;
+    uint32_t first = *block_slot * m->layout.warps % m->dims.warps;
+    view.blocks[i] = (BlockView){.block = &m->at.blocks[*sm * m->dims.blocks + *block_slot],
                                  .warps = min_u32(m->layout.warps, m->dims.warps - first),
                                  .warp = &simt_warp(m, *sm, first)->warp,
                                  .warp_bytes = sizeof(SimtWarp),

@@ -15,7 +15,7 @@ enum { INJECTABLE_ROWS = 3 }; // collector, collector.b, collector.c of state.de
 // Instructions that a hook wants once more wait in their flights for a collector. They go first: new ones would take every
 // collector and then wait for a flight.
 // Their time has come and write-back goes through the queue in order, so they are at its front.
-uint32_t collect_replays(const Simt *m, uint32_t sm) {
+uint32_t collect_repeats(const Simt *m, uint32_t sm) {
   const SmState *state = &m->at.sms[sm];
   uint32_t waiting = 0;
   if ((m->wants & WANT_REPEAT) == 0) return 0;
@@ -153,7 +153,7 @@ void collect_release(Simt *m, uint32_t sm, uint32_t place) {
   state->collect_port[index] = 0;
   list_remove(state->collect_order, state->collect_count--, place);
   memset(collector, 0, offsetof(Collector, row) + rows * sizeof collector->row[0]);
-  if (collect_replays(m, sm) > 0) sm_wake(m, sm, simt_now(m) + 1);
+  if (collect_repeats(m, sm) > 0) sm_wake(m, sm, simt_now(m) + 1);
 }
 
 void collect_abandon(Simt *m, uint32_t sm, uint32_t block_slot) {
@@ -175,7 +175,8 @@ void collect_abandon(Simt *m, uint32_t sm, uint32_t block_slot) {
 static void read_row(Simt *m, uint32_t sm, Collector *collector, unsigned row, uint32_t number) {
   RegisterRow *from = register_at(m, sm, number);
   uint32_t lanes = collector->whole != 0 ? UINT32_MAX : collector->uop.mask;
-  cells_read(m, cells_uop(m, sm, &collector->uop), REGION_RF, (uint64_t)sm * m->dims.register_rows + number, lanes, from->lane);
+  if (cells_are_wanted(m))
+    tell_read_here(m, cells_uop(m, sm, &collector->uop), REGION_RF, (uint64_t)sm * m->dims.register_rows + number, lanes, from->lane);
   memcpy(collector->row[row], from->lane, sizeof from->lane);
   simt_count(m, STAT_REGISTER_READS, 1);
 }

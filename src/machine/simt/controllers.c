@@ -9,6 +9,8 @@ static void tell_service(Simt *m, DramRequest *request) {
   bool is_read = packet->kind == PACKET_READ;
   packet_story(m, packet, MEMORY_SERVICE, &story);
   if (is_read) { // whose time that is, those who wait know
+    story.waiters[0] = story.own;
+    story.event.who = story.event.waiters = story.waiters;
     story.event.waiter_count = l2_waiters(m, packet, &first, story.waiters);
     if (first != NULL) {
       memcpy(story.stages, first->spent, sizeof story.stages);
@@ -18,7 +20,7 @@ static void tell_service(Simt *m, DramRequest *request) {
   story.event.write = !is_read;
   story.event.waited = simt_now(m) - min_u64(request->arrived_at, simt_now(m));
   story.event.entry = (uint64_t)(request - m->at.dram_queue);
-  simt_obey(m, story.event.who, hooks_service(&m->hooks, &m->hook_machine, &story.event));
+  simt_obey(m, story.event.who, hook_tell_service(m->listener, &m->hook_machine, &story.event));
 }
 
 static void serve(void *context, DramRequest *request) {
@@ -52,7 +54,7 @@ static void tell_span(Simt *m, const DramRequest *request) {
                     .what = request->packet.kind == PACKET_WRITE ? "write" : "read",
                     .start = min_u64(request->arrived_at, now),
                     .end = now};
-  hooks_span(&m->hooks, &m->hook_machine, &span);
+  hook_tell_span(m->listener, &m->hook_machine, &span);
 }
 
 // What a slice gave back is in DRAM.
@@ -60,7 +62,7 @@ static void tell_given_back(Simt *m, const DramRequest *request) {
   Packet packet = request->packet;
   PacketStory story;
   const MemoryEvent *event = packet_story(m, &packet, MEMORY_RESPONSE, &story);
-  simt_obey(m, event->who, hooks_response(&m->hooks, &m->hook_machine, event));
+  simt_obey(m, event->who, hook_tell_response(m->listener, &m->hook_machine, event));
 }
 
 static bool finished(void *context, const DramRequest *request) {

@@ -203,6 +203,16 @@ static inline void note_lanes(Simt *m, SmState *state, const Uop *uop, uint32_t 
   m->rows->count(&m->at.stats->value[STAT_LANE_0], uop->mask);
 }
 
+static inline void tell_span(Simt *m, uint32_t sm, Port port, const Uop *uop, const char *what, uint64_t until) {
+  SpanEvent event = {.who = who_uop(m, sm, uop),
+                     .track = port_track[port],
+                     .instance = port == PORT_SP ? sm * (uint32_t)m->spec->sm_sps + uop->sp : sm,
+                     .what = what,
+                     .start = simt_now(m),
+                     .end = until};
+  hook_tell_span(m->listener, &m->hook_machine, &event);
+}
+
 // The port is taken for the instruction's interval.
 static inline void occupy(Simt *m, uint32_t sm, Port port, Uop *uop, const Instr *instr, const Facts *facts) {
   SmState *state = &m->at.sms[sm];
@@ -221,15 +231,7 @@ static inline void occupy(Simt *m, uint32_t sm, Port port, Uop *uop, const Instr
   case PORT_TENSOR: state->tensor_free_at = until; break;
   default: break; // ldst_take and gather_take see to themselves
   }
-  if ((m->wants & WANT_SPAN) == 0) return;
-  SpanEvent event = {.who = who_uop(m, sm, uop),
-                     .track = port_track[port],
-                     .instance = sm,
-                     .what = op_info[instr->op].text,
-                     .start = simt_now(m),
-                     .end = until};
-  if (port == PORT_SP) event.instance = sm * (uint32_t)m->spec->sm_sps + uop->sp;
-  hooks_span(&m->hooks, &m->hook_machine, &event);
+  if (__builtin_expect((m->wants & WANT_SPAN) != 0, 0)) tell_span(m, sm, port, uop, op_info[instr->op].text, until);
 }
 
 // ---- The stage ---------------------------------------------------------------------------------------
@@ -260,14 +262,14 @@ static inline bool dispatch(Simt *m, uint32_t sm, uint32_t index, uint32_t kept)
   Collector *collector = collector_at(m, sm, index);
   Uop *uop = &collector->uop;
   Instr scratch;
-  const Instr *instr = simt_decode(m, uop->pc, uop->word, &scratch);
+  Facts own;
+  const Facts *facts;
+  const Instr *instr = facts_decode(m, uop, &scratch, &own, &facts);
   if (instr == NULL) {
     simt_trap(m, sm, uop->warp, uop->pc, TRAP_ILLEGAL_INSTRUCTION, uop->mask);
     part_ends(m, sm, uop);
     return true;
   }
-  Facts own;
-  const Facts *facts = facts_at(m, instr, &own);
   Port port = (Port)facts->port; // not what it was when a fault has struck the word
   state->collect_port[index] = (uint8_t)port;
   if (port == PORT_NONE) { // no unit takes it

@@ -118,6 +118,8 @@ void facts_make(const Instr *instr, Facts *facts) {
   facts->unit = (uint8_t)info->unit;
   facts->flags = flags_of(instr, info);
   facts->pa = info->a == TYPE_pred && instr->a < PRED_TRUE ? instr->a : PRED_TRUE;
+  const uint8_t read[] = {instr->guard, instr->ps, facts->pa};
+  for (uint32_t i = 0; i < COUNT_OF(read); i++) facts->predicates_read |= read[i] < MAX_PREDICATES ? (uint16_t)(1u << read[i]) : 0;
   note_constant(instr, info, facts);
   note_access(instr, info, facts);
 }

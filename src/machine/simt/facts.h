@@ -33,6 +33,7 @@ struct Facts {
   uint8_t timing;                                       // Timing
   uint16_t flags;                                       // FactFlags
   uint8_t pa;                                           // predicate that operand a names; PRED_TRUE: none
+  uint16_t predicates_read;                             // bit i: the guard or an operand is predicate i
   uint8_t registers[SIMT_SOURCE_ROWS];                  // of each source row; REG_ZERO: no register
   uint32_t register_rows;                               // bit i: source row i is read from the register file
   uint32_t filled_rows;                                 // the others
@@ -66,6 +67,20 @@ static inline const Facts *facts_at(const Simt *m, const Instr *instr, Facts *sc
   if (__builtin_expect(index < m->facts_count, 1)) return &m->facts[index];
   facts_make(instr, scratch);
   return scratch;
+}
+
+// The instruction of a word and its facts, as simt_decode and facts_at find them. NULL: no legal instruction.
+static inline const Instr *facts_decode(const Simt *m, const Uop *uop, Instr *scratch, Facts *own, const Facts **facts) {
+  uint32_t pc = uop->pc;
+  const InstrWord *code = m->program->code;
+  if (__builtin_expect(pc < m->facts_count && uop->word.low == code[pc].low && uop->word.high == code[pc].high, 1)) {
+    *facts = &m->facts[pc];
+    return &m->facts_of[pc];
+  }
+  const Instr *instr = simt_decode_damaged(m, uop->word, scratch);
+  *facts = own;
+  if (instr != NULL) facts_make(instr, own);
+  return instr;
 }
 
 // Results are in: clears what the instruction had marked.

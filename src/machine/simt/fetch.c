@@ -38,15 +38,15 @@ static bool push(Simt *m, uint32_t sm, uint32_t warp, InstrWord word, uint32_t p
   SimtWarp *at = simt_warp(m, sm, warp);
   const Who *who = NULL;
   if ((m->wants & WANT_FETCH) != 0) {
-    FetchEvent event = {.who = who = who_warp(m, sm, warp, pc, WHO_NO_NUMBER), .word = &word};
-    if (simt_obey(m, who, hooks_fetch(&m->hooks, &m->hook_machine, &event)) == VERDICT_STALL) return false;
+    FetchEvent event = {.who = who = who_scheduled(m, sm, warp, pc, WHO_NO_NUMBER), .word = &word};
+    if (simt_obey(m, who, hook_tell_fetch(m->listener, &m->hook_machine, &event)) == VERDICT_STALL) return false;
   }
   uint32_t place = ring_next(at->head + (uint32_t)at->buffered, m->dims.buffer);
   BufferEntry *entry = &simt_buffer(m, sm, warp)[place];
   *entry = (BufferEntry){.word = word, .pc = pc, .valid = 1};
   if (cells_are_wanted(m)) {
-    if (who == NULL) who = who_warp(m, sm, warp, pc, WHO_NO_NUMBER);
-    simt_tell_write(m, who, REGION_BUFFER, (uint64_t)(entry - m->at.buffers), 0xF, &entry->word);
+    if (who == NULL) who = who_scheduled(m, sm, warp, pc, WHO_NO_NUMBER);
+    tell_write_here(m, who, REGION_BUFFER, (uint64_t)(entry - m->at.buffers), 0xF, &entry->word);
   }
   at->buffered++;
   at->arriving++;
@@ -91,7 +91,8 @@ static void take_words(Simt *m, uint32_t sm, uint32_t warp, uint32_t index, uint
   count = min_u32(max_u32(count, 1), m->program->code_count - pc);
   line->used = simt_now(m);
   line_used(m, PREFETCH_INSTRUCTION, sm * m->dims.icache_lines + index);
-  cells_read(m, cells_sm(m, sm), REGION_ICACHE, sm * m->dims.icache_lines + index, words_from(first / 4, count * size / 4), line->data);
+  if (cells_are_wanted(m))
+    tell_read_here(m, who_sm(m, sm), REGION_ICACHE, sm * m->dims.icache_lines + index, words_from(first / 4, count * size / 4), line->data);
   at->arriving = 0;
   for (uint32_t i = 0; i < count; i++) {
     InstrWord word = word_at(m, sm * m->dims.icache_lines + index, first + i * size, pc + i);

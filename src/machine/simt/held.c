@@ -14,14 +14,14 @@
 #include "machine/simt/memop.h"
 #include "machine/simt/partition.h"
 
-static HeldSlot *slot_at(const Simt *m, uint32_t sm, uint32_t slot) { return &m->at.held_slots[sm * m->dims.blocks + slot]; }
+static HeldBlock *held_at(const Simt *m, uint32_t sm, uint32_t block_slot) { return &m->at.held_blocks[sm * m->dims.blocks + block_slot]; }
 
 // A fault may have changed the count.
-static uint32_t lines_in(const Simt *m, const HeldSlot *at) { return min_u32(at->lines, held_room(m)); }
+static uint32_t lines_in(const Simt *m, const HeldBlock *at) { return min_u32(at->lines, held_room(m)); }
 
-static HeldLine *lines_of(const Simt *m, uint32_t sm, uint32_t slot) {
+static HeldLine *lines_of(const Simt *m, uint32_t sm, uint32_t block_slot) {
   uint32_t room = held_room(m);
-  return &m->at.held[(size_t)sm * held_lines(&m->dims) + min_u32(slot * room, m->dims.held - room)];
+  return &m->at.held[(size_t)sm * held_lines(&m->dims) + min_u32(block_slot * room, m->dims.held - room)];
 }
 
 // Lines among which those of a block are.
@@ -31,18 +31,18 @@ typedef struct Lines {
   uint32_t count, holds;
 } Lines;
 
-static Lines held_of(const Simt *m, uint32_t sm, uint32_t slot) {
-  return (Lines){lines_of(m, sm, slot), NULL, lines_in(m, slot_at(m, sm, slot)), 0};
+static Lines held_of(const Simt *m, uint32_t sm, uint32_t block_slot) {
+  return (Lines){lines_of(m, sm, block_slot), NULL, lines_in(m, held_at(m, sm, block_slot)), 0};
 }
 
-static Lines kept_of(const Simt *m, uint32_t sm, uint32_t slot) {
+static Lines kept_of(const Simt *m, uint32_t sm, uint32_t block_slot) {
   uint32_t count = m->dims.mirror_lines;
-  return (Lines){&m->at.held[(size_t)sm * held_lines(&m->dims) + m->dims.held], &m->at.held_for[(size_t)sm * count], count, 1 + slot};
+  return (Lines){&m->at.held[(size_t)sm * held_lines(&m->dims) + m->dims.held], &m->at.held_for[(size_t)sm * count], count, 1 + block_slot};
 }
 
 static HeldLine *find(const Lines *among, uint64_t line) {
   for (uint32_t i = 0; i < among->count; i++) {
-    if (among->lines[i].address == line && (among->holder == NULL || among->holder[i].slot == among->holds)) return &among->lines[i];
+    if (among->lines[i].address == line && (among->holder == NULL || among->holder[i].block_slot == among->holds)) return &among->lines[i];
   }
   return NULL;
 }
@@ -52,13 +52,13 @@ static void put(HeldLine *line, const uint32_t data[LINE_WORDS], ByteMask bytes)
   line->bytes = bytes_or(line->bytes, bytes);
 }
 
-static Verdict tell(Simt *m, uint32_t sm, uint32_t slot, HeldStage stage) {
+static Verdict tell(Simt *m, uint32_t sm, uint32_t block_slot, HeldStage stage) {
   if ((m->wants & WANT_HELD) == 0) return VERDICT_PASS;
-  const HeldLine *lines = lines_of(m, sm, slot);
-  HeldEvent event = {.who = who_block(m, sm, slot, m->at.blocks[sm * m->dims.blocks + slot].linear),
+  const HeldLine *lines = lines_of(m, sm, block_slot);
+  HeldEvent event = {.who = who_block(m, sm, block_slot, m->at.blocks[sm * m->dims.blocks + block_slot].linear),
                      .stage = stage,
-                     .mirror = warp_is_mirror(m, sm, slot * m->layout.warps),
-                     .lines = lines_in(m, slot_at(m, sm, slot))};
+                     .mirror = warp_is_mirror(m, sm, block_slot * m->layout.warps),
+                     .lines = lines_in(m, held_at(m, sm, block_slot))};
   for (uint32_t i = 0; i < event.lines; i++) event.bytes += bytes_count(lines[i].bytes);
   return simt_obey(m, event.who, hooks_held(&m->hooks, &m->hook_machine, &event));
 }
@@ -74,10 +74,10 @@ static bool gather_wants(const Gather *gather, uint64_t line) {
 }
 
 // A load of the block waits for the line.
-static bool is_under_way(const Simt *m, uint32_t sm, uint32_t slot, uint64_t line) {
+static bool is_under_way(const Simt *m, uint32_t sm, uint32_t block_slot, uint64_t line) {
   for (uint32_t i = 0; i < m->dims.memops; i++) {
     const MemOp *op = &m->at.memops[sm * m->dims.memops + i];
-    if (op->stage != MEM_WAIT || op->action == ACTION_STORE || op->outstanding == 0 || block_slot_of_warp(m, op->uop.warp) != slot)
+    if (op->stage != MEM_WAIT || op->action == ACTION_STORE || op->outstanding == 0 || block_slot_of_warp(m, op->uop.warp) != block_slot)
       continue;
     for (uint32_t left = op->uop.mask; left != 0; left &= left - 1) {
       if (line_of(op->address[__builtin_ctz(left)]) == line && !memop_is_shared(op, (unsigned)__builtin_ctz(left))) return true;
@@ -85,27 +85,27 @@ static bool is_under_way(const Simt *m, uint32_t sm, uint32_t slot, uint64_t lin
   }
   for (uint32_t left = m->at.sms[sm].gathers_used; left != 0; left &= left - 1) {
     const Gather *gather = &m->at.gathers[sm * m->dims.gathers + (uint32_t)__builtin_ctz(left) % m->dims.gathers];
-    if (block_slot_of_warp(m, gather->uop.warp) == slot && gather_wants(gather, line)) return true;
+    if (block_slot_of_warp(m, gather->uop.warp) == block_slot && gather_wants(gather, line)) return true;
   }
   return false;
 }
 
 // Asked again in the next cycle, unless a hook lets it go.
-static HeldTake cannot(Simt *m, uint32_t sm, uint32_t slot) {
-  if (tell(m, sm, slot, HELD_FULL) != VERDICT_STALL) return HELD_GOES;
+static HeldTake cannot(Simt *m, uint32_t sm, uint32_t block_slot) {
+  if (tell(m, sm, block_slot, HELD_FULL) != VERDICT_STALL) return HELD_GOES;
   sm_wake(m, sm, simt_now(m) + 1);
   return HELD_BLOCKED;
 }
 
 HeldTake held_store(Simt *m, uint32_t sm, uint32_t warp, const Packet *packet) {
-  uint32_t slot = block_slot_of_warp(m, warp);
-  HeldSlot *at = slot_at(m, sm, slot);
-  if (is_under_way(m, sm, slot, packet->address)) return HELD_BLOCKED; // its reply wakes the SM
-  Lines held = held_of(m, sm, slot);
+  uint32_t block_slot = block_slot_of_warp(m, warp);
+  HeldBlock *at = held_at(m, sm, block_slot);
+  if (is_under_way(m, sm, block_slot, packet->address)) return HELD_BLOCKED; // its reply wakes the SM
+  Lines held = held_of(m, sm, block_slot);
   HeldLine *line = find(&held, packet->address);
   if (line == NULL) {
-    if (at->lines >= held_room(m)) return cannot(m, sm, slot);
-    line = &lines_of(m, sm, slot)[at->lines++];
+    if (at->lines >= held_room(m)) return cannot(m, sm, block_slot);
+    line = &lines_of(m, sm, block_slot)[at->lines++];
     *line = (HeldLine){.address = packet->address};
   }
   put(line, packet->data, packet->bytes);
@@ -116,8 +116,8 @@ HeldTake held_store(Simt *m, uint32_t sm, uint32_t warp, const Packet *packet) {
 HeldTake held_atomic(Simt *m, uint32_t sm, uint32_t warp) { return cannot(m, sm, block_slot_of_warp(m, warp)); }
 
 const uint32_t *held_overlay(const Simt *m, uint32_t sm, uint32_t warp, uint64_t line, const uint32_t *data, uint32_t scratch[LINE_WORDS]) {
-  uint32_t slot = block_slot_of_warp(m, warp);
-  Lines among = held_of(m, sm, slot);
+  uint32_t block_slot = block_slot_of_warp(m, warp);
+  Lines among = held_of(m, sm, block_slot);
   const HeldLine *held = find(&among, line);
   if (held == NULL) return data;
   memcpy(scratch, data, LINE_BYTES);
@@ -136,18 +136,18 @@ static HeldLine *find_or_take(Simt *m, uint32_t sm, uint32_t warp, uint64_t line
   Actor *actor = simt_actor(m, sm);
   uint32_t oldest = actor->kept_next % kept.count;
   actor->kept_next = (actor->kept_next + 1) % kept.count;
-  simt_count(m, STAT_VIEW_EVICTIONS, kept.holder[oldest].slot != 0);
-  kept.holder[oldest].slot = kept.holds;
+  simt_count(m, STAT_VIEW_EVICTIONS, kept.holder[oldest].block_slot != 0);
+  kept.holder[oldest].block_slot = kept.holds;
   kept.lines[oldest] = (HeldLine){.address = line};
   return &kept.lines[oldest];
 }
 
-static void forget_kept(Simt *m, uint32_t sm, uint32_t slot) {
-  Lines kept = kept_of(m, sm, slot);
+static void forget_kept(Simt *m, uint32_t sm, uint32_t block_slot) {
+  Lines kept = kept_of(m, sm, block_slot);
   for (uint32_t i = 0; i < kept.count; i++) {
-    if (kept.holder[i].slot != kept.holds) continue;
+    if (kept.holder[i].block_slot != kept.holds) continue;
     kept.lines[i] = (HeldLine){0};
-    kept.holder[i].slot = 0;
+    kept.holder[i].block_slot = 0;
   }
 }
 
@@ -214,28 +214,28 @@ void kept_atomic(Simt *m, uint32_t sm, const MemOp *op, const Packet *reply, uin
 
 // ---- Beginning and end ---------------------------------------------------------------------------------
 
-void held_forget(Simt *m, uint32_t sm, uint32_t slot) {
-  forget_kept(m, sm, slot);
+void held_forget(Simt *m, uint32_t sm, uint32_t block_slot) {
+  forget_kept(m, sm, block_slot);
   if (m->dims.held == 0) return;
-  HeldSlot *at = slot_at(m, sm, slot);
-  memset(lines_of(m, sm, slot), 0, lines_in(m, at) * sizeof(HeldLine));
+  HeldBlock *at = held_at(m, sm, block_slot);
+  memset(lines_of(m, sm, block_slot), 0, lines_in(m, at) * sizeof(HeldLine));
   at->lines = at->next = 0;
 }
 
-void held_begin(Simt *m, uint32_t sm, uint32_t slot, ActionHold step) {
-  held_forget(m, sm, slot);
+void held_begin(Simt *m, uint32_t sm, uint32_t block_slot, ActionHold step) {
+  held_forget(m, sm, block_slot);
   if (m->dims.held == 0) return;
-  slot_at(m, sm, slot)->mode = step == HOLD_KEEP ? HELD_MODE_KEEPS : step == HOLD_WAIT ? HELD_MODE_WAITS : HELD_MODE_NONE;
+  held_at(m, sm, block_slot)->mode = step == HOLD_KEEP ? HELD_MODE_KEEPS : step == HOLD_WAIT ? HELD_MODE_WAITS : HELD_MODE_NONE;
 }
 
-bool held_action(Simt *m, uint32_t sm, uint32_t slot, ActionHold step) {
+bool held_action(Simt *m, uint32_t sm, uint32_t block_slot, ActionHold step) {
   if (step == HOLD_FRESH && m->dims.held != 0) {
     l1d_invalidate(m, sm);
     return true;
   }
-  bool is_there = slot < m->blocks_per_sm && (m->at.sms[sm].block_slots >> slot & 1) != 0;
-  if (m->dims.held == 0 || !is_there || warp_is_stopping(m, sm, slot * m->layout.warps)) return false;
-  HeldSlot *at = slot_at(m, sm, slot);
+  bool is_there = block_slot < m->blocks_per_sm && (m->at.sms[sm].block_slots >> block_slot & 1) != 0;
+  if (m->dims.held == 0 || !is_there || warp_is_stopping(m, sm, block_slot * m->layout.warps)) return false;
+  HeldBlock *at = held_at(m, sm, block_slot);
   bool begins = step == HOLD_KEEP || step == HOLD_WAIT, has_ended = at->mode == HELD_MODE_ENDED;
   if (begins && at->mode > HELD_MODE_WAITS) return false;
   if (begins) {
@@ -250,8 +250,8 @@ bool held_action(Simt *m, uint32_t sm, uint32_t slot, ActionHold step) {
 }
 
 // A line goes towards memory, on behalf of the block's first warp. False: not now.
-static bool send(Simt *m, uint32_t sm, uint32_t slot, const HeldLine *line, bool quiet) {
-  uint32_t warp = slot * m->layout.warps % m->dims.warps;
+static bool send(Simt *m, uint32_t sm, uint32_t block_slot, const HeldLine *line, bool quiet) {
+  uint32_t warp = block_slot * m->layout.warps % m->dims.warps;
   Packet packet = {.address = line->address & PHYSICAL_MASK & ~(uint64_t)(LINE_BYTES - 1), .bytes = line->bytes, .kind = PACKET_WRITE};
   packet_for_warp(m, sm, warp, WHO_NO_INDEX, &packet);
   packet.client = CLIENT_STORE;
@@ -266,39 +266,39 @@ static bool send(Simt *m, uint32_t sm, uint32_t slot, const HeldLine *line, bool
   return true;
 }
 
-static bool goes_out(const HeldSlot *at) { return at->mode == HELD_MODE_SENDS || at->mode == HELD_MODE_WRITES; }
+static bool goes_out(const HeldBlock *at) { return at->mode == HELD_MODE_SENDS || at->mode == HELD_MODE_WRITES; }
 
 void held_cycle(Simt *m, uint32_t sm) {
   for (uint64_t left = m->at.sms[sm].ending; left != 0; left &= left - 1) {
-    uint32_t slot = (uint32_t)__builtin_ctzll(left);
-    HeldSlot *at = slot_at(m, sm, slot);
+    uint32_t block_slot = (uint32_t)__builtin_ctzll(left);
+    HeldBlock *at = held_at(m, sm, block_slot);
     if (!goes_out(at) || at->next >= lines_in(m, at)) continue;
-    if (!send(m, sm, slot, &lines_of(m, sm, slot)[at->next], at->mode == HELD_MODE_SENDS)) return; // whoever makes room wakes the SM
+    if (!send(m, sm, block_slot, &lines_of(m, sm, block_slot)[at->next], at->mode == HELD_MODE_SENDS)) return; // whoever makes room wakes the SM
     at->next++;
     sm_wake(m, sm, simt_now(m) + 1);
     return;
   }
 }
 
-static bool waits(Simt *m, uint32_t sm, uint32_t slot, HeldStage stage) {
-  slot_at(m, sm, slot)->mode = HELD_MODE_ENDED;
-  tell(m, sm, slot, stage);
+static bool waits(Simt *m, uint32_t sm, uint32_t block_slot, HeldStage stage) {
+  held_at(m, sm, block_slot)->mode = HELD_MODE_ENDED;
+  tell(m, sm, block_slot, stage);
   return false;
 }
 
-bool held_lets_end(Simt *m, uint32_t sm, uint32_t slot) {
-  HeldSlot *at = slot_at(m, sm, slot);
-  if (warp_is_stopping(m, sm, slot * m->layout.warps)) return true;
+bool held_lets_end(Simt *m, uint32_t sm, uint32_t block_slot) {
+  HeldBlock *at = held_at(m, sm, block_slot);
+  if (warp_is_stopping(m, sm, block_slot * m->layout.warps)) return true;
   switch ((HeldMode)at->mode) {
   case HELD_MODE_KEEPS:
-    if (warp_is_mirror(m, sm, slot * m->layout.warps)) return true;
+    if (warp_is_mirror(m, sm, block_slot * m->layout.warps)) return true;
     at->mode = HELD_MODE_WRITES;
     at->next = 0;
     sm_wake(m, sm, simt_now(m) + 1);
     return false;
-  case HELD_MODE_WAITS: return waits(m, sm, slot, HELD_ENDED);
+  case HELD_MODE_WAITS: return waits(m, sm, block_slot, HELD_ENDED);
   case HELD_MODE_ENDED: return false;
-  case HELD_MODE_SENDS: return at->next < lines_in(m, at) ? false : waits(m, sm, slot, HELD_SENT);
+  case HELD_MODE_SENDS: return at->next < lines_in(m, at) ? false : waits(m, sm, block_slot, HELD_SENT);
   case HELD_MODE_WRITES: return at->next >= lines_in(m, at);
   default: return true; // nothing is held, or a fault says so
   }

@@ -43,7 +43,7 @@ static bool request_passes(Simt *m, uint32_t sm, Packet *packet, uint32_t *join)
   PacketStory story;
   const MemoryEvent *event = packet_story(m, packet, MEMORY_REQUEST, &story);
   story.event.join = join;
-  if (simt_obey(m, event->who, hooks_request(&m->hooks, &m->hook_machine, event)) != VERDICT_STALL) return true;
+  if (simt_obey(m, event->who, hook_tell_request(m->listener, &m->hook_machine, event)) != VERDICT_STALL) return true;
   sm_wake(m, sm, simt_now(m) + 1);
   return false;
 }
@@ -178,8 +178,8 @@ static Client reply_client(const Packet *packet) {
 
 static void find_waiters(Simt *m, uint32_t sm, Packet *packet, PacketStory *story) {
   packet_story(m, packet, MEMORY_RESPONSE, story);
-  Who own = story->waiters[0];
   uint32_t count = 1;
+  story->waiters[0] = story->own;
   switch (reply_client(packet)) {
   case CLIENT_INSTRUCTION: count = fetch_waiters(m, sm, packet, story->waiters); break;
   case CLIENT_CONSTANT: count = constant_waiters(m, sm, packet, story->waiters); break;
@@ -188,16 +188,15 @@ static void find_waiters(Simt *m, uint32_t sm, Packet *packet, PacketStory *stor
   default: break;
   }
   for (uint32_t i = 0; i < count; i++) {
-    story->waiters[i].client = own.client;
-    story->waiters[i].request = own.request;
+    story->waiters[i].client = story->own.client;
+    story->waiters[i].request = story->own.request;
   }
+  story->event.waiters = story->waiters;
   story->event.waiter_count = count;
 }
 
-static void tell_response(Simt *m, const Packet *packet, PacketStory *story) {
-  Who own = *who_packet(m, packet);
-  story->event.who = &own;
-  simt_obey(m, &own, hooks_response(&m->hooks, &m->hook_machine, &story->event));
+static void tell_response(Simt *m, PacketStory *story) {
+  simt_obey(m, &story->own, hook_tell_response(m->listener, &m->hook_machine, &story->event));
 }
 
 static bool give_reply(Simt *m, uint32_t sm, const Packet *packet) {
@@ -217,7 +216,7 @@ void sm_give_reply(Simt *m, uint32_t sm, const Packet *packet) {
   if (is_told) find_waiters(m, sm, &reply, &story);
   give_reply(m, sm, &reply);
   if (reply.quiet == 0) count_reply(m, &reply);
-  if (is_told) tell_response(m, &reply, &story);
+  if (is_told) tell_response(m, &story);
   sm_wake(m, sm, simt_now(m) + 1);
 }
 
@@ -233,7 +232,7 @@ void sm_take_reply(Simt *m, uint32_t sm) {
   if (!taken) return;
   count_reply(m, packet);
   if (__builtin_expect(m->dims.acts != 0, 0)) join_replied(m, sm, packet);
-  if (is_told) tell_response(m, packet, &story);
+  if (is_told) tell_response(m, &story);
   packet_queue_pop(queue, items, SIMT_REPLIES);
   m->at.core->packets -= m->at.core->packets > 0;
 }

@@ -8,8 +8,6 @@
 #include "machine/simt/facts.h"
 #include "machine/simt/plan.h"
 
-#define ALWAYS_INLINE __attribute__((always_inline)) // calls cost more than what they do: there are some fifty for each instruction
-
 // ---- Scoreboard ------------------------------------------------------------------------------------
 
 static inline bool board_is_free(const Scoreboard *board, const Scoreboard *marks) {
@@ -61,7 +59,7 @@ bool next_is_free(const Simt *m, const Next *n) {
 // ---- What is under way -----------------------------------------------------------------------------
 
 // The instruction is of the block whose warps begin with `first`. Guests of other blocks are not waited for: nothing of theirs is written.
-static bool slot_is_of(const Simt *m, const Uop *uop, uint32_t first) { return uop->warp >= first && uop->warp < first + m->layout.warps; }
+static bool uop_is_of(const Simt *m, const Uop *uop, uint32_t first) { return uop->warp >= first && uop->warp < first + m->layout.warps; }
 
 // Nothing of the warp waits in a collector or for memory.
 static bool has_drained(const Simt *m, uint32_t sm, uint32_t warp) {
@@ -81,18 +79,18 @@ static bool has_ended(const Simt *m, uint32_t sm, uint32_t first) {
     if (at->loads != 0 || at->stores != 0) return false;
   }
   for (uint64_t left = state->collect_used; left != 0; left &= left - 1) {
-    if (slot_is_of(m, &collector_at(m, sm, (uint32_t)__builtin_ctzll(left))->uop, first)) return false;
+    if (uop_is_of(m, &collector_at(m, sm, (uint32_t)__builtin_ctzll(left))->uop, first)) return false;
   }
   for (uint32_t left = state->flights_used; left != 0; left &= left - 1) {
-    if (slot_is_of(m, &flight_at(m, sm, (uint32_t)__builtin_ctz(left))->uop, first)) return false;
+    if (uop_is_of(m, &flight_at(m, sm, (uint32_t)__builtin_ctz(left))->uop, first)) return false;
   }
   for (uint32_t i = 0; i < m->dims.memops; i++) {
     const MemOp *op = &m->at.memops[sm * m->dims.memops + i];
-    if (op->stage != MEM_FREE && slot_is_of(m, &op->uop, first)) return false;
+    if (op->stage != MEM_FREE && uop_is_of(m, &op->uop, first)) return false;
   }
   for (uint32_t i = 0; i < m->dims.gathers; i++) {
     const Gather *gather = &m->at.gathers[sm * m->dims.gathers + i];
-    if (gather->stage != MEM_FREE && slot_is_of(m, &gather->uop, first)) return false;
+    if (gather->stage != MEM_FREE && uop_is_of(m, &gather->uop, first)) return false;
   }
   return true;
 }
@@ -279,7 +277,7 @@ static const StatId mix_stat[UNIT_COUNT] = {
     [UNIT_BRANCH] = STAT_INSTRUCTIONS_CONTROL,
 };
 
-void next_begins(Simt *m, const Next *n, uint32_t threads) {
+static inline void begin(Simt *m, const Next *n, uint32_t threads) {
   n->at->issued++;
   n->at->ready_since = 0;
   if (warp_is_mirror(m, n->sm, n->warp)) {
@@ -292,21 +290,24 @@ void next_begins(Simt *m, const Next *n, uint32_t threads) {
   simt_count(m, mix_stat[n->facts->unit], 1);
 }
 
+void next_begins(Simt *m, const Next *n, uint32_t threads) { begin(m, n, threads); }
+
 static inline void count_issue(Simt *m, uint32_t threads) {
   simt_count(m, STAT_ISSUED, 1);
   simt_count(m, (StatId)(STAT_ACTIVE_0 + threads), 1);
 }
 
 // Predicates that the instruction reads, told to the hooks in one piece.
-void predicates_tell(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const Instr *instr) {
-  uint32_t units = 0;
-  if ((m->wants & WANT_CELLS) == 0) return;
-  if (instr->guard < MAX_PREDICATES) units |= 1u << instr->guard;
-  if (instr->ps < MAX_PREDICATES) units |= 1u << instr->ps;
-  if (op_info[instr->op].a == TYPE_pred && instr->a < MAX_PREDICATES) units |= 1u << instr->a;
-  if (units == 0) return;
+static void tell_predicates(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint32_t units) {
   SimtWarp *at = simt_warp(m, sm, warp);
-  cells_read(m, who_scheduled(m, sm, warp, pc, at->issued), REGION_PREDICATES, sm * m->dims.warps + warp, units, at->warp.predicates);
+  simt_tell_read(m, who_scheduled(m, sm, warp, pc, at->issued), REGION_PREDICATES, sm * m->dims.warps + warp, units, at->warp.predicates);
+}
+
+void predicates_tell(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const Instr *instr) {
+  Facts scratch;
+  if (!cells_are_wanted(m)) return;
+  uint32_t units = facts_at(m, instr, &scratch)->predicates_read;
+  if (units != 0) tell_predicates(m, sm, warp, pc, units);
 }
 
 PredicateBits predicates_of(const Simt *m, uint32_t sm, uint32_t warp, const Instr *instr) {
@@ -315,7 +316,7 @@ PredicateBits predicates_of(const Simt *m, uint32_t sm, uint32_t warp, const Ins
   return (PredicateBits){predicates[instr->ps] ^ (instr->ps_negated ? UINT32_MAX : 0), predicates[pa]};
 }
 
-static inline Uop slot_of(const Simt *m, const Next *n, uint32_t threads) {
+static inline Uop uop_of(const Simt *m, const Next *n, uint32_t threads) {
   const uint32_t *predicates = n->at->warp.predicates;
   PredicateBits bits = {predicates[n->instr->ps] ^ (n->instr->ps_negated ? UINT32_MAX : 0), predicates[n->facts->pa]};
   return (Uop){.word = n->entry->word,
@@ -330,7 +331,7 @@ static inline Uop slot_of(const Simt *m, const Next *n, uint32_t threads) {
                .copies = 1};
 }
 
-Uop next_slot(const Simt *m, const Next *n, uint32_t threads) { return slot_of(m, n, threads); }
+Uop next_uop(const Simt *m, const Next *n, uint32_t threads) { return uop_of(m, n, threads); }
 
 // Home lanes of threads.
 static uint32_t home_lanes(const SimtWarp *at, uint32_t threads) {
@@ -340,6 +341,7 @@ static uint32_t home_lanes(const SimtWarp *at, uint32_t threads) {
   return lanes;
 }
 
+// False: not now.
 static inline bool tell_issue(Simt *m, const Next *n, uint32_t threads, uint32_t idle) {
   uint64_t number = n->at->issued - (n->at->to_issue != 0 ? 1 : 0);
   bool begins = n->at->to_issue == 0; // not a further part of it
@@ -351,9 +353,13 @@ static inline bool tell_issue(Simt *m, const Next *n, uint32_t threads, uint32_t
                       .unit = n->facts->unit,
                       .mask = threads,
                       .idle_lanes = idle};
-  Verdict verdict = simt_obey(m, event.who, hooks_issue(&m->hooks, &m->hook_machine, &event));
-  if (verdict == VERDICT_STALL) sm_wake(m, n->sm, simt_now(m) + 1);
-  return verdict != VERDICT_STALL && !simt_has_trapped(m);
+  Verdict verdict = hook_tell_issue(m->listener, &m->hook_machine, &event);
+  if (__builtin_expect(verdict != VERDICT_PASS, 0)) {
+    simt_obey(m, event.who, verdict);
+    if (verdict == VERDICT_STALL) sm_wake(m, n->sm, simt_now(m) + 1);
+    if (verdict == VERDICT_STALL) return false;
+  }
+  return !simt_has_trapped(m);
 }
 
 bool issue_told(Simt *m, const Next *n, uint32_t threads, uint32_t idle) { return tell_issue(m, n, threads, idle); }
@@ -408,16 +414,8 @@ static inline void start(Simt *m, const Next *n, const Uop *uop) {
   collect_known_facts(m, n->sm, uop, n->instr, n->facts);
 }
 
-// The word leaves the buffer: what the hooks say of its bits counts. False: it cannot be carried out, which is a trap.
-static inline bool read_word(Simt *m, Next *n) {
-  if (cells_are_wanted(m) && n->pc < m->program->code_count) {
-    InstrWord before = n->entry->word;
-    cells_read(m, who_scheduled(m, n->sm, n->warp, WHO_NO_INDEX, WHO_NO_NUMBER), REGION_BUFFER, (uint64_t)(n->entry - m->at.buffers), 0xF,
-               &n->entry->word);
-    if (n->entry->word.low != before.low || n->entry->word.high != before.high) {
-      next_know(m, n, simt_decode(m, n->pc, n->entry->word, &n->scratch));
-    }
-  }
+// False: it cannot be carried out, which is a trap.
+static inline bool check_word(Simt *m, const Next *n) {
   uint64_t limit = m->environment->instruction_limit;
   TrapKind kind = TRAP_NONE;
   if (n->pc >= m->program->code_count) kind = TRAP_INVALID_PC;
@@ -479,22 +477,41 @@ static bool issue_planned(Simt *m, const Next *n, Uop *uop) {
   return true;
 }
 
-// False: it did not.
-ALWAYS_INLINE static inline bool issue(Simt *m, Next *n) {
+static inline uint32_t active_threads(const Next *n) { return n->mask & next_guard(n); }
+static inline bool is_at_issue(const Next *n) { return (n->facts->flags & (FACT_CONTROL | FACT_WIDE)) != 0; }
+
+typedef enum Told { TOLD_GOES, TOLD_SKIPS, TOLD_STAYS, TOLD_PACKS } Told;
+// Before it issues: it can be carried out, or that is a trap. With hooks: its word leaves the buffer, predicates are read, it is about to issue.
+ALWAYS_INLINE static inline Told prepare(Simt *m, Next *n, bool is_told) {
+  bool has_cells = is_told && cells_are_wanted(m);
+  if (has_cells && n->pc < m->program->code_count) {
+    BufferEntry *entry = n->entry;
+    InstrWord before = entry->word;
+    tell_read_here(m, who_scheduled(m, n->sm, n->warp, WHO_NO_INDEX, WHO_NO_NUMBER), REGION_BUFFER, (uint64_t)(entry - m->at.buffers), 0xF,
+                   &entry->word);
+    if (__builtin_expect(((entry->word.low ^ before.low) | (entry->word.high ^ before.high)) != 0, 0))
+      next_know(m, n, simt_decode(m, n->pc, entry->word, &n->scratch));
+  }
+  if (!check_word(m, n)) return TOLD_SKIPS;
+  if (simt_has_trapped(m)) return TOLD_STAYS;
+  if (has_cells && n->facts->predicates_read != 0) tell_predicates(m, n->sm, n->warp, n->pc, n->facts->predicates_read);
+  uint32_t active = active_threads(n);
+  if (m->spec->scheduler_large_warp > 1 && active != 0 && !is_at_issue(n)) return TOLD_PACKS;
+  return !is_told || tell_issue(m, n, active, ~home_lanes(n->at, active)) ? TOLD_GOES : TOLD_STAYS;
+}
+
+// False: it did not. `is_told`: there are hooks.
+ALWAYS_INLINE static inline bool issue(Simt *m, Next *n, bool is_told) {
   if (n->is_rest) return rest_issue(m, n);
-  if (!read_word(m, n)) return skip(m, n);
-  if (simt_has_trapped(m)) return false;
-  if (cells_are_wanted(m)) predicates_tell(m, n->sm, n->warp, n->pc, n->instr);
-  uint32_t active = n->mask & next_guard(n), flags = n->facts->flags;
-  bool at_issue = (flags & (FACT_CONTROL | FACT_WIDE)) != 0, has_work = active != 0 && !at_issue;
-  if (has_work && m->spec->scheduler_large_warp > 1) return pack_issue(m, n);
-  bool is_told = (m->wants & WANT_ISSUE) != 0 || m->keeps_instructions;
-  if (is_told && !tell_issue(m, n, active, ~home_lanes(n->at, active))) return false;
-  Uop uop = slot_of(m, n, active);
-  bool is_planned = plan_is_asked(m) || n->at->shuffled != 0;
+  Told told = prepare(m, n, is_told);
+  if (told != TOLD_GOES) return told == TOLD_SKIPS ? skip(m, n) : told == TOLD_PACKS && pack_issue(m, n);
+  uint32_t active = active_threads(n), flags = n->facts->flags;
+  bool at_issue = is_at_issue(n), has_work = active != 0 && !at_issue;
+  Uop uop = uop_of(m, n, active);
+  bool is_planned = (is_told && plan_is_asked(m)) || n->at->shuffled != 0;
   if (is_planned && active != 0 && (has_work || (flags & FACT_WIDE) != 0)) return issue_planned(m, n, &uop);
   uint32_t threads = count_ones((flags & FACT_BRANCH) != 0 ? n->mask : active);
-  next_begins(m, n, threads);
+  begin(m, n, threads);
   count_issue(m, threads);
   if (has_work) start(m, n, &uop);
   if (!at_issue) {
@@ -524,13 +541,14 @@ static inline uint64_t asleep_warps(const SmState *state) {
          state->waits[IDLE_PIPELINE];
 }
 
-ALWAYS_INLINE static inline bool try_here(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, uint32_t refused[IDLE_REASONS]) {
+ALWAYS_INLINE static inline bool try_here(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, uint32_t refused[IDLE_REASONS],
+                                          bool is_told) {
   Next n; // filled by hand: its scratch is large and need not be zero
   n.sm = sm, n.scheduler = scheduler, n.warp = warp, n.is_rest = false, n.instr = NULL, n.facts = NULL;
   IdleReason reason = look(m, &n);
-  if (reason == IDLE_NONE && issue(m, &n)) {
+  if (reason == IDLE_NONE && issue(m, &n, is_told)) {
     bool is_long = !n.is_rest && n.facts != NULL && (n.facts->flags & FACT_LONG) != 0;
-    if (decisions_are_wanted(m)) {
+    if (is_told && decisions_are_wanted(m)) {
       schedule_issued(m, sm, scheduler, warp, is_long);
       return true;
     }
@@ -546,14 +564,15 @@ ALWAYS_INLINE static inline bool try_here(Simt *m, uint32_t sm, uint32_t schedul
 }
 
 static __attribute__((noinline)) bool try_warp(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, uint32_t refused[IDLE_REASONS]) {
-  return try_here(m, sm, scheduler, warp, refused);
+  return try_here(m, sm, scheduler, warp, refused, m->listens);
 }
 
 // The warps of a scheduler that may go, one after the other, until one does. Others than round robin and two-level ask schedule.c.
-static bool issue_from(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set, uint32_t refused[IDLE_REASONS]) {
+ALWAYS_INLINE static inline bool issue_from(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set, uint32_t refused[IDLE_REASONS],
+                                            bool is_told) {
   const SmState *state = &m->at.sms[sm];
   SchedulerState *at = &m->at.sms[sm].schedulers[scheduler];
-  SchedulePolicy policy = decisions_are_wanted(m) ? SCHEDULE_POLICIES : (SchedulePolicy)m->spec->scheduler_policy;
+  SchedulePolicy policy = is_told && decisions_are_wanted(m) ? SCHEDULE_POLICIES : (SchedulePolicy)m->spec->scheduler_policy;
   for (;;) {
     uint32_t warp;
     if (policy == SCHEDULE_TWO_LEVEL || policy == SCHEDULE_LRR) {
@@ -564,10 +583,19 @@ static bool issue_from(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set, u
       warp = schedule_pick(m, sm, scheduler, set, 0);
       if (warp >= SIMT_MOST_WARPS) return false;
     }
-    if (try_here(m, sm, scheduler, warp, refused)) return true;
+    if (try_here(m, sm, scheduler, warp, refused, is_told)) return true;
     if (simt_has_trapped(m)) return false;
     set &= ~bit_of(warp);
   }
+}
+
+// Made twice: without hooks nothing of theirs is looked at.
+static __attribute__((noinline)) bool issue_plain(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set, uint32_t refused[IDLE_REASONS]) {
+  return issue_from(m, sm, scheduler, set, refused, false);
+}
+
+static __attribute__((noinline)) bool issue_hooked(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set, uint32_t refused[IDLE_REASONS]) {
+  return issue_from(m, sm, scheduler, set, refused, true);
 }
 
 // The same where hooks or the policy have a say before.
@@ -585,7 +613,7 @@ static bool issue_wanted(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t own,
     if (simt_has_trapped(m)) return false;
     set &= ~bit_of(wanted - 1);
   }
-  return issue_from(m, sm, scheduler, set, refused);
+  return m->listens ? issue_hooked(m, sm, scheduler, set, refused) : issue_plain(m, sm, scheduler, set, refused);
 }
 
 // Collectors are full: mostly of accesses that the load/store unit does not take yet?
@@ -623,7 +651,8 @@ static bool issue_all(Simt *m, uint32_t sm, uint64_t may_go, uint32_t refused[ID
   for (uint32_t scheduler = 0; scheduler < m->dims.schedulers; scheduler++) {
     uint64_t own = m->dims.scheduler_warps[scheduler];
     if (has_say || state->schedulers[scheduler].wanted != 0) issued |= issue_wanted(m, sm, scheduler, own, refused);
-    else if ((may_go & own) != 0) issued |= issue_from(m, sm, scheduler, may_go & own, refused);
+    else if ((may_go & own) != 0)
+      issued |= m->listens ? issue_hooked(m, sm, scheduler, may_go & own, refused) : issue_plain(m, sm, scheduler, may_go & own, refused);
     if (simt_has_trapped(m)) break;
     may_go = state->present & ~asleep_warps(state); // one that has gone may have woken others
   }

@@ -50,10 +50,10 @@ typedef struct PredicateBits {
   uint32_t ps, pa; // source predicates of the threads, negation applied
 } PredicateBits;
 PredicateBits predicates_of(const Simt *m, uint32_t sm, uint32_t warp, const Instr *instr);
-Uop next_slot(const Simt *m, const Next *n, uint32_t threads); // by thread
-void next_begins(Simt *m, const Next *n, uint32_t threads);    // counts it
-void next_issues(Simt *m, const Next *n, uint32_t threads);    // counts the issue slot; notes whether it polls memory
-void next_passes(Simt *m, const Next *n);                      // leaves the buffer; the warp goes on after it
+Uop next_uop(const Simt *m, const Next *n, uint32_t threads); // by thread
+void next_begins(Simt *m, const Next *n, uint32_t threads);   // counts it
+void next_issues(Simt *m, const Next *n, uint32_t threads);   // counts the issue slot; notes whether it polls memory
+void next_passes(Simt *m, const Next *n);                     // leaves the buffer; the warp goes on after it
 
 // What a warp would issue next; changes nothing. False: there is nothing to be seen.
 bool warp_look(const Simt *m, uint32_t sm, uint32_t warp, WarpView *view);

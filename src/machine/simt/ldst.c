@@ -37,28 +37,16 @@ void address_of_lanes(const Simt *m, const Collector *collector, const Instr *in
 }
 
 // What address generation has made, by lane slot of a part.
-static Verdict tell_addresses(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, uint32_t address[2][WARP_LANES]) {
-  const Who *who = who_uop(m, sm, uop);
-  PartView view;
-  part_view(m, sm, uop, who, &view);
-  ResultEvent event = {.who = who,
-                       .instr = instr,
-                       .region = REGION_UNIT_AGU,
-                       .row = sm,
-                       .cycles = m->unit_interval[UNIT_LDST],
-                       .mask = uop->mask,
-                       .shadow = view.shadow,
-                       .owner = view.owner,
-                       .owner_of = view.owner_of,
-                       .thread = view.thread,
-                       .owners = view.owners,
-                       .part = uop->part,
-                       .is_last = uop->has_more == 0,
-                       .copy = uop->copy,
-                       .copies = uop->copies,
-                       .rows = address[0],
-                       .row_count = 2};
-  return simt_obey(m, event.who, hooks_result(&m->hooks, &m->hook_machine, &event));
+static inline Verdict tell_addresses(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, uint32_t address[2][WARP_LANES]) {
+  ResultEvent *event = part_show(m, sm, uop, who_uop(m, sm, uop));
+  event->instr = instr;
+  event->region = REGION_UNIT_AGU;
+  event->row = sm;
+  event->cycles = m->unit_interval[UNIT_LDST];
+  event->rows = address[0];
+  event->row_count = 2;
+  event->predicates = NULL;
+  return part_tell(m, uop, event);
 }
 
 // Once more, perhaps on other lanes; the addresses come back to the lane slots that they were on.
@@ -80,22 +68,31 @@ static Verdict repeat_addresses(Simt *m, uint32_t sm, const Uop *uop, const Inst
   return verdict;
 }
 
-bool address_tell(Simt *m, uint32_t sm, Uop *uop, const Instr *instr, uint32_t address[2][WARP_LANES]) {
-  if (__builtin_expect((m->wants & WANT_RESULT) != 0, 0)) {
-    uint32_t made[2][WARP_LANES];
-    bool may_repeat = (m->wants & WANT_REPEAT) != 0;
-    if (may_repeat) memcpy(made, address, sizeof made);
-    for (uint32_t tries = 0; tries < MOST_REPEATS; tries++) {
-      if (tries > 0) memcpy(address, made, sizeof made);
-      Verdict verdict = tries == 0 ? tell_addresses(m, sm, uop, instr, address) : repeat_addresses(m, sm, uop, instr, address);
-      if (verdict == VERDICT_HOLD) return false;
-      if (verdict != VERDICT_REPEAT || !may_repeat) break;
-      uop->copy = uop->copies++;
-      simt_count(m, STAT_ISSUED, 1);
-      simt_count(m, STAT_COPIES, 1);
-    }
+// False: a hook has taken it.
+static __attribute__((noinline)) bool tell_until_good(Simt *m, uint32_t sm, Uop *uop, const Instr *instr, uint32_t address[2][WARP_LANES]) {
+  uint32_t made[2][WARP_LANES];
+  memcpy(made, address, sizeof made);
+  for (uint32_t tries = 0; tries < MOST_REPEATS; tries++) {
+    if (tries > 0) memcpy(address, made, sizeof made);
+    Verdict verdict = tries == 0 ? tell_addresses(m, sm, uop, instr, address) : repeat_addresses(m, sm, uop, instr, address);
+    if (verdict == VERDICT_HOLD) return false;
+    if (verdict != VERDICT_REPEAT) return true;
+    uop->copy = uop->copies++;
+    simt_count(m, STAT_ISSUED, 1);
+    simt_count(m, STAT_COPIES, 1);
   }
-  return uop->is_early == 0; // of copies only the addresses are made; the last one makes the access
+  return true;
+}
+
+static inline bool tell_or_wait(Simt *m, uint32_t sm, Uop *uop, const Instr *instr, uint32_t address[2][WARP_LANES]) {
+  bool goes = true;
+  if (__builtin_expect((m->wants & WANT_REPEAT) != 0, 0)) goes = tell_until_good(m, sm, uop, instr, address);
+  else if ((m->wants & WANT_RESULT) != 0) goes = tell_addresses(m, sm, uop, instr, address) != VERDICT_HOLD;
+  return goes && uop->is_early == 0; // of copies only the addresses are made; the last one makes the access
+}
+
+bool address_tell(Simt *m, uint32_t sm, Uop *uop, const Instr *instr, uint32_t address[2][WARP_LANES]) {
+  return tell_or_wait(m, sm, uop, instr, address);
 }
 
 static void count_instruction(Simt *m, const OpInfo *info) {
@@ -166,12 +163,12 @@ void ldst_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr, c
   uint32_t address[2][WARP_LANES];
   bool is_asked = (m->wants & WANT_RESULT) != 0 || collector->uop.is_early != 0, is_plain = !is_asked && collector->uop.plan == 0;
   if (!is_plain) lane_addresses(m, collector, rows, instr->imm, address);
-  if (is_asked && !address_tell(m, sm, &collector->uop, instr, address)) {
+  if (is_asked && !tell_or_wait(m, sm, &collector->uop, instr, address)) {
     part_returns(m, sm, &collector->uop, instr, true);
     part_ends(m, sm, &collector->uop);
     return;
   }
-  if (!is_plain) part_to_threads(m, sm, collector, address, 2);
+  if (collector->uop.plan != 0) part_to_threads(m, sm, collector, address, 2);
   MemOp *op = ldst_new(m, sm, &collector->uop);
   if (op == NULL) return;
   describe(m, op, instr, facts);
@@ -390,9 +387,10 @@ static void retire(Simt *m, uint32_t sm, uint32_t index) {
   MemOp *op = memop_at(m, sm, index);
   Instr scratch;
   Facts own;
-  const Instr *instr = simt_decode(m, op->uop.pc, op->uop.word, &scratch);
+  const Facts *facts;
+  const Instr *instr = facts_decode(m, &op->uop, &scratch, &own, &facts);
   if (warp_is_stopping(m, sm, op->uop.warp)) instr = NULL; // its block was abandoned: thrown away
-  else if (instr != NULL) writeback_known(m, sm, &op->uop, instr, facts_at(m, instr, &own), op->data, NULL);
+  else if (instr != NULL) writeback_known(m, sm, &op->uop, instr, facts, op->data, NULL);
   else simt_trap(m, sm, op->uop.warp, op->uop.pc, TRAP_ILLEGAL_INSTRUCTION, op->uop.mask);
   if ((op->mods & MOD_ORDERED) != 0 && op->action != ACTION_STORE) l1d_invalidate(m, sm); // an acquire
   leave(m, sm, index);

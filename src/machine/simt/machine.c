@@ -8,22 +8,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { BLOCK_ALIGN = 4096, PROGRESS_CYCLES = 1 << 18 };
+enum { PROGRESS_CYCLES = 1 << 18 };
 
 // ---- Made and freed ----------------------------------------------------------------------------------
-
-static size_t block_room(size_t bytes) { return (size_t)align_up(bytes, BLOCK_ALIGN); }
-
-// The kernel's pages are zero, and those that nobody touches cost nothing.
-uint8_t *machine_block_new(size_t bytes) {
-  void *block = mmap(NULL, block_room(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  ASSERT(block != MAP_FAILED);
-  return block;
-}
-
-void machine_block_free(uint8_t *block, size_t bytes) {
-  if (block != NULL) munmap(block, block_room(bytes));
-}
 
 void machine_bind(Simt *m) {
   simt_bind(&m->dims, m->block, &m->at);
@@ -113,13 +100,13 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
     arena_free(arena);
     return NULL;
   }
-  m->wants = hook_chain_wants(&m->hooks); // once more: a hook knows only now of what it need not hear
+  simt_meet_hooks(m); // once more: a hook knows only now of what it need not hear
   m->regions = hook_layout_finish(layout);
   m->block_bytes = m->regions.block_bytes;
   m->own_bytes = own_bytes;
   m->keeps_instructions = hooks_keep_instructions(&m->regions);
   m->state_layout = hashed_layout(m);
-  m->block = machine_block_new(m->block_bytes);
+  m->block = state_block_new(m->block_bytes);
   m->hook_machine = (HookMachine){
       .regions = &m->regions, .spec = spec, .is_free = simt_is_free, .is_told = simt_is_told, .look_at = simt_look_at, .stat = statistic};
   if (m->dims.acts != 0) m->hook_machine.act = simt_act;
@@ -140,7 +127,7 @@ static void free_machine(Machine *machine) {
   local_free(m);
   facts_free(m);
   mirror_free(m->mirror);
-  machine_block_free(m->block, m->block_bytes);
+  state_block_free(m->block, m->block_bytes);
   arena_free(m->arena);
 }
 
@@ -148,7 +135,7 @@ static void free_machine(Machine *machine) {
 
 static void local_new(Simt *m) {
   uint64_t warp_bytes = (uint64_t)m->layout.local_bytes * WARP_LANES;
-  uint64_t bytes = align_up(warp_bytes * m->dims.warps * m->dims.sms, BLOCK_ALIGN);
+  uint64_t bytes = align_up(warp_bytes * m->dims.warps * m->dims.sms, HOST_PAGE);
   local_free(m);
   m->backing.local_warp_bytes = warp_bytes;
   m->at.core->local_touched = 0;
@@ -180,7 +167,7 @@ static void core_begin(Simt *m) {
   memset(m->at.sent, 0, (size_t)m->dims.acts * m->dims.sms * SIMT_SENT * sizeof *m->at.sent);
   memset(m->at.joined, 0, (size_t)m->dims.acts * m->dims.sms * SIMT_JOINED * sizeof *m->at.joined);
   memset(m->at.held, 0, (size_t)m->dims.sms * m->dims.held * sizeof *m->at.held);
-  if (m->dims.held != 0) memset(m->at.held_slots, 0, (size_t)m->dims.sms * m->dims.blocks * sizeof *m->at.held_slots);
+  if (m->dims.held != 0) memset(m->at.held_blocks, 0, (size_t)m->dims.sms * m->dims.blocks * sizeof *m->at.held_blocks);
   for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
     m->at.sms[sm] = (SmState){.wake_at = UINT64_MAX, .counted_to = core->cycle, .idle_reason = IDLE_EMPTY};
   }

@@ -43,7 +43,7 @@ static void add_row(Simt *m, Pack *pack, const Next *row) {
   uint32_t active = row->mask & next_guard(row), left = row->at->to_issue != 0 ? row->at->to_issue : active;
   PredicateBits bits = predicates_of(m, row->sm, row->warp, row->instr);
   if (pack->count == 0) {
-    Uop uop = next_slot(m, row, 0);
+    Uop uop = next_uop(m, row, 0);
     uop.issue -= row->at->to_issue != 0 ? 1 : 0;
     uop.part = row->at->parts;
     offer_begin(offer, row->sm, &uop, row->instr);
@@ -101,7 +101,7 @@ bool pack_issue(Simt *m, const Next *n) {
   Offer *offer = &pack.offer;
   if (!gather(m, n, &pack) || !issue_told(m, n, offer->offered, ~offer->offered)) return false;
   if (!offer_plan(m, offer) || !offer_place(m, offer)) return false;
-  Uop uop = next_slot(m, &pack.row[0], 0);
+  Uop uop = next_uop(m, &pack.row[0], 0);
   uop.issue = offer->owner[0].issue;
   uop.part = pack.row[0].at->parts++;
   for (uint32_t i = 0; i < pack.count; i++) row_begins(m, offer, i, &pack.row[i], pack.active[i]);

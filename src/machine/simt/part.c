@@ -141,13 +141,22 @@ static PartOwner owner_view(const Simt *m, uint32_t sm, uint32_t warp, uint64_t 
   return (PartOwner){.issue = issue, .warp = warp, .block_slot = simt_warp(m, sm, warp % m->dims.warps)->block_slot};
 }
 
-void part_view_planned(const Simt *m, uint32_t sm, const Uop *uop, PartView *view) {
+void part_show_plain(Simt *m) {
+  m->result.owner = m->result_owner;
+  m->result.owner_of = part_one_owner;
+  m->result.thread = part_identity;
+  m->result.owners = 1;
+  m->result.shadow = 0;
+  m->result.inside = NULL;
+}
+
+void part_show_planned(Simt *m, uint32_t sm, const Uop *uop) {
   const Plan *plan = plan_at(m, sm, uop->plan);
-  view->owners = (uint32_t)min_u64(plan->owners, SIMT_PLAN_OWNERS);
-  for (uint32_t i = 0; i < SIMT_PLAN_OWNERS; i++) view->owner[i] = owner_view(m, sm, plan->owner[i].warp, plan->owner[i].issue);
-  view->shadow = plan->shadow & uop->mask;
-  view->owner_of = plan->owner_of;
-  view->thread = plan->thread;
+  for (uint32_t i = 0; i < SIMT_PLAN_OWNERS; i++) m->result_owner[i] = owner_view(m, sm, plan->owner[i].warp, plan->owner[i].issue);
+  m->result.owner_of = plan->owner_of;
+  m->result.thread = plan->thread;
+  m->result.owners = (uint32_t)min_u64(plan->owners, SIMT_PLAN_OWNERS);
+  m->result.shadow = plan->shadow & uop->mask;
 }
 
 // ---- The end of a part -------------------------------------------------------------------------------

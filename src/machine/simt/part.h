@@ -64,24 +64,27 @@ static inline uint64_t part_warps(const Simt *m, uint32_t sm, const Uop *uop, ui
   return uop->plan == 0 ? UINT64_C(1) << uop->warp % m->dims.warps : part_planned_warps(m, sm, uop, slots);
 }
 
-// Results as hooks see them.
-typedef struct PartView {
-  PartOwner owner[SIMT_PLAN_OWNERS];
-  const uint8_t *owner_of, *thread;
-  uint32_t owners, shadow;
-} PartView;
-extern const uint8_t part_one_owner[WARP_LANES]; // zeros
-void part_view_planned(const Simt *m, uint32_t sm, const Uop *uop, PartView *view);
-static inline void part_view(const Simt *m, uint32_t sm, const Uop *uop, const Who *who, PartView *view) {
-  if (__builtin_expect(uop->plan != 0, 0)) {
-    part_view_planned(m, sm, uop, view);
-    return;
-  }
-  view->owner[0] = (PartOwner){.issue = uop->issue, .warp = uop->warp, .block_slot = who->block_slot};
-  view->owner_of = part_one_owner;
-  view->thread = part_identity;
-  view->owners = 1;
-  view->shadow = 0;
+// Results as hooks see them: m->result, with what every result event says of its part, who computed it and which copy it is. The rest is the caller's.
+// What is the same for all plain parts stands there from part_show_plain on.
+void part_show_plain(Simt *m);
+void part_show_planned(Simt *m, uint32_t sm, const Uop *uop);
+static inline ResultEvent *part_show(Simt *m, uint32_t sm, const Uop *uop, const Who *who) {
+  ResultEvent *event = &m->result;
+  event->who = who;
+  event->mask = uop->mask;
+  event->copy = uop->copy;
+  event->copies = uop->copies;
+  event->part = uop->part;
+  event->is_last = uop->has_more == 0;
+  event->compared = 0;
+  m->result_owner[0] = (PartOwner){.issue = uop->issue, .warp = uop->warp, .block_slot = who->block_slot};
+  if (__builtin_expect(uop->plan != 0, 0)) part_show_planned(m, sm, uop);
+  return event;
+}
+static inline Verdict part_tell(Simt *m, const Uop *uop, ResultEvent *event) {
+  Verdict verdict = simt_obey(m, event->who, hook_tell_result(m->listener, &m->hook_machine, event));
+  if (__builtin_expect(uop->plan != 0, 0)) part_show_plain(m);
+  return verdict;
 }
 
 // A part has returned; the last one of an instruction clears the scoreboard. `is_held`: nothing of it was written.

@@ -150,7 +150,7 @@ static Packet *below_push(L2Slice *slice, PacketKind kind, uint64_t address, Byt
 static void tell_evict(Simt *m, Packet *packet) {
   PacketStory story;
   const MemoryEvent *event = packet_story(m, packet, MEMORY_EVICT, &story);
-  simt_obey(m, event->who, hooks_evict(&m->hooks, &m->hook_machine, event));
+  simt_obey(m, event->who, hook_tell_evict(m->listener, &m->hook_machine, event));
 }
 
 // Only with room below.
@@ -529,7 +529,7 @@ static Entry ask_entry(L2Slice *slice, Packet *packet, uint64_t *ready_at) {
   PacketStory story;
   if ((m->wants & WANT_ARRIVAL) == 0 || packet->passed != 0) return ENTRY_PASSES;
   const MemoryEvent *event = packet_story(m, packet, MEMORY_ARRIVAL, &story);
-  Verdict verdict = simt_obey(m, event->who, hooks_arrival(&m->hooks, &m->hook_machine, event));
+  Verdict verdict = simt_obey(m, event->who, hook_tell_arrival(m->listener, &m->hook_machine, event));
   if (verdict == VERDICT_HOLD) {
     *ready_at = min_u64(*ready_at, simt_now(m) + 1);
     return ENTRY_WAITS;

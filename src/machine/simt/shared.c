@@ -76,20 +76,24 @@ static uint8_t *bytes_at(const Simt *m, uint32_t sm, Place place) {
   return (uint8_t *)row->word + place.byte;
 }
 
-// Rows of shared memory that an access touches, in the order of their first lanes, and which words of each.
+// Rows of shared memory that an access touches, in the order of their first lanes, and which words of each. A row is found by a table of twice as many
+// places as there are lanes: 1 + its number, at or after the place that is the row's own.
+enum { TOUCHED_PLACES = 2 * WARP_LANES };
 typedef struct Touched {
   uint32_t row[WARP_LANES], units[WARP_LANES];
   uint32_t count;
+  uint8_t number[TOUCHED_PLACES];
 } Touched;
 
-static void touch(Touched *touched, uint32_t row, uint32_t units) {
-  uint32_t i = 0;
-  while (i < touched->count && touched->row[i] != row) i++;
-  if (i == touched->count) {
+static inline void touch(Touched *touched, uint32_t row, uint32_t units) {
+  uint32_t place = row % TOUCHED_PLACES;
+  while (touched->number[place] != 0 && touched->row[touched->number[place] - 1] != row) place = (place + 1) % TOUCHED_PLACES;
+  if (touched->number[place] == 0) {
     touched->row[touched->count] = row;
-    touched->units[touched->count++] = 0;
+    touched->units[touched->count] = 0;
+    touched->number[place] = (uint8_t)++touched->count;
   }
-  touched->units[i] |= units;
+  touched->units[touched->number[place] - 1] |= units;
 }
 
 // Words of one row.
@@ -113,6 +117,7 @@ static void touch_lanes(Touched *touched, const MemOp *op, uint32_t lanes) {
   for (unsigned lane = 0; lane < WARP_LANES; lane++) first[lane] = (uint32_t)op->address[lane] / 4 & skipped;
   for (unsigned lane = 0; lane < WARP_LANES; lane++) others |= first[lane] ^ first[0];
   touched->count = 0;
+  memset(touched->number, 0, sizeof touched->number);
   if (lanes == UINT32_MAX && others < LINE_WORDS) {
     touch(touched, first[0] / LINE_WORDS, units_of_row(first, words));
     return;
@@ -123,26 +128,23 @@ static void touch_lanes(Touched *touched, const MemOp *op, uint32_t lanes) {
   }
 }
 
-static void tell_row(Simt *m, uint32_t sm, const MemOp *op, const OneRow *at, bool is_write) {
-  uint64_t row = (uint64_t)sm * m->dims.shared_rows + at->row % m->dims.shared_rows; // further on only after a flip
-  if (is_write) cells_written(m, cells_uop(m, sm, &op->uop), REGION_SHARED, row, at->units, m->at.shared[row].word);
-  else cells_read(m, cells_uop(m, sm, &op->uop), REGION_SHARED, row, at->units, m->at.shared[row].word);
+static inline void tell_row(Simt *m, const Who *who, uint32_t sm, OneRow at, bool is_write) {
+  uint64_t row = (uint64_t)sm * m->dims.shared_rows + ring_place(at.row, m->dims.shared_rows); // further on only after a flip
+  if (is_write) tell_write_here(m, who, REGION_SHARED, row, at.units, m->at.shared[row].word);
+  else tell_read_here(m, who, REGION_SHARED, row, at.units, m->at.shared[row].word);
 }
 
-static void tell(Simt *m, uint32_t sm, const MemOp *op, uint32_t lanes, const OneRow *one, bool is_write) {
-  if (!cells_are_wanted(m)) return;
-  if (one != NULL) {
-    tell_row(m, sm, op, one, is_write);
-    return;
-  }
+static __attribute__((noinline)) void tell_lanes(Simt *m, uint32_t sm, const MemOp *op, uint32_t lanes, bool is_write) {
   const Who *who = cells_uop(m, sm, &op->uop);
   Touched touched;
   touch_lanes(&touched, op, lanes);
-  for (uint32_t i = 0; i < touched.count; i++) {
-    uint64_t row = (uint64_t)sm * m->dims.shared_rows + touched.row[i] % m->dims.shared_rows; // further on only after a flip
-    if (is_write) cells_written(m, who, REGION_SHARED, row, touched.units[i], m->at.shared[row].word);
-    else cells_read(m, who, REGION_SHARED, row, touched.units[i], m->at.shared[row].word);
-  }
+  for (uint32_t i = 0; i < touched.count; i++) tell_row(m, who, sm, (OneRow){touched.row[i], touched.units[i]}, is_write);
+}
+
+static inline void tell(Simt *m, uint32_t sm, const MemOp *op, uint32_t lanes, const OneRow *one, bool is_write) {
+  if (!cells_are_wanted(m)) return;
+  if (one != NULL) tell_row(m, cells_uop(m, sm, &op->uop), sm, *one, is_write);
+  else tell_lanes(m, sm, op, lanes, is_write);
 }
 
 // What is known of an access.

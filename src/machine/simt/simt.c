@@ -1,5 +1,5 @@
 // The cycle of the SIMT machine, and what its stages share: hooks at cells, traps, decoding, accounting of time.
-#include "machine/simt/simt.h"
+#include "machine/simt/part.h"
 #include "machine/parts/violation.h"
 #include "machine/parts/legal.h"
 
@@ -22,10 +22,10 @@ void simt_halt(Simt *m, const Who *who) {
 }
 
 void simt_meet_hooks(Simt *m) {
-  Hook *sole = m->hooks.count == 1 ? m->hooks.hooks[0] : NULL;
   m->wants = hook_chain_wants(&m->hooks);
-  m->sole_reader = sole != NULL && sole->read != NULL ? sole : NULL;
-  m->sole_writer = sole != NULL && sole->write != NULL ? sole : NULL;
+  m->listens = (m->wants & ~(uint32_t)(WANT_CYCLE | WANT_FINISH)) != 0; // those two come once a cycle, or a launch
+  part_show_plain(m);
+  m->listener = hook_chain_listener(&m->hooks, &m->walker);
 }
 
 const Who *who_block(Simt *m, uint32_t sm, uint32_t block_slot, uint64_t linear) {
@@ -81,18 +81,25 @@ static uint64_t request_number(const Simt *m, const Packet *packet) {
   return ((packet->sent_at - m->at.core->began_at) * sources + source) * (UINT8_MAX + 1) + packet->turn;
 }
 
+static inline void fill_packet(const Simt *m, const Packet *packet, Who *who) {
+  if (__builtin_expect(packet->sm == PACKET_NO_SM || packet->prefetch != 0, 0)) { // no instruction has asked
+    *who = m->nobody;
+    who->sm = packet->sm == PACKET_NO_SM ? WHO_NO_INDEX : packet->sm;
+  } else {
+    who->launch = m->nobody.launch;
+    who->block = packet->block;
+    who->issue = packet->issue == UINT32_MAX ? WHO_NO_NUMBER : packet->issue;
+    who->sm = packet->sm;
+    who->block_slot = packet->block_slot;
+    who->warp = packet->warp;
+    who->pc = packet->pc;
+  }
+  who->client = (Client)packet->client;
+  who->request = request_number(m, packet);
+}
+
 const Who *who_packet(Simt *m, const Packet *packet) {
-  m->who = m->nobody;
-  m->who.client = (Client)packet->client;
-  m->who.request = request_number(m, packet);
-  if (packet->sm == PACKET_NO_SM) return &m->who;
-  m->who.sm = packet->sm;
-  if (packet->prefetch != 0) return &m->who; // no instruction has asked
-  m->who.block = packet->block;
-  m->who.block_slot = packet->block_slot;
-  m->who.warp = packet->warp;
-  m->who.pc = packet->pc;
-  m->who.issue = packet->issue == UINT32_MAX ? WHO_NO_NUMBER : packet->issue;
+  fill_packet(m, packet, &m->who);
   return &m->who;
 }
 
@@ -125,20 +132,23 @@ const MemoryEvent *packet_story(Simt *m, Packet *packet, MemoryMoment moment, Pa
   uint64_t now = simt_now(m);
   memcpy(story->stages, packet->spent, sizeof story->stages);
   story->stages[packet->stage % MEMORY_STAGES] += (uint32_t)now - packet->since;
-  story->waiters[0] = *who_packet(m, packet);
-  story->event = (MemoryEvent){.who = &story->waiters[0],
-                               .moment = moment,
-                               .partition = packet->partition,
-                               .address = packet->address,
-                               .mask = {packet->bytes.half[0], packet->bytes.half[1]},
-                               .bytes = bytes_count(packet->bytes),
-                               .data = has_data ? packet->data : NULL,
-                               .write = changes_memory(packet),
-                               .waiters = story->waiters,
-                               .waiter_count = 1,
-                               .waited = now - min_u64(packet->sent_at, now),
-                               .stages = story->stages,
-                               .word = &packet->word};
+  fill_packet(m, packet, &story->own);
+  MemoryEvent *event = &story->event; // filled by hand: it is large
+  event->who = event->waiters = &story->own;
+  event->waiter_count = 1;
+  event->moment = moment;
+  event->partition = packet->partition;
+  event->address = packet->address;
+  event->mask[0] = packet->bytes.half[0];
+  event->mask[1] = packet->bytes.half[1];
+  event->bytes = bytes_count(packet->bytes);
+  event->data = has_data ? packet->data : NULL;
+  event->write = changes_memory(packet);
+  event->waited = now - min_u64(packet->sent_at, now);
+  event->entry = 0;
+  event->stages = story->stages;
+  event->join = NULL;
+  event->word = &packet->word;
   return &story->event;
 }
 
@@ -155,53 +165,32 @@ static __attribute__((noinline, cold)) void halt_at_cells(Simt *m, const CellEve
   simt_obey(m, &who, VERDICT_HALT);
 }
 
-// These two are told most often of all. A lone hook is called at once; whatever is not PASS then goes the long way.
-static __attribute__((noinline, cold)) void cells_answered(Simt *m, const CellEvent *event, HookEventId id, Verdict said) {
-  if (hook_said(&m->hook_machine, m->hooks.hooks[0], id, said) == VERDICT_HALT) halt_at_cells(m, event);
-}
-
-static __attribute__((noinline)) void walk_read(Simt *m, const CellEvent *event) {
-  if (hooks_read(&m->hooks, &m->hook_machine, event) == VERDICT_HALT) halt_at_cells(m, event);
-}
-
-static __attribute__((noinline)) void walk_write(Simt *m, const CellEvent *event) {
-  if (hooks_write(&m->hooks, &m->hook_machine, event) == VERDICT_HALT) halt_at_cells(m, event);
+__attribute__((noinline, cold)) void simt_cells_answered(Simt *m, const CellEvent *event, HookEventId id, Verdict said) {
+  if (hook_said(&m->hook_machine, m->listener, id, said) == VERDICT_HALT) halt_at_cells(m, event);
 }
 
 void simt_tell_read(Simt *m, const Who *who, SimtRegion region, uint64_t row, uint32_t units, void *data) {
-  CellEvent event = {.who = who, .region = (uint16_t)region, .units = units, .row = row, .data = data};
-  if (__builtin_expect(m->sole_reader == NULL, 0)) {
-    walk_read(m, &event);
-    return;
-  }
-  Verdict said = m->sole_reader->read(m->sole_reader, &m->hook_machine, &event);
-  if (__builtin_expect(said != VERDICT_PASS, 0)) cells_answered(m, &event, HOOK_EVENT_READ, said);
+  tell_read_here(m, who, region, row, units, data);
 }
 
 void simt_tell_write(Simt *m, const Who *who, SimtRegion region, uint64_t row, uint32_t units, void *data) {
-  CellEvent event = {.who = who, .region = (uint16_t)region, .units = units, .row = row, .data = data};
-  if (__builtin_expect(m->sole_writer == NULL, 0)) {
-    walk_write(m, &event);
-    return;
-  }
-  Verdict said = m->sole_writer->write(m->sole_writer, &m->hook_machine, &event);
-  if (__builtin_expect(said != VERDICT_PASS, 0)) cells_answered(m, &event, HOOK_EVENT_WRITE, said);
+  tell_write_here(m, who, region, row, units, data);
 }
 
 void simt_take(Simt *m, const Who *who, SimtRegion first, SimtRegion last, uint64_t row) {
   HoldEvent event = {.who = who, .region = (uint16_t)first, .last = (uint16_t)last, .row = row};
-  hooks_take(&m->hooks, &m->hook_machine, &event);
+  hook_tell_take(m->listener, &m->hook_machine, &event);
 }
 
 void simt_release(Simt *m, const Who *who, SimtRegion first, SimtRegion last, uint64_t row) {
   HoldEvent event = {.who = who, .region = (uint16_t)first, .last = (uint16_t)last, .row = row};
-  hooks_release(&m->hooks, &m->hook_machine, &event);
+  hook_tell_release(m->listener, &m->hook_machine, &event);
 }
 
 void simt_decided(Simt *m, const Who *who, const DecideEvent *event) {
   DecideEvent told = *event;
   told.who = who;
-  hooks_decide(&m->hooks, &m->hook_machine, &told);
+  hook_tell_decide(m->listener, &m->hook_machine, &told);
 }
 
 static __attribute__((noinline)) void tell_stack(Simt *m, uint32_t sm, uint32_t warp, uint32_t *told, uint32_t depth) {
@@ -337,7 +326,7 @@ static void sm_cycle(Simt *m, uint32_t sm) {
   if (places_are_wanted(m)) simt_tell_levels(m, sm, m->at.sms[sm].block_slots);
 }
 
-// A hook has said what it may not: the launch ends, and says whose fault that is.
+// A hook has said what it may not: the launch ends, and says who that was.
 static __attribute__((noinline, cold)) void trap_refused(Simt *m) {
   Text note = {0};
   hook_refusal_format(&m->hook_machine.refused, &note);
@@ -379,6 +368,7 @@ uint64_t machine_cycle(Simt *m) {
   if (m->dims.acts != 0 && actions_wait(m)) next = now + 1;
   if ((m->wants & WANT_CYCLE) == 0) return max_u64(next, now + 1);
   m->is_still = next == UINT64_MAX;
+  if (next <= now + 1) return now + 1; // sooner no hook can wake it
   if (next == UINT64_MAX && hooks_next_change(&m->hooks, &m->hook_machine) == UINT64_MAX)
     return next; // those who only look would wait for ever
   return max_u64(min_u64(next, hooks_next_cycle(&m->hooks, &m->hook_machine)), now + 1);

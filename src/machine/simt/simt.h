@@ -14,6 +14,8 @@
 
 typedef struct Simt Simt;
 
+#define ALWAYS_INLINE __attribute__((always_inline)) // calls cost more than what they do: there are some fifty for each instruction
+
 // Host bytes behind physical addresses (backing.c).
 struct Backing {
   Memory *memory;
@@ -65,9 +67,13 @@ struct Simt {
   size_t block_bytes;
   SimtState at; // typed pointers into the block
   HookChain hooks;
-  uint32_t wants;                  // hook_chain_wants
-  Hook *sole_reader, *sole_writer; // the only hook there is, if it wants to be told of cells; NULL: walk the chain
-  uint32_t actions;                // hook_chain_actions
+  uint32_t wants;     // hook_chain_wants
+  bool listens;       // any hook wants anything
+  Hook *listener;     // hook_chain_listener
+  Hook walker;        // for it
+  ResultEvent result; // see part_show
+  PartOwner result_owner[SIMT_PLAN_OWNERS];
+  uint32_t actions; // hook_chain_actions
   HookMachine hook_machine;
   bool is_still;         // after the last cycle: nothing will ever happen again, unless a hook changes a cell
   Who who;               // of the event that is being told; see below
@@ -156,22 +162,26 @@ static inline const Who *who_warp(Simt *m, uint32_t sm, uint32_t warp, uint32_t 
   return who;
 }
 // The same of warps whose number no fault can strike: those that a scheduler has picked, and of uops.
-static inline const Who *who_scheduled(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint64_t issue) {
-  Who *who = &m->whos[sm * SIMT_MOST_WARPS + warp % SIMT_MOST_WARPS].who;
+static inline Who *who_cell(const Simt *m, uint32_t sm, uint32_t warp) { return &m->whos[(size_t)sm * SIMT_MOST_WARPS + warp].who; }
+static inline const Who *who_scheduled(const Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, uint64_t issue) {
+  Who *who = who_cell(m, sm, warp);
   who->pc = pc;
   who->issue = issue;
   return who;
 }
-static inline const Who *who_uop(Simt *m, uint32_t sm, const Uop *uop) { return who_scheduled(m, sm, uop->warp, uop->pc, uop->issue); }
+static inline const Who *who_uop(const Simt *m, uint32_t sm, const Uop *uop) {
+  return who_scheduled(m, sm, uop->warp, uop->pc, uop->issue);
+}
 const Who *who_packet(Simt *m, const Packet *packet);
 // A request is for an instruction, or for a warp that wants the instruction at `pc`.
 void packet_for_uop(const Simt *m, uint32_t sm, const Uop *uop, Packet *packet);
 void packet_for_warp(const Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, Packet *packet);
 void packet_for_nobody(Packet *packet, ActionCache cache); // a prefetch
-// What hooks are told of a packet; `who` is the first of `waiters`. The event points into the packet and lives as long as it.
+// What hooks are told of a packet: `own` alone waits for it, until somebody says who does. The event points into the packet and lives as long as it.
 typedef struct PacketStory {
   MemoryEvent event;
   uint32_t stages[MEMORY_STAGES];
+  Who own;
   Who waiters[MSHR_MOST_WAITERS];
 } PacketStory;
 const MemoryEvent *packet_story(Simt *m, Packet *packet, MemoryMoment moment, PacketStory *story);
@@ -193,6 +203,18 @@ static inline void cells_read(Simt *m, const Who *who, SimtRegion region, uint64
 }
 static inline void cells_written(Simt *m, const Who *who, SimtRegion region, uint64_t row, uint32_t units, void *data) {
   if (cells_are_wanted(m)) simt_tell_write(m, who, region, row, units, data);
+}
+// The same without a call, when they are wanted: for the cells that are told with every instruction.
+void simt_cells_answered(Simt *m, const CellEvent *event, HookEventId id, Verdict said); // not PASS
+ALWAYS_INLINE static inline void tell_read_here(Simt *m, const Who *who, SimtRegion region, uint64_t row, uint32_t units, void *data) {
+  CellEvent event = {.who = who, .region = (uint16_t)region, .units = units, .row = row, .data = data};
+  Verdict said = m->listener->read(m->listener, &m->hook_machine, &event);
+  if (__builtin_expect(said != VERDICT_PASS, 0)) simt_cells_answered(m, &event, HOOK_EVENT_READ, said);
+}
+ALWAYS_INLINE static inline void tell_write_here(Simt *m, const Who *who, SimtRegion region, uint64_t row, uint32_t units, void *data) {
+  CellEvent event = {.who = who, .region = (uint16_t)region, .units = units, .row = row, .data = data};
+  Verdict said = m->listener->write(m->listener, &m->hook_machine, &event);
+  if (__builtin_expect(said != VERDICT_PASS, 0)) simt_cells_answered(m, &event, HOOK_EVENT_WRITE, said);
 }
 
 // An entry begins or ends to hold something: rows `row` of the structures `first` to `last`. Whoever is wanted says for whom.
@@ -258,11 +280,11 @@ static inline WriteWay write_way(const Simt *m, uint32_t sm, uint32_t warp, uint
 typedef enum HeldTake { HELD_TAKEN, HELD_BLOCKED, HELD_GOES } HeldTake; // GOES: a hook lets it go as if nothing were held
 HeldTake held_store(Simt *m, uint32_t sm, uint32_t warp, const Packet *packet);
 HeldTake held_atomic(Simt *m, uint32_t sm, uint32_t warp);
-bool held_action(Simt *m, uint32_t sm, uint32_t slot, ActionHold step);
-void held_begin(Simt *m, uint32_t sm, uint32_t slot, ActionHold step); // of a block that starts: NONE, KEEP or WAIT
-void held_forget(Simt *m, uint32_t sm, uint32_t slot);                 // the lines alone, held and kept
+bool held_action(Simt *m, uint32_t sm, uint32_t block_slot, ActionHold step);
+void held_begin(Simt *m, uint32_t sm, uint32_t block_slot, ActionHold step); // of a block that starts: NONE, KEEP or WAIT
+void held_forget(Simt *m, uint32_t sm, uint32_t block_slot);                 // the lines alone, held and kept
 void held_cycle(Simt *m, uint32_t sm);                                 // sends at most one line
-bool held_lets_end(Simt *m, uint32_t sm, uint32_t slot);               // nothing of the block is under way; false: it must stay where it is
+bool held_lets_end(Simt *m, uint32_t sm, uint32_t block_slot);               // nothing of the block is under way; false: it must stay where it is
 // What mirrors keep of their own stores (held.c).
 void kept_store(Simt *m, uint32_t sm, const Packet *packet);                    // it ends in the SM
 bool kept_load(Simt *m, uint32_t sm, MemOp *op, uint64_t line, uint32_t lanes); // true: all these lanes have their data
@@ -271,8 +293,8 @@ void kept_atomic(Simt *m, uint32_t sm, const MemOp *op, const Packet *reply, uin
 // Lines of an SM for both. Lines that each block of the launch may hold.
 static inline uint32_t held_lines(const SimtDims *dims) { return dims->held + dims->mirror_lines; }
 static inline uint32_t held_room(const Simt *m) { return max_u32(m->dims.held / max_u32(m->blocks_per_sm, 1), 1); }
-static inline bool block_is_held(const Simt *m, uint32_t sm, uint32_t slot) {
-  uint32_t mode = m->dims.held == 0 ? 0 : m->at.held_slots[sm * m->dims.blocks + slot].mode;
+static inline bool block_is_held(const Simt *m, uint32_t sm, uint32_t block_slot) {
+  uint32_t mode = m->dims.held == 0 ? 0 : m->at.held_blocks[sm * m->dims.blocks + block_slot].mode;
   return mode == HELD_MODE_KEEPS || mode == HELD_MODE_WAITS;
 }
 // A line as the warp's block sees it: `data`, or a copy of it in `scratch` with what the block holds of it.
@@ -401,10 +423,10 @@ bool control_front(Simt *m, uint32_t sm, uint32_t warp);
 bool collect_has_room(const Simt *m, uint32_t sm, const Instr *instr);
 // Have the instructions for units of this Port's class taken all collectors that are for it?
 bool collect_class_is_full(const Simt *m, uint32_t sm, uint32_t port);
-uint32_t collect_replays(const Simt *m, uint32_t sm); // instructions that a hook wants once more: they go before new ones
+uint32_t collect_repeats(const Simt *m, uint32_t sm); // instructions that a hook wants once more: they go before new ones
 static inline bool collect_is_full(const Simt *m, uint32_t sm) {
   uint32_t taken = m->at.sms[sm].collect_count;
-  if (__builtin_expect((m->wants & WANT_REPEAT) != 0, 0)) taken += collect_replays(m, sm);
+  if (__builtin_expect((m->wants & WANT_REPEAT) != 0, 0)) taken += collect_repeats(m, sm);
   return taken >= m->dims.collectors;
 }
 // Takes an instruction with its predicates read; operands follow over the next cycles. Constant operands must be there (constant_ready).
@@ -506,8 +528,6 @@ bool simt_machine_load(Machine *machine, const char *path, Diags *diags);
 void simt_machine_move(Machine *machine);
 uint64_t simt_machine_hash(const Machine *machine);
 bool simt_machine_diff(const Machine *a, const Machine *b, Text *out);
-uint8_t *machine_block_new(size_t bytes); // zeroed
-void machine_block_free(uint8_t *block, size_t bytes);
 void machine_bind(Simt *m); // everything that points into the block, or is told where it is
 
 // ---- The machine ---------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ SIZE_IS(Gather, sizeof(Uop) + 8 + 24 + SIMT_GATHER_LINES * (8 + 16 + LINE_BYTES)
 SIZE_IS(BufferEntry, 24);
 SIZE_IS(Actor, 4 * 8 + 6 * 4);
 SIZE_IS(HeldLine, 8 + 16 + LINE_BYTES);
-SIZE_IS(HeldSlot, 16);
+SIZE_IS(HeldBlock, 16);
 SIZE_IS(HeldFor, 4);
 SIZE_IS(Joins, 4 + SIMT_JOIN_STORES);
 SIZE_IS(FreeLoad, 8 + sizeof(Packet));

@@ -8,11 +8,12 @@
 
 // ---- Registers and predicates --------------------------------------------------------------------------
 
+// `who`: NULL, nobody wants to know.
 static inline void write_row(Simt *m, const Who *who, uint32_t sm, uint32_t row, uint32_t lanes, const uint32_t from[WARP_LANES]) {
   RegisterRow *to = register_at(m, sm, row);
   if (lanes == UINT32_MAX) memcpy(to->lane, from, sizeof to->lane);
   else m->rows->blend(from, lanes, to->lane);
-  cells_written(m, who, REGION_RF, (uint64_t)sm * m->dims.register_rows + row, lanes, to->lane);
+  if (who != NULL && cells_are_wanted(m)) tell_write_here(m, who, REGION_RF, (uint64_t)sm * m->dims.register_rows + row, lanes, to->lane);
   simt_count(m, STAT_REGISTER_WRITES, 1);
 }
 
@@ -68,50 +69,51 @@ static void write_planned(Simt *m, uint32_t sm, const Uop *uop, const Instr *ins
   }
 }
 
-static void tell_commit(Simt *m, const Who *who, uint32_t sm, const Uop *uop, const Instr *instr) {
+static inline void tell_commit(Simt *m, const Who *who, uint32_t sm, const Uop *uop, const Instr *instr) {
   uint32_t threads = uop->mask;
-  if (uop->plan != 0) {
+  if (__builtin_expect(uop->plan != 0, 0)) {
     threads = part_bits_to_threads(plan_at(m, sm, uop->plan), uop->mask, part_written(m, sm, uop));
     who = who_uop(m, sm, uop);
   }
   CommitEvent event = {.who = who, .mask = threads, .instr = instr, .issued_at = uop->issued_at};
-  simt_obey(m, event.who, hooks_commit(&m->hooks, &m->hook_machine, &event));
+  simt_obey(m, event.who, hook_tell_commit(m->listener, &m->hook_machine, &event));
 }
 
-// `predicates`: NULL, there are none.
-static inline void write(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, const Facts *facts, const Results *results) {
-  const Who *who = m->wants != 0 ? who_uop(m, sm, uop) : NULL;
+// `who`: NULL, there are no hooks.
+ALWAYS_INLINE static inline void write(Simt *m, const Who *who, uint32_t sm, const Uop *uop, const Instr *instr, const Facts *facts,
+                                       const Results *results) {
   uint32_t warp = ring_place(uop->warp, m->dims.warps);
   if (uop->plan == 0) write_warp(m, who, sm, warp, uop->mask, instr, facts, results);
   else write_planned(m, sm, uop, instr, facts, results);
   if ((uop->plan | uop->ticket) == 0) board_clear(m, sm, warp, facts);
   else part_returns(m, sm, uop, instr, false);
-  if ((m->wants & WANT_COMMIT) != 0) tell_commit(m, who, sm, uop, instr);
+  if (who != NULL && (m->wants & WANT_COMMIT) != 0) tell_commit(m, who, sm, uop, instr);
+}
+
+ALWAYS_INLINE static inline void write_any(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, const Facts *facts,
+                                           const Results *results) {
+  if (__builtin_expect(m->listens, 0)) write(m, who_uop(m, sm, uop), sm, uop, instr, facts, results);
+  else write(m, NULL, sm, uop, instr, facts, results);
 }
 
 void writeback_known(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, const Facts *facts, uint32_t (*rows)[WARP_LANES],
                      const uint32_t *predicates) {
   Results results = {.rows = rows, .row_count = facts->results.rows, .predicates = predicates};
-  write(m, sm, uop, instr, facts, &results);
+  write_any(m, sm, uop, instr, facts, &results);
 }
 
 void writeback_rows(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, uint32_t (*rows)[WARP_LANES], uint32_t row_count,
                     const uint32_t *predicates) {
   Results results = {.rows = rows, .row_count = row_count, .predicates = predicates};
   Facts scratch;
-  write(m, sm, uop, instr, facts_at(m, instr, &scratch), &results);
+  write_any(m, sm, uop, instr, facts_at(m, instr, &scratch), &results);
 }
 
 // Whose outputs the result leaves. What a fault has made of the instruction may have no unit: it was in an SP, then.
-static SimtRegion output_region(const Simt *m, const Instr *instr) {
-  Facts own;
-  switch ((Port)facts_at(m, instr, &own)->port) {
-  case PORT_SFU: return REGION_UNIT_SFU;
-  case PORT_FP64: return REGION_UNIT_FP64;
-  case PORT_TENSOR: return REGION_UNIT_TENSOR;
-  default: return REGION_UNIT_SP;
-  }
-}
+static const uint16_t output_region[PORT_COUNT] = {
+    [PORT_SP] = REGION_UNIT_SP,   [PORT_SFU] = REGION_UNIT_SFU,   [PORT_FP64] = REGION_UNIT_FP64, [PORT_TENSOR] = REGION_UNIT_TENSOR,
+    [PORT_LDST] = REGION_UNIT_SP, [PORT_GATHER] = REGION_UNIT_SP, [PORT_NONE] = REGION_UNIT_SP,
+};
 
 // The operands of a matrix product; false: it is none, or its word is no longer that of the operands.
 static bool look_inside(const Simt *m, uint32_t sm, const Flight *flight, const Instr *instr, ResultInside *inside) {
@@ -130,45 +132,32 @@ static bool look_inside(const Simt *m, uint32_t sm, const Flight *flight, const 
   return true;
 }
 
-static Verdict ask(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
-  if ((m->wants & WANT_RESULT) == 0) return VERDICT_PASS;
+static inline Verdict ask(Simt *m, const Who *who, uint32_t sm, Flight *flight, const Instr *instr, const Facts *facts) {
   const Uop *uop = &flight->uop;
-  Facts own;
-  SimtRegion region = output_region(m, instr);
-  const Who *who = who_uop(m, sm, uop);
-  PartView view;
-  part_view(m, sm, uop, who, &view);
-  ResultEvent event = {.who = who,
-                       .instr = instr,
-                       .region = (uint16_t)region,
-                       .row = region == REGION_UNIT_SP ? sm * m->dims.sps + uop->sp % m->dims.sps : sm,
-                       .cycles = interval_of(m, facts_at(m, instr, &own)),
-                       .mask = uop->mask,
-                       .shadow = view.shadow,
-                       .owner = view.owner,
-                       .owner_of = view.owner_of,
-                       .thread = view.thread,
-                       .owners = view.owners,
-                       .part = uop->part,
-                       .is_last = uop->has_more == 0,
-                       .copy = uop->copy,
-                       .copies = uop->copies,
-                       .rows = flight->row[0],
-                       .row_count = flight->rows,
-                       .predicates = flight->has_predicates != 0 ? flight->predicates : NULL};
+  uint16_t region = output_region[facts->port];
+  ResultEvent *event = part_show(m, sm, uop, who);
+  event->instr = instr;
+  event->region = region;
+  event->row = region == REGION_UNIT_SP ? sm * m->dims.sps + ring_place(uop->sp, m->dims.sps) : sm;
+  event->cycles = interval_of(m, facts);
+  event->rows = flight->row[0];
+  event->row_count = flight->rows;
+  event->predicates = flight->has_predicates != 0 ? flight->predicates : NULL;
+  if (__builtin_expect(region != REGION_UNIT_TENSOR, 1)) return part_tell(m, uop, event);
   ResultInside inside;
-  if (region == REGION_UNIT_TENSOR && look_inside(m, sm, flight, instr, &inside)) event.inside = &inside;
-  return simt_obey(m, event.who, hooks_result(&m->hooks, &m->hook_machine, &event));
+  if (look_inside(m, sm, flight, instr, &inside)) event->inside = &inside;
+  Verdict verdict = part_tell(m, uop, event);
+  event->inside = NULL;
+  return verdict;
 }
 
 // ---- The stage -----------------------------------------------------------------------------------------
 
 // The hooks' answer, once per flight.
-static inline Verdict judge(Simt *m, uint32_t sm, Flight *flight, const Instr *instr) {
-  if (__builtin_expect((m->wants & WANT_RESULT) == 0 && flight->waits == FLIGHT_GOES, 1)) return VERDICT_PASS;
-  if (flight->waits == FLIGHT_WRITES) return VERDICT_PASS;
+static inline Verdict judge(Simt *m, const Who *who, uint32_t sm, Flight *flight, const Instr *instr, const Facts *facts) {
   if (flight->waits == FLIGHT_AGAIN) return VERDICT_REPEAT;
-  Verdict verdict = ask(m, sm, flight, instr);
+  if (flight->waits == FLIGHT_WRITES || who == NULL || (m->wants & WANT_RESULT) == 0) return VERDICT_PASS;
+  Verdict verdict = ask(m, who, sm, flight, instr, facts);
   bool is_again = verdict == VERDICT_REPEAT && (m->wants & WANT_REPEAT) != 0;
   if (!is_again) return verdict == VERDICT_REPEAT ? VERDICT_PASS : verdict;
   flight->waits = FLIGHT_AGAIN;
@@ -178,17 +167,20 @@ static inline Verdict judge(Simt *m, uint32_t sm, Flight *flight, const Instr *i
   return verdict;
 }
 
-// True: the flight is over. False: it waits.
-static inline bool retire(Simt *m, uint32_t sm, uint32_t index) {
+// True: the flight is over. False: it waits. `is_told`: there are hooks.
+ALWAYS_INLINE static inline bool retire(Simt *m, uint32_t sm, uint32_t index, bool is_told) {
   Flight *flight = flight_at(m, sm, index);
   Uop *uop = &flight->uop;
   Instr scratch;
-  const Instr *instr = simt_decode(m, uop->pc, uop->word, &scratch);
+  Facts own;
+  const Facts *facts;
+  const Instr *instr = facts_decode(m, uop, &scratch, &own, &facts);
   if (instr == NULL && flight->waits != FLIGHT_AGAIN) {
     simt_trap(m, sm, uop->warp, uop->pc, TRAP_ILLEGAL_INSTRUCTION, uop->mask);
     return true;
   }
-  Verdict verdict = judge(m, sm, flight, instr);
+  const Who *who = is_told ? who_uop(m, sm, uop) : NULL;
+  Verdict verdict = judge(m, who, sm, flight, instr, facts);
   if (verdict == VERDICT_REPEAT) return again_goes(m, sm, flight, instr, flight_operands(m, sm, index));
   if (verdict == VERDICT_HOLD) part_returns(m, sm, uop, instr, true);
   if (verdict == VERDICT_HOLD || verdict > VERDICT_REPEAT) return true;
@@ -197,8 +189,7 @@ static inline bool retire(Simt *m, uint32_t sm, uint32_t index) {
     return false;
   }
   Results results = {.rows = flight->row, .row_count = flight->rows, .predicates = flight->has_predicates != 0 ? flight->predicates : NULL};
-  Facts own;
-  write(m, sm, uop, instr, facts_at(m, instr, &own), &results);
+  write(m, who, sm, uop, instr, facts, &results);
   return true;
 }
 
@@ -235,19 +226,26 @@ static void wake_for_next(Simt *m, uint32_t sm) {
   }
 }
 
-void writeback_cycle(Simt *m, uint32_t sm) {
+ALWAYS_INLINE static inline void retire_all(Simt *m, uint32_t sm, bool is_told) {
   SmState *state = &m->at.sms[sm];
   uint64_t now = simt_now(m);
   uint32_t place = 0;
   for (uint64_t ports = m->spec->sm_writeback; ports > 0 && place < state->flight_count; ports--) {
     uint32_t index = state->flight_queue[place];
     if (flight_at(m, sm, index)->done_at > now) break;
-    if (retire(m, sm, index)) {
+    if (retire(m, sm, index, is_told)) {
       release(m, sm, place);
       continue;
     }
     ports += flight_at(m, sm, index)->waits == FLIGHT_WRITES ? 1 : 0; // others pass it
     place++;
   }
+}
+
+static __attribute__((noinline)) void retire_hooked(Simt *m, uint32_t sm) { retire_all(m, sm, true); }
+
+void writeback_cycle(Simt *m, uint32_t sm) {
+  if (__builtin_expect(m->listens, 0)) retire_hooked(m, sm);
+  else retire_all(m, sm, false);
   wake_for_next(m, sm);
 }
