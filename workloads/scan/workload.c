@@ -66,7 +66,7 @@ const Workload workload_scan = {
     .params = {{"n", "elements", {1000, 16384, 262144, 4 << 20}, 1, 1u << 28}},
     .traits = {{RATIO_IDLE_EMPTY, TRAIT_AT_LEAST, 0.1, "load imbalance", SIZE_TINY},
                {RATIO_PARTIAL_ISSUES, TRAIT_AT_LEAST, 0.12, "few active threads near the root of the tree", SIZE_TINY},
-               {RATIO_DRAM_WAIT, TRAIT_AT_LEAST, 6, "memory-intensive", SIZE_SMALL}},
+               {RATIO_DRAM_WAIT, TRAIT_AT_LEAST, 15, "memory-intensive", SIZE_DEFAULT}},
     .prepare = prepare,
     .launch = launch,
     .check = check,
