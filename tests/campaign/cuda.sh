@@ -152,7 +152,7 @@ column() { # file name: of each fault
     NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) wanted = i }
     NR > 1 { print NR - 2, $wanted }'
 }
-set -- --structure rf,unit.sp,dram --window cycles:100-2900 --faults $((600 / part)) -j2
+set -- --structure rf,unit.sp,dram --window cycles:100-2500 --faults $((600 / part)) -j2
 campaign silent "$@" -- ./stencil silent
 column silent.csv outcome_group >silent.txt
 grep -q ' sdc' silent.txt || { echo "no wrong result"; exit 1; }
