@@ -417,7 +417,7 @@ typedef struct HookShape {
   bool pairs;                       // neighbouring cores share a cache and can run in lockstep
 } HookShape;
 typedef struct HookLayout HookLayout;
-// A new region: name, title, unit, meaning, dims, units, bits and unit_bytes of `wanted` say what; the rest is filled in. Its
+// A new region: name, title, unit, meaning, dims, units, bits, unit_bytes and GUARDED of `wanted` say what; the rest is filled in. Its
 // cells are zeroed bytes of the block, INJECTABLE and HASHED; `life` says when they are zeroed again. A region that lives for one instruction has
 // the dimensions sm, warp and, to tell the latest n instructions of a warp apart, n. REGION_NONE, with a diagnostic: the name is taken.
 uint16_t hook_add_region(HookLayout *layout, const Region *wanted, RegionLife life, Diags *diags);

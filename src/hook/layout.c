@@ -55,7 +55,7 @@ uint16_t hook_add_region(HookLayout *layout, const Region *wanted, RegionLife li
     region.dims[i].name = keep(layout->arena, wanted->dims[i].name);
     region.rows *= region.dims[i].count;
   }
-  region.flags = REGION_HASHED | REGION_INJECTABLE;
+  region.flags = REGION_HASHED | REGION_INJECTABLE | (wanted->flags & REGION_GUARDED);
   region.life = life;
   region.base = (size_t)align_up(layout->table.block_bytes, REGION_ALIGN);
   region.row_bytes = region.units * region.unit_bytes;

@@ -290,7 +290,7 @@ void regions_list(const RegionTable *table, Text *out) {
     const Region *region = &table->items[i];
     Text shape = {0};
     add_shape(region, &shape);
-    add_listed(region->name, region_bits(region), bits_per_sm(region), (region->flags & REGION_TRACED) != 0 ? "ecc" : "", shape.at, out);
+    add_listed(region->name, region_bits(region), bits_per_sm(region), region_can_carry_ecc(region) ? "ecc" : "", shape.at, out);
     add_meaning(region, out);
     text_add(out, "\n");
     text_free(&shape);
@@ -310,6 +310,6 @@ void regions_markdown(const RegionTable *table, Text *out) {
     text_add(out, " | ");
     add_shape(region, out);
     text_add(out, " | %" PRIu64 " | %s | %s |\n", region_bits(region), (region->flags & REGION_INJECTABLE) != 0 ? "yes" : "no",
-             (region->flags & REGION_TRACED) != 0 ? "yes" : "no");
+             region_can_carry_ecc(region) ? "yes" : "no");
   }
 }

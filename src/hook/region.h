@@ -24,7 +24,10 @@ enum {
       1u << 8, // cells of control logic: what their bits decide is told to hooks while HookMachine.is_told says so (DecideEvent)
   REGION_INNER = 1u << 10,    // OUTPUT, and inside a unit: values that its results are made of (ResultEvent.inside)
   REGION_TAKEN_OUT = 1u << 9, // LOOKED_AT, and a read takes the bits out: nobody looks at them until they are written again
-  REGION_KEPT = 1u << 11,     // not put to rest at a launch's end: what it holds, and a fault in it, is there in the next launch
+  // OUTSIDE, and can carry ECC: a launch tells all accesses, first what the host has written, last what it may read. Its check bits have the flag too: they
+  // lie in the block, and stand for cells beside the memory.
+  REGION_GUARDED = 1u << 12,
+  REGION_KEPT = 1u << 11, // not put to rest at a launch's end: what it holds, and a fault in it, is there in the next launch
 };
 
 // What a structure is to programs. Whoever needs "the registers" asks for the role: names are for users.
@@ -88,7 +91,11 @@ typedef struct Site {
 static inline uint64_t region_bits(const Region *region) { return region->rows * region->units * region->bits; }
 // Faults may strike it, and it is neither device memory nor without cells: "all".
 static inline bool region_is_on_chip(const Region *region) {
-  return (region->flags & (REGION_INJECTABLE | REGION_OUTSIDE | REGION_OUTPUT)) == REGION_INJECTABLE;
+  return (region->flags & (REGION_INJECTABLE | REGION_OUTSIDE | REGION_OUTPUT | REGION_GUARDED)) == REGION_INJECTABLE;
+}
+static inline bool region_can_carry_ecc(const Region *region) {
+  return (region->flags & (REGION_TRACED | REGION_OUTSIDE)) == REGION_TRACED ||
+         (region->flags & (REGION_GUARDED | REGION_OUTSIDE)) == (REGION_GUARDED | REGION_OUTSIDE);
 }
 // Byte of the block (or of memory, REGION_OUTSIDE) that holds the bit, and its mask there.
 static inline size_t site_byte(const Region *region, const Site *site) {

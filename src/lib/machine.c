@@ -89,7 +89,7 @@ static void copy_structures(RedoubtMachine *machine, const RegionTable *regions)
         .title = arena_copy_text(machine->arena, region->title, strlen(region->title)),
         .meaning = arena_copy_text(machine->arena, region->meaning, strlen(region->meaning)),
         .bits = region_bits(region),
-        .can_be_protected = (region->flags & REGION_TRACED) != 0,
+        .can_be_protected = region_can_carry_ecc(region),
     };
   }
 }

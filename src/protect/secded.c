@@ -146,9 +146,7 @@ static Verdict secded_read(Hook *hook, HookMachine *machine, const CellEvent *ev
 }
 
 // ---- Attaching -------------------------------------------------------------------------------------
-static bool can_protect(const Region *region) {
-  return (region->flags & (REGION_TRACED | REGION_OUTSIDE)) == REGION_TRACED && region->rows > 0;
-}
+static bool can_protect(const Region *region) { return region_can_carry_ecc(region) && region->rows > 0; }
 
 static bool refuse(const Secded *own, const RegionTable *table, const char *name, Diags *diags) {
   uint16_t index = region_find(table, name);
@@ -193,6 +191,7 @@ static bool protect_region(Secded *own, HookLayout *layout, uint16_t index, Diag
                    .dim_count = region.dim_count,
                    .units = region.units,
                    .bits = item->code.check_bits,
+                   .flags = region.flags & REGION_GUARDED,
                    .unit_bytes = 1};
   memcpy(wanted.dims, region.dims, sizeof wanted.dims);
   item->region = index;
@@ -211,7 +210,9 @@ static bool secded_attach(Hook *hook, HookLayout *layout, Diags *diags) {
   own->count = 0;
   bool all = own->name_count == 1 && strcmp(own->names[0], "all") == 0;
   for (uint32_t i = 0; all && i < region_count && own->count < MOST_REGIONS; i++) {
-    if (can_protect(&hook_layout_regions(layout)->items[i]) && !protect_region(own, layout, (uint16_t)i, diags)) return false;
+    const Region *region = &hook_layout_regions(layout)->items[i];
+    bool is_memory = (region->flags & REGION_OUTSIDE) != 0; // has to be named: its check bits are many
+    if (!is_memory && can_protect(region) && !protect_region(own, layout, (uint16_t)i, diags)) return false;
   }
   for (uint32_t i = 0; !all && i < own->name_count; i++) {
     const RegionTable *table = hook_layout_regions(layout);

@@ -62,8 +62,18 @@ bounds --protect reissue
 grep -q '"outcome": "sdc"' bounds.json || fail "wrong bounds do no harm"
 bounds --protect reissue --protect secded:raster.bounds
 grep -q '"outcome": "corrected"' bounds.json || fail "ECC does not put bounds right"
-# Programs that scatter: a picture turned by half, read backwards, is the picture; points that meet in one word are not taken for errors.
 printf '!!FP1.0\nTEX R0, f[TEX0], TEX0, 2D;\nMOVR o[COLR], R0;\nEND\n' >copy.fp
+# Video memory is outside, too. A bit of the frame flips after it was written: ECC of memory puts it right before the host reads it. One of a texture: before the GPU does.
+flipped() { "$redoubt" run "$@" --machine sheaffer-2007 --domain 16x16 --set memory.bytes=1048576 --json=memory.json -q >out.txt 2>&1 || { cat out.txt; fail "flipped $*"; }; }
+for fault in 'stress0.fp --fault flip:dram[row=3,word=2,bit=5]@300' 'copy.fp --texture 0=random:16x16 --fault flip:dram[row=100,word=2,bit=21]@1'; do
+  # shellcheck disable=SC2086
+  flipped $fault --protect reissue
+  grep -q '"outcome": "sdc"' memory.json || fail "$fault: does no harm"
+  # shellcheck disable=SC2086
+  flipped $fault --protect reissue --protect secded:dram
+  grep -q '"outcome": "corrected"' memory.json || fail "$fault: ECC of memory does not put it right"
+done
+# Programs that scatter: a picture turned by half, read backwards, is the picture; points that meet in one word are not taken for errors.
 run straight copy.fp --domain 64x64 --texture 0=random:64x64
 od -An -v -tx4 -w12 straight.bin >straight.txt
 for protection in none reissue:scatter; do

@@ -231,6 +231,9 @@ const ShaderInstr *fetched(Fragment *m, uint32_t pc, ShaderInstr *room);
 
 // Bits of a row leave it or have entered it; `units` are those that count.
 void tell_row(Fragment *m, FragLooked which, uint64_t row, uint32_t units, bool is_write);
+// The same of device memory: bytes at an address, within a line. And of all that a launch uses: what the host has written, or may read.
+void tell_memory(Fragment *m, uint32_t address, uint32_t bytes, bool is_write);
+void tell_whole_memory(Fragment *m, bool is_write);
 // A fragment is about to go to a context (false: a hook does not want that now), or has left it.
 bool tell_fragment(Fragment *m, uint32_t pipe, uint32_t number, FragPlace place, uint32_t copy);
 void tell_fragment_end(Fragment *m, uint32_t pipe, uint32_t number);

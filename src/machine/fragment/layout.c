@@ -144,7 +144,7 @@ static void add_others(Fragment *m, Region *unit, Region *memory) {
   unit->rows = (uint64_t)m->dims.pipes * m->dims.units;
   *memory = (Region){.name = "dram", .title = "memory", .unit = "word", .units = FRAG_LINE / 4, .bits = 32, .unit_bytes = 4};
   memory->meaning = "textures and the frame, 64 bytes a row; campaigns strike what is allocated";
-  memory->flags = REGION_INJECTABLE | REGION_OUTSIDE;
+  memory->flags = REGION_INJECTABLE | REGION_OUTSIDE | REGION_GUARDED;
   memory->base = lead;
   memory->row_bytes = FRAG_LINE;
   memory->rows = (m->spec->memory_bytes - lead) / FRAG_LINE;

@@ -85,6 +85,7 @@ static void begin(Machine *machine, const MachineEnvironment *environment, const
   m->machine.cycle = core->cycle;
   LaunchEvent event = {.who = &who, .kernel = launch->kernel->name, .grid = {m->width, m->height, 1}, .block = {1, 1, 1}};
   if (hooks_launch(&m->hooks, &m->machine, &event) == VERDICT_HALT) core->halted = 1;
+  tell_whole_memory(m, true); // what the host has written
 }
 
 static void note_trap(Fragment *m) {

@@ -71,12 +71,16 @@ static void write_back(Fragment *m, uint32_t rop, CacheLine *lines, uint32_t ind
     uint8_t *to = frame_bytes(m, address + i, 1);
     if (to != NULL) *to = ((const uint8_t *)line->data)[i]; // NULL: a fault in the tag
   }
+  for (uint32_t word = 0; word < FRAG_LINE / 4; word++) {
+    if ((bytes_words_any(line->dirty) >> word & 1) != 0) tell_memory(m, address + 4 * word, 4, true);
+  }
   m->stats->memory_writes++;
 }
 
 static void write_through(Fragment *m, uint32_t address, const uint32_t value[4]) {
   uint8_t *to = frame_bytes(m, address, FRAGMENT_TEXEL_BYTES);
   if (to != NULL) memcpy(to, value, FRAGMENT_TEXEL_BYTES);
+  tell_memory(m, address, FRAGMENT_TEXEL_BYTES, true);
 }
 
 static CacheLine *cache_of(const Fragment *m, uint32_t rop) { return &m->rcache[rop * cache_lines(&m->dims.cache)]; }
@@ -120,6 +124,7 @@ static bool ask_for_line(Fragment *m, uint32_t rop, uint32_t address) {
 // False: it is not in the cache yet. *any: something was done for it.
 static bool read_old(Fragment *m, uint32_t rop, uint32_t address, uint32_t old[4], bool *any) {
   if (m->dims.is_perfect) {
+    tell_memory(m, address, FRAGMENT_TEXEL_BYTES, false);
     const uint8_t *from = frame_bytes(m, address, FRAGMENT_TEXEL_BYTES);
     if (from != NULL) memcpy(old, from, FRAGMENT_TEXEL_BYTES);
     return true;
@@ -139,6 +144,7 @@ static bool read_old(Fragment *m, uint32_t rop, uint32_t address, uint32_t old[4
 
 void rop_filled(Fragment *m, uint32_t rop, uint32_t address) {
   CacheLine *line = line_of(m, rop, address);
+  tell_memory(m, address, FRAG_LINE, false);
   const uint8_t *from = frame_bytes(m, address, FRAG_LINE);
   for (uint32_t i = 0; i < FRAG_LINE; i++) { // what was written meanwhile is newer
     if ((line->valid.half[0] >> i & 1) == 0) ((uint8_t *)line->data)[i] = from != NULL ? from[i] : 0;
@@ -212,7 +218,10 @@ bool rops_give_back(Fragment *m) {
     core->memory_at = core->cycle + m->dims.memory_interval;
     room--;
   }
-  if (core->flush >= all) core->is_over = 1;
+  if (core->flush >= all) {
+    core->is_over = 1;
+    tell_whole_memory(m, false); // the host may read it
+  }
   return true;
 }
 

@@ -37,6 +37,33 @@ void tell_row(Fragment *m, FragLooked which, uint64_t row, uint32_t units, bool 
   obey(m, is_write ? hooks_write(&m->hooks, &m->machine, &event) : hooks_read(&m->hooks, &m->machine, &event));
 }
 
+void tell_memory(Fragment *m, uint32_t address, uint32_t bytes, bool is_write) {
+  if ((m->wants & WANT_CELLS) == 0 || frame_bytes(m, address, bytes) == NULL) return;
+  uint16_t index = (uint16_t)(m->unit_region + 1); // as layout.c has it
+  const Region *region = &m->regions.items[index];
+  uint64_t row = (address - region->base) / FRAG_LINE;
+  if (address < region->base || row >= region->rows) return;
+  Who who = WHO_NOBODY;
+  who.launch = m->launch->number;
+  uint32_t units = ((1u << bytes / 4) - 1) << address % FRAG_LINE / 4;
+  CellEvent event = {.who = &who, .region = index, .units = units, .row = row};
+  event.data = m->machine.memory + region->base + row * FRAG_LINE;
+  obey(m, is_write ? hooks_write(&m->hooks, &m->machine, &event) : hooks_read(&m->hooks, &m->machine, &event));
+}
+
+static void tell_range(Fragment *m, uint32_t address, uint64_t bytes, bool is_write) {
+  for (uint64_t at = 0; at < bytes; at += FRAGMENT_TEXEL_BYTES) tell_memory(m, address + (uint32_t)at, FRAGMENT_TEXEL_BYTES, is_write);
+}
+
+void tell_whole_memory(Fragment *m, bool is_write) {
+  if ((m->wants & WANT_CELLS) == 0) return;
+  tell_range(m, m->params.frame, (uint64_t)m->width * m->height * FRAGMENT_TEXEL_BYTES, is_write);
+  for (uint32_t i = 0; i < SHADER_TEXTURES; i++) {
+    const FragmentTexture *texture = &m->params.texture[i];
+    if (texture->width != 0) tell_range(m, texture->address, fragment_texture_bytes(texture->width, texture->height), is_write);
+  }
+}
+
 void tell_begin(Fragment *m, uint32_t pipe, uint32_t number) {
   if ((m->wants & WANT_CELLS) == 0) return;
   Who who = who_of(m, pipe, number, WHO_NO_INDEX);

@@ -53,7 +53,8 @@ static void take_texel(Fragment *m, const CacheLine *line, uint32_t address, flo
   memcpy(texel, (const uint8_t *)line->data + address % FRAG_LINE, FRAGMENT_TEXEL_BYTES);
 }
 
-static void read_memory(const Fragment *m, uint32_t address, void *bytes, uint32_t count) {
+static void read_memory(Fragment *m, uint32_t address, void *bytes, uint32_t count) {
+  tell_memory(m, address, count, false);
   const uint8_t *from = frame_bytes(m, address, count);
   if (from != NULL) memcpy(bytes, from, count);
   else memset(bytes, 0, count); // beyond what is allocated: only after a fault
