@@ -146,7 +146,7 @@ CUDART(cudaOccupancyAvailableDynamicSMemPerBlock, size_t *bytes, const void *hos
   return runtime_leave(runtime, cudaSuccess);
 }
 
-// How many blocks and of what a launch has, for the questions below.
+// What a launch asks of clusters, and what fits.
 typedef struct ClusterFit {
   uint64_t blocks;   // that fit on the device at once. Clusters take any SMs, so that only their number counts
   uint32_t cluster;  // blocks of a cluster, as the kernel or the launch has it

@@ -203,7 +203,8 @@ bool count_at_barrier(Fn *fn, const PtxInstr *instr, uint32_t bytes) {
 }
 
 bool is_async_part(const PtxInstr *instr, Slice part) {
-  if (instr->part_count < 2 || !slice_is(instr->parts[1], "async")) return false;
+  bool may = slice_is(instr->parts[0], "st") || slice_is(instr->parts[0], "red");
+  if (!may || instr->part_count < 2 || !slice_is(instr->parts[1], "async")) return false;
   return slice_is(part, "async") || slice_is(part, "mbarrier::complete_tx::bytes");
 }
 
