@@ -236,6 +236,7 @@ static void check_simt_memory(Relations *relations) {
   require_cache(relations, "l2", spec->l2_bytes, spec->l2_ways, SIMT_LINE);
   require_line(relations, "l2.sector", spec->l2_sector);
   require(relations, is_power_of_two(spec->dram_interleave), "dram.interleave", spec->dram_interleave, "must be a power of two");
+  require(relations, spec->dram_banks % spec->dram_groups == 0, "dram.groups", spec->dram_groups, "must divide dram.banks");
   require(relations, is_power_of_two(spec->dram_row), "dram.row", spec->dram_row, "must be a power of two");
   require(relations, is_power_of_two(spec->dram_burst), "dram.burst", spec->dram_burst, "must be a power of two");
   require(relations, spec->dram_rc >= spec->dram_ras, "dram.rc", spec->dram_rc, "less than dram.ras, which is part of it");

@@ -3,7 +3,7 @@
 #include "device/device_internal.h"
 
 // What ptxas would use, from what our compiler uses: a straight line through the kernels of the workloads (docs/machines.md).
-enum { ESTIMATE_BASE = 770, ESTIMATE_SLOPE = 116, ESTIMATE_UNIT = 100 };
+enum { ESTIMATE_BASE = 550, ESTIMATE_SLOPE = 110, ESTIMATE_UNIT = 100 };
 
 static uint32_t estimate(uint32_t ours) { return (ours * ESTIMATE_SLOPE + ESTIMATE_BASE + ESTIMATE_UNIT / 2) / ESTIMATE_UNIT; }
 

@@ -134,6 +134,13 @@ static const char *const variants[][2] = {
     {"l1d.globals", "local-only"},
     {"sm.count", "1"},
     {"sm.writeback", "1"},
+    {"sm.results", "1"},
+    {"sm.register_source", "estimate"},
+    {"front.refill", "empty"},
+    {"collector.operands", "1"},
+    {"ldst.queue", "1"},
+    {"l2.fetch", "apart"},
+    {"dram.groups", "4"},
 };
 
 static void same_results_whatever_is_chosen(void **state) {

@@ -50,11 +50,11 @@ void dram_take(Dram *dram, const Packet *packet, uint64_t now) {
   controller->wake_at = min_u64(controller->wake_at, now);
 }
 
-// Column commands that a request needs: chunks of burst_bytes that it touches.
+// Column commands that a request needs: chunks that it touches.
 static uint32_t bursts_of(const DramShape *shape, const Packet *packet) {
-  uint32_t bursts = 0;
-  for (uint32_t first = 0; first < LINE_BYTES; first += shape->burst_bytes) {
-    bursts += bytes_any(bytes_and(packet->bytes, bytes_from(first, shape->burst_bytes))) ? 1 : 0;
+  uint32_t bursts = 0, bytes = packet->kind == PACKET_READ ? shape->read_bytes : shape->burst_bytes;
+  for (uint32_t first = 0; first < LINE_BYTES; first += bytes) {
+    bursts += bytes_any(bytes_and(packet->bytes, bytes_from(first, bytes))) ? 1 : 0;
   }
   return max_u32(bursts, 1);
 }
@@ -177,6 +177,13 @@ static uint32_t choose_column(const Dram *dram, Choice *choice) {
   return best;
 }
 
+// The banks of a group have to wait longer for each other; those of other groups use the bus meanwhile.
+static void keep_group(Dram *dram, const DramBank *bank, uint64_t until) {
+  uint32_t number = (uint32_t)(bank - dram->banks), banks = max_u32(dram->shape->banks / dram->shape->groups, 1);
+  for (uint32_t i = number / banks * banks; i < number / banks * banks + banks && i < dram->shape->banks; i++)
+    dram->banks[i].column_at = max_u64(dram->banks[i].column_at, until);
+}
+
 static void give_column_command(Dram *dram, uint32_t entry, uint64_t now) {
   const DramShape *shape = dram->shape;
   DramController *controller = dram->controller;
@@ -185,11 +192,13 @@ static void give_column_command(Dram *dram, uint32_t entry, uint64_t now) {
   uint64_t at = column_command_at(dram, request, now * DRAM_TIME_SCALE);
   bool write = is_write(request);
   uint64_t spacing = max_u32(shape->t_ccd, shape->t_burst), bursts = bursts_of(shape, &request->packet);
-  uint64_t data_end = at + (write ? shape->t_wl : shape->t_cl) + (bursts - 1) * spacing + shape->t_burst;
+  uint64_t own_spacing = max_u64(spacing, shape->t_ccdl), to_data = write ? shape->t_wl : shape->t_cl;
+  uint64_t data_end = at + to_data + (bursts - 1) * own_spacing + shape->t_burst;
   controller->column_at = at + bursts * spacing;
-  controller->bus_free_at = data_end;
+  controller->bus_free_at = at + to_data + (bursts - 1) * spacing + shape->t_burst;
+  if (shape->groups > 1) keep_group(dram, bank, at + bursts * own_spacing);
   if (write) controller->read_at = data_end + shape->t_cdlr;
-  bank->precharge_at = max_u64(bank->precharge_at, write ? data_end + shape->t_wr : at + bursts * spacing);
+  bank->precharge_at = max_u64(bank->precharge_at, write ? data_end + shape->t_wr : at + bursts * own_spacing);
   request->done_at = (data_end + DRAM_TIME_SCALE - 1) / DRAM_TIME_SCALE + shape->latency;
   uint64_t bit = UINT64_C(1) << entry;
   controller->waiting &= ~bit;

@@ -15,7 +15,9 @@ typedef struct DramShape { // times in core cycles times DRAM_TIME_SCALE: memory
   uint32_t row_bytes;                                                        // of one bank in one controller
   uint32_t controllers, interleave_bytes;                                    // how addresses are spread
   uint32_t burst_bytes;                                                      // moved by one column command
+  uint32_t read_bytes;                                                       // of them that a read uses
   uint32_t t_rcd, t_rp, t_cl, t_wl, t_ras, t_rc, t_ccd, t_wr, t_cdlr, t_rrd; // scaled
+  uint32_t groups, t_ccdl;                                                   // banks that share more than the bus; 1, t_ccd: none do
   uint32_t t_burst;                                                          // data bus busy per burst, scaled
   uint32_t latency;                                                          // core cycles from the pins to the reply, not scaled
 } DramShape;

@@ -19,6 +19,7 @@ static DramShape plain_shape(void) {
                      .row_bytes = 1024,
                      .controllers = 2,
                      .interleave_bytes = 256,
+                     .read_bytes = 32,
                      .burst_bytes = 32,
                      .t_rcd = RCD * DRAM_TIME_SCALE,
                      .t_rp = RP * DRAM_TIME_SCALE,
@@ -201,6 +202,42 @@ static void clocks_do_not_cost_bandwidth(void **state) {
     end = rig->now;
   }
   assert_int_equal(end, RCD + CL + 3000 + LATENCY);
+  free(rig);
+}
+
+// Four bursts of one line in a bank wait for each other by t_ccdl; a bank of another group has the bus in between, one of the same group waits.
+static void groups_have_a_spacing_of_their_own(void **state) {
+  (void)state;
+  enum { CCDL = 3 };
+  for (uint32_t other = 1; other <= 2; other++) { // bank 1 is in bank 0's group, bank 2 is not
+    DramShape shape = plain_shape();
+    shape.groups = 4;
+    shape.t_ccdl = CCDL * DRAM_TIME_SCALE;
+    Rig *rig = rig_new(shape);
+    ask(rig, (Ask){.bank = 0, .row = 1, .bytes = 32}, 0);
+    ask(rig, (Ask){.bank = other, .row = 1, .bytes = 32}, 1);
+    run_to(rig, 100);
+    ask(rig, (Ask){.bank = 0, .row = 1, .bytes = 128}, 2);
+    ask(rig, (Ask){.bank = other, .row = 1, .bytes = 128}, 3);
+    run_to(rig, 200);
+    assert_int_equal(rig->at[2], 100 + CL + 3 * CCDL + BURST + LATENCY);
+    assert_int_equal(rig->at[3], rig->at[2] + (other == 1 ? 4u * CCDL : 4u * CCD));
+    free(rig);
+  }
+}
+
+// Reads of sectors that are fetched apart take a burst each, and leave half of it; writes fill theirs.
+static void sectors_apart_take_a_burst_each(void **state) {
+  (void)state;
+  DramShape shape = plain_shape();
+  shape.burst_bytes = 64;
+  Rig *rig = rig_new(shape);
+  ask(rig, (Ask){.bank = 0, .row = 1, .bytes = 128}, 0);
+  run_to(rig, 100);
+  assert_int_equal(rig->at[0], RCD + CL + 4 * BURST + LATENCY);
+  ask(rig, (Ask){.bank = 0, .row = 1, .bytes = 128, .write = true}, 1);
+  run_to(rig, 200);
+  assert_int_equal(rig->at[1], 100 + WL + 2 * BURST + LATENCY);
   free(rig);
 }
 
@@ -455,6 +492,8 @@ int main(void) {
       cmocka_unit_test(bursts_take_the_bus),
       cmocka_unit_test(writes),
       cmocka_unit_test(clocks_do_not_cost_bandwidth),
+      cmocka_unit_test(groups_have_a_spacing_of_their_own),
+      cmocka_unit_test(sectors_apart_take_a_burst_each),
       cmocka_unit_test(hits_overtake),
       cmocka_unit_test(open_rows_are_used_up),
       cmocka_unit_test(commands_between_cycles),

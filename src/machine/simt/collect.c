@@ -201,12 +201,32 @@ static inline uint64_t bank_of(uint32_t row, uint32_t banks) {
   return UINT64_C(1) << ((banks & (banks - 1)) == 0 ? row & (banks - 1) : row % banks);
 }
 
+// Rows of the first operands that wait, as many as a collector takes in a cycle. The rows of a wide operand count as one.
+static __attribute__((noinline)) uint32_t rows_of_operands(Simt *m, const Collector *collector) {
+  Instr scratch;
+  Facts own;
+  const Instr *instr = simt_decode(m, collector->uop.pc, collector->uop.word, &scratch);
+  if (instr == NULL) return collector->pending; // struck meanwhile
+  const OperandRows *at = &facts_at(m, instr, &own)->sources;
+  uint32_t wanted = 0, left = (uint32_t)m->spec->collector_operands;
+  for (unsigned operand = 0; operand < VALUE_OPERANDS && left > 0; operand++) {
+    uint32_t rows = (uint32_t)(((UINT64_C(1) << at->count[operand]) - 1) << at->first[operand]) & collector->pending;
+    wanted |= rows;
+    left -= rows != 0 ? 1 : 0;
+  }
+  return wanted != 0 ? wanted : collector->pending;
+}
+
+static inline uint32_t rows_of_cycle(Simt *m, const Collector *collector) {
+  return m->spec->collector_operands == 0 ? collector->pending : rows_of_operands(m, collector);
+}
+
 // Reads what the banks that are still free can give; *taken are those that are not.
 static void serve(Simt *m, uint32_t sm, uint32_t index, uint64_t *taken) {
   Collector *collector = collector_at(m, sm, index);
   uint32_t banks = (uint32_t)m->spec->collector_banks;
   bool is_planned = collector->uop.plan != 0;
-  for (uint32_t left = collector->pending; left != 0; left &= left - 1) {
+  for (uint32_t left = rows_of_cycle(m, collector); left != 0; left &= left - 1) {
     unsigned row = (unsigned)__builtin_ctz(left);
     uint32_t number = is_planned ? register_row(m, sm, collector->uop.warp, collector->source[row]) : collector->source[row];
     uint64_t bank = bank_of(number, banks);

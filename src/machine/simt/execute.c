@@ -187,7 +187,7 @@ static uint64_t port_free_at(const Simt *m, uint32_t sm, Port port, const Instr 
   case PORT_SFU: return state->sfu_free_at;
   case PORT_FP64: return state->fp64_free_at;
   case PORT_TENSOR: return state->tensor_free_at;
-  case PORT_LDST: return ldst_has_room(m, sm) ? state->ldst_free_at : UINT64_MAX;
+  case PORT_LDST: return ldst_can_begin(m, sm) ? state->ldst_free_at : UINT64_MAX;
   case PORT_GATHER: return gather_has_room(m, sm, instr) ? 0 : UINT64_MAX;
   default: return 0;
   }
@@ -256,6 +256,19 @@ static inline bool find_unit(Simt *m, uint32_t sm, Port port, Uop *uop, const In
   return sp < sps;
 }
 
+// Whether there is room for its result in the cycle in which it will have it.
+static bool result_has_room(Simt *m, uint32_t sm, const Facts *facts, const Uop *uop) {
+  const SmState *state = &m->at.sms[sm];
+  uint64_t done_at = simt_now(m) + latency_of(m, facts) + uop->late, others = 0;
+  for (uint32_t place = state->flight_count; place > 0; place--) { // by time: the last first
+    uint64_t other = flight_at(m, sm, state->flight_queue[place - 1])->done_at;
+    if (other < done_at) break;
+    others += other == done_at ? 1 : 0;
+  }
+  if (others >= m->spec->sm_results) sm_wake(m, sm, simt_now(m) + 1);
+  return others < m->spec->sm_results;
+}
+
 // Sends the instruction of a complete collector to its unit. False: not in this cycle. `kept`: SPs that it may not take.
 static inline bool dispatch(Simt *m, uint32_t sm, uint32_t index, uint32_t kept) {
   SmState *state = &m->at.sms[sm];
@@ -276,6 +289,7 @@ static inline bool dispatch(Simt *m, uint32_t sm, uint32_t index, uint32_t kept)
     part_is_lost(m, sm, uop);
     return true;
   }
+  if (port == PORT_SP && m->spec->sm_results != 0 && !result_has_room(m, sm, facts, uop)) return false;
   if (!find_unit(m, sm, port, uop, instr, kept)) return false;
   occupy(m, sm, port, uop, instr, facts);
   if (port == PORT_LDST) ldst_take(m, sm, collector, instr, facts);

@@ -58,7 +58,7 @@ static void arrive(Simt *m, uint32_t sm, uint32_t warp, uint64_t ready_at) {
   SimtWarp *at = simt_warp(m, sm, warp);
   SmState *state = &m->at.sms[sm];
   at->fetched_at = ready_at;
-  if (at->buffered < m->dims.buffer) state->fetch_wants |= bit_of(warp);
+  if (front_may_fetch(m, at)) state->fetch_wants |= bit_of(warp);
   else state->fetch_wants &= ~bit_of(warp);
   state->waits[IDLE_FETCH] &= ~bit_of(warp);
   sm_wake(m, sm, ready_at);

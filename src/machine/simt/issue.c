@@ -370,7 +370,7 @@ static inline void pop_buffer(Simt *m, const Next *n) {
   at->head = (uint8_t)ring_next(at->head + 1u, m->dims.buffer);
   at->buffered--;
   at->arriving = (uint8_t)min_u32(at->arriving, at->buffered);
-  if (at->fetch_wait == 0) m->at.sms[n->sm].fetch_wants |= bit_of(n->warp);
+  if (at->fetch_wait == 0 && front_may_fetch(m, at)) m->at.sms[n->sm].fetch_wants |= bit_of(n->warp);
 }
 
 // After an instruction: reconvergence, and the buffer follows the flow.

@@ -216,7 +216,10 @@ void l1d_reply(Simt *m, uint32_t sm, const Packet *packet) {
   Mshr *mshr = mshr_of(m, sm, packet);
   if (!mshr_valid(mshr)) return;
   uint32_t waiters = mshr_waiters(mshr);
-  for (uint32_t i = 0; i < waiters; i++) waiter_serve(m, sm, mshr->waiter[i], packet);
+  for (uint32_t i = 0; i < waiters; i++) {
+    memop_result_at(memop_of_waiter(m, sm, mshr->waiter[i]), m->spec->l1d_lookup == 0 ? 0 : simt_now(m) + m->spec->l1d_lookup);
+    waiter_serve(m, sm, mshr->waiter[i], packet);
+  }
   if (mshr->stale == 0 && m->dims.l1d_lines > 0) fill(m, sm, mshr, packet);
   if (mshr->prefetch != 0 && m->dims.l1d_lines == 0) prefetch_passed(m, PREFETCH_DATA, sm, mshr->address, waiters > 0);
   mshr_released(m, sm, (uint32_t)(mshr - mshrs_of(m, sm)));

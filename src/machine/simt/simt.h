@@ -451,6 +451,13 @@ static inline uint32_t memop_free(const Simt *m, const SmState *state) {
   return m->dims.memops;
 }
 static inline bool ldst_has_room(const Simt *m, uint32_t sm) { return memop_free(m, &m->at.sms[sm]) < m->dims.memops; }
+static inline bool ldst_can_begin(const Simt *m, uint32_t sm) {
+  return ldst_has_room(m, sm) && (m->spec->ldst_queue == 0 || m->at.sms[sm].memory_count < m->spec->ldst_queue);
+}
+// Whether a warp's next instructions are to be fetched.
+static inline bool front_may_fetch(const Simt *m, const SimtWarp *at) {
+  return m->spec->front_refill == FRONT_REFILL_EMPTY ? at->buffered == 0 : at->buffered < m->dims.buffer;
+}
 // ldst.c
 typedef struct Facts Facts; // facts.h
 void ldst_take(Simt *m, uint32_t sm, Collector *collector, const Instr *instr, const Facts *facts);

@@ -99,25 +99,29 @@ static void dims_of_memory(const Spec *spec, SimtDims *d) {
   d->reply_packets = d->reply.buffer_count * d->reply.buffer;
   d->banks = narrow(spec->dram_banks);
   d->dram_queue = narrow(spec->dram_queue);
-  d->dram = (DramShape){.policy = (DramPolicy)spec->dram_policy,
-                        .queue = d->dram_queue,
-                        .banks = d->banks,
-                        .row_bytes = narrow(spec->dram_row),
-                        .controllers = d->controllers,
-                        .interleave_bytes = narrow(spec->dram_interleave) * d->slices,
-                        .burst_bytes = narrow(spec->dram_burst),
-                        .t_rcd = scaled(spec, spec->dram_rcd),
-                        .t_rp = scaled(spec, spec->dram_rp),
-                        .t_cl = scaled(spec, spec->dram_cl),
-                        .t_wl = scaled(spec, spec->dram_wl),
-                        .t_ras = scaled(spec, spec->dram_ras),
-                        .t_rc = scaled(spec, spec->dram_rc),
-                        .t_ccd = scaled(spec, spec->dram_ccd),
-                        .t_wr = scaled(spec, spec->dram_wr),
-                        .t_cdlr = scaled(spec, spec->dram_cdlr),
-                        .t_rrd = scaled(spec, spec->dram_rrd),
-                        .t_burst = scaled(spec, spec->dram_burst_clocks),
-                        .latency = 0}; // spent in the slice's miss register, not in the queue: see l2_fill
+  d->dram =
+      (DramShape){.policy = (DramPolicy)spec->dram_policy,
+                  .queue = d->dram_queue,
+                  .banks = d->banks,
+                  .row_bytes = narrow(spec->dram_row),
+                  .controllers = d->controllers,
+                  .interleave_bytes = narrow(spec->dram_interleave) * d->slices,
+                  .burst_bytes = narrow(spec->dram_burst),
+                  .read_bytes = narrow(spec->l2_fetch == L2_FETCH_TOGETHER ? spec->dram_burst : min_u64(spec->dram_burst, spec->l2_sector)),
+                  .t_rcd = scaled(spec, spec->dram_rcd),
+                  .t_rp = scaled(spec, spec->dram_rp),
+                  .t_cl = scaled(spec, spec->dram_cl),
+                  .t_wl = scaled(spec, spec->dram_wl),
+                  .t_ras = scaled(spec, spec->dram_ras),
+                  .t_rc = scaled(spec, spec->dram_rc),
+                  .t_ccd = scaled(spec, spec->dram_ccd),
+                  .groups = (uint32_t)spec->dram_groups,
+                  .t_ccdl = scaled(spec, max_u64(spec->dram_ccdl, spec->dram_ccd)),
+                  .t_wr = scaled(spec, spec->dram_wr),
+                  .t_cdlr = scaled(spec, spec->dram_cdlr),
+                  .t_rrd = scaled(spec, spec->dram_rrd),
+                  .t_burst = scaled(spec, spec->dram_burst_clocks),
+                  .latency = 0}; // spent in the slice's miss register, not in the queue: see l2_fill
 }
 
 // Large warps are dealt to the schedulers as a whole.

@@ -464,6 +464,8 @@ typedef struct SimtDims {
 } SimtDims;
 typedef enum LaunchCache { LAUNCH_EMPTIED, LAUNCH_KEPT } LaunchCache;                  // config.def
 typedef enum LaunchHost { LAUNCH_HOST_AROUND, LAUNCH_HOST_THROUGH } LaunchHost;        // config.def
+typedef enum FrontRefill { FRONT_REFILL_ROOM, FRONT_REFILL_EMPTY } FrontRefill;        // config.def
+typedef enum L2Fetch { L2_FETCH_TOGETHER, L2_FETCH_APART } L2Fetch;                    // config.def
 typedef enum DispatchFirst { DISPATCH_FIRST_ZERO, DISPATCH_FIRST_NEXT } DispatchFirst; // config.def
 void simt_dims(const Spec *spec, SimtDims *dims);
 

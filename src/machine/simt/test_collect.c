@@ -50,6 +50,31 @@ static void operands_of_one_instruction_conflict(void **state) {
   }
 }
 
+// A collector that takes one operand a cycle needs a cycle for each, however free the banks are, and one for a pair of registers. Others are
+// served in the same cycles.
+static void collectors_may_take_an_operand_at_a_time(void **state) {
+  (void)state;
+  for (uint32_t most = 0; most <= 3; most++) {
+    Pipe pipe;
+    pipe_open(&pipe);
+    pipe.spec.collector_operands = most;
+    pipe_build(&pipe);
+    pipe_issue(&pipe, pipe_put_dabc(&pipe, OP_MAD_LO_B32, (const uint8_t[]){1, 2, 3, 4}), 0, UINT32_MAX);
+    pipe_issue(&pipe, pipe_put_dabc(&pipe, OP_MAD_LO_B32, (const uint8_t[]){1, 5, 6, 7}), 0, UINT32_MAX);
+    uint32_t cycles = 0;
+    for (; pipe.m.at.sms[0].collect_pending != 0; cycles++) {
+      pipe.m.at.core->cycle++;
+      collect_cycle(&pipe.m, 0);
+    }
+    assert_int_equal(cycles, most == 0 ? 1 : (3 + most - 1) / most);
+    pipe_drain(&pipe);
+    pipe_issue(&pipe, pipe_put_dabc(&pipe, OP_ADD_B64, (const uint8_t[]){2, 4, 6, REG_ZERO}), 0, UINT32_MAX);
+    for (cycles = 0; pipe.m.at.sms[0].collect_pending != 0; cycles++) pipe_step(&pipe);
+    assert_int_equal(cycles, most == 1 ? 2 : 1);
+    pipe_close(&pipe);
+  }
+}
+
 // Whoever lost the bank is first in the next cycle: with three collectors on one bank each waits at most three cycles.
 static void banks_are_given_in_turn(void **state) {
   (void)state;
@@ -180,6 +205,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(conflicts_cost_a_cycle_each),
       cmocka_unit_test(operands_of_one_instruction_conflict),
+      cmocka_unit_test(collectors_may_take_an_operand_at_a_time),
       cmocka_unit_test(banks_are_given_in_turn),
       cmocka_unit_test(a_full_set_of_collectors_has_no_room),
       cmocka_unit_test(classes_have_collectors_of_their_own),

@@ -257,6 +257,34 @@ static void each_sp_begins_one(void **state) {
   }
 }
 
+// Two results a cycle: of four instructions that begin together, and one that takes a cycle less and begins after them, the last waits.
+static void results_of_a_cycle_are_limited(void **state) {
+  (void)state;
+  for (uint32_t most = 0; most <= 4; most++) {
+    Pipe pipe;
+    pipe_open(&pipe);
+    pipe.spec.sm_sps = 4;
+    pipe.spec.sm_results = most;
+    pipe.spec.collector_banks = 64;
+    pipe_build(&pipe);
+    pipe.m.unit_latency[UNIT_ALU] = 10;
+    for (uint32_t i = 0; i < 4; i++) {
+      uint32_t pc = pipe_put_dabc(&pipe, OP_MOV_B32, (const uint8_t[]){20, (uint8_t)i, REG_ZERO, REG_ZERO});
+      pipe_issue(&pipe, pc, 0, UINT32_MAX);
+    }
+    pipe_step(&pipe);
+    pipe_step(&pipe);
+    assert_int_equal(pipe.m.at.sms[0].flight_count, most == 0 ? 4 : most);
+    pipe.m.unit_latency[UNIT_ALU] = 9; // their results would come in the same cycle
+    pipe_step(&pipe);
+    assert_int_equal(pipe.m.at.sms[0].flight_count, most == 0 ? 4 : most);
+    pipe_step(&pipe);
+    assert_int_equal(pipe.m.at.sms[0].flight_count, most == 0 ? 4 : min_u32(2 * most, 4));
+    pipe_drain(&pipe);
+    pipe_close(&pipe);
+  }
+}
+
 static void write_ports_limit_a_cycle(void **state) {
   (void)state;
   for (uint32_t ports = 1; ports <= 5; ports++) {
@@ -622,6 +650,7 @@ int main(void) {
       cmocka_unit_test(a_class_takes_its_own_latency),
       cmocka_unit_test(a_unit_begins_one_per_interval),
       cmocka_unit_test(each_sp_begins_one),
+      cmocka_unit_test(results_of_a_cycle_are_limited),
       cmocka_unit_test(write_ports_limit_a_cycle),
       cmocka_unit_test(results_are_written_as_they_are_done),
       cmocka_unit_test(hazards_last_until_write_back),

@@ -291,6 +291,24 @@ static void hooks_see_words_and_may_delay_them(void **state) {
   front_close(&front);
 }
 
+// A buffer of four with accesses of two: filled as long as it has room, or only when it is empty.
+static void buffers_are_refilled_when_told(void **state) {
+  (void)state;
+  for (uint32_t refill = FRONT_REFILL_ROOM; refill <= FRONT_REFILL_EMPTY; refill++) {
+    Front front;
+    front_open(&front);
+    front.spec.front_buffer = 4;
+    front.spec.front_refill = refill;
+    put_moves(&front, 10);
+    front_build(&front);
+    fetch_only(&front, 300);
+    assert_int_equal(simt_warp(&front.m, 0, 0)->buffered, refill == FRONT_REFILL_EMPTY ? 2 : 4);
+    front_run(&front);
+    assert_int_equal(front_stat(&front, STAT_WARP_INSTRUCTIONS), 11);
+    front_close(&front);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cold_misses_go_to_memory),
@@ -305,6 +323,7 @@ int main(void) {
       cmocka_unit_test(flow_changes_drop_what_is_under_way),
       cmocka_unit_test(code_that_is_not_there_traps_at_issue),
       cmocka_unit_test(hooks_see_words_and_may_delay_them),
+      cmocka_unit_test(buffers_are_refilled_when_told),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

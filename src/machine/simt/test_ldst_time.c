@@ -100,6 +100,51 @@ static void load_line(Bed *bed, uint32_t pc, uint32_t line) {
   take(bed, 0, pc, UINT32_MAX);
 }
 
+// A miss takes its way to memory and back, and what the cache needs to know of it. A hit does not change.
+static void test_late_tags(void **state) {
+  (void)state;
+  uint32_t missed[2], hit[2];
+  for (uint32_t late = 0; late < 2; late++) {
+    Bed bed;
+    open_timed(&bed);
+    bed.pipe.spec.l1d_lookup = 34 * late;
+    bed_build(&bed);
+    uint32_t pc = put(&bed, OP_LD_GLOBAL_B32, 0);
+    load_line(&bed, pc, 0);
+    missed[late] = time_of(&bed);
+    load_line(&bed, pc, 0);
+    hit[late] = time_of(&bed);
+    bed_close(&bed);
+  }
+  assert_int_equal(missed[1], missed[0] + 34);
+  assert_int_equal(hit[1], hit[0]);
+}
+
+// A load of eight lines makes a request a cycle. As long as it does, a unit for one such instruction begins no other, and a unit for two does.
+static void test_queue_of_requests(void **state) {
+  (void)state;
+  for (uint32_t queue = 0; queue <= 2; queue++) {
+    Bed bed;
+    open_timed(&bed);
+    bed.pipe.spec.ldst_queue = queue;
+    bed.pipe.spec.l1d_mshrs = 64;
+    bed_build(&bed);
+    uint32_t pc = put(&bed, OP_LD_GLOBAL_B32, 0);
+    assert_true(ldst_can_begin(&bed.pipe.m, 0));
+    set_lanes(&bed, 0, bed.buffer, 128);
+    take(&bed, 0, pc, 0xFF);
+    uint32_t cycles = 0;
+    while (!ldst_can_begin(&bed.pipe.m, 0)) {
+      assert_true(cycles++ < 1000);
+      assert_true(ldst_has_room(&bed.pipe.m, 0)); // others may be issued and wait in collectors
+      bed_step(&bed);
+    }
+    assert_int_equal(cycles, queue == 1 ? ADDRESS + 8 - 1 : 0);
+    bed_drain(&bed);
+    bed_close(&bed);
+  }
+}
+
 static void test_hit_and_miss(void **state) {
   (void)state;
   Bed bed;
@@ -312,11 +357,22 @@ static void test_faults(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_shared_conflicts), cmocka_unit_test(test_shared_follows), cmocka_unit_test(test_shared_atomics),
-      cmocka_unit_test(test_hit_and_miss),     cmocka_unit_test(test_ways),           cmocka_unit_test(test_miss_registers),
-      cmocka_unit_test(test_merging),          cmocka_unit_test(test_write_evicts),   cmocka_unit_test(test_local_stays),
-      cmocka_unit_test(test_full_queue),       cmocka_unit_test(test_constants),      cmocka_unit_test(test_constant_operand),
-      cmocka_unit_test(test_release_waits),    cmocka_unit_test(test_faults),
+      cmocka_unit_test(test_shared_conflicts),
+      cmocka_unit_test(test_shared_follows),
+      cmocka_unit_test(test_shared_atomics),
+      cmocka_unit_test(test_late_tags),
+      cmocka_unit_test(test_queue_of_requests),
+      cmocka_unit_test(test_hit_and_miss),
+      cmocka_unit_test(test_ways),
+      cmocka_unit_test(test_miss_registers),
+      cmocka_unit_test(test_merging),
+      cmocka_unit_test(test_write_evicts),
+      cmocka_unit_test(test_local_stays),
+      cmocka_unit_test(test_full_queue),
+      cmocka_unit_test(test_constants),
+      cmocka_unit_test(test_constant_operand),
+      cmocka_unit_test(test_release_waits),
+      cmocka_unit_test(test_faults),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
