@@ -95,7 +95,8 @@ static bool action_is_free(const Simt *m, uint64_t row) {
 // Lines of a block slot are taken from its first on, and cleared then.
 static bool held_is_free(const Simt *m, uint64_t row) {
   uint32_t room = held_room(m), sm = (uint32_t)(row / held_lines(&m->dims)), line = (uint32_t)(row % held_lines(&m->dims));
-  if (line >= m->dims.held) return m->at.held_for[sm * m->dims.mirror_lines + line - m->dims.held].block_slot == 0; // the holder is asked first
+  if (line >= m->dims.held)
+    return m->at.held_for[sm * m->dims.mirror_lines + line - m->dims.held].block_slot == 0; // the holder is asked first
   uint32_t block_slot = line / room;
   return block_slot >= m->dims.blocks || line % room >= m->at.held_blocks[sm * m->dims.blocks + block_slot].lines;
 }

@@ -273,7 +273,8 @@ void held_cycle(Simt *m, uint32_t sm) {
     uint32_t block_slot = (uint32_t)__builtin_ctzll(left);
     HeldBlock *at = held_at(m, sm, block_slot);
     if (!goes_out(at) || at->next >= lines_in(m, at)) continue;
-    if (!send(m, sm, block_slot, &lines_of(m, sm, block_slot)[at->next], at->mode == HELD_MODE_SENDS)) return; // whoever makes room wakes the SM
+    if (!send(m, sm, block_slot, &lines_of(m, sm, block_slot)[at->next], at->mode == HELD_MODE_SENDS))
+      return; // whoever makes room wakes the SM
     at->next++;
     sm_wake(m, sm, simt_now(m) + 1);
     return;

@@ -283,8 +283,8 @@ HeldTake held_atomic(Simt *m, uint32_t sm, uint32_t warp);
 bool held_action(Simt *m, uint32_t sm, uint32_t block_slot, ActionHold step);
 void held_begin(Simt *m, uint32_t sm, uint32_t block_slot, ActionHold step); // of a block that starts: NONE, KEEP or WAIT
 void held_forget(Simt *m, uint32_t sm, uint32_t block_slot);                 // the lines alone, held and kept
-void held_cycle(Simt *m, uint32_t sm);                                 // sends at most one line
-bool held_lets_end(Simt *m, uint32_t sm, uint32_t block_slot);               // nothing of the block is under way; false: it must stay where it is
+void held_cycle(Simt *m, uint32_t sm);                                       // sends at most one line
+bool held_lets_end(Simt *m, uint32_t sm, uint32_t block_slot); // nothing of the block is under way; false: it must stay where it is
 // What mirrors keep of their own stores (held.c).
 void kept_store(Simt *m, uint32_t sm, const Packet *packet);                    // it ends in the SM
 bool kept_load(Simt *m, uint32_t sm, MemOp *op, uint64_t line, uint32_t lanes); // true: all these lanes have their data

@@ -389,12 +389,12 @@ typedef struct HeldLine {
   uint32_t data[LINE_WORDS];
 } HeldLine;
 typedef struct HeldFor { // of a line that mirrors keep
-  uint32_t block_slot;         // 1 + block slot of the mirror; 0: empty
+  uint32_t block_slot;   // 1 + block slot of the mirror; 0: empty
 } HeldFor;
 typedef struct HeldBlock { // of a block slot
-  uint32_t mode;          // HeldMode
-  uint32_t lines;         // in use
-  uint32_t next;          // to be sent or written
+  uint32_t mode;           // HeldMode
+  uint32_t lines;          // in use
+  uint32_t next;           // to be sent or written
   uint32_t spare;
 } HeldBlock;
 typedef enum HeldMode {
