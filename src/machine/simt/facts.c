@@ -119,7 +119,9 @@ void facts_make(const Instr *instr, Facts *facts) {
   facts->flags = flags_of(instr, info);
   facts->pa = info->a == TYPE_pred && instr->a < PRED_TRUE ? instr->a : PRED_TRUE;
   const uint8_t read[] = {instr->guard, instr->ps, facts->pa};
-  for (uint32_t i = 0; i < COUNT_OF(read); i++) facts->predicates_read |= read[i] < MAX_PREDICATES ? (uint16_t)(1u << read[i]) : 0;
+  uint32_t predicates = 0;
+  for (uint32_t i = 0; i < COUNT_OF(read); i++) predicates |= read[i] < MAX_PREDICATES ? 1u << read[i] : 0;
+  facts->predicates_read = (uint16_t)predicates;
   note_constant(instr, info, facts);
   note_access(instr, info, facts);
 }
