@@ -201,18 +201,18 @@ static void test_permanent_faults(void **state) {
 // The same faults, with cells that correct single bits: all those that are read are repaired.
 static void test_protected(void **state) {
   Bed *bed = *state;
-  CampaignOptions bare = plain(bed, "rf", 60);
+  CampaignOptions bare = plain(bed, "rf", 120);
   run_whole(bed, "scalarprod", &bare);
   HookChain chain = {0};
   assert_true(hook_chain_add(&chain, protect_new("secded:rf", bed->arena, &bed->diags)));
-  CampaignOptions guarded = plain(bed, "rf", 60);
+  CampaignOptions guarded = plain(bed, "rf", 120);
   guarded.protection = "secded:rf";
   guarded.protections = &chain;
   compare_ways(bed, "scalarprod", guarded);
   Outcomes a = outcomes_of(bed, bare.journal), b = outcomes_of(bed, guarded.journal);
-  assert_true(a.counts[OUTCOME_MASKED] < 60);
+  assert_true(a.counts[OUTCOME_MASKED] < 120);
   assert_true(b.counts[OUTCOME_CORRECTED] > 0);
-  assert_int_equal(b.counts[OUTCOME_CORRECTED] + b.counts[OUTCOME_MASKED], 60);
+  assert_int_equal(b.counts[OUTCOME_CORRECTED] + b.counts[OUTCOME_MASKED], 120);
   text_free(&a.text);
   text_free(&b.text);
 }

@@ -224,7 +224,7 @@ static Tally compare_host(bool (*host)(TestProgram *own), const char *window, ui
   Bed bed;
   bed_open(&bed, "fermi-gtx480");
   TestProgram program = {.text = multiply_ptx, .host = host, .grid = 4, .block = 64, .words = RANDOM_WORDS, .seed = 5, .outputs = 4};
-  CampaignOptions options = plain(&bed, 1500, 3);
+  CampaignOptions options = plain(&bed, 2500, 3);
   options.window = window;
   options.timeout = timeout;
   Tally tally = compare(&bed, &program, &options, true);
