@@ -201,7 +201,7 @@ static void add_struck(const Fmeda *fmeda, Text *out) {
       struck += is_counted ? (double)cell->bits : 0;
     }
     if (struck <= 0 || struck > chip) continue;
-    text_add(out, "%s%s struck %.1f%% of the chip's bits; other structures are in no sum.\n", before, names[type], 100 * struck / chip);
+    text_add(out, "%s%s struck %.1f%% of the chip's bits; the rest is in no sum.\n", before, names[type], 100 * struck / chip);
     before = "";
   }
 }
