@@ -2,6 +2,7 @@
 #include "cli/png_file.h"
 #include "cli/shader_twice.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -236,11 +237,30 @@ static bool is_right(Run *run, const ShaderCall *got, const uint8_t *frame, Diag
   return same;
 }
 
+// What --twice found, and how long two boards take, which the table adds up.
+static void say_twice(const Run *run, const ShaderCall *call, Device *device) {
+  bool quiet = run->options->files.quiet;
+  uint64_t longest = 0;
+  if (call->twice == TWICE_NOT) return;
+  if (!call->differed) message_note(quiet, "--twice: both frames are equal");
+  else
+    message_note(quiet, call->gave_up ? "--twice: the frames differ, and no two of three are equal"
+                                      : "--twice: the frames differ; two of three are equal, and are taken");
+  for (uint32_t i = 0; i < 2 && i < device_launch_count(device); i++)
+    longest = max_u64(longest, device_launch_record(device, i)->stats.value[STAT_CYCLES]);
+  if (call->twice == TWICE_BOARDS)
+    message_note(quiet,
+                 "--twice boards: two boards work at the same time, so the two runs take %" PRIu64
+                 " cycles together; the total adds them up, and energies too",
+                 longest);
+}
+
 static int launch(Run *run, ShaderCall *call, Device *device, Diags *diags) {
   const RunOptions *options = run->options;
   bool done = shader_call_place(call, device) && shader_call_run(call, device);
   run_clear_progress(run);
   if (!done && device_trap(device)->kind == TRAP_NONE) return run_device_failed(run, device);
+  say_twice(run, call, device);
   const uint8_t *frame = memory_at(device_memory(device), call->frame, (uint64_t)call->width * call->height * FRAGMENT_TEXEL_BYTES);
   ASSERT(frame != NULL); // it was allocated here
   for (uint32_t i = 0; i < options->dumps.count; i++) {
