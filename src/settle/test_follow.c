@@ -194,7 +194,9 @@ static void test_seeds(void **state) {
 #define HEAD ".version 6.0\n.target sm_70\n.address_size 64\n"
 #define ENTRY(name) ".visible .entry " name "(.param .u64 p0, .param .u64 p1, .param .u64 p2) {\n"
 
-// first: out[i] = 5 * in[i]; second: the same of its neighbour in the next block.
+// first: out[i] = in[i] times a power of 5; second: the same of its neighbour in the next block. So many products that faults meet them.
+#define FIVE_TIMES "mul.lo.u32 %x, %x, 5;\n"
+#define MANY_TIMES FIVE_TIMES FIVE_TIMES FIVE_TIMES FIVE_TIMES FIVE_TIMES FIVE_TIMES FIVE_TIMES FIVE_TIMES
 #define MULTIPLY(name, distance) \
   ENTRY(name)                    \
   "\
@@ -202,7 +204,7 @@ static void test_seeds(void **state) {
   mov.u32 %t, %tid.x;\n mov.u32 %b, %ctaid.x;\n mad.lo.u32 %t, %b, 64, %t;\n\
   ld.param.u64 %in, [p0];\n ld.param.u64 %out, [p1];\n\
   add.u32 %b, %t, " distance ";\n and.b32 %b, %b, 255;\n mad.wide.u32 %a, %b, 4, %in;\n ld.global.u32 %x, [%a];\n\
-  mul.lo.u32 %x, %x, 5;\n mad.wide.u32 %a, %t, 4, %out;\n st.global.u32 [%a], %x;\n ret;\n}\n"
+  " MANY_TIMES MANY_TIMES "mad.wide.u32 %a, %t, 4, %out;\n st.global.u32 [%a], %x;\n ret;\n}\n"
 static const char multiply_ptx[] = HEAD MULTIPLY("first", "0") MULTIPLY("second", "64");
 
 // The host looks at results and goes on accordingly.
