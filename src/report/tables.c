@@ -73,7 +73,7 @@ static void add_unstruck(const Report *report, Text *out) {
     named++;
   }
   if (count > MOST_NAMED) text_add(out, " and %u more", count - MOST_NAMED);
-  text_add(out, ": %.2g%% of the bits are in no sum here. More faults reach them\n",
+  text_add(out, ": %.3g%% of the bits are in no sum here. More faults reach them\n",
            100 * (1 - report_struck_bits(report) / report_bits(report)));
 }
 

@@ -85,6 +85,7 @@ Machine *simt_machine_clone(const Machine *machine, Memory *memory, const HookCh
 
 void simt_machine_copy(Machine *clone, const Machine *machine) {
   Simt *to = simt_of(clone);
+  memset(to->cluster_places, 0, sizeof to->cluster_places); // the same cycle may have other blocks now
   const Simt *from = simt_in(machine);
   uint64_t used = max_u64(local_used(to), local_used(from));
   size_t bytes = (size_t)align_up(from->block_bytes, MIRROR_PAGE); // as state_block_new makes them
@@ -146,6 +147,7 @@ bool simt_machine_load(Machine *machine, const char *path, Diags *diags) {
   Snapshot snapshot = snapshot_of(m, &local);
   if (!snapshot_load(path, &snapshot, diags)) return false;
   machine_bind(m);
+  memset(m->cluster_places, 0, sizeof m->cluster_places);
   m->is_still = false;
   return true;
 }
