@@ -5,6 +5,7 @@
 # shortcuts, and by a full simulation of every fault. Outcome, cycles, wrong elements, worst error and note must be the same. Some lots are also settled by
 # one worker instead of two, and by a campaign that is resumed: the same bytes. (interrupt.sh: campaigns stopped at any moment.)
 set -eu
+. "$(dirname "$0")/columns.sh"
 redoubt=$1
 each=$(((${2:-2004} + 11) / 12))
 size=tiny
@@ -22,13 +23,6 @@ settle() { # name workload structure options...
     exit 1
   }
   "$redoubt" report "$folder/$name.db" --csv "$folder/$name.csv" >/dev/null
-}
-
-# Every column but how the fault was settled, and who read it first, which is not known without that. Texts stand in quotes and have commas of their own.
-outcomes() {
-  awk -F '"' '{ for (i = 2; i <= NF; i += 2) gsub(",", ";", $i); print }' OFS='"' "$1" | awk -F , '
-    NR == 1 { for (i = 1; i <= NF; i++) skip[i] = $i ~ /^(settled|class_of|block|pc|opcode|line)$/ }
-    { for (i = 1; i <= NF; i++) if (!skip[i]) printf "%s,", $i; print "" }'
 }
 
 compare() { # workload structure

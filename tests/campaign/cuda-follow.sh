@@ -3,6 +3,7 @@
 # FAULTS for each program, with and without protections, settled with all shortcuts and by a simulation of every fault: every column but how it was settled must be the
 # same, and of the faults that do something most are followed or tried. LONG: more programs under more protections. Exit code 77 (skipped) where there is no nvcc.
 set -eu
+. "$(dirname "$0")/columns.sh"
 redoubt=$(realpath "$1") faults=$2 long=${3:-}
 registers=2K
 sources=$(cd "$(dirname "$0")" && pwd)
@@ -29,10 +30,8 @@ settle() { # name options... -- program
     exit 1
   }
   "$redoubt" report -q "$name.db" --csv "$name.csv"
-  # Texts stand in quotes and have commas of their own.
-  awk -F '"' '{ for (i = 2; i <= NF; i += 2) gsub(",", ";", $i); print }' OFS='"' "$name.csv" >"$name.plain"
-  awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) skip[i] = $i ~ /^(settled|class_of|block|pc|opcode|line)$/ }
-    { for (i = 1; i <= NF; i++) if (!skip[i]) printf "%s,", $i; print "" }' "$name.plain" >"$name.txt"
+  plain "$name.csv" >"$name.plain"
+  outcomes "$name.csv" >"$name.txt"
 }
 
 compare() { # what options... -- program

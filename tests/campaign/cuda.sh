@@ -3,6 +3,7 @@
 # and what is copied back are judged, the program's own verdict says how bad; the program is forked where it can be, else started again; single faults are run and replayed.
 # Exit code 77 (skipped) where there is no nvcc.
 set -eu
+. "$(dirname "$0")/columns.sh"
 redoubt=$(realpath "$1") source=$(realpath "$2") part=${3:-1}
 nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 [ -x "$nvcc" ] || exit 77
@@ -29,13 +30,6 @@ campaign() { # name options...
     exit 1
   }
   "$redoubt" report -q "$name.db" --csv "$name.csv"
-}
-
-# Every column but how the fault was settled, and who read it first, which is not known without that.
-outcomes() {
-  awk -F '"' '{ for (i = 2; i <= NF; i += 2) gsub(",", ";", $i); print }' OFS='"' "$1" | awk -F , '
-    NR == 1 { for (i = 1; i <= NF; i++) skip[i] = $i ~ /^(settled|class_of|block|pc|opcode|line)$/ }
-    { for (i = 1; i <= NF; i++) if (!skip[i]) printf "%s,", $i; print "" }'
 }
 
 same() { # two campaigns
@@ -148,7 +142,7 @@ if grep -q internal ./*.csv; then
 fi
 # A program that checks its results has the outcomes of one that does not, but for how bad they are.
 column() { # file name: of each fault
-  awk -F '"' '{ for (i = 2; i <= NF; i += 2) gsub(",", ";", $i); print }' OFS='"' "$1" | awk -F , -v name="$2" '
+  plain "$1" | awk -F , -v name="$2" '
     NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) wanted = i }
     NR > 1 { print NR - 2, $wanted }'
 }

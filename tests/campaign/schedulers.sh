@@ -3,6 +3,7 @@
 # FAULTS for each of three workloads on two machines, with OPTIONS of the campaign. Each lot is settled with all shortcuts and by a full simulation of every
 # fault: every column but how it was settled must be the same. Of all of them at least 70% are settled without a simulation.
 set -eu
+. "$(dirname "$0")/columns.sh"
 redoubt=$1 faults=$2
 shift 2
 folder=$(mktemp -d)
@@ -18,10 +19,8 @@ settle() { # name workload machine options...
   }
   "$redoubt" report "$folder/$name.db" --csv "$folder/$name.csv" >/dev/null
   rm "$folder/$name.db"
-  # Texts stand in quotes and have commas of their own.
-  awk -F '"' '{ for (i = 2; i <= NF; i += 2) gsub(",", ";", $i); print }' OFS='"' "$folder/$name.csv" >"$folder/$name.plain"
-  awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) skip[i] = $i ~ /^(settled|class_of|block|pc|opcode|line)$/ }
-    { for (i = 1; i <= NF; i++) if (!skip[i]) printf "%s,", $i; print "" }' "$folder/$name.plain" >"$folder/$name.txt"
+  plain "$folder/$name.csv" >"$folder/$name.plain"
+  outcomes "$folder/$name.csv" >"$folder/$name.txt"
 }
 
 for machine in fermi-gtx480 turing-rtx2060; do

@@ -4,6 +4,7 @@
 # lines are in use. Each lot is settled with all shortcuts, and by a simulation of every fault from the beginning: every column but how it was settled must be the same.
 # LONG: more lots, and CUDA programs (where there is nvcc).
 set -eu
+. "$(dirname "$0")/columns.sh"
 redoubt=$(realpath "$1") faults=$2 long=${3:-}
 sources=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
@@ -19,10 +20,8 @@ settle() { # name options...
     exit 1
   }
   "$redoubt" report -q "$name.db" --csv "$name.csv"
-  # Texts stand in quotes and have commas of their own.
-  awk -F '"' '{ for (i = 2; i <= NF; i += 2) gsub(",", ";", $i); print }' OFS='"' "$name.csv" >"$name.plain"
-  awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) skip[i] = $i ~ /^(settled|class_of|block|pc|opcode|line)$/ }
-    { for (i = 1; i <= NF; i++) if (!skip[i]) printf "%s,", $i; print "" }' "$name.plain" >"$name.txt"
+  plain "$name.csv" >"$name.plain"
+  outcomes "$name.csv" >"$name.txt"
 }
 
 compare() { # what options...
