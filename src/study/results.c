@@ -250,7 +250,7 @@ static bool add_structure(StudyResults *results, const StudyCell *cell, const Re
   Row row = first_columns(arena, cell);
   const Tally *tally = structure != NULL ? &structure->tally : &report->all;
   put_text(&row, structure_names[0], structure != NULL ? structure->name : "all");
-  put_number(&row, structure_names[1], structure != NULL ? (double)structure->bits : report_bits(report));
+  put_number(&row, structure_names[1], structure != NULL ? (double)structure->bits : report_struck_bits(report));
   put_number(&row, structure_names[2], (double)tally->total);
   put_number(&row, structure_names[3], (double)report->cycles);
   for (uint32_t i = 0; i < REPORT_GROUPS; i++) put_number(&row, report_groups[i], (double)tally_group(tally, report_groups[i]));
