@@ -223,6 +223,8 @@ static void check_simt_sm(Relations *relations) {
   require(relations, spec->front_decode <= spec->front_fetch_bytes / spec->front_instruction, "front.decode", spec->front_decode,
           "more than one fetch brings (front.fetch_bytes / front.instruction)");
   require(relations, spec->front_decode <= spec->front_buffer, "front.decode", spec->front_decode, "more than front.buffer holds");
+  require(relations, spec->collector_layout != BANKS_OF_SUBCORES || spec->collector_banks % spec->sm_schedulers == 0, "collector.banks",
+          spec->collector_banks, "must be a multiple of sm.schedulers where collector.layout is subcores");
   require_cache(relations, "icache", spec->icache_bytes, spec->icache_ways, spec->icache_line);
   require_cache(relations, "icache2", spec->icache2_bytes, spec->icache2_ways, spec->icache_line);
   require_cache(relations, "constant", spec->constant_bytes, spec->constant_ways, SIMT_LINE);

@@ -17,6 +17,7 @@ typedef struct Spec {
 } Spec;
 
 typedef enum RegisterSource { REGISTERS_OURS, REGISTERS_ESTIMATE, REGISTERS_GIVEN } RegisterSource; // sm.register_source
+typedef enum BankLayout { BANKS_BY_ROW, BANKS_BY_WARP, BANKS_OF_SUBCORES } BankLayout;              // collector.layout
 enum { MODEL_FUNCTIONAL, MODEL_SIMT, MODEL_FLEXGRIP, MODEL_FRAGMENT }; // machine.model: the order of its choices
 
 typedef struct ParamInfo {

@@ -1,7 +1,7 @@
 // Operand collectors: an instruction waits here until its source registers have been read.
 //
-// The register file has banks; row r of the file is in bank r % banks, and a bank gives one row of 32 lanes a cycle. Collectors are
-// served round robin, each from as many banks as are free. Immediates, constants, RZ and implied masks need no bank.
+// The register file has banks (collector.layout says which row is in which), and a bank gives one or two rows of 32 lanes a cycle (collector.rows).
+// Collectors are served round robin, each from as many banks as are free. Immediates, constants, RZ and implied masks need no bank.
 // The lanes of a row are addressed one by one, so a part with threads of several warps reads their rows in one access (Narasiman et
 // al., MICRO 2011, section 3.2). What is read goes to the thread's lane slot.
 //
@@ -196,9 +196,17 @@ static void read_planned(Simt *m, uint32_t sm, Collector *collector, unsigned ro
   }
 }
 
-// As a mask. Banks are mostly a power of two, and a division for every waiting row and cycle is felt.
-static inline uint64_t bank_of(uint32_t row, uint32_t banks) {
-  return UINT64_C(1) << ((banks & (banks - 1)) == 0 ? row & (banks - 1) : row % banks);
+// Banks are mostly a power of two, and a division for every waiting row and cycle is felt.
+static inline uint32_t place_among(uint32_t row, uint32_t banks) { return (banks & (banks - 1)) == 0 ? row & (banks - 1) : row % banks; }
+
+// As a mask.
+static inline uint64_t bank_of(const Simt *m, uint32_t row, uint32_t warp) {
+  uint32_t banks = (uint32_t)m->spec->collector_banks;
+  if (m->spec->collector_layout == BANKS_OF_SUBCORES) {
+    uint32_t own = banks / m->dims.schedulers;
+    return UINT64_C(1) << (scheduler_of_warp(m, warp) * own + place_among(row, own));
+  }
+  return UINT64_C(1) << place_among(m->spec->collector_layout == BANKS_BY_WARP ? row + warp : row, banks);
 }
 
 // Rows of the first operands that wait, as many as a collector takes in a cycle. The rows of a wide operand count as one.
@@ -221,20 +229,29 @@ static inline uint32_t rows_of_cycle(Simt *m, const Collector *collector) {
   return m->spec->collector_operands == 0 ? collector->pending : rows_of_operands(m, collector);
 }
 
-// Reads what the banks that are still free can give; *taken are those that are not.
-static void serve(Simt *m, uint32_t sm, uint32_t index, uint64_t *taken) {
+// Banks, as masks: those that have given a row in this cycle, and those that have no more to give.
+typedef struct Banks {
+  uint64_t used, spent;
+} Banks;
+
+static inline bool take_from(Banks *banks, uint64_t bank, bool gives_two) {
+  if ((banks->spent & bank) != 0) return false;
+  if (!gives_two || (banks->used & bank) != 0) banks->spent |= bank;
+  banks->used |= bank;
+  return true;
+}
+
+// Reads what the banks can still give.
+static void serve(Simt *m, uint32_t sm, uint32_t index, Banks *banks) {
   Collector *collector = collector_at(m, sm, index);
-  uint32_t banks = (uint32_t)m->spec->collector_banks;
   bool is_planned = collector->uop.plan != 0;
   for (uint32_t left = rows_of_cycle(m, collector); left != 0; left &= left - 1) {
     unsigned row = (unsigned)__builtin_ctz(left);
     uint32_t number = is_planned ? register_row(m, sm, collector->uop.warp, collector->source[row]) : collector->source[row];
-    uint64_t bank = bank_of(number, banks);
-    if ((*taken & bank) != 0) {
+    if (!take_from(banks, bank_of(m, number, collector->uop.warp), m->spec->collector_rows == 2)) {
       simt_count(m, STAT_REGISTER_CONFLICTS, 1);
       continue;
     }
-    *taken |= bank;
     if (is_planned && collector->whole == 0) read_planned(m, sm, collector, row);
     else read_row(m, sm, collector, row, number);
     collector->pending &= ~(1u << row);
@@ -248,10 +265,11 @@ void collect_cycle(Simt *m, uint32_t sm) {
   SmState *state = &m->at.sms[sm];
   if (state->collect_pending == 0) return;
   uint64_t from_next = state->collect_pending >> state->collect_next << state->collect_next;
-  uint64_t before_next = state->collect_pending & ~from_next, taken = 0;
+  uint64_t before_next = state->collect_pending & ~from_next;
+  Banks banks = {0};
   uint32_t first = (uint32_t)__builtin_ctzll(from_next != 0 ? from_next : before_next);
-  for (; from_next != 0; from_next &= from_next - 1) serve(m, sm, (uint32_t)__builtin_ctzll(from_next), &taken);
-  for (; before_next != 0; before_next &= before_next - 1) serve(m, sm, (uint32_t)__builtin_ctzll(before_next), &taken);
+  for (; from_next != 0; from_next &= from_next - 1) serve(m, sm, (uint32_t)__builtin_ctzll(from_next), &banks);
+  for (; before_next != 0; before_next &= before_next - 1) serve(m, sm, (uint32_t)__builtin_ctzll(before_next), &banks);
   state->collect_next = ring_place(first + 1, m->dims.collectors);
   sm_wake(m, sm, simt_now(m) + 1);
 }

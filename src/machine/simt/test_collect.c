@@ -31,6 +31,36 @@ static void conflicts_cost_a_cycle_each(void **state) {
   }
 }
 
+// Sixteen banks; an instruction for each of four warps, which reads one register, the same for all.
+static void layouts_say_which_warps_meet(void **state) {
+  (void)state;
+  const struct {
+    BankLayout layout;
+    uint32_t schedulers, rows, cycles;
+  } cases[] = {
+      {BANKS_BY_ROW, 2, 1, 4},      {BANKS_BY_ROW, 2, 2, 2},      {BANKS_BY_WARP, 2, 1, 1},
+      {BANKS_OF_SUBCORES, 2, 1, 2}, {BANKS_OF_SUBCORES, 2, 2, 1}, {BANKS_OF_SUBCORES, 4, 1, 1},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    Pipe pipe;
+    pipe_open(&pipe);
+    pipe.spec.collector_units = 8;
+    pipe.spec.collector_banks = 16;
+    pipe.spec.collector_layout = cases[i].layout;
+    pipe.spec.collector_rows = cases[i].rows;
+    pipe.spec.sm_schedulers = cases[i].schedulers;
+    pipe_build(&pipe);
+    uint32_t cycles = 0;
+    for (uint32_t warp = 0; warp < 4; warp++) pipe_issue(&pipe, pipe_put_dabc(&pipe, OP_MOV_B32, move_dabc), warp, UINT32_MAX);
+    for (; pipe.m.at.sms[0].collect_pending != 0; cycles++) {
+      pipe.m.at.core->cycle++;
+      collect_cycle(&pipe.m, 0);
+    }
+    assert_int_equal(cycles, cases[i].cycles);
+    pipe_close(&pipe);
+  }
+}
+
 // The operands of one instruction compete as well.
 static void operands_of_one_instruction_conflict(void **state) {
   (void)state;
@@ -204,6 +234,7 @@ static void accesses_are_told_with_their_lanes(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(conflicts_cost_a_cycle_each),
+      cmocka_unit_test(layouts_say_which_warps_meet),
       cmocka_unit_test(operands_of_one_instruction_conflict),
       cmocka_unit_test(collectors_may_take_an_operand_at_a_time),
       cmocka_unit_test(banks_are_given_in_turn),
