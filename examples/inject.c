@@ -12,7 +12,7 @@ int main(void) {
   RedoubtMachine *machine = redoubt_machine_open("fermi-gtx480", &error);
   RedoubtProgram *program = machine == NULL ? NULL : redoubt_workload_open(machine, "scalarprod", "tiny", NULL, 1, &error);
   bool good = program != NULL && redoubt_run(program, &run, &error) &&
-              redoubt_inject(program, "flip:rf[sm=3,reg=63,lane=3,bit=9]@1200", true, &outcome, &error);
+              redoubt_inject(program, "flip:rf[sm=3,reg=64,lane=3,bit=9]@1200", true, &outcome, &error);
   if (good) {
     printf("libredoubt %s: %llu cycles, results are %s\n", redoubt_version(), (unsigned long long)run.cycles,
            run.passed ? "right" : "wrong");

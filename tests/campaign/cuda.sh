@@ -19,7 +19,7 @@ if [ -n "$asan" ]; then
 fi
 cd "$folder"
 
-machine="--machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2"
+machine="--machine fermi-gtx480 --set sm.count=2 --set sm.registers=4096 --set dram.controllers=2" # few registers, so that faults meet used ones
 campaign() { # name options...
   name=$1
   shift
