@@ -142,14 +142,18 @@ static Change change_of(const Pairs *pairs, const StructurePairs *structure, Mea
   return change;
 }
 
-typedef double (*WeightOf)(const StructurePairs *);
-static double bits_weight(const StructurePairs *structure) { return (double)structure->a->bits; }
+typedef double (*WeightOf)(const Pairs *, const StructurePairs *);
+static double bits_weight(const Pairs *pairs, const StructurePairs *structure) {
+  (void)pairs;
+  return (double)structure->a->bits;
+}
 
 // Other sizes or other models have other rates: the FIT of a difference of AVFs is then not known.
-static double rate_weight(const StructurePairs *structure) {
+static double rate_weight(const Pairs *pairs, const StructurePairs *structure) {
   const StructureSummary *a = structure->a, *b = structure->b;
+  if (report_boards(pairs->a) != report_boards(pairs->b)) return 0;
   if (b == NULL || a->bits != b->bits || a->fit_per_mbit != b->fit_per_mbit) return 0;
-  return (double)a->bits / (1 << 20) * a->fit_per_mbit;
+  return (double)a->bits / (1 << 20) * a->fit_per_mbit * report_boards(pairs->a);
 }
 
 static void sum_add(EstimateSum *sum, double factor, Estimate part) {
@@ -167,7 +171,7 @@ static Change sum_changes(const Pairs *pairs, Measure measure, WeightOf weight, 
   bool any = false;
   for (uint32_t i = 0; i < pairs->structure_count; i++) {
     Change change = change_of(pairs, &pairs->structures[i], measure);
-    double factor = weight(&pairs->structures[i]) * scale;
+    double factor = weight(pairs, &pairs->structures[i]) * scale;
     if (!change.removed.is_known || factor <= 0) continue;
     any = true;
     sum_add(&a, factor, change.a);
@@ -193,7 +197,7 @@ static Change chip_change(const Pairs *pairs, Measure measure) {
 static void add_journal(Text *out, const char *name, const Report *report) {
   const JournalMeta *meta = report->meta;
   text_add(out, "%s: %s on %s, protection %s, model %s: %" PRIu64 " faults, %" PRIu64 " cycles\n", name, meta->target, meta->machine,
-           meta->protection, meta->model, report->all.total, report->cycles);
+           meta->protection, meta->model, report->all.total, report_time(report));
   report_state_text(report, out);
 }
 
@@ -289,7 +293,7 @@ static void add_changes(const Pairs *pairs, Text *out) {
     for (uint32_t i = 0; i < pairs->structure_count; i++) {
       const StructurePairs *structure = &pairs->structures[i];
       Change change = change_of(pairs, structure, (Measure)m);
-      double rate = rate_weight(structure);
+      double rate = rate_weight(pairs, structure);
       if (!change.removed.is_known) continue;
       add_change_row(structure->a->name, &change, estimate_times(change.removed, rate), out);
       shown++;
@@ -300,8 +304,6 @@ static void add_changes(const Pairs *pairs, Text *out) {
   }
   text_add(out, "Intervals at %.4g%%. Removed is A less B: a negative number is added by B.\n", 100 * pairs->a->confidence);
 }
-
-static double note_number(const Report *report, JournalNote note) { return strtod(journal_note(report->journal, note), NULL); }
 
 static void add_per_cost(const Pairs *pairs, const char *cost, double percent, Text *out) {
   if (percent <= 0) return;
@@ -322,17 +324,28 @@ static double add_energy(const Pairs *pairs, Text *out) {
     return 0;
   }
   text_add(out, "  energy: %.6g instead of %.6g nJ (%+.2f%%), by the power model:\n    dynamic %.6g and %.6g, leakage %.6g and %.6g\n", b,
-           a, 100 * (b / a - 1), note_number(pairs->b, NOTE_ENERGY_DYNAMIC), note_number(pairs->a, NOTE_ENERGY_DYNAMIC),
-           note_number(pairs->b, NOTE_ENERGY_LEAKAGE), note_number(pairs->a, NOTE_ENERGY_LEAKAGE));
+           a, 100 * (b / a - 1), report_note(pairs->b, NOTE_ENERGY_DYNAMIC), report_note(pairs->a, NOTE_ENERGY_DYNAMIC),
+           report_note(pairs->b, NOTE_ENERGY_LEAKAGE), report_note(pairs->a, NOTE_ENERGY_LEAKAGE));
   return 100 * (b / a - 1);
 }
 
+// A second board is all of the chip once more: in the bits, in the energy, and not in the time.
+static void add_boards(const Pairs *pairs, Text *out) {
+  const Report *const both[] = {pairs->a, pairs->b};
+  for (size_t i = 0; i < COUNT_OF(both); i++) {
+    if (report_boards(both[i]) == 1) continue;
+    text_add(out, "  %c has two boards, which work at the same time: time is that of one, bits and energy are those of both\n", "AB"[i]);
+  }
+}
+
 static void add_cost(const Pairs *pairs, Text *out) {
-  double time = 100 * ((double)pairs->b->cycles / (double)max_u64(pairs->a->cycles, 1) - 1);
-  double bits_a = note_number(pairs->a, NOTE_SCHEME_BITS), bits_b = note_number(pairs->b, NOTE_SCHEME_BITS);
-  double chip = note_number(pairs->a, NOTE_CHIP_BITS), share = chip > 0 ? 100 * (bits_b - bits_a) / chip : 0;
+  uint64_t time_a = report_time(pairs->a), time_b = report_time(pairs->b);
+  double time = 100 * ((double)time_b / (double)max_u64(time_a, 1) - 1);
+  double bits_a = report_scheme_bits(pairs->a), bits_b = report_scheme_bits(pairs->b);
+  double chip = report_note(pairs->a, NOTE_CHIP_BITS), share = chip > 0 ? 100 * (bits_b - bits_a) / chip : 0;
   text_add(out, "\ncost of B against A\n");
-  text_add(out, "  time: %" PRIu64 " instead of %" PRIu64 " cycles (%+.2f%%)\n", pairs->b->cycles, pairs->a->cycles, time);
+  text_add(out, "  time: %" PRIu64 " instead of %" PRIu64 " cycles (%+.2f%%)\n", time_b, time_a, time);
+  add_boards(pairs, out);
   if (chip > 0) text_add(out, "  bits: %+.0f (%+.3f%% of the chip's)\n", bits_b - bits_a, share);
   double energy = add_energy(pairs, out);
   add_per_cost(pairs, "time", time, out);

@@ -102,7 +102,8 @@ static void add_campaign(const Report *report, Text *out) {
            "seed,%" PRIu64 "\ntimeout,%" PRIu64 "\nprogram_hash,%016" PRIx64 "\nlayout_hash,%016" PRIx64 "\nshard,%" PRIu64
            "\nshards,%" PRIu64 "\n",
            meta->seed, meta->timeout, meta->program_hash, meta->layout_hash, meta->shard, meta->shards);
-  text_add(out, "confidence,%.9g\ncycles,%" PRIu64 "\nfaults,%" PRIu64 "\n", report->confidence, report->cycles, report->all.total);
+  text_add(out, "confidence,%.9g\ncycles,%" PRIu64 "\nboards,%u\nfaults,%" PRIu64 "\n", report->confidence, report->cycles,
+           report_boards(report), report->all.total);
   for (uint32_t i = 0; i < SETTLED_COUNT; i++) text_add(out, "settled_%s,%" PRIu64 "\n", settled_text[i], report->settled[i]);
   text_add(out, "bits,%.0f\nstruck_bits,%.0f\ncomplete,%d\nasked,%" PRIu64 "\ndone,%" PRIu64 "\nshares_withheld,%d\n", report_bits(report),
            report_struck_bits(report), report->state.complete, report->state.asked, report->state.done, report->withheld);

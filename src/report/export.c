@@ -225,6 +225,7 @@ json_t *report_summary(const Report *report) {
   json_object_set_new(object, "notes", json_notes(report->journal));
   json_object_set_new(object, "confidence", json_real(report->confidence));
   json_object_set_new(object, "cycles", count_of(report->cycles));
+  json_object_set_new(object, "boards", count_of(report_boards(report)));
   json_object_set_new(object, "all", all);
   json_object_set_new(object, "settled", settled);
   json_object_set_new(object, "chip", chip);

@@ -133,7 +133,7 @@ static Estimate mean_of(const Matrix *matrix, uint32_t column, Measure measure) 
 static double time_ratio(const Matrix *matrix, uint32_t row, uint32_t column) {
   const Report *own = cell_at(matrix, row, column);
   const Report *base = matrix->baseline == matrix->column_count ? NULL : cell_at(matrix, row, matrix->baseline);
-  return own == NULL || base == NULL || base->cycles == 0 ? 0 : (double)own->cycles / (double)base->cycles;
+  return own == NULL || base == NULL || base->cycles == 0 ? 0 : (double)report_time(own) / (double)report_time(base);
 }
 
 static double mean_ratio(const Matrix *matrix, uint32_t column) { // geometric
@@ -158,13 +158,11 @@ typedef struct Gain {
   Estimate removed[MEASURES];
 } Gain;
 
-static double note_number(const Report *report, JournalNote note) { return strtod(journal_note(report->journal, note), NULL); }
-
 static Gain gain_of(const Matrix *matrix, uint32_t row, uint32_t column) {
   double ratio = time_ratio(matrix, row, column);
   if (column == matrix->baseline || ratio <= 0) return (Gain){0};
   const Report *own = cell_at(matrix, row, column), *base = cell_at(matrix, row, matrix->baseline);
-  double chip = note_number(base, NOTE_CHIP_BITS), added = note_number(own, NOTE_SCHEME_BITS) - note_number(base, NOTE_SCHEME_BITS);
+  double chip = report_note(base, NOTE_CHIP_BITS), added = report_scheme_bits(own) - report_scheme_bits(base);
   Gain gain = {.is_known = true, .time = ratio - 1, .bits = chip > 0 ? added / chip : 0};
   gain.has_energy = report_energy(base) > 0 && report_energy(own) > 0;
   if (gain.has_energy) gain.energy = report_energy(own) / report_energy(base) - 1;
@@ -284,7 +282,7 @@ static void add_csv_row(const Matrix *matrix, const char *program, uint32_t colu
   text_add_csv(out, matrix->columns[column]);
   add_text(out, ",");
   text_add_csv(out, report == NULL ? "" : journal_path(report->journal));
-  if (report != NULL) text_add(out, ",%" PRIu64 ",%" PRIu64, report->all.total, report->cycles);
+  if (report != NULL) text_add(out, ",%" PRIu64 ",%" PRIu64, report->all.total, report_time(report));
   else add_text(out, ",,");
   for (uint32_t m = 0; m < MEASURES; m++)
     csv_estimate(out, report == NULL ? mean_of(matrix, column, (Measure)m) : report_chip(report, (Measure)m));
@@ -344,7 +342,7 @@ static json_t *matrix_json(const Matrix *matrix) {
       if (report != NULL) {
         json_object_set_new(cell, "journal", report_string(journal_path(report->journal)));
         json_object_set_new(cell, "faults", json_integer((json_int_t)report->all.total));
-        json_object_set_new(cell, "cycles", json_integer((json_int_t)report->cycles));
+        json_object_set_new(cell, "cycles", json_integer((json_int_t)report_time(report)));
         json_object_set_new(cell, "notes", json_notes(report->journal));
       }
       json_array_append_new(cells, cell);

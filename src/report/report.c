@@ -1,5 +1,5 @@
 // One pass over a journal: tallies by structure, kernel, launch, time and PTX line; what is estimated from them.
-#include "report/report.h"
+#include "report/report_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,10 +17,12 @@ Estimate structure_used(const Report *report, const StructureSummary *structure,
   return estimate_times(report_estimate(report, &structure->tally, measure), structure->used > 0 ? 1 / structure->used : 0);
 }
 
-static double structure_rate(const StructureSummary *structure) { return (double)structure->bits / (1 << 20) * structure->fit_per_mbit; }
+static double structure_rate(const Report *report, const StructureSummary *structure) {
+  return (double)structure->bits / (1 << 20) * structure->fit_per_mbit * report_boards(report);
+}
 
 Estimate structure_fit(const Report *report, const StructureSummary *structure, Measure measure) {
-  return estimate_times(report_estimate(report, &structure->tally, measure), structure_rate(structure));
+  return estimate_times(report_estimate(report, &structure->tally, measure), structure_rate(report, structure));
 }
 
 double report_bits(const Report *report) {
@@ -92,22 +94,22 @@ Estimate report_fit(const Report *report, Measure measure) {
   for (uint32_t i = 0; i < report->structures.count; i++) {
     const StructureSummary *structure = &report->structures.items[i];
     Estimate fit = structure_fit(report, structure, measure);
-    if (structure_rate(structure) <= 0 || !fit.is_known) continue;
+    if (structure_rate(report, structure) <= 0 || !fit.is_known) continue;
     add_part(&sum, fit, 1);
     is_known = true;
   }
   return sum_estimate(&sum, is_known);
 }
 
-double report_energy(const Report *report) {
-  return strtod(journal_note(report->journal, NOTE_ENERGY_DYNAMIC), NULL) +
-         strtod(journal_note(report->journal, NOTE_ENERGY_LEAKAGE), NULL);
-}
+double report_note(const Report *report, JournalNote note) { return strtod(journal_note(report->journal, note), NULL); }
+
+// Two boards for half of the cycles leak as much as one for all of them, so it holds for both.
+double report_energy(const Report *report) { return report_note(report, NOTE_ENERGY_DYNAMIC) + report_note(report, NOTE_ENERGY_LEAKAGE); }
 
 // Of a part of the run the AVF is not that of all its cycles.
 Estimate report_cycles_between_sdc(const Report *report) {
   if (strcmp(report->meta->window, "all") != 0) return (Estimate){0};
-  return estimate_inverse(report_chip(report, MEASURE_SDC), (double)report->cycles);
+  return estimate_inverse(report_chip(report, MEASURE_SDC), (double)report_time(report));
 }
 
 bool report_is_whole(const Report *report, Diags *diags) {
@@ -321,7 +323,7 @@ Report *report_read(Journal *journal, const ReportOptions *options, Diags *diags
   Report *report = ARENA_NEW(arena, Report);
   report->arena = arena;
   report->journal = journal;
-  report->meta = journal_meta(journal);
+  report->meta = report_meta(journal_meta(journal), arena);
   report->confidence = options->confidence;
   uint64_t counted = 0;
   bool good = choose_faults(report, journal, options, diags) && journal_each_structure(journal, add_structure, report) &&

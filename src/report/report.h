@@ -83,7 +83,7 @@ typedef struct LaunchSummary {
 typedef struct Report {
   Arena *arena;
   const Journal *journal;
-  const JournalMeta *meta;
+  const JournalMeta *meta; // with --twice among the protections, not among the arguments
   JournalState state;
   bool is_at_most; // fewer faults than asked for will do: the campaign ends when it is sure enough
   bool withheld;   // unfinished, and nobody asked for a part: counts are shown, shares are not
@@ -123,6 +123,11 @@ double report_bits(const Report *report);
 double report_struck_bits(const Report *report); // of the structures in those sums
 // Energy of the run without faults, in nJ; 0: not known, for the machine has no power model or the journal is older.
 double report_energy(const Report *report);
+double report_note(const Report *report, JournalNote note); // as a number; 0: there is none
+// --twice boards has two GPUs, which work at the same time; everything else has one. Both are struck, so AVFs are means over both; FIT counts both.
+uint32_t report_boards(const Report *report);
+uint64_t report_time(const Report *report);      // cycles that the run without faults takes: of two boards those of the longer run
+double report_scheme_bits(const Report *report); // bits that the protection adds, a second board among them
 // MTBF as in the thesis on FlexGripPlus (section 4.2.3), in cycles: the run's length over the share of SDCs.
 Estimate report_cycles_between_sdc(const Report *report);
 

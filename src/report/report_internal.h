@@ -10,7 +10,8 @@ extern const char common_css[], common_js[];                       // what pages
 extern const char report_page_html[], matrix_page_html[];          // page.html, matrix.html, as text
 extern const char avf_page_html[];                                 // avf.html
 
-json_t *report_summary(const Report *report); // all but the single faults
+const JournalMeta *report_meta(const JournalMeta *from, Arena *arena); // as Report.meta has it
+json_t *report_summary(const Report *report);                          // all but the single faults
 // A row of the view `results` as JSON, straight into text: a journal has millions of them. `reals`: how many digits, as flags of jansson.
 void report_result(const Query *query, size_t reals, Text *out);
 // Three cells of CSV, with a comma before each.

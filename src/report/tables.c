@@ -251,6 +251,10 @@ void report_text(const Report *report, Text *out) {
   if (uncovered[0] != '\0') text_add(out, "NOT PROTECTED: %s\n", uncovered);
   if (strchr(meta->structures, '[') != NULL) text_add(out, "struck, and meant by every figure, is this part alone: %s\n", meta->structures);
   if (meta->standing[0] != '\0') text_add(out, "a first fault stands in every run: %s\n", meta->standing);
+  if (report_boards(report) > 1)
+    text_add(out,
+             "two boards, which work at the same time: a run takes %" PRIu64 " cycles. Shares are means over both, FIT is that of both\n",
+             report_time(report));
   if (meta->end > 0) text_add(out, "faults %" PRIu64 " to %" PRIu64 " of a campaign alone\n", meta->first, meta->end - 1);
   if (meta->shards > 1) text_add(out, "shard %" PRIu64 " of %" PRIu64 " alone\n", meta->shard, meta->shards);
   report_state_text(report, out);
