@@ -124,9 +124,9 @@ static void print_summaries(const Run *run, const RunPower *power) {
 static void print_notes(const Run *run) {
   const RunResult *result = &run->result;
   for (uint32_t i = 0; i < result->launches.count; i++) {
-    const LaunchRecord *launch = &result->launches.items[i];
-    Stats stats;
-    if (launch->note[0] == '\0' || kernel_stats(result, i, &stats) == 0) continue;
+    const LaunchRecord *launch = &result->launches.items[i], *before = result->launches.items;
+    while (before < launch && (before->note[0] == '\0' || strcmp(before->kernel, launch->kernel) != 0)) before++;
+    if (launch->note[0] == '\0' || before < launch) continue;
     message_note(run->options->files.quiet, "kernel %s: %s", launch->kernel, launch->note);
   }
 }

@@ -161,14 +161,16 @@ static const uint8_t *pack_arguments(Arena *arena, const LaunchRequest *request,
   return packed;
 }
 
-// Which of the protections do not cover the kernel.
-static void note_covers(const Device *device, const Launch *launch, char note[LAUNCH_NOTE_BYTES]) {
+// Which of the protections do not cover the kernel, or not all of the launch.
+static void note_covers(const Device *device, const Launch *launch, const Stats *stats, char note[LAUNCH_NOTE_BYTES]) {
   const HookChain *hooks = device->machine == NULL ? NULL : device->options.hooks;
   for (uint32_t i = 0; hooks != NULL && i < hooks->count && note[0] == '\0'; i++) {
     const Hook *hook = hooks->hooks[i];
     Text why = {0};
     if (hook->covers != NULL && !hook->covers(hook, launch->program, launch->kernel->name, &why))
       snprintf(note, LAUNCH_NOTE_BYTES, "%s does not cover it: %s", hook->name, why.at == NULL ? "" : why.at);
+    else if (hook->lacks != NULL) hook->lacks(hook, &stats->value[STAT_COUNT - TALLY_COUNT], &why);
+    if (note[0] == '\0' && why.length > 0) snprintf(note, LAUNCH_NOTE_BYTES, "%s: %s", hook->name, why.at);
     text_free(&why);
   }
 }
@@ -182,7 +184,7 @@ static void record_launch(Device *device, const Launch *launch, const Stats *sta
       .kernel = device_name_copy(device, launch->kernel->name), .stats = *stats, .trap = device->trap, .host_seconds = seconds};
   memcpy(record->grid, launch->grid, sizeof record->grid);
   memcpy(record->block, launch->block, sizeof record->block);
-  note_covers(device, launch, record->note);
+  note_covers(device, launch, stats, record->note);
 }
 
 bool launch_report_trap(Device *device, const Program *program) {
@@ -218,6 +220,7 @@ static bool launch_admitted(Device *device, const Launch *launch) {
     Who who = WHO_NOBODY;
     who.launch = launch->number;
     LaunchEvent event = {.who = &who, .kernel = launch->kernel->name, .shared_bytes = launch->dynamic_shared_bytes};
+    event.block_slots = device_occupancy(device, launch->kernel, threads_of(launch->block), launch->dynamic_shared_bytes);
     memcpy(event.grid, launch->grid, sizeof event.grid);
     memcpy(event.block, launch->block, sizeof event.block);
     good = hook_chain_admits(hooks, launch->program, &event, &diags);

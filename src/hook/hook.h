@@ -443,6 +443,9 @@ struct Hook {
   bool (*attach)(Hook *hook, HookLayout *layout, Diags *diags);
   // Does it protect this kernel? False: it runs without, and `why` says for which reason, in one line. NULL: it asks nothing of kernels.
   bool (*covers)(const Hook *hook, const Program *program, const char *kernel, Text *why);
+  // After a launch of such a kernel, with what schemes have counted in it: what of it ran unprotected all the same, in one line with the remedy. It adds nothing
+  // to `why` where all is well. NULL: nothing ever does.
+  void (*lacks)(const Hook *hook, const uint64_t tallies[TALLY_COUNT], Text *why);
   // Can it serve this launch at all? Asked before anything of it happens. False: the launch is refused, and one line in `diags` says why and what to do.
   // NULL: it serves every launch.
   bool (*admits)(const Hook *hook, const Program *program, const LaunchEvent *event, Diags *diags);

@@ -13,6 +13,8 @@
 // held lines in each SM (held.*), comparators and bookkeeping (reissue.*), all of which faults strike. Comparing takes no time.
 #include "protect/reissue_blocks.h"
 
+#include <inttypes.h>
+
 enum { LATE_CYCLES = 20000, MOST_LINES = 4096, MOST_SECTORS = 8192 };
 
 static uint64_t *state_of(const Blocks *own, const HookMachine *machine, uint32_t place) {
@@ -318,15 +320,33 @@ static Verdict halted(const Blocks *own, const HookMachine *machine) {
 
 // ---- Events --------------------------------------------------------------------------------------------
 
+static const char NO_ROOM[] =
+    "one block of it fits at once, and copies need room for two: raise sm.count, or sm.blocks, sm.registers, sm.shared";
+
 // Only with `strict`: others run without.
 static bool admits(const Hook *hook, const Program *program, const LaunchEvent *event, Diags *diags) {
+  const Blocks *own = hook->own;
   Text why = {0};
   bool covers = reissue_covers(hook, program, event->kernel, &why);
+  if (covers && own->sms == 1 && event->block_slots == 1) {
+    covers = false;
+    text_add(&why, "%s", NO_ROOM);
+  }
   if (!covers)
     diags_add(diags, NULL, 0, 0, "reissue:strict does not run kernel '%s': %s; without 'strict' it runs unprotected", event->kernel,
               why.at == NULL ? "" : why.at);
   text_free(&why);
   return covers;
+}
+
+// What the kernel's code does not tell: whether two copies fit, and whether they could hold what they store.
+static void lacks(const Hook *hook, const uint64_t tallies[TALLY_COUNT], Text *why) {
+  const Blocks *own = hook->own;
+  uint64_t alone = tallies[TALLY_REISSUE_OVERFLOWS];
+  if (tallies[TALLY_REISSUE_REFUSED] > 0) text_add(why, "it runs unprotected: %s", NO_ROOM);
+  else if (alone > 0)
+    text_add(why, "%" PRIu64 " blocks ran alone and unprotected: they store more than fits; raise its lines (now %u) or sectors (now %u)",
+             alone, own->lines, own->sectors);
 }
 
 static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
@@ -534,6 +554,7 @@ Hook *reissue_blocks_new(const ProtectArguments *arguments, Arena *arena, Diags 
   hook->needs = WANT_LAUNCH | WANT_BLOCK | WANT_HELD | WANT_ARRIVAL | WANT_CYCLE;
   hook->held_lines = (uint16_t)own->lines;
   hook->covers = reissue_covers;
+  hook->lacks = lacks;
   if (own->strict) hook->admits = admits;
   hook->launch = on_launch;
   hook->block = on_block;
