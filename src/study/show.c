@@ -64,17 +64,28 @@ static void add_head(const StudyOutcome *outcome, Text *out) {
   add_lines(out, said(study, "title"), 0);
   if (*said(study, "paper") != '\0') add_lines(out, said(study, "paper"), 0);
   if (outcome->quick) add_lines(out, "Quick form: smaller programs and fewer faults. No judgement here is that of the study.", 0);
-  text_add(out, "\n");
+  text_add(out, "Intervals at %.4g%%. A number agrees within the tolerance of its claim; a claim that names none allows no difference.\n\n",
+           100 * outcome->study->confidence);
+}
+
+// "published: 26.4%; tolerance 2%; Table 3", as far as it is said.
+static void add_published(const StudyPart *claim, Text *out) {
+  static const struct { const char *key, *title; } parts[] = {{"published", "published: "}, {"tolerance", "tolerance "}, {"place", ""}};
+  const char *before = "  ";
+  for (size_t i = 0; i < COUNT_OF(parts); i++) {
+    const char *text = said(claim, parts[i].key);
+    if (*text == '\0') continue;
+    text_add(out, "%s%s%s", before, parts[i].title, text);
+    before = "; ";
+  }
+  if (*before == ';') text_add(out, "\n");
 }
 
 static void claim_text(const StudyJudged *claim, Text *out) {
-  const char *place = said(claim->part, "place"), *published = said(claim->part, "published");
   text_add(out, "%s: %s%s\n", claim->part->name, finding_names[claim->finding],
            study_value(claim->part, "fitted") != NULL ? " (fitted)" : "");
   add_lines(out, said(claim->part, "text"), 2);
-  if (*published != '\0' || *place != '\0')
-    text_add(out, "  %s%s%s%s\n", *published != '\0' ? "published: " : "", published, *published != '\0' && *place != '\0' ? "; " : "",
-             place);
+  add_published(claim->part, out);
   if (claim->reason != NULL) add_lines(out, claim->reason, 2);
   if (claim->table.rows.count > 0) table_text(&claim->table, claim->rows, out);
   text_add(out, "\n");

@@ -14,7 +14,7 @@ fail() {
 }
 
 "$redoubt" study made-up.ini -o one -j1 -q >one.txt
-for pattern in '^time: agrees$' '^each: agrees in part$' '^avf: differs$' '^area: cannot be compared$' '4 claims: 1 agrees, 1 agrees in part, 1 differs, 1 cannot be compared; 7 cells'; do
+for pattern in '^time: agrees$' '^Intervals at 95%' '^  tolerance 50%$' '^each: agrees in part$' '^avf: differs$' '^area: cannot be compared$' '4 claims: 1 agrees, 1 agrees in part, 1 differs, 1 cannot be compared; 7 cells'; do
   grep -q "$pattern" one.txt || { cat one.txt; fail "no '$pattern'"; }
 done
 cmp one.txt one/study.txt
