@@ -4,6 +4,13 @@
 
 #include <sys/stat.h>
 
+// Figures that stand side by side have one confidence.
+static void agree(Reading *reading) {
+  bool same = true;
+  for (uint32_t i = 1; i < reading->count; i++) same = same && reading->reports[i]->confidence == reading->reports[0]->confidence;
+  for (uint32_t i = 0; i < reading->count && !same; i++) reading->reports[i]->confidence = REPORT_CONFIDENCE;
+}
+
 bool reading_open(Reading *reading, char **paths, uint32_t count, const ReportOptions *options, Diags *diags) {
   *reading = (Reading){.arena = arena_new(), .count = count};
   reading->journals = ARENA_ARRAY(reading->arena, Journal *, count + 1);
@@ -15,6 +22,7 @@ bool reading_open(Reading *reading, char **paths, uint32_t count, const ReportOp
     if (good) reading->reports[i] = report_read(reading->journals[i], options, diags);
     good = good && reading->reports[i] != NULL;
   }
+  if (good) agree(reading);
   return good;
 }
 

@@ -26,6 +26,9 @@ bool report_print(const char *path, double confidence, uint64_t *internal, Diags
   return good;
 }
 
+// For report, export and compare.
+#define CONFIDENCE_HELP "of the intervals (default: what the campaign was asked for; 0.99 where campaigns differ in it)"
+
 // ---- One journal, or many --------------------------------------------------------------------------
 
 typedef struct ReportWishes {
@@ -176,7 +179,7 @@ static int report(ReportWishes *wishes, char **paths, uint32_t count) {
 }
 
 static int run_report(int argc, char **argv) {
-  ReportWishes wishes = {.options.confidence = 0.99};
+  ReportWishes wishes = {0};
   Operands operands;
   Arena *arena = arena_new();
   int code;
@@ -200,8 +203,7 @@ static const Option report_options[] = {
      .take = option_text, .offset = offsetof(ReportWishes, by)},
     {"partial", 0, NULL, "of an unfinished campaign: shares over the first faults, as far as they are complete", .take = option_flag,
      .offset = offsetof(ReportWishes, options.partial)},
-    {"confidence", 0, "C", "of the intervals (default 0.99)", .take = option_confidence,
-     .offset = offsetof(ReportWishes, options.confidence)},
+    {"confidence", 0, "C", CONFIDENCE_HELP, .take = option_confidence, .offset = offsetof(ReportWishes, options.confidence)},
 };
 static const OptionGroup report_group = OPTION_GROUP(NULL, report_options);
 
@@ -260,7 +262,7 @@ static int export(ExportWishes *wishes, char **paths) {
 }
 
 static int run_export(int argc, char **argv) {
-  ExportWishes wishes = {.table = "faults", .options.confidence = 0.99};
+  ExportWishes wishes = {.table = "faults"};
   Operands operands;
   Arena *arena = arena_new();
   int code;
@@ -281,8 +283,7 @@ static const Option export_options[] = {
     {"output", 'o', "FILE", "not to the terminal but into a file", .take = option_text, .offset = offsetof(ExportWishes, file)},
     {"partial", 0, NULL, "of an unfinished campaign: the first faults, as far as they are complete", .take = option_flag,
      .offset = offsetof(ExportWishes, options.partial)},
-    {"confidence", 0, "C", "of the intervals (default 0.99)", .take = option_confidence,
-     .offset = offsetof(ExportWishes, options.confidence)},
+    {"confidence", 0, "C", CONFIDENCE_HELP, .take = option_confidence, .offset = offsetof(ExportWishes, options.confidence)},
 };
 static const OptionGroup export_group = OPTION_GROUP(NULL, export_options);
 
@@ -321,13 +322,39 @@ static bool compare_all(const Reading *reading, Diags *diags) {
   return good;
 }
 
-static int compare(char **paths, uint32_t count, const ReportOptions *options) {
+typedef struct CompareWishes {
+  const char *csv, *json;
+  ReportOptions options;
+  Files files;
+} CompareWishes;
+
+static bool write_comparison(const Files *files, const char *path, const Reading *reading, bool is_json, Diags *diags) {
+  if (path == NULL) return true;
+  if (is_of_ace(reading->reports[0]))
+    return diags_add(diags, NULL, 0, 0, "--csv and --json compare campaigns; these journals are of ACE analysis");
+  Text text = {0};
+  bool good = is_json ? report_compare_json(reading->reports, reading->count, &text, diags)
+                      : report_compare_csv(reading->reports, reading->count, &text, diags);
+  good = good && out_text(files, path, &text, diags);
+  text_free(&text);
+  return good;
+}
+
+static bool compare_as_wished(const CompareWishes *wishes, const Reading *reading, Diags *diags) {
+  if (wishes->csv == NULL && wishes->json == NULL) return compare_all(reading, diags);
+  return write_comparison(&wishes->files, wishes->csv, reading, false, diags) &&
+         write_comparison(&wishes->files, wishes->json, reading, true, diags);
+}
+
+static int compare(CompareWishes *wishes, char **paths, uint32_t count) {
   Diags diags = {0};
   Reading reading = {0};
   int code = EXIT_BAD_INPUT;
-  if (reading_open(&reading, paths, count, options, &diags)) {
+  for (uint32_t i = 0; i < count; i++) files_journal(&wishes->files, paths[i]);
+  if (files_write(&wishes->files, wishes->csv, &diags) && files_write(&wishes->files, wishes->json, &diags) &&
+      reading_open(&reading, paths, count, &wishes->options, &diags)) {
     code = reading_whole(&reading, &diags) ? EXIT_OK : EXIT_UNFINISHED;
-    if (code == EXIT_OK) code = compare_all(&reading, &diags) ? reading_code(&reading) : EXIT_BAD_INPUT;
+    if (code == EXIT_OK) code = compare_as_wished(wishes, &reading, &diags) ? reading_code(&reading) : EXIT_BAD_INPUT;
     if (code == EXIT_INTERNAL) reading_say_internal(&reading);
   }
   reading_close(&reading);
@@ -336,19 +363,26 @@ static int compare(char **paths, uint32_t count, const ReportOptions *options) {
 }
 
 static int run_compare(int argc, char **argv) {
-  ReportOptions options = {.confidence = 0.99};
+  CompareWishes wishes = {0};
   Operands operands;
   Arena *arena = arena_new();
-  bool good = options_parse(&command_compare, &options, arena, argc, argv, &operands);
-  int code = good ? compare(operands.items, operands.count, &options) : operands.exit_code;
+  int code;
+  if (options_parse(&command_compare, &wishes, arena, argc, argv, &operands)) {
+    wishes.files = (Files){.arena = arena, .quiet = operands.quiet};
+    code = compare(&wishes, operands.items, operands.count);
+  } else {
+    code = operands.exit_code;
+  }
   arena_free(arena);
   return code;
 }
 
 static const Option compare_options[] = {
+    {"csv", 0, "FILE", "as CSV: a row for each measure and structure", .take = option_text, .offset = offsetof(CompareWishes, csv)},
+    {"json", 0, "FILE", "the same as JSON", .take = option_text, .offset = offsetof(CompareWishes, json)},
     {"partial", 0, NULL, "of unfinished campaigns: the first faults, as far as they are complete", .take = option_flag,
-     .offset = offsetof(ReportOptions, partial)},
-    {"confidence", 0, "C", "of the intervals (default 0.99)", .take = option_confidence, .offset = offsetof(ReportOptions, confidence)},
+     .offset = offsetof(CompareWishes, options.partial)},
+    {"confidence", 0, "C", CONFIDENCE_HELP, .take = option_confidence, .offset = offsetof(CompareWishes, options.confidence)},
 };
 static const OptionGroup compare_group = OPTION_GROUP(NULL, compare_options);
 

@@ -194,6 +194,8 @@ static Change chip_change(const Pairs *pairs, Measure measure) {
 
 // ---- Text --------------------------------------------------------------------------------------------
 
+enum { SHARE_WIDTH = 22 };
+
 static void add_journal(Text *out, const char *name, const Report *report) {
   const JournalMeta *meta = report->meta;
   text_add(out, "%s: %s on %s, protection %s, model %s: %" PRIu64 " faults, %" PRIu64 " cycles\n", name, meta->target, meta->machine,
@@ -262,8 +264,9 @@ static void add_timeouts(const Pairs *pairs, Text *out) {
 }
 
 static void add_share(Estimate estimate, Text *out) {
-  if (estimate.is_known) text_add(out, " %8.3f%%", 100 * estimate.value);
-  else text_add(out, " %9s", "-");
+  char text[64] = "-";
+  if (estimate.is_known) snprintf(text, sizeof text, "%.3f (%.3f-%.3f)", 100 * estimate.value, 100 * estimate.low, 100 * estimate.high);
+  text_add(out, "  %-*s", SHARE_WIDTH, text);
 }
 
 static void add_removed(Estimate removed, double factor, Text *out) {
@@ -283,12 +286,17 @@ static void add_change_row(const char *name, const Change *change, Estimate fit,
   text_add(out, "\n");
 }
 
+// Detected errors, only where a protection detects.
+static bool is_shown(const Pairs *pairs, Measure measure) {
+  return measure != MEASURE_DETECTED || tally_hits(&pairs->a->all, measure) + tally_hits(&pairs->b->all, measure) > 0;
+}
+
 static void add_changes(const Pairs *pairs, Text *out) {
   for (uint32_t m = 0; m < MEASURES; m++) {
     uint32_t shown = 0;
     bool has_fit = fit_removed(pairs, (Measure)m).is_known;
-    if (m == MEASURE_DETECTED && tally_hits(&pairs->a->all, MEASURE_DETECTED) + tally_hits(&pairs->b->all, MEASURE_DETECTED) == 0) continue;
-    text_add(out, "\n%-20s %9s %9s  %s\n", measures[m].title, "A", "B",
+    if (!is_shown(pairs, (Measure)m)) continue;
+    text_add(out, "\n%-20s  %-*s  %-*s  %s\n", measures[m].title, SHARE_WIDTH, "A %", SHARE_WIDTH, "B %",
              has_fit ? "removed, in points            FIT removed" : "removed, in points");
     for (uint32_t i = 0; i < pairs->structure_count; i++) {
       const StructurePairs *structure = &pairs->structures[i];
@@ -353,6 +361,86 @@ static void add_cost(const Pairs *pairs, Text *out) {
   add_per_cost(pairs, "energy", energy, out);
 }
 
+// ---- CSV and JSON ------------------------------------------------------------------------------------
+
+// Each structure under a measure; after the last, where there are several, all of them by their bits.
+typedef struct ChangeRow {
+  const char *structure;
+  Change change;
+  Estimate fit; // removed
+} ChangeRow;
+
+// False: past the last. A structure that cannot be compared has an empty row.
+static bool row_at(const Pairs *pairs, Measure measure, uint32_t number, ChangeRow *row) {
+  *row = (ChangeRow){0};
+  if (number < pairs->structure_count) {
+    const StructurePairs *structure = &pairs->structures[number];
+    Change change = change_of(pairs, structure, measure);
+    if (change.removed.is_known)
+      *row = (ChangeRow){structure->a->name, change, estimate_times(change.removed, rate_weight(pairs, structure))};
+    return true;
+  }
+  if (number > pairs->structure_count || pairs->structure_count < 2) return false;
+  *row = (ChangeRow){"all", chip_change(pairs, measure), fit_removed(pairs, measure)};
+  return true;
+}
+
+static void add_csv(const Pairs *pairs, Text *out) {
+  for (uint32_t m = 0; m < MEASURES; m++) {
+    ChangeRow row;
+    for (uint32_t i = 0; is_shown(pairs, (Measure)m) && row_at(pairs, (Measure)m, i, &row); i++) {
+      if (row.structure == NULL) continue;
+      const Estimate estimates[] = {row.change.a, row.change.b, row.change.removed, row.fit};
+      text_add_csv(out, journal_path(pairs->a->journal));
+      add_text(out, ",");
+      text_add_csv(out, journal_path(pairs->b->journal));
+      text_add(out, ",%s,%s", measures[m].key, row.structure);
+      for (size_t k = 0; k < COUNT_OF(estimates); k++) csv_estimate(out, estimates[k]);
+      text_add(out, ",%.9g\n", pairs->a->confidence);
+    }
+  }
+}
+
+static json_t *side_json(const Report *report) {
+  json_t *object = json_object();
+  json_object_set_new(object, "journal", report_string(journal_path(report->journal)));
+  json_object_set_new(object, "target", report_string(report->meta->target));
+  json_object_set_new(object, "machine", report_string(report->meta->machine));
+  json_object_set_new(object, "protection", report_string(report->meta->protection));
+  json_object_set_new(object, "model", report_string(report->meta->model));
+  json_object_set_new(object, "faults", json_integer((json_int_t)report->all.total));
+  json_object_set_new(object, "cycles", json_integer((json_int_t)report_time(report)));
+  json_object_set_new(object, "scheme_bits", json_real(report_scheme_bits(report)));
+  json_object_set_new(object, "energy_nj", report_energy(report) > 0 ? json_real(report_energy(report)) : json_null());
+  return object;
+}
+
+static json_t *pairs_json(const Pairs *pairs) {
+  static const char *const pairings[] = {[PAIRED_FAULTS] = "faults", [PAIRED_PLACES] = "places", [UNPAIRED] = "none"};
+  json_t *object = json_object(), *rows = json_array();
+  for (uint32_t m = 0; m < MEASURES; m++) {
+    ChangeRow row;
+    for (uint32_t i = 0; is_shown(pairs, (Measure)m) && row_at(pairs, (Measure)m, i, &row); i++) {
+      if (row.structure == NULL) continue;
+      json_t *item = json_pack("{s:s, s:o}", "measure", measures[m].key, "structure", report_string(row.structure));
+      json_object_set_new(item, "a", json_estimate(row.change.a));
+      json_object_set_new(item, "b", json_estimate(row.change.b));
+      json_object_set_new(item, "removed", json_estimate(row.change.removed));
+      json_object_set_new(item, "fit_removed", json_estimate(row.fit));
+      json_array_append_new(rows, item);
+    }
+  }
+  json_object_set_new(object, "a", side_json(pairs->a));
+  json_object_set_new(object, "b", side_json(pairs->b));
+  json_object_set_new(object, "confidence", json_real(pairs->a->confidence));
+  json_object_set_new(object, "paired", json_string(pairings[pairs->pairing]));
+  json_object_set_new(object, "pairs", json_integer((json_int_t)(pairs->pairing == UNPAIRED ? 0 : pairs->same + pairs->places)));
+  json_object_set_new(object, "changes", rows);
+  return object;
+}
+
+// ---- All ---------------------------------------------------------------------------------------------
+
 // Both must strike something that the other has, too.
 static bool has_common(const Pairs *pairs, Diags *diags) {
   for (uint32_t i = 0; i < pairs->structure_count; i++) {
@@ -361,10 +449,14 @@ static bool has_common(const Pairs *pairs, Diags *diags) {
   return diags_add(diags, NULL, 0, 0, "the journals have no structure in common: there is nothing to compare");
 }
 
+static bool pairs_read(Pairs *pairs, Diags *diags) {
+  list_structures(pairs);
+  return report_is_whole(pairs->a, diags) && report_is_whole(pairs->b, diags) && has_common(pairs, diags) && pair_up(pairs, diags);
+}
+
 bool report_compare(const Report *a, const Report *b, Text *out, Diags *diags) {
   Pairs pairs = {.a = a, .b = b};
-  list_structures(&pairs);
-  if (!report_is_whole(a, diags) || !report_is_whole(b, diags) || !has_common(&pairs, diags) || !pair_up(&pairs, diags)) return false;
+  if (!pairs_read(&pairs, diags)) return false;
   add_journal(out, "A", a);
   add_journal(out, "B", b);
   add_differences(&pairs, out);
@@ -374,4 +466,33 @@ bool report_compare(const Report *a, const Report *b, Text *out, Diags *diags) {
   add_changes(&pairs, out);
   add_cost(&pairs, out);
   return true;
+}
+
+bool report_compare_csv(Report *const *reports, uint32_t count, Text *out, Diags *diags) {
+  static const char *const estimates[] = {"a", "b", "removed", "fit_removed"};
+  add_text(out, "a_journal,b_journal,measure,structure");
+  for (size_t i = 0; i < COUNT_OF(estimates); i++) text_add(out, ",%s,%s_low,%s_high", estimates[i], estimates[i], estimates[i]);
+  add_text(out, ",confidence\n");
+  for (uint32_t i = 1; i < count; i++) {
+    Pairs pairs = {.a = reports[0], .b = reports[i]};
+    if (!pairs_read(&pairs, diags)) return false;
+    add_csv(&pairs, out);
+  }
+  return true;
+}
+
+bool report_compare_json(Report *const *reports, uint32_t count, Text *out, Diags *diags) {
+  json_t *array = json_array();
+  bool good = true;
+  for (uint32_t i = 1; i < count && good; i++) {
+    Pairs pairs = {.a = reports[0], .b = reports[i]};
+    good = pairs_read(&pairs, diags);
+    if (good) json_array_append_new(array, pairs_json(&pairs));
+  }
+  char *json = json_dumps(array, JSON_INDENT(1) | JSON_SORT_KEYS);
+  ASSERT(json != NULL);
+  text_add(out, "%s\n", json);
+  free(json);
+  json_decref(array);
+  return good;
 }

@@ -69,9 +69,9 @@ static void add_tally(const Report *report, Text *out, const Tally *tally) {
   add_text(out, "\n");
 }
 
-static void add_kernel(const Report *report, Text *out, const KernelSummary *kernel) {
-  add_counts(out, &kernel->tally);
-  for (uint32_t m = 0; m < MEASURES; m++) csv_estimate(out, kernel_estimate(report, kernel, (Measure)m));
+static void add_mixed(const Report *report, Text *out, const MixedTally *tally) {
+  add_counts(out, &tally->all);
+  for (uint32_t m = 0; m < MEASURES; m++) csv_estimate(out, mixed_estimate(report, tally, (Measure)m));
   add_text(out, "\n");
 }
 
@@ -157,8 +157,8 @@ static void add_kernels(const Report *report, Text *out) {
       bool is_all = k == report->structures.count;
       text_add_csv(out, at->name);
       text_add(out, ",%s,%u,%" PRIu64 ",", is_all ? "all" : report->structures.items[k].name, at->launches, at->cycles);
-      if (is_all) add_kernel(report, out, at);
-      else add_tally(report, out, &at->by_structure[k]);
+      if (is_all) add_mixed(report, out, &at->tally);
+      else add_tally(report, out, mixed_part(&at->tally, k));
     }
   }
 }
@@ -172,7 +172,7 @@ static void add_launches(const Report *report, Text *out) {
     text_add_csv(out, report->kernels.items[at->kernel].name);
     text_add(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", at->began_at, at->cycles, at->thread_instructions,
              at->warp_instructions);
-    add_tally(report, out, &at->tally);
+    add_mixed(report, out, &at->tally);
   }
 }
 
@@ -181,7 +181,7 @@ static void add_lines(const Report *report, Text *out) {
   add_tally_head(out);
   for (uint32_t i = 0; i < report->lines.count; i++) {
     text_add(out, "%u,%u,", report->lines.items[i].source, report->lines.items[i].line);
-    add_tally(report, out, &report->lines.items[i].tally);
+    add_mixed(report, out, &report->lines.items[i].tally);
   }
 }
 
@@ -190,7 +190,7 @@ static void add_time(const Report *report, Text *out) {
   add_tally_head(out);
   for (uint32_t i = 0; i < REPORT_SLICES; i++) {
     text_add(out, "%" PRIu64 ",%" PRIu64 ",", report_slice_start(report, i), report_slice_start(report, i + 1));
-    add_tally(report, out, &report->slices[i]);
+    add_mixed(report, out, &report->slices[i]);
   }
 }
 

@@ -53,6 +53,13 @@ static json_t *json_tally(const Report *report, const Tally *tally) {
   return object;
 }
 
+static json_t *json_mixed(const Report *report, const MixedTally *tally) {
+  json_t *object = json_tally(report, &tally->all);
+  for (uint32_t m = 0; m < MEASURES; m++)
+    json_object_set_new(object, measures[m].key, json_estimate(mixed_estimate(report, tally, (Measure)m)));
+  return object;
+}
+
 static json_t *json_meta(const JournalMeta *meta) {
   json_t *object = json_object();
   const struct {
@@ -97,15 +104,13 @@ static json_t *json_kernels(const Report *report) {
   json_t *array = json_array();
   for (uint32_t i = 0; i < report->kernels.count; i++) {
     const KernelSummary *kernel = &report->kernels.items[i];
-    json_t *item = json_tally(report, &kernel->tally), *structures = json_array();
-    for (uint32_t m = 0; m < MEASURES; m++)
-      json_object_set_new(item, measures[m].key, json_estimate(kernel_estimate(report, kernel, (Measure)m)));
+    json_t *item = json_mixed(report, &kernel->tally), *structures = json_array();
     json_object_set_new(item, "name", report_string(kernel->name));
     json_object_set_new(item, "symbol", report_string(kernel->symbol));
     json_object_set_new(item, "launches", count_of(kernel->launches));
     json_object_set_new(item, "cycles", count_of(kernel->cycles));
     for (uint32_t k = 0; k < report->structures.count; k++) {
-      json_t *part = json_tally(report, &kernel->by_structure[k]);
+      json_t *part = json_tally(report, mixed_part(&kernel->tally, k));
       json_object_set_new(part, "name", report_string(report->structures.items[k].name));
       json_array_append_new(structures, part);
     }
@@ -121,8 +126,8 @@ static json_t *json_launches(const Report *report) {
     const LaunchSummary *at = &report->launches.items[i];
     json_t *item = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "launch", (json_int_t)at->launch, "began_at", (json_int_t)at->began_at,
                              "cycles", (json_int_t)at->cycles, "thread_instructions", (json_int_t)at->thread_instructions,
-                             "warp_instructions", (json_int_t)at->warp_instructions, "faults", (json_int_t)at->tally.total, "vulnerable",
-                             (json_int_t)tally_hits(&at->tally, MEASURE_AVF));
+                             "warp_instructions", (json_int_t)at->warp_instructions, "faults", (json_int_t)at->tally.all.total,
+                             "vulnerable", (json_int_t)tally_hits(&at->tally.all, MEASURE_AVF));
     json_object_set_new(item, "kernel", report_string(report->kernels.items[at->kernel].name));
     json_array_append_new(array, item);
   }
@@ -132,7 +137,7 @@ static json_t *json_launches(const Report *report) {
 static json_t *json_lines(const Report *report) {
   json_t *array = json_array();
   for (uint32_t i = 0; i < report->lines.count; i++) {
-    json_t *item = json_tally(report, &report->lines.items[i].tally);
+    json_t *item = json_mixed(report, &report->lines.items[i].tally);
     json_object_set_new(item, "line", count_of(report->lines.items[i].line));
     json_object_set_new(item, "source", count_of(report->lines.items[i].source));
     json_array_append_new(array, item);
@@ -143,7 +148,7 @@ static json_t *json_lines(const Report *report) {
 static json_t *json_time(const Report *report) {
   json_t *array = json_array();
   for (uint32_t i = 0; i < REPORT_SLICES; i++) {
-    json_t *item = json_tally(report, &report->slices[i]);
+    json_t *item = json_mixed(report, &report->slices[i]);
     json_object_set_new(item, "cycle", count_of(report_slice_start(report, i)));
     json_object_set_new(item, "end", count_of(report_slice_start(report, i + 1)));
     json_array_append_new(array, item);

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_PARTS = 1 << 20 }; // kernels times structures
-
 // ---- What is derived -------------------------------------------------------------------------------
 
 Estimate report_estimate(const Report *report, const Tally *tally, Measure measure) {
@@ -50,14 +48,15 @@ static Estimate sum_estimate(const EstimateSum *sum, bool is_known) {
   return is_known ? (Estimate){true, sum->value, interval.low < 0 ? 0 : interval.low, interval.high} : (Estimate){0};
 }
 
-// Of faults whose `parts` are those in each structure (NULL: all faults): each part counts by what its faults weigh.
-static Estimate share_of(const Report *report, const Tally *parts, Measure measure) {
+// Of faults in several structures (NULL: of all faults): each structure counts by what its faults weigh.
+static Estimate share_of(const Report *report, const MixedTally *mixed, Measure measure) {
   EstimateSum sum = {0};
   double weights = 0;
+  uint32_t count = mixed == NULL ? report->structures.count : mixed->parts.count;
   for (uint32_t pass = 0; pass < 2; pass++) {
-    for (uint32_t i = 0; i < report->structures.count; i++) {
-      const StructureSummary *structure = &report->structures.items[i];
-      const Tally *part = parts == NULL ? &structure->tally : &parts[i];
+    for (uint32_t i = 0; i < count; i++) {
+      const StructureSummary *structure = &report->structures.items[mixed == NULL ? i : mixed->parts.items[i].structure];
+      const Tally *part = mixed == NULL ? &structure->tally : &mixed->parts.items[i].tally;
       double weight = structure->weight * (double)part->total;
       if (pass == 0) weights += weight;
       else if (weights > 0) add_part(&sum, report_estimate(report, part, measure), weight / weights);
@@ -68,9 +67,7 @@ static Estimate share_of(const Report *report, const Tally *parts, Measure measu
 
 Estimate report_chip(const Report *report, Measure measure) { return share_of(report, NULL, measure); }
 
-Estimate kernel_estimate(const Report *report, const KernelSummary *kernel, Measure measure) {
-  return share_of(report, kernel->by_structure, measure);
-}
+Estimate mixed_estimate(const Report *report, const MixedTally *tally, Measure measure) { return share_of(report, tally, measure); }
 
 // As report_chip, of one outcome. Structures that no fault has struck are left out.
 Estimate report_outcome(const Report *report, uint8_t outcome) {
@@ -203,8 +200,41 @@ static LaunchSummary *find_launch(Report *report, uint32_t number) {
   return low < report->launches.count && report->launches.items[low].launch == number ? &report->launches.items[low] : NULL;
 }
 
+// Where the structure's part is, or would be.
+static uint32_t part_place(const MixedTally *tally, uint32_t structure) {
+  uint32_t low = 0, high = tally->parts.count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (tally->parts.items[middle].structure < structure) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const Tally *mixed_part(const MixedTally *tally, uint32_t structure) {
+  static const Tally none;
+  uint32_t place = part_place(tally, structure);
+  bool is_there = place < tally->parts.count && tally->parts.items[place].structure == structure;
+  return is_there ? &tally->parts.items[place].tally : &none;
+}
+
+// A fault in a structure; past the last: in none that the journal has.
+static void mixed_add(Report *report, MixedTally *tally, uint8_t outcome, uint32_t structure) {
+  bool is_known = structure < report->structures.count;
+  tally_add(&tally->all, outcome, 1, is_known ? report->structures.items[structure].weight : 1);
+  if (!is_known) return;
+  uint32_t place = part_place(tally, structure);
+  if (place == tally->parts.count || tally->parts.items[place].structure != structure) {
+    (void)VEC_PUSH(&tally->parts, report->arena);
+    TallyPart *at = &tally->parts.items[place];
+    memmove(at + 1, at, (tally->parts.count - 1 - place) * sizeof *at);
+    *at = (TallyPart){.structure = structure};
+  }
+  tally_add(&tally->parts.items[place].tally, outcome, 1, 1);
+}
+
 // The line's tally; a line seen for the first time is put where the order wants it.
-static Tally *line_tally(Report *report, uint32_t source, uint32_t line) {
+static MixedTally *line_tally(Report *report, uint32_t source, uint32_t line) {
   uint32_t low = 0, high = report->lines.count;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
@@ -290,24 +320,20 @@ static void set_weights(Report *report, uint64_t counted) {
 }
 
 static void add_fault(Report *report, const FaultRow *row) {
-  StructureSummary *structure = NULL;
-  uint32_t number = 0;
-  while (number < report->structures.count && report->structures.items[number].region != row->region) number++;
-  if (number < report->structures.count) structure = &report->structures.items[number];
-  double weight = structure == NULL ? 1 : structure->weight;
-  tally_add(&report->all, row->outcome, 1, weight);
+  uint32_t structure = 0;
+  while (structure < report->structures.count && report->structures.items[structure].region != row->region) structure++;
+  bool is_known = structure < report->structures.count;
+  tally_add(&report->all, row->outcome, 1, is_known ? report->structures.items[structure].weight : 1);
+  if (is_known) tally_add(&report->structures.items[structure].tally, row->outcome, 1, 1);
   report->settled[row->settled % SETTLED_COUNT]++;
   LaunchSummary *launch = find_launch(report, row->launch);
-  if (structure != NULL) tally_add(&structure->tally, row->outcome, 1, 1);
   if (launch != NULL) {
-    KernelSummary *kernel = &report->kernels.items[launch->kernel];
-    tally_add(&launch->tally, row->outcome, 1, weight);
-    tally_add(&kernel->tally, row->outcome, 1, weight);
-    if (structure != NULL) tally_add(&kernel->by_structure[number], row->outcome, 1, 1);
+    mixed_add(report, &launch->tally, row->outcome, structure);
+    mixed_add(report, &report->kernels.items[launch->kernel].tally, row->outcome, structure);
   }
   if (row->cycle >= report->from && row->cycle < report->until)
-    tally_add(&report->slices[slice_of_cycle(report, row->cycle)], row->outcome, 1, weight);
-  if (row->line != 0) tally_add(line_tally(report, launch == NULL ? 0 : launch->source, row->line), row->outcome, 1, weight);
+    mixed_add(report, &report->slices[slice_of_cycle(report, row->cycle)], row->outcome, structure);
+  if (row->line != 0) mixed_add(report, line_tally(report, launch == NULL ? 0 : launch->source, row->line), row->outcome, structure);
 }
 
 // Shares of an unfinished journal are biased, but those of the faults before the first that is missing are not.
@@ -318,21 +344,23 @@ static bool choose_faults(Report *report, Journal *journal, const ReportOptions 
   return report->withheld || journal_limit(journal, report->state.below, diags);
 }
 
+// Journals of other programs, and damaged ones, may say anything.
+static double asked_confidence(const Journal *journal) {
+  double asked = strtod(journal_note(journal, NOTE_ASKED_CONFIDENCE), NULL);
+  return asked > 0.5 && asked < 1 ? asked : REPORT_CONFIDENCE;
+}
+
 Report *report_read(Journal *journal, const ReportOptions *options, Diags *diags) {
   Arena *arena = arena_new();
   Report *report = ARENA_NEW(arena, Report);
   report->arena = arena;
   report->journal = journal;
   report->meta = report_meta(journal_meta(journal), arena);
-  report->confidence = options->confidence;
+  report->confidence = options->confidence > 0 ? options->confidence : asked_confidence(journal);
   uint64_t counted = 0;
   bool good = choose_faults(report, journal, options, diags) && journal_each_structure(journal, add_structure, report) &&
               journal_each_golden(journal, add_launch, report) && name_kernels(report) && count_faults(report, &counted);
   set_weights(report, counted);
-  if (good && (uint64_t)report->kernels.count * report->structures.count > MOST_PARTS)
-    good = diags_add(diags, journal_path(journal), 0, 0, "has too many kernels and structures for a report");
-  for (uint32_t i = 0; good && i < report->kernels.count; i++)
-    report->kernels.items[i].by_structure = ARENA_ARRAY(arena, Tally, report->structures.count + 1);
   if (good) {
     set_window(report);
     FaultCursor *cursor = journal_faults(journal);

@@ -41,9 +41,10 @@ Estimate estimate_times(Estimate estimate, double factor);      // factor <= 0: 
 Estimate estimate_inverse(Estimate estimate, double numerator); // numerator / estimate; of 0: infinite
 
 // ---- One journal -------------------------------------------------------------------------------------
+#define REPORT_CONFIDENCE 0.99 // where nobody says another
 typedef struct ReportOptions {
-  double confidence;
-  bool partial; // of an unfinished journal: shares over the faults that are complete
+  double confidence; // 0: the one that the campaign was asked for
+  bool partial;      // of an unfinished journal: shares over the faults that are complete
 } ReportOptions;
 
 enum { REPORT_SLICES = 50 };
@@ -58,25 +59,34 @@ typedef struct StructureSummary {
   Tally tally;
 } StructureSummary;
 
+// Faults of several structures: their outcomes together, and those of each structure. Intervals are made of the latter, since structures are sampled apart.
+typedef struct TallyPart {
+  uint32_t structure; // its place in Report.structures
+  Tally tally;
+} TallyPart;
+typedef struct MixedTally {
+  Tally all;
+  VEC(TallyPart) parts; // ascending; structures without faults are not there
+} MixedTally;
+
 typedef struct KernelSummary {
   const char *name;   // as people write it
   const char *symbol; // as the program names it
   uint32_t launches;
   uint64_t cycles;
-  Tally tally;
-  Tally *by_structure; // in the order of the structures
+  MixedTally tally;
 } KernelSummary;
 
 typedef struct LineSummary {
   uint32_t source, line;
-  Tally tally;
+  MixedTally tally;
 } LineSummary;
 
 typedef struct LaunchSummary {
   uint32_t launch, kernel; // its place among the kernels
   uint32_t source;
   uint64_t began_at, cycles, thread_instructions, warp_instructions;
-  Tally tally;
+  MixedTally tally;
 } LaunchSummary;
 
 // Everything a report shows, from one pass over the journal.
@@ -92,11 +102,11 @@ typedef struct Report {
   uint64_t settled[SETTLED_COUNT];
   VEC(StructureSummary) structures;
   VEC(KernelSummary) kernels;
-  VEC(LaunchSummary) launches; // ascending
-  VEC(LineSummary) lines;      // ascending; faults that no instruction with a known line read are in none
-  uint64_t cycles;             // of the golden run
-  uint64_t from, until;        // the cycles in which faults strike
-  Tally slices[REPORT_SLICES]; // by time, from `from` to `until`
+  VEC(LaunchSummary) launches;      // ascending
+  VEC(LineSummary) lines;           // ascending; faults that no instruction with a known line read are in none
+  uint64_t cycles;                  // of the golden run
+  uint64_t from, until;             // the cycles in which faults strike
+  MixedTally slices[REPORT_SLICES]; // by time, from `from` to `until`
 } Report;
 // NULL: the journal is damaged. report_free. Limits what is read of the journal to the faults that are complete, unless shares are withheld.
 Report *report_read(Journal *journal, const ReportOptions *options, Diags *diags);
@@ -116,8 +126,10 @@ Estimate structure_used(const Report *report, const StructureSummary *structure,
 Estimate structure_fit(const Report *report, const StructureSummary *structure, Measure measure);
 // All structures that a fault has struck: AVF weighted by bits; the sum of FIT over those with a rate. Of the others nothing is known: they are in no sum.
 Estimate report_chip(const Report *report, Measure measure);
-Estimate kernel_estimate(const Report *report, const KernelSummary *kernel, Measure measure); // the same of a kernel's faults
-Estimate report_outcome(const Report *report, uint8_t outcome);                               // the same for one outcome: DUEs by cause
+// The same of the faults of a kernel, a launch, a line, a stretch of time.
+Estimate mixed_estimate(const Report *report, const MixedTally *tally, Measure measure);
+const Tally *mixed_part(const MixedTally *tally, uint32_t structure); // never NULL: of a structure without faults an empty one
+Estimate report_outcome(const Report *report, uint8_t outcome);       // the same for one outcome: DUEs by cause
 Estimate report_fit(const Report *report, Measure measure);
 double report_bits(const Report *report);
 double report_struck_bits(const Report *report); // of the structures in those sums
@@ -188,6 +200,9 @@ bool report_page(const Report *report, const char *path, Text *out);    // one H
 // ---- Several journals --------------------------------------------------------------------------------
 // Two of them, e.g. with and without a protection: what it removes, with intervals, and what it costs.
 bool report_compare(const Report *a, const Report *b, Text *out, Diags *diags);
+// The first against each of the others: a row or an object for each measure and structure.
+bool report_compare_csv(Report *const *reports, uint32_t count, Text *out, Diags *diags);
+bool report_compare_json(Report *const *reports, uint32_t count, Text *out, Diags *diags);
 // Any number: programs by protections. Text, CSV or JSON.
 typedef enum MatrixForm { MATRIX_TEXT, MATRIX_CSV, MATRIX_JSON, MATRIX_PAGE } MatrixForm;
 bool report_matrix(Report *const *reports, uint32_t count, MatrixForm form, Text *out, Diags *diags);

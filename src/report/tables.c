@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { LEAST_NAME = 12, ESTIMATE_WIDTH = 18, MOST_NAMED = 4 };
 
@@ -57,8 +58,8 @@ static void add_chip_row(const Report *report, int name, Text *out) {
 
 static void add_kernel_row(const Report *report, int name, const KernelSummary *kernel, Text *out) {
   Estimate estimates[MEASURES];
-  for (uint32_t m = 0; m < MEASURES; m++) estimates[m] = kernel_estimate(report, kernel, (Measure)m);
-  add_estimates(report, name, kernel->name, kernel->tally.total, estimates, out);
+  for (uint32_t m = 0; m < MEASURES; m++) estimates[m] = mixed_estimate(report, &kernel->tally, (Measure)m);
+  add_estimates(report, name, kernel->name, kernel->tally.all.total, estimates, out);
 }
 
 // A chip's figure without a part of the chip would be taken for that of the whole.
@@ -162,13 +163,51 @@ static void add_fit(const Report *report, Text *out) {
   add_hours("MTBF by any", report_fit(report, MEASURE_AVF), out);
 }
 
-// Why there is no FIT, where somebody might look for it.
-static void add_no_fit(const Report *report, Text *out) {
-  if (report->withheld || report->all.total == 0) return;
-  for (uint32_t i = 0; i < report->structures.count; i++) {
-    if (report->structures.items[i].fit_per_mbit > 0) return;
+// The parameter that gives cells a rate under the campaign's model; NULL: there is none.
+static const char *rate_key(const char *model) {
+  static const struct {
+    const char *model, *key;
+  } keys[] = {{"flip", "fit.sram"},        {"adjacent(1)", "fit.sram"}, {"adjacent(2)", "fit.adjacent2"}, {"adjacent(3)", "fit.adjacent3"},
+              {"stuck0", "fit.permanent"}, {"stuck1", "fit.permanent"}};
+  for (size_t i = 0; i < COUNT_OF(keys); i++) {
+    if (strcmp(keys[i].model, model) == 0) return keys[i].key;
   }
-  text_add(out, "\nno FIT: the machine file (fit.*) has no rate for model %s here\n", report->meta->model);
+  return NULL;
+}
+
+// Of the machine that the campaign ran on; 0: it does not say.
+static uint64_t setting_of(const Report *report, const char *key) {
+  size_t length = strlen(key);
+  for (const char *line = report->meta->settings; line != NULL && *line != '\0'; line = *line == '\n' ? line + 1 : strchr(line, '\n')) {
+    if (strncmp(line, key, length) == 0 && line[length] == '=') return strtoull(line + length + 1, NULL, 10);
+  }
+  return 0;
+}
+
+// Why structures have no FIT, where somebody might look for it, and what gives them one.
+static void add_no_fit(const Report *report, Text *out) {
+  const char *model = report->meta->model, *key = rate_key(model), *first = NULL, *before = "\nno FIT of ";
+  if (report->withheld || report->all.total == 0) return;
+  for (uint32_t i = 0, named = 0; i < report->structures.count; i++) {
+    const StructureSummary *structure = &report->structures.items[i];
+    if (structure->fit_per_mbit > 0 || structure->tally.total == 0) continue;
+    if (named < MOST_NAMED) text_add(out, "%s%s", before, structure->name);
+    else if (named == MOST_NAMED) text_add(out, " and others");
+    if (first == NULL) first = structure->name;
+    before = ", ";
+    named++;
+  }
+  if (first == NULL) return;
+  if (strcmp(first, "dram") == 0 && key != NULL && strcmp(key, "fit.sram") == 0) key = "fit.dram"; // it lies outside the chip
+  if (key != NULL && setting_of(report, key) == 0) {
+    text_add(out, ": the machine has no rate for model %s. Give it one in a new campaign: --set %s=N,\n", model, key);
+    text_add(out, "as 'redoubt list parameters' says\n");
+    return;
+  }
+  text_add(out, key == NULL ? ": no rate is known for model %s.\n" : ": rates (fit.*) are those of memory cells, and this is logic.\n",
+           model);
+  text_add(out, "'redoubt fmeda %s --rate %s:%s=FIT' takes a rate of your own\n", journal_path(report->journal),
+           strncmp(model, "stuck", 5) == 0 || strncmp(model, "duty", 4) == 0 ? "permanent" : "transient", first);
 }
 
 static void add_between(const Report *report, Text *out) {
@@ -227,7 +266,8 @@ static void add_kernels(const Report *report, Text *out) {
     for (uint32_t k = 0; k < report->structures.count && report->structures.count > 1; k++) {
       char part[64];
       snprintf(part, sizeof part, "  %s", report->structures.items[k].name);
-      if (kernel->by_structure[k].total > 0) add_row(report, name, part, &kernel->by_structure[k], out);
+      const Tally *struck = mixed_part(&kernel->tally, k);
+      if (struck->total > 0) add_row(report, name, part, struck, out);
     }
   }
 }

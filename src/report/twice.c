@@ -30,7 +30,8 @@ const JournalMeta *report_meta(const JournalMeta *from, Arena *arena) {
 
 uint32_t report_boards(const Report *report) {
   const char *line = twice_line(journal_meta(report->journal)->arguments);
-  return line != NULL && strcspn(line, "\n") == strlen("twice=boards") && strncmp(line, "twice=boards", strlen("twice=boards")) == 0 ? 2 : 1;
+  return line != NULL && strcspn(line, "\n") == strlen("twice=boards") && strncmp(line, "twice=boards", strlen("twice=boards")) == 0 ? 2
+                                                                                                                                     : 1;
 }
 
 uint64_t report_time(const Report *report) {

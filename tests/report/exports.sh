@@ -138,8 +138,15 @@ is "faults in odd.json" 70 "$(grep -c '^  {"id":' odd.json)"
 grep -q '^paired: the same faults in both' compared || fail "compare: $(cat compared)"
 grep -q '^4000 pairs$' compared || fail "compare: $(cat compared)"
 grep -q '^1000 faults in A alone, 0 in B alone' compared || fail "compare: $(cat compared)"
-awk '/^  / && $2 ~ /%/ && ($2 - $3 - $4 > 0.0011 || $4 - $2 + $3 > 0.0011) { print; bad = 1 } END { exit bad }' compared ||
-  fail "removed is not A less B"
+"$redoubt" compare a.db b.db --csv compared.csv --json compared.json -q
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+  { d = $at["a"] - $at["b"] - $at["removed"]; bad += d > 1e-8 || d < -1e-8 }
+  { for (key in at) if (key ~ /_low$/) { name = substr(key, 1, length(key) - 4); bad += $at[key] > $at[name] || $at[name] > $at[name "_high"] } }
+  $4 == "rf" && $3 == "avf" { printf "rf %.3f (%.3f-%.3f) %.3f (%.3f-%.3f)\n", 100 * $5, 100 * $6, 100 * $7, 100 * $8, 100 * $9, 100 * $10 }
+  END { exit bad || NR != 21 }' compared.csv >shares || fail "compare --csv: $(cat compared.csv)"
+awk '/^AVF / { on = 1 } on && $1 == "rf" { print $1, $2, $3, $4, $5 }' compared | cmp - shares || fail "compare's text and CSV differ: $(cat shares compared)"
+is "rows of compared.json" 20 "$(grep -c '"measure":' compared.json)"
+is "intervals of A and B in compared.json" 40 "$(grep -A 1 '"[ab]": {' compared.json | grep -c '"high": 0')"
 grep -q '^  rf .* 0 (-' compared || fail "compare: $(cat compared)"
 grep -q 'time: 100000 instead of 100000 cycles (+0.00%)' compared || fail "compare: $(cat compared)"
 
