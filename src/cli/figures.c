@@ -19,6 +19,7 @@ const char *figure_name(const Figure *figure) {
 }
 
 bool figure_value(const Figure *figure, const Stats *stats, double *value) {
+  if (figure->is_unknown) return false;
   if (figure->kind == FIGURE_ENERGY) {
     Energy energy = energy_of(figure->power, stats);
     *value = energy_figure(&energy, figure->energy);
@@ -162,20 +163,21 @@ uint32_t traits_judge(const Measured *results, uint32_t count, WorkloadSize size
 
 // ---- Everything, for scripts -------------------------------------------------------------------------------
 
-uint32_t figures_all(Figure figures[FIGURES_MOST], const PowerModel *power) {
+uint32_t figures_all(Figure figures[FIGURES_MOST], bool timed, const PowerModel *power) {
   uint32_t count = 0;
-  for (StatId stat = 0; stat < STAT_COUNT; stat++) figures[count++] = (Figure){.kind = FIGURE_COUNT, .stat = stat};
+  for (StatId stat = 0; stat < STAT_COUNT; stat++)
+    figures[count++] = (Figure){.kind = FIGURE_COUNT, .stat = stat, .is_unknown = !timed && stat == STAT_CYCLES};
   for (RatioId ratio = 0; ratio < RATIO_COUNT; ratio++) {
     bool is_rate = ratio == RATIO_THREAD_IPC || ratio == RATIO_WARP_IPC;
-    figures[count++] = (Figure){.kind = is_rate ? FIGURE_RATE : FIGURE_NUMBER, .ratio = ratio};
+    figures[count++] = (Figure){.kind = is_rate ? FIGURE_RATE : FIGURE_NUMBER, .ratio = ratio, .is_unknown = !timed && is_rate};
   }
   for (EnergyFigure i = 0; i < ENERGY_FIGURES; i++) figures[count++] = (Figure){.kind = FIGURE_ENERGY, .energy = i, .power = power};
   return count;
 }
 
-static json_t *means_json(const Measured *results, uint32_t count, const PowerModel *power) {
+static json_t *means_json(const Measured *results, uint32_t count, bool timed, const PowerModel *power) {
   Figure figures[FIGURES_MOST];
-  uint32_t figure_count = figures_all(figures, power);
+  uint32_t figure_count = figures_all(figures, timed, power);
   json_t *means = json_object();
   for (MeanKind mean = 0; mean < MEAN_KINDS; mean++) {
     json_t *values = json_object();
@@ -217,8 +219,7 @@ static json_t *measured_json(const Measured *result, const Spec *spec, const Run
   if (result->message[0] != '\0') json_object_set_new(object, "message", json_string(result->message));
   if (result->launches == 0) return object;
   const Stats *stats = &result->total.stats;
-  for (StatId stat = 0; stat < STAT_COUNT; stat++)
-    json_object_set_new(object, stat_info[stat].name, json_integer((json_int_t)stats->value[stat]));
+  stats_json(stats, machine_can(spec, MACHINE_HAS_TIME), object);
   if (!machine_can(spec, MACHINE_HAS_TIME)) return object;
   json_object_set_new(object, "ratios", ratios_json(stats, spec));
   energy_json(power, stats, true, object);
@@ -230,5 +231,5 @@ json_t *figures_json(const Measured *results, uint32_t count, const Spec *spec, 
   json_t *list = json_array();
   for (uint32_t i = 0; i < count; i++) json_array_append_new(list, measured_json(&results[i], spec, power));
   return json_pack("{s:s, s:s, s:o, s:o}", "machine", spec->machine, "size", size, "workloads", list, "means",
-                   means_json(results, count, &power->model));
+                   means_json(results, count, machine_can(spec, MACHINE_HAS_TIME), &power->model));
 }

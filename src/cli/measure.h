@@ -32,6 +32,7 @@ typedef struct Figure {
   StatId stat;   // of FIGURE_COUNT
   RatioId ratio; // of all others but energies
   int digits;
+  bool is_unknown;         // needs time, which the machine has not
   EnergyFigure energy;     // of FIGURE_ENERGY
   const PowerModel *power; // likewise
 } Figure;
@@ -58,7 +59,7 @@ bool measured_print(const RunOptions *options, const FigureTable *table, const F
 
 // Every statistic, every ratio and every energy.
 enum { FIGURES_MOST = (int)STAT_COUNT + (int)RATIO_COUNT + (int)ENERGY_FIGURES };
-uint32_t figures_all(Figure figures[FIGURES_MOST], const PowerModel *power);
+uint32_t figures_all(Figure figures[FIGURES_MOST], bool timed, const PowerModel *power);
 struct json_t *figures_json(const Measured *results, uint32_t count, const Spec *spec, const RunPower *power, const char *size);
 
 // A line for each trait that workloads promise at this size. The number that do not hold.

@@ -42,19 +42,21 @@ static void dimensions_text(const uint32_t dimensions[3], char *out, size_t size
   if (used == 3) snprintf(out, size, "%ux%ux%u", dimensions[0], dimensions[1], dimensions[2]);
 }
 
-static void add_row(Text *out, const LaunchRecord *launch, int name_width, bool is_total, const char *check) {
+// Machines without time count warp instructions as cycles, which nobody should read as time: they have no such column.
+static void add_row(Text *out, const LaunchRecord *launch, int name_width, bool is_total, bool timed, const char *check) {
   char grid[40] = "", block[40] = "";
   if (!is_total) {
     dimensions_text(launch->grid, grid, sizeof grid);
     dimensions_text(launch->block, block, sizeof block);
   }
   if (launch->trap.kind != TRAP_NONE) check = trap_info[launch->trap.kind].name;
-  text_add(out, "%-*.*s %12s %10s %18" PRIu64 " %16" PRIu64 " %14" PRIu64 " %9.3f  %s\n", name_width, name_width, launch->kernel, grid,
-           block, launch->stats.value[STAT_THREAD_INSTRUCTIONS], launch->stats.value[STAT_WARP_INSTRUCTIONS],
-           launch->stats.value[STAT_CYCLES], launch->host_seconds, check);
+  text_add(out, "%-*.*s %12s %10s %18" PRIu64 " %16" PRIu64, name_width, name_width, launch->kernel, grid, block,
+           launch->stats.value[STAT_THREAD_INSTRUCTIONS], launch->stats.value[STAT_WARP_INSTRUCTIONS]);
+  if (timed) text_add(out, " %14" PRIu64, launch->stats.value[STAT_CYCLES]);
+  text_add(out, " %9.3f  %s\n", launch->host_seconds, check);
 }
 
-static void print_table(const RunResult *result) {
+static void print_table(const RunResult *result, bool timed) {
   int width = LEAST_NAME_WIDTH;
   uint32_t count = result->launches.count;
   for (uint32_t i = 0; i < count; i++) {
@@ -63,15 +65,16 @@ static void print_table(const RunResult *result) {
   }
   const char *check = check_text[result->check];
   Text out = {0};
-  text_add(&out, "%-*s %12s %10s %18s %16s %14s %9s  %s\n", width, "kernel", "grid", "block", "thread instr.", "warp instr.", "cycles",
-           "seconds", "check");
+  text_add(&out, "%-*s %12s %10s %18s %16s", width, "kernel", "grid", "block", "thread instr.", "warp instr.");
+  if (timed) text_add(&out, " %14s", "cycles");
+  text_add(&out, " %9s  %s\n", "seconds", "check");
   for (uint32_t i = 0; i < count; i++) {
     bool skipped = count > MOST_ROWS && i >= MOST_ROWS - LAST_ROWS && i < count - LAST_ROWS;
     if (skipped && i == MOST_ROWS - LAST_ROWS) text_add(&out, "... %u more launches ...\n", count - MOST_ROWS);
-    if (!skipped) add_row(&out, &result->launches.items[i], width, false, check);
+    if (!skipped) add_row(&out, &result->launches.items[i], width, false, timed, check);
   }
   LaunchRecord total = result_total(result);
-  if (count > 1) add_row(&out, &total, width, true, check);
+  if (count > 1) add_row(&out, &total, width, true, timed, check);
   screen_print_outcomes(out.at);
   text_free(&out);
 }
@@ -120,6 +123,11 @@ static void print_summaries(const Run *run, const RunPower *power) {
   print_text(&out);
 }
 
+static void say_no_upsets(const Run *run) {
+  if (run->options->upsets == NULL || result_total(&run->result).stats.value[STAT_UPSETS] > 0) return;
+  message_note(run->options->files.quiet, "--upsets %s: no bit was flipped, since the run was over before the first", run->options->upsets);
+}
+
 // What protections have to say of kernels, once for each.
 static void print_notes(const Run *run) {
   const RunResult *result = &run->result;
@@ -153,6 +161,13 @@ static json_t *trap_place_json(const Trap *trap) {
                    (json_int_t)trap->line, "address", (json_int_t)trap->address, "note", trap->note);
 }
 
+void stats_json(const Stats *stats, bool timed, json_t *object) {
+  for (int k = 0; k < STAT_COUNT; k++) {
+    bool is_known = timed || k != STAT_CYCLES;
+    json_object_set_new(object, stat_info[k].name, is_known ? json_integer((json_int_t)stats->value[k]) : json_null());
+  }
+}
+
 json_t *ratios_json(const Stats *stats, const Spec *spec) {
   json_t *object = json_object();
   double value;
@@ -170,7 +185,7 @@ static json_t *launch_json(const Run *run, const RunPower *power, const LaunchRe
     json_object_set_new(object, "grid", dimensions_json(launch->grid));
     json_object_set_new(object, "block", dimensions_json(launch->block));
   }
-  for (int k = 0; k < STAT_COUNT; k++) json_object_set_new(object, stat_info[k].name, json_integer((json_int_t)launch->stats.value[k]));
+  stats_json(&launch->stats, has_time(run), object);
   json_object_set_new(object, "host_seconds", json_real(launch->host_seconds));
   if (has_time(run)) json_object_set_new(object, "ratios", ratios_json(&launch->stats, &run->options->spec));
   if (has_time(run)) energy_json(power, &launch->stats, launch->grid[0] == 0, object);
@@ -209,7 +224,10 @@ static void add_csv_row(const Run *run, const RunPower *power, const LaunchRecor
   text_add(out, ",");
   text_add_csv_name(out, run->options->spec.machine);
   text_add(out, ",%s,%s,%s,%s,%.9g", grid, block, check_text[run->result.check], trap_info[launch->trap.kind].name, launch->host_seconds);
-  for (int k = 0; k < STAT_COUNT; k++) text_add(out, ",%" PRIu64, launch->stats.value[k]);
+  for (int k = 0; k < STAT_COUNT; k++) {
+    if (k == STAT_CYCLES && !has_time(run)) text_add(out, ",");
+    else text_add(out, ",%" PRIu64, launch->stats.value[k]);
+  }
   Energy energy = energy_of(&power->model, &launch->stats);
   for (EnergyFigure i = 0; i < ENERGY_FIGURES; i++) {
     if (power->model.is_there) text_add(out, ",%.9g", energy_figure(&energy, i));
@@ -235,13 +253,14 @@ static bool print_csv(const Run *run, const RunPower *power, Diags *diags) {
 static void print_for_people(const Run *run, const RunPower *power) {
   const RunOptions *options = run->options;
   print_notes(run);
+  say_no_upsets(run);
   bool for_scripts = (options->json && options->json_file == NULL) || (options->csv && options->csv_file == NULL);
   if (for_scripts || run->result.launches.count == 0) return;
   if (options->stats == STATS_GPGPUSIM) {
     print_gpgpusim(run);
     return;
   }
-  print_table(&run->result);
+  print_table(&run->result, has_time(run));
   if (has_time(run) && options->stats == STATS_SUMMARY) print_summaries(run, power);
   if (options->check != 0) memory_report_print(run);
 }

@@ -33,7 +33,8 @@ static bool show_progress(void *context, const Stats *so_far) {
   run->progress.shown = true;
   fprintf(stderr, "\r\033[K%.0f s: %" PRIu64 " blocks, %" PRIu64 " million thread instructions", now - run->progress.start,
           so_far->value[STAT_BLOCKS], so_far->value[STAT_THREAD_INSTRUCTIONS] / 1000000);
-  if (so_far->value[STAT_CYCLES] > 0) fprintf(stderr, ", %" PRIu64 " thousand cycles", so_far->value[STAT_CYCLES] / 1000);
+  if (machine_can(&run->options->spec, MACHINE_HAS_TIME))
+    fprintf(stderr, ", %" PRIu64 " thousand cycles", so_far->value[STAT_CYCLES] / 1000);
   fflush(stderr);
   return true;
 }

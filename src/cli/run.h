@@ -265,6 +265,8 @@ bool dump_program(const Program *program);
 // ---- Results (result.c) ---------------------------------------------------------------------------
 bool result_print(const Run *run, Diags *diags);    // table, JSON or CSV
 LaunchRecord result_total(const RunResult *result); // all launches together
+// Every statistic. Machines without time have no cycles: null.
+void stats_json(const Stats *stats, bool timed, struct json_t *object);
 struct json_t *ratios_json(const Stats *stats, const Spec *spec);
 // ---- What --check found (memory_report.c) ---------------------------------------------------
 void memory_report_take(Run *run, const MemoryFinding *finding); // a copy

@@ -59,7 +59,7 @@ bool measured_print(const RunOptions *options, const FigureTable *table, const F
 static bool print(const RunOptions *options, const Measured *results, uint32_t count, const RunPower *power, Diags *diags) {
   bool has_time = machine_can(&options->spec, MACHINE_HAS_TIME);
   Figure all[FIGURES_MOST];
-  FigureTable csv = {results, count, all, figures_all(all, &power->model), true}, table = csv;
+  FigureTable csv = {results, count, all, figures_all(all, has_time, &power->model), true}, table = csv;
   table.figures = has_time ? timed : untimed;
   table.figure_count = has_time ? COUNT_OF(timed) : COUNT_OF(untimed);
   return measured_print(options, &table, &csv, power, diags);

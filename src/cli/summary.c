@@ -181,6 +181,8 @@ static void add_protection(const Stats *stats, Text *out) {
     text_add(&line, "%s%" PRIu64 " %s", line.length == 0 ? "" : ", ", of(stats, counts[i].stat), counts[i].name);
   }
   add_line(out, "protection", &line);
+  if (of(stats, STAT_UPSETS) > 0) text_add(&line, "%" PRIu64 " bits flipped (--upsets)", of(stats, STAT_UPSETS));
+  add_line(out, "upsets", &line);
 }
 
 void summary_format(const Stats *stats, const Spec *spec, const PowerModel *power, Text *out) {

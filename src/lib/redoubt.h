@@ -85,7 +85,7 @@ REDOUBT_API void redoubt_program_close(RedoubtProgram *program); /* NULL is fine
 
 /* ---- Running without faults ------------------------------------------------------------------------------------------ */
 typedef struct RedoubtRun {
-  uint64_t cycles; /* of all launches; on the functional machine: warp instructions */
+  uint64_t cycles; /* of all launches; on the functional machine, which has no time: warp instructions, as warp_instructions says */
   uint64_t thread_instructions, warp_instructions;
   uint32_t launches;
   bool trapped; /* the program came to an early end; `note` says why */

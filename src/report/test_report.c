@@ -25,7 +25,8 @@ static Journal *journal_of(const JournalMeta *meta, double confidence) {
   Diags diags = {0};
   Journal *journal = journal_open(":memory:", meta, &diags);
   assert_non_null(journal);
-  const GoldenRow launches[] = {{.launch = 1, .kernel = "first", .cycles = 500}, {.launch = 2, .kernel = "second", .began_at = 500, .cycles = 700}};
+  const GoldenRow launches[] = {{.launch = 1, .kernel = "first", .cycles = 500},
+                                {.launch = 2, .kernel = "second", .began_at = 500, .cycles = 700}};
   assert_true(journal_put_golden(journal, launches, COUNT_OF(launches), &diags) &&
               journal_put_structures(journal, structures, COUNT_OF(structures), &diags) &&
               journal_begin(journal, &(JournalPlan){FAULTS, 0, confidence}, &diags));
@@ -127,11 +128,12 @@ static void no_fit_says_what_helps(void **state) {
   (void)state;
   const struct {
     const char *model, *said;
-  } cases[] = {{"flip", "no FIT of unit.sp: rates (fit.*) are those of memory cells, and this is logic.\n"
-                        "'redoubt fmeda :memory: --rate transient:unit.sp=FIT' takes a rate of your own\n"},
-               {"stuck1", "no FIT of unit.sp: the machine has no rate for model stuck1. Give it one in a new campaign: --set fit.permanent=N,\n"},
-               {"duty(50,50)", "no FIT of unit.sp: no rate is known for model duty(50,50).\n"
-                               "'redoubt fmeda :memory: --rate permanent:unit.sp=FIT' takes a rate of your own\n"}};
+  } cases[] = {
+      {"flip", "no FIT of unit.sp: rates (fit.*) are those of memory cells, and this is logic.\n"
+               "'redoubt fmeda :memory: --rate transient:unit.sp=FIT' takes a rate of your own\n"},
+      {"stuck1", "no FIT of unit.sp: the machine has no rate for model stuck1. Give it one in a new campaign: --set fit.permanent=N,\n"},
+      {"duty(50,50)", "no FIT of unit.sp: no rate is known for model duty(50,50).\n"
+                      "'redoubt fmeda :memory: --rate permanent:unit.sp=FIT' takes a rate of your own\n"}};
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     const JournalMeta meta = meta_of(cases[i].model, "");
     Journal *journal = journal_of(&meta, 0.95);
