@@ -77,6 +77,23 @@ void files_journal(Files *files, const char *path) {
   for (size_t i = 0; i < COUNT_OF(beside); i++) files_read(files, arena_format(files->arena, "%s%s", path, beside[i]));
 }
 
+bool out_possible(const char *path, Diags *diags) {
+  struct stat about;
+  if (path == NULL || strcmp(path, "-") == 0) return true;
+  bool exists = stat(path, &about) == 0;
+  int error = exists && S_ISDIR(about.st_mode) ? EISDIR : exists && access(path, W_OK) != 0 ? errno : 0;
+  if (!exists) {
+    Arena *arena = arena_new();
+    int descriptor;
+    const char *folder = folder_of(arena, follow(arena, path, &descriptor));
+    if (stat(folder, &about) != 0) error = errno;
+    else if (!S_ISDIR(about.st_mode)) error = ENOTDIR;
+    else if (access(folder, W_OK) != 0) error = errno;
+    arena_free(arena);
+  }
+  return error == 0 || diags_add(diags, path, 0, 0, "cannot be written: %s", strerror(error));
+}
+
 bool files_write(Files *files, const char *path, Diags *diags) {
   FileId id;
   bool regular;
@@ -193,6 +210,7 @@ static bool open_in_place(OutFile *out, Diags *diags, int descriptor) {
 }
 
 bool out_open(OutFile *out, const Files *files, const char *path, Diags *diags) {
+  if (path != NULL && strcmp(path, "-") == 0) path = NULL;
   *out = (OutFile){.path = path, .kept = -1, .files = files, .file = path == NULL ? stdout : NULL};
   out->is_screen = path == NULL && isatty(STDOUT_FILENO) != 0;
   if (path == NULL) return true;

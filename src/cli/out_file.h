@@ -27,9 +27,11 @@ void files_read(Files *files, const char *path);    // an input; NULL, or not th
 void files_journal(Files *files, const char *path); // an input with what SQLite keeps beside it
 // An output, before any work begins. False, with a diagnostic: the command reads that file, or writes it already.
 bool files_write(Files *files, const char *path, Diags *diags); // NULL: nothing
+// Can it be written at all? Asked before long work; false, with a diagnostic: its folder is not there, or may not be written to.
+bool out_possible(const char *path, Diags *diags);
 
 typedef struct OutFile {
-  const char *path; // as the user named it; NULL: stdout
+  const char *path; // as the user named it; NULL, and "-": stdout
   const char *goal; // where links lead
   char *part;       // where it is written till it is whole; NULL: in place
   FILE *file;

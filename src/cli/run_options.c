@@ -437,6 +437,9 @@ static bool check_files(RunOptions *options, Diags *diags) {
   bool good = files_write(files, options->json_file, diags) && files_write(files, options->csv_file, diags);
   good = good && files_write(files, options->wishes.trace, diags) && files_write(files, options->images.gmem_out, diags);
   for (uint32_t i = 0; i < options->dumps.count && good; i++) good = files_write(files, options->dumps.items[i].file, diags);
+  good = good && out_possible(options->json_file, diags) && out_possible(options->csv_file, diags);
+  good = good && out_possible(options->wishes.trace, diags) && out_possible(options->images.gmem_out, diags);
+  for (uint32_t i = 0; i < options->dumps.count && good; i++) good = out_possible(options->dumps.items[i].file, diags);
   Files others = *files;
   others.inputs.count = 0; // a program may read what it writes
   for (uint32_t i = 0; i < options->outputs.count && good; i++) good = files_write(&others, options->outputs.items[i], diags);
@@ -451,6 +454,8 @@ bool run_options_complete(RunOptions *options, const Operands *operands, Arena *
   options->target = operands->count > 0 ? operands->items[0] : NULL;
   options->application = operands->application;
   options->files = (Files){.arena = arena, .quiet = operands->quiet};
+  if (options->json_file != NULL && strcmp(options->json_file, "-") == 0) options->json_file = NULL; // as --json alone
+  if (options->csv_file != NULL && strcmp(options->csv_file, "-") == 0) options->csv_file = NULL;
   if (!load_spec(options, arena) || !check_together(options)) return false;
   Diags diags = {0};
   if (check_files(options, &diags)) return true;

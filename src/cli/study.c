@@ -209,6 +209,7 @@ static int study_of(const StudyFile *study, StudyWishes *wishes, StudyOutcome *o
   *is_judged = false;
   if (!study_cells(study, &choice, arena, cells, diags)) return message_diags(diags);
   if (!study_check(study, cells, run_columns(arena), diags)) return message_diags(diags);
+  if (!cells_can_run(study, cells)) return EXIT_BAD_INPUT;
   if (wishes->list) list_cells(wishes, study, cells);
   return wishes->list ? EXIT_OK : run_cells(wishes, study, cells, outcome, is_judged, diags);
 }

@@ -14,6 +14,8 @@ typedef struct CellWishes {
 } CellWishes;
 bool cell_is_done(const StudyCell *cell, const char *folder);
 double cell_seconds(const StudyCell *cell, const char *folder); // how long it took when it was run; below 0: not known
+// Would every command be taken? False, after messages. Nothing is run.
+bool cells_can_run(const StudyFile *study, const StudyCells *cells);
 // Runs those that are not done. The exit code: EXIT_OK, that of the first that failed, or 128 + the signal that ended it.
 int cells_run(const StudyCells *cells, const CellWishes *wishes);
 // The same on a cluster (cluster_study.c). `*is_shown`: only the scripts were wanted.

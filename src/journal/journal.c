@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // ---- Errors ----------------------------------------------------------------------------------------
@@ -273,6 +274,11 @@ bool journal_same_meta(const Journal *journal, const JournalMeta *meta, Diags *d
 // ---- Opened and closed -----------------------------------------------------------------------------
 
 static Journal *open_database(const char *path, int flags, Diags *diags) {
+  struct stat about;
+  if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
+    diags_add(diags, path, 0, 0, "is a folder, not a journal: name the journals in it");
+    return NULL;
+  }
   Journal *journal = calloc(1, sizeof *journal);
   ASSERT(journal != NULL);
   journal->arena = arena_new();

@@ -339,7 +339,10 @@ void parse_module(Parser *parser) {
     parser_error(parser, parser->token.place, "the file is empty; PTX begins with '.version'");
     return;
   }
-  if (!parser_at_directive(parser, "version")) parser_expected(parser, "'.version' at the beginning of the PTX");
+  if (!parser_at_directive(parser, "version")) {
+    parser_expected(parser, "'.version' at the beginning of the PTX");
+    if (parser->token.kind != TOKEN_DOT_NAME) return; // what begins otherwise is no PTX at all: every line of it would be wrong
+  }
   while (parser->token.kind != TOKEN_END) {
     const char *before = parser->lexer.at;
     if (parse_item(parser)) continue;

@@ -64,8 +64,13 @@ static void add_head(const StudyOutcome *outcome, Text *out) {
   add_lines(out, said(study, "title"), 0);
   if (*said(study, "paper") != '\0') add_lines(out, said(study, "paper"), 0);
   if (outcome->quick) add_lines(out, "Quick form: smaller programs and fewer faults. No judgement here is that of the study.", 0);
-  text_add(out, "Intervals at %.4g%%. A number agrees within the tolerance of its claim; a claim that names none allows no difference.\n\n",
-           100 * outcome->study->confidence);
+  Text about = {0};
+  text_add(&about, "Intervals at %.4g%%.", 100 * outcome->study->confidence);
+  if (outcome->claims.count > 0)
+    text_add(&about, " A number agrees within the tolerance of its claim; a claim that names none allows no difference.");
+  add_lines(out, about.at, 0);
+  text_free(&about);
+  text_add(out, "\n");
 }
 
 // "published: 26.4%; tolerance 2%; Table 3", as far as it is said.

@@ -54,9 +54,9 @@ grep -q '^Quick form' quick.txt || fail "--quick is not said"
 [ -e study-quick/index.html ] || fail "no folder study-quick"
 
 # A cell that fails is named with its command and what it said.
-sed 's/--protect dmr/--protect no-such-thing/' made-up.ini >bad.ini
+sed 's/--protect dmr/--max-instructions 100/' made-up.ini >bad.ini
 if "$redoubt" study bad.ini -o bad -q 2>bad.txt; then fail "a wrong cell passes"; fi
-grep -q "\[run twice\] failed: redoubt run vecadd .*--protect no-such-thing" bad.txt || { cat bad.txt; fail "the failed cell"; }
+grep -q "\[run twice\] failed: redoubt run vecadd .*--max-instructions 100" bad.txt || { cat bad.txt; fail "the failed cell"; }
 grep -q 'goes on where it stopped' bad.txt || fail "no word of how to go on"
 
 # A folder with something else in it is left alone; so is a result that is wrong.
@@ -71,6 +71,12 @@ wrong() { # sed expression, message
   if "$redoubt" study bad.ini -o one -q >/dev/null 2>bad.txt; then fail "'$1' passes"; fi
   grep -q "$2" bad.txt || { cat bad.txt; fail "'$1'"; }
 }
+# What no cell could run is known before the first one runs.
+wrong 's/--protect dmr/--protet dmr/' "bad.ini:11: error: \[run twice\] cannot be run: redoubt run vecadd .*--protet dmr"
+wrong 's/--protect dmr/--protect no-such-thing/' "there is no protection 'no-such-thing'"
+wrong 's/^machines = gt200-rise/machines = gt200/' "no machine 'gt200'; did you mean 'gt200-rise'"
+wrong 's/^targets = vecadd$/targets = vecad/' "bad.ini:21: error: \[campaign strikes\] cannot be run"
+wrong 's/^faults = 3000/faults = many/' 'faults many: must be a whole number'
 wrong 's/^published = 0.5/published = about half/' "bad.ini:[0-9]*: error: \[claim avf\]: a published number is written"
 wrong 's/^tolerance = 0.05/tolerance = small/' "bad.ini:[0-9]*: error: \[claim avf\]: a tolerance is written"
 wrong 's/FROM slow$/FROM missing/' 'no such table: missing'
