@@ -22,7 +22,8 @@ static bool no_structure(const RegionTable *table, const char *name, Diags *diag
   for (uint32_t i = 0; i < count; i++) names[i] = table->items[i].name;
   const char *near = text_nearest(name, names, count);
   if (near != NULL) return diags_add(diags, NULL, 0, 0, "this machine has no structure '%s'; did you mean '%s'?", name, near);
-  return diags_add(diags, NULL, 0, 0, "this machine has no structure '%s'; 'redoubt list structures' shows all", name);
+  return diags_add(diags, NULL, 0, 0,
+                   "this machine has no structure '%s'; 'redoubt list structures' shows all, with --protect also the protection's", name);
 }
 
 static bool add_region(Population *population, const RegionTable *table, uint16_t index, const StructurePart *part, Diags *diags) {

@@ -9,6 +9,7 @@
 #include "cli/interrupt.h"
 #include "cli/journal.h"
 #include "cli/out_file.h"
+#include "cli/reading.h"
 #include "cli/run.h"
 
 #include <errno.h>
@@ -276,6 +277,7 @@ static bool complete_options(CampaignRun *run, Diags *diags) {
   if (options->enough != NULL && options->end == 0) return diags_add(diags, NULL, 0, 0, "--enough is for --part");
   if (options->faults == 0 && options->margin == 0) options->margin = 0.01;
   if (!files_write(&run->target.files, options->journal, diags) || !out_possible(options->journal, diags)) return false;
+  if (options->golden_folder != NULL && !is_folder(options->golden_folder) && !out_possible(options->golden_folder, diags)) return false;
   if (run->machine_chosen) message_note(run->target.files.quiet, "machine %s, as no --machine was given", run->target.spec.machine);
   return true;
 }

@@ -140,7 +140,9 @@ static const Scheme *find_scheme(const char *text, const char *name, Diags *diag
     if (strcmp(names[i], name) == 0) return &schemes[i];
   }
   const char *near = text_nearest(name, names, COUNT_OF(names));
-  if (near != NULL) {
+  if (strpbrk(name, ",+") != NULL) {
+    diags_add(diags, NULL, 0, 0, "%s: there is no protection '%s'; for several, repeat --protect", text, name);
+  } else if (near != NULL) {
     diags_add(diags, NULL, 0, 0, "%s: there is no protection '%s'; did you mean '%s'?", text, name, near);
   } else {
     diags_add(diags, NULL, 0, 0, "%s: there is no protection '%s'; 'redoubt list protections' shows all", text, name);
