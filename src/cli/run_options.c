@@ -437,9 +437,6 @@ static bool check_files(RunOptions *options, Diags *diags) {
   bool good = files_write(files, options->json_file, diags) && files_write(files, options->csv_file, diags);
   good = good && files_write(files, options->wishes.trace, diags) && files_write(files, options->images.gmem_out, diags);
   for (uint32_t i = 0; i < options->dumps.count && good; i++) good = files_write(files, options->dumps.items[i].file, diags);
-  good = good && out_possible(options->json_file, diags) && out_possible(options->csv_file, diags);
-  good = good && out_possible(options->wishes.trace, diags) && out_possible(options->images.gmem_out, diags);
-  for (uint32_t i = 0; i < options->dumps.count && good; i++) good = out_possible(options->dumps.items[i].file, diags);
   Files others = *files;
   others.inputs.count = 0; // a program may read what it writes
   for (uint32_t i = 0; i < options->outputs.count && good; i++) good = files_write(&others, options->outputs.items[i], diags);
@@ -463,11 +460,22 @@ bool run_options_complete(RunOptions *options, const Operands *operands, Arena *
   return false;
 }
 
+// Before a run that may be long.
+static bool can_be_written(const RunOptions *options) {
+  Diags diags = {0};
+  bool good = out_possible(options->json_file, &diags) && out_possible(options->csv_file, &diags);
+  good = good && out_possible(options->wishes.trace, &diags) && out_possible(options->images.gmem_out, &diags);
+  for (uint32_t i = 0; i < options->dumps.count && good; i++) good = out_possible(options->dumps.items[i].file, &diags);
+  if (!good) message_diags(&diags);
+  return good;
+}
+
 bool run_options_parse(RunOptions *options, Arena *arena, int argc, char **argv, int *exit_code) {
   Operands operands;
   run_options_default(options);
   *exit_code = EXIT_BAD_INPUT;
-  if (options_parse(&command_run, options, arena, argc, argv, &operands)) return run_options_complete(options, &operands, arena);
+  if (options_parse(&command_run, options, arena, argc, argv, &operands))
+    return run_options_complete(options, &operands, arena) && can_be_written(options);
   *exit_code = operands.exit_code;
   return false;
 }
