@@ -258,7 +258,7 @@ static int every_study(StudyWishes *wishes, Diags *diags) {
   Arena *arena = wishes->files.arena;
   if (wishes->output == NULL) wishes->output = wishes->quick ? "reproduce-quick" : "reproduce-results";
   if (!wishes->list && !is_for_index(wishes, diags)) return message_diags(diags);
-  StudyIndex index = {.quick = wishes->quick};
+  StudyIndex index = {.quick = wishes->quick, .commit = version_commit()};
   VEC(StudyFile *) opened = {0};
   int code = EXIT_OK;
   for (uint32_t i = 0; i < builtin_study_file_count && code < EXIT_SIGNAL; i++) {

@@ -181,7 +181,7 @@ static void add_cell(Text *out, const char *text) {
 }
 
 void study_index_markdown(const StudyIndex *index, const IndexRows *rows, Text *out) {
-  text_add(out, "# Every claim of the papers, and what we found\n\nMade by `redoubt reproduce all`. ");
+  text_add(out, "# Every claim of the papers, and what we found\n\nMade by `redoubt reproduce all` at commit `%s`. ", index->commit);
   if (index->quick) text_add(out, "%s ", quick_note);
   text_add(out, "%u claims: ", rows->count);
   add_tally(rows, out);
@@ -214,7 +214,7 @@ void study_index_html(const StudyIndex *index, const IndexRows *rows, Text *out)
   }
   Text tally = {0};
   add_tally(rows, &tally);
-  json_t *root = json_pack("{s:b, s:s, s:o, s:o}", "quick", index->quick, "tally", tally.at, "papers", papers, "claims", claims);
+  json_t *root = json_pack("{s:b, s:s, s:s, s:o, s:o}", "quick", index->quick, "commit", index->commit, "tally", tally.at, "papers", papers, "claims", claims);
   char *json = json_dumps(root, JSON_INDENT(1) | JSON_SORT_KEYS);
   ASSERT(json != NULL);
   page_fill(study_index_page, json, out);

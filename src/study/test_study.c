@@ -414,7 +414,7 @@ static void test_index(void **state) {
   static const char *const columns[] = {"value", "low", "high"};
   for (size_t i = 0; i < COUNT_OF(columns); i++) *VEC_PUSH(&claim->table.columns, arena) = columns[i];
   *VEC_PUSH(&claim->table.rows, arena) = data;
-  StudyIndex none = {0}, one = {.quick = true};
+  StudyIndex none = {0}, one = {.quick = true, .commit = "b04363f9c1d2"};
   *VEC_PUSH(&one.studies, arena) = outcome;
   IndexRows before = {0}, after = {0};
   study_index_rows(&none, arena, &before);
@@ -430,6 +430,9 @@ static void test_index(void **state) {
   study_index_text(&one, &after, &text);
   assert_non_null(strstr(text.at, "1 agrees, "));
   assert_non_null(strstr(text.at, "Quick form"));
+  text_free(&text);
+  study_index_markdown(&one, &after, &text);
+  assert_non_null(strstr(text.at, "at commit `b04363f9c1d2`"));
   text_free(&text);
   study_close(study);
   arena_free(arena);
