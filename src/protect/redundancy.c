@@ -99,8 +99,7 @@ static void release(const Held *held, uint32_t rows) {
 // All ones where a bit is set: loops over rows mask with them, without a branch for each thread.
 static void spread(uint32_t bits, uint32_t lanes[WARP_LANES]) {
 #define BITS_4(n) 1u << (n), 2u << (n), 4u << (n), 8u << (n)
-  static const uint32_t bit[WARP_LANES] = {BITS_4(0),  BITS_4(4),  BITS_4(8),  BITS_4(12),
-                                           BITS_4(16), BITS_4(20), BITS_4(24), BITS_4(28)};
+  static const uint32_t bit[WARP_LANES] = {BITS_4(0), BITS_4(4), BITS_4(8), BITS_4(12), BITS_4(16), BITS_4(20), BITS_4(24), BITS_4(28)};
 #undef BITS_4
   for (uint32_t i = 0; i < WARP_LANES; i++) lanes[i] = (bits & bit[i]) != 0 ? UINT32_MAX : 0;
 }
