@@ -25,15 +25,22 @@ static void reserve(Text *text, size_t more) {
   text->capacity = capacity;
 }
 
+// Most texts are short: there is room, and one pass is enough.
+enum { SHORT_TEXT = 120 };
+
 void text_add(Text *text, const char *format, ...) {
   va_list arguments, again;
   va_start(arguments, format);
   va_copy(again, arguments);
-  int length = vsnprintf(NULL, 0, format, arguments);
+  reserve(text, SHORT_TEXT);
+  size_t room = text->capacity - text->length;
+  int length = vsnprintf(text->at + text->length, room, format, arguments);
   va_end(arguments);
   ASSERT(length >= 0);
-  reserve(text, (size_t)length);
-  vsnprintf(text->at + text->length, (size_t)length + 1, format, again);
+  if ((size_t)length >= room) {
+    reserve(text, (size_t)length);
+    vsnprintf(text->at + text->length, (size_t)length + 1, format, again);
+  }
   va_end(again);
   text->length += (size_t)length;
 }

@@ -11,15 +11,34 @@ typedef struct ByteRange {
   size_t offset, bytes;
 } ByteRange;
 
+// Words of 64 bits of which not every bit decides what happens next. States that differ in such bits alone are the same.
+typedef enum FieldKind {
+  FIELD_ORDER,     // times of last use: their order within a set decides, which of them are UINT64_MAX, and which are not in the past
+  FIELD_UNTIL,     // a time until which something waits: once it has come, it is of no interest
+  FIELD_STATISTIC, // decides nothing
+} FieldKind;
+typedef struct StateField { // of each element of an array
+  FieldKind kind;
+  size_t offset, stride; // of the first element's; from one element to the next
+  uint64_t count;        // of elements
+  uint32_t words;        // side by side in each element; FIELD_ORDER: 1
+  uint32_t ways;         // FIELD_ORDER: elements of a set, side by side
+  uint64_t scale;        // FIELD_UNTIL: units of time in a cycle
+} StateField;
+enum { STATE_MOST_FIELDS = 16, FIELD_MOST_WAYS = 64 };
+
 // How a block is to be read. `hashed` are the stretches that decide what happens next: the machine's own arrays that are not
 // statistics, and the schemes' regions behind them. Ascending, apart.
 typedef struct StateLayout {
   const RegionTable *regions;
   const ByteRange *hashed;
   uint32_t hashed_count;
+  StateField fields[STATE_MOST_FIELDS]; // within `hashed`; those of one kind in ascending order
+  uint32_t field_count;
+  size_t clock; // with fields: where the block has the cycle, 64 bits
 } StateLayout;
 
-// XXH3 over the hashed stretches. The block is private anonymous memory: pages that were never touched are zero, and are not read.
+// XXH3 over the hashed stretches, of fields only over what decides. The block is private anonymous memory: pages that were never touched are zero, and are not read.
 // Which these are, the host is asked, or somebody who watches a block that begins at a page (NULL: nobody does).
 uint64_t state_hash(const StateLayout *layout, const uint8_t *block, const WatchedPages *watched);
 // What differs between two blocks, one line per structure: its first differing bit, the two values, how many bits differ.

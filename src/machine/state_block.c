@@ -30,5 +30,7 @@ void state_layout_copy(Arena *arena, const StateLayout *from, StateLayout *to, R
   memcpy(items, from->regions->items, from->regions->count * sizeof *items);
   memcpy(hashed, from->hashed, from->hashed_count * sizeof *hashed);
   *regions = (RegionTable){items, from->regions->count, from->regions->block_bytes};
-  *to = (StateLayout){.regions = regions, .hashed = hashed, .hashed_count = from->hashed_count};
+  *to = *from;
+  to->regions = regions;
+  to->hashed = hashed;
 }

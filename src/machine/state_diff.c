@@ -6,42 +6,141 @@
 
 static const uint8_t zeros[HOST_PAGE];
 
+static uint64_t word_at(const uint8_t *at) {
+  uint64_t word;
+  memcpy(&word, at, sizeof word);
+  return word;
+}
+
+// A field's word in a copy of the state becomes what it means: the order of times of last use is hashed apart.
+static void reduce_word(const StateField *field, uint8_t *at, uint64_t now) {
+  if (field->kind != FIELD_UNTIL || word_at(at) <= now * field->scale) memset(at, 0, sizeof(uint64_t));
+}
+
+static void reduce_field(const StateField *field, size_t at, size_t bytes, uint64_t now, uint8_t copy[HOST_PAGE]) {
+  size_t width = field->words * sizeof(uint64_t), end = field->offset + field->count * field->stride;
+  size_t element = at < field->offset ? field->offset : field->offset + (at - field->offset) / field->stride * field->stride;
+  for (; element < min_u64(at + bytes, end); element += field->stride) {
+    for (size_t word = element; word < element + width; word += sizeof(uint64_t)) {
+      if (word >= at && word < at + bytes) reduce_word(field, copy + (word - at), now);
+    }
+  }
+}
+
+typedef enum Reduced { REDUCED_NOT, REDUCED, REDUCED_BY_TIME } Reduced; // BY_TIME: another cycle may give something else
+
+// A copy of part of a stretch in which fields are what they mean. Words do not lie across the ends of parts.
+static Reduced reduce(const StateLayout *layout, const uint8_t *block, size_t at, size_t bytes, uint8_t copy[HOST_PAGE]) {
+  Reduced reduced = REDUCED_NOT;
+  for (uint32_t i = 0; i < layout->field_count; i++) {
+    const StateField *field = &layout->fields[i];
+    if (at + bytes <= field->offset || at >= field->offset + field->count * field->stride) continue;
+    if (reduced == REDUCED_NOT) memcpy(copy, block + at, bytes);
+    reduce_field(field, at, bytes, word_at(block + layout->clock), copy);
+    reduced = max_u32(reduced, field->kind == FIELD_UNTIL ? REDUCED_BY_TIME : REDUCED);
+  }
+  return reduced;
+}
+
 // Part of a stretch, with its place. 0: all of it is zero.
-static uint64_t hash_part(const uint8_t *block, size_t at, size_t bytes) {
-  return memcmp(block + at, zeros, bytes) == 0 ? 0 : max_u64(hash_bytes(block + at, bytes, at), 1);
+static uint64_t hash_part(const StateLayout *layout, const uint8_t *block, size_t at, size_t bytes, bool *is_by_time) {
+  uint8_t copy[HOST_PAGE];
+  Reduced reduced = reduce(layout, block, at, bytes, copy);
+  const uint8_t *from = reduced == REDUCED_NOT ? block + at : copy;
+  *is_by_time = reduced == REDUCED_BY_TIME;
+  return memcmp(from, zeros, bytes) == 0 ? 0 : max_u64(hash_bytes(from, bytes, at), 1);
 }
 
 // Pages that were not written since their hash was kept need not be read.
-static uint64_t hash_watched(const uint8_t *block, size_t at, size_t bytes, const WatchedPages *watched) {
+static uint64_t hash_watched(const StateLayout *layout, const uint8_t *block, size_t at, size_t bytes, const WatchedPages *watched) {
   size_t page = at / HOST_PAGE;
+  bool is_by_time;
   if (!page_is_in(watched->touched, page)) return 0;
-  if (bytes < HOST_PAGE || page_is_in(watched->written, page)) return hash_part(block, at, bytes);
-  if (!page_is_in(watched->hashed, page)) watched->hashes[page] = hash_part(block, at, bytes);
+  if (bytes < HOST_PAGE || page_is_in(watched->written, page)) return hash_part(layout, block, at, bytes, &is_by_time);
+  if (page_is_in(watched->hashed, page)) return watched->hashes[page];
+  uint64_t hash = hash_part(layout, block, at, bytes, &is_by_time);
+  if (is_by_time) return hash;
+  watched->hashes[page] = hash;
   watched->hashed[page / 64] |= UINT64_C(1) << page % 64;
-  return watched->hashes[page];
+  return hash;
 }
 
-static uint64_t hash_untold(const uint8_t *block, size_t at, size_t bytes, TouchedPages *touched) {
-  size_t first = (size_t)(block + at - touched->at) / HOST_PAGE, last = (size_t)(block + at + bytes - 1 - touched->at) / HOST_PAGE;
-  bool may_hold = touched_page(touched, first) || touched_page(touched, last);
-  return may_hold ? hash_part(block, at, bytes) : 0;
+// What is known of the pages of a block: by somebody who watches it, else by the host. Asked for in ascending order.
+typedef struct BlockPages {
+  const uint8_t *block;
+  const WatchedPages *watched; // NULL: nobody does
+  TouchedPages touched;
+} BlockPages;
+
+static BlockPages pages_of(const StateLayout *layout, const uint8_t *block, const WatchedPages *watched) {
+  BlockPages pages = {.block = block, .watched = watched, .touched = {.file = -1}};
+  if (watched == NULL) touched_begin(&pages.touched, block, layout->regions->block_bytes);
+  return pages;
+}
+
+// A stretch that lies in at most two pages.
+static bool may_hold(BlockPages *pages, size_t at, size_t bytes) {
+  if (pages->watched != NULL)
+    return page_is_in(pages->watched->touched, at / HOST_PAGE) || page_is_in(pages->watched->touched, (at + bytes - 1) / HOST_PAGE);
+  size_t first = (size_t)(pages->block + at - pages->touched.at) / HOST_PAGE;
+  size_t last = (size_t)(pages->block + at + bytes - 1 - pages->touched.at) / HOST_PAGE;
+  return touched_page(&pages->touched, first) || touched_page(&pages->touched, last);
+}
+
+// The order of a set's times: for each, how many are smaller. 0: all are zero.
+static uint64_t hash_set(const uint8_t *first, const StateField *field, uint64_t now, uint64_t place) {
+  enum { NEVER = 0xFFFF, NOT_PAST = 0x8000 };
+  uint64_t times[FIELD_MOST_WAYS], any = 0;
+  uint16_t order[FIELD_MOST_WAYS];
+  for (uint32_t i = 0; i < field->ways; i++) {
+    times[i] = word_at(first + i * field->stride);
+    any |= times[i];
+  }
+  if (any == 0) return 0;
+  for (uint32_t i = 0; i < field->ways; i++) {
+    uint32_t smaller = 0;
+    for (uint32_t k = 0; k < field->ways; k++) smaller += times[k] < times[i] ? 1 : 0;
+    order[i] = (uint16_t)(times[i] == UINT64_MAX ? NEVER : smaller | (times[i] >= now ? NOT_PAST : 0));
+  }
+  return max_u64(hash_bytes(order, field->ways * sizeof *order, place), 1);
+}
+
+static uint64_t hash_orders(const StateLayout *layout, BlockPages *pages, uint64_t hash) {
+  for (uint32_t i = 0; i < layout->field_count; i++) {
+    const StateField *field = &layout->fields[i];
+    uint64_t now = word_at(pages->block + layout->clock);
+    if (field->kind != FIELD_ORDER) continue;
+    size_t step = field->ways * field->stride, at = field->offset;
+    for (uint64_t set = 0; set < field->count / field->ways; set++, at += step) {
+      bool is_read = step > HOST_PAGE || may_hold(pages, at, step - field->stride + sizeof(uint64_t));
+      uint64_t part = is_read ? hash_set(pages->block + at, field, now, at) : 0;
+      if (part != 0) hash = hash_bytes(&part, sizeof part, hash);
+    }
+  }
+  return hash;
 }
 
 // Parts end at multiples of a page from the block's start: the hash must not depend on where the block lies. Zeros add nothing, so that pages that were never
 // touched need not be read.
 uint64_t state_hash(const StateLayout *layout, const uint8_t *block, const WatchedPages *watched) {
   uint64_t hash = 0;
-  TouchedPages touched = {.file = -1};
-  if (watched == NULL) touched_begin(&touched, block, layout->regions->block_bytes);
+  bool is_by_time;
+  BlockPages pages = pages_of(layout, block, watched);
   for (uint32_t i = 0; i < layout->hashed_count; i++) {
     size_t end = layout->hashed[i].offset + layout->hashed[i].bytes;
     for (size_t at = layout->hashed[i].offset, bytes; at < end; at += bytes) {
       bytes = min_u64(align_up(at + 1, HOST_PAGE), end) - at;
-      uint64_t part = watched != NULL ? hash_watched(block, at, bytes, watched) : hash_untold(block, at, bytes, &touched);
+      uint64_t part = watched != NULL               ? hash_watched(layout, block, at, bytes, watched)
+                      : may_hold(&pages, at, bytes) ? hash_part(layout, block, at, bytes, &is_by_time)
+                                                    : 0;
       if (part != 0) hash = hash_bytes(&part, sizeof part, hash);
     }
   }
-  touched_end(&touched);
+  touched_end(&pages.touched);
+  if (layout->field_count == 0) return hash;
+  pages = pages_of(layout, block, watched);
+  hash = hash_orders(layout, &pages, hash);
+  touched_end(&pages.touched);
   return hash;
 }
 

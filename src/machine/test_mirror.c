@@ -33,7 +33,7 @@ static void assert_known(Mirror *mirror, const uint8_t *to) {
   static const uint8_t zeros[MIRROR_PAGE];
   static const RegionTable table = {NULL, 0, BYTES};
   static const ByteRange all = {0, BYTES};
-  static const StateLayout layout = {&table, &all, 1};
+  static const StateLayout layout = {.regions = &table, .hashed = &all, .hashed_count = 1};
   WatchedPages pages;
   if (!mirror_pages(mirror, &pages)) return;
   for (uint32_t page = 0; page < PAGES; page++) {

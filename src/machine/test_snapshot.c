@@ -51,7 +51,7 @@ static const Region items[] = {
 };
 static const RegionTable table = {items, COUNT_OF(items), 256};
 static const ByteRange hashed[] = {{0, 144}, {192, 64}};
-static const StateLayout layout = {&table, hashed, COUNT_OF(hashed)};
+static const StateLayout layout = {.regions = &table, .hashed = hashed, .hashed_count = COUNT_OF(hashed)};
 
 static void fill(uint8_t *block, uint64_t seed) {
   for (uint32_t i = 0; i < 256; i++) block[i] = (uint8_t)random_draw(seed, i, 0);
@@ -76,7 +76,7 @@ static void test_hash_of_sparse_blocks(void **state) {
   enum { BYTES = 40 * 4096 };
   static const RegionTable wide = {NULL, 0, BYTES};
   static const ByteRange ranges[] = {{100, 5 * 4096}, {6 * 4096 + 8, BYTES - 6 * 4096 - 8}};
-  static const StateLayout sparse = {&wide, ranges, COUNT_OF(ranges)};
+  static const StateLayout sparse = {.regions = &wide, .hashed = ranges, .hashed_count = COUNT_OF(ranges)};
   void *fresh[2];
   for (uint32_t i = 0; i < 2; i++) {
     fresh[i] = mmap(NULL, BYTES + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -100,6 +100,77 @@ static void test_hash_of_sparse_blocks(void **state) {
   a[20 * 4096 + 5] = 1;
   assert_int_equal(state_hash(&sparse, a, NULL), last);
   for (uint32_t i = 0; i < 2; i++) munmap(fresh[i], BYTES + 4096);
+}
+
+// A clock, then a cache of 64 sets of 4 lines whose sets lie across pages, then times and counts.
+enum { LINES_AT = 8, LINES = 256, LINE_STRIDE = 56, TIMES_AT = LINES_AT + LINES * LINE_STRIDE, TIMES = 40, TIMES_STRIDE = 32 };
+enum { FIELD_BYTES = TIMES_AT + TIMES * TIMES_STRIDE, NOW = 5000, SCALE = 64 };
+static const RegionTable field_table = {NULL, 0, FIELD_BYTES};
+static const ByteRange field_range = {0, FIELD_BYTES};
+static const StateLayout field_layout = {
+    .regions = &field_table,
+    .hashed = &field_range,
+    .hashed_count = 1,
+    .fields = {{.kind = FIELD_ORDER, .offset = LINES_AT + 16, .stride = LINE_STRIDE, .count = LINES, .words = 1, .ways = 4},
+               {.kind = FIELD_UNTIL, .offset = TIMES_AT, .stride = TIMES_STRIDE, .count = TIMES, .words = 2, .scale = SCALE},
+               {.kind = FIELD_STATISTIC, .offset = TIMES_AT + 24, .stride = TIMES_STRIDE, .count = TIMES, .words = 1}},
+    .field_count = 3,
+    .clock = 0};
+
+static void put(uint8_t *block, size_t at, uint64_t value) { memcpy(block + at, &value, sizeof value); }
+static size_t line_time(uint32_t line) { return LINES_AT + 16 + (size_t)line * LINE_STRIDE; }
+
+// Of lines' times only the order within a set counts, with equal ones, those that are never and those that are not past.
+static void test_hash_of_orders(void **state) {
+  (void)state;
+  uint8_t *block = calloc(1, FIELD_BYTES);
+  assert_non_null(block);
+  put(block, 0, NOW);
+  uint64_t empty = state_hash(&field_layout, block, NULL);
+  for (uint32_t set = 0; set < LINES / 4; set++) {
+    static const uint64_t same[3][4] = {{3, 1, 1, 9}, {40, 20, 20, 41}, {2, 0, 0, NOW - 1}};
+    static const uint64_t others[6][4] = {{1, 3, 1, 9}, {3, 1, 2, 9}, {3, 3, 1, 9}, {3, 1, 1, UINT64_MAX}, {3, 1, 1, NOW}, {0, 0, 0, 0}};
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < COUNT_OF(same); i++) {
+      for (uint32_t way = 0; way < 4; way++) put(block, line_time(set * 4 + way), same[i][way]);
+      if (i == 0) hash = state_hash(&field_layout, block, NULL);
+      assert_int_equal(state_hash(&field_layout, block, NULL), hash);
+    }
+    for (uint32_t i = 0; i < COUNT_OF(others); i++) {
+      for (uint32_t way = 0; way < 4; way++) put(block, line_time(set * 4 + way), others[i][way]);
+      assert_true(state_hash(&field_layout, block, NULL) != hash);
+    }
+    assert_int_equal(state_hash(&field_layout, block, NULL), empty);
+  }
+  for (size_t at = LINES_AT; at < TIMES_AT; at++) { // and every bit beside them
+    bool is_time = (at - LINES_AT) % LINE_STRIDE / 8 == 2;
+    block[at] ^= 1;
+    if (!is_time) assert_true(state_hash(&field_layout, block, NULL) != empty);
+    block[at] ^= 1;
+  }
+  free(block);
+}
+
+// A time that has come is as good as none; statistics decide nothing.
+static void test_hash_of_times(void **state) {
+  (void)state;
+  uint8_t *block = calloc(1, FIELD_BYTES);
+  assert_non_null(block);
+  put(block, 0, NOW);
+  uint64_t empty = state_hash(&field_layout, block, NULL);
+  for (uint32_t i = 0; i < TIMES * 4; i++) {
+    size_t at = TIMES_AT + (size_t)i * 8;
+    put(block, at, NOW * SCALE);
+    bool decides = i % 4 == 2; // neither
+    assert_int_equal(state_hash(&field_layout, block, NULL) != empty, decides);
+    put(block, at, NOW * SCALE + 1);
+    uint64_t later = state_hash(&field_layout, block, NULL);
+    assert_int_equal(later != empty, i % 4 != 3);
+    put(block, at, NOW * SCALE + 2);
+    assert_int_equal(state_hash(&field_layout, block, NULL) != later, i % 4 != 3);
+    put(block, at, 0);
+  }
+  free(block);
 }
 
 static void assert_differs(const uint8_t *a, const uint8_t *b, uint64_t bits, const char *said) {
@@ -251,7 +322,8 @@ static void test_mismatches_are_named(void **state) {
   Region changed[COUNT_OF(items)];
   memcpy(changed, items, sizeof items);
   changed[2].bits = 6;
-  StateLayout other_layout = {&(RegionTable){changed, COUNT_OF(changed), 256}, hashed, COUNT_OF(hashed)};
+  StateLayout other_layout = layout;
+  other_layout.regions = &(RegionTable){changed, COUNT_OF(changed), 256};
   wrong = good;
   wrong.layout = &other_layout;
   assert_refused(folder->file, &wrong, "another layout");
@@ -329,6 +401,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_hash_covers_what_decides),
       cmocka_unit_test(test_hash_of_sparse_blocks),
+      cmocka_unit_test(test_hash_of_orders),
+      cmocka_unit_test(test_hash_of_times),
       cmocka_unit_test(test_differences_have_names),
       cmocka_unit_test_setup_teardown(test_save_and_load, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_further_bytes, open_folder, close_folder),

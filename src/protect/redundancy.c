@@ -30,7 +30,8 @@ typedef struct Values {
   uint32_t threads; // that computed
   uint32_t count;   // of rows
   uint32_t predicates[2];
-  uint32_t rows[HELD_ROWS][WARP_LANES]; // zeros for threads that did not, so that the same work leaves the same bytes
+  uint32_t rows[HELD_ROWS][WARP_LANES]; // the first `count`: zeros for threads that did not, so that the same work leaves the same bytes
+  uint32_t own[WARP_LANES];             // all ones at threads that did, else 0: for loops over whole rows
   uint8_t place[WARP_LANES];            // of each lane slot
 } Values;
 
@@ -95,6 +96,26 @@ static void release(const Held *held, uint32_t rows) {
 
 // ---- By thread -------------------------------------------------------------------------------------
 
+// All ones where a bit is set: loops over rows mask with them, without a branch for each thread.
+static void spread(uint32_t bits, uint32_t lanes[WARP_LANES]) {
+#define BITS_4(n) 1u << (n), 2u << (n), 4u << (n), 8u << (n)
+  static const uint32_t bit[WARP_LANES] = {BITS_4(0), BITS_4(4), BITS_4(8), BITS_4(12), BITS_4(16), BITS_4(20), BITS_4(24), BITS_4(28)};
+#undef BITS_4
+  for (uint32_t i = 0; i < WARP_LANES; i++) lanes[i] = (bits & bit[i]) != 0 ? UINT32_MAX : 0;
+}
+
+static void set_threads(Values *values, uint32_t threads) {
+  values->threads = threads;
+  spread(threads, values->own);
+}
+
+// Lane slot i computes thread i, wherever one does.
+static bool is_plain(const ResultEvent *event, const uint32_t lanes[WARP_LANES]) {
+  uint32_t off = 0;
+  for (uint32_t i = 0; i < WARP_LANES; i++) off |= (event->thread[i] ^ i) & lanes[i];
+  return off == 0;
+}
+
 // Where each lane slot's value lies: at its thread. Where threads of several warps have the same number, in the order of warp and number.
 static void places_of(const ResultEvent *event, uint32_t slots, uint8_t place[WARP_LANES]) {
   uint32_t taken = 0, clash = 0;
@@ -116,8 +137,24 @@ static void places_of(const ResultEvent *event, uint32_t slots, uint8_t place[WA
   }
 }
 
+// Of a plain part, whole rows at once.
+static void values_of_plain(const ResultEvent *event, uint32_t slots, Values *values) {
+  values->threads = slots;
+  for (uint32_t r = 0; r < values->count; r++) {
+    for (uint32_t i = 0; i < WARP_LANES; i++) values->rows[r][i] = event->rows[r * WARP_LANES + i] & values->own[i];
+  }
+  for (uint32_t k = 0; k < 2; k++) values->predicates[k] = event->predicates == NULL ? 0 : event->predicates[k] & slots;
+  for (uint32_t i = 0; i < WARP_LANES; i++) values->place[i] = (uint8_t)i;
+}
+
 static void values_of(const ResultEvent *event, Values *values) {
   uint32_t slots = event->mask & ~event->shadow;
+  spread(slots, values->own);
+  values->count = min_u32(event->row_count, HELD_ROWS);
+  if (is_plain(event, values->own)) {
+    values_of_plain(event, slots, values);
+    return;
+  }
   memset(values, 0, sizeof *values);
   values->count = min_u32(event->row_count, HELD_ROWS);
   places_of(event, slots, values->place);
@@ -127,6 +164,7 @@ static void values_of(const ResultEvent *event, Values *values) {
     for (uint32_t r = 0; r < values->count; r++) values->rows[r][to] = event->rows[r * WARP_LANES + i];
     for (uint32_t k = 0; k < 2 && event->predicates != NULL; k++) values->predicates[k] |= (event->predicates[k] >> i & 1) << to;
   }
+  set_threads(values, values->threads);
 }
 
 // The event's results become these.
@@ -149,9 +187,8 @@ static void hold(const Held *held, const HookMachine *machine, uint32_t copy, co
   words[0] |= values->threads;
   for (uint32_t k = 0; k < 2; k++) words[1 + k] = (words[1 + k] & ~values->threads) | values->predicates[k];
   for (uint32_t r = 0; r < values->count; r++) {
-    for (uint32_t i = 0; i < WARP_LANES; i++) {
-      if ((values->threads >> i & 1) != 0) held->rows[copy][r][i] = values->rows[r][i];
-    }
+    uint32_t *row = held->rows[copy][r];
+    for (uint32_t i = 0; i < WARP_LANES; i++) row[i] = (row[i] & ~values->own[i]) | (values->rows[r][i] & values->own[i]);
   }
 }
 
@@ -159,10 +196,8 @@ static bool same(const Held *held, uint32_t copy, const Values *values) {
   const uint32_t *words = held->words[copy];
   uint32_t differ = ((words[1] ^ values->predicates[0]) | (words[2] ^ values->predicates[1])) & values->threads;
   for (uint32_t r = 0; r < values->count; r++) {
-    for (uint32_t i = 0; i < WARP_LANES; i++) {
-      uint32_t mask = 0u - (values->threads >> i & 1);
-      differ |= (values->rows[r][i] ^ held->rows[copy][r][i]) & mask;
-    }
+    const uint32_t *row = held->rows[copy][r];
+    for (uint32_t i = 0; i < WARP_LANES; i++) differ |= (values->rows[r][i] ^ row[i]) & values->own[i];
   }
   return differ == 0;
 }
@@ -208,14 +243,17 @@ bool redundancy_agrees_within(const ResultEvent *event) {
 
 // These threads are through. Others of the part may be held still.
 static void settle(const Held *held, const Values *values) {
+  if ((held->words[0][0] & ~values->threads) == 0) {
+    release(held, values->count);
+    return;
+  }
   for (uint32_t copy = 0; copy < HELD_COPIES; copy++) {
     for (uint32_t k = 0; k < WORDS; k++) held->words[copy][k] &= ~values->threads;
     for (uint32_t r = 0; r < values->count; r++) {
-      for (uint32_t i = 0; i < WARP_LANES; i++) held->rows[copy][r][i] &= (values->threads >> i & 1) - 1;
+      for (uint32_t i = 0; i < WARP_LANES; i++) held->rows[copy][r][i] &= ~values->own[i];
     }
   }
-  if (held->words[0][0] == 0) release(held, values->count);
-  else if (held->words[1][0] == 0) set_state(held, ENTRY_ONE);
+  if (held->words[1][0] == 0) set_state(held, ENTRY_ONE);
 }
 
 static Verdict give_up(const Held *held, HookMachine *machine, const Values *values) {
@@ -327,6 +365,7 @@ static void values_of_owner(const ResultEvent *event, uint32_t owner, uint32_t s
     for (uint32_t r = 0; r < values->count; r++) values->rows[r][to] = event->rows[r * WARP_LANES + i];
     for (uint32_t k = 0; k < 2 && event->predicates != NULL; k++) values->predicates[k] |= (event->predicates[k] >> i & 1) << to;
   }
+  set_threads(values, values->threads);
 }
 
 // Of these lane slots those that computed the threads of an owner.
@@ -372,7 +411,7 @@ static void keep_shadows(const Redundancy *at, HookMachine *machine, ResultEvent
 // Threads with what shadows have left for them. False: they differ, and the entry has both.
 static bool agrees_with_shadows(const Held *held, HookMachine *machine, const Values *values) {
   Values both = *values;
-  both.threads &= held->words[0][0];
+  set_threads(&both, both.threads & held->words[0][0]);
   if (tag_state(*held->tag) == ENTRY_ONE && !same(held, 0, &both)) {
     hold(held, machine, 1, values);
     set_state(held, ENTRY_TWO);
@@ -387,8 +426,8 @@ static bool agrees_with_shadows(const Held *held, HookMachine *machine, const Va
 // The repeat of a part that did not agree with its shadows: these threads vote, the others must be as they were.
 static bool vote_shadows(const Held *held, Values *values) {
   Values voting = *values, others = *values;
-  voting.threads &= held->words[0][0];
-  others.threads &= ~held->words[0][0];
+  set_threads(&voting, voting.threads & held->words[0][0]);
+  set_threads(&others, others.threads & ~held->words[0][0]);
   if ((values->threads & ~held->words[1][0]) != 0 || !same(held, 1, &others) || !vote(held, &voting)) return false;
   for (uint32_t r = 0; r < values->count; r++) {
     for (uint32_t i = 0; i < WARP_LANES; i++) {

@@ -66,7 +66,9 @@ static StateLayout hashed_layout(Simt *m) {
   ByteRange *ranges = ARENA_ARRAY(m->arena, ByteRange, SIMT_MOST_RANGES);
   uint32_t count = simt_hashed(&m->dims, ranges, SIMT_MOST_RANGES - 1);
   if (m->block_bytes > m->own_bytes) ranges[count++] = (ByteRange){m->own_bytes, m->block_bytes - m->own_bytes};
-  return (StateLayout){.regions = &m->regions, .hashed = ranges, .hashed_count = count};
+  StateLayout layout = {.regions = &m->regions, .hashed = ranges, .hashed_count = count, .clock = offsetof(SimtCore, cycle)};
+  layout.field_count = simt_fields(&m->dims, layout.fields);
+  return layout;
 }
 
 static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {

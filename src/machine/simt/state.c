@@ -264,3 +264,58 @@ uint32_t simt_hashed(const SimtDims *d, ByteRange *ranges, uint32_t most) {
   }
   return count;
 }
+
+// Of the lines of a cache, the last use decides only which way of its set goes first (cache_victim).
+static void add_cache(const ArrayPlace *place, const CacheShape *shape, StateField *fields, uint32_t *count) {
+  uint64_t lines = place->bytes / sizeof(CacheLine), ways = shape->ways;
+  if (lines == 0 || ways == 0 || ways > FIELD_MOST_WAYS || lines % ways != 0) return;
+  fields[(*count)++] = (StateField){.kind = FIELD_ORDER,
+                                    .offset = place->at + offsetof(CacheLine, used),
+                                    .stride = sizeof(CacheLine),
+                                    .count = lines,
+                                    .words = 1,
+                                    .ways = (uint32_t)ways};
+}
+
+typedef struct Members { // words of a struct, from one member to the one before `end`
+  size_t first, end;
+  FieldKind kind;
+  uint64_t scale;
+} Members;
+
+static void add_members(const ArrayPlace *place, const Members *members, StateField *fields, uint32_t *count) {
+  if (place->bytes == 0) return;
+  fields[(*count)++] = (StateField){.kind = members->kind,
+                                    .offset = place->at + members->first,
+                                    .stride = place->element_bytes,
+                                    .count = place->bytes / place->element_bytes,
+                                    .words = (uint32_t)((members->end - members->first) / sizeof(uint64_t)),
+                                    .scale = members->scale};
+}
+
+// Whatever waits for one of these times asks whether it has come, and for nothing else of it; statistics are told when a launch ends.
+uint32_t simt_fields(const SimtDims *d, StateField fields[STATE_MOST_FIELDS]) {
+#define FROM_TO(Type, from, before, ...) (&(Members){offsetof(Type, from), offsetof(Type, before), __VA_ARGS__})
+  ArrayPlaces places;
+  place_arrays(d, &places);
+  uint32_t count = 0;
+  add_cache(&places.l1d, &d->l1d, fields, &count);
+  add_cache(&places.constant, &d->constant, fields, &count);
+  add_cache(&places.texture, &d->texture, fields, &count);
+  add_cache(&places.icache, &d->icache, fields, &count);
+  add_cache(&places.icache2, &d->icache2, fields, &count);
+  add_cache(&places.l2, &d->l2, fields, &count);
+  add_members(&places.sms, FROM_TO(SmState, counted_to, sp_free_at, FIELD_STATISTIC, 0), fields, &count);
+  add_members(&places.sms, FROM_TO(SmState, sp_free_at, schedulers, FIELD_UNTIL, 1), fields, &count);
+  add_members(&places.sms, FROM_TO(SmState, sp_busy_until, sp_partial, FIELD_UNTIL, 1), fields, &count);
+  const Members links = {offsetof(NetworkBuffer, input_free_at), sizeof(NetworkBuffer), FIELD_UNTIL, 1};
+  add_members(&places.request_buffers, &links, fields, &count);
+  add_members(&places.replies_buffers, &links, fields, &count);
+  add_members(&places.controllers, FROM_TO(DramController, bus_free_at, arrivals, FIELD_UNTIL, DRAM_TIME_SCALE), fields, &count);
+  const Members counts = {offsetof(DramController, row_hits), sizeof(DramController), FIELD_STATISTIC, 0};
+  add_members(&places.controllers, &counts, fields, &count);
+  const Members banks = {offsetof(DramBank, column_at), sizeof(DramBank), FIELD_UNTIL, DRAM_TIME_SCALE};
+  add_members(&places.banks, &banks, fields, &count);
+#undef FROM_TO
+  return count;
+}
