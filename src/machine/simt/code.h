@@ -22,7 +22,8 @@ typedef struct CodeWords {
 static inline uint64_t code_cells(InstrWord word, uint64_t pc) { return pc % 2 == 0 ? word.low : word.high; }
 static inline uint64_t code_rest(InstrWord word, uint64_t pc) { return code_cells(word, pc + 1); }
 static inline InstrWord code_join(uint64_t cells, uint64_t rest, uint64_t pc) {
-  return pc % 2 == 0 ? (InstrWord){.low = cells, .high = rest} : (InstrWord){.low = rest, .high = cells};
+  uint64_t swap = (cells ^ rest) & -(pc & 1); // no branch: every other one goes the other way
+  return (InstrWord){.low = cells ^ swap, .high = rest ^ swap};
 }
 
 #endif

@@ -60,20 +60,9 @@ bool collect_has_room(const Simt *m, uint32_t sm, const Instr *instr) {
 
 // ---- Taking an instruction -------------------------------------------------------------------------
 
-static uint32_t place_new(Simt *m, uint32_t sm, Port port) {
-  SmState *state = &m->at.sms[sm];
-  ASSERT(state->collect_count < m->dims.collectors);
-  uint32_t index = (uint32_t)__builtin_ctzll(~state->collect_used);
-  state->collect_used |= UINT64_C(1) << index;
-  state->collect_order[state->collect_count++] = (uint8_t)index;
-  state->collect_port[index] = (uint8_t)port;
-  return index;
-}
-
 static uint64_t row_of(const Simt *m, const Collector *collector) { return (uint64_t)(collector - m->at.collectors); }
 
 static void fill_row(Collector *collector, unsigned row, uint32_t value) {
-  collector->source[row] = SOURCE_NONE;
   for (unsigned lane = 0; lane < WARP_LANES; lane++) collector->row[row][lane] = value;
 }
 
@@ -83,20 +72,22 @@ static uint64_t selected_value(Simt *m, uint32_t sm, const Instr *instr, const F
   return constant_value(m, sm, facts->constant_bank, facts->constant_offset, facts->constant_bytes);
 }
 
-// The rows will be read when their banks are free, in later cycles: by then other SMs have had the processor's caches.
-static void take_registers(Simt *m, uint32_t sm, Collector *collector, const Facts *facts) {
+// Row numbers of the registers. SOURCES_AT_ONCE of them are one word: a plain part of an instruction with no more has them by one addition.
+static inline void take_sources(Simt *m, uint32_t sm, Collector *collector, const Facts *facts) {
   const Uop *uop = &collector->uop;
   uint32_t base = register_row(m, sm, uop->warp, 0);
   bool is_inside = base + facts->highest < m->dims.register_rows; // unless a fault has struck the base
-  for (uint32_t left = facts->register_rows; left != 0; left &= left - 1) {
-    unsigned row = (unsigned)__builtin_ctz(left);
-    uint32_t number = facts->registers[row], at = is_inside ? base + number : register_row(m, sm, uop->warp, number);
-    const RegisterRow *from = register_at(m, sm, at);
-    __builtin_prefetch(&from->lane[0]);
-    __builtin_prefetch(&from->lane[WARP_LANES / 2]);
-    collector->source[row] = (uint16_t)(uop->plan != 0 ? number : at);
-  }
   collector->pending = facts->register_rows;
+  if (__builtin_expect(uop->plan == 0 && is_inside && facts->sources.rows <= SOURCES_AT_ONCE, 1)) {
+    uint64_t sources = ((base * SOURCES_EACH + facts->source_numbers) & facts->source_registers) | facts->source_others;
+    memcpy(collector->source, &sources, sizeof sources);
+    return;
+  }
+  for (uint32_t row = 0; row < facts->sources.rows; row++) {
+    uint32_t number = facts->registers[row], at = is_inside ? base + number : register_row(m, sm, uop->warp, number);
+    bool is_register = (facts->register_rows >> row & 1) != 0;
+    collector->source[row] = (uint16_t)(!is_register ? SOURCE_NONE : uop->plan != 0 ? number : at);
+  }
 }
 
 static void fill_others(Simt *m, uint32_t sm, Collector *collector, const Instr *instr, const Facts *facts) {
@@ -115,15 +106,19 @@ void collect_take(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr) {
 }
 
 void collect_known_facts(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, const Facts *facts) {
-  uint32_t index = place_new(m, sm, (Port)facts->port);
+  uint32_t index = collect_new(m, sm, facts->port);
+  collector_at(m, sm, index)->uop = *uop;
+  collect_begin(m, sm, index, instr, facts);
+}
+
+void collect_begin(Simt *m, uint32_t sm, uint32_t index, const Instr *instr, const Facts *facts) {
   Collector *collector = collector_at(m, sm, index);
-  collector->uop = *uop;
   collector->uop.valid = 1;
-  if (places_are_wanted(m)) simt_take(m, who_uop(m, sm, uop), REGION_COLLECTOR, REGION_COLLECTOR_MASK, row_of(m, collector));
+  if (places_are_wanted(m)) simt_take(m, who_uop(m, sm, &collector->uop), REGION_COLLECTOR, REGION_COLLECTOR_MASK, row_of(m, collector));
   collector->whole = (facts->flags & FACT_WHOLE) != 0;
   collector->rows = facts->sources.rows;
   if (facts->filled_rows != 0) fill_others(m, sm, collector, instr, facts);
-  take_registers(m, sm, collector, facts);
+  take_sources(m, sm, collector, facts);
   if (collector->pending != 0) m->at.sms[sm].collect_pending |= UINT64_C(1) << index;
   else part_keep_operands(m, sm, collector);
   sm_wake(m, sm, simt_now(m) + 1);
@@ -133,7 +128,7 @@ bool collect_known(Simt *m, uint32_t sm, const Uop *uop, const FlightOperands *o
   if (m->at.sms[sm].collect_count >= m->dims.collectors) return false;
   Instr scratch;
   const Instr *instr = simt_decode(m, uop->pc, uop->word, &scratch);
-  Collector *collector = collector_at(m, sm, place_new(m, sm, instr == NULL ? PORT_NONE : port_of(instr)));
+  Collector *collector = collector_at(m, sm, collect_new(m, sm, (uint8_t)(instr == NULL ? PORT_NONE : port_of(instr))));
   collector->uop = *uop;
   if (places_are_wanted(m)) simt_take(m, who_uop(m, sm, uop), REGION_COLLECTOR, REGION_COLLECTOR_MASK, row_of(m, collector));
   collector->rows = (uint16_t)rows;
@@ -147,12 +142,16 @@ void collect_release(Simt *m, uint32_t sm, uint32_t place) {
   SmState *state = &m->at.sms[sm];
   uint32_t index = state->collect_order[place];
   Collector *collector = collector_at(m, sm, index);
-  uint32_t rows = max_u32(collector->rows, INJECTABLE_ROWS);
+  uint32_t rows = collector->rows;
   if (places_are_wanted(m)) simt_release(m, who_uop(m, sm, &collector->uop), REGION_COLLECTOR, REGION_COLLECTOR_MASK, row_of(m, collector));
   state->collect_used &= ~(UINT64_C(1) << index);
   state->collect_port[index] = 0;
   list_remove(state->collect_order, state->collect_count--, place);
-  memset(collector, 0, offsetof(Collector, row) + rows * sizeof collector->row[0]);
+  collector->uop = (Uop){.valid = 0};
+  collector->pending = collector->rows = collector->whole = 0;
+  memset(collector->source, 0, sizeof collector->source);
+  for (uint32_t row = 0; row < INJECTABLE_ROWS; row++) row_clear(collector->row[row]);
+  for (uint32_t row = INJECTABLE_ROWS; row < rows; row++) row_clear(collector->row[row]);
   if (collect_repeats(m, sm) > 0) sm_wake(m, sm, simt_now(m) + 1);
 }
 

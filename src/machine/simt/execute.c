@@ -196,8 +196,8 @@ static uint64_t port_free_at(const Simt *m, uint32_t sm, Port port, const Instr 
 // Hardware lanes at work, and whether any is idle (statistics of SPs).
 static inline void note_lanes(Simt *m, SmState *state, const Uop *uop, uint32_t sp) {
   uint64_t now = simt_now(m);
-  for (uint32_t other = 0; other < m->spec->sm_sps; other++) {
-    if (state->sp_free_at[other] <= now) state->sp_partial &= ~(UINT64_C(1) << other);
+  for (uint64_t left = state->sp_partial; left != 0; left &= left - 1) {
+    if (state->sp_free_at[__builtin_ctzll(left) % SIMT_MOST_SPS] <= now) state->sp_partial &= ~(left & -left);
   }
   if (uop->mask != UINT32_MAX) state->sp_partial |= UINT64_C(1) << sp;
   m->rows->count(&m->at.stats->value[STAT_LANE_0], uop->mask);
@@ -236,7 +236,8 @@ static inline void occupy(Simt *m, uint32_t sm, Port port, Uop *uop, const Instr
 
 // ---- The stage ---------------------------------------------------------------------------------------
 
-static inline bool is_memory(Port port) { return port == PORT_LDST || port == PORT_GATHER; }
+enum { MEMORY_PORTS = 1 << PORT_LDST | 1 << PORT_GATHER };
+static inline bool is_memory(Port port) { return (MEMORY_PORTS >> port & 1) != 0; }
 
 // A unit that can begin the instruction; an SP is chosen for it. False: none can in this cycle.
 static inline bool find_unit(Simt *m, uint32_t sm, Port port, Uop *uop, const Instr *instr, uint32_t kept) {
@@ -315,17 +316,21 @@ void execute_cycle(Simt *m, uint32_t sm) {
   uint64_t complete = state->collect_used & ~state->collect_pending; // of those that have not been looked at
   uint32_t blocked = 0, kept = 0;                                    // bit: port; SP that an older instruction waits for
   for (uint32_t place = 0; complete != 0 && place < state->collect_count;) {
-    uint32_t index = state->collect_order[place], port = state->collect_port[index];
-    uint32_t bit = is_memory((Port)port) ? 1u << PORT_LDST | 1u << PORT_GATHER : 1u << port;
-    bool pending = (state->collect_pending >> index & 1) != 0;
+    uint32_t index = state->collect_order[place], port = state->collect_port[index], is_access = MEMORY_PORTS >> port & 1;
+    uint32_t bits = is_access != 0 ? MEMORY_PORTS : 1u << port;
     complete &= ~(UINT64_C(1) << index);
-    if (!pending && (blocked & bit) == 0 && !waits_for_copy(m, sm, place) && dispatch(m, sm, index, kept)) {
+    if ((state->collect_pending >> index & 1) != 0) { // accesses behind it wait, others pass
+      blocked |= is_access != 0 ? MEMORY_PORTS : 0;
+      place++;
+      continue;
+    }
+    if ((blocked & bits) == 0 && !waits_for_copy(m, sm, place) && dispatch(m, sm, index, kept)) {
       collect_release(m, sm, place);
       continue;
     }
     uint32_t bound_to = port == PORT_SP ? collector_at(m, sm, index)->uop.bound_to : 0;
-    if (bound_to != 0) kept |= pending ? 0 : 1u << (bound_to - 1) % m->spec->sm_sps;
-    else if (!pending || is_memory((Port)port)) blocked |= bit;
+    if (bound_to != 0) kept |= 1u << (bound_to - 1) % m->spec->sm_sps;
+    else blocked |= bits;
     place++;
   }
 }

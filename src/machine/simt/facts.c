@@ -70,6 +70,10 @@ static void note_rows(Facts *facts) {
     bool is_register = facts->registers[row] != REG_ZERO;
     *(is_register ? &facts->register_rows : &facts->filled_rows) |= 1u << row;
     if (is_register) facts->highest = max_u32(facts->highest, facts->registers[row]);
+    if (row >= SOURCES_AT_ONCE) continue;
+    uint32_t shift = row * SOURCE_BITS;
+    *(is_register ? &facts->source_registers : &facts->source_others) |= UINT64_C(0xFFFF) << shift;
+    if (is_register) facts->source_numbers |= (uint64_t)facts->registers[row] << shift;
   }
 }
 

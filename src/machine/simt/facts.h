@@ -6,7 +6,8 @@
 #include "machine/simt/execute.h"
 #include "machine/simt/operand.h"
 
-enum { NO_ROW = UINT8_MAX };
+enum { NO_ROW = UINT8_MAX, SOURCE_BITS = 16, SOURCES_AT_ONCE = 64 / SOURCE_BITS };
+#define SOURCES_EACH UINT64_C(0x0001000100010001)
 
 typedef enum FactFlags {
   FACT_CONTROL = 1,    // carried out at issue: control flow, barriers, fences, system calls
@@ -24,22 +25,26 @@ struct Facts {
   Scoreboard uses, writes; // registers and predicates that it reads or writes; that it writes
   OperandRows sources;
   OperandResults results;
-  uint8_t port;                                         // Port
-  uint8_t predicates;                                   // operand_predicates
-  uint8_t value_row;                                    // first row of the operand that an immediate or a constant stands for; NO_ROW: none
-  uint8_t ones_row;                                     // row of an implied member mask; NO_ROW: none
-  uint8_t value_operand;                                // operand of value_row
-  uint8_t unit;                                         // Unit
-  uint8_t timing;                                       // Timing
-  uint16_t flags;                                       // FactFlags
-  uint8_t pa;                                           // predicate that operand a names; PRED_TRUE: none
-  uint16_t predicates_read;                             // bit i: the guard or an operand is predicate i
-  uint8_t registers[SIMT_SOURCE_ROWS];                  // of each source row; REG_ZERO: no register
-  uint32_t register_rows;                               // bit i: source row i is read from the register file
-  uint32_t filled_rows;                                 // the others
-  uint32_t highest;                                     // of the source registers
-  uint8_t action, element_bytes, elements, sign_extend; // of memory instructions: see MemOp
-  bool bypasses;                                        // of loads: they do not look in the L1 data cache
+  uint8_t port;                        // Port
+  uint8_t predicates;                  // operand_predicates
+  uint8_t value_row;                   // first row of the operand that an immediate or a constant stands for; NO_ROW: none
+  uint8_t ones_row;                    // row of an implied member mask; NO_ROW: none
+  uint8_t value_operand;               // operand of value_row
+  uint8_t unit;                        // Unit
+  uint8_t timing;                      // Timing
+  uint16_t flags;                      // FactFlags
+  uint8_t pa;                          // predicate that operand a names; PRED_TRUE: none
+  uint16_t predicates_read;            // bit i: the guard or an operand is predicate i
+  uint8_t registers[SIMT_SOURCE_ROWS]; // of each source row; REG_ZERO: no register
+  uint32_t register_rows;              // bit i: source row i is read from the register file
+  uint32_t filled_rows;                // the others
+  uint32_t highest;                    // of the source registers
+  // Of the first source rows, SOURCE_BITS each.
+  uint64_t source_numbers;                                 // their registers
+  uint64_t source_registers;                               // all ones: it is read from the register file
+  uint64_t source_others;                                  // all ones: it is filled without a register
+  uint8_t action, element_bytes, elements, sign_extend;    // of memory instructions: see MemOp
+  bool bypasses;                                           // of loads: they do not look in the L1 data cache
   uint32_t constant_bank, constant_offset, constant_bytes; // FACT_CONSTANT
 };
 
@@ -88,10 +93,22 @@ static inline void board_clear(Simt *m, uint32_t sm, uint32_t warp, const Facts 
   Scoreboard *board = simt_scoreboard(m, sm, warp);
   for (uint32_t i = 0; i < 4; i++) board->registers[i] &= ~facts->writes.registers[i];
   board->predicates &= ~facts->writes.predicates;
-  front_awake(m, sm, UINT64_C(1) << warp);
+  front_results(m, sm, UINT64_C(1) << warp);
   sm_wake(m, sm, simt_now(m) + 1);
 }
 
+// A free collector for an instruction; its number. All of it is zero but what faults may have done to its cells.
+static inline uint32_t collect_new(Simt *m, uint32_t sm, uint8_t port) {
+  SmState *state = &m->at.sms[sm];
+  ASSERT(state->collect_count < m->dims.collectors);
+  uint32_t index = (uint32_t)__builtin_ctzll(~state->collect_used);
+  state->collect_used |= UINT64_C(1) << index;
+  state->collect_order[state->collect_count++] = (uint8_t)index;
+  state->collect_port[index] = port;
+  return index;
+}
+// The uop of a new collector is there: begins to collect its operands.
+void collect_begin(Simt *m, uint32_t sm, uint32_t index, const Instr *instr, const Facts *facts);
 // collect_take for those who have the facts.
 void collect_known_facts(Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, const Facts *facts);
 // writeback_rows for those who have the facts: as many rows as the instruction has results.

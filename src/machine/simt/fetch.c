@@ -12,11 +12,22 @@ enum { PC_BITS = 24 }; // of a program counter in hardware; see state.def
 static uint64_t bit_of(uint32_t warp) { return UINT64_C(1) << warp; }
 static uint32_t fetch_place(const SimtWarp *at) { return at->fetch_pc & ((1u << PC_BITS) - 1); }
 static uint32_t line_words(const Simt *m) { return m->dims.icache.line_bytes / 4; }
-static ByteMask whole_line(const Simt *m) { return bytes_from(0, m->dims.icache.line_bytes); }
+static ByteMask whole_line(const Simt *m) { return m->fetch.line; }
 static uint32_t words_from(uint32_t first, uint32_t count) { return (uint32_t)(((UINT64_C(1) << count) - 1) << first); }
 static uint64_t line_of(const Simt *m, uint32_t pc) {
   return physical_address(PHYSICAL_CODE, m->backing.code_base + (uint64_t)pc * m->dims.instruction_bytes) &
          ~(uint64_t)(m->dims.icache.line_bytes - 1);
+}
+
+void fetch_prepare(Simt *m) {
+  uint32_t bytes = m->dims.icache.line_bytes, size = m->dims.instruction_bytes;
+  uint32_t window = (uint32_t)min_u64(m->spec->front_fetch_bytes, bytes);
+  m->fetch.line = bytes_from(0, bytes);
+  m->fetch.last = bytes / size - 1;
+  for (uint32_t i = 0; i <= m->fetch.last; i++) {
+    uint32_t first = i * size, count = min_u32((window - first % window) / size, (bytes - first) / size);
+    m->fetch.counts[i] = (uint8_t)max_u32(min_u32(count, (uint32_t)m->spec->front_decode), 1);
+  }
 }
 
 void fetch_restart(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc) {
@@ -28,6 +39,7 @@ void fetch_restart(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc) {
   at->fetch_pc = pc;
   state->fetch_wants |= bit_of(warp);
   state->fetch_stalled &= ~bit_of(warp);
+  m->at.starved[sm] &= ~bit_of(warp);
   sm_wake(m, sm, simt_now(m) + 1);
 }
 
@@ -61,6 +73,7 @@ static void arrive(Simt *m, uint32_t sm, uint32_t warp, uint64_t ready_at) {
   if (front_may_fetch(m, at)) state->fetch_wants |= bit_of(warp);
   else state->fetch_wants &= ~bit_of(warp);
   state->waits[IDLE_FETCH] &= ~bit_of(warp);
+  m->at.starved[sm] &= ~bit_of(warp);
   sm_wake(m, sm, ready_at);
 }
 
@@ -82,13 +95,9 @@ static InstrWord word_at(const Simt *m, uint64_t row, uint32_t at, uint32_t pc) 
 static void take_words(Simt *m, uint32_t sm, uint32_t warp, uint32_t index, uint64_t ready_at) {
   SimtWarp *at = simt_warp(m, sm, warp);
   CacheLine *line = &m->at.icache[sm * m->dims.icache_lines + index];
-  uint32_t pc = fetch_place(at), bytes = m->dims.icache.line_bytes;
-  uint32_t window = (uint32_t)min_u64(m->spec->front_fetch_bytes, bytes);
-  uint32_t size = m->dims.instruction_bytes, first = pc * size % bytes;
-  uint32_t count = (window - first % window) / size;
-  count = min_u32(count, (bytes - first) / size);
-  count = min_u32(min_u32(count, (uint32_t)m->spec->front_decode), m->dims.buffer - at->buffered);
-  count = min_u32(max_u32(count, 1), m->program->code_count - pc);
+  uint32_t pc = fetch_place(at), place = pc & m->fetch.last;
+  uint32_t size = m->dims.instruction_bytes, first = place * size;
+  uint32_t count = min_u32(min_u32(m->fetch.counts[place], m->dims.buffer - at->buffered), m->program->code_count - pc);
   line->used = simt_now(m);
   line_used(m, PREFETCH_INSTRUCTION, sm * m->dims.icache_lines + index);
   if (cells_are_wanted(m))

@@ -203,19 +203,21 @@ static IdleReason look_at_rest(Simt *m, Next *n) {
 }
 
 // The top of the stack is ready, the buffer holds its instruction, and that is the program's own: nearly always.
-static inline bool sees_at_once(const Simt *m, Next *n) {
+static inline bool sees_at_once(const Simt *m, Next *n, size_t index) {
   const SimtWarp *at = n->at;
-  size_t index = (size_t)n->sm * m->dims.warps + n->warp;
-  uint32_t level = at->warp.stack.depth - 1;
-  if (level >= m->dims.stack) return false;
-  SimtEntry *top = n->top = &m->at.entries[index * m->dims.stack + level];
-  BufferEntry *entry = n->entry = &m->at.buffers[index * m->dims.buffer + ring_next(at->head, m->dims.buffer)];
-  uint32_t pc = n->pc = top->pc;
-  n->mask = top->mask;
-  if (!entry_is_ready(top) || pc == top->reconverge || top->mask == 0 || entry->pc != pc || at->buffered == 0) return false;
-  if (pc >= m->facts_count || (at->buffered <= at->arriving && at->fetched_at > simt_now(m))) return false;
+  uint32_t level = at->warp.stack.depth - 1, room = m->dims.buffer;
+  if (level >= m->dims.stack || at->buffered == 0) return false;
+  SimtEntry *top = &m->at.entries[index * m->dims.stack + level];
+  BufferEntry *entry = &m->at.buffers[index * room + ring_next(at->head, room)];
+  uint32_t pc = top->pc, mask = top->mask;
+  if (!entry_is_ready(top) || pc == top->reconverge || mask == 0 || entry->pc != pc || pc >= m->facts_count) return false;
+  if (at->buffered <= at->arriving && at->fetched_at > simt_now(m)) return false;
   const InstrWord *word = &m->program->code[pc];
-  if (entry->word.low != word->low || entry->word.high != word->high) return false;
+  if (((entry->word.low ^ word->low) | (entry->word.high ^ word->high)) != 0) return false;
+  n->top = top;
+  n->entry = entry;
+  n->pc = pc;
+  n->mask = mask;
   n->instr = &m->facts_of[pc];
   n->facts = &m->facts[pc];
   return true;
@@ -223,20 +225,21 @@ static inline bool sees_at_once(const Simt *m, Next *n) {
 
 // IDLE_NONE: it can issue now. Warps that cannot are put to sleep where something will wake them; lines that are missing are asked for.
 ALWAYS_INLINE static inline IdleReason look(Simt *m, Next *n) {
-  SimtWarp *at = n->at = simt_warp(m, n->sm, n->warp);
+  size_t index = (size_t)n->sm * m->dims.warps + n->warp;
+  SimtWarp *at = n->at = &m->at.warps[index];
   if (__builtin_expect(at->has_rest != 0, 0)) return look_at_rest(m, n);
   if (at->next_issue_at > simt_now(m)) {
     sm_wake(m, n->sm, at->next_issue_at);
     return IDLE_PIPELINE;
   }
   if ((at->valid & 1) == 0) return sleep(m, n, IDLE_PIPELINE);
-  if (!sees_at_once(m, n)) {
+  if (!sees_at_once(m, n, index)) {
     if (!top_is_ready(m, n) && !control_front(m, n->sm, n->warp)) return sleep(m, n, IDLE_BARRIER);
     IdleReason reason = next_find(m, n);
     if (reason != IDLE_NONE || n->instr == NULL) return reason;
   }
   bool is_begun = at->to_issue != 0; // large-warp mode: it has marked its destinations itself
-  if (!is_begun && !board_is_free(simt_scoreboard(m, n->sm, n->warp), &n->facts->uses)) return sleep(m, n, missing_result(m, n));
+  if (!is_begun && !board_is_free(&m->at.scoreboards[index], &n->facts->uses)) return sleep(m, n, missing_result(m, n));
   if (!is_begun && m->at.sms[n->sm].collect_pending != 0 && overtakes_reader(m, n->sm, n->warp, n->facts))
     return IDLE_PIPELINE; // collecting wakes the SM
   return look_at_units(m, n);
@@ -284,10 +287,11 @@ static inline void begin(Simt *m, const Next *n, uint32_t threads) {
     simt_count(m, STAT_MIRROR_INSTRUCTIONS, 1);
     return;
   }
+  uint64_t *counts = m->at.stats->value;
   m->at.core->instructions++;
-  simt_count(m, STAT_WARP_INSTRUCTIONS, 1);
-  simt_count(m, STAT_THREAD_INSTRUCTIONS, threads);
-  simt_count(m, mix_stat[n->facts->unit], 1);
+  counts[STAT_WARP_INSTRUCTIONS]++;
+  counts[STAT_THREAD_INSTRUCTIONS] += threads;
+  counts[mix_stat[n->facts->unit]]++;
 }
 
 void next_begins(Simt *m, const Next *n, uint32_t threads) { begin(m, n, threads); }
@@ -316,9 +320,13 @@ PredicateBits predicates_of(const Simt *m, uint32_t sm, uint32_t warp, const Ins
   return (PredicateBits){predicates[instr->ps] ^ (instr->ps_negated ? UINT32_MAX : 0), predicates[pa]};
 }
 
-static inline Uop uop_of(const Simt *m, const Next *n, uint32_t threads) {
+static inline PredicateBits bits_of(const Next *n) {
   const uint32_t *predicates = n->at->warp.predicates;
-  PredicateBits bits = {predicates[n->instr->ps] ^ (n->instr->ps_negated ? UINT32_MAX : 0), predicates[n->facts->pa]};
+  return (PredicateBits){predicates[n->instr->ps] ^ (n->instr->ps_negated ? UINT32_MAX : 0), predicates[n->facts->pa]};
+}
+
+static inline Uop uop_of(const Simt *m, const Next *n, uint32_t threads) {
+  PredicateBits bits = bits_of(n);
   return (Uop){.word = n->entry->word,
                .issue = n->at->issued,
                .issued_at = simt_now(m),
@@ -386,13 +394,19 @@ static void follow_flow(Simt *m, const Next *n) {
   if (pc != buffered) fetch_restart(m, n->sm, n->warp, pc);
 }
 
-static inline void pass(Simt *m, const Next *n) {
+void next_passes(Simt *m, const Next *n) {
   pop_buffer(m, n);
   SimtEntry *top = n->top;
   if (++top->pc == top->reconverge) follow_flow(m, n); // else the buffer has, or will have, what follows
 }
 
-void next_passes(Simt *m, const Next *n) { pass(m, n); }
+// The same of a whole instruction. If the buffer is empty now, it need not be looked at to know that the warp has to wait.
+static inline void pass(Simt *m, const Next *n) {
+  const SimtWarp *at = n->at;
+  next_passes(m, n);
+  bool is_starved = at->buffered == 0 && at->fetch_pc == n->pc + 1 && n->top->pc == n->pc + 1 && n->top->reconverge != n->pc + 1;
+  m->at.starved[n->sm] |= (uint64_t)is_starved << n->warp;
+}
 
 // Looks at memory that others may change; see branch_spins in control.c.
 static void note_polls(const Next *n) {
@@ -408,21 +422,32 @@ void next_issues(Simt *m, const Next *n, uint32_t threads) {
   note_polls(n);
 }
 
-static inline void start(Simt *m, const Next *n, const Uop *uop) {
+// Its uop is written where it will lie: a copy of what has just been written in pieces is slow. `number`: of the instruction within the warp.
+ALWAYS_INLINE static inline void start(Simt *m, const Next *n, uint32_t threads, PredicateBits bits, InstrWord word, uint64_t number) {
+  uint64_t now = simt_now(m);
   board_mark(simt_scoreboard(m, n->sm, n->warp), &n->facts->writes);
   note_polls(n);
-  collect_known_facts(m, n->sm, uop, n->instr, n->facts);
+  uint32_t index = collect_new(m, n->sm, n->facts->port);
+  Uop *uop = &collector_at(m, n->sm, index)->uop; // see uop_of
+  uop->word = word;
+  uop->issue = number;
+  uop->issued_at = now;
+  uop->pc = n->pc;
+  uop->mask = threads;
+  uop->ps = bits.ps;
+  uop->pa = bits.pa;
+  uop->warp = (uint8_t)n->warp;
+  uop->copies = 1;
+  collect_begin(m, n->sm, index, n->instr, n->facts);
 }
 
-// False: it cannot be carried out, which is a trap.
+// False: it cannot be carried out, which is a trap. Without code there is no instruction, and without a limit (0) none is reached.
 static inline bool check_word(Simt *m, const Next *n) {
-  uint64_t limit = m->environment->instruction_limit;
-  TrapKind kind = TRAP_NONE;
-  if (n->pc >= m->program->code_count) kind = TRAP_INVALID_PC;
-  else if (n->instr == NULL) kind = TRAP_ILLEGAL_INSTRUCTION;
-  else if (limit != 0 && m->at.core->instructions >= limit) kind = TRAP_LIMIT;
-  if (kind != TRAP_NONE) simt_trap(m, n->sm, n->warp, n->pc, kind, n->mask);
-  return kind == TRAP_NONE;
+  uint64_t most = m->environment->instruction_limit - 1;
+  if (__builtin_expect(n->instr != NULL && m->at.core->instructions <= most, 1)) return true;
+  TrapKind kind = n->instr != NULL ? TRAP_LIMIT : n->pc < m->program->code_count ? TRAP_ILLEGAL_INSTRUCTION : TRAP_INVALID_PC;
+  simt_trap(m, n->sm, n->warp, n->pc, kind, n->mask);
+  return false;
 }
 
 // A trap that a hook has undone: the warp goes on after the instruction.
@@ -440,12 +465,13 @@ static bool pass_control(Simt *m, const Next *n, uint32_t *members) {
 }
 
 // The same where hooks have a say in who issues where, or threads are not on the lanes of their numbers.
-static bool issue_planned(Simt *m, const Next *n, Uop *uop) {
+static bool issue_planned(Simt *m, const Next *n, uint32_t active) {
   Offer offer;
-  uint32_t threads = count_ones(uop->mask);
-  offer_begin(&offer, n->sm, uop, n->instr);
-  offer_owner(&offer, n->warp, uop->issue, 0);
-  offer_threads(m, &offer, 0, uop->mask, uop->ps, uop->pa, true);
+  uint32_t threads = count_ones(active);
+  Uop uop = uop_of(m, n, active);
+  offer_begin(&offer, n->sm, &uop, n->instr);
+  offer_owner(&offer, n->warp, uop.issue, 0);
+  offer_threads(m, &offer, 0, active, uop.ps, uop.pa, true);
   if (!offer_plan(m, &offer) || (!offer.is_wide && !offer_place(m, &offer))) return false;
   next_begins(m, n, threads);
   if (!offer.is_wide) {
@@ -453,21 +479,21 @@ static bool issue_planned(Simt *m, const Next *n, Uop *uop) {
     next_issues(m, n, count_ones(offer.taken));
     scoreboard_mark(m, n->sm, n->warp, n->instr);
     if (is_whole) {
-      uop->late = offer.late;
+      uop.late = offer.late;
       offer_wish(m, &offer);
-      collect_take(m, n->sm, uop, n->instr);
+      collect_take(m, n->sm, &uop, n->instr);
     } else {
-      rest_begin(m, n, uop, offer.copies);
+      rest_begin(m, n, &uop, offer.copies);
       rest_send(m, n, &offer);
     }
     next_passes(m, n);
     return true;
   }
   count_issue(m, threads);
-  if (pass_control(m, n, &uop->mask)) {
+  if (pass_control(m, n, &uop.mask)) {
     scoreboard_mark(m, n->sm, n->warp, n->instr);
     note_polls(n);
-    rest_begin(m, n, uop, offer.copies);
+    rest_begin(m, n, &uop, offer.copies);
     offer_wish(m, &offer);
     rest_part(m, n);
   } else {
@@ -493,7 +519,7 @@ ALWAYS_INLINE static inline Told prepare(Simt *m, Next *n, bool is_told) {
       next_know(m, n, simt_decode(m, n->pc, entry->word, &n->scratch));
   }
   if (!check_word(m, n)) return TOLD_SKIPS;
-  if (simt_has_trapped(m)) return TOLD_STAYS;
+  if (is_told && simt_has_trapped(m)) return TOLD_STAYS;
   if (has_cells && n->facts->predicates_read != 0) tell_predicates(m, n->sm, n->warp, n->pc, n->facts->predicates_read);
   uint32_t active = active_threads(n);
   if (m->spec->scheduler_large_warp > 1 && active != 0 && !is_at_issue(n)) return TOLD_PACKS;
@@ -507,18 +533,20 @@ ALWAYS_INLINE static inline bool issue(Simt *m, Next *n, bool is_told) {
   if (told != TOLD_GOES) return told == TOLD_SKIPS ? skip(m, n) : told == TOLD_PACKS && pack_issue(m, n);
   uint32_t active = active_threads(n), flags = n->facts->flags;
   bool at_issue = is_at_issue(n), has_work = active != 0 && !at_issue;
-  Uop uop = uop_of(m, n, active);
   bool is_planned = (is_told && plan_is_asked(m)) || n->at->shuffled != 0;
-  if (is_planned && active != 0 && (has_work || (flags & FACT_WIDE) != 0)) return issue_planned(m, n, &uop);
+  if (is_planned && active != 0 && (has_work || (flags & FACT_WIDE) != 0)) return issue_planned(m, n, active);
   uint32_t threads = count_ones((flags & FACT_BRANCH) != 0 ? n->mask : active);
+  PredicateBits bits = bits_of(n);
+  InstrWord word = n->entry->word;
+  uint64_t number = n->at->issued;
   begin(m, n, threads);
   count_issue(m, threads);
-  if (has_work) start(m, n, &uop);
   if (!at_issue) {
+    if (has_work) start(m, n, active, bits, word, number);
     pass(m, n);
     return true;
   }
-  if (pass_control(m, n, &uop.mask)) start(m, n, &uop);
+  if (pass_control(m, n, &active)) start(m, n, active, bits, word, number);
   follow_flow(m, n);
   return true;
 }
@@ -536,6 +564,12 @@ static __attribute__((noinline)) void note_ready(Simt *m, uint32_t sm, uint32_t 
   }
 }
 
+// Warps from the one after `last` to the one before `next`, going round.
+static inline uint64_t warps_between(uint32_t last, uint32_t next) {
+  uint64_t later = UINT64_MAX << (last % SIMT_MOST_WARPS) << 1, before = bit_of(next) - 1;
+  return next > last % SIMT_MOST_WARPS ? later & before : later | before;
+}
+
 static inline uint64_t asleep_warps(const SmState *state) {
   return state->wants_collector | state->wants_ldst | state->waits[IDLE_MEMORY] | state->waits[IDLE_BARRIER] | state->waits[IDLE_FETCH] |
          state->waits[IDLE_PIPELINE];
@@ -544,7 +578,7 @@ static inline uint64_t asleep_warps(const SmState *state) {
 ALWAYS_INLINE static inline bool try_here(Simt *m, uint32_t sm, uint32_t scheduler, uint32_t warp, uint32_t refused[IDLE_REASONS],
                                           bool is_told) {
   Next n; // filled by hand: its scratch is large and need not be zero
-  n.sm = sm, n.scheduler = scheduler, n.warp = warp, n.is_rest = false, n.instr = NULL, n.facts = NULL;
+  n.sm = sm, n.scheduler = scheduler, n.warp = warp, n.is_rest = false;
   IdleReason reason = look(m, &n);
   if (reason == IDLE_NONE && issue(m, &n, is_told)) {
     bool is_long = !n.is_rest && n.facts != NULL && (n.facts->flags & FACT_LONG) != 0;
@@ -558,8 +592,8 @@ ALWAYS_INLINE static inline bool try_here(Simt *m, uint32_t sm, uint32_t schedul
     if (is_long) at->active &= ~bit_of(warp);
     return true;
   }
-  bool is_asleep = (asleep_warps(&m->at.sms[sm]) >> warp & 1) != 0; // then it is counted there
-  refused[reason == IDLE_NONE ? IDLE_PIPELINE : reason] += is_asleep ? 0 : 1;
+  uint32_t is_asleep = asleep_warps(&m->at.sms[sm]) >> warp & 1; // then it is counted there
+  refused[reason == IDLE_NONE ? IDLE_PIPELINE : reason] += 1 - is_asleep;
   return false;
 }
 
@@ -570,50 +604,46 @@ static __attribute__((noinline)) bool try_warp(Simt *m, uint32_t sm, uint32_t sc
 // The warps of a scheduler that may go, one after the other, until one does. Others than round robin and two-level ask schedule.c.
 ALWAYS_INLINE static inline bool issue_from(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set, uint32_t refused[IDLE_REASONS],
                                             bool is_told) {
-  const SmState *state = &m->at.sms[sm];
-  SchedulerState *at = &m->at.sms[sm].schedulers[scheduler];
+  SmState *state = &m->at.sms[sm];
+  SchedulerState *at = &state->schedulers[scheduler];
   SchedulePolicy policy = is_told && decisions_are_wanted(m) ? SCHEDULE_POLICIES : (SchedulePolicy)m->spec->scheduler_policy;
+  uint64_t active = policy == SCHEDULE_TWO_LEVEL ? schedule_active(m, state, at, set) : UINT64_MAX;
   for (;;) {
     uint32_t warp;
     if (policy == SCHEDULE_TWO_LEVEL || policy == SCHEDULE_LRR) {
-      uint64_t left = policy == SCHEDULE_LRR ? set : set & schedule_active(m, state, at, set);
-      if (left == 0) return false;
-      warp = schedule_first_after(left, at->last);
+      uint64_t starved = set & active & m->at.starved[sm], left = set & active & ~starved;
+      warp = left == 0 ? SIMT_MOST_WARPS : schedule_first_after(left, at->last);
+      if (left != 0) starved &= warps_between(at->last, warp); // those whose turn comes before
+      state->waits[IDLE_FETCH] |= starved;
+      set &= ~starved;
     } else {
       warp = schedule_pick(m, sm, scheduler, set, 0);
-      if (warp >= SIMT_MOST_WARPS) return false;
     }
+    if (warp >= SIMT_MOST_WARPS) return false;
     if (try_here(m, sm, scheduler, warp, refused, is_told)) return true;
     if (simt_has_trapped(m)) return false;
     set &= ~bit_of(warp);
+    // Others may take the place of one that has begun to wait. Else the set stays as it is.
+    bool has_left = (state->waits[IDLE_MEMORY] | state->waits[IDLE_BARRIER]) >> warp & 1;
+    if (policy == SCHEDULE_TWO_LEVEL && has_left) active = schedule_active(m, state, at, set);
   }
 }
 
-// Made twice: without hooks nothing of theirs is looked at.
-static __attribute__((noinline)) bool issue_plain(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set, uint32_t refused[IDLE_REASONS]) {
-  return issue_from(m, sm, scheduler, set, refused, false);
-}
-
-static __attribute__((noinline)) bool issue_hooked(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t set, uint32_t refused[IDLE_REASONS]) {
-  return issue_from(m, sm, scheduler, set, refused, true);
-}
-
-// The same where hooks or the policy have a say before.
-static bool issue_wanted(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t own, uint32_t refused[IDLE_REASONS]) {
+// Where hooks or the policy have a say before: some warp may go at once, and *set becomes those that may go after it.
+static bool issue_wanted(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t *set, uint32_t refused[IDLE_REASONS]) {
   SmState *state = &m->at.sms[sm];
+  uint64_t own = m->dims.scheduler_warps[scheduler];
   uint32_t last = state->schedulers[scheduler].last % m->dims.warps;
   bool has_rest = plan_is_asked(m) && (own & bit_of(last)) != 0 && simt_warp(m, sm, last)->has_rest != 0;
+  *set = has_rest ? 0 : state->present & ~asleep_warps(state) & own;
   if (has_rest) return try_warp(m, sm, scheduler, last, refused); // it takes the next issue slots, whatever else could go
-  uint64_t set = state->present & ~asleep_warps(state) & own;
-  if (set == 0) return false;
-  if (m->spec->scheduler_policy == SCHEDULE_FRFS) note_ready(m, sm, scheduler, set);
+  if (*set == 0) return false;
+  if (m->spec->scheduler_policy == SCHEDULE_FRFS) note_ready(m, sm, scheduler, *set);
   uint32_t wanted = state->schedulers[scheduler].wanted;
-  if (wanted != 0 && (set & bit_of(wanted - 1)) != 0) {
-    if (try_warp(m, sm, scheduler, wanted - 1, refused)) return true;
-    if (simt_has_trapped(m)) return false;
-    set &= ~bit_of(wanted - 1);
-  }
-  return m->listens ? issue_hooked(m, sm, scheduler, set, refused) : issue_plain(m, sm, scheduler, set, refused);
+  if (wanted == 0 || (*set & bit_of(wanted - 1)) == 0) return false;
+  bool issued = try_warp(m, sm, scheduler, wanted - 1, refused);
+  *set = issued || simt_has_trapped(m) ? 0 : *set & ~bit_of(wanted - 1);
+  return issued;
 }
 
 // Collectors are full: mostly of accesses that the load/store unit does not take yet?
@@ -645,18 +675,26 @@ static IdleReason idle_reason(const Simt *m, uint32_t sm, bool is_tried, const u
   return best;
 }
 
-static bool issue_all(Simt *m, uint32_t sm, uint64_t may_go, uint32_t refused[IDLE_REASONS]) {
+ALWAYS_INLINE static inline bool issue_all(Simt *m, uint32_t sm, uint64_t may_go, uint32_t refused[IDLE_REASONS], bool is_told) {
   SmState *state = &m->at.sms[sm];
-  bool issued = false, has_say = m->spec->scheduler_policy == SCHEDULE_FRFS || plan_is_asked(m);
+  bool issued = false, has_say = m->spec->scheduler_policy == SCHEDULE_FRFS || (is_told && plan_is_asked(m));
   for (uint32_t scheduler = 0; scheduler < m->dims.schedulers; scheduler++) {
-    uint64_t own = m->dims.scheduler_warps[scheduler];
-    if (has_say || state->schedulers[scheduler].wanted != 0) issued |= issue_wanted(m, sm, scheduler, own, refused);
-    else if ((may_go & own) != 0)
-      issued |= m->listens ? issue_hooked(m, sm, scheduler, may_go & own, refused) : issue_plain(m, sm, scheduler, may_go & own, refused);
+    uint64_t set = may_go & m->dims.scheduler_warps[scheduler];
+    if (has_say || state->schedulers[scheduler].wanted != 0) issued |= issue_wanted(m, sm, scheduler, &set, refused);
+    if (set != 0) issued |= issue_from(m, sm, scheduler, set, refused, is_told);
     if (simt_has_trapped(m)) break;
     may_go = state->present & ~asleep_warps(state); // one that has gone may have woken others
   }
   return issued;
+}
+
+// Made twice: without hooks nothing of theirs is looked at.
+static __attribute__((noinline)) bool issue_plain(Simt *m, uint32_t sm, uint64_t may_go, uint32_t refused[IDLE_REASONS]) {
+  return issue_all(m, sm, may_go, refused, false);
+}
+
+static __attribute__((noinline)) bool issue_hooked(Simt *m, uint32_t sm, uint64_t may_go, uint32_t refused[IDLE_REASONS]) {
+  return issue_all(m, sm, may_go, refused, true);
 }
 
 bool issue_cycle(Simt *m, uint32_t sm) {
@@ -669,9 +707,10 @@ bool issue_cycle(Simt *m, uint32_t sm) {
   uint32_t refused[IDLE_REASONS] = {0};
   uint64_t may_go = state->present & ~asleep_warps(state);
   bool may_copy = plan_is_asked(m) && state->present != 0; // further parts go whatever their warp waits for
-  bool issued = (may_go != 0 || may_copy) && issue_all(m, sm, may_go, refused);
+  bool is_tried = may_go != 0 || may_copy, issued = false;
+  if (is_tried) issued = m->listens ? issue_hooked(m, sm, may_go, refused) : issue_plain(m, sm, may_go, refused);
   if (simt_has_trapped(m)) return issued;
-  state->idle_reason = issued ? IDLE_NONE : idle_reason(m, sm, may_go != 0 || may_copy, refused);
+  state->idle_reason = issued ? IDLE_NONE : idle_reason(m, sm, is_tried, refused);
   if (issued) sm_wake(m, sm, simt_now(m) + 1);
   return issued;
 }
@@ -693,6 +732,7 @@ static bool still_waits(Simt *m, const Next *n) {
 void front_disturbed(Simt *m) {
   for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
     m->at.l1d_full[sm] = 0;
+    m->at.starved[sm] = 0;
     const SmState *state = &m->at.sms[sm];
     uint64_t asleep = state->waits[IDLE_MEMORY] | state->waits[IDLE_BARRIER] | state->waits[IDLE_FETCH] | state->waits[IDLE_PIPELINE];
     for (uint64_t left = asleep & state->present; left != 0; left &= left - 1) {

@@ -50,6 +50,7 @@ static void unit_times(Simt *m) {
     m->unit_interval[unit] = (uint32_t)interval[unit];
   }
   timing_prepare(m);
+  fetch_prepare(m);
   m->has_collector_classes = (spec->collector_sp | spec->collector_sfu | spec->collector_memory) != 0;
 }
 
@@ -166,6 +167,7 @@ static void core_begin(Simt *m) {
                      .dispatch_at = core->cycle + m->spec->dispatch_latency};
   memset(m->at.stats, 0, sizeof *m->at.stats);
   memset(m->at.l1d_full, 0, m->dims.sms);
+  memset(m->at.starved, 0, m->dims.sms * sizeof *m->at.starved);
   memset(m->at.sent, 0, (size_t)m->dims.acts * m->dims.sms * SIMT_SENT * sizeof *m->at.sent);
   memset(m->at.joined, 0, (size_t)m->dims.acts * m->dims.sms * SIMT_JOINED * sizeof *m->at.joined);
   memset(m->at.held, 0, (size_t)m->dims.sms * m->dims.held * sizeof *m->at.held);

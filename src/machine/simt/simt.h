@@ -58,6 +58,13 @@ typedef struct ClusterPlace {
 } ClusterPlace;
 enum { CLUSTER_PLACES = 64 };
 
+// What an access of the instruction cache gives; follows from the Spec.
+typedef struct FetchShape {
+  ByteMask line;                  // all bytes of a line
+  uint32_t last;                  // instructions of a line - 1
+  uint8_t counts[LINE_BYTES / 8]; // from place i of a line on: instructions that one access gives
+} FetchShape;
+
 struct Simt {
   const Spec *spec;
   SimtDims dims;
@@ -97,6 +104,7 @@ struct Simt {
   uint32_t warp_registers;                     // rows per warp
   ClusterPlace cluster_places[CLUSTER_PLACES]; // [index in the grid % CLUSTER_PLACES]; no state, see cluster.c
   uint32_t unit_latency[UNIT_COUNT], unit_interval[UNIT_COUNT];
+  FetchShape fetch;
   bool has_collector_classes;                                         // see collect_class_is_full
   uint32_t class_latency[TIMING_COUNT], class_interval[TIMING_COUNT]; // of classes that have times of their own; 0: the unit's. See facts.h
   MachineEnvironment cloned_environment;                              // of a clone: the original's, with its own memory
@@ -123,17 +131,24 @@ static inline BufferEntry *simt_buffer(const Simt *m, uint32_t sm, uint32_t warp
 static inline uint32_t ring_place(uint32_t index, uint32_t room) { return __builtin_expect(index < room, 1) ? index : index % room; }
 // The place after the last of a ring's; `index` is below 2 * room. No branch: which way it goes is hard to foresee.
 static inline uint32_t ring_next(uint32_t index, uint32_t room) { return index >= room ? index - room : index; }
-// Takes number `place` out of a list of `count` bytes; what is behind the list is zero. Lists are short.
+// Takes number `place` out of a list of `count` bytes; what is behind the list is zero. The rest of the list moves in one piece where it can: its length is
+// hard to foresee. Lists have room for two pieces.
+enum { LIST_PIECE = 16 };
+_Static_assert(SIMT_FLIGHTS >= 2 * LIST_PIECE && (int)SIMT_MOST_COLLECTORS >= 2 * LIST_PIECE, "lists have room for twice a piece");
 static inline void list_remove(uint8_t *list, uint32_t count, uint32_t place) {
-  uint64_t all, before = (UINT64_C(1) << 8 * (place & 7)) - 1;
-  if (__builtin_expect(count > 8, 0)) {
-    memmove(&list[place], &list[place + 1], count - 1 - place);
-    list[count - 1] = 0;
+  uint8_t rest[LIST_PIECE];
+  if (__builtin_expect(count - place <= LIST_PIECE && place < LIST_PIECE, 1)) {
+    memcpy(rest, &list[place + 1], LIST_PIECE);
+    memcpy(&list[place], rest, LIST_PIECE);
     return;
   }
-  memcpy(&all, list, sizeof all);
-  all = (all & before) | (all >> 8 & ~before);
-  memcpy(list, &all, sizeof all);
+  memmove(&list[place], &list[place + 1], count - 1 - place);
+  list[count - 1] = 0;
+}
+// Zeros for a row of a collector or a latch. A call of memset takes longer, and guesses the size wrong.
+static inline void row_clear(uint32_t row[WARP_LANES]) {
+  memset(row, 0, WARP_LANES / 2 * sizeof *row);
+  memset(row + WARP_LANES / 2, 0, WARP_LANES / 2 * sizeof *row);
 }
 static inline uint64_t simt_now(const Simt *m) { return m->at.core->cycle; }
 static inline void simt_count(Simt *m, StatId stat, uint64_t by) { m->at.stats->value[stat] += by; }
@@ -374,13 +389,20 @@ bool cluster_check_barrier(Simt *m, const Block *block);
 // ---- Front end -----------------------------------------------------------------------------------
 // Warps that wait need not be looked at each cycle: front_sleep notes why, front_awake that something has happened to them.
 static inline void front_sleep(Simt *m, uint32_t sm, uint32_t warp, IdleReason why) { m->at.sms[sm].waits[why] |= UINT64_C(1) << warp; }
+// front_results: the same where results are in, which changes nothing of a warp that lacks its next instruction.
+static inline void front_results(Simt *m, uint32_t sm, uint64_t warps) {
+  uint64_t *waits = m->at.sms[sm].waits;
+  for (uint32_t i = IDLE_EMPTY + 1; i < IDLE_REASONS; i++) waits[i] &= ~warps;
+}
 static inline void front_awake(Simt *m, uint32_t sm, uint64_t warps) {
-  for (uint32_t i = 0; i < IDLE_REASONS; i++) m->at.sms[sm].waits[i] &= ~warps;
+  front_results(m, sm, warps);
+  m->at.starved[sm] &= ~warps;
 }
 void front_disturbed(Simt *m); // somebody outside may have changed the state (a flip): sleeping warps are looked at
 bool simt_is_free(const HookMachine *machine, const Site *site);                           // HookMachine.is_free (free.c)
 bool simt_is_told(const HookMachine *machine, const Site *site);                           // HookMachine.is_told (free.c)
 bool simt_look_at(const HookMachine *machine, uint32_t sm, uint32_t warp, WarpView *view); // HookMachine.look_at (issue.c)
+void fetch_prepare(Simt *m);                                                               // fetch.c: at the start
 void fetch_cycle(Simt *m, uint32_t sm);                                                    // fetch.c: one access of the instruction cache
 bool fetch_reply(Simt *m, uint32_t sm,
                  const Packet *packet); // a line has come; false: not now, it comes again next cycle (so for all replies)

@@ -231,6 +231,20 @@ static void accesses_are_told_with_their_lanes(void **state) {
   pipe_close(&pipe);
 }
 
+static void lists_close_up(void **state) {
+  (void)state;
+  for (uint32_t count = 1; count <= SIMT_FLIGHTS; count++) {
+    for (uint32_t place = 0; place < count; place++) {
+      uint8_t list[SIMT_FLIGHTS + 1] = {0}; // and one behind it that stays
+      for (uint32_t i = 0; i < count; i++) list[i] = (uint8_t)(i + 1);
+      list[SIMT_FLIGHTS] = 99;
+      list_remove(list, count, place);
+      for (uint32_t i = 0; i < SIMT_FLIGHTS; i++) assert_int_equal(list[i], i >= count - 1 ? 0 : i < place ? i + 1 : i + 2);
+      assert_int_equal(list[SIMT_FLIGHTS], 99);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(conflicts_cost_a_cycle_each),
@@ -238,6 +252,7 @@ int main(void) {
       cmocka_unit_test(operands_of_one_instruction_conflict),
       cmocka_unit_test(collectors_may_take_an_operand_at_a_time),
       cmocka_unit_test(banks_are_given_in_turn),
+      cmocka_unit_test(lists_close_up),
       cmocka_unit_test(a_full_set_of_collectors_has_no_room),
       cmocka_unit_test(classes_have_collectors_of_their_own),
       cmocka_unit_test(accesses_are_told_with_their_lanes),

@@ -31,6 +31,25 @@ static void rows_have_their_registers(void **state) {
   }
 }
 
+// What the collector adds a warp's first row to, all sources at once.
+static void source_words_say_what_the_rows_say(void **state) {
+  (void)state;
+  const OperandSelect selects[] = {SELECT_REGISTERS, SELECT_IMM_A, SELECT_IMM_B, SELECT_CONST_A};
+  for (uint32_t i = 0; i < OP_COUNT * COUNT_OF(selects); i++) {
+    Instr instr = instr_of((Op)(i % OP_COUNT));
+    Facts facts;
+    instr.select = selects[i / OP_COUNT];
+    if (instr.select == SELECT_CONST_A && op_info[instr.op].a == TYPE_none) continue;
+    facts_make(&instr, &facts);
+    for (uint32_t row = 0; row < SOURCES_AT_ONCE; row++) {
+      uint32_t shift = row * SOURCE_BITS, used = row < facts.sources.rows, is_register = facts.register_rows >> row & 1;
+      assert_int_equal(facts.source_registers >> shift & 0xFFFF, is_register ? 0xFFFF : 0);
+      assert_int_equal(facts.source_others >> shift & 0xFFFF, used && !is_register ? SOURCE_NONE : 0);
+      assert_int_equal(facts.source_numbers >> shift & 0xFFFF, is_register ? facts.registers[row] : 0);
+    }
+  }
+}
+
 static void an_immediate_has_no_register(void **state) {
   (void)state;
   Instr instr = instr_of(OP_ADD_B32);
@@ -117,8 +136,9 @@ static void a_class_without_times_has_its_units(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_have_their_registers), cmocka_unit_test(instructions_are_in_their_classes),
-                                     cmocka_unit_test(a_class_without_times_has_its_units), cmocka_unit_test(an_immediate_has_no_register),
-                                     cmocka_unit_test(a_damaged_word_is_worked_out)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rows_have_their_registers),           cmocka_unit_test(instructions_are_in_their_classes),
+      cmocka_unit_test(a_class_without_times_has_its_units), cmocka_unit_test(an_immediate_has_no_register),
+      cmocka_unit_test(source_words_say_what_the_rows_say),  cmocka_unit_test(a_damaged_word_is_worked_out)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,6 +66,7 @@ static inline void front_build(Front *front) {
   m->arena = front->arena;
   m->block = arena_alloc(front->arena, m->block_bytes);
   simt_bind(&m->dims, m->block, &m->at);
+  fetch_prepare(m);
   m->backing.program = &front->program;
   m->backing.splits_code = m->dims.split != 0;
   m->hook_machine = (HookMachine){.block = m->block, .regions = &m->regions, .spec = m->spec, .program = m->program};

@@ -1,4 +1,5 @@
 // Issue: hazards, time between instructions, hooks, limits, reasons for idleness, large warps.
+#include "machine/simt/facts.h"
 #include "machine/simt/test_front.h"
 
 // Cycles from the issue of the first instruction to that of the second, when both are in the buffer.
@@ -370,6 +371,106 @@ static void large_warps_pack_complementary_lanes(void **state) {
   front_close(&together);
 }
 
+// ---- Warps that are known to be starved --------------------------------------------------------------
+
+// A loop with a branch that some threads of every warp take: buffers run empty, flow changes, registers are waited for.
+static void open_loop(Front *front, uint32_t policy) {
+  front_open(front);
+  front->spec.scheduler_policy = policy;
+  front->spec.scheduler_active = 2;
+  front->spec.sm_schedulers = 2;
+  front->spec.latency_alu = 5;
+  front->spec.front_decode = 1;
+  front->spec.l2_bytes = 16384; // a small block
+  front->launch.block[0] = 256;
+  Instr *lane = front_put(front, OP_S2R);
+  lane->d[0] = 1, lane->imm = SREG_LANEID;
+  front_put_move(front, 2, 0);
+  Instr *is_low = front_put(front, OP_SETP_LT_U32);
+  is_low->pd[0] = 0, is_low->a = 1, is_low->select = SELECT_IMM_B, is_low->imm = 9;
+  uint32_t start = front->program.code_count;
+  front_put_add(front, 2, 2, 1);
+  front_put_branch(front, 0, false, start + 4, start + 4);
+  front_put_add(front, 3, 2, 7);
+  front_put_add(front, 4, 1, 7);
+  Instr *goes_on = front_put(front, OP_SETP_LT_U32);
+  goes_on->pd[0] = 1, goes_on->a = 2, goes_on->select = SELECT_IMM_B, goes_on->imm = 12;
+  front_put_branch(front, 1, false, start, start + 6);
+  front_put(front, OP_EXIT);
+  front_encode(front);
+  front_build(front);
+  facts_prepare(&front->m);
+}
+
+// A bit that is set says what the rest of the state says.
+static void check_starved(const Front *front) {
+  const Simt *m = &front->m;
+  for (uint64_t left = m->at.starved[0]; left != 0; left &= left - 1) {
+    uint32_t warp = (uint32_t)__builtin_ctzll(left);
+    const SimtWarp *at = simt_warp(m, 0, warp);
+    uint32_t level = at->warp.stack.depth - 1;
+    assert_true((m->at.sms[0].present >> warp & 1) != 0 && (at->valid & 1) != 0 && level < m->dims.stack);
+    const SimtEntry *top = &simt_entries(m, 0, warp)[level];
+    assert_true(entry_is_ready(top) && top->mask != 0 && top->pc != top->reconverge);
+    assert_true(at->buffered == 0 && at->fetch_pc == top->pc && at->has_rest == 0 && at->next_issue_at <= simt_now(m));
+  }
+}
+
+// Flips a bit of what the front end decides by, as a fault does.
+static void strike(Front *front, uint32_t number) {
+  Simt *m = &front->m;
+  uint32_t warp = number % m->dims.warps;
+  SimtWarp *at = simt_warp(m, 0, warp);
+  SimtEntry *entry = simt_entries(m, 0, warp);
+  switch (number % 7) {
+  case 0: entry->pc ^= 1; break;
+  case 1: entry->mask ^= 2; break;
+  case 2: entry->reconverge ^= 1; break;
+  case 3: at->fetch_pc ^= 1; break;
+  case 4: at->valid ^= 1; break;
+  case 5: at->warp.stack.depth ^= 1; break;
+  default: simt_scoreboard(m, 0, warp)->registers[0] ^= 4;
+  }
+  front_disturbed(m);
+}
+
+// Without the bits every warp is looked at: the state is the same in every cycle.
+static void run_with_and_without(uint32_t policy, uint32_t faults) {
+  Front with, without;
+  uint64_t seen = 0;
+  open_loop(&with, policy);
+  open_loop(&without, policy);
+  size_t bytes = (size_t)((uint8_t *)with.m.at.registers - with.m.block); // all of the front end
+  for (uint32_t cycle = 0; cycle < 1000 && !front_is_over(&with); cycle++) {
+    bool strikes = faults != 0 && cycle % 97 == faults;
+    if (strikes) strike(&with, cycle / 97 + faults);
+    if (strikes) strike(&without, cycle / 97 + faults);
+    without.m.at.starved[0] = 0;
+    front_step(&with);
+    front_step(&without);
+    check_starved(&with);
+    seen |= with.m.at.starved[0];
+    assert_memory_equal(with.m.block, without.m.block, bytes);
+    assert_memory_equal(with.m.at.stats, without.m.at.stats, sizeof *with.m.at.stats);
+  }
+  assert_true(seen != 0);
+  assert_memory_equal(with.m.at.registers, without.m.at.registers, sizeof(RegisterRow) * with.m.dims.register_rows);
+  facts_free(&with.m);
+  facts_free(&without.m);
+  front_close(&with);
+  front_close(&without);
+}
+
+static void starved_warps_need_not_be_looked_at(void **state) {
+  (void)state;
+  for (uint32_t policy = 0; policy < SCHEDULE_POLICIES; policy++) run_with_and_without(policy, 0);
+}
+
+static void nor_after_faults(void **state) {
+  (void)state;
+  for (uint32_t faults = 1; faults < 97; faults += 5) run_with_and_without(faults % 2 == 0 ? SCHEDULE_TWO_LEVEL : SCHEDULE_LRR, faults);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(independent_instructions_follow_at_once),
@@ -386,6 +487,8 @@ int main(void) {
       cmocka_unit_test(damaged_words_trap),
       cmocka_unit_test(reasons_say_what_warps_wait_for),
       cmocka_unit_test(waiting_sms_sleep),
+      cmocka_unit_test(starved_warps_need_not_be_looked_at),
+      cmocka_unit_test(nor_after_faults),
       cmocka_unit_test(large_warps_pack_complementary_lanes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -204,7 +204,10 @@ static void release(Simt *m, uint32_t sm, uint32_t place) {
   list_remove(state->flight_queue, state->flight_count--, place);
   FlightOperands *operands = flight_operands(m, sm, index);
   if (flight->operand_rows != 0) memset(operands->row, 0, flight->operand_rows * sizeof operands->row[0]);
-  memset(flight, 0, offsetof(Flight, row) + max_u32(flight->rows, 1) * sizeof flight->row[0]); // row 0 is open to faults
+  uint32_t rows = flight->rows;
+  memset(flight, 0, offsetof(Flight, row));
+  row_clear(flight->row[0]); // also without results: it is open to faults
+  for (uint32_t row = 1; row < rows; row++) row_clear(flight->row[row]);
 }
 
 void writeback_abandon(Simt *m, uint32_t sm, uint32_t block_slot) {
