@@ -3,8 +3,6 @@
 #include "cli/cli.h"
 #include "cli/study.h"
 
-#include <stdlib.h>
-
 // Words that options_parse may put in another order.
 static char **words_of(const StudyCell *cell, Arena *arena) {
   char **words = ARENA_ARRAY(arena, char *, cell->words.count + 1);

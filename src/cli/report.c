@@ -242,6 +242,8 @@ static bool export_one(const ExportWishes *wishes, const Report *report, Diags *
   uint32_t table = table_named(wishes->table);
   if (wishes->json) return write_json(&wishes->files, wishes->file, report, diags);
   if (table < CSV_COUNT) return write_csv(&wishes->files, wishes->file, report, (CsvTable)table, diags);
+  const char *near = text_nearest(wishes->table, csv_names, CSV_COUNT);
+  if (near != NULL) return diags_add(diags, NULL, 0, 0, "there is no table '%s'; did you mean '%s'?", wishes->table, near);
   Text known = {0};
   for (uint32_t i = 0; i < CSV_COUNT; i++) text_add(&known, "%s%s", i == 0 ? "" : i + 1 < CSV_COUNT ? ", " : " and ", csv_names[i]);
   diags_add(diags, NULL, 0, 0, "there is no table '%s', but %s", wishes->table, known.at);
