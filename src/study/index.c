@@ -214,7 +214,8 @@ void study_index_html(const StudyIndex *index, const IndexRows *rows, Text *out)
   }
   Text tally = {0};
   add_tally(rows, &tally);
-  json_t *root = json_pack("{s:b, s:s, s:s, s:o, s:o}", "quick", index->quick, "commit", index->commit, "tally", tally.at, "papers", papers, "claims", claims);
+  json_t *root = json_pack("{s:b, s:s, s:s, s:o, s:o}", "quick", index->quick, "commit", index->commit, "tally", tally.at, "papers", papers,
+                           "claims", claims);
   char *json = json_dumps(root, JSON_INDENT(1) | JSON_SORT_KEYS);
   ASSERT(json != NULL);
   page_fill(study_index_page, json, out);

@@ -183,7 +183,7 @@ void study_as_html(const StudyOutcome *outcome, Text *out);
 // ---- The index: every claim of every paper -----------------------------------------------------------------------
 typedef struct StudyIndex {
   bool quick;
-  const char *commit; // of the program that ran them
+  const char *commit;        // of the program that ran them
   VEC(StudyOutcome) studies; // that have been run; each built in
 } StudyIndex;
 typedef struct IndexRow {

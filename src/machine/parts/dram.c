@@ -33,6 +33,50 @@ static uint64_t free_entries(const Dram *dram) {
   return all_entries(dram->shape) & ~(dram->controller->waiting | dram->controller->moving);
 }
 
+static bool is_write(const DramRequest *request) { return request->packet.kind == PACKET_WRITE; }
+
+static uint32_t bank_number(const Dram *dram, const DramRequest *request) {
+  return request->bank < dram->shape->banks ? request->bank : request->bank % dram->shape->banks;
+}
+
+static DramBank *bank_of(const Dram *dram, const DramRequest *request) { return &dram->banks[bank_number(dram, request)]; }
+
+static bool row_is_open(const DramBank *bank, const DramRequest *request) { return bank->open_row == request->row + 1; }
+
+// The masks by which commands are chosen: the entry begins to wait for its column command, or has it.
+static void begin_waiting(Dram *dram, uint32_t entry) {
+  DramController *controller = dram->controller;
+  const DramRequest *request = &dram->queue[entry];
+  uint32_t bank = bank_number(dram, request);
+  controller->waiting |= UINT64_C(1) << entry;
+  controller->writing |= (uint64_t)is_write(request) << entry;
+  controller->hits |= (uint64_t)row_is_open(&dram->banks[bank], request) << entry;
+  controller->wanted_banks |= UINT64_C(1) << bank;
+  controller->of_bank[bank] |= UINT64_C(1) << entry;
+}
+
+static void end_waiting(Dram *dram, uint32_t entry) {
+  DramController *controller = dram->controller;
+  uint32_t bank = bank_number(dram, &dram->queue[entry]);
+  uint64_t others = ~(UINT64_C(1) << entry);
+  controller->waiting &= others;
+  controller->writing &= others;
+  controller->hits &= others;
+  controller->of_bank[bank] &= others;
+  if (controller->of_bank[bank] == 0) controller->wanted_banks &= ~(UINT64_C(1) << bank);
+}
+
+// A bank has opened or closed a row.
+static void row_changed(Dram *dram, uint32_t bank) {
+  DramController *controller = dram->controller;
+  controller->hits &= ~controller->of_bank[bank];
+  if (dram->banks[bank].open_row == 0) return;
+  for (uint64_t left = controller->of_bank[bank] & all_entries(dram->shape); left != 0; left &= left - 1) {
+    uint32_t entry = (uint32_t)__builtin_ctzll(left);
+    controller->hits |= (uint64_t)row_is_open(&dram->banks[bank], &dram->queue[entry]) << entry;
+  }
+}
+
 bool dram_can_take(const Dram *dram) { return free_entries(dram) != 0; }
 
 bool dram_is_empty(const Dram *dram) { return (dram->controller->waiting | dram->controller->moving) == 0; }
@@ -43,10 +87,16 @@ void dram_take(Dram *dram, const Packet *packet, uint64_t now) {
   uint32_t entry = (uint32_t)__builtin_ctzll(open);
   DramController *controller = dram->controller;
   DramPlace place = dram_place(dram->shape, packet->address);
-  dram->queue[entry] = (DramRequest){
-      .arrived_at = now, .done_at = UINT64_MAX, .order = controller->arrivals++, .row = place.row, .bank = place.bank, .packet = *packet};
-  if (dram->place != NULL) dram->place(dram->context, &dram->queue[entry], true);
-  controller->waiting |= UINT64_C(1) << entry;
+  DramRequest *request = &dram->queue[entry];
+  request->arrived_at = now;
+  request->done_at = UINT64_MAX;
+  request->order = controller->arrivals++;
+  request->row = place.row;
+  request->bank = place.bank;
+  request->opened = 0;
+  memcpy(&request->packet, packet, offsetof(Packet, other)); // what is behind is for atomics and code alone
+  if (dram->place != NULL) dram->place(dram->context, request, true);
+  begin_waiting(dram, entry);
   controller->wake_at = min_u64(controller->wake_at, now);
 }
 
@@ -62,22 +112,20 @@ static uint32_t bursts_of(const DramShape *shape, const Packet *packet) {
 // ---- Choosing commands -----------------------------------------------------------------------------
 enum { NO_ENTRY = UINT32_MAX };
 
-static bool is_write(const DramRequest *request) { return request->packet.kind == PACKET_WRITE; }
-
 typedef struct Choice { // what one look at the queue finds
   uint64_t now, end;    // scaled: the current core cycle is [now, end)
   uint32_t hit[2];      // oldest read, oldest write whose row is open and its bank ready; NO_ENTRY: none
   uint32_t row;         // oldest request whose bank can take a row command in this cycle
   uint64_t next;        // earliest scaled time of anything that must wait
 } Choice;
-static DramBank *bank_of(const Dram *dram, const DramRequest *request) {
-  return &dram->banks[request->bank < dram->shape->banks ? request->bank : request->bank % dram->shape->banks];
-}
-
-static bool row_is_open(const DramBank *bank, const DramRequest *request) { return bank->open_row == request->row + 1; }
-
 static uint32_t older(const Dram *dram, uint32_t a, uint32_t b) {
   return a == NO_ENTRY || dram->queue[b].order < dram->queue[a].order ? b : a;
+}
+
+static uint32_t oldest_of(const Dram *dram, uint64_t entries) {
+  uint32_t oldest = NO_ENTRY;
+  for (uint64_t left = entries; left != 0; left &= left - 1) oldest = older(dram, oldest, (uint32_t)__builtin_ctzll(left));
+  return oldest;
 }
 
 // When a bank may next be precharged (a row is open) or activated.
@@ -89,39 +137,26 @@ static uint64_t row_command_at(const Dram *dram, const DramBank *bank) {
 static uint64_t candidates(const Dram *dram) {
   uint64_t waiting = dram->controller->waiting & all_entries(dram->shape);
   if (dram->shape->policy != DRAM_FCFS || waiting == 0) return waiting;
-  uint32_t oldest = NO_ENTRY;
-  for (uint64_t left = waiting; left != 0; left &= left - 1) oldest = older(dram, oldest, (uint32_t)__builtin_ctzll(left));
-  return UINT64_C(1) << oldest;
+  return UINT64_C(1) << oldest_of(dram, waiting);
 }
 
+// Bank by bank: its open row is of use as long as somebody wants it.
 static void choose(const Dram *dram, Choice *choice) {
-  uint64_t all = candidates(dram), misses = 0, wanted_banks = 0;
-  for (uint64_t left = all; left != 0; left &= left - 1) {
-    uint32_t entry = (uint32_t)__builtin_ctzll(left);
-    const DramBank *bank = bank_of(dram, &dram->queue[entry]);
-    if (!row_is_open(bank, &dram->queue[entry])) {
-      misses |= UINT64_C(1) << entry;
-      continue;
-    }
-    wanted_banks |= UINT64_C(1) << (bank - dram->banks);
-    if (bank->column_at < choice->end) {
-      uint32_t *hit = &choice->hit[is_write(&dram->queue[entry])];
-      *hit = older(dram, *hit, entry);
-    } else {
-      choice->next = min_u64(choice->next, bank->column_at);
-    }
+  const DramController *controller = dram->controller;
+  uint64_t all = candidates(dram), columns = 0, rows = 0;
+  for (uint64_t left = controller->wanted_banks; left != 0; left &= left - 1) {
+    uint32_t number = (uint32_t)__builtin_ctzll(left);
+    const DramBank *bank = &dram->banks[number];
+    uint64_t wait = controller->of_bank[number] & all, hits = wait & controller->hits;
+    uint64_t at = hits != 0 ? bank->column_at : row_command_at(dram, bank);
+    if (wait == 0) continue;
+    if (at >= choice->end) choice->next = min_u64(choice->next, at);
+    else if (hits != 0) columns |= hits;
+    else rows |= wait;
   }
-  for (uint64_t left = misses; left != 0; left &= left - 1) {
-    uint32_t entry = (uint32_t)__builtin_ctzll(left);
-    const DramBank *bank = bank_of(dram, &dram->queue[entry]);
-    if ((wanted_banks >> (bank - dram->banks) & 1) != 0) continue; // its open row is still of use
-    uint64_t at = row_command_at(dram, bank);
-    if (at < choice->end) {
-      choice->row = older(dram, choice->row, entry);
-    } else {
-      choice->next = min_u64(choice->next, at);
-    }
-  }
+  choice->hit[0] = oldest_of(dram, columns & ~controller->writing);
+  choice->hit[1] = oldest_of(dram, columns & controller->writing);
+  choice->row = oldest_of(dram, rows);
 }
 
 // ---- Giving commands ---------------------------------------------------------------------------------
@@ -133,9 +168,11 @@ static void give_row_command(Dram *dram, const Choice *choice) {
   if (bank->open_row != 0) {
     bank->open_row = 0;
     bank->activate_at = max_u64(bank->activate_at, at + shape->t_rp);
+    row_changed(dram, bank_number(dram, request));
     return;
   }
   bank->open_row = request->row + 1;
+  row_changed(dram, bank_number(dram, request));
   bank->column_at = at + shape->t_rcd;
   bank->precharge_at = at + shape->t_ras;
   bank->activate_at = at + shape->t_rc;
@@ -200,9 +237,8 @@ static void give_column_command(Dram *dram, uint32_t entry, uint64_t now) {
   if (write) controller->read_at = data_end + shape->t_cdlr;
   bank->precharge_at = max_u64(bank->precharge_at, write ? data_end + shape->t_wr : at + bursts * own_spacing);
   request->done_at = (data_end + DRAM_TIME_SCALE - 1) / DRAM_TIME_SCALE + shape->latency;
-  uint64_t bit = UINT64_C(1) << entry;
-  controller->waiting &= ~bit;
-  controller->moving |= bit;
+  end_waiting(dram, entry);
+  controller->moving |= UINT64_C(1) << entry;
   *(write ? &controller->writes : &controller->reads) += 1;
   *((request->opened & 1) != 0 ? &controller->row_misses : &controller->row_hits) += 1;
   controller->waited += now - request->arrived_at;
@@ -230,7 +266,6 @@ static bool finish(Dram *dram, uint32_t entry, DramDone done, void *context) {
   uint64_t bit = UINT64_C(1) << entry;
   memset(&dram->queue[entry], 0, sizeof request);
   controller->moving &= ~bit;
-  controller->waiting &= ~bit;
   if (done(context, &request)) return true;
   dram->queue[entry] = request;
   if (dram->place != NULL) dram->place(dram->context, &dram->queue[entry], true);

@@ -46,12 +46,16 @@ typedef struct DramController { // times are scaled
   uint64_t wake_at;             // core cycle before which nothing happens
   uint64_t waiting;             // bit i: entry i waits for its column command
   uint64_t moving;              // bit i: entry i waits for its data
+  uint64_t writing;             // of those that wait: is a write
+  uint64_t hits;                // of those that wait: its row is open
+  uint64_t wanted_banks;        // bit b: some entry waits for bank b
   uint64_t bus_free_at;         // data bus
   uint64_t column_at;           // earliest column command of any bank
   uint64_t read_at;             // earliest read command after the last write
   uint64_t activate_at;         // earliest activation of any bank
   uint64_t arrivals;
   uint64_t row_hits, row_misses, reads, writes, waited; // statistics; waited: cycles from arrival to column command
+  uint64_t of_bank[DRAM_MOST_BANKS];                    // bit i: entry i waits for this bank
 } DramController;
 
 // Where a physical address lies.

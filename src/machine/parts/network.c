@@ -42,59 +42,6 @@ NetworkShape network_shape(NetworkKind kind, uint32_t sources, uint32_t sinks, u
   return shape;
 }
 
-// ---- Buffers ---------------------------------------------------------------------------------------
-static uint32_t source_buffer(const NetworkShape *shape, uint32_t source) {
-  if (shape->kind == NETWORK_CROSSBAR) return source;
-  MeshSpot spot = shape->source_spot[source];
-  return (spot.row * shape->columns + spot.column) * MESH_PORTS + MESH_LOCAL;
-}
-
-static Packet *buffer_packets(const Network *network, uint32_t buffer) {
-  return &network->packets[(size_t)buffer * network->shape->buffer];
-}
-
-static void buffer_push(Network *network, uint32_t buffer, const Packet *packet, uint32_t sink, uint64_t ready_at) {
-  Packet *to = packet_queue_push(&network->buffers[buffer].queue, buffer_packets(network, buffer), network->shape->buffer);
-  if (to == NULL) return; // only a flipped count gets here: callers have asked for room
-  packet_copy(to, packet);
-  to->sink = (uint16_t)sink;
-  if (network->place != NULL) network->place(network->context, (uint64_t)(to - network->packets), to, true);
-  network->ready_at[to - network->packets] = ready_at;
-  network->control->active[buffer / 64] |= UINT64_C(1) << buffer % 64;
-}
-
-static void buffer_pop(Network *network, uint32_t buffer) {
-  PacketQueue *queue = &network->buffers[buffer].queue;
-  Packet *items = buffer_packets(network, buffer);
-  Packet *front = packet_queue_front(queue, items, network->shape->buffer);
-  if (front != NULL) network->ready_at[front - network->packets] = 0;
-  if (front != NULL && network->place != NULL) network->place(network->context, (uint64_t)(front - network->packets), front, false);
-  packet_queue_pop(queue, items, network->shape->buffer);
-  if (packet_queue_empty(queue)) network->control->active[buffer / 64] &= ~(UINT64_C(1) << buffer % 64);
-}
-
-static uint32_t flits_of(const NetworkShape *shape, const Packet *packet) {
-  return (packet_wire_bytes(packet) + shape->flit_bytes - 1) / shape->flit_bytes;
-}
-
-bool network_can_send(const Network *network, uint32_t source) {
-  return !packet_queue_full(&network->buffers[source_buffer(network->shape, source)].queue, network->shape->buffer);
-}
-
-void network_send(Network *network, uint32_t source, uint32_t sink, const Packet *packet, uint64_t now) {
-  uint64_t ready_at = now + network->shape->latency + flits_of(network->shape, packet) - 1;
-  buffer_push(network, source_buffer(network->shape, source), packet, sink, ready_at);
-  network->control->wake_at = min_u64(network->control->wake_at, ready_at);
-}
-
-static uint32_t words_of(const NetworkShape *shape) { return (shape->buffer_count + 63) / 64; }
-
-bool network_is_empty(const Network *network) {
-  uint64_t any = 0;
-  for (uint32_t w = 0; w < words_of(network->shape); w++) any |= network->control->active[w];
-  return any == 0;
-}
-
 // ---- Routing ---------------------------------------------------------------------------------------
 static uint32_t sink_of(const NetworkShape *shape, const Packet *packet) {
   return packet->sink < shape->sinks ? packet->sink : packet->sink % shape->sinks;
@@ -130,12 +77,83 @@ static uint32_t buffer_behind(const NetworkShape *shape, uint32_t link) {
   }
 }
 
+// ---- Buffers ---------------------------------------------------------------------------------------
+static uint32_t source_buffer(const NetworkShape *shape, uint32_t source) {
+  if (shape->kind == NETWORK_CROSSBAR) return source;
+  MeshSpot spot = shape->source_spot[source];
+  return (spot.row * shape->columns + spot.column) * MESH_PORTS + MESH_LOCAL;
+}
+
+static Packet *buffer_packets(const Network *network, uint32_t buffer) {
+  return &network->packets[(size_t)buffer * network->shape->buffer];
+}
+
+// The packet at the front is another: when it may leave, and which way.
+static void buffer_front(Network *network, uint32_t buffer) {
+  const NetworkShape *shape = network->shape;
+  NetworkBuffer *at = &network->buffers[buffer];
+  const Packet *front = packet_queue_front(&at->queue, buffer_packets(network, buffer), shape->buffer);
+  uint64_t bit = UINT64_C(1) << buffer % 64;
+  if (front == NULL) {
+    network->control->active[buffer / 64] &= ~bit;
+    network->front_at[buffer] = at->link = 0;
+    return;
+  }
+  network->control->active[buffer / 64] |= bit;
+  network->front_at[buffer] = max_u64(network->ready_at[front - network->packets], at->input_free_at);
+  at->link = link_of(shape, buffer, front);
+}
+
+// Returns when the buffer's front may leave.
+static uint64_t buffer_push(Network *network, uint32_t buffer, const Packet *packet, uint32_t sink, uint64_t ready_at) {
+  Packet *to = packet_queue_push(&network->buffers[buffer].queue, buffer_packets(network, buffer), network->shape->buffer);
+  if (to == NULL) return UINT64_MAX; // callers have asked for room
+  packet_copy(to, packet);
+  to->sink = (uint16_t)sink;
+  if (network->place != NULL) network->place(network->context, (uint64_t)(to - network->packets), to, true);
+  network->ready_at[to - network->packets] = ready_at;
+  if ((network->control->active[buffer / 64] >> buffer % 64 & 1) == 0) buffer_front(network, buffer);
+  return network->front_at[buffer];
+}
+
+static void buffer_pop(Network *network, uint32_t buffer) {
+  PacketQueue *queue = &network->buffers[buffer].queue;
+  Packet *items = buffer_packets(network, buffer), *front = packet_queue_front(queue, items, network->shape->buffer);
+  network->ready_at[front - network->packets] = 0;
+  if (network->place != NULL) network->place(network->context, (uint64_t)(front - network->packets), front, false);
+  packet_queue_pop(queue, items, network->shape->buffer);
+  buffer_front(network, buffer);
+}
+
+static uint32_t flits_of(const NetworkShape *shape, const Packet *packet) {
+  return (packet_wire_bytes(packet) + shape->flit_bytes - 1) / shape->flit_bytes;
+}
+
+bool network_can_send(const Network *network, uint32_t source) {
+  return !packet_queue_full(&network->buffers[source_buffer(network->shape, source)].queue, network->shape->buffer);
+}
+
+void network_send(Network *network, uint32_t source, uint32_t sink, const Packet *packet, uint64_t now) {
+  uint64_t ready_at = now + network->shape->latency + flits_of(network->shape, packet) - 1;
+  uint64_t front_at = buffer_push(network, source_buffer(network->shape, source), packet, sink, ready_at);
+  network->control->wake_at = min_u64(network->control->wake_at, front_at);
+}
+
+static uint32_t words_of(const NetworkShape *shape) { return (shape->buffer_count + 63) / 64; }
+
+bool network_is_empty(const Network *network) {
+  uint64_t any = 0;
+  for (uint32_t w = 0; w < words_of(network->shape); w++) any |= network->control->active[w];
+  return any == 0;
+}
+
 // ---- A cycle ---------------------------------------------------------------------------------------
 typedef struct Round { // one cycle's arbitration
   uint64_t now;
-  const bool *sink_has_room;
-  uint64_t next;                         // earliest time at which a packet that is not ready now will be
+  const NetworkOutlet *outlet;
+  uint64_t next;                         // earliest time at which a packet that cannot go now may be able to
   bool waits_for_sink;                   // some packet needs only its sink's room
+  bool waits_for_other;                  // some packet needs only that another moves
   uint64_t wanted[NETWORK_WORDS];        // bit i: link i has a contender
   uint16_t winner[NETWORK_MOST_BUFFERS]; // of each wanted link: the buffer
 } Round;
@@ -148,45 +166,57 @@ static uint32_t turn(const Network *network, uint32_t link, uint32_t buffer) {
   return input >= first ? input - first : input + inputs - first;
 }
 
+// The buffers of a word whose front may leave by its own times. No branch for each: which way it goes is hard to foresee.
+static uint64_t ready_fronts(const Network *network, Round *round, uint32_t word) {
+  const uint64_t *front_at = &network->front_at[word * 64];
+  uint64_t ready = 0;
+  for (uint64_t left = network->control->active[word]; left != 0; left &= left - 1) {
+    uint64_t at = front_at[__builtin_ctzll(left)];
+    bool is_ready = at <= round->now;
+    ready |= is_ready ? left & -left : 0;
+    round->next = min_u64(round->next, is_ready ? UINT64_MAX : at);
+  }
+  return ready;
+}
+
+// Where the front of a buffer leaves the network.
+static uint32_t sink_of_front(const Network *network, uint32_t buffer) {
+  const NetworkBuffer *at = &network->buffers[buffer];
+  if (network->shape->kind == NETWORK_CROSSBAR) return at->link;
+  return sink_of(network->shape, packet_queue_front(&at->queue, buffer_packets(network, buffer), network->shape->buffer));
+}
+
+// A buffer whose front may leave: does its link take it?
 static void contend(Network *network, Round *round, uint32_t buffer) {
   const NetworkShape *shape = network->shape;
-  const NetworkBuffer *from = &network->buffers[buffer];
-  const Packet *packet = packet_queue_front(&from->queue, buffer_packets(network, buffer), shape->buffer);
-  if (packet == NULL) { // a flipped count
-    network->control->active[buffer / 64] &= ~(UINT64_C(1) << buffer % 64);
+  uint32_t link = network->buffers[buffer].link;
+  if (packet_queue_empty(&network->buffers[buffer].queue)) { // a flipped count
+    buffer_front(network, buffer);
     return;
   }
-  uint64_t earliest = max_u64(network->ready_at[packet - network->packets], from->input_free_at);
-  uint32_t link = 0;
-  if (earliest <= round->now) { // routing takes longer to work out than the rest
-    link = link_of(shape, buffer, packet);
-    earliest = network->buffers[link].link_free_at;
-  }
-  if (earliest > round->now) {
-    round->next = min_u64(round->next, earliest);
+  if (network->buffers[link].link_free_at > round->now) {
+    round->next = min_u64(round->next, network->buffers[link].link_free_at);
     return;
   }
   if (leads_to_sink(shape, link)) {
-    if (!round->sink_has_room[sink_of(shape, packet)]) {
+    if (!round->outlet->has_room(round->outlet->context, sink_of_front(network, buffer))) {
       round->waits_for_sink = true;
       return;
     }
   } else if (packet_queue_full(&network->buffers[buffer_behind(shape, link)].queue, shape->buffer)) {
-    return; // whatever makes room there is a movement, after which all is looked at again
+    round->waits_for_other = true;
+    return;
   }
   uint64_t bit = UINT64_C(1) << link % 64;
   bool first = (round->wanted[link / 64] & bit) == 0;
+  round->waits_for_other |= !first;
   if (first || turn(network, link, buffer) < turn(network, link, round->winner[link])) round->winner[link] = (uint16_t)buffer;
   round->wanted[link / 64] |= bit;
 }
 
-typedef struct Outlet {
-  NetworkDeliver deliver;
-  void *context;
-} Outlet;
-
-static void pass_on(Network *network, const Round *round, uint32_t link, const Outlet *outlet) {
+static void pass_on(Network *network, Round *round, uint32_t link) {
   const NetworkShape *shape = network->shape;
+  const NetworkOutlet *outlet = round->outlet;
   uint32_t buffer = round->winner[link];
   NetworkBuffer *from = &network->buffers[buffer];
   const Packet *packet = packet_queue_front(&from->queue, buffer_packets(network, buffer), shape->buffer);
@@ -197,43 +227,45 @@ static void pass_on(Network *network, const Round *round, uint32_t link, const O
   uint32_t after = (crossbar ? buffer : buffer % MESH_PORTS) + 1;
   network->buffers[link].next = after == (crossbar ? shape->sources : MESH_PORTS) ? 0 : after;
   if (leads_to_sink(shape, link)) {
-    outlet->deliver(outlet->context, sink_of(shape, packet), packet);
+    outlet->deliver(outlet->context, sink_of_front(network, buffer), packet);
   } else {
-    buffer_push(network, buffer_behind(shape, link), packet, packet->sink, round->now + shape->latency);
+    uint64_t front_at = buffer_push(network, buffer_behind(shape, link), packet, packet->sink, round->now + shape->latency);
+    round->next = min_u64(round->next, front_at);
   }
   buffer_pop(network, buffer);
+  if (!packet_queue_empty(&from->queue)) round->next = min_u64(round->next, network->front_at[buffer]);
 }
 
-static bool pass_all(Network *network, const Round *round, const Outlet *outlet) {
+static bool pass_all(Network *network, Round *round) {
   bool moved = false;
   for (uint32_t w = 0; w < words_of(network->shape); w++) {
     for (uint64_t left = round->wanted[w]; left != 0; left &= left - 1) {
-      pass_on(network, round, w * 64 + (uint32_t)__builtin_ctzll(left), outlet);
+      pass_on(network, round, w * 64 + (uint32_t)__builtin_ctzll(left));
       moved = true;
     }
   }
   return moved;
 }
 
-bool network_cycle(Network *network, uint64_t now, const bool *sink_has_room, NetworkDeliver deliver, void *context, uint64_t *next) {
+bool network_cycle(Network *network, uint64_t now, const NetworkOutlet *outlet, uint64_t *next) {
   NetworkControl *control = network->control;
   *next = control->wake_at;
   if (now < control->wake_at) return false;
   uint32_t words = words_of(network->shape);
   Round round;
   round.now = now;
-  round.sink_has_room = sink_has_room;
+  round.outlet = outlet;
   round.next = UINT64_MAX;
-  round.waits_for_sink = false;
+  round.waits_for_sink = round.waits_for_other = false;
   round.wanted[0] = 0;
   if (words > 1) memset(round.wanted, 0, words * sizeof round.wanted[0]);
   for (uint32_t w = 0; w < words; w++) {
-    for (uint64_t left = control->active[w]; left != 0; left &= left - 1) {
+    for (uint64_t left = ready_fronts(network, &round, w); left != 0; left &= left - 1) {
       contend(network, &round, w * 64 + (uint32_t)__builtin_ctzll(left));
     }
   }
-  bool moved = pass_all(network, &round, &(Outlet){deliver, context});
+  bool moved = pass_all(network, &round);
   *next = moved ? now + 1 : round.next;
-  control->wake_at = moved || round.waits_for_sink ? now + 1 : round.next;
+  control->wake_at = round.waits_for_sink || (moved && round.waits_for_other) ? now + 1 : round.next;
   return moved;
 }

@@ -34,7 +34,7 @@ typedef struct NetworkShape {
 
 typedef struct NetworkBuffer { // an input buffer of a router (or of a crossbar input), its packets in the array beside it
   PacketQueue queue;
-  uint32_t spare;
+  uint32_t link;          // that the packet at its front wants; 0: empty. Follows from the packet
   uint32_t next;          // round robin of the output this buffer index also stands for
   uint64_t input_free_at; // when this buffer has passed its last packet on
   uint64_t link_free_at;  // when the output link of this index is free again
@@ -48,12 +48,13 @@ typedef struct NetworkControl {
 
 // Sources + sinks are at most NETWORK_MOST_NODES; all numbers positive.
 NetworkShape network_shape(NetworkKind kind, uint32_t sources, uint32_t sinks, uint32_t flit_bytes, uint32_t latency, uint32_t buffer);
-// State: one NetworkControl, shape.buffer_count NetworkBuffers and shape.buffer_count * shape.buffer packets, and as many ready
-// times. All zero is an empty network.
+// State: one NetworkControl, shape.buffer_count NetworkBuffers and front times, shape.buffer_count * shape.buffer packets, and as many
+// ready times. All zero is an empty network.
 typedef struct Network {
   const NetworkShape *shape;
   NetworkControl *control;
   NetworkBuffer *buffers;
+  uint64_t *front_at; // per buffer: cycle from which its front packet may leave, by ready_at and input_free_at; 0: empty
   Packet *packets;
   uint64_t *ready_at; // per packet place: cycle from which it may leave this buffer
   void (*place)(void *context, uint64_t place, const Packet *packet,
@@ -65,11 +66,15 @@ bool network_can_send(const Network *network, uint32_t source);
 // Only when network_can_send. Its last flit arrives at `sink` (0..sinks-1) latency + flits - 1 cycles later at the earliest, with one
 // latency per router on the way, first and last included.
 void network_send(Network *network, uint32_t source, uint32_t sink, const Packet *packet, uint64_t now);
-// One cycle. `sink_has_room[i]` says whether sink i takes a packet now; each gets one at most, handed to `deliver`.
-// True: something moved. *next: the earliest later cycle in which something can, UINT64_MAX for never; packets that wait only
+// What lies behind the sinks: whether one takes a packet now, and who gets it. Each sink gets one a cycle at most.
+typedef struct NetworkOutlet {
+  bool (*has_room)(void *context, uint32_t sink);
+  void (*deliver)(void *context, uint32_t sink, const Packet *packet);
+  void *context;
+} NetworkOutlet;
+// One cycle. True: something moved. *next: the earliest later cycle in which something can, UINT64_MAX for never; packets that wait only
 // for a sink's room do not count, because the sink itself moves first.
-typedef void (*NetworkDeliver)(void *context, uint32_t sink, const Packet *packet);
-bool network_cycle(Network *network, uint64_t now, const bool *sink_has_room, NetworkDeliver deliver, void *context, uint64_t *next);
+bool network_cycle(Network *network, uint64_t now, const NetworkOutlet *outlet, uint64_t *next);
 bool network_is_empty(const Network *network);
 
 #endif

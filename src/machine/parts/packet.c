@@ -8,21 +8,21 @@ enum { HEADER_BYTES = 8 };
 // Does the row take a third operand, as compare-and-swap does?
 static bool has_third(uint16_t op) { return op < OP_COUNT && op_info[op].c != TYPE_none; }
 
+static bool carries_data(const Packet *packet) {
+  return (1u << min_u32(packet->kind, PACKET_KINDS) &
+          (1u << PACKET_WRITE | 1u << PACKET_ATOMIC | 1u << PACKET_READ_REPLY | 1u << PACKET_ATOMIC_REPLY)) != 0;
+}
+
 uint32_t packet_wire_bytes(const Packet *packet) {
-  switch ((PacketKind)packet->kind) {
-  case PACKET_WRITE:
-  case PACKET_READ_REPLY:
-  case PACKET_ATOMIC_REPLY: return HEADER_BYTES + bytes_count(packet->bytes);
-  case PACKET_ATOMIC: return HEADER_BYTES + bytes_count(packet->bytes) * (has_third(packet->op) ? 2 : 1);
-  default: return HEADER_BYTES;
-  }
+  if (!carries_data(packet)) return HEADER_BYTES;
+  bool is_twice = packet->kind == PACKET_ATOMIC && has_third(packet->op);
+  return HEADER_BYTES + bytes_count(packet->bytes) * (is_twice ? 2 : 1);
 }
 
 void packet_copy(Packet *to, const Packet *from) {
   memcpy(to, from, offsetof(Packet, data));
   bool is_atomic = from->kind == PACKET_ATOMIC;
-  bool has_data = from->kind == PACKET_WRITE || from->kind == PACKET_READ_REPLY || from->kind == PACKET_ATOMIC_REPLY || is_atomic;
-  if (has_data) memcpy(to->data, from->data, sizeof to->data);
+  if (carries_data(from)) memcpy(to->data, from->data, sizeof to->data);
   if ((is_atomic && has_third(from->op)) || from->split != 0) memcpy(to->other, from->other, sizeof to->other);
 }
 
@@ -33,5 +33,5 @@ void packet_queue_pop(PacketQueue *queue, Packet *items, uint32_t room) {
   if (is_whole) memset(items[at].other, 0, sizeof items[at].other);
   memset(&items[at], 0, offsetof(Packet, other));
   queue->count = min_u32(queue->count, room) - 1;
-  queue->head = queue->count == 0 ? 0 : packet_place((uint64_t)at + 1, room); // empty queues are equal
+  queue->head = at + 1 == room || queue->count == 0 ? 0 : at + 1; // empty queues are equal
 }

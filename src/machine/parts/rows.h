@@ -26,6 +26,7 @@ typedef struct RowFunctions {
                 uint64_t place[WARP_LANES]);
   // The lanes with (address & mask) == value.
   uint32_t (*matching)(const uint64_t address[WARP_LANES], uint64_t mask, uint64_t value);
+  uint32_t (*due)(const uint64_t time[WARP_LANES], uint64_t now); // the lanes with time <= now
   // Bytes of a line of 128 that the lanes use, `bytes` each, a power of two up to 16.
   void (*bytes_of)(const uint64_t address[WARP_LANES], uint32_t lanes, uint32_t bytes, uint64_t half[2]);
   uint32_t (*words_of)(const uint64_t address[WARP_LANES]); // of a line of 128 bytes: that the lanes' addresses name, all lanes

@@ -67,11 +67,30 @@ static bool finished(void *context, const DramRequest *request) {
   return true;
 }
 
+// The masks by which commands are chosen follow from the queue and the banks.
+static void check_masks(const Rig *rig) {
+  const DramController *at = &rig->controller;
+  uint64_t of_bank[DRAM_MOST_BANKS] = {0}, hits = 0, writing = 0, banks = 0;
+  for (uint32_t i = 0; i < rig->shape.queue; i++) {
+    const DramRequest *request = &rig->queue[i];
+    if ((at->waiting >> i & 1) == 0) continue;
+    of_bank[request->bank] |= UINT64_C(1) << i;
+    banks |= UINT64_C(1) << request->bank;
+    hits |= (uint64_t)(rig->banks[request->bank].open_row == request->row + 1) << i;
+    writing |= (uint64_t)(request->packet.kind == PACKET_WRITE) << i;
+  }
+  assert_memory_equal(at->of_bank, of_bank, sizeof of_bank);
+  assert_int_equal(at->wanted_banks, banks);
+  assert_int_equal(at->hits, hits);
+  assert_int_equal(at->writing, writing);
+}
+
 static void run_to(Rig *rig, uint64_t end) {
   uint64_t next;
   for (; rig->now < end; rig->now++) {
     dram_cycle(&rig->dram, rig->now, finished, rig, &next);
     assert_true(next > rig->now);
+    check_masks(rig);
   }
 }
 

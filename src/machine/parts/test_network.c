@@ -37,6 +37,7 @@ static void rig_open(Rig *rig, NetworkShape shape) {
   rig->network = (Network){.shape = &rig->shape,
                            .control = zeroed(1, sizeof(NetworkControl)),
                            .buffers = zeroed(shape.buffer_count, sizeof(NetworkBuffer)),
+                           .front_at = zeroed(shape.buffer_count, sizeof(uint64_t)),
                            .packets = zeroed(shape.buffer_count * shape.buffer, sizeof(Packet)),
                            .ready_at = zeroed(shape.buffer_count * shape.buffer, sizeof(uint64_t))};
   rig->arrived = zeroed(MOST_ARRIVALS, sizeof(Arrival));
@@ -46,6 +47,7 @@ static void rig_open(Rig *rig, NetworkShape shape) {
 static void rig_close(Rig *rig) {
   free(rig->network.control);
   free(rig->network.buffers);
+  free(rig->network.front_at);
   free(rig->network.packets);
   free(rig->network.ready_at);
   free(rig->arrived);
@@ -58,8 +60,10 @@ static void take(void *context, uint32_t sink, const Packet *packet) {
   rig->arrived[rig->arrivals++] = (Arrival){.at = rig->now, .sink = sink, .packet = *packet};
 }
 
+static bool has_room(void *context, uint32_t sink) { return ((const Rig *)context)->room[sink]; }
+
 static bool step(Rig *rig, uint64_t *next) {
-  bool moved = network_cycle(&rig->network, rig->now, rig->room, take, rig, next);
+  bool moved = network_cycle(&rig->network, rig->now, &(NetworkOutlet){has_room, take, rig}, next);
   assert_true(*next > rig->now);
   return moved;
 }
@@ -296,6 +300,21 @@ static void check_arrival(Traffic *traffic, const Arrival *arrival) {
   }
 }
 
+// What a cycle looks at follows from the packets: when each buffer's front may leave, over which link, and who holds any.
+static void check_fronts(const Rig *rig) {
+  const Network *network = &rig->network;
+  uint32_t room = rig->shape.buffer;
+  for (uint32_t b = 0; b < rig->shape.buffer_count; b++) {
+    const NetworkBuffer *buffer = &network->buffers[b];
+    bool has_some = !packet_queue_empty(&buffer->queue);
+    uint32_t front = b * room + buffer->queue.head % room;
+    uint64_t at = has_some ? max_u64(network->ready_at[front], buffer->input_free_at) : 0;
+    assert_int_equal(network->control->active[b / 64] >> b % 64 & 1, has_some);
+    assert_int_equal(network->front_at[b], at);
+    if (rig->shape.kind == NETWORK_CROSSBAR) assert_int_equal(buffer->link, has_some ? network->packets[front].sink : 0);
+  }
+}
+
 static void random_traffic(NetworkShape shape, uint64_t seed, uint32_t load) {
   Rig rig;
   rig_open(&rig, shape);
@@ -312,6 +331,7 @@ static void random_traffic(NetworkShape shape, uint64_t seed, uint32_t load) {
     }
     for (uint32_t i = 0; i < shape.sinks; i++) rig.room[i] = random_draw(seed + 2, rig.now, i) % 4 != 0;
     step(&rig, &next);
+    check_fronts(&rig);
     rig.now++;
     assert_true(rig.now < 1000000); // no deadlock
   }

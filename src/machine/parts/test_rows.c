@@ -75,6 +75,17 @@ static void check_addresses(const RowFunctions *rows, const Input *in) {
   }
 }
 
+static void check_times(const RowFunctions *rows) {
+  uint64_t times[WARP_LANES], now = draw() % 2 == 0 ? draw() % 100 : draw();
+  uint32_t due = 0;
+  for (unsigned i = 0; i < WARP_LANES; i++) {
+    uint64_t bits = draw();
+    times[i] = bits % 4 == 0 ? UINT64_MAX : bits % 4 == 1 ? now : bits >> draw() % 64;
+    due |= (times[i] <= now ? 1u : 0u) << i;
+  }
+  assert_int_equal(rows->due(times, now), due);
+}
+
 static void check_lines(const RowFunctions *rows, const Input *in) {
   uint64_t mask = ~UINT64_C(127), value = in->address[draw() % WARP_LANES] & mask, half[2], wanted[2] = {0, 0};
   uint32_t lanes = 0, bytes = 1u << draw() % 5;
@@ -94,6 +105,7 @@ static void check_lines(const RowFunctions *rows, const Input *in) {
   rows->bytes_of(in->address, in->lanes, bytes, half);
   assert_memory_equal(half, wanted, sizeof half);
   if (in->lanes == 0) return;
+  check_times(rows);
   RowExtent made = rows->extent(in->address, in->lanes);
   assert_int_equal(made.least, extent.least);
   assert_int_equal(made.most, extent.most);

@@ -71,9 +71,9 @@ static bool finished(void *context, const DramRequest *request) {
     backing_write(&m->backing, request->packet.address, request->packet.bytes, request->packet.data);
     if ((m->wants & WANT_RESPONSE) != 0 && request->packet.sm == PACKET_NO_SM) tell_given_back(m, request);
   } else {
-    Packet filled = request->packet;
-    backing_read(&m->backing, filled.address, filled.bytes, filled.data);
-    l2_fill(m, &filled);
+    uint32_t data[LINE_WORDS] = {0};
+    backing_read(&m->backing, request->packet.address, request->packet.bytes, data);
+    l2_fill(m, &request->packet, data);
   }
   if ((m->wants & WANT_SPAN) != 0) tell_span(m, request);
   return true;
@@ -92,9 +92,10 @@ static bool take_one(Simt *m, uint32_t controller, Dram *dram) {
     if (taken) return true;
     if (packet->kind == PACKET_READ) l2_fetch_enters(m, packet, STAGE_CONTROLLER);
     else packet_enters(packet, STAGE_CONTROLLER, simt_now(m));
+    bool was_full = packet_queue_full(queue, room);
     dram_take(dram, packet, simt_now(m));
     packet_queue_pop(queue, items, room);
-    slice_wake(m, partition);
+    slice_wake(m, partition, was_full ? 0 : UINT64_MAX);
     taken = true;
     if (!packet_queue_empty(queue) && dram_can_take(dram)) return true;
   }

@@ -18,6 +18,7 @@ static Network request_network(Simt *m) {
   return (Network){.shape = &m->dims.request,
                    .control = m->at.request_control,
                    .buffers = m->at.request_buffers,
+                   .front_at = m->at.request_fronts,
                    .packets = m->at.request_packets,
                    .ready_at = m->at.request_ready,
                    .place = places_are_wanted(m) ? tell_request_place : NULL,
@@ -28,6 +29,7 @@ static Network reply_network(Simt *m) {
   return (Network){.shape = &m->dims.reply,
                    .control = m->at.replies_control,
                    .buffers = m->at.replies_buffers,
+                   .front_at = m->at.replies_fronts,
                    .packets = m->at.replies_packets,
                    .ready_at = m->at.replies_ready,
                    .place = places_are_wanted(m) ? tell_reply_place : NULL,
@@ -87,8 +89,9 @@ static void deliver_request(void *context, uint32_t sink, const Packet *packet) 
   if (place == NULL) return; // only when a flip has filled the queue since it was asked
   packet_copy(place, packet);
   packet_enters(place, STAGE_SLICE, simt_now(m));
-  m->at.partition_times[sink * m->dims.l2_inputs + (uint32_t)(place - items)].ready_at = simt_now(m) + m->spec->l2_latency;
-  slice_wake(m, sink);
+  uint64_t ready_at = simt_now(m) + m->spec->l2_latency;
+  m->at.partition_times[sink * m->dims.l2_inputs + (uint32_t)(place - items)].ready_at = ready_at;
+  slice_wake(m, sink, ready_at);
 }
 
 static void send_request(Simt *m, Network *network, uint32_t sm) {
@@ -107,17 +110,17 @@ static void send_request(Simt *m, Network *network, uint32_t sm) {
   sm_wake(m, sm, now + 1);
 }
 
-// True: packets were sent, or wait for the network to take them.
-static bool send_requests(Simt *m) {
-  Network network = request_network(m);
-  bool busy = false;
+static void send_requests(Simt *m, Network *network) {
   for (uint32_t w = 0; w * 64 < m->dims.sms; w++) {
     for (uint64_t left = m->at.core->sent_from[w]; left != 0; left &= left - 1) {
-      send_request(m, &network, w * 64 + (uint32_t)__builtin_ctzll(left));
-      busy = true;
+      send_request(m, network, w * 64 + (uint32_t)__builtin_ctzll(left));
     }
   }
-  return busy;
+}
+
+static bool slice_has_room(void *context, uint32_t sink) {
+  const Simt *m = context;
+  return !packet_queue_full(&m->at.partitions[sink].input, m->dims.l2_inputs);
 }
 
 // ---- Replies ---------------------------------------------------------------------------------------
@@ -138,22 +141,24 @@ static void send_reply(Simt *m, Network *network, uint32_t partition) {
   if (front == NULL || !network_can_send(network, partition)) return;
   simt_count(m, STAT_NETWORK_REPLIES, 1);
   simt_count(m, STAT_NETWORK_BYTES, packet_wire_bytes(front));
+  bool was_full = packet_queue_full(queue, room);
   network_send(network, partition, front->sm % m->dims.sms, front, simt_now(m));
   packet_queue_pop(queue, items, room);
   if (packet_queue_empty(queue)) m->at.core->replied_from[partition / 64] &= ~(UINT64_C(1) << partition % 64);
-  slice_wake(m, partition);
+  slice_wake(m, partition, was_full ? 0 : UINT64_MAX);
 }
 
-static bool send_replies(Simt *m) {
-  Network network = reply_network(m);
-  bool busy = false;
+static void send_replies(Simt *m, Network *network) {
   for (uint32_t w = 0; w * 64 < m->dims.partitions; w++) {
     for (uint64_t left = m->at.core->replied_from[w]; left != 0; left &= left - 1) {
-      send_reply(m, &network, w * 64 + (uint32_t)__builtin_ctzll(left));
-      busy = true;
+      send_reply(m, network, w * 64 + (uint32_t)__builtin_ctzll(left));
     }
   }
-  return busy;
+}
+
+static bool sm_has_room(void *context, uint32_t sink) {
+  const Simt *m = context;
+  return !packet_queue_full(&m->at.reply_queues[sink], SIMT_REPLIES);
 }
 
 static void count_reply(Simt *m, const Packet *packet) {
@@ -239,32 +244,40 @@ void sm_take_reply(Simt *m, uint32_t sm) {
 
 // ---- Both --------------------------------------------------------------------------------------------
 
+static bool any_bit(const uint64_t *words, uint32_t bits) {
+  uint64_t any = 0;
+  for (uint32_t w = 0; w * 64 < bits; w++) any |= words[w];
+  return any != 0;
+}
+
+// Each network moves its packets, then takes new ones. *next: when it has something to do again; each cycle while packets wait for it.
 static bool cycle_of_replies(Simt *m, uint64_t *next) {
-  bool has_room[SIMT_MOST_SINKS];
-  *next = m->at.replies_control->wake_at;
-  if (simt_now(m) < *next) return false;
-  Network network = reply_network(m);
-  for (uint32_t i = 0; i < m->dims.sms; i++) has_room[i] = !packet_queue_full(&m->at.reply_queues[i], SIMT_REPLIES);
-  return network_cycle(&network, simt_now(m), has_room, deliver_reply, m, next);
+  uint64_t now = simt_now(m), moves_at = m->at.replies_control->wake_at;
+  bool moved = false, is_fed = any_bit(m->at.core->replied_from, m->dims.partitions);
+  if (now >= moves_at || is_fed) {
+    Network network = reply_network(m);
+    if (now >= moves_at) moved = network_cycle(&network, now, &(NetworkOutlet){sm_has_room, deliver_reply, m}, &moves_at);
+    if (is_fed) send_replies(m, &network);
+  }
+  *next = min_u64(*next, is_fed ? now + 1 : moves_at);
+  return moved;
 }
 
 static bool cycle_of_requests(Simt *m, uint64_t *next) {
-  bool has_room[SIMT_MOST_SINKS];
-  *next = m->at.request_control->wake_at;
-  if (simt_now(m) < *next) return false;
-  Network network = request_network(m);
-  for (uint32_t i = 0; i < m->dims.partitions; i++) has_room[i] = !packet_queue_full(&m->at.partitions[i].input, m->dims.l2_inputs);
-  return network_cycle(&network, simt_now(m), has_room, deliver_request, m, next);
+  uint64_t now = simt_now(m), moves_at = m->at.request_control->wake_at;
+  bool moved = false, is_fed = any_bit(m->at.core->sent_from, m->dims.sms);
+  if (now >= moves_at || is_fed) {
+    Network network = request_network(m);
+    if (now >= moves_at) moved = network_cycle(&network, now, &(NetworkOutlet){slice_has_room, deliver_request, m}, &moves_at);
+    if (is_fed) send_requests(m, &network);
+  }
+  *next = min_u64(*next, is_fed ? now + 1 : moves_at);
+  return moved;
 }
 
 bool interconnect_cycle(Simt *m, uint64_t *next) {
-  const SimtCore *core = m->at.core;
-  if (core->packets == 0) return false;
-  uint64_t now = simt_now(m), request_next, reply_next;
-  bool moved = cycle_of_replies(m, &reply_next);
-  bool busy = send_replies(m);
-  moved |= cycle_of_requests(m, &request_next);
-  busy |= send_requests(m);
-  *next = min_u64(*next, busy || moved ? now + 1 : min_u64(request_next, reply_next));
+  if (m->at.core->packets == 0) return false;
+  bool moved = cycle_of_replies(m, next);
+  moved |= cycle_of_requests(m, next);
   return moved;
 }

@@ -173,7 +173,8 @@ static void core_begin(Simt *m) {
   memset(m->at.held, 0, (size_t)m->dims.sms * m->dims.held * sizeof *m->at.held);
   if (m->dims.held != 0) memset(m->at.held_blocks, 0, (size_t)m->dims.sms * m->dims.blocks * sizeof *m->at.held_blocks);
   for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
-    m->at.sms[sm] = (SmState){.wake_at = UINT64_MAX, .counted_to = core->cycle, .idle_reason = IDLE_EMPTY};
+    m->at.sms[sm] = (SmState){.counted_to = core->cycle, .idle_reason = IDLE_EMPTY};
+    m->at.wake_at[sm] = UINT64_MAX;
   }
 }
 

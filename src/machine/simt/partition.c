@@ -274,30 +274,33 @@ static bool can_perform(const L2Slice *slice, const Packet *packet, uint32_t lin
 
 // ---- Misses ------------------------------------------------------------------------------------------
 static uint32_t find_pending(const L2Slice *slice, uint64_t address) {
-  uint32_t left = slice->state->pending;
-  for (uint32_t i = 0; left > 0 && i < slice->m->dims.l2_mshrs; i++) {
-    if (!mshr_valid(&slice->mshrs[i])) continue;
-    if (slice->mshrs[i].address == address) return i;
-    left--;
+  for (uint32_t w = 0; w * 64 < slice->m->dims.l2_mshrs; w++) {
+    for (uint64_t left = slice->state->used[w]; left != 0; left &= left - 1) {
+      uint32_t number = w * 64 + (uint32_t)__builtin_ctzll(left);
+      if (slice->mshrs[number].address == address) return number;
+    }
   }
   return NONE;
 }
 
-static uint32_t find_free(const L2Slice *slice) {
-  for (uint32_t i = 0; i < slice->m->dims.l2_mshrs; i++) {
-    if (!mshr_valid(&slice->mshrs[i])) return i;
-  }
-  return NONE;
-}
-
-static uint32_t find_place(const L2Slice *slice) {
-  uint32_t count = slice->m->dims.l2_mshrs * 2;
+// The first bit of `count` that is not set.
+static uint32_t first_open(const uint64_t *taken, uint32_t count) {
   for (uint32_t w = 0; w * 64 < count; w++) {
-    uint64_t open = ~slice->state->waiting[w];
+    uint64_t open = ~taken[w];
     uint32_t place = open == 0 ? NONE : w * 64 + (uint32_t)__builtin_ctzll(open);
     if (place < count) return place;
   }
   return NONE;
+}
+
+static uint32_t find_free(const L2Slice *slice) { return first_open(slice->state->used, slice->m->dims.l2_mshrs); }
+static uint32_t find_place(const L2Slice *slice) { return first_open(slice->state->waiting, slice->m->dims.l2_mshrs * 2); }
+
+static void begin_miss(L2Slice *slice, uint32_t number, const Mshr *mshr) {
+  slice->mshrs[number] = *mshr;
+  slice->lines[mshr->line].used = CACHE_PINNED;
+  slice->state->used[number / 64] |= UINT64_C(1) << number % 64;
+  slice->state->pending++;
 }
 
 static void keep_waiting(L2Slice *slice, Mshr *mshr, uint32_t place, const Packet *packet) {
@@ -331,13 +334,11 @@ static bool miss(L2Slice *slice, const Packet *packet, uint64_t local, uint32_t 
   if (!has_cache(slice)) line = number;
   else if (line == NONE) line = reserve(slice, local);
   if (line == NONE || below_is_full(slice)) return false; // the victim may have taken the last place
-  Mshr *mshr = &slice->mshrs[number];
-  *mshr = (Mshr){.address = physical_of(slice, local), .valid = 1, .stage = STAGE_MISS_REGISTER, .line = line};
-  mshr->prefetch = is_new && packet->kind == PACKET_READ && packet->quiet != 0 ? MIRRORED : 0;
+  Mshr fresh = {.address = physical_of(slice, local), .valid = 1, .stage = STAGE_MISS_REGISTER, .line = line};
+  fresh.prefetch = is_new && packet->kind == PACKET_READ && packet->quiet != 0 ? MIRRORED : 0;
   if (places_are_wanted(slice->m) && tag_is_free(slice, line)) tell_tag(slice, packet, line, true);
-  slice->lines[line].used = CACHE_PINNED;
-  slice->state->pending++;
-  keep_waiting(slice, mshr, place, packet);
+  begin_miss(slice, number, &fresh);
+  keep_waiting(slice, &slice->mshrs[number], place, packet);
   fetch(slice, number, packet);
   return true;
 }
@@ -402,12 +403,12 @@ static void tell_filled(L2Slice *slice, const Mshr *mshr, uint32_t sm) {
 
 // The constant part of DRAM's latency, controller and pins, is spent here: a request that has had its burst no longer takes a place
 // in the controller's queue.
-void l2_fill(Simt *m, const Packet *packet) {
+void l2_fill(Simt *m, const Packet *packet, const uint32_t data[LINE_WORDS]) {
   L2Slice slice = l2_slice(m, packet->partition % m->dims.partitions);
   uint32_t number = packet->tag % m->dims.l2_mshrs;
   Mshr *mshr = &slice.mshrs[number];
   if (!mshr_valid(mshr)) return;
-  line_write(&slice, packet, mshr->line, packet->bytes, packet->data);
+  line_write(&slice, packet, mshr->line, packet->bytes, data);
   if (backing_splits(&m->backing, mshr->address))
     backing_rest(&m->backing, packet->address, packet->bytes, m->at.l2_rest[row_of(&slice, mshr->line)].data);
   mshr->word = packet->word;
@@ -416,7 +417,7 @@ void l2_fill(Simt *m, const Packet *packet) {
   mshr->asked = (ByteMask){{0, 0}};
   mshr->ready_at = simt_now(m) + m->spec->dram_latency;
   slice.state->serving[number / 64] |= UINT64_C(1) << number % 64;
-  slice_wake(m, slice.index);
+  slice_wake(m, slice.index, mshr->ready_at);
 }
 
 // ---- A cycle -----------------------------------------------------------------------------------------
@@ -431,6 +432,7 @@ static void release(L2Slice *slice, uint32_t number) {
   if (places_are_wanted(slice->m) && tag_is_free(slice, mshr->line)) tell_tag(slice, NULL, mshr->line, false);
   *mshr = (Mshr){0};
   slice->state->serving[number / 64] &= ~(UINT64_C(1) << number % 64);
+  slice->state->used[number / 64] &= ~(UINT64_C(1) << number % 64);
   slice->state->pending--;
 }
 
@@ -549,10 +551,8 @@ static bool take_prefetch(L2Slice *slice, const Packet *packet, uint64_t local, 
     if (line == NONE) line = reserve(slice, local);
     if (line == NONE || below_is_full(slice)) return false;
     if (places_are_wanted(slice->m) && tag_is_free(slice, line)) tell_tag(slice, packet, line, true);
-    slice->mshrs[number] =
-        (Mshr){.address = physical_of(slice, local), .valid = 1, .stage = STAGE_MISS_REGISTER, .prefetch = PREFETCHED, .line = line};
-    slice->lines[line].used = CACHE_PINNED;
-    slice->state->pending++;
+    Mshr fresh = {.address = physical_of(slice, local), .valid = 1, .stage = STAGE_MISS_REGISTER, .prefetch = PREFETCHED, .line = line};
+    begin_miss(slice, number, &fresh);
     Packet request = *packet;
     request.bytes = whole;
     fetch(slice, number, &request);
@@ -593,26 +593,25 @@ static bool accept(L2Slice *slice, uint64_t *ready_at) {
 }
 
 bool partition_cycle(Simt *m, uint32_t partition, uint64_t *next) {
-  PartitionState *state = &m->at.partitions[partition];
   uint64_t now = simt_now(m), ready_at = UINT64_MAX;
   L2Slice slice = l2_slice(m, partition);
-  bool moved = serve(&slice, &ready_at);
-  moved |= accept(&slice, &ready_at);
+  bool served = serve(&slice, &ready_at), accepted = accept(&slice, &ready_at);
+  if (accepted) ready_at = min_u64(ready_at, max_u64(slice_front_at(m, partition), now + 1));
   // What waits for data, for room below or for room in the output is woken by whoever brings it.
-  state->next_at = moved ? now + 1 : ready_at;
-  *next = min_u64(*next, state->next_at);
-  return moved;
+  m->at.slices_at[partition] = served ? now + 1 : ready_at;
+  *next = min_u64(*next, served || accepted ? now + 1 : ready_at);
+  return served || accepted;
 }
 
 bool partitions_cycle(Simt *m, uint64_t *next) {
-  uint64_t now = simt_now(m), least = UINT64_MAX;
+  uint32_t count = m->dims.partitions;
   bool moved = false;
-  if (now >= m->at.core->slices_at) {
-    for (uint32_t i = 0; i < m->dims.partitions; i++) {
-      if (now >= m->at.partitions[i].next_at) moved |= partition_cycle(m, i, next);
-      least = min_u64(least, m->at.partitions[i].next_at);
+  if (simt_now(m) >= m->at.core->slices_at) {
+    for (uint32_t first = 0; first < count; first += TIMES_AT_ONCE) {
+      for (uint32_t due = times_due(m, m->at.slices_at, first, count); due != 0; due &= due - 1)
+        moved |= partition_cycle(m, first + (uint32_t)__builtin_ctz(due), next);
     }
-    m->at.core->slices_at = least;
+    m->at.core->slices_at = times_least(m->at.slices_at, count);
   }
   *next = min_u64(*next, m->at.core->slices_at);
   return moved;

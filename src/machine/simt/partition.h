@@ -34,7 +34,7 @@ uint64_t l2_line_address(const L2Slice *slice, uint32_t line); // physical
 void l2_fetch_enters(Simt *m, const Packet *fetch, MemoryStage stage);
 // Who they are, into waiters[MSHR_MOST_WAITERS]; how many. *first: the request that has waited longest, or NULL.
 uint32_t l2_waiters(Simt *m, const Packet *fetch, Packet **first, Who *waiters);
-// Data that a slice has asked for has come from DRAM; the packet is the request with its data.
-void l2_fill(Simt *m, const Packet *packet);
+// Data that a slice has asked for has come from DRAM; the packet is the request.
+void l2_fill(Simt *m, const Packet *packet, const uint32_t data[LINE_WORDS]);
 
 #endif

@@ -280,7 +280,7 @@ static const StatId idle_stat[IDLE_REASONS] = {
 };
 
 // Time from counted_to on in which nothing issued: SPs may still have been at work for some of it.
-static void account_rest(Simt *m, uint32_t sm, uint64_t to) {
+ALWAYS_INLINE static inline void account_rest(Simt *m, uint32_t sm, uint64_t to) {
   SmState *state = &m->at.sms[sm];
   if (to <= state->counted_to) return;
   uint64_t cycles = to - state->counted_to;
@@ -308,10 +308,10 @@ void simt_account_all(Simt *m) {
 // ---- The cycle -------------------------------------------------------------------------------------
 
 // Stages that hold nothing are passed over.
-static void sm_cycle(Simt *m, uint32_t sm) {
+ALWAYS_INLINE static inline void sm_cycle(Simt *m, uint32_t sm) {
   SmState *state = &m->at.sms[sm];
   account_rest(m, sm, simt_now(m));
-  state->wake_at = UINT64_MAX;
+  m->at.wake_at[sm] = UINT64_MAX;
   if (state->flight_count != 0) writeback_cycle(m, sm);
   if (!packet_queue_empty(&m->at.reply_queues[sm])) sm_take_reply(m, sm);
   if (__builtin_expect(m->dims.mirror_free != 0, 0)) oracle_cycle(m, sm);
@@ -350,6 +350,25 @@ static __attribute__((noinline)) void cycle_of_actions(Simt *m) {
   actions_cycle(m, due);
 }
 
+// All SMs that are awake; returns when the next of them is. With actions or clusters an SM may wake another in its own cycle: one by one.
+static __attribute__((noinline, cold)) uint64_t sms_in_turn(Simt *m) {
+  uint64_t next = UINT64_MAX;
+  for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
+    if (m->at.wake_at[sm] <= simt_now(m)) sm_cycle(m, sm);
+    next = min_u64(next, m->at.wake_at[sm]);
+  }
+  return next;
+}
+
+static uint64_t sms_cycle(Simt *m) {
+  if (__builtin_expect(m->dims.acts != 0 || m->launch->cluster[0] != 0, 0)) return sms_in_turn(m);
+  for (uint32_t first = 0; first < m->dims.sms; first += TIMES_AT_ONCE) {
+    for (uint32_t due = times_due(m, m->at.wake_at, first, m->dims.sms); due != 0; due &= due - 1)
+      sm_cycle(m, first + (uint32_t)__builtin_ctz(due));
+  }
+  return times_least(m->at.wake_at, m->dims.sms);
+}
+
 uint64_t machine_cycle(Simt *m) {
   uint64_t now = simt_now(m), next = UINT64_MAX;
   m->hook_machine.cycle = now;
@@ -359,10 +378,7 @@ uint64_t machine_cycle(Simt *m) {
   partitions_cycle(m, &next);
   interconnect_cycle(m, &next);
   dispatch_cycle(m);
-  for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
-    if (m->at.sms[sm].wake_at <= now) sm_cycle(m, sm);
-    next = min_u64(next, m->at.sms[sm].wake_at);
-  }
+  next = min_u64(next, sms_cycle(m));
   next = min_u64(next, dispatch_next(m));
   if (m->hook_machine.refused.hook != NULL) trap_refused(m);
   if (m->dims.acts != 0 && actions_wait(m)) next = now + 1;

@@ -154,15 +154,33 @@ static inline uint64_t simt_now(const Simt *m) { return m->at.core->cycle; }
 static inline void simt_count(Simt *m, StatId stat, uint64_t by) { m->at.stats->value[stat] += by; }
 
 // The SM does something again in that cycle, or earlier.
-static inline void sm_wake(Simt *m, uint32_t sm, uint64_t cycle) {
-  SmState *state = &m->at.sms[sm];
-  state->wake_at = min_u64(state->wake_at, cycle);
+static inline void sm_wake(Simt *m, uint32_t sm, uint64_t cycle) { m->at.wake_at[sm] = min_u64(m->at.wake_at[sm], cycle); }
+
+// Times of SMs or slices: which of 32 from `first` on have come, and the least of all. No branch for each: which way it goes is hard to
+// foresee. Arrays of them have room for whole groups.
+enum { TIMES_AT_ONCE = WARP_LANES };
+static inline uint32_t times_due(const Simt *m, const uint64_t *times, uint32_t first, uint32_t count) {
+  uint32_t group = count - first >= TIMES_AT_ONCE ? UINT32_MAX : (1u << (count - first)) - 1;
+  return m->rows->due(&times[first], simt_now(m)) & group;
+}
+static inline uint64_t times_least(const uint64_t *times, uint32_t count) {
+  uint64_t least = UINT64_MAX;
+  for (uint32_t i = 0; i < count; i++) least = min_u64(least, times[i]);
+  return least;
 }
 
-// So does the slice.
-static inline void slice_wake(Simt *m, uint32_t partition) {
-  m->at.partitions[partition].next_at = 0;
-  m->at.core->slices_at = 0;
+// When the oldest request in a slice's pipeline has come out of it; UINT64_MAX: there is none.
+static inline uint64_t slice_front_at(const Simt *m, uint32_t partition) {
+  const PacketQueue *input = &m->at.partitions[partition].input;
+  if (packet_queue_empty(input)) return UINT64_MAX;
+  return m->at.partition_times[partition * m->dims.l2_inputs + packet_place(input->head, m->dims.l2_inputs)].ready_at;
+}
+
+// So does the slice. One whose oldest request is there may wait for anything: whatever happens, it looks again at once.
+static inline void slice_wake(Simt *m, uint32_t partition, uint64_t cycle) {
+  uint64_t at = slice_front_at(m, partition) <= simt_now(m) ? 0 : cycle;
+  m->at.slices_at[partition] = min_u64(m->at.slices_at[partition], at);
+  m->at.core->slices_at = min_u64(m->at.core->slices_at, at);
 }
 
 void simt_meet_hooks(Simt *m); // m->hooks are new: what they want

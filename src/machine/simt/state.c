@@ -139,6 +139,8 @@ void simt_dims(const Spec *spec, SimtDims *dims) {
   dims_of_memory(spec, dims);
 }
 
+static uint32_t whole_groups(uint32_t times) { return (uint32_t)align_up(times, 32); } // see times_due
+
 typedef struct ArrayPlace {
   size_t at, bytes, element_bytes;
   uint32_t flags;

@@ -64,7 +64,7 @@ typedef struct SimtCore {
   uint64_t packets;                            // requests without their reply: the interconnect rests when there are none
   uint64_t const_written;                      // 1: the launch has written where its constants lie
   uint64_t local_touched;                      // bytes of each warp's local memory, from its start, that may not be zero
-  uint64_t slices_at;                          // the least next_at of all slices
+  uint64_t slices_at;                          // the least slices_at of the block: no slice has anything to do before that
   uint64_t controllers_at;                     // no DRAM controller has anything to do before that
   uint64_t sent_from[SIMT_MOST_SMS / 64];      // bit i: the output queue of SM i holds packets
   uint64_t replied_from[SIMT_MOST_SINKS / 64]; // likewise of slices
@@ -91,7 +91,6 @@ typedef enum IdleReason {
 } IdleReason;
 
 typedef struct SmState {
-  uint64_t wake_at;    // nothing happens in this SM before that cycle, unless a reply comes
   uint64_t counted_to; // statistics of time are complete up to this cycle
   uint64_t sp_free_at[SIMT_MOST_SPS];
   uint64_t sfu_free_at, fp64_free_at, tensor_free_at, ldst_free_at, shared_free_at;
@@ -327,9 +326,9 @@ typedef struct PartitionState {
   PacketQueue input;                             // requests in the slice's pipeline; partition_inputs holds them
   PacketQueue output;                            // replies for the network; partition_outputs holds them
   PacketQueue below;                             // reads and writes for the DRAM controller; partition_belows holds them
-  uint64_t next_at;                              // the slice does nothing before that
   uint32_t pending;                              // miss registers in use
   uint32_t serve_next;                           // round robin over miss registers whose data has come
+  uint64_t used[SIMT_MOST_L2_MSHRS / 64];        // bit i: miss register i is in use
   uint64_t serving[SIMT_MOST_L2_MSHRS / 64];     // bit i: miss register i has its data, requests wait to be served
   uint64_t waiting[2 * SIMT_MOST_L2_MSHRS / 64]; // bit i: place i of l2_waiting is taken
 } PartitionState;

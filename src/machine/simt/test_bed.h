@@ -155,8 +155,8 @@ static inline void bed_step(Bed *bed) {
   Simt *m = &bed->pipe.m;
   m->at.core->cycle++;
   give_reply(bed);
-  if (m->at.sms[0].wake_at <= simt_now(m)) {
-    m->at.sms[0].wake_at = UINT64_MAX;
+  if (m->at.wake_at[0] <= simt_now(m)) {
+    m->at.wake_at[0] = UINT64_MAX;
     ldst_cycle(m, 0);
     gather_cycle(m, 0);
   }

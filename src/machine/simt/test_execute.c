@@ -248,7 +248,7 @@ static void each_sp_begins_one(void **state) {
     uint32_t used = 0;
     for (uint32_t i = 0; i < sps; i++) used |= 1u << flight_at(&pipe.m, 0, i)->uop.sp;
     assert_int_equal(used, (1u << sps) - 1);
-    assert_int_equal(pipe.m.at.sms[0].wake_at, 22); // nothing to do before an SP is free
+    assert_int_equal(pipe.m.at.wake_at[0], 22); // nothing to do before an SP is free
     for (uint32_t cycle = 3; cycle < 22; cycle++) pipe_step(&pipe);
     assert_int_equal(pipe.m.at.sms[0].flight_count, sps);
     pipe_step(&pipe);
@@ -316,7 +316,7 @@ static void results_are_written_as_they_are_done(void **state) {
   pipe_issue(&pipe, pipe_put_dabc(&pipe, OP_MOV_B32, (const uint8_t[]){3, 4, REG_ZERO, REG_ZERO}), 0, UINT32_MAX);
   for (uint32_t cycle = 1; cycle <= 5; cycle++) pipe_step(&pipe);
   assert_int_equal(simt_scoreboard(&pipe.m, 0, 0)->registers[0], 1u << 1);
-  assert_true(pipe.m.at.sms[0].wake_at <= 12);
+  assert_true(pipe.m.at.wake_at[0] <= 12);
   for (uint32_t cycle = 6; cycle <= 12; cycle++) pipe_step(&pipe);
   assert_int_equal(simt_scoreboard(&pipe.m, 0, 0)->registers[0], 0);
   pipe_close(&pipe);
@@ -558,9 +558,9 @@ static void a_replay_without_collector_sleeps(void **state) {
   for (uint32_t cycle = 3; cycle <= 7; cycle++) pipe_step(&pipe);
   assert_int_equal(judge.asked, 1);
   assert_int_equal(sm->flight_count, 1);
-  assert_true(sm->wake_at == UINT64_MAX);
+  assert_true(pipe.m.at.wake_at[0] == UINT64_MAX);
   collect_release(&pipe.m, 0, 0);
-  assert_int_equal(sm->wake_at, 8);
+  assert_int_equal(pipe.m.at.wake_at[0], 8);
   memset(sm->memory_used, 0, sizeof sm->memory_used);
   pipe_step(&pipe);
   assert_int_equal(sm->collect_count, 0); // its operands were there: it has begun again

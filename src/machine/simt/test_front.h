@@ -74,7 +74,7 @@ static inline void front_build(Front *front) {
   m->unit_latency[UNIT_ALU] = (uint32_t)front->spec.latency_alu;
   m->at.core->cycle = 1;
   m->at.core->block_total = (uint64_t)front->launch.grid[0] * front->launch.grid[1] * front->launch.grid[2];
-  for (uint32_t sm = 0; sm < m->dims.sms; sm++) m->at.sms[sm].wake_at = UINT64_MAX;
+  for (uint32_t sm = 0; sm < m->dims.sms; sm++) m->at.wake_at[sm] = UINT64_MAX;
 }
 
 static inline void front_close(Front *front) { arena_free(front->arena); }
@@ -139,8 +139,8 @@ static inline bool front_step(Front *front) {
   dispatch_cycle(m);
   for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
     front_memory(front, sm);
-    if (m->at.sms[sm].wake_at > simt_now(m)) continue;
-    m->at.sms[sm].wake_at = UINT64_MAX;
+    if (m->at.wake_at[sm] > simt_now(m)) continue;
+    m->at.wake_at[sm] = UINT64_MAX;
     writeback_cycle(m, sm);
     execute_cycle(m, sm);
     collect_cycle(m, sm);

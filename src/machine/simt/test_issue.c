@@ -291,7 +291,7 @@ static void reasons_say_what_warps_wait_for(void **state) {
   front_put(&front, OP_EXIT);
   front_encode(&front);
   front_build(&front);
-  front.m.at.sms[1].wake_at = 0; // looks, and has no block
+  front.m.at.wake_at[1] = 0; // looks, and has no block
   front_step(&front);
   front_step(&front);
   assert_int_equal(front.m.at.sms[0].idle_reason, IDLE_FETCH);
@@ -314,7 +314,7 @@ static void waiting_sms_sleep(void **state) {
   front_build(&front);
   uint32_t awake = 0;
   while (!front_is_over(&front)) {
-    awake += front.m.at.sms[0].wake_at <= simt_now(&front.m);
+    awake += front.m.at.wake_at[0] <= simt_now(&front.m);
     front_step(&front);
   }
   assert_true(simt_now(&front.m) > 500);

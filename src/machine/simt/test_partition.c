@@ -86,7 +86,7 @@ static bool put(Rig *rig, const Packet *packet) {
   if (place == NULL) return false;
   *place = *packet;
   m->at.partition_times[sink * m->dims.l2_inputs + (uint32_t)(place - items)].ready_at = simt_now(m) + m->spec->l2_latency;
-  slice_wake(m, sink);
+  slice_wake(m, sink, simt_now(m) + m->spec->l2_latency);
   return true;
 }
 
@@ -101,7 +101,25 @@ static void take_reply(Rig *rig, uint32_t partition) {
   rig->times_replied[tag]++;
   rig->replies++;
   packet_queue_pop(&m->at.partitions[partition].output, items, m->dims.l2_queue);
-  slice_wake(m, partition);
+  slice_wake(m, partition, 0);
+}
+
+// What a slice looks at follows from its registers and queues: registers in use, and no slice sleeps past its oldest request.
+static void check_slices(const Simt *m) {
+  uint64_t least = UINT64_MAX;
+  for (uint32_t i = 0; i < m->dims.partitions; i++) {
+    const PartitionState *state = &m->at.partitions[i];
+    uint32_t in_use = 0;
+    for (uint32_t r = 0; r < m->dims.l2_mshrs; r++) {
+      bool is_used = mshr_valid(&m->at.l2_mshrs[i * m->dims.l2_mshrs + r]);
+      assert_int_equal(state->used[r / 64] >> r % 64 & 1, is_used);
+      in_use += is_used;
+    }
+    assert_int_equal(state->pending, in_use);
+    if (slice_front_at(m, i) > simt_now(m)) assert_true(m->at.slices_at[i] <= slice_front_at(m, i));
+    least = min_u64(least, m->at.slices_at[i]);
+  }
+  assert_true(m->at.core->slices_at <= least);
 }
 
 // One cycle; replies are taken with probability `drain` / 8. Goes straight to the next cycle in which anything happens.
@@ -115,6 +133,7 @@ static void cycle(Rig *rig, uint32_t drain, bool skip) {
     if (random_draw(77, simt_now(m), i) % 8 < drain) take_reply(rig, i);
   }
   assert_true(next > simt_now(m));
+  check_slices(m);
   m->at.core->cycle = skip && next != UINT64_MAX ? next : simt_now(m) + 1;
 }
 

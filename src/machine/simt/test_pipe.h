@@ -125,7 +125,7 @@ static inline void pipe_issue(Pipe *pipe, uint32_t pc, uint32_t warp, uint32_t m
 static inline void pipe_step(Pipe *pipe) {
   Simt *m = &pipe->m;
   m->at.core->cycle++;
-  m->at.sms[0].wake_at = UINT64_MAX;
+  m->at.wake_at[0] = UINT64_MAX;
   writeback_cycle(m, 0);
   execute_cycle(m, 0);
   collect_cycle(m, 0);
@@ -141,7 +141,7 @@ static inline uint32_t pipe_drain(Pipe *pipe) {
   uint32_t steps = 0;
   while (!pipe_is_empty(pipe)) {
     assert_true(steps++ < 10000);
-    assert_true(pipe->m.at.sms[0].wake_at != UINT64_MAX);
+    assert_true(pipe->m.at.wake_at[0] != UINT64_MAX);
     pipe_step(pipe);
   }
   return steps;
