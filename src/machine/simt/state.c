@@ -314,8 +314,7 @@ uint32_t simt_fields(const SimtDims *d, StateField fields[STATE_MOST_FIELDS]) {
   add_members(&places.request_buffers, &links, fields, &count);
   add_members(&places.replies_buffers, &links, fields, &count);
   add_members(&places.controllers, FROM_TO(DramController, bus_free_at, arrivals, FIELD_UNTIL, DRAM_TIME_SCALE), fields, &count);
-  const Members counts = {offsetof(DramController, row_hits), sizeof(DramController), FIELD_STATISTIC, 0};
-  add_members(&places.controllers, &counts, fields, &count);
+  add_members(&places.controllers, FROM_TO(DramController, row_hits, of_bank, FIELD_STATISTIC, 0), fields, &count);
   const Members banks = {offsetof(DramBank, column_at), sizeof(DramBank), FIELD_UNTIL, DRAM_TIME_SCALE};
   add_members(&places.banks, &banks, fields, &count);
 #undef FROM_TO
