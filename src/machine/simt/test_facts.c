@@ -34,7 +34,7 @@ static void rows_have_their_registers(void **state) {
 // What the collector adds a warp's first row to, all sources at once.
 static void source_words_say_what_the_rows_say(void **state) {
   (void)state;
-  const OperandSelect selects[] = {SELECT_REGISTERS, SELECT_IMM_A, SELECT_IMM_B, SELECT_CONST_A};
+  const uint8_t selects[] = {SELECT_REGISTERS, SELECT_IMM_A, SELECT_IMM_B, SELECT_CONST_A};
   for (uint32_t i = 0; i < OP_COUNT * COUNT_OF(selects); i++) {
     Instr instr = instr_of((Op)(i % OP_COUNT));
     Facts facts;
