@@ -271,14 +271,16 @@ static uint64_t hooks_at(const G80Machine *m) {
   return m->tells_cycles ? hooks_next_cycle(&m->hooks->chain, &m->hooks->machine) : G80_NEVER;
 }
 
-// Those who want the next cycle are told, and may change any cell. True: somebody was told.
+// Those who want the next cycle are told, and may change any cell, but for those who only look on: for these the state has to stay what it is
+// without them, also who waits until when. True: somebody was told.
 static bool call_hooks(G80Machine *m, uint64_t next, uint64_t until) {
   uint64_t wanted = hooks_at(m);
   if (wanted > next || wanted >= min_u64(until, m->cycle_limit)) return false;
+  bool may_change = hooks_next_change(&m->hooks->chain, &m->hooks->machine) <= wanted;
   m->shared->cycle = max_u64(m->shared->cycle, wanted);
   scheduler_settle(m, m->shared->cycle);
   tell_cycle(m, next);
-  look_again(m);
+  if (may_change) look_again(m);
   return true;
 }
 

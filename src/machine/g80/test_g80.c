@@ -99,6 +99,39 @@ static void hooks_change_nothing(void **state) {
   }
 }
 
+typedef struct Recorder {
+  Machine *machine;
+  uint64_t hashes; // of the states in every third cycle, together
+} Recorder;
+
+static void record_state(Hook *hook, HookMachine *machine) {
+  Recorder *at = hook->own;
+  const uint64_t words[] = {at->hashes, machine->cycle, machine_hash(at->machine)};
+  at->hashes = hash_bytes(words, sizeof words, 0);
+  hook->next_cycle = machine->cycle + 3;
+}
+
+// Nor is any state on the way another one, who waits until when included.
+static void lookers_on_leave_every_state(void **state) {
+  (void)state;
+  for (uint32_t i = 0; i < COUNT_OF(rtl_runs); i++) {
+    uint64_t hashes[2];
+    for (uint32_t others = 0; others < 2; others++) {
+      Recorder recorder = {0};
+      Hook looks = {.name = "looks on", .kind = HOOK_OBSERVER, .cycle = at_every_cycle};
+      Hook records = {.name = "records", .kind = HOOK_OBSERVER, .own = &recorder, .cycle = record_state};
+      HookChain chain = {.hooks = {&records, &looks}, .count = 1 + others};
+      Machine *plain = make_rtl_run(&rtl_runs[i]);
+      recorder.machine = machine_clone(plain, NULL, &chain);
+      assert_true(machine_run(recorder.machine, FAR_CYCLE));
+      hashes[others] = recorder.hashes;
+      machine_free(recorder.machine);
+      machine_free(plain);
+    }
+    assert_true(hashes[0] == hashes[1]);
+  }
+}
+
 // ---- Vector add, measured in the RTL for 8, 16 and 32 SPs ------------------------------------------------------------
 typedef struct VecaddRow {
   uint32_t sps, blocks, threads;
@@ -160,7 +193,8 @@ static void images_are_words(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(runs_as_the_rtl),         cmocka_unit_test(stops_anywhere),   cmocka_unit_test(hooks_change_nothing),
+      cmocka_unit_test(runs_as_the_rtl),         cmocka_unit_test(stops_anywhere),
+      cmocka_unit_test(hooks_change_nothing),    cmocka_unit_test(lookers_on_leave_every_state),
       cmocka_unit_test(adds_vectors_as_the_rtl), cmocka_unit_test(images_are_words),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
