@@ -72,12 +72,22 @@ static uint64_t selected_value(Simt *m, uint32_t sm, const Instr *instr, const F
   return constant_value(m, sm, facts->constant_bank, facts->constant_offset, facts->constant_bytes);
 }
 
+// The register file is larger than the host's inner caches, and a row is read a cycle later at the earliest: it may come meanwhile.
+static inline void fetch_rows(const Simt *m, uint32_t sm, uint32_t base, const Facts *facts) {
+  for (uint32_t left = facts->register_rows; left != 0; left &= left - 1) {
+    const RegisterRow *row = register_at(m, sm, base + facts->registers[__builtin_ctz(left)]);
+    __builtin_prefetch(&row->lane[0]);
+    __builtin_prefetch(&row->lane[WARP_LANES / 2]);
+  }
+}
+
 // Row numbers of the registers. SOURCES_AT_ONCE of them are one word: a plain part of an instruction with no more has them by one addition.
 static inline void take_sources(Simt *m, uint32_t sm, Collector *collector, const Facts *facts) {
   const Uop *uop = &collector->uop;
   uint32_t base = register_row(m, sm, uop->warp, 0);
   bool is_inside = base + facts->highest < m->dims.register_rows; // unless a fault has struck the base
   collector->pending = facts->register_rows;
+  if (is_inside) fetch_rows(m, sm, base, facts);
   if (__builtin_expect(uop->plan == 0 && is_inside && facts->sources.rows <= SOURCES_AT_ONCE, 1)) {
     uint64_t sources = ((base * SOURCES_EACH + facts->source_numbers) & facts->source_registers) | facts->source_others;
     memcpy(collector->source, &sources, sizeof sources);
