@@ -198,9 +198,12 @@ static void read_planned(Simt *m, uint32_t sm, Collector *collector, unsigned ro
     PartGroup group = part_group(m, sm, uop, left);
     uint32_t number = register_row(m, sm, group.warp, collector->source[row]);
     RegisterRow *from = register_at(m, sm, number);
-    cells_read(m, cells_uop(m, sm, uop), REGION_RF, (uint64_t)sm * m->dims.register_rows + number, group.threads, from->lane);
+    if (cells_are_wanted(m)) {
+      uint32_t threads = part_bits_to_threads(m, plan, group.slots, group.slots);
+      tell_read_here(m, cells_uop(m, sm, uop), REGION_RF, (uint64_t)sm * m->dims.register_rows + number, threads, from->lane);
+    }
     simt_count(m, STAT_REGISTER_READS, 1);
-    part_row_to_slots(plan, group.slots, from->lane, collector->row[row]);
+    part_row_to_slots(m, plan, group.slots, from->lane, collector->row[row]);
     left &= ~group.slots;
   }
 }

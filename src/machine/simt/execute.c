@@ -45,7 +45,7 @@ static uint64_t nanoseconds(const Simt *m) {
 static void read_special(const Simt *m, uint32_t sm, const Uop *uop, const Instr *instr, Flight *flight) {
   unsigned registers = type_info[op_info[instr->op].d].registers;
   for (uint32_t left = uop->mask; left != 0;) {
-    PartGroup group = {uop->warp % m->dims.warps, left, left};
+    PartGroup group = {uop->warp % m->dims.warps, left};
     if (uop->plan != 0) group = part_group(m, sm, uop, left);
     const SimtWarp *warp = simt_warp(m, sm, group.warp);
     SpecialContext context = {.launch = m->launch,
@@ -57,11 +57,12 @@ static void read_special(const Simt *m, uint32_t sm, const Uop *uop, const Instr
                               .clock = simt_now(m),
                               .nanoseconds = nanoseconds(m)};
     if (uop->plan == 0) {
-      special_read(&context, instr->imm, registers, group.threads, flight->row[0]);
+      special_read(&context, instr->imm, registers, group.slots, flight->row[0]);
     } else {
+      const Plan *plan = plan_at(m, sm, uop->plan);
       uint32_t rows[2][WARP_LANES] = {{0}};
-      special_read(&context, instr->imm, registers, group.threads, rows[0]);
-      for (unsigned r = 0; r < registers; r++) part_row_to_slots(plan_at(m, sm, uop->plan), group.slots, rows[r], flight->row[r]);
+      special_read(&context, instr->imm, registers, part_bits_to_threads(m, plan, group.slots, group.slots), rows[0]);
+      for (unsigned r = 0; r < registers; r++) part_row_to_slots(m, plan, group.slots, rows[r], flight->row[r]);
     }
     left &= ~group.slots;
   }
@@ -75,8 +76,8 @@ static void compute_wide(const Simt *m, uint32_t sm, const Uop *uop, LaneFunctio
   op->d = rows[0];
   op->active = plan->members;
   function(op);
-  for (uint32_t r = 0; r < flight->rows; r++) part_row_to_slots(plan, uop->mask, rows[r], flight->row[r]);
-  for (uint32_t i = 0; i < 2; i++) flight->predicates[i] = part_bits_to_slots(plan, uop->mask, op->pd[i]);
+  for (uint32_t r = 0; r < flight->rows; r++) part_row_to_slots(m, plan, uop->mask, rows[r], flight->row[r]);
+  for (uint32_t i = 0; i < 2; i++) flight->predicates[i] = part_bits_to_slots(m, plan, uop->mask, op->pd[i]);
 }
 
 static inline void compute(const Simt *m, uint32_t sm, const Collector *collector, const Instr *instr, const Facts *facts, Flight *flight) {

@@ -76,7 +76,7 @@ static bool gather(Simt *m, const Next *n, Pack *pack) {
 // The row's threads of this part leave: its first part begins the instruction, its last one lets the warp go on.
 static void row_begins(Simt *m, Offer *offer, uint32_t owner, const Next *row, uint32_t active) {
   SimtWarp *at = row->at;
-  uint32_t threads = offer_threads_taken(offer, owner);
+  uint32_t threads = offer_threads_taken(m, offer, owner);
   if (threads == 0) { // hooks have left it out
     offer->owner[owner].ticket = TICKET_GUEST;
     return;

@@ -81,42 +81,40 @@ uint32_t part_tickets(const Simt *m, uint32_t sm, const Uop *uop, uint16_t ticke
 PartGroup part_group(const Simt *m, uint32_t sm, const Uop *uop, uint32_t slots) {
   const Plan *plan = plan_at(m, sm, uop->plan);
   PartGroup group = {.warp = part_warp(m, sm, uop, (uint32_t)__builtin_ctz(slots))};
-  for (uint32_t left = slots; left != 0; left &= left - 1) {
-    uint32_t i = (uint32_t)__builtin_ctz(left);
-    if (part_warp(m, sm, uop, i) != group.warp) continue;
-    group.slots |= 1u << i;
-    group.threads |= 1u << plan->thread[i] % WARP_LANES;
+  if (plan_has_one_owner(plan)) {
+    group.slots = slots;
+  } else {
+    for (uint32_t left = slots; left != 0; left &= left - 1) {
+      uint32_t i = (uint32_t)__builtin_ctz(left);
+      if (part_warp(m, sm, uop, i) == group.warp) group.slots |= 1u << i;
+    }
   }
   return group;
 }
 
-uint32_t part_bits_to_threads(const Plan *plan, uint32_t slots, uint32_t bits) {
-  uint32_t threads = 0;
-  for (uint32_t left = slots & bits; left != 0; left &= left - 1) threads |= 1u << plan->thread[__builtin_ctz(left)] % WARP_LANES;
-  return threads;
+uint32_t part_bits_to_threads(const Simt *m, const Plan *plan, uint32_t slots, uint32_t bits) {
+  return m->rows->bits_to(slots & bits, plan->thread);
 }
 
-uint32_t part_bits_to_slots(const Plan *plan, uint32_t slots, uint32_t bits) {
-  uint32_t result = 0;
-  for (uint32_t left = slots; left != 0; left &= left - 1) {
-    uint32_t i = (uint32_t)__builtin_ctz(left);
-    result |= (bits >> plan->thread[i] % WARP_LANES & 1) << i;
-  }
-  return result;
+uint32_t part_bits_to_slots(const Simt *m, const Plan *plan, uint32_t slots, uint32_t bits) {
+  return m->rows->bits_from(bits, plan->thread) & slots;
 }
 
-void part_row_to_threads(const Plan *plan, uint32_t slots, const uint32_t from[WARP_LANES], uint32_t to[WARP_LANES]) {
+void part_threads(const Simt *m, const Plan *plan, uint32_t slots, PartThreads *threads) {
+  memset(threads->slot, 0, sizeof threads->slot);
   for (uint32_t left = slots; left != 0; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
-    to[plan->thread[i] % WARP_LANES] = from[i];
+    threads->slot[plan->thread[i] % WARP_LANES] = (uint8_t)i;
   }
+  threads->all = m->rows->bits_to(slots, plan->thread);
 }
 
-void part_row_to_slots(const Plan *plan, uint32_t slots, const uint32_t from[WARP_LANES], uint32_t to[WARP_LANES]) {
-  for (uint32_t left = slots; left != 0; left &= left - 1) {
-    uint32_t i = (uint32_t)__builtin_ctz(left);
-    to[i] = from[plan->thread[i] % WARP_LANES];
-  }
+void part_row_to_threads(const Simt *m, const PartThreads *threads, const uint32_t from[WARP_LANES], uint32_t to[WARP_LANES]) {
+  m->rows->permute(from, threads->slot, threads->all, to);
+}
+
+void part_row_to_slots(const Simt *m, const Plan *plan, uint32_t slots, const uint32_t from[WARP_LANES], uint32_t to[WARP_LANES]) {
+  m->rows->permute(from, plan->thread, slots, to);
 }
 
 bool part_has_warp(const Simt *m, uint32_t sm, const Uop *uop, uint32_t warp) {
@@ -131,6 +129,7 @@ bool part_has_warp(const Simt *m, uint32_t sm, const Uop *uop, uint32_t warp) {
 
 uint64_t part_planned_warps(const Simt *m, uint32_t sm, const Uop *uop, uint32_t slots) {
   uint64_t warps = 0;
+  if (slots != 0 && plan_has_one_owner(plan_at(m, sm, uop->plan))) slots &= -slots;
   for (; slots != 0; slots &= slots - 1) warps |= UINT64_C(1) << part_warp(m, sm, uop, (uint32_t)__builtin_ctz(slots));
   return warps;
 }
@@ -152,7 +151,8 @@ void part_show_plain(Simt *m) {
 
 void part_show_planned(Simt *m, uint32_t sm, const Uop *uop) {
   const Plan *plan = plan_at(m, sm, uop->plan);
-  for (uint32_t i = 0; i < SIMT_PLAN_OWNERS; i++) m->result_owner[i] = owner_view(m, sm, plan->owner[i].warp, plan->owner[i].issue);
+  uint32_t seen = plan->owners == 1 && plan_has_one_owner(plan) ? 1 : SIMT_PLAN_OWNERS;
+  for (uint32_t i = 0; i < seen; i++) m->result_owner[i] = owner_view(m, sm, plan->owner[i].warp, plan->owner[i].issue);
   m->result.owner_of = plan->owner_of;
   m->result.thread = plan->thread;
   m->result.owners = (uint32_t)min_u64(plan->owners, SIMT_PLAN_OWNERS);
@@ -237,14 +237,16 @@ void part_to_threads(Simt *m, uint32_t sm, Collector *collector, uint32_t (*rows
   for (uint32_t i = 0; i < min_u64(plan->owners, SIMT_PLAN_OWNERS); i++) written += plan->owner[i].ticket != TICKET_GUEST ? 1 : 0;
   uop->mask = slots; // shadows end here
   if (written > 1) return;
+  PartThreads threads;
+  part_threads(m, plan, slots, &threads);
   for (uint32_t r = 0; r < collector->rows + row_count; r++) {
     uint32_t *values = r < collector->rows ? collector->row[r] : rows[r - collector->rows];
     memset(row, 0, sizeof row);
-    part_row_to_threads(plan, slots, values, row);
+    part_row_to_threads(m, &threads, values, row);
     memcpy(values, row, sizeof row);
   }
-  uop->ps = part_bits_to_threads(plan, slots, uop->ps);
-  uop->pa = part_bits_to_threads(plan, slots, uop->pa);
-  uop->mask = part_bits_to_threads(plan, slots, slots);
+  uop->ps = part_bits_to_threads(m, plan, slots, uop->ps);
+  uop->pa = part_bits_to_threads(m, plan, slots, uop->pa);
+  uop->mask = threads.all;
   part_ends(m, sm, uop);
 }

@@ -22,6 +22,14 @@ static inline const PlanOwner *plan_owner(const Plan *plan, uint32_t slot) {
   return &plan->owner[plan->owner_of[slot % WARP_LANES] % SIMT_PLAN_OWNERS];
 }
 
+// All its lane slots are of its first owner, as nearly always.
+static inline bool plan_has_one_owner(const Plan *plan) {
+  uint64_t others[WARP_LANES / 8], any = 0;
+  memcpy(others, plan->owner_of, sizeof others);
+  for (uint32_t i = 0; i < WARP_LANES / 8; i++) any |= others[i];
+  return any == 0;
+}
+
 // Warp and thread of a lane slot, whatever faults have made of the plan.
 static inline uint32_t part_warp(const Simt *m, uint32_t sm, const Uop *uop, uint32_t lane_slot) {
   return (uop->plan == 0 ? uop->warp : plan_owner(plan_at(m, sm, uop->plan), lane_slot)->warp) % m->dims.warps;
@@ -47,16 +55,21 @@ uint32_t part_tickets(const Simt *m, uint32_t sm, const Uop *uop, uint16_t ticke
 // A group of lane slots whose registers are those of one warp.
 typedef struct PartGroup {
   uint32_t warp;
-  uint32_t slots;   // lane slots
-  uint32_t threads; // of the warp
+  uint32_t slots;
 } PartGroup;
 // The group of the lowest of `slots`, which are not empty.
 PartGroup part_group(const Simt *m, uint32_t sm, const Uop *uop, uint32_t slots);
 // Bits of lane slots as bits of threads, and the other way round.
-uint32_t part_bits_to_threads(const Plan *plan, uint32_t slots, uint32_t bits);
-uint32_t part_bits_to_slots(const Plan *plan, uint32_t slots, uint32_t bits);
-void part_row_to_threads(const Plan *plan, uint32_t slots, const uint32_t from[WARP_LANES], uint32_t to[WARP_LANES]);
-void part_row_to_slots(const Plan *plan, uint32_t slots, const uint32_t from[WARP_LANES], uint32_t to[WARP_LANES]);
+uint32_t part_bits_to_threads(const Simt *m, const Plan *plan, uint32_t slots, uint32_t bits);
+uint32_t part_bits_to_slots(const Simt *m, const Plan *plan, uint32_t slots, uint32_t bits);
+void part_row_to_slots(const Simt *m, const Plan *plan, uint32_t slots, const uint32_t from[WARP_LANES], uint32_t to[WARP_LANES]);
+// The other way round: which lane slot each thread of some lane slots is in.
+typedef struct PartThreads {
+  uint32_t all;             // that are there
+  uint8_t slot[WARP_LANES]; // of each; 0: it is not there
+} PartThreads;
+void part_threads(const Simt *m, const Plan *plan, uint32_t slots, PartThreads *threads);
+void part_row_to_threads(const Simt *m, const PartThreads *threads, const uint32_t from[WARP_LANES], uint32_t to[WARP_LANES]);
 
 bool part_has_warp(const Simt *m, uint32_t sm, const Uop *uop, uint32_t warp);
 uint64_t part_planned_warps(const Simt *m, uint32_t sm, const Uop *uop, uint32_t slots);

@@ -36,6 +36,32 @@ static void fill_put(Fill *fill, uint32_t slot, uint32_t owner, uint32_t warp, u
   fill->pa |= (pa & 1) << slot;
 }
 
+// The first owner's threads on these lane slots of a part that is empty: whole rows, without a look at each. The threads' numbers are the caller's.
+static void fill_slots(const Simt *m, Offer *offer, uint32_t slots, uint32_t warp) {
+  Fill *fill = &offer->fill;
+  uint8_t taken[WARP_LANES];
+  m->rows->bytes_from(slots, taken);
+  for (uint32_t i = 0; i < WARP_LANES; i++) fill->part.warp[i] = taken[i] & (uint8_t)warp;
+  for (uint32_t i = 0; i < WARP_LANES; i++) fill->part.thread[i] &= taken[i];
+  for (uint32_t i = 0; i < WARP_LANES; i++) fill->origin[i] = taken[i] & part_identity[i];
+  offer->offered = offer->taken = fill->part.filled = slots;
+}
+
+// All threads of the warp that issues, each on its home lane; the part is empty. False: two have the same, so a fault has struck one.
+static bool fill_homes(const Simt *m, Offer *offer, const uint8_t home[WARP_LANES], uint32_t threads, uint32_t ps, uint32_t pa) {
+  Fill *fill = &offer->fill;
+  uint32_t slots = m->rows->bits_to(threads, home);
+  if (count_ones(slots) != count_ones(threads)) return false;
+  for (uint32_t left = threads; left != 0; left &= left - 1) {
+    uint32_t thread = (uint32_t)__builtin_ctz(left);
+    fill->part.thread[home[thread] % WARP_LANES] = (uint8_t)thread;
+  }
+  fill_slots(m, offer, slots, offer->owner[0].warp);
+  fill->ps = m->rows->bits_from(ps, fill->part.thread) & slots;
+  fill->pa = m->rows->bits_from(pa, fill->part.thread) & slots;
+  return true;
+}
+
 uint32_t offer_threads(const Simt *m, Offer *offer, uint32_t owner, uint32_t threads, uint32_t ps, uint32_t pa, bool may_move) {
   uint32_t warp = offer->owner[owner].warp, found = 0;
   const SimtWarp *at = simt_warp(m, offer->sm, warp);
@@ -51,6 +77,7 @@ uint32_t offer_threads(const Simt *m, Offer *offer, uint32_t owner, uint32_t thr
     return threads;
   }
   offer->is_plain = false;
+  if (owner == 0 && offer->fill.part.filled == 0 && fill_homes(m, offer, at->home, threads, ps, pa)) return threads;
   for (uint32_t left = threads; left != 0; left &= left - 1) {
     uint32_t thread = (uint32_t)__builtin_ctz(left), slot = at->shuffled != 0 ? at->home[thread] % WARP_LANES : thread;
     uint32_t taken = offer->fill.part.filled;
@@ -64,26 +91,35 @@ uint32_t offer_threads(const Simt *m, Offer *offer, uint32_t owner, uint32_t thr
 }
 
 void offer_again(const Simt *m, Offer *offer, const Uop *uop, uint32_t slots) {
-  if (uop->plan == 0) {
+  const Plan *plan = uop->plan == 0 ? NULL : plan_at(m, offer->sm, uop->plan);
+  offer->is_plain = plan == NULL;
+  if (plan == NULL) {
     offer_owner(offer, uop->warp, uop->issue, uop->ticket);
   } else {
-    const Plan *plan = plan_at(m, offer->sm, uop->plan);
     offer->owners = (uint32_t)min_u64(plan->owners, SIMT_PLAN_OWNERS);
     memcpy(offer->owner, plan->owner, sizeof offer->owner);
   }
+  if (plan == NULL || plan_has_one_owner(plan)) {
+    Fill *fill = &offer->fill;
+    memcpy(fill->part.thread, plan == NULL ? part_identity : plan->thread, sizeof fill->part.thread);
+    for (uint32_t i = 0; i < WARP_LANES; i++) fill->part.thread[i] %= WARP_LANES;
+    fill_slots(m, offer, slots, part_warp(m, offer->sm, uop, 0));
+    fill->ps = uop->ps & slots;
+    fill->pa = uop->pa & slots;
+    return;
+  }
   for (uint32_t left = slots; left != 0; left &= left - 1) {
-    uint32_t i = (uint32_t)__builtin_ctz(left);
-    uint32_t owner = uop->plan == 0 ? 0 : plan_at(m, offer->sm, uop->plan)->owner_of[i] % SIMT_PLAN_OWNERS;
+    uint32_t i = (uint32_t)__builtin_ctz(left), owner = plan->owner_of[i] % SIMT_PLAN_OWNERS;
     fill_put(&offer->fill, i, owner, part_warp(m, offer->sm, uop, i), part_thread(m, offer->sm, uop, i), uop->ps >> i, uop->pa >> i);
   }
   offer->offered = offer->taken = offer->fill.part.filled;
-  offer->is_plain = uop->plan == 0;
 }
 
-uint32_t offer_threads_taken(const Offer *offer, uint32_t owner) {
-  uint32_t threads = 0;
+uint32_t offer_threads_taken(const Simt *m, const Offer *offer, uint32_t owner) {
+  uint32_t threads = 0, slots = offer->fill.part.filled & ~offer->fill.part.shadow;
   if (offer->is_plain) return offer->fill.part.filled;
-  for (uint32_t left = offer->fill.part.filled & ~offer->fill.part.shadow; left != 0; left &= left - 1) {
+  if (offer->owners == 1) return m->rows->bits_to(slots, offer->fill.part.thread);
+  for (uint32_t left = slots; left != 0; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
     if (offer->fill.owner_of[i] == owner) threads |= 1u << offer->fill.part.thread[i] % WARP_LANES;
   }
@@ -242,24 +278,16 @@ bool offer_place(Simt *m, Offer *offer) {
 
 // ---- Into the pipeline -------------------------------------------------------------------------------
 
-static bool is_plain(const Offer *offer) {
+static bool is_plain(const Simt *m, const Offer *offer) {
   const LanePart *part = &offer->fill.part;
   if (offer->owners != 1 || part->shadow != 0 || (offer->is_wide && part->filled != offer->members)) return false;
-  if (offer->is_plain) return true;
-  for (uint32_t left = part->filled; left != 0; left &= left - 1) {
-    uint32_t i = (uint32_t)__builtin_ctz(left);
-    if (part->thread[i] != i) return false;
-  }
-  return true;
+  return offer->is_plain || (m->rows->differing(part->thread, part_identity) & part->filled) == 0;
 }
 
 // A thread is not where it was offered.
-static bool has_moved(const Offer *offer) {
-  for (uint32_t left = offer->fill.part.filled & ~offer->fill.part.shadow; left != 0; left &= left - 1) {
-    uint32_t i = (uint32_t)__builtin_ctz(left);
-    if (offer->fill.origin[i] != i) return true;
-  }
-  return false;
+static bool has_moved(const Simt *m, const Offer *offer) {
+  const LanePart *part = &offer->fill.part;
+  return (m->rows->differing(offer->fill.origin, part_identity) & part->filled & ~part->shadow) != 0;
 }
 
 void offer_fill(Simt *m, const Offer *offer, Uop *uop) {
@@ -271,10 +299,10 @@ void offer_fill(Simt *m, const Offer *offer, Uop *uop) {
   uop->late = offer->late;
   uop->plan = 0;
   if (uop->bound_to != 0) simt_count(m, STAT_BOUND, 1);
-  if (is_plain(offer)) return;
+  if (is_plain(m, offer)) return;
   uop->plan = (uint16_t)plan_new(m, offer->sm);
   if (uop->plan == 0) return; // never: offer_place has seen to it
-  if (has_moved(offer)) simt_count(m, STAT_MOVED, 1);
+  if (has_moved(m, offer)) simt_count(m, STAT_MOVED, 1);
   Plan *plan = plan_at(m, offer->sm, uop->plan);
   plan->shadow = offer->fill.part.shadow;
   plan->members = offer->members;

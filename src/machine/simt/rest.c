@@ -39,7 +39,7 @@ bool rest_waits(const Simt *m, const Next *n) {
 
 // Threads issue for the first time.
 static void count_first(Simt *m, const Next *n, Rest *rest, Offer *offer) {
-  rest->left &= ~offer_threads_taken(offer, 0);
+  rest->left &= ~offer_threads_taken(m, offer, 0);
   if (rest->ticket == 0 && (offer->copies > 1 || rest->left != 0)) rest->ticket = (uint16_t)ticket_new(m, n->sm, n->warp);
   offer->owner[0].ticket = rest->ticket;
   if (rest->ticket == 0) return;

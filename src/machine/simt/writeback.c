@@ -59,12 +59,14 @@ static void write_planned(Simt *m, uint32_t sm, const Uop *uop, const Instr *ins
     PartGroup group = part_group(m, sm, uop, left);
     uint32_t rows[SIMT_RESULT_ROWS][WARP_LANES], predicates[2] = {0, 0}, count = min_u32(results->row_count, SIMT_RESULT_ROWS);
     memset(rows, 0, sizeof rows);
-    for (uint32_t r = 0; r < count; r++) part_row_to_threads(plan, group.slots, results->rows[r], rows[r]);
+    PartThreads threads;
+    part_threads(m, plan, group.slots, &threads);
+    for (uint32_t r = 0; r < count; r++) part_row_to_threads(m, &threads, results->rows[r], rows[r]);
     for (uint32_t i = 0; i < 2 && results->predicates != NULL; i++) {
-      predicates[i] = part_bits_to_threads(plan, group.slots, results->predicates[i]);
+      predicates[i] = part_bits_to_threads(m, plan, group.slots, results->predicates[i]);
     }
     Results own = {rows, count, results->predicates == NULL ? NULL : predicates};
-    write_warp(m, who, sm, group.warp, group.threads, instr, facts, &own);
+    write_warp(m, who, sm, group.warp, threads.all, instr, facts, &own);
     left &= ~group.slots;
   }
 }
@@ -72,7 +74,7 @@ static void write_planned(Simt *m, uint32_t sm, const Uop *uop, const Instr *ins
 static inline void tell_commit(Simt *m, const Who *who, uint32_t sm, const Uop *uop, const Instr *instr) {
   uint32_t threads = uop->mask;
   if (__builtin_expect(uop->plan != 0, 0)) {
-    threads = part_bits_to_threads(plan_at(m, sm, uop->plan), uop->mask, part_written(m, sm, uop));
+    threads = part_bits_to_threads(m, plan_at(m, sm, uop->plan), uop->mask, part_written(m, sm, uop));
     who = who_uop(m, sm, uop);
   }
   CommitEvent event = {.who = who, .mask = threads, .instr = instr, .issued_at = uop->issued_at};
