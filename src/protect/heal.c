@@ -151,22 +151,26 @@ static uint32_t *notes_at(const Heal *own, const HookMachine *machine, uint32_t 
   return (uint32_t *)(void *)(machine->block + region->base + row % region->rows * region->row_bytes);
 }
 
-static uint32_t digest_of(const ResultEvent *event, uint32_t slot) {
-  uint64_t digest = 0;
-  for (uint32_t r = 0; r < event->row_count; r++) digest = (digest ^ event->rows[r * WARP_LANES + slot]) * UINT64_C(0x9E3779B97F4A7C15);
-  for (uint32_t k = 0; k < 2 && event->predicates != NULL; k++) {
-    digest = (digest ^ (event->predicates[k] >> slot & 1)) * UINT64_C(0x9E3779B97F4A7C15);
+// Of each lane slot's results.
+static void make_digests(const ResultEvent *event, uint32_t digests[WARP_LANES]) {
+  uint64_t sum[WARP_LANES] = {0};
+  for (uint32_t r = 0; r < event->row_count; r++) {
+    for (uint32_t i = 0; i < WARP_LANES; i++) sum[i] = (sum[i] ^ event->rows[r * WARP_LANES + i]) * UINT64_C(0x9E3779B97F4A7C15);
   }
-  return (uint32_t)(digest >> 43) << NOTE_DIGEST_AT;
+  for (uint32_t k = 0; k < 2 && event->predicates != NULL; k++) {
+    for (uint32_t i = 0; i < WARP_LANES; i++) sum[i] = (sum[i] ^ (event->predicates[k] >> i & 1)) * UINT64_C(0x9E3779B97F4A7C15);
+  }
+  for (uint32_t i = 0; i < WARP_LANES; i++) digests[i] = (uint32_t)(sum[i] >> 43) << NOTE_DIGEST_AT;
 }
 
 // By thread; 0: not computed.
 static void make_notes(const ResultEvent *event, uint32_t notes[WARP_LANES]) {
+  uint32_t digests[WARP_LANES], row = (uint32_t)event->row & ((1u << NOTE_ROW_BITS) - 1);
+  make_digests(event, digests);
   memset(notes, 0, WARP_LANES * sizeof notes[0]);
   for (uint32_t left = event->mask & ~event->shadow; left != 0; left &= left - 1) {
     uint32_t slot = (uint32_t)__builtin_ctz(left);
-    uint32_t row = (uint32_t)event->row & ((1u << NOTE_ROW_BITS) - 1);
-    notes[event->thread[slot] % WARP_LANES] = digest_of(event, slot) | row << NOTE_SLOT_BITS | (slot + 1);
+    notes[event->thread[slot] % WARP_LANES] = digests[slot] | row << NOTE_SLOT_BITS | (slot + 1);
   }
 }
 
@@ -199,9 +203,10 @@ static void diagnose(const Heal *own, const HookMachine *machine, const ResultEv
 }
 
 static void forget(const Heal *own, const HookMachine *machine, const ResultEvent *event, uint32_t entry) {
-  for (uint32_t left = event->mask & ~event->shadow; left != 0; left &= left - 1) {
-    uint32_t thread = event->thread[__builtin_ctz(left)] % WARP_LANES;
-    for (uint32_t copy = 0; copy < HELD_COPIES; copy++) notes_at(own, machine, event->who->sm, entry, copy)[thread] = 0;
+  for (uint32_t copy = 0; copy < HELD_COPIES; copy++) {
+    uint32_t *notes = notes_at(own, machine, event->who->sm, entry, copy);
+    for (uint32_t left = event->mask & ~event->shadow; left != 0; left &= left - 1)
+      notes[event->thread[__builtin_ctz(left)] % WARP_LANES] = 0;
   }
 }
 
@@ -276,9 +281,10 @@ static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
   if (event->copies < 2) return VERDICT_PASS;
   uint32_t entry = redundancy_entry(own->redundancy, machine, event), notes[WARP_LANES];
   bool is_noted = entry < own->redundancy->entries && event->owners == 1;
-  make_notes(event, notes);
-  for (uint32_t thread = 0; thread < WARP_LANES && is_noted && event->copy < HELD_COPIES; thread++) {
-    if (notes[thread] != 0) notes_at(own, machine, event->who->sm, entry, event->copy)[thread] = notes[thread];
+  if (is_noted) make_notes(event, notes);
+  if (is_noted && event->copy < HELD_COPIES) {
+    uint32_t *at = notes_at(own, machine, event->who->sm, entry, event->copy);
+    for (uint32_t thread = 0; thread < WARP_LANES; thread++) at[thread] = notes[thread] != 0 ? notes[thread] : at[thread];
   }
   Verdict verdict = own->rise != NULL ? own->rise->result(own->rise, machine, event) : redundancy_result(own->redundancy, machine, event);
   if (is_noted && verdict == VERDICT_FIXED) diagnose(own, machine, event, entry, notes);

@@ -36,7 +36,7 @@ static Verdict parity_write(Hook *hook, HookMachine *machine, const CellEvent *e
   const Region *region = &machine->regions->items[own->bits];
   uint8_t *kept = kept_at(own, machine, event->row);
   uint64_t fresh = parity_of(event->data) & event->units;
-  hook_tally(machine, TALLY_CHECK_BITS, (uint64_t)__builtin_popcount(event->units));
+  hook_tally(machine, TALLY_CHECK_BITS, count_ones(event->units));
   unit_set(region, kept, (unit_get(region, kept) & ~(uint64_t)event->units) | fresh);
   return VERDICT_PASS;
 }
@@ -46,7 +46,7 @@ static Verdict parity_read(Hook *hook, HookMachine *machine, const CellEvent *ev
   const Parity *own = hook->own;
   if (event->region != own->rf) return VERDICT_PASS;
   uint64_t kept = unit_get(&machine->regions->items[own->bits], kept_at(own, machine, event->row));
-  hook_tally(machine, TALLY_CHECK_BITS, (uint64_t)__builtin_popcount(event->units));
+  hook_tally(machine, TALLY_CHECK_BITS, count_ones(event->units));
   if (((parity_of(event->data) ^ kept) & event->units) == 0) return VERDICT_PASS;
   ++*machine->detected;
   return VERDICT_HALT;

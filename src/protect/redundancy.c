@@ -183,7 +183,7 @@ static void give_back(const Values *values, ResultEvent *event) {
 // Adds what was computed to a copy that is held.
 static void hold(const Held *held, const HookMachine *machine, uint32_t copy, const Values *values) {
   uint32_t *words = held->words[copy];
-  hook_tally(machine, TALLY_REDUNDANCY_HELD, (uint64_t)__builtin_popcount(values->threads));
+  hook_tally(machine, TALLY_REDUNDANCY_HELD, count_ones(values->threads));
   words[0] |= values->threads;
   for (uint32_t k = 0; k < 2; k++) words[1 + k] = (words[1 + k] & ~values->threads) | values->predicates[k];
   for (uint32_t r = 0; r < values->count; r++) {
@@ -321,7 +321,7 @@ static Verdict second_copy(const Redundancy *at, const Held *held, HookMachine *
   bool differ = first_is_there && threads_differ(held, values, 1, event->is_last);
   if (first_is_there && !differ && same(held, 0, values)) {
     settle(held, values);
-    hook_tally(machine, TALLY_REDUNDANCY_COMPARED, (uint64_t)__builtin_popcount(values->threads));
+    hook_tally(machine, TALLY_REDUNDANCY_COMPARED, count_ones(values->threads));
     return at->order == WRITE_FIRST && !makes_addresses(event->instr) ? VERDICT_HOLD : VERDICT_PASS;
   }
   if (differ || cannot_repeat(at, event->instr)) return give_up(held, machine, values);
@@ -387,7 +387,7 @@ static bool find_shadows(const Redundancy *at, const HookMachine *machine, const
 }
 
 static void drop_shadows(const Held *held, HookMachine *machine) {
-  hook_tally(machine, TALLY_REDUNDANCY_UNUSED, (uint64_t)__builtin_popcount(held->words[0][0]));
+  hook_tally(machine, TALLY_REDUNDANCY_UNUSED, count_ones(held->words[0][0]));
   release(held, HELD_ROWS);
 }
 
@@ -399,7 +399,7 @@ static void keep_shadows(const Redundancy *at, HookMachine *machine, ResultEvent
     values_of_owner(event, owner, event->mask & event->shadow, &values);
     if (values.threads == 0) continue;
     if (!find_shadows(at, machine, event, owner, &held) || tag_state(*held.tag) != ENTRY_RESERVED) {
-      hook_tally(machine, TALLY_REDUNDANCY_UNUSED, (uint64_t)__builtin_popcount(values.threads));
+      hook_tally(machine, TALLY_REDUNDANCY_UNUSED, count_ones(values.threads));
       continue;
     }
     hold(&held, machine, 0, &values);
@@ -417,7 +417,7 @@ static bool agrees_with_shadows(const Held *held, HookMachine *machine, const Va
     set_state(held, ENTRY_TWO);
     return false;
   }
-  hook_tally(machine, TALLY_REDUNDANCY_COMPARED, (uint64_t)__builtin_popcount(both.threads));
+  hook_tally(machine, TALLY_REDUNDANCY_COMPARED, count_ones(both.threads));
   held->words[0][0] &= ~both.threads;
   drop_shadows(held, machine); // those of threads that did not come
   return true;
@@ -522,9 +522,12 @@ void redundancy_rotate(PlaceEvent *event, uint32_t by) {
   const LanePart was = *event->part;
   LanePart now = {.filled = 0};
   if (PART_SLOTS % lanes != 0) return; // a last turn of some lanes only: a thread would have nowhere to go
-  for (uint32_t left = was.filled; left != 0; left &= left - 1) {
-    uint32_t i = (uint32_t)__builtin_ctz(left), to = i / lanes * lanes + (i % lanes + shift) % lanes;
-    part_put(&now, to, was.warp[i], was.thread[i], (was.shadow >> i & 1) != 0);
+  for (uint32_t i = 0; i < PART_SLOTS; i++) {
+    uint32_t lane = i & (lanes - 1), to = i - lane + ((lane + shift) & (lanes - 1)), taken = was.filled >> i & 1; // lanes: a power of two
+    now.warp[to] = (uint8_t)(was.warp[i] & (0 - taken));
+    now.thread[to] = (uint8_t)(was.thread[i] & (0 - taken));
+    now.filled |= taken << to;
+    now.shadow |= (was.shadow >> i & taken) << to;
   }
   *event->part = now;
 }

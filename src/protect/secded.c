@@ -96,7 +96,7 @@ static uint8_t *check_row(const HookMachine *machine, const Protected *item, uin
 }
 
 static void count_check_bits(const HookMachine *machine, const Protected *item, const CellEvent *event) {
-  hook_tally(machine, TALLY_CHECK_BITS, (uint64_t)__builtin_popcount(event->units) * item->code.check_bits);
+  hook_tally(machine, TALLY_CHECK_BITS, count_ones(event->units) * item->code.check_bits);
 }
 
 static Verdict secded_write(Hook *hook, HookMachine *machine, const CellEvent *event) {

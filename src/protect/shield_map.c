@@ -123,7 +123,7 @@ static uint32_t cluster_of(const ShieldUnit *unit, uint32_t lane) {
 
 // Of a cluster with fewer lanes as many stay healthy as of a whole one.
 static uint32_t at_most(uint32_t cluster, uint64_t count) {
-  uint32_t width = (uint32_t)__builtin_popcount(cluster);
+  uint32_t width = count_ones(cluster);
   return width - min_u32((uint32_t)(SHIELD_CLUSTER - count), width);
 }
 
@@ -174,7 +174,7 @@ static void draw_unit(const Shield *shield, ShieldUnit *unit, uint32_t u) {
   for (uint64_t i = 0; i < lanes && wanted > 0; i++) {
     uint32_t row = order[i] / unit->lanes, lane = order[i] % unit->lanes;
     uint32_t cluster = cluster_of(unit, lane);
-    if ((uint32_t)__builtin_popcount(unit->given[row] & cluster) >= at_most(cluster, shield->most)) continue;
+    if (count_ones(unit->given[row] & cluster) >= at_most(cluster, shield->most)) continue;
     unit->given[row] |= 1u << lane;
     wanted--;
   }

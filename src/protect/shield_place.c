@@ -35,19 +35,39 @@ static uint32_t cluster_lanes(const Ground *ground, uint32_t cluster) {
   return ((1u << width) - 1) << first;
 }
 
-static uint32_t groups_of(const ShieldRule *rule, const Ground *ground) { return ground->clusters * (rule->pool ? 1 : ground->turns); }
+// The lane slots of a cluster in a turn, or (pool) in all turns.
+typedef struct Group {
+  uint32_t slots;
+  uint32_t cluster, turn;
+} Group;
 
-static uint32_t group_at(const ShieldRule *rule, const Ground *ground, uint32_t index) {
-  uint32_t lanes = cluster_lanes(ground, index % ground->clusters);
-  return rule->pool ? spread(ground, lanes, 0, ground->turns) : spread(ground, lanes, index / ground->clusters, 1);
+static uint32_t group_slots(const ShieldRule *rule, const Ground *ground, const Group *group) {
+  uint32_t lanes = cluster_lanes(ground, group->cluster), shift = group->turn * ground->lanes;
+  return rule->pool ? spread(ground, lanes, 0, ground->turns) : shift < PART_SLOTS ? lanes << shift : 0;
 }
 
-static uint32_t count_bits(uint32_t bits) { return (uint32_t)__builtin_popcount(bits); }
+static Group first_group(const ShieldRule *rule, const Ground *ground) {
+  Group group = {.cluster = 0};
+  group.slots = group_slots(rule, ground, &group);
+  return group;
+}
+
+// False: that was the last.
+static bool next_group(const ShieldRule *rule, const Ground *ground, Group *group) {
+  if (++group->cluster == ground->clusters) {
+    group->cluster = 0;
+    if (rule->pool || ++group->turn == ground->turns) return false;
+  }
+  group->slots = group_slots(rule, ground, group);
+  return true;
+}
 
 // ---- How many sub-warps ------------------------------------------------------------------------------
 
-static uint32_t group_needs(const ShieldRule *rule, uint32_t threads, uint32_t at_home, uint32_t healthy) {
-  if (threads == at_home) return threads == 0 ? 0 : 1;
+// `is_home`: of the threads, those whose lane slot is healthy.
+static uint32_t group_needs(const ShieldRule *rule, uint32_t slots, uint32_t is_home, uint32_t is_healthy) {
+  if (slots == is_home) return slots == 0 ? 0 : 1; // before anything is counted: most groups
+  uint32_t threads = count_ones(slots), at_home = count_ones(is_home), healthy = count_ones(is_healthy);
   if (healthy == 0 || !(rule->shuffle || rule->deform)) return SHIELD_NEVER;
   if (rule->shuffle && threads <= healthy) return 1;
   if (!rule->deform) return SHIELD_NEVER;
@@ -59,12 +79,11 @@ uint32_t shield_needs(const ShieldRule *rule, const LanePart *part, uint32_t lan
   Ground ground = ground_of(lanes, healthy);
   uint32_t threads = part->filled & ~part->shadow, most = 1;
   if ((threads & ~ground.healthy) == 0) return 1;
-  for (uint32_t i = 0; i < groups_of(rule, &ground); i++) {
-    uint32_t group = group_at(rule, &ground, i);
-    uint32_t needs =
-        group_needs(rule, count_bits(threads & group), count_bits(threads & group & ground.healthy), count_bits(ground.healthy & group));
-    most = max_u32(most, needs);
-  }
+  Group group = first_group(rule, &ground);
+  do {
+    uint32_t own = threads & group.slots;
+    most = max_u32(most, group_needs(rule, own, own & ground.healthy, ground.healthy & group.slots));
+  } while (next_group(rule, &ground, &group));
   return most;
 }
 
@@ -110,7 +129,9 @@ void shield_deal(const ShieldRule *rule, LanePart *part, uint32_t lanes, uint32_
   const LanePart was = *part;
   if ((was.filled & ~ground.healthy) == 0) return;
   part_take_out(part, UINT32_MAX);
-  for (uint32_t i = 0; i < groups_of(rule, &ground); i++) deal_group(rule, &ground, group_at(rule, &ground, i), &was, part);
+  Group group = first_group(rule, &ground);
+  do deal_group(rule, &ground, group.slots, &was, part);
+  while (next_group(rule, &ground, &group));
 }
 
 // ---- Which SP ------------------------------------------------------------------------------------------
@@ -153,7 +174,7 @@ static bool fits(const PlaceEvent *event, uint32_t needs) { return needs != SHIE
 static uint32_t threads_now(const ShieldRule *rule, const LanePart *part, uint32_t lanes, uint32_t healthy) {
   LanePart next = *part;
   shield_deal(rule, &next, lanes, healthy);
-  return count_bits(next.filled & ~next.shadow);
+  return count_ones(next.filled & ~next.shadow);
 }
 
 // No SP can take all threads, whatever the number of sub-warps: the one that takes most goes first, and the others do the rest.

@@ -41,10 +41,10 @@ typedef struct RowFunctions {
   // Rows and bits whose lanes stand in another order; of a place only the low five bits count.
   // to[lane] = from[place[lane]] in those lanes.
   void (*permute)(const uint32_t from[WARP_LANES], const uint8_t place[WARP_LANES], uint32_t lanes, uint32_t to[WARP_LANES]);
-  uint32_t (*bits_from)(uint32_t bits, const uint8_t place[WARP_LANES]);        // bit `lane` is bit place[lane] of `bits`
-  uint32_t (*bits_to)(uint32_t bits, const uint8_t place[WARP_LANES]);          // bit place[lane] is set where bit `lane` of `bits` is
+  uint32_t (*bits_from)(uint32_t bits, const uint8_t place[WARP_LANES]);           // bit `lane` is bit place[lane] of `bits`
+  uint32_t (*bits_to)(uint32_t bits, const uint8_t place[WARP_LANES]);             // bit place[lane] is set where bit `lane` of `bits` is
   uint32_t (*differing)(const uint8_t a[WARP_LANES], const uint8_t b[WARP_LANES]); // the lanes in which they are not the same
-  void (*bytes_from)(uint32_t bits, uint8_t bytes[WARP_LANES]); // all ones where the lane's bit is set, else 0
+  void (*bytes_from)(uint32_t bits, uint8_t bytes[WARP_LANES]);                    // all ones where the lane's bit is set, else 0
 } RowFunctions;
 
 extern const RowFunctions row_functions_baseline, row_functions_v3, row_functions_v4;

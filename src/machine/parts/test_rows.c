@@ -133,6 +133,28 @@ static void check_words(const RowFunctions *rows, const Input *in) {
   }
 }
 
+// Places in some order, or any numbers at all, as faults leave them.
+static void check_order(const RowFunctions *rows, const Input *in) {
+  uint8_t place[WARP_LANES], other[WARP_LANES], taken[WARP_LANES];
+  uint32_t permuted[WARP_LANES], bits = (uint32_t)draw(), from = 0, to = 0, differ = 0;
+  uint8_t any = draw() % 2 == 0 ? UINT8_MAX : WARP_LANES - 1;
+  for (unsigned i = 0; i < WARP_LANES; i++) place[i] = (uint8_t)draw() & any;
+  for (unsigned i = 0; i < WARP_LANES; i++) other[i] = draw() % 2 == 0 ? place[i] : (uint8_t)draw();
+  memset(permuted, 0xA5, sizeof permuted);
+  rows->permute(in->low, place, in->lanes, permuted);
+  rows->bytes_from(bits, taken);
+  for (unsigned i = 0; i < WARP_LANES; i++) {
+    assert_int_equal(permuted[i], has(in, i) ? in->low[place[i] % WARP_LANES] : 0xA5A5A5A5);
+    assert_int_equal(taken[i], (bits >> i & 1) != 0 ? UINT8_MAX : 0);
+    from |= (bits >> place[i] % WARP_LANES & 1) << i;
+    to |= (bits >> i & 1) << place[i] % WARP_LANES;
+    differ |= (place[i] != other[i] ? 1u : 0u) << i;
+  }
+  assert_int_equal(rows->bits_from(bits, place), from);
+  assert_int_equal(rows->bits_to(bits, place), to);
+  assert_int_equal(rows->differing(place, other), differ);
+}
+
 static void builds_agree(void **state) {
   (void)state;
   assert_non_null(row_functions());
@@ -143,6 +165,7 @@ static void builds_agree(void **state) {
       check_addresses(rows, &in);
       check_lines(rows, &in);
       check_words(rows, &in);
+      check_order(rows, &in);
     }
   }
 }

@@ -128,9 +128,27 @@ uint32_t offer_threads_taken(const Simt *m, const Offer *offer, uint32_t owner) 
 
 // ---- What hooks have made of it ----------------------------------------------------------------------
 
+// Where threads of a part that are no shadows stand, by their number; of several with one number, the first.
+typedef struct Places {
+  uint8_t slot[WARP_LANES];
+} Places;
+
+static void note_places(const LanePart *part, Places *places) {
+  memset(places, 0, sizeof *places);
+  for (uint32_t i = WARP_LANES; i-- > 0;) {
+    if ((part->filled & ~part->shadow) >> i & 1) places->slot[part->thread[i] % WARP_LANES] = (uint8_t)i;
+  }
+}
+
+static inline bool is_at(const LanePart *part, uint32_t among, uint32_t warp, uint32_t thread, uint32_t slot) {
+  return (among >> slot & 1) != 0 && part->warp[slot] == warp && part->thread[slot] == thread;
+}
+
 // The lane slot of this thread; WARP_LANES: it is not there.
-static uint32_t find_thread(const LanePart *part, uint32_t among, uint32_t warp, uint32_t thread, uint32_t guess) {
-  if ((among >> guess & 1) != 0 && part->warp[guess] == warp && part->thread[guess] == thread) return guess;
+static uint32_t find_thread(const LanePart *part, uint32_t among, uint32_t warp, uint32_t thread, uint32_t guess, const Places *places) {
+  if (is_at(part, among, warp, thread, guess)) return guess;
+  uint32_t noted = places->slot[thread % WARP_LANES];
+  if (is_at(part, among & ~part->shadow, warp, thread, noted)) return noted;
   for (uint32_t left = among; left != 0; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
     if (part->warp[i] == warp && part->thread[i] == thread) return i;
@@ -167,13 +185,15 @@ static void settle(Simt *m, Offer *offer, const LanePart *asked, bool may_invite
   memset(&now, 0, sizeof now);
   uint32_t real = was->part.filled & ~was->part.shadow, used = 0;
   offer->taken = 0;
+  Places places;
+  note_places(&was->part, &places);
   for (uint32_t left = asked->filled; left != 0; left &= left - 1) {
     uint32_t slot = (uint32_t)__builtin_ctz(left), warp = asked->warp[slot], thread = asked->thread[slot];
     bool is_shadow = (asked->shadow >> slot & 1) != 0;
-    uint32_t from = find_thread(&was->part, real, warp, thread, slot);
+    uint32_t from = find_thread(&was->part, real, warp, thread, slot, &places);
     if (from == WARP_LANES) {
       is_shadow = true;
-      from = find_thread(&was->part, was->part.filled, warp, thread, slot);
+      from = find_thread(&was->part, was->part.filled, warp, thread, slot, &places);
     }
     if (from == WARP_LANES && (!may_invite || !invite(m, offer, &now, slot, warp, thread))) continue;
     if (from != WARP_LANES) {

@@ -51,7 +51,7 @@ void offer_again(const Simt *m, Offer *offer, const Uop *uop, uint32_t slots); /
 bool offer_plan(Simt *m, Offer *offer);
 bool offer_place(Simt *m, Offer *offer);
 uint32_t offer_threads_taken(const Simt *m, const Offer *offer, uint32_t owner); // of an owner
-void offer_wish(Simt *m, const Offer *offer);                     // the warp that hooks want next gets its turn
+void offer_wish(Simt *m, const Offer *offer);                                    // the warp that hooks want next gets its turn
 // Lanes, plan and predicates of the part. Tickets of the owners are set by then.
 void offer_fill(Simt *m, const Offer *offer, Uop *uop);
 
