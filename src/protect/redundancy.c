@@ -147,6 +147,15 @@ static void values_of_plain(const ResultEvent *event, uint32_t slots, Values *va
   for (uint32_t i = 0; i < WARP_LANES; i++) values->place[i] = (uint8_t)i;
 }
 
+// Rows that do not count are left as they are.
+static void clear_values(Values *values, uint32_t count) {
+  values->threads = 0;
+  values->count = count;
+  memset(values->predicates, 0, sizeof values->predicates);
+  memset(values->rows, 0, count * sizeof values->rows[0]);
+  memset(values->place, 0, sizeof values->place);
+}
+
 static void values_of(const ResultEvent *event, Values *values) {
   uint32_t slots = event->mask & ~event->shadow;
   spread(slots, values->own);
@@ -155,8 +164,7 @@ static void values_of(const ResultEvent *event, Values *values) {
     values_of_plain(event, slots, values);
     return;
   }
-  memset(values, 0, sizeof *values);
-  values->count = min_u32(event->row_count, HELD_ROWS);
+  clear_values(values, values->count);
   places_of(event, slots, values->place);
   for (uint32_t left = slots; left != 0; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left), to = values->place[i];
@@ -355,8 +363,7 @@ Verdict redundancy_result(const Redundancy *at, HookMachine *machine, ResultEven
 
 // Results of an owner's threads in these lane slots, by thread.
 static void values_of_owner(const ResultEvent *event, uint32_t owner, uint32_t slots, Values *values) {
-  memset(values, 0, sizeof *values);
-  values->count = min_u32(event->row_count, HELD_ROWS);
+  clear_values(values, min_u32(event->row_count, HELD_ROWS));
   for (uint32_t left = slots; left != 0; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left), to = event->thread[i] % WARP_LANES;
     if (event->owner_of[i] != owner) continue;
@@ -448,7 +455,7 @@ static void give_back_owner(const Values *values, uint32_t owner, ResultEvent *e
 bool redundancy_helped(const Redundancy *at, HookMachine *machine, ResultEvent *event, Verdict *verdict) {
   bool decided = false;
   *verdict = VERDICT_PASS;
-  if (event->copy == 0) keep_shadows(at, machine, event);
+  if (event->copy == 0 && (event->mask & event->shadow) != 0) keep_shadows(at, machine, event);
   for (uint32_t owner = 0; owner < event->owners; owner++) {
     Held held;
     Values values;

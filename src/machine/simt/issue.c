@@ -342,11 +342,8 @@ static inline Uop uop_of(const Simt *m, const Next *n, uint32_t threads) {
 Uop next_uop(const Simt *m, const Next *n, uint32_t threads) { return uop_of(m, n, threads); }
 
 // Home lanes of threads.
-static uint32_t home_lanes(const SimtWarp *at, uint32_t threads) {
-  uint32_t lanes = 0;
-  if (at->shuffled == 0) return threads;
-  for (uint32_t left = threads; left != 0; left &= left - 1) lanes |= 1u << at->home[__builtin_ctz(left)] % WARP_LANES;
-  return lanes;
+static inline uint32_t home_lanes(const Simt *m, const SimtWarp *at, uint32_t threads) {
+  return at->shuffled == 0 ? threads : m->rows->bits_to(threads, at->home);
 }
 
 // False: not now.
@@ -523,7 +520,7 @@ ALWAYS_INLINE static inline Told prepare(Simt *m, Next *n, bool is_told) {
   if (has_cells && n->facts->predicates_read != 0) tell_predicates(m, n->sm, n->warp, n->pc, n->facts->predicates_read);
   uint32_t active = active_threads(n);
   if (m->spec->scheduler_large_warp > 1 && active != 0 && !is_at_issue(n)) return TOLD_PACKS;
-  return !is_told || tell_issue(m, n, active, ~home_lanes(n->at, active)) ? TOLD_GOES : TOLD_STAYS;
+  return !is_told || tell_issue(m, n, active, (m->wants & WANT_ISSUE) == 0 ? 0 : ~home_lanes(m, n->at, active)) ? TOLD_GOES : TOLD_STAYS;
 }
 
 // False: it did not. `is_told`: there are hooks.
