@@ -64,10 +64,9 @@ static bool next_group(const ShieldRule *rule, const Ground *ground, Group *grou
 
 // ---- How many sub-warps ------------------------------------------------------------------------------
 
-// `is_home`: of the threads, those whose lane slot is healthy.
-static uint32_t group_needs(const ShieldRule *rule, uint32_t slots, uint32_t is_home, uint32_t is_healthy) {
-  if (slots == is_home) return slots == 0 ? 0 : 1; // before anything is counted: most groups
-  uint32_t threads = count_ones(slots), at_home = count_ones(is_home), healthy = count_ones(is_healthy);
+// Of a group: its threads, those of them whose lane slot is healthy, and healthy lane slots.
+static uint32_t group_needs(const ShieldRule *rule, uint32_t threads, uint32_t at_home, uint32_t healthy) {
+  if (threads == at_home) return threads == 0 ? 0 : 1;
   if (healthy == 0 || !(rule->shuffle || rule->deform)) return SHIELD_NEVER;
   if (rule->shuffle && threads <= healthy) return 1;
   if (!rule->deform) return SHIELD_NEVER;
@@ -75,14 +74,26 @@ static uint32_t group_needs(const ShieldRule *rule, uint32_t slots, uint32_t is_
   return (at_home > 0 ? 1 : 0) + (threads - at_home + healthy - 1) / healthy; // nobody joins those that are at home
 }
 
+// Set bits of each four, four bits each.
+static uint32_t ones_by_four(uint32_t bits) {
+  bits -= bits >> 1 & 0x55555555;
+  return (bits & 0x33333333) + (bits >> 2 & 0x33333333);
+}
+
 uint32_t shield_needs(const ShieldRule *rule, const LanePart *part, uint32_t lanes, uint32_t healthy) {
   Ground ground = ground_of(lanes, healthy);
-  uint32_t threads = part->filled & ~part->shadow, most = 1;
-  if ((threads & ~ground.healthy) == 0) return 1;
+  uint32_t threads = part->filled & ~part->shadow, at_home = threads & ground.healthy, most = 1;
+  if (threads == at_home) return 1;
+  if (!rule->pool && ground.width == SHIELD_CLUSTER && ground.lanes % SHIELD_CLUSTER == 0) { // groups are the fours of the lane slots
+    uint32_t own = ones_by_four(threads), home = ones_by_four(at_home), good = ones_by_four(ground.healthy);
+    for (; own != 0; own >>= SHIELD_CLUSTER, home >>= SHIELD_CLUSTER, good >>= SHIELD_CLUSTER)
+      most = max_u32(most, group_needs(rule, own & 7, home & 7, good & 7));
+    return most;
+  }
   Group group = first_group(rule, &ground);
   do {
     uint32_t own = threads & group.slots;
-    most = max_u32(most, group_needs(rule, own, own & ground.healthy, ground.healthy & group.slots));
+    most = max_u32(most, group_needs(rule, count_ones(own), count_ones(own & at_home), count_ones(ground.healthy & group.slots)));
   } while (next_group(rule, &ground, &group));
   return most;
 }
@@ -96,42 +107,38 @@ static uint32_t pick(const Ground *ground, uint32_t idle, uint32_t slot) {
   return (uint32_t)__builtin_ctz(same != 0 ? same : idle);
 }
 
-// Those of `from` go to idle lane slots as far as there are any.
-static void move(const Ground *ground, const LanePart *was, LanePart *now, uint32_t from, uint32_t *idle) {
+// Those of `from` go to idle lane slots as far as there are any. `pool`: these are of several turns.
+static void move(const Ground *ground, const LanePart *was, LanePart *now, uint32_t from, uint32_t *idle, bool pool) {
   for (uint32_t left = from; left != 0 && *idle != 0; left &= left - 1) {
-    uint32_t slot = (uint32_t)__builtin_ctz(left), to = pick(ground, *idle, slot);
+    uint32_t slot = (uint32_t)__builtin_ctz(left), to = pool ? pick(ground, *idle, slot) : (uint32_t)__builtin_ctz(*idle);
     part_put(now, to, was->warp[slot], was->thread[slot], (was->shadow >> slot & 1) != 0);
     *idle &= ~(1u << to);
   }
 }
 
-static void stay(const LanePart *was, LanePart *now, uint32_t slots) {
-  for (uint32_t left = slots; left != 0; left &= left - 1) {
-    uint32_t slot = (uint32_t)__builtin_ctz(left);
-    part_put(now, slot, was->warp[slot], was->thread[slot], (was->shadow >> slot & 1) != 0);
-  }
-}
-
+// Those who are not at home.
 static void deal_group(const ShieldRule *rule, const Ground *ground, uint32_t group, const LanePart *was, LanePart *now) {
   uint32_t threads = was->filled & ~was->shadow & group, shadows = was->filled & was->shadow & group;
   uint32_t at_home = threads & ground->healthy, idle = ground->healthy & group & ~at_home;
-  stay(was, now, at_home);
-  if (rule->shuffle || (rule->deform && at_home == 0)) move(ground, was, now, threads & ~at_home, &idle);
+  if (rule->shuffle || (rule->deform && at_home == 0)) move(ground, was, now, threads & ~at_home, &idle, rule->pool);
   // Shadows are nobody's result: they take what is left.
-  stay(was, now, shadows & idle);
+  now->filled |= shadows & idle;
+  now->shadow |= shadows & idle;
   uint32_t others = shadows & ~idle;
   idle &= ~shadows;
-  if (rule->shuffle) move(ground, was, now, others, &idle);
+  if (rule->shuffle) move(ground, was, now, others, &idle, rule->pool);
 }
 
 void shield_deal(const ShieldRule *rule, LanePart *part, uint32_t lanes, uint32_t healthy) {
   Ground ground = ground_of(lanes, healthy);
   const LanePart was = *part;
   if ((was.filled & ~ground.healthy) == 0) return;
-  part_take_out(part, UINT32_MAX);
+  part_take_out(part, ~(was.filled & ~was.shadow & ground.healthy));
+  uint32_t others = was.filled & ~part->filled;
   Group group = first_group(rule, &ground);
-  do deal_group(rule, &ground, group.slots, &was, part);
-  while (next_group(rule, &ground, &group));
+  do {
+    if ((others & group.slots) != 0) deal_group(rule, &ground, group.slots, &was, part);
+  } while (next_group(rule, &ground, &group));
 }
 
 // ---- Which SP ------------------------------------------------------------------------------------------

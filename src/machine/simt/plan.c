@@ -128,27 +128,9 @@ uint32_t offer_threads_taken(const Simt *m, const Offer *offer, uint32_t owner) 
 
 // ---- What hooks have made of it ----------------------------------------------------------------------
 
-// Where threads of a part that are no shadows stand, by their number; of several with one number, the first.
-typedef struct Places {
-  uint8_t slot[WARP_LANES];
-} Places;
-
-static void note_places(const LanePart *part, Places *places) {
-  memset(places, 0, sizeof *places);
-  for (uint32_t i = WARP_LANES; i-- > 0;) {
-    if ((part->filled & ~part->shadow) >> i & 1) places->slot[part->thread[i] % WARP_LANES] = (uint8_t)i;
-  }
-}
-
-static inline bool is_at(const LanePart *part, uint32_t among, uint32_t warp, uint32_t thread, uint32_t slot) {
-  return (among >> slot & 1) != 0 && part->warp[slot] == warp && part->thread[slot] == thread;
-}
-
 // The lane slot of this thread; WARP_LANES: it is not there.
-static uint32_t find_thread(const LanePart *part, uint32_t among, uint32_t warp, uint32_t thread, uint32_t guess, const Places *places) {
-  if (is_at(part, among, warp, thread, guess)) return guess;
-  uint32_t noted = places->slot[thread % WARP_LANES];
-  if (is_at(part, among & ~part->shadow, warp, thread, noted)) return noted;
+static uint32_t find_thread(const LanePart *part, uint32_t among, uint32_t warp, uint32_t thread, uint32_t guess) {
+  if ((among >> guess & 1) != 0 && part->warp[guess] == warp && part->thread[guess] == thread) return guess;
   for (uint32_t left = among; left != 0; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
     if (part->warp[i] == warp && part->thread[i] == thread) return i;
@@ -177,23 +159,52 @@ static bool invite(Simt *m, Offer *offer, Fill *fill, uint32_t slot, uint32_t wa
   return true;
 }
 
+// What nearly always is asked: threads of the one owner that were offered, each once, in other lane slots; some may stay behind. False: it is not that.
+static bool settle_moved(const Simt *m, Offer *offer, const LanePart *asked) {
+  const RowFunctions *rows = m->rows;
+  const Fill *was = &offer->fill;
+  uint32_t filled = asked->filled, there = rows->bits_to(was->part.filled, was->part.thread), wanted = rows->bits_to(filled, asked->thread);
+  if (offer->owners != 1 || (was->part.shadow | asked->shadow) != 0 || (wanted & ~there) != 0) return false;
+  if (count_ones(there) != count_ones(was->part.filled) || count_ones(wanted) != count_ones(filled)) return false; // one stands twice
+  uint8_t slot_of[WARP_LANES] = {0}, from[WARP_LANES] = {0}; // of each thread: where it was offered; of each lane slot: likewise
+  uint32_t others = 0;                                       // not what was offered
+  Fill now = {.part = {.filled = filled}};
+  for (uint32_t left = was->part.filled; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    slot_of[was->part.thread[i] % WARP_LANES] = (uint8_t)i;
+  }
+  for (uint32_t left = filled; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left), slot = slot_of[asked->thread[i] % WARP_LANES];
+    from[i] = (uint8_t)slot;
+    now.part.warp[i] = was->part.warp[slot];
+    now.part.thread[i] = was->part.thread[slot];
+    now.origin[i] = was->origin[slot];
+    others |= (asked->warp[i] ^ was->part.warp[slot]) | (asked->thread[i] ^ was->part.thread[slot]);
+  }
+  if (others != 0) return false;
+  now.ps = rows->bits_from(was->ps, from) & filled;
+  now.pa = rows->bits_from(was->pa, from) & filled;
+  offer->taken = rows->bits_to(filled, now.origin);
+  offer->fill = now;
+  return true;
+}
+
 // Makes what hooks have left in `asked` a legal part of what was in offer->fill.
 static void settle(Simt *m, Offer *offer, const LanePart *asked, bool may_invite) {
   const Fill *was = &offer->fill;
   offer->is_plain = false;
+  if (settle_moved(m, offer, asked)) return;
   Fill now;
   memset(&now, 0, sizeof now);
   uint32_t real = was->part.filled & ~was->part.shadow, used = 0;
   offer->taken = 0;
-  Places places;
-  note_places(&was->part, &places);
   for (uint32_t left = asked->filled; left != 0; left &= left - 1) {
     uint32_t slot = (uint32_t)__builtin_ctz(left), warp = asked->warp[slot], thread = asked->thread[slot];
     bool is_shadow = (asked->shadow >> slot & 1) != 0;
-    uint32_t from = find_thread(&was->part, real, warp, thread, slot, &places);
+    uint32_t from = find_thread(&was->part, real, warp, thread, slot);
     if (from == WARP_LANES) {
       is_shadow = true;
-      from = find_thread(&was->part, was->part.filled, warp, thread, slot, &places);
+      from = find_thread(&was->part, was->part.filled, warp, thread, slot);
     }
     if (from == WARP_LANES && (!may_invite || !invite(m, offer, &now, slot, warp, thread))) continue;
     if (from != WARP_LANES) {
