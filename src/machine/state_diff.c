@@ -144,6 +144,18 @@ uint64_t state_hash(const StateLayout *layout, const uint8_t *block, const Watch
   return hash;
 }
 
+uint64_t state_digest(const StateLayout *layout, const uint8_t *block) {
+  uint64_t digest = 1;
+  bool is_by_time;
+  size_t at = layout->hashed[0].offset, end = at + layout->digest;
+  for (size_t bytes; at < end; at += bytes) {
+    bytes = min_u64(align_up(at + 1, HOST_PAGE), end) - at;
+    uint64_t part = hash_part(layout, block, at, bytes, &is_by_time);
+    digest = hash_bytes(&part, sizeof part, digest);
+  }
+  return max_u64(digest, 1);
+}
+
 // The differing bits of one region, taken out of `bits`, which has a 1 wherever the blocks differ.
 static uint64_t take_region(const RegionTable *table, uint16_t index, uint8_t *bits, Site *first) {
   const Region *region = &table->items[index];

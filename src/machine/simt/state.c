@@ -267,6 +267,13 @@ uint32_t simt_hashed(const SimtDims *d, ByteRange *ranges, uint32_t most) {
   return count;
 }
 
+// The machine as a whole and its SMs, without warps.
+size_t simt_digested(const SimtDims *d) {
+  ArrayPlaces places;
+  place_arrays(d, &places);
+  return places.sms.at + places.sms.bytes - places.core.at;
+}
+
 // Of the lines of a cache, the last use decides only which way of its set goes first (cache_victim).
 static void add_cache(const ArrayPlace *place, const CacheShape *shape, StateField *fields, uint32_t *count) {
   uint64_t lines = place->bytes / sizeof(CacheLine), ways = shape->ways;
@@ -318,5 +325,6 @@ uint32_t simt_fields(const SimtDims *d, StateField fields[STATE_MOST_FIELDS]) {
   const Members banks = {offsetof(DramBank, column_at), sizeof(DramBank), FIELD_UNTIL, DRAM_TIME_SCALE};
   add_members(&places.banks, &banks, fields, &count);
 #undef FROM_TO
+  ASSERT(count <= STATE_MOST_FIELDS);
   return count;
 }
