@@ -317,6 +317,8 @@ uint32_t simt_fields(const SimtDims *d, StateField fields[STATE_MOST_FIELDS]) {
   add_members(&places.sms, FROM_TO(SmState, counted_to, sp_free_at, FIELD_STATISTIC, 0), fields, &count);
   add_members(&places.sms, FROM_TO(SmState, sp_free_at, schedulers, FIELD_UNTIL, 1), fields, &count);
   add_members(&places.sms, FROM_TO(SmState, sp_busy_until, sp_partial, FIELD_UNTIL, 1), fields, &count);
+  add_members(&places.warps, FROM_TO(SimtWarp, next_issue_at, age, FIELD_UNTIL, 1), fields, &count);
+  add_members(&places.warps, FROM_TO(SimtWarp, fetched_at, loads, FIELD_UNTIL, 1), fields, &count);
   const Members links = {offsetof(NetworkBuffer, input_free_at), sizeof(NetworkBuffer), FIELD_UNTIL, 1};
   add_members(&places.request_buffers, &links, fields, &count);
   add_members(&places.replies_buffers, &links, fields, &count);
