@@ -65,7 +65,7 @@ static uint64_t hash_watched(const StateLayout *layout, const uint8_t *block, si
   return hash;
 }
 
-// What is known of the pages of a block: by somebody who watches it, else by the host. Asked for in ascending order.
+// What is known of the pages of a block: by somebody who watches it, else by the host. Asked for in ascending order, twice.
 typedef struct BlockPages {
   const uint8_t *block;
   const WatchedPages *watched; // NULL: nobody does
@@ -136,9 +136,6 @@ uint64_t state_hash(const StateLayout *layout, const uint8_t *block, const Watch
       if (part != 0) hash = hash_bytes(&part, sizeof part, hash);
     }
   }
-  touched_end(&pages.touched);
-  if (layout->field_count == 0) return hash;
-  pages = pages_of(layout, block, watched);
   hash = hash_orders(layout, &pages, hash);
   touched_end(&pages.touched);
   return hash;
