@@ -127,6 +127,7 @@ bool file_read(Arena *arena, const char *path, char **bytes, size_t *count, Diag
 
 // ---- Hashes and random numbers -----------------------------------------------------------------
 uint64_t hash_bytes(const void *bytes, size_t count, uint64_t seed); // XXH3
+bool file_hash(const char *path, uint64_t *hash);                    // of all its bytes, with seed 0; false: it cannot be read
 
 // A pure function of its arguments, so that fault 17 of seed 3 is the same on any machine,
 // whatever was drawn before (design: Campaigns).

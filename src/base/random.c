@@ -1,12 +1,29 @@
 // Hashes and counter-based random numbers.
 #include "base/base.h"
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <xxhash.h>
 #if defined(__x86_64__)
 #include <xxh_x86dispatch.h> // the same hash by the widest vectors that this processor has
 #endif
 
 uint64_t hash_bytes(const void *bytes, size_t count, uint64_t seed) { return XXH3_64bits_withSeed(bytes, count, seed); }
+
+bool file_hash(const char *path, uint64_t *hash) {
+  enum { PART = 1 << 16 };
+  char bytes[PART];
+  ssize_t count = -1;
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  XXH3_state_t *state = XXH3_createState();
+  ASSERT(state != NULL);
+  XXH3_64bits_reset(state);
+  while (file >= 0 && (count = read(file, bytes, sizeof bytes)) > 0) XXH3_64bits_update(state, bytes, (size_t)count);
+  *hash = XXH3_64bits_digest(state);
+  XXH3_freeState(state);
+  if (file >= 0) close(file);
+  return count == 0;
+}
 
 // SplitMix64's finaliser: a bijection of 64 bits that passes BigCrush on counters.
 static uint64_t mix(uint64_t x) {

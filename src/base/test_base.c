@@ -2,6 +2,8 @@
 #include "base/base.h"
 
 #include <setjmp.h>
+#include <stdlib.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 static void arenas_zero_and_align(void **state) {
@@ -23,6 +25,26 @@ static void vectors_grow(void **state) {
   for (int i = 0; i < 1000; i++) *VEC_PUSH(&numbers, arena) = i;
   for (int i = 0; i < 1000; i++) assert_int_equal(numbers.items[i], i);
   arena_free(arena);
+}
+
+// A file is hashed in parts as it is read.
+static void files_hash_as_bytes(void **state) {
+  (void)state;
+  char path[] = "/tmp/redoubt-hash-XXXXXX";
+  static uint8_t bytes[200000];
+  uint64_t hash;
+  int file = mkstemp(path);
+  assert_true(file >= 0);
+  for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)random_draw(1, i, 0);
+  for (size_t count = 0, written = 0; count <= sizeof bytes; count = count * 7 + 1) {
+    assert_int_equal(write(file, bytes + written, count - written), count - written);
+    written = count;
+    assert_true(file_hash(path, &hash));
+    assert_int_equal(hash, hash_bytes(bytes, count, 0));
+  }
+  close(file);
+  unlink(path);
+  assert_false(file_hash(path, &hash));
 }
 
 static void nearest_names(void **state) {
@@ -122,13 +144,10 @@ static void draws_depend_on_every_argument(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(arenas_zero_and_align),
-      cmocka_unit_test(vectors_grow),
-      cmocka_unit_test(nearest_names),
-      cmocka_unit_test(csv_cells_are_text),
-      cmocka_unit_test(control_characters_are_shown),
-      cmocka_unit_test(diagnostics_read_well),
-      cmocka_unit_test(draws_depend_on_every_argument),
+      cmocka_unit_test(arenas_zero_and_align), cmocka_unit_test(vectors_grow),
+      cmocka_unit_test(nearest_names),         cmocka_unit_test(files_hash_as_bytes),
+      cmocka_unit_test(csv_cells_are_text),    cmocka_unit_test(control_characters_are_shown),
+      cmocka_unit_test(diagnostics_read_well), cmocka_unit_test(draws_depend_on_every_argument),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

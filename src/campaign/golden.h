@@ -8,8 +8,8 @@
 enum { MOST_CHECKPOINTS = 256, FIRST_SPACING = 64, GOLDEN_NOTE = 384 };
 
 typedef struct Checkpoint {
-  uint64_t cycle, hash;
-  uint64_t corrected; // by protections until then: more than 0 only with a standing fault
+  uint64_t cycle, hash, digest; // of the state: machine_digest
+  uint64_t corrected;           // by protections until then: more than 0 only with a standing fault
 } Checkpoint;
 
 typedef VEC(GoldenRow) GoldenVec;
@@ -58,6 +58,8 @@ bool golden_run(Target *target, const HookChain *protections, const HookChain *w
 bool golden_run_standing(Target *target, const HookChain *protections, const char *standing, Golden *golden, Diags *diags);
 // What each run has beside its own fault: protections, and a fresh hook for the fault that stands in all of them. False: too many.
 bool standing_chain(const HookChain *protections, const Fault *standing, Arena *arena, HookChain *chain);
+// The machine's state, in the place of the target's own, is that of the golden run there. The cycle is the same.
+bool golden_is_met(const Checkpoint *here, Target *target, const Machine *machine);
 TargetRight golden_right(const Golden *golden); // what runs are judged by
 // Of processor time: no simulation of a fault takes so long, unless it hangs without the machine's clock going on.
 uint64_t golden_allowance(const Golden *golden, uint64_t timeout);

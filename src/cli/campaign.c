@@ -200,15 +200,8 @@ static const char *command_text(Arena *arena, int argc, char **argv) {
 
 // Of this program's own file; NULL: it cannot be read.
 static const char *binary_hash(Arena *arena) {
-  Diags ignored = {0};
-  Arena *scratch = arena_new();
-  char *bytes;
-  size_t count;
-  bool good = file_read(scratch, "/proc/self/exe", &bytes, &count, &ignored);
-  const char *hash = good ? arena_format(arena, "%016llx", (unsigned long long)hash_bytes(bytes, count, 0)) : NULL;
-  diags_free(&ignored);
-  arena_free(scratch);
-  return hash;
+  uint64_t hash;
+  return file_hash("/proc/self/exe", &hash) ? arena_format(arena, "%016llx", (unsigned long long)hash) : NULL;
 }
 
 CampaignOrigin origin_of(Arena *arena, int argc, char **argv) {

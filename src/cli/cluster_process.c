@@ -68,12 +68,6 @@ void folder_remove(const char *path) {
 }
 
 uint64_t own_hash(void) {
-  Arena *arena = arena_new();
-  Diags ignored = {0};
-  char *bytes;
-  size_t count;
-  uint64_t hash = file_read(arena, "/proc/self/exe", &bytes, &count, &ignored) ? hash_bytes(bytes, count, 0) : 0;
-  diags_free(&ignored);
-  arena_free(arena);
-  return hash;
+  uint64_t hash;
+  return file_hash("/proc/self/exe", &hash) ? hash : 0;
 }

@@ -290,6 +290,7 @@ bool machine_load(Machine *machine, const char *path, Diags *diags);
 void machine_flush(Machine *machine);                             // caches write back: device memory is what programs would see
 void machine_move(Machine *machine);                              // the block to another address: a test that nothing points into it
 uint64_t machine_hash(const Machine *machine);                    // of everything that decides what happens next, device memory included
+uint64_t machine_digest(const Machine *machine);                  // of a little of that: where it differs, so does all. 0: none is known
 bool machine_diff(const Machine *a, const Machine *b, Text *out); // false: no difference; else the first site and how many rows differ
 
 // ---- For those who make machines --------------------------------------------------------------
@@ -317,6 +318,7 @@ typedef struct MachineKind {
   void (*flush)(Machine *machine);
   void (*move)(Machine *machine);
   uint64_t (*hash)(const Machine *machine);
+  uint64_t (*digest)(const Machine *machine); // NULL: there is none
   bool (*diff)(const Machine *a, const Machine *b, Text *out);
 } MachineKind;
 

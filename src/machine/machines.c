@@ -62,6 +62,7 @@ bool machine_load(Machine *machine, const char *path, Diags *diags) { return mac
 void machine_flush(Machine *machine) { machine->kind->flush(machine); }
 void machine_move(Machine *machine) { machine->kind->move(machine); }
 uint64_t machine_hash(const Machine *machine) { return machine->kind->hash(machine); }
+uint64_t machine_digest(const Machine *machine) { return machine->kind->digest == NULL ? 0 : machine->kind->digest(machine); }
 
 bool machine_diff(const Machine *a, const Machine *b, Text *out) {
   ASSERT(a->kind == b->kind);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { LEAST_ALIGN = 256, GUARD_BYTES = 256, LARGE_BYTES = 1 << 20, PAGE_BYTES = 4096, LEAD_BYTES = 1 << 16 };
+enum { LEAST_ALIGN = 256, GUARD_BYTES = 256, LARGE_BYTES = 1 << 20, PAGE_BYTES = 4096, FEW_BYTES = 1 << 16, LEAD_BYTES = 1 << 16 };
 
 typedef struct Allocation {
   uint64_t start, bytes; // offset from base
@@ -412,7 +412,7 @@ static void copy_pages(uint8_t *to, const uint8_t *from, uint64_t bytes) {
   }
 }
 
-// Who is copied a second time will be copied more often: from then on, changes are noted.
+// Who is copied a second time will be copied more often: from then on, changes are noted, unless all of it is looked at in less time.
 static void copy_contents(Memory *memory, const Memory *from) {
   uint64_t bytes = min_u64(align_up(from->touched, PAGE_BYTES), from->capacity);
   bool is_known = mirror_is_of(memory->mirror, memory->bytes, from->bytes, bytes);
@@ -423,7 +423,7 @@ static void copy_contents(Memory *memory, const Memory *from) {
   }
   if (!is_known) {
     mirror_free(memory->mirror);
-    memory->mirror = memory->is_copy && bytes > 0 ? mirror_new(memory->bytes, from->bytes, bytes) : NULL;
+    memory->mirror = memory->is_copy && bytes > FEW_BYTES ? mirror_new(memory->bytes, from->bytes, bytes) : NULL;
   }
   memory->is_copy = true;
   if (memory->mirror != NULL) mirror_start(memory->mirror);

@@ -2,7 +2,9 @@
 // an ioctl of /proc/self/pagemap lists those without protection. It is there from Linux 6.7 on, if the process may call userfaultfd. Where it is not,
 // or where somebody else has the pages watched already, changes are not known.
 //
-// A protected page costs a page fault at its first write: half a microsecond or so, against a quarter to copy it.
+// A protected page costs a page fault at its first write: half a microsecond or so, on virtual hosts two, against a quarter to compare it. So pages that
+// were written before each of the last copies are *hot*: they are no longer protected, and count as written each time. That is always right,
+// since a page that counts as written is looked at. One in which nothing has differed for a while is protected again.
 #include "machine/mirror.h"
 
 #include <fcntl.h>
@@ -18,9 +20,10 @@ enum {
   WP_UNPOPULATED = 1 << 13,
   WP_ASYNC = 1 << 15,
   IS_WRITTEN = 1 << 1,        // PAGE_IS_WRITTEN
-  PROTECT_LISTED = 1 << 0,    // PM_SCAN_WP_MATCHING
   FAIL_IF_UNWATCHED = 1 << 1, // PM_SCAN_CHECK_WPASYNC
   MOST_STRETCHES = 1024,      // listed at a time
+  HOT_FROM = 3,               // copies in a row before each of which a page was written: it becomes hot
+  COLD_FROM = 16,             // copies in a row that found nothing to copy in a hot page: it is so no more
   WORD_BITS = 64,
 };
 typedef struct Stretch { // struct page_region
@@ -40,6 +43,8 @@ struct Mirror {
   uint64_t *changed;    // bit i: page i
   uint64_t *touched;    // pages of `to` that may not be zero, as far as they were listed
   uint64_t *written;    // since the last copy, likewise
+  uint64_t *hot;        // pages that are not protected: they count as changed and written
+  uint8_t *streak;      // by page: copies in a row, see HOT_FROM and COLD_FROM
   uint64_t *hashed;     // pages of `to` whose hash, as of the last copy, is in `hashes`
   uint64_t *hashes;
 };
@@ -64,8 +69,8 @@ static void unwatch(const Mirror *mirror, const uint8_t *at) {
   ioctl(mirror->watcher, UFFDIO_UNREGISTER, &range);
 }
 
-static bool protect(const Mirror *mirror, const uint8_t *at) {
-  struct uffdio_writeprotect wanted = {.range = {(uintptr_t)at, mirror->bytes}, .mode = UFFDIO_WRITEPROTECT_MODE_WP};
+static bool protect(const Mirror *mirror, const uint8_t *at, size_t bytes) {
+  struct uffdio_writeprotect wanted = {.range = {(uintptr_t)at, bytes}, .mode = UFFDIO_WRITEPROTECT_MODE_WP};
   return ioctl(mirror->watcher, UFFDIO_WRITEPROTECT, &wanted) == 0;
 }
 
@@ -74,12 +79,12 @@ static void mark(uint64_t *bits, const uint8_t *at, const Stretch *stretch) {
   for (uint64_t page = first; page < end; page++) bits[page / WORD_BITS] |= UINT64_C(1) << page % WORD_BITS;
 }
 
-// Marks the pages that were written; with PROTECT_LISTED those are protected again.
-static bool list_changes(const Mirror *mirror, const uint8_t *at, uint64_t flags, uint64_t *bits) {
+// Marks the pages that are not protected: they were written, or are hot.
+static bool list_changes(const Mirror *mirror, const uint8_t *at, uint64_t *bits) {
   Stretch stretches[MOST_STRETCHES];
   uint64_t start = (uintptr_t)at, end = start + mirror->bytes;
   while (start < end) {
-    Scan scan = {.size = sizeof scan, .flags = flags | FAIL_IF_UNWATCHED, .start = start, .end = end};
+    Scan scan = {.size = sizeof scan, .flags = FAIL_IF_UNWATCHED, .start = start, .end = end};
     scan.stretches = (uintptr_t)stretches;
     scan.stretch_count = MOST_STRETCHES;
     scan.mask = scan.return_mask = IS_WRITTEN;
@@ -94,33 +99,68 @@ static bool list_changes(const Mirror *mirror, const uint8_t *at, uint64_t flags
 // ---- Copying -----------------------------------------------------------------------------------------
 // Most of a page that was written is as it was, or was written alike on both sides. Looking costs as much as copying, but what is not written
 // stays clean in the host's caches, and a page of which nothing differs keeps its protection.
-static void copy_page(Mirror *mirror, size_t at) {
+static bool copy_page(Mirror *mirror, size_t at) {
+  size_t copied = mirror->copied;
   for (size_t end = at + MIRROR_PAGE; at < end; at += MIRROR_PIECE) {
     if (memcmp(mirror->to + at, mirror->from + at, MIRROR_PIECE) == 0) continue;
     memcpy(mirror->to + at, mirror->from + at, MIRROR_PIECE);
     mirror->copied += MIRROR_PIECE;
   }
+  return mirror->copied > copied;
+}
+
+// A page that was looked at: how long has it been so?
+static void note_page(Mirror *mirror, size_t page, bool differed) {
+  uint64_t bit = UINT64_C(1) << page % WORD_BITS, *hot = &mirror->hot[page / WORD_BITS];
+  bool is_hot = (*hot & bit) != 0;
+  uint32_t streak = is_hot && differed ? 0 : mirror->streak[page] + 1u;
+  if (streak >= (is_hot ? COLD_FROM : HOT_FROM)) {
+    *hot ^= bit;
+    streak = 0;
+  }
+  mirror->streak[page] = (uint8_t)streak;
 }
 
 static void copy_changed(Mirror *mirror) {
-  for (size_t word = 0; word * WORD_BITS * MIRROR_PAGE < mirror->bytes; word++) {
-    for (uint64_t left = mirror->changed[word]; left != 0; left &= left - 1) {
-      copy_page(mirror, (word * WORD_BITS + (size_t)__builtin_ctzll(left)) * MIRROR_PAGE);
+  size_t pages = mirror->bytes / MIRROR_PAGE;
+  for (size_t page = 0; page < pages; page++) {
+    if (page % WORD_BITS == 0 && mirror->changed[page / WORD_BITS] == 0) { // none of these
+      size_t count = min_u64(WORD_BITS, pages - page);
+      memset(mirror->streak + page, 0, count);
+      page += count - 1;
+    } else if (page_is_in(mirror->changed, page)) {
+      note_page(mirror, page, copy_page(mirror, page * MIRROR_PAGE));
+    } else {
+      mirror->streak[page] = 0;
     }
   }
+}
+
+// Pages that were written are protected again on both sides, unless they are hot.
+static bool protect_changed(const Mirror *mirror) {
+  size_t pages = mirror->bytes / MIRROR_PAGE, end;
+  bool good = true;
+  for (size_t page = 0; page < pages && good; page = end) {
+    for (end = page; end < pages && page_is_in(mirror->changed, end) && !page_is_in(mirror->hot, end);) end++;
+    size_t at = page * MIRROR_PAGE, bytes = (end - page) * MIRROR_PAGE;
+    good = bytes == 0 || (protect(mirror, mirror->from + at, bytes) && protect(mirror, mirror->to + at, bytes));
+    if (bytes == 0) end++;
+  }
+  return good;
 }
 
 bool mirror_copy(Mirror *mirror) {
   mirror->copied = 0;
   if (!mirror->is_watched) return false;
-  memset(mirror->changed, 0, words_for(mirror->bytes) * sizeof *mirror->changed);
-  mirror->is_watched =
-      list_changes(mirror, mirror->from, PROTECT_LISTED, mirror->changed) && list_changes(mirror, mirror->to, 0, mirror->changed);
+  memcpy(mirror->changed, mirror->hot, words_for(mirror->bytes) * sizeof *mirror->changed);
+  mirror->is_watched = list_changes(mirror, mirror->from, mirror->changed) && list_changes(mirror, mirror->to, mirror->changed);
   if (!mirror->is_watched) return false;
   copy_changed(mirror);
-  for (size_t word = 0; word < words_for(mirror->bytes); word++) mirror->touched[word] |= mirror->changed[word];
-  mirror->is_watched = list_changes(mirror, mirror->to, PROTECT_LISTED, mirror->changed); // those that were copied, too
-  for (size_t word = 0; word < words_for(mirror->bytes); word++) mirror->hashed[word] &= ~mirror->changed[word];
+  mirror->is_watched = protect_changed(mirror);
+  for (size_t word = 0; word < words_for(mirror->bytes); word++) {
+    mirror->touched[word] |= mirror->changed[word];
+    mirror->hashed[word] &= ~mirror->changed[word];
+  }
   return true;
 }
 
@@ -137,13 +177,15 @@ static void note_touched(Mirror *mirror) {
 void mirror_start(Mirror *mirror) {
   note_touched(mirror);
   memset(mirror->hashed, 0, words_for(mirror->bytes) * sizeof *mirror->hashed);
-  mirror->is_watched = mirror->watcher >= 0 && protect(mirror, mirror->from) && protect(mirror, mirror->to);
+  memset(mirror->hot, 0, words_for(mirror->bytes) * sizeof *mirror->hot);
+  memset(mirror->streak, 0, mirror->bytes / MIRROR_PAGE);
+  mirror->is_watched = mirror->watcher >= 0 && protect(mirror, mirror->from, mirror->bytes) && protect(mirror, mirror->to, mirror->bytes);
 }
 
 bool mirror_pages(Mirror *mirror, WatchedPages *pages) {
   if (mirror == NULL || !mirror->is_watched) return false;
-  memset(mirror->written, 0, words_for(mirror->bytes) * sizeof *mirror->written);
-  if (!list_changes(mirror, mirror->to, 0, mirror->written)) return false;
+  memcpy(mirror->written, mirror->hot, words_for(mirror->bytes) * sizeof *mirror->written);
+  if (!list_changes(mirror, mirror->to, mirror->written)) return false;
   for (size_t word = 0; word < words_for(mirror->bytes); word++) mirror->touched[word] |= mirror->written[word];
   *pages = (WatchedPages){mirror->touched, mirror->written, mirror->hashed, mirror->hashes};
   return true;
@@ -163,6 +205,9 @@ Mirror *mirror_new(uint8_t *to, const uint8_t *from, size_t bytes) {
   mirror->changed = numbers_new(words_for(bytes));
   mirror->touched = numbers_new(words_for(bytes));
   mirror->written = numbers_new(words_for(bytes));
+  mirror->hot = numbers_new(words_for(bytes));
+  mirror->streak = calloc(bytes / MIRROR_PAGE, 1);
+  ASSERT(mirror->streak != NULL);
   mirror->hashed = numbers_new(words_for(bytes));
   mirror->hashes = numbers_new(bytes / MIRROR_PAGE);
   bool good = open_files(mirror) && watch(mirror, to);
@@ -188,6 +233,8 @@ void mirror_free(Mirror *mirror) {
   free(mirror->changed);
   free(mirror->touched);
   free(mirror->written);
+  free(mirror->hot);
+  free(mirror->streak);
   free(mirror->hashed);
   free(mirror->hashes);
   free(mirror);

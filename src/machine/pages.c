@@ -32,7 +32,8 @@ static void read_entries(TouchedPages *touched, size_t page) {
 }
 
 bool touched_page(TouchedPages *touched, size_t page) {
-  if (touched->file >= 0 && page >= touched->first + touched->count) read_entries(touched, page);
+  bool is_known = page >= touched->first && page < touched->first + touched->count;
+  if (touched->file >= 0 && !is_known) read_entries(touched, page);
   return touched->file < 0 || (touched->entries[page - touched->first] & IS_THERE) != 0;
 }
 

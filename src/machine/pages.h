@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HOST_PAGE = 4096, PAGES_AT_ONCE = 1024 }; // known at a time
+enum { HOST_PAGE = 4096, PAGES_AT_ONCE = 4096 }; // known at a time
 
 // Which pages of private anonymous memory may hold anything but zeros. Pages that were never touched are zero and are never read.
 typedef struct TouchedPages {
@@ -18,7 +18,7 @@ typedef struct TouchedPages {
   uint64_t entries[PAGES_AT_ONCE];
 } TouchedPages;
 void touched_begin(TouchedPages *touched, const uint8_t *at, size_t bytes); // of all pages with bytes of it
-bool touched_page(TouchedPages *touched, size_t page);                      // asked for in ascending order
+bool touched_page(TouchedPages *touched, size_t page);                      // asked for in ascending order, again and again
 void touched_end(TouchedPages *touched);
 
 // What somebody who watches some memory knows of its pages, as bits; and hashes of those that have not been written since he looked last.

@@ -35,12 +35,15 @@ typedef struct StateLayout {
   uint32_t hashed_count;
   StateField fields[STATE_MOST_FIELDS]; // within `hashed`; those of one kind in ascending order
   uint32_t field_count;
-  size_t clock; // with fields: where the block has the cycle, 64 bits
+  size_t clock;  // with fields: where the block has the cycle, 64 bits
+  size_t digest; // bytes, from the first stretch on, that state_digest reads: whole stretches, with zeros between them
 } StateLayout;
 
 // XXH3 over the hashed stretches, of fields only over what decides. The block is private anonymous memory: pages that were never touched are zero, and are not read.
 // Which these are, the host is asked, or somebody who watches a block that begins at a page (NULL: nobody does).
 uint64_t state_hash(const StateLayout *layout, const uint8_t *block, const WatchedPages *watched);
+// Of a little of what state_hash reads: blocks in which it differs have other hashes. Costs next to nothing. Never 0.
+uint64_t state_digest(const StateLayout *layout, const uint8_t *block);
 // What differs between two blocks, one line per structure: its first differing bit, the two values, how many bits differ.
 // Statistics and cells outside the block are not looked at. Returns the number of differing bits; 0 adds no text.
 uint64_t state_diff(const StateLayout *layout, const uint8_t *a, const uint8_t *b, Text *out);

@@ -65,7 +65,7 @@ static uint64_t hash_watched(const StateLayout *layout, const uint8_t *block, si
   return hash;
 }
 
-// What is known of the pages of a block: by somebody who watches it, else by the host. Asked for in ascending order.
+// What is known of the pages of a block: by somebody who watches it, else by the host. Asked for in ascending order, twice.
 typedef struct BlockPages {
   const uint8_t *block;
   const WatchedPages *watched; // NULL: nobody does
@@ -136,12 +136,21 @@ uint64_t state_hash(const StateLayout *layout, const uint8_t *block, const Watch
       if (part != 0) hash = hash_bytes(&part, sizeof part, hash);
     }
   }
-  touched_end(&pages.touched);
-  if (layout->field_count == 0) return hash;
-  pages = pages_of(layout, block, watched);
   hash = hash_orders(layout, &pages, hash);
   touched_end(&pages.touched);
   return hash;
+}
+
+uint64_t state_digest(const StateLayout *layout, const uint8_t *block) {
+  uint64_t digest = 1;
+  bool is_by_time;
+  size_t at = layout->hashed[0].offset, end = at + layout->digest;
+  for (size_t bytes; at < end; at += bytes) {
+    bytes = min_u64(align_up(at + 1, HOST_PAGE), end) - at;
+    uint64_t part = hash_part(layout, block, at, bytes, &is_by_time);
+    digest = hash_bytes(&part, sizeof part, digest);
+  }
+  return max_u64(digest, 1);
 }
 
 // The differing bits of one region, taken out of `bits`, which has a 1 wherever the blocks differ.

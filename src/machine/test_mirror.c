@@ -67,6 +67,30 @@ static void test_copies(void **state) {
   munmap(from, BYTES);
 }
 
+// Pages that are written again and again are no longer watched, until nothing in them differs any more: what is known stays right all the while.
+static void test_hot_pages(void **state) {
+  (void)state;
+  uint8_t *to = open_stretch(), *from = open_stretch();
+  Mirror *mirror = mirror_new(to, from, BYTES);
+  make_equal(mirror, to, from);
+  for (uint32_t i = 0; i < 3 * ROUNDS; i++) {
+    for (size_t page = 0; page < 200; page++) { // the same ones for a while, then others
+      size_t at = (page * 3 + i / ROUNDS * 100) % PAGES * MIRROR_PAGE + i;
+      (page % 2 == 0 ? to : from)[at] = (uint8_t)(i + 1);
+      if (page % 4 == 0) from[at] = to[at]; // alike
+    }
+    if (i % 2 == 0) assert_known(mirror, to);
+    scribble(i % 3 == 0 ? from : to, i, 3);
+    assert_known(mirror, to);
+    make_equal(mirror, to, from);
+    assert_memory_equal(to, from, BYTES);
+    if (i % 5 == 0) assert_known(mirror, to);
+  }
+  mirror_free(mirror);
+  munmap(to, BYTES);
+  munmap(from, BYTES);
+}
+
 // Two mirrors of one original: the second has to do without help.
 static void test_two_mirrors(void **state) {
   (void)state;
@@ -91,6 +115,6 @@ static void test_two_mirrors(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_copies), cmocka_unit_test(test_two_mirrors)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_copies), cmocka_unit_test(test_hot_pages), cmocka_unit_test(test_two_mirrors)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

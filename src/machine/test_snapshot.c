@@ -397,12 +397,39 @@ static void test_identities(void **state) {
   assert_true(launch_hash(&launch) != hash);
 }
 
+// It reads the first bytes as the hash does: what it differs in, the hash differs in, and what decides nothing it does not see.
+static void test_digest(void **state) {
+  (void)state;
+  enum { READ = TIMES_AT + 5 * TIMES_STRIDE };
+  StateLayout part = field_layout;
+  part.digest = READ;
+  uint8_t *block = calloc(1, FIELD_BYTES);
+  assert_non_null(block);
+  put(block, 0, NOW);
+  uint64_t empty = state_digest(&part, block), hash = state_hash(&part, block, NULL);
+  assert_int_not_equal(empty, 0);
+  for (size_t at = 0; at < FIELD_BYTES; at++) {
+    block[at] ^= 1;
+    if (at < 8) block[at] ^= 1, block[at] ^= 0x80; // the clock, but not back to before any time
+    bool differs = state_digest(&part, block) != empty;
+    if (differs) assert_true(at < READ && state_hash(&part, block, NULL) != hash);
+    bool is_order = at >= LINES_AT && at < TIMES_AT && (at - LINES_AT) % LINE_STRIDE / 8 == 2;
+    bool is_past = at >= TIMES_AT && at % 8 < 3 && (at - TIMES_AT) % TIMES_STRIDE / 8 != 2; // too small a time to be still to come
+    bool is_statistic = at >= TIMES_AT && (at - TIMES_AT) % TIMES_STRIDE / 8 == 3;
+    if (at < READ && !is_order && !is_past && !is_statistic) assert_true(differs);
+    block[at] ^= at < 8 ? 0x80 : 1;
+  }
+  assert_int_equal(state_digest(&part, block), empty);
+  free(block);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_hash_covers_what_decides),
       cmocka_unit_test(test_hash_of_sparse_blocks),
       cmocka_unit_test(test_hash_of_orders),
       cmocka_unit_test(test_hash_of_times),
+      cmocka_unit_test(test_digest),
       cmocka_unit_test(test_differences_have_names),
       cmocka_unit_test_setup_teardown(test_save_and_load, open_folder, close_folder),
       cmocka_unit_test_setup_teardown(test_further_bytes, open_folder, close_folder),

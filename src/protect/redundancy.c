@@ -65,18 +65,17 @@ static uint64_t make_tag(const Who *who, const Instr *instr, uint32_t part) {
 
 static uint64_t shadow_tag(const PartOwner *owner) { return tag_of(owner->block_slot, owner->warp, owner->issue << 1, SHADOW_PART); }
 
+// An entry's tag is this one, with any state but ENTRY_FREE.
+static bool is_held(uint64_t of_entry, uint64_t tag) { return (of_entry ^ tag) - 1 < FIELD(STATE_BITS); }
+
 // The entry of an instruction, else NO_ENTRY and the first free one.
 static uint32_t look_up(const Redundancy *at, const HookMachine *machine, uint32_t sm, uint64_t tag, uint32_t *free_entry) {
   const uint64_t *tags = held_at(at, machine, sm, 0).tag;
-  *free_entry = NO_ENTRY;
-  for (uint32_t i = 0; i < at->entries; i++) {
-    if (tag_state(tags[i]) == ENTRY_FREE) {
-      if (*free_entry == NO_ENTRY) *free_entry = i;
-    } else if ((tags[i] & ~FIELD(STATE_BITS)) == tag) {
-      return i;
-    }
-  }
-  return NO_ENTRY;
+  uint32_t count = at->entries, i = 0;
+  while (i < count && tag_state(tags[i]) != ENTRY_FREE && !is_held(tags[i], tag)) i++;
+  *free_entry = i < count && tag_state(tags[i]) == ENTRY_FREE ? i : NO_ENTRY;
+  while (i < count && !is_held(tags[i], tag)) i++;
+  return i < count ? i : NO_ENTRY;
 }
 
 // The entry of an instruction, else a free one with its tag put in, else NO_ENTRY.

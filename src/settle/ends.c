@@ -46,12 +46,12 @@ void trial_ends_free(TrialEnds *ends) {
 void trial_ends_begin(TrialEnds *ends) { ends->pending_count = 0; }
 
 static bool is_same(const TrialLook *a, const TrialLook *b) {
-  return a->cycle == b->cycle && a->hash == b->hash && a->corrected == b->corrected;
+  return a->cycle == b->cycle && a->digest == b->digest && a->hash == b->hash && a->corrected == b->corrected;
 }
 
 // Its place, or the one that it would have.
 static Mark *place_of(const TrialEnds *ends, const TrialLook *look) {
-  uint32_t at = (uint32_t)(look->hash ^ look->cycle) & (ends->room - 1);
+  uint32_t at = (uint32_t)(look->hash ^ look->digest ^ look->cycle) & (ends->room - 1);
   while (ends->marks[at].end != NO_END && !is_same(&ends->marks[at].look, look)) at = (at + 1) & (ends->room - 1);
   return &ends->marks[at];
 }

@@ -76,7 +76,7 @@ static void child_cycle(Injector *at, HookMachine *machine) {
     tell(at, OUTCOME_TIMEOUT, SETTLED_RUN, &(Judgement){.cycles = machine->cycle, .note = "still running at the limit"});
   const Checkpoint *here = &golden->checkpoints[at->checkpoint];
   bool can_be_same = at->checkpoint < golden->checkpoint_count && here->cycle == machine->cycle && strike_is_over(&at->strike, here->cycle);
-  if (can_be_same && target_hash(at->target) == here->hash) {
+  if (can_be_same && golden_is_met(here, at->target, device_machine(at->target->device(at->target)))) {
     bool corrected = *machine->corrected + target_stat(at->target, STAT_CORRECTED) > here->corrected;
     tell(at, corrected ? OUTCOME_CORRECTED : OUTCOME_MASKED, SETTLED_HASH, &(Judgement){.cycles = golden->cycles});
   }

@@ -66,7 +66,27 @@ static void test_finds_no_other(void **state) {
   trial_ends_free(NULL);
 }
 
+// Marks without a hash tell that somebody was there in a state that may be the same. They are not taken for any state.
+static void test_marks_without_hash(void **state) {
+  (void)state;
+  TrialEnds *ends = trial_ends_new();
+  TrialLook bare = {.cycle = 64, .digest = 7}, whole = {.cycle = 64, .digest = 7, .hash = 9}, other = {.cycle = 64, .digest = 8};
+  trial_ends_begin(ends);
+  trial_ends_mark(ends, &bare);
+  end_trial(ends, 1);
+  assert_non_null(trial_ends_find(ends, &bare));
+  assert_null(trial_ends_find(ends, &whole));
+  assert_null(trial_ends_find(ends, &other));
+  trial_ends_begin(ends);
+  trial_ends_mark(ends, &whole);
+  end_trial(ends, 2);
+  assert_int_equal(trial_ends_find(ends, &whole)->head.record.id, 2);
+  assert_int_equal(trial_ends_find(ends, &bare)->head.record.id, 1);
+  trial_ends_free(ends);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_finds_its_own), cmocka_unit_test(test_finds_no_other)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_finds_its_own), cmocka_unit_test(test_finds_no_other),
+                                     cmocka_unit_test(test_marks_without_hash)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

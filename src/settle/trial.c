@@ -253,23 +253,27 @@ static bool clone_golden(Trials *at) {
   HookChain chain = {.hooks = {&at->clone.observer}, .count = 1};
   if (at->clone.machine != NULL) machine_copy(at->clone.machine, golden_of(at));
   else at->clone.machine = clone_with(at, &chain, &at->clone.memory);
-  if (at->is_protected && at->ahead.machine == NULL) {
-    at->ahead.machine = clone_with(at, NULL, &at->ahead.memory);
-    at->ahead.at = (Checkpoint){0};
-  }
   at->trial.blocks.begun = at->run.blocks.begun;
   memcpy(at->trial.blocks.ended, at->run.blocks.ended, at->run.blocks.total);
-  return at->clone.machine != NULL && (!at->is_protected || at->ahead.machine != NULL);
+  return at->clone.machine != NULL;
 }
 
 // ---- Where trials meet the fault-free run --------------------------------------------------------------
 
-// Takes the machine without faults a little further than the trial that begins.
-static void go_ahead(Trials *at, uint64_t now) {
-  if (at->ahead.at.cycle >= now + LEAST_AHEAD) return;
-  bool ended = machine_run(at->ahead.machine, now + MOST_AHEAD);
-  at->ahead.at = ended ? (Checkpoint){.cycle = UINT64_MAX}
-                       : (Checkpoint){.cycle = machine_now(at->ahead.machine), .hash = target_hash_with(at->target, at->ahead.machine)};
+// Takes the machine without faults a little further than the trial that begins. False: there is no room for it.
+static bool go_ahead(Trials *at, uint64_t now) {
+  if (at->ahead.machine == NULL) {
+    at->ahead.machine = clone_with(at, NULL, &at->ahead.memory);
+    at->ahead.at = (Checkpoint){0};
+  }
+  if (at->ahead.machine == NULL) return false;
+  if (at->ahead.at.cycle >= now + LEAST_AHEAD) return true;
+  Machine *machine = at->ahead.machine;
+  at->ahead.at = (Checkpoint){.cycle = UINT64_MAX};
+  if (!machine_run(machine, now + MOST_AHEAD))
+    at->ahead.at =
+        (Checkpoint){.cycle = machine_now(machine), .hash = target_hash_with(at->target, machine), .digest = machine_digest(machine)};
+  return true;
 }
 
 enum { CLOSE_LOOKS = 2, NEAR_LOOKS = 16, NEAR_STEP = 4, FAR_STEP = 16 };
@@ -297,23 +301,21 @@ static void next_meeting(Trials *at) {
   take_checkpoint(at);
 }
 
-// The machine ahead is of use only before the last checkpoint; see checkpoint_after.
-static bool is_ahead_of_use(const Trials *at) {
-  const Golden *golden = at->settling->golden;
-  return at->is_protected && golden->checkpoint_count > 0 && at->ahead.at.cycle <= golden->checkpoints[golden->checkpoint_count - 1].cycle;
-}
-
+// Faults are put right some cycles after the strike, so it would be too early to look before that. The golden run's own checkpoint does if it comes
+// soon; else the machine ahead gives one, but not behind the last checkpoint: see checkpoint_after.
 static void first_meeting(Trials *at) {
   const Golden *golden = at->settling->golden;
-  uint64_t now = machine_now(at->clone.machine);
+  uint64_t now = machine_now(at->clone.machine), from = now + (at->is_protected ? LEAST_AHEAD : 1);
+  uint32_t first = 0, last = max_u32(golden->checkpoint_count, 1) - 1;
   at->meeting.next = (Checkpoint){.cycle = UINT64_MAX};
   if (!at->is_protected && !at->trial.is_whole) return;
-  if (at->is_protected) go_ahead(at, now);
-  at->meeting.first = 0;
-  while (at->meeting.first < golden->checkpoint_count && golden->checkpoints[at->meeting.first].cycle <= now) at->meeting.first++;
-  at->meeting.checkpoint = at->meeting.first;
-  if (is_ahead_of_use(at)) at->meeting.next = at->ahead.at;
-  else take_checkpoint(at);
+  while (first < golden->checkpoint_count && golden->checkpoints[first].cycle <= now) first++;
+  while (first < last && golden->checkpoints[first].cycle < from) first++;
+  bool is_there = first < golden->checkpoint_count, is_soon = is_there && golden->checkpoints[first].cycle <= from + MOST_AHEAD;
+  at->meeting.checkpoint = at->meeting.first = first;
+  take_checkpoint(at);
+  bool needs_ahead = at->is_protected && is_there && !is_soon && go_ahead(at, now);
+  if (needs_ahead && at->ahead.at.cycle <= golden->checkpoints[last].cycle) at->meeting.next = at->ahead.at;
 }
 
 static bool was_corrected(const Trials *at) { return at->is_protected && *at->trial.view->corrected > 0; }
@@ -324,18 +326,26 @@ static bool goes_on_for_time(const Trials *at) { return was_corrected(at) && at-
 // Whatever comes, it goes on to the run's end.
 static bool goes_to_end(const Trials *at) { return at->trial.is_whole || (goes_on_for_time(at) && is_last_launch(at)); }
 
-// The state is that of the run without the fault, or that of an earlier trial; if it was to be compared here.
+// The state is that of the run without the fault, or that of an earlier trial. A hash is taken only where the digest is that of one of them. So of all trials
+// that meet in a state the first leaves only its digest there, the second its hash, and the third finds it.
+static bool is_same_here(Trials *at, uint64_t now) {
+  const Machine *machine = at->clone.machine;
+  TrialLook look = {.cycle = now, .digest = machine_digest(machine), .corrected = *at->trial.view->corrected};
+  bool can_be_golden = look.digest == at->meeting.next.digest, may_end_alike = goes_to_end(at);
+  bool was_there = may_end_alike && trial_ends_find(at->ends, &look) != NULL;
+  if (can_be_golden || was_there) look.hash = target_hash_with(at->target, machine);
+  if (can_be_golden && look.hash == at->meeting.next.hash) return true;
+  if (may_end_alike && look.hash != 0) at->trial.as = trial_ends_find(at->ends, &look);
+  if (at->trial.as != NULL) return true;
+  if (may_end_alike) trial_ends_mark(at->ends, &look);
+  return false;
+}
+
+// If it was to be compared here.
 static bool has_met(Trials *at) {
   uint64_t now = machine_now(at->clone.machine);
   if (now < at->meeting.next.cycle) return false;
-  bool can_be_same = now == at->meeting.next.cycle && strike_is_over(&at->trial.strike, now);
-  if (can_be_same) {
-    TrialLook look = {now, target_hash_with(at->target, at->clone.machine), *at->trial.view->corrected};
-    if (look.hash == at->meeting.next.hash) return true;
-    at->trial.as = goes_to_end(at) ? trial_ends_find(at->ends, &look) : NULL;
-    if (at->trial.as != NULL) return true;
-    if (goes_to_end(at)) trial_ends_mark(at->ends, &look);
-  }
+  if (now == at->meeting.next.cycle && strike_is_over(&at->trial.strike, now) && is_same_here(at, now)) return true;
   next_meeting(at);
   return false;
 }

@@ -23,7 +23,9 @@ typedef VEC(TrialHead) TrialHeadVec;
 // Two trials in the same state in the same cycle end alike. So a trial leaves a mark wherever its state is looked at; one that comes upon such a
 // mark is over.
 typedef struct TrialLook {
-  uint64_t cycle, hash;
+  uint64_t cycle;
+  uint64_t digest;    // of the state, see machine_digest
+  uint64_t hash;      // 0: it was not taken. Such marks tell that another trial was here in a state that may be the same
   uint64_t corrected; // so far: no part of the state
 } TrialLook;
 typedef struct KnownEnd {

@@ -169,6 +169,8 @@ uint64_t simt_machine_hash(const Machine *machine) {
   return m->backing.memory == NULL ? hash : memory_hash(m->backing.memory, hash);
 }
 
+uint64_t simt_machine_digest(const Machine *machine) { return state_digest(&simt_in(machine)->state_layout, simt_in(machine)->block); }
+
 bool simt_machine_diff(const Machine *a, const Machine *b, Text *out) {
   uint64_t bits = state_diff(&simt_in(a)->state_layout, simt_in(a)->block, simt_in(b)->block, out);
   bool same = bits == 0 && simt_machine_hash(a) == simt_machine_hash(b);

@@ -69,6 +69,7 @@ static StateLayout hashed_layout(Simt *m) {
   if (m->block_bytes > m->own_bytes) ranges[count++] = (ByteRange){m->own_bytes, m->block_bytes - m->own_bytes};
   StateLayout layout = {.regions = &m->regions, .hashed = ranges, .hashed_count = count, .clock = offsetof(SimtCore, cycle)};
   layout.field_count = simt_fields(&m->dims, layout.fields);
+  layout.digest = simt_digested(&m->dims);
   return layout;
 }
 
@@ -383,5 +384,6 @@ const MachineKind simt_machine = {
     .flush = flush,
     .move = simt_machine_move,
     .hash = simt_machine_hash,
+    .digest = simt_machine_digest,
     .diff = simt_machine_diff,
 };

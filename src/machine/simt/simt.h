@@ -574,6 +574,7 @@ bool simt_machine_save(Machine *machine, const char *path, Diags *diags);
 bool simt_machine_load(Machine *machine, const char *path, Diags *diags);
 void simt_machine_move(Machine *machine);
 uint64_t simt_machine_hash(const Machine *machine);
+uint64_t simt_machine_digest(const Machine *machine);
 bool simt_machine_diff(const Machine *a, const Machine *b, Text *out);
 void machine_bind(Simt *m); // everything that points into the block, or is told where it is
 

@@ -267,6 +267,13 @@ uint32_t simt_hashed(const SimtDims *d, ByteRange *ranges, uint32_t most) {
   return count;
 }
 
+// The machine as a whole and its SMs, without warps.
+size_t simt_digested(const SimtDims *d) {
+  ArrayPlaces places;
+  place_arrays(d, &places);
+  return places.sms.at + places.sms.bytes - places.core.at;
+}
+
 // Of the lines of a cache, the last use decides only which way of its set goes first (cache_victim).
 static void add_cache(const ArrayPlace *place, const CacheShape *shape, StateField *fields, uint32_t *count) {
   uint64_t lines = place->bytes / sizeof(CacheLine), ways = shape->ways;
@@ -310,6 +317,8 @@ uint32_t simt_fields(const SimtDims *d, StateField fields[STATE_MOST_FIELDS]) {
   add_members(&places.sms, FROM_TO(SmState, counted_to, sp_free_at, FIELD_STATISTIC, 0), fields, &count);
   add_members(&places.sms, FROM_TO(SmState, sp_free_at, schedulers, FIELD_UNTIL, 1), fields, &count);
   add_members(&places.sms, FROM_TO(SmState, sp_busy_until, sp_partial, FIELD_UNTIL, 1), fields, &count);
+  add_members(&places.warps, FROM_TO(SimtWarp, next_issue_at, age, FIELD_UNTIL, 1), fields, &count);
+  add_members(&places.warps, FROM_TO(SimtWarp, fetched_at, loads, FIELD_UNTIL, 1), fields, &count);
   const Members links = {offsetof(NetworkBuffer, input_free_at), sizeof(NetworkBuffer), FIELD_UNTIL, 1};
   add_members(&places.request_buffers, &links, fields, &count);
   add_members(&places.replies_buffers, &links, fields, &count);
@@ -318,5 +327,6 @@ uint32_t simt_fields(const SimtDims *d, StateField fields[STATE_MOST_FIELDS]) {
   const Members banks = {offsetof(DramBank, column_at), sizeof(DramBank), FIELD_UNTIL, DRAM_TIME_SCALE};
   add_members(&places.banks, &banks, fields, &count);
 #undef FROM_TO
+  ASSERT(count <= STATE_MOST_FIELDS);
   return count;
 }

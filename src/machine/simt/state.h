@@ -504,6 +504,7 @@ size_t simt_layout(const SimtDims *dims, Region regions[SIMT_REGIONS]);
 void simt_bind(const SimtDims *dims, uint8_t *block, SimtState *state);
 // Stretches of the block that decide what happens next; returns their number, at most `most`.
 uint32_t simt_hashed(const SimtDims *dims, ByteRange *ranges, uint32_t most);
+size_t simt_digested(const SimtDims *dims); // bytes from the first of them on that change in nearly every cycle
 uint32_t simt_fields(const SimtDims *dims, StateField fields[STATE_MOST_FIELDS]); // of which not every bit decides
 
 #endif
