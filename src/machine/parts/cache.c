@@ -88,29 +88,43 @@ static Place place_of(const CacheShape *shape, uint64_t address) {
 
 uint64_t cache_tag(const CacheShape *shape, uint64_t address) { return place_of(shape, address).tag; }
 
-CacheFind cache_find(const CacheShape *shape, const CacheLine *lines, uint64_t address, ByteMask want, uint32_t *index) {
+CacheFind cache_find(const Cache *cache, uint64_t address, ByteMask want, uint32_t *index) {
+  const CacheShape *shape = cache->shape;
   if (shape->sets == 0) return CACHE_MISS;
   Place place = place_of(shape, address);
   uint32_t first = place.set * shape->ways;
   for (uint32_t i = first; i < first + shape->ways; i++) {
-    if (lines[i].tag != place.tag || !cache_line_valid(&lines[i])) continue;
+    if (cache->tags[i].tag != place.tag || !cache_line_valid(&cache->lines[i])) continue;
     *index = i;
-    return bytes_cover(lines[i].valid, want) ? CACHE_HIT : CACHE_PARTIAL;
+    return bytes_cover(cache->lines[i].valid, want) ? CACHE_HIT : CACHE_PARTIAL;
   }
   return CACHE_MISS;
 }
 
-uint32_t cache_victim(const CacheShape *shape, const CacheLine *lines, uint64_t address) {
-  uint32_t first = place_of(shape, address).set * shape->ways, best = first;
-  for (uint32_t i = first; i < first + shape->ways; i++) {
+uint32_t cache_victim(const Cache *cache, uint64_t address) {
+  const CacheLine *lines = cache->lines;
+  uint32_t first = place_of(cache->shape, address).set * cache->shape->ways, best = first;
+  for (uint32_t i = first; i < first + cache->shape->ways; i++) {
     if (!cache_line_valid(&lines[i]) && lines[i].used != CACHE_PINNED) return i;
     if (lines[i].used < lines[best].used) best = i;
   }
   return best;
 }
 
-uint64_t cache_line_address(const CacheShape *shape, const CacheLine *lines, uint32_t index) {
-  return (lines[index].tag * shape->sets + index / shape->ways) * shape->line_bytes;
+void cache_begin(const Cache *cache, uint32_t index, uint64_t address, uint64_t used, ByteMask valid) {
+  cache->tags[index].tag = cache_tag(cache->shape, address);
+  cache->lines[index] = (CacheLine){.used = used, .valid = valid};
+  memset(&cache->data[index], 0, sizeof cache->data[index]);
+}
+
+void cache_clear(const Cache *cache, uint32_t index) {
+  cache->tags[index].tag = 0;
+  cache->lines[index] = (CacheLine){0};
+  memset(&cache->data[index], 0, sizeof cache->data[index]);
+}
+
+uint64_t cache_line_address(const Cache *cache, uint32_t index) {
+  return (cache->tags[index].tag * cache->shape->sets + index / cache->shape->ways) * cache->shape->line_bytes;
 }
 
 // ---- Miss registers --------------------------------------------------------------------------------

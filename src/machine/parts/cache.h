@@ -5,7 +5,8 @@
 // Lines are allocated when they are filled or written. An owner that must reserve one pins it: a pinned line is no victim.
 // Plain data: part of a machine's block, where any bits of lines and miss registers are legal. Finding changes nothing: whoever
 // touches a line stamps its `used` with the cycle, and the line with the least stamp is the victim (least recently used; of
-// equal stamps the lowest way).
+// equal stamps the lowest way). Tags, what is known of lines, and data are arrays of their own: looking for a line reads the tags of its
+// set, side by side, and nothing else of the other ways.
 #ifndef REDOUBT_PARTS_CACHE_H
 #define REDOUBT_PARTS_CACHE_H
 
@@ -52,23 +53,38 @@ CacheShape cache_shape(uint64_t bytes, uint64_t ways, uint64_t line_bytes);
 uint32_t cache_tag_bits(const CacheShape *shape, uint32_t address_bits);
 static inline uint32_t cache_lines(const CacheShape *shape) { return shape->sets * shape->ways; }
 
+typedef struct CacheTag {
+  uint64_t tag; // line address / line_bytes / sets; meaningless unless its line is valid
+} CacheTag;
 typedef struct CacheLine {
-  uint64_t tag;  // line address / line_bytes / sets; meaningless unless `valid` has a bit
   uint64_t used; // when it was last touched: the least is the victim
   ByteMask valid, dirty;
-  uint32_t data[LINE_WORDS];
 } CacheLine;
+typedef struct CacheData {
+  uint32_t word[LINE_WORDS];
+} CacheData;
+
+// Of a cache, in the block: its sets * ways tags, lines and data.
+typedef struct Cache {
+  const CacheShape *shape;
+  CacheTag *tags;
+  CacheLine *lines;
+  CacheData *data;
+} Cache;
 
 typedef enum CacheFind { CACHE_MISS, CACHE_PARTIAL, CACHE_HIT } CacheFind; // PARTIAL: the line is there, some bytes wanted are not
 
-// `lines` are the cache's sets * ways lines; `address` any byte of the line. *index: the line, where it is there.
-CacheFind cache_find(const CacheShape *shape, const CacheLine *lines, uint64_t address, ByteMask want, uint32_t *index);
+// `address` is any byte of the line. *index: the line, where it is there.
+CacheFind cache_find(const Cache *cache, uint64_t address, ByteMask want, uint32_t *index);
 // Where a new line of this address would go: an invalid way, else the least recently used. Pinned only if all ways are.
 #define CACHE_PINNED UINT64_MAX // as `used`
-uint32_t cache_victim(const CacheShape *shape, const CacheLine *lines, uint64_t address);
+uint32_t cache_victim(const Cache *cache, uint64_t address);
+// The line becomes one of this address; all its data are zero.
+void cache_begin(const Cache *cache, uint32_t index, uint64_t address, uint64_t used, ByteMask valid);
+void cache_clear(const Cache *cache, uint32_t index); // as if it had never held anything
 // The tag that a line of this address has.
 uint64_t cache_tag(const CacheShape *shape, uint64_t address);
-uint64_t cache_line_address(const CacheShape *shape, const CacheLine *lines, uint32_t index);
+uint64_t cache_line_address(const Cache *cache, uint32_t index);
 static inline bool cache_line_valid(const CacheLine *line) { return bytes_any(line->valid); }
 
 // A miss that is on its way, and who waits for it.

@@ -56,19 +56,24 @@ static void ranges_are_clipped(void **state) {
 enum { MOST_LINES = 64 };
 typedef struct Toy {
   CacheShape shape;
+  CacheTag tags[MOST_LINES];
   CacheLine lines[MOST_LINES];
+  CacheData data[MOST_LINES];
   uint64_t time, misses;
 } Toy;
 
+static Cache cache_in(Toy *toy) { return (Cache){&toy->shape, toy->tags, toy->lines, toy->data}; }
+
 static void toy_access(Toy *toy, uint64_t address) {
+  Cache cache = cache_in(toy);
   uint32_t index;
-  if (cache_find(&toy->shape, toy->lines, address, whole, &index) != CACHE_HIT) {
+  if (cache_find(&cache, address, whole, &index) != CACHE_HIT) {
     toy->misses++;
-    index = cache_victim(&toy->shape, toy->lines, address);
-    toy->lines[index] = (CacheLine){.tag = cache_tag(&toy->shape, address), .valid = whole};
+    index = cache_victim(&cache, address);
+    cache_begin(&cache, index, address, 0, whole);
   }
   toy->lines[index].used = ++toy->time;
-  assert_int_equal(cache_line_address(&toy->shape, toy->lines, index), address / toy->shape.line_bytes * toy->shape.line_bytes);
+  assert_int_equal(cache_line_address(&cache, index), address / toy->shape.line_bytes * toy->shape.line_bytes);
 }
 
 // Cycling through as many lines of one set as it has ways misses once each; one more line and least recently used never hits.
@@ -103,7 +108,7 @@ static void shapes_and_tags(void **state) {
   CacheShape none = cache_shape(0, 4, 128);
   uint32_t index = 7;
   assert_int_equal(cache_lines(&none), 0);
-  assert_int_equal(cache_find(&none, NULL, 0, whole, &index), CACHE_MISS);
+  assert_int_equal(cache_find(&(Cache){.shape = &none}, 0, whole, &index), CACHE_MISS);
   CacheShape shape = cache_shape(16384, 4, 128); // 32 sets
   assert_int_equal(shape.sets, 32);
   assert_int_equal(cache_tag_bits(&shape, PHYSICAL_BITS), 50 - 7 - 5);
@@ -117,26 +122,48 @@ static void shapes_and_tags(void **state) {
 static void partial_lines(void **state) {
   (void)state;
   Toy toy = {.shape = {4, 2, 128}};
-  uint32_t index = cache_victim(&toy.shape, toy.lines, 512), found;
-  toy.lines[index] = (CacheLine){.tag = cache_tag(&toy.shape, 512), .valid = bytes_from(32, 32), .used = 1};
-  assert_int_equal(cache_find(&toy.shape, toy.lines, 512 + 40, bytes_from(32, 32), &found), CACHE_HIT);
+  Cache cache = cache_in(&toy);
+  uint32_t index = cache_victim(&cache, 512), found;
+  cache_begin(&cache, index, 512, 1, bytes_from(32, 32));
+  assert_int_equal(cache_find(&cache, 512 + 40, bytes_from(32, 32), &found), CACHE_HIT);
   assert_int_equal(found, index);
-  assert_int_equal(cache_find(&toy.shape, toy.lines, 512, bytes_from(32, 33), &found), CACHE_PARTIAL);
-  assert_int_equal(cache_find(&toy.shape, toy.lines, 512, bytes_from(0, 1), &found), CACHE_PARTIAL);
-  assert_int_equal(cache_find(&toy.shape, toy.lines, 1024, bytes_from(32, 32), &found), CACHE_MISS);
+  assert_int_equal(cache_find(&cache, 512, bytes_from(32, 33), &found), CACHE_PARTIAL);
+  assert_int_equal(cache_find(&cache, 512, bytes_from(0, 1), &found), CACHE_PARTIAL);
+  assert_int_equal(cache_find(&cache, 1024, bytes_from(32, 32), &found), CACHE_MISS);
+}
+
+// A line that begins, or is cleared, keeps nothing of what was in its place.
+static void lines_begin_empty(void **state) {
+  (void)state;
+  Toy toy = {.shape = {4, 2, 128}}, fresh = {.shape = {4, 2, 128}};
+  Cache cache = cache_in(&toy);
+  memset(&toy.data[3], 0x5A, sizeof toy.data[3]);
+  toy.lines[3] = (CacheLine){.used = 7, .valid = whole, .dirty = whole};
+  cache_begin(&cache, 3, 0x1280, 9, bytes_from(0, 4));
+  assert_int_equal(cache_line_address(&cache, 3), 0x1280);
+  assert_int_equal(toy.lines[3].used, 9);
+  assert_false(bytes_any(toy.lines[3].dirty));
+  assert_int_equal(bytes_count(toy.lines[3].valid), 4);
+  assert_memory_equal(toy.data, fresh.data, sizeof toy.data);
+  toy.data[3].word[1] = 1;
+  cache_clear(&cache, 3);
+  assert_memory_equal(toy.tags, fresh.tags, sizeof toy.tags);
+  assert_memory_equal(toy.lines, fresh.lines, sizeof toy.lines);
+  assert_memory_equal(toy.data, fresh.data, sizeof toy.data);
 }
 
 // A pinned line is no victim, valid or not, until all are pinned.
 static void pinned_lines_stay(void **state) {
   (void)state;
   Toy toy = {.shape = {1, 3, 128}};
+  Cache cache = cache_in(&toy);
   toy.lines[0].used = CACHE_PINNED; // reserved, still without data
-  assert_int_equal(cache_victim(&toy.shape, toy.lines, 0), 1);
-  toy.lines[1] = (CacheLine){.tag = 1, .valid = whole, .used = CACHE_PINNED};
-  toy.lines[2] = (CacheLine){.tag = 2, .valid = whole, .used = 1000};
-  assert_int_equal(cache_victim(&toy.shape, toy.lines, 0), 2);
+  assert_int_equal(cache_victim(&cache, 0), 1);
+  cache_begin(&cache, 1, 1 * 128, CACHE_PINNED, whole);
+  cache_begin(&cache, 2, 2 * 128, 1000, whole);
+  assert_int_equal(cache_victim(&cache, 0), 2);
   toy.lines[2].used = CACHE_PINNED;
-  assert_int_equal(toy.lines[cache_victim(&toy.shape, toy.lines, 0)].used, CACHE_PINNED);
+  assert_int_equal(toy.lines[cache_victim(&cache, 0)].used, CACHE_PINNED);
 }
 
 // A register without a waiter takes waiters like any other.
@@ -187,19 +214,21 @@ static void miss_registers(void **state) {
 static void any_bits_are_legal(void **state) {
   (void)state;
   Toy toy = {.shape = {5, 3, 128}};
+  Cache cache = cache_in(&toy);
   Mshr mshrs[4];
   for (uint64_t n = 0; n < 2000; n++) {
     uint64_t *words = (uint64_t *)(void *)toy.lines;
     for (size_t i = 0; i < 15 * sizeof(CacheLine) / 8; i++) words[i] = random_draw(2, n, i);
     uint64_t *registers = (uint64_t *)(void *)mshrs;
     for (size_t i = 0; i < sizeof mshrs / 8; i++) registers[i] = random_draw(3, n, i);
+    for (size_t i = 0; i < 15; i++) toy.tags[i].tag = random_draw(6, n, i);
     uint64_t address = random_draw(4, n, 0);
     uint32_t index = 0;
-    if (n % 2 == 0) toy.lines[n % 15].tag = cache_tag(&toy.shape, address);
-    (void)cache_find(&toy.shape, toy.lines, address, random_mask(5, n), &index);
+    if (n % 2 == 0) toy.tags[n % 15].tag = cache_tag(&toy.shape, address);
+    (void)cache_find(&cache, address, random_mask(5, n), &index);
     assert_true(index < 15);
-    assert_true(cache_victim(&toy.shape, toy.lines, address) < 15);
-    (void)cache_line_address(&toy.shape, toy.lines, (uint32_t)(n % 15));
+    assert_true(cache_victim(&cache, address) < 15);
+    (void)cache_line_address(&cache, (uint32_t)(n % 15));
     if (n % 2 == 0) mshrs[n % 4].address = address;
     index = 0;
     (void)mshr_want(mshrs, 4, MSHR_MOST_WAITERS, address, bytes_from(0, 4), 1, &index);
@@ -248,17 +277,10 @@ static void queues(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(masks_agree_with_bytes),
-      cmocka_unit_test(ranges_are_clipped),
-      cmocka_unit_test(misses_at_n_and_n_plus_1),
-      cmocka_unit_test(whole_cache_holds_its_lines),
-      cmocka_unit_test(shapes_and_tags),
-      cmocka_unit_test(partial_lines),
-      cmocka_unit_test(pinned_lines_stay),
-      cmocka_unit_test(miss_registers),
-      cmocka_unit_test(registers_without_a_waiter),
-      cmocka_unit_test(any_bits_are_legal),
-      cmocka_unit_test(queues),
+      cmocka_unit_test(masks_agree_with_bytes),      cmocka_unit_test(ranges_are_clipped), cmocka_unit_test(misses_at_n_and_n_plus_1),
+      cmocka_unit_test(whole_cache_holds_its_lines), cmocka_unit_test(shapes_and_tags),    cmocka_unit_test(partial_lines),
+      cmocka_unit_test(lines_begin_empty),           cmocka_unit_test(pinned_lines_stay),  cmocka_unit_test(miss_registers),
+      cmocka_unit_test(registers_without_a_waiter),  cmocka_unit_test(any_bits_are_legal), cmocka_unit_test(queues),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

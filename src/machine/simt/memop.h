@@ -70,8 +70,7 @@ static inline uint16_t tag_make(DataTag kind, uint32_t value) { return (uint16_t
 typedef struct PrefetchWay {
   ActionCache cache;
   PhysicalWindow window; // that the cache holds
-  const CacheShape *shape;
-  const CacheLine *lines;
+  Cache lines;
   Mshr *mshrs;
   uint32_t mshr_count;
 } PrefetchWay;

@@ -15,7 +15,7 @@ typedef struct L2Slice {
   Simt *m;
   uint32_t index;
   PartitionState *state;
-  CacheLine *lines;
+  Cache cache; // without an L2 its lines are the buffers of the miss registers
   Mshr *mshrs;
   Packet *waiting; // 2 * l2_mshrs places
 } L2Slice;

@@ -154,11 +154,12 @@ static void flips_reach_the_half_in_the_cells(void **state) {
   put_moves(&front, 10);
   front_build(&front);
   first_arrival(&front);
+  Cache cache = icache_of(&front.m, 0);
   for (uint32_t pc = 0; pc < 10; pc++) {
     uint32_t index, bit = pc * 5 + 3;
     uint64_t line = physical_address(PHYSICAL_CODE, 0);
-    assert_int_equal(cache_find(&front.m.dims.icache, front.m.at.icache, line, bytes_from(0, LINE_BYTES), &index), CACHE_HIT);
-    front.m.at.icache[index].data[pc * 2 + bit / 32] ^= 1u << bit % 32;
+    assert_int_equal(cache_find(&cache, line, bytes_from(0, LINE_BYTES), &index), CACHE_HIT);
+    front.m.at.icache_data[index].word[pc * 2 + bit / 32] ^= 1u << bit % 32;
     fetch_restart(&front.m, 0, 0, pc);
     first_arrival(&front);
     InstrWord wrong = front.code[pc];

@@ -499,7 +499,7 @@ static Verdict shadow_write(Hook *hook, HookMachine *machine, const CellEvent *e
   Shadow *shadow = hook->own;
   if (event->region != REGION_L2) return VERDICT_PASS;
   shadow->writes++;
-  assert_ptr_equal(event->data, shadow->m->at.l2[event->row].data);
+  assert_ptr_equal(event->data, shadow->m->at.l2_data[event->row].word);
   for (uint32_t left = event->units; left != 0; left &= left - 1) {
     uint32_t unit = (uint32_t)__builtin_ctz(left);
     memcpy(&shadow->row[event->row][unit], event->data + 4 * unit, 4);
