@@ -53,7 +53,7 @@ static MemStep ask(Simt *m, uint32_t sm, uint32_t index, const Transaction *tran
   uint32_t waiter = waiter_make(index, (unsigned)__builtin_ctz(transaction->lanes), op->word & 7u), number;
   MshrFind found = mshr_want(mshrs, m->dims.l1d_mshrs, (uint32_t)m->spec->l1d_merge, transaction->line, want, waiter, &number);
   if (found == MSHR_FULL) {
-    m->at.l1d_full[sm] = 1;
+    m->at.head_waits[sm] = HEAD_WAITS_REGISTER;
     return MEMORY_BLOCKED;
   }
   if (found == MSHR_NEW) {
@@ -70,7 +70,7 @@ static MemStep ask(Simt *m, uint32_t sm, uint32_t index, const Transaction *tran
     if (!sm_send(m, sm, &packet)) {
       mshr_released(m, sm, number);
       memset(&mshrs[number], 0, sizeof mshrs[number]);
-      return MEMORY_BLOCKED;
+      return places_are_wanted(m) ? MEMORY_BLOCKED : memop_unsent(m, sm); // who is told of the register's places is told of each try
     }
   }
   simt_count(m, STAT_L1D_ACCESSES, 1);
@@ -123,7 +123,7 @@ bool l1d_join(Simt *m, uint32_t sm, uint32_t index, const Transaction *transacti
 
 static void mark_stale(Simt *m, uint32_t sm, uint64_t line) {
   mshr_mark_stale(mshrs_of(m, sm), m->dims.l1d_mshrs, line);
-  m->at.l1d_full[sm] = 0;
+  m->at.head_waits[sm] = HEAD_GOES;
 }
 
 static void empty(Simt *m, uint32_t sm, uint32_t index) {
@@ -227,7 +227,7 @@ void l1d_reply(Simt *m, uint32_t sm, const Packet *packet) {
   if (mshr->prefetch != 0 && m->dims.l1d_lines == 0) prefetch_passed(m, PREFETCH_DATA, sm, mshr->address, waiters > 0);
   mshr_released(m, sm, (uint32_t)(mshr - mshrs_of(m, sm)));
   memset(mshr, 0, sizeof *mshr);
-  m->at.l1d_full[sm] = 0;
+  m->at.head_waits[sm] = HEAD_GOES;
 }
 
 void l1d_invalidate(Simt *m, uint32_t sm) {
@@ -243,5 +243,5 @@ void l1d_invalidate(Simt *m, uint32_t sm) {
   for (uint32_t i = 0; i < m->dims.l1d_mshrs; i++) {
     if (mshr_valid(&mshrs[i]) && address_window(mshrs[i].address) != PHYSICAL_LOCAL) mshrs[i].stale = 1;
   }
-  m->at.l1d_full[sm] = 0;
+  m->at.head_waits[sm] = HEAD_GOES;
 }

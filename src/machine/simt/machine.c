@@ -166,7 +166,7 @@ static void core_begin(Simt *m) {
                      .block_total = (uint64_t)grid[0] * grid[1] * grid[2],
                      .dispatch_at = core->cycle + m->spec->dispatch_latency};
   memset(m->at.stats, 0, sizeof *m->at.stats);
-  memset(m->at.l1d_full, 0, m->dims.sms);
+  memset(m->at.head_waits, 0, m->dims.sms);
   memset(m->at.starved, 0, m->dims.sms * sizeof *m->at.starved);
   memset(m->at.sent, 0, (size_t)m->dims.acts * m->dims.sms * SIMT_SENT * sizeof *m->at.sent);
   memset(m->at.joined, 0, (size_t)m->dims.acts * m->dims.sms * SIMT_JOINED * sizeof *m->at.joined);

@@ -87,6 +87,12 @@ void warps_end_memory(Simt *m, uint32_t sm, uint64_t warps) {
   }
 }
 
+MemStep memop_unsent(Simt *m, uint32_t sm) {
+  // Actions may bring what it waits for by other ways.
+  if (m->dims.acts == 0 && packet_queue_full(&m->at.out_queues[sm], m->dims.out)) m->at.head_waits[sm] = HEAD_WAITS_ROOM;
+  return MEMORY_BLOCKED;
+}
+
 // ---- Requests ----------------------------------------------------------------------------------------
 
 bool memory_prefetch(Simt *m, uint32_t sm, const PrefetchWay *way, uint64_t address, uint32_t *number) {

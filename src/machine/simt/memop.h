@@ -53,6 +53,8 @@ static inline uint32_t waiter_make(uint32_t index, unsigned lane, uint32_t word)
 static inline MemOp *memop_of_waiter(const Simt *m, uint32_t sm, uint32_t waiter) {
   return &m->at.memops[sm * m->dims.memops + (waiter & 0xFF) % m->dims.memops];
 }
+// A request of the head of the queue was not taken: it waits for room, or (a hook holds it back) tries again.
+MemStep memop_unsent(Simt *m, uint32_t sm);
 // Serves a waiter from the line that has come.
 void waiter_serve(Simt *m, uint32_t sm, uint32_t waiter, const Packet *packet);
 

@@ -281,6 +281,13 @@ typedef enum MemStage {
   MEM_DONE,    // results complete; writes back from ready_at on
 } MemStage;
 
+// What the head of the load/store queue waits for, where it is known.
+typedef enum HeadWait {
+  HEAD_GOES,           // nothing, or nobody knows
+  HEAD_WAITS_REGISTER, // a miss register of the L1
+  HEAD_WAITS_ROOM,     // room in the SM's queue to the interconnect
+} HeadWait;
+
 // What a memory instruction does; see memop.h.
 typedef enum MemAction { ACTION_LOAD, ACTION_STORE, ACTION_ATOMIC } MemAction;
 
