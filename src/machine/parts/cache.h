@@ -10,9 +10,9 @@
 #ifndef REDOUBT_PARTS_CACHE_H
 #define REDOUBT_PARTS_CACHE_H
 
-#include "base/base.h"
+#include "machine/parts/rows.h"
 
-enum { LINE_BYTES = 128, LINE_WORDS = LINE_BYTES / 4, MSHR_MOST_WAITERS = 16 };
+enum { LINE_BYTES = 128, LINE_WORDS = LINE_BYTES / 4, MSHR_MOST_WAITERS = 16, MSHR_MOST = 256 };
 
 // Which bytes of a 128-byte line: bit i of the 128 = byte i.
 typedef struct ByteMask {
@@ -88,34 +88,52 @@ uint64_t cache_line_address(const Cache *cache, uint32_t index);
 static inline bool cache_line_valid(const CacheLine *line) { return bytes_any(line->valid); }
 
 // A miss that is on its way, and who waits for it.
+typedef struct MshrLine {
+  uint64_t address; // of the line
+} MshrLine;
 typedef struct Mshr {
-  uint64_t address;  // of the line
   uint64_t ready_at; // the owner's: when its data can be used
   ByteMask asked;    // bytes requested from below
-  uint8_t valid;
-  uint8_t stale; // the line was written meanwhile: serves who waits, but is neither merged with nor filled. L2: waiters before a flush
+  uint8_t stale;     // the line was written meanwhile: serves who waits, but is neither merged with nor filled. L2: waiters before a flush
   uint8_t waiters;
   uint8_t stage;    // L2: MemoryStage of those who wait
+  uint8_t prefetch; // 1: asked for before anybody wanted it
   uint32_t line;    // the owner's: where the data will go
   uint32_t word;    // L2: the schemes', from the packet that brought the data
-  uint8_t prefetch; // 1: asked for before anybody wanted it
-  uint8_t spare[3];
+  uint32_t spare;
   uint32_t waiter[MSHR_MOST_WAITERS]; // meaning is the owner's
 } Mshr;
+typedef struct MshrUse {
+  uint64_t bits[MSHR_MOST / 64]; // bit i: register i is in use
+} MshrUse;
+
+// The miss registers of a cache, in the block. Their addresses lie side by side: 32 at a time are compared, so as many entries less one,
+// of any content, must follow the last.
+typedef struct Mshrs {
+  const RowFunctions *rows;
+  MshrLine *lines;
+  Mshr *registers;
+  MshrUse *use;
+  uint32_t count;
+} Mshrs;
+enum { MSHRS_BEHIND = WARP_LANES - 1 };
 
 typedef enum MshrFind { MSHR_JOINED, MSHR_NEW, MSHR_FULL } MshrFind;
 // Notes that `waiter` wants bytes of a line that is not there. JOINED: an outstanding request covers them. NEW: *index is a fresh
-// register; send the request. FULL: no register, or no room to join: try again. A register is given back by zeroing it.
-MshrFind mshr_want(Mshr *mshrs, uint32_t count, uint32_t most_waiters, uint64_t line_address, ByteMask want, uint32_t waiter,
-                   uint32_t *index);
+// register; send the request. FULL: no register, or no room to join: try again.
+MshrFind mshr_want(const Mshrs *mshrs, uint32_t most_waiters, uint64_t line_address, ByteMask want, uint32_t waiter, uint32_t *index);
 // The same without a waiter, for a line that nobody wants yet. JOINED: it is under way already. FULL: no register.
-MshrFind mshr_prefetch(Mshr *mshrs, uint32_t count, uint64_t line_address, ByteMask want, uint32_t *index);
+MshrFind mshr_prefetch(const Mshrs *mshrs, uint64_t line_address, ByteMask want, uint32_t *index);
 // Joins a request that is under way and covers the bytes, or (false) does nothing.
-bool mshr_join_only(Mshr *mshrs, uint32_t count, uint32_t most_waiters, uint64_t line_address, ByteMask want, uint32_t waiter,
-                    uint32_t *index);
-void mshr_mark_stale(Mshr *mshrs, uint32_t count, uint64_t line_address); // after a write to the line
-uint32_t mshr_waiters(const Mshr *mshr);                                  // how many of its waiters count
-static inline bool mshr_valid(const Mshr *mshr) { return (mshr->valid & 1) != 0; }
-uint32_t mshr_in_use(const Mshr *mshrs, uint32_t count);
+bool mshr_join_only(const Mshrs *mshrs, uint32_t most_waiters, uint64_t line_address, ByteMask want, uint32_t waiter, uint32_t *index);
+void mshr_mark_stale(const Mshrs *mshrs, uint64_t line_address);  // after a write to the line
+uint32_t mshr_of_line(const Mshrs *mshrs, uint64_t line_address); // the first in use; `count` or more: none
+uint32_t mshr_open(const Mshrs *mshrs);                           // the first that is free; `count` or more: none
+void mshr_begin(const Mshrs *mshrs, uint32_t number, uint64_t line_address, const Mshr *fresh);
+void mshr_end(const Mshrs *mshrs, uint32_t number); // it is free again
+uint32_t mshr_waiters(const Mshr *mshr);            // how many of its waiters count
+static inline bool mshr_is_used(const MshrUse *use, uint32_t number) { return (use->bits[number / 64] >> number % 64 & 1) != 0; }
+static inline bool mshr_valid(const Mshrs *mshrs, uint32_t number) { return mshr_is_used(mshrs->use, number); }
+uint32_t mshr_in_use(const Mshrs *mshrs);
 
 #endif

@@ -166,48 +166,90 @@ static void pinned_lines_stay(void **state) {
   assert_int_equal(toy.lines[cache_victim(&cache, 0)].used, CACHE_PINNED);
 }
 
+enum { MOST_REGISTERS = 70 };
+typedef struct Registers {
+  MshrLine lines[MOST_REGISTERS + MSHRS_BEHIND];
+  MshrUse use;
+  Mshr registers[MOST_REGISTERS];
+} Registers;
+
+static Mshrs registers_in(Registers *own, uint32_t count) { return (Mshrs){row_functions(), own->lines, own->registers, &own->use, count}; }
+
 // A register without a waiter takes waiters like any other.
 static void registers_without_a_waiter(void **state) {
   (void)state;
-  Mshr mshrs[2] = {0};
+  Registers own = {0};
+  Mshrs mshrs = registers_in(&own, 2);
   uint32_t index;
-  assert_int_equal(mshr_prefetch(mshrs, 2, 0x1000, whole, &index), MSHR_NEW);
+  assert_int_equal(mshr_prefetch(&mshrs, 0x1000, whole, &index), MSHR_NEW);
   assert_int_equal(index, 0);
-  assert_int_equal(mshrs[0].prefetch, 1);
-  assert_int_equal(mshr_waiters(&mshrs[0]), 0);
-  assert_int_equal(mshr_prefetch(mshrs, 2, 0x1000, bytes_from(0, 32), &index), MSHR_JOINED); // under way
-  assert_int_equal(mshr_waiters(&mshrs[0]), 0);
-  assert_int_equal(mshr_want(mshrs, 2, 3, 0x1000, bytes_from(8, 4), 10, &index), MSHR_JOINED);
-  assert_int_equal(mshrs[0].waiter[0], 10);
-  assert_int_equal(mshr_want(mshrs, 2, 3, 0x2000, whole, 11, &index), MSHR_NEW);
-  assert_int_equal(mshrs[1].prefetch, 0);
-  assert_int_equal(mshr_prefetch(mshrs, 2, 0x2000, whole, &index), MSHR_JOINED);
-  assert_int_equal(mshr_prefetch(mshrs, 2, 0x3000, whole, &index), MSHR_FULL);
+  assert_int_equal(own.registers[0].prefetch, 1);
+  assert_int_equal(mshr_waiters(&own.registers[0]), 0);
+  assert_int_equal(mshr_prefetch(&mshrs, 0x1000, bytes_from(0, 32), &index), MSHR_JOINED); // under way
+  assert_int_equal(mshr_waiters(&own.registers[0]), 0);
+  assert_int_equal(mshr_want(&mshrs, 3, 0x1000, bytes_from(8, 4), 10, &index), MSHR_JOINED);
+  assert_int_equal(own.registers[0].waiter[0], 10);
+  assert_int_equal(mshr_want(&mshrs, 3, 0x2000, whole, 11, &index), MSHR_NEW);
+  assert_int_equal(own.registers[1].prefetch, 0);
+  assert_int_equal(mshr_prefetch(&mshrs, 0x2000, whole, &index), MSHR_JOINED);
+  assert_int_equal(mshr_prefetch(&mshrs, 0x3000, whole, &index), MSHR_FULL);
 }
 
 static void miss_registers(void **state) {
   (void)state;
-  Mshr mshrs[2] = {0};
+  Registers own = {0};
+  Mshrs mshrs = registers_in(&own, 2);
   uint32_t index;
   ByteMask low = bytes_from(0, 32), high = bytes_from(64, 32);
-  assert_int_equal(mshr_want(mshrs, 2, 3, 0x1000, low, 10, &index), MSHR_NEW);
+  assert_int_equal(mshr_want(&mshrs, 3, 0x1000, low, 10, &index), MSHR_NEW);
   assert_int_equal(index, 0);
-  assert_int_equal(mshr_want(mshrs, 2, 3, 0x1000, bytes_from(4, 4), 11, &index), MSHR_JOINED);
-  assert_int_equal(mshr_want(mshrs, 2, 3, 0x1000, low, 12, &index), MSHR_JOINED); // N waiters
-  assert_int_equal(mshr_want(mshrs, 2, 3, 0x1000, low, 13, &index), MSHR_FULL);   // N + 1
-  assert_int_equal(mshr_waiters(&mshrs[0]), 3);
-  assert_int_equal(mshrs[0].waiter[0], 10);
-  assert_int_equal(mshrs[0].waiter[2], 12);
-  assert_int_equal(mshr_want(mshrs, 2, 3, 0x1000, high, 14, &index), MSHR_NEW); // bytes that nobody has asked for
+  assert_int_equal(mshr_want(&mshrs, 3, 0x1000, bytes_from(4, 4), 11, &index), MSHR_JOINED);
+  assert_int_equal(mshr_want(&mshrs, 3, 0x1000, low, 12, &index), MSHR_JOINED); // N waiters
+  assert_int_equal(mshr_want(&mshrs, 3, 0x1000, low, 13, &index), MSHR_FULL);   // N + 1
+  assert_int_equal(mshr_waiters(&own.registers[0]), 3);
+  assert_int_equal(own.registers[0].waiter[0], 10);
+  assert_int_equal(own.registers[0].waiter[2], 12);
+  assert_int_equal(mshr_want(&mshrs, 3, 0x1000, high, 14, &index), MSHR_NEW); // bytes that nobody has asked for
   assert_int_equal(index, 1);
-  assert_int_equal(mshr_in_use(mshrs, 2), 2);
-  assert_int_equal(mshr_want(mshrs, 2, 3, 0x2000, low, 15, &index), MSHR_FULL); // no register left
-  mshr_mark_stale(mshrs, 2, 0x1000);
-  mshrs[1] = (Mshr){0};
-  assert_int_equal(mshr_want(mshrs, 2, 3, 0x1000, low, 16, &index), MSHR_NEW); // stale: not merged with
+  assert_int_equal(mshr_in_use(&mshrs), 2);
+  assert_int_equal(mshr_want(&mshrs, 3, 0x2000, low, 15, &index), MSHR_FULL); // no register left
+  mshr_mark_stale(&mshrs, 0x1000);
+  mshr_end(&mshrs, 1);
+  assert_int_equal(mshr_want(&mshrs, 3, 0x1000, low, 16, &index), MSHR_NEW); // stale: not merged with
   assert_int_equal(index, 1);
-  assert_int_equal(mshrs[0].stale, 1);
-  assert_int_equal(mshrs[1].stale, 0);
+  assert_int_equal(own.registers[0].stale, 1);
+  assert_int_equal(own.registers[1].stale, 0);
+}
+
+// Beyond 32 and 64 registers, the first that fits is taken, whatever lies behind the last.
+static void many_registers(void **state) {
+  (void)state;
+  Registers own = {0};
+  Mshrs mshrs = registers_in(&own, MOST_REGISTERS);
+  uint32_t index;
+  for (uint32_t i = MOST_REGISTERS; i < COUNT_OF(own.lines); i++) own.lines[i].address = 0x80; // not theirs
+  for (uint32_t i = 0; i < MOST_REGISTERS; i++) {
+    assert_int_equal(mshr_want(&mshrs, 4, (uint64_t)i * 128, whole, i, &index), MSHR_NEW);
+    assert_int_equal(index, i);
+    assert_int_equal(mshr_of_line(&mshrs, (uint64_t)i * 128), i);
+  }
+  assert_int_equal(mshr_want(&mshrs, 4, MOST_REGISTERS * 128, whole, 0, &index), MSHR_FULL);
+  assert_true(mshr_open(&mshrs) >= MOST_REGISTERS);
+  assert_true(mshr_of_line(&mshrs, MOST_REGISTERS * 128) >= MOST_REGISTERS);
+  const uint32_t free[] = {69, 64, 63, 32, 31};
+  for (uint32_t i = 0; i < COUNT_OF(free); i++) {
+    mshr_end(&mshrs, free[i]);
+    assert_int_equal(mshr_open(&mshrs), free[i]);
+    assert_false(mshr_valid(&mshrs, free[i]));
+    assert_true(mshr_of_line(&mshrs, (uint64_t)free[i] * 128) >= MOST_REGISTERS);
+    own.lines[free[i]].address = (uint64_t)free[i] * 128; // as a fault may leave it: not in use all the same
+    assert_false(mshr_join_only(&mshrs, 4, (uint64_t)free[i] * 128, whole, 0, &index));
+  }
+  assert_int_equal(mshr_in_use(&mshrs), MOST_REGISTERS - COUNT_OF(free));
+  mshr_mark_stale(&mshrs, 68 * 128);
+  assert_int_equal(own.registers[68].stale, 1);
+  assert_int_equal(mshr_want(&mshrs, 4, 68 * 128, whole, 0, &index), MSHR_NEW);
+  assert_int_equal(index, 31);
 }
 
 // Any bits are legal: indices stay inside, nothing loops.
@@ -215,12 +257,14 @@ static void any_bits_are_legal(void **state) {
   (void)state;
   Toy toy = {.shape = {5, 3, 128}};
   Cache cache = cache_in(&toy);
-  Mshr mshrs[4];
+  Registers own;
+  Mshrs mshrs = registers_in(&own, 4);
   for (uint64_t n = 0; n < 2000; n++) {
     uint64_t *words = (uint64_t *)(void *)toy.lines;
     for (size_t i = 0; i < 15 * sizeof(CacheLine) / 8; i++) words[i] = random_draw(2, n, i);
-    uint64_t *registers = (uint64_t *)(void *)mshrs;
-    for (size_t i = 0; i < sizeof mshrs / 8; i++) registers[i] = random_draw(3, n, i);
+    uint64_t *registers = (uint64_t *)(void *)&own;
+    for (size_t i = 0; i < sizeof own / 8; i++) registers[i] = random_draw(3, n, i);
+    own.use = (MshrUse){{random_draw(7, n, 0) & 0xF}}; // no cell
     for (size_t i = 0; i < 15; i++) toy.tags[i].tag = random_draw(6, n, i);
     uint64_t address = random_draw(4, n, 0);
     uint32_t index = 0;
@@ -229,12 +273,12 @@ static void any_bits_are_legal(void **state) {
     assert_true(index < 15);
     assert_true(cache_victim(&cache, address) < 15);
     (void)cache_line_address(&cache, (uint32_t)(n % 15));
-    if (n % 2 == 0) mshrs[n % 4].address = address;
+    if (n % 2 == 0) own.lines[n % 4].address = address;
     index = 0;
-    (void)mshr_want(mshrs, 4, MSHR_MOST_WAITERS, address, bytes_from(0, 4), 1, &index);
+    (void)mshr_want(&mshrs, MSHR_MOST_WAITERS, address, bytes_from(0, 4), 1, &index);
     assert_true(index < 4);
-    mshr_mark_stale(mshrs, 4, address);
-    assert_true(mshr_in_use(mshrs, 4) <= 4);
+    mshr_mark_stale(&mshrs, address);
+    assert_true(mshr_in_use(&mshrs) <= 4);
   }
 }
 
@@ -277,10 +321,19 @@ static void queues(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(masks_agree_with_bytes),      cmocka_unit_test(ranges_are_clipped), cmocka_unit_test(misses_at_n_and_n_plus_1),
-      cmocka_unit_test(whole_cache_holds_its_lines), cmocka_unit_test(shapes_and_tags),    cmocka_unit_test(partial_lines),
-      cmocka_unit_test(lines_begin_empty),           cmocka_unit_test(pinned_lines_stay),  cmocka_unit_test(miss_registers),
-      cmocka_unit_test(registers_without_a_waiter),  cmocka_unit_test(any_bits_are_legal), cmocka_unit_test(queues),
+      cmocka_unit_test(masks_agree_with_bytes),
+      cmocka_unit_test(ranges_are_clipped),
+      cmocka_unit_test(misses_at_n_and_n_plus_1),
+      cmocka_unit_test(whole_cache_holds_its_lines),
+      cmocka_unit_test(shapes_and_tags),
+      cmocka_unit_test(partial_lines),
+      cmocka_unit_test(lines_begin_empty),
+      cmocka_unit_test(pinned_lines_stay),
+      cmocka_unit_test(miss_registers),
+      cmocka_unit_test(many_registers),
+      cmocka_unit_test(registers_without_a_waiter),
+      cmocka_unit_test(any_bits_are_legal),
+      cmocka_unit_test(queues),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,6 @@
 // Waiters of miss registers: warps whose operand it is, or memory instructions (waiter_make).
 enum { WAITER_WARP = 1u << 31 };
 
-static Mshr *mshrs_of(const Simt *m, uint32_t sm) { return &m->at.constant_mshrs[(size_t)sm * SIMT_CONSTANT_MSHRS]; }
 static uint64_t row_of(const Simt *m, uint32_t sm, uint32_t index) { return (uint64_t)sm * m->dims.constant_lines + index; }
 
 // Data of the line; NULL: it is not there.
@@ -20,17 +19,17 @@ static uint32_t *find(Simt *m, uint32_t sm, uint64_t address, uint32_t *index) {
 }
 
 bool constant_prefetch(Simt *m, uint32_t sm, uint64_t address) {
-  const PrefetchWay way = {PREFETCH_CONSTANT, PHYSICAL_BANKS, constant_of(m, sm), mshrs_of(m, sm), SIMT_CONSTANT_MSHRS};
+  const PrefetchWay way = {PREFETCH_CONSTANT, PHYSICAL_BANKS, constant_of(m, sm), constant_mshrs_of(m, sm)};
   uint32_t number;
   return memory_prefetch(m, sm, &way, address, &number);
 }
 
 // Asks for a line. False: not now.
 static bool ask(Simt *m, uint32_t sm, uint64_t line, uint32_t waiter) {
-  Mshr *mshrs = mshrs_of(m, sm);
+  Mshrs mshrs = constant_mshrs_of(m, sm);
   uint32_t number;
   ByteMask whole = bytes_from(0, LINE_BYTES);
-  MshrFind found = mshr_want(mshrs, SIMT_CONSTANT_MSHRS, MSHR_MOST_WAITERS, line, whole, waiter, &number);
+  MshrFind found = mshr_want(&mshrs, MSHR_MOST_WAITERS, line, whole, waiter, &number);
   if (found == MSHR_FULL) return false;
   if (found == MSHR_NEW) {
     Packet packet;
@@ -43,7 +42,7 @@ static bool ask(Simt *m, uint32_t sm, uint64_t line, uint32_t waiter) {
     else packet_for_warp(m, sm, waiter & ~WAITER_WARP, WHO_NO_INDEX, &packet);
     packet.tag = (uint16_t)number;
     if (!sm_send(m, sm, &packet)) {
-      memset(&mshrs[number], 0, sizeof mshrs[number]);
+      mshr_end(&mshrs, number);
       return false;
     }
   }
@@ -124,8 +123,10 @@ MemStep constant_load(Simt *m, uint32_t sm, uint32_t index) {
 }
 
 uint32_t constant_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[MSHR_MOST_WAITERS]) {
-  const Mshr *mshr = &mshrs_of(m, sm)[packet->tag % SIMT_CONSTANT_MSHRS];
-  uint32_t count = mshr_valid(mshr) ? mshr_waiters(mshr) : 0;
+  Mshrs mshrs = constant_mshrs_of(m, sm);
+  uint32_t number = packet->tag % SIMT_CONSTANT_MSHRS;
+  const Mshr *mshr = &mshrs.registers[number];
+  uint32_t count = mshr_valid(&mshrs, number) ? mshr_waiters(mshr) : 0;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t waiter = mshr->waiter[i];
     bool is_load = (waiter & WAITER_WARP) == 0;
@@ -136,10 +137,12 @@ uint32_t constant_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiter
 }
 
 bool constant_reply(Simt *m, uint32_t sm, const Packet *packet) {
-  Mshr *mshr = &mshrs_of(m, sm)[packet->tag % SIMT_CONSTANT_MSHRS];
-  if (!mshr_valid(mshr)) return true;
+  Mshrs mshrs = constant_mshrs_of(m, sm);
+  uint32_t number = packet->tag % SIMT_CONSTANT_MSHRS;
+  if (!mshr_valid(&mshrs, number)) return true;
+  const Mshr *mshr = &mshrs.registers[number];
   Cache cache = constant_of(m, sm);
-  uint64_t address = mshr->address & PHYSICAL_MASK;
+  uint64_t address = mshrs.lines[number].address & PHYSICAL_MASK;
   uint32_t index = cache_victim(&cache, address);
   tag_replaced(m, sm, REGION_CONSTANT_TAG, row_of(m, sm, index), cache_line_valid(&cache.lines[index]));
   line_gone(m, PREFETCH_CONSTANT, row_of(m, sm, index));
@@ -153,7 +156,7 @@ bool constant_reply(Simt *m, uint32_t sm, const Packet *packet) {
     if ((waiter & WAITER_WARP) == 0) waiter_serve(m, sm, waiter, packet);
     else simt_warp(m, sm, (waiter & ~WAITER_WARP) % m->dims.warps)->waits_constant = 0;
   }
-  memset(mshr, 0, sizeof *mshr);
+  mshr_end(&mshrs, number);
   sm_wake(m, sm, simt_now(m) + 1);
   return true;
 }

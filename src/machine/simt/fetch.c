@@ -143,11 +143,12 @@ static void fill_second(Simt *m, uint32_t sm, uint64_t address, const CodeWords 
 // The line of a miss register is there: it goes into the L1 and to who waits for it. The register is free again.
 static void complete(Simt *m, uint32_t sm, uint32_t number, const CodeWords *words) {
   SmState *state = &m->at.sms[sm];
-  Mshr *entry = &m->at.icache_mshrs[sm * m->dims.icache_mshrs + number];
-  Mshr mshr = *entry;
-  uint32_t index = fill_first(m, sm, mshr.address, words), waiters = mshr_waiters(&mshr);
+  Mshrs mshrs = icache_mshrs_of(m, sm);
+  Mshr mshr = mshrs.registers[number];
+  uint64_t address = mshrs.lines[number].address;
+  uint32_t index = fill_first(m, sm, address, words), waiters = mshr_waiters(&mshr);
   if (mshr.prefetch != 0) prefetch_filled(m, PREFETCH_INSTRUCTION, sm * m->dims.icache_lines + index, waiters > 0);
-  memset(entry, 0, sizeof *entry);
+  mshr_end(&mshrs, number);
   m->at.icache_times[sm * m->dims.icache_mshrs + number] = 0;
   state->fetch_looks &= ~bit_of(number);
   state->fetch_stalled = 0;
@@ -158,14 +159,16 @@ static void complete(Simt *m, uint32_t sm, uint32_t number, const CodeWords *wor
     if (at->fetch_wait == 0) continue; // its flow has changed meanwhile
     at->fetch_wait = 0;
     state->fetch_wants |= bit_of(warp);
-    bool is_it = line_of(m, fetch_place(at)) == mshr.address && fetch_place(at) < m->program->code_count;
+    bool is_it = line_of(m, fetch_place(at)) == address && fetch_place(at) < m->program->code_count;
     if (is_it && at->buffered < m->dims.buffer) take_words(m, sm, warp, index, simt_now(m) + 1);
   }
 }
 
 uint32_t fetch_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[MSHR_MOST_WAITERS]) {
-  const Mshr *mshr = &m->at.icache_mshrs[sm * m->dims.icache_mshrs + packet->tag % m->dims.icache_mshrs];
-  uint32_t count = mshr_valid(mshr) ? mshr_waiters(mshr) : 0, waiting = 0;
+  Mshrs mshrs = icache_mshrs_of(m, sm);
+  uint32_t number = packet->tag % m->dims.icache_mshrs;
+  const Mshr *mshr = &mshrs.registers[number];
+  uint32_t count = mshr_valid(&mshrs, number) ? mshr_waiters(mshr) : 0, waiting = 0;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t warp = mshr->waiter[i] % m->dims.warps;
     const SimtWarp *at = simt_warp(m, sm, warp);
@@ -176,14 +179,15 @@ uint32_t fetch_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[M
 
 bool fetch_reply(Simt *m, uint32_t sm, const Packet *packet) {
   uint32_t number = packet->tag % m->dims.icache_mshrs;
-  const Mshr *mshr = &m->at.icache_mshrs[sm * m->dims.icache_mshrs + number];
-  bool awaited = mshr_valid(mshr) && m->at.icache_times[sm * m->dims.icache_mshrs + number] == UINT64_MAX;
+  Mshrs mshrs = icache_mshrs_of(m, sm);
+  uint64_t address = mshrs.lines[number].address;
+  bool awaited = mshr_valid(&mshrs, number) && m->at.icache_times[sm * m->dims.icache_mshrs + number] == UINT64_MAX;
   if (!awaited) return true; // nobody asked: a damaged packet
-  uint32_t first = mshr->address % LINE_BYTES / 4;
+  uint32_t first = address % LINE_BYTES / 4;
   CodeWords line;
   memcpy(line.data, &packet->data[first], m->dims.icache.line_bytes);
   if (m->dims.split != 0) memcpy(line.rest, &packet->other[first], m->dims.icache.line_bytes);
-  fill_second(m, sm, mshr->address, &line);
+  fill_second(m, sm, address, &line);
   complete(m, sm, number, &line);
   return true;
 }
@@ -205,7 +209,7 @@ static bool ask_memory(Simt *m, uint32_t sm, uint32_t number, uint64_t address) 
 // The second level has looked for the line.
 static void look_second(Simt *m, uint32_t sm, uint32_t number) {
   uint64_t *time = &m->at.icache_times[sm * m->dims.icache_mshrs + number];
-  uint64_t address = m->at.icache_mshrs[sm * m->dims.icache_mshrs + number].address;
+  uint64_t address = m->at.icache_misses[sm * m->dims.icache_mshrs + number].address;
   uint32_t tpc = sm / (uint32_t)m->spec->sm_per_tpc, base = tpc * m->dims.icache2_lines, index;
   Cache cache = icache2_of(m, tpc);
   if (cache_find(&cache, address, whole_line(m), &index) == CACHE_HIT) {
@@ -250,8 +254,9 @@ static void look_later(Simt *m, uint32_t sm, uint32_t number) {
 
 static void miss(Simt *m, uint32_t sm, uint32_t warp, uint64_t address) {
   SmState *state = &m->at.sms[sm];
-  uint32_t base = sm * m->dims.icache_mshrs, number = 0;
-  MshrFind found = mshr_want(&m->at.icache_mshrs[base], m->dims.icache_mshrs, MSHR_MOST_WAITERS, address, whole_line(m), warp, &number);
+  Mshrs mshrs = icache_mshrs_of(m, sm);
+  uint32_t number = 0;
+  MshrFind found = mshr_want(&mshrs, MSHR_MOST_WAITERS, address, whole_line(m), warp, &number);
   if (found == MSHR_FULL) {
     state->fetch_stalled |= bit_of(warp);
     return;
@@ -271,8 +276,8 @@ bool fetch_prefetch(Simt *m, uint32_t sm, uint64_t address) {
   uint64_t line = line_of(m, (uint32_t)pc);
   Cache cache = icache_of(m, sm);
   if (cache_find(&cache, line, whole_line(m), &index) == CACHE_HIT) return false;
-  Mshr *mshrs = &m->at.icache_mshrs[sm * m->dims.icache_mshrs];
-  if (mshr_prefetch(mshrs, m->dims.icache_mshrs, line, whole_line(m), &number) != MSHR_NEW) return false;
+  Mshrs mshrs = icache_mshrs_of(m, sm);
+  if (mshr_prefetch(&mshrs, line, whole_line(m), &number) != MSHR_NEW) return false;
   look_later(m, sm, number);
   return true;
 }

@@ -65,7 +65,7 @@ static void write_slice(Simt *m, uint32_t index, const Range *range) {
     if (packet != NULL) write_now(m, packet, range);
   }
   for (uint32_t i = 0; i < m->dims.l2_mshrs; i++) {
-    if (is_in(range, slice.mshrs[i].address)) slice.mshrs[i].stale = slice.mshrs[i].waiters;
+    if (is_in(range, slice.mshrs.lines[i].address)) slice.mshrs.registers[i].stale = slice.mshrs.registers[i].waiters;
   }
   for (uint32_t line = 0; line < m->dims.l2_lines; line++) {
     ByteMask dirty = slice.cache.lines[line].dirty;

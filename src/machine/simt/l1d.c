@@ -8,7 +8,6 @@
 // is full: replies never wait for requests, so the two networks cannot block each other.
 #include "machine/simt/memop.h"
 
-static Mshr *mshrs_of(const Simt *m, uint32_t sm) { return &m->at.l1d_mshrs[(size_t)sm * m->dims.l1d_mshrs]; }
 static uint64_t row_of(const Simt *m, uint32_t sm, uint32_t index) { return (uint64_t)sm * m->dims.l1d_lines + index; }
 
 // What a miss asks for: the sectors around the bytes.
@@ -48,10 +47,10 @@ static void mshr_released(Simt *m, uint32_t sm, uint32_t number) {
 
 static MemStep ask(Simt *m, uint32_t sm, uint32_t index, const Transaction *transaction) {
   MemOp *op = &m->at.memops[sm * m->dims.memops + index];
-  Mshr *mshrs = mshrs_of(m, sm);
+  Mshrs mshrs = l1d_mshrs_of(m, sm);
   ByteMask want = sectors_of(m, transaction->bytes);
   uint32_t waiter = waiter_make(index, (unsigned)__builtin_ctz(transaction->lanes), op->word & 7u), number;
-  MshrFind found = mshr_want(mshrs, m->dims.l1d_mshrs, (uint32_t)m->spec->l1d_merge, transaction->line, want, waiter, &number);
+  MshrFind found = mshr_want(&mshrs, (uint32_t)m->spec->l1d_merge, transaction->line, want, waiter, &number);
   if (found == MSHR_FULL) {
     m->at.head_waits[sm] = HEAD_WAITS_REGISTER;
     return MEMORY_BLOCKED;
@@ -69,7 +68,7 @@ static MemStep ask(Simt *m, uint32_t sm, uint32_t index, const Transaction *tran
     packet.joins = m->dims.acts != 0 && memop_may_join(op);
     if (!sm_send(m, sm, &packet)) {
       mshr_released(m, sm, number);
-      memset(&mshrs[number], 0, sizeof mshrs[number]);
+      mshr_end(&mshrs, number);
       return places_are_wanted(m) ? MEMORY_BLOCKED : memop_unsent(m, sm); // who is told of the register's places is told of each try
     }
   }
@@ -102,7 +101,7 @@ MemStep l1d_load(Simt *m, uint32_t sm, uint32_t index, const Transaction *transa
 }
 
 bool l1d_prefetch(Simt *m, uint32_t sm, uint64_t address) {
-  const PrefetchWay way = {PREFETCH_DATA, PHYSICAL_GLOBAL, l1d_of(m, sm), mshrs_of(m, sm), m->dims.l1d_mshrs};
+  const PrefetchWay way = {PREFETCH_DATA, PHYSICAL_GLOBAL, l1d_of(m, sm), l1d_mshrs_of(m, sm)};
   uint32_t number;
   if (!memory_prefetch(m, sm, &way, address, &number)) return false;
   if (places_are_wanted(m)) simt_take(m, who_sm(m, sm), REGION_MSHR, REGION_MSHR, (uint64_t)sm * m->dims.l1d_mshrs + number);
@@ -111,10 +110,9 @@ bool l1d_prefetch(Simt *m, uint32_t sm, uint64_t address) {
 
 bool l1d_join(Simt *m, uint32_t sm, uint32_t index, const Transaction *transaction) {
   MemOp *op = &m->at.memops[sm * m->dims.memops + index];
-  Mshr *mshrs = mshrs_of(m, sm);
+  Mshrs mshrs = l1d_mshrs_of(m, sm);
   uint32_t waiter = waiter_make(index, (unsigned)__builtin_ctz(transaction->lanes), op->word & 7u), number;
-  if (!mshr_join_only(mshrs, m->dims.l1d_mshrs, (uint32_t)m->spec->l1d_merge, transaction->line, transaction->bytes, waiter, &number))
-    return false;
+  if (!mshr_join_only(&mshrs, (uint32_t)m->spec->l1d_merge, transaction->line, transaction->bytes, waiter, &number)) return false;
   op->outstanding++;
   return true;
 }
@@ -122,7 +120,8 @@ bool l1d_join(Simt *m, uint32_t sm, uint32_t index, const Transaction *transacti
 // ---- Stores ------------------------------------------------------------------------------------------
 
 static void mark_stale(Simt *m, uint32_t sm, uint64_t line) {
-  mshr_mark_stale(mshrs_of(m, sm), m->dims.l1d_mshrs, line);
+  Mshrs mshrs = l1d_mshrs_of(m, sm);
+  mshr_mark_stale(&mshrs, line);
   m->at.head_waits[sm] = HEAD_GOES;
 }
 
@@ -190,9 +189,9 @@ MemStep l1d_store_local(Simt *m, uint32_t sm, MemOp *op, const Transaction *tran
 
 // ---- Replies and fences --------------------------------------------------------------------------------
 
-static void fill(Simt *m, uint32_t sm, const Mshr *mshr, const Packet *packet) {
+static void fill(Simt *m, uint32_t sm, uint64_t address, const Mshr *mshr, const Packet *packet) {
   uint32_t at;
-  if (!allocate(m, sm, mshr->address & PHYSICAL_MASK, &at)) return;
+  if (!allocate(m, sm, address & PHYSICAL_MASK, &at)) return;
   Cache cache = l1d_of(m, sm);
   CacheLine *line = &cache.lines[at];
   ByteMask fresh = bytes_but(packet->bytes, line->dirty);
@@ -204,29 +203,32 @@ static void fill(Simt *m, uint32_t sm, const Mshr *mshr, const Packet *packet) {
   if (mshr->prefetch != 0) prefetch_filled(m, PREFETCH_DATA, row_of(m, sm, at), mshr_waiters(mshr) > 0);
 }
 
-static Mshr *mshr_of(const Simt *m, uint32_t sm, const Packet *packet) {
-  return &mshrs_of(m, sm)[(packet->tag & ((1u << TAG_SHIFT) - 1)) % m->dims.l1d_mshrs];
-}
+static uint32_t number_of(const Simt *m, const Packet *packet) { return (packet->tag & ((1u << TAG_SHIFT) - 1)) % m->dims.l1d_mshrs; }
 
 uint32_t l1d_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[MSHR_MOST_WAITERS]) {
-  const Mshr *mshr = mshr_of(m, sm, packet);
-  uint32_t count = mshr_valid(mshr) ? mshr_waiters(mshr) : 0;
+  Mshrs mshrs = l1d_mshrs_of(m, sm);
+  uint32_t number = number_of(m, packet);
+  const Mshr *mshr = &mshrs.registers[number];
+  uint32_t count = mshr_valid(&mshrs, number) ? mshr_waiters(mshr) : 0;
   for (uint32_t i = 0; i < count; i++) waiters[i] = *who_uop(m, sm, &memop_of_waiter(m, sm, mshr->waiter[i])->uop);
   return count;
 }
 
 void l1d_reply(Simt *m, uint32_t sm, const Packet *packet) {
-  Mshr *mshr = mshr_of(m, sm, packet);
-  if (!mshr_valid(mshr)) return;
+  Mshrs mshrs = l1d_mshrs_of(m, sm);
+  uint32_t number = number_of(m, packet);
+  if (!mshr_valid(&mshrs, number)) return;
+  const Mshr *mshr = &mshrs.registers[number];
+  uint64_t address = mshrs.lines[number].address;
   uint32_t waiters = mshr_waiters(mshr);
   for (uint32_t i = 0; i < waiters; i++) {
     memop_result_at(memop_of_waiter(m, sm, mshr->waiter[i]), m->spec->l1d_lookup == 0 ? 0 : simt_now(m) + m->spec->l1d_lookup);
     waiter_serve(m, sm, mshr->waiter[i], packet);
   }
-  if (mshr->stale == 0 && m->dims.l1d_lines > 0) fill(m, sm, mshr, packet);
-  if (mshr->prefetch != 0 && m->dims.l1d_lines == 0) prefetch_passed(m, PREFETCH_DATA, sm, mshr->address, waiters > 0);
-  mshr_released(m, sm, (uint32_t)(mshr - mshrs_of(m, sm)));
-  memset(mshr, 0, sizeof *mshr);
+  if (mshr->stale == 0 && m->dims.l1d_lines > 0) fill(m, sm, address, mshr, packet);
+  if (mshr->prefetch != 0 && m->dims.l1d_lines == 0) prefetch_passed(m, PREFETCH_DATA, sm, address, waiters > 0);
+  mshr_released(m, sm, number);
+  mshr_end(&mshrs, number);
   m->at.head_waits[sm] = HEAD_GOES;
 }
 
@@ -239,9 +241,9 @@ void l1d_invalidate(Simt *m, uint32_t sm) {
     empty(m, sm, i);
     tag_released(m, sm, REGION_L1D_TAG, row_of(m, sm, i));
   }
-  Mshr *mshrs = mshrs_of(m, sm);
+  Mshrs mshrs = l1d_mshrs_of(m, sm);
   for (uint32_t i = 0; i < m->dims.l1d_mshrs; i++) {
-    if (mshr_valid(&mshrs[i]) && address_window(mshrs[i].address) != PHYSICAL_LOCAL) mshrs[i].stale = 1;
+    if (mshr_valid(&mshrs, i) && address_window(mshrs.lines[i].address) != PHYSICAL_LOCAL) mshrs.registers[i].stale = 1;
   }
   m->at.head_waits[sm] = HEAD_GOES;
 }

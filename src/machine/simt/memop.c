@@ -101,11 +101,11 @@ bool memory_prefetch(Simt *m, uint32_t sm, const PrefetchWay *way, uint64_t addr
   bool has_lines = cache_lines(way->lines.shape) > 0;
   if ((!has_lines && way->cache != PREFETCH_DATA) || address_window(packet.address) != way->window) return false;
   if (has_lines && cache_find(&way->lines, packet.address, packet.bytes, &at) == CACHE_HIT) return false;
-  if (mshr_prefetch(way->mshrs, way->mshr_count, packet.address, packet.bytes, number) != MSHR_NEW) return false;
+  if (mshr_prefetch(&way->mshrs, packet.address, packet.bytes, number) != MSHR_NEW) return false;
   packet.tag = (uint16_t)*number; // TAG_MISS, where tags have kinds
   packet_for_nobody(&packet, way->cache);
   if (sm_send(m, sm, &packet)) return true;
-  memset(&way->mshrs[*number], 0, sizeof way->mshrs[*number]);
+  mshr_end(&way->mshrs, *number);
   return false;
 }
 

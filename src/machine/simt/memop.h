@@ -73,8 +73,7 @@ typedef struct PrefetchWay {
   ActionCache cache;
   PhysicalWindow window; // that the cache holds
   Cache lines;
-  Mshr *mshrs;
-  uint32_t mshr_count;
+  Mshrs mshrs;
 } PrefetchWay;
 _Static_assert(TAG_MISS == 0, "a tag of TAG_MISS is the number of the miss register");
 bool memory_prefetch(Simt *m, uint32_t sm, const PrefetchWay *way, uint64_t address, uint32_t *number);

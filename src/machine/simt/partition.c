@@ -17,12 +17,14 @@ enum { NONE = UINT32_MAX };
 enum { PREFETCHED = 1, MIRRORED = 2 }; // Mshr.prefetch: an action has asked for the line; a load of a mirror alone has
 
 L2Slice l2_slice(Simt *m, uint32_t index) {
+  PartitionState *state = &m->at.partitions[index];
+  size_t first = (size_t)index * m->dims.l2_mshrs;
   return (L2Slice){.m = m,
                    .index = index,
-                   .state = &m->at.partitions[index],
+                   .state = state,
                    .cache = cache_at(&m->dims.l2, m->at.l2_tags, m->at.l2, m->at.l2_data, (size_t)index * m->dims.l2_lines),
-                   .mshrs = &m->at.l2_mshrs[index * m->dims.l2_mshrs],
-                   .waiting = &m->at.l2_waiting[(size_t)index * m->dims.l2_mshrs * 2]};
+                   .mshrs = {m->rows, &m->at.l2_misses[first], &m->at.l2_mshrs[first], &state->used, m->dims.l2_mshrs},
+                   .waiting = &m->at.l2_waiting[first * 2]};
 }
 
 static bool has_cache(const L2Slice *slice) { return slice->m->dims.l2.sets != 0; }
@@ -42,7 +44,7 @@ static uint64_t physical_of(const L2Slice *slice, uint64_t local) {
 }
 
 uint64_t l2_line_address(const L2Slice *slice, uint32_t line) {
-  if (!has_cache(slice)) return slice->mshrs[line].address; // the buffer of the register of that number
+  if (!has_cache(slice)) return slice->mshrs.lines[line].address; // the buffer of the register of that number
   return physical_of(slice, cache_line_address(&slice->cache, line));
 }
 
@@ -275,32 +277,29 @@ static bool can_perform(const L2Slice *slice, const Packet *packet, uint32_t lin
 
 // ---- Misses ------------------------------------------------------------------------------------------
 static uint32_t find_pending(const L2Slice *slice, uint64_t address) {
-  for (uint32_t w = 0; w * 64 < slice->m->dims.l2_mshrs; w++) {
-    for (uint64_t left = slice->state->used[w]; left != 0; left &= left - 1) {
-      uint32_t number = w * 64 + (uint32_t)__builtin_ctzll(left);
-      if (slice->mshrs[number].address == address) return number;
-    }
-  }
-  return NONE;
+  uint32_t number = mshr_of_line(&slice->mshrs, address);
+  return number < slice->mshrs.count ? number : NONE;
 }
 
-// The first bit of `count` that is not set.
-static uint32_t first_open(const uint64_t *taken, uint32_t count) {
+static uint32_t find_free(const L2Slice *slice) {
+  uint32_t number = mshr_open(&slice->mshrs);
+  return number < slice->mshrs.count ? number : NONE;
+}
+
+// A place for a request that waits.
+static uint32_t find_place(const L2Slice *slice) {
+  uint32_t count = slice->m->dims.l2_mshrs * 2;
   for (uint32_t w = 0; w * 64 < count; w++) {
-    uint64_t open = ~taken[w];
+    uint64_t open = ~slice->state->waiting[w];
     uint32_t place = open == 0 ? NONE : w * 64 + (uint32_t)__builtin_ctzll(open);
     if (place < count) return place;
   }
   return NONE;
 }
 
-static uint32_t find_free(const L2Slice *slice) { return first_open(slice->state->used, slice->m->dims.l2_mshrs); }
-static uint32_t find_place(const L2Slice *slice) { return first_open(slice->state->waiting, slice->m->dims.l2_mshrs * 2); }
-
-static void begin_miss(L2Slice *slice, uint32_t number, const Mshr *mshr) {
-  slice->mshrs[number] = *mshr;
+static void begin_miss(L2Slice *slice, uint32_t number, uint64_t address, const Mshr *mshr) {
+  mshr_begin(&slice->mshrs, number, address, mshr);
   slice->cache.lines[mshr->line].used = CACHE_PINNED;
-  slice->state->used[number / 64] |= UINT64_C(1) << number % 64;
   slice->state->pending++;
 }
 
@@ -315,7 +314,7 @@ static void keep_waiting(L2Slice *slice, Mshr *mshr, uint32_t place, const Packe
 
 // Asks DRAM for the sectors that the request needs and the line does not have. Only with room below.
 static void fetch(L2Slice *slice, uint32_t register_number, const Packet *packet) {
-  Mshr *mshr = &slice->mshrs[register_number];
+  Mshr *mshr = &slice->mshrs.registers[register_number];
   uint32_t sector = (uint32_t)slice->m->spec->l2_sector;
   ByteMask wanted = {{0, 0}};
   for (uint32_t first = 0; first < LINE_BYTES; first += sector) {
@@ -323,7 +322,7 @@ static void fetch(L2Slice *slice, uint32_t register_number, const Packet *packet
     if (bytes_any(bytes_and(packet->bytes, part))) wanted = bytes_or(wanted, part);
   }
   mshr->asked = bytes_but(wanted, slice->cache.lines[mshr->line].valid);
-  below_push(slice, PACKET_READ, mshr->address, mshr->asked, packet)->tag = (uint16_t)register_number;
+  below_push(slice, PACKET_READ, slice->mshrs.lines[register_number].address, mshr->asked, packet)->tag = (uint16_t)register_number;
   simt_count(slice->m, STAT_L2_MISSES, packet->prefetch == 1 + PREFETCH_L2 ? 0 : 1);
 }
 
@@ -335,11 +334,11 @@ static bool miss(L2Slice *slice, const Packet *packet, uint64_t local, uint32_t 
   if (!has_cache(slice)) line = number;
   else if (line == NONE) line = reserve(slice, local);
   if (line == NONE || below_is_full(slice)) return false; // the victim may have taken the last place
-  Mshr fresh = {.address = physical_of(slice, local), .valid = 1, .stage = STAGE_MISS_REGISTER, .line = line};
+  Mshr fresh = {.stage = STAGE_MISS_REGISTER, .line = line};
   fresh.prefetch = is_new && packet->kind == PACKET_READ && packet->quiet != 0 ? MIRRORED : 0;
   if (places_are_wanted(slice->m) && tag_is_free(slice, line)) tell_tag(slice, packet, line, true);
-  begin_miss(slice, number, &fresh);
-  keep_waiting(slice, &slice->mshrs[number], place, packet);
+  begin_miss(slice, number, physical_of(slice, local), &fresh);
+  keep_waiting(slice, &slice->mshrs.registers[number], place, packet);
   fetch(slice, number, packet);
   return true;
 }
@@ -373,8 +372,8 @@ static void all_enter(const L2Slice *slice, Mshr *mshr, MemoryStage stage) {
 }
 
 static Mshr *register_of(const L2Slice *slice, const Packet *fetch) {
-  Mshr *mshr = &slice->mshrs[fetch->tag % slice->m->dims.l2_mshrs];
-  return mshr_valid(mshr) ? mshr : NULL;
+  uint32_t number = fetch->tag % slice->mshrs.count;
+  return mshr_valid(&slice->mshrs, number) ? &slice->mshrs.registers[number] : NULL;
 }
 
 void l2_fetch_enters(Simt *m, const Packet *fetch, MemoryStage stage) {
@@ -407,10 +406,10 @@ static void tell_filled(L2Slice *slice, const Mshr *mshr, uint32_t sm) {
 void l2_fill(Simt *m, const Packet *packet, const uint32_t data[LINE_WORDS]) {
   L2Slice slice = l2_slice(m, packet->partition % m->dims.partitions);
   uint32_t number = packet->tag % m->dims.l2_mshrs;
-  Mshr *mshr = &slice.mshrs[number];
-  if (!mshr_valid(mshr)) return;
+  if (!mshr_valid(&slice.mshrs, number)) return;
+  Mshr *mshr = &slice.mshrs.registers[number];
   line_write(&slice, packet, mshr->line, packet->bytes, data);
-  if (backing_splits(&m->backing, mshr->address))
+  if (backing_splits(&m->backing, slice.mshrs.lines[number].address))
     backing_rest(&m->backing, packet->address, packet->bytes, m->at.l2_rest[row_of(&slice, mshr->line)].data);
   mshr->word = packet->word;
   if (mshr->prefetch != 0 && m->dims.acts != 0) tell_filled(&slice, mshr, packet->sm);
@@ -424,16 +423,15 @@ void l2_fill(Simt *m, const Packet *packet, const uint32_t data[LINE_WORDS]) {
 // ---- A cycle -----------------------------------------------------------------------------------------
 // A register's list is served: the line stays, or without L2 goes down. Only with room below when there is no L2.
 static void release(L2Slice *slice, uint32_t number) {
-  Mshr *mshr = &slice->mshrs[number];
+  Mshr *mshr = &slice->mshrs.registers[number];
   if (!has_cache(slice)) {
     write_back(slice, mshr->line);
     line_empty(slice, mshr->line);
   }
   slice->cache.lines[mshr->line].used = has_cache(slice) ? simt_now(slice->m) : 0;
   if (places_are_wanted(slice->m) && tag_is_free(slice, mshr->line)) tell_tag(slice, NULL, mshr->line, false);
-  *mshr = (Mshr){0};
+  mshr_end(&slice->mshrs, number);
   slice->state->serving[number / 64] &= ~(UINT64_C(1) << number % 64);
-  slice->state->used[number / 64] &= ~(UINT64_C(1) << number % 64);
   slice->state->pending--;
 }
 
@@ -459,8 +457,8 @@ static uint32_t next_serving(const L2Slice *slice, uint64_t *ready_at) {
     for (uint64_t left = slice->state->serving[w]; left != 0; left &= left - 1) {
       uint32_t number = w * 64 + (uint32_t)__builtin_ctzll(left);
       uint32_t turn = number >= first ? number - first : number + count - first;
-      if (slice->mshrs[number].ready_at > now) {
-        *ready_at = min_u64(*ready_at, slice->mshrs[number].ready_at);
+      if (slice->mshrs.registers[number].ready_at > now) {
+        *ready_at = min_u64(*ready_at, slice->mshrs.registers[number].ready_at);
       } else if (turn < best_turn) {
         best = number;
         best_turn = turn;
@@ -475,7 +473,7 @@ static bool serve(L2Slice *slice, uint64_t *ready_at) {
   if (slice->state->pending == 0) return false;
   uint32_t number = next_serving(slice, ready_at);
   if (number == NONE || output_is_full(slice)) return false;
-  Mshr *mshr = &slice->mshrs[number];
+  Mshr *mshr = &slice->mshrs.registers[number];
   if (mshr_waiters(mshr) == 0) { // prefetched, and nobody has come for it
     slice->state->serve_next = number + 1 == slice->m->dims.l2_mshrs ? 0 : number + 1;
     release(slice, number);
@@ -552,8 +550,8 @@ static bool take_prefetch(L2Slice *slice, const Packet *packet, uint64_t local, 
     if (line == NONE) line = reserve(slice, local);
     if (line == NONE || below_is_full(slice)) return false;
     if (places_are_wanted(slice->m) && tag_is_free(slice, line)) tell_tag(slice, packet, line, true);
-    Mshr fresh = {.address = physical_of(slice, local), .valid = 1, .stage = STAGE_MISS_REGISTER, .prefetch = PREFETCHED, .line = line};
-    begin_miss(slice, number, &fresh);
+    Mshr fresh = {.stage = STAGE_MISS_REGISTER, .prefetch = PREFETCHED, .line = line};
+    begin_miss(slice, number, physical_of(slice, local), &fresh);
     Packet request = *packet;
     request.bytes = whole;
     fetch(slice, number, &request);
@@ -584,7 +582,7 @@ static bool accept(L2Slice *slice, uint64_t *ready_at) {
     bool done = true;
     if (packet->prefetch == 1 + PREFETCH_L2) done = take_prefetch(slice, packet, local, pending);
     else if (entry == ENTRY_ENDS) reply_to(slice, packet, PACKET_WRITE_REPLY);
-    else done = pending != NONE ? join(slice, &slice->mshrs[pending], packet) : look_up(slice, packet, local);
+    else done = pending != NONE ? join(slice, &slice->mshrs.registers[pending], packet) : look_up(slice, packet, local);
     if (!done) return false;
     simt_count(m, STAT_L2_ACCESSES, packet->prefetch == 1 + PREFETCH_L2 ? 0 : 1);
   }

@@ -16,7 +16,7 @@ typedef struct L2Slice {
   uint32_t index;
   PartitionState *state;
   Cache cache; // without an L2 its lines are the buffers of the miss registers
-  Mshr *mshrs;
+  Mshrs mshrs;
   Packet *waiting; // 2 * l2_mshrs places
 } L2Slice;
 L2Slice l2_slice(Simt *m, uint32_t index);

@@ -266,6 +266,22 @@ static inline Cache texture_of(const Simt *m, uint32_t sm) {
 static inline Cache icache_of(const Simt *m, uint32_t sm) {
   return cache_at(&m->dims.icache, m->at.icache_tags, m->at.icache, m->at.icache_data, (size_t)sm * m->dims.icache_lines);
 }
+static inline Mshrs mshrs_at(const Simt *m, MshrLine *lines, Mshr *registers, MshrUse *use, uint32_t owner, uint32_t count) {
+  size_t first = (size_t)owner * count;
+  return (Mshrs){.rows = m->rows, .lines = lines + first, .registers = registers + first, .use = use + owner, .count = count};
+}
+static inline Mshrs l1d_mshrs_of(const Simt *m, uint32_t sm) {
+  return mshrs_at(m, m->at.l1d_misses, m->at.l1d_mshrs, m->at.l1d_mshr_use, sm, m->dims.l1d_mshrs);
+}
+static inline Mshrs constant_mshrs_of(const Simt *m, uint32_t sm) {
+  return mshrs_at(m, m->at.constant_misses, m->at.constant_mshrs, m->at.constant_mshr_use, sm, SIMT_CONSTANT_MSHRS);
+}
+static inline Mshrs texture_mshrs_of(const Simt *m, uint32_t sm) {
+  return mshrs_at(m, m->at.texture_misses, m->at.texture_mshrs, m->at.texture_mshr_use, sm, SIMT_TEXTURE_MSHRS);
+}
+static inline Mshrs icache_mshrs_of(const Simt *m, uint32_t sm) {
+  return mshrs_at(m, m->at.icache_misses, m->at.icache_mshrs, m->at.icache_mshr_use, sm, m->dims.icache_mshrs);
+}
 static inline Cache icache2_of(const Simt *m, uint32_t tpc) {
   return cache_at(&m->dims.icache2, m->at.icache2_tags, m->at.icache2, m->at.icache2_data, (size_t)tpc * m->dims.icache2_lines);
 }

@@ -22,7 +22,7 @@ SIZE_IS(HeldBlock, 16);
 SIZE_IS(HeldFor, 4);
 SIZE_IS(Joins, 4 + SIMT_JOIN_STORES);
 SIZE_IS(FreeLoad, 8 + sizeof(Packet));
-SIZE_IS(Mshr, 8 + 8 + 16 + 16 + 4 * MSHR_MOST_WAITERS);
+SIZE_IS(Mshr, 8 + 16 + 4 + 12 + 4 * MSHR_MOST_WAITERS);
 
 static uint32_t narrow(uint64_t value) { return (uint32_t)min_u64(value, UINT32_MAX); }
 
