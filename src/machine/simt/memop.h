@@ -55,6 +55,10 @@ static inline MemOp *memop_of_waiter(const Simt *m, uint32_t sm, uint32_t waiter
 }
 // A request of the head of the queue was not taken: it waits for room, or (a hook holds it back) tries again.
 MemStep memop_unsent(Simt *m, uint32_t sm);
+// A packet has left the SM's queue to the interconnect: there is room.
+static inline void memop_room(Simt *m, uint32_t sm) {
+  if (m->at.head_waits[sm] == HEAD_WAITS_ROOM) m->at.head_waits[sm] = HEAD_GOES;
+}
 // Serves a waiter from the line that has come.
 void waiter_serve(Simt *m, uint32_t sm, uint32_t waiter, const Packet *packet);
 
