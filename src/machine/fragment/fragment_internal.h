@@ -111,14 +111,18 @@ typedef enum FragArray {
   ARRAY_CONTEXTS,
   ARRAY_STATES,
   ARRAY_PIPES,
+  ARRAY_TCACHE_TAGS,
   ARRAY_TCACHE,
+  ARRAY_TCACHE_DATA,
   ARRAY_MISSES,
   ARRAY_ASKED,
   ARRAY_FLYING,
   ARRAY_RESULT,
   ARRAY_LANDING,
   ARRAY_ROPS,
+  ARRAY_RCACHE_TAGS,
   ARRAY_RCACHE,
+  ARRAY_RCACHE_DATA,
   ARRAY_STATS,
   FRAG_ARRAYS
 } FragArray;
@@ -170,7 +174,9 @@ typedef struct Fragment {
   FragContext *contexts;
   FragState *states;
   FragPipe *pipes;
+  CacheTag *tcache_tags, *rcache_tags;
   CacheLine *tcache, *rcache;
+  CacheData *tcache_data, *rcache_data;
   FragMiss *misses;
   FragAsked *asked, *flying;
   FragResult *result, *landing;

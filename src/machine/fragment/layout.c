@@ -85,19 +85,26 @@ static size_t array_bytes(const Fragment *m, FragArray array) {
   case ARRAY_CONTEXTS: return contexts * sizeof(FragContext);
   case ARRAY_STATES: return contexts * sizeof(FragState);
   case ARRAY_PIPES: return d->pipes * sizeof(FragPipe);
+  case ARRAY_TCACHE_TAGS: return d->pipes / d->sharing * lines * sizeof(CacheTag);
   case ARRAY_TCACHE: return d->pipes / d->sharing * lines * sizeof(CacheLine);
+  case ARRAY_TCACHE_DATA: return d->pipes / d->sharing * lines * sizeof(CacheData);
   case ARRAY_MISSES: return (size_t)d->pipes / d->sharing * d->misses * sizeof(FragMiss);
   case ARRAY_ASKED: return d->asked * sizeof(FragAsked);
   case ARRAY_FLYING: return d->flying * sizeof(FragAsked);
   case ARRAY_RESULT: return d->asked * sizeof(FragResult);
   case ARRAY_LANDING: return (size_t)d->rops * d->misses * sizeof(FragResult);
   case ARRAY_ROPS: return d->rops * sizeof(FragRop);
+  case ARRAY_RCACHE_TAGS: return d->rops * lines * sizeof(CacheTag);
   case ARRAY_RCACHE: return d->rops * lines * sizeof(CacheLine);
+  case ARRAY_RCACHE_DATA: return d->rops * lines * sizeof(CacheData);
   case ARRAY_STATS: return sizeof(FragStats);
   case FRAG_ARRAYS: break;
   }
   return 0;
 }
+
+static bool is_of_tcache(FragArray array) { return array >= ARRAY_TCACHE_TAGS && array <= ARRAY_TCACHE_DATA; }
+static bool is_of_rcache(FragArray array) { return array >= ARRAY_RCACHE_TAGS && array <= ARRAY_RCACHE_DATA; }
 
 // The dimensions of an array, outermost first.
 static void name_dims(const Fragment *m, const CellsRow *row, Region *region) {
@@ -105,14 +112,14 @@ static void name_dims(const Fragment *m, const CellsRow *row, Region *region) {
   uint32_t lines = cache_lines(&d->cache);
   bool by_context = row->array == ARRAY_TEMP || row->array == ARRAY_HALF || row->array == ARRAY_INPUT || row->array == ARRAY_CONTEXTS ||
                     row->array == ARRAY_STATES;
-  bool by_pipe = by_context || row->array == ARRAY_PIPES, by_cache = row->array == ARRAY_TCACHE || row->array == ARRAY_MISSES;
+  bool by_pipe = by_context || row->array == ARRAY_PIPES, by_cache = is_of_tcache(row->array) || row->array == ARRAY_MISSES;
   uint32_t entries = 0;
   if (by_pipe) region->dims[region->dim_count++] = (RegionDim){"pipe", d->pipes};
   if (by_cache) region->dims[region->dim_count++] = (RegionDim){d->sharing == 1 ? "pipe" : "cache", d->pipes / d->sharing};
   if (by_context) region->dims[region->dim_count++] = (RegionDim){"context", d->contexts};
-  if (row->array == ARRAY_RCACHE || row->array == ARRAY_ROPS || row->array == ARRAY_LANDING)
+  if (is_of_rcache(row->array) || row->array == ARRAY_ROPS || row->array == ARRAY_LANDING)
     region->dims[region->dim_count++] = (RegionDim){"rop", d->rops};
-  if (row->array == ARRAY_TCACHE || row->array == ARRAY_RCACHE) entries = lines;
+  if (is_of_tcache(row->array) || is_of_rcache(row->array)) entries = lines;
   if (row->array == ARRAY_MISSES) entries = d->misses;
   if (row->array == ARRAY_ASKED || row->array == ARRAY_RESULT) entries = d->asked;
   if (row->array == ARRAY_FLYING) entries = d->flying;
@@ -172,8 +179,8 @@ bool fragment_layout(Fragment *m, Diags *diags) {
                         .base = m->array_at[rows[i].array] + rows[i].offset,
                         .row_bytes = rows[i].row_bytes,
                         .unit_bytes = rows[i].unit_bytes};
-    // Lines of 64 bytes take the first half of a CacheLine's data.
-    if (rows[i].units == FRAG_LINE / 4 && rows[i].row_bytes == sizeof(CacheLine)) items[i].unit_bytes = 4;
+    // Lines of 64 bytes take the first half of a line's data.
+    if (rows[i].units == FRAG_LINE / 4 && rows[i].row_bytes == sizeof(CacheData)) items[i].unit_bytes = 4;
     name_dims(m, &rows[i], &items[i]);
     note_looked(m, rows[i].name, (uint16_t)i);
     if (strcmp(rows[i].name, "tqueue.waiters") == 0) items[i].bits = m->dims.contexts * m->dims.sharing;
@@ -214,14 +221,18 @@ void fragment_bind(Fragment *m) {
   m->contexts = (FragContext *)(void *)at[ARRAY_CONTEXTS];
   m->states = (FragState *)(void *)at[ARRAY_STATES];
   m->pipes = (FragPipe *)(void *)at[ARRAY_PIPES];
+  m->tcache_tags = (CacheTag *)(void *)at[ARRAY_TCACHE_TAGS];
   m->tcache = (CacheLine *)(void *)at[ARRAY_TCACHE];
+  m->tcache_data = (CacheData *)(void *)at[ARRAY_TCACHE_DATA];
   m->misses = (FragMiss *)(void *)at[ARRAY_MISSES];
   m->asked = (FragAsked *)(void *)at[ARRAY_ASKED];
   m->flying = (FragAsked *)(void *)at[ARRAY_FLYING];
   m->result = (FragResult *)(void *)at[ARRAY_RESULT];
   m->landing = (FragResult *)(void *)at[ARRAY_LANDING];
   m->rops = (FragRop *)(void *)at[ARRAY_ROPS];
+  m->rcache_tags = (CacheTag *)(void *)at[ARRAY_RCACHE_TAGS];
   m->rcache = (CacheLine *)(void *)at[ARRAY_RCACHE];
+  m->rcache_data = (CacheData *)(void *)at[ARRAY_RCACHE_DATA];
   m->stats = (FragStats *)(void *)at[ARRAY_STATS];
   HookMachine *machine = &m->machine;
   machine->block = m->block;
@@ -250,6 +261,10 @@ bool fragment_is_free(const HookMachine *machine, const Site *site) {
   case ARRAY_STORE: return machine->program != NULL && site->row >= machine->program->code_count; // beyond the program's end
   case ARRAY_QUEUE: return strcmp(row->name, "fqueue.valid") != 0 && (((const FragEntry *)(const void *)element)->valid & 1) == 0;
   case ARRAY_CONTEXTS: return (m->states[site->row].status & 3) == CONTEXT_FREE;
+  case ARRAY_TCACHE_TAGS:
+  case ARRAY_TCACHE_DATA: return !cache_line_valid(&m->tcache[site->row]);
+  case ARRAY_RCACHE_TAGS:
+  case ARRAY_RCACHE_DATA: return !cache_line_valid(&m->rcache[site->row]);
   case ARRAY_TCACHE:
   case ARRAY_RCACHE:
     return strstr(row->name, ".valid") == NULL && strstr(row->name, ".dirty") == NULL &&

@@ -61,15 +61,21 @@ bool results_cross(Fragment *m) {
 // Lines are dealt over the raster operations, so the bits that name one are no part of an address within its cache.
 static uint32_t inside(const Fragment *m, uint32_t address) { return address / FRAG_LINE / m->dims.rops * FRAG_LINE + address % FRAG_LINE; }
 
-static void write_back(Fragment *m, uint32_t rop, CacheLine *lines, uint32_t index) {
-  CacheLine *line = &lines[index];
+static Cache cache_of(const Fragment *m, uint32_t rop) {
+  uint32_t first = rop * cache_lines(&m->dims.cache);
+  return (Cache){&m->dims.cache, &m->rcache_tags[first], &m->rcache[first], &m->rcache_data[first]};
+}
+
+static void write_back(Fragment *m, uint32_t rop, uint32_t index) {
+  Cache cache = cache_of(m, rop);
+  const CacheLine *line = &cache.lines[index];
   tell_row(m, LOOKED_RCACHE, (uint64_t)(line - m->rcache), bytes_words_any(line->dirty) & 0xFFFF, false);
-  uint32_t number = (uint32_t)cache_line_address(&m->dims.cache, lines, index) / FRAG_LINE * m->dims.rops + rop;
+  uint32_t number = (uint32_t)cache_line_address(&cache, index) / FRAG_LINE * m->dims.rops + rop;
   uint32_t address = number * FRAG_LINE & ((1u << FRAG_ADDRESS_BITS) - FRAG_LINE);
   for (uint32_t i = 0; i < FRAG_LINE; i++) {
     if ((line->dirty.half[0] >> i & 1) == 0) continue;
     uint8_t *to = frame_bytes(m, address + i, 1);
-    if (to != NULL) *to = ((const uint8_t *)line->data)[i]; // NULL: a fault in the tag
+    if (to != NULL) *to = ((const uint8_t *)cache.data[index].word)[i]; // NULL: a fault in the tag
   }
   for (uint32_t word = 0; word < FRAG_LINE / 4; word++) {
     if ((bytes_words_any(line->dirty) >> word & 1) != 0) tell_memory(m, address + 4 * word, 4, true);
@@ -83,28 +89,27 @@ static void write_through(Fragment *m, uint32_t address, const uint32_t value[4]
   tell_memory(m, address, FRAGMENT_TEXEL_BYTES, true);
 }
 
-static CacheLine *cache_of(const Fragment *m, uint32_t rop) { return &m->rcache[rop * cache_lines(&m->dims.cache)]; }
-
 // The line of an address, which goes into the cache if it is not there. Bytes that nobody has brought stay invalid.
-static CacheLine *line_of(Fragment *m, uint32_t rop, uint32_t address) {
-  CacheLine *lines = cache_of(m, rop);
+static uint32_t line_of(Fragment *m, const Cache *cache, uint32_t rop, uint32_t address) {
   uint32_t index;
-  if (cache_find(&m->dims.cache, lines, inside(m, address), bytes_from(0, FRAG_LINE), &index) != CACHE_MISS) return &lines[index];
+  if (cache_find(cache, inside(m, address), bytes_from(0, FRAG_LINE), &index) != CACHE_MISS) return index;
   m->stats->rop_misses++;
-  index = cache_victim(&m->dims.cache, lines, inside(m, address));
-  if (bytes_any(lines[index].dirty)) {
-    write_back(m, rop, lines, index);
+  index = cache_victim(cache, inside(m, address));
+  if (bytes_any(cache->lines[index].dirty)) {
+    write_back(m, rop, index);
     m->core->writes++;
   }
-  lines[index] = (CacheLine){.tag = cache_tag(&m->dims.cache, inside(m, address)), .used = m->core->cycle};
-  return &lines[index];
+  cache_begin(cache, index, inside(m, address), m->core->cycle, (ByteMask){{0, 0}});
+  return index;
 }
 
 static void write_result(Fragment *m, uint32_t rop, uint32_t address, const uint32_t value[4]) {
   ByteMask bytes = bytes_from(address % FRAG_LINE, FRAGMENT_TEXEL_BYTES);
   m->stats->rop_accesses++;
-  CacheLine *line = line_of(m, rop, address);
-  memcpy((uint8_t *)line->data + address % FRAG_LINE, value, FRAGMENT_TEXEL_BYTES);
+  Cache cache = cache_of(m, rop);
+  uint32_t index = line_of(m, &cache, rop, address);
+  CacheLine *line = &cache.lines[index];
+  memcpy((uint8_t *)cache.data[index].word + address % FRAG_LINE, value, FRAGMENT_TEXEL_BYTES);
   line->valid = bytes_or(line->valid, bytes);
   line->dirty = bytes_or(line->dirty, bytes);
   line->used = m->core->cycle;
@@ -129,25 +134,27 @@ static bool read_old(Fragment *m, uint32_t rop, uint32_t address, uint32_t old[4
     if (from != NULL) memcpy(old, from, FRAGMENT_TEXEL_BYTES);
     return true;
   }
-  CacheLine *lines = cache_of(m, rop);
+  Cache cache = cache_of(m, rop);
   uint32_t index;
-  if (cache_find(&m->dims.cache, lines, inside(m, address), bytes_from(address % FRAG_LINE, FRAGMENT_TEXEL_BYTES), &index) != CACHE_HIT) {
+  if (cache_find(&cache, inside(m, address), bytes_from(address % FRAG_LINE, FRAGMENT_TEXEL_BYTES), &index) != CACHE_HIT) {
     *any = ask_for_line(m, rop, address) || *any;
     return false;
   }
   m->stats->rop_accesses++;
-  lines[index].used = m->core->cycle;
-  tell_row(m, LOOKED_RCACHE, (uint64_t)(&lines[index] - m->rcache), 0xFu << address % FRAG_LINE / 4, false);
-  memcpy(old, (const uint8_t *)lines[index].data + address % FRAG_LINE, FRAGMENT_TEXEL_BYTES);
+  cache.lines[index].used = m->core->cycle;
+  tell_row(m, LOOKED_RCACHE, (uint64_t)(&cache.lines[index] - m->rcache), 0xFu << address % FRAG_LINE / 4, false);
+  memcpy(old, (const uint8_t *)cache.data[index].word + address % FRAG_LINE, FRAGMENT_TEXEL_BYTES);
   return true;
 }
 
 void rop_filled(Fragment *m, uint32_t rop, uint32_t address) {
-  CacheLine *line = line_of(m, rop, address);
+  Cache cache = cache_of(m, rop);
+  uint32_t index = line_of(m, &cache, rop, address);
+  CacheLine *line = &cache.lines[index];
   tell_memory(m, address, FRAG_LINE, false);
   const uint8_t *from = frame_bytes(m, address, FRAG_LINE);
   for (uint32_t i = 0; i < FRAG_LINE; i++) { // what was written meanwhile is newer
-    if ((line->valid.half[0] >> i & 1) == 0) ((uint8_t *)line->data)[i] = from != NULL ? from[i] : 0;
+    if ((line->valid.half[0] >> i & 1) == 0) ((uint8_t *)cache.data[index].word)[i] = from != NULL ? from[i] : 0;
   }
   uint32_t fresh = ~bytes_words_any(line->valid) & 0xFFFF;
   line->valid = bytes_from(0, FRAG_LINE);
@@ -211,10 +218,10 @@ bool rops_give_back(Fragment *m) {
   uint32_t count = cache_lines(&m->dims.cache), all = m->dims.is_perfect ? 0 : count * m->dims.rops, room = m->dims.memory_width;
   if (core->cycle < core->memory_at || core->writes > 0) return false; // lines that were pushed out come first
   for (; core->flush < all && room > 0; core->flush++) {
-    CacheLine *lines = &m->rcache[core->flush / count * count];
-    if (!bytes_any(lines[core->flush % count].dirty)) continue;
-    write_back(m, core->flush / count, lines, core->flush % count);
-    lines[core->flush % count].dirty = (ByteMask){{0, 0}};
+    CacheLine *line = &m->rcache[core->flush];
+    if (!bytes_any(line->dirty)) continue;
+    write_back(m, core->flush / count, core->flush % count);
+    line->dirty = (ByteMask){{0, 0}};
     core->memory_at = core->cycle + m->dims.memory_interval;
     room--;
   }
@@ -227,12 +234,9 @@ bool rops_give_back(Fragment *m) {
 
 void rops_flush(Fragment *m) {
   uint32_t count = cache_lines(&m->dims.cache);
-  for (uint32_t rop = 0; rop < m->dims.rops; rop++) {
-    CacheLine *lines = &m->rcache[rop * count];
-    for (uint32_t i = 0; i < count; i++) {
-      if (!bytes_any(lines[i].dirty)) continue;
-      write_back(m, rop, lines, i);
-      lines[i].dirty = (ByteMask){{0, 0}};
-    }
+  for (uint32_t i = 0; i < count * m->dims.rops; i++) {
+    if (!bytes_any(m->rcache[i].dirty)) continue;
+    write_back(m, i / count, i % count);
+    m->rcache[i].dirty = (ByteMask){{0, 0}};
   }
 }

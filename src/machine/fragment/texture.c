@@ -46,11 +46,14 @@ static const ByteMask line_valid = {{1, 0}};
 
 // ---- The cache -----------------------------------------------------------------------------------------------------------
 
-static CacheLine *cache_of(const Fragment *m, uint32_t cache) { return &m->tcache[cache * cache_lines(&m->dims.cache)]; }
+static Cache cache_of(const Fragment *m, uint32_t cache) {
+  uint32_t first = cache * cache_lines(&m->dims.cache);
+  return (Cache){&m->dims.cache, &m->tcache_tags[first], &m->tcache[first], &m->tcache_data[first]};
+}
 
-static void take_texel(Fragment *m, const CacheLine *line, uint32_t address, float texel[4]) {
-  tell_row(m, LOOKED_TCACHE, (uint64_t)(line - m->tcache), 0xFu << address % FRAG_LINE / 4, false);
-  memcpy(texel, (const uint8_t *)line->data + address % FRAG_LINE, FRAGMENT_TEXEL_BYTES);
+static void take_texel(Fragment *m, const CacheData *line, uint32_t address, float texel[4]) {
+  tell_row(m, LOOKED_TCACHE, (uint64_t)(line - m->tcache_data), 0xFu << address % FRAG_LINE / 4, false);
+  memcpy(texel, (const uint8_t *)line->word + address % FRAG_LINE, FRAGMENT_TEXEL_BYTES);
 }
 
 static void read_memory(Fragment *m, uint32_t address, void *bytes, uint32_t count) {
@@ -112,12 +115,12 @@ bool texture_reads(Fragment *m, uint32_t pipe, uint32_t number, const ShaderRead
     read_memory(m, address, texel, FRAGMENT_TEXEL_BYTES);
     return true;
   }
-  CacheLine *lines = cache_of(m, pipe / m->dims.sharing);
+  Cache cache = cache_of(m, pipe / m->dims.sharing);
   uint32_t index, line_address = address & ~(uint32_t)(FRAG_LINE - 1);
-  if (cache_find(&m->dims.cache, lines, address, line_valid, &index) == CACHE_HIT) {
-    lines[index].used = m->core->cycle;
+  if (cache_find(&cache, address, line_valid, &index) == CACHE_HIT) {
+    cache.lines[index].used = m->core->cycle;
     count_read(m, pipe, line_address);
-    take_texel(m, &lines[index], address, texel);
+    take_texel(m, &cache.data[index], address, texel);
     return true;
   }
   if (!ask_for(m, pipe, number, line_address)) return false; // again in the next cycle
@@ -153,12 +156,12 @@ bool memory_takes(Fragment *m) {
   return any;
 }
 
-static void fill(Fragment *m, uint32_t cache, uint32_t address) {
-  CacheLine *lines = cache_of(m, cache);
-  CacheLine *line = &lines[cache_victim(&m->dims.cache, lines, address)];
-  *line = (CacheLine){.tag = cache_tag(&m->dims.cache, address), .used = m->core->cycle, .valid = bytes_from(0, FRAG_LINE)};
-  read_memory(m, address, line->data, FRAG_LINE);
-  tell_row(m, LOOKED_TCACHE, (uint64_t)(line - m->tcache), 0xFFFF, true);
+static void fill(Fragment *m, uint32_t number, uint32_t address) {
+  Cache cache = cache_of(m, number);
+  uint32_t index = cache_victim(&cache, address);
+  cache_begin(&cache, index, address, m->core->cycle, bytes_from(0, FRAG_LINE));
+  read_memory(m, address, cache.data[index].word, FRAG_LINE);
+  tell_row(m, LOOKED_TCACHE, (uint64_t)(&cache.lines[index] - m->tcache), 0xFFFF, true);
 }
 
 // The texel of a context that waited for a line which has come: its instruction ends.
@@ -168,10 +171,10 @@ static void wake(Fragment *m, uint32_t pipe, uint32_t number) {
   float texel[4];
   ShaderState state = state_of(m, pipe, number);
   uint32_t address = context->texel & ((1u << FRAG_ADDRESS_BITS) - FRAGMENT_TEXEL_BYTES);
-  CacheLine *lines = cache_of(m, pipe / m->dims.sharing);
+  Cache cache = cache_of(m, pipe / m->dims.sharing);
   uint32_t index;
-  bool is_there = cache_find(&m->dims.cache, lines, address, line_valid, &index) == CACHE_HIT;
-  if (is_there) take_texel(m, &lines[index], address, texel);
+  bool is_there = cache_find(&cache, address, line_valid, &index) == CACHE_HIT;
+  if (is_there) take_texel(m, &cache.data[index], address, texel);
   else read_memory(m, address, texel, FRAGMENT_TEXEL_BYTES); // a fault has moved it: the line goes past the cache
   uint32_t pc = context->thread.pc;
   ShaderInstr room;

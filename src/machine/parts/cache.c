@@ -88,36 +88,93 @@ static Place place_of(const CacheShape *shape, uint64_t address) {
 
 uint64_t cache_tag(const CacheShape *shape, uint64_t address) { return place_of(shape, address).tag; }
 
-CacheFind cache_find(const CacheShape *shape, const CacheLine *lines, uint64_t address, ByteMask want, uint32_t *index) {
+CacheFind cache_find(const Cache *cache, uint64_t address, ByteMask want, uint32_t *index) {
+  const CacheShape *shape = cache->shape;
   if (shape->sets == 0) return CACHE_MISS;
   Place place = place_of(shape, address);
   uint32_t first = place.set * shape->ways;
   for (uint32_t i = first; i < first + shape->ways; i++) {
-    if (lines[i].tag != place.tag || !cache_line_valid(&lines[i])) continue;
+    if (cache->tags[i].tag != place.tag || !cache_line_valid(&cache->lines[i])) continue;
     *index = i;
-    return bytes_cover(lines[i].valid, want) ? CACHE_HIT : CACHE_PARTIAL;
+    return bytes_cover(cache->lines[i].valid, want) ? CACHE_HIT : CACHE_PARTIAL;
   }
   return CACHE_MISS;
 }
 
-uint32_t cache_victim(const CacheShape *shape, const CacheLine *lines, uint64_t address) {
-  uint32_t first = place_of(shape, address).set * shape->ways, best = first;
-  for (uint32_t i = first; i < first + shape->ways; i++) {
+uint32_t cache_victim(const Cache *cache, uint64_t address) {
+  const CacheLine *lines = cache->lines;
+  uint32_t first = place_of(cache->shape, address).set * cache->shape->ways, best = first;
+  for (uint32_t i = first; i < first + cache->shape->ways; i++) {
     if (!cache_line_valid(&lines[i]) && lines[i].used != CACHE_PINNED) return i;
     if (lines[i].used < lines[best].used) best = i;
   }
   return best;
 }
 
-uint64_t cache_line_address(const CacheShape *shape, const CacheLine *lines, uint32_t index) {
-  return (lines[index].tag * shape->sets + index / shape->ways) * shape->line_bytes;
+void cache_begin(const Cache *cache, uint32_t index, uint64_t address, uint64_t used, ByteMask valid) {
+  cache->tags[index].tag = cache_tag(cache->shape, address);
+  cache->lines[index] = (CacheLine){.used = used, .valid = valid};
+  memset(&cache->data[index], 0, sizeof cache->data[index]);
+}
+
+void cache_clear(const Cache *cache, uint32_t index) {
+  cache->tags[index].tag = 0;
+  cache->lines[index] = (CacheLine){0};
+  memset(&cache->data[index], 0, sizeof cache->data[index]);
+}
+
+uint64_t cache_line_address(const Cache *cache, uint32_t index) {
+  return (cache->tags[index].tag * cache->shape->sets + index / cache->shape->ways) * cache->shape->line_bytes;
 }
 
 // ---- Miss registers --------------------------------------------------------------------------------
 uint32_t mshr_waiters(const Mshr *mshr) { return min_u32(mshr->waiters, MSHR_MOST_WAITERS); }
 
-static bool covers(const Mshr *mshr, uint64_t line_address, ByteMask want) {
-  return mshr->address == line_address && mshr->stale == 0 && bytes_cover(mshr->asked, want);
+// Of the 32 registers from `first` on, those in use for this line.
+static uint32_t matching(const Mshrs *mshrs, uint32_t first, uint64_t line_address) {
+  uint32_t used = (uint32_t)(mshrs->use->bits[first / 64] >> first % 64);
+  if (used == 0) return 0;
+  return mshrs->rows->matching((const uint64_t *)(const void *)&mshrs->lines[first], UINT64_MAX, line_address) & used;
+}
+
+uint32_t mshr_of_line(const Mshrs *mshrs, uint64_t line_address) {
+  for (uint32_t first = 0; first < mshrs->count; first += WARP_LANES) {
+    uint32_t found = matching(mshrs, first, line_address);
+    if (found != 0) return first + (uint32_t)__builtin_ctz(found);
+  }
+  return MSHR_MOST;
+}
+
+uint32_t mshr_open(const Mshrs *mshrs) {
+  for (uint32_t w = 0; w * 64 < mshrs->count; w++) {
+    uint64_t open = ~mshrs->use->bits[w];
+    if (open != 0) return w * 64 + (uint32_t)__builtin_ctzll(open);
+  }
+  return MSHR_MOST;
+}
+
+void mshr_begin(const Mshrs *mshrs, uint32_t number, uint64_t line_address, const Mshr *fresh) {
+  mshrs->lines[number].address = line_address;
+  mshrs->registers[number] = *fresh;
+  mshrs->use->bits[number / 64] |= UINT64_C(1) << number % 64;
+}
+
+void mshr_end(const Mshrs *mshrs, uint32_t number) {
+  mshrs->lines[number].address = 0;
+  mshrs->registers[number] = (Mshr){0};
+  mshrs->use->bits[number / 64] &= ~(UINT64_C(1) << number % 64);
+}
+
+// The first register that covers the bytes; MSHR_MOST: none.
+static uint32_t covering(const Mshrs *mshrs, uint64_t line_address, ByteMask want) {
+  for (uint32_t first = 0; first < mshrs->count; first += WARP_LANES) {
+    for (uint32_t left = matching(mshrs, first, line_address); left != 0; left &= left - 1) {
+      uint32_t number = first + (uint32_t)__builtin_ctz(left);
+      const Mshr *mshr = &mshrs->registers[number];
+      if (mshr->stale == 0 && bytes_cover(mshr->asked, want)) return number;
+    }
+  }
+  return MSHR_MOST;
 }
 
 static MshrFind mshr_join(Mshr *mshr, uint32_t most_waiters, uint32_t waiter) {
@@ -128,51 +185,40 @@ static MshrFind mshr_join(Mshr *mshr, uint32_t most_waiters, uint32_t waiter) {
   return MSHR_JOINED;
 }
 
-// The register that covers the bytes, or else a free one. False: neither.
-static bool mshr_find(const Mshr *mshrs, uint32_t count, uint64_t line_address, ByteMask want, uint32_t *index) {
-  uint32_t open = count;
-  for (uint32_t i = 0; i < count; i++) {
-    if (!mshr_valid(&mshrs[i])) {
-      open = min_u32(open, i);
-    } else if (covers(&mshrs[i], line_address, want)) {
-      *index = i;
-      return true;
-    }
-  }
-  if (open < count) *index = open;
-  return open < count;
-}
-
-MshrFind mshr_want(Mshr *mshrs, uint32_t count, uint32_t most_waiters, uint64_t line_address, ByteMask want, uint32_t waiter,
-                   uint32_t *index) {
-  if (!mshr_find(mshrs, count, line_address, want, index)) return MSHR_FULL;
-  Mshr *mshr = &mshrs[*index];
-  if (mshr_valid(mshr)) return mshr_join(mshr, most_waiters, waiter);
-  *mshr = (Mshr){.address = line_address, .asked = want, .valid = 1, .waiters = 1, .waiter = {waiter}};
+MshrFind mshr_want(const Mshrs *mshrs, uint32_t most_waiters, uint64_t line_address, ByteMask want, uint32_t waiter, uint32_t *index) {
+  uint32_t found = covering(mshrs, line_address, want), open = found < mshrs->count ? found : mshr_open(mshrs);
+  if (open >= mshrs->count) return MSHR_FULL;
+  *index = open;
+  if (open == found) return mshr_join(&mshrs->registers[found], most_waiters, waiter);
+  mshr_begin(mshrs, open, line_address, &(Mshr){.asked = want, .waiters = 1, .waiter = {waiter}});
   return MSHR_NEW;
 }
 
-MshrFind mshr_prefetch(Mshr *mshrs, uint32_t count, uint64_t line_address, ByteMask want, uint32_t *index) {
-  if (!mshr_find(mshrs, count, line_address, want, index)) return MSHR_FULL;
-  if (mshr_valid(&mshrs[*index])) return MSHR_JOINED;
-  mshrs[*index] = (Mshr){.address = line_address, .asked = want, .valid = 1, .prefetch = 1};
+MshrFind mshr_prefetch(const Mshrs *mshrs, uint64_t line_address, ByteMask want, uint32_t *index) {
+  uint32_t found = covering(mshrs, line_address, want), open = found < mshrs->count ? found : mshr_open(mshrs);
+  if (open >= mshrs->count) return MSHR_FULL;
+  *index = open;
+  if (open == found) return MSHR_JOINED;
+  mshr_begin(mshrs, open, line_address, &(Mshr){.asked = want, .prefetch = 1});
   return MSHR_NEW;
 }
 
-bool mshr_join_only(Mshr *mshrs, uint32_t count, uint32_t most_waiters, uint64_t line_address, ByteMask want, uint32_t waiter,
-                    uint32_t *index) {
-  if (!mshr_find(mshrs, count, line_address, want, index) || !mshr_valid(&mshrs[*index])) return false;
-  return mshr_join(&mshrs[*index], most_waiters, waiter) == MSHR_JOINED;
+bool mshr_join_only(const Mshrs *mshrs, uint32_t most_waiters, uint64_t line_address, ByteMask want, uint32_t waiter, uint32_t *index) {
+  uint32_t found = covering(mshrs, line_address, want);
+  if (found >= mshrs->count) return false;
+  *index = found;
+  return mshr_join(&mshrs->registers[found], most_waiters, waiter) == MSHR_JOINED;
 }
 
-void mshr_mark_stale(Mshr *mshrs, uint32_t count, uint64_t line_address) {
-  for (uint32_t i = 0; i < count; i++) {
-    if (mshr_valid(&mshrs[i]) && mshrs[i].address == line_address) mshrs[i].stale = 1;
+void mshr_mark_stale(const Mshrs *mshrs, uint64_t line_address) {
+  for (uint32_t first = 0; first < mshrs->count; first += WARP_LANES) {
+    for (uint32_t left = matching(mshrs, first, line_address); left != 0; left &= left - 1)
+      mshrs->registers[first + (uint32_t)__builtin_ctz(left)].stale = 1;
   }
 }
 
-uint32_t mshr_in_use(const Mshr *mshrs, uint32_t count) {
+uint32_t mshr_in_use(const Mshrs *mshrs) {
   uint32_t used = 0;
-  for (uint32_t i = 0; i < count; i++) used += mshr_valid(&mshrs[i]) ? 1 : 0;
+  for (uint32_t i = 0; i < mshrs->count; i++) used += mshr_valid(mshrs, i) ? 1 : 0;
   return used;
 }

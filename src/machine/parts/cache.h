@@ -5,13 +5,14 @@
 // Lines are allocated when they are filled or written. An owner that must reserve one pins it: a pinned line is no victim.
 // Plain data: part of a machine's block, where any bits of lines and miss registers are legal. Finding changes nothing: whoever
 // touches a line stamps its `used` with the cycle, and the line with the least stamp is the victim (least recently used; of
-// equal stamps the lowest way).
+// equal stamps the lowest way). Tags, what is known of lines, and data are arrays of their own: looking for a line reads the tags of its
+// set, side by side, and nothing else of the other ways.
 #ifndef REDOUBT_PARTS_CACHE_H
 #define REDOUBT_PARTS_CACHE_H
 
-#include "base/base.h"
+#include "machine/parts/rows.h"
 
-enum { LINE_BYTES = 128, LINE_WORDS = LINE_BYTES / 4, MSHR_MOST_WAITERS = 16 };
+enum { LINE_BYTES = 128, LINE_WORDS = LINE_BYTES / 4, MSHR_MOST_WAITERS = 16, MSHR_MOST = 256 };
 
 // Which bytes of a 128-byte line: bit i of the 128 = byte i.
 typedef struct ByteMask {
@@ -52,54 +53,87 @@ CacheShape cache_shape(uint64_t bytes, uint64_t ways, uint64_t line_bytes);
 uint32_t cache_tag_bits(const CacheShape *shape, uint32_t address_bits);
 static inline uint32_t cache_lines(const CacheShape *shape) { return shape->sets * shape->ways; }
 
+typedef struct CacheTag {
+  uint64_t tag; // line address / line_bytes / sets; meaningless unless its line is valid
+} CacheTag;
 typedef struct CacheLine {
-  uint64_t tag;  // line address / line_bytes / sets; meaningless unless `valid` has a bit
   uint64_t used; // when it was last touched: the least is the victim
   ByteMask valid, dirty;
-  uint32_t data[LINE_WORDS];
 } CacheLine;
+typedef struct CacheData {
+  uint32_t word[LINE_WORDS];
+} CacheData;
+
+// Of a cache, in the block: its sets * ways tags, lines and data.
+typedef struct Cache {
+  const CacheShape *shape;
+  CacheTag *tags;
+  CacheLine *lines;
+  CacheData *data;
+} Cache;
 
 typedef enum CacheFind { CACHE_MISS, CACHE_PARTIAL, CACHE_HIT } CacheFind; // PARTIAL: the line is there, some bytes wanted are not
 
-// `lines` are the cache's sets * ways lines; `address` any byte of the line. *index: the line, where it is there.
-CacheFind cache_find(const CacheShape *shape, const CacheLine *lines, uint64_t address, ByteMask want, uint32_t *index);
+// `address` is any byte of the line. *index: the line, where it is there.
+CacheFind cache_find(const Cache *cache, uint64_t address, ByteMask want, uint32_t *index);
 // Where a new line of this address would go: an invalid way, else the least recently used. Pinned only if all ways are.
 #define CACHE_PINNED UINT64_MAX // as `used`
-uint32_t cache_victim(const CacheShape *shape, const CacheLine *lines, uint64_t address);
+uint32_t cache_victim(const Cache *cache, uint64_t address);
+// The line becomes one of this address; all its data are zero.
+void cache_begin(const Cache *cache, uint32_t index, uint64_t address, uint64_t used, ByteMask valid);
+void cache_clear(const Cache *cache, uint32_t index); // as if it had never held anything
 // The tag that a line of this address has.
 uint64_t cache_tag(const CacheShape *shape, uint64_t address);
-uint64_t cache_line_address(const CacheShape *shape, const CacheLine *lines, uint32_t index);
+uint64_t cache_line_address(const Cache *cache, uint32_t index);
 static inline bool cache_line_valid(const CacheLine *line) { return bytes_any(line->valid); }
 
 // A miss that is on its way, and who waits for it.
+typedef struct MshrLine {
+  uint64_t address; // of the line
+} MshrLine;
 typedef struct Mshr {
-  uint64_t address;  // of the line
   uint64_t ready_at; // the owner's: when its data can be used
   ByteMask asked;    // bytes requested from below
-  uint8_t valid;
-  uint8_t stale; // the line was written meanwhile: serves who waits, but is neither merged with nor filled. L2: waiters before a flush
+  uint8_t stale;     // the line was written meanwhile: serves who waits, but is neither merged with nor filled. L2: waiters before a flush
   uint8_t waiters;
   uint8_t stage;    // L2: MemoryStage of those who wait
+  uint8_t prefetch; // 1: asked for before anybody wanted it
   uint32_t line;    // the owner's: where the data will go
   uint32_t word;    // L2: the schemes', from the packet that brought the data
-  uint8_t prefetch; // 1: asked for before anybody wanted it
-  uint8_t spare[3];
+  uint32_t spare;
   uint32_t waiter[MSHR_MOST_WAITERS]; // meaning is the owner's
 } Mshr;
+typedef struct MshrUse {
+  uint64_t bits[MSHR_MOST / 64]; // bit i: register i is in use
+} MshrUse;
+
+// The miss registers of a cache, in the block. Their addresses lie side by side: 32 at a time are compared, so as many entries less one,
+// of any content, must follow the last.
+typedef struct Mshrs {
+  const RowFunctions *rows;
+  MshrLine *lines;
+  Mshr *registers;
+  MshrUse *use;
+  uint32_t count;
+} Mshrs;
+enum { MSHRS_BEHIND = WARP_LANES - 1 };
 
 typedef enum MshrFind { MSHR_JOINED, MSHR_NEW, MSHR_FULL } MshrFind;
 // Notes that `waiter` wants bytes of a line that is not there. JOINED: an outstanding request covers them. NEW: *index is a fresh
-// register; send the request. FULL: no register, or no room to join: try again. A register is given back by zeroing it.
-MshrFind mshr_want(Mshr *mshrs, uint32_t count, uint32_t most_waiters, uint64_t line_address, ByteMask want, uint32_t waiter,
-                   uint32_t *index);
+// register; send the request. FULL: no register, or no room to join: try again.
+MshrFind mshr_want(const Mshrs *mshrs, uint32_t most_waiters, uint64_t line_address, ByteMask want, uint32_t waiter, uint32_t *index);
 // The same without a waiter, for a line that nobody wants yet. JOINED: it is under way already. FULL: no register.
-MshrFind mshr_prefetch(Mshr *mshrs, uint32_t count, uint64_t line_address, ByteMask want, uint32_t *index);
+MshrFind mshr_prefetch(const Mshrs *mshrs, uint64_t line_address, ByteMask want, uint32_t *index);
 // Joins a request that is under way and covers the bytes, or (false) does nothing.
-bool mshr_join_only(Mshr *mshrs, uint32_t count, uint32_t most_waiters, uint64_t line_address, ByteMask want, uint32_t waiter,
-                    uint32_t *index);
-void mshr_mark_stale(Mshr *mshrs, uint32_t count, uint64_t line_address); // after a write to the line
-uint32_t mshr_waiters(const Mshr *mshr);                                  // how many of its waiters count
-static inline bool mshr_valid(const Mshr *mshr) { return (mshr->valid & 1) != 0; }
-uint32_t mshr_in_use(const Mshr *mshrs, uint32_t count);
+bool mshr_join_only(const Mshrs *mshrs, uint32_t most_waiters, uint64_t line_address, ByteMask want, uint32_t waiter, uint32_t *index);
+void mshr_mark_stale(const Mshrs *mshrs, uint64_t line_address);  // after a write to the line
+uint32_t mshr_of_line(const Mshrs *mshrs, uint64_t line_address); // the first in use; `count` or more: none
+uint32_t mshr_open(const Mshrs *mshrs);                           // the first that is free; `count` or more: none
+void mshr_begin(const Mshrs *mshrs, uint32_t number, uint64_t line_address, const Mshr *fresh);
+void mshr_end(const Mshrs *mshrs, uint32_t number); // it is free again
+uint32_t mshr_waiters(const Mshr *mshr);            // how many of its waiters count
+static inline bool mshr_is_used(const MshrUse *use, uint32_t number) { return (use->bits[number / 64] >> number % 64 & 1) != 0; }
+static inline bool mshr_valid(const Mshrs *mshrs, uint32_t number) { return mshr_is_used(mshrs->use, number); }
+uint32_t mshr_in_use(const Mshrs *mshrs);
 
 #endif

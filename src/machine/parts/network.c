@@ -169,13 +169,14 @@ static uint32_t turn(const Network *network, uint32_t link, uint32_t buffer) {
 // The buffers of a word whose front may leave by its own times. No branch for each: which way it goes is hard to foresee.
 static uint64_t ready_fronts(const Network *network, Round *round, uint32_t word) {
   const uint64_t *front_at = &network->front_at[word * 64];
-  uint64_t ready = 0;
+  uint64_t ready = 0, next = round->next;
   for (uint64_t left = network->control->active[word]; left != 0; left &= left - 1) {
     uint64_t at = front_at[__builtin_ctzll(left)];
-    bool is_ready = at <= round->now;
-    ready |= is_ready ? left & -left : 0;
-    round->next = min_u64(round->next, is_ready ? UINT64_MAX : at);
+    uint64_t is_ready = at <= round->now ? UINT64_MAX : 0;
+    ready |= left & -left & is_ready;
+    next = min_u64(next, at | is_ready);
   }
+  round->next = next;
   return ready;
 }
 

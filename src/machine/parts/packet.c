@@ -14,9 +14,9 @@ static bool carries_data(const Packet *packet) {
 }
 
 uint32_t packet_wire_bytes(const Packet *packet) {
-  if (!carries_data(packet)) return HEADER_BYTES;
+  uint32_t bytes = carries_data(packet) ? UINT32_MAX : 0; // a mask: which kind it is, is hard to foresee
   bool is_twice = packet->kind == PACKET_ATOMIC && has_third(packet->op);
-  return HEADER_BYTES + bytes_count(packet->bytes) * (is_twice ? 2 : 1);
+  return HEADER_BYTES + (bytes & bytes_count(packet->bytes) * (is_twice ? 2 : 1));
 }
 
 void packet_copy(Packet *to, const Packet *from) {
@@ -33,5 +33,6 @@ void packet_queue_pop(PacketQueue *queue, Packet *items, uint32_t room) {
   if (is_whole) memset(items[at].other, 0, sizeof items[at].other);
   memset(&items[at], 0, offsetof(Packet, other));
   queue->count = min_u32(queue->count, room) - 1;
-  queue->head = at + 1 == room || queue->count == 0 ? 0 : at + 1; // empty queues are equal
+  uint32_t stays = queue->count == 0 || at + 1 == room ? 0 : UINT32_MAX; // empty queues are equal
+  queue->head = (at + 1) & stays;
 }

@@ -80,7 +80,10 @@ typedef struct PacketQueue {
   uint32_t head, count; // readers mask: any bits are legal
 } PacketQueue;
 // All take the queue's own array and its room; indices are taken modulo room, counts clipped to it.
-static inline uint32_t packet_place(uint64_t index, uint32_t room) { return (uint32_t)(index < room ? index : index % room); }
+static inline uint32_t packet_place(uint64_t index, uint32_t room) {
+  uint64_t once = index - (index >= room ? room : 0); // no branch for the usual ways round
+  return (uint32_t)(__builtin_expect(once < room, 1) ? once : index % room);
+}
 static inline bool packet_queue_full(const PacketQueue *queue, uint32_t room) { return queue->count >= room; }
 static inline bool packet_queue_empty(const PacketQueue *queue) { return queue->count == 0; }
 static inline Packet *packet_queue_front(const PacketQueue *queue, Packet *items, uint32_t room) { // NULL: empty

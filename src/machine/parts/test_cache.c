@@ -56,19 +56,24 @@ static void ranges_are_clipped(void **state) {
 enum { MOST_LINES = 64 };
 typedef struct Toy {
   CacheShape shape;
+  CacheTag tags[MOST_LINES];
   CacheLine lines[MOST_LINES];
+  CacheData data[MOST_LINES];
   uint64_t time, misses;
 } Toy;
 
+static Cache cache_in(Toy *toy) { return (Cache){&toy->shape, toy->tags, toy->lines, toy->data}; }
+
 static void toy_access(Toy *toy, uint64_t address) {
+  Cache cache = cache_in(toy);
   uint32_t index;
-  if (cache_find(&toy->shape, toy->lines, address, whole, &index) != CACHE_HIT) {
+  if (cache_find(&cache, address, whole, &index) != CACHE_HIT) {
     toy->misses++;
-    index = cache_victim(&toy->shape, toy->lines, address);
-    toy->lines[index] = (CacheLine){.tag = cache_tag(&toy->shape, address), .valid = whole};
+    index = cache_victim(&cache, address);
+    cache_begin(&cache, index, address, 0, whole);
   }
   toy->lines[index].used = ++toy->time;
-  assert_int_equal(cache_line_address(&toy->shape, toy->lines, index), address / toy->shape.line_bytes * toy->shape.line_bytes);
+  assert_int_equal(cache_line_address(&cache, index), address / toy->shape.line_bytes * toy->shape.line_bytes);
 }
 
 // Cycling through as many lines of one set as it has ways misses once each; one more line and least recently used never hits.
@@ -103,7 +108,7 @@ static void shapes_and_tags(void **state) {
   CacheShape none = cache_shape(0, 4, 128);
   uint32_t index = 7;
   assert_int_equal(cache_lines(&none), 0);
-  assert_int_equal(cache_find(&none, NULL, 0, whole, &index), CACHE_MISS);
+  assert_int_equal(cache_find(&(Cache){.shape = &none}, 0, whole, &index), CACHE_MISS);
   CacheShape shape = cache_shape(16384, 4, 128); // 32 sets
   assert_int_equal(shape.sets, 32);
   assert_int_equal(cache_tag_bits(&shape, PHYSICAL_BITS), 50 - 7 - 5);
@@ -117,95 +122,163 @@ static void shapes_and_tags(void **state) {
 static void partial_lines(void **state) {
   (void)state;
   Toy toy = {.shape = {4, 2, 128}};
-  uint32_t index = cache_victim(&toy.shape, toy.lines, 512), found;
-  toy.lines[index] = (CacheLine){.tag = cache_tag(&toy.shape, 512), .valid = bytes_from(32, 32), .used = 1};
-  assert_int_equal(cache_find(&toy.shape, toy.lines, 512 + 40, bytes_from(32, 32), &found), CACHE_HIT);
+  Cache cache = cache_in(&toy);
+  uint32_t index = cache_victim(&cache, 512), found;
+  cache_begin(&cache, index, 512, 1, bytes_from(32, 32));
+  assert_int_equal(cache_find(&cache, 512 + 40, bytes_from(32, 32), &found), CACHE_HIT);
   assert_int_equal(found, index);
-  assert_int_equal(cache_find(&toy.shape, toy.lines, 512, bytes_from(32, 33), &found), CACHE_PARTIAL);
-  assert_int_equal(cache_find(&toy.shape, toy.lines, 512, bytes_from(0, 1), &found), CACHE_PARTIAL);
-  assert_int_equal(cache_find(&toy.shape, toy.lines, 1024, bytes_from(32, 32), &found), CACHE_MISS);
+  assert_int_equal(cache_find(&cache, 512, bytes_from(32, 33), &found), CACHE_PARTIAL);
+  assert_int_equal(cache_find(&cache, 512, bytes_from(0, 1), &found), CACHE_PARTIAL);
+  assert_int_equal(cache_find(&cache, 1024, bytes_from(32, 32), &found), CACHE_MISS);
+}
+
+// A line that begins, or is cleared, keeps nothing of what was in its place.
+static void lines_begin_empty(void **state) {
+  (void)state;
+  Toy toy = {.shape = {4, 2, 128}}, fresh = {.shape = {4, 2, 128}};
+  Cache cache = cache_in(&toy);
+  memset(&toy.data[3], 0x5A, sizeof toy.data[3]);
+  toy.lines[3] = (CacheLine){.used = 7, .valid = whole, .dirty = whole};
+  cache_begin(&cache, 3, 0x1280, 9, bytes_from(0, 4));
+  assert_int_equal(cache_line_address(&cache, 3), 0x1280);
+  assert_int_equal(toy.lines[3].used, 9);
+  assert_false(bytes_any(toy.lines[3].dirty));
+  assert_int_equal(bytes_count(toy.lines[3].valid), 4);
+  assert_memory_equal(toy.data, fresh.data, sizeof toy.data);
+  toy.data[3].word[1] = 1;
+  cache_clear(&cache, 3);
+  assert_memory_equal(toy.tags, fresh.tags, sizeof toy.tags);
+  assert_memory_equal(toy.lines, fresh.lines, sizeof toy.lines);
+  assert_memory_equal(toy.data, fresh.data, sizeof toy.data);
 }
 
 // A pinned line is no victim, valid or not, until all are pinned.
 static void pinned_lines_stay(void **state) {
   (void)state;
   Toy toy = {.shape = {1, 3, 128}};
+  Cache cache = cache_in(&toy);
   toy.lines[0].used = CACHE_PINNED; // reserved, still without data
-  assert_int_equal(cache_victim(&toy.shape, toy.lines, 0), 1);
-  toy.lines[1] = (CacheLine){.tag = 1, .valid = whole, .used = CACHE_PINNED};
-  toy.lines[2] = (CacheLine){.tag = 2, .valid = whole, .used = 1000};
-  assert_int_equal(cache_victim(&toy.shape, toy.lines, 0), 2);
+  assert_int_equal(cache_victim(&cache, 0), 1);
+  cache_begin(&cache, 1, 1 * 128, CACHE_PINNED, whole);
+  cache_begin(&cache, 2, 2 * 128, 1000, whole);
+  assert_int_equal(cache_victim(&cache, 0), 2);
   toy.lines[2].used = CACHE_PINNED;
-  assert_int_equal(toy.lines[cache_victim(&toy.shape, toy.lines, 0)].used, CACHE_PINNED);
+  assert_int_equal(toy.lines[cache_victim(&cache, 0)].used, CACHE_PINNED);
 }
+
+enum { MOST_REGISTERS = 70 };
+typedef struct Registers {
+  MshrLine lines[MOST_REGISTERS + MSHRS_BEHIND];
+  MshrUse use;
+  Mshr registers[MOST_REGISTERS];
+} Registers;
+
+static Mshrs registers_in(Registers *own, uint32_t count) { return (Mshrs){row_functions(), own->lines, own->registers, &own->use, count}; }
 
 // A register without a waiter takes waiters like any other.
 static void registers_without_a_waiter(void **state) {
   (void)state;
-  Mshr mshrs[2] = {0};
+  Registers own = {0};
+  Mshrs mshrs = registers_in(&own, 2);
   uint32_t index;
-  assert_int_equal(mshr_prefetch(mshrs, 2, 0x1000, whole, &index), MSHR_NEW);
+  assert_int_equal(mshr_prefetch(&mshrs, 0x1000, whole, &index), MSHR_NEW);
   assert_int_equal(index, 0);
-  assert_int_equal(mshrs[0].prefetch, 1);
-  assert_int_equal(mshr_waiters(&mshrs[0]), 0);
-  assert_int_equal(mshr_prefetch(mshrs, 2, 0x1000, bytes_from(0, 32), &index), MSHR_JOINED); // under way
-  assert_int_equal(mshr_waiters(&mshrs[0]), 0);
-  assert_int_equal(mshr_want(mshrs, 2, 3, 0x1000, bytes_from(8, 4), 10, &index), MSHR_JOINED);
-  assert_int_equal(mshrs[0].waiter[0], 10);
-  assert_int_equal(mshr_want(mshrs, 2, 3, 0x2000, whole, 11, &index), MSHR_NEW);
-  assert_int_equal(mshrs[1].prefetch, 0);
-  assert_int_equal(mshr_prefetch(mshrs, 2, 0x2000, whole, &index), MSHR_JOINED);
-  assert_int_equal(mshr_prefetch(mshrs, 2, 0x3000, whole, &index), MSHR_FULL);
+  assert_int_equal(own.registers[0].prefetch, 1);
+  assert_int_equal(mshr_waiters(&own.registers[0]), 0);
+  assert_int_equal(mshr_prefetch(&mshrs, 0x1000, bytes_from(0, 32), &index), MSHR_JOINED); // under way
+  assert_int_equal(mshr_waiters(&own.registers[0]), 0);
+  assert_int_equal(mshr_want(&mshrs, 3, 0x1000, bytes_from(8, 4), 10, &index), MSHR_JOINED);
+  assert_int_equal(own.registers[0].waiter[0], 10);
+  assert_int_equal(mshr_want(&mshrs, 3, 0x2000, whole, 11, &index), MSHR_NEW);
+  assert_int_equal(own.registers[1].prefetch, 0);
+  assert_int_equal(mshr_prefetch(&mshrs, 0x2000, whole, &index), MSHR_JOINED);
+  assert_int_equal(mshr_prefetch(&mshrs, 0x3000, whole, &index), MSHR_FULL);
 }
 
 static void miss_registers(void **state) {
   (void)state;
-  Mshr mshrs[2] = {0};
+  Registers own = {0};
+  Mshrs mshrs = registers_in(&own, 2);
   uint32_t index;
   ByteMask low = bytes_from(0, 32), high = bytes_from(64, 32);
-  assert_int_equal(mshr_want(mshrs, 2, 3, 0x1000, low, 10, &index), MSHR_NEW);
+  assert_int_equal(mshr_want(&mshrs, 3, 0x1000, low, 10, &index), MSHR_NEW);
   assert_int_equal(index, 0);
-  assert_int_equal(mshr_want(mshrs, 2, 3, 0x1000, bytes_from(4, 4), 11, &index), MSHR_JOINED);
-  assert_int_equal(mshr_want(mshrs, 2, 3, 0x1000, low, 12, &index), MSHR_JOINED); // N waiters
-  assert_int_equal(mshr_want(mshrs, 2, 3, 0x1000, low, 13, &index), MSHR_FULL);   // N + 1
-  assert_int_equal(mshr_waiters(&mshrs[0]), 3);
-  assert_int_equal(mshrs[0].waiter[0], 10);
-  assert_int_equal(mshrs[0].waiter[2], 12);
-  assert_int_equal(mshr_want(mshrs, 2, 3, 0x1000, high, 14, &index), MSHR_NEW); // bytes that nobody has asked for
+  assert_int_equal(mshr_want(&mshrs, 3, 0x1000, bytes_from(4, 4), 11, &index), MSHR_JOINED);
+  assert_int_equal(mshr_want(&mshrs, 3, 0x1000, low, 12, &index), MSHR_JOINED); // N waiters
+  assert_int_equal(mshr_want(&mshrs, 3, 0x1000, low, 13, &index), MSHR_FULL);   // N + 1
+  assert_int_equal(mshr_waiters(&own.registers[0]), 3);
+  assert_int_equal(own.registers[0].waiter[0], 10);
+  assert_int_equal(own.registers[0].waiter[2], 12);
+  assert_int_equal(mshr_want(&mshrs, 3, 0x1000, high, 14, &index), MSHR_NEW); // bytes that nobody has asked for
   assert_int_equal(index, 1);
-  assert_int_equal(mshr_in_use(mshrs, 2), 2);
-  assert_int_equal(mshr_want(mshrs, 2, 3, 0x2000, low, 15, &index), MSHR_FULL); // no register left
-  mshr_mark_stale(mshrs, 2, 0x1000);
-  mshrs[1] = (Mshr){0};
-  assert_int_equal(mshr_want(mshrs, 2, 3, 0x1000, low, 16, &index), MSHR_NEW); // stale: not merged with
+  assert_int_equal(mshr_in_use(&mshrs), 2);
+  assert_int_equal(mshr_want(&mshrs, 3, 0x2000, low, 15, &index), MSHR_FULL); // no register left
+  mshr_mark_stale(&mshrs, 0x1000);
+  mshr_end(&mshrs, 1);
+  assert_int_equal(mshr_want(&mshrs, 3, 0x1000, low, 16, &index), MSHR_NEW); // stale: not merged with
   assert_int_equal(index, 1);
-  assert_int_equal(mshrs[0].stale, 1);
-  assert_int_equal(mshrs[1].stale, 0);
+  assert_int_equal(own.registers[0].stale, 1);
+  assert_int_equal(own.registers[1].stale, 0);
+}
+
+// Beyond 32 and 64 registers, the first that fits is taken, whatever lies behind the last.
+static void many_registers(void **state) {
+  (void)state;
+  Registers own = {0};
+  Mshrs mshrs = registers_in(&own, MOST_REGISTERS);
+  uint32_t index;
+  for (uint32_t i = MOST_REGISTERS; i < COUNT_OF(own.lines); i++) own.lines[i].address = 0x80; // not theirs
+  for (uint32_t i = 0; i < MOST_REGISTERS; i++) {
+    assert_int_equal(mshr_want(&mshrs, 4, (uint64_t)i * 128, whole, i, &index), MSHR_NEW);
+    assert_int_equal(index, i);
+    assert_int_equal(mshr_of_line(&mshrs, (uint64_t)i * 128), i);
+  }
+  assert_int_equal(mshr_want(&mshrs, 4, MOST_REGISTERS * 128, whole, 0, &index), MSHR_FULL);
+  assert_true(mshr_open(&mshrs) >= MOST_REGISTERS);
+  assert_true(mshr_of_line(&mshrs, MOST_REGISTERS * 128) >= MOST_REGISTERS);
+  const uint32_t free[] = {69, 64, 63, 32, 31};
+  for (uint32_t i = 0; i < COUNT_OF(free); i++) {
+    mshr_end(&mshrs, free[i]);
+    assert_int_equal(mshr_open(&mshrs), free[i]);
+    assert_false(mshr_valid(&mshrs, free[i]));
+    assert_true(mshr_of_line(&mshrs, (uint64_t)free[i] * 128) >= MOST_REGISTERS);
+    own.lines[free[i]].address = (uint64_t)free[i] * 128; // as a fault may leave it: not in use all the same
+    assert_false(mshr_join_only(&mshrs, 4, (uint64_t)free[i] * 128, whole, 0, &index));
+  }
+  assert_int_equal(mshr_in_use(&mshrs), MOST_REGISTERS - COUNT_OF(free));
+  mshr_mark_stale(&mshrs, 68 * 128);
+  assert_int_equal(own.registers[68].stale, 1);
+  assert_int_equal(mshr_want(&mshrs, 4, 68 * 128, whole, 0, &index), MSHR_NEW);
+  assert_int_equal(index, 31);
 }
 
 // Any bits are legal: indices stay inside, nothing loops.
 static void any_bits_are_legal(void **state) {
   (void)state;
   Toy toy = {.shape = {5, 3, 128}};
-  Mshr mshrs[4];
+  Cache cache = cache_in(&toy);
+  Registers own;
+  Mshrs mshrs = registers_in(&own, 4);
   for (uint64_t n = 0; n < 2000; n++) {
     uint64_t *words = (uint64_t *)(void *)toy.lines;
     for (size_t i = 0; i < 15 * sizeof(CacheLine) / 8; i++) words[i] = random_draw(2, n, i);
-    uint64_t *registers = (uint64_t *)(void *)mshrs;
-    for (size_t i = 0; i < sizeof mshrs / 8; i++) registers[i] = random_draw(3, n, i);
+    uint64_t *registers = (uint64_t *)(void *)&own;
+    for (size_t i = 0; i < sizeof own / 8; i++) registers[i] = random_draw(3, n, i);
+    own.use = (MshrUse){{random_draw(7, n, 0) & 0xF}}; // no cell
+    for (size_t i = 0; i < 15; i++) toy.tags[i].tag = random_draw(6, n, i);
     uint64_t address = random_draw(4, n, 0);
     uint32_t index = 0;
-    if (n % 2 == 0) toy.lines[n % 15].tag = cache_tag(&toy.shape, address);
-    (void)cache_find(&toy.shape, toy.lines, address, random_mask(5, n), &index);
+    if (n % 2 == 0) toy.tags[n % 15].tag = cache_tag(&toy.shape, address);
+    (void)cache_find(&cache, address, random_mask(5, n), &index);
     assert_true(index < 15);
-    assert_true(cache_victim(&toy.shape, toy.lines, address) < 15);
-    (void)cache_line_address(&toy.shape, toy.lines, (uint32_t)(n % 15));
-    if (n % 2 == 0) mshrs[n % 4].address = address;
+    assert_true(cache_victim(&cache, address) < 15);
+    (void)cache_line_address(&cache, (uint32_t)(n % 15));
+    if (n % 2 == 0) own.lines[n % 4].address = address;
     index = 0;
-    (void)mshr_want(mshrs, 4, MSHR_MOST_WAITERS, address, bytes_from(0, 4), 1, &index);
+    (void)mshr_want(&mshrs, MSHR_MOST_WAITERS, address, bytes_from(0, 4), 1, &index);
     assert_true(index < 4);
-    mshr_mark_stale(mshrs, 4, address);
-    assert_true(mshr_in_use(mshrs, 4) <= 4);
+    mshr_mark_stale(&mshrs, address);
+    assert_true(mshr_in_use(&mshrs) <= 4);
   }
 }
 
@@ -254,8 +327,10 @@ int main(void) {
       cmocka_unit_test(whole_cache_holds_its_lines),
       cmocka_unit_test(shapes_and_tags),
       cmocka_unit_test(partial_lines),
+      cmocka_unit_test(lines_begin_empty),
       cmocka_unit_test(pinned_lines_stay),
       cmocka_unit_test(miss_registers),
+      cmocka_unit_test(many_registers),
       cmocka_unit_test(registers_without_a_waiter),
       cmocka_unit_test(any_bits_are_legal),
       cmocka_unit_test(queues),

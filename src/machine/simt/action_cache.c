@@ -11,9 +11,10 @@ typedef struct Marked { // a line with its mark
   uint64_t address; // physical
 } Marked;
 
-static Marked in_sm(const CacheShape *shape, Mark *marks, const CacheLine *lines, uint64_t line) {
-  uint32_t count = max_u32(cache_lines(shape), 1), index = (uint32_t)(line % count);
-  return (Marked){&marks[line], cache_line_address(shape, &lines[line - index], index) & PHYSICAL_MASK};
+static Marked in_sm(const Simt *m, Cache (*cache_of)(const Simt *m, uint32_t sm), Mark *marks, uint64_t line) {
+  uint32_t count = max_u32(cache_lines(cache_of(m, 0).shape), 1);
+  Cache cache = cache_of(m, (uint32_t)(line / count));
+  return (Marked){&marks[line], cache_line_address(&cache, (uint32_t)(line % count)) & PHYSICAL_MASK};
 }
 
 // As hooks name code: the program's first instruction is at 0, and each takes INSTR_BYTES.
@@ -25,13 +26,13 @@ static uint64_t code_name(const Simt *m, uint64_t address) {
 static Marked marked(Simt *m, ActionCache cache, uint64_t line) {
   switch (cache) {
   case PREFETCH_INSTRUCTION: {
-    Marked at = in_sm(&m->dims.icache, m->at.icache_marks, m->at.icache, line);
+    Marked at = in_sm(m, icache_of, m->at.icache_marks, line);
     at.address = code_name(m, at.address);
     return at;
   }
-  case PREFETCH_DATA: return in_sm(&m->dims.l1d, m->at.l1d_marks, m->at.l1d, line);
-  case PREFETCH_CONSTANT: return in_sm(&m->dims.constant, m->at.constant_marks, m->at.constant, line);
-  case PREFETCH_TEXTURE: return in_sm(&m->dims.texture, m->at.texture_marks, m->at.texture, line);
+  case PREFETCH_DATA: return in_sm(m, l1d_of, m->at.l1d_marks, line);
+  case PREFETCH_CONSTANT: return in_sm(m, constant_of, m->at.constant_marks, line);
+  case PREFETCH_TEXTURE: return in_sm(m, texture_of, m->at.texture_marks, line);
   default: {
     L2Slice slice = l2_slice(m, (uint32_t)(line / m->dims.l2_lines));
     return (Marked){&m->at.l2_marks[line], l2_line_address(&slice, (uint32_t)(line % m->dims.l2_lines))};

@@ -9,7 +9,7 @@
 #include "isa/isa.h"
 #include "machine/parts/cache.h"
 
-typedef struct CodeRest { // word by word beside CacheLine.data
+typedef struct CodeRest { // word by word beside CacheData.word
   uint32_t data[LINE_WORDS];
 } CodeRest;
 

@@ -6,31 +6,30 @@
 // Waiters of miss registers: warps whose operand it is, or memory instructions (waiter_make).
 enum { WAITER_WARP = 1u << 31 };
 
-static CacheLine *lines_of(const Simt *m, uint32_t sm) { return &m->at.constant[(size_t)sm * m->dims.constant_lines]; }
-static Mshr *mshrs_of(const Simt *m, uint32_t sm) { return &m->at.constant_mshrs[(size_t)sm * SIMT_CONSTANT_MSHRS]; }
 static uint64_t row_of(const Simt *m, uint32_t sm, uint32_t index) { return (uint64_t)sm * m->dims.constant_lines + index; }
 
-static CacheLine *find(Simt *m, uint32_t sm, uint64_t address, uint32_t *index) {
-  CacheLine *lines = lines_of(m, sm);
-  CacheFind found = cache_find(&m->dims.constant, lines, address, bytes_from(0, LINE_BYTES), index);
+// Data of the line; NULL: it is not there.
+static uint32_t *find(Simt *m, uint32_t sm, uint64_t address, uint32_t *index) {
+  Cache cache = constant_of(m, sm);
+  CacheFind found = cache_find(&cache, address, bytes_from(0, LINE_BYTES), index);
   if (found != CACHE_HIT) return NULL;
-  lines[*index].used = simt_now(m);
+  cache.lines[*index].used = simt_now(m);
   line_used(m, PREFETCH_CONSTANT, row_of(m, sm, *index));
-  return &lines[*index];
+  return cache.data[*index].word;
 }
 
 bool constant_prefetch(Simt *m, uint32_t sm, uint64_t address) {
-  const PrefetchWay way = {PREFETCH_CONSTANT, PHYSICAL_BANKS, &m->dims.constant, lines_of(m, sm), mshrs_of(m, sm), SIMT_CONSTANT_MSHRS};
+  const PrefetchWay way = {PREFETCH_CONSTANT, PHYSICAL_BANKS, constant_of(m, sm), constant_mshrs_of(m, sm)};
   uint32_t number;
   return memory_prefetch(m, sm, &way, address, &number);
 }
 
 // Asks for a line. False: not now.
 static bool ask(Simt *m, uint32_t sm, uint64_t line, uint32_t waiter) {
-  Mshr *mshrs = mshrs_of(m, sm);
+  Mshrs mshrs = constant_mshrs_of(m, sm);
   uint32_t number;
   ByteMask whole = bytes_from(0, LINE_BYTES);
-  MshrFind found = mshr_want(mshrs, SIMT_CONSTANT_MSHRS, MSHR_MOST_WAITERS, line, whole, waiter, &number);
+  MshrFind found = mshr_want(&mshrs, MSHR_MOST_WAITERS, line, whole, waiter, &number);
   if (found == MSHR_FULL) return false;
   if (found == MSHR_NEW) {
     Packet packet;
@@ -43,7 +42,7 @@ static bool ask(Simt *m, uint32_t sm, uint64_t line, uint32_t waiter) {
     else packet_for_warp(m, sm, waiter & ~WAITER_WARP, WHO_NO_INDEX, &packet);
     packet.tag = (uint16_t)number;
     if (!sm_send(m, sm, &packet)) {
-      memset(&mshrs[number], 0, sizeof mshrs[number]);
+      mshr_end(&mshrs, number);
       return false;
     }
   }
@@ -56,9 +55,10 @@ static bool ask(Simt *m, uint32_t sm, uint64_t line, uint32_t waiter) {
 bool constant_is_there(const Simt *m, uint32_t sm, uint32_t bank, uint32_t offset, uint32_t bytes) {
   if (bank >= BANK_COUNT || bytes == 0) return true;
   uint64_t first = line_of(bank_address(&m->backing, bank, offset)), last = line_of(bank_address(&m->backing, bank, offset + bytes - 1));
+  Cache cache = constant_of(m, sm);
   for (uint64_t line = first; line <= last; line += LINE_BYTES) {
     uint32_t index;
-    if (cache_find(&m->dims.constant, lines_of(m, sm), line, bytes_from(0, LINE_BYTES), &index) != CACHE_HIT) return false;
+    if (cache_find(&cache, line, bytes_from(0, LINE_BYTES), &index) != CACHE_HIT) return false;
   }
   return true;
 }
@@ -87,10 +87,10 @@ uint64_t constant_value(Simt *m, uint32_t sm, uint32_t bank, uint32_t offset, ui
   for (uint32_t done = 0; done < bytes;) {
     uint64_t address = bank_address(&m->backing, bank, offset + done);
     uint32_t at = (uint32_t)address & (LINE_BYTES - 1), step = min_u32(bytes - done, LINE_BYTES - at), index;
-    CacheLine *line = find(m, sm, address, &index);
+    uint32_t *line = find(m, sm, address, &index);
     if (line != NULL) {
-      cells_read(m, cells_sm(m, sm), REGION_CONSTANT, row_of(m, sm, index), bytes_words_any(bytes_from(at, step)), line->data);
-      memcpy(value + done, (const uint8_t *)line->data + at, step);
+      cells_read(m, cells_sm(m, sm), REGION_CONSTANT, row_of(m, sm, index), bytes_words_any(bytes_from(at, step)), line);
+      memcpy(value + done, (const uint8_t *)line + at, step);
     }
     done += step;
   }
@@ -107,11 +107,11 @@ MemStep constant_load(Simt *m, uint32_t sm, uint32_t index) {
   uint32_t lanes = 0, at = 0, bytes = memop_lane_bytes(op);
   for (unsigned lane = 0; lane < WARP_LANES; lane++) lanes |= (op->address[lane] == address ? 1u : 0u) << lane;
   lanes &= op->left;
-  CacheLine *line = find(m, sm, address & PHYSICAL_MASK, &at);
+  uint32_t *line = find(m, sm, address & PHYSICAL_MASK, &at);
   if (line != NULL) {
     ByteMask used = bytes_from(memop_offset(op, first, bytes), bytes);
-    cells_read(m, cells_sm(m, sm), REGION_CONSTANT, row_of(m, sm, at), bytes_words_any(used), line->data);
-    memop_deliver(m, op, lanes, 0, line->data, used);
+    cells_read(m, cells_sm(m, sm), REGION_CONSTANT, row_of(m, sm, at), bytes_words_any(used), line);
+    memop_deliver(m, op, lanes, 0, line, used);
     memop_result_at(op, simt_now(m) + m->spec->constant_latency);
   } else {
     if (!ask(m, sm, line_of(address), waiter_make(index, first, 0))) return MEMORY_BLOCKED;
@@ -123,8 +123,10 @@ MemStep constant_load(Simt *m, uint32_t sm, uint32_t index) {
 }
 
 uint32_t constant_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[MSHR_MOST_WAITERS]) {
-  const Mshr *mshr = &mshrs_of(m, sm)[packet->tag % SIMT_CONSTANT_MSHRS];
-  uint32_t count = mshr_valid(mshr) ? mshr_waiters(mshr) : 0;
+  Mshrs mshrs = constant_mshrs_of(m, sm);
+  uint32_t number = packet->tag % SIMT_CONSTANT_MSHRS;
+  const Mshr *mshr = &mshrs.registers[number];
+  uint32_t count = mshr_valid(&mshrs, number) ? mshr_waiters(mshr) : 0;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t waiter = mshr->waiter[i];
     bool is_load = (waiter & WAITER_WARP) == 0;
@@ -135,16 +137,18 @@ uint32_t constant_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiter
 }
 
 bool constant_reply(Simt *m, uint32_t sm, const Packet *packet) {
-  Mshr *mshr = &mshrs_of(m, sm)[packet->tag % SIMT_CONSTANT_MSHRS];
-  if (!mshr_valid(mshr)) return true;
-  CacheLine *lines = lines_of(m, sm);
-  uint64_t address = mshr->address & PHYSICAL_MASK;
-  uint32_t index = cache_victim(&m->dims.constant, lines, address);
-  tag_replaced(m, sm, REGION_CONSTANT_TAG, row_of(m, sm, index), cache_line_valid(&lines[index]));
+  Mshrs mshrs = constant_mshrs_of(m, sm);
+  uint32_t number = packet->tag % SIMT_CONSTANT_MSHRS;
+  if (!mshr_valid(&mshrs, number)) return true;
+  const Mshr *mshr = &mshrs.registers[number];
+  Cache cache = constant_of(m, sm);
+  uint64_t address = mshrs.lines[number].address & PHYSICAL_MASK;
+  uint32_t index = cache_victim(&cache, address);
+  tag_replaced(m, sm, REGION_CONSTANT_TAG, row_of(m, sm, index), cache_line_valid(&cache.lines[index]));
   line_gone(m, PREFETCH_CONSTANT, row_of(m, sm, index));
-  lines[index] = (CacheLine){.tag = cache_tag(&m->dims.constant, address), .used = simt_now(m), .valid = packet->bytes};
-  memcpy(lines[index].data, packet->data, sizeof lines[index].data);
-  cells_written(m, cells_sm(m, sm), REGION_CONSTANT, row_of(m, sm, index), UINT32_MAX, lines[index].data);
+  cache_begin(&cache, index, address, simt_now(m), packet->bytes);
+  memcpy(cache.data[index].word, packet->data, LINE_BYTES);
+  cells_written(m, cells_sm(m, sm), REGION_CONSTANT, row_of(m, sm, index), UINT32_MAX, cache.data[index].word);
   uint32_t waiters = mshr_waiters(mshr);
   if (mshr->prefetch != 0) prefetch_filled(m, PREFETCH_CONSTANT, row_of(m, sm, index), waiters > 0);
   for (uint32_t i = 0; i < waiters; i++) {
@@ -152,7 +156,7 @@ bool constant_reply(Simt *m, uint32_t sm, const Packet *packet) {
     if ((waiter & WAITER_WARP) == 0) waiter_serve(m, sm, waiter, packet);
     else simt_warp(m, sm, (waiter & ~WAITER_WARP) % m->dims.warps)->waits_constant = 0;
   }
-  memset(mshr, 0, sizeof *mshr);
+  mshr_end(&mshrs, number);
   sm_wake(m, sm, simt_now(m) + 1);
   return true;
 }

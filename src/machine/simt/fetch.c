@@ -79,7 +79,7 @@ static void arrive(Simt *m, uint32_t sm, uint32_t warp, uint64_t ready_at) {
 
 // The instruction at byte `at` of a line of an SM's cache.
 static InstrWord word_at(const Simt *m, uint64_t row, uint32_t at, uint32_t pc) {
-  const uint8_t *data = (const uint8_t *)m->at.icache[row].data;
+  const uint8_t *data = (const uint8_t *)m->at.icache_data[row].word;
   if (m->dims.split == 0) {
     InstrWord word;
     memcpy(&word, data + at, sizeof word);
@@ -94,17 +94,17 @@ static InstrWord word_at(const Simt *m, uint64_t row, uint32_t at, uint32_t pc) 
 // Instructions of the warp's window that lie in the line; the line is number `index` of the SM's cache.
 static void take_words(Simt *m, uint32_t sm, uint32_t warp, uint32_t index, uint64_t ready_at) {
   SimtWarp *at = simt_warp(m, sm, warp);
-  CacheLine *line = &m->at.icache[sm * m->dims.icache_lines + index];
+  uint32_t row = sm * m->dims.icache_lines + index;
   uint32_t pc = fetch_place(at), place = pc & m->fetch.last;
   uint32_t size = m->dims.instruction_bytes, first = place * size;
   uint32_t count = min_u32(min_u32(m->fetch.counts[place], m->dims.buffer - at->buffered), m->program->code_count - pc);
-  line->used = simt_now(m);
-  line_used(m, PREFETCH_INSTRUCTION, sm * m->dims.icache_lines + index);
+  m->at.icache[row].used = simt_now(m);
+  line_used(m, PREFETCH_INSTRUCTION, row);
   if (cells_are_wanted(m))
-    tell_read_here(m, who_sm(m, sm), REGION_ICACHE, sm * m->dims.icache_lines + index, words_from(first / 4, count * size / 4), line->data);
+    tell_read_here(m, who_sm(m, sm), REGION_ICACHE, row, words_from(first / 4, count * size / 4), m->at.icache_data[row].word);
   at->arriving = 0;
   for (uint32_t i = 0; i < count; i++) {
-    InstrWord word = word_at(m, sm * m->dims.icache_lines + index, first + i * size, pc + i);
+    InstrWord word = word_at(m, row, first + i * size, pc + i);
     if (!push(m, sm, warp, word, pc + i)) break;
     at->fetch_pc = pc + i + 1;
   }
@@ -113,48 +113,42 @@ static void take_words(Simt *m, uint32_t sm, uint32_t warp, uint32_t index, uint
 
 // ---- Misses ----------------------------------------------------------------------------------------
 
-// A cache and what lies beside its lines.
-typedef struct CodeCache {
-  const CacheShape *shape;
-  CacheLine *lines;
-  CodeRest *rests;
-} CodeCache;
-
-static uint32_t fill(Simt *m, const CodeCache *cache, uint64_t address, const CodeWords *words) {
-  uint32_t index = cache_victim(cache->shape, cache->lines, address);
-  CacheLine *line = &cache->lines[index];
-  *line = (CacheLine){.tag = cache_tag(cache->shape, address), .used = simt_now(m), .valid = whole_line(m)};
-  memcpy(line->data, words->data, cache->shape->line_bytes);
-  if (m->dims.split != 0) memcpy(cache->rests[index].data, words->rest, cache->shape->line_bytes);
+// `rests` lie beside its lines.
+static uint32_t fill(Simt *m, const Cache *cache, CodeRest *rests, uint64_t address, const CodeWords *words) {
+  uint32_t index = cache_victim(cache, address);
+  cache_begin(cache, index, address, simt_now(m), whole_line(m));
+  memcpy(cache->data[index].word, words->data, cache->shape->line_bytes);
+  if (m->dims.split != 0) memcpy(rests[index].data, words->rest, cache->shape->line_bytes);
   return index;
 }
 
 static uint32_t fill_first(Simt *m, uint32_t sm, uint64_t address, const CodeWords *words) {
-  uint32_t base = sm * m->dims.icache_lines, victim = cache_victim(&m->dims.icache, &m->at.icache[base], address);
-  tag_replaced(m, sm, REGION_ICACHE_TAG, base + victim, cache_line_valid(&m->at.icache[base + victim]));
+  Cache cache = icache_of(m, sm);
+  uint32_t base = sm * m->dims.icache_lines, victim = cache_victim(&cache, address);
+  tag_replaced(m, sm, REGION_ICACHE_TAG, base + victim, cache_line_valid(&cache.lines[victim]));
   line_gone(m, PREFETCH_INSTRUCTION, base + victim);
-  CodeCache cache = {&m->dims.icache, &m->at.icache[base], &m->at.icache_rest[m->dims.split * base]};
-  uint32_t index = fill(m, &cache, address, words);
-  cells_written(m, cells_sm(m, sm), REGION_ICACHE, base + index, words_from(0, line_words(m)), m->at.icache[base + index].data);
+  uint32_t index = fill(m, &cache, &m->at.icache_rest[m->dims.split * base], address, words);
+  cells_written(m, cells_sm(m, sm), REGION_ICACHE, base + index, words_from(0, line_words(m)), cache.data[index].word);
   return index;
 }
 
 static void fill_second(Simt *m, uint32_t sm, uint64_t address, const CodeWords *words) {
   if (m->dims.icache2_lines == 0) return;
-  uint32_t base = sm / (uint32_t)m->spec->sm_per_tpc * m->dims.icache2_lines;
-  CodeCache cache = {&m->dims.icache2, &m->at.icache2[base], &m->at.icache2_rest[m->dims.split * base]};
-  uint32_t index = fill(m, &cache, address, words);
-  cells_written(m, cells_sm(m, sm), REGION_ICACHE2, base + index, words_from(0, line_words(m)), m->at.icache2[base + index].data);
+  uint32_t tpc = sm / (uint32_t)m->spec->sm_per_tpc, base = tpc * m->dims.icache2_lines;
+  Cache cache = icache2_of(m, tpc);
+  uint32_t index = fill(m, &cache, &m->at.icache2_rest[m->dims.split * base], address, words);
+  cells_written(m, cells_sm(m, sm), REGION_ICACHE2, base + index, words_from(0, line_words(m)), cache.data[index].word);
 }
 
 // The line of a miss register is there: it goes into the L1 and to who waits for it. The register is free again.
 static void complete(Simt *m, uint32_t sm, uint32_t number, const CodeWords *words) {
   SmState *state = &m->at.sms[sm];
-  Mshr *entry = &m->at.icache_mshrs[sm * m->dims.icache_mshrs + number];
-  Mshr mshr = *entry;
-  uint32_t index = fill_first(m, sm, mshr.address, words), waiters = mshr_waiters(&mshr);
+  Mshrs mshrs = icache_mshrs_of(m, sm);
+  Mshr mshr = mshrs.registers[number];
+  uint64_t address = mshrs.lines[number].address;
+  uint32_t index = fill_first(m, sm, address, words), waiters = mshr_waiters(&mshr);
   if (mshr.prefetch != 0) prefetch_filled(m, PREFETCH_INSTRUCTION, sm * m->dims.icache_lines + index, waiters > 0);
-  memset(entry, 0, sizeof *entry);
+  mshr_end(&mshrs, number);
   m->at.icache_times[sm * m->dims.icache_mshrs + number] = 0;
   state->fetch_looks &= ~bit_of(number);
   state->fetch_stalled = 0;
@@ -165,14 +159,16 @@ static void complete(Simt *m, uint32_t sm, uint32_t number, const CodeWords *wor
     if (at->fetch_wait == 0) continue; // its flow has changed meanwhile
     at->fetch_wait = 0;
     state->fetch_wants |= bit_of(warp);
-    bool is_it = line_of(m, fetch_place(at)) == mshr.address && fetch_place(at) < m->program->code_count;
+    bool is_it = line_of(m, fetch_place(at)) == address && fetch_place(at) < m->program->code_count;
     if (is_it && at->buffered < m->dims.buffer) take_words(m, sm, warp, index, simt_now(m) + 1);
   }
 }
 
 uint32_t fetch_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[MSHR_MOST_WAITERS]) {
-  const Mshr *mshr = &m->at.icache_mshrs[sm * m->dims.icache_mshrs + packet->tag % m->dims.icache_mshrs];
-  uint32_t count = mshr_valid(mshr) ? mshr_waiters(mshr) : 0, waiting = 0;
+  Mshrs mshrs = icache_mshrs_of(m, sm);
+  uint32_t number = packet->tag % m->dims.icache_mshrs;
+  const Mshr *mshr = &mshrs.registers[number];
+  uint32_t count = mshr_valid(&mshrs, number) ? mshr_waiters(mshr) : 0, waiting = 0;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t warp = mshr->waiter[i] % m->dims.warps;
     const SimtWarp *at = simt_warp(m, sm, warp);
@@ -183,14 +179,15 @@ uint32_t fetch_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[M
 
 bool fetch_reply(Simt *m, uint32_t sm, const Packet *packet) {
   uint32_t number = packet->tag % m->dims.icache_mshrs;
-  const Mshr *mshr = &m->at.icache_mshrs[sm * m->dims.icache_mshrs + number];
-  bool awaited = mshr_valid(mshr) && m->at.icache_times[sm * m->dims.icache_mshrs + number] == UINT64_MAX;
+  Mshrs mshrs = icache_mshrs_of(m, sm);
+  uint64_t address = mshrs.lines[number].address;
+  bool awaited = mshr_valid(&mshrs, number) && m->at.icache_times[sm * m->dims.icache_mshrs + number] == UINT64_MAX;
   if (!awaited) return true; // nobody asked: a damaged packet
-  uint32_t first = mshr->address % LINE_BYTES / 4;
+  uint32_t first = address % LINE_BYTES / 4;
   CodeWords line;
   memcpy(line.data, &packet->data[first], m->dims.icache.line_bytes);
   if (m->dims.split != 0) memcpy(line.rest, &packet->other[first], m->dims.icache.line_bytes);
-  fill_second(m, sm, mshr->address, &line);
+  fill_second(m, sm, address, &line);
   complete(m, sm, number, &line);
   return true;
 }
@@ -212,15 +209,16 @@ static bool ask_memory(Simt *m, uint32_t sm, uint32_t number, uint64_t address) 
 // The second level has looked for the line.
 static void look_second(Simt *m, uint32_t sm, uint32_t number) {
   uint64_t *time = &m->at.icache_times[sm * m->dims.icache_mshrs + number];
-  uint64_t address = m->at.icache_mshrs[sm * m->dims.icache_mshrs + number].address;
-  uint32_t base = sm / (uint32_t)m->spec->sm_per_tpc * m->dims.icache2_lines, index;
-  if (cache_find(&m->dims.icache2, &m->at.icache2[base], address, whole_line(m), &index) == CACHE_HIT) {
-    CacheLine *line = &m->at.icache2[base + index];
+  uint64_t address = m->at.icache_misses[sm * m->dims.icache_mshrs + number].address;
+  uint32_t tpc = sm / (uint32_t)m->spec->sm_per_tpc, base = tpc * m->dims.icache2_lines, index;
+  Cache cache = icache2_of(m, tpc);
+  if (cache_find(&cache, address, whole_line(m), &index) == CACHE_HIT) {
+    uint32_t *line = cache.data[index].word;
     simt_count(m, STAT_ICACHE2_ACCESSES, 1);
-    line->used = simt_now(m);
-    cells_read(m, cells_sm(m, sm), REGION_ICACHE2, base + index, words_from(0, line_words(m)), line->data);
+    cache.lines[index].used = simt_now(m);
+    cells_read(m, cells_sm(m, sm), REGION_ICACHE2, base + index, words_from(0, line_words(m)), line);
     CodeWords words;
-    memcpy(words.data, line->data, sizeof words.data);
+    memcpy(words.data, line, sizeof words.data);
     if (m->dims.split != 0) memcpy(words.rest, m->at.icache2_rest[base + index].data, sizeof words.rest);
     complete(m, sm, number, &words);
   } else if (ask_memory(m, sm, number, address)) {
@@ -256,8 +254,9 @@ static void look_later(Simt *m, uint32_t sm, uint32_t number) {
 
 static void miss(Simt *m, uint32_t sm, uint32_t warp, uint64_t address) {
   SmState *state = &m->at.sms[sm];
-  uint32_t base = sm * m->dims.icache_mshrs, number = 0;
-  MshrFind found = mshr_want(&m->at.icache_mshrs[base], m->dims.icache_mshrs, MSHR_MOST_WAITERS, address, whole_line(m), warp, &number);
+  Mshrs mshrs = icache_mshrs_of(m, sm);
+  uint32_t number = 0;
+  MshrFind found = mshr_want(&mshrs, MSHR_MOST_WAITERS, address, whole_line(m), warp, &number);
   if (found == MSHR_FULL) {
     state->fetch_stalled |= bit_of(warp);
     return;
@@ -275,9 +274,10 @@ bool fetch_prefetch(Simt *m, uint32_t sm, uint64_t address) {
   uint32_t number = 0, index;
   if (!is_code) return false;
   uint64_t line = line_of(m, (uint32_t)pc);
-  if (cache_find(&m->dims.icache, &m->at.icache[sm * m->dims.icache_lines], line, whole_line(m), &index) == CACHE_HIT) return false;
-  Mshr *mshrs = &m->at.icache_mshrs[sm * m->dims.icache_mshrs];
-  if (mshr_prefetch(mshrs, m->dims.icache_mshrs, line, whole_line(m), &number) != MSHR_NEW) return false;
+  Cache cache = icache_of(m, sm);
+  if (cache_find(&cache, line, whole_line(m), &index) == CACHE_HIT) return false;
+  Mshrs mshrs = icache_mshrs_of(m, sm);
+  if (mshr_prefetch(&mshrs, line, whole_line(m), &number) != MSHR_NEW) return false;
   look_later(m, sm, number);
   return true;
 }
@@ -300,7 +300,8 @@ static void access_cache(Simt *m, uint32_t sm, uint32_t warp) {
     return;
   }
   uint64_t address = line_of(m, pc);
-  CacheFind found = cache_find(&m->dims.icache, &m->at.icache[sm * m->dims.icache_lines], address, whole_line(m), &index);
+  Cache cache = icache_of(m, sm);
+  CacheFind found = cache_find(&cache, address, whole_line(m), &index);
   if (found != CACHE_HIT) {
     miss(m, sm, warp, address);
     return;

@@ -52,7 +52,7 @@ static void flush_controller(Simt *m, uint32_t index, const Range *range) {
 
 // A line that waits for data will never have it: the request is gone with the launch.
 static bool stays(const Simt *m, const L2Slice *slice, uint32_t line, const Range *range) {
-  const CacheLine *at = &slice->lines[line];
+  const CacheLine *at = &slice->cache.lines[line];
   bool can = range->keeps && m->dims.keeps_l2 != 0 && cache_line_valid(at) && at->used != CACHE_PINNED;
   return can && outlives_launch(m, l2_line_address(slice, line));
 }
@@ -65,10 +65,10 @@ static void write_slice(Simt *m, uint32_t index, const Range *range) {
     if (packet != NULL) write_now(m, packet, range);
   }
   for (uint32_t i = 0; i < m->dims.l2_mshrs; i++) {
-    if (is_in(range, slice.mshrs[i].address)) slice.mshrs[i].stale = slice.mshrs[i].waiters;
+    if (is_in(range, slice.mshrs.lines[i].address)) slice.mshrs.registers[i].stale = slice.mshrs.registers[i].waiters;
   }
   for (uint32_t line = 0; line < m->dims.l2_lines; line++) {
-    ByteMask dirty = slice.lines[line].dirty;
+    ByteMask dirty = slice.cache.lines[line].dirty;
     uint32_t data[LINE_WORDS];
     if (!bytes_any(dirty) || (!is_whole(range) && !is_in(range, l2_line_address(&slice, line)))) continue;
     l2_line_read(&slice, NULL, line, dirty, data);
@@ -79,7 +79,7 @@ static void write_slice(Simt *m, uint32_t index, const Range *range) {
 static void empty_slice(Simt *m, uint32_t index, const Range *range) {
   L2Slice slice = l2_slice(m, index);
   for (uint32_t line = 0; line < m->dims.l2_lines; line++) {
-    CacheLine *at = &slice.lines[line];
+    CacheLine *at = &slice.cache.lines[line];
     if (!is_whole(range) && !is_in(range, l2_line_address(&slice, line))) continue;
     bool is_pinned = at->used == CACHE_PINNED;
     if (is_pinned && !range->ends) { // data that requests have waited for: they keep it
@@ -96,16 +96,16 @@ static void empty_slice(Simt *m, uint32_t index, const Range *range) {
 }
 
 static void flush_l1d(Simt *m, uint32_t sm, const Range *range) {
-  CacheLine *lines = &m->at.l1d[(size_t)sm * m->dims.l1d_lines];
+  Cache cache = l1d_of(m, sm);
   for (uint32_t line = 0; line < m->dims.l1d_lines; line++) {
-    CacheLine *at = &lines[line];
-    uint64_t row = (uint64_t)sm * m->dims.l1d_lines + line, address = cache_line_address(&m->dims.l1d, lines, line);
+    CacheLine *at = &cache.lines[line];
+    uint64_t row = (uint64_t)sm * m->dims.l1d_lines + line, address = cache_line_address(&cache, line);
     if (!is_whole(range) && !is_in(range, address)) continue;
     if (bytes_any(at->dirty)) {
-      cells_read(m, cells_sm(m, sm), REGION_L1D, row, bytes_words_any(at->dirty), at->data);
+      cells_read(m, cells_sm(m, sm), REGION_L1D, row, bytes_words_any(at->dirty), cache.data[line].word);
       // Dirty lines are of the SM's own local memory: one that the SM may not write has a damaged tag.
       bool may = write_way(m, sm, local_warp(m, address), address, false) == WRITE_GOES;
-      if (may) backing_write(&m->backing, address, at->dirty, at->data);
+      if (may) backing_write(&m->backing, address, at->dirty, cache.data[line].word);
     }
     if (cache_line_valid(at)) tag_released(m, sm, REGION_L1D_TAG, row);
     line_gone(m, PREFETCH_DATA, row);
@@ -115,23 +115,22 @@ static void flush_l1d(Simt *m, uint32_t sm, const Range *range) {
 
 // Of caches that hold nothing dirty; `per` lines belong to an SM. `kept`: those of them stay that outlive a launch.
 typedef struct CleanCache {
-  ActionCache cache;
-  const CacheShape *shape;
-  CacheLine *lines;
+  ActionCache name;
+  Cache (*of)(const Simt *m, uint32_t sm);
   uint32_t per;
   SimtRegion tags;
   bool kept;
 } CleanCache;
 
-static void empty_lines(Simt *m, const CleanCache *cache) {
-  for (uint32_t i = 0; i < m->dims.sms * cache->per; i++) {
-    CacheLine *line = &cache->lines[i];
-    line_gone(m, cache->cache, i);
-    if (!cache_line_valid(line)) continue;
-    uint64_t address = cache_line_address(cache->shape, &cache->lines[i - i % cache->per], i % cache->per);
-    if (cache->kept && outlives_launch(m, address)) continue;
-    tag_released(m, i / cache->per, cache->tags, i);
-    line_empty(line);
+static void empty_lines(Simt *m, uint32_t sm, const CleanCache *clean) {
+  Cache cache = clean->of(m, sm);
+  for (uint32_t i = 0; i < clean->per; i++) {
+    uint64_t row = (uint64_t)sm * clean->per + i;
+    line_gone(m, clean->name, row);
+    if (!cache_line_valid(&cache.lines[i])) continue;
+    if (clean->kept && outlives_launch(m, cache_line_address(&cache, i))) continue;
+    tag_released(m, sm, clean->tags, row);
+    line_empty(&cache.lines[i]);
   }
 }
 
@@ -152,9 +151,12 @@ static void flush_all(Simt *m, const Range *range) {
   const SimtDims *d = &m->dims;
   bool keeps_constant = range->keeps && d->keeps_constant != 0, keeps_icache = range->keeps && d->keeps_icache != 0;
   flush(m, range);
-  empty_lines(m, &(CleanCache){PREFETCH_CONSTANT, &d->constant, m->at.constant, d->constant_lines, REGION_CONSTANT_TAG, keeps_constant});
-  empty_lines(m, &(CleanCache){PREFETCH_TEXTURE, &d->texture, m->at.texture, d->texture_lines, REGION_TEXTURE_TAG, false});
-  empty_lines(m, &(CleanCache){PREFETCH_INSTRUCTION, &d->icache, m->at.icache, d->icache_lines, REGION_ICACHE_TAG, keeps_icache});
+  const CleanCache clean[] = {{PREFETCH_CONSTANT, constant_of, d->constant_lines, REGION_CONSTANT_TAG, keeps_constant},
+                              {PREFETCH_TEXTURE, texture_of, d->texture_lines, REGION_TEXTURE_TAG, false},
+                              {PREFETCH_INSTRUCTION, icache_of, d->icache_lines, REGION_ICACHE_TAG, keeps_icache}};
+  for (uint32_t i = 0; i < COUNT_OF(clean); i++) {
+    for (uint32_t sm = 0; sm < d->sms; sm++) empty_lines(m, sm, &clean[i]);
+  }
   for (size_t i = 0; i < (size_t)d->tpcs * d->icache2_lines && !keeps_icache; i++) line_empty(&m->at.icache2[i]);
 }
 

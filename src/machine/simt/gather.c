@@ -414,16 +414,14 @@ MemStep gather_request(Simt *m, uint32_t sm, uint32_t index) {
 
 // ---- Textures ------------------------------------------------------------------------------------------
 
-static CacheLine *lines_of(const Simt *m, uint32_t sm) { return &m->at.texture[(size_t)sm * m->dims.texture_lines]; }
-static Mshr *mshrs_of(const Simt *m, uint32_t sm) { return &m->at.texture_mshrs[(size_t)sm * SIMT_TEXTURE_MSHRS]; }
 static uint64_t row_of(const Simt *m, uint32_t sm, uint32_t index) { return (uint64_t)sm * m->dims.texture_lines + index; }
 
 static bool ask_miss(Simt *m, uint32_t sm, uint32_t index, uint32_t line) {
   Gather *gather = gather_at(m, sm, index);
-  Mshr *mshrs = mshrs_of(m, sm);
+  Mshrs mshrs = texture_mshrs_of(m, sm);
   uint32_t number;
   ByteMask whole = bytes_from(0, LINE_BYTES);
-  MshrFind found = mshr_want(mshrs, SIMT_TEXTURE_MSHRS, MSHR_MOST_WAITERS, gather->address[line], whole, index | line << 8, &number);
+  MshrFind found = mshr_want(&mshrs, MSHR_MOST_WAITERS, gather->address[line], whole, index | line << 8, &number);
   if (found == MSHR_FULL) return false;
   if (found == MSHR_JOINED) return true;
   Packet packet;
@@ -435,12 +433,12 @@ static bool ask_miss(Simt *m, uint32_t sm, uint32_t index, uint32_t line) {
   packet_for_uop(m, sm, &gather->uop, &packet);
   packet.tag = (uint16_t)number;
   if (sm_send(m, sm, &packet)) return true;
-  memset(&mshrs[number], 0, sizeof mshrs[number]);
+  mshr_end(&mshrs, number);
   return false;
 }
 
 bool texture_prefetch(Simt *m, uint32_t sm, uint64_t address) {
-  const PrefetchWay way = {PREFETCH_TEXTURE, PHYSICAL_GLOBAL, &m->dims.texture, lines_of(m, sm), mshrs_of(m, sm), SIMT_TEXTURE_MSHRS};
+  const PrefetchWay way = {PREFETCH_TEXTURE, PHYSICAL_GLOBAL, texture_of(m, sm), texture_mshrs_of(m, sm)};
   uint32_t number;
   return memory_prefetch(m, sm, &way, address, &number);
 }
@@ -448,10 +446,10 @@ bool texture_prefetch(Simt *m, uint32_t sm, uint64_t address) {
 // One line of a texture instruction: from the cache, or asked for. False: not now.
 static bool look_up(Simt *m, uint32_t sm, uint32_t index) {
   Gather *gather = gather_at(m, sm, index);
-  CacheLine *lines = lines_of(m, sm);
+  Cache cache = texture_of(m, sm);
   uint32_t line = gather->asked, at = 0;
   if (line >= gather->count) return true;
-  CacheFind found = cache_find(&m->dims.texture, lines, gather->address[line], bytes_from(0, LINE_BYTES), &at);
+  CacheFind found = cache_find(&cache, gather->address[line], bytes_from(0, LINE_BYTES), &at);
   if (found != CACHE_HIT && !ask_miss(m, sm, index, line)) return false;
   simt_count(m, STAT_TEXTURE_ACCESSES, 1);
   gather->asked++;
@@ -459,10 +457,10 @@ static bool look_up(Simt *m, uint32_t sm, uint32_t index) {
     simt_count(m, STAT_TEXTURE_MISSES, 1);
     return true;
   }
-  lines[at].used = simt_now(m);
+  cache.lines[at].used = simt_now(m);
   line_used(m, PREFETCH_TEXTURE, row_of(m, sm, at));
-  cells_read(m, cells_sm(m, sm), REGION_TEXTURE, row_of(m, sm, at), bytes_words_any(gather->bytes[line]), lines[at].data);
-  line_arrived(m, sm, gather, line, lines[at].data);
+  cells_read(m, cells_sm(m, sm), REGION_TEXTURE, row_of(m, sm, at), bytes_words_any(gather->bytes[line]), cache.data[at].word);
+  line_arrived(m, sm, gather, line, cache.data[at].word);
   return true;
 }
 
@@ -506,8 +504,10 @@ void gather_cycle(Simt *m, uint32_t sm) {
 
 uint32_t gather_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[MSHR_MOST_WAITERS]) {
   if ((packet->tag & TAG_LINE) != 0) return 1; // whoever asked
-  const Mshr *mshr = &mshrs_of(m, sm)[packet->tag % SIMT_TEXTURE_MSHRS];
-  uint32_t count = mshr_valid(mshr) ? mshr_waiters(mshr) : 0;
+  Mshrs mshrs = texture_mshrs_of(m, sm);
+  uint32_t number = packet->tag % SIMT_TEXTURE_MSHRS;
+  const Mshr *mshr = &mshrs.registers[number];
+  uint32_t count = mshr_valid(&mshrs, number) ? mshr_waiters(mshr) : 0;
   for (uint32_t i = 0; i < count; i++) waiters[i] = *who_uop(m, sm, &gather_at(m, sm, mshr->waiter[i] & 0xFF)->uop);
   return count;
 }
@@ -518,21 +518,23 @@ bool gather_reply(Simt *m, uint32_t sm, const Packet *packet) {
     line_arrived(m, sm, gather_at(m, sm, packet->tag & ((1u << TAG_LINE_SHIFT) - 1)), line, packet->data);
     return true;
   }
-  Mshr *mshr = &mshrs_of(m, sm)[packet->tag % SIMT_TEXTURE_MSHRS];
-  if (!mshr_valid(mshr)) return true;
-  CacheLine *lines = lines_of(m, sm);
-  uint64_t address = mshr->address & PHYSICAL_MASK;
-  uint32_t at = cache_victim(&m->dims.texture, lines, address);
-  tag_replaced(m, sm, REGION_TEXTURE_TAG, row_of(m, sm, at), cache_line_valid(&lines[at]));
+  Mshrs mshrs = texture_mshrs_of(m, sm);
+  uint32_t number = packet->tag % SIMT_TEXTURE_MSHRS;
+  if (!mshr_valid(&mshrs, number)) return true;
+  const Mshr *mshr = &mshrs.registers[number];
+  Cache cache = texture_of(m, sm);
+  uint64_t address = mshrs.lines[number].address & PHYSICAL_MASK;
+  uint32_t at = cache_victim(&cache, address);
+  tag_replaced(m, sm, REGION_TEXTURE_TAG, row_of(m, sm, at), cache_line_valid(&cache.lines[at]));
   line_gone(m, PREFETCH_TEXTURE, row_of(m, sm, at));
-  lines[at] = (CacheLine){.tag = cache_tag(&m->dims.texture, address), .used = simt_now(m), .valid = packet->bytes};
-  memcpy(lines[at].data, packet->data, sizeof lines[at].data);
-  cells_written(m, cells_sm(m, sm), REGION_TEXTURE, row_of(m, sm, at), UINT32_MAX, lines[at].data);
+  cache_begin(&cache, at, address, simt_now(m), packet->bytes);
+  memcpy(cache.data[at].word, packet->data, LINE_BYTES);
+  cells_written(m, cells_sm(m, sm), REGION_TEXTURE, row_of(m, sm, at), UINT32_MAX, cache.data[at].word);
   uint32_t waiters = mshr_waiters(mshr);
   if (mshr->prefetch != 0) prefetch_filled(m, PREFETCH_TEXTURE, row_of(m, sm, at), waiters > 0);
   for (uint32_t i = 0; i < waiters; i++) {
     line_arrived(m, sm, gather_at(m, sm, mshr->waiter[i] & 0xFF), mshr->waiter[i] >> 8, packet->data);
   }
-  memset(mshr, 0, sizeof *mshr);
+  mshr_end(&mshrs, number);
   return true;
 }

@@ -7,11 +7,11 @@
 
 static void drop_constant(Simt *m, uint64_t line) {
   for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
-    CacheLine *lines = &m->at.constant[(size_t)sm * m->dims.constant_lines];
+    Cache cache = constant_of(m, sm);
     uint32_t index;
-    if (cache_find(&m->dims.constant, lines, line, (ByteMask){{0, 0}}, &index) == CACHE_MISS) continue;
+    if (cache_find(&cache, line, (ByteMask){{0, 0}}, &index) == CACHE_MISS) continue;
     tag_released(m, sm, REGION_CONSTANT_TAG, (uint64_t)sm * m->dims.constant_lines + index);
-    lines[index].valid = (ByteMask){{0, 0}};
+    cache.lines[index].valid = (ByteMask){{0, 0}};
   }
 }
 
@@ -32,7 +32,7 @@ static void drop_lines(Simt *m, uint64_t first, uint64_t last) {
     L2Slice slice = l2_slice(m, i);
     for (uint32_t line = 0; line < m->dims.l2_lines && m->dims.keeps_l2 != 0; line++) {
       uint64_t address = l2_line_address(&slice, line);
-      if (cache_line_valid(&slice.lines[line]) && address >= from && address < last) l2_line_drop(&slice, line);
+      if (cache_line_valid(&slice.cache.lines[line]) && address >= from && address < last) l2_line_drop(&slice, line);
     }
   }
 }
@@ -40,10 +40,10 @@ static void drop_lines(Simt *m, uint64_t first, uint64_t last) {
 // Lines of the constant bank that lies in this memory.
 static void drop_constants(Simt *m, uint64_t first, uint64_t last) {
   for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
-    const CacheLine *lines = &m->at.constant[(size_t)sm * m->dims.constant_lines];
+    Cache cache = constant_of(m, sm);
     for (uint32_t i = 0; i < m->dims.constant_lines; i++) {
-      uint64_t address = cache_line_address(&m->dims.constant, lines, i);
-      bool is_there = cache_line_valid(&lines[i]) && address + LINE_BYTES > first && address < last;
+      uint64_t address = cache_line_address(&cache, i);
+      bool is_there = cache_line_valid(&cache.lines[i]) && address + LINE_BYTES > first && address < last;
       if (is_there) drop_constant(m, address);
     }
   }

@@ -1,6 +1,6 @@
 // The way between SMs and memory partitions: the SMs' output queues, the two networks, the slices' queues, the SMs'
 // reply queues. Back-pressure runs from the last of them to the first.
-#include "machine/simt/simt.h"
+#include "machine/simt/memop.h"
 
 enum { LONG_ACCESS = 1000 }; // cycles: STAT_MEMORY_LONG
 
@@ -106,6 +106,7 @@ static void send_request(Simt *m, Network *network, uint32_t sm) {
   simt_count(m, STAT_NETWORK_WAIT, now - min_u64(front->sent_at, now));
   network_send(network, sm, front->partition % m->dims.partitions, front, now);
   packet_queue_pop(queue, items, m->dims.out);
+  memop_room(m, sm);
   if (packet_queue_empty(queue)) m->at.core->sent_from[sm / 64] &= ~(UINT64_C(1) << sm % 64);
   sm_wake(m, sm, now + 1);
 }

@@ -728,7 +728,7 @@ static bool still_waits(Simt *m, const Next *n) {
 
 void front_disturbed(Simt *m) {
   for (uint32_t sm = 0; sm < m->dims.sms; sm++) {
-    m->at.l1d_full[sm] = 0;
+    m->at.head_waits[sm] = HEAD_GOES;
     m->at.starved[sm] = 0;
     const SmState *state = &m->at.sms[sm];
     uint64_t asleep = state->waits[IDLE_MEMORY] | state->waits[IDLE_BARRIER] | state->waits[IDLE_FETCH] | state->waits[IDLE_PIPELINE];

@@ -8,8 +8,6 @@
 // is full: replies never wait for requests, so the two networks cannot block each other.
 #include "machine/simt/memop.h"
 
-static CacheLine *lines_of(const Simt *m, uint32_t sm) { return &m->at.l1d[(size_t)sm * m->dims.l1d_lines]; }
-static Mshr *mshrs_of(const Simt *m, uint32_t sm) { return &m->at.l1d_mshrs[(size_t)sm * m->dims.l1d_mshrs]; }
 static uint64_t row_of(const Simt *m, uint32_t sm, uint32_t index) { return (uint64_t)sm * m->dims.l1d_lines + index; }
 
 // What a miss asks for: the sectors around the bytes.
@@ -29,13 +27,12 @@ static uint64_t owner_of(const Simt *m, uint64_t address) { return UINT64_C(1) <
 
 // Sends the line's dirty bytes down. False: not now.
 static bool write_back(Simt *m, uint32_t sm, uint32_t index) {
-  CacheLine *line = &lines_of(m, sm)[index];
-  Packet packet = {.address = cache_line_address(&m->dims.l1d, lines_of(m, sm), index) & PHYSICAL_MASK,
-                   .bytes = line->dirty,
-                   .client = CLIENT_WRITE_BACK};
+  Cache cache = l1d_of(m, sm);
+  CacheLine *line = &cache.lines[index];
+  Packet packet = {.address = cache_line_address(&cache, index) & PHYSICAL_MASK, .bytes = line->dirty, .client = CLIENT_WRITE_BACK};
   if (packet_queue_full(&m->at.out_queues[sm], m->dims.out)) return false;
-  cells_read(m, cells_sm(m, sm), REGION_L1D, row_of(m, sm, index), bytes_words_any(line->dirty), line->data);
-  bytes_copy(packet.data, line->data, line->dirty);
+  cells_read(m, cells_sm(m, sm), REGION_L1D, row_of(m, sm, index), bytes_words_any(line->dirty), cache.data[index].word);
+  bytes_copy(packet.data, cache.data[index].word, line->dirty);
   packet_for_warp(m, sm, (uint32_t)__builtin_ctzll(owner_of(m, packet.address)), WHO_NO_INDEX, &packet);
   if (!memory_send_store(m, sm, &packet, owner_of(m, packet.address))) return false;
   line->dirty = (ByteMask){{0, 0}};
@@ -50,12 +47,12 @@ static void mshr_released(Simt *m, uint32_t sm, uint32_t number) {
 
 static MemStep ask(Simt *m, uint32_t sm, uint32_t index, const Transaction *transaction) {
   MemOp *op = &m->at.memops[sm * m->dims.memops + index];
-  Mshr *mshrs = mshrs_of(m, sm);
+  Mshrs mshrs = l1d_mshrs_of(m, sm);
   ByteMask want = sectors_of(m, transaction->bytes);
   uint32_t waiter = waiter_make(index, (unsigned)__builtin_ctz(transaction->lanes), op->word & 7u), number;
-  MshrFind found = mshr_want(mshrs, m->dims.l1d_mshrs, (uint32_t)m->spec->l1d_merge, transaction->line, want, waiter, &number);
+  MshrFind found = mshr_want(&mshrs, (uint32_t)m->spec->l1d_merge, transaction->line, want, waiter, &number);
   if (found == MSHR_FULL) {
-    m->at.l1d_full[sm] = 1;
+    m->at.head_waits[sm] = HEAD_WAITS_REGISTER;
     return MEMORY_BLOCKED;
   }
   if (found == MSHR_NEW) {
@@ -71,8 +68,8 @@ static MemStep ask(Simt *m, uint32_t sm, uint32_t index, const Transaction *tran
     packet.joins = m->dims.acts != 0 && memop_may_join(op);
     if (!sm_send(m, sm, &packet)) {
       mshr_released(m, sm, number);
-      memset(&mshrs[number], 0, sizeof mshrs[number]);
-      return MEMORY_BLOCKED;
+      mshr_end(&mshrs, number);
+      return places_are_wanted(m) ? MEMORY_BLOCKED : memop_unsent(m, sm); // who is told of the register's places is told of each try
     }
   }
   simt_count(m, STAT_L1D_ACCESSES, 1);
@@ -84,27 +81,27 @@ static MemStep ask(Simt *m, uint32_t sm, uint32_t index, const Transaction *tran
 
 MemStep l1d_load(Simt *m, uint32_t sm, uint32_t index, const Transaction *transaction) {
   MemOp *op = &m->at.memops[sm * m->dims.memops + index];
-  CacheLine *lines = lines_of(m, sm);
+  Cache cache = l1d_of(m, sm);
   uint32_t at = 0;
-  CacheFind found = cache_find(&m->dims.l1d, lines, transaction->line, transaction->bytes, &at);
+  CacheFind found = cache_find(&cache, transaction->line, transaction->bytes, &at);
   if (found == CACHE_HIT) {
     if (cells_are_wanted(m))
-      cells_read(m, cells_uop(m, sm, &op->uop), REGION_L1D, row_of(m, sm, at), bytes_words_any(transaction->bytes), lines[at].data);
+      cells_read(m, cells_uop(m, sm, &op->uop), REGION_L1D, row_of(m, sm, at), bytes_words_any(transaction->bytes), cache.data[at].word);
     uint32_t scratch[LINE_WORDS];
-    const uint32_t *data = held_view(m, sm, op->uop.warp, transaction->line, lines[at].data, scratch);
+    const uint32_t *data = held_view(m, sm, op->uop.warp, transaction->line, cache.data[at].word, scratch);
     memop_deliver(m, op, transaction->lanes, op->word, data, transaction->bytes);
     line_used(m, PREFETCH_DATA, row_of(m, sm, at));
-    lines[at].used = simt_now(m);
+    cache.lines[at].used = simt_now(m);
     memop_result_at(op, simt_now(m) + m->spec->l1d_latency);
     simt_count(m, STAT_L1D_ACCESSES, 1);
     return MEMORY_DONE;
   }
-  if (found == CACHE_PARTIAL && bytes_any(lines[at].dirty)) return write_back(m, sm, at) ? MEMORY_AGAIN : MEMORY_BLOCKED;
+  if (found == CACHE_PARTIAL && bytes_any(cache.lines[at].dirty)) return write_back(m, sm, at) ? MEMORY_AGAIN : MEMORY_BLOCKED;
   return ask(m, sm, index, transaction);
 }
 
 bool l1d_prefetch(Simt *m, uint32_t sm, uint64_t address) {
-  const PrefetchWay way = {PREFETCH_DATA, PHYSICAL_GLOBAL, &m->dims.l1d, lines_of(m, sm), mshrs_of(m, sm), m->dims.l1d_mshrs};
+  const PrefetchWay way = {PREFETCH_DATA, PHYSICAL_GLOBAL, l1d_of(m, sm), l1d_mshrs_of(m, sm)};
   uint32_t number;
   if (!memory_prefetch(m, sm, &way, address, &number)) return false;
   if (places_are_wanted(m)) simt_take(m, who_sm(m, sm), REGION_MSHR, REGION_MSHR, (uint64_t)sm * m->dims.l1d_mshrs + number);
@@ -113,10 +110,9 @@ bool l1d_prefetch(Simt *m, uint32_t sm, uint64_t address) {
 
 bool l1d_join(Simt *m, uint32_t sm, uint32_t index, const Transaction *transaction) {
   MemOp *op = &m->at.memops[sm * m->dims.memops + index];
-  Mshr *mshrs = mshrs_of(m, sm);
+  Mshrs mshrs = l1d_mshrs_of(m, sm);
   uint32_t waiter = waiter_make(index, (unsigned)__builtin_ctz(transaction->lanes), op->word & 7u), number;
-  if (!mshr_join_only(mshrs, m->dims.l1d_mshrs, (uint32_t)m->spec->l1d_merge, transaction->line, transaction->bytes, waiter, &number))
-    return false;
+  if (!mshr_join_only(&mshrs, (uint32_t)m->spec->l1d_merge, transaction->line, transaction->bytes, waiter, &number)) return false;
   op->outstanding++;
   return true;
 }
@@ -124,13 +120,15 @@ bool l1d_join(Simt *m, uint32_t sm, uint32_t index, const Transaction *transacti
 // ---- Stores ------------------------------------------------------------------------------------------
 
 static void mark_stale(Simt *m, uint32_t sm, uint64_t line) {
-  mshr_mark_stale(mshrs_of(m, sm), m->dims.l1d_mshrs, line);
-  m->at.l1d_full[sm] = 0;
+  Mshrs mshrs = l1d_mshrs_of(m, sm);
+  mshr_mark_stale(&mshrs, line);
+  m->at.head_waits[sm] = HEAD_GOES;
 }
 
 static void empty(Simt *m, uint32_t sm, uint32_t index) {
   line_gone(m, PREFETCH_DATA, row_of(m, sm, index));
-  memset(&lines_of(m, sm)[index], 0, sizeof(CacheLine));
+  Cache cache = l1d_of(m, sm);
+  cache_clear(&cache, index);
 }
 
 void l1d_written(Simt *m, uint32_t sm, uint64_t line) {
@@ -140,8 +138,8 @@ void l1d_written(Simt *m, uint32_t sm, uint64_t line) {
   }
   uint32_t at = 0;
   ByteMask none = {{0, 0}};
-  CacheLine *lines = lines_of(m, sm);
-  if (cache_find(&m->dims.l1d, lines, line, none, &at) != CACHE_MISS) {
+  Cache cache = l1d_of(m, sm);
+  if (cache_find(&cache, line, none, &at) != CACHE_MISS) {
     empty(m, sm, at);
     tag_released(m, sm, REGION_L1D_TAG, row_of(m, sm, at));
   }
@@ -150,95 +148,102 @@ void l1d_written(Simt *m, uint32_t sm, uint64_t line) {
 
 // A line for the address: the one that is there, or a cleared one. False: what is in its place cannot leave now.
 static bool allocate(Simt *m, uint32_t sm, uint64_t address, uint32_t *index) {
-  CacheLine *lines = lines_of(m, sm);
+  Cache cache = l1d_of(m, sm);
   ByteMask none = {{0, 0}};
-  if (cache_find(&m->dims.l1d, lines, address, none, index) != CACHE_MISS) return true;
-  *index = cache_victim(&m->dims.l1d, lines, address);
-  if (cache_line_valid(&lines[*index]) && bytes_any(lines[*index].dirty) && !write_back(m, sm, *index)) return false;
-  tag_replaced(m, sm, REGION_L1D_TAG, row_of(m, sm, *index), cache_line_valid(&lines[*index]));
-  empty(m, sm, *index);
-  lines[*index].tag = cache_tag(&m->dims.l1d, address);
+  if (cache_find(&cache, address, none, index) != CACHE_MISS) return true;
+  *index = cache_victim(&cache, address);
+  const CacheLine *line = &cache.lines[*index];
+  if (cache_line_valid(line) && bytes_any(line->dirty) && !write_back(m, sm, *index)) return false;
+  tag_replaced(m, sm, REGION_L1D_TAG, row_of(m, sm, *index), cache_line_valid(line));
+  line_gone(m, PREFETCH_DATA, row_of(m, sm, *index));
+  cache_begin(&cache, *index, address, 0, none);
   return true;
 }
 
 // Words of which a write changes some bytes and keeps others that count: they are read first.
 static void tell_kept(Simt *m, uint32_t sm, uint32_t index, ByteMask written) {
   if (!cells_are_wanted(m)) return;
-  CacheLine *line = &lines_of(m, sm)[index];
-  uint32_t kept = bytes_words_any(bytes_but(line->valid, written)) & bytes_words_any(written);
-  if (kept != 0) cells_read(m, cells_sm(m, sm), REGION_L1D, row_of(m, sm, index), kept, line->data);
+  Cache cache = l1d_of(m, sm);
+  uint32_t kept = bytes_words_any(bytes_but(cache.lines[index].valid, written)) & bytes_words_any(written);
+  if (kept != 0) cells_read(m, cells_sm(m, sm), REGION_L1D, row_of(m, sm, index), kept, cache.data[index].word);
 }
 
 MemStep l1d_store_local(Simt *m, uint32_t sm, MemOp *op, const Transaction *transaction) {
   uint32_t at, run = memop_run_bytes(op, true);
   if (!allocate(m, sm, transaction->line, &at)) return MEMORY_BLOCKED;
-  CacheLine *line = &lines_of(m, sm)[at];
+  Cache cache = l1d_of(m, sm);
+  CacheLine *line = &cache.lines[at];
+  uint32_t *data = cache.data[at].word;
   tell_kept(m, sm, at, transaction->bytes);
   for (uint32_t left = transaction->lanes; left != 0; left &= left - 1) {
     unsigned lane = (unsigned)__builtin_ctz(left);
-    memop_get(op, lane, op->word, (uint8_t *)line->data + memop_offset(op, lane, run), run);
+    memop_get(op, lane, op->word, (uint8_t *)data + memop_offset(op, lane, run), run);
   }
   line->valid = bytes_or(line->valid, transaction->bytes);
   line->dirty = bytes_or(line->dirty, transaction->bytes);
   line->used = simt_now(m);
-  cells_written(m, cells_sm(m, sm), REGION_L1D, row_of(m, sm, at), bytes_words_any(transaction->bytes), line->data);
+  cells_written(m, cells_sm(m, sm), REGION_L1D, row_of(m, sm, at), bytes_words_any(transaction->bytes), data);
   mark_stale(m, sm, transaction->line);
   return MEMORY_DONE;
 }
 
 // ---- Replies and fences --------------------------------------------------------------------------------
 
-static void fill(Simt *m, uint32_t sm, const Mshr *mshr, const Packet *packet) {
+static void fill(Simt *m, uint32_t sm, uint64_t address, const Mshr *mshr, const Packet *packet) {
   uint32_t at;
-  if (!allocate(m, sm, mshr->address & PHYSICAL_MASK, &at)) return;
-  CacheLine *line = &lines_of(m, sm)[at];
+  if (!allocate(m, sm, address & PHYSICAL_MASK, &at)) return;
+  Cache cache = l1d_of(m, sm);
+  CacheLine *line = &cache.lines[at];
   ByteMask fresh = bytes_but(packet->bytes, line->dirty);
   tell_kept(m, sm, at, fresh);
-  bytes_copy(line->data, packet->data, fresh);
+  bytes_copy(cache.data[at].word, packet->data, fresh);
   line->valid = bytes_or(line->valid, fresh);
   line->used = simt_now(m);
-  if (cells_are_wanted(m)) cells_written(m, cells_sm(m, sm), REGION_L1D, row_of(m, sm, at), bytes_words_any(fresh), line->data);
+  if (cells_are_wanted(m)) cells_written(m, cells_sm(m, sm), REGION_L1D, row_of(m, sm, at), bytes_words_any(fresh), cache.data[at].word);
   if (mshr->prefetch != 0) prefetch_filled(m, PREFETCH_DATA, row_of(m, sm, at), mshr_waiters(mshr) > 0);
 }
 
-static Mshr *mshr_of(const Simt *m, uint32_t sm, const Packet *packet) {
-  return &mshrs_of(m, sm)[(packet->tag & ((1u << TAG_SHIFT) - 1)) % m->dims.l1d_mshrs];
-}
+static uint32_t number_of(const Simt *m, const Packet *packet) { return (packet->tag & ((1u << TAG_SHIFT) - 1)) % m->dims.l1d_mshrs; }
 
 uint32_t l1d_waiters(Simt *m, uint32_t sm, const Packet *packet, Who waiters[MSHR_MOST_WAITERS]) {
-  const Mshr *mshr = mshr_of(m, sm, packet);
-  uint32_t count = mshr_valid(mshr) ? mshr_waiters(mshr) : 0;
+  Mshrs mshrs = l1d_mshrs_of(m, sm);
+  uint32_t number = number_of(m, packet);
+  const Mshr *mshr = &mshrs.registers[number];
+  uint32_t count = mshr_valid(&mshrs, number) ? mshr_waiters(mshr) : 0;
   for (uint32_t i = 0; i < count; i++) waiters[i] = *who_uop(m, sm, &memop_of_waiter(m, sm, mshr->waiter[i])->uop);
   return count;
 }
 
 void l1d_reply(Simt *m, uint32_t sm, const Packet *packet) {
-  Mshr *mshr = mshr_of(m, sm, packet);
-  if (!mshr_valid(mshr)) return;
+  Mshrs mshrs = l1d_mshrs_of(m, sm);
+  uint32_t number = number_of(m, packet);
+  if (!mshr_valid(&mshrs, number)) return;
+  const Mshr *mshr = &mshrs.registers[number];
+  uint64_t address = mshrs.lines[number].address;
   uint32_t waiters = mshr_waiters(mshr);
   for (uint32_t i = 0; i < waiters; i++) {
     memop_result_at(memop_of_waiter(m, sm, mshr->waiter[i]), m->spec->l1d_lookup == 0 ? 0 : simt_now(m) + m->spec->l1d_lookup);
     waiter_serve(m, sm, mshr->waiter[i], packet);
   }
-  if (mshr->stale == 0 && m->dims.l1d_lines > 0) fill(m, sm, mshr, packet);
-  if (mshr->prefetch != 0 && m->dims.l1d_lines == 0) prefetch_passed(m, PREFETCH_DATA, sm, mshr->address, waiters > 0);
-  mshr_released(m, sm, (uint32_t)(mshr - mshrs_of(m, sm)));
-  memset(mshr, 0, sizeof *mshr);
-  m->at.l1d_full[sm] = 0;
+  if (mshr->stale == 0 && m->dims.l1d_lines > 0) fill(m, sm, address, mshr, packet);
+  if (mshr->prefetch != 0 && m->dims.l1d_lines == 0) prefetch_passed(m, PREFETCH_DATA, sm, address, waiters > 0);
+  mshr_released(m, sm, number);
+  mshr_end(&mshrs, number);
+  m->at.head_waits[sm] = HEAD_GOES;
 }
 
 void l1d_invalidate(Simt *m, uint32_t sm) {
   if (m->dims.acts != 0) join_synchronised(m, sm);
-  CacheLine *lines = lines_of(m, sm);
+  Cache cache = l1d_of(m, sm);
   for (uint32_t i = 0; i < m->dims.l1d_lines; i++) {
-    bool is_local = address_window(cache_line_address(&m->dims.l1d, lines, i)) == PHYSICAL_LOCAL;
-    if (!cache_line_valid(&lines[i]) || is_local) continue;
+    bool is_local = address_window(cache_line_address(&cache, i)) == PHYSICAL_LOCAL;
+    if (!cache_line_valid(&cache.lines[i]) || is_local) continue;
     empty(m, sm, i);
     tag_released(m, sm, REGION_L1D_TAG, row_of(m, sm, i));
   }
-  Mshr *mshrs = mshrs_of(m, sm);
+  Mshrs mshrs = l1d_mshrs_of(m, sm);
   for (uint32_t i = 0; i < m->dims.l1d_mshrs; i++) {
-    if (mshr_valid(&mshrs[i]) && address_window(mshrs[i].address) != PHYSICAL_LOCAL) mshrs[i].stale = 1;
+    if (mshr_valid(&mshrs, i) && address_window(mshrs.lines[i].address) != PHYSICAL_LOCAL) mshrs.registers[i].stale = 1;
   }
-  m->at.l1d_full[sm] = 0;
+  m->at.head_waits[sm] = HEAD_GOES;
 }

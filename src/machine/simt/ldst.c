@@ -208,7 +208,7 @@ static MemStep read_past(Simt *m, uint32_t sm, uint32_t index, const Transaction
   packet.tag = tag_make(TAG_DIRECT, index | (uint32_t)(op->word & 7) << TAG_WORD_SHIFT);
   packet.joins = m->dims.acts != 0 && memop_may_join(op);
   if (may_join(m, op) && l1d_join(m, sm, index, transaction)) return MEMORY_DONE;
-  if (!sm_send(m, sm, &packet)) return MEMORY_BLOCKED;
+  if (!sm_send(m, sm, &packet)) return memop_unsent(m, sm);
   op->outstanding++;
   return MEMORY_DONE;
 }
@@ -221,7 +221,7 @@ static MemStep write_past(Simt *m, uint32_t sm, MemOp *op, const Transaction *tr
     memop_get(op, lane, op->word, (uint8_t *)packet.data + memop_offset(op, lane, run), run);
   }
   packet_for_uop(m, sm, &op->uop, &packet);
-  if (!memory_send_store(m, sm, &packet, part_warps(m, sm, &op->uop, transaction->lanes))) return MEMORY_BLOCKED;
+  if (!memory_send_store(m, sm, &packet, part_warps(m, sm, &op->uop, transaction->lanes))) return memop_unsent(m, sm);
   l1d_written(m, sm, transaction->line);
   return MEMORY_DONE;
 }
@@ -269,7 +269,7 @@ static MemStep atomic_past(Simt *m, uint32_t sm, uint32_t index) {
   }
   if (way == WRITE_ENDS) packet.kind = PACKET_READ; // what it finds, and no more
   packet.quiet = way != WRITE_GOES;
-  if (!sm_send(m, sm, &packet)) return MEMORY_BLOCKED;
+  if (!sm_send(m, sm, &packet)) return memop_unsent(m, sm);
   l1d_written(m, sm, made.line);
   op->outstanding++;
   op->left &= ~made.lanes;
@@ -439,18 +439,18 @@ static bool head_request(Simt *m, uint32_t sm, uint32_t entry) {
 void ldst_cycle(Simt *m, uint32_t sm) {
   SmState *state = &m->at.sms[sm];
   uint64_t now = simt_now(m), begins;
-  bool is_full = m->at.l1d_full[sm] != 0; // the head has made some requests: it has its addresses
+  bool waits = m->at.head_waits[sm] != HEAD_GOES; // the head has made some requests: it has its addresses
   if (state->done_count > 0) write_back(m, sm);
   if (state->memory_count == 0) return;
   uint32_t entry = state->memory_ring[state->memory_head];
   begins = state->shared_free_at;
-  if (!is_full && entry < RING_GATHERS && memop_at(m, sm, entry)->stage == MEM_ADDRESS)
+  if (!waits && entry < RING_GATHERS && memop_at(m, sm, entry)->stage == MEM_ADDRESS)
     begins = max_u64(begins, memop_at(m, sm, entry)->ready_at);
   if (begins > now) {
     sm_wake(m, sm, begins);
     return;
   }
-  if (is_full) return;
+  if (waits) return;
   if (head_request(m, sm, entry)) {
     if (state->memory_stalled_at != 0) simt_count(m, STAT_L1D_STALLS, now - state->memory_stalled_at);
     state->memory_stalled_at = 0;
@@ -481,7 +481,7 @@ static void leave_ring_all(Simt *m, uint32_t sm, uint32_t block_slot) {
   state->memory_head = 0;
   state->memory_count = count;
   state->memory_stalled_at = 0;
-  m->at.l1d_full[sm] = 0;
+  m->at.head_waits[sm] = HEAD_GOES;
 }
 
 // Who has no reply to wait for goes at once; the others when it has come, see retire.

@@ -167,7 +167,7 @@ static void core_begin(Simt *m) {
                      .block_total = (uint64_t)grid[0] * grid[1] * grid[2],
                      .dispatch_at = core->cycle + m->spec->dispatch_latency};
   memset(m->at.stats, 0, sizeof *m->at.stats);
-  memset(m->at.l1d_full, 0, m->dims.sms);
+  memset(m->at.head_waits, 0, m->dims.sms);
   memset(m->at.starved, 0, m->dims.sms * sizeof *m->at.starved);
   memset(m->at.sent, 0, (size_t)m->dims.acts * m->dims.sms * SIMT_SENT * sizeof *m->at.sent);
   memset(m->at.joined, 0, (size_t)m->dims.acts * m->dims.sms * SIMT_JOINED * sizeof *m->at.joined);
@@ -275,27 +275,27 @@ static void dram_stats(Simt *m) {
   }
 }
 
-// Caches that outlive launches, in the order of the block.
+// Caches that outlive launches, in the order of the block. Tags, lines and data of one follow each other.
 enum { MOST_KEPT = 7 };
 static uint32_t kept_ranges(const Simt *m, ByteRange ranges[MOST_KEPT]) {
   const SimtDims *d = &m->dims;
   size_t constants = (size_t)d->sms * d->constant_lines, firsts = (size_t)d->sms * d->icache_lines,
          seconds = (size_t)d->tpcs * d->icache2_lines, l2 = (size_t)d->partitions * d->l2_lines;
   const struct {
-    const void *from;
-    size_t bytes;
+    const void *from, *to;
     uint32_t keeps;
-  } caches[MOST_KEPT] = {{m->at.constant, constants * sizeof(CacheLine), d->keeps_constant},
-                         {m->at.icache, firsts * sizeof(CacheLine), d->keeps_icache},
-                         {m->at.icache2, seconds * sizeof(CacheLine), d->keeps_icache},
-                         {m->at.icache_rest, d->split * firsts * sizeof(CodeRest), d->keeps_icache},
-                         {m->at.icache2_rest, d->split * seconds * sizeof(CodeRest), d->keeps_icache},
-                         {m->at.l2, l2 * sizeof(CacheLine), d->keeps_l2},
-                         {m->at.l2_rest, d->split * l2 * sizeof(CodeRest), d->keeps_l2}};
+  } caches[MOST_KEPT] = {{m->at.constant_tags, &m->at.constant_data[constants], d->keeps_constant},
+                         {m->at.icache_tags, &m->at.icache_data[firsts], d->keeps_icache},
+                         {m->at.icache2_tags, &m->at.icache2_data[seconds], d->keeps_icache},
+                         {m->at.icache_rest, &m->at.icache_rest[d->split * firsts], d->keeps_icache},
+                         {m->at.icache2_rest, &m->at.icache2_rest[d->split * seconds], d->keeps_icache},
+                         {m->at.l2_tags, &m->at.l2_data[l2], d->keeps_l2},
+                         {m->at.l2_rest, &m->at.l2_rest[d->split * l2], d->keeps_l2}};
   uint32_t count = 0;
   for (uint32_t i = 0; i < MOST_KEPT; i++) {
-    if (caches[i].keeps == 0 || caches[i].bytes == 0) continue;
-    ranges[count++] = (ByteRange){(size_t)((const uint8_t *)caches[i].from - m->block), caches[i].bytes};
+    if (caches[i].keeps == 0 || caches[i].to == caches[i].from) continue;
+    const uint8_t *from = caches[i].from, *to = caches[i].to;
+    ranges[count++] = (ByteRange){(size_t)(from - m->block), (size_t)(to - from)};
   }
   return count;
 }

@@ -87,19 +87,25 @@ void warps_end_memory(Simt *m, uint32_t sm, uint64_t warps) {
   }
 }
 
+MemStep memop_unsent(Simt *m, uint32_t sm) {
+  // Actions may bring what it waits for by other ways.
+  if (m->dims.acts == 0 && packet_queue_full(&m->at.out_queues[sm], m->dims.out)) m->at.head_waits[sm] = HEAD_WAITS_ROOM;
+  return MEMORY_BLOCKED;
+}
+
 // ---- Requests ----------------------------------------------------------------------------------------
 
 bool memory_prefetch(Simt *m, uint32_t sm, const PrefetchWay *way, uint64_t address, uint32_t *number) {
   Packet packet = {.address = line_of(address), .bytes = bytes_from(0, LINE_BYTES), .kind = PACKET_READ};
   uint32_t at = 0;
-  bool has_lines = cache_lines(way->shape) > 0;
+  bool has_lines = cache_lines(way->lines.shape) > 0;
   if ((!has_lines && way->cache != PREFETCH_DATA) || address_window(packet.address) != way->window) return false;
-  if (has_lines && cache_find(way->shape, way->lines, packet.address, packet.bytes, &at) == CACHE_HIT) return false;
-  if (mshr_prefetch(way->mshrs, way->mshr_count, packet.address, packet.bytes, number) != MSHR_NEW) return false;
+  if (has_lines && cache_find(&way->lines, packet.address, packet.bytes, &at) == CACHE_HIT) return false;
+  if (mshr_prefetch(&way->mshrs, packet.address, packet.bytes, number) != MSHR_NEW) return false;
   packet.tag = (uint16_t)*number; // TAG_MISS, where tags have kinds
   packet_for_nobody(&packet, way->cache);
   if (sm_send(m, sm, &packet)) return true;
-  memset(&way->mshrs[*number], 0, sizeof way->mshrs[*number]);
+  mshr_end(&way->mshrs, *number);
   return false;
 }
 

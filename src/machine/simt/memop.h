@@ -53,6 +53,12 @@ static inline uint32_t waiter_make(uint32_t index, unsigned lane, uint32_t word)
 static inline MemOp *memop_of_waiter(const Simt *m, uint32_t sm, uint32_t waiter) {
   return &m->at.memops[sm * m->dims.memops + (waiter & 0xFF) % m->dims.memops];
 }
+// A request of the head of the queue was not taken: it waits for room, or (a hook holds it back) tries again.
+MemStep memop_unsent(Simt *m, uint32_t sm);
+// A packet has left the SM's queue to the interconnect: there is room.
+static inline void memop_room(Simt *m, uint32_t sm) {
+  if (m->at.head_waits[sm] == HEAD_WAITS_ROOM) m->at.head_waits[sm] = HEAD_GOES;
+}
 // Serves a waiter from the line that has come.
 void waiter_serve(Simt *m, uint32_t sm, uint32_t waiter, const Packet *packet);
 
@@ -70,10 +76,8 @@ static inline uint16_t tag_make(DataTag kind, uint32_t value) { return (uint16_t
 typedef struct PrefetchWay {
   ActionCache cache;
   PhysicalWindow window; // that the cache holds
-  const CacheShape *shape;
-  const CacheLine *lines;
-  Mshr *mshrs;
-  uint32_t mshr_count;
+  Cache lines;
+  Mshrs mshrs;
 } PrefetchWay;
 _Static_assert(TAG_MISS == 0, "a tag of TAG_MISS is the number of the miss register");
 bool memory_prefetch(Simt *m, uint32_t sm, const PrefetchWay *way, uint64_t address, uint32_t *number);

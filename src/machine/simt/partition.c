@@ -17,12 +17,14 @@ enum { NONE = UINT32_MAX };
 enum { PREFETCHED = 1, MIRRORED = 2 }; // Mshr.prefetch: an action has asked for the line; a load of a mirror alone has
 
 L2Slice l2_slice(Simt *m, uint32_t index) {
+  PartitionState *state = &m->at.partitions[index];
+  size_t first = (size_t)index * m->dims.l2_mshrs;
   return (L2Slice){.m = m,
                    .index = index,
-                   .state = &m->at.partitions[index],
-                   .lines = &m->at.l2[(size_t)index * m->dims.l2_lines],
-                   .mshrs = &m->at.l2_mshrs[index * m->dims.l2_mshrs],
-                   .waiting = &m->at.l2_waiting[(size_t)index * m->dims.l2_mshrs * 2]};
+                   .state = state,
+                   .cache = cache_at(&m->dims.l2, m->at.l2_tags, m->at.l2, m->at.l2_data, (size_t)index * m->dims.l2_lines),
+                   .mshrs = {m->rows, &m->at.l2_misses[first], &m->at.l2_mshrs[first], &state->used, m->dims.l2_mshrs},
+                   .waiting = &m->at.l2_waiting[first * 2]};
 }
 
 static bool has_cache(const L2Slice *slice) { return slice->m->dims.l2.sets != 0; }
@@ -42,13 +44,13 @@ static uint64_t physical_of(const L2Slice *slice, uint64_t local) {
 }
 
 uint64_t l2_line_address(const L2Slice *slice, uint32_t line) {
-  if (!has_cache(slice)) return slice->mshrs[line].address; // the buffer of the register of that number
-  return physical_of(slice, cache_line_address(&slice->m->dims.l2, slice->lines, line));
+  if (!has_cache(slice)) return slice->mshrs.lines[line].address; // the buffer of the register of that number
+  return physical_of(slice, cache_line_address(&slice->cache, line));
 }
 
 bool l2_find(const L2Slice *slice, uint64_t address, uint32_t *line) {
   const ByteMask none = {{0, 0}};
-  return has_cache(slice) && cache_find(&slice->m->dims.l2, slice->lines, local_of(slice, address), none, line) != CACHE_MISS;
+  return has_cache(slice) && cache_find(&slice->cache, local_of(slice, address), none, line) != CACHE_MISS;
 }
 
 // ---- Lines -----------------------------------------------------------------------------------------
@@ -59,14 +61,14 @@ static const Who *cells_packet(Simt *m, const Packet *packet) {
 }
 
 void l2_line_read(L2Slice *slice, const Packet *packet, uint32_t line, ByteMask bytes, uint32_t to[LINE_WORDS]) {
-  uint32_t *data = slice->lines[line].data;
+  uint32_t *data = slice->cache.data[line].word;
   if (cells_are_wanted(slice->m))
     cells_read(slice->m, cells_packet(slice->m, packet), REGION_L2, row_of(slice, line), bytes_words_any(bytes), data);
   bytes_copy(to, data, bytes);
 }
 
 static void line_write(L2Slice *slice, const Packet *packet, uint32_t line, ByteMask bytes, const uint32_t from[LINE_WORDS]) {
-  uint32_t *data = slice->lines[line].data;
+  uint32_t *data = slice->cache.data[line].word;
   if (cells_are_wanted(slice->m)) {
     const Who *who = cells_packet(slice->m, packet);
     uint32_t words = bytes_words_any(bytes), parts = words & ~bytes_words_all(bytes);
@@ -76,18 +78,18 @@ static void line_write(L2Slice *slice, const Packet *packet, uint32_t line, Byte
   } else {
     bytes_copy(data, from, bytes);
   }
-  slice->lines[line].valid = bytes_or(slice->lines[line].valid, bytes);
+  slice->cache.lines[line].valid = bytes_or(slice->cache.lines[line].valid, bytes);
 }
 
 // The packet's bytes, from its own data or from what has been made of them.
 static void line_dirty(L2Slice *slice, const Packet *packet, uint32_t line, const uint32_t from[LINE_WORDS]) {
   line_write(slice, packet, line, packet->bytes, from);
-  slice->lines[line].dirty = bytes_or(slice->lines[line].dirty, packet->bytes);
+  slice->cache.lines[line].dirty = bytes_or(slice->cache.lines[line].dirty, packet->bytes);
 }
 
 // A tag holds something while its line has bytes or is reserved for some; without an L2 there are no tags.
 static bool tag_is_free(const L2Slice *slice, uint32_t line) {
-  return !cache_line_valid(&slice->lines[line]) && slice->lines[line].used != CACHE_PINNED;
+  return !cache_line_valid(&slice->cache.lines[line]) && slice->cache.lines[line].used != CACHE_PINNED;
 }
 
 static void tell_tag(L2Slice *slice, const Packet *packet, uint32_t line, bool taken) {
@@ -97,10 +99,12 @@ static void tell_tag(L2Slice *slice, const Packet *packet, uint32_t line, bool t
   (taken ? simt_take : simt_release)(m, who, REGION_L2_TAG, REGION_L2_TAG, row_of(slice, line));
 }
 
-static void line_empty(L2Slice *slice, uint32_t line) { slice->lines[line].valid = slice->lines[line].dirty = (ByteMask){{0, 0}}; }
+static void line_empty(L2Slice *slice, uint32_t line) {
+  slice->cache.lines[line].valid = slice->cache.lines[line].dirty = (ByteMask){{0, 0}};
+}
 
 void l2_line_drop(L2Slice *slice, uint32_t line) {
-  CacheLine *at = &slice->lines[line];
+  CacheLine *at = &slice->cache.lines[line];
   if (places_are_wanted(slice->m) && !tag_is_free(slice, line)) tell_tag(slice, NULL, line, false);
   if (at->used == CACHE_PINNED) at->used = 0;
   if (bytes_any(bytes_or(at->valid, at->dirty))) line_empty(slice, line); // most pages of a large cache are never touched
@@ -110,14 +114,14 @@ bool l2_take_in(L2Slice *slice, uint64_t address, ByteMask bytes, const uint32_t
   Simt *m = slice->m;
   uint32_t line;
   if (!l2_find(slice, address, &line)) {
-    line = cache_victim(&m->dims.l2, slice->lines, local_of(slice, address));
-    if (cache_line_valid(&slice->lines[line]) && slice->lines[line].used >= simt_now(m)) return false;
+    line = cache_victim(&slice->cache, local_of(slice, address));
+    if (cache_line_valid(&slice->cache.lines[line]) && slice->cache.lines[line].used >= simt_now(m)) return false;
     l2_line_drop(slice, line);
-    slice->lines[line].tag = cache_tag(&m->dims.l2, local_of(slice, address));
+    slice->cache.tags[line].tag = cache_tag(slice->cache.shape, local_of(slice, address));
     if (places_are_wanted(m)) tell_tag(slice, NULL, line, true);
   }
   line_write(slice, NULL, line, bytes, data);
-  slice->lines[line].used = simt_now(m);
+  slice->cache.lines[line].used = simt_now(m);
   return true;
 }
 
@@ -155,20 +159,19 @@ static void tell_evict(Simt *m, Packet *packet) {
 
 // Only with room below.
 static void write_back(L2Slice *slice, uint32_t line) {
-  ByteMask dirty = slice->lines[line].dirty;
+  ByteMask dirty = slice->cache.lines[line].dirty;
   if (!bytes_any(dirty)) return;
   Packet *packet = below_push(slice, PACKET_WRITE, l2_line_address(slice, line), dirty, NULL);
   l2_line_read(slice, packet, line, dirty, packet->data);
   if ((slice->m->wants & WANT_EVICT) != 0) tell_evict(slice->m, packet);
-  slice->lines[line].dirty = (ByteMask){{0, 0}};
+  slice->cache.lines[line].dirty = (ByteMask){{0, 0}};
 }
 
 // A line for an address that is not there. NONE: its victim cannot go now.
 static uint32_t reserve(L2Slice *slice, uint64_t local) {
-  const CacheShape *shape = &slice->m->dims.l2;
-  uint32_t line = cache_victim(shape, slice->lines, local);
-  if (slice->lines[line].used == CACHE_PINNED) return NONE;
-  if (bytes_any(slice->lines[line].dirty)) {
+  uint32_t line = cache_victim(&slice->cache, local);
+  if (slice->cache.lines[line].used == CACHE_PINNED) return NONE;
+  if (bytes_any(slice->cache.lines[line].dirty)) {
     if (below_is_full(slice)) return NONE;
     write_back(slice, line);
     simt_count(slice->m, STAT_L2_WRITEBACKS, 1);
@@ -176,7 +179,7 @@ static uint32_t reserve(L2Slice *slice, uint64_t local) {
   if (places_are_wanted(slice->m) && !tag_is_free(slice, line)) tell_tag(slice, NULL, line, false);
   line_gone(slice->m, PREFETCH_L2, row_of(slice, line));
   line_empty(slice, line);
-  slice->lines[line].tag = cache_tag(shape, local);
+  slice->cache.tags[line].tag = cache_tag(slice->cache.shape, local);
   return line;
 }
 
@@ -269,37 +272,34 @@ static void perform(L2Slice *slice, const Packet *packet, uint32_t line) {
 }
 
 static bool can_perform(const L2Slice *slice, const Packet *packet, uint32_t line) {
-  return packet->kind == PACKET_WRITE || bytes_cover(slice->lines[line].valid, packet->bytes);
+  return packet->kind == PACKET_WRITE || bytes_cover(slice->cache.lines[line].valid, packet->bytes);
 }
 
 // ---- Misses ------------------------------------------------------------------------------------------
 static uint32_t find_pending(const L2Slice *slice, uint64_t address) {
-  for (uint32_t w = 0; w * 64 < slice->m->dims.l2_mshrs; w++) {
-    for (uint64_t left = slice->state->used[w]; left != 0; left &= left - 1) {
-      uint32_t number = w * 64 + (uint32_t)__builtin_ctzll(left);
-      if (slice->mshrs[number].address == address) return number;
-    }
-  }
-  return NONE;
+  uint32_t number = mshr_of_line(&slice->mshrs, address);
+  return number < slice->mshrs.count ? number : NONE;
 }
 
-// The first bit of `count` that is not set.
-static uint32_t first_open(const uint64_t *taken, uint32_t count) {
+static uint32_t find_free(const L2Slice *slice) {
+  uint32_t number = mshr_open(&slice->mshrs);
+  return number < slice->mshrs.count ? number : NONE;
+}
+
+// A place for a request that waits.
+static uint32_t find_place(const L2Slice *slice) {
+  uint32_t count = slice->m->dims.l2_mshrs * 2;
   for (uint32_t w = 0; w * 64 < count; w++) {
-    uint64_t open = ~taken[w];
+    uint64_t open = ~slice->state->waiting[w];
     uint32_t place = open == 0 ? NONE : w * 64 + (uint32_t)__builtin_ctzll(open);
     if (place < count) return place;
   }
   return NONE;
 }
 
-static uint32_t find_free(const L2Slice *slice) { return first_open(slice->state->used, slice->m->dims.l2_mshrs); }
-static uint32_t find_place(const L2Slice *slice) { return first_open(slice->state->waiting, slice->m->dims.l2_mshrs * 2); }
-
-static void begin_miss(L2Slice *slice, uint32_t number, const Mshr *mshr) {
-  slice->mshrs[number] = *mshr;
-  slice->lines[mshr->line].used = CACHE_PINNED;
-  slice->state->used[number / 64] |= UINT64_C(1) << number % 64;
+static void begin_miss(L2Slice *slice, uint32_t number, uint64_t address, const Mshr *mshr) {
+  mshr_begin(&slice->mshrs, number, address, mshr);
+  slice->cache.lines[mshr->line].used = CACHE_PINNED;
   slice->state->pending++;
 }
 
@@ -314,15 +314,15 @@ static void keep_waiting(L2Slice *slice, Mshr *mshr, uint32_t place, const Packe
 
 // Asks DRAM for the sectors that the request needs and the line does not have. Only with room below.
 static void fetch(L2Slice *slice, uint32_t register_number, const Packet *packet) {
-  Mshr *mshr = &slice->mshrs[register_number];
+  Mshr *mshr = &slice->mshrs.registers[register_number];
   uint32_t sector = (uint32_t)slice->m->spec->l2_sector;
   ByteMask wanted = {{0, 0}};
   for (uint32_t first = 0; first < LINE_BYTES; first += sector) {
     ByteMask part = bytes_from(first, sector);
     if (bytes_any(bytes_and(packet->bytes, part))) wanted = bytes_or(wanted, part);
   }
-  mshr->asked = bytes_but(wanted, slice->lines[mshr->line].valid);
-  below_push(slice, PACKET_READ, mshr->address, mshr->asked, packet)->tag = (uint16_t)register_number;
+  mshr->asked = bytes_but(wanted, slice->cache.lines[mshr->line].valid);
+  below_push(slice, PACKET_READ, slice->mshrs.lines[register_number].address, mshr->asked, packet)->tag = (uint16_t)register_number;
   simt_count(slice->m, STAT_L2_MISSES, packet->prefetch == 1 + PREFETCH_L2 ? 0 : 1);
 }
 
@@ -334,11 +334,11 @@ static bool miss(L2Slice *slice, const Packet *packet, uint64_t local, uint32_t 
   if (!has_cache(slice)) line = number;
   else if (line == NONE) line = reserve(slice, local);
   if (line == NONE || below_is_full(slice)) return false; // the victim may have taken the last place
-  Mshr fresh = {.address = physical_of(slice, local), .valid = 1, .stage = STAGE_MISS_REGISTER, .line = line};
+  Mshr fresh = {.stage = STAGE_MISS_REGISTER, .line = line};
   fresh.prefetch = is_new && packet->kind == PACKET_READ && packet->quiet != 0 ? MIRRORED : 0;
   if (places_are_wanted(slice->m) && tag_is_free(slice, line)) tell_tag(slice, packet, line, true);
-  begin_miss(slice, number, &fresh);
-  keep_waiting(slice, &slice->mshrs[number], place, packet);
+  begin_miss(slice, number, physical_of(slice, local), &fresh);
+  keep_waiting(slice, &slice->mshrs.registers[number], place, packet);
   fetch(slice, number, packet);
   return true;
 }
@@ -372,8 +372,8 @@ static void all_enter(const L2Slice *slice, Mshr *mshr, MemoryStage stage) {
 }
 
 static Mshr *register_of(const L2Slice *slice, const Packet *fetch) {
-  Mshr *mshr = &slice->mshrs[fetch->tag % slice->m->dims.l2_mshrs];
-  return mshr_valid(mshr) ? mshr : NULL;
+  uint32_t number = fetch->tag % slice->mshrs.count;
+  return mshr_valid(&slice->mshrs, number) ? &slice->mshrs.registers[number] : NULL;
 }
 
 void l2_fetch_enters(Simt *m, const Packet *fetch, MemoryStage stage) {
@@ -406,10 +406,10 @@ static void tell_filled(L2Slice *slice, const Mshr *mshr, uint32_t sm) {
 void l2_fill(Simt *m, const Packet *packet, const uint32_t data[LINE_WORDS]) {
   L2Slice slice = l2_slice(m, packet->partition % m->dims.partitions);
   uint32_t number = packet->tag % m->dims.l2_mshrs;
-  Mshr *mshr = &slice.mshrs[number];
-  if (!mshr_valid(mshr)) return;
+  if (!mshr_valid(&slice.mshrs, number)) return;
+  Mshr *mshr = &slice.mshrs.registers[number];
   line_write(&slice, packet, mshr->line, packet->bytes, data);
-  if (backing_splits(&m->backing, mshr->address))
+  if (backing_splits(&m->backing, slice.mshrs.lines[number].address))
     backing_rest(&m->backing, packet->address, packet->bytes, m->at.l2_rest[row_of(&slice, mshr->line)].data);
   mshr->word = packet->word;
   if (mshr->prefetch != 0 && m->dims.acts != 0) tell_filled(&slice, mshr, packet->sm);
@@ -423,16 +423,15 @@ void l2_fill(Simt *m, const Packet *packet, const uint32_t data[LINE_WORDS]) {
 // ---- A cycle -----------------------------------------------------------------------------------------
 // A register's list is served: the line stays, or without L2 goes down. Only with room below when there is no L2.
 static void release(L2Slice *slice, uint32_t number) {
-  Mshr *mshr = &slice->mshrs[number];
+  Mshr *mshr = &slice->mshrs.registers[number];
   if (!has_cache(slice)) {
     write_back(slice, mshr->line);
     line_empty(slice, mshr->line);
   }
-  slice->lines[mshr->line].used = has_cache(slice) ? simt_now(slice->m) : 0;
+  slice->cache.lines[mshr->line].used = has_cache(slice) ? simt_now(slice->m) : 0;
   if (places_are_wanted(slice->m) && tag_is_free(slice, mshr->line)) tell_tag(slice, NULL, mshr->line, false);
-  *mshr = (Mshr){0};
+  mshr_end(&slice->mshrs, number);
   slice->state->serving[number / 64] &= ~(UINT64_C(1) << number % 64);
-  slice->state->used[number / 64] &= ~(UINT64_C(1) << number % 64);
   slice->state->pending--;
 }
 
@@ -447,7 +446,7 @@ static void leave(L2Slice *slice, Mshr *mshr) {
   mshr->waiters--;
   if (mshr->stale == 0) return;
   mshr->stale--;
-  if (mshr->stale == 0) slice->lines[mshr->line].valid = slice->lines[mshr->line].dirty;
+  if (mshr->stale == 0) slice->cache.lines[mshr->line].valid = slice->cache.lines[mshr->line].dirty;
 }
 
 // The next register in turn whose data can be used. *ready_at: when the next of the others can.
@@ -458,8 +457,8 @@ static uint32_t next_serving(const L2Slice *slice, uint64_t *ready_at) {
     for (uint64_t left = slice->state->serving[w]; left != 0; left &= left - 1) {
       uint32_t number = w * 64 + (uint32_t)__builtin_ctzll(left);
       uint32_t turn = number >= first ? number - first : number + count - first;
-      if (slice->mshrs[number].ready_at > now) {
-        *ready_at = min_u64(*ready_at, slice->mshrs[number].ready_at);
+      if (slice->mshrs.registers[number].ready_at > now) {
+        *ready_at = min_u64(*ready_at, slice->mshrs.registers[number].ready_at);
       } else if (turn < best_turn) {
         best = number;
         best_turn = turn;
@@ -474,7 +473,7 @@ static bool serve(L2Slice *slice, uint64_t *ready_at) {
   if (slice->state->pending == 0) return false;
   uint32_t number = next_serving(slice, ready_at);
   if (number == NONE || output_is_full(slice)) return false;
-  Mshr *mshr = &slice->mshrs[number];
+  Mshr *mshr = &slice->mshrs.registers[number];
   if (mshr_waiters(mshr) == 0) { // prefetched, and nobody has come for it
     slice->state->serve_next = number + 1 == slice->m->dims.l2_mshrs ? 0 : number + 1;
     release(slice, number);
@@ -513,13 +512,13 @@ static bool look_up(L2Slice *slice, const Packet *packet, uint64_t local) {
     reply_to(slice, packet, PACKET_WRITE_REPLY);
     return true;
   }
-  CacheFind found = cache_find(&slice->m->dims.l2, slice->lines, local, packet->bytes, &line);
+  CacheFind found = cache_find(&slice->cache, local, packet->bytes, &line);
   if (found != CACHE_HIT && !is_write) return miss(slice, packet, local, line);
   if (found == CACHE_MISS) line = reserve(slice, local);
   if (line == NONE) return false;
   if (places_are_wanted(slice->m) && tag_is_free(slice, line)) tell_tag(slice, packet, line, true);
   perform(slice, packet, line);
-  slice->lines[line].used = simt_now(slice->m);
+  slice->cache.lines[line].used = simt_now(slice->m);
   return true;
 }
 
@@ -545,14 +544,14 @@ static Entry ask_entry(L2Slice *slice, Packet *packet, uint64_t *ready_at) {
 static bool take_prefetch(L2Slice *slice, const Packet *packet, uint64_t local, uint32_t pending) {
   uint32_t line = NONE, number = find_free(slice);
   ByteMask whole = bytes_from(0, LINE_BYTES);
-  bool is_missing = pending == NONE && has_cache(slice) && cache_find(&slice->m->dims.l2, slice->lines, local, whole, &line) != CACHE_HIT;
+  bool is_missing = pending == NONE && has_cache(slice) && cache_find(&slice->cache, local, whole, &line) != CACHE_HIT;
   if (is_missing) {
     if (number == NONE || below_is_full(slice)) return false;
     if (line == NONE) line = reserve(slice, local);
     if (line == NONE || below_is_full(slice)) return false;
     if (places_are_wanted(slice->m) && tag_is_free(slice, line)) tell_tag(slice, packet, line, true);
-    Mshr fresh = {.address = physical_of(slice, local), .valid = 1, .stage = STAGE_MISS_REGISTER, .prefetch = PREFETCHED, .line = line};
-    begin_miss(slice, number, &fresh);
+    Mshr fresh = {.stage = STAGE_MISS_REGISTER, .prefetch = PREFETCHED, .line = line};
+    begin_miss(slice, number, physical_of(slice, local), &fresh);
     Packet request = *packet;
     request.bytes = whole;
     fetch(slice, number, &request);
@@ -583,7 +582,7 @@ static bool accept(L2Slice *slice, uint64_t *ready_at) {
     bool done = true;
     if (packet->prefetch == 1 + PREFETCH_L2) done = take_prefetch(slice, packet, local, pending);
     else if (entry == ENTRY_ENDS) reply_to(slice, packet, PACKET_WRITE_REPLY);
-    else done = pending != NONE ? join(slice, &slice->mshrs[pending], packet) : look_up(slice, packet, local);
+    else done = pending != NONE ? join(slice, &slice->mshrs.registers[pending], packet) : look_up(slice, packet, local);
     if (!done) return false;
     simt_count(m, STAT_L2_ACCESSES, packet->prefetch == 1 + PREFETCH_L2 ? 0 : 1);
   }

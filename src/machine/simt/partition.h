@@ -15,8 +15,8 @@ typedef struct L2Slice {
   Simt *m;
   uint32_t index;
   PartitionState *state;
-  CacheLine *lines;
-  Mshr *mshrs;
+  Cache cache; // without an L2 its lines are the buffers of the miss registers
+  Mshrs mshrs;
   Packet *waiting; // 2 * l2_mshrs places
 } L2Slice;
 L2Slice l2_slice(Simt *m, uint32_t index);

@@ -250,6 +250,42 @@ ALWAYS_INLINE static inline void tell_write_here(Simt *m, const Who *who, SimtRe
   if (__builtin_expect(said != VERDICT_PASS, 0)) simt_cells_answered(m, &event, HOOK_EVENT_WRITE, said);
 }
 
+// The caches of an SM.
+static inline Cache cache_at(const CacheShape *shape, CacheTag *tags, CacheLine *lines, CacheData *data, size_t first) {
+  return (Cache){.shape = shape, .tags = tags + first, .lines = lines + first, .data = data + first};
+}
+static inline Cache l1d_of(const Simt *m, uint32_t sm) {
+  return cache_at(&m->dims.l1d, m->at.l1d_tags, m->at.l1d, m->at.l1d_data, (size_t)sm * m->dims.l1d_lines);
+}
+static inline Cache constant_of(const Simt *m, uint32_t sm) {
+  return cache_at(&m->dims.constant, m->at.constant_tags, m->at.constant, m->at.constant_data, (size_t)sm * m->dims.constant_lines);
+}
+static inline Cache texture_of(const Simt *m, uint32_t sm) {
+  return cache_at(&m->dims.texture, m->at.texture_tags, m->at.texture, m->at.texture_data, (size_t)sm * m->dims.texture_lines);
+}
+static inline Cache icache_of(const Simt *m, uint32_t sm) {
+  return cache_at(&m->dims.icache, m->at.icache_tags, m->at.icache, m->at.icache_data, (size_t)sm * m->dims.icache_lines);
+}
+static inline Mshrs mshrs_at(const Simt *m, MshrLine *lines, Mshr *registers, MshrUse *use, uint32_t owner, uint32_t count) {
+  size_t first = (size_t)owner * count;
+  return (Mshrs){.rows = m->rows, .lines = lines + first, .registers = registers + first, .use = use + owner, .count = count};
+}
+static inline Mshrs l1d_mshrs_of(const Simt *m, uint32_t sm) {
+  return mshrs_at(m, m->at.l1d_misses, m->at.l1d_mshrs, m->at.l1d_mshr_use, sm, m->dims.l1d_mshrs);
+}
+static inline Mshrs constant_mshrs_of(const Simt *m, uint32_t sm) {
+  return mshrs_at(m, m->at.constant_misses, m->at.constant_mshrs, m->at.constant_mshr_use, sm, SIMT_CONSTANT_MSHRS);
+}
+static inline Mshrs texture_mshrs_of(const Simt *m, uint32_t sm) {
+  return mshrs_at(m, m->at.texture_misses, m->at.texture_mshrs, m->at.texture_mshr_use, sm, SIMT_TEXTURE_MSHRS);
+}
+static inline Mshrs icache_mshrs_of(const Simt *m, uint32_t sm) {
+  return mshrs_at(m, m->at.icache_misses, m->at.icache_mshrs, m->at.icache_mshr_use, sm, m->dims.icache_mshrs);
+}
+static inline Cache icache2_of(const Simt *m, uint32_t tpc) {
+  return cache_at(&m->dims.icache2, m->at.icache2_tags, m->at.icache2, m->at.icache2_data, (size_t)tpc * m->dims.icache2_lines);
+}
+
 // An entry begins or ends to hold something: rows `row` of the structures `first` to `last`. Whoever is wanted says for whom.
 static inline bool places_are_wanted(const Simt *m) { return __builtin_expect((m->wants & (WANT_TAKE | WANT_RELEASE)) != 0, 0); }
 void simt_take(Simt *m, const Who *who, SimtRegion first, SimtRegion last, uint64_t row);

@@ -5,7 +5,7 @@ enum { ARRAY_ALIGN = 64 };
 
 // Equal states must have equal bytes: no struct of the block may have padding.
 #define SIZE_IS(Type, size) _Static_assert(sizeof(Type) == (size), #Type " has padding or has changed")
-SIZE_IS(CacheLine, 8 + 8 + 16 + 16 + LINE_BYTES);
+SIZE_IS(CacheLine, 8 + 16 + 16);
 SIZE_IS(Packet, 56 + 8 + 16 + 4 * MEMORY_STAGES + 4 + 2 * LINE_BYTES);
 SIZE_IS(Uop, 16 + 8 + 8 + 16 + 16);
 SIZE_IS(Plan, 16 + 2 * WARP_LANES + 16 * SIMT_PLAN_OWNERS);
@@ -22,7 +22,7 @@ SIZE_IS(HeldBlock, 16);
 SIZE_IS(HeldFor, 4);
 SIZE_IS(Joins, 4 + SIMT_JOIN_STORES);
 SIZE_IS(FreeLoad, 8 + sizeof(Packet));
-SIZE_IS(Mshr, 8 + 8 + 16 + 16 + 4 * MSHR_MOST_WAITERS);
+SIZE_IS(Mshr, 8 + 16 + 4 + 12 + 4 * MSHR_MOST_WAITERS);
 
 static uint32_t narrow(uint64_t value) { return (uint32_t)min_u64(value, UINT32_MAX); }
 

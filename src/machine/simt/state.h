@@ -33,8 +33,8 @@ enum {
   SIMT_REPLIES = 8,       // packets from the interconnect that wait in an SM
   SIMT_CONSTANT_MSHRS = 4,
   SIMT_TEXTURE_MSHRS = 16,
-  SIMT_MOST_L2_MSHRS = 256, // config.def's limit
-  SIMT_MOST_L2_PIPE = 128,  // requests on their way to a slice's tags
+  SIMT_MOST_L2_MSHRS = MSHR_MOST, // config.def's limit
+  SIMT_MOST_L2_PIPE = 128,        // requests on their way to a slice's tags
   SIMT_MOST_RANGES = 128,
   SIMT_ACTIONS = 16,       // of an SM that wait to be carried out
   SIMT_MOST_SMS = 1024,    // config.def's limit
@@ -281,6 +281,13 @@ typedef enum MemStage {
   MEM_DONE,    // results complete; writes back from ready_at on
 } MemStage;
 
+// What the head of the load/store queue waits for, where it is known.
+typedef enum HeadWait {
+  HEAD_GOES,           // nothing, or nobody knows
+  HEAD_WAITS_REGISTER, // a miss register of the L1
+  HEAD_WAITS_ROOM,     // room in the SM's queue to the interconnect
+} HeadWait;
+
 // What a memory instruction does; see memop.h.
 typedef enum MemAction { ACTION_LOAD, ACTION_STORE, ACTION_ATOMIC } MemAction;
 
@@ -328,7 +335,7 @@ typedef struct PartitionState {
   PacketQueue below;                             // reads and writes for the DRAM controller; partition_belows holds them
   uint32_t pending;                              // miss registers in use
   uint32_t serve_next;                           // round robin over miss registers whose data has come
-  uint64_t used[SIMT_MOST_L2_MSHRS / 64];        // bit i: miss register i is in use
+  MshrUse used;                                  // miss registers
   uint64_t serving[SIMT_MOST_L2_MSHRS / 64];     // bit i: miss register i has its data, requests wait to be served
   uint64_t waiting[2 * SIMT_MOST_L2_MSHRS / 64]; // bit i: place i of l2_waiting is taken
 } PartitionState;

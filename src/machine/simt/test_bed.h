@@ -28,6 +28,7 @@ typedef struct Bed {
   uint32_t busy;  // the warp that most instructions are of: its local memory sees much
   bool stops;     // memory takes nothing
   bool flips;     // bits flip while instructions are under way
+  bool forgets;   // the head of the queue never knows what it waits for
   uint32_t reads; // packets that reached memory
   Reply replies[UNDER_WAY];
   // The same, carried out at once
@@ -132,6 +133,7 @@ static inline void memory_step(Bed *bed) {
   if (front == NULL || replies == UNDER_WAY || bed->stops || (bed->delay == 0 && draw(bed, 3) == 0)) return;
   serve(bed, front);
   packet_queue_pop(&m->at.out_queues[0], m->at.out_packets, m->dims.out);
+  memop_room(m, 0);
   sm_wake(m, 0, simt_now(m) + 1);
 }
 
@@ -154,6 +156,7 @@ static inline void give_reply(Bed *bed) {
 static inline void bed_step(Bed *bed) {
   Simt *m = &bed->pipe.m;
   m->at.core->cycle++;
+  if (bed->forgets) m->at.head_waits[0] = HEAD_GOES;
   give_reply(bed);
   if (m->at.wake_at[0] <= simt_now(m)) {
     m->at.wake_at[0] = UINT64_MAX;

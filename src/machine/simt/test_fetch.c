@@ -2,6 +2,11 @@
 #include "machine/simt/test_front.h"
 
 // A program of moves into r1; ends with exit.
+static uint32_t misses_of(const Front *front) {
+  Mshrs mshrs = icache_mshrs_of(&front->m, 0);
+  return mshr_in_use(&mshrs);
+}
+
 static void put_moves(Front *front, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) front_put_move(front, 1, i);
   front_put(front, OP_EXIT);
@@ -154,11 +159,12 @@ static void flips_reach_the_half_in_the_cells(void **state) {
   put_moves(&front, 10);
   front_build(&front);
   first_arrival(&front);
+  Cache cache = icache_of(&front.m, 0);
   for (uint32_t pc = 0; pc < 10; pc++) {
     uint32_t index, bit = pc * 5 + 3;
     uint64_t line = physical_address(PHYSICAL_CODE, 0);
-    assert_int_equal(cache_find(&front.m.dims.icache, front.m.at.icache, line, bytes_from(0, LINE_BYTES), &index), CACHE_HIT);
-    front.m.at.icache[index].data[pc * 2 + bit / 32] ^= 1u << bit % 32;
+    assert_int_equal(cache_find(&cache, line, bytes_from(0, LINE_BYTES), &index), CACHE_HIT);
+    front.m.at.icache_data[index].word[pc * 2 + bit / 32] ^= 1u << bit % 32;
     fetch_restart(&front.m, 0, 0, pc);
     first_arrival(&front);
     InstrWord wrong = front.code[pc];
@@ -178,7 +184,7 @@ static void warps_take_turns_and_share_a_miss(void **state) {
   front_build(&front);
   fetch_only(&front, 8);
   for (uint32_t i = 0; i < 8; i++) assert_int_equal(simt_warp(&front.m, 0, i)->fetch_wait, 1);
-  assert_int_equal(mshr_in_use(front.m.at.icache_mshrs, front.m.dims.icache_mshrs), 1);
+  assert_int_equal(misses_of(&front), 1);
   fetch_only(&front, 100);
   assert_int_equal(front_stat(&front, STAT_ICACHE_MISSES), 8);
   for (uint32_t i = 0; i < 8; i++) assert_int_equal(simt_warp(&front.m, 0, i)->buffered, 2);
@@ -241,7 +247,7 @@ static void flow_changes_drop_what_is_under_way(void **state) {
   fetch_only(&front, 300);
   assert_int_equal(simt_warp(&front.m, 0, 0)->buffered, 2);
   assert_int_equal(simt_buffer(&front.m, 0, 0)[0].pc, 40);
-  assert_int_equal(mshr_in_use(front.m.at.icache_mshrs, front.m.dims.icache_mshrs), 0);
+  assert_int_equal(misses_of(&front), 0);
   front_close(&front);
 }
 

@@ -269,6 +269,41 @@ static void test_telling(void **state) {
   }
 }
 
+// ---- What the head waits for -----------------------------------------------------------------------------------
+
+static void open_narrow(Bed *bed, uint64_t seed) {
+  bed_open(bed, seed);
+  Spec *spec = &bed->pipe.spec;
+  spec->ldst_coalescer = (uint32_t)(seed % 3);
+  spec->ldst_out = 1 + seed % 2;
+  spec->l1d_bytes = 512;
+  spec->l1d_sector = 32;
+  spec->l1d_mshrs = 1 + seed % 3;
+  spec->l1d_globals = seed % 4 != 3;
+  spec->constant_bytes = 256;
+  bed_build(bed);
+}
+
+// A head that knows that it must wait does not try again: the state is the same as when it tries in each cycle.
+static void test_waiting_heads(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 20; seed++) {
+    Bed knows, forgets;
+    open_narrow(&knows, seed);
+    open_narrow(&forgets, seed);
+    forgets.forgets = true;
+    size_t bytes = (size_t)((uint8_t *)knows.pipe.m.at.stats - knows.pipe.m.block);
+    for (uint32_t batch = 0; batch < 20; batch++) {
+      random_batch(&knows, batch % 4 == 3);
+      random_batch(&forgets, batch % 4 == 3);
+      assert_memory_equal(knows.pipe.m.block, forgets.pipe.m.block, bytes);
+      assert_memory_equal(knows.pipe.m.at.stats, forgets.pipe.m.at.stats, sizeof(Stats));
+    }
+    bed_close(&knows);
+    bed_close(&forgets);
+  }
+}
+
 // ---- Flips -----------------------------------------------------------------------------------------------
 
 static const SimtRegion flipped[] = {REGION_LDST_ADDRESS, REGION_LDST_DATA, REGION_L1D,          REGION_L1D_TAG,
@@ -305,7 +340,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_random_gt200),  cmocka_unit_test(test_random_gt200_cached), cmocka_unit_test(test_random_fermi),
       cmocka_unit_test(test_random_turing), cmocka_unit_test(test_random_local_only),   cmocka_unit_test(test_telling),
-      cmocka_unit_test(test_flips),
+      cmocka_unit_test(test_flips),         cmocka_unit_test(test_waiting_heads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,18 +104,13 @@ static void take_reply(Rig *rig, uint32_t partition) {
   slice_wake(m, partition, 0);
 }
 
-// What a slice looks at follows from its registers and queues: registers in use, and no slice sleeps past its oldest request.
+// What a slice looks at follows from its registers and queues: how many registers are in use, and no slice sleeps past its oldest request.
 static void check_slices(const Simt *m) {
   uint64_t least = UINT64_MAX;
   for (uint32_t i = 0; i < m->dims.partitions; i++) {
     const PartitionState *state = &m->at.partitions[i];
-    uint32_t in_use = 0;
-    for (uint32_t r = 0; r < m->dims.l2_mshrs; r++) {
-      bool is_used = mshr_valid(&m->at.l2_mshrs[i * m->dims.l2_mshrs + r]);
-      assert_int_equal(state->used[r / 64] >> r % 64 & 1, is_used);
-      in_use += is_used;
-    }
-    assert_int_equal(state->pending, in_use);
+    L2Slice slice = l2_slice((Simt *)(uintptr_t)m, i);
+    assert_int_equal(state->pending, mshr_in_use(&slice.mshrs));
     if (slice_front_at(m, i) > simt_now(m)) assert_true(m->at.slices_at[i] <= slice_front_at(m, i));
     least = min_u64(least, m->at.slices_at[i]);
   }
@@ -499,7 +494,7 @@ static Verdict shadow_write(Hook *hook, HookMachine *machine, const CellEvent *e
   Shadow *shadow = hook->own;
   if (event->region != REGION_L2) return VERDICT_PASS;
   shadow->writes++;
-  assert_ptr_equal(event->data, shadow->m->at.l2[event->row].data);
+  assert_ptr_equal(event->data, shadow->m->at.l2_data[event->row].word);
   for (uint32_t left = event->units; left != 0; left &= left - 1) {
     uint32_t unit = (uint32_t)__builtin_ctz(left);
     memcpy(&shadow->row[event->row][unit], event->data + 4 * unit, 4);
