@@ -37,6 +37,7 @@ typedef struct SpecWishes {
 bool key_value_split(KeyValue *pair, Arena *arena, const char *text); // "key=value"; false: it is not
 OptionTake option_setting;                                            // --set, into a SpecWishes
 bool spec_wishes_load(Spec *spec, Arena *arena, const SpecWishes *wishes, Diags *diags);
+void spec_say_model(const Spec *spec, bool quiet); // the kind of machine that was taken where none was named
 
 // ---- Messages (message.c): all to stderr, one line each ------------------------------------------
 void message_note(bool quiet, const char *format, ...) __attribute__((format(printf, 2, 3)));          // what went well; --quiet: nothing

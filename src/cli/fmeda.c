@@ -136,6 +136,7 @@ static int fmeda(FmedaWishes *wishes, char **paths, uint32_t count, Arena *arena
   int code = is_refused ? EXIT_UNFINISHED : EXIT_BAD_INPUT;
   if (good && !is_refused) {
     code = reading_code(&reading) == EXIT_INTERNAL ? EXIT_INTERNAL : EXIT_BAD_INPUT;
+    wishes->options.confidence = reading.reports[0]->confidence;
     Fmeda *figures = fmeda_read(reading.reports, all, wishes->tests.count, &wishes->options, &diags);
     if (figures != NULL && show(wishes, figures, &diags)) code = EXIT_OK;
     fmeda_free(figures);
@@ -146,7 +147,7 @@ static int fmeda(FmedaWishes *wishes, char **paths, uint32_t count, Arena *arena
 }
 
 static int run_fmeda(int argc, char **argv) {
-  FmedaWishes wishes = {.options = {.confidence = 0.99, .lifetime = 10000}};
+  FmedaWishes wishes = {.options = {.lifetime = 10000}};
   Operands operands;
   Arena *arena = arena_new();
   int code;
@@ -177,7 +178,7 @@ static const Option goal_options[] = {
     {"rate", 0, "TYPE:STRUCTURE=FIT", "raw rate of a structure, in place of the machine file's; TYPE is transient or permanent",
      .take = take_rate},
     {"lifetime", 0, "HOURS", "for two faults in one life (default 10000)", .take = take_lifetime, .offset = FIELD(lifetime)},
-    {"confidence", 0, "C", "of the intervals (default 0.99)", .take = option_confidence, .offset = FIELD(confidence)},
+    {"confidence", 0, "C", CONFIDENCE_HELP, .take = option_confidence, .offset = FIELD(confidence)},
 };
 #undef FIELD
 static const OptionGroup goal_group = OPTION_GROUP("What counts", goal_options);

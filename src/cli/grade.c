@@ -17,7 +17,7 @@ enum { DEFAULT_FAULTS = 1000 };
 typedef struct GradeWishes {
   CampaignRun run; // first: its options are shared
   const char *models, *folder, *csv, *json;
-  double goal;
+  double goal, confidence; // confidence: of the intervals shown; 0: what the journals say
 } GradeWishes;
 
 typedef VEC(char *) Paths;
@@ -109,15 +109,14 @@ static int grade_journals(GradeWishes *wishes, const Paths *paths) {
   Diags diags = {0};
   Reading reading = {0};
   Files *files = &wishes->run.target.files;
-  double confidence = wishes->run.options.confidence;
   for (uint32_t i = 0; i < paths->count; i++) files_journal(files, paths->items[i]);
   bool good = files_write(files, wishes->csv, &diags) && files_write(files, wishes->json, &diags) &&
-              reading_open(&reading, paths->items, paths->count, &(ReportOptions){.confidence = confidence}, &diags);
+              reading_open(&reading, paths->items, paths->count, &(ReportOptions){.confidence = wishes->confidence}, &diags);
   bool is_refused = good && !reading_whole(&reading, &diags);
   int code = is_refused ? EXIT_UNFINISHED : EXIT_BAD_INPUT;
   if (good && !is_refused) {
     if (reading_code(&reading) == EXIT_INTERNAL) code = EXIT_INTERNAL;
-    Grade *grade = grade_read(reading.reports, reading.count, &(GradeOptions){confidence, wishes->goal}, &diags);
+    Grade *grade = grade_read(reading.reports, reading.count, &(GradeOptions){reading.reports[0]->confidence, wishes->goal}, &diags);
     if (grade != NULL && show(wishes, grade, &diags)) code = EXIT_OK;
     grade_free(grade);
   }
@@ -143,6 +142,7 @@ static int run_grade(int argc, char **argv) {
   Operands operands;
   int code = EXIT_BAD_INPUT;
   bool good = options_parse(&command_grade, wishes, wishes->run.arena, argc, argv, &operands);
+  if (wishes->confidence > 0) wishes->run.options.confidence = wishes->confidence;
   if (wishes->run.options.structures == NULL) wishes->run.options.structures = "unit.sp";
   if (!good) code = operands.exit_code;
   else if (campaign_complete(&wishes->run, &operands)) code = grade(wishes, &operands);
@@ -164,7 +164,7 @@ static const Option grade_options[] = {
      .take = take_goal, .offset = offsetof(GradeWishes, goal)},
     {"fault-seed", 0, "N", "other faults, but the same inputs (default: --seed, which changes both)", .take = option_fault_seed,
      .offset = FIELD(seed), .most = UINT64_MAX},
-    {"confidence", 0, "C", "of the intervals (default 0.99)", .take = option_confidence, .offset = FIELD(confidence)},
+    {"confidence", 0, "C", CONFIDENCE_HELP, .take = option_confidence, .offset = offsetof(GradeWishes, confidence)},
     {"timeout", 0, "N", "a run of N times the fault-free cycles counts as endless (default 10)", .take = option_u64,
      .offset = FIELD(timeout), .least = 1, .most = 1000000},
 };

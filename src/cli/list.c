@@ -176,6 +176,7 @@ static int list_structures(const SpecWishes *wishes, const char *protections, bo
   if (!spec_wishes_load(&spec, arena, wishes, &diags)) {
     message_diags(&diags);
   } else if (!machine_can(&spec, MACHINE_HAS_TIME)) {
+    spec_say_model(&spec, false);
     message_usage("list", "machine '%s' has no time, and so no structures; try --machine fermi-gtx480", spec.machine);
   } else if (!attachments_open(&attachments, &attached, &diags)) {
     message_diags(&diags);

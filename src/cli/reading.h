@@ -4,6 +4,8 @@
 
 #include "report/report.h"
 
+#define CONFIDENCE_HELP "of the intervals (default: what the campaign was asked for; 0.99 where campaigns differ in it)"
+
 enum { MOST_JOURNALS = 1024 };
 
 // All of them or none.

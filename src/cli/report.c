@@ -27,7 +27,6 @@ bool report_print(const char *path, double confidence, uint64_t *internal, Diags
 }
 
 // For report, export and compare.
-#define CONFIDENCE_HELP "of the intervals (default: what the campaign was asked for; 0.99 where campaigns differ in it)"
 
 // ---- One journal, or many --------------------------------------------------------------------------
 

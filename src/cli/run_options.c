@@ -402,9 +402,10 @@ static bool load_spec(RunOptions *options, Arena *arena) {
     if (strcmp(wishes->settings.items[i].key, "memory.granule") == 0) options->granule_given = true;
     if (strcmp(wishes->settings.items[i].key, "block.threads") == 0) options->block_given = true;
   }
-  if (spec_wishes_load(&options->spec, arena, wishes, &diags)) return true;
-  message_diags(&diags);
-  return false;
+  bool good = spec_wishes_load(&options->spec, arena, wishes, &diags);
+  if (good) spec_say_model(&options->spec, options->files.quiet);
+  else message_diags(&diags);
+  return good;
 }
 
 // ---- Files -------------------------------------------------------------------------------------------

@@ -20,3 +20,9 @@ bool spec_wishes_load(Spec *spec, Arena *arena, const SpecWishes *wishes, Diags 
   }
   return ok && spec_check(spec, NULL, diags);
 }
+
+void spec_say_model(const Spec *spec, bool quiet) {
+  if (spec->model_is_named) return;
+  message_note(quiet, "machine '%s' names no model: the functional machine was taken, which has no time; another: [machine] model = simt",
+               spec->machine);
+}

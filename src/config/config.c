@@ -98,6 +98,7 @@ bool spec_set(Spec *spec, const char *key, const char *value, const char *file, 
   while (param < param_count && strcmp(param_info[param].key, key) != 0) param++;
   if (param == param_count) return unknown_key(key, file, line, diags);
   const ParamInfo *info = &param_info[param];
+  spec->model_is_named = spec->model_is_named || strcmp(key, "machine.model") == 0;
   if (info->choices != NULL) {
     int choice = choice_index(info->choices, value);
     if (choice < 0) return diags_add(diags, file, line, 0, "%s = %s: must be one of %s", key, value, info->choices);
@@ -296,6 +297,7 @@ bool spec_load(Spec *spec, Arena *arena, const char *name_or_path, Diags *diags)
   for (uint32_t i = 0; i < builtin_machine_count; i++) {
     if (strcmp(builtin_machines[i].name, name_or_path) != 0) continue;
     spec->machine = builtin_machines[i].name;
+    spec->model_is_named = true;
     return read_text(spec, arena_format(arena, "machines/%s.ini", name_or_path), builtin_machines[i].text, diags);
   }
   if (!is_path(name_or_path)) return unknown_machine(name_or_path, diags);

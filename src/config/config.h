@@ -9,6 +9,7 @@
 // stores the index. Key as users write it: section.name.
 typedef struct Spec {
   const char *machine; // its name: the file's stem
+  bool model_is_named; // somebody has said machine.model: the machine file, or --set
 #define PARAM_U64(section, name, initial, least, most, unit, help) uint64_t section##_##name;
 #define PARAM_CHOICE(section, name, initial, choices, help) uint32_t section##_##name;
 #include "config/config.def"

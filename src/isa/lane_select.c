@@ -15,7 +15,9 @@ static bool has_v4(void) {
 LaneBuild lane_build(unsigned number) {
   if (number == 0) return (LaneBuild){"baseline", lane_functions_baseline, true};
 #if defined(__x86_64__)
+#if !defined(REDOUBT_SANITIZED)
   if (number == 1) return (LaneBuild){"x86-64-v3", lane_functions_v3, has_v3()};
+#endif
   if (number == 2) return (LaneBuild){"x86-64-v4", lane_functions_v4, has_v4()};
 #endif
   return (LaneBuild){"absent", NULL, false};

@@ -1,6 +1,7 @@
 // Runs the test vectors of src/isa/vectors/*.txt through every build of the lane functions, with
 // full and partial masks, and with d in the same registers as a source. Every ALU and ATOMIC row
 // must have vectors.
+// TEST_IN_RELEASE: there the compiler makes vectors of the loops.
 //
 // A line:   text [ftz] [sat] [imm=HEX] | a b c ps -> d pd        # comment
 //   numbers are the bits in hexadecimal; "-" or nothing = absent; ps is 0 or 1; pd is pd0, or pd0 and

@@ -104,8 +104,16 @@ static uint32_t find_cell(Fmeda *fmeda, PlanVec *plans, Arena *arena, const Stru
   cell->model = model;
   cell->type = type_of(model);
   cell->bits = structure->bits;
+  cell->boards = 1;
   cell->fit = (double)structure->bits / (1 << 20) * structure->fit_per_mbit;
   return fmeda->cells.count - 1;
+}
+
+// Whoever has one mechanism more has its second board as well.
+static void count_boards(FmedaCell *cell, uint32_t boards) {
+  if (boards <= cell->boards) return;
+  cell->fit *= (double)boards / cell->boards;
+  cell->boards = boards;
 }
 
 static bool is_twice(const Source *there, const FmedaJournal *journal, const char *structure, Diags *diags) {
@@ -153,6 +161,7 @@ static bool add_cells(Fmeda *fmeda, PlanVec *plans, Arena *arena, MarkVec *const
       if (fmeda->cells.items[cell].bits != structure->bits)
         return diags_add(diags, journal_path(report->journal), 0, 0, "strikes another part of structure %s than the other journals",
                          structure->name);
+      if (journal->role != ROLE_TEST) count_boards(&fmeda->cells.items[cell], report_boards(report));
       Source source = {journal, marks[i], structure->region};
       if (!add_source(&plans->items[cell].sources, source, structure->name, diags)) return false;
     }

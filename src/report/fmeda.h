@@ -66,8 +66,9 @@ typedef struct ModeRow {
 typedef struct FmedaCell {
   const char *structure, *title, *model;
   FmedaType type;
-  uint64_t bits;
-  double fit;        // raw; 0: no rate is known, and no sum holds it
+  uint64_t bits;     // of one board
+  uint32_t boards;   // that the system has: two if one of its mechanisms is --twice boards
+  double fit;        // raw, of all boards; 0: no rate is known, and no sum holds it
   bool is_given;     // the rate is the user's, not the machine file's
   uint64_t faults;   // that the shares are of
   bool is_own_state; // of a mechanism: no campaign without mechanisms has it

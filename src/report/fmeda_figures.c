@@ -93,7 +93,7 @@ void fmeda_sum(Fmeda *fmeda) {
 // ---- Coverage over structures ----------------------------------------------------------------------------
 
 // Structures count by their rates; by their bits where none of them has one.
-static double weight_of(const FmedaCell *cell, bool by_bits) { return by_bits ? (double)cell->bits : cell->fit; }
+static double weight_of(const FmedaCell *cell, bool by_bits) { return by_bits ? (double)cell->bits * cell->boards : cell->fit; }
 
 static const Coverage *find_coverage(const FmedaCell *cell, const char *mechanism) {
   if (mechanism == NULL) return cell->together.mechanism == NULL ? NULL : &cell->together;

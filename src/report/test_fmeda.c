@@ -16,7 +16,7 @@ static void assert_near(double got, double expected, double tolerance) {
 enum { MOST_FAULTS = 4096, RUN_CYCLES = 1000 };
 
 typedef struct Made {
-  const char *protection, *model, *structure, *standing, *target;
+  const char *protection, *model, *structure, *standing, *target, *arguments;
   uint64_t seed;
   const uint8_t *outcomes;
   const uint64_t *cycles; // when it was detected; NULL: not known
@@ -44,7 +44,7 @@ static void put_faults(Journal *journal, const Made *made) {
 // One structure of 2^20 bits: the rate per Mbit is its rate.
 static void make(Shelf *shelf, const Made *made) {
   JournalMeta meta = {.target = made->target == NULL ? "made-up" : made->target,
-                      .arguments = "size=none\n",
+                      .arguments = made->arguments == NULL ? "size=none\n" : made->arguments,
                       .machine = "somewhere",
                       .settings = "clock.core_khz=1000\n", // a cycle is a microsecond
                       .protection = made->protection,
@@ -220,6 +220,32 @@ static void test_times(void **state) {
     fmeda_free(fmeda);
   }
   shelf_clear(&shelf);
+}
+
+// A second board is all of the chip once more: whoever has it has twice the rate, in journals of whichever order.
+static void test_boards(void **state) {
+  (void)state;
+  uint8_t outcomes[20];
+  uint32_t count = lay(outcomes, (Stretch[]){{10, OUTCOME_MASKED}, {10, OUTCOME_SDC}, {0}});
+  const Made one = {"none", "flip", "rf", .outcomes = outcomes, .count = count, .fit_per_mbit = 7};
+  Made two = one, host = one;
+  two.arguments = "size=none\ntwice=boards\n";
+  host.arguments = "size=none\ntwice=host\n";
+  const struct {
+    const Made *made[2];
+    double fit;
+  } cases[] = {{{&one, &host}, 7}, {{&one, &two}, 14}, {{&two, &one}, 14}, {{&host, &two}, 14}};
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    Shelf shelf = {0};
+    for (size_t k = 0; k < 2; k++) make(&shelf, cases[i].made[k]);
+    FmedaOptions options = {.confidence = 0.95, .lifetime = 1};
+    Fmeda *fmeda = read_all(&shelf, 0, &options);
+    assert_int_equal(fmeda->cells.count, 1);
+    assert_near(fmeda->cells.items[0].fit, cases[i].fit, 1e-12);
+    assert_int_equal(fmeda->cells.items[0].bits, 1 << 20);
+    fmeda_free(fmeda);
+    shelf_clear(&shelf);
+  }
 }
 
 // First faults in a mechanism: of 50 that nobody notices two were tried; with one of them second faults do harm that they do not do alone.
@@ -404,7 +430,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_by_hand),       cmocka_unit_test(test_what_counts), cmocka_unit_test(test_times),
       cmocka_unit_test(test_second_faults), cmocka_unit_test(test_union),       cmocka_unit_test(test_other_faults),
-      cmocka_unit_test(test_intervals),     cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_intervals),     cmocka_unit_test(test_refused),     cmocka_unit_test(test_boards),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

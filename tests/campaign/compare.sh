@@ -1,13 +1,15 @@
 #!/bin/sh
-# Shortcuts change no outcome: compare.sh REDOUBT [FAULTS]
+# Shortcuts change no outcome: compare.sh REDOUBT [FAULTS [EVERY]]
 # FAULTS (default 2004) are dealt over four workloads and three structures, and as many as each of these lots go to registers,
 # predicates, units and queues of more workloads, to faults that last, and to protections, half as many as all to a race of blocks. Each lot is settled with all
 # shortcuts, and by a full simulation of every fault. Outcome, cycles, wrong elements, worst error and note must be the same. Some lots are also settled by
-# one worker instead of two, and by a campaign that is resumed: the same bytes. (interrupt.sh: campaigns stopped at any moment.)
+# one worker instead of two, and by a campaign that is resumed: the same bytes. With EVERY, every
+# EVERY-th lot alone is compared, the others are settled with the shortcuts: for sanitizers, whose findings need no second campaign. (interrupt.sh: campaigns stopped at any moment.)
 set -eu
 . "$(dirname "$0")/columns.sh"
 redoubt=$1
 each=$(((${2:-2004} + 11) / 12))
+every=${3:-1} lots=0
 size=tiny
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -28,6 +30,8 @@ settle() { # name workload structure options...
 compare() { # workload structure
   rm -f "$folder"/*
   settle fast "$1" "$2" -j2
+  lots=$((lots + 1))
+  [ $((lots % every)) -eq 0 ] || return 0
   settle slow "$1" "$2" -j2 --no-prune --no-snapshot
   outcomes "$folder/fast.csv" >"$folder/fast.txt"
   outcomes "$folder/slow.csv" >"$folder/slow.txt"

@@ -15,7 +15,7 @@ done
 # A library built with the address sanitizer needs its runtime in the program from the start.
 asan=$(ldd "$(dirname "$redoubt")/cudart/libcudart.so.13" | sed -n 's|.*=> \(.*libasan[^ ]*\) .*|\1|p')
 if [ -n "$asan" ]; then
-  export LD_PRELOAD="$asan" ASAN_OPTIONS="detect_leaks=0"
+  export LD_PRELOAD="$asan" ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
 fi
 cd "$folder"
 

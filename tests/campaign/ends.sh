@@ -13,7 +13,7 @@ trap 'pkill -KILL -f "^sleep $mark" || true; rm -rf "$folder"' EXIT
 asan=$(ldd "$(dirname "$redoubt")/cudart/libcudart.so.13" | sed -n 's|.*=> \(.*libasan[^ ]*\) .*|\1|p')
 cd "$folder"
 if [ -n "$asan" ]; then # for redoubt and its programs alone: pgrep hangs with it
-  printf '#!/bin/sh\nexec env LD_PRELOAD=%s ASAN_OPTIONS=detect_leaks=0 %s "$@"\n' "$asan" "$redoubt" >redoubt
+  printf '#!/bin/sh\nexec env LD_PRELOAD=%s ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" %s "$@"\n' "$asan" "$redoubt" >redoubt
   chmod +x redoubt
   redoubt=$folder/redoubt
 fi

@@ -1,8 +1,8 @@
 #!/bin/sh
-# A campaign ends cleanly on Ctrl-C, SIGTERM and SIGHUP, loses nothing when killed, and goes on where it was: interrupt.sh REDOUBT
+# A campaign ends cleanly on Ctrl-C, SIGTERM and SIGHUP, loses nothing when killed, and goes on where it was: interrupt.sh REDOUBT FAULTS
 set -eu
 . "$(dirname "$0")/wait.sh"
-redoubt=$1
+redoubt=$1 faults=$2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 fail() {
@@ -20,18 +20,18 @@ have_ended() { # those in the file simulations
 
 campaign() { # journal
   echo "$redoubt campaign scalarprod --size tiny --machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2" \
-    "--structure rf --faults 600 -j2 --no-prune --no-snapshot -o $folder/$1.db"
+    "--structure rf --faults $faults -j2 --no-prune --no-snapshot -o $folder/$1.db"
 }
 
 $(campaign whole) >"$folder/whole.out" 2>&1 || fail "$(cat "$folder/whole.out")"
-grep -q 'of which about 600 (100.0%) still need a simulation' "$folder/whole.out" || fail "no estimate: $(cat "$folder/whole.out")"
+grep -q "of which about $faults (100.0%) still need a simulation" "$folder/whole.out" || fail "no estimate: $(cat "$folder/whole.out")"
 "$redoubt" report "$folder/whole.db" --csv "$folder/whole.csv" >/dev/null
 
 # Sends the signal as soon as a fault has been settled; a shell's background job would not hear INT without env.
 stop() { # SIGNAL: sets code, the exit code
   : >"$folder/part.out"
   env --default-signal=INT,HUP $(campaign part) --progress >"$folder/part.out" 2>&1 &
-  within_a_minute grep -q '^[0-9]* of 600 faults' "$folder/part.out" || fail "no progress: $(cat "$folder/part.out")"
+  within_a_minute grep -q "^[0-9]* of $faults faults" "$folder/part.out" || fail "no progress: $(cat "$folder/part.out")"
   kill "-$1" $!
   code=0
   wait $! 2>/dev/null || code=$?

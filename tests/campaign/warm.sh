@@ -55,7 +55,7 @@ nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 asan=$(ldd "$(dirname "$redoubt")/cudart/libcudart.so.13" | sed -n 's|.*=> \(.*libasan[^ ]*\) .*|\1|p')
 for program in app stencil; do "$nvcc" -O2 -std=c++17 -arch=sm_75 -cudart shared -o $program "$sources/$program.cu"; done
 if [ -n "$asan" ]; then
-  export LD_PRELOAD="$asan" ASAN_OPTIONS="detect_leaks=0"
+  export LD_PRELOAD="$asan" ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
 fi
 for program in app stencil; do
   compare "CUDA program $program, caches" --structure $kept -- ./$program

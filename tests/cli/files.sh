@@ -53,6 +53,7 @@ rm a.db-wal
 refuses a.db "$read_by" replay a.db 1 --json=link.db
 
 cp "$data/vecadd.ptx" "$data/two.ini" "$data/three-cells.pattern" .
+printf "[machine]\nmodel = functional\n" >>two.ini
 cp "$sass" k.sass
 ln -s vecadd.ptx v.link
 head -c 400 /dev/zero >in.bin

@@ -22,7 +22,7 @@ nvcc -std=c++17 -arch=sm_75 -cudart shared -o "$folder/count" "$folder/count.cu"
 # A library built with the address sanitizer needs its runtime in the program from the start.
 asan=$(ldd "$(dirname "$redoubt")/cudart/libcudart.so.13" | sed -n 's|.*=> \(.*libasan[^ ]*\) .*|\1|p')
 if [ -n "$asan" ]; then
-  export LD_PRELOAD="$asan" ASAN_OPTIONS="detect_leaks=0"
+  export LD_PRELOAD="$asan" ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
 fi
 cd "$folder"
 

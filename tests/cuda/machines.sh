@@ -10,7 +10,7 @@ trap 'rm -rf "$folder"' EXIT
 asan=$(ldd "$(dirname "$redoubt")/cudart/libcudart.so.13" | sed -n 's|.*=> \(.*libasan[^ ]*\) .*|\1|p')
 for source; do
   nvcc -std=c++17 -arch=sm_75 -o "$folder/app" "$source"
-  ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD=$asan "$redoubt" run --machine gt200-rise -- "$folder/app" >"$folder/out" 2>&1 ||
+  ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" LD_PRELOAD=$asan "$redoubt" run --machine gt200-rise -- "$folder/app" >"$folder/out" 2>&1 ||
     { cat "$folder/out"; echo "$source: exit code $?"; exit 1; }
   grep -q '^PASS$' "$folder/out" || { cat "$folder/out"; exit 1; }
 done
@@ -30,10 +30,10 @@ int main() {
 }
 END
 nvcc -std=c++17 -arch=sm_75 -o "$folder/large" "$folder/large.cu"
-ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD=$asan "$redoubt" run --machine gt200-rise -- "$folder/large" >"$folder/out" 2>&1 || true
+ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" LD_PRELOAD=$asan "$redoubt" run --machine gt200-rise -- "$folder/large" >"$folder/out" 2>&1 || true
 grep -q '^0 blocks$' "$folder/out" && grep -q 'cannot run on gt200-rise: it needs 20000 bytes of shared memory' "$folder/out" ||
   { cat "$folder/out"; echo "no cause was given"; exit 1; }
 # A limit that the user gives is kept.
 code=0
-ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD=$asan "$redoubt" run --machine gt200-rise --set block.threads=256 -- "$folder/app" >"$folder/out" 2>&1 || code=$?
+ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" LD_PRELOAD=$asan "$redoubt" run --machine gt200-rise --set block.threads=256 -- "$folder/app" >"$folder/out" 2>&1 || code=$?
 [ "$code" != 0 ] || { cat "$folder/out"; echo "block.threads=256 was not kept"; exit 1; }

@@ -12,7 +12,7 @@ fail() { echo "$*"; cat out; exit 1; }
 run() { # COMMAND...: its output in out, its exit code in code
   code=0
   (
-    [ -z "$asan" ] || export LD_PRELOAD="$asan" ASAN_OPTIONS="detect_leaks=0"
+    [ -z "$asan" ] || export LD_PRELOAD="$asan" ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
     export LD_LIBRARY_PATH="$libraries"
     exec "$redoubt" run -- "$@"
   ) >out 2>&1 || code=$?

@@ -33,7 +33,7 @@ for form in shared static; do
     mv app-$form app
     (
         if [ -n "$asan" ]; then
-            export LD_PRELOAD="$asan" ASAN_OPTIONS="detect_leaks=0"
+            export LD_PRELOAD="$asan" ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
         fi
         exec "$redoubt" run --json=$form.json -- ./app
     ) >$form.out || { status=$?; cat $form.out; echo "with the $form runtime: exit code $status"; exit $status; }
@@ -52,7 +52,7 @@ diff shared.json static.json
 for turn in 1 64; do
     (
         if [ -n "$asan" ]; then
-            export LD_PRELOAD="$asan" ASAN_OPTIONS="detect_leaks=0"
+            export LD_PRELOAD="$asan" ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
         fi
         exec "$redoubt" run --json=turns.json --set functional.interleave=$turn -- ./app
     ) >turns.out 2>turns.err || { status=$?; cat turns.out turns.err; echo "in turns of $turn: exit code $status"; exit $status; }

@@ -1,4 +1,5 @@
 // Every build of the row functions against loops over single lanes.
+// TEST_IN_RELEASE: there the compiler makes vectors of the loops.
 #include "machine/parts/rows.h"
 
 #include "base/base.h"

@@ -319,6 +319,13 @@ uint32_t simt_fields(const SimtDims *d, StateField fields[STATE_MOST_FIELDS]) {
   add_members(&places.sms, FROM_TO(SmState, sp_busy_until, sp_partial, FIELD_UNTIL, 1), fields, &count);
   add_members(&places.warps, FROM_TO(SimtWarp, next_issue_at, age, FIELD_UNTIL, 1), fields, &count);
   add_members(&places.warps, FROM_TO(SimtWarp, fetched_at, loads, FIELD_UNTIL, 1), fields, &count);
+  // Their last members are those that are named here: a new one behind them needs a field of its own.
+  _Static_assert(offsetof(NetworkBuffer, link_free_at) == offsetof(NetworkBuffer, input_free_at) + sizeof(uint64_t) &&
+                     sizeof(NetworkBuffer) == offsetof(NetworkBuffer, link_free_at) + sizeof(uint64_t),
+                 "from input_free_at on a NetworkBuffer holds two times and nothing else");
+  _Static_assert(offsetof(DramBank, activate_at) == offsetof(DramBank, column_at) + 2 * sizeof(uint64_t) &&
+                     sizeof(DramBank) == offsetof(DramBank, activate_at) + sizeof(uint64_t),
+                 "from column_at on a DramBank holds three times and nothing else");
   const Members links = {offsetof(NetworkBuffer, input_free_at), sizeof(NetworkBuffer), FIELD_UNTIL, 1};
   add_members(&places.request_buffers, &links, fields, &count);
   add_members(&places.replies_buffers, &links, fields, &count);

@@ -9,7 +9,7 @@ cp "$2" "$folder/gemm"
 cd "$folder"
 # A library built with the address sanitizer needs its runtime in the program from the start.
 asan=$(ldd "$(dirname "$redoubt")/cudart/libcudart.so.13" | sed -n 's|.*=> \(.*libasan[^ ]*\) .*|\1|p')
-[ -z "$asan" ] || export LD_PRELOAD="$asan" ASAN_OPTIONS="detect_leaks=0"
+[ -z "$asan" ] || export LD_PRELOAD="$asan" ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
 fail() { echo "$*"; exit 1; }
 campaign() { # NAME OPTIONS...
   name=$1

@@ -23,7 +23,7 @@ for form in shared static; do
     exit 1
   }
   (
-    [ -z "$asan" ] || export LD_PRELOAD="$asan" ASAN_OPTIONS="detect_leaks=0"
+    [ -z "$asan" ] || export LD_PRELOAD="$asan" ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
     exec "$redoubt" run -- ./app
   ) >$form.out 2>&1 || { cat $form.out; exit 1; }
   grep -q '^PASS$' $form.out || { cat $form.out; exit 1; }
