@@ -1,7 +1,8 @@
 // Which build of the lane functions to use. All builds give the same bits; they differ in speed.
 #include "isa/isa_internal.h"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(REDOUBT_BASELINE_LANES)
+#define HAS_LEVELS
 // Feature names that both gcc and clang know; every processor with these has the rest of its level.
 static bool has_v3(void) {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
@@ -14,7 +15,7 @@ static bool has_v4(void) {
 
 LaneBuild lane_build(unsigned number) {
   if (number == 0) return (LaneBuild){"baseline", lane_functions_baseline, true};
-#if defined(__x86_64__)
+#if defined(HAS_LEVELS)
 #if !defined(REDOUBT_SANITIZED)
   if (number == 1) return (LaneBuild){"x86-64-v3", lane_functions_v3, has_v3()};
 #endif
