@@ -1,6 +1,7 @@
 #!/bin/sh
 # run.sh REDOUBT SOURCE.cu: build one CUDA program with nvcc and run it on the simulated GPU: with the shared CUDA runtime, and with the
 # static one, nvcc's default. Both must print the same and count the same. The source is compiled once and linked twice, which is quick.
+# What nvcc makes of it is kept in build-nvcc/ beside the build's folder: every build's tests, with sanitizers or without, run the same programs.
 # Further options for nvcc stand in the source's `// nvcc:` line; @ in it is the source's folder.
 # Exit code: the program's; 77 (skipped) where there is no nvcc.
 set -eu
@@ -21,12 +22,19 @@ case $options in
 esac
 link_options=$(printf '%s\n' $options | grep -v '\.cu$' | tr '\n' ' ')
 cd "$scratch"
-# shellcheck disable=SC2086  # the options are words
-"$nvcc" -std=c++17 -c "$source" $options
-for form in shared static; do
-    # shellcheck disable=SC2086
-    "$nvcc" -cudart $form -o app-$form ./*.o $link_options
-done
+made_of=$({ "$nvcc" --version; echo "$options"; cat "$source" "$folder"/*.h "$folder"/linked/*; } | sha256sum | cut -c 1-16)
+kept=$(dirname "$(dirname "$redoubt")")/build-nvcc/$(basename "$source" .cu)-$made_of
+if ! [ -d "$kept" ]; then
+    # shellcheck disable=SC2086  # the options are words
+    "$nvcc" -std=c++17 -c "$source" $options
+    mkdir -p "$kept.$$"
+    for form in shared static; do
+        # shellcheck disable=SC2086
+        "$nvcc" -cudart $form -o "$kept.$$/app-$form" ./*.o $link_options
+    done
+    mv -T "$kept.$$" "$kept" 2>/dev/null || rm -rf "$kept.$$" # another test has been faster
+fi
+cp "$kept"/app-* .
 # A library built with the address sanitizer needs its runtime in the program from the start.
 asan=$(ldd "$(dirname "$redoubt")/cudart/libcudart.so.13" | sed -n 's|.*=> \(.*libasan[^ ]*\) .*|\1|p')
 for form in shared static; do
