@@ -17,11 +17,11 @@ build asan build-asan all
 build plain build-plain redoubt
 build clang build-clang redoubt
 
-say "Gate"
-tools/gate/run.sh build
-
-say "Fuzz, 30 seconds"
+say "Gate; beside it fuzz, 30 seconds"
+tools/gate/run.sh build &
+gate=$!
 tools/fuzz.sh 30
+wait "$gate"
 
 say "Same bytes from every compiler"
 tests/determinism.sh build/redoubt build-plain/redoubt build-clang/redoubt
