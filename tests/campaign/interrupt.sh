@@ -77,8 +77,12 @@ wait $parent 2>/dev/null || true
 within_a_minute have_ended || fail "simulations outlive their campaign: $(cat "$folder/simulations")"
 
 start_long
-# shellcheck disable=SC2046
-kill -STOP $(cat "$folder/simulations")
+stop_simulations() { # one that has just ended makes room for the next: then once more
+  pgrep -P $parent >"$folder/simulations"
+  # shellcheck disable=SC2046
+  kill -STOP $(cat "$folder/simulations") 2>/dev/null
+}
+within_a_minute stop_simulations || fail "simulations cannot be stopped"
 interrupt_again() {
   kill -INT $parent 2>/dev/null
   have_ended
