@@ -1,6 +1,6 @@
 # The front door. Everything here works on a fresh Debian 12 machine; CMake, Ninja and CTest do the work.
 .DEFAULT_GOAL := all
-.PHONY: all demo install deb test gate traits bench proof reproduce fuzz ptx docs format packages test-packages docs-packages deb-packages clean
+.PHONY: all demo install deb test golden gate traits bench proof reproduce fuzz ptx docs format packages test-packages docs-packages deb-packages clean
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
@@ -24,6 +24,9 @@ deb: deb-packages all        ## a Debian package, build/redoubt_VERSION_ARCHITEC
 test: test-packages          ## gate, every test under ASan and UBSan, whole programs in release, built by clang, and a fuzz smoke run
 	JOBS=$(JOBS) tools/test.sh
 
+golden: all                  ## make the golden record again, after a change that is meant to move numbers (docs/develop/golden.md)
+	tests/golden/golden.py update build/redoubt -j $(JOBS)
+
 gate: test-packages all      ## format, layers, sizes, globals, forbidden calls, headers, generated docs
 	tools/gate/run.sh build
 
@@ -33,7 +36,7 @@ traits: all                  ## the workloads' traits at their default sizes: so
 bench: all                   ## the speeds that the README names
 	bench/run.sh build/redoubt
 
-proof: test-packages all     ## the long proofs, up to 3 hours; writes docs/proof.md. PROOFS="NAME ..." for some of them
+proof: test-packages all     ## the long proofs, up to 6 hours; writes docs/proof.md. PROOFS="NAME ..." for some of them
 	cmake --preset release -DREDOUBT_TESTS=ON >/dev/null
 	cmake --build build -j $(JOBS) -- --quiet
 	tools/proof.sh build/redoubt docs/proof.md $(PROOFS)
@@ -42,8 +45,8 @@ reproduce: all               ## every published study again, some hours; goes on
 	build/redoubt reproduce all -o build/reproduce -q -j $(JOBS)
 	cp build/reproduce/claims.md docs/claims.md
 
-fuzz: test-packages          ## fuzz parsers and decoders; SECONDS=600 each by default
-	tools/fuzz.sh $(or $(SECONDS),600)
+fuzz: test-packages          ## fuzz parsers and decoders, JOBS at a time, with a table at the end; SECONDS=600 each by default
+	JOBS=$(JOBS) tools/fuzz.sh $(or $(SECONDS),600)
 
 ptx: test-packages           ## compile the CUDA kernels of workloads and libraries to PTX with clang
 	tools/ptx.sh

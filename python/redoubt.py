@@ -14,9 +14,11 @@ an installation puts it, or where the variable REDOUBT_LIBRARY says.
 
 import array
 import collections
+import contextlib
 import ctypes
-import ctypes.util
+import operator
 import os
+import threading
 
 __all__ = ["Error", "Machine", "Program", "Results", "machines", "workloads", "version"]
 
@@ -143,12 +145,26 @@ def _call(name, *arguments):
     error = _Error()
     result = getattr(_library, "redoubt_" + name)(*arguments, ctypes.byref(error))
     if error.text:
-        raise Error(error.text.decode())
+        raise Error(error.text.decode(errors="replace"))  # it may be cut inside a character
     return result
 
 
 def _bytes(text):
-    return None if text is None else os.fsencode(text)
+    """As C reads it: up to a NUL, of which there may be none. None is C's NULL."""
+    if text is None:
+        return None
+    data = os.fsencode(text)
+    if b"\0" in data:
+        raise Error(f"{text!r} holds a NUL character")
+    return data
+
+
+def _whole(name, value, bits):
+    """A number that C takes as it is; ctypes alone would drop what is beyond its bits."""
+    number = operator.index(value)
+    if not 0 <= number < 1 << bits:
+        raise Error(f"{name} {number}: must be a whole number from 0 to {(1 << bits) - 1}")
+    return number
 
 
 def _text(value):
@@ -169,7 +185,8 @@ Outcome = collections.namedtuple(
 Fault = collections.namedtuple("Fault", "id fault structure outcome group note cycle wrong_elements largest_error")
 Share = collections.namedtuple("Share", "count total share low high")
 
-GROUPS = ("masked", "performance", "sdc", "due", "detected", "corrected")
+GROUPS = ("masked", "performance", "sdc", "due", "corrected")
+DUE_PARTS = ("crash", "hang", "detected")
 
 
 def version():
@@ -194,16 +211,53 @@ def workloads():
 
 
 class _Handle:
-    _close = None
+    """A handle of the library, for one call at a time: other threads wait. Its pointer never leaves it."""
 
-    def __init__(self, pointer):
-        self._pointer = pointer
+    _name, _close = None, None
+
+    def __init__(self):
+        raise TypeError(f"a {type(self).__name__} is made by a Machine")
+
+    @classmethod
+    def _of(cls, pointer):
+        handle = cls.__new__(cls)
+        handle._take(pointer)
+        return handle
+
+    def _take(self, pointer):
+        self._lock, self._user, self._pointer = threading.Lock(), None, pointer
+
+    @contextlib.contextmanager
+    def _held(self):
+        me = threading.get_ident()
+        if self.__dict__.get("_lock") is None:
+            raise Error(f"the {self._name} was never opened")
+        if self._user == me:
+            raise Error(f"the {self._name} is in use: a progress function may not call it")
+        with self._lock:
+            self._user = me
+            try:
+                yield self._pointer
+            finally:
+                self._user = None
+
+    @contextlib.contextmanager
+    def _used(self):
+        """The pointer, for a call of the library."""
+        with self._held() as pointer:
+            if pointer is None:
+                raise Error(f"the {self._name} is closed")
+            yield pointer
 
     def close(self):
-        """Frees it. Nothing else may be called afterwards."""
-        if getattr(self, "_pointer", None):
-            getattr(_library, self._close)(self._pointer)
-            self._pointer = None
+        """Frees it. Whatever is called afterwards raises an Error; closing again does nothing."""
+        with self._held() as pointer:
+            if pointer is not None:
+                self._pointer = None
+                getattr(_library, self._close)(pointer)
+
+    def __reduce_ex__(self, _):
+        raise TypeError(f"a {type(self).__name__} cannot be copied or pickled")
 
     def __enter__(self):
         return self
@@ -212,31 +266,53 @@ class _Handle:
         self.close()
 
     def __del__(self):
-        self.close()
+        if self.__dict__.get("_pointer") is not None:  # opened, and not closed
+            self.close()
+
+
+def _argument(place, argument):
+    """The values of an argument of a kernel, as an array."""
+    if len(argument) not in (2, 3):
+        raise Error(f"{place}: must be (type, value) or (type, name, values)")
+    kind, values = argument[0], argument[-1]
+    if kind not in _TYPES:
+        raise Error(f"{place}: type '{kind}' is not known")
+    if len(argument) == 2:
+        values = [values]
+    try:
+        data = array.array(_TYPES[kind], values)
+    except OverflowError as error:
+        raise Error(f"{place}: {error}") from None
+    if len(argument) == 3 and len(data) == 0:
+        raise Error(f"{place}: an array needs an element")
+    return data
 
 
 class Machine(_Handle):
     """A GPU as a machine file describes it. `settings`: parameters to change; `protect`: schemes to attach."""
 
-    _close = "redoubt_machine_close"
+    _name, _close = "machine", "redoubt_machine_close"
 
     def __init__(self, name="fermi-gtx480", settings=None, protect=()):
-        super().__init__(_call("machine_open", _bytes(name)))
-        for key, value in (settings or {}).items():
-            _call("machine_set", self._pointer, _bytes(key), _bytes(str(value)))
-        for scheme in [protect] if isinstance(protect, str) else protect:
-            _call("machine_protect", self._pointer, _bytes(scheme))
+        self._take(_call("machine_open", _bytes(name)))
+        with self._used() as pointer:
+            for key, value in (settings or {}).items():
+                _call("machine_set", pointer, _bytes(key), _bytes(str(value)))
+            for scheme in [protect] if isinstance(protect, str) else protect:
+                _call("machine_protect", pointer, _bytes(scheme))
 
     def structures(self):
         """What faults may strike, by name."""
         count = ctypes.c_uint32()
-        items = _call("machine_structures", self._pointer, ctypes.byref(count))
-        return {item.name.decode(): _tuple(Structure, item) for item in items[:count.value]}
+        with self._used() as pointer:
+            items = _call("machine_structures", pointer, ctypes.byref(count))
+            return {item.name.decode(): _tuple(Structure, item) for item in items[:count.value]}
 
     def workload(self, name, size="tiny", seed=1, **params):
         """A built-in workload; `params` are its own, such as n=64."""
         words = " ".join(f"{key}={value}" for key, value in params.items())
-        return Program(_call("workload_open", self._pointer, _bytes(name), _bytes(size), _bytes(words), seed))
+        with self._used() as pointer:
+            return Program._of(_call("workload_open", pointer, _bytes(name), _bytes(size), _bytes(words), _whole("seed", seed, 64)))
 
     def ptx(self, text, arguments, kernel=None, grid=1, block=1, shared=0, name="kernel.ptx"):
         """A kernel of PTX text, launched once.
@@ -245,52 +321,54 @@ class Machine(_Handle):
         ("f32", "out", [0.0] * 64): its address is passed, and it is an output.
         """
         items, kept = (_Argument * len(arguments))(), []
-        for item, argument in zip(items, arguments):
-            kind, values = argument[0], argument[-1]
-            if kind not in _TYPES:
-                raise Error(f"type '{kind}' is not known")
-            is_array = len(argument) == 3
-            data = array.array(_TYPES[kind], values if is_array else [values])
+        for i, (item, argument) in enumerate(zip(items, arguments)):
+            data = _argument(f"argument {i + 1}", argument)
             buffer = (ctypes.c_char * (len(data) * data.itemsize)).from_buffer(data)
             kept.append((data, buffer))
-            item.type, item.data = kind.encode(), ctypes.addressof(buffer)
-            item.name, item.count = (argument[1].encode(), len(data)) if is_array else (None, 0)
-        launch = _Launch(size=ctypes.sizeof(_Launch), kernel=_bytes(kernel), dynamic_shared_bytes=shared, arguments=items,
-                         argument_count=len(arguments))
+            item.type, item.data = _bytes(argument[0]), ctypes.addressof(buffer)
+            item.name, item.count = (_bytes(argument[1]), len(data)) if len(argument) == 3 else (None, 0)
+        launch = _Launch(size=ctypes.sizeof(_Launch), kernel=_bytes(kernel), dynamic_shared_bytes=_whole("shared", shared, 32),
+                         arguments=items, argument_count=len(arguments))
         for field, sizes in (("grid", grid), ("block", block)):
-            for i, size in enumerate([sizes] if isinstance(sizes, int) else sizes):
-                getattr(launch, field)[i] = size
-        return Program(_call("ptx_open", self._pointer, _bytes(name), text.encode(), ctypes.byref(launch)))
+            sizes = tuple(sizes) if hasattr(sizes, "__iter__") else (sizes,)
+            if len(sizes) > 3:
+                raise Error(f"{field} {sizes}: has at most three dimensions")
+            for i, size in enumerate(sizes):
+                getattr(launch, field)[i] = _whole(field, size, 32)
+        with self._used() as pointer:
+            return Program._of(_call("ptx_open", pointer, _bytes(name), _bytes(text), ctypes.byref(launch)))
 
 
 class Program(_Handle):
     """Something to run, with its inputs. Made by a Machine."""
 
-    _close = "redoubt_program_close"
+    _name, _close = "program", "redoubt_program_close"
 
     def run(self):
         """A run without faults. `outputs`: arrays by name; halves are given as their bits."""
-        run = _Run()
-        _call("run", self._pointer, ctypes.byref(run))
-        outputs = {}
-        for i in range(_library.redoubt_output_count(self._pointer)):
-            output = _Output()
-            _library.redoubt_output(self._pointer, i, ctypes.byref(output))
-            values = array.array(_TYPES[output.type.decode()])
-            values.frombytes(ctypes.string_at(output.data, output.count * values.itemsize))
-            outputs[output.name.decode()] = values
-        return _tuple(Run, run, outputs=outputs)
+        run, outputs = _Run(), {}
+        with self._used() as pointer:
+            _call("run", pointer, ctypes.byref(run))
+            for i in range(_library.redoubt_output_count(pointer)):
+                output = _Output()
+                _library.redoubt_output(pointer, i, ctypes.byref(output))
+                values = array.array(_TYPES[output.type.decode()])
+                values.frombytes(ctypes.string_at(output.data, output.count * values.itemsize))
+                outputs[output.name.decode()] = values
+            return _tuple(Run, run, outputs=outputs)
 
     def inject(self, fault, explain=False):
         """A run with a fault, judged against one without. With `explain`, `why` says where the bit went."""
         outcome = _Outcome()
-        _call("inject", self._pointer, _bytes(fault), explain, ctypes.byref(outcome))
-        return _tuple(Outcome, outcome)
+        with self._used() as pointer:
+            _call("inject", pointer, _bytes(fault), bool(explain), ctypes.byref(outcome))
+            return _tuple(Outcome, outcome)
 
     def campaign(self, journal, structures="rf", faults=0, margin=0.0, confidence=0.99, model="flip", window="all", seed=1, jobs=0,
                  progress=None):
         """Injects faults and returns the Results. An unfinished journal is resumed.
 
+        `margin` and `confidence` 0: 0.01 and 0.99; `faults` 0: until the margin is reached; `jobs` 0: as many as there are processors.
         `progress(done, total)` may return False to stop: the results are then incomplete, or None before the first fault.
         """
         stopped = []
@@ -304,37 +382,53 @@ class Program(_Handle):
 
         callback = _PROGRESS(told) if progress is not None else _PROGRESS()
         options = _Campaign(size=ctypes.sizeof(_Campaign), journal=_bytes(journal), structures=_bytes(structures), model=_bytes(model),
-                            window=_bytes(window), faults=faults, margin=margin, confidence=confidence, seed=seed,
-                            jobs=jobs or len(os.sched_getaffinity(0)), progress=callback)
-        end = _call("campaign", self._pointer, ctypes.byref(options))
+                            window=_bytes(window), faults=_whole("faults", faults, 64), margin=margin, confidence=confidence,
+                            seed=_whole("seed", seed, 64), jobs=_whole("jobs", jobs, 32) or min(len(os.sched_getaffinity(0)), 256),
+                            progress=callback)
+        with self._used() as pointer:
+            end = _call("campaign", pointer, ctypes.byref(options))
         if stopped:
             raise stopped[0]
         return Results(journal) if end == 0 or os.path.exists(journal) else None
 
 
+def _faults(results, own):
+    """Those of `own`, as long as `results` is open."""
+    fault = _Fault()
+    with own:
+        while True:
+            with results._used(), own._used() as pointer:
+                if not _call("results_next", pointer, ctypes.byref(fault)):
+                    return
+                found = _tuple(Fault, fault)
+            yield found
+
+
 class Results(_Handle):
     """The journal of a campaign. Iterate over it for its faults."""
 
-    _close = "redoubt_results_close"
+    _name, _close = "journal", "redoubt_results_close"
 
     def __init__(self, journal):
-        super().__init__(_call("results_open", _bytes(journal)))
+        self._journal = None if journal is None else os.path.abspath(journal)
+        self._take(_call("results_open", _bytes(self._journal)))
 
     @property
     def complete(self):
-        return _library.redoubt_results_complete(self._pointer)
+        with self._used() as pointer:
+            return _library.redoubt_results_complete(pointer)
 
     def __iter__(self):
-        _library.redoubt_results_rewind(self._pointer)
-        fault = _Fault()
-        while _call("results_next", self._pointer, ctypes.byref(fault)):
-            yield _tuple(Fault, fault)
+        with self._used():
+            own = Results(self._journal)  # loops inside each other are each at a fault of their own
+        return _faults(self, own)
 
     def share(self, group, structure=None, confidence=0.99):
-        """How many faults of a structure are of a group ("sdc", "due", ...), with Wilson's interval."""
+        """How many faults of a structure are of a group ("sdc", "due", ...) or of a part of the DUEs ("crash", "hang", "detected"), with Wilson's interval."""
         share = _Share()
-        _call("results_share", self._pointer, _bytes(structure), _bytes(group), confidence, ctypes.byref(share))
-        return _tuple(Share, share)
+        with self._used() as pointer:
+            _call("results_share", pointer, _bytes(structure), _bytes(group), confidence, ctypes.byref(share))
+            return _tuple(Share, share)
 
     def shares(self, structure=None, confidence=0.99):
         """The same of every group, by name."""

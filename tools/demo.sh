@@ -9,10 +9,10 @@ for workload in scalarprod matmul; do
   rm -f "$folder/$workload.db" "$folder/$workload-ecc.db"
   set -- campaign "$workload" --size small --machine fermi-gtx480 --structure rf --faults $faults
   echo "\$ redoubt $* -o $folder/$workload.db"
-  "$redoubt" "$@" -o "$folder/$workload.db"
+  "$redoubt" "$@" -q -o "$folder/$workload.db"
   echo
   echo "\$ redoubt $* --protect secded:rf -o $folder/$workload-ecc.db"
-  "$redoubt" "$@" --protect secded:rf -o "$folder/$workload-ecc.db"
+  "$redoubt" "$@" --protect secded:rf -q -o "$folder/$workload-ecc.db"
   echo
   echo "\$ redoubt compare $folder/$workload.db $folder/$workload-ecc.db"
   "$redoubt" compare "$folder/$workload.db" "$folder/$workload-ecc.db"

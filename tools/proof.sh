@@ -15,8 +15,9 @@ fi
 bad=0
 commit=$(git -C "$here" rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 : >"$folder/rows"
-[ ! -f "$page" ] || sed -n '/^|---/,$ { /^|---/d; /^|/p }' "$page" >"$folder/rows"
+[ ! -f "$page" ] || sed -n '/^| proof |/d; /^|---/d; /^|/p' "$page" >"$folder/rows"
 for name in "$@"; do
+  [ "$name" != none ] || continue # the page alone is written anew
   echo "== $name"
   mkdir "$folder/$name"
   grep -v "^| $name |" "$folder/rows" >"$folder/others" || true
@@ -34,14 +35,18 @@ for name in "$@"; do
   fi
   rm -rf "${folder:?}/$name"
 done
+# A table for each commit, the newest first. A commit that this history does not know comes last.
+age() { git -C "$here" log -1 --format=%ct "$1" 2>/dev/null || echo 0; }
+cut -d '|' -f 4 "$folder/rows" | tr -d ' ' | sort -u | while read -r one; do echo "$(age "$one") $one"; done | sort -rn | cut -d ' ' -f 2 >"$folder/commits"
 {
   echo "# Long proofs"
+  while read -r one; do
+    printf '\nResults of commit `%s`.\n\n| proof | what was shown | commit | minutes |\n|---|---|---|---|\n' "$one"
+    grep "| $one | [0-9]* |\$" "$folder/rows" | sort -s -t '|' -k 2,2
+  done <"$folder/commits"
   echo
   echo "Made by \`make proof\`. Seeds are those of the scripts in \`tests/proof\`; minutes are those of the machine that made the row. \`make test\` runs a sample of each."
-  echo
-  echo "| proof | what was shown | commit | minutes |"
-  echo "|---|---|---|---|"
-  sort -s -t '|' -k 2,2 "$folder/rows"
 } >"$page"
+(cd "$here" && tools/gate/evidence.sh mark) || true # which of these are older; `make gate` says what else is wrong
 echo "$page: what was shown"
 exit $bad

@@ -20,11 +20,17 @@ build clang build-clang redoubt
 say "Gate; beside it fuzz, 30 seconds"
 tools/gate/run.sh build &
 gate=$!
-tools/fuzz.sh 30
+JOBS=99 tools/fuzz.sh 30
 wait "$gate"
 
-say "Same bytes from every compiler"
-tests/determinism.sh build/redoubt build-plain/redoubt build-clang/redoubt
+say "Damaged files and words: gcc's and clang's build under ASan and UBSan"
+tests/proof/hostile.sh build/redoubt build-asan/proof 150
+
+say "The golden record: all of it, and a part of it by gcc without optimisation and by clang"
+tests/golden/golden.py check build/redoubt -j "$jobs"
+for redoubt in build-plain/redoubt build-clang/redoubt; do
+  tests/golden/golden.py check "$redoubt" '^run .*( program|--size tiny|\.ptx|\.fp)|^campaign vecadd' -j "$jobs"
+done
 
 say "Tests under ASan and UBSan"
 ctest --test-dir build-asan -j "$jobs" --output-on-failure --progress

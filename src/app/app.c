@@ -15,7 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { HOST_SECONDS = 60 }; // CPU time beyond which a program counts as endless, besides what its length gives
+// CPU time and silence beyond which a program with a fault counts as endless, and what they grow by with its length.
+enum { HOST_SECONDS = 60, IDLE_SECONDS = 10, TIMES_GOLDEN = 20 };
+enum { SAY_SILENCE_AFTER = 60 }; // seconds: of a run without faults
 
 // ---- One run ---------------------------------------------------------------------------------------
 
@@ -42,6 +44,7 @@ AppExchange *app_exchange_new(AppTarget *own, AppMode mode, uint32_t seat, uint3
   exchange->timeline = exchange->following = exchange->returned = exchange->told = -1;
   exchange->sources = mode == APP_GOLDEN && !own->has_golden ? own->sources : -1;
   exchange->expected = own->copies;
+  exchange->unanswered = hook_chain_is_unanswered(own->choice.protections);
   exchange->runs[0].output = own->seats[seat].output;
   snprintf(exchange->temporary, sizeof exchange->temporary, "%s", own->choice.temporary);
   return exchange;
@@ -89,13 +92,46 @@ pid_t app_start(AppTarget *own, uint32_t seat, AppMode mode) {
 
 bool app_goes_on(const AppTarget *own) { return own->choice.goes_on == NULL || own->choice.goes_on(own->choice.context); }
 
-bool app_wait(const AppTarget *own, pid_t pid, const Listener *listener, int *status) {
-  bool stopped = false;
+// A run without faults that does nothing is ended in the end. The user hears of it before.
+static bool is_silent(const AppTarget *own, pid_t pid, ProcessWatch *watch, bool *said) {
+  uint32_t silent = process_silence(watch, pid);
+  if (silent >= SAY_SILENCE_AFTER && !*said && own->choice.say != NULL) {
+    *said = true;
+    own->choice.say(own->choice.context, arena_format(own->arena, "waiting for %s (process %d), which does nothing: it is ended after %d s",
+                                                      own->choice.arguments[0], (int)pid, SILENCE_SECONDS));
+  }
+  return silent >= SILENCE_SECONDS;
+}
+
+bool app_wait(const AppTarget *own, pid_t pid, const Listener *listener, AppExchange *exchange, int *status, Diags *diags) {
+  bool stopped = false, silent = false, said = false, has_fault = exchange->mode == APP_STRIKE && own->patience > 0;
+  ProcessWatch watch = {0};
   while (process_wait(pid, status) == 0) {
     stopped = stopped || (listener != NULL && !listener->goes_on(listener->context)) || !app_goes_on(own);
-    if (stopped) kill(pid, SIGKILL);
+    if (has_fault && process_silence(&watch, pid) >= own->patience) exchange->runs[0].stop = APP_SILENT;
+    if (!has_fault) silent = is_silent(own, pid, &watch, &said) || silent;
+    if (stopped || silent || exchange->runs[0].stop == APP_SILENT) kill(pid, SIGKILL);
   }
-  return !stopped;
+  if (stopped || !silent) return !stopped;
+  return diags_add(
+      diags, NULL, 0, 0,
+      "%s (process %d) has done nothing for %d s without faults, and was ended: it must not wait for input, a signal or another "
+      "program",
+      own->choice.arguments[0], (int)pid, SILENCE_SECONDS);
+}
+
+bool app_check_alone(const AppTarget *own, const AppExchange *exchange, Diags *diags) {
+  const char *name = own->choice.arguments[0];
+  if (exchange->second == 0) return true;
+  if (exchange->second == exchange->user)
+    return diags_add(
+        diags, NULL, 0, 0,
+        "%s starts a program in its own place (exec) after it has used the device, and that uses the device, too: faults are for one "
+        "program; give it at once what it starts itself again for (mostly the environment), or name the second one",
+        name);
+  return diags_add(diags, NULL, 0, 0,
+                   "%s uses the device in two processes (%d and %d): faults are for one; name the program of the one that is meant", name,
+                   (int)exchange->user, (int)exchange->second);
 }
 
 uint64_t app_hash_file(const char *path, uint64_t seed) {
@@ -139,6 +175,7 @@ static bool fill_golden(Target *target, const AppExchange *exchange, Golden *gol
   golden->dynamic_nj = exchange->dynamic_nj;
   golden->leakage_nj = exchange->leakage_nj;
   memcpy(golden->uncovered, exchange->uncovered, sizeof golden->uncovered);
+  memcpy(golden->idle, exchange->idle, sizeof golden->idle);
   golden->residents = ARENA_ARRAY(arena, Resident, exchange->launch_count + 1);
   for (uint32_t i = 0; i < exchange->launch_count; i++) {
     const AppLaunch *launch = &exchange->launches[i];
@@ -160,6 +197,7 @@ static bool check_golden(const Target *target, const AppExchange *exchange, AppR
   const char *name = target->name;
   const AppRun *run = &exchange->runs[0];
   bool exited = WIFEXITED(result->status);
+  if (!app_check_alone(own, exchange, diags)) return false;
   if (exited && WEXITSTATUS(result->status) == 127) return diags_add(diags, NULL, 0, 0, "cannot run '%s'", name);
   if (!exited) return diags_add(diags, NULL, 0, 0, "%s: without faults it is ended by signal %d", name, WTERMSIG(result->status));
   if (exchange->has_time == 0)
@@ -182,7 +220,7 @@ static bool run_again(Target *target, const Listener *listener, Diags *diags) {
   if (exchange == NULL) return diags_add(diags, own->choice.temporary, 0, 0, "no room for the campaign's files: %s", strerror(errno));
   pid_t pid = app_start(own, 0, APP_GOLDEN);
   int status = 0;
-  bool ended = pid > 0 && app_wait(own, pid, listener, &status);
+  bool ended = pid > 0 && app_wait(own, pid, listener, exchange, &status, diags);
   AppResult result = app_result(own, &exchange->runs[0], 0, status);
   if (pid < 0) diags_add(diags, NULL, 0, 0, "the program cannot be started: %s", strerror(errno));
   bool good = ended && check_golden(target, exchange, &result, diags);
@@ -220,17 +258,19 @@ static bool app_golden(Target *target, Draw *draws, uint32_t count, Golden *gold
   if (count > 0 && machine_can(target->spec, MACHINE_IS_FOLLOWED))
     exchange->timeline = own->timeline = own->timeline < 0 ? app_temporary(own->choice.temporary) : own->timeline;
   if (count > 0) memcpy(exchange->draws, draws, count * sizeof *draws);
-  double before = process_seconds(RUSAGE_CHILDREN);
+  double before = process_seconds(RUSAGE_CHILDREN), began = clock_seconds();
   pid_t pid = app_start(own, 0, APP_GOLDEN);
   int status = 0;
-  bool ended = pid > 0 && app_wait(own, pid, listener, &status);
+  bool ended = pid > 0 && app_wait(own, pid, listener, exchange, &status, diags);
+  double seconds = clock_seconds() - began;
   AppResult result = app_result(own, &exchange->runs[0], 0, status);
   uint32_t masked = own->mask.numbers.count;
   bool good = ended && check_golden(target, exchange, &result, diags) && fill_golden(target, exchange, golden, diags);
   if (pid < 0) diags_add(diags, NULL, 0, 0, "the program cannot be started: %s", strerror(errno));
   if (good) {
     if (count > 0) memcpy(draws, exchange->draws, count * sizeof *draws);
-    own->cpu_seconds = HOST_SECONDS + (uint64_t)(20 * (process_seconds(RUSAGE_CHILDREN) - before));
+    own->cpu_seconds = HOST_SECONDS + (uint64_t)(TIMES_GOLDEN * (process_seconds(RUSAGE_CHILDREN) - before));
+    own->patience = IDLE_SECONDS + (uint32_t)(TIMES_GOLDEN * seconds);
     if (!own->has_golden && own->sources >= 0) app_sources_read(target, own->arena, own->sources);
     app_keep_golden(own, exchange, &result);
     if (exchange->timeline >= 0) keep_launches(own, exchange);

@@ -42,7 +42,10 @@ typedef enum AppMode {
   APP_TRIAL,  // no fault; tries the draws on a copy of the machine
 } AppMode;
 // How the library ended the program before its end.
-typedef enum AppStop { APP_RAN_ON, APP_SETTLED, APP_TIMED_OUT, APP_LOST } AppStop; // LOST: it could not be followed to its end
+//   LOST        it could not be followed to its end
+//   ELSEWHERE   a process has asked for a device although another has one: another program, or this one after exec
+//   SILENT      the campaign has ended it, since it did nothing any more
+typedef enum AppStop { APP_RAN_ON, APP_SETTLED, APP_TIMED_OUT, APP_LOST, APP_ELSEWHERE, APP_SILENT } AppStop;
 
 typedef struct AppLaunch {
   char kernel[512];
@@ -84,6 +87,7 @@ typedef struct AppExchange {
   uint64_t bytes;           // of this struct: both sides are built alike
   uint32_t mode;            // AppMode
   int32_t campaign;         // process number; files of the campaign are named by their numbers there
+  int32_t user, second;     // processes: the one that has the device; one that wanted another. 0: there is none
   int32_t values;           // file of the tracer's log
   int32_t timeline;         // file of the golden run's times, for those that follow faults; -1: not wanted
   int32_t sources;          // file of the PTX that is loaded; -1: it is known
@@ -97,6 +101,7 @@ typedef struct AppExchange {
   uint64_t cycles, program_hash, memory_bytes;
   double dynamic_nj, leakage_nj; // as in Golden
   char uncovered[GOLDEN_NOTE];   // likewise
+  char idle[GOLDEN_NOTE];        // likewise
   uint32_t has_time;             // the device is a machine with time
   uint32_t asks_time;            // the host has asked how long something took
   uint32_t launch_count;
@@ -111,8 +116,9 @@ typedef struct AppExchange {
   // For an explanation
   bool explain;
   uint32_t trace;   // TraceMode
-  char marks[2048]; // for a trace of the run with faults
+  char marks[8192]; // of FAULT_RUN_MOST faults of FAULT_MAX_BITS bits, for a trace of the run with faults
   FaultRun traced;
+  bool unanswered; // what protections detect has no effect (Hook.unanswered)
   // Following and trials
   bool is_protected, passes_values; // as of struct Following
   uint32_t first_draw, draw_step;   // APP_TRIAL: which of the draws
@@ -193,6 +199,7 @@ bool app_copy_bytes(int from, int to, off_t bytes);                           //
 
 // ---- Processes that a run leaves behind (left.c) -------------------------------------------------
 void app_mark(pid_t campaign, uint32_t seat);         // this process and all that it will start
+uint32_t app_seat(pid_t campaign);                    // of this process; 0: it is not marked
 uint32_t app_end_left(pid_t campaign, uint32_t seat); // those of that run; how many
 uint32_t app_end_orphans(void);                       // those of campaigns that were killed
 

@@ -44,6 +44,7 @@ typedef struct AppTarget {
   uint32_t launch_count;
   bool asks_time;
   uint64_t cpu_seconds; // beyond which a process counts as endless
+  uint32_t patience;    // seconds of silence after which a process with a fault is ended; see process.h
 } AppTarget;
 
 // ---- app.c -------------------------------------------------------------------------------------------
@@ -52,8 +53,10 @@ bool app_exchange_places(AppTarget *own, AppExchange *exchange, uint32_t count);
 void app_exchange_free(AppExchange *exchange, uint32_t draws);
 pid_t app_start(AppTarget *own, uint32_t seat, AppMode mode); // of the exchange in that seat; -1: no process
 bool app_goes_on(const AppTarget *own);                       // false: whatever runs is ended at once
-// For its end. False: it was killed, because the listener (NULL: none) wants no more, or the user.
-bool app_wait(const AppTarget *own, pid_t pid, const Listener *listener, int *status);
+// For the end of this run. False: it was killed, because the listener (NULL: none) wants no more, or the user; or, with a diagnostic, since it
+// was silent without a fault.
+bool app_wait(const AppTarget *own, pid_t pid, const Listener *listener, AppExchange *exchange, int *status, Diags *diags);
+bool app_check_alone(const AppTarget *own, const AppExchange *exchange, Diags *diags); // one process has used the device
 uint64_t app_hash_file(const char *path, uint64_t seed);
 AppResult app_result(const AppTarget *own, const AppRun *run, uint32_t seat, int status); // ends what it has left behind
 

@@ -55,6 +55,12 @@ static bool has_one_thread(void) {
   return threads != NULL && atoi(threads + strlen("\nThreads:")) == 1;
 }
 
+// The program would have children that it has not made.
+static bool adopts_others(void) {
+  int adopts = 0;
+  return prctl(PR_GET_CHILD_SUBREAPER, &adopts) != 0 || adopts != 0;
+}
+
 // One line of /proc/self/maps: "7f00-7f10 rw-s ...". The exchange is meant to be shared.
 static bool is_private(const char *line, const AppExchange *exchange) {
   char *end;
@@ -211,13 +217,17 @@ static void give_up(AppExchange *exchange) {
   sem_post(&exchange->room);
 }
 
-// In the new process. The campaign adopts it as soon as the process in between has ended, and takes it along if it is killed.
-static void join_campaign(const AppExchange *exchange, uint32_t place, pid_t between) {
+// In the new process. The campaign adopts it as soon as the process in between has ended, and takes it along if it is killed. If another
+// process of the program adopts it, the campaign would not see its end: it is as if it had never been.
+static void join_campaign(AppExchange *exchange, uint32_t place, pid_t between) {
   setrlimit(RLIMIT_CPU, &(struct rlimit){exchange->cpu_seconds, exchange->cpu_seconds + 5});
   app_mark(exchange->campaign, place);
   while (getppid() == between) nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != exchange->campaign) _exit(1); // it was killed in the meantime
+  if (getppid() == exchange->campaign) return;
+  exchange->runs[place].pid = 0;
+  give_up(exchange);
+  _exit(1);
 }
 
 // In the process in between, for which the forking one waits: files are what they are at this moment, and the other process's
@@ -234,8 +244,15 @@ static AppRun *fork_again(AppExchange *exchange, AppRun *run, uint32_t place) {
   _exit(0);
 }
 
+// The campaign's process makes room. It ends this one if nothing more happens; if itself has ended, there is no reason to go on.
 static void wait_for_room(AppExchange *exchange) {
-  while (sem_wait(&exchange->room) < 0 && errno == EINTR) continue;
+  enum { LOOK_UP_SECONDS = 1 };
+  struct timespec until;
+  do {
+    if (kill(exchange->campaign, 0) != 0 && errno == ESRCH) _exit(1);
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += LOOK_UP_SECONDS;
+  } while (sem_clockwait(&exchange->room, CLOCK_MONOTONIC, &until) < 0);
 }
 
 // The program hears nothing of a child that it never made: SIGCHLD is blocked meanwhile.
@@ -249,14 +266,16 @@ static AppRun *fork_unheard(AppExchange *exchange, AppRun *run, uint32_t place) 
   pid_t pid = fork();
   if (pid == 0) own = fork_again(exchange, run, place);
   else if (pid < 0) sem_post(&exchange->room);
-  while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
+  int status = 0;
+  while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  if (pid > 0 && WIFSIGNALED(status) && run->pid == 0) give_up(exchange); // somebody has killed it
   if (pid > 0 && !was_pending) sigtimedwait(&child, NULL, &(struct timespec){0});
   sigprocmask(SIG_SETMASK, &mask, NULL);
   return own;
 }
 
 AppRun *app_fork(AppExchange *exchange, uint32_t draw) {
-  if (exchange->stopped != 0 || !has_one_thread()) return NULL;
+  if (exchange->stopped != 0 || !has_one_thread() || (getpid() != exchange->campaign && adopts_others())) return NULL;
   wait_for_room(exchange);
   uint32_t place = 1;
   while (place < exchange->place_count && exchange->runs[place].pid != 0) place++;

@@ -18,6 +18,7 @@ typedef struct AppJob { // a run from the beginning
   pid_t pid;
   AppExchange *exchange;
   const Draw *draw;
+  ProcessWatch watch;
 } AppJob;
 
 typedef struct Jobs {
@@ -27,10 +28,11 @@ typedef struct Jobs {
   const Draw *draws;
   uint32_t count;
   const Listener *listener;
-  bool *done;    // by draw
-  bool stopped;  // no more of them
-  bool given_up; // nor those that are running: they were killed
-  uint32_t most; // at one time: runs that write the same files follow each other
+  bool *done;                              // by draw
+  bool stopped;                            // no more of them
+  bool given_up;                           // nor those that are running: they were killed
+  uint32_t most;                           // at one time: runs that write the same files follow each other
+  ProcessWatch watches[APP_MOST_JOBS + 1]; // by place, of one run that forks
   // Of faults that are followed
   Record *records; // by draw: told when the run that they were forked from has ended as it must; NULL: they are not followed
 } Jobs;
@@ -61,6 +63,23 @@ static void set_checkpoints(const Jobs *at, AppExchange *exchange) {
 }
 
 // ---- Forked from one run ---------------------------------------------------------------------------
+
+static void say_silent(const Jobs *at, pid_t pid) {
+  const AppTarget *own = at->own;
+  if (own->choice.say == NULL) return;
+  own->choice.say(own->choice.context,
+                  arena_format(own->arena, "%s (process %d) has done nothing for %u s and was ended: its faults are simulated one by one",
+                               own->choice.arguments[0], (int)pid, own->patience));
+}
+
+// It is time to look up. A process of a fault that does nothing any more is endless, and is ended: true, the first time.
+static bool end_if_silent(const Jobs *at, AppRun *run, pid_t pid, ProcessWatch *watch) {
+  if (pid <= 0 || process_silence(watch, pid) < at->own->patience) return false;
+  bool is_first = run->stop != APP_SILENT;
+  run->stop = APP_SILENT;
+  kill(pid, SIGKILL);
+  return is_first;
+}
 
 static AppRun *find_run(AppExchange *exchange, pid_t pid) {
   for (uint32_t i = 1; i <= exchange->place_count; i++) {
@@ -103,6 +122,27 @@ static void end_forked(Jobs *at, AppExchange *exchange, AppRun *run, int status)
   sem_post(&exchange->room);
 }
 
+// The end of such a process is not seen if it is not this one's child, whatever the program has done: its fault is simulated from the
+// beginning.
+static void lose_forked(AppExchange *exchange, AppRun *run) {
+  restore_outputs(exchange);
+  run->pid = 0;
+  sem_post(&exchange->room);
+}
+
+// The forking process waits for those that it has forked; it is ended if there are none, and it does nothing itself.
+static void look_at_silent(Jobs *at, AppExchange *exchange, pid_t forking) {
+  enum { GRACE_SECONDS = 5 };
+  for (uint32_t i = 1; i <= exchange->place_count; i++) {
+    AppRun *run = &exchange->runs[i];
+    end_if_silent(at, run, run->pid, &at->watches[i]);
+    bool is_deaf = at->watches[i].silent >= at->own->patience + GRACE_SECONDS, is_gone = kill(run->pid, 0) != 0 && errno == ESRCH;
+    if (run->pid != 0 && (is_deaf || is_gone)) lose_forked(exchange, run);
+  }
+  if (any_run(exchange)) at->watches[0] = (ProcessWatch){0};
+  else if (end_if_silent(at, &exchange->runs[0], forking, &at->watches[0])) say_silent(at, forking);
+}
+
 static void fill_exchange(const Jobs *at, AppExchange *exchange) {
   const AppTarget *own = at->own;
   set_checkpoints(at, exchange);
@@ -134,6 +174,7 @@ static int run_forking(Jobs *at, AppExchange *exchange, AppMode mode) {
     pid_t pid = wait_for_any(at, &status);
     if (pid < 0) break;
     AppRun *run = pid > 0 ? find_run(exchange, pid) : NULL;
+    if (pid == 0) look_at_silent(at, exchange, forking);
     if (pid == forking) ended = status;
     if (pid == forking) forking = 0;
     else if (run != NULL) end_forked(at, exchange, run, status);
@@ -251,6 +292,7 @@ typedef struct AppWorker { // tries every n-th fault
   pid_t pid;
   int told; // file
   AppExchange *exchange;
+  ProcessWatch watch;
 } AppWorker;
 
 // Without it, its faults are simulated.
@@ -266,6 +308,10 @@ static bool start_worker(Jobs *at, const Settling *settling, AppWorker *worker, 
   worker->exchange->draw_step = at->most;
   worker->pid = app_start(at->own, seat, APP_TRIAL);
   return worker->pid > 0;
+}
+
+static void look_at_worker(const Jobs *at, AppWorker *worker) {
+  if (worker->pid > 0 && end_if_silent(at, &worker->exchange->runs[0], worker->pid, &worker->watch)) say_silent(at, worker->pid);
 }
 
 // Takes what it has found.
@@ -303,6 +349,7 @@ bool app_try(Target *target, Settling *settling, const Draw *live, uint32_t coun
     if (pid < 0) break;
     for (uint32_t i = 0; i < at.most; i++) {
       if (at.stopped) end_at_once(workers[i].pid);
+      if (pid == 0) look_at_worker(&at, &workers[i]);
       if (pid == 0 || workers[i].pid != pid) continue;
       end_worker(&at, settling, &workers[i], i);
       running--;
@@ -322,7 +369,7 @@ static bool start_job(Jobs *at, const Draw *draw, AppJob *job, uint32_t seat) {
   exchange->fault_count = 1;
   exchange->strike_at = draw->strike_at;
   exchange->can_settle = at->options->snapshot && !fault_lasts(&draw->fault);
-  *job = (AppJob){app_start(at->own, seat, APP_STRIKE), exchange, draw};
+  *job = (AppJob){.pid = app_start(at->own, seat, APP_STRIKE), .exchange = exchange, .draw = draw};
   if (job->pid > 0) return true;
   app_exchange_free(exchange, 0);
   job->pid = 0;
@@ -336,6 +383,7 @@ static void end_one(Jobs *at, AppJob *jobs) {
   for (uint32_t seat = 0; seat < at->most; seat++) {
     AppJob *job = &jobs[seat];
     if (at->given_up) end_at_once(job->pid);
+    if (pid == 0 && job->pid > 0) end_if_silent(at, &job->exchange->runs[0], job->pid, &job->watch);
     if (job->pid != pid || pid <= 0) continue;
     Record record = {.id = job->draw->id};
     const AppRun *run = &job->exchange->runs[0];

@@ -138,6 +138,15 @@ Outcome app_judge(const AppTarget *own, const AppExchange *exchange, const AppRu
     record->cycles = exchange->limit;
     return OUTCOME_TIMEOUT;
   }
+  if (run->stop == APP_SILENT) {
+    snprintf(record->note, sizeof record->note, "the program did nothing for %u s: it waits without end", own->patience);
+    record->cycles = exchange->limit;
+    return OUTCOME_TIMEOUT;
+  }
+  if (run->stop == APP_ELSEWHERE) {
+    snprintf(record->note, sizeof record->note, "the program has started itself again, or another that uses the device");
+    return OUTCOME_DUE_HOST;
+  }
   if ((sign != 0 && run->inside > 0) || exchange->has_time == 0) {
     if (sign != 0) process_end_note(status, record->note, sizeof record->note);
     else snprintf(record->note, sizeof record->note, "the program did not come to use its device");

@@ -25,6 +25,12 @@ void app_mark(pid_t campaign, uint32_t seat) {
   setrlimit(RLIMIT_LOCKS, &limit);
 }
 
+uint32_t app_seat(pid_t campaign) {
+  struct rlimit limit;
+  bool is_marked = getrlimit(RLIMIT_LOCKS, &limit) == 0 && limit.rlim_cur >> SEAT_BITS == mark_of(campaign, 0) >> SEAT_BITS;
+  return is_marked ? limit.rlim_cur & UINT16_MAX : 0;
+}
+
 // Whose end nobody has asked for yet: it runs no more.
 static bool is_zombie(pid_t pid) {
   char path[32], text[512] = "";

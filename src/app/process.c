@@ -216,6 +216,13 @@ static bool add_watch(AppProcess *process, HookChain *chain, const Spec *spec, D
   return room || diags_add(diags, NULL, 0, 0, "too many protections for a campaign");
 }
 
+// Kernels are told apart by their names: of one that is too long the end is a hash of all of it.
+static void keep_name(const char *name, char *out, size_t room) {
+  size_t length = strlen(name);
+  if (length < room) memcpy(out, name, length + 1);
+  else snprintf(out, room, "%.*s...%016llx", (int)room - 20, name, (unsigned long long)hash_bytes(name, length, 0));
+}
+
 static void tell_golden(AppProcess *process) {
   AppExchange *exchange = process->exchange;
   Golden *golden = &process->golden;
@@ -232,6 +239,7 @@ static void tell_golden(AppProcess *process) {
   exchange->dynamic_nj = golden->dynamic_nj;
   exchange->leakage_nj = golden->leakage_nj;
   memcpy(exchange->uncovered, golden->uncovered, sizeof exchange->uncovered);
+  memcpy(exchange->idle, golden->idle, sizeof exchange->idle);
   exchange->program_hash = golden->program_hash;
   exchange->memory_bytes = memory_in_use(device_memory(process->device));
   exchange->launch_count = golden->launches.count;
@@ -248,7 +256,7 @@ static void tell_golden(AppProcess *process) {
                           is_kept ? launch->memory_hash : 0,
                           launch->memory_before,
                           launch->request};
-    snprintf(launch->kernel, sizeof launch->kernel, "%s", row->kernel);
+    keep_name(row->kernel, launch->kernel, sizeof launch->kernel);
   }
 }
 
@@ -269,6 +277,7 @@ static AppExchange *map_exchange(const char *path) {
 
 static bool add_hooks(AppProcess *process, HookChain *chain, const Spec *spec, Diags *diags) {
   bool room = true;
+  hook_chain_answers(chain, !process->exchange->unanswered);
   switch ((AppMode)process->exchange->mode) {
   case APP_GOLDEN: return add_watch(process, chain, spec, diags);
   case APP_TRACE: break;
@@ -303,9 +312,21 @@ void app_process_before_stop(AppProcess *process, void (*stopping)(void *context
   process->stopping_context = context;
 }
 
+// A campaign follows one process. A second one that wants a device, be it another or the same after exec, would be given the faults of the
+// first: it ends here. Without faults the campaign is refused then; with a fault, what the program does is what the fault has done.
+static void be_the_only_user(AppExchange *exchange) {
+  int32_t none = 0;
+  if (__atomic_compare_exchange_n(&exchange->user, &none, (int32_t)getpid(), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return;
+  exchange->second = getpid();
+  uint32_t seat = exchange->mode == APP_STRIKE ? 0 : app_seat(exchange->campaign);
+  if (seat <= exchange->place_count) exchange->runs[seat].stop = APP_ELSEWHERE;
+  _exit(1);
+}
+
 AppProcess *app_process_new(const char *path, HookChain *chain, const Spec *spec, Diags *diags) {
   AppExchange *exchange = path == NULL ? NULL : map_exchange(path);
   if (exchange == NULL || !machine_can(spec, MACHINE_HAS_TIME)) return NULL;
+  be_the_only_user(exchange);
   AppProcess *process = calloc(1, sizeof *process);
   ASSERT(process != NULL);
   process->exchange = exchange;

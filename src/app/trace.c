@@ -28,9 +28,10 @@ static bool run_program(AppTarget *own, AppExchange *exchange, const TracedRun *
   pid_t pid = app_start(own, 0, mode);
   if (pid < 0) return diags_add(diags, NULL, 0, 0, "the program cannot be started: %s", strerror(errno));
   int status = 0;
-  bool ended = app_wait(own, pid, NULL, &status);
+  bool ended = app_wait(own, pid, NULL, exchange, &status, diags);
   AppResult result = app_result(own, &exchange->runs[0], 0, status);
   if (!ended) return false;
+  if (mode == APP_TRACE && !app_check_alone(own, exchange, diags)) return false;
   if (mode == APP_TRACE && exchange->runs[0].finished == 0)
     return diags_add(diags, NULL, 0, 0, "another run without faults could not be kept: the fault cannot be explained");
   if (mode == APP_TRACE && !app_check_same(own, exchange, &result, diags)) return false;

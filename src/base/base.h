@@ -98,7 +98,23 @@ void text_add_csv(Text *text, const char *cell);
 void text_add_csv_name(Text *text, const char *cell); // without quotes where it is a plain name
 // Text from outside, for a terminal: control characters but those in `kept`, and bytes that are no UTF-8, become \xNN.
 void text_add_visible(Text *text, const char *bytes, size_t count, const char *kept);
+typedef enum SymbolForm {
+  SYMBOL_SHORT, // "saxpy", "reduce<float>"
+  SYMBOL_WHOLE, // "saxpy(int, float const*, float*)"
+} SymbolForm;
+// What a program calls by a mangled name, as people write it; other names as they are.
+void text_add_symbol(Text *text, const char *symbol, SymbolForm form);
+typedef struct SymbolText {
+  char at[96];
+} SymbolText;
+const char *symbol_short(SymbolText *text, const char *symbol);   // cut off, with "...", where it is too long
+#define SHORT_NAME(symbol) symbol_short(&(SymbolText){0}, symbol) // for a message: it lives as long as the block does
+// By its own name, short, whole, or without the arguments of a template.
+bool symbol_is_called(const char *symbol, const char *name);
+void text_add_shell_word(Text *text, const char *word); // as a shell would take it: in quotes where it must be
 
+// Digits, or 0x and hexadecimal ones where that is allowed; *at ends behind them. False: there are none, or they say more than 64 bits hold.
+bool text_number(const char **at, bool hexadecimal, uint64_t *value);
 // The candidate nearest to `word` by edit distance, else the first that contains it; NULL: none is close. For "did you mean".
 const char *text_nearest(const char *word, const char *const *candidates, size_t count);
 

@@ -116,6 +116,51 @@ static void control_characters_are_shown(void **state) {
   check_visible("\xed\xa0\x80\xf4\x90\x80\x80", 7, "", "\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80"); // surrogate, past the end
 }
 
+static void check_symbol(const char *symbol, const char *brief, const char *whole) {
+  Text text = {0};
+  assert_string_equal(SHORT_NAME(symbol), brief);
+  text_add_symbol(&text, symbol, SYMBOL_WHOLE);
+  assert_string_equal(text.at, whole);
+  assert_true(symbol_is_called(symbol, brief) && symbol_is_called(symbol, whole) && symbol_is_called(symbol, symbol));
+  text_free(&text);
+}
+
+static void kernels_have_names_for_people(void **state) {
+  (void)state;
+  check_symbol("_Z5saxpyifPKfPf", "saxpy", "saxpy(int, float, float const*, float*)");
+  check_symbol("_Z6reduceIfLi256EEvPKT_PS0_i", "reduce<float, 256>", "void reduce<float, 256>(float const*, float*, int)");
+  check_symbol("vecadd", "vecadd", "vecadd");
+  check_symbol("_Zwrong", "_Zwrong", "_Zwrong");
+  check_symbol("", "", "");
+  assert_true(symbol_is_called("_Z6reduceIfLi256EEvPKT_PS0_i", "reduce"));
+  assert_false(symbol_is_called("_Z6reduceIfLi256EEvPKT_PS0_i", "red"));
+  assert_false(symbol_is_called("_Z5saxpyifPKfPf", "sax"));
+  Text mangled = {0}, name = {0}; // names that differ after some hundred letters
+  text_add(&name, "n%0400dx", 0);
+  text_add(&mangled, "_Z402%sPf", name.at);
+  assert_true(symbol_is_called(mangled.at, name.at));
+  name.at[name.length - 1] = 'y';
+  assert_false(symbol_is_called(mangled.at, name.at));
+  text_free(&mangled);
+  text_free(&name);
+  char word[200] = "";
+  memset(word, 'k', sizeof word - 1);
+  assert_int_equal(strlen(SHORT_NAME(word)), sizeof(SymbolText) - 1);
+  assert_non_null(strstr(SHORT_NAME(word), "kkk..."));
+}
+
+static void shells_take_words_whole(void **state) {
+  (void)state;
+  const char *const words[] = {"plain.db", "a b", "", "it's", "$HOME/*", "a\nb", "--x=1,2"};
+  Text text = {0};
+  for (size_t i = 0; i < COUNT_OF(words); i++) {
+    text_add_shell_word(&text, words[i]);
+    text_add(&text, ";");
+  }
+  assert_string_equal(text.at, "plain.db;'a b';'';'it'\\''s';'$HOME/*';'a\nb';--x=1,2;");
+  text_free(&text);
+}
+
 static void diagnostics_read_well(void **state) {
   (void)state;
   Diags diags = {0};
@@ -144,10 +189,11 @@ static void draws_depend_on_every_argument(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(arenas_zero_and_align), cmocka_unit_test(vectors_grow),
-      cmocka_unit_test(nearest_names),         cmocka_unit_test(files_hash_as_bytes),
-      cmocka_unit_test(csv_cells_are_text),    cmocka_unit_test(control_characters_are_shown),
-      cmocka_unit_test(diagnostics_read_well), cmocka_unit_test(draws_depend_on_every_argument),
+      cmocka_unit_test(arenas_zero_and_align),   cmocka_unit_test(vectors_grow),
+      cmocka_unit_test(nearest_names),           cmocka_unit_test(files_hash_as_bytes),
+      cmocka_unit_test(csv_cells_are_text),      cmocka_unit_test(control_characters_are_shown),
+      cmocka_unit_test(shells_take_words_whole), cmocka_unit_test(kernels_have_names_for_people),
+      cmocka_unit_test(diagnostics_read_well),   cmocka_unit_test(draws_depend_on_every_argument),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

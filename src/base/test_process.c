@@ -125,11 +125,103 @@ static void test_dies_with_parent(void **state) {
   close(ends[0]);
 }
 
+static _Noreturn void work(void) {
+  for (volatile uint64_t i = 0;; i++) continue;
+}
+
+// How long it is silent at most, within 25 looks.
+static uint32_t silence_of(pid_t pid) {
+  ProcessWatch watch = {0};
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < 25; i++) {
+    usleep(LOOK_UP_MS * 1000);
+    most = max_u32(most, process_silence(&watch, pid));
+  }
+  kill(pid, SIGKILL);
+  process_end(pid);
+  return most;
+}
+
+// Who waits for one that works is not silent.
+static void test_silence(void **state) {
+  (void)state;
+  pid_t idle = process_fork(SIGKILL);
+  if (idle == 0) {
+    for (;;) pause();
+  }
+  assert_int_equal(silence_of(idle), 1); // at the first look it had started
+  pid_t busy = process_fork(SIGKILL);
+  if (busy == 0) work();
+  assert_int_equal(silence_of(busy), 0);
+  pid_t waiting = process_fork(SIGKILL);
+  if (waiting == 0) {
+    pid_t other = process_fork(SIGKILL);
+    if (other == 0) work();
+    _exit(process_end(other));
+  }
+  assert_int_equal(silence_of(waiting), 0);
+}
+
+// One that never says anything is ended, whatever it was meant to tell.
+static void test_silent_job(void **state) {
+  (void)state;
+  for (int tells = 0; tells < 2; tells++) {
+    Pool pool = {.patience = 1};
+    int to;
+    if (pool_start(&pool, &(PoolWish){.tells = tells != 0, .dies_by = SIGKILL}, &to) == POOL_CHILD) {
+      for (;;) raise(SIGSTOP);
+    }
+    PoolJob *job = NULL;
+    for (uint32_t i = 0; job == NULL && i < 100; i++) job = pool_wait(&pool);
+    assert_non_null(job);
+    assert_int_equal(pool_end(&pool, job), SILENT_END);
+  }
+}
+
+// And one that has closed its pipe, but does not end.
+static void test_silent_end(void **state) {
+  (void)state;
+  Pool pool = {.patience = 1};
+  int to = -1;
+  if (pool_start(&pool, &(PoolWish){.tells = true, .dies_by = SIGKILL}, &to) == POOL_CHILD) {
+    close(to);
+    for (;;) pause();
+  }
+  PoolJob *job = NULL;
+  for (uint32_t i = 0; job == NULL && i < 100; i++) job = pool_wait(&pool);
+  assert_non_null(job);
+  assert_int_equal(pool_end(&pool, job), SILENT_END);
+}
+
+// What it has said before is there.
+static void test_read(void **state) {
+  (void)state;
+  for (int hangs = 0; hangs < 2; hangs++) {
+    int ends[2];
+    Text text = {0};
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid = process_fork(SIGKILL);
+    if (pid == 0) {
+      if (write(ends[1], "said", 4) != 4) _exit(1);
+      while (hangs) pause();
+      _exit(5);
+    }
+    close(ends[1]);
+    int status = process_read(pid, ends[0], 1, &text);
+    assert_int_equal(status, hangs ? SILENT_END : 5 << 8);
+    assert_int_equal(text.length, 4);
+    text_free(&text);
+    close(ends[0]);
+  }
+}
+
 static void test_notes(void **state) {
   (void)state;
   char note[128];
   process_end_note(SIGXCPU, note, sizeof note);
   assert_non_null(strstr(note, "hung"));
+  process_end_note(SILENT_END, note, sizeof note);
+  assert_non_null(strstr(note, "did nothing"));
   process_end_note(SIGSEGV, note, sizeof note);
   assert_non_null(strstr(note, "ended by signal 11"));
   process_end_note(7 << 8, note, sizeof note);
@@ -137,9 +229,12 @@ static void test_notes(void **state) {
 }
 
 int main(void) {
+  alarm(120); // whatever should end and does not
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_telling), cmocka_unit_test(test_ends),  cmocka_unit_test(test_signalled),
-      cmocka_unit_test(test_full),    cmocka_unit_test(test_notes), cmocka_unit_test(test_dies_with_parent),
+      cmocka_unit_test(test_telling), cmocka_unit_test(test_ends),       cmocka_unit_test(test_signalled),
+      cmocka_unit_test(test_full),    cmocka_unit_test(test_notes),      cmocka_unit_test(test_dies_with_parent),
+      cmocka_unit_test(test_silence), cmocka_unit_test(test_silent_job), cmocka_unit_test(test_silent_end),
+      cmocka_unit_test(test_read),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,6 +115,13 @@ void text_add_visible(Text *text, const char *bytes, size_t count, const char *k
   }
 }
 
+void text_add_shell_word(Text *text, const char *word) {
+  bool is_plain = word[0] != '\0' && word[strcspn(word, " \t\n\"'\\$`*?[](){}<>|&;#~!")] == '\0';
+  text_add(text, is_plain ? "%s" : "'", word);
+  for (const char *c = word; !is_plain && *c != '\0'; c++) text_add(text, *c == '\'' ? "'\\''" : "%c", *c);
+  if (!is_plain) text_add(text, "'");
+}
+
 // ---- Near names ----------------------------------------------------------------------------------
 
 enum { LONGEST_WORD = 64, SHORTEST_PART = 3 };
@@ -138,6 +145,17 @@ static size_t edit_distance(const char *a, const char *b) {
     }
   }
   return row[b_length];
+}
+
+bool text_number(const char **at, bool hexadecimal, uint64_t *value) {
+  const char *text = *at;
+  if (text[0] < '0' || text[0] > '9') return false;
+  bool is_hexadecimal = hexadecimal && text[0] == '0' && (text[1] | 0x20) == 'x';
+  char *end;
+  errno = 0;
+  *value = strtoull(text, &end, is_hexadecimal ? 16 : 10);
+  *at = end;
+  return errno == 0;
 }
 
 const char *text_nearest(const char *word, const char *const *candidates, size_t count) {

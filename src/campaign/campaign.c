@@ -10,12 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const double COMMIT_SECONDS = 0.05;
+static const double COMMIT_SECONDS = 0.05, DEFAULT_MARGIN = 0.01;
 enum { KNOWN_AT_FIRST = 4096, LOOK_AT_CLOCK = 64, COMMIT_EVERY = 1024, LOOK_UP_CYCLES = 4096, NOT_KNOWN = 0xFF };
 
 typedef struct Campaign {
   Target *target;
   const CampaignOptions *options;
+  CampaignOptions asked; // these, with what was not said
   Arena *arena;
   Golden golden;
   Population population;
@@ -24,6 +25,9 @@ typedef struct Campaign {
   Draw *draws;                     // of the current batch, in order of id
   uint32_t draw_count;
   uint64_t first_id;
+  Arena *batch_arena;
+  VEC(Record) detected;               // of the current batch: what would have come of them is not known yet
+  bool is_unanswered;                 // which is what is being found out
   uint32_t *class_first, *class_next; // by draw: the first and the next of its class that is to be told, from 1; 0: none
   uint64_t part_first, part_end;      // faults of other numbers are not ours
   uint8_t *known;                     // outcomes by id, from part_first on, that are in the journal; NOT_KNOWN: none
@@ -66,6 +70,12 @@ static double raw_rate(const Spec *spec, const Region *region, const Fault *patt
   }
 }
 
+static uint8_t kind_of(const Region *region) {
+  if (region->owned_by_scheme != 0) return KIND_SCHEME;
+  if ((region->flags & REGION_OUTPUT) != 0) return KIND_OUTPUT;
+  return region_is_on_chip(region) ? KIND_CELLS : KIND_MEMORY;
+}
+
 // Of a window in cycles it is not known what is used there.
 static double used_share(const Campaign *at, const Region *region) {
   bool is_known = at->population.kernel != NULL || at->population.cycles + at->population.first_cycle == at->golden.cycles;
@@ -80,6 +90,7 @@ static bool put_structures(Campaign *at) {
     const StructurePart *part = &at->population.parts[i];
     part_shape(region, part, &rows[i].rows, &rows[i].units, &rows[i].bits);
     rows[i].used = part->is_part ? 0 : used_share(at, region);
+    rows[i].kind = kind_of(region);
     rows[i].raw_fit_per_mbit = raw_rate(at->target->spec, region, &at->population.pattern);
   }
   return journal_put_structures(at->journal, rows, at->population.count, at->diags);
@@ -133,6 +144,7 @@ bool campaign_put_origin(Journal *journal, const CampaignOrigin *origin, Diags *
 static bool put_measured(Campaign *at) {
   const Golden *golden = &at->golden;
   if (golden->uncovered[0] != '\0' && !journal_put_note(at->journal, NOTE_UNCOVERED, golden->uncovered, at->diags)) return false;
+  if (golden->idle[0] != '\0' && !journal_put_note(at->journal, NOTE_IDLE, golden->idle, at->diags)) return false;
   if (golden->dynamic_nj + golden->leakage_nj <= 0) return true; // the machine has no power model
   return journal_put_note(at->journal, NOTE_ENERGY_DYNAMIC, arena_format(at->arena, "%.9g", golden->dynamic_nj), at->diags) &&
          journal_put_note(at->journal, NOTE_ENERGY_LEAKAGE, arena_format(at->arena, "%.9g", golden->leakage_nj), at->diags);
@@ -153,6 +165,12 @@ static bool put_notes(Campaign *at) {
          put_count(at, NOTE_OUTPUT_ELEMENTS, elements);
 }
 
+// A kernel as the program names it, whichever of its names was given.
+static const char *window_text(const Campaign *at) {
+  const char *kernel = at->population.kernel;
+  return kernel == NULL ? at->options->window : arena_format(at->arena, "kernel:%s", kernel);
+}
+
 static bool open_journal(Campaign *at) {
   const CampaignOptions *options = at->options;
   JournalMeta meta = {.target = at->target->name,
@@ -162,11 +180,11 @@ static bool open_journal(Campaign *at) {
                       .protection = options->protection,
                       .model = options->model,
                       .structures = options->structures,
-                      .window = options->window,
+                      .window = window_text(at),
                       .standing = options->standing == NULL ? "" : options->standing,
                       .sampling = options->every     ? "every bit"
                                   : options->by_bits ? "by bits"
-                                                     : "",
+                                                     : "by structure",
                       .program_hash = at->golden.program_hash,
                       .layout_hash = at->golden.layout_hash,
                       .seed = options->seed,
@@ -302,6 +320,7 @@ static bool put_row(Campaign *at, const Draw *draw, const Record *record) {
   fault_format(&at->golden.table, &draw->fault, &text);
   FaultRow row = fault_row();
   row.id = draw->id;
+  row.number = (int64_t)population_number(&at->population, draw->id);
   row.fault = text.at;
   row.model = at->options->model;
   row.region = draw->fault.site.region;
@@ -316,6 +335,8 @@ static bool put_row(Campaign *at, const Draw *draw, const Record *record) {
   row.worst = record->worst;
   row.pattern = (uint8_t)record->pattern;
   row.note = record->note;
+  row.read = draw->read;
+  if (record->unanswered > 0) row.unanswered = (uint8_t)(record->unanswered - 1);
   bool good = journal_put_fault(at->journal, &row, at->diags);
   text_free(&text);
   at->progress.done++;
@@ -331,11 +352,28 @@ static bool put_row(Campaign *at, const Draw *draw, const Record *record) {
 // Ours, and not in the journal since an earlier run.
 static bool is_left(const Campaign *at, uint64_t id) { return is_ours(at, id) && known_outcome(at, id) == NOT_KNOWN; }
 
-static bool take_record(void *context, const Record *record) {
+// Of a detected fault it is asked next what would have come of it. What the run that goes on shows is told of the detected one.
+static bool is_asked_further(Campaign *at, const Record *record, Record *whole) {
+  *whole = *record;
+  if (!at->is_unanswered && record->outcome == OUTCOME_DETECTED) {
+    *VEC_PUSH(&at->detected, at->batch_arena) = *record;
+    return true;
+  }
+  for (uint32_t i = 0; at->is_unanswered && i < at->detected.count; i++) {
+    if (at->detected.items[i].id != record->id || record->outcome == OUTCOME_INTERNAL) continue;
+    *whole = at->detected.items[i];
+    if (record->outcome != OUTCOME_DETECTED) whole->unanswered = 1 + record->outcome;
+  }
+  return false;
+}
+
+static bool take_record(void *context, const Record *told) {
   Campaign *at = context;
-  const Draw *draw = &at->draws[record->id - at->first_id];
+  Record whole, *record = &whole;
   bool good = true;
-  at->draws[record->id - at->first_id].is_told = true;
+  at->draws[told->id - at->first_id].is_told = true;
+  if (is_asked_further(at, told, &whole)) return !at->stopped;
+  const Draw *draw = &at->draws[record->id - at->first_id];
   for (uint32_t i = at->class_first[draw->class_of - at->first_id]; i != 0 && good; i = at->class_next[i - 1]) { // it, and all of its class
     const Draw *other = &at->draws[i - 1];
     if (!is_left(at, other->id)) continue;
@@ -482,11 +520,42 @@ static bool settle_live(Campaign *at, Settling *settling, uint32_t wanted, Hook 
   return good;
 }
 
+// Those that were detected, once more: the detection has no effect now, and the run goes on. The journal says both.
+static bool settle_unanswered(Campaign *at, const Settling *answered) {
+  if (at->detected.count == 0) return true;
+  const Settler *const *settlers = at->options->settlers;
+  Settling settling = *answered;
+  Draw *live = ARENA_ARRAY(settling.arena, Draw, at->detected.count);
+  uint32_t count = at->detected.count;
+  settling.following = NULL;
+  for (uint32_t i = 0; i < count; i++) {
+    Draw *draw = settling_draw(&settling, at->detected.items[i].id);
+    draw->is_told = false;
+    live[i] = *draw;
+  }
+  qsort(live, count, sizeof *live, draw_by_strike);
+  at->is_unanswered = true;
+  target_answers(at->target, at->options->protections, false);
+  bool good = true;
+  for (uint32_t i = 0; settlers[i] != NULL && good; i++) {
+    if (!settlers[i]->simulates || !settlers[i]->is_for(&settling)) continue;
+    good = commit(at) && report(at) && settlers[i]->settle(&settling, NULL, live, &count) && !at->stopped;
+  }
+  for (uint32_t i = 0; settlers[i] != NULL; i++) {
+    if (settlers[i]->finish != NULL) settlers[i]->finish(&settling);
+  }
+  target_answers(at->target, at->options->protections, true);
+  at->is_unanswered = false;
+  return good;
+}
+
 static bool run_batch(Campaign *at, uint64_t first, uint32_t count) {
   at->first_id = first;
   at->draw_count = count;
   if (is_known(at, first, count)) return true;
-  Arena *arena = arena_new();
+  Arena *arena = at->batch_arena = arena_new();
+  at->detected.items = NULL;
+  at->detected.count = at->detected.capacity = 0;
   at->draws = ARENA_ARRAY(arena, Draw, count);
   for (uint32_t i = 0; i < count; i++) {
     Fault fault = population_draw(&at->population, &at->golden.table, first + i);
@@ -502,7 +571,7 @@ static bool run_batch(Campaign *at, uint64_t first, uint32_t count) {
   bool runs = !at->is_checked || any_watches(at->options->settlers, wanted);
   bool good = !runs || run_watched(at, &watched, wanted, hooks);
   at->is_checked |= good;
-  good = good && settle_live(at, &settling, wanted, hooks);
+  good = good && settle_live(at, &settling, wanted, hooks) && settle_unanswered(at, &settling);
   good = commit(at) && good;
   arena_free(arena);
   return good && !at->stopped && report(at);
@@ -513,7 +582,7 @@ static bool run_batch(Campaign *at, uint64_t first, uint32_t count) {
 static uint64_t faults_wanted(const Campaign *at) {
   const CampaignOptions *options = at->options;
   if (options->every) return population_total(&at->population);
-  if (options->faults > 0) return options->faults;
+  if (options->faults > 0) return population_dealt(&at->population, options->faults);
   uint64_t most = 0;
   for (uint32_t i = 0; i < at->population.count; i++)
     most = max_u64(most, sample_size(population_size(&at->population, i), options->margin, options->confidence));
@@ -566,9 +635,20 @@ static bool know_row(void *context, const FaultRow *row) {
   return true;
 }
 
+// Before the journal is made: a campaign that is refused leaves none.
+static bool is_part_there(const Campaign *at) {
+  const CampaignOptions *options = at->options;
+  uint64_t total = faults_wanted(at);
+  if (options->faults == 0 || options->every || options->end <= total) return true;
+  return diags_add(at->diags, NULL, 0, 0,
+                   "part %" PRIu64 "-%" PRIu64 " goes beyond the faults, which have the numbers 0 to %" PRIu64 " (faults %" PRIu64 ")",
+                   options->first, options->end, total - 1, options->faults);
+}
+
 static bool run_faults(Campaign *at) {
   uint64_t total = faults_wanted(at);
   uint32_t shard = at->options->shard, shards = at->options->shards;
+  if (at->options->faults > 0 && !at->options->every) at->progress.beyond = total - at->options->faults;
   at->progress.golden_cycles = at->golden.cycles;
   at->part_first = at->sample_end = min_u64(at->options->first, total);
   at->part_end = at->options->end > 0 ? min_u64(at->options->end, total) : total;
@@ -611,12 +691,15 @@ static bool run_golden(Campaign *at) {
 }
 
 CampaignEnd campaign_run(Target *target, const CampaignOptions *options, Diags *diags) {
+  if (!campaign_check(options, diags)) return CAMPAIGN_FAILED;
   Campaign *at = calloc(1, sizeof *at);
   ASSERT(at != NULL);
-  *at = (Campaign){.target = target, .options = options, .arena = arena_new(), .diags = diags};
+  *at = (Campaign){.target = target, .options = &at->asked, .asked = *options, .arena = arena_new(), .diags = diags};
+  if (options->faults == 0 && options->margin == 0) at->asked.margin = DEFAULT_MARGIN;
   at->listener = (Listener){take_record, goes_on, at};
   at->golden.arena = at->arena;
-  bool good = report(at) && run_golden(at) && population_make(&at->population, &at->golden, options, diags) && open_journal(at);
+  bool good = report(at) && run_golden(at) && population_make(&at->population, &at->golden, at->options, diags) && is_part_there(at) &&
+              open_journal(at);
   good = good && run_faults(at);
   CampaignEnd end = good ? CAMPAIGN_COMPLETE : at->stopped ? CAMPAIGN_STOPPED : CAMPAIGN_FAILED;
   if (good && at->progress.counts[OUTCOME_INTERNAL] > 0) end = CAMPAIGN_INTERNAL;

@@ -9,6 +9,7 @@
 
 typedef struct CampaignProgress {
   uint64_t done, total; // faults; done: in the journal, on disk
+  uint64_t beyond;      // faults of the whole campaign beyond those asked for: of a protection's own structures
   uint64_t simulations; // that the faults left are expected to need
   bool is_expected;     // that is known
   uint64_t golden_cycles;
@@ -37,8 +38,9 @@ typedef struct CampaignOptions {
   const char *standing; // a fault in every run, also in the one that the others are compared with; NULL: none
   bool every;           // not drawn: every bit of the structures once
   bool by_bits;         // drawn over all bits of all structures, instead of as many faults for each structure
-  uint64_t faults;      // how many; 0: from margin and confidence
-  double margin, confidence;
+  uint64_t faults;      // how many in the machine's structures; a protection's own get as many each; 0: from margin and confidence
+  double margin;        // 0: 0.01, if no number is given
+  double confidence;
   uint64_t seed;
   uint32_t jobs; // simulations at one time
   uint32_t shard, shards;
@@ -54,6 +56,12 @@ typedef struct CampaignOptions {
   bool (*progress)(void *context, const CampaignProgress *progress);
   void *context;
 } CampaignOptions;
+
+CampaignOptions campaign_defaults(void);
+// False, with a diagnostic: a number has no sense, or two options do not go together. campaign_run asks, too.
+bool campaign_check(const CampaignOptions *options, Diags *diags);
+// What is said of a value of faults, margin, confidence, jobs or timeout that is refused; NULL: it is good.
+const char *campaign_number_rule(const char *name, double value);
 
 typedef enum CampaignEnd { CAMPAIGN_COMPLETE, CAMPAIGN_STOPPED, CAMPAIGN_FAILED, CAMPAIGN_INTERNAL } CampaignEnd;
 // FAILED: diagnostics say why. INTERNAL: some simulations failed in Redoubt itself; the journal says which.

@@ -16,13 +16,17 @@ typedef struct StructurePart {
 bool part_parse(const Region *region, const char *keys, StructurePart *part, Diags *diags); // "sm=1,lane=3]"
 void part_shape(const Region *region, const StructurePart *part, uint64_t *rows, uint32_t *units, uint32_t *bits);
 Site part_site(const RegionTable *table, uint16_t region, const StructurePart *part, uint64_t number); // its n-th bit
+uint64_t part_hash(const Region *region, const StructurePart *part, uint64_t seed); // of its name: the same however its keys were ordered
 
 // ---- Faults drawn (sample.c) ---------------------------------------------------------------------
 typedef struct Population {
   uint16_t regions[MOST_STRUCTURES];
   uint64_t bits[MOST_STRUCTURES];
   StructurePart parts[MOST_STRUCTURES];
+  uint64_t seeds[MOST_STRUCTURES]; // of a structure's draws: the campaign's, and its name
+  uint16_t dealt[MOST_STRUCTURES]; // structures by their place in a round: the machine's, then those of a protection
   uint32_t count;
+  uint32_t machine_count;       // that are the machine's; all of them if every one is a protection's
   uint64_t first_cycle, cycles; // when faults strike
   const char *kernel;           // all launches of this kernel, `cycles` in all; NULL: [first_cycle, first_cycle + cycles)
   const Golden *golden;
@@ -36,6 +40,11 @@ double population_size(const Population *population, uint32_t structure); // bit
 uint64_t population_total(const Population *population);                  // bits of all structures
 // Which structure a fault strikes: they are dealt evenly, to every shard too. What is said of all weighs them by their bits.
 uint32_t population_structure(const Population *population, uint64_t id);
+// Number of the fault within its structure. With that and the structure's name its draws are made, whatever else is struck. Of faults that
+// are not dealt, its own number.
+uint64_t population_number(const Population *population, uint64_t id);
+// Numbers of all faults if the machine's structures get that many: a protection's own get as many each.
+uint64_t population_dealt(const Population *population, uint64_t faults);
 Fault population_draw(const Population *population, const RegionTable *table, uint64_t id);
 
 #endif

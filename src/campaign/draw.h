@@ -32,11 +32,18 @@ typedef struct Draw {
   uint32_t pc;        // of that instruction
   uint16_t op;        // what it does; OP_COUNT: not known
   Reader reader;
+  int64_t read; // the run without faults reads what it strikes (fault.def): 1, 0, or NOTHING: not known
   bool is_told; // its record has been taken
 } Draw;
 static inline Draw draw_new(uint64_t id, const Fault *fault) {
-  return (Draw){
-      .id = id, .fault = *fault, .settled = SETTLED_COUNT, .strike_at = fault->from, .class_of = id, .op = OP_COUNT, .pc = UINT32_MAX};
+  return (Draw){.id = id,
+                .fault = *fault,
+                .settled = SETTLED_COUNT,
+                .strike_at = fault->from,
+                .class_of = id,
+                .op = OP_COUNT,
+                .pc = UINT32_MAX,
+                .read = NOTHING};
 }
 int draw_by_strike(const void *left, const void *right); // for qsort
 
@@ -45,6 +52,7 @@ typedef struct Record {
   uint64_t id, cycles, wrong;
   double worst;
   uint32_t outcome, settled, pattern; // pattern: WrongPattern
+  uint32_t unanswered;                // 1 + what would have come of a detected fault if nobody had answered the detection; 0: not known
   char note[JUDGEMENT_NOTE];
 } Record;
 

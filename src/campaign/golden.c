@@ -160,11 +160,15 @@ void golden_measure(const Hook *watch, Golden *golden) {
     const LaunchRecord *record = device_launch_record(device, i);
     const Stats *stats = &record->stats;
     if (record->note[0] != '\0' && golden->uncovered[0] == '\0')
-      snprintf(golden->uncovered, sizeof golden->uncovered, "kernel %.128s: %s", record->kernel, record->note);
+      snprintf(golden->uncovered, sizeof golden->uncovered, "kernel %s: %s", SHORT_NAME(record->kernel), record->note);
     golden->launches.items[i].cycles = stats->value[STAT_CYCLES];
     golden->launches.items[i].thread_instructions = stats->value[STAT_THREAD_INSTRUCTIONS];
     golden->launches.items[i].warp_instructions = stats->value[STAT_WARP_INSTRUCTIONS];
   }
+  Text idle = {0};
+  device_idle(device, &idle);
+  snprintf(golden->idle, sizeof golden->idle, "%s", idle.at == NULL ? "" : idle.at);
+  text_free(&idle);
   golden->cycles = machine_now(device_machine(device));
   measure_residents(watcher, golden);
   measure_energy(watcher->target, device, golden);

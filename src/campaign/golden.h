@@ -41,6 +41,7 @@ typedef struct Golden {
   uint64_t corrected;            // by protections, in all launches
   double dynamic_nj, leakage_nj; // energy by the power model; both 0: the machine has none
   char uncovered[GOLDEN_NOTE];   // the first kernel that a protection does not cover, and why; empty: none
+  char idle[GOLDEN_NOTE];        // protections that never acted; empty: none
   const Fault *standing;         // a fault that stands in this run and in all that are compared with it; NULL: none
   Region *regions;               // copies, for after the device is gone
   RegionTable table;

@@ -114,6 +114,7 @@ static void pass_golden(Stream *at, Golden *golden) {
   pass(at, &golden->dynamic_nj, sizeof golden->dynamic_nj);
   pass(at, &golden->leakage_nj, sizeof golden->leakage_nj);
   pass(at, golden->uncovered, sizeof golden->uncovered);
+  pass(at, golden->idle, sizeof golden->idle);
   pass_launches(at, golden);
   pass_phases(at, golden);
   pass_outputs(at, &golden->outputs);

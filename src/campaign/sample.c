@@ -1,11 +1,13 @@
-// Which faults a campaign injects. Fault `id` is a pure function of the population and id: on any machine, in any order.
+// Which faults a campaign injects. A fault is number `k` of its structure: its bit, cycle and seed depend on the campaign's seed, the structure's
+// name and `k` alone. So another structure beside it, or another order of them, leaves a structure's faults as they were. Fault `id` of the
+// campaign is a pure function of the population and id: on any machine, in any order.
 #include "campaign/campaign_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { DRAW_BIT, DRAW_CYCLE, DRAW_SEED, DRAW_FIRST };
+enum { DRAW_BIT, DRAW_CYCLE, DRAW_SEED, DRAW_FIRST, DRAW_TURN };
 enum { MOST_EVERY = 1000000000 };
 
 // "rf" and "stack.pc" mean the region of that name; "stack", where there is none, every region "stack.*" or "stack_*"; "all" every cell on the chip.
@@ -18,8 +20,12 @@ static bool is_meant(const RegionTable *table, const Region *region, const char 
 
 static bool no_structure(const RegionTable *table, const char *name, Diags *diags) {
   const char *names[256];
-  uint32_t count = min_u32(table->count, COUNT_OF(names));
-  for (uint32_t i = 0; i < count; i++) names[i] = table->items[i].name;
+  uint32_t count = 0;
+  if (region_find(table, name) != REGION_NONE)
+    return diags_add(diags, NULL, 0, 0, "faults do not strike '%s': it is a note of the simulator, not hardware", name);
+  for (uint32_t i = 0; i < table->count && count < COUNT_OF(names); i++) {
+    if ((table->items[i].flags & REGION_INJECTABLE) != 0) names[count++] = table->items[i].name;
+  }
   const char *near = text_nearest(name, names, count);
   if (near != NULL) return diags_add(diags, NULL, 0, 0, "this machine has no structure '%s'; did you mean '%s'?", name, near);
   return diags_add(diags, NULL, 0, 0,
@@ -74,13 +80,15 @@ static size_t name_length(const char *names) {
 }
 
 static bool add_structures(Population *population, const RegionTable *table, const char *names, Diags *diags) {
-  while (*names != '\0') {
+  Arena *arena = arena_new();
+  bool good = true;
+  while (*names != '\0' && good) {
     size_t length = name_length(names);
-    char name[128];
-    snprintf(name, sizeof name, "%.*s", (int)length, names);
-    if (length > 0 && !add_structure(population, table, name, diags)) return false;
+    if (length > 0) good = add_structure(population, table, arena_copy_text(arena, names, length), diags);
     names += length + (names[length] == ',');
   }
+  arena_free(arena);
+  if (!good) return false;
   if (population->count == 0) { return diags_add(diags, NULL, 0, 0, "no structure to strike: these are empty on this machine"); }
   return true;
 }
@@ -93,12 +101,30 @@ static bool no_kernel(const GoldenVec *launches, const char *kernel, Diags *diag
   return diags_add(diags, NULL, 0, 0, "the program launches no kernel '%s', but %s", kernel, near == NULL ? names[0] : near);
 }
 
+// The one launched kernel that has this name; an exact name is never ambiguous.
+static bool find_kernel(Population *population, const char *name, Diags *diags) {
+  const GoldenVec *launches = &population->golden->launches;
+  const char *found = NULL, *other = NULL;
+  for (uint32_t i = 0; i < launches->count; i++) {
+    const char *symbol = launches->items[i].kernel;
+    bool is_exact = strcmp(symbol, name) == 0;
+    if (is_exact) other = NULL;
+    if (is_exact || (found == NULL && symbol_is_called(symbol, name))) found = symbol;
+    if (is_exact) break;
+    if (strcmp(found == NULL ? symbol : found, symbol) != 0 && symbol_is_called(symbol, name)) other = symbol;
+  }
+  population->kernel = found;
+  if (found == NULL) return no_kernel(launches, name, diags);
+  return other == NULL ||
+         diags_add(diags, NULL, 0, 0, "kernels '%s' and '%s' are both called '%s'; give the whole name", found, other, name);
+}
+
 static bool window_of_kernel(Population *population, const char *kernel, Diags *diags) {
   const GoldenVec *launches = &population->golden->launches;
-  population->kernel = kernel;
+  if (!find_kernel(population, kernel, diags)) return false;
   population->cycles = 0;
   for (uint32_t i = 0; i < launches->count; i++) {
-    if (strcmp(launches->items[i].kernel, kernel) == 0) population->cycles += launches->items[i].cycles;
+    if (strcmp(launches->items[i].kernel, population->kernel) == 0) population->cycles += launches->items[i].cycles;
   }
   return population->cycles > 0 || no_kernel(launches, kernel, diags);
 }
@@ -110,8 +136,8 @@ static bool set_window(Population *population, const char *window, Diags *diags)
   population->cycles = all - population->first_cycle;
   if (strcmp(window, "all") == 0) return true;
   if (strncmp(window, "kernel:", 7) == 0) return window_of_kernel(population, window + 7, diags);
-  int length = 0;
-  bool good = sscanf(window, "cycles:%" SCNu64 "-%" SCNu64 "%n", &from, &to, &length) == 2 && window[length] == '\0';
+  const char *at = window + (strncmp(window, "cycles:", 7) == 0 ? 7 : 0);
+  bool good = at > window && text_number(&at, false, &from) && *at++ == '-' && text_number(&at, false, &to) && *at == '\0';
   if (!good || from >= to || to > all) {
     return diags_add(diags, NULL, 0, 0, "window '%s': must be all, kernel:NAME or cycles:FROM-TO within 0-%" PRIu64, window, all);
   }
@@ -138,10 +164,23 @@ uint64_t population_total(const Population *population) {
   return bits;
 }
 
+// The machine's structures come first in each round, then those of a protection, which get faults of their own.
+static void deal_structures(Population *population, const RegionTable *table) {
+  for (uint32_t pass = 0, next = 0; pass < 2; pass++) {
+    for (uint32_t i = 0; i < population->count; i++) {
+      if ((table->items[population->regions[i]].owned_by_scheme != 0) == (pass == 1)) population->dealt[next++] = (uint16_t)i;
+    }
+    if (pass == 0) population->machine_count = next > 0 ? next : population->count;
+  }
+  for (uint32_t i = 0; i < population->count; i++)
+    population->seeds[i] = part_hash(&table->items[population->regions[i]], &population->parts[i], population->seed);
+}
+
 bool population_make(Population *population, const Golden *golden, const CampaignOptions *options, Diags *diags) {
   *population = (Population){.seed = options->seed, .golden = golden, .every = options->every, .by_bits = options->by_bits};
   bool good = add_structures(population, &golden->table, options->structures, diags) && set_window(population, options->window, diags) &&
               fault_parse_model(options->model, &population->pattern, diags);
+  deal_structures(population, &golden->table);
   if (good && options->every && population_total(population) > MOST_EVERY)
     return diags_add(diags, NULL, 0, 0, "every bit of these structures: more than %d faults; give a number", MOST_EVERY);
   return good;
@@ -163,29 +202,59 @@ static uint64_t drawn_bit(const Population *population, uint64_t id) {
   return random_below(random_draw(population->seed, id, DRAW_BIT), population_total(population));
 }
 
-// Round by round, each begun somewhere else: whoever takes every n-th gets all of them.
+// A round has each structure once. Where it begins is drawn, so that whoever takes every n-th fault gets all of them. The machine's structures come
+// in the same order whether those of a protection are between them or not.
+static uint32_t dealt_structure(const Population *population, uint64_t round, uint64_t place) {
+  uint64_t count = population->count, machine = population->machine_count;
+  uint64_t turn = machine == count ? 0 : random_below(random_draw(population->seed, round, DRAW_TURN), count);
+  uint64_t slot = (place + turn) % count;
+  if (slot >= machine) return population->dealt[slot];
+  uint64_t before = min_u64(place, machine - min_u64(turn, machine)); // of the machine's, in this round
+  if (place + turn > count) before += min_u64(place + turn - count, machine);
+  return population->dealt[(before + random_below(random_draw(population->seed, round, DRAW_FIRST), machine)) % machine];
+}
+
 uint32_t population_structure(const Population *population, uint64_t id) {
   if (population->every) return structure_of_bit(population, &id);
   if (population->by_bits) {
     uint64_t bit = drawn_bit(population, id);
     return structure_of_bit(population, &bit);
   }
-  uint64_t count = population->count, round = id / count;
-  return (uint32_t)((id + random_below(random_draw(population->seed, round, DRAW_FIRST), count)) % count);
+  return dealt_structure(population, id / population->count, id % population->count);
+}
+
+uint64_t population_number(const Population *population, uint64_t id) {
+  return population->every || population->by_bits ? id : id / population->count;
+}
+
+static bool is_of_machine(const Population *population, uint32_t structure) {
+  uint32_t place = 0;
+  while (population->dealt[place] != structure) place++;
+  return place < population->machine_count;
+}
+
+uint64_t population_dealt(const Population *population, uint64_t faults) {
+  if (population->every || population->by_bits) return faults;
+  uint64_t id = faults / population->machine_count * population->count;
+  for (uint64_t left = faults % population->machine_count; left > 0; id++)
+    left -= is_of_machine(population, population_structure(population, id));
+  return id;
 }
 
 Fault population_draw(const Population *population, const RegionTable *table, uint64_t id) {
   uint32_t structure = population_structure(population, id);
-  uint64_t bit = random_below(random_draw(population->seed, id, DRAW_BIT), population->bits[structure]);
-  if (population->every || population->by_bits) {
+  bool is_dealt = !population->every && !population->by_bits;
+  uint64_t number = population_number(population, id), seed = is_dealt ? population->seeds[structure] : population->seed;
+  uint64_t bit = random_below(random_draw(seed, number, DRAW_BIT), population->bits[structure]);
+  if (!is_dealt) {
     bit = population->every ? id : drawn_bit(population, id);
     structure_of_bit(population, &bit);
   }
   Fault fault = population->pattern;
   fault.site = part_site(table, population->regions[structure], &population->parts[structure], bit);
   fault.is_output = (table->items[fault.site.region].flags & REGION_OUTPUT) != 0;
-  fault.from = window_cycle(population, random_below(random_draw(population->seed, id, DRAW_CYCLE), population->cycles));
+  fault.from = window_cycle(population, random_below(random_draw(seed, number, DRAW_CYCLE), population->cycles));
   fault.to = fault_lasts(&fault) ? UINT64_MAX : fault.from;
-  fault.seed = random_draw(population->seed, id, DRAW_SEED);
+  fault.seed = random_draw(seed, number, DRAW_SEED);
   return fault;
 }

@@ -41,6 +41,7 @@ typedef struct Settler {
   // False: it was stopped, or failed with a diagnostic.
   bool (*settle)(Settling *at, Hook *hook, Draw *live, uint32_t *count);
   void (*finish)(Settling *at); // the batch is over
+  bool simulates;               // with time, and with the protections: may settle detected faults once more, with the detection unanswered
   bool in_program;              // `watch` and `seen` need the draws alone: of CUDA programs, they are called in the program's process
 } Settler;
 

@@ -68,3 +68,14 @@ Site part_site(const RegionTable *table, uint16_t index, const StructurePart *pa
   for (uint32_t key = 0; key < region->dim_count; key++) row = row * region->dims[key].count + values[key];
   return (Site){index, row, (uint32_t)values[region->dim_count], (uint32_t)values[region->dim_count + 1]};
 }
+
+uint64_t part_hash(const Region *region, const StructurePart *part, uint64_t seed) {
+  Text name = {0};
+  text_add(&name, "%s", region->name);
+  for (uint32_t key = 0; key < key_count(region); key++) {
+    if (part->is_held[key]) text_add(&name, "[%s=%" PRIu64 "]", key_name(region, key), part->value[key]);
+  }
+  uint64_t hash = hash_bytes(name.at, name.length, seed);
+  text_free(&name);
+  return hash;
+}

@@ -22,10 +22,7 @@ static bool set_params(WorkloadRun *run, const WorkloadChoice *choice, Diags *di
     if (length >= sizeof name) return diags_add(diags, NULL, 0, 0, "parameter '%s': not NAME=NUMBER", choice->params[i]);
     memcpy(name, choice->params[i], length);
     name[length] = '\0';
-    char *end;
-    uint64_t value = strtoull(equals + 1, &end, 10);
-    if (end == equals + 1 || *end != '\0') return diags_add(diags, NULL, 0, 0, "parameter '%s': not a whole number", choice->params[i]);
-    if (!workload_set(run, choice->workload, name, value, diags)) return false;
+    if (!workload_set(run, choice->workload, name, equals + 1, diags)) return false;
   }
   return true;
 }
@@ -249,6 +246,11 @@ void target_compare(const TargetOutputs *golden, const TargetOutputs *got, Judge
     if (memcmp(a->bytes, b->bytes, a->count * element_bytes(a->type)) == 0) continue;
     for (uint64_t k = 0; k < a->count; k++) target_compare_element(a, b, k, judgement);
   }
+}
+
+void target_answers(Target *target, const HookChain *protections, bool answers) {
+  target->unanswered = !answers;
+  if (protections != NULL) hook_chain_answers(protections, answers);
 }
 
 void target_judge(Target *target, bool done, const TargetRight *right, Arena *arena, Judgement *judgement) {

@@ -61,6 +61,7 @@ struct Target {
   void *own;
   uint32_t repaired;                                                   // errors that its own host code has found and put right in this run
   bool gave_up;                                                        // and one that it could not put right
+  bool unanswered;                                                     // which then changes nothing: it goes on with what it computed first
   bool (*start)(Target *target, const HookChain *hooks, Diags *diags); // a fresh device, inputs in place
   bool (*run)(Target *target);                                         // all launches and the host code between them; false: a trap
   bool (*check)(Target *target);                                       // the target's own idea of right
@@ -125,6 +126,8 @@ Outcome target_trap_outcome(TrapKind kind);
 void target_compare(const TargetOutputs *golden, const TargetOutputs *got, Judgement *judgement); // adds to wrong and worst
 WrongPattern target_pattern(const Judgement *judgement);
 void target_compare_element(const TargetOutput *golden, const TargetOutput *got, uint64_t index, Judgement *judgement);
+// Whether detections, of protections and of its own host code, end a run; false: it goes on, and shows what would have come.
+void target_answers(Target *target, const HookChain *protections, bool answers);
 // After run; `done` is what it returned.
 void target_judge(Target *target, bool done, const TargetRight *right, Arena *arena, Judgement *judgement);
 

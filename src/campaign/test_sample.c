@@ -24,6 +24,24 @@ static const Region cells[] = {
      .rows = 9,
      .units = 4,
      .bits = 32},
+    {.name = "check.a",
+     .unit = "unit",
+     .dims = {{"row", 2}},
+     .dim_count = 1,
+     .flags = REGION_INJECTABLE,
+     .rows = 2,
+     .units = 1,
+     .bits = 8,
+     .owned_by_scheme = 1},
+    {.name = "check.b",
+     .unit = "unit",
+     .dims = {{"row", 1}},
+     .dim_count = 1,
+     .flags = REGION_INJECTABLE,
+     .rows = 1,
+     .units = 1,
+     .bits = 8,
+     .owned_by_scheme = 1},
     {.name = "counter", .unit = "unit", .dims = {{"row", 1}}, .dim_count = 1, .flags = REGION_STAT, .rows = 1, .units = 1, .bits = 32},
 };
 static GoldenRow launches[] = {
@@ -64,6 +82,41 @@ static void a_kernel_is_all_its_launches(void **state) {
   assert_in_range(first, DRAWS * 22 / 100, DRAWS * 28 / 100); // a quarter of its cycles
 }
 
+// A mangled kernel answers to what people call it, as long as that is one of those that run.
+static void a_window_takes_any_name_of_a_kernel(void **state) {
+  (void)state;
+  GoldenRow rows[] = {{.launch = 1, .kernel = "_Z5scalePfj", .cycles = 100},
+                      {.launch = 2, .kernel = "_Z3sumIfEvPT_", .began_at = 100, .cycles = 50},
+                      {.launch = 3, .kernel = "_Z3sumIdEvPT_", .began_at = 150, .cycles = 200},
+                      {.launch = 4, .kernel = "_Z5scalePfj", .began_at = 350, .cycles = 100}};
+  Golden golden = golden_of();
+  golden.launches.items = rows;
+  Population population;
+  const struct {
+    const char *name, *symbol, *says;
+    uint32_t count;
+    uint64_t cycles;
+  } cases[] = {{"kernel:scale", "_Z5scalePfj", NULL, 4, 200},
+               {"kernel:_Z5scalePfj", "_Z5scalePfj", NULL, 4, 200},
+               {"kernel:scale(float*, unsigned int)", "_Z5scalePfj", NULL, 4, 200},
+               {"kernel:sum<double>", "_Z3sumIdEvPT_", NULL, 4, 200},
+               {"kernel:sum", "_Z3sumIfEvPT_", NULL, 2, 50},
+               {"kernel:sum", NULL, "kernels '_Z3sumIfEvPT_' and '_Z3sumIdEvPT_' are both called 'sum'", 4, 0},
+               {"kernel:scal", NULL, "launches no kernel 'scal'", 4, 0}};
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    golden.launches.count = cases[i].count;
+    bool good = make(&population, &golden, "a", cases[i].name, cases[i].says);
+    assert_int_equal(good, cases[i].says == NULL);
+    if (!good) continue;
+    assert_string_equal(population.kernel, cases[i].symbol);
+    assert_int_equal(population.cycles, cases[i].cycles);
+  }
+  rows[1].kernel = "scale"; // an exact name is never ambiguous
+  golden.launches.count = 4;
+  assert_true(make(&population, &golden, "a", "kernel:scale", NULL));
+  assert_int_equal(population.cycles, 50);
+}
+
 static void windows_bound_the_cycles(void **state) {
   (void)state;
   Golden golden = golden_of();
@@ -94,7 +147,7 @@ static void structures_take_turns(void **state) {
   assert_in_range(high, DRAWS / 2 * 23 / 100, DRAWS / 2 * 27 / 100); // a quarter of its bits
   assert_true(make(&population, &golden, "b.y", "all", NULL));
   assert_int_equal(population_draw(&population, &golden.table, 0).site.region, 2);
-  assert_false(make(&population, &golden, "counter", "all", "no structure 'counter'"));
+  assert_false(make(&population, &golden, "counter", "all", "do not strike 'counter'"));
   assert_false(make(&population, &golden, "c", "all", "no structure 'c'"));
 }
 
@@ -102,7 +155,8 @@ static void structures_take_turns(void **state) {
 static void shards_get_all_structures(void **state) {
   (void)state;
   for (uint32_t count = 1; count <= 12; count++) {
-    Population population = {.count = count, .seed = 3};
+    Population population = {.count = count, .machine_count = count, .seed = 3};
+    for (uint16_t i = 0; i < count; i++) population.dealt[i] = i;
     for (uint64_t round = 0; round < 100; round++) {
       uint32_t seen = 0;
       for (uint32_t i = 0; i < count; i++) seen |= 1u << population_structure(&population, round * count + i);
@@ -126,7 +180,7 @@ static void structures_count_once(void **state) {
     const char *structures;
     uint32_t count;
     double bits;
-  } cases[] = {{"a,a", 1, 48}, {"b,b.x", 2, 48}, {"b.x,b", 2, 48}, {"all", 3, 96}, {"a,all,b.y", 3, 96}, {"all,dram", 4, 96 + 9 * 128},
+  } cases[] = {{"a,a", 1, 48}, {"b,b.x", 2, 48}, {"b.x,b", 2, 48}, {"all", 5, 120}, {"a,all,b.y", 5, 120}, {"all,dram", 6, 120 + 9 * 128},
                {"o", 1, 128}};
   Golden golden = golden_of();
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -209,12 +263,91 @@ static void bits_are_alike(void **state) {
   assert_in_range(most, 1000, 1120);
 }
 
+// The faults of one structure, by their number within it.
+static void list_faults(const Golden *golden, const char *structures, uint16_t region, Fault *faults, uint32_t count) {
+  Population population;
+  assert_true(make(&population, golden, structures, "all", NULL));
+  uint32_t found = 0;
+  for (uint64_t id = 0; found < count; id++) {
+    Fault fault = population_draw(&population, &golden->table, id);
+    if (fault.site.region != region) continue;
+    assert_int_equal(population_number(&population, id), found);
+    faults[found++] = fault;
+  }
+}
+
+// Whatever else is struck, and however it is written, a structure has the same faults; another structure, or a part of it, has others.
+static void structures_have_their_own_faults(void **state) {
+  (void)state;
+  enum { COUNT = 200 };
+  static const char *const lists[] = {"a,b.x", "b.x,a", "all", "dram,o,b,a", "a,check"};
+  static Fault alone[COUNT], there[COUNT];
+  Golden golden = golden_of();
+  list_faults(&golden, "a", 0, alone, COUNT);
+  for (size_t i = 0; i < COUNT_OF(lists); i++) {
+    list_faults(&golden, lists[i], 0, there, COUNT);
+    assert_memory_equal(alone, there, sizeof alone);
+  }
+  list_faults(&golden, "a[unit=1,row=2],b", 0, alone, COUNT);
+  list_faults(&golden, "b.y,a[row=2,unit=1]", 0, there, COUNT);
+  assert_memory_equal(alone, there, sizeof alone);
+  list_faults(&golden, "a[unit=0,row=2]", 0, there, COUNT);
+  uint32_t same = 0;
+  for (uint32_t i = 0; i < COUNT; i++) same += alone[i].from == there[i].from;
+  assert_in_range(same, 0, 5); // by chance: of 450 cycles
+  list_faults(&golden, "b.x", 1, there, COUNT);
+  same = 0;
+  for (uint32_t i = 0; i < COUNT; i++) same += alone[i].from == there[i].from;
+  assert_in_range(same, 0, 5);
+}
+
+// How many of the first faults strike each structure.
+static void count_faults(const Population *population, uint64_t end, uint32_t counts[8]) {
+  memset(counts, 0, 8 * sizeof *counts);
+  for (uint64_t id = 0; id < end; id++) counts[population_structure(population, id)]++;
+}
+
+// The machine's structures share what was asked for, in the same order as without the others; those of a protection get as many each beyond it.
+static void protections_get_faults_of_their_own(void **state) {
+  (void)state;
+  Golden golden = golden_of();
+  Population plain, with, only;
+  assert_true(make(&plain, &golden, "a,b", "all", NULL));
+  assert_true(make(&with, &golden, "check.a,a,b,check.b", "all", NULL));
+  assert_true(make(&only, &golden, "check", "all", NULL));
+  for (uint64_t faults = 1; faults <= 100; faults++) {
+    uint32_t counts[8], plain_counts[8], low = (uint32_t)faults / 3, high = ((uint32_t)faults + 2) / 3;
+    assert_int_equal(population_dealt(&plain, faults), faults);
+    assert_int_equal(population_dealt(&only, faults), faults);
+    uint64_t end = population_dealt(&with, faults);
+    count_faults(&with, end, counts);
+    count_faults(&plain, faults, plain_counts);
+    assert_int_equal(counts[1] + counts[2] + counts[3], faults);
+    for (uint32_t i = 0; i < 3; i++) assert_int_equal(counts[1 + i], plain_counts[i]);
+    assert_in_range(counts[0], low, high);
+    assert_in_range(counts[4], low, high);
+    assert_true(faults == 1 || population_dealt(&with, faults - 1) < end); // more faults go on from fewer
+  }
+  uint32_t shards[3][8] = {{0}};
+  for (uint64_t id = 0; id < 5 * 3000; id++) shards[id % 3][population_structure(&with, id)]++;
+  for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t k = 0; k < 5; k++) assert_in_range(shards[i][k], 850, 1150);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_kernel_is_all_its_launches), cmocka_unit_test(windows_bound_the_cycles),
-      cmocka_unit_test(structures_take_turns),        cmocka_unit_test(shards_get_all_structures),
-      cmocka_unit_test(structures_count_once),        cmocka_unit_test(parts_hold_what_they_name),
-      cmocka_unit_test(every_bit_comes_once),         cmocka_unit_test(bits_are_alike),
+      cmocka_unit_test(a_kernel_is_all_its_launches),
+      cmocka_unit_test(windows_bound_the_cycles),
+      cmocka_unit_test(a_window_takes_any_name_of_a_kernel),
+      cmocka_unit_test(structures_take_turns),
+      cmocka_unit_test(shards_get_all_structures),
+      cmocka_unit_test(structures_count_once),
+      cmocka_unit_test(parts_hold_what_they_name),
+      cmocka_unit_test(every_bit_comes_once),
+      cmocka_unit_test(bits_are_alike),
+      cmocka_unit_test(structures_have_their_own_faults),
+      cmocka_unit_test(protections_get_faults_of_their_own),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

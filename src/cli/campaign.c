@@ -7,10 +7,10 @@
 #include "cli/cluster.h"
 #include "cli/cores.h"
 #include "cli/interrupt.h"
-#include "cli/journal.h"
 #include "cli/out_file.h"
 #include "cli/reading.h"
 #include "cli/run.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -31,8 +31,7 @@ static bool take_shard(const OptionUse *use) {
   bool good = pair_parse(use->text, '/', pair);
   options->shard = pair[0];
   options->shards = pair[1];
-  if (good && options->shard < options->shards) return true;
-  return option_wrong(use, "write I/N, with I from 0 to N-1");
+  return good || option_wrong(use, "write I/N, with I from 0 to N-1");
 }
 
 bool option_fault_seed(const OptionUse *use) {
@@ -40,11 +39,26 @@ bool option_fault_seed(const OptionUse *use) {
   return run->has_seed = option_u64(use);
 }
 
+static bool keeps_rule(const OptionUse *use, double value) {
+  const char *rule = campaign_number_rule(use->option->name, value);
+  return rule == NULL || option_wrong(use, "%s", rule);
+}
+
+bool option_campaign_whole(const OptionUse *use) {
+  uint64_t *value = option_field(use);
+  return option_u64(use) && keeps_rule(use, (double)*value);
+}
+
+bool option_campaign_real(const OptionUse *use) {
+  double *value = option_field(use);
+  return keeps_rule(use, *value = option_value(use));
+}
+
 bool option_faults(const OptionUse *use) {
   CampaignRun *run = use->wishes;
   run->options.every = strcmp(use->text, "all") == 0;
   if (run->options.every) run->options.faults = 1; // a number is given: there is no margin
-  return run->options.every || option_u64(use);
+  return run->options.every || option_campaign_whole(use);
 }
 
 static bool take_sampling(const OptionUse *use) {
@@ -55,15 +69,10 @@ static bool take_sampling(const OptionUse *use) {
 
 static bool take_part(const OptionUse *use) {
   CampaignOptions *options = option_field(use);
-  unsigned long long first, end;
-  int length = 0;
-  bool good = sscanf(use->text, "%llu-%llu%n", &first, &end, &length) == 2 && use->text[length] == '\0';
-  options->first = first;
-  options->end = end;
-  return (good && first < end) || option_wrong(use, "write FROM-TO: faults with the numbers FROM to TO-1");
+  const char *at = use->text;
+  bool good = text_number(&at, false, &options->first) && *at++ == '-' && text_number(&at, false, &options->end) && *at == '\0';
+  return (good && options->end > 0) || option_wrong(use, "write FROM-TO: faults with the numbers FROM to TO-1");
 }
-
-static bool take_margin(const OptionUse *use) { return option_real(use, 0.0001, 0.5, option_field(use)); }
 
 #define FIELD(name) offsetof(CampaignRun, options.name)
 static const Option fault_options[] = {
@@ -75,19 +84,22 @@ static const Option fault_options[] = {
     {"model", 0, "MODEL", "how ('redoubt list faults'; default flip)", .take = option_text, .offset = FIELD(model)},
     {"window", 0, "WHEN", "all (default), kernel:NAME or cycles:FROM-TO; faults that last begin then", .take = option_text,
      .offset = FIELD(window)},
-    {"faults", 0, "N", "how many faults, dealt over the structures (--sampling); all: every bit once", .take = option_faults,
-     .offset = FIELD(faults), .least = 1, .most = 1000000000},
-    {"sampling", 0, "HOW", "even (default): as many faults for each structure; bits: each bit of all of them is as likely as any other",
+    {"faults", 0, "N",
+     "how many faults, dealt over the structures of the machine (--sampling); those that a protection adds get as many each beyond N; all: "
+     "every bit once",
+     .take = option_faults, .offset = FIELD(faults), .most = UINT64_MAX},
+    {"sampling", 0, "HOW",
+     "even (default): as many faults for each structure; bits: N faults, each bit of all structures as likely as any other",
      .take = take_sampling, .offset = FIELD(by_bits)},
-    {"margin", 0, "E", "or: until the interval of each structure is within +-E (default 0.01)", .take = take_margin,
+    {"margin", 0, "E", "or: until the interval of each structure is within +-E (default 0.01)", .take = option_campaign_real,
      .offset = FIELD(margin)},
-    {"confidence", 0, "C", "of the intervals (default 0.99)", .take = option_confidence, .offset = FIELD(confidence)},
+    {"confidence", 0, "C", "of the intervals (default 0.99)", .take = option_campaign_real, .offset = FIELD(confidence)},
     {"fault-seed", 0, "N", "other faults, but the same inputs (default: --seed, which changes both)", .take = option_fault_seed,
      .offset = FIELD(seed), .most = UINT64_MAX},
     {"with-fault", 0, "FAULT", "a first fault that stands in every run, also in the one that the others are compared with",
      .take = option_text, .offset = FIELD(standing)},
-    {"timeout", 0, "N", "a run of N times the fault-free cycles counts as endless (default 10)", .take = option_u64,
-     .offset = FIELD(timeout), .least = 1, .most = 1000000},
+    {"timeout", 0, "N", "a run of N times the fault-free cycles counts as endless (default 10)", .take = option_campaign_whole,
+     .offset = FIELD(timeout), .most = UINT64_MAX},
 };
 static const OptionGroup fault_group = OPTION_GROUP("Faults", fault_options);
 
@@ -108,6 +120,7 @@ static const Option work_options[] = {
      "cut it into tasks: slurm[:OPTION,...], local:N processes, folder for other schedulers; options: partition=, account=, qos=, cpus=, "
      "memory=, minutes= a task, tasks=, throttle=, tries=, limit=, poll=, scratch=, folder=, sbatch=--WORD, dry-run",
      .take = option_text, .offset = offsetof(CampaignRun, cluster)},
+    {"verbose", 'v', NULL, VERBOSE_HELP, .take = option_flag, .offset = offsetof(CampaignRun, verbose)},
     {"progress", 0, NULL, "say how far it is every ten seconds, if there is no terminal", .take = option_flag,
      .offset = offsetof(CampaignRun, screen.wanted)},
     {"no-prune", 0, NULL, "simulate also what is known to be masked", .take = option_off, .offset = FIELD(prune)},
@@ -136,44 +149,11 @@ static const char *journal_name(CampaignRun *run) {
   return arena_format(run->arena, "%s-%s.db", slash == NULL ? name : slash + 1, run->target.spec.machine);
 }
 
-// Failures of Redoubt itself, one by one: the first few.
-typedef struct Failures {
-  uint64_t count;
-} Failures;
-enum { FAILURES_SHOWN = 10 };
-
-static bool show_failure(void *context, const FaultRow *row) {
-  Failures *failures = context;
-  if (row->outcome != OUTCOME_INTERNAL) return true;
-  if (failures->count++ < FAILURES_SHOWN)
-    message_error("INTERNAL ERROR: fault %llu, %s: %s", (unsigned long long)row->id, row->fault, row->note);
-  return true;
-}
-
-static void say_internal(const CampaignRun *run) {
-  Diags ignored = {0};
-  Failures failures = {0};
-  Journal *journal = journal_read(run->options.journal, &ignored);
-  if (journal != NULL) journal_each_fault(journal, show_failure, &failures);
-  journal_close(journal);
-  diags_free(&ignored);
-  message_error("INTERNAL ERROR: %llu simulations failed in Redoubt itself, not by their fault: no figure of this campaign can be trusted. "
-                "They are in %s and are tried again by the same command; please report them",
-                (unsigned long long)failures.count, run->options.journal);
-}
-
-// The journal of a campaign that has settled all its faults may still hold failures: of an earlier run with more faults.
-static int complete_code(const CampaignRun *run, Diags *diags) {
-  uint64_t internal = 0;
-  if (!report_print(run->options.journal, run->options.confidence, &internal, diags)) return message_diags(diags);
-  return internal > 0 ? EXIT_INTERNAL : EXIT_OK;
-}
-
 static int end_code(CampaignRun *run, CampaignEnd end, Diags *diags) {
   if (end == CAMPAIGN_COMPLETE || end == CAMPAIGN_INTERNAL) progress_close(&run->screen);
-  if (end == CAMPAIGN_INTERNAL || run->screen.internal > 0) say_internal(run); // however it ended
+  if (end == CAMPAIGN_INTERNAL || run->screen.internal > 0) campaign_say_internal(run); // however it ended
   switch (end) {
-  case CAMPAIGN_COMPLETE: return run->is_part ? EXIT_OK : complete_code(run, diags);
+  case CAMPAIGN_COMPLETE: return run->is_part ? EXIT_OK : campaign_show(run, diags);
   case CAMPAIGN_STOPPED:
     if (run->screen.last.total == 0) message_error("stopped before the first fault: nothing is lost");
     else message_error("stopped; everything reported done is in %s: run the same command again to go on", run->options.journal);
@@ -183,15 +163,12 @@ static int end_code(CampaignRun *run, CampaignEnd end, Diags *diags) {
   }
 }
 
-// The words of a command line as a shell would take them.
-static const char *command_text(Arena *arena, int argc, char **argv) {
+const char *command_text(Arena *arena, const char *const *words, uint32_t count) {
   Text text = {0};
   text_add(&text, "redoubt");
-  for (int i = 0; i < argc; i++) {
-    bool is_plain = argv[i][0] != '\0' && argv[i][strcspn(argv[i], " \t\n\"'\\$`*?[](){}<>|&;#~!")] == '\0';
-    text_add(&text, is_plain ? " %s" : " '", argv[i]);
-    for (const char *c = argv[i]; !is_plain && *c != '\0'; c++) text_add(&text, *c == '\'' ? "'\\''" : "%c", *c);
-    if (!is_plain) text_add(&text, "'");
+  for (uint32_t i = 0; i < count; i++) {
+    text_add(&text, " ");
+    text_add_shell_word(&text, words[i]);
   }
   const char *copy = arena_copy_text(arena, text.at, text.length);
   text_free(&text);
@@ -215,7 +192,7 @@ CampaignOrigin origin_of(Arena *arena, int argc, char **argv) {
                           .commit = version_commit(),
                           .binary = binary_hash(arena),
                           .date = arena_copy_text(arena, date, strlen(date)),
-                          .command = command_text(arena, argc, argv),
+                          .command = command_text(arena, (const char *const *)argv, (uint32_t)argc),
                           .host = arena_format(arena, "%s (%s %s, %s)", host.nodename, host.sysname, host.release, host.machine)};
 }
 
@@ -223,11 +200,9 @@ void campaign_default(CampaignRun *run, int argc, char **argv) {
   run->arena = arena_new();
   run_options_default(&run->target);
   run->target.machine.machine = NULL;
-  run->options = (CampaignOptions){.model = "flip", .window = "all", .protection = "none", .confidence = 0.99};
-  run->options.jobs = host_cores();
-  run->options.shards = 1;
-  run->options.timeout = 10;
-  run->options.prune = run->options.snapshot = true;
+  run->options = campaign_defaults();
+  run->options.structures = NULL; // words of --structure add up
+  run->options.jobs = min_u32(host_cores(), MOST_JOBS);
   run->options.progress = progress_told;
   run->options.context = &run->screen;
   run->options.origin = origin_of(run->arena, argc, argv);
@@ -259,16 +234,7 @@ static bool complete_options(CampaignRun *run, Diags *diags) {
   if (run->target.wishes.protections != NULL) options->protection = run->target.wishes.protections;
   if (!run->has_seed) options->seed = run->target.seed;
   if (options->journal == NULL) options->journal = journal_name(run);
-  if (options->faults > 0 && options->margin > 0)
-    return diags_add(diags, NULL, 0, 0, "--faults says how many and --margin how sure: give one of them");
-  if (options->end > 0 && options->shards > 1)
-    return diags_add(diags, NULL, 0, 0, "--part and --shard both choose faults: give one of them");
-  if (options->faults > 0 && !options->every && options->end > options->faults)
-    return diags_add(diags, NULL, 0, 0, "--part %llu-%llu goes beyond the faults, which have the numbers 0 to %llu (--faults %llu)",
-                     (unsigned long long)options->first, (unsigned long long)options->end, (unsigned long long)options->faults - 1,
-                     (unsigned long long)options->faults);
-  if (options->enough != NULL && options->end == 0) return diags_add(diags, NULL, 0, 0, "--enough is for --part");
-  if (options->faults == 0 && options->margin == 0) options->margin = 0.01;
+  if (!campaign_check(options, diags)) return false;
   if (!files_write(&run->target.files, options->journal, diags) || !out_possible(options->journal, diags)) return false;
   if (options->golden_folder != NULL && !is_folder(options->golden_folder) && !out_possible(options->golden_folder, diags)) return false;
   if (run->machine_chosen) message_note(run->target.files.quiet, "machine %s, as no --machine was given", run->target.spec.machine);
@@ -315,6 +281,7 @@ static int run_campaigns(CampaignRun *run) {
   int worst = EXIT_OK;
   for (uint32_t i = 0; i < list.count && worst < EXIT_SIGNAL; i++) {
     CampaignRun one = *run; // campaigns note in it what they chose
+    one.is_one_of_many = true;
     one.target.target = list.items[i]->name;
     one.options.journal = arena_format(run->arena, "%s/%s", folder, journal_name(&one));
     one.options.context = &one.screen;
@@ -323,6 +290,7 @@ static int run_campaigns(CampaignRun *run) {
     int code = campaign_one(&one);
     if (code > worst) worst = code;
   }
+  if (worst == EXIT_OK) campaign_say_next_of_many(run, folder);
   return worst;
 }
 
@@ -338,7 +306,8 @@ static bool can_be_cut(const CampaignRun *run, Diags *diags) {
 
 // How it is shown, and by how many, decides nothing: the command is the same without. How many words that is, from this one on; 0: it decides.
 static uint32_t idle_words(const char *word) {
-  static const char *const alone[] = {"-q", "--quiet", "--progress"}, *const with_value[] = {"-j", "--jobs", "--cluster"};
+  static const char *const alone[] = {"-q", "--quiet", "-v", "--verbose", "--progress"}, *const with_value[] = {"-j", "--jobs",
+                                                                                                                "--cluster"};
   for (size_t i = 0; i < COUNT_OF(alone); i++) {
     if (strcmp(word, alone[i]) == 0) return 1;
   }
@@ -391,7 +360,7 @@ static int campaign_on_cluster(CampaignRun *run) {
   if (is_new && !cluster_plan_measure(plan, most_faults(&run->options), quiet, &diags)) return message_diags(&diags);
   if (plan->options.dry_run) return cluster_show_scripts(plan);
   int code = cluster_watch(plan, quiet);
-  return code == EXIT_OK ? complete_code(run, &diags) : code;
+  return code == EXIT_OK ? campaign_show(run, &diags) : code;
 }
 
 static bool is_of_several(const RunOptions *target) {

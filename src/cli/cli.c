@@ -30,8 +30,8 @@ const char main_help_about[] = "Redoubt runs GPU programs on a simulated GPU; no
 const char main_help_ending[] = "Try first:\n"
                                 "  redoubt run vecadd\n"
                                 "  redoubt run matmul --size small --machine fermi-gtx480\n"
-                                "  redoubt campaign scalarprod --size tiny --machine fermi-gtx480 --structure rf --faults 500\n"
-                                "  redoubt list workloads\n"
+                                "  redoubt campaign matmul --size small --machine fermi-gtx480 --structure rf --faults 500\n"
+                                "  redoubt list\n"
                                 "\n"
                                 "Exit codes: 0 all went well, 1 results are wrong, 2 bad usage or input,\n"
                                 "            3 the simulated program trapped, 4 internal error, 5 a journal is unfinished.\n";

@@ -18,6 +18,10 @@ bool cluster_plan_measure(ClusterPlan *plan, uint64_t most, bool quiet, Diags *d
 // The words of a command with others added, before what belongs to an application.
 void cluster_words(ClusterWords *words, Arena *arena, const char *const *command, uint32_t count, const char *const *more);
 
+// ---- Cells of a study (cluster_study.c) ---------------------------------------------------------------------------
+bool cluster_seal_cell(const ClusterPlan *plan, uint32_t task, const char *result, Diags *diags); // that goes to its place next
+bool cluster_is_cell(const ClusterPlan *plan, uint32_t task); // what is there is this task's; it is read to the end
+
 // ---- From plan to result ----------------------------------------------------------------------------------------
 // Hands out tasks till all is there, and watches; the exit code. EXIT_OK: the result is there.
 int cluster_watch(ClusterPlan *plan, bool quiet);  // cluster_watch.c
@@ -36,6 +40,7 @@ typedef struct SlurmJobs {
   uint32_t running, waiting; // array tasks
   bool gathers;              // the job that puts things together is there
 } SlurmJobs;
+bool slurm_is_here(Diags *diags);                          // its commands are; else says what would help
 bool slurm_jobs(const ClusterPlan *plan, SlurmJobs *jobs); // false: Slurm does not answer
 uint32_t slurm_array_size(void);                           // the most tasks of one array
 bool slurm_submit(ClusterPlan *plan, const TaskList *tasks, bool quiet, Diags *diags);
@@ -56,7 +61,8 @@ void folder_remove(const char *path);                         // with all that i
 
 // ---- Counted (cluster_status.c) ---------------------------------------------------------------------------------------
 typedef struct ClusterCount {
-  uint32_t done, damaged, missing;
+  uint32_t done, missing;
+  uint32_t damaged;               // or of another task
   uint64_t faults, faults_in_all; // of the tasks there are
   VEC(ReceiptStructure) structures;
 } ClusterCount;

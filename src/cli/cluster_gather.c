@@ -10,14 +10,34 @@
 
 // ---- What is there -----------------------------------------------------------------------------------------------------
 
-// A damaged result is as good as none: it is removed, so that nobody takes it for whole.
+// The part of the campaign that the task was to settle.
+static bool holds_its_faults(const ClusterPlan *plan, uint32_t number) {
+  const ClusterTask *task = &plan->tasks.items[number];
+  Diags ignored = {0};
+  Journal *journal = journal_read(cluster_task_file(plan, number), &ignored);
+  const JournalMeta *meta = journal != NULL ? journal_meta(journal) : NULL;
+  bool good = meta != NULL && meta->first == task->first && meta->end == task->end;
+  journal_close(journal);
+  diags_free(&ignored);
+  return good;
+}
+
+// Thorough: its content, too.
+static ResultState look_at(const ClusterPlan *plan, uint32_t task, bool thorough, Arena *arena) {
+  Receipt receipt;
+  ResultState state = result_state(plan, task, thorough, arena, &receipt);
+  if (state != RESULT_GOOD || !thorough) return state;
+  return (plan->is_study ? cluster_is_cell : holds_its_faults)(plan, task) ? RESULT_GOOD : RESULT_OTHER;
+}
+
+// What is damaged, or belongs elsewhere, is as good as nothing: it is removed, so that nobody takes it for this task's.
 static void find_missing(const ClusterPlan *plan, bool thorough, TaskList *missing) {
   Arena *arena = arena_new();
   for (uint32_t i = 0; i < plan->tasks.count; i++) {
-    Receipt receipt;
-    ResultState state = result_state(plan, i, thorough, arena, &receipt);
-    if (state == RESULT_DAMAGED) {
-      message_error("task %u: its result is damaged or was cut off; it is done again", i);
+    ResultState state = look_at(plan, i, thorough, arena);
+    if (state == RESULT_DAMAGED || state == RESULT_OTHER) {
+      message_error("task %u: its result %s; it is done again", i,
+                    state == RESULT_DAMAGED ? "is damaged or was cut off" : "is of another task, or was changed");
       unlink(cluster_task_receipt(plan, i));
       unlink(cluster_task_file(plan, i));
     }

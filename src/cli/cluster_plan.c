@@ -46,6 +46,8 @@ ClusterPlan *cluster_plan_begin(const char *folder, const char *options, int arg
   ClusterPlan *plan = cluster_plan_new(absolute(arena, folder), arena);
   plan->options_text = options;
   if (!cluster_options_parse(options, arena, &plan->options, diags)) return NULL;
+  bool needs_slurm = plan->options.kind == CLUSTER_SLURM && !plan->options.dry_run;
+  if (needs_slurm && !slurm_is_here(diags)) return NULL;
   if (plan->options.folder != NULL) plan->folder = absolute(arena, plan->options.folder);
   Text command = {0};
   text_add(&command, "redoubt");

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NOT_STARTED = 127 };
+enum { NOT_STARTED = 127, ANSWER_SECONDS = 120 };
 
 int process_output(const char *const *words, Text *out) {
   int ends[2], status = 0;
@@ -27,12 +27,10 @@ int process_output(const char *const *words, Text *out) {
     _exit(NOT_STARTED);
   }
   close(ends[1]);
-  char bytes[4096];
-  for (ssize_t count; child > 0 && ((count = read(ends[0], bytes, sizeof bytes)) > 0 || (count < 0 && errno == EINTR));) {
-    if (count > 0) text_add_bytes(out, bytes, (size_t)count);
-  }
+  if (child > 0) status = process_read(child, ends[0], ANSWER_SECONDS, out);
   close(ends[0]);
-  if (child < 0 || waitpid(child, &status, 0) != child) return NOT_STARTED;
+  if (child < 0) return NOT_STARTED;
+  if (status == SILENT_END) message_error("%s (process %d) has not answered for %d s: it was ended", words[0], (int)child, ANSWER_SECONDS);
   return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_SIGNAL + WTERMSIG(status);
 }
 
@@ -49,10 +47,16 @@ int own_process_run(const OwnProcess *process, int *stopped_by) {
   pid_t child = process_fork(SIGTERM);
   if (child == 0) own_process_become(process);
   if (child < 0) return NOT_STARTED;
+  ProcessWatch watch = {0};
+  bool is_silent = false;
   while (process_wait(child, &status) == 0) {
     int number = interrupt_take();
     if (number > 0) *stopped_by = number;
     if (number > 0) kill(child, SIGTERM);
+    if (is_silent || process_silence(&watch, child) < SILENCE_SECONDS) continue;
+    is_silent = true;
+    message_error("redoubt %s (process %d) has done nothing for %d s: it was ended", process->words[1], (int)child, SILENCE_SECONDS);
+    kill(child, SIGKILL);
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_SIGNAL + WTERMSIG(status);
 }

@@ -5,8 +5,38 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { USUAL_ARRAY = 1001, MOST_ARRAYS = 1024 };
+
+// ---- Whether it is there ----------------------------------------------------------------------------------------------
+
+// As execvp finds it.
+static bool is_command(const char *name) {
+  const char *path = getenv("PATH");
+  bool found = false;
+  for (const char *next = path != NULL ? path : "/bin:/usr/bin"; !found && *next != '\0'; next += *next == ':') {
+    Text file = {0};
+    size_t length = strcspn(next, ":");
+    text_add(&file, "%.*s%s%s", (int)length, next, length > 0 ? "/" : "", name);
+    found = access(file.at, X_OK) == 0;
+    text_free(&file);
+    next += length;
+  }
+  return found;
+}
+
+bool slurm_is_here(Diags *diags) {
+  static const char *const needed[] = {"sbatch", "squeue"};
+  for (size_t i = 0; i < COUNT_OF(needed); i++) {
+    if (!is_command(needed[i]))
+      return diags_add(diags, NULL, 0, 0,
+                       "--cluster slurm: there is no '%s' here: go to a computer that has Slurm's commands, install them, or take "
+                       "--cluster local:N or folder",
+                       needed[i]);
+  }
+  return true;
+}
 
 // ---- Asked --------------------------------------------------------------------------------------------------------------
 
@@ -90,6 +120,7 @@ static void submit_gather(const ClusterPlan *plan, const char *dependency, Diags
 }
 
 bool slurm_submit(ClusterPlan *plan, const TaskList *tasks, bool quiet, Diags *diags) {
+  if (!slurm_is_here(diags)) return false;
   uint64_t most = (uint64_t)slurm_array_size() * plan->bundle;
   Text after = {0};
   uint32_t arrays = 0, handed = 0;

@@ -3,6 +3,7 @@
 #include "cli/cluster.h"
 #include "cli/screen.h"
 #include "journal/statistics.h"
+#include "report/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ void cluster_count(const ClusterPlan *plan, Arena *arena, ClusterCount *count) {
     Receipt receipt;
     ResultState state = result_state(plan, i, false, arena, &receipt);
     count->faults_in_all += plan->tasks.items[i].end - plan->tasks.items[i].first;
-    count->damaged += state == RESULT_DAMAGED;
+    count->damaged += state == RESULT_DAMAGED || state == RESULT_OTHER;
     count->missing += state == RESULT_MISSING;
     if (state != RESULT_GOOD) continue;
     count->done++;
@@ -58,17 +59,23 @@ static uint64_t of_group(const ReceiptStructure *structure, const char *group) {
   return sum;
 }
 
+static uint64_t of_part(const ReceiptStructure *structure, const char *part) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < OUTCOME_COUNT; i++) sum += strcmp(outcome_info[i].part, part) == 0 ? structure->counts[i] : 0;
+  return sum;
+}
+
 static void add_share(Text *out, uint64_t hits, uint64_t all) {
   Interval interval = wilson_interval(hits, all, 0.99);
-  char text[64];
-  snprintf(text, sizeof text, "%.2f (%.2f-%.2f)", all == 0 ? 0 : 100 * (double)hits / (double)all, 100 * interval.low, 100 * interval.high);
-  text_add(out, "  %-20s", text);
+  char text[ESTIMATE_TEXT];
+  Estimate share = {true, all == 0 ? 0 : (double)hits / (double)all, interval.low, interval.high};
+  text_add(out, "  %-22s", estimate_text(share, 100, DIGITS_AFTER_POINT, 2, text));
 }
 
 static void add_outcomes(const ClusterCount *count, Text *out) {
   if (count->structures.count == 0) return;
-  text_add(out, "\nOutcomes so far, of the tasks that are done; percent, intervals at 99%%\n%-14s %8s  %-20s  %-20s  %-20s\n", "structure",
-           "faults", "SDC", "DUE", "detected");
+  text_add(out, "\nOutcomes so far, of the tasks that are done; percent, intervals at 99%%\n%-14s %8s  %-22s  %-22s  %s\n", "structure",
+           "faults", "SDC", "DUE", "of it detected");
   for (uint32_t i = 0; i < count->structures.count; i++) {
     const ReceiptStructure *structure = &count->structures.items[i];
     uint64_t all = 0;
@@ -76,7 +83,7 @@ static void add_outcomes(const ClusterCount *count, Text *out) {
     text_add(out, "%-14s %8llu", structure->name, (unsigned long long)all);
     add_share(out, of_group(structure, "sdc"), all);
     add_share(out, of_group(structure, "due"), all);
-    add_share(out, of_group(structure, "detected"), all);
+    add_share(out, of_part(structure, "detected"), all);
     text_add(out, "\n");
     if (structure->counts[OUTCOME_INTERNAL] > 0)
       text_add(out, "  %llu simulations failed in Redoubt itself\n", (unsigned long long)structure->counts[OUTCOME_INTERNAL]);
@@ -107,9 +114,10 @@ static void add_troubles(const ClusterPlan *plan, Arena *arena, Text *out) {
     if (!is_tried || task->tries == 0) continue;
     ResultState state = result_state(plan, i, false, arena, &receipt);
     if (state == RESULT_GOOD || shown++ >= TROUBLES_SHOWN) continue;
+    const char *trouble = state == RESULT_OTHER ? "its result is of another task" : "its result is damaged or cut off";
     if (shown == 1) text_add(out, "\nTasks in trouble\n");
     text_add(out, "task %u, try %u of %u: %s; log %s\n", i, task->tries, plan->options.tries,
-             state == RESULT_DAMAGED ? "its result is damaged or cut off" : failure_of(plan, i, arena), cluster_task_log(plan, i));
+             state == RESULT_MISSING ? failure_of(plan, i, arena) : trouble, cluster_task_log(plan, i));
   }
   if (shown > TROUBLES_SHOWN) text_add(out, "and %u more\n", shown - TROUBLES_SHOWN);
 }

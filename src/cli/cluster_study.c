@@ -1,11 +1,39 @@
 // The cells of a study as tasks of a cluster. Results go where the study itself would have put them.
+#include "cli/cell_seal.h"
 #include "cli/cli.h"
 #include "cli/cluster.h"
+#include "cli/folder_lock.h"
 #include "cli/study.h"
 
 #include <unistd.h>
 
 enum { USUAL_TASKS = 256 };
+
+// ---- Seals -------------------------------------------------------------------------------------------------------------
+
+static CellName name_of(const ClusterPlan *plan, uint32_t task) {
+  const ClusterOutput *output = &plan->outputs.items[plan->tasks.items[task].output];
+  return (CellName){.path = output->file,
+                    .is_run = output->is_run,
+                    .words = (const char *const *)output->words.items,
+                    .word_count = output->words.count,
+                    .program = plan->program_hash};
+}
+
+bool cluster_seal_cell(const ClusterPlan *plan, uint32_t task, const char *result, Diags *diags) {
+  CellName name = name_of(plan, task);
+  return cell_seal(&name, result, diags);
+}
+
+bool cluster_is_cell(const ClusterPlan *plan, uint32_t task) {
+  CellName name = name_of(plan, task);
+  Text why = {0};
+  bool good = cell_state(&name, &why) == CELL_DONE;
+  text_free(&why);
+  return good;
+}
+
+// ---- The plan ----------------------------------------------------------------------------------------------------------
 
 static void add_outputs(ClusterPlan *plan, const StudyCells *cells, const char *folder) {
   for (uint32_t i = 0; i < cells->items.count; i++) {
@@ -56,6 +84,7 @@ int cells_on_cluster(const StudyCells *cells, const CellWishes *wishes, bool *is
   uint32_t left = 0;
   int code = EXIT_OK;
   *is_shown = false;
+  int lock = folder_lock_wait(wishes->folder, LOCK_CLUSTER, wishes->quiet);
   for (uint32_t i = 0; i < cells->items.count; i++) left += !cell_is_done(&cells->items.items[i], wishes->folder);
   ClusterPlan *plan = left == 0 ? NULL : plan_of(cells, wishes, arena, &diags);
   if (plan != NULL) plan = open_plan(plan, &is_new, &diags);
@@ -64,8 +93,10 @@ int cells_on_cluster(const StudyCells *cells, const CellWishes *wishes, bool *is
   } else {
     if (is_new) add_tasks(plan, cells, wishes->folder);
     *is_shown = plan->options.dry_run;
+    if (!*is_shown) cells_remove_misfits(cells, wishes->folder);
     code = plan->options.dry_run ? cluster_show_scripts(plan) : cluster_watch(plan, wishes->quiet);
   }
+  folder_unlock(lock);
   diags_free(&diags);
   arena_free(arena);
   return code;

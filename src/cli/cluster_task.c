@@ -117,7 +117,9 @@ static bool publish(TaskRun *run, const char *local, double seconds) {
   const ClusterPlan *plan = run->plan;
   bool is_run = plan->outputs.items[plan->tasks.items[run->task].output].is_run;
   Receipt receipt = {.seconds = seconds, .host = host_name(run->arena)};
+  receipt_name(&receipt, plan, run->task);
   bool good = (is_run || receipt_count(&receipt, local, run->arena, run->diags)) &&
+              (!plan->is_study || cluster_seal_cell(plan, run->task, local, run->diags)) &&
               result_publish(local, cluster_task_file(plan, run->task), &receipt, run->diags) &&
               receipt_write(cluster_task_receipt(plan, run->task), &receipt, run->diags);
   if (!good) return false;

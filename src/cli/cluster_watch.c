@@ -59,6 +59,13 @@ static bool start_task(Pool *pool, const ClusterPlan *plan, uint32_t task) {
   return side == POOL_PARENT;
 }
 
+static void end_task(Pool *pool, PoolJob *job) {
+  unsigned task = (unsigned)job->tag;
+  int pid = (int)job->pid;
+  if (pool_end(pool, job) == SILENT_END)
+    message_error("task %u (process %d) did nothing for %d s: it was ended", task, pid, SILENCE_SECONDS);
+}
+
 // Every missing task once. Whether they have left results is looked at afterwards.
 static bool run_pool(ClusterPlan *plan, const TaskList *tasks, Watch *watch, int *stopped_by, Diags *diags) {
   plan->submissions++;
@@ -79,7 +86,7 @@ static bool run_pool(ClusterPlan *plan, const TaskList *tasks, Watch *watch, int
       started += starts;
     }
     PoolJob *job = pool_wait(pool);
-    if (job != NULL) pool_end(pool, job);
+    if (job != NULL) end_task(pool, job);
     if (job != NULL) show(watch, plan, NULL);
     int number = interrupt_take();
     if (number != 0) *stopped_by = number;

@@ -34,7 +34,9 @@ static void add_summary(const FaultRun *run, bool has_elements, Text *out) {
   if (judgement->note[0] != '\0') text_add(out, "                %s\n", judgement->note);
   text_add(out, "cycles          %" PRIu64 ", without faults %" PRIu64 "\n", judgement->cycles, run->golden_cycles);
   if (judgement->wrong == 0 || !has_elements) return;
-  text_add(out, "wrong elements  %" PRIu64 ", largest relative error %.3g\n", judgement->wrong, judgement->worst);
+  text_add(out, "wrong elements  %" PRIu64 ", largest relative error ", judgement->wrong);
+  if (isinf(judgement->worst)) text_add(out, "infinite\n");
+  else text_add(out, "%.3g\n", judgement->worst);
 }
 
 // ---- JSON ----------------------------------------------------------------------------------------------------------
@@ -99,6 +101,12 @@ static json_t *total_json(const RunOptions *options, const FaultRun *run) {
   return object;
 }
 
+// JSON has no infinity. Of the output of a CUDA program it is not known what is an element, nor how wrong it is.
+static json_t *error_json(const Judgement *judgement, bool has_elements) {
+  if (!has_elements && judgement->wrong > 0) return json_null();
+  return isinf(judgement->worst) ? json_string("infinite") : json_real(judgement->worst);
+}
+
 static bool write_json(const RunOptions *options, const FaultRun *run, bool explain, Diags *diags) {
   const Judgement *judgement = &run->judgement;
   json_t *faults = json_array();
@@ -108,8 +116,7 @@ static bool write_json(const RunOptions *options, const FaultRun *run, bool expl
                 options->application != NULL ? options->application[0] : options->target, "machine", options->spec.machine, "faults",
                 faults, "outcome", outcome_info[judgement->outcome].name, "golden_cycles", (json_int_t)run->golden_cycles, "cycles",
                 (json_int_t)judgement->cycles, "wrong_elements", (json_int_t)judgement->wrong, "note", judgement->note);
-  // JSON has no infinity: null stands for a NaN or an infinity in the output.
-  json_object_set_new(root, "largest_relative_error", isinf(judgement->worst) ? json_null() : json_real(judgement->worst));
+  json_object_set_new(root, "largest_relative_error", error_json(judgement, options->application == NULL));
   if (run->has_stats) json_object_set_new(root, "total", total_json(options, run));
   if (explain) json_object_set_new(root, "explanation", explanation_json(run));
   bool good = write_json_file(&options->files, options->json_file, root, diags);

@@ -70,6 +70,30 @@ static bool take_rate(const OptionUse *use) {
   return option_wrong(use, "must be TYPE:STRUCTURE=FIT, TYPE transient or permanent, such as permanent:unit.sp=12.5");
 }
 
+// "rf,permanent:unit.sp"
+static bool take_scope(const OptionUse *use) {
+  FmedaWishes *wishes = use->wishes;
+  for (const char *at = use->text; *at != '\0';) {
+    size_t length = strcspn(at, ","), type_length = strcspn(at, ":,");
+    uint32_t type = FMEDA_TYPES;
+    const char *name = at;
+    if (at[type_length] == ':') {
+      for (type = 0; type < FMEDA_TYPES; type++) {
+        if (strlen(fmeda_types[type]) == type_length && strncmp(fmeda_types[type], at, type_length) == 0) break;
+      }
+      if (type == FMEDA_TYPES)
+        return option_wrong(use, "must be structures, as in rf,permanent:unit.sp; before a colon stands transient or permanent");
+      name += type_length + 1;
+    }
+    size_t name_length = length - (size_t)(name - at);
+    if (name_length == 0) return option_wrong(use, "must be structures with commas between them, as in rf,permanent:unit.sp");
+    *VEC_PUSH(&wishes->options.scope, use->arena) = (FmedaScope){type, arena_copy_text(use->arena, name, name_length)};
+    at += length;
+    if (*at == ',' && *++at == '\0') return option_wrong(use, "must not end with a comma");
+  }
+  return wishes->options.scope.count > 0 || option_wrong(use, "must name structures, as in rf,permanent:unit.sp");
+}
+
 // ---- The command -----------------------------------------------------------------------------------
 
 static const char *table_path(const FmedaWishes *wishes, uint32_t table) {
@@ -163,6 +187,11 @@ static int run_fmeda(int argc, char **argv) {
 
 #define FIELD(name) offsetof(FmedaWishes, options.name)
 static const Option goal_options[] = {
+    {"scope", 0, "LIST",
+     "structures that the figures are about: rf,permanent:unit.sp (before a colon: the fault type); without it, the chip",
+     .take = take_scope},
+    {"count-unused", 0, NULL, "bits that the program does not use count as safe in SPFM and LFM; without it, they stay out",
+     .take = option_flag, .offset = FIELD(count_unused)},
     {"platform", 0, "LIST", "mechanisms that the system has beside the chip's: traps (errors that the machine reports), watchdog (hangs)",
      .take = take_platform},
     {"tolerable-safe", 0, NULL, "wrong results that the program's own check accepts violate nothing", .take = option_flag,

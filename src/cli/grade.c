@@ -159,14 +159,14 @@ static const Option grade_options[] = {
      .take = option_list, .offset = FIELD(structures)},
     {"model", 0, "LIST", "how (default stuck0,stuck1)", .take = option_text, .offset = offsetof(GradeWishes, models)},
     {"faults", 0, "N", "how many faults for each model (default 1000), dealt evenly over the structures; all: every bit once",
-     .take = option_faults, .offset = FIELD(faults), .least = 1, .most = 1000000000},
+     .take = option_faults, .offset = FIELD(faults), .most = UINT64_MAX},
     {"coverage", 0, "C", "find the smallest set of kernels that detects this share (default: all that any of them detects)",
      .take = take_goal, .offset = offsetof(GradeWishes, goal)},
     {"fault-seed", 0, "N", "other faults, but the same inputs (default: --seed, which changes both)", .take = option_fault_seed,
      .offset = FIELD(seed), .most = UINT64_MAX},
     {"confidence", 0, "C", CONFIDENCE_HELP, .take = option_confidence, .offset = offsetof(GradeWishes, confidence)},
-    {"timeout", 0, "N", "a run of N times the fault-free cycles counts as endless (default 10)", .take = option_u64,
-     .offset = FIELD(timeout), .least = 1, .most = 1000000},
+    {"timeout", 0, "N", "a run of N times the fault-free cycles counts as endless (default 10)", .take = option_campaign_whole,
+     .offset = FIELD(timeout), .most = UINT64_MAX},
 };
 #undef FIELD
 static const OptionGroup grade_group = OPTION_GROUP("Faults", grade_options);

@@ -103,9 +103,9 @@ static void list_faults(Text *out) {
     text_add(out, "%-16s %-10s %s\n", name, model->permanent ? "FROM-TO" : "once", model->summary);
   }
   text_add(out, "\nMODEL:SITE@CYCLE, e.g. flip:rf[sm=3,warp=5,reg=12,lane=7,bit=4]@12345; those that last: @FROM-TO or @FROM-\n");
-  text_add(out, "\n%-16s %-10s %s\n", "outcome", "group", "meaning");
+  text_add(out, "\n%-16s %-11s %-9s %s\n", "outcome", "group", "part", "meaning");
   for (uint32_t i = 0; i < OUTCOME_COUNT; i++) {
-    text_add(out, "%-16s %-10s %s\n", outcome_info[i].name, outcome_info[i].group, outcome_info[i].meaning);
+    text_add(out, "%-16s %-11s %-9s %s\n", outcome_info[i].name, outcome_info[i].group, outcome_info[i].part, outcome_info[i].meaning);
   }
 }
 
@@ -197,7 +197,12 @@ static int unknown_table(const char *word) {
   }
   const char *near = text_nearest(word, names, count);
   if (near != NULL) return message_usage("list", "cannot list '%s'; did you mean '%s'?", word, near);
-  return message_usage("list", "cannot list '%s', but %s", word, command_list.summary);
+  Text known = {0};
+  text_add(&known, "workloads, structures");
+  for (size_t i = 0; i < COUNT_OF(tables); i++) text_add(&known, ", %s", tables[i].name);
+  int code = message_usage("list", "cannot list '%s', but %s", word, known.at);
+  text_free(&known);
+  return code;
 }
 
 static int print_table(const ListTable *table, bool markdown) {
@@ -227,6 +232,28 @@ static int list_named(const Operands *operands, ListOptions *options) {
   return unknown_table(name);
 }
 
+// One line each: all that can be listed.
+#define TABLE_LINES                                                                       \
+  "  machines       simulated GPUs that are built in\n"                                   \
+  "  workloads      built-in programs, their parameters at each size, the papers' sets\n" \
+  "  structures     hardware cells of a machine that faults can strike, in bits\n"        \
+  "  faults         fault models, how a fault is written, and outcomes\n"                 \
+  "  protections    schemes that can be attached to a machine, and what they cost\n"      \
+  "  events         where schemes meet a machine, and what they may answer\n"             \
+  "  instructions   every instruction and what it does\n"                                 \
+  "  params         parameters of machines: default, meaning, range\n"                    \
+  "  stats          what a run counts\n"                                                  \
+  "  power          what a run's energy is made of, and which statistics count it\n"      \
+  "  traps          how a launch can end early\n"                                         \
+  "  study          what a study file may say\n"                                          \
+  "  shader         instructions of fragment programs (.fp)\n"
+
+static int list_tables(bool has_options) {
+  if (has_options) return message_usage("list", "list what? Name a table before its options");
+  screen_print("'redoubt list WHAT' shows one of these:\n" TABLE_LINES);
+  return EXIT_OK;
+}
+
 static int run_list(int argc, char **argv) {
   ListOptions options = {0};
   Operands operands;
@@ -234,7 +261,8 @@ static int run_list(int argc, char **argv) {
   run_options_default(&options.run);
   options.run.machine.machine = NULL;
   bool good = options_parse(&command_list, &options, arena, argc, argv, &operands);
-  int code = good ? list_named(&operands, &options) : operands.exit_code;
+  int code = operands.exit_code;
+  if (good) code = operands.count == 0 ? list_tables(argc > 1) : list_named(&operands, &options);
   arena_free(arena);
   return code;
 }
@@ -272,28 +300,13 @@ static const OptionGroup trait_group = OPTION_GROUP("Workloads", trait_options);
 const Command command_list = {
     .name = "list",
     .usage = "WHAT",
-    .summary = "machines, workloads, structures, faults, protections, events, instructions, params, stats, power, traps, study, shader",
+    .summary = "what there is: machines, workloads, structures, faults, protections, ...",
     .synopsis = "redoubt list WHAT [options]\n"
                 "redoubt list workloads [--traits] [options] [NAME|@SET...]\n",
-    .about = "  machines       simulated GPUs that are built in\n"
-             "  workloads      built-in programs with their parameters at each size, the sets that they are in and what papers\n"
-             "                 call them\n"
-             "  structures     the hardware cells of a machine: their shape and bits; 'ecc': every access is seen, so they\n"
-             "                 can be protected\n"
-             "  faults         fault models, how a fault is written, and outcomes\n"
-             "  protections    schemes that can be attached to a machine with time, and what is charged for them\n"
-             "  events         where faults, protections and observers meet a machine, and what they may answer\n"
-             "  instructions   every instruction and what it does\n"
-             "  params         parameters of machines: default, meaning, range\n"
-             "  stats          what a run counts\n"
-             "  power          what a run's energy is made of, and which statistics count it\n"
-             "  traps          how a launch can end early\n"
-             "  study          what a study file may say\n"
-             "  shader         instructions of fragment programs (.fp)\n",
+    .about = TABLE_LINES "In the list of structures 'ecc' stands where every access is seen, so that they can be protected.\n",
     .groups = {&group, &machine_group, &trait_group},
     .operand = "table",
-    .wanted = "list what?",
-    .least_operands = 1,
+    .least_operands = 0,
     .most_operands = UINT32_MAX,
     .run = run_list,
 };

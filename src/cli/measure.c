@@ -67,7 +67,8 @@ static void take_result(Measured *result, int messages, int status) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OK) return;
   result->code = EXIT_INTERNAL;
   size_t used = strlen(result->message);
-  if (WIFSIGNALED(status)) snprintf(result->message + used, sizeof result->message - used, "ended by signal %d\n", WTERMSIG(status));
+  if (status == SILENT_END) snprintf(result->message + used, sizeof result->message - used, "it did nothing any more and was ended\n");
+  else if (WIFSIGNALED(status)) snprintf(result->message + used, sizeof result->message - used, "ended by signal %d\n", WTERMSIG(status));
 }
 
 static void end_one(Crew *crew) {

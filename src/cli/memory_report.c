@@ -40,8 +40,8 @@ static void add_finding(Text *out, const MemoryFinding *finding, int width) {
   if (finding->line != 0) snprintf(line, sizeof line, "%u", finding->line);
   if (finding->threads != 0) snprintf(threads, sizeof threads, "%" PRIu64, finding->threads);
   text_add(out, "%-18s  %-6s  %-*.*s %6s %12" PRIu64 " %10s  %s; block (%u,%u,%u), thread (%u,%u,%u)\n", finding_name[finding->kind],
-           space_text[finding->space], width, width, finding->kernel, line, finding->accesses, threads, place.at, finding->block[0],
-           finding->block[1], finding->block[2], finding->thread[0], finding->thread[1], finding->thread[2]);
+           space_text[finding->space], width, width, SHORT_NAME(finding->kernel), line, finding->accesses, threads, place.at,
+           finding->block[0], finding->block[1], finding->block[2], finding->thread[0], finding->thread[1], finding->thread[2]);
   text_free(&place);
 }
 
@@ -62,7 +62,7 @@ void memory_report_print(const Run *run) {
   }
   int width = LEAST_KERNEL_WIDTH;
   for (uint32_t i = 0; i < count; i++) {
-    int length = (int)strlen(findings[i].kernel);
+    int length = (int)strlen(SHORT_NAME(findings[i].kernel));
     if (length > width) width = length < MOST_KERNEL_WIDTH ? length : MOST_KERNEL_WIDTH;
   }
   Text out = {0};
@@ -81,6 +81,7 @@ static json_t *finding_json(const MemoryFinding *finding) {
       json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I}", "what", finding_name[finding->kind], "space", space_text[finding->space],
                 "kernel", finding->kernel, "file", finding->file, "line", (json_int_t)finding->line, "pc", (json_int_t)finding->pc,
                 "launch", (json_int_t)finding->launch, "accesses", (json_int_t)finding->accesses, "bytes", (json_int_t)finding->bytes);
+  json_object_set_new(object, "name", symbol_json(finding->kernel));
   json_object_set_new(object, "threads", finding->threads == 0 ? json_null() : json_integer((json_int_t)finding->threads));
   json_object_set_new(object, "address", json_integer((json_int_t)finding->address));
   json_object_set_new(object, "block", triple(finding->block));

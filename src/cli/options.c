@@ -2,9 +2,11 @@
 #include "cli/options.h"
 
 #include "cli/cli.h"
+#include "journal/statistics.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -111,6 +113,11 @@ static bool read_real(const char *text, double *value) {
   return end != text && *end == '\0';
 }
 
+double option_value(const OptionUse *use) {
+  double value;
+  return read_real(use->text, &value) ? value : NAN;
+}
+
 bool option_real(const OptionUse *use, double least, double most, double *value) {
   if (read_real(use->text, value) && *value >= least && *value <= most) return true;
   return option_wrong(use, "must be a number from %g to %g", least, most);
@@ -118,8 +125,8 @@ bool option_real(const OptionUse *use, double least, double most, double *value)
 
 bool option_confidence(const OptionUse *use) {
   double *value = option_field(use);
-  if (read_real(use->text, value) && *value > 0.5 && *value < 1) return true;
-  return option_wrong(use, "must be a number between 0.5 and 1");
+  *value = option_value(use);
+  return confidence_is_possible(*value) || option_wrong(use, "%s", confidence_rule);
 }
 
 // ---- What is not understood --------------------------------------------------------------------------

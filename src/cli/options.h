@@ -33,12 +33,13 @@ OptionTake option_flag, option_off;       // bool: set, cleared
 OptionTake option_text;                   // const char *
 OptionTake option_words, option_list;     // const char *: every use adds a word, after a space or a comma; none is empty
 OptionTake option_u32, option_u64;        // whole numbers from least to most; 0x1f is one
-OptionTake option_confidence;             // double, between 0.5 and 1
+OptionTake option_confidence;             // double, as statistics.h has it
 void *option_field(const OptionUse *use); // what the row's offset means
 // For takers: "--grid x: why". Always false.
 bool option_wrong(const OptionUse *use, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // "128x64", with 'x' between: digits alone, each number below 2^32. No rest may follow.
 bool pair_parse(const char *text, char between, uint32_t pair[2]);
+double option_value(const OptionUse *use); // as a number; NaN: it is none
 bool option_real(const OptionUse *use, double least, double most, double *value);
 
 // Options that stand together in the help and may serve several commands.

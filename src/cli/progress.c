@@ -3,6 +3,7 @@
 #include "cli/progress.h"
 
 #include "journal/statistics.h"
+#include "report/report.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 
@@ -68,8 +69,9 @@ static uint32_t add_outcomes(const ProgressView *view, Text *out) {
     if (!is_first || hits == 0) continue;
     text_add(out, "  %-12s %10" PRIu64, outcome_info[i].group, hits);
     Interval interval = wilson_interval(sampled, progress->sample, view->confidence);
-    if (progress->sample > 0)
-      text_add(out, " %8.2f%%  (%.2f to %.2f)", 100 * (double)sampled / (double)progress->sample, 100 * interval.low, 100 * interval.high);
+    Estimate share = {progress->sample > 0, (double)sampled / (double)max_u64(progress->sample, 1), interval.low, interval.high};
+    char text[ESTIMATE_TEXT];
+    if (share.is_known) text_add(out, "  %s %%", estimate_text(share, 100, DIGITS_AFTER_POINT, 2, text));
     text_add(out, "\n");
     lines++;
   }
@@ -157,6 +159,11 @@ static void say_estimate(ProgressScreen *screen, const CampaignProgress *progres
            progress->simulations, total == 0 ? 0 : 100 * (double)progress->simulations / (double)total, most[0] == '\0' ? "about " : most);
   duration_format((double)progress->simulations * golden * share / options->jobs, &text);
   text_add(&text, "\n");
+  if (progress->beyond > 0)
+    text_add(&text,
+             "%" PRIu64 " of the campaign's faults are beyond --faults %" PRIu64
+             ": each structure that the protection adds gets as many as one of the machine\n",
+             progress->beyond, options->faults);
   clear_frame(screen);
   fputs(text.at, stderr);
   text_free(&text);

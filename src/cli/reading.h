@@ -6,6 +6,8 @@
 
 #define CONFIDENCE_HELP "of the intervals (default: what the campaign was asked for; 0.99 where campaigns differ in it)"
 
+#define VERBOSE_HELP "also say by which shortcuts faults were settled, for developers"
+
 enum { MOST_JOURNALS = 1024 };
 
 // All of them or none.

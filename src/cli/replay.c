@@ -3,6 +3,7 @@
 #include "cli/fault.h"
 
 #include "app/app.h"
+#include "cli/reading.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +13,7 @@
 typedef struct ReplayWishes {
   const char *journal;
   uint64_t id;
-  bool json;
+  bool json, verbose;
   const char *json_file; // NULL: stdout
   uint64_t timeout;      // 0: the campaign's
   Files files;
@@ -121,12 +122,17 @@ static bool parse_id(const char *text, uint64_t *id) {
 }
 
 // Is it what the campaign found?
-static int compare(const FaultRow *row, const FaultRun *run, bool quiet) {
+static int compare(const FaultRow *row, const FaultRun *run, const ReplayWishes *wishes) {
   const Judgement *judgement = &run->judgement;
   const char *outcome = outcome_info[row->outcome % OUTCOME_COUNT].name;
   bool same_time = row->cycles == 0 || row->cycles == judgement->cycles; // kept of runs with right output only
   bool same = row->outcome == judgement->outcome && same_time && row->wrong == judgement->wrong;
-  if (same && !quiet) printf("the journal says the same; settled there by: %s\n", settled_text[row->settled % SETTLED_COUNT]);
+  bool quiet = wishes->json && wishes->json_file == NULL;
+  if (same && !quiet) {
+    printf("the journal says the same");
+    if (wishes->verbose) printf("; settled there by: %s", settled_text[row->settled % SETTLED_COUNT]);
+    printf("\n");
+  }
   if (same) return EXIT_OK;
   message_error("the journal says otherwise: %s, %" PRIu64 " cycles, %" PRIu64 " wrong elements", outcome, row->cycles, row->wrong);
   return EXIT_INTERNAL;
@@ -139,7 +145,7 @@ static int replay_row(const Journal *journal, const FaultRow *row, const ReplayW
   FaultWishes fault = {&row->fault, 1, options->timeout, true, meta};
   FaultRun *run = ARENA_NEW(arena, FaultRun);
   int code = fault_report(options, &fault, arena, run);
-  return code == EXIT_OK ? compare(row, run, options->json && options->json_file == NULL) : code;
+  return code == EXIT_OK ? compare(row, run, wishes) : code;
 }
 
 static int replay(ReplayWishes *wishes, Arena *arena) {
@@ -183,6 +189,7 @@ static const Option options[] = {
      .may_lack = true},
     {"timeout", 0, "N", "N times the fault-free cycles count as endless (default: the campaign's)", .take = option_u64,
      .offset = offsetof(ReplayWishes, timeout), .least = 1, .most = 1000000},
+    {"verbose", 'v', NULL, VERBOSE_HELP, .take = option_flag, .offset = offsetof(ReplayWishes, verbose)},
 };
 static const OptionGroup group = OPTION_GROUP(NULL, options);
 

@@ -1,7 +1,6 @@
 // redoubt report, export, compare, merge: what journals say.
 #include "cli/avf.h"
 #include "cli/cli.h"
-#include "cli/journal.h"
 #include "cli/out_file.h"
 #include "cli/reading.h"
 #include "cli/screen.h"
@@ -10,28 +9,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-bool report_print(const char *path, double confidence, uint64_t *internal, Diags *diags) {
-  Journal *journal = journal_read(path, diags);
-  Report *report = journal == NULL ? NULL : report_read(journal, &(ReportOptions){.confidence = confidence}, diags);
-  if (report != NULL) {
-    Text text = {0};
-    report_text(report, &text);
-    screen_print_outcomes(text.at);
-    text_free(&text);
-    *internal = report->all.counts[OUTCOME_INTERNAL];
-  }
-  bool good = report != NULL;
-  report_free(report);
-  journal_close(journal);
-  return good;
-}
-
-// For report, export and compare.
-
 // ---- One journal, or many --------------------------------------------------------------------------
 
 typedef struct ReportWishes {
   const char *page, *csv, *json, *by;
+  bool verbose;
   ReportOptions options;
   Files files;
 } ReportWishes;
@@ -142,6 +124,7 @@ static bool show_one(const ReportWishes *wishes, const Report *report, Diags *di
   bool is_quiet = wishes->page != NULL || wishes->csv != NULL || wishes->json != NULL, good = true;
   Text text = {0};
   if (!is_quiet && wishes->by == NULL) report_text(report, &text);
+  if (text.length > 0 && wishes->verbose) report_settled_text(report, &text);
   if (text.length > 0) screen_print_outcomes(text.at);
   text_free(&text);
   if (wishes->by != NULL) good = print_breakdowns(report, wishes->by, diags);
@@ -203,6 +186,7 @@ static const Option report_options[] = {
     {"partial", 0, NULL, "of an unfinished campaign: shares over the first faults, as far as they are complete", .take = option_flag,
      .offset = offsetof(ReportWishes, options.partial)},
     {"confidence", 0, "C", CONFIDENCE_HELP, .take = option_confidence, .offset = offsetof(ReportWishes, options.confidence)},
+    {"verbose", 'v', NULL, VERBOSE_HELP, .take = option_flag, .offset = offsetof(ReportWishes, verbose)},
 };
 static const OptionGroup report_group = OPTION_GROUP(NULL, report_options);
 

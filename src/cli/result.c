@@ -50,7 +50,7 @@ static void add_row(Text *out, const LaunchRecord *launch, int name_width, bool 
     dimensions_text(launch->block, block, sizeof block);
   }
   if (launch->trap.kind != TRAP_NONE) check = trap_info[launch->trap.kind].name;
-  text_add(out, "%-*.*s %12s %10s %18" PRIu64 " %16" PRIu64, name_width, name_width, launch->kernel, grid, block,
+  text_add(out, "%-*.*s %12s %10s %18" PRIu64 " %16" PRIu64, name_width, name_width, SHORT_NAME(launch->kernel), grid, block,
            launch->stats.value[STAT_THREAD_INSTRUCTIONS], launch->stats.value[STAT_WARP_INSTRUCTIONS]);
   if (timed) text_add(out, " %14" PRIu64, launch->stats.value[STAT_CYCLES]);
   text_add(out, " %9.3f  %s\n", launch->host_seconds, check);
@@ -60,7 +60,7 @@ static void print_table(const RunResult *result, bool timed) {
   int width = LEAST_NAME_WIDTH;
   uint32_t count = result->launches.count;
   for (uint32_t i = 0; i < count; i++) {
-    int length = (int)strlen(result->launches.items[i].kernel);
+    int length = (int)strlen(SHORT_NAME(result->launches.items[i].kernel));
     if (length > width) width = length < MOST_NAME_WIDTH ? length : MOST_NAME_WIDTH;
   }
   const char *check = check_text[result->check];
@@ -111,7 +111,7 @@ static void print_summaries(const Run *run, const RunPower *power) {
     uint32_t launches = kernel_stats(result, i, &stats);
     if (launches == 0) continue;
     kernels++;
-    text_add(&out, "\n%s on %s", result->launches.items[i].kernel, run->options->spec.machine);
+    text_add(&out, "\n%s on %s", SHORT_NAME(result->launches.items[i].kernel), run->options->spec.machine);
     text_add(&out, launches > 1 ? ", %u launches\n" : "\n", launches);
     summary_format(&stats, &run->options->spec, &power->model, &out);
   }
@@ -128,6 +128,18 @@ static void say_no_upsets(const Run *run) {
   message_note(run->options->files.quiet, "--upsets %s: no bit was flipped, since the run was over before the first", run->options->upsets);
 }
 
+void result_say_idle(const RunOptions *options, const char *whose, const Stats *total) {
+  Attachments attachments;
+  AttachmentWishes wishes = {.protections = options->wishes.protections};
+  Diags diags = {0};
+  Text idle = {0};
+  if (wishes.protections == NULL || !attachments_open(&attachments, &wishes, &diags)) return;
+  protections_idle(&attachments.chain, total, &idle);
+  attachments_close(&attachments, &diags);
+  if (idle.length > 0) message_note(false, "warning: %sthe protection never acted: %s", whose, idle.at);
+  text_free(&idle);
+}
+
 // What protections have to say of kernels, once for each.
 static void print_notes(const Run *run) {
   const RunResult *result = &run->result;
@@ -135,8 +147,10 @@ static void print_notes(const Run *run) {
     const LaunchRecord *launch = &result->launches.items[i], *before = result->launches.items;
     while (before < launch && (before->note[0] == '\0' || strcmp(before->kernel, launch->kernel) != 0)) before++;
     if (launch->note[0] == '\0' || before < launch) continue;
-    message_note(run->options->files.quiet, "kernel %s: %s", launch->kernel, launch->note);
+    message_note(run->options->files.quiet, "kernel %s: %s", SHORT_NAME(launch->kernel), launch->note);
   }
+  LaunchRecord total = result_total(result);
+  if (result->launches.count > 0) result_say_idle(run->options, "", &total.stats);
 }
 
 static void print_gpgpusim(const Run *run) {
@@ -178,10 +192,19 @@ json_t *ratios_json(const Stats *stats, const Spec *spec) {
   return object;
 }
 
+json_t *symbol_json(const char *symbol) {
+  Text name = {0};
+  text_add_symbol(&name, symbol, SYMBOL_WHOLE);
+  json_t *json = json_string(name.at);
+  text_free(&name);
+  return json;
+}
+
 static json_t *launch_json(const Run *run, const RunPower *power, const LaunchRecord *launch) {
   json_t *object = json_object();
   json_object_set_new(object, "kernel", json_string(launch->kernel));
   if (launch->grid[0] != 0) {
+    json_object_set_new(object, "name", symbol_json(launch->kernel));
     json_object_set_new(object, "grid", dimensions_json(launch->grid));
     json_object_set_new(object, "block", dimensions_json(launch->block));
   }
@@ -220,7 +243,7 @@ static void add_csv_row(const Run *run, const RunPower *power, const LaunchRecor
     dimensions_text(launch->grid, grid, sizeof grid);
     dimensions_text(launch->block, block, sizeof block);
   }
-  text_add_csv(out, launch->kernel); // may hold commas (templates) and quotes
+  text_add_csv(out, launch->kernel); // may hold commas and quotes
   text_add(out, ",");
   text_add_csv_name(out, run->options->spec.machine);
   text_add(out, ",%s,%s,%s,%s,%.9g", grid, block, check_text[run->result.check], trap_info[launch->trap.kind].name, launch->host_seconds);
@@ -233,6 +256,11 @@ static void add_csv_row(const Run *run, const RunPower *power, const LaunchRecor
     if (power->model.is_there) text_add(out, ",%.9g", energy_figure(&energy, i));
     else text_add(out, ",");
   }
+  Text name = {0};
+  if (launch->grid[0] != 0) text_add_symbol(&name, launch->kernel, SYMBOL_WHOLE);
+  text_add(out, ",");
+  if (name.length > 0) text_add_csv(out, name.at);
+  text_free(&name);
   text_add(out, "\n");
 }
 
@@ -241,7 +269,7 @@ static bool print_csv(const Run *run, const RunPower *power, Diags *diags) {
   text_add(&out, "kernel,machine,grid,block,check,trap,host_seconds");
   for (int k = 0; k < STAT_COUNT; k++) text_add(&out, ",%s", stat_info[k].name);
   for (EnergyFigure i = 0; i < ENERGY_FIGURES; i++) text_add(&out, ",%s", energy_figure_name[i]);
-  text_add(&out, "\n");
+  text_add(&out, ",name\n");
   for (uint32_t i = 0; i < run->result.launches.count; i++) add_csv_row(run, power, &run->result.launches.items[i], &out);
   LaunchRecord total = result_total(&run->result);
   add_csv_row(run, power, &total, &out);

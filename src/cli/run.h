@@ -230,6 +230,7 @@ typedef struct ShaderCall {
   DeviceAddress frames[3], marks;
   struct FragmentParams *second; // of the second computation
   ShaderComparison *comparison;
+  bool unanswered;        // it does not give up, but goes on with the first result
   bool differed, gave_up; // of the last run: two computations differed; no two of three agreed
 } ShaderCall;
 // A picture or the floats of a frame: color, depth, or (`other` is not NULL) the difference of two.
@@ -265,9 +266,12 @@ bool dump_program(const Program *program);
 // ---- Results (result.c) ---------------------------------------------------------------------------
 bool result_print(const Run *run, Diags *diags);    // table, JSON or CSV
 LaunchRecord result_total(const RunResult *result); // all launches together
+// On stderr, after `whose`: which of the protections never acted.
+void result_say_idle(const RunOptions *options, const char *whose, const Stats *total);
 // Every statistic. Machines without time have no cycles: null.
 void stats_json(const Stats *stats, bool timed, struct json_t *object);
 struct json_t *ratios_json(const Stats *stats, const Spec *spec);
+struct json_t *symbol_json(const char *symbol); // of a kernel, as people write it
 // ---- What --check found (memory_report.c) ---------------------------------------------------
 void memory_report_take(Run *run, const MemoryFinding *finding); // a copy
 int memory_report_exit(const Run *run, int code);                // strict: findings are wrong results

@@ -6,6 +6,7 @@
 #include "cli/app.h"
 
 #include "app/app.h"
+#include "app/image.h"
 #include "base/process.h"
 #include "cli/fault.h"
 #include "cli/interrupt.h"
@@ -174,6 +175,11 @@ Target *app_target(const RunOptions *options, const HookChain *protections, AppI
 
 // ---- Without ---------------------------------------------------------------------------------------
 
+typedef struct ProgramEnd {
+  int status;   // as waitpid gives it
+  bool is_ours; // our library was in the program that has ended
+} ProgramEnd;
+
 enum { GRACE_SECONDS = 5 }; // from the signal that asks a program to end to the one that ends it
 
 static const int passed_on[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
@@ -199,15 +205,24 @@ static _Noreturn void become_program(const Run *run, const char *folder, const c
   _exit(127);
 }
 
+// As waitpid. What its process runs at its end is looked at before it is no more.
+static pid_t end_program(pid_t child, ProgramEnd *end) {
+  siginfo_t info = {0};
+  if (waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return -1;
+  if (info.si_pid != child) return 0;
+  end->is_ours = image_is_marked(child);
+  return waitpid(child, &end->status, 0);
+}
+
 // Waits for the program and passes signals on to it. It hears those of the terminal itself. A program that is told to end, by SIGTERM or
 // SIGHUP, ends: what is left of it after a while, or when it is told again, is killed.
-static bool wait_for_program(pid_t child, int *status) {
+static bool wait_for_program(pid_t child, ProgramEnd *end) {
   sigset_t set = held_signals();
   double kill_at = 0;
   for (;;) {
     siginfo_t info;
     int number = sigtimedwait(&set, &info, &(struct timespec){.tv_nsec = 100000000});
-    pid_t ended = waitpid(child, status, WNOHANG);
+    pid_t ended = end_program(child, end);
     if (ended < 0 && errno != EINTR) return false;
     if (ended == child) break;
     bool ends = number == SIGTERM || number == SIGHUP, is_told = number > 0 && number != SIGCHLD && info.si_code != SI_KERNEL;
@@ -220,12 +235,12 @@ static bool wait_for_program(pid_t child, int *status) {
 }
 
 // Runs the program; false when it could not be started.
-static bool run_child(Run *run, const char *folder, const char *records, int *status) {
+static bool run_child(Run *run, const char *folder, const char *records, ProgramEnd *end) {
   sigset_t set = held_signals(), mask;
   sigprocmask(SIG_BLOCK, &set, &mask);
   pid_t child = process_fork(SIGKILL);
   if (child == 0) become_program(run, folder, records, &mask);
-  bool good = child > 0 && wait_for_program(child, status);
+  bool good = child > 0 && wait_for_program(child, end);
   if (child < 0) message_error("cannot start a process: %s", strerror(errno));
   sigprocmask(SIG_SETMASK, &mask, NULL);
   return good;
@@ -280,11 +295,11 @@ static void take_observed(Run *run) {
   diags_free(&diags);
 }
 
-static int finish(Run *run, const char *records, int status) {
+static int finish(Run *run, const char *records, const ProgramEnd *end) {
   const char *name = run->options->application[0];
   RecordReading reading = {0};
-  int code = exit_code_of(name, status);
-  if (WIFEXITED(status) && code == 127 && access(records, R_OK) != 0) return EXIT_BAD_INPUT;
+  int code = exit_code_of(name, end->status);
+  if (WIFEXITED(end->status) && code == 127 && access(records, R_OK) != 0) return EXIT_BAD_INPUT;
   if (!read_records(run, records, &reading)) return EXIT_INTERNAL;
   if (reading.greetings == 0) {
     if (code == 127 || reading.refusals > 0) return EXIT_BAD_INPUT; // not run: said already
@@ -298,6 +313,13 @@ static int finish(Run *run, const char *records, int status) {
   fflush(stdout);
   take_observed(run);
   if (!run->is_part && !result_print(run, &diags)) return message_diags(&diags);
+  if (!end->is_ours) {
+    message_error(
+        "%s has started a program in its own place (exec) that Redoubt's libraries are not in: what that one did was not simulated; "
+        "it needs the environment that 'redoubt run' gives (LD_LIBRARY_PATH, LD_AUDIT, REDOUBT_*)",
+        name);
+    return code == EXIT_OK ? EXIT_BAD_INPUT : code;
+  }
   // Nothing ran, and the program ended in a way that left the library no say.
   if (code == EXIT_OK && reading.failure != 0 && reading.launches.count == 0) {
     message_error("nothing of %s ran on the simulated GPU, so that it does not end with exit code 0", name);
@@ -322,8 +344,8 @@ static int run_traced(Run *run, const char *folder, const char *records) {
   Diags diags = {0};
   if (!trace_file_open(&run->trace, run->options, &aside, &diags)) return message_diags(&diags);
   run->options->wishes = aside;
-  int status = 0;
-  int code = run_child(run, folder, records, &status) ? finish(run, records, status) : EXIT_INTERNAL;
+  ProgramEnd end = {0};
+  int code = run_child(run, folder, records, &end) ? finish(run, records, &end) : EXIT_INTERNAL;
   struct stat about;
   bool whole = aside.trace != NULL && stat(aside.trace, &about) == 0 && about.st_size > 0;
   if (!trace_file_close(&run->trace, whole, &diags)) code = message_diags(&diags);

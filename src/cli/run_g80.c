@@ -162,6 +162,7 @@ static bool print_result(const RunOptions *options, const LaunchRecord *launch, 
   if (options->json) good = out_text(&options->files, options->json_file, &json, diags);
   text_free(&table);
   text_free(&json);
+  result_say_idle(options, "", &launch->stats);
   return good;
 }
 

@@ -6,13 +6,6 @@
 
 enum { NAMES_SHOWN = 8 };
 
-// "vecadd" also finds _Z6vecaddPfS_S_i, as nvcc and clang mangle it.
-static bool is_mangled(const char *mangled, const char *name) {
-  char prefix[300];
-  int length = snprintf(prefix, sizeof prefix, "_Z%zu%s", strlen(name), name);
-  return length > 0 && (size_t)length < sizeof prefix && strncmp(mangled, prefix, (size_t)length) == 0;
-}
-
 static const Function *only_kernel(const Program *program, Diags *diags) {
   const Function *kernel = NULL;
   uint32_t count = 0;
@@ -42,7 +35,7 @@ static const Function *find_kernel(const Program *program, const char *name, Dia
     const Function *function = &program->functions[i];
     if (!function->is_kernel) continue;
     if (count < COUNT_OF(names)) names[count++] = function->name;
-    if (!is_mangled(function->name, name)) continue;
+    if (!symbol_is_called(function->name, name)) continue;
     found = function;
     matches++;
   }

@@ -4,6 +4,8 @@
 #include "cli/measure.h"
 #include "cli/screen.h"
 
+#include <stdio.h>
+
 // What a table of a machine with time shows, and what one of the functional machine does.
 static const Figure timed[] = {
     {.title = "thread instr.", .kind = FIGURE_COUNT, .stat = STAT_THREAD_INSTRUCTIONS},
@@ -31,6 +33,14 @@ static const char *option_for_one(const RunOptions *options) {
   if (options->check != 0) return "--check";
   if (options->repeat > 1) return "--repeat";
   return options->stats == STATS_GPGPUSIM ? "--stats gpgpusim" : NULL;
+}
+
+static void say_idle(const RunOptions *options, const Measured *results, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    char whose[80];
+    snprintf(whose, sizeof whose, "%s: ", results[i].workload->name);
+    if (results[i].launches > 0) result_say_idle(options, whose, &results[i].total.stats);
+  }
 }
 
 bool measured_print(const RunOptions *options, const FigureTable *table, const FigureTable *csv, const RunPower *power, Diags *diags) {
@@ -77,6 +87,7 @@ int run_set(Run *run) {
   if (results == NULL) return EXIT_INTERNAL;
   RunPower power = run_power(&options->spec, options->wishes.protections, run->arena);
   int code = print(options, results, list.count, &power, &diags) ? measured_failures(results, list.count) : message_diags(&diags);
+  say_idle(options, results, list.count);
   measured_free(results, list.count);
   return code;
 }

@@ -9,15 +9,7 @@ static bool apply_params(const RunOptions *options, WorkloadRun *workload_run, c
   bool ok = true;
   for (uint32_t i = 0; i < options->params.count; i++) {
     const KeyValue *pair = &options->params.items[i];
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(pair->value, &end, 0);
-    bool is_number = pair->value[0] >= '0' && pair->value[0] <= '9' && *end == '\0' && errno == 0;
-    if (!is_number) {
-      ok = diags_add(diags, NULL, 0, 0, "--param %s=%s: not a whole number", pair->key, pair->value);
-    } else {
-      ok = workload_set(workload_run, workload, pair->key, value, diags) && ok;
-    }
+    ok = workload_set(workload_run, workload, pair->key, pair->value, diags) && ok;
   }
   return ok;
 }

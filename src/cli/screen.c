@@ -32,8 +32,8 @@ static Colour group_colour(const char *group) {
   static const struct {
     const char *group;
     Colour colour;
-  } colours[] = {{"masked", COLOUR_GOOD},     {"sdc", COLOUR_BAD},          {"due", COLOUR_DOUBTFUL},
-                 {"detected", COLOUR_CAUGHT}, {"corrected", COLOUR_CAUGHT}, {"internal", COLOUR_BAD}};
+  } colours[] = {
+      {"masked", COLOUR_GOOD}, {"sdc", COLOUR_BAD}, {"due", COLOUR_DOUBTFUL}, {"corrected", COLOUR_CAUGHT}, {"internal", COLOUR_BAD}};
   for (size_t i = 0; i < COUNT_OF(colours); i++) {
     if (strcmp(colours[i].group, group) == 0) return colours[i].colour;
   }
@@ -44,6 +44,7 @@ static Colour word_colour(Slice word) {
   if (slice_is(word, "passed")) return COLOUR_GOOD;
   if (slice_is(word, "failed")) return COLOUR_BAD;
   for (uint32_t i = 0; i < OUTCOME_COUNT; i++) {
+    if (i == OUTCOME_DETECTED && slice_is(word, "detected")) return COLOUR_CAUGHT;
     if (slice_is(word, outcome_info[i].name) || slice_is(word, outcome_info[i].group)) return group_colour(outcome_info[i].group);
   }
   return COLOUR_NONE;

@@ -6,6 +6,7 @@ static bool place(void *call, Device *device) { return shader_call_place(call, d
 static bool run(Target *target) {
   const FileTarget *own = target->own;
   ShaderCall *call = own->call;
+  call->unanswered = target->unanswered;
   bool done = shader_call_run(call, own->device);
   target->repaired = done && call->differed ? 1 : 0;
   target->gave_up = call->gave_up;

@@ -138,6 +138,7 @@ bool shader_call_run(ShaderCall *call, Device *device) {
     if (ended[i] != ENDED_WELL || !host_finds_same(call, device, i, 2)) continue;
     return i == 0 || device_copy(device, call->frames[0], call->frames[2], shader_frame_bytes(call));
   }
+  if (call->unanswered) return ended[0] == ENDED_WELL;
   call->gave_up = true;
   return false;
 }

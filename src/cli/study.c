@@ -4,11 +4,13 @@
 #include "cli/cluster.h"
 #include "cli/cores.h"
 #include "cli/energy.h"
+#include "cli/folder_lock.h"
 #include "cli/interrupt.h"
 #include "cli/out_file.h"
 #include "cli/progress.h"
 #include "cli/screen.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,10 +126,12 @@ static bool write_results(const StudyWishes *wishes, const StudyOutcome *outcome
 }
 
 static bool show_results(const StudyWishes *wishes, const StudyFile *study, const StudyCells *cells, StudyOutcome *outcome, Diags *diags) {
+  int lock = folder_lock_wait(wishes->output, LOCK_PAGE, wishes->files.quiet);
   StudyResults *results = study_collect(study, cells, wishes->output, diags);
   bool good = results != NULL && study_judge_all(study, cells, wishes->quick, results, wishes->files.arena, outcome, diags) &&
               write_results(wishes, outcome, diags);
   study_results_close(results);
+  folder_unlock(lock);
   return good;
 }
 
@@ -138,10 +142,19 @@ static bool make_folder(const char *path, Diags *diags) {
   return diags_add(diags, path, 0, 0, "cannot be made: %s", strerror(errno));
 }
 
+// Nothing, or what a study that has just begun makes first.
+static bool is_empty(const char *folder) {
+  DIR *there = opendir(folder);
+  bool empty = there != NULL || errno == ENOENT;
+  for (const struct dirent *entry; empty && there != NULL && (entry = readdir(there)) != NULL;)
+    empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || strcmp(entry->d_name, "cells") == 0;
+  if (there != NULL) closedir(there);
+  return empty;
+}
+
 // A folder that holds something else is not ours to write into.
 static bool is_for_results(const char *folder, Arena *arena, Diags *diags) {
-  if (access(folder, F_OK) != 0 || access(arena_format(arena, "%s/cells", folder), F_OK) == 0) return true;
-  if (rmdir(folder) == 0 || errno == ENOENT) return true; // it was empty
+  if (access(arena_format(arena, "%s/cells", folder), F_OK) == 0 || is_empty(folder)) return true;
   return diags_add(diags, folder, 0, 0, "is there and holds no results of a study: name another folder with -o");
 }
 

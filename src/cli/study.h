@@ -12,7 +12,9 @@ typedef struct CellWishes {
   const char *const *command; // words after `redoubt` that run this study alone, without a cluster
   uint32_t command_count;
 } CellWishes;
-bool cell_is_done(const StudyCell *cell, const char *folder);
+bool cell_is_done(const StudyCell *cell, const char *folder); // and its result is its own
+// Says which results are not those of their cells, and removes them: they are run again.
+void cells_remove_misfits(const StudyCells *cells, const char *folder);
 double cell_seconds(const StudyCell *cell, const char *folder); // how long it took when it was run; below 0: not known
 // Would every command be taken? False, after messages. Nothing is run.
 bool cells_can_run(const StudyFile *study, const StudyCells *cells);

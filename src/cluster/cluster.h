@@ -100,7 +100,9 @@ typedef struct ReceiptStructure {
   uint64_t counts[OUTCOME_COUNT];
 } ReceiptStructure;
 typedef struct Receipt {
-  uint64_t bytes, hash; // of the result
+  bool is_named;                   // the next line is known; receipts of earlier versions do not say it
+  uint64_t plan, task, first, end; // what it is for: the plan's identity, the task, its faults
+  uint64_t bytes, hash;            // of the result
   uint64_t faults;
   double seconds;
   const char *host;
@@ -109,10 +111,11 @@ typedef struct Receipt {
 // Copies a file: aside, to disk, then renamed. Its length and hash go into the receipt.
 bool result_publish(const char *from, const char *to, Receipt *receipt, Diags *diags);
 bool text_publish(const char *path, const Text *text, Diags *diags); // the same for a text
+void receipt_name(Receipt *receipt, const ClusterPlan *plan, uint32_t task);
 bool receipt_write(const char *path, const Receipt *receipt, Diags *diags);
-bool receipt_read(const char *path, Arena *arena, Receipt *receipt);                   // false: none, or no receipt
-bool receipt_count(Receipt *receipt, const char *journal, Arena *arena, Diags *diags); // faults by structure and outcome
-typedef enum ResultState { RESULT_GOOD, RESULT_MISSING, RESULT_DAMAGED } ResultState;
+bool receipt_read(const char *path, Arena *arena, Receipt *receipt);                                // false: none, or no receipt
+bool receipt_count(Receipt *receipt, const char *journal, Arena *arena, Diags *diags);              // faults by structure and outcome
+typedef enum ResultState { RESULT_GOOD, RESULT_MISSING, RESULT_DAMAGED, RESULT_OTHER } ResultState; // OTHER: of another task or plan
 // Thorough: by its hash too, not by its length alone.
 ResultState result_state(const ClusterPlan *plan, uint32_t task, bool thorough, Arena *arena, Receipt *receipt);
 

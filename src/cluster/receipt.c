@@ -88,10 +88,28 @@ bool result_publish(const char *from, const char *to, Receipt *receipt, Diags *d
 
 // ---- Receipts ---------------------------------------------------------------------------------------------------------
 
+void receipt_name(Receipt *receipt, const ClusterPlan *plan, uint32_t task) {
+  receipt->is_named = true;
+  receipt->plan = plan->identity;
+  receipt->task = task;
+  receipt->first = plan->tasks.items[task].first;
+  receipt->end = plan->tasks.items[task].end;
+}
+
+static void add_name(json_t *root, const Receipt *receipt) {
+  char plan[24];
+  sprintf(plan, "%016" PRIx64, receipt->plan);
+  json_object_set_new(root, "plan", json_string(plan));
+  json_object_set_new(root, "task", json_integer((json_int_t)receipt->task));
+  json_object_set_new(root, "first", json_integer((json_int_t)receipt->first));
+  json_object_set_new(root, "end", json_integer((json_int_t)receipt->end));
+}
+
 bool receipt_write(const char *path, const Receipt *receipt, Diags *diags) {
   char hash[24];
   json_t *root = json_object(), *structures = json_object();
   sprintf(hash, "%016" PRIx64, receipt->hash);
+  if (receipt->is_named) add_name(root, receipt);
   json_object_set_new(root, "bytes", json_integer((json_int_t)receipt->bytes));
   json_object_set_new(root, "xxh3", json_string(hash));
   json_object_set_new(root, "faults", json_integer((json_int_t)receipt->faults));
@@ -124,6 +142,16 @@ static void read_structures(const json_t *object, Arena *arena, Receipt *receipt
   }
 }
 
+static void read_name(const json_t *root, Receipt *receipt) {
+  const char *plan = json_string_value(json_object_get(root, "plan"));
+  receipt->is_named = plan != NULL;
+  if (plan == NULL) return;
+  receipt->plan = strtoull(plan, NULL, 16);
+  receipt->task = (uint64_t)json_integer_value(json_object_get(root, "task"));
+  receipt->first = (uint64_t)json_integer_value(json_object_get(root, "first"));
+  receipt->end = (uint64_t)json_integer_value(json_object_get(root, "end"));
+}
+
 bool receipt_read(const char *path, Arena *arena, Receipt *receipt) {
   *receipt = (Receipt){.host = ""};
   json_error_t error;
@@ -131,6 +159,7 @@ bool receipt_read(const char *path, Arena *arena, Receipt *receipt) {
   const char *hash = json_string_value(json_object_get(root, "xxh3")), *host = json_string_value(json_object_get(root, "host"));
   bool good = hash != NULL && json_is_integer(json_object_get(root, "bytes"));
   if (good) {
+    read_name(root, receipt);
     receipt->bytes = (uint64_t)json_integer_value(json_object_get(root, "bytes"));
     receipt->hash = strtoull(hash, NULL, 16);
     receipt->faults = (uint64_t)json_integer_value(json_object_get(root, "faults"));
@@ -178,8 +207,16 @@ static bool is_whole(const char *path, const Receipt *receipt, bool thorough) {
   return !thorough || (walk(path, -1, &found) && found.bytes == receipt->bytes && found.hash == receipt->hash);
 }
 
+static bool is_of_task(const Receipt *receipt, const ClusterPlan *plan, uint32_t task) {
+  Receipt wanted = {0};
+  receipt_name(&wanted, plan, task);
+  return !receipt->is_named ||
+         (receipt->plan == wanted.plan && receipt->task == wanted.task && receipt->first == wanted.first && receipt->end == wanted.end);
+}
+
 ResultState result_state(const ClusterPlan *plan, uint32_t task, bool thorough, Arena *arena, Receipt *receipt) {
   const char *path = cluster_task_file(plan, task);
   if (!receipt_read(cluster_task_receipt(plan, task), arena, receipt)) return RESULT_MISSING;
+  if (!is_of_task(receipt, plan, task)) return RESULT_OTHER;
   return is_whole(path, receipt, thorough) ? RESULT_GOOD : RESULT_DAMAGED;
 }

@@ -3,17 +3,6 @@
 
 enum { GATHER_MINUTES = 60 };
 
-static void shell_quote(const char *word, Text *out) {
-  bool is_plain = word[0] != '\0' && word[strcspn(word, " \t\n\"'\\$`*?[](){}<>|&;#~!")] == '\0';
-  if (is_plain) {
-    text_add(out, "%s", word);
-    return;
-  }
-  text_add(out, "'");
-  for (; *word != '\0'; word++) text_add(out, *word == '\'' ? "'\\''" : "%c", *word);
-  text_add(out, "'");
-}
-
 static void directive(Text *out, const char *name, const char *value) {
   if (value != NULL) text_add(out, "#SBATCH --%s=\"%s\"\n", name, value);
 }
@@ -31,9 +20,9 @@ static void common_lines(const ClusterPlan *plan, Text *out) {
 
 static void program_and_folder(const ClusterPlan *plan, const char *command, Text *out) {
   text_add(out, "exec ");
-  shell_quote(plan->program, out);
+  text_add_shell_word(out, plan->program);
   text_add(out, " %s ", command);
-  shell_quote(plan->folder, out);
+  text_add_shell_word(out, plan->folder);
 }
 
 // --requeue: what Slurm itself knows to be lost or preempted it runs again. TERM a minute before the limit: what is done by then is kept.
@@ -50,7 +39,7 @@ void script_array(const ClusterPlan *plan, const ArrayJob *job, Text *out) {
   text_add(out, "#SBATCH --cpus-per-task=%u\n#SBATCH --time=%u\n#SBATCH --requeue\n", options->cpus, minutes);
   if (minutes > 2) text_add(out, "#SBATCH --signal=B:TERM@60\n");
   text_add(out, "set -eu\n# The numbers of this process's tasks: a line of the list.\ntasks=$(sed -n \"$((SLURM_ARRAY_TASK_ID + 1))p\" ");
-  shell_quote(cluster_plan_file(plan, arena_format(plan->arena, "submit/%03u.tasks", job->submission)), out);
+  text_add_shell_word(out, cluster_plan_file(plan, arena_format(plan->arena, "submit/%03u.tasks", job->submission)));
   text_add(out, ")\n# shellcheck disable=SC2086 # a word for each number\n");
   program_and_folder(plan, "task", out);
   text_add(out, " $tasks\n");

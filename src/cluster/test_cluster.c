@@ -209,6 +209,32 @@ static void damage_is_found(void **state) {
   text_free(&text);
 }
 
+// Each of what a receipt says it is for, changed by one; and one that says nothing, as those of earlier versions.
+static void results_of_others_are_found(void **state) {
+  Scene *scene = *state;
+  ClusterPlan *plan = plan_of(scene);
+  Text text = {0};
+  text_add(&text, "rows");
+  Receipt receipt = {.host = "here"}, back;
+  receipt_name(&receipt, plan, 1);
+  uint64_t *const fields[] = {&receipt.plan, &receipt.task, &receipt.first, &receipt.end};
+  const char *from = arena_format(scene->arena, "%s/local", scene->folder);
+  assert_true(text_publish(from, &text, &scene->diags));
+  assert_true(result_publish(from, cluster_task_file(plan, 1), &receipt, &scene->diags));
+  assert_true(receipt_write(cluster_task_receipt(plan, 1), &receipt, &scene->diags));
+  assert_int_equal(result_state(plan, 1, true, scene->arena, &back), RESULT_GOOD);
+  for (size_t i = 0; i < COUNT_OF(fields); i++) {
+    ++*fields[i];
+    assert_true(receipt_write(cluster_task_receipt(plan, 1), &receipt, &scene->diags));
+    assert_int_equal(result_state(plan, 1, false, scene->arena, &back), RESULT_OTHER);
+    --*fields[i];
+  }
+  receipt.is_named = false;
+  assert_true(receipt_write(cluster_task_receipt(plan, 1), &receipt, &scene->diags));
+  assert_int_equal(result_state(plan, 1, true, scene->arena, &back), RESULT_GOOD);
+  text_free(&text);
+}
+
 // ---- Scripts ------------------------------------------------------------------------------------------------------
 
 static void scripts_say_what_was_asked_for(void **state) {
@@ -232,9 +258,16 @@ static void scripts_say_what_was_asked_for(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      CASE(options_are_read),          CASE(wrong_options_are_named),   CASE(time_doubles),
-      CASE(parts_follow_the_cost),     CASE(a_number_of_tasks_is_kept), CASE(a_plan_comes_back),
-      CASE(a_damaged_plan_is_refused), CASE(damage_is_found),           CASE(scripts_say_what_was_asked_for),
+      CASE(options_are_read),
+      CASE(wrong_options_are_named),
+      CASE(time_doubles),
+      CASE(parts_follow_the_cost),
+      CASE(a_number_of_tasks_is_kept),
+      CASE(a_plan_comes_back),
+      CASE(a_damaged_plan_is_refused),
+      CASE(damage_is_found),
+      CASE(results_of_others_are_found),
+      CASE(scripts_say_what_was_asked_for),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,9 @@
 // Invariant: a Spec that any function here returned true for holds only values in range.
 #include "config/config.h"
 
-#include <errno.h>
 #include <ini.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 const ParamInfo param_info[] = {
@@ -56,12 +56,9 @@ void spec_default(Spec *spec) {
 
 // Decimal or 0x..., with K, M, G, T for powers of 1024. False: not a number of 64 bits.
 static bool parse_number(const char *text, uint64_t *value) {
-  char *end;
-  if (text[0] < '0' || text[0] > '9') return false;
-  errno = 0;
-  bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-  unsigned long long number = strtoull(text, &end, hexadecimal ? 16 : 10);
-  if (errno != 0) return false;
+  const char *end = text;
+  uint64_t number;
+  if (!text_number(&end, true, &number)) return false;
   static const char suffixes[] = "KMGT";
   const char *suffix = *end == '\0' ? NULL : strchr(suffixes, *end);
   if (suffix != NULL) {
@@ -85,6 +82,13 @@ static int choice_index(const char *choices, const char *word) {
   }
 }
 
+// param_count: there is none.
+static uint32_t param_of(const char *key) {
+  uint32_t param = 0;
+  while (param < param_count && strcmp(param_info[param].key, key) != 0) param++;
+  return param;
+}
+
 static bool unknown_key(const char *key, const char *file, int line, Diags *diags) {
   const char *keys[COUNT_OF(param_info)];
   for (uint32_t i = 0; i < param_count; i++) keys[i] = param_info[i].key;
@@ -94,8 +98,7 @@ static bool unknown_key(const char *key, const char *file, int line, Diags *diag
 }
 
 bool spec_set(Spec *spec, const char *key, const char *value, const char *file, int line, Diags *diags) {
-  uint32_t param = 0;
-  while (param < param_count && strcmp(param_info[param].key, key) != 0) param++;
+  uint32_t param = param_of(key);
   if (param == param_count) return unknown_key(key, file, line, diags);
   const ParamInfo *info = &param_info[param];
   spec->model_is_named = spec->model_is_named || strcmp(key, "machine.model") == 0;
@@ -106,7 +109,9 @@ bool spec_set(Spec *spec, const char *key, const char *value, const char *file, 
     return true;
   }
   uint64_t number;
-  if (!parse_number(value, &number)) return diags_add(diags, file, line, 0, "%s = %s: not a whole number", key, value);
+  if (!parse_number(value, &number))
+    return diags_add(diags, file, line, 0, "%s = %s: must be a whole number from %" PRIu64 " to %" PRIu64 " %s", key, value, info->least,
+                     info->most, info->unit);
   if (number < info->least || number > info->most) {
     return diags_add(diags, file, line, 0, "%s = %s: must be %" PRIu64 " to %" PRIu64 " %s", key, value, info->least, info->most,
                      info->unit);
@@ -117,22 +122,29 @@ bool spec_set(Spec *spec, const char *key, const char *value, const char *file, 
 
 // ---- Machine files -----------------------------------------------------------------------------
 
+typedef struct Place {
+  int line, column; // from 1; 0: not known
+} Place;
+
 typedef struct Reading {
   Spec *spec;
   Diags *diags;
   const char *file;
-  const char *text, *next;          // next line to hand to inih
-  int line;                         // of the line handed out last
-  int set_in[COUNT_OF(param_info)]; // lines that set a parameter; 0: none
+  const char *text, *next;            // next line to hand to inih
+  const char *handed;                 // the line handed out last
+  int line;                           // its number
+  Place set_in[COUNT_OF(param_info)]; // where a parameter was set; 0: nowhere
 } Reading;
 
 static char *next_line(char *line, int size, void *stream) {
   Reading *reading = stream;
   if (*reading->next == '\0') return NULL;
-  size_t length = strcspn(reading->next, "\n");
+  size_t length = strcspn(reading->next, "\n"), meant = strcspn(reading->next, "#;\n"), most = (size_t)size - 2;
   bool ended = reading->next[length] == '\n';
   reading->line++;
-  size_t kept = length < (size_t)size - 2 ? length : (size_t)size - 2;
+  reading->handed = reading->next;
+  if (meant > most) diags_add(reading->diags, reading->file, reading->line, (int)most + 1, "line is longer than %zu characters", most);
+  size_t kept = meant > most ? 0 : min_u64(length, most);
   memcpy(line, reading->next, kept);
   line[kept] = '\n';
   line[kept + 1] = '\0';
@@ -147,13 +159,21 @@ static void cut_comment(char *value) {
   value[end] = '\0';
 }
 
+// Where the key stands in its line, and where its value.
+static int key_column(const Reading *reading) { return 1 + (int)strspn(reading->handed, " \t"); }
+
+static int value_column(const Reading *reading) {
+  size_t at = strcspn(reading->handed, "=:\n");
+  at += reading->handed[at] == '=' || reading->handed[at] == ':';
+  return 1 + (int)(at + strspn(reading->handed + at, " \t"));
+}
+
 // Of two values for one parameter, nobody knows which was meant.
-static void note_line(Reading *reading, const char *key) {
-  uint32_t param = 0;
-  while (strcmp(param_info[param].key, key) != 0) param++;
-  int *line = &reading->set_in[param];
-  if (*line != 0) diags_add(reading->diags, reading->file, reading->line, 0, "%s is set already, in line %d", key, *line);
-  *line = reading->line;
+static void note_place(Reading *reading, const char *key) {
+  Place *place = &reading->set_in[param_of(key)];
+  if (place->line != 0)
+    diags_add(reading->diags, reading->file, reading->line, key_column(reading), "%s is set already, in line %d", key, place->line);
+  *place = (Place){reading->line, value_column(reading)};
 }
 
 static int on_value(void *context, const char *section, const char *name, const char *value) {
@@ -170,7 +190,9 @@ static int on_value(void *context, const char *section, const char *name, const 
   memcpy(cleaned, value, value_length + 1);
   cut_comment(cleaned);
   const char *full = section_length == 0 ? key + 1 : key;
-  if (spec_set(reading->spec, full, cleaned, reading->file, reading->line, reading->diags)) note_line(reading, full);
+  bool is_known = param_of(full) < param_count;
+  if (spec_set(reading->spec, full, cleaned, reading->file, reading->line, reading->diags)) note_place(reading, full);
+  else reading->diags->items[reading->diags->count - 1].column = is_known ? value_column(reading) : key_column(reading);
   return 1; // go on: every wrong line is reported
 }
 
@@ -179,13 +201,27 @@ static int on_value(void *context, const char *section, const char *name, const 
 typedef struct Relations {
   const Spec *spec;
   const char *file;
+  const Place *set_in; // by parameter; NULL: not known
   Diags *diags;
   bool ok;
 } Relations;
 
-static void require(Relations *relations, bool holds, const char *key, uint64_t value, const char *rule) {
+// Where the file sets it, or else the other one, which goes before its default; at no place, if neither is set.
+static Place place_of(const Relations *relations, const char *key, const char *other) {
+  if (relations->set_in == NULL) return (Place){0};
+  Place at = relations->set_in[param_of(key)];
+  return at.line == 0 && other != NULL ? relations->set_in[param_of(other)] : at;
+}
+
+// `other` may be NULL: a second parameter that decides.
+static void require_of_two(Relations *relations, bool holds, const char *key, const char *other, uint64_t value, const char *rule) {
   if (holds) return;
-  relations->ok = diags_add(relations->diags, relations->file, 0, 0, "%s = %" PRIu64 ": %s", key, value, rule);
+  Place at = place_of(relations, key, other);
+  relations->ok = diags_add(relations->diags, relations->file, at.line, at.column, "%s = %" PRIu64 ": %s", key, value, rule);
+}
+
+static void require(Relations *relations, bool holds, const char *key, uint64_t value, const char *rule) {
+  require_of_two(relations, holds, key, NULL, value, rule);
 }
 
 static bool is_power_of_two(uint64_t value) { return value != 0 && (value & (value - 1)) == 0; }
@@ -195,7 +231,11 @@ static bool is_line(uint64_t bytes) { return bytes == 32 || bytes == 64 || bytes
 // A cache is sets * ways lines; `bytes` 0 = there is none.
 static void require_cache(Relations *relations, const char *name, uint64_t bytes, uint64_t ways, uint64_t line) {
   if (bytes % (ways * line) == 0 || !is_line(line)) return; // a wrong line has been told already
-  relations->ok = diags_add(relations->diags, relations->file, 0, 0,
+  char key[32], other[32];
+  snprintf(key, sizeof key, "%s.bytes", name);
+  snprintf(other, sizeof other, "%s.ways", name);
+  Place at = place_of(relations, key, other);
+  relations->ok = diags_add(relations->diags, relations->file, at.line, at.column,
                             "%s.bytes = %" PRIu64 ": must be a multiple of %" PRIu64 ": %s.ways (%" PRIu64 ") lines of %" PRIu64 " bytes",
                             name, bytes, ways * line, name, ways, line);
 }
@@ -213,19 +253,21 @@ static void check_simt_sm(Relations *relations) {
           "the simt machine takes at most 2048 (64 warps)");
   require(relations, spec->sm_registers % SIMT_WARP == 0, "sm.registers", spec->sm_registers, "must be a multiple of 32: rows of 32 lanes");
   require(relations, SIMT_WARP % spec->sm_sp_lanes == 0, "sm.sp_lanes", spec->sm_sp_lanes, "must be 4, 8, 16 or 32");
-  require(relations, spec->sm_schedulers <= spec->sm_threads / SIMT_WARP, "sm.schedulers", spec->sm_schedulers,
-          "more than the SM has warps (sm.threads / 32)");
+  require_of_two(relations, spec->sm_schedulers <= spec->sm_threads / SIMT_WARP, "sm.schedulers", "sm.threads", spec->sm_schedulers,
+                 "more than the SM has warps (sm.threads / 32)");
   require(relations, spec->shared_banks == 16 || spec->shared_banks == 32, "shared.banks", spec->shared_banks, "must be 16 or 32");
   require_line(relations, "icache.line", spec->icache_line);
-  require(relations, is_power_of_two(spec->front_fetch_bytes) && spec->front_fetch_bytes <= spec->icache_line, "front.fetch_bytes",
-          spec->front_fetch_bytes, "must be a power of two, at most icache.line");
+  require_of_two(relations, is_power_of_two(spec->front_fetch_bytes) && spec->front_fetch_bytes <= spec->icache_line, "front.fetch_bytes",
+                 "icache.line", spec->front_fetch_bytes, "must be a power of two, at most icache.line");
   require(relations, spec->front_instruction == 8 || spec->front_instruction == 16, "front.instruction", spec->front_instruction,
           "must be 8 or 16");
-  require(relations, spec->front_decode <= spec->front_fetch_bytes / spec->front_instruction, "front.decode", spec->front_decode,
-          "more than one fetch brings (front.fetch_bytes / front.instruction)");
-  require(relations, spec->front_decode <= spec->front_buffer, "front.decode", spec->front_decode, "more than front.buffer holds");
-  require(relations, spec->collector_layout != BANKS_OF_SUBCORES || spec->collector_banks % spec->sm_schedulers == 0, "collector.banks",
-          spec->collector_banks, "must be a multiple of sm.schedulers where collector.layout is subcores");
+  require_of_two(relations, spec->front_decode <= spec->front_fetch_bytes / spec->front_instruction, "front.decode", "front.fetch_bytes",
+                 spec->front_decode, "more than one fetch brings (front.fetch_bytes / front.instruction)");
+  require_of_two(relations, spec->front_decode <= spec->front_buffer, "front.decode", "front.buffer", spec->front_decode,
+                 "more than front.buffer holds");
+  require_of_two(relations, spec->collector_layout != BANKS_OF_SUBCORES || spec->collector_banks % spec->sm_schedulers == 0,
+                 "collector.banks", "sm.schedulers", spec->collector_banks,
+                 "must be a multiple of sm.schedulers where collector.layout is subcores");
   require_cache(relations, "icache", spec->icache_bytes, spec->icache_ways, spec->icache_line);
   require_cache(relations, "icache2", spec->icache2_bytes, spec->icache2_ways, spec->icache_line);
   require_cache(relations, "constant", spec->constant_bytes, spec->constant_ways, SIMT_LINE);
@@ -239,19 +281,22 @@ static void check_simt_memory(Relations *relations) {
   require_cache(relations, "l2", spec->l2_bytes, spec->l2_ways, SIMT_LINE);
   require_line(relations, "l2.sector", spec->l2_sector);
   require(relations, is_power_of_two(spec->dram_interleave), "dram.interleave", spec->dram_interleave, "must be a power of two");
-  require(relations, spec->dram_banks % spec->dram_groups == 0, "dram.groups", spec->dram_groups, "must divide dram.banks");
+  require_of_two(relations, spec->dram_banks % spec->dram_groups == 0, "dram.groups", "dram.banks", spec->dram_groups,
+                 "must divide dram.banks");
   require(relations, is_power_of_two(spec->dram_row), "dram.row", spec->dram_row, "must be a power of two");
   require(relations, is_power_of_two(spec->dram_burst), "dram.burst", spec->dram_burst, "must be a power of two");
-  require(relations, spec->dram_rc >= spec->dram_ras, "dram.rc", spec->dram_rc, "less than dram.ras, which is part of it");
+  require_of_two(relations, spec->dram_rc >= spec->dram_ras, "dram.rc", "dram.ras", spec->dram_rc,
+                 "less than dram.ras, which is part of it");
 }
 
-static bool check_relations(const Spec *spec, const char *file, Diags *diags) {
-  Relations relations = {spec, file, diags, true};
+static bool check_relations(const Spec *spec, const char *file, const Place *set_in, Diags *diags) {
+  Relations relations = {spec, file, set_in, diags, true};
   require(&relations, is_power_of_two(spec->sm_register_unit), "sm.register_unit", spec->sm_register_unit, "must be a power of two");
   require(&relations, is_power_of_two(spec->memory_granule), "memory.granule", spec->memory_granule, "must be a power of two");
   if (spec->block_shared > spec->sm_shared) {
-    relations.ok =
-        diags_add(diags, file, 0, 0, "block.shared = %" PRIu64 ": more than sm.shared (%" PRIu64 ")", spec->block_shared, spec->sm_shared);
+    Place at = place_of(&relations, "block.shared", "sm.shared");
+    relations.ok = diags_add(diags, file, at.line, at.column, "block.shared = %" PRIu64 ": more than sm.shared (%" PRIu64 ")",
+                             spec->block_shared, spec->sm_shared);
   }
   if (spec->machine_model == MODEL_SIMT) {
     check_simt_sm(&relations);
@@ -260,14 +305,14 @@ static bool check_relations(const Spec *spec, const char *file, Diags *diags) {
   return relations.ok;
 }
 
-bool spec_check(const Spec *spec, const char *file, Diags *diags) { return check_relations(spec, file, diags); }
+bool spec_check(const Spec *spec, const char *file, Diags *diags) { return check_relations(spec, file, NULL, diags); }
 
 static bool read_text(Spec *spec, const char *file, const char *text, Diags *diags) {
   Reading reading = {.spec = spec, .diags = diags, .file = file, .text = text, .next = text};
   uint32_t before = diags->count;
   int bad_line = ini_parse_stream(next_line, &reading, on_value, &reading);
   if (bad_line > 0) diags_add(diags, file, bad_line, 0, "not a [section], key = value or # comment");
-  return diags->count == before && check_relations(spec, file, diags);
+  return diags->count == before && check_relations(spec, file, reading.set_in, diags);
 }
 
 // "dir/tesla.ini" -> "tesla"

@@ -31,7 +31,7 @@ extern const uint32_t param_count;
 
 void spec_default(Spec *spec);
 // A name from the built-in machines, or a path to an .ini file. Unknown keys and values out of
-// range are errors with file and line, and the nearest key.
+// range are errors with file, line and column, and the nearest key.
 bool spec_load(Spec *spec, Arena *arena, const char *name_or_path, Diags *diags);
 bool spec_set(Spec *spec, const char *key, const char *value, const char *file, int line, Diags *diags);
 bool spec_check(const Spec *spec, const char *file, Diags *diags); // relations between parameters; after spec_set

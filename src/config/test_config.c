@@ -1,6 +1,7 @@
 // Unit tests of src/config: values, ranges, hints, machine files.
 #include "config/config.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,11 +20,12 @@ static const SetCase set_cases[] = {
     {"memory.bytes", "0x100000", NULL},
     {"memory.bytes", "262143", "memory.bytes = 262143: must be 262144 to 274877906944 bytes"},
     {"memory.bytes", "1T", "memory.bytes = 1T: must be 262144 to 274877906944 bytes"},
-    {"memory.bytes", "99999999T", "memory.bytes = 99999999T: not a whole number"},
-    {"memory.bytes", "-1", "memory.bytes = -1: not a whole number"},
-    {"memory.bytes", "", "memory.bytes = : not a whole number"},
-    {"memory.bytes", "12x", "memory.bytes = 12x: not a whole number"},
-    {"memory.bytes", "99999999999999999999", "memory.bytes = 99999999999999999999: not a whole number"},
+    {"memory.bytes", "99999999T", "memory.bytes = 99999999T: must be a whole number from 262144 to 274877906944 bytes"},
+    {"memory.bytes", "-1", "memory.bytes = -1: must be a whole number from 262144 to 274877906944 bytes"},
+    {"memory.bytes", "", "memory.bytes = : must be a whole number from 262144 to 274877906944 bytes"},
+    {"memory.bytes", "12x", "memory.bytes = 12x: must be a whole number from 262144 to 274877906944 bytes"},
+    {"memory.bytes", "99999999999999999999",
+     "memory.bytes = 99999999999999999999: must be a whole number from 262144 to 274877906944 bytes"},
     {"limit.instructions", "18446744073709551615", NULL},
     {"machine.model", "functional", NULL},
     {"machine.model", "func", "machine.model = func: must be one of functional|simt|flexgrip|fragment"},
@@ -96,8 +98,163 @@ static void files_report_every_wrong_line(void **state) {
   assert_int_equal(diags.items[2].line, 9);
   assert_string_equal(diags.items[2].text, "sm.count is set already, in line 3");
   assert_int_equal(diags.items[3].line, 7); // what is no line at all is told last
+  static const int columns[] = {10, 1, 1, 0};
+  for (int i = 0; i < 4; i++) assert_int_equal(diags.items[i].column, columns[i]);
   diags_free(&diags);
   arena_free(arena);
+}
+
+// ---- Every parameter, with every kind of number that none can be ----------------------------------------
+
+static const char *const no_numbers[] = {"nan",
+                                         "-nan",
+                                         "inf",
+                                         "-inf",
+                                         "-1",
+                                         "-0",
+                                         "+5",
+                                         "1e3",
+                                         "1.5",
+                                         ".5",
+                                         "0x",
+                                         "0xg",
+                                         "0x10000000000000000",
+                                         "18446744073709551616",
+                                         "1KK",
+                                         "1 2",
+                                         "1P",
+                                         "K",
+                                         "",
+                                         "--1",
+                                         "1,",
+                                         "nought",
+                                         "1/2",
+                                         "%1",
+                                         "$1",
+                                         "0b1",
+                                         "999999999999999999999",
+                                         "16777216T",
+                                         "1e400",
+                                         "0x1p3",
+                                         "١",
+                                         "yes",
+                                         "NULL"};
+
+// A file that sets every parameter to what `put` says, one in a line after an empty one; false: `put` leaves it out.
+static bool load_all(bool (*put)(const ParamInfo *info, const char *given, Text *out), const char *given, Spec *spec, Diags *diags) {
+  Arena *arena = arena_new();
+  Text text = {0};
+  for (uint32_t i = 0; i < param_count; i++) {
+    const char *dot = strchr(param_info[i].key, '.');
+    text_add(&text, "[%.*s]\n  %s =  ", (int)(dot - param_info[i].key), param_info[i].key, dot + 1);
+    if (!put(&param_info[i], given, &text)) text_add(&text, "left-out");
+    text_add(&text, " # %u\n", i);
+  }
+  char path[] = "test_config_XXXXXX.ini";
+  int descriptor = mkstemps(path, 4);
+  assert_true(descriptor >= 0);
+  assert_int_equal(write(descriptor, text.at, text.length), text.length);
+  close(descriptor);
+  bool good = spec_load(spec, arena, path, diags);
+  spec->machine = NULL; // it lies in the arena
+  unlink(path);
+  text_free(&text);
+  arena_free(arena);
+  return good;
+}
+
+static bool write_given(const ParamInfo *info, const char *given, Text *out) {
+  (void)info;
+  text_add(out, "%s", given);
+  return true;
+}
+
+static bool write_above(const ParamInfo *info, const char *given, Text *out) {
+  (void)given;
+  if (info->choices == NULL && info->most < UINT64_MAX) text_add(out, "%" PRIu64, info->most + 1);
+  return info->choices == NULL && info->most < UINT64_MAX;
+}
+
+static bool write_below(const ParamInfo *info, const char *given, Text *out) {
+  (void)given;
+  if (info->choices == NULL && info->least > 0) text_add(out, "%" PRIu64, info->least - 1);
+  return info->choices == NULL && info->least > 0;
+}
+
+static bool write_most(const ParamInfo *info, const char *given, Text *out) {
+  if (info->choices != NULL) text_add(out, "%.*s", (int)strcspn(info->choices, "|"), info->choices);
+  else text_add(out, given, info->most);
+  return true;
+}
+
+// Each line is refused where its value stands, with what it may be.
+static void assert_all_refused(bool (*put)(const ParamInfo *info, const char *given, Text *out), const char *given) {
+  Spec spec, before;
+  Diags diags = {0};
+  spec_default(&before);
+  assert_false(load_all(put, given, &spec, &diags));
+  for (uint32_t i = 0; i < min_u32(diags.count, param_count); i++) {
+    if (diags.items[i].line != (int)(2 * i + 2)) fail_msg("%s = %s is taken", param_info[i].key, given);
+  }
+  assert_int_equal(diags.count, param_count);
+  for (uint32_t i = 0; i < param_count; i++) {
+    const ParamInfo *info = &param_info[i];
+    const Diag *diag = &diags.items[i];
+    const char *name = strchr(info->key, '.') + 1;
+    assert_int_equal(diag->line, 2 * i + 2);
+    assert_int_equal(diag->column, given[0] == '\0' ? 4 + strlen(name) + 4 : 3 + strlen(name) + 4);
+    assert_memory_equal(diag->text, info->key, strlen(info->key));
+    assert_non_null(strstr(diag->text, info->choices != NULL ? ": must be one of " : ": must be "));
+    assert_int_equal(spec_get(&spec, i), spec_get(&before, i));
+  }
+  diags_free(&diags);
+}
+
+static void no_parameter_takes_what_is_no_number(void **state) {
+  (void)state;
+  for (size_t i = 0; i < COUNT_OF(no_numbers); i++) assert_all_refused(write_given, no_numbers[i]);
+  assert_all_refused(write_above, "x");
+  assert_all_refused(write_below, "x");
+}
+
+static void every_parameter_takes_its_most(void **state) {
+  (void)state;
+  static const char *const forms[] = {"%" PRIu64, "0x%" PRIx64, "0X%" PRIX64};
+  for (size_t f = 0; f < COUNT_OF(forms); f++) {
+    Spec spec;
+    Diags diags = {0};
+    load_all(write_most, forms[f], &spec, &diags); // together they make no machine
+    for (uint32_t i = 0; i < diags.count; i++) assert_null(strstr(diags.items[i].text, "whole number"));
+    for (uint32_t i = 0; i < param_count; i++) {
+      const ParamInfo *info = &param_info[i];
+      assert_true(info->least <= info->initial && info->initial <= info->most);
+      assert_int_equal(spec_get(&spec, i), info->choices != NULL ? 0 : info->most);
+    }
+    diags_free(&diags);
+  }
+}
+
+// A line that is cut would be another number.
+static void long_lines_are_refused(void **state) {
+  (void)state;
+  for (size_t zeros = 180; zeros < 260; zeros++) {
+    char text[512], path[] = "test_config_XXXXXX.ini";
+    int length = snprintf(text, sizeof text, "[dispatch]\nseed = %0*d # and a comment after it that says why\n", (int)zeros, 7);
+    int descriptor = mkstemps(path, 4);
+    assert_true(descriptor >= 0);
+    assert_int_equal(write(descriptor, text, (size_t)length), length);
+    close(descriptor);
+    Arena *arena = arena_new();
+    Spec spec;
+    Diags diags = {0};
+    bool good = spec_load(&spec, arena, path, &diags);
+    unlink(path);
+    if (good) assert_int_equal(spec.dispatch_seed, 7);
+    else assert_non_null(strstr(diags.items[0].text, "line is longer than"));
+    assert_int_equal(good, zeros + strlen("seed =  ") <= 198);
+    diags_free(&diags);
+    arena_free(arena);
+  }
 }
 
 typedef struct RelationCase {
@@ -169,11 +326,57 @@ static void relations_belong_to_a_model(void **state) {
   diags_free(&diags);
 }
 
+// Where the file sets what is wrong, or what it is too small for.
+static void relations_have_a_place(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    int line, column;
+  } cases[] = {
+      {"[sm]\nthreads =   1000\n", 2, 13},
+      {"[sm]\n\n count=1\n shared =2048\n", 4, 10},
+      {"[block]\nshared = 1M\n[sm]\nshared = 64K", 2, 10},
+      {"[l1d]\nbytes = 16000\nways = 4\n", 2, 9},
+      {"[l1d]\nways = 3\n", 2, 8},
+      {"[dram]\nrc\t=\t1\n", 2, 6},
+      {"[dram]\nras = 300\n", 2, 7},
+      {"[front]\nbuffer = 1\n", 2, 10},
+      {"[sm]\nthreads=32\n", 2, 9},
+      {"[front]\ndecode = 4\nbuffer = 4\n", 2, 10},
+      {"[icache]\nline = 32\n[front]\nfetch_bytes = 64\n", 4, 15},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    char path[] = "test_config_XXXXXX.ini", text[256];
+    int length =
+        snprintf(text, sizeof text, "%s%s[machine]\nmodel = simt\n", cases[i].text, strrchr(cases[i].text, '\n')[1] == '\0' ? "" : "\n");
+    int descriptor = mkstemps(path, 4);
+    assert_true(descriptor >= 0);
+    assert_int_equal(write(descriptor, text, (size_t)length), length);
+    close(descriptor);
+    Arena *arena = arena_new();
+    Spec spec;
+    Diags diags = {0};
+    assert_false(spec_load(&spec, arena, path, &diags));
+    unlink(path);
+    if (diags.items[0].line != cases[i].line || diags.items[0].column != cases[i].column)
+      fail_msg("case %zu: %d:%d: %s", i, diags.items[0].line, diags.items[0].column, diags.items[0].text);
+    diags_free(&diags);
+    arena_free(arena);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(values_are_checked),    cmocka_unit_test(values_arrive),
-      cmocka_unit_test(builtin_machines_load), cmocka_unit_test(files_report_every_wrong_line),
-      cmocka_unit_test(relations_are_checked), cmocka_unit_test(relations_belong_to_a_model),
+      cmocka_unit_test(values_are_checked),
+      cmocka_unit_test(values_arrive),
+      cmocka_unit_test(builtin_machines_load),
+      cmocka_unit_test(files_report_every_wrong_line),
+      cmocka_unit_test(relations_are_checked),
+      cmocka_unit_test(relations_belong_to_a_model),
+      cmocka_unit_test(no_parameter_takes_what_is_no_number),
+      cmocka_unit_test(every_parameter_takes_its_most),
+      cmocka_unit_test(long_lines_are_refused),
+      cmocka_unit_test(relations_have_a_place),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

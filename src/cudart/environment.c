@@ -8,24 +8,27 @@
 //   REDOUBT_CAMPAIGN  the file that `redoubt campaign -- APPLICATION` shares with this process
 // All may be absent: a program may also be started with the library in LD_LIBRARY_PATH alone.
 #include "cudart/runtime.h"
+#include "app/image.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void apply_settings(Spec *spec, const char *settings, Diags *diags) {
-  char key[128], value[256];
+  Arena *arena = arena_new();
   while (*settings != '\0') {
-    size_t length = strcspn(settings, "\n"), equals = strcspn(settings, "=\n");
-    if (equals < length && equals < sizeof key && length - equals <= sizeof value) {
-      memcpy(key, settings, equals);
-      key[equals] = '\0';
-      memcpy(value, settings + equals + 1, length - equals - 1);
-      value[length - equals - 1] = '\0';
-      spec_set(spec, key, value, NULL, 0, diags);
+    size_t length = strcspn(settings, "\n");
+    char *key = arena_copy_text(arena, settings, length), *equals = strchr(key, '=');
+    if (equals != NULL) {
+      *equals = '\0';
+      spec_set(spec, key, equals + 1, NULL, 0, diags);
+    } else if (length > 0) {
+      diags_add(diags, NULL, 0, 0, "REDOUBT_SET: '%s' is not NAME=VALUE", key);
     }
     settings += length + (settings[length] == '\n');
   }
+  arena_free(arena);
 }
 
 static const char *given(const char *name) {
@@ -64,6 +67,37 @@ static void read_wishes(AttachmentWishes *wishes) {
   if (*end == ':') wishes->trace_to = strtoull(end + 1, NULL, 10);
 }
 
+// ---- Records ---------------------------------------------------------------------------------------
+
+static bool is_open(const Records *records) {
+  struct stat now;
+  return records->file >= 0 && fstat(records->file, &now) == 0 && now.st_dev == records->device && now.st_ino == records->inode;
+}
+
+// Under a high number: programs that close all descriptors may count on the low ones that they are given next.
+static bool open_records(Records *records) {
+  enum { HIGH = 200 };
+  struct stat now;
+  int low = open(records->path, O_WRONLY | O_APPEND | O_CLOEXEC), high = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, HIGH);
+  if (high >= 0) close(low);
+  records->file = high >= 0 ? high : low;
+  if (records->file < 0 || fstat(records->file, &now) != 0) return false;
+  records->device = now.st_dev;
+  records->inode = now.st_ino;
+  return true;
+}
+
+bool environment_record(Environment *environment, const Text *bytes) {
+  Records *records = &environment->records;
+  if (records->path == NULL || records->lost) return true;
+  bool open = is_open(records) || open_records(records);
+  ssize_t written = open ? write(records->file, bytes->at, bytes->length) : -1;
+  records->lost = written < 0 || (size_t)written != bytes->length;
+  return !records->lost;
+}
+
+// ---- Attachments -----------------------------------------------------------------------------------
+
 // Only by the process that opened the file: a forked child has a copy of what is not yet written.
 static void close_attachments(void *context) {
   Environment *environment = context;
@@ -96,7 +130,7 @@ void environment_read(Environment *environment) {
   Spec *spec = &environment->spec;
   spec_default(spec);
   spec->memory_granule = APP_GRANULE_BYTES; // as hardware's pages: programs that overrun a little run there
-  const char *machine = getenv("REDOUBT_MACHINE"), *settings = getenv("REDOUBT_SET"), *records = getenv("REDOUBT_RECORDS");
+  const char *machine = getenv("REDOUBT_MACHINE"), *settings = getenv("REDOUBT_SET");
   spec->machine = machine != NULL && machine[0] != '\0' ? strdup(machine) : "functional";
   if (settings != NULL) apply_settings(spec, settings, &diags);
   spec_check(spec, NULL, &diags);
@@ -107,5 +141,6 @@ void environment_read(Environment *environment) {
   environment->check =
       check == NULL ? 0 : (strstr(check, "memory") != NULL ? CHECK_MEMORY : 0) | (strstr(check, "races") != NULL ? CHECK_RACES : 0);
   environment->exchange = given(APP_EXCHANGE);
-  environment->records = records == NULL ? -1 : open(records, O_WRONLY | O_APPEND | O_CLOEXEC);
+  environment->records = (Records){.path = given("REDOUBT_RECORDS"), .file = -1};
+  if (environment->records.path != NULL) image_mark();
 }

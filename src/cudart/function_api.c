@@ -110,7 +110,7 @@ static void say_shared(const Runtime *runtime, Kernel *kernel) {
   const Spec *spec = &runtime->environment.spec;
   if (kernel->function->shared_bytes <= spec->block_shared || kernel->said_shared) return;
   kernel->said_shared = true;
-  runtime_say("kernel %s cannot run on %s: it needs %u bytes of shared memory, a block has %llu", kernel->name, spec->machine,
+  runtime_say("kernel %s cannot run on %s: it needs %u bytes of shared memory, a block has %llu", SHORT_NAME(kernel->name), spec->machine,
               kernel->function->shared_bytes, (unsigned long long)spec->block_shared);
 }
 

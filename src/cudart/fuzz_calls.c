@@ -432,6 +432,189 @@ static void call_other(Fuzz *f) {
   }
 }
 
+// ---- The same by other names ----------------------------------------------------------------------------------------
+
+// Nodes by the functions that make one kind each.
+static void call_nodes(Fuzz *f) {
+  GraphNode *node = NULL, *before[2] = {handle(f, HANDLE_NODE), handle(f, HANDLE_NODE)};
+  Graph *graph = handle(f, HANDLE_GRAPH);
+  size_t count = byte(f) % 3;
+  void *out = device(f), *arguments[] = {&out, host_memory};
+  KernelNodeParams kernel = {handle(f, KERNELS), dimensions(f), dimensions(f), byte(f), arguments, NULL};
+  MemsetParams set = {device(f), size(f), byte(f), byte(f) % 6, size(f), size(f)};
+  MemAllocNodeParams alloc = {.bytes = size(f)};
+  Copy3D volume;
+  CudaError error = cudaErrorInvalidValue;
+  uint64_t bytes = size(f);
+  int kind = byte(f) % 8 - 1;
+  switch (byte(f) % 12) {
+  case 0: error = cudaGraphAddKernelNode(&node, graph, before, count, &kernel); break;
+  case 1: volume = copy(f), error = cudaGraphAddMemcpyNode(&node, graph, before, count, &volume); break;
+  case 2: error = cudaGraphAddMemcpyNode1D(&node, graph, before, count, anywhere(f, bytes), anywhere(f, bytes), bytes, kind); break;
+  case 3:
+    error = cudaGraphAddMemcpyNodeToSymbol(&node, graph, before, count, handle(f, KERNELS), anywhere(f, bytes), bytes, size(f), kind);
+    break;
+  case 4: error = cudaGraphAddMemsetNode(&node, graph, before, count, &set); break;
+  case 5: error = cudaGraphAddHostNode(&node, graph, before, count, &(HostNodeParams){coin(f) ? nothing : NULL, NULL}); break;
+  case 6: error = cudaGraphAddChildGraphNode(&node, graph, before, count, handle(f, HANDLE_GRAPH)); break;
+  case 7: error = cudaGraphAddEventRecordNode(&node, graph, before, count, handle(f, HANDLE_EVENT)); break;
+  case 8: error = cudaGraphAddEventWaitNode(&node, graph, before, count, handle(f, HANDLE_EVENT)); break;
+  case 9: error = cudaGraphAddMemAllocNode(&node, graph, before, count, &alloc), keep(f, MEMORY, error, alloc.pointer); break;
+  case 10: error = cudaGraphAddMemFreeNode(&node, graph, before, count, device(f)); break;
+  case 11: error = cudaGraphAddEmptyNode(&node, graph, before, count); break;
+  }
+  keep(f, HANDLE_NODE, error, node);
+}
+
+// What is asked of nodes and graphs, and changed in them. What a question has answered goes into the next node.
+static void call_node_questions(Fuzz *f) {
+  GraphNode *node = handle(f, HANDLE_NODE), *other = handle(f, HANDLE_NODE), *nodes[4];
+  GraphExec *exec = handle(f, HANDLE_EXEC), *made = NULL;
+  Graph *graph = handle(f, HANDLE_GRAPH);
+  GraphInstantiateParams wish = {.flags = byte(f)};
+  KernelNodeParams kernel;
+  MemAllocNodeParams alloc;
+  Copy3D volume;
+  Event *event = handle(f, HANDLE_EVENT);
+  LaunchAttribute attribute = {.value.cluster = dimensions(f)};
+  size_t count = byte(f) % 5;
+  uint64_t flags;
+  int type = byte(f) % 4;
+  switch (byte(f) % 18) {
+  case 0:
+    if (cudaGraphKernelNodeGetParams(node, &kernel) == cudaSuccess) cudaGraphKernelNodeSetParams(other, &kernel);
+    break;
+  case 1:
+    if (cudaGraphKernelNodeGetParams(node, &kernel) == cudaSuccess) cudaGraphExecKernelNodeSetParams(exec, other, &kernel);
+    break;
+  case 2:
+    if (cudaGraphMemcpyNodeGetParams(node, &volume) == cudaSuccess) cudaGraphExecMemcpyNodeSetParams(exec, other, &volume);
+    break;
+  case 3: cudaGraphKernelNodeSetAttribute(node, byte(f) % 6, (const LaunchAttribute *)(const void *)&attribute.value); break;
+  case 4: keep(f, MEMORY, cudaGraphMemAllocNodeGetParams(node, &alloc), alloc.pointer); break;
+  case 5: keep(f, HANDLE_EVENT, cudaGraphEventRecordNodeGetEvent(node, &event), event); break;
+  case 6: cudaGraphExecChildGraphNodeSetParams(exec, node, graph); break;
+  case 7: cudaGraphExecEventRecordNodeSetEvent(exec, node, event); break;
+  case 8: cudaGraphExecGetFlags(exec, &flags); break;
+  case 9: cudaGraphGetNodes(graph, coin(f) ? nodes : NULL, &count); break;
+  case 10: cudaGraphGetRootNodes(graph, coin(f) ? nodes : NULL, &count); break;
+  case 11: keep(f, HANDLE_EXEC, cudaGraphInstantiateWithParams(&made, graph, &wish), made); break;
+  case 12: cudaGraphNodeGetDependencies_v2(node, coin(f) ? nodes : NULL, NULL, &count); break;
+  case 13: cudaGraphNodeGetDependentNodes_v2(node, coin(f) ? nodes : NULL, NULL, &count); break;
+  case 14: cudaGraphNodeGetType(node, &type); break;
+  case 15: cudaGraphNodeSetEnabled(exec, node, byte(f) % 3); break;
+  case 16: cudaGraphUpload(exec, handle(f, HANDLE_STREAM)); break;
+  case 17: cudaThreadExchangeStreamCaptureMode(&type); break;
+  }
+}
+
+static TestSide3D side(Fuzz *f, uint64_t width, uint64_t height, uint64_t depth) {
+  TestSide3D drawn = {
+      .type = byte(f) % 6, .pitch = size(f), .height = size(f), .device = address_of(device(f)), .array = handle(f, HANDLE_ARRAY)};
+  uint64_t bytes = max_u64(width, size_of_box(width, height, depth, drawn.pitch, size_multiply(drawn.pitch, drawn.height)));
+  drawn.host = anywhere(f, bytes);
+  bool is_host = drawn.type == 1 && drawn.host == host_memory; // positions would lead out of it
+  if (!is_host && coin(f)) drawn.x_bytes = size(f), drawn.y = size(f), drawn.z = size(f);
+  return drawn;
+}
+
+static TestSide2D flat(const TestSide3D *of) {
+  TestSide2D drawn = {.x_bytes = of->x_bytes, .y = of->y, .type = of->type, .host = of->host, .device = of->device, .array = of->array};
+  drawn.pitch = of->pitch;
+  return drawn;
+}
+
+static void call_driver_copy(Fuzz *f) {
+  Array *array = handle(f, HANDLE_ARRAY), *other = handle(f, HANDLE_ARRAY);
+  Stream *stream = handle(f, HANDLE_STREAM);
+  uint64_t width = size(f), height = size(f), depth = coin(f) ? 1 : size(f), address = address_of(device(f));
+  TestSide3D from, to;
+  switch (byte(f) % 10) {
+  case 0:
+    from = side(f, width, height, 1), to = side(f, width, height, 1);
+    cuMemcpy2DAsync_v2(&(TestCopy2D){flat(&from), flat(&to), width, height}, stream);
+    break;
+  case 1:
+    from = side(f, width, height, depth), to = side(f, width, height, depth);
+    cuMemcpy3DAsync_v2(&(TestCopy3D){from, to, width, height, depth}, stream);
+    break;
+  case 2: cuMemcpyAtoA_v2(array, size(f), other, size(f), width); break;
+  case 3: cuMemcpyAtoD_v2(address, array, size(f), width); break;
+  case 4: cuMemcpyDtoA_v2(array, size(f), address, width); break;
+  case 5: cuMemcpyAtoHAsync_v2(anywhere(f, width), array, size(f), width, stream); break;
+  case 6: cuMemcpyHtoAAsync_v2(array, size(f), anywhere(f, width), width, stream); break;
+  case 7: cuMemsetD2D16Async(address, size(f), 7, width, height, stream); break;
+  case 8: cuMemsetD2D32_v2(address, size(f), 7, width, height); break;
+  case 9: cuMemsetD8Async(address, 7, width, stream); break;
+  }
+}
+
+static TestResource resource_of(Fuzz *f) {
+  TestResource drawn = {.type = byte(f) % 6, .flags = byte(f) % 2};
+  if (drawn.type < 2) {
+    drawn.of.handle = handle(f, drawn.type == 0 ? HANDLE_ARRAY : HANDLE_MIPMAP);
+    return drawn;
+  }
+  static const int formats[] = {1, 2, 3, 8, 9, 10, 16, 32, 0, -1};
+  drawn.of.memory.address = address_of(device(f));
+  drawn.of.memory.format = formats[byte(f) % COUNT_OF(formats)];
+  drawn.of.memory.channels = byte(f) % 6;
+  drawn.of.memory.bytes_or_width = size(f), drawn.of.memory.height = size(f), drawn.of.memory.pitch = size(f);
+  return drawn;
+}
+
+static void call_driver_objects(Fuzz *f) {
+  static const int formats[] = {1, 2, 3, 8, 9, 10, 16, 32, 0, 4};
+  TestArray wish = {size(f), size(f), size(f), formats[byte(f) % COUNT_OF(formats)], byte(f) % 6, byte(f) % 16};
+  TestResource resource = resource_of(f);
+  TestTexture texture = {{byte(f) % 5, byte(f) % 5, 0}, byte(f) % 3, byte(f), {byte(f)}};
+  ResourceViewDesc view = {.format = byte(f), .last_level = byte(f), .last_layer = byte(f)};
+  Array *array = NULL;
+  Mipmap *mipmap = NULL;
+  Context *context = NULL;
+  uint64_t object = 0, address = 0;
+  size_t bytes = 0;
+  int number;
+  switch (byte(f) % 12) {
+  case 0: keep(f, HANDLE_ARRAY, cuArray3DCreate_v2(&array, &wish), array); break;
+  case 1: cuArray3DGetDescriptor_v2(&wish, handle(f, HANDLE_ARRAY)); break;
+  case 2: keep(f, HANDLE_MIPMAP, cuMipmappedArrayCreate(&mipmap, &wish, byte(f)), mipmap); break;
+  case 3: keep(f, TEXTURES, cuTexObjectCreate(&object, &resource, &texture, coin(f) ? &view : NULL), pointer_of(object)); break;
+  case 4: keep(f, TEXTURES, cuSurfObjectCreate(&object, &resource), pointer_of(object)); break;
+  case 5: keep(f, MEMORY, cuMemAllocPitch_v2(&address, &bytes, size(f), size(f), byte(f)), pointer_of(address)); break;
+  case 6: cuMemGetAddressRange_v2(&address, &bytes, address_of(device(f))); break;
+  case 7: cuPointerGetAttribute(host_memory, byte(f) % 24, address_of(device(f))); break;
+  case 8: {
+    const int asked[] = {byte(f) % 24, byte(f) % 24};
+    cuPointerGetAttributes(byte(f) % 3, asked, (void *[]){host_memory, host_memory + 256}, address_of(device(f)));
+    break;
+  }
+  case 9: cuMemSetAccess(address_of(device(f)), size(f), NULL, byte(f) % 2); break;
+  case 10: cuFuncGetAttribute(&number, byte(f) % 20 - 2, handle(f, KERNELS)); break;
+  case 11: keep(f, HANDLE_CONTEXT, cuStreamGetCtx(handle(f, HANDLE_STREAM), &context), context); break;
+  }
+}
+
+static void call_driver_launch(Fuzz *f) {
+  static const char *const names[] = {"cuMemAlloc", "cuGetProcAddress", "cu", "", "cudaMalloc", "cuStreamGetCaptureInfo", "cuNoSuchThing"};
+  LaunchAttribute attributes[2] = {{.id = byte(f) % 8, .value.cluster = dimensions(f)}, {.id = byte(f) % 8, .value.number = byte(f)}};
+  TestLaunch config = {dimensions(f), dimensions(f), byte(f), handle(f, HANDLE_STREAM), attributes, byte(f) % 3};
+  void *kernel = handle(f, KERNELS), *out = device(f), *arguments[] = {&out, host_memory}, *function;
+  size_t bytes = byte(f);
+  void *extra[] = {pointer_of(1), host_memory, pointer_of(2), &bytes, NULL};
+  Binary *module = NULL;
+  int number;
+  switch (byte(f) % 7) {
+  case 0: cuLaunchKernelEx(&config, kernel, arguments, NULL); break;
+  case 1: cuLaunchKernelEx(&config, kernel, NULL, coin(f) ? extra : NULL); break;
+  case 2: cuOccupancyMaxActiveClusters(&number, kernel, &config); break;
+  case 3: cuOccupancyMaxPotentialClusterSize(&number, kernel, &config); break;
+  case 4: cuFuncLoad(kernel); break;
+  case 5: keep(f, HANDLE_BINARY, cuFuncGetModule(&module, kernel), module); break;
+  case 6: cuGetProcAddress_v2(names[byte(f) % COUNT_OF(names)], &function, byte(f) * 100, byte(f) % 4, &number); break;
+  }
+}
+
 // ---- One input --------------------------------------------------------------------------------------------------------
 
 // Things to work on: most calls on nothing end at once.
@@ -525,12 +708,16 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
-  static void (*const calls[])(Fuzz *) = {call_allocation, call_questions, call_copy,   call_array, call_texture,
-                                          call_stream,     call_graph,     call_module, call_other};
+  static void (*const calls[])(Fuzz *) = {call_allocation,     call_questions,   call_copy,           call_array,        call_texture,
+                                          call_stream,         call_graph,       call_module,         call_other,        call_nodes,
+                                          call_node_questions, call_driver_copy, call_driver_objects, call_driver_launch};
+  enum { FIRST = 9 }; // those that older inputs draw from
   Fuzz fuzz = {.at = data, .end = data + bytes, .runtime = runtime_enter()};
   runtime_leave_quietly(fuzz.runtime);
-  if (coin(&fuzz)) prepare(&fuzz);
-  for (int i = 0; i < MOST_CALLS && fuzz.at < fuzz.end; i++) calls[byte(&fuzz) % COUNT_OF(calls)](&fuzz);
+  uint8_t form = byte(&fuzz);
+  uint32_t count = (form & 2) != 0 ? COUNT_OF(calls) : FIRST;
+  if ((form & 1) != 0) prepare(&fuzz);
+  for (int i = 0; i < MOST_CALLS && fuzz.at < fuzz.end; i++) calls[byte(&fuzz) % count](&fuzz);
   clean_up(fuzz.runtime);
   return 0;
 }

@@ -44,8 +44,8 @@ static CudaError check_dimensions(const Runtime *runtime, const LaunchWish *wish
 static const Function *fit_registers(Kernel *kernel, uint64_t threads) {
   const Function *fitting = device_fitting(kernel->binary->module, kernel->function, threads);
   if (fitting != kernel->function && !kernel->said_registers)
-    runtime_say("kernel %s has %u registers instead of %u, so that %llu threads fit into an SM; the rest is in local memory", kernel->name,
-                fitting->registers, kernel->function->registers, (unsigned long long)threads);
+    runtime_say("kernel %s has %u registers instead of %u, so that %llu threads fit into an SM; the rest is in local memory",
+                SHORT_NAME(kernel->name), fitting->registers, kernel->function->registers, (unsigned long long)threads);
   kernel->said_registers |= fitting != kernel->function;
   return fitting;
 }
@@ -80,8 +80,8 @@ static CudaError check_resources(const Runtime *runtime, const LaunchWish *wish,
   if (wish->shared_bytes > allowed || wish->shared_bytes + function->shared_bytes > spec->block_shared) return cudaErrorInvalidValue;
   function = fit_registers(kernel, threads);
   if (function->registers * align_up(threads, WARP_LANES) > spec->sm_registers) {
-    runtime_say("kernel %s needs %u registers for each of %llu threads, an SM has %llu; --max-registers spills some", kernel->name,
-                function->registers, (unsigned long long)threads, (unsigned long long)spec->sm_registers);
+    runtime_say("kernel %s needs %u registers for each of %llu threads, an SM has %llu; --max-registers spills some",
+                SHORT_NAME(kernel->name), function->registers, (unsigned long long)threads, (unsigned long long)spec->sm_registers);
     return cudaErrorLaunchOutOfResources;
   }
   if (check_cluster(wish, kernel) != cudaSuccess) return cudaErrorInvalidClusterSize;

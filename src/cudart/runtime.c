@@ -37,15 +37,15 @@ static void renew_in_child(void) {
   app_process_forked(process.environment.campaign);
 }
 
-static int failure_code(const Runtime *runtime) {
-  enum { BAD_INPUT = 2, INTERNAL = 4 };
-  return runtime->device_failed ? INTERNAL : BAD_INPUT;
-}
+enum { BAD_INPUT = 2, INTERNAL = 4 }; // exit codes
+
+static int failure_code(const Runtime *runtime) { return runtime->device_failed ? INTERNAL : BAD_INPUT; }
 
 // A program that does not look at its errors ends well although nothing of it ran. That must not pass for a result: the library
 // ends the process with the codes that `redoubt` itself has for such things.
 static void refuse_success(int status, void *context) {
   const Runtime *runtime = context;
+  if (status == 0 && runtime->environment.records.lost) _exit(INTERNAL); // said already
   bool failed = (runtime->device_failed || runtime->kernels_missing) && runtime->failed_in == getpid();
   bool ran = runtime->device != NULL && device_launch_count(runtime->device) > 0;
   if (status != 0 || !failed || ran) return;
@@ -144,12 +144,8 @@ void runtime_say_diags(Diags *diags) {
 }
 
 void runtime_record(Runtime *runtime, const Text *bytes) {
-  if (runtime->environment.records < 0) return;
-  ssize_t written = write(runtime->environment.records, bytes->at, bytes->length);
-  if (written < 0 || (size_t)written != bytes->length) {
-    runtime->environment.records = -1;
-    runtime_say("launch records cannot be written: statistics will be missing");
-  }
+  if (!environment_record(&runtime->environment, bytes))
+    runtime_say("launch records cannot be written: the table of launches is not whole");
 }
 
 // ---- The device -------------------------------------------------------------------------------------

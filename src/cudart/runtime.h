@@ -35,10 +35,17 @@ void pointer_map_put(PointerMap *map, const void *key, void *value);
 void *pointer_map_take(PointerMap *map, const void *key); // removes; NULL: was not there
 
 // ---- Options from `redoubt run` (environment.c) ---------------------------------------------------
+// The file that launch records are appended to. The program may close its descriptor, and open a file of its own under the same number.
+typedef struct Records {
+  const char *path; // NULL: nobody wants them
+  int file;
+  uint64_t device, inode; // what the descriptor must be
+  bool lost;              // some could not be written
+} Records;
 typedef struct Environment {
   Spec spec;
-  bool failed;             // it was not understood: there will be no device
-  int records;             // file to append launch records to; -1: none
+  bool failed; // it was not understood: there will be no device
+  Records records;
   AttachmentWishes wishes; // protections and trace
   Attachments attachments; // of the device, once it is there
   int attached_by;         // process that made them; 0: nobody
@@ -47,6 +54,7 @@ typedef struct Environment {
   AppProcess *campaign;    // its hooks, once the device is there
 } Environment;
 void environment_read(Environment *environment);
+bool environment_record(Environment *environment, const Text *bytes);        // appends them; false: they cannot be written
 const HookChain *environment_attach(Environment *environment, Diags *diags); // for the device; NULL: not understood
 void environment_detach(Environment *environment);                           // the process ends: completes the trace
 

@@ -173,4 +173,122 @@ CudaError cudaStreamUpdateCaptureDependencies_v2(Stream *handle, GraphNode **dep
                                                  uint32_t flags);
 CudaError cudaStreamWaitEvent(Stream *handle, Event *event, uint32_t flags);
 
+// Descriptions of the driver's interface: the library's own names for them are in driver_*.c.
+typedef struct TestSide2D { // of CUDA_MEMCPY2D
+  size_t x_bytes, y;
+  int type;
+  void *host;
+  uint64_t device;
+  Array *array;
+  size_t pitch;
+} TestSide2D;
+typedef struct TestCopy2D {
+  TestSide2D source, destination;
+  size_t width_bytes, height;
+} TestCopy2D;
+_Static_assert(sizeof(TestCopy2D) == 128, "CUDA_MEMCPY2D");
+typedef struct TestSide3D { // of CUDA_MEMCPY3D
+  size_t x_bytes, y, z, level;
+  int type;
+  void *host;
+  uint64_t device;
+  Array *array;
+  void *reserved;
+  size_t pitch, height;
+} TestSide3D;
+typedef struct TestCopy3D {
+  TestSide3D source, destination;
+  size_t width_bytes, height, depth;
+} TestCopy3D;
+_Static_assert(sizeof(TestCopy3D) == 200, "CUDA_MEMCPY3D");
+typedef struct TestArray { // CUDA_ARRAY3D_DESCRIPTOR
+  size_t width, height, depth;
+  int format;
+  uint32_t channels, flags;
+} TestArray;
+typedef struct TestResource { // CUDA_RESOURCE_DESC: of an array, a chain of them, or memory
+  int type;
+  union {
+    void *handle;
+    struct {
+      uint64_t address;
+      int format;
+      uint32_t channels;
+      size_t bytes_or_width, height, pitch;
+    } memory;
+    int reserved[32];
+  } of;
+  uint32_t flags;
+} TestResource;
+_Static_assert(sizeof(TestResource) == 144, "CUDA_RESOURCE_DESC");
+typedef struct TestTexture { // CUDA_TEXTURE_DESC
+  int address_mode[3], filter_mode;
+  uint32_t flags, more[21];
+} TestTexture;
+_Static_assert(sizeof(TestTexture) == 104, "CUDA_TEXTURE_DESC");
+typedef struct TestLaunch { // CUlaunchConfig
+  Dim3 grid, block;
+  uint32_t shared_bytes;
+  Stream *stream;
+  LaunchAttribute *attributes;
+  uint32_t attribute_count;
+} TestLaunch;
+_Static_assert(sizeof(TestLaunch) == 56, "CUlaunchConfig");
+
+CudaError cuArray3DCreate_v2(Array **array, const TestArray *wish);
+CudaError cuArray3DGetDescriptor_v2(TestArray *description, Array *array);
+CudaError cuFuncGetAttribute(int *value, int attribute, const void *function);
+CudaError cuFuncGetModule(Binary **module, const void *function);
+CudaError cuFuncLoad(const void *function);
+CudaError cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status);
+CudaError cuLaunchKernelEx(const TestLaunch *config, const void *function, void **arguments, void **extra);
+CudaError cuMemAllocPitch_v2(uint64_t *address, size_t *pitch, size_t width, size_t height, uint32_t element_bytes);
+CudaError cuMemGetAddressRange_v2(uint64_t *start, size_t *bytes, uint64_t address);
+CudaError cuMemSetAccess(uint64_t address, size_t bytes, const void *access, size_t count);
+CudaError cuMemcpy2DAsync_v2(const TestCopy2D *copy, Stream *stream);
+CudaError cuMemcpy3DAsync_v2(const TestCopy3D *copy, Stream *stream);
+CudaError cuMemcpyAtoA_v2(Array *to, size_t to_offset, Array *from, size_t from_offset, size_t bytes);
+CudaError cuMemcpyAtoD_v2(uint64_t to, Array *from, size_t offset, size_t bytes);
+CudaError cuMemcpyAtoHAsync_v2(void *to, Array *from, size_t offset, size_t bytes, Stream *stream);
+CudaError cuMemcpyDtoA_v2(Array *to, size_t offset, uint64_t from, size_t bytes);
+CudaError cuMemcpyHtoAAsync_v2(Array *to, size_t offset, const void *from, size_t bytes, Stream *stream);
+CudaError cuMemsetD2D16Async(uint64_t to, size_t pitch, uint16_t value, size_t width, size_t height, Stream *stream);
+CudaError cuMemsetD2D32_v2(uint64_t to, size_t pitch, uint32_t value, size_t width, size_t height);
+CudaError cuMemsetD8Async(uint64_t to, uint8_t value, size_t count, Stream *stream);
+CudaError cuMipmappedArrayCreate(Mipmap **mipmap, const TestArray *wish, uint32_t levels);
+CudaError cuOccupancyMaxActiveClusters(int *clusters, const void *function, const TestLaunch *config);
+CudaError cuOccupancyMaxPotentialClusterSize(int *size, const void *function, const TestLaunch *config);
+CudaError cuPointerGetAttribute(void *data, int attribute, uint64_t address);
+CudaError cuPointerGetAttributes(uint32_t count, const int *attributes, void **data, uint64_t address);
+CudaError cuStreamGetCtx(Stream *handle, Context **context);
+CudaError cuSurfObjectCreate(uint64_t *object, const TestResource *resource);
+CudaError cuTexObjectCreate(uint64_t *object, const TestResource *resource, const TestTexture *texture, const ResourceViewDesc *view);
+CudaError cudaGraphAddEventWaitNode(GraphNode **node, Graph *graph, GraphNode *const *dependencies, size_t count, Event *event);
+CudaError cudaGraphAddMemFreeNode(GraphNode **node, Graph *graph, GraphNode *const *dependencies, size_t count, void *pointer);
+CudaError cudaGraphAddMemcpyNode(GraphNode **node, Graph *graph, GraphNode *const *dependencies, size_t count, const Copy3D *params);
+CudaError cudaGraphAddMemcpyNode1D(GraphNode **node, Graph *graph, GraphNode *const *dependencies, size_t count, void *to, const void *from,
+                                   size_t bytes, int kind);
+CudaError cudaGraphAddMemcpyNodeToSymbol(GraphNode **node, Graph *graph, GraphNode *const *dependencies, size_t count, const void *symbol,
+                                         const void *from, size_t bytes, size_t offset, int kind);
+CudaError cudaGraphEventRecordNodeGetEvent(GraphNode *node, Event **value);
+CudaError cudaGraphExecChildGraphNodeSetParams(GraphExec *exec, GraphNode *node, Graph *child);
+CudaError cudaGraphExecEventRecordNodeSetEvent(GraphExec *exec, GraphNode *node, Event *event);
+CudaError cudaGraphExecGetFlags(GraphExec *exec, uint64_t *flags);
+CudaError cudaGraphExecKernelNodeSetParams(GraphExec *exec, GraphNode *node, const KernelNodeParams *params);
+CudaError cudaGraphExecMemcpyNodeSetParams(GraphExec *exec, GraphNode *node, const Copy3D *params);
+CudaError cudaGraphGetNodes(Graph *graph, GraphNode **nodes, size_t *count);
+CudaError cudaGraphGetRootNodes(Graph *graph, GraphNode **nodes, size_t *count);
+CudaError cudaGraphInstantiateWithParams(GraphExec **exec, Graph *graph, GraphInstantiateParams *params);
+CudaError cudaGraphKernelNodeGetParams(GraphNode *node, KernelNodeParams *value);
+CudaError cudaGraphKernelNodeSetAttribute(GraphNode *node, int attribute, const LaunchAttribute *value);
+CudaError cudaGraphKernelNodeSetParams(GraphNode *node, const KernelNodeParams *params);
+CudaError cudaGraphMemAllocNodeGetParams(GraphNode *node, MemAllocNodeParams *value);
+CudaError cudaGraphMemcpyNodeGetParams(GraphNode *node, Copy3D *value);
+CudaError cudaGraphNodeGetDependencies_v2(GraphNode *node, GraphNode **nodes, EdgeData *edges, size_t *count);
+CudaError cudaGraphNodeGetDependentNodes_v2(GraphNode *node, GraphNode **nodes, EdgeData *edges, size_t *count);
+CudaError cudaGraphNodeGetType(GraphNode *node, int *value);
+CudaError cudaGraphNodeSetEnabled(GraphExec *exec, GraphNode *node, uint32_t enabled);
+CudaError cudaGraphUpload(GraphExec *exec, Stream *stream);
+CudaError cudaThreadExchangeStreamCaptureMode(int *mode);
+
 #endif

@@ -105,3 +105,32 @@ bool attachments_close(Attachments *attachments, Diags *diags) {
   *attachments = (Attachments){0};
   return ok;
 }
+
+// ---- Protections that do nothing ---------------------------------------------------------------------
+
+static uint64_t counted(const Stats *total, const char *name, size_t length) {
+  int i = 0;
+  while (i < STAT_COUNT && !(strlen(stat_info[i].name) == length && memcmp(stat_info[i].name, name, length) == 0)) i++;
+  ASSERT(i < STAT_COUNT); // tested: schemes name statistics
+  return total->value[i];
+}
+
+static bool has_acted(const Hook *hook, const Stats *total) {
+  uint64_t sum = 0;
+  for (const char *at = hook->signs; *at != '\0'; at += *at == ' ') {
+    size_t length = strcspn(at, " ");
+    sum += counted(total, at, length);
+    at += length;
+  }
+  return sum > 0;
+}
+
+void protections_idle(const HookChain *chain, const Stats *total, Text *out) {
+  for (uint32_t i = 0; i < chain->count; i++) {
+    const Hook *hook = chain->hooks[i];
+    if (hook->kind != HOOK_PROTECTION || hook->signs == NULL || hook->signs[0] == '\0' || has_acted(hook, total)) continue;
+    text_add(out, "%s%s (%s", out->length == 0 ? "" : "; ", hook->name, strchr(hook->signs, ' ') != NULL ? "none of " : "no ");
+    for (const char *at = hook->signs; *at != '\0'; at++) text_add(out, *at == ' ' ? ", " : "%c", *at);
+    text_add(out, ")");
+  }
+}

@@ -5,6 +5,7 @@
 
 #include "ace/ace.h"
 #include "hook/hook.h"
+#include "machine/machine.h"
 
 #include <stdio.h>
 
@@ -37,5 +38,7 @@ typedef struct Attachments {
 bool attachments_open(Attachments *attachments, const AttachmentWishes *wishes, Diags *diags);
 // After the device is gone. False: the trace could not be written to its end.
 bool attachments_close(Attachments *attachments, Diags *diags);
+// Protections that never acted in a run with these statistics, in one line: "shield (none of moved, parts, bound)". Nothing is added if all did.
+void protections_idle(const HookChain *chain, const Stats *total, Text *out);
 
 #endif

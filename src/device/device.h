@@ -102,6 +102,7 @@ typedef struct LaunchRecord {
 } LaunchRecord;
 
 bool device_launch(Device *device, const LaunchRequest *request); // false: refused, or a trap
+void device_idle(const Device *device, Text *out);                // of all launches so far: protections_idle
 uint32_t device_launch_count(const Device *device);
 const LaunchRecord *device_launch_record(const Device *device, uint32_t index);
 const Trap *device_trap(const Device *device); // of the last launch; kind TRAP_NONE if it went well

@@ -1,5 +1,6 @@
 // Launches: what is refused before anything runs, the machine's environment, and the record.
 // Limits are those of the machine file; messages name both the number asked for and the limit.
+#include "device/attachments.h"
 #include "device/device_internal.h"
 
 #include <inttypes.h>
@@ -46,19 +47,19 @@ static bool check_block(Device *device, const Function *kernel, const uint32_t b
   if (block[2] > MOST_BLOCK_Z) return device_fail(device, "block of %u threads in z: the limit is %d", block[2], MOST_BLOCK_Z);
   const uint32_t *most = kernel->max_threads, *required = kernel->required_threads;
   if (most[0] != 0 && threads > most[0] * max_u32(most[1], 1) * max_u32(most[2], 1)) {
-    return device_fail(device, "block of %u threads: kernel '%s' was compiled for at most %u (.maxntid)", threads, kernel->name,
+    return device_fail(device, "block of %u threads: kernel '%s' was compiled for at most %u (.maxntid)", threads, SHORT_NAME(kernel->name),
                        most[0] * max_u32(most[1], 1) * max_u32(most[2], 1));
   }
   for (int i = 0; i < 3 && required[0] != 0; i++) {
     if (block[i] == max_u32(required[i], 1)) continue;
     return device_fail(device, "block of %u x %u x %u threads: kernel '%s' was compiled for exactly %u x %u x %u (.reqntid)", block[0],
-                       block[1], block[2], kernel->name, required[0], max_u32(required[1], 1), max_u32(required[2], 1));
+                       block[1], block[2], SHORT_NAME(kernel->name), required[0], max_u32(required[1], 1), max_u32(required[2], 1));
   }
   uint64_t registers = (uint64_t)kernel->registers * align_up(threads, WARP_LANES);
   if (registers > spec->sm_registers) {
     return device_fail(
         device, "kernel '%s' needs %u registers x %u threads = %" PRIu64 ": an SM has %" PRIu64 " (smaller block, or --max-registers)",
-        kernel->name, kernel->registers, threads, registers, spec->sm_registers);
+        SHORT_NAME(kernel->name), kernel->registers, threads, registers, spec->sm_registers);
   }
   return true;
 }
@@ -92,8 +93,8 @@ static bool check_cluster(Device *device, const LaunchRequest *request, const Fu
   if (cluster[0] == 0) return true;
   for (int i = 0; i < 3; i++) {
     if (kernel->cluster[0] != 0 && cluster[i] != kernel->cluster[i])
-      return device_fail(device, "kernel '%s' must be launched in clusters of %u x %u x %u blocks", kernel->name, kernel->cluster[0],
-                         kernel->cluster[1], kernel->cluster[2]);
+      return device_fail(device, "kernel '%s' must be launched in clusters of %u x %u x %u blocks", SHORT_NAME(kernel->name),
+                         kernel->cluster[0], kernel->cluster[1], kernel->cluster[2]);
     if (cluster[i] == 0 || request->grid[i] % cluster[i] != 0)
       return device_fail(device, "a grid of %u x %u x %u blocks cannot be cut into clusters of %u x %u x %u", request->grid[0],
                          request->grid[1], request->grid[2], cluster[0], cluster[1], cluster[2]);
@@ -114,14 +115,14 @@ bool launch_check(Device *device, const LaunchRequest *request, const Function *
   if (function == NULL || !function->is_kernel) return refuse_unknown_kernel(device, request);
   *kernel = function;
   if (request->argument_count != function->param_count) {
-    return device_fail(device, "kernel '%s' takes %u argument%s, %u given", function->name, function->param_count,
+    return device_fail(device, "kernel '%s' takes %u argument%s, %u given", SHORT_NAME(function->name), function->param_count,
                        function->param_count == 1 ? "" : "s", request->argument_count);
   }
   if (!check_grid(device, request->grid) || !check_block(device, function, request->block)) return false;
   uint64_t shared = shared_bytes_of(function, request->dynamic_shared_bytes);
   if (shared > device->spec.block_shared) {
     return device_fail(device, "kernel '%s' needs %" PRIu64 " bytes of shared memory (%u of them dynamic): the limit is %" PRIu64,
-                       function->name, shared, request->dynamic_shared_bytes, device->spec.block_shared);
+                       SHORT_NAME(function->name), shared, request->dynamic_shared_bytes, device->spec.block_shared);
   }
   const uint32_t *cluster = request->cluster[0] != 0 ? request->cluster : function->cluster;
   if (!check_cluster(device, request, function, cluster)) return false;
@@ -283,6 +284,15 @@ bool launch_once(Device *device, const LaunchRequest *wanted) {
 bool device_launch(Device *device, const LaunchRequest *request) {
   device->executed = 0;
   return launch_once(device, request) && (request->module->launch_list == 0 || launch_children(device, request->module));
+}
+
+void device_idle(const Device *device, Text *out) {
+  Stats total = {0};
+  if (device->machine == NULL || device->options.hooks == NULL || device->records.count == 0) return;
+  for (uint32_t i = 0; i < device->records.count; i++) {
+    for (int k = 0; k < STAT_COUNT; k++) total.value[k] += device->records.items[i].stats.value[k];
+  }
+  protections_idle(device->options.hooks, &total, out);
 }
 
 uint32_t device_launch_count(const Device *device) { return device->records.count; }

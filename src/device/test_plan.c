@@ -36,7 +36,8 @@ typedef struct Toy {
   uint64_t seed, draws;
   uint64_t parts, moved, shadows, within, lent, met; // what the test has seen
   uint64_t wrong;
-  Hook *striker; // NULL: no faults
+  uint64_t block; // that began last
+  Hook *striker;  // NULL: no faults
   Lent table[TABLE];
 } Toy;
 
@@ -132,6 +133,7 @@ static Verdict on_place(Hook *hook, HookMachine *machine, PlaceEvent *event) {
 static Verdict on_home(Hook *hook, HookMachine *machine, HomeEvent *event) {
   Toy *toy = hook->own;
   (void)machine;
+  assert_int_equal(event->who->block, toy->block); // not the one that was there before
   for (uint32_t i = WARP_LANES; random_is(toy, SHUFFLED) && i-- > 1;) {
     uint32_t k = (uint32_t)draw(toy, i + 1);
     uint8_t was = event->home[i];
@@ -181,6 +183,7 @@ static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
 static Verdict on_block(Hook *hook, HookMachine *machine, const BlockEvent *event) {
   Toy *toy = hook->own;
   (void)machine;
+  if (!event->done) toy->block = event->who->block;
   for (uint32_t warp = 0; warp < 64; warp++) lent_at(toy, event->who->sm, warp)->issue = UINT64_MAX; // the next block counts from 0, too
   return VERDICT_PASS;
 }

@@ -19,14 +19,22 @@ static void parameters_are_checked(void **state) {
   WorkloadRun run = {0};
   Diags diags = {0};
   assert_int_equal(workload_param_count(&sample), 2);
-  assert_true(workload_set(&run, &sample, "threads", 1024, &diags));
+  assert_true(workload_set(&run, &sample, "threads", "1024", &diags));
   assert_int_equal(run.param[1], 1024);
-  assert_false(workload_set(&run, &sample, "threads", 1025, &diags));
+  assert_false(workload_set(&run, &sample, "threads", "1025", &diags));
   assert_string_equal(diags.items[0].text, "threads = 1025: must be 1 to 1024");
   assert_int_equal(run.param[1], 1024);
-  assert_false(workload_set(&run, &sample, "thread", 1, &diags));
+  static const char *const no_numbers[] = {
+      "-1", "-18446744073709551615", "18446744073709551617", "99999999999999999999999", "", "1.5", "64 ", "0x", "+64"};
+  for (size_t i = 0; i < COUNT_OF(no_numbers); i++) {
+    Diags refused = {0};
+    assert_false(workload_set(&run, &sample, "threads", no_numbers[i], &refused));
+    assert_non_null(strstr(refused.items[0].text, ": must be "));
+    diags_free(&refused);
+  }
+  assert_false(workload_set(&run, &sample, "thread", "1", &diags));
   assert_string_equal(diags.items[1].text, "workload sample has no parameter 'thread'; did you mean 'threads'?");
-  assert_false(workload_set(&run, &sample, "iterations", 1, &diags));
+  assert_false(workload_set(&run, &sample, "iterations", "1", &diags));
   assert_string_equal(diags.items[2].text, "workload sample has no parameter 'iterations'; it has n, threads");
   diags_free(&diags);
 }

@@ -93,17 +93,19 @@ bool workload_start_from(WorkloadRun *run, const Workload *workload, WorkloadSiz
   return start_loaded(run, workload, size, device, device_load_ptx(device, source, 1, diags));
 }
 
-bool workload_set(WorkloadRun *run, const Workload *workload, const char *name, uint64_t value, Diags *diags) {
+bool workload_set(WorkloadRun *run, const Workload *workload, const char *name, const char *value, Diags *diags) {
   uint32_t count = workload_param_count(workload);
   const char *names[WORKLOAD_MAX_PARAMS] = {0};
   for (uint32_t i = 0; i < count; i++) {
     const WorkloadParam *param = &workload->params[i];
     names[i] = param->name;
     if (strcmp(param->name, name) != 0) continue;
-    if (value < param->least || value > param->most) {
-      return diags_add(diags, NULL, 0, 0, "%s = %" PRIu64 ": must be %" PRIu64 " to %" PRIu64, name, value, param->least, param->most);
-    }
-    run->param[i] = value;
+    const char *end = value;
+    uint64_t number;
+    bool is_number = text_number(&end, true, &number) && *end == '\0';
+    if (!is_number || number < param->least || number > param->most)
+      return diags_add(diags, NULL, 0, 0, "%s = %s: must be %" PRIu64 " to %" PRIu64, name, value, param->least, param->most);
+    run->param[i] = number;
     return true;
   }
   const char *near = text_nearest(name, names, count);

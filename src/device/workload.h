@@ -123,7 +123,7 @@ bool workload_start(WorkloadRun *run, const Workload *workload, WorkloadSize siz
 // The same with other PTX of its kernels, such as another compiler's.
 bool workload_start_from(WorkloadRun *run, const Workload *workload, WorkloadSize size, Device *device, const PtxSource *source,
                          Diags *diags);
-bool workload_set(WorkloadRun *run, const Workload *workload, const char *name, uint64_t value, Diags *diags);
+bool workload_set(WorkloadRun *run, const Workload *workload, const char *name, const char *value, Diags *diags);
 void workload_finish(WorkloadRun *run);
 uint32_t workload_param_count(const Workload *workload);
 extern const char *const workload_size_text[SIZE_COUNT]; // "tiny" ...

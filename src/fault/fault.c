@@ -31,34 +31,26 @@ static bool find_model(const char *name, Fault *fault, Diags *diags) {
   return diags_add(diags, NULL, 0, 0, "no fault model '%s'; 'redoubt list faults' shows all", name);
 }
 
-static bool parse_number(const char **at, uint64_t *value) {
-  char *end;
-  if (**at < '0' || **at > '9') return false;
-  *value = strtoull(*at, &end, 10);
-  *at = end;
-  return true;
-}
-
 // "(3)" or "(100,900)"; "(4,17)" where the model draws: with the seed of its draws.
 static bool parse_arguments(const char *at, Fault *fault) {
   const char *wanted = fault_models[fault->model].arguments;
   uint32_t count = wanted[0] == '\0' ? 0 : strchr(wanted, ',') != NULL ? 2 : 1;
   for (uint32_t i = 0; i < count; i++) {
-    if (!parse_number(&at, &fault->arguments[i]) || fault->arguments[i] == 0 || fault->arguments[i] > UINT32_MAX) return false;
+    if (!text_number(&at, false, &fault->arguments[i]) || fault->arguments[i] == 0 || fault->arguments[i] > UINT32_MAX) return false;
     if (i + 1 < count && *at++ != ',') return false;
   }
-  if (fault->model == FAULT_RANDOM && *at == ',') return at++, parse_number(&at, &fault->seed) && *at == '\0';
+  if (fault->model == FAULT_RANDOM && *at == ',') return at++, text_number(&at, false, &fault->seed) && *at == '\0';
   return *at == '\0';
 }
 
 // "12345", "100-", "100-200"
 static bool parse_time(const char *at, Fault *fault) {
   bool permanent = fault_lasts(fault);
-  if (!parse_number(&at, &fault->from)) return false;
+  if (!text_number(&at, false, &fault->from)) return false;
   fault->to = permanent ? UINT64_MAX : fault->from;
   if (*at == '-') {
     at++;
-    if (*at != '\0' && !parse_number(&at, &fault->to)) return false;
+    if (*at != '\0' && !text_number(&at, false, &fault->to)) return false;
   }
   return *at == '\0' && fault->to >= fault->from;
 }
@@ -79,7 +71,7 @@ static bool take_warp(const RegionTable *regions, const char *text, Text *site, 
   if (strncmp(site->at, "rf[", 3) != 0 || key == NULL) return true;
   const char *end = key + 5;
   uint64_t warp = 0, warps = warps_per_sm(regions);
-  if (!parse_number(&end, &warp) || (*end != ',' && *end != ']')) {
+  if (!text_number(&end, false, &warp) || (*end != ',' && *end != ']')) {
     return diags_add(diags, NULL, 0, 0, "fault '%s': warp= needs a whole number", text);
   }
   if (warp >= warps)

@@ -79,6 +79,8 @@ typedef struct ResultBit {
   bool is_predicate;        // or, of a comparison: bit 0 or 1 says which
 } ResultBit;
 bool fault_meets(const RegionTable *regions, const Fault *fault, const ResultEvent *event); // a thread of it is on a lane that is struck
+// A result passes what is struck while the fault is there, whether that changes it or not.
+bool fault_is_passed(const RegionTable *regions, const Fault *fault, uint64_t cycle, const ResultEvent *event);
 uint32_t fault_result_bits(const RegionTable *regions, const Fault *fault, uint64_t cycle, const ResultEvent *event,
                            ResultBit bits[FAULT_MAX_BITS]);
 

@@ -21,6 +21,8 @@ bool stuck_is_active(const Fault *fault, uint64_t cycle); // of models that last
 enum { RESULT_MAX_ROWS = 8 };
 bool inside_has(const ResultEvent *event, uint16_t region);
 bool inside_meets(const RegionTable *regions, const Fault *fault, const ResultEvent *event);
+// A value passes what is struck, whether the result alters or not.
+bool inside_passes(const RegionTable *regions, const Fault *fault, const OutputMoment *moment, const ResultEvent *event);
 // Whether the result alters; `damaged` (NULL: nobody wants it) has rows to change.
 bool inside_damage(const RegionTable *regions, const Fault *fault, const OutputMoment *moment, const ResultEvent *event,
                    ResultEvent *damaged);

@@ -110,3 +110,15 @@ bool inside_meets(const RegionTable *regions, const Fault *fault, const ResultEv
   for (uint32_t slot = fault->site.unit; slot < WARP_LANES; slot += region->units) any |= (event->mask >> slot & 1) != 0;
   return any && fault->site.row / event->inside->steps == event->row;
 }
+
+bool inside_passes(const RegionTable *regions, const Fault *fault, const OutputMoment *moment, const ResultEvent *event) {
+  const Region *region = &regions->items[fault->site.region];
+  const ResultInside *inside = event->inside;
+  LaneOp op = {.a = inside->a, .b = inside->b, .c = inside->c, .imm = event->instr->imm};
+  MatrixInside product;
+  if (fault->site.row / inside->steps != event->row || !matrix_look_inside(event->instr->op, &op, &product)) return false;
+  bool any = false;
+  for (uint32_t slot = fault->site.unit; slot < WARP_LANES; slot += region->units)
+    any |= (event->mask >> slot & 1) != 0 && (moment == NULL || slot / region->units == moment->turn);
+  return any && fault->site.row % inside->steps < product.steps;
+}

@@ -46,6 +46,18 @@ bool fault_meets(const RegionTable *regions, const Fault *fault, const ResultEve
   return found > 0;
 }
 
+bool fault_is_passed(const RegionTable *regions, const Fault *fault, uint64_t cycle, const ResultEvent *event) {
+  OutputMoment moment;
+  bool is_inside = inside_has(event, fault->site.region);
+  if (event->region != fault->site.region && !is_inside) return false;
+  bool lasts = fault_lasts(fault);
+  if (lasts ? !stuck_is_active(fault, cycle) : !result_at(&regions->items[fault->site.region], event, cycle, fault->from, &moment))
+    return false;
+  if (is_inside) return inside_passes(regions, fault, lasts ? NULL : &moment, event);
+  ResultBit bits[FAULT_MAX_BITS];
+  return lasts ? fault_meets(regions, fault, event) : result_bits(regions, fault, event, moment.turn, moment.group, bits) > 0;
+}
+
 static bool is_set(const ResultEvent *event, const ResultBit *bit) {
   if (bit->is_predicate) return (event->predicates[bit->bit] >> bit->slot & 1) != 0;
   return (event->rows[bit->word * WARP_LANES + bit->slot] >> bit->bit & 1) != 0;

@@ -474,6 +474,8 @@ static void test_output_strike(void **state) {
   assert_true(strike_is_over(&strike, 10 + FAULT_OUTPUT_CYCLES));
   ResultEvent event = result_of(&toy, WIDE, 0, 4, 1);
   assert_true(fault_meets(&toy_table, &fault, &event));
+  assert_false(fault_is_passed(&toy_table, &fault, 9, &event)); // before it strikes
+  assert_true(fault_is_passed(&toy_table, &fault, 13, &event));
   toy.machine.cycle = 13;
   strike_result(&strike, &toy.machine, &event);
   assert_int_equal(toy.rows[0][7], 1);
@@ -544,10 +546,13 @@ static void test_alters(void **state) {
     ResultEvent event = result_of(&toy, SP, 0, 1, 1);
     for (uint32_t lane = 0; lane < WARP_LANES; lane++) toy.rows[0][lane] = cases[i].value;
     assert_int_equal(fault_alters_result(&toy_table, &output, 5, &event), cases[i].alters);
+    assert_true(fault_is_passed(&toy_table, &output, 5, &event)); // whether that alters it or not
     event.mask = ~(1u << 7 | 1u << 23);
     assert_false(fault_alters_result(&toy_table, &output, 5, &event)); // nobody is on that lane
+    assert_false(fault_is_passed(&toy_table, &output, 5, &event));
     event.mask = UINT32_MAX, event.row = 1;
     assert_false(fault_alters_result(&toy_table, &output, 5, &event));
+    assert_false(fault_is_passed(&toy_table, &output, 5, &event));
   }
   toy_close(&toy);
 }

@@ -124,10 +124,14 @@ static void test_transient(void **state) {
     ResultBit bits[FAULT_MAX_BITS];
     uint32_t told = fault_result_bits(&table, &fault, NOW, &toy.event, bits);
     Strike strike = {.fault = &fault, .waits = true};
-    strike_result(&strike, &machine, &toy.event);
-    assert_false(strike.waits);
     // Eight turns of four lanes in eight cycles; elements take turns from cycle to cycle.
     uint32_t lane = (uint32_t)(CYCLES - 1 - (NOW - from)) * LANES + unit, element = (uint32_t)(from % 4);
+    assert_true(fault_is_passed(&table, &fault, NOW, &toy.event)); // whether the result alters or not
+    toy.event.mask = ~(1u << lane);
+    assert_false(fault_is_passed(&table, &fault, NOW, &toy.event));
+    toy.event.mask = ~0u;
+    strike_result(&strike, &machine, &toy.event);
+    assert_false(strike.waits);
     Blow blow = {.region = region, .step = step, .and = ~0u, .xor = 1u << bit};
     for (uint32_t i = 0; i < 4 * WARP_LANES; i++) {
       bool is_hit = i == element * WARP_LANES + lane;

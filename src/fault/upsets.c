@@ -21,8 +21,7 @@ static uint64_t cycle_of(const Upsets *own, uint64_t number) {
   return number * own->every + random_below(random_draw(own->seed, number, 0), own->every);
 }
 
-static void on_cycle(Hook *hook, HookMachine *machine) {
-  Upsets *own = hook->own;
+static void flip_next(Upsets *own, HookMachine *machine) {
   uint64_t bit = random_below(random_draw(own->seed, own->next, 1), own->bits);
   uint32_t i = 0;
   for (; i + 1 < own->count && bit >= region_bits(&machine->regions->items[own->regions[i]]); i++)
@@ -31,6 +30,12 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
   machine->block[site_byte(&machine->regions->items[own->regions[i]], &site)] ^= site_mask(&site);
   hook_tally(machine, TALLY_UPSETS, 1);
   own->next++;
+}
+
+// All that are due: a machine may begin late, and rest between launches.
+static void on_cycle(Hook *hook, HookMachine *machine) {
+  Upsets *own = hook->own;
+  while (cycle_of(own, own->next) <= machine->cycle) flip_next(own, machine);
   hook_wake(hook, machine, cycle_of(own, own->next));
 }
 

@@ -25,6 +25,18 @@ bool hook_chain_clone(const HookChain *chain, const HookChain *given, HookChain 
   return room;
 }
 
+void hook_chain_answers(const HookChain *chain, bool answers) {
+  for (uint32_t i = 0; i < chain->count; i++) {
+    if (chain->hooks[i]->kind == HOOK_PROTECTION) chain->hooks[i]->unanswered = !answers;
+  }
+}
+
+bool hook_chain_is_unanswered(const HookChain *chain) {
+  bool any = false;
+  for (uint32_t i = 0; chain != NULL && i < chain->count; i++) any |= chain->hooks[i]->unanswered;
+  return any;
+}
+
 uint32_t hook_chain_wants(const HookChain *chain) {
   uint32_t wants = 0;
   for (uint32_t i = 0; i < chain->count; i++) {
@@ -165,6 +177,7 @@ static Verdict combine(Verdict so_far, HookMachine *machine, const Hook *hook, H
     refuse(machine, hook, info, verdict);
     return so_far;
   }
+  if (verdict == VERDICT_HALT && hook->unanswered) return so_far;
   return verdict < so_far ? so_far : verdict;
 }
 

@@ -182,6 +182,7 @@ typedef struct PlaceEvent {
   uint32_t scheduler;
   const Instr *instr;
   Unit unit;
+  uint8_t number; // of the part within the instruction; copies share it
   uint8_t copy;
   bool is_repeat;
   bool is_whole; // a memory instruction: all threads must be placed, or none moves
@@ -435,6 +436,9 @@ typedef struct MirrorWay {
 struct Hook {
   const char *name;
   HookClass kind;
+  // Statistics that show that a protection acts, with spaces between them: if none of them counts anything in a run, it did nothing, and that is told.
+  // "": there is none that always would.
+  const char *signs;
   void *own;        // configuration; the owner of the hook frees it
   uint32_t actions; // that it calls for, ACTION_BIT(kind) of each; observers call for none
   MirrorWay mirrors;
@@ -465,6 +469,8 @@ struct Hook {
   // A protection that neither changes nor refuses a value that all copies of an instruction have alike: what was read wrong goes the way
   // that it goes without the protection, so that campaigns may follow it.
   bool passes_values;
+  bool
+      unanswered; // HALT has no effect, the run goes on with the values as they are: so that campaigns see what would have come of what was detected
   // When `cycle` is first called; UINT64_MAX: not until hook_wake says so. Faults and observers, each of which belongs to one machine, keep their
   // next here: it is outside the hash, since runs with and without a fault must hash alike. A protection's next lies in the block.
   uint64_t next_cycle;
@@ -492,7 +498,9 @@ typedef struct HookChain {
   Hook *hooks[MAX_HOOKS];
   uint32_t count;
 } HookChain;
-bool hook_chain_add(HookChain *chain, Hook *hook); // keeps the order; false: the chain is full
+bool hook_chain_add(HookChain *chain, Hook *hook);             // keeps the order; false: the chain is full
+void hook_chain_answers(const HookChain *chain, bool answers); // false: Hook.unanswered, of all protections
+bool hook_chain_is_unanswered(const HookChain *chain);         // NULL: no
 // The chain of a clone: the protections of `chain`, without its faults and observers, and the hooks in `given` (NULL: none). False: too many.
 bool hook_chain_clone(const HookChain *chain, const HookChain *given, HookChain *clone);
 

@@ -288,6 +288,7 @@ void regions_list(const RegionTable *table, Text *out) {
   text_add(out, "%-18s %12s %12s %-4s %-46s %s\n", "structure", "bits", "bits per SM", "ecc", "shape", "what");
   for (uint32_t i = 0; i < table->count; i++) {
     const Region *region = &table->items[i];
+    if ((region->flags & REGION_INJECTABLE) == 0) continue; // the simulator's own notes
     Text shape = {0};
     add_shape(region, &shape);
     add_listed(region->name, region_bits(region), bits_per_sm(region), region_can_carry_ecc(region) ? "ecc" : "", shape.at, out);

@@ -261,6 +261,10 @@ bool journal_same_meta(const Journal *journal, const JournalMeta *meta, Diags *d
   for (uint32_t i = 0; i < META_ROWS; i++) {
     const char *there = meta_text(journal, rows[i].key);
     if (strcmp(there, rows[i].value) == 0) continue;
+    if (strcmp(rows[i].key, "sampling") == 0 && there[0] == '\0')
+      return diags_add(diags, journal->path, 0, 0,
+                       "was made by an older Redoubt, which drew other faults: it can be read and replayed, but not gone on with; choose "
+                       "another file with -o");
     size_t at = 0;
     while (there[at] != '\0' && there[at] == rows[i].value[at]) at++;
     while (at > 0 && there[at - 1] != '\n') at--;
@@ -360,7 +364,7 @@ bool journal_replace_note(const char *path, JournalNote note, const char *value,
   return good;
 }
 
-// What is read only is not changed: an older journal is brought up to date in memory.
+// What is read only is not changed: a journal of version 3 is brought up to date in memory.
 static bool copy_to_memory(Journal *journal, Diags *diags) {
   sqlite3 *memory = NULL;
   bool good = sqlite3_open(":memory:", &memory) == SQLITE_OK;
@@ -376,7 +380,9 @@ Journal *journal_read(const char *path, Diags *diags) {
   Journal *journal = open_database(path, SQLITE_OPEN_READONLY, diags);
   if (journal == NULL) return NULL;
   bool good = schema_check(journal, diags);
-  if (good && schema_version(journal) < JOURNAL_VERSION) good = copy_to_memory(journal, diags) && schema_migrate(journal, diags);
+  int version = good ? schema_version(journal) : JOURNAL_VERSION;
+  if (version == 4 || version == 5) good = schema_look_back(journal, diags);
+  else if (version < 4) good = copy_to_memory(journal, diags) && schema_migrate(journal, diags);
   if (good) read_meta(journal);
   good = good && journal_limit(journal, INT64_MAX, diags);
   if (good) return journal;

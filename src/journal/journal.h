@@ -7,10 +7,10 @@
 #include "base/base.h"
 
 // Of the file's format and of what its rows mean (PRAGMA user_version). Journals of the oldest version and later are read.
-enum { JOURNAL_VERSION = 4, JOURNAL_OLDEST = 3 };
+enum { JOURNAL_VERSION = 6, JOURNAL_OLDEST = 3 };
 
 typedef enum Outcome {
-#define OUTCOME(id, name, group, meaning) OUTCOME_##id,
+#define OUTCOME(id, name, group, part, meaning) OUTCOME_##id,
 #include "journal/outcome.def"
 #undef OUTCOME
   OUTCOME_COUNT
@@ -18,6 +18,7 @@ typedef enum Outcome {
 typedef struct OutcomeInfo {
   const char *name;  // "sdc-critical"
   const char *group; // "sdc": what tables add up
+  const char *part;  // of a DUE: "crash", "hang", "detected"; else ""
   const char *meaning;
 } OutcomeInfo;
 extern const OutcomeInfo outcome_info[OUTCOME_COUNT];
@@ -58,7 +59,7 @@ typedef struct JournalMeta {
   const char *structures; // "rf,shared"
   const char *window;     // when faults strike: "all", "kernel:NAME", "cycles:A-B"
   const char *standing;   // a fault that stands in every run; "" or NULL: none
-  const char *sampling;   // which faults: "every bit" once; "" or NULL: drawn
+  const char *sampling;   // which faults: "by structure", "by bits", "every bit"; "" or NULL: dealt evenly, as before version 6, or none
   uint64_t program_hash, layout_hash, seed;
   uint64_t timeout;       // multiple of the golden run's cycles at which a run counts as endless
   uint64_t shard, shards; // 0 of 1 for a whole campaign
@@ -74,6 +75,16 @@ typedef struct GoldenRow { // the golden run, one row per launch; totals are sum
   uint32_t source;    // that its lines count in; 0: not known
 } GoldenRow;
 
+typedef enum StructureKind {
+  KIND_NOT_KNOWN, // journals before version 5
+  KIND_CELLS,     // cells on the chip
+  KIND_OUTPUT,    // of a functional unit: logic, no cells
+  KIND_MEMORY,    // device memory, outside the chip
+  KIND_SCHEME,    // a protection's own
+  KIND_COUNT
+} StructureKind;
+extern const char *const structure_kinds[KIND_COUNT]; // "cells"; "" where not known
+
 typedef struct StructureRow { // a region that faults may strike
   uint16_t region;
   const char *name, *title;
@@ -81,6 +92,7 @@ typedef struct StructureRow { // a region that faults may strike
   uint32_t units, bits;
   double used;             // mean share of the cells that belong to resident work: AVF-util's denominator; 0 = not known
   double raw_fit_per_mbit; // how often the campaign's fault model happens by itself; 0: not known
+  uint8_t kind;            // StructureKind
 } StructureRow;
 
 enum { NOTHING = -1 }; // in a column: NULL
@@ -102,6 +114,9 @@ typedef struct FaultRow { // docs of the fields: fault.def
   double worst;
   uint8_t pattern;
   const char *note;
+  int64_t read;
+  uint8_t unanswered; // OUTCOME_COUNT: not known
+  int64_t number;     // NOTHING: journals before version 6
 } FaultRow;
 FaultRow fault_row(void); // with nothing in any column
 
@@ -228,5 +243,7 @@ bool journal_has_ace(const Journal *journal);
 bool journal_merge(const char *path, const char *const *shards, uint32_t count, Diags *diags);
 // Content as text, in a fixed order: equal journals give equal text, whatever the file's bytes. Without where it comes from.
 void journal_dump(const Journal *journal, Text *out);
+// A hash of every row that says what was found, whatever the file's bytes. Without where it comes from (date, command, host). False: damaged.
+bool journal_hash(const Journal *journal, uint64_t *hash);
 
 #endif

@@ -36,6 +36,7 @@ extern const char fault_select[]; // SELECT every column FROM faults, to be gone
 bool schema_create(Journal *journal, Diags *diags);
 bool schema_check(const Journal *journal, Diags *diags); // a journal, of a version that can be read, in plain tables of bearable size
 int schema_version(const Journal *journal);
-bool schema_migrate(Journal *journal, Diags *diags); // to this version, if it is older
+bool schema_migrate(Journal *journal, Diags *diags);   // to this version, if it is older
+bool schema_look_back(Journal *journal, Diags *diags); // one of version 4 or 5 is read as if it were of this, and not changed
 
 #endif

@@ -1,7 +1,6 @@
 // Rows of the journal: launches, structures, sources, faults; queries.
 #include "journal/journal_internal.h"
 
-#include <libiberty/demangle.h>
 #include <stdlib.h>
 
 // ---- Writing ---------------------------------------------------------------------------------------
@@ -29,9 +28,10 @@ static void bind_text(sqlite3_stmt *put, int at, const char *text) { // "": noth
 
 // C++ names as people write them; others as they are.
 static void bind_name(sqlite3_stmt *put, int at, const char *symbol) {
-  char *name = cplus_demangle(symbol, DMGL_PARAMS | DMGL_ANSI);
-  sqlite3_bind_text(put, at, name == NULL ? symbol : name, -1, SQLITE_TRANSIENT);
-  free(name);
+  Text name = {0};
+  text_add_symbol(&name, symbol, SYMBOL_WHOLE);
+  sqlite3_bind_text(put, at, name.at, -1, SQLITE_TRANSIENT);
+  text_free(&name);
 }
 
 bool journal_put_golden(Journal *journal, const GoldenRow *rows, uint32_t count, Diags *diags) {
@@ -55,7 +55,7 @@ bool journal_put_golden(Journal *journal, const GoldenRow *rows, uint32_t count,
 }
 
 bool journal_put_structures(Journal *journal, const StructureRow *rows, uint32_t count, Diags *diags) {
-  sqlite3_stmt *put = journal_prepare(journal, "INSERT OR REPLACE INTO structures VALUES (?1,?2,?3,?4,?5,?6,?7,?8)");
+  sqlite3_stmt *put = journal_prepare(journal, "INSERT OR REPLACE INTO structures VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)");
   bool good = put != NULL;
   for (uint32_t i = 0; i < count && good; i++) {
     const StructureRow *row = &rows[i];
@@ -67,6 +67,7 @@ bool journal_put_structures(Journal *journal, const StructureRow *rows, uint32_t
     sqlite3_bind_int64(put, 6, row->bits);
     sqlite3_bind_double(put, 7, row->used);
     sqlite3_bind_double(put, 8, row->raw_fit_per_mbit);
+    bind_text(put, 9, structure_kinds[row->kind]);
     good = sqlite3_step(put) == SQLITE_DONE;
     sqlite3_reset(put);
   }
@@ -97,7 +98,10 @@ FaultRow fault_row(void) {
                     .pc = NOTHING,
                     .model = "",
                     .opcode = "",
-                    .note = ""};
+                    .note = "",
+                    .read = NOTHING,
+                    .unanswered = OUTCOME_COUNT,
+                    .number = NOTHING};
 }
 
 bool journal_put_fault(Journal *journal, const FaultRow *row, Diags *diags) {
@@ -131,6 +135,9 @@ bool journal_put_fault(Journal *journal, const FaultRow *row, Diags *diags) {
   else sqlite3_bind_null(put, 1 + COLUMN_worst);
   bind_text(put, 1 + COLUMN_pattern, pattern_text[row->pattern]);
   bind_text(put, 1 + COLUMN_note, row->note);
+  bind_place(put, 1 + COLUMN_read, row->read);
+  bind_text(put, 1 + COLUMN_unanswered, row->unanswered < OUTCOME_COUNT ? outcome_info[row->unanswered].name : "");
+  bind_place(put, 1 + COLUMN_number, row->number);
   bool good = sqlite3_step(put) == SQLITE_DONE;
   if (!good) journal_error(journal, "cannot be written", diags);
   sqlite3_reset(put);
@@ -189,6 +196,9 @@ static FaultRow fault_at(sqlite3_stmt *at) {
   row.worst = sqlite3_column_double(at, COLUMN_worst);
   row.pattern = word_number(text_at(at, COLUMN_pattern), pattern_text, PATTERN_COUNT);
   row.note = text_at(at, COLUMN_note);
+  row.read = place_at(at, COLUMN_read);
+  row.unanswered = outcome_named(text_at(at, COLUMN_unanswered));
+  row.number = place_at(at, COLUMN_number);
   return row;
 }
 
@@ -282,6 +292,7 @@ bool journal_each_structure(const Journal *journal, bool (*each)(void *context, 
                         .bits = (uint32_t)number_at(get, 5),
                         .used = sqlite3_column_double(get, 6),
                         .raw_fit_per_mbit = sqlite3_column_double(get, 7)};
+    row.kind = word_number(text_at(get, 8), structure_kinds, KIND_COUNT) % KIND_COUNT;
     good = each(context, &row);
   }
   return read_out(get, good);

@@ -1,4 +1,4 @@
-// Whole journals: content as text, and shards put together.
+// Whole journals: content as text and as a hash, and shards put together.
 #include "journal/journal_internal.h"
 
 #include <inttypes.h>
@@ -13,8 +13,8 @@ static bool dump_launch(void *context, const GoldenRow *row) {
 }
 
 static bool dump_structure(void *context, const StructureRow *row) {
-  text_add(context, "structure %u %s %" PRIu64 " %u %u %.9g %.9g\n", row->region, row->name, row->rows, row->units, row->bits, row->used,
-           row->raw_fit_per_mbit);
+  text_add(context, "structure %u %s %" PRIu64 " %u %u %.9g %.9g %s\n", row->region, row->name, row->rows, row->units, row->bits, row->used,
+           row->raw_fit_per_mbit, structure_kinds[row->kind]);
   return true;
 }
 
@@ -47,6 +47,43 @@ void journal_dump(const Journal *journal, Text *out) {
   journal_each_structure(journal, dump_structure, out);
   dump_rows(journal, "SELECT * FROM sources ORDER BY source", out);
   dump_rows(journal, "SELECT * FROM faults ORDER BY id", out);
+}
+
+// ---- As a hash ---------------------------------------------------------------------------------------
+
+static uint64_t hash_cell(Cell cell, uint64_t hash) {
+  hash = hash_bytes(&(uint64_t){cell.kind}, sizeof(uint64_t), hash);
+  if (cell.kind == CELL_INTEGER) return hash_bytes(&cell.integer, sizeof cell.integer, hash);
+  if (cell.kind == CELL_REAL) return hash_bytes(&cell.real, sizeof cell.real, hash);
+  return hash_bytes(cell.text, strlen(cell.text), hash);
+}
+
+static bool hash_rows(const Journal *journal, const char *sql, uint64_t *hash) {
+  Query *query = journal_query(journal, sql);
+  while (query_next(query)) {
+    for (uint32_t i = 0; i < query_columns(query); i++) *hash = hash_cell(query_cell(query, i), *hash);
+  }
+  return query_end(query);
+}
+
+bool journal_hash(const Journal *journal, uint64_t *hash) {
+  Text meta = {0};
+  text_add(&meta, "SELECT key, value FROM meta WHERE key NOT IN ('%s', '%s', '%s') ORDER BY key", note_keys[NOTE_DATE],
+           note_keys[NOTE_COMMAND], note_keys[NOTE_HOST]);
+  const char *const tables[] = {meta.at,
+                                "SELECT * FROM main.launches ORDER BY launch",
+                                "SELECT * FROM main.structures ORDER BY region",
+                                "SELECT * FROM main.sources ORDER BY source",
+                                "SELECT * FROM main.outcomes ORDER BY outcome",
+                                "SELECT * FROM main.faults ORDER BY id"};
+  bool good = true;
+  *hash = JOURNAL_VERSION;
+  for (size_t i = 0; i < COUNT_OF(tables) && good; i++) {
+    *hash = hash_bytes(&(uint64_t){i}, sizeof(uint64_t), *hash);
+    good = hash_rows(journal, tables[i], hash);
+  }
+  text_free(&meta);
+  return good;
 }
 
 // ---- Merged ------------------------------------------------------------------------------------------

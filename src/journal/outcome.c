@@ -1,11 +1,12 @@
-// Tables of outcomes and of how faults are settled.
+// Tables of words: outcomes, how faults are settled, kinds of structures.
 #include "journal/journal.h"
 
 const OutcomeInfo outcome_info[OUTCOME_COUNT] = {
-#define OUTCOME(id, name, group, meaning) {name, group, meaning},
+#define OUTCOME(id, name, group, part, meaning) {name, group, part, meaning},
 #include "journal/outcome.def"
 #undef OUTCOME
 };
 
 const char *const settled_text[SETTLED_COUNT] = {"run", "hash", "block", "followed", "overwritten", "unread", "class"};
+const char *const structure_kinds[KIND_COUNT] = {"", "cells", "output", "memory", "scheme"};
 const char *const pattern_text[PATTERN_COUNT] = {"", "single", "row", "column", "block", "scattered"};

@@ -12,28 +12,33 @@ static const char fault_columns[] = // ends in a comma
 #include "journal/fault.def"
     ;
 #undef COLUMN
-static const char tables[] =
-    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
-    "CREATE TABLE launches (launch INTEGER PRIMARY KEY, kernel TEXT, began_at INTEGER, cycles INTEGER,"
-    " thread_instructions INTEGER, warp_instructions INTEGER, name TEXT, registers INTEGER, source INTEGER);"
-    "CREATE TABLE structures (region INTEGER PRIMARY KEY, name TEXT, title TEXT, rows INTEGER, units INTEGER,"
-    " bits INTEGER, used REAL, raw_fit REAL);"
-    "CREATE TABLE sources (source INTEGER PRIMARY KEY, name TEXT, text TEXT);"
-    "CREATE TABLE outcomes (outcome TEXT PRIMARY KEY, outcome_group TEXT, vulnerable INTEGER, meaning TEXT) WITHOUT ROWID;";
+static const char tables[] = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+                             "CREATE TABLE launches (launch INTEGER PRIMARY KEY, kernel TEXT, began_at INTEGER, cycles INTEGER,"
+                             " thread_instructions INTEGER, warp_instructions INTEGER, name TEXT, registers INTEGER, source INTEGER);"
+                             "CREATE TABLE structures (region INTEGER PRIMARY KEY, name TEXT, title TEXT, rows INTEGER, units INTEGER,"
+                             " bits INTEGER, used REAL, raw_fit REAL, kind TEXT);"
+                             "CREATE TABLE sources (source INTEGER PRIMARY KEY, name TEXT, text TEXT);";
+// %s: "" or "TEMP". Files of older versions have other groups, so whoever reads a file makes a table of its own.
+static const char outcomes_table[] =
+    "CREATE %s TABLE outcomes (outcome TEXT PRIMARY KEY, outcome_group TEXT, part TEXT, vulnerable INTEGER, meaning TEXT) WITHOUT ROWID";
 
-// Views, for people and for reports. %s: "" or "TEMP"; %lld: faults with larger numbers are left out.
+// Views, for people and for reports. %s: "" or "TEMP", and "main" or "temp", where the table of outcomes is; %lld: faults with larger numbers are left out.
+// A detected fault is a false DUE if the run comes to a right output when nobody answers the detection.
 static const char results_view[] =
     "CREATE %s VIEW results AS SELECT f.id AS id, s.name AS structure, f.model AS model, f.sm AS sm, f.warp AS warp, f.reg AS reg,"
     " f.row AS row, f.lane AS lane, f.unit AS unit, f.bit AS bit, f.cycle AS cycle, f.launch AS launch, l.name AS kernel,"
     " l.kernel AS symbol, f.block AS block, f.pc AS pc, f.opcode AS opcode, f.line AS line, f.outcome AS outcome,"
-    " o.outcome_group AS outcome_group, f.settled AS settled, f.class_of AS class_of, f.cycles AS cycles, f.wrong AS wrong,"
-    " f.worst AS worst, f.pattern AS pattern, f.note AS note, f.fault AS fault"
-    " FROM main.faults f LEFT JOIN main.structures s ON s.region = f.region LEFT JOIN main.launches l ON l.launch = f.launch"
-    " LEFT JOIN main.outcomes o ON o.outcome = f.outcome WHERE f.id < %lld";
-static const char avf_view[] =
-    "CREATE VIEW avf AS SELECT structure, count(*) AS faults, avg(outcome_group = 'sdc') AS sdc_avf,"
-    " avg(outcome_group = 'due') AS due_avf, avg(outcome_group = 'detected') AS detected_avf,"
-    " avg(outcome_group IN ('sdc', 'due', 'detected')) AS avf FROM results GROUP BY structure ORDER BY structure";
+    " o.outcome_group AS outcome_group, f.settled AS settled, "
+    "f.class_of AS class_of, f.cycles AS cycles, f.wrong AS wrong,"
+    " f.worst AS worst, f.pattern AS pattern, o.part AS due_part, f.unanswered AS unanswered, CASE WHEN f.outcome = 'detected' THEN"
+    " f.unanswered IN ('masked', 'performance', 'corrected') WHEN o.outcome_group = 'due' THEN 0 END AS false_due, f.read AS read, f.note "
+    "AS note,"
+    " f.fault AS fault, f.number AS number"
+    " FROM faults f LEFT JOIN main.structures s ON s.region = f.region LEFT JOIN main.launches l ON l.launch = f.launch"
+    " LEFT JOIN %s.outcomes o ON o.outcome = f.outcome WHERE f.id < %lld";
+static const char avf_view[] = "CREATE VIEW avf AS SELECT structure, count(*) AS faults, avg(outcome_group = 'sdc') AS sdc_avf,"
+                               " avg(outcome_group = 'due') AS due_avf, avg(outcome = 'detected') AS detected_avf,"
+                               " avg(outcome_group IN ('sdc', 'due')) AS avf FROM results GROUP BY structure ORDER BY structure";
 
 #define COLUMN(name, type, meaning) "?,"
 const char fault_insert[] = "INSERT OR REPLACE INTO faults SELECT "
@@ -57,16 +62,18 @@ static bool create_faults(Journal *journal, Diags *diags) {
   return run(journal, arena_format(journal->arena, "CREATE TABLE faults (%.*s)", length, fault_columns), diags);
 }
 
-static bool fill_outcomes(Journal *journal, Diags *diags) {
-  sqlite3_stmt *put = journal_prepare(journal, "INSERT INTO outcomes VALUES (?1, ?2, ?3, ?4)");
+static bool create_outcomes(Journal *journal, const char *kind, const char *schema, Diags *diags) {
+  if (!run(journal, arena_format(journal->arena, outcomes_table, kind), diags)) return false;
+  sqlite3_stmt *put = journal_prepare(journal, arena_format(journal->arena, "INSERT INTO %s.outcomes VALUES (?1, ?2, ?3, ?4, ?5)", schema));
   bool good = put != NULL;
   for (uint32_t i = 0; i < OUTCOME_COUNT && good; i++) {
     const OutcomeInfo *info = &outcome_info[i];
-    bool vulnerable = strcmp(info->group, "sdc") == 0 || strcmp(info->group, "due") == 0 || strcmp(info->group, "detected") == 0;
+    bool vulnerable = strcmp(info->group, "sdc") == 0 || strcmp(info->group, "due") == 0;
     sqlite3_bind_text(put, 1, info->name, -1, SQLITE_STATIC);
     sqlite3_bind_text(put, 2, info->group, -1, SQLITE_STATIC);
-    sqlite3_bind_int(put, 3, vulnerable);
-    sqlite3_bind_text(put, 4, info->meaning, -1, SQLITE_STATIC);
+    sqlite3_bind_text(put, 3, info->part, -1, SQLITE_STATIC);
+    sqlite3_bind_int(put, 4, vulnerable);
+    sqlite3_bind_text(put, 5, info->meaning, -1, SQLITE_STATIC);
     good = sqlite3_step(put) == SQLITE_DONE;
     sqlite3_reset(put);
   }
@@ -76,7 +83,7 @@ static bool fill_outcomes(Journal *journal, Diags *diags) {
 }
 
 static bool create_views(Journal *journal, Diags *diags) {
-  return run(journal, arena_format(journal->arena, results_view, "", (long long)INT64_MAX), diags) && run(journal, avf_view, diags);
+  return run(journal, arena_format(journal->arena, results_view, "", "main", (long long)INT64_MAX), diags) && run(journal, avf_view, diags);
 }
 
 static bool set_version(Journal *journal, Diags *diags) {
@@ -85,15 +92,16 @@ static bool set_version(Journal *journal, Diags *diags) {
 }
 
 bool schema_create(Journal *journal, Diags *diags) {
-  return run(journal, tables, diags) && create_faults(journal, diags) && fill_outcomes(journal, diags) && create_views(journal, diags) &&
-         set_version(journal, diags);
+  return run(journal, tables, diags) && create_faults(journal, diags) && create_outcomes(journal, "", "main", diags) &&
+         create_views(journal, diags) && set_version(journal, diags);
 }
 
-// A view of our own, in place of one that a file brings along.
+// A view and a table of our own, in place of those that a file brings along.
 bool journal_limit(Journal *journal, uint64_t below, Diags *diags) {
   journal->below = min_u64(below, INT64_MAX);
-  return run(journal, "DROP VIEW IF EXISTS temp.results", diags) &&
-         run(journal, arena_format(journal->arena, results_view, "TEMP", (long long)journal->below), diags);
+  return run(journal, "DROP VIEW IF EXISTS temp.results; DROP TABLE IF EXISTS temp.outcomes", diags) &&
+         create_outcomes(journal, "TEMP", "temp", diags) &&
+         run(journal, arena_format(journal->arena, results_view, "TEMP", "temp", (long long)journal->below), diags);
 }
 
 // ---- Checked ---------------------------------------------------------------------------------------
@@ -160,22 +168,41 @@ static const char from_version_3[] =
     "INSERT INTO faults SELECT id, fault, region, (SELECT value FROM meta WHERE key = 'model'), fault_field(fault, 'sm'),"
     " fault_field(fault, 'warp'), NULL, NULL, fault_field(fault, 'lane'), NULL, fault_field(fault, 'bit'), cycle, nullif(launch, 0), NULL,"
     " NULL, NULL, nullif(line, 0), outcome, settled, CASE settled WHEN 'class' THEN class_of END, nullif(cycles, 0), wrong, worst, NULL,"
-    " nullif(note, '') FROM old_faults;"
+    " nullif(note, ''), NULL, NULL, NULL FROM old_faults;"
     "INSERT INTO launches SELECT launch, kernel, began_at, cycles, thread_instructions, warp_instructions, kernel, NULL, NULL"
     " FROM old_launches;"
     "UPDATE structures SET raw_fit = 0 WHERE (SELECT value FROM meta WHERE key = 'model') <> 'flip';"
     "DELETE FROM meta WHERE key = 'journal version';"
     "DROP TABLE old_faults; DROP TABLE old_launches;";
 
+// Version 4 did not say whether the run without faults reads what is struck, nor what kind of structure that is.
+static const char from_version_4[] = "ALTER TABLE faults ADD COLUMN read INTEGER; ALTER TABLE structures ADD COLUMN kind TEXT;";
+// Version 5 did not say what would have come of what was detected, had other groups of outcomes, and did not number the faults of a structure.
+static const char from_version_5[] = "ALTER TABLE faults ADD COLUMN unanswered TEXT; ALTER TABLE faults ADD COLUMN number INTEGER;"
+                                     "DROP VIEW IF EXISTS results; DROP VIEW IF EXISTS avf; DROP TABLE IF EXISTS outcomes;";
+// The same for a file that is only read, without a copy of it.
+static const char as_if_from_version_4[] =
+    "CREATE TEMP VIEW faults AS SELECT *, NULL AS read, NULL AS unanswered, NULL AS number FROM main.faults;"
+    "CREATE TEMP VIEW structures AS SELECT *, NULL AS kind FROM main.structures;";
+static const char as_if_from_version_5[] = "CREATE TEMP VIEW faults AS SELECT *, NULL AS unanswered, NULL AS number FROM main.faults;";
+
+bool schema_look_back(Journal *journal, Diags *diags) {
+  return run(journal, schema_version(journal) == 4 ? as_if_from_version_4 : as_if_from_version_5, diags);
+}
+
 bool schema_migrate(Journal *journal, Diags *diags) {
-  if (schema_version(journal) == JOURNAL_VERSION) return true;
+  int version = schema_version(journal);
+  if (version == JOURNAL_VERSION) return true;
+  if (version >= 4)
+    return (version == 5 || run(journal, from_version_4, diags)) && run(journal, from_version_5, diags) &&
+           create_outcomes(journal, "", "main", diags) && create_views(journal, diags) && set_version(journal, diags);
   const char *keep = "ALTER TABLE faults RENAME TO old_faults; ALTER TABLE launches RENAME TO old_launches;"
                      "ALTER TABLE structures RENAME TO old_structures; ALTER TABLE meta RENAME TO old_meta;";
-  const char *copy = "INSERT INTO meta SELECT * FROM old_meta; INSERT INTO structures SELECT * FROM old_structures;"
+  const char *copy = "INSERT INTO meta SELECT * FROM old_meta; INSERT INTO structures SELECT *, NULL FROM old_structures;"
                      "DROP TABLE old_meta; DROP TABLE old_structures;";
   bool good = sqlite3_create_function(journal->database, "fault_field", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, fault_field, NULL,
                                       NULL) == SQLITE_OK &&
               run(journal, keep, diags) && run(journal, tables, diags) && create_faults(journal, diags) && run(journal, copy, diags);
-  return good && run(journal, from_version_3, diags) && fill_outcomes(journal, diags) && create_views(journal, diags) &&
+  return good && run(journal, from_version_3, diags) && create_outcomes(journal, "", "main", diags) && create_views(journal, diags) &&
          set_version(journal, diags);
 }

@@ -3,6 +3,10 @@
 
 #include <math.h>
 
+const char confidence_rule[] = "must be a number between 0.5 and 1";
+
+bool confidence_is_possible(double confidence) { return confidence > 0.5 && confidence < 1; }
+
 double normal_quantile(double confidence) {
   double low = 0, high = 40, goal = confidence < 0 ? 0 : confidence > 1 - 1e-15 ? 1 - 1e-15 : confidence;
   for (int i = 0; i < 200; i++) {

@@ -8,6 +8,9 @@ typedef struct Interval {
   double low, high;
 } Interval;
 
+// Whoever asks for one: between 0.5 and 1. The rule is what those are told whose confidence is not.
+extern const char confidence_rule[];
+bool confidence_is_possible(double confidence);
 // x with P(|N(0,1)| < x) = confidence: 0.95 -> 1.95996.
 double normal_quantile(double confidence);
 // Wilson's score interval for `hits` of `trials`; 0..1 without trials.

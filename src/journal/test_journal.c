@@ -1,143 +1,10 @@
 // The journal refuses what is not its own, keeps what it was given, and survives interruption, damage and a full disk.
-#include "journal/journal_internal.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "journal/test_scene.h"
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-typedef struct Scene {
-  char folder[64];
-  char path[96];
-  Diags diags;
-} Scene;
-
-static int set_up(void **state) {
-  Scene *scene = calloc(1, sizeof *scene);
-  assert_non_null(scene);
-  snprintf(scene->folder, sizeof scene->folder, P_tmpdir "/redoubt-journal-XXXXXX");
-  assert_non_null(mkdtemp(scene->folder));
-  snprintf(scene->path, sizeof scene->path, "%s/a.db", scene->folder);
-  *state = scene;
-  return 0;
-}
-
-static int tear_down(void **state) {
-  Scene *scene = *state;
-  char command[128];
-  snprintf(command, sizeof command, "rm -rf '%s'", scene->folder);
-  assert_int_equal(system(command), 0);
-  diags_free(&scene->diags);
-  free(scene);
-  return 0;
-}
-
-static JournalMeta meta_of(uint64_t shard, uint64_t shards) {
-  return (JournalMeta){.target = "scalarprod",
-                       .arguments = "size=tiny\nseed=1\n",
-                       .machine = "fermi-gtx480",
-                       .settings = "sm.count=15\nsm.warps=48\n",
-                       .protection = "none",
-                       .model = "flip",
-                       .structures = "rf",
-                       .window = "all",
-                       .program_hash = 0xfedcba9876543210,
-                       .layout_hash = 17,
-                       .seed = 18446744073709551615u,
-                       .timeout = 10,
-                       .shard = shard,
-                       .shards = shards};
-}
-
-static FaultRow fault_of(uint64_t id, char text[64]) {
-  snprintf(text, 64, "flip:rf[reg=%u]@%u", (unsigned)id, (unsigned)id * 7);
-  FaultRow row = fault_row();
-  row.id = id;
-  row.fault = text;
-  row.model = "flip";
-  row.region = 3;
-  row.sm = (int64_t)id % 15;
-  row.reg = id % 2 == 0 ? NOTHING : (int64_t)id;
-  row.cycle = id * 7;
-  row.launch = 1;
-  row.pc = id % 4 == 0 ? NOTHING : (int64_t)id;
-  row.opcode = id % 4 == 0 ? "" : "add.f32";
-  row.line = (uint32_t)id % 40;
-  row.outcome = (uint8_t)(id % OUTCOME_COUNT);
-  row.settled = (uint8_t)(id % SETTLED_COUNT);
-  row.class_of = row.settled == SETTLED_CLASS ? id / 2 : id;
-  row.cycles = 3000 + id;
-  row.wrong = id % 5;
-  row.worst = row.wrong == 0 ? 0 : (double)id / 3;
-  row.pattern = (uint8_t)(id % PATTERN_COUNT);
-  row.note = id % 3 == 0 ? "a note, 'with' \"quotes\"" : "";
-  return row;
-}
-
-static bool put(Journal *journal, uint64_t id, Diags *diags) {
-  char text[64];
-  FaultRow row = fault_of(id, text);
-  return journal_put_fault(journal, &row, diags);
-}
-
-static void put_frame(Journal *journal, Diags *diags) {
-  GoldenRow launch = {.launch = 1, .kernel = "k", .cycles = 3000, .thread_instructions = 64, .warp_instructions = 2};
-  StructureRow structure = {.region = 3, .name = "rf", .title = "register file", .rows = 15, .units = 32, .bits = 32, .used = 0.5};
-  assert_true(journal_put_golden(journal, &launch, 1, diags));
-  assert_true(journal_put_structures(journal, &structure, 1, diags));
-}
-
-// Writes the faults `first`, first + step, ... below `end`, which are all that were asked for, and closes.
-static void write_journal(const char *path, const JournalMeta *meta, uint64_t first, uint64_t step, uint64_t end) {
-  Diags diags = {0};
-  Journal *journal = journal_open(path, meta, &diags);
-  assert_non_null(journal);
-  put_frame(journal, &diags);
-  assert_true(journal_begin(journal, &(JournalPlan){end, 0, 0.99}, &diags));
-  for (uint64_t id = first; id < end; id += step) assert_true(put(journal, id, &diags));
-  assert_true(journal_reached(journal, end, true, &diags));
-  assert_true(journal_commit(journal, &diags));
-  journal_close(journal);
-}
-
-static char *dump_of(const char *path) {
-  Diags diags = {0};
-  Text text = {0};
-  Journal *journal = journal_read(path, &diags);
-  assert_non_null(journal);
-  journal_dump(journal, &text);
-  journal_close(journal);
-  return text.at;
-}
-
-static void assert_same_content(const char *a, const char *b) {
-  char *left = dump_of(a), *right = dump_of(b);
-  assert_string_equal(left, right);
-  free(left);
-  free(right);
-}
-
-static void assert_says(const Scene *scene, const char *what) {
-  assert_int_equal(scene->diags.count, 1);
-  if (strstr(scene->diags.items[0].text, what) == NULL) fail_msg("'%s' does not say '%s'", scene->diags.items[0].text, what);
-}
-
-static void run_sql(const char *path, const char *sql) {
-  sqlite3 *database;
-  assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
-  assert_int_equal(sqlite3_exec(database, sql, NULL, NULL, NULL), SQLITE_OK);
-  sqlite3_close(database);
-}
 
 // ---- Kept ------------------------------------------------------------------------------------------
 
@@ -162,7 +29,7 @@ static void rows_come_back(void **state) {
     assert_true(row.sm == wanted.sm && row.reg == wanted.reg && row.pc == wanted.pc && row.bit == NOTHING && row.pattern == wanted.pattern);
     assert_true(row.id == id && row.outcome == wanted.outcome && row.settled == wanted.settled && row.worst == wanted.worst);
     assert_true(row.cycle == wanted.cycle && row.line == wanted.line && row.class_of == wanted.class_of && row.cycles == wanted.cycles);
-    assert_true(row.region == wanted.region && row.launch == wanted.launch && row.wrong == wanted.wrong);
+    assert_true(row.region == wanted.region && row.launch == wanted.launch && row.wrong == wanted.wrong && row.read == wanted.read);
   }
   assert_false(journal_next_fault(cursor, &row));
   assert_true(journal_end_faults(cursor));
@@ -353,68 +220,6 @@ static void all_that_was_asked_for_is_complete(void **state) {
   assert_true(state_with(scene, &meta, ids, 100, 0).complete); // killed before it could say so
 }
 
-// ---- Older versions ----------------------------------------------------------------------------------
-
-static const char version_3[] =
-    "PRAGMA application_id = 1380205140;"
-    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
-    "CREATE TABLE launches (launch INTEGER PRIMARY KEY, kernel TEXT, began_at INTEGER, cycles INTEGER,"
-    " thread_instructions INTEGER, warp_instructions INTEGER);"
-    "CREATE TABLE structures (region INTEGER PRIMARY KEY, name TEXT, title TEXT, rows INTEGER, units INTEGER,"
-    " bits INTEGER, used REAL, raw_fit REAL);"
-    "CREATE TABLE faults (id INTEGER PRIMARY KEY, fault TEXT, region INTEGER, cycle INTEGER, launch INTEGER,"
-    " line INTEGER, outcome TEXT, settled TEXT, class_of INTEGER, cycles INTEGER, wrong INTEGER, worst REAL, note TEXT);"
-    "INSERT INTO launches VALUES (1, '_Z3addPf', 0, 3000, 64, 2);"
-    "INSERT INTO structures VALUES (3, 'rf', 'register file', 15, 32, 32, 0.5, 333);"
-    "INSERT INTO faults VALUES (0, 'flip:rf[sm=3,reg=12,lane=7,bit=4]@99', 3, 99, 1, 17, 'sdc', 'run', 0, 0, 2, 0.5, ''),"
-    " (1, 'flip:rf[sm=3,reg=2,lane=17,bit=31]@100', 3, 100, 1, 0, 'masked', 'unread', 1, 3000, 0, 0, '');"
-    "INSERT INTO meta VALUES ('journal version', '3'), ('target', 'scalarprod'), ('arguments', 'size=tiny' || char(10) || 'seed=1' || "
-    "char(10)),"
-    " ('machine', 'fermi-gtx480'), ('settings', 'sm.count=15' || char(10) || 'sm.warps=48' || char(10)), ('protection', 'none'),"
-    " ('model', 'flip'), ('structures', 'rf'), ('window', 'all'), ('program hash', 'fedcba9876543210'),"
-    " ('layout hash', '0000000000000011'), ('seed', '18446744073709551615'), ('timeout', '10'), ('shard', '0'), ('shards', '1');";
-
-static void check_migrated(const Journal *journal) {
-  FaultCursor *cursor = journal_faults(journal);
-  FaultRow row;
-  assert_true(journal_next_fault(cursor, &row));
-  assert_true(row.sm == 3 && row.lane == 7 && row.bit == 4 && row.line == 17 && row.outcome == OUTCOME_SDC && row.wrong == 2);
-  assert_true(row.pc == NOTHING && row.row == NOTHING);
-  assert_string_equal(row.model, "flip");
-  assert_true(journal_next_fault(cursor, &row) && row.bit == 31 && row.line == 0);
-  assert_true(journal_end_faults(cursor));
-  JournalState known = journal_state(journal);
-  assert_true(known.complete && known.asked == 0 && known.sample == 2);
-}
-
-static void version_3_is_read_and_left_alone(void **state) {
-  Scene *scene = *state;
-  run_sql(scene->path, version_3);
-  for (uint32_t i = 0; i < 2; i++) { // the second time as the first
-    Journal *journal = journal_read(scene->path, &scene->diags);
-    assert_non_null(journal);
-    assert_string_equal(journal_meta(journal)->target, "scalarprod");
-    check_migrated(journal);
-    journal_close(journal);
-  }
-}
-
-static void version_3_is_resumed_as_this_version(void **state) {
-  Scene *scene = *state;
-  JournalMeta meta = meta_of(0, 1);
-  run_sql(scene->path, version_3);
-  Journal *journal = journal_open(scene->path, &meta, &scene->diags);
-  assert_non_null(journal);
-  check_migrated(journal);
-  assert_true(put(journal, 2, &scene->diags));
-  journal_close(journal);
-  journal = journal_read(scene->path, &scene->diags);
-  assert_non_null(journal);
-  assert_int_equal(journal_number(journal, "PRAGMA user_version"), JOURNAL_VERSION);
-  assert_int_equal(journal_fault_count(journal), 3);
-  journal_close(journal);
-}
-
 // ---- From elsewhere ----------------------------------------------------------------------------------
 
 static void hostile_files_are_refused_at_once(void **state) {
@@ -423,7 +228,7 @@ static void hostile_files_are_refused_at_once(void **state) {
       "ALTER TABLE faults RENAME TO x; CREATE VIEW faults AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT * "
       "FROM n",
       "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO structures SELECT i, 'x', '', 1, 1, "
-      "1, 0, 0 "
+      "1, 0, 0, NULL "
       "FROM n",
       "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) INSERT INTO launches (launch, kernel) SELECT i, "
       "i FROM n",
@@ -726,6 +531,44 @@ static void killed_loses_nothing_committed(void **state) {
   }
 }
 
+static uint64_t hash_of(const char *path) {
+  Diags diags = {0};
+  uint64_t hash = 0;
+  Journal *journal = journal_read(path, &diags);
+  assert_non_null(journal);
+  assert_true(journal_hash(journal, &hash));
+  journal_close(journal);
+  return hash;
+}
+
+// The hash is of what was found: other bytes of the file, another day and another computer are the same; any row is not.
+static void every_row_is_hashed(void **state) {
+  Scene *scene = *state;
+  static const char *const same[] = {"VACUUM", "UPDATE meta SET value = 'x' WHERE key IN ('date', 'host', 'command')",
+                                     "INSERT INTO meta VALUES ('host', 'another')"};
+  static const char *const others[] = {"UPDATE meta SET value = '0' WHERE key = 'complete'",
+                                       "UPDATE launches SET cycles = cycles + 1",
+                                       "UPDATE structures SET bits = 33",
+                                       "UPDATE outcomes SET outcome_group = 'masked' WHERE outcome = 'sdc'",
+                                       "INSERT INTO sources VALUES (1, 'k.ptx', 'text')",
+                                       "UPDATE faults SET outcome = 'masked' WHERE id = 4",
+                                       "UPDATE faults SET pc = NULL WHERE id = 19",
+                                       "DELETE FROM faults WHERE id = 19"};
+  JournalMeta meta = meta_of(0, 1);
+  write_journal(scene->path, &meta, 0, 1, 20);
+  uint64_t last = hash_of(scene->path);
+  for (size_t i = 0; i < COUNT_OF(same); i++) {
+    run_sql(scene->path, same[i]);
+    if (hash_of(scene->path) != last) fail_msg("%s", same[i]);
+  }
+  for (size_t i = 0; i < COUNT_OF(others); i++) {
+    run_sql(scene->path, others[i]);
+    uint64_t now = hash_of(scene->path);
+    if (now == last) fail_msg("%s", others[i]);
+    last = now;
+  }
+}
+
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -740,11 +583,10 @@ int main(void) {
       CASE(a_shard_counts_its_own),
       CASE(removed_rows_are_missed),
       CASE(all_that_was_asked_for_is_complete),
-      CASE(version_3_is_read_and_left_alone),
-      CASE(version_3_is_resumed_as_this_version),
       CASE(hostile_files_are_refused_at_once),
       CASE(views_of_the_file_are_not_used),
       CASE(notes_are_kept),
+      CASE(every_row_is_hashed),
       CASE(refuses_what_is_no_database),
       CASE(refuses_a_foreign_database_and_leaves_it_alone),
       CASE(refuses_another_version),

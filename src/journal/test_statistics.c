@@ -108,6 +108,34 @@ static void test_margin_is_the_inverse(void **state) {
   assert_true(sample_margin(1000, 0, 0.99) == 1);
 }
 
+// How often the interval holds the truth where a campaign looks at it after each batch and ends as soon as it is narrow: 2,000 campaigns of each share.
+// They end after different counts, and where hits are few that favours ends with too few of them.
+static void test_ends_when_sure(void **state) {
+  (void)state;
+  const struct {
+    double share, margin;
+    uint32_t batch;
+  } cases[] = {{0.012, 0.002, 512}, {0.05, 0.01, 512}, {0.3, 0.02, 512}, {0.002, 0.002, 512}, {0.004, 0.0015, 2048}};
+  enum { CAMPAIGNS = 2000 };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    uint64_t held = 0, least = UINT64_MAX, most = 0;
+    for (uint64_t campaign = 0; campaign < CAMPAIGNS; campaign++) {
+      uint64_t hits = 0, settled = 0;
+      do {
+        for (uint32_t k = 0; k < cases[i].batch; k++, settled++)
+          hits += random_unit_f64(random_draw(i, campaign, settled)) < cases[i].share;
+      } while (!wilson_is_tight(hits, settled, cases[i].margin, 0.95));
+      Interval interval = wilson_interval(hits, settled, 0.95);
+      held += interval.low <= cases[i].share && cases[i].share <= interval.high;
+      least = min_u64(least, settled);
+      most = max_u64(most, settled);
+    }
+    // 95% of 2,000 are 1,900, give or take 9.7; Wilson's interval itself holds between 94 and 98% of them, since hits are whole.
+    if (held < 1860 || held > 1970) fail_msg("share %g, margin %g: %d of %d hold", cases[i].share, cases[i].margin, (int)held, CAMPAIGNS);
+    assert_true(most > least);
+  }
+}
+
 // Over a number that is known exactly it is the first estimate's interval, scaled; over one that may be 0 it has no end. How often it
 // holds the truth: 2,000 pairs of samples.
 static void test_ratio(void **state) {
@@ -136,6 +164,7 @@ int main(void) {
       cmocka_unit_test(test_quantiles),          cmocka_unit_test(test_ratio),       cmocka_unit_test(test_wilson),
       cmocka_unit_test(test_wilson_at_its_ends), cmocka_unit_test(test_weighted),    cmocka_unit_test(test_paired),
       cmocka_unit_test(test_paired_at_its_ends), cmocka_unit_test(test_sample_size), cmocka_unit_test(test_margin_is_the_inverse),
+      cmocka_unit_test(test_ends_when_sure),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

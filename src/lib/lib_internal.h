@@ -27,6 +27,8 @@ struct RedoubtProgram {
 bool lib_fail(RedoubtError *error, Diags *diags);
 bool lib_fail_text(RedoubtError *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void lib_begin(RedoubtError *error); // no error yet
+// False, with an error: the caller gave NULL for what is called so.
+bool lib_given(const void *pointer, const char *name, RedoubtError *error);
 
 // NULL, with an error: the machine's names and texts are copied.
 RedoubtProgram *lib_program_new(const RedoubtMachine *machine, RedoubtError *error);

@@ -20,6 +20,10 @@ bool lib_fail_text(RedoubtError *error, const char *format, ...) {
   return false;
 }
 
+bool lib_given(const void *pointer, const char *name, RedoubtError *error) {
+  return pointer != NULL || lib_fail_text(error, "%s is NULL", name);
+}
+
 // The first diagnostic: the others often follow from it.
 bool lib_fail(RedoubtError *error, Diags *diags) {
   Text text = {0};
@@ -37,6 +41,7 @@ const char *redoubt_version(void) { return REDOUBT_VERSION; }
 
 RedoubtMachine *redoubt_machine_open(const char *name_or_file, RedoubtError *error) {
   lib_begin(error);
+  if (!lib_given(name_or_file, "name_or_file", error)) return NULL;
   Arena *arena = arena_new();
   Diags diags = {0};
   RedoubtMachine *machine = ARENA_NEW(arena, RedoubtMachine);
@@ -56,6 +61,7 @@ void redoubt_machine_close(RedoubtMachine *machine) {
 
 bool redoubt_machine_set(RedoubtMachine *machine, const char *key, const char *value, RedoubtError *error) {
   lib_begin(error);
+  if (!lib_given(machine, "machine", error) || !lib_given(key, "key", error) || !lib_given(value, "value", error)) return false;
   Diags diags = {0};
   Spec changed = machine->spec;
   if (!spec_set(&changed, key, value, NULL, 0, &diags)) return lib_fail(error, &diags);
@@ -66,6 +72,7 @@ bool redoubt_machine_set(RedoubtMachine *machine, const char *key, const char *v
 
 bool redoubt_machine_protect(RedoubtMachine *machine, const char *scheme, RedoubtError *error) {
   lib_begin(error);
+  if (!lib_given(machine, "machine", error) || !lib_given(scheme, "scheme", error)) return false;
   Diags diags = {0};
   Arena *scratch = arena_new();
   Hook *hook = protect_new(scheme, scratch, &diags);
@@ -96,6 +103,7 @@ static void copy_structures(RedoubtMachine *machine, const RegionTable *regions)
 
 const RedoubtStructure *redoubt_machine_structures(RedoubtMachine *machine, uint32_t *count, RedoubtError *error) {
   lib_begin(error);
+  if (!lib_given(machine, "machine", error) || !lib_given(count, "count", error)) return NULL;
   *count = 0;
   if (machine->structures == NULL) {
     Diags diags = {0};

@@ -9,6 +9,7 @@
 
 RedoubtProgram *lib_program_new(const RedoubtMachine *machine, RedoubtError *error) {
   lib_begin(error);
+  if (!lib_given(machine, "machine", error)) return NULL;
   Diags diags = {0};
   if (!spec_check(&machine->spec, NULL, &diags)) return lib_fail(error, &diags), NULL;
   Arena *arena = arena_new();
@@ -72,6 +73,8 @@ static bool starts(RedoubtProgram *program, Diags *diags) {
 
 RedoubtProgram *redoubt_workload_open(const RedoubtMachine *machine, const char *name, const char *size, const char *params, uint64_t seed,
                                       RedoubtError *error) {
+  lib_begin(error);
+  if (!lib_given(name, "name", error) || !lib_given(size, "size", error)) return NULL;
   RedoubtProgram *program = lib_program_new(machine, error);
   if (program == NULL) return NULL;
   Diags diags = {0};
@@ -89,6 +92,8 @@ RedoubtProgram *redoubt_workload_open(const RedoubtMachine *machine, const char 
 
 RedoubtProgram *redoubt_ptx_open(const RedoubtMachine *machine, const char *name, const char *text, const RedoubtLaunch *launch,
                                  RedoubtError *error) {
+  lib_begin(error);
+  if (!lib_given(name, "name", error) || !lib_given(text, "text", error) || !lib_given(launch, "launch", error)) return NULL;
   RedoubtProgram *program = lib_program_new(machine, error);
   if (program == NULL) return NULL;
   Diags diags = {0};
@@ -123,6 +128,7 @@ static void read_run(RedoubtProgram *program, bool done, RedoubtRun *run) {
 
 bool redoubt_run(RedoubtProgram *program, RedoubtRun *run, RedoubtError *error) {
   lib_begin(error);
+  if (!lib_given(program, "program", error) || !lib_given(run, "run", error)) return false;
   *run = (RedoubtRun){.note = ""};
   arena_free(program->run);
   program->run = arena_new();
@@ -141,10 +147,10 @@ bool redoubt_run(RedoubtProgram *program, RedoubtRun *run, RedoubtError *error) 
   return good;
 }
 
-uint32_t redoubt_output_count(const RedoubtProgram *program) { return program->outputs.count; }
+uint32_t redoubt_output_count(const RedoubtProgram *program) { return program == NULL ? 0 : program->outputs.count; }
 
 bool redoubt_output(const RedoubtProgram *program, uint32_t index, RedoubtOutput *output) {
-  if (index >= program->outputs.count) return false;
+  if (output == NULL || index >= redoubt_output_count(program)) return false;
   const TargetOutput *from = &program->outputs.items[index];
   *output = (RedoubtOutput){
       .name = from->name, .type = element_names[from->type], .data = from->bytes, .count = from->count, .width = from->width};
@@ -172,6 +178,7 @@ static void copy_outcome(RedoubtProgram *program, const FaultRun *run, bool expl
 
 bool redoubt_inject(RedoubtProgram *program, const char *fault, bool explain, RedoubtOutcome *outcome, RedoubtError *error) {
   lib_begin(error);
+  if (!lib_given(program, "program", error) || !lib_given(fault, "fault", error) || !lib_given(outcome, "outcome", error)) return false;
   arena_free(program->injection);
   program->injection = arena_new();
   Diags diags = {0};
@@ -200,34 +207,30 @@ static bool told(void *context, const CampaignProgress *progress) {
 static const char *text_or(const char *text, const char *otherwise) { return text == NULL ? otherwise : text; }
 
 static CampaignOptions campaign_options(const RedoubtProgram *program, RedoubtCampaign *campaign) {
-  CampaignOptions options = {.settlers = all_settlers,
-                             .structures = text_or(campaign->structures, "rf"),
-                             .model = text_or(campaign->model, "flip"),
-                             .window = text_or(campaign->window, "all"),
-                             .protection = text_or(program->protections, "none"),
-                             .faults = campaign->faults,
-                             .margin = campaign->margin,
-                             .confidence = campaign->confidence > 0 ? campaign->confidence : 0.99,
-                             .seed = campaign->seed,
-                             .jobs = max_u32(campaign->jobs, 1),
-                             .shards = 1,
-                             .timeout = 10,
-                             .prune = true,
-                             .snapshot = true,
-                             .journal = campaign->journal,
-                             .origin = {.version = redoubt_version(), .command = "libredoubt"},
-                             .progress = told,
-                             .context = campaign};
-  if (options.faults == 0 && options.margin <= 0) options.margin = 0.01;
+  CampaignOptions options = campaign_defaults();
+  options.settlers = all_settlers;
+  options.structures = text_or(campaign->structures, options.structures);
+  options.model = text_or(campaign->model, options.model);
+  options.window = text_or(campaign->window, options.window);
+  options.protection = text_or(program->protections, options.protection);
+  options.faults = campaign->faults;
+  options.margin = campaign->margin;
+  if (campaign->confidence != 0) options.confidence = campaign->confidence;
+  options.seed = campaign->seed;
+  if (campaign->jobs != 0) options.jobs = campaign->jobs;
+  options.journal = campaign->journal;
+  options.origin = (CampaignOrigin){.version = redoubt_version(), .command = "libredoubt"};
+  options.progress = told;
+  options.context = campaign;
   return options;
 }
 
 RedoubtEnd redoubt_campaign(RedoubtProgram *program, const RedoubtCampaign *campaign, RedoubtError *error) {
   lib_begin(error);
+  if (!lib_given(program, "program", error) || !lib_given(campaign, "campaign", error)) return REDOUBT_FAILED;
   RedoubtCampaign wishes = *campaign;
   if (campaign->size < sizeof *campaign || campaign->journal == NULL)
     return lib_fail_text(error, "RedoubtCampaign.size and .journal must be set"), REDOUBT_FAILED;
-  if (campaign->faults > 0 && campaign->margin > 0) return lib_fail_text(error, "give faults or margin, not both"), REDOUBT_FAILED;
   CampaignOptions options = campaign_options(program, &wishes);
   Diags diags = {0};
   Attachments attachments;

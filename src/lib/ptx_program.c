@@ -88,12 +88,16 @@ static void finish(Target *target) {
 
 // ---- What the caller gave --------------------------------------------------------------------------
 
-static bool copy_argument(Arena *arena, const RedoubtArgument *from, uint32_t index, KernelArgument *to, Diags *diags) {
+static bool copy_argument(Arena *arena, uint64_t memory_bytes, const RedoubtArgument *from, uint32_t index, KernelArgument *to,
+                          Diags *diags) {
   uint32_t type = 0;
   while (type < ELEMENT_COUNT && (from->type == NULL || strcmp(element_names[type], from->type) != 0)) type++;
   if (type == ELEMENT_COUNT)
     return diags_add(diags, NULL, 0, 0, "argument %u: type '%s' is not known", index + 1, from->type == NULL ? "" : from->type);
   if (from->count == 0 && from->data == NULL) return diags_add(diags, NULL, 0, 0, "argument %u: a value needs data", index + 1);
+  if (from->count > memory_bytes / element_bytes((ElementType)type))
+    return diags_add(diags, NULL, 0, 0, "argument %u: %" PRIu64 " elements do not fit into the memory of %" PRIu64 " bytes (memory.bytes)",
+                     index + 1, from->count, memory_bytes);
   uint64_t bytes = (from->count == 0 ? 1 : from->count) * element_bytes((ElementType)type);
   *to = (KernelArgument){.type = (ElementType)type, .count = from->count};
   to->name = from->name != NULL ? arena_copy_text(arena, from->name, strlen(from->name)) : arena_format(arena, "argument %u", index + 1);
@@ -104,17 +108,15 @@ static bool copy_argument(Arena *arena, const RedoubtArgument *from, uint32_t in
   return true;
 }
 
-// "vecadd" also finds _Z6vecaddPfS_S_i; NULL finds the only one.
+// NULL finds the only one.
 static const Function *find_kernel(const Program *program, const char *name, Diags *diags) {
-  char prefix[300] = "";
-  if (name != NULL) snprintf(prefix, sizeof prefix, "_Z%zu%s", strlen(name), name);
   const Function *found = NULL;
   uint32_t count = 0;
   for (uint32_t i = 0; i < program->function_count; i++) {
     const Function *function = &program->functions[i];
     if (!function->is_kernel) continue;
     if (name != NULL && strcmp(function->name, name) == 0) return function;
-    if (name != NULL && strncmp(function->name, prefix, strlen(prefix)) != 0) continue;
+    if (name != NULL && !symbol_is_called(function->name, name)) continue;
     found = function;
     count++;
   }
@@ -124,18 +126,32 @@ static const Function *find_kernel(const Program *program, const char *name, Dia
 }
 
 static bool fits(const PtxProgram *own, const Function *kernel, uint32_t address_bytes, Diags *diags) {
-  if (own->count != kernel->param_count)
-    return diags_add(diags, NULL, 0, 0, "kernel '%s' takes %u arguments, not %u", kernel->name, kernel->param_count, own->count);
   uint32_t arrays = 0;
   for (uint32_t i = 0; i < own->count; i++) {
     const KernelArgument *argument = &own->arguments[i];
     arrays += argument->count > 0;
     uint32_t bytes = argument->count > 0 ? address_bytes : element_bytes(argument->type);
     if (bytes != kernel->params[i].bytes)
-      return diags_add(diags, NULL, 0, 0, "argument %u has %u bytes, but parameter %u of '%s' has %u", i + 1, bytes, i + 1, kernel->name,
-                       kernel->params[i].bytes);
+      return diags_add(diags, NULL, 0, 0, "argument %u has %u bytes, but parameter %u of '%s' has %u", i + 1, bytes, i + 1,
+                       SHORT_NAME(kernel->name), kernel->params[i].bytes);
   }
   if (arrays > TARGET_MAX_OUTPUTS) return diags_add(diags, NULL, 0, 0, "at most %d arrays can be compared as outputs", TARGET_MAX_OUTPUTS);
+  return true;
+}
+
+// As many as the kernel takes, copied.
+static bool take_arguments(PtxProgram *own, Arena *arena, uint64_t memory_bytes, const Function *kernel, const RedoubtLaunch *launch,
+                           Diags *diags) {
+  own->count = launch->argument_count;
+  if (own->count != kernel->param_count)
+    return diags_add(diags, NULL, 0, 0, "kernel '%s' takes %u arguments, not %u", SHORT_NAME(kernel->name), kernel->param_count,
+                     own->count);
+  if (own->count > 0 && launch->arguments == NULL) return diags_add(diags, NULL, 0, 0, "launch.arguments is NULL");
+  own->arguments = ARENA_ARRAY(arena, KernelArgument, own->count + 1);
+  own->pointers = ARENA_ARRAY(arena, const void *, own->count + 1);
+  for (uint32_t i = 0; i < own->count; i++) {
+    if (!copy_argument(arena, memory_bytes, &launch->arguments[i], i, &own->arguments[i], diags)) return false;
+  }
   return true;
 }
 
@@ -158,11 +174,12 @@ static const char *arguments_text(const PtxProgram *own, Arena *arena) {
 }
 
 // The kernel as the text defines it: its whole name, its threads if it requires some.
-static bool take_kernel(PtxProgram *own, Arena *arena, const RedoubtLaunch *launch, Diags *diags) {
+static bool take_kernel(PtxProgram *own, Arena *arena, uint64_t memory_bytes, const RedoubtLaunch *launch, Diags *diags) {
   Program *program = ptx_compile(&own->source, 1, &own->limits, diags);
   if (program == NULL) return false;
   const Function *kernel = find_kernel(program, launch->kernel, diags);
-  bool good = kernel != NULL && fits(own, kernel, program->address_bits / 8, diags);
+  bool good = kernel != NULL && take_arguments(own, arena, memory_bytes, kernel, launch, diags) &&
+              fits(own, kernel, program->address_bits / 8, diags);
   if (good) {
     own->request = (LaunchRequest){.kernel = arena_copy_text(arena, kernel->name, strlen(kernel->name)),
                                    .dynamic_shared_bytes = launch->dynamic_shared_bytes,
@@ -184,13 +201,7 @@ Target *lib_ptx_target(RedoubtProgram *program, const char *name, const char *te
   own->source =
       (PtxSource){.file = arena_copy_text(arena, name, strlen(name)), .text = arena_copy_text(arena, text, length), .length = length};
   own->limits = (MirOptions){(uint32_t)program->spec.limit_registers, (uint32_t)program->spec.sm_registers};
-  own->count = launch->argument_count;
-  own->arguments = ARENA_ARRAY(arena, KernelArgument, own->count + 1);
-  own->pointers = ARENA_ARRAY(arena, const void *, own->count + 1);
-  for (uint32_t i = 0; i < own->count; i++) {
-    if (!copy_argument(arena, &launch->arguments[i], i, &own->arguments[i], diags)) return NULL;
-  }
-  if (!take_kernel(own, arena, launch, diags)) return NULL;
+  if (!take_kernel(own, arena, program->spec.memory_bytes, launch, diags)) return NULL;
   Target *target = ARENA_NEW(arena, Target);
   *target = (Target){.name = own->source.file,
                      .arguments = arguments_text(own, arena),

@@ -7,10 +7,11 @@
  *   redoubt_inject(program, "flip:rf[sm=0,warp=0,reg=2,lane=7,bit=4]@700", false, &outcome, &error);
  *   printf("%s: %s\n", outcome.name, outcome.meaning);
  *
- * Rules for callers. A function that returns a pointer returns NULL when it fails, one that returns bool returns false, and
- * the error then says why in one line; it may be NULL. Text that a struct points at belongs to the handle that it came from,
- * and lasts until that handle's next call. A handle is for one thread at a time. A machine may be closed before its programs.
- * Campaigns and injections fork processes: call them before you start threads of your own, or from a process without any.
+ * Rules for callers. A function that returns a pointer returns NULL when it fails, one that returns bool returns false, and the
+ * error then says why in one line; it may be NULL. NULL for any other pointer is refused so, unless it says what NULL means.
+ * Text that a struct points at belongs to the handle that it came from, and lasts until that handle's next call. A handle is
+ * for one thread at a time. A machine may be closed before its programs. Campaigns and injections fork processes: call them
+ * before you start threads of your own, or from a process without any.
  *
  * This interface is stable: functions are only added, and structs that callers fill begin with their size. Symbols carry the
  * version REDOUBT_1. docs/library.md is the page about it. */
@@ -106,7 +107,7 @@ REDOUBT_API bool redoubt_output(const RedoubtProgram *program, uint32_t index, R
 /* ---- One fault --------------------------------------------------------------------------------------------------------- */
 typedef struct RedoubtOutcome {
   const char *name;    /* "sdc-critical" */
-  const char *group;   /* masked, performance, sdc, due, detected, corrected */
+  const char *group;   /* masked, performance, sdc, due, corrected */
   const char *meaning; /* one sentence */
   const char *note;    /* of a trap: which, and where; "" otherwise */
   const char *why;     /* with `explain`: where the bit went and how it reached the output; "" otherwise */
@@ -124,11 +125,11 @@ typedef struct RedoubtCampaign {
   const char *structures; /* "rf,shared"; NULL: rf */
   const char *model;      /* NULL: flip */
   const char *window;     /* NULL: all */
-  uint64_t faults;        /* how many; 0: until the margin is reached */
-  double margin;          /* 0: 0.01 */
-  double confidence;      /* 0: 0.99 */
+  uint64_t faults;        /* how many, up to 1000000000; 0: until the margin is reached */
+  double margin;          /* 0.0001 to 0.5; 0: 0.01 */
+  double confidence;      /* between 0.5 and 1; 0: 0.99 */
   uint64_t seed;
-  uint32_t jobs; /* simulations at one time; 0: 1 */
+  uint32_t jobs; /* simulations at one time, up to 256; 0: 1 */
   /* Told now and then, and at the end; false stops the campaign, which can be resumed. NULL: nobody is told. */
   bool (*progress)(void *context, uint64_t done, uint64_t total);
   void *context;

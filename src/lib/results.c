@@ -5,25 +5,28 @@
 
 #include <stdlib.h>
 
-enum { MOST_REGIONS = 256 };
+typedef struct StructureName {
+  uint16_t region;
+  const char *name;
+} StructureName;
 
 struct RedoubtResults {
   Arena *arena;
   Journal *journal;
   FaultCursor *cursor; // NULL: at the beginning
-  const char *names[MOST_REGIONS];
-  uint32_t structure_count;
+  VEC(StructureName) structures;
 };
 
 static bool take_structure(void *context, const StructureRow *row) {
   RedoubtResults *results = context;
-  results->structure_count++;
-  if (row->region < MOST_REGIONS) results->names[row->region] = arena_copy_text(results->arena, row->name, strlen(row->name));
+  *VEC_PUSH(&results->structures, results->arena) =
+      (StructureName){row->region, arena_copy_text(results->arena, row->name, strlen(row->name))};
   return true;
 }
 
 RedoubtResults *redoubt_results_open(const char *journal, RedoubtError *error) {
   lib_begin(error);
+  if (!lib_given(journal, "journal", error)) return NULL;
   Diags diags = {0};
   Journal *opened = journal_read(journal, &diags);
   if (opened == NULL) return lib_fail(error, &diags), NULL;
@@ -41,6 +44,7 @@ RedoubtResults *redoubt_results_open(const char *journal, RedoubtError *error) {
 }
 
 void redoubt_results_rewind(RedoubtResults *results) {
+  if (results == NULL) return;
   if (results->cursor != NULL) journal_end_faults(results->cursor);
   results->cursor = NULL;
 }
@@ -52,14 +56,18 @@ void redoubt_results_close(RedoubtResults *results) {
   arena_free(results->arena);
 }
 
-bool redoubt_results_complete(const RedoubtResults *results) { return journal_state(results->journal).complete; }
+bool redoubt_results_complete(const RedoubtResults *results) { return results != NULL && journal_state(results->journal).complete; }
 
 static const char *structure_name(const RedoubtResults *results, uint16_t region) {
-  return region < MOST_REGIONS && results->names[region] != NULL ? results->names[region] : "";
+  for (uint32_t i = 0; i < results->structures.count; i++) {
+    if (results->structures.items[i].region == region) return results->structures.items[i].name;
+  }
+  return "";
 }
 
 bool redoubt_results_next(RedoubtResults *results, RedoubtFault *fault, RedoubtError *error) {
   lib_begin(error);
+  if (!lib_given(results, "results", error) || !lib_given(fault, "fault", error)) return false;
   if (results->cursor == NULL) results->cursor = journal_faults(results->journal);
   FaultRow row;
   if (journal_next_fault(results->cursor, &row)) {
@@ -89,17 +97,22 @@ typedef struct Tally {
   uint64_t count, total;
 } Tally;
 
+// Of a group, or of a part of the DUEs.
+static bool is_of(uint32_t outcome, const char *group) {
+  return strcmp(outcome_info[outcome].group, group) == 0 || (group[0] != '\0' && strcmp(outcome_info[outcome].part, group) == 0);
+}
+
 static bool add_to_tally(void *context, const FaultRow *row) {
   Tally *tally = context;
   bool counts = tally->structure == NULL || strcmp(structure_name(tally->results, row->region), tally->structure) == 0;
   tally->total += counts;
-  tally->count += counts && strcmp(outcome_info[row->outcome].group, tally->group) == 0;
+  tally->count += counts && is_of(row->outcome, tally->group);
   return true;
 }
 
 static bool is_group(const char *group) {
   for (uint32_t i = 0; i < OUTCOME_COUNT; i++) {
-    if (strcmp(outcome_info[i].group, group) == 0) return true;
+    if (is_of(i, group)) return true;
   }
   return false;
 }
@@ -107,10 +120,11 @@ static bool is_group(const char *group) {
 bool redoubt_results_share(RedoubtResults *results, const char *structure, const char *group, double confidence, RedoubtShare *share,
                            RedoubtError *error) {
   lib_begin(error);
+  if (!lib_given(results, "results", error) || !lib_given(group, "group", error) || !lib_given(share, "share", error)) return false;
   if (!redoubt_results_complete(results)) return lib_fail_text(error, "the campaign is unfinished: shares over a part of it are biased");
   if (!is_group(group)) return lib_fail_text(error, "no outcome is of the group '%s'", group);
-  if (!(confidence > 0.5 && confidence < 1)) return lib_fail_text(error, "the confidence must be between 0.5 and 1");
-  if (structure == NULL && results->structure_count > 1)
+  if (!confidence_is_possible(confidence)) return lib_fail_text(error, "confidence %g: %s", confidence, confidence_rule);
+  if (structure == NULL && results->structures.count > 1)
     return lib_fail_text(error, "the campaign struck several structures, whose shares do not add up: name one of them");
   Tally tally = {.results = results, .structure = structure, .group = group};
   if (!journal_each_fault(results->journal, add_to_tally, &tally)) {

@@ -1,6 +1,7 @@
 // The library's interface as a caller sees it: what works, what is refused and what the error says.
 #include "lib/redoubt.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,7 +216,7 @@ static void test_campaign(void **state) {
   redoubt_results_close(results);
   campaign.margin = 0.1;
   assert_int_equal(redoubt_campaign(program, &campaign, &error), REDOUBT_FAILED);
-  expect_error("not both");
+  expect_error("give one of them");
   campaign = (RedoubtCampaign){.size = sizeof campaign, .journal = journal, .structures = "shared", .faults = 10};
   assert_int_equal(redoubt_campaign(program, &campaign, &error), REDOUBT_FAILED); // another campaign's journal
   redoubt_program_close(program);
@@ -229,8 +230,104 @@ static void test_campaign(void **state) {
   assert_int_equal(rmdir(folder), 0);
 }
 
+// ---- What is refused ---------------------------------------------------------------------------------
+
+// Every function with each of its pointers NULL: "machine" and so on is what the error names. NULL is fine where redoubt.h says so.
+static void test_null(void **state) {
+  (void)state;
+  RedoubtMachine *machine = open_machine("functional");
+  RedoubtProgram *program = redoubt_workload_open(machine, "vecadd", "tiny", NULL, 1, &error);
+  RedoubtCampaign campaign = {.size = sizeof campaign, .journal = NULL}, none = {0};
+  RedoubtLaunch launch = {.size = sizeof launch, .argument_count = 2}, unset = {0};
+  RedoubtOutcome outcome;
+  RedoubtRun run;
+  uint32_t count;
+#define REFUSED(call, named)                    \
+  do {                                          \
+    memset(&error, 'x', sizeof error.text - 1); \
+    if (call) fail_msg("accepted: %s", #call);  \
+    expect_error(named);                        \
+  } while (0)
+  REFUSED(redoubt_machine_open(NULL, &error), "name_or_file is NULL");
+  REFUSED(redoubt_machine_set(NULL, "sm.count", "1", &error), "machine is NULL");
+  REFUSED(redoubt_machine_set(machine, NULL, "1", &error), "key is NULL");
+  REFUSED(redoubt_machine_set(machine, "sm.count", NULL, &error), "value is NULL");
+  REFUSED(redoubt_machine_protect(NULL, "dmr", &error), "machine is NULL");
+  REFUSED(redoubt_machine_protect(machine, NULL, &error), "scheme is NULL");
+  REFUSED(redoubt_machine_structures(NULL, &count, &error), "machine is NULL");
+  REFUSED(redoubt_machine_structures(machine, NULL, &error), "count is NULL");
+  REFUSED(redoubt_workload_open(NULL, "vecadd", "tiny", NULL, 1, &error), "machine is NULL");
+  REFUSED(redoubt_workload_open(machine, NULL, "tiny", NULL, 1, &error), "name is NULL");
+  REFUSED(redoubt_workload_open(machine, "vecadd", NULL, NULL, 1, &error), "size is NULL");
+  REFUSED(redoubt_ptx_open(NULL, "a.ptx", scale_ptx, &launch, &error), "machine is NULL");
+  REFUSED(redoubt_ptx_open(machine, NULL, scale_ptx, &launch, &error), "name is NULL");
+  REFUSED(redoubt_ptx_open(machine, "a.ptx", NULL, &launch, &error), "text is NULL");
+  REFUSED(redoubt_ptx_open(machine, "a.ptx", scale_ptx, NULL, &error), "launch is NULL");
+  REFUSED(redoubt_ptx_open(machine, "a.ptx", scale_ptx, &unset, &error), "size is not set");
+  REFUSED(redoubt_ptx_open(machine, "a.ptx", scale_ptx, &launch, &error), "launch.arguments is NULL");
+  REFUSED(redoubt_run(NULL, &run, &error), "program is NULL");
+  REFUSED(redoubt_run(program, NULL, &error), "run is NULL");
+  REFUSED(redoubt_inject(NULL, "flip:rf[reg=0]@0", false, &outcome, &error), "program is NULL");
+  REFUSED(redoubt_inject(program, NULL, false, &outcome, &error), "fault is NULL");
+  REFUSED(redoubt_inject(program, "flip:rf[reg=0]@0", false, NULL, &error), "outcome is NULL");
+  REFUSED(redoubt_campaign(NULL, &campaign, &error) != REDOUBT_FAILED, "program is NULL");
+  REFUSED(redoubt_campaign(program, NULL, &error) != REDOUBT_FAILED, "campaign is NULL");
+  REFUSED(redoubt_campaign(program, &none, &error) != REDOUBT_FAILED, "must be set");
+  REFUSED(redoubt_campaign(program, &campaign, &error) != REDOUBT_FAILED, "must be set");
+  REFUSED(redoubt_results_open(NULL, &error), "journal is NULL");
+  REFUSED(redoubt_results_next(NULL, &(RedoubtFault){0}, &error), "results is NULL");
+  REFUSED(redoubt_results_share(NULL, "rf", "sdc", 0.9, &(RedoubtShare){0}, &error), "results is NULL");
+  assert_false(redoubt_run(NULL, NULL, NULL)); // nobody wants to know why
+  assert_int_equal(redoubt_output_count(NULL), 0);
+  assert_false(redoubt_output(NULL, 0, &(RedoubtOutput){0}));
+  assert_true(redoubt_run(program, &run, &error) && redoubt_output_count(program) > 0);
+  assert_false(redoubt_output(program, 0, NULL));
+  assert_false(redoubt_results_complete(NULL));
+  redoubt_results_rewind(NULL);
+  redoubt_results_close(NULL);
+  redoubt_program_close(program);
+  redoubt_machine_close(machine);
+}
+
+// Numbers that are not possible, in a struct: the campaign says what its numbers must be, wherever they come from.
+static void test_numbers(void **state) {
+  (void)state;
+  RedoubtMachine *machine = open_machine("fermi-gtx480");
+  RedoubtProgram *program = redoubt_workload_open(machine, "vecadd", "tiny", NULL, 1, &error);
+  const RedoubtCampaign plain = {.size = sizeof plain, .journal = "/nonexistent/a.db"};
+  RedoubtCampaign campaign = plain;
+  REFUSED(redoubt_campaign(program, &campaign, &error) != REDOUBT_FAILED, "/nonexistent"); // the numbers are well
+  for (uint32_t i = 0; i < 3; i++) {
+    const double wrong[] = {-1, 2, NAN};
+    campaign = plain;
+    campaign.confidence = wrong[i];
+    REFUSED(redoubt_campaign(program, &campaign, &error) != REDOUBT_FAILED, "must be a number between 0.5 and 1");
+    campaign = plain;
+    campaign.margin = wrong[i];
+    REFUSED(redoubt_campaign(program, &campaign, &error) != REDOUBT_FAILED, "must be a number from 0.0001 to 0.5");
+  }
+  campaign = plain;
+  campaign.faults = UINT64_MAX;
+  REFUSED(redoubt_campaign(program, &campaign, &error) != REDOUBT_FAILED, "faults 18446744073709551615: must be 1 to 1000000000");
+  campaign = plain;
+  campaign.jobs = 100000;
+  REFUSED(redoubt_campaign(program, &campaign, &error) != REDOUBT_FAILED, "jobs 100000: must be 1 to 256");
+  const uint64_t sizes[] = {UINT64_MAX, UINT64_MAX / 4 + 2, (uint64_t)1 << 50}; // the second wraps to a few bytes
+  for (uint32_t i = 0; i < 3; i++) {
+    uint32_t n = 1;
+    RedoubtArgument arguments[] = {{.type = "f32", .name = "data", .count = sizes[i]}, {.type = "u32", .data = &n}};
+    RedoubtLaunch launch = {.size = sizeof launch, .arguments = arguments, .argument_count = 2};
+    REFUSED(redoubt_ptx_open(machine, "a.ptx", scale_ptx, &launch, &error), "do not fit into the memory");
+    launch.argument_count = UINT32_MAX; // of which there are two
+    REFUSED(redoubt_ptx_open(machine, "a.ptx", scale_ptx, &launch, &error), "takes 2 arguments, not 4294967295");
+  }
+  redoubt_program_close(program);
+  redoubt_machine_close(machine);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_machines), cmocka_unit_test(test_workloads), cmocka_unit_test(test_ptx),
-                                     cmocka_unit_test(test_trap),     cmocka_unit_test(test_inject),    cmocka_unit_test(test_campaign)};
+                                     cmocka_unit_test(test_trap),     cmocka_unit_test(test_inject),    cmocka_unit_test(test_campaign),
+                                     cmocka_unit_test(test_null),     cmocka_unit_test(test_numbers)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

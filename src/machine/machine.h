@@ -255,6 +255,8 @@ typedef struct MachineAccesses {
   uint32_t line_words; // of its caches, a power of two: who reads of a line has all of it
   bool joins_lanes;    // up to four bytes of each lane of a warp go out in one request per line
   bool keeps_caches;   // some outlive launches: how long a launch takes depends on those before it
+  // That an instruction may cost at most, if no other warp is in its way: a memory instruction whose lanes all miss, behind a full queue of DRAM.
+  uint64_t longest;
   uint32_t schedulers; // of an SM: warp w belongs to number w % schedulers, and in a cycle they issue one after the other
   // Passes that a load or store of these lanes in shared memory takes: all that its time depends on. Addresses are offsets.
   uint32_t (*shared_passes)(const Spec *spec, const uint64_t address[WARP_LANES], uint32_t lanes, uint32_t lane_bytes);

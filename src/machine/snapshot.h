@@ -50,6 +50,8 @@ uint64_t state_diff(const StateLayout *layout, const uint8_t *a, const uint8_t *
 
 // ---- For machines whose state is such a block ----------------------------------------------------
 uint8_t *state_block_new(size_t bytes); // zeroed; begins at a page
+// The same for a machine's first block, with these structures; NULL, with a diagnostic: they are too large.
+uint8_t *state_block_make(const RegionTable *regions, Diags *diags);
 void state_block_free(uint8_t *block, size_t bytes);
 uint8_t *state_block_moved(uint8_t *block, size_t bytes); // the same at another address; the old one is freed
 // A layout of its own for a clone, in its arena.

@@ -64,6 +64,18 @@ static void machines_tell_their_accesses(void **state) {
   assert_true(accesses.joins_lanes);
   spec.ldst_coalescer = 0; // by half-warp
   assert_false(machine_accesses(&spec).joins_lanes);
+  // Slower parts make an access longer: each alone.
+  const struct {
+    const char *key, *value;
+  } slower[] = {{"l2.latency", "1000"}, {"dram.latency", "1000"},   {"dram.queue", "64"},         {"dram.rc", "400"},
+                {"dram.ras", "400"},    {"network.latency", "999"}, {"clock.memory_khz", "1000"}, {"latency.cluster", "9999"}};
+  for (size_t i = 0; i < COUNT_OF(slower); i++) {
+    Spec slow = spec;
+    Diags diags = {0};
+    assert_true(spec_set(&slow, slower[i].key, slower[i].value, NULL, 0, &diags));
+    if (machine_accesses(&slow).longest <= accesses.longest)
+      fail_msg("%s=%s: %u cycles", slower[i].key, slower[i].value, (unsigned)accesses.longest);
+  }
   uint64_t address[WARP_LANES] = {0, 128};
   assert_int_equal(accesses.shared_passes(&spec, address, 3, 4), 2); // two words of one bank
   address[1] = 4;

@@ -11,7 +11,7 @@ const TrapInfo trap_info[TRAP_COUNT] = {
 static bool has_place(const Trap *trap) { return trap->function != NULL || trap->pc != 0 || trap->kind == TRAP_INVALID_PC; }
 
 void trap_format(const Trap *trap, const Program *program, Text *out) {
-  if (trap->kernel != NULL) text_add(out, "kernel %s: ", trap->kernel);
+  if (trap->kernel != NULL) text_add(out, "kernel %s: ", SHORT_NAME(trap->kernel));
   text_add(out, "%s", trap_info[trap->kind].text);
   if (trap->kind == TRAP_NONE) return;
   if (trap->kind == TRAP_ILLEGAL_ADDRESS || trap->kind == TRAP_MISALIGNED || trap->kind == TRAP_STACK_OVERFLOW) {
@@ -25,7 +25,7 @@ void trap_format(const Trap *trap, const Program *program, Text *out) {
   text_add(out, "; block (%u,%u,%u), thread (%u,%u,%u)", trap->block[0], trap->block[1], trap->block[2], trap->thread[0], trap->thread[1],
            trap->thread[2]);
   if (trap->function != NULL && (trap->kernel == NULL || strcmp(trap->function, trap->kernel) != 0)) {
-    text_add(out, ", function %s", trap->function);
+    text_add(out, ", function %s", SHORT_NAME(trap->function));
   }
   const char *file = program == NULL ? NULL : program_file_at(program, trap->pc);
   if (trap->line != 0) text_add(out, ", line %u of %s", trap->line, file != NULL ? file : "the PTX");

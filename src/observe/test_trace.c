@@ -111,6 +111,20 @@ static void test_nothing_happened(void **state) {
   json_decref(root);
 }
 
+static void test_mangled_kernel(void **state) {
+  (void)state;
+  Bench bench;
+  open_bench(&bench, 0, 0);
+  launch(&bench, 0, 1, "_Z5saxpyifPKfPf");
+  commit(&bench, 0, 0, 1, 9);
+  hooks_finish(&bench.chain, &bench.machine);
+  json_t *root = close_bench(&bench);
+  const json_t *slice = find_event(root, "X", "saxpy");
+  assert_non_null(slice);
+  assert_string_equal(text_of(json_object_get(slice, "args"), "symbol"), "_Z5saxpyifPKfPf");
+  json_decref(root);
+}
+
 static void test_overlapping_instructions(void **state) {
   (void)state;
   Bench bench;
@@ -355,15 +369,11 @@ static void test_bounded(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_nothing_happened),
-      cmocka_unit_test(test_overlapping_instructions),
-      cmocka_unit_test(test_what_a_slice_says),
-      cmocka_unit_test(test_memory_and_spans),
-      cmocka_unit_test(test_trap_and_next_launch),
-      cmocka_unit_test(test_window),
-      cmocka_unit_test(test_bounded),
-      cmocka_unit_test(test_curves),
-      cmocka_unit_test(test_marks),
+      cmocka_unit_test(test_nothing_happened), cmocka_unit_test(test_overlapping_instructions),
+      cmocka_unit_test(test_mangled_kernel),   cmocka_unit_test(test_what_a_slice_says),
+      cmocka_unit_test(test_memory_and_spans), cmocka_unit_test(test_trap_and_next_launch),
+      cmocka_unit_test(test_window),           cmocka_unit_test(test_bounded),
+      cmocka_unit_test(test_curves),           cmocka_unit_test(test_marks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

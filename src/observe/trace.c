@@ -13,6 +13,7 @@
 #include "observe/counters.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 enum {
   LANES = 8,
@@ -64,7 +65,7 @@ typedef struct Trace {
   uint32_t span_track_count;
   Open *blocks; // per SM and block slot
   Open kernel;
-  char kernel_name[256];
+  Text kernel_symbol;
   Counters counters;
   uint64_t sample_at;
   double drawn[COUNTERS]; // last values
@@ -303,8 +304,11 @@ static void end_launch(Trace *trace, uint64_t now) {
   }
   if (!trace->kernel.open) return;
   trace->kernel.open = false;
-  Text *out = begin_slice(trace, &kernel_place, trace->kernel.start, now, trace->kernel_name);
-  if (out != NULL) text_add(out, "\"launch\":%" PRIu64 "}}", trace->kernel.number);
+  Text *out = begin_slice(trace, &kernel_place, trace->kernel.start, now, SHORT_NAME(trace->kernel_symbol.at));
+  if (out == NULL) return;
+  text_add(out, "\"launch\":%" PRIu64 ",\"symbol\":", trace->kernel.number);
+  add_escaped(out, trace->kernel_symbol.at);
+  text_add(out, "}}");
 }
 
 static Verdict trace_launch(Hook *hook, HookMachine *machine, const LaunchEvent *event) {
@@ -312,9 +316,8 @@ static Verdict trace_launch(Hook *hook, HookMachine *machine, const LaunchEvent 
   end_launch(trace, max_u64(machine->cycle, trace->latest - trace->base));
   if (machine->cycle + trace->base < trace->latest) trace->base = trace->latest - machine->cycle; // a clock that starts anew
   trace->kernel = (Open){machine->cycle, event->who->launch, true};
-  size_t length = min_u64(strlen(event->kernel), sizeof trace->kernel_name - 1);
-  memcpy(trace->kernel_name, event->kernel, length);
-  trace->kernel_name[length] = '\0';
+  text_free(&trace->kernel_symbol);
+  text_add(&trace->kernel_symbol, "%s", event->kernel);
   counters_begin(&trace->counters, machine);
   trace->sample_at = trace->options.every == 0 ? UINT64_MAX : machine->cycle + trace->options.every;
   arm(hook);
@@ -456,5 +459,6 @@ void trace_close(Hook *hook) {
   flush(trace);
   text_free(&trace->out);
   text_free(&trace->name);
+  text_free(&trace->kernel_symbol);
   text_free(&trace->scratch);
 }

@@ -2,7 +2,9 @@
 // loop on a GPU.
 //
 // Detection: full redundancy as in dmr.c (Tan and Fu, PACT 2012), the second copy `rotate` lanes further, so that a broken lane meets different
-// threads in different copies. A mismatch issues a third copy on yet other lanes, and the three vote per thread: no wrong value is written.
+// threads in different copies. A mismatch issues a third copy on yet other lanes, and the three vote per thread: what one lane, or one transient, spoils is never written.
+// Copies keep to lanes that are healthy, and new to each of their threads, in whatever cluster of the same turn: else shuffling could bring all copies of a
+// thread to the one healthy lane of its cluster, and when that breaks they would agree on a wrong value.
 // With detect=rise only what RISE's idle time allows (rise.c: full, that is rp and is) is computed twice: nearly free, but a broken lane writes wrong values until
 // it is found, and it is found only where there is idle time.
 // Diagnosis: of a thread that was outvoted in a copy, the lane of that copy gets a vote, at most one for each instruction. A lane that has `threshold`
@@ -10,9 +12,10 @@
 // and is forgotten.
 // Trial: what a lane of the map would compute is still looked at, for `trials` windows: a shadow of some thread runs on it and is compared with its thread; it is
 // never written. Wrong in every window: permanent. Wrong in some: intermittent; it stays in the map. Wrong in none: it comes back into use.
-// The last healthy lane of a cluster is never taken out; the vote goes on putting its results right.
-// Not covered: what dmr.c does not cover. Address units are compared and voted on, but not mapped, since accesses cannot be divided. Two lanes that
-// break at once at the distance of the copies can outvote the third.
+// The last healthy lane of a cluster is never taken out, nor one of the last three of a unit; the vote goes on putting its results right.
+// Not covered: what dmr.c does not cover. Address units are compared and voted on, but not mapped, since accesses cannot be divided. Two wrong copies of one thread of
+// one instruction that agree in every bit: they outvote the third, or the third is never computed. Two lanes that break at once at the distance of the copies
+// can do so, and two transients; a predicate has one bit, so there two wrong copies always agree. Units with fewer than three healthy lanes: copies share lanes there.
 // State: the buffer of dmr (heal.tag, heal.mask, heal.rows) or the structures of RISE, per held copy and thread its lane and a digest of its results (heal.note), the map (heal.sp, ...), and per lane its
 // votes and trial (heal.vote.sp, ...).
 // Cost: that of dmr (or of RISE) and of shield. Votes and trials take no time: shadows run in lane slots that are idle.
@@ -21,7 +24,15 @@
 
 #include <stdio.h>
 
-enum { DEFAULT_ENTRIES = 32, DEFAULT_THRESHOLD = 4, DEFAULT_WINDOW = 1024, DEFAULT_TRIALS = 16, MOST_TRIALS = 31, LEAST_PROBES = 4 };
+enum {
+  DEFAULT_ENTRIES = 32,
+  DEFAULT_THRESHOLD = 4,
+  DEFAULT_WINDOW = 1024,
+  DEFAULT_TRIALS = 16,
+  MOST_TRIALS = 31,
+  LEAST_PROBES = 4,
+  VOTERS = 3
+};
 
 typedef struct Heal {
   Shield shield;
@@ -100,7 +111,8 @@ static void vote_against(const Heal *own, const HookMachine *machine, uint32_t u
   if (state.votes >= own->threshold) {
     state.votes = 0;
     shield_break(&own->shield, machine, (ShieldUnitId)unit, row, 0, lane, true);
-    bool is_last = !shield_sm_is_usable(&own->shield, machine, sm);
+    uint32_t broken = shield_broken(&own->shield, machine, (ShieldUnitId)unit, row, 0), lanes = own->shield.unit[unit].lanes;
+    bool is_last = !shield_sm_is_usable(&own->shield, machine, sm) || lanes - count_ones(broken) < VOTERS;
     if (is_last) shield_break(&own->shield, machine, (ShieldUnitId)unit, row, 0, lane, false);
     else state = (LaneState){.kind = LANE_ON_TRIAL, .stamp = now};
   }
@@ -174,9 +186,12 @@ static void make_notes(const ResultEvent *event, uint32_t notes[WARP_LANES]) {
   }
 }
 
+// WARP_LANES and more: not computed.
+static uint32_t note_slot(uint32_t note) { return (note & ((1u << NOTE_SLOT_BITS) - 1)) - 1; }
+
 // The lane of a note gets a vote, unless it has had one for this instruction.
 static void blame(const Heal *own, const HookMachine *machine, const ResultEvent *event, uint32_t note, uint32_t voted[SHIELD_MOST_SPS]) {
-  uint32_t unit = unit_of(own, event->region), slot = (note & ((1u << NOTE_SLOT_BITS) - 1)) - 1;
+  uint32_t unit = unit_of(own, event->region), slot = note_slot(note);
   if (unit == SHIELD_UNITS || slot >= WARP_LANES) return;
   uint32_t per_sm = unit == SHIELD_SP ? own->shield.sps : 1, lane = slot % own->shield.unit[unit].lanes;
   for (uint32_t i = 0; i < per_sm; i++) {
@@ -264,10 +279,32 @@ static Verdict on_plan(Hook *hook, HookMachine *machine, PlanEvent *event) {
   return VERDICT_PASS;
 }
 
+// The lanes that the copies held so far were on, for each thread where it is offered.
+static void lanes_so_far(const Heal *own, const HookMachine *machine, const PlaceEvent *event, uint32_t lanes[PART_SLOTS]) {
+  uint32_t entry = redundancy_entry(own->redundancy, machine, event->who, event->instr, event->number);
+  for (uint32_t copy = 0; copy < HELD_COPIES && entry < own->redundancy->entries; copy++) {
+    const uint32_t *notes = notes_at(own, machine, event->who->sm, entry, copy);
+    for (uint32_t left = event->part->filled; left != 0; left &= left - 1) {
+      uint32_t i = (uint32_t)__builtin_ctz(left), slot = note_slot(notes[event->part->thread[i] % WARP_LANES]);
+      if (slot < WARP_LANES) lanes[i] |= 1u << slot % event->lanes;
+    }
+  }
+}
+
+// A further copy goes to lanes that none of its threads has been on, so that no lane has two votes. Where nothing is broken, all of them go on alike.
+static bool place_copy(const Heal *own, const HookMachine *machine, PlaceEvent *event) {
+  uint32_t by = event->is_repeat && event->copy > 1 ? own->rotate : own->rotate * event->copy, avoid[PART_SLOTS] = {0};
+  if (event->is_repeat) lanes_so_far(own, machine, event, avoid);
+  bool is_apart = (event->is_repeat || !shield_is_clear(&own->shield, machine, event)) &&
+                  shield_place_apart(&own->shield, machine, event, redundancy_shift(by, event->lanes), avoid);
+  if (is_apart) return true;
+  redundancy_rotate(event, by);
+  return shield_place(&own->shield, machine, event);
+}
+
 static Verdict on_place(Hook *hook, HookMachine *machine, PlaceEvent *event) {
   const Heal *own = hook->own;
-  if (event->copy > 0) redundancy_rotate(event, event->is_repeat && event->copy > 1 ? own->rotate : own->rotate * event->copy);
-  bool is_placed = shield_place(&own->shield, machine, event);
+  bool is_placed = event->copy > 0 ? place_copy(own, machine, event) : shield_place(&own->shield, machine, event);
   if (!is_placed && event->is_repeat) return VERDICT_PASS; // it began before the lane went: the other two can still outvote it
   if (!is_placed) ++*machine->detected;
   if (is_placed && event->copy == 0) add_probes(own, machine, event);
@@ -279,7 +316,7 @@ static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
   const Heal *own = hook->own;
   look_at_probes(own, machine, event);
   if (event->copies < 2) return VERDICT_PASS;
-  uint32_t entry = redundancy_entry(own->redundancy, machine, event), notes[WARP_LANES];
+  uint32_t entry = redundancy_entry(own->redundancy, machine, event->who, event->instr, event->part), notes[WARP_LANES];
   bool is_noted = entry < own->redundancy->entries && event->owners == 1;
   if (is_noted) make_notes(event, notes);
   if (is_noted && event->copy < HELD_COPIES) {

@@ -294,6 +294,7 @@ Hook *hints_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
   if (!has_faulty) return hook; // all SMs are healthy: nothing is told, and nothing is done
   hook->block = hints_block;
   hook->needs = WANT_BLOCK;
+  hook->signs = own->off ? "" : NULL; // an SM without blocks is not counted
   if (own->off) return hook;
   hook->actions = ACTION_BIT(ACTION_PREFETCH) | ACTION_BIT(ACTION_FENCE) | ACTION_BIT(ACTION_MIRROR) | ACTION_BIT(ACTION_ABANDON) |
                   ACTION_BIT(ACTION_COPY);

@@ -175,8 +175,9 @@ static void end_of_period(const Hints *own, HookMachine *machine, uint32_t partn
   *hints_at(own, machine, CELLS_ON, partner) = on;
   reset(own, machine, partner);
   hook_tally(machine, TALLY_HINTS_PERIODS, 1);
+  if (own->disable == DISABLE_NEVER) return;
   hook_tally(machine, TALLY_HINTS_OFF, off);
-  if (2 * off > count && own->disable != DISABLE_NEVER) hints_resynchronise(own, machine, partner);
+  if (2 * off > count) hints_resynchronise(own, machine, partner);
 }
 
 uint64_t hints_period(const Hints *own, HookMachine *machine, uint32_t tpc) {

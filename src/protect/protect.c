@@ -7,16 +7,18 @@
 
 typedef struct Scheme {
   ProtectInfo info;
+  const char *signs; // Hook.signs, where the scheme does not say otherwise
   Hook *(*make)(const ProtectArguments *arguments, Arena *arena, Diags *diags);
 } Scheme;
 
 static const Scheme schemes[] = {
-    {{"none", "none", "no protection", "nothing", ""}, none_new},
+    {{"none", "none", "no protection", "nothing", ""}, "", none_new},
     {{"null", "null[:plan,places,decisions]",
       "a hook that is told what happens (with plan: where threads go; with places: what is taken and released; with decisions: what "
       "control "
       "logic decides by) and changes nothing: what hooks alone cost",
       "nothing", ""},
+     "",
      null_new},
     {{"dmr", "dmr[:entries=N,shuffle=L]",
       "full redundancy: every warp instruction issues twice in consecutive issue slots, results are compared at write-back, "
@@ -24,6 +26,7 @@ static const Scheme schemes[] = {
       "issue slots and unit time of the copies; N (32) instructions of an SM at a time in the holding buffer, more stall; comparison and "
       "crossbar take no time",
       "Tan and Fu, RISE, PACT 2012, sections 1 and 3: its baseline"},
+     "copies",
      dmr_new},
     {{"hints", "hints[:faulty=LIST,use=off,types=LIST,...]",
       "faulty SMs (1+5+27, each: one of every TPC, none) run the blocks of a healthy SM of their TPC without effect, and warm its caches "
@@ -33,6 +36,7 @@ static const Scheme schemes[] = {
       "per type an "
       "SM; resynchronising stops both blocks",
       "Durytskyy, Zahran and Karri, ICCD 2011"},
+     "hints_mirrors",
      hints_new},
     {{"heal", "heal[:threshold=N,window=CYCLES,trials=N,rotate=L,entries=N,detect=dmr|rise,map=MAP,...]",
       "finds broken lanes by itself and goes on without them: every instruction twice on different lanes, a third issue and a vote repair; "
@@ -42,10 +46,12 @@ static const Scheme schemes[] = {
       "looked at for N (16) further windows: permanent, intermittent, or back into use. With detect=rise only idle time is used to find "
       "lanes: cheaper, but wrong values are written until a lane is found",
       "that of dmr (or of rise) and of shield; votes take no time", ""},
+     "copies redundancy_compared",
      heal_new},
     {{"parity", "parity", "parity on the register file: an odd number of wrong bits in a register's lane is detected at the next read",
       "one bit per 32, stored and itself struck by faults; encoding and checking take no time",
       "Hamming, Error Detecting and Error Correcting Codes, Bell System Technical Journal 29(2), 1950, section 3"},
+     "check_bits",
      parity_new},
     {{"reissue", "reissue[:OPTION,...]",
       "everything is computed twice, compared before it counts, and issued again where it differs. On machines with a rasteriser: every "
@@ -59,6 +65,7 @@ static const Scheme schemes[] = {
       "faults; "
       "the comparison itself takes no time",
       "Sheaffer, Luebke and Skadron, Graphics Hardware 2007, sections 3.2, 4.1 and 6"},
+     "reissue_compared reissue_blocks reissue_overflows",
      reissue_new},
     {{"rise", "rise[:all|rp|is|full|partial][,OPTION=...]",
       "idle time of the SPs spent on a second computation: of blocks whose requests waited long at a memory controller (rp), of a block of "
@@ -69,10 +76,12 @@ static const Scheme schemes[] = {
       "paper: 3% of a "
       "memory controller, 1% of an SM, 1% more for partial; comparison and the search for a warp take no time",
       "Tan and Fu, RISE, PACT 2012, section 3"},
+     "copies redundancy_compared rise_helped",
      rise_new},
     {{"secded", "secded:STRUCTURE,... | secded:all", "single errors of a cell's unit corrected, double errors detected, at every read",
       "7 check bits per 32, 8 per 64, stored and themselves struck by faults; encoding and checking take no time",
       "Hsiao, A Class of Optimal Minimum Odd-weight-column SEC-DED Codes, IBM J. R&D 14(4), 1970"},
+     "check_bits",
      secded_new},
     {{"shield", "shield[:map=MAP,shuffle,deform,intersp,...]",
       "Warped-Shield: threads on broken lanes go to idle ones of their cluster (shuffle), warps with too many threads issue as sub-warps "
@@ -82,10 +91,12 @@ static const Scheme schemes[] = {
       "floating-point units apart; pool=true lets both halves of a warp share lanes; retire=true leaves SMs out that cannot run every warp",
       "issue slots and unit time of sub-warps; crossbar=N and control=N cycles (0); a bit per lane, itself struck by faults",
       "Dweik, Abdel-Majeed and Annavaram, Warped-Shield: Tolerating Hard Faults in GPGPUs, DSN 2014"},
+     "moved parts bound",
      shield_new},
     {{"twin", "twin", "every arithmetic unit twice in its core; what differs is not written, and the instruction is carried out again",
       "a second arithmetic unit in each pipeline (--set fragment.units=2) and its energy; a cycle for each repeat",
       "Sheaffer, Luebke and Skadron, Graphics Hardware 2007, Figure 1: what the paper argues against"},
+     "redundancy_compared",
      twin_new},
 };
 const uint32_t protect_count = COUNT_OF(schemes);
@@ -166,5 +177,7 @@ Hook *protect_new(const char *text, Arena *arena, Diags *diags) {
     if (*rest == ',') rest++;
   }
   ProtectArguments arguments = {arena_copy_text(arena, text, strlen(text)), items.items, items.count};
-  return scheme->make(&arguments, arena, diags);
+  Hook *hook = scheme->make(&arguments, arena, diags);
+  if (hook != NULL && hook->signs == NULL) hook->signs = scheme->signs;
+  return hook;
 }

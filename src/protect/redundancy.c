@@ -496,8 +496,8 @@ bool redundancy_reserve(const Redundancy *at, const HookMachine *machine, const 
   return find_entry(at, machine, event->who->sm, make_tag(event->who, event->instr, event->number)) != NO_ENTRY;
 }
 
-uint32_t redundancy_entry(const Redundancy *at, const HookMachine *machine, const ResultEvent *event) {
-  return find_entry(at, machine, event->who->sm, make_tag(event->who, event->instr, event->part));
+uint32_t redundancy_entry(const Redundancy *at, const HookMachine *machine, const Who *who, const Instr *instr, uint32_t part) {
+  return find_entry(at, machine, who->sm, make_tag(who, instr, part));
 }
 
 bool redundancy_expect(const Redundancy *at, const HookMachine *machine, uint32_t sm, const PartOwner *helped) {
@@ -524,7 +524,7 @@ void redundancy_clear_block(const Redundancy *at, const HookMachine *machine, ui
 }
 
 void redundancy_rotate(PlaceEvent *event, uint32_t by) {
-  uint32_t lanes = max_u32(min_u32(event->lanes, PART_SLOTS), 1), shift = by % lanes == 0 && lanes > 1 ? 1 : by % lanes;
+  uint32_t lanes = max_u32(min_u32(event->lanes, PART_SLOTS), 1), shift = redundancy_shift(by, lanes);
   const LanePart was = *event->part;
   LanePart now = {.filled = 0};
   if (PART_SLOTS % lanes != 0) return; // a last turn of some lanes only: a thread would have nowhere to go

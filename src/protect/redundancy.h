@@ -42,8 +42,8 @@ bool redundancy_expect(const Redundancy *at, const HookMachine *machine, uint32_
 bool redundancy_helped(const Redundancy *at, HookMachine *machine, ResultEvent *event, Verdict *verdict);
 // A copy's results: what becomes of them. Says in event->compared that all of them are compared, for observers.
 Verdict redundancy_result(const Redundancy *at, HookMachine *machine, ResultEvent *event);
-// The buffer's entry of a copy's results, for schemes that note something beside it; `entries` and more: there is none.
-uint32_t redundancy_entry(const Redundancy *at, const HookMachine *machine, const ResultEvent *event);
+// The buffer's entry of a part's copies, for schemes that note something beside it; `entries` and more: there is none.
+uint32_t redundancy_entry(const Redundancy *at, const HookMachine *machine, const Who *who, const Instr *instr, uint32_t part);
 // Threads that stand in two lane slots of this part agree.
 bool redundancy_agrees_within(const ResultEvent *event);
 // Nothing is under way when a launch begins, nor of a block that has ended: what a trap or a fault left behind goes.
@@ -52,5 +52,7 @@ void redundancy_clear_block(const Redundancy *at, const HookMachine *machine, ui
 
 // Each thread of the part goes `by` lanes further within its turn; by at least one where the unit has several.
 void redundancy_rotate(PlaceEvent *event, uint32_t by);
+// So many lanes on a unit of so many: at least one, where it has several.
+static inline uint32_t redundancy_shift(uint32_t by, uint32_t lanes) { return by % lanes == 0 && lanes > 1 ? 1 : by % lanes; }
 
 #endif

@@ -125,11 +125,17 @@ static void give_up(Hook *hook, HookMachine *machine, uint32_t pair) {
   mark(hook, machine, peer_of(own, machine, pair), PLACE_GONE);
 }
 
-// False: it has been tried often enough.
+// False: it has been tried often enough. If nobody answers that, the block runs once more, alone, and what it stores counts.
 static bool reissue(Hook *hook, HookMachine *machine, uint32_t pair, TallyId why) {
   const Blocks *own = hook->own;
   uint64_t *again = again_of(own, machine, *blocks_at(own, machine, CELLS_BLOCK, pair), true);
   hook_tally(machine, why, 1);
+  if (again != NULL && again[1] >= own->tries && hook->unanswered) {
+    ++*machine->detected;
+    again[1] = AGAIN_ALONE;
+    give_up(hook, machine, pair);
+    return true;
+  }
   if (again == NULL || again[1] >= own->tries) {
     blocks_core(own, machine)[CORE_HALT] = 1;
     ++*machine->detected;
@@ -333,8 +339,8 @@ static bool admits(const Hook *hook, const Program *program, const LaunchEvent *
     text_add(&why, "%s", NO_ROOM);
   }
   if (!covers)
-    diags_add(diags, NULL, 0, 0, "reissue:strict does not run kernel '%s': %s; without 'strict' it runs unprotected", event->kernel,
-              why.at == NULL ? "" : why.at);
+    diags_add(diags, NULL, 0, 0, "reissue:strict does not run kernel '%s': %s; without 'strict' it runs unprotected",
+              SHORT_NAME(event->kernel), why.at == NULL ? "" : why.at);
   text_free(&why);
   return covers;
 }

@@ -10,7 +10,7 @@
 // Not modelled: the time of encoders and checkers, scrubbing. Cost: the check bits, and the energy of their accesses.
 #include "protect/protect_internal.h"
 
-enum { MOST_REGIONS = 64, MOST_CHECK_BITS = 8, NO_POSITION = 0xFF, CHECK_POSITION = 64 };
+enum { MOST_REGIONS = 250, MOST_CHECK_BITS = 8, NO_POSITION = 0xFF, CHECK_POSITION = 64 };
 
 typedef struct Code {
   uint32_t check_bits;
@@ -209,10 +209,12 @@ static bool secded_attach(Hook *hook, HookLayout *layout, Diags *diags) {
   memset(own->item_of, 0, own->region_count);
   own->count = 0;
   bool all = own->name_count == 1 && strcmp(own->names[0], "all") == 0;
-  for (uint32_t i = 0; all && i < region_count && own->count < MOST_REGIONS; i++) {
+  for (uint32_t i = 0; all && i < region_count; i++) {
     const Region *region = &hook_layout_regions(layout)->items[i];
     bool is_memory = (region->flags & REGION_OUTSIDE) != 0; // has to be named: its check bits are many
-    if (!is_memory && can_protect(region) && !protect_region(own, layout, (uint16_t)i, diags)) return false;
+    if (is_memory || !can_protect(region)) continue;
+    if (own->count == MOST_REGIONS) return diags_add(diags, NULL, 0, 0, "%s: more than %d structures: name them", own->text, MOST_REGIONS);
+    if (!protect_region(own, layout, (uint16_t)i, diags)) return false;
   }
   for (uint32_t i = 0; !all && i < own->name_count; i++) {
     const RegionTable *table = hook_layout_regions(layout);

@@ -63,6 +63,7 @@ Hook *shield_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) 
   *hook = (Hook){.name = "shield",
                  .kind = HOOK_PROTECTION,
                  .own = shield,
+                 .signs = shield->retire ? "" : NULL, // an SM without blocks is not counted
                  .attach = on_attach,
                  .launch = on_launch,
                  .block = shield->retire ? on_block : NULL,

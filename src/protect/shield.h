@@ -70,5 +70,10 @@ static inline uint32_t shield_pipe_of(const Shield *shield, const Instr *instr) 
 }
 // Puts the part of the event on healthy lanes, on the SP that fits. False: there is no way.
 bool shield_place(const Shield *shield, const HookMachine *machine, PlaceEvent *event);
+// A further copy of a part, whose lane slots are those of the copy before: each thread goes to another healthy lane of its turn, of whatever cluster, that is
+// none of `avoid` (bits, for each lane slot as offered): `by` lanes on, or the next that is free. Those that find none are left out, unless the part is whole. False: there is no way.
+bool shield_place_apart(const Shield *shield, const HookMachine *machine, PlaceEvent *event, uint32_t by, const uint32_t avoid[PART_SLOTS]);
+// No lane is broken that the part could meet.
+bool shield_is_clear(const Shield *shield, const HookMachine *machine, const PlaceEvent *event);
 
 #endif

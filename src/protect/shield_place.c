@@ -1,4 +1,4 @@
-// Where threads go that meet broken lanes: thread shuffling, warp deformation, inter-SP warp shuffling; see shield.c.
+// Where threads go that meet broken lanes: thread shuffling, warp deformation, inter-SP warp shuffling; see shield.c. And where further copies go, for heal.c.
 //
 // Lanes stand in clusters of four, and a warp passes a unit in turns (the two halves of a warp on a double-clocked SP). A thread stays in its
 // cluster and in its turn; with `pool` it may take its cluster's lane slots in every turn. So a warp falls into groups that do not touch each
@@ -250,5 +250,76 @@ bool shield_place(const Shield *shield, const HookMachine *machine, PlaceEvent *
   if (sp != PART_ANY) event->sp = (uint8_t)sp;
   bool has_acted = sp != PART_ANY || memcmp(&was, event->part, sizeof was) != 0;
   if (has_acted) event->late = (uint8_t)min_u32(event->late + shield->control, UINT8_MAX);
+  return true;
+}
+
+// ---- Further copies --------------------------------------------------------------------------------------
+
+// Who takes which lane slot of a turn.
+typedef struct Match {
+  uint32_t first, lanes;     // lane slots of the turn
+  uint32_t by;               // lanes on: where each looks first
+  uint32_t may[PART_SLOTS];  // of the thread in each lane slot as offered: those that it may take
+  uint8_t taker[PART_SLOTS]; // of each lane slot, as offered; PART_ANY: nobody
+} Match;
+
+// The thread takes a lane slot; who has it may have to take another one. False: then somebody would have none.
+static bool take(Match *match, uint32_t thread, uint32_t *tried) {
+  for (uint32_t k = 0; k < match->lanes; k++) {
+    uint32_t to = match->first + (thread - match->first + match->by + k) % match->lanes;
+    if ((match->may[thread] & ~*tried & 1u << to) == 0) continue;
+    *tried |= 1u << to;
+    if (match->taker[to] != PART_ANY && !take(match, match->taker[to], tried)) continue;
+    match->taker[to] = (uint8_t)thread;
+    return true;
+  }
+  return false;
+}
+
+static LanePart deal_apart(const PlaceEvent *event, uint32_t healthy, uint32_t by, const uint32_t avoid[PART_SLOTS]) {
+  const LanePart *was = event->part;
+  Ground ground = ground_of(event->lanes, healthy);
+  Match match = {.by = by};
+  LanePart now = {.filled = 0};
+  memset(match.taker, PART_ANY, sizeof match.taker);
+  for (uint32_t left = was->filled & ~was->shadow; left != 0; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left), turn = i / ground.lanes, tried = 0;
+    match.first = turn * ground.lanes;
+    match.lanes = min_u32(ground.lanes, PART_SLOTS - match.first);
+    match.may[i] = ground.healthy & ~spread(&ground, avoid[i] | 1u << i % ground.lanes, turn, 1);
+    take(&match, i, &tried);
+  }
+  for (uint32_t to = 0; to < PART_SLOTS; to++) {
+    uint32_t from = match.taker[to];
+    if (from != PART_ANY) part_put(&now, to, was->warp[from], was->thread[from], false);
+  }
+  return now;
+}
+
+bool shield_is_clear(const Shield *shield, const HookMachine *machine, const PlaceEvent *event) {
+  return look(shield, machine, event).is_whole;
+}
+
+bool shield_place_apart(const Shield *shield, const HookMachine *machine, PlaceEvent *event, uint32_t by,
+                        const uint32_t avoid[PART_SLOTS]) {
+  Choice choice = look(shield, machine, event);
+  uint32_t all = count_ones(event->part->filled & ~event->part->shadow), most = 0;
+  LanePart best = {.filled = 0};
+  uint8_t best_sp = PART_ANY;
+  for (uint32_t i = 0; i <= choice.count && most < all;
+       i++) { // whichever is free, on lanes that are healthy in all; else the SP that takes most
+    uint32_t sp = (choice.preferred + i) % choice.count;
+    bool is_any = i == 0, is_bound = event->sp < choice.count;
+    if (is_bound && (is_any || sp != event->sp)) continue;
+    LanePart part = deal_apart(event, is_any ? choice.common : choice.healthy[sp], by, avoid);
+    if (count_ones(part.filled) <= most) continue;
+    most = count_ones(part.filled);
+    best = part;
+    best_sp = is_any ? PART_ANY : (uint8_t)sp;
+  }
+  if (most == 0 || (event->is_whole && most < all)) return false;
+  *event->part = best;
+  event->sp = best_sp;
+  event->late = (uint8_t)min_u32(event->late + shield->crossbar + (choice.is_whole ? 0 : shield->control), UINT8_MAX);
   return true;
 }

@@ -424,7 +424,7 @@ static void disabling_is_an_option(void **state) {
   open_period(&bed, ",disable=never");
   for (uint32_t type = 0; type < 3; type++) hints_down(bed.own, &bed.toy.machine, 0, (HintType)type);
   run_to(&bed, 40 + PERIOD);
-  assert_int_equal(bed.tally[TALLY_HINTS_OFF], 3);
+  assert_int_equal(bed.tally[TALLY_HINTS_OFF], 0);
   assert_int_equal(copies_asked(), 0);
   assert_true(hints_type_is_on(bed.own, &bed.toy.machine, 0, HINT_MERGE));
   close_bed(&bed);
@@ -515,6 +515,26 @@ static void the_hardware_is_what_the_paper_counts(void **state) {
   close_bed(&bed);
 }
 
+// Mirrors that were made equal to their partner's block, and those that could not be. Actions of healthy SMs are not its own.
+static void equal_mirrors_are_counted(void **state) {
+  (void)state;
+  Bed bed;
+  open_bed(&bed, 4, 2, "");
+  Who who = {.sm = 1};
+  Action action = {.kind = ACTION_COPY, .sm = 1, .block_slot = 2, .from_sm = 0, .from_block_slot = 1};
+  ActionEvent event = {.who = &who, .action = &action, .done = true};
+  bed.hook->action(bed.hook, &bed.toy.machine, &event);
+  assert_int_equal(bed.tally[TALLY_HINTS_RESYNCS], 1);
+  assert_int_equal(bed.tally[TALLY_HINTS_RESYNC_FAILS], 0);
+  event.done = false;
+  bed.hook->action(bed.hook, &bed.toy.machine, &event);
+  action.sm = 0;
+  bed.hook->action(bed.hook, &bed.toy.machine, &event);
+  assert_int_equal(bed.tally[TALLY_HINTS_RESYNCS], 1);
+  assert_int_equal(bed.tally[TALLY_HINTS_RESYNC_FAILS], 1);
+  close_bed(&bed);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_hint_has_104_bits),
@@ -532,6 +552,7 @@ int main(void) {
       cmocka_unit_test(more_than_half_off_resynchronises),
       cmocka_unit_test(disabling_is_an_option),
       cmocka_unit_test(mirrors_follow_their_blocks),
+      cmocka_unit_test(equal_mirrors_are_counted),
       cmocka_unit_test(tpcs_of_three),
       cmocka_unit_test(wrong_options_are_refused),
       cmocka_unit_test(the_hardware_is_what_the_paper_counts),

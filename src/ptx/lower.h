@@ -243,6 +243,7 @@ typedef struct Address {
   uint32_t reference;
 } Address;
 bool read_address(Fn *fn, const PtxOperand *operand, PtxSpace space, Address *address);
+void address_move(Address *address, int64_t bytes); // addresses wrap around
 // Leaves a register and an offset that fits the instruction's field.
 void settle_address(Fn *fn, Address *address);
 Vref address_register(Fn *fn, Address *address); // the whole address in one register (or pair)

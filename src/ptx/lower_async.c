@@ -24,11 +24,14 @@ Vref under_guard(Fn *fn, Vref predicate) {
 }
 
 static void load_word(Fn *fn, const Address *source, Vref d, uint32_t offset, Vref predicate) {
+  Address word = *source;
+  address_move(&word, offset);
+  settle_address(fn, &word);
   MirInstr *out = predicate.vreg == VREG_NONE ? emit_guarded(fn, row(fn, "ld.global.b32")) : emit(fn, row(fn, "ld.global.b32"));
   if (predicate.vreg != VREG_NONE) out->guard = predicate;
   out->d[0] = d;
-  out->a = source->base;
-  out->imm = (uint32_t)((int32_t)source->offset + (int32_t)offset);
+  out->a = word.base;
+  out->imm = (uint32_t)(int32_t)word.offset;
   if (source->address32) out->mods |= MOD_ADDRESS32;
 }
 
@@ -179,7 +182,8 @@ static Vref change_barrier(Fn *fn, const Address *address, const Value *addend) 
   Value after_value = value_of_vref(after, 2), phase = value_of_bits(UINT64_C(1) << MBARRIER_PHASE);
   Value left = value_of_vref(wide(fn, "and.b64", &after_value, &open), 2), next = field(fn, after, MBARRIER_COUNT);
   emit_alu(fn, row(fn, "setp.eq.b64"), VREF_NONE, &left, &none, NULL)->pd[0] = last;
-  add_to_barrier(fn, address, VREF_NONE, wide(fn, "add.b64", &next, &phase), under_guard(fn, last));
+  Vref begun = wide(fn, "add.b64", &next, &phase); // before the guard's code: C leaves the order of two arguments to the compiler
+  add_to_barrier(fn, address, VREF_NONE, begun, under_guard(fn, last));
   return old;
 }
 

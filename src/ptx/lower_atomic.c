@@ -81,7 +81,8 @@ static bool lower_atomic(Fn *fn, const PtxInstr *instr, bool has_result) {
   if (list[1].kind != PTX_VECTOR || list[1].item_count != atomic.form.vector || (d && d->kind != PTX_VECTOR)) return unsupported(fn, instr);
   for (uint32_t i = 0; i < list[1].item_count; i++) {
     if (!emit_atomic(fn, &atomic, d ? &d->items[i] : NULL, &list[1].items[i], NULL)) return false;
-    atomic.address.offset += ptx_type_bits(atomic.form.type) / 8;
+    address_move(&atomic.address, ptx_type_bits(atomic.form.type) / 8);
+    settle_address(fn, &atomic.address);
   }
   return true;
 }

@@ -82,7 +82,9 @@ typedef struct RowLane {
 } RowLane;
 
 static RowLane row_lane(Fn *fn, unsigned bits) {
-  RowLane lane = {VREF(temp(fn, 1)), VREF(temp(fn, 1))};
+  RowLane lane;
+  lane.g_bits = VREF(temp(fn, 1));
+  lane.four_t = VREF(temp(fn, 1));
   Vref number = VREF(temp(fn, 1)), g = VREF(temp(fn, 1)), t = VREF(temp(fn, 1));
   Value number_value = value_of_vref(number, 1), two = value_of_bits(2), three = value_of_bits(3), width = value_of_bits(bits);
   MirInstr *read = emit(fn, OP_S2R);

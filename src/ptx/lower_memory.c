@@ -7,8 +7,12 @@
 
 #include <stdio.h>
 
+enum { MOST_REFERENCE = 1 << 24 }; // bytes of a bank that a reference can name
+
 // ---- Addresses ---------------------------------------------------------------------------------
 static bool has_wide_address(Space space) { return space == SPACE_GENERIC || space == SPACE_GLOBAL; }
+
+void address_move(Address *address, int64_t bytes) { address->offset = (int64_t)((uint64_t)address->offset + (uint64_t)bytes); }
 
 // An address by name. The space that the variable lives in decides where the instruction does not
 // say it (ld.f32 %f, [name] of old PTX).
@@ -17,13 +21,13 @@ static bool name_address(Fn *fn, const PtxOperand *base, PtxSpace space, Address
   if (!base->variable || !variable_home(fn, base, &home)) {
     return base->variable ? false : complain(fn, base->place, "'%.*s' is no variable", (int)base->text.length, base->text.at);
   }
-  address->offset += base->addend;
+  address_move(address, base->addend);
   switch (home.kind) {
   case HOME_FRAME:
   case HOME_ARGUMENT:
     address->space = SPACE_LOCAL;
     address->base = VREF(frame_pointer(fn));
-    address->offset += (int64_t)home.offset + (home.kind == HOME_ARGUMENT ? MIR_ARGUMENTS : 0);
+    address_move(address, (int64_t)home.offset + (home.kind == HOME_ARGUMENT ? MIR_ARGUMENTS : 0));
     return true;
   case HOME_SHARED: address->space = SPACE_SHARED; break;
   case HOME_PARAM:
@@ -41,8 +45,8 @@ static bool name_address(Fn *fn, const PtxOperand *base, PtxSpace space, Address
     return true;
   }
   }
-  address->offset += home.offset;
-  if (address->constant) address->reference |= (uint32_t)address->offset & 0xFFFFFF;
+  address_move(address, home.offset);
+  if (address->constant) address->reference |= (uint32_t)address->offset & (MOST_REFERENCE - 1);
   return true;
 }
 
@@ -50,12 +54,12 @@ static void register_address(Fn *fn, const PtxOperand *base, Address *address) {
   const RegisterState *state = &fn->registers[base->reg];
   uint32_t reg = base->reg;
   if (!base->part && state->base_block == fn->block + 1) {
-    address->offset += state->base_offset;
+    address_move(address, state->base_offset);
     reg = state->base_register;
     state = &fn->registers[reg];
   }
   if (!base->part && state->fact.kind == FACT_IMMEDIATE && !has_wide_address(address->space)) {
-    address->offset += (int64_t)state->fact.bits;
+    address_move(address, (int64_t)state->fact.bits);
     return;
   }
   address->base = register_ref(fn, reg, base->part ? base->part - 1u : 0);
@@ -82,7 +86,7 @@ bool read_address(Fn *fn, const PtxOperand *operand, PtxSpace space, Address *ad
   address->offset = operand->addend;
   switch (base->kind) {
   case PTX_NAME: return name_address(fn, base, space, address);
-  case PTX_INT: address->offset += (int64_t)base->bits; return true;
+  case PTX_INT: address_move(address, (int64_t)base->bits); return true;
   case PTX_REG:
     if (fn->registers[base->reg].width == 1 || fn->registers[base->reg].width == 2) {
       register_address(fn, base, address);
@@ -330,12 +334,13 @@ bool lower_load(Fn *fn, const PtxInstr *instr) {
   if (form.type == PTX_B128) return move_b128(fn, instr, &form, true, &instr->operands[0], &address);
   if (!check_elements(fn, instr, &form, items, count, true)) return false;
   unsigned bytes = ptx_type_bits(form.type) / 8;
-  if (address.constant && bytes >= 4 && address.offset % (int64_t)bytes == 0 && address.offset >= 0) {
+  bool in_bank = address.offset >= 0 && address.offset <= MOST_REFERENCE - (int64_t)(count * bytes);
+  if (address.constant && bytes >= 4 && address.offset % (int64_t)bytes == 0 && in_bank) {
     return load_constants(fn, &form, items, count, &address);
   }
   for (uint32_t i = 0; i < count; i += 4) {
     emit_load(fn, &form, items + i, min_u32(count - i, 4), &address);
-    address.offset += 4 * (int64_t)bytes;
+    address_move(&address, 4 * (int64_t)bytes);
   }
   return true;
 }
@@ -372,7 +377,7 @@ bool lower_store(Fn *fn, const PtxInstr *instr) {
   if (!check_elements(fn, instr, &form, items, count, false)) return false;
   for (uint32_t i = 0; i < count; i += 4) {
     if (!emit_store(fn, &form, items + i, min_u32(count - i, 4), &address)) return false;
-    address.offset += 4 * (int64_t)(ptx_type_bits(form.type) / 8);
+    address_move(&address, 4 * (int64_t)(ptx_type_bits(form.type) / 8));
   }
   return count_at_barrier(fn, instr, count * ptx_type_bits(form.type) / 8);
 }

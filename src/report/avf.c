@@ -66,7 +66,8 @@ static char *note_of(const Journal *journal, const char *key) {
 }
 
 uint64_t avf_violations(const Journal *journal) {
-  return number_of(journal, "SELECT total(faults) FROM ace_faults WHERE NOT ace AND outcome_group IN ('sdc', 'due')");
+  return number_of(journal,
+                   "SELECT total(faults) FROM ace_faults WHERE NOT ace AND outcome_group IN ('sdc', 'due') AND outcome <> 'detected'");
 }
 
 // ---- For a terminal ------------------------------------------------------------------------------------
@@ -117,7 +118,7 @@ static bool add_kernels(const Journal *journal, Text *out) {
   while (query_next(query)) {
     if (query_cell(query, 3).real <= 0) continue;
     text_add(out, "%-18s", query_cell(query, 0).text);
-    text_add(out, " %-32.32s", query_cell(query, 1).text);
+    text_add(out, " %-32.32s", SHORT_NAME(query_cell(query, 1).text));
     add_share(query, 3, out);
     add_share(query, 4, out);
     text_add(out, "\n");
@@ -135,7 +136,7 @@ static bool add_lines(const Journal *journal, Text *out) {
     if (is_first) text_add(out, "\nPTX lines that make most of it: share of the structure's ACE bit-cycles\n");
     is_first = false;
     text_add(out, "%-18s", query_cell(query, 0).text);
-    text_add(out, " %-32.32s", query_cell(query, 1).text);
+    text_add(out, " %-32.32s", SHORT_NAME(query_cell(query, 1).text));
     text_add(out, " line %5" PRId64 " %8.3f\n", query_cell(query, 2).integer, 100 * query_cell(query, 3).real);
   }
   return query_end(query);
@@ -170,8 +171,8 @@ static bool add_against(const Journal *journal, Text *out) {
   uint64_t wrong = avf_violations(journal);
   if (wrong == 0) text_add(out, "No SDC or DUE in a bit-cycle that is un-ACE.\n");
   else text_add(out, "%" PRIu64 " SDCs or DUEs in bit-cycles that are un-ACE: a defect of the analysis or of the injection.\n", wrong);
-  query = journal_query(
-      journal, "SELECT first, structure, cause, outcome, faults FROM ace_faults WHERE NOT ace AND outcome_group IN ('sdc', 'due')");
+  query = journal_query(journal, "SELECT first, structure, cause, outcome, faults FROM ace_faults WHERE NOT ace AND outcome_group IN "
+                                 "('sdc', 'due') AND outcome <> 'detected'");
   while (query_next(query)) {
     text_add(out, "  fault %" PRId64 " and %" PRId64 " more:", query_cell(query, 0).integer, query_cell(query, 4).integer - 1);
     for (uint32_t i = 1; i < 4; i++) text_add(out, " %s", query_cell(query, i).text);

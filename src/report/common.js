@@ -23,7 +23,7 @@ function fillTable(table, heads, rows) {
 }
 const below = (text, small) => make("span", null, text, make("span", {class: "small"}, small));
 const estimateCell = (e, show) => e === null ? "\u2013" : below(show(e.value), range(e, show));
-const measures = [["sdc_avf", "SDC-AVF", "sdc"], ["due_avf", "DUE-AVF", "due"], ["detected_avf", "detected", "detected"], ["avf", "AVF", "avf"]];
+const measures = [["sdc_avf", "SDC-AVF", "sdc"], ["due_avf", "DUE-AVF", "due"], ["avf", "AVF", "avf"]];
 function notesTable(table, notes) {
   fillTable(table, [{text: "what"}, {text: "value"}], Object.entries(notes).filter(([, v]) => v !== "").map(([k, v]) => [k, make("code", null, v)]));
 }

@@ -1,5 +1,6 @@
 // Two journals side by side, e.g. without and with a protection: what became of each fault, what the protection removes of SDCs and
-// DUEs, and what it costs. Faults are paired where that is possible, since pairs tell more:
+// DUEs, and what it costs. Faults are paired where that is possible, since pairs tell more. A pair has the same number within the same structure;
+// of journals that do not have such numbers, the same number in the campaign.
 // - the same fault in both: same bits, same cycle;
 // - the same bits at the same fraction of the run, where a protection changes the time. A draw is a fraction of the run's cycles, so
 //   equal numbers mean that.
@@ -50,7 +51,7 @@ static bool is_same_fraction(const Pairs *pairs, const FaultRow *a, const FaultR
   return fabs((double)a->cycle * cycles_b - (double)b->cycle * cycles_a) <= cycles_a + cycles_b;
 }
 
-static void add_pair(Pairs *pairs, const FaultRow *a, const FaultRow *b, bool alike) {
+static void add_pair(Pairs *pairs, StructurePairs *structure, const FaultRow *a, const FaultRow *b, bool alike) {
   bool same = strcmp(a->fault, b->fault) == 0;
   if (!same && !(alike && is_same_place(a, b) && is_same_fraction(pairs, a, b))) {
     pairs->differ++;
@@ -58,33 +59,90 @@ static void add_pair(Pairs *pairs, const FaultRow *a, const FaultRow *b, bool al
   }
   *(same ? &pairs->same : &pairs->places) += 1;
   pairs->moved[a->outcome][b->outcome]++;
-  for (uint32_t i = 0; i < pairs->structure_count; i++) {
-    StructurePairs *structure = &pairs->structures[i];
-    if (structure->a->region != a->region) continue;
-    structure->pairs++;
-    for (uint32_t m = 0; m < MEASURES; m++) {
-      bool in_a = measure_counts((Measure)m, a->outcome), in_b = measure_counts((Measure)m, b->outcome);
-      PairedCounts *counts = &structure->counts[m];
-      *(in_a ? in_b ? &counts->both : &counts->first : in_b ? &counts->second : &counts->neither) += 1;
-    }
+  structure->pairs++;
+  for (uint32_t m = 0; m < MEASURES; m++) {
+    bool in_a = measure_counts((Measure)m, a->outcome), in_b = measure_counts((Measure)m, b->outcome);
+    PairedCounts *counts = &structure->counts[m];
+    *(in_a ? in_b ? &counts->both : &counts->first : in_b ? &counts->second : &counts->neither) += 1;
   }
 }
 
-// Both in order of number, so one walk finds all pairs.
+// Numbers within structures grow with those of the faults, so one walk finds all pairs: it takes the faults of one number at a time, one of each
+// structure.
+enum { MOST_IN_TURN = 256 };
+typedef struct Turn {
+  FaultCursor *from;
+  FaultRow next; // after those that are here
+  bool has_next;
+  uint64_t number;
+  uint32_t count;
+  FaultRow rows[MOST_IN_TURN];
+  Text texts[MOST_IN_TURN]; // of the rows' faults
+} Turn;
+
+static uint64_t number_of(const FaultRow *row) { return row->number < 0 ? row->id : (uint64_t)row->number; }
+
+static void turn_next(Turn *turn) {
+  turn->count = 0;
+  turn->number = turn->has_next ? number_of(&turn->next) : UINT64_MAX;
+  while (turn->has_next && turn->count < MOST_IN_TURN && number_of(&turn->next) == turn->number) {
+    Text *text = &turn->texts[turn->count];
+    text->length = 0;
+    text_add(text, "%s", turn->next.fault);
+    turn->rows[turn->count] = turn->next;
+    turn->rows[turn->count++].fault = text->at;
+    turn->has_next = journal_next_fault(turn->from, &turn->next);
+  }
+}
+
+static Turn *turn_begin(const Journal *journal) {
+  Turn *turn = calloc(1, sizeof *turn);
+  ASSERT(turn != NULL);
+  turn->from = journal_faults(journal);
+  turn->has_next = journal_next_fault(turn->from, &turn->next);
+  turn_next(turn);
+  return turn;
+}
+
+static bool turn_end(Turn *turn) {
+  bool good = journal_end_faults(turn->from);
+  for (uint32_t i = 0; i < MOST_IN_TURN; i++) text_free(&turn->texts[i]);
+  free(turn);
+  return good;
+}
+
+static const FaultRow *turn_row(const Turn *turn, const StructureSummary *structure) {
+  for (uint32_t i = 0; structure != NULL && i < turn->count; i++) {
+    if (turn->rows[i].region == structure->region) return &turn->rows[i];
+  }
+  return NULL;
+}
+
+// Faults of one number.
+static void pair_turns(Pairs *pairs, const Turn *a, const Turn *b, bool alike) {
+  uint64_t both = 0;
+  for (uint32_t i = 0; i < pairs->structure_count; i++) {
+    StructurePairs *structure = &pairs->structures[i];
+    const FaultRow *left = turn_row(a, structure->a), *right = turn_row(b, structure->b);
+    if (left == NULL || right == NULL) continue;
+    add_pair(pairs, structure, left, right, alike);
+    both++;
+  }
+  pairs->alone_a += a->count - both;
+  pairs->alone_b += b->count - both;
+}
+
 static bool pair_up(Pairs *pairs, Diags *diags) {
   bool alike = are_drawn_alike(pairs->a->meta, pairs->b->meta);
-  FaultCursor *from_a = journal_faults(pairs->a->journal), *from_b = journal_faults(pairs->b->journal);
-  FaultRow left, right;
-  bool more_a = journal_next_fault(from_a, &left), more_b = journal_next_fault(from_b, &right);
-  while (more_a || more_b) {
-    bool take_a = more_a && (!more_b || left.id <= right.id), take_b = more_b && (!more_a || right.id <= left.id);
-    if (take_a && take_b) add_pair(pairs, &left, &right, alike);
-    pairs->alone_a += take_a && !take_b;
-    pairs->alone_b += take_b && !take_a;
-    if (take_a) more_a = journal_next_fault(from_a, &left);
-    if (take_b) more_b = journal_next_fault(from_b, &right);
+  Turn *a = turn_begin(pairs->a->journal), *b = turn_begin(pairs->b->journal);
+  while (a->count > 0 || b->count > 0) {
+    if (a->number == b->number) pair_turns(pairs, a, b, alike);
+    else *(a->number < b->number ? &pairs->alone_a : &pairs->alone_b) += a->number < b->number ? a->count : b->count;
+    bool take_a = a->number <= b->number, take_b = b->number <= a->number;
+    if (take_a) turn_next(a);
+    if (take_b) turn_next(b);
   }
-  bool good_a = journal_end_faults(from_a), good_b = journal_end_faults(from_b);
+  bool good_a = turn_end(a), good_b = turn_end(b);
   if (!good_a) return journal_damaged(pairs->a->journal, diags);
   if (!good_b) return journal_damaged(pairs->b->journal, diags);
   // Some pairs among faults that are others would be chance.
@@ -194,12 +252,13 @@ static Change chip_change(const Pairs *pairs, Measure measure) {
 
 // ---- Text --------------------------------------------------------------------------------------------
 
-enum { SHARE_WIDTH = 22 };
+enum { SHARE_WIDTH = 24 };
 
 static void add_journal(Text *out, const char *name, const Report *report) {
   const JournalMeta *meta = report->meta;
   text_add(out, "%s: %s on %s, protection %s, model %s: %" PRIu64 " faults, %" PRIu64 " cycles\n", name, meta->target, meta->machine,
            meta->protection, meta->model, report->all.total, report_time(report));
+  report_idle_text(report, "   ", out);
   report_state_text(report, out);
 }
 
@@ -236,7 +295,8 @@ static void add_pairing(const Pairs *pairs, Text *out) {
   text_add(out, "%" PRIu64 " pairs\n", pairs->same + pairs->places);
   if (pairs->alone_a + pairs->alone_b > 0)
     text_add(out, "%" PRIu64 " faults in A alone, %" PRIu64 " in B alone: not compared\n", pairs->alone_a, pairs->alone_b);
-  if (pairs->differ > 0) text_add(out, "%" PRIu64 " have the same number but strike other bits: not compared\n", pairs->differ);
+  if (pairs->differ > 0)
+    text_add(out, "%" PRIu64 " have the same number within their structure but strike other bits: not compared\n", pairs->differ);
 }
 
 static void add_moves(const Pairs *pairs, Text *out) {
@@ -247,6 +307,45 @@ static void add_moves(const Pairs *pairs, Text *out) {
       text_add(out, "%-16s -> %-16s %9" PRIu64 "\n", outcome_info[i].name, outcome_info[k].name, pairs->moved[i][k]);
     }
   }
+}
+
+static uint64_t moved_between(const Pairs *pairs, const char *from, const char *to) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < OUTCOME_COUNT; i++) {
+    for (uint32_t k = 0; k < OUTCOME_COUNT; k++) {
+      bool is_meant = strcmp(outcome_info[i].group, from) == 0 && strcmp(outcome_info[k].group, to) == 0;
+      sum += is_meant ? pairs->moved[i][k] : 0;
+    }
+  }
+  return sum;
+}
+
+static uint64_t moved_to_detected(const Pairs *pairs, const char *from) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < OUTCOME_COUNT; i++) sum += strcmp(outcome_info[i].group, from) == 0 ? pairs->moved[i][OUTCOME_DETECTED] : 0;
+  return sum;
+}
+
+// Harm that becomes loud is not removed. Pairs, not weighted.
+static void add_fates(const Pairs *pairs, Text *out) {
+  static const char *const harms[2] = {"sdc", "due"}, *const names[2] = {"SDC", "DUE"};
+  uint64_t new_sdc = 0, new_due = 0;
+  for (uint32_t i = 0; i < 2; i++) {
+    const char *harm = harms[i], *other = harms[1 - i];
+    uint64_t stays = moved_between(pairs, harm, harm), turns = moved_between(pairs, harm, other), all = 0;
+    for (uint32_t g = 0; g < REPORT_GROUPS; g++) all += moved_between(pairs, harm, report_groups[g]);
+    if (all == 0) continue;
+    text_add(out, "%s%" PRIu64 " %ss in A: %" PRIu64 " removed by B, %" PRIu64 " turned into %ss, %" PRIu64 " left", i == 0 ? "\n" : "",
+             all, names[i], all - stays - turns, turns, names[1 - i], stays);
+    if (moved_to_detected(pairs, harm) > 0) text_add(out, "; %" PRIu64 " of them detected in B", moved_to_detected(pairs, harm));
+    text_add(out, "\n");
+  }
+  for (uint32_t g = 0; g < REPORT_GROUPS; g++) {
+    bool is_good = strcmp(report_groups[g], "sdc") != 0 && strcmp(report_groups[g], "due") != 0;
+    new_sdc += is_good ? moved_between(pairs, report_groups[g], "sdc") : 0;
+    new_due += is_good ? moved_between(pairs, report_groups[g], "due") : 0;
+  }
+  if (new_sdc + new_due > 0) text_add(out, "added by B where A has no harm: %" PRIu64 " SDCs, %" PRIu64 " DUEs\n", new_sdc, new_due);
 }
 
 // A timeout of one run may be the end of the other where they are given different times.
@@ -264,16 +363,13 @@ static void add_timeouts(const Pairs *pairs, Text *out) {
 }
 
 static void add_share(Estimate estimate, Text *out) {
-  char text[64] = "-";
-  if (estimate.is_known) snprintf(text, sizeof text, "%.3f (%.3f-%.3f)", 100 * estimate.value, 100 * estimate.low, 100 * estimate.high);
-  text_add(out, "  %-*s", SHARE_WIDTH, text);
+  char text[ESTIMATE_TEXT];
+  text_add(out, "  %-*s", SHARE_WIDTH, estimate_text(estimate, 100, DIGITS_AFTER_POINT, 3, text));
 }
 
 static void add_removed(Estimate removed, double factor, Text *out) {
-  char text[64] = "-";
-  if (removed.is_known)
-    snprintf(text, sizeof text, "%.4g (%.4g to %.4g)", factor * removed.value, factor * removed.low, factor * removed.high);
-  text_add(out, "  %-28s", text);
+  char text[ESTIMATE_TEXT];
+  text_add(out, "  %-28s", estimate_text(removed, factor, DIGITS_SIGNIFICANT, 4, text));
 }
 
 static void add_change_row(const char *name, const Change *change, Estimate fit, Text *out) {
@@ -286,16 +382,10 @@ static void add_change_row(const char *name, const Change *change, Estimate fit,
   text_add(out, "\n");
 }
 
-// Detected errors, only where a protection detects.
-static bool is_shown(const Pairs *pairs, Measure measure) {
-  return measure != MEASURE_DETECTED || tally_hits(&pairs->a->all, measure) + tally_hits(&pairs->b->all, measure) > 0;
-}
-
 static void add_changes(const Pairs *pairs, Text *out) {
   for (uint32_t m = 0; m < MEASURES; m++) {
     uint32_t shown = 0;
     bool has_fit = fit_removed(pairs, (Measure)m).is_known;
-    if (!is_shown(pairs, (Measure)m)) continue;
     text_add(out, "\n%-20s  %-*s  %-*s  %s\n", measures[m].title, SHARE_WIDTH, "A %", SHARE_WIDTH, "B %",
              has_fit ? "removed, in points            FIT removed" : "removed, in points");
     for (uint32_t i = 0; i < pairs->structure_count; i++) {
@@ -315,11 +405,12 @@ static void add_changes(const Pairs *pairs, Text *out) {
 
 static void add_per_cost(const Pairs *pairs, const char *cost, double percent, Text *out) {
   if (percent <= 0) return;
-  for (uint32_t m = MEASURE_SDC; m <= MEASURE_DUE; m++) {
+  for (uint32_t m = 0; m < MEASURES; m++) {
     Estimate removed = estimate_times(chip_change(pairs, (Measure)m).removed, 100 / percent);
     if (!removed.is_known) continue;
-    text_add(out, "  %s removed per 1%% of %s: %.4g points (%.4g to %.4g)\n", measures[m].title, cost, removed.value, removed.low,
-             removed.high);
+    char text[ESTIMATE_TEXT];
+    text_add(out, "  %s removed per 1%% of %s: %s points\n", measures[m].title, cost,
+             estimate_text(removed, 1, DIGITS_SIGNIFICANT, 4, text));
   }
 }
 
@@ -388,7 +479,7 @@ static bool row_at(const Pairs *pairs, Measure measure, uint32_t number, ChangeR
 static void add_csv(const Pairs *pairs, Text *out) {
   for (uint32_t m = 0; m < MEASURES; m++) {
     ChangeRow row;
-    for (uint32_t i = 0; is_shown(pairs, (Measure)m) && row_at(pairs, (Measure)m, i, &row); i++) {
+    for (uint32_t i = 0; row_at(pairs, (Measure)m, i, &row); i++) {
       if (row.structure == NULL) continue;
       const Estimate estimates[] = {row.change.a, row.change.b, row.change.removed, row.fit};
       text_add_csv(out, journal_path(pairs->a->journal));
@@ -420,7 +511,7 @@ static json_t *pairs_json(const Pairs *pairs) {
   json_t *object = json_object(), *rows = json_array();
   for (uint32_t m = 0; m < MEASURES; m++) {
     ChangeRow row;
-    for (uint32_t i = 0; is_shown(pairs, (Measure)m) && row_at(pairs, (Measure)m, i, &row); i++) {
+    for (uint32_t i = 0; row_at(pairs, (Measure)m, i, &row); i++) {
       if (row.structure == NULL) continue;
       json_t *item = json_pack("{s:s, s:o}", "measure", measures[m].key, "structure", report_string(row.structure));
       json_object_set_new(item, "a", json_estimate(row.change.a));
@@ -463,6 +554,7 @@ bool report_compare(const Report *a, const Report *b, Text *out, Diags *diags) {
   add_pairing(&pairs, out);
   if (pairs.pairing != UNPAIRED) add_timeouts(&pairs, out);
   if (pairs.pairing != UNPAIRED) add_moves(&pairs, out);
+  if (pairs.pairing != UNPAIRED) add_fates(&pairs, out);
   add_changes(&pairs, out);
   add_cost(&pairs, out);
   return true;

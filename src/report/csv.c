@@ -118,6 +118,14 @@ static void add_campaign(const Report *report, Text *out) {
     add_key_estimate(out, "weighted_", measures[m].key, report_chip(report, (Measure)m));
     add_key_estimate(out, "fit_", measures[m].key, report_fit(report, (Measure)m));
   }
+  Text without = {0}; // structures that were struck and have no rate
+  for (uint32_t i = 0; i < report->structures.count; i++) {
+    if (structure_lacks_rate(&report->structures.items[i])) text_add(&without, " %s", report->structures.items[i].name);
+  }
+  add_text(out, "fit_without,");
+  if (without.length > 0) text_add_csv_name(out, without.at + 1);
+  add_text(out, "\n");
+  text_free(&without);
   add_key_estimate(out, "", "cycles_between_sdc", report_cycles_between_sdc(report));
 }
 
@@ -133,6 +141,7 @@ static void add_structures(const Report *report, Text *out) {
   add_tally_head(out);
   for (uint32_t i = 0; i < report->structures.count; i++) {
     const StructureSummary *at = &report->structures.items[i];
+    const char *why;
     text_add_csv_name(out, at->name);
     add_text(out, ",");
     text_add_csv(out, at->title);
@@ -141,7 +150,7 @@ static void add_structures(const Report *report, Text *out) {
     else add_text(out, ",");
     if (at->fit_per_mbit > 0) text_add(out, ",%.9g", at->fit_per_mbit);
     else add_text(out, ",");
-    csv_estimate(out, structure_used(report, at, MEASURE_AVF));
+    csv_estimate(out, structure_used(report, at, MEASURE_AVF, &why));
     for (uint32_t m = 0; m < MEASURES; m++) csv_estimate(out, structure_fit(report, at, (Measure)m));
     add_text(out, ",");
     add_tally(report, out, &at->tally);

@@ -89,7 +89,9 @@ static json_t *json_structures(const Report *report) {
     json_object_set_new(item, "title", report_string(structure->title));
     json_object_set_new(item, "bits", count_of(structure->bits));
     json_object_set_new(item, "used", structure->used > 0 ? json_real(structure->used) : json_null());
-    json_object_set_new(item, "used_avf", json_estimate(structure_used(report, structure, MEASURE_AVF)));
+    const char *why;
+    json_object_set_new(item, "used_avf", json_estimate(structure_used(report, structure, MEASURE_AVF, &why)));
+    json_object_set_new(item, "used_avf_unknown", why == NULL ? json_null() : json_string(why));
     json_object_set_new(item, "fit_per_mbit", structure->fit_per_mbit > 0 ? json_real(structure->fit_per_mbit) : json_null());
     json_t *fit = json_object();
     for (uint32_t m = 0; m < MEASURES; m++)
@@ -213,6 +215,44 @@ json_t *json_notes(const Journal *journal) {
   return object;
 }
 
+// What DUEs consist of, in all and by structure. A journal that cannot be read is told of by whoever reads its faults.
+static json_t *json_due(const Report *report) {
+  json_t *object = json_object(), *all = json_object(), *structures = json_array();
+  Diags ignored = {0};
+  DueCounts *counts;
+  bool good = report_due(report, &counts, &ignored);
+  diags_free(&ignored);
+  for (uint32_t row = 0; good && row < DUE_ROWS; row++) {
+    json_t *item = json_pack("{s:I}", "faults", (json_int_t)due_faults(report, counts, (DueRow)row));
+    json_object_set_new(item, "share", json_estimate(due_of_all(report, counts, (DueRow)row)));
+    json_object_set_new(all, due_names[row], item);
+  }
+  for (uint32_t i = 0; good && i < report->structures.count; i++) {
+    json_t *structure = json_object();
+    json_object_set_new(structure, "name", report_string(report->structures.items[i].name));
+    for (uint32_t row = 0; row < DUE_ROWS; row++) {
+      json_t *item = json_pack("{s:I}", "faults", (json_int_t)counts[i].faults[row]);
+      json_object_set_new(item, "share", json_estimate(due_of_structure(report, counts, i, (DueRow)row)));
+      json_object_set_new(structure, due_names[row], item);
+    }
+    json_array_append_new(structures, structure);
+  }
+  json_object_set_new(object, "all", all);
+  json_object_set_new(object, "structures", structures);
+  return object;
+}
+
+// What happened, in one line; "" where no share may be shown.
+static json_t *json_sentence(const Report *report) {
+  Text text = {0};
+  report_sentence(report, &text);
+  for (size_t i = 0; i < text.length; i++) text.at[i] = text.at[i] == '\n' ? ' ' : text.at[i];
+  while (text.length > 0 && text.at[text.length - 1] == ' ') text.at[--text.length] = '\0';
+  json_t *sentence = report_string(text.at == NULL ? "" : text.at);
+  text_free(&text);
+  return sentence;
+}
+
 json_t *report_summary(const Report *report) {
   json_t *object = json_object(), *settled = json_object(), *chip = json_object(), *fit = json_object(),
          *all = json_tally(report, &report->all);
@@ -222,9 +262,17 @@ json_t *report_summary(const Report *report) {
     json_object_set_new(all, measures[m].key, json_estimate(report_chip(report, (Measure)m)));
     json_object_set_new(fit, measures[m].key, json_estimate(report_fit(report, (Measure)m)));
   }
+  json_t *without = json_array();
+  for (uint32_t i = 0; i < report->structures.count; i++) {
+    const StructureSummary *structure = &report->structures.items[i];
+    if (structure_lacks_rate(structure)) json_array_append_new(without, report_string(structure->name));
+  }
   json_object_set_new(chip, "fit", fit);
+  json_object_set_new(chip, "fit_without", without); // struck, and in no sum of FIT
   json_object_set_new(chip, "bits", json_real(report_bits(report)));
   json_object_set_new(chip, "struck_bits", json_real(report_struck_bits(report)));
+  json_object_set_new(object, "sentence", json_sentence(report));
+  json_object_set_new(object, "due", json_due(report));
   json_object_set_new(object, "campaign", json_meta(report->meta));
   json_object_set_new(object, "state", json_state(report));
   json_object_set_new(object, "notes", json_notes(report->journal));
@@ -268,9 +316,11 @@ static void add_string(Text *out, const char *text) {
   text_add_bytes(out, "\"", 1);
 }
 
+// JSON has no infinity, and null is what is not known.
 static void add_real(Text *out, double value, size_t flags) {
-  if (value == 0) add_text(out, "0.0");                                        // of nearly all faults
-  else add_json(out, isfinite(value) ? json_real(value) : json_null(), flags); // JSON has no infinity
+  if (value == 0) add_text(out, "0.0"); // of nearly all faults
+  else if (isfinite(value)) add_json(out, json_real(value), flags);
+  else add_string(out, "infinite");
 }
 
 // A row of the view `results`. NULL is null.

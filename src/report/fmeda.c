@@ -6,7 +6,7 @@
 
 const char *const fmeda_types[FMEDA_TYPES + 1] = {"transient", "permanent", "together"};
 const char *const failure_modes[FAILURE_MODES] = {"no effect", "late", "tolerable output", "wrong output", "error trap", "hang", "found"};
-const char *const fault_classes[FAULT_CLASSES] = {"safe", "detected", "residual", "latent"};
+const char *const fault_classes[FAULT_CLASSES] = {"not_used", "harmless", "detected", "residual", "latent"};
 const char *const fmeda_roles[ROLE_TEST + 1] = {"no mechanism", "mechanism", "second faults", "test"};
 
 typedef struct CellPlan {
@@ -66,12 +66,13 @@ typedef struct MarkReader {
 
 static bool add_mark(void *context, const FaultRow *row) {
   MarkReader *reader = context;
-  *VEC_PUSH(reader->marks, reader->arena) = (Mark){.id = row->id,
+  *VEC_PUSH(reader->marks, reader->arena) = (Mark){.number = row->number < 0 ? row->id : (uint64_t)row->number,
                                                    .hash = hash_bytes(row->fault, strlen(row->fault), 0),
                                                    .cycle = row->cycle,
                                                    .cycles = row->cycles,
                                                    .region = row->region,
-                                                   .outcome = row->outcome};
+                                                   .outcome = row->outcome,
+                                                   .read = (int8_t)row->read};
   return true;
 }
 
@@ -105,7 +106,8 @@ static uint32_t find_cell(Fmeda *fmeda, PlanVec *plans, Arena *arena, const Stru
   cell->type = type_of(model);
   cell->bits = structure->bits;
   cell->boards = 1;
-  cell->fit = (double)structure->bits / (1 << 20) * structure->fit_per_mbit;
+  cell->kind = structure->kind;
+  cell->fit = cell->machine_fit = (double)structure->bits / (1 << 20) * structure->fit_per_mbit;
   return fmeda->cells.count - 1;
 }
 
@@ -113,6 +115,7 @@ static uint32_t find_cell(Fmeda *fmeda, PlanVec *plans, Arena *arena, const Stru
 static void count_boards(FmedaCell *cell, uint32_t boards) {
   if (boards <= cell->boards) return;
   cell->fit *= (double)boards / cell->boards;
+  cell->machine_fit = cell->fit;
   cell->boards = boards;
 }
 
@@ -141,6 +144,15 @@ static bool add_source(CellSources *sources, Source source, const char *structur
   return true;
 }
 
+// "rf[sm=1,reg=3],shared": of rf a part alone.
+static bool is_struck_in_part(const char *structures, const char *name) {
+  size_t length = strlen(name);
+  for (const char *at = strstr(structures, name); at != NULL; at = strstr(at + 1, name)) {
+    if ((at == structures || at[-1] == ',') && at[length] == '[') return true;
+  }
+  return false;
+}
+
 // Tests add to structures that the program's own campaigns have.
 static bool has_cell(const Fmeda *fmeda, const char *structure, const char *model) {
   bool found = false;
@@ -161,6 +173,7 @@ static bool add_cells(Fmeda *fmeda, PlanVec *plans, Arena *arena, MarkVec *const
       if (fmeda->cells.items[cell].bits != structure->bits)
         return diags_add(diags, journal_path(report->journal), 0, 0, "strikes another part of structure %s than the other journals",
                          structure->name);
+      fmeda->cells.items[cell].is_part |= is_struck_in_part(report->meta->structures, structure->name);
       if (journal->role != ROLE_TEST) count_boards(&fmeda->cells.items[cell], report_boards(report));
       Source source = {journal, marks[i], structure->region};
       if (!add_source(&plans->items[cell].sources, source, structure->name, diags)) return false;
@@ -227,15 +240,22 @@ static bool add_second(Fmeda *fmeda, uint32_t journal, MarkVec *const *marks, Di
     return diags_add(diags, journal_path(report->journal), 0, 0,
                      "its first fault, %s, is in no mechanism's state of which there is a campaign of single faults under that model",
                      report->meta->standing);
-  fmeda->cells.items[cell].first_tried++;
-  uint32_t bad = fmeda->cells.items[cell].first_bad;
+  SecondFaults second = {0};
   for (uint32_t i = 0; i < report->structures.count; i++) {
-    SecondFaults second = {.second = {&fmeda->journals.items[journal], marks[journal], report->structures.items[i].region}};
+    second.second = (Source){&fmeda->journals.items[journal], marks[journal], report->structures.items[i].region};
     if (partner < fmeda->journals.count)
       second.alone = (Source){&fmeda->journals.items[partner], marks[partner], report->structures.items[i].region};
-    cell_add_second(fmeda, &fmeda->cells.items[cell], &second);
+    count_second(fmeda, &second);
   }
-  fmeda->cells.items[cell].first_bad = min_u32(fmeda->cells.items[cell].first_bad, bad + 1); // one first fault, whatever it strikes with
+  FmedaCell *of = &fmeda->cells.items[cell];
+  if (second.met == 0) { // in bits that nobody reads a second fault meets nothing
+    of->first_idle++;
+    return true;
+  }
+  of->first_tried++;
+  of->first_bad += second.bad > 0;
+  of->pairs += second.pairs;
+  of->bad_pairs += second.bad;
   return true;
 }
 
@@ -254,6 +274,7 @@ static bool fill(Fmeda *fmeda, Arena *scratch, Diags *diags) {
   if (!read_marks(fmeda, scratch, marks, diags) || !add_cells(fmeda, &plans, scratch, marks, diags) || !give_rates(fmeda, diags))
     return false;
   for (uint32_t i = 0; i < fmeda->cells.count; i++) cell_classify(fmeda, &fmeda->cells.items[i], &plans.items[i].sources);
+  fmeda_apply_scope(fmeda);
   for (uint32_t i = 0; i < fmeda->journals.count; i++) {
     if (fmeda->journals.items[i].role == ROLE_SECOND && !add_second(fmeda, i, marks, diags)) return false;
   }
@@ -261,13 +282,14 @@ static bool fill(Fmeda *fmeda, Arena *scratch, Diags *diags) {
   if (fmeda->clock_hz > 0) fmeda_measure_times(fmeda, marks);
   qsort(fmeda->cells.items, fmeda->cells.count, sizeof *fmeda->cells.items, by_type);
   fmeda_sum(fmeda);
+  fmeda_find(fmeda);
   return true;
 }
 
 Fmeda *fmeda_read(Report *const *reports, uint32_t count, uint32_t test_count, const FmedaOptions *options, Diags *diags) {
   Arena *arena = arena_new(), *scratch = arena_new();
   Fmeda *fmeda = ARENA_NEW(arena, Fmeda);
-  *fmeda = (Fmeda){.arena = arena, .options = options};
+  *fmeda = (Fmeda){.arena = arena, .options = options, .findings = {.arena = arena}};
   bool good = options->ftti <= 0 || options->reaction < options->ftti ||
               diags_add(diags, NULL, 0, 0, "--reaction %.4g ms leaves nothing of --ftti %.4g ms to find a fault in",
                         1e3 * options->reaction, 1e3 * options->ftti);

@@ -1,10 +1,12 @@
 // Figures for a safety case, from journals alone: what faults do by structure and failure mode, how much of it mechanisms detect, and
 // the metrics of ISO 26262-5 with intervals. docs/safety.md says what each word means here and what is not claimed.
 //
-// Definitions of the metrics and their targets are from memory, their sense confirmed in public summaries; the standard was not at hand.
+// SPFM, LFM, PMHF and their targets agree with public summaries, which docs/safety.md names. From memory, not checked: that bits which a program
+// does not use stay out of SPFM and LFM, that transient and permanent faults are judged apart, the classes of coverage. The standard's text was not at hand.
 #ifndef REDOUBT_FMEDA_H
 #define REDOUBT_FMEDA_H
 
+#include "report/findings.h"
 #include "report/report.h"
 
 // Transient and permanent faults are reported apart.
@@ -15,15 +17,28 @@ extern const char *const fmeda_types[FMEDA_TYPES + 1]; // the last: "together"
 typedef enum FailureMode { MODE_NONE, MODE_LATE, MODE_TOLERABLE, MODE_WRONG, MODE_TRAP, MODE_HANG, MODE_FOUND, FAILURE_MODES } FailureMode;
 extern const char *const failure_modes[FAILURE_MODES]; // "wrong output"
 
-// What becomes of it: the four shares of a structure. They add up to 1.
-typedef enum FaultClass { CLASS_SAFE, CLASS_DETECTED, CLASS_RESIDUAL, CLASS_LATENT, FAULT_CLASSES } FaultClass;
-extern const char *const fault_classes[FAULT_CLASSES]; // "safe"
+// What becomes of it: the shares of a structure. They add up to 1.
+typedef enum FaultClass {
+  CLASS_UNUSED,   // harmless, and it is not known that the program uses the struck bits: it does not read them while the fault is there
+  CLASS_HARMLESS, // it does, and comes to no harm
+  CLASS_DETECTED,
+  CLASS_RESIDUAL,
+  CLASS_LATENT,
+  FAULT_CLASSES
+} FaultClass;
+extern const char *const fault_classes[FAULT_CLASSES]; // "not_used"
 
 typedef struct FmedaRate { // FIT of a whole structure, given by the user
   FmedaType type;
   const char *structure;
   double fit;
 } FmedaRate;
+
+// What the figures are to be about.
+typedef struct FmedaScope {
+  uint32_t type; // FMEDA_TYPES: both
+  const char *structure;
+} FmedaScope;
 
 typedef struct FmedaOptions {
   double confidence;
@@ -33,7 +48,9 @@ typedef struct FmedaOptions {
   double ftti, reaction;  // seconds; ftti 0: not given. A detection counts if it and the reaction to it come within it
   double test_interval;   // seconds between two runs of the tests
   double lifetime;        // hours
+  bool count_unused;      // bits that the program does not use count as safe, in SPFM and LFM
   VEC(FmedaRate) rates;
+  VEC(FmedaScope) scope; // empty: the chip
 } FmedaOptions;
 
 // One campaign.
@@ -66,19 +83,27 @@ typedef struct ModeRow {
 typedef struct FmedaCell {
   const char *structure, *title, *model;
   FmedaType type;
-  uint64_t bits;     // of one board
-  uint32_t boards;   // that the system has: two if one of its mechanisms is --twice boards
-  double fit;        // raw, of all boards; 0: no rate is known, and no sum holds it
-  bool is_given;     // the rate is the user's, not the machine file's
-  uint64_t faults;   // that the shares are of
-  bool is_own_state; // of a mechanism: no campaign without mechanisms has it
+  uint64_t bits;      // of one board
+  uint32_t boards;    // that the system has: two if one of its mechanisms is --twice boards
+  double fit;         // raw, of all boards; 0: no rate is known, and no sum holds it
+  double machine_fit; // the machine file's, whatever the user gives
+  bool is_given;      // the rate is the user's
+  bool is_outside;    // of the scope: in no sum
+  bool is_part;       // some journal struck a part of it alone
+  uint8_t kind;       // StructureKind
+  uint64_t faults;    // that the shares are of
+  uint64_t left_out;  // further ones without mechanisms that some journal lacks
+  bool is_own_state;  // of a mechanism; of journals that do not say: no campaign without mechanisms has it
   uint64_t counts[FAULT_CLASSES];
+  uint64_t unrecorded; // of CLASS_UNUSED: no journal says whether the bits are used
   Estimate shares[FAULT_CLASSES];
+  Estimate used, rest; // what SPFM is a share of; what LFM is: without residual ones
   ModeRow modes[FAILURE_MODES];
   VEC(Coverage) coverages;         // of each mechanism
   Coverage together;               // of all that were measured on the same faults; mechanism NULL: none
   double best, independent;        // its lower bound, the best of them; its upper bound if they had nothing to do with each other
   uint32_t first_tried, first_bad; // first faults of mechanisms tried with second ones; of these with which a second one did harm
+  uint32_t first_idle;             // further ones whose second faults were all masked and unread: they tell nothing
   uint64_t pairs, bad_pairs;
   const FmedaJournal *measured[16]; // what the shares come from
   uint32_t measured_count;
@@ -93,13 +118,15 @@ typedef struct MetricInfo {
 } MetricInfo;
 extern const MetricInfo fmeda_metrics[METRICS];
 extern const char *const asil_names[ASILS];
-// Shown: the whole interval meets the target. Not shown: the estimate does, the interval reaches beyond.
-typedef enum Standing { STANDING_UNKNOWN, STANDING_SHOWN, STANDING_NOT_SHOWN, STANDING_MISSED } Standing;
-extern const char *const standing_text[STANDING_MISSED + 1];
-Standing metric_standing(MetricId metric, Estimate estimate, Asil asil);
+// The interval decides. Shown: all of it meets the target. Missed: none of it does. Withheld: a finding says why.
+typedef enum Standing { STANDING_UNKNOWN, STANDING_SHOWN, STANDING_NOT_SHOWN, STANDING_MISSED, STANDING_WITHHELD, STANDINGS } Standing;
+extern const char *const standing_text[STANDINGS];
+Standing metric_standing(MetricId metric, Estimate estimate, Asil asil); // of the number alone
 
 typedef struct FmedaSums { // FIT
+  bool is_known;           // every structure of the scope that was struck has a rate
   double raw;
+  Estimate used, rest; // as of a structure
   Estimate classes[FAULT_CLASSES];
   Estimate metrics[METRICS];
   Estimate dual; // part of the PMHF: a latent fault, then one that its mechanism would have found
@@ -112,6 +139,12 @@ typedef struct FmedaTimes {
   double median, most;
 } FmedaTimes;
 
+// A finding that keeps standings from being told.
+typedef struct FmedaBlock {
+  uint32_t finding; // its place
+  uint32_t rows;    // bits: METRIC * (FMEDA_TYPES + 1) + type
+} FmedaBlock;
+
 typedef struct Fmeda {
   Arena *arena;
   const FmedaOptions *options;
@@ -120,6 +153,10 @@ typedef struct Fmeda {
   FmedaSums sums[FMEDA_TYPES + 1];
   VEC(FmedaTimes) times;
   double clock_hz;
+  const char *scope;              // in words
+  double chip_share[FMEDA_TYPES]; // of the chip's raw rate, what the figures are about; below 0: not known
+  Findings findings;
+  VEC(FmedaBlock) blocks;
 } Fmeda;
 
 // All of it. NULL, with diagnostics: journals that do not belong together, are unfinished or damaged. fmeda_free.
@@ -132,8 +169,14 @@ Estimate fmeda_coverage(const Fmeda *fmeda, FmedaType type, const char *mechanis
 // The same with everything that is there.
 Estimate fmeda_union(const Fmeda *fmeda, FmedaType type);
 
+// A row of the table of metrics: SPFM and LFM are judged by fault type, PMHF as a whole.
+bool fmeda_is_judged(const Fmeda *fmeda, MetricId metric, uint32_t type);
+bool fmeda_has_row(const Fmeda *fmeda, MetricId metric, uint32_t type);
+Standing fmeda_standing(const Fmeda *fmeda, MetricId metric, uint32_t type, Asil asil);
+void fmeda_reasons(const Fmeda *fmeda, MetricId metric, uint32_t type, Text *out); // why it is withheld, as findings say it
+
 void fmeda_text(const Fmeda *fmeda, Text *out);
-typedef enum FmedaTable { FMEDA_MODES, FMEDA_COVERAGE, FMEDA_METRICS, FMEDA_MANIFEST, FMEDA_TABLES } FmedaTable;
+typedef enum FmedaTable { FMEDA_MODES, FMEDA_COVERAGE, FMEDA_METRICS, FMEDA_FINDINGS, FMEDA_MANIFEST, FMEDA_TABLES } FmedaTable;
 extern const char *const fmeda_tables[FMEDA_TABLES]; // "fmeda", ...
 void fmeda_csv(const Fmeda *fmeda, FmedaTable table, Text *out);
 void fmeda_json(const Fmeda *fmeda, Text *out);

@@ -77,28 +77,28 @@ typedef struct Walk {
   uint32_t at;
 } Walk;
 
-// The next fault of the source's structure, from number `id` on; NULL: no more.
-static const Mark *walk_to(Walk *walk, uint64_t id) {
+// The next fault of the source's structure, from that number within it on; NULL: no more.
+static const Mark *walk_to(Walk *walk, uint64_t number) {
   const MarkVec *marks = walk->source->marks;
   while (walk->at < marks->count) {
     const Mark *mark = &marks->items[walk->at];
-    if (mark->region == walk->source->region && mark->id >= id) return mark;
+    if (mark->region == walk->source->region && mark->number >= number) return mark;
     walk->at++;
   }
   return NULL;
 }
 
-static const Mark *walk_at(Walk *walk, uint64_t id) {
-  const Mark *mark = walk_to(walk, id);
-  return mark != NULL && mark->id == id ? mark : NULL;
+static const Mark *walk_at(Walk *walk, uint64_t number) {
+  const Mark *mark = walk_to(walk, number);
+  return mark != NULL && mark->number == number ? mark : NULL;
 }
 
 // Equal numbers mean equal faults. Some equal ones among others would be chance.
 static bool are_same_faults(const Source *a, const Source *b) {
   Walk left = {a, 0}, right = {b, 0};
   uint64_t same = 0;
-  for (const Mark *mark = walk_to(&left, 0); mark != NULL; mark = walk_to(&left, mark->id + 1)) {
-    const Mark *other = walk_at(&right, mark->id);
+  for (const Mark *mark = walk_to(&left, 0); mark != NULL; mark = walk_to(&left, mark->number + 1)) {
+    const Mark *other = walk_at(&right, mark->number);
     if (other == NULL) continue;
     if (other->hash != mark->hash) return false;
     same++;
@@ -127,15 +127,15 @@ static Pairing pairing_make(const CellSources *sources) {
 
 // The next fault that all of them have.
 static bool pairing_next(Pairing *pairing) {
-  uint64_t id = pairing->at_base == NULL ? 0 : pairing->at_base->id + 1;
-  while ((pairing->at_base = walk_to(&pairing->base, id)) != NULL) {
+  uint64_t number = pairing->at_base == NULL ? 0 : pairing->at_base->number + 1;
+  while ((pairing->at_base = walk_to(&pairing->base, number)) != NULL) {
     bool all = true;
-    id = pairing->at_base->id;
+    number = pairing->at_base->number;
     for (uint32_t i = 0; i < pairing->mechanism_count; i++)
-      all &= (pairing->at_mechanism[i] = walk_at(&pairing->mechanisms[i], id)) != NULL;
-    for (uint32_t i = 0; i < pairing->test_count; i++) all &= (pairing->at_test[i] = walk_at(&pairing->tests[i], id)) != NULL;
+      all &= (pairing->at_mechanism[i] = walk_at(&pairing->mechanisms[i], number)) != NULL;
+    for (uint32_t i = 0; i < pairing->test_count; i++) all &= (pairing->at_test[i] = walk_at(&pairing->tests[i], number)) != NULL;
     if (all) return true;
-    id++;
+    number++;
   }
   return false;
 }
@@ -167,21 +167,28 @@ static Together put_together(const Fmeda *fmeda, const Pairing *pairing) {
   return all;
 }
 
+// A bit that the run without faults does not read says nothing of one that another program reads.
+static FaultClass harmless_class(const Mark *mark) { return mark->read == 1 ? CLASS_HARMLESS : CLASS_UNUSED; }
+
 static FaultClass class_of(const Fmeda *fmeda, const FmedaCell *cell, const Pairing *pairing) {
   Together all = put_together(fmeda, pairing);
   bool is_dangerous = raw_harm(fmeda, pairing->base.source, pairing->at_base) == HARM_DONE;
   bool is_residual = is_dangerous ? all.all_done : all.any_done && !all.any_stopped;
   if (is_residual && !all.flagged) return CLASS_RESIDUAL;
-  if (!is_dangerous) return CLASS_SAFE;
+  if (!is_dangerous) return harmless_class(pairing->at_base);
   return cell->type == FMEDA_PERMANENT && !all.told ? CLASS_LATENT : CLASS_DETECTED;
 }
 
 static void classify_paired(const Fmeda *fmeda, FmedaCell *cell, Pairing pairing) {
+  Walk all = pairing.base;
+  for (const Mark *mark = walk_to(&all, 0); mark != NULL; mark = walk_to(&all, mark->number + 1)) cell->left_out++;
   while (pairing_next(&pairing)) {
     FaultClass class = class_of(fmeda, cell, &pairing);
     ModeRow *mode = &cell->modes[mode_of(pairing.at_base->outcome)];
     cell->faults++;
+    cell->left_out--;
     cell->counts[class]++;
+    cell->unrecorded += class == CLASS_UNUSED && pairing.at_base->read < 0;
     mode->faults++;
     mode->left += class == CLASS_RESIDUAL;
   }
@@ -195,14 +202,16 @@ static void classify_paired(const Fmeda *fmeda, FmedaCell *cell, Pairing pairing
 // One campaign by itself: what would have happened without its mechanism is not known fault by fault.
 static void classify_alone(const Fmeda *fmeda, FmedaCell *cell, const Source *source) {
   Walk walk = {source, 0};
-  for (const Mark *mark = walk_to(&walk, 0); mark != NULL; mark = walk_to(&walk, mark->id + 1)) {
+  for (const Mark *mark = walk_to(&walk, 0); mark != NULL; mark = walk_to(&walk, mark->number + 1)) {
     Harm harm = harm_of(fmeda, source, mark);
     bool stays = cell->type == FMEDA_PERMANENT && !is_told(fmeda, source, mark);
-    FaultClass class = harm == HARM_DONE ? CLASS_RESIDUAL : harm == HARM_STOPPED ? CLASS_DETECTED : CLASS_SAFE;
-    if (stays && (class == CLASS_DETECTED || (class == CLASS_SAFE && cell->is_own_state))) class = CLASS_LATENT;
+    FaultClass class = harm == HARM_DONE ? CLASS_RESIDUAL : harm == HARM_STOPPED ? CLASS_DETECTED : harmless_class(mark);
+    bool may_meet = class == CLASS_HARMLESS || (class == CLASS_UNUSED && (mark->read < 0 || fmeda->options->count_unused));
+    if (stays && (class == CLASS_DETECTED || (may_meet && cell->is_own_state))) class = CLASS_LATENT;
     ModeRow *mode = &cell->modes[mode_of(mark->outcome)];
     cell->faults++;
     cell->counts[class]++;
+    cell->unrecorded += class == CLASS_UNUSED && mark->read < 0;
     mode->faults++;
     mode->left += class == CLASS_RESIDUAL;
   }
@@ -277,7 +286,7 @@ static void cover_alone(const Fmeda *fmeda, FmedaCell *cell, const Source *base,
   double confidence = fmeda->options->confidence;
   for (uint32_t i = 0; i < 2; i++) {
     Walk walk = {both[i], 0};
-    for (const Mark *mark = walk_to(&walk, 0); mark != NULL; mark = walk_to(&walk, mark->id + 1)) {
+    for (const Mark *mark = walk_to(&walk, 0); mark != NULL; mark = walk_to(&walk, mark->number + 1)) {
       faults[i]++;
       done[i] += raw_harm(fmeda, both[i], mark) == HARM_DONE;
     }
@@ -311,6 +320,8 @@ static void take_better(const Fmeda *fmeda, FmedaCell *cell, const Source *sourc
   classify_alone(fmeda, &other, source);
   if (other.faults == 0 || (cell->faults > 0 && residual_share(&other) >= residual_share(cell))) return;
   memcpy(cell->counts, other.counts, sizeof cell->counts);
+  cell->unrecorded = other.unrecorded;
+  cell->left_out = 0;
   bool has_modes = cell->faults > 0; // of the campaign without mechanisms; how much of each is left is not known
   for (uint32_t i = 0; i < FAILURE_MODES; i++) {
     if (!has_modes) cell->modes[i] = other.modes[i];
@@ -324,7 +335,7 @@ static void take_better(const Fmeda *fmeda, FmedaCell *cell, const Source *sourc
 void cell_classify(const Fmeda *fmeda, FmedaCell *cell, const CellSources *sources) {
   Pairing pairing = {0};
   bool has_base = sources->base.journal != NULL;
-  cell->is_own_state = !has_base;
+  cell->is_own_state = cell->kind == KIND_NOT_KNOWN ? !has_base : cell->kind == KIND_SCHEME;
   if (has_base) {
     pairing = pairing_make(sources);
     classify_paired(fmeda, cell, pairing);
@@ -351,27 +362,29 @@ void cell_classify(const Fmeda *fmeda, FmedaCell *cell, const CellSources *sourc
   }
 }
 
-void cell_add_second(const Fmeda *fmeda, FmedaCell *cell, const SecondFaults *second) {
+void count_second(const Fmeda *fmeda, SecondFaults *second) {
   Walk both = {&second->second, 0}, alone = {&second->alone, 0};
-  uint64_t bad = 0;
   bool has_partner = second->alone.journal != NULL;
-  for (const Mark *mark = walk_to(&both, 0); mark != NULL; mark = walk_to(&both, mark->id + 1)) {
-    const Mark *other = has_partner ? walk_at(&alone, mark->id) : NULL;
+  for (const Mark *mark = walk_to(&both, 0); mark != NULL; mark = walk_to(&both, mark->number + 1)) {
+    const Mark *other = has_partner ? walk_at(&alone, mark->number) : NULL;
     bool is_same = other != NULL && other->hash == mark->hash;
     bool was_done = is_same && harm_of(fmeda, &second->alone, other) == HARM_DONE;
-    cell->pairs++;
-    bad += harm_of(fmeda, &second->second, mark) == HARM_DONE && !was_done;
+    second->pairs++;
+    second->bad += harm_of(fmeda, &second->second, mark) == HARM_DONE && !was_done;
+    second->met += mark->outcome != OUTCOME_MASKED || mark->read == 1;
   }
-  cell->bad_pairs += bad;
-  cell->first_bad += bad > 0;
 }
 
 void cell_finish(const Fmeda *fmeda, FmedaCell *cell) {
   double confidence = fmeda->options->confidence;
+  uint64_t used = cell->faults - (fmeda->options->count_unused ? 0 : cell->counts[CLASS_UNUSED]);
   for (uint32_t i = 0; i < FAULT_CLASSES; i++) cell->shares[i] = share_estimate(cell->counts[i], cell->faults, confidence);
+  cell->used =
+      used == cell->faults && fmeda->options->count_unused ? (Estimate){true, 1, 1, 1} : share_estimate(used, cell->faults, confidence);
+  cell->rest = share_estimate(used - cell->counts[CLASS_RESIDUAL], cell->faults, confidence);
   if (!cell->is_own_state || cell->first_tried == 0) return;
   // Of the faults that nobody notices, those matter with which a second fault does harm.
-  Estimate *latent = &cell->shares[CLASS_LATENT], *safe = &cell->shares[CLASS_SAFE];
+  Estimate *latent = &cell->shares[CLASS_LATENT], *safe = &cell->shares[CLASS_HARMLESS];
   Estimate harmful = share_estimate(cell->first_bad, cell->first_tried, confidence);
   double value = latent->value * harmful.value;
   safe->value += latent->value - value;

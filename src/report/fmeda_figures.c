@@ -10,14 +10,14 @@ const MetricInfo fmeda_metrics[METRICS] = {
     {"PMHF", "FIT", false, {100, 100, 10}},
 };
 const char *const asil_names[ASILS] = {"B", "C", "D"};
-const char *const standing_text[STANDING_MISSED + 1] = {"-", "shown", "not shown", "missed"};
+const char *const standing_text[STANDINGS] = {"-", "shown", "not shown", "missed", "withheld"};
 
 Standing metric_standing(MetricId metric, Estimate estimate, Asil asil) {
   const MetricInfo *info = &fmeda_metrics[metric];
   double target = info->targets[asil];
   if (!estimate.is_known) return STANDING_UNKNOWN;
-  if (info->is_share) return estimate.low >= target ? STANDING_SHOWN : estimate.value >= target ? STANDING_NOT_SHOWN : STANDING_MISSED;
-  return estimate.high < target ? STANDING_SHOWN : estimate.value < target ? STANDING_NOT_SHOWN : STANDING_MISSED;
+  if (info->is_share) return estimate.low >= target ? STANDING_SHOWN : estimate.high >= target ? STANDING_NOT_SHOWN : STANDING_MISSED;
+  return estimate.high < target ? STANDING_SHOWN : estimate.low < target ? STANDING_NOT_SHOWN : STANDING_MISSED;
 }
 
 const char *coverage_class(double coverage) {
@@ -47,32 +47,51 @@ static Estimate complement(Estimate part, Estimate whole) {
   return (Estimate){true, 1 - part.value / whole.value, fmax(1 - ratio.high, 0), 1 - ratio.low};
 }
 
-static void sum_type(Fmeda *fmeda, uint32_t type) {
-  FmedaSums *sums = &fmeda->sums[type];
-  EstimateSum classes[FAULT_CLASSES] = {0};
+// Of the rates that are in the sums, what is residual. A structure by itself: of its faults that count. Of several, both sums come from the
+// same samples, but count as independent: that makes the interval wider than need be.
+static Estimate spfm(const Fmeda *fmeda, uint32_t type, const FmedaSums *sums) {
+  const FmedaCell *only = NULL;
+  uint32_t count = 0;
   for (uint32_t i = 0; i < fmeda->cells.count; i++) {
     const FmedaCell *cell = &fmeda->cells.items[i];
-    if ((type < FMEDA_TYPES && cell->type != type) || cell->fit <= 0 || cell->faults == 0) continue;
+    if (!cell_counts(cell, type)) continue;
+    only = cell;
+    count++;
+  }
+  if (count != 1) return complement(sums->classes[CLASS_RESIDUAL], sums->used);
+  uint64_t used = only->faults - (fmeda->options->count_unused ? 0 : only->counts[CLASS_UNUSED]);
+  return share_estimate(used - only->counts[CLASS_RESIDUAL], used, fmeda->options->confidence);
+}
+
+static void sum_type(Fmeda *fmeda, uint32_t type) {
+  FmedaSums *sums = &fmeda->sums[type];
+  EstimateSum classes[FAULT_CLASSES] = {0}, used = {0}, rest = {0};
+  sums->is_known = true;
+  for (uint32_t i = 0; i < fmeda->cells.count; i++) {
+    const FmedaCell *cell = &fmeda->cells.items[i];
+    if (!cell_counts(cell, type)) continue;
+    sums->is_known &= cell->fit > 0;
     sums->raw += cell->fit;
+    add(&used, cell->fit, cell->used);
+    add(&rest, cell->fit, cell->rest);
     for (uint32_t c = 0; c < FAULT_CLASSES; c++) {
       if (c != CLASS_LATENT || cell->type == FMEDA_PERMANENT) add(&classes[c], cell->fit, cell->shares[c]); // a transient does not stay
     }
   }
-  if (sums->raw <= 0) return;
+  sums->is_known &= sums->raw > 0;
+  if (!sums->is_known) return; // of what has no rate nothing is known: a sum of the rest would hide it
   for (uint32_t c = 0; c < FAULT_CLASSES; c++) sums->classes[c] = sum_estimate(&classes[c], sums->raw);
-  Estimate residual = sums->classes[CLASS_RESIDUAL], latent = sums->classes[CLASS_LATENT];
-  sums->metrics[METRIC_SPFM] =
-      (Estimate){true, 1 - residual.value / sums->raw, 1 - residual.high / sums->raw, 1 - residual.low / sums->raw};
-  Estimate rest = {true, sums->raw - residual.value, sums->raw - residual.high, sums->raw - residual.low};
-  if (fmeda->sums[FMEDA_PERMANENT].raw > 0 && type != FMEDA_TRANSIENT) // of transients alone nothing is known
-    sums->metrics[METRIC_LFM] = complement(latent, rest);
-  sums->metrics[METRIC_PMHF] = residual;
+  sums->used = sum_estimate(&used, sums->raw);
+  sums->rest = sum_estimate(&rest, sums->raw);
+  if (type < FMEDA_TYPES) sums->metrics[METRIC_SPFM] = spfm(fmeda, type, sums); // of both, the frequent one would hide the other
+  if (type == FMEDA_PERMANENT) sums->metrics[METRIC_LFM] = complement(sums->classes[CLASS_LATENT], sums->rest); // transients do not stay
+  sums->metrics[METRIC_PMHF] = sums->classes[CLASS_RESIDUAL];
 }
 
 // A latent fault comes first and stays for the rest of the life; then one that a mechanism would have found. As if any two of them did harm,
 // and without the half for the order: an upper bound, in FIT.
 static void add_dual(Fmeda *fmeda) {
-  Estimate latent = fmeda->sums[FMEDA_TYPES].classes[CLASS_LATENT];
+  Estimate latent = fmeda->sums[FMEDA_PERMANENT].classes[CLASS_LATENT];
   for (uint32_t i = 0; i <= FMEDA_TYPES; i++) {
     FmedaSums *sums = &fmeda->sums[i];
     Estimate found = sums->classes[CLASS_DETECTED], *pmhf = &sums->metrics[METRIC_PMHF];
@@ -86,7 +105,8 @@ static void add_dual(Fmeda *fmeda) {
 }
 
 void fmeda_sum(Fmeda *fmeda) {
-  for (uint32_t i = 0; i <= FMEDA_TYPES; i++) sum_type(fmeda, i);
+  for (uint32_t i = 0; i < FMEDA_TYPES; i++) sum_type(fmeda, i);
+  if (fmeda->sums[FMEDA_TRANSIENT].is_known && fmeda->sums[FMEDA_PERMANENT].is_known) sum_type(fmeda, FMEDA_TYPES);
   add_dual(fmeda);
 }
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-const char *const fmeda_tables[FMEDA_TABLES] = {"fmeda", "coverage", "metrics", "manifest"};
+const char *const fmeda_tables[FMEDA_TABLES] = {"fmeda", "coverage", "metrics", "findings", "manifest"};
 
 // "[1] [3]": as the manifest counts them.
 static void add_journals(const Fmeda *fmeda, const FmedaCell *cell, Text *out) {
@@ -38,13 +38,27 @@ static void add_names(const char *const *names, size_t count, Text *out) {
   for (size_t i = 0; i < count; i++) text_add(out, ",%s,%s_low,%s_high", names[i], names[i], names[i]);
 }
 
-// A row for each failure mode, and one for the structure as a whole: there the four shares stand.
+// Whoever copies a row takes along what is to be said beside it: of its structure, of its fault type, of all.
+static void add_caveats(const Fmeda *fmeda, const FmedaCell *cell, Text *out) {
+  Text text = {0};
+  for (uint32_t i = 0; i < fmeda->findings.items.count; i++) {
+    const Finding *finding = &fmeda->findings.items.items[i];
+    const char *const abouts[] = {cell->structure, fmeda_types[cell->type], "scope"};
+    bool is_meant = false;
+    for (size_t k = 0; k < COUNT_OF(abouts); k++) is_meant |= strcmp(finding->about, abouts[k]) == 0;
+    if (is_meant) text_add(&text, "%s%s: %s", text.length == 0 ? "" : " ", severity_names[finding->severity], finding->text);
+  }
+  if (text.length > 0) text_add_csv(out, text.at);
+  text_free(&text);
+}
+
+// A row for each failure mode, and one for the structure as a whole: there the shares of what becomes of faults stand.
 static void add_modes(const Fmeda *fmeda, Text *out) {
   static const char *const mode_names[] = {"share", "coverage"};
   add_text(out, "structure,fault_type,model,failure_mode,bits,raw_fit,rate_from,faults,residual_faults");
   add_names(mode_names, COUNT_OF(mode_names), out);
   add_names(fault_classes, FAULT_CLASSES, out);
-  add_text(out, ",journals\n");
+  add_text(out, ",in_figures,findings,journals\n");
   for (uint32_t i = 0; i < fmeda->cells.count; i++) {
     const FmedaCell *cell = &fmeda->cells.items[i];
     for (uint32_t m = 0; m <= FAILURE_MODES; m++) {
@@ -59,6 +73,8 @@ static void add_modes(const Fmeda *fmeda, Text *out) {
       csv_estimate(out, is_all ? (Estimate){true, 1, 1, 1} : cell->modes[m].share);
       csv_estimate(out, is_all ? cell->together.share : cell->modes[m].coverage);
       for (uint32_t c = 0; c < FAULT_CLASSES; c++) csv_estimate(out, is_all ? cell->shares[c] : (Estimate){0});
+      text_add(out, ",%s,", cell->is_outside ? "no: outside the scope" : cell->fit <= 0 ? "no: no rate" : "yes");
+      add_caveats(fmeda, cell, out);
       text_add(out, ",%s\n", journals_text(fmeda, cell));
     }
   }
@@ -84,28 +100,47 @@ static void add_coverage(const Fmeda *fmeda, Text *out) {
   }
 }
 
+static void add_metric(const Fmeda *fmeda, MetricId metric, uint32_t type, Text *out) {
+  const MetricInfo *info = &fmeda_metrics[metric];
+  Text reasons = {0};
+  text_add(out, "%s,%s,%s", info->name, fmeda_types[type], info->is_share ? "1" : "FIT");
+  csv_estimate(out, fmeda->sums[type].metrics[metric]);
+  for (uint32_t a = 0; a < ASILS; a++) {
+    Standing standing = fmeda_standing(fmeda, metric, type, (Asil)a);
+    text_add(out, ",%s", standing == STANDING_UNKNOWN ? "" : standing_text[standing]);
+  }
+  add_text(out, ",");
+  text_add_csv(out, fmeda->scope);
+  add_text(out, ",");
+  fmeda_reasons(fmeda, metric, type, &reasons);
+  if (reasons.length > 0) text_add_csv(out, reasons.at);
+  add_text(out, "\n");
+  text_free(&reasons);
+}
+
 static void add_metrics(const Fmeda *fmeda, Text *out) {
-  add_text(out, "metric,faults,unit,value,low,high,asil_b,asil_c,asil_d\n");
+  static const char *const no_standing = ",,,,,\n";
+  add_text(out, "metric,faults,unit,value,low,high,asil_b,asil_c,asil_d,scope,withheld_because\n");
   for (uint32_t m = 0; m < METRICS; m++) {
     for (uint32_t i = 0; i <= FMEDA_TYPES; i++) {
-      Estimate estimate = fmeda->sums[i].metrics[m];
-      const MetricInfo *info = &fmeda_metrics[m];
-      text_add(out, "%s,%s,%s", info->name, fmeda_types[i], info->is_share ? "1" : "FIT");
-      csv_estimate(out, estimate);
-      for (uint32_t a = 0; a < ASILS; a++)
-        text_add(out, ",%s", estimate.is_known ? standing_text[metric_standing((MetricId)m, estimate, (Asil)a)] : "");
-      add_text(out, "\n");
+      if (fmeda_has_row(fmeda, (MetricId)m, i)) add_metric(fmeda, (MetricId)m, i, out);
     }
   }
   for (uint32_t i = 0; i <= FMEDA_TYPES; i++) {
-    text_add(out, "raw rate,%s,FIT,%.9g,,,,,\n", fmeda_types[i], fmeda->sums[i].raw);
+    const FmedaSums *sums = &fmeda->sums[i];
+    Estimate raw = {sums->is_known, sums->raw, sums->raw, sums->raw};
+    text_add(out, "raw rate,%s,FIT", fmeda_types[i]);
+    csv_estimate(out, raw);
+    add_text(out, no_standing);
     for (uint32_t c = 0; c < FAULT_CLASSES; c++) {
       text_add(out, "%s rate,%s,FIT", fault_classes[c], fmeda_types[i]);
-      csv_estimate(out, fmeda->sums[i].classes[c]);
-      add_text(out, ",,,\n");
+      csv_estimate(out, sums->classes[c]);
+      add_text(out, no_standing);
     }
   }
 }
+
+static void add_findings(const Fmeda *fmeda, Text *out) { findings_csv(&fmeda->findings, out); }
 
 static const JournalNote manifest_notes[] = {NOTE_VERSION, NOTE_COMMIT, NOTE_BINARY, NOTE_DATE, NOTE_HOST, NOTE_COMMAND};
 
@@ -147,7 +182,7 @@ static void add_manifest(const Fmeda *fmeda, Text *out) {
 }
 
 void fmeda_csv(const Fmeda *fmeda, FmedaTable table, Text *out) {
-  void (*const writers[FMEDA_TABLES])(const Fmeda *, Text *) = {add_modes, add_coverage, add_metrics, add_manifest};
+  void (*const writers[FMEDA_TABLES])(const Fmeda *, Text *) = {add_modes, add_coverage, add_metrics, add_findings, add_manifest};
   writers[table](fmeda, out);
 }
 
@@ -193,6 +228,8 @@ static json_t *cell_json(const Fmeda *fmeda, const FmedaCell *cell) {
   json_object_set_new(object, "rate_is_given", json_boolean(cell->is_given));
   json_object_set_new(object, "faults", count_of(cell->faults));
   json_object_set_new(object, "own_state", json_boolean(cell->is_own_state));
+  json_object_set_new(object, "outside_scope", json_boolean(cell->is_outside));
+  json_object_set_new(object, "use_not_recorded", count_of(cell->unrecorded));
   for (uint32_t c = 0; c < FAULT_CLASSES; c++) json_object_set_new(object, fault_classes[c], json_estimate(cell->shares[c]));
   json_object_set_new(object, "modes", modes);
   json_object_set_new(object, "coverages", coverages);
@@ -201,25 +238,36 @@ static json_t *cell_json(const Fmeda *fmeda, const FmedaCell *cell) {
   json_object_set_new(object, "union_if_independent", cell->together.mechanism == NULL ? json_null() : json_real(cell->independent));
   json_object_set_new(object, "first_faults", count_of(cell->first_tried));
   json_object_set_new(object, "first_faults_harmful", count_of(cell->first_bad));
+  json_object_set_new(object, "first_faults_without_information", count_of(cell->first_idle));
   json_object_set_new(object, "fault_pairs", count_of(cell->pairs));
   json_object_set_new(object, "fault_pairs_harmful", count_of(cell->bad_pairs));
   json_object_set_new(object, "journals", json_string(journals_text(fmeda, cell)));
   return object;
 }
 
+static json_t *metric_json(const Fmeda *fmeda, MetricId metric, uint32_t type) {
+  json_t *row = json_object();
+  Text reasons = {0};
+  json_object_set_new(row, "metric", json_string(fmeda_metrics[metric].name));
+  json_object_set_new(row, "faults", json_string(fmeda_types[type]));
+  json_object_set_new(row, "is_share", json_boolean(fmeda_metrics[metric].is_share));
+  json_object_set_new(row, "estimate", json_estimate(fmeda->sums[type].metrics[metric]));
+  for (uint32_t a = 0; a < ASILS; a++) {
+    Standing standing = fmeda_standing(fmeda, metric, type, (Asil)a);
+    json_object_set_new(row, asil_names[a], standing == STANDING_UNKNOWN ? json_null() : json_string(standing_text[standing]));
+  }
+  fmeda_reasons(fmeda, metric, type, &reasons);
+  json_object_set_new(row, "scope", report_string(fmeda->scope));
+  json_object_set_new(row, "withheld_because", reasons.length == 0 ? json_null() : report_string(reasons.at));
+  text_free(&reasons);
+  return row;
+}
+
 static json_t *metrics_json(const Fmeda *fmeda) {
   json_t *array = json_array();
   for (uint32_t m = 0; m < METRICS; m++) {
     for (uint32_t i = 0; i <= FMEDA_TYPES; i++) {
-      Estimate estimate = fmeda->sums[i].metrics[m];
-      json_t *row = json_object();
-      json_object_set_new(row, "metric", json_string(fmeda_metrics[m].name));
-      json_object_set_new(row, "faults", json_string(fmeda_types[i]));
-      json_object_set_new(row, "is_share", json_boolean(fmeda_metrics[m].is_share));
-      json_object_set_new(row, "estimate", json_estimate(estimate));
-      for (uint32_t a = 0; a < ASILS; a++)
-        json_object_set_new(row, asil_names[a], json_string(standing_text[metric_standing((MetricId)m, estimate, (Asil)a)]));
-      json_array_append_new(array, row);
+      if (fmeda_has_row(fmeda, (MetricId)m, i)) json_array_append_new(array, metric_json(fmeda, (MetricId)m, i));
     }
   }
   return array;
@@ -228,12 +276,25 @@ static json_t *metrics_json(const Fmeda *fmeda) {
 static json_t *sums_json(const Fmeda *fmeda) {
   json_t *object = json_object();
   for (uint32_t i = 0; i <= FMEDA_TYPES; i++) {
+    const FmedaSums *sums = &fmeda->sums[i];
     json_t *row = json_object();
-    json_object_set_new(row, "raw", json_real(fmeda->sums[i].raw));
-    for (uint32_t c = 0; c < FAULT_CLASSES; c++) json_object_set_new(row, fault_classes[c], json_estimate(fmeda->sums[i].classes[c]));
-    json_object_set_new(row, "dual", json_estimate(fmeda->sums[i].dual));
+    json_object_set_new(row, "raw", sums->is_known ? json_real(sums->raw) : json_null());
+    json_object_set_new(row, "used", json_estimate(sums->used));
+    for (uint32_t c = 0; c < FAULT_CLASSES; c++) json_object_set_new(row, fault_classes[c], json_estimate(sums->classes[c]));
+    json_object_set_new(row, "dual", json_estimate(sums->dual));
     if (i < FMEDA_TYPES) json_object_set_new(row, "union", json_estimate(fmeda_union(fmeda, (FmedaType)i)));
     json_object_set_new(object, fmeda_types[i], row);
+  }
+  return object;
+}
+
+static json_t *scope_json(const Fmeda *fmeda) {
+  json_t *object = json_object();
+  json_object_set_new(object, "declared", json_boolean(fmeda->options->scope.count > 0));
+  json_object_set_new(object, "text", report_string(fmeda->scope));
+  for (uint32_t i = 0; i < FMEDA_TYPES; i++) {
+    const char *key = arena_format(fmeda->arena, "%s_share_of_chip", fmeda_types[i]);
+    json_object_set_new(object, key, fmeda->chip_share[i] < 0 ? json_null() : json_real(fmeda->chip_share[i]));
   }
   return object;
 }
@@ -266,10 +327,10 @@ static json_t *manifest_json(const Fmeda *fmeda) {
 }
 
 static json_t *options_json(const FmedaOptions *options) {
-  return json_pack("{s:f, s:b, s:b, s:b, s:b, s:f, s:f, s:f, s:f}", "confidence", options->confidence, "traps", (int)options->traps,
+  return json_pack("{s:f, s:b, s:b, s:b, s:b, s:b, s:f, s:f, s:f, s:f}", "confidence", options->confidence, "traps", (int)options->traps,
                    "watchdog", (int)options->watchdog, "tolerable_is_safe", (int)options->tolerable_is_safe, "silent", (int)options->silent,
-                   "ftti", options->ftti, "reaction", options->reaction, "test_interval", options->test_interval, "lifetime",
-                   options->lifetime);
+                   "count_unused", (int)options->count_unused, "ftti", options->ftti, "reaction", options->reaction, "test_interval",
+                   options->test_interval, "lifetime", options->lifetime);
 }
 
 static char *all_json(const Fmeda *fmeda, size_t flags) {
@@ -285,6 +346,8 @@ static char *all_json(const Fmeda *fmeda, size_t flags) {
   json_object_set_new(object, "target", report_string(meta->target));
   json_object_set_new(object, "machine", report_string(meta->machine));
   json_object_set_new(object, "options", options_json(fmeda->options));
+  json_object_set_new(object, "scope", scope_json(fmeda));
+  json_object_set_new(object, "findings", findings_json(&fmeda->findings));
   json_object_set_new(object, "structures", cells);
   json_object_set_new(object, "metrics", metrics_json(fmeda));
   json_object_set_new(object, "fit", sums_json(fmeda));

@@ -8,10 +8,12 @@
 extern const char fmeda_page_html[]; // fmeda.html, as text
 
 typedef struct Mark { // one fault of a journal
-  uint64_t id, hash;  // hash: of the fault's text
+  uint64_t number;    // within its structure; of older journals: of the fault
+  uint64_t hash;      // of the fault's text
   uint64_t cycle, cycles;
   uint16_t region;
   uint8_t outcome;
+  int8_t read; // as the journal has it: 1, 0, or NOTHING
 } Mark;
 typedef VEC(Mark) MarkVec;
 
@@ -32,13 +34,27 @@ typedef struct CellSources {
 
 typedef struct SecondFaults { // a campaign with a first fault that stands
   Source second, alone;       // alone: the same without it; journal NULL: not there
+  uint64_t pairs, bad, met;   // met: not masked, or in bits that are read
 } SecondFaults;
 
 // ---- What becomes of faults (fmeda_class.c) -------------------------------------------------------------
 void cell_classify(const Fmeda *fmeda, FmedaCell *cell, const CellSources *sources);
-void cell_add_second(const Fmeda *fmeda, FmedaCell *cell, const SecondFaults *second); // after that
-void cell_finish(const Fmeda *fmeda, FmedaCell *cell);                                 // then: shares
+void count_second(const Fmeda *fmeda, SecondFaults *second); // adds to its counts
+void cell_finish(const Fmeda *fmeda, FmedaCell *cell);       // then: shares
 void fmeda_measure_times(Fmeda *fmeda, MarkVec *const *marks);
+
+// ---- What the figures are about (fmeda_scope.c) ------------------------------------------------------------
+void fmeda_apply_scope(Fmeda *fmeda);                                        // once rates are known, and whose state is whose
+bool scope_names(const Fmeda *fmeda, FmedaType type, const char *structure); // it is declared, with this in it
+bool scope_wants(const Fmeda *fmeda, FmedaType type);                        // faults of this type
+const char *cell_name(const Fmeda *fmeda, const FmedaCell *cell);            // "rf", or of several models "rf stuck0"
+bool cell_counts(const FmedaCell *cell, uint32_t type);                      // is in the sums of that type; FMEDA_TYPES: of both
+bool is_first_cell(const Fmeda *fmeda, const FmedaCell *cell);               // of its structure and type: models are several cells
+double rate_per_mbit(const char *settings, FmedaType type); // of cells on the chip, over all models that the machine has a rate of; 0: none
+static inline uint32_t row_bit(MetricId metric, uint32_t type) { return 1u << ((uint32_t)metric * (FMEDA_TYPES + 1) + type); }
+
+// ---- What is to be said beside them (fmeda_findings.c) -----------------------------------------------------
+void fmeda_find(Fmeda *fmeda); // at last
 
 // ---- Sums (fmeda_figures.c) -----------------------------------------------------------------------------
 void fmeda_sum(Fmeda *fmeda);

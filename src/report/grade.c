@@ -12,7 +12,7 @@
 // The signature is another, or there is none. A right one that comes late tells nothing.
 static bool is_detected(uint8_t outcome) {
   const char *group = outcome_info[outcome % OUTCOME_COUNT].group;
-  return strcmp(group, "sdc") == 0 || strcmp(group, "due") == 0 || strcmp(group, "detected") == 0;
+  return strcmp(group, "sdc") == 0 || strcmp(group, "due") == 0;
 }
 
 static bool check_journal(const Report *report, const Report *first, Diags *diags) {
@@ -249,10 +249,10 @@ void grade_free(Grade *grade) {
 
 // ---- Text --------------------------------------------------------------------------------------------------
 
-static const char *estimate_text(Estimate estimate, char text[48]) {
-  if (!estimate.is_known) snprintf(text, 48, "-");
-  else if (estimate.low == estimate.high) snprintf(text, 48, "%.2f", 100 * estimate.value);
-  else snprintf(text, 48, "%.2f (%.2f-%.2f)", 100 * estimate.value, 100 * estimate.low, 100 * estimate.high);
+// Where every bit was struck there is no chance, and no interval.
+static const char *share_text(Estimate share, char text[ESTIMATE_TEXT]) {
+  if (share.is_known && share.low == share.high) snprintf(text, ESTIMATE_TEXT, "%.2f", 100 * share.value);
+  else estimate_text(share, 100, DIGITS_AFTER_POINT, 2, text);
   return text;
 }
 
@@ -267,7 +267,7 @@ static int kernel_width(const Grade *grade) {
 
 static void add_choice(const Grade *grade, Text *out) {
   const GradeChoice *choice = &grade->choice;
-  char text[48];
+  char text[ESTIMATE_TEXT];
   if (!choice->is_reached) {
     text_add(out, "\nNo set of these kernels detects %.4g%%.\n", 100 * grade->goal);
     return;
@@ -280,8 +280,7 @@ static void add_choice(const Grade *grade, Text *out) {
     text_add(out, "  %s\n", kernel->name);
     cycles += kernel->cycles;
   }
-  text_add(out, "They detect %s %% in %" PRIu64 " cycles.\n", estimate_text(grade_coverage(grade, NULL, NULL, choice->kernels), text),
-           cycles);
+  text_add(out, "They detect %s %% in %" PRIu64 " cycles.\n", share_text(grade_coverage(grade, NULL, NULL, choice->kernels), text), cycles);
   if (choice->is_smallest) text_add(out, "No smaller set does, of these faults.\n");
   else text_add(out, "Chosen greedily: no set of fewer than %u can do it.\n", choice->least);
   bool is_drawn = false;
@@ -291,24 +290,24 @@ static void add_choice(const Grade *grade, Text *out) {
 }
 
 void grade_text(const Grade *grade, Text *out) {
-  char text[48], all[48];
+  char text[ESTIMATE_TEXT], all[ESTIMATE_TEXT];
   int width = kernel_width(grade);
   text_add(out, "%u kernels on %s; intervals at %.4g%%\n", grade->kernels.count, grade->first->meta->machine, 100 * grade->confidence);
   text_add(out, "detected: another signature, or none (trap, hang)\n");
   text_add(out, "\n%-*s %10s  %-22s %8s  %s\n", width, "kernel", "cycles", "detects %", "alone %", "so far %");
   for (uint32_t i = 0; i < grade->kernels.count; i++) {
     const GradeKernel *kernel = &grade->kernels.items[grade->order[i]];
-    text_add(out, "%-*s %10" PRIu64 "  %-22s %8.2f  %.2f\n", width, kernel->name, kernel->cycles, estimate_text(kernel->coverage, text),
+    text_add(out, "%-*s %10" PRIu64 "  %-22s %8.2f  %.2f\n", width, kernel->name, kernel->cycles, share_text(kernel->coverage, text),
              100 * kernel->only, 100 * kernel->together);
   }
   text_add(out, "\n%-14s %-8s %9s %9s  %-21s %s\n", "structure", "model", "bits", "faults", "all kernels %", "chosen %");
   for (uint32_t i = 0; i < grade->strata.count; i++) {
     const GradeStratum *stratum = &grade->strata.items[i];
     text_add(out, "%-14s %-8s %9" PRIu64 " %9" PRIu64 "  %-21s %s\n", stratum->structure, stratum->model, stratum->bits, stratum->faults,
-             estimate_text(stratum_coverage(grade, stratum, grade_all(grade)), all), estimate_text(chosen_coverage(grade, stratum), text));
+             share_text(stratum_coverage(grade, stratum, grade_all(grade)), all), share_text(chosen_coverage(grade, stratum), text));
   }
   text_add(out, "%-14s %-8s %9s %9u  %-21s %s\n", "all, by bits", "", "", grade->faults.count,
-           estimate_text(grade_coverage(grade, NULL, NULL, grade_all(grade)), all), estimate_text(chosen_coverage(grade, NULL), text));
+           share_text(grade_coverage(grade, NULL, NULL, grade_all(grade)), all), share_text(chosen_coverage(grade, NULL), text));
   add_choice(grade, out);
 }
 

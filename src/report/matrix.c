@@ -189,10 +189,8 @@ static void add_line(const Matrix *matrix, const char *name, Measure measure, ui
   for (uint32_t i = 0; i < matrix->column_count; i++) {
     bool is_mean = row == matrix->row_count;
     Estimate estimate = is_mean ? mean_of(matrix, i, measure) : cell_measure(cell_at(matrix, row, i), measure);
-    char text[64] = "-";
-    if (estimate.is_known)
-      snprintf(text, sizeof text, "%.2f (%.2f to %.2f)", 100 * estimate.value, 100 * estimate.low, 100 * estimate.high);
-    text_add(out, "  %-*s", CELL_WIDTH, text);
+    char text[ESTIMATE_TEXT];
+    text_add(out, "  %-*s", CELL_WIDTH, estimate_text(estimate, 100, DIGITS_AFTER_POINT, 2, text));
   }
   while (out->at[out->length - 1] == ' ') out->length--;
   text_add(out, "\n");
@@ -222,9 +220,8 @@ static void add_times(const Matrix *matrix, Text *out) {
 }
 
 static void add_removed(Estimate removed, Text *out) {
-  char text[64] = "-";
-  if (removed.is_known) snprintf(text, sizeof text, "%.2f (%.2f to %.2f)", 100 * removed.value, 100 * removed.low, 100 * removed.high);
-  text_add(out, "  %-24s", text);
+  char text[ESTIMATE_TEXT];
+  text_add(out, "  %-24s", estimate_text(removed, 100, DIGITS_AFTER_POINT, 2, text));
 }
 
 // One line for each program and protection: what it costs, what it removes, and how much of that for each percent of time.
@@ -254,12 +251,9 @@ static void add_gains(const Matrix *matrix, Text *out) {
 }
 
 static void add_matrix_text(const Matrix *matrix, Text *out) {
-  uint64_t detected = 0;
-  for (uint32_t i = 0; i < matrix->count; i++) detected += tally_hits(&matrix->reports[i]->all, MEASURE_DETECTED);
   text_add(out, "%u campaigns: %u program%s, %u columns; percent, intervals at %.4g%%\n", matrix->count, matrix->row_count,
            matrix->row_count == 1 ? "" : "s", matrix->column_count, 100 * matrix->reports[0]->confidence);
   for (uint32_t m = 0; m < MEASURES; m++) {
-    if (m == MEASURE_DETECTED && detected == 0) continue;
     add_columns(matrix, measures[m].title, out);
     for (uint32_t i = 0; i < matrix->row_count; i++) add_line(matrix, matrix->rows[i], (Measure)m, i, out);
     if (matrix->row_count > 1) add_line(matrix, "mean", (Measure)m, matrix->row_count, out);

@@ -1,5 +1,6 @@
 // One pass over a journal: tallies by structure, kernel, launch, time and PTX line; what is estimated from them.
 #include "report/report_internal.h"
+#include "journal/statistics.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,8 +12,13 @@ Estimate report_estimate(const Report *report, const Tally *tally, Measure measu
   return report->withheld ? (Estimate){0} : tally_estimate(tally, measure, report->confidence);
 }
 
-Estimate structure_used(const Report *report, const StructureSummary *structure, Measure measure) {
-  return estimate_times(report_estimate(report, &structure->tally, measure), structure->used > 0 ? 1 / structure->used : 0);
+Estimate structure_used(const Report *report, const StructureSummary *structure, Measure measure, const char **why) {
+  Estimate used = estimate_times(report_estimate(report, &structure->tally, measure), structure->used > 0 ? 1 / structure->used : 0);
+  *why = NULL;
+  if (!used.is_known || used.high <= 1) return used;
+  *why = used.value > 1 ? "it would be more than 100%: cells matter that no resident block owns, or it is chance"
+                        : "its interval would reach beyond 100%: too few faults struck the used part";
+  return (Estimate){0};
 }
 
 static double structure_rate(const Report *report, const StructureSummary *structure) {
@@ -69,20 +75,32 @@ Estimate report_chip(const Report *report, Measure measure) { return share_of(re
 
 Estimate mixed_estimate(const Report *report, const MixedTally *tally, Measure measure) { return share_of(report, tally, measure); }
 
-// As report_chip, of one outcome. Structures that no fault has struck are left out.
-Estimate report_outcome(const Report *report, uint8_t outcome) {
+Estimate report_hits(const Report *report, uint32_t structure, uint64_t hits) {
+  uint64_t total = report->structures.items[structure].tally.total;
+  if (report->withheld || total == 0) return (Estimate){0};
+  Interval interval = wilson_interval(hits, total, report->confidence);
+  return (Estimate){true, (double)hits / (double)total, interval.low, interval.high};
+}
+
+// As report_chip. Structures that no fault has struck are left out.
+Estimate report_all_hits(const Report *report, const uint64_t *hits) {
   EstimateSum sum = {0};
   double bits = 0;
   for (uint32_t i = 0; i < report->structures.count; i++) {
     const StructureSummary *structure = &report->structures.items[i];
-    uint64_t hits = structure->tally.counts[outcome % OUTCOME_COUNT], total = structure->tally.total;
-    if (total == 0) continue;
-    estimate_sum_add(&sum, (double)structure->bits, (double)hits / (double)total, wilson_interval(hits, total, report->confidence));
+    if (structure->tally.total == 0) continue;
+    add_part(&sum, report_hits(report, i, hits[i]), (double)structure->bits);
     bits += (double)structure->bits;
   }
   if (report->withheld || bits <= 0) return (Estimate){0};
   Interval interval = estimate_sum_interval(&sum);
   return (Estimate){true, sum.value / bits, interval.low < 0 ? 0 : interval.low / bits, interval.high / bits};
+}
+
+Estimate report_outcome(const Report *report, uint8_t outcome) {
+  uint64_t *hits = ARENA_ARRAY(report->arena, uint64_t, report->structures.count + 1);
+  for (uint32_t i = 0; i < report->structures.count; i++) hits[i] = report->structures.items[i].tally.counts[outcome % OUTCOME_COUNT];
+  return report_all_hits(report, hits);
 }
 
 Estimate report_fit(const Report *report, Measure measure) {
@@ -161,6 +179,7 @@ static bool add_structure(void *context, const StructureRow *row) {
   to->bits = row->rows * row->units * row->bits;
   to->used = row->used;
   to->fit_per_mbit = row->raw_fit_per_mbit;
+  to->kind = row->kind;
   return true;
 }
 
@@ -299,8 +318,10 @@ static bool count_faults(Report *report, uint64_t *counted) {
 // Their C++ names.
 static bool name_kernels(Report *report) {
   Query *query = journal_query(report->journal, "SELECT DISTINCT kernel, name FROM launches WHERE name IS NOT NULL");
-  while (query_next(query))
-    report->kernels.items[kernel_named(report, query_cell(query, 0).text)].name = keep(report, query_cell(query, 1).text);
+  while (query_next(query)) {
+    uint32_t kernel = kernel_named(report, query_cell(query, 0).text); // may move the items
+    report->kernels.items[kernel].name = keep(report, query_cell(query, 1).text);
+  }
   return query_end(query);
 }
 
@@ -323,6 +344,8 @@ static void add_fault(Report *report, const FaultRow *row) {
   uint32_t structure = 0;
   while (structure < report->structures.count && report->structures.items[structure].region != row->region) structure++;
   bool is_known = structure < report->structures.count;
+  uint64_t *first = &report->first[row->outcome % OUTCOME_COUNT];
+  if (report->all.counts[row->outcome % OUTCOME_COUNT] == 0 || row->id < *first) *first = row->id;
   tally_add(&report->all, row->outcome, 1, is_known ? report->structures.items[structure].weight : 1);
   if (is_known) tally_add(&report->structures.items[structure].tally, row->outcome, 1, 1);
   report->settled[row->settled % SETTLED_COUNT]++;
@@ -347,7 +370,7 @@ static bool choose_faults(Report *report, Journal *journal, const ReportOptions 
 // Journals of other programs, and damaged ones, may say anything.
 static double asked_confidence(const Journal *journal) {
   double asked = strtod(journal_note(journal, NOTE_ASKED_CONFIDENCE), NULL);
-  return asked > 0.5 && asked < 1 ? asked : REPORT_CONFIDENCE;
+  return confidence_is_possible(asked) ? asked : REPORT_CONFIDENCE;
 }
 
 Report *report_read(Journal *journal, const ReportOptions *options, Diags *diags) {

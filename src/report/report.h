@@ -16,13 +16,15 @@ typedef struct Tally {
 } Tally;
 void tally_add(Tally *tally, uint8_t outcome, uint64_t faults, double weight); // weight: of each
 
-enum { REPORT_GROUPS = 7 };
+enum { REPORT_GROUPS = 6, DUE_PARTS = 3 };
 extern const char *const report_groups[REPORT_GROUPS];       // groups of outcomes, in the order of columns
+extern const char *const due_parts[DUE_PARTS];               // of the group "due"
 uint64_t tally_group(const Tally *tally, const char *group); // faults: "sdc", "due", ...
+uint64_t tally_part(const Tally *tally, const char *part);   // of DUEs: "crash", "hang", "detected"
 double tally_share(const Tally *tally, const char *group);   // by weight; 0 without faults
 
 // What faults can do that somebody must pay for. Their sum is the AVF.
-typedef enum Measure { MEASURE_SDC, MEASURE_DUE, MEASURE_DETECTED, MEASURE_AVF, MEASURES } Measure;
+typedef enum Measure { MEASURE_SDC, MEASURE_DUE, MEASURE_AVF, MEASURES } Measure;
 typedef struct MeasureInfo {
   const char *key;   // "sdc_avf": in CSV and JSON
   const char *title; // "SDC-AVF"
@@ -39,6 +41,15 @@ typedef struct Estimate {
 Estimate tally_estimate(const Tally *tally, Measure measure, double confidence);
 Estimate estimate_times(Estimate estimate, double factor);      // factor <= 0: not known
 Estimate estimate_inverse(Estimate estimate, double numerator); // numerator / estimate; of 0: infinite
+// "12.34 (11.02 to 13.80)" times the factor, "-" where it is not known: the one form of an interval in text, as in pages. Never two numbers with a dash
+// between them, which may be a minus. An end that is not bounded: "12.34 (more than 11.02)", or "more than 11.02" where the value is not bounded either.
+typedef enum DigitsKind {
+  DIGITS_AFTER_POINT,
+  DIGITS_NARROW, // likewise, but one less from 10 on, so that columns stay narrow; ends without a digit are rounded away from the value
+  DIGITS_SIGNIFICANT
+} DigitsKind;
+enum { ESTIMATE_TEXT = 128 };
+const char *estimate_text(Estimate estimate, double factor, DigitsKind kind, int digits, char text[ESTIMATE_TEXT]);
 
 // ---- One journal -------------------------------------------------------------------------------------
 #define REPORT_CONFIDENCE 0.99 // where nobody says another
@@ -56,6 +67,7 @@ typedef struct StructureSummary {
   double used;         // share that belongs to resident work; 0: not known
   double fit_per_mbit; // of the campaign's fault model; 0: not known
   double weight;       // of each of its faults among those of all; 1 on average
+  uint8_t kind;        // StructureKind
   Tally tally;
 } StructureSummary;
 
@@ -99,6 +111,7 @@ typedef struct Report {
   bool withheld;   // unfinished, and nobody asked for a part: counts are shown, shares are not
   double confidence;
   Tally all;
+  uint64_t first[OUTCOME_COUNT]; // number of the first fault that ended so; where there is none it says nothing
   uint64_t settled[SETTLED_COUNT];
   VEC(StructureSummary) structures;
   VEC(KernelSummary) kernels;
@@ -117,13 +130,20 @@ const StructureSummary *report_structure(const Report *report, uint16_t region);
 bool report_is_whole(const Report *report, Diags *diags);
 // "unfinished: 312 of 8000 faults, biased; ..." Nothing where the journal is complete.
 void report_state_text(const Report *report, Text *out);
+// "the protection never acted in the run without faults: ..." Nothing where it did. `whose`: before it.
+void report_idle_text(const Report *report, const char *whose, Text *out);
 
 // Of a group of faults; not known where shares are withheld.
 Estimate report_estimate(const Report *report, const Tally *tally, Measure measure);
-// AVF where only the cells that belong to resident work count. More than 1 is possible: by chance, or because others matter too.
-Estimate structure_used(const Report *report, const StructureSummary *structure, Measure measure);
+// AVF where only the cells that belong to resident work count. Not known if it is no share: by chance, or because others matter too, it or an end of its
+// interval would be more than 1. *why then says so, else it is NULL.
+Estimate structure_used(const Report *report, const StructureSummary *structure, Measure measure, const char **why);
 // Raw rate times AVF, in failures per 10^9 hours.
 Estimate structure_fit(const Report *report, const StructureSummary *structure, Measure measure);
+// It was struck, and no sum of FIT holds it, since no rate is known.
+static inline bool structure_lacks_rate(const StructureSummary *structure) {
+  return structure->tally.total > 0 && structure->fit_per_mbit <= 0;
+}
 // All structures that a fault has struck: AVF weighted by bits; the sum of FIT over those with a rate. Of the others nothing is known: they are in no sum.
 Estimate report_chip(const Report *report, Measure measure);
 // The same of the faults of a kernel, a launch, a line, a stretch of time.
@@ -142,6 +162,27 @@ uint64_t report_time(const Report *report);      // cycles that the run without 
 double report_scheme_bits(const Report *report); // bits that the protection adds, a second board among them
 // MTBF as in the thesis on FlexGripPlus (section 4.2.3), in cycles: the run's length over the share of SDCs.
 Estimate report_cycles_between_sdc(const Report *report);
+
+// ---- What DUEs consist of (due.c) --------------------------------------------------------------------------
+typedef enum DueRow {
+  DUE_CRASH,
+  DUE_HANG,
+  DUE_DETECTED, // of them the rows that follow
+  DUE_TRUE_SDC, // if nobody had answered the detection, this would have come
+  DUE_TRUE_CRASH,
+  DUE_TRUE_HANG,
+  DUE_FALSE,        // a right output
+  DUE_NOT_RECORDED, // it is not known
+  DUE_ROWS
+} DueRow;
+extern const char *const due_names[DUE_ROWS]; // "crash", "true_sdc"
+typedef struct DueCounts {
+  uint64_t faults[DUE_ROWS];
+} DueCounts;
+bool report_due(const Report *report, DueCounts **by_structure, Diags *diags); // in the report's arena
+uint64_t due_faults(const Report *report, const DueCounts *by_structure, DueRow row);
+Estimate due_of_structure(const Report *report, const DueCounts *by_structure, uint32_t structure, DueRow row);
+Estimate due_of_all(const Report *report, const DueCounts *by_structure, DueRow row); // by bits
 
 // ---- Breakdowns: outcomes by one column, for each structure ----------------------------------------------
 typedef enum BreakdownKind {
@@ -191,7 +232,9 @@ typedef enum CsvTable {
 } CsvTable;
 extern const char *const csv_names[CSV_COUNT]; // "faults", "campaign", ...
 
-void report_text(const Report *report, Text *out); // tables for a terminal
+void report_text(const Report *report, Text *out);         // tables for a terminal, what happened in one sentence before them
+void report_sentence(const Report *report, Text *out);     // that sentence; nothing where no share may be shown
+void report_settled_text(const Report *report, Text *out); // by which shortcuts the campaign got there: for developers
 bool report_breakdown_text(const Report *report, uint32_t which, Text *out, Diags *diags);
 bool report_csv(const Report *report, CsvTable table, const Sink *out); // false: not written, or the journal is damaged
 bool report_json(const Report *report, const Sink *out);                // summaries and every fault; false likewise

@@ -12,6 +12,9 @@ extern const char avf_page_html[];                                 // avf.html
 
 const JournalMeta *report_meta(const JournalMeta *from, Arena *arena); // as Report.meta has it
 json_t *report_summary(const Report *report);                          // all but the single faults
+// So many of a structure's faults, as a share; and of all structures, by their bits.
+Estimate report_hits(const Report *report, uint32_t structure, uint64_t hits);
+Estimate report_all_hits(const Report *report, const uint64_t *hits); // by structure
 // A row of the view `results` as JSON, straight into text: a journal has millions of them. `reals`: how many digits, as flags of jansson.
 void report_result(const Query *query, size_t reals, Text *out);
 // Three cells of CSV, with a comma before each.

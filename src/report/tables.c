@@ -6,38 +6,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LEAST_NAME = 12, ESTIMATE_WIDTH = 18, MOST_NAMED = 4 };
-
-// "12.34 (11.02-13.80)", or "-" where it is not known. Terminals are often 80 columns wide.
-static void format_estimate(Estimate estimate, double factor, char text[64]) {
-  if (!estimate.is_known) snprintf(text, 64, "-");
-  else snprintf(text, 64, "%.2f (%.2f-%.2f)", factor * estimate.value, factor * estimate.low, factor * estimate.high);
-}
-
-// Detected errors have a column only where a protection can detect.
-static bool has_detected(const Report *report) { return tally_group(&report->all, "detected") > 0; }
+enum { LEAST_NAME = 12, ESTIMATE_WIDTH = 19, MOST_NAMED = 4 };
 
 // `plain`: the faults of a row are no sample of cells, so that a share of them is no AVF.
-static void add_head(const Report *report, int name, const char *what, bool plain, Text *out) {
-  static const char *const shares[MEASURES] = {"SDC", "DUE", "detected", "any of these"};
-  text_add(out, "%-*s %8s", name, what, "faults");
+static void add_head(int name, const char *what, bool plain, Text *out) {
+  static const char *const shares[MEASURES] = {"SDC", "DUE", "any of these"};
+  text_add(out, "%-*s %7s", name, what, "faults");
   for (uint32_t m = 0; m < MEASURES; m++) {
-    if (m == MEASURE_DETECTED && !has_detected(report)) continue;
     char title[32];
     snprintf(title, sizeof title, "%s %%", plain ? shares[m] : measures[m].title);
-    text_add(out, "  %-*s", m == MEASURE_AVF ? 0 : ESTIMATE_WIDTH, title);
+    text_add(out, " %-*s", m == MEASURE_AVF ? 0 : ESTIMATE_WIDTH, title);
   }
   text_add(out, "\n");
 }
 
-static void add_estimates(const Report *report, int name, const char *what, uint64_t faults, const Estimate estimates[MEASURES],
-                          Text *out) {
-  text_add(out, "%-*s %8" PRIu64, name, what, faults);
+static void add_estimates(int name, const char *what, uint64_t faults, const Estimate estimates[MEASURES], Text *out) {
+  text_add(out, "%-*s %7" PRIu64, name, what, faults);
   for (uint32_t m = 0; m < MEASURES; m++) {
-    char text[64];
-    if (m == MEASURE_DETECTED && !has_detected(report)) continue;
-    format_estimate(estimates[m], 100, text);
-    text_add(out, "  %-*s", ESTIMATE_WIDTH, text);
+    char text[ESTIMATE_TEXT];
+    text_add(out, " %-*s", ESTIMATE_WIDTH, estimate_text(estimates[m], 100, DIGITS_NARROW, 2, text));
   }
   while (out->length > 0 && out->at[out->length - 1] == ' ') out->length--;
   text_add(out, "\n");
@@ -46,20 +33,20 @@ static void add_estimates(const Report *report, int name, const char *what, uint
 static void add_row(const Report *report, int name, const char *what, const Tally *tally, Text *out) {
   Estimate estimates[MEASURES];
   for (uint32_t m = 0; m < MEASURES; m++) estimates[m] = report_estimate(report, tally, (Measure)m);
-  add_estimates(report, name, what, tally->total, estimates, out);
+  add_estimates(name, what, tally->total, estimates, out);
 }
 
 // All structures, each by its bits. The intervals are those of the sum, not of a single sample.
 static void add_chip_row(const Report *report, int name, Text *out) {
   Estimate estimates[MEASURES];
   for (uint32_t m = 0; m < MEASURES; m++) estimates[m] = report_chip(report, (Measure)m);
-  add_estimates(report, name, "all, by bits", report->all.total, estimates, out);
+  add_estimates(name, "all, by bits", report->all.total, estimates, out);
 }
 
 static void add_kernel_row(const Report *report, int name, const KernelSummary *kernel, Text *out) {
   Estimate estimates[MEASURES];
   for (uint32_t m = 0; m < MEASURES; m++) estimates[m] = mixed_estimate(report, &kernel->tally, (Measure)m);
-  add_estimates(report, name, kernel->name, kernel->tally.all.total, estimates, out);
+  add_estimates(name, kernel->name, kernel->tally.all.total, estimates, out);
 }
 
 // A chip's figure without a part of the chip would be taken for that of the whole.
@@ -86,7 +73,7 @@ static int widest(int width, const char *name) {
 static void add_structures(const Report *report, Text *out) {
   int name = LEAST_NAME;
   for (uint32_t i = 0; i < report->structures.count; i++) name = widest(name, report->structures.items[i].name);
-  add_head(report, name, "structure", false, out);
+  add_head(name, "structure", false, out);
   for (uint32_t i = 0; i < report->structures.count; i++) {
     const StructureSummary *structure = &report->structures.items[i];
     if (structure->tally.total > 0) add_row(report, name, structure->name, &structure->tally, out);
@@ -100,37 +87,35 @@ static void add_used(const Report *report, Text *out) {
   const char *before = "\n";
   for (uint32_t i = 0; i < report->structures.count; i++) {
     const StructureSummary *structure = &report->structures.items[i];
-    Estimate used = structure_used(report, structure, MEASURE_AVF);
-    char text[64];
-    if (!used.is_known) continue;
-    format_estimate(used, 100, text);
-    text_add(out, "%sAVF of the used part of %s  %s %% (%.1f%% of it is used)\n", before, structure->name, text, 100 * structure->used);
-    if (used.value > 1) text_add(out, "  More than 100%%: by chance, or because cells matter that no resident block owns\n");
+    const char *why;
+    Estimate used = structure_used(report, structure, MEASURE_AVF, &why);
+    char text[ESTIMATE_TEXT];
+    if (!used.is_known && why == NULL) continue;
+    text_add(out, "%sAVF of the used part of %s  ", before, structure->name);
+    if (used.is_known) text_add(out, "%s %%", estimate_text(used, 100, DIGITS_AFTER_POINT, 2, text));
+    else text_add(out, "unknown");
+    text_add(out, " (%.1f%% of it is used)\n", 100 * structure->used);
+    if (why != NULL) text_add(out, "  %s\n", why);
     before = "";
   }
 }
 
 // A rate with four digits; a zero shows how large it may be.
 static void add_fit_cell(Estimate fit, Text *out) {
-  char text[64];
-  if (!fit.is_known) snprintf(text, sizeof text, "-");
-  else snprintf(text, sizeof text, "%.4g (%.3g-%.3g)", fit.value, fit.low, fit.high);
-  text_add(out, "  %-20s", text);
+  char text[ESTIMATE_TEXT];
+  text_add(out, "  %-21s", estimate_text(fit, 1, DIGITS_SIGNIFICANT, 3, text));
 }
 
 static void add_hours(const char *what, Estimate fit, Text *out) {
   Estimate hours = estimate_inverse(fit, 1e9);
   if (!hours.is_known) return;
-  text_add(out, "%-16s", what);
-  if (isinf(hours.value)) text_add(out, "more than %.4g hours\n", hours.low);
-  else if (isinf(hours.high)) text_add(out, "%.4g hours (more than %.4g)\n", hours.value, hours.low);
-  else text_add(out, "%.4g hours (%.4g to %.4g)\n", hours.value, hours.low, hours.high);
+  char text[ESTIMATE_TEXT];
+  text_add(out, "%-16s%s hours\n", what, estimate_text(hours, 1, DIGITS_SIGNIFICANT, 4, text));
 }
 
-static void add_fit_cells(const Report *report, Estimate sdc, Estimate due, Estimate detected, Text *out) {
+static void add_fit_cells(Estimate sdc, Estimate due, Text *out) {
   add_fit_cell(sdc, out);
   add_fit_cell(due, out);
-  if (has_detected(report)) add_fit_cell(detected, out);
   while (out->length > 0 && out->at[out->length - 1] == ' ') out->length--;
   text_add(out, "\n");
 }
@@ -140,14 +125,12 @@ static void add_fit(const Report *report, Text *out) {
   if (!report_fit(report, MEASURE_AVF).is_known) return;
   int name = LEAST_NAME;
   for (uint32_t i = 0; i < report->structures.count; i++) name = widest(name, report->structures.items[i].name);
-  text_add(out, "\n%-*s %11s %8s  %-20s  %s%s\n", name, "structure", "bits", "FIT/Mbit", "SDC FIT (interval)", "DUE FIT (interval)",
-           has_detected(report) ? "    detected FIT (interval)" : "");
+  text_add(out, "\n%-*s %11s %8s  %-21s  %s\n", name, "structure", "bits", "FIT/Mbit", "SDC FIT (interval)", "DUE FIT (interval)");
   for (uint32_t i = 0; i < report->structures.count; i++) {
     const StructureSummary *structure = &report->structures.items[i];
     if (structure->tally.total == 0 || structure->fit_per_mbit <= 0) continue;
     text_add(out, "%-*s %11" PRIu64 " %8.4g", name, structure->name, structure->bits, structure->fit_per_mbit);
-    add_fit_cells(report, structure_fit(report, structure, MEASURE_SDC), structure_fit(report, structure, MEASURE_DUE),
-                  structure_fit(report, structure, MEASURE_DETECTED), out);
+    add_fit_cells(structure_fit(report, structure, MEASURE_SDC), structure_fit(report, structure, MEASURE_DUE), out);
   }
   if (report->structures.count > 1) {
     double bits = 0; // of the lines above
@@ -156,7 +139,7 @@ static void add_fit(const Report *report, Text *out) {
       bits += structure->fit_per_mbit > 0 && structure->tally.total > 0 ? (double)structure->bits : 0;
     }
     text_add(out, "%-*s %11.0f %8s", name, "sum", bits, "");
-    add_fit_cells(report, report_fit(report, MEASURE_SDC), report_fit(report, MEASURE_DUE), report_fit(report, MEASURE_DETECTED), out);
+    add_fit_cells(report_fit(report, MEASURE_SDC), report_fit(report, MEASURE_DUE), out);
   }
   text_add(out, "Failures per 10^9 hours. Intervals: those of the AVFs; raw rates count as exact.\n");
   add_hours("MTBF by SDC", report_fit(report, MEASURE_SDC), out);
@@ -190,7 +173,7 @@ static void add_no_fit(const Report *report, Text *out) {
   if (report->withheld || report->all.total == 0) return;
   for (uint32_t i = 0, named = 0; i < report->structures.count; i++) {
     const StructureSummary *structure = &report->structures.items[i];
-    if (structure->fit_per_mbit > 0 || structure->tally.total == 0) continue;
+    if (!structure_lacks_rate(structure)) continue;
     if (named < MOST_NAMED) text_add(out, "%s%s", before, structure->name);
     else if (named == MOST_NAMED) text_add(out, " and others");
     if (first == NULL) first = structure->name;
@@ -214,9 +197,8 @@ static void add_between(const Report *report, Text *out) {
   Estimate between = report_cycles_between_sdc(report);
   if (!between.is_known) return;
   text_add(out, "cycles per SDC  ");
-  if (isinf(between.value)) text_add(out, "more than %.4g", between.low);
-  else text_add(out, "%.4g (%.4g to %.4g)", between.value, between.low, between.high);
-  text_add(out, ": cycles of the run / SDC-AVF\n");
+  char text[ESTIMATE_TEXT];
+  text_add(out, "%s: cycles of the run / SDC-AVF\n", estimate_text(between, 1, DIGITS_SIGNIFICANT, 4, text));
 }
 
 static void add_energy(const Report *report, Text *out) {
@@ -225,26 +207,47 @@ static void add_energy(const Report *report, Text *out) {
            100 * strtod(journal_note(report->journal, NOTE_ENERGY_LEAKAGE), NULL) / report_energy(report));
 }
 
+// What would have come of detected faults, if nobody had answered the detection. A journal that cannot be read has been told of.
+static void add_detected(const Report *report, Text *out) {
+  static const char *const names[DUE_ROWS] = {[DUE_TRUE_SDC] = "  true: SDC",
+                                              [DUE_TRUE_CRASH] = "  true: crash",
+                                              [DUE_TRUE_HANG] = "  true: hang",
+                                              [DUE_FALSE] = "  false",
+                                              [DUE_NOT_RECORDED] = "  not recorded"};
+  Diags ignored = {0};
+  DueCounts *counts;
+  bool good = report_due(report, &counts, &ignored);
+  diags_free(&ignored);
+  for (uint32_t row = DUE_TRUE_SDC; good && row < DUE_ROWS; row++) {
+    uint64_t faults = due_faults(report, counts, (DueRow)row);
+    char text[ESTIMATE_TEXT];
+    if (faults == 0) continue;
+    text_add(out, "%-15s %8" PRIu64, names[row], faults);
+    if (!report->withheld) text_add(out, "  %s", estimate_text(due_of_all(report, counts, (DueRow)row), 100, DIGITS_AFTER_POINT, 2, text));
+    text_add(out, "\n");
+  }
+}
+
 // Outcomes by cause. Several structures count by their bits, as in the line of all.
 // What the words mean would not fit beside the shares: terminals are often 80 columns wide.
 static void add_causes(const Report *report, Text *out) {
   bool any = false;
   for (uint32_t i = 0; i < OUTCOME_COUNT; i++) {
-    char text[64];
+    char text[ESTIMATE_TEXT];
     if (report->all.counts[i] == 0) continue;
     if (!any) text_add(out, "\n%-15s %8s", "outcome", "faults");
     if (!any && !report->withheld) text_add(out, "  %s", report->structures.count > 1 ? "share, by bits %" : "share %");
     if (!any) text_add(out, "\n");
     any = true;
     text_add(out, "%-15s %8" PRIu64, outcome_info[i].name, report->all.counts[i]);
-    format_estimate(report_outcome(report, (uint8_t)i), 100, text);
-    if (!report->withheld) text_add(out, "  %s", text);
+    if (!report->withheld) text_add(out, "  %s", estimate_text(report_outcome(report, (uint8_t)i), 100, DIGITS_AFTER_POINT, 2, text));
     text_add(out, "\n");
+    if (i == OUTCOME_DETECTED) add_detected(report, out);
   }
   if (any) text_add(out, "'redoubt list faults' says what each of them means\n");
 }
 
-static void add_settled(const Report *report, Text *out) {
+void report_settled_text(const Report *report, Text *out) {
   if (report->all.total == 0) return;
   text_add(out, "\nsettled:");
   for (uint32_t i = 0; i < SETTLED_COUNT; i++) {
@@ -259,7 +262,7 @@ static void add_kernels(const Report *report, Text *out) {
   int name = LEAST_NAME;
   for (uint32_t i = 0; i < report->kernels.count; i++) name = widest(name, report->kernels.items[i].name);
   text_add(out, "\n");
-  add_head(report, name, "kernel", false, out);
+  add_head(name, "kernel", false, out);
   for (uint32_t i = 0; i < report->kernels.count; i++) {
     const KernelSummary *kernel = &report->kernels.items[i];
     add_kernel_row(report, name, kernel, out);
@@ -282,6 +285,11 @@ static void add_internal(const Report *report, Text *out) {
            internal);
 }
 
+void report_idle_text(const Report *report, const char *whose, Text *out) {
+  const char *idle = journal_note(report->journal, NOTE_IDLE);
+  if (idle[0] != '\0') text_add(out, "%sthe protection never acted in the run without faults: %s\n", whose, idle);
+}
+
 void report_text(const Report *report, Text *out) {
   const JournalMeta *meta = report->meta;
   add_internal(report, out);
@@ -289,6 +297,7 @@ void report_text(const Report *report, Text *out) {
            meta->protection, meta->model, meta->window, meta->seed, 100 * report->confidence);
   const char *uncovered = journal_note(report->journal, NOTE_UNCOVERED);
   if (uncovered[0] != '\0') text_add(out, "NOT PROTECTED: %s\n", uncovered);
+  report_idle_text(report, "", out);
   if (strchr(meta->structures, '[') != NULL) text_add(out, "struck, and meant by every figure, is this part alone: %s\n", meta->structures);
   if (meta->standing[0] != '\0') text_add(out, "a first fault stands in every run: %s\n", meta->standing);
   if (report_boards(report) > 1)
@@ -299,6 +308,7 @@ void report_text(const Report *report, Text *out) {
   if (meta->shards > 1) text_add(out, "shard %" PRIu64 " of %" PRIu64 " alone\n", meta->shard, meta->shards);
   report_state_text(report, out);
   text_add(out, "\n");
+  report_sentence(report, out);
   add_structures(report, out);
   add_used(report, out);
   add_fit(report, out);
@@ -307,23 +317,22 @@ void report_text(const Report *report, Text *out) {
   add_energy(report, out);
   if (report->kernels.count > 1) add_kernels(report, out);
   add_causes(report, out);
-  add_settled(report, out);
 }
 
-static void add_breakdown_head(const Report *report, const BreakdownInfo *info, const char *structure, int name, Text *out) {
+static void add_breakdown_head(const BreakdownInfo *info, const char *structure, int name, Text *out) {
   text_add(out, "\n%s, by %s\n", structure, info->title);
   if (info->kind == BY_ERROR) text_add(out, "%-*s %9s  %s\n", name, info->name, "SDCs", "share of the structure's SDCs %");
-  else add_head(report, name, info->name, info->kind == BY_READER, out);
+  else add_head(name, info->name, info->kind == BY_READER, out);
 }
 
 static void add_breakdown_row(const Report *report, const BreakdownInfo *info, const BreakdownRow *row, int name, Text *out) {
-  char text[64];
+  char text[ESTIMATE_TEXT];
   if (info->kind != BY_ERROR) {
     add_row(report, name, row->key, &row->tally, out);
     return;
   }
-  format_estimate(breakdown_share(report, row), 100, text);
-  text_add(out, "%-*s %9" PRIu64 "  %s\n", name, row->key, row->tally.total, text);
+  text_add(out, "%-*s %9" PRIu64 "  %s\n", name, row->key, row->tally.total,
+           estimate_text(breakdown_share(report, row), 100, DIGITS_AFTER_POINT, 2, text));
 }
 
 bool report_breakdown_text(const Report *report, uint32_t which, Text *out, Diags *diags) {
@@ -335,7 +344,7 @@ bool report_breakdown_text(const Report *report, uint32_t which, Text *out, Diag
   for (uint32_t i = 0; i < breakdown.rows.count; i++) name = widest(name, breakdown.rows.items[i].key);
   for (uint32_t i = 0; i < breakdown.rows.count; i++) {
     const BreakdownRow *row = &breakdown.rows.items[i];
-    if (structure == NULL || strcmp(structure, row->structure) != 0) add_breakdown_head(report, info, row->structure, name, out);
+    if (structure == NULL || strcmp(structure, row->structure) != 0) add_breakdown_head(info, row->structure, name, out);
     structure = row->structure;
     add_breakdown_row(report, info, row, name, out);
   }

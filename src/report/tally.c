@@ -2,24 +2,26 @@
 #include "report/report.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-const char *const report_groups[REPORT_GROUPS] = {"masked", "performance", "sdc", "due", "detected", "corrected", "internal"};
+const char *const report_groups[REPORT_GROUPS] = {"masked", "performance", "sdc", "due", "corrected", "internal"};
+
+const char *const due_parts[DUE_PARTS] = {"crash", "hang", "detected"};
 
 const MeasureInfo measures[MEASURES] = {
     [MEASURE_SDC] = {"sdc_avf", "SDC-AVF"},
     [MEASURE_DUE] = {"due_avf", "DUE-AVF"},
-    [MEASURE_DETECTED] = {"detected_avf", "detected"},
     [MEASURE_AVF] = {"avf", "AVF"},
 };
 
 bool measure_counts(Measure measure, uint8_t outcome) {
   const char *group = outcome_info[outcome % OUTCOME_COUNT].group;
-  bool is_sdc = strcmp(group, "sdc") == 0, is_due = strcmp(group, "due") == 0, is_detected = strcmp(group, "detected") == 0;
+  bool is_sdc = strcmp(group, "sdc") == 0, is_due = strcmp(group, "due") == 0;
   switch (measure) {
   case MEASURE_SDC: return is_sdc;
   case MEASURE_DUE: return is_due;
-  case MEASURE_DETECTED: return is_detected;
-  default: return is_sdc || is_due || is_detected;
+  default: return is_sdc || is_due;
   }
 }
 
@@ -35,6 +37,12 @@ void tally_add(Tally *tally, uint8_t outcome, uint64_t faults, double weight) {
 uint64_t tally_group(const Tally *tally, const char *group) {
   uint64_t sum = 0;
   for (uint32_t i = 0; i < OUTCOME_COUNT; i++) sum += strcmp(outcome_info[i].group, group) == 0 ? tally->counts[i] : 0;
+  return sum;
+}
+
+uint64_t tally_part(const Tally *tally, const char *part) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < OUTCOME_COUNT; i++) sum += strcmp(outcome_info[i].part, part) == 0 ? tally->counts[i] : 0;
   return sum;
 }
 
@@ -69,4 +77,39 @@ Estimate estimate_inverse(Estimate estimate, double numerator) {
   if (!estimate.is_known || estimate.high <= 0) return (Estimate){0};
   double value = estimate.value > 0 ? numerator / estimate.value : INFINITY;
   return (Estimate){true, value, numerator / estimate.high, estimate.low > 0 ? numerator / estimate.low : INFINITY};
+}
+
+// ---- As text ---------------------------------------------------------------------------------------
+
+typedef struct NumberText {
+  char at[32];
+} NumberText;
+
+static NumberText number_text(double value, DigitsKind kind, int digits) {
+  NumberText text;
+  if (kind == DIGITS_SIGNIFICANT) snprintf(text.at, sizeof text.at, "%.*g", digits, value);
+  else snprintf(text.at, sizeof text.at, "%.*f", digits, value);
+  bool is_zero = text.at[0] == '-' && strspn(text.at + 1, "0.") == strlen(text.at + 1);
+  if (is_zero) memmove(text.at, text.at + 1, strlen(text.at)); // no "-0.00"
+  return text;
+}
+
+// What is not all is not shown as 100.
+static bool would_be_all(double percent, int digits) {
+  return percent < 100 && strtod(number_text(percent, DIGITS_AFTER_POINT, digits).at, NULL) == 100;
+}
+
+const char *estimate_text(Estimate estimate, double factor, DigitsKind kind, int digits, char text[ESTIMATE_TEXT]) {
+  double value = factor * estimate.value, from = factor * estimate.low, to = factor * estimate.high;
+  if (kind == DIGITS_NARROW && digits > 0 && to >= 10 && !would_be_all(value, digits - 1)) digits--;
+  if (kind == DIGITS_NARROW && digits == 0) {
+    from = floor(from);
+    to = ceil(to);
+  }
+  NumberText middle = number_text(value, kind, digits), low = number_text(from, kind, digits), high = number_text(to, kind, digits);
+  if (!estimate.is_known) snprintf(text, ESTIMATE_TEXT, "-");
+  else if (isinf(value)) snprintf(text, ESTIMATE_TEXT, "more than %s", low.at);
+  else if (isinf(to)) snprintf(text, ESTIMATE_TEXT, "%s (more than %s)", middle.at, low.at);
+  else snprintf(text, ESTIMATE_TEXT, "%s (%s to %s)", middle.at, low.at, high.at);
+  return text;
 }

@@ -1,6 +1,8 @@
 // What a report makes of a journal: confidence, intervals of groups, boards, and why there is no FIT.
 #include "report/test_shelf.h"
 
+#include <math.h>
+
 static const StructureRow structures[] = {
     {.region = 3, .name = "rf", .title = "register file", .rows = 1024, .units = 32, .bits = 32, .raw_fit_per_mbit = 1000},
     {.region = 5, .name = "unit.sp", .title = "outputs of SPs", .rows = 32, .units = 1, .bits = 32},
@@ -147,12 +149,198 @@ static void no_fit_says_what_helps(void **state) {
   }
 }
 
+typedef struct SentenceCase {
+  const char *model, *protection, *window;
+  uint8_t outcomes[5]; // every fault of a structure ends as one of them, in turn
+  uint32_t count, structures;
+  bool is_complete, partial;
+  const char *said;
+} SentenceCase;
+
+static Journal *journal_ending(const SentenceCase *at) {
+  Diags diags = {0};
+  JournalMeta meta = meta_of(at->model, "");
+  meta.protection = at->protection;
+  meta.window = at->window;
+  Journal *journal = journal_open(":memory:", &meta, &diags);
+  assert_non_null(journal);
+  const uint64_t faults = 1000ull * at->structures;
+  const GoldenRow launch = {.launch = 1, .kernel = "first", .cycles = 500};
+  assert_true(journal_put_golden(journal, &launch, 1, &diags) &&
+              journal_put_structures(journal, structures, COUNT_OF(structures), &diags) &&
+              journal_begin(journal, &(JournalPlan){at->is_complete ? faults : faults + 1000, 0, 0.95}, &diags));
+  for (uint64_t i = 0; i < faults; i++) {
+    FaultRow row = fault_row();
+    row.id = row.class_of = i;
+    row.fault = "made-up@1";
+    row.model = at->model;
+    row.region = structures[i % at->structures].region;
+    row.launch = 1;
+    row.outcome = i % at->structures == 0 ? at->outcomes[i / at->structures % at->count] : OUTCOME_MASKED;
+    shelf_put(journal, &row);
+  }
+  assert_true(journal_reached(journal, faults, at->is_complete, &diags) && journal_commit(journal, &diags));
+  return journal;
+}
+
+// What happened, in one sentence. Shares of several structures count by bits: 1,048,576 of rf and 1,024 of unit.sp.
+static void one_sentence_says_what_happened(void **state) {
+  (void)state;
+  const SentenceCase cases[] = {
+      {"flip",
+       "none",
+       "all",
+       {OUTCOME_MASKED, OUTCOME_SDC, OUTCOME_DUE_ADDRESS, OUTCOME_MASKED, OUTCOME_SDC_CRITICAL},
+       5,
+       1,
+       true,
+       false,
+       "Of 1,000 bit flips in rf, 40.0% (37.0 to 43.1) do nothing, 40.0% (37.0 to 43.1)\n"
+       "make a wrong result and 20.0% (17.6 to 22.6) end the program. In parentheses:\nintervals at 95%.\n"},
+      {"flip",
+       "secded:rf",
+       "all",
+       {OUTCOME_CORRECTED},
+       1,
+       1,
+       true,
+       false,
+       "Of 1,000 bit flips in rf, none (at most 0.38%) do nothing, all (at least 99.6%)\n"
+       "are corrected, none (at most 0.38%) make a wrong result and none (at most 0.38%)\nend the program."},
+      {"stuck1",
+       "dmr",
+       "cycles:0-1",
+       {OUTCOME_DETECTED, OUTCOME_TIMEOUT, OUTCOME_PERFORMANCE, OUTCOME_MASKED},
+       4,
+       1,
+       true,
+       false,
+       "Of 1,000 permanent faults (stuck1) in rf, window cycles:0-1, 25.0% (22.4 to\n27.8) do nothing, 25.0% (22.4 to 27.8) "
+       "change only the time that the program\ntakes, 25.0% (22.4 to 27.8) are detected but not repaired, none (at most 0.38%)\n"
+       "make a wrong result and 25.0% (22.4 to 27.8) end or hang the program."},
+      {"flip",
+       "none",
+       "all",
+       {OUTCOME_SDC},
+       1,
+       2,
+       true,
+       false,
+       "Of 2,000 bit flips in rf and unit.sp, weighted by their bits, 0.098% (0.097 to\n0.48) do nothing, 99.9% (99.5 to 99.9) make a "
+       "wrong result"},
+      {"adjacent(2)", "none", "all", {OUTCOME_SDC}, 1, 1, false, true, "Of the first 1,000 faults (adjacent(2)) in rf, none "},
+      {"flip", "none", "all", {OUTCOME_SDC}, 1, 1, false, false, ""},
+      {"flip", "none", "all", {OUTCOME_SDC, OUTCOME_INTERNAL}, 2, 1, true, false, ""},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    Diags diags = {0};
+    Journal *journal = journal_ending(&cases[i]);
+    Report *report = report_read(journal, &(ReportOptions){.partial = cases[i].partial}, &diags);
+    assert_non_null(report);
+    Text text = {0}, all = {0};
+    text_add(&text, "%s", "");
+    report_sentence(report, &text);
+    if (strncmp(text.at, cases[i].said, strlen(cases[i].said)) != 0 || (cases[i].said[0] == '\0' && text.length > 0))
+      fail_msg("case %zu: '%s' instead of '%s'", i, text.at, cases[i].said);
+    report_text(report, &all);
+    const char *sentence = strstr(all.at, text.at), *table = strstr(all.at, "\nstructure ");
+    assert_true(table != NULL && sentence != NULL && sentence < table); // before any figure
+    assert_null(strstr(all.at, "settled:"));                            // that is for developers
+    text_free(&text);
+    text_free(&all);
+    report_free(report);
+    journal_close(journal);
+  }
+}
+
+static bool take_bytes(void *context, const char *bytes, size_t count) {
+  text_add_bytes(context, bytes, count);
+  return true;
+}
+
+// A sum of FIT says in every form whom it leaves out.
+static void a_sum_names_whom_it_lacks(void **state) {
+  (void)state;
+  const JournalMeta meta = meta_of("flip", "");
+  Journal *journal = journal_of(&meta, 0.95);
+  Report *report = report_of(journal, 0);
+  Text csv = {0}, json = {0}, page = {0};
+  assert_true(report_csv(report, CSV_CAMPAIGN, &(Sink){take_bytes, &csv}) && report_json(report, &(Sink){take_bytes, &json}) &&
+              report_page(report, "a.db", &page));
+  assert_non_null(strstr(csv.at, "\nfit_without,unit.sp\n"));
+  assert_non_null(strstr(json.at, "\"fit_without\""));
+  assert_non_null(strstr(page.at, "\"fit_without\":[\"unit.sp\"]"));
+  text_free(&csv);
+  text_free(&json);
+  text_free(&page);
+  report_free(report);
+  journal_close(journal);
+}
+
+static void an_interval_has_one_form(void **state) {
+  (void)state;
+  const struct {
+    Estimate estimate;
+    double factor;
+    DigitsKind kind;
+    int digits;
+    const char *text;
+  } cases[] = {
+      {{false, 1, 1, 1}, 100, DIGITS_AFTER_POINT, 2, "-"},
+      {{true, 0.1234, 0.1102, 0.138}, 100, DIGITS_AFTER_POINT, 2, "12.34 (11.02 to 13.80)"},
+      {{true, 0.1234, 0.1102, 0.138}, 100, DIGITS_NARROW, 2, "12.3 (11.0 to 13.8)"},
+      {{true, 0.0062, 0.0038, 0.0104}, 100, DIGITS_NARROW, 2, "0.62 (0.38 to 1.04)"},
+      {{true, 0.9998, 0.99, 0.9999}, 100, DIGITS_NARROW, 2, "99.98 (99.00 to 99.99)"}, // not 100.0
+      {{true, 0.49, 0.366, 0.615}, 100, DIGITS_NARROW, 1, "49 (36 to 62)"},            // away from the value
+      {{true, 1, 0.834, 1}, 100, DIGITS_NARROW, 2, "100.0 (83.4 to 100.0)"},
+      {{true, -0.125, -1, 0.659}, 100, DIGITS_AFTER_POINT, 1, "-12.5 (-100.0 to 65.9)"},
+      {{true, -0.00001, -0.5, 0}, 100, DIGITS_AFTER_POINT, 2, "0.00 (-50.00 to 0.00)"},
+      {{true, 31.2234, 18.79, 51.83}, 1, DIGITS_SIGNIFICANT, 3, "31.2 (18.8 to 51.8)"},
+      {{true, 1234, 1000, INFINITY}, 1, DIGITS_SIGNIFICANT, 4, "1234 (more than 1000)"},
+      {{true, INFINITY, 1000, INFINITY}, 1, DIGITS_SIGNIFICANT, 4, "more than 1000"},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    char text[ESTIMATE_TEXT];
+    assert_string_equal(estimate_text(cases[i].estimate, cases[i].factor, cases[i].kind, cases[i].digits, text), cases[i].text);
+  }
+}
+
+// A share is at most 1. What is estimated to reach further is not known, and it is said why.
+static void no_share_is_more_than_all(void **state) {
+  (void)state;
+  const struct {
+    double used;
+    bool is_known;
+    const char *why;
+  } cases[] = {{0.9, true, NULL}, {0.25, false, "its interval would reach beyond 100%"}, {0.01, false, "it would be more than 100%"}};
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    const JournalMeta meta = meta_of("flip", "size=tiny\n");
+    Journal *journal = journal_of(&meta, 0.95);
+    Report *report = report_of(journal, 0);
+    report->structures.items[0].used = cases[i].used;
+    const char *why;
+    assert_true(structure_used(report, &report->structures.items[0], MEASURE_AVF, &why).is_known == cases[i].is_known);
+    assert_true((why == NULL) == (cases[i].why == NULL));
+    Text text = {0};
+    Sink sink = {take_bytes, &text};
+    report_text(report, &text);
+    assert_true((strstr(text.at, "of the used part of rf  unknown (") != NULL) == !cases[i].is_known);
+    if (why != NULL) assert_true(strstr(why, cases[i].why) != NULL && strstr(text.at, why) != NULL);
+    text.length = 0;
+    assert_true(report_json(report, &sink));
+    if (why != NULL) assert_non_null(strstr(text.at, why));
+    text_free(&text);
+    report_free(report);
+    journal_close(journal);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(confidence_is_what_was_asked),
-      cmocka_unit_test(groups_follow_one_rule),
-      cmocka_unit_test(twice_is_a_protection),
-      cmocka_unit_test(no_fit_says_what_helps),
+      cmocka_unit_test(confidence_is_what_was_asked), cmocka_unit_test(groups_follow_one_rule),
+      cmocka_unit_test(twice_is_a_protection),        cmocka_unit_test(no_fit_says_what_helps),
+      cmocka_unit_test(a_sum_names_whom_it_lacks),    cmocka_unit_test(one_sentence_says_what_happened),
+      cmocka_unit_test(an_interval_has_one_form),     cmocka_unit_test(no_share_is_more_than_all),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

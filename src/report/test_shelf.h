@@ -8,7 +8,9 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-enum { MOST_MADE = 8 };
+#include <stdio.h>
+
+enum { MOST_MADE = 16 };
 
 typedef struct Shelf {
   Journal *journals[MOST_MADE];
@@ -26,6 +28,13 @@ static inline Journal *shelf_begin(const JournalMeta *meta, const StructureRow *
   assert_true(journal_put_golden(journal, &launch, 1, &diags) && journal_put_structures(journal, structures, structure_count, &diags));
   assert_true(journal_begin(journal, &(JournalPlan){count, 0, 0.99}, &diags));
   return journal;
+}
+
+static inline void shelf_note(Journal *journal, JournalNote note, uint64_t value) {
+  Diags diags = {0};
+  char text[24];
+  snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+  assert_true(value == 0 || journal_put_note(journal, note, text, &diags));
 }
 
 static inline void shelf_put(Journal *journal, const FaultRow *row) {

@@ -46,6 +46,7 @@ static Verdict on_decide(Hook *hook, HookMachine *machine, const DecideEvent *ev
     uint32_t index = *link;
     Draw *draw = &at->watched.draws[index];
     bool decides = (event->decided >> draw->fault.site.bit & 1) != 0, is_gone = (event->written >> draw->fault.site.bit & 1) != 0;
+    if (decides) draw->read = 1; // that a choice has looked at it and found no difference is not told
     if (decides) draw->strike_at = machine->cycle;
     else if (is_gone) draw->settled = SETTLED_OVERWRITTEN;
     if (decides || is_gone) *link = at->others[index];

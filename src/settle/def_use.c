@@ -92,6 +92,7 @@ static void note_altered(const HookMachine *machine, const CellEvent *event, Dra
 
 static void read_lasting(const DefUse *at, const HookMachine *machine, const CellEvent *event, Draw *draw, Cells *cells) {
   bool is_met = draw->fault.from <= machine->cycle && (cells->units & event->units) != 0;
+  if (is_met) draw->read = 1;
   if (!is_met || !fault_alters_cells(at->watched.table, &draw->fault, event)) return;
   cells->units = 0;
   note_altered(machine, event, draw);
@@ -101,6 +102,7 @@ static void read_struck(const DefUse *at, const HookMachine *machine, const Cell
   note_order(machine, event, draw, cells);
   if (draw->fault.from > machine->cycle || (cells->units & event->units) == 0) return;
   bool whole = cells->units == draw->struck;
+  draw->read = 1;
   note_reader(at, machine, event, draw, cells);
   cells->units = 0;
   draw->strike_at = whole ? machine->cycle : draw->fault.from;
@@ -160,6 +162,7 @@ static void watch_draw(DefUse *at, uint32_t index) {
   const Region *region = &at->watched.table->items[draw->fault.site.region];
   if (!tells_accesses(region) || draw->fault.model == FAULT_PATTERN) return; // lists are by row
   at->cells[index].units = draw->struck = struck_units(at->watched.table, &draw->fault);
+  draw->read = 0;
   uint8_t **rows = &at->rows[draw->fault.site.region];
   if (*rows == NULL) *rows = arena_alloc(at->watched.arena, region->rows / 8 + 1);
   (*rows)[draw->fault.site.row / 8] |= (uint8_t)(1u << draw->fault.site.row % 8);

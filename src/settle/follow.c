@@ -9,7 +9,7 @@
 //   comes first (visit.c); of a launch after one that has taken another course it does not, since caches are not as they were;
 // - nothing is read that tells time or place, no texture, no call to the outside; the host does not read what is wrong;
 // - a right output counts as masked only if every instruction, mask and address was that of the fault-free run: then so is the time;
-// - a program that runs longer is trusted to end before the limit only if its further instructions could take EXTRA_CYCLES each; one
+// - a program that runs longer is trusted to end before the limit only if its further instructions could take extra_cycles each; one
 //   that does not end has carried out more instructions in one warp than the limit has cycles.
 // Everything else is left to simulate.c.
 #include "settle/follow.h"
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { EXTRA_CYCLES = 1000, MOST_KEPT_WORDS = 1 << 26 };
+enum { LEAST_EXTRA = 1000, MOST_KEPT_WORDS = 1 << 26 };
 
 typedef enum TrailState { TRAIL_AHEAD, TRAIL_GOING, TRAIL_SETTLED, TRAIL_LOST } TrailState;
 
@@ -109,6 +109,9 @@ void record_timeout(Record *record) {
   record->outcome = OUTCOME_TIMEOUT;
 }
 
+// A further instruction of a warp, or an access to another address, counts as so many cycles: at least as many as the machine file makes possible.
+static uint64_t extra_cycles(const Follower *at) { return max_u64(LEAST_EXTRA, machine_accesses(at->twin.spec).longest); }
+
 // It ends before the limit.
 static bool is_in_time(const Follower *at, const Trail *trail) { return trail->same_flow || (at->slack > 0 && trail->late <= at->slack); }
 
@@ -132,7 +135,7 @@ static void part(Follower *at, Trail *trail, bool same_flow) {
 // What a launch has made of it.
 static void take_end(Follower *at, Trail *trail, const CourseResult *result, const Launch *launch) {
   trail->same_flow &= result->same_flow;
-  trail->late += result->extra * EXTRA_CYCLES;
+  trail->late += result->extra * extra_cycles(at);
   if (result->end == RERUN_ENDLESS) {
     record_timeout(&trail->record);
     settle(at, trail, trail->record.outcome);
@@ -259,7 +262,7 @@ static void launch_alone(Follower *at, const MachineEnvironment *environment, co
   if (trap->kind != TRAP_NONE || !is_as_with_time(at, launch, stats)) host->stop(host->context, false);
   CourseResult result = course_go_on(at->course, &trail->words, at->limit, has_golden_times(at, trail));
   trail->same_flow &= result.same_flow;
-  trail->late += result.extra * EXTRA_CYCLES;
+  trail->late += result.extra * extra_cycles(at);
   if (result.end == RERUN_ENDLESS) host->stop(host->context, true);
   if (result.end == RERUN_UNKNOWN || !is_in_time(at, trail)) host->stop(host->context, false);
   host->knows_time(host->context, trail->same_flow && result.end != RERUN_TRAPPED);
@@ -551,8 +554,10 @@ static bool is_named(const Region *region) {
          (region->flags & REGION_OUTPUT) != 0;
 }
 
+// Or a mirror of it runs beside it, under the same number.
 static bool blocks_run_again(const CampaignOptions *options) {
-  return options->protections != NULL && (hook_chain_actions(options->protections) & ACTION_BIT(ACTION_REDISPATCH)) != 0;
+  const uint32_t actions = ACTION_BIT(ACTION_REDISPATCH) | ACTION_BIT(ACTION_MIRROR);
+  return options->protections != NULL && (hook_chain_actions(options->protections) & actions) != 0;
 }
 
 bool settles_by_following(const Settling *at) {

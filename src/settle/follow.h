@@ -129,7 +129,7 @@ typedef struct Following {
   // nothing is followed from the strike on, and launches are only kept for trials.
   bool is_protected, passes_values;
   bool
-      blocks_again; // one of them may send blocks out again: the end of a block does not say what has become of it, and nothing is followed
+      blocks_again; // one of them may send blocks out again, or mirror them: the end of a block does not say what has become of it, and nothing is followed
   // Of a CUDA program: its host hears of traps and goes on, and what its kernels print is judged, too. It may ask for the time.
   bool is_program, asks_time;
   void *file; // that has the arrays of `kept`; NULL: they are allocated

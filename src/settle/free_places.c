@@ -23,7 +23,9 @@ static void on_cycle(Hook *hook, HookMachine *machine) {
   for (; at->next < at->count; at->next++) {
     Draw *draw = at->draws[at->next];
     if (draw->fault.from > machine->cycle) break;
-    if (draw->fault.from == machine->cycle && strikes_nothing(machine, &draw->fault)) draw->settled = SETTLED_UNREAD;
+    if (draw->fault.from != machine->cycle || !strikes_nothing(machine, &draw->fault)) continue;
+    draw->settled = SETTLED_UNREAD;
+    draw->read = 0;
   }
   if (at->next < at->count) hook->next_cycle = at->draws[at->next]->fault.from;
 }

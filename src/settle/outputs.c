@@ -90,6 +90,7 @@ static void see_row(const Outputs *at, const HookMachine *machine, const ResultE
   for (uint32_t i = row->next; i < row->end && at->draws[i]->fault.from <= machine->cycle; i++) {
     Draw *draw = at->draws[i];
     if (!*waits_of(at, draw)) continue;
+    if (draw->read == 0) draw->read = fault_is_passed(machine->regions, &draw->fault, machine->cycle, event);
     if (!fault_lasts(&draw->fault)) note_result(at, machine, event, draw);
     else if (fault_alters_result(machine->regions, &draw->fault, machine->cycle, event)) note_strike(at, machine, event, draw);
   }
@@ -134,6 +135,7 @@ static Hook *watch(const WatchedDraws *watched) {
   for (uint32_t i = 0; i < watched->count; i++) {
     if (!is_watched(watched->table, &watched->draws[i])) continue;
     at->waits[i] = true;
+    watched->draws[i].read = 0;
     at->draws[count++] = &watched->draws[i];
   }
   if (count == 0) return NULL;

@@ -255,4 +255,4 @@ static bool settle(Settling *at, Hook *hook, Draw *live, uint32_t *count) {
   return good;
 }
 
-const Settler settle_simulate = {.name = "simulate", .is_for = is_always, .settle = settle};
+const Settler settle_simulate = {.name = "simulate", .is_for = is_always, .settle = settle, .simulates = true};

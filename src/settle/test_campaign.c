@@ -131,8 +131,21 @@ static void assert_same_outcomes(Bed *bed, const char *fast, const char *slow) {
 
 // ---- The fast way and the slow way -----------------------------------------------------------------
 
+// What the run without faults never reads changes nothing.
+static bool check_read(void *context, const FaultRow *row) {
+  uint64_t *counts = context;
+  counts[1 + row->read]++;
+  if (row->read == 0 && row->outcome != OUTCOME_MASKED)
+    fail_msg("%s is never read and ends as %s", row->fault, outcome_info[row->outcome].name);
+  return true;
+}
+
 static void compare_ways(Bed *bed, const char *workload, CampaignOptions options) {
+  uint64_t counts[3] = {0};
   run_whole(bed, workload, &options);
+  Journal *journal = journal_read(options.journal, &bed->diags);
+  assert_true(journal_each_fault(journal, check_read, counts));
+  journal_close(journal);
   CampaignOptions slow = options;
   slow.prune = slow.snapshot = false;
   slow.journal = new_journal(bed);
@@ -195,6 +208,80 @@ static void test_permanent_faults(void **state) {
     uint64_t unread = outcomes.settled[SETTLED_UNREAD], run = outcomes.settled[SETTLED_RUN];
     assert_true(unread > 0 && run > 0 && unread + run + outcomes.settled[SETTLED_CLASS] == 60);
     text_free(&outcomes.text);
+  }
+}
+
+// ---- Whether struck bits are read ---------------------------------------------------------------------
+
+typedef struct Access {
+  uint64_t cycle, row;
+  uint32_t units;
+  bool is_write, is_end; // is_end: of a launch
+} Access;
+typedef struct Watch {
+  Hook hook;
+  Arena *arena;
+  uint16_t region;
+  VEC(Access) accesses;
+} Watch;
+
+static Verdict note_access(Watch *watch, const HookMachine *machine, const CellEvent *event, bool is_write) {
+  if (event->region == watch->region)
+    *VEC_PUSH(&watch->accesses, watch->arena) = (Access){machine->cycle, event->row, event->units, is_write, false};
+  return VERDICT_PASS;
+}
+static Verdict see_read(Hook *hook, HookMachine *machine, const CellEvent *event) { return note_access(hook->own, machine, event, false); }
+static Verdict see_write(Hook *hook, HookMachine *machine, const CellEvent *event) { return note_access(hook->own, machine, event, true); }
+static void see_end(Hook *hook, HookMachine *machine) {
+  Watch *watch = hook->own;
+  *VEC_PUSH(&watch->accesses, watch->arena) = (Access){.cycle = machine->cycle, .is_end = true};
+}
+
+static bool check_by_accesses(void *context, const FaultRow *row) {
+  const Watch *watch = context;
+  int64_t expected = 0;
+  bool lasts = strncmp(row->fault, "stuck", 5) == 0, is_open = true;
+  for (uint32_t i = 0; i < watch->accesses.count && is_open && expected == 0; i++) {
+    const Access *access = &watch->accesses.items[i];
+    if (access->cycle < row->cycle) continue;
+    bool is_met = !access->is_end && access->row == (uint64_t)row->row && (access->units >> row->unit & 1) != 0;
+    expected = is_met && !access->is_write;
+    is_open = lasts || !(access->is_end || (is_met && access->is_write));
+  }
+  if (row->read != expected) fail_msg("%s: read %d, not %d", row->fault, (int)row->read, (int)expected);
+  return true;
+}
+
+// Found again in a list of all accesses of the run without faults, for every fault.
+static void test_read(void **state) {
+  Bed *bed = *state;
+  const struct {
+    const char *workload, *structure, *model;
+  } cases[] = {{"scalarprod", "rf", "flip"}, {"scan", "shared", "flip"}, {"scan", "rf", "stuck1"}};
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    CampaignOptions options = plain(bed, cases[i].structure, 300);
+    options.model = cases[i].model;
+    options.window = "cycles:100-1500";
+    run_whole(bed, cases[i].workload, &options);
+    WorkloadChoice choice = {.workload = workload_find(cases[i].workload), .size = SIZE_TINY, .seed = 1};
+    Target *target = target_workload(bed->arena, &choice, &bed->spec, &bed->diags);
+    Golden golden = {.arena = bed->arena};
+    Watch watch = {.arena = bed->arena, .hook = {.name = "accesses", .kind = HOOK_OBSERVER}};
+    watch.hook.own = &watch;
+    watch.hook.read = see_read;
+    watch.hook.write = see_write;
+    watch.hook.finish = see_end;
+    Machine *like = machine_new(&bed->spec, NULL, &bed->diags);
+    watch.region = region_find(machine_regions(like), cases[i].structure);
+    machine_free(like);
+    HookChain watchers = {.hooks = {&watch.hook}, .count = 1};
+    assert_true(golden_run(target, NULL, &watchers, &golden, &bed->diags));
+    Journal *journal = journal_read(options.journal, &bed->diags);
+    assert_true(journal_each_fault(journal, check_by_accesses, &watch));
+    uint64_t counts[3] = {0};
+    assert_true(journal_each_fault(journal, check_read, counts));
+    assert_true(counts[0] == 0 && counts[1] > 0 && counts[2] > 0);
+    journal_close(journal);
   }
 }
 
@@ -653,6 +740,7 @@ int main(void) {
       cmocka_unit_test(test_wide_faults),
       cmocka_unit_test(test_each_shortcut_alone),
       cmocka_unit_test(test_permanent_faults),
+      cmocka_unit_test(test_read),
       cmocka_unit_test(test_protected),
       cmocka_unit_test(test_workers),
       cmocka_unit_test(test_interrupted),

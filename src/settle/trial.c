@@ -747,4 +747,4 @@ static bool is_for(const Settling *at) {
   return any || settles_by_following(at);
 }
 
-const Settler settle_trial = {.name = "trial", .is_for = is_for, .settle = settle};
+const Settler settle_trial = {.name = "trial", .is_for = is_for, .settle = settle, .simulates = true};

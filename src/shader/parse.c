@@ -75,13 +75,15 @@ static bool take(Parser *p, char c) {
 
 static bool want(Parser *p, char c) { return take(p, c) || wrong(p, "'%c' is missing here", c); }
 
-// Letters, digits and '_' into `word`; false: there are none.
+enum { MOST_WORD = 63 };
+
+// Letters, digits and '_' into `word`; false: there are none, or (which has been said) too many.
 static bool take_word(Parser *p, char word[64]) {
   skip(p);
   size_t length = 0;
   while (p->next < p->end && (isalnum((unsigned char)*p->next) || *p->next == '_')) {
-    if (length < 63) word[length++] = *p->next;
-    p->next++;
+    if (length == MOST_WORD) return wrong(p, "a name or number has at most %d characters", MOST_WORD);
+    word[length++] = *p->next++;
   }
   word[length] = '\0';
   return length > 0;
@@ -92,7 +94,7 @@ static bool take_number(Parser *p, float *value) {
   char text[64];
   size_t length = 0;
   const char *from = p->next;
-  while (p->next < p->end && length < 63 && (isalnum((unsigned char)*p->next) || strchr("+-.", *p->next) != NULL)) {
+  while (p->next < p->end && length < MOST_WORD && (isalnum((unsigned char)*p->next) || strchr("+-.", *p->next) != NULL)) {
     bool is_sign = *p->next == '+' || *p->next == '-';
     bool follows_e = length > 0 && (text[length - 1] == 'e' || text[length - 1] == 'E');
     if (is_sign && length > 0 && !follows_e) break;

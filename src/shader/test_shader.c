@@ -28,6 +28,7 @@ static void test_refused(void **state) {
     const char *message;
   } cases[] = {
       {"MOVE R0, R1;", 2, "no instruction 'MOVE'"},
+      {"DECLARE a234567890123456789012345678901234567890123456789012345678901234;", 2, "a name or number has at most 63 characters"},
       {"MOV R32, R1;", 2, "only 32 of these"},
       {"MOV R0, H64;", 2, "only 64 of these"},
       {"MOV R0;", 2, "',' is missing"},

@@ -181,6 +181,7 @@ static void finish_cell(Expansion *at, StudyCell *cell) {
     hash = hash_bytes(word, strlen(word) + 1, hash);
     hash = hash_file(value != NULL ? value + 1 : word, hash);
   }
+  cell->program = at->choice->program;
   cell->hash = hash;
   cell->file =
       arena_format(at->cells->arena, "cells/%016llx.%s", (unsigned long long)hash, cell->part->section == SECTION_RUN ? "json" : "db");
@@ -280,11 +281,13 @@ bool study_cells(const StudyFile *study, const StudyChoice *choice, Arena *arena
 
 // ---- As a person types it ----------------------------------------------------------------------------------------
 
-void study_command(const StudyCell *cell, Text *out) {
+void study_words(const char *const *words, uint32_t count, Text *out) {
   text_add(out, "redoubt");
-  for (uint32_t i = 0; i < cell->words.count; i++) {
-    const char *word = cell->words.items[i];
+  for (uint32_t i = 0; i < count; i++) {
+    const char *word = words[i];
     bool plain = *word != '\0' && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:=/+-@%") == strlen(word);
     text_add(out, plain ? " %s" : " '%s'", word);
   }
 }
+
+void study_command(const StudyCell *cell, Text *out) { study_words((const char *const *)cell->words.items, cell->words.count, out); }

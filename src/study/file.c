@@ -1,5 +1,6 @@
 // The study file: sections and keys as study.def has them, parsed by inih.
 #include "study/study.h"
+#include "journal/statistics.h"
 
 #include <ini.h>
 #include <stdlib.h>
@@ -170,13 +171,15 @@ static bool check_study(StudyFile *study, Diags *diags) {
   char *end = NULL;
   study->confidence = confidence != NULL ? strtod(confidence, &end) : 0.95;
   bool is_number = confidence == NULL || (*confidence != '\0' && *end == '\0');
-  if (!is_number || !(study->confidence >= 0.5 && study->confidence < 1))
-    good = diags_add(diags, study->path, study_line(&study->parts.items[0], "confidence"), 0,
-                     "confidence '%s' is not a number from 0.5 to below 1", confidence);
+  if (!is_number || !confidence_is_possible(study->confidence))
+    good = diags_add(diags, study->path, study_line(&study->parts.items[0], "confidence"), 0, "confidence %s: %s", confidence,
+                     confidence_rule);
   return good;
 }
 
 // ---- Reading -----------------------------------------------------------------------------------------------
+
+enum { MOST_HEADER = 49 }; // inih keeps no more
 
 // inih takes " ;" for the beginning of a comment and would drop all that follows, such as the rest of an SQL text.
 static void look_at_line(Reading *at, const char *line) {
@@ -184,6 +187,8 @@ static void look_at_line(Reading *at, const char *line) {
   if (*start == '#' || *start == ';') return;
   at->is_indented = start > line;
   if (*line == '[') at->header = at->line;
+  bool is_cut = *line == '[' && strcspn(line + 1, "]") > MOST_HEADER;
+  if (is_cut) diags_add(at->diags, at->path, at->line, 0, "a section's kind and name have at most %d characters", MOST_HEADER);
   for (const char *mark = start; (mark = strchr(mark, ';')) != NULL; mark++) {
     if (mark[-1] != ' ' && mark[-1] != '\t') continue;
     diags_add(at->diags, at->path, at->line, 0,

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-const char *const finding_names[FINDINGS] = {"agrees", "agrees in part", "differs", "not decided", "cannot be compared"};
+const char *const finding_names[FINDINGS] = {"agrees", "agrees in part", "differs", "not decided", "cannot be compared", "not judged"};
 
 static bool read_number(const char **text, double *number) {
   char *end;

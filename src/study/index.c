@@ -2,6 +2,7 @@
 #include "report/page.h"
 #include "study/study.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 extern const char study_index_page[]; // index.html
@@ -34,10 +35,23 @@ static const char *number_text(Arena *arena, const StudyTable *table, const char
   return arena_format(arena, "%.4g", table->rows.items[0][at].number);
 }
 
+// "0.9 to 1.4 in 12 rows": where the values of several rows lie.
+static const char *range_text(Arena *arena, const StudyTable *table) {
+  uint32_t at = study_column(table, "value");
+  double least = INFINITY, most = -INFINITY;
+  for (uint32_t i = 0; i < table->rows.count; i++) {
+    const StudyDatum *datum = &table->rows.items[i][at];
+    if (datum->kind == DATUM_NUMBER) least = fmin(least, datum->number), most = fmax(most, datum->number);
+  }
+  return least > most ? arena_format(arena, "%u rows", table->rows.count)
+                      : arena_format(arena, "%.4g to %.4g in %u rows", least, most, table->rows.count);
+}
+
 // One number with its interval, or how many of several rows agree.
 static const char *ours_text(Arena *arena, const StudyJudged *claim) {
   const StudyTable *table = &claim->table;
   if (table->rows.count == 0) return "";
+  if (table->rows.count > 1 && claim->rows == NULL) return range_text(arena, table);
   if (table->rows.count > 1) {
     uint32_t agree = 0;
     for (uint32_t i = 0; i < table->rows.count; i++) agree += claim->rows[i] == FINDING_AGREES;
@@ -132,7 +146,7 @@ static const char *paper_of(const StudyIndex *index, const char *study) {
 
 // ---- Outputs -------------------------------------------------------------------------------------------------------------
 
-static const char quick_note[] = "Quick form: smaller programs and fewer faults. No judgement here is that of a study.";
+static const char quick_note[] = "Quick form: smaller programs and fewer faults. It shows values and judges nothing.";
 
 static void add_tally(const IndexRows *rows, Text *out) {
   uint32_t told = 0;
@@ -181,7 +195,8 @@ static void add_cell(Text *out, const char *text) {
 }
 
 void study_index_markdown(const StudyIndex *index, const IndexRows *rows, Text *out) {
-  text_add(out, "# Every claim of the papers, and what we found\n\nMade by `redoubt reproduce all` at commit `%s`. ", index->commit);
+  text_add(out, "# Every claim of the papers, and what we found\n\nResults of commit `%s`.\n\nMade by `redoubt reproduce all`. ",
+           index->commit);
   if (index->quick) text_add(out, "%s ", quick_note);
   text_add(out, "%u claims: ", rows->count);
   add_tally(rows, out);

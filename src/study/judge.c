@@ -121,13 +121,23 @@ static bool check_chart(const StudyFile *study, const StudyShown *chart, Diags *
   return true;
 }
 
+// What was measured with smaller programs and fewer faults says nothing of what was published.
+static void leave_unjudged(StudyJudged *judged) {
+  judged->finding = FINDING_NOT_JUDGED;
+  judged->rows = NULL;
+}
+
 bool study_judge_all(const StudyFile *study, const StudyCells *cells, bool quick, StudyResults *results, Arena *arena,
                      StudyOutcome *outcome, Diags *diags) {
   *outcome = (StudyOutcome){.study = study, .cells = cells, .quick = quick};
   bool good = true;
   for (uint32_t i = 0; i < study->parts.count; i++) {
     const StudyPart *part = &study->parts.items[i];
-    if (part->section == SECTION_CLAIM) good = judge_claim(study, part, results, arena, VEC_PUSH(&outcome->claims, arena), diags) && good;
+    if (part->section == SECTION_CLAIM) {
+      StudyJudged *judged = VEC_PUSH(&outcome->claims, arena);
+      good = judge_claim(study, part, results, arena, judged, diags) && good;
+      if (quick) leave_unjudged(judged);
+    }
     if (part->section != SECTION_TABLE && part->section != SECTION_CHART) continue;
     StudyShown *shown = VEC_PUSH(&outcome->shown, arena);
     shown->part = part;

@@ -4,6 +4,7 @@
 //   - each CSV file beside the study is a table named as the file;
 //   - each [measure] is a table too, made once, so that a later one can build on it at no cost.
 #include "report/report.h"
+#include "study/sql_bounds.h"
 #include "study/study.h"
 
 #include <dirent.h>
@@ -20,14 +21,19 @@ struct StudyResults {
   const char *folder;
   Diags *diags;
   double confidence;
+  SqlBounds bounds; // of users' SQL
 };
 
 static bool failed(StudyResults *results, const StudyPart *part) {
   const char *why = sqlite3_errmsg(results->database);
   if (part == NULL) return diags_add(results->diags, results->study->path, 0, 0, "its results cannot be stored: %s", why);
-  bool lacks_table = strncmp(why, "no such table: ", 15) == 0;
-  return diags_add(results->diags, results->study->path, study_line(part, "sql"), 0, "[%s %s]: %s%s", study_section_names[part->section],
-                   part->name, why, lacks_table ? " (neither a run, a campaign, a measure above, nor a CSV file beside the study)" : "");
+  Arena *arena = arena_new();
+  const char *remedy = sql_remedy(sqlite3_errcode(results->database), &results->bounds, arena);
+  if (strncmp(why, "no such table: ", 15) == 0) remedy = " (neither a run, a campaign, a measure above, nor a CSV file beside the study)";
+  diags_add(results->diags, results->study->path, study_line(part, "sql"), 0, "[%s %s]: %s%s", study_section_names[part->section],
+            part->name, why, remedy);
+  arena_free(arena);
+  return false;
 }
 
 static bool run(StudyResults *results, const char *sql, const StudyPart *part) {
@@ -254,6 +260,7 @@ static bool add_structure(StudyResults *results, const StudyCell *cell, const Re
   put_number(&row, structure_names[2], (double)tally->total);
   put_number(&row, structure_names[3], (double)report->cycles);
   for (uint32_t i = 0; i < REPORT_GROUPS; i++) put_number(&row, report_groups[i], (double)tally_group(tally, report_groups[i]));
+  for (uint32_t i = 0; i < DUE_PARTS; i++) put_number(&row, due_parts[i], (double)tally_part(tally, due_parts[i]));
   for (uint32_t i = 0; i < MEASURES; i++)
     put_estimate(&row, measures[i].key, structure != NULL ? report_estimate(report, tally, (Measure)i) : report_chip(report, (Measure)i));
   bool good = (!is_first || make_table(results, cell->part->name, &row, cell->part)) && insert(results, cell->part->name, &row, cell->part);
@@ -276,11 +283,11 @@ static void put_cell(Row *row, const char *name, const Cell *cell) {
   else put_number(row, name, cell->kind == CELL_INTEGER ? (double)cell->integer : cell->kind == CELL_REAL ? cell->real : NAN);
 }
 
-static const char *const fault_names[] = {"id",      "structure", "row",   "unit",  "bit",    "cycle", "outcome", "outcome_group",
-                                          "settled", "late",      "wrong", "worst", "pattern"};
+static const char *const fault_names[] = {"id",      "structure", "row",   "unit",  "bit",     "cycle",     "outcome", "outcome_group",
+                                          "settled", "late",      "wrong", "worst", "pattern", "unanswered"};
 static const char faults_sql[] =
     "SELECT id, structure, row, unit, bit, cycle, outcome, outcome_group, settled,"
-    " nullif(cycles, 0) - (SELECT max(began_at + cycles) FROM launches), wrong, worst, pattern FROM results ORDER BY id";
+    " nullif(cycles, 0) - (SELECT max(began_at + cycles) FROM launches), wrong, worst, pattern, unanswered FROM results ORDER BY id";
 
 static bool copy_faults(StudyResults *results, const StudyCell *cell, Query *query, const char *table, Row *row, bool is_first) {
   const uint32_t kept = row->columns.count;
@@ -449,6 +456,7 @@ static bool add_files(StudyResults *results) {
 static sqlite3_stmt *prepare(StudyResults *results, const StudyPart *part) {
   sqlite3_stmt *statement = NULL;
   const char *sql = study_value(part, "sql"), *rest = "";
+  sql_begin(&results->bounds);
   if (sqlite3_prepare_v2(results->database, sql, -1, &statement, &rest) != SQLITE_OK) {
     failed(results, part);
     return NULL;
@@ -471,12 +479,15 @@ static bool add_measure(StudyResults *results, const StudyPart *part) {
   return good;
 }
 
+// From here on the SQL is the user's; what is not is short.
 static bool add_measures(StudyResults *results) {
   bool good = true;
+  sql_bound(results->database, &results->bounds);
   for (uint32_t i = 0; i < results->study->parts.count; i++) {
     const StudyPart *part = &results->study->parts.items[i];
     if (part->section == SECTION_MEASURE) good = add_measure(results, part) && good;
   }
+  sql_begin(&results->bounds);
   return good;
 }
 
@@ -491,6 +502,7 @@ StudyResults *study_collect(const StudyFile *study, const StudyCells *cells, con
   StudyResults *results = calloc(1, sizeof *results);
   ASSERT(results != NULL);
   *results = (StudyResults){.study = study, .folder = folder, .diags = diags, .confidence = study->confidence};
+  results->bounds.seconds = SQL_SECONDS;
   Arena *arena = arena_new();
   const char *path = arena_format(arena, "%s/study.db", folder);
   unlink(path);
@@ -520,12 +532,18 @@ uint32_t study_column(const StudyTable *table, const char *name) {
 
 static StudyDatum datum_of(sqlite3_stmt *statement, int at, Arena *arena) {
   int type = sqlite3_column_type(statement, at);
-  if (type == SQLITE_NULL) return (StudyDatum){DATUM_NOTHING, NAN, ""};
-  const char *text = (const char *)sqlite3_column_text(statement, at);
+  const char *text = type == SQLITE_NULL ? NULL : (const char *)sqlite3_column_text(statement, at);
+  if (text == NULL) return (StudyDatum){DATUM_NOTHING, NAN, ""};
   char *copy = arena_copy_text(arena, text, strlen(text));
   if (type == SQLITE_TEXT || type == SQLITE_BLOB) return (StudyDatum){DATUM_TEXT, NAN, copy};
   double number = sqlite3_column_double(statement, at);
   return (StudyDatum){DATUM_NUMBER, number, type == SQLITE_INTEGER ? copy : arena_format(arena, "%.6g", number)};
+}
+
+static bool too_large(const StudyResults *results, const StudyPart *part) {
+  return diags_add(results->diags, results->study->path, study_line(part, "sql"), 0,
+                   "[%s %s]: 'sql' gives more than %d MB: group its rows, or LIMIT them", study_section_names[part->section], part->name,
+                   SQL_TABLE_BYTES >> 20);
 }
 
 bool study_query(StudyResults *results, const StudyPart *part, Arena *arena, StudyTable *table, Diags *diags) {
@@ -538,12 +556,15 @@ bool study_query(StudyResults *results, const StudyPart *part, Arena *arena, Stu
     const char *name = sqlite3_column_name(statement, i);
     *VEC_PUSH(&table->columns, arena) = arena_copy_text(arena, name, strlen(name));
   }
-  while ((state = sqlite3_step(statement)) == SQLITE_ROW) {
+  const size_t before = arena_bytes(arena);
+  bool fits = true;
+  while (fits && (state = sqlite3_step(statement)) == SQLITE_ROW) {
     StudyDatum *row = ARENA_ARRAY(arena, StudyDatum, columns);
     for (int i = 0; i < columns; i++) row[i] = datum_of(statement, i, arena);
     *VEC_PUSH(&table->rows, arena) = row;
+    fits = arena_bytes(arena) - before <= SQL_TABLE_BYTES;
   }
-  bool good = state == SQLITE_DONE || failed(results, part);
+  bool good = fits ? state == SQLITE_DONE || failed(results, part) : too_large(results, part);
   sqlite3_finalize(statement);
   return good;
 }
@@ -584,6 +605,7 @@ static bool add_shape(StudyResults *results, const StudyCell *cell, const char *
   }
   for (uint32_t i = 0; i < COUNT_OF(structure_names); i++) put_number(&row, structure_names[i], NAN);
   for (uint32_t i = 0; i < REPORT_GROUPS; i++) put_number(&row, report_groups[i], NAN);
+  for (uint32_t i = 0; i < DUE_PARTS; i++) put_number(&row, due_parts[i], NAN);
   for (uint32_t i = 0; i < MEASURES; i++) put_estimate(&row, measures[i].key, (Estimate){0});
   for (uint32_t i = 0; i < COUNT_OF(fault_names); i++) put_number(&faults, fault_names[i], NAN);
   for (uint32_t i = 0; i < COUNT_OF(phase_names); i++) put_number(&phases, phase_names[i], NAN);
@@ -606,6 +628,7 @@ StudyResults *study_shape(const StudyFile *study, const StudyCells *cells, const
   StudyResults *results = calloc(1, sizeof *results);
   ASSERT(results != NULL);
   *results = (StudyResults){.study = study, .folder = "", .diags = diags, .confidence = study->confidence};
+  results->bounds.seconds = SQL_CHECK_SECONDS;
   bool good = (sqlite3_open(":memory:", &results->database) == SQLITE_OK && add_functions(results)) || failed(results, NULL);
   if (good && add_files(results) && add_shapes(results, cells, columns) && add_measures(results)) return results;
   study_results_close(results);

@@ -39,8 +39,9 @@ static void add_lines(Text *out, const char *text, uint32_t indent) {
 }
 
 static void table_text(const StudyTable *table, const Finding *findings, Text *out) {
-  uint32_t columns = table->columns.count, widths[64] = {0};
-  columns = min_u32(columns, COUNT_OF(widths));
+  Arena *arena = arena_new();
+  const uint32_t columns = table->columns.count;
+  uint32_t *widths = ARENA_ARRAY(arena, uint32_t, columns + 1);
   for (uint32_t c = 0; c < columns; c++) {
     widths[c] = (uint32_t)strlen(table->columns.items[c]);
     for (uint32_t r = 0; r < table->rows.count; r++) widths[c] = max_u32(widths[c], (uint32_t)strlen(table->rows.items[r][c].text));
@@ -57,16 +58,17 @@ static void table_text(const StudyTable *table, const Finding *findings, Text *o
     while (out->at[out->length - 1] == ' ') out->at[--out->length] = '\0';
     text_add(out, "\n");
   }
+  arena_free(arena);
 }
 
 static void add_head(const StudyOutcome *outcome, Text *out) {
   const StudyPart *study = &outcome->study->parts.items[0];
   add_lines(out, said(study, "title"), 0);
   if (*said(study, "paper") != '\0') add_lines(out, said(study, "paper"), 0);
-  if (outcome->quick) add_lines(out, "Quick form: smaller programs and fewer faults. No judgement here is that of the study.", 0);
+  if (outcome->quick) add_lines(out, "Quick form: smaller programs and fewer faults. It shows values and judges nothing.", 0);
   Text about = {0};
   text_add(&about, "Intervals at %.4g%%.", 100 * outcome->study->confidence);
-  if (outcome->claims.count > 0)
+  if (outcome->claims.count > 0 && !outcome->quick)
     text_add(&about, " A number agrees within the tolerance of its claim; a claim that names none allows no difference.");
   add_lines(out, about.at, 0);
   text_free(&about);

@@ -79,6 +79,7 @@ typedef struct StudyCell {
   StudySweep sweeps[STUDY_SWEEPS];
   uint32_t sweep_count;
   VEC(const char *) words; // after `redoubt`: all that decides its result
+  uint64_t program;        // a hash of what will run it
   uint64_t hash;           // of the words, the files that they name, and the program
   bool may_fail;           // wrong results and traps are results
   const char *file;        // "cells/0123456789abcdef.json" or ".db", in the study's folder of results
@@ -95,7 +96,8 @@ typedef struct StudyChoice {
   StudySet *set;
 } StudyChoice;
 bool study_cells(const StudyFile *study, const StudyChoice *choice, Arena *arena, StudyCells *cells, Diags *diags);
-void study_command(const StudyCell *cell, Text *out); // "redoubt run ..." as a shell takes it
+void study_command(const StudyCell *cell, Text *out);                  // "redoubt run ..." as a shell takes it
+void study_words(const char *const *words, uint32_t count, Text *out); // the same of a cell's words
 
 // ---- Results ---------------------------------------------------------------------------------------------------
 typedef struct StudyResults StudyResults; // the SQLite file: a table for each run and campaign, and one for each CSV beside the study
@@ -127,6 +129,7 @@ typedef enum Finding {
   FINDING_DIFFERS,
   FINDING_NOT_DECIDED, // the interval is too wide
   FINDING_CANNOT,      // cannot be compared
+  FINDING_NOT_JUDGED,  // the quick form has values and no findings
   FINDINGS
 } Finding;
 extern const char *const finding_names[FINDINGS];
@@ -154,7 +157,7 @@ typedef struct StudyJudged {
   Finding finding;
   const char *reason; // FINDING_CANNOT, or which parameter was fitted; NULL
   StudyTable table;
-  Finding *rows; // of the table
+  Finding *rows; // of the table; NULL: they are not judged
 } StudyJudged;
 typedef struct StudyShown { // a table or a chart
   const StudyPart *part;

@@ -34,8 +34,10 @@ static void test_refused(void **state) {
        "[chart a] has a name that is taken in line 3"},
       {"[study]\ntitle = t\n[measure m]\nsql\n", 4, "is neither"},
       {"[study]\ntitle = t\n[claim c]\ntext = t\n", 3, "either 'sql' or 'cannot'"},
-      {"[study]\ntitle = t\nconfidence = 2\n", 3, "is not a number from 0.5"},
-      {"[study]\ntitle = t\nconfidence =\n", 3, "is not a number from 0.5"},
+      {"[study]\ntitle = t\n[measure a2345678901234567890123456789012345678901234]\nsql = SELECT 1\n", 3,
+       "a section's kind and name have at most 49 characters"},
+      {"[study]\ntitle = t\nconfidence = 2\n", 3, "must be a number between 0.5 and 1"},
+      {"[study]\ntitle = t\nconfidence =\n", 3, "must be a number between 0.5 and 1"},
       {"[study]\ntitle = t\n[run a]\ntargets = x\n\n[run a]\nsize = tiny\n", 6, "[run a] is there already, in line 3"},
       {"[study]\ntitle = t\n[study]\npaper = p\n", 3, "[study] is there already, in line 1"},
       {"[study]\ntitle = t\n[run a]\ntargets = x\n  y\ntargets = z\n", 6, "'targets' is there already, in line 4"},
@@ -311,6 +313,39 @@ static const char judged_text[] =
     "[claim right]\ntext = t\npublished = 3\nsql = SELECT sum(right) AS value FROM a WHERE trap = 'none'\n"
     "[claim never]\ntext = t\ncannot = because\n";
 
+// The same results in the quick form: values everywhere, and a judgement nowhere.
+static void check_unjudged(StudyFile *study, const StudyCells *cells, StudyResults *results, Arena *arena, Diags *diags) {
+  static const char *const judgements[] = {"agree", "differs", "not decided", "cannot be compared"};
+  StudyOutcome outcome;
+  assert_true(study_judge_all(study, cells, true, results, arena, &outcome, diags));
+  study->builtin = "made";
+  StudyIndex index = {.quick = true, .commit = "b04363f9c1d2"};
+  IndexRows rows = {0}, own = {0};
+  *VEC_PUSH(&index.studies, arena) = outcome;
+  study_index_rows(&index, arena, &rows);
+  for (uint32_t i = 0; i < rows.count; i++) {
+    if (strcmp(rows.items[i].study, "made") == 0) *VEC_PUSH(&own, arena) = rows.items[i];
+  }
+  char *json = study_as_json(&outcome);
+  Text texts[5] = {{0}};
+  study_as_text(&outcome, &texts[0]);
+  text_add(&texts[1], "%s", json);
+  study_index_csv(&own, &texts[2]);
+  study_index_markdown(&index, &own, &texts[3]);
+  study_index_text(&index, &own, &texts[4]);
+  for (size_t i = 0; i < COUNT_OF(texts); i++) {
+    for (size_t k = 0; k < COUNT_OF(judgements); k++) {
+      if (strstr(texts[i].at, judgements[k]) != NULL) fail_msg("text %zu says '%s': %s", i, judgements[k], texts[i].at);
+    }
+    assert_non_null(strstr(texts[i].at, "not judged"));
+    text_free(&texts[i]);
+  }
+  assert_string_equal(own.items[0].ours, "100");
+  assert_string_equal(own.items[1].ours, "30 to 70 in 2 rows");
+  assert_string_equal(own.items[7].reason, "because");
+  free(json);
+}
+
 static void test_judged(void **state) {
   (void)state;
   char folder[] = P_tmpdir "/redoubt-study-XXXXXX";
@@ -345,6 +380,7 @@ static void test_judged(void **state) {
   study_as_text(&outcome, &text);
   assert_non_null(strstr(text.at, "8 claims: 4 agrees, 2 agrees in part, 1 not decided, 1 cannot be compared; 4 cells"));
   text_free(&text);
+  check_unjudged(study, &cells, results, arena, &diags);
   study_results_close(results);
   study_close(study);
   assert_int_equal(system(arena_format(arena, "rm -r %s", folder)), 0);
@@ -432,7 +468,7 @@ static void test_index(void **state) {
   assert_non_null(strstr(text.at, "Quick form"));
   text_free(&text);
   study_index_markdown(&one, &after, &text);
-  assert_non_null(strstr(text.at, "at commit `b04363f9c1d2`"));
+  assert_non_null(strstr(text.at, "\nResults of commit `b04363f9c1d2`.\n"));
   text_free(&text);
   study_close(study);
   arena_free(arena);

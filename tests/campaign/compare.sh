@@ -76,10 +76,18 @@ compare hotspot rf,unit,latch,collector,stack
 compare transpose rf,shared,unit # followed past the comparisons, or tried with them
 protect=reissue
 compare matmul rf,unit.sp,latch,collector # not followed, since blocks run again, but tried to the end of the last launch
+machine='--machine gt200-rise --set sm.count=2 --set dram.controllers=2'
+protect=hints:faulty=each
+compare matmul rf,unit.sp,unit.agu # a mirror of each block runs beside it, under the same number
+machine='--machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2'
 protect=shield:map=random,density=40
 compare scan rf,unit,shield.sp # threads on other lanes, warps in parts, and the map itself
 protect=heal
 compare scan unit,heal.sp,heal.vote.sp,heal.note
+machine='--machine turing-rtx2060 --set sm.count=2 --set dram.controllers=2'
+protect=secded:all
+compare hotspot ibuffer # the word that is put right is another instruction than the one that was found ready
+machine='--machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2'
 protect=secded:rf,shared,l2
 compare hotspot rf,shared,l2,ecc.rf
 model='adjacent(2)'

@@ -121,7 +121,7 @@ for outcome in masked sdc due-address; do
   grep -q "^outcome  *$outcome:" replay.out || { cat replay.out; exit 1; }
   grep -q 'the journal says the same' replay.out || { cat replay.out; exit 1; }
 done
-fault=$(sed -n 's/.*,sdc,.*"wrong: standard output, files.*","\([^"]*\)"$/\1/p' single.csv | head -1)
+fault=$(sed -n 's/.*,sdc,.*"wrong: standard output, files.*","\([^"]*\)",.*$/\1/p' single.csv | head -1)
 # shellcheck disable=SC2086
 "$redoubt" run $machine --output result.txt --fault "$fault" --explain -- ./app result.txt >explained.out
 stored=$(grep -n 'out\[i\] = in\[i\] \* in\[i\]' "$source" | cut -d : -f 1)
@@ -187,7 +187,7 @@ for how in "campaign -o none.db" "campaign --no-prune -o none.db" "campaign --no
 done
 # Numbers that vary, such as times, are not compared, and users are told. Other lines can be left out, or all. Outcomes are those of the
 # same program without the clock.
-set -- --structure rf,unit.sp --faults 60
+set -- --structure rf,unit.sp --faults 300
 campaign word "$@" -- ./stencil word
 campaign clock "$@" -- ./stencil clock
 grep -q "redoubt: numbers that vary between runs without faults are not compared, in these lines: 'took until " clock.out || { cat clock.out; exit 1; }
@@ -200,3 +200,20 @@ fault=flip:rf[sm=0,warp=0,reg=2,lane=7,bit=4]@100
 "$redoubt" run --fault $fault $machine --ignore now -- ./stencil month >month.out 2>&1 || { cat month.out; exit 1; }
 "$redoubt" replay -q month.db 1 >month.out 2>&1 || { cat month.out; exit 1; }
 refused "is no regular expression" "$redoubt" run --fault $fault $machine --ignore '(now' -- ./stencil month
+
+# Two kernels whose names differ after 600 letters are two in the journal.
+long=$(printf 'k%0600d' 0)
+cat >names.cu <<END
+extern "C" __global__ void ${long}a(int *x) { x[threadIdx.x] += 1; }
+extern "C" __global__ void ${long}b(int *x) { x[threadIdx.x] *= 3; }
+int main() {
+  int *x, y[32];
+  cudaMalloc(&x, sizeof y);
+  ${long}a<<<1, 32>>>(x);
+  ${long}b<<<1, 32>>>(x);
+  return cudaMemcpy(y, x, sizeof y, cudaMemcpyDeviceToHost);
+}
+END
+env -u LD_PRELOAD "$nvcc" -arch=sm_75 -cudart shared -o names names.cu # the compiler is no program of ours
+campaign names --structure rf --faults 20 -- ./names
+[ "$(sqlite3 names.db 'SELECT count(DISTINCT kernel) FROM launches')" -eq 2 ] || { echo "kernels with long names are taken for one"; exit 1; }

@@ -79,7 +79,7 @@ strike slow.db --with-fault "$first" --no-prune --no-snapshot
 strike alone.db
 for journal in fast slow alone; do
   $redoubt export $journal.db | awk -F '"' '{ for (i = 2; i <= NF; i += 2) gsub(",", ";", $i); print }' OFS='"' | awk -F , '
-    NR == 1 { for (i = 1; i <= NF; i++) skip[i] = $i ~ /^(settled|class_of|block|pc|opcode|line)$/ }
+    NR == 1 { for (i = 1; i <= NF; i++) skip[i] = $i ~ /^(settled|class_of|block|pc|opcode|line|read)$/ }
     { for (i = 1; i <= NF; i++) if (!skip[i]) printf "%s,", $i; print "" }' >$journal.txt
 done
 cmp fast.txt slow.txt || fail "a standing fault: shortcuts change outcomes"

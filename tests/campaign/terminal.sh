@@ -20,8 +20,9 @@ play() { # COLUMNS FILE
   awk -v columns="$1" '
     function put(text,  i) {
       if (text ~ /of [0-9]+ fault/) framed = 1
+      if (text ~ /^Next:/) ended = 1 # commands to type next may be longer than the terminal is wide
       for (i = 1; i <= length(text); i++) {
-        if (column >= columns) { row++; column = 0; wrapped = 1; if (framed) frame_wrapped = 1 }
+        if (column >= columns) { row++; column = 0; if (!ended) wrapped = 1; if (framed && !ended) frame_wrapped = 1 }
         line[row] = substr(sprintf("%-" column "s", line[row]), 1, column) substr(text, i, 1) substr(line[row], column + 2)
         column++
         if (row > last) last = row
@@ -81,7 +82,7 @@ for columns in 80 44 20; do
   [ $columns -lt 80 ] && continue
   grep -q WRAPPED screen && fail "wraps at 80 columns: $(cat screen)"
   grep -Eq '^250 of 250 faults \(100\.0%\), [0-9]+/s, took [0-9]+ s *$' screen || fail "the end: $(cat screen)"
-  grep -Eq '^  masked +[0-9]+ +[0-9.]+%  \([0-9.]+ to [0-9.]+\) *$' screen || fail "no interval: $(cat screen)"
+  grep -Eq '^  masked +[0-9]+  [0-9.]+ \([0-9.]+ to [0-9.]+\) % *$' screen || fail "no interval: $(cat screen)"
   grep -Eq 'of 250 faults .*, [0-9]+/s, about [0-9]+ s left' seen || fail "no time left: $(cat seen)"
   awk 'length($0) > 80 && !/ on fermi-gtx480, /' report | grep . && fail "lines of the report are longer than 80"
 done

@@ -74,7 +74,7 @@ same slow.db killed.db
 [ "$(ls "$folder" | grep -c '^redoubt-\(merge\|sample\)')" -eq 0 ] || fail "temporary folders are left: $(ls "$folder")"
 
 # A margin: rounds of tasks, until every structure is sure enough.
-margin="vecadd --size tiny --machine fermi-gtx480 --set sm.count=2 --structure rf,unit.sp --margin 0.009 --window cycles:700-900"
+margin="vecadd --size tiny --machine fermi-gtx480 --set sm.count=2 --structure rf,unit.sp --margin 0.008 --window cycles:700-900"
 "$redoubt" campaign $margin -o margin.db -q >/dev/null
 "$redoubt" campaign $margin -o rounds.db --cluster local:2,tasks=2 >/dev/null 2>rounds.err || fail "$(cat rounds.err)"
 grep -q '^round 2: ' rounds.err || fail "one round: $(cat rounds.err)"
@@ -96,8 +96,39 @@ code=0
 "$redoubt" campaign $target --faults 3000 -o own.db --cluster folder:tasks=3 >/dev/null 2>own.err || code=$?
 [ $code -eq 5 ] || fail "folder: exit code $code: $(cat own.err)"
 for task in $("$redoubt" status own.db.cluster --missing); do "$redoubt" task own.db.cluster "$task" -q; done
+handed_out_again() { # FOLDER WHAT: task 1 has the result of task 0
+  code=0
+  "$redoubt" gather "$1" -q >gather.txt 2>&1 || code=$?
+  [ $code -eq 5 ] || fail "$2: exit code $code: $(cat gather.txt)"
+  grep -q 'task 1: its result is of another task, or was changed; it is done again' gather.txt || fail "$2: $(cat gather.txt)"
+  [ "$("$redoubt" status "$1" --missing)" = 1 ] || fail "$2: it is not handed out again"
+  "$redoubt" task "$1" 1 -q
+}
+unnamed() { # RECEIPT: as earlier versions wrote it
+  python3 -c "import json, sys; receipt = json.load(open(sys.argv[1])); [receipt.pop(key) for key in ('plan', 'task', 'first', 'end')]; json.dump(receipt, open(sys.argv[1], 'w'))" "$1"
+}
+for kind in db ok; do cp own.db.cluster/results/000000.$kind own.db.cluster/results/000001.$kind; done
+handed_out_again own.db.cluster "another task's result and receipt"
+for kind in db ok; do cp own.db.cluster/results/000000.$kind own.db.cluster/results/000001.$kind; done
+unnamed own.db.cluster/results/000001.ok
+handed_out_again own.db.cluster "another task's result and a receipt without a name"
 "$redoubt" gather own.db.cluster -q || fail "gather"
 same one.db own.db
+
+# Cells of a study likewise: also with the seal of the other.
+"$redoubt" study made-up.ini -o study-own -q --cluster folder >/dev/null 2>&1 || [ $? -eq 5 ] || fail "a study for other schedulers"
+"$redoubt" task study-own/cluster $("$redoubt" status study-own/cluster --missing) -q || fail "tasks of a study"
+cell() { python3 -c "import json, sys; print(json.load(open('study-own/cluster/plan.json'))['outputs'][int(sys.argv[1])]['file'])" "$1"; }
+cp "$(cell 0)" "$(cell 1)"
+cp "$(cell 0).seal" "$(cell 1).seal"
+cp study-own/cluster/results/000000.ok study-own/cluster/results/000001.ok
+handed_out_again study-own/cluster "another cell's result and receipt"
+cp "$(cell 0)" "$(cell 1)"
+cp study-own/cluster/results/000000.ok study-own/cluster/results/000001.ok
+unnamed study-own/cluster/results/000001.ok
+handed_out_again study-own/cluster "another cell's result and a receipt without a name"
+"$redoubt" gather study-own/cluster -q || fail "gather of a study"
+cmp study-one.txt study-own/study.txt
 sed -i 's/"program_hash": "./"program_hash": "z/' own.db.cluster/plan.json
 code=0
 "$redoubt" task own.db.cluster 0 2>own.err || code=$?
@@ -123,6 +154,25 @@ refused "no structure 'nothing'" 2 -o wrong.db --structure nothing --cluster loc
 refused 'is there already' 2 -o one.db --cluster local:2
 refused 'makes parts itself' 2 -o x.db --shard 0/2 --cluster local:2
 refused "did you mean 'cpus'" 2 -o x.db --cluster local:2,cpu=3
+
+# Without Slurm nothing is planned. (The folder of commands has all but Slurm's.)
+mkdir commands
+for command in /usr/bin/* /bin/*; do ln -sf "$command" commands/; done
+rm -f commands/sbatch commands/squeue
+no_slurm() { # COMMAND...
+  code=0
+  timeout 30 env PATH="$folder/commands" "$redoubt" "$@" >slurm.txt 2>&1 || code=$?
+  [ $code -eq 2 ] || fail "$1 without Slurm: exit code $code: $(cat slurm.txt)"
+  [ "$(wc -l <slurm.txt)" -eq 1 ] || fail "$1 without Slurm: $(cat slurm.txt)"
+  grep -q "there is no 'sbatch' here: .*--cluster local:N" slurm.txt || fail "$1 without Slurm: $(cat slurm.txt)"
+}
+no_slurm campaign $target --faults 100 -o none.db --cluster slurm
+[ ! -e none.db.cluster ] || fail "a plan for Slurm without Slurm"
+no_slurm study made-up.ini -o none --cluster slurm:partition=long
+sed 's/"cluster": *"folder[^"]*"/"cluster": "slurm"/; s/"state": *"done"/"state": "running"/' own.db.cluster/plan.json >plan.json
+mv plan.json own.db.cluster/plan.json
+rm own.db.cluster/results/000001.ok
+no_slurm gather own.db.cluster
 
 # Scripts.
 "$redoubt" campaign $target --faults 3000 -o "with space.db" --cluster slurm:dry-run,tasks=1500,throttle=20,partition=long,minutes=5 >scripts.txt

@@ -13,12 +13,16 @@ def rows(path):
     return content
 
 
-one, other = rows(sys.argv[1]), rows(sys.argv[2])
-for name, wanted in one.items():
-    found = other[name]
-    if wanted == found:
-        continue
-    sys.exit(f"table {name}: {len(wanted)} and {len(found)} rows; first difference: "
-             f"{next((pair for pair in zip(wanted, found) if pair[0] != pair[1]), 'in their number')}")
-if not one["faults"]:
-    sys.exit("no faults at all")
+def difference(one, other):
+    """Of two journals; None: they are equal."""
+    one, other = rows(one), rows(other)
+    for name, wanted in one.items():
+        found = other[name]
+        if wanted != found:
+            pairs = (pair for pair in zip(wanted, found) if pair[0] != pair[1])
+            return f"table {name}: {len(wanted)} and {len(found)} rows; first difference: {next(pairs, 'in their number')}"
+    return None if one["faults"] else "no faults at all"
+
+
+if __name__ == "__main__":
+    sys.exit(difference(sys.argv[1], sys.argv[2]))

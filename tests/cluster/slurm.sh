@@ -61,7 +61,7 @@ wait $command || code=$?
 grep -q 'Slurm answers again' again.txt || fail "$(cat again.txt)"
 cat again.txt all.db.cluster/logs/gather.log | grep -q 'its result is damaged or was cut off; it is done again' || fail "the cut result: $(cat again.txt)"
 same one.db all.db
-sed -n '/^vecadd on/,$p' again.txt >table.txt
+sed -n "/^vecadd on/,/^'redoubt list faults'/p" again.txt >table.txt
 cmp one.txt table.txt
 "$redoubt" status all.db.cluster | grep -q ': done$' || fail "status"
 

@@ -39,5 +39,7 @@ alone() {
 }
 expect 0 "" alone
 expect 4 "sm.count" alone REDOUBT_SET="sm.count=many"
+expect 4 "'sm.count' is not NAME=VALUE" alone REDOUBT_SET="sm.count"
+expect 4 "sm.count" alone REDOUBT_SET="sm.count=$(printf '%0300d' 0)many" # of any length
 expect 4 "nothing of unchecked ran" alone REDOUBT_PROTECT=nonsense
 expect 4 "the campaign's file" alone REDOUBT_SET="machine.model=simt" REDOUBT_CAMPAIGN=/nowhere

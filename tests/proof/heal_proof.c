@@ -1,15 +1,29 @@
-// A machine that heals itself: heal_proof permanent|intermittent|idle LANES SHARD/SHARDS [WORKLOAD...], or heal_proof transient COUNT THRESHOLD.
+// A machine that heals itself: heal_proof permanent|intermittent|second|idle LANES SHARD/SHARDS [WORKLOAD...], heal_proof transient COUNT THRESHOLD,
+// or heal_proof pairs COUNT SHARD/SHARDS [WORKLOAD...].
 //
 // The first two: every workload, twice on one machine, with LANES different lanes that break in the middle of the first run: for good, or now and then. All outputs
 // must be right. What is measured: cycles from the first wrong result to its detection, and to the entry in the map; what the lane was found to be; the time of
-// the run before, of the one in which the lane breaks, and of the next. `idle` is `permanent` with RISE's idle time instead of full redundancy: there the first run
+// the run before, of the one in which the lane breaks, and of the next. `second` is `permanent` on a machine that has lost lanes before: its map
+// is drawn at random, up to three lanes of each cluster. `idle` is `permanent` with RISE's idle time instead of full redundancy: there the first run
 // may be wrong or end early, which is counted; a run that begins with the lane in the map must be right, unless the
 // lane comes back into use. `transient`: one workload again and again, COUNT single wrong results at random lanes,
-// some of them close together; entries in the map are false ones. The last line is what heal.sh adds up.
-#include "broken.h"
+// some of them close together; entries in the map are false ones. Every wrong output must come from the one case in which three copies cannot know better
+// (heal_witness.h). `pairs` makes that case: two copies of one thread of one instruction are struck, to the same bits or to others. The last line is what heal.sh adds up.
+#include "heal_witness.h"
 
-enum { WINDOW = 256, TRIALS = 8, OFTEN = 500 };
-typedef enum Mode { PERMANENT, INTERMITTENT, TRANSIENT } Mode;
+enum { WINDOW = 256, TRIALS = 8, OFTEN = 500, MOST_ROWS = 8 };
+typedef enum Mode { PERMANENT, INTERMITTENT, TRANSIENT, PAIR } Mode;
+
+// Two copies of a thread of an instruction that are struck alike or not.
+typedef struct Pair {
+  uint64_t result;   // the thread is one of this result of a first copy, counted from 0
+  uint32_t copies;   // bit for each of the two
+  uint32_t spoil[2]; // what they are turned by
+  uint64_t seen;     // results of first copies so far
+  uint32_t struck;   // of the two
+  bool is_found, is_predicate;
+  ThreadName name;
+} Pair;
 
 typedef struct Lane {
   Hook hook, watch;
@@ -23,6 +37,15 @@ typedef struct Lane {
   uint64_t strikes, false_entries, came_back;
   uint32_t was_mapped;
   bool is_here, has_left; // the lane is in the map; it came back into use
+  bool is_looked_at;      // the map as it was given is known
+  uint32_t given[MOST_ROWS];
+  Witness witness;
+  Pair pair;
+  double expected, expected_predicates; // strikes of a thread of which another copy has been struck; of them those of predicates alone
+  uint64_t before;                      // cycle of the last result of an SP
+  bool is_struck;                       // there was a strike, of:
+  ThreadName struck;
+  uint32_t struck_copy;
 } Lane;
 
 static bool is_active(const Lane *lane, uint64_t cycle) {
@@ -49,20 +72,80 @@ static bool spoil(Lane *lane, ResultEvent *event, uint32_t slot) {
   return is_changed;
 }
 
+// A thread's result in this lane slot becomes a wrong one.
+static void strike(Lane *lane, ResultEvent *event, uint32_t slot) {
+  lane->strikes += spoil(lane, event, slot) ? 1 : 0;
+  witness_struck(&lane->witness, event, slot);
+  lane->is_struck = true;
+  lane->struck = thread_name(event, slot);
+  lane->struck_copy = event->copy;
+}
+
+// How likely the next transient strikes another copy of the thread that was struck last: it comes in any of the next 2 * OFTEN cycles, strikes the first result
+// from then on, and there any of the threads at work.
+static void expect(Lane *lane, const HookMachine *machine, const ResultEvent *event) {
+  double share = (double)(machine->cycle - min_u64(lane->before, machine->cycle)) / (2.0 * OFTEN) / (double)count_ones(event->mask);
+  lane->before = machine->cycle;
+  for (uint32_t left = event->mask & ~event->shadow; left != 0 && lane->is_struck; left &= left - 1) {
+    ThreadName name = thread_name(event, (uint32_t)__builtin_ctz(left));
+    if (event->copy == lane->struck_copy || !is_same_thread(&name, &lane->struck)) continue;
+    lane->expected += share;
+    if (event->row_count == 0) lane->expected_predicates += share;
+  }
+}
+
+static void strike_now_and_then(Lane *lane, const HookMachine *machine, ResultEvent *event) {
+  expect(lane, machine, event);
+  if (machine->cycle < lane->next) return;
+  // one thread's result, whose lane is drawn among those at work
+  uint32_t at = (uint32_t)random_below(random_draw(lane->seed, lane->strikes, 1), (uint64_t)__builtin_popcount(event->mask)),
+           slots = event->mask;
+  while (at-- > 0) slots &= slots - 1;
+  strike(lane, event, (uint32_t)__builtin_ctz(slots));
+  lane->next = machine->cycle + 1 + random_below(random_draw(lane->seed, lane->draws++, 2), 2 * OFTEN);
+}
+
+// The copies of the pair's thread, when they come.
+static void strike_pair(Lane *lane, ResultEvent *event) {
+  Pair *pair = &lane->pair;
+  uint32_t threads = event->mask & ~event->shadow;
+  if (event->copies < 2 || threads == 0) return;
+  if (event->copy == 0 && pair->seen++ == pair->result) {
+    uint32_t at = (uint32_t)random_below(random_draw(lane->seed, 0, 1), count_ones(threads)), slots = threads;
+    while (at-- > 0) slots &= slots - 1;
+    pair->name = thread_name(event, (uint32_t)__builtin_ctz(slots));
+    pair->is_predicate = event->row_count == 0;
+    pair->is_found = true;
+  }
+  for (uint32_t left = threads; left != 0 && pair->is_found && (pair->copies >> event->copy & 1) != 0; left &= left - 1) {
+    uint32_t slot = (uint32_t)__builtin_ctz(left);
+    ThreadName name = thread_name(event, slot);
+    if (!is_same_thread(&name, &pair->name)) continue;
+    for (uint32_t r = 0; r < event->row_count; r++) event->rows[r * WARP_LANES + slot] ^= pair->spoil[pair->struck % 2];
+    for (uint32_t k = 0; k < 2 && event->predicates != NULL; k++) event->predicates[k] ^= 1u << slot;
+    pair->struck++;
+    witness_struck(&lane->witness, event, slot);
+  }
+}
+
+// The map as it was given. A lane of it is broken already: the next one breaks.
+static void look_at_map(Lane *lane, const HookMachine *machine, uint32_t lanes) {
+  const Region *region = &machine->regions->items[lane->map];
+  for (uint64_t row = 0; row < min_u64(region->rows, MOST_ROWS) && !lane->is_looked_at; row++)
+    memcpy(&lane->given[row], machine->block + region->base + row * region->row_bytes, sizeof lane->given[row]);
+  lane->is_looked_at = true;
+  while ((lane->given[lane->row] >> lane->lane & 1) != 0) lane->lane = (lane->lane + 1) % lanes;
+}
+
 static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
   Lane *lane = hook->own;
   uint32_t lanes = machine->regions->items[lane->output].units;
+  if (!lane->is_looked_at) look_at_map(lane, machine, lanes);
+  witness_before(&lane->witness, machine, event);
   if (event->region != lane->output || event->mask == 0) return VERDICT_PASS;
-  if (lane->mode == TRANSIENT) { // one thread's result, whose lane is drawn among those at work
-    if (machine->cycle < lane->next) return VERDICT_PASS;
-    uint32_t at = (uint32_t)random_below(random_draw(lane->seed, lane->strikes, 1), (uint64_t)__builtin_popcount(event->mask)),
-             slots = event->mask;
-    while (at-- > 0) slots &= slots - 1;
-    lane->strikes += spoil(lane, event, (uint32_t)__builtin_ctz(slots)) ? 1 : 0;
-    lane->next = machine->cycle + 1 + random_below(random_draw(lane->seed, lane->draws++, 2), 2 * OFTEN);
-    return VERDICT_PASS;
-  }
-  if (event->row != lane->row || !is_active(lane, machine->cycle)) return VERDICT_PASS;
+  if (lane->mode == TRANSIENT) strike_now_and_then(lane, machine, event);
+  if (lane->mode == PAIR) strike_pair(lane, event);
+  if (lane->mode == TRANSIENT || lane->mode == PAIR || event->row != lane->row || !is_active(lane, machine->cycle)) return VERDICT_PASS;
   for (uint32_t slot = lane->lane; slot < WARP_LANES; slot += lanes) {
     bool is_met = (event->mask >> slot & 1) != 0 && spoil(lane, event, slot) && (event->shadow >> slot & 1) == 0;
     if (is_met && lane->first == 0) lane->first = machine->cycle;
@@ -75,12 +158,13 @@ static Verdict on_watch(Hook *hook, HookMachine *machine, ResultEvent *event) {
   const Region *region = &machine->regions->items[lane->map];
   uint32_t wrong = 0;
   bool was_here = lane->is_here;
-  (void)event;
+  witness_after(&lane->witness, machine, event);
   if (lane->found == 0 && *machine->repeated > 0) lane->found = machine->cycle;
   for (uint64_t row = 0; row < region->rows; row++) {
     uint32_t map;
     memcpy(&map, machine->block + region->base + row * region->row_bytes, sizeof map);
-    bool is_here = lane->mode != TRANSIENT && row == lane->row && (map >> lane->lane & 1) != 0;
+    map &= ~lane->given[row % MOST_ROWS];
+    bool is_here = lane->mode < TRANSIENT && row == lane->row && (map >> lane->lane & 1) != 0;
     if (is_here && lane->mapped == 0) lane->mapped = machine->cycle;
     if (row == lane->row) lane->is_here = is_here;
     wrong += (uint32_t)__builtin_popcount(map) - (is_here ? 1 : 0);
@@ -169,11 +253,19 @@ static void complain(const Workload *workload, const Lane *lane, const char *wha
           what);
 }
 
-static void breaks(const Workload *workload, const Spec *spec, Mode mode, const char *detect, uint64_t number, uint64_t index,
-                   Tally *tally) {
-  char protection[80];
+// heal, on a machine that has lost up to so many lanes of a cluster before.
+static void name_heal(char *text, size_t size, const char *detect, uint64_t most, uint64_t seed) {
+  if (most == 0) snprintf(text, size, "heal:window=%d,trials=%d,detect=%s", WINDOW, TRIALS, detect);
+  else
+    snprintf(text, size, "heal:window=%d,trials=%d,detect=%s,map=random,density=%lu,most=%lu,seed=%lu", WINDOW, TRIALS, detect, 20 * most,
+             most, seed);
+}
+
+static void breaks(const Workload *workload, const Spec *spec, Mode mode, const char *detect, bool is_second, uint64_t number,
+                   uint64_t index, Tally *tally) {
+  char protection[120];
   bool is_idle = strcmp(detect, "rise") == 0;
-  snprintf(protection, sizeof protection, "heal:window=%d,trials=%d,detect=%s", WINDOW, TRIALS, detect);
+  name_heal(protection, sizeof protection, detect, is_second ? 1 + number % 3 : 0, number * 100 + index);
   Bench bench;
   Lane lane = {.mode = mode, .from = UINT64_MAX};
   bench_open(&bench, spec, protection, &lane);
@@ -218,7 +310,7 @@ static void breaks(const Workload *workload, const Spec *spec, Mode mode, const 
   bench_close(&bench);
 }
 
-static int prove_breaks(Mode mode, const char *detect, const Spec *spec, int argc, char **argv) {
+static int prove_breaks(Mode mode, const char *detect, bool is_second, const Spec *spec, int argc, char **argv) {
   unsigned long lanes = 0, shard = 0, shards = 1;
   if (argc < 2 || sscanf(argv[0], "%lu", &lanes) != 1 || sscanf(argv[1], "%lu/%lu", &shard, &shards) != 2) return 2;
   Tally tally = {0};
@@ -226,7 +318,7 @@ static int prove_breaks(Mode mode, const char *detect, const Spec *spec, int arg
     bool is_chosen = argc == 2;
     for (int k = 2; k < argc; k++) is_chosen |= strcmp(argv[k], workloads[i]->name) == 0;
     for (uint64_t number = shard; number < lanes && is_chosen; number += shards)
-      breaks(workloads[i], spec, mode, detect, number, i, &tally);
+      breaks(workloads[i], spec, mode, detect, is_second, number, i, &tally);
   }
   printf("runs %lu met %lu found %lu mapped %lu detection %lu entry %lu trial %lu permanent %lu intermittent %lu back %lu false %lu wrong "
          "%lu let %lu "
@@ -249,17 +341,81 @@ static int prove_transients(const Spec *spec, int argc, char **argv) {
   const Workload *workload = workload_find("matmul");
   bench_open(&bench, spec, protection, &lane);
   Outcome golden = broken_run(workload, spec, NULL, 0);
-  uint64_t runs = 0, wrong = 0, stopped = 0; // stopped: two transients met one thread of one instruction, and no two of three copies agree
+  // wrong: outputs after transients that agreed; stopped: runs that ended as detected; strange: any of both without such transients
+  uint64_t runs = 0, wrong = 0, stopped = 0, strange = 0;
   for (; lane.strikes < count; runs++) {
+    const Witness before = lane.witness;
     Ran ran = bench_run(&bench, workload);
     bool is_stopped = !ran.is_done && device_trap(bench.device)->kind == TRAP_DETECTED;
+    bool is_wrong = !is_stopped && (!ran.is_done || ran.hash != golden.hash), have_agreed = lane.witness.agreed > before.agreed;
     stopped += is_stopped;
-    wrong += !is_stopped && (!ran.is_done || ran.hash != golden.hash);
+    wrong += is_wrong;
+    strange += (is_wrong && !have_agreed) || (is_stopped && lane.witness.met == before.met) ? 1 : 0;
   }
   bench_close(&bench);
-  printf("threshold %lu transients %lu runs %lu wrong %lu false %lu back %lu stopped %lu\n", threshold, lane.strikes, runs, wrong,
-         lane.false_entries, lane.came_back, stopped);
-  return wrong > 0 ? 1 : 0;
+  strange += lane.witness.unexplained;
+  printf("threshold %lu transients %lu runs %lu wrong %lu false %lu back %lu stopped %lu met %lu agreed %lu expected %.2f predicates %.2f "
+         "strange %lu\n",
+         threshold, lane.strikes, runs, wrong, lane.false_entries, lane.came_back, stopped, lane.witness.met, lane.witness.agreed,
+         lane.expected, lane.expected_predicates, strange);
+  return strange > 0 ? 1 : 0;
+}
+
+// ---- Pairs of transients -------------------------------------------------------------------------------------
+
+typedef struct PairTally {
+  uint64_t pairs, agreed, predicates, written, wrong, differed, stopped, strange;
+} PairTally;
+
+// Two of the three copies of a thread, to the same bits or to others. A predicate has one bit: two wrong ones agree.
+static void pair_strikes(const Workload *workload, const Spec *spec, uint64_t results, uint64_t golden, uint64_t number, uint64_t seed,
+                         PairTally *tally) {
+  static const uint32_t copies[3] = {3, 5, 6};
+  char protection[120];
+  name_heal(protection, sizeof protection, "dmr", random_below(random_draw(seed, 4, 1), 4), seed);
+  Lane lane = {.mode = PAIR, .seed = seed, .pair = {.copies = copies[random_below(random_draw(seed, 5, 1), 3)]}};
+  uint32_t first = 1u << random_below(random_draw(seed, 1, 1), 32), other = 1u << random_below(random_draw(seed, 2, 1), 32);
+  bool is_same = random_below(random_draw(seed, 6, 1), 2) == 0;
+  lane.pair.spoil[0] = first;
+  lane.pair.spoil[1] = is_same ? first : first == other ? ~other : other;
+  lane.pair.result = random_below(random_draw(seed, 3, 1), results);
+  Bench bench;
+  bench_open(&bench, spec, protection, &lane);
+  Ran ran = bench_run(&bench, workload);
+  bool agree = is_same || lane.pair.is_predicate, is_stopped = !ran.is_done && device_trap(bench.device)->kind == TRAP_DETECTED;
+  bool is_written = lane.witness.agreed == 1, is_right = ran.is_done && ran.hash == golden;
+  bench_close(&bench);
+  tally->pairs += lane.pair.struck == 2;
+  tally->agreed += agree;
+  tally->predicates += lane.pair.is_predicate;
+  tally->written += agree && is_written;
+  tally->wrong += agree && !is_right;
+  tally->differed += !agree;
+  tally->stopped += !agree && is_stopped;
+  bool is_strange = lane.witness.unexplained > 0 || lane.pair.struck != 2 || (agree ? !is_written : !is_stopped || lane.witness.agreed > 0);
+  tally->strange += is_strange;
+  if (is_strange) fprintf(stderr, "%s: pair %lu of %s: not as it must end\n", workload->name, number, protection);
+}
+
+static int prove_pairs(const Spec *spec, int argc, char **argv) {
+  unsigned long count = 0, shard = 0, shards = 1;
+  if (argc < 2 || sscanf(argv[0], "%lu", &count) != 1 || sscanf(argv[1], "%lu/%lu", &shard, &shards) != 2) return 2;
+  PairTally tally = {0};
+  for (uint32_t i = 0; i < workload_count; i++) {
+    bool is_chosen = argc == 2;
+    for (int k = 2; k < argc; k++) is_chosen |= strcmp(argv[k], workloads[i]->name) == 0;
+    if (!is_chosen) continue;
+    Bench bench;
+    Lane lane = {.mode = PAIR};
+    bench_open(&bench, spec, "heal", &lane);
+    Ran golden = bench_run(&bench, workloads[i]);
+    bench_close(&bench);
+    for (uint64_t number = shard; number < count; number += shards)
+      pair_strikes(workloads[i], spec, lane.pair.seen, golden.hash, number, number * 100 + i, &tally);
+  }
+  printf("pairs %lu agreed %lu predicates %lu written %lu wrong %lu differed %lu stopped %lu strange %lu\n", tally.pairs, tally.agreed,
+         tally.predicates, tally.written, tally.wrong, tally.differed, tally.stopped, tally.strange);
+  return tally.strange > 0 ? 1 : 0;
 }
 
 int main(int argc, char **argv) {
@@ -270,11 +426,16 @@ int main(int argc, char **argv) {
               spec_set(&spec, "limit.instructions", "2000000", NULL, 0, &diags); // a wrong loop counter may go on for ever
   if (!good) broken_die("machine", &diags);
   int code = 2;
-  if (argc > 2 && strcmp(argv[1], "permanent") == 0) code = prove_breaks(PERMANENT, "dmr", &spec, argc - 2, argv + 2);
-  if (argc > 2 && strcmp(argv[1], "intermittent") == 0) code = prove_breaks(INTERMITTENT, "dmr", &spec, argc - 2, argv + 2);
-  if (argc > 2 && strcmp(argv[1], "idle") == 0) code = prove_breaks(PERMANENT, "rise", &spec, argc - 2, argv + 2);
+  if (argc > 2 && strcmp(argv[1], "permanent") == 0) code = prove_breaks(PERMANENT, "dmr", false, &spec, argc - 2, argv + 2);
+  if (argc > 2 && strcmp(argv[1], "intermittent") == 0) code = prove_breaks(INTERMITTENT, "dmr", false, &spec, argc - 2, argv + 2);
+  if (argc > 2 && strcmp(argv[1], "second") == 0) code = prove_breaks(PERMANENT, "dmr", true, &spec, argc - 2, argv + 2);
+  if (argc > 2 && strcmp(argv[1], "idle") == 0) code = prove_breaks(PERMANENT, "rise", false, &spec, argc - 2, argv + 2);
+  if (argc > 2 && strcmp(argv[1], "pairs") == 0) code = prove_pairs(&spec, argc - 2, argv + 2);
   if (argc > 2 && strcmp(argv[1], "transient") == 0) code = prove_transients(&spec, argc - 2, argv + 2);
-  if (code == 2) fprintf(stderr, "heal_proof permanent|intermittent|idle LANES SHARD/SHARDS [WORKLOAD...] | transient COUNT THRESHOLD\n");
+  if (code == 2)
+    fprintf(stderr,
+            "heal_proof permanent|intermittent|second|idle LANES SHARD/SHARDS [WORKLOAD...] | transient COUNT THRESHOLD | pairs COUNT "
+            "SHARD/SHARDS [WORKLOAD...]\n");
   diags_free(&diags);
   arena_free(arena);
   return code;

@@ -64,6 +64,7 @@
   await tick();
   found["copied"] = copy?.textContent;
   found["title"] = document.getElementById("title").textContent;
+  found["sentence"] = /^Of [0-9,]+ bit flips in /.test(document.getElementById("sentence").textContent);
   found["cards"] = document.querySelectorAll(".card").length;
   found["ready"] = document.body.dataset.ready;
   const text = "\n" + Object.entries(found).map(([key, value]) => "FOUND " + key + "=" + value).join("\n") + "\n";

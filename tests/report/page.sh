@@ -67,7 +67,8 @@ for chart in fit avf outcomes time breakdown; do
   expect fits.$chart true
 done
 expect title 'made-up on fermi-gtx480'
-expect cards 8 # SDC, DUE, detected and AVF; three FITs; settled early
+expect sentence true
+expect cards 6 # SDC, DUE and AVF; two FITs; settled early
 expect by.pattern 'block+column+row+scattered+single'
 expect by.bit 32
 expect saved 2
@@ -134,7 +135,7 @@ name=matrix
 "$redoubt" report -q "$folder/many.db" "$folder/other.db" -o "$folder/matrix.html"
 browse "$folder/matrix.html" --dump-dom
 grep -q 'data-ready="yes"' "$folder/out" || fail "the matrix is not drawn"
-[ "$(grep -o 'data-drawn="chart"' "$folder/out" | wc -l)" -eq 4 ] || fail "the matrix has $(grep -o 'data-drawn="chart"' "$folder/out" | wc -l) charts"
+[ "$(grep -o 'data-drawn="chart"' "$folder/out" | wc -l)" -eq 3 ] || fail "the matrix has $(grep -o 'data-drawn="chart"' "$folder/out" | wc -l) charts"
 
 # Figures for a safety case.
 name=fmeda
@@ -142,7 +143,7 @@ name=fmeda
 browse "$folder/fmeda.html" --dump-dom
 grep -q 'data-ready="yes"' "$folder/out" || fail "the FMEDA is not drawn"
 grep -q 'FMEDA: made-up on fermi-gtx480' "$folder/out" || fail "the FMEDA has no title"
-for text in SPFM PMHF 'wrong output' 'secded:rf' 'no mechanism'; do grep -q "$text" "$folder/out" || fail "the FMEDA does not show '$text'"; done
+for text in SPFM PMHF 'wrong output' 'secded:rf' 'no mechanism' withheld blocking 'No campaign has permanent faults'; do grep -q "$text" "$folder/out" || fail "the FMEDA does not show '$text'"; done
 
 # A program that was built without Vega: the page says what is missing, and all else is there.
 name=no-vega
@@ -160,9 +161,11 @@ sed '/<script>/,/<\/script>/d' "$folder/many.html" | grep -E '(src|href)="?(http
 
 # A real campaign.
 name=real
-"$redoubt" campaign scalarprod --size tiny --machine fermi-gtx480 --structure unit.sp,unit.agu --faults 300 -o "$folder/real.db" >/dev/null 2>&1
+"$redoubt" campaign scalarprod --size tiny --machine fermi-gtx480 --structure rf,unit.sp,unit.agu --faults 300 -o "$folder/real.db" >/dev/null 2>&1
 page real
 expect title 'scalarprod on fermi-gtx480'
+expect cards 7 # two FITs, of rf alone, and that units are in none
+grep -q 'struck, and in no FIT here: unit.sp, unit.agu' "$folder/out" || fail "the page does not say which structures have no rate"
 expect source.rows '[1-9][0-9]*'
 expect source.all '[1-9][0-9]*'
 expect table.all '300 faults fit\.'

@@ -8,7 +8,7 @@ check() {
   name=$1
   shift
   if output=$("$@" 2>&1); then
-    echo "gate: $name: ok"
+    echo "gate: $name: ok${output:+ ($output)}"
   else
     printf 'gate: %s: FAILED\n%s\n' "$name" "$output"
     failed=1
@@ -22,4 +22,5 @@ check globals tools/gate/globals.sh "$build"
 check calls tools/gate/calls.sh "$build"
 check headers tools/gate/headers.sh
 check docs tools/gate/docs.sh "$build"
+check evidence tools/gate/evidence.sh
 exit $failed

@@ -5,6 +5,7 @@
 //
 // Functions are found by their symbols. A stripped object has none: that is told in one line, and a stripped executable is not run.
 // The process has this library in a name space of its own, with its own C library: nothing of the program changes its behaviour.
+#include "app/image.h"
 #include "cudart/static/island.h"
 #include "cudart/static/object.h"
 #include "device/record.h"
@@ -257,7 +258,10 @@ AUDIT unsigned la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie)
 AUDIT void la_preinit(uintptr_t *cookie);
 AUDIT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag);
 
-unsigned la_version(unsigned version) { return version < LAV_CURRENT ? version : LAV_CURRENT; }
+unsigned la_version(unsigned version) {
+  if (getenv("REDOUBT_RECORDS") != NULL) image_mark();
+  return version < LAV_CURRENT ? version : LAV_CURRENT;
+}
 
 static void look_at(const struct link_map *map, const char *path, bool is_program) {
   Object object;

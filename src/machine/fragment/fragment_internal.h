@@ -142,6 +142,7 @@ typedef enum FragLooked {
 
 typedef struct FragStats { // decide nothing
   uint64_t instructions, reads, shared_reads, misses, merged, rop_accesses, rop_misses, memory_reads, memory_writes, busy, killed, repeats;
+  uint64_t ended;              // fragments, of copies the first
   uint64_t tally[TALLY_COUNT]; // what schemes count
   struct {
     uint64_t at; // cycle + 1

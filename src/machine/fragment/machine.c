@@ -22,12 +22,12 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   *m = (Fragment){.base = {.kind = &fragment_machine}, .arena = arena, .spec = spec};
   if (hooks != NULL) m->hooks = *hooks;
   m->machine = (HookMachine){.spec = spec, .is_free = fragment_is_free};
-  if (!fragment_layout(m, diags)) {
+  m->block = fragment_layout(m, diags) ? state_block_make(&m->regions, diags) : NULL;
+  if (m->block == NULL) {
     arena_free(arena);
     return NULL;
   }
   m->wants = hook_chain_wants(&m->hooks);
-  m->block = state_block_new(m->regions.block_bytes);
   fragment_bind(m);
   hooks_begin(&m->hooks, &m->machine);
   return &m->base;
@@ -180,7 +180,7 @@ static void end(Machine *machine, Stats *stats, Trap *trap) {
   *stats = (Stats){0};
   stats->value[STAT_CYCLES] = core->cycle - min_u64(core->start, core->cycle);
   stats->value[STAT_WARP_INSTRUCTIONS] = stats->value[STAT_THREAD_INSTRUCTIONS] = own->instructions;
-  stats->value[STAT_BLOCKS] = (uint64_t)m->width * m->height;
+  stats->value[STAT_BLOCKS] = min_u64(own->ended, (uint64_t)m->width * m->height); // one that goes out again counts once
   stats->value[STAT_TEXTURE_FETCHES] = own->reads;
   stats->value[STAT_TEXTURE_ACCESSES] = m->dims.has_perfect_textures ? 0 : own->reads - own->shared_reads; // of caches
   stats->value[STAT_TEXTURE_MISSES] = own->misses;

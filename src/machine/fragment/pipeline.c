@@ -9,12 +9,17 @@
 
 // ---- A pipeline ------------------------------------------------------------------------------------------------------------
 
+static void end_fragment(Fragment *m, uint32_t pipe, uint32_t number) {
+  tell_fragment_end(m, pipe, number);
+  set_status(m, pipe, number, CONTEXT_FREE);
+  m->stats->ended += context_at(m, pipe, number)->copy == 0;
+}
+
 static void end_thread(Fragment *m, uint32_t pipe, uint32_t number, ShaderStep step) {
   if (step == STEP_ENDED) {
     set_status(m, pipe, number, CONTEXT_DONE);
   } else if (step == STEP_KILLED) {
-    tell_fragment_end(m, pipe, number);
-    set_status(m, pipe, number, CONTEXT_FREE);
+    end_fragment(m, pipe, number);
     m->stats->killed++;
   } else if (m->core->outcome == TRAP_NONE) {
     m->core->outcome = TRAP_INVALID_PC;
@@ -70,8 +75,7 @@ static bool hand_over(Fragment *m, uint32_t pipe) {
   bool any = false;
   for (uint32_t i = 0; i < m->dims.contexts; i++) {
     if (status_of(m, pipe, i) != CONTEXT_DONE || !rops_take(m, context_at(m, pipe, i))) continue;
-    tell_fragment_end(m, pipe, i);
-    set_status(m, pipe, i, CONTEXT_FREE);
+    end_fragment(m, pipe, i);
     any = true;
   }
   return any;

@@ -66,18 +66,20 @@ StepResult step_violation(WarpContext *at, const AccessViolation *violation, con
   Trap *trap = at->run->trap;
   violation_describe(violation, &at->run->view, note, trap);
   violation_locate(at->run->launch, at->block->index, at->index, violation->lane, at->pc, trap);
-  // Frames are reached through r0, or absolutely in the kernel itself: past the end, the stack is what was too small.
   const Step *step = &at->run->steps[at->pc];
   bool through_frame = step->a_base == BASE_REGISTERS && step->a == 0;
-  if (violation->kind == TRAP_ILLEGAL_ADDRESS && violation->space == SPACE_LOCAL && through_frame && at->run->launch->kernel->recursive) {
+  uint32_t frame = at->run->launch->kernel->recursive ? at->registers[violation->lane] : 0;
+  if (violation_outgrows(violation, at->run->launch, at->pc, through_frame, frame, at->run->view.local_bytes))
     trap->kind = TRAP_STACK_OVERFLOW;
-  }
   return STEP_TRAP;
 }
 
 StepResult step_trap(WarpContext *at, TrapKind kind, uint32_t lanes) {
   AccessViolation violation = {.kind = kind, .lane = lanes == 0 ? 0 : (unsigned)__builtin_ctz(lanes)};
-  return step_violation(at, &violation, NULL);
+  char note[96] = ""; // here it is not local memory that is too small
+  if (kind == TRAP_STACK_OVERFLOW)
+    snprintf(note, sizeof note, "a warp has %u entries for branches and calls", at->run->layout.stack_capacity);
+  return step_violation(at, &violation, note);
 }
 
 // A trap that no instruction has raised: the first thread that is alive stands for all.

@@ -124,6 +124,7 @@ void g80_bind(G80Machine *m) {
   machine->corrected = &m->shared->corrected;
   machine->detected = &m->shared->detected;
   machine->repeated = &m->shared->repeated;
+  machine->tally = m->shared->tally;
   tell_whom(m);
 }
 
@@ -139,12 +140,12 @@ Machine *g80_make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   m->hooks = ARENA_NEW(arena, G80Hooks);
   if (hooks != NULL) m->hooks->chain = *hooks;
   take_spec(m, spec);
-  if (!layout_build(m, diags)) {
+  m->block = layout_build(m, diags) ? state_block_make(&m->regions, diags) : NULL;
+  if (m->block == NULL) {
     arena_free(arena);
     return NULL;
   }
   m->hooks->machine = (HookMachine){.regions = &m->regions, .spec = spec, .is_free = is_free_cell};
-  m->block = state_block_new(m->regions.block_bytes);
   g80_bind(m);
   hooks_begin(&m->hooks->chain, &m->hooks->machine);
   return &m->base;

@@ -113,6 +113,7 @@ static void end(Machine *machine, Stats *stats, Trap *trap) {
   stats->value[STAT_CORRECTED] = shared->corrected;
   stats->value[STAT_DETECTED] = shared->detected;
   stats->value[STAT_REPEATED] = shared->repeated;
+  for (uint32_t i = 0; i < TALLY_COUNT; i++) stats->value[STAT_COUNT - TALLY_COUNT + i] = shared->tally[i];
   *trap = m->trap;
   hooks_finish(&m->hooks->chain, &m->hooks->machine);
   rest(m);

@@ -74,6 +74,7 @@ typedef struct G80Shared {
   G80Pass passes[G80_MAX_PASSES];
   uint64_t warp_instructions, thread_instructions, jobs, blocks;
   uint64_t corrected, detected, repeated; // counted by hooks
+  uint64_t tally[TALLY_COUNT];            // what schemes count
 } G80Shared;
 #define G80_SHARED_HASHED offsetof(G80Shared, wires)
 

@@ -54,3 +54,11 @@ void violation_locate(const Launch *launch, const uint32_t block[3], uint32_t wa
   const Function *function = program_function_at(program, pc);
   if (function != NULL) trap->function = function->name;
 }
+
+bool violation_outgrows(const AccessViolation *violation, const Launch *launch, uint32_t pc, bool through_frame, uint32_t frame,
+                        uint64_t local_bytes) {
+  if (violation->kind != TRAP_ILLEGAL_ADDRESS || violation->space != SPACE_LOCAL || !launch->kernel->recursive) return false;
+  const Function *function = program_function_at(launch->program, pc);
+  bool has_frame = function != NULL && !function->is_kernel && function->frame_bytes > 0; // a kernel's is at 0
+  return through_frame || (has_frame && (uint64_t)frame + function->frame_bytes > local_bytes);
+}

@@ -100,6 +100,7 @@ void simt_machine_copy(Machine *clone, const Machine *machine) {
   local_copy(to, from, used);
   to->trap = from->trap;
   to->is_still = from->is_still;
+  simt_name_warps(to); // they are of other blocks now
   ASSERT(memory_copy(to->backing.memory, from->backing.memory));
 }
 

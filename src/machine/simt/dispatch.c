@@ -85,11 +85,11 @@ static void start_warp(Simt *m, uint32_t sm, uint32_t block_slot, uint32_t index
   at->index = (uint8_t)index;
   at->register_base = (uint16_t)(number * m->warp_registers);
   at->age = m->at.core->ages * SIMT_MOST_WARPS + index;
+  simt_name_warp(m, sm, number); // before anybody is told of it
   ask_home(m, sm, number);
   simt_start(&at->warp.stack, simt_entries(m, sm, number), entry, at->warp.lanes);
   zero_registers(m, sm, at->register_base);
   cells_written(m, cells_sm(m, sm), REGION_PREDICATES, sm * m->dims.warps + number, (1u << MAX_PREDICATES) - 1, at->warp.predicates);
-  simt_name_warp(m, sm, number);
   m->at.sms[sm].present |= UINT64_C(1) << number;
   fetch_restart(m, sm, number, entry);
 }

@@ -94,6 +94,11 @@ static void deliver_request(void *context, uint32_t sink, const Packet *packet) 
   slice_wake(m, sink, ready_at);
 }
 
+// Packets that this cycle has left where they are have waited for it. One that leaves at its first chance has not waited.
+static void count_waiting(Simt *m, const PacketQueue *queue, uint32_t room) {
+  simt_count(m, STAT_NETWORK_WAIT, min_u32(queue->count, room));
+}
+
 static void send_request(Simt *m, Network *network, uint32_t sm) {
   uint64_t now = simt_now(m);
   PacketQueue *queue = &m->at.out_queues[sm];
@@ -103,7 +108,6 @@ static void send_request(Simt *m, Network *network, uint32_t sm) {
   if (__builtin_expect(m->dims.acts != 0, 0)) join_left(m, sm, front);
   simt_count(m, STAT_NETWORK_REQUESTS, 1);
   simt_count(m, STAT_NETWORK_BYTES, packet_wire_bytes(front));
-  simt_count(m, STAT_NETWORK_WAIT, now - min_u64(front->sent_at, now));
   network_send(network, sm, front->partition % m->dims.partitions, front, now);
   packet_queue_pop(queue, items, m->dims.out);
   memop_room(m, sm);
@@ -114,7 +118,9 @@ static void send_request(Simt *m, Network *network, uint32_t sm) {
 static void send_requests(Simt *m, Network *network) {
   for (uint32_t w = 0; w * 64 < m->dims.sms; w++) {
     for (uint64_t left = m->at.core->sent_from[w]; left != 0; left &= left - 1) {
-      send_request(m, network, w * 64 + (uint32_t)__builtin_ctzll(left));
+      uint32_t sm = w * 64 + (uint32_t)__builtin_ctzll(left);
+      send_request(m, network, sm);
+      count_waiting(m, &m->at.out_queues[sm], m->dims.out);
     }
   }
 }
@@ -152,7 +158,9 @@ static void send_reply(Simt *m, Network *network, uint32_t partition) {
 static void send_replies(Simt *m, Network *network) {
   for (uint32_t w = 0; w * 64 < m->dims.partitions; w++) {
     for (uint64_t left = m->at.core->replied_from[w]; left != 0; left &= left - 1) {
-      send_reply(m, network, w * 64 + (uint32_t)__builtin_ctzll(left));
+      uint32_t partition = w * 64 + (uint32_t)__builtin_ctzll(left);
+      send_reply(m, network, partition);
+      count_waiting(m, &m->at.partitions[partition].output, m->dims.l2_queue);
     }
   }
 }

@@ -223,6 +223,15 @@ static inline bool sees_at_once(const Simt *m, Next *n, size_t index) {
   return true;
 }
 
+// What the instruction needs: its operands, and room for it.
+ALWAYS_INLINE static inline IdleReason look_at_needs(Simt *m, Next *n) {
+  bool is_begun = n->at->to_issue != 0; // large-warp mode: it has marked its destinations itself
+  if (!is_begun && !board_is_free(&m->at.scoreboards[n->at - m->at.warps], &n->facts->uses)) return sleep(m, n, missing_result(m, n));
+  if (!is_begun && m->at.sms[n->sm].collect_pending != 0 && overtakes_reader(m, n->sm, n->warp, n->facts))
+    return IDLE_PIPELINE; // collecting wakes the SM
+  return look_at_units(m, n);
+}
+
 // IDLE_NONE: it can issue now. Warps that cannot are put to sleep where something will wake them; lines that are missing are asked for.
 ALWAYS_INLINE static inline IdleReason look(Simt *m, Next *n) {
   size_t index = (size_t)n->sm * m->dims.warps + n->warp;
@@ -238,11 +247,7 @@ ALWAYS_INLINE static inline IdleReason look(Simt *m, Next *n) {
     IdleReason reason = next_find(m, n);
     if (reason != IDLE_NONE || n->instr == NULL) return reason;
   }
-  bool is_begun = at->to_issue != 0; // large-warp mode: it has marked its destinations itself
-  if (!is_begun && !board_is_free(&m->at.scoreboards[index], &n->facts->uses)) return sleep(m, n, missing_result(m, n));
-  if (!is_begun && m->at.sms[n->sm].collect_pending != 0 && overtakes_reader(m, n->sm, n->warp, n->facts))
-    return IDLE_PIPELINE; // collecting wakes the SM
-  return look_at_units(m, n);
+  return look_at_needs(m, n);
 }
 
 // The same without any effect. A warp whose flow has to be put in order first is not ready.
@@ -512,8 +517,10 @@ ALWAYS_INLINE static inline Told prepare(Simt *m, Next *n, bool is_told) {
     InstrWord before = entry->word;
     tell_read_here(m, who_scheduled(m, n->sm, n->warp, WHO_NO_INDEX, WHO_NO_NUMBER), REGION_BUFFER, (uint64_t)(entry - m->at.buffers), 0xF,
                    &entry->word);
-    if (__builtin_expect(((entry->word.low ^ before.low) | (entry->word.high ^ before.high)) != 0, 0))
+    if (__builtin_expect(((entry->word.low ^ before.low) | (entry->word.high ^ before.high)) != 0, 0)) {
       next_know(m, n, simt_decode(m, n->pc, entry->word, &n->scratch));
+      if (n->instr != NULL && look_at_needs(m, n) != IDLE_NONE) return TOLD_STAYS; // another one was found ready
+    }
   }
   if (!check_word(m, n)) return TOLD_SKIPS;
   if (is_told && simt_has_trapped(m)) return TOLD_STAYS;

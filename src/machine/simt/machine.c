@@ -110,7 +110,11 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   m->own_bytes = own_bytes;
   m->keeps_instructions = hooks_keep_instructions(&m->regions);
   m->state_layout = hashed_layout(m);
-  m->block = state_block_new(m->block_bytes);
+  m->block = state_block_make(&m->regions, diags);
+  if (m->block == NULL) {
+    arena_free(arena);
+    return NULL;
+  }
   m->hook_machine = (HookMachine){
       .regions = &m->regions, .spec = spec, .is_free = simt_is_free, .is_told = simt_is_told, .look_at = simt_look_at, .stat = statistic};
   if (m->dims.acts != 0) m->hook_machine.act = simt_act;
@@ -343,12 +347,22 @@ static uint32_t abilities(const Spec *spec) {
   return spec->scheduler_large_warp <= 1 ? all | MACHINE_IS_FOLLOWED : all;
 }
 
+// MachineAccesses.longest, by the machine file: the way there and back, and as many rows opened in one bank as the queue and the lanes ask for.
+static uint64_t longest_access(const Spec *spec) {
+  uint64_t ports = spec->sm_count + spec->dram_controllers * spec->l2_slices, hops = 1;
+  while (spec->network_kind == NETWORK_MESH && hops * hops < ports) hops++;
+  uint64_t rows = (spec->dram_queue + WARP_LANES) * max_u64(spec->dram_rc, spec->dram_ras + spec->dram_rp);
+  uint64_t dram = spec->dram_latency + (rows * spec->clock_core_khz + spec->clock_memory_khz - 1) / spec->clock_memory_khz;
+  return spec->latency_address + 2 * (2 * hops * spec->network_latency + WARP_LANES) + spec->l2_latency + dram + spec->latency_cluster;
+}
+
 static MachineAccesses accesses(const Spec *spec) {
   SimtDims dims;
   simt_dims(spec, &dims);
   return (MachineAccesses){.line_words = LINE_WORDS,
                            .keeps_caches = (dims.keeps_l2 | dims.keeps_icache | dims.keeps_constant | dims.keeps_turn) != 0,
                            .joins_lanes = coalesce_joins_lanes(spec),
+                           .longest = longest_access(spec),
                            .schedulers = (uint32_t)spec->sm_schedulers,
                            .shared_passes = shared_passes};
 }
@@ -357,7 +371,7 @@ static MachineAccesses accesses(const Spec *spec) {
 static bool admits(const Machine *machine, const Launch *launch, Diags *diags) {
   if (simt_in(machine)->dims.acts == 0 || launch->cluster[0] == 0) return true;
   return diags_add(diags, NULL, 0, 0, "kernel '%s' has clusters of blocks: a protection that acts on single blocks cannot run it",
-                   launch->kernel->name);
+                   SHORT_NAME(launch->kernel->name));
 }
 
 const MachineKind simt_machine = {

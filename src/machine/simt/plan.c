@@ -285,6 +285,7 @@ bool offer_place(Simt *m, Offer *offer) {
                       .scheduler = scheduler_of_warp(m, offer->warp),
                       .instr = offer->instr,
                       .unit = op_info[offer->instr->op].unit,
+                      .number = offer->part,
                       .copy = offer->copy,
                       .is_repeat = offer->is_repeat,
                       .is_whole = offer->is_memory || offer->is_repeat,

@@ -3,6 +3,8 @@
 #include "machine/parts/violation.h"
 #include "machine/parts/legal.h"
 
+#include <stdio.h>
+
 // ---- Hooks -----------------------------------------------------------------------------------------
 
 static uint32_t known(uint32_t index) { return index == WHO_NO_INDEX ? 0 : index; }
@@ -219,11 +221,11 @@ static MemoryView limits_of(const Simt *m) {
   return view;
 }
 
-// Frames are reached through r0, or absolutely in the kernel itself: past the end, the stack is what was too small.
-static bool outgrows_stack(const Simt *m, uint32_t pc, const AccessViolation *violation) {
-  if (violation->kind != TRAP_ILLEGAL_ADDRESS || violation->space != SPACE_LOCAL || !m->launch->kernel->recursive) return false;
+static bool outgrows_stack(const Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessViolation *violation) {
   const Instr *instr = pc < m->program->code_count ? &m->program->decoded[pc] : NULL;
-  return instr != NULL && instr->a == 0 && instr->select != SELECT_IMM_A && instr->select != SELECT_CONST_A;
+  bool through_frame = instr != NULL && instr->a == 0 && instr->select != SELECT_IMM_A && instr->select != SELECT_CONST_A;
+  const RegisterRow *frames = register_at(m, sm % m->dims.sms, register_row(m, sm % m->dims.sms, warp, 0));
+  return violation_outgrows(violation, m->launch, pc, through_frame, frames->lane[violation->lane % WARP_LANES], m->layout.local_bytes);
 }
 
 static void end_launch(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessViolation *violation, const char *note) {
@@ -232,7 +234,7 @@ static void end_launch(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const A
   const Block *block = &m->at.blocks[sm % m->dims.sms * m->dims.blocks + at->block_slot % m->dims.blocks];
   violation_describe(violation, &limits, note, &m->trap);
   violation_locate(m->launch, block->index, at->index, violation->lane % WARP_LANES, pc, &m->trap);
-  if (outgrows_stack(m, pc, violation)) m->trap.kind = TRAP_STACK_OVERFLOW;
+  if (outgrows_stack(m, sm, warp, pc, violation)) m->trap.kind = TRAP_STACK_OVERFLOW;
   m->at.core->trapped = m->trap.kind;
 }
 
@@ -262,7 +264,9 @@ void simt_end(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, u
 
 void simt_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, uint32_t lanes) {
   AccessViolation violation = {.kind = kind, .lane = lanes == 0 ? 0 : (unsigned)__builtin_ctz(lanes)};
-  simt_violation(m, sm, warp, pc, &violation, NULL);
+  char note[96] = ""; // here it is not local memory that is too small
+  if (kind == TRAP_STACK_OVERFLOW) snprintf(note, sizeof note, "a warp has %u entries for branches and calls (sm.stack)", m->dims.stack);
+  simt_violation(m, sm, warp, pc, &violation, note);
 }
 
 // ---- Decoding --------------------------------------------------------------------------------------

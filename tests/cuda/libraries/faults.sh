@@ -31,6 +31,6 @@ outcomes fast.csv >fast.txt
 outcomes slow.csv >slow.txt
 diff fast.txt slow.txt || fail "shortcuts change an outcome"
 
-campaign safe --structure rf,shared --window kernel:cublas_sgemm --faults $((faults / 4)) --protect secded:rf,shared
+campaign safe --structure rf,shared --window kernel:cublas_sgemm --faults $((faults / 2)) --protect secded:rf,shared
 grep -q ',corrected,' safe.csv || fail "nothing was corrected"
 ! grep -q ',sdc,' safe.csv || fail "a wrong result in spite of the protection"
