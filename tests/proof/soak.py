@@ -67,7 +67,9 @@ class Soak:
         return self.end(self.start(words, **more), words)
 
     def troubled(self, name, value):
-        return dict(os.environ, LD_PRELOAD=self.trouble, **{name: str(value)})
+        # A build with ASan otherwise refuses whatever is loaded before its own library.
+        asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        return dict(os.environ, LD_PRELOAD=self.trouble, ASAN_OPTIONS=asan, **{name: str(value)})
 
     def meet(self, name, is_met):
         """A kill that comes too late, or a disk that is large enough, disturbs nothing: both are counted."""
