@@ -5,12 +5,7 @@
 #include "report/fmeda.h"
 #include "report/test_shelf.h"
 
-#include <math.h>
 #include <stdlib.h>
-
-static inline void assert_near(double got, double expected, double tolerance) {
-  if (!(fabs(got - expected) <= tolerance)) fail_msg("%.12g instead of %.12g", got, expected);
-}
 
 enum { MOST_FAULTS = 4096, RUN_CYCLES = 1000 };
 

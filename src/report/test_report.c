@@ -97,6 +97,22 @@ static void groups_follow_one_rule(void **state) {
   journal_close(journal);
 }
 
+// rf: 1 Mbit, 1,000 FIT per Mbit, 16 SDCs of 80 faults; unit.sp: 1,024 bits without a rate, 20 of 40; 1,200 cycles.
+static void times_by_hand(void **state) {
+  (void)state;
+  const JournalMeta meta = meta_of("flip", "");
+  Journal *journal = journal_of(&meta, 0.95);
+  Report *report = report_of(journal, 0);
+  Estimate fit = report_fit(report, MEASURE_SDC), hours = estimate_inverse(fit, 1e9), cycles = report_cycles_between_sdc(report);
+  Interval share = wilson_interval(16, 80, 0.95);
+  assert_near(fit.value, 200, 1e-9);
+  assert_near(hours.value, 5e6, 1e-3);
+  assert_near(hours.low, 1e9 / (1000 * share.high), 1e-3); // a high rate is a short time
+  assert_near(cycles.value, 1200 / ((0.2 * 1048576 + 0.5 * 1024) / (1048576 + 1024)), 1e-6);
+  report_free(report);
+  journal_close(journal);
+}
+
 static void twice_is_a_protection(void **state) {
   (void)state;
   const struct {
@@ -337,10 +353,15 @@ static void no_share_is_more_than_all(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(confidence_is_what_was_asked), cmocka_unit_test(groups_follow_one_rule),
-      cmocka_unit_test(twice_is_a_protection),        cmocka_unit_test(no_fit_says_what_helps),
-      cmocka_unit_test(a_sum_names_whom_it_lacks),    cmocka_unit_test(one_sentence_says_what_happened),
-      cmocka_unit_test(an_interval_has_one_form),     cmocka_unit_test(no_share_is_more_than_all),
+      cmocka_unit_test(confidence_is_what_was_asked),
+      cmocka_unit_test(groups_follow_one_rule),
+      cmocka_unit_test(times_by_hand),
+      cmocka_unit_test(twice_is_a_protection),
+      cmocka_unit_test(no_fit_says_what_helps),
+      cmocka_unit_test(a_sum_names_whom_it_lacks),
+      cmocka_unit_test(one_sentence_says_what_happened),
+      cmocka_unit_test(an_interval_has_one_form),
+      cmocka_unit_test(no_share_is_more_than_all),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 
 enum { MOST_MADE = 16 };
@@ -17,6 +18,10 @@ typedef struct Shelf {
   Report *reports[MOST_MADE];
   uint32_t count;
 } Shelf;
+
+static inline void assert_near(double got, double expected, double tolerance) {
+  if (!(fabs(got - expected) <= tolerance)) fail_msg("%.12g instead of %.12g", got, expected);
+}
 
 // `count`: of faults that will be put into it.
 static inline Journal *shelf_begin(const JournalMeta *meta, const StructureRow *structures, uint32_t structure_count, uint64_t cycles,
