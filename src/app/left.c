@@ -2,6 +2,7 @@
 // processes hand down to all that they start, whatever else they change of themselves: the limit of file locks, which Linux keeps for every
 // process and has not looked at since version 2.4.
 #include "app/app.h"
+#include "base/process.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -33,13 +34,9 @@ uint32_t app_seat(pid_t campaign) {
 
 // Whose end nobody has asked for yet: it runs no more.
 static bool is_zombie(pid_t pid) {
-  char path[32], text[512] = "";
-  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-  FILE *file = fopen(path, "r");
-  if (file == NULL) return true;
-  size_t count = fread(text, 1, sizeof text - 1, file);
-  fclose(file);
-  const char *name_end = memrchr(text, ')', count); // a name may hold anything
+  char text[512];
+  if (!process_about(pid, "stat", text, sizeof text)) return true;
+  const char *name_end = strrchr(text, ')'); // a name may hold anything
   return name_end == NULL || name_end[1] == '\0' || name_end[2] == 'Z' || name_end[2] == 'X';
 }
 

@@ -39,14 +39,20 @@ typedef struct SeenList {
   uint32_t count, capacity;
 } SeenList;
 
-// A name may hold anything, parentheses too.
-static bool see(pid_t pid, Seen *seen) {
-  char path[32], text[1024];
-  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+bool process_about(pid_t pid, const char *name, char *text, size_t bytes) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
   int file = open(path, O_RDONLY | O_CLOEXEC);
-  ssize_t count = file < 0 ? -1 : read(file, text, sizeof text - 1);
+  ssize_t count = file < 0 ? -1 : read(file, text, bytes - 1);
   if (file >= 0) close(file);
   text[count > 0 ? count : 0] = '\0';
+  return count > 0;
+}
+
+// A name may hold anything, parentheses too.
+static bool see(pid_t pid, Seen *seen) {
+  char text[1024];
+  process_about(pid, "stat", text, sizeof text);
   const char *name_end = strrchr(text, ')');
   unsigned long long user = 0, system = 0;
   long long user_below = 0, system_below = 0;

@@ -28,9 +28,10 @@ pid_t process_wait(pid_t pid, int *status);                          // as waitp
 int process_end(pid_t pid);                                          // waits for it; its status. One that is silent is ended
 int process_read(pid_t pid, int from, uint32_t patience, Text *out); // the same, with what it writes; seconds of silence
 void process_allow(uint64_t seconds);                                // of processor time from now on; then this process is ended by SIGXCPU
-double clock_seconds(void);                                          // of a clock that only goes on
-double process_seconds(int who);                                     // RUSAGE_SELF, RUSAGE_CHILDREN
-void process_end_note(int status, char *note, size_t bytes);         // of a simulation that has failed in Redoubt itself
+bool process_about(pid_t pid, const char *name, char *text, size_t bytes); // the beginning of /proc/PID/NAME; false, and "": there is none
+double clock_seconds(void);                                                // of a clock that only goes on
+double process_seconds(int who);                                           // RUSAGE_SELF, RUSAGE_CHILDREN
+void process_end_note(int status, char *note, size_t bytes);               // of a simulation that has failed in Redoubt itself
 bool pipe_write(int to, const void *bytes, size_t count);
 bool pipe_read(int from, void *bytes, size_t count); // exactly so many; false: it has ended before
 

@@ -1,4 +1,4 @@
-"""soak.py REDOUBT FOLDER MINUTES SEED: random campaigns, disturbed in every way; nothing may be lost and nothing different.
+"""soak.py REDOUBT FOLDER MINUTES|Nx SEED: for MINUTES, or N times, random campaigns, disturbed in every way; nothing may be lost and nothing different.
 
 Each campaign runs once in peace. Then the same campaign is killed, interrupted, run on a disk that fills up, under a clock that jumps, in parts that are
 merged, as tasks of a cluster, by one worker. Every row of its journal must be as before. A campaign that does not end within ten minutes fails the soak.
@@ -190,14 +190,16 @@ class Soak:
         self.counts[name] = self.counts.get(name, 0) + by
 
 
-def main(redoubt, folder, minutes, seed):
+def main(redoubt, folder, long, seed):
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     soak = Soak(redoubt, folder, seed)
     generator = Generator(redoubt, seed)
-    end = time.monotonic() + 60 * minutes
+    most = int(long[:-1]) if long.endswith("x") else 0
+    minutes = 0 if most else float(long)
+    began = time.monotonic()
     campaigns = 0
-    while time.monotonic() < end or campaigns == soak.counts.get("refused", 0):
+    while campaigns < most or time.monotonic() < began + 60 * minutes or campaigns == soak.counts.get("refused", 0):
         try:
             soak.once(["campaign", *generator.draw()])
         except Failed as what:
@@ -211,9 +213,9 @@ def main(redoubt, folder, minutes, seed):
         return 1
     ways = ", ".join(f"{name} {count}" for name, count in sorted(soak.counts.items()))
     ways += "".join(f"; {met} of {tried} {name}" for name, (met, tried) in sorted(soak.met.items()))
-    print(f"RESULT soak: {minutes:g} minutes, seed {seed}: {campaigns - refused} random campaigns of {faults} faults, each in peace and disturbed ({ways}): "
+    print(f"RESULT soak: {(time.monotonic() - began) / 60:.0f} minutes, seed {seed}: {campaigns - refused} random campaigns of {faults} faults, each in peace and disturbed ({ways}): "
           f"every row the same, nothing lost, none hung; {refused} more were refused")
     return 0
 
 
-sys.exit(main(os.path.realpath(sys.argv[1]), sys.argv[2], float(sys.argv[3]), int(sys.argv[4])))
+sys.exit(main(os.path.realpath(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])))
