@@ -10,39 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const double COMMIT_SECONDS = 0.05, DEFAULT_MARGIN = 0.01;
-enum { KNOWN_AT_FIRST = 4096, LOOK_AT_CLOCK = 64, COMMIT_EVERY = 1024, LOOK_UP_CYCLES = 4096, NOT_KNOWN = 0xFF };
-
-typedef struct Campaign {
-  Target *target;
-  const CampaignOptions *options;
-  CampaignOptions asked; // these, with what was not said
-  Arena *arena;
-  Golden golden;
-  Population population;
-  Journal *journal;
-  CampaignProgress progress, told; // so far; when all of it was last on disk
-  Draw *draws;                     // of the current batch, in order of id
-  uint32_t draw_count;
-  uint64_t first_id;
-  Arena *batch_arena;
-  VEC(Record) detected;               // of the current batch: what would have come of them is not known yet
-  bool is_unanswered;                 // which is what is being found out
-  uint32_t *class_first, *class_next; // by draw: the first and the next of its class that is to be told, from 1; 0: none
-  uint64_t part_first, part_end;      // faults of other numbers are not ours
-  uint8_t *known;                     // outcomes by id, from part_first on, that are in the journal; NOT_KNOWN: none
-  uint64_t known_count;
-  uint64_t sample_end; // faults of ours with smaller numbers are all known
-  // By structure, what sequential stopping looks at: of the batches so far, whoever settled them; sure enough when this one began.
-  uint64_t settled[MOST_STRUCTURES], bad[MOST_STRUCTURES];
-  bool tight[MOST_STRUCTURES];
-  uint32_t uncommitted;
-  double committed_at; // by a clock, in seconds
-  Listener listener;
-  bool is_checked; // a second run without faults was the same
-  bool stopped;
-  Diags *diags;
-} Campaign;
+static const double DEFAULT_MARGIN = 0.01;
+enum { LOOK_UP_CYCLES = 4096 };
 
 // ---- The journal's rows ----------------------------------------------------------------------------
 
@@ -201,216 +170,15 @@ static bool open_journal(Campaign *at) {
          journal_commit(at->journal, at->diags);
 }
 
-static uint32_t launch_at(const Golden *golden, uint64_t cycle) {
-  for (uint32_t i = 0; i < golden->launches.count; i++) {
-    const GoldenRow *launch = &golden->launches.items[i];
-    if (cycle >= launch->began_at && cycle < launch->began_at + launch->cycles) return launch->launch;
-  }
-  return 0;
-}
-
-// This shard's or part's, and of a structure of which not enough is known.
-static bool is_ours(const Campaign *at, uint64_t id) {
-  return id >= at->part_first && id < at->part_end && id % at->options->shards == at->options->shard &&
-         !at->tight[population_structure(&at->population, id)];
-}
-
-// The outcome of a fault that is in the journal, or NOT_KNOWN.
-static uint8_t known_outcome(const Campaign *at, uint64_t id) {
-  uint64_t place = id - at->part_first;
-  return id >= at->part_first && place < at->known_count ? at->known[place] : NOT_KNOWN;
-}
-
-// A fault is in the journal now.
-static void know(Campaign *at, uint64_t id, uint8_t outcome) {
-  uint64_t place = id - at->part_first;
-  if (place >= at->known_count) {
-    uint64_t count = max_u64(KNOWN_AT_FIRST, 2 * (place + 1));
-    at->known = realloc(at->known, count);
-    ASSERT(at->known != NULL);
-    memset(at->known + at->known_count, NOT_KNOWN, count - at->known_count);
-    at->known_count = count;
-  }
-  at->known[place] = outcome;
-}
-
-// The fair sample grows up to the next fault that is missing. Those that are left out because enough is known of their structure are not.
-static void extend_sample(Campaign *at, uint64_t end) {
-  for (; at->sample_end < end; at->sample_end++) {
-    uint64_t id = at->sample_end;
-    uint8_t known = known_outcome(at, id);
-    if (known == NOT_KNOWN && is_ours(at, id)) return;
-    if (known == NOT_KNOWN) continue;
-    at->progress.sample++;
-    at->progress.sample_counts[known % OUTCOME_COUNT]++;
-  }
-}
-
 // Tells what is on disk.
-static bool report(Campaign *at) {
+bool campaign_report(Campaign *at) {
   if (at->options->progress != NULL && !at->options->progress(at->options->context, &at->told)) at->stopped = true;
   return !at->stopped;
 }
 
-static bool goes_on(void *context) { return report(context); }
-
-static bool commit(Campaign *at) {
-  at->uncommitted = 0;
-  at->committed_at = clock_seconds();
-  if (!journal_commit(at->journal, at->diags)) return false;
-  extend_sample(at, at->first_id + at->draw_count);
-  at->told = at->progress;
-  return true;
-}
-
-static bool is_good(uint32_t outcome) {
-  return outcome == OUTCOME_MASKED || outcome == OUTCOME_PERFORMANCE || outcome == OUTCOME_CORRECTED;
-}
-
-static void count_settled(Campaign *at, uint64_t id, uint32_t outcome) {
-  uint32_t structure = population_structure(&at->population, id);
-  at->settled[structure]++;
-  at->bad[structure] += !is_good(outcome);
-}
-
-// Where a fault strikes and who reads it, as columns.
-static void fill_place(const Campaign *at, const Draw *draw, FaultRow *row) {
-  const Site *site = &draw->fault.site;
-  const Region *region = &at->golden.table.items[site->region];
-  uint64_t left = site->row;
-  row->row = (int64_t)site->row;
-  row->unit = site->unit;
-  row->bit = site->bit;
-  if (strcmp(region->unit, "lane") == 0) row->lane = site->unit;
-  for (uint32_t i = region->dim_count; i-- > 0; left /= max_u32(region->dims[i].count, 1)) {
-    int64_t number = (int64_t)(left % max_u32(region->dims[i].count, 1));
-    if (strcmp(region->dims[i].name, "sm") == 0) row->sm = number;
-    if (strcmp(region->dims[i].name, "warp") == 0) row->warp = number;
-    if (strcmp(region->dims[i].name, "lane") == 0) row->lane = number;
-    if (strcmp(region->dims[i].name, "reg") == 0) row->reg = number;
-  }
-  // The register file's rows are dealt to warps as the launch's kernel needs them.
-  uint32_t registers = row->launch == 0 ? 0 : at->golden.launches.items[row->launch - 1].registers;
-  if (region->role == REGION_ROLE_REGISTERS && row->reg >= 0) {
-    row->warp = registers == 0 ? NOTHING : row->reg / registers;
-    row->reg = registers == 0 ? NOTHING : row->reg % registers;
-  }
-  if (draw->reader.launch != 0) row->block = draw->reader.block;
-  if (draw->pc == UINT32_MAX) return;
-  row->pc = draw->pc;
-  row->line = draw->line;
-  if (draw->op < OP_COUNT) row->opcode = op_info[draw->op].text;
-}
-
-// How long a run with wrong results took is known only where no fault is followed without time.
-static bool knows_time(const Campaign *at, uint32_t outcome) {
-  bool ends = is_good(outcome) || outcome == OUTCOME_DETECTED;
-  return ends || (strcmp(outcome_info[outcome].group, "sdc") == 0 && !machine_can(at->target->spec, MACHINE_IS_FOLLOWED));
-}
-
-// A row more is not committed yet. A commit waits for the disk: it takes as long as a hundred rows.
-static bool is_commit_due(Campaign *at) {
-  if (++at->uncommitted % LOOK_AT_CLOCK != 0) return false;
-  return at->uncommitted >= COMMIT_EVERY || clock_seconds() - at->committed_at >= COMMIT_SECONDS;
-}
-
-// Writes a fault's row; what progress is told is committed first.
-static bool put_row(Campaign *at, const Draw *draw, const Record *record) {
-  Text text = {0};
-  fault_format(&at->golden.table, &draw->fault, &text);
-  FaultRow row = fault_row();
-  row.id = draw->id;
-  row.number = (int64_t)population_number(&at->population, draw->id);
-  row.fault = text.at;
-  row.model = at->options->model;
-  row.region = draw->fault.site.region;
-  row.cycle = draw->fault.from;
-  row.launch = launch_at(&at->golden, draw->fault.from);
-  fill_place(at, draw, &row);
-  row.outcome = (uint8_t)record->outcome;
-  row.settled = (uint8_t)record->settled;
-  row.class_of = draw->class_of;
-  row.cycles = knows_time(at, record->outcome) ? record->cycles : 0;
-  row.wrong = record->wrong;
-  row.worst = record->worst;
-  row.pattern = (uint8_t)record->pattern;
-  row.note = record->note;
-  row.read = draw->read;
-  if (record->unanswered > 0) row.unanswered = (uint8_t)(record->unanswered - 1);
-  bool good = journal_put_fault(at->journal, &row, at->diags);
-  text_free(&text);
-  at->progress.done++;
-  at->progress.counts[record->outcome]++;
-  at->progress.settled[record->settled]++;
-  know(at, draw->id, (uint8_t)record->outcome);
-  count_settled(at, draw->id, record->outcome);
-  return good && (!is_commit_due(at) || (commit(at) && report(at)));
-}
+static bool goes_on(void *context) { return campaign_report(context); }
 
 // ---- A batch ---------------------------------------------------------------------------------------
-
-// Ours, and not in the journal since an earlier run.
-static bool is_left(const Campaign *at, uint64_t id) { return is_ours(at, id) && known_outcome(at, id) == NOT_KNOWN; }
-
-// Of a detected fault it is asked next what would have come of it. What the run that goes on shows is told of the detected one.
-static bool is_asked_further(Campaign *at, const Record *record, Record *whole) {
-  *whole = *record;
-  if (!at->is_unanswered && record->outcome == OUTCOME_DETECTED) {
-    *VEC_PUSH(&at->detected, at->batch_arena) = *record;
-    return true;
-  }
-  for (uint32_t i = 0; at->is_unanswered && i < at->detected.count; i++) {
-    if (at->detected.items[i].id != record->id || record->outcome == OUTCOME_INTERNAL) continue;
-    *whole = at->detected.items[i];
-    if (record->outcome != OUTCOME_DETECTED) whole->unanswered = 1 + record->outcome;
-  }
-  return false;
-}
-
-static bool take_record(void *context, const Record *told) {
-  Campaign *at = context;
-  Record whole, *record = &whole;
-  bool good = true;
-  at->draws[told->id - at->first_id].is_told = true;
-  if (is_asked_further(at, told, &whole)) return !at->stopped;
-  const Draw *draw = &at->draws[record->id - at->first_id];
-  for (uint32_t i = at->class_first[draw->class_of - at->first_id]; i != 0 && good; i = at->class_next[i - 1]) { // it, and all of its class
-    const Draw *other = &at->draws[i - 1];
-    if (!is_left(at, other->id)) continue;
-    Record same = *record;
-    same.id = other->id;
-    if (other->settled == SETTLED_CLASS) same.settled = SETTLED_CLASS;
-    good = put_row(at, other, &same);
-  }
-  bool is_due = clock_seconds() - at->committed_at >= COMMIT_SECONDS; // many may come at once
-  if (record->settled != SETTLED_FOLLOWED && at->progress.simulations > 0) at->progress.simulations--;
-  if (!is_due) return good && !at->stopped;
-  return good && commit(at) && report(at);
-}
-
-// Those whose outcome is still to be found, by class, in order of id.
-static void list_classes(Campaign *at, Arena *arena) {
-  at->class_first = ARENA_ARRAY(arena, uint32_t, at->draw_count + 1);
-  at->class_next = ARENA_ARRAY(arena, uint32_t, at->draw_count + 1);
-  for (uint32_t i = at->draw_count; i > 0; i--) {
-    const Draw *draw = &at->draws[i - 1];
-    if (draw->settled < SETTLED_CLASS) continue;
-    uint32_t *first = &at->class_first[draw->class_of - at->first_id];
-    at->class_next[i - 1] = *first;
-    *first = i;
-  }
-}
-
-// What the golden run has shown to change nothing.
-static bool put_seen(Campaign *at) {
-  for (uint32_t i = 0; i < at->draw_count; i++) {
-    const Draw *draw = &at->draws[i];
-    if (draw->settled >= SETTLED_CLASS || !is_left(at, draw->id)) continue;
-    Record record = {.id = draw->id, .outcome = OUTCOME_MASKED, .settled = draw->settled, .cycles = at->golden.cycles};
-    if (!put_row(at, draw, &record)) return false;
-  }
-  return true;
-}
 
 // One simulation for each class that has a fault of ours left to settle.
 static uint32_t choose_live(const Campaign *at, Draw *live) {
@@ -419,7 +187,7 @@ static uint32_t choose_live(const Campaign *at, Draw *live) {
   ASSERT(wanted != NULL);
   for (uint32_t i = 0; i < at->draw_count; i++) {
     const Draw *draw = &at->draws[i];
-    if (draw->settled >= SETTLED_CLASS && is_left(at, draw->id)) wanted[draw->class_of - at->first_id] = 1;
+    if (draw->settled >= SETTLED_CLASS && rows_is_left(at, draw->id)) wanted[draw->class_of - at->first_id] = 1;
   }
   for (uint32_t i = 0; i < at->draw_count; i++) {
     if (wanted[i] != 0) live[count++] = at->draws[i];
@@ -431,7 +199,7 @@ static uint32_t choose_live(const Campaign *at, Draw *live) {
 
 // In a golden run that may be long: whoever wants to stop hears that he is heard.
 static void on_look_up(Hook *hook, HookMachine *machine) {
-  report(hook->own);
+  campaign_report(hook->own);
   hook->next_cycle = machine->cycle + LOOK_UP_CYCLES;
 }
 
@@ -486,8 +254,8 @@ static bool any_watches(const Settler *const *settlers, uint32_t wanted) {
 static bool is_known(Campaign *at, uint64_t first, uint32_t count) {
   bool all = true;
   for (uint64_t id = first; id < first + count; id++) {
-    if (is_left(at, id)) all = false;
-    else if (is_ours(at, id)) count_settled(at, id, known_outcome(at, id));
+    if (rows_is_left(at, id)) all = false;
+    else if (rows_is_ours(at, id)) rows_count_settled(at, id, rows_outcome(at, id));
   }
   return all;
 }
@@ -507,12 +275,12 @@ static bool settle_live(Campaign *at, Settling *settling, uint32_t wanted, Hook 
   const Settler *const *settlers = at->options->settlers;
   Draw *live = ARENA_ARRAY(settling->arena, Draw, at->draw_count + 1);
   uint32_t count = choose_live(at, live);
-  list_classes(at, settling->arena);
-  bool good = put_seen(at);
+  rows_list_classes(at, settling->arena);
+  bool good = rows_put_seen(at);
   for (uint32_t i = 0; settlers[i] != NULL && good; i++) {
     if ((wanted >> i & 1) == 0 || settlers[i]->settle == NULL) continue;
     expect(at, count);
-    good = commit(at) && report(at) && settlers[i]->settle(settling, hooks[i], live, &count) && !at->stopped;
+    good = rows_commit(at) && campaign_report(at) && settlers[i]->settle(settling, hooks[i], live, &count) && !at->stopped;
   }
   for (uint32_t i = 0; settlers[i] != NULL; i++) {
     if (settlers[i]->finish != NULL) settlers[i]->finish(settling);
@@ -539,7 +307,7 @@ static bool settle_unanswered(Campaign *at, const Settling *answered) {
   bool good = true;
   for (uint32_t i = 0; settlers[i] != NULL && good; i++) {
     if (!settlers[i]->simulates || !settlers[i]->is_for(&settling)) continue;
-    good = commit(at) && report(at) && settlers[i]->settle(&settling, NULL, live, &count) && !at->stopped;
+    good = rows_commit(at) && campaign_report(at) && settlers[i]->settle(&settling, NULL, live, &count) && !at->stopped;
   }
   for (uint32_t i = 0; settlers[i] != NULL; i++) {
     if (settlers[i]->finish != NULL) settlers[i]->finish(&settling);
@@ -572,9 +340,9 @@ static bool run_batch(Campaign *at, uint64_t first, uint32_t count) {
   bool good = !runs || run_watched(at, &watched, wanted, hooks);
   at->is_checked |= good;
   good = good && settle_live(at, &settling, wanted, hooks) && settle_unanswered(at, &settling);
-  good = commit(at) && good;
+  good = rows_commit(at) && good;
   arena_free(arena);
-  return good && !at->stopped && report(at);
+  return good && !at->stopped && campaign_report(at);
 }
 
 // ---- All -------------------------------------------------------------------------------------------
@@ -628,7 +396,7 @@ static void leave_out_enough(Campaign *at) {
 static bool know_row(void *context, const FaultRow *row) {
   Campaign *at = context;
   if (row->outcome == OUTCOME_INTERNAL || row->id < at->part_first) return true; // tried again; not ours
-  know(at, row->id, row->outcome);
+  rows_know(at, row->id, row->outcome);
   at->progress.done++;
   at->progress.counts[row->outcome % OUTCOME_COUNT]++;
   at->progress.settled[row->settled % SETTLED_COUNT]++;
@@ -668,10 +436,10 @@ static bool run_faults(Campaign *at) {
     is_sure = find_tight(at);
     if (good)
       good = journal_reached(at->journal, min_u64(first + count, at->part_end), is_sure || first + count >= at->part_end, at->diags) &&
-             commit(at);
+             rows_commit(at);
   }
   if (good && is_sure) at->progress.total = at->told.total = at->progress.done;
-  return good && report(at);
+  return good && campaign_report(at);
 }
 
 static bool run_golden(Campaign *at) {
@@ -696,10 +464,10 @@ CampaignEnd campaign_run(Target *target, const CampaignOptions *options, Diags *
   ASSERT(at != NULL);
   *at = (Campaign){.target = target, .options = &at->asked, .asked = *options, .arena = arena_new(), .diags = diags};
   if (options->faults == 0 && options->margin == 0) at->asked.margin = DEFAULT_MARGIN;
-  at->listener = (Listener){take_record, goes_on, at};
+  at->listener = (Listener){rows_take, goes_on, at};
   at->golden.arena = at->arena;
-  bool good = report(at) && run_golden(at) && population_make(&at->population, &at->golden, at->options, diags) && is_part_there(at) &&
-              open_journal(at);
+  bool good = campaign_report(at) && run_golden(at) && population_make(&at->population, &at->golden, at->options, diags) &&
+              is_part_there(at) && open_journal(at);
   good = good && run_faults(at);
   CampaignEnd end = good ? CAMPAIGN_COMPLETE : at->stopped ? CAMPAIGN_STOPPED : CAMPAIGN_FAILED;
   if (good && at->progress.counts[OUTCOME_INTERNAL] > 0) end = CAMPAIGN_INTERNAL;

@@ -47,4 +47,49 @@ uint64_t population_number(const Population *population, uint64_t id);
 uint64_t population_dealt(const Population *population, uint64_t faults);
 Fault population_draw(const Population *population, const RegionTable *table, uint64_t id);
 
+// ---- A campaign under way (campaign.c) -------------------------------------------------------------
+typedef struct Campaign {
+  Target *target;
+  const CampaignOptions *options;
+  CampaignOptions asked; // these, with what was not said
+  Arena *arena;
+  Golden golden;
+  Population population;
+  Journal *journal;
+  CampaignProgress progress, told; // so far; when all of it was last on disk
+  Draw *draws;                     // of the current batch, in order of id
+  uint32_t draw_count;
+  uint64_t first_id;
+  Arena *batch_arena;
+  VEC(Record) detected;               // of the current batch: what would have come of them is not known yet
+  bool is_unanswered;                 // which is what is being found out
+  uint32_t *class_first, *class_next; // by draw: the first and the next of its class that is to be told, from 1; 0: none
+  uint64_t part_first, part_end;      // faults of other numbers are not ours
+  uint8_t *known;                     // outcomes by id, from part_first on, that are in the journal; NOT_KNOWN: none
+  uint64_t known_count;
+  uint64_t sample_end; // faults of ours with smaller numbers are all known
+  // By structure, what sequential stopping looks at: of the batches so far, whoever settled them; sure enough when this one began.
+  uint64_t settled[MOST_STRUCTURES], bad[MOST_STRUCTURES];
+  bool tight[MOST_STRUCTURES];
+  uint32_t uncommitted;
+  double committed_at; // by a clock, in seconds
+  Listener listener;
+  bool is_checked; // a second run without faults was the same
+  bool stopped;
+  Diags *diags;
+} Campaign;
+bool campaign_report(Campaign *at); // tells what is on disk; false: it was stopped
+
+// ---- Rows of faults (rows.c) -------------------------------------------------------------------------
+enum { NOT_KNOWN = 0xFF };
+bool rows_is_ours(const Campaign *at, uint64_t id);
+uint8_t rows_outcome(const Campaign *at, uint64_t id); // of one that is in the journal, or NOT_KNOWN
+void rows_know(Campaign *at, uint64_t id, uint8_t outcome);
+bool rows_is_left(const Campaign *at, uint64_t id);                   // ours, and not there since an earlier run
+void rows_count_settled(Campaign *at, uint64_t id, uint32_t outcome); // for sequential stopping
+void rows_list_classes(Campaign *at, Arena *arena);
+bool rows_put_seen(Campaign *at);
+bool rows_take(void *context, const Record *told); // of a listener: what has become of a fault
+bool rows_commit(Campaign *at);
+
 #endif
