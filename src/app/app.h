@@ -29,9 +29,16 @@ enum {
   APP_MOST_COPIES = 4096,
   APP_MOST_FOLLOWED = 1 << 17, // faults at a time
   APP_GRANULE_BYTES = 2 << 20, // what programs can overrun, as with hardware's pages, unless users say otherwise
+  APP_LEAD_BYTES = 1 << 16,    // likewise, before their first allocation
 };
 #define APP_EXCHANGE "REDOUBT_CAMPAIGN" // environment variable: the file's path
 #define APP_FOLDER ".redoubt"           // ending of the folder beside an output file; see app_originals.h
+
+// Memory of CUDA programs: checked by pages on every machine, with room before the first allocation, unless users say otherwise.
+static inline void app_spec(Spec *spec) {
+  if (spec->memory_granule == 0) spec->memory_granule = APP_GRANULE_BYTES;
+  if (spec->memory_lead == 0) spec->memory_lead = APP_LEAD_BYTES;
+}
 
 typedef enum AppMode {
   APP_GOLDEN, // no fault; watches the draws

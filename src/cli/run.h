@@ -45,7 +45,6 @@ typedef struct RunOptions {
   bool cooperative;
   VEC(const char *) arguments;
   bool size_given, ptx_given; // options of only one kind of target were used
-  bool granule_given;         // --set memory.granule
   bool block_given;           // --set block.threads
   bool dump_program;
   VEC(DumpWish) dumps;

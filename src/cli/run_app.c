@@ -53,8 +53,6 @@ static void add_settings(const RunOptions *options, Text *settings) {
   for (uint32_t i = 0; i < param_count; i++) {
     uint64_t value = spec_get(&spec, i);
     const char *key = param_info[i].key;
-    bool default_granule = strcmp(key, "memory.granule") == 0 && value == 1 && !options->granule_given;
-    if (default_granule) continue;
     const char *choice = param_info[i].choices;
     if (choice == NULL) {
       text_add(settings, "%s=%" PRIu64 "\n", key, value);
@@ -155,8 +153,7 @@ Target *app_target(const RunOptions *options, const HookChain *protections, AppI
     diags_add(diags, NULL, 0, 0, "%u output files: at most %d", options->outputs.count, APP_MOST_OUTPUTS);
     return NULL;
   }
-  if (!options->granule_given) start->options.spec.memory_granule = APP_GRANULE_BYTES; // journals say what was so
-  start->options.granule_given = true;
+  app_spec(&start->options.spec); // journals say what was so
   allow_blocks(options, &start->options.spec);
   AppChoice choice = {.arguments = options->application,
                       .outputs = options->outputs.items,

@@ -399,7 +399,6 @@ static bool load_spec(RunOptions *options, Arena *arena) {
   Diags diags = {0};
   const SpecWishes *wishes = &options->machine;
   for (uint32_t i = 0; i < wishes->settings.count; i++) {
-    if (strcmp(wishes->settings.items[i].key, "memory.granule") == 0) options->granule_given = true;
     if (strcmp(wishes->settings.items[i].key, "block.threads") == 0) options->block_given = true;
   }
   bool good = spec_wishes_load(&options->spec, arena, wishes, &diags);

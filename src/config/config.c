@@ -292,7 +292,7 @@ static void check_simt_memory(Relations *relations) {
 static bool check_relations(const Spec *spec, const char *file, const Place *set_in, Diags *diags) {
   Relations relations = {spec, file, set_in, diags, true};
   require(&relations, is_power_of_two(spec->sm_register_unit), "sm.register_unit", spec->sm_register_unit, "must be a power of two");
-  require(&relations, is_power_of_two(spec->memory_granule), "memory.granule", spec->memory_granule, "must be a power of two");
+  require(&relations, is_power_of_two(spec_granule(spec)), "memory.granule", spec->memory_granule, "must be a power of two");
   if (spec->block_shared > spec->sm_shared) {
     Place at = place_of(&relations, "block.shared", "sm.shared");
     relations.ok = diags_add(diags, file, at.line, at.column, "block.shared = %" PRIu64 ": more than sm.shared (%" PRIu64 ")",
@@ -303,6 +303,12 @@ static bool check_relations(const Spec *spec, const char *file, const Place *set
     check_simt_memory(&relations);
   }
   return relations.ok;
+}
+
+uint64_t spec_granule(const Spec *spec) {
+  enum { HARDWARE_PAGE = 2 << 20 };
+  if (spec->memory_granule != 0) return spec->memory_granule;
+  return spec->machine_model == MODEL_SIMT ? HARDWARE_PAGE : 1;
 }
 
 bool spec_check(const Spec *spec, const char *file, Diags *diags) { return check_relations(spec, file, NULL, diags); }

@@ -17,6 +17,8 @@ typedef struct Spec {
 #undef PARAM_CHOICE
 } Spec;
 
+uint64_t spec_granule(const Spec *spec); // memory.granule as it is meant: bytes
+
 typedef enum RegisterSource { REGISTERS_OURS, REGISTERS_ESTIMATE, REGISTERS_GIVEN } RegisterSource; // sm.register_source
 typedef enum BankLayout { BANKS_BY_ROW, BANKS_BY_WARP, BANKS_OF_SUBCORES } BankLayout;              // collector.layout
 enum { MODEL_FUNCTIONAL, MODEL_SIMT, MODEL_FLEXGRIP, MODEL_FRAGMENT }; // machine.model: the order of its choices

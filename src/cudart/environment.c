@@ -129,10 +129,10 @@ void environment_read(Environment *environment) {
   Diags diags = {0};
   Spec *spec = &environment->spec;
   spec_default(spec);
-  spec->memory_granule = APP_GRANULE_BYTES; // as hardware's pages: programs that overrun a little run there
   const char *machine = getenv("REDOUBT_MACHINE"), *settings = getenv("REDOUBT_SET");
   spec->machine = machine != NULL && machine[0] != '\0' ? strdup(machine) : "functional";
   if (settings != NULL) apply_settings(spec, settings, &diags);
+  app_spec(spec);
   spec_check(spec, NULL, &diags);
   environment->failed = diags.count > 0;
   if (environment->failed) runtime_say_diags(&diags);

@@ -26,7 +26,11 @@ Device *device_new(const DeviceOptions *options, Diags *diags) {
   device->pending_launches = device->spec.limit_pending_launches;
   uint64_t base = device->address_bits == 32 ? GLOBAL_BASE32 : GLOBAL_BASE64;
   uint64_t room = device->address_bits == 32 ? (UINT64_C(1) << 32) - GLOBAL_BASE32 : UINT64_MAX;
-  MemoryOptions memory = {base, min_u64(device->spec.memory_bytes, room), device->spec.memory_granule, options->same_address};
+  MemoryOptions memory = {.base = base,
+                          .capacity = min_u64(device->spec.memory_bytes, room),
+                          .granule = spec_granule(&device->spec),
+                          .lead = device->spec.memory_lead,
+                          .same_address = options->same_address};
   device->memory = memory_new(&memory, diags);
   bool good = device->memory != NULL, is_served = options->launcher != NULL;
   if (good && !is_served) device->machine = machine_new(&device->spec, options->hooks, diags);

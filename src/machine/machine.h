@@ -7,20 +7,18 @@
 
 // ---- Device memory -------------------------------------------------------------------------
 // Device memory: one stretch of bytes, of which allocations are valid. Reads and writes outside a
-// valid range are traps. `granule` is how coarse validity is: 1 = to the byte of each allocation
-// (default), 2 MiB = as hardware's pages, where a small overrun goes unnoticed.
+// valid range are traps. `granule` is how coarse validity is: 1 = to the byte of each allocation,
+// 2 MiB = as hardware's pages, where a small overrun goes unnoticed. It says nothing about where allocations lie.
 typedef struct Memory Memory;
 typedef struct MemoryOptions {
   uint64_t base;     // GLOBAL_BASE32 or GLOBAL_BASE64
   uint64_t capacity; // bytes; address space is reserved, pages are used as touched
   uint64_t granule;  // power of two
+  uint64_t lead;     // bytes from `base` on that no allocation takes; by pages they are valid once there is one
   bool same_address; // place the bytes at host address == device address (managed memory)
 } MemoryOptions;
 Memory *memory_new(const MemoryOptions *options, Diags *diags); // NULL on error
 void memory_free(Memory *memory);
-// Bytes from `base` on that no allocation takes. With granules as large as pages they are valid once there is an allocation: programs read a little
-// before their memory, and hardware has other pages there.
-uint64_t memory_lead(uint64_t granule);
 uint64_t memory_alloc(Memory *memory, uint64_t bytes, uint64_t align); // 0: none left
 bool memory_release(Memory *memory, uint64_t address);                 // false: not the start of an allocation
 // The allocation that holds the address: its start and size. False: none.

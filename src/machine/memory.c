@@ -2,17 +2,16 @@
 //
 // Allocations are kept sorted by address in one array; holes are what lies between them, so that
 // freeing merges by itself. First fit from the lowest hole: addresses depend on nothing but the order
-// of calls. With granule 1, or while writes are tracked, at least GUARD_BYTES lie between two allocations, so that a small overrun is
-// always found. With large granules, as CUDA programs have them, there is room before the first one, which such a granule makes valid:
-// programs read a little before their memory, and hardware has other pages there. Fresh memory reads zero: pages above `touched` never held anything, those below
-// are cleared when they are handed out again.
+// of calls, never on how accesses are checked, so no cycle does. At least GUARD_BYTES lie between two allocations: where accesses are checked
+// to the byte, or somebody watches, a small overrun is always found. Fresh memory reads zero: pages above `touched` never held anything, those
+// below are cleared when they are handed out again.
 #include "machine/machine.h"
 #include "machine/mirror.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { LEAST_ALIGN = 256, GUARD_BYTES = 256, LARGE_BYTES = 1 << 20, PAGE_BYTES = 4096, FEW_BYTES = 1 << 16, LEAD_BYTES = 1 << 16 };
+enum { LEAST_ALIGN = 256, GUARD_BYTES = 256, LARGE_BYTES = 1 << 20, PAGE_BYTES = 4096, FEW_BYTES = 1 << 16 };
 
 typedef struct Allocation {
   uint64_t start, bytes; // offset from base
@@ -25,7 +24,7 @@ typedef struct HostRange {
 } HostRange;
 
 struct Memory {
-  uint64_t base, capacity, granule;
+  uint64_t base, capacity, granule, lead;
   uint8_t *bytes;
   uint8_t *written;  // by byte: not 0 if somebody wrote it since it was handed out; NULL: not tracked
   Allocation *items; // by start
@@ -41,8 +40,6 @@ struct Memory {
   Mirror *mirror; // of another memory that this one is made equal to again and again
   bool is_copy;   // it has been made equal to another
 };
-
-uint64_t memory_lead(uint64_t granule) { return granule >= 2 * LEAD_BYTES ? LEAD_BYTES : 0; }
 
 Memory *memory_new(const MemoryOptions *options, Diags *diags) {
   uint64_t capacity = align_up(options->capacity, PAGE_BYTES);
@@ -63,6 +60,7 @@ Memory *memory_new(const MemoryOptions *options, Diags *diags) {
   Memory *memory = calloc(1, sizeof *memory);
   ASSERT(memory != NULL);
   *memory = (Memory){.base = options->base, .capacity = capacity, .granule = max_u64(options->granule, 1), .bytes = bytes};
+  memory->lead = options->lead;
   return memory;
 }
 
@@ -105,14 +103,11 @@ static void clear_bytes(Memory *memory, uint64_t start, uint64_t end) {
   if (memory->written != NULL) clear_pages(memory->written, start, end);
 }
 
-// What must lie between two allocations: also where an overrun would pass but somebody watches for it.
-static uint64_t guard_of(const Memory *memory) { return memory->granule == 1 || memory->written != NULL ? GUARD_BYTES : 0; }
-
 // Where the first free byte after allocation `index - 1` is, for an allocation of that alignment.
 static uint64_t hole_start(const Memory *memory, size_t index, uint64_t align) {
-  if (index == 0) return align_up(memory_lead(memory->granule), align);
+  if (index == 0) return align_up(memory->lead, align);
   const Allocation *before = &memory->items[index - 1];
-  return align_up(before->start + before->bytes + guard_of(memory), align);
+  return align_up(before->start + before->bytes + GUARD_BYTES, align);
 }
 
 // ---- What the host does -----------------------------------------------------------------------------
@@ -199,7 +194,7 @@ static uint64_t allocate(Memory *memory, uint64_t bytes, uint64_t align, bool he
   bool at_start = true; // still in the part without useful holes
   for (size_t index = memory->packed; index <= memory->count; index++) {
     uint64_t start = hole_start(memory, index, align);
-    uint64_t guard = index < memory->count ? guard_of(memory) : 0;
+    uint64_t guard = index < memory->count ? GUARD_BYTES : 0;
     uint64_t end = index < memory->count ? memory->items[index].start : memory->capacity;
     if (start <= end && end - start >= bytes + guard) {
       if (at_start) memory->packed = index;
@@ -385,7 +380,8 @@ static Allocation visible_range(const Memory *memory, size_t index) {
 }
 
 static bool same_options(const Memory *a, const Memory *b) {
-  return a->base == b->base && a->capacity == b->capacity && a->granule == b->granule && a->host_count == 0 && b->host_count == 0;
+  return a->base == b->base && a->capacity == b->capacity && a->granule == b->granule && a->lead == b->lead && a->host_count == 0 &&
+         b->host_count == 0;
 }
 
 static void take_allocations(Memory *memory, const Allocation *items, size_t count) {
@@ -443,7 +439,7 @@ Memory *memory_clone(const Memory *memory, Diags *diags) {
     diags_add(diags, NULL, 0, 0, "device memory cannot be copied while host memory is registered with it");
     return NULL;
   }
-  MemoryOptions options = {.base = memory->base, .capacity = memory->capacity, .granule = memory->granule};
+  MemoryOptions options = {.base = memory->base, .capacity = memory->capacity, .granule = memory->granule, .lead = memory->lead};
   Memory *clone = memory_new(&options, diags);
   if (clone != NULL) ASSERT(memory_copy(clone, memory));
   return clone;

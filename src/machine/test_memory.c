@@ -80,7 +80,8 @@ static void test_holes_are_filled(void **state) {
 // Programs that read a little before their first allocation run on hardware, and with granules as large as its pages.
 static void test_room_before_the_first(void **state) {
   (void)state;
-  Memory *memory = open_memory(2 << 20, false);
+  MemoryOptions options = {.base = GLOBAL_BASE64, .capacity = 16 << 20, .granule = 2 << 20, .lead = 65536};
+  Memory *memory = memory_new(&options, NULL);
   uint64_t first = memory_alloc(memory, 100, 0);
   assert_non_null(memory_at(memory, first - 2048, 4));
   assert_non_null(memory_at(memory, first + 2048, 4));
@@ -90,9 +91,34 @@ static void test_room_before_the_first(void **state) {
   assert_true(memory_release(memory, first));
   assert_int_equal(memory_alloc(memory, 200, 0), first);
   memory_free(memory);
-  memory = open_memory(1, false);
-  assert_int_equal(memory_alloc(memory, 100, 0), GLOBAL_BASE64);
+  options.granule = 1; // to the byte
+  memory = memory_new(&options, NULL);
+  assert_int_equal(memory_alloc(memory, 100, 0), first);
+  assert_null(memory_at(memory, first - 1, 1));
   memory_free(memory);
+}
+
+// Where allocations lie does not depend on how accesses are checked, through allocations of all sizes, frees and the heap.
+static void test_places_without_checks(void **state) {
+  (void)state;
+  enum { MOST = 200 };
+  static const uint64_t granules[] = {1, 256, 65536, 2 << 20};
+  static uint64_t first[MOST];
+  for (size_t g = 0; g < COUNT_OF(granules); g++) {
+    Memory *memory = open_memory(granules[g], false);
+    for (uint64_t i = 0, at[MOST] = {0}; i < MOST; i++) {
+      uint64_t number = hash_bytes(&i, sizeof i, 0);
+      bool is_heap = i % 3 == 0;
+      at[i] =
+          is_heap ? memory_heap_alloc(memory, number % 5000, 1 << 20) : memory_alloc(memory, number % 50000, number % 2 == 0 ? 4096 : 1);
+      if (g == 0) first[i] = at[i];
+      assert_int_equal(at[i], first[i]);
+      uint64_t old = i / 2;
+      if (i % 4 == 1 && at[old] != 0 && (old % 3 == 0 ? memory_heap_release(memory, at[old]) : memory_release(memory, at[old])))
+        at[old] = 0;
+    }
+    memory_free(memory);
+  }
 }
 
 static void test_granules(void **state) {
@@ -221,16 +247,10 @@ static void test_marks_of_writes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_validity_to_the_byte),
-      cmocka_unit_test(test_reuse_reads_zero),
-      cmocka_unit_test(test_holes_are_filled),
-      cmocka_unit_test(test_granules),
-      cmocka_unit_test(test_room_before_the_first),
-      cmocka_unit_test(test_same_address),
-      cmocka_unit_test(test_heap_limit),
-      cmocka_unit_test(test_random_against_model),
-      cmocka_unit_test(test_registered_host_memory),
-      cmocka_unit_test(test_marks_of_writes),
+      cmocka_unit_test(test_validity_to_the_byte),   cmocka_unit_test(test_reuse_reads_zero), cmocka_unit_test(test_holes_are_filled),
+      cmocka_unit_test(test_places_without_checks),  cmocka_unit_test(test_granules),         cmocka_unit_test(test_room_before_the_first),
+      cmocka_unit_test(test_same_address),           cmocka_unit_test(test_heap_limit),       cmocka_unit_test(test_random_against_model),
+      cmocka_unit_test(test_registered_host_memory), cmocka_unit_test(test_marks_of_writes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

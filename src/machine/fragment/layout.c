@@ -143,7 +143,7 @@ static void note_looked(Fragment *m, const char *name, uint16_t region) {
 
 // What has no cells in the block: outputs of the arithmetic units, which hold a result while it is told, and device memory.
 static void add_others(Fragment *m, Region *unit, Region *memory) {
-  uint64_t lead = memory_lead(m->spec->memory_granule);
+  uint64_t lead = m->spec->memory_lead;
   *unit = (Region){.name = "unit", .title = "arithmetic units", .unit = "component", .meaning = "outputs", .units = 4, .bits = 32};
   unit->flags = REGION_INJECTABLE | REGION_OUTPUT;
   unit->dims[unit->dim_count++] = (RegionDim){"pipe", m->dims.pipes};

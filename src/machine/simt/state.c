@@ -78,7 +78,7 @@ static uint32_t scaled(const Spec *spec, uint64_t memory_clocks) {
 }
 
 static void dims_of_memory(const Spec *spec, SimtDims *d) {
-  d->memory_lead = narrow(memory_lead(spec->memory_granule));
+  d->memory_lead = narrow(spec->memory_lead);
   d->memory_rows = narrow((spec->memory_bytes - d->memory_lead) / LINE_BYTES);
   d->controllers = narrow(spec->dram_controllers);
   d->slices = narrow(spec->l2_slices);
