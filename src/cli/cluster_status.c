@@ -69,7 +69,7 @@ static void add_share(Text *out, uint64_t hits, uint64_t all) {
   Interval interval = wilson_interval(hits, all, 0.99);
   char text[ESTIMATE_TEXT];
   Estimate share = {true, all == 0 ? 0 : (double)hits / (double)all, interval.low, interval.high};
-  text_add(out, "  %-22s", estimate_text(share, 100, DIGITS_AFTER_POINT, 2, text));
+  text_add(out, "  %-22s", estimate_text(share, AS_PERCENT, text));
 }
 
 static void add_outcomes(const ClusterCount *count, Text *out) {

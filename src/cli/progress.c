@@ -71,7 +71,7 @@ static uint32_t add_outcomes(const ProgressView *view, Text *out) {
     Interval interval = wilson_interval(sampled, progress->sample, view->confidence);
     Estimate share = {progress->sample > 0, (double)sampled / (double)max_u64(progress->sample, 1), interval.low, interval.high};
     char text[ESTIMATE_TEXT];
-    if (share.is_known) text_add(out, "  %s %%", estimate_text(share, 100, DIGITS_AFTER_POINT, 2, text));
+    if (share.is_known) text_add(out, "  %s %%", estimate_text(share, AS_PERCENT, text));
     text_add(out, "\n");
     lines++;
   }

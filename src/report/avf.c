@@ -75,7 +75,7 @@ uint64_t avf_violations(const Journal *journal) {
 static void add_share(const Query *query, uint32_t column, Text *out) {
   Cell cell = query_cell(query, column);
   if (cell.kind == CELL_NULL) text_add(out, " %8s", "-");
-  else text_add(out, " %8.3f", 100 * cell.real);
+  else text_add(out, " %8s", percent_text(cell.real).at);
 }
 
 // The heads have a line break where names are longer than their numbers.
@@ -137,7 +137,7 @@ static bool add_lines(const Journal *journal, Text *out) {
     is_first = false;
     text_add(out, "%-18s", query_cell(query, 0).text);
     text_add(out, " %-32.32s", SHORT_NAME(query_cell(query, 1).text));
-    text_add(out, " line %5" PRId64 " %8.3f\n", query_cell(query, 2).integer, 100 * query_cell(query, 3).real);
+    text_add(out, " line %5" PRId64 " %8s\n", query_cell(query, 2).integer, percent_text(query_cell(query, 3).real).at);
   }
   return query_end(query);
 }
@@ -157,7 +157,7 @@ static bool add_against(const Journal *journal, Text *out) {
       "SELECT structure, sum(faults), 1.0 * sum(iif(ace, faults, 0)) / sum(faults), 1.0 * sum(iif(outcome_group IN ('sdc', 'due', "
       "'detected'),"
       " faults, 0)) / sum(faults), 1.0 * sum(iif(ace AND outcome_group IN ('sdc', 'due', 'detected'), faults, 0)) / sum(faults),"
-      " (SELECT group_concat(cause || ' ' || printf('%.2f', 100.0 * n / all_faults), ', ') FROM (SELECT cause, sum(faults) AS n, (SELECT"
+      " (SELECT group_concat(cause || ' ' || printf('%.3g', 100.0 * n / all_faults), ', ') FROM (SELECT cause, sum(faults) AS n, (SELECT"
       " sum(faults) FROM ace_faults c WHERE c.structure = f.structure) AS all_faults FROM ace_faults b WHERE b.structure = f.structure AND "
       "ace AND"
       " outcome_group NOT IN ('sdc', 'due', 'detected') GROUP BY cause ORDER BY n DESC)) FROM ace_faults f GROUP BY structure ORDER BY "
@@ -284,7 +284,7 @@ bool avf_compare(const Journal *a, const Journal *b, Text *out) {
       if (strcmp(query_cell(first, 0).text, query_cell(second, 0).text) != 0) continue;
       uint32_t column = query_cell(first, 4).kind == CELL_NULL ? 3 : 4;
       double of_a = query_cell(first, column).real, of_b = query_cell(second, column).real;
-      text_add(out, "%-18s %8.3f %8.3f", query_cell(first, 0).text, 100 * of_a, 100 * of_b);
+      text_add(out, "%-18s %8s %8s", query_cell(first, 0).text, percent_text(of_a).at, percent_text(of_b).at);
       if (of_a > 0) text_add(out, " %+8.2f%%\n", 100 * (of_b / of_a - 1));
       else text_add(out, " %9s\n", "-");
     }

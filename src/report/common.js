@@ -2,11 +2,16 @@
 // What the pages share: numbers as text, elements, tables, charts.
 const $ = (id) => document.getElementById(id);
 const whole = (n) => n.toLocaleString("en-US");
-function percent(x) {
-  const p = 100 * x;
-  return (p === 0 || p === 100 ? p.toFixed(0) : Math.abs(p) < 0.1 ? p.toPrecision(2) : p.toFixed(2)) + "%";
+// At most three digits, as in texts (numbers.c). What is less than all is not 100.
+function points(x) {
+  const p = 100 * x, size = Math.abs(p);
+  if (p === 0) return "0";
+  if (p > 0 && p < 0.001) return "<0.001";
+  if (p < 100 && p.toFixed(1) === "100.0") return ">99.9";
+  return size < 0.1 ? p.toPrecision(2) : p.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
 }
-const number = (x) => x === null ? "\u221e" : x === 0 ? "0" : Math.abs(x) >= 1e6 || Math.abs(x) < 1e-3 ? x.toExponential(2) : whole(+x.toPrecision(4));
+const percent = (x) => points(x) + "%";
+const number = (x) => x === null ? "\u221e" : x === 0 ? "0" : Math.abs(x) >= 99950 || Math.abs(x) < 1e-3 ? x.toExponential(2) : whole(+x.toPrecision(3));
 // An estimate is {value, low, high}, or null where it is not known.
 const range = (e, show) => e.value === 0 ? "at most " + show(e.high) : show(e.low) + " to " + show(e.high);
 const estimateText = (e, show) => e === null ? "\u2013" : show(e.value) + " (" + range(e, show) + ")";

@@ -364,20 +364,20 @@ static void add_timeouts(const Pairs *pairs, Text *out) {
 
 static void add_share(Estimate estimate, Text *out) {
   char text[ESTIMATE_TEXT];
-  text_add(out, "  %-*s", SHARE_WIDTH, estimate_text(estimate, 100, DIGITS_AFTER_POINT, 3, text));
+  text_add(out, "  %-*s", SHARE_WIDTH, estimate_text(estimate, AS_PERCENT, text));
 }
 
-static void add_removed(Estimate removed, double factor, Text *out) {
+static void add_removed(Estimate removed, EstimateForm form, Text *out) {
   char text[ESTIMATE_TEXT];
-  text_add(out, "  %-28s", estimate_text(removed, factor, DIGITS_SIGNIFICANT, 4, text));
+  text_add(out, "  %-28s", estimate_text(removed, form, text));
 }
 
 static void add_change_row(const char *name, const Change *change, Estimate fit, Text *out) {
   text_add(out, "  %-18s", name);
   add_share(change->a, out);
   add_share(change->b, out);
-  add_removed(change->removed, 100, out);
-  if (fit.is_known) add_removed(fit, 1, out);
+  add_removed(change->removed, AS_PERCENT, out);
+  if (fit.is_known) add_removed(fit, AS_NUMBER, out);
   while (out->at[out->length - 1] == ' ') out->length--;
   text_add(out, "\n");
 }
@@ -409,8 +409,7 @@ static void add_per_cost(const Pairs *pairs, const char *cost, double percent, T
     Estimate removed = estimate_times(chip_change(pairs, (Measure)m).removed, 100 / percent);
     if (!removed.is_known) continue;
     char text[ESTIMATE_TEXT];
-    text_add(out, "  %s removed per 1%% of %s: %s points\n", measures[m].title, cost,
-             estimate_text(removed, 1, DIGITS_SIGNIFICANT, 4, text));
+    text_add(out, "  %s removed per 1%% of %s: %s points\n", measures[m].title, cost, estimate_text(removed, AS_NUMBER, text));
   }
 }
 

@@ -191,9 +191,10 @@ static void find_used(Fmeda *fmeda, FmedaType type) {
   Estimate share = estimate_times(sums->classes[CLASS_UNUSED], sums->raw > 0 ? 100 / sums->raw : 0);
   if (share.is_known && share.value > 0)
     CAUTION(fmeda, fmeda_types[type],
-            "%.1f%% of the raw rate of %s is in bits that this program does not use%s (%.4g of %.4g FIT). %s: it argues nothing about "
+            "%.1f%% of the raw rate of %s is in bits that this program does not use%s (%s of %s FIT). %s: it argues nothing about "
             "another program.",
-            share.value, plural[type], unrecorded.count > 0 ? ", or is not known to use" : "", sums->classes[CLASS_UNUSED].value, sums->raw,
+            share.value, plural[type], unrecorded.count > 0 ? ", or is not known to use" : "",
+            number_text(sums->classes[CLASS_UNUSED].value).at, number_text(sums->raw).at,
             fmeda->options->count_unused ? "SPFM and LFM count it as safe (--count-unused), PMHF as harmless"
                                          : "SPFM and LFM leave it out, PMHF counts it as harmless");
   if (unused.count > 0)
@@ -319,8 +320,8 @@ static void find_latent(Fmeda *fmeda) {
   }
   Estimate dual = sums->is_known ? fmeda->sums[fmeda->sums[FMEDA_TYPES].is_known ? FMEDA_TYPES : FMEDA_PERMANENT].dual : (Estimate){0};
   if (dual.is_known)
-    NOTE(fmeda, "PMHF", "PMHF holds %.3g FIT (at most %.3g) for a latent fault and a second one in %.4g hours.", dual.value, dual.high,
-         fmeda->options->lifetime);
+    NOTE(fmeda, "PMHF", "PMHF holds %s FIT (at most %s) for a latent fault and a second one in %.4g hours.", number_text(dual.value).at,
+         number_text(dual.high).at, fmeda->options->lifetime);
 }
 
 // ---- All -------------------------------------------------------------------------------------------------

@@ -34,17 +34,11 @@ static void add_head(const Fmeda *fmeda, Text *out) {
            options->count_unused ? "safe in" : "not in");
 }
 
-// In six columns.
-static const char *fit_cell(double fit, char text[24]) {
-  if (fit <= 0) snprintf(text, 24, "-");
-  else if (fit >= 1000) snprintf(text, 24, "%.0f", fit);
-  else snprintf(text, 24, "%.*g", fit < 0.01 ? 2 : 4, fit);
-  return text;
-}
+static NumberText fit_cell(double fit) { return fit <= 0 ? (NumberText){"-"} : number_text(fit); }
 
 static const char *residual_cell(const FmedaCell *cell, char text[ESTIMATE_TEXT]) {
   Estimate residual = cell->shares[CLASS_RESIDUAL];
-  return estimate_text(residual, 100, DIGITS_NARROW, cell->type == FMEDA_TRANSIENT || residual.high < 0.01 ? 2 : 1, text);
+  return estimate_text(residual, cell->type == FMEDA_TRANSIENT || residual.high < 0.01 ? AS_PERCENT : AS_SHORT_PERCENT, text);
 }
 
 // As wide as their cells: a row has to fit into 80 columns.
@@ -56,9 +50,9 @@ static StructureColumns structure_columns(const Fmeda *fmeda, FmedaType type) {
   StructureColumns columns = {name_width(fmeda), (int)strlen("FIT"), (int)strlen("residual")};
   for (uint32_t i = 0; i < fmeda->cells.count; i++) {
     const FmedaCell *cell = &fmeda->cells.items[i];
-    char text[ESTIMATE_TEXT], fit[24];
+    char text[ESTIMATE_TEXT];
     if (cell->type != type) continue;
-    columns.fit = (int)max_u32((uint32_t)columns.fit, (uint32_t)strlen(fit_cell(cell->fit, fit)));
+    columns.fit = (int)max_u32((uint32_t)columns.fit, (uint32_t)strlen(fit_cell(cell->fit).at));
     columns.residual = (int)max_u32((uint32_t)columns.residual, (uint32_t)strlen(residual_cell(cell, text)));
   }
   return columns;
@@ -66,11 +60,11 @@ static StructureColumns structure_columns(const Fmeda *fmeda, FmedaType type) {
 
 // Transient faults do not stay, so none of them is latent.
 static void add_structure(const Fmeda *fmeda, const FmedaCell *cell, StructureColumns columns, Text *out) {
-  char text[ESTIMATE_TEXT], fit[24];
-  text_add(out, "%-*s %*s %6.1f %8.1f %5.1f", columns.name, cell_name(fmeda, cell), columns.fit, fit_cell(cell->fit, fit),
+  char text[ESTIMATE_TEXT];
+  text_add(out, "%-*s %*s %6.1f %8.1f %5.1f", columns.name, cell_name(fmeda, cell), columns.fit, fit_cell(cell->fit).at,
            100 * cell->shares[CLASS_UNUSED].value, 100 * cell->shares[CLASS_HARMLESS].value, 100 * cell->shares[CLASS_DETECTED].value);
   text_add(out, " %-*s", columns.residual, residual_cell(cell, text));
-  if (cell->type == FMEDA_PERMANENT) text_add(out, " %s", estimate_text(cell->shares[CLASS_LATENT], 100, DIGITS_NARROW, 1, text));
+  if (cell->type == FMEDA_PERMANENT) text_add(out, " %s", estimate_text(cell->shares[CLASS_LATENT], AS_SHORT_PERCENT, text));
   trim(out);
 }
 
@@ -91,7 +85,7 @@ static void add_structures(const Fmeda *fmeda, FmedaType type, Text *out) {
 }
 
 static void add_modes(const Fmeda *fmeda, FmedaType type, Text *out) {
-  char share[ESTIMATE_TEXT], coverage[ESTIMATE_TEXT], fit[24];
+  char share[ESTIMATE_TEXT], coverage[ESTIMATE_TEXT];
   int width = name_width(fmeda);
   bool any = false;
   for (uint32_t i = 0; i < fmeda->cells.count; i++) {
@@ -102,15 +96,15 @@ static void add_modes(const Fmeda *fmeda, FmedaType type, Text *out) {
       if (!any) text_add(out, "\n%-*s %-16s %-19s %5s %s\n", width, "structure", "failure mode", "share %", "FIT", "coverage %");
       any = true;
       text_add(out, "%-*s %-16s %-19s %5s %s\n", width, cell_name(fmeda, cell), failure_modes[m],
-               estimate_text(mode->share, 100, DIGITS_NARROW, 2, share), fit_cell(cell->fit * mode->share.value, fit),
-               estimate_text(mode->coverage, 100, DIGITS_NARROW, 1, coverage));
+               estimate_text(mode->share, AS_PERCENT, share), fit_cell(cell->fit * mode->share.value).at,
+               estimate_text(mode->coverage, AS_SHORT_PERCENT, coverage));
     }
   }
 }
 
 static void add_coverage_row(const char *name, int width, const Coverage *coverage, Text *out) {
   char share[ESTIMATE_TEXT];
-  text_add(out, "%-*s %-20s %-19s %-7s", width, name, coverage->mechanism, estimate_text(coverage->share, 100, DIGITS_NARROW, 1, share),
+  text_add(out, "%-*s %-20s %-19s %-7s", width, name, coverage->mechanism, estimate_text(coverage->share, AS_SHORT_PERCENT, share),
            coverage->share.is_known ? coverage_class(coverage->share.low) : "-");
   if (coverage->is_paired) text_add(out, " %" PRIu64 " of %" PRIu64, coverage->dangerous - coverage->left, coverage->dangerous);
   else text_add(out, " other faults");
@@ -146,13 +140,16 @@ static void add_coverages(const Fmeda *fmeda, FmedaType type, Text *out) {
   if (any) text_add(out, "class: of the interval's lower limit; low from 60%%, medium 90%%, high 99%%\n");
 }
 
+enum { VALUE_WIDTH = 24 };
+
 static void add_metric(const Fmeda *fmeda, MetricId metric, uint32_t type, Text *out) {
   const MetricInfo *info = &fmeda_metrics[metric];
   Estimate estimate = fmeda->sums[type].metrics[metric];
   char text[ESTIMATE_TEXT], value[ESTIMATE_TEXT + 16];
-  estimate_text(estimate, info->is_share ? 100 : 1, DIGITS_NARROW, estimate.value >= 1000 && !info->is_share ? 0 : 2, text);
+  estimate_text(estimate, info->is_share ? AS_PERCENT : AS_NUMBER, text);
   snprintf(value, sizeof value, "%s %s", text, estimate.is_known ? info->unit : "");
-  text_add(out, "%-6s %-10s %-24s", info->name, fmeda_types[type], value);
+  text_add(out, "%-6s %-10s %-*s", info->name, fmeda_types[type], VALUE_WIDTH, value);
+  if (strlen(value) > VALUE_WIDTH) text_add(out, "\n%-6s %-10s %-*s", "", "", VALUE_WIDTH, ""); // terminals have 80 columns
   for (uint32_t a = 0; a < ASILS; a++) text_add(out, " %-11s", standing_text[fmeda_standing(fmeda, metric, type, (Asil)a)]);
   trim(out);
 }

@@ -251,8 +251,8 @@ void grade_free(Grade *grade) {
 
 // Where every bit was struck there is no chance, and no interval.
 static const char *share_text(Estimate share, char text[ESTIMATE_TEXT]) {
-  if (share.is_known && share.low == share.high) snprintf(text, ESTIMATE_TEXT, "%.2f", 100 * share.value);
-  else estimate_text(share, 100, DIGITS_AFTER_POINT, 2, text);
+  if (share.is_known && share.low == share.high) snprintf(text, ESTIMATE_TEXT, "%s", percent_text(share.value).at);
+  else estimate_text(share, AS_PERCENT, text);
   return text;
 }
 

@@ -190,7 +190,7 @@ static void add_line(const Matrix *matrix, const char *name, Measure measure, ui
     bool is_mean = row == matrix->row_count;
     Estimate estimate = is_mean ? mean_of(matrix, i, measure) : cell_measure(cell_at(matrix, row, i), measure);
     char text[ESTIMATE_TEXT];
-    text_add(out, "  %-*s", CELL_WIDTH, estimate_text(estimate, 100, DIGITS_AFTER_POINT, 2, text));
+    text_add(out, "  %-*s", CELL_WIDTH, estimate_text(estimate, AS_PERCENT, text));
   }
   while (out->at[out->length - 1] == ' ') out->length--;
   text_add(out, "\n");
@@ -221,7 +221,7 @@ static void add_times(const Matrix *matrix, Text *out) {
 
 static void add_removed(Estimate removed, Text *out) {
   char text[ESTIMATE_TEXT];
-  text_add(out, "  %-24s", estimate_text(removed, 100, DIGITS_AFTER_POINT, 2, text));
+  text_add(out, "  %-24s", estimate_text(removed, AS_PERCENT, text));
 }
 
 // One line for each program and protection: what it costs, what it removes, and how much of that for each percent of time.

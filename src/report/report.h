@@ -41,15 +41,22 @@ typedef struct Estimate {
 Estimate tally_estimate(const Tally *tally, Measure measure, double confidence);
 Estimate estimate_times(Estimate estimate, double factor);      // factor <= 0: not known
 Estimate estimate_inverse(Estimate estimate, double numerator); // numerator / estimate; of 0: infinite
-// "12.34 (11.02 to 13.80)" times the factor, "-" where it is not known: the one form of an interval in text, as in pages. Never two numbers with a dash
-// between them, which may be a minus. An end that is not bounded: "12.34 (more than 11.02)", or "more than 11.02" where the value is not bounded either.
-typedef enum DigitsKind {
-  DIGITS_AFTER_POINT,
-  DIGITS_NARROW, // likewise, but one less from 10 on, so that columns stay narrow; ends without a digit are rounded away from the value
-  DIGITS_SIGNIFICANT
-} DigitsKind;
+// Numbers in texts have at most three digits that count; those of CSV and JSON all of them (numbers.c).
+typedef struct NumberText {
+  char at[32];
+} NumberText;
+NumberText number_text(double value);                // "12.3", "0.0412", "1230", "3.20e+07"
+NumberText percent_text(double share);               // "12.3", "0.62", "0.041", "<0.001", ">99.9": nothing and all are 0 and 100 alone
+NumberText percent_limit(double share, bool is_low); // of an interval: a lower one is rounded down to "99.9"
+// "12.3 (11.0 to 13.8)", "-" where it is not known: the one form of an interval in text, as in pages. Never two numbers with a dash between them, which may
+// be a minus. An end that is not bounded: "12.3 (more than 11.0)", or "more than 11.0" where the value is not bounded either.
+typedef enum EstimateForm {
+  AS_NUMBER,
+  AS_PERCENT,      // of a share; of a difference of shares: in points
+  AS_SHORT_PERCENT // two digits, for tables of many columns; the ends of the interval are rounded away from the value
+} EstimateForm;
 enum { ESTIMATE_TEXT = 128 };
-const char *estimate_text(Estimate estimate, double factor, DigitsKind kind, int digits, char text[ESTIMATE_TEXT]);
+const char *estimate_text(Estimate estimate, EstimateForm form, char text[ESTIMATE_TEXT]);
 
 // ---- One journal -------------------------------------------------------------------------------------
 #define REPORT_CONFIDENCE 0.99 // where nobody says another

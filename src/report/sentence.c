@@ -17,21 +17,6 @@ static void add_grouped(Text *out, uint64_t count) {
   }
 }
 
-// A share in percent. What is less than all does not print as 100, and what is more than nothing not as 0.
-static void add_percent(Text *out, double share) {
-  char text[32];
-  double percent = 100 * share;
-  if (percent > 0 && percent < 0.001) text_add(out, "under 0.001");
-  else if (percent > 99.999 && percent < 100) text_add(out, "over 99.999");
-  else if (percent > 0 && percent < 1) text_add(out, "%.2g", percent);
-  else {
-    int digits = 1;
-    do snprintf(text, sizeof text, "%.*f", digits++, percent);
-    while (percent < 100 && strncmp(text, "100", 3) == 0 && digits < 5);
-    text_add(out, "%s", text);
-  }
-}
-
 // The largest structures first: `named` have been.
 static const StructureSummary *next_largest(const Report *report, const StructureSummary *const *named, uint32_t count) {
   const StructureSummary *largest = NULL;
@@ -100,20 +85,11 @@ static void add_clause(const Report *report, const Clause *clause, Text *out) {
   uint64_t hits = clause_hits(&report->all, clause->what);
   Estimate share = clause_share(report, clause->what);
   if (hits == 0) {
-    text_add(out, "none (at most ");
-    add_percent(out, share.high);
-    text_add(out, "%%)");
+    text_add(out, "none (at most %s%%)", percent_limit(share.high, false).at);
   } else if (hits == report->all.total) {
-    text_add(out, "all (at least ");
-    add_percent(out, share.low);
-    text_add(out, "%%)");
+    text_add(out, "all (at least %s%%)", percent_limit(share.low, true).at);
   } else {
-    add_percent(out, share.value);
-    text_add(out, "%% (");
-    add_percent(out, share.low);
-    text_add(out, " to ");
-    add_percent(out, share.high);
-    text_add(out, ")");
+    text_add(out, "%s%% (%s to %s)", percent_text(share.value).at, percent_limit(share.low, true).at, percent_limit(share.high, false).at);
   }
   text_add(out, " %s", clause->says);
 }

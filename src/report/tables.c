@@ -24,7 +24,7 @@ static void add_estimates(int name, const char *what, uint64_t faults, const Est
   text_add(out, "%-*s %7" PRIu64, name, what, faults);
   for (uint32_t m = 0; m < MEASURES; m++) {
     char text[ESTIMATE_TEXT];
-    text_add(out, " %-*s", ESTIMATE_WIDTH, estimate_text(estimates[m], 100, DIGITS_NARROW, 2, text));
+    text_add(out, " %-*s", ESTIMATE_WIDTH, estimate_text(estimates[m], AS_PERCENT, text));
   }
   while (out->length > 0 && out->at[out->length - 1] == ' ') out->length--;
   text_add(out, "\n");
@@ -92,25 +92,25 @@ static void add_used(const Report *report, Text *out) {
     char text[ESTIMATE_TEXT];
     if (!used.is_known && why == NULL) continue;
     text_add(out, "%sAVF of the used part of %s  ", before, structure->name);
-    if (used.is_known) text_add(out, "%s %%", estimate_text(used, 100, DIGITS_AFTER_POINT, 2, text));
+    if (used.is_known) text_add(out, "%s %%", estimate_text(used, AS_PERCENT, text));
     else text_add(out, "unknown");
-    text_add(out, " (%.1f%% of it is used)\n", 100 * structure->used);
+    text_add(out, " (%s%% of it is used)\n", percent_text(structure->used).at);
     if (why != NULL) text_add(out, "  %s\n", why);
     before = "";
   }
 }
 
-// A rate with four digits; a zero shows how large it may be.
+// A zero shows how large it may be.
 static void add_fit_cell(Estimate fit, Text *out) {
   char text[ESTIMATE_TEXT];
-  text_add(out, "  %-21s", estimate_text(fit, 1, DIGITS_SIGNIFICANT, 3, text));
+  text_add(out, "  %-21s", estimate_text(fit, AS_NUMBER, text));
 }
 
 static void add_hours(const char *what, Estimate fit, Text *out) {
   Estimate hours = estimate_inverse(fit, 1e9);
   if (!hours.is_known) return;
   char text[ESTIMATE_TEXT];
-  text_add(out, "%-16s%s hours\n", what, estimate_text(hours, 1, DIGITS_SIGNIFICANT, 4, text));
+  text_add(out, "%-16s%s hours\n", what, estimate_text(hours, AS_NUMBER, text));
 }
 
 static void add_fit_cells(Estimate sdc, Estimate due, Text *out) {
@@ -129,7 +129,7 @@ static void add_fit(const Report *report, Text *out) {
   for (uint32_t i = 0; i < report->structures.count; i++) {
     const StructureSummary *structure = &report->structures.items[i];
     if (structure->tally.total == 0 || structure->fit_per_mbit <= 0) continue;
-    text_add(out, "%-*s %11" PRIu64 " %8.4g", name, structure->name, structure->bits, structure->fit_per_mbit);
+    text_add(out, "%-*s %11" PRIu64 " %8s", name, structure->name, structure->bits, number_text(structure->fit_per_mbit).at);
     add_fit_cells(structure_fit(report, structure, MEASURE_SDC), structure_fit(report, structure, MEASURE_DUE), out);
   }
   if (report->structures.count > 1) {
@@ -198,7 +198,7 @@ static void add_between(const Report *report, Text *out) {
   if (!between.is_known) return;
   text_add(out, "cycles per SDC  ");
   char text[ESTIMATE_TEXT];
-  text_add(out, "%s: cycles of the run / SDC-AVF\n", estimate_text(between, 1, DIGITS_SIGNIFICANT, 4, text));
+  text_add(out, "%s: cycles of the run / SDC-AVF\n", estimate_text(between, AS_NUMBER, text));
 }
 
 static void add_energy(const Report *report, Text *out) {
@@ -223,7 +223,7 @@ static void add_detected(const Report *report, Text *out) {
     char text[ESTIMATE_TEXT];
     if (faults == 0) continue;
     text_add(out, "%-15s %8" PRIu64, names[row], faults);
-    if (!report->withheld) text_add(out, "  %s", estimate_text(due_of_all(report, counts, (DueRow)row), 100, DIGITS_AFTER_POINT, 2, text));
+    if (!report->withheld) text_add(out, "  %s", estimate_text(due_of_all(report, counts, (DueRow)row), AS_PERCENT, text));
     text_add(out, "\n");
   }
 }
@@ -240,7 +240,7 @@ static void add_causes(const Report *report, Text *out) {
     if (!any) text_add(out, "\n");
     any = true;
     text_add(out, "%-15s %8" PRIu64, outcome_info[i].name, report->all.counts[i]);
-    if (!report->withheld) text_add(out, "  %s", estimate_text(report_outcome(report, (uint8_t)i), 100, DIGITS_AFTER_POINT, 2, text));
+    if (!report->withheld) text_add(out, "  %s", estimate_text(report_outcome(report, (uint8_t)i), AS_PERCENT, text));
     text_add(out, "\n");
     if (i == OUTCOME_DETECTED) add_detected(report, out);
   }
@@ -331,8 +331,7 @@ static void add_breakdown_row(const Report *report, const BreakdownInfo *info, c
     add_row(report, name, row->key, &row->tally, out);
     return;
   }
-  text_add(out, "%-*s %9" PRIu64 "  %s\n", name, row->key, row->tally.total,
-           estimate_text(breakdown_share(report, row), 100, DIGITS_AFTER_POINT, 2, text));
+  text_add(out, "%-*s %9" PRIu64 "  %s\n", name, row->key, row->tally.total, estimate_text(breakdown_share(report, row), AS_PERCENT, text));
 }
 
 bool report_breakdown_text(const Report *report, uint32_t which, Text *out, Diags *diags) {

@@ -2,8 +2,6 @@
 #include "report/report.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 const char *const report_groups[REPORT_GROUPS] = {"masked", "performance", "sdc", "due", "corrected", "internal"};
 
@@ -77,39 +75,4 @@ Estimate estimate_inverse(Estimate estimate, double numerator) {
   if (!estimate.is_known || estimate.high <= 0) return (Estimate){0};
   double value = estimate.value > 0 ? numerator / estimate.value : INFINITY;
   return (Estimate){true, value, numerator / estimate.high, estimate.low > 0 ? numerator / estimate.low : INFINITY};
-}
-
-// ---- As text ---------------------------------------------------------------------------------------
-
-typedef struct NumberText {
-  char at[32];
-} NumberText;
-
-static NumberText number_text(double value, DigitsKind kind, int digits) {
-  NumberText text;
-  if (kind == DIGITS_SIGNIFICANT) snprintf(text.at, sizeof text.at, "%.*g", digits, value);
-  else snprintf(text.at, sizeof text.at, "%.*f", digits, value);
-  bool is_zero = text.at[0] == '-' && strspn(text.at + 1, "0.") == strlen(text.at + 1);
-  if (is_zero) memmove(text.at, text.at + 1, strlen(text.at)); // no "-0.00"
-  return text;
-}
-
-// What is not all is not shown as 100.
-static bool would_be_all(double percent, int digits) {
-  return percent < 100 && strtod(number_text(percent, DIGITS_AFTER_POINT, digits).at, NULL) == 100;
-}
-
-const char *estimate_text(Estimate estimate, double factor, DigitsKind kind, int digits, char text[ESTIMATE_TEXT]) {
-  double value = factor * estimate.value, from = factor * estimate.low, to = factor * estimate.high;
-  if (kind == DIGITS_NARROW && digits > 0 && to >= 10 && !would_be_all(value, digits - 1)) digits--;
-  if (kind == DIGITS_NARROW && digits == 0) {
-    from = floor(from);
-    to = ceil(to);
-  }
-  NumberText middle = number_text(value, kind, digits), low = number_text(from, kind, digits), high = number_text(to, kind, digits);
-  if (!estimate.is_known) snprintf(text, ESTIMATE_TEXT, "-");
-  else if (isinf(value)) snprintf(text, ESTIMATE_TEXT, "more than %s", low.at);
-  else if (isinf(to)) snprintf(text, ESTIMATE_TEXT, "%s (more than %s)", middle.at, low.at);
-  else snprintf(text, ESTIMATE_TEXT, "%s (%s to %s)", middle.at, low.at, high.at);
-  return text;
 }

@@ -45,7 +45,7 @@ static void test_used(void **state) {
     assert_near(fmeda->sums[FMEDA_TRANSIENT].metrics[METRIC_PMHF].value, 50.0 * LEFT / FLIPS, 1e-12); // in whatever bits
     assert_true(is_found(
         fmeda,
-        "84.0% of the raw rate of transient faults is in bits that this program does not use, or is not known to use (42 of 50 FIT)"));
+        "84.0% of the raw rate of transient faults is in bits that this program does not use, or is not known to use (42.0 of 50.0 FIT)"));
     assert_true(is_found(fmeda, "not counted as used: 4.0% of rf."));
     fmeda_free(fmeda);
   }

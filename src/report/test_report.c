@@ -297,27 +297,34 @@ static void an_interval_has_one_form(void **state) {
   (void)state;
   const struct {
     Estimate estimate;
-    double factor;
-    DigitsKind kind;
-    int digits;
+    EstimateForm form;
     const char *text;
   } cases[] = {
-      {{false, 1, 1, 1}, 100, DIGITS_AFTER_POINT, 2, "-"},
-      {{true, 0.1234, 0.1102, 0.138}, 100, DIGITS_AFTER_POINT, 2, "12.34 (11.02 to 13.80)"},
-      {{true, 0.1234, 0.1102, 0.138}, 100, DIGITS_NARROW, 2, "12.3 (11.0 to 13.8)"},
-      {{true, 0.0062, 0.0038, 0.0104}, 100, DIGITS_NARROW, 2, "0.62 (0.38 to 1.04)"},
-      {{true, 0.9998, 0.99, 0.9999}, 100, DIGITS_NARROW, 2, "99.98 (99.00 to 99.99)"}, // not 100.0
-      {{true, 0.49, 0.366, 0.615}, 100, DIGITS_NARROW, 1, "49 (36 to 62)"},            // away from the value
-      {{true, 1, 0.834, 1}, 100, DIGITS_NARROW, 2, "100.0 (83.4 to 100.0)"},
-      {{true, -0.125, -1, 0.659}, 100, DIGITS_AFTER_POINT, 1, "-12.5 (-100.0 to 65.9)"},
-      {{true, -0.00001, -0.5, 0}, 100, DIGITS_AFTER_POINT, 2, "0.00 (-50.00 to 0.00)"},
-      {{true, 31.2234, 18.79, 51.83}, 1, DIGITS_SIGNIFICANT, 3, "31.2 (18.8 to 51.8)"},
-      {{true, 1234, 1000, INFINITY}, 1, DIGITS_SIGNIFICANT, 4, "1234 (more than 1000)"},
-      {{true, INFINITY, 1000, INFINITY}, 1, DIGITS_SIGNIFICANT, 4, "more than 1000"},
+      {{false, 1, 1, 1}, AS_PERCENT, "-"},
+      {{true, 0.1234, 0.1102, 0.138}, AS_PERCENT, "12.3 (11.0 to 13.8)"},
+      {{true, 0.0062, 0.0038, 0.0104}, AS_PERCENT, "0.62 (0.38 to 1.04)"},
+      {{true, 0, 0, 0.000412}, AS_PERCENT, "0 (0 to 0.041)"},
+      {{true, 0.0000051, 0.0000004, 0.3}, AS_PERCENT, "<0.001 (<0.001 to 30.0)"},
+      {{true, 0.008, 0.00094, 0.0647}, AS_PERCENT, "0.80 (0.09 to 6.47)"}, // no more decimals than the value
+      {{true, 0.00025, 0.000044, 0.0015}, AS_PERCENT, "0.025 (0.0044 to 0.15)"},
+      {{true, 0.09996, 0.09994, 0.9996}, AS_PERCENT, "10.0 (9.99 to 100)"}, // a digit fewer once it is rounded up to 10
+      {{true, 0.9998, 0.99, 0.9999}, AS_PERCENT, ">99.9 (99.0 to 100)"},    // not 100, and not an interval of 100 alone
+      {{true, 1, 0.9999, 1}, AS_PERCENT, "100 (99.9 to 100)"},
+      {{true, 0.49, 0.366, 0.615}, AS_SHORT_PERCENT, "49 (36 to 62)"}, // away from the value
+      {{true, 0.998, 0.9951, 1}, AS_SHORT_PERCENT, ">99 (99 to 100)"},
+      {{true, 0.03, 0.006, 0.0949}, AS_SHORT_PERCENT, "3.0 (0.6 to 9.5)"},
+      {{true, -0.125, -1, 0.659}, AS_PERCENT, "-12.5 (-100 to 65.9)"},
+      {{true, -0.00001, -0.5, 0}, AS_PERCENT, "-0.001 (-50.0 to 0)"},
+      {{true, 31.2234, 18.79, 51.83}, AS_NUMBER, "31.2 (18.8 to 51.8)"},
+      {{true, 1, 0.67, 3.2034e7}, AS_NUMBER, "1.00 (0.670 to 3.20e+07)"},
+      {{true, 1234, 1000, INFINITY}, AS_NUMBER, "1230 (more than 1000)"},
+      {{true, INFINITY, 1000, INFINITY}, AS_NUMBER, "more than 1000"},
+      {{true, 0.00999951, 0.000412, 99951}, AS_NUMBER, "0.0100 (4.12e-04 to 1.00e+05)"},
+      {{true, 0, 0, 99949}, AS_NUMBER, "0 (0 to 99900)"},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     char text[ESTIMATE_TEXT];
-    assert_string_equal(estimate_text(cases[i].estimate, cases[i].factor, cases[i].kind, cases[i].digits, text), cases[i].text);
+    assert_string_equal(estimate_text(cases[i].estimate, cases[i].form, text), cases[i].text);
   }
 }
 

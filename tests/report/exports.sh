@@ -143,7 +143,7 @@ grep -q '^1000 faults in A alone, 0 in B alone' compared || fail "compare: $(cat
 awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
   { d = $at["a"] - $at["b"] - $at["removed"]; bad += d > 1e-8 || d < -1e-8 }
   { for (key in at) if (key ~ /_low$/) { name = substr(key, 1, length(key) - 4); bad += $at[key] > $at[name] || $at[name] > $at[name "_high"] } }
-  $4 == "rf" && $3 == "avf" { printf "rf %.3f (%.3f to %.3f) %.3f (%.3f to %.3f)\n", 100 * $5, 100 * $6, 100 * $7, 100 * $8, 100 * $9, 100 * $10 }
+  $4 == "rf" && $3 == "avf" { printf "rf %#.3g (%#.3g to %#.3g) %#.3g (%#.3g to %#.3g)\n", 100 * $5, 100 * $6, 100 * $7, 100 * $8, 100 * $9, 100 * $10 }
   END { exit bad || NR != 16 }' compared.csv >shares || fail "compare --csv: $(cat compared.csv)"
 awk '/^AVF / { on = 1 } on && $1 == "rf" { print $1, $2, $3, $4, $5, $6, $7, $8, $9 }' compared | cmp - shares || fail "compare's text and CSV differ: $(cat shares compared)"
 is "rows of compared.json" 15 "$(grep -c '"measure":' compared.json)"
