@@ -1,21 +1,26 @@
-# The front door. Everything here works on a fresh Debian 12 machine; CMake, Ninja and CTest do the work.
+# The front door; CMake, Ninja and CTest do the work. `make` and `make install` take what the computer has and install no packages; all else works on
+# a fresh Debian 12 machine, as root: it installs what it needs.
 .DEFAULT_GOAL := all
-.PHONY: all demo install deb test golden gate traits bench proof reproduce fuzz ptx docs format packages test-packages docs-packages deb-packages clean
+.PHONY: all setup demo install uninstall deb test golden gate traits bench proof reproduce fuzz ptx docs format packages test-packages docs-packages deb-packages clean
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-all: packages                ## build the release program at build/redoubt
-	cmake --preset release
+all:                         ## build the release program at build/redoubt, with what this computer has: no root, no apt-get
+	tools/configure.sh
 	cmake --build build -j $(JOBS)
 
-demo: all                    ## break two programs, without and with ECC, compare, write the page
+setup: packages              ## on Debian and Ubuntu, as root: install the packages that a build needs
+
+demo: packages all           ## break two programs, without and with ECC, compare, write the page
 	tools/demo.sh build/redoubt
 
 install: all                 ## install below PREFIX (default /usr/local); DESTDIR goes before it
-	DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX) --strip >/dev/null
-	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || true
+	@tools/install.sh build "$(PREFIX)" "$(DESTDIR)"
 	@echo "Installed below $(DESTDIR)$(PREFIX).$(if $(DESTDIR),, Type: $(if $(filter $(PREFIX)/bin,$(subst :, ,$(PATH))),,$(PREFIX)/bin/)redoubt help)"
+
+uninstall:                   ## remove what `make install` put below PREFIX (and DESTDIR)
+	@tools/uninstall.sh "$(DESTDIR)$(PREFIX)"
 
 deb: deb-packages all        ## a Debian package, build/redoubt_VERSION_ARCHITECTURE.deb
 	cd build && cpack -G DEB >cpack.log || { cat cpack.log; exit 1; }

@@ -1,6 +1,6 @@
 # Writes which commit is built into a header, only if it is another than before: cmake -DSOURCE=folder -DOUTPUT=commit.h -P commit.cmake
 # "unknown" outside a checkout. No date: the same commit gives the same bytes.
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.18...3.25)
 set(commit unknown)
 find_program(GIT git)
 if(GIT AND EXISTS ${SOURCE}/.git)  # not the checkout of somebody else, above this folder

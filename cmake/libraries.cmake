@@ -4,7 +4,7 @@
 # cuda_library(target soname names generation sources...): `names` are the names that it exports.
 function(cuda_library target soname names generation)
   set(map ${CMAKE_BINARY_DIR}/generated/${soname}.map)
-  file(CONFIGURE OUTPUT ${map} @ONLY CONTENT "@soname@ {\n  global: @names@;\n  local: *;\n};\n")
+  write_text(${map} "@soname@ {\n  global: @names@;\n  local: *;\n};\n")
   add_library(${target} SHARED ${ARGN})
   target_compile_definitions(${target} PRIVATE CUBLAS_GENERATION=${generation})
   target_link_options(${target} PRIVATE -Wl,--version-script=${map} -Wl,-Bsymbolic -Wl,-soname=${soname}

@@ -2,7 +2,7 @@
 redoubt_library(api lib explain settle)
 set_source_files_properties(src/lib/machine.c PROPERTIES COMPILE_DEFINITIONS REDOUBT_VERSION="${PROJECT_VERSION}")
 set(map ${CMAKE_BINARY_DIR}/generated/libredoubt.map)
-file(CONFIGURE OUTPUT ${map} @ONLY CONTENT "REDOUBT_1 {\n  global: redoubt_*;\n  local: *;\n};\n")
+write_text(${map} "REDOUBT_1 {\n  global: redoubt_*;\n  local: *;\n};\n")
 add_library(libredoubt SHARED $<TARGET_OBJECTS:api>)
 target_link_libraries(libredoubt PRIVATE explain settle)
 target_link_options(libredoubt PRIVATE -Wl,--as-needed -Wl,--version-script=${map} -Wl,-Bsymbolic

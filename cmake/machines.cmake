@@ -9,7 +9,7 @@ foreach(file ${machine_files})
   string(APPEND declarations "extern const char machine_${symbol}_ini[];\n")
   string(APPEND rows "    {\"${name}\", machine_${symbol}_ini},\n")
 endforeach()
-file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/builtin_machines.c @ONLY CONTENT
+write_text(${CMAKE_BINARY_DIR}/generated/builtin_machines.c
 "#include \"config/config.h\"
 @declarations@
 const BuiltinMachine builtin_machines[] = {

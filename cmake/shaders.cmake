@@ -9,7 +9,7 @@ foreach(file ${shader_files})
   string(APPEND declarations "extern const char ${symbol}[];\n")
   string(APPEND rows "    {\"${name}\", ${symbol}},\n")
 endforeach()
-file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/builtin_shaders.c @ONLY CONTENT
+write_text(${CMAKE_BINARY_DIR}/generated/builtin_shaders.c
 "#include \"cli/run.h\"
 @declarations@
 const BuiltinShader builtin_shaders[] = {

@@ -11,7 +11,7 @@ foreach(file ${study_files})
   string(APPEND declarations "extern const char ${symbol}[];\n")
   string(APPEND rows "    {\"${study}\", \"${name}\", ${symbol}},\n")
 endforeach()
-file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/builtin_studies.c @ONLY CONTENT
+write_text(${CMAKE_BINARY_DIR}/generated/builtin_studies.c
 "#include \"study/study.h\"
 @declarations@
 const BuiltinStudyFile builtin_study_files[] = {

@@ -42,7 +42,7 @@ const uint32_t workload_count = @total@;
 " ptx_table @ONLY)
 add_workloads("${g80_workload_files}" g80_ kernel.sass)
 set(g80_workload_names ${names})
-file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/workload_table.c @ONLY CONTENT
+write_text(${CMAKE_BINARY_DIR}/generated/workload_table.c
 "#include \"device/workload.h\"
 @ptx_table@
 @declarations@

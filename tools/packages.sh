@@ -3,8 +3,8 @@
 # Says which; asks for nothing. Needs root or sudo only when something is missing.
 set -eu
 
-build="gcc libc6-dev make cmake ninja-build libinih-dev libjansson-dev libxxhash-dev libzstd-dev liblz4-dev libsqlite3-dev libiberty-dev libpng-dev libjs-vega"
-test="clang clang-format libclang-rt-14-dev libcmocka-dev libmpfr-dev libgmp-dev git chromium zsh fish groff-base python3 pkg-config debootstrap"
+build="gcc libc6-dev make cmake ninja-build libinih-dev libjansson-dev libxxhash-dev libzstd-dev liblz4-dev libsqlite3-dev libiberty-dev libpng-dev pkg-config libjs-vega"
+test="clang clang-format libclang-rt-14-dev libcmocka-dev libmpfr-dev libgmp-dev git chromium zsh fish groff-base python3 debootstrap"
 docs="mkdocs"
 deb="dpkg-dev file"
 cluster="slurm-wlm munge shellcheck"
@@ -21,6 +21,8 @@ for group in "$@"; do
   esac
 done
 
+# Elsewhere than on Debian and its like people install what a build names as missing.
+command -v dpkg-query >/dev/null 2>&1 || exit 0
 missing=""
 for package in $wanted; do
   state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 #include <xxhash.h>
-#if defined(__x86_64__)
+#ifdef HAS_XXHASH_DISPATCH
 #include <xxh_x86dispatch.h> // the same hash by the widest vectors that this processor has
 #endif
 

@@ -1,12 +1,19 @@
 // Names of kernels: programs hold them as C++ compilers mangle them, people write saxpy.
 #include "base/base.h"
 
-#include <libiberty/demangle.h>
 #include <stdlib.h>
+#ifdef HAS_LIBIBERTY
+#include <libiberty/demangle.h>
+#endif
 
 // NULL: no C++ name. To be freed.
 static char *demangled(const char *symbol, SymbolForm form) {
+#ifdef HAS_LIBIBERTY
   return cplus_demangle(symbol, DMGL_ANSI | (form == SYMBOL_WHOLE ? DMGL_PARAMS : 0));
+#else
+  (void)symbol, (void)form;
+  return NULL;
+#endif
 }
 
 void text_add_symbol(Text *text, const char *symbol, SymbolForm form) {

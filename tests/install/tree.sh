@@ -1,6 +1,6 @@
 #!/bin/bash
 # make install into a folder, and the tree moved elsewhere: tree.sh BUILD. The program, its CUDA library, the library with
-# pkg-config and the Python binding work from there in an empty environment.
+# pkg-config and the Python binding work from there in an empty environment. What make uninstall leaves is what was there before.
 set -u
 build=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
@@ -8,7 +8,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-DESTDIR=$folder/destination cmake --install "$build" --prefix /opt/redoubt >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
+install=$here/../../tools/install.sh
+uninstall=$here/../../tools/uninstall.sh
+"$install" "$build" /opt/redoubt "$folder/destination" >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
 [ "$(ls "$folder/destination")" = opt ] || fail "something is outside of the prefix: $(ls "$folder/destination")"
 mv "$folder/destination/opt/redoubt" "$folder/tree with a space" # nothing may remember where it was built or put
 tree=$folder/tree
@@ -42,4 +44,20 @@ if command -v python3 >/dev/null; then
 import redoubt
 assert redoubt.Machine("functional").workload("vecadd").run().passed' || fail "Python"
 fi
+
+# Twice into a prefix that others use too, then out of it: folders of others stay, even empty ones; nothing of ours does.
+prefix="$folder/a prefix"
+mkdir -p "$prefix/bin" "$prefix/lib/empty" "$prefix/share/man/man1"
+echo other >"$prefix/share/man/man1/other.1"
+(cd "$prefix" && find . | sort) >"$folder/before"
+"$install" "$build" "$prefix" || fail "make install"
+touch "$prefix/share/redoubt/machines/of-an-older-version.ini"
+echo ./share/redoubt/machines/of-an-older-version.ini >>"$prefix/share/redoubt/installed"
+"$install" "$build" "$prefix" || fail "make install over an older one"
+[ ! -e "$prefix/share/redoubt/machines/of-an-older-version.ini" ] || fail "a file of the older version stays"
+[ ! -x /usr/bin/python3 ] || PYTHONPATH=$(dirname "$(find "$prefix/lib" -name redoubt.py)") /usr/bin/python3 -c 'import redoubt' || fail "Python in the prefix"
+"$uninstall" "$prefix" || fail "make uninstall"
+(cd "$prefix" && find . | sort) | diff "$folder/before" - || fail "make uninstall leaves (>) or takes (<) the above"
+"$uninstall" "$prefix" 2>"$folder/log" && fail "a second uninstall finds something"
+grep -q '^Nothing of Redoubt is installed below' "$folder/log" || fail "a second uninstall says: $(cat "$folder/log")"
 exit $failed

@@ -148,8 +148,10 @@ INLINE bool bulk_store(const MemoryView *view, const Access *access, Window *win
   }
 LEVEL(baseline, )
 #ifdef __x86_64__
-LEVEL(v3, __attribute__((target("arch=x86-64-v3"))))
-LEVEL(v4, __attribute__((target("arch=x86-64-v4"))))
+#define V3 "avx2,fma,f16c,bmi,bmi2,lzcnt,movbe,popcnt" // x86-64-v3 and v4 by their parts: gcc 10 and clang 11 do not know the names
+#define V4 V3 ",avx512f,avx512bw,avx512cd,avx512dq,avx512vl"
+LEVEL(v3, __attribute__((target(V3))))
+LEVEL(v4, __attribute__((target(V4))))
 #endif
 
 const BulkFunctions *bulk_functions(void) {
