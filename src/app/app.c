@@ -77,7 +77,7 @@ static _Noreturn void become_program(const AppTarget *own, uint32_t seat, AppMod
   redirect("/dev/null", O_RDONLY, STDIN_FILENO);
   redirect(app_file_path(campaign, own->seats[seat].output, path), O_WRONLY | O_TRUNC, STDOUT_FILENO);
   if (mode != APP_GOLDEN) redirect("/dev/null", O_WRONLY, STDERR_FILENO);
-  close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
+  process_keep_files();
   own->choice.prepare(own->choice.context, app_file_path(campaign, own->seats[seat].exchange, path));
   execvp(own->choice.arguments[0], own->choice.arguments);
   _exit(127);

@@ -8,9 +8,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -24,6 +24,16 @@ pid_t process_fork(int dies_by) {
   prctl(PR_SET_PDEATHSIG, dies_by);
   if (getppid() != parent) raise(dies_by); // it has ended before
   return 0;
+}
+
+// Not close_range: Linux has it as it is needed here from 5.11 on, the C library from 2.34 on.
+void process_keep_files(void) {
+  DIR *folder = opendir("/proc/self/fd");
+  for (const struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+    int file = (int)strtol(entry->d_name, NULL, 10);
+    if (file > STDERR_FILENO) fcntl(file, F_SETFD, FD_CLOEXEC);
+  }
+  if (folder != NULL) closedir(folder);
 }
 
 // ---- Silence -----------------------------------------------------------------------------------------
@@ -139,7 +149,11 @@ uint32_t process_silence(ProcessWatch *watch, pid_t pid) {
 
 // Comes back when the process has ended, or when it is time to look up.
 static void wait_a_while(pid_t pid) {
-  int file = pidfd_open(pid, 0);
+#ifdef SYS_pidfd_open // from Linux 5.3 on, in the C library from 2.36 on
+  int file = (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+  int file = -1;
+#endif
   struct pollfd end = {.fd = file, .events = POLLIN};
   poll(&end, file >= 0 ? 1 : 0, LOOK_UP_MS);
   if (file >= 0) close(file);

@@ -27,6 +27,7 @@ pid_t process_fork(int dies_by);
 pid_t process_wait(pid_t pid, int *status);                          // as waitpid, but 0 when it is time to look up
 int process_end(pid_t pid);                                          // waits for it; its status. One that is silent is ended
 int process_read(pid_t pid, int from, uint32_t patience, Text *out); // the same, with what it writes; seconds of silence
+void process_keep_files(void);                                       // from the program that exec will put here: all but the standard ones
 void process_allow(uint64_t seconds);                                // of processor time from now on; then this process is ended by SIGXCPU
 bool process_about(pid_t pid, const char *name, char *text, size_t bytes); // the beginning of /proc/PID/NAME; false, and "": there is none
 double clock_seconds(void);                                                // of a clock that only goes on

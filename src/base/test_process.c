@@ -2,6 +2,7 @@
 #include "base/process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -228,13 +229,28 @@ static void test_notes(void **state) {
   assert_non_null(strstr(note, "exit code 7"));
 }
 
+// A program that is started gets the standard files alone, also where there are many others, and gaps between them.
+static void test_files(void **state) {
+  (void)state;
+  pid_t pid = process_fork(SIGKILL);
+  if (pid == 0) {
+    int files[2] = {-1, -1}, high = -1;
+    if (pipe(files) != 0 || (high = dup2(files[0], 200)) != 200) _exit(2);
+    process_keep_files();
+    bool ours_stay = ((fcntl(files[0], F_GETFD) & fcntl(files[1], F_GETFD) & fcntl(high, F_GETFD)) & FD_CLOEXEC) != 0;
+    bool standard_go = fcntl(STDOUT_FILENO, F_GETFD) == 0 && fcntl(STDERR_FILENO, F_GETFD) == 0;
+    _exit(ours_stay && standard_go ? 0 : 1);
+  }
+  assert_int_equal(process_end(pid), 0);
+}
+
 int main(void) {
   alarm(120); // whatever should end and does not
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_telling), cmocka_unit_test(test_ends),       cmocka_unit_test(test_signalled),
       cmocka_unit_test(test_full),    cmocka_unit_test(test_notes),      cmocka_unit_test(test_dies_with_parent),
       cmocka_unit_test(test_silence), cmocka_unit_test(test_silent_job), cmocka_unit_test(test_silent_end),
-      cmocka_unit_test(test_read),
+      cmocka_unit_test(test_read),    cmocka_unit_test(test_files),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

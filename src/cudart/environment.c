@@ -139,7 +139,7 @@ void environment_read(Environment *environment) {
   read_wishes(&environment->wishes);
   const char *check = getenv("REDOUBT_CHECK");
   environment->check =
-      check == NULL ? 0 : (strstr(check, "memory") != NULL ? CHECK_MEMORY : 0) | (strstr(check, "races") != NULL ? CHECK_RACES : 0);
+      check == NULL ? 0U : (strstr(check, "memory") != NULL ? CHECK_MEMORY : 0U) | (strstr(check, "races") != NULL ? CHECK_RACES : 0U);
   environment->exchange = given(APP_EXCHANGE);
   environment->records = (Records){.path = given("REDOUBT_RECORDS"), .file = -1};
   if (environment->records.path != NULL) image_mark();
