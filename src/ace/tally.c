@@ -31,15 +31,14 @@ static AceTold told_of(const Region *region, bool is_named) {
   return is_told ? ACE_TOLD : ACE_HELD_ALWAYS;
 }
 
-// "rf,unit": a name, or all whose names begin with it and a dot; "all".
-static bool name_matches(const char *name, size_t length, const char *region) {
-  if (length == 3 && memcmp(name, "all", 3) == 0) return true;
-  return strncmp(region, name, length) == 0 && (region[length] == '\0' || region[length] == '.');
+// "rf,unit": a name, or all whose names begin with it and a dot; "all": without what no such GPU has.
+static bool name_matches(const char *name, size_t length, const Region *region) {
+  if (length == 3 && memcmp(name, "all", 3) == 0) return region->origin.kind != ORIGIN_SIMULATOR;
+  return strncmp(region->name, name, length) == 0 && (region->name[length] == '\0' || region->name[length] == '.');
 }
 
-static bool is_wanted(const char *names, const char *region) {
-  if (names == NULL) return true;
-  for (const char *at = names; *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
+static bool is_wanted(const char *names, const Region *region) {
+  for (const char *at = names == NULL ? "all" : names; *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
     if (name_matches(at, strcspn(at, ","), region)) return true;
   }
   return false;
@@ -49,7 +48,7 @@ static bool is_wanted(const char *names, const char *region) {
 static bool name_is_known(const RegionTable *regions, const char *name, size_t length, uint32_t with, uint32_t without) {
   for (uint32_t i = 0; i < regions->count; i++) {
     const Region *region = &regions->items[i];
-    if ((region->flags & with) == with && (region->flags & without) == 0 && region->rows > 0 && name_matches(name, length, region->name))
+    if ((region->flags & with) == with && (region->flags & without) == 0 && region->rows > 0 && name_matches(name, length, region))
       return true;
   }
   return false;
@@ -74,7 +73,7 @@ bool tally_open(Tally *tally, const RegionTable *regions, const char *names, Dia
   for (uint32_t i = 0; i < regions->count; i++) {
     const Region *region = &regions->items[i];
     bool is_inner = (region->flags & REGION_INNER) != 0; // what becomes of a value inside a unit is not followed
-    bool wanted = !is_inner && (region->flags & REGION_INJECTABLE) != 0 && region_bits(region) > 0 && is_wanted(names, region->name);
+    bool wanted = !is_inner && (region->flags & REGION_INJECTABLE) != 0 && region_bits(region) > 0 && is_wanted(names, region);
     tally->of_region[i] = wanted ? (uint16_t)tally->count : REGION_NONE;
     if (!wanted) continue;
     tally->structures[tally->count++] = (AceStructure){.name = region->name,

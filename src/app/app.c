@@ -185,7 +185,8 @@ static bool fill_golden(Target *target, const AppExchange *exchange, Golden *gol
                                                       .cycles = launch->cycles,
                                                       .thread_instructions = launch->thread_instructions,
                                                       .warp_instructions = launch->warp_instructions,
-                                                      .registers = launch->registers};
+                                                      .registers = launch->registers,
+                                                      .needs = launch->needs};
     golden->residents[i] = launch->resident;
   }
   return fill_regions(target, exchange, golden, diags);

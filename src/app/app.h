@@ -57,7 +57,7 @@ typedef enum AppStop { APP_RAN_ON, APP_SETTLED, APP_TIMED_OUT, APP_LOST, APP_ELS
 typedef struct AppLaunch {
   char kernel[512];
   uint64_t began_at, cycles, thread_instructions, warp_instructions;
-  uint32_t registers;
+  uint32_t registers, needs;
   Resident resident;
   // For those that follow faults; 0: not known
   uint64_t memory_hash, memory_before; // after it, before it

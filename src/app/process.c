@@ -252,6 +252,7 @@ static void tell_golden(AppProcess *process) {
                           row->thread_instructions,
                           row->warp_instructions,
                           row->registers,
+                          row->needs,
                           golden->residents[i],
                           is_kept ? launch->memory_hash : 0,
                           launch->memory_before,

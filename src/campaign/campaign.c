@@ -46,9 +46,8 @@ static uint8_t kind_of(const Region *region) {
 }
 
 // Of a window in cycles it is not known what is used there.
-static double used_share(const Campaign *at, const Region *region) {
-  bool is_known = at->population.kernel != NULL || at->population.cycles + at->population.first_cycle == at->golden.cycles;
-  return is_known ? golden_used(&at->golden, region, at->population.kernel) : 0;
+static bool use_is_known(const Campaign *at) {
+  return at->population.kernel != NULL || at->population.cycles + at->population.first_cycle == at->golden.cycles;
 }
 
 static bool put_structures(Campaign *at) {
@@ -58,7 +57,12 @@ static bool put_structures(Campaign *at) {
     rows[i] = (StructureRow){.region = at->population.regions[i], .name = region->name, .title = region->title};
     const StructurePart *part = &at->population.parts[i];
     part_shape(region, part, &rows[i].rows, &rows[i].units, &rows[i].bits);
-    rows[i].used = part->is_part ? 0 : used_share(at, region);
+    if (!part->is_part && use_is_known(at)) {
+      rows[i].used = golden_used(&at->golden, region, at->population.kernel);
+      rows[i].needed = golden_needed(&at->golden, region, at->population.kernel);
+    }
+    rows[i].origin = origin_names[region->origin.kind];
+    rows[i].stands_for = region->origin.what;
     rows[i].kind = kind_of(region);
     rows[i].raw_fit_per_mbit = raw_rate(at->target->spec, region, &at->population.pattern);
   }
@@ -119,13 +123,36 @@ static bool put_measured(Campaign *at) {
          journal_put_note(at->journal, NOTE_ENERGY_LEAKAGE, arena_format(at->arena, "%.9g", golden->leakage_nj), at->diags);
 }
 
+// "all" among names of structures.
+static bool names_all(const char *names) {
+  for (const char *at = names; at != NULL; at = strchr(at, ','), at = at == NULL ? NULL : at + 1) {
+    if (strncmp(at, "all", 3) == 0 && (at[3] == ',' || at[3] == '\0')) return true;
+  }
+  return false;
+}
+
+// Cells that no such GPU has are struck by name alone.
+static bool put_left_out(Campaign *at) {
+  Text text = {0};
+  for (uint32_t i = 0; i < at->golden.table.count && names_all(at->options->structures); i++) {
+    const Region *region = &at->golden.table.items[i];
+    bool is_struck = false;
+    for (uint32_t k = 0; k < at->population.count; k++) is_struck |= at->population.regions[k] == i;
+    if (is_struck || !region_is_on_chip(region) || region_is_hardware(region) || region_bits(region) == 0) continue;
+    text_add(&text, "%s%s (%" PRIu64 " bits)", text.length == 0 ? "" : ", ", region->name, region_bits(region));
+  }
+  bool good = text.length == 0 || journal_put_note(at->journal, NOTE_LEFT_OUT, text.at, at->diags);
+  text_free(&text);
+  return good;
+}
+
 // What the machine is made of is always the same.
 static bool put_notes(Campaign *at) {
-  bool good = campaign_put_origin(at->journal, &at->options->origin, at->diags);
+  bool good = campaign_put_origin(at->journal, &at->options->origin, at->diags) && put_left_out(at);
   uint64_t scheme = 0, chip = 0, elements = 0;
   for (uint32_t i = 0; i < at->golden.table.count; i++) {
     const Region *region = &at->golden.table.items[i];
-    if (!region_is_on_chip(region)) continue;
+    if (!region_is_hardware(region)) continue;
     *(region->owned_by_scheme != 0 ? &scheme : &chip) += region_bits(region);
   }
   for (uint32_t i = 0; i < at->golden.outputs.count; i++) elements += at->golden.outputs.items[i].count;

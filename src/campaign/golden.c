@@ -97,8 +97,13 @@ static void measure_residents(const Watcher *watcher, Golden *golden) {
   for (uint32_t i = 0; i < golden->launches.count && i < watcher->demands.count && i < device_launch_count(device); i++) {
     const Demand *demand = &watcher->demands.items[i];
     double warps = (double)device_launch_record(device, i)->stats.value[STAT_RESIDENT_WARPS];
-    golden->residents[i] = (Resident){warps, warps * demand->warp_rows, warps / demand->block_warps * demand->block_shared_rows};
+    uint32_t named = device_launch_record(device, i)->needs, needs = named == 0 ? demand->warp_rows : min_u32(named, demand->warp_rows);
+    golden->residents[i] = (Resident){.warps = warps,
+                                      .register_rows = warps * demand->warp_rows,
+                                      .shared_rows = warps / demand->block_warps * demand->block_shared_rows,
+                                      .needed_rows = warps * needs};
     golden->launches.items[i].registers = demand->warp_rows;
+    golden->launches.items[i].needs = needs;
   }
 }
 
@@ -112,6 +117,7 @@ static Resident resident_in(const Golden *golden, const char *kernel, double *cy
     sum.warps += golden->residents[i].warps;
     sum.register_rows += golden->residents[i].register_rows;
     sum.shared_rows += golden->residents[i].shared_rows;
+    sum.needed_rows += golden->residents[i].needed_rows;
     *cycles += (double)launch->cycles;
   }
   return sum;
@@ -130,6 +136,13 @@ double golden_used(const Golden *golden, const Region *region, const char *kerne
     is_by_warp = strcmp(region->dims[i].name, "warp") == 0;
   }
   return is_by_warp ? resident.warps / cycles / (double)places : 0;
+}
+
+double golden_needed(const Golden *golden, const Region *region, const char *kernel) {
+  double cycles;
+  if (region->role != REGION_ROLE_REGISTERS) return golden_used(golden, region, kernel);
+  Resident resident = resident_in(golden, kernel, &cycles);
+  return cycles <= 0 ? 0 : resident.needed_rows / cycles / (double)region->rows;
 }
 
 void golden_limit_memory(Golden *golden, uint64_t bytes) {

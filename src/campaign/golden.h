@@ -16,6 +16,7 @@ typedef VEC(GoldenRow) GoldenVec;
 
 typedef struct Resident { // of a launch, summed over its cycles, on all SMs
   double warps, register_rows, shared_rows;
+  double needed_rows; // of register_rows: those that the code names. The others are padding: nobody ever accesses them
 } Resident;
 
 typedef struct GoldenPhase { // as a machine tells them (PhaseEvent)
@@ -52,6 +53,7 @@ void golden_measure(const Hook *watch, Golden *golden);
 void golden_limit_memory(Golden *golden, uint64_t bytes); // of device memory only what is allocated can be struck
 // Mean share that belongs to resident work, in the launches of a kernel (NULL: all); 0: not known.
 double golden_used(const Golden *golden, const Region *region, const char *kernel);
+double golden_needed(const Golden *golden, const Region *region, const char *kernel); // the same without padding of registers
 void golden_keep_regions(Golden *golden, const RegionTable *table);
 // Runs the target once without faults, with further observers (NULL: none).
 bool golden_run(Target *target, const HookChain *protections, const HookChain *watchers, Golden *golden, Diags *diags);

@@ -54,6 +54,7 @@ static void pass_launches(Stream *at, Golden *golden) {
     row->kernel = pass_text(at, row->kernel);
     row->launch = (uint32_t)pass_number(at, row->launch);
     row->registers = (uint32_t)pass_number(at, row->registers);
+    row->needs = (uint32_t)pass_number(at, row->needs);
     row->began_at = pass_number(at, row->began_at);
     row->cycles = pass_number(at, row->cycles);
     row->thread_instructions = pass_number(at, row->thread_instructions);

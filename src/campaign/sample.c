@@ -10,10 +10,11 @@
 enum { DRAW_BIT, DRAW_CYCLE, DRAW_SEED, DRAW_FIRST, DRAW_TURN };
 enum { MOST_EVERY = 1000000000 };
 
-// "rf" and "stack.pc" mean the region of that name; "stack", where there is none, every region "stack.*" or "stack_*"; "all" every cell on the chip.
+// "rf" and "stack.pc" mean the region of that name; "stack", where there is none, every region "stack.*" or "stack_*"; "all" every cell on
+// the chip that a real GPU has.
 static bool is_meant(const RegionTable *table, const Region *region, const char *name) {
   size_t length = strlen(name);
-  if (strcmp(name, "all") == 0) return region_is_on_chip(region);
+  if (strcmp(name, "all") == 0) return region_is_hardware(region);
   if (region_find(table, name) != REGION_NONE) return strcmp(region->name, name) == 0;
   return strncmp(region->name, name, length) == 0 && (region->name[length] == '.' || region->name[length] == '_');
 }

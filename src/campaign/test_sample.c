@@ -173,6 +173,24 @@ static void shards_get_all_structures(void **state) {
   }
 }
 
+// What no such GPU has is struck by name alone.
+static void all_leaves_out_the_simulators_own(void **state) {
+  (void)state;
+  Region own[COUNT_OF(cells)];
+  memcpy(own, cells, sizeof own);
+  own[0].origin = SIMULATORS_OWN("not there");
+  own[1].origin = STANDS_FOR("something else");
+  Golden golden = golden_of();
+  golden.table.items = own;
+  Population all, named, both;
+  assert_true(make(&all, &golden, "all", "all", NULL) && make(&named, &golden, "a", "all", NULL) &&
+              make(&both, &golden, "all,a", "all", NULL));
+  assert_int_equal(all.count, 4);
+  assert_int_equal(named.count, 1);
+  assert_int_equal(both.count, 5);
+  for (uint32_t i = 0; i < all.count; i++) assert_int_not_equal(all.regions[i], 0);
+}
+
 // What is named twice counts once; "all" is every cell on the chip.
 static void structures_count_once(void **state) {
   (void)state;
@@ -343,6 +361,7 @@ int main(void) {
       cmocka_unit_test(structures_take_turns),
       cmocka_unit_test(shards_get_all_structures),
       cmocka_unit_test(structures_count_once),
+      cmocka_unit_test(all_leaves_out_the_simulators_own),
       cmocka_unit_test(parts_hold_what_they_name),
       cmocka_unit_test(every_bit_comes_once),
       cmocka_unit_test(bits_are_alike),

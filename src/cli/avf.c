@@ -22,7 +22,7 @@ typedef struct AvfRun {
   Attachments attachments;
   Ace *ace; // found; of a CUDA program's own process, or the attachments'
   bool is_own;
-  bool all_reads_count;
+  AvfFacts facts;
   GoldenRow *launches;
   uint32_t launch_count;
   Stats sum; // of all launches
@@ -41,6 +41,10 @@ static void add_launches(AvfRun *at, const LaunchRecord *records, uint32_t count
                                   .cycles = stats[STAT_CYCLES],
                                   .thread_instructions = stats[STAT_THREAD_INSTRUCTIONS],
                                   .warp_instructions = stats[STAT_WARP_INSTRUCTIONS]};
+    at->launches[i].registers = records[i].registers;
+    at->launches[i].needs = records[i].needs;
+    at->facts.held_rows += (double)stats[STAT_RESIDENT_WARPS] * records[i].registers;
+    at->facts.needed_rows += (double)stats[STAT_RESIDENT_WARPS] * records[i].needs;
     cycle += stats[STAT_CYCLES];
   }
 }
@@ -109,7 +113,7 @@ static int show_found(AvfRun *at, const char *path, Diags *diags) {
   bool good = campaign_put_origin(journal, &at->wishes->origin, diags) && put_energy(at, journal, diags) &&
               journal_put_golden(journal, at->launches, at->launch_count, diags) &&
               journal_begin(journal, &(JournalPlan){.faults = 0}, diags) &&
-              avf_journal_fill(journal, at->ace, &at->against, at->all_reads_count, diags) && journal_reached(journal, 0, true, diags) &&
+              avf_journal_fill(journal, at->ace, &at->against, &at->facts, diags) && journal_reached(journal, 0, true, diags) &&
               journal_commit(journal, diags) && avf_show(&at->wishes->shown, journal, diags);
   uint64_t wrong = good && at->against.path != NULL ? avf_violations(journal) : 0;
   journal_close(journal);
@@ -181,7 +185,7 @@ static int analyse(AvfRun *at, Diags *diags) {
     message_error("nothing ran on the simulated GPU");
     return EXIT_BAD_INPUT;
   }
-  at->all_reads_count = ace_all_reads_count(at->ace);
+  at->facts.all_reads_count = ace_all_reads_count(at->ace);
   return check_cycles(at, diags) ? keep_or_not(at, diags) : EXIT_BAD_INPUT;
 }
 

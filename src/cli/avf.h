@@ -46,6 +46,11 @@ typedef struct AvfAgainst {
 bool avf_against_read(AvfAgainst *against, const char *path, const JournalMeta *meta, Diags *diags);
 void avf_against_free(AvfAgainst *against);
 // What was found, and who found what where they differ, as a journal that is open for writing.
-bool avf_journal_fill(Journal *journal, const Ace *ace, const AvfAgainst *against, bool all_reads_count, Diags *diags);
+typedef struct AvfFacts { // of the run, which ACE analysis does not see
+  bool all_reads_count;
+  double held_rows,
+      needed_rows; // registers of warps: times cycles, summed over the launches; needed: those that the code names. 0: not known
+} AvfFacts;
+bool avf_journal_fill(Journal *journal, const Ace *ace, const AvfAgainst *against, const AvfFacts *facts, Diags *diags);
 
 #endif

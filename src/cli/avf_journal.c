@@ -210,13 +210,29 @@ static bool put_against(Journal *journal, const Ace *ace, const AvfAgainst *agai
   return good;
 }
 
-bool avf_journal_fill(Journal *journal, const Ace *ace, const AvfAgainst *against, bool all_reads_count, Diags *diags) {
+// Mean shares of the register file that resident blocks hold, and that their code names.
+static bool put_registers(Journal *journal, const Ace *ace, const AvfFacts *facts, Diags *diags) {
+  enum { ROW_BITS = WARP_LANES * 32 };
+  for (uint32_t i = 0; i < ace_structure_count(ace) && facts->needed_rows > 0; i++) {
+    const AceStructure *at = ace_structure(ace, i);
+    if (strcmp(at->name, "rf") != 0) continue;
+    double all = (double)(at->bit_count / ROW_BITS) * (double)ace_cycles(ace);
+    char used[32], needed[32];
+    snprintf(used, sizeof used, "%.9g", facts->held_rows / all);
+    snprintf(needed, sizeof needed, "%.9g", facts->needed_rows / all);
+    return PUT(NOTES, text("rf used"), text(used)) && PUT(NOTES, text("rf needed"), text(needed));
+  }
+  return true;
+}
+
+bool avf_journal_fill(Journal *journal, const Ace *ace, const AvfAgainst *against, const AvfFacts *facts, Diags *diags) {
   char cycles[24], window[24];
   snprintf(cycles, sizeof cycles, "%" PRIu64, ace_cycles(ace));
   snprintf(window, sizeof window, "%u", ace_window(ace));
   bool good = journal_begin_ace(journal, diags) && put_structures(journal, ace, diags) && put_launches(journal, ace, diags) &&
               put_lines(journal, ace, diags) && put_slices(journal, ace, diags) && PUT(NOTES, text("cycles"), text(cycles)) &&
-              PUT(NOTES, text("window"), text(window)) && PUT(NOTES, text("all reads count"), text(all_reads_count ? "1" : "0"));
+              PUT(NOTES, text("window"), text(window)) && PUT(NOTES, text("all reads count"), text(facts->all_reads_count ? "1" : "0")) &&
+              put_registers(journal, ace, facts, diags);
   if (good && against->path != NULL) good = put_against(journal, ace, against, diags);
   return good && journal_commit(journal, diags);
 }

@@ -4,6 +4,7 @@
 
 #include "cli/cores.h"
 #include "cli/gpgpusim.h"
+#include "cli/json_file.h"
 #include "cli/screen.h"
 #include "device/attachments.h"
 #include "fault/fault.h"
@@ -154,10 +155,39 @@ static const ListTable tables[] = {
 
 // ---- Structures: those of one machine, with what protections add ------------------------------------
 
-static int print_regions(const Spec *spec, const HookChain *chain, bool markdown) {
+static json_t *region_json(const Region *region) {
+  json_t *dims = json_array();
+  for (uint32_t i = 0; i < region->dim_count; i++)
+    json_array_append_new(dims, json_pack("{s:s, s:I}", "name", region->dims[i].name, "count", (json_int_t)region->dims[i].count));
+  bool is_simulators = region->origin.kind == ORIGIN_SIMULATOR, stands = region->origin.kind == ORIGIN_STANDS_FOR;
+  return json_pack("{s:s, s:s, s:s, s:s, s:s?, s:s?, s:b, s:b, s:o, s:s, s:I, s:I, s:I, s:b}", "name", region->name, "title", region->title,
+                   "meaning", region->meaning, "origin", origin_names[region->origin.kind], "stands_for",
+                   stands ? region->origin.what : NULL, "why_not", is_simulators ? region->origin.what : NULL, "in_all",
+                   region_is_hardware(region), "cells", (region->flags & REGION_OUTPUT) == 0, "dimensions", dims, "unit", region->unit,
+                   "units", (json_int_t)region->units, "bits_per_unit", (json_int_t)region->bits, "bits", (json_int_t)region_bits(region),
+                   "ecc", region_can_carry_ecc(region));
+}
+
+static bool write_regions(const RegionTable *table, const RunOptions *run, Diags *diags) {
+  json_t *root = json_array();
+  for (uint32_t i = 0; i < table->count; i++) {
+    if ((table->items[i].flags & REGION_INJECTABLE) != 0) json_array_append_new(root, region_json(&table->items[i]));
+  }
+  bool good = write_json_file(&run->files, run->json_file, root, diags);
+  json_decref(root);
+  return good;
+}
+
+static int print_regions(const Spec *spec, const HookChain *chain, const ListOptions *options) {
+  bool markdown = options->markdown;
   Diags diags = {0};
   Machine *machine = machine_new(spec, chain, &diags);
   if (machine == NULL) return message_diags(&diags);
+  if (options->run.json) {
+    bool good = write_regions(machine_regions(machine), &options->run, &diags);
+    machine_free(machine);
+    return good ? EXIT_OK : message_diags(&diags);
+  }
   Text out = {0};
   (markdown ? regions_markdown : regions_list)(machine_regions(machine), &out);
   if (out.at != NULL) screen_print(out.at);
@@ -166,7 +196,9 @@ static int print_regions(const Spec *spec, const HookChain *chain, bool markdown
   return EXIT_OK;
 }
 
-static int list_structures(const SpecWishes *wishes, const char *protections, bool markdown) {
+static int list_structures(const ListOptions *options) {
+  const SpecWishes *wishes = &options->run.machine;
+  const char *protections = options->run.wishes.protections;
   Arena *arena = arena_new();
   Diags diags = {0};
   Spec spec;
@@ -181,7 +213,7 @@ static int list_structures(const SpecWishes *wishes, const char *protections, bo
   } else if (!attachments_open(&attachments, &attached, &diags)) {
     message_diags(&diags);
   } else {
-    code = print_regions(&spec, &attachments.chain, markdown);
+    code = print_regions(&spec, &attachments.chain, options);
     attachments_close(&attachments, &diags);
   }
   arena_free(arena);
@@ -219,11 +251,12 @@ static int list_named(const Operands *operands, ListOptions *options) {
   RunOptions *run = &options->run;
   if (strcmp(name, "workloads") == 0) return list_workloads(options, operands);
   if (operands->count > 1) return message_usage("list", "one table at a time, not '%s' and '%s'", name, operands->items[1]);
-  if (options->traits || run->size_given || run->json || run->csv || run->processes > 0)
-    return message_usage("list", "--traits, --size, --json, --csv and --jobs are for 'list workloads'");
+  if (options->traits || run->size_given || run->csv || run->processes > 0)
+    return message_usage("list", "--traits, --size, --csv and --jobs are for 'list workloads'");
   bool for_structures = run->machine.machine != NULL || run->machine.settings.count > 0 || run->wishes.protections != NULL;
   if (run->machine.machine == NULL) run->machine.machine = "fermi-gtx480";
-  if (strcmp(name, "structures") == 0) return list_structures(&run->machine, run->wishes.protections, options->markdown);
+  if (strcmp(name, "structures") == 0) return list_structures(options);
+  if (run->json) return message_usage("list", "--json is for 'list workloads' and 'list structures'");
   if (for_structures) return message_usage("list", "--machine, --set and --protect are for 'list structures'");
   for (size_t i = 0; i < COUNT_OF(tables); i++) {
     bool other = tables[i].other_name != NULL && strcmp(tables[i].other_name, name) == 0;
@@ -291,7 +324,7 @@ static const Option trait_options[] = {
     {"size", 0, "SIZE", "tiny, small, default or large", .take = option_size},
     {"jobs", 'j', "N", "workloads at one time (default and most: the processors that this process may use)", .take = option_jobs,
      .offset = offsetof(ListOptions, run.processes), .least = 1, .most = 256},
-    {"json", 0, "FILE", "as JSON, to the terminal or FILE: every statistic, ratio and trait", .take = option_json,
+    {"json", 0, "FILE", "as JSON, to the terminal or FILE: every statistic, ratio and trait; of structures every row", .take = option_json,
      .offset = offsetof(ListOptions, run.json_file), .may_lack = true},
     {"csv", 0, "FILE", "as CSV", .take = option_csv, .offset = offsetof(ListOptions, run.csv_file), .may_lack = true},
 };
@@ -303,7 +336,9 @@ const Command command_list = {
     .summary = "what there is: machines, workloads, structures, faults, protections, ...",
     .synopsis = "redoubt list WHAT [options]\n"
                 "redoubt list workloads [--traits] [options] [NAME|@SET...]\n",
-    .about = TABLE_LINES "In the list of structures 'ecc' stands where every access is seen, so that they can be protected.\n",
+    .about = TABLE_LINES
+    "In the list of structures 'ecc' stands where every access is seen, so that they can be protected; 'modelled' where such a GPU has\n"
+    "these cells; 'stands for' where it has others in their place; 'simulator' where it has none, which 'all' leaves out.\n",
     .groups = {&group, &machine_group, &trait_group},
     .operand = "table",
     .least_operands = 0,

@@ -98,6 +98,7 @@ typedef struct LaunchRecord {
   Stats stats;
   Trap trap;
   double host_seconds;
+  uint32_t registers, needs;    // of a thread: those that its warp owns; those of them that the code names. 0: not known
   char note[LAUNCH_NOTE_BYTES]; // one line: a protection does not cover the kernel, and why; empty: nothing to say
 } LaunchRecord;
 

@@ -183,6 +183,9 @@ static void record_launch(Device *device, const Launch *launch, const Stats *sta
   device->trap.function = device_name_copy(device, device->trap.function);
   *record = (LaunchRecord){
       .kernel = device_name_copy(device, launch->kernel->name), .stats = *stats, .trap = device->trap, .host_seconds = seconds};
+  const Function *code = program_function(launch->program, launch->kernel->name);
+  record->registers = launch->kernel->registers;
+  record->needs = code == NULL ? 0 : min_u32(code->registers, record->registers);
   memcpy(record->grid, launch->grid, sizeof record->grid);
   memcpy(record->block, launch->block, sizeof record->block);
   note_covers(device, launch, stats, record->note);

@@ -14,6 +14,7 @@ typedef struct RecordLaunch {
   uint32_t trap, name_bytes;
   Stats stats;
   double host_seconds;
+  uint32_t registers, needs;
   char note[LAUNCH_NOTE_BYTES];
 } RecordLaunch;
 
@@ -46,6 +47,8 @@ void record_pack_launch(const LaunchRecord *launch, Text *out) {
       .trap = (uint32_t)launch->trap.kind, .name_bytes = name_bytes, .stats = launch->stats, .host_seconds = launch->host_seconds};
   memcpy(packed.grid, launch->grid, sizeof packed.grid);
   memcpy(packed.block, launch->block, sizeof packed.block);
+  packed.registers = launch->registers;
+  packed.needs = launch->needs;
   memcpy(packed.note, launch->note, sizeof packed.note);
   RecordHead head = {KIND_LAUNCH, (uint32_t)(sizeof packed + (trapped ? sizeof(Trap) : 0) + name_bytes)};
   text_add_bytes(out, &head, sizeof head);
@@ -100,6 +103,8 @@ static bool unpack_launch(const char *bytes, size_t count, Arena *arena, LaunchR
   memcpy(launch->block, packed.block, sizeof launch->block);
   launch->stats = packed.stats;
   launch->host_seconds = packed.host_seconds;
+  launch->registers = packed.registers;
+  launch->needs = packed.needs;
   memcpy(launch->note, packed.note, sizeof launch->note);
   launch->note[sizeof launch->note - 1] = '\0';
   launch->kernel = arena_copy_text(arena, bytes + sizeof packed + trap_bytes, packed.name_bytes);

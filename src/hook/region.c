@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+const char *const origin_names[ORIGIN_COUNT] = {"modelled", "stands for", "simulator"};
+
 uint16_t region_find(const RegionTable *table, const char *name) {
   for (uint32_t i = 0; i < table->count; i++) {
     if (strcmp(table->items[i].name, name) == 0) return (uint16_t)i;
@@ -270,43 +272,57 @@ static uint64_t bits_per_sm(const Region *region) {
   return per_sm ? region_bits(region) / region->dims[0].count : 0;
 }
 
-static void add_listed(const char *name, uint64_t bits, uint64_t per_sm, const char *ecc, const char *shape, Text *out) {
-  text_add(out, "%-18s %12" PRIu64, name, bits);
-  if (per_sm > 0) text_add(out, " %12" PRIu64, per_sm);
+typedef struct Listed {
+  const char *name;
+  uint64_t bits, per_sm;
+  const char *ecc, *cells, *shape;
+} Listed;
+
+static void add_listed(const Listed *listed, Text *out) {
+  text_add(out, "%-18s %12" PRIu64, listed->name, listed->bits);
+  if (listed->per_sm > 0) text_add(out, " %12" PRIu64, listed->per_sm);
   else text_add(out, " %12s", "");
-  text_add(out, " %-4s %-46s ", ecc, shape);
+  text_add(out, " %-4s %-10s %-46s ", listed->ecc, listed->cells, listed->shape);
 }
 
-// What it belongs to, and what its bits mean; small machines say both in one.
+// What it belongs to, and what its bits mean; small machines say both in one. Behind that, what a real GPU has in its place.
 static void add_meaning(const Region *region, Text *out) {
   bool is_same = strcmp(region->title, region->meaning) == 0;
   text_add(out, is_same ? "%s" : "%s: %s", region->title, region->meaning);
+  if (region->origin.kind == ORIGIN_STANDS_FOR) text_add(out, "; stands for %s", region->origin.what);
+  if (region->origin.kind == ORIGIN_SIMULATOR) text_add(out, "; the simulator's own: %s", region->origin.what);
 }
 
 void regions_list(const RegionTable *table, Text *out) {
-  uint64_t all = 0, all_per_sm = 0;
-  text_add(out, "%-18s %12s %12s %-4s %-46s %s\n", "structure", "bits", "bits per SM", "ecc", "shape", "what");
+  Listed all = {.name = "all", .ecc = "", .cells = "", .shape = ""};
+  text_add(out, "%-18s %12s %12s %-4s %-10s %-46s %s\n", "structure", "bits", "bits per SM", "ecc", "cells", "shape", "what");
   for (uint32_t i = 0; i < table->count; i++) {
     const Region *region = &table->items[i];
     if ((region->flags & REGION_INJECTABLE) == 0) continue; // the simulator's own notes
     Text shape = {0};
     add_shape(region, &shape);
-    add_listed(region->name, region_bits(region), bits_per_sm(region), region_can_carry_ecc(region) ? "ecc" : "", shape.at, out);
+    const Listed listed = {.name = region->name,
+                           .bits = region_bits(region),
+                           .per_sm = bits_per_sm(region),
+                           .ecc = region_can_carry_ecc(region) ? "ecc" : "",
+                           .cells = (region->flags & REGION_OUTPUT) != 0 ? "logic" : origin_names[region->origin.kind],
+                           .shape = shape.at};
+    add_listed(&listed, out);
     add_meaning(region, out);
     text_add(out, "\n");
     text_free(&shape);
-    all += region_is_on_chip(region) ? region_bits(region) : 0;
-    all_per_sm += region_is_on_chip(region) ? bits_per_sm(region) : 0;
+    all.bits += region_is_hardware(region) ? listed.bits : 0;
+    all.per_sm += region_is_hardware(region) ? listed.per_sm : 0;
   }
-  add_listed("all", all, all_per_sm, "", "", out);
-  text_add(out, "every cell on the chip\n");
+  add_listed(&all, out);
+  text_add(out, "every cell on the chip, without the simulator's own\n");
 }
 
 void regions_markdown(const RegionTable *table, Text *out) {
-  text_add(out, "| structure | what | shape | bits | faults may strike | can carry ECC |\n|---|---|---|---|---|---|\n");
+  text_add(out, "| structure | cells | what | shape | bits | faults may strike | can carry ECC |\n|---|---|---|---|---|---|---|\n");
   for (uint32_t i = 0; i < table->count; i++) {
     const Region *region = &table->items[i];
-    text_add(out, "| `%s` | ", region->name);
+    text_add(out, "| `%s` | %s | ", region->name, origin_names[region->origin.kind]);
     add_meaning(region, out);
     text_add(out, " | ");
     add_shape(region, out);

@@ -42,6 +42,22 @@ enum { REGION_ROLE_SHIFT = 16, REGION_FLAGS = 0xFFFF };
 // In a table of structures the role stands beside the flags.
 #define REGION_AS(role) ((uint32_t)REGION_ROLE_##role << REGION_ROLE_SHIFT)
 
+// Which cells of a real GPU a structure is. State.def says it of each, with what it stands for.
+typedef enum OriginKind {
+  ORIGIN_MODELLED,   // such a GPU has these cells; the machine file gives their number, with its source
+  ORIGIN_STANDS_FOR, // such a GPU does the same with other cells: those that `what` names
+  ORIGIN_SIMULATOR,  // no such GPU has them, as `what` says: "all" leaves them out
+  ORIGIN_COUNT
+} OriginKind;
+extern const char *const origin_names[ORIGIN_COUNT]; // "modelled", ...
+typedef struct RegionOrigin {
+  OriginKind kind;
+  const char *what; // NULL: nothing more to say
+} RegionOrigin;
+#define MODELLED ((RegionOrigin){ORIGIN_MODELLED, NULL})
+#define STANDS_FOR(what) ((RegionOrigin){ORIGIN_STANDS_FOR, what})
+#define SIMULATORS_OWN(what) ((RegionOrigin){ORIGIN_SIMULATOR, what})
+
 // How long the state of a scheme lives: when the machine zeroes it.
 typedef enum RegionLife {
   LIFE_OWN,         // the machine's own region, not a scheme's
@@ -66,10 +82,13 @@ typedef struct Region {
   uint32_t dim_count;
   uint32_t flags;
   RegionRole role;
+  RegionOrigin origin;
   uint64_t rows;        // product of the dims
   uint32_t units, bits; // per row; per unit, 1..64, little-endian in memory
   size_t base;          // of row 0, unit 0, bit 0 in the block
   size_t row_bytes;     // from one row to the next
+  uint64_t group_rows;  // not 0: rows come in groups of so many, ...
+  size_t group_bytes;   // ... and this far from one group to the next: what lies between is no cell
   size_t unit_bytes;    // from one unit to the next
   RegionLife life;
   uint32_t owned_by_scheme; // 1 + index of the hook whose state it is; 0: the machine's
@@ -89,17 +108,24 @@ typedef struct Site {
 } Site;
 
 static inline uint64_t region_bits(const Region *region) { return region->rows * region->units * region->bits; }
-// Faults may strike it, and it is neither device memory nor without cells: "all".
+// Faults may strike it, and it is neither device memory nor without cells.
 static inline bool region_is_on_chip(const Region *region) {
   return (region->flags & (REGION_INJECTABLE | REGION_OUTSIDE | REGION_OUTPUT | REGION_GUARDED)) == REGION_INJECTABLE;
 }
+// Of these, what a real GPU has: "all".
+static inline bool region_is_hardware(const Region *region) { return region_is_on_chip(region) && region->origin.kind != ORIGIN_SIMULATOR; }
 static inline bool region_can_carry_ecc(const Region *region) {
   return (region->flags & (REGION_TRACED | REGION_OUTSIDE)) == REGION_TRACED ||
          (region->flags & (REGION_GUARDED | REGION_OUTSIDE)) == (REGION_GUARDED | REGION_OUTSIDE);
 }
-// Byte of the block (or of memory, REGION_OUTSIDE) that holds the bit, and its mask there.
+// Where a row begins in the block (or in memory, REGION_OUTSIDE).
+static inline size_t region_row_at(const Region *region, uint64_t row) {
+  if (region->group_rows == 0) return region->base + row * region->row_bytes;
+  return region->base + row / region->group_rows * region->group_bytes + row % region->group_rows * region->row_bytes;
+}
+// Byte that holds the bit, and its mask there.
 static inline size_t site_byte(const Region *region, const Site *site) {
-  return region->base + site->row * region->row_bytes + site->unit * region->unit_bytes + site->bit / 8;
+  return region_row_at(region, site->row) + site->unit * region->unit_bytes + site->bit / 8;
 }
 static inline uint8_t site_mask(const Site *site) { return (uint8_t)(1u << site->bit % 8); }
 

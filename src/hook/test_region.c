@@ -1,6 +1,8 @@
 // Sites: numbering, text and back, what is said about wrong ones; the checker of tables.
 #include "hook/region.h"
 
+#include <stdio.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -188,16 +190,75 @@ static void test_listings(void **state) {
   assert_non_null(strstr(text.at, "1920          640 ecc")); // bits, and bits of one SM
   assert_non_null(strstr(text.at, "every cell on the chip"));
   regions_markdown(&toy, &text);
-  assert_non_null(strstr(text.at, "| `rf` | register file: registers | 3 sm x 5 reg x 4 lane x 32 bits | 1920 | yes | yes |"));
-  assert_non_null(strstr(text.at, "| `go` | go: one bit | 1 bit | 1 | no | no |"));
+  assert_non_null(strstr(text.at, "| `rf` | modelled | register file: registers | 3 sm x 5 reg x 4 lane x 32 bits | 1920 | yes | yes |"));
+  assert_non_null(strstr(text.at, "| `go` | modelled | go: one bit | 1 bit | 1 | no | no |"));
   text_free(&text);
+}
+
+// What no such GPU has is listed and named, and is not in "all".
+static void test_origins(void **state) {
+  (void)state;
+  Region items[] = {toy_items[0], toy_items[1]};
+  const RegionTable table = {items, COUNT_OF(items), 244};
+  const struct {
+    RegionOrigin origin;
+    const char *listed;
+    bool is_hardware;
+  } cases[] = {{MODELLED, "state: of the machine\n", true},
+               {STANDS_FOR("a latch"), "state: of the machine; stands for a latch\n", true},
+               {SIMULATORS_OWN("time is free"), "state: of the machine; the simulator's own: time is free\n", false}};
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    char all[64];
+    Text text = {0};
+    items[1].origin = cases[i].origin;
+    assert_true(region_is_on_chip(&items[1]));
+    assert_true(region_is_hardware(&items[1]) == cases[i].is_hardware);
+    regions_list(&table, &text);
+    assert_non_null(strstr(text.at, cases[i].listed));
+    assert_non_null(strstr(text.at, origin_names[cases[i].origin.kind]));
+    snprintf(all, sizeof all, "all                %12d %12d", cases[i].is_hardware ? 1929 : 1920, cases[i].is_hardware ? 643 : 640);
+    assert_non_null(strstr(text.at, all));
+    text_free(&text);
+  }
+}
+
+// Rows in groups: what lies between two groups belongs to nobody.
+static void test_groups(void **state) {
+  (void)state;
+  Region grouped = toy_items[1];
+  grouped.dims[1] = (RegionDim){"level", 2};
+  grouped.dim_count = 2;
+  grouped.rows = 6;
+  grouped.base = 10;
+  grouped.row_bytes = 4;
+  grouped.group_rows = 2;
+  grouped.group_bytes = 20;
+  static const size_t bytes[] = {10, 14, 30, 34, 50, 54};
+  for (uint64_t row = 0; row < grouped.rows; row++) {
+    Site site = {.row = row, .bit = 1};
+    assert_int_equal(site_byte(&grouped, &site), bytes[row]);
+  }
+  Region between = toy_items[2];
+  between.base = 18; // past the second row of the first group, before the second group
+  Region items[] = {grouped, between};
+  RegionTable table = {items, COUNT_OF(items), 55};
+  Diags diags = {0};
+  assert_true(region_table_check(&table, &diags));
+  items[1].base = 30;
+  assert_false(region_table_check(&table, &diags));
+  diags_free(&diags);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_bit_round_trips), cmocka_unit_test(test_text_of_sites),
-      cmocka_unit_test(test_wrong_sites),           cmocka_unit_test(test_units),
-      cmocka_unit_test(test_table_check),           cmocka_unit_test(test_listings),
+      cmocka_unit_test(test_every_bit_round_trips),
+      cmocka_unit_test(test_text_of_sites),
+      cmocka_unit_test(test_wrong_sites),
+      cmocka_unit_test(test_units),
+      cmocka_unit_test(test_table_check),
+      cmocka_unit_test(test_listings),
+      cmocka_unit_test(test_origins),
+      cmocka_unit_test(test_groups),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,6 +73,7 @@ typedef struct GoldenRow { // the golden run, one row per launch; totals are sum
   uint64_t began_at, cycles, thread_instructions, warp_instructions;
   uint32_t registers; // per thread; 0: not known
   uint32_t source;    // that its lines count in; 0: not known
+  uint32_t needs;     // of its registers: those that the code names; 0: not known
 } GoldenRow;
 
 typedef enum StructureKind {
@@ -93,6 +94,9 @@ typedef struct StructureRow { // a region that faults may strike
   double used;             // mean share of the cells that belong to resident work: AVF-util's denominator; 0 = not known
   double raw_fit_per_mbit; // how often the campaign's fault model happens by itself; 0: not known
   uint8_t kind;            // StructureKind
+  double needed;           // as used, without registers that are padding; 0: not known, or not recorded
+  const char *origin;      // of its cells: "modelled", ... (region.h); NULL: not recorded
+  const char *stands_for;  // what a real GPU has in their place; NULL: the same cells
 } StructureRow;
 
 enum { NOTHING = -1 }; // in a column: NULL

@@ -35,7 +35,7 @@ static void bind_name(sqlite3_stmt *put, int at, const char *symbol) {
 }
 
 bool journal_put_golden(Journal *journal, const GoldenRow *rows, uint32_t count, Diags *diags) {
-  sqlite3_stmt *put = journal_prepare(journal, "INSERT OR REPLACE INTO launches VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)");
+  sqlite3_stmt *put = journal_prepare(journal, "INSERT OR REPLACE INTO launches VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)");
   bool good = put != NULL;
   for (uint32_t i = 0; i < count && good; i++) {
     const GoldenRow *row = &rows[i];
@@ -48,6 +48,7 @@ bool journal_put_golden(Journal *journal, const GoldenRow *rows, uint32_t count,
     bind_name(put, 7, row->kernel);
     bind_count(put, 8, row->registers);
     bind_count(put, 9, row->source);
+    bind_count(put, 10, row->needs);
     good = sqlite3_step(put) == SQLITE_DONE;
     sqlite3_reset(put);
   }
@@ -55,7 +56,7 @@ bool journal_put_golden(Journal *journal, const GoldenRow *rows, uint32_t count,
 }
 
 bool journal_put_structures(Journal *journal, const StructureRow *rows, uint32_t count, Diags *diags) {
-  sqlite3_stmt *put = journal_prepare(journal, "INSERT OR REPLACE INTO structures VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)");
+  sqlite3_stmt *put = journal_prepare(journal, "INSERT OR REPLACE INTO structures VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)");
   bool good = put != NULL;
   for (uint32_t i = 0; i < count && good; i++) {
     const StructureRow *row = &rows[i];
@@ -68,6 +69,10 @@ bool journal_put_structures(Journal *journal, const StructureRow *rows, uint32_t
     sqlite3_bind_double(put, 7, row->used);
     sqlite3_bind_double(put, 8, row->raw_fit_per_mbit);
     bind_text(put, 9, structure_kinds[row->kind]);
+    if (row->needed > 0) sqlite3_bind_double(put, 10, row->needed);
+    else sqlite3_bind_null(put, 10);
+    bind_text(put, 11, row->origin);
+    bind_text(put, 12, row->stands_for);
     good = sqlite3_step(put) == SQLITE_DONE;
     sqlite3_reset(put);
   }
@@ -274,7 +279,8 @@ bool journal_each_golden(const Journal *journal, bool (*each)(void *context, con
                      .thread_instructions = number_at(get, 4),
                      .warp_instructions = number_at(get, 5),
                      .registers = (uint32_t)number_at(get, 7),
-                     .source = (uint32_t)number_at(get, 8)};
+                     .source = (uint32_t)number_at(get, 8),
+                     .needs = (uint32_t)number_at(get, 9)};
     good = each(context, &row);
   }
   return read_out(get, good);
@@ -291,7 +297,10 @@ bool journal_each_structure(const Journal *journal, bool (*each)(void *context, 
                         .units = (uint32_t)number_at(get, 4),
                         .bits = (uint32_t)number_at(get, 5),
                         .used = sqlite3_column_double(get, 6),
-                        .raw_fit_per_mbit = sqlite3_column_double(get, 7)};
+                        .raw_fit_per_mbit = sqlite3_column_double(get, 7),
+                        .needed = sqlite3_column_double(get, 9),
+                        .origin = text_at(get, 10),
+                        .stands_for = text_at(get, 11)};
     row.kind = word_number(text_at(get, 8), structure_kinds, KIND_COUNT) % KIND_COUNT;
     good = each(context, &row);
   }

@@ -9,12 +9,14 @@
 static bool dump_launch(void *context, const GoldenRow *row) {
   text_add(context, "launch %u %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u\n", row->launch, row->kernel, row->began_at,
            row->cycles, row->thread_instructions, row->warp_instructions, row->registers, row->source);
+  if (row->needs != 0) text_add(context, "needs %u\n", row->needs);
   return true;
 }
 
 static bool dump_structure(void *context, const StructureRow *row) {
   text_add(context, "structure %u %s %" PRIu64 " %u %u %.9g %.9g %s\n", row->region, row->name, row->rows, row->units, row->bits, row->used,
            row->raw_fit_per_mbit, structure_kinds[row->kind]);
+  if (row->origin[0] != '\0') text_add(context, "needed %.9g, %s %s\n", row->needed, row->origin, row->stands_for);
   return true;
 }
 

@@ -14,9 +14,10 @@ static const char fault_columns[] = // ends in a comma
 #undef COLUMN
 static const char tables[] = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
                              "CREATE TABLE launches (launch INTEGER PRIMARY KEY, kernel TEXT, began_at INTEGER, cycles INTEGER,"
-                             " thread_instructions INTEGER, warp_instructions INTEGER, name TEXT, registers INTEGER, source INTEGER);"
+                             " thread_instructions INTEGER, warp_instructions INTEGER, name TEXT, registers INTEGER, source INTEGER,"
+                             " needs INTEGER);"
                              "CREATE TABLE structures (region INTEGER PRIMARY KEY, name TEXT, title TEXT, rows INTEGER, units INTEGER,"
-                             " bits INTEGER, used REAL, raw_fit REAL, kind TEXT);"
+                             " bits INTEGER, used REAL, raw_fit REAL, kind TEXT, needed REAL, origin TEXT, stands_for TEXT);"
                              "CREATE TABLE sources (source INTEGER PRIMARY KEY, name TEXT, text TEXT);";
 // %s: "" or "TEMP". Files of older versions have other groups, so whoever reads a file makes a table of its own.
 static const char outcomes_table[] =
@@ -169,7 +170,7 @@ static const char from_version_3[] =
     " fault_field(fault, 'warp'), NULL, NULL, fault_field(fault, 'lane'), NULL, fault_field(fault, 'bit'), cycle, nullif(launch, 0), NULL,"
     " NULL, NULL, nullif(line, 0), outcome, settled, CASE settled WHEN 'class' THEN class_of END, nullif(cycles, 0), wrong, worst, NULL,"
     " nullif(note, ''), NULL, NULL, NULL FROM old_faults;"
-    "INSERT INTO launches SELECT launch, kernel, began_at, cycles, thread_instructions, warp_instructions, kernel, NULL, NULL"
+    "INSERT INTO launches SELECT launch, kernel, began_at, cycles, thread_instructions, warp_instructions, kernel, NULL, NULL, NULL"
     " FROM old_launches;"
     "UPDATE structures SET raw_fit = 0 WHERE (SELECT value FROM meta WHERE key = 'model') <> 'flip';"
     "DELETE FROM meta WHERE key = 'journal version';"
@@ -177,14 +178,21 @@ static const char from_version_3[] =
 
 // Version 4 did not say whether the run without faults reads what is struck, nor what kind of structure that is.
 static const char from_version_4[] = "ALTER TABLE faults ADD COLUMN read INTEGER; ALTER TABLE structures ADD COLUMN kind TEXT;";
-// Version 5 did not say what would have come of what was detected, had other groups of outcomes, and did not number the faults of a structure.
+// Version 5 did not say what would have come of what was detected, had other groups of outcomes, and did not number the faults of a structure. Nor did it
+// say which registers a kernel needs, and which cells a real GPU has.
 static const char from_version_5[] = "ALTER TABLE faults ADD COLUMN unanswered TEXT; ALTER TABLE faults ADD COLUMN number INTEGER;"
+                                     "ALTER TABLE launches ADD COLUMN needs INTEGER; ALTER TABLE structures ADD COLUMN needed REAL;"
+                                     "ALTER TABLE structures ADD COLUMN origin TEXT; ALTER TABLE structures ADD COLUMN stands_for TEXT;"
                                      "DROP VIEW IF EXISTS results; DROP VIEW IF EXISTS avf; DROP TABLE IF EXISTS outcomes;";
 // The same for a file that is only read, without a copy of it.
 static const char as_if_from_version_4[] =
     "CREATE TEMP VIEW faults AS SELECT *, NULL AS read, NULL AS unanswered, NULL AS number FROM main.faults;"
-    "CREATE TEMP VIEW structures AS SELECT *, NULL AS kind FROM main.structures;";
-static const char as_if_from_version_5[] = "CREATE TEMP VIEW faults AS SELECT *, NULL AS unanswered, NULL AS number FROM main.faults;";
+    "CREATE TEMP VIEW launches AS SELECT *, NULL AS needs FROM main.launches;"
+    "CREATE TEMP VIEW structures AS SELECT *, NULL AS kind, NULL AS needed, NULL AS origin, NULL AS stands_for FROM main.structures;";
+static const char as_if_from_version_5[] =
+    "CREATE TEMP VIEW faults AS SELECT *, NULL AS unanswered, NULL AS number FROM main.faults;"
+    "CREATE TEMP VIEW launches AS SELECT *, NULL AS needs FROM main.launches;"
+    "CREATE TEMP VIEW structures AS SELECT *, NULL AS needed, NULL AS origin, NULL AS stands_for FROM main.structures;";
 
 bool schema_look_back(Journal *journal, Diags *diags) {
   return run(journal, schema_version(journal) == 4 ? as_if_from_version_4 : as_if_from_version_5, diags);
@@ -198,7 +206,7 @@ bool schema_migrate(Journal *journal, Diags *diags) {
            create_outcomes(journal, "", "main", diags) && create_views(journal, diags) && set_version(journal, diags);
   const char *keep = "ALTER TABLE faults RENAME TO old_faults; ALTER TABLE launches RENAME TO old_launches;"
                      "ALTER TABLE structures RENAME TO old_structures; ALTER TABLE meta RENAME TO old_meta;";
-  const char *copy = "INSERT INTO meta SELECT * FROM old_meta; INSERT INTO structures SELECT *, NULL FROM old_structures;"
+  const char *copy = "INSERT INTO meta SELECT * FROM old_meta; INSERT INTO structures SELECT *, NULL, NULL, NULL, NULL FROM old_structures;"
                      "DROP TABLE old_meta; DROP TABLE old_structures;";
   bool good = sqlite3_create_function(journal->database, "fault_field", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, fault_field, NULL,
                                       NULL) == SQLITE_OK &&

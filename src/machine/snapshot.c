@@ -27,8 +27,9 @@ static uint64_t hash_region(const Region *region, uint64_t seed) {
     uint64_t count = region->dims[i].count;
     hash = hash_bytes(&count, sizeof count, hash_text(region->dims[i].name, hash));
   }
-  const uint64_t numbers[] = {region->dim_count, region->flags,     region->rows,       region->units,           region->bits,
-                              region->base,      region->row_bytes, region->unit_bytes, region->owned_by_scheme, region->life};
+  const uint64_t numbers[] = {region->dim_count,  region->flags,      region->rows,       region->units,           region->bits,
+                              region->base,       region->row_bytes,  region->unit_bytes, region->owned_by_scheme, region->life,
+                              region->group_rows, region->group_bytes};
   return hash_bytes(numbers, sizeof numbers, hash);
 }
 

@@ -159,7 +159,7 @@ static uint64_t take_region(const RegionTable *table, uint16_t index, uint8_t *b
   uint64_t count = 0;
   for (uint64_t row = 0; row < region->rows; row++) {
     for (uint32_t unit = 0; unit < region->units; unit++) {
-      uint8_t *at = bits + region->base + row * region->row_bytes + unit * region->unit_bytes;
+      uint8_t *at = bits + region_row_at(region, row) + unit * region->unit_bytes;
       uint64_t differ = unit_get(region, at);
       if (differ == 0) continue;
       if (count == 0) *first = (Site){index, row, unit, (uint32_t)__builtin_ctzll(differ)};

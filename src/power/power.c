@@ -82,7 +82,7 @@ bool power_model(PowerModel *model, const Spec *spec, const RegionTable *regions
   read_numbers(spec, energy_fj, leakage);
   for (uint32_t i = 0; regions != NULL && i < regions->count; i++) {
     const Region *region = &regions->items[i];
-    if (region_is_on_chip(region)) model->bits[power_leakage_of(region)] += region_bits(region);
+    if (region_is_hardware(region)) model->bits[power_leakage_of(region)] += region_bits(region);
   }
   bool good = bind(&model->cycles, "cycles", names);
   for (uint32_t i = 0; i < ENERGY_COUNT && good; i++) {
@@ -102,7 +102,7 @@ bool power_model(PowerModel *model, const Spec *spec, const RegionTable *regions
 double power_region_watts(const Spec *spec, const Region *region) {
   double energy_fj[ENERGY_COUNT], leakage[LEAKAGE_COUNT];
   read_numbers(spec, energy_fj, leakage);
-  return region_is_on_chip(region) ? leakage[power_leakage_of(region)] * 1e-12 * (double)region_bits(region) : 0;
+  return region_is_hardware(region) ? leakage[power_leakage_of(region)] * 1e-12 * (double)region_bits(region) : 0;
 }
 
 // ---- Energy ------------------------------------------------------------------------------------------

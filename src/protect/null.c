@@ -44,7 +44,7 @@ Hook *null_new(const ProtectArguments *arguments, Arena *arena, Diags *diags) {
 #include "hook/hook.def"
 #undef EVENT
 #undef MOMENT
-  if (!has[0]) hook->plan = NULL, hook->place = NULL;
+  if (!has[0]) hook->plan = NULL, hook->place = NULL, hook->home = NULL;
   if (!has[1]) hook->take = hook->release = NULL;
   if (!has[2]) hook->decide = NULL;
   return hook;

@@ -97,6 +97,29 @@ static bool add_structures(const Journal *journal, Text *out) {
   return query_end(query);
 }
 
+// Registers that a block holds and its code never names are padding: real GPUs hand out as many as NVIDIA's compiler counts.
+static bool add_registers(const Journal *journal, Text *out) {
+  char *used_text = note_of(journal, "rf used"), *needed_text = note_of(journal, "rf needed");
+  double used = strtod(used_text, NULL), needed = strtod(needed_text, NULL);
+  free(used_text);
+  free(needed_text);
+  Query *query = query_of(journal, AVF_STRUCTURES);
+  while (query_next(query)) {
+    if (strcmp(query_cell(query, 0).text, "rf") != 0) continue;
+    double avf = query_cell(query, 3).real;
+    if (needed > 0) {
+      text_add(out, "\nAVF of the used part of rf    %s %% (%s%% of it is used: registers that blocks hold, sm.register_source)\n",
+               percent_text(avf / used).at, percent_text(used).at);
+      text_add(out, "AVF of the needed part of rf  %s %% (%s%% of it is needed: those of them that our code names)\n",
+               percent_text(avf / needed).at, percent_text(needed).at);
+      text_add(out, "%s%% of the used part is padding: no instruction names it, so it is never ACE\n", percent_text(1 - needed / used).at);
+    } else {
+      text_add(out, "\nwhich part of rf blocks hold, and which of that is padding, is not recorded\n");
+    }
+  }
+  return query_end(query);
+}
+
 static bool add_untold(const Journal *journal, Text *out) {
   Query *query = journal_query(journal, "SELECT told, group_concat(structure, ', ') FROM ace_structures WHERE told <> 'yes' GROUP BY told");
   while (query_next(query)) {
@@ -194,8 +217,8 @@ bool avf_text(const Journal *journal, Text *out) {
   free(cycles);
   free(reads);
   text_add(out, "shares of all bit-cycles in percent; of units also of lane-cycles\n\n");
-  return add_structures(journal, out) && add_untold(journal, out) && add_kernels(journal, out) && add_lines(journal, out) &&
-         add_against(journal, out);
+  return add_structures(journal, out) && add_registers(journal, out) && add_untold(journal, out) && add_kernels(journal, out) &&
+         add_lines(journal, out) && add_against(journal, out);
 }
 
 // ---- CSV, JSON, page -------------------------------------------------------------------------------------

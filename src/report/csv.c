@@ -129,9 +129,15 @@ static void add_campaign(const Report *report, Text *out) {
   add_key_estimate(out, "", "cycles_between_sdc", report_cycles_between_sdc(report));
 }
 
+static void add_known(Text *out, double value) { // 0: not known
+  if (value > 0) text_add(out, ",%.9g", value);
+  else add_text(out, ",");
+}
+
 static void add_structures(const Report *report, Text *out) {
-  add_text(out, "structure,title,bits,used,fit_per_mbit");
+  add_text(out, "structure,title,origin,stands_for,bits,used,needed,fit_per_mbit");
   add_estimate_head(out, "used_avf");
+  add_estimate_head(out, "needed_avf");
   for (uint32_t m = 0; m < MEASURES; m++) {
     char key[32];
     snprintf(key, sizeof key, "fit_%s", measures[m].key);
@@ -145,12 +151,16 @@ static void add_structures(const Report *report, Text *out) {
     text_add_csv_name(out, at->name);
     add_text(out, ",");
     text_add_csv(out, at->title);
+    add_text(out, ",");
+    text_add_csv(out, at->origin);
+    add_text(out, ",");
+    text_add_csv(out, at->stands_for);
     text_add(out, ",%" PRIu64, at->bits);
-    if (at->used > 0) text_add(out, ",%.9g", at->used);
-    else add_text(out, ",");
-    if (at->fit_per_mbit > 0) text_add(out, ",%.9g", at->fit_per_mbit);
-    else add_text(out, ",");
+    add_known(out, at->used);
+    add_known(out, at->needed);
+    add_known(out, at->fit_per_mbit);
     csv_estimate(out, structure_used(report, at, MEASURE_AVF, &why));
+    csv_estimate(out, structure_needed(report, at, MEASURE_AVF, &why));
     for (uint32_t m = 0; m < MEASURES; m++) csv_estimate(out, structure_fit(report, at, (Measure)m));
     add_text(out, ",");
     add_tally(report, out, &at->tally);

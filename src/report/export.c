@@ -91,7 +91,11 @@ static json_t *json_structures(const Report *report) {
     json_object_set_new(item, "used", structure->used > 0 ? json_real(structure->used) : json_null());
     const char *why;
     json_object_set_new(item, "used_avf", json_estimate(structure_used(report, structure, MEASURE_AVF, &why)));
+    json_object_set_new(item, "needed", structure->needed > 0 ? json_real(structure->needed) : json_null());
     json_object_set_new(item, "used_avf_unknown", why == NULL ? json_null() : json_string(why));
+    json_object_set_new(item, "needed_avf", json_estimate(structure_needed(report, structure, MEASURE_AVF, &why)));
+    json_object_set_new(item, "origin", structure->origin[0] == '\0' ? json_null() : report_string(structure->origin));
+    json_object_set_new(item, "stands_for", structure->stands_for[0] == '\0' ? json_null() : report_string(structure->stands_for));
     json_object_set_new(item, "fit_per_mbit", structure->fit_per_mbit > 0 ? json_real(structure->fit_per_mbit) : json_null());
     json_t *fit = json_object();
     for (uint32_t m = 0; m < MEASURES; m++)

@@ -12,13 +12,21 @@ Estimate report_estimate(const Report *report, const Tally *tally, Measure measu
   return report->withheld ? (Estimate){0} : tally_estimate(tally, measure, report->confidence);
 }
 
-Estimate structure_used(const Report *report, const StructureSummary *structure, Measure measure, const char **why) {
-  Estimate used = estimate_times(report_estimate(report, &structure->tally, measure), structure->used > 0 ? 1 / structure->used : 0);
+static Estimate of_share(const Report *report, const StructureSummary *structure, Measure measure, double share, const char **why) {
+  Estimate used = estimate_times(report_estimate(report, &structure->tally, measure), share > 0 ? 1 / share : 0);
   *why = NULL;
   if (!used.is_known || used.high <= 1) return used;
   *why = used.value > 1 ? "it would be more than 100%: cells matter that no resident block owns, or it is chance"
                         : "its interval would reach beyond 100%: too few faults struck the used part";
   return (Estimate){0};
+}
+
+Estimate structure_used(const Report *report, const StructureSummary *structure, Measure measure, const char **why) {
+  return of_share(report, structure, measure, structure->used, why);
+}
+
+Estimate structure_needed(const Report *report, const StructureSummary *structure, Measure measure, const char **why) {
+  return of_share(report, structure, measure, structure->needed, why);
 }
 
 static double structure_rate(const Report *report, const StructureSummary *structure) {
@@ -178,6 +186,9 @@ static bool add_structure(void *context, const StructureRow *row) {
   to->region = row->region;
   to->bits = row->rows * row->units * row->bits;
   to->used = row->used;
+  to->needed = row->needed;
+  to->origin = keep(report, row->origin);
+  to->stands_for = keep(report, row->stands_for);
   to->fit_per_mbit = row->raw_fit_per_mbit;
   to->kind = row->kind;
   return true;

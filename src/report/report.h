@@ -70,8 +70,11 @@ enum { REPORT_SLICES = 50 };
 typedef struct StructureSummary {
   const char *name, *title;
   uint16_t region;
-  uint64_t bits;       // in the machine
-  double used;         // share that belongs to resident work; 0: not known
+  uint64_t bits;      // in the machine
+  double used;        // share that belongs to resident work; 0: not known
+  double needed;      // the same without registers that are padding: held, but named by no code; 0: not known
+  const char *origin; // of its cells: "modelled", ...; "": not recorded
+  const char *stands_for;
   double fit_per_mbit; // of the campaign's fault model; 0: not known
   double weight;       // of each of its faults among those of all; 1 on average
   uint8_t kind;        // StructureKind
@@ -144,6 +147,7 @@ void report_idle_text(const Report *report, const char *whose, Text *out);
 Estimate report_estimate(const Report *report, const Tally *tally, Measure measure);
 // AVF where only the cells that belong to resident work count. Not known if it is no share: by chance, or because others matter too, it or an end of its
 // interval would be more than 1. *why then says so, else it is NULL.
+Estimate structure_needed(const Report *report, const StructureSummary *structure, Measure measure, const char **why); // without padding
 Estimate structure_used(const Report *report, const StructureSummary *structure, Measure measure, const char **why);
 // Raw rate times AVF, in failures per 10^9 hours.
 Estimate structure_fit(const Report *report, const StructureSummary *structure, Measure measure);

@@ -82,6 +82,26 @@ static void add_structures(const Report *report, Text *out) {
   add_unstruck(report, out);
 }
 
+// Real GPUs hand out as many registers as NVIDIA's compiler counts; code of ours names fewer.
+static void add_needed(const Report *report, const StructureSummary *structure, Text *out) {
+  char text[ESTIMATE_TEXT];
+  const char *why;
+  bool is_known = structure->needed > 0;
+  if (structure->needed >= structure->used) return;
+  if (!is_known && strcmp(structure->name, "rf") == 0) text_add(out, "  which of the used registers are padding is not recorded\n");
+  if (!is_known) return;
+  Estimate needed = structure_needed(report, structure, MEASURE_AVF, &why);
+  text_add(out, "AVF of the needed part of %s  ", structure->name);
+  if (needed.is_known) text_add(out, "%s %%", estimate_text(needed, AS_PERCENT, text));
+  else text_add(out, "unknown");
+  text_add(out, " (%s%% of it is needed)\n", percent_text(structure->needed).at);
+  if (why != NULL) text_add(out, "  %s\n", why);
+  text_add(out,
+           "  Used are the registers that blocks hold (sm.register_source), needed those of them that our code names.\n"
+           "  %s%% of the used part is padding: no instruction names it, so no fault there does harm.\n",
+           percent_text(1 - structure->needed / structure->used).at);
+}
+
 // Only for structures of which it is known how much is used.
 static void add_used(const Report *report, Text *out) {
   const char *before = "\n";
@@ -96,6 +116,7 @@ static void add_used(const Report *report, Text *out) {
     else text_add(out, "unknown");
     text_add(out, " (%s%% of it is used)\n", percent_text(structure->used).at);
     if (why != NULL) text_add(out, "  %s\n", why);
+    add_needed(report, structure, out);
     before = "";
   }
 }
@@ -299,6 +320,8 @@ void report_text(const Report *report, Text *out) {
   if (uncovered[0] != '\0') text_add(out, "NOT PROTECTED: %s\n", uncovered);
   report_idle_text(report, "", out);
   if (strchr(meta->structures, '[') != NULL) text_add(out, "struck, and meant by every figure, is this part alone: %s\n", meta->structures);
+  const char *left_out = journal_note(report->journal, NOTE_LEFT_OUT);
+  if (left_out[0] != '\0') text_add(out, "'all' leaves out what no such GPU has: %s\n", left_out);
   if (meta->standing[0] != '\0') text_add(out, "a first fault stands in every run: %s\n", meta->standing);
   if (report_boards(report) > 1)
     text_add(out,

@@ -86,6 +86,9 @@ class Journals:
         said = [(row["outcome"], row["structure"]) for row in csv.DictReader(io.StringIO(self.run("export", path).stdout))]
         if said != rows:
             self.fail(f"{path}: export says other faults than the file")
+        report = self.run("report", path).stdout
+        if "AVF of the used part of rf" in report and "which of the used registers are padding is not recorded" not in report:
+            self.fail(f"{path}: the report does not say that padding is not recorded")
         totals = collections.Counter(rows)
         table = json.loads(self.run("export", path, "--json").stdout)
         if len(table["faults"]) != len(rows):

@@ -12,6 +12,7 @@ typedef struct CellsRow {
   const char *unit;
   uint32_t bits, flags;
   const char *title, *meaning;
+  RegionOrigin origin;
 } CellsRow;
 
 // Arrays of vectors: `whole` is the vector.
@@ -24,20 +25,27 @@ typedef struct ShaderHalvesCell {
 #define ShaderVector ShaderVectorCell
 #define ShaderHalves ShaderHalvesCell
 static const CellsRow rows[] = {
-#define CELLS(name, array, Element, member, row, rows, units, unit, bits, flags, title, meaning) \
-  {#name,                                                                                        \
-   ARRAY_##array,                                                                                \
-   offsetof(Element, member),                                                                    \
-   sizeof(Element),                                                                              \
-   sizeof(((Element *)0)->member) / (units),                                                     \
-   row,                                                                                          \
-   rows,                                                                                         \
-   units,                                                                                        \
-   unit,                                                                                         \
-   bits,                                                                                         \
-   flags,                                                                                        \
-   title,                                                                                        \
-   meaning},
+#define CELLS(name, array, Element, member, row, rows, units, unit, bits, flags, title, meaning, origin) \
+  {#name,                                                                                                \
+   ARRAY_##array,                                                                                        \
+   offsetof(Element, member),                                                                            \
+   sizeof(Element),                                                                                      \
+   sizeof(((Element *)0)->member) / (units),                                                             \
+   row,                                                                                                  \
+   rows,                                                                                                 \
+   units,                                                                                                \
+   unit,                                                                                                 \
+   bits,                                                                                                 \
+   flags,                                                                                                \
+   title,                                                                                                \
+   meaning,                                                                                              \
+   origin},
+#undef MODELLED // initialisers of a static table are no compound literals
+#undef STANDS_FOR
+#define MODELLED \
+  { ORIGIN_MODELLED, NULL }
+#define STANDS_FOR(what) \
+  { ORIGIN_STANDS_FOR, what }
 #include "machine/fragment/state.def"
 #undef CELLS
 };
@@ -174,6 +182,7 @@ bool fragment_layout(Fragment *m, Diags *diags) {
                         .unit = rows[i].unit,
                         .meaning = rows[i].meaning,
                         .flags = rows[i].flags,
+                        .origin = rows[i].origin,
                         .units = rows[i].units,
                         .bits = rows[i].bits,
                         .base = m->array_at[rows[i].array] + rows[i].offset,

@@ -64,6 +64,7 @@ static void place(const G80Machine *m, const Row *row, size_t table_at, Region *
                      .unit = row->unit,
                      .meaning = row->title,
                      .flags = row->flags & REGION_FLAGS,
+                     .origin = MODELLED,
                      .role = (RegionRole)((row->flags & ~(uint32_t)THESIS) >> REGION_ROLE_SHIFT),
                      .units = units_of(m, row),
                      .bits = row->bits == 0 ? m->sms : row->bits,

@@ -9,7 +9,9 @@ static bool warp_is_free(const Simt *m, uint64_t row) {
   return block_slot >= m->dims.blocks || (m->at.sms[sm].block_slots >> block_slot & 1) == 0;
 }
 
-static bool level_is_free(const Simt *m, uint64_t row) { return row % m->dims.stack >= m->at.warps[row / m->dims.stack].warp.stack.depth; }
+static bool level_is_free(const Simt *m, uint64_t row) {
+  return row % m->dims.levels >= m->at.warps[row / m->dims.levels].warp.stack.depth;
+}
 
 static bool buffer_is_free(const Simt *m, uint64_t row) {
   const SimtWarp *warp = &m->at.warps[row / m->dims.buffer];

@@ -73,6 +73,12 @@ static StateLayout hashed_layout(Simt *m) {
   return layout;
 }
 
+// Not faults and observers: they come and go.
+static bool protections_want(const HookChain *chain, uint32_t events) {
+  HookChain protections;
+  return hook_chain_clone(chain, NULL, &protections) && (hook_chain_wants(&protections) & events) != 0;
+}
+
 static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   Arena *arena = arena_new();
   SimtMachine *machine = ARENA_NEW(arena, SimtMachine);
@@ -88,6 +94,8 @@ static Machine *make(const Spec *spec, const HookChain *hooks, Diags *diags) {
   simt_dims(spec, &m->dims);
   m->dims.word_bits = hook_chain_word_bits(&m->hooks);
   m->dims.acts = m->actions != 0 ? 1 : 0;
+  m->dims.shuffled = protections_want(&m->hooks, WANT_HOME);
+  m->dims.planned = m->dims.shuffled || protections_want(&m->hooks, WANT_PLAN | WANT_PLACE) || spec->scheduler_large_warp > 1;
   m->dims.held = (m->actions & ACTION_BIT(ACTION_HOLD)) != 0 ? hook_chain_held_lines(&m->hooks) : 0;
   MirrorWay mirrors = hook_chain_mirrors(&m->hooks);
   m->dims.mirror_lines = m->dims.acts * mirrors.lines;

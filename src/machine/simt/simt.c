@@ -73,7 +73,7 @@ void simt_name_warps(Simt *m) {
   for (uint32_t i = 0; i < warps; i++) simt_name_warp(m, i / m->dims.warps, i % m->dims.warps);
   if (!places_are_wanted(m)) return;
   if (m->levels_told == NULL) m->levels_told = ARENA_ARRAY(m->arena, uint32_t, warps);
-  for (uint32_t i = 0; i < warps; i++) m->levels_told[i] = min_u32(m->at.warps[i].warp.stack.depth, m->dims.stack);
+  for (uint32_t i = 0; i < warps; i++) m->levels_told[i] = min_u32(m->at.warps[i].warp.stack.depth, m->dims.levels);
 }
 
 // Requests are numbered by when and where they were sent, so that two runs in the same state number alike whatever was before.
@@ -197,7 +197,7 @@ void simt_decided(Simt *m, const Who *who, const DecideEvent *event) {
 
 static __attribute__((noinline)) void tell_stack(Simt *m, uint32_t sm, uint32_t warp, uint32_t *told, uint32_t depth) {
   const Who *who = who_warp(m, sm, warp, WHO_NO_INDEX, WHO_NO_NUMBER);
-  uint64_t first = ((uint64_t)sm * m->dims.warps + warp) * m->dims.stack;
+  uint64_t first = ((uint64_t)sm * m->dims.warps + warp) * m->dims.levels;
   for (; *told < depth; (*told)++) simt_take(m, who, REGION_STACK_PC, REGION_STACK_STATE, first + *told);
   for (; *told > depth; (*told)--) simt_release(m, who, REGION_STACK_PC, REGION_STACK_STATE, first + *told - 1);
 }
@@ -207,7 +207,8 @@ void simt_tell_levels(Simt *m, uint32_t sm, uint64_t block_slots) {
     uint32_t first = (uint32_t)__builtin_ctzll(block_slots) * m->layout.warps;
     for (uint32_t i = 0; i < m->layout.warps; i++) {
       uint32_t warp = (first + i) < m->dims.warps ? first + i : (first + i) % m->dims.warps; // further on only after a flip
-      uint32_t *told = &m->levels_told[sm * m->dims.warps + warp], depth = min_u32(simt_warp(m, sm, warp)->warp.stack.depth, m->dims.stack);
+      uint32_t *told = &m->levels_told[sm * m->dims.warps + warp],
+               depth = min_u32(simt_warp(m, sm, warp)->warp.stack.depth, m->dims.levels);
       if (*told != depth) tell_stack(m, sm, warp, told, depth);
     }
   }

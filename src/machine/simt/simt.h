@@ -462,14 +462,6 @@ bool fetch_reply(Simt *m, uint32_t sm,
                  const Packet *packet); // a line has come; false: not now, it comes again next cycle (so for all replies)
 void fetch_restart(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc); // empties the buffer: control flow has changed
 typedef enum DispatchPolicy { DISPATCH_ROUND_ROBIN, DISPATCH_ORDERED, DISPATCH_EVEN_ODD, DISPATCH_RANDOM } DispatchPolicy; // config.def
-typedef enum SchedulePolicy {
-  SCHEDULE_LRR,
-  SCHEDULE_GTO,
-  SCHEDULE_TWO_LEVEL,
-  SCHEDULE_FAIR,
-  SCHEDULE_FRFS,
-  SCHEDULE_POLICIES
-} SchedulePolicy; // config.def
 // schedule.c: the next candidate of a scheduler after `tried` ones were refused; SIMT_MOST_WARPS: none left.
 uint32_t schedule_pick(Simt *m, uint32_t sm, uint32_t scheduler, uint64_t ready, uint64_t tried);
 // The first of a set that is not empty, going round from the one after `last`.

@@ -37,6 +37,10 @@ static void dims_of_sm(const Spec *spec, SimtDims *d) {
   d->register_rows = narrow(spec->sm_registers / WARP_LANES);
   d->shared_rows = narrow((spec->sm_shared + LINE_BYTES - 1) / LINE_BYTES);
   d->stack = narrow(spec->sm_stack);
+  d->levels = min_u32(narrow(spec->sm_stack_levels), d->stack);
+  d->barriers = spec->sm_divergence == DIVERGENCE_BARRIERS;
+  d->two_level = spec->scheduler_policy == SCHEDULE_TWO_LEVEL;
+  d->unified = spec->texture_array == TEXTURE_IN_L1D;
   d->schedulers = narrow(spec->sm_schedulers);
   d->collectors = narrow(spec->collector_units);
   d->sps = narrow(spec->sm_sps);
@@ -196,33 +200,36 @@ size_t simt_layout(const SimtDims *d, Region regions[SIMT_REGIONS]) {
   ArrayPlaces places;
   size_t end = place_arrays(d, &places);
 #define ARRAY(name, Type, count, flags)
-#define CELLS(ID, Name, Title, array, member, Unit, Units, Bits, UnitBytes, Flags, Meaning, ...) \
-  {                                                                                              \
-    const RegionDim dims[] = {__VA_ARGS__};                                                      \
-    Region region = {.name = (Name), .title = (Title), .unit = (Unit), .meaning = (Meaning)};    \
-    region.flags = (Flags)&REGION_FLAGS;                                                         \
-    region.role = (RegionRole)((uint32_t)(Flags) >> REGION_ROLE_SHIFT);                          \
-    region.units = (Units);                                                                      \
-    region.bits = (Bits);                                                                        \
-    region.base = places.array.at + offsetof(__typeof__(*((SimtState *)0)->array), member);      \
-    region.row_bytes = places.array.element_bytes;                                               \
-    region.unit_bytes = (UnitBytes);                                                             \
-    regions[REGION_##ID] = make_region(region, dims, COUNT_OF(dims));                            \
+#define CELLS(ID, Name, Title, array, member, Unit, Units, Bits, UnitBytes, Flags, Meaning, Origin, ...) \
+  {                                                                                                      \
+    const RegionDim dims[] = {__VA_ARGS__};                                                              \
+    Region region = {.name = (Name), .title = (Title), .unit = (Unit), .meaning = (Meaning)};            \
+    region.origin = (Origin);                                                                            \
+    region.flags = (Flags)&REGION_FLAGS;                                                                 \
+    region.role = (RegionRole)((uint32_t)(Flags) >> REGION_ROLE_SHIFT);                                  \
+    region.units = (Units);                                                                              \
+    region.bits = (Bits);                                                                                \
+    region.base = places.array.at + offsetof(__typeof__(*((SimtState *)0)->array), member);              \
+    region.row_bytes = places.array.element_bytes;                                                       \
+    region.unit_bytes = (UnitBytes);                                                                     \
+    regions[REGION_##ID] = make_region(region, dims, COUNT_OF(dims));                                    \
   }
-#define MEMORY_CELLS(ID, Name, Title, Unit, Units, Bits, UnitBytes, Meaning, ...)                                               \
+#define MEMORY_CELLS(ID, Name, Title, Unit, Units, Bits, UnitBytes, Meaning, Origin, ...)                                       \
   {                                                                                                                             \
     const RegionDim dims[] = {__VA_ARGS__};                                                                                     \
     Region region = {.name = (Name), .title = (Title), .unit = (Unit), .meaning = (Meaning), .units = (Units), .bits = (Bits)}; \
+    region.origin = (Origin);                                                                                                   \
     region.flags = REGION_INJECTABLE | REGION_OUTSIDE;                                                                          \
     region.base = d->memory_lead;                                                                                               \
     region.unit_bytes = (UnitBytes);                                                                                            \
     region.row_bytes = region.units * region.unit_bytes;                                                                        \
     regions[REGION_##ID] = make_region(region, dims, COUNT_OF(dims));                                                           \
   }
-#define OUTPUTS(ID, Name, Title, Lanes, Bits, Flags, Meaning, ...)                                              \
+#define OUTPUTS(ID, Name, Title, Lanes, Bits, Flags, Meaning, Origin, ...)                                      \
   {                                                                                                             \
     const RegionDim dims[] = {__VA_ARGS__};                                                                     \
     Region region = {.name = (Name), .title = (Title), .unit = "lane", .meaning = (Meaning), .units = (Lanes)}; \
+    region.origin = (Origin);                                                                                   \
     region.flags = REGION_INJECTABLE | REGION_OUTPUT | (Flags);                                                 \
     region.bits = (Bits);                                                                                       \
     regions[REGION_##ID] = make_region(region, dims, COUNT_OF(dims));                                           \
@@ -234,6 +241,11 @@ size_t simt_layout(const SimtDims *d, Region regions[SIMT_REGIONS]) {
 #undef MEMORY_CELLS
 #undef OUTPUTS
 #undef FREE
+  // Deeper levels of a warp's stack are no cells of the SM: they lie in memory.
+  for (uint32_t i = REGION_STACK_PC; i <= REGION_STACK_STATE; i++) {
+    regions[i].group_rows = d->levels;
+    regions[i].group_bytes = d->stack * sizeof(SimtEntry);
+  }
   return end;
 }
 

@@ -453,6 +453,12 @@ typedef struct SimtDims {
   uint32_t mirror_lines;                          // that mirrors of an SM keep of their own stores; 0: they do not see them
   uint32_t mirror_free;                           // cycles of a mirror's load that costs nothing; 0: loads of mirrors are like others
   uint32_t sms, tpcs, warps, blocks, register_rows, shared_rows, stack, schedulers;
+  uint32_t levels;    // of the stack: those that are cells of the SM
+  uint32_t barriers;  // 1: the modelled GPU has convergence barriers in place of a stack
+  uint32_t two_level; // 1: schedulers have an active set
+  uint32_t unified;   // 1: and textures in its L1 data cache
+  uint32_t planned;   // 1: a scheme says which thread runs where, or large warps are packed
+  uint32_t shuffled;  // 1: a scheme gives threads other lanes when their block starts
   uint32_t collectors, memops, gathers, out, buffer, plans, tickets;
   uint32_t sps, sp_lanes, sfu_lanes, fp64_lanes, tensor_lanes, ldst_lanes;
   uint32_t l1d_lines, constant_lines, texture_lines, icache_lines, icache2_lines;
@@ -468,7 +474,17 @@ typedef struct SimtDims {
   NetworkShape request, reply;
   DramShape dram;
 } SimtDims;
-typedef enum LaunchCache { LAUNCH_EMPTIED, LAUNCH_KEPT } LaunchCache;                  // config.def
+typedef enum LaunchCache { LAUNCH_EMPTIED, LAUNCH_KEPT } LaunchCache; // config.def
+typedef enum SchedulePolicy {
+  SCHEDULE_LRR,
+  SCHEDULE_GTO,
+  SCHEDULE_TWO_LEVEL,
+  SCHEDULE_FAIR,
+  SCHEDULE_FRFS,
+  SCHEDULE_POLICIES
+} SchedulePolicy;                                                                      // config.def
+typedef enum Divergence { DIVERGENCE_STACK, DIVERGENCE_BARRIERS } Divergence;          // config.def
+typedef enum TextureArray { TEXTURE_OWN, TEXTURE_IN_L1D } TextureArray;                // config.def
 typedef enum LaunchHost { LAUNCH_HOST_AROUND, LAUNCH_HOST_THROUGH } LaunchHost;        // config.def
 typedef enum FrontRefill { FRONT_REFILL_ROOM, FRONT_REFILL_EMPTY } FrontRefill;        // config.def
 typedef enum L2Fetch { L2_FETCH_TOGETHER, L2_FETCH_APART } L2Fetch;                    // config.def
